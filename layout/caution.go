@@ -29,7 +29,8 @@ func Caution(c prompt.Context, repeats func(text string) bool) string {
 	var names []string
 	var reason screen.DoubtReason
 	for _, p := range c.Parts {
-		if !slices.Contains(byAgents, p.Name) || (p.Source == "" && p.Role != prompt.User) {
+		hasSource := p.Source != "" || p.Role == prompt.User
+		if !hasSource || !slices.Contains(byAgents, p.Name) {
 			continue
 		}
 		name := strconv.Quote(cmp.Or(p.Source, p.Name))

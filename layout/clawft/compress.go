@@ -61,7 +61,8 @@ func (c *compressor) plan() {
 	for _, move := range []bool{false, true} {
 		for i := range c.base {
 			u := &c.base[i]
-			if !u.isFact() || u.gone || u.mustStay() {
+			mayGo := u.isFact() && !u.gone && !u.mustStay()
+			if !mayGo {
 				continue
 			}
 			if !move {
@@ -118,8 +119,12 @@ func (c *compressor) report(units []unit) (out []movedText, steps []layout.Step)
 // shorten returns a paragraph's first sentence, or "" if this would save less than a third of the
 // tokens. Code blocks, tables and list items are not shortened.
 func shorten(u *unit) string {
-	if u.kind == anItem || strings.Contains(u.text, "```") || strings.HasPrefix(u.text, "    ") ||
-		strings.HasPrefix(u.text, "|") {
+	isCode := strings.Contains(u.text, "```") || strings.HasPrefix(u.text, "    ")
+	isTable := strings.HasPrefix(u.text, "|")
+	if isCode || isTable {
+		return ""
+	}
+	if u.kind == anItem {
 		return ""
 	}
 	text := strings.ReplaceAll(u.text, "\r\n", "\n")
@@ -161,17 +166,24 @@ func firstSentence(s string) string {
 			}
 		case '.', '!', '?':
 			words := strings.Fields(s[:i])
-			if rest == "" || len(rest) == len(s[end:]) || unicode.IsLower(next) || len(words) < 3 {
+			isLast := rest == "" || len(rest) == len(s[end:])
+			isShort := unicode.IsLower(next) || len(words) < 3
+			if isLast || isShort {
 				continue
 			}
-			if last := strings.ToLower(strings.TrimLeft(words[len(words)-1], "(\"'")); r == '.' &&
-				(utf8.RuneCountInString(last) == 1 || slices.Contains(abbreviations, last)) {
+			if r == '.' && isAbbreviation(words[len(words)-1]) {
 				continue
 			}
 			return s[:end]
 		}
 	}
 	return ""
+}
+
+// isAbbreviation reports whether a word before a full stop is a single letter or a known abbreviation.
+func isAbbreviation(word string) bool {
+	word = strings.ToLower(strings.TrimLeft(word, "(\"'"))
+	return utf8.RuneCountInString(word) == 1 || slices.Contains(abbreviations, word)
 }
 
 // injectedText returns the text that is put into the model's context for the text of MEMORY.md.

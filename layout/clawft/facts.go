@@ -56,7 +56,9 @@ func bullet(line string) (indent, sign int) {
 	default:
 		return 0, 0
 	}
-	if after := rest[digits:]; after == "" || (after[0] != ' ' && after[0] != '\t') {
+	after := rest[digits:]
+	isMarker := after != "" && (after[0] == ' ' || after[0] == '\t')
+	if !isMarker {
 		return 0, 0
 	}
 	return indent, indent + digits
@@ -202,8 +204,9 @@ func settle(units []unit) {
 		had, has := false, false
 		for j := i + 1; j < len(units); j++ {
 			v := &units[j]
-			if (u.kind == aHeading && v.kind == aHeading && v.level <= u.level) ||
-				(u.kind == aLead && v.group != u.group) {
+			isNextHeading := u.kind == aHeading && v.kind == aHeading && v.level <= u.level
+			isNextGroup := u.kind == aLead && v.group != u.group
+			if isNextHeading || isNextGroup {
 				break
 			}
 			if v.isFact() {

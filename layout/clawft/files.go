@@ -168,7 +168,8 @@ func check(content string) error {
 // a file with a NUL byte is not text.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
-		if (r < ' ' || r == 0x7f) && r != '\n' && r != '\r' && r != '\t' {
+		isControl := r < ' ' || r == 0x7f
+		if isControl && !strings.ContainsRune("\n\r\t", r) {
 			return -1
 		}
 		return r

@@ -66,7 +66,9 @@ func gap(text string) string {
 		want = 0
 	}
 	more := ""
-	if tail != "" && !strings.HasSuffix(tail, "\n") && (have > 0 || want == 0) {
+	isBlankLine := tail != "" && !strings.HasSuffix(tail, "\n")
+	mayEnd := have > 0 || want == 0
+	if isBlankLine && mayEnd {
 		more = eol // end the last line, which consists of spaces
 	}
 	for have += len(more) / len(eol); have < want; have++ {
@@ -89,9 +91,11 @@ func (l treeLayout) add(path, text string, e oxbow.Entry, now time.Time) string 
 	for body := range l.entryForms(e, nil, before, eol, bare) {
 		result = text + gap(text) + body + eol + eol
 		after := l.parse(path, result)
-		if len(after) == len(before)+1 && sameOthers(before, after, -1, len(before)) &&
-			l.parsesAs(path, &after[len(before)], e) &&
-			(!given || after[len(before)].entry(path).Created.Equal(e.Created)) {
+		keepsOthers := len(after) == len(before)+1 && sameOthers(before, after, -1, len(before))
+		if !keepsOthers || !l.parsesAs(path, &after[len(before)], e) {
+			continue
+		}
+		if !given || after[len(before)].entry(path).Created.Equal(e.Created) {
 			break
 		}
 	}
@@ -109,7 +113,8 @@ func (l treeLayout) rewrite(path, text string, items []item, i int, e oxbow.Entr
 	for body := range l.entryForms(e, it.mark, items, lineEnding(text), bare) {
 		result = text[:it.start] + body + text[it.end:]
 		after := l.parse(path, result)
-		if len(after) == len(items) && sameOthers(items, after, i, i) && l.parsesAs(path, &after[i], e) {
+		keepsOthers := len(after) == len(items) && sameOthers(items, after, i, i)
+		if keepsOthers && l.parsesAs(path, &after[i], e) {
 			break
 		}
 	}

@@ -177,7 +177,8 @@ func (f *fencing) end(i int) int {
 	}
 	n := len(line) - len(strings.TrimLeft(line, line[:1]))
 	fence := line[:n]
-	if (fence[0] == '`' && strings.Contains(line[n:], "`")) || f.open[fence] {
+	isCode := fence[0] == '`' && strings.Contains(line[n:], "`") // code in a line, such as ```x```
+	if isCode || f.open[fence] {
 		return 0
 	}
 	for at := next; at < len(f.text); at = next {
@@ -209,7 +210,8 @@ func closing(text string, from, n int) (start, to, after int) {
 			continue
 		}
 		to = max(i-1, from)
-		if to > from && text[to-1] == '\r' && lineEnding(text) == "\r\n" {
+		endsInCR := to > from && text[to-1] == '\r'
+		if endsInCR && lineEnding(text) == "\r\n" {
 			to--
 		}
 		return from, to, end
@@ -325,14 +327,16 @@ func (l treeLayout) parse(path, text string) []item {
 // "history: ", and names in MEMORY.md do not.
 func (l treeLayout) baseName(path, content string) string {
 	title := content
-	if line, rest, ok := strings.Cut(content, "\n"); ok && path == historyFile && strings.HasPrefix(line, "(") &&
-		strings.HasSuffix(line, ")") {
+	line, rest, ok := strings.Cut(content, "\n")
+	isInBrackets := strings.HasPrefix(line, "(") && strings.HasSuffix(line, ")")
+	if ok && isInBrackets && path == historyFile {
 		title = rest // the line contains the headings in MEMORY.md
 	}
 	for {
 		line, rest, ok := strings.Cut(title, "\n")
 		next := strings.TrimLeftFunc(rest, unicode.IsSpace)
-		if !ok || headingLevel(line) == 0 || headingLevel(firstLine(next)) == 0 {
+		areHeadings := headingLevel(line) > 0 && headingLevel(firstLine(next)) > 0
+		if !ok || !areHeadings {
 			break
 		}
 		title = next
@@ -352,7 +356,8 @@ func (l treeLayout) baseName(path, content string) string {
 // may be in brackets, in a heading, or bare.
 func (l treeLayout) leadingDate(content string) (time.Time, bool) {
 	s := strings.TrimLeft(content, "#*[ \t")
-	if len(s) < len(time.DateOnly) || s[4] != '-' || s[7] != '-' {
+	mayBeDate := len(s) >= len(time.DateOnly) && s[4] == '-' && s[7] == '-'
+	if !mayBeDate {
 		return time.Time{}, false
 	}
 	for _, form := range []string{"2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04",
@@ -360,7 +365,7 @@ func (l treeLayout) leadingDate(content string) (time.Time, bool) {
 		if len(s) < len(form) {
 			continue
 		}
-		if after := s[len(form):]; after != "" && ((after[0] >= '0' && after[0] <= '9') || after[0] == '-') {
+		if after := s[len(form):]; after != "" && strings.IndexByte("0123456789-", after[0]) >= 0 {
 			continue
 		}
 		if t, err := time.ParseInLocation(form, s[:len(form)], l.zone); err == nil {
@@ -409,8 +414,10 @@ func firstLine(s string) string {
 // headingLevel returns the level of a heading line, or 0 if the line is not a heading.
 func headingLevel(line string) int {
 	rest := strings.TrimLeft(line, "#")
-	if n := len(line) - len(rest); n >= 1 && n <= 6 &&
-		(rest == "" || rest[0] == ' ' || rest[0] == '\t' || rest[0] == '\r') {
+	n := len(line) - len(rest)
+	isLevel := 1 <= n && n <= 6
+	isApart := rest == "" || strings.IndexByte(" \t\r", rest[0]) >= 0
+	if isLevel && isApart {
 		return n
 	}
 	return 0

@@ -130,7 +130,9 @@ func (h *Home) readTool(ctx context.Context, _ *verb.Workspace, in readIn) (read
 	var texts []string
 	there := false
 	for _, f := range []struct{ name, file string }{{"memory", memoryFile}, {"history", historyFile}} {
-		if in.File != f.name && in.File != "all" && (in.File != "" || f.name != "memory") {
+		isDefault := in.File == "" && f.name == "memory"
+		isWanted := in.File == f.name || in.File == "all"
+		if !isDefault && !isWanted {
 			continue
 		}
 		text, ok, err := h.Tree.Document(ctx, f.file)

@@ -54,8 +54,9 @@ func (h *Home) recordNumbers() ([]int, error) {
 	}
 	var ns []int
 	for _, e := range entries {
-		if n, err := strconv.Atoi(strings.TrimSuffix(e.Name(), ".json")); err == nil && n > 0 &&
-			e.Name() == path.Base(undoFile(n)) {
+		n, err := strconv.Atoi(strings.TrimSuffix(e.Name(), ".json"))
+		isNumber := err == nil && n > 0
+		if isNumber && e.Name() == path.Base(undoFile(n)) {
 			ns = append(ns, n)
 		}
 	}
@@ -143,7 +144,8 @@ func (h *Home) revert(read func(string) string, number int) (did layout.Tidied, 
 	}
 	memory, history := read(memoryFile), read(historyFile)
 	at := strings.LastIndex(history, r.History)
-	if last && (memory != r.Is || at < 0 || at+len(r.History) != len(history)) {
+	isUnchanged := memory == r.Is && at >= 0 && at+len(r.History) == len(history)
+	if last && !isUnchanged {
 		return did, nil, fmt.Errorf(
 			"%w: other changes were made since change %d (%s), and they would be mixed with it",
 			oxbow.ErrConflict,

@@ -79,7 +79,8 @@ func detect(fsys vfs.FS) (int, error) {
 		return 0, err
 	}
 	memory, err := dialect.HasFile(fsys, memoryFile)
-	if err != nil || (logs == 0 && (soul == 0 || other)) {
+	isOurs := logs > 0 || (soul > 0 && !other)
+	if err != nil || !isOurs {
 		return 0, err
 	}
 	return logs + soul + memory, nil

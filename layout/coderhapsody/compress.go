@@ -112,7 +112,9 @@ func (h *home) whollyOpen() error {
 func (h *home) uncoveredLogs(v mdtree.View, s span, period string, minBytes int) []liveFile {
 	var in []liveFile
 	for _, f := range slices.Backward(h.live(v)) {
-		if p, ok := logPeriod(f.file, s); ok && p == period && isLonger(v, f.path, minBytes) {
+		p, ok := logPeriod(f.file, s)
+		isInPeriod := ok && p == period
+		if isInPeriod && isLonger(v, f.path, minBytes) {
 			in = append(in, f)
 		}
 	}
@@ -138,7 +140,9 @@ func isLonger(v mdtree.View, p string, minBytes int) bool {
 // logPeriod returns the period of span s to which a log belongs. It returns false if logs of this
 // kind are not compressed into the span.
 func logPeriod(f file, s span) (string, bool) {
-	if f.covered || (f.span != "day" && !(f.span == "week" && s.name == "month")) {
+	isWeekOfMonth := f.span == "week" && s.name == "month"
+	isShorter := f.span == "day" || isWeekOfMonth
+	if f.covered || !isShorter {
 		return "", false
 	}
 	period, _, _ := s.of(f.mid())
@@ -504,7 +508,8 @@ func (h *home) revert(v mdtree.View, name string) (layout.Digest, []mdtree.Edit,
 		return d, nil, &oxbow.InvalidError{Field: "digest", Value: name, Reason: why}
 	}
 	f, ok := parseLogPath(p, h.Zone)
-	if !ok || (f.span != "week" && f.span != "month") {
+	isDigest := f.span == "week" || f.span == "month"
+	if !ok || !isDigest {
 		return none("is not the name of one, such as week-2026-W16 or month-2026-04")
 	}
 	text, ok := v.File(p)

@@ -228,7 +228,8 @@ func (l treeLayout) add(v mdtree.View, op oxbow.Add, now time.Time) ([]mdtree.Ed
 			p = fmt.Sprintf("%s/%s-%d.md", logDir, day.Format("2006-01-02"), n)
 		}
 		text, ok := v.File(p)
-		if (!ok && v.Taken(p)) || len(text) > maxLog {
+		isTaken := !ok && v.Taken(p)
+		if isTaken || len(text) > maxLog {
 			continue
 		}
 		if next, ok := l.appendEntry(p, text, e); ok {
@@ -253,7 +254,9 @@ func (l treeLayout) appendEntry(p, text string, e oxbow.Entry) (string, bool) {
 		if !ok {
 			return "", false
 		}
-		if _, ps, err := l.splitParts(p, next); err == nil && len(ps) > 0 && ps[len(ps)-1].name == e.Name {
+		_, ps, err := l.splitParts(p, next)
+		hasParts := err == nil && len(ps) > 0
+		if hasParts && ps[len(ps)-1].name == e.Name {
 			return next, true
 		}
 	}
@@ -268,7 +271,9 @@ func (l treeLayout) wholeFileEdit(v mdtree.View, e oxbow.Entry) (mdtree.Edit, bo
 	if !dayName().MatchString(e.Name) {
 		return mdtree.Edit{}, false
 	}
-	if f, ok := parseLogPath(p, l.zone); !ok || !f.from.Equal(e.Created) || f.kind != e.Kind || v.Taken(p) {
+	f, ok := parseLogPath(p, l.zone)
+	isOfEntry := ok && f.from.Equal(e.Created) && f.kind == e.Kind
+	if !isOfEntry || v.Taken(p) {
 		return mdtree.Edit{}, false
 	}
 	front := frontMatter(e, e.Kind)
@@ -279,7 +284,7 @@ func (l treeLayout) wholeFileEdit(v mdtree.View, e oxbow.Entry) (mdtree.Edit, bo
 		text, _ = lg.appendBlock(newMatter(front), e.Content)
 	}
 	_, ps, err := l.splitParts(p, text)
-	ok := err == nil && len(ps) == 1 && ps[0].name == e.Name && ps[0].content == e.Content
+	ok = err == nil && len(ps) == 1 && ps[0].name == e.Name && ps[0].content == e.Content
 	return mdtree.Edit{Path: p, Text: text}, ok
 }
 

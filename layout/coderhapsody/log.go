@@ -109,7 +109,8 @@ func opensFile(next string) bool {
 // colon.
 func firstKey(line string) (string, bool) {
 	i := strings.IndexByte(line, ':')
-	if i <= 0 || (i+1 < len(line) && strings.IndexByte(" \t\r\n", line[i+1]) < 0) {
+	isWord := i+1 < len(line) && strings.IndexByte(" \t\r\n", line[i+1]) < 0
+	if i <= 0 || isWord {
 		return "", false
 	}
 	return line[:i], true
@@ -130,7 +131,10 @@ func parseLog(text string, bad func(start int) bool) *log {
 	lines, markers := cutLines(text, top)
 	line := func(i int) string { return text[lines[i].from:lines[i].to] }
 	for i := 0; i < len(lines); i++ {
-		if markers[i] != i || i+1 >= len(lines) || !openerAt(i)(line(i+1)) || markers[i+1] < 0 {
+		if markers[i] != i || i+1 >= len(lines) {
+			continue
+		}
+		if !openerAt(i)(line(i+1)) || markers[i+1] < 0 {
 			continue
 		}
 		if bad != nil && bad(lines[i].from) {
@@ -235,8 +239,9 @@ func (l *log) withContent(i int, content string) string {
 	b := l.blocks[i]
 	raw := l.raw(content, b.opener())
 	text := l.text[:b.body] + raw + l.text[b.end:]
-	if now := parseLog(text, nil); len(now.blocks) == len(l.blocks) && now.blocks[i].front == b.front &&
-		now.content(i) == content {
+	now := parseLog(text, nil)
+	keepsBlocks := len(now.blocks) == len(l.blocks) && now.blocks[i].front == b.front
+	if keepsBlocks && now.content(i) == content {
 		return text
 	}
 	// The empty lines around the content are ambiguous: empty lines of the file would be parsed as
@@ -284,7 +289,9 @@ func (l *log) appendBlock(front, content string) (string, bool) {
 		return text, false
 	}
 	for i, old := range l.blocks {
-		if b := now.blocks[i]; b.start != old.start || b.front != old.front || b.body != old.body || b.end != old.end {
+		b := now.blocks[i]
+		isSame := b.start == old.start && b.front == old.front && b.body == old.body && b.end == old.end
+		if !isSame {
 			return text, false
 		}
 	}

@@ -155,7 +155,8 @@ func (f file) mid() time.Time {
 // within reports whether a bucket contains this session. The session's day must be in the bucket's
 // range. If the session has a number, the number must be in the bucket's range as well.
 func (f file) within(bucket file) bool {
-	if f.span != "day" || f.from.Before(bucket.from) || !f.from.Before(bucket.to) {
+	isInRange := !f.from.Before(bucket.from) && f.from.Before(bucket.to)
+	if f.span != "day" || !isInRange {
 		return false
 	}
 	g := bucketName().FindStringSubmatch(path.Base(bucket.base))

@@ -56,7 +56,8 @@ func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 	if err != nil {
 		return prompt.Context{}, fmt.Errorf("looking for a handoff: %w", err)
 	}
-	if taken && t.Profile != "" && s.h.bound == nil {
+	hasProfile := taken && t.Profile != ""
+	if hasProfile && s.h.bound == nil {
 		bound, err := s.h.WithProfile(t.Profile)
 		if err != nil {
 			s.h.Warn(fmt.Sprintf(
@@ -161,7 +162,8 @@ func (s *session) goOn(ctx context.Context, name, summary string) (prompt.Contex
 	}
 	parts := c.Parts[:0:0]
 	for _, p := range c.Parts {
-		if (p.Name != partLog && p.Name != profile.PartEntry) || p.Source != name {
+		isEntry := p.Name == partLog || p.Name == profile.PartEntry
+		if !isEntry || p.Source != name {
 			parts = append(parts, p)
 		}
 	}

@@ -62,7 +62,8 @@ func (g *group) entrySections(zone *time.Location) (all []toldSection, size int)
 		for _, s := range splitSections(e.Content) {
 			s.text = strings.TrimSpace(s.text)
 			isOpening := e.Kind == oxbow.Archive && strings.HasPrefix(s.text, opening)
-			if (s.head == "" && s.text == "" && label == "") || isOpening {
+			isEmpty := s.head == "" && s.text == "" && label == ""
+			if isEmpty || isOpening {
 				continue
 			}
 			all = append(all, toldSection{s, under, label, isFirst})
@@ -235,7 +236,8 @@ func beginning(s string, n int) string {
 	}
 	s = text.CutPrefix(s, n)
 	for i := len(s) - 1; i > n/2; i-- {
-		if strings.IndexByte(".!?", s[i]) >= 0 && (i+1 == len(s) || s[i+1] == ' ') {
+		isWordEnd := i+1 == len(s) || s[i+1] == ' '
+		if isWordEnd && strings.IndexByte(".!?", s[i]) >= 0 {
 			return s[:i+1]
 		}
 	}

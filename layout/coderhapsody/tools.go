@@ -108,7 +108,8 @@ func (h *home) keep(
 			return e, false, err
 		}
 		old, gerr := m.GetNamed(ctx, name)
-		if gerr == nil && old.Content == content && old.Kind == kind && slices.Equal(old.Labels, labels) {
+		isSame := old.Content == content && old.Kind == kind && slices.Equal(old.Labels, labels)
+		if gerr == nil && isSame {
 			return old, true, nil
 		}
 	}

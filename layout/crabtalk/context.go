@@ -65,7 +65,9 @@ func (h *home) projectLayers() []layer {
 	var layers []layer
 	up := ""
 	for dir := path.Clean(h.WorkDir); ; dir, up = path.Dir(dir), up+"../" {
-		if info, err := h.Work.Stat(dir); err == nil && rootErr == nil && vfs.SameFile(root, info) {
+		info, err := h.Work.Stat(dir)
+		canCompare := err == nil && rootErr == nil
+		if canCompare && vfs.SameFile(root, info) {
 			layers = nil
 		} else if text, ok := h.readCrab(h.Work, path.Join(dir, crabFile), up+crabFile); ok {
 			layers = append(layers, layer{up + crabFile, text})

@@ -74,9 +74,14 @@ func findStore(fsys vfs.FS) (string, error) {
 // isStore reports whether name is a regular file other than a SQLite database. The content is not
 // checked further, so that a damaged store is opened and reported instead of being ignored.
 func isStore(fsys vfs.FS, name string) (bool, error) {
-	if info, err := fsys.Stat(name); errors.Is(err, fs.ErrNotExist) || (err == nil && !info.Mode().IsRegular()) {
+	info, err := fsys.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
-	} else if err != nil {
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		return false, nil
+	}
+	if err != nil {
 		return false, verb.Advise(err, "if "+name+
 			" is a link out of the home, put the file itself there, or name the directory that holds it: --home DIR")
 	}

@@ -74,7 +74,7 @@ func (f yamlFile) at(keys string) (*yaml.Node, bool, error) {
 		for n != nil && n.Kind == yaml.AliasNode {
 			n = n.Alias
 		}
-		if n == nil || (n.Kind == yaml.ScalarNode && n.Tag == "!!null") {
+		if n == nil || isNull(n) {
 			return nil, false, nil
 		}
 		if n.Kind != yaml.MappingNode {
@@ -104,11 +104,17 @@ func (f yamlFile) at(keys string) (*yaml.Node, bool, error) {
 	return n, true, nil
 }
 
+// isNull reports whether a value is empty.
+func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
+
 // text returns the text at a path of keys, or def if the file has no value at this path.
 func (f yamlFile) text(keys, def string) (string, *yaml.Node, error) {
 	n, ok, err := f.at(keys)
-	if err != nil || !ok || (n.Kind == yaml.ScalarNode && n.Tag == "!!null") {
+	if err != nil || !ok {
 		return def, n, err
+	}
+	if isNull(n) {
+		return def, n, nil
 	}
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!str" {
 		return "", n, f.bad(n, keys, n.Value, "must be a text")
@@ -128,8 +134,9 @@ func (f yamlFile) dir(keys, def string) (string, error) {
 	}
 	s = strings.ReplaceAll(s, `\`, "/")
 	clean := path.Join(path.Dir(f.name), s)
-	if s == "" || path.IsAbs(s) || strings.HasPrefix(s, "~") || strings.Contains(s, ":") || clean == ".." ||
-		strings.HasPrefix(clean, "../") {
+	isRelative := s != "" && !path.IsAbs(s) && !strings.HasPrefix(s, "~") && !strings.Contains(s, ":")
+	isOutside := clean == ".." || strings.HasPrefix(clean, "../")
+	if !isRelative || isOutside {
 		return "", f.bad(n, keys, s, "is not a directory inside the home, which is that of "+f.name+
 			"; nothing outside of it is opened, so make the other directory the home")
 	}

@@ -248,7 +248,9 @@ func parsePartName(name string) (date, moment string, n int, ok bool) {
 			return "", "", 0, false
 		}
 	}
-	if _, ok := parseMoment("## " + moment); !ok || n < 1 || partName(date, moment, n) != name {
+	_, isMoment := parseMoment("## " + moment)
+	isPart := isMoment && n >= 1
+	if !isPart || partName(date, moment, n) != name {
 		return "", "", 0, false
 	}
 	return date, moment, n, true

@@ -44,7 +44,8 @@ func readDirectives(fsys vfs.FS, dir string, warn func(string)) ([]directive, er
 	}
 	var ds []directive
 	for _, e := range entries {
-		if path.Ext(e.Name()) != ".md" || e.IsDir() || strings.HasPrefix(e.Name(), ".") {
+		isMarkdown := path.Ext(e.Name()) == ".md" && !strings.HasPrefix(e.Name(), ".")
+		if e.IsDir() || !isMarkdown {
 			continue
 		}
 		file := path.Join(dir, e.Name())

@@ -123,8 +123,8 @@ func chooseAgent(fsys vfs.FS, g global, name string) (string, error) {
 
 // checkAgent returns an error if an agent's directory cannot have this name.
 func checkAgent(name string) error {
-	bad := name == "." || name == ".." || strings.ContainsAny(name, `/\:*?"<>|`) || strings.HasPrefix(name, ".")
-	if err := oxbow.CheckName(name); err != nil || bad || len(name) > maxTopic {
+	isBad := strings.HasPrefix(name, ".") || strings.ContainsAny(name, `/\:*?"<>|`) || len(name) > maxTopic
+	if isBad || oxbow.CheckName(name) != nil {
 		return &oxbow.InvalidError{
 			Field:  "agent",
 			Value:  name,
@@ -169,7 +169,8 @@ func configure(fsys vfs.FS, p places, warn func(string)) (c agentConfig, wanted 
 		if err != nil {
 			warn(fmt.Sprintf("agent %s: %v", n, err))
 		}
-		if err != nil || !ok || !other.memory {
+		hasMemory := ok && other.memory
+		if err != nil || !hasMemory {
 			continue
 		}
 		wanted = true

@@ -31,12 +31,15 @@ func factStem(name string) string {
 	if mdtree.IsConflict(name + ".md") {
 		hide = strings.LastIndexByte(name, '.')
 	}
-	if hide < 0 && !strings.HasPrefix(name, ".") && !strings.ContainsAny(name, reserved) {
+	isPlain := !strings.HasPrefix(name, ".") && !strings.ContainsAny(name, reserved)
+	if hide < 0 && isPlain {
 		return name
 	}
 	var b strings.Builder
 	for i := range len(name) {
-		if c := name[i]; strings.IndexByte(reserved, c) >= 0 || (c == '.' && (i == 0 || i == hide)) {
+		c := name[i]
+		hidesDot := c == '.' && (i == 0 || i == hide)
+		if hidesDot || strings.IndexByte(reserved, c) >= 0 {
 			fmt.Fprintf(&b, "%%%02X", c)
 		} else {
 			b.WriteByte(c)

@@ -57,7 +57,8 @@ func asKept(ops []oxbow.Op) ([]oxbow.Op, error) {
 		if err := op.Check(); err != nil {
 			return nil, err
 		}
-		if add, ok := op.(oxbow.Add); ok && add.Kind == oxbow.Note && !isOwn(add.Name) {
+		add, isAdd := op.(oxbow.Add)
+		if isAdd && add.Kind == oxbow.Note && !isOwn(add.Name) {
 			add.Kind = oxbow.World
 			op = add
 		}

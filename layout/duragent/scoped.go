@@ -85,7 +85,11 @@ func (s *scopedStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxb
 				yield(oxbow.Entry{}, err)
 				return
 			}
-			if e, ok := s.show(e); ok && f.Match(&e) && !yield(e, nil) {
+			e, isShown := s.show(e)
+			if !isShown || !f.Match(&e) {
+				continue
+			}
+			if !yield(e, nil) {
 				return
 			}
 		}

@@ -128,7 +128,8 @@ func readSpan(from, to string) (span, error) {
 			return span{}, &oxbow.InvalidError{Field: field, Value: s, Reason: "is not a date such as 2026-02-18"}
 		}
 	}
-	if from != "" && to != "" && from > to {
+	hasBoth := from != "" && to != ""
+	if hasBoth && from > to {
 		return span{}, &oxbow.InvalidError{Field: "from", Value: from, Reason: "is after to, " + to}
 	}
 	return span{from, to}, nil

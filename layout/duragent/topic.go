@@ -81,7 +81,10 @@ func chooseTopic(topic string, exists func(name string) (bool, error)) (string, 
 	}
 	for _, stem := range []string{topic, strings.ToLower(topic), oldTopicSlug(topic)} {
 		own := factName(stem)
-		if own == name || oxbow.CheckName(own) != nil || plain(stem) != plain(topic) {
+		if own == name || oxbow.CheckName(own) != nil {
+			continue
+		}
+		if plain(stem) != plain(topic) {
 			continue
 		}
 		if ok, err := exists(own); err != nil || ok {

@@ -80,7 +80,8 @@ func parseConfig(toml string) (config, error) {
 		seen[key] = true
 		number := func(into *int, least int) error {
 			i, err := strconv.Atoi(value)
-			if err != nil || i < least || i > oxbow.MaxLimit {
+			isInRange := least <= i && i <= oxbow.MaxLimit
+			if err != nil || !isInRange {
 				return bad(key, fmt.Sprintf("wants a whole number from %d to %d", least, oxbow.MaxLimit))
 			}
 			*into = i

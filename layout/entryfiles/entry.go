@@ -186,7 +186,8 @@ func join(description, content string) string {
 // followed by an empty line.
 func split(s string) (description, content string) {
 	d, c, ok := strings.Cut(s, "\n\n")
-	if !ok || d == "" || clean(d) != d {
+	isDescription := d != "" && clean(d) == d
+	if !ok || !isDescription {
 		return "", s
 	}
 	return d, c
@@ -196,7 +197,8 @@ func split(s string) (description, content string) {
 // value of a key.
 func clean(s string) string {
 	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+		isLineBreak := r == '\u2028' || r == '\u2029'
+		if isLineBreak || unicode.IsControl(r) {
 			return ' '
 		}
 		return r

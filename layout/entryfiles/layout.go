@@ -98,7 +98,8 @@ func freePath(name string, taken func(string) bool) string {
 // isDevice reports whether Windows reserves the name for a device, so that the file could not be
 // opened.
 func isDevice(s string) bool {
-	if len(s) == 4 && s[3] >= '0' && s[3] <= '9' {
+	endsInDigit := s != "" && s[len(s)-1] >= '0' && s[len(s)-1] <= '9'
+	if len(s) == 4 && endsInDigit {
 		s = s[:3] + "N"
 	}
 	return slices.Contains([]string{"con", "prn", "aux", "nul", "comN", "lptN"}, s)

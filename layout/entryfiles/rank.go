@@ -77,7 +77,9 @@ func (r *ranker) follow(ctx context.Context, m *oxbow.Memory) error {
 		}
 		n++
 		there[e.ID] = true
-		if old, ok := r.entries[e.ID]; !ok || old.Version != e.Version || !old.Updated.Equal(e.Updated) {
+		old, ok := r.entries[e.ID]
+		isSame := ok && old.Version == e.Version && old.Updated.Equal(e.Updated)
+		if !isSame {
 			fresh = append(fresh, e)
 		}
 	}

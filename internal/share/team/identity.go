@@ -73,7 +73,8 @@ func normalizeURL(address, root string) string {
 		scheme = "ssh"
 		user, host, _ = removeUser(address[:i])
 		host, repoPath = strings.ToLower(host), address[i+1:]
-		if !strings.HasPrefix(repoPath, "/") && user != "" && user != "git" {
+		isPerson := user != "" && user != "git"
+		if isPerson && !strings.HasPrefix(repoPath, "/") {
 			repoPath = "/~/" + repoPath // the path is relative to the home directory of that user
 		}
 	}

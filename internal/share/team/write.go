@@ -212,7 +212,9 @@ func (t *Tree) readReplaceable(ctx context.Context, file string, wrote map[strin
 	if err != nil {
 		return nil, err
 	}
-	if e, _, err := parseEntry(text); err == nil && wrote[Print(e)] && containsOnly(text, &e) {
+	e, _, err := parseEntry(text)
+	isSaved := err == nil && wrote[Print(e)] && containsOnly(text, &e)
+	if isSaved {
 		return []byte(text), nil
 	}
 	return []byte(text), t.checkCommitted(ctx, file, text)
@@ -263,7 +265,9 @@ func (t *Tree) checkCommitted(ctx context.Context, file, text string) error {
 // Remove removes the file of an entry. It fails if the text has changed since p was read.
 func (t *Tree) Remove(p mdtree.Place) (err error) {
 	defer func() { err = wrapError("removing a team file", err) }()
-	if exists, err := t.directoryExists(); err != nil || !exists || !isEntryFile(p.Path) {
+	exists, err := t.directoryExists()
+	isThere := err == nil && exists
+	if !isThere || !isEntryFile(p.Path) {
 		return errors.Join(err, errorUnless(exists, fs.ErrNotExist))
 	}
 	text, err := t.readSmall(p.Path)
@@ -311,8 +315,9 @@ func Check(e oxbow.Entry) error {
 		return fmt.Errorf("makes a file of %d bytes; the most is %d", len(text), maxFile)
 	}
 	again, _, err := parseEntry(text)
-	if err == nil && (again.Content != e.Content || again.Name != e.Name || !slices.Equal(again.Aliases, e.Aliases) ||
-		!slices.Equal(again.Labels, oxbow.SortLabels(e.Labels))) {
+	isSame := again.Content == e.Content && again.Name == e.Name && slices.Equal(again.Aliases, e.Aliases) &&
+		slices.Equal(again.Labels, oxbow.SortLabels(e.Labels))
+	if err == nil && !isSame {
 		err = errors.New("would not be read back as it is")
 	}
 	return err

@@ -392,7 +392,8 @@ func (s *Store) publish(g *batch, order []*record, img image) {
 	var deltas []oxbow.Delta
 	for name, r := range g.staged {
 		before := next.names[name]
-		if before != nil && (r == nil || r.ID != before.ID) {
+		isSame := r != nil && before != nil && r.ID == before.ID
+		if before != nil && !isSame {
 			deltas = append(deltas, oxbow.Delta{ID: before.ID})
 		}
 		if r == nil {

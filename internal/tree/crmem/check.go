@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 
 	"github.com/oxbow-memory/oxbow"
 )
@@ -36,7 +35,8 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 			return rep, nil
 		}
 		img, data, err := s.load()
-		if err != nil && !errors.Is(err, errMoving) && !errors.Is(err, fs.ErrNotExist) {
+		isExpected := errors.Is(err, errMoving) || errors.Is(err, fs.ErrNotExist)
+		if err != nil && !isExpected {
 			return rep, fmt.Errorf("reading %s: %w", s.path, err)
 		}
 		if err != nil {
@@ -96,9 +96,8 @@ func compareStates(have, want *state) []oxbow.Problem {
 	}
 	for i, r := range have.order {
 		w := want.order[i]
-		if r.ID != w.ID || r.version != w.version || r.Name != w.Name || r.Content != w.Content ||
-			!slices.Equal(r.Aliases, w.Aliases) ||
-			have.names[r.Name] != r {
+		isIndexed := have.names[r.Name] == r
+		if !isIndexed || !r.equals(w) {
 			return []oxbow.Problem{
 				{Offset: -1, What: fmt.Sprintf("entry %q in memory is not the one in the file", r.Name), Mend: mend},
 			}

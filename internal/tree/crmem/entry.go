@@ -191,7 +191,9 @@ func (g *batch) add(op oxbow.Add, old *record) error {
 		}
 	}
 	// The next ID must be larger than this ID and must fit into the file's field.
-	if last := len(g.base.order) - 1; g.nextID == math.MaxUint64 || (last >= 0 && g.nextID <= g.base.order[last].ID) {
+	last := len(g.base.order) - 1
+	isAfterLast := last < 0 || g.nextID > g.base.order[last].ID
+	if g.nextID == math.MaxUint64 || !isAfterLast {
 		return unsupportedError("counts ids up to %d, and the store has reached it", uint64(math.MaxUint64))
 	}
 	r := &record{ID: g.nextID, Created: created, Kind: kind, Name: op.Name, Content: op.Content,

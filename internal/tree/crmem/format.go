@@ -44,6 +44,12 @@ type record struct {
 	version uint64 // see entrySum
 }
 
+// equals reports whether two records have the same ID, version, name, content and aliases.
+func (r *record) equals(other *record) bool {
+	return r.ID == other.ID && r.version == other.version && r.Name == other.Name && r.Content == other.Content &&
+		slices.Equal(r.Aliases, other.Aliases)
+}
+
 // ErrBadFormat is matched by every [*FormatError].
 var ErrBadFormat = errors.New("bad memory file format")
 

@@ -211,7 +211,8 @@ func crabIndex(data []byte) (keys map[crabKey]int, replay int, ok bool) {
 		return nil, crabStart, true
 	}
 	size := uint64(len(data))
-	if at < crabStart || at > size || n < 4 || n > size-at {
+	isInFile := crabStart <= at && at <= size && n <= size-at
+	if !isInFile || n < 4 {
 		return nil, 0, false
 	}
 	d := &decoder{data: data[:at+n], at: int(at)}
@@ -225,11 +226,13 @@ func crabIndex(data []byte) (keys map[crabKey]int, replay int, ok bool) {
 		col := d.take(1)
 		key := d.take(int64(d.u32()))
 		off := d.u64()
-		if d.err != nil || off < crabStart || off >= at {
+		isBefore := crabStart <= off && off < at
+		if d.err != nil || !isBefore {
 			return nil, 0, false
 		}
 		r, err := crabAt(data, int(off))
-		if err != nil || r.op != 0 || r.col != col[0] || string(r.key) != string(key) {
+		isEntry := err == nil && r.op == 0 && r.col == col[0] && string(r.key) == string(key)
+		if !isEntry {
 			return nil, 0, false
 		}
 		keys[crabKey{col[0], string(key)}] = int(off)

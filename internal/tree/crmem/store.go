@@ -230,8 +230,7 @@ func (s *Store) load() (image, []byte, error) {
 		return image{}, nil, err
 	}
 	img.info, err = f.Stat()
-	if err == nil && (n < len(data) || !img.info.ModTime().Equal(before.ModTime()) ||
-		img.info.Size() != before.Size()) {
+	if err == nil && (n < len(data) || !isSameState(img.info, before)) {
 		err = errMoving
 	}
 	if err != nil {
@@ -240,6 +239,11 @@ func (s *Store) load() (image, []byte, error) {
 	}
 	img.sum = sumOfFile(data)
 	return img, data, nil
+}
+
+// isSameState reports whether two descriptions of a file have the same size and time of change.
+func isSameState(a, b fs.FileInfo) bool {
+	return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
 // fileMissing is called if the file does not exist. If the store had entries, it returns an error,

@@ -100,7 +100,8 @@ func (s *scanner) inside(text string, indented bool) bool {
 	switch {
 	case s.fence != "":
 		// a closing marker is at least as long as the opening marker, and no text follows it
-		if !indented && strings.HasPrefix(text, s.fence) && strings.Trim(text, s.fence[:1]) == "" {
+		isClosing := strings.HasPrefix(text, s.fence) && strings.Trim(text, s.fence[:1]) == ""
+		if isClosing && !indented {
 			s.fence = ""
 		}
 		return true
@@ -135,7 +136,8 @@ func openFence(s string) string {
 		return ""
 	}
 	n := len(s) - len(strings.TrimLeft(s, string(c)))
-	if n < 3 || (c == '`' && strings.Contains(s[n:], "`")) {
+	isCode := c == '`' && strings.Contains(s[n:], "`") // code in a line, such as ```x```
+	if n < 3 || isCode {
 		return ""
 	}
 	return s[:n]
@@ -145,11 +147,13 @@ func openFence(s string) string {
 func parseATX(s string) (level int, title string, ok bool) {
 	rest := strings.TrimLeft(s, "#")
 	level = len(s) - len(rest)
-	if level == 0 || level > 6 || (rest != "" && rest[0] != ' ' && rest[0] != '\t') {
+	isLevel := 1 <= level && level <= 6
+	isWord := rest != "" && rest[0] != ' ' && rest[0] != '\t' // a tag such as #topic
+	if !isLevel || isWord {
 		return 0, "", false
 	}
 	rest = strings.Trim(rest, " \t")
-	if t := strings.TrimRight(rest, "#"); t == "" || strings.HasSuffix(t, " ") || strings.HasSuffix(t, "\t") {
+	if t := strings.TrimRight(rest, "#"); t == "" || strings.ContainsRune(" \t", rune(t[len(t)-1])) {
 		rest = strings.TrimRight(t, " \t")
 	}
 	return level, rest, true

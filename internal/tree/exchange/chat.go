@@ -161,7 +161,7 @@ func eitherField(o object, a, b string, get func(object, string) (string, error)
 
 // word returns a field that is a string or a number.
 func (o object) word(key string) (string, error) {
-	if raw, ok := o.get(key); ok && (raw[0] == '-' || (raw[0] >= '0' && raw[0] <= '9')) {
+	if raw, ok := o.get(key); ok && strings.IndexByte("-0123456789", raw[0]) >= 0 {
 		return string(raw), nil
 	}
 	return o.text(key)

@@ -139,7 +139,8 @@ func unpackedLists(o object) object {
 			continue
 		}
 		s := []byte(strings.TrimSpace(rawjson.Unquote(f.raw)))
-		if len(s) > 1 && s[0] == '[' && rawjson.Valid(s) && rawjson.LoneSurrogate(s) < 0 {
+		isList := len(s) > 1 && s[0] == '[' && rawjson.Valid(s) && rawjson.LoneSurrogate(s) < 0
+		if isList {
 			o[i].raw = s
 		}
 	}

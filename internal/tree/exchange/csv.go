@@ -92,7 +92,10 @@ func csvRows(r *bufio.Reader, ref string) iter.Seq2[objectAt, error] {
 		}
 		for {
 			o, err := t.readRow()
-			if err == io.EOF || !yield(o, err) || t.isDamaged {
+			if err == io.EOF || !yield(o, err) {
+				return
+			}
+			if t.isDamaged {
 				return
 			}
 		}

@@ -71,7 +71,9 @@ func cursorRoots(fsys vfs.FS, dir string) []string {
 	var roots []string
 	for _, below := range []string{".cursor/rules", "rules", ".cursorrules"} {
 		name := path.Join(dir, below)
-		if info, err := fsys.Stat(name); err == nil && (below != "rules" || path.Base(dir) == ".cursor") {
+		info, err := fsys.Stat(name)
+		isCursors := below != "rules" || path.Base(dir) == ".cursor"
+		if err == nil && isCursors {
 			if info.IsDir() || info.Mode().IsRegular() {
 				roots = append(roots, name)
 			}

@@ -33,7 +33,8 @@ func parseDate(s string, loc *time.Location) (time.Time, error) {
 		t, ok = parseWritten(text, loc)
 	}
 	t = t.UTC()
-	if y := t.Year(); !ok || y < 1 || y > 9999 {
+	isYear := 1 <= t.Year() && t.Year() <= 9999
+	if !ok || !isYear {
 		return time.Time{}, fmt.Errorf(
 			"date %s is not one of 2026-04-18, 2026-04-18T09:30:00Z, 2026/04/18 09:30 or April 18, 2026",
 			quoteShort(s),
@@ -162,7 +163,9 @@ func number(digits string) int {
 // letters. It returns 0 for an unknown month.
 func monthNumber(s string) int {
 	for m := time.January; m <= time.December; m++ {
-		if name := m.String(); len(s) >= 3 && len(s) <= len(name) && strings.EqualFold(s, name[:len(s)]) {
+		name := m.String()
+		isBeginning := 3 <= len(s) && len(s) <= len(name)
+		if isBeginning && strings.EqualFold(s, name[:len(s)]) {
 			return int(m)
 		}
 	}
@@ -178,7 +181,8 @@ func atTime(day time.Time, groups []string, loc *time.Location) (time.Time, bool
 	second := number(groups[2])
 	nano := number((groups[3] + "000000000")[:9])
 	half := strings.ToLower(groups[4])
-	if half != "" && (hour < 1 || hour > 12) {
+	isHalfHour := 1 <= hour && hour <= 12
+	if half != "" && !isHalfHour {
 		return time.Time{}, false
 	}
 	switch half {
@@ -187,7 +191,8 @@ func atTime(day time.Time, groups []string, loc *time.Location) (time.Time, bool
 	case "pm":
 		hour = hour%12 + 12
 	}
-	if hour > 23 || minute > 59 || second > 59 {
+	isTime := hour <= 23 && minute <= 59 && second <= 59
+	if !isTime {
 		return time.Time{}, false
 	}
 	loc, ok := timeZone(groups[5], loc)

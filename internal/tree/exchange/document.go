@@ -215,7 +215,8 @@ func (d *documentReader) readMember(name string) {
 // reportUnread yields an error for each further list of an object with lists.
 func (d *documentReader) reportUnread(o objectAt) {
 	for _, f := range o.fields {
-		if d.done || slices.Contains(d.lists.ignored, f.key) || f.raw[0] != '[' {
+		isReported := f.raw[0] == '[' && !slices.Contains(d.lists.ignored, f.key)
+		if d.done || !isReported {
 			continue
 		}
 		n := 0

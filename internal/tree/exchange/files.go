@@ -77,7 +77,8 @@ func readDir(fsys vfs.FS, dir string, o *ReadOptions, yield func(Item, error) bo
 			return
 		}
 	}
-	if len(w.files) == 0 && len(w.problems) == 0 && !w.ignored {
+	isEmpty := len(w.files) == 0 && len(w.problems) == 0
+	if isEmpty && !w.ignored {
 		yield(Item{}, w.nothing(dir))
 		return
 	}
@@ -128,7 +129,11 @@ func (w *walker) checkFile(name string) error {
 // names the file itself.
 func (w *walker) byName() string {
 	for _, err := range w.others {
-		if item, ok := errors.AsType[*ItemError](err); ok && (item.Err == errOther || isPassedOver(item.Err)) {
+		item, ok := errors.AsType[*ItemError](err)
+		if !ok {
+			continue
+		}
+		if item.Err == errOther || isPassedOver(item.Err) {
 			return "; a file with another ending is read by its own name: oxbow import " + text.ShellQuote(item.Ref)
 		}
 	}
@@ -377,7 +382,8 @@ func readAllDates(
 ) (dates map[string]map[string]time.Time, rest []string, ok bool) {
 	dates = make(map[string]map[string]time.Time)
 	for _, name := range files {
-		if o.or().Format != "" || byName(name) != JSONL || peekFormat(fsys, name) != Dates {
+		mayBeDates := o.or().Format == "" && byName(name) == JSONL
+		if !mayBeDates || peekFormat(fsys, name) != Dates {
 			rest = append(rest, name)
 			continue
 		}
@@ -498,7 +504,7 @@ func readStream(br *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, er
 	format := o.or().Format
 	if format == "" {
 		head, err := plain.Peek(headSize)
-		if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
+		if isPeekError(err) {
 			return failWith(fmt.Errorf("reading %s: %w", ref, err))
 		}
 		format, err = detect(ref, head)

@@ -121,7 +121,8 @@ func cutKey(l string) (name, value string, ok bool) {
 	} else {
 		name, value, ok = strings.Cut(l, ":")
 	}
-	if !ok || (value != "" && value[0] != ' ' && value[0] != '\t') {
+	isApart := value == "" || value[0] == ' ' || value[0] == '\t'
+	if !ok || !isApart {
 		return "", "", false
 	}
 	name = strings.TrimRight(name, " ")
@@ -130,7 +131,11 @@ func cutKey(l string) (name, value string, ok bool) {
 			return "", "", false
 		}
 	}
-	if n := len(strings.Fields(name)); n == 0 || n > maxKeyWords || name[0] == ' ' || isBullet(name) {
+	words := len(strings.Fields(name))
+	if words == 0 || words > maxKeyWords {
+		return "", "", false
+	}
+	if name[0] == ' ' || isBullet(name) {
 		return "", "", false
 	}
 	return name, strings.TrimSpace(value), true
@@ -238,13 +243,16 @@ func quoteHashes(lines []string) []string {
 	for i, l := range lines {
 		out[i] = l
 		indent := len(l) - len(strings.TrimLeft(l, " \t"))
-		if inBlock && (l == "" || indent > blockIndent) {
+		isBelow := l == "" || indent > blockIndent
+		if inBlock && isBelow {
 			continue
 		}
 		start := len(scalarStart().FindString(l))
 		inBlock, blockIndent = start < len(l) && strings.ContainsRune("|>", rune(l[start])), indent
 		value, comment := cutComment(l[start:])
-		if start > indent && isPlain(value) && (strings.HasPrefix(value, "#") || strings.Contains(value, " #")) {
+		hasHash := strings.HasPrefix(value, "#") || strings.Contains(value, " #")
+		isText := start > indent && isPlain(value)
+		if isText && hasHash {
 			out[i] = strings.TrimRight(l[:start]+"'"+strings.ReplaceAll(value, "'", "''")+"' "+comment, " ")
 		}
 	}

@@ -133,7 +133,9 @@ func observationTexts(raw json.RawMessage) (texts []string) {
 		}
 		text, rest := "", []string{}
 		for _, key := range slices.Sorted(maps.Keys(members)) {
-			if s, ok := members[key].(string); ok && text == "" && (key == "text" || key == "content") {
+			s, ok := members[key].(string)
+			isText := ok && (key == "text" || key == "content")
+			if isText && text == "" {
 				text = s
 			} else if members[key] != nil {
 				rest = append(rest, fmt.Sprintf("%s: %v", key, members[key]))

@@ -125,7 +125,8 @@ func (h *header) applyKey(k frontKey) {
 		return
 	}
 	near := nearestCandidate(k.key, known)
-	if near != "" && !h.seen[k.key] && text.Distance([]byte(k.key), []byte(near)) == 1 {
+	isSimilar := near != "" && text.Distance([]byte(k.key), []byte(near)) == 1
+	if isSimilar && !h.seen[k.key] {
 		h.warn(k, "key %s is kept as a label; did you mean %s?", quoteShort(k.name), near)
 	}
 	h.seen[k.key] = true

@@ -342,7 +342,8 @@ func (im *importer) flush(batch importBatch) error {
 	case p == nil:
 		return fmt.Errorf("importing %s: %w", items[0].Ref, err)
 	case err == nil:
-		if batch.isUnmarked && !im.bare && len(p.ops) > 0 {
+		isFirstUnmarked := batch.isUnmarked && !im.bare
+		if isFirstUnmarked && len(p.ops) > 0 {
 			im.bare = true
 			im.rep.message(
 				&im.rep.Notes,
@@ -455,7 +456,10 @@ func refFile(ref string) string {
 // findStale adds two lists to the report. Stale gets the entries that come from the files that were read, but match no
 // item. Gone gets the entries whose file does not exist any more.
 func (im *importer) findStale() error {
-	if (len(im.origins) == 0 && im.o.IsGone == nil) || im.o.NoOrigin || im.bare {
+	if im.o.NoOrigin || im.bare {
+		return nil
+	}
+	if len(im.origins) == 0 && im.o.IsGone == nil {
 		return nil
 	}
 	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{markOrigin}}}}

@@ -174,7 +174,8 @@ func eachObject(r io.Reader, ref string) iter.Seq2[objectAt, error] {
 		for l, err := range scanLines(r, ref) {
 			begins := first
 			first = false
-			if err == nil && begins && isDocument(l.text) {
+			mayBeDocument := err == nil && begins
+			if mayBeDocument && isDocument(l.text) {
 				yield(objectAt{}, fmt.Errorf("reading %s: %w", ref, errDocument))
 				return
 			}

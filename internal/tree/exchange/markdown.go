@@ -113,7 +113,8 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 		h.warnings = append(h.warnings, at(ref, 1)+
 			": is another version of a note, from a conflict of a sync program; keep the one that is right")
 	}
-	if strings.TrimSpace(body) == "" && size > 0 && hasValues(keys) {
+	hasOnlyFront := size > 0 && strings.TrimSpace(body) == ""
+	if hasOnlyFront && hasValues(keys) {
 		body = propertyText(text[:size]) // use the front matter as the text, because the note has no other text
 		titleFrom = 0
 		h.paragraphs, h.description = nil, ""
@@ -245,7 +246,8 @@ func fileTitle(ref string) (title string, common bool) {
 	}
 	dir := path.Base(path.Dir(ref))
 	common = slices.Contains(commonNames, strings.ToLower(base))
-	if common && dir != "." && dir != "/" {
+	isNamed := dir != "." && dir != "/"
+	if common && isNamed {
 		base = dir + "/" + base
 	}
 	return cmp.Or(cutName(base, oxbow.MaxName), "untitled"), common
@@ -282,8 +284,9 @@ func inlineTags(text string) (ls []oxbow.Label) {
 		}
 		for _, m := range tagPattern().FindAllStringSubmatch(codePattern().ReplaceAllString(line, "` `"), -1) {
 			tag := oxbow.Label{Key: oxbow.LabelTag, Value: strings.Trim(m[1], "/")}
-			if strings.Trim(tag.Value, "0123456789-_/") != "" && tag.Check() == nil && !slices.Contains(ls, tag) &&
-				len(ls) < maxHeaderLabels-8 {
+			isTag := strings.Trim(tag.Value, "0123456789-_/") != "" && tag.Check() == nil
+			isNew := len(ls) < maxHeaderLabels-8 && !slices.Contains(ls, tag)
+			if isTag && isNew {
 				ls = append(ls, tag)
 			}
 		}

@@ -42,7 +42,8 @@ func readMem0(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error
 	}}
 	objects := func(yield func(objectAt, error) bool) {
 		for rec, err := range documentObjects(r, ref, mem0Lists) {
-			if err == nil && (rec.list == "categories" || rec.list == "apps") {
+			isName := rec.list == "categories" || rec.list == "apps"
+			if err == nil && isName {
 				id, _ := rec.fields.text("id") // skip the row, because a row without an ID names nothing
 				names[id], _ = rec.fields.text("name")
 				continue

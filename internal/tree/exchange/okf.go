@@ -59,8 +59,8 @@ func readOKF(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error]
 		}
 		data, body, hasFront := frontmatter.Cut(string(b))
 		var doc yaml.Node
-		if len(b) > maxMarkdown || !hasFront || yaml.Unmarshal([]byte(data), &doc) != nil || len(doc.Content) == 0 ||
-			doc.Content[0].Kind != yaml.MappingNode {
+		mayBeConcept := hasFront && len(b) <= maxMarkdown
+		if !mayBeConcept || !isMapping(data, &doc) {
 			if !yield(Item{}, problem(at(ref, 1), errNoConcept)) {
 				return
 			}
@@ -88,7 +88,8 @@ func okfItem(front *yaml.Node, body, ref string, o *ReadOptions) (Item, error) {
 	var own okfHeader
 	isOwn := false
 	for key, value := range mappingPairs(front) {
-		if key.Value == okfOwn && value.Kind == yaml.MappingNode && value.Decode(&own) == nil {
+		mayBeOwn := key.Value == okfOwn && value.Kind == yaml.MappingNode
+		if mayBeOwn && value.Decode(&own) == nil {
 			isOwn = true
 		}
 	}
@@ -96,7 +97,8 @@ func okfItem(front *yaml.Node, body, ref string, o *ReadOptions) (Item, error) {
 		if key.Value != okfOwn && !slices.Contains(own.Derived, key.Value) {
 			it.applyOKF(key.Value, value)
 		}
-		if key.Value == okfGenerated || (key.Value == okfTimestamp && it.Entry.Updated.IsZero()) {
+		isFirstTime := key.Value == okfTimestamp && it.Entry.Updated.IsZero()
+		if key.Value == okfGenerated || isFirstTime {
 			it.Entry.Updated = okfTime(value, o)
 		}
 	}
@@ -124,6 +126,12 @@ func okfItem(front *yaml.Node, body, ref string, o *ReadOptions) (Item, error) {
 	kind, err := parseKind(own.Kind)
 	it.Entry.Kind = kind
 	return it, err
+}
+
+// isMapping decodes front matter, and reports whether it is a mapping.
+func isMapping(data string, doc *yaml.Node) bool {
+	return yaml.Unmarshal([]byte(data), doc) == nil && len(doc.Content) > 0 &&
+		doc.Content[0].Kind == yaml.MappingNode
 }
 
 // mappingPairs yields the keys and values of a mapping.

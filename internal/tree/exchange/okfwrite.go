@@ -61,7 +61,7 @@ func writeConcept(dir vfs.FS, e oxbow.Entry, used map[string]bool) (okfConcept, 
 		return c, err
 	}
 	stem := text.Slug(e.Name)
-	if stem == "" || stem == "index" || stem == "log" {
+	if slices.Contains([]string{"", "index", "log"}, stem) {
 		stem = strings.TrimPrefix(fmt.Sprintf("%s-%d", stem, e.ID), "-")
 	}
 	c.file = path.Join(e.Kind.String(), stem+".md")
@@ -263,7 +263,8 @@ func unquoteDates(n *yaml.Node) {
 	}
 	_, timeErr := time.Parse(time.RFC3339, n.Value)
 	_, dateErr := time.Parse(time.DateOnly, n.Value)
-	if n.Kind == yaml.ScalarNode && (timeErr == nil || dateErr == nil) {
+	isTime := timeErr == nil || dateErr == nil
+	if isTime && n.Kind == yaml.ScalarNode {
 		n.Style = 0
 		n.Tag = "" // the value tells
 	}
@@ -278,7 +279,7 @@ func appendPairs(top, pairs *yaml.Node) { top.Content = append(top.Content, pair
 func firstSentence(content string) string {
 	for line := range strings.Lines(content) {
 		line = strings.Join(strings.Fields(strings.TrimLeft(line, "#>*-+ \t")), " ")
-		if line == "" || line == "```" || line == "---" {
+		if slices.Contains([]string{"", "```", "---"}, line) {
 			continue
 		}
 		if i := strings.Index(line, ". "); i > 0 {

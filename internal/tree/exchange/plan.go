@@ -229,7 +229,7 @@ func (im *importer) placeItem(it Item, p *plan) error {
 				fmt.Sprintf("%s: named %q, since another entry has its name", it.Ref, name),
 			)
 		}
-		if v == fresh || v == replace || v == both {
+		if slices.Contains([]verdict{fresh, replace, both}, v) {
 			p.rep.Notes = append(p.rep.Notes, left...)
 			p.names.stood[id] = 2
 		}

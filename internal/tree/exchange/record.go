@@ -160,7 +160,10 @@ func (f recordForm) frontKeys(o objectAt) []frontKey {
 	for _, fd := range o.fields {
 		name, isListed := f.keys[fd.key]
 		isID := len(f.id) > 0 && fd.key == f.id[len(f.id)-1]
-		if isID || slices.Contains(f.text, fd.key) || (isListed && name == "") {
+		isIgnored := isListed && name == ""
+		isText := slices.Contains(f.text, fd.key)
+		isUsed := isID || isText
+		if isUsed || isIgnored {
 			continue
 		}
 		if !isListed {

@@ -144,10 +144,15 @@ func isClaudeExportDir(files []string) bool {
 // sessions, and all remaining files describe the account.
 func checkClaudeExportFile(file string) error {
 	isProject := strings.HasPrefix(file, "projects/") && path.Ext(file) == ".json"
-	if file == "memories.json" || file == "projects.json" || isProject {
+	if isProject || slices.Contains([]string{"memories.json", "projects.json"}, file) {
 		return nil
 	}
 	return errIgnored
+}
+
+// isPeekError reports whether a peek failed for another reason than a short input or a full buffer.
+func isPeekError(err error) bool {
+	return err != nil && err != io.EOF && err != bufio.ErrBufferFull
 }
 
 // isOpenMemoryDir recognizes the unpacked backup of OpenMemory.
@@ -185,7 +190,7 @@ func readEntries(r *bufio.Reader, ref string, _ *ReadOptions) iter.Seq2[Item, er
 // isDocumentStart reports whether the input begins with a JSON document that is not a line of JSON lines.
 func isDocumentStart(r *bufio.Reader) bool {
 	head, err := r.Peek(headSize)
-	if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
+	if isPeekError(err) {
 		return false // ignore the error, because the reader of the input reports it
 	}
 	head = bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\uFEFF")))

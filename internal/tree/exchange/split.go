@@ -40,7 +40,8 @@ func split(text string) []piece {
 		}
 	}
 	whole := piece{start: 0, end: len(text), line: 1}
-	if len(text) < wholeSize || (len(heads) == 0 && len(text) <= sectionSize) {
+	isSection := len(heads) == 0 && len(text) <= sectionSize
+	if isSection || len(text) < wholeSize {
 		return []piece{whole}
 	}
 	var ps []piece
@@ -65,7 +66,8 @@ func splitSections(text string, p piece, heads []blockStart, low, high int) []pi
 	cur := p
 	body := p.start // end offset of the headings that cur starts with
 	for _, h := range heads {
-		if h.off < p.start || h.off >= p.end || h.level > high {
+		isInPiece := p.start <= h.off && h.off < p.end
+		if !isInPiece || h.level > high {
 			continue
 		}
 		blank := strings.TrimSpace(text[body:h.off]) == ""

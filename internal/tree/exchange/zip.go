@@ -39,7 +39,8 @@ func openZip(f vfs.File) (fsys vfs.FS, root string, err error) {
 	}
 	z := &zipFS{files: r}
 	list, err := z.ReadDir(".")
-	if err == nil && len(list) == 1 && list[0].IsDir() {
+	hasOneName := err == nil && len(list) == 1
+	if hasOneName && list[0].IsDir() {
 		return z, list[0].Name(), nil
 	}
 	return z, ".", err

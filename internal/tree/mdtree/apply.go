@@ -89,7 +89,9 @@ func (s *Store) plan(v *overlay, op oxbow.Op, now time.Time, own *outcome) error
 	if err := checkTarget(op, old, found); err != nil {
 		return err
 	}
-	if e := v.files[old.Path]; found && (e == nil || !e.changed) {
+	e := v.files[old.Path]
+	isUnedited := e == nil || !e.changed
+	if found && isUnedited {
 		op = s.mergeOp(op, old, own)
 	}
 	if err := oxbow.CheckAliases(op, old.Entry.Aliases, v.owner); err != nil {
@@ -169,7 +171,8 @@ func checkNeighbours(name string, had, have map[string][]uint64) error {
 func (s *Store) mergeOp(op oxbow.Op, now Place, own *outcome) oxbow.Op {
 	name := now.Entry.Name
 	base := s.served.base[name]
-	if base == nil || op.IfVersion() != 0 || base.Version == now.Entry.Version {
+	isChanged := base != nil && base.Version != now.Entry.Version
+	if !isChanged || op.IfVersion() != 0 {
 		return op
 	}
 	u, ok := op.(oxbow.Update)

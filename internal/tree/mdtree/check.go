@@ -45,7 +45,6 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	for p := range s.served.text {
 		dirs[path.Dir(p)] = true
 	}
-	overlooker, _ := s.layout.(Overlooker)
 	for _, dir := range slices.Sorted(maps.Keys(dirs)) {
 		items, err := s.fs.ReadDir(dir)
 		if err != nil {
@@ -57,12 +56,18 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 					p+" is what somebody wrote and could not be merged",
 					"take from it what is wanted, then remove it",
 				)
-			} else if overlooker != nil && !it.IsDir() && !s.layout.Match(p) && overlooker.Overlooks(p) {
+			} else if !it.IsDir() && s.isOverlooked(p) {
 				rep.Unread = append(rep.Unread, p)
 			}
 		}
 	}
 	return rep, nil
+}
+
+// isOverlooked reports whether a file is a text that the layout does not read (see [Overlooker]).
+func (s *Store) isOverlooked(p string) bool {
+	o, ok := s.layout.(Overlooker)
+	return ok && !s.layout.Match(p) && o.Overlooks(p)
 }
 
 // checkFile reports the problems in a file.
@@ -80,7 +85,11 @@ func (st *state) checkFile(f *file, found func(what, mend string)) {
 		found(f.path+": "+f.diagnostic, "mend the file")
 	}
 	for i, it := range f.items {
-		if c := st.names[it.Entry.Name]; c != nil && (c.file != f || c.index != i) {
+		c := st.names[it.Entry.Name]
+		if c == nil {
+			continue
+		}
+		if c.file != f || c.index != i {
 			found(fmt.Sprintf("%s says %q, which %s says too and which counts", f.path, it.Entry.Name, c.file.path),
 				"give one of them another name, or remove it")
 		}

@@ -57,7 +57,7 @@ func (d *dumper) collect(ctx context.Context) error {
 			}
 		}
 		e.Labels = withoutLocal(e.Labels)
-		if d.findDirectives && (directives().MatchString(e.Content) || directives().MatchString(e.Name)) {
+		if d.findDirectives && hasDirective(&e) {
 			d.report.Directives = append(d.report.Directives, strings.Clone(e.Name))
 		}
 		out, text, err := d.render(&e, buf)
@@ -75,13 +75,20 @@ func (d *dumper) collect(ctx context.Context) error {
 	return d.assignFiles(ctx)
 }
 
+// hasDirective reports whether mdbook would execute a directive in the name or the content of the entry.
+func hasDirective(e *oxbow.Entry) bool {
+	return directives().MatchString(e.Content) || directives().MatchString(e.Name)
+}
+
 // render returns the output for an entry. It adds the text to the spool, unless the last dump wrote
 // the same text. The text is appended to buf[:0], which is returned for the next call.
 func (d *dumper) render(e *oxbow.Entry, buf []byte) (outputFile, []byte, error) {
 	out := outputFile{kind: e.Kind}
 	text, nameAt := entryText{Entry: e}.appendWithoutName(buf[:0])
 	out.nameAt = nameAt
-	if last, ok := d.base.findItem(e.Name); ok && !d.keepAll && last.hasSum(text) {
+	last, isDumped := d.base.findItem(e.Name)
+	maySkip := isDumped && !d.keepAll
+	if maySkip && last.hasSum(text) {
 		out.name = last.Name
 		out.sum = last.Sum
 		return out, text, nil
@@ -152,7 +159,8 @@ func (d *dumper) appendFromStore(ctx context.Context, b []byte, out *outputFile)
 	e.Labels = withoutLocal(e.Labels)
 	start := len(b)
 	b = entryText{Entry: &e, showName: out.showName}.appendTo(b)
-	if e.Kind != out.kind || (out.sum != "" && hexSum(b[start:]) != out.sum) {
+	hasSum := out.sum == "" || hexSum(b[start:]) == out.sum
+	if e.Kind != out.kind || !hasSum {
 		return b, errEntryChanged
 	}
 	return b, nil
@@ -222,7 +230,8 @@ func (d *dumper) compare(ctx context.Context) (map[string][]byte, error) {
 // compareOther is like compare, for the files that are not entries.
 func (d *dumper) compareOther(m *manifest, links map[string][]link) (map[string][]byte, error) {
 	m.Memory = d.origin.Name
-	if d.base != nil && d.base.Memory != "" && len(d.write)+len(d.remove) == 0 {
+	hasMemory := d.base != nil && d.base.Memory != ""
+	if hasMemory && len(d.write)+len(d.remove) == 0 {
 		m.Memory = d.base.Memory // keep the old name of the memory, because nothing else in the manifest changed
 	}
 	slices.SortFunc(m.Files, func(a, b manifestItem) int { return strings.Compare(a.Path, b.Path) })
@@ -386,7 +395,7 @@ func (d *dumper) examineWritten(settled int64) {
 		}
 		sum, err := hex.DecodeString(w.Sum)
 		info, serr := d.fs.Stat(d.path(w.Path))
-		if err == nil && serr == nil && info.Mode().IsRegular() {
+		if errors.Join(err, serr) == nil && info.Mode().IsRegular() {
 			d.examined.add(w.Path, info, [sha256.Size]byte(sum))
 		}
 	}

@@ -85,7 +85,9 @@ type item struct {
 
 func newItem(p string, kind *kindDir, f fs.DirEntry) item {
 	it := item{path: p, kind: kind, mode: f.Type()}
-	if info, err := f.Info(); it.mode == 0 && err == nil && info.Mode().IsRegular() {
+	info, err := f.Info()
+	isFile := it.mode == 0 && err == nil
+	if isFile && info.Mode().IsRegular() {
 		it.stamp, it.hasStamp = stampFromInfo(info)
 	}
 	return it

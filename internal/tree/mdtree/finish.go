@@ -150,7 +150,8 @@ func (t *tree) finishWrite(staged string, c journal.Change) error {
 	if err != nil {
 		return err
 	}
-	if sum != "" && sum != c.Was && sum != c.Sum {
+	isOurs := sum == c.Was || sum == c.Sum
+	if sum != "" && !isOurs {
 		if t.keepEdits {
 			return nil
 		}

@@ -18,6 +18,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"io/fs"
 	"os"
 	"slices"
@@ -229,7 +230,7 @@ func (t *dumpTree) settledTime() (int64, bool) {
 	info, serr := f.Stat()
 	cerr := f.Close()
 	rerr := t.fs.Remove(t.path(probeFile))
-	if err != nil || serr != nil || cerr != nil || rerr != nil {
+	if errors.Join(err, serr, cerr, rerr) != nil {
 		return 0, false
 	}
 	s, ok := stampFromInfo(info)

@@ -163,7 +163,8 @@ func (r *dumpTree) readTree(opts ReadOptions, manifestSum string) (*Tree, error)
 		problems.Add("", fmt.Errorf("it has %d files of entries; the most is %d", len(files), most))
 		return nil, problems
 	}
-	if len(files) == 0 && len(problems.Problems) == 0 && (m == nil || m.Count > 0) {
+	isEmptyDump := m != nil && m.Count == 0
+	if len(files)+len(problems.Problems) == 0 && !isEmptyDump {
 		return nil, emptyTreeError(m)
 	}
 	t.base = m
@@ -413,7 +414,8 @@ func (r *treeReader) add(it *item, text string) {
 	for _, w := range f.warnings {
 		r.tree.warn(it.path, errors.New(w))
 	}
-	if r.tree.base == nil && !f.named && strings.Contains(p, "%") && e.Name != fileStem(p) {
+	isDecoded := strings.Contains(p, "%") && !f.named && e.Name != fileStem(p)
+	if r.tree.base == nil && isDecoded {
 		r.tree.warn(it.path, fmt.Errorf("its name is read as %q", e.Name))
 	}
 	last, _ := r.tree.base.findItem(e.Name)
@@ -535,13 +537,14 @@ func (t *Tree) warnTop(r *dumpTree) {
 	for _, it := range items {
 		name := it.Name()
 		for _, s := range kindDirs {
-			if it.IsDir() && name != s.dir &&
-				(strings.EqualFold(name, s.dir) || strings.EqualFold(name, s.kind.String())) {
+			isSimilar := strings.EqualFold(name, s.dir) || strings.EqualFold(name, s.kind.String())
+			if isSimilar && it.IsDir() && name != s.dir {
 				t.warn(name, fmt.Errorf("it is not read; did you mean %s?", s.dir))
 				break
 			}
 		}
-		if !it.IsDir() && isEntryFile(name) && name != summaryFile && name != "README.md" {
+		mayBeEntry := isEntryFile(name) && !slices.Contains([]string{summaryFile, "README.md"}, name)
+		if mayBeEntry && !it.IsDir() {
 			t.warn(name, errors.New("it is not read: entries stand in notes and the other directories of kinds"))
 		}
 	}

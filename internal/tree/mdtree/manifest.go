@@ -156,7 +156,8 @@ func parseManifestItem(line string) (f manifestItem, ok bool) {
 	path, rest, okName := strings.Cut(rest, `","name":"`)
 	name, rest, okSum := strings.Cut(rest, `","sha256":"`)
 	sum, okEnd := strings.CutSuffix(rest, "\"}\n")
-	if !okPath || !okName || !okSum || !okEnd {
+	hasForm := okPath && okName && okSum && okEnd
+	if !hasForm {
 		return f, false
 	}
 	for _, s := range []string{path, name, sum} {

@@ -265,7 +265,8 @@ func parseTime(s string) (time.Time, bool) {
 		var nano int
 		if hasFrac {
 			nano, err = strconv.Atoi(frac)
-			if err != nil || len(frac) != 9 || nano < 0 {
+			isFraction := err == nil && len(frac) == 9 && nano >= 0
+			if !isFraction {
 				return time.Time{}, false
 			}
 		}
@@ -439,7 +440,8 @@ next:
 		}
 		if num, rest, ok := strings.Cut(s, ";"); ok && strings.HasPrefix(num, "&#") {
 			r, err := strconv.ParseUint(num[2:], 10, 32)
-			if err == nil && r <= unicode.MaxRune && utf8.ValidRune(rune(r)) {
+			isRune := r <= unicode.MaxRune && utf8.ValidRune(rune(r))
+			if err == nil && isRune {
 				b.WriteRune(rune(r))
 				s = rest
 				continue

@@ -64,7 +64,8 @@ func (s *Store) rescan(ctx context.Context, scan func(context.Context) error) er
 		}
 		s.scanner.mu.Lock()
 		err := scan(ctx)
-		if err == nil && (s.overlay != nil || !s.hasJournal()) {
+		isWhole := s.overlay != nil || !s.hasJournal()
+		if err == nil && isWhole {
 			clear(s.served.base)
 			s.scanner.mu.Unlock()
 			return nil

@@ -72,7 +72,9 @@ func (v *overlay) Find(name string) (Place, bool) {
 func (v *overlay) owner(word, but string) (name string, ok bool) {
 	for p := range v.Files() {
 		for _, it := range v.Items(p) {
-			if e := &it.Entry; e.Name != but && (e.Name == word || slices.Contains(e.Aliases, word)) {
+			e := &it.Entry
+			hasWord := e.Name == word || slices.Contains(e.Aliases, word)
+			if hasWord && e.Name != but {
 				return e.Name, true
 			}
 		}
@@ -149,7 +151,9 @@ func (v *overlay) Taken(p string) bool {
 func (v *overlay) edit(edits []Edit) (had, have map[string][]uint64, err error) {
 	had, have = map[string][]uint64{}, map[string][]uint64{}
 	for i, ed := range edits {
-		if !fs.ValidPath(ed.Path) || ed.Path == "." || v.s.hidden(ed.Path) || IsConflict(ed.Path) {
+		isFile := fs.ValidPath(ed.Path) && ed.Path != "."
+		isSpecial := !isFile || IsConflict(ed.Path)
+		if isSpecial || v.s.hidden(ed.Path) {
 			return nil, nil, &oxbow.InvalidError{
 				Field:  "file",
 				Value:  ed.Path,

@@ -145,7 +145,10 @@ func (p *planner) changedSinceDump(ctx context.Context) (names map[string]bool, 
 	}
 	names = map[string]bool{}
 	for delta, err := range p.opts.Origin.Since(ctx, t.Memory) {
-		if err != nil || delta.Entry == nil || len(names) == maxSingleReads {
+		if err != nil || delta.Entry == nil {
+			return nil, false
+		}
+		if len(names) == maxSingleReads {
 			return nil, false
 		}
 		names[strings.Clone(delta.Entry.Name)] = true
@@ -170,7 +173,9 @@ func (t *Tree) readEntries(ctx context.Context, s oxbow.Store, f oxbow.Filter) (
 		stored := &storedEntry{version: e.Version, isBase: dumped && last.matchesEntry(&e)}
 		_, unchanged := t.unchangedPath(e.Name)
 		// A name that is not ASCII may belong to a file in another Unicode form.
-		if isRead[e.Name] || !isASCII(e.Name) || (unchanged && !stored.isBase) {
+		mustRead := unchanged && !stored.isBase
+		isNamed := isRead[e.Name] || !isASCII(e.Name)
+		if mustRead || isNamed {
 			stored.whole = &e
 			stored.aliases = e.Aliases
 		} else {
@@ -348,7 +353,8 @@ func (p *planner) planUnchanged() error {
 func (p *planner) checkFinished(i int) error {
 	want := &p.tree.Entries[i]
 	e, exists := p.have[want.Name]
-	if exists && isBlank(want.Content) && !isBlank(e.whole.Content) {
+	lostText := exists && isBlank(want.Content) && !isBlank(e.whole.Content)
+	if lostText {
 		return errors.New("it has no text any more: write some, or delete the file to forget its entry")
 	}
 	if p.tree.marked[i] && !(exists && HasConflictMarkers(e.whole.Content)) {
@@ -414,7 +420,8 @@ func (p *planner) planEntry(i int) ([]oxbow.Op, error) {
 		base, known := p.tree.base.findItem(want.Name)
 		kept := known && p.tree.unedited[i]
 		storeChanged := exists != known || (exists && !e.isBase)
-		if !kept && (storeChanged || !exists) {
+		mayBeOlder := storeChanged || !exists
+		if mayBeOlder && !kept {
 			held, err := p.past.hadEntry(want, base)
 			if err != nil {
 				return nil, err
@@ -445,7 +452,8 @@ func (p *planner) planEntry(i int) ([]oxbow.Op, error) {
 // history contains the text of the file, and the next dump may replace the file.
 func (p *planner) planMerge(i int, e *storedEntry, base manifestItem) ([]oxbow.Op, error) {
 	want := &p.tree.Entries[i]
-	if e != nil && want.Kind == e.whole.Kind && sameDate(want, e.whole) {
+	canMerge := e != nil && want.Kind == e.whole.Kind && sameDate(want, e.whole)
+	if canMerge {
 		dumped, isKnown, err := p.past.dumpedEntry(want.Name, base)
 		if err != nil {
 			return nil, err

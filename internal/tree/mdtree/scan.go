@@ -149,7 +149,8 @@ func (s *Store) scanDir(
 	changed map[string][]string,
 	lost map[string]bool,
 ) error {
-	if d.info != nil && !lost[d.path] && !r.force {
+	isWatched := d.info != nil && !lost[d.path]
+	if isWatched && !r.force {
 		// The name may now refer to a different directory, which is not watched.
 		if now, err := s.fs.Stat(d.path); err == nil && vfs.SameFile(now, d.info) {
 			s.scanWatched(d, r, changed[d.path])
@@ -172,7 +173,11 @@ func (s *Store) scanWatched(d *directory, r *fileScan, changed []string) {
 		}
 	}
 	for _, p := range d.links {
-		if now, err := s.fs.Stat(p); (err != nil && s.st.files[p] == nil) || (err == nil && s.current(p, now)) {
+		now, err := s.fs.Stat(p)
+		if err != nil && s.st.files[p] == nil {
+			continue
+		}
+		if err == nil && s.current(p, now) {
 			continue
 		}
 		r.readFile(p)
@@ -253,7 +258,8 @@ func (s *Store) changedFiles(ctx context.Context, d *directory, entries []fs.Dir
 		if e.Type()&fs.ModeSymlink != 0 {
 			d.links = append(d.links, p)
 		}
-		if force || s.scanner.dirty[p] || !s.isUnchanged(p, e) {
+		mustRead := force || s.scanner.dirty[p]
+		if mustRead || !s.isUnchanged(p, e) {
 			todo = append(todo, p)
 		}
 	}
@@ -267,7 +273,9 @@ func (s *Store) changedFiles(ctx context.Context, d *directory, entries []fs.Dir
 
 // isUnchanged reports whether a listed file has not changed since it was read.
 func (s *Store) isUnchanged(p string, e fs.DirEntry) bool {
-	if f := s.st.files[p]; f == nil || f.racy || f.info == nil {
+	f := s.st.files[p]
+	isExamined := f != nil && !f.racy && f.info != nil
+	if !isExamined {
 		return false
 	}
 	now, err := s.stat(p, e)
@@ -408,7 +416,8 @@ func (r *fileScan) compare(p string, l *readResult) {
 			old.info, old.racy = f.info, f.racy
 			return
 		}
-		if f.diagnostic != "" && (old == nil || old.diagnostic != f.diagnostic) {
+		isNew := old == nil || old.diagnostic != f.diagnostic
+		if isNew && f.diagnostic != "" {
 			s.warn("%s: %s", p, f.diagnostic)
 		}
 		r.next[p] = f

@@ -201,7 +201,8 @@ func (st *state) updateEntries(touched, newIDs map[string]bool) []oxbow.Delta {
 			st.contested[name] = true
 		}
 		old := st.names[name]
-		if old != nil && (len(st.claims[name]) == 0 || newIDs[name]) {
+		isGone := len(st.claims[name]) == 0 || newIDs[name]
+		if old != nil && isGone {
 			delete(st.names, name)
 			st.drop(old.entry.ID)
 			deltas = append(deltas, oxbow.Delta{ID: old.entry.ID})
@@ -222,8 +223,9 @@ func (st *state) updateEntries(touched, newIDs map[string]bool) []oxbow.Delta {
 		if f.items[c.index].undated && old.entry.Created.Before(e.Created) {
 			e.Created = old.entry.Created
 		}
-		if f.path == old.file.path && e.Version == old.entry.Version && e.Updated.Equal(old.entry.Updated) &&
-			e.Created.Equal(old.entry.Created) {
+		hasTimes := e.Updated.Equal(old.entry.Updated) && e.Created.Equal(old.entry.Created)
+		isSame := f.path == old.file.path && e.Version == old.entry.Version
+		if isSame && hasTimes {
 			// Keep the entry that callers have received, because the entry itself has not changed.
 			old.file, old.index = c.file, c.index
 			continue

@@ -177,7 +177,9 @@ func (s *Store) storeError(err error) error {
 // mayHoldEntries reports whether the layout may store entries in the file.
 func (s *Store) mayHoldEntries(p string) bool {
 	base := path.Base(p)
-	if base[0] == '.' || strings.HasSuffix(base, ".tmp") || IsConflict(base) {
+	isHidden := base[0] == '.'
+	isOther := strings.HasSuffix(base, ".tmp") || IsConflict(base)
+	if isHidden || isOther {
 		return false
 	}
 	dir := path.Dir(p)

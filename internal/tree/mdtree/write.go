@@ -139,7 +139,9 @@ func (s *Store) prepare(v *overlay, own *outcome) ([]fileChange, error) {
 			taken[name] = true
 			changes = append(changes, fileChange{path: name, text: w.disk, perm: w.perm})
 		}
-		if (w.remove && w.there) || (!w.remove && !(w.there && w.disk == w.text)) {
+		isWritten := w.there && w.disk == w.text
+		isDone := (w.remove && !w.there) || (!w.remove && isWritten)
+		if !isDone {
 			changes = append(changes, w)
 		}
 	}
