@@ -72,7 +72,7 @@ func (m *Memory) missingInIndex(ctx context.Context, all []*Entry) ([]*Entry, er
 	return slices.DeleteFunc(missing, changed), nil
 }
 
-// Stats returns the size of the store. It reads no entries. If the store is no [Counter], the error
+// Stats returns the size of the store. It reads no entries. If the store is not a [Counter], the error
 // matches [ErrUnsupported].
 func (m *Memory) Stats(ctx context.Context) (Stats, error) {
 	if m.can.Counter == nil {
@@ -91,7 +91,7 @@ type Compaction struct {
 	DryRun bool      // only report what would be dropped
 }
 
-// Compact drops old history. If the store is no [Compactor], the error matches [ErrUnsupported].
+// Compact drops old history. If the store is not a [Compactor], the error matches [ErrUnsupported].
 func (m *Memory) Compact(ctx context.Context, c Compaction) (CompactReport, error) {
 	if m.can.Compactor == nil {
 		return CompactReport{}, fmt.Errorf("compacting: %w", ErrUnsupported)
@@ -105,26 +105,26 @@ func (m *Memory) Compact(ctx context.Context, c Compaction) (CompactReport, erro
 
 // Redact permanently removes the entry with this name and all its versions from the store.
 // See [Redactor].
-func (m *Memory) Redact(ctx context.Context, name string, dry bool) (RedactReport, error) {
+func (m *Memory) Redact(ctx context.Context, name string, dryRun bool) (RedactReport, error) {
 	if m.can.Redactor == nil {
 		return RedactReport{}, errors.Join(
 			ErrUnsupported,
 			errors.New("it keeps no history to erase from: forget is final there"),
 		)
 	}
-	return m.can.Redactor.Redact(ctx, name, dry)
+	return m.can.Redactor.Redact(ctx, name, dryRun)
 }
 
 // RedactVersions permanently removes versions from the history. See [Redactor].
 func (m *Memory) RedactVersions(
 	ctx context.Context,
-	match func(e Entry, current bool) bool,
-	dry bool,
+	match func(e Entry, isCurrent bool) bool,
+	dryRun bool,
 ) (RedactReport, error) {
 	if m.can.Redactor == nil {
 		return RedactReport{}, ErrUnsupported
 	}
-	return m.can.Redactor.RedactVersions(ctx, match, dry)
+	return m.can.Redactor.RedactVersions(ctx, match, dryRun)
 }
 
 // Accept makes a store usable again that went back to an earlier state ([ErrRolledBack]),
@@ -172,15 +172,15 @@ func (m *Memory) Newest(ctx context.Context, f Filter, offset, limit int) (page 
 
 // Backup copies the store to a new file. The copy is a snapshot of one moment. Others can
 // continue to write during the copy. When Backup returns, the copy is durable. If the
-// file exists and replace is not set, the error matches fs.ErrExist. Backup returns the
+// file exists and mayReplace is false, the error matches fs.ErrExist. Backup returns the
 // number of the last change in the copy. If Options.FS is set, path is a path in that
 // file system.
-func (m *Memory) Backup(ctx context.Context, path string, replace bool) (uint64, error) {
+func (m *Memory) Backup(ctx context.Context, path string, mayReplace bool) (uint64, error) {
 	d, err := m.oneFile()
 	if err != nil {
 		return 0, err
 	}
-	return d.Backup(ctx, path, replace)
+	return d.Backup(ctx, path, mayReplace)
 }
 
 // BackupTo checks the store like [Memory.Check] and then writes a copy of it to w, with the

@@ -20,9 +20,9 @@ type runFiles struct {
 	files []vfs.File
 }
 
-// of returns the options for writing runs next to the log d. It returns nil if the index
+// runOptions returns the options for writing runs next to the log d. It returns nil if the index
 // must be built in memory, because d is nil or no runs are wanted.
-func (r *runFiles) of(d *logstore.DB) *index.Runs {
+func (r *runFiles) runOptions(d *logstore.DB) *index.Runs {
 	if d == nil || r.bytes == 0 {
 		return nil
 	}

@@ -141,7 +141,7 @@ func TestIndexPageDamaged(t *testing.T) {
 	}
 	plain := h.open(&Options{ReadOnly: true})
 	defer plain.Close()
-	plain.distrust = true
+	plain.distrustsFile = true
 	var want []string
 	for _, q := range questions {
 		want = append(want, answer(plain, q))
@@ -168,7 +168,7 @@ func TestIndexPageDamaged(t *testing.T) {
 			if got := answer(m, q); got != want[i] {
 				t.Errorf("page %d, question %d: %s\nwant %s", n, i, got, want[i])
 			}
-			seen = seen || m.distrust || saved == nil
+			seen = seen || m.distrustsFile || saved == nil
 			if err := m.Close(); err != nil {
 				t.Error(err)
 			}
@@ -222,7 +222,7 @@ func (h *indexHome) want() string {
 	if wanted[h.fs] == "" {
 		plain := h.open(&Options{ReadOnly: true})
 		defer plain.Close()
-		plain.distrust = true
+		plain.distrustsFile = true
 		wanted[h.fs] = fmt.Sprint(names(h.recall(plain, "w7 harbor silver")))
 	}
 	return wanted[h.fs]

@@ -136,7 +136,7 @@ func (h *indexHome) agree(m *Memory) {
 	h.t.Helper()
 	plain := h.open(&Options{ReadOnly: true})
 	defer plain.Close()
-	plain.distrust = true
+	plain.distrustsFile = true
 	for _, text := range indexQueries {
 		got, want := h.recall(m, text), h.recall(plain, text)
 		same := func(a, b Hit) bool {

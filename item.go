@@ -80,9 +80,9 @@ func hasKeywords(key string) bool {
 }
 
 // filterClauses converts a filter to clauses and a time range that the index can evaluate. If
-// more is true, they select too many entries, and the caller must also call f.Match for
+// hasMore is true, they select too many entries, and the caller must also call f.Match for
 // each entry.
-func filterClauses(r *ranking.Scorer, f Filter) (cs []index.Clause, times *index.Range, more bool) {
+func filterClauses(r *ranking.Scorer, f Filter) (cs []index.Clause, times *index.Range, hasMore bool) {
 	for _, t := range f.Terms {
 		switch {
 		case hasKeywords(t.Key):
@@ -95,10 +95,10 @@ func filterClauses(r *ranking.Scorer, f Filter) (cs []index.Clause, times *index
 		case t.Key == "name" && !t.Not && len(store.AllNameForms(t.Values)) == 1:
 			cs = append(cs, r.WordClauses(t.Values[0])...)
 		}
-		more = true
+		hasMore = true
 	}
 	times, far := ranking.Between(f.After, f.Before)
-	return cs, times, more || far
+	return cs, times, hasMore || far
 }
 
 // recencyLeast is the factor for the oldest entries. Age halves a score at most, because

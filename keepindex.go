@@ -82,7 +82,7 @@ func (m *Memory) keepIndex(ctx context.Context, d *logstore.DB, bound func(n int
 	if err == nil {
 		f.s.unsaved.Add(-f.unsaved)
 	}
-	if f.dropped {
+	if f.isDropped {
 		f.s.close()
 	}
 	return err
@@ -143,9 +143,9 @@ func (m *Memory) worthKeeping(bound func(n int) int, more int) bool {
 // heldIndex is a frozen index and the searcher that it was taken from.
 type heldIndex struct {
 	frozenIndex
-	s       *searcher
-	unsaved int64 // value of s.unsaved when the index was frozen
-	dropped bool  // the memory does not use the searcher any more
+	s         *searcher
+	unsaved   int64 // value of s.unsaved when the index was frozen
+	isDropped bool  // the memory does not use the searcher any more
 }
 
 // freezeIndex applies the pending changes and returns the state of the index. It returns
@@ -169,10 +169,10 @@ func (m *Memory) freezeIndex(ctx context.Context, d *logstore.DB) (*heldIndex, e
 	}
 	if d != m.store {
 		m.mu.Lock()
-		f.dropped = m.searcher.CompareAndSwap(s, nil)
-		m.pending.want(m.building)
+		f.isDropped = m.searcher.CompareAndSwap(s, nil)
+		m.pending.want(m.isBuilding)
 		m.mu.Unlock()
-		if err := s.dropUnder(ctx); err != nil || !f.dropped {
+		if err := s.dropUnder(ctx); err != nil || !f.isDropped {
 			s.close()
 			return nil, err
 		}
@@ -225,7 +225,7 @@ func (m *Memory) fillAhead(ctx context.Context, d *logstore.DB) (bool, error) {
 		p.fillAhead(f)
 	}
 	p.mu.Lock()
-	has := p.wanted || p.ahead != nil
+	has := p.areWanted || p.ahead != nil
 	p.mu.Unlock()
 	if has {
 		return false, nil

@@ -49,11 +49,11 @@ type Memory struct {
 	// scanned is the index of the last scan, which is reused if the next query has the same terms. It may be nil.
 	scanned atomic.Pointer[scanIndex]
 
-	mu       sync.Mutex // guards the fields below
-	building bool       // a searcher is being built
-	resets   int        // number of times that the store was replaced
-	hadScan  bool       // a scan was made, so the next query builds the index
-	distrust bool       // the index file is damaged and must not be read again
+	mu            sync.Mutex // guards the fields below
+	isBuilding    bool       // a searcher is being built
+	resets        int        // number of times that the store was replaced
+	hadScan       bool       // a scan was made, so the next query builds the index
+	distrustsFile bool       // the index file is damaged and must not be read again
 }
 
 // Store returns the store below the memory.

@@ -66,7 +66,7 @@ func (m *Memory) mergeRuns(ctx context.Context, s *searcher, resets int) error {
 func (m *Memory) checkUnchanged(resets int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.resets != resets || m.pending.any() {
+	if m.resets != resets || m.pending.hasAny() {
 		return fmt.Errorf("%w: the store has changed", errIndex)
 	}
 	return nil

@@ -9,11 +9,11 @@ import (
 
 // pending is the list of the changes that are not in the index yet.
 type pending struct {
-	mu     sync.Mutex      // guards the fields below (its holder may wait only for the filling)
-	wanted bool            // the changes are needed, because a searcher exists or is being built
-	deltas []analyzedDelta // oldest first
-	thinAt int             // number of deltas at which add removes superseded deltas
-	ahead  *filling        // receives the changes instead of deltas (may be nil)
+	mu        sync.Mutex      // guards the fields below (its holder may wait only for the filling)
+	areWanted bool            // the changes are needed, because a searcher exists or is being built
+	deltas    []analyzedDelta // oldest first
+	thinAt    int             // number of deltas at which add removes superseded deltas
+	ahead     *filling        // receives the changes instead of deltas (may be nil)
 
 	queued   atomic.Int64 // len(deltas)
 	applying atomic.Bool  // changes that were taken are being applied to the index
@@ -31,7 +31,7 @@ func (n *pending) add(deltas []analyzedDelta) {
 		if !n.ahead.take(deltas) {
 			n.fillAhead(nil)
 		}
-	case n.wanted:
+	case n.areWanted:
 		n.setDeltas(appendDeltas(n.deltas, deltas, &n.thinAt))
 	}
 }
@@ -55,7 +55,7 @@ func (n *pending) begin() *filling {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	f := n.ahead
-	n.wanted = true
+	n.areWanted = true
 	n.ahead = nil
 	n.thinAt = fewPending
 	n.setDeltas(nil)
@@ -63,11 +63,11 @@ func (n *pending) begin() *filling {
 }
 
 // want sets whether changes are collected.
-func (n *pending) want(wanted bool) {
+func (n *pending) want(areWanted bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.wanted = wanted
-	if !wanted {
+	n.areWanted = areWanted
+	if !areWanted {
 		n.fillAhead(nil)
 		n.setDeltas(nil)
 	}
@@ -93,7 +93,7 @@ func (n *pending) take() []analyzedDelta {
 func (n *pending) putBack(ds []analyzedDelta) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.wanted {
+	if n.areWanted {
 		n.setDeltas(append(ds, n.deltas...))
 	}
 }
@@ -115,5 +115,5 @@ func (n *pending) text() (bytes int) {
 // len returns the number of changes in the list, without those that are being applied.
 func (n *pending) len() int { return int(n.queued.Load()) }
 
-// any reports whether some changes are not in the index yet.
-func (n *pending) any() bool { return n.queued.Load() > 0 || n.applying.Load() }
+// hasAny reports whether some changes are not in the index yet.
+func (n *pending) hasAny() bool { return n.queued.Load() > 0 || n.applying.Load() }

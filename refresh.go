@@ -44,7 +44,7 @@ func (m *Memory) analyzeAhead(entries iter.Seq[*Entry]) func() {
 	if s == nil {
 		return nil
 	}
-	if m.pending.unasked.Add(1) > mostApplied || m.pending.any() {
+	if m.pending.unasked.Add(1) > mostApplied || m.pending.hasAny() {
 		return nil
 	}
 	ds, bytes := []analyzedDelta(nil), 0
@@ -78,7 +78,7 @@ func (m *Memory) applyNow(ds []analyzedDelta) bool {
 		return false
 	}
 	defer m.applying.Unlock()
-	if m.pending.any() || m.searcher.Load() != s {
+	if m.pending.hasAny() || m.searcher.Load() != s {
 		return false
 	}
 	if err := s.apply(m.closing, ds); err != nil {
@@ -93,7 +93,7 @@ func (m *Memory) applyNow(ds []analyzedDelta) bool {
 // still use the old searcher fail and are repeated with s.
 func (m *Memory) setSearcher(s *searcher) {
 	m.searcher.Swap(s).close()
-	m.pending.want(s != nil || m.building)
+	m.pending.want(s != nil || m.isBuilding)
 }
 
 // applyPending applies all pending changes to the index. If ctx is done before the
@@ -142,7 +142,7 @@ func (m *Memory) applyTaken(ctx context.Context, s *searcher, ds []analyzedDelta
 
 // refreshStore reads the changes of other processes if the store is a Watcher. It reports
 // whether the store is a Watcher.
-func (m *Memory) refreshStore(ctx context.Context) (watched bool, err error) {
+func (m *Memory) refreshStore(ctx context.Context) (isWatched bool, err error) {
 	if m.can.Watcher == nil {
 		return false, nil
 	}
@@ -171,7 +171,7 @@ func (m *Memory) refresh(ctx context.Context) (*searcher, error) {
 		switch {
 		case s == nil:
 			s, err = m.build(ctx, watched)
-		case m.pending.any():
+		case m.pending.hasAny():
 			err = m.applyPending(ctx)
 		}
 		// If the searcher was dropped in the meantime, changes for it were dropped as well,
@@ -183,7 +183,7 @@ func (m *Memory) refresh(ctx context.Context) (*searcher, error) {
 }
 
 // build builds the index unless another goroutine has done so in the meantime.
-func (m *Memory) build(ctx context.Context, watched bool) (*searcher, error) {
+func (m *Memory) build(ctx context.Context, isWatched bool) (*searcher, error) {
 	if err := m.buildMu.LockContext(ctx); err != nil {
 		return nil, err
 	}
@@ -191,11 +191,11 @@ func (m *Memory) build(ctx context.Context, watched bool) (*searcher, error) {
 	rewritten := false // the log was rewritten after the index file was opened, so the entries must be read instead
 	for {
 		m.mu.Lock()
-		if s := m.searcher.Load(); watched && s != nil {
+		if s := m.searcher.Load(); isWatched && s != nil {
 			m.mu.Unlock()
 			return s, m.applyPending(ctx)
 		}
-		m.building = true
+		m.isBuilding = true
 		ahead := m.pending.begin()
 		resets := m.resets
 		m.mu.Unlock()
@@ -212,7 +212,7 @@ func (m *Memory) build(ctx context.Context, watched bool) (*searcher, error) {
 			}
 		}
 		m.mu.Lock()
-		m.building = false
+		m.isBuilding = false
 		done := err == nil && resets == m.resets
 		if done {
 			m.scanned.Store(nil)
@@ -240,12 +240,12 @@ func (m *Memory) emptySearcher() *searcher {
 	return s
 }
 
-// newSearcher returns a searcher for the store. If saved is set and there is a usable index
+// newSearcher returns a searcher for the store. If useSaved is set and there is a usable index
 // file, it uses that file. Otherwise it indexes all entries. The caller must close the
 // searcher even if there is an error.
-func (m *Memory) newSearcher(ctx context.Context, saved bool) (*searcher, error) {
+func (m *Memory) newSearcher(ctx context.Context, useSaved bool) (*searcher, error) {
 	s := m.emptySearcher()
-	if saved {
+	if useSaved {
 		s.saved = m.savedFor(m.opts.Ranking)
 	}
 	if s.saved != nil {
@@ -293,7 +293,7 @@ func (m *Memory) addScorer(ctx context.Context, s *searcher, name string) (*rank
 // missing or unusable.
 func (m *Memory) savedFor(ranking string) *savedIndex {
 	m.mu.Lock()
-	distrust := m.distrust
+	distrust := m.distrustsFile
 	m.mu.Unlock()
 	d := findLog(m.store)
 	if d == nil || distrust {

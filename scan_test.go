@@ -239,7 +239,7 @@ func TestScanForDamage(t *testing.T) {
 			t.Fatalf("%s: opened on demand %v, with a file of use %v", what, isFromSnapshot(m), saved != nil)
 		}
 		want := h.open(&Options{ReadOnly: true})
-		want.distrust = true
+		want.distrustsFile = true
 		q := Query{Text: "winter needle w7 w19", Limit: 20}
 		if got, want := all(t, m, q), all(t, want, q); got != want {
 			t.Errorf("%s: it finds %s\nwant %s", what, got, want)

@@ -76,7 +76,7 @@ func (s *searcher) applySince(ctx context.Context, pos Position) error {
 	for _, d := range last {
 		read -= weight(d.Entry)
 	}
-	s.unsaved.Add(read) // versions that a later version replaced must be read by the next process, too
+	s.unsaved.Add(read) // the next process must also read the versions that were replaced since
 	return s.apply(ctx, last)
 }
 
@@ -190,7 +190,7 @@ func (s *searcher) analyzeOld(
 		if !x.NeedsOld(d.ID) {
 			continue
 		}
-		if e := s.old(x, d.ID); e != nil {
+		if e := s.indexedVersion(x, d.ID); e != nil {
 			olds[i] = &index.Document{}
 			r.Analyze(ctx, newIndexed(e), olds[i], &buf)
 		}
@@ -201,9 +201,9 @@ func (s *searcher) analyzeOld(
 	return olds, nil
 }
 
-// old returns the entry in the version that the index has, or nil if the log no longer has
+// indexedVersion returns the entry in the version that the index has, or nil if the log no longer has
 // it.
-func (s *searcher) old(x *index.Searcher, id uint64) *Entry {
+func (s *searcher) indexedVersion(x *index.Searcher, id uint64) *Entry {
 	data, _ := x.Data(id)
 	if it, ok := data.(*indexItem); ok {
 		return it.entry
@@ -279,7 +279,7 @@ func (s *searcher) fill(ctx context.Context, entries iter.Seq2[*Entry, error], b
 					return
 				}
 			}
-		}, busy, s.runs.of(s.db))
+		}, busy, s.runs.runOptions(s.db))
 		if err != nil || s.db == nil {
 			return err
 		}

@@ -73,7 +73,7 @@ func (m *Memory) eachView(ctx context.Context, q Query, use func(*rankedView) bo
 		m.mu.Lock()
 		if m.searcher.Load() == s {
 			m.setSearcher(nil)
-			m.distrust = true
+			m.distrustsFile = true
 		}
 		m.mu.Unlock()
 	}

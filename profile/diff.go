@@ -1,4 +1,4 @@
-// This file compares the selections of two profiles, or of a profile at two times.
+// This file compares two selections: by two profiles, or by one profile at two times.
 
 package profile
 
@@ -18,7 +18,7 @@ type Side struct {
 // Chosen is an entry or a document that a profile includes.
 type Chosen struct {
 	Name   string `json:"name"`
-	Tokens int    `json:"tokens"` // estimated number of tokens of the whole text in the form in which it is shown
+	Tokens int    `json:"tokens"` // estimated tokens of the whole text, in the form that is shown
 	// the selection contains at least a part of the text; false if the budget excluded the text
 	In bool `json:"in"`
 }
@@ -62,7 +62,7 @@ func (s *Set) Diff(ctx context.Context, m *oxbow.Memory, a, b Side) (Diff, error
 		j, both := y.byID[e.ID]
 		switch {
 		case !both:
-			d.OnlyA = append(d.OnlyA, x.chosen(e))
+			d.OnlyA = append(d.OnlyA, x.describeChosen(e))
 		case y.entries[j].Version != e.Version:
 			d.Changed = append(
 				d.Changed,
@@ -78,7 +78,7 @@ func (s *Set) Diff(ctx context.Context, m *oxbow.Memory, a, b Side) (Diff, error
 	}
 	for i := range y.entries {
 		if _, both := x.byID[y.entries[i].ID]; !both {
-			d.OnlyB = append(d.OnlyB, y.chosen(&y.entries[i]))
+			d.OnlyB = append(d.OnlyB, y.describeChosen(&y.entries[i]))
 		}
 	}
 	d.DocumentsA, d.DocumentsB = x.documentsBut(y), y.documentsBut(x)
@@ -117,7 +117,7 @@ func (s *Set) readIncluded(ctx context.Context, m *oxbow.Memory, side Side) (inc
 		defer then.Close()
 		m = oxbow.New(then, nil)
 	}
-	x.entries, err = inside(ctx, m, side.Profile)
+	x.entries, err = selectableEntries(ctx, m, side.Profile)
 	if err != nil {
 		return x, err
 	}
@@ -127,7 +127,7 @@ func (s *Set) readIncluded(ctx context.Context, m *oxbow.Memory, side Side) (inc
 	return x, nil
 }
 
-func (x *includedSet) chosen(e *oxbow.Entry) Chosen {
+func (x *includedSet) describeChosen(e *oxbow.Entry) Chosen {
 	return Chosen{e.Name, prompt.EstimateTokens(entryPart(e, "").Text), x.in[e.Name]}
 }
 

@@ -37,7 +37,7 @@ func (s *Set) Lint(ctx context.Context, m *oxbow.Memory, r *Resolved) (Diagnosti
 		l.p = p
 		l.warnUnused("include", p.Include)
 		l.warnUnused("exclude", p.Exclude)
-		l.effect(p.Include)
+		l.checkInclude(p.Include)
 	}
 	l.p = r.parts[len(r.parts)-1]
 	l.warnContradictions()
@@ -51,7 +51,7 @@ func (s *Set) Lint(ctx context.Context, m *oxbow.Memory, r *Resolved) (Diagnosti
 	if err != nil {
 		return nil, err
 	}
-	l.budget(b)
+	l.checkBudget(b)
 	return l.found, nil
 }
 
@@ -115,9 +115,9 @@ func eachKey(m map[string]bool) func(func(string) bool) {
 	}
 }
 
-// effect warns if each line of an include matches some entries, but no entry matches all
+// checkInclude warns if each line of an include matches some entries, but no entry matches all
 // lines.
-func (l *linter) effect(c *Choice) {
+func (l *linter) checkInclude(c *Choice) {
 	if c == nil || len(l.entries) == 0 {
 		return
 	}
@@ -182,7 +182,7 @@ func (l *linter) warnContradictions() {
 	l.p = l.r.parts[len(l.r.parts)-1]
 }
 
-func (l *linter) budget(b Budget) {
+func (l *linter) checkBudget(b Budget) {
 	for _, d := range b.Documents {
 		if d.Wrong == "" {
 			continue

@@ -102,7 +102,7 @@ type Document struct {
 	place  int    // index in Set.Places
 	// the document is an identity document: if the project does not have it, the home's document is
 	// used
-	identity bool
+	isIdentity bool
 }
 
 // Resolved is a profile combined with all profiles that it extends.
@@ -111,8 +111,8 @@ type Resolved struct {
 	Description string
 	File        string
 	Project     bool // the profile itself belongs to the project
-	// names of the profiles that this profile extends, directly or indirectly, in order of
-	// evaluation
+	// profiles that this profile extends, directly or indirectly, in the order in which they are
+	// evaluated
 	Chain []string
 	// an entry is included if it matches a Choice in this list (an empty list includes all
 	// entries)
@@ -147,14 +147,13 @@ func (r *Resolved) addWanted(paths []string, place int) {
 func (r *Resolved) addDocuments(paths []string, place int) {
 	for _, p := range paths {
 		if !slices.ContainsFunc(r.Documents, func(d Document) bool { return d.Path == p && d.place == place }) {
-			r.Documents = append(r.Documents, Document{Path: p, place: place, identity: slices.Contains(identity, p)})
+			r.Documents = append(r.Documents, Document{Path: p, place: place, isIdentity: slices.Contains(identity, p)})
 		}
 	}
 }
 
-// combine returns the combination of the profiles: it includes everything that any of the profiles
-// includes, except what any of them excludes. For single values, the last profile with a value
-// decides.
+// combine merges the profiles. The result includes everything that a profile includes and no
+// profile excludes. For single values, the last profile with a value decides.
 func combine(parts []*Profile) Resolved {
 	p := parts[len(parts)-1]
 	r := Resolved{Name: p.Name, File: p.File, Project: p.Project, MaxTokens: DefaultMaxTokens, Process: true,

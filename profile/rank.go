@@ -25,7 +25,7 @@ type rankedEntry struct {
 	size    int          // size of the content in bytes
 	updated time.Time
 	hit     int  // rank among the hits of the query, from 1, or 0 if the query did not find the entry
-	named   bool // the profile lists the entry by name
+	isNamed bool // the profile lists the entry by name
 }
 
 // traits are the parts of the rank that depend only on the entry's labels.
@@ -47,7 +47,7 @@ const (
 // why returns the reason for the rank of the entry, for the report.
 func (x *rankedEntry) why() string {
 	switch {
-	case x.named:
+	case x.isNamed:
 		return "named by the profile"
 	case x.class == classPinned:
 		return "pinned:true"
@@ -61,9 +61,9 @@ func (x *rankedEntry) why() string {
 	return "last written " + x.updated.UTC().Format(time.DateOnly)
 }
 
-// find returns the rank of each entry that the query finds in the scope, by ID. Ranks count
+// ranksByID returns the rank of each entry that the query finds in the scope, by ID. Ranks count
 // from 1.
-func find(ctx context.Context, m *oxbow.Memory, inside scope.Scope, query string) (map[uint64]int, error) {
+func ranksByID(ctx context.Context, m *oxbow.Memory, inside scope.Scope, query string) (map[uint64]int, error) {
 	if strings.TrimSpace(query) == "" {
 		return nil, nil
 	}
@@ -174,7 +174,7 @@ func (r *Resolved) choose(all heads.List, o *order, tokens int) (c choice, err e
 	return c, nil
 }
 
-// count is a number of entries and the total number of their tokens.
+// count has a number of entries and their total tokens.
 type count struct{ n, tokens int }
 
 // rank returns the highest-ranking entries in the scope, best first. It stops as soon as the
@@ -198,8 +198,8 @@ func (r *Resolved) rank(all heads.List, o *order, tokens int) (best ranking, sum
 		}
 		sum.n, sum.tokens = sum.n+1, sum.tokens+h.Size/4
 		x := rankedEntry{traits: entryTraits(e), id: e.ID, size: h.Size, updated: e.Updated, hit: o.hits[e.ID],
-			named: named[e.Name]}
-		if x.named {
+			isNamed: named[e.Name]}
+		if x.isNamed {
 			x.class = classPinned
 		}
 		if size/4 > tokens && compareRanked(&x, &best[0]) > 0 {

@@ -42,7 +42,7 @@ func isRetoldBy(e, d *oxbow.Entry) bool {
 // other covered entry is left out if one of the remaining digests summarizes the entry. All entries must have been
 // read.
 func withoutRetold(all ranking) ranking {
-	isWanted := func(x *rankedEntry) bool { return x.named || x.hit > 0 || x.class == classPinned }
+	isWanted := func(x *rankedEntry) bool { return x.isNamed || x.hit > 0 || x.class == classPinned }
 	isRetold := func(e, by *rankedEntry) bool { return isRetoldBy(e.entry, by.entry) }
 	digests := slices.DeleteFunc(slices.Clone(all), func(d rankedEntry) bool {
 		return !hasLabel(d.entry, LabelDigest) || slices.ContainsFunc(all, func(x rankedEntry) bool {
@@ -52,7 +52,7 @@ func withoutRetold(all ranking) ranking {
 	return slices.DeleteFunc(slices.Clone(all), func(x rankedEntry) bool {
 		if hasLabel(x.entry, LabelDigest) {
 			isLeft := slices.ContainsFunc(digests, func(d rankedEntry) bool { return d.id == x.id })
-			return !isLeft && !x.named
+			return !isLeft && !x.isNamed
 		}
 		return !isWanted(&x) && slices.ContainsFunc(digests, func(d rankedEntry) bool { return isRetold(&x, &d) })
 	})

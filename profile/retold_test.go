@@ -32,7 +32,7 @@ func TestWithoutRetold(t *testing.T) {
 	newest := entry(8, "newest", "2026-06-02", "project", "vtt")
 	found, listed := ninth, week
 	found.hit = 1
-	listed.named = true
+	listed.isNamed = true
 	for _, tt := range []struct {
 		name string
 		in   ranking

@@ -96,7 +96,7 @@ func (s *Set) Select(ctx context.Context, m *oxbow.Memory, r *Resolved, req Requ
 		s.pack(&sel, r, inside, choice{}, budget)
 		return sel, nil
 	}
-	hits, err := find(ctx, m, inside, req.Query)
+	hits, err := ranksByID(ctx, m, inside, req.Query)
 	if err != nil {
 		return sel, err
 	}
@@ -282,7 +282,7 @@ func (s *Set) Count(ctx context.Context, m *oxbow.Memory, r *Resolved) (Budget, 
 		b.Fixed += k.Tokens
 		b.Documents = append(b.Documents, k)
 	}
-	es, err := inside(ctx, m, r)
+	es, err := selectableEntries(ctx, m, r)
 	for i := range es {
 		b.Tokens += prompt.EstimateTokens(entryPart(&es[i], "").Text)
 	}
@@ -306,8 +306,8 @@ func (r *Resolved) omitsText(e *oxbow.Entry) bool {
 	})
 }
 
-// inside returns the entries that a selection of the profile may contain, ordered by ID.
-func inside(ctx context.Context, m *oxbow.Memory, r *Resolved) ([]oxbow.Entry, error) {
+// selectableEntries returns the entries that a selection of the profile may contain, ordered by ID.
+func selectableEntries(ctx context.Context, m *oxbow.Memory, r *Resolved) ([]oxbow.Entry, error) {
 	scope := r.Scope()
 	var es []oxbow.Entry
 	for e, err := range m.Entries(ctx, oxbow.Filter{}) {

@@ -334,7 +334,7 @@ func (s *Set) document(d Document) (shownDocument, error) {
 		return shownDocument{where: d.Path}, fs.ErrNotExist
 	}
 	try := []int{d.place}
-	if d.identity && s.Places[d.place].Project {
+	if d.isIdentity && s.Places[d.place].Project {
 		try = append(try, 0)
 	}
 	var out shownDocument

@@ -36,13 +36,13 @@ func (v *store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, erro
 	if err != nil {
 		return oxbow.Change{}, err
 	}
-	return v.inside(c, ops), nil
+	return v.visiblePart(c, ops), nil
 }
 
-// inside returns the part of the change that the caller may see. If the op ID belongs to
+// visiblePart returns the part of the change that the caller may see. If the op ID belongs to
 // another call, the base returns the change of that call, which may have versions
 // outside of the scope.
-func (v *store) inside(c oxbow.Change, ops []oxbow.Op) oxbow.Change {
+func (v *store) visiblePart(c oxbow.Change, ops []oxbow.Op) oxbow.Change {
 	targets := map[string]bool{}
 	for _, op := range ops {
 		targets[op.Target()] = true
@@ -73,7 +73,7 @@ func (v *store) write(
 	ops []oxbow.Op,
 	apply func(ctx context.Context, bound []oxbow.Op) error,
 ) error {
-	if err := v.writable(); err != nil {
+	if err := v.checkWritable(); err != nil {
 		if len(ops) == 0 { // the only possible error is that the base is closed
 			return v.base.Apply(ctx)
 		}
@@ -96,12 +96,12 @@ func (v *store) write(
 // lostRace reports whether the ops failed with err because another writer changed an entry between
 // the reading and the writing of b, so that another attempt may succeed.
 func (v *store) lostRace(ctx context.Context, b binder, err error, ops []oxbow.Op) bool {
-	return b.races && errors.Is(err, oxbow.ErrConflict) && !v.versionIsHidden(ctx, ops)
+	return b.mayRace && errors.Is(err, oxbow.ErrConflict) && !v.versionIsHidden(ctx, ops)
 }
 
 // DryRun implements [oxbow.DryRunner].
 func (v *store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
-	if err := v.writable(); err != nil {
+	if err := v.checkWritable(); err != nil {
 		return err
 	}
 	b, err := v.bind(ctx, ops)
@@ -137,15 +137,15 @@ func (v *store) bind(ctx context.Context, ops []oxbow.Op) (b binder, err error) 
 // binder converts a caller's ops to ops for the base. It adds the scope's labels and
 // binds each op to the version that was checked.
 type binder struct {
-	v      *store
-	staged map[string]*oxbow.Entry // entries after the ops so far (nil if removed)
-	bound  []oxbow.Op
-	races  bool // an op was bound to a version although the caller did not request it
+	v       *store
+	staged  map[string]*oxbow.Entry // entries after the ops so far (nil if removed)
+	bound   []oxbow.Op
+	mayRace bool // an op was bound to a version although the caller did not request it
 }
 
 // add checks and binds the next op.
 func (b *binder) add(ctx context.Context, op oxbow.Op) error {
-	old, at, err := b.look(ctx, op.Target())
+	old, at, err := b.stagedEntry(ctx, op.Target())
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (b *binder) add(ctx context.Context, op oxbow.Op) error {
 	switch {
 	// if the entry is outside, the base refuses the op, and hide rewrites the error
 	case isAdd && (old == nil || outside):
-		return b.create(ctx, add)
+		return b.bindAdd(ctx, add)
 	case outside:
 		return notFound(op.Target())
 	case old == nil: // the base refuses the op
@@ -163,15 +163,15 @@ func (b *binder) add(ctx context.Context, op oxbow.Op) error {
 	}
 	u, _ := op.(oxbow.Update)
 	a, _ := op.(oxbow.Alias)
-	if err := b.free(ctx, append(u.Aliases, a.Aliases...), old.Aliases); err != nil {
+	if err := b.checkNamesFree(ctx, append(u.Aliases, a.Aliases...), old.Aliases); err != nil {
 		return err
 	}
-	return b.change(op, old, at)
+	return b.bindChange(op, old, at)
 }
 
-// free returns an error if an entry outside of the scope has a word as its name or alias, unless
+// checkNamesFree returns an error if an entry outside of the scope has a word as its name or alias, unless
 // the word is in had. The error does not name that entry.
-func (b *binder) free(ctx context.Context, words, had []string) error {
+func (b *binder) checkNamesFree(ctx context.Context, words, had []string) error {
 	for _, w := range words {
 		if slices.Contains(had, w) {
 			continue
@@ -184,17 +184,17 @@ func (b *binder) free(ctx context.Context, words, had []string) error {
 				return err
 			}
 			if !b.v.scope.Sees(&e) {
-				return b.v.unusable(w)
+				return b.v.unusableWordError(w)
 			}
 		}
 	}
 	return nil
 }
 
-// look returns the entry with this name after the ops so far, or nil if no entry has the
+// stagedEntry returns the entry with this name after the ops so far, or nil if no entry has the
 // name. It also returns the version to bind the op to, which is 0 if an earlier op wrote
 // the entry.
-func (b *binder) look(ctx context.Context, name string) (*oxbow.Entry, uint64, error) {
+func (b *binder) stagedEntry(ctx context.Context, name string) (*oxbow.Entry, uint64, error) {
 	if e, ok := b.staged[name]; ok {
 		return e, 0, nil
 	}
@@ -208,9 +208,9 @@ func (b *binder) look(ctx context.Context, name string) (*oxbow.Entry, uint64, e
 	return nil, 0, err
 }
 
-// create binds an Add. No entry in the scope has its name.
-func (b *binder) create(ctx context.Context, a oxbow.Add) error {
-	if err := b.unshown(ctx, a.Name); err != nil {
+// bindAdd binds an Add. No entry in the scope has its name.
+func (b *binder) bindAdd(ctx context.Context, a oxbow.Add) error {
+	if err := b.checkShownName(ctx, a.Name); err != nil {
 		return err
 	}
 	a.Labels = b.v.scope.labelsToWrite(a.Labels, nil)
@@ -218,7 +218,7 @@ func (b *binder) create(ctx context.Context, a oxbow.Add) error {
 	if err := b.v.scope.mayBecome(next, nil); err != nil {
 		return err
 	}
-	if err := b.free(ctx, append([]string{a.Name}, a.Aliases...), nil); err != nil {
+	if err := b.checkNamesFree(ctx, append([]string{a.Name}, a.Aliases...), nil); err != nil {
 		return err
 	}
 	b.staged[a.Name] = next
@@ -226,9 +226,9 @@ func (b *binder) create(ctx context.Context, a oxbow.Add) error {
 	return nil
 }
 
-// unshown returns an error if entries in the scope are shown under this name, because parts
+// checkShownName returns an error if entries in the scope are shown under this name, because parts
 // of their real names are redacted.
-func (b *binder) unshown(ctx context.Context, name string) error {
+func (b *binder) checkShownName(ctx context.Context, name string) error {
 	if !b.v.scope.hasMark(name) {
 		return nil
 	}
@@ -243,8 +243,8 @@ func (b *binder) unshown(ctx context.Context, name string) error {
 	return invalid("name", name, "is how "+b.v.scope.title()+" shows several entries; choose another")
 }
 
-// change binds an op for an entry in the scope.
-func (b *binder) change(op oxbow.Op, old *oxbow.Entry, seq uint64) error {
+// bindChange binds an op for an entry in the scope.
+func (b *binder) bindChange(op oxbow.Op, old *oxbow.Entry, seq uint64) error {
 	s := &b.v.scope
 	next := old.Clone()
 	remove := false
@@ -281,7 +281,7 @@ func (b *binder) change(op oxbow.Op, old *oxbow.Entry, seq uint64) error {
 		b.staged[old.Name] = &next
 	}
 	if op.IfVersion() == 0 && seq != 0 {
-		op, b.races = bindTo(op, seq), true
+		op, b.mayRace = bindTo(op, seq), true
 	}
 	b.bound = append(b.bound, op)
 	return nil
@@ -335,8 +335,8 @@ func (v *store) versionIsHidden(ctx context.Context, ops []oxbow.Op) bool {
 	return false
 }
 
-// unusable returns the error for a name or alias that an entry outside of the scope has.
-func (v *store) unusable(word string) error {
+// unusableWordError returns the error for a name or alias that an entry outside of the scope has.
+func (v *store) unusableWordError(word string) error {
 	return invalid("name", word, "cannot be used within "+v.scope.title()+"; choose another")
 }
 
@@ -350,9 +350,9 @@ func (v *store) hide(ctx context.Context, err error, ops []oxbow.Op) error {
 		e, gerr := v.base.Get(ctx, owner)
 		switch {
 		case gerr != nil && !own:
-			return v.unusable(taken.Alias)
+			return v.unusableWordError(taken.Alias)
 		case gerr == nil && !v.scope.Sees(&e):
-			return v.unusable(taken.Alias)
+			return v.unusableWordError(taken.Alias)
 		}
 	}
 	if !errors.Is(err, oxbow.ErrExists) && !errors.Is(err, oxbow.ErrConflict) {
@@ -361,7 +361,7 @@ func (v *store) hide(ctx context.Context, err error, ops []oxbow.Op) error {
 	for _, op := range ops {
 		name := op.Target()
 		if e, gerr := v.base.Get(ctx, name); gerr == nil && !v.scope.Sees(&e) {
-			return v.unusable(name)
+			return v.unusableWordError(name)
 		}
 	}
 	return err

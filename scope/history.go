@@ -27,14 +27,14 @@ var _ oxbow.Historian = (*history)(nil)
 
 // past decides which versions are visible, and caches its results for each name.
 type past struct {
-	scope  *Scope
-	of     oxbow.Historian
-	inside map[string]bool            // whether the history of a name is visible
-	all    map[string][]oxbow.Version // all versions of names with removals
-	leaves bool                       // report a version by which an entry left the scope as a removal
+	scope          *Scope
+	of             oxbow.Historian
+	inside         map[string]bool            // whether the history of a name is visible
+	all            map[string][]oxbow.Version // all versions of names with removals
+	reportsLeaving bool                       // report a version by which an entry left the scope as a removal
 }
 
-func (h *history) past() *past {
+func (h *history) newPast() *past {
 	return &past{scope: &h.scope, of: h.of, inside: map[string]bool{}, all: map[string][]oxbow.Version{}}
 }
 
@@ -50,13 +50,13 @@ func WithLeaves(ctx context.Context) context.Context {
 // removalIfLeft returns a removal to report instead of w if w left the scope, that is, if w is outside
 // and the version before it was inside. Otherwise it returns nothing.
 func (p *past) removalIfLeft(ctx context.Context, w *oxbow.Version) ([]oxbow.Version, error) {
-	if !p.leaves {
+	if !p.reportsLeaving {
 		return nil, nil
 	}
 	if w.Verb == oxbow.VerbRemove || p.scope.Sees(&w.Entry) {
 		return nil, nil
 	}
-	old, err := p.prev(ctx, w)
+	old, err := p.previousVersion(ctx, w)
 	if err != nil || old == nil {
 		return nil, err
 	}
@@ -73,9 +73,9 @@ func (p *past) removalIfLeft(ctx context.Context, w *oxbow.Version) ([]oxbow.Ver
 	}, nil
 }
 
-// last returns the current entry with this name or, if it was removed, its last version. It returns
+// lastEntry returns the current entry with this name or, if it was removed, its last version. It returns
 // nil if the name was never used, or if compactions dropped all versions with the name.
-func (p *past) last(ctx context.Context, name string) (*oxbow.Entry, error) {
+func (p *past) lastEntry(ctx context.Context, name string) (*oxbow.Entry, error) {
 	now, err := p.of.Get(ctx, name)
 	if err == nil {
 		return &now, nil
@@ -103,7 +103,7 @@ func (p *past) seesVersion(ctx context.Context, w *oxbow.Version) (bool, error) 
 	name := w.Entry.Name
 	in, known := p.inside[name]
 	if !known {
-		e, err := p.last(ctx, name)
+		e, err := p.lastEntry(ctx, name)
 		if err != nil {
 			return false, err
 		}
@@ -113,12 +113,12 @@ func (p *past) seesVersion(ctx context.Context, w *oxbow.Version) (bool, error) 
 	if !in || w.Verb != oxbow.VerbRemove {
 		return in && p.scope.Sees(&w.Entry), nil
 	}
-	old, err := p.prev(ctx, w)
+	old, err := p.previousVersion(ctx, w)
 	return old != nil && p.scope.Sees(&old.Entry), err
 }
 
-// prev returns the version before w, or nil if w is the first version.
-func (p *past) prev(ctx context.Context, w *oxbow.Version) (*oxbow.Version, error) {
+// previousVersion returns the version before w, or nil if w is the first version.
+func (p *past) previousVersion(ctx context.Context, w *oxbow.Version) (*oxbow.Version, error) {
 	if w.Prev == 0 {
 		return nil, nil
 	}
@@ -179,8 +179,8 @@ func (p *past) visiblePart(ctx context.Context, c oxbow.Change) (oxbow.Change, e
 // Log implements [oxbow.Historian].
 func (h *history) Log(ctx context.Context) iter.Seq2[oxbow.Change, error] {
 	return func(yield func(oxbow.Change, error) bool) {
-		p := h.past()
-		p.leaves, _ = ctx.Value(leavesKey{}).(bool)
+		p := h.newPast()
+		p.reportsLeaving, _ = ctx.Value(leavesKey{}).(bool)
 		for c, err := range h.of.Log(ctx) {
 			if err == nil {
 				c, err = p.visiblePart(ctx, c)
@@ -199,7 +199,7 @@ func (h *history) Log(ctx context.Context) iter.Seq2[oxbow.Change, error] {
 // Versions implements [oxbow.Historian].
 func (h *history) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Version, error] {
 	return func(yield func(oxbow.Version, error) bool) {
-		p := h.past()
+		p := h.newPast()
 		found := false
 		name, err := h.realName(ctx, name)
 		if err != nil {
@@ -239,7 +239,7 @@ func (h *history) AsOf(ctx context.Context, seq uint64) (oxbow.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &view{Store: then, past: h.past()}, nil
+	return &view{Store: then, past: h.newPast()}, nil
 }
 
 // view is a scope in its state after a change.
@@ -320,10 +320,10 @@ func (s *view) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entr
 // Revert implements [oxbow.Historian]. It fails unless the scope contains all versions in the
 // changes and all versions that these replaced, and permits changing them.
 func (h *history) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
-	if err := h.writable(); err != nil {
+	if err := h.checkWritable(); err != nil {
 		return 0, err
 	}
-	p := h.past()
+	p := h.newPast()
 	left := map[uint64]bool{}
 	for _, s := range seqs {
 		left[s] = true
@@ -356,7 +356,7 @@ func (h *history) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 
 // mayRevert reports whether a part of the change is visible. It returns an error if a
 // visible change cannot be undone.
-func (h *history) mayRevert(ctx context.Context, p *past, c oxbow.Change) (visible bool, err error) {
+func (h *history) mayRevert(ctx context.Context, p *past, c oxbow.Change) (isVisible bool, err error) {
 	seen, err := p.visiblePart(ctx, c)
 	switch {
 	case err != nil:
@@ -372,7 +372,7 @@ func (h *history) mayRevert(ctx context.Context, p *past, c oxbow.Change) (visib
 		)
 	}
 	for i := range c.Versions {
-		old, err := p.prev(ctx, &c.Versions[i])
+		old, err := p.previousVersion(ctx, &c.Versions[i])
 		if err != nil {
 			return true, err
 		}
@@ -420,7 +420,7 @@ func (h *history) RestoreIf(ctx context.Context, name string, seq, version uint6
 // change is bound to its version, so that the entry cannot leave the scope or be replaced
 // in between. If want is not nil, the current version must be *want.
 func (h *history) restore(ctx context.Context, name string, seq uint64, want *uint64) (uint64, error) {
-	if err := h.writable(); err != nil {
+	if err := h.checkWritable(); err != nil {
 		return 0, err
 	}
 	name, err := h.realName(ctx, name)

@@ -23,7 +23,7 @@ import (
 // used, and o may be nil.
 func New(base oxbow.Store, s Scope, o *oxbow.Options) oxbow.Store {
 	v := newStore(base, s, o)
-	v.owned = true
+	v.ownsBase = true
 	return v
 }
 
@@ -63,12 +63,12 @@ func newStore(base oxbow.Store, s Scope, o *oxbow.Options) *store {
 
 // store is the part of a store that a scope selects.
 type store struct {
-	base    oxbow.Store
-	baseCan oxbow.Capabilities // optional interfaces of base (the history may be wrapped)
-	scope   Scope
-	clock   func() time.Time
-	source  oxbow.Source
-	owned   bool // Close also closes base
+	base     oxbow.Store
+	baseCan  oxbow.Capabilities // optional interfaces of base (the history may be wrapped)
+	scope    Scope
+	clock    func() time.Time
+	source   oxbow.Source
+	ownsBase bool // Close also closes base
 
 	watchers     subscribers.List[oxbow.Event]
 	stopWatching func()      // ends watching base
@@ -172,14 +172,14 @@ func (v *store) redactedEntry(e *oxbow.Entry) *oxbow.Entry {
 func (v *store) Close() error {
 	v.closed.Store(true)
 	v.stopWatching()
-	if !v.owned {
+	if !v.ownsBase {
 		return nil
 	}
 	return v.base.Close()
 }
 
-// writable returns an error if the scope is read-only.
-func (v *store) writable() error {
+// checkWritable returns an error if the scope is read-only.
+func (v *store) checkWritable() error {
 	if v.scope.ReadOnly {
 		return fmt.Errorf("%w: only reading is allowed within %s", oxbow.ErrReadOnly, v.scope.title())
 	}

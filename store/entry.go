@@ -331,8 +331,7 @@ func compareLabels(a, b Label) int {
 	return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Value, b.Value))
 }
 
-// checkLabels checks each label of an entry and the number of labels. At most one label
-// may be a confidence.
+// checkLabels checks an entry's labels and their number. At most one label may be a confidence.
 func checkLabels(ls []Label) error {
 	if len(ls) > MaxLabels {
 		return &InvalidError{Field: "labels", Value: strconv.Itoa(len(ls)),

@@ -53,9 +53,8 @@ func (c Change) OneImport(o Change) bool {
 		c.Source.Session == o.Source.Session && c.Source.Door == o.Source.Door
 }
 
-// Undo makes a new change that reverts the last n changes returned by [Undoable]. It
-// returns the number of the new change and the list of reverted changes, newest first. To
-// redo them, revert the new change.
+// Undo makes a new change that reverts the last n changes returned by [Undoable]. It returns the
+// new change's number and the reverted changes, newest first. To redo them, revert the new change.
 func Undo(ctx context.Context, h Historian, n int) (uint64, []Change, error) {
 	if n < 1 {
 		return 0, nil, &InvalidError{Field: "number of changes to undo", Value: fmt.Sprint(n), Reason: "is less than 1"}

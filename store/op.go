@@ -30,7 +30,7 @@ type Op interface {
 	// result shares the labels and aliases of old or the op.
 	ApplyTo(old Entry) Entry
 
-	unique() []string // unique returns the new aliases that no other entry may have as its name or alias.
+	uniqueAliases() []string // uniqueAliases returns the new aliases that no other entry may have as its name or alias.
 }
 
 // Add creates an entry. If the name is in use, Apply fails with [ErrExists]. If
@@ -116,14 +116,14 @@ func (o Alias) Check() error   { return checkParts(o.Name, "", o.Aliases, nil) }
 func (o Relabel) Check() error { return checkParts(o.Name, "", nil, o.Labels) }
 func (o Remove) Check() error  { return CheckName(o.Name) }
 
-func (o Add) unique() []string    { return onlyIf(o.UniqueAliases, o.Aliases) }
-func (o Update) unique() []string { return onlyIf(o.UniqueAliases, o.Aliases) }
-func (Alias) unique() []string    { return nil }
-func (Relabel) unique() []string  { return nil }
-func (Remove) unique() []string   { return nil }
+func (o Add) uniqueAliases() []string    { return onlyIf(o.UniqueAliases, o.Aliases) }
+func (o Update) uniqueAliases() []string { return onlyIf(o.UniqueAliases, o.Aliases) }
+func (Alias) uniqueAliases() []string    { return nil }
+func (Relabel) uniqueAliases() []string  { return nil }
+func (Remove) uniqueAliases() []string   { return nil }
 
-func onlyIf(unique bool, aliases []string) []string {
-	if !unique {
+func onlyIf(mustBeUnique bool, aliases []string) []string {
+	if !mustBeUnique {
 		return nil
 	}
 	return aliases
@@ -136,7 +136,7 @@ func onlyIf(unique bool, aliases []string) []string {
 // The function owner must return the name of an entry that has the word as its name or as an alias.
 // It must ignore the entry with the name but.
 func CheckAliases(op Op, old []string, owner func(word, but string) (name string, ok bool)) error {
-	for _, a := range op.unique() {
+	for _, a := range op.uniqueAliases() {
 		if !containsName(old, a) {
 			if o, ok := ownerOfName(a, op.Target(), owner); ok {
 				return &AliasError{Alias: a, Names: []string{o}}

@@ -49,15 +49,15 @@ type Head struct {
 // A Redactor is a Store that can remove contents from its history.
 type Redactor interface {
 	// Redact removes all versions of the entry with this name from the store and its
-	// history. This cannot be undone. If dry is set, it only counts the versions. If the
+	// history. This cannot be undone. If dryRun is set, it only counts the versions. If the
 	// name was never used, the error matches ErrNotFound.
-	Redact(ctx context.Context, name string, dry bool) (RedactReport, error)
+	Redact(ctx context.Context, name string, dryRun bool) (RedactReport, error)
 
 	// RedactVersions removes from the history each earlier version, of any entry, for which
 	// match returns true. Match is called with every version that the store has, and must
-	// not call the store. Its result is ignored for current versions. If dry is set,
+	// not call the store. Its result is ignored for current versions. If dryRun is set,
 	// nothing is removed.
-	RedactVersions(ctx context.Context, match func(e Entry, current bool) bool, dry bool) (RedactReport, error)
+	RedactVersions(ctx context.Context, match func(e Entry, isCurrent bool) bool, dryRun bool) (RedactReport, error)
 }
 
 // A RedactReport describes a redaction.

@@ -30,7 +30,7 @@ type Source struct {
 	Time    time.Time `json:"time"`              // time of the change, set by the store
 	Door    string    `json:"door,omitempty"`    // interface that received the call: cli, mcp, http or library
 	Actor   Actor     `json:"actor,omitempty"`   // kind of author
-	Session string    `json:"session,omitempty"` // ID of the run of the command line or server that made the change
+	Session string    `json:"session,omitempty"` // ID of the program run (command line or server) that made the change
 	Profile string    `json:"profile,omitempty"` // profile that the command line or server uses
 	// origin of an imported text, or the client's session or call ID (see
 	// [Source.SplitRef])

@@ -203,8 +203,8 @@ type Problem struct {
 // A Compactor is a Store that can drop old history.
 type Compactor interface {
 	// Compact rewrites the store without the versions that were replaced or removed before the
-	// given time. If dry is true, Compact only reports the versions that a compaction would drop.
-	Compact(ctx context.Context, before time.Time, dry bool) (CompactReport, error)
+	// given time. If dryRun is set, Compact only reports the versions that a compaction would drop.
+	Compact(ctx context.Context, before time.Time, dryRun bool) (CompactReport, error)
 }
 
 // CompactReport is the result of a compaction.

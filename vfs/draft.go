@@ -184,8 +184,7 @@ func link(fsys FS, oldname, newname string) error {
 	return ErrUnsupported
 }
 
-// maxCopies is the maximum number of copies that [KeepCopy] makes of the same
-// file.
+// maxCopies limits how many copies of a file [KeepCopy] makes.
 const maxCopies = 10_000
 
 // KeepCopy durably keeps a file that will be replaced, under a new name, and returns that

@@ -18,11 +18,11 @@ import (
 // The draft of NAME is NAME.unfinished. This directory contains a lock file, which the builder
 // keeps locked, and the directory that becomes NAME.
 type DraftDir struct {
-	fsys    FS
-	name    string // name of the finished directory
-	temp    string // directory that contains the lock file and the new directory
-	lock    Lock
-	cleared bool
+	fsys      FS
+	name      string // name of the finished directory
+	temp      string // directory that contains the lock file and the new directory
+	lock      Lock
+	isCleared bool
 }
 
 // ErrBusy reports that another program is building the same directory.
@@ -41,7 +41,7 @@ const (
 // [DraftDir.Cleared]).
 func NewDraftDir(fsys FS, name string, perm fs.FileMode) (_ *DraftDir, err error) {
 	d := &DraftDir{fsys: fsys, name: name, temp: clipTemp(name) + draftSuffix}
-	left, err := d.leftover()
+	left, err := d.hasLeftover()
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func NewDraftDir(fsys FS, name string, perm fs.FileMode) (_ *DraftDir, err error
 		err = emptyOrMissing(fsys, name)
 	}
 	if err == nil {
-		d.cleared = left
+		d.isCleared = left
 		err = RemoveAll(fsys, d.tempName())
 	}
 	if err == nil {
@@ -86,15 +86,15 @@ func (d *DraftDir) Dir() string { return d.tempName() }
 // Cleared returns the name of the unfinished directory that a killed builder left and
 // NewDraftDir removed, or "".
 func (d *DraftDir) Cleared() string {
-	if d.cleared {
+	if d.isCleared {
 		return d.temp
 	}
 	return ""
 }
 
-// leftover reports whether the draft exists already. If the name belongs to something other
+// hasLeftover reports whether the draft exists already. If the name belongs to something other
 // than a draft, the error matches [fs.ErrExist].
-func (d *DraftDir) leftover() (bool, error) {
+func (d *DraftDir) hasLeftover() (bool, error) {
 	entries, err := d.fsys.ReadDir(d.temp)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil

@@ -55,7 +55,8 @@ func HasSecondName(f File) (bool, error) {
 	return err == nil && nameCount(info) > 1, err
 }
 
-// nameCounter is a file of a system where [fs.FileInfo] lacks the number of names.
+// nameCounter is a file that counts its names itself, because [fs.FileInfo] lacks the number on its
+// operating system.
 type nameCounter interface {
 	nameCount() (uint64, error)
 }

@@ -23,7 +23,7 @@ type osLock struct {
 	mu     sync.Mutex // guards all fields below
 	f      *os.File
 	info   fs.FileInfo // description of f, which identifies the file
-	held   bool
+	isHeld bool
 	closed bool
 }
 
@@ -60,7 +60,7 @@ func (l *osLock) TryLock() (bool, error) {
 	if l.closed {
 		return false, &fs.PathError{Op: "lock", Path: l.name, Err: fs.ErrClosed}
 	}
-	if l.held {
+	if l.isHeld {
 		return false, nil
 	}
 	for range lockRounds {
@@ -72,7 +72,7 @@ func (l *osLock) TryLock() (bool, error) {
 		// other processes, so try again with the new file.
 		current, err := l.current()
 		if err == nil && current {
-			l.held = got
+			l.isHeld = got
 			return got, nil
 		}
 		if got {
@@ -104,12 +104,12 @@ func (l *osLock) adopt(f *os.File, info fs.FileInfo) (bool, error) {
 	if err == nil && l.closed {
 		err = fs.ErrClosed
 	}
-	isUsable := current && !l.held
+	isUsable := current && !l.isHeld
 	if err != nil || !isUsable {
 		l.f, l.info = was, wasInfo
 		return false, errors.Join(err, unlockFile(f))
 	}
-	l.held = true
+	l.isHeld = true
 	was.Close()
 	return true, nil
 }
@@ -127,10 +127,10 @@ func (l *osLock) current() (bool, error) {
 func (l *osLock) Unlock() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.held {
+	if !l.isHeld {
 		return errNotHeld(l.name)
 	}
-	l.held = false
+	l.isHeld = false
 	if err := unlockFile(l.f); err != nil {
 		return fmt.Errorf("unlocking %s: %w", l.name, err)
 	}
@@ -146,10 +146,10 @@ func (l *osLock) Close() error {
 	}
 	l.closed = true
 	var err error
-	if l.held {
+	if l.isHeld {
 		// Closing is not enough: a child process that is being started may share the open
 		// file, and with it the lock.
-		l.held = false
+		l.isHeld = false
 		err = unlockFile(l.f)
 	}
 	if cerr := l.f.Close(); err == nil {

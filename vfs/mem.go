@@ -34,13 +34,13 @@ var _ FS = (*Mem)(nil)
 
 // node is a file or a directory. Several names may refer to it.
 type node struct {
-	ino    uint64
-	mode   fs.FileMode
-	mod    time.Time
-	kids   map[string]*node // entries of a directory (nil for a file)
-	data   []byte           // content of a file
-	shared bool             // data is shared with other nodes and must be copied before it is changed
-	holder *memLock         // the lock that is held on the file, or nil
+	ino      uint64
+	mode     fs.FileMode
+	mod      time.Time
+	kids     map[string]*node // entries of a directory (nil for a file)
+	data     []byte           // content of a file
+	isShared bool             // data is shared with other nodes and must be copied before it is changed
+	holder   *memLock         // the lock that is held on the file, or nil
 }
 
 // epoch is the time of change number 0.
@@ -90,8 +90,8 @@ func (m *Mem) Clone() *Mem {
 				d.kids[name] = copyNode(k)
 			}
 		} else {
-			n.shared = true
-			d.data, d.shared = n.data[:len(n.data):len(n.data)], true
+			n.isShared = true
+			d.data, d.isShared = n.data[:len(n.data):len(n.data)], true
 		}
 		return d
 	}
@@ -122,7 +122,7 @@ func (m *Mem) Put(name string, data []byte, perm fs.FileMode, mod time.Time) err
 	}
 	n := m.newNode(perm.Perm())
 	n.data = data
-	n.shared = true
+	n.isShared = true
 	n.mod = mod
 	dir.kids[base] = n
 	dir.mod = n.mod

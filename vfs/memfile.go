@@ -163,9 +163,9 @@ func (m *Mem) truncate(n *node, size int64) {
 
 // makeOwn replaces data by a copy if it is shared.
 func (n *node) makeOwn() {
-	if n.shared {
+	if n.isShared {
 		n.data = slices.Clone(n.data)
-		n.shared = false
+		n.isShared = false
 	}
 }
 

@@ -80,7 +80,7 @@ func (d *OpenDirs) openDir(o *OS, dir string) (*os.Root, error) {
 	return root, nil
 }
 
-// fullName sets the name of the file in an error that has only the last element of the name.
+// fullName sets the whole file name in an error that has only the last name element.
 func fullName(err error, name string) error {
 	var e *fs.PathError
 	if errors.As(err, &e) {

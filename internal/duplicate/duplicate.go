@@ -111,8 +111,7 @@ func mergeInto(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 	}
 	_, sure := keep.Label(oxbow.LabelConfidence)
 	for _, l := range drop.Labels {
-		// the confidence of drop is about the content of drop, so use it only if keep has no
-		// confidence
+		// use this confidence only if keep has none, because it belongs to the content of drop
 		if l.Key != oxbow.LabelConfidence || !sure {
 			e.Labels = append(e.Labels, l)
 		}
@@ -128,11 +127,11 @@ func mergeInto(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 
 // Consolidate removes the duplicates in a single change, which [oxbow.Memory.Undo] can undo. The
 // remaining entry gets the removed entry's name and aliases as aliases, the labels of the removed
-// entry, and a label that names the removed entry as a source. With dry, Consolidate changes
+// entry, and a label that names the removed entry as a source. With dryRun, Consolidate changes
 // nothing and returns the error that the change would cause. The error matches [oxbow.ErrConflict]
 // or [oxbow.ErrNotFound] if an entry has changed, and [oxbow.ErrUnsupported] if the memory has no
 // history.
-func Consolidate(ctx context.Context, m *oxbow.Memory, dups []Duplicate, dry bool) error {
+func Consolidate(ctx context.Context, m *oxbow.Memory, dups []Duplicate, dryRun bool) error {
 	if len(dups) == 0 {
 		return nil
 	}
@@ -178,7 +177,7 @@ func Consolidate(ctx context.Context, m *oxbow.Memory, dups []Duplicate, dry boo
 		)
 	}
 	apply := m.Apply
-	if dry {
+	if dryRun {
 		apply = m.DryRun
 	}
 	if err := apply(ctx, ops...); err != nil {

@@ -22,7 +22,7 @@ func isSameEntry(a, b *oxbow.Entry) bool {
 }
 
 func testAdd(t *testing.T, s oxbow.Store, can Can) {
-	gone(t, s, "a")
+	checkGone(t, s, "a")
 	apply(t, s, oxbow.Add{Name: "a", Content: "alpha"})
 	e := get(t, s, "a")
 	if e.Name != "a" || e.Content != "alpha" {
@@ -34,7 +34,7 @@ func testAdd(t *testing.T, s oxbow.Store, can Can) {
 	if e.ID == 0 || e.Created.IsZero() {
 		t.Errorf("Get(a) = %+v, want an ID and a creation time", e)
 	}
-	refused(t, s, oxbow.ErrExists, oxbow.Add{Name: "a", Content: "again"})
+	checkRefused(t, s, oxbow.ErrExists, oxbow.Add{Name: "a", Content: "again"})
 	if got := get(t, s, "a"); got.Content != "alpha" {
 		t.Errorf("a refused Add changed the content to %q", got.Content)
 	}
@@ -52,7 +52,7 @@ func testAdd(t *testing.T, s oxbow.Store, can Can) {
 }
 
 func testUpdate(t *testing.T, s oxbow.Store, can Can) {
-	refused(t, s, oxbow.ErrNotFound, oxbow.Update{Name: "a", Content: "x"})
+	checkRefused(t, s, oxbow.ErrNotFound, oxbow.Update{Name: "a", Content: "x"})
 	apply(t, s, oxbow.Add{Name: "a", Content: "one", Created: time.Date(2024, 1, 2, 3, 4, 5, 0, time.UTC)})
 	old := get(t, s, "a")
 	apply(t, s, oxbow.Update{Name: "a", Content: "two"})
@@ -72,10 +72,10 @@ func testUpdate(t *testing.T, s oxbow.Store, can Can) {
 func testAlias(t *testing.T, s oxbow.Store, can Can) {
 	apply(t, s, oxbow.Add{Name: "a", Content: "one"})
 	if !can.Aliases {
-		refused(t, s, oxbow.ErrUnsupported, oxbow.Alias{Name: "a", Aliases: []string{"x"}})
+		checkRefused(t, s, oxbow.ErrUnsupported, oxbow.Alias{Name: "a", Aliases: []string{"x"}})
 		return
 	}
-	refused(t, s, oxbow.ErrNotFound, oxbow.Alias{Name: "ghost", Aliases: []string{"x"}})
+	checkRefused(t, s, oxbow.ErrNotFound, oxbow.Alias{Name: "ghost", Aliases: []string{"x"}})
 	apply(t, s, oxbow.Alias{Name: "a", Aliases: []string{"zulu", "alpha", "mike"}})
 	if e := get(t, s, "a"); !slices.Equal(e.Aliases, []string{"zulu", "alpha", "mike"}) || e.Content != "one" {
 		t.Errorf("after Alias: %+v", e)
@@ -99,12 +99,12 @@ func testUniqueAliases(t *testing.T, s oxbow.Store, can Can) {
 		return oxbow.Update{Name: name, Content: "new", Aliases: aliases, UniqueAliases: true}
 	}
 	apply(t, s, add("one", "a", "b"))
-	refused(t, s, oxbow.ErrInvalid, add("two", "a"))
-	refused(t, s, oxbow.ErrInvalid, add("two", "one"))
+	checkRefused(t, s, oxbow.ErrInvalid, add("two", "a"))
+	checkRefused(t, s, oxbow.ErrInvalid, add("two", "one"))
 	apply(t, s, add("two", "two"), update("one", "a", "c"))
-	refused(t, s, oxbow.ErrInvalid, update("two", "b", "c"))
-	refused(t, s, oxbow.ErrInvalid, add("three", "d"), update("two", "d"))
-	gone(t, s, "three")
+	checkRefused(t, s, oxbow.ErrInvalid, update("two", "b", "c"))
+	checkRefused(t, s, oxbow.ErrInvalid, add("three", "d"), update("two", "d"))
+	checkGone(t, s, "three")
 	apply(t, s, oxbow.Remove{Name: "one"}, update("two", "a", "c"))
 	// it already has the alias
 	apply(t, s, oxbow.Add{Name: "four", Content: "x", Aliases: []string{"a"}}, update("four", "a"))
@@ -128,7 +128,7 @@ func testRelabel(t *testing.T, s oxbow.Store, can Can) {
 		{Key: "project", Value: "vtt"},
 	}
 	if !can.Labels {
-		refused(t, s, oxbow.ErrUnsupported, oxbow.Relabel{Name: "a", Labels: ls})
+		checkRefused(t, s, oxbow.ErrUnsupported, oxbow.Relabel{Name: "a", Labels: ls})
 		return
 	}
 	apply(t, s, oxbow.Relabel{Name: "a", Labels: ls})
@@ -147,12 +147,12 @@ func testRelabel(t *testing.T, s oxbow.Store, can Can) {
 }
 
 func testRemove(t *testing.T, s oxbow.Store, _ Can) {
-	refused(t, s, oxbow.ErrNotFound, oxbow.Remove{Name: "a"})
+	checkRefused(t, s, oxbow.ErrNotFound, oxbow.Remove{Name: "a"})
 	apply(t, s, oxbow.Add{Name: "a", Content: "one"}, oxbow.Add{Name: "b", Content: "two"})
 	id := get(t, s, "b").ID
 	apply(t, s, oxbow.Remove{Name: "a"})
-	gone(t, s, "a")
-	refused(t, s, oxbow.ErrNotFound, oxbow.Remove{Name: "a"})
+	checkGone(t, s, "a")
+	checkRefused(t, s, oxbow.ErrNotFound, oxbow.Remove{Name: "a"})
 	apply(t, s, oxbow.Add{Name: "a", Content: "new"})
 	if e := get(t, s, "a"); e.Content != "new" || e.ID <= id {
 		t.Errorf("after Remove and Add: %+v, want an ID over %d", e, id)
@@ -161,9 +161,9 @@ func testRemove(t *testing.T, s oxbow.Store, _ Can) {
 
 func testAtomic(t *testing.T, s oxbow.Store, _ Can) {
 	apply(t, s, oxbow.Add{Name: "a", Content: "one"})
-	refused(t, s, oxbow.ErrNotFound,
+	checkRefused(t, s, oxbow.ErrNotFound,
 		oxbow.Add{Name: "b", Content: "x"}, oxbow.Update{Name: "a", Content: "y"}, oxbow.Remove{Name: "ghost"})
-	gone(t, s, "b")
+	checkGone(t, s, "b")
 	if e := get(t, s, "a"); e.Content != "one" {
 		t.Errorf("a batch that failed changed the content to %q", e.Content)
 	}
@@ -173,7 +173,7 @@ func testAtomic(t *testing.T, s oxbow.Store, _ Can) {
 	if c, a := get(t, s, "c"), get(t, s, "a"); c.Content != "2" || a.Content != "3" {
 		t.Errorf("after a batch: c = %q, a = %q, want 2, 3", c.Content, a.Content)
 	}
-	if got := names(list(t, s, oxbow.Filter{})); len(got) != 2 {
+	if got := entryNames(list(t, s, oxbow.Filter{})); len(got) != 2 {
 		t.Errorf("entries = %q", got)
 	}
 	apply(t, s)
@@ -186,8 +186,8 @@ func testIf(t *testing.T, s oxbow.Store, _ Can) {
 		t.Skip("this store does not number versions")
 	}
 	apply(t, s, oxbow.Update{Name: "a", Content: "two", If: v})
-	refused(t, s, oxbow.ErrConflict, oxbow.Update{Name: "a", Content: "three", If: v})
-	refused(t, s, oxbow.ErrConflict, oxbow.Remove{Name: "a", If: v})
+	checkRefused(t, s, oxbow.ErrConflict, oxbow.Update{Name: "a", Content: "three", If: v})
+	checkRefused(t, s, oxbow.ErrConflict, oxbow.Remove{Name: "a", If: v})
 	if e := get(t, s, "a"); e.Content != "two" || e.Version == v {
 		t.Errorf("after a conflict: %+v", e)
 	}
@@ -196,26 +196,26 @@ func testIf(t *testing.T, s oxbow.Store, _ Can) {
 func testRefused(t *testing.T, s oxbow.Store, can Can) {
 	for _, n := range []string{"", " a", "a ", "a\x00b", "a\nb", "a\x1bb", "a\u0085b", "\xff",
 		strings.Repeat("n", 10<<10)} {
-		refused(t, s, oxbow.ErrInvalid, oxbow.Add{Name: n, Content: "x"})
+		checkRefused(t, s, oxbow.ErrInvalid, oxbow.Add{Name: n, Content: "x"})
 	}
 	for _, c := range []string{"\xff\xfe", "nul\x00", strings.Repeat("x", oxbow.MaxContent+1)} {
-		refused(t, s, oxbow.ErrInvalid, oxbow.Add{Name: "a", Content: c})
+		checkRefused(t, s, oxbow.ErrInvalid, oxbow.Add{Name: "a", Content: c})
 	}
-	refused(t, s, oxbow.ErrInvalid, oxbow.Add{Name: "a", Content: "x", Kind: oxbow.Kind(200)})
+	checkRefused(t, s, oxbow.ErrInvalid, oxbow.Add{Name: "a", Content: "x", Kind: oxbow.Kind(200)})
 	if can.Labels {
-		refused(
+		checkRefused(
 			t,
 			s,
 			oxbow.ErrInvalid,
 			oxbow.Add{Name: "a", Content: "x", Labels: []oxbow.Label{{Key: "Bad Key", Value: "x"}}},
 		)
-		refused(
+		checkRefused(
 			t,
 			s,
 			oxbow.ErrInvalid,
 			oxbow.Add{Name: "a", Content: "x", Labels: []oxbow.Label{{Key: "tag", Value: ""}}},
 		)
-		refused(
+		checkRefused(
 			t,
 			s,
 			oxbow.ErrInvalid,
@@ -223,6 +223,6 @@ func testRefused(t *testing.T, s oxbow.Store, can Can) {
 		)
 	}
 	if es := list(t, s, oxbow.Filter{}); len(es) != 0 {
-		t.Errorf("refused changes left %q", names(es))
+		t.Errorf("refused changes left %q", entryNames(es))
 	}
 }

@@ -102,8 +102,8 @@ func testWatch(t *testing.T, s oxbow.Store, _ Can) {
 	}
 }
 
-// changedEntry returns the entry of an event that must contain exactly one change, of the entry
-// with this ID. It returns nil if the entry was removed.
+// changedEntry returns the entry in an event's only change, which must have this ID. It returns nil
+// if the entry was removed.
 func changedEntry(t *testing.T, event oxbow.Event, id uint64) *oxbow.Entry {
 	t.Helper()
 	if len(event.Changes) != 1 || event.Changes[0].ID != id {
@@ -126,7 +126,7 @@ func testCanceled(t *testing.T, s oxbow.Store, _ Can) {
 	if len(errs) == 0 || !errors.Is(errs[len(errs)-1], context.Canceled) {
 		t.Errorf("Entries() with a canceled context yields %v", errs)
 	}
-	gone(t, s, "b")
+	checkGone(t, s, "b")
 }
 
 func testReopen(t *testing.T, s oxbow.Store, can Can) {
@@ -159,7 +159,7 @@ func testReopen(t *testing.T, s oxbow.Store, can Can) {
 	if !slices.Equal(got.Aliases, want.Aliases) || !slices.Equal(got.Labels, want.Labels) {
 		t.Errorf("reopened: aliases and labels of %+v, want those of %+v", got, want)
 	}
-	gone(t, again, "b")
+	checkGone(t, again, "b")
 	check(t, again)
 }
 

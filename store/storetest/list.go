@@ -20,7 +20,7 @@ func testOrder(t *testing.T, s oxbow.Store, _ Can) {
 	apply(t, s, oxbow.Update{Name: "c", Content: "x"})
 	es := list(t, s, oxbow.Filter{})
 	if !slices.IsSortedFunc(es, func(a, b oxbow.Entry) int { return int(a.ID) - int(b.ID) }) || len(es) != 3 {
-		t.Errorf("entries = %q, not by ID", names(es))
+		t.Errorf("entries = %q, not by ID", entryNames(es))
 	}
 	for range s.Entries(t.Context(), oxbow.Filter{}) {
 		break // stopping early is fine
@@ -49,21 +49,21 @@ func testFilter(t *testing.T, s oxbow.Store, can Can) {
 		}
 	}
 	f := oxbow.Filter{After: created}
-	if got := names(list(t, s, f)); !slices.Equal(got, after) {
+	if got := entryNames(list(t, s, f)); !slices.Equal(got, after) {
 		t.Errorf("Entries(%s) = %q, want %q", f, got, after)
 	}
 	f = oxbow.Filter{Before: created}
-	if got := names(list(t, s, f)); !slices.Equal(got, before) {
+	if got := entryNames(list(t, s, f)); !slices.Equal(got, before) {
 		t.Errorf("Entries(%s) = %q, want %q", f, got, before)
 	}
 	if can.Labels {
 		apply(t, s, oxbow.Relabel{Name: "b", Labels: []oxbow.Label{{Key: "tag", Value: "x"}}})
 		f = oxbow.Filter{Terms: []oxbow.Term{{Key: "tag", Values: []string{"y", "x"}}}}
-		if got := names(list(t, s, f)); !slices.Equal(got, []string{"b"}) {
+		if got := entryNames(list(t, s, f)); !slices.Equal(got, []string{"b"}) {
 			t.Errorf("Entries(%s) = %q, want [b]", f, got)
 		}
 		f.Terms[0].Not = true
-		if got := names(list(t, s, f)); !slices.Equal(got, []string{"a"}) {
+		if got := entryNames(list(t, s, f)); !slices.Equal(got, []string{"a"}) {
 			t.Errorf("Entries(%s) = %q, want [a]", f, got)
 		}
 	}

@@ -72,7 +72,7 @@ func apply(t *testing.T, s oxbow.Store, ops ...oxbow.Op) {
 	}
 }
 
-func refused(t *testing.T, s oxbow.Store, want error, ops ...oxbow.Op) {
+func checkRefused(t *testing.T, s oxbow.Store, want error, ops ...oxbow.Op) {
 	t.Helper()
 	if err := s.Apply(t.Context(), ops...); !errors.Is(err, want) {
 		t.Errorf("Apply(%.200v) = %v, want %v", fmt.Sprint(ops), err, want)
@@ -88,7 +88,7 @@ func get(t *testing.T, s oxbow.Store, name string) oxbow.Entry {
 	return e
 }
 
-func gone(t *testing.T, s oxbow.Store, name string) {
+func checkGone(t *testing.T, s oxbow.Store, name string) {
 	t.Helper()
 	if e, err := s.Get(t.Context(), name); !errors.Is(err, oxbow.ErrNotFound) {
 		t.Errorf("Get(%q) = %+v, %v, want ErrNotFound", name, e, err)
@@ -107,7 +107,7 @@ func list(t *testing.T, s oxbow.Store, f oxbow.Filter) []oxbow.Entry {
 	return es
 }
 
-func names(es []oxbow.Entry) []string {
+func entryNames(es []oxbow.Entry) []string {
 	var ns []string
 	for _, e := range es {
 		ns = append(ns, e.Name)

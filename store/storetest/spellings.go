@@ -26,7 +26,7 @@ func testSpellings(t *testing.T, s oxbow.Store, can Can) {
 			t.Fatalf("Remember(%+q) = %+v, %v", name, e, err)
 		}
 	}
-	if got := names(list(t, s, oxbow.Filter{})); !slices.Equal(got, []string{composedName}) {
+	if got := entryNames(list(t, s, oxbow.Filter{})); !slices.Equal(got, []string{composedName}) {
 		t.Errorf("the names are %+q, want %+q alone", got, composedName)
 	}
 	for _, name := range []string{composedName, decomposedName} {
@@ -54,7 +54,7 @@ func checkLabelSpellings(t *testing.T, m *oxbow.Memory) {
 	apply(t, m, oxbow.Relabel{Name: decomposedName, Labels: []oxbow.Label{{Key: "tag", Value: "p" + decomposedName}}})
 	for _, value := range []string{"p" + composedName, "p" + decomposedName} {
 		f := oxbow.Filter{Terms: []oxbow.Term{{Key: "tag", Values: []string{value}}}}
-		if got := names(list(t, m, f)); len(got) != 1 {
+		if got := entryNames(list(t, m, f)); len(got) != 1 {
 			t.Errorf("Entries(%+q) = %q, want one", f, got)
 		}
 		if hits, err := m.Recall(t.Context(), oxbow.Query{Text: "three", Filter: f}); err != nil || len(hits) != 1 {

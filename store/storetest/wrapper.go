@@ -151,8 +151,8 @@ type wrapperTest struct {
 	readsAll bool // the wrapped store reads entries by ID, also those whose heads were not requested
 }
 
-// saw fails the test if a value shows what the wrapper must hide.
-func (wt *wrapperTest) saw(where string, value any) {
+// checkSeen fails the test if a value shows what the wrapper must hide.
+func (wt *wrapperTest) checkSeen(where string, value any) {
 	wt.t.Helper()
 	text := fmt.Sprintf("%+v", value)
 	if wt.w.Secret != "" && strings.Contains(text, wt.w.Secret) {
@@ -195,7 +195,7 @@ func (wt *wrapperTest) readShown() {
 	t := wt.t
 	wt.shown = list(t, wt.s, oxbow.Filter{})
 	for _, e := range wt.shown {
-		wt.saw("Entries", e)
+		wt.checkSeen("Entries", e)
 	}
 	if len(wt.shown) == 0 {
 		t.Fatal("the wrapper shows no entry, so nothing is compared")
@@ -216,7 +216,7 @@ func (wt *wrapperTest) readShown() {
 		if err == nil && !isShown {
 			t.Errorf("Get(%q) returns entry %d, which Entries does not list", name, e.ID)
 		}
-		wt.saw("Get", e)
+		wt.checkSeen("Get", e)
 	}
 	for _, all := range list(t, wt.full, oxbow.Filter{}) {
 		for _, l := range all.Labels {
@@ -227,7 +227,7 @@ func (wt *wrapperTest) readShown() {
 					want = append(want, wt.shown[i].Name)
 				}
 			}
-			if got := names(list(t, wt.s, f)); !slices.Equal(got, want) {
+			if got := entryNames(list(t, wt.s, f)); !slices.Equal(got, want) {
 				t.Errorf("Entries(%s) = %q, want %q", f, got, want)
 			}
 		}
@@ -249,7 +249,7 @@ func (wt *wrapperTest) checkReads() {
 		if err != nil {
 			t.Errorf("Check = %v", err)
 		}
-		wt.saw("Check", r)
+		wt.checkSeen("Check", r)
 	}
 }
 
@@ -265,7 +265,7 @@ func (wt *wrapperTest) checkHeads() {
 				return err
 			}
 			ids = append(ids, h.Entry.ID)
-			wt.saw("ViewHeads", *h.Entry)
+			wt.checkSeen("ViewHeads", *h.Entry)
 		}
 		if !wt.readsAll {
 			return nil
@@ -273,7 +273,7 @@ func (wt *wrapperTest) checkHeads() {
 		es, err := read(entryIDs(list(wt.t, wt.full, oxbow.Filter{})))
 		for _, e := range es {
 			if e != nil {
-				wt.saw("the entries of heads", *e)
+				wt.checkSeen("the entries of heads", *e)
 			}
 		}
 		return err
@@ -336,12 +336,12 @@ func (wt *wrapperTest) checkHistory() {
 			t.Fatalf("Log = %v", err)
 		}
 		seen[c.Seq] = true
-		wt.saw("Log", c)
+		wt.checkSeen("Log", c)
 	}
 	for _, name := range wt.names {
 		for v, err := range h.Versions(ctx, name) {
 			if err == nil {
-				wt.saw("Versions", v)
+				wt.checkSeen("Versions", v)
 			}
 		}
 	}
@@ -364,11 +364,11 @@ func (wt *wrapperTest) checkPast(h oxbow.Historian, seq uint64) {
 		t.Fatalf("AsOf(%d) = %v", seq, err)
 	}
 	for _, e := range list(t, then, oxbow.Filter{}) {
-		wt.saw("AsOf", e)
+		wt.checkSeen("AsOf", e)
 	}
 	for _, name := range wt.names {
 		e, _ := then.Get(ctx, name)
-		wt.saw("Get of AsOf", e)
+		wt.checkSeen("Get of AsOf", e)
 	}
 	c := oxbow.CapabilitiesOf(then)
 	switch {
@@ -408,7 +408,7 @@ func (wt *wrapperTest) checkRedactor() {
 		return
 	}
 	_, err := r.RedactVersions(wt.t.Context(), func(e oxbow.Entry, _ bool) bool {
-		wt.saw("RedactVersions", e)
+		wt.checkSeen("RedactVersions", e)
 		return false
 	}, dryRun)
 	if err != nil {
@@ -429,7 +429,7 @@ const dryRun = true
 // sawDelta fails the test if a changed entry must be hidden.
 func (wt *wrapperTest) sawDelta(where string, d oxbow.Delta) {
 	if d.Entry != nil {
-		wt.saw(where, *d.Entry)
+		wt.checkSeen(where, *d.Entry)
 	}
 }
 
@@ -498,7 +498,7 @@ func (wt *wrapperTest) checkWrite(e oxbow.Entry) {
 		dry = d.DryRun(ctx, op)
 	}
 	made, err := oxbow.Commit(ctx, wt.s, op)
-	wt.saw("Commit", made)
+	wt.checkSeen("Commit", made)
 	now := get(t, wt.full, e.Name)
 	wasRefused := err != nil
 	switch {

@@ -107,7 +107,7 @@ func (f *finder) find() (found state, err error) {
 	for name, t := range trails {
 		switch {
 		case t.done:
-			wasOpen[name] = t.open
+			wasOpen[name] = t.isOpen
 		case isWhole && f.most == 0: // a compaction deleted the older versions
 			delete(wasOpen, name)
 		case t.agents > 0 || wasOpen[name] || len(t.undone) > 0:
@@ -217,10 +217,10 @@ func Describe(ctx context.Context, m *oxbow.Memory, name string) (e Edit, isOpen
 			break
 		}
 	}
-	if !t.done || !t.open {
+	if !t.done || !t.isOpen {
 		return e, false, nil
 	}
-	e = Edit{Name: name, Back: t.back, Changes: t.agents, Relabelled: t.relabelled, Labels: t.labels}
+	e = Edit{Name: name, Back: t.back, Changes: t.agents, Relabelled: t.wasRelabelled, Labels: t.labels}
 	for _, v := range versions {
 		switch v.Seq {
 		case t.last:

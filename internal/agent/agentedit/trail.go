@@ -22,15 +22,15 @@ const undoNote = "undo of "
 
 // image contains the parts of a version that are compared.
 type image struct {
-	removed bool
-	content [sha256.Size]byte
-	aliases []string
-	labels  []oxbow.Label // only labels with a protecting key
+	isRemoved bool
+	content   [sha256.Size]byte
+	aliases   []string
+	labels    []oxbow.Label // only labels with a protecting key
 }
 
 func versionImage(v *oxbow.Version) image {
 	e := &v.Entry
-	img := image{removed: v.Verb == oxbow.VerbRemove, content: sha256.Sum256([]byte(e.Content)), aliases: e.Aliases}
+	img := image{isRemoved: v.Verb == oxbow.VerbRemove, content: sha256.Sum256([]byte(e.Content)), aliases: e.Aliases}
 	for _, l := range e.Labels {
 		if slices.Contains(ProtectingKeys, l.Key) {
 			img.labels = append(img.labels, l)
@@ -41,7 +41,7 @@ func versionImage(v *oxbow.Version) image {
 
 // equal reports whether both images are equal.
 func (i image) equal(o image) bool {
-	return i.removed == o.removed && i.content == o.content && slices.Equal(i.aliases, o.aliases) &&
+	return i.isRemoved == o.isRemoved && i.content == o.content && slices.Equal(i.aliases, o.aliases) &&
 		slices.Equal(i.labels, o.labels)
 }
 
@@ -59,19 +59,19 @@ func byAgent(s oxbow.Source) bool {
 
 // trail is the knowledge about an entry after some of its versions were read.
 type trail struct {
-	started bool
-	done    bool
-	open    bool // an agent changed a person's text (only meaningful if done)
+	isStarted bool
+	done      bool
+	isOpen    bool // an agent changed a person's text (only meaningful if done)
 
-	top    image         // newest version
-	labels []oxbow.Label // protecting labels that a person set last
-	ruled  bool          // labels is set
+	top       image         // newest version
+	labels    []oxbow.Label // protecting labels that a person set last
+	hasLabels bool          // labels is set
 
-	agents      int    // number of versions by agents
-	first, last uint64 // oldest and newest change by an agent
-	back        uint64 // version before the oldest version by an agent
-	base        uint64 // version with the person's text
-	relabelled  bool   // a person changed labels or aliases after the last version by an agent
+	agents        int    // number of versions by agents
+	first, last   uint64 // oldest and newest change by an agent
+	back          uint64 // version before the oldest version by an agent
+	base          uint64 // version with the person's text
+	wasRelabelled bool   // a person changed labels or aliases after the last version by an agent
 
 	undone map[uint64]bool // changes that a person has undone
 	sought *image          // version that an undo restored, if its note does not list all undone changes
@@ -80,8 +80,8 @@ type trail struct {
 // processVersion processes the next older version. If done is set, no more versions need to be read.
 func (t *trail) processVersion(v *oxbow.Version) {
 	img := versionImage(v)
-	if !t.started {
-		t.started, t.top = true, img
+	if !t.isStarted {
+		t.isStarted, t.top = true, img
 		if v.Erased || v.Entry.Kind == oxbow.Handoff {
 			t.done = true
 			return
@@ -122,20 +122,20 @@ func (t *trail) before(seq uint64) {
 // many entries at once, does not show that the person has read the text.
 func (t *trail) readOwn(v *oxbow.Version, img image) {
 	t.before(v.Seq)
-	if !t.ruled && !img.removed {
-		t.labels, t.ruled = img.labels, true
+	if !t.hasLabels && !img.isRemoved {
+		t.labels, t.hasLabels = img.labels, true
 	}
 	if v.Verb == oxbow.VerbLabel || v.Verb == oxbow.VerbAlias {
-		t.relabelled = t.relabelled || t.agents == 0
+		t.wasRelabelled = t.wasRelabelled || t.agents == 0
 		return
 	}
 	t.base, t.done = v.Seq, true
-	t.open = t.agents > 0 && !img.removed && !v.Erased && t.differsFrom(img)
+	t.isOpen = t.agents > 0 && !img.isRemoved && !v.Erased && t.differsFrom(img)
 }
 
 // differsFrom reports whether the entry differs from the person's version.
 func (t *trail) differsFrom(own image) bool {
-	if t.top.removed || t.top.content != own.content {
+	if t.top.isRemoved || t.top.content != own.content {
 		return true
 	}
 	if !slices.Equal(t.top.labels, t.labels) {

@@ -119,11 +119,11 @@ type codex struct {
 	session, dir, branch, model   string
 	agentID, agentName, agentType string
 
-	started bool
-	born    time.Time // time of the first line
-	isBare  bool      // lines are payloads without a type
-	copied  bool      // lines are copied from the fork's parent
-	last    time.Time // time of the previous line
+	isStarted bool
+	born      time.Time // time of the first line
+	isBare    bool      // lines are payloads without a type
+	isCopied  bool      // lines are copied from the fork's parent
+	last      time.Time // time of the previous line
 
 	turn   string // turn of the last prompt
 	task   string // turn of the last task_started that no prompt has used yet
@@ -181,7 +181,7 @@ func (c *codex) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 		c.begin(p.Turn, offset, yield)
 	}
 	e := Event{Offset: offset, Time: l.Time, Session: c.session, Dir: c.dir, Branch: c.branch, Model: c.model,
-		AgentID: c.agentID, AgentName: c.agentName, AgentType: c.agentType, IsCopy: c.copied}
+		AgentID: c.agentID, AgentName: c.agentName, AgentType: c.agentType, IsCopy: c.isCopied}
 	switch l.Type {
 	case "compacted":
 		e.Kind, e.Text = EventCompacted, p.Message
@@ -205,11 +205,11 @@ func (c *codex) completeLine(l *codexLine, line []byte) {
 	if l.Payload == nil { // an old file, in which the line is the payload
 		c.isBare = true
 		l.Payload, l.Type = line, "response_item"
-		if !c.started {
+		if !c.isStarted {
 			l.Type = "session_meta"
 		}
 	}
-	if !c.started {
+	if !c.isStarted {
 		c.born = l.Time
 	} else if l.Time.IsZero() {
 		l.Time = c.born
@@ -262,15 +262,15 @@ func (c *codex) document(l *codexLine, offset int64, yield func(*Event)) bool {
 
 // meta reads the session that the file belongs to.
 func (c *codex) meta(p *codexItem) {
-	if c.started {
+	if c.isStarted {
 		return // a fork repeats the line of its parent
 	}
-	c.started = true
+	c.isStarted = true
 	c.session = p.ID
 	c.dir = p.Dir
 	c.model = p.Model
 	c.branch = p.Git.Branch
-	c.copied = p.Forked != ""
+	c.isCopied = p.Forked != ""
 	var source struct {
 		Agent struct {
 			Spawn struct {
@@ -292,8 +292,8 @@ func (c *codex) meta(p *codexItem) {
 func (c *codex) endCopy(when time.Time) {
 	isApart := !c.last.IsZero() && when.Sub(c.last) >= copyGap
 	isLater := isApart && !when.Before(c.born)
-	if c.copied && isLater {
-		c.copied = false
+	if c.isCopied && isLater {
+		c.isCopied = false
 		c.turn, c.task = "", ""
 		c.said = nil
 		c.held = nil
@@ -596,19 +596,19 @@ func (c *codex) call(p *codexItem, e Event, yield func(*Event)) {
 }
 
 // end records how a call ended. Its output follows later.
-func (c *codex) end(id string, exit *int, success bool) {
+func (c *codex) end(id string, exit *int, hasSucceeded bool) {
 	if call, ok := c.calls[id]; ok {
-		call.exit, call.success = exit, &success
+		call.exit, call.success = exit, &hasSucceeded
 		c.calls[id] = call
 	}
 }
 
 // reportChanges reports the changes of files by a call. The transcript need not contain the call, because the
 // model can write a program that applies patches.
-func (c *codex) reportChanges(p *codexItem, id string, success bool, e Event, yield func(*Event)) {
-	c.end(id, nil, success)
+func (c *codex) reportChanges(p *codexItem, id string, hasSucceeded bool, e Event, yield func(*Event)) {
+	c.end(id, nil, hasSucceeded)
 	e.Kind, e.ID = EventEdit, id
-	e.Failed = !success
+	e.Failed = !hasSucceeded
 	e.Shown = p.Changes
 	yield(&e)
 }

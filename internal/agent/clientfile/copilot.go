@@ -231,7 +231,7 @@ func (c *copilot) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 		var result struct {
 			Content string `json:"content"`
 		}
-		_ = Decode(d.Result, &result) // a result that is no object has no output
+		_ = Decode(d.Result, &result) // ignore the error: only an object has an output
 		e := c.event(EventResult, &l, offset)
 		e.ID = d.CallID
 		e.Failed = !d.Success

@@ -198,5 +198,5 @@ func (b *cursorBubble) report(m *messageEvents) {
 		status.Exit = status.Exit2
 	}
 	isFailed := t.Status == "error" || t.Status == "cancelled"
-	m.reportResult(callResult{id: id, output: resultText(t.Result), failed: isFailed, exit: status.Exit})
+	m.reportResult(callResult{id: id, output: resultText(t.Result), hasFailed: isFailed, exit: status.Exit})
 }

@@ -16,7 +16,7 @@ type EventKind int
 // The kinds of events.
 const (
 	// EventPrompt is a text that the person wrote. In a sub-agent's conversation, it is the task. A text
-	// that a program wrote in the person's name is no event.
+	// that a program wrote in the person's name is ignored.
 	EventPrompt EventKind = iota + 1
 
 	EventText      // visible text by the agent

@@ -147,7 +147,7 @@ func (g *goose) report(message *gooseMessage, m *messageEvents) {
 			if p.Result.Error != "" {
 				output = p.Result.Error
 			}
-			m.reportResult(callResult{id: p.ID, output: output, failed: p.Result.Status == "error"})
+			m.reportResult(callResult{id: p.ID, output: output, hasFailed: p.Result.Status == "error"})
 		}
 	}
 }

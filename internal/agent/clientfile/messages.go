@@ -71,7 +71,7 @@ func (m *messageEvents) reportCall(id, tool string, args json.RawMessage) {
 // callResult is the result of a call.
 type callResult struct {
 	id, output string
-	failed     bool
+	hasFailed  bool
 	exit       *int // exit status of a command, or nil if it is not known
 }
 
@@ -79,7 +79,7 @@ type callResult struct {
 func (m *messageEvents) reportResult(r callResult) {
 	e := m.Event
 	e.Kind, e.ID = EventResult, r.id
-	e.Output, e.Failed = r.output, r.failed
+	e.Output, e.Failed = r.output, r.hasFailed
 	e.Exit = r.exit
 	m.yield(&e)
 }
@@ -165,7 +165,7 @@ func (m *messageEvents) reportBlocks(role string, content json.RawMessage, asks 
 		case "tool_use", "toolCall":
 			m.reportCall(b.ID, b.Name, append(b.Input, b.Args...))
 		case "tool_result":
-			m.reportResult(callResult{id: b.CallID + b.CallID2, output: b.output(), failed: b.isFailed()})
+			m.reportResult(callResult{id: b.CallID + b.CallID2, output: b.output(), hasFailed: b.isFailed()})
 		case "image", "image_url", "document", "file", "audio", "video":
 			m.Event.reportLeftOut(leftFiles, 1, m.yield)
 		case "redacted_thinking":
@@ -276,7 +276,7 @@ func pathOfURL(text string) string {
 	return u.Path
 }
 
-// hasDrive reports whether the path of a URL has a drive of Windows, as in file:///c:/project.
+// hasDrive reports whether a URL's path has a Windows drive, as in file:///c:/project.
 func hasDrive(path string) bool {
 	return len(path) > 2 && path[0] == '/' && path[2] == ':'
 }

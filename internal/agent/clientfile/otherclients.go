@@ -85,7 +85,9 @@ func (p *pi) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	case "message":
 		switch l.Message.Role {
 		case "toolResult":
-			m.reportResult(callResult{id: l.Message.CallID, output: Text(l.Message.Content), failed: l.Message.Failed})
+			m.reportResult(
+				callResult{id: l.Message.CallID, output: Text(l.Message.Content), hasFailed: l.Message.Failed},
+			)
 		case "bashExecution":
 			args, _ := json.Marshal(map[string]string{"command": l.Message.Command})
 			m.reportCall(l.ID, "bash", args)
@@ -238,7 +240,7 @@ func (crush) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 			case "tool_call":
 				m.reportCall(p.Data.ID, p.Data.Name, p.Data.Input)
 			case "tool_result":
-				m.reportResult(callResult{id: p.Data.CallID, output: p.Data.Content, failed: p.Data.Failed})
+				m.reportResult(callResult{id: p.Data.CallID, output: p.Data.Content, hasFailed: p.Data.Failed})
 			case "shell_command":
 				args, _ := json.Marshal(map[string]string{"command": p.Data.Command})
 				m.reportCall(message.ID, "bash", args)
@@ -426,7 +428,10 @@ func (k *kimi) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 		k.model = l.Model
 	}
 	k.number++
-	m := messageEvents{yield: yield, Event: Event{Offset: offset, Session: k.session, AgentID: k.agent, Model: k.model}}
+	m := messageEvents{
+		yield: yield,
+		Event: Event{Offset: offset, Session: k.session, AgentID: k.agent, Model: k.model},
+	}
 	at := parseTime(l.Time)
 	if at.IsZero() {
 		at = parseTime(l.Time2)
@@ -443,7 +448,7 @@ func (k *kimi) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	case "ToolCall":
 		m.reportCall(p.ID, p.Function.Name, p.Function.Args)
 	case "ToolResult":
-		m.reportResult(callResult{id: p.CallID, output: resultText(p.Return.Output), failed: p.Return.Failed})
+		m.reportResult(callResult{id: p.CallID, output: resultText(p.Return.Output), hasFailed: p.Return.Failed})
 	case "context.append_loop_event":
 		switch e.Type {
 		case "content.part":
@@ -451,7 +456,7 @@ func (k *kimi) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 		case "tool.call":
 			m.reportCall(e.CallID, e.Name, e.Args)
 		case "tool.result":
-			m.reportResult(callResult{id: e.CallID, output: resultText(e.Result.Output), failed: e.Result.Failed})
+			m.reportResult(callResult{id: e.CallID, output: resultText(e.Result.Output), hasFailed: e.Result.Failed})
 		}
 	}
 	return true

@@ -201,5 +201,5 @@ func (r *zedResult) report(m *messageEvents) {
 			output += resultText(part)
 		}
 	}
-	m.reportResult(callResult{id: r.ID, output: output, failed: r.Failed})
+	m.reportResult(callResult{id: r.ID, output: output, hasFailed: r.Failed})
 }

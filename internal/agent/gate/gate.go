@@ -151,7 +151,7 @@ func add(words []word) (s Strength, most []float64, isUnique bool) {
 			most = append(most, w.Most)
 		}
 		s.Score += max(w.Score, 0)
-		if !w.steers {
+		if !w.isSteering {
 			all += w.IDF
 			if w.Absent {
 				absent += w.IDF
@@ -159,7 +159,7 @@ func add(words []word) (s Strength, most []float64, isUnique bool) {
 		}
 		if w.Held {
 			s.Matched += w.count
-			if !w.steers {
+			if !w.isSteering {
 				s.Subject += w.count
 				isUnique = isUnique || w.Unique
 			}
@@ -189,8 +189,8 @@ func sum(all []float64) (total float64) {
 // word is a word of a prompt, or an identifier.
 type word struct {
 	Term
-	steers bool // a word with which people steer an agent, or a stop word
-	count  int  // 1, or 2 for a long identifier
+	isSteering bool // a word with which people steer an agent, or a stop word
+	count      int  // 1, or 2 for a long identifier
 }
 
 // promptWords returns a prompt's words. An identifier's terms are joined to a single word. The
@@ -220,7 +220,7 @@ func promptWords(terms []Term) (all []word) {
 
 // join adds another term of the same identifier to w.
 func (w *word) join(o word) {
-	w.steers = w.steers && o.steers
+	w.isSteering = w.isSteering && o.isSteering
 	w.Held = w.Held || o.Held
 	w.Unique = w.Unique || o.Unique
 	w.Score = max(w.Score, 0) + max(o.Score, 0)

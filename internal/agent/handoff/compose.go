@@ -33,7 +33,7 @@ func FromTurns(ctx context.Context, turns []session.Turn) Task {
 // directory. If the line counts are not known, stats may be nil.
 func compose(turns []session.Turn, stats map[string]stat) string {
 	r := readTurns(turns)
-	if r.empty() {
+	if r.isEmpty() {
 		return ""
 	}
 	r.names = nameWords(r)
@@ -44,8 +44,8 @@ func compose(turns []session.Turn, stats map[string]stat) string {
 	// Each step shortens more than the step before, beginning with the least needed parts.
 	for _, s := range steps {
 		commands := typed
-		if s.merged {
-			commands = chosen(short, nil)
+		if s.mergesSimilar {
+			commands = chosenLines(short, nil)
 		}
 		if out := r.write(s, files[s.files], commands); fits(out) {
 			return out
@@ -69,7 +69,7 @@ func compose(turns []session.Turn, stats map[string]stat) string {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(short[b].worth(), short[a].worth()) })
 	for _, i := range order {
 		taken[i] = true
-		if next := r.write(tight, f, chosen(short, taken)); fits(next) {
+		if next := r.write(tight, f, chosenLines(short, taken)); fits(next) {
 			out = next
 		} else {
 			taken[i] = false
@@ -81,9 +81,9 @@ func compose(turns []session.Turn, stats map[string]stat) string {
 // goalTitle begins the first line of a record, if the goal is known.
 const goalTitle = "Goal, as first asked: "
 
-// chosen returns the lines of the commands selected by taken, or all commands' lines if taken
+// chosenLines returns the lines of the commands selected by taken, or all commands' lines if taken
 // is nil.
-func chosen(short []mergedLine, taken []bool) (lines []string) {
+func chosenLines(short []mergedLine, taken []bool) (lines []string) {
 	for i := range short {
 		if taken == nil || taken[i] {
 			lines = append(lines, short[i].line())
@@ -97,7 +97,7 @@ func chosen(short []mergedLine, taken []bool) (lines []string) {
 type step struct {
 	goal, asked, concluded, todos, failing int
 	files                                  int
-	merged                                 bool // whether similar commands are merged
+	mergesSimilar                          bool // whether similar commands are merged
 }
 
 // steps are tried in order until the record fits.
@@ -133,7 +133,7 @@ func (r *record) write(s step, files, commands []string) string {
 		b.WriteString("\nHere " + namesLine(r.names) + "\n")
 	}
 	part("Files changed:", files)
-	if r.unknown {
+	if r.hasUnknownExit {
 		part("Commands of which no failure is known, the last first:", commands)
 	} else {
 		part("Commands that passed, the last first:", commands)

@@ -488,7 +488,7 @@ func TestMerge(t *testing.T) {
 		for line := range strings.SplitSeq(c.in, "\n") {
 			in = append(in, mergedLine{words: strings.Split(line, " "), n: 1})
 		}
-		if got := strings.Join(chosen(merge(in), nil), "\n"); got != c.want {
+		if got := strings.Join(chosenLines(merge(in), nil), "\n"); got != c.want {
 			t.Errorf("merge(%q) = %q, want %q", c.in, got, c.want)
 		}
 	}

@@ -216,9 +216,9 @@ func nonEmpty(s string) []string {
 	return []string{s}
 }
 
-// of returns an entry's handoff. If the entry is withheld from the caller of ctx, the task is
+// decodeHandoff returns an entry's handoff. If the entry is withheld from the caller of ctx, the task is
 // empty.
-func of(ctx context.Context, e oxbow.Entry) Handoff {
+func decodeHandoff(ctx context.Context, e oxbow.Entry) Handoff {
 	if !e.MayShow(oxbow.OnRequest(ctx)) {
 		e.Content = ""
 	}

@@ -23,12 +23,12 @@ type File struct {
 func Look(names []string, dir string, stat func(name string) (fs.FileInfo, error)) []File {
 	files := make([]File, len(names))
 	for i, name := range names {
-		files[i] = look(name, dir, stat)
+		files[i] = describeFile(name, dir, stat)
 	}
 	return files
 }
 
-func look(name, dir string, stat func(name string) (fs.FileInfo, error)) File {
+func describeFile(name, dir string, stat func(name string) (fs.FileInfo, error)) File {
 	if stat == nil {
 		return File{Name: name}
 	}

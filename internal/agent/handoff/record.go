@@ -19,25 +19,25 @@ import (
 // record contains the facts about the turns of a session. Lists begin with the latest
 // turn, except for todos, which are in plan order.
 type record struct {
-	goal      string
-	asked     string
-	concluded []string
-	todos     []string
-	failing   []string
-	files     []string  // relative to dir for files inside dir
-	passed    []command // commands that did not fail, each once
-	unknown   bool      // the client did not report an exit status for some commands
-	names     []replacedWord
-	dir       string
+	goal           string
+	asked          string
+	concluded      []string
+	todos          []string
+	failing        []string
+	files          []string  // relative to dir for files inside dir
+	passed         []command // commands that did not fail, each once
+	hasUnknownExit bool      // the client did not report an exit status for some commands
+	names          []replacedWord
+	dir            string
 }
 
 // command is a command line that was run.
 type command struct {
-	line  string // as typed, joined to a single line
-	looks bool   // it only printed something, and changed and tested nothing
+	line       string // as typed, joined to a single line
+	onlyPrints bool   // it only printed something, and changed and tested nothing
 }
 
-func (r *record) empty() bool {
+func (r *record) isEmpty() bool {
 	return r.goal == "" && r.asked == "" &&
 		len(r.concluded)+len(r.todos)+len(r.failing)+len(r.files)+len(r.passed) == 0
 }
@@ -178,7 +178,7 @@ func (r *record) addCalls(turns []session.Turn) {
 				r.failing = append(r.failing, failure(line, e.Call))
 				continue
 			}
-			r.unknown = r.unknown || e.Call.Exit == nil
+			r.hasUnknownExit = r.hasUnknownExit || e.Call.Exit == nil
 			r.passed = append(r.passed, command{line, extract.OnlyPrints(line)})
 		}
 	}

@@ -39,7 +39,7 @@ func New(ctx context.Context, s oxbow.Store, t Task) (Handoff, error) {
 		if err != nil {
 			return Handoff{}, err
 		}
-		if h := of(ctx, e); e.Content == content && h.Project == t.Project {
+		if h := decodeHandoff(ctx, e); e.Content == content && h.Project == t.Project {
 			return h, nil
 		}
 	}
@@ -74,7 +74,7 @@ func New(ctx context.Context, s oxbow.Store, t Task) (Handoff, error) {
 		if !ok { // the store does not return the new entry
 			e = oxbow.Entry{Name: name, Kind: add.Kind, Content: add.Content, Labels: add.Labels, Version: made.Seq}
 		}
-		return of(ctx, e), nil
+		return decodeHandoff(ctx, e), nil
 	}
 }
 
@@ -145,7 +145,7 @@ func list(ctx context.Context, s oxbow.Store, f oxbow.Filter, projects []string)
 	var hs []Handoff
 	for _, e := range es {
 		if e.MayShow(oxbow.OnRequest(ctx)) && isOfProject(&e, projects) {
-			hs = append(hs, of(ctx, e))
+			hs = append(hs, decodeHandoff(ctx, e))
 		}
 	}
 	return hs, err
@@ -255,14 +255,14 @@ func next(ctx context.Context, s oxbow.Store, c Choice) (oxbow.Entry, Handoff, e
 		if err != nil {
 			return e, Handoff{}, err
 		}
-		return e, c.judge(of(ctx, e)), nil
+		return e, c.judge(decodeHandoff(ctx, e)), nil
 	}
 	es, err := readEntries(ctx, s, openFilter())
 	if err != nil {
 		return oxbow.Entry{}, Handoff{}, err
 	}
 	for _, e := range es {
-		if h := c.judge(of(ctx, e)); c.fits(&e, &h) {
+		if h := c.judge(decodeHandoff(ctx, e)); c.fits(&e, &h) {
 			return e, h, nil
 		}
 	}
@@ -279,5 +279,5 @@ func Drop(ctx context.Context, s oxbow.Store, name string) (Handoff, error) {
 	if err := s.Apply(oxbow.WithNote(ctx, "handoff dropped"), oxbow.Remove{Name: e.Name, If: e.Version}); err != nil {
 		return Handoff{}, err
 	}
-	return of(ctx, e), nil
+	return decodeHandoff(ctx, e), nil
 }

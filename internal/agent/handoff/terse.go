@@ -48,9 +48,9 @@ func fileForms(r *record, stats map[string]stat, names []replacedWord) [][]strin
 
 // mergedLine is a line for a command or for several similar commands.
 type mergedLine struct {
-	words []string
-	n     int  // number of commands
-	works bool // at least one command does more than printing
+	words    []string
+	n        int  // number of commands
+	doesWork bool // at least one command does more than printing
 }
 
 func (m *mergedLine) line() string { return strings.Join(m.words, " ") }
@@ -58,7 +58,7 @@ func (m *mergedLine) line() string { return strings.Join(m.words, " ") }
 // worth returns how much a line tells for its length.
 func (m *mergedLine) worth() float64 {
 	n := float64(m.n)
-	if m.works {
+	if m.doesWork {
 		n *= 2
 	}
 	return n / float64(2+text.EstimateTokens(m.line()))
@@ -69,7 +69,8 @@ func (m *mergedLine) worth() float64 {
 func commandForms(r *record, names []replacedWord) (typed []string, short []mergedLine) {
 	for _, c := range r.passed {
 		typed = append(typed, c.line)
-		short = append(short, mergedLine{strings.Split(replaceWords(core(c.line, r.dir), names), " "), 1, !c.looks})
+		words := strings.Split(replaceWords(core(c.line, r.dir), names), " ")
+		short = append(short, mergedLine{words, 1, !c.onlyPrints})
 	}
 	return typed, merge(short)
 }
@@ -222,7 +223,7 @@ func withoutQuotes(line string) string {
 func merge(lines []mergedLine) []mergedLine {
 	all := mergeByKey(lines, (*mergedLine).line)
 	for {
-		same := alike(all)
+		same := largestSet(all)
 		if same == nil {
 			break
 		}
@@ -247,7 +248,7 @@ func mergeByKey(lines []mergedLine, key func(*mergedLine) string) (all []mergedL
 	for _, m := range lines {
 		k := key(&m)
 		if i, ok := at[k]; ok {
-			all[i].n, all[i].works = all[i].n+m.n, all[i].works || m.works
+			all[i].n, all[i].doesWork = all[i].n+m.n, all[i].doesWork || m.doesWork
 			continue
 		}
 		at[k] = len(all)
@@ -262,8 +263,8 @@ type commandSet struct {
 	members []int
 }
 
-// alike returns the largest set, or nil if no two commands differ in a single word only.
-func alike(all []mergedLine) *commandSet {
+// largestSet returns the largest set, or nil if no two commands differ in a single word only.
+func largestSet(all []mergedLine) *commandSet {
 	sets := map[string]*commandSet{}
 	var best *commandSet
 	for i := range all {
@@ -297,7 +298,7 @@ func join(all []mergedLine, s *commandSet) (out []mergedLine) {
 	first.words, first.n = slices.Clone(first.words), 0
 	for _, i := range s.members {
 		values = append(values, all[i].words[s.word])
-		first.n, first.works = first.n+all[i].n, first.works || all[i].works
+		first.n, first.doesWork = first.n+all[i].n, first.doesWork || all[i].doesWork
 	}
 	first.words[s.word] = joinInBraces(values)
 	for i, m := range all {

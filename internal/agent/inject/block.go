@@ -83,9 +83,9 @@ func (p *Prompt) payload(ctx context.Context, units []unit) Block {
 		return Block{} // the remaining units may only accompany a payload
 	}
 	for len(shown) > 0 {
-		b := written(shown)
+		b := quotationBlock(shown)
 		if b.Tokens <= promptTokens {
-			b.Answer, b.Rare = string(gate.Payload), p.rare(ctx, shown)
+			b.Answer, b.Rare = string(gate.Payload), p.rareTerms(ctx, shown)
 			return b
 		}
 		shown = shrink(shown)
@@ -127,8 +127,8 @@ func (p *Prompt) ownSentences() map[string]bool {
 	return prints
 }
 
-// written returns the block with these quotations, oldest first.
-func written(shown []quote) (b Block) {
+// quotationBlock returns the block with these quotations, oldest first.
+func quotationBlock(shown []quote) (b Block) {
 	byTime := slices.Clone(shown)
 	slices.SortStableFunc(byTime, func(a, b quote) int { return a.time().Compare(b.time()) })
 	var s strings.Builder
@@ -277,9 +277,9 @@ func OneLine(s string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(session.Strip(s)), " "), "</", "< /")
 }
 
-// rare returns terms of the shown sentences that are rare in their memory and not in the prompt, rarest
+// rareTerms returns terms of the shown sentences that are rare in their memory and not in the prompt, rarest
 // first, at most mostRare.
-func (p *Prompt) rare(ctx context.Context, shown []quote) (rare []string) {
+func (p *Prompt) rareTerms(ctx context.Context, shown []quote) (rare []string) {
 	var terms []oxbow.ParsedTerm
 	for _, q := range shown {
 		read, err := q.src.Memory.ParseQuery(

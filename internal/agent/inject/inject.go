@@ -179,7 +179,7 @@ func (s *Source) find(ctx context.Context, words string, p Prompt) ([]unit, erro
 		switch {
 		case u.Answer != gate.Silence && u.isShaped():
 			u.Why = whyShaped
-		case foreign(&u.entry, p.Project):
+		case isOfOtherProject(&u.entry, p.Project):
 			u.Why = whyProject
 		case p.State.wasShownLately(u.ShownEntry):
 			u.Why = whyRests
@@ -199,8 +199,8 @@ func (s *Source) find(ctx context.Context, words string, p Prompt) ([]unit, erro
 	return units, nil
 }
 
-// foreign reports whether an entry belongs only to projects other than project.
-func foreign(e *oxbow.Entry, project string) bool {
+// isOfOtherProject reports whether an entry belongs only to projects other than project.
+func isOfOtherProject(e *oxbow.Entry, project string) bool {
 	of := e.Values(oxbow.LabelProject)
 	return project != "" && len(of) > 0 && !slices.Contains(of, project)
 }

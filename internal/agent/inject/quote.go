@@ -23,10 +23,10 @@ const (
 
 // candidate is a sentence of a unit that may be shown.
 type candidate struct {
-	text      string
-	at        int
-	score     float64 // sum of idf for the prompt's terms in the sentence
-	concluded bool
+	text         string
+	at           int
+	score        float64 // sum of idf for the prompt's terms in the sentence
+	isConclusion bool
 }
 
 // quote is a unit with the sentences to show.
@@ -94,7 +94,7 @@ func (u *unit) quote(asked, shown map[string]bool, maxSentences int) quote {
 			continue
 		}
 		take := len(chosen) < maxSentences && (c.score > 0 || i == 0)
-		isConclusion := c.concluded && c.score > 0
+		isConclusion := c.isConclusion && c.score > 0
 		if isConclusion && !concluded {
 			take, concluded = true, true
 		}
@@ -136,7 +136,7 @@ func (u *unit) scoreSentences(content string) (all []candidate) {
 		if isHeading(s) {
 			continue
 		}
-		c := candidate{text: s, at: len(all), concluded: concluded[s]}
+		c := candidate{text: s, at: len(all), isConclusion: concluded[s]}
 		held := map[string]bool{}
 		find.FindPositions(context.Background(), s, func(term string, _ int) {
 			if !held[term] {

@@ -66,16 +66,16 @@ func (f StateFile) name() string {
 }
 
 // Begin records that a hook is about to answer at a place, and returns the texts shown to the
-// session before. The result first is false if another process has recorded the same answer within
+// session before. The result isFirst is false if another process has recorded the same answer within
 // the last five seconds. A repeated start counts as a new answer if anything else was reported in
 // between.
-func (f StateFile) Begin(ctx context.Context, place, key string) (s State, first bool, err error) {
+func (f StateFile) Begin(ctx context.Context, place, key string) (s State, isFirst bool, err error) {
 	return f.begin(ctx, place, key, sameAnswer)
 }
 
-// BeginTurn is like Begin for the prompt of a turn. The result first is false if another process has
+// BeginTurn is like Begin for the prompt of a turn. The result isFirst is false if another process has
 // recorded the same turn at any time.
-func (f StateFile) BeginTurn(ctx context.Context, turn string) (s State, first bool, err error) {
+func (f StateFile) BeginTurn(ctx context.Context, turn string) (s State, isFirst bool, err error) {
 	return f.begin(ctx, AtPrompt, turn, math.MaxInt64)
 }
 
@@ -84,31 +84,31 @@ func (f StateFile) begin(
 	ctx context.Context,
 	place, key string,
 	maxAge time.Duration,
-) (s State, first bool, err error) {
+) (s State, isFirst bool, err error) {
 	err = f.change(ctx, func(s0 State, lines []stateLine) *stateLine {
-		s, first = s0, !slices.ContainsFunc(lines, func(l stateLine) bool {
+		s, isFirst = s0, !slices.ContainsFunc(lines, func(l stateLine) bool {
 			return l.Event == place && l.Key == key && f.Now.Sub(l.Time).Abs() <= maxAge
 		})
-		first = first || (place == AtStart && !startsLast(lines))
-		if !first {
+		isFirst = isFirst || (place == AtStart && !startsLast(lines))
+		if !isFirst {
 			return nil
 		}
 		l := &stateLine{Event: place, Key: key}
 		s.add(l)
 		return l
 	})
-	return s, first, err
+	return s, isFirst, err
 }
 
 // Add records a block that is about to be shown to the model. It returns false, and records nothing, if
 // all sentences of the block have been shown to the session in the meantime. A block for a start is
 // always recorded, because [State.HasStart] tells whether the client still has it.
-func (f StateFile) Add(ctx context.Context, b Block) (fresh bool, err error) {
+func (f StateFile) Add(ctx context.Context, b Block) (isNew bool, err error) {
 	err = f.change(ctx, func(s State, _ []stateLine) *stateLine {
-		fresh = b.Place == AtStart || len(b.Prints) == 0 || slices.ContainsFunc(b.Prints, func(p string) bool {
+		isNew = b.Place == AtStart || len(b.Prints) == 0 || slices.ContainsFunc(b.Prints, func(p string) bool {
 			return !s.Prints[p]
 		})
-		if !fresh {
+		if !isNew {
 			return nil
 		}
 		l := &stateLine{Event: eventShown, Place: b.Place, Tokens: b.Tokens, Prints: b.Prints}
@@ -117,7 +117,7 @@ func (f StateFile) Add(ctx context.Context, b Block) (fresh bool, err error) {
 		}
 		return l
 	})
-	return fresh, err
+	return isNew, err
 }
 
 // RecordCompaction records that the session lost everything shown to it. Claude Code reports a compaction

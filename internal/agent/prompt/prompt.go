@@ -69,12 +69,12 @@ func (c *Context) Add(parts ...Part) {
 }
 
 // Text returns the concatenated parts. Blank lines are included in the parts.
-func (c Context) Text() string { return c.of("") }
+func (c Context) Text() string { return c.roleText("") }
 
 // RoleText returns the concatenated parts with that role.
-func (c Context) RoleText(r Role) string { return c.of(r) }
+func (c Context) RoleText(r Role) string { return c.roleText(r) }
 
-func (c Context) of(r Role) string {
+func (c Context) roleText(r Role) string {
 	var b strings.Builder
 	for _, p := range c.Parts {
 		if r == "" || cmp.Or(p.Role, System) == r {

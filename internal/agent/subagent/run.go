@@ -227,14 +227,14 @@ func (s *Service) runProcess(caller context.Context, r *Runner, b *Briefing, arg
 // firstErrorWriter writes until the first error and then ignores all data, so that a reader that has gone
 // cannot end the sub-agent before its result is recorded.
 type firstErrorWriter struct {
-	w      io.Writer
-	failed bool
+	w         io.Writer
+	hasFailed bool
 }
 
 func (d *firstErrorWriter) Write(p []byte) (int, error) {
-	if d.w != nil && !d.failed {
+	if d.w != nil && !d.hasFailed {
 		_, err := d.w.Write(p)
-		d.failed = err != nil
+		d.hasFailed = err != nil
 	}
 	return len(p), nil
 }

@@ -65,12 +65,12 @@ type Service struct {
 	Stderr  io.Writer        // receives their standard error
 	Grace   time.Duration    // time between SIGTERM and SIGKILL (5 s by default)
 
-	mu      sync.Mutex // guards the fields below
-	running int
-	stop    map[int]context.CancelFunc // cancel functions of the running sub-agents
-	next    int                        // next key in stop
-	closed  bool
-	ended   sync.WaitGroup // waits for the running sub-agents
+	mu       sync.Mutex // guards the fields below
+	running  int
+	stop     map[int]context.CancelFunc // cancel functions of the running sub-agents
+	next     int                        // next key in stop
+	isClosed bool
+	ended    sync.WaitGroup // waits for the running sub-agents
 }
 
 // Request describes a sub-agent to create.
@@ -276,7 +276,7 @@ func (s *Service) beginRun(ctx context.Context) (context.Context, func(), error)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.closed:
+	case s.isClosed:
 		return ctx, nil, fmt.Errorf("starting a sub-agent: %w", context.Canceled)
 	case s.Depth >= maxDepth:
 		return ctx, nil, &oxbow.InvalidError{
@@ -315,7 +315,7 @@ func (s *Service) beginRun(ctx context.Context) (context.Context, func(), error)
 // must stay open until then.
 func (s *Service) Close() error {
 	s.mu.Lock()
-	s.closed = true
+	s.isClosed = true
 	for _, stop := range s.stop {
 		stop()
 	}

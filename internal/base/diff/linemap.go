@@ -34,8 +34,8 @@ type Mapper struct {
 	occurrences []occurrence // by line ID; all zero between calls
 }
 
-// occurrence describes where a line occurs in two texts: the number of occurrences in each, and
-// the index of the last.
+// occurrence has the number of times that a line occurs in each of two texts, and the index of its
+// last occurrence in each.
 type occurrence struct{ countA, countB, lastA, lastB int32 }
 
 // MapLines returns, for each line in a, the index of its equal line in b, or -1. Mapped lines

@@ -24,7 +24,7 @@ const (
 )
 
 // Parse parses CommonMark with tables and strikethrough, but without HTML. It returns nil for a text
-// whose parsing would take too long. Such a text is shown as it is.
+// whose parsing would take too long. The caller shows such a text unchanged.
 func Parse(source []byte) ast.Node {
 	if isTangled(string(source)) {
 		return nil

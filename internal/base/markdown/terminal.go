@@ -40,8 +40,8 @@ type renderer struct {
 	source []byte
 }
 
-// renderBlocks returns the lines of the blocks in n, with an empty line between two blocks. In a list whose
-// items have no empty lines between them, there is none either.
+// renderBlocks returns the lines of the blocks in n, with an empty line between two blocks. A list item whose
+// list was written without empty lines gets no empty lines.
 func (r *renderer) renderBlocks(n ast.Node, width, depth int) (lines []string) {
 	if depth > MaxDepth {
 		return []string{"…"}

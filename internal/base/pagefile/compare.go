@@ -13,7 +13,7 @@ import (
 type Comparison struct {
 	File          io.ReaderAt
 	HeadDiffers   bool // page 0 differs
-	DifferentPage int  // number of another page that differs (0 if there is none)
+	DifferentPage int  // number of another page that differs, or 0
 }
 
 var errDiffers = errors.New("a page differs")

@@ -249,7 +249,8 @@ func (db *DB) readLog() error {
 	}
 }
 
-// checksum continues the checksum of a write-ahead log with bytes whose number is a multiple of eight.
+// checksum continues a write-ahead log's checksum with b. The length of b must be a multiple of
+// eight.
 func checksum(order binary.ByteOrder, sum [2]uint32, b []byte) [2]uint32 {
 	for i := 0; i+8 <= len(b); i += 8 {
 		sum[0] += order.Uint32(b[i:]) + sum[1]

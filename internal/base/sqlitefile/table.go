@@ -277,8 +277,8 @@ func (r Row) value(column string) any {
 	return r.values[i]
 }
 
-// Text returns a column as text: a text or a blob as it is, and a number in decimal. It is "" for other values
-// and for a column that does not exist.
+// Text returns a column as text. It returns a text or a blob unchanged, and a number in decimal. For
+// other values, and for a column that does not exist, it returns "".
 func (r Row) Text(column string) string {
 	switch v := r.value(column).(type) {
 	case string:

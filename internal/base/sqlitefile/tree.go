@@ -240,7 +240,7 @@ func decodeVarint(b []byte) (n uint64, size int) {
 }
 
 // walkTable calls yield with each cell of a table in order of row ID. It returns false if yield did.
-func (db *DB) walkTable(number uint32, depth int, yield func(cell) bool) (more bool, err error) {
+func (db *DB) walkTable(number uint32, depth int, yield func(cell) bool) (hasMore bool, err error) {
 	n, err := db.readNode(number, depth)
 	if err != nil {
 		return false, err
@@ -252,13 +252,13 @@ func (db *DB) walkTable(number uint32, depth int, yield func(cell) bool) (more b
 		}
 		switch n.kind {
 		case tableLeaf:
-			more = yield(c)
+			hasMore = yield(c)
 		case tableInterior:
-			more, err = db.walkTable(c.child, depth+1, yield)
+			hasMore, err = db.walkTable(c.child, depth+1, yield)
 		default:
 			return false, n.damageError()
 		}
-		if !more || err != nil {
+		if !hasMore || err != nil {
 			return false, err
 		}
 	}

@@ -37,8 +37,7 @@ func Distance[E comparable](a, b []E) int {
 	return row[len(b)]
 }
 
-// isSwapped reports whether the elements of a up to i are the elements of b up to j in the other
-// order.
+// isSwapped reports whether a[i-1] and a[i] are the neighbours b[j-1] and b[j], but swapped.
 func isSwapped[E comparable](a, b []E, i, j int) bool {
 	return i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j]
 }

@@ -132,10 +132,10 @@ func decomposeRunes(s string) []rune {
 // isBelow reports whether i is from 0 to n-1.
 func isBelow(i, n rune) bool { return i >= 0 && i < n }
 
-// isTail reports whether r is the tail of a syllable of Hangul.
+// isTail reports whether r is the tail of a Hangul syllable.
 func isTail(r rune) bool { return isBelow(r-tailFirst-1, tailCount-1) }
 
-// isOpenSyllable reports whether r is a syllable of Hangul without a tail.
+// isOpenSyllable reports whether r is a Hangul syllable without a tail.
 func isOpenSyllable(r rune) bool {
 	i := r - syllableFirst
 	return isBelow(i, syllableCount) && i%tailCount == 0

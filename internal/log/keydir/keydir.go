@@ -150,9 +150,8 @@ func (r *Rows) err() error {
 	return r.Base.Err()
 }
 
-// merge calls fn for each row in a table of the base, in order. Between these rows, it calls add
-// for each of n other rows: an added row comes before the first row of the base for which before
-// returns true.
+// merge calls fn for each row in a table of the base, in order. In addition, it calls add for each of
+// n other rows. It calls add(k) before it calls fn for the first row for which before(k, …) returns true.
 func (r *Rows) merge(
 	table, n int,
 	before func(next, i int, row []byte) bool,

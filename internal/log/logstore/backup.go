@@ -16,10 +16,10 @@ import (
 
 // Backup copies the store to a new file. The copy is a snapshot of one moment. Others can
 // continue to write during the copy. When Backup returns, the copy is durable. If the
-// file exists and replace is not set, the error matches fs.ErrExist. Backup returns the
+// file exists and mayReplace is false, the error matches fs.ErrExist. Backup returns the
 // number of the last change in the copy. If Options.FS is set, path is a path in that
 // file system.
-func (d *DB) Backup(ctx context.Context, path string, replace bool) (uint64, error) {
+func (d *DB) Backup(ctx context.Context, path string, mayReplace bool) (uint64, error) {
 	log, err := d.toCopy(ctx, d.openSecondLog)
 	if err != nil {
 		return 0, err
@@ -33,7 +33,7 @@ func (d *DB) Backup(ctx context.Context, path string, replace bool) (uint64, err
 		return 0, err
 	}
 	defer done()
-	return log.Seq(), d.describe(log.CopyTo(fsys, name, replace))
+	return log.Seq(), d.describe(log.CopyTo(fsys, name, mayReplace))
 }
 
 // BackupTo checks the store like [DB.Check] and then writes a copy of it to w, with the

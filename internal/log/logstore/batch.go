@@ -25,18 +25,18 @@ type batch struct {
 
 // rollbackStep contains the value that a name had in the batch before the staged change.
 type rollbackStep struct {
-	name   string
-	entry  *store.Entry
-	staged bool // the batch had a staged entry with this name
-	gone   uint64
-	nextID uint64
+	name      string
+	entry     *store.Entry
+	wasStaged bool // the batch had a staged entry with this name
+	gone      uint64
+	nextID    uint64
 }
 
 // rollback removes the staged change, which failed, from the batch.
 func (g *batch) rollback() {
 	for _, u := range slices.Backward(g.undo) {
 		g.gone[u.name], g.nextID = u.gone, u.nextID
-		if u.staged {
+		if u.wasStaged {
 			g.names[u.name] = u.entry
 		} else {
 			delete(g.names, u.name)
@@ -112,7 +112,7 @@ func (g *batch) drop(e *store.Entry) loggedOp {
 
 func (g *batch) setName(name string, e *store.Entry) {
 	old, had := g.names[name]
-	g.undo = append(g.undo, rollbackStep{name: name, entry: old, staged: had, gone: g.gone[name], nextID: g.nextID})
+	g.undo = append(g.undo, rollbackStep{name: name, entry: old, wasStaged: had, gone: g.gone[name], nextID: g.nextID})
 	g.names[name] = e
 	if e == nil {
 		g.gone[name] = g.seq

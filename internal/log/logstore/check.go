@@ -64,24 +64,24 @@ const checkTries = 10
 
 // checkLook is the result of a pass.
 type checkLook struct {
-	report   store.CheckReport
-	entries  []*store.Entry // the entries that the store answers with (nil if the log is damaged)
-	compared bool           // the entries were compared with the log at the same change
+	report      store.CheckReport
+	entries     []*store.Entry // the entries that the store answers with (nil if the log is damaged)
+	wasCompared bool           // the entries were compared with the log at the same change
 }
 
 // isSound reports whether the pass found no problem.
-func (c checkLook) isSound() bool { return c.compared && len(c.report.Problems) == 0 }
+func (c checkLook) isSound() bool { return c.wasCompared && len(c.report.Problems) == 0 }
 
 // agreesWith reports whether two passes had the same result.
 func (c checkLook) agreesWith(o checkLook) bool {
-	return c.compared == o.compared && c.report.Last == o.report.Last &&
+	return c.wasCompared == o.wasCompared && c.report.Last == o.report.Last &&
 		slices.Equal(c.report.Problems, o.report.Problems)
 }
 
 // withWritersWaiting calls fn while no process can write, compact or redact, and reports whether
 // that is certain. This is uncertain if another process holds the lock for longer than a writer
 // waits, or if the lock file is missing. In these cases, withWritersWaiting calls fn anyway.
-func (d *DB) withWritersWaiting(ctx context.Context, fn func()) (quiet bool, err error) {
+func (d *DB) withWritersWaiting(ctx context.Context, fn func()) (isQuiet bool, err error) {
 	defer func() {
 		if err == nil {
 			fn()
@@ -95,9 +95,9 @@ func (d *DB) withWritersWaiting(ctx context.Context, fn func()) (quiet bool, err
 	if err != nil {
 		return false, nil // the lock file is not writable
 	}
-	quiet, _, err = vfs.AcquireLock(ctx, lock, d.opts.LockWait)
+	isQuiet, _, err = vfs.AcquireLock(ctx, lock, d.opts.LockWait)
 	if err != nil && ctx.Err() == nil {
-		quiet, err = false, nil // the file system does not support locks
+		isQuiet, err = false, nil // the file system does not support locks
 	}
 	examine := fn
 	fn = func() {
@@ -107,7 +107,7 @@ func (d *DB) withWritersWaiting(ctx context.Context, fn func()) (quiet bool, err
 	if err != nil {
 		_ = lock.Close()
 	}
-	return quiet, err
+	return isQuiet, err
 }
 
 // checkOnce makes a pass without a lock.
@@ -129,7 +129,7 @@ func (d *DB) checkOnce(ctx context.Context) (look checkLook, err error) {
 		return look, err
 	}
 	if err != nil {
-		look.report.Damaged, look.compared = true, true
+		look.report.Damaged, look.wasCompared = true, true
 		look.report.Problems = []store.Problem{damageProblem(damaged)}
 		return look, nil
 	}
@@ -151,8 +151,8 @@ func (d *DB) checkOnce(ctx context.Context) (look checkLook, err error) {
 		}
 		look.entries = nil
 	}
-	look.compared = look.report.Damaged || !log.Exists() || p.reached
-	if look.compared && !look.report.Damaged {
+	look.wasCompared = look.report.Damaged || !log.Exists() || p.isReached
+	if look.wasCompared && !look.report.Damaged {
 		look.report.Problems = append(look.report.Problems, compareStates(look.entries, p.then)...)
 	}
 	if len(look.report.Problems) == 0 {

@@ -51,10 +51,10 @@ func (c *checkpointer) countCall() {
 	}
 }
 
-// worth reports whether a snapshot is worth writing, because at least a minimum number of ops were
+// isWorthwhile reports whether a snapshot is worth writing, because at least a minimum number of ops were
 // applied since the last snapshot. The minimum grows with the number of entries, unless the options
 // set it.
-func (c *checkpointer) worth(ops, entries int) bool {
+func (c *checkpointer) isWorthwhile(ops, entries int) bool {
 	least := snapshotLeast + entries/snapshotShare
 	if c.opts.SnapshotLeast > 0 {
 		least = int(c.opts.SnapshotLeast)
@@ -62,15 +62,15 @@ func (c *checkpointer) worth(ops, entries int) bool {
 	return ops >= least
 }
 
-// instant reports whether a snapshot takes only a few milliseconds to write. rows is the number of
+// isQuick reports whether a snapshot takes only a few milliseconds to write. rows is the number of
 // rows in the snapshot, and read is the number of bytes that must be read from the log for it.
-func (c *checkpointer) instant(rows int, read int64) bool {
+func (c *checkpointer) isQuick(rows int, read int64) bool {
 	return rows <= rowsAtClose && read <= quickBytes
 }
 
-// rest sets the length of the log at which the next snapshot is due. end is the position at which the present snapshot
-// was written, and entries is the number of entries in it.
-func (c *checkpointer) rest(end int64, entries int) {
+// setNextTail sets the length of the log at which the next snapshot is due. end is the position at
+// which the present snapshot was written, and entries is the number of entries in it.
+func (c *checkpointer) setNextTail(end int64, entries int) {
 	c.tailAt.Store(end + tailBound(c.opts.TailLeast, entries))
 }
 

@@ -43,7 +43,7 @@ func (d *DB) Commit(ctx context.Context, ops ...store.Op) (store.Change, error) 
 		return decodeChange(r.seq, r.hash, r.written), nil
 	}
 	// An earlier call with the same op ID made the change.
-	rec, v, ok, err := d.record(r.seq)
+	rec, v, ok, err := d.readRecord(r.seq)
 	if !ok || err != nil {
 		return store.Change{Seq: r.seq}, nil // return no error: the change was made, even if its record cannot be read
 	}
@@ -140,8 +140,8 @@ func (d *DB) commit(ctx context.Context, build func(g *batch) (*body, error)) *c
 	return r
 }
 
-// alone calls fn like withLock, while no other goroutine of this process writes.
-func (d *DB) alone(ctx context.Context, fn func() error) error {
+// withExclusiveLock calls fn like withLock, while no other goroutine of this process writes.
+func (d *DB) withExclusiveLock(ctx context.Context, fn func() error) error {
 	d.writerMu.Lock()
 	defer d.writerMu.Unlock()
 	return d.withLock(ctx, fn)
@@ -210,7 +210,7 @@ func (d *DB) commitAll(batch []*commitRequest) error {
 	if err != nil {
 		return err // withLock describes the error
 	}
-	d.show(recs, drafts)
+	d.applyDurable(recs, drafts)
 	for i, rec := range recs {
 		r := drafts[i].request
 		r.written, r.hash = drafts[i].body, rec.Chain
@@ -291,8 +291,8 @@ func sourceWithoutSecrets(s store.Source) store.Source {
 	return s
 }
 
-// show applies durable changes to the state and publishes them.
-func (d *DB) show(recs []wal.Record, drafts []draft) {
+// applyDurable applies durable changes to the state and publishes them.
+func (d *DB) applyDurable(recs []wal.Record, drafts []draft) {
 	deltas := make([]store.Delta, 0, len(drafts))
 	d.mu.Lock()
 	for i, rec := range recs {
@@ -378,8 +378,8 @@ func entriesWritten(drafts []draft) iter.Seq[*store.Entry] {
 
 // inParallel calls do with the numbers from 0 to n-1. If n is large, all processors share the work.
 func inParallel(n int, do func(i int)) {
-	// number of calls that one processor makes alone, because starting another goroutine costs
-	// as much
+	// maximum number of calls that are made in one goroutine, because starting another goroutine
+	// costs as much as the calls
 	const few = 4
 	var next atomic.Int64
 	work := func() {

@@ -45,10 +45,10 @@ func (r *commitRequest) isFinished() bool { return r.done }
 // the leader. The leader commits all queued requests, and then makes the caller of the next request
 // the leader.
 type commitQueue struct {
-	mu      sync.Mutex // guards all fields below
-	waiting []*commitRequest
-	leading bool // a caller is the leader
-	last    int  // size of the last batch
+	mu        sync.Mutex // guards all fields below
+	waiting   []*commitRequest
+	hasLeader bool // a caller is the leader
+	last      int  // size of the last batch
 }
 
 // enqueue appends the request and reports whether its caller is the leader.
@@ -56,8 +56,8 @@ func (q *commitQueue) enqueue(r *commitRequest) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.waiting = append(q.waiting, r)
-	lead := !q.leading
-	q.leading = true
+	lead := !q.hasLeader
+	q.hasLeader = true
 	return lead
 }
 
@@ -87,8 +87,8 @@ func (q *commitQueue) handOff(batch []*commitRequest) {
 	if len(batch) > 0 {
 		q.waiting = append(batch, q.waiting...)
 	}
-	q.leading = len(q.waiting) > 0
-	if q.leading {
+	q.hasLeader = len(q.waiting) > 0
+	if q.hasLeader {
 		q.waiting[0].wake <- struct{}{}
 	}
 }

@@ -77,17 +77,17 @@ func (d *DB) beginCompaction(ctx context.Context, drops dropFunc) (*compaction, 
 		return nil, err
 	}
 	c := &compaction{d: d, log: log, survey: newSurvey(ctx, log, drops)}
-	if _, err := d.replay(log, c.survey, nil, 0); err != nil {
+	if _, err := d.replayLog(log, c.survey, nil, 0); err != nil {
 		return c, err
 	}
-	c.settle()
+	c.endSurvey()
 	return c, nil
 }
 
-// nothing reports whether a compaction would have no effect, because nothing can be
-// dropped, nothing is damaged, and the base has the current form.
-func (c *compaction) nothing() bool {
-	return c.horizon == c.log.Header().Base && len(c.log.Gaps()) == 0 && !c.grouped
+// hasNoEffect reports whether a compaction would change nothing: all changes must be kept, the log is
+// undamaged, and the base has the current form.
+func (c *compaction) hasNoEffect() bool {
+	return c.horizon == c.log.Header().Base && len(c.log.Gaps()) == 0 && !c.hasGroup
 }
 
 // keptBytes returns the size of the changes after the horizon.
@@ -167,7 +167,7 @@ func (c *compaction) copy() (err error) {
 	err = c.writeBase(func(b []byte, ops []loggedOp) error {
 		off, err := c.emit(wal.Record{Seq: c.horizon, Durable: last, Time: now, Type: wal.Base, Body: b,
 			Chain: c.chain})
-		c.place(ops, off)
+		c.placeEntries(ops, off)
 		return err
 	})
 	reader := c.log.NewReader()
@@ -192,7 +192,7 @@ func (c *compaction) copy() (err error) {
 		for _, p := range v.ops {
 			p.entry.Version, p.entry.Updated = r.Seq, time.Unix(0, r.Time)
 		}
-		c.place(v.ops, off)
+		c.placeEntries(v.ops, off)
 		c.rows.Changes = append(c.rows.Changes, off)
 	}
 	if err != nil {
@@ -204,13 +204,13 @@ func (c *compaction) copy() (err error) {
 	return c.writeSnapshot()
 }
 
-// place records, for each entry that the ops write, the offset of the record if this is the last
+// placeEntries records, for each entry that the ops write, the offset of the record if this is the last
 // version of the entry.
-func (c *compaction) place(ops []loggedOp, offset int64) {
+func (c *compaction) placeEntries(ops []loggedOp, offset int64) {
 	for _, p := range slices.Backward(ops) {
 		e := p.entry
 		at, ok := slices.BinarySearchFunc(c.last, placedVersion{id: e.ID, version: e.Version}, placedVersion.compare)
-		if p.erased || p.verb == store.VerbRemove {
+		if p.isErased || p.verb == store.VerbRemove {
 			continue
 		}
 		if !ok || c.last[at].offset < 0 {
@@ -259,18 +259,18 @@ func (c *compaction) writeSnapshot() error {
 	return c.st.load(s)
 }
 
-// follow copies the changes that were appended to the log since the last read.
-func (c *compaction) follow() error {
+// copyNewChanges copies the changes that were appended to the log since the last read.
+func (c *compaction) copyNewChanges() error {
 	return c.log.Read(func(r *wal.Record) error {
 		if r.Type == wal.Seal {
 			return nil
 		}
-		return cmp.Or(c.ctx.Err(), c.add(*r))
+		return cmp.Or(c.ctx.Err(), c.copyChange(*r))
 	})
 }
 
-// add appends a change to the new file.
-func (c *compaction) add(r wal.Record) error {
+// copyChange appends a change to the new file.
+func (c *compaction) copyChange(r wal.Record) error {
 	v, err := decodeBody(r.Body)
 	if err != nil {
 		return c.d.formError(&r, err)
@@ -285,11 +285,11 @@ func (c *compaction) add(r wal.Record) error {
 	return err
 }
 
-// catchUp calls follow until only a few changes are missing.
+// catchUp calls copyNewChanges until only a few changes are missing.
 func (c *compaction) catchUp() error {
 	for range 100 {
 		was := c.log.Seq()
-		if err := c.follow(); err != nil || c.log.Seq()-was < fewChanges {
+		if err := c.copyNewChanges(); err != nil || c.log.Seq()-was < fewChanges {
 			return cmp.Or(err, c.out.Flush())
 		}
 	}
@@ -303,14 +303,14 @@ func (c *compaction) finish(ctx context.Context, note string) (uint64, error) {
 	if place, err := c.log.Place(); err != nil || place != wal.Same {
 		return 0, cmp.Or(err, errReplaced)
 	}
-	if err := c.follow(); err != nil {
+	if err := c.copyNewChanges(); err != nil {
 		return 0, err
 	}
 	if c.log.Seq() != d.log.Seq() || c.log.Chain() != d.log.Chain() {
 		return 0, errReplaced
 	}
 	mark := d.durableMark(ctx, c.sum[:], note)
-	if err := c.add(mark); err != nil {
+	if err := c.copyChange(mark); err != nil {
 		return 0, err
 	}
 	if err := d.dropStale(c.survey); err != nil {
@@ -357,16 +357,16 @@ func (c *compaction) close() {
 }
 
 // Compact implements [store.Compactor].
-func (d *DB) Compact(ctx context.Context, before time.Time, dry bool) (rep store.CompactReport, err error) {
+func (d *DB) Compact(ctx context.Context, before time.Time, dryRun bool) (rep store.CompactReport, err error) {
 	drops := func(r *wal.Record) bool { return time.Unix(0, r.Time).Before(before) }
 	if err := d.Refresh(ctx); err != nil {
 		return rep, err
 	}
-	if d.opts.ReadOnly && !dry {
+	if d.opts.ReadOnly && !dryRun {
 		return rep, d.describe(wal.ErrReadOnly)
 	}
-	err = d.compactor.run(ctx, func(hold bool) error {
-		rep, err = d.compact(ctx, drops, compactOptions{dryRun: dry, holdWriters: hold})
+	err = d.compactor.run(ctx, func(holdWriters bool) error {
+		rep, err = d.compact(ctx, drops, compactOptions{dryRun: dryRun, holdWriters: holdWriters})
 		return err
 	})
 	return rep, err
@@ -412,10 +412,10 @@ func (d *DB) mustHold(drops dropFunc) (int64, error) {
 	return n, nil
 }
 
-// overtaken returns errReplaced if another process has replaced the log, because this may be the
+// replacedError returns errReplaced if another process has replaced the log, because this may be the
 // cause of err. Otherwise it returns err. After [wal.ErrUnknown], it returns err as well, because
 // then this process itself replaced the log.
-func (c *compaction) overtaken(err error) error {
+func (c *compaction) replacedError(err error) error {
 	if err == nil || c == nil {
 		return err
 	}
@@ -453,7 +453,7 @@ func (d *DB) compact(ctx context.Context, drops dropFunc, o compactOptions) (rep
 			return err
 		}
 		rep = store.CompactReport{BytesBefore: c.log.Size(), BytesAfter: c.log.Size()}
-		if c.nothing() {
+		if c.hasNoEffect() {
 			return nil
 		}
 		rep.Changes, rep.Versions = int(c.horizon-c.log.Header().Base), c.versions-len(c.base)
@@ -485,16 +485,16 @@ func (d *DB) compact(ctx context.Context, drops dropFunc, o compactOptions) (rep
 	}
 	if !o.holdWriters {
 		if err := prepare(); err != nil || !c.hasState() {
-			return rep, d.describe(c.overtaken(err))
+			return rep, d.describe(c.replacedError(err))
 		}
 	}
-	return rep, d.alone(ctx, func() error {
+	return rep, d.withExclusiveLock(ctx, func() error {
 		if o.holdWriters {
 			if err := prepare(); err != nil || !c.hasState() {
 				return err
 			}
 		}
-		return c.overtaken(finish())
+		return c.replacedError(finish())
 	})
 }
 

@@ -87,8 +87,8 @@ func (c *compactor) start(
 }
 
 // run calls compact when no other compaction is running. If compact returns errReplaced, run calls
-// compact again. In the last attempt, hold is set.
-func (c *compactor) run(ctx context.Context, compact func(hold bool) error) error {
+// compact again. In the last attempt, holdWriters is set.
+func (c *compactor) run(ctx context.Context, compact func(holdWriters bool) error) error {
 	if err := c.mu.LockContext(ctx); err != nil {
 		return err
 	}

@@ -35,17 +35,17 @@ type survey struct {
 	horizon  uint64          // the last dropped change, or the base
 	chain    [32]byte        // chain of the log at the horizon
 	versions int             // number of versions up to the horizon
-	frozen   bool            // the horizon was reached
+	isFrozen bool            // the horizon was reached
 	base     []placedVersion // the entries at the horizon, by ID
 	first    *body           // the data of the base besides entries
 
-	live map[nameKey]placedVersion // until settle: the newest versions of the entries
-	last []placedVersion           // after settle: the same versions, by ID (equal to base if no change is kept)
+	live map[nameKey]placedVersion // until endSurvey: the newest versions of the entries
+	last []placedVersion           // after endSurvey: the same versions, by ID (equal to base if no change is kept)
 	gone map[nameKey]uint64        // names that were removed after the horizon, with the changes that removed them
 	ids  *state                    // op IDs and the next ID
 	kept []int64                   // offsets of the changes after the horizon
 
-	grouped bool // the base contains a record with a large group of entries
+	hasGroup bool // the base contains a record with a large group of entries
 
 	tell func(progress.State)
 	size int64 // size of the log in bytes
@@ -62,30 +62,30 @@ func newSurvey(ctx context.Context, log *wal.Log, drops dropFunc) *survey {
 func (s *survey) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
 	s.tell(progress.State{Unit: progress.Bytes, Done: r.Offset, Part: float64(r.Offset) / float64(s.size) / 2})
 	if r.Type == typeChange {
-		if !s.frozen && !s.drops(r) {
-			s.freeze()
+		if !s.isFrozen && !s.drops(r) {
+			s.freezeHorizon()
 		}
-		if s.frozen {
+		if s.isFrozen {
 			s.kept = append(s.kept, r.Offset)
 		} else {
 			s.horizon, s.chain = r.Seq, r.Chain
 		}
 	}
-	s.grouped = s.grouped || (r.Type == wal.Base && isLargeGroup(v.ops))
+	s.hasGroup = s.hasGroup || (r.Type == wal.Base && isLargeGroup(v.ops))
 	for _, p := range v.ops {
 		e := p.entry
 		s.ids.nextID = max(s.ids.nextID, e.ID+1)
 		switch key := hashName(e.Name); {
-		case p.erased:
+		case p.isErased:
 		case p.verb == store.VerbRemove:
 			delete(s.live, key)
-			if s.frozen {
+			if s.isFrozen {
 				s.gone[key] = r.Seq
 			}
 		default:
 			s.live[key] = placedVersion{e.ID, cmp.Or(e.Version, r.Seq), r.Offset}
 			delete(s.gone, key)
-			if !s.frozen {
+			if !s.isFrozen {
 				s.versions++
 			}
 		}
@@ -94,20 +94,20 @@ func (s *survey) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
 	return nil, s.ctx.Err()
 }
 
-// freeze records the current entries as those at the horizon.
-func (s *survey) freeze() {
-	s.frozen = true
+// freezeHorizon records the current entries as those at the horizon.
+func (s *survey) freezeHorizon() {
+	s.isFrozen = true
 	s.first = &body{nextID: s.ids.nextID, seen: s.ids.seenIDs()}
 	s.base = s.byID()
 }
 
-// settle ends the survey after the last change. It converts the entry map to rows, which need a
+// endSurvey ends the survey after the last change. It converts the entry map to rows, which need a
 // third of the memory.
-func (s *survey) settle() {
-	if s.frozen {
+func (s *survey) endSurvey() {
+	if s.isFrozen {
 		s.last = s.byID()
 	} else {
-		s.freeze()
+		s.freezeHorizon()
 		s.last = s.base
 	}
 	s.live = nil

@@ -32,8 +32,8 @@ func (c *current) ready(ctx context.Context) error {
 	return nil
 }
 
-// with calls fn with the state, and returns the state.
-func (c *current) with(fn func(st *state)) *state {
+// viewState calls fn with the state, and returns the state.
+func (c *current) viewState(fn func(st *state)) *state {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	fn(c.st)

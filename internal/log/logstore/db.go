@@ -63,12 +63,12 @@ func (d *DB) logOptions() wal.Options {
 		ReadOnly: d.opts.ReadOnly, Digest: digestBody, AtPath: d.opts.FS == nil}
 }
 
-// tail reads the records after the current position of the log into the state. logmu must
+// readTail reads the records after the current position of the log into the state. logmu must
 // be held exclusively.
-func (d *DB) tail() ([]store.Delta, error) {
+func (d *DB) readTail() ([]store.Delta, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	deltas, err := d.replay(d.log, d.st, func(off int64) { d.offsets = append(d.offsets, off) }, 0)
+	deltas, err := d.replayLog(d.log, d.st, func(off int64) { d.offsets = append(d.offsets, off) }, 0)
 	d.recent.add(d.position(), deltas)
 	return deltas, err
 }
@@ -78,9 +78,9 @@ type applier interface {
 	applyRecord(r *wal.Record, v *body) ([]store.Delta, error)
 }
 
-// replay reads the rest of the log into st, up to and including the change last, or to the
+// replayLog reads the rest of the log into st, up to and including the change last, or to the
 // end if last is 0. If note is not nil, it is called with each change's offset.
-func (d *DB) replay(log *wal.Log, st applier, note func(int64), last uint64) ([]store.Delta, error) {
+func (d *DB) replayLog(log *wal.Log, st applier, note func(int64), last uint64) ([]store.Delta, error) {
 	var deltas []store.Delta
 	err := log.Read(func(r *wal.Record) error {
 		if last != 0 && r.Seq > last {
@@ -125,7 +125,7 @@ func (d *DB) formError(r *wal.Record, err error) error {
 
 // refresh updates the state with all changes that were acknowledged before the call.
 func (d *DB) refresh() error {
-	if !d.look() {
+	if !d.lockUnlessCurrent() {
 		return nil
 	}
 	news, err := d.log.Poll()
@@ -155,7 +155,7 @@ func (d *DB) refresh() error {
 // were read may have been overwritten. Without the lock, the new bytes may belong to a record
 // that its writer will take back. If the lock is not free, or not available in a home that is
 // only read, rereadOverwritten returns false, and the next write finds the difference.
-func (d *DB) rereadOverwritten() (read bool, err error) {
+func (d *DB) rereadOverwritten() (didRead bool, err error) {
 	if d.opts.ReadOnly || !d.writerMu.TryLock() {
 		return false, nil
 	}
@@ -186,7 +186,7 @@ func (d *DB) catchUp() error {
 		news, err := d.log.Poll()
 		if err == nil && news == wal.Grown {
 			end := d.log.End()
-			deltas, rerr := d.tail()
+			deltas, rerr := d.readTail()
 			if errors.Is(rerr, errSnapshot) {
 				return d.reload()
 			}
@@ -287,7 +287,7 @@ func (d *DB) readFromSnapshot() (*state, []int64, error) {
 	st := newState()
 	err = cmp.Or(st.load(s), d.log.Jump(s.head.offset, s.head.seq, s.head.chain, s.head.synced))
 	if err == nil {
-		_, err = d.replay(d.log, st, func(off int64) { offsets = append(offsets, off) }, 0)
+		_, err = d.replayLog(d.log, st, func(off int64) { offsets = append(offsets, off) }, 0)
 	}
 	if err == nil {
 		return st, offsets, nil
@@ -304,7 +304,7 @@ func (d *DB) readFromSnapshot() (*state, []int64, error) {
 func (d *DB) readAll() (*state, []int64, error) {
 	var offsets []int64
 	st := newState()
-	_, err := d.replay(d.log, st, func(off int64) { offsets = append(offsets, off) }, 0)
+	_, err := d.replayLog(d.log, st, func(off int64) { offsets = append(offsets, off) }, 0)
 	return st, offsets, err
 }
 
@@ -341,7 +341,7 @@ func (d *DB) changesSinceLast(st *state, offsets []int64) ([]store.Delta, bool) 
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	deltas, err := d.replay(log, rewriteRefuser{d.st}, nil, d.log.Seq())
+	deltas, err := d.replayLog(log, rewriteRefuser{d.st}, nil, d.log.Seq())
 	return deltas, err == nil
 }
 
@@ -359,12 +359,12 @@ func (f rewriteRefuser) applyRecord(r *wal.Record, v *body) ([]store.Delta, erro
 // setState sets a state that was read from the whole log. logmu must be held exclusively.
 func (d *DB) setState(st *state, offsets []int64) {
 	d.epoch.Add(1)
-	d.rest(st, offsets)
+	d.setEqualState(st, offsets)
 }
 
-// rest sets the state to st, which must be equivalent to the previous state or was read
+// setEqualState sets the state to st, which must be equivalent to the previous state or was read
 // from the whole log. logmu must be held exclusively.
-func (d *DB) rest(st *state, offsets []int64) {
+func (d *DB) setEqualState(st *state, offsets []int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.st.base != st.base {
@@ -377,7 +377,7 @@ func (d *DB) rest(st *state, offsets []int64) {
 	if st.base != nil {
 		d.from = st.base.head.seq
 	}
-	d.checkpointer.rest(st.base.end(), st.len())
+	d.checkpointer.setNextTail(st.base.end(), st.len())
 	d.recent.add(d.position(), nil)
 }
 
@@ -388,7 +388,7 @@ func (d *DB) withState(ctx context.Context, fn func(st *state)) error {
 		if err := d.Refresh(ctx); err != nil {
 			return err
 		}
-		st := d.with(fn)
+		st := d.viewState(fn)
 		if st.readError() == nil {
 			return nil
 		}
@@ -441,7 +441,7 @@ func (d *DB) Get(ctx context.Context, name string) (e store.Entry, err error) {
 func (d *DB) EntryByID(id uint64) (*store.Entry, error) {
 	for {
 		var e *store.Entry
-		st := d.with(func(st *state) { e = st.byID(id) })
+		st := d.viewState(func(st *state) { e = st.byID(id) })
 		if st.readError() == nil {
 			return e, nil
 		}

@@ -76,8 +76,8 @@ func (d *DB) derive(
 }
 
 // checkEpoch returns an error unless the epoch of the log is still the given one. If the log was
-// replaced in the meantime, what was read from it is outdated. The lock between processes must be
-// held.
+// replaced in the meantime, the data that was read from it is outdated. The lock between processes
+// must be held.
 func (d *DB) checkEpoch(epoch uint64) error {
 	if err := d.refresh(); err != nil {
 		return err

@@ -99,9 +99,9 @@ func (f DerivedFile) Adopt(file vfs.File, temp string, finish func() error) erro
 // removed the file.
 func (f DerivedFile) Discard(temp string) { _ = f.d.fs.Remove(temp) }
 
-// Nameless returns an empty file without a name. Neither a crash nor a redaction in another process
-// leaves such a file behind. Between creating the file and removing its name, the file is named
-// like a temporary file.
+// Nameless returns an empty file without a name. The operating system deletes the file when it is
+// closed, even after a crash. Between creating the file and removing its name, the file is named like
+// a temporary file.
 func (f DerivedFile) Nameless() (vfs.File, error) {
 	file, temp, err := vfs.CreateTemp(f.d.fs, f.name(), 0o600)
 	if err != nil {

@@ -125,7 +125,7 @@ func inForm(key string, values []string) bool {
 
 // byHead returns the part of a filter that can be evaluated with heads, and whether that is
 // the whole filter.
-func byHead(f store.Filter) (part store.Filter, all bool) {
+func byHead(f store.Filter) (part store.Filter, isWhole bool) {
 	for _, t := range f.Terms {
 		if inForm(t.Key, t.Values) {
 			part.Terms = append(part.Terms, t)

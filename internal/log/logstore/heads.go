@@ -172,9 +172,9 @@ func (s *snapshot) encodedTexts() []string {
 	return texts
 }
 
-// decodeHead sets e to the head of the entry in a row and returns the content's size. far
+// decodeHead sets e to the head of the entry in a row and returns the content's size. mayBeFar
 // reports that the creation time may have been limited to int64's range.
-func (s *snapshot) decodeHead(row int, e *store.Entry) (size int, far bool) {
+func (s *snapshot) decodeHead(row int, e *store.Entry) (size int, mayBeFar bool) {
 	number, bytes := s.form(row)
 	f := &s.entryForms()[number]
 	le, r := binary.LittleEndian, s.rows.Row(sectionEntries, row)

@@ -17,9 +17,9 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// record reads the change with this number from the log. ok is false if the log does not
+// readRecord reads the change with this number from the log. ok is false if the log does not
 // have it.
-func (d *DB) record(seq uint64) (r wal.Record, v *body, ok bool, err error) {
+func (d *DB) readRecord(seq uint64) (r wal.Record, v *body, ok bool, err error) {
 	return d.recordPart(seq, nil)
 }
 
@@ -118,7 +118,7 @@ func (d *DB) Log(ctx context.Context) iter.Seq2[store.Change, error] {
 			yield(store.Change{}, err)
 			return
 		}
-		first, seq := d.span()
+		first, seq := d.changeRange()
 		for ; seq >= first; seq-- {
 			if err := ctx.Err(); err != nil {
 				yield(store.Change{}, err)
@@ -154,14 +154,14 @@ func decodeChange(seq uint64, hash [32]byte, v *body) store.Change {
 	c := store.Change{Seq: seq, Hash: hex.EncodeToString(hash[:]), Time: v.source.Time, Source: v.source,
 		Note: v.note, Reverts: v.reverts}
 	for _, p := range v.ops {
-		c.Versions = append(c.Versions, version(seq, v, p))
+		c.Versions = append(c.Versions, newVersion(seq, v, p))
 	}
 	return c
 }
 
-func version(seq uint64, v *body, p loggedOp) store.Version {
+func newVersion(seq uint64, v *body, p loggedOp) store.Version {
 	return store.Version{Seq: seq, Prev: p.prev, Verb: p.verb, Entry: *p.entry, Source: v.source, Note: v.note,
-		Erased: p.erased}
+		Erased: p.isErased}
 }
 
 // Versions implements [store.Historian].
@@ -206,18 +206,18 @@ func isSameID(a, b uint64) bool { return a != 0 && a == b }
 // merged into the base, versionsIn searches the base. Erased versions do not have a name. An erased
 // version matches if it belongs to the entry with this ID. ID 0 matches no erased version.
 func (d *DB) versionsIn(seq uint64, name string, id uint64) ([]store.Version, error) {
-	_, v, ok, err := d.record(seq)
+	_, v, ok, err := d.readRecord(seq)
 	if err != nil {
 		return nil, err
 	}
 	var vs []store.Version
 	if ok {
 		for _, p := range v.ops {
-			if p.erased && isSameID(p.entry.ID, id) {
+			if p.isErased && isSameID(p.entry.ID, id) {
 				p.entry.Name = name
 			}
 			if p.entry.Name == name {
-				vs = append(vs, version(seq, v, p))
+				vs = append(vs, newVersion(seq, v, p))
 			}
 		}
 		return vs, nil
@@ -262,7 +262,7 @@ func (d *DB) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
 	if err := d.Refresh(ctx); err != nil {
 		return 0, err
 	}
-	first, last := d.span()
+	first, last := d.changeRange()
 	// The search is for the last change before t. A clock that was set back makes times descend. A
 	// binary search still finds the change if this did not happen around t.
 	var failed error
@@ -291,7 +291,7 @@ func (d *DB) AsOf(ctx context.Context, seq uint64) (store.Store, error) {
 
 // checkHasState returns an error if the log does not have the state after change seq.
 func (d *DB) checkHasState(seq uint64) error {
-	first, last := d.span()
+	first, last := d.changeRange()
 	if seq > last {
 		return store.NoChange("there is no change %d yet; the last is %d", seq, last)
 	}
@@ -311,7 +311,7 @@ func (d *DB) replayTo(seq uint64, st applier) ([]store.Delta, error) {
 		return nil, err
 	}
 	defer log.Close()
-	return d.replay(log, st, nil, seq)
+	return d.replayLog(log, st, nil, seq)
 }
 
 // stateAt returns the state after a change, read from the start of the log.

@@ -209,7 +209,7 @@ func (d *DB) yieldListed(ctx context.Context, l *listing, f store.Filter, yield 
 		yield(store.Entry{}, err)
 		return
 	}
-	i, found := st.place(last)
+	i, found := st.searchID(last)
 	if found {
 		i++
 	}
@@ -234,7 +234,7 @@ func (d *DB) Summary(ctx context.Context) (out store.Summary, err error) {
 		sum := st.summary()
 		out = store.Summary{Entries: st.len(), Content: sum.content, Counts: sum.counts}
 		for _, e := range st.order {
-			extend(&out, e.Created)
+			extendRange(&out, e.Created)
 		}
 		if st.base == nil {
 			return
@@ -259,7 +259,7 @@ func (d *DB) Summary(ctx context.Context) (out store.Summary, err error) {
 		for _, row := range []int{first, last} {
 			if row >= 0 {
 				if e := st.base.entry(row); e != nil {
-					extend(&out, e.Created)
+					extendRange(&out, e.Created)
 				}
 			}
 		}

@@ -155,5 +155,5 @@ func (d *DB) Close() error {
 
 // Create creates the file of an empty store. If the file exists, it does nothing.
 func (d *DB) Create(ctx context.Context) error {
-	return d.alone(ctx, d.log.Create)
+	return d.withExclusiveLock(ctx, d.log.Create)
 }

@@ -1,5 +1,5 @@
-// This file reconstructs earlier versions of entries: the versions at an earlier change of entries
-// that changed since.
+// This file finds the entries that changed after a given change, and reconstructs their versions at
+// that change.
 
 package logstore
 
@@ -28,8 +28,8 @@ func (d *DB) Before(ctx context.Context, seq uint64, limit int) (deltas []store.
 	}
 	p := past{entries: map[uint64]*store.Entry{}}
 	ops := 0
-	for _, last := d.span(); last > seq; last-- {
-		r, v, found, err := d.record(last)
+	for _, last := d.changeRange(); last > seq; last-- {
+		r, v, found, err := d.readRecord(last)
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -72,7 +72,7 @@ func (p *past) setEntry(id uint64, e *store.Entry) {
 
 // undoInto sets the entries of change seq in p to their state before the change.
 func (d *DB) undoInto(p *past, seq uint64, v *body) error {
-	first, _ := d.span()
+	first, _ := d.changeRange()
 	for i := len(v.ops) - 1; i >= 0; i-- {
 		op := v.ops[i]
 		if op.prev != 0 && op.prev < first {

@@ -114,10 +114,10 @@ func (v *body) stamp(seq uint64, at time.Time) {
 // loggedOp is an op in the log: an entry after the change or, if the verb is remove, the entry
 // that is removed.
 type loggedOp struct {
-	verb   store.Verb
-	entry  *store.Entry
-	prev   uint64
-	erased bool
+	verb     store.Verb
+	entry    *store.Entry
+	prev     uint64
+	isErased bool
 }
 
 // seenID is an op ID and the number of its change.
@@ -394,7 +394,7 @@ func decodePut(f wire.Field) (loggedOp, error) {
 }
 
 func decodeErased(f wire.Field) (loggedOp, error) {
-	p := loggedOp{entry: new(store.Entry), erased: true}
+	p := loggedOp{entry: new(store.Entry), isErased: true}
 	hashed := false
 	err := wire.Each(f.Str, func(f wire.Field) error {
 		switch f.Num {

@@ -67,7 +67,7 @@ func FuzzDecodeBody(f *testing.F) {
 		}
 		snapshotAlike(t, v, data)
 		for _, p := range v.ops {
-			if p.erased {
+			if p.isErased {
 				return // is never written by this encoder
 			}
 			if y := p.entry.Created.Year(); p.verb != store.VerbRemove && (y < 0 || y > 9999) {
@@ -104,7 +104,7 @@ func snapshotAlike(t *testing.T, v *body, data []byte) {
 		t.Fatalf("a body that decodes has no entries: %v", err)
 	}
 	for _, p := range v.ops {
-		if p.erased || p.verb == store.VerbRemove {
+		if p.isErased || p.verb == store.VerbRemove {
 			continue
 		}
 		if len(es) == 0 {

@@ -59,22 +59,22 @@ func Recover(ctx context.Context, path, out string, o Options) (store.RecoverRep
 // salvagePlan describes the undamaged records in a log, that is, which changes are
 // missing, and where the new file's history begins.
 type salvagePlan struct {
-	started bool     // the fields at, base and chain are set
-	at      uint64   // number of the last change
-	last    [32]byte // chain at that change
-	base    uint64   // the last change up to which changes may be missing; the new history begins after it
-	chain   [32]byte // chain at base
-	baseEnd int64    // end of the last base record
-	changes int      // number of changes that were read
-	lost    [][2]uint64
+	isStarted bool     // the fields at, base and chain are set
+	at        uint64   // number of the last change
+	last      [32]byte // chain at that change
+	base      uint64   // the last change up to which changes may be missing; the new history begins after it
+	chain     [32]byte // chain at base
+	baseEnd   int64    // end of the last base record
+	changes   int      // number of changes that were read
+	lost      [][2]uint64
 }
 
 // begin sets the start values before the first record of a log.
 func (p *salvagePlan) begin(sal *wal.SalvageDamage) {
-	if p.started {
+	if p.isStarted {
 		return
 	}
-	p.started = true
+	p.isStarted = true
 	p.at, p.last = sal.Header.Base, sal.Header.Chain
 	if sal.Guessed {
 		p.last = wal.FirstChain(sal.Header.ID)

@@ -19,8 +19,8 @@ import (
 )
 
 // Redact implements [store.Redactor].
-func (d *DB) Redact(ctx context.Context, name string, dry bool) (store.RedactReport, error) {
-	return d.erase(ctx, dry, func() error {
+func (d *DB) Redact(ctx context.Context, name string, dryRun bool) (store.RedactReport, error) {
+	return d.erase(ctx, dryRun, func() error {
 		if d.st.lastChangeTo(name) == 0 {
 			return &store.NameError{Name: name, Err: store.ErrNotFound}
 		}
@@ -31,10 +31,10 @@ func (d *DB) Redact(ctx context.Context, name string, dry bool) (store.RedactRep
 // RedactVersions implements [store.Redactor].
 func (d *DB) RedactVersions(
 	ctx context.Context,
-	match func(e store.Entry, current bool) bool,
-	dry bool,
+	match func(e store.Entry, isCurrent bool) bool,
+	dryRun bool,
 ) (store.RedactReport, error) {
-	return d.erase(ctx, dry, func() error { return nil }, func(e *store.Entry) bool {
+	return d.erase(ctx, dryRun, func() error { return nil }, func(e *store.Entry) bool {
 		now := d.st.find(e.Name)
 		current := now != nil && now.Version == e.Version
 		return match(*e, current) && !current
@@ -44,10 +44,10 @@ func (d *DB) RedactVersions(
 // erase replaces each op for which pick returns true with the hash of the op. The digest of a
 // change is computed from these hashes, so the chain does not change. A new change records the
 // number of erased versions but not their names. may is called first, after the whole log was read,
-// and can refuse the redaction. If dry is set or pick selects nothing, the log is not changed.
+// and can refuse the redaction. If dryRun is set or pick selects nothing, the log is not changed.
 func (d *DB) erase(
 	ctx context.Context,
-	dry bool,
+	dryRun bool,
 	may func() error,
 	pick func(e *store.Entry) bool,
 ) (store.RedactReport, error) {
@@ -60,7 +60,7 @@ func (d *DB) erase(
 	rep.Left = append(rep.Left,
 		"what the disk keeps of a deleted file, and snapshots of the file system", "what an agent was already told")
 	run := d.withLock
-	if dry {
+	if dryRun {
 		run = d.withoutLock
 	}
 	err := run(ctx, func() error {
@@ -91,7 +91,7 @@ func (d *DB) erase(
 				return err
 			}
 		}
-		if dry || ops == 0 {
+		if dryRun || ops == 0 {
 			return nil
 		}
 		if err := d.dropDerived(); err != nil {

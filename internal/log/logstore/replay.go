@@ -18,9 +18,9 @@ type placing struct {
 	changes []int64          // offsets of the changes' records
 	chain   [32]byte         // chain after the last change
 
-	until   uint64         // number of a change whose entries are requested
-	reached bool           // the log has that change
-	then    []*store.Entry // the entries after that change
+	until     uint64         // number of a change whose entries are requested
+	isReached bool           // the log has that change
+	then      []*store.Entry // the entries after that change
 }
 
 func newPlacing() *placing { return &placing{st: newState(), places: map[uint64]int64{}} }
@@ -43,7 +43,7 @@ func (p *placing) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
 }
 
 // reach records the current entries as the entries after change p.until.
-func (p *placing) reach() { p.then, p.reached = slices.Clone(p.st.order), true }
+func (p *placing) reach() { p.then, p.isReached = slices.Clone(p.st.order), true }
 
 // placedAt returns the state after change seq. If whole is the state with this number and chain,
 // placedAt returns whole. Otherwise it reads the log.

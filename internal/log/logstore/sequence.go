@@ -85,7 +85,7 @@ func (d *DB) readSince(s store.Position, last uint64, yield func(store.Delta) bo
 	if p.Seq == last {
 		return nil
 	}
-	_, err = d.replay(log, &deltaReader{d, yield, unknown}, nil, last)
+	_, err = d.replayLog(log, &deltaReader{d, yield, unknown}, nil, last)
 	return err
 }
 

@@ -34,8 +34,8 @@ type sharedLog struct {
 	epoch atomic.Uint64
 }
 
-// look acquires logmu for reading, unless the state is known to be current.
-func (l *sharedLog) look() (locked bool) {
+// lockUnlessCurrent acquires logmu for reading, unless the state is known to be current.
+func (l *sharedLog) lockUnlessCurrent() (locked bool) {
 	if l.logmu.TryRLock() {
 		return true
 	}
@@ -52,8 +52,8 @@ func (l *sharedLog) look() (locked bool) {
 	return true
 }
 
-// span returns the numbers of the first and last change in the log.
-func (l *sharedLog) span() (first, last uint64) {
+// changeRange returns the numbers of the first and last change in the log.
+func (l *sharedLog) changeRange() (first, last uint64) {
 	l.logmu.RLock()
 	defer l.logmu.RUnlock()
 	return l.base + 1, l.from + uint64(len(l.offsets))

@@ -170,14 +170,14 @@ func decodeSnapshotHead(b []byte, size int64) (h snapshotHead, err error) {
 		}
 		h.counts[s] = int(n)
 	}
-	if !h.fits(size) {
+	if !h.isConsistent(size) {
 		return h, fmt.Errorf("%w: its size is not what it says", errSnapshot)
 	}
 	return h, nil
 }
 
-// fits reports whether the counts of the head agree with each other and with the size of the file.
-func (h *snapshotHead) fits(size int64) bool {
+// isConsistent reports whether the counts of the head agree with each other and with the size of the file.
+func (h *snapshotHead) isConsistent(size int64) bool {
 	if int64(pagefile.CountPages(h.tableSizes()))*pagefile.Size != size {
 		return false
 	}

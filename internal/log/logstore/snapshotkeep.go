@@ -139,12 +139,12 @@ func (d *DB) instantSnapshot() bool {
 	if b := d.st.base; b != nil {
 		rows, read = rows+b.head.counts[sectionRemoved], 0
 	}
-	return d.checkpointer.instant(rows, read) && d.worthSnapshot()
+	return d.checkpointer.isQuick(rows, read) && d.worthSnapshot()
 }
 
 // worthSnapshot reports whether much has changed since the snapshot. logmu must be held.
 func (d *DB) worthSnapshot() bool {
-	return d.log.Exists() && d.checkpointer.worth(d.st.ops, d.st.len())
+	return d.log.Exists() && d.checkpointer.isWorthwhile(d.st.ops, d.st.len())
 }
 
 // makeUp writes the snapshot that was already missing when the store was opened, and uses
@@ -178,7 +178,7 @@ func (d *DB) renewSnapshot(ctx context.Context) error {
 		return err
 	}
 	defer f.release()
-	return d.putFrozen(ctx, f, func(fn func() error) error { return d.alone(ctx, fn) },
+	return d.putFrozen(ctx, f, func(fn func() error) error { return d.withExclusiveLock(ctx, fn) },
 		func(put func() error) error { return d.restOn(ctx, put, restAlways) })
 }
 
@@ -212,7 +212,7 @@ const (
 // restOn calls put with the lock between processes and then uses the existing snapshot as
 // the base of the state.
 func (d *DB) restOn(ctx context.Context, put func() error, condition restCondition) error {
-	return d.alone(ctx, func() error {
+	return d.withExclusiveLock(ctx, func() error {
 		if err := put(); err != nil {
 			return err
 		}
@@ -235,7 +235,7 @@ func (d *DB) restOn(ctx context.Context, put func() error, condition restConditi
 			s.release()
 			return err
 		}
-		d.rest(st, slices.Clone(d.offsets[s.head.seq-d.from:]))
+		d.setEqualState(st, slices.Clone(d.offsets[s.head.seq-d.from:]))
 		return nil
 	})
 }

@@ -176,7 +176,7 @@ func TestSnapshotIsOvertaken(t *testing.T) {
 			return d.restOn(t.Context(), put, restAlways)
 		}
 		if err := d.putFrozen(t.Context(), f, func(fn func() error) error {
-			return d.alone(t.Context(), fn)
+			return d.withExclusiveLock(t.Context(), fn)
 		}, end); (err == nil) != (what == "change") {
 			t.Errorf("%s: %v", what, err)
 		}

@@ -105,7 +105,7 @@ func (st *state) row(name string) (row int, ok bool) {
 
 // byID returns the entry with this ID, or nil if the ID is unknown.
 func (st *state) byID(id uint64) *store.Entry {
-	if i, found := st.place(id); found {
+	if i, found := st.searchID(id); found {
 		return st.order[i]
 	}
 	if row, ok := st.base.find(id); ok && !st.hidden.hasBit(row) {
@@ -166,7 +166,7 @@ func isRewrite(r *wal.Record, v *body) bool {
 		return true
 	}
 	if len(v.ops) > 0 {
-		return slices.ContainsFunc(v.ops, func(p loggedOp) bool { return p.erased })
+		return slices.ContainsFunc(v.ops, func(p loggedOp) bool { return p.isErased })
 	}
 	isCompaction := v.base != nil && strings.HasPrefix(v.note, compactionNote)
 	return !isCompaction && len(v.reverts) == 0
@@ -184,7 +184,7 @@ func (st *state) apply(seq uint64, at time.Time, v *body) []store.Delta {
 		p := &v.ops[i]
 		e := p.entry
 		switch {
-		case p.erased:
+		case p.isErased:
 			// do not apply anything, because a later version replaced or removed the erased version
 		case p.verb == store.VerbRemove:
 			st.remove(e, seq)
@@ -246,7 +246,7 @@ func (st *state) putEntry(e *store.Entry) (replaced uint64) {
 		st.order = append(st.order, e)
 		return replaced
 	}
-	i, found := st.place(e.ID)
+	i, found := st.searchID(e.ID)
 	if found {
 		st.countRare(st.order[i], -1)
 		st.order[i] = e
@@ -269,7 +269,7 @@ func (st *state) remove(e *store.Entry, seq uint64) {
 
 // drop removes a changed entry from the order.
 func (st *state) drop(id uint64) {
-	if i, found := st.place(id); found {
+	if i, found := st.searchID(id); found {
 		st.countRare(st.order[i], -1)
 		st.order = slices.Delete(st.order, i, i+1)
 	}
@@ -293,8 +293,8 @@ func hasRare(f store.Filter) bool {
 	})
 }
 
-// place returns the index of an ID in order, or the index at which the ID has to be inserted.
-func (st *state) place(id uint64) (int, bool) {
+// searchID returns the index of an ID in order, or the index at which the ID has to be inserted.
+func (st *state) searchID(id uint64) (int, bool) {
 	return slices.BinarySearchFunc(st.order, id, func(e *store.Entry, id uint64) int { return cmp.Compare(e.ID, id) })
 }
 

@@ -106,15 +106,15 @@ func Summarize(entries iter.Seq2[store.Entry, error]) (out store.Summary, err er
 			return store.Summary{}, err
 		}
 		out.Entries++
-		extend(&out, e.Created)
+		extendRange(&out, e.Created)
 		sum.add(&e, 1)
 	}
 	out.Content, out.Counts = sum.content, sum.counts
 	return out, nil
 }
 
-// extend extends the time range of s to include t.
-func extend(s *store.Summary, t time.Time) {
+// extendRange extends the time range of s to include t.
+func extendRange(s *store.Summary, t time.Time) {
 	if s.Oldest.IsZero() || t.Before(s.Oldest) {
 		s.Oldest = t
 	}

@@ -32,12 +32,12 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	}
 	var steps []step
 	for _, seq := range seqs {
-		_, v, ok, err := d.record(seq)
+		_, v, ok, err := d.readRecord(seq)
 		if err != nil {
 			return 0, err
 		}
 		if !ok {
-			first, last := d.span()
+			first, last := d.changeRange()
 			return 0, store.NoChange("there is no change %d; the log holds %d to %d", seq, first, last)
 		}
 		if len(v.ops) == 0 {
@@ -48,7 +48,7 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 			}
 		}
 		for i, p := range v.ops {
-			if p.erased {
+			if p.isErased {
 				return 0, store.NoChange("change %d was erased, so that nothing says what to undo", seq)
 			}
 			s := step{seq: seq, p: p}
@@ -221,7 +221,7 @@ func (d *DB) before(seq uint64, in *body, ops []loggedOp, p loggedOp) (*store.Ve
 			if o.verb == store.VerbRemove {
 				return nil, nil
 			}
-			v := version(seq, in, o)
+			v := newVersion(seq, in, o)
 			return &v, nil
 		}
 	}
@@ -232,7 +232,7 @@ func (d *DB) before(seq uint64, in *body, ops []loggedOp, p loggedOp) (*store.Ve
 	if err != nil {
 		return nil, err
 	}
-	if first, _ := d.span(); len(vs) == 0 && p.prev < first {
+	if first, _ := d.changeRange(); len(vs) == 0 && p.prev < first {
 		// A compaction dropped the previous change, and the base does not have the entry. So the
 		// entry had been removed, or was redacted.
 		return nil, nil
@@ -284,7 +284,7 @@ func (d *DB) restore(ctx context.Context, name string, seq uint64, want *uint64)
 	if err := d.Refresh(ctx); err != nil {
 		return 0, err
 	}
-	if _, last := d.span(); seq > last {
+	if _, last := d.changeRange(); seq > last {
 		return 0, store.NoChange("there is no change %d yet; the last is %d", seq, last)
 	}
 	var found *store.Version

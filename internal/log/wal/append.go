@@ -125,11 +125,11 @@ func (l *Log) refresh(buf *[]byte) (from int64, err error) {
 }
 
 // link creates the records of the payloads and links them to the chain.
-func (l *Log) link(payloads []Payload) (recs []Record, buf []byte, urgent bool, err error) {
+func (l *Log) link(payloads []Payload) (recs []Record, buf []byte, isUrgent bool, err error) {
 	seq := l.seq
 	chain := l.chain
 	off := l.end
-	urgent = true
+	isUrgent = true
 	recs = make([]Record, len(payloads))
 	n := 0
 	for _, d := range payloads {
@@ -154,18 +154,18 @@ func (l *Log) link(payloads []Payload) (recs []Record, buf []byte, urgent bool, 
 			seq++
 			chain = Link(chain, seq, d.Time, d.Type, d.Digest)
 		}
-		urgent = urgent && d.Urgent
+		isUrgent = isUrgent && d.Urgent
 		recs[i] = Record{Seq: seq, Durable: l.durable, Time: d.Time, Type: d.Type, Body: d.Body, Chain: chain,
 			Offset: off}
 		buf = appendRecord(buf, &recs[i], l.seed)
 		off += recs[i].size()
 	}
-	return recs, buf, urgent, nil
+	return recs, buf, isUrgent, nil
 }
 
 // makeRoom ensures that n bytes fit after the position, followed by the reserve unless the
 // append is urgent.
-func (l *Log) makeRoom(n int64, urgent bool) error {
+func (l *Log) makeRoom(n int64, isUrgent bool) error {
 	need := l.end + n
 	if need+l.spare <= l.size {
 		return nil // do nothing, because a write extends a file that another process has truncated
@@ -186,7 +186,7 @@ func (l *Log) makeRoom(n int64, urgent bool) error {
 		return nil
 	}
 	_ = l.file.Truncate(l.size)
-	if need <= l.size && urgent {
+	if need <= l.size && isUrgent {
 		return nil
 	}
 	return noSpace(err)

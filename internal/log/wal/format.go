@@ -309,8 +309,8 @@ func (e *VersionError) Error() string {
 // the log, which reveals whether the log went back to an earlier state. The lock file is not
 // synced. The metadata describe only data on stable storage. After a crash, the lock file may be
 // outdated or missing, but the lock file is never ahead of the log. A checksum is needed, because a
-// crash may leave a mixture of two versions with a wrong number. Without the checksum, the log
-// would be refused for lacking changes that never existed.
+// crash may leave a mixture of two versions with a wrong number. A wrong number could name
+// changes that never existed, and the log would be refused because it lacks them.
 type lockMeta struct {
 	Holder
 	ID       string `json:"id,omitempty"`       // identity of the log in hex

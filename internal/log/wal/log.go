@@ -60,7 +60,7 @@ type Log struct {
 	// the last Poll found bytes before the position that differ from the bytes that were read there
 	strange   atomic.Bool
 	free      atomic.Int64 // position after which the last Poll found at least prefixSize zeros, or -1
-	checked   bool         // the bytes after end are zeros or were written by this log
+	isChecked bool         // the bytes after end are zeros or were written by this log
 	wroteLast bool         // the last record was written by this log and is not followed by a seal
 
 	buf  []byte // memory for the next append
@@ -119,7 +119,7 @@ func (l *Log) adopt(f vfs.File) error {
 	l.chain = h.Chain
 	l.durable = h.Base
 	l.syncedEnd = HeaderSize
-	l.checked = false
+	l.isChecked = false
 	l.wroteLast = false
 	l.failed = nil
 	l.gaps = nil

@@ -76,7 +76,7 @@ func (l *Log) readOnce(fn func(r *Record) error) error {
 	// request a byte more than the file has, so that the first read already reports
 	// the end
 	want := min(max(l.Size()-l.end, 0)+1, firstChunk)
-	if l.checked {
+	if l.isChecked {
 		want = min(want, pageChunk)
 	}
 	buf := first[:0:want]
@@ -134,8 +134,8 @@ func (l *Log) readOnce(fn func(r *Record) error) error {
 
 // checkFree checks, once per opened file, that all bytes after the end of the log are
 // zeros. tail are the bytes that were already read, up to the file offset next.
-func (l *Log) checkFree(tail []byte, next int64, eof bool) error {
-	if l.checked {
+func (l *Log) checkFree(tail []byte, next int64, atEOF bool) error {
+	if l.isChecked {
 		return nil
 	}
 	buf := chunks.Get().(*[firstChunk]byte)
@@ -144,13 +144,13 @@ func (l *Log) checkFree(tail []byte, next int64, eof bool) error {
 		if !isZero(tail) {
 			return &damage{l.end, "there are bytes behind the end of the log"}
 		}
-		if eof {
-			l.checked = true
+		if atEOF {
+			l.isChecked = true
 			return nil
 		}
 		n, err := l.file.ReadAt(buf[:], next)
-		eof = err == io.EOF
-		if err != nil && !eof {
+		atEOF = err == io.EOF
+		if err != nil && !atEOF {
 			return err
 		}
 		tail, next = buf[:n], next+int64(n)

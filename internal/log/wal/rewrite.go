@@ -245,7 +245,7 @@ func (l *Log) replace(w *Rewriter) error {
 	l.header = *h
 	l.seed = h.checksumSeed()
 	l.size = fi.Size()
-	l.checked = true
+	l.isChecked = true
 	l.free.Store(-1)
 	// Until the directory is synced, a crash may restore the old file and so lose all later
 	// records. Do not append before that.
@@ -299,8 +299,9 @@ func (l *Log) sweep(keep string) {
 	}
 }
 
-// isNewFile reports whether a file in the log's directory has the name of a new file, or of an
-// additional file of a new file: the log's name, 12 hexadecimal digits, and "tmp".
+// isNewFile reports whether a file in the log's directory is a new file or belongs to a new file.
+// Such a name consists of the log's name, 12 hexadecimal digits, "tmp", and the suffix of an
+// additional file.
 func (l *Log) isNewFile(name string) bool {
 	rest, ok := strings.CutPrefix(name, path.Base(l.name)+".")
 	if !ok {
@@ -394,8 +395,8 @@ func (l *Log) verifyLockMeta(keep string) error {
 		return &RolledBackError{Have: l.seq, Had: l.meta.Durable}
 	}
 	if l.meta.Unsynced {
-		// Another process could not make the end of this file durable, and a sync by this
-		// process might not either. Therefore write a new file.
+		// Write a new file, because a sync of this file failed in another process, and may fail
+		// again.
 		if _, err := l.keepTail(); err != nil {
 			return err
 		}

@@ -132,12 +132,12 @@ func (l *Log) WriteTo(w io.Writer) (int64, error) {
 }
 
 // CopyTo copies the log up to the position to a new file in dst, durably. If the file
-// exists and replace is not set, the error matches fs.ErrExist.
-func (l *Log) CopyTo(dst vfs.FS, name string, replace bool) error {
+// exists and mayReplace is false, the error matches fs.ErrExist.
+func (l *Log) CopyTo(dst vfs.FS, name string, mayReplace bool) error {
 	if l.file == nil {
 		return fs.ErrNotExist
 	}
-	if _, err := dst.Stat(name); !errors.Is(err, fs.ErrNotExist) && !(err == nil && replace) {
+	if _, err := dst.Stat(name); !errors.Is(err, fs.ErrNotExist) && !(err == nil && mayReplace) {
 		if err == nil {
 			err = fs.ErrExist
 		}

@@ -19,7 +19,7 @@ func (l *Log) truncate() error {
 	if err := l.file.Sync(); err != nil {
 		return err
 	}
-	l.size, l.checked = l.end, true
+	l.size, l.isChecked = l.end, true
 	return nil
 }
 
@@ -35,15 +35,15 @@ func (l *Log) truncateTornTail() error {
 			return fmt.Errorf("cut the torn tail: %w", err)
 		}
 	}
-	l.checked = true
+	l.isChecked = true
 	return nil
 }
 
-// keepTail durably copies the bytes after the last record to a file in LostDir. torn is
+// keepTail durably copies the bytes after the last record to a file in LostDir. isTorn is
 // false if no such bytes exist. Call it before the bytes are cut off or left out of a new
 // file.
-func (l *Log) keepTail() (torn bool, err error) {
-	if l.checked {
+func (l *Log) keepTail() (isTorn bool, err error) {
+	if l.isChecked {
 		if l.free.Load() == l.end {
 			return false, nil // already checked since the lock was acquired
 		}

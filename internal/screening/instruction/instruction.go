@@ -182,7 +182,7 @@ func (r *rule) squashedExpr() *regexp.Regexp {
 		if re, err := regexp.Compile(expr); err == nil {
 			r.squashedPattern = re
 		} else {
-			r.squashedPattern = regexp.MustCompile(`[^\s\S]`) // matches nothing: the expression requires a space
+			r.squashedPattern = regexp.MustCompile(`[^\s\S]`) // no match, because the expression requires a space
 		}
 	})
 	return r.squashedPattern

@@ -130,9 +130,9 @@ func beginsWord(re *syntax.Regexp) bool {
 // used.
 const maxPrefixes = 64
 
-// matchPrefixes returns prefixes such that each match begins with a prefix. whole is true if the
+// matchPrefixes returns prefixes such that each match begins with a prefix. areWhole is true if the
 // prefixes are complete matches.
-func matchPrefixes(re *syntax.Regexp) (all []string, whole bool) {
+func matchPrefixes(re *syntax.Regexp) (all []string, areWhole bool) {
 	switch re.Op {
 	case syntax.OpEmptyMatch, syntax.OpWordBoundary:
 		return []string{""}, true
@@ -145,15 +145,15 @@ func matchPrefixes(re *syntax.Regexp) (all []string, whole bool) {
 	case syntax.OpCapture:
 		return matchPrefixes(re.Sub[0])
 	case syntax.OpQuest:
-		all, whole = matchPrefixes(re.Sub[0])
-		return append(all, ""), whole
+		all, areWhole = matchPrefixes(re.Sub[0])
+		return append(all, ""), areWhole
 	case syntax.OpAlternate:
-		whole = true
+		areWhole = true
 		for _, sub := range re.Sub {
 			prefixes, w := matchPrefixes(sub)
-			all, whole = append(all, prefixes...), whole && w
+			all, areWhole = append(all, prefixes...), areWhole && w
 		}
-		return all, whole
+		return all, areWhole
 	case syntax.OpConcat:
 		return concatPrefixes(re.Sub)
 	}
@@ -175,11 +175,11 @@ func listChars(ranges []rune) (all []string, areFew bool) {
 }
 
 // concatPrefixes is like matchPrefixes, for a concatenation of expressions.
-func concatPrefixes(subs []*syntax.Regexp) (all []string, whole bool) {
-	all, whole = []string{""}, true
+func concatPrefixes(subs []*syntax.Regexp) (all []string, areWhole bool) {
+	all, areWhole = []string{""}, true
 	for _, sub := range subs {
 		next, w := matchPrefixes(sub)
-		if !whole || len(all)*len(next) > maxPrefixes {
+		if !areWhole || len(all)*len(next) > maxPrefixes {
 			return all, false
 		}
 		var longer []string
@@ -188,9 +188,9 @@ func concatPrefixes(subs []*syntax.Regexp) (all []string, whole bool) {
 				longer = append(longer, a+b)
 			}
 		}
-		all, whole = longer, w
+		all, areWhole = longer, w
 	}
-	return all, whole
+	return all, areWhole
 }
 
 // maxMatchLength returns the maximum number of characters in a match, or a negative number if it is

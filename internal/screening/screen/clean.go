@@ -28,19 +28,21 @@ func NewCleaner(dir string) *Cleaner { return &Cleaner{secret.NewRedactor(dir)} 
 
 // Clean returns the text with marks in place of the secrets, and the secrets, with their positions in the original
 // text. A text without secrets is returned unchanged.
-func (c *Cleaner) Clean(text string) (string, []Secret) { return c.keyed().Redact(text) }
+func (c *Cleaner) Clean(text string) (string, []Secret) { return c.redactorWithKey().Redact(text) }
 
 // Text is like Clean, and returns only the text.
 func (c *Cleaner) Text(text string) string {
-	text, _ = c.keyed().Redact(text)
+	text, _ = c.redactorWithKey().Redact(text)
 	return text
 }
 
 // Mark returns the text with marks in place of these secrets.
-func (c *Cleaner) Mark(text string, found []Secret) string { return c.keyed().Mark(text, found) }
+func (c *Cleaner) Mark(text string, found []Secret) string {
+	return c.redactorWithKey().Mark(text, found)
+}
 
-// keyed returns the redactor, which has no key if c is nil.
-func (c *Cleaner) keyed() *secret.Redactor {
+// redactorWithKey returns the redactor, which has no key if c is nil.
+func (c *Cleaner) redactorWithKey() *secret.Redactor {
 	if c == nil {
 		return nil
 	}

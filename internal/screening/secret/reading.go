@@ -242,7 +242,7 @@ var base64Values, isBase64 = func() (values [256]uint8, isValue [256]bool) {
 	return values, isValue
 }()
 
-// areText reports whether the three bytes that a group of Base64 encodes are of a text.
+// areText reports whether all three bytes may be part of a text.
 func areText(a, b, c byte) bool { return isText(a) && isText(b) && isText(c) }
 
 // decodeBase64 returns the text that a run encodes, or "" if the run does not encode a text.

@@ -58,21 +58,21 @@ func (a *Analyzer) SetDoc(ctx context.Context, d *index.Document, fields []Field
 			c := s[from:to]
 			if len(c) <= maxWhole {
 				if k := a.known.find(c); k.units == 1 {
-					a.count(d, k.term, k.whole, f.Weight)
+					a.count(d, k.term, k.isWhole, f.Weight)
 					continue
 				}
 			}
 			for _, u := range a.known.chunkUnits(c) {
-				a.count(d, u.term, u.whole, f.Weight)
+				a.count(d, u.term, u.isWhole, f.Weight)
 			}
 		}
 	}
 }
 
-// count adds an occurrence of the term with this number to d. whole is set for a term that combines
+// count adds an occurrence of the term with this number to d. isWhole is set for a term that combines
 // several words.
-func (a *Analyzer) count(d *index.Document, number uint32, whole bool, weight uint32) {
-	if !whole {
+func (a *Analyzer) count(d *index.Document, number uint32, isWhole bool, weight uint32) {
+	if !isWhole {
 		d.Len += weight
 	}
 	t := &a.known.terms[number]

@@ -21,8 +21,8 @@ func isEndOfWord(s string, i int) bool {
 }
 
 // speaker returns the length of the speaker's word and the colon at the start of s, as in "user:".
-// program is set if the speaker is a program. It returns 0 if s does not start with a speaker.
-func speaker(s string) (n int, program bool) {
+// byProgram is set if the speaker is a program. It returns 0 if s does not start with a speaker.
+func speaker(s string) (n int, byProgram bool) {
 	i := strings.IndexByte(s[:min(len(s), len("assistant:"))], ':')
 	if i < 0 || !isEndOfWord(s, i+1) {
 		return 0, false

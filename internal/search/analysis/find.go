@@ -20,9 +20,9 @@ import (
 // letters usually show that the term is not one of the wanted terms. Only one goroutine may use a
 // Finder. A Finder keeps references to the texts that are passed to it.
 type Finder struct {
-	only   *Choice
-	known  unitCache
-	digits bool // a wanted term may be a number
+	only        *Choice
+	known       unitCache
+	wantsDigits bool // a wanted term may be a number
 
 	beginnings []beginning // patterns for the first letters of plain words that may have a wanted term
 	// bit set of the three-letter beginnings of these words (see packThree), as a fast first test
@@ -42,8 +42,8 @@ const mostBeginnings = 32
 func NewFinder(choice *Choice) *Finder {
 	f := &Finder{only: choice}
 	for _, t := range slices.Concat(choice.Terms(), choice.Prefixes()) {
-		f.reach(t)
-		f.digits = f.digits || t == "" || isDigit(t[0])
+		f.addBeginnings(t)
+		f.wantsDigits = f.wantsDigits || t == "" || isDigit(t[0])
 		f.signatures = append(f.signatures, termSignature(t))
 	}
 	for t := range choice.terms {
@@ -140,8 +140,8 @@ func (f *Finder) begin() {
 	}
 }
 
-// mayBeApostrophe reports whether c is the first byte of an apostrophe, or of another character
-// that begins like a typographic apostrophe.
+// mayBeApostrophe reports whether c may begin an apostrophe. The first byte of a typographic
+// apostrophe also begins other characters.
 func mayBeApostrophe(c byte) bool { return c == '\'' || c == "’"[0] }
 
 // root returns the term of a folded word, or "" if the term is certainly not wanted.
@@ -154,13 +154,13 @@ func (f *Finder) root(word string) string {
 	return Root(word)
 }
 
-// reach registers the possible beginnings of plain words whose stem is t or begins with t.
+// addBeginnings registers the possible beginnings of plain words whose stem is t or begins with t.
 // Stemming keeps a word's first two letters and changes other letters only at the stem's end,
 // except for the words in wordsWithoutRule. In a stem of three letters, only the last may
 // differ: an e may replace ing or ed (using, use), and an i may replace y (cry, cri). In a
 // longer stem, the first three letters and all except the last two are unchanged (bility,
 // ble).
-func (f *Finder) reach(t string) {
+func (f *Finder) addBeginnings(t string) {
 	for i := range len(t) {
 		if !isLower(t[i]) {
 			return // plain words cannot have such a term
@@ -184,27 +184,27 @@ func (f *Finder) reach(t string) {
 // the wanted terms. A term is listed once for each occurrence. SetDoc reports whether the
 // document has any terms, wanted or not. If ctx is done, it returns early and d must not be
 // used.
-func (f *Finder) SetDoc(ctx context.Context, d *index.Document, fields []Field) (some bool) {
+func (f *Finder) SetDoc(ctx context.Context, d *index.Document, fields []Field) (hasSome bool) {
 	f.begin()
 	d.Terms = d.Terms[:0]
 	d.Numbers = d.Numbers[:0]
 	d.Len = 0
 	for i := range fields {
 		if f.scan(ctx, d, fields[i].Text, fields[i].Weight) {
-			some = true
+			hasSome = true
 		}
 	}
-	return some
+	return hasSome
 }
 
 // scan adds a text to d.
-func (f *Finder) scan(ctx context.Context, d *index.Document, s string, weight uint32) (some bool) {
+func (f *Finder) scan(ctx context.Context, d *index.Document, s string, weight uint32) (hasSome bool) {
 	w := watch{ctx: ctx}
 	for i := 0; i < len(s) && !w.isDone(i); {
 		switch c := s[i]; {
 		case isLower(c | 0x20):
 			if n, end, w := plain(s[i:]); n > 0 {
-				some = true
+				hasSome = true
 				d.Len += weight
 				if f.mayHave(w) {
 					f.take(d, f.known.storedUnits(f.known.find(s[i:i+n])), weight)
@@ -216,8 +216,8 @@ func (f *Finder) scan(ctx context.Context, d *index.Document, s string, weight u
 				continue
 			}
 		case isDigit(c):
-			if n := number(s[i:]); n > 0 && !f.digits {
-				some = true
+			if n := number(s[i:]); n > 0 && !f.wantsDigits {
+				hasSome = true
 				d.Len += weight
 				i += n
 				continue
@@ -230,10 +230,10 @@ func (f *Finder) scan(ctx context.Context, d *index.Document, s string, weight u
 		if from == to {
 			break
 		}
-		some = f.addChunk(d, s[from:to], weight) || some
+		hasSome = f.addChunk(d, s[from:to], weight) || hasSome
 		i = to
 	}
-	return some
+	return hasSome
 }
 
 // addChunk adds a chunk to d and reports whether it has any terms.
@@ -242,7 +242,7 @@ func (f *Finder) addChunk(d *index.Document, c string, weight uint32) bool {
 		k := f.known.find(c)
 		d.Len += weight * uint32(k.parts)
 		f.take(d, f.known.storedUnits(k), weight)
-		return k.some
+		return k.hasUnits
 	}
 	us, parts, any := f.known.appendKnown(nil, c)
 	d.Len += weight * uint32(parts)

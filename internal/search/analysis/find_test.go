@@ -61,7 +61,7 @@ func sameOccurrences(t *testing.T, a *Analyzer, f *Finder, s string) {
 	words := 0
 	a.each(context.Background(), s, func(us []unit) {
 		for _, u := range us {
-			if !u.whole {
+			if !u.isWhole {
 				words++
 			}
 		}

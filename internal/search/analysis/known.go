@@ -37,7 +37,7 @@ type unitCache struct {
 	texts  []string
 	units  []unit
 	byText map[string]uint32
-	only   *Choice // if not nil, only units of these terms are stored, and terms get no numbers
+	only   *Choice // terms whose units are stored, without numbers (nil means all terms, with numbers)
 	root   func(word string) string
 	cutNow []unit // scratch
 
@@ -51,14 +51,14 @@ type slot struct {
 
 // cachedChunk is a chunk in the cache.
 type cachedChunk struct {
-	ends   ends
-	term   uint32 // term of the first unit
-	from   uint32 // index of its first unit in units
-	length uint8
-	units  uint8 // number of stored units
-	whole  bool  // the first unit is a whole
-	parts  uint8 // number of units without wholes, including units that are not stored
-	some   bool  // the chunk has units, whether they are stored or not
+	ends     ends
+	term     uint32 // term of the first unit
+	from     uint32 // index of its first unit in units
+	length   uint8
+	units    uint8 // number of stored units
+	isWhole  bool  // the first unit is a whole
+	parts    uint8 // number of stored and other units, except wholes
+	hasUnits bool  // the chunk has units, stored or not
 }
 
 // term is a term, and its index in the document that is being built.
@@ -132,16 +132,13 @@ func (k *unitCache) find(c string) *cachedChunk {
 	mask := uint32(len(k.slots) - 1)
 	i, part := uint32(hash)&mask, uint32(hash>>32)
 	for ; k.slots[i].next != 0; i = (i + 1) & mask {
-		s := k.slots[i]
-		if s.hash != part {
-			continue
-		}
-		known := &k.chunks[s.next-1]
-		if known.ends != e || int(known.length) != len(c) {
-			continue
-		}
-		if len(c) <= 16 || k.texts[s.next-1] == c {
-			return known
+		if s := k.slots[i]; s.hash == part {
+			known := &k.chunks[s.next-1]
+			if known.ends == e && int(known.length) == len(c) {
+				if len(c) <= 16 || k.texts[s.next-1] == c {
+					return known
+				}
+			}
 		}
 	}
 	if k.only == nil { // with only, the caller keeps the texts unchanged, so a copy is not needed
@@ -150,10 +147,10 @@ func (k *unitCache) find(c string) *cachedChunk {
 	n, from := uint32(len(k.chunks)), len(k.units)
 	s := cachedChunk{ends: e, length: uint8(len(c)), from: uint32(from)}
 	var parts int
-	k.units, parts, s.some = k.appendKnown(k.units, c)
+	k.units, parts, s.hasUnits = k.appendKnown(k.units, c)
 	s.units, s.parts = uint8(len(k.units)-from), uint8(parts)
 	if s.units > 0 {
-		s.term, s.whole = k.units[from].term, k.units[from].whole
+		s.term, s.isWhole = k.units[from].term, k.units[from].isWhole
 	}
 	k.chunks = append(k.chunks, s)
 	k.texts = append(k.texts, c)
@@ -180,10 +177,10 @@ func (k *unitCache) storedUnits(s *cachedChunk) []unit { return k.units[s.from:]
 // appendKnown appends the units of a chunk to us and numbers their terms. It leaves out units that
 // must not be stored. It also returns the number of units that are not wholes, and whether
 // the chunk has any units.
-func (k *unitCache) appendKnown(us []unit, c string) (_ []unit, parts int, some bool) {
+func (k *unitCache) appendKnown(us []unit, c string) (_ []unit, parts int, hasUnits bool) {
 	k.cutNow = appendUnits(k.cutNow[:0], c, k.root)
 	for _, u := range k.cutNow {
-		if !u.whole {
+		if !u.isWhole {
 			parts++
 		}
 		if k.only != nil {
@@ -201,7 +198,7 @@ func (k *unitCache) appendKnown(us []unit, c string) (_ []unit, parts int, some 
 			k.terms = append(k.terms, term{text: u.text})
 			k.byText[u.text] = n
 		}
-		u.term, u.stop = n, IsStopWord(u.word)
+		u.term, u.isStopWord = n, IsStopWord(u.word)
 		us = append(us, u)
 	}
 	return us, parts, len(k.cutNow) > 0

@@ -29,7 +29,7 @@ func TestKnownAsCut(t *testing.T) {
 		seen[c] = true
 		got, want := a.known.chunkUnits(c), appendUnits(nil, c, Root)
 		same := slices.EqualFunc(got, want, func(a, b unit) bool {
-			return a.text == b.text && a.word == b.word && a.whole == b.whole
+			return a.text == b.text && a.word == b.word && a.isWhole == b.isWhole
 		})
 		if !same {
 			t.Fatalf("of %q it knows %v, want %v", c, got, want)

@@ -87,7 +87,7 @@ func (a *Analyzer) rankWords(ctx context.Context, s string) Question {
 	before, begun := "", false
 	a.each(ctx, s, func(us []unit) {
 		for _, u := range us {
-			if w := (Word{Term: u.text, Word: u.word}); u.stop {
+			if w := (Word{Term: u.text, Word: u.word}); u.isStopWord {
 				stop = append(stop, w)
 			} else {
 				words.add(w)
@@ -160,7 +160,7 @@ func (a *Analyzer) Sequence(ctx context.Context, s string) []string {
 	var ts []string
 	a.each(ctx, s, func(us []unit) {
 		for _, u := range us {
-			if !u.whole {
+			if !u.isWhole {
 				ts = append(ts, u.text)
 			}
 		}

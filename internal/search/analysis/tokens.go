@@ -106,7 +106,7 @@ func Tokenize(ctx context.Context, s string) *Tokens {
 func (k *unitCache) signature(c string) (parts int, signature uint64) {
 	for _, u := range k.chunkUnits(c) {
 		signature |= termSignature(u.text)
-		if !u.whole {
+		if !u.isWhole {
 			parts++
 		}
 	}
@@ -141,7 +141,7 @@ func (f *Finder) Find(t *Tokens, fn func(term string, at int)) (words int) {
 			i += 3
 		case numberToken:
 			words++
-			if f.digits {
+			if f.wantsDigits {
 				take(t.text[at : at+number(t.text[at:])])
 			}
 		default:

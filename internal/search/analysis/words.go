@@ -34,11 +34,11 @@ import (
 
 // unit is a term of a chunk.
 type unit struct {
-	term  uint32 // number of the term in the cache
-	whole bool   // the term combines several words, which are separate units
-	stop  bool   // the word at this unit is a stop word
-	text  string // text of the term
-	word  string // the word as written, but in lower case and folded
+	term       uint32 // number of the term in the cache
+	isWhole    bool   // the term combines several words, which are separate units
+	isStopWord bool   // the word at this unit is a stop word
+	text       string // text of the term
+	word       string // the word as written, but in lower case and folded
 }
 
 // Size limits. If a compound such as getUserName has more than maxWhole bytes, the whole is not a term, and only its
@@ -68,7 +68,7 @@ func (s *unitSet) addPart(text, word string) {
 // text.
 func (s *unitSet) addWhole(text, word string) {
 	if !s.contains(text) {
-		s.units = append(s.units, unit{text: text, word: word, whole: true})
+		s.units = append(s.units, unit{text: text, word: word, isWhole: true})
 	}
 }
 

@@ -12,13 +12,13 @@ import (
 // end, when the length of each posting list is known, it distributes the numbers to the
 // lists. Only one goroutine may use a builder.
 type builder struct {
-	s     *segment
-	seed  maphash.Seed
-	empty bool     // documents without terms count in N and avgdl
-	bytes int      // approximate size of the documents in memory, without terms
-	fills bool     // the builder builds a whole index, and records the term numbers of the analyzer
-	block []item   // memory for items, which the last documents share
-	items [][]item // items of each document
+	s           *segment
+	seed        maphash.Seed
+	countsEmpty bool     // documents without terms count in N and avgdl
+	bytes       int      // approximate size of the documents in memory, without terms
+	buildsWhole bool     // the builder builds a whole index, and records the term numbers of the analyzer
+	block       []item   // memory for items, which the last documents share
+	items       [][]item // items of each document
 
 	pending  []uint16 // TF of each term, by term number, in the document that is being added
 	distinct []uint32 // scratch
@@ -44,7 +44,7 @@ type item struct {
 }
 
 func (x *Searcher) newBuilder() *builder {
-	return &builder{s: new(segment), seed: x.seed, empty: x.params.CountEmpty}
+	return &builder{s: new(segment), seed: x.seed, countsEmpty: x.params.CountEmpty}
 }
 
 // add adds a document to the segment. The builder keeps a reference to d.Data, but not to d.
@@ -62,14 +62,14 @@ func (b *builder) add(d *Document) {
 	b.block = b.block[:len(b.block)+len(items)]
 	b.items = append(b.items, items)
 	b.bytes += docBytes + itemBytes*len(items)
-	s.addDoc(d, b.empty)
+	s.addDoc(d, b.countsEmpty)
 }
 
-// addDoc adds a document without its terms. If empty is set, a document without terms
+// addDoc adds a document without its terms. If countsEmpty is set, a document without terms
 // counts in N and avgdl.
-func (s *segment) addDoc(d *Document, empty bool) {
+func (s *segment) addDoc(d *Document, countsEmpty bool) {
 	dl := uint32(unscored)
-	if len(d.Terms) > 0 || empty {
+	if len(d.Terms) > 0 || countsEmpty {
 		dl = min(d.Len, unscored-1)
 		s.counted++
 		s.total += uint64(dl)
@@ -106,7 +106,7 @@ func (b *builder) newTerm(text string, hash uint64) uint32 {
 func (b *builder) countTerms(d *Document) []uint32 {
 	b.distinct = b.distinct[:0]
 	numbers := d.Numbers
-	if d.Known == nil || !b.fills {
+	if d.Known == nil || !b.buildsWhole {
 		numbers = nil
 	} else if d.Known.by != b {
 		*d.Known = TermNumbers{by: b}
@@ -154,7 +154,7 @@ func (b *builder) countSome(words []Term, numbers []uint32, known *TermNumbers) 
 		if l.known[i] == 0 {
 			n = b.lookUp(w.Text, l.first[i], l.hashes[i])
 			if i < len(numbers) {
-				known.set(numbers[i], n)
+				known.setTerm(numbers[i], n)
 			}
 		}
 		if more := len(s.terms) - len(b.pending); more > 0 {
@@ -221,8 +221,8 @@ func layOut(s *segment) *layout {
 	many := uint32(0)
 	for n := range s.terms {
 		t := &s.terms[n]
-		switch t.many = t.df > 1; {
-		case !t.many:
+		switch t.hasList = t.df > 1; {
+		case !t.hasList:
 			l.next[n] = inTerm
 			continue
 		case t.df < columnsLeast:
@@ -260,7 +260,7 @@ func (l *layout) finish(slope float64) {
 	few := slices.Clone(l.postings[:l.few])
 	for n := range s.terms {
 		t := &s.terms[n]
-		if !t.many {
+		if !t.hasList {
 			continue
 		}
 		from := few
@@ -290,8 +290,8 @@ func (s *segment) indexDocs() {
 	if !slices.ContainsFunc(s.data, func(d any) bool { return d != nil }) {
 		s.data = nil
 	}
-	s.rising = isRising(s.ids.all())
-	if !s.rising {
+	s.isAscending = isRising(s.ids.all())
+	if !s.isAscending {
 		s.byID.grow(len(s.lens))
 		for n, id := range s.ids.all() {
 			s.byID.insert(idHash(id), uint32(n))

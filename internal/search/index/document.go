@@ -36,8 +36,8 @@ func (k *TermNumbers) term(number uint32) uint32 {
 	return k.terms[number]
 }
 
-// set records the number of a term in the index.
-func (k *TermNumbers) set(number, term uint32) {
+// setTerm records the number of a term in the index.
+func (k *TermNumbers) setTerm(number, term uint32) {
 	for int(number) >= len(k.terms) {
 		k.terms = append(k.terms, 0)
 	}

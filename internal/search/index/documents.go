@@ -144,7 +144,7 @@ func shortLen(dl uint32) uint16 {
 
 // segment returns a segment with the documents but without terms.
 func (h *docsHead) segment(docs *pagefile.Reader) (*segment, error) {
-	s := &segment{rising: true}
+	s := &segment{isAscending: true}
 	s.ids.file = &fileColumn[uint64]{docs: docs}
 	s.updated.file = &fileColumn[int64]{docs: docs, field: 8}
 	s.created.file = &fileColumn[int64]{docs: docs, field: 16}

@@ -64,7 +64,7 @@ type filler struct {
 
 func (f *filler) begin() {
 	f.b = f.x.newBuilder()
-	f.b.fills = true
+	f.b.buildsWhole = true
 }
 
 // add adds a document.
@@ -151,7 +151,7 @@ func (f *filler) end() *Searcher {
 		to.live += s.counted
 		to.total += s.total
 		f.b.finishSegment(to.scale())
-		if !s.rising && s.byID.used > 0 {
+		if !s.isAscending && s.byID.used > 0 {
 			for n, id := range s.ids.all() {
 				if first, _ := s.number(id); first != uint32(n) {
 					panic("index: Fill with an id that came before")
@@ -175,10 +175,10 @@ func (b *builder) sortedSegment() *segment {
 	}
 	b.items = nil
 	for n := range s.terms {
-		if t := &s.terms[n]; t.many {
+		if t := &s.terms[n]; t.hasList {
 			s.lists[t.at].list = l.postings[l.next[n]-t.df : l.next[n]]
 		}
 	}
-	s.rising = true // Fill with runs requires ascending IDs
+	s.isAscending = true // Fill with runs requires ascending IDs
 	return s
 }

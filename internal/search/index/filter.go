@@ -11,11 +11,11 @@ import (
 
 // filterSet is the set of documents in a view that meet a search's conditions.
 type filterSet struct {
-	all  bool     // the search has no conditions, and set is not used
-	set  []uint64 // bit for each document
-	n    int      // number of documents in the set, including deleted documents
-	part float64  // n divided by the number of documents, or 1 if the view is empty
-	some []uint64 // scratch
+	acceptsAll bool     // the search has no conditions, and set is not used
+	set        []uint64 // bit for each document
+	n          int      // number of documents in the set, including deleted documents
+	part       float64  // n divided by the number of documents, or 1 if the view is empty
+	some       []uint64 // scratch
 
 	// If late is not nil, the set may contain documents outside of this time range, and the
 	// time of each document is compared when the search reaches the document.
@@ -25,7 +25,7 @@ type filterSet struct {
 
 // accepts reports whether a document meets the conditions.
 func (w *filterSet) accepts(number uint32) bool {
-	return w.all || (w.hasBit(number) && w.isInTime(number))
+	return w.acceptsAll || (w.hasBit(number) && w.isInTime(number))
 }
 
 // hasBit reports whether the set has a document. The set must not be all documents. If late is not nil, contains also
@@ -37,14 +37,14 @@ func (w *filterSet) isInTime(number uint32) bool {
 	return w.late == nil || w.late.containsTime(w.created.at(number))
 }
 
-// fill computes the set of documents in a view that meet a query's conditions. visits is
-// about the number of documents for which the search may call contains.
+// fill computes the set of documents in a view that meet a query's conditions. visits estimates how
+// often the search calls contains.
 func (w *filterSet) fill(v *view, ask *Query, hash func(string) uint64, visits int) {
-	w.all = len(ask.Filter) == 0 && ask.Range == nil
+	w.acceptsAll = len(ask.Filter) == 0 && ask.Range == nil
 	w.late = nil
 	w.n = len(v.lens)
 	w.part = 1
-	if w.all || w.n == 0 {
+	if w.acceptsAll || w.n == 0 {
 		return
 	}
 	words := (len(v.lens) + 63) / 64
@@ -123,9 +123,9 @@ func (w *filterSet) limitTimes(v *view, t *Range, visits int) {
 // when it reaches them compares about manyInTime·k candidates.
 const manyInTime = 4096
 
-// mayVisit returns the number of documents that a search may visit so that comparing their
-// times one by one is faster than comparing the times of all documents in the blocks that
-// are partly in the range. The estimate assumes that times are evenly spread in a block.
+// mayVisit returns a number of documents. If a search visits fewer documents, it is faster to
+// compare their times one by one than to compare the times of all documents in the blocks that are
+// partly in the range. The estimate assumes that times are evenly spread in a block.
 func mayVisit(blocks []timeBlock, t *Range) int {
 	partial, in := 0, 0.0
 	for _, b := range blocks {

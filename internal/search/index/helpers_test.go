@@ -97,7 +97,7 @@ func checkInside(t *testing.T, x *Index) {
 			}
 			there = append(there, uint32(n))
 		}
-		v.eachTermOf(there, func(text string) { df[text]++ })
+		v.eachTermIn(there, func(text string) { df[text]++ })
 		if gone != v.gone {
 			t.Fatalf("%d documents are deleted, counted %d", gone, v.gone)
 		}
@@ -136,7 +136,7 @@ func checkSegment(t *testing.T, s *segment) {
 			t.Fatalf("term %q is number %d, found under %d", text, n, k)
 		}
 		list := s.termPostings(n, &room)
-		if len(list) != int(e.df) || e.many != (e.df > 1) {
+		if len(list) != int(e.df) || e.hasList != (e.df > 1) {
 			t.Fatalf("term %q: %d postings, df %d", text, len(list), e.df)
 		}
 		sc := scale{rest: defaultK1 * (1 - defaultB) * One, slope: s.slope}
@@ -144,7 +144,7 @@ func checkSegment(t *testing.T, s *segment) {
 			if i > 0 && list[i-1].doc >= p.doc {
 				t.Fatalf("term %q: list does not rise at %d", text, i)
 			}
-			if e.many && s.lists[e.at].tf(p.doc) != p.tf {
+			if e.hasList && s.lists[e.at].tf(p.doc) != p.tf {
 				t.Fatalf("term %q: tf(%d) = %d, want %d", text, p.doc, s.lists[e.at].tf(p.doc), p.tf)
 			}
 			most := sc.score(impactSteps, uint32(p.tf), s.lens[p.doc])

@@ -42,7 +42,7 @@ func (x *Index) Apply(changes ...Change) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if now := x.current.Load(); len(changes) > 0 {
-		x.settle(x.next(now, lastOfEach(changes)))
+		x.publish(x.next(now, lastOfEach(changes)))
 	}
 }
 
@@ -83,7 +83,7 @@ func (x *Index) next(now *Searcher, changes []Change) *Searcher {
 		}
 	}
 	if len(changes) < memDocs && terms < memPostings {
-		to := now.with(slices.Clone(now.views))
+		to := now.withViews(slices.Clone(now.views))
 		to.extend(changes)
 		return to
 	}
@@ -101,7 +101,7 @@ func (x *Searcher) After(changes []Change) *Searcher {
 
 // withSegment returns the searcher after changes of different documents, which become a new segment.
 func (x *Searcher) withSegment(changes []Change) *Searcher {
-	to := x.with(slices.Clone(x.views))
+	to := x.withViews(slices.Clone(x.views))
 	b := x.newBuilder()
 	to.removeAll(changes, b.lose)
 	for _, c := range changes {
@@ -117,10 +117,10 @@ func (x *Searcher) withSegment(changes []Change) *Searcher {
 
 // extend applies the changes to the memtable of a searcher that is not published yet.
 func (x *Searcher) extend(changes []Change) {
-	at := slices.IndexFunc(x.views, func(v view) bool { return v.mem != nil && !v.mem.full() })
-	s, m := &segment{rising: true}, memtable{}
+	at := slices.IndexFunc(x.views, func(v view) bool { return v.mem != nil && !v.mem.isFull() })
+	s, m := &segment{isAscending: true}, memtable{}
 	if at >= 0 {
-		s, m = x.views[at].segment.grown(), *x.views[at].mem
+		s, m = x.views[at].segment.growableCopy(), *x.views[at].mem
 	}
 	s.mem = &m
 	x.removeAll(changes, func(text string, hash uint64) { m.add(text, hash, lostPosting, 0) })
@@ -131,7 +131,7 @@ func (x *Searcher) extend(changes []Change) {
 			continue
 		}
 		number := uint32(len(s.lens))
-		s.rising = s.rising && (number == 0 || d.ID > s.ids.at(number-1))
+		s.isAscending = s.isAscending && (number == 0 || d.ID > s.ids.at(number-1))
 		s.addDoc(d, x.params.CountEmpty)
 		for _, t := range d.Terms {
 			if t.TF > 0 {
@@ -152,10 +152,18 @@ func (x *Searcher) extend(changes []Change) {
 	}
 }
 
-// grown returns a copy of a memtable's segment, to which documents can be added.
-func (s *segment) grown() *segment {
-	return &segment{ids: s.ids, updated: s.updated, created: s.created, lens: s.lens, data: s.data, rising: s.rising,
-		counted: s.counted, total: s.total}
+// growableCopy returns a copy of a memtable's segment, to which documents can be added.
+func (s *segment) growableCopy() *segment {
+	return &segment{
+		ids:         s.ids,
+		updated:     s.updated,
+		created:     s.created,
+		lens:        s.lens,
+		data:        s.data,
+		isAscending: s.isAscending,
+		counted:     s.counted,
+		total:       s.total,
+	}
 }
 
 // removeAll removes the changed documents from a searcher that is not published yet. It
@@ -170,7 +178,7 @@ func (x *Searcher) removeAll(changes []Change, lose func(text string, hash uint6
 		}
 		switch dl := v.lens[number]; {
 		case v.mem != nil:
-			v.mem.termsOf(number, func(n uint32) { lose(v.mem.terms[n].text, v.mem.terms[n].hash) })
+			v.mem.eachTerm(number, func(n uint32) { lose(v.mem.terms[n].text, v.mem.terms[n].hash) })
 		case dl == unscored:
 		case c.Old != nil && min(c.Old.Len, unscored-1) == dl:
 			for _, text := range c.Old.distinct() {
@@ -188,7 +196,7 @@ func (x *Searcher) removeAll(changes []Change, lose func(text string, hash uint6
 	}
 	for _, v := range x.views {
 		if documents := wanted[v.segment]; documents != nil {
-			v.eachTermOf(documents, func(text string) { lose(text, x.hash(text)) })
+			v.eachTermIn(documents, func(text string) { lose(text, x.hash(text)) })
 		}
 	}
 }
@@ -200,13 +208,13 @@ func (x *Searcher) NeedsOld(id uint64) bool {
 	return ok && v.mem == nil
 }
 
-// settle publishes the searcher and starts merges in the background. If too many full memtables
-// (segments with the newest documents) are waiting, settle merges the memtables first. x.mu must be
+// publish makes now the current searcher and starts merges in the background. If too many full memtables
+// (segments with the newest documents) are waiting, publish merges the memtables first. x.mu must be
 // held.
-func (x *Index) settle(now *Searcher) {
-	if full := smallToMerge(now.views, x.busy()); len(full) > mostFull && full[0].mem != nil {
+func (x *Index) publish(now *Searcher) {
+	if full := smallToMerge(now.views, x.mergingViews()); len(full) > mostFull && full[0].mem != nil {
 		if s := now.merge(full); s != nil {
-			now = now.with(replace(now.views, full, s))
+			now = now.withViews(replace(now.views, full, s))
 		}
 	}
 	x.current.Store(now)
@@ -218,17 +226,17 @@ func (x *Index) settle(now *Searcher) {
 		if lane == 1 {
 			choose = largeToMerge
 		}
-		if merged := choose(now.views, x.busy()); merged != nil {
+		if merged := choose(now.views, x.mergingViews()); merged != nil {
 			x.mergeLater(now, lane, merged)
 		}
 	}
 }
 
-// busy returns the views that are being merged. x.mu must be held.
-func (x *Index) busy() []view { return slices.Concat(x.merging[:]...) }
+// mergingViews returns the views that are being merged. x.mu must be held.
+func (x *Index) mergingViews() []view { return slices.Concat(x.merging[:]...) }
 
-// with returns a searcher that has the same documents in other views.
-func (x *Searcher) with(views []view) *Searcher {
+// withViews returns a searcher that has the same documents in other views.
+func (x *Searcher) withViews(views []view) *Searcher {
 	return &Searcher{params: x.params, seed: x.seed, views: views, live: x.live, total: x.total}
 }
 
@@ -244,9 +252,9 @@ func (x *Index) mergeLater(now *Searcher, lane int, merged []view) {
 		// Discard the result if the snapshot could not be read, or if Compact was called in
 		// the meantime.
 		if now := x.current.Load(); now.Err() == nil && holdsAll(now.views, merged) {
-			to := now.with(replace(now.views, merged, s))
+			to := now.withViews(replace(now.views, merged, s))
 			if now.Err() == nil { // the merge noticed the documents that were deleted in the meantime
-				x.settle(to)
+				x.publish(to)
 			}
 		}
 	})
@@ -271,7 +279,7 @@ func (x *Index) Compact() *Searcher {
 		return now
 	}
 	if s := now.merge(now.views); now.Err() == nil {
-		now = now.with([]view{{segment: s}})
+		now = now.withViews([]view{{segment: s}})
 		x.current.Store(now)
 	}
 	return now

@@ -68,8 +68,8 @@ func (r *listReader) release() {
 	listReaders.Put(r)
 }
 
-// some decodes the next postings and returns their number.
-func (r *listReader) some() (n int, err error) {
+// decodeSome decodes the next postings and returns their number.
+func (r *listReader) decodeSome() (n int, err error) {
 	n = int(min(r.left, someRead))
 	if err := r.decode(n); err != nil {
 		return 0, err
@@ -93,8 +93,8 @@ func (r *listReader) some() (n int, err error) {
 	return n, nil
 }
 
-// longOrTF masks the bits that are 0 if eight bytes encode eight postings, that is, if no
-// distance has a second byte and no TF follows.
+// longOrTF masks two bits in each of eight bytes: whether the distance has another byte, and whether
+// a TF follows. If all these bits are 0, the eight bytes encode eight postings.
 const longOrTF = 0x8181818181818181
 
 // decode decodes the document numbers and TFs of the next n postings. A posting has one or
@@ -164,7 +164,7 @@ func (r *listReader) decode(n int) error {
 // appendPostings appends all postings to list.
 func (r *listReader) appendPostings(list []posting) ([]posting, error) {
 	for r.left > 0 {
-		n, err := r.some()
+		n, err := r.decodeSome()
 		if err != nil {
 			return list, err
 		}
@@ -178,7 +178,7 @@ func (r *listReader) appendPostings(list []posting) ([]posting, error) {
 // fillColumns adds all postings to empty columns and returns the largest impact.
 func (r *listReader) fillColumns(w *columns) (most uint8, err error) {
 	for r.left > 0 {
-		n, err := r.some()
+		n, err := r.decodeSome()
 		if err != nil {
 			return 0, err
 		}

@@ -72,7 +72,7 @@ const (
 // keepsScores reports whether the search accepts every document and multiplies no score by a
 // factor.
 func (b *maxScore) keepsScores() bool {
-	return b.filter.all && b.ask.Accept == nil && b.ask.Factor == nil
+	return b.filter.acceptsAll && b.ask.Accept == nil && b.ask.Factor == nil
 }
 
 // boundOfTenBest returns a score that at least ten documents of the view reach by their
@@ -124,13 +124,13 @@ type maxScore struct {
 	ask   *Query
 	limit int
 
-	threshold float32  // minimum estimate of a candidate (never decreases)
-	slack     float32  // factor below 1 by which an estimate may be lower than the score
-	near      []uint32 // the largest estimates so far as float bits, ascending, at most limit
-	kept      []kept   // candidates that reached the threshold
-	c0, c1    float32  // the k of a candidate is c0 + c1·dl
-	size      int      // size of the next batch
-	budget    int      // number of candidates that may still be refused before the search gives up
+	threshold float32        // minimum estimate of a candidate (never decreases)
+	slack     float32        // factor below 1 by which an estimate may be lower than the score
+	near      []uint32       // the largest estimates so far as float bits, ascending, at most limit
+	kept      []keptDocument // candidates that reached the threshold
+	c0, c1    float32        // the k of a candidate is c0 + c1·dl
+	size      int            // size of the next batch
+	budget    int            // number of candidates that may still be refused before the search gives up
 }
 
 // allTerms processes the terms in order.
@@ -206,7 +206,7 @@ func (b *maxScore) scoreColumns(c *cursor, place, minImpact, above int) {
 	part := c.part
 	c0 := b.c0
 	c1 := b.c1
-	all := b.filter.all
+	all := b.filter.acceptsAll
 	for i := 0; i < len(w.impacts) && minImpact < above &&
 		b.budget >= 0; minImpact = max(minImpact, b.minImpact(c, place)) {
 		n := 0
@@ -398,7 +398,7 @@ func (b *maxScore) offer(place int, x candidate) {
 			return
 		}
 	}
-	b.kept = append(b.kept, kept{doc: x.doc, sum: x.sum})
+	b.kept = append(b.kept, keptDocument{doc: x.doc, sum: x.sum})
 	b.push(x.sum)
 }
 
@@ -429,7 +429,7 @@ func (b *maxScore) rescore(best *topK) {
 	n, rest := 0, max(b.s.rest, leastRest)
 	for _, x := range b.kept {
 		if x.sum >= b.threshold {
-			b.kept[n] = kept{doc: x.doc, k: rest + float64(b.s.slope*float64(b.view.lens[x.doc]))}
+			b.kept[n] = keptDocument{doc: x.doc, k: rest + float64(b.s.slope*float64(b.view.lens[x.doc]))}
 			n++
 		}
 	}
@@ -455,7 +455,7 @@ const leastRest = 1e-300
 
 // rescore adds the contributions of the term to the candidates. It is scale.score, inlined
 // by hand.
-func (c *cursor) rescore(docs []kept) {
+func (c *cursor) rescore(docs []keptDocument) {
 	gain := c.gain
 	switch w := c.cols; {
 	case w == nil:
@@ -487,7 +487,7 @@ func (c *cursor) rescore(docs []kept) {
 // documents is faster than processing the postings.
 func (b *maxScore) hasFewCandidates(postings int) bool {
 	w := &b.filter
-	return !w.all && w.n*fewShare <= len(b.view.lens) && w.n*len(b.cursors) <= postings*lookUpWorth
+	return !w.acceptsAll && w.n*fewShare <= len(b.view.lens) && w.n*len(b.cursors) <= postings*lookUpWorth
 }
 
 // scoreAllCandidates scores the documents that meet the conditions, and no others.

@@ -49,8 +49,8 @@ const (
 	memLeast    = 512 // initial capacity for postings
 )
 
-// full reports whether the memtable must be converted to a segment.
-func (m *memtable) full() bool { return len(m.ends) >= memDocs || len(m.postings) >= memPostings }
+// isFull reports whether the memtable must be converted to a segment.
+func (m *memtable) isFull() bool { return len(m.ends) >= memDocs || len(m.postings) >= memPostings }
 
 // find returns the number of the term with this text and hash.
 func (m *memtable) find(text string, hash uint64) (uint32, bool) {
@@ -111,8 +111,8 @@ func (m *memtable) appendPostings(list []posting, n uint32) (_ []posting, lost i
 	return list, lost
 }
 
-// termsOf calls fn with the numbers of a document's terms.
-func (m *memtable) termsOf(number uint32, fn func(n uint32)) {
+// eachTerm calls fn with the numbers of a document's terms.
+func (m *memtable) eachTerm(number uint32, fn func(n uint32)) {
 	from := uint32(0)
 	if number > 0 {
 		from = m.ends[number-1]

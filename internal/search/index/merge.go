@@ -88,7 +88,7 @@ func hasSegment(views []view, v view) bool {
 
 // isFilling reports whether the view is of a memtable that is not full yet.
 func (v *view) isFilling() bool {
-	return v.mem != nil && !v.mem.full()
+	return v.mem != nil && !v.mem.isFull()
 }
 
 // holdsAll reports whether views contains the segments of all wanted views.

@@ -56,7 +56,7 @@ const (
 	ten          = 10  // see columns.tenth
 	bitsShare    = 32  // see columns
 	denseShare   = 8   // see columns
-	slotPostings = 4   // approximate number of postings between two elements of starts, if the term has no bits
+	slotPostings = 4   // approximate number of postings for each element of starts, if the term has no bits
 	largeTF      = 255 // see columns.large
 	impactBlock  = 32  // number of impacts that are compared at a time
 )

@@ -31,9 +31,9 @@ type query struct {
 	filter  filterSet
 	batch   [batchSize + impactBlock]candidate
 	near    []uint32 // see maxScore
-	kept    []kept
+	kept    []keptDocument
 	acc     [window]float64 // all zero outside of scan
-	busy    bool
+	isBusy  bool
 }
 
 // cursor is a query term in a view.
@@ -105,7 +105,7 @@ func (q *query) hash(text string) uint64 { return q.x.hash(text) }
 // release puts the query back into the pool, without references to strings or lists. If a
 // callback panicked, acc is not zero, so the query is dropped instead.
 func (q *query) release() {
-	if q.busy {
+	if q.isBusy {
 		return
 	}
 	clear(q.terms)
@@ -261,8 +261,8 @@ type candidate struct {
 // accesses overlap.
 const batchSize = 256
 
-// kept is a document that may be among the best.
-type kept struct {
+// keptDocument is a document that may be among the best.
+type keptDocument struct {
 	doc   uint32
 	sum   float32 // estimate of its score
 	score float64 // sum of the contributions so far, added in the order of terms

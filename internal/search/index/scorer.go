@@ -99,6 +99,6 @@ func (s scale) stretch(slope float64) float64 {
 	return 1
 }
 
-// unscored is the length of a document that has no terms and does not count in N and
+// unscored is stored as the length of a document without terms if the document is ignored in N and
 // avgdl.
 const unscored = math.MaxUint32

@@ -16,12 +16,12 @@ func (x *Searcher) Search(ask Query) []Hit {
 	}
 	q := newQuery(x, ask.Terms)
 	defer q.release()
-	q.busy = true
+	q.isBusy = true
 	best := topK{limit: min(ask.Limit, x.live), heap: q.heap[:0], least: math.SmallestNonzeroFloat64}
 	for i := range x.views {
 		q.searchView(&ask, i, &best)
 	}
-	q.heap, q.busy = best.heap, false
+	q.heap, q.isBusy = best.heap, false
 	return best.takeHits()
 }
 
@@ -68,7 +68,7 @@ func (x *Searcher) Count(ask Query) int {
 	q := newQuery(x, ask.Terms)
 	defer q.release()
 	n := 0
-	q.busy = true
+	q.isBusy = true
 	for i := range x.views {
 		v := q.openView(i)
 		q.filter.fill(v, &ask, q.hash, q.countPostings())
@@ -85,7 +85,7 @@ func (x *Searcher) Count(ask Query) int {
 			return math.SmallestNonzeroFloat64
 		})
 	}
-	q.busy = false
+	q.isBusy = false
 	return n
 }
 

@@ -23,11 +23,11 @@ type segment struct {
 
 	latestUpdates []int64 // largest values of updated, by number / 64 (see latest)
 
-	rising  bool    // the IDs are ascending
-	byID    idTable // used if the IDs are not ascending
-	counted int     // number of documents that are not unscored
-	total   uint64  // sum of dl
-	slope   float64 // slope of the scale with which the impacts were computed
+	isAscending bool    // the IDs are ascending
+	byID        idTable // used if the IDs are not ascending
+	counted     int     // number of documents that are not unscored
+	total       uint64  // sum of dl
+	slope       float64 // slope of the scale with which the impacts were computed
 
 	dict  idTable // term numbers by the hash of the text
 	terms []term  // by term number
@@ -41,13 +41,13 @@ type segment struct {
 // that posting is stored in the term itself. A term does not contain pointers, so that the
 // garbage collector does not scan the terms.
 type term struct {
-	text uint32 // reference in the arena
-	df   uint32 // number of postings
-	at   uint32 // index in lists or, without a list, the document of its only posting
-	lost int32  // number of documents in other segments that had the term and were deleted since this segment began
-	tf   uint16 // frequency in the only posting of the term, or 0 if the term has several postings or none
-	most uint8  // largest impact of its postings
-	many bool   // has a list
+	text    uint32 // reference in the arena
+	df      uint32 // number of postings
+	at      uint32 // index in lists or, without a list, the document of its only posting
+	lost    int32  // number of documents in other segments that had the term and were deleted since this segment began
+	tf      uint16 // frequency in the only posting of the term, or 0 if the term has several postings or none
+	most    uint8  // largest impact of its postings
+	hasList bool   // has a list
 }
 
 // find returns the term with this text and hash. A single posting, which does not belong to a list,
@@ -79,7 +79,7 @@ func (s *segment) foundAt(n uint32, alone *[]posting) foundTerm {
 	t := &s.terms[n]
 	f := foundTerm{df: int(t.df), lost: int(t.lost), most: t.most}
 	switch {
-	case t.many:
+	case t.hasList:
 		f.postings = s.lists[t.at]
 	case t.df > 0:
 		*alone = append(*alone, t.alone())
@@ -164,7 +164,7 @@ func (s *segment) termPostings(n int, room *[]posting) []posting {
 	}
 	t := &s.terms[n]
 	switch {
-	case t.many:
+	case t.hasList:
 		return s.lists[t.at].all(room)
 	case t.df > 0:
 		*room = append((*room)[:0], t.alone())
@@ -177,7 +177,7 @@ func (s *segment) termPostings(n int, room *[]posting) []posting {
 // number returns the number of the document with this ID. In a memtable it is the last
 // version.
 func (s *segment) number(id uint64) (uint32, bool) {
-	if s.mem != nil && !s.rising {
+	if s.mem != nil && !s.isAscending {
 		for n := len(s.lens) - 1; n >= 0; n-- {
 			if s.ids.at(uint32(n)) == id {
 				return uint32(n), true
@@ -185,17 +185,17 @@ func (s *segment) number(id uint64) (uint32, bool) {
 		}
 		return 0, false
 	}
-	if !s.rising {
+	if !s.isAscending {
 		return s.byID.find(idHash(id), func(n uint32) bool { return s.ids.at(n) == id })
 	}
 	n, ok := pagefile.Find(len(s.lens), id, func(i int) uint64 { return s.ids.at(uint32(i)) })
 	return uint32(n), ok
 }
 
-// eachTermOf calls fn for each term in each of the documents, which are given by number. In a
+// eachTermIn calls fn for each term in each of the documents, which are given by number. In a
 // segment with an image it decodes all postings. In other segments it searches the long posting
 // lists for the documents.
-func (s *segment) eachTermOf(documents []uint32, fn func(text string)) {
+func (s *segment) eachTermIn(documents []uint32, fn func(text string)) {
 	wanted := make([]bool, len(s.lens))
 	for _, number := range documents {
 		wanted[number] = true
@@ -228,7 +228,7 @@ func (s *segment) longList(n int) *postings {
 	if s.image != nil || s.mem != nil {
 		return nil
 	}
-	if !s.terms[n].many {
+	if !s.terms[n].hasList {
 		return nil
 	}
 	return &s.lists[s.terms[n].at]
@@ -294,10 +294,10 @@ func (v *view) isDeleted(number uint32) bool {
 // live returns the number of documents that are not deleted.
 func (v *view) live() int { return len(v.lens) - v.gone }
 
-// without returns the view with this document deleted. The bits are copied, unless owned
+// without returns the view with this document deleted. The bits are copied, unless ownsBits
 // is set because the current change has copied them already.
-func (v view) without(number uint32, owned bool) view {
-	if !owned {
+func (v view) without(number uint32, ownsBits bool) view {
+	if !ownsBits {
 		bits := make([]uint64, (len(v.lens)+63)/64)
 		copy(bits, v.deleted)
 		v.deleted = bits

@@ -36,7 +36,7 @@ type besideTerm struct {
 
 // neighbourShare returns the share that a neighbour at this distance contributes.
 func neighbourShare(step int, neighbour *turn) float64 {
-	if step == -1 && !neighbour.asks {
+	if step == -1 && !neighbour.isQuestion {
 		return neighbourBefore
 	}
 	return maxNeighbourShare(step)
@@ -93,7 +93,7 @@ func (t *dialogue) beside(i int, own *candidate, a *account) {
 // no candidate has a query word.
 func (t *dialogue) besideLimit() float64 {
 	t.p.besideLimit = 0
-	if !t.p.found.talks {
+	if !t.p.found.hasTalks {
 		return 0
 	}
 	rarest := -1
@@ -140,7 +140,7 @@ func (t *dialogue) limitBeside(i int, own *candidate, a *account) {
 	}
 	isAnswer := false
 	t.eachNeighbour(i, 1, nil, func(n *candidate, step int) {
-		isAnswer = isAnswer || (step == -1 && n.turn.asks && n.most > 0)
+		isAnswer = isAnswer || (step == -1 && n.turn.isQuestion && n.most > 0)
 	})
 	if isAnswer {
 		return

@@ -103,10 +103,10 @@ func deal(items iter.Seq2[Item, error], used <-chan *buildBatch, fn func(n int, 
 	return nil
 }
 
-// analyzeBatches analyzes the items of the batches. If own is set, it uses a new analyzer
+// analyzeBatches analyzes the items of the batches. If withOwnAnalyzer is set, it uses a new analyzer
 // instead of the scorer's. Once ctx is done, it passes batches on unanalyzed.
-func (r *Scorer) analyzeBatches(ctx context.Context, batches <-chan *buildBatch, own bool) {
-	if own {
+func (r *Scorer) analyzeBatches(ctx context.Context, batches <-chan *buildBatch, withOwnAnalyzer bool) {
+	if withOwnAnalyzer {
 		r = New(r.name, r.index)
 	}
 	var buf Buffer

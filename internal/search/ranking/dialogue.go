@@ -39,9 +39,9 @@ func pool(limit int) int { return max(speechPool, limit+limit/2) }
 
 // speeches are the kinds of dialogue among the hits that affect the ranking.
 type speeches struct {
-	talks  bool // turns of talks
-	chats  bool // turns of programs, if the query does not ask for these
-	wholes bool // whole dialogues
+	hasTalks  bool // turns of talks
+	hasChats  bool // turns of programs, if the query does not ask for these
+	hasWholes bool // whole dialogues
 }
 
 // countSpeeches returns the kinds of dialogue among the hits.
@@ -49,11 +49,11 @@ func (v *View) countSpeeches(p *Plan, found []index.Hit) (s speeches) {
 	for i := range found {
 		switch v.itemTurn(v.hitItem(&found[i])).kind {
 		case analysis.TurnOfTalk:
-			s.talks = true
+			s.hasTalks = true
 		case analysis.TurnOfChat:
-			s.chats = !p.you
+			s.hasChats = !p.asksProgram
 		case analysis.WholeTalk, analysis.WholeChat:
-			s.wholes = true
+			s.hasWholes = true
 		}
 	}
 	return s
@@ -63,7 +63,7 @@ func (v *View) countSpeeches(p *Plan, found []index.Hit) (s speeches) {
 // the hits of the index and their nearest neighbours.
 func (v *View) rescore(p *Plan, found []index.Hit, limit int) []index.Hit {
 	p.long = nil
-	if p.found.wholes {
+	if p.found.hasWholes {
 		for _, h := range found[:min(len(found), stretchPool)] {
 			p.long = append(p.long, h.ID)
 		}
@@ -144,7 +144,7 @@ func newDialogue(v *View, p *Plan, found []index.Hit) *dialogue {
 	}
 	slices.Sort(ids)
 	reach := uint64(0)
-	if p.found.talks {
+	if p.found.hasTalks {
 		reach = turnNext + neighbourReach
 	}
 	for _, id := range ids {
@@ -194,7 +194,7 @@ func newDialogue(v *View, p *Plan, found []index.Hit) *dialogue {
 // scoreBound returns an upper bound for the score of candidate i. Only turns of talks
 // have weights or factors above 1.
 func (t *dialogue) scoreBound(i int) float64 {
-	if t.p.found.talks {
+	if t.p.found.hasTalks {
 		return math.Inf(1)
 	}
 	_, long := slices.BinarySearch(t.p.long, t.places[i].id)
@@ -268,7 +268,7 @@ func (t *dialogue) eachNeighbour(
 	worth func(n *candidate, step int) bool,
 	fn func(n *candidate, step int),
 ) {
-	if !t.p.found.talks {
+	if !t.p.found.hasTalks {
 		return // decide without reading the entry
 	}
 	own := t.readTurn(i)
@@ -330,9 +330,9 @@ func (t *dialogue) account(i int, a *account) {
 		a.stretch = t.bestStretch(i)
 	}
 	switch {
-	case own.turn.kind == analysis.WholeChat && t.p.found.wholes:
+	case own.turn.kind == analysis.WholeChat && t.p.found.hasWholes:
 		a.weights, a.why = t.termRarities(), "how common it is"
-	case own.turn.kind == analysis.TurnOfTalk && t.p.found.talks:
+	case own.turn.kind == analysis.TurnOfTalk && t.p.found.hasTalks:
 		a.weights, a.why = t.speaker(own.turn.speaker).weights, "the name of who speaks"
 	}
 	for k, given := range a.terms {
@@ -386,11 +386,11 @@ func (t *dialogue) bestStretch(i int) []float64 {
 func (t *dialogue) appendFactors(own *candidate, terms []float64, fs []factor) []factor {
 	switch own.turn.kind {
 	case analysis.TurnOfChat:
-		if t.p.found.chats {
+		if t.p.found.hasChats {
 			fs = append(fs, factor{"a program says it", factorProgram})
 		}
 	case analysis.TurnOfTalk:
-		if !t.p.found.talks {
+		if !t.p.found.hasTalks {
 			break
 		}
 		if share := t.coverage(terms); share < 1 {
@@ -399,10 +399,10 @@ func (t *dialogue) appendFactors(own *candidate, terms []float64, fs []factor) [
 		if t.speaker(own.turn.speaker).weights != nil {
 			fs = append(fs, factor{"who speaks", factorSpeaker})
 		}
-		if own.turn.asks {
+		if own.turn.isQuestion {
 			fs = append(fs, factor{"it asks", factorAsks})
 		}
-		if t.p.when && t.tellsWhen(own) {
+		if t.p.asksWhen && t.tellsWhen(own) {
 			fs = append(fs, factor{"it tells when", factorTime})
 		}
 	}

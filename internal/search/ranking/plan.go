@@ -61,12 +61,12 @@ type Plan struct {
 	// the index cannot evaluate.
 	lookup index.Query
 
-	seed   bool                 // for the ranking Seed
-	when   bool                 // the query asks for a time
-	you    bool                 // the query addresses a program
-	found  speeches             // kinds of dialogue among the last search's best hits
-	long   []uint64             // IDs of the last search that are also ranked by their best stretch, ascending
-	accept func(id uint64) bool // filter and clauses (may be nil)
+	isSeed      bool                 // for the ranking Seed
+	asksWhen    bool                 // the query asks for a time
+	asksProgram bool                 // the query addresses a program
+	found       speeches             // kinds of dialogue among the last search's best hits
+	long        []uint64             // IDs of the last search that are also ranked by their best stretch, ascending
+	accept      func(id uint64) bool // filter and clauses (may be nil)
 
 	// besideLimit is the last search's limit for the score of a turn if only its
 	// neighbours have query words. 0 means no limit.
@@ -156,7 +156,7 @@ func (s *scanStats) Terms(prefix string) iter.Seq2[string, int] {
 func (v *View) Plan(q Query) *Plan {
 	r := v.r
 	p := &Plan{
-		seed:   r.an == nil,
+		isSeed: r.an == nil,
 		accept: q.Accept,
 		lookup: index.Query{Filter: q.Filter, Range: q.Times, Factor: q.Recency},
 	}
@@ -178,8 +178,8 @@ func (v *View) Plan(q Query) *Plan {
 	asked := r.an.Question(v.ctx, q.QueryText)
 	ws := asked.Words
 	p.StopWords = asked.StopWords
-	p.when = asked.AsksWhen
-	p.you = asked.AddressesProgram
+	p.asksWhen = asked.AsksWhen
+	p.asksProgram = asked.AddressesProgram
 	for _, c := range asked.Clauses {
 		v.addClause(p, c)
 	}
@@ -209,7 +209,7 @@ func (v *View) Plan(q Query) *Plan {
 		}
 	}
 	for i, prefix := range asked.Prefixes {
-		ts := v.beginning(prefix)
+		ts := v.termsWithPrefix(prefix)
 		for _, t := range ts[:min(len(ts), mostPrefixed)] {
 			p.Words = append(p.Words, Term{q.Prefixes[i] + "*", t, false})
 			p.lookup.Terms = append(p.lookup.Terms, index.QueryTerm{Text: t, Weight: weightPrefix})
@@ -276,17 +276,16 @@ func spanTerms(d Span) []string {
 	return nil
 }
 
-// isWholeMonth reports whether a span of this number of days is a month: from its first day to its
-// last day.
+// isWholeMonth reports whether a span with this number of days is a whole calendar month.
 func isWholeMonth(from, last time.Time, days int) bool {
 	isFromFirst := days >= 28 && from.Day() == 1
 	isToLast := from.Month() == last.Month() && last.AddDate(0, 0, 1).Day() == 1
 	return isFromFirst && isToLast
 }
 
-// beginning returns the terms with this prefix, most frequent first. If no term has the prefix, it
+// termsWithPrefix returns the terms with this prefix, most frequent first. If no term has the prefix, it
 // returns the prefix's own term.
-func (v *View) beginning(prefix analysis.Prefix) []string {
+func (v *View) termsWithPrefix(prefix analysis.Prefix) []string {
 	type count struct {
 		term string
 		df   int
@@ -312,7 +311,7 @@ func (v *View) addClause(p *Plan, asked analysis.Clause) {
 	var holds func(id uint64) bool
 	isExact := true // the index can evaluate the whole clause
 	if asked.Prefix != nil {
-		terms := v.beginning(*asked.Prefix)
+		terms := v.termsWithPrefix(*asked.Prefix)
 		holds = v.holdsAny(terms)
 		c.Filter = []index.Clause{{Terms: terms, Not: c.Not}}
 	} else {

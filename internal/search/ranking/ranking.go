@@ -56,7 +56,7 @@ type Text struct {
 // turn has the properties of an item that matter in a dialogue.
 type turn struct {
 	kind             analysis.Speech       // if the item is not a turn in a talk, no other field is set
-	asks             bool                  // the turn ends in a question
+	isQuestion       bool                  // the turn ends in a question
 	created          int64                 // in nanoseconds since 1970
 	session, speaker unique.Handle[string] // handles, because they are often compared
 	when             atomic.Int32

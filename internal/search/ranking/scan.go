@@ -44,8 +44,8 @@ func Scan(ctx context.Context, ranking string, items []Item, choice *analysis.Ch
 		return nil, err
 	}
 	p := FormulaParams(ranking)
-	// Scan leaves out terms that are not chosen, so a document may have no terms here although it
-	// has terms, and must count.
+	// Count documents without terms, because a scan stores only the chosen terms, and the text of
+	// such a document has other terms.
 	p.CountEmpty = true
 	r := New(ranking, index.New(p))
 	r.index.Fill(func(yield func(*index.Document) bool) {
@@ -80,7 +80,7 @@ func (v *View) HasMissingTerms() bool {
 // NeedAll marks the scan as insufficient if the plan needs the documents that a scan for
 // Seed leaves out.
 func (v *View) NeedAll(p *Plan) {
-	if s, ok := v.stats.(*scanStats); ok && p.seed {
+	if s, ok := v.stats.(*scanStats); ok && p.isSeed {
 		s.missed.Store(true)
 	}
 }
@@ -88,23 +88,24 @@ func (v *View) NeedAll(p *Plan) {
 // scanner searches items for terms. It finds the terms that [Scorer.Analyze] would find.
 // Only one goroutine may use a scanner.
 type scanner struct {
-	choice   *analysis.Choice
-	find     *analysis.Finder // nil for Seed
-	dates    bool             // a term may be a date of an item
-	keywords bool             // a term may be a keyword
-	buf      Buffer
-	terms    []index.Term // memory for the terms of many documents
+	choice        *analysis.Choice
+	find          *analysis.Finder // nil for Seed
+	wantsDates    bool             // a term may be a date of an item
+	wantsKeywords bool             // a term may be a keyword
+	buf           Buffer
+	terms         []index.Term // memory for the terms of many documents
 }
 
 func newScanner(ranking string, c *analysis.Choice) *scanner {
 	sc := &scanner{choice: c}
 	for _, t := range slices.Concat(c.Terms(), c.Prefixes()) {
-		sc.keywords = sc.keywords || isKeyword(t)
+		sc.wantsKeywords = sc.wantsKeywords || isKeyword(t)
 		date, ok := strings.CutPrefix(t, datePrefix)
 		// Plan looks up "date:" terms for ordinary words as well, so check whether the term is a
 		// real date
 		if ok && ranking != Seed {
-			sc.dates = sc.dates || slices.Contains(monthTerms[:], t) || date == "" || (date[0] >= '0' && date[0] <= '9')
+			sc.wantsDates = sc.wantsDates || slices.Contains(monthTerms[:], t) || date == "" ||
+				(date[0] >= '0' && date[0] <= '9')
 		}
 	}
 	if ranking != Seed {
@@ -135,10 +136,10 @@ func (sc *scanner) scan(ctx context.Context, items []Item) []index.Document {
 			sc.find.SetDoc(ctx, &d, sc.buf.fields)
 			d.Len += padding(t)
 		}
-		if sc.dates {
+		if sc.wantsDates {
 			sc.add(&d, dateTerms(t.Created), weightDate)
 		}
-		if sc.keywords {
+		if sc.wantsKeywords {
 			sc.add(&d, it.Keywords(), 1)
 		}
 		d.Terms = slices.Clone(d.Terms)

@@ -54,7 +54,7 @@ func (v *View) Search(p *Plan, limit int) []Hit {
 func (v *View) Newest(p *Plan, limit int) []Hit {
 	v.NeedAll(p)
 	lookup := p.lookup
-	if p.seed { // the index of Seed has no keywords for documents without words
+	if p.isSeed { // the index of Seed has no keywords for documents without words
 		lookup = index.Query{Accept: p.accept}
 	}
 	lookup.Limit = limit
@@ -74,7 +74,7 @@ func (v *View) Count(p *Plan, filter index.Query, accept func(id uint64) bool) i
 		filter.Terms = p.lookup.Terms
 		return v.x.Count(filter)
 	}
-	if p.seed { // see Newest
+	if p.isSeed { // see Newest
 		filter = index.Query{Accept: accept}
 	}
 	filter.Limit = math.MaxInt

@@ -148,7 +148,7 @@ func (v *View) itemTurn(it Item) *turn {
 	kind := analysis.ClassifySpeech(x.Content)
 	t := noTurns[kind]
 	if kind == analysis.TurnOfTalk {
-		t = &turn{kind: kind, asks: analysis.EndsInQuestion(x.Content), created: timestamp(x.Created),
+		t = &turn{kind: kind, isQuestion: analysis.EndsInQuestion(x.Content), created: timestamp(x.Created),
 			session: unique.Make(x.Session), speaker: unique.Make(analysis.Speaker(x.Content))}
 	}
 	kept.CompareAndSwap(nil, t)

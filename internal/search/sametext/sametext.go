@@ -62,12 +62,12 @@ const (
 
 // sample is a text in a form that is prepared for comparison.
 type sample struct {
-	index   int
-	passage Passage
-	same    string   // the normalized text (equal texts have the same value)
-	words   []uint32 // numbers of the stems in order, without stop words (nil if the text is not compared by words)
-	few     bool     // equal texts are duplicates only if they have the same heading, because the text has few words
-	sharps  string   // the words that must be identical: numbers, words with symbols, and negations
+	index       int
+	passage     Passage
+	same        string   // the normalized text (equal texts have the same value)
+	words       []uint32 // numbers of the stems in order, without stop words (nil if the text is not compared by words)
+	hasFewWords bool     // the text is so short that an equal text is a duplicate only below the same heading
+	sharps      string   // the words that must be identical: numbers, words with symbols, and negations
 }
 
 // signature returns a set with one bit for each word. Several words may have the same bit. If a
@@ -134,7 +134,7 @@ func (d *duplicates) findEqual(samples []*sample) []*sample {
 	var left []*sample
 	for _, s := range samples {
 		key := s.same
-		if s.few {
+		if s.hasFewWords {
 			key += "\x00" + s.passage.Heading
 		}
 		if f := first[key]; f != nil && s.same != "" {
@@ -293,7 +293,7 @@ type cutWord struct {
 
 // sample prepares a text for comparison.
 func (c *cutter) sample(ctx context.Context, index int, t Passage) *sample {
-	s := &sample{index: index, passage: t, few: true}
+	s := &sample{index: index, passage: t, hasFewWords: true}
 	s.same = strings.TrimRight(Fold(t.Text), ".")
 	for _, r := range t.Text {
 		if r < utf8.RuneSelf {
@@ -301,7 +301,7 @@ func (c *cutter) sample(ctx context.Context, index int, t Passage) *sample {
 		}
 		// Korean is written with spaces, but particles are attached to its words.
 		if text.IsUnspaced(r) || unicode.Is(unicode.Hangul, r) {
-			s.few = utf8.RuneCountInString(s.same) < fewRunes
+			s.hasFewWords = utf8.RuneCountInString(s.same) < fewRunes
 			return s
 		}
 	}
@@ -326,7 +326,7 @@ func (c *cutter) sample(ctx context.Context, index int, t Passage) *sample {
 			sharps = append(sharps, cut.sharp)
 		}
 	}
-	s.few = len(strings.Fields(s.same)) < fewWords
+	s.hasFewWords = len(strings.Fields(s.same)) < fewWords
 	if len(words) >= fewWords {
 		s.words = slices.Clip(words)
 	}

@@ -72,7 +72,7 @@ var All = []Mutant{
 	{
 		"snapshot-one-record-too-far",
 		"internal/log/logstore/db.go",
-		"_, err = d.replay(d.log, st, func(off int64) { offsets = append(offsets, off) }, 0)",
+		"_, err = d.replayLog(d.log, st, func(off int64) { offsets = append(offsets, off) }, 0)",
 		`
 	skipped := 0
 	_ = d.log.Read(func(r *wal.Record) error {
@@ -84,7 +84,7 @@ var All = []Mutant{
 		}
 		return nil
 	})
-	_, err = d.replay(d.log, st, func(off int64) { offsets = append(offsets, off) }, 0)`,
+	_, err = d.replayLog(d.log, st, func(off int64) { offsets = append(offsets, off) }, 0)`,
 	},
 	{
 		"snapshot-chain-not-compared",
@@ -117,7 +117,7 @@ var All = []Mutant{
 	{
 		"compaction-without-the-last-writes",
 		"internal/log/logstore/compact.go",
-		"if err := c.follow(); err != nil {\n\t\treturn 0, err\n\t}\n\tif c.log.Seq() != d.log.Seq() || " +
+		"if err := c.copyNewChanges(); err != nil {\n\t\treturn 0, err\n\t}\n\tif c.log.Seq() != d.log.Seq() || " +
 			"c.log.Chain() != d.log.Chain() {",
 		"if false {",
 	},
