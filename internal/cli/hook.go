@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -58,7 +59,7 @@ only the texts that are shown to the agent. A file ` + injection.HooksOff + ` or
 			if drain {
 				return argCount(0, 0, "")(c, given)
 			}
-			return argCount(1, 1, "the client: claude, codex, gemini, opencode, copilot or qwen")(c, given)
+			return argCount(1, 1, "the client: "+strings.Join(hook.Clients(), ", "))(c, given)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if drain {

@@ -62,59 +62,35 @@ type Report struct {
 	eventName string // event name, in the client's spelling
 }
 
-// adapter describes how a client differs from other clients.
-type adapter struct {
-	events []string // names of the events that are read; other events are ignored
-
-	// answer returns the JSON object that adds context to the conversation of the client.
-	answer func(event, context string) any
-}
-
-// namedAnswer returns an answer that names its event, as most clients expect.
-func namedAnswer(event, context string) any {
-	return map[string]any{
-		"suppressOutput":     true,
-		"hookSpecificOutput": map[string]any{"hookEventName": event, "additionalContext": context},
-	}
-}
-
-// identifyingEvents lists the events of clients whose reports identify the prompt and the tool call.
-var identifyingEvents = []string{"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "PostCompact",
-	"SubagentStop", "Stop", "SessionEnd", "AgentText"}
-
-var adapters = map[string]adapter{
-	"claude":   {identifyingEvents, namedAnswer},
-	"codex":    {identifyingEvents, namedAnswer},
-	"qwen":     {identifyingEvents, namedAnswer},
-	"opencode": {identifyingEvents, func(_, context string) any { return map[string]any{"context": context} }},
-	"gemini":   {[]string{"SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "SessionEnd"}, namedAnswer},
-	"copilot": {
-		[]string{"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop", "SessionEnd"},
-		func(_, context string) any {
-			return map[string]any{"additionalContext": context}
-		},
-	},
-}
-
 // Clients returns the names of the supported clients.
 func Clients() []string {
-	return []string{"claude", "codex", "gemini", "opencode", "copilot", "qwen"}
+	var names []string
+	for _, c := range clientfile.EventClients {
+		if c.HasHooks() {
+			names = append(names, c.Name)
+		}
+	}
+	return names
 }
 
 // Read parses the report that a client wrote to the standard input of its hook. The report has no
 // events if the client or the event is unknown, or if the input is invalid.
 func Read(client string, stdin []byte, env Env) Report {
 	report := Report{Client: client}
-	r, ok := clientfile.ReadReport(stdin)
-	if adapter, hasAdapter := adapters[client]; !hasAdapter {
+	c, _ := clientfile.FindEventClient(client)
+	if !c.HasHooks() {
 		report.Wrong = "there is no such client; oxbow setup writes hooks of those that are known"
 		return report
-	} else if !ok {
+	}
+	r, ok := clientfile.ReadReport(stdin)
+	if !ok {
 		if len(bytes.TrimSpace(stdin)) > 0 {
 			report.Wrong = "it is no report, which is JSON with a session_id"
 		}
 		return report
-	} else if !slices.Contains(adapter.events, r.Event) {
+	}
+	addEvents := eventHandlers[c.Hook.Events[r.Event]]
+	if addEvents == nil {
 		return report
 	}
 	e := session.Event{
@@ -135,7 +111,7 @@ func Read(client string, stdin []byte, env Env) Report {
 		e.Turn = "" // the turn ID is the sub-agent's own and belongs to no person's turn
 	}
 	report.eventName = r.Event
-	eventHandlers[r.Event](&report, &r, e, env.Clean)
+	addEvents(&report, &r, e, env.Clean)
 	return report
 }
 
@@ -162,7 +138,7 @@ func subagentName(r clientfile.Report, client string) string {
 	return r.AgentType
 }
 
-// eventHandlers maps the event names of all clients to functions. Each function adds the session events of
+// eventHandlers maps event names, as Claude Code spells them, to functions. Each function adds the session events of
 // a report.
 var eventHandlers = map[string]func(out *Report, r *clientfile.Report, e session.Event, clean func(string) string){
 	"SessionStart":       addSessionStart,
@@ -172,9 +148,6 @@ var eventHandlers = map[string]func(out *Report, r *clientfile.Report, e session
 	"AgentText":          addAgentText,
 	"PostCompact":        addCompaction,
 	"Stop":               addTurnEnd,
-	"BeforeAgent":        addPrompt,
-	"AfterTool":          addToolUse,
-	"AfterAgent":         addTurnEnd,
 	"SubagentStop":       addSubagentStop,
 	"SessionEnd":         addSessionEnd,
 }
@@ -233,9 +206,8 @@ func addToolUse(out *Report, r *clientfile.Report, e session.Event, clean func(s
 	if r.Tool == "" || isSubAgentReport {
 		return
 	}
-	if out.Client == "copilot" {
-		r.Tool = cmp.Or(copilotTools[r.Tool], r.Tool)
-	}
+	c, _ := clientfile.FindEventClient(out.Client)
+	r.Tool = cmp.Or(c.Hook.Tools[r.Tool], r.Tool)
 	if e, ok := transcript.CompleteCall(e, r.Tool, r.Input, o, clean); ok {
 		out.Events = append(out.Events, e)
 		out.Tool = r.Tool
@@ -268,11 +240,6 @@ func toolOutput(r *clientfile.Report) json.RawMessage {
 	}
 	return nil
 }
-
-// copilotTools maps the tool names that Copilot CLI reports to hooks, which are the names of
-// Claude Code, to the names in its transcripts.
-var copilotTools = map[string]string{"Read": "view", "Edit": "edit", "Write": "create", "Bash": "bash",
-	"Agent": "task", "Glob": "glob", "Grep": "grep", "WebFetch": "web_fetch", "WebSearch": "web_search"}
 
 func addAgentText(out *Report, r *clientfile.Report, e session.Event, clean func(string) string) {
 	if text := clean(r.Text); text != "" {
@@ -317,13 +284,17 @@ func addSessionEnd(out *Report, r *clientfile.Report, e session.Event, _ func(st
 // StartsLate reports whether the client receives the start context with the first prompt instead
 // of at the session's start. Gemini CLI writes the answer of its start hook into the person's
 // prompt, and leaves that prompt out when the session is resumed.
-func (r Report) StartsLate() bool { return r.Client == "gemini" }
+func (r Report) StartsLate() bool {
+	c, _ := clientfile.FindEventClient(r.Client)
+	return c.Hook.StartsLate
+}
 
 // ForgetsStart reports whether a client does not store the context from a session's start in the
 // conversation. Then a resumed session needs the context again. For example, the plug-in for
 // opencode adds the context to the system prompt, which opencode does not store.
 func ForgetsStart(client string) bool {
-	return client == "opencode" || client == "copilot" || client == "qwen"
+	c, _ := clientfile.FindEventClient(client)
+	return c.Hook.ForgetsStart
 }
 
 // MaxContext is the maximum context length, in characters, that all clients accept without
@@ -344,7 +315,8 @@ func (r Report) Answer(context string) []byte {
 	if runes := []rune(context); len(runes) > MaxContext-len(fenceStart+fenceEnd) {
 		context = string(runes[:MaxContext-len(fenceStart+fenceEnd+note)]) + note
 	}
-	return encodeAnswer(adapters[r.Client].answer, r.eventName, context)
+	c, _ := clientfile.FindEventClient(r.Client)
+	return encodeAnswer(c.Hook.Answer, r.eventName, context)
 }
 
 // fenceStart and end enclose the context in an answer. fenceTag matches the same tags inside a context,
@@ -364,19 +336,11 @@ func encodeAnswer(answer func(event, context string) any, event, context string)
 // Before returns the bytes to write to standard output, so that the client passes the context to
 // its model before a tool is used. It returns nil if the client does not support this.
 func Before(client, context string) []byte {
-	answer := adapters[client].answer
-	switch client {
-	case "claude", "codex": // Codex accepts no other field here
-		answer = func(event, context string) any {
-			return map[string]any{
-				"hookSpecificOutput": map[string]any{"hookEventName": event, "additionalContext": context},
-			}
-		}
-	case "copilot":
-	default:
+	c, _ := clientfile.FindEventClient(client)
+	if c.Hook.AnswerBefore == nil {
 		return nil
 	}
-	return encodeAnswer(answer, "PreToolUse", context)
+	return encodeAnswer(c.Hook.AnswerBefore, "PreToolUse", context)
 }
 
 //go:embed opencode.js

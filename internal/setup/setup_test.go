@@ -3,7 +3,6 @@
 package setup
 
 import (
-	"bytes"
 	"flag"
 	"os"
 	"path/filepath"
@@ -103,53 +102,53 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// TestGolden sets each client up where there is nothing, compares what was
-// written, does it again, and takes it out.
+// TestGolden sets each client up for the user and for a project, and compares what was written.
 func TestGolden(t *testing.T) {
 	for _, c := range Clients() {
-		for _, project := range []bool{false, true} {
-			name := c.Name
-			if project {
-				name += "-project"
+		t.Run(c.Name, func(t *testing.T) {
+			got := setUpAndRemove(t, c, false) + setUpAndRemove(t, c, true)
+			golden := filepath.Join("testdata", c.Name+".golden")
+			if *update {
+				write(t, golden, got)
 			}
-			t.Run(name, func(t *testing.T) {
-				dir := t.TempDir()
-				w, o := world(dir), options()
-				o.Project, o.Home = project, "/home/me/my notes"
-				if len(c.filesFor(w, o)) == 0 {
-					return // it has none of a project
-				}
-				write(t, filepath.Join(dir, "u/keep"), "")
-				write(t, filepath.Join(dir, "p/keep"), "")
-				before := tree(t, dir)
-				var got bytes.Buffer
-				for _, ch := range run(t, c, w, o, false) {
-					rel, _ := filepath.Rel(dir, ch.Path)
-					got.WriteString("==> " + filepath.ToSlash(rel) + "\n")
-					b, err := os.ReadFile(ch.Path)
-					if err != nil {
-						t.Fatal(err)
-					}
-					got.Write(b)
-				}
-				golden := filepath.Join("testdata", name+".golden")
-				if *update {
-					write(t, golden, got.String())
-				}
-				want, err := os.ReadFile(golden)
-				if err != nil || !bytes.Equal(got.Bytes(), bytes.ReplaceAll(want, []byte("\r\n"), []byte("\n"))) {
-					t.Errorf("%v\n%s\nwant\n%s", err, got.Bytes(), want)
-				}
-				after := tree(t, dir)
-				for _, ch := range run(t, c, w, o, false) {
-					if !ch.IsUnchanged() {
-						t.Errorf("a second run changes %s:\n%s", ch.Path, ch.Diff())
-					}
-				}
-				equalTrees(t, "twice", tree(t, dir), after)
-				run(t, c, w, o, true)
-				equalTrees(t, "removed", tree(t, dir), before)
-			})
+			want, err := os.ReadFile(golden)
+			if err != nil || got != strings.ReplaceAll(string(want), "\r\n", "\n") {
+				t.Errorf("%v\n%s\nwant\n%s", err, got, want)
+			}
+		})
+	}
+}
+
+// setUpAndRemove sets a client up where there is nothing, does it again, and takes it out. It returns what was written,
+// which is nothing if the client has no files in a project.
+func setUpAndRemove(t *testing.T, c *Client, project bool) string {
+	dir := t.TempDir()
+	w, o := world(dir), options()
+	o.Project, o.Home = project, "/home/me/my notes"
+	if len(c.filesFor(w, o)) == 0 {
+		return ""
+	}
+	write(t, filepath.Join(dir, "u/keep"), "")
+	write(t, filepath.Join(dir, "p/keep"), "")
+	before := tree(t, dir)
+	var got strings.Builder
+	for _, ch := range run(t, c, w, o, false) {
+		rel, _ := filepath.Rel(dir, ch.Path)
+		got.WriteString("==> " + filepath.ToSlash(rel) + "\n")
+		b, err := os.ReadFile(ch.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got.Write(b)
+	}
+	after := tree(t, dir)
+	for _, ch := range run(t, c, w, o, false) {
+		if !ch.IsUnchanged() {
+			t.Errorf("a second run changes %s:\n%s", ch.Path, ch.Diff())
 		}
 	}
+	equalTrees(t, "twice", tree(t, dir), after)
+	run(t, c, w, o, true)
+	equalTrees(t, "removed", tree(t, dir), before)
+	return got.String()
 }

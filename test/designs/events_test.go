@@ -13,8 +13,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/oxbow-memory/oxbow/internal/hook"
 )
 
 // layoutNames are the layouts of the five designs.
@@ -321,7 +319,7 @@ func (w *world) checkStored(t *testing.T) {
 // TestEventsOfClients tests the start of a session and an edit for each client in each layout.
 func TestEventsOfClients(t *testing.T) {
 	for _, layout := range layoutNames {
-		for _, client := range hook.Clients() {
+		for _, client := range recordedClients() {
 			t.Run(layout+"/"+client, func(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t, row{layout: layout}, client)

@@ -32,6 +32,9 @@ type EventClient struct {
 
 	UniqueCalls bool // the IDs of calls are unique across all sessions
 
+	Hook  HookForm // the client's hooks
+	Tools Tools    // the client's tools
+
 	home clientHome
 
 	// roots returns the directories of a client that may have several directories. It is nil for a
@@ -52,13 +55,17 @@ var EventClients = []EventClient{
 		Transcripts: []TranscriptPlace{{"projects", isJSONL}, {promptLines, isPromptList}},
 		Resume:      "claude --resume=", ShowsResponses: true, UniqueCalls: true,
 		home: clientHome{variable: "CLAUDE_CONFIG_DIR", dir: ".claude"}, roots: claudeRoots,
+		Hook:  HookForm{Events: commonEvents, Answer: namedAnswer, AnswerBefore: onlyNamedAnswer},
+		Tools: toolsOfClaude,
 	},
 	{
 		Name: "codex", Recognizes: isCodex, NewReader: newCodex, AnswerLine: codexAnswer,
 		Transcripts: []TranscriptPlace{{"sessions", IsRollout}, {"archived_sessions", IsRollout},
 			{promptLines, isPromptList}},
 		Resume: "codex resume ", UniqueCalls: true,
-		home: clientHome{variable: "CODEX_HOME", dir: ".codex"},
+		home:  clientHome{variable: "CODEX_HOME", dir: ".codex"},
+		Hook:  HookForm{Events: commonEvents, Answer: namedAnswer, AnswerBefore: onlyNamedAnswer},
+		Tools: toolsOfCodex,
 	},
 	{
 		Name: "gemini", Recognizes: isGemini, NewReader: newGemini, AnswerLine: geminiAnswer,
@@ -67,6 +74,8 @@ var EventClients = []EventClient{
 		}}},
 		Resume: "gemini --resume=", UnnamedCalls: true,
 		home: clientHome{variable: "GEMINI_CLI_HOME", below: ".gemini"}, roots: geminiRoots,
+		Hook:  HookForm{Events: geminiEvents, Answer: namedAnswer, StartsLate: true},
+		Tools: toolsOfGemini,
 	},
 	{
 		Name: "copilot", Recognizes: isCopilot, NewReader: newCopilot, AnswerLine: copilotAnswer,
@@ -74,6 +83,9 @@ var EventClients = []EventClient{
 			{"history-session-state", func(p string) bool { return IsTranscript(p) || isOldCopilot(p) }}},
 		Resume: "copilot --resume=",
 		home:   clientHome{variable: "COPILOT_HOME", dir: ".copilot"}, roots: copilotRoots,
+		Hook: HookForm{Events: copilotEvents, Answer: additionalContext, AnswerBefore: additionalContext,
+			Tools: copilotToolNames, ForgetsStart: true, Server: "github-copilot"},
+		Tools: toolsOfCopilot,
 	},
 	{
 		Name: "qwen", Recognizes: isQwen, NewReader: newQwen, AnswerLine: qwenAnswer,
@@ -85,6 +97,8 @@ var EventClients = []EventClient{
 		},
 		Resume: "qwen --resume=",
 		home:   clientHome{variable: "QWEN_HOME", dir: ".qwen"}, roots: qwenRoots,
+		Hook:  HookForm{Events: commonEvents, Answer: namedAnswer, ForgetsStart: true},
+		Tools: toolsOfQwen,
 	},
 	{
 		Name: "opencode", Recognizes: isOpencode, NewReader: newOpencode, AnswerLine: opencodeAnswer,
@@ -92,91 +106,99 @@ var EventClients = []EventClient{
 			{"", func(p string) bool { return isOpencodeDatabase(p) || isOpencodeSession(p) }},
 		},
 		Resume: "opencode --session=", roots: opencodeRoots,
+		Hook:  HookForm{Events: commonEvents, Answer: pluginAnswer, ForgetsStart: true},
+		Tools: toolsOfOpencode,
 	},
 	{
-		Name: "cursor", Recognizes: isCursor, NewReader: newCursor, roots: cursorRoots,
+		Name: "cursor", Recognizes: isCursor, NewReader: newCursor, roots: cursorRoots, Tools: toolsOfCursor,
 		Transcripts: []TranscriptPlace{
 			{"globalStorage", endsWith("/globalStorage/state.vscdb")},
 			{"projects", func(p string) bool { return isJSONL(p) && strings.Contains(p, "/agent-transcripts/") }},
 		},
 	},
 	{
-		Name: "vscode", Recognizes: isVSCode, NewReader: newVSCode, roots: vscodeRoots,
+		Name: "vscode", Recognizes: isVSCode, NewReader: newVSCode, roots: vscodeRoots, Tools: toolsOfVSCode,
 		Transcripts: []TranscriptPlace{
 			{"workspaceStorage", func(p string) bool { return isJSON(p) && strings.Contains(p, "/chatSessions/") }},
 			{"globalStorage/emptyWindowChatSessions", isJSON},
 		},
 	},
 	{
-		Name: "zed", Recognizes: isZed, NewReader: newZed,
+		Name: "zed", Recognizes: isZed, NewReader: newZed, Tools: toolsOfZed,
 		Transcripts: []TranscriptPlace{{"threads", endsWith("/threads.db")}},
 		roots:       func(b baseDirs) []string { return append(b.data("zed"), b.data("Zed")...) },
 	},
 	{
-		Name: "goose", Recognizes: isGoose, NewReader: newGoose, roots: gooseRoots,
+		Name: "goose", Recognizes: isGoose, NewReader: newGoose, roots: gooseRoots, Tools: toolsOfGoose,
 		Transcripts: []TranscriptPlace{{"sessions", func(p string) bool {
 			return isJSONL(p) || strings.HasSuffix(p, "/sessions.db")
 		}}},
 	},
 	{
-		Name: "cline", Recognizes: isCline, NewReader: newCline, roots: clineRoots,
+		Name: "cline", Recognizes: isCline, NewReader: newCline, roots: clineRoots, Tools: toolsOfCline,
 		Transcripts: []TranscriptPlace{{"tasks", IsTask}, {"sessions", endsWith(".messages.json")}},
 	},
 	{
-		Name: "roo", Recognizes: isCline, NewReader: newCline,
+		Name: "roo", Recognizes: isCline, NewReader: newCline, Tools: toolsOfCline,
 		Transcripts: []TranscriptPlace{{"tasks", IsTask}},
 		roots:       func(b baseDirs) []string { return b.extension("rooveterinaryinc.roo-cline") },
 	},
 	{
-		Name: "kilo", Recognizes: isCline, NewReader: newCline,
+		Name: "kilo", Recognizes: isCline, NewReader: newCline, Tools: toolsOfCline,
 		Transcripts: []TranscriptPlace{{"tasks", IsTask}},
 		roots:       func(b baseDirs) []string { return b.extension("kilocode.kilo-code") },
 	},
 	{
-		Name: "pi", Recognizes: isPi, NewReader: newPi,
+		Name: "pi", Recognizes: isPi, NewReader: newPi, Tools: toolsOfPi,
 		Transcripts: []TranscriptPlace{{"sessions", isJSONL}},
 		roots:       func(b baseDirs) []string { return []string{b.home("PI_CODING_AGENT_DIR", ".pi/agent")} },
 	},
 	{
-		Name: "openclaw", Recognizes: isPi, NewReader: newPi,
+		Name: "openclaw", Recognizes: isPi, NewReader: newPi, Tools: toolsOfOpenclaw,
 		Transcripts: []TranscriptPlace{{"agents", func(p string) bool {
 			return isJSONL(p) && strings.Contains(p, "/sessions/") && !strings.HasSuffix(p, ".trajectory.jsonl")
 		}}},
 		roots: openclawRoots,
 	},
 	{
-		Name: "amp", Recognizes: isAmp, NewReader: newAmp,
+		Name: "amp", Recognizes: isAmp, NewReader: newAmp, Tools: toolsOfAmp,
 		Transcripts: []TranscriptPlace{{"threads", func(p string) bool {
 			return strings.HasSuffix(p, ".json") && strings.Contains(p, "/T-")
 		}}},
 		roots: func(b baseDirs) []string { return b.data("amp") },
 	},
 	{
-		Name: "crush", Recognizes: isCrush, NewReader: newCrush, roots: crushRoots,
+		Name: "crush", Recognizes: isCrush, NewReader: newCrush, roots: crushRoots, Tools: toolsOfCrush,
 		Transcripts: []TranscriptPlace{{"", endsWith("/crush.db")}},
 	},
 	{
-		Name: "hermes", Recognizes: isHermes, NewReader: newHermes,
+		Name: "hermes", Recognizes: isHermes, NewReader: newHermes, Tools: toolsOfHermes,
 		Transcripts: []TranscriptPlace{{"", func(p string) bool {
 			return strings.HasSuffix(p, "/state.db") || (isJSONL(p) && strings.Contains(p, "/sessions/"))
 		}}},
 		roots: func(b baseDirs) []string { return []string{b.home("HERMES_HOME", ".hermes")} },
 	},
 	{
-		Name: "kimi", Recognizes: isKimi, NewReader: newKimi, roots: kimiRoots,
+		Name: "kimi", Recognizes: isKimi, NewReader: newKimi, roots: kimiRoots, Tools: toolsOfKimi,
 		Transcripts: []TranscriptPlace{{"sessions", endsWith("/wire.jsonl")}},
 	},
 }
 
 // FindEventClient returns the client with a name. It returns false if the client is not in the table.
 func FindEventClient(name string) (EventClient, bool) {
-	for _, c := range EventClients {
-		if c.Name == name {
-			return c, true
+	for i := range EventClients {
+		if EventClients[i].Name == name {
+			return EventClients[i], true
 		}
 	}
 	return EventClient{}, false
 }
+
+// HasHooks reports whether the reports of the client's hooks are read.
+func (c EventClient) HasHooks() bool { return c.Hook.Answer != nil }
+
+// HasHome reports whether the client has a directory for its settings and transcripts; see [Home].
+func (c EventClient) HasHome() bool { return c.home != clientHome{} }
 
 // Recognize returns the name of the client that writes such lines, or "" if it is unknown. If several
 // clients do, it prefers the expected client.

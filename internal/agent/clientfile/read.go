@@ -5,7 +5,7 @@
 // their files.
 //
 // Transcripts are converted to events, which are the same for all clients. The archive of sessions and the annotations
-// both read these events. To add a client, add a file with an [EventReader] and a row in [EventClients].
+// both read these events. CONTRIBUTING.md lists the files that a new client needs.
 //
 // Most of a line is data that callers ignore, such as a tool's output. The fields are therefore
 // found without decoding the rest of the line.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -333,18 +334,10 @@ func isInside(dir, other string) bool {
 // metadata.
 func RequestCaller(clientName string, meta map[string]any) Caller {
 	var c Caller
-	for _, k := range []struct{ prefix, client string }{
-		{"claude", "claude"},
-		{"codex", "codex"},
-		{"gemini", "gemini"},
-		{"opencode", "opencode"},
-		{"github-copilot", "copilot"},
-		{"copilot", "copilot"},
-		{"qwen", "qwen"},
-	} {
-		if strings.HasPrefix(strings.ToLower(clientName), k.prefix) {
-			c.Client = k.client
-			break
+	name := strings.ToLower(clientName)
+	for _, known := range clientfile.EventClients {
+		if known.HasHooks() && isNameOf(name, known) {
+			c.Client = known.Name
 		}
 	}
 	get := func(keys ...string) string {
@@ -366,4 +359,9 @@ func RequestCaller(clientName string, meta map[string]any) Caller {
 		}
 	}
 	return c
+}
+
+// isNameOf reports whether a client introduces itself to MCP servers with such a name, which is in lower case.
+func isNameOf(name string, c clientfile.EventClient) bool {
+	return strings.HasPrefix(name, c.Name) || (c.Hook.Server != "" && strings.HasPrefix(name, c.Hook.Server))
 }

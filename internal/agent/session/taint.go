@@ -15,46 +15,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
 // Warned is contained in every answer of this program that includes a tainted entry. A call that
 // returned such an answer has read text by others.
 const Warned = "others may have had a part in what it says"
-
-// webTools lists, by client, the tools that read the web, mail or chats.
-var webTools = map[string][]string{
-	"claude":   {"WebFetch", "WebSearch"},
-	"codex":    {"web_search", "web_search_call", "web.run", "browser"},
-	"gemini":   {"web_fetch", "google_web_search", "WebFetch", "GoogleSearch"},
-	"qwen":     {"web_fetch", "web_search", "WebFetch", "WebSearch"},
-	"opencode": {"webfetch", "websearch", "codesearch"},
-	"copilot":  {"web_fetch", "web_search", "fetch_copilot_cli_documentation", "WebFetch", "WebSearch"},
-	"cursor":   {"web_search", "web_fetch", "WebSearch", "WebFetch", "CallMcpTool", "fetch_pull_request"},
-	"vscode":   {"fetch_webpage", "github_repo", "copilot_fetchWebPage", "vscode_fetchWebPage_internal"},
-	"zed":      {"fetch", "web_search"},
-	"goose":    {"computercontroller__web_scrape", "computercontroller__web_search"},
-	"cline":    clineWebTools,
-	"roo":      clineWebTools,
-	"kilo":     clineWebTools,
-	"openclaw": {"web_search", "web_fetch", "browser", "message"},
-	"amp":      {"read_web_page", "web_search", "librarian"},
-	"crush":    {"fetch", "agentic_fetch", "web_fetch", "web_search", "sourcegraph", "download"},
-	"hermes":   {"web_search", "web_extract", "browser_navigate", "browser_snapshot"},
-	"kimi":     {"SearchWeb", "FetchURL", "WebSearch"},
-}
-
-var clineWebTools = []string{"web_fetch", "web_search", "browser_action", "use_mcp_tool", "access_mcp_resource",
-	"fetch_web_content"}
-
-// gooseExtensions are the extensions that are a part of Goose. Their tools have the names of MCP tools.
-var gooseExtensions = []string{"developer", "todo", "platform", "memory"}
-
-// openTools lists, by client, built-in tools that are named like MCP tools.
-var openTools = map[string][]string{
-	"opencode": {"apply_patch", "plan_exit", "plan_enter"},
-	"copilot":  {},
-}
 
 // ownServers lists the names under which setup registers this program's MCP server. Another
 // program's server with such a name is mistaken for it.
@@ -182,7 +149,7 @@ func (c *Call) taint(client, dir string, wrote []string) string {
 	switch server := c.server(client); {
 	case server != "" && !slices.Contains(ownServers, strings.ToLower(server)):
 		arg = c.Asked
-	case c.Asked != "" || slices.Contains(webTools[client], c.Tool):
+	case c.Asked != "" || isForeignTool(client, c.Tool):
 		arg = c.Asked
 	default:
 		arg = c.readsForeign(dir, wrote)
@@ -201,38 +168,32 @@ func (c *Call) server(client string) string {
 		server, _, _ := strings.Cut(rest, "__")
 		return server
 	}
-	name, apart := c.Tool, ""
-	switch client {
-	case "gemini", "cursor", "vscode", "crush", "hermes":
-		rest, ok := strings.CutPrefix(name, "mcp_")
-		if !ok {
-			return ""
-		}
-		name, apart = rest, "_"
-	case "goose":
-		apart = "__"
-		if extension, _, _ := strings.Cut(name, apart); slices.Contains(gooseExtensions, extension) {
-			return ""
-		}
-	case "opencode":
-		apart = "_"
-	case "copilot":
-		apart = "-"
-	default:
+	known, _ := clientfile.FindEventClient(client)
+	tools := known.Tools
+	separator := tools.ServerName.Separator
+	name, ok := strings.CutPrefix(c.Tool, tools.ServerName.Prefix)
+	if !ok || separator == "" {
 		return ""
 	}
-	if slices.Contains(openTools[client], name) || slices.Contains(webTools[client], name) {
+	if slices.Contains(tools.LikeServers, name) || slices.Contains(tools.Foreign, name) {
 		return ""
 	}
 	for _, own := range ownServers {
-		if strings.HasPrefix(name, own+apart) {
+		if strings.HasPrefix(name, own+separator) {
 			return own
 		}
 	}
-	if i := strings.Index(name, apart); i > 0 {
-		return name[:i]
+	server, _, ok := strings.Cut(name, separator)
+	if !ok || slices.Contains(tools.OwnServers, server) {
+		return ""
 	}
-	return ""
+	return server
+}
+
+// isForeignTool reports whether a client's tool reads the web, mail or chats.
+func isForeignTool(client, tool string) bool {
+	known, _ := clientfile.FindEventClient(client)
+	return slices.Contains(known.Tools.Foreign, tool)
 }
 
 // readsForeign returns the first path or command part with which the call reads text by

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
@@ -16,35 +17,23 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 )
 
-// sessionSources maps the names of programs whose files contain sessions to the names of their clients in the archive.
-// Names that are not in the map belong to formats of entries.
-var sessionSources = map[string]string{
-	"amp":           "amp",
-	"chatgpt":       transcript.ChatGPT,
-	"claude-code":   "claude",
-	"claude-export": transcript.ClaudeAI,
-	"cline":         "cline",
-	"codex":         "codex",
-	"copilot":       "copilot",
-	"crush":         "crush",
-	"cursor":        "cursor",
-	"gemini":        "gemini",
-	"goose":         "goose",
-	"hermes":        "hermes",
-	"kilo":          "kilo",
-	"kimi":          "kimi",
-	"opencode":      "opencode",
-	"pi":            "pi",
-	"qwen":          "qwen",
-	"roo":           "roo",
-	"vscode":        "vscode",
-	"zed":           "zed",
+// sessionSources returns a map from the names of programs whose files contain sessions to the names of their clients
+// in the archive. Names that are not in the map belong to formats of entries.
+func sessionSources() map[string]string {
+	sources := map[string]string{"chatgpt": transcript.ChatGPT, "claude-export": transcript.ClaudeAI,
+		"claude-code": "claude"}
+	for _, c := range clientfile.EventClients {
+		if c.Name != "claude" && !slices.Contains(exchange.Formats(), c.Name) {
+			sources[c.Name] = c.Name
+		}
+	}
+	return sources
 }
 
 // Sources returns the names of the programs and formats that Import reads, in alphabetical order.
 func Sources() []string {
 	names := exchange.Formats()
-	for name := range sessionSources {
+	for name := range sessionSources() {
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -92,7 +81,7 @@ func (c *contents) addEntries(path string, format exchange.Format) {
 // sortPaths determines whether each path contains sessions, entries, or both.
 func (in *In) sortPaths() (contents, error) {
 	c := contents{sessions: map[string][]string{}, formats: map[string]exchange.Format{}}
-	client := sessionSources[in.From]
+	client := sessionSources()[in.From]
 	for _, path := range in.Paths {
 		var err error
 		switch {

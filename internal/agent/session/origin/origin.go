@@ -3,7 +3,7 @@
 // Package origin judges the origin of a text that a tool returned to an agent: the project and the
 // agent itself, somebody else, or an unknown program.
 //
-// The origin depends on the source of the bytes: the tool ([tables]), the program that a command
+// The origin depends on the source of the bytes: the tool ([clientfile.Tools]), the program that a command
 // runs ([programs]), and the files that the tool or the program reads. Links are resolved first. A
 // file in a directory of foreign code in the project, such as node_modules, is foreign. Any other
 // file is the agent's own if the agent wrote it last, or if git tracks it in the project and nobody

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
+
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
@@ -379,13 +381,13 @@ func FuzzJudge(f *testing.F) {
 	f.Add("apply_patch", `{"input":"*** Add File: a\n"}`, "")
 	f.Add("git", `{"command":["git","log"]}`, "commit abcdefa")
 	f.Fuzz(func(t *testing.T, tool, input, output string) {
-		for client := range tables {
+		for _, c := range clientfile.EventClients {
 			v := Judge(
-				Call{Client: client, Tool: tool, Input: json.RawMessage(input), Dir: "/nowhere", Output: output},
+				Call{Client: c.Name, Tool: tool, Input: json.RawMessage(input), Dir: "/nowhere", Output: output},
 				Machine{},
 			)
 			if ((v.What == "") != (v.Level == Own) && tool != "") || len(v.What) > maxWhat {
-				t.Errorf("%s: level %d, what %q", client, v.Level, v.What)
+				t.Errorf("%s: level %d, what %q", c.Name, v.Level, v.What)
 			}
 		}
 	})

@@ -219,7 +219,8 @@ func FindDirectories(home string, getenv func(string) string, projects ...string
 
 // hasDirectory reports whether a client's hooks report sessions, so that its directory is watched.
 func hasDirectory(client string) bool {
-	return slices.Contains([]string{"claude", "codex", "gemini", "copilot", "qwen"}, client)
+	c, _ := clientfile.FindEventClient(client)
+	return c.HasHooks() && c.HasHome()
 }
 
 // projectDirectory returns the first directory below dir that belongs to one of the projects, or "" if none exists.

@@ -1,0 +1,73 @@
+// This file lists the hooks of the clients: the events that a client reports, and the form of an answer.
+
+package clientfile
+
+// HookForm describes the hooks of a client. The zero HookForm means that the reports of the client are not read.
+type HookForm struct {
+	// Events maps the names of the events that are read to the names that Claude Code has for them. Other events are
+	// ignored.
+	Events map[string]string
+
+	// Answer returns the JSON object that adds a context to the conversation. The event has the client's name.
+	Answer func(event, context string) any
+
+	// AnswerBefore is like Answer, for the event before a tool is used. It is nil if the client cannot add a context
+	// at this moment.
+	AnswerBefore func(event, context string) any
+
+	// Tools maps the names of tools in reports to the names in transcripts, if they differ.
+	Tools map[string]string
+
+	// StartsLate is set if the client must get the context of a session's start with the first prompt.
+	StartsLate bool
+
+	// ForgetsStart is set if the client does not store the context of a session's start in the conversation. Then a
+	// resumed session needs the context again.
+	ForgetsStart bool
+
+	// Server is the beginning of the name with which the client introduces itself to MCP servers, if the name does
+	// not begin with the client's name.
+	Server string
+}
+
+// commonEvents contains the events of clients whose reports identify the prompt and the tool call.
+var commonEvents = map[string]string{
+	"SessionStart": "SessionStart", "UserPromptSubmit": "UserPromptSubmit", "PostToolUse": "PostToolUse",
+	"PostToolUseFailure": "PostToolUseFailure", "PostCompact": "PostCompact", "SubagentStop": "SubagentStop",
+	"Stop": "Stop", "SessionEnd": "SessionEnd", "AgentText": "AgentText",
+}
+
+// geminiEvents contains the events of Gemini CLI.
+var geminiEvents = map[string]string{"SessionStart": "SessionStart", "BeforeAgent": "UserPromptSubmit",
+	"AfterTool": "PostToolUse", "AfterAgent": "Stop", "SessionEnd": "SessionEnd"}
+
+// copilotEvents contains the events of Copilot CLI.
+var copilotEvents = map[string]string{"SessionStart": "SessionStart", "UserPromptSubmit": "UserPromptSubmit",
+	"PostToolUse": "PostToolUse", "PostToolUseFailure": "PostToolUseFailure", "Stop": "Stop",
+	"SessionEnd": "SessionEnd"}
+
+// copilotToolNames maps the tool names that Copilot CLI reports to hooks, which are the names of Claude Code, to the
+// names in its transcripts.
+var copilotToolNames = map[string]string{"Read": "view", "Edit": "edit", "Write": "create", "Bash": "bash",
+	"Agent": "task", "Glob": "glob", "Grep": "grep", "WebFetch": "web_fetch", "WebSearch": "web_search"}
+
+// namedAnswer returns an answer that names its event, as most clients expect.
+func namedAnswer(event, context string) any {
+	return map[string]any{
+		"suppressOutput":     true,
+		"hookSpecificOutput": map[string]any{"hookEventName": event, "additionalContext": context},
+	}
+}
+
+// onlyNamedAnswer is like namedAnswer, without other fields, which Codex refuses before a tool is used.
+func onlyNamedAnswer(event, context string) any {
+	return map[string]any{
+		"hookSpecificOutput": map[string]any{"hookEventName": event, "additionalContext": context},
+	}
+}
+
+// additionalContext returns the answer for Copilot CLI.
+func additionalContext(_, context string) any { return map[string]any{"additionalContext": context} }
+
+// pluginAnswer returns the answer for our plug-in for opencode.
+func pluginAnswer(_, context string) any { return map[string]any{"context": context} }
