@@ -49,7 +49,7 @@ func (b *Store) Blame(ctx context.Context, file string) ([]Line, error) {
 			out[n-1].Why = append(out[n-1].Why, f)
 		}
 	}
-	if b.repo == nil || p.head == "" || p.partial != nil {
+	if b.repo == nil || !p.hasHistory() {
 		return out, p.partialError()
 	}
 	if err := b.blameCommits(ctx, p.head, file, lines, out); err != nil {

@@ -40,10 +40,12 @@ const alikeOnly = .49
 // find chooses the position of the block. Blob is the text's blob name.
 func (s *blockSearch) find(blob string) match {
 	r := s.record
-	if len(r.Block) == 0 || (r.Span.Len() == 0 && len(s.text.lines) == 0) {
+	isEmptyFile := r.Span.Len() == 0 && len(s.text.lines) == 0
+	if len(r.Block) == 0 || isEmptyFile {
 		return notFound
 	}
-	if r.Blob != "" && r.Blob == blob && r.hasBlock(s.text.lines) {
+	isSameFile := r.Blob != "" && r.Blob == blob
+	if isSameFile && r.hasBlock(s.text.lines) {
 		return match{r.Span, Exact, 1, "the file is as it was then"}
 	}
 	ways := waysWithOld

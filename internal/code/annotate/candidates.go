@@ -44,15 +44,29 @@ func (s *blockSearch) copiesOutside(taken []bool) []candidate {
 	var out []candidate
 	for _, at := range p.postings.of(p.in.lines[head[rare]]) {
 		first := int(at) - rare
-		if first < 0 || first+n > len(p.lines) || !slices.Equal(p.lines[first:first+len(head)], head) ||
-			!slices.Equal(p.lines[first+n-len(tail):first+n], tail) ||
-			(r.Cut > 0 && hashLines(p.lines[first:first+n]) != r.Hash) ||
-			(taken != nil && slices.Contains(taken[first:first+n], true)) {
+		if !s.hasCopyAt(first, head, tail) {
+			continue
+		}
+		if taken != nil && slices.Contains(taken[first:first+n], true) {
 			continue
 		}
 		out = append(out, candidate{first: first, end: first + n, distance: lineDistance(first, r.Span.First-1)})
 	}
 	return out
+}
+
+// hasCopyAt reports whether the text has the lines of the block from index first on. The block begins with the lines of
+// head and ends with those of tail, which is empty if the block was not cut.
+func (s *blockSearch) hasCopyAt(first int, head, tail []string) bool {
+	r, lines := s.record, s.text.lines
+	end := first + len(r.Block) + r.Cut
+	if first < 0 || end > len(lines) {
+		return false
+	}
+	if !slices.Equal(lines[first:first+len(head)], head) || !slices.Equal(lines[end-len(tail):end], tail) {
+		return false
+	}
+	return r.Cut == 0 || hashLines(lines[first:end]) == r.Hash
 }
 
 // unchangedLines returns the lines of the block in the old version that are unchanged.

@@ -83,9 +83,7 @@ func (r *Report) checkSidecar(full string, data []byte) {
 		n++
 		if text := bytes.TrimSpace(l); len(text) > 0 {
 			r.Lines++
-			if rec, _, _, err := parseLine(text); err == nil && rec != nil && rec.Cut == 0 &&
-				len(rec.Block) == rec.Span.Len() &&
-				len(rec.Block) > 0 && rec.Hash != "" && hashLines(rec.Block) != rec.Hash {
+			if rec, _, _, _ := parseLine(text); rec != nil && rec.contradictsHash() {
 				r.Problems = append(
 					r.Problems,
 					Problem{full, n, at, "the lines it keeps are not those that its hash is of"},
@@ -94,4 +92,11 @@ func (r *Report) checkSidecar(full string, data []byte) {
 		}
 		at += int64(len(l))
 	}
+}
+
+// contradictsHash reports whether the record has all lines of its block, and these do not have its hash.
+func (r *Record) contradictsHash() bool {
+	isWhole := r.Cut == 0 && len(r.Block) == r.Span.Len()
+	hasLines := len(r.Block) > 0 && r.Hash != ""
+	return isWhole && hasLines && hashLines(r.Block) != r.Hash
 }

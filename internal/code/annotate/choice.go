@@ -64,7 +64,7 @@ func (s *blockSearch) chooseCopy(cs []candidate) match {
 		return notFound
 	}
 	best := cs[0]
-	if best.context < nearContext && (len(cs) > 1 || !isDistinctive(s.record.Block)) {
+	if best.context < nearContext && !s.isUnmistakable(cs) {
 		return notFound
 	}
 	confidence := .8 + .18*best.context
@@ -82,6 +82,11 @@ func (s *blockSearch) chooseCopy(cs []candidate) match {
 	return m
 }
 
+// isUnmistakable reports whether the block can be found by its text alone.
+func (s *blockSearch) isUnmistakable(cs []candidate) bool {
+	return len(cs) == 1 && isDistinctive(s.record.Block)
+}
+
 func shareInWords(f float64) string {
 	switch {
 	case f >= .99:
@@ -96,7 +101,7 @@ func shareInWords(f float64) string {
 
 // chooseUnique chooses the block if its text is distinctive and occurs exactly once.
 func (s *blockSearch) chooseUnique(cs []candidate) match {
-	if len(cs) != 1 || !isDistinctive(s.record.Block) {
+	if !s.isUnmistakable(cs) {
 		return notFound
 	}
 	return s.chooseCopy(cs)
@@ -106,7 +111,10 @@ func (s *blockSearch) chooseUnique(cs []candidate) match {
 // copy of the block.
 func (s *blockSearch) chooseUniqueBlock(cs []candidate) match {
 	m := s.chooseUnique(cs)
-	if m.placing == Lost || s.record.Span.Len() < 2 || s.isContested(cs[0]) {
+	if m.placing == Lost || s.record.Span.Len() < 2 {
+		return notFound
+	}
+	if s.isContested(cs[0]) {
 		return notFound
 	}
 	return m
@@ -132,12 +140,19 @@ func (s *blockSearch) chooseMoved(cs []candidate) match {
 func bestWindow(cs []candidate) candidate {
 	best := cs[0]
 	for _, c := range cs[1:] {
-		isNearer := c.end-c.first == best.end-best.first && c.distance < best.distance
-		if c.place == best.place && (c.inOrder > best.inOrder || (c.inOrder == best.inOrder && isNearer)) {
+		if c.place == best.place && c.isBetterThan(&best) {
 			best = c
 		}
 	}
 	return best
+}
+
+// isBetterThan compares two windows at the same supposed position of the block.
+func (c *candidate) isBetterThan(o *candidate) bool {
+	if c.inOrder != o.inOrder {
+		return c.inOrder > o.inOrder
+	}
+	return c.end-c.first == o.end-o.first && c.distance < o.distance
 }
 
 // chooseReplacement chooses the lines that replaced the block and may be a new version of it. It chooses none if
@@ -150,7 +165,8 @@ func (s *blockSearch) chooseReplacement(cs []candidate) match {
 	c := bestWindow(cs)
 	block := s.blockLines()
 	isShort := len(block) == 1 && countLetters(block[0]) < fewLetters
-	if isShort && c.similarity < sameWords && s.sharedContext(c.span()) < littleContext {
+	isVague := isShort && c.similarity < sameWords
+	if isVague && s.sharedContext(c.span()) < littleContext {
 		return notFound
 	}
 	if s.hasCloserRival(c) {
@@ -189,7 +205,10 @@ func (s *blockSearch) isContested(c candidate) bool {
 	old := blockSearch{text: f.index, record: s.record}
 	for _, o := range old.findCopies() {
 		copied := Record{Span: o.span()}
-		if copied.Span == s.record.Span || f.to[o.first] >= 0 || !copied.SetLines(f.lines) {
+		if copied.Span == s.record.Span || f.to[o.first] >= 0 {
+			continue
+		}
+		if !copied.SetLines(f.lines) {
 			continue
 		}
 		other := blockSearch{text: s.text, record: &copied}

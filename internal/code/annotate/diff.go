@@ -230,7 +230,8 @@ func (x *comparison) changedFileJobs() []diffJob {
 		if _, ok := x.now.files[file]; !ok {
 			to = x.renamed[file]
 		}
-		if x.tree.isSidecar(file) || CheckFile(file) != nil || (to != "" && x.now.files[to] == blob) {
+		isUnchanged := to != "" && x.now.files[to] == blob
+		if isUnchanged || !x.tree.mayHaveAnnotations(file) {
 			continue
 		}
 		x.Files++
@@ -446,13 +447,15 @@ func touchedLines(before, after []string) func(Span) bool {
 	// gone[i] is the number of deleted lines before line i. apart[i] is the number of lines before
 	// line i that have inserted lines directly before them.
 	gone, apart := make([]int, len(to)+1), make([]int, len(to)+1)
+	previous := -1
 	for i, t := range to {
 		gone[i+1], apart[i+1] = gone[i], apart[i]
 		if t < 0 {
 			gone[i+1]++
-		} else if i > 0 && to[i-1] >= 0 && t != to[i-1]+1 {
+		} else if previous >= 0 && t != previous+1 {
 			apart[i+1]++
 		}
+		previous = t
 	}
 	return func(s Span) bool {
 		if s.Len() == 0 || s.Last > len(to) {
@@ -480,7 +483,7 @@ func (b *Store) TouchedBy(ctx context.Context, file string, change func(text str
 	touches := touchedLines(SplitLines(p.content), SplitLines([]byte(now)))
 	var out []Found
 	for _, f := range p.found {
-		if f.In == file && f.Placed != Lost && touches(f.Now) {
+		if f.isIn(file) && touches(f.Now) {
 			out = append(out, f)
 		}
 	}

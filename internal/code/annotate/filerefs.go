@@ -18,7 +18,6 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/base/diff"
 	"github.com/oxbow-memory/oxbow/internal/code/fileref"
-	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
 // stillFresh is the share of a file that must be unchanged for the file to be fresh.
@@ -100,7 +99,7 @@ func (b *Store) CheckFileRefs(ctx context.Context, refs []fileref.Ref) []fileref
 			continue
 		}
 		open = append(open, o)
-		if b.history != nil && git.IsHash(r.Blob) && (len(r.Blob) == 64) == b.sha256() {
+		if b.history != nil && b.isBlobName(r.Blob) {
 			want[r.Blob] = true
 		}
 	}
@@ -190,7 +189,10 @@ type refChecker struct {
 // readBlobs reads the blobs of the references.
 func (a *refChecker) readBlobs(want map[string]bool) {
 	a.blobs = map[string][]byte{}
-	if a.head == "" || len(want) == 0 || a.err != nil {
+	if a.head == "" || a.err != nil {
+		return
+	}
+	if len(want) == 0 {
 		return
 	}
 	names := make([]string, 0, len(want))
@@ -220,7 +222,10 @@ func (a *refChecker) oldVersions(c *fileref.CheckResult, file string) (texts [][
 	if text, ok := a.blobs[c.Blob]; ok && c.Blob != "" {
 		return [][]byte{text}, "", true
 	}
-	if c.Doubtful || c.Time.IsZero() || !a.countQuestion() {
+	if c.Doubtful || c.Time.IsZero() {
+		return nil, "", false
+	}
+	if !a.countQuestion() {
 		return nil, "", false
 	}
 	before, after, err := a.store.history.Around(a.ctx, file, c.Time)
@@ -273,7 +278,9 @@ func (a *refChecker) compare(c *fileref.CheckResult, file, now string, span Span
 		what = "of these lines still stand"
 	}
 	c.How = fmt.Sprintf("%.0f %% %s%s", 100*c.Kept, what, how)
-	if span.Len() > 0 && best.span.Len() > 0 && (now != file || best.span != span) {
+	hasLines := span.Len() > 0 && best.span.Len() > 0
+	isElsewhere := now != file || best.span != span
+	if hasLines && isElsewhere {
 		c.Now = now + ":" + best.span.String()
 	} else if now != file {
 		c.Now = now

@@ -33,6 +33,11 @@ func (b *Store) isSidecar(name string) bool {
 	return strings.HasPrefix(name, b.dir+"/") && strings.HasSuffix(name, suffix)
 }
 
+// mayHaveAnnotations reports whether a file with this path can be annotated.
+func (b *Store) mayHaveAnnotations(name string) bool {
+	return !b.isSidecar(name) && CheckFile(name) == nil
+}
+
 // stagedFiles returns the files of git's index. For a file with a merge conflict, it returns "our"
 // version.
 func (b *Store) stagedFiles() (*fileSet, error) {
@@ -42,7 +47,8 @@ func (b *Store) stagedFiles() (*fileSet, error) {
 	}
 	s := &fileSet{files: map[string]string{}}
 	for _, e := range entries {
-		if e.File && (e.Stage == 0 || e.Stage == 2) {
+		isOurs := e.Stage == 0 || e.Stage == 2
+		if e.File && isOurs {
 			s.files[e.Name] = e.Blob
 		}
 	}
@@ -99,7 +105,7 @@ func (b *Store) fileBlob(name string, e *git.IndexEntry, indexed time.Time) (str
 	if err != nil || !fi.Mode().IsRegular() {
 		return "", err != nil && !errors.Is(err, fs.ErrNotExist)
 	}
-	if e != nil && e.Stage == 0 && uint32(fi.Size()) == e.Size && fi.ModTime().Equal(e.Time) && e.Time.Before(indexed) {
+	if e != nil && isUnchanged(e, fi, indexed) {
 		return e.Blob, true
 	}
 	data, err := vfs.ReadFile(b.work, name, MaxFile)
@@ -107,6 +113,12 @@ func (b *Store) fileBlob(name string, e *git.IndexEntry, indexed time.Time) (str
 		return "", true
 	}
 	return blobName(data, b.sha256()), true
+}
+
+// isUnchanged reports whether a file is still as it was when git wrote the index.
+func isUnchanged(e *git.IndexEntry, fi fs.FileInfo, indexed time.Time) bool {
+	isSame := uint32(fi.Size()) == e.Size && fi.ModTime().Equal(e.Time)
+	return isSame && e.Stage == 0 && e.Time.Before(indexed)
 }
 
 // Limits of the search for renames.
@@ -131,7 +143,7 @@ func (x *comparison) findRenames(ctx context.Context) error {
 	}
 	byBlob := map[string][]string{}
 	for _, file := range x.now.sortedPaths() {
-		if _, ok := x.old.files[file]; !ok && !x.tree.isSidecar(file) && CheckFile(file) == nil {
+		if _, ok := x.old.files[file]; !ok && x.tree.mayHaveAnnotations(file) {
 			fresh = append(fresh, file)
 			byBlob[x.now.files[file]] = append(byBlob[x.now.files[file]], file)
 		}

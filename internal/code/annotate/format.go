@@ -171,7 +171,8 @@ func parseLine(b []byte) (*Record, *event, bool, error) {
 		return nil, nil, false, errors.New("it has no version")
 	}
 	id := l.ID + l.Archive + l.Return
-	if !isID(id) || (id != l.ID && id != l.Archive && id != l.Return) {
+	isOnlyID := id == l.ID || id == l.Archive || id == l.Return
+	if !isID(id) || !isOnlyID {
 		return nil, nil, false, errors.New("it has not one id")
 	}
 	if l.ID == "" {
@@ -190,14 +191,23 @@ func parseLine(b []byte) (*Record, *event, bool, error) {
 	if err := r.check(); err != nil {
 		return nil, nil, false, err
 	}
-	if s := r.Span; s != (Span{}) && (s.Len() == 0 || s.Last > 1<<30) {
+	if s := r.Span; s != (Span{}) && !s.isRange() {
 		return nil, nil, false, errors.New("its lines are no range")
 	}
-	if r.Cut < 0 || len(r.Block) > maxBlock || len(r.Before) > Context || len(r.After) > Context ||
-		len(r.Scope) > maxScope {
+	if !r.isWithinLimits() {
 		return nil, nil, false, errors.New("its block is too long")
 	}
 	return r, nil, false, nil
+}
+
+// isRange reports whether the span contains lines that a file can have.
+func (s Span) isRange() bool { return s.Len() > 0 && s.Last <= 1<<30 }
+
+// isWithinLimits reports whether the record has at most as many lines as [Store.Add] stores.
+func (r *Record) isWithinLimits() bool {
+	isBlockShort := r.Cut >= 0 && len(r.Block) <= maxBlock
+	isContextShort := len(r.Before) <= Context && len(r.After) <= Context && len(r.Scope) <= maxScope
+	return isBlockShort && isContextShort
 }
 
 // damage is a line of a sidecar that cannot be read.

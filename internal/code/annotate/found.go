@@ -23,9 +23,13 @@ type Found struct {
 	How string // the result in words, for people ("" if Placed is [Lost])
 }
 
+// isIn reports whether the block is now in a file.
+func (f *Found) isIn(file string) bool { return f.In == file && f.Placed != Lost }
+
 // setPosition sets the position of the annotation to a match.
 func (f *Found) setPosition(file string, m match) {
-	if f.File != file && (m.placing == Exact || m.placing == Moved) {
+	isSameText := m.placing == Exact || m.placing == Moved
+	if f.File != file && isSameText {
 		m.placing = Tracked
 		m.how = "the file was called " + f.File + " then; " + m.how
 	}

@@ -135,7 +135,10 @@ func (b *Store) undoRun(ctx context.Context, run string, undone map[string]bool,
 		var events []event
 		for _, r := range s.records {
 			e, ok := counts[r.ID]
-			if !ok || e.run != run || r.Archived == e.back {
+			if !ok || e.run != run {
+				continue
+			}
+			if r.Archived == e.back {
 				continue
 			}
 			events = append(events, event{id: r.ID, back: !e.back, time: b.opts.Clock(), run: "undo-" + run, undo: run})

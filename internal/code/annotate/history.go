@@ -81,7 +81,7 @@ func (l *blobHistory) text(data []byte) *oldText {
 func (l *blobHistory) fetchMissing(ctx context.Context, h History, head string, want map[string]bool) error {
 	var names []string
 	for n := range want {
-		if asked, ok := l.missing[n]; l.texts[n] == nil && (!ok || asked != head) && (len(n) == 64) == h.SHA256() {
+		if l.isUnread(n, head) && (len(n) == 64) == h.SHA256() {
 			names = append(names, n)
 		}
 	}
@@ -93,7 +93,7 @@ func (l *blobHistory) fetchMissing(ctx context.Context, h History, head string, 
 		}
 		for _, n := range some {
 			data, ok := blobs[n]
-			if !ok || len(data) > MaxFile || isBinary(data) {
+			if !ok || !isAnnotatable(data) {
 				l.missing[n] = head
 				continue
 			}
@@ -102,6 +102,12 @@ func (l *blobHistory) fetchMissing(ctx context.Context, h History, head string, 
 		}
 	}
 	return nil
+}
+
+// isUnread reports whether a blob was not read yet, and was not missing at the same HEAD.
+func (l *blobHistory) isUnread(name, head string) bool {
+	asked, isMissing := l.missing[name]
+	return l.texts[name] == nil && (!isMissing || asked != head)
 }
 
 // recordedBlobs returns the names of the contents for which the annotations were written, except now, the

@@ -84,7 +84,7 @@ func (b *Store) FilesAt(ctx context.Context, places []FileAt) ([]FileVersion, er
 		for i, n := range part {
 			t := &out[from+i]
 			t.Time = times[places[from+i].Commit]
-			if data, ok := blobs[n]; ok && len(data) <= MaxFile && !isBinary(data) {
+			if data, ok := blobs[n]; ok && isAnnotatable(data) {
 				t.Blob, t.Lines = n, SplitLines(data)
 			}
 		}

@@ -69,6 +69,9 @@ func hashLines(lines []string) string {
 // isBinary applies git's rule: a file is binary if there is a NUL in the first 8,000 bytes.
 func isBinary(data []byte) bool { return bytes.IndexByte(data[:min(len(data), 8000)], 0) >= 0 }
 
+// isAnnotatable reports whether a file with this content can be annotated.
+func isAnnotatable(data []byte) bool { return len(data) <= MaxFile && !isBinary(data) }
+
 // errBinary returns the error for a file that has no lines.
 func errBinary(file string) error {
 	return &oxbow.InvalidError{Field: "file", Value: file, Reason: "is binary: it has no lines to annotate"}
@@ -157,7 +160,9 @@ func Scope(lines []string, index int) []string {
 	}
 	var out []string
 	for i := index - 1; i >= max(0, index-maxScopeFar) && depth > 0 && len(out) < maxScope; i-- {
-		if d := indent(lines[i]); d >= 0 && d < depth && countLetters(lines[i]) > 0 {
+		d := indent(lines[i])
+		isLessIndented := d >= 0 && d < depth
+		if isLessIndented && countLetters(lines[i]) > 0 {
 			out = append(out, lines[i])
 			depth = d
 		}

@@ -65,7 +65,8 @@ func (b *Store) Lookup(ctx context.Context, file string, span Span) ([]Found, er
 	}
 	var out []Found
 	for _, f := range p.found {
-		if span == (Span{}) || (f.In == file && f.Now.Overlaps(span)) {
+		isInSpan := f.In == file && f.Now.Overlaps(span)
+		if isInSpan || span == (Span{}) {
 			out = append(out, f)
 		}
 	}

@@ -46,7 +46,9 @@ func Merge(base, ours, theirs []byte) MergeResult {
 	}
 	for _, p := range b.order {
 		inOurs, inTheirs := o.has[p.raw], t.has[p.raw]
-		if (inOurs && inTheirs) || (inOurs && t.damaged) || (inTheirs && o.damaged) {
+		// A side with damage may have lost the line, and did not remove it.
+		isKept := (inOurs && inTheirs) || (inOurs && t.damaged) || (inTheirs && o.damaged)
+		if isKept {
 			add(p)
 		} else if inOurs || inTheirs {
 			m.Removed++

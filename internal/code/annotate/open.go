@@ -67,13 +67,20 @@ func annotatedDir(dir, sub string) string {
 	}
 	for d := dir; ; d = filepath.Dir(d) {
 		at := filepath.Join(d, filepath.FromSlash(sub))
-		if fi, err := os.Stat(at); err == nil && fi.IsDir() && git.IsOwnPath(d) && git.IsOwnPath(at) {
+		if isDirectory(at) && areOwnPaths(d, at) {
 			return d
 		}
 		if d == filepath.Dir(d) {
 			return dir
 		}
 	}
+}
+
+func areOwnPaths(parent, dir string) bool { return git.IsOwnPath(parent) && git.IsOwnPath(dir) }
+
+func isDirectory(path string) bool {
+	fi, err := os.Stat(path)
+	return err == nil && fi.IsDir()
 }
 
 // Root returns the path of the tree's root, or "" if the store was not opened with [OpenDir].
@@ -100,7 +107,8 @@ func (b *Store) File(dir, name string) (string, error) {
 		rel = name
 	}
 	rel = filepath.ToSlash(rel)
-	if rel == ".." || strings.HasPrefix(rel, "../") || filepath.IsAbs(rel) {
+	isAbove := rel == ".." || strings.HasPrefix(rel, "../")
+	if isAbove || filepath.IsAbs(rel) {
 		return "", &oxbow.InvalidError{Field: "file", Value: given, Reason: "is not inside the working tree " + b.root}
 	}
 	return rel, CheckFile(rel)

@@ -30,8 +30,11 @@ func (b *Store) Recover(ctx context.Context, dryRun bool) ([]RecoverResult, erro
 	var all []RecoverResult
 	err := b.walkSidecars(ctx, func(name string) error {
 		s, err := b.readSidecar(name)
-		if err != nil || (len(s.damaged) == 0 && !s.torn) {
+		if err != nil {
 			return err
+		}
+		if len(s.damaged) == 0 && !s.torn {
+			return nil
 		}
 		saved, err := b.recover(ctx, name, dryRun)
 		if err == nil {
@@ -74,8 +77,11 @@ func (b *Store) recover(ctx context.Context, name string, dryRun bool) (saved Re
 		}
 	}
 	saved.KeptIn, err = b.freeName(full)
-	if err != nil || dryRun || saved.Lines == 0 {
+	if err != nil {
 		return saved, err
+	}
+	if dryRun || saved.Lines == 0 {
+		return saved, nil
 	}
 	// Write the copy first, so that a crash loses nothing.
 	if err := vfs.WriteFile(b.work, saved.KeptIn, bad, 0o644); err != nil {
@@ -115,7 +121,7 @@ func recordsInside(text []byte) [][]byte {
 		text = text[i:]
 		var raw json.RawMessage
 		if json.NewDecoder(bytes.NewReader(text)).Decode(&raw) == nil {
-			if r, e, _, err := parseLine(raw); err == nil && (r != nil || e != nil) {
+			if r, e, _, _ := parseLine(raw); r != nil || e != nil {
 				found = append(found, raw)
 				text = text[len(raw):]
 				continue

@@ -46,11 +46,11 @@ var errShallow = errors.New(
 // noteOrphans lists the deleted files whose annotations may belong to this file. It lists them only
 // if git failed, or if the clone is shallow and nothing was found.
 func (b *Store) noteOrphans(ctx context.Context, p *fileResults) error {
-	if p.partial == nil && len(p.found) == 0 && b.isShallow() {
-		p.partial = errShallow
-	}
 	if p.partial == nil {
-		return nil
+		if len(p.found) > 0 || !b.isShallow() {
+			return nil
+		}
+		p.partial = errShallow
 	}
 	names, sidecars, err := b.orphanSidecars(ctx)
 	if err != nil {
@@ -118,7 +118,9 @@ func (b *Store) resolveAll(ctx context.Context, src *sources) (*fileResults, err
 			search.record, search.old = r, nil
 			m := notFound
 			if i < len(own)+adopted {
-				if old := h.texts[r.Blob]; old != nil && olds[r.Blob] == nil && r.Blob != src.blob {
+				old := h.texts[r.Blob]
+				isOlder := old != nil && r.Blob != src.blob
+				if isOlder && olds[r.Blob] == nil {
 					olds[r.Blob] = &oldVersion{oldText: old, now: x, mapper: &h.mapper}
 				}
 				search.old = olds[r.Blob]
@@ -131,10 +133,13 @@ func (b *Store) resolveAll(ctx context.Context, src *sources) (*fileResults, err
 					continue
 				}
 			}
-			// An annotation with a different file name that is lost here belongs to that file, if
-			// that file exists.
-			if m.placing == Lost && (r.Archived || (i > 0 && (i >= len(own) || b.HasFile(r.File)))) {
-				continue
+			if m.placing == Lost {
+				// An annotation with a different file name that is lost here belongs to that file, if
+				// that file exists.
+				isOthers := i > 0 && (i >= len(own) || b.HasFile(r.File))
+				if isOthers || r.Archived {
+					continue
+				}
 			}
 			seen[r.ID] = true
 			f := Found{Record: *r}

@@ -123,8 +123,10 @@ func (s *blockSearch) contextScore(first, end int) float64 {
 	line := func(w float64, want []string, k int, at int) {
 		w /= float64(k + 1)
 		all += w
-		in := at >= 0 && at < len(p.lines)
-		if (k < len(want) && in && p.lines[at] == want[k]) || (k >= len(want) && !in) {
+		isInText := at >= 0 && at < len(p.lines)
+		isSameLine := isInText && k < len(want) && p.lines[at] == want[k]
+		isSameEdge := !isInText && k >= len(want) // both the file then and the file now begin or end here
+		if isSameLine || isSameEdge {
 			got += w
 		}
 	}

@@ -49,7 +49,8 @@ func (b *Store) Search(ctx context.Context, q oxbow.Query) ([]Hit, error) {
 		return err
 	}
 	err = rank(reasoningText)
-	if err == nil && len(hits) < q.Limit && strings.TrimSpace(q.Text) != "" {
+	wantsMore := len(hits) < q.Limit && strings.TrimSpace(q.Text) != ""
+	if err == nil && wantsMore {
 		byReasoning := len(hits)
 		err = rank(blockText)
 		for i := byReasoning; i < len(hits); i++ {
@@ -98,9 +99,12 @@ func (b *Store) allRecords(ctx context.Context) ([]Found, error) {
 	left := maxRenamed
 	err := b.each(ctx, func(name string, s *sidecar) error {
 		file, known := sidecarSource(name)
-		if _, err := b.work.Stat(file); known && left > 0 && errors.Is(err, fs.ErrNotExist) && len(s.records) > 0 {
-			left--
-			file = b.nowCalled(ctx, file)
+		mayBeRenamed := known && len(s.records) > 0
+		if mayBeRenamed && left > 0 {
+			if _, err := b.work.Stat(file); errors.Is(err, fs.ErrNotExist) {
+				left--
+				file = b.nowCalled(ctx, file)
+			}
 		}
 		for _, r := range s.records {
 			in := r.File

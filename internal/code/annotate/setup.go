@@ -124,7 +124,10 @@ func checkAttributes(fsys vfs.FS, name, prefix string, l *attributeLine, merge s
 	said := ""
 	for line := range bytes.Lines(old) {
 		f := strings.Fields(string(line))
-		if len(f) < 2 || strings.HasPrefix(f[0], "#") || !strings.HasPrefix(strings.TrimPrefix(f[0], "/"), prefix) {
+		if len(f) < 2 || strings.HasPrefix(f[0], "#") {
+			continue
+		}
+		if !strings.HasPrefix(strings.TrimPrefix(f[0], "/"), prefix) {
 			continue
 		}
 		for _, a := range f[1:] {
@@ -150,8 +153,11 @@ func checkAttributes(fsys vfs.FS, name, prefix string, l *attributeLine, merge s
 // dryRun is set, it only calls checkAttributes.
 func setAttributes(fsys vfs.FS, name, prefix string, l *attributeLine, merge string, dryRun bool) error {
 	old, err := checkAttributes(fsys, name, prefix, l, merge)
-	if err != nil || l.There || dryRun {
+	if err != nil {
 		return err
+	}
+	if l.There || dryRun {
+		return nil
 	}
 	text := l.Line + "\n"
 	if len(old) > 0 && old[len(old)-1] != '\n' {

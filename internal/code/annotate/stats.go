@@ -50,7 +50,8 @@ func (b *Store) Stats(ctx context.Context) (Stats, error) {
 			if !ok {
 				order = append(order, a.ID)
 			}
-			if !ok || (was.Placed == Lost && a.Placed != Lost) {
+			isOnlyHere := was.Placed == Lost && a.Placed != Lost
+			if !ok || isOnlyHere {
 				best[a.ID] = a
 			}
 		}

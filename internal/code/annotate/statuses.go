@@ -57,8 +57,10 @@ func (b *Store) surveySidecars(
 		if errors.As(err, &l.no) {
 			return nil
 		}
-		if _, err := b.work.Stat(own); commit == "" && l.countLost() > 0 && errors.Is(err, fs.ErrNotExist) {
-			gone = append(gone, l)
+		if commit == "" && l.countLost() > 0 {
+			if _, err := b.work.Stat(own); errors.Is(err, fs.ErrNotExist) {
+				gone = append(gone, l)
+			}
 		}
 		return err
 	})
@@ -183,7 +185,9 @@ func (l *locator) takeFound(p *fileResults) {
 		found[f.ID] = f
 	}
 	for i := range l.at {
-		if f, ok := found[l.at[i].ID]; ok && l.at[i].Placed == Lost && f.Placed != Lost {
+		f, ok := found[l.at[i].ID]
+		isFound := ok && f.Placed != Lost
+		if isFound && l.at[i].Placed == Lost {
 			l.at[i] = f
 		}
 	}
@@ -272,8 +276,11 @@ func (b *Store) inOthers(ctx context.Context, gone []*locator) error {
 			return errTooMany
 		}
 		content, err := b.content(name)
-		if err != nil || isBinary(content) || CheckFile(name) != nil {
+		if err != nil || isBinary(content) {
 			return nil // skip a file in which a lookup would find nothing
+		}
+		if CheckFile(name) != nil {
+			return nil
 		}
 		src := &sources{file: name, content: content, sidecars: []*sidecar{noSidecar}}
 		for _, l := range gone {
@@ -330,6 +337,11 @@ const (
 	sureElsewhere = .85 // minimum confidence for a block in another file
 )
 
+// mayBeElsewhere reports whether the block is lost and can be found in another file by its text.
+func (f *Found) mayBeElsewhere() bool {
+	return f.Placed == Lost && f.Commit != "" && isDistinctive(f.Block)
+}
+
 // findElsewhere searches for the lost blocks of a file in the files that were changed by the same
 // commits since, for example because the file was split. A block is found only if its text is
 // distinctive and occurs exactly once. If git fails, the blocks stay lost.
@@ -337,7 +349,7 @@ func (b *Store) findElsewhere(ctx context.Context, file string, found []Found) e
 	var lost []*Found
 	var since []string
 	for i := range found {
-		if f := &found[i]; f.Placed == Lost && f.Commit != "" && isDistinctive(f.Block) {
+		if f := &found[i]; f.mayBeElsewhere() {
 			lost = append(lost, f)
 			since = append(since, f.Commit)
 		}

@@ -115,6 +115,11 @@ type cachedSidecar struct {
 	sidecar *sidecar
 }
 
+// isOf reports whether the sidecar was read from the file as it is now.
+func (c *cachedSidecar) isOf(fi fs.FileInfo) bool {
+	return c.size == fi.Size() && c.mod.Equal(fi.ModTime())
+}
+
 // maxSidecar is the maximum size, in bytes, of a sidecar.
 const maxSidecar = 256 << 20
 
@@ -141,7 +146,7 @@ func (b *Store) readSidecar(name string) (*sidecar, error) {
 	b.mu.Lock()
 	c := b.cached[name]
 	b.mu.Unlock()
-	if c != nil && c.size == fi.Size() && c.mod.Equal(fi.ModTime()) {
+	if c != nil && c.isOf(fi) {
 		return c.sidecar, nil
 	}
 	data, err := vfs.ReadFile(b.work, full, maxSidecar)
@@ -340,6 +345,11 @@ func (b *Store) Text(file string) ([]string, error) {
 func (b *Store) HasFile(file string) bool {
 	fi, err := b.work.Stat(file)
 	return err == nil && fi.Mode().IsRegular()
+}
+
+// isBlobName reports whether a text is the name of a blob in this repository.
+func (b *Store) isBlobName(name string) bool {
+	return git.IsHash(name) && (len(name) == 64) == b.sha256()
 }
 
 // BlobName computes the name that git has, or would have, for a file with this content.

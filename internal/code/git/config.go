@@ -30,7 +30,10 @@ func (r *Repo) Config(section, name, wanted string) string {
 			continue
 		}
 		key, value, ok := strings.Cut(line, "=")
-		if within && ok && strings.EqualFold(strings.TrimSpace(key), wanted) {
+		if !within || !ok {
+			continue
+		}
+		if strings.EqualFold(strings.TrimSpace(key), wanted) {
 			return configValue(value)
 		}
 	}

@@ -49,7 +49,9 @@ func (r *Repo) ReadNotes(ctx context.Context, ref string) (map[string]string, er
 	for e := range strings.SplitSeq(string(out), "\x00") {
 		head, path, _ := strings.Cut(e, "\t")
 		id := strings.ReplaceAll(path, "/", "")
-		if f := strings.Fields(head); len(f) == 3 && f[1] == "blob" && IsHash(f[2]) && IsHash(id) {
+		f := strings.Fields(head)
+		isBlob := len(f) == 3 && f[1] == "blob" && IsHash(f[2])
+		if isBlob && IsHash(id) {
 			notes[id] = f[2]
 		}
 	}

@@ -45,7 +45,8 @@ func (r *Repo) followRef(ref string) (string, error) {
 			return id, nil
 		}
 		next, ok := strings.CutPrefix(text, "ref: ")
-		if !ok || !fs.ValidPath(next) || !strings.HasPrefix(next, "refs/") {
+		isRef := strings.HasPrefix(next, "refs/") && fs.ValidPath(next)
+		if !ok || !isRef {
 			break
 		}
 		if next == "refs/heads/.invalid" {
@@ -58,7 +59,8 @@ func (r *Repo) followRef(ref string) (string, error) {
 
 func (r *Repo) readRef(ref string) ([]byte, error) {
 	b, err := readSmall(filepath.Join(r.dir, filepath.FromSlash(ref)))
-	if errors.Is(err, fs.ErrNotExist) && r.common != r.dir && ref != "HEAD" {
+	isShared := r.common != r.dir && ref != "HEAD"
+	if isShared && errors.Is(err, fs.ErrNotExist) {
 		return readSmall(filepath.Join(r.common, filepath.FromSlash(ref)))
 	}
 	return b, err
@@ -77,7 +79,8 @@ func (r *Repo) packedRef(ref string) (string, error) {
 	}
 	for l := range bytes.Lines(b) {
 		id, name, ok := strings.Cut(strings.TrimRight(string(l), "\r\n"), " ")
-		if ok && name == ref && IsHash(id) {
+		isLineOfRef := ok && name == ref
+		if isLineOfRef && IsHash(id) {
 			return id, nil
 		}
 	}
@@ -119,7 +122,8 @@ func (r *Repo) readObjects(ctx context.Context, names []string, kind string) (ma
 			continue // "NAME missing"
 		}
 		n, err := strconv.Atoi(f[2])
-		if err != nil || n < 0 || n >= len(out) {
+		isSize := n >= 0 && n < len(out)
+		if err != nil || !isSize {
 			return nil, errors.New("reading objects: git stopped in the middle")
 		}
 		if f[1] == kind {
@@ -142,7 +146,9 @@ func (r *Repo) At(ctx context.Context, commit, file string) (string, error) {
 	// MODE SP TYPE SP NAME TAB PATH NUL
 	for e := range strings.SplitSeq(string(out), "\x00") {
 		head, path, _ := strings.Cut(e, "\t")
-		if f := strings.Fields(head); path == file && len(f) == 3 && f[1] == "blob" {
+		f := strings.Fields(head)
+		isBlob := len(f) == 3 && f[1] == "blob"
+		if isBlob && path == file {
 			return f[2], nil
 		}
 	}
@@ -183,7 +189,8 @@ func parseRaw(out []byte) ([]step, error) {
 		}
 		// :MODE SP MODE SP OLD SP NEW SP STATUS NUL PATH NUL [PATH NUL]
 		w := strings.Fields(f)
-		if len(w) != 5 || f[0] != ':' || w[4] == "" {
+		isStep := len(w) == 5 && f[0] == ':' && w[4] != ""
+		if !isStep {
 			return steps, fmt.Errorf("reading a history: git says %.80q", f)
 		}
 		s := step{commit: commit, old: w[2], new: w[3], status: w[4][0]}
@@ -275,7 +282,11 @@ func (r *Repo) Alongside(ctx context.Context, commit, file string) ([]string, er
 	}
 	var files []string
 	for _, s := range steps {
-		if s.to != file && (s.status == 'A' || s.status == 'M') && !slices.Contains(files, s.to) {
+		hasContent := s.status == 'A' || s.status == 'M'
+		if !hasContent || s.to == file {
+			continue
+		}
+		if !slices.Contains(files, s.to) {
 			files = append(files, s.to)
 		}
 	}
@@ -387,7 +398,8 @@ func (r *Repo) LaterNames(ctx context.Context, file string) (names []string, was
 				break
 			}
 		}
-		if next == "" || next == file || slices.Contains(names, next) {
+		isCircle := next == file || slices.Contains(names, next)
+		if next == "" || isCircle {
 			break
 		}
 		names = append(names, next)
@@ -451,7 +463,8 @@ func parseBlame(out []byte) ([]blamedLine, error) {
 			at = nil
 		default:
 			k, v, _ := strings.Cut(text, " ")
-			if k == "summary" || strings.HasPrefix(k, "author") || strings.HasPrefix(k, "committer") {
+			isPerson := strings.HasPrefix(k, "author") || strings.HasPrefix(k, "committer")
+			if isPerson || k == "summary" {
 				at.Head = append(at.Head, text)
 			}
 			switch k {

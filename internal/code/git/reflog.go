@@ -65,7 +65,11 @@ func parseMove(line string) (Move, bool) {
 	words := strings.Fields(head)
 	sec, _, _ := strings.Cut(after, " ")
 	n, err := strconv.ParseInt(sec, 10, 64)
-	if !ok || err != nil || len(words) < 2 || !IsHash(words[0]) || !IsHash(words[1]) {
+	if !ok || err != nil {
+		return Move{}, false
+	}
+	hasCommits := len(words) >= 2 && IsHash(words[0]) && IsHash(words[1])
+	if !hasCommits {
 		return Move{}, false
 	}
 	m := Move{Time: time.Unix(n, 0), To: words[1]}

@@ -71,11 +71,12 @@ func (r *Repo) resolveName(ref string) string {
 	if ref == "@" {
 		ref = "HEAD"
 	}
-	if !refName().MatchString(ref) || !fs.ValidPath(ref) || strings.Contains(ref, "..") {
+	if !isRefName(ref) {
 		return ""
 	}
+	mayBeFile := strings.ToUpper(ref) != ref && !strings.HasPrefix(ref, "refs/")
 	for _, place := range refPlaces {
-		if place == "%s" && strings.ToUpper(ref) != ref && !strings.HasPrefix(ref, "refs/") {
+		if place == "%s" && mayBeFile {
 			continue // skip the name, because it could be the name of another file in .git, such as config
 		}
 		if id, _ := r.followRef(fmt.Sprintf(place, ref)); id != "" {
@@ -130,7 +131,9 @@ func (r *Repo) listTree(ctx context.Context, commit, depth, path string) (map[st
 	// MODE SP TYPE SP NAME TAB PATH NUL
 	for e := range strings.SplitSeq(string(out), "\x00") {
 		head, path, _ := strings.Cut(e, "\t")
-		if f := strings.Fields(head); len(f) == 3 && strings.HasPrefix(f[0], "100") && IsHash(f[2]) {
+		f := strings.Fields(head)
+		isFile := len(f) == 3 && strings.HasPrefix(f[0], "100")
+		if isFile && IsHash(f[2]) {
 			files[path] = f[2]
 		}
 	}
@@ -140,8 +143,7 @@ func (r *Repo) listTree(ctx context.Context, commit, depth, path string) (map[st
 // Follow returns the object of a reference with the given full name, such as
 // refs/remotes/origin/HEAD, or "" if the reference does not exist. It follows symbolic references.
 func (r *Repo) Follow(name string) (string, error) {
-	if !refName().MatchString(name) || !fs.ValidPath(name) || strings.Contains(name, "..") ||
-		!strings.HasPrefix(name, "refs/") {
+	if !isRefName(name) || !strings.HasPrefix(name, "refs/") {
 		return "", fmt.Errorf("%.80q is not the whole name of a reference", name)
 	}
 	id, err := r.followRef(name)
@@ -255,4 +257,9 @@ func (r *Repo) findRenames(ctx context.Context, head string, files []string) (ma
 		}
 	}
 	return to, nil
+}
+
+// isRefName reports whether a text can be the name of a reference, also a short one.
+func isRefName(name string) bool {
+	return refName().MatchString(name) && fs.ValidPath(name) && !strings.Contains(name, "..")
 }

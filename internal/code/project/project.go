@@ -134,7 +134,8 @@ func MainTree(dir string) string {
 func LinkedFrom(dir string, read func(path string) ([]byte, error)) string {
 	b, err := read(filepath.Join(dir, ".git"))
 	to, ok := strings.CutPrefix(firstLine(b), "gitdir: ")
-	if err != nil || !ok || to == "" {
+	isLink := ok && to != ""
+	if err != nil || !isLink {
 		return ""
 	}
 	git := resolvePath(dir, to)
@@ -176,11 +177,15 @@ func configuredRemote(config string) (remote, u string) {
 			continue
 		}
 		key, value, ok := strings.Cut(line, "=")
-		if section == "" || !ok || !strings.EqualFold(strings.TrimSpace(key), "url") {
+		if section == "" || !ok {
+			continue
+		}
+		if !strings.EqualFold(strings.TrimSpace(key), "url") {
 			continue
 		}
 		value = strings.Trim(strings.TrimSpace(value), `"`)
-		if u == "" || (section == "origin" && remote != "origin") {
+		isFirstOrigin := section == "origin" && remote != "origin"
+		if u == "" || isFirstOrigin {
 			remote, u = section, value
 		}
 	}
@@ -191,9 +196,14 @@ func configuredRemote(config string) (remote, u string) {
 // git-clone(1): a URL, host:path, and a path.
 func urlName(s string) string {
 	p := s
-	if u, err := url.Parse(s); err == nil && u.Scheme != "" && u.Host != "" {
+	u, err := url.Parse(s)
+	isURL := err == nil && u.Scheme != "" && u.Host != ""
+	host, rest, hasColon := strings.Cut(s, ":")
+	isHost := hasColon && len(host) > 1 && !strings.ContainsAny(host, `/\`) // one letter is a drive of Windows
+	switch {
+	case isURL:
 		p = u.Path
-	} else if host, rest, ok := strings.Cut(s, ":"); ok && len(host) > 1 && !strings.ContainsAny(host, `/\`) {
+	case isHost:
 		p = rest
 	}
 	p = path.Base(strings.TrimRight(strings.ReplaceAll(p, `\`, "/"), "/"))

@@ -122,7 +122,7 @@ func makeTrace(r *annotate.Record, rep *Report) (*record, error) {
 		Contributor: makeContributor(r),
 		Ranges:      []lines{{Start: r.Span.First, End: r.Span.Last, ContentHash: "sha256-128:" + r.Hash}},
 	}
-	if u, err := url.Parse(r.Ref); err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" {
+	if isWebAddress(r.Ref) {
 		c.URL = r.Ref
 	}
 	t.Files = []file{{Path: r.File, Conversations: []conversation{c}}}
@@ -177,4 +177,13 @@ func modelID(model string) string {
 		}
 	}
 	return model
+}
+
+// isWebAddress reports whether a text is an address of the web.
+func isWebAddress(s string) bool {
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" {
+		return false
+	}
+	return u.Scheme == "https" || u.Scheme == "http"
 }

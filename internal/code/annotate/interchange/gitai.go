@@ -155,7 +155,8 @@ func parseAuthored(s string) (e authoredLines, bad error) {
 			last, err = strconv.Atoi(b)
 		}
 		span := annotate.Span{First: first, Last: last}
-		if err != nil || span.Len() == 0 || last > 1<<30 {
+		isRange := span.Len() > 0 && last <= 1<<30
+		if err != nil || !isRange {
 			bad = fmt.Errorf("%.60q is no range of lines", part)
 			continue
 		}

@@ -76,7 +76,8 @@ func readVersions(ctx context.Context, b *annotate.Store, wants []wantedRange) (
 			continue
 		}
 		lines, err := b.Text(w.place.File)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, oxbow.ErrInvalid) {
+		hasNoLines := errors.Is(err, fs.ErrNotExist) || errors.Is(err, oxbow.ErrInvalid)
+		if err != nil && !hasNoLines {
 			return nil, err
 		}
 		then[i].Lines = lines
