@@ -18,7 +18,8 @@ import (
 // be made, it returns nothing.
 func Before(ctx context.Context, b *annotate.Store, r Report) ([]annotate.Found, error) {
 	l, ok := r.parseReport()
-	if !ok || (l.Event != "PreToolUse" && l.Event != "BeforeTool") {
+	isBefore := l.Event == "PreToolUse" || l.Event == "BeforeTool"
+	if !ok || !isBefore {
 		return nil, nil
 	}
 	call := parseCall(l.Tool, l.Input)

@@ -138,7 +138,10 @@ func parseCall(tool string, raw json.RawMessage) *chatCall {
 			a.Patch = text
 		}
 	}
-	if (a.Patch == "" && json.Unmarshal(raw, &a) != nil) || a.Command == "view" {
+	if a.Patch == "" && json.Unmarshal(raw, &a) != nil {
+		return nil
+	}
+	if a.Command == "view" {
 		return nil
 	}
 	return a.asCall(shell.Workdir + shell.Dir)
@@ -253,7 +256,8 @@ func (c *chat) answer(id string, failed bool, result json.RawMessage, output str
 // recordChanges adds it.
 func (c *chat) recordChanges(id, sub string, failed bool, changes json.RawMessage, at time.Time) {
 	call := c.calls[id]
-	if call == nil && !c.seen[id] && id != "" {
+	isNew := id != "" && !c.seen[id]
+	if call == nil && isNew {
 		call = &chatCall{}
 		c.add(call, id, sub, at)
 	}
@@ -292,7 +296,9 @@ func (c *chat) callEdits(call *chatCall, s shownResult) []Edit {
 	if s.Now != nil && len(*s.Now) > maxFile {
 		s.Now = nil
 	}
-	if before, now := s.Change.Before, s.Change.After; before != nil && now != nil && len(*now) <= maxFile {
+	before, now := s.Change.Before, s.Change.After
+	hasTexts := before != nil && now != nil
+	if hasTexts && len(*now) <= maxFile {
 		if text, places, ok := replaceIn(*before, call.todo); ok && text == *now {
 			return e.editsFrom(*now, places)
 		}

@@ -241,7 +241,8 @@ func (e Edit) bySnippet(todo []claudeEdit, shown []numberedLine) []Edit {
 // fitsLines reports whether lines contain the block of an edit at its position. Leading tabs in the
 // block may be shown as spaces.
 func fitsLines(lines []string, e Edit) bool {
-	if e.Span.First < 1 || e.Span.Last > len(lines) || len(e.Block) != e.Span.Len() {
+	isInFile := e.Span.First >= 1 && e.Span.Last <= len(lines)
+	if !isInFile || len(e.Block) != e.Span.Len() {
 		return false
 	}
 	for i, l := range e.Block {
@@ -293,7 +294,8 @@ func replaceIn(text string, todo []claudeEdit) (string, []stretch, bool) {
 	var places []place
 	for _, t := range todo {
 		old := t.Old
-		if t.New == "" && !strings.HasSuffix(old, "\n") && strings.Contains(text, old+"\n") {
+		removesText := t.New == "" && !strings.HasSuffix(old, "\n")
+		if removesText && strings.Contains(text, old+"\n") {
 			old += "\n" // the tool removes the line together with its line end
 		}
 		if old == "" {
@@ -354,14 +356,20 @@ func replaceIn(text string, todo []claudeEdit) (string, []stretch, bool) {
 func commonLines(a, b string) (head, foot int) {
 	for {
 		i, j := strings.IndexByte(a[head:], '\n')+1, strings.IndexByte(b[head:], '\n')+1
-		if i == 0 || i != j || a[head:head+i] != b[head:head+j] {
+		if i == 0 || i != j {
+			break
+		}
+		if a[head:head+i] != b[head:head+j] {
 			break
 		}
 		head += i
 	}
 	for {
 		i, j := strings.LastIndexByte(a[head:len(a)-foot], '\n'), strings.LastIndexByte(b[head:len(b)-foot], '\n')
-		if i < 0 || j < 0 || a[head+i:len(a)-foot] != b[head+j:len(b)-foot] {
+		if i < 0 || j < 0 {
+			break
+		}
+		if a[head+i:len(a)-foot] != b[head+j:len(b)-foot] {
 			break
 		}
 		foot = len(a) - head - i
@@ -396,7 +404,10 @@ func parseSnippet(said string) []numberedLine {
 			continue
 		}
 		n, err := strconv.Atoi(m[1])
-		if err != nil || n < 1 || (len(out) > 0 && n != out[len(out)-1].n+1) {
+		if err != nil || n < 1 {
+			return nil
+		}
+		if len(out) > 0 && n != out[len(out)-1].n+1 {
 			return nil
 		}
 		out = append(out, numberedLine{n, m[2]})
@@ -431,7 +442,8 @@ func locateText(lines []numberedLine, text string) (stretch, bool) {
 func (call *claudeCall) notebookEdits(res *claudeResult) []Edit {
 	e := call.edit
 	e.tabs = false
-	if res.NbOld != nil && res.NbNew != nil && len(*res.NbNew) <= maxFile {
+	hasTexts := res.NbOld != nil && res.NbNew != nil
+	if hasTexts && len(*res.NbNew) <= maxFile {
 		return e.editsFrom(*res.NbNew, stretchBetween(*res.NbOld, *res.NbNew))
 	}
 	if call.in.Mode == "delete" || call.in.Source == "" {

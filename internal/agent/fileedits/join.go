@@ -66,7 +66,8 @@ func Join(b *annotate.Store, t *Transcript, o *Options) (*JoinResult, error) {
 		if e.tabs || e.Span.Len() == 0 {
 			if _, ok := now[file]; !ok {
 				lines, err := b.Text(file)
-				if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, oxbow.ErrInvalid) {
+				hasNoLines := errors.Is(err, fs.ErrNotExist) || errors.Is(err, oxbow.ErrInvalid)
+				if err != nil && !hasNoLines {
 					return nil, fmt.Errorf("joining a transcript: %w", err)
 				}
 				now[file] = lines
@@ -123,7 +124,8 @@ func movesByFile(b *annotate.Store, t *Transcript, from string) moves {
 	for _, v := range t.Moves {
 		was, ok := treeFile(b, &Edit{Path: v.From, Dir: v.Dir}, from)
 		to, ok2 := treeFile(b, &Edit{Path: v.To, Dir: v.Dir}, from)
-		if ok && ok2 && was != to {
+		areInTree := ok && ok2
+		if areInTree && was != to {
 			m[was] = append(m[was], fileMove{to, v.At})
 		}
 	}
@@ -140,7 +142,10 @@ func (m moves) lastName(b *annotate.Store, file string, i int) string {
 		}
 		now, i = m[now][next].to, m[now][next].at-1
 	}
-	if now == file || b.HasFile(file) || !b.HasFile(now) {
+	if now == file || b.HasFile(file) {
+		return file
+	}
+	if !b.HasFile(now) {
 		return file
 	}
 	return now

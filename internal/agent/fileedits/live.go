@@ -107,8 +107,11 @@ func liveCallID(c clientfile.EventClient, l *clientfile.Report, in *eventReader)
 // pendingCall returns the ID of the last unanswered call with the same arguments, or "".
 func (c *chat) pendingCall(same *chatCall) string {
 	found, at := "", -1
+	if same == nil {
+		return found
+	}
 	for id, call := range c.calls {
-		if same != nil && call.at > at && call.argumentKey() == same.argumentKey() {
+		if call.at > at && call.argumentKey() == same.argumentKey() {
 			found, at = id, call.at
 		}
 	}

@@ -133,7 +133,9 @@ func parseUnified(diff string) ([]hunk, error) {
 		olds, news, ok2 := strings.Cut(head, " +")
 		_, n, err := parseCount(olds)
 		first, m, err2 := parseCount(news)
-		if !ok || !ok2 || err != nil || err2 != nil || (first == 0 && m > 0) { // line numbers start at 1
+		isHeader := ok && ok2 && err == nil && err2 == nil
+		isBeforeFirstLine := first == 0 && m > 0
+		if !isHeader || isBeforeFirstLine {
 			return nil, fmt.Errorf("%.60q begins no hunk", l)
 		}
 		if m == 0 {
@@ -156,7 +158,8 @@ func parseCount(s string) (first, n int, err error) {
 	if err == nil && ok {
 		n, err = strconv.Atoi(b)
 	}
-	if err == nil && (first < 0 || n < 0 || first > 1<<30 || n > 1<<30) {
+	areCounts := min(first, n) >= 0 && max(first, n) <= 1<<30
+	if err == nil && !areCounts {
 		err = errors.New("is no count")
 	}
 	return first, n, err

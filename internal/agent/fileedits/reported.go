@@ -37,7 +37,10 @@ func shellPatch(commands ...json.RawMessage) string {
 		}
 		all := strings.Join(words, "\n")
 		begin := strings.Index(all, "*** Begin Patch")
-		if begin >= 0 && (strings.Contains(all[:begin], "apply_patch") || strings.Contains(all[:begin], "applypatch")) {
+		if begin < 0 {
+			continue
+		}
+		if strings.Contains(all[:begin], "apply_patch") || strings.Contains(all[:begin], "applypatch") {
 			return all[begin:]
 		}
 	}

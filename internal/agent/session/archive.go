@@ -137,8 +137,11 @@ func (a *Archive) Import(ctx context.Context, client, path string, read Reader) 
 		}
 		from := at.Cursor
 		events, next, err := read(ctx, client, path, from)
-		if err != nil || (next == from && len(events) == 0) {
+		if err != nil {
 			return r, err
+		}
+		if next == from && len(events) == 0 {
+			return r, nil
 		}
 		at.Cursor = next
 		b, err := json.Marshal(at)
@@ -385,7 +388,8 @@ func (a *Archive) turnOps(k *storedSession, events []Event) (ops []oxbow.Op, r R
 	}
 	turns, early := k.talk.fold(events, k.first)
 	sum, ok := k.summary(turns)
-	if k.first > 1 && (early || !ok) {
+	dependsOnEarlier := early || !ok
+	if dependsOnEarlier && k.first > 1 {
 		return nil, r, false
 	}
 	for i, t := range turns {

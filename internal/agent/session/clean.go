@@ -121,7 +121,8 @@ func short(s string, maxBytes int) string {
 		return ""
 	}
 	s = strings.Map(func(r rune) rune {
-		if r < ' ' || (r >= 0x7f && r < 0xa0) {
+		isHighControl := r >= 0x7f && r < 0xa0
+		if isHighControl || r < ' ' {
 			return ' '
 		}
 		return r
@@ -155,7 +156,8 @@ func tail(output string) string {
 // merge combines two reports about the same event. The order of merges does not matter, and
 // merging the same report again changes nothing.
 func (e Event) merge(o Event) Event {
-	if e.Time.IsZero() || (!o.Time.IsZero() && o.Time.Before(e.Time)) {
+	isEarlier := !o.Time.IsZero() && o.Time.Before(e.Time)
+	if isEarlier || e.Time.IsZero() {
 		e.Time = o.Time
 	}
 	for _, p := range [][2]*string{
@@ -208,7 +210,10 @@ func (r *Repeats) clean() *Repeats {
 
 // merge returns the reading of the higher rank, which is the less trusted reading.
 func (r *Reading) merge(o *Reading) *Reading {
-	if r == nil || (o != nil && o.rank() > r.rank()) {
+	if r == nil {
+		return o
+	}
+	if o != nil && o.rank() > r.rank() {
 		return o
 	}
 	return r
@@ -245,7 +250,10 @@ func (c *Call) merge(o *Call) *Call {
 
 // merge returns the fuller of two reports about the same injection.
 func (in *Injection) merge(o *Injection) *Injection {
-	if in == nil || (o != nil && fuller(in.asJSON(), o.asJSON()) != in.asJSON()) {
+	if in == nil {
+		return o
+	}
+	if o != nil && fuller(in.asJSON(), o.asJSON()) != in.asJSON() {
 		return o
 	}
 	return in

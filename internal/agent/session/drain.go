@@ -90,7 +90,8 @@ func spoolFiles(dir vfs.FS) ([]string, error) {
 	var names []string
 	for _, f := range files {
 		name := strings.TrimSuffix(f.Name(), takenSuffix)
-		if strings.HasSuffix(name, spoolSuffix) && f.Type().IsRegular() && !slices.Contains(names, name) {
+		isSpoolFile := strings.HasSuffix(name, spoolSuffix) && f.Type().IsRegular()
+		if isSpoolFile && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -249,8 +249,9 @@ func place(groups []*group, rest []Event) (early bool) {
 		if e.Kind == Start {
 			started = next
 		}
-		isResumed := next == started && next != groups[0] // a later turn begins with the last session start
-		if g == nil && isResumed && e.isOfStart() {
+		// A turn after the first one begins with the last session start.
+		isOfResumption := e.isOfStart() && next == started && next != groups[0]
+		if g == nil && isOfResumption {
 			g = next
 		}
 		if g == nil {

@@ -148,8 +148,7 @@ func Parse(content string) (Turn, error) {
 	all := []string{""}
 	for _, n := range m.Texts {
 		head, size := n[0], n[1]
-		if head < 0 || size < 0 || head > len(texts) || size > len(texts)-head ||
-			!strings.HasPrefix(texts[head+size:], sep) {
+		if !isTextLength(texts, head, size) || !strings.HasPrefix(texts[head+size:], sep) {
 			return Turn{}, fmt.Errorf("%w: it was edited", errForm)
 		}
 		all = append(all, texts[head:head+size])
@@ -157,7 +156,8 @@ func Parse(content string) (Turn, error) {
 	}
 	t := Turn{Client: m.Client, Session: m.Session, N: m.N, ID: m.ID, Start: m.Start}
 	for _, r := range m.Events {
-		if r.T < 0 || r.O < 0 || max(r.T, r.O) >= len(all) {
+		isNumber := min(r.T, r.O) >= 0 && max(r.T, r.O) < len(all)
+		if !isNumber {
 			return Turn{}, fmt.Errorf("%w: a text is missing", errForm)
 		}
 		e := r.Event
@@ -172,6 +172,14 @@ func Parse(content string) (Turn, error) {
 	}
 	t.derive()
 	return t, nil
+}
+
+// isTextLength reports whether texts is long enough for a prefix of head bytes and a text of size bytes.
+func isTextLength(texts string, head, size int) bool {
+	if head < 0 || size < 0 {
+		return false
+	}
+	return head <= len(texts) && size <= len(texts)-head
 }
 
 // PackedTexts returns texts that only the last line of a turn's content has, that is, injections, and

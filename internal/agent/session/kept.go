@@ -49,7 +49,8 @@ func (a *Archive) load(ctx context.Context, t talk) (storedSession, error) {
 	for n := 1; err == nil; n++ {
 		var e oxbow.Entry
 		e, err = a.get(ctx, t.turn(n))
-		if err != nil || (e.Version == 0 && n > k.sum.Turns) {
+		isEnd := e.Version == 0 && n > k.sum.Turns
+		if err != nil || isEnd {
 			break
 		}
 		k.turns = append(k.turns, e)
@@ -70,7 +71,8 @@ func (a *Archive) begin(ctx context.Context, t talk) (k storedSession, err error
 	_ = json.Unmarshal([]byte(k.head.Content), &k.sum) // without a summary, the session is empty
 	for n := 1; ; n++ {
 		e, err := a.get(ctx, t.page(n))
-		if err != nil || (e.Version == 0 && n > k.sum.countPages()) {
+		isEnd := e.Version == 0 && n > k.sum.countPages()
+		if err != nil || isEnd {
 			return k, err
 		}
 		k.pages = append(k.pages, e)
@@ -107,8 +109,11 @@ func (a *Archive) loadEnd(ctx context.Context, t talk, events []Event) (k stored
 	for n := k.sum.Turns; ; n-- {
 		e, err := a.get(ctx, t.turn(n))
 		turn, ok := t.parse(e, n)
-		if err != nil || !ok || n == 1 {
+		if err != nil {
 			return k, false, err
+		}
+		if !ok || n == 1 {
+			return k, false, nil
 		}
 		k.turns = append(k.turns, e)
 		k.all = append(k.all, turn)

@@ -151,7 +151,8 @@ func (a *Archive) project(dir string, old []oxbow.Label) (name, root string) {
 		return "", ""
 	}
 	name, root = a.Project(dir)
-	if vs := labelValues(old, oxbow.LabelProject); (name == "" || root == "") && len(vs) > 0 {
+	isGuess := name == "" || root == ""
+	if vs := labelValues(old, oxbow.LabelProject); isGuess && len(vs) > 0 {
 		name = vs[0]
 	}
 	return name, root

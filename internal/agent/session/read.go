@@ -62,7 +62,8 @@ func (a *Archive) summaryEntries(ctx context.Context, f oxbow.Filter, limit int)
 func (a *Archive) Find(ctx context.Context, id string) ([]Summary, error) {
 	if e, err := a.get(ctx, id); err != nil || e.Version != 0 {
 		var s Summary
-		if err == nil && json.Unmarshal([]byte(e.Content), &s) == nil && s.Turns > 0 {
+		isSummary := err == nil && json.Unmarshal([]byte(e.Content), &s) == nil
+		if isSummary && s.Turns > 0 {
 			return []Summary{s}, nil
 		}
 	}
@@ -99,7 +100,8 @@ func (a *Archive) TurnsFrom(ctx context.Context, client, session string, from in
 	}
 	for n := max(from, 1); ; n++ {
 		e, err := a.get(ctx, t.turn(n))
-		if err != nil || (e.Version == 0 && n > s.Turns) {
+		isEnd := e.Version == 0 && n > s.Turns
+		if err != nil || isEnd {
 			return turns, err
 		}
 		if turn, ok := t.parse(e, n); ok {

@@ -42,14 +42,23 @@ func (e *Event) agentText() string {
 // ownOutput returns the repeats of a failed command's stored output. If the call read text by
 // others, the whole output is text by others.
 func (e *Event) ownOutput() *Repeats {
-	if e.Call == nil || e.Call.Output == "" || e.Call.Reading == nil {
+	r := e.reading()
+	if r == nil || e.Call.Output == "" {
 		return nil
 	}
-	switch r := e.Call.Reading; r.Level {
+	switch r.Level {
 	case ReadForeign:
 		return (&Repeats{Foreign: []string{r.What}}).clean()
 	case ReadUnvouched:
 		return (&Repeats{Unvouched: []string{r.What}}).clean()
 	}
 	return nil
+}
+
+// reading returns the judgement of a call, or nil if no hook has judged the event.
+func (e *Event) reading() *Reading {
+	if e.Call == nil {
+		return nil
+	}
+	return e.Call.Reading
 }

@@ -246,8 +246,10 @@ func (s Spool) running(now time.Time) (all []running) {
 	var names []recent
 	for _, f := range files {
 		fi, err := f.Info()
-		if err == nil && fi.Mode().IsRegular() && strings.HasSuffix(f.Name(), spoolSuffix) &&
-			now.Sub(fi.ModTime()) < runningFor {
+		if err != nil || !fi.Mode().IsRegular() {
+			continue
+		}
+		if strings.HasSuffix(f.Name(), spoolSuffix) && now.Sub(fi.ModTime()) < runningFor {
 			names = append(names, recent{f.Name(), fi.ModTime()})
 		}
 	}

@@ -113,12 +113,19 @@ func appendTo(root *os.Root, name string, b []byte) (bool, error) {
 func spoolName(client, session string) string {
 	whole := client + "-" + session
 	name := strings.Map(func(r rune) rune {
-		if (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || (r >= '0' && r <= '9') || r == '-' || r == '_' {
+		isLetter := (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z')
+		isDigit := r >= '0' && r <= '9'
+		if isLetter || isDigit {
+			return r
+		}
+		if r == '-' || r == '_' {
 			return r
 		}
 		return '_'
 	}, whole)
-	if name != whole || len(name) > 100 || strings.ToLower(name) != name {
+	hasCapitals := strings.ToLower(name) != name
+	needsHash := hasCapitals || name != whole || len(name) > 100
+	if needsHash {
 		sum := sha256.Sum256([]byte(whole))
 		name = name[:min(len(name), 100)] + "-" + hex.EncodeToString(sum[:6])
 	}

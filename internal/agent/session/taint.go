@@ -58,8 +58,8 @@ func (t *Turn) UnknownPrograms() (found []string) {
 // ReadsOfForeign returns the calls that returned text by others, whether or not the turn repeats it.
 func (t *Turn) ReadsOfForeign() (found []string) {
 	for i := range t.Events {
-		if c := t.Events[i].Call; c != nil && c.Reading != nil && c.Reading.Level == ReadForeign {
-			found = appendNew(found, c.Reading.What)
+		if r := t.Events[i].reading(); r != nil && r.Level == ReadForeign {
+			found = appendNew(found, r.What)
 		}
 	}
 	return appendNew(found, untracedCalls(t.Events, t.Dir())...)
@@ -104,8 +104,12 @@ func taintedEvents(events []Event, dir string, own ...string) iter.Seq2[int, str
 // foreignTraces returns the traces of all texts in the events that are not the agent's own.
 func foreignTraces(events []Event) (ids []string) {
 	for _, e := range events {
-		if e.Call != nil && e.Call.Reading != nil && e.Call.Reading.Level != ReadOwn && e.Call.Reading.Trace != "" {
-			ids = append(ids, e.Call.Reading.Trace)
+		r := e.reading()
+		if r == nil || r.Level == ReadOwn {
+			continue
+		}
+		if r.Trace != "" {
+			ids = append(ids, r.Trace)
 		}
 	}
 	return ids
@@ -291,7 +295,8 @@ func isForeign(p, dir string) bool {
 	case isAbs(p):
 		clean := path.Clean(p)
 		inner, ok := cutFold(clean, dir, strings.Contains(dir, ":"))
-		if !ok || (inner != "" && inner[0] != '/') {
+		isOtherName := inner != "" && inner[0] != '/' // the name of the directory is only the beginning of another name
+		if !ok || isOtherName {
 			return true
 		}
 		rel = strings.TrimPrefix(inner, "/")
@@ -312,7 +317,10 @@ func isForeign(p, dir string) bool {
 
 // cutFold cuts a prefix from s. If fold is true (on Windows), letter case is ignored.
 func cutFold(s, prefix string, fold bool) (rest string, ok bool) {
-	if len(s) < len(prefix) || (s[:len(prefix)] != prefix && !(fold && strings.EqualFold(s[:len(prefix)], prefix))) {
+	if !fold {
+		return strings.CutPrefix(s, prefix)
+	}
+	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
 		return "", false
 	}
 	return s[len(prefix):], true

@@ -34,7 +34,8 @@ type talk struct{ client, session string }
 func (t *Turn) joinTexts(k Kind) string {
 	var all []string
 	for _, e := range t.Events {
-		if e.Kind == k && e.Agent == "" && e.Text != "" {
+		isMain := e.Kind == k && e.Agent == ""
+		if isMain && e.Text != "" {
 			all = append(all, e.Text)
 		}
 	}

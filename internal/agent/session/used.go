@@ -44,7 +44,9 @@ func (t *Turn) UsedEntries() (used []ShownEntry) {
 			}
 			n, held := 0, find.FindTerms(all[i].about(s))
 			for _, w := range slices.Compact(slices.Sorted(slices.Values(in.Rare))) {
-				if at, ok := first[w]; ok && held[w] && !at.Before(since) {
+				at, ok := first[w]
+				isLater := ok && !at.Before(since)
+				if isLater && held[w] {
 					n++
 				}
 			}

@@ -35,7 +35,7 @@ func (e *Event) key() key {
 	if e.Call != nil {
 		k.text += "\x00" + e.Call.input()
 	}
-	if e.Turn == "" || e.Kind == Prompt || e.Kind == Called || e.Kind == cutKind {
+	if e.Turn == "" || slices.Contains([]Kind{Prompt, Called, cutKind}, e.Kind) {
 		k.time = e.Time
 	}
 	return k
@@ -57,7 +57,9 @@ func nearest[E comparable](
 	var pairs []pair
 	for i, a := range es {
 		for j, b := range es {
-			if d := timeOf(a).Sub(timeOf(b)).Abs(); i != j && d <= maxGap && fit(a, b) {
+			d := timeOf(a).Sub(timeOf(b)).Abs()
+			isNear := i != j && d <= maxGap
+			if isNear && fit(a, b) {
 				pairs = append(pairs, pair{i, j, d})
 			}
 		}
@@ -171,7 +173,10 @@ func isConcatenation(s string, parts []string) bool {
 	ends := []int{0}
 	for _, p := range parts {
 		for _, at := range slices.Clone(ends) {
-			if p == "" || !strings.HasPrefix(s[at:], p) || slices.Contains(ends, at+len(p)) {
+			if p == "" || !strings.HasPrefix(s[at:], p) {
+				continue
+			}
+			if slices.Contains(ends, at+len(p)) {
 				continue
 			}
 			if at+len(p) == len(s) {

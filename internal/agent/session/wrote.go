@@ -38,7 +38,8 @@ func (a *Archive) Wrote(
 			e := &t.Events[i]
 			after := e.Time.Sub(changed)
 			near := after >= -doubleNear && after <= reportNear
-			if !e.Wrote(file) || (!near && !e.Time.After(since)) {
+			isTooOld := !near && !e.Time.After(since)
+			if isTooOld || !e.Wrote(file) {
 				continue
 			}
 			wrote = wrote || near

@@ -52,11 +52,15 @@ var gitLooks = []string{"status", "diff", "log", "show", "branch", "blame", "ls-
 func OnlyPrints(line string) bool {
 	for _, part := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("|;&", r) }) {
 		w := strings.Fields(part)
-		if len(w) == 0 || strings.HasPrefix(w[0], ">") || isDigits(w[0]) { // such as the 1 of 2>&1
+		if len(w) == 0 {
 			continue
 		}
-		if (strings.Contains(part, " -i") && w[0] == "sed") ||
-			strings.Contains(strings.ReplaceAll(strings.ReplaceAll(part, "2>", ""), ">/dev/null", ""), ">") {
+		if strings.HasPrefix(w[0], ">") || isDigits(w[0]) { // such as the 1 of 2>&1
+			continue
+		}
+		isEdit := w[0] == "sed" && strings.Contains(part, " -i")
+		withoutErrors := strings.ReplaceAll(strings.ReplaceAll(part, "2>", ""), ">/dev/null", "")
+		if isEdit || strings.Contains(withoutErrors, ">") {
 			return false
 		}
 		if !slices.Contains(lookers, w[0]) && !(w[0] == "git" && len(w) > 1 && slices.Contains(gitLooks, w[1])) {

@@ -31,7 +31,11 @@ var opening = map[string]bool{"a": true, "all": true, "always": true, "an": true
 func Note(sentence string) string {
 	asks := request().FindString(sentence)
 	rest := strings.TrimSpace(sentence[len(asks):])
-	if asks == "" || utf8.RuneCountInString(rest) < 6 || strings.HasPrefix(strings.ToLower(rest), "not ") {
+	isTooShort := utf8.RuneCountInString(rest) < 6
+	if asks == "" || isTooShort {
+		return sentence
+	}
+	if strings.HasPrefix(strings.ToLower(rest), "not ") {
 		return sentence
 	}
 	first, _, _ := strings.Cut(rest, " ")

@@ -50,7 +50,8 @@ func splitSentences(s string, fn func(sentence string) bool) {
 			n := sentenceEnd(trimmed)
 			sentence := strings.TrimSpace(trimmed[:n])
 			trimmed = strings.TrimSpace(trimmed[n:])
-			if len(sentence) >= minSentence && len(sentence) <= maxSentence && !fn(sentence) {
+			hasLength := len(sentence) >= minSentence && len(sentence) <= maxSentence
+			if hasLength && !fn(sentence) {
 				return
 			}
 		}
@@ -60,7 +61,8 @@ func splitSentences(s string, fn func(sentence string) bool) {
 // withoutBullet returns a line without the marker of a list item or a heading.
 func withoutBullet(line string) string {
 	rest := strings.TrimLeft(line, "-*+•#0123456789.)")
-	if len(rest) < len(line) && (strings.HasPrefix(rest, " ") || strings.HasPrefix(rest, "\t")) {
+	isIndented := strings.HasPrefix(rest, " ") || strings.HasPrefix(rest, "\t")
+	if isIndented && len(rest) < len(line) {
 		return strings.TrimSpace(rest)
 	}
 	return line
@@ -76,7 +78,8 @@ func sentenceEnd(line string) int {
 			return i + utf8.RuneLen(r)
 		case '.', '!', '?', '…':
 			n := i + utf8.RuneLen(r)
-			if n < len(line) && (line[n] == ' ' || line[n] == '\t') && !isShort(line[:i]) {
+			isBeforeSpace := n < len(line) && (line[n] == ' ' || line[n] == '\t')
+			if isBeforeSpace && !isShort(line[:i]) {
 				return n
 			}
 		}

@@ -61,9 +61,10 @@ func findProposals(turns []session.Turn) (found []proposal) {
 		}
 		files := changedFiles(&turns[i-1])
 		s := extract.FindCorrection(prompt)
-		if len(s) < minLesson || len(files) == 0 || slices.ContainsFunc(found, func(p proposal) bool {
-			return p.Sentence == s && p.Turn.N == t.N
-		}) {
+		if len(s) < minLesson || len(files) == 0 {
+			continue
+		}
+		if slices.ContainsFunc(found, func(p proposal) bool { return p.Sentence == s && p.Turn.N == t.N }) {
 			continue
 		}
 		found = append(found, proposal{Why: Lesson, Sentence: s, Turn: *t, Files: files})
@@ -185,7 +186,10 @@ func hasPassed(c *session.Call) bool { return !hasFailed(c) && c.Exit != nil }
 // command already waits with the same error, note does nothing.
 func note(open map[string]*fix, command string, e *session.Event) {
 	s := session.Signature(e.Call.Output)
-	if command == "" || s == "" || (open[command] != nil && open[command].Signature == s) {
+	if command == "" || s == "" {
+		return
+	}
+	if open[command] != nil && open[command].Signature == s {
 		return
 	}
 	open[command] = &fix{Signature: s, Command: command, Error: session.ErrorLine(e.Call.Output), Repeats: e.Repeats}
@@ -208,7 +212,10 @@ func (f *fix) add(c *session.Call, edits []string, command, said string) {
 	if len(edits) > 0 {
 		f.texts = append(f.texts, said)
 	}
-	if command != "" && hasPassed(c) && len(f.Between) < maxBetween && !slices.Contains(f.Between, command) {
+	if command == "" || !hasPassed(c) {
+		return
+	}
+	if len(f.Between) < maxBetween && !slices.Contains(f.Between, command) {
 		f.Between = append(f.Between, command)
 	}
 }

@@ -70,8 +70,12 @@ func FindFixes(ctx context.Context, m *oxbow.Memory, project, failure string) (f
 			return nil, err
 		}
 		one, ok := ParseFix(&e)
-		if ok && (failure == "" || one.signature == signature ||
-			strings.Contains(strings.ToLower(one.Command+"\n"+one.Error+"\n"+one.signature), part)) {
+		if !ok {
+			continue
+		}
+		hasPart := strings.Contains(strings.ToLower(one.Command+"\n"+one.Error+"\n"+one.signature), part)
+		isWanted := failure == "" || one.signature == signature || hasPart
+		if isWanted {
 			found = append(found, one)
 		}
 	}

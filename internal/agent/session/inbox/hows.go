@@ -83,7 +83,7 @@ func (s *howSearch) addTurn(turn *session.Turn, e *oxbow.Entry) {
 	said := stemWords(turn.Prompt() + " " + turn.AgentText())
 	for _, ev := range turn.CallEvents() {
 		line := strings.Join(strings.Fields(ev.Call.Command), " ")
-		if line == "" || len(line) >= session.MaxCommand || extract.OnlyPrints(line) {
+		if !isWholeCommand(line) || extract.OnlyPrints(line) {
 			continue
 		}
 		line = extract.Bare(line, strings.TrimSuffix(turn.Dir(), "/"))
@@ -189,3 +189,6 @@ func splitWords(text string) []string {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	})
 }
+
+// isWholeCommand reports whether the archive contains a command as a whole. Longer commands were cut.
+func isWholeCommand(line string) bool { return line != "" && len(line) < session.MaxCommand }

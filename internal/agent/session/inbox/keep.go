@@ -268,7 +268,10 @@ func markTurns(ctx context.Context, m *oxbow.Memory, turns []session.Turn, key s
 	for _, mark := range marks {
 		err := m.Edit(ctx, turns[mark.turn].Name(), func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 			l := makeLabels(key, mark.file)
-			if !found || len(l) == 0 || slices.Contains(old.Labels, l[0]) {
+			if !found || len(l) == 0 {
+				return nil, nil
+			}
+			if slices.Contains(old.Labels, l[0]) {
 				return nil, nil
 			}
 			return oxbow.Update{Name: old.Name, Content: old.Content, Aliases: old.Aliases,
@@ -452,8 +455,10 @@ func passedIn(turns []session.Turn) map[string]time.Time {
 	for i := range turns {
 		for _, e := range turns[i].CallEvents() {
 			line := strings.Join(strings.Fields(e.Call.Command), " ")
-			if line == "" || hasFailed(e.Call) || e.Call.Exit == nil || len(line) >= session.MaxCommand ||
-				extract.OnlyPrints(line) {
+			if hasFailed(e.Call) || e.Call.Exit == nil {
+				continue
+			}
+			if !isWholeCommand(line) || extract.OnlyPrints(line) {
 				continue
 			}
 			line = extract.Bare(line, strings.TrimSuffix(turns[i].Dir(), "/"))
@@ -526,8 +531,12 @@ func editRuns(
 			return nil, err
 		}
 		b, err := json.Marshal(runs)
-		if err != nil || (found && string(b) == old.Content) || (!found && len(runs) == 0) {
+		if err != nil {
 			return nil, err
+		}
+		isUnchanged := (found && string(b) == old.Content) || (!found && len(runs) == 0)
+		if isUnchanged {
+			return nil, nil
 		}
 		if found {
 			return oxbow.Update{Name: name, Content: string(b), Labels: old.Labels, If: old.Version}, nil
@@ -578,7 +587,8 @@ func differing(runs, old []run) []run {
 	rest := []run{}
 	for _, r := range runs {
 		o := byCommand[r.Command]
-		if o == nil || !slices.Equal(o.Sessions, r.Sessions) || !o.Last.Equal(r.Last) {
+		isSame := o != nil && slices.Equal(o.Sessions, r.Sessions) && o.Last.Equal(r.Last)
+		if !isSame {
 			rest = append(rest, r)
 		}
 	}

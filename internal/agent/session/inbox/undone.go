@@ -77,7 +77,8 @@ func (t *tree) edit(r replacement) {
 	}
 	if r.was != r.became { // the texts are known
 		for i, e := range slices.Backward(t.edits) {
-			if e.file == r.file && e.was == r.became && e.became == r.was {
+			isReverse := e.was == r.became && e.became == r.was
+			if isReverse && e.file == r.file {
 				t.edits = slices.Delete(t.edits, i, i+1)
 				if e.turn != r.turn {
 					t.found = append(t.found, mark{e.turn, e.file})
@@ -103,7 +104,11 @@ func (t *tree) restoreFile(r replacement) bool {
 		if e.after == r.after {
 			break
 		}
-		if e.before == r.after || (e.before == "" && t.fileBefore(i) == r.after) {
+		before := e.before
+		if before == "" {
+			before = t.fileBefore(i)
+		}
+		if before == r.after {
 			first = i
 			break
 		}
@@ -166,7 +171,8 @@ func (t *tree) run(args []string) {
 		}
 		t.take(t.changed)
 		t.changed = editingTurns{}
-		if has("HEAD~1") || has("HEAD^") || has("HEAD~") {
+		isBeforeHead := has("HEAD~1") || has("HEAD^") || has("HEAD~")
+		if isBeforeHead {
 			t.take(t.committed)
 			t.committed = editingTurns{}
 		}

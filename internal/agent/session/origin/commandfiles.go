@@ -60,7 +60,8 @@ func (s *shell) resolveFiles(words []string) (files []string) {
 	for _, w := range words {
 		isOptional := strings.HasPrefix(w, "?") && len(w) > 1
 		w = strings.TrimPrefix(w, "?")
-		if w == unknownWord || w == "" || w == "-" {
+		isNoFile := w == "" || w == "-"
+		if isNoFile || w == unknownWord {
 			continue
 		}
 		filePath := w

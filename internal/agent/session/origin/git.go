@@ -48,7 +48,11 @@ func (s *shell) git(p program) {
 	was := s.dir
 	defer func() { s.dir = was }()
 	args, ok := s.gitOptions(p.args)
-	if !ok || s.isGitMoved || !s.isInProject() {
+	if !ok || s.isGitMoved {
+		s.j.raise(Foreign, p.what)
+		return
+	}
+	if !s.isInProject() {
 		s.j.raise(Foreign, p.what)
 		return
 	}
@@ -57,7 +61,8 @@ func (s *shell) git(p program) {
 	}
 	s.gitRuns(args)
 	chooses := gitCommands()[args[0]] != gitOwn && args[0] != "commit" // whether the arguments determine the output
-	if (chooses && slices.Contains(args, unknownWord)) || !s.isOwnOutput(args[0], args[1:]) {
+	isUnknown := chooses && slices.Contains(args, unknownWord)
+	if isUnknown || !s.isOwnOutput(args[0], args[1:]) {
 		if slices.Contains(movesTree, args[0]) {
 			s.j.raisePrinted(Foreign, p.what)
 			return
@@ -68,12 +73,13 @@ func (s *shell) git(p program) {
 
 // gitRuns judges the commands that a git command runs.
 func (s *shell) gitRuns(args []string) {
-	if args[0] == "bisect" && len(args) > 2 && args[1] == "run" {
+	if len(args) > 2 && slices.Equal(args[:2], []string{"bisect", "run"}) {
 		s.simple(args[2:])
 	}
 	for i, a := range args {
 		name, value, hasValue := strings.Cut(a, "=")
-		if args[0] != "rebase" || (name != "-x" && name != "--exec") {
+		isExec := name == "-x" || name == "--exec"
+		if !isExec || args[0] != "rebase" {
 			continue
 		}
 		if !hasValue && i+1 < len(args) {

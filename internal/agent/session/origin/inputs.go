@@ -98,7 +98,11 @@ func optionFiles(args []string) (files []string) {
 			hasValue, name = true, a[:2]
 			value = a[i:]
 		}
-		if hasValue && !unreadOption().MatchString(name) && !strings.ContainsAny(value, "*?[") {
+		isPattern := strings.ContainsAny(value, "*?[")
+		if !hasValue || isPattern {
+			continue
+		}
+		if !unreadOption().MatchString(name) {
 			files = append(files, "?"+value)
 		}
 	}
@@ -134,7 +138,8 @@ func (s *shell) isOtherHome(args []string) bool {
 
 // isProjectDir reports whether a directory is in the project.
 func (s *shell) isProjectDir(dir string) bool {
-	if dir == unknownWord || (s.dir == "" && !filepath.IsAbs(dir)) {
+	isRelative := s.dir == "" && !filepath.IsAbs(dir) // relative to an unknown directory
+	if isRelative || dir == unknownWord {
 		return false
 	}
 	rel, isInside := s.j.tree.inside(s.j.tree.resolve(absolute(s.dir, []string{dir})[0]))
@@ -207,7 +212,7 @@ func isRemote(w string) bool {
 	}
 	host, _, _ = strings.Cut(host, ":")
 	isLoopback := strings.HasPrefix(host, "127.") && strings.Trim(host, "0123456789.") == ""
-	if host == "localhost" || host == "0.0.0.0" || isLoopback {
+	if isLoopback || slices.Contains([]string{"localhost", "0.0.0.0"}, host) {
 		return false
 	}
 	return hasScheme || strings.Contains(host, ".") || (host != "" && !strings.ContainsAny(w, "{[=,"))

@@ -72,7 +72,8 @@ const maxFiles = 500
 // readFiles raises the level to the highest level among the files read.
 func (j *judge) readFiles(dir string, paths []string, what string) {
 	hasRelative := slices.ContainsFunc(paths, func(p string) bool { return !filepath.IsAbs(p) })
-	if (dir == "" && hasRelative) || len(paths) > maxFiles {
+	isUnknown := dir == "" && hasRelative
+	if isUnknown || len(paths) > maxFiles {
 		j.raise(Foreign, what)
 		return
 	}

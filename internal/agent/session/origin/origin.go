@@ -152,10 +152,12 @@ func pathsIn(in map[string]any) (paths []string) {
 // is relative to the working directory.
 func patternBase(in map[string]any) []string {
 	p, _ := in["pattern"].(string)
-	if !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "~") && !strings.HasPrefix(p, "..") {
-		return nil
+	for _, start := range []string{"/", "~", ".."} {
+		if strings.HasPrefix(p, start) {
+			return []string{beforePattern(p)}
+		}
 	}
-	return []string{beforePattern(p)}
+	return nil
 }
 
 // beforePattern returns the directory part of a path before the first element with a pattern.
@@ -194,8 +196,7 @@ func commandIn(in map[string]any) string {
 				s, _ := a.(string)
 				args = append(args, s)
 			}
-			if len(args) == 3 && strings.HasSuffix(args[0], "sh") && strings.HasPrefix(args[1], "-") &&
-				strings.HasSuffix(args[1], "c") {
+			if len(args) == 3 && isShellOption(args[0], args[1]) {
 				return args[2]
 			}
 			for i, a := range args {
@@ -221,4 +222,9 @@ func patchedFiles(in map[string]any, marks ...string) (files []string) {
 		}
 	}
 	return files
+}
+
+// isShellOption reports whether a program is a shell and an option says that a command follows, as in "bash -lc".
+func isShellOption(program, option string) bool {
+	return strings.HasSuffix(program, "sh") && strings.HasPrefix(option, "-") && strings.HasSuffix(option, "c")
 }

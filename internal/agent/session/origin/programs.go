@@ -105,8 +105,11 @@ func (s *shell) simple(words []string) {
 		return
 	}
 	isWrapperOfProject := p.name == "gradlew" || p.name == "mvnw" // projects usually track these scripts
-	if dir := path.Dir(filepath.ToSlash(words[0])); (dir != "." && !slices.Contains(systemDirs, dir) &&
-		!isWrapperOfProject) || (strings.HasPrefix(words[0], "./") && !isWrapperOfProject) {
+	dir := path.Dir(filepath.ToSlash(words[0]))
+	isElsewhere := dir != "." && !slices.Contains(systemDirs, dir)
+	isHere := strings.HasPrefix(words[0], "./")
+	mayBeAny := isElsewhere || isHere
+	if mayBeAny && !isWrapperOfProject {
 		s.j.raise(Unvouched, p.what) // a program outside of systemDirs may be any program, whatever its name
 	}
 	if w, ok := wrappers[p.name]; ok {
@@ -264,7 +267,8 @@ func (s *shell) filter(p program) {
 		rest = rest[1:]
 	}
 	files := append(s.namedFiles(p.name, rest), optionFiles(p.args)...)
-	if len(rest) == 0 && p.isRecursive() && !s.isPiped {
+	readsDir := p.isRecursive() && !s.isPiped // unless files are named
+	if readsDir && len(rest) == 0 {
 		files = []string{"."}
 	}
 	s.search(files, p.what)

@@ -221,9 +221,12 @@ func (s *shell) assign(assignments []*syntax.Assign) {
 		if a.Name == nil {
 			continue
 		}
-		if name := a.Name.Value; name == "PATH" || strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "LD_") {
+		name := a.Name.Value
+		isOfGit := strings.HasPrefix(name, "GIT_")
+		choosesPrograms := name == "PATH" || strings.HasPrefix(name, "LD_")
+		if isOfGit || choosesPrograms {
 			s.j.raise(Unvouched, name+"=")
-			s.isGitMoved = s.isGitMoved || strings.HasPrefix(name, "GIT_")
+			s.isGitMoved = s.isGitMoved || isOfGit
 		}
 		s.addToVariable(a.Name.Value, values)
 	}

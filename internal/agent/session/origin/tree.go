@@ -107,7 +107,8 @@ func (t *tree) levelOfFiles(files []string, m Machine) Level {
 	for i, p := range files {
 		rel, isInside := t.inside(p)
 		isWritten := writers[i] == fingerprint.Agent
-		if writers[i] == fingerprint.Other || (!isInside && !isWritten) {
+		isUnknown := !isInside && !isWritten
+		if isUnknown || writers[i] == fingerprint.Other {
 			return Foreign
 		}
 		if writers[i] == fingerprint.Program {
@@ -138,7 +139,10 @@ func (t *tree) levelOfFiles(files []string, m Machine) Level {
 // path is not in the project.
 func (t *tree) inside(real string) (rel string, ok bool) {
 	rel, err := filepath.Rel(t.root, real)
-	if err != nil || t.root == "" || !filepath.IsLocal(rel) {
+	if err != nil || t.root == "" {
+		return "", false
+	}
+	if !filepath.IsLocal(rel) {
 		return "", false
 	}
 	return filepath.ToSlash(rel), true

@@ -142,7 +142,8 @@ func (s *shell) shellProgram(p program) {
 	for i, a := range p.args {
 		isShort := strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, "c")
 		isCommand := isShort || strings.EqualFold(a, "-Command") || strings.EqualFold(a, "/c")
-		if isCommand && i+1 < len(p.args) && p.args[i+1] != unknownWord {
+		hasCommand := isCommand && i+1 < len(p.args)
+		if hasCommand && p.args[i+1] != unknownWord {
 			inner := *s
 			inner.vars = maps.Clone(s.vars)
 			inner.run(p.args[i+1])
@@ -214,7 +215,8 @@ var managers = map[string]manager{
 func (s *shell) manager(m manager, p program) {
 	i := slices.IndexFunc(p.args, func(a string) bool { return !strings.HasPrefix(a, "-") })
 	if i < 0 { // the command prints its help or version
-		if m.isRunner && len(p.args) > 0 && !slices.Contains(p.args, "--version") {
+		mayRun := m.isRunner && len(p.args) > 0
+		if mayRun && !slices.Contains(p.args, "--version") {
 			s.j.raise(Foreign, p.what)
 		}
 		return
@@ -256,7 +258,7 @@ func (s *shell) judgeBuild(p program) {
 	}
 	for i, a := range p.args { // such as go test -exec PROGRAM
 		name, value, hasValue := strings.Cut(a, "=")
-		if name != "-exec" && name != "-toolexec" && name != "-vettool" {
+		if !slices.Contains([]string{"-exec", "-toolexec", "-vettool"}, name) {
 			continue
 		}
 		if !hasValue && i+1 < len(p.args) {
