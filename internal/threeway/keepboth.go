@@ -95,8 +95,12 @@ func mergeAliases(base, a, b, add []string) []string {
 	return slices.Compact(merged)
 }
 
+// earlierTime returns the earlier of two times. It ignores a zero time.
 func earlierTime(a, b time.Time) time.Time {
-	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
+	if a.IsZero() {
+		return b
+	}
+	if !b.IsZero() && b.Before(a) {
 		return b
 	}
 	return a

@@ -127,8 +127,10 @@ func (k *cipherKey) makeHeader(size int64) []byte {
 
 // readHeader returns the size in a header. It fails with errDamaged if the header is not valid.
 func (k *cipherKey) readHeader(b []byte) (size int64, err error) {
-	if len(b) < headerSize || !bytes.Equal(b[:8], headerMagic) ||
-		crc32.Checksum(b[:28], castagnoli) != le.Uint32(b[28:]) {
+	if len(b) < headerSize || !bytes.Equal(b[:8], headerMagic) {
+		return 0, errDamaged
+	}
+	if crc32.Checksum(b[:28], castagnoli) != le.Uint32(b[28:]) {
 		return 0, errDamaged
 	}
 	size = int64(le.Uint64(b[16:]))
@@ -150,12 +152,15 @@ type blockHead struct {
 
 // readHead decodes the block head at the start of b.
 func readHead(b []byte) (h blockHead, err error) {
-	if len(b) < headSize || !bytes.Equal(b[:4], blockMagic) ||
-		le.Uint32(b[4:]) != crc32.Checksum(b[8:headSize], castagnoli) {
+	if len(b) < headSize || !bytes.Equal(b[:4], blockMagic) {
+		return h, errDamaged
+	}
+	if le.Uint32(b[4:]) != crc32.Checksum(b[8:headSize], castagnoli) {
 		return h, errDamaged
 	}
 	sealed, prints := le.Uint32(b[12:]), le.Uint32(b[16:])
-	if sealed > maxBody || prints > maxBody || prints%printSize != 0 {
+	switch {
+	case sealed > maxBody, prints > maxBody, prints%printSize != 0:
 		return h, errDamaged
 	}
 	return blockHead{b[:headSize], le.Uint32(b[8:]), int(sealed), int(prints), Level(le.Uint32(b[20:])),

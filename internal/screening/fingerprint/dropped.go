@@ -100,8 +100,10 @@ func (f File) readDropped(name string, key *cipherKey) (*droppedSet, error) {
 	defer file.Close()
 	d := &droppedSet{data: make([]byte, droppedHeader+droppedBits/8)}
 	n, _ := file.ReadAt(d.data, 0) // a file that is too short is damaged
-	if n != len(d.data) || string(d.data[:8]) != string(droppedMagic) ||
-		le.Uint64(d.data[8:]) != key.digest([]byte("dropped")) || le.Uint32(d.data[28:]) != d.checksum() {
+	if n != len(d.data) || string(d.data[:8]) != string(droppedMagic) {
+		return nil, errDamaged
+	}
+	if le.Uint64(d.data[8:]) != key.digest([]byte("dropped")) || le.Uint32(d.data[28:]) != d.checksum() {
 		return nil, errDamaged
 	}
 	d.start = time.Unix(int64(le.Uint64(d.data[16:])), 0)

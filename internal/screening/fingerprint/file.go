@@ -179,11 +179,17 @@ func isRecent(file vfs.File, size int64, id uint64, now time.Time) bool {
 			return false
 		}
 		b = b[next:]
-		if h, err := readHead(b); err == nil && h.id == id && now.Sub(h.time) < repeatAfter {
+		if h, err := readHead(b); err == nil && h.isRepeat(id, now) {
 			return true
 		}
 		b = b[1:]
 	}
+}
+
+// isRepeat reports whether the head is of the block with this ID, and so new that the block need not
+// be written again.
+func (h *blockHead) isRepeat(id uint64, now time.Time) bool {
+	return h.id == id && now.Sub(h.time) < repeatAfter
 }
 
 // makeKey returns the key of the home. Missing files, including the file with the key, are created.

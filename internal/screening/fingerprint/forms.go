@@ -23,7 +23,7 @@ func textForms(text string) []string {
 		forms = append(forms, change(text))
 		all = change(all)
 	}
-	if strings.Contains(text, `\n`) || strings.Contains(text, `\u`) || strings.Contains(text, `\t`) {
+	if hasEscapes(text) {
 		add(func(s string) string { return unescapeJSON([]byte(s)) })
 	}
 	if hasTags(text) {
@@ -42,18 +42,35 @@ func textForms(text string) []string {
 	return forms
 }
 
+// hasEscapes reports whether a text contains one of the most common escapes of JSON.
+func hasEscapes(text string) bool {
+	return strings.Contains(text, `\n`) || strings.Contains(text, `\u`) || strings.Contains(text, `\t`)
+}
+
 // hasTags reports whether a text contains HTML tags or character references.
 func hasTags(text string) bool {
-	if strings.Contains(text, "</") || strings.Contains(text, "/>") || strings.Contains(text, "<br") {
-		return true
+	for _, part := range []string{"</", "/>", "<br"} {
+		if strings.Contains(text, part) {
+			return true
+		}
 	}
 	return strings.Contains(text, "&") && html.UnescapeString(text) != text
+}
+
+// mayHaveAddress reports whether a text contains a part of a link, an address or a footnote number.
+func mayHaveAddress(s string) bool {
+	return strings.Contains(s, "](") || strings.Contains(s, "://") || strings.Contains(s, "[")
+}
+
+// mayHaveDividedWord reports whether a line of a text ends with a hyphen.
+func mayHaveDividedWord(s string) bool {
+	return strings.Contains(s, "-\n") || strings.Contains(s, "-\r\n") || strings.Contains(s, "‐\n")
 }
 
 // removeAddresses removes the parts that a reader omits from a sentence: Markdown link targets,
 // addresses, and footnote numbers.
 func removeAddresses(s string) string {
-	if !strings.Contains(s, "](") && !strings.Contains(s, "://") && !strings.Contains(s, "[") {
+	if !mayHaveAddress(s) {
 		return s
 	}
 	var b strings.Builder
@@ -93,7 +110,7 @@ func addressSize(s string) int {
 
 // joinHyphenated joins words that are divided at the end of a line.
 func joinHyphenated(s string) string {
-	if !strings.Contains(s, "-\n") && !strings.Contains(s, "-\r\n") && !strings.Contains(s, "‐\n") {
+	if !mayHaveDividedWord(s) {
 		return s
 	}
 	var b strings.Builder

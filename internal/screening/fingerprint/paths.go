@@ -47,7 +47,10 @@ func setRunWriters(writers []Writer, changed []int64, now int64, run Level, prin
 	}
 	from, to := int64(printAt(prints)), int64(printAt(prints[printSize:]))
 	for i, changeTime := range changed {
-		if changeTime >= from && (changeTime <= to || changeTime > now) {
+		if changeTime < from {
+			continue
+		}
+		if changeTime <= to || changeTime > now {
 			writers[i] = runWriters[run]
 		}
 	}

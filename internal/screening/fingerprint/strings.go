@@ -68,7 +68,8 @@ func escapedRune(s []byte) (r rune, size int) {
 	if r < 0 {
 		return ' ', 0
 	}
-	if utf16.IsSurrogate(r) && len(s) >= 10 && s[4] == '\\' && s[5] == 'u' {
+	hasNextEscape := len(s) >= 10 && string(s[4:6]) == `\u`
+	if hasNextEscape && utf16.IsSurrogate(r) {
 		return utf16.DecodeRune(r, digits(s[6:])), 10
 	}
 	return r, 4

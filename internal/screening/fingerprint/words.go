@@ -212,8 +212,9 @@ func eachShortLine(words []word, fn func(hash uint64)) {
 		for to < len(words)-1 && !words[to].isLast {
 			to++
 		}
-		if h, units, letters := shortHash(words[from : to+1]); units >= shortUnits && units < runUnits &&
-			letters >= shortLetters {
+		h, units, letters := shortHash(words[from : to+1])
+		isShort := units >= shortUnits && units < runUnits
+		if isShort && letters >= shortLetters {
 			fn(mixBits(h))
 		}
 		from = to + 1
@@ -379,7 +380,10 @@ func removePrefix(line string) (rest string, ok bool) {
 	}
 	for _, sep := range []string{"→", "\t", ":", "|", ") "} {
 		head, tail, ok := strings.Cut(line, sep)
-		if !ok || len(head) > 120 || !isLinePrefix(head) {
+		if !ok || len(head) > 120 {
+			continue
+		}
+		if !isLinePrefix(head) {
 			continue
 		}
 		if sep == ":" { // the prefix may be a name and a number
