@@ -100,7 +100,7 @@ one change, and oxbow undo takes it back.`,
 type compressIn struct {
 	Texts  []string `json:"text,omitempty"       empty:"allowed" value:"FILE"  usage:"use the text in this FILE as the digest; - is standard input, and GROUP=FILE sets the text of one group"`
 	Budget *int     `json:"max_tokens,omitempty"                               usage:"at most N tokens of text"                                               also:"token_budget,budget"`
-	Over   *int     `json:"over,omitempty"                       value:"BYTES" usage:"only logs of more than BYTES (default 2000; with --text, all)"`
+	Over   *int     `json:"over,omitempty"                       value:"BYTES" usage:"shorten only logs of more than BYTES (default 2000; with --text, all logs)"`
 	DryRun bool     `json:"dry_run,omitempty"                                  usage:"show what would be done and change nothing"`
 }
 

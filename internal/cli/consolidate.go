@@ -30,7 +30,7 @@ In a home of clawft, it works on the paragraphs and list items of MEMORY.md. If
 a removed text is not exactly the same, it is kept in HISTORY.md.`,
 		Example: `  oxbow consolidate --dry-run
   oxbow consolidate
-  oxbow consolidate --over 4000   # when there is more than that; for a timer`,
+  oxbow consolidate --over 4000   # only if there are more than 4000 tokens`,
 	}, func(ctx context.Context, in maintenance.ConsolidateIn, _ []string) error {
 		if in.Over < 0 {
 			return misusef("for example: --over 4000", "--over %d is less than 0", in.Over)

@@ -21,7 +21,7 @@ type contextIn struct {
 	Budget   int    `json:"max_tokens,omitempty"              usage:"at most N tokens, instead of the profile's limit"                                  also:"token_budget,budget"`
 	AsOf     string `json:"as_of,omitempty"      value:"DATE" usage:"the memory at this DATE, or after this change"`
 	Manifest bool   `json:"manifest,omitempty"                usage:"print which parts are included or cut, and why, instead of the text"`
-	Handoff  bool   `json:"handoff,omitempty"                 usage:"take the newest open handoff, if there is one, and open with it"`
+	Handoff  bool   `json:"handoff,omitempty"                 usage:"take the newest open handoff, if there is one, and print it first"`
 	Project  string `json:"project,omitempty"                 usage:"with --handoff: only a handoff of this PROJECT; auto is the project of the working directory"`
 }
 
@@ -31,10 +31,10 @@ func contextCommand(mem *openMemory) *cobra.Command {
 		Short: "Print the text that an agent should know before it begins",
 		Long: `Context prints the text that a model should know before it begins: the
 documents SOUL.md and MEMORY.md of the home, or those that the profile names,
-and then the entries that the profile selects, as many as fit into the budget.
+and then the entries that the profile selects, as many as --max-tokens allows.
 Without a profile, it selects from the whole memory. The same memory always
-gives the same text. The text never exceeds the budget: oxbow estimates the
-tokens and leaves a margin for the error. In a home of another layout, context
+gives the same text. The text is never too long: oxbow estimates the tokens,
+and leaves a margin in case the estimate is too low. In a home of another layout, context
 prints what the layout's own system would show the model, unless you name a
 profile.
 

@@ -91,7 +91,7 @@ files, like oxbow team share.`,
 		}
 		return respond(ctx, mem, accept, in)
 	})
-	c.Flags().BoolVar(&team, "team", false, "share the notes with the team")
+	c.Flags().BoolVar(&team, "team", false, "also move the notes to the team's files")
 	c.Flags().BoolVar(&edit, "edit", false, "change the text in your editor first")
 	return c
 }

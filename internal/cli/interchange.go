@@ -76,10 +76,10 @@ func annotateImportCommand(mem *openMemory) *cobra.Command {
 		Long: `Import turns the Agent Trace records in FILE (- for standard input) into
 annotations. With --format git-ai, it reads the notes of Git AI in this
 repository, under refs/notes/ai. Both formats say who wrote which lines at
-which revision, but seldom why, and the annotations say so. The text of the
-lines comes from the revision, if the repository has it. If you import the same
-records again, nothing is added. Import reports on standard error what it left
-out.`,
+which revision, but seldom why, and the annotations say so. If the repository
+has the revision, import reads the text of the lines from it. If you import the
+same records again, nothing is added. Import reports on standard error what it
+left out.`,
 		Example: `  oxbow annotate import traces.jsonl --dry-run
   oxbow annotate import --format git-ai`,
 		Args: argCount(0, 1, "one FILE"),

@@ -30,9 +30,9 @@ func scanCommand(mem *openMemory) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "scan",
 		Short: "Find passwords and keys in the memory, its history and past sessions",
-		Long: `Scan searches the entries, the archive of sessions, the history of both, and
-the profiles, skills and other files of oxbow in the home for passwords, keys
-and tokens. It prints the places, but never the secrets, and fails if it finds
+		Long: `Scan searches all files of oxbow in the home for passwords, keys and tokens: the
+entries and past sessions with their history, the profiles, the skills and
+others. It prints the places, but never the secrets, and fails if it finds
 one.
 
 With --fix, each secret is replaced by [redacted: RULE #tag], and the versions

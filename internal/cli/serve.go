@@ -34,7 +34,7 @@ type serveIn struct {
 	TLSKey    string `json:"tls_key,omitempty"       value:"FILE"  usage:"the key of the certificates, in this FILE"`
 	Issuer    string `json:"oidc_issuer,omitempty"   value:"URL"   usage:"accept tokens of this OpenID provider; needs --public-url"`
 	Audience  string `json:"oidc_audience,omitempty" value:"NAME"  usage:"the audience of the provider's tokens (default the public URL, or the public URL and /mcp)"`
-	Claim     string `json:"oidc_tenant,omitempty"   value:"CLAIM" usage:"the CLAIM in its tokens that names the tenant; without it, tokens are for the server's own home"`
+	Claim     string `json:"oidc_tenant,omitempty"   value:"CLAIM" usage:"the CLAIM of a token that names the tenant; without this flag, tokens are for the server's own home"`
 	Open      *int   `json:"open,omitempty"          value:"N"     usage:"maximum number of tenants' memories that are open at once (default 64)"`
 }
 

@@ -54,7 +54,7 @@ type spawnIn struct {
 	Skill    string `json:"skill,omitempty"      usage:"the SKILL that explains how to do the task"`
 	AsOf     string `json:"as_of,omitempty"      usage:"select from the memory at this DATE, or after this change" value:"DATE"`
 	Budget   *int   `json:"max_tokens,omitempty" usage:"at most N tokens of memory, instead of the profile's limit"                           also:"token_budget,budget"`
-	Briefing bool   `json:"briefing,omitempty"   usage:"print the briefing and start nothing"`
+	Briefing bool   `json:"briefing,omitempty"   usage:"print the briefing, and do not start the sub-agent"`
 }
 
 // task returns the text of the task, from the second argument or from standard input.

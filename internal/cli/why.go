@@ -102,9 +102,9 @@ the change touches annotated lines.`,
 type whyIn struct {
 	Search string `json:"search,omitempty" value:"WORDS" usage:"search all annotations of the repository for these WORDS"`
 	Filter string `json:"filter,omitempty" value:"TERMS" usage:"select annotations by TERMS, such as agent:x model:y -file:z"`
-	Limit  int    `json:"limit,omitempty"                usage:"with --search, the most to show, N"                           default:"10"`
+	Limit  int    `json:"limit,omitempty"                usage:"with --search, show at most N annotations"                           default:"10"`
 
-	Diff     bool `json:"diff,omitempty"     usage:"show what a change touches: A..B, A...B or A"`
+	Diff     bool `json:"diff,omitempty"     usage:"show the annotations of lines that a change touches; the change is A..B, A...B or A"`
 	Staged   bool `json:"staged,omitempty"   usage:"with --diff, compare a commit with the index"`
 	Markdown bool `json:"markdown,omitempty" usage:"with --diff: also print Markdown on a terminal"`
 	Fail     bool `json:"fail,omitempty"     usage:"with --diff: exit with status 3 if the change touches annotated lines"`

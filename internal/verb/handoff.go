@@ -120,7 +120,7 @@ func OpeningOut(o *handoff.Opening) HandoffOut {
 
 // Opening are the parameters shared by the verbs that show or take a handoff.
 type Opening struct {
-	Brief  bool `json:"brief,omitempty" usage:"only the handoff, without the profile and the skills that it names"`
+	Brief  bool `json:"brief,omitempty" usage:"print only the handoff, without its profile and its skills"`
 	Budget int  `json:"max_tokens,omitempty" also:"token_budget,budget" usage:"at most N tokens together with the profile and the skills, instead of the profile's limit"`
 }
 
@@ -167,7 +167,7 @@ func (w *Workspace) LookAt(names []string) []handoff.File {
 
 // HandoffsIn is the argument of Handoffs.
 type HandoffsIn struct {
-	All     bool   `json:"all,omitempty" usage:"the taken ones too"`
+	All     bool   `json:"all,omitempty" usage:"also list taken handoffs"`
 	Project string `json:"project,omitempty" usage:"only handoffs of this PROJECT; auto is the project of the working directory"`
 }
 

@@ -18,7 +18,7 @@ type RememberIn struct {
 	RelatedFiles []string `json:"related_files,omitempty" also:"files,file,paths"            flag:"related" jsonschema:"Paths that it is about; recall says whether they changed." usage:"Files that the entry is about, relative to the project."                                                value:"FILE"`
 	Confidence   *float64 `json:"confidence,omitempty"    also:"certainty"                                  jsonschema:"0 to 1."                                                   usage:"How certain the text is, from 0 to 1."`
 	Kind         string   `json:"kind,omitempty"          also:"type"                                       jsonschema:"note by default."                                          usage:"note by default; it cannot change later."                                                                      enum:"kind"`
-	Clear        []string `json:"clear,omitempty"         also:"remove"                                     jsonschema:"Parts to empty."                                           usage:"Parts to empty on update: what is left out stays as it was."                                                   enum:"part"`
+	Clear        []string `json:"clear,omitempty"         also:"remove"                                     jsonschema:"Parts to empty."                                           usage:"Remove all values of these parts of the entry. Without this flag, parts that you do not name stay unchanged."                                                   enum:"part"`
 	IfVersion    *uint64  `json:"if_version,omitempty"    also:"version,expected_version"                   jsonschema:"Refuse if it changed since."                               usage:"Change it only if it is still at this version."`
 	OpID         string   `json:"op_id,omitempty"         also:"idempotency_key,request_id"                                                                                        usage:"ID of this call: a repeated call with the same ID changes nothing."                                                               schema:"-"`
 
@@ -43,16 +43,16 @@ type Narrowing struct {
 // RecallIn is the argument of recall.
 type RecallIn struct {
 	Query  string `json:"query,omitempty"      also:"q,search,text"                        flag:"-" jsonschema:"Words; also +must -not prefix* quoted phrase, filters, on:yesterday." usage:"Words to look for; +must, -not, prefix*, quoted phrases and filter terms are understood."`
-	Filter string `json:"filter,omitempty"     also:"where"                                         jsonschema:"Such as -project:vtt kind:note."                                      usage:"Filter terms joined by and: key:value, with kind, name, by, door, has, after, before, until, on or a label key; a comma is or, a minus in front is not."`
+	Filter string `json:"filter,omitempty"     also:"where"                                         jsonschema:"Such as -project:vtt kind:note."                                      usage:"Select entries by conditions such as project:vtt -tag:draft has:file. Keys are kind, name, by, door, has, after, before, until, on, and the keys of labels. A comma means or, and a minus means not."`
 	Narrowing
 	Limit     *int   `json:"limit,omitempty"      also:"max_results,top_k,per_page,k,n,count"          jsonschema:"5 by default."                                                        usage:"Maximum number of entries, 5 by default, at most 1000."`
 	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget"                           jsonschema:"2000 by default."                                                     usage:"Maximum tokens of the whole answer, 2000 by default."`
 	Around    *int   `json:"around,omitempty"     also:"context"                                                                                                                         usage:"Number of turns to show before and after a turn of a conversation, 2 by default, at most 10."                                                              schema:"-"`
-	AsOf      string `json:"as_of,omitempty"      also:"at"                                            jsonschema:"Date or change."                                                      usage:"The memory after this change (a number) or at this time."                                                                                               value:"DATE"`
+	AsOf      string `json:"as_of,omitempty"      also:"at"                                            jsonschema:"Date or change."                                                      usage:"Search the memory as it was after this change (a number) or at this time."                                                                                               value:"DATE"`
 	Explain   bool   `json:"explain,omitempty"                                                                                                                                           usage:"Explain each score."                                                                                                                          schema:"-"`
 	Collapse  bool   `json:"collapse,omitempty"   also:"dedupe"                                                                                                                          usage:"Show entries with the same text only once."                                                                                                                           schema:"-"`
-	Rank      string `json:"rank,omitempty"       also:"ranking"                                                                                                                         usage:"oxbow by default, or seed: the plain BM25 of crabtalk."                                                                                               schema:"-"`
-	In        string `json:"in,omitempty"                                                              jsonschema:"Past talks."                                                          usage:"Where to look: the notes, what was said in past sessions, or both."                                                                                                              enum:"sessions,both"`
+	Rank      string `json:"rank,omitempty"       also:"ranking"                                                                                                                         usage:"Rank by oxbow (the default) or by seed, the plain BM25 of crabtalk."                                                                                               schema:"-"`
+	In        string `json:"in,omitempty"                                                              jsonschema:"Past talks."                                                          usage:"Search past sessions instead of the entries, or both."                                                                                                              enum:"sessions,both"`
 	Recency   string `json:"recency,omitempty"    also:"half_life"                                     jsonschema:"Half-life: 30d."                                                      usage:"Rank older entries lower, by this half-life, such as 30d."                                                                                                          value:"SPAN"`
 
 	where oxbow.Filter `json:"-"` // additional filter of a verb that calls Recall
@@ -74,7 +74,7 @@ type GetIn struct {
 
 // ListIn is the argument of list.
 type ListIn struct {
-	Filter string `json:"filter,omitempty"     also:"where,query,q"                        jsonschema:"As of recall."          usage:"Filter terms joined by and, such as project:vtt -tag:draft has:file."`
+	Filter string `json:"filter,omitempty"     also:"where,query,q"                        jsonschema:"As of recall."          usage:"Select entries by conditions such as project:vtt -tag:draft has:file."`
 	Narrowing
 	Limit     *int `json:"limit,omitempty"      also:"max_results,top_k,per_page,k,n,count" jsonschema:"20 by default."         usage:"Maximum number of entries, 20 by default, at most 1000."`
 	Offset    *int `json:"offset,omitempty"     also:"skip"                                 jsonschema:"Where the page begins." usage:"Entries to skip first: the next page begins at offset plus limit."`
@@ -104,7 +104,7 @@ type HistoryIn struct {
 // UndoIn is the argument of undo.
 type UndoIn struct {
 	Count  *int     `json:"count,omitempty"   also:"n,steps,limit"       flag:"-" jsonschema:"1 by default."                usage:"Number of last changes to undo, 1 by default."`
-	Seq    []uint64 `json:"seq,omitempty"     also:"seqs,change,changes"          jsonschema:"Numbers of changes, instead." usage:"Numbers of the changes to undo, instead of a count."`
+	Seq    []uint64 `json:"seq,omitempty"     also:"seqs,change,changes"          jsonschema:"Numbers of changes, instead." usage:"Numbers of the changes to undo, instead of the last N."`
 	DryRun bool     `json:"dry_run,omitempty" also:"preview"                      jsonschema:"Only show."                   usage:"Show what would be undone and change nothing."`
 }
 

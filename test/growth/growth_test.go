@@ -1,5 +1,5 @@
-// Package growth tests that the cost of an operation is at most 2.6 times as high for a text of twice the
-// size, whatever the text contains.
+// Package growth tests that an operation costs at most 2.6 times as much if its text is twice as long,
+// whatever the text contains.
 package growth
 
 import (

@@ -24,7 +24,7 @@ import (
 // CompareIn is the argument of Compare.
 type CompareIn struct {
 	Folder string `json:"folder,omitempty"  flag:"-" jsonschema:"The folder's name or directory; all if it is omitted."`
-	Prune  bool   `json:"prune,omitempty"                                                                               usage:"forget the notes of all files that are missing: they were deleted on purpose"`
+	Prune  bool   `json:"prune,omitempty"                                                                               usage:"forget the notes of all missing files, because you deleted these files on purpose"`
 	DryRun bool   `json:"dry_run,omitempty"                                                                             usage:"say what would be changed and change nothing"`
 
 	Path string `json:"-"` // absolute path of the directory, if Folder is one

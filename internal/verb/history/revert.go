@@ -30,7 +30,7 @@ type RevertIn struct {
 	Client      string `json:"client,omitempty"       value:"NAME" usage:"changes of this client: its name in the log or the beginning of the name"`
 	Door        string `json:"door,omitempty"         value:"DOOR" usage:"changes that came through this interface, such as mcp"`
 	Agent       string `json:"agent,omitempty"        value:"NAME" usage:"changes of the agent with this name"`
-	Trust       string `json:"trust,omitempty"                     usage:"versions that agents and programs left with the label taint"              enum:"tainted"`
+	Trust       string `json:"trust,omitempty"                     usage:"changes by agents and programs whose text has the label taint"              enum:"tainted"`
 	Since       string `json:"since,omitempty"        value:"DATE" usage:"changes on or after this date (2026-04-18, 7d, yesterday)"`
 	Until       string `json:"until,omitempty"        value:"DATE" usage:"changes up to this date, including the whole day"`
 	WithDerived bool   `json:"with_derived,omitempty"              usage:"also take back entries that were derived from the changes"`

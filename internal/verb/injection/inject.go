@@ -20,7 +20,7 @@ import (
 // InjectIn is the argument of Inject.
 type InjectIn struct {
 	Prompt  string `json:"prompt"            flag:"-" usage:"What a person writes to an agent."`
-	Project string `json:"project,omitempty"          usage:"decide as in this PROJECT; auto is the project of the working directory" value:"PROJECT"`
+	Project string `json:"project,omitempty"          usage:"answer as in this PROJECT; auto is the project of the working directory" value:"PROJECT"`
 	Explain bool   `json:"explain,omitempty"          usage:"also show how strong each match is, and why the text is shown or not"`
 
 	// Of is the prompt that a hook reported. Its text is replaced by Prompt. It is nil if a person only tries out what

@@ -20,7 +20,7 @@ import (
 // InjectedIn is the argument of Injected.
 type InjectedIn struct {
 	Session string `json:"session,omitempty" usage:"only texts of this session: its identifier, or the first characters of it"`
-	Place   string `json:"place,omitempty"   usage:"only those of this place"                                               enum:"start,prompt,action"`
+	Place   string `json:"place,omitempty"   usage:"only texts that were shown at this place"                                               enum:"start,prompt,action"`
 	Entry   string `json:"entry,omitempty"   usage:"only texts that contained this note or turn"                                                          value:"NAME"`
 	Since   string `json:"since,omitempty"   usage:"only texts that were shown on or after this date (2026-04-18, 7d, yesterday)"                                      value:"DATE"`
 	Limit   *int   `json:"limit,omitempty"   usage:"maximum number of injections, 20 by default"`

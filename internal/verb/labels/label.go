@@ -119,7 +119,7 @@ type EditLabelsIn struct {
 	Labels []string `json:"labels"            flag:"-"    jsonschema:"The labels, as key:value."`
 	Where  []string `json:"where,omitempty"               jsonschema:"Filter terms that select the entries."               value:"FILTER" usage:"the entries that this FILTER selects"`
 	Names  []string `json:"names,omitempty"   flag:"name" jsonschema:"Names of the entries; with a filter, both must fit."                usage:"the entry of this NAME; you can name several"`
-	All    bool     `json:"all,omitempty"                 jsonschema:"All entries."                                                       usage:"all entries"`
+	All    bool     `json:"all,omitempty"                 jsonschema:"All entries."                                                       usage:"change all entries"`
 	DryRun bool     `json:"dry_run,omitempty"             jsonschema:"Show what would be changed and change nothing."                     usage:"show what would be changed and change nothing"`
 }
 

@@ -18,7 +18,7 @@ import (
 
 // CompactIn is the argument of Compact.
 type CompactIn struct {
-	Keep   string `json:"keep" value:"SPAN" default:"90d" jsonschema:"keep the history of this SPAN: 90d, 12w, 1y, 36h"`
+	Keep   string `json:"keep" value:"SPAN" default:"90d" jsonschema:"keep the history of this SPAN, such as 90d, 12w, 1y or 36h"`
 	DryRun bool   `json:"dry_run,omitempty" jsonschema:"show what would be dropped and change nothing"`
 }
 

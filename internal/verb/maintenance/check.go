@@ -21,7 +21,7 @@ import (
 
 // CheckIn is the argument of Check.
 type CheckIn struct {
-	Since string `json:"since,omitempty" value:"HEAD" usage:"Prove that changes were only added since this HEAD, which check, backup or stats has printed."`
+	Since string `json:"since,omitempty" value:"HEAD" usage:"Prove that changes were only added since this HEAD, which an earlier check, backup or stats printed."`
 	Sign  bool   `json:"sign,omitempty"               usage:"Sign the head of the memory with the home's key, if the memory is sound."`
 }
 

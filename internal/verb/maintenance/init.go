@@ -16,7 +16,7 @@ import (
 
 // InitIn is the argument of Init.
 type InitIn struct {
-	From string `json:"from,omitempty" value:"FILE" usage:"Begin with what this backup holds."`
+	From string `json:"from,omitempty" value:"FILE" usage:"Begin with the content of this backup."`
 	KeyFiles
 
 	// Outer is the home in a parent directory that was found from here until now, or "".

@@ -29,7 +29,7 @@ type RecoverIn struct {
 	KeyFiles
 	Sessions bool `json:"sessions,omitempty"          jsonschema:"restore the archive of sessions, which the backup contains"`
 
-	Out     string `json:"out,omitempty"     value:"FILE" jsonschema:"write what is saved to this FILE (default HOME/memory.oxbow.recovered)"`
+	Out     string `json:"out,omitempty"     value:"FILE" jsonschema:"write the saved entries to this FILE (default HOME/memory.oxbow.recovered)"`
 	Replace bool   `json:"replace,omitempty"              jsonschema:"replace the damaged file by the new file, and keep the damaged file next to it"`
 }
 

@@ -20,7 +20,7 @@ import (
 
 // ScanIn is the argument of Scan.
 type ScanIn struct {
-	Fix    bool `json:"fix,omitempty" usage:"replace what is found, in the history too, for good"`
+	Fix    bool `json:"fix,omitempty" usage:"replace all secrets that are found, also in the history, for good"`
 	DryRun bool `json:"dry_run,omitempty" usage:"say what --fix would replace, and change nothing"`
 }
 

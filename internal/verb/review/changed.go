@@ -27,7 +27,7 @@ const (
 // ChangedIn is the argument of Changed.
 type ChangedIn struct {
 	Name   string `json:"name,omitempty"   usage:"only the entry of this NAME" value:"NAME"`
-	Limit  *int   `json:"limit,omitempty"  usage:"how many entries are listed; 20 by default"`
+	Limit  *int   `json:"limit,omitempty"  usage:"maximum number of entries, 20 by default"`
 	Offset *int   `json:"offset,omitempty" usage:"skip the first N entries"`
 }
 

@@ -23,8 +23,8 @@ import (
 // ImportSessionsIn is the argument of ImportSessions.
 type ImportSessionsIn struct {
 	Clients []string `json:"clients,omitempty" flag:"-"`
-	Since   string   `json:"since,omitempty"               value:"DATE" usage:"Only what a client wrote on or after this date (2026-04-18, 7d, yesterday)."`
-	Files   []string `json:"files,omitempty"   flag:"file" value:"FILE" usage:"Read these transcripts or databases of the one client that is named, wherever they are; of chatgpt and claude-ai, the export of your data."`
+	Since   string   `json:"since,omitempty"               value:"DATE" usage:"Only sessions that a client wrote on or after this date (2026-04-18, 7d, yesterday)."`
+	Files   []string `json:"files,omitempty"   flag:"file" value:"FILE" usage:"Read this transcript or database of the client that you name. For chatgpt and claude-ai, it is the export of your data."`
 	DryRun  bool     `json:"dry_run,omitempty"                          usage:"Say what would be read, and read nothing."`
 
 	Home string `json:"-"` // the user's own directory

@@ -24,7 +24,7 @@ type SessionsIn struct {
 	Project string `json:"project,omitempty" usage:"Only sessions of this project."`
 	Client  string `json:"client,omitempty"  usage:"Only sessions of this client, such as claude."`
 	Since   string `json:"since,omitempty"   usage:"Only sessions that were active on or after this date (2026-04-18, 7d, yesterday)." value:"DATE"`
-	Limit   *int   `json:"limit,omitempty"   usage:"Most sessions, 20 by default."`
+	Limit   *int   `json:"limit,omitempty"   usage:"Maximum number of sessions, 20 by default."`
 }
 
 // SessionsOut is a list of sessions, the most recently active first.

@@ -24,7 +24,7 @@ import (
 // SyncIn is the argument of Push and Pull.
 type SyncIn struct {
 	Server    string `json:"server,omitempty"     flag:"-" usage:"the URL of the server, by default the one that is remembered"`
-	TokenFile string `json:"token_file,omitempty"          usage:"the file whose only line is the token; by default the file of the last time, or OXBOW_TOKEN" value:"FILE"`
+	TokenFile string `json:"token_file,omitempty"          usage:"the file that contains only the token (default the file that you named last, or the variable OXBOW_TOKEN)" value:"FILE"`
 	DryRun    bool   `json:"dry_run,omitempty"             usage:"show what would be changed and change nothing"`
 
 	Waits func(time.Duration)                        `json:"-"` // called for a pause, with 0 at its end

@@ -24,7 +24,7 @@ import (
 // DumpIn is the argument of Dump.
 type DumpIn struct {
 	Dir   string `json:"dir"             flag:"-" jsonschema:"The directory."`
-	Force bool   `json:"force,omitempty"          jsonschema:"Dump into a directory that no dump made, or over edits that were not loaded; a copy of the edits is kept." usage:"dump into a directory that no dump made, or over edits that were not loaded; a copy of the edits is kept"`
+	Force bool   `json:"force,omitempty"          jsonschema:"Dump into a directory that no dump made, or over edits that were not loaded; a copy of the edits is kept." usage:"dump even if no earlier dump made the directory, or if it contains edits that were not loaded; a copy of the edits is kept"`
 
 	Path string `json:"-"` // absolute path of the directory
 }

@@ -25,7 +25,7 @@ import (
 
 // ExportIn is the argument of Export.
 type ExportIn struct {
-	Filter string `json:"filter,omitempty" jsonschema:"Filter terms joined by and, such as project:vtt -tag:draft has:file."`
+	Filter string `json:"filter,omitempty" jsonschema:"Select entries by conditions such as project:vtt -tag:draft has:file."`
 	verb.Narrowing
 	To io.Writer `json:"-"` // gets the entries, as [exchange.Export] writes them
 }
