@@ -34,9 +34,9 @@ documents SOUL.md and MEMORY.md of the home, or those that the profile names,
 and then the entries that the profile selects, as many as --max-tokens allows.
 Without a profile, it selects from the whole memory. The same memory always
 gives the same text. The text is never too long: oxbow estimates the tokens,
-and leaves a margin in case the estimate is too low. In a home of another layout, context
-prints what the layout's own system would show the model, unless you name a
-profile.
+and leaves a margin in case the estimate is too low. In a home of another
+layout, context prints what the layout's own system would show the model,
+unless you name a profile.
 
 With --handoff, context takes the newest open handoff and prints it first. The
 handoff's profile then selects the entries, and its skills are included. A
