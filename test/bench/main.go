@@ -25,6 +25,7 @@
 //	go run . secrets             # which samples of gitleaks are found; --find DIR lists hits
 //	go run . shapes              # which sections of documentation look like instructions
 //	go run . sessions --mb 2000 --big 500 --kills 5
+//	go run . imports --n 100000  # the records of other programs
 //	go run . survive
 //	go run . drift --repo DIR    # over the history of a git repository
 //
@@ -87,6 +88,7 @@ func allCommands() []command {
 		{"hooks", "what the hooks of a session cost its client", hooksCommand},
 		{"inject", "what a prompt gets of a memory, on public data sets", injectCommand},
 		{"sessions", "what importing the transcripts of clients costs", sessionsCommand},
+		{"imports", "what importing the files of other programs costs", importsCommand},
 		{"page", "the tables of docs/benchmarks.md, from results.jsonl", pageCommand},
 	}
 }
