@@ -33,7 +33,9 @@ func (d *DB) listing(ctx context.Context, f store.Filter) (l *listing, err error
 	err = d.withState(ctx, func(st *state) {
 		p, _ := logpos.Decode(d.recent.pos)
 		l = &listing{base: st.base.acquire(), hidden: slices.Clone(st.hidden), seq: p.Seq}
-		if st.rare > 0 || !hasRare(f) {
+		if hasRare(f) {
+			l.order = slices.Clone(st.rare)
+		} else {
 			l.order = slices.Clone(st.order)
 		}
 	})

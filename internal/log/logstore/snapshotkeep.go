@@ -38,7 +38,7 @@ func (d *DB) freeze() (*frozen, error) {
 		epoch: d.epoch.Load(),
 		st: &state{base: st.base.acquire(), hidden: slices.Clone(st.hidden), order: slices.Clone(st.order),
 			gone:   maps.Clone(st.gone),
-			nextID: st.nextID, opIDs: maps.Clone(st.opIDs), opLog: slices.Clone(st.opLog), rare: st.rare},
+			nextID: st.nextID, opIDs: maps.Clone(st.opIDs), opLog: slices.Clone(st.opLog), rare: slices.Clone(st.rare)},
 		head: snapshotHead{log: p.Log, seq: p.Seq, offset: p.Offset, chain: p.Chain, base: d.base,
 			synced: d.log.SyncedOffset(), nextID: st.nextID},
 		offsets: slices.Clone(d.offsets),

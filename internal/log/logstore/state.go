@@ -34,7 +34,7 @@ type state struct {
 	order  []*store.Entry          // the same entries, by ID
 	gone   map[string]uint64       // removed names and the changes that removed them
 	nextID uint64
-	rare   int // number of entries in order that have a label of rareKeys
+	rare   []*store.Entry // the entries in order that have a label of rareKeys
 	// number of ops that were applied since the base, in which an op counts once more for each
 	// opText bytes of content
 	ops int
@@ -241,14 +241,13 @@ func (st *state) putEntry(e *store.Entry) (replaced uint64) {
 	}
 	st.names[e.Name] = e
 	delete(st.gone, e.Name)
-	st.countRare(e, 1)
+	st.addRare(e)
 	if n := len(st.order); n == 0 || st.order[n-1].ID < e.ID {
 		st.order = append(st.order, e)
 		return replaced
 	}
 	i, found := st.searchID(e.ID)
 	if found {
-		st.countRare(st.order[i], -1)
 		st.order[i] = e
 	} else {
 		st.order = slices.Insert(st.order, i, e)
@@ -270,7 +269,7 @@ func (st *state) remove(e *store.Entry, seq uint64) {
 // drop removes a changed entry from the order.
 func (st *state) drop(id uint64) {
 	if i, found := st.searchID(id); found {
-		st.countRare(st.order[i], -1)
+		st.dropRare(id)
 		st.order = slices.Delete(st.order, i, i+1)
 	}
 }
@@ -278,10 +277,20 @@ func (st *state) drop(id uint64) {
 // rareKeys are keys of labels that few entries have and that every write looks for.
 var rareKeys = []string{store.LabelQuarantine, store.LabelSuspect, store.LabelTaint}
 
-// countRare adds n to the number of entries with a rare label if the entry has one.
-func (st *state) countRare(e *store.Entry, n int) {
+// addRare adds an entry to the entries with a rare label if the entry has such a label. It first drops the
+// earlier version of the entry.
+func (st *state) addRare(e *store.Entry) {
+	st.dropRare(e.ID)
 	if slices.ContainsFunc(e.Labels, func(l store.Label) bool { return slices.Contains(rareKeys, l.Key) }) {
-		st.rare += n
+		i, _ := searchByID(st.rare, e.ID)
+		st.rare = slices.Insert(st.rare, i, e)
+	}
+}
+
+// dropRare removes an entry from the entries with a rare label, if it is one of them.
+func (st *state) dropRare(id uint64) {
+	if i, found := searchByID(st.rare, id); found {
+		st.rare = slices.Delete(st.rare, i, i+1)
 	}
 }
 
@@ -294,8 +303,11 @@ func hasRare(f store.Filter) bool {
 }
 
 // searchID returns the index of an ID in order, or the index at which the ID has to be inserted.
-func (st *state) searchID(id uint64) (int, bool) {
-	return slices.BinarySearchFunc(st.order, id, func(e *store.Entry, id uint64) int { return cmp.Compare(e.ID, id) })
+func (st *state) searchID(id uint64) (int, bool) { return searchByID(st.order, id) }
+
+// searchByID is like searchID for any list that is ordered by ID.
+func searchByID(order []*store.Entry, id uint64) (int, bool) {
+	return slices.BinarySearchFunc(order, id, func(e *store.Entry, id uint64) int { return cmp.Compare(e.ID, id) })
 }
 
 func (st *state) rememberOpID(id string, seq uint64) {
