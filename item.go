@@ -65,18 +65,26 @@ func (x *indexItem) Keywords() []string {
 
 // unsearchedLabels are keys of labels with values that people do not search for,
 // such as hashes.
-var unsearchedLabels = []string{LabelConfidence, LabelFileBlob, "from", LabelOrigin, LabelVerified,
+var unsearchedLabels = []string{LabelConfidence, LabelFileBlob, labelImportSum, "from", LabelOrigin, LabelVerified,
 	LabelUnvouched, LabelApproved, LabelTextBy}
+
+// labelImportSum is the key of the label with which an import recognizes that an entry was edited. Its value is a
+// digest, which no two entries share.
+const labelImportSum = "import-sum"
 
 // isShown reports whether the values of a label key are names of entries that a hook had
 // shown to a model.
 func isShown(key string) bool { return key == "shown" || key == "used" || key == "injected" }
 
 // hasKeywords reports whether the values of a label key are indexed as keywords.
-// Confidences are compared as numbers, file hashes have too many values, and names are
+// Confidences are compared as numbers, file hashes and digests have too many values, and names are
 // found by their words.
 func hasKeywords(key string) bool {
-	return key != LabelConfidence && key != LabelFileBlob && key != "name"
+	switch key {
+	case LabelConfidence, LabelFileBlob, labelImportSum, "name":
+		return false
+	}
+	return true
 }
 
 // filterClauses converts a filter to clauses and a time range that the index can evaluate. If

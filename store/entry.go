@@ -241,8 +241,8 @@ func (l Label) Check() error {
 		return &InvalidError{Field: "label key", Value: l.Key,
 			Reason: "is a word of the filter language; choose another"}
 	}
-	if err := checkWord("label "+l.Key, l.Value); err != nil {
-		return err
+	if checkWord("label", l.Value) != nil {
+		return checkWord("label "+l.Key, l.Value) // the name is joined only for an error
 	}
 	if l.Key == LabelConfidence {
 		_, err := parseConfidence(l.Value)

@@ -76,8 +76,11 @@ func (r *SecondReader) openShared() *oxbow.Memory {
 	return r.memory
 }
 
-// Close closes the memory. The next Read opens it again.
+// Close closes the memory. The next Read opens it again. It does nothing if r is nil.
 func (r *SecondReader) Close() {
+	if r == nil {
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.memory != nil {

@@ -240,9 +240,13 @@ func cutSecret(name, content string) string {
 
 // Op is like [Secrets.Entry] for the texts that a change writes. It returns the change as it may be stored.
 func (s *Secrets) Op(ctx context.Context, store oxbow.Store, op oxbow.Op) (oxbow.Op, error) {
+	isScreened := ctx.Value(screenedKey{}) == s.Cleaner
 	var e oxbow.Entry
 	switch o := op.(type) {
 	case oxbow.Add:
+		if isScreened {
+			return op, nil
+		}
 		e = oxbow.Entry{Name: o.Name, Content: o.Content, Aliases: o.Aliases, Labels: o.Labels}
 	case oxbow.Update:
 		e = oxbow.Entry{Content: o.Content, Aliases: o.Aliases, Labels: o.Labels}
@@ -255,7 +259,7 @@ func (s *Secrets) Op(ctx context.Context, store oxbow.Store, op oxbow.Op) (oxbow
 	}
 	var found []screen.Secret
 	var had oxbow.Entry
-	if ctx.Value(screenedKey{}) == s.Cleaner {
+	if isScreened {
 		had.Content = e.Content
 	}
 	clean, err := s.Entry(ctx, e, had, &found)
@@ -333,11 +337,12 @@ func (s *Secrets) Redact(ctx context.Context, text string, found *[]screen.Secre
 	return clean
 }
 
-// screenedKey is the context key for changes whose contents were screened while they were read. The
+// screenedKey is the context key for changes whose texts were screened while they were read. The
 // value is the cleaner.
 type screenedKey struct{}
 
-// WithScreened returns a context for changes made from items that were screened.
+// WithScreened returns a context for changes made from items whose texts were all screened. An entry that such a change
+// adds is not screened again. Of an update, the content is not screened again.
 func (s *Secrets) WithScreened(ctx context.Context) context.Context {
 	return context.WithValue(ctx, screenedKey{}, s.Cleaner)
 }

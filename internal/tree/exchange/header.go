@@ -100,9 +100,7 @@ func (h *header) applyKey(k frontKey) {
 		h.noteEmpty(k)
 		return
 	}
-	var known []string
 	for _, f := range headerFields {
-		known = append(known, f.key)
 		if f.key != k.key {
 			continue
 		}
@@ -124,15 +122,28 @@ func (h *header) applyKey(k frontKey) {
 		}
 		return
 	}
-	near := nearestCandidate(k.key, known)
-	isSimilar := near != "" && text.Distance([]byte(k.key), []byte(near)) == 1
-	if isSimilar && !h.seen[k.key] {
+	if near := misspeltField(k.key); near != "" && !h.seen[k.key] {
 		h.warn(k, "key %s is kept as a label; did you mean %s?", quoteShort(k.name), near)
 	}
 	h.seen[k.key] = true
 	at := len(h.entry.Labels)
 	h.addLabels(k, frontmatter.LabelKey(k.key), k.values...)
 	h.further = append(h.further, h.entry.Labels[at:]...)
+}
+
+// misspeltField returns the key of a field that differs from key in one typing error, or "".
+func misspeltField(key string) string {
+	const shortest = 3 // a shorter key resembles too many words
+	if len(key) < shortest {
+		return ""
+	}
+	for _, f := range headerFields {
+		isNearLength := len(f.key)-len(key) <= 1 && len(key)-len(f.key) <= 1
+		if isNearLength && text.Distance([]byte(key), []byte(f.key)) == 1 {
+			return f.key
+		}
+	}
+	return ""
 }
 
 // noteEmpty adds a warning for a key without a value, which cannot become a label. A field of an entry, such as

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -126,7 +127,7 @@ func isItemError(err error) bool {
 
 func problem(ref string, err error) error { return &ItemError{Ref: ref, Err: err} }
 
-func at(ref string, line int) string { return fmt.Sprintf("%s:%d", ref, line) }
+func at(ref string, line int) string { return ref + ":" + strconv.Itoa(line) }
 
 // check returns an error if no store could hold the item.
 func (it *Item) check() error {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -176,8 +177,7 @@ func (f recordForm) frontKeys(o objectAt) []frontKey {
 
 // refLine returns the line in file:line.
 func refLine(ref string) int {
-	line := 0
-	_, _ = fmt.Sscanf(ref[len(refFile(ref)):], ":%d", &line) // without a line number, line stays 0
+	line, _ := strconv.Atoi(strings.TrimPrefix(ref[len(refFile(ref)):], ":")) // without a line number, line is 0
 	return line
 }
 

@@ -149,6 +149,10 @@ func (c *contents) addDetected(path string) error {
 		c.addEntries(path, "") // the import reports it
 		return nil
 	}
+	if !info.IsDir() && exchange.KnownRecords(path) != "" {
+		c.addEntries(path, "")
+		return nil
+	}
 	ext := strings.ToLower(filepath.Ext(path))
 	client := ""
 	if !info.IsDir() {

@@ -407,35 +407,41 @@ func heldEntry(ctx context.Context, t *heldText) HeldEntry {
 	return held
 }
 
-// CountHeld returns how many of the entries that a session changed are held back, and a group of these entries ("" if
-// none is in a group). The function isChanged reports whether the session changed the named entry.
+// CountHeld returns how many of the entries that an import changed are held back, and the group of these entries (""
+// if none is in a group). The function isChanged reports whether the import changed the named entry.
 func CountHeld(
 	ctx context.Context,
 	m *oxbow.Memory,
-	session string,
 	isChanged func(name string) bool,
 ) (n int, group string, err error) {
-	err = surveyHeld(ctx, m, func(s *heldSurvey, read func(ids []uint64) ([]*oxbow.Entry, error)) error {
+	needs := heads.Needs{Keys: append([]string{oxbow.HeadName}, oxbow.Unasked.HeldLabels()...)}
+	err = heads.View(ctx, m.Store(), needs, func(all heads.List) error {
 		n, group = 0, ""
-		for i := range s.single {
-			if isChanged(s.single[i].entry.Name) {
-				n++
-			}
-		}
-		for id, g := range s.groups {
-			if g.Session != session {
-				continue
-			}
-			members, err := g.firstEntries(read, g.Count)
+		var first oxbow.Head // the first entry of the group
+		for h, err := range all.All {
 			if err != nil {
 				return err
 			}
-			for i := range members {
-				if isChanged(members[i].Name) {
-					n, group = n+1, id
-				}
+			if !heldFilter.Match(h.Entry) || !isChanged(h.Entry.Name) {
+				continue
+			}
+			n++
+			if first.Entry == nil && isInGroup(h.Entry) {
+				first = h
 			}
 		}
+		if first.Entry == nil {
+			return nil
+		}
+		source := first.Entry.Source
+		if !first.Whole {
+			read, err := all.Read([]uint64{first.Entry.ID})
+			if err != nil || read[0] == nil {
+				return err
+			}
+			source = read[0].Source
+		}
+		group = groupID(source)
 		return nil
 	})
 	return n, group, err

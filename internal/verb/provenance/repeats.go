@@ -165,8 +165,7 @@ func (c *comparer) addEntries(ctx context.Context, store oxbow.Store, second *ve
 		}
 		return nil
 	}
-	err := second.Read(store, func(store oxbow.Store) error { return eachSuspect(ctx, store, c.isUnvouched, compare) })
-	if err == nil {
+	if err := c.eachSuspect(ctx, store, second, compare); err == nil {
 		return
 	}
 	for i, text := range c.texts {
@@ -174,6 +173,34 @@ func (c *comparer) addEntries(ctx context.Context, store oxbow.Store, second *ve
 			c.found[i].add(nil, []string{notCompared})
 		}
 	}
+}
+
+// eachSuspect calls fn once for each entry to compare with, until fn returns an error. The entries come from a second
+// reader of the memory. In a run that keeps its tainted entries, only the first change of the run reads the memory.
+func (c *comparer) eachSuspect(
+	ctx context.Context,
+	store oxbow.Store,
+	second *verb.SecondReader,
+	fn func(*oxbow.Entry) error,
+) error {
+	read := func(fn func(*oxbow.Entry) error) error {
+		return second.Read(store, func(store oxbow.Store) error { return eachSuspect(ctx, store, c.isUnvouched, fn) })
+	}
+	tainted := verb.TaintedFrom(ctx)
+	if tainted == nil || !c.isUnvouched {
+		return read(fn)
+	}
+	return tainted.Each(func(add func(*oxbow.Entry) error) error {
+		defer second.Close() // the reader keeps all heads of the memory, and is not used again in this run
+		bytes := 0
+		return read(func(e *oxbow.Entry) error {
+			bytes += len(e.Content)
+			if bytes > maxCompared {
+				return errTooMany
+			}
+			return add(e)
+		})
+	}, fn)
 }
 
 // eachSuspect calls fn once for each entry that nobody vouches for, until fn returns an error. If

@@ -87,6 +87,10 @@ func stampOrigins(
 		out = append(out, stamped...)
 	}
 	s.look(out)
+	tainted := verb.TaintedFrom(ctx)
+	for _, op := range out {
+		tainted.Add(s.staged[op.Target()])
+	}
 	keepPrints(out, k)
 	return out, s.labelled, nil
 }
@@ -260,7 +264,7 @@ func (s *stamper) stampLabels(
 	texts := append([]string{name, s.frames.Text(content)}, aliases...)
 	var added []string
 	for _, l := range out {
-		if isDigest(l.Value) { // it has no words, and its length would make the search for split words run
+		if hasNoWords(l.Value) { // its signs and its length would make the search for split words run
 			added = append(added, l.Value)
 			continue
 		}
@@ -293,12 +297,18 @@ func (s *stamper) stampLabels(
 	return out, nil
 }
 
-// digestSize is the number of hexadecimal digits in the digests that imports write into labels.
-const digestSize = 32
+// identifierSize is the number of hexadecimal digits in a UUID, and in the digests that imports write into labels.
+const identifierSize = 32
 
-// isDigest reports whether a label's value is a digest.
-func isDigest(value string) bool {
-	return len(value) == digestSize && strings.Trim(value, "0123456789abcdef") == ""
+// hasNoWords reports whether a label's value is a digest, a UUID, or a time. Such a value has no words that a model
+// could take for an instruction.
+func hasNoWords(value string) bool {
+	if strings.Trim(value, "0123456789-:.+TZ ") == "" {
+		return true
+	}
+	hyphens := strings.Count(value, "-")
+	isLong := len(value)-hyphens == identifierSize && (hyphens == 0 || hyphens == 4)
+	return isLong && strings.Trim(value, "0123456789abcdef-") == ""
 }
 
 // vouchedByPerson returns a person's changes with the labels that record who vouches for the text.

@@ -152,7 +152,7 @@ func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, err
 	}
 	frames := &screen.Frames{}
 	items := screenedItems(ctx, &w.Secrets, frames, read(reading, w.Time().Location()))
-	ctx = screen.WithFrames(ctx, frames)
+	ctx = verb.WithTaintedEntries(screen.WithFrames(ctx, frames))
 	r, err := exchange.Import(oxbow.WithNote(w.Secrets.WithScreened(ctx), text.Clip(in.Note, 200)), m, items,
 		&exchange.ImportOptions{DryRun: in.DryRun, Overwrite: in.Overwrite, Author: in.Author, Follow: in.Follow,
 			IsGone: exchange.GoneFiles(in.Root, in.Paths), NoChanges: in.Brief && !in.DryRun, Progress: tell,
@@ -182,8 +182,7 @@ func countHeld(ctx context.Context, m *oxbow.Memory, r exchange.Report) (n int, 
 	if r.Added+r.Updated == 0 {
 		return 0, ""
 	}
-	source, _ := oxbow.SourceFrom(ctx)
-	n, group, _ = labels.CountHeld(ctx, m, source.Session, r.Changed) // ignore the error: the import succeeded
+	n, group, _ = labels.CountHeld(ctx, m, r.Changed) // ignore the error: the import succeeded
 	return n, group
 }
 

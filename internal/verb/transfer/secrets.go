@@ -24,7 +24,7 @@ func screenedItems(
 		for it, err := range items {
 			var found []screen.Secret
 			if err == nil {
-				it.Entry, err = s.Entry(ctx, it.Entry, oxbow.Entry{}, &found)
+				it, err = screenedItem(ctx, s, it, &found)
 			}
 			if note := verb.ReplacedSecrets(found); note != "" {
 				it.Warnings = append(it.Warnings, it.Ref+": "+note)
@@ -38,4 +38,32 @@ func screenedItems(
 			}
 		}
 	}
+}
+
+// screenedItem returns an item with the secrets in its texts replaced. These are all texts that the import stores: the
+// texts of the entry, and the origin, ID and file name, from which the import makes labels and an alias.
+func screenedItem(
+	ctx context.Context,
+	s *verb.Secrets,
+	it exchange.Item,
+	found *[]screen.Secret,
+) (exchange.Item, error) {
+	e := it.Entry
+	aliases, labels := len(e.Aliases), len(e.Labels)
+	if it.FileName != "" {
+		e.Aliases = append(e.Aliases[:aliases:aliases], it.FileName)
+	}
+	e.Labels = append(e.Labels[:labels:labels], oxbow.Label{Value: it.Origin}, oxbow.Label{Value: it.ID})
+	e, err := s.Entry(ctx, e, oxbow.Entry{}, found)
+	if err != nil {
+		return it, err
+	}
+	it.Origin, it.ID = e.Labels[labels].Value, e.Labels[labels+1].Value
+	e.Labels = e.Labels[:labels:labels]
+	if it.FileName != "" {
+		it.FileName = e.Aliases[aliases]
+		e.Aliases = e.Aliases[:aliases:aliases]
+	}
+	it.Entry = e
+	return it, nil
 }

@@ -3,6 +3,7 @@
 package transfer
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -10,6 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
 	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/provenance"
+	"github.com/oxbow-memory/oxbow/store/storetest"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 func TestItemsWithSecrets(t *testing.T) {
@@ -29,5 +33,41 @@ func TestItemsWithSecrets(t *testing.T) {
 	}
 	if n != 1 {
 		t.Errorf("%d items were read, want 1", n)
+	}
+}
+
+// TestStoredItemsWithSecrets imports an item with a secret in each text from which the import makes a part of the
+// entry, one text at a time. The store must not contain the secret.
+func TestStoredItemsWithSecrets(t *testing.T) {
+	const key = "ghp_" + "a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"
+	for part, set := range map[string]func(it *exchange.Item){
+		"name":      func(it *exchange.Item) { it.Entry.Name = "deployed with " + key },
+		"content":   func(it *exchange.Item) { it.Entry.Content = "the key is " + key },
+		"alias":     func(it *exchange.Item) { it.Entry.Aliases = []string{"with " + key} },
+		"label":     func(it *exchange.Item) { it.Entry.Labels = []oxbow.Label{{Key: "owner", Value: key}} },
+		"origin":    func(it *exchange.Item) { it.Origin = "notes/" + key + ".md" },
+		"ID":        func(it *exchange.Item) { it.ID = key },
+		"file name": func(it *exchange.Item) { it.FileName = key },
+	} {
+		it := exchange.Item{Entry: oxbow.Entry{Name: "harbor", Content: "the quay"}, Ref: "a.md:1", Origin: "a.md"}
+		set(&it)
+		secrets := &verb.Secrets{Cleaner: screen.NewCleaner(t.TempDir())}
+		screener := provenance.Screener{Secrets: *secrets}
+		m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Screen: screener.Screen})
+		if err != nil {
+			t.Fatal(err)
+		}
+		items := screenedItems(t.Context(), secrets, &screen.Frames{},
+			func(yield func(exchange.Item, error) bool) { yield(it, nil) })
+		r, err := exchange.Import(secrets.WithScreened(t.Context()), m, items, nil)
+		if err != nil || r.Added != 1 {
+			t.Fatalf("%s: Import = %+v, %v", part, r, err)
+		}
+		for e, err := range m.Entries(t.Context(), oxbow.Filter{}) {
+			if text := fmt.Sprintf("%+v", e); err != nil || strings.Contains(text, key) {
+				t.Errorf("with the key in the %s, the store has %s, %v", part, text, err)
+			}
+		}
+		storetest.Close(t, m)
 	}
 }
