@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // Fence is the name of the element in which oxbow's hooks insert memory into a model's context.
@@ -22,44 +23,107 @@ var fences = []string{
 	"mem0-memories", "recalled-memories",
 }
 
-// fenceTag matches the tags of fences. It also matches oxbow's own tags in escaped form, because a
-// client may put a tag into another element.
+// fenceTag matches the tag of a fence at the beginning of a text. It also matches oxbow's own tags in escaped form,
+// because a client may put a tag into another element.
 var fenceTag = sync.OnceValue(func() *regexp.Regexp {
 	const ampersand = `(?:&|\\+u0026)`
 	const open, end = `(?:<|` + ampersand + `(?:amp;)*lt;|\\+u003c)`, `(?:>|` + ampersand + `(?:amp;)*gt;|\\+u003e)`
-	return regexp.MustCompile(`(?i)<(/?)(` + strings.Join(fences, "|") + `)(?:\s[^<>]*)?>|` + open + `(\\*/?)(` +
-		Fence + `)` + end)
+	return regexp.MustCompile(`(?i)^(?:<(/?)(` + strings.Join(fences, "|") + `)(?:\s[^<>]*)?>|` + open +
+		`(\\*/?)(` + Fence + `)` + end + `)`)
 })
+
+// fenceHeads contains the first two letters of the fences' names.
+var fenceHeads = sync.OnceValue(func() map[[2]byte]bool {
+	heads := map[[2]byte]bool{}
+	for _, name := range fences {
+		heads[[2]byte{name[0], name[1]}] = true
+	}
+	return heads
+})
+
+// isFenceHead reports whether the name of a fence may begin with two bytes. A letter outside of ASCII may be another
+// form of a letter, such as the long s.
+func isFenceHead(first, second byte) bool {
+	isASCII := first|second < utf8.RuneSelf
+	return !isASCII || fenceHeads()[[2]byte{first | 0x20, second | 0x20}]
+}
+
+// mayBeTag reports whether the tag of a fence can begin at an offset of a text. Most of the texts that contain "<" have
+// no fence, and the regular expression is slow.
+func mayBeTag(s string, at int) bool {
+	rest := s[at+1:]
+	switch s[at] {
+	case '<':
+		rest = strings.TrimPrefix(rest, "/")
+		if strings.HasPrefix(rest, `\`) {
+			return true
+		}
+		return len(rest) > 1 && isFenceHead(rest[0], rest[1])
+	case '&':
+		return len(rest) > 0 && (rest[0]|0x20 == 'a' || rest[0]|0x20 == 'l')
+	case '\\':
+		rest = strings.TrimLeft(rest, `\`)
+		return len(rest) > 0 && rest[0]|0x20 == 'u'
+	}
+	return false
+}
+
+// foundTag is a tag in a text.
+type foundTag struct {
+	from, to  int
+	name      string // in lower case
+	isClosing bool
+}
+
+// findTag returns the first tag of a fence in a text from an offset on. It returns false if there is none.
+func findTag(s string, from int) (foundTag, bool) {
+	for ; from < len(s); from++ {
+		next := strings.IndexAny(s[from:], `<&\`)
+		if next < 0 {
+			break
+		}
+		from += next
+		if !mayBeTag(s, from) {
+			continue
+		}
+		m := fenceTag().FindStringSubmatchIndex(s[from:])
+		if m == nil {
+			continue
+		}
+		if m[4] < 0 { // an escaped tag
+			copy(m[2:6], m[6:10])
+		}
+		return foundTag{from, from + m[1], strings.ToLower(s[from+m[4] : from+m[5]]), m[2] < m[3]}, true
+	}
+	return foundTag{}, false
+}
 
 // Strip returns a text without fenced blocks, including other programs' blocks, and without
 // surrounding white space. A block that is not closed extends to the end of the text. An end tag
 // without a start tag is removed.
 func Strip(s string) string {
-	if !strings.ContainsAny(s, `<&\`) {
+	tag, found := findTag(s, 0)
+	if !found {
 		return strings.TrimSpace(s)
 	}
 	var b strings.Builder
 	at := 0
 	open := ""
 	depth := 0 // number of nested blocks
-	for _, m := range fenceTag().FindAllStringSubmatchIndex(s, -1) {
-		if m[4] < 0 { // an escaped tag
-			copy(m[2:6], m[6:10])
-		}
-		name, closing := strings.ToLower(s[m[4]:m[5]]), m[2] < m[3]
+	for ; found; tag, found = findTag(s, tag.to) {
 		switch {
 		case open == "":
-			b.WriteString(s[at:m[0]])
-			at = m[1]
-			if !closing {
-				open, depth = name, 1
+			b.WriteString(s[at:tag.from])
+			at = tag.to
+			if !tag.isClosing {
+				open, depth = tag.name, 1
 			}
-		case name == open && closing:
+		case tag.name == open && tag.isClosing:
 			depth--
 			if depth == 0 {
-				open, at = "", m[1]
+				open, at = "", tag.to
 			}
-		case name == open:
+		case tag.name == open:
 			depth++
 		}
 	}

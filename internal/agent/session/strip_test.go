@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"html"
 	"math/rand/v2"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
@@ -172,4 +174,42 @@ func FuzzForm(f *testing.F) {
 			t.Error("a turn folds to nothing")
 		}
 	})
+}
+
+// anyTag matches the tags of fences anywhere in a text.
+var anyTag = sync.OnceValue(func() *regexp.Regexp {
+	const ampersand = `(?:&|\\+u0026)`
+	const open, end = `(?:<|` + ampersand + `(?:amp;)*lt;|\\+u003c)`, `(?:>|` + ampersand + `(?:amp;)*gt;|\\+u003e)`
+	const names = `oxbow-memory|hook_context|qwen:user-prompt-submit-context|system-reminder|claude-mem|memory_context`
+	return regexp.MustCompile(`(?i)</?(?:` + names + `)(?:\s[^<>]*)?>|` + open + `\\*/?oxbow-memory` + end)
+})
+
+// TestStripFindsTags compares Strip with a regular expression on random texts that consist of parts of tags. Strip
+// looks only at places where a tag may begin, because the regular expression is slow.
+func TestStripFindsTags(t *testing.T) {
+	parts := []string{"<", "</", ">", "&", "&lt;", "&gt;", "&amp;", "amp;", "lt;", "gt;", `\`, `\\`, "u003c", `\u003c`,
+		`\u003e`, `\u0026`, "/", `\/`, " a", "\n", "text",
+		"ſystem-reminder", "hoo\u212a_context", "HOOK_CONTEXT", " x=1>",
+		"<oxbow-memory>", "&LT;", `\U003C`, "oxbow-memory", "qwen:user-prompt-submit-context", "system-reminder",
+		"claude-mem", "memory_context", "<div>", "<o>", "<h"}
+	rng := rand.New(rand.NewPCG(1, 2))
+	fenced := 0
+	for range 5000 {
+		var b strings.Builder
+		for range 1 + rng.IntN(12) {
+			b.WriteString(parts[rng.IntN(len(parts))])
+		}
+		text := "before " + b.String()
+		hasTag := anyTag().MatchString(text)
+		isStripped := session.Strip(text) != strings.TrimSpace(text)
+		if hasTag != isStripped {
+			t.Errorf("Strip(%q) = %q, but the text has a tag: %t", text, session.Strip(text), hasTag)
+		}
+		if hasTag {
+			fenced++
+		}
+	}
+	if fenced < 100 {
+		t.Errorf("only %d of the texts have a tag", fenced)
+	}
 }
