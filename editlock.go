@@ -37,17 +37,17 @@ func (l *editLocks) lock(ctx context.Context, name string) (unlock func(), err e
 	e.users++
 	l.mu.Unlock()
 	if err := e.mutex.LockContext(ctx); err != nil {
-		l.leave(name, e)
+		l.dropIfUnused(name, e)
 		return nil, err
 	}
 	return func() {
 		e.mutex.Unlock()
-		l.leave(name, e)
+		l.dropIfUnused(name, e)
 	}, nil
 }
 
-// leave removes a lock that nobody uses any more.
-func (l *editLocks) leave(name string, e *editLock) {
+// dropIfUnused removes a lock that nobody uses any more.
+func (l *editLocks) dropIfUnused(name string, e *editLock) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e.users--

@@ -48,7 +48,7 @@ func TestOldVersionsAreReadFromTheLog(t *testing.T) {
 	}
 	s := newSearcher(m.opts.Ranking, m.store)
 	s.saved = saved
-	s.begin(saved.rows)
+	s.setStart(saved.rows)
 	defer s.close()
 	r := ranking.New(m.opts.Ranking, saved.index)
 	var ds []analyzedDelta

@@ -40,7 +40,7 @@ func (m *Memory) mergeRuns(ctx context.Context, s *searcher, resets int) error {
 	case file.Adopt(f, temp, func() error { return m.finish(ctx, s, &h, f, resets) }) == nil:
 		s.unsaved.Store(0)
 		if rows, err := h.openRows(f); err == nil {
-			s.begin(rows)
+			s.setStart(rows)
 		}
 	}
 	var merged *index.Index

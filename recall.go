@@ -63,7 +63,7 @@ func (m *Memory) RecallParsed(ctx context.Context, q Query) ([]Hit, ParsedQuery,
 			hits[i] = Hit{Entry: *h.Item.(*indexItem).entry, Score: h.Score}
 		}
 		if q.Second != nil && !p.Any {
-			hits = v.fuse(ctx, q, p, hits)
+			hits = v.fuseRankings(ctx, q, p, hits)
 		}
 		hits = hits[:min(len(hits), wanted)]
 		if q.Collapse {
@@ -83,7 +83,7 @@ func (v *rankedView) addNeighbours(hits []Hit, q Query) {
 	if q.Around == 0 || v.Ranking() == RankSeed {
 		return
 	}
-	accept := v.accept(q.Filter)
+	accept := v.acceptFunc(q.Filter)
 	for i := range hits {
 		before, after := v.Around(hits[i].Entry.ID, q.Around, accept)
 		hits[i].Before, hits[i].After = itemEntries(before), itemEntries(after)
@@ -93,7 +93,7 @@ func (v *rankedView) addNeighbours(hits []Hit, q Query) {
 // addExplanations explains the scores of the hits of the query, whose plan is p, if the query asks for
 // explanations.
 func (v *rankedView) addExplanations(ctx context.Context, hits []Hit, q Query, p *ranking.Plan) {
-	account := v.account(q)
+	account := v.explainFunc(q)
 	if account == nil {
 		return
 	}
@@ -108,8 +108,8 @@ func (v *rankedView) addExplanations(ctx context.Context, hits []Hit, q Query, p
 // fusePool is the number of hits that each ranking contributes to a fusion.
 const fusePool = 100
 
-// fuse fuses the hits, best first, with the hits of the query's second ranking.
-func (v *rankedView) fuse(ctx context.Context, q Query, p *ranking.Plan, hits []Hit) []Hit {
+// fuseRankings fuses the hits, best first, with the hits of the query's second ranking.
+func (v *rankedView) fuseRankings(ctx context.Context, q Query, p *ranking.Plan, hits []Hit) []Hit {
 	second := q.Second.Rank(ctx, q.Text, fusePool, rankedEntries{v, p})
 	if second == nil {
 		return hits
@@ -227,9 +227,9 @@ func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
 		only, more := index.Query{}, false
 		only.Filter, only.Range, more = filterClauses(v.scorer, f)
 		if more {
-			only.Accept = v.accept(f)
+			only.Accept = v.acceptFunc(f)
 		}
-		removes(FilterEffect{Filter: f}, only, v.accept(f))
+		removes(FilterEffect{Filter: f}, only, v.acceptFunc(f))
 	}
 	for _, c := range p.Clauses {
 		if ctx.Err() != nil {
@@ -360,9 +360,9 @@ func (m *Memory) CountAny(ctx context.Context, terms ...Term) (int, error) {
 	return n, nil
 }
 
-// account returns the function that explains scores, or nil if the query does not ask for
+// explainFunc returns the function that explains scores, or nil if the query does not ask for
 // explanations.
-func (v *rankedView) account(q Query) func(p *ranking.Plan, id uint64) *ranking.Explanation {
+func (v *rankedView) explainFunc(q Query) func(p *ranking.Plan, id uint64) *ranking.Explanation {
 	switch {
 	case q.Explain:
 		return v.Explain

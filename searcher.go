@@ -56,7 +56,7 @@ func (s *searcher) scorer(name string) *ranking.Scorer { return (*s.scorers.Load
 // the changes since that file was written. Entries are not read yet.
 func (s *searcher) resume(ctx context.Context) error {
 	h := &s.saved.head
-	s.begin(s.saved.rows)
+	s.setStart(s.saved.rows)
 	s.scorers.Store(&map[string]*ranking.Scorer{h.ranking: ranking.New(h.ranking, s.saved.index)})
 	return s.applySince(ctx, Position(h.at.Encode()))
 }
@@ -69,12 +69,12 @@ func (s *searcher) applySince(ctx context.Context, pos Position) error {
 		if err != nil {
 			return err
 		}
-		read += weight(d.Entry)
+		read += analysisCost(d.Entry)
 		since = appendDeltas(since, []analyzedDelta{{Delta: d}}, &thinAt)
 	}
 	last := lastDeltas(since)
 	for _, d := range last {
-		read -= weight(d.Entry)
+		read -= analysisCost(d.Entry)
 	}
 	s.unsaved.Add(read) // the next process must also read the versions that were replaced since
 	return s.apply(ctx, last)
@@ -90,8 +90,8 @@ func (s *searcher) putUnder(ctx context.Context) error {
 	return s.apply(ctx, ds)
 }
 
-// begin sets the entries that the index starts with.
-func (s *searcher) begin(rows entryRows) {
+// setStart sets the entries that the index starts with.
+func (s *searcher) setStart(rows entryRows) {
 	s.rows, s.items = rows, cache.NewSlots[*indexItem](s.db.Room(), rows.Len())
 }
 
@@ -144,7 +144,7 @@ func (s *searcher) apply(ctx context.Context, ds []analyzedDelta) error {
 	}
 	for _, d := range ds {
 		if d.ID < underID {
-			s.unsaved.Add(weight(d.Entry))
+			s.unsaved.Add(analysisCost(d.Entry))
 		}
 		if d.Entry != nil {
 			s.given.Add(int64(logstore.EntryBytes(d.Entry)))
@@ -245,9 +245,9 @@ func (s *searcher) canApply(ds []analyzedDelta) bool {
 	return bytes <= textApplied
 }
 
-// weight returns the cost of analyzing an entry again, in units of an average entry. It
+// analysisCost returns the cost of analyzing an entry again, in units of an average entry. It
 // estimates the work that is lost if the index is not written to a file.
-func weight(e *Entry) int64 {
+func analysisCost(e *Entry) int64 {
 	const text = 4096 // number of content bytes that take as long to analyze as an average entry
 	if e == nil {
 		return 1
@@ -271,7 +271,7 @@ func (s *searcher) fill(ctx context.Context, entries iter.Seq2[*Entry, error], b
 						s.under = append(s.under, e)
 						continue
 					}
-					s.unsaved.Add(weight(e))
+					s.unsaved.Add(analysisCost(e))
 					s.given.Add(int64(logstore.EntryBytes(e)))
 					x.Late, rows = true, rows.append(e.ID, e.Version, 0)
 				}
@@ -284,7 +284,7 @@ func (s *searcher) fill(ctx context.Context, entries iter.Seq2[*Entry, error], b
 			return err
 		}
 	}
-	s.begin(rows)
+	s.setStart(rows)
 	return nil
 }
 
@@ -318,8 +318,8 @@ func (v *rankedView) query(q Query) ranking.Query {
 	r := ranking.Query{
 		QueryText: analysis.QueryText{Words: q.Text},
 		AsIs:      q.Weigh,
-		Accept:    v.accept(q.Filter),
-		Recency:   v.recency(q),
+		Accept:    v.acceptFunc(q.Filter),
+		Recency:   v.ageFactors(q),
 	}
 	r.Filter, r.Times, r.More = filterClauses(v.scorer, q.Filter)
 	if o := q.Operators; o != nil && v.Ranking() != RankSeed {
@@ -420,9 +420,9 @@ func (s rankedEntries) Entry(id uint64) *Entry { return s.entry(id) }
 
 func (s rankedEntries) Accepts(id uint64) bool { return s.plan.Accepts(id) }
 
-// accept returns a function that reports whether the filter selects an entry. It returns
+// acceptFunc returns a function that reports whether the filter selects an entry. It returns
 // nil if the filter selects all.
-func (v *rankedView) accept(f Filter) func(id uint64) bool {
+func (v *rankedView) acceptFunc(f Filter) func(id uint64) bool {
 	if f.IsZero() {
 		return nil
 	}
@@ -469,10 +469,10 @@ func (v *rankedView) visibleNames(ctx context.Context) iter.Seq[string] {
 	}
 }
 
-// recency returns a function that computes the age factor of each entry, or nil if the
+// ageFactors returns a function that computes the age factor of each entry, or nil if the
 // query does not use recency. Factors are above 0 and at most 1, so that an upper bound of
 // a score remains a bound when the score is multiplied by its factor.
-func (v *rankedView) recency(q Query) func(id uint64) float64 {
+func (v *rankedView) ageFactors(q Query) func(id uint64) float64 {
 	if q.Recency == 0 {
 		return nil
 	}

@@ -15,13 +15,13 @@ import (
 // Trial returns a set in which the file of this profile contains data. Use it to see the effect of
 // a new text before you write the text to the file.
 func (s *Set) Trial(name string, data []byte) (*Set, error) {
-	f, err := s.find(name)
+	f, err := s.findFile(name)
 	return &Set{Places: s.Places, Zone: s.Zone, trial: &trial{f, data}}, err
 }
 
 // Text returns the content of the profile's file. The file may contain mistakes.
 func (s *Set) Text(name string) ([]byte, error) {
-	f, err := s.find(name)
+	f, err := s.findFile(name)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (s *Set) Text(name string) ([]byte, error) {
 // read before. If the file has another content now, nothing is written and the error matches
 // [oxbow.ErrConflict]. Symbolic links are refused.
 func (s *Set) Replace(name string, was, data []byte) error {
-	f, err := s.find(name)
+	f, err := s.findFile(name)
 	if err != nil {
 		return err
 	}

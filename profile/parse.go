@@ -59,7 +59,7 @@ func parse(file string, data []byte, zone *time.Location) (*Profile, error) {
 	case n.Kind != yaml.MappingNode:
 		r.Add(n, "is %s; a profile is lines such as \"description: …\" and \"include:\"", frontmatter.Describe(n))
 	default:
-		r.profile(n)
+		r.parseProfile(n)
 	}
 	if r.p.Name == "" {
 		r.p.Name = baseName(file)
@@ -102,9 +102,9 @@ var (
 	}
 )
 
-// each calls fn for each key of a mapping. It reports unknown and repeated keys as
+// eachKey calls fn for each key of a mapping. It reports unknown and repeated keys as
 // mistakes.
-func (r *reader) each(n *yaml.Node, where string, known []string, fn func(key string, k, v *yaml.Node)) {
+func (r *reader) eachKey(n *yaml.Node, where string, known []string, fn func(key string, k, v *yaml.Node)) {
 	seen := map[string]int{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
@@ -119,14 +119,14 @@ func (r *reader) each(n *yaml.Node, where string, known []string, fn func(key st
 		}
 		seen[key] = k.Line
 		if !slices.Contains(known, key) {
-			r.unknown(k, where, known)
+			r.reportUnknownKey(k, where, known)
 			continue
 		}
 		fn(key, k, v)
 	}
 }
 
-func (r *reader) unknown(k *yaml.Node, where string, known []string) {
+func (r *reader) reportUnknownKey(k *yaml.Node, where string, known []string) {
 	key := k.Value
 	what := "unknown key " + strconv.Quote(frontmatter.Clip(key))
 	if where != "" {
@@ -150,15 +150,15 @@ func (r *reader) unknown(k *yaml.Node, where string, known []string) {
 	}
 }
 
-func (r *reader) profile(n *yaml.Node) {
+func (r *reader) parseProfile(n *yaml.Node) {
 	p := r.p
-	r.each(n, "", topKeys, func(key string, k, v *yaml.Node) {
+	r.eachKey(n, "", topKeys, func(key string, k, v *yaml.Node) {
 		p.lines[key] = k.Line
 		switch key {
 		case "name":
-			p.Name = r.name(v)
+			p.Name = r.nameValue(v)
 		case "description":
-			p.Description = r.word(key, v)
+			p.Description = r.singleValue(key, v)
 			if len(p.Description) > 1000 {
 				r.Add(v, "description has %d bytes; the most is 1000", len(p.Description))
 			}
@@ -168,23 +168,23 @@ func (r *reader) profile(n *yaml.Node) {
 			}
 			p.Extends = r.nonEmptyList(key, v, CheckName)
 		case "include":
-			p.Include = r.choice(key, v)
+			p.Include = r.parseChoice(key, v)
 		case "exclude":
-			p.Exclude = r.choice(key, v)
+			p.Exclude = r.parseChoice(key, v)
 		case "always_include":
-			p.Always = r.list(key, v, checkDocument)
+			p.Always = r.listValues(key, v, checkDocument)
 		case "max_tokens":
-			p.MaxTokens = r.number(key, v)
+			p.MaxTokens = r.numberValue(key, v)
 		case "process":
-			p.Process = r.truth(key, v)
+			p.Process = r.boolValue(key, v)
 		case "redact":
 			p.Redact = r.readRedacted(key, v)
 		}
 	})
 }
 
-func (r *reader) name(v *yaml.Node) string {
-	name := r.word("name", v)
+func (r *reader) nameValue(v *yaml.Node) string {
+	name := r.singleValue("name", v)
 	if name == "" {
 		return baseName(r.File)
 	}
@@ -196,8 +196,8 @@ func (r *reader) name(v *yaml.Node) string {
 	return name
 }
 
-// word returns the value of a key that must be a single value.
-func (r *reader) word(key string, v *yaml.Node) string {
+// singleValue returns the value of a key that must be a single value.
+func (r *reader) singleValue(key string, v *yaml.Node) string {
 	if v.Kind != yaml.ScalarNode || frontmatter.IsNull(v) {
 		r.Add(v, "%s is %s; write one value", key, frontmatter.Describe(v))
 		return ""
@@ -210,11 +210,11 @@ func (r *reader) nonEmptyList(key string, v *yaml.Node, check func(string) error
 	if v.Kind == yaml.SequenceNode && len(v.Content) == 0 {
 		r.Add(v, "%s is an empty list; leave it out, or name something", key)
 	}
-	return r.list(key, v, check)
+	return r.listValues(key, v, check)
 }
 
-// list returns the values of a list, and reports duplicates as mistakes.
-func (r *reader) list(key string, v *yaml.Node, check func(string) error) []string {
+// listValues returns the values of a list, and reports duplicates as mistakes.
+func (r *reader) listValues(key string, v *yaml.Node, check func(string) error) []string {
 	if v.Kind != yaml.SequenceNode {
 		if v.Kind == yaml.ScalarNode && !frontmatter.IsNull(v) {
 			r.Add(v, "%s is %s; write a list: [%s]", key, frontmatter.Describe(v), frontmatter.Clip(v.Value))
@@ -271,7 +271,7 @@ func checkDocument(p string) error {
 	return nil
 }
 
-func (r *reader) number(key string, v *yaml.Node) int {
+func (r *reader) numberValue(key string, v *yaml.Node) int {
 	n, err := strconv.Atoi(strings.ReplaceAll(v.Value, "_", ""))
 	switch {
 	case v.Kind != yaml.ScalarNode, err != nil, n < 1, n > min(maxMaxTokens, math.MaxInt32):
@@ -281,7 +281,7 @@ func (r *reader) number(key string, v *yaml.Node) int {
 	return n
 }
 
-func (r *reader) truth(key string, v *yaml.Node) *bool {
+func (r *reader) boolValue(key string, v *yaml.Node) *bool {
 	isTrue := v.Value == "true"
 	isBool := isTrue || v.Value == "false"
 	if v.Kind != yaml.ScalarNode || !isBool {
@@ -316,7 +316,7 @@ func (r *reader) readRedacted(key string, v *yaml.Node) []string {
 	return kinds
 }
 
-func (r *reader) choice(where string, v *yaml.Node) *Choice {
+func (r *reader) parseChoice(where string, v *yaml.Node) *Choice {
 	if v.Kind != yaml.MappingNode {
 		r.Add(v, "%s is %s; below it stand %s", where, frontmatter.Describe(v), strings.Join(choiceKeys, ", "))
 		return nil
@@ -328,7 +328,7 @@ func (r *reader) choice(where string, v *yaml.Node) *Choice {
 	label := func(key string) func(string) error {
 		return func(s string) error { return oxbow.Label{Key: key, Value: s}.Check() }
 	}
-	r.each(v, where, choiceKeys, func(key string, k, v *yaml.Node) {
+	r.eachKey(v, where, choiceKeys, func(key string, k, v *yaml.Node) {
 		full := where + "." + key
 		r.p.lines[full] = k.Line
 		switch key {

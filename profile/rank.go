@@ -44,8 +44,8 @@ const (
 	classCovered
 )
 
-// why returns the reason for the rank of the entry, for the report.
-func (x *rankedEntry) why() string {
+// rankReason returns the reason for the rank of the entry, for the report.
+func (x *rankedEntry) rankReason() string {
 	switch {
 	case x.isNamed:
 		return "named by the profile"
@@ -126,9 +126,9 @@ type choice struct {
 	left, leftTokens int // number and total tokens of the entries that rank too low to be tried
 }
 
-// choose returns the entries that rank highest, with about the given number of tokens.
-func (r *Resolved) choose(all heads.List, o *order, tokens int) (c choice, err error) {
-	best, sum, err := r.rank(all, o, tokens)
+// chooseEntries returns the entries that rank highest, with about the given number of tokens.
+func (r *Resolved) chooseEntries(all heads.List, o *order, tokens int) (c choice, err error) {
+	best, sum, err := r.rankEntries(all, o, tokens)
 	if err != nil {
 		return c, err
 	}
@@ -166,7 +166,7 @@ func (r *Resolved) choose(all heads.List, o *order, tokens int) (c choice, err e
 			break
 		}
 		shown := o.inside.Shown(*x.entry)
-		p := entryPart(&shown, x.why())
+		p := entryPart(&shown, x.rankReason())
 		tried += len(p.Text) / 4
 		c.parts = append(c.parts, p)
 		c.left, c.leftTokens = c.left-1, c.leftTokens-x.size/4
@@ -177,10 +177,10 @@ func (r *Resolved) choose(all heads.List, o *order, tokens int) (c choice, err e
 // count has a number of entries and their total tokens.
 type count struct{ n, tokens int }
 
-// rank returns the highest-ranking entries in the scope, best first. It stops as soon as the
+// rankEntries returns the highest-ranking entries in the scope, best first. It stops as soon as the
 // contents of the returned entries have more than the given number of tokens. sum counts all
 // entries in the scope.
-func (r *Resolved) rank(all heads.List, o *order, tokens int) (best ranking, sum count, err error) {
+func (r *Resolved) rankEntries(all heads.List, o *order, tokens int) (best ranking, sum count, err error) {
 	named := map[string]bool{}
 	for _, c := range r.Includes {
 		for _, n := range c.Entries {

@@ -93,7 +93,7 @@ func (s *Set) Select(ctx context.Context, m *oxbow.Memory, r *Resolved, req Requ
 	}
 	inside := r.Scope()
 	if req.NoEntries {
-		s.pack(&sel, r, inside, choice{}, budget)
+		s.packSelection(&sel, r, inside, choice{}, budget)
 		return sel, nil
 	}
 	hits, err := ranksByID(ctx, m, inside, req.Query)
@@ -102,24 +102,24 @@ func (s *Set) Select(ctx context.Context, m *oxbow.Memory, r *Resolved, req Requ
 	}
 	var entries choice
 	err = heads.View(ctx, m.Store(), r.headNeeds(&inside), func(all heads.List) (err error) {
-		entries, err = r.choose(all, &order{&inside, &req, hits, s.Repeats}, 4*budget)
+		entries, err = r.chooseEntries(all, &order{&inside, &req, hits, s.Repeats}, 4*budget)
 		return err
 	})
 	if err != nil {
 		return sel, err
 	}
 	sel.Inside = entries.inside
-	s.pack(&sel, r, inside, entries, budget)
+	s.packSelection(&sel, r, inside, entries, budget)
 	return sel, nil
 }
 
-// pack adds the heading, the documents and the chosen entries to the selection and reduces
+// packSelection adds the heading, the documents and the chosen entries to the selection and reduces
 // them to the budget.
-func (s *Set) pack(sel *Selection, r *Resolved, inside scope.Scope, entries choice, budget int) {
+func (s *Set) packSelection(sel *Selection, r *Resolved, inside scope.Scope, entries choice, budget int) {
 	c := &sel.Context
-	c.Add(prompt.Part{Name: partHead, Text: r.head(), Pinned: true, Why: "says what follows"})
+	c.Add(prompt.Part{Name: partHead, Text: r.heading(), Pinned: true, Why: "says what follows"})
 	for _, d := range r.Documents {
-		doc, err := s.document(d)
+		doc, err := s.readDocument(d)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			if d.Wanted {
@@ -161,9 +161,9 @@ func (s *Set) pack(sel *Selection, r *Resolved, inside scope.Scope, entries choi
 	}
 }
 
-// head returns the heading of a selection. The description is in a fence, because anybody
+// heading returns the heading of a selection. The description is in a fence, because anybody
 // may have written a profile in a repository.
-func (r *Resolved) head() string {
+func (r *Resolved) heading() string {
 	title, description := "# Memory\n", ""
 	if r.Name != "" {
 		title = "# Memory: profile " + r.Name + "\n"
@@ -265,9 +265,9 @@ type Cost struct {
 
 // Count estimates the size of a profile's documents and entries, ignoring the budget.
 func (s *Set) Count(ctx context.Context, m *oxbow.Memory, r *Resolved) (Budget, error) {
-	b := Budget{MaxTokens: r.MaxTokens, Fixed: prompt.EstimateTokens(r.head()), Documents: []Cost{}}
+	b := Budget{MaxTokens: r.MaxTokens, Fixed: prompt.EstimateTokens(r.heading()), Documents: []Cost{}}
 	for _, d := range r.Documents {
-		doc, err := s.document(d)
+		doc, err := s.readDocument(d)
 		k := Cost{Path: doc.where}
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && !d.Wanted:

@@ -195,8 +195,8 @@ func (e *UnknownError) Error() string {
 // Is reports whether target is [oxbow.ErrInvalid].
 func (*UnknownError) Is(target error) bool { return target == oxbow.ErrInvalid }
 
-// find returns the file of a profile that is used for this name.
-func (s *Set) find(name string) (file, error) {
+// findFile returns the file of a profile that is used for this name.
+func (s *Set) findFile(name string) (file, error) {
 	if err := CheckName(name); err != nil {
 		return file{}, err
 	}
@@ -228,7 +228,7 @@ func (s *Set) find(name string) (file, error) {
 
 // File returns the path of the profile's file for messages.
 func (s *Set) File(name string) (string, error) {
-	f, err := s.find(name)
+	f, err := s.findFile(name)
 	if err != nil {
 		return "", err
 	}
@@ -262,7 +262,7 @@ func (s *Set) readFile(f file) ([]byte, error) {
 
 // Read returns the profile with this name, without the profiles that it extends.
 func (s *Set) Read(name string) (*Profile, error) {
-	f, err := s.find(name)
+	f, err := s.findFile(name)
 	if err != nil {
 		return nil, err
 	}
@@ -327,9 +327,9 @@ type shownDocument struct {
 	caveat string // reason why the text must be shown in a fence, or "" if no fence is needed
 }
 
-// document returns a document. If it does not exist, the error matches fs.ErrNotExist. If a
+// readDocument returns a document. If it does not exist, the error matches fs.ErrNotExist. If a
 // project does not have an identity document, the home's is used.
-func (s *Set) document(d Document) (shownDocument, error) {
+func (s *Set) readDocument(d Document) (shownDocument, error) {
 	if d.place >= len(s.Places) {
 		return shownDocument{where: d.Path}, fs.ErrNotExist
 	}

@@ -166,11 +166,11 @@ func monthRange(y int, m time.Month, n int) (from, to time.Time, ok bool) {
 // after the last.
 func (r *dateReader) parseDate(s string) (from, to time.Time, ok bool) {
 	if a, b, cut := strings.Cut(s, ".."); cut {
-		from, _, ok = r.iso(a)
-		_, to, ok2 := r.iso(b)
+		from, _, ok = r.parseISO(a)
+		_, to, ok2 := r.parseISO(b)
 		return from, to, ok && ok2 && from.Before(to)
 	}
-	from, to, ok = r.iso(s)
+	from, to, ok = r.parseISO(s)
 	if ok {
 		return from, to, ok
 	}
@@ -180,7 +180,7 @@ func (r *dateReader) parseDate(s string) (from, to time.Time, ok bool) {
 	}
 	switch rest := strings.Join(ws[1:], " "); {
 	case ws[0] == "since":
-		return r.since(rest)
+		return r.parseSince(rest)
 	case ws[0] == "on" && len(ws) > 1 && ws[1] != "on":
 		from, to, ok = r.parseDate(rest)
 		return from, to, ok && to.Sub(from) == 24*time.Hour
@@ -189,15 +189,15 @@ func (r *dateReader) parseDate(s string) (from, to time.Time, ok bool) {
 			return day(r.today.AddDate(0, 0, i-1))
 		}
 	case len(ws) == 2:
-		return r.two(ws[0], ws[1])
+		return r.parseTwoWords(ws[0], ws[1])
 	case len(ws) == 3:
-		return r.three(ws[0], ws[1], ws[2])
+		return r.parseThreeWords(ws[0], ws[1], ws[2])
 	}
 	return from, to, false
 }
 
-// since returns the time range from the start of the expression, without an end.
-func (r *dateReader) since(s string) (from, to time.Time, ok bool) {
+// parseSince returns the time range from the start of the expression, without an end.
+func (r *dateReader) parseSince(s string) (from, to time.Time, ok bool) {
 	if strings.HasPrefix(s, "since") {
 		return from, to, false
 	}
@@ -212,8 +212,8 @@ func (r *dateReader) since(s string) (from, to time.Time, ok bool) {
 	return from, time.Time{}, ok && !from.IsZero()
 }
 
-// iso parses a day such as 2026-04-18 or a month such as 2026-04.
-func (r *dateReader) iso(s string) (from, to time.Time, ok bool) {
+// parseISO parses a day such as 2026-04-18 or a month such as 2026-04.
+func (r *dateReader) parseISO(s string) (from, to time.Time, ok bool) {
 	switch len(s) { // check the length first, because a failed time.Parse is slow
 	case len("2006-01-02"):
 		if t, err := time.Parse(time.DateOnly, s); err == nil {
@@ -227,8 +227,8 @@ func (r *dateReader) iso(s string) (from, to time.Time, ok bool) {
 	return from, to, false
 }
 
-// two parses an expression of two words.
-func (r *dateReader) two(a, b string) (from, to time.Time, ok bool) {
+// parseTwoWords parses an expression of two words.
+func (r *dateReader) parseTwoWords(a, b string) (from, to time.Time, ok bool) {
 	switch {
 	case a == "in" && parseYear(b) > 0:
 		return monthRange(parseYear(b), 1, 12)
@@ -242,14 +242,14 @@ func (r *dateReader) two(a, b string) (from, to time.Time, ok bool) {
 		return r.latestDay(parseMonth(b), parseDay(a))
 	}
 	if nth := slices.Index([]string{"last", "this", "next"}, a); nth >= 0 {
-		return r.relative(nth-1, b)
+		return r.relativeSpan(nth-1, b)
 	}
 	return from, to, false
 }
 
-// relative returns the last (nth is -1), this (0) or next (1) weekday, named month, week,
+// relativeSpan returns the last (nth is -1), this (0) or next (1) weekday, named month, week,
 // weekend, month or year.
-func (r *dateReader) relative(nth int, w string) (from, to time.Time, ok bool) {
+func (r *dateReader) relativeSpan(nth int, w string) (from, to time.Time, ok bool) {
 	y, m, _ := r.today.Date()
 	if weekday := slices.Index(weekdayNames, w); weekday >= 0 {
 		return r.weekday(nth, weekday)
@@ -292,8 +292,8 @@ func (r *dateReader) weekday(nth, weekday int) (from, to time.Time, ok bool) {
 	return day(r.today.AddDate(0, 0, -since))
 }
 
-// three parses an expression of three words.
-func (r *dateReader) three(a, b, c string) (from, to time.Time, ok bool) {
+// parseThreeWords parses an expression of three words.
+func (r *dateReader) parseThreeWords(a, b, c string) (from, to time.Time, ok bool) {
 	switch {
 	case c == "ago" && parseNumber(a) > 0:
 		return r.ago(parseNumber(a), strings.TrimSuffix(b, "s"))

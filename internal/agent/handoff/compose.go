@@ -25,13 +25,13 @@ const budget = 900
 // has the line counts of the working tree if they can be computed within statTime. The same turns in the
 // same tree result in the same bytes. If nothing happened in the turns, the task is empty.
 func FromTurns(ctx context.Context, turns []session.Turn) Task {
-	return Task{Record: compose(turns, countLines(ctx, turns, statTime))}
+	return Task{Record: composeRecord(turns, countLines(ctx, turns, statTime))}
 }
 
-// compose returns the record for a session's turns, which must be ordered by time. If nothing
+// composeRecord returns the record for a session's turns, which must be ordered by time. If nothing
 // happened in the turns, it returns "". The keys of stats are paths relative to the session's
 // directory. If the line counts are not known, stats may be nil.
-func compose(turns []session.Turn, stats map[string]stat) string {
+func composeRecord(turns []session.Turn, stats map[string]stat) string {
 	r := readTurns(turns)
 	if r.isEmpty() {
 		return ""
@@ -66,7 +66,7 @@ func compose(turns []session.Turn, stats map[string]stat) string {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(short[b].worth(), short[a].worth()) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(short[b].lineValue(), short[a].lineValue()) })
 	for _, i := range order {
 		taken[i] = true
 		if next := r.write(tight, f, chosenLines(short, taken)); fits(next) {

@@ -80,8 +80,10 @@ func long(seed uint64, turns, wide int, run func(m *maker, dir, file, fn string)
 			file := dir + "/" + pick(m, names)
 			switch k := m.IntN(12); {
 			case k < 3:
-				m.add(session.Event{Kind: session.Called, Call: &session.Call{Tool: "Edit", Wrote: []string{tree + "/" +
-					file}}})
+				m.add(
+					session.Event{Kind: session.Called, Call: &session.Call{Tool: "Edit", Wrote: []string{tree + "/" +
+						file}}},
+				)
 			case k < 8:
 				m.add(session.Event{Kind: session.Called, Call: &session.Call{Tool: "Read", Read: []string{tree + "/" +
 					file}}})
@@ -285,7 +287,8 @@ func reached(turns []session.Turn, out string) (files, commands, work float64, a
 			}
 			seen[line] = true
 			ok := 0.0
-			if short := core(line, tree); have[line] || have[short] || have[digits().ReplaceAllString(short, "0")] {
+			if short := coreCommand(line, tree); have[line] || have[short] ||
+				have[digits().ReplaceAllString(short, "0")] {
 				ok = 1
 			}
 			c, cs = c+ok, cs+1
@@ -353,8 +356,8 @@ func TestLongSessions(t *testing.T) {
 			total, tokens := 0, 0
 			for seed := range uint64(sessions) {
 				turns := long(seed, 40, c.wide, c.run)
-				out := recordText(compose(turns, nil))
-				if out != recordText(compose(long(seed, 40, c.wide, c.run), nil)) {
+				out := recordText(composeRecord(turns, nil))
+				if out != recordText(composeRecord(long(seed, 40, c.wide, c.run), nil)) {
 					t.Error("the same turns give other bytes")
 				}
 				n := text.EstimateTokens(out)
@@ -443,10 +446,10 @@ Commands that passed, the last first:
 make lint
 go test ./a
 `
-	if got := recordText(compose(turns, map[string]stat{"a/refund.go": {12, 3}})); got != want {
+	if got := recordText(composeRecord(turns, map[string]stat{"a/refund.go": {12, 3}})); got != want {
 		t.Errorf("Text() = %s\nwant %s", got, want)
 	}
-	if got := compose(nil, nil); got != "" {
+	if got := composeRecord(nil, nil); got != "" {
 		t.Errorf("compose() of nothing = %q", got)
 	}
 }
@@ -455,7 +458,7 @@ go test ./a
 // no part of the next.
 func TestBoundaries(t *testing.T) {
 	goal := func(events ...session.Event) string {
-		_, rest, _ := strings.Cut(compose(fold(events...), nil), "asked: ")
+		_, rest, _ := strings.Cut(composeRecord(fold(events...), nil), "asked: ")
 		first, _, _ := strings.Cut(rest, "\n")
 		return first
 	}
@@ -488,7 +491,7 @@ func TestMerge(t *testing.T) {
 		for line := range strings.SplitSeq(c.in, "\n") {
 			in = append(in, mergedLine{words: strings.Split(line, " "), n: 1})
 		}
-		if got := strings.Join(chosenLines(merge(in), nil), "\n"); got != c.want {
+		if got := strings.Join(chosenLines(mergeSimilar(in), nil), "\n"); got != c.want {
 			t.Errorf("merge(%q) = %q, want %q", c.in, got, c.want)
 		}
 	}
@@ -502,7 +505,7 @@ func TestMerge(t *testing.T) {
 		"tail -5":                                                           "tail -5",
 		"go test ./a -count=1 -timeout 5m -run X | tee /tmp/x | head -n 30": "go test ./a -run X",
 	} {
-		if got := core(in, tree); got != want {
+		if got := coreCommand(in, tree); got != want {
 			t.Errorf("core(%q) = %q, want %q", in, got, want)
 		}
 	}
@@ -520,9 +523,16 @@ func FuzzText(f *testing.F) {
 	f.Add("a", "go test ./{a,b} \"x", "path/x.go")
 	f.Add(strings.Repeat("漢", 3000), strings.Repeat("{x ", 60), "\xff")
 	f.Fuzz(func(t *testing.T, s, command, file string) {
-		turns := fold(event(session.Prompt, s), event(session.Text, s), called(command, 0, "", file, s), called(command+
-			"x", 1, s), event(session.Plan, "- [ ] "+s), event(session.Prompt, command))
-		if out := recordText(compose(turns, nil)); text.EstimateTokens(out) > budget {
+		turns := fold(
+			event(session.Prompt, s),
+			event(session.Text, s),
+			called(command, 0, "", file, s),
+			called(command+
+				"x", 1, s),
+			event(session.Plan, "- [ ] "+s),
+			event(session.Prompt, command),
+		)
+		if out := recordText(composeRecord(turns, nil)); text.EstimateTokens(out) > budget {
 			t.Errorf("%d tokens", text.EstimateTokens(out))
 		}
 	})

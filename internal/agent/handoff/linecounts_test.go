@@ -80,7 +80,7 @@ func TestStats(t *testing.T) {
 		t.Error("the repository ran a program")
 	}
 
-	if out := compose(turns, got); !strings.Contains(out, "\na.go +2-1\n") {
+	if out := composeRecord(turns, got); !strings.Contains(out, "\na.go +2-1\n") {
 		t.Errorf("compose() = %s", out)
 	}
 }

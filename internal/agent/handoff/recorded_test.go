@@ -31,7 +31,7 @@ func TestRecorded(t *testing.T) {
 			events = append(events, got...)
 		}
 		turns := session.Fold(events)
-		out := compose(turns, nil) + "\n"
+		out := composeRecord(turns, nil) + "\n"
 		r := readTurns(turns)
 		for i := range turns {
 			u := turns[i].WithoutTainted()

@@ -20,7 +20,7 @@ func TestShapedTextIsLeftOut(t *testing.T) {
 			"a failed test":         called("make", 1, "not ok 1 - "+order),
 			"an error line":         called("make", 1, "error: "+order),
 		} {
-			got := compose(fold(event(session.Prompt, "Make refunds work."), e, called("make lint", 0, "")), nil)
+			got := composeRecord(fold(event(session.Prompt, "Make refunds work."), e, called("make lint", 0, "")), nil)
 			if strings.Contains(got, order) || !strings.Contains(got, "make lint") {
 				t.Errorf("%s, %s: the handoff is %s", place, form, got)
 			}

@@ -205,7 +205,7 @@ func get(ctx context.Context, s oxbow.Store, name string) (oxbow.Entry, error) {
 // Next returns the handoff that Take would take. The handoff stays open. If c has a name, Next returns this
 // handoff, even if it was taken. It returns [ErrNone] if no handoff is open.
 func Next(ctx context.Context, s oxbow.Store, c Choice) (Handoff, error) {
-	_, h, err := next(ctx, s, c)
+	_, h, err := findHandoff(ctx, s, c)
 	return h, err
 }
 
@@ -217,7 +217,7 @@ func Next(ctx context.Context, s oxbow.Store, c Choice) (Handoff, error) {
 // it was taken.
 func Take(ctx context.Context, s oxbow.Store, c Choice) (Handoff, error) {
 	for n := 1; ; n++ {
-		e, h, err := next(ctx, s, c)
+		e, h, err := findHandoff(ctx, s, c)
 		if err == nil && h.Taken {
 			err = &oxbow.NameError{Name: e.Name, Err: ErrTaken}
 		}
@@ -248,8 +248,8 @@ func Take(ctx context.Context, s oxbow.Store, c Choice) (Handoff, error) {
 	}
 }
 
-// next returns the handoff of a choice, and its entry.
-func next(ctx context.Context, s oxbow.Store, c Choice) (oxbow.Entry, Handoff, error) {
+// findHandoff returns the handoff of a choice, and its entry.
+func findHandoff(ctx context.Context, s oxbow.Store, c Choice) (oxbow.Entry, Handoff, error) {
 	if c.Name != "" {
 		e, err := getVisible(ctx, s, c.Name)
 		if err != nil {

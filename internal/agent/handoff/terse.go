@@ -55,8 +55,8 @@ type mergedLine struct {
 
 func (m *mergedLine) line() string { return strings.Join(m.words, " ") }
 
-// worth returns how much a line tells for its length.
-func (m *mergedLine) worth() float64 {
+// lineValue returns how much a line tells for its length.
+func (m *mergedLine) lineValue() float64 {
 	n := float64(m.n)
 	if m.doesWork {
 		n *= 2
@@ -69,15 +69,15 @@ func (m *mergedLine) worth() float64 {
 func commandForms(r *record, names []replacedWord) (typed []string, short []mergedLine) {
 	for _, c := range r.passed {
 		typed = append(typed, c.line)
-		words := strings.Split(replaceWords(core(c.line, r.dir), names), " ")
+		words := strings.Split(replaceWords(coreCommand(c.line, r.dir), names), " ")
 		short = append(short, mergedLine{words, 1, !c.onlyPrints})
 	}
-	return typed, merge(short)
+	return typed, mergeSimilar(short)
 }
 
-// core returns a command line in a short form for comparisons. It removes the parts that do not
+// coreCommand returns a command line in a short form for comparisons. It removes the parts that do not
 // change the command's effect, and the numbers of the lines that the command prints.
-func core(line, dir string) string {
+func coreCommand(line, dir string) string {
 	return printed().ReplaceAllString(withoutQuotes(extract.Bare(line, dir)), "$1$3 $2$4")
 }
 
@@ -111,7 +111,7 @@ func nameWords(r *record) (names []replacedWord) {
 			}
 			return l
 		}, letters)
-		short := core(c.line, r.dir)
+		short := coreCommand(c.line, r.dir)
 		words := strings.FieldsFunc(short, func(r rune) bool { return !strings.ContainsRune(pathSigns, r) })
 		words = append(words, strings.FieldsFunc(short, func(r rune) bool {
 			return !strings.ContainsRune(wordSigns, r)
@@ -217,17 +217,17 @@ func withoutQuotes(line string) string {
 	return line
 }
 
-// merge returns each command once, at its first occurrence. Commands that differ in a single word
+// mergeSimilar returns each command once, at its first occurrence. Commands that differ in a single word
 // are merged into a line with the words in braces, as a shell would expand them. If lines then
-// differ only in numbers, merge returns the first line with the number of similar lines.
-func merge(lines []mergedLine) []mergedLine {
+// differ only in numbers, mergeSimilar returns the first line with the number of similar lines.
+func mergeSimilar(lines []mergedLine) []mergedLine {
 	all := mergeByKey(lines, (*mergedLine).line)
 	for {
 		same := largestSet(all)
 		if same == nil {
 			break
 		}
-		all = join(all, same)
+		all = joinSet(all, same)
 	}
 	numbered := mergeByKey(all, func(m *mergedLine) string { return digits().ReplaceAllString(m.line(), "0") })
 	for i := range numbered {
@@ -291,8 +291,8 @@ func largestSet(all []mergedLine) *commandSet {
 	return best
 }
 
-// join replaces the set's commands by a merged line in the place of the first command.
-func join(all []mergedLine, s *commandSet) (out []mergedLine) {
+// joinSet replaces the set's commands by a merged line in the place of the first command.
+func joinSet(all []mergedLine, s *commandSet) (out []mergedLine) {
 	var values []string
 	first := all[s.members[0]]
 	first.words, first.n = slices.Clone(first.words), 0

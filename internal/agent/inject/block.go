@@ -41,9 +41,9 @@ const (
 	leastRare   = 4. // lowest idf of a rare term
 )
 
-// payload returns a block with sentences of the strongest units, oldest unit first. It returns an empty
+// payloadBlock returns a block with sentences of the strongest units, oldest unit first. It returns an empty
 // block if no unit that is a payload has a new sentence.
-func (p *Prompt) payload(ctx context.Context, units []unit) Block {
+func (p *Prompt) payloadBlock(ctx context.Context, units []unit) Block {
 	var shown []quote
 	asked, prints := p.ownSentences(), map[string]bool{}
 	strongest := 0.
@@ -88,17 +88,17 @@ func (p *Prompt) payload(ctx context.Context, units []unit) Block {
 			b.Answer, b.Rare = string(gate.Payload), p.rareTerms(ctx, shown)
 			return b
 		}
-		shown = shrink(shown)
+		shown = shrinkQuotes(shown)
 	}
 	return Block{}
 }
 
-// shrink returns the quotes with less text, strongest unit first. The answer is often in a unit
-// other than the strongest. Therefore shrink prefers short parts of several units to the whole
+// shrinkQuotes returns the quotes with less text, strongest unit first. The answer is often in a unit
+// other than the strongest. Therefore shrinkQuotes prefers short parts of several units to the whole
 // strongest unit. It first shortens the sentences of all units except the strongest. Then, in the
 // last unit with several sentences, it drops the sentence with the lowest score. Finally it drops
 // the last unit.
-func shrink(shown []quote) []quote {
+func shrinkQuotes(shown []quote) []quote {
 	isShorter := false
 	for i := 1; i < len(shown); i++ {
 		if shown[i].shorten() {
@@ -155,8 +155,8 @@ func quotationBlock(shown []quote) (b Block) {
 	return b
 }
 
-// pointer returns a block that names the strongest units.
-func (p *Prompt) pointer(units []unit) (b Block) {
+// pointerText returns a block that names the strongest units.
+func (p *Prompt) pointerText(units []unit) (b Block) {
 	var names []string
 	for i := range units {
 		u := &units[i]
@@ -166,7 +166,7 @@ func (p *Prompt) pointer(units []unit) (b Block) {
 		if p.State.wasShownLately(u.ShownEntry) {
 			continue
 		}
-		name, prints := u.pointer()
+		name, prints := u.pointerText()
 		names = append(names, name)
 		b.Shown = append(b.Shown, u.ShownEntry)
 		b.Prints = append(append(b.Prints, fingerprint(Key(u.ShownEntry))), prints...)
@@ -179,10 +179,10 @@ func (p *Prompt) pointer(units []unit) (b Block) {
 	return b
 }
 
-// pointer returns a line with the unit's name, date and author, followed by the first words of the unit's text. If the
-// whole text is not longer than such a line, pointer returns the whole text and the text's fingerprints. A unit with a
-// reason in Why always gets the short line.
-func (u *unit) pointer() (line string, prints []string) {
+// pointerText returns a line with the unit's name, date and author, and then the first words of the
+// unit's text. If the whole text is not longer than such a line, pointerText returns the whole text
+// and the text's fingerprints. A unit with a reason in Why always gets the short line.
+func (u *unit) pointerText() (line string, prints []string) {
 	name, said := quote{unit: u}.origin()+": ", OneLine(u.spokenText())
 	short := name + text.Clip(said, pointerBytes)
 	whole := name + said

@@ -226,10 +226,10 @@ func (p *Prompt) compose(ctx context.Context, units []unit) (Block, error) {
 	}
 	var b Block
 	if answer == gate.Payload {
-		b = p.payload(ctx, units)
+		b = p.payloadBlock(ctx, units)
 	}
 	if b.Text == "" {
-		b = p.pointer(units)
+		b = p.pointerText(units)
 	}
 	b.Place = AtPrompt
 	b.G = units[best].G

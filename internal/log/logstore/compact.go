@@ -147,16 +147,16 @@ func (c *compaction) writeBase(emit func(b []byte, ops []loggedOp) error) error 
 	return err
 }
 
-// emit writes a record to the new log and reports progress. Writing counts as the second
+// writeRecord writes a record to the new log and reports progress. Writing counts as the second
 // half of the work.
-func (c *compaction) emit(r wal.Record) (offset int64, err error) {
+func (c *compaction) writeRecord(r wal.Record) (offset int64, err error) {
 	offset, err = c.out.Emit(r)
 	c.tell(progress.State{Unit: progress.Bytes, Done: offset, Part: min(1, .5+float64(offset)/float64(c.size)/2)})
 	return offset, err
 }
 
-// copy writes the base, the later changes and the snapshot of the new log.
-func (c *compaction) copy() (err error) {
+// copyLog writes the base, the later changes and the snapshot of the new log.
+func (c *compaction) copyLog() (err error) {
 	c.out, err = c.log.Rewriter(c.horizon, c.chain)
 	if err != nil {
 		return err
@@ -165,7 +165,7 @@ func (c *compaction) copy() (err error) {
 	c.sums = &summary{counts: map[store.Label]int{}}
 	last, now := c.log.Seq(), c.d.opts.Clock().UnixNano()
 	err = c.writeBase(func(b []byte, ops []loggedOp) error {
-		off, err := c.emit(wal.Record{Seq: c.horizon, Durable: last, Time: now, Type: wal.Base, Body: b,
+		off, err := c.writeRecord(wal.Record{Seq: c.horizon, Durable: last, Time: now, Type: wal.Base, Body: b,
 			Chain: c.chain})
 		c.placeEntries(ops, off)
 		return err
@@ -181,7 +181,7 @@ func (c *compaction) copy() (err error) {
 			return err
 		}
 		r.Durable = last
-		off, err = c.emit(r)
+		off, err = c.writeRecord(r)
 		if err != nil {
 			return err
 		}
@@ -256,7 +256,7 @@ func (c *compaction) writeSnapshot() error {
 		return err
 	}
 	c.st = newState()
-	return c.st.load(s)
+	return c.st.loadSnapshot(s)
 }
 
 // copyNewChanges copies the changes that were appended to the log since the last read.
@@ -464,7 +464,7 @@ func (d *DB) compact(ctx context.Context, drops dropFunc, o compactOptions) (rep
 				return nil
 			})
 		}
-		if err := c.copy(); err != nil {
+		if err := c.copyLog(); err != nil {
 			return err
 		}
 		return c.catchUp()

@@ -285,7 +285,7 @@ func (d *DB) readFromSnapshot() (*state, []int64, error) {
 	}
 	var offsets []int64
 	st := newState()
-	err = cmp.Or(st.load(s), d.log.Jump(s.head.offset, s.head.seq, s.head.chain, s.head.synced))
+	err = cmp.Or(st.loadSnapshot(s), d.log.Jump(s.head.offset, s.head.seq, s.head.chain, s.head.synced))
 	if err == nil {
 		_, err = d.replayLog(d.log, st, func(off int64) { offsets = append(offsets, off) }, 0)
 	}

@@ -61,7 +61,7 @@ func TestPlaces(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		es, err := s.take(&r, nil)
+		es, err := s.decodeAndCache(&r, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -89,15 +89,15 @@ func (p *salvagePlan) add(sal *wal.SalvageDamage, r *wal.Record) bool {
 	switch {
 	case r.Type == wal.Seal:
 		if r.Seq > p.at { // the seal contains a later number, which proves that changes are missing
-			p.lose(p.at+1, r.Seq)
-			p.restart(r)
+			p.addLost(p.at+1, r.Seq)
+			p.restartHistory(r)
 		}
 		return false
 	case r.Type == wal.Base:
 		if p.changes > 0 {
 			return false
 		}
-		p.restart(r)
+		p.restartHistory(r)
 		p.baseEnd = r.Offset + wal.Overhead + int64(len(r.Body))
 		return true
 	case r.Seq <= p.at:
@@ -108,26 +108,26 @@ func (p *salvagePlan) add(sal *wal.SalvageDamage, r *wal.Record) bool {
 		digest, err := digestBody(r.Type, r.Body)
 		linked = err == nil && r.Chain == wal.Link(p.last, r.Seq, r.Time, r.Type, digest)
 	} else {
-		p.lose(p.at+1, r.Seq-1)
+		p.addLost(p.at+1, r.Seq-1)
 	}
 	p.at, p.last = r.Seq, r.Chain
 	if !linked {
-		p.restart(r)
+		p.restartHistory(r)
 	}
 	p.changes++
 	return true
 }
 
-// restart begins the history of the new file after this record.
-func (p *salvagePlan) restart(r *wal.Record) {
+// restartHistory begins the history of the new file after this record.
+func (p *salvagePlan) restartHistory(r *wal.Record) {
 	p.at = r.Seq
 	p.last = r.Chain
 	p.base = r.Seq
 	p.chain = r.Chain
 }
 
-// lose records the changes from first to last as lost.
-func (p *salvagePlan) lose(first, last uint64) {
+// addLost records the changes from first to last as lost.
+func (p *salvagePlan) addLost(first, last uint64) {
 	if n := len(p.lost); n > 0 && p.lost[n-1][1]+1 == first {
 		p.lost[n-1][1] = last
 		return

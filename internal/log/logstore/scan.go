@@ -52,13 +52,13 @@ func (c *scan) entry(row int) *store.Entry {
 	if room := c.snap.room; room.UsedBytes() < room.MaxBytes()/scanShare {
 		c.snap.cacheRows(decoded)
 	} else {
-		c.keep(decoded, row)
+		c.keepDecoded(decoded, row)
 	}
 	return c.snap.entryOrFail(row, decoded[row], err)
 }
 
-// keep stores the decoded entries of rows after the present row for later calls.
-func (c *scan) keep(decoded map[int]*store.Entry, present int) {
+// keepDecoded stores the decoded entries of rows after the present row for later calls.
+func (c *scan) keepDecoded(decoded map[int]*store.Entry, present int) {
 	if c.bytes > scanBytes {
 		clear(c.ahead)
 		c.bytes = 0

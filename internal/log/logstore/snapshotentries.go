@@ -61,7 +61,7 @@ func (s *snapshot) entry(row int) *store.Entry {
 		if p != nil {
 			s.places.Store(offset, p)
 		}
-		es, err = s.take(&r, func(op uint64) bool { return op == id })
+		es, err = s.decodeAndCache(&r, func(op uint64) bool { return op == id })
 	}
 	return s.entryOrFail(row, es[row], err)
 }
@@ -100,7 +100,7 @@ func (s *snapshot) entriesByID(ids []uint64) []*store.Entry {
 	rd := s.log.NewReader()
 	for _, offset := range slices.Sorted(maps.Keys(wanted)) {
 		if r, err := rd.At(offset); err == nil {
-			some, _ := s.take(&r, func(id uint64) bool { return slices.Contains(wanted[offset], id) })
+			some, _ := s.decodeAndCache(&r, func(id uint64) bool { return slices.Contains(wanted[offset], id) })
 			maps.Copy(es, some)
 		}
 	}
@@ -122,9 +122,9 @@ func (s *snapshot) entryOrFail(row int, e *store.Entry, err error) *store.Entry 
 	return e
 }
 
-// take returns the wanted entries of a record that rows refer to, by row, and caches them. A nil
+// decodeAndCache returns the wanted entries of a record that rows refer to, by row, and caches them. A nil
 // want means that all entries are wanted.
-func (s *snapshot) take(r *wal.Record, want func(id uint64) bool) (map[int]*store.Entry, error) {
+func (s *snapshot) decodeAndCache(r *wal.Record, want func(id uint64) bool) (map[int]*store.Entry, error) {
 	taken, err := s.decodeRows(r, want)
 	s.cacheRows(taken)
 	return taken, err

@@ -229,7 +229,7 @@ func (st *state) putEntry(e *store.Entry) (replaced uint64) {
 	switch row, ok := st.base.find(e.ID); {
 	case old != nil && old.ID != e.ID:
 		replaced = old.ID
-		st.drop(old.ID)
+		st.dropFromOrder(old.ID)
 	case old != nil:
 	case ok && !st.hidden.hasBit(row): // remove the old name, because an ID has only one name
 		st.hidden.setBit(row)
@@ -259,15 +259,15 @@ func (st *state) putEntry(e *store.Entry) (replaced uint64) {
 func (st *state) remove(e *store.Entry, seq uint64) {
 	if old := st.names[e.Name]; old != nil {
 		delete(st.names, e.Name)
-		st.drop(old.ID)
+		st.dropFromOrder(old.ID)
 	} else if row, ok := st.base.find(e.ID); ok {
 		st.hidden.setBit(row)
 	}
 	st.gone[e.Name] = seq
 }
 
-// drop removes a changed entry from the order.
-func (st *state) drop(id uint64) {
+// dropFromOrder removes a changed entry from the order.
+func (st *state) dropFromOrder(id uint64) {
 	if i, found := st.searchID(id); found {
 		st.dropRare(id)
 		st.order = slices.Delete(st.order, i, i+1)
@@ -370,8 +370,8 @@ func decodeOpIDs(b []byte) (ids []seenID, err error) {
 	return ids, nil
 }
 
-// load loads a snapshot into the empty state.
-func (st *state) load(s *snapshot) error {
+// loadSnapshot loads a snapshot into the empty state.
+func (st *state) loadSnapshot(s *snapshot) error {
 	ids, err := decodeOpIDs(s.rows.TableBytes(sectionOpIDs))
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
 	if err := l.prepareFile(); err != nil {
 		return nil, err
 	}
-	recs, buf, urgent, err := l.link(payloads)
+	recs, buf, urgent, err := l.chainPayloads(payloads)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
 	if err := l.makeRoom(int64(len(buf)), urgent); err != nil {
 		return nil, err
 	}
-	from, err := l.refresh(&buf)
+	from, err := l.prependUnsynced(&buf)
 	if err != nil {
 		return nil, err
 	}
@@ -107,12 +107,12 @@ func (l *Log) sync(work func()) error {
 	return l.file.Sync()
 }
 
-// refresh prepends to buf the records before the position that may not be on stable storage,
+// prependUnsynced prepends to buf the records before the position that may not be on stable storage,
 // because another process has just appended them. It returns the offset at which buf must be
 // written. Another process's sync may have failed, and that process may have died before it
 // could record this. A later sync would then succeed without writing the records. Therefore the
 // same bytes are written again.
-func (l *Log) refresh(buf *[]byte) (from int64, err error) {
+func (l *Log) prependUnsynced(buf *[]byte) (from int64, err error) {
 	if l.syncedEnd >= l.end || l.end-l.syncedEnd > MaxBody {
 		return l.end, nil
 	}
@@ -124,8 +124,8 @@ func (l *Log) refresh(buf *[]byte) (from int64, err error) {
 	return l.syncedEnd, nil
 }
 
-// link creates the records of the payloads and links them to the chain.
-func (l *Log) link(payloads []Payload) (recs []Record, buf []byte, isUrgent bool, err error) {
+// chainPayloads creates the records of the payloads and links them to the chain.
+func (l *Log) chainPayloads(payloads []Payload) (recs []Record, buf []byte, isUrgent bool, err error) {
 	seq := l.seq
 	chain := l.chain
 	off := l.end
@@ -216,7 +216,7 @@ func (l *Log) create() error {
 		return fmt.Errorf("make an identity: %w", err)
 	}
 	h.Chain = FirstChain(h.ID)
-	err := l.swap(&h, "", func(*Rewriter) error { return nil })
+	err := l.swapFile(&h, "", func(*Rewriter) error { return nil })
 	if l.file != nil { // the file exists, but its name may not be durable
 		l.end = HeaderSize
 		l.seq = 0

@@ -191,10 +191,10 @@ func (l *Log) Replace(w *Rewriter) error {
 	return noSpace(err)
 }
 
-// swap writes a new file with this header and the records that fill adds, syncs the file, and
+// swapFile writes a new file with this header and the records that fill adds, syncs the file, and
 // renames it over the log. The log's position stays the same, so the caller must ensure that the
 // new file has the same records before the position.
-func (l *Log) swap(h *Header, keep string, fill func(w *Rewriter) error) error {
+func (l *Log) swapFile(h *Header, keep string, fill func(w *Rewriter) error) error {
 	if l.lock != nil { // do not remove other files without the lock, which a copy does not need
 		l.sweep(keep)
 	}
@@ -330,7 +330,7 @@ func writeZeros(f vfs.File, from, to int64) error {
 // rewriteAfterSyncError writes the log so far and buf to a new file, which replaces the
 // file whose sync has failed.
 func (l *Log) rewriteAfterSyncError(buf []byte, keep string, cause error) error {
-	err := l.swap(&l.header, keep, func(w *Rewriter) error {
+	err := l.swapFile(&l.header, keep, func(w *Rewriter) error {
 		if err := w.copyFrom(l.file, HeaderSize, l.end); err != nil {
 			return err
 		}
@@ -355,7 +355,7 @@ func (l *Log) leaveSharedFile() error {
 	if _, err := l.keepTail(); err != nil {
 		return err
 	}
-	return l.swap(&l.header, "", func(w *Rewriter) error { return w.copyFrom(l.file, HeaderSize, l.end) })
+	return l.swapFile(&l.header, "", func(w *Rewriter) error { return w.copyFrom(l.file, HeaderSize, l.end) })
 }
 
 // fail refuses further appends, and records in the lock file that the end of the log may

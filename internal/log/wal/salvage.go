@@ -104,7 +104,7 @@ func Make(fsys vfs.FS, name string, o Options, h Header, fill func(emit func(r R
 	}()
 	h.BaseEnd = HeaderSize
 	var durable uint64
-	return l.swap(&h, "", func(w *Rewriter) error {
+	return l.swapFile(&h, "", func(w *Rewriter) error {
 		return fill(func(r Record) error {
 			r.Durable = max(r.Seq, durable)
 			durable = r.Durable
@@ -145,7 +145,7 @@ func (l *Log) CopyTo(dst vfs.FS, name string, mayReplace bool) error {
 	}
 	h := l.header
 	c := newLog(dst, name, l.opts)
-	err := c.swap(&h, "", func(w *Rewriter) error { return w.copyFrom(l.file, HeaderSize, l.end) })
+	err := c.swapFile(&h, "", func(w *Rewriter) error { return w.copyFrom(l.file, HeaderSize, l.end) })
 	if c.file != nil {
 		err = errors.Join(err, c.file.Close())
 	}

@@ -30,9 +30,9 @@ const fewSlots = 1 << 10
 // NewAnalyzer returns an analyzer with an empty cache.
 func NewAnalyzer() *Analyzer { return &Analyzer{known: newKnown(Root, fewSlots)} }
 
-// begin prepares the analyzer for a new document. The cache is emptied only here, because
+// beginDocument prepares the analyzer for a new document. The cache is emptied only here, because
 // the terms of a document in progress refer to it.
-func (a *Analyzer) begin() {
+func (a *Analyzer) beginDocument() {
 	if a.known.full() {
 		a.known.empty()
 	}
@@ -46,7 +46,7 @@ func (a *Analyzer) begin() {
 func (a *Analyzer) SetDoc(ctx context.Context, d *index.Document, fields []Field) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.begin()
+	a.beginDocument()
 	d.Terms = d.Terms[:0]
 	d.Numbers = d.Numbers[:0]
 	d.Known = a.known.inIndex

@@ -132,8 +132,8 @@ var wordsWithoutRule = sync.OnceValue(func() map[string][]string {
 	return words
 })
 
-// begin empties the cache of chunks if it is full.
-func (f *Finder) begin() {
+// trimCache empties the cache of chunks if it is full.
+func (f *Finder) trimCache() {
 	if f.known.only == nil || f.known.full() {
 		f.known = newKnown(f.root, 1<<6)
 		f.known.only = f.only
@@ -185,7 +185,7 @@ func (f *Finder) addBeginnings(t string) {
 // document has any terms, wanted or not. If ctx is done, it returns early and d must not be
 // used.
 func (f *Finder) SetDoc(ctx context.Context, d *index.Document, fields []Field) (hasSome bool) {
-	f.begin()
+	f.trimCache()
 	d.Terms = d.Terms[:0]
 	d.Numbers = d.Numbers[:0]
 	d.Len = 0
@@ -203,11 +203,11 @@ func (f *Finder) scan(ctx context.Context, d *index.Document, s string, weight u
 	for i := 0; i < len(s) && !w.isDone(i); {
 		switch c := s[i]; {
 		case isLower(c | 0x20):
-			if n, end, w := plain(s[i:]); n > 0 {
+			if n, end, w := matchPlainWord(s[i:]); n > 0 {
 				hasSome = true
 				d.Len += weight
 				if f.mayHave(w) {
-					f.take(d, f.known.storedUnits(f.known.find(s[i:i+n])), weight)
+					f.addUnits(d, f.known.storedUnits(f.known.find(s[i:i+n])), weight)
 				}
 				i += end
 				if i < len(s) && s[i] == ' ' {
@@ -241,27 +241,27 @@ func (f *Finder) addChunk(d *index.Document, c string, weight uint32) bool {
 	if len(c) <= maxWhole {
 		k := f.known.find(c)
 		d.Len += weight * uint32(k.parts)
-		f.take(d, f.known.storedUnits(k), weight)
+		f.addUnits(d, f.known.storedUnits(k), weight)
 		return k.hasUnits
 	}
 	us, parts, any := f.known.appendKnown(nil, c)
 	d.Len += weight * uint32(parts)
-	f.take(d, us, weight)
+	f.addUnits(d, us, weight)
 	return any
 }
 
-// take adds the units of a chunk to d.
-func (f *Finder) take(d *index.Document, us []unit, weight uint32) {
+// addUnits adds the units of a chunk to d.
+func (f *Finder) addUnits(d *index.Document, us []unit, weight uint32) {
 	for i := range us {
 		d.Terms = append(d.Terms, index.Term{Text: us[i].text, TF: uint16(weight)})
 	}
 }
 
-// plain checks whether s starts with a plain word that is a whole chunk, except for a
+// matchPlainWord checks whether s starts with a plain word that is a whole chunk, except for a
 // contraction such as 's. It returns the word's length, the end of the chunk, and the
 // word's first letters in the form of [packLetters]. If the chunk would have to be analyzed to
 // be certain, it returns 0.
-func plain(s string) (n, end int, first uint64) {
+func matchPlainWord(s string) (n, end int, first uint64) {
 	const (
 		each = 0x0101010101010101
 		high = 0x80 * each

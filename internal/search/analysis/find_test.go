@@ -59,7 +59,7 @@ func sameOccurrences(t *testing.T, a *Analyzer, f *Finder, s string) {
 	}
 	var got, want []place
 	words := 0
-	a.each(context.Background(), s, func(us []unit) {
+	a.eachChunk(context.Background(), s, func(us []unit) {
 		for _, u := range us {
 			if !u.isWhole {
 				words++

@@ -54,14 +54,14 @@ func foldFrom(s string, index int) string {
 		case 'þ':
 			b.WriteString("th")
 		default:
-			b.WriteRune(base(r))
+			b.WriteRune(baseLetter(r))
 		}
 	}
 	return b.String()
 }
 
-// base returns the letter without its marks.
-func base(r rune) rune {
+// baseLetter returns the letter without its marks.
+func baseLetter(r rune) rune {
 	switch r {
 	case 'ø':
 		return 'o'

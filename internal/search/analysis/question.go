@@ -65,10 +65,10 @@ var times = map[string]bool{"date": true, "day": true, "week": true, "month": tr
 func (a *Analyzer) Question(ctx context.Context, t QueryText) Question {
 	q := a.rankWords(ctx, t.Words)
 	for _, s := range t.Must {
-		q.Clauses = append(q.Clauses, a.clause(ctx, s))
+		q.Clauses = append(q.Clauses, a.parseClause(ctx, s))
 	}
 	for _, s := range t.Not {
-		c := a.clause(ctx, s)
+		c := a.parseClause(ctx, s)
 		c.Not = true
 		q.Clauses = append(q.Clauses, c)
 	}
@@ -85,7 +85,7 @@ func (a *Analyzer) rankWords(ctx context.Context, s string) Question {
 	var words wordSet
 	// before is the previous word. begun is set after the first word that is not a stop word
 	before, begun := "", false
-	a.each(ctx, s, func(us []unit) {
+	a.eachChunk(ctx, s, func(us []unit) {
 		for _, u := range us {
 			if w := (Word{Term: u.text, Word: u.word}); u.isStopWord {
 				stop = append(stop, w)
@@ -158,7 +158,7 @@ func (s *wordSet) find(term string) int {
 // compared by this sequence. If ctx is done, it returns early.
 func (a *Analyzer) Sequence(ctx context.Context, s string) []string {
 	var ts []string
-	a.each(ctx, s, func(us []unit) {
+	a.eachChunk(ctx, s, func(us []unit) {
 		for _, u := range us {
 			if !u.isWhole {
 				ts = append(ts, u.text)
@@ -175,7 +175,7 @@ func (a *Analyzer) Count(ctx context.Context, text string, terms []string) []int
 	for i, t := range terms {
 		place[t] = i
 	}
-	a.each(ctx, text, func(us []unit) {
+	a.eachChunk(ctx, text, func(us []unit) {
 		for _, u := range us {
 			if i, ok := place[u.text]; ok {
 				n[i]++
@@ -185,18 +185,18 @@ func (a *Analyzer) Count(ctx context.Context, text string, terms []string) []int
 	return n
 }
 
-// each calls fn with the units of each chunk in the text, until ctx is done.
-func (a *Analyzer) each(ctx context.Context, s string, fn func([]unit)) {
+// eachChunk calls fn with the units of each chunk in the text, until ctx is done.
+func (a *Analyzer) eachChunk(ctx context.Context, s string, fn func([]unit)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.begin()
+	a.beginDocument()
 	w := watch{ctx: ctx}
 	for from, to := chunk(s, 0); from < to && !w.isDone(to); from, to = chunk(s, to) {
 		fn(a.known.chunkUnits(s[from:to]))
 	}
 }
 
-func (a *Analyzer) clause(ctx context.Context, s string) Clause {
+func (a *Analyzer) parseClause(ctx context.Context, s string) Clause {
 	if word, ok := strings.CutSuffix(s, "*"); ok {
 		p := makePrefix(word)
 		return Clause{Text: s, Prefix: &p}

@@ -213,8 +213,8 @@ func (w *stemmer) step1c() {
 // rule is a suffix of a word and the text that replaces it.
 type rule struct{ suffix, with string }
 
-// longest returns the rule with the longest suffix that the word has.
-func (w *stemmer) longest(rules []rule) (best rule, ok bool) {
+// longestRule returns the rule with the longest suffix that the word has.
+func (w *stemmer) longestRule(rules []rule) (best rule, ok bool) {
 	last := w.b[len(w.b)-1]
 	for i := range rules {
 		r := &rules[i]
@@ -238,7 +238,7 @@ var step2Rules = []rule{
 }
 
 func (w *stemmer) step2() {
-	r, ok := w.longest(step2Rules)
+	r, ok := w.longestRule(step2Rules)
 	n := len(r.suffix)
 	if !ok || !w.inR1(n) {
 		return
@@ -266,7 +266,7 @@ var step3Rules = []rule{
 }
 
 func (w *stemmer) step3() {
-	r, ok := w.longest(step3Rules)
+	r, ok := w.longestRule(step3Rules)
 	n := len(r.suffix)
 	if !ok || !w.inR1(n) {
 		return
@@ -283,7 +283,7 @@ var step4Rules = []rule{
 }
 
 func (w *stemmer) step4() {
-	r, ok := w.longest(step4Rules)
+	r, ok := w.longestRule(step4Rules)
 	n := len(r.suffix)
 	if !ok || !w.inR2(n) {
 		return

@@ -72,7 +72,7 @@ func Tokenize(ctx context.Context, s string) *Tokens {
 	for i := 0; i < len(s) && !w.isDone(i); {
 		switch c := s[i]; {
 		case isLower(c | 0x20):
-			if n, end, first := plain(s[i:]); n > 0 {
+			if n, end, first := matchPlainWord(s[i:]); n > 0 {
 				add(packThree(first), i)
 				i += end
 				if i < len(s) && s[i] == ' ' {
@@ -149,7 +149,7 @@ func (f *Finder) Find(t *Tokens, fn func(term string, at int)) (words int) {
 			if !f.hasThree(token) {
 				continue
 			}
-			if n, _, first := plain(t.text[at:]); f.mayStartPattern(first) {
+			if n, _, first := matchPlainWord(t.text[at:]); f.mayStartPattern(first) {
 				take(t.text[at : at+n])
 			}
 		}

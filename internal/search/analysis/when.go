@@ -40,7 +40,7 @@ var months = sync.OnceValue(func() map[string]bool {
 // "last", "week" or the name of a month.
 func (a *Analyzer) TellsWhen(text string) bool {
 	tells := false
-	a.each(context.Background(), text, func(us []unit) {
+	a.eachChunk(context.Background(), text, func(us []unit) {
 		tells = tells || slices.ContainsFunc(us, func(u unit) bool { return timeTerms()[u.text] })
 	})
 	return tells

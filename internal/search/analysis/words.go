@@ -111,7 +111,7 @@ func cutEmoji(emoji string) (parts []string, whole string) {
 // addIdentifier adds units for the parts of an identifier, such as getUserName, and for the
 // whole without its hyphens.
 func (s *unitSet) addIdentifier(c string, root func(word string) string) {
-	parts := camel(c)
+	parts := splitIdentifier(c)
 	joined := ""
 	for _, p := range parts {
 		if w := addWord(p, root, s.addPart); len(parts) > 1 && len(joined) <= maxWhole {
@@ -212,9 +212,9 @@ func addVersions(set *unitSet, version string) {
 // contracted are the endings that may follow an apostrophe in an English word.
 var contracted = []string{"s", "t", "d", "m", "ve", "ll", "re"}
 
-// camel splits an identifier at hyphens, underscores and apostrophes, and before capitals
+// splitIdentifier splits an identifier at hyphens, underscores and apostrophes, and before capitals
 // that start a word. English endings after an apostrophe are removed.
-func camel(s string) []string {
+func splitIdentifier(s string) []string {
 	var parts []string
 	from := 0
 	end := func(to int) {

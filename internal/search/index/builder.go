@@ -81,8 +81,8 @@ func (s *segment) addDoc(d *Document, countsEmpty bool) {
 	s.data = append(s.data, d.Data)
 }
 
-// lose records that a document with this term was deleted from another segment.
-func (b *builder) lose(text string, hash uint64) {
+// countLost records that a document with this term was deleted from another segment.
+func (b *builder) countLost(text string, hash uint64) {
 	n, ok := b.s.termNumber(text, hash)
 	if !ok {
 		n = b.newTerm(text, hash)
@@ -275,11 +275,11 @@ func (l *layout) finish(slope float64) {
 	}
 	s.slope = slope
 	s.dict.trim()
-	s.terms = fit(s.terms)
+	s.terms = trimCapacity(s.terms)
 	s.ids.fit()
 	s.updated.fit()
 	s.created.fit()
-	s.lens = fit(s.lens)
+	s.lens = trimCapacity(s.lens)
 	s.indexDocs()
 }
 

@@ -38,7 +38,7 @@ func (c *column[T]) all() []T {
 func (c *column[T]) add(v T) { c.values = append(c.values, v) }
 
 // fit releases spare capacity after the last document was added.
-func (c *column[T]) fit() { c.values = fit(c.values) }
+func (c *column[T]) fit() { c.values = trimCapacity(c.values) }
 
 // fileColumn is a field of the documents in a snapshot file.
 type fileColumn[T int64 | uint64] struct {

@@ -79,8 +79,8 @@ func (d *Document) SetWords(words []string) {
 	}
 }
 
-// distinct returns the distinct terms of the document with TF above 0, sorted.
-func (d *Document) distinct() []string {
+// distinctTerms returns the distinct terms of the document with TF above 0, sorted.
+func (d *Document) distinctTerms() []string {
 	texts := make([]string, 0, len(d.Terms))
 	for _, t := range d.Terms {
 		if t.TF > 0 {
@@ -147,9 +147,9 @@ func Any(words []string) []QueryTerm {
 	return terms
 }
 
-// distinct appends the valid terms to dst, which must be empty. The result is sorted and
+// distinctTerms appends the valid terms to dst, which must be empty. The result is sorted and
 // has each term once.
-func distinct(dst, terms []QueryTerm) []QueryTerm {
+func distinctTerms(dst, terms []QueryTerm) []QueryTerm {
 	for _, t := range terms {
 		if t.Weight == 0 {
 			t.Weight = 1

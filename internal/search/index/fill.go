@@ -153,7 +153,7 @@ func (f *filler) end() *Searcher {
 		f.b.finishSegment(to.scale())
 		if !s.isAscending && s.byID.used > 0 {
 			for n, id := range s.ids.all() {
-				if first, _ := s.number(id); first != uint32(n) {
+				if first, _ := s.documentNumber(id); first != uint32(n) {
 					panic("index: Fill with an id that came before")
 				}
 			}

@@ -79,7 +79,7 @@ func checkInside(t *testing.T, x *Index) {
 		gone, there := 0, []uint32(nil)
 		for n, id := range v.ids.all() {
 			// A memtable has older versions of a document, too.
-			if at, ok := v.number(id); !ok ||
+			if at, ok := v.documentNumber(id); !ok ||
 				(at != uint32(n) && (v.mem == nil || at < uint32(n) || !v.isDeleted(uint32(n)))) {
 				t.Fatalf("document %d has number %d, found under %d", id, n, at)
 			}

@@ -26,7 +26,7 @@ func (t *idTable) find(hash uint64, is func(number uint32) bool) (uint32, bool) 
 		return 0, false
 	}
 	h := uint32(hash >> 32)
-	for i := t.home(h); ; {
+	for i := t.firstSlot(h); ; {
 		s := t.slots[i]
 		if s.number == 0 {
 			return 0, false
@@ -48,7 +48,7 @@ func (t *idTable) first(hash uint64) uint32 {
 		return 0
 	}
 	h := uint32(hash >> 32)
-	for i := t.home(h); ; {
+	for i := t.firstSlot(h); ; {
 		s := t.slots[i]
 		if s.number == 0 || s.hash == h {
 			return s.number
@@ -65,7 +65,7 @@ func (t *idTable) insert(hash uint64, number uint32) {
 	if t.used*4 >= len(t.slots)*3 {
 		t.resize(2*len(t.slots) + 16)
 	}
-	t.place(slot{uint32(hash >> 32), number + 1})
+	t.insertSlot(slot{uint32(hash >> 32), number + 1})
 	t.used++
 }
 
@@ -76,12 +76,12 @@ func (t *idTable) trim() {
 	}
 }
 
-// home returns the slot in which a search for a hash begins.
-func (t *idTable) home(hash uint32) int { return int(uint64(hash) * uint64(len(t.slots)) >> 32) }
+// firstSlot returns the slot in which a search for a hash begins.
+func (t *idTable) firstSlot(hash uint32) int { return int(uint64(hash) * uint64(len(t.slots)) >> 32) }
 
-// place puts a number in the next free slot. The table must have a free slot.
-func (t *idTable) place(s slot) {
-	i := t.home(s.hash)
+// insertSlot puts a number in the next free slot. The table must have a free slot.
+func (t *idTable) insertSlot(s slot) {
+	i := t.firstSlot(s.hash)
 	for t.slots[i].number != 0 {
 		i++
 		if i == len(t.slots) {
@@ -98,7 +98,7 @@ func (t *idTable) resize(slots int) {
 	t.slots = make([]slot, slots)
 	for _, s := range old {
 		if s.number != 0 {
-			t.place(s)
+			t.insertSlot(s)
 		}
 	}
 }
@@ -127,8 +127,8 @@ func isRising(ids []uint64) bool {
 	return true
 }
 
-// fit returns s without most of its spare capacity.
-func fit[E any](s []E) []E {
+// trimCapacity returns s without most of its spare capacity.
+func trimCapacity[E any](s []E) []E {
 	if cap(s) > len(s)+len(s)/16 {
 		return slices.Clone(s)
 	}

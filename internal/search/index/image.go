@@ -80,7 +80,7 @@ func (img *image) readTerm(t *imageTerm, f *foundTerm) error {
 	if err := img.docs.Err(); err != nil {
 		return err
 	}
-	b, err := piece(img.r, t.at, int64(t.size), math.MaxInt64)
+	b, err := readPiece(img.r, t.at, int64(t.size), math.MaxInt64)
 	if err != nil {
 		return err
 	}
@@ -262,7 +262,7 @@ func (img *image) decodeAt(n int, list []posting) []posting {
 	}
 	k, last := &img.blocks[i], img.last.Load()
 	if last == nil || last.block != i {
-		b, err := piece(img.r, k.lists, int64(k.size), math.MaxInt64)
+		b, err := readPiece(img.r, k.lists, int64(k.size), math.MaxInt64)
 		if err != nil {
 			img.fail(err)
 			return list
@@ -344,9 +344,9 @@ var errSnapshot = errors.New("the index snapshot is damaged")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// piece reads n bytes from r at this offset. size is the size of r. The result has a
+// readPiece reads n bytes from r at this offset. size is the size of r. The result has a
 // spare capacity of listMargin bytes.
-func piece(r io.ReaderAt, off, n, size int64) ([]byte, error) {
+func readPiece(r io.ReaderAt, off, n, size int64) ([]byte, error) {
 	switch {
 	case n < 0, off < 0, n > size-off:
 		return nil, fmt.Errorf("%w: it is cut short", errSnapshot)
@@ -364,7 +364,7 @@ func piece(r io.ReaderAt, off, n, size int64) ([]byte, error) {
 // readChecked reads a piece that ends with a checksum, verifies it, and returns the piece
 // without the checksum.
 func readChecked(r io.ReaderAt, off, n, size int64) ([]byte, error) {
-	b, err := piece(r, off, n, size)
+	b, err := readPiece(r, off, n, size)
 	if err != nil {
 		return nil, err
 	}

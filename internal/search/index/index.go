@@ -103,7 +103,7 @@ func (x *Searcher) After(changes []Change) *Searcher {
 func (x *Searcher) withSegment(changes []Change) *Searcher {
 	to := x.withViews(slices.Clone(x.views))
 	b := x.newBuilder()
-	to.removeAll(changes, b.lose)
+	to.removeAll(changes, b.countLost)
 	for _, c := range changes {
 		if c.Document != nil {
 			b.add(c.Document)
@@ -181,7 +181,7 @@ func (x *Searcher) removeAll(changes []Change, lose func(text string, hash uint6
 			v.mem.eachTerm(number, func(n uint32) { lose(v.mem.terms[n].text, v.mem.terms[n].hash) })
 		case dl == unscored:
 		case c.Old != nil && min(c.Old.Len, unscored-1) == dl:
-			for _, text := range c.Old.distinct() {
+			for _, text := range c.Old.distinctTerms() {
 				lose(text, x.hash(text))
 			}
 		default:

@@ -30,7 +30,7 @@ type row struct {
 
 // best ranks all documents by the formula as scale.score has it.
 func (m *table) best(q Query) []Hit {
-	ts := distinct(nil, q.Terms)
+	ts := distinctTerms(nil, q.Terms)
 	s := scale{n: float64(m.n), k1: defaultK1}
 	at, df := make([]int, len(ts)), make([]int, len(ts))
 	for i, t := range ts {

@@ -34,7 +34,7 @@ func (v *view) class() int {
 	if v.mem != nil {
 		return 0
 	}
-	return max(1, bits.Len(uint(v.live()+len(v.terms)/256))/classBits)
+	return max(1, bits.Len(uint(v.liveCount()+len(v.terms)/256))/classBits)
 }
 
 // smallToMerge returns the views below largeClass that should be merged next, or nil. It ignores
@@ -61,7 +61,7 @@ func viewsToMerge(views, merging []view, hasClass func(class int) bool) []view {
 		}
 		if v.gone >= leastDeleted && v.gone*10 > len(v.lens)*3 {
 			return slices.DeleteFunc(slices.Clone(views), func(w view) bool {
-				return w.live() > v.live() || hasSegment(merging, w) || w.isFilling()
+				return w.liveCount() > v.liveCount() || hasSegment(merging, w) || w.isFilling()
 			})
 		}
 		byClass[c] = append(byClass[c], v)
@@ -229,7 +229,7 @@ func replace(views, merged []view, result *segment) []view {
 			}
 			for ; since != 0; since &= since - 1 {
 				id := v.ids.at(uint32(64*w + bits.TrailingZeros64(since)))
-				if number, ok := result.number(id); ok {
+				if number, ok := result.documentNumber(id); ok {
 					next, owned = next.without(number, owned), true
 				}
 			}
@@ -237,6 +237,6 @@ func replace(views, merged []view, result *segment) []view {
 	}
 	// Put large segments first, because the scores of their many documents raise the threshold of a
 	// search early.
-	at, _ := slices.BinarySearchFunc(rest, next, func(a, b view) int { return b.live() - a.live() })
+	at, _ := slices.BinarySearchFunc(rest, next, func(a, b view) int { return b.liveCount() - a.liveCount() })
 	return slices.Insert(rest, at, next)
 }

@@ -54,7 +54,7 @@ var queries = sync.Pool{New: func() any { return new(query) }}
 func newQuery(x *Searcher, terms []QueryTerm) *query {
 	q := queries.Get().(*query)
 	q.x, q.s = x, x.scale()
-	q.terms = distinct(q.terms[:0], terms)
+	q.terms = distinctTerms(q.terms[:0], terms)
 	q.hashes = q.hashes[:0]
 	q.gains = q.gains[:0]
 	q.dfs = q.dfs[:0]

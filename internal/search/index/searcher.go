@@ -100,7 +100,7 @@ func (x *Searcher) Check() error {
 func (x *Searcher) Size() int {
 	n := 0
 	for i := range x.views {
-		n += x.views[i].live()
+		n += x.views[i].liveCount()
 	}
 	return n
 }
@@ -116,7 +116,7 @@ func (x *Searcher) hash(text string) uint64 { return maphash.String(x.seed, text
 func (x *Searcher) locate(id uint64) (v *view, number uint32, ok bool) {
 	for i := len(x.views) - 1; i >= 0; i-- {
 		v := &x.views[i]
-		if n, ok := v.number(id); ok && !v.isDeleted(n) {
+		if n, ok := v.documentNumber(id); ok && !v.isDeleted(n) {
 			return v, n, true
 		}
 	}

@@ -82,7 +82,7 @@ func (s *segment) foundAt(n uint32, alone *[]posting) foundTerm {
 	case t.hasList:
 		f.postings = s.lists[t.at]
 	case t.df > 0:
-		*alone = append(*alone, t.alone())
+		*alone = append(*alone, t.onlyPosting())
 		f.list = (*alone)[len(*alone)-1:]
 	}
 	return f
@@ -116,8 +116,8 @@ func (s *segment) termNumber(text string, hash uint64) (uint32, bool) {
 	return s.dict.find(hash, func(n uint32) bool { return s.arena.get(s.terms[n].text) == text })
 }
 
-// alone returns the single posting of a term without a list.
-func (t *term) alone() posting { return posting{t.at, t.tf, t.most} }
+// onlyPosting returns the single posting of a term without a list.
+func (t *term) onlyPosting() posting { return posting{t.at, t.tf, t.most} }
 
 // counts is a term without its postings.
 type counts struct {
@@ -167,16 +167,16 @@ func (s *segment) termPostings(n int, room *[]posting) []posting {
 	case t.hasList:
 		return s.lists[t.at].all(room)
 	case t.df > 0:
-		*room = append((*room)[:0], t.alone())
+		*room = append((*room)[:0], t.onlyPosting())
 	default:
 		return nil
 	}
 	return *room
 }
 
-// number returns the number of the document with this ID. In a memtable it is the last
+// documentNumber returns the number of the document with this ID. In a memtable it is the last
 // version.
-func (s *segment) number(id uint64) (uint32, bool) {
+func (s *segment) documentNumber(id uint64) (uint32, bool) {
 	if s.mem != nil && !s.isAscending {
 		for n := len(s.lens) - 1; n >= 0; n-- {
 			if s.ids.at(uint32(n)) == id {
@@ -291,8 +291,8 @@ func (v *view) isDeleted(number uint32) bool {
 	return v.deleted != nil && v.deleted[number/64]>>(number%64)&1 != 0
 }
 
-// live returns the number of documents that are not deleted.
-func (v *view) live() int { return len(v.lens) - v.gone }
+// liveCount returns the number of documents that are not deleted.
+func (v *view) liveCount() int { return len(v.lens) - v.gone }
 
 // without returns the view with this document deleted. The bits are copied, unless ownsBits
 // is set because the current change has copied them already.

@@ -126,7 +126,7 @@ func (c *termCursor) next() bool {
 func (c *termCursor) readBlock(n int) error {
 	img := c.view.image
 	k := &img.blocks[n]
-	b, err := piece(img.r, k.lists, int64(k.size)+int64(k.rest), math.MaxInt64)
+	b, err := readPiece(img.r, k.lists, int64(k.size)+int64(k.rest), math.MaxInt64)
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ func (p *TermScores) locate(x *Searcher, ids []uint64) {
 		}
 		for j := len(x.views) - 1; j >= 0 && !ok; j-- {
 			v := &x.views[j]
-			d.number, ok = v.number(id)
+			d.number, ok = v.documentNumber(id)
 			if ok {
 				d.view, ok = j, !v.isDeleted(d.number)
 			}

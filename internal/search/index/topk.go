@@ -50,15 +50,15 @@ func (t *topK) add(c rankedHit) {
 		}
 		t.heap[i] = c
 	} else {
-		down(t.heap, c)
+		replaceTop(t.heap, c)
 	}
 	if len(t.heap) == t.limit {
 		t.least = t.heap[0].score
 	}
 }
 
-// down replaces the first element of a heap by c and restores the order.
-func down(heap []rankedHit, c rankedHit) {
+// replaceTop replaces the first element of a heap by c and restores the order.
+func replaceTop(heap []rankedHit, c rankedHit) {
 	i := 0
 	for {
 		child := 2*i + 1
@@ -85,7 +85,7 @@ func (t *topK) takeHits() []Hit {
 	}
 	for n := len(t.heap) - 1; n > 0; n-- { // move the worst to the end
 		worst := t.heap[0]
-		down(t.heap[:n], t.heap[n])
+		replaceTop(t.heap[:n], t.heap[n])
 		t.heap[n] = worst
 	}
 	hits := make([]Hit, len(t.heap))

@@ -53,14 +53,14 @@ func maxNeighbourShare(step int) float64 {
 	return neighbourFurther
 }
 
-// beside sets each term's contribution to the score of turn i. This is the fourth root of a sum of
+// combineNeighbours sets each term's contribution to the score of turn i. This is the fourth root of a sum of
 // fourth powers. The sum has a term for the turn's own contribution, and a term for each
 // neighbour's share. The result is a little more than the largest contribution, and more if many
 // turns have the word. Terms of dates do not use neighbours.
-func (t *dialogue) beside(i int, own *candidate, a *account) {
+func (t *dialogue) combineNeighbours(i int, own *candidate, a *account) {
 	a.beside, a.powers = a.beside[:0], a.powers[:0]
 	for _, given := range own.scores {
-		a.powers = append(a.powers, fourth(given))
+		a.powers = append(a.powers, fourthPower(given))
 	}
 	counts := func(k int, given float64) bool { return given > neighbourFaint*own.scores[k] && !t.dates[k] }
 	worth := func(n *candidate, step int) bool {
@@ -76,7 +76,7 @@ func (t *dialogue) beside(i int, own *candidate, a *account) {
 		part := neighbourShare(step, n.turn)
 		for k, given := range n.scores {
 			if given := part * given; counts(k, given) {
-				power := fourth(given)
+				power := fourthPower(given)
 				a.beside = append(a.beside, besideTerm{k, n.id, power})
 				a.powers[k] += power
 			}
@@ -114,7 +114,7 @@ func (t *dialogue) besideLimit() float64 {
 	var scores []float64
 	for _, i := range t.candidates {
 		if t.hasTerm(t.readTurn(i), rarest) {
-			t.account(i, &t.spare)
+			t.explainScore(i, &t.spare)
 			scores = append(scores, t.spare.score)
 		}
 	}
@@ -163,9 +163,9 @@ func (t *dialogue) hasTerm(own *candidate, k int) bool {
 	return weights == nil || weights[k] == 1
 }
 
-// fourth returns the fourth power of x. The fourth power and the fourth root are identical to the
+// fourthPower returns the fourth power of x. The fourth power and the fourth root are identical to the
 // last bit on all machines, unlike other powers.
-func fourth(x float64) float64 {
+func fourthPower(x float64) float64 {
 	x = float64(x * x)
 	return float64(x * x)
 }

@@ -42,7 +42,7 @@ func (r *Scorer) Fill(ctx context.Context, items iter.Seq2[Item, error], busy in
 	go func() {
 		defer close(toPut)
 		defer close(toAnalyze)
-		failed = deal(items, used, func(n int, b *buildBatch) {
+		failed = dealBatches(items, used, func(n int, b *buildBatch) {
 			if workers := n / buildWorkers; n%buildWorkers == 0 && workers < most {
 				go r.analyzeBatches(ctx, toAnalyze, workers > 0)
 			}
@@ -75,9 +75,9 @@ func (r *Scorer) Fill(ctx context.Context, items iter.Seq2[Item, error], busy in
 	return cmp.Or(failed, ctx.Err())
 }
 
-// deal groups the items into batches, and calls fn for each batch with its number, counting
+// dealBatches groups the items into batches, and calls fn for each batch with its number, counting
 // from 0.
-func deal(items iter.Seq2[Item, error], used <-chan *buildBatch, fn func(n int, b *buildBatch)) error {
+func dealBatches(items iter.Seq2[Item, error], used <-chan *buildBatch, fn func(n int, b *buildBatch)) error {
 	next := func() *buildBatch {
 		select {
 		case b := <-used:

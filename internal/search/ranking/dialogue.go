@@ -34,8 +34,8 @@ const (
 	leastShare    = 0.001 // minimum share of English texts with a term at which its weight in a chat is reduced
 )
 
-// pool returns the number of hits to fetch from the index if limit turns are wanted.
-func pool(limit int) int { return max(speechPool, limit+limit/2) }
+// poolSize returns the number of hits to fetch from the index if limit turns are wanted.
+func poolSize(limit int) int { return max(speechPool, limit+limit/2) }
 
 // speeches are the kinds of dialogue among the hits that affect the ranking.
 type speeches struct {
@@ -76,7 +76,7 @@ func (v *View) rescore(p *Plan, found []index.Hit, limit int) []index.Hit {
 		if c := cmp.Compare(b.Score, a.Score); c != 0 {
 			return c
 		}
-		return cmp.Or(v.newer(a, b), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(v.compareNewer(a, b), cmp.Compare(a.ID, b.ID))
 	}
 	hits := make([]index.Hit, 0, min(limit, len(d.candidates))+1)
 	a := &d.spare
@@ -85,7 +85,7 @@ func (v *View) rescore(p *Plan, found []index.Hit, limit int) []index.Hit {
 		if len(hits) == limit && d.places[i].bound < hits[limit-1].Score {
 			break // all remaining candidates have a lower bound, so none can be among the hits
 		}
-		d.account(i, a)
+		d.explainScore(i, a)
 		h := index.Hit{ID: d.places[i].id, Score: a.score}
 		isLow := len(hits) == limit && h.Score < hits[limit-1].Score
 		if h.Score <= 0 || isLow {
@@ -292,7 +292,7 @@ func (t *dialogue) eachNeighbour(
 				continue
 			}
 		}
-		if n := t.readTurn(j); n.turn.next(own.turn) {
+		if n := t.readTurn(j); n.turn.isNextTo(own.turn) {
 			fn(n, step)
 		}
 	}
@@ -317,15 +317,15 @@ type factor struct {
 	multiplier float64
 }
 
-// account sets a to the explanation of candidate i's score. It reuses the memory of a.
-func (t *dialogue) account(i int, a *account) {
+// explainScore sets a to the explanation of candidate i's score. It reuses the memory of a.
+func (t *dialogue) explainScore(i int, a *account) {
 	own := t.readTurn(i)
 	a.terms = append(a.terms[:0], own.scores...)
 	a.stretch = nil
 	a.weights = nil
 	a.factors = a.factors[:0]
 	a.score = 0
-	t.beside(i, own, a)
+	t.combineNeighbours(i, own, a)
 	if _, long := slices.BinarySearch(t.p.long, own.id); long {
 		a.stretch = t.bestStretch(i)
 	}

@@ -90,7 +90,7 @@ func (v *View) explainFields(p *Plan, id uint64, it Item, terms []index.TermScor
 	}
 	var account account
 	d := newDialogue(v, p, []index.Hit{{ID: id}})
-	d.account(d.find(id), &account)
+	d.explainScore(d.find(id), &account)
 	return func(i int, ts *TermScore) {
 		own := ts.Score
 		ts.Score = account.terms[i]
@@ -99,7 +99,7 @@ func (v *View) explainFields(p *Plan, id uint64, it Item, terms []index.TermScor
 		case strings.HasPrefix(ts.Term, datePrefix):
 			ts.Fields = []FieldScore{{Field: "date", TF: ts.TF, Score: ts.Score}}
 		default:
-			ts.Fields = fieldScores(account.terms[i]*(fourth(own)/account.powers[i]), fields, counts, i)
+			ts.Fields = fieldScores(account.terms[i]*(fourthPower(own)/account.powers[i]), fields, counts, i)
 		}
 		for _, b := range account.beside {
 			if b.term == i {

@@ -84,9 +84,9 @@ var noTurn = noTurns[analysis.NoSpeech]
 // neighbourTime is the maximum time between the creation of neighbouring turns.
 const neighbourTime = time.Hour
 
-// next reports whether t is a turn of the same talk as other, created within neighbourTime.
+// isNextTo reports whether t is a turn of the same talk as other, created within neighbourTime.
 // The caller must check that their IDs are close.
-func (t *turn) next(other *turn) bool {
+func (t *turn) isNextTo(other *turn) bool {
 	return t.kind == analysis.TurnOfTalk && t.session == other.session && t.isNear(other.created)
 }
 

@@ -23,14 +23,14 @@ func (v *View) Search(p *Plan, limit int) []Hit {
 	r, lookup := v.r, p.lookup
 	lookup.Limit = limit
 	if r.speaks.Load() { // fetch more hits at once, because dialogues are likely
-		lookup.Limit = pool(limit)
+		lookup.Limit = poolSize(limit)
 	}
 	found := v.x.Search(lookup)
 	if r.an != nil {
 		p.found = v.countSpeeches(p, found[:min(len(found), limit, speechLook)])
 		speaks := p.found != speeches{}
-		if speaks && lookup.Limit < pool(limit) {
-			lookup.Limit = pool(limit)
+		if speaks && lookup.Limit < poolSize(limit) {
+			lookup.Limit = poolSize(limit)
 			found = v.x.Search(lookup)
 		}
 		if speaks {

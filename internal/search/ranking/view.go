@@ -111,8 +111,8 @@ func (v *View) itemFields(it Item) []analysis.Field {
 	return appendFields(nil, &v.text)
 }
 
-// newer compares two hits by the time of their versions, newer first.
-func (v *View) newer(a, b index.Hit) int {
+// compareNewer compares two hits by the time of their versions, newer first.
+func (v *View) compareNewer(a, b index.Hit) int {
 	ia, ib := v.hitItem(&a), v.hitItem(&b)
 	if ia == nil || ib == nil {
 		return 0
@@ -167,7 +167,7 @@ func (v *View) Around(id uint64, reach int, accept func(id uint64) bool) (before
 		at := id + uint64(int64(step))
 		it := v.item(at)
 		switch {
-		case step == 0 || it == nil || !v.itemTurn(it).next(own) || (accept != nil && !accept(at)):
+		case step == 0 || it == nil || !v.itemTurn(it).isNextTo(own) || (accept != nil && !accept(at)):
 		case step < 0:
 			before = append(before, it)
 		default:
