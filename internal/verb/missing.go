@@ -31,7 +31,8 @@ func (w *Workspace) Missing(ctx context.Context, m *oxbow.Memory, name string, e
 		e, gerr := all.Get(ctx, name)
 		isStored := gerr == nil && e.ID != 0
 		if isStored && e.MayShow(oxbow.BySearch) {
-			return Advise(fmt.Errorf("%w: it is in team files, and changes there", err), teamAdvice(ctx, m, e.Name))
+			err = fmt.Errorf("%w in your home, because your team has it as a file", err)
+			return Advise(err, teamAdvice(ctx, m, e.Name))
 		}
 	}
 	lost := &lostError{err: err, name: name}
@@ -58,7 +59,7 @@ const TeamSuffix = " (team)"
 
 // teamAdvice says how an entry in team files is changed. name is the name with which it is shown.
 func teamAdvice(ctx context.Context, m *oxbow.Memory, name string) string {
-	const edit = "edit its file, which oxbow team status names; or "
+	const edit = "edit this file, which oxbow team status names; or "
 	plain, isTwin := strings.CutSuffix(name, TeamSuffix)
 	if _, err := m.Get(ctx, plain); isTwin && err == nil {
 		return edit + "forget your own " + strconv.Quote(plain) + ", then take it back into your home: oxbow team " +

@@ -287,7 +287,7 @@ func visibleHits(ctx context.Context, m *oxbow.Memory, hits []oxbow.Hit, past bo
 
 // NoSession reports that the archive is empty.
 var NoSession = Notef(
-	"no session is kept yet; %s to read those that clients have kept, or %s to connect clients",
+	"no session is recorded yet; %s to add the sessions that clients have stored, or %s to connect clients",
 	PersonRef("oxbow session import"),
 	PersonRef("oxbow setup"),
 )
@@ -342,7 +342,7 @@ func readingNotes(read oxbow.ParsedQuery, hits []oxbow.Hit) []Note {
 	if read.StopWords {
 		notes = append(
 			notes,
-			Plain("the query holds only words too common to tell entries apart; they were looked for all the same"),
+			Plain("the query contains only very common words, which say little about an entry; oxbow searched for them anyway"),
 		)
 	}
 	for _, t := range read.Terms {

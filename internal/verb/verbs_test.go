@@ -295,7 +295,7 @@ func TestNeverSilentZero(t *testing.T) {
 			[]string{"project:vtx alone removes all that was found", "1 entry would be found", "vtt"},
 		},
 		{"recall", `{"query":"cache","before":"2020"}`, []string{"before:2020", "alone removes all that was found"}},
-		{"recall", `{"query":"the of and"}`, []string{"only words too common"}},
+		{"recall", `{"query":"the of and"}`, []string{"only very common words"}},
 		{"recall", `{"query":"!!!"}`, []string{"no letters, digits or emoji"}},
 		{"recall", `{"query":"cache","as_of":"2020-01-01"}`, []string{"held nothing yet"}},
 		{"list", `{"project":"nope"}`, []string{"project:nope alone removes all that was found"}},

@@ -220,8 +220,7 @@ func (in InjectedIn) why(ctx context.Context, a *session.Archive) (why []verb.No
 	case len(kept) == 0:
 		why = []verb.Note{
 			verb.Notef(
-				"no session is kept yet; %s to connect clients, whose hooks report them and put memory before the "+
-					"model",
+				"no session is recorded yet; to connect your agents, %s",
 				verb.PersonRef("oxbow setup"),
 			),
 		}

@@ -69,11 +69,12 @@ type SwitchInjectOut struct {
 
 // Report tells which file was made or removed, and whether another file still switches injection off.
 func (o SwitchInjectOut) Report() (r report.Report) {
-	state := report.Did(o.Off, "on", "off")
+	shows := report.Did(o.Off, "shows agents texts by itself", "shows agents no text by itself")
 	if o.Changed {
-		r.Linef("%s: %s was %s", state, o.File, report.Did(o.Off, "removed", "made"))
+		r.Linef("oxbow %s from now on (%s was %s)", shows, o.File, report.Did(o.Off, "removed", "made"))
 	} else {
-		r.Linef("it was %s already: %s is %s", state, o.File, report.Did(o.Off, "not there", "there"))
+		r.Linef("nothing was changed: oxbow %s already (%s %s)", shows, o.File,
+			report.Did(o.Off, "does not exist", "exists"))
 	}
 	if o.Still != "" {
 		r.Warnf("it is still off by %s", o.Still)
