@@ -58,10 +58,10 @@ func (mem *openMemory) injector(home string, e session.Event) injector {
 // answer returns the answer to a report, or nil for no answer.
 func (t injector) answer(ctx context.Context, r hook.Report) []byte {
 	switch {
-	case (r.Source != "" || r.Prompt != "") && t.off():
-	case r.Source != "":
+	case r.AcceptsContext() && t.off():
+	case r.AcceptsContext() && r.Source != "":
 		return t.start(ctx, r)
-	case r.Prompt != "":
+	case r.AcceptsContext():
 		return t.prompt(ctx, r)
 	case slices.ContainsFunc(r.Events, func(e session.Event) bool { return e.Kind == session.Compact }):
 		_ = t.state.RecordCompaction(ctx) // so that a sentence may be shown again

@@ -94,9 +94,8 @@ func (mem *openMemory) hookLayout(ctx context.Context, client string) []byte {
 // answer returns the answer for the client: at the start of a session the context that the
 // layout's system puts before a model, and for a prompt the text that this system recalls.
 func (l layoutHook) answer(ctx context.Context) []byte {
-	isAsked := l.report.Source != "" || l.report.Prompt != ""
 	in := injector{openMemory: l.openMemory, event: l.event, home: l.home}
-	if !isAsked || in.off() {
+	if !l.report.AcceptsContext() || in.off() {
 		return nil
 	}
 	file := inject.StateFile{

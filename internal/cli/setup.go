@@ -46,10 +46,10 @@ since, removes only oxbow's settings. At the end, setup starts the server as
 the client would.
 
 Clients: claude codex gemini opencode copilot qwen, all tested with oxbow. For
-cursor vscode windsurf zed cline kilo, setup adds only the server, as their
-documentation describes. These were not tested. Without a client, setup lists
-the installed clients, and on a terminal asks which to set up. With --yes, it
-sets up all of them.
+cursor cline goose, setup follows their documentation. For vscode windsurf zed
+kilo, it does the same and adds only the server. These were not tested. Without
+a client, setup lists the installed clients, and on a terminal asks which to
+set up. With --yes, it sets up all of them.
 
 If you chose the home with --home or a variable, setup writes its path into the
 files. Otherwise the agent uses the home of the project in which it works.

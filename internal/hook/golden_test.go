@@ -86,7 +86,7 @@ func TestAnswer(t *testing.T) {
 	want := map[string]string{
 		"claude": `{"hookSpecificOutput":{"additionalContext":"FC/F","hookEventName":"SessionStart"},"suppressOutput":true}`, "copilot": `{"additionalContext":"FC/F"}`, "opencode": `{"context":"FC/F"}`,
 	}
-	for _, c := range hook.Clients() {
+	for _, c := range recordedClients {
 		w := want[c]
 		if w == "" {
 			w = want["claude"]
@@ -133,6 +133,63 @@ func TestAnswer(t *testing.T) {
 		) + len("</oxbow-memory>") - strings.Index(long, "<oxbow-memory>") - strings.Count(long, "ä"); n > 9_500 ||
 			n < 0 {
 			t.Errorf("%s: a long context has %d characters", c, n)
+		}
+	}
+}
+
+// recordedClients are the clients whose reports were recorded. All use field names of Claude Code.
+var recordedClients = []string{"claude", "codex", "gemini", "opencode", "copilot", "qwen"}
+
+// TestDocumentedAnswers tests which reports of the other clients are answered, and in which form.
+func TestDocumentedAnswers(t *testing.T) {
+	want := map[string]map[string]string{
+		"cursor": {"sessionStart": `{"additional_context":"C"}`},
+		"vscode": {"SessionStart": `{"hookSpecificOutput":{"additionalContext":"C","hookEventName":"SessionStart"},` +
+			`"suppressOutput":true}`},
+		"cline": {"TaskStart": `{"cancel":false,"contextModification":"C"}`,
+			"TaskResume":       `{"cancel":false,"contextModification":"C"}`,
+			"UserPromptSubmit": `{"cancel":false,"contextModification":"C"}`},
+		"goose": {},
+	}
+	fence := strings.NewReplacer(`\u003coxbow-memory\u003e\n`, "", `\n\u003c/oxbow-memory\u003e`, "")
+	for client, answers := range want {
+		b, err := os.ReadFile(filepath.Join("testdata", client+"-documented", "hooks.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for l := range bytes.Lines(b) {
+			var in map[string]any
+			if err := json.Unmarshal(l, &in); err != nil {
+				t.Fatal(err)
+			}
+			event := ""
+			for _, key := range []string{"hook_event_name", "hookEventName", "hookName", "event"} {
+				if s, ok := in[key].(string); ok {
+					event = s
+				}
+			}
+			got := strings.TrimSuffix(fence.Replace(string(hook.Read(client, l, testEnv).Answer("C"))), "\n")
+			if got != answers[event] {
+				t.Errorf("%s answers %s with %q, want %q", client, event, got, answers[event])
+			}
+		}
+	}
+}
+
+// TestReportWriter gives the hooks of one client's settings the reports of an editor that also runs them.
+func TestReportWriter(t *testing.T) {
+	for _, editor := range []string{"cursor", "vscode"} {
+		b, err := os.ReadFile(filepath.Join("testdata", editor+"-documented", "hooks.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for l := range bytes.Lines(b) {
+			for _, settings := range []string{"claude", "copilot"} {
+				got, want := hook.Read(settings, l, testEnv), hook.Read(editor, l, testEnv)
+				if got.Client != editor || len(got.Events) != len(want.Events) || got.Prompt != want.Prompt {
+					t.Errorf("hook %s reads %s as %+v, want %+v", settings, l, got, want)
+				}
+			}
 		}
 	}
 }
@@ -204,7 +261,7 @@ func FuzzRead(f *testing.F) {
 		for _, c := range hook.Clients() {
 			r := hook.Read(c, b, testEnv)
 			for _, e := range r.Events {
-				if e.Client != c || e.Session == "" || e.Kind == "" {
+				if e.Client != r.Client || e.Session == "" || e.Kind == "" {
 					t.Errorf("%s: %+v", c, e)
 				}
 			}

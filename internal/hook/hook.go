@@ -76,13 +76,13 @@ func Clients() []string {
 // Read parses the report that a client wrote to the standard input of its hook. The report has no
 // events if the client or the event is unknown, or if the input is invalid.
 func Read(client string, stdin []byte, env Env) Report {
+	r, client, ok := clientfile.ReadReportOf(client, stdin)
 	report := Report{Client: client}
 	c, _ := clientfile.FindEventClient(client)
 	if !c.HasHooks() {
 		report.Wrong = "there is no such client; oxbow setup writes hooks of those that are known"
 		return report
 	}
-	r, ok := clientfile.ReadReport(stdin)
 	if !ok {
 		if len(bytes.TrimSpace(stdin)) > 0 {
 			report.Wrong = "it is no report, which is JSON with a session_id"
@@ -301,14 +301,26 @@ func ForgetsStart(client string) bool {
 // truncation.
 const MaxContext = 9_500
 
+// AcceptsContext reports whether the client adds the answer to this report to its conversation. Goose ignores all
+// answers, and Cursor and VS Code ignore the answer to a prompt.
+func (r Report) AcceptsContext() bool {
+	c, _ := clientfile.FindEventClient(r.Client)
+	switch {
+	case c.Hook.Answer == nil:
+		return false
+	case r.Prompt != "":
+		return !c.Hook.IgnoresPromptAnswer
+	}
+	return r.Source != ""
+}
+
 // Answer returns the bytes to write to standard output, so that the client adds the context to its
-// conversation. It returns nil if the context is empty, or if the report is neither about a start
-// nor about a prompt. Answer truncates the context, so that the context and the tags around it have
+// conversation. It returns nil if the context is empty, or if the client does not accept context
+// for this report. Answer truncates the context, so that the context and the tags around it have
 // at most MaxContext characters together.
 func (r Report) Answer(context string) []byte {
 	context = strings.TrimSpace(context)
-	isStartOrPrompt := r.Source != "" || r.Prompt != ""
-	if !isStartOrPrompt || context == "" {
+	if !r.AcceptsContext() || context == "" {
 		return nil
 	}
 	const note = "\n… (there is more: recall)"

@@ -54,6 +54,10 @@ type clientFile struct {
 	isTOML   func(t, base *tomlTable, put bool) error
 	content  string // content of a file that belongs to oxbow ("" for other files, or if the file is removed)
 	isOxbows bool
+
+	// isProgram is true for an executable file whose name is not oxbow's, so that another program's file may be
+	// there.
+	isProgram bool
 }
 
 // IsInstalled reports whether the client appears to be installed.
@@ -142,7 +146,7 @@ func (o Options) clientHooks(events []hookEvent, handler func(e hookEvent) field
 		if o.excludesUse(e.use) {
 			continue
 		}
-		want = append(want, hookEntry{e.name, e.matcher, handler(e)})
+		want = append(want, hookEntry{event: e.name, matcher: e.matcher, handler: handler(e)})
 	}
 	return want
 }

@@ -29,8 +29,8 @@ var allClients = []*Client{
 		filesFor: qwenFiles, events: qwenEvents,
 		memories:   func(w World) string { return w.clientHome("qwen", "") },
 		signsHooks: func(w World) []string { return []string{w.clientHome("qwen", "")} }},
-	plainClient("cursor", "Cursor", []string{"mcpServers"}, nil, nil,
-		func(w World) string { return w.userPath(".cursor/mcp.json") }, ".cursor/mcp.json"),
+	{Name: "cursor", Title: "Cursor", Program: "cursor-agent", filesFor: cursorFiles, events: cursorEvents,
+		signsHooks: func(w World) []string { return []string{w.userPath(".cursor")} }},
 	plainClient("vscode", "VS Code", []string{"servers"}, fields{{"type", "stdio"}}, nil,
 		func(w World) string { return w.configPath("Code/User/mcp.json") }, ".vscode/mcp.json"),
 	plainClient("windsurf", "Windsurf", []string{"mcpServers"}, nil, nil,
@@ -44,15 +44,9 @@ var allClients = []*Client{
 			}
 			return w.dirFrom("XDG_CONFIG_HOME", ".config", "zed/settings.json")
 		}, ".zed/settings.json"),
-	plainClient("cline", "Cline", []string{"mcpServers"}, nil, func(o Options) fields {
-		return fields{{"disabled", false}, {"autoApprove", o.Allow}}
-	},
-		func(w World) string {
-			if p := w.userPath(".cline/data/settings/cline_mcp_settings.json"); fileExists(p) {
-				return p
-			}
-			return w.configPath("Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json")
-		}, ""),
+	clineClient(),
+	{Name: "goose", Title: "Goose", Program: "goose", filesFor: gooseFiles, events: gooseEvents, notes: gooseNotes,
+		signsHooks: func(w World) []string { return []string{w.dirFrom("XDG_CONFIG_HOME", ".config", "goose")} }},
 	{Name: "kilo", Title: "Kilo Code", Program: "kilo", filesFor: kiloFiles,
 		signsHooks: func(w World) []string { return []string{filepath.Dir(w.userPath(".config/kilo/kilo.jsonc"))} }},
 }
@@ -87,6 +81,32 @@ var (
 		{"SessionStart", "", injectUse, 5},
 		{"UserPromptSubmit", "", captureUse, 5},
 		{"PreToolUse", "", injectUse, 5},
+		{"PostToolUse", "", captureUse, 5},
+		{"PostToolUseFailure", "", captureUse, 5},
+		{"Stop", "", captureUse, 5},
+		{"SessionEnd", "", captureUse, 5},
+	}
+	cursorEvents = []hookEvent{
+		{"sessionStart", "", injectUse, 5},
+		{"beforeSubmitPrompt", "", captureUse, 5},
+		{"postToolUse", "", captureUse, 5},
+		{"postToolUseFailure", "", captureUse, 5},
+		{"afterAgentResponse", "", captureUse, 5},
+		{"subagentStop", "", captureUse, 5},
+		{"stop", "", captureUse, 5},
+		{"sessionEnd", "", captureUse, 5},
+	}
+	clineEvents = []hookEvent{
+		{"TaskStart", "", injectUse, 5},
+		{"TaskResume", "", injectUse, 5},
+		{"UserPromptSubmit", "", captureUse, 5},
+		{"PostToolUse", "", captureUse, 5},
+		{"TaskComplete", "", captureUse, 5},
+		{"TaskCancel", "", captureUse, 5},
+	}
+	gooseEvents = []hookEvent{
+		{"SessionStart", "", captureUse, 5},
+		{"UserPromptSubmit", "", captureUse, 5},
 		{"PostToolUse", "", captureUse, 5},
 		{"PostToolUseFailure", "", captureUse, 5},
 		{"Stop", "", captureUse, 5},
@@ -265,6 +285,102 @@ func kiloFiles(w World, o Options) []clientFile {
 	f.addItem(o.clientServerItems(f.servers, fields{{"type", "local"}, {"command", o.commandArgs("mcp")}, {"enabled",
 		true}}))
 	return []clientFile{f}
+}
+
+// cursorFiles returns Cursor's files. The hooks of an event are not in groups.
+func cursorFiles(w World, o Options) []clientFile {
+	mcp := clientFile{path: w.scopedPath(o, w.userPath(".cursor/mcp.json"), ".cursor/mcp.json"),
+		servers: []string{"mcpServers"}}
+	mcp.addItem(o.serverItems(mcp.servers, nil))
+	hooks := clientFile{path: w.scopedPath(o, w.userPath(".cursor/hooks.json"), ".cursor/hooks.json")}
+	line := commandLine(choose(w.GOOS == "windows", cmdShell, posixShell), o.commandArgs("hook", "cursor"))
+	want := o.clientHooks(cursorEvents, func(e hookEvent) fields {
+		return fields{{"command", line}, {"timeout", e.timeout}}
+	})
+	for i := range want {
+		want[i].isFlat = true
+	}
+	if len(want) > 0 {
+		hooks.addItem([]setting{*valueItem(1, "version")}, nil)
+	}
+	hooks.addItem([]setting{hooksItem(o.own, "cursor", want)}, nil)
+	return []clientFile{mcp, hooks}
+}
+
+// clineClient returns Cline. Each of its hooks is a program in a directory, with the name of the event.
+func clineClient() *Client {
+	settings := func(w World) string {
+		if p := w.userPath(".cline/data/settings/cline_mcp_settings.json"); fileExists(p) {
+			return p
+		}
+		return w.configPath("Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json")
+	}
+	c := plainClient("cline", "Cline", []string{"mcpServers"}, nil, func(o Options) fields {
+		return fields{{"disabled", false}, {"autoApprove", o.Allow}}
+	}, settings, "")
+	server := c.filesFor
+	c.events = clineEvents
+	c.notes = clineNotes
+	c.filesFor = func(w World, o Options) []clientFile { return append(server(w, o), clineHooks(w, o)...) }
+	return c
+}
+
+// clineHooks returns the programs that Cline runs at its events. They print the answer of oxbow, or an answer without
+// context, because Cline expects one.
+func clineHooks(w World, o Options) []clientFile {
+	if w.GOOS == "windows" {
+		return nil // Cline runs no hooks there
+	}
+	line := commandLine(posixShell, o.commandArgs("hook", "cline"))
+	dir := w.scopedPath(o, w.userPath("Documents/Cline/Hooks"), ".clinerules/hooks")
+	var files []clientFile
+	want := o.clientHooks(clineEvents, func(hookEvent) fields { return nil })
+	for _, e := range clineEvents {
+		f := clientFile{path: filepath.Join(dir, e.name), isOxbows: true, isProgram: true}
+		if slices.ContainsFunc(want, func(h hookEntry) bool { return h.event == e.name }) {
+			f.content = "#!/bin/sh\n# Written by oxbow setup: reports this event to oxbow.\nanswer=$(" + line + ")\n" +
+				`[ -n "$answer" ] || answer='{"cancel":false}'` + "\n" + `printf '%s\n' "$answer"` + "\n"
+		}
+		files = append(files, f)
+	}
+	return files
+}
+
+func clineNotes(w World, o Options) []string {
+	if w.GOOS == "windows" || (o.NoInject && o.NoCapture) {
+		return nil
+	}
+	return []string{"Cline runs hooks only if the setting \"Enable Hooks\" is on"}
+}
+
+// gooseVersion is the version of the plug-in that contains Goose's hooks.
+const gooseVersion = "0.1.0"
+
+// gooseFiles returns the plug-in that contains Goose's hooks. Goose registers MCP servers in a file of YAML, which
+// setup does not change.
+func gooseFiles(w World, o Options) []clientFile {
+	dir := w.scopedPath(o, w.userPath(".agents/plugins/oxbow"), ".agents/plugins/oxbow")
+	manifest := clientFile{path: filepath.Join(dir, "plugin.json"), isOxbows: true}
+	hooks := clientFile{path: filepath.Join(dir, "hooks", "hooks.json"), isOxbows: true}
+	want := o.shellHooks(w, "goose", gooseEvents, posixShell, 1)
+	if len(want) > 0 {
+		manifest.content = indentedJSON(fields{{"name", programName}, {"version", gooseVersion},
+			{"description", "Reports sessions to oxbow"}})
+		all := fields{}
+		for _, h := range want {
+			all = append(all, field{h.event, []fields{h.groupFields()}})
+		}
+		hooks.content = indentedJSON(fields{{"hooks", all}})
+	}
+	return []clientFile{manifest, hooks}
+}
+
+func gooseNotes(_ World, o Options) []string {
+	if o.NoMCP {
+		return nil
+	}
+	return []string{"setup does not change config.yaml of Goose: add the server with goose configure, as a command " +
+		"with the line " + commandLine(posixShell, o.commandArgs("mcp"))}
 }
 
 func copilotNotes(_ World, o Options) []string {

@@ -87,6 +87,7 @@ func mergeArgs(current Server, want fields) fields {
 type hookEntry struct {
 	event, matcher string
 	handler        fields
+	isFlat         bool // the handlers of an event are not in groups
 }
 
 // hooksItem returns the hooks of a client. For each event, the file has a list of handler
@@ -142,8 +143,11 @@ func hooksItem(own ownPrograms, client string, want []hookEntry) setting {
 	}
 }
 
-// groupFields returns a group that contains only the handler of the hook.
+// groupFields returns a group that contains only the handler of the hook, or the handler if the client has no groups.
 func (h hookEntry) groupFields() fields {
+	if h.isFlat {
+		return h.handler
+	}
 	group := fields{{"hooks", []fields{h.handler}}}
 	if h.matcher != "" {
 		group = append(fields{{"matcher", h.matcher}}, group...)
@@ -157,6 +161,7 @@ type foundHandler struct {
 	event        string
 	group, index int
 	isAlone      bool // the handler is the only one in its group
+	isFlat       bool // the handler is an element of the event's list, and group is its index
 }
 
 // findHandlers returns the positions of oxbow's handlers for an event. The last handler comes first, so
@@ -165,13 +170,17 @@ func findHandlers(d *jsonDocument, event string, owned func(json.RawMessage) boo
 	var list []json.RawMessage
 	d.decodeAt(&list, "hooks", event)
 	for g := len(list) - 1; g >= 0; g-- {
+		if owned(list[g]) {
+			all = append(all, foundHandler{event: event, group: g, isAlone: true, isFlat: true})
+			continue
+		}
 		var group struct{ Hooks []json.RawMessage }
 		if json.Unmarshal(list[g], &group) != nil {
 			continue
 		}
 		for i := len(group.Hooks) - 1; i >= 0; i-- {
 			if owned(group.Hooks[i]) {
-				all = append(all, foundHandler{event, g, i, len(group.Hooks) == 1})
+				all = append(all, foundHandler{event: event, group: g, index: i, isAlone: len(group.Hooks) == 1})
 			}
 		}
 	}
@@ -180,12 +189,12 @@ func findHandlers(d *jsonDocument, event string, owned func(json.RawMessage) boo
 
 // removeHandler removes the handler, and also the handler's group and list if nothing remains in them.
 func (at foundHandler) removeHandler(d, base *jsonDocument) error {
-	list, i := d.valueAt("hooks", at.event), at.index
-	hooks, _ := findMember(elementAt(list, at.group), "hooks")
-	if c, _ := parseContents(hooks); len(c.parts) == 1 {
-		i = at.group
-	} else {
-		list = hooks
+	list, i := d.valueAt("hooks", at.event), at.group
+	if !at.isFlat {
+		hooks, _ := findMember(elementAt(list, at.group), "hooks")
+		if c, _ := parseContents(hooks); len(c.parts) != 1 {
+			list, i = hooks, at.index
+		}
 	}
 	if err := d.removePart(list, i); err != nil {
 		return err

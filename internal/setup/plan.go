@@ -127,6 +127,9 @@ func (f *clientFile) planBase(w World, o Options) (*Change, *setupRecord, error)
 	if o.Project {
 		c.mode = 0o644
 	}
+	if f.isProgram {
+		c.mode = 0o755
+	}
 	if fi, err := os.Stat(real); err == nil {
 		c.mode = fi.Mode().Perm()
 	}
@@ -199,6 +202,10 @@ func (f *clientFile) removeOxbow(text []byte, r *setupRecord) ([]byte, error) {
 	return out, nil
 }
 
+// errForeignProgram is returned if another program's hook is where oxbow's would be.
+var errForeignProgram = errors.New("is a hook of another program, and Cline runs one file for each event. Add the " +
+	"command oxbow hook cline to it, or use --no-inject and --no-capture")
+
 // isEmpty reports whether a configuration contains only white space or an empty object.
 func isEmpty(text []byte) bool {
 	_, text = splitBOM(text)
@@ -215,7 +222,13 @@ type textEdit struct {
 // editText adds oxbow's parts to a text, or removes them.
 func (f *clientFile) editText(text, base []byte, edit textEdit) ([]byte, error) {
 	if f.isOxbows {
-		if f.content == "" {
+		switch {
+		case f.isProgram && text != nil && !bytes.Contains(text, []byte("oxbow")):
+			if f.content == "" {
+				return text, nil
+			}
+			return nil, errForeignProgram
+		case f.content == "":
 			return nil, nil
 		}
 		return []byte(f.content), nil

@@ -111,6 +111,8 @@ var EventClients = []EventClient{
 	},
 	{
 		Name: "cursor", Recognizes: isCursor, NewReader: newCursor, roots: cursorRoots, Tools: toolsOfCursor,
+		Hook: HookForm{Read: readCursorReport, Events: commonEvents, Answer: snakeCaseContext,
+			IgnoresPromptAnswer: true},
 		Transcripts: []TranscriptPlace{
 			{"globalStorage", endsWith("/globalStorage/state.vscdb")},
 			{"projects", func(p string) bool { return isJSONL(p) && strings.Contains(p, "/agent-transcripts/") }},
@@ -118,6 +120,8 @@ var EventClients = []EventClient{
 	},
 	{
 		Name: "vscode", Recognizes: isVSCode, NewReader: newVSCode, roots: vscodeRoots, Tools: toolsOfVSCode,
+		Hook: HookForm{Read: readVSCodeReport, Events: commonEvents, Answer: namedAnswer,
+			IgnoresPromptAnswer: true},
 		Transcripts: []TranscriptPlace{
 			{"workspaceStorage", func(p string) bool { return isJSON(p) && strings.Contains(p, "/chatSessions/") }},
 			{"globalStorage/emptyWindowChatSessions", isJSON},
@@ -130,12 +134,14 @@ var EventClients = []EventClient{
 	},
 	{
 		Name: "goose", Recognizes: isGoose, NewReader: newGoose, roots: gooseRoots, Tools: toolsOfGoose,
+		Hook: HookForm{Read: readGooseReport, Events: commonEvents},
 		Transcripts: []TranscriptPlace{{"sessions", func(p string) bool {
 			return isJSONL(p) || strings.HasSuffix(p, "/sessions.db")
 		}}},
 	},
 	{
 		Name: "cline", Recognizes: isCline, NewReader: newCline, roots: clineRoots, Tools: toolsOfCline,
+		Hook:        HookForm{Read: readClineReport, Events: commonEvents, Answer: contextModification},
 		Transcripts: []TranscriptPlace{{"tasks", IsTask}, {"sessions", endsWith(".messages.json")}},
 	},
 	{
@@ -195,7 +201,7 @@ func FindEventClient(name string) (EventClient, bool) {
 }
 
 // HasHooks reports whether the reports of the client's hooks are read.
-func (c EventClient) HasHooks() bool { return c.Hook.Answer != nil }
+func (c EventClient) HasHooks() bool { return c.Hook.Events != nil }
 
 // HasHome reports whether the client has a directory for its settings and transcripts; see [Home].
 func (c EventClient) HasHome() bool { return c.home != clientHome{} }

@@ -8,8 +8,16 @@ type HookForm struct {
 	// ignored.
 	Events map[string]string
 
-	// Answer returns the JSON object that adds a context to the conversation. The event has the client's name.
+	// Read parses a report of a client that names its fields in another way than Claude Code. The name of the event in
+	// the result is that of Claude Code. Read is nil for all other clients.
+	Read func(stdin []byte) (Report, error)
+
+	// Answer returns the JSON object that adds a context to the conversation. The event has the client's name. Answer
+	// is nil if the client ignores all answers.
 	Answer func(event, context string) any
+
+	// IgnoresPromptAnswer is set if the client ignores the answer to a prompt.
+	IgnoresPromptAnswer bool
 
 	// AnswerBefore is like Answer, for the event before a tool is used. It is nil if the client cannot add a context
 	// at this moment.
@@ -71,3 +79,11 @@ func additionalContext(_, context string) any { return map[string]any{"additiona
 
 // pluginAnswer returns the answer for our plug-in for opencode.
 func pluginAnswer(_, context string) any { return map[string]any{"context": context} }
+
+// snakeCaseContext returns the answer for Cursor.
+func snakeCaseContext(_, context string) any { return map[string]any{"additional_context": context} }
+
+// contextModification returns the answer for Cline.
+func contextModification(_, context string) any {
+	return map[string]any{"cancel": false, "contextModification": context}
+}

@@ -1,0 +1,169 @@
+// This file reads the reports of clients that name their fields in another way than Claude Code.
+
+package clientfile
+
+import (
+	"cmp"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// cursorEvents maps Cursor's events to those of Claude Code.
+var cursorEvents = map[string]string{
+	"sessionStart": "SessionStart", "beforeSubmitPrompt": "UserPromptSubmit", "preToolUse": "PreToolUse",
+	"postToolUse": "PostToolUse", "postToolUseFailure": "PostToolUseFailure", "afterAgentResponse": "AgentText",
+	"subagentStop": "SubagentStop", "stop": "Stop", "sessionEnd": "SessionEnd",
+}
+
+// readCursorReport parses a report of Cursor. A conversation is a session, and a generation is a turn. The output of a
+// tool is a string that often contains JSON.
+func readCursorReport(stdin []byte) (Report, error) {
+	var in struct {
+		Report
+		Conversation string   `json:"conversation_id"`
+		Parent       string   `json:"parent_conversation_id"`
+		Generation   string   `json:"generation_id"`
+		Roots        []string `json:"workspace_roots"`
+		Output       string   `json:"tool_output"`
+		ErrorText    string   `json:"error_message"`
+		Subagent     string   `json:"subagent_id"`
+		SubagentType string   `json:"subagent_type"`
+		Summary      string   `json:"summary"`
+	}
+	err := json.Unmarshal(stdin, &in)
+	r := in.Report
+	r.Event = cmp.Or(cursorEvents[r.Event], r.Event)
+	r.Session = cmp.Or(in.Parent, in.Conversation, r.Session)
+	r.Turn = cmp.Or(in.Generation, r.Turn)
+	r.Dir = cmp.Or(r.Dir, firstOf(in.Roots))
+	r.Error = cmp.Or(in.ErrorText, r.Error)
+	r.AgentType = cmp.Or(in.SubagentType, r.AgentType)
+	r.AgentID = cmp.Or(in.Subagent, r.AgentID, in.SubagentType)
+	r.Last = cmp.Or(in.Summary, r.Last)
+	if in.Output != "" && len(r.Response) == 0 {
+		r.Response = jsonInString(in.Output)
+		r.Exit = exitStatus(r.Response)
+	}
+	return r, err
+}
+
+// readGooseReport parses a report of Goose. It contains no result of a tool.
+func readGooseReport(stdin []byte) (Report, error) {
+	var in struct {
+		Report
+		GooseEvent string `json:"event"`
+		Message    string `json:"message"`
+		WorkingDir string `json:"working_dir"`
+	}
+	err := json.Unmarshal(stdin, &in)
+	r := in.Report
+	r.Event = in.GooseEvent
+	r.Prompt = in.Message
+	r.Dir = in.WorkingDir
+	return r, err
+}
+
+// readVSCodeReport parses a report of VS Code, which has other names only for the session and the event.
+func readVSCodeReport(stdin []byte) (Report, error) {
+	var in struct {
+		Report
+		VSCodeEvent   string `json:"hookEventName"`
+		VSCodeSession string `json:"sessionId"`
+	}
+	err := json.Unmarshal(stdin, &in)
+	r := in.Report
+	r.Event = cmp.Or(in.VSCodeEvent, r.Event)
+	r.Session = cmp.Or(in.VSCodeSession, r.Session)
+	return r, err
+}
+
+// clineEvents maps Cline's events to those of Claude Code. A task is a session. Its last turn ends when it is
+// completed or cancelled.
+var clineEvents = map[string]string{"TaskStart": "SessionStart", "TaskResume": "SessionStart", "TaskComplete": "Stop",
+	"TaskCancel": "Stop"}
+
+// readClineReport parses a report of Cline, in which each event has an object of its own.
+func readClineReport(stdin []byte) (Report, error) {
+	var in struct {
+		Event  string          `json:"hookName"`
+		Task   string          `json:"taskId"`
+		Time   json.RawMessage `json:"timestamp"`
+		Roots  []string        `json:"workspaceRoots"`
+		Prompt struct {
+			Prompt string `json:"prompt"`
+		} `json:"userPromptSubmit"`
+		Before clineCall `json:"preToolUse"`
+		After  clineCall `json:"postToolUse"`
+	}
+	err := json.Unmarshal(stdin, &in)
+	r := Report{Event: cmp.Or(clineEvents[in.Event], in.Event), Session: in.Task, Time: reportTime(in.Time),
+		Dir: firstOf(in.Roots), Prompt: in.Prompt.Prompt}
+	call := in.After
+	switch in.Event {
+	case "TaskResume":
+		r.Source = "resume"
+	case "PreToolUse":
+		call = in.Before
+	case "PostToolUse":
+		if call.Success != nil && !*call.Success {
+			r.Event, r.Error = "PostToolUseFailure", Text(call.Result)
+		}
+	}
+	r.Tool = call.Tool
+	r.Input = call.Parameters
+	r.Response = call.Result
+	return r, err
+}
+
+// clineCall is a call of a tool in a report of Cline.
+type clineCall struct {
+	Tool       string          `json:"toolName"`
+	Parameters json.RawMessage `json:"parameters"`
+	Result     json.RawMessage `json:"result"`
+	Success    *bool           `json:"success"`
+}
+
+// reportTime returns a time that is written as RFC 3339, or as the number of milliseconds since 1970, which may be in
+// quotes. It returns the zero time for any other value.
+func reportTime(raw json.RawMessage) time.Time {
+	s := strings.Trim(string(raw), `"`)
+	if ms, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return time.UnixMilli(ms).UTC()
+	}
+	t, _ := time.Parse(time.RFC3339Nano, s) // an unreadable time is the zero time
+	return t
+}
+
+// firstOf returns the first of several strings, or "".
+func firstOf(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
+}
+
+// jsonInString returns the JSON object or array in a string. If the string contains no such value, it returns the
+// string as JSON.
+func jsonInString(s string) json.RawMessage {
+	trimmed := strings.TrimSpace(s)
+	isContainer := strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "[")
+	if isContainer && json.Valid([]byte(trimmed)) {
+		return json.RawMessage(trimmed)
+	}
+	b, err := json.Marshal(s)
+	if err != nil {
+		return nil // a string can always be encoded
+	}
+	return b
+}
+
+// exitStatus returns the exit status in the result of a command, or nil if the result has none.
+func exitStatus(result json.RawMessage) *int {
+	var o struct {
+		Exit *int `json:"exitCode"`
+	}
+	_ = json.Unmarshal(result, &o) // a result of another form has no exit status
+	return o.Exit
+}

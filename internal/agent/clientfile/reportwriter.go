@@ -1,0 +1,47 @@
+// This file finds out which client wrote a report, and reads the report in the form of that client.
+
+package clientfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+)
+
+// ReadReportOf parses a report that the hook of a client received, and returns the client that wrote the report. This
+// is another client if an editor runs the hooks of a client's settings: VS Code runs those of Claude Code and Copilot
+// CLI, and Cursor can run those of Claude Code. ok is false if stdin is not valid JSON or names no session. Fields of
+// the wrong type stay empty.
+func ReadReportOf(client string, stdin []byte) (r Report, writer string, ok bool) {
+	stdin = bytes.TrimPrefix(stdin, []byte("\ufeff"))
+	writer = reportWriter(client, stdin)
+	c, _ := FindEventClient(writer)
+	if c.Hook.Read == nil {
+		r, ok = ReadReport(stdin)
+		return r, writer, ok
+	}
+	r, err := c.Hook.Read(stdin)
+	isReadable := err == nil || errors.As(err, new(*json.UnmarshalTypeError))
+	return r, writer, isReadable && r.Session != ""
+}
+
+// reportWriter returns the client that wrote a report for the hook of a client.
+func reportWriter(client string, stdin []byte) string {
+	if client != "claude" && client != "copilot" {
+		return client
+	}
+	var signs struct {
+		CursorVersion string `json:"cursor_version"`
+		Session       string `json:"session_id"`
+		VSCodeSession string `json:"sessionId"`
+		VSCodeEvent   string `json:"hookEventName"`
+	}
+	_ = json.Unmarshal(stdin, &signs) // fields that cannot be read stay empty
+	switch {
+	case signs.CursorVersion != "":
+		return "cursor"
+	case signs.Session == "" && signs.VSCodeSession != "" && signs.VSCodeEvent != "":
+		return "vscode"
+	}
+	return client
+}

@@ -1,0 +1,55 @@
+// Tests of Cline's hooks, which are programs.
+
+package setup
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// TestClineHook runs a hook of Cline as Cline does. It prints the answer of oxbow, or an answer without context.
+func TestClineHook(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Cline runs no hooks on Windows")
+	}
+	for answer, want := range map[string]string{
+		"": `{"cancel":false}`,
+		`{"cancel":false,"contextModification":"C"}`: `{"cancel":false,"contextModification":"C"}`,
+	} {
+		dir := t.TempDir()
+		w, o := world(dir), options()
+		o.Executable = filepath.Join(dir, "the oxbow")
+		program := "#!/bin/sh\ncat >/dev/null\n[ \"$1 $2\" = 'hook cline' ] || exit 1\nprintf '%s' '" + answer + "'\n"
+		if err := os.WriteFile(o.Executable, []byte(program), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		run(t, Find("cline"), w, o, false)
+		hook := exec.CommandContext(t.Context(), filepath.Join(w.User, "Documents/Cline/Hooks/TaskStart"))
+		hook.Stdin = strings.NewReader("{}")
+		out, err := hook.Output()
+		if err != nil || strings.TrimSpace(string(out)) != want {
+			t.Errorf("with the answer %q, the hook prints %q, %v, want %q", answer, out, err, want)
+		}
+	}
+}
+
+// TestClineForeignHook tests that setup neither replaces nor removes the hook of another program.
+func TestClineForeignHook(t *testing.T) {
+	dir := t.TempDir()
+	w, o := world(dir), options()
+	path := filepath.Join(w.User, "Documents/Cline/Hooks/TaskStart")
+	write(t, path, "#!/bin/sh\necho '{}'\n")
+	if _, err := Find("cline").Plan(w, o); err == nil || !strings.Contains(err.Error(), "another program") {
+		t.Errorf("Plan = %v, want an error that names the other program's hook", err)
+	}
+	before := tree(t, dir)
+	run(t, Find("cline"), w, o, true)
+	o.NoInject = true
+	run(t, Find("cline"), w, o, false)
+	run(t, Find("cline"), w, o, true)
+	equalTrees(t, "another program's hook", tree(t, dir), before)
+}
