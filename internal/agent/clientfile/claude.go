@@ -278,13 +278,23 @@ func isCall(blockType string) bool { return strings.HasSuffix(blockType, "tool_u
 // web_search_tool_result.
 func isResult(blockType string) bool { return strings.HasSuffix(blockType, "tool_result") }
 
+// maxResultHead is the number of bytes in which a result tells that a command goes on in the background.
+const maxResultHead = 300
+
+// isInBackground reports whether a result tells that a command goes on in the background.
+func (b *claudeBlock) isInBackground() bool {
+	const sign = "Command running in background"
+	return bytes.Contains(b.Content[:min(len(b.Content), maxResultHead)], []byte(sign)) &&
+		strings.HasPrefix(Text(b.Content, "text"), sign)
+}
+
 // report reports the result of a call.
 func (b *claudeBlock) report(e Event, yield func(*Event)) {
 	e.Kind, e.ID = EventResult, b.UseID
 	e.Text = ""
 	e.Failed = b.IsError
-	e.Output = Text(b.Content, "text")
-	e.Silent = !strings.HasPrefix(e.Output, "Command running in background")
+	e.result = b.Content
+	e.Silent = !b.isInBackground()
 	yield(&e)
 }
 

@@ -619,8 +619,8 @@ func (c *codex) answer(output json.RawMessage, e Event, yield func(*Event)) {
 	delete(c.calls, e.ID)
 	e.Kind = EventResult
 	e.Exit = call.exit
-	e.Output = outputText(output)
-	e.Failed = strings.HasPrefix(e.Output, "unsupported call")
+	e.output = outputText(output)
+	e.Failed = strings.HasPrefix(e.output, "unsupported call")
 	switch {
 	case call.success != nil:
 		e.Failed = e.Failed || (call.isPatch && !*call.success)

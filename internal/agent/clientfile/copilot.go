@@ -236,7 +236,7 @@ func (c *copilot) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 		e.ID = d.CallID
 		e.Failed = !d.Success
 		e.Exit = d.Shell.Exit
-		e.Output = result.Content + d.Error.Message
+		e.output = result.Content + d.Error.Message
 		e.Shown = d.Result
 		yield(&e)
 	case "session.compaction_complete":

@@ -96,12 +96,22 @@ type Event struct {
 	Failed bool            // whether the tool failed, or the call was refused or cancelled
 	Exit   *int            // exit status of a command, if the client reports it apart from the output
 	Silent bool            // whether the client mentions the exit status of a command only if it is not 0
-	Output string          // the text that the tool returned
+	output string          // the text that the tool returned
+	result json.RawMessage // a content that has the text instead of output (nil if output has it)
 	Shown  json.RawMessage // the data that the client shows for the result, in its own format
 
 	// For EventEdit, Shown is an object with a member for each file, {PATH:{"type":"add","content"}},
 	// {PATH:{"type":"update","unified_diff","move_path"}} or {PATH:{"type":"delete"}}. If the ID is "",
 	// only the fact that a call changed files is known.
+}
+
+// ResultText returns the text that the tool returned. It decodes the text only now, because most results are large and
+// nobody asks for their text.
+func (e *Event) ResultText() string {
+	if e.result != nil {
+		return Text(e.result, "text")
+	}
+	return e.output
 }
 
 // EventReader converts the lines of a transcript to events, in order.

@@ -44,7 +44,7 @@ func describe(e *Event) string {
 	if e.IsCopy {
 		s = "copied " + s
 	}
-	for _, part := range []string{e.AgentName, e.ID, e.Turn, e.Text, e.Tool, string(e.Args), e.Output} {
+	for _, part := range []string{e.AgentName, e.ID, e.Turn, e.Text, e.Tool, string(e.Args), e.ResultText()} {
 		if part != "" {
 			s += " " + part
 		}

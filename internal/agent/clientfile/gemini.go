@@ -267,9 +267,9 @@ func (g *gemini) call(c *geminiCall, e Event, yield func(*Event)) {
 	e.Tool, e.Args = "", nil
 	e.Failed = c.Status == "error" || c.Status == "cancelled"
 	for _, r := range c.Result {
-		e.Output += r.Response.Response.Output + r.Response.Response.Error
+		e.output += r.Response.Response.Output + r.Response.Response.Error
 	}
-	e.Silent = OutputFirst(e.Output)
+	e.Silent = OutputFirst(e.output)
 	e.Shown = c.Display
 	yield(&e)
 }

@@ -79,7 +79,7 @@ type callResult struct {
 func (m *messageEvents) reportResult(r callResult) {
 	e := m.Event
 	e.Kind, e.ID = EventResult, r.id
-	e.Output, e.Failed = r.output, r.hasFailed
+	e.output, e.Failed = r.output, r.hasFailed
 	e.Exit = r.exit
 	m.yield(&e)
 }

@@ -278,7 +278,7 @@ func (p *opencodePart) report(e Event, isSummary bool, yield func(*Event)) {
 		e.Tool, e.Args = "", nil
 		e.Failed = s.Status == "error"
 		e.Exit = metadata.Exit
-		e.Output = s.Output + s.Error
+		e.output = s.Output + s.Error
 		e.Shown = s.Metadata
 		yield(&e)
 	case p.Type == "file":
@@ -309,7 +309,7 @@ func (l *opencodeLine) report(e Event, yield func(*Event)) {
 		e.Kind = EventResult
 		e.Tool, e.Args = "", nil
 		e.Failed = l.Event != "PostToolUse"
-		e.Output = Text(l.Response) + l.Error
+		e.output = Text(l.Response) + l.Error
 		e.Shown = l.Metadata
 		yield(&e)
 	}

@@ -90,7 +90,7 @@ func (s *personShell) result(e Event, output string, yield func(*Event)) {
 	e.Kind, e.ID = EventResult, s.pending
 	e.Turn, e.Text = "", ""
 	s.pending = ""
-	e.Output = strings.TrimSpace(bashOutput().ReplaceAllString(output, ""))
-	e.Exit = ExitStatus(e.Output)
+	e.output = strings.TrimSpace(bashOutput().ReplaceAllString(output, ""))
+	e.Exit = ExitStatus(e.output)
 	yield(&e)
 }

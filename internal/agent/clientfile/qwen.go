@@ -267,7 +267,7 @@ func (l *qwenLine) reportResults(e Event, yield func(*Event)) {
 		}
 		e.ID = cmp.Or(answer.ID, r.CallID)
 		e.Failed = (r.Status != "success" && r.Status != "") || answer.Response.Error != ""
-		e.Output = answer.Response.Output + answer.Response.Error
+		e.output = answer.Response.Output + answer.Response.Error
 		e.Shown = r.Display
 		var shown struct {
 			Exit *int `json:"exitCode"`

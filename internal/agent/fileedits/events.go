@@ -69,7 +69,7 @@ func (r *eventReader) take(e *clientfile.Event) {
 				delete(r.seen, id) // the same call may succeed later
 			}
 		}
-		r.answer(id, e.Failed, e.Shown, e.Output)
+		r.answer(id, e.Failed, e.Shown, e.ResultText())
 	}
 }
 

@@ -153,13 +153,15 @@ func (r *eventReader) reportEnded(e *clientfile.Event) {
 		return
 	}
 	delete(r.calls, e.ID)
-	o := Outcome{Failed: e.Failed, Exit: e.Exit, Silent: e.Silent, Output: e.Output}
 	hasResponse := r.client.ShowsResponses && len(e.Shown) > 0
 	if hasResponse && !e.Failed {
-		o = DecodeOutcome(e.Shown)
+		r.call(call.event, call.name, call.args, DecodeOutcome(e.Shown))
+		return
 	}
+	output := e.ResultText()
+	o := Outcome{Failed: e.Failed, Exit: e.Exit, Silent: e.Silent, Output: output}
 	r.call(call.event, call.name, call.args, o)
-	if agent, text := SubagentSaid(call.name, call.args, e.Output); agent != "" {
+	if agent, text := SubagentSaid(call.name, call.args, output); agent != "" {
 		said := r.event(session.Text, e.ID, e.Time)
 		said.Agent = agent
 		r.say(said, text)
