@@ -21,10 +21,13 @@ const (
 func forgettableFile(suffix string) logstore.DerivedFiles {
 	return logstore.DerivedFiles{
 		Suffix: suffix,
-		Keep:   func(vfs.File, uint64, func(id, version uint64) bool) bool { return false },
+		Keep:   keepsNever,
 		Check:  func(context.Context, logstore.CheckedFile) ([]Problem, error) { return nil, nil },
 	}
 }
+
+// keepsNever reports that a file must be deleted at a compaction.
+func keepsNever(vfs.File, uint64, func(id, version uint64) bool) bool { return false }
 
 // EditsFile is the file next to the log of a memory that package agentedit reads and
 // writes. It is derived from the log and may be deleted at any time.

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/oxbow-memory/oxbow/internal/base/ctxmutex"
+	"github.com/oxbow-memory/oxbow/internal/base/keytable"
 	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 )
 
@@ -29,6 +30,7 @@ func Open(path string, o *Options) (*Memory, error) {
 		{Suffix: indexSuffix, Keep: keepsIndex, Check: checkIndexFile},
 		forgettableFile(editsSuffix),
 		forgettableFile(lineageSuffix),
+		{Suffix: keytable.ForeignSuffix, Keep: keepsNever, Check: checkForeignFile},
 	}
 	d, err := logstore.Open(path, of)
 	if err != nil {

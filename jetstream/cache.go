@@ -16,6 +16,7 @@ import (
 	"path"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/base/keytable"
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -87,7 +88,7 @@ func (f brainFiles) createDir() error {
 		}
 	}
 	for _, n := range []string{f.placePath(), f.logPath(), f.logPath() + index.FileSuffix, f.logPath() + ".snap",
-		f.logPath() + ".words", f.logPath() + ".lock"} {
+		f.logPath() + ".words", f.logPath() + keytable.ForeignSuffix, f.logPath() + ".lock"} {
 		if err := f.fsys.Remove(n); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

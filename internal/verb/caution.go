@@ -5,6 +5,7 @@ package verb
 import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/history/foreign"
 	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 )
 
@@ -39,7 +40,7 @@ func (w *Workspace) trustLevels(entries []oxbow.Entry) []oxbow.Trust {
 	var texts []string
 	for i := range entries {
 		levels[i] = entries[i].Trust()
-		texts = append(texts, WrittenText(&entries[i]))
+		texts = append(texts, foreign.WrittenText(&entries[i]))
 	}
 	mayCompare := w.Unlabelled && w.Knowledge != nil
 	if !mayCompare || len(entries) == 0 {

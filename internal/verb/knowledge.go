@@ -5,11 +5,11 @@ package verb
 
 import (
 	"context"
-	"strings"
 	"sync"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/history/foreign"
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
@@ -36,24 +36,32 @@ type SecondReader struct {
 
 	mu     sync.RWMutex // locked for reading while the memory is read
 	memory *oxbow.Memory
+	index  foreign.Index // of the memory's foreign texts
 }
 
-// Read calls fn with the memory, which stays open for the next call unless fn fails. If the
-// memory cannot be opened, fn gets store.
-func (r *SecondReader) Read(store oxbow.Store, fn func(oxbow.Store) error) error {
+// Read calls fn with the memory and the index of its foreign texts. Both stay open for the next call unless fn fails.
+// If the memory cannot be opened, fn gets store and an empty index.
+func (r *SecondReader) Read(store oxbow.Store, fn func(oxbow.Store, *foreign.Index) error) error {
 	if r == nil {
-		return fn(store)
+		return readOnce(store, fn)
 	}
 	m := r.openShared()
 	if m == nil {
-		return fn(store)
+		return readOnce(store, fn)
 	}
-	err := fn(m.Store())
+	err := fn(m.Store(), &r.index)
 	r.mu.RUnlock()
 	if err != nil {
 		r.Close()
 	}
 	return err
+}
+
+// readOnce calls fn with a store and an empty index.
+func readOnce(store oxbow.Store, fn func(oxbow.Store, *foreign.Index) error) error {
+	index := new(foreign.Index)
+	defer index.Close()
+	return fn(store, index)
 }
 
 // openShared returns the memory with r.mu locked for reading. If it returns nil, r.mu is not locked.
@@ -83,6 +91,7 @@ func (r *SecondReader) Close() {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.index.Close()
 	if r.memory != nil {
 		_ = r.memory.Close() // this cannot lose data, because nothing was written
 		r.memory = nil
@@ -99,15 +108,10 @@ func (k *Knowledge) Vouches(src oxbow.Source) bool {
 // KeepPrints records fingerprints of an entry if nobody vouches for it.
 func KeepPrints(p fingerprint.File, e *oxbow.Entry) {
 	if taints := e.Values(oxbow.LabelTaint); len(taints) > 0 {
-		_, _ = p.Add(fingerprint.Foreign, WrittenText(e), taints...)
+		_, _ = p.Add(fingerprint.Foreign, foreign.WrittenText(e), taints...)
 	} else if unvouched := e.Values(oxbow.LabelUnvouched); len(unvouched) > 0 {
-		_, _ = p.Add(fingerprint.Unvouched, WrittenText(e), unvouched...)
+		_, _ = p.Add(fingerprint.Unvouched, foreign.WrittenText(e), unvouched...)
 	}
-}
-
-// WrittenText returns all text of an entry that may repeat foreign text.
-func WrittenText(e *oxbow.Entry) string {
-	return strings.Join(append([]string{e.Content, e.Name}, e.Aliases...), "\n")
 }
 
 type printsKey struct{}

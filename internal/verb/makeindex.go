@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/history/foreign"
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
@@ -14,7 +15,13 @@ import (
 // write is large if it wrote at least half of the entries or, if an index file exists, at least manyWritten plus a
 // 64th of the entries. MakeIndex does nothing in a hook, because a hook does not have the time to read so many entries
 // and does not save an index. MakeIndex ignores errors, because the next recall then builds the index.
+//
+// If many entries were written, MakeIndex also writes the index of foreign texts, so that the next change need not read
+// the written entries.
 func MakeIndex(ctx context.Context, m *oxbow.Memory, written int) {
+	if written >= manyWritten {
+		_ = foreign.Save(ctx, m)
+	}
 	s, err := m.Stats(ctx)
 	if err == nil && isLargeWrite(written, s) {
 		_ = m.MakeIndex(ctx)

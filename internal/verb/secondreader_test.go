@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/history/foreign"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/provenance"
 )
@@ -54,7 +55,7 @@ func TestSecondReader(t *testing.T) {
 	}
 	failed := errors.New("damaged")
 	var names []string
-	err = second.Read(m.Store(), func(s oxbow.Store) error {
+	err = second.Read(m.Store(), func(s oxbow.Store, _ *foreign.Index) error {
 		for e, err := range s.Entries(t.Context(), oxbow.Filter{}) {
 			if err != nil {
 				return err
@@ -72,7 +73,7 @@ func TestSecondReader(t *testing.T) {
 	}
 	second.Close()
 	openErr = failed
-	if err := second.Read(m.Store(), func(s oxbow.Store) error {
+	if err := second.Read(m.Store(), func(s oxbow.Store, _ *foreign.Index) error {
 		if s != m.Store() {
 			t.Error("the store was not read although the memory could not be opened")
 		}

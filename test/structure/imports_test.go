@@ -41,7 +41,8 @@ var floors = []struct {
 	{"internal/duplicate", []string{".", "internal/search/*", "internal/history/lineage"}},
 	{
 		"internal/history/*",
-		[]string{".", "vfs", "internal/base/*", "internal/search/*", "internal/threeway", "internal/history/*"},
+		[]string{".", "vfs", "internal/base/*", "internal/search/*", "internal/screening/*", "internal/log/*",
+			"internal/threeway", "internal/history/*"},
 	},
 	{"internal/vectors", []string{".", "vfs"}},
 	{"internal/agent/prompt", []string{"internal/base/*"}},

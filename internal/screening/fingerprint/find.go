@@ -223,11 +223,14 @@ func (f File) Vouch(matches ...Match) error {
 }
 
 // A Comparison finds which of several written texts repeat another text.
-type Comparison struct{ search printSearch[uint64] }
+type Comparison struct {
+	texts  []string
+	search printSearch[uint64]
+}
 
 // Compare returns a Comparison of written texts. ignored has the same meaning as for [File.Find].
 func Compare(texts, ignored []string) *Comparison {
-	c := &Comparison{printSearch[uint64]{texts: map[uint64][]int32{}}}
+	c := &Comparison{texts: texts, search: printSearch[uint64]{texts: map[uint64][]int32{}}}
 	for i := range texts {
 		c.search.addText(i, texts[i], textAt(ignored, i), func(hash uint64) uint64 { return hash })
 	}

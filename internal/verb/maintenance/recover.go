@@ -12,6 +12,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/base/keytable"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 	"github.com/oxbow-memory/oxbow/internal/log/wal"
@@ -223,10 +224,10 @@ func recoverInPlace(
 	return rep, verb.WrapError("accepting what was recovered", goOn(ctx, w, m, store))
 }
 
-// removeDerived removes the file store's snapshot and index. They were made from the old log and
+// removeDerived removes the snapshot, the index and the keys of foreign texts. They were made from the old log and
 // do not match the new log, although both logs have the same identity.
 func removeDerived(store string) error {
-	for _, suffix := range []string{logstore.SnapshotSuffix, index.FileSuffix} {
+	for _, suffix := range []string{logstore.SnapshotSuffix, index.FileSuffix, keytable.ForeignSuffix} {
 		if fi, err := os.Lstat(store + suffix); err == nil && fi.IsDir() {
 			continue // ignore a directory, which oxbow did not create
 		}

@@ -39,7 +39,7 @@ func RefuseRepeats(ctx context.Context, w *verb.Workspace, what string, texts ..
 	c.addSessionTexts(k)
 	if w.Open != nil && !c.found[0].any() {
 		if ctx, m, err := w.Memory(ctx, verb.Own); err == nil { // without a memory, the texts cannot repeat entries
-			c.addEntries(ctx, m.Store(), nil)
+			c.addEntries(ctx, m.Store(), verb.Knowledge{Memory: m})
 		}
 	}
 	found := &c.found[0]

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
+	"github.com/oxbow-memory/oxbow/internal/history/foreign"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
@@ -109,7 +109,7 @@ func findRepeats(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k verb.
 	}
 	c.addSessionTexts(k)
 	c.isUnvouched = isUnvouched
-	c.addEntries(ctx, store, k.Second)
+	c.addEntries(ctx, store, k)
 	return c.found
 }
 
@@ -132,40 +132,29 @@ func (c *comparer) addSessionTexts(k verb.Knowledge) {
 }
 
 // notCompared is the value of the label unvouched if not all unvouched entries could be compared
-// with the text, because the memory is damaged or has too many such entries.
+// with the text, because the memory is damaged, or because a memory that is not a log has too many
+// such entries.
 const notCompared = "not-compared"
-
-// maxCompared is the maximum total size of the unvouched entries that a change is compared with, in
-// bytes.
-const maxCompared = 32 << 20
-
-// errTooMany stops a comparison with too many entries.
-var errTooMany = errors.New("too many entries that nobody vouches for")
 
 // addEntries adds the entries that are tainted, unvouched or imported and that the texts repeat. If
 // some of these entries cannot be compared, the texts become unvouched. The write does not fail,
 // because damage must not prevent writing.
-func (c *comparer) addEntries(ctx context.Context, store oxbow.Store, second *verb.SecondReader) {
-	var all *fingerprint.Comparison // created for the first entry
-	bytes := 0
-	compare := func(e *oxbow.Entry) error {
-		bytes += len(e.Content)
-		if bytes > maxCompared {
-			return errTooMany
-		}
-		if all == nil {
-			all = fingerprint.Compare(c.texts, c.before)
-		}
-		for _, i := range all.FindRepeats(verb.WrittenText(e)) {
-			if c.names[i] == e.Name {
-				continue
-			}
-			c.found[i].add(e.Values(oxbow.LabelTaint), e.Values(oxbow.LabelUnvouched))
-			c.found[i].isImported = c.found[i].isImported || e.Trust() == oxbow.TrustImported
-		}
-		return nil
+func (c *comparer) addEntries(ctx context.Context, store oxbow.Store, k verb.Knowledge) {
+	texts := foreign.Texts{Names: c.names, Texts: c.texts, Ignored: c.before, OnlyTainted: c.isUnvouched}
+	add := func(e *oxbow.Entry, i int) {
+		c.found[i].add(e.Values(oxbow.LabelTaint), e.Values(oxbow.LabelUnvouched))
+		c.found[i].isImported = c.found[i].isImported || e.Trust() == oxbow.TrustImported
 	}
-	if err := c.eachSuspect(ctx, store, second, compare); err == nil {
+	err := foreign.ErrTooMany
+	if tainted := verb.TaintedFrom(ctx); tainted != nil && c.isUnvouched {
+		err = addTainted(ctx, store, k.Second, tainted, &texts, add)
+	}
+	if errors.Is(err, foreign.ErrTooMany) {
+		err = k.Second.Read(store, func(store oxbow.Store, index *foreign.Index) error {
+			return index.EachRepeat(ctx, store, k.Memory, &texts, add)
+		})
+	}
+	if err == nil {
 		return
 	}
 	for i, text := range c.texts {
@@ -175,67 +164,24 @@ func (c *comparer) addEntries(ctx context.Context, store oxbow.Store, second *ve
 	}
 }
 
-// eachSuspect calls fn once for each entry to compare with, until fn returns an error. The entries come from a second
-// reader of the memory. In a run that keeps its tainted entries, only the first change of the run reads the memory.
-func (c *comparer) eachSuspect(
+// addTainted calls add with the tainted entries that the texts repeat, in a run that keeps its tainted entries. Only
+// the first change of the run reads the memory. The error matches foreign.ErrTooMany if the memory has so many tainted
+// entries that the index is faster.
+func addTainted(
 	ctx context.Context,
 	store oxbow.Store,
 	second *verb.SecondReader,
-	fn func(*oxbow.Entry) error,
+	tainted *verb.TaintedEntries,
+	texts *foreign.Texts,
+	add func(e *oxbow.Entry, i int),
 ) error {
-	read := func(fn func(*oxbow.Entry) error) error {
-		return second.Read(store, func(store oxbow.Store) error { return eachSuspect(ctx, store, c.isUnvouched, fn) })
-	}
-	tainted := verb.TaintedFrom(ctx)
-	if tainted == nil || !c.isUnvouched {
-		return read(fn)
-	}
-	return tainted.Each(func(add func(*oxbow.Entry) error) error {
-		defer second.Close() // the reader keeps all heads of the memory, and is not used again in this run
-		bytes := 0
-		return read(func(e *oxbow.Entry) error {
-			bytes += len(e.Content)
-			if bytes > maxCompared {
-				return errTooMany
-			}
-			return add(e)
+	read := func(keep func(*oxbow.Entry) error) error {
+		defer second.Close() // the reader keeps all heads of the memory, and is seldom used again in this run
+		return second.Read(store, func(store oxbow.Store, _ *foreign.Index) error {
+			return foreign.EachTainted(ctx, store, keep)
 		})
-	}, fn)
-}
-
-// eachSuspect calls fn once for each entry that nobody vouches for, until fn returns an error. If
-// isUnvouched is set, the change is unvouched in any case, so fn is called only for tainted
-// entries.
-func eachSuspect(ctx context.Context, store oxbow.Store, isUnvouched bool, fn func(*oxbow.Entry) error) error {
-	terms := []oxbow.Term{{Key: "has", Values: []string{oxbow.LabelTaint}}}
-	if !isUnvouched {
-		terms = append(terms,
-			oxbow.Term{Key: "has", Values: []string{oxbow.LabelUnvouched}},
-			oxbow.Term{Key: "has", Values: []string{oxbow.LabelOrigin}},
-			oxbow.Term{Key: "by", Values: []string{string(oxbow.Imported), string(oxbow.Foreign)}})
 	}
-	var seen []oxbow.Term // negated terms of earlier queries, so that later queries do not return the same entries
-	for _, term := range terms {
-		f := oxbow.Filter{Terms: append(slices.Clone(seen), term)}
-		isKnown := true
-		for e, err := range store.Entries(ctx, f) {
-			if errors.Is(err, oxbow.ErrUnsupported) || errors.Is(err, oxbow.ErrInvalid) {
-				isKnown = false // a layout without labels does not have such entries
-				break
-			}
-			if err == nil {
-				err = fn(&e)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		if isKnown {
-			term.Not = true
-			seen = append(seen, term)
-		}
-	}
-	return nil
+	return texts.EachRepeatIn(func(compare func(*oxbow.Entry) error) error { return tainted.Each(read, compare) }, add)
 }
 
 // vouchFor records that the text of a person counts as the person's own, even if it repeats foreign

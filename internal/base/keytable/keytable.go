@@ -1,0 +1,254 @@
+// This file defines the format of key tables, and reads them.
+
+// Package keytable reads and writes files that find texts by keys. A text may have many keys, and many texts may have
+// the same key.
+package keytable
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+	"sort"
+
+	"github.com/oxbow-memory/oxbow/internal/base/logpos"
+	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// A key table is a pagefile (see package pagefile). All integers are little-endian. Page 0 has these fields, with
+// offset and size in bytes:
+//
+//	 0    8 89 "oxkey" 0D 0A
+//	 8    4 format, 1
+//	12    4 revision of the rules by which texts get keys
+//	16   16 version of Unicode, which is part of these rules, padded with zeros
+//	32   64 position in the log up to which the texts are in the file (see package logpos)
+//	96    8 number of texts, N
+//	104   8 number of rows with keys
+//	112   8 number of texts when the file was last made from all entries
+//
+// The texts are numbered from 0. The first table has a row of 16 bytes for each text, which the caller defines. The
+// second table has a row of 8 bytes for each key of each text: the key in the upper 40 bits, and the number of the
+// text in the lower 24 bits. Its rows are in ascending order.
+const (
+	format   = 1
+	headSize = 120
+
+	numberBits = 24
+
+	// MaxTexts is the maximum number of texts in a table.
+	MaxTexts = 1 << numberBits
+
+	textTable = 0
+	keyTable  = 1
+)
+
+var magic = [8]byte{0x89, 'o', 'x', 'k', 'e', 'y', '\r', '\n'}
+
+// ForeignSuffix is the suffix of the name of the file with the keys of foreign texts.
+const ForeignSuffix = ".foreign"
+
+// ErrFormat is returned for a file that is not a key table of this format.
+var ErrFormat = errors.New("the file of keys has another format")
+
+// errDamaged is returned for a key table with impossible content.
+var errDamaged = errors.New("the file of keys is damaged")
+
+// Text describes a text with two numbers, which the caller defines.
+type Text [2]uint64
+
+// Head is the content of page 0.
+type Head struct {
+	Revision uint32          // revision of the rules by which texts get keys
+	Unicode  string          // version of Unicode, at most 16 bytes
+	Position logpos.Position // position in the log up to which the texts are in the file
+	Texts    int             // number of texts
+	Keys     int             // number of rows with keys
+	Whole    int             // number of texts when the file was last made from all entries
+}
+
+func (h *Head) encode() []byte {
+	le := binary.LittleEndian
+	b := make([]byte, headSize)
+	copy(b, magic[:])
+	le.PutUint32(b[8:], format)
+	le.PutUint32(b[12:], h.Revision)
+	copy(b[16:32], h.Unicode)
+	copy(b[32:96], h.Position.Encode())
+	le.PutUint64(b[96:], uint64(h.Texts))
+	le.PutUint64(b[104:], uint64(h.Keys))
+	le.PutUint64(b[112:], uint64(h.Whole))
+	return b
+}
+
+// decodeHead decodes page 0.
+func decodeHead(b []byte) (h Head, err error) {
+	le := binary.LittleEndian
+	if [8]byte(b) != magic || le.Uint32(b[8:]) != format {
+		return h, ErrFormat
+	}
+	h = Head{
+		Revision: le.Uint32(b[12:]),
+		Unicode:  string(bytes.TrimRight(b[16:32], "\x00")),
+		Texts:    int(le.Uint64(b[96:])),
+		Keys:     int(le.Uint64(b[104:])),
+		Whole:    int(le.Uint64(b[112:])),
+	}
+	var ok bool
+	h.Position, ok = logpos.Decode(string(b[32:96]))
+	if !ok || !h.hasPossibleCounts() {
+		return h, fmt.Errorf("%w: its counts are impossible", errDamaged)
+	}
+	return h, nil
+}
+
+func (h *Head) hasPossibleCounts() bool {
+	return min(h.Texts, h.Keys, h.Whole) >= 0 && h.Texts <= MaxTexts && h.Keys <= 1<<40
+}
+
+func (h *Head) tables() []pagefile.Table {
+	return []pagefile.Table{{Row: 16, Count: h.Texts}, {Row: 8, Count: h.Keys}}
+}
+
+// File is an open key table. It is safe for concurrent use. If a page cannot be read, its methods return zeros.
+// Therefore the caller must call Err afterwards.
+type File struct {
+	Head Head
+	rows *pagefile.Reader
+	file vfs.File
+}
+
+// Open reads page 0 of a file. If Open fails, it closes the file. The error matches ErrFormat if the file is empty or
+// is not a key table of this format.
+func Open(file vfs.File) (*File, error) {
+	f := &File{file: file}
+	info, err := file.Stat()
+	if err == nil && info.Size() == 0 {
+		err = ErrFormat
+	}
+	if err == nil {
+		f.rows, err = pagefile.Open(file, func(head []byte) (tables []pagefile.Table, err error) {
+			f.Head, err = decodeHead(head)
+			tables = f.Head.tables()
+			if err == nil && int64(pagefile.CountPages(tables))*pagefile.Size != info.Size() {
+				err = fmt.Errorf("%w: it has another size than its head says", errDamaged)
+			}
+			return tables, err
+		})
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return f, nil
+}
+
+// Close closes the file.
+func (f *File) Close() error { return f.file.Close() }
+
+// Err returns the first error, or nil if all pages could be read.
+func (f *File) Err() error { return f.rows.Err() }
+
+// Text returns the text with this number.
+func (f *File) Text(number int) Text {
+	row := f.rows.Row(textTable, number)
+	return Text{binary.LittleEndian.Uint64(row), binary.LittleEndian.Uint64(row[8:])}
+}
+
+// EachText calls fn with each text, in order of the numbers. The error is also the result of Err.
+func (f *File) EachText(fn func(t Text)) error {
+	le := binary.LittleEndian
+	return f.rows.EachPage(textTable, func(rows []byte) {
+		for ; len(rows) > 0; rows = rows[16:] {
+			fn(Text{le.Uint64(rows), le.Uint64(rows[8:])})
+		}
+	})
+}
+
+// Row returns the row for a key of a text.
+func Row(key uint64, number int) uint64 { return key>>numberBits<<numberBits | uint64(number) }
+
+// EachNumber calls fn with the numbers of the texts with a key, in ascending order. The lower 24 bits of the key are
+// ignored.
+func (f *File) EachNumber(key uint64, fn func(number int)) {
+	least := Row(key, 0)
+	for i := f.search(least); i < f.Head.Keys; i++ {
+		row := f.rows.Key(keyTable, i)
+		if row-least >= MaxTexts {
+			return
+		}
+		fn(int(row - least))
+	}
+}
+
+// EachNumberIn is like EachNumber for ascending rows in memory.
+func EachNumberIn(rows []uint64, key uint64, fn func(number int)) {
+	least := Row(key, 0)
+	i := sort.Search(len(rows), func(i int) bool { return rows[i] >= least })
+	for ; i < len(rows) && rows[i]-least < MaxTexts; i++ {
+		fn(int(rows[i] - least))
+	}
+}
+
+// search returns the index of the first row that is at least row. Keys are hashes and therefore spread evenly, so
+// search guesses the page by interpolation and usually reads two or three pages.
+func (f *File) search(row uint64) int {
+	perPage := pagefile.Data / 8
+	low, high := 0, (f.Head.Keys+perPage-1)/perPage // the row is on one of these pages, or on the first page after them
+	lowRow, highRow := uint64(0), uint64(1<<64-1)
+	for guesses := 0; low < high; guesses++ {
+		page := (low + high) / 2
+		if guesses < 6 && row < highRow { // after six guesses, halve the range, so that few pages are read in any case
+			above, below := bits.Mul64(row-lowRow, uint64(high-low))
+			quotient, _ := bits.Div64(above, below, highRow-lowRow)
+			page = low + int(quotient)
+		}
+		first := f.rows.Key(keyTable, page*perPage)
+		last := f.rows.Key(keyTable, min((page+1)*perPage, f.Head.Keys)-1)
+		switch {
+		case row <= first:
+			high, highRow = page, first
+		case row > last:
+			low, lowRow = page+1, last
+		default:
+			count := min(perPage, f.Head.Keys-page*perPage)
+			return page*perPage + sort.Search(count, func(i int) bool {
+				return f.rows.Key(keyTable, page*perPage+i) >= row
+			})
+		}
+	}
+	return min(low*perPage, f.Head.Keys)
+}
+
+// Check reads a whole file and returns an error that describes the damage, if there is any.
+func Check(file io.ReaderAt, size int64) error {
+	var head Head
+	r, err := pagefile.Open(file, func(b []byte) (tables []pagefile.Table, err error) {
+		head, err = decodeHead(b)
+		tables = head.tables()
+		if err == nil && int64(pagefile.CountPages(tables))*pagefile.Size != size {
+			err = fmt.Errorf("%w: it has another size than its head says", errDamaged)
+		}
+		return tables, err
+	})
+	if err != nil {
+		return err
+	}
+	if err := r.EachPage(textTable, func([]byte) {}); err != nil {
+		return err
+	}
+	last, isAscending := uint64(0), true
+	err = r.EachPage(keyTable, func(rows []byte) {
+		for ; len(rows) > 0; rows = rows[8:] {
+			row := binary.LittleEndian.Uint64(rows)
+			isAscending = isAscending && row >= last && row%MaxTexts < uint64(head.Texts)
+			last = row
+		}
+	})
+	if err == nil && !isAscending {
+		err = fmt.Errorf("%w: its keys are not in order", errDamaged)
+	}
+	return err
+}

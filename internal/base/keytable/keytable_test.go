@@ -1,0 +1,215 @@
+// This file tests that texts are found by all of their keys, and that damage is noticed.
+
+package keytable
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/base/logpos"
+	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+var testHead = Head{Revision: 3, Unicode: "15.0.0", Whole: 7,
+	Position: logpos.Position{Log: [16]byte{1}, Seq: 2, Offset: 3, Chain: [32]byte{4}}}
+
+const testName = "table"
+
+// writeTable writes a table and opens it.
+func writeTable(t *testing.T, disk vfs.FS, old *File, texts []Text, runs [][]uint64) *File {
+	t.Helper()
+	file, temp, err := vfs.CreateTemp(disk, testName, 0o600)
+	if err == nil {
+		err = Write(file, testHead, old, texts, runs)
+	}
+	if err == nil {
+		err = errors.Join(file.Close(), disk.Rename(temp, testName))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return openTable(t, disk)
+}
+
+func openTable(t *testing.T, disk vfs.FS) *File {
+	t.Helper()
+	file, err := disk.OpenFile(testName, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
+// randomRuns returns rows in several runs, and the numbers of the texts by key. Some keys have thousands of texts.
+func randomRuns(rng *rand.Rand, first, texts, rows int, wanted map[uint64][]int) [][]uint64 {
+	runs := make([][]uint64, 3)
+	for range rows {
+		key := rng.Uint64() >> numberBits << numberBits
+		switch rng.IntN(4) {
+		case 0:
+			key = uint64(rng.IntN(3)) << numberBits // keys that are not spread evenly
+		case 1:
+			key = (1<<40 - 1 - uint64(rng.IntN(3))) << numberBits
+		}
+		number := first + rng.IntN(texts)
+		if slices.Contains(wanted[key], number) {
+			continue
+		}
+		wanted[key] = append(wanted[key], number)
+		i := rng.IntN(len(runs))
+		runs[i] = append(runs[i], Row(key, number))
+	}
+	for _, run := range runs {
+		slices.Sort(run)
+	}
+	return runs
+}
+
+func TestTable(t *testing.T) {
+	for _, size := range []int{0, 1, 600, 30_000} {
+		rng := rand.New(rand.NewPCG(uint64(size), 1))
+		disk := vfs.NewMem()
+		wanted := map[uint64][]int{}
+		var f *File
+		var texts []Text
+		for range 2 { // the second table is made from the first
+			var added []Text
+			for range 1 + size/4 {
+				added = append(added, Text{rng.Uint64(), rng.Uint64()})
+			}
+			runs := randomRuns(rng, len(texts), len(added), size, wanted)
+			f = writeTable(t, disk, f, added, runs)
+			texts = append(texts, added...)
+		}
+		head := testHead
+		head.Texts, head.Keys = len(texts), f.Head.Keys
+		if f.Head != head {
+			t.Errorf("the head is %+v, want %+v", f.Head, head)
+		}
+		keys := []uint64{0, 5 << numberBits, 1 << 63, (1<<40 - 1) << numberBits}
+		for key := range wanted {
+			keys = append(keys, key, key+1<<numberBits)
+		}
+		for _, key := range keys {
+			var got []int
+			f.EachNumber(key+uint64(rng.IntN(MaxTexts)), func(n int) { got = append(got, n) })
+			slices.Sort(wanted[key])
+			if !slices.Equal(got, wanted[key]) {
+				t.Fatalf("of %d texts, %d have the key %x, want %d", len(texts), len(got), key, len(wanted[key]))
+			}
+		}
+		i := 0
+		err := f.EachText(func(text Text) {
+			if text != texts[i] || f.Text(i) != text {
+				t.Fatalf("text %d is %v and %v, want %v", i, text, f.Text(i), texts[i])
+			}
+			i++
+		})
+		if err != nil || i != len(texts) || f.Err() != nil {
+			t.Errorf("the table has %d texts, want %d; errors %v, %v", i, len(texts), err, f.Err())
+		}
+	}
+}
+
+func TestRowsInMemory(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 1))
+	wanted := map[uint64][]int{}
+	rows := MergeRuns(randomRuns(rng, 0, 100, 5000, wanted))
+	if !slices.IsSorted(rows) {
+		t.Error("the merged rows are not in order")
+	}
+	for key, numbers := range wanted {
+		var got []int
+		EachNumberIn(rows, key, func(n int) { got = append(got, n) })
+		slices.Sort(numbers)
+		if !slices.Equal(got, numbers) {
+			t.Fatalf("texts with the key %x: %v, want %v", key, got, numbers)
+		}
+	}
+}
+
+// TestSearchReadsFewPages checks that finding a key in a large file reads about two pages.
+func TestSearchReadsFewPages(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 1))
+	rows := make([]uint64, 300_000)
+	for i := range rows {
+		rows[i] = Row(rng.Uint64(), 0)
+	}
+	slices.Sort(rows)
+	disk := vfs.NewMem()
+	writeTable(t, disk, nil, []Text{{}}, [][]uint64{rows})
+	pages := 0
+	const searches = 200
+	for range searches {
+		file, err := disk.OpenFile(testName, 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := Open(&countingFile{file, &pages})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.EachNumber(rows[rng.IntN(len(rows))], func(int) {})
+		_ = f.Close()
+	}
+	if most := 5 * searches; pages > most { // including page 0
+		t.Errorf("%d searches read %d pages, want at most %d", searches, pages, most)
+	}
+}
+
+type countingFile struct {
+	vfs.File
+	pages *int
+}
+
+func (f *countingFile) ReadAt(b []byte, at int64) (int, error) {
+	*f.pages += len(b) / pagefile.Size
+	return f.File.ReadAt(b, at)
+}
+
+// TestCheck changes a table in many ways and checks that each change is noticed.
+func TestCheck(t *testing.T) {
+	disk := vfs.NewMem()
+	runs := randomRuns(rand.New(rand.NewPCG(7, 1)), 0, 300, 3000, map[uint64][]int{})
+	writeTable(t, disk, nil, make([]Text, 300), runs)
+	sound, err := vfs.ReadFile(disk, testName, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(b []byte) error { return Check(bytes.NewReader(b), int64(len(b))) }
+	if err := check(sound); err != nil {
+		t.Error(err)
+	}
+	for i := 0; i < len(sound); i += 101 {
+		b := bytes.Clone(sound)
+		b[i] ^= 4
+		if check(b) == nil {
+			t.Errorf("a changed byte %d was not noticed", i)
+		}
+	}
+	for _, b := range [][]byte{nil, sound[:100], sound[:len(sound)-1], append(bytes.Clone(sound), 0)} {
+		if check(b) == nil {
+			t.Errorf("a file of %d bytes instead of %d was not noticed", len(b), len(sound))
+		}
+	}
+	for what, rows := range map[string][]uint64{
+		"descending rows": {Row(2<<30, 0), Row(1<<30, 0)},
+		"a missing text":  {1},
+	} {
+		f := writeTable(t, disk, nil, []Text{{}}, [][]uint64{rows})
+		b, err := io.ReadAll(io.NewSectionReader(f.file, 0, 1<<20))
+		if err != nil || check(b) == nil {
+			t.Errorf("%s were not noticed: %v", what, err)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+// This file writes key tables.
+
+package keytable
+
+import (
+	"bufio"
+	"encoding/binary"
+	"io"
+
+	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
+)
+
+// Write writes a key table with the texts and keys of an older table, if old is not nil, and with more texts and keys.
+// The numbers of the new texts continue those of the old table. Each element of runs has ascending rows. Write sets
+// the counts of the head.
+func Write(to io.WriterAt, head Head, old *File, texts []Text, runs [][]uint64) error {
+	head.Texts, head.Keys = len(texts), 0
+	if old != nil {
+		head.Texts += old.Head.Texts
+		head.Keys = old.Head.Keys
+	}
+	for _, run := range runs {
+		head.Keys += len(run)
+	}
+	out := bufio.NewWriterSize(io.NewOffsetWriter(to, 0), 1<<18)
+	w := pagefile.NewWriter(out)
+	w.Write(head.encode())
+	w.Close()
+	if old != nil {
+		if err := old.EachText(func(t Text) { w.Row(t[0], t[1]) }); err != nil {
+			return err
+		}
+	}
+	for _, t := range texts {
+		w.Row(t[0], t[1])
+	}
+	w.Close()
+	added := MergeRuns(runs)
+	if old != nil {
+		err := old.rows.EachPage(keyTable, func(page []byte) { added = writeMerged(w, page, added) })
+		if err != nil {
+			return err
+		}
+	}
+	for _, row := range added {
+		w.Row(row)
+	}
+	w.Close()
+	return out.Flush()
+}
+
+// writeMerged writes all rows of a page, and before them the added rows that are smaller. It returns the rest of the
+// added rows.
+func writeMerged(w *pagefile.Writer, page []byte, added []uint64) []uint64 {
+	for ; len(page) > 0; page = page[8:] {
+		row := binary.LittleEndian.Uint64(page)
+		for len(added) > 0 && added[0] < row {
+			w.Row(added[0])
+			added = added[1:]
+		}
+		w.Row(row)
+	}
+	return added
+}
+
+// MergeRuns returns the rows of all runs in ascending order. Each run is in ascending order.
+func MergeRuns(runs [][]uint64) []uint64 {
+	switch len(runs) {
+	case 0:
+		return nil
+	case 1:
+		return runs[0]
+	}
+	a, b := MergeRuns(runs[:len(runs)/2]), MergeRuns(runs[len(runs)/2:])
+	merged := make([]uint64, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		if b[0] < a[0] {
+			a, b = b, a
+		}
+		merged = append(merged, a[0])
+		a = a[1:]
+	}
+	return append(append(merged, a...), b...)
+}

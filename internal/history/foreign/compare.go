@@ -1,0 +1,227 @@
+// This file compares new texts with the entries that they may repeat.
+
+package foreign
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/log/logstore"
+	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
+)
+
+// Texts are texts that are being written.
+type Texts struct {
+	Names []string // names of the entries with the texts, or ""
+	Texts []string
+	// Ignored contains, for each text, another text whose words are ignored, such as the earlier version.
+	Ignored []string
+	// OnlyTainted limits the comparison to tainted entries.
+	OnlyTainted bool
+}
+
+// maxRead is the maximum total size, in bytes, of the entries that texts are compared with if the store has no index.
+const maxRead = 32 << 20
+
+// maxFew is the maximum total size, in bytes, of the tainted entries that texts are compared with before the index is
+// used. Most memories have only a few tainted entries, and reading these takes less time than using the index.
+const maxFew = 64 << 10
+
+// ErrTooMany is returned if entries have too much foreign text to read all of it.
+var ErrTooMany = errors.New("too many entries that nobody vouches for")
+
+// EachRepeat calls fn with each entry whose foreign text is repeated, and with the index of the text that repeats this
+// entry. The text of an entry does not repeat the entry itself. If text i repeats several entries that have the same
+// trust, taints and reasons why nobody vouches for them, EachRepeat may call fn for one of these entries only.
+//
+// If the store is a log, EachRepeat uses the index, and writes the index file if it lacks many entries and writer is
+// not nil. writer must be a memory over the same log. Other stores are read, and EachRepeat returns ErrTooMany if
+// the entries have more than 32 MiB of foreign text.
+func (x *Index) EachRepeat(
+	ctx context.Context,
+	store oxbow.Store,
+	writer *oxbow.Memory,
+	texts *Texts,
+	fn func(e *oxbow.Entry, i int),
+) error {
+	c := &comparison{texts: texts, fn: fn}
+	db, isLog := store.(*logstore.DB)
+	if !isLog {
+		return c.readEntries(ctx, store, maxRead)
+	}
+	if texts.OnlyTainted {
+		if err := c.readEntries(ctx, store, cmp.Or(x.maxFew, maxFew)); !errors.Is(err, ErrTooMany) {
+			return err
+		}
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.calls++
+	found, err := x.candidatesFor(ctx, db, c)
+	if err == nil {
+		err = c.readCandidates(db, found)
+	}
+	if to := writableLog(writer); err == nil && to != nil {
+		_ = x.save(ctx, to) // after an error, a later call writes the file
+	}
+	return err
+}
+
+// EachTainted calls fn with each tainted entry of a store until fn returns an error. It returns ErrTooMany if these
+// entries have so much text that EachRepeat is faster.
+func EachTainted(ctx context.Context, store oxbow.Store, fn func(*oxbow.Entry) error) error {
+	left := maxFew
+	return eachEntry(ctx, store, classTerms[:tainted+1], func(e *oxbow.Entry) error {
+		left -= len(e.Content)
+		if left < 0 {
+			return ErrTooMany
+		}
+		return fn(e)
+	})
+}
+
+// EachRepeatIn is like EachRepeat, for entries that each passes to its function.
+func (t *Texts) EachRepeatIn(each func(compare func(*oxbow.Entry) error) error, fn func(e *oxbow.Entry, i int)) error {
+	c := &comparison{texts: t, fn: fn}
+	return each(func(e *oxbow.Entry) error {
+		c.compareEntry(e)
+		return nil
+	})
+}
+
+// Save writes the index file of a memory if it lacks many entries. Call it after writing many entries, so that the next
+// change does not have to read them.
+func Save(ctx context.Context, m *oxbow.Memory) error {
+	db := writableLog(m)
+	if db == nil {
+		return nil
+	}
+	x := new(Index)
+	defer x.Close()
+	x.mu.Lock()
+	err := x.catchUp(ctx, db)
+	if err == nil {
+		err = x.save(ctx, db)
+	}
+	x.mu.Unlock()
+	return err
+}
+
+// writableLog returns the log of a memory that may write files next to the log, otherwise nil.
+func writableLog(m *oxbow.Memory) *logstore.DB {
+	if m == nil {
+		return nil
+	}
+	if o := m.Options(); o.ReadOnly && !o.KeepIndex {
+		return nil
+	}
+	db, _ := m.Store().(*logstore.DB)
+	return db
+}
+
+// candidatesFor returns the versions of entries that may be repeated. If the file is damaged, it reads all entries.
+func (x *Index) candidatesFor(ctx context.Context, db *logstore.DB, c *comparison) ([]candidate, error) {
+	if err := x.catchUp(ctx, db); err != nil || x.isEmpty() {
+		return nil, err
+	}
+	keys := c.search().Keys()
+	found, err := x.findCandidates(keys, c.texts.OnlyTainted)
+	if err == nil {
+		return found, nil
+	}
+	if err := x.readAll(ctx, db); err != nil {
+		return nil, err
+	}
+	return x.findCandidates(keys, c.texts.OnlyTainted)
+}
+
+// comparison is a comparison of texts with entries.
+type comparison struct {
+	texts   *Texts
+	fn      func(e *oxbow.Entry, i int)
+	compare *fingerprint.Comparison // nil until it is needed
+	found   map[repeat]bool
+}
+
+// repeat means that a text repeats an entry with an originHash.
+type repeat struct {
+	origin uint64
+	text   int32
+}
+
+func (c *comparison) search() *fingerprint.Comparison {
+	if c.compare == nil {
+		c.compare = fingerprint.Compare(c.texts.Texts, c.texts.Ignored)
+		c.found = map[repeat]bool{}
+	}
+	return c.compare
+}
+
+// readEntries compares the texts with all entries that have foreign text. It returns ErrTooMany if these entries have
+// more than this number of bytes.
+func (c *comparison) readEntries(ctx context.Context, store oxbow.Store, most int) error {
+	terms := classTerms
+	if c.texts.OnlyTainted {
+		terms = terms[:tainted+1]
+	}
+	return eachEntry(ctx, store, terms, func(e *oxbow.Entry) error {
+		most -= len(e.Content)
+		if most < 0 {
+			return ErrTooMany
+		}
+		c.compareEntry(e)
+		return nil
+	})
+}
+
+// compareEntry compares the texts with an entry.
+func (c *comparison) compareEntry(e *oxbow.Entry) {
+	for _, i := range c.search().FindRepeats(WrittenText(e)) {
+		if c.texts.Names[i] != e.Name {
+			c.fn(e, i)
+			c.found[repeat{originHash(e), int32(i)}] = true
+		}
+	}
+}
+
+// readCandidates compares the texts with the entries of candidates.
+func (c *comparison) readCandidates(db *logstore.DB, all []candidate) error {
+	compared := map[uint64]bool{}
+	for _, candidate := range all {
+		if compared[candidate.id] || c.addsNothing(&candidate) {
+			continue
+		}
+		compared[candidate.id] = true
+		e, err := db.EntryByID(candidate.id)
+		if err != nil {
+			return err
+		}
+		if e == nil || !c.isForeign(e) {
+			continue // the entry was removed, or a person vouches for the text now
+		}
+		c.compareEntry(e)
+	}
+	return nil
+}
+
+// isForeign reports whether the texts must be compared with the entry.
+func (c *comparison) isForeign(e *oxbow.Entry) bool {
+	class := classOf(e)
+	return class == tainted || (class != ownText && !c.texts.OnlyTainted)
+}
+
+// addsNothing reports whether all texts of a candidate are known to repeat an entry with the same labels and trust.
+// Then the candidate need not be read. This is also correct if the candidate is not the current version of its entry,
+// because the current version is a candidate, too.
+func (c *comparison) addsNothing(candidate *candidate) bool {
+	return !slices.ContainsFunc(candidate.texts, func(i int32) bool {
+		return !c.found[repeat{candidate.origin, i}]
+	})
+}
+
+func compareCandidates(a, b candidate) int {
+	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.id, b.id))
+}

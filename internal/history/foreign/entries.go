@@ -1,0 +1,97 @@
+// This file defines which entries have foreign text, and reads all of them.
+
+// Package foreign finds the entries with foreign text that new texts repeat. Foreign text is text by others, and text
+// that nobody vouches for.
+//
+// A file next to the log has the keys of these entries (see [fingerprint.Key]). Therefore a new text is compared only
+// with the few entries that have a key in common with the text. The results are the same as those of a comparison with
+// all entries.
+package foreign
+
+import (
+	"context"
+	"errors"
+	"hash/fnv"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// class is the reason why the text of an entry is foreign.
+type class uint64
+
+const (
+	tainted    class = iota
+	unvouched        // has the label unvouched
+	withOrigin       // has the label origin
+	byOthers         // was written by an import or by another system
+	ownText          // is not foreign
+)
+
+// classTerms are the filter terms that select the entries with foreign text, by class. An entry belongs to the first
+// class that selects it.
+var classTerms = []oxbow.Term{
+	tainted:    {Key: "has", Values: []string{oxbow.LabelTaint}},
+	unvouched:  {Key: "has", Values: []string{oxbow.LabelUnvouched}},
+	withOrigin: {Key: "has", Values: []string{oxbow.LabelOrigin}},
+	byOthers:   {Key: "by", Values: []string{string(oxbow.Imported), string(oxbow.Foreign)}},
+}
+
+func classOf(e *oxbow.Entry) class {
+	for c, term := range classTerms {
+		if (oxbow.Filter{Terms: []oxbow.Term{term}}).Match(e) {
+			return class(c)
+		}
+	}
+	return ownText
+}
+
+// WrittenText returns all text of an entry that may repeat foreign text.
+func WrittenText(e *oxbow.Entry) string {
+	return strings.Join(append([]string{e.Content, e.Name}, e.Aliases...), "\n")
+}
+
+// originHash returns a hash of everything that a text inherits from an entry that it repeats. If a text repeats two
+// entries with the same hash, the second adds nothing.
+func originHash(e *oxbow.Entry) uint64 {
+	h := fnv.New64a()
+	for _, values := range [][]string{
+		e.Values(oxbow.LabelTaint),
+		e.Values(oxbow.LabelUnvouched),
+		{string(e.Trust())},
+	} {
+		for _, v := range values {
+			_, _ = h.Write(append([]byte(v), 0)) // never fails
+		}
+		_, _ = h.Write([]byte{1})
+	}
+	return h.Sum64()
+}
+
+// eachEntry calls fn once for each entry that a term selects, in the order of the terms, until fn returns an error. The
+// terms are the first of classTerms.
+func eachEntry(ctx context.Context, store oxbow.Store, terms []oxbow.Term, fn func(*oxbow.Entry) error) error {
+	var seen []oxbow.Term // negated terms of earlier queries, so that later queries do not return the same entries
+	for _, term := range terms {
+		f := oxbow.Filter{Terms: append(slices.Clone(seen), term)}
+		isKnown := true
+		for e, err := range store.Entries(ctx, f) {
+			if errors.Is(err, oxbow.ErrUnsupported) || errors.Is(err, oxbow.ErrInvalid) {
+				isKnown = false // a layout without labels does not have such entries
+				break
+			}
+			if err == nil {
+				err = fn(&e)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if isKnown {
+			term.Not = true
+			seen = append(seen, term)
+		}
+	}
+	return nil
+}
