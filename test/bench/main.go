@@ -18,6 +18,7 @@
 //	go run . start
 //	go run . http --n 100000     # over HTTP, beside slow clients
 //	go run . tenants --n 100000  # many tenants of one server; --kills N kills it
+//	go run . whole --imported --bytes 400 --only remember  # beside 100,000 imported notes
 //	go run . memory --n 100000,200000
 //	go run . labels --data DIR   # on LoCoMo, QMSum and source files
 //	go run . profiles --data DIR # on LoCoMo and LongMemEval

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -35,6 +36,7 @@ var errEnough = errors.New("enough")
 type source struct {
 	data string // directory that contains longmemeval-dev, or ""
 	text string // directory of text files, or ""
+	size int    // approximate size of an entry in bytes (0 means pieceSize)
 }
 
 // addFlags defines the flags --data and --text.
@@ -47,11 +49,11 @@ func (s *source) textFlag(fl *flag.FlagSet) {
 	fl.StringVar(&s.text, "text", "", "`DIR` of text files (default: the comments of Go's standard library)")
 }
 
-// readEntries returns up to n entries of about [pieceSize] bytes, and a description of their origin. The
+// readEntries returns up to n entries, and a description of their origin. The
 // order of the entries depends only on the texts.
 func (s source) readEntries(ctx context.Context, n int) (es []oxbow.Add, from string, err error) {
 	take := func(name, text string) error {
-		for i, p := range splitText(text, pieceSize) {
+		for i, p := range splitText(text, cmp.Or(s.size, pieceSize)) {
 			es = append(es, oxbow.Add{Name: fmt.Sprintf("%s #%d", name, i+1), Content: p})
 			if len(es) == n {
 				return errEnough

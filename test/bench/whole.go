@@ -26,9 +26,11 @@ func runWhole(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		5,
 		"runs to time of what takes an instant; export, import, dump, load and check run once",
 	)
+	imported := fl.Bool("imported", false, "the entries were imported, so each change is compared with them")
 	only := fl.String("only", "", "commands whose names match `REGEXP`")
 	var src source
 	src.addFlags(fl)
+	fl.IntVar(&src.size, "bytes", pieceSize, "approximate size of an entry in bytes")
 	b.dirFlag(fl)
 	return func(ctx context.Context) error {
 		ns, err := parseNumbers(*sizes)
@@ -60,7 +62,8 @@ func runWhole(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		var rows [][]string
 		for i, n := range ns {
 			head = append(head, count(n)+" entries: time", "processor", "peak memory")
-			w := wholeRun{dir: filepath.Join(dir, strconv.Itoa(i)), oxbow: oxbowPath, rounds: *rounds, wanted: wanted}
+			w := wholeRun{dir: filepath.Join(dir, strconv.Itoa(i)), oxbow: oxbowPath, rounds: *rounds, wanted: wanted,
+				imported: *imported}
 			costs, err := w.run(ctx, stretch(es, n))
 			if err != nil {
 				return fmt.Errorf("commands in a home of %d entries: %w", n, err)
@@ -87,6 +90,7 @@ type wholeRun struct {
 	dir, oxbow string
 	rounds     int
 	wanted     *regexp.Regexp // selects steps by name
+	imported   bool           // the entries of the home were imported
 }
 
 // wholeCost contains the medians of a command's elapsed time and processor time, and the highest memory
@@ -102,7 +106,11 @@ func (w wholeRun) run(ctx context.Context, es []oxbow.Add) ([]wholeCost, error) 
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, err
 	}
-	if err := fillHome(ctx, home, es); err != nil {
+	fillCtx := ctx
+	if w.imported {
+		fillCtx = oxbow.WithSource(ctx, oxbow.Source{Actor: oxbow.Imported})
+	}
+	if err := fillHome(fillCtx, home, es); err != nil {
 		return nil, err
 	}
 	lines := filepath.Join(w.dir, "export.jsonl")
@@ -120,6 +128,12 @@ func (w wholeRun) run(ctx context.Context, es []oxbow.Add) ([]wholeCost, error) 
 		{"stats", false, nil, []string{"stats"}},
 		{"recall", false, nil, []string{"recall", "what does it return"}},
 		{"remember", false, nil, []string{"remember", "whole", "--content", "a change"}},
+		{
+			"remember what an entry says",
+			false,
+			nil,
+			[]string{"remember", "repeat", "--content", "They say: " + es[len(es)/2].Content},
+		},
 		{"recall, no index file: scans the entries", true, noIndex, []string{"recall", "what does it return"}},
 		{"recall after it: makes the index file", true, nil, []string{"recall", "what does it return"}},
 		{"export", true, nil, []string{"export"}},

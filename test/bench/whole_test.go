@@ -20,6 +20,11 @@ func TestWhole(t *testing.T) {
 			t.Errorf("row of %s = %q, want two sizes with two times and a peak each", name, row)
 		}
 	}
+	out = runBench(t, "whole", "--dir", dir, "--text", textDir(t), "--n", "3", "--rounds", "1", "--imported",
+		"--bytes", "400", "--only", "^remember")
+	if row := cells(t, out, "remember what an entry says"); len(row) != 4 || strings.Contains(out, "| list") {
+		t.Errorf("with imported entries: %q", out)
+	}
 	out = runBench(
 		t,
 		"whole",
