@@ -1,5 +1,5 @@
-// Command oxbow is memory for AI agents on the command line: it remembers,
-// recalls, forgets, and serves other programs.
+// Command oxbow remembers, recalls and forgets on the command line, and serves a memory to other
+// programs.
 package main
 
 import (

@@ -1,9 +1,9 @@
 // This file defines the server and its options.
 
-// Package mcpserver serves a memory to clients of the Model Context Protocol: the verbs of
-// package verb as tools, the entries as resources, and prompts, over standard streams or HTTP.
-// It supports the protocol versions 2026-07-28, 2025-11-25 and 2025-06-18, and all earlier
-// versions that the SDK supports.
+// Package mcpserver serves a memory to clients of the Model Context Protocol, over standard streams
+// or HTTP. The verbs of package verb are tools, and the entries are resources. It supports the
+// protocol versions 2026-07-28, 2025-11-25 and 2025-06-18, and all earlier versions that the SDK
+// supports.
 package mcpserver
 
 import (

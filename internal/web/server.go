@@ -1,10 +1,10 @@
 // This file is the server of the pages: its options, and the checks that every request must
 // pass.
 
-// Package web shows a memory to a person in a browser: what agents believe, why they believe it,
-// and what they were shown. A person can correct the memory with the forms on the pages. The server
-// builds the pages, which work without scripts. Each page shows the result of verbs of package
-// verb.
+// Package web shows a memory to a person in a browser, with the reasons for each entry and the
+// texts that agents were shown. A person can correct the memory with the forms on the pages. The
+// server builds the pages, which work without scripts. Each page shows the result of verbs of
+// package verb.
 package web
 
 import (

@@ -1,7 +1,7 @@
 // This file opens and creates homes.
 
-// Package clawft is the layout of clawft, which follows the layout of nanobot: long-term facts in
-// MEMORY.md, and summaries of sessions in HISTORY.md.
+// Package clawft is the layout of clawft, which follows the layout of nanobot. MEMORY.md has
+// long-term facts, and HISTORY.md has summaries of sessions.
 //
 //	~/.clawft/workspace/memory/MEMORY.md     facts, always in the model's context
 //	~/.clawft/workspace/memory/HISTORY.md    summaries of sessions, searched on demand

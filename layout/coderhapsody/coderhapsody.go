@@ -1,7 +1,7 @@
 // This file finds, opens and creates homes.
 
-// Package coderhapsody is the layout of CodeRhapsody's memory: daily logs with labels in YAML front
-// matter, an identity, a curated MEMORY.md, and memory profiles.
+// Package coderhapsody is the layout of CodeRhapsody's memory. Such a home has daily logs with
+// labels in YAML front matter, an identity, a curated MEMORY.md, and memory profiles.
 //
 //	SOUL.md                        the agent's identity
 //	MEMORY.md                      the agent's lasting knowledge

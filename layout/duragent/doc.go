@@ -1,8 +1,8 @@
 // This file contains the package documentation.
 
-// Package duragent is the dialect of duragent's memory: facts about the world that all agents
-// share, and for each agent a curated MEMORY.md and daily logs. All files are Markdown that people
-// read and edit.
+// Package duragent is the dialect of duragent's memory. All agents share facts about the world, and
+// each agent has a curated MEMORY.md and daily logs. All files are Markdown that people read and
+// edit.
 //
 //	duragent.yaml                    workspace, agents_dir, world_memory.path
 //	.duragent/                       the workspace

@@ -1,7 +1,7 @@
 // This file defines the commands and their shared parts.
 
-// Bench measures oxbow: how well recall ranks, how long a recall, a durable write and a start take,
-// and which acknowledged writes survive. Each figure is shown next to the cost of the bare physical
+// Bench measures how well recall ranks, how long a recall, a durable write and a start take, and
+// which acknowledged writes survive. Each figure is shown next to the cost of the bare physical
 // operation, or next to the figure of a competitor. Both figures are measured in turns in the same
 // run, so that their ratio also holds on other machines.
 //

@@ -1,7 +1,7 @@
-// Package structure tests the structure of the repository: which package may import which, which
-// packages are public, how long a function may be, and more. It parses all Go files of the module and
-// checks them with the rules in this directory. It also checks each rule on a small module that breaks
-// the rule.
+// Package structure tests which package may import which, which packages are public, how long a
+// function may be, and other rules of the repository. It parses all Go files of the module and
+// checks them with the rules in this directory. It also checks each rule on a small module that
+// breaks the rule.
 package structure
 
 import (

@@ -1,5 +1,6 @@
-// Package syntax defines the words of filters and labels: the known keys, misspellings of keys, and
-// quotation. The root package uses it to format filters, and package query to parse filters.
+// Package syntax defines how filters and labels are written, with the known keys, misspellings of
+// keys, and quotation. The root package uses it to format filters, and package query to parse
+// filters.
 package syntax
 
 import (

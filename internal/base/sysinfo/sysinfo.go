@@ -1,7 +1,7 @@
 // This file describes file systems and the owners of files.
 
-// Package sysinfo examines the machine on which a store is: the kind of the file system, the free
-// space, and whether a process is alive. It does not change anything.
+// Package sysinfo finds the kind of the file system on which a store is and its free space, and
+// whether a process is alive. It does not change anything.
 package sysinfo
 
 import (

@@ -1,6 +1,6 @@
 // This file implements the text analyzer of crabtalk.
 
-// Package text has functions on strings that ranking and prompts need: terms, snippets, spelling
+// Package text has functions on strings that ranking and prompts need, such as snippets, spelling
 // corrections, slugs, and token estimates.
 package text
 

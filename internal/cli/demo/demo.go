@@ -1,6 +1,6 @@
-// Package demo contains the sample memory that "oxbow demo" imports: the notes and
-// chat sessions of a made-up team of four who build a booking service for
-// harbours. The sample was written for this project and has the same licence.
+// Package demo contains the sample memory that "oxbow demo" imports. Its notes and chat sessions
+// belong to a made-up team that builds a booking service for harbours. The sample was written for
+// this project and has the same licence.
 package demo
 
 import "embed"

@@ -1,9 +1,9 @@
 // This file applies the rules to a text.
 
-// Package instruction finds texts that look like instructions to an agent: orders that apply beyond
-// the session, that override rules, that demand secrecy or that send data away, and characters that
-// only a model sees. A match does not prove an attack, and an attack may not match. The origin of a
-// text is more important.
+// Package instruction finds texts that look like instructions to an agent. Such texts give orders
+// beyond the session, override rules, demand secrecy, send data away, or hide characters that only
+// a model sees. A match does not prove an attack, and an attack may not match. The origin of a text
+// is more important.
 package instruction
 
 import (

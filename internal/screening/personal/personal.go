@@ -1,10 +1,9 @@
 // This file finds and redacts personal data in texts.
 
-// Package personal finds personal data that can be recognized by its form: mail addresses, and bank
-// account numbers (IBAN) and card numbers, which have checksums. It does not find names of persons,
-// postal addresses, telephone numbers and national identification numbers. A telephone number looks
-// like many other numbers, and the checksums of identification numbers are too short to distinguish
-// them from other numbers.
+// Package personal finds mail addresses, bank account numbers (IBAN) and card numbers. It does not
+// find names of persons, postal addresses, telephone numbers and national identification numbers. A
+// telephone number looks like many other numbers, and the checksums of identification numbers are
+// too short to distinguish them from other numbers.
 package personal
 
 import (

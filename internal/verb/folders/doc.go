@@ -1,2 +1,2 @@
-// Package folders implements the verbs of folders: directories of Markdown files that a memory follows.
+// Package folders implements the verbs for directories of Markdown files that a memory follows.
 package folders

@@ -1,3 +1,3 @@
-// Package history implements the verbs that follow changes: the feed of new changes, the sources
-// of an entry, and reverting what a session, a client or a period changed.
+// Package history implements the verbs that list new changes and the sources of an entry, and that
+// revert all changes by a session, a client or an agent.
 package history

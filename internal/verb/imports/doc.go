@@ -1,3 +1,3 @@
-// Package imports implements the verb import, which brings in what other programs wrote: entries into the
-// memory, and sessions into the archive.
+// Package imports implements the verb import, which brings entries into the memory and sessions
+// into the archive.
 package imports

@@ -1,3 +1,4 @@
 // Package injection implements the verbs about the texts that hooks put before models without a
-// call: what a prompt would get, what was shown, the start of a session, and the switch for it.
+// call. They show the text for a prompt or a session's start, list earlier texts, and switch the
+// injection on and off.
 package injection

@@ -1,3 +1,3 @@
-// Package maintenance implements the verbs that maintain the files of a home: create, check,
-// verify, diagnose, back up, recover, compact and erase.
+// Package maintenance implements the verbs that create, check, verify, diagnose, back up, recover,
+// compact and erase the files of a home.
 package maintenance

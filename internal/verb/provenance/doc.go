@@ -1,3 +1,3 @@
-// Package provenance labels each written text with its origin: the text repeats foreign text, looks
-// like instructions, contains personal data, or was made from texts that the session was shown.
+// Package provenance labels each written text with its origin. For example, a label says that the
+// text repeats foreign text, looks like instructions or contains personal data.
 package provenance

@@ -1,3 +1,3 @@
-// Package review implements the verbs for what a person decides about: the proposals of the inbox,
-// and texts of persons that agents changed.
+// Package review implements the verbs for decisions of a person. These are the proposals of the
+// inbox, and texts of persons that agents changed.
 package review

@@ -1,3 +1,2 @@
-// Package transfer implements the verbs that move entries in and out of a memory as files: dump
-// and load, export and import, and the conversion to another layout.
+// Package transfer implements dump, load, export, import, and the conversion to another layout.
 package transfer

@@ -1,7 +1,7 @@
 // This file serves the embedded style sheets and scripts.
 
-// Package page has the parts from which pages are built: the frame, wordings, styles and scripts.
-// Package page renders its arguments and reads no memory.
+// Package page has the frame, wordings, styles and scripts from which pages are built. Package page
+// renders its arguments and reads no memory.
 package page
 
 import (

@@ -1,8 +1,8 @@
 //go:build unix
 
-// Package answers checks the answers of the built program while several processes write
-// to one home: each answer must be about the change that its own call made, and no call
-// that was read may be lost. With OXBOW_LONG the tests run in full:
+// Package answers checks the answers of the built program while several processes write to one
+// home. Each answer must be about the change that its own call made, and no call that was read may
+// be lost. With OXBOW_LONG the tests run in full:
 //
 //	OXBOW_LONG=1 go test -v -timeout 30m ./answers
 //

@@ -1,6 +1,6 @@
 // This file defines the report of every campaign.
 
-// Package faults has the campaigns that test one store in this process: crashes of the disk
+// Package faults has the campaigns that test one store in this process with crashes of the disk
 // ([Crash]), failing operations ([FindErrors]), damaged files ([Flip]), and goroutines in several
 // processes ([Linear]).
 package faults

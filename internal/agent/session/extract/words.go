@@ -1,9 +1,8 @@
 // This file splits a text into sentences, and a sentence into words for the patterns.
 
-// Package extract finds sentences that are worth keeping: a person's requests to remember
-// something, a person's corrections of an agent, and an agent's conclusions. It uses a table of
-// patterns in seven languages and no model. The patterns prefer to miss a sentence over a false
-// match.
+// Package extract finds sentences that are worth keeping. These are a person's requests to remember
+// something, a person's corrections, and an agent's conclusions. It uses a table of patterns in
+// seven languages and no model. The patterns prefer to miss a sentence over a false match.
 package extract
 
 import (

@@ -1,7 +1,7 @@
 // This file judges the origin of the text that a call returned.
 
-// Package origin judges the origin of a text that a tool returned to an agent: the project and the
-// agent itself, somebody else, or an unknown program.
+// Package origin judges whether a text that a tool returned to an agent comes from the project,
+// from the agent itself, from somebody else, or from an unknown program.
 //
 // The origin depends on the source of the bytes: the tool ([clientfile.Tools]), the program that a command
 // runs ([programs]), and the files that the tool or the program reads. Links are resolved first. A
