@@ -19,7 +19,7 @@ import (
 // Thresholds of compaction.
 const (
 	minTailEnvelopes = 64       // minimum number of envelopes to compact
-	segmentSize      = 4 << 20  // size in bytes of the part of the file in a segment
+	segmentSize      = 4 << 20  // size in bytes of the segment's part of the file
 	maxInline        = 24 << 10 // maximum size in bytes of a compressed file that is stored in the message itself
 )
 

@@ -28,7 +28,7 @@ const (
 	frameMagic   = "oxj1"
 	frameHead    = 9
 	compressFrom = 16 << 10 // size of the JSON in bytes from which a body is compressed
-	maxBody      = 64 << 20 // maximum size of the JSON of a compressed body in bytes
+	maxBody      = 64 << 20 // maximum size in bytes of a compressed body's JSON
 )
 
 // envelopeVersion is the version of envelopes that this code writes, and the newest version that it can

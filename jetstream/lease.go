@@ -96,7 +96,7 @@ func (c *Cluster) confirmCurrent(ctx context.Context, b brainInfo, lastRead func
 			return err
 		}
 	}
-	floor := uint64(0) // sequence of a message that was stored after the start of the call
+	floor := uint64(0) // sequence of a message that was stored after the call began
 	for tries := 0; ; tries++ {
 		_, err := c.storeMark(ctx, b, true, lastRead())
 		switch {

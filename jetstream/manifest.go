@@ -1,4 +1,4 @@
-// This file defines the manifest of a backup, which lists the file and position of each brain.
+// This file defines a backup's manifest, which lists the file and position of each brain.
 
 package jetstream
 

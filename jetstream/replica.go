@@ -72,7 +72,7 @@ type flight struct {
 	isApplied bool
 	isLost    bool // a snapshot may contain the envelope, but is too new to list its ID
 	made      []oxbow.Change
-	errs      []error // errors of its changes (nil if the envelope was applied as part of a snapshot)
+	errs      []error // errors of its changes (nil if the envelope was applied with a snapshot)
 }
 
 // errDiverged reports that a replica contradicts its stream.

@@ -165,8 +165,8 @@ func (r *bareRun) run(ctx context.Context) error {
 	return nil
 }
 
-// sampleQueries returns queries of 2 to 8 consecutive words of the texts, and the words of each
-// query. It omits repeated words, because the prototype counts a repeated word twice.
+// sampleQueries returns queries of 2 to 8 consecutive words from the texts, and each query's words. It omits
+// repeated words, because the prototype counts a repeated word twice.
 func (r *bareRun) sampleQueries(t bareTexts) (queries []string, words [][]string) {
 	rng := rand.New(rand.NewPCG(r.seed, 3))
 	for len(queries) < r.queries {
@@ -380,8 +380,8 @@ func (t timings) sum() (sum time.Duration) {
 	return sum
 }
 
-// alike returns the number of queries for which two engines find the same texts in any
-// order, and the number for which the order and all bits of the scores are the same.
+// alike counts the queries for which two engines find the same texts in any order, and the queries for which
+// also the order and every bit of the scores are equal.
 func alike(a, b bareEngine, queries []string, words [][]string) (lists, bits int) {
 	type hit struct {
 		number uint64

@@ -160,8 +160,7 @@ func logSize(m *oxbow.Memory) (int64, error) {
 	return s.Used, err
 }
 
-// rewrittenSize returns the size of a log that contains only the entries and the number of changes
-// that are kept.
+// rewrittenSize returns the size of a log with only the entries and the kept changes.
 func (r *churnRun) rewrittenSize(ctx context.Context, dir string) (bytes int64, err error) {
 	m, err := oxbow.Open(filepath.Join(dir, "held.oxbow"), nil)
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processorTime returns the processor time of all threads of this process, with the
-// resolution of the scheduler.
+// processorTime returns the processor time of all threads in this process, with the scheduler's resolution.
 func processorTime() (time.Duration, bool) {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {

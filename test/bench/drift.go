@@ -18,8 +18,8 @@ import (
 	"strings"
 )
 
-// driftCommand measures the placing of annotations in histories of repositories, and in
-// published data of lines with known positions.
+// driftCommand measures how annotations are placed in the histories of repositories, and in published data
+// about lines with known positions.
 func driftCommand(b *bench, fs *flag.FlagSet) func(ctx context.Context) error {
 	var repos []string
 	fs.Func("repo", "a git repository, as `[NAME=]DIR`; may be repeated", func(s string) error {

@@ -1,5 +1,5 @@
-// This file builds anchors and their true positions from the history of a repository: lines
-// and blocks of files at one commit, and their positions at a later commit.
+// This file builds anchors and their true positions from a repository's history: lines and blocks in files at
+// one commit, and their positions at a later commit.
 //
 // The true positions are computed in small steps. git diff with rename detection compares each
 // commit between the two, along first parents, with its parent. A line that the diff does not touch
@@ -222,15 +222,15 @@ func parseChunk(l string) (c chunk, n, m int, err error) {
 	return c, n, m, err
 }
 
-// fate tells where a line of an old commit is in a later commit. to is the line's index there, or
-// -1 if the line is gone. reworded is set if the text of the line changed on the way.
+// fate is the position of an old commit's line in a later commit. to is the line's index there, or -1 if the
+// line is gone. reworded is set if the line's text changed on the way.
 type fate struct {
 	to       int
 	reworded bool
 }
 
-// follow returns the fates at commit j of the first n lines of a file at commit i, and the
-// name of the file at commit j, which is "" if the file was deleted.
+// follow returns the fates at commit j of a file's first n lines at commit i, and the file's name at commit j,
+// which is "" if the file was deleted.
 func (h *history) follow(file string, n, i, j int) (to []fate, name string) {
 	to = make([]fate, n)
 	for k := range to {

@@ -116,9 +116,9 @@ func (c *clone) checkout(ctx context.Context, commit string) error {
 // that name.
 const driftDir = ".drift/annotations"
 
-// placeAll annotates the anchors of pairs of the same two commits at A, checks out B, and
-// resolves the annotations there: first with git, then without. Before the second pass, it
-// moves the sidecar files of renamed files. It returns the spots by pair and anchor.
+// placeAll annotates the anchors at commit A, checks out commit B, and resolves the annotations there: first
+// with git, then without. All pairs must have the same two commits. Before the second pass, it moves the
+// sidecar files of renamed files. It returns the spots by pair and anchor.
 func (c *clone) placeAll(ctx context.Context, pairs []pair) (with, without [][]spot, err error) {
 	if err := c.checkout(ctx, pairs[0].a); err != nil {
 		return nil, nil, err
@@ -256,7 +256,7 @@ func (c *clone) text(ctx context.Context, commit, file string) ([]string, error)
 // doubted is the confidence below which edited lines do not count as found.
 const doubted = .5
 
-// tally counts the results of one way for one kind of anchors.
+// tally counts the results that one way of placing has for one kind of anchors.
 type tally struct {
 	// Anchors that are unchanged and in one piece.
 	stand, right, wrong, missed int

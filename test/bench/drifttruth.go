@@ -1,5 +1,4 @@
-// This file computes the effect of one commit on the lines of a file: which are unchanged,
-// moved or reworded.
+// This file computes the effect of one commit on a file: which lines are unchanged, moved or reworded.
 
 package main
 
@@ -199,7 +198,7 @@ func countPairs(s string) letterPairs {
 	return p
 }
 
-// alike returns the number of common pairs, times two, divided by the number of all pairs.
+// alike returns twice the number of common pairs divided by the number of all pairs.
 func (p letterPairs) alike(q letterPairs) float64 {
 	all := p.all + q.all
 	if all == 0 {

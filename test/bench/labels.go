@@ -120,8 +120,8 @@ type verdicts struct {
 	right []bool
 }
 
-// at returns the share of the hidden labels with a proposal of at least this confidence, and the share
-// of these proposals that is right.
+// at returns for how many hidden labels there is a proposal with at least this confidence, and how many of
+// these proposals are right, both as shares.
 func (v verdicts) at(least float64) (said, right float64) {
 	n, k := 0, 0
 	for i, c := range v.sure {
@@ -170,8 +170,8 @@ func (v verdicts) cells() []string {
 	return append(cs, fmt.Sprintf("%.3f", v.calibration()))
 }
 
-// leaveOut hides the project of a share of the entries and judges the proposals for these entries. With
-// whole, it also hides the project of the first entry on all entries of that project.
+// leaveOut hides the project on a share of the entries and judges the proposals for these entries. With whole,
+// it also hides the project of the first entry on all entries of that project.
 func leaveOut(ctx context.Context, es []labelledEntry, share float64, whole bool, seed uint64) (v verdicts, err error) {
 	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	if err != nil {

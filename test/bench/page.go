@@ -159,9 +159,9 @@ func readResults(file string) ([]result, error) {
 // columns and rows are selected.
 var slot = regexp.MustCompile(`(?s)<!-- table (\S+)((?: \d+)*)(?: /([^\n]*)/)? -->\n.*?<!-- end -->`)
 
-// fillPage returns the page with tables generated from the results. It returns an error if no result
-// has the name of a table, if the page shows no table of a measurement, or if a place has no end before
-// the next place begins.
+// fillPage returns the page with tables generated from the results. It returns an error if the results lack a
+// table of the page, if the page lacks all tables of a measurement, or if a place does not end before the next
+// place begins.
 func fillPage(page string, results []result) (string, error) {
 	shown := map[string]bool{}
 	var wrong []error

@@ -93,9 +93,9 @@ func sameTop(got, all []foundText, limit int) error {
 	return nil
 }
 
-// longest returns the limit for a list that is long enough to check a shorter one. Texts that look like
-// turns of a conversation are ranked again among the best thirty for limits of up to twenty, and among
-// more texts for larger limits, so the limit is twice peerLimit for them.
+// longest returns the limit for a list that is long enough to check a shorter one. Texts that look like turns
+// of a conversation are ranked again: among the best thirty if the limit is at most twenty, otherwise among
+// more texts. For such texts, longest returns twice peerLimit.
 func longest(hits []foundText, texts []string) int {
 	if slices.ContainsFunc(hits, func(f foundText) bool { return analysis.IsTurn(texts[f.number]) }) {
 		return 2 * peerLimit

@@ -1,6 +1,5 @@
-// This file implements the command profiles. For a store that is shared by several people, it measures
-// how much of the text shown to the model belongs to other subjects, and how much of the needed text is
-// included.
+// This file implements the command profiles. For a store that several people share, it measures how much text
+// that the model gets is about other subjects, and how much needed text is included.
 
 package main
 

@@ -37,8 +37,8 @@ type peerRule struct {
 	TP, FP          []string
 }
 
-// peerAllow is an allow list of a rule: if one of the conditions matches, or with And if all match, a
-// finding is no secret. Paths is the number of conditions on the path.
+// peerAllow is an allow list of a rule. A finding is not a secret if one of the conditions matches or, with
+// And, if all match. Paths is the number of conditions on the path.
 type peerAllow struct {
 	Target             string
 	And                bool
@@ -204,8 +204,8 @@ func writeRule(b *strings.Builder, r peerRule, keywords []string, short string) 
 // have no digits, so they are applied to words only.
 var lettersAlone = []string{`^[a-zA-Z_.-]+$`, `s\.[A-Za-z]{24}`}
 
-// farBefore is the maximum distance in bytes between the beginning of a match of unlimited length and
-// its keyword.
+// farBefore is the maximum number of bytes between the beginning of a match and its keyword, if the match may
+// be arbitrarily long.
 const farBefore = 512
 
 // matchStart returns where matches begin: the maximum number of bytes before a keyword, or "=" if matches

@@ -93,8 +93,8 @@ type wholeRun struct {
 	imported   bool           // the entries of the home were imported
 }
 
-// wholeCost contains the medians of a command's elapsed time and processor time, and the highest memory
-// of all runs.
+// wholeCost contains a command's median elapsed time, its median processor time, and the highest memory of all
+// runs.
 type wholeCost struct {
 	name       string
 	clock, cpu time.Duration

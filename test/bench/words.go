@@ -48,8 +48,7 @@ func runWords(b *bench, fl *flag.FlagSet) func(context.Context) error {
 // leastShare is the number of texts in a thousand that must contain a term, so that the term is common.
 const leastShare = 2
 
-// printShares prints each common term that consists of letters, and the number of texts in a thousand that
-// contain it.
+// printShares prints each common term that consists of letters, and how many texts in a thousand contain it.
 func (b *bench) printShares(ctx context.Context, texts func(func(string) bool), n int) {
 	an := analysis.NewAnalyzer()
 	df := map[string]int{}

@@ -29,7 +29,7 @@ var (
 	errLost     = fmt.Errorf("%w: the browser has thrown the file away", syscall.EIO)
 )
 
-// accessMode is the mask of the flags for reading and writing, of which a file has exactly one.
+// accessMode is the mask for the flags that select reading and writing. A file has exactly one of these flags.
 const accessMode = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
 
 // file is an open file.

@@ -258,8 +258,8 @@ func (f *FS) stamp(before float64) float64 {
 	return max(float64(f.clock().UnixNano())/1e6, before+tick)
 }
 
-// tick is the minimum time between two changes of a file in milliseconds, about a microsecond.
-// Floating-point numbers for current times have a precision of a quarter of it.
+// tick is the minimum time between two changes of a file in milliseconds, about a microsecond. At current
+// times, neighbouring floating-point numbers are a quarter of a tick apart.
 const tick = 1.0 / 1024
 
 // node is a row of the object store "nodes".

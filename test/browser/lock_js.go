@@ -19,12 +19,12 @@ const (
 	exclusive = "exclusive"
 )
 
-// openLock returns the name of the Web Lock of an open file. All that have the file open hold the lock
-// in mode shared. To delete the bytes, a page takes it in mode exclusive. The lock ends with the page,
-// so that a page that has ended does not keep a file.
+// openLock returns the name of an open file's Web Lock. All that have the file open hold the lock in mode
+// shared. To delete the bytes, a page takes it in mode exclusive. The lock ends with the page, so that a page
+// that has ended does not keep a file.
 func (f *FS) openLock(ino float64) string { return fmt.Sprintf("oxbow/%s/open/%.0f", f.name, ino) }
 
-// writeLock returns the name of the Web Lock that implements the lock of a file.
+// writeLock returns the name of the Web Lock that implements a file's lock.
 func (f *FS) writeLock(ino float64) string { return fmt.Sprintf("oxbow/%s/lock/%.0f", f.name, ino) }
 
 // hold is a held Web Lock. The browser releases it when the promise that was returned to the browser is

@@ -130,8 +130,7 @@ func (o Op) String() string {
 	return s
 }
 
-// Fault makes an operation fail. It affects the first operation of one of the Kinds with a
-// number of at least At.
+// Fault makes an operation fail. It affects the first operation from number At on that is of one of the Kinds.
 type Fault struct {
 	At      int
 	Kinds   Kind  // 0 means any
@@ -141,8 +140,8 @@ type Fault struct {
 	Done    bool  // perform the operation despite the error
 }
 
-// Disk simulates a disk that loses data which was not synced. Its methods and those of its
-// processes are safe for concurrent use.
+// Disk simulates a disk that loses data which was not synced. The methods of a disk and of its processes are
+// safe for concurrent use.
 type Disk struct {
 	mu        sync.Mutex // guards all following fields
 	live      *vfs.Mem   // contents as processes see them (page cache)

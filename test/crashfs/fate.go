@@ -41,8 +41,8 @@ func (f writeFate) describe(op string) string {
 	return "kept " + op
 }
 
-// applyTo applies the surviving part of the operation to the bytes of a file. applyTo modifies buf,
-// and returns buf or a new slice with the result.
+// applyTo applies the surviving part of the operation to a file's bytes. It modifies buf, and returns buf or a
+// new slice with the result.
 func (op *dataOp) applyTo(buf []byte, f writeFate) []byte {
 	if f.form == fateLost {
 		return buf
@@ -64,8 +64,8 @@ func (op *dataOp) applyTo(buf []byte, f writeFate) []byte {
 	return buf
 }
 
-// endOffset returns the minimum length of the file after the surviving part of a write, or 0 if
-// the operation does not extend the file.
+// endOffset returns the minimum length that the file has after the surviving part of a write, or 0 if the
+// operation does not extend the file.
 func (op *dataOp) endOffset(f writeFate) int64 {
 	switch {
 	case f.form == fateLost || op.op.Kind == Truncate:

@@ -69,7 +69,7 @@ func (d *Disk) EachSketch(yield func(im *Sketch) bool) {
 	})
 }
 
-// imageEnumerator is the state of one call of EachImage or EachSketch.
+// imageEnumerator is the state of one EachImage or EachSketch call.
 type imageEnumerator struct {
 	state    *diskState
 	yield    func(*Sketch) bool
@@ -158,7 +158,7 @@ func (e *imageEnumerator) chooseNames(keep []bool) bool {
 	return true
 }
 
-// buildTree builds the names that remain, and a hash of what they refer to.
+// buildTree builds the names that remain, and a hash of their files and directories.
 func (e *imageEnumerator) buildTree(keep []bool) (fileTree, uint64) {
 	dirs := make(map[uint64]map[string]uint64)
 	var lostNames []string

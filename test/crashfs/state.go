@@ -31,7 +31,7 @@ type inode struct {
 
 	base     []byte    // durable bytes of a file
 	isShared bool      // other states use base too, so it must be copied before writing
-	ops      []*dataOp // pending operations, those of a failed Sync first
+	ops      []*dataOp // pending operations, beginning with the operations of a failed Sync
 }
 
 // dataOp is a pending write or truncation. It is immutable.

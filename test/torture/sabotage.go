@@ -172,7 +172,7 @@ func runMutants(args []string, stdout, stderr io.Writer) int {
 // recoveryCampaign is the hunt that runs the campaign with damaged memories.
 const recoveryCampaign = "./test/torture/recovery TestRecovery"
 
-// ofStore is the beginning of a hunt that is a test of the log store.
+// ofStore is the beginning of a hunt that runs a test of the log store.
 const ofStore = "./internal/log/logstore "
 
 // ofTree is the package of dump and load, and ofTwoSides the campaign over trees that two sides edit.

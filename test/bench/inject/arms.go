@@ -17,15 +17,15 @@ type Arm string
 // Arms, with the result that is counted for each: prompts for which a right unit was shown,
 // prompts for which any unit was shown, or prompts for which a unit was shown again.
 const (
-	Own          Arm = "own"          // a question that the memory answers: right shown
-	Foreign      Arm = "foreign"      // one that another memory of the set answers: anything shown
-	Orders       Arm = "orders"       // work orders: anything shown
-	Unanswerable Arm = "unanswerable" // a question of the memory's subjects without an answer: a payload
-	Again        Arm = "again"        // a prompt that was answered, word for word: a unit again
-	Paraphrase   Arm = "paraphrase"   // the same in other words: a unit again
-	Switch       Arm = "switch"       // own, each session joined with one of another person: right shown
-	Marathon     Arm = "marathon"     // own, next to a session of 1,500 turns of others: right shown
-	Tool         Arm = "tool"         // own, where only a tool printed the answer: that shown
+	Own          Arm = "own"          // question that the memory answers; counted: the right entry is shown
+	Foreign      Arm = "foreign"      // question that another memory of the set answers; counted: any entry is shown
+	Orders       Arm = "orders"       // work order; counted: any entry is shown
+	Unanswerable Arm = "unanswerable" // question about the memory's subjects without an answer; counted: a payload
+	Again        Arm = "again"        // prompt that was answered before, word for word; counted: a unit is shown again
+	Paraphrase   Arm = "paraphrase"   // such a prompt in other words; counted: a unit is shown again
+	Switch       Arm = "switch"       // like own, with another person's session joined to each; counted as in own
+	Marathon     Arm = "marathon"     // like own, next to a session with 1,500 turns by others; counted as in own
+	Tool         Arm = "tool"         // like own, if only a tool printed the answer; counted: that output is shown
 )
 
 // Arms returns the arms in the order of a table.

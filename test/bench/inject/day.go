@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/gate"
 )
 
-// Day is the cost of the prompts of days.
+// Day is the cost of a day's prompts.
 type Day struct {
 	Prompts  int `json:"prompts"`
 	Payloads int `json:"payloads"`

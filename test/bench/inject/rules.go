@@ -36,8 +36,8 @@ type Rule struct {
 // Ours is the name of oxbow's rule.
 const Ours = "oxbow"
 
-// fixed is a threshold of the strength for all memories. With it, 5 % of the foreign
-// questions in the development half of LongMemEval get a payload.
+// fixed is a threshold of the strength for all memories. With this floor, 5 % of the foreign questions in
+// LongMemEval's development half get a payload.
 const fixed = 2.36
 
 // Rules returns the rules that are compared. The last rule is oxbow's. Each other rule ranks by

@@ -84,8 +84,8 @@ func ofQuestion(q *quality.Question, _ int) *Store {
 	return s
 }
 
-// say adds a message. A unit begins with each message of the person, and with the first
-// message of a session, which begins at unit first.
+// say adds a message. A unit begins with each message of the person, and with a session's first message. The
+// first message of this session begins unit first.
 func (s *Store) say(first int, role, text string) {
 	switch {
 	case role == "user":

@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// joinStores mixes the sessions of two stores: each session of the result begins with one subject
-// and continues with another. If s has only one session, joinStores inserts pieces of the other
-// store's session into that session.
+// joinStores mixes the sessions of two stores, so that each session begins with one subject and continues with
+// another. If s has only one session, joinStores inserts pieces of the other store's session into that session.
 func (s *Store) joinStores(o *Store) *Store {
 	j := *s
 	j.Units = nil

@@ -127,9 +127,9 @@ func (p *publishedChat) chat() (*Chat, error) {
 	return c, nil
 }
 
-// makeCases returns two cases for a chat, one with its messages and one with its exchanges, and
-// the number of sources that are not messages of the chat. An exchange is a message of the
-// person with all following messages up to the person's next message.
+// makeCases returns two cases for a chat, one with its messages and one with its exchanges. It also returns the
+// number of sources that are not in the chat. An exchange is a message of the person with all following
+// messages up to the person's next message.
 func (c *Chat) makeCases() (cs []Case, lost int) {
 	turns, pairs := Case{Unit: "turns"}, Case{Unit: "exchanges"}
 	known := map[int]string{} // ID of a message to the ID of its exchange

@@ -74,9 +74,8 @@ func ndcg(ranking []string, right map[string]bool, k int) float64 {
 	return dcg(ranking, right, k) / ideal(len(right), k)
 }
 
-// ndcgRetrieved returns the dcg of the first k entries divided by the maximum for any order
-// of these entries, so that missing entries do not matter. It is at least as high as ndcg,
-// and 0 if none of the entries is right.
+// ndcgRetrieved returns the dcg of the first k entries divided by the maximum that any order of them has, so
+// that missing entries do not matter. It is at least as high as ndcg, and 0 if none of the entries is right.
 func ndcgRetrieved(ranking []string, right map[string]bool, k int) float64 {
 	n := countFound(ranking, right, k)
 	if n == 0 {

@@ -18,8 +18,7 @@ type QuestionScore struct {
 	Any5     float64 `json:"recall_any@5"`
 }
 
-// Difference is the mean of the differences between pairs, and the bounds of its 95 %
-// interval.
+// Difference is the mean difference between pairs, with the bounds of its 95 % interval.
 type Difference struct{ Mean, Low, High float64 }
 
 // PairedDifference returns the mean of the differences and its interval by the normal
@@ -44,8 +43,7 @@ func PairedDifference(differences []float64) Difference {
 	return Difference{mean, mean - reach, mean + reach}
 }
 
-// Comparison is the comparison of a ranking now and before, for one set and one kind of
-// entries.
+// Comparison compares a ranking now and before, for one set and one kind of entries.
 type Comparison struct {
 	Set, Unit, Ranking string
 	N                  int

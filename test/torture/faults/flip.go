@@ -269,8 +269,8 @@ func checkNamed(err error, size int, damaged bool) error {
 	return nil
 }
 
-// undamagedRecords returns the number of undamaged records that are at their original position, and the number of
-// changes in these records.
+// undamagedRecords returns how many undamaged records are at their original position, and how many changes
+// these records contain.
 func (s *flipStore) undamagedRecords(b []byte) (records, changes int) {
 	for _, r := range s.records {
 		if r.to <= len(b) && bytes.Equal(b[r.from:r.to], s.file[r.from:r.to]) {

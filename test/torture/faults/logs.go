@@ -193,7 +193,7 @@ func logSeed(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 
 // may returns an error for records that no crash can leave.
 func (l *logRun) may(got []string) error {
-	// The log must hold all acknowledged records, and then the first of those in flight.
+	// The log must hold all acknowledged records, and then any number of the records in flight, in order.
 	all := slices.Concat(l.acked, l.fly)
 	n := len(got)
 	isPossibleCount := len(l.acked) <= n && n <= len(all)

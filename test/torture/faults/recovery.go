@@ -15,9 +15,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// inFlight returns what a caller does after a crash: usually it repeats the interrupted step
-// with a different text of the same length. The new record then has the length of the torn
-// record. In this case, a torn record that was left in place could become valid again.
+// inFlight returns the step that a caller makes after a crash. Usually the step repeats the interrupted step
+// with a different text of the same length. The new record then has the length of the torn record. In this
+// case, a torn record that was left in place could become valid again.
 func (r *crashRun) inFlight(acked int, h uint64) workload.Step {
 	var steps []workload.Step
 	for _, st := range r.s.Steps {

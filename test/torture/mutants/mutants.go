@@ -239,8 +239,8 @@ func (m Mutant) Build(ctx context.Context, root, dir string) (string, error) {
 	return program, nil
 }
 
-// Test runs one test of a package of the library with the mutant. noticed reports whether the test
-// fails, which is the desired result.
+// Test runs one test of a library package with the mutant. noticed reports whether the test fails, which is the
+// desired result.
 func (m Mutant) Test(ctx context.Context, root, dir, pkg, test string) (noticed bool, err error) {
 	overlay, err := m.Overlay(root, dir)
 	if err != nil {

@@ -107,7 +107,7 @@ func text(res *mcp.CallToolResult) string {
 	return b.String()
 }
 
-// refusal returns the reason of a refusal for the error text of a tool.
+// refusal returns the reason for a refusal from the error text of a tool.
 func refusal(s string) string {
 	switch {
 	case strings.Contains(s, "changed since it was read"):

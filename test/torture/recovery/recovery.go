@@ -78,8 +78,8 @@ func (d Damage) String() string {
 		d.Derived&withSnapshot != 0, d.Derived&withIndex != 0, d.Derived&withLock != 0)
 }
 
-// RecordDamages returns a damage to each record, and damages that cut whole records off the
-// end of the file, with all combinations of derived files.
+// RecordDamages returns a damage to each record, and damages that cut whole records off the end, each with all
+// combinations of derived files.
 func (s *Store) RecordDamages() (all []Damage) {
 	for i, r := range s.records {
 		all = append(all, Damage{"changed", (r.from + r.to) / 2, (r.from+r.to)/2 + 1, i % derivedSets})
@@ -538,7 +538,7 @@ func (x *trial) isHopeless() bool {
 	return !header && (n == 0 || (n < 2 && x.derived&withLock == 0))
 }
 
-// isTraceless reports whether only the end of the file is missing, without any trace of it.
+// isTraceless reports whether only the end of the file is missing, and nothing shows that there was more.
 func (x *trial) isTraceless() bool {
 	end := len(bytes.TrimRight(x.damaged, "\x00"))
 	last := headerSize

@@ -51,7 +51,7 @@ type Store struct {
 	states  []entries // all states of the store, starting with the first state in the log
 }
 
-// UsedBytes returns the number of bytes of the file that are in use.
+// UsedBytes returns how many bytes of the file are in use.
 func (s *Store) UsedBytes() int { return s.records[len(s.records)-1].to }
 
 // now returns the entries of the sound store.

@@ -233,8 +233,8 @@ func (w *World) Step(st Step) error {
 	return nil
 }
 
-// settle fills in what a Retry repeats. A batch in the middle of the Retry comes too late
-// for that.
+// settle sets the operations and the op ID of a Retry, which repeats the last batch. A batch in the middle of
+// the Retry comes too late.
 func (w *World) settle(st Step) Step {
 	isOpen := st.Kind == Retry && st.OpID == ""
 	if isOpen && w.last != nil {
