@@ -66,7 +66,7 @@ func onFile[In, Out any](
 		return out, adviseOnFile(err)
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	at, err := mem.env.target(b, arg)
+	at, err := mem.env.parseLineRange(b, arg)
 	if err != nil {
 		return out, adviseOnFile(err)
 	}
@@ -127,8 +127,8 @@ func adviseOnFile(err error) error {
 
 var lineRange = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+?):([0-9]+)(?:-([0-9]+))?$`) })
 
-// target parses FILE[:A[-B]].
-func (env *environment) target(b *annotate.Store, arg string) (target, error) {
+// parseLineRange parses FILE[:A[-B]].
+func (env *environment) parseLineRange(b *annotate.Store, arg string) (target, error) {
 	if err := verb.CheckText("FILE", arg); err != nil {
 		return target{}, badArgument(err)
 	}

@@ -14,11 +14,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// finish prepares all commands below c. Before a command runs, its arguments are unmarked, and wrong
+// prepareCommands prepares all commands below c. Before a command runs, its arguments are unmarked, and wrong
 // arguments are reported as misuse.
-func finish(c *cobra.Command) {
+func prepareCommands(c *cobra.Command) {
 	for _, sub := range c.Commands() {
-		finish(sub)
+		prepareCommands(sub)
 		isBare := !sub.HasSubCommands() && !strings.Contains(sub.Use, " ")
 		if isBare && sub.Args == nil {
 			sub.Args = argCount(0, 0, "no arguments")

@@ -75,7 +75,7 @@ func (env *environment) bench(ctx context.Context, args []string) error {
 	}
 	defer vfs.RemoveTree(dir)
 	program := filepath.Join(dir, name)
-	env.note("building %s", source)
+	env.printNote("building %s", source)
 	if err := env.startProgram(ctx, []string{goTool, "build", "-C", source, "-o", program, "."}); err != nil {
 		return err
 	}

@@ -82,7 +82,7 @@ func (mem *openMemory) tellHeldBack(ctx context.Context) {
 		return
 	}
 	if n := mem.heldBackCount(ctx); n > 0 {
-		mem.env.note("%s for your approval: oxbow approve", count(n, "entry waits", "entries wait"))
+		mem.env.printNote("%s for your approval: oxbow approve", count(n, "entry waits", "entries wait"))
 	}
 }
 

@@ -37,7 +37,7 @@ this variable, oxbow keeps the whole history.`,
 			return fmt.Sprintf(
 				"Drop %s from before %s for good? oxbow undo no longer reaches them.",
 				would.DroppedCounts(),
-				mem.env.date(moment(would.Before)),
+				mem.env.date(parseMoment(would.Before)),
 			)
 		},
 	}, func(in maintenance.CompactIn) (bool, error) {

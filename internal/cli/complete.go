@@ -180,9 +180,9 @@ func (mem *openMemory) labelValues(ctx context.Context, key string) (found []str
 	return found
 }
 
-// completeTerms returns the keys of filter terms and, if start has a key, the terms with the values of
-// that key. Values with spaces or quotes are left out, because a shell would remove the quotes
-// that they need.
+// completeTerms returns the keys of filter terms. If start has a key already, it returns the terms with that
+// key's values. Values with spaces or quotes are left out, because a shell would remove the quotes that they
+// need.
 func (mem *openMemory) completeTerms(ctx context.Context, start string) (found []string) {
 	key := strings.TrimLeft(start, "+-")
 	not := start[:len(start)-len(key)]

@@ -45,7 +45,7 @@ func (env *environment) readFile(name string) (string, error) {
 // readStdin reads content from standard input up to its end.
 func (env *environment) readStdin() (string, error) {
 	if env.StdinTerm {
-		env.note("reading from the terminal; end with Ctrl-D (Ctrl-Z and Enter on Windows)")
+		env.printNote("reading from the terminal; end with Ctrl-D (Ctrl-Z and Enter on Windows)")
 	}
 	return readAll(env.Stdin, stdinName)
 }

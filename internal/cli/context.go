@@ -100,7 +100,7 @@ func (mem *openMemory) openSession(ctx context.Context, in profiles.OpenSessionI
 		Handoff *verb.HandoffOut `json:"handoff"`
 		Text    string           `json:"text"`
 	}{out.Handoff, out.Handoff.Text()}
-	return answer[any](mem, whole, func(any) { mem.env.text(whole.Text) })
+	return answer[any](mem, whole, func(any) { mem.env.printText(whole.Text) })
 }
 
 // printLayoutContext prints the context that the system of another layout would put before the model.
@@ -151,13 +151,13 @@ func (mem *openMemory) printLayoutContext(ctx context.Context, d layout.Dialect,
 		return err
 	}
 	if caution := layout.Caution(got, mem.finder.repeatsOthers); caution != "" {
-		mem.env.note("%s", strings.Trim(caution, "()\n"))
+		mem.env.printNote("%s", strings.Trim(caution, "()\n"))
 	}
 	switch {
 	case len(got.Parts) == 0 && len(got.Cut) > 0:
-		mem.env.note("nothing fits the budget; --manifest says what was cut")
+		mem.env.printNote("nothing fits the budget; --manifest says what was cut")
 	case len(got.Parts) == 0:
-		mem.env.note("%s would put nothing before the model yet", d.Name)
+		mem.env.printNote("%s would put nothing before the model yet", d.Name)
 	}
 	return nil
 }
@@ -189,15 +189,15 @@ func (env *environment) showSelectionOrManifest(out verb.SelectionOut, manifest 
 
 // showSelection prints the text byte for byte in a pipe, where other programs read it. A report is for readers.
 func (env *environment) showSelection(out verb.SelectionOut) {
-	env.text(out.Text)
+	env.printText(out.Text)
 	for _, n := range out.Notes {
-		env.note("%s", n)
+		env.printNote("%s", n)
 	}
 	switch {
 	case out.Inside == 0:
-		env.note("the selection holds no entries; --manifest says what it is made of")
+		env.printNote("the selection holds no entries; --manifest says what it is made of")
 	case out.Text == "":
-		env.note("nothing fits the budget; --manifest says what was cut")
+		env.printNote("nothing fits the budget; --manifest says what was cut")
 	}
 }
 
@@ -206,7 +206,7 @@ func (env *environment) showTextOrManifest(text, manifest string, wantsManifest 
 	if wantsManifest {
 		env.showManifest(manifest)
 	} else {
-		env.text(text)
+		env.printText(text)
 	}
 }
 

@@ -70,12 +70,12 @@ func (mem *openMemory) convert(ctx context.Context, in transfer.ConvertIn) (err 
 	out, err := attempt(ctx, mem, transfer.Convert, in)
 	if e, ok := errors.AsType[*transfer.RefusedError](err); ok {
 		// These lines are printed here, beside the error, because a call that failed has no report.
-		shown := few(e.Refused)
+		shown := firstItems(e.Refused)
 		for _, r := range shown {
-			mem.env.note("%s: %s", nameText(r.Name), clean(r.Why))
+			mem.env.printNote("%s: %s", nameText(r.Name), clean(r.Why))
 		}
 		if n := len(e.Refused) - len(shown); n > 0 {
-			mem.env.note("and %d more", n)
+			mem.env.printNote("and %d more", n)
 		}
 		if in.Adapt {
 			return &hintedError{err, "rename, approve or forget them first, or choose another layout"}

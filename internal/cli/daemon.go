@@ -53,6 +53,6 @@ func (mem *openMemory) daemonRoot(d Daemon) *cobra.Command {
 	version := versionCommand(mem.env)
 	version.Example = "  " + mem.env.name + " version"
 	root.AddCommand(mem.setUpServe(d.Serve), version)
-	finish(root)
+	prepareCommands(root)
 	return root
 }

@@ -64,7 +64,7 @@ func (mem *openMemory) demoPages(ctx context.Context, run runner, dir, home stri
 			return err
 		}
 	}
-	mem.env.note("a small team's memory, in a throw-away home that Ctrl-C removes")
+	mem.env.printNote("a small team's memory, in a throw-away home that Ctrl-C removes")
 	mem.sample, mem.finder.homeFlag = true, home
 	return mem.ui(ctx, uiIn{}, "")
 }

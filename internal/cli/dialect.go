@@ -39,7 +39,7 @@ func (mem *openMemory) layoutOptions(home string, how access) (layout.Options, e
 	o := layout.Options{FS: fsys, Path: home, Agent: mem.agentFlag, Zone: mem.env.Now().Location(),
 		Memory: oxbow.Options{Clock: mem.env.Now, Rand: mem.env.Rand, Source: src, SealAfter: mem.sealAfter,
 			ReadOnly: how == look, Screen: mem.screening().ForMemory(new(*oxbow.Memory))},
-		Warn: func(message string) { mem.env.note("%s", message) },
+		Warn: func(message string) { mem.env.printNote("%s", message) },
 	}
 	wd, err := mem.env.absolutePath(".")
 	if err != nil {

@@ -78,7 +78,7 @@ func (mem *openMemory) editEntry(ctx context.Context, name string) (out editOut,
 		return out, misusef("to bring it back: oxbow restore "+
 			quoteName(name), "%s is a version of the past, and cannot be edited", name)
 	}
-	draft := editing{name: entry.Name, ext: ".md", again: "oxbow edit " + quoteName(entry.Name)}
+	draft := editedText{name: entry.Name, ext: ".md", again: "oxbow edit " + quoteName(entry.Name)}
 	err = mem.finder.withEditor(&draft, was, func(text string) error {
 		// Editors add a line break at the end. This alone is not a change.
 		if !strings.HasSuffix(was, "\n") {
@@ -124,15 +124,15 @@ func (mem *openMemory) forgotten(ctx context.Context, e verb.Entry) string {
 	)
 }
 
-// editing describes a text that is open in an editor: the text's name, the extension of the
+// editedText describes a text that is open in an editor: the text's name, the extension of the
 // temporary file, the command to edit the text again, and a hint on how to restore the entry if it
 // was forgotten meanwhile.
-type editing struct{ name, ext, again, back string }
+type editedText struct{ name, ext, again, back string }
 
 // withEditor opens a text in an editor and calls use with the edited text. If anything fails, the
 // edited text is saved in a file below the home, and the error contains the file's path. The file
 // exists from the beginning, so that neither a killed process nor a full disk loses the text.
-func (finder *homeFinder) withEditor(e *editing, was string, use func(text string) error) error {
+func (finder *homeFinder) withEditor(e *editedText, was string, use func(text string) error) error {
 	dir, err := finder.editDir()
 	if err != nil {
 		return fmt.Errorf("making a file to edit: %w", err)
@@ -171,7 +171,7 @@ func (finder *homeFinder) editDir() (string, error) {
 
 // keepUnsaved moves an edited file that could not be used to the directory for unsaved texts, and adds
 // the file's new path to the error.
-func keepUnsaved(e editing, file string, cause error) error {
+func keepUnsaved(e editedText, file string, cause error) error {
 	dir := filepath.Dir(file)
 	kept := filepath.Join(
 		filepath.Dir(dir),

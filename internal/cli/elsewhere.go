@@ -52,7 +52,7 @@ func (finder *homeFinder) placeElsewhere() (verb.Place, error) {
 
 // startElsewhere opens the port and starts the storage of the memories, if the memories are not
 // files. The returned function stops the storage.
-func (mem *openMemory) startElsewhere(ctx context.Context, address *listening) (stop func() error, err error) {
+func (mem *openMemory) startElsewhere(ctx context.Context, address *runningServer) (stop func() error, err error) {
 	none := func() error { return nil }
 	if mem.elsewhere == nil {
 		return none, nil
@@ -64,7 +64,7 @@ func (mem *openMemory) startElsewhere(ctx context.Context, address *listening) (
 	if err := mem.listen(ctx, address); err != nil {
 		return none, err
 	}
-	mem.elsewhere.memories, err = mem.elsewhere.start(ctx, home, mem.env.note)
+	mem.elsewhere.memories, err = mem.elsewhere.start(ctx, home, mem.env.printNote)
 	if err != nil {
 		return none, badArgument(errors.Join(err, address.port.Close()))
 	}

@@ -1,4 +1,4 @@
-// This file defines Env, the interface of a run to the outside world, and the environment of a run.
+// This file defines Env, through which a run reaches the outside world, and the environment of a run.
 
 package cli
 

@@ -102,10 +102,10 @@ func (mem *openMemory) export(ctx context.Context, in transfer.ExportIn, file st
 	if file == "" || file == "-" {
 		err := write(mem.env.Stdout)
 		if err == nil && out.Entries == 0 {
-			mem.env.note("no entry was selected: nothing was written")
+			mem.env.printNote("no entry was selected: nothing was written")
 		}
 		if out.Withheld > 0 {
-			mem.env.note("%s", transfer.WithheldNote(out.Withheld))
+			mem.env.printNote("%s", transfer.WithheldNote(out.Withheld))
 		}
 		return err
 	}

@@ -86,8 +86,8 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// hint returns the text that says how to fix an error, or "".
-func hint(err error) string {
+// fixHint returns the text that says how to fix an error, or "".
+func fixHint(err error) string {
 	var m *misuse
 	if errors.As(err, &m) && m.hint != "" {
 		return m.hint
@@ -151,7 +151,7 @@ func badArgument(err error) error {
 
 // wording returns the text of an error and the next step for the person.
 func wording(err error) (message, next string) {
-	message, next = text.Uncapitalize(err.Error()), hint(err)
+	message, next = text.Uncapitalize(err.Error()), fixHint(err)
 	if errors.Is(err, context.Canceled) {
 		message = "stopped"
 		var own *hintedError // such as the path at which an edited text was saved

@@ -8,8 +8,8 @@ const (
 	fewItems  = 5  // number of items printed from a longer list
 )
 
-// few returns all items, or the first few of a long list.
-func few[T any](items []T) []T {
+// firstItems returns all items, or the first few of a long list.
+func firstItems[T any](items []T) []T {
 	if len(items) > wholeList {
 		return items[:fewItems]
 	}

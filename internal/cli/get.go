@@ -37,7 +37,7 @@ with --raw, it prints only the content, byte for byte.`,
 			return
 		}
 		if warning := mem.env.warning(oxbow.Trust(out.Trust)); warning != "" {
-			mem.env.note("%s", strings.TrimSpace(warning))
+			mem.env.printNote("%s", strings.TrimSpace(warning))
 		}
 		to := mem.env.Stdout
 		if s, ok := to.(*termtext.Writer); ok {
@@ -55,7 +55,7 @@ with --raw, it prints only the content, byte for byte.`,
 // does not use a report, because it renders the content as Markdown.
 func (env *environment) showEntry(out verb.GetOut) {
 	if warning := env.warning(oxbow.Trust(out.Trust)); warning != "" {
-		env.note("%s", strings.TrimSpace(warning))
+		env.printNote("%s", strings.TrimSpace(warning))
 	}
 	content := ""
 	if out.Entry.Content != nil {

@@ -11,13 +11,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// handoffTokens is the maximum number of tokens that a handoff's profile selects at the start of
-// a session.
+// handoffTokens is the maximum number of tokens that a handoff's profile selects when a session starts.
 const handoffTokens = 2_000
 
-// waitingHandoff returns the name of the open handoff for the session's project, or of an open
-// handoff without a project. It returns "" if there is none that may be shown to a model
-// unasked.
+// waitingHandoff returns the name of the open handoff for the session's project, or otherwise for no project.
+// It returns "" if there is none that may be shown to a model unasked.
 func (mem *openMemory) waitingHandoff(ctx context.Context, dir string) string {
 	project, _ := findProject(dir)
 	waiting, err := run(ctx, mem, verb.WaitingHandoff, verb.WaitingHandoffIn{Project: project})

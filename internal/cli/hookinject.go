@@ -58,9 +58,9 @@ func (mem *openMemory) injector(home string, e session.Event) injector {
 // answer returns the answer to a report, or nil for no answer.
 func (t injector) answer(ctx context.Context, r hook.Report) []byte {
 	switch {
-	case r.AcceptsContext() && t.off():
+	case r.AcceptsContext() && t.isOff():
 	case r.AcceptsContext() && r.Source != "":
-		return t.start(ctx, r)
+		return t.answerStart(ctx, r)
 	case r.AcceptsContext():
 		return t.prompt(ctx, r)
 	case slices.ContainsFunc(r.Events, func(e session.Event) bool { return e.Kind == session.Compact }):
@@ -71,8 +71,8 @@ func (t injector) answer(ctx context.Context, r hook.Report) []byte {
 	return nil
 }
 
-// off reports whether injection is switched off for this session.
-func (t injector) off() bool {
+// isOff reports whether injection is switched off for this session.
+func (t injector) isOff() bool {
 	home := t.home
 	return t.env.Getenv("OXBOW_INJECT") == "off" || t.env.offBy(injection.InjectOff, home, t.event.Dir) ||
 		t.env.offBy(injection.InjectOffFor(t.event.Client), home, t.event.Dir)
@@ -86,11 +86,11 @@ func (env *environment) offBy(name, home, dir string) bool {
 	return injection.OffBy(name, home, dir, wd) != ""
 }
 
-// start answers the start of a session. The start may be reported twice, by the user's hooks and
+// answerStart answers the start of a session. The start may be reported twice, by the user's hooks and
 // the project's hooks. A resumed session still has the context from its beginning, unless the
 // client has compacted or cleared the conversation since. Context that cannot be recorded is not
 // shown.
-func (t injector) start(ctx context.Context, r hook.Report) []byte {
+func (t injector) answerStart(ctx context.Context, r hook.Report) []byte {
 	state := t.state.State()
 	lost := r.Source == "compact" || r.Source == "clear"
 	if lost {
@@ -116,7 +116,7 @@ func (t injector) start(ctx context.Context, r hook.Report) []byte {
 		b.Text = t.withHandoff(ctx, b.Text, waiting)
 	}
 	answer := r.Answer(b.Text)
-	if answer == nil || !t.show(ctx, inject.AtStart, b) {
+	if answer == nil || !t.recordBlock(ctx, inject.AtStart, b) {
 		return nil
 	}
 	return answer
@@ -205,7 +205,7 @@ func (t injector) prompt(ctx context.Context, r hook.Report) []byte {
 		if waiting := t.waitingHandoff(ctx, t.event.Dir); waiting != "" && isNewSession("", state) {
 			b.Text = t.withHandoff(ctx, b.Text, waiting)
 		}
-		if b.Text != "" && t.show(ctx, inject.AtStart, b) {
+		if b.Text != "" && t.recordBlock(ctx, inject.AtStart, b) {
 			begins, state = b.Text, t.state.State()
 		}
 	}
@@ -224,7 +224,7 @@ func (t injector) prompt(ctx context.Context, r hook.Report) []byte {
 		}
 		return b
 	})
-	if b.Text == "" || !t.show(ctx, inject.AtPrompt, b) {
+	if b.Text == "" || !t.recordBlock(ctx, inject.AtPrompt, b) {
 		b.Text = ""
 	}
 	return r.Answer(begins + "\n\n" + b.Text)
@@ -257,9 +257,9 @@ func (t injector) beforeAction(ctx context.Context, state inject.State, files []
 	return out.Block
 }
 
-// show records a block that is about to be put before the model. It returns false if another
+// recordBlock records a block that is about to be put before the model. It returns false if another
 // process shows the same block or if the block cannot be recorded.
-func (t injector) show(ctx context.Context, place string, b inject.Block) bool {
+func (t injector) recordBlock(ctx context.Context, place string, b inject.Block) bool {
 	b.Place, b.Tokens = place, max(b.Tokens, text.EstimateTokens(b.Text))
 	fresh, err := t.state.Add(ctx, b)
 	if err == nil && !fresh {

@@ -83,11 +83,11 @@ func (mem *openMemory) hookLayout(ctx context.Context, client string) []byte {
 		return nil
 	}
 	mem.traceCall(state, &l.report, clean) // such a home has no entries that could be marked
-	if err := l.note(); err != nil {
+	if err := l.appendNotes(); err != nil {
 		maintenance.HookFailure{Client: client, Error: err.Error(), Time: mem.env.Now()}.Record(state)
 	}
 	answer := l.answer(ctx)
-	l.keep(ctx)
+	l.storeSummary(ctx)
 	return append(answer, whys()...)
 }
 
@@ -95,7 +95,7 @@ func (mem *openMemory) hookLayout(ctx context.Context, client string) []byte {
 // layout's system puts before a model, and for a prompt the text that this system recalls.
 func (l layoutHook) answer(ctx context.Context) []byte {
 	in := injector{openMemory: l.openMemory, event: l.event, home: l.home}
-	if !l.report.AcceptsContext() || in.off() {
+	if !l.report.AcceptsContext() || in.isOff() {
 		return nil
 	}
 	file := inject.StateFile{
@@ -112,7 +112,7 @@ func (l layoutHook) answer(ctx context.Context) []byte {
 		recalled = inTime(ctx, l.env.hookWaits().Prompt, l.recall)
 	}
 	if l.report.Source != "" || l.report.StartsLate() {
-		started = l.start(ctx, file, maxAnswer-len(recalled))
+		started = l.startContext(ctx, file, maxAnswer-len(recalled))
 	}
 	return l.report.Answer(started + "\n\n" + recalled)
 }
@@ -125,10 +125,10 @@ const (
 	maxRecall = maxAnswer / 2
 )
 
-// start returns the context for the start of a session, or "" if the model has it already. The
+// startContext returns the context for the start of a session, or "" if the model has it already. The
 // state is recorded before a handoff is taken, so that only one of a client's hooks answers. The
 // text has at most limit bytes.
-func (l layoutHook) start(ctx context.Context, file inject.StateFile, limit int) string {
+func (l layoutHook) startContext(ctx context.Context, file inject.StateFile, limit int) string {
 	source := l.report.Source
 	state := file.State()
 	isLost := source == "compact" || source == "clear" || hook.ForgetsStart(l.event.Client)
@@ -240,9 +240,9 @@ var keepsSummaries = map[string]session.Kind{"crabtalk": session.Compact, "clawf
 // maxSummary is the maximum size of a stored summary, in bytes.
 const maxSummary = 64 << 10
 
-// keep stores the client's own compaction summary, or the last message of a session that ends,
+// storeSummary stores the client's own compaction summary, or the last message of a session that ends,
 // if the layout's system stores such a text.
-func (l layoutHook) keep(ctx context.Context) {
+func (l layoutHook) storeSummary(ctx context.Context) {
 	for _, e := range l.report.Events {
 		notes := l.readNotes()
 		isEnd := e.Kind == session.End
@@ -339,8 +339,8 @@ func (l layoutHook) notesFile() string {
 	return filepath.Join(l.state, session.SpoolDir, "session-"+hex.EncodeToString(sum[:12]))
 }
 
-// note appends the notes of this report to the file.
-func (l layoutHook) note() error {
+// appendNotes appends the notes of this report to the file.
+func (l layoutHook) appendNotes() error {
 	var lines []noteLine
 	if l.report.Prompt != "" {
 		lines = append(lines, noteLine{Prompt: text.Clip(inject.OneLine(l.report.Prompt), firstPrompt)})

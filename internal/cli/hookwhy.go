@@ -53,7 +53,7 @@ func (mem *openMemory) hookWhys(ctx context.Context, from whysIn) []byte {
 	mayAnnotate := about.After && annotates != "off" &&
 		(annotates == "on" || !mem.env.offBy(injection.AnnotateOff, home, about.Dir))
 	switch {
-	case about.Before && mem.env.Getenv("OXBOW_WHYS") != "off" && hook.Before(r.Client, "") != nil && !t.off():
+	case about.Before && mem.env.Getenv("OXBOW_WHYS") != "off" && hook.Before(r.Client, "") != nil && !t.isOff():
 		return t.before(ctx, about, in)
 	case mayAnnotate:
 		in.Tainted = func() bool { return mem.isTainted(ctx, from, about) }
@@ -117,7 +117,7 @@ func (t injector) before(ctx context.Context, about fileedits.About, in annotati
 	if block.Text == "" && !t.isLayout {
 		block = t.beforeAction(ctx, state, about.Files)
 	}
-	if block.Text == "" || !t.show(ctx, inject.AtAction, block) {
+	if block.Text == "" || !t.recordBlock(ctx, inject.AtAction, block) {
 		return nil
 	}
 	return hook.Before(t.event.Client, block.Text)

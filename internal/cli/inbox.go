@@ -110,7 +110,7 @@ func (mem *openMemory) acceptEdited(
 		return err
 	}
 	var out sharing.ShareProposalsOut
-	draft := editing{name: "proposal", ext: ".md", again: "oxbow inbox accept " + it.ID + " --edit"}
+	draft := editedText{name: "proposal", ext: ".md", again: "oxbow inbox accept " + it.ID + " --edit"}
 	err = mem.finder.withEditor(&draft, it.AsNote()+"\n", func(text string) (err error) {
 		in.Content = strings.TrimSpace(text)
 		if in.Content == "" {

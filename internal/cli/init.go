@@ -98,7 +98,7 @@ func (finder *homeFinder) showMade(out maintenance.InitOut) {
 		return
 	}
 	if out.Hidden != "" {
-		defer finder.env.note(
+		defer finder.env.printNote(
 			"the memory in %s is no longer found from here; --home %s names it",
 			out.Hidden,
 			quote(out.Hidden),

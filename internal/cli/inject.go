@@ -88,19 +88,19 @@ func (env *environment) showInject(out injection.InjectOut) {
 func (env *environment) tellInjectOff(file string) {
 	for _, name := range []string{"OXBOW_INJECT", "OXBOW_HOOKS"} {
 		if env.Getenv(name) == "off" {
-			env.note("hooks put nothing before a model: it is off by %s=off", name)
+			env.printNote("hooks put nothing before a model: it is off by %s=off", name)
 			return
 		}
 	}
 	switch {
 	case file == "":
 	case filepath.Base(file) == injection.HooksOff:
-		env.note(
+		env.printNote(
 			"hooks put nothing before a model: they are off by %s; remove that file to switch them on",
 			clean(file),
 		)
 	default:
-		env.note("hooks put nothing before a model: it is off by %s; oxbow inject on switches it on", clean(file))
+		env.printNote("hooks put nothing before a model: it is off by %s; oxbow inject on switches it on", clean(file))
 	}
 }
 

@@ -57,7 +57,7 @@ func (finder *homeFinder) wholeFiles(ctx context.Context, names []string) (files
 	}
 	defer b.Close()
 	for _, n := range names {
-		at, err := finder.env.target(b, n)
+		at, err := finder.env.parseLineRange(b, n)
 		if err != nil {
 			return nil, err
 		}

@@ -237,7 +237,7 @@ repository have the same name. oxbow remember --project auto uses this name.`,
 				}{p.Name, p.Why, p.Root})
 			}
 			env.printf("%s\n", p.Name)
-			env.note("it is %s (%s)", p.Why, clean(p.Root))
+			env.printNote("it is %s (%s)", p.Why, clean(p.Root))
 			return nil
 		},
 	}

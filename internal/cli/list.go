@@ -75,7 +75,7 @@ func (env *environment) showList(out verb.ListOut) {
 	for _, e := range out.Entries {
 		rows = append(
 			rows,
-			[]string{nameText(e.Name), e.Kind, age(moment(e.Updated), env.Now()),
+			[]string{nameText(e.Name), e.Kind, age(parseMoment(e.Updated), env.Now()),
 				labelText(shownLabels(e.Labels), fewValues), oneLine(e.Snippet)},
 		)
 	}

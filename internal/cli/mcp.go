@@ -96,7 +96,7 @@ func (mem *openMemory) mcp(ctx context.Context, flags serving) (err error) {
 	defer func() { err = errors.Join(err, done()) }()
 	if flags.Addr == "" {
 		if mem.env.StdinTerm {
-			mem.env.note(
+			mem.env.printNote(
 				"this serves agents over standard input and output, and waits for a client's messages; Ctrl-C ends "+
 					"it. A client starts it by itself: claude mcp add -s user oxbow -- oxbow%s mcp",
 				mem.finder.homeArgs(),
@@ -105,7 +105,7 @@ func (mem *openMemory) mcp(ctx context.Context, flags serving) (err error) {
 		defer mem.env.finish()()
 		err = s.mcp.ServeStdio(ctx, mem.env.Stdin, mem.env.Stdout)
 	} else {
-		var at listening
+		var at runningServer
 		at, err = mem.listenAddress(flags)
 		if err != nil {
 			return err
@@ -118,7 +118,7 @@ func (mem *openMemory) mcp(ctx context.Context, flags serving) (err error) {
 			return misusef("oxbow serve serves them: oxbow serve --tokens "+
 				quote(flags.TokensFile), "%s has tokens of tenants", at.where)
 		}
-		err = mem.serveHTTP(ctx, at, agentsDoor(s, at.guard.ForTenant("")), func(at listening) error {
+		err = mem.serveHTTP(ctx, at, agentsDoor(s, at.guard.ForTenant("")), func(at runningServer) error {
 			fmt.Fprintf(mem.env.Stderr, "oxbow: serving %s/mcp\n", at.url)
 			mem.env.tellTokens(at)
 			return nil

@@ -163,9 +163,9 @@ func (mem *openMemory) openStore(path string, how access, mayNot error) (*oxbow.
 	}
 	switch {
 	case missing && how != build:
-		// Return an empty memory that has no file, because reading or undoing must not create a
-		// file. There is nothing in it that could be changed.
-		mem.env.note("there is no memory in %s yet; the first remember makes it", filepath.Dir(path))
+		// Return an empty memory that has no file, because reading or undoing must not create a file. It
+		// contains nothing that could be changed.
+		mem.env.printNote("there is no memory in %s yet; the first remember makes it", filepath.Dir(path))
 		return oxbow.Open(storeFile, &oxbow.Options{FS: vfs.NewMem(), Clock: mem.env.Now, Source: src})
 	case how != look && mayNot != nil:
 		return nil, mayNot
@@ -397,7 +397,7 @@ func (mem *openMemory) recordMade() error {
 	}
 	if err := mem.finder.host().Trusted.RecordHome(context.Background(), p.Home, p.Store, mem.env.Now()); err != nil &&
 		git.InTree(p.Home) {
-		mem.env.note(
+		mem.env.printNote(
 			"it is not recorded that you made %s: %v; if it is not trusted later, say: oxbow trust %s",
 			p.Home,
 			err,

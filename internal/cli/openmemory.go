@@ -60,7 +60,7 @@ type openMemory struct {
 	// or returns "", if there is no defect.
 	caution  atomic.Pointer[func(say func(verb.Note) string) string]
 	opened   layout.Home     // home of another layout (nil until it is needed)
-	settling settling        // signs heads that are due
+	settling closingCalls    // signs heads that are due
 	hurried  bool            // the run ends without checkpoints, because a client waits for it or one was made
 	drainFor time.Duration   // how long hook reports are moved into the archive (0 means drainWait)
 	answers  bool            // show the answer before closing memories

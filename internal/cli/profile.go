@@ -213,7 +213,7 @@ func (mem *openMemory) editProfile(ctx context.Context, name string) error {
 	if err != nil {
 		return &misuse{err, "oxbow profile list shows what there is; oxbow profile new NAME makes one"}
 	}
-	draft := editing{name: name, ext: ".yaml", again: "oxbow profile edit " + quote(name)}
+	draft := editedText{name: name, ext: ".yaml", again: "oxbow profile edit " + quote(name)}
 	var out profiles.ReplaceProfileOut
 	err = mem.finder.withEditor(&draft, string(was), func(text string) (err error) {
 		out, err = attempt(

@@ -47,7 +47,7 @@ uses the project of the working directory, which oxbow label project prints.`,
 				)
 			}
 		}
-		in.Content, err = mem.env.content(in.Content, f.wasGiven("content"), file, args)
+		in.Content, err = mem.env.readContent(in.Content, f.wasGiven("content"), file, args)
 		if err != nil {
 			return err
 		}
@@ -70,9 +70,9 @@ uses the project of the working directory, which oxbow label project prints.`,
 	return c
 }
 
-// content returns the text to remember from an argument, a flag, a file or standard input. It
+// readContent returns the text to remember from an argument, a flag, a file or standard input. It
 // returns an error if more than one is given.
-func (env *environment) content(flag string, flagged bool, file string, args []string) (string, error) {
+func (env *environment) readContent(flag string, flagged bool, file string, args []string) (string, error) {
 	given := 0
 	for _, is := range []bool{len(args) == 2, flagged, file != ""} {
 		if is {

@@ -46,7 +46,7 @@ func (env *environment) showReport(r report.Report) {
 		env.warn("%s", w.In(env.plainValue))
 	}
 	for _, n := range r.Notes {
-		env.note("%s", n.In(env.plainValue))
+		env.printNote("%s", n.In(env.plainValue))
 	}
 }
 
@@ -87,7 +87,7 @@ func (env *environment) showLine(l report.Line) {
 	case env.quiet && l.Detail:
 		return
 	}
-	text := strings.TrimRight(l.In(env.value), " ")
+	text := strings.TrimRight(l.In(env.formatValue), " ")
 	rows := strings.Split(text, "\n")
 	switch {
 	case l.Cut:
@@ -121,7 +121,8 @@ func wrapQuoted(text string, width int) (rows []string) {
 // quoteMark begins the lines of a quotation.
 const quoteMark = "| "
 
-// showFinding prints a finding. Its text is wrapped next to the columns of the level and of what was checked.
+// showFinding prints a finding. Its text is wrapped next to the columns with the level and the subject of the
+// check.
 func (env *environment) showFinding(f report.Finding) {
 	if env.quiet && !f.Level.NeedsAction() {
 		return
@@ -145,11 +146,11 @@ func (env *environment) showRecord(r report.Record) {
 		if env.quiet && r.Key == nil {
 			return
 		}
-		did := r.Did.In(env.value)
+		did := r.Did.In(env.formatValue)
 		if env.quiet && r.Wrote != 0 {
 			did = key
 		} else if r.Wrote != 0 {
-			did += " " + env.value(r.Wrote)
+			did += " " + env.formatValue(r.Wrote)
 		}
 		env.printf("%s\n", strings.TrimRight(did, " "))
 		return
@@ -161,7 +162,7 @@ func (env *environment) showRecord(r report.Record) {
 	}
 	head := make([]string, 0, len(r.Cells))
 	for _, c := range r.Cells {
-		if v := env.value(c.Value); v != "" {
+		if v := env.formatValue(c.Value); v != "" {
 			head = append(head, strings.TrimSpace(c.Name+" "+v))
 		}
 	}
@@ -208,7 +209,7 @@ func (env *environment) showCell(c report.Cell) {
 	if c.Name != "" {
 		head += c.Name + ": "
 	}
-	value := env.value(c.Value)
+	value := env.formatValue(c.Value)
 	if value == "" {
 		return
 	}
@@ -236,7 +237,7 @@ func (env *environment) showFields(cells []report.Cell) {
 		wide = max(wide, columns(oneLine(c.Name)))
 	}
 	for _, c := range cells {
-		env.field(wide+1, oneLine(c.Name), env.value(c.Value))
+		env.field(wide+1, oneLine(c.Name), env.formatValue(c.Value))
 	}
 }
 
@@ -320,7 +321,7 @@ func (env *environment) showItems(l report.List) {
 		if env.quiet && !l.IsAnswer {
 			return
 		}
-		shown = few(l.Items)
+		shown = firstItems(l.Items)
 	}
 	for i, s := range shown {
 		if l.Spaced && i > 0 {
@@ -333,8 +334,8 @@ func (env *environment) showItems(l report.List) {
 	}
 }
 
-// value returns a value as text that is safe to print. Names are bold on a terminal.
-func (env *environment) value(v any) string {
+// formatValue returns a value as text that is safe to print. Names are bold on a terminal.
+func (env *environment) formatValue(v any) string {
 	switch v := v.(type) {
 	case report.Name:
 		return env.bold(nameText(string(v)))

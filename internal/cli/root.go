@@ -45,7 +45,7 @@ func (mem *openMemory) buildTree(run runner, only string) *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	finish(root)
+	prepareCommands(root)
 	return root
 }
 

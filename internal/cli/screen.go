@@ -93,9 +93,9 @@ func (env *environment) printf(format string, args ...any) {
 	fmt.Fprintf(env.Stdout, format, args...)
 }
 
-// note prints a line on standard error, beside the result. It prints nothing if --quiet or --json
+// printNote prints a line on standard error, beside the result. It prints nothing if --quiet or --json
 // is set.
-func (env *environment) note(format string, args ...any) {
+func (env *environment) printNote(format string, args ...any) {
 	if !env.quiet && !env.json {
 		env.warn(format, args...)
 	}
@@ -158,8 +158,8 @@ func age(t, now time.Time) string {
 	return fmt.Sprintf("%dy", d/(365*24*time.Hour))
 }
 
-// ago returns age as a phrase, such as "3d ago".
-func ago(t, now time.Time) string {
+// agePhrase returns age as a phrase, such as "3d ago".
+func agePhrase(t, now time.Time) string {
 	switch s := age(t, now); s {
 	case "now":
 		return "just now"
@@ -246,8 +246,8 @@ func nameText(name string) string {
 // oneLine makes a text safe to print, and joins it into one line.
 func oneLine(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }
 
-// text prints a text. In a pipe it writes s byte for byte.
-func (env *environment) text(s string) {
+// printText prints a text. In a pipe it writes s byte for byte.
+func (env *environment) printText(s string) {
 	if env.StdoutTerm {
 		s = strings.TrimRight(clean(s), "\n") + "\n"
 	}

@@ -100,7 +100,7 @@ func (mem *openMemory) setUpServe(c *cobra.Command) *cobra.Command {
 		if flags.Addr == "" {
 			flags.Addr = defaultAddr
 		}
-		return mem.serveAll(ctx, flags, func(at listening, t *tenants) error {
+		return mem.serveAll(ctx, flags, func(at runningServer, t *tenants) error {
 			links, err := t.signInLinks(at)
 			if err != nil {
 				return err
@@ -177,7 +177,7 @@ func (mem *openMemory) ui(ctx context.Context, in uiIn, path string) error {
 	}
 	remove := func() {}
 	defer func() { remove() }()
-	return mem.serveAll(ctx, flags, func(at listening, t *tenants) error {
+	return mem.serveAll(ctx, flags, func(at runningServer, t *tenants) error {
 		link, err := mem.link(t.sessions[""], path)
 		if err != nil {
 			return err
@@ -199,7 +199,7 @@ func (mem *openMemory) ui(ctx context.Context, in uiIn, path string) error {
 func (mem *openMemory) serveAll(
 	ctx context.Context,
 	flags serving,
-	hello func(listening, *tenants) error,
+	hello func(runningServer, *tenants) error,
 ) (err error) {
 	if err := mem.checkElsewhere(); err != nil {
 		return err
@@ -233,12 +233,12 @@ func (mem *openMemory) serveTenants(
 	ctx context.Context,
 	t *tenants,
 	described http.Handler,
-	hello func(listening, *tenants) error,
+	hello func(runningServer, *tenants) error,
 ) error {
 	handler, err := t.handler(ctx, described)
 	if err != nil {
 		return err
 	}
-	err = mem.serveHTTP(ctx, t.at, handler, func(at listening) error { return hello(at, t) })
+	err = mem.serveHTTP(ctx, t.at, handler, func(at runningServer) error { return hello(at, t) })
 	return errors.Join(err, t.close())
 }

@@ -231,7 +231,7 @@ func (finder *homeFinder) handoffWaits(
 // servedWithout returns a server that answers every call with the reason why there is no memory.
 // A server that exits instead might prevent its client from starting.
 func (mem *openMemory) servedWithout(reason error) *servedMemory {
-	reason = verb.Advise(reason, cmp.Or(hint(reason), "oxbow doctor says more")+"; then start this client again")
+	reason = verb.Advise(reason, cmp.Or(fixHint(reason), "oxbow doctor says more")+"; then start this client again")
 	open := func(context.Context, verb.Access) (*oxbow.Memory, error) { return nil, reason }
 	w := &verb.Workspace{Open: open, Now: mem.env.Now, Typed: mem.typedElsewhere()}
 	o := mcpserver.Options{Name: "oxbow", Version: moduleVersion(), Logger: mem.env.serverLog(), Rand: mem.env.Rand,

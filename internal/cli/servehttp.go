@@ -17,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/auth/oidc"
 )
 
-// listening describes a server that accepts connections.
-type listening struct {
+// runningServer describes a server that accepts connections.
+type runningServer struct {
 	site
 	url     string // such as http://127.0.0.1:8333
 	where   string // token file
@@ -29,7 +29,7 @@ type listening struct {
 }
 
 // listenAddress returns the address and the accepted tokens of a server with these flags.
-func (mem *openMemory) listenAddress(flags serving) (at listening, err error) {
+func (mem *openMemory) listenAddress(flags serving) (at runningServer, err error) {
 	at.site, err = flags.Public.admit(flags.Addr)
 	if err != nil {
 		return at, err
@@ -49,7 +49,7 @@ func (mem *openMemory) listenAddress(flags serving) (at listening, err error) {
 
 // trust configures the guard to accept tokens of an OpenID provider. It returns a handler that
 // describes the provider to clients, or nil if no provider is configured.
-func (at *listening) trust(o oidc.Options, now func() time.Time, log *slog.Logger) (http.Handler, error) {
+func (at *runningServer) trust(o oidc.Options, now func() time.Time, log *slog.Logger) (http.Handler, error) {
 	switch {
 	case o.Issuer == "" && (o.Audience != "" || o.Claim != ""):
 		return nil, misusef("add --oidc-issuer URL", "--oidc-audience and --oidc-tenant are of a provider")
@@ -84,7 +84,7 @@ const endWait = readWait
 const readWait = 60 * time.Second
 
 // listen opens the port of a server, unless it is open.
-func (mem *openMemory) listen(ctx context.Context, address *listening) (err error) {
+func (mem *openMemory) listen(ctx context.Context, address *runningServer) (err error) {
 	if address.port == nil {
 		address.port, err = new(net.ListenConfig).Listen(ctx, "tcp", address.addr)
 	}
@@ -101,9 +101,9 @@ func (mem *openMemory) listen(ctx context.Context, address *listening) (err erro
 // serveHTTP serves a handler until ctx ends. It calls hello as soon as the port is open.
 func (mem *openMemory) serveHTTP(
 	ctx context.Context,
-	address listening,
+	address runningServer,
 	handler http.Handler,
-	hello func(listening) error,
+	hello func(runningServer) error,
 ) error {
 	if err := mem.listen(ctx, &address); err != nil {
 		return err
@@ -166,7 +166,7 @@ func eventsUntil(ctx context.Context, h http.Handler) http.Handler {
 }
 
 // tellTokens prints which tokens clients must send and where the tokens are.
-func (env *environment) tellTokens(address listening) {
+func (env *environment) tellTokens(address runningServer) {
 	fmt.Fprintf(env.Stderr, "  %s in %s; send %s as: Authorization: Bearer TOKEN\n",
 		wordFor(address.several, "the token is", "the tokens are"),
 		address.where,

@@ -75,7 +75,7 @@ func sessionShowCommand(mem *openMemory) *cobra.Command {
 		if len(out.Wrote) > 0 {
 			mem.env.printf("\nchanges of the notes:\n")
 			mem.env.showChanges(out.Wrote)
-			mem.env.note(
+			mem.env.printNote(
 				"to take them back: oxbow revert --session %s",
 				text.ShellQuote(out.Client+"/"+out.Summary.Session),
 			)

@@ -4,19 +4,19 @@ package cli
 
 import "sync"
 
-// settling collects functions to call before a memory is closed. It is safe for concurrent use.
-type settling struct {
+// closingCalls collects functions to call before a memory is closed. It is safe for concurrent use.
+type closingCalls struct {
 	mu  sync.Mutex // guards fns
 	fns []func()
 }
 
-func (s *settling) add(fn func()) {
+func (s *closingCalls) add(fn func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fns = append(s.fns, fn)
 }
 
-func (s *settling) run() {
+func (s *closingCalls) run() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, fn := range s.fns {

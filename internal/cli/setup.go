@@ -288,7 +288,7 @@ func (mem *openMemory) askClients(ctx context.Context, in clients.SetupIn) (chos
 		chosen = mem.env.askEach(names, titles)
 	}
 	if len(chosen) == 0 {
-		mem.env.note("nothing was changed; to set up one: oxbow setup CLIENT")
+		mem.env.printNote("nothing was changed; to set up one: oxbow setup CLIENT")
 	}
 	return chosen, nil
 }

@@ -23,8 +23,8 @@ import (
 
 func seqText(seq uint64) string { return strconv.FormatUint(seq, 10) }
 
-// moment parses a time in an answer. It returns the zero time if s is not a time.
-func moment(s string) time.Time {
+// parseMoment parses a time in an answer. It returns the zero time if s is not a time.
+func parseMoment(s string) time.Time {
 	t, _ := time.Parse(time.RFC3339, s)
 	return t
 }
@@ -77,7 +77,7 @@ const fewValues = 4
 // summary returns an entry's kind, date and labels on one line.
 func (env *environment) summary(e verb.Entry) string {
 	parts := []string{e.Kind}
-	if at := moment(e.Created); !at.IsZero() {
+	if at := parseMoment(e.Created); !at.IsZero() {
 		format := time.DateOnly
 		if e.Labels["turn"] != nil {
 			format = "2006-01-02 15:04"
@@ -102,8 +102,8 @@ func citationText(c verb.FileRef) string {
 	return oneLine(s + " (" + c.How + ")")
 }
 
-// who describes the author of a version, such as "person, cli" or "agent claude, mcp".
-func who(s verb.Source) string {
+// describeAuthor describes the author of a version, such as "person, cli" or "agent claude, mcp".
+func describeAuthor(s verb.Source) string {
 	w := s.By
 	if s.Agent != "" {
 		w += " " + s.Agent
@@ -148,15 +148,15 @@ func (env *environment) entryFacts(e verb.Entry) (fs []tui.Fact) {
 		add("cites", citationText(c))
 	}
 	now := env.Now()
-	if at := moment(e.Created); !at.IsZero() {
-		add("created", env.date(at)+" ("+ago(at, now)+")")
+	if at := parseMoment(e.Created); !at.IsZero() {
+		add("created", env.date(at)+" ("+agePhrase(at, now)+")")
 	}
 	if e.Updated != e.Created {
-		if at := moment(e.Updated); !at.IsZero() {
-			add("updated", env.date(at)+" ("+ago(at, now)+")")
+		if at := parseMoment(e.Updated); !at.IsZero() {
+			add("updated", env.date(at)+" ("+agePhrase(at, now)+")")
 		}
 	}
-	add("version", fmt.Sprintf("%d, by %s", e.Version, who(e.Source)))
+	add("version", fmt.Sprintf("%d, by %s", e.Version, describeAuthor(e.Source)))
 	return fs
 }
 
@@ -205,7 +205,7 @@ func (env *environment) showOperation(c verb.Operation) {
 	if c.IsImport() {
 		number = seqText(c.First) + " to " + number
 	}
-	head := fmt.Sprintf("%5s  %s  %s  ", number, env.date(moment(c.Time)), pad(who(c.Source), 11))
+	head := fmt.Sprintf("%5s  %s  %s  ", number, env.date(parseMoment(c.Time)), pad(describeAuthor(c.Source), 11))
 	room := env.width() - columns(head)
 	if room < env.width()/2 {
 		room = env.width() - 4
@@ -295,7 +295,7 @@ func (env *environment) showNothing(why []verb.Note, nearNames []string) {
 // showNotes prints the notes that a verb returned for its caller.
 func (env *environment) showNotes(notes []verb.Note) {
 	for _, n := range notes {
-		env.note("%s", clean(sentence(n)))
+		env.printNote("%s", clean(sentence(n)))
 	}
 }
 

@@ -100,7 +100,7 @@ func (mem *openMemory) spawn(ctx context.Context, in profiles.SpawnSubAgentIn) (
 // answer, which is for models, because the output of the run has been shown before.
 func (env *environment) showSpawned(out profiles.SpawnSubAgentOut) {
 	if out.Run == nil {
-		env.text(out.Briefing)
+		env.printText(out.Briefing)
 	} else {
 		isLineOpen := out.Run.Result != "" && !strings.HasSuffix(out.Run.Result, "\n")
 		if isLineOpen && env.StdoutTerm {
@@ -114,13 +114,13 @@ func (env *environment) showSpawned(out profiles.SpawnSubAgentOut) {
 			said += "; recorded as " + quote(out.Run.Entry)
 		}
 		if out.Run.Ended == subagent.Done {
-			env.note("%s", clean(said))
+			env.printNote("%s", clean(said))
 		} else {
 			env.warn("%s", clean(said))
 		}
 	}
 	for _, n := range out.Notes {
-		env.note("%s", clean(n.String()))
+		env.printNote("%s", clean(n.String()))
 	}
 }
 

@@ -139,7 +139,7 @@ func (mem *openMemory) confirmTeam(ctx context.Context, in sharing.TeamTrustIn, 
 			"team files of others go before your agents, and there is no terminal to ask at",
 		)
 	}
-	mem.env.note("%s", clean(would.NamesText()))
+	mem.env.printNote("%s", clean(would.NamesText()))
 	return mem.env.confirm(fmt.Sprintf(
 		"Have %s of %s recalled?",
 		count(would.Entries, "entry", "entries"),

@@ -46,7 +46,7 @@ func (mem *openMemory) teamTree() *team.Tree {
 	case found.IsTrusted(mem.finder.host().Trusted):
 		t.tree = found
 	case isFirst:
-		mem.env.note(
+		mem.env.printNote(
 			"there are team files in %s, which are not recalled until you trust them: oxbow team trust",
 			clean(found.Path()),
 		)
@@ -66,7 +66,7 @@ func (mem *openMemory) overTeam(ctx context.Context, m *oxbow.Memory) *oxbow.Mem
 		mem.env.warn("team files: %s", clean(said))
 	}})
 	if err == nil {
-		shown := team.Show(files, mem.finder.host().Trusted.Shares)
+		shown := team.Show(files, mem.finder.host().Trusted.WrittenTeamFiles)
 		var over *oxbow.Memory
 		over, err = overlay.New(ctx, m, shown, verb.TeamSuffix)
 		if err == nil {

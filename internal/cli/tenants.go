@@ -26,14 +26,14 @@ import (
 type tenants struct {
 	app      *openMemory
 	flags    serving
-	at       listening
+	at       runningServer
 	sessions map[string]*web.Sessions // by tenant ("" is the server's own home)
 	limits   map[string]*tenant.Limit // by tenant; kept when a home is closed
 	pool     *tenant.Pool
 	own      *doors // doors of the server's own home (nil if no token is for this home)
 }
 
-func (mem *openMemory) newTenants(flags serving, address listening) *tenants {
+func (mem *openMemory) newTenants(flags serving, address runningServer) *tenants {
 	mem.cache = &oxbow.Cache{Bytes: tenantsCache}
 	t := &tenants{app: mem, flags: flags, at: address, sessions: map[string]*web.Sessions{},
 		limits: map[string]*tenant.Limit{}}
@@ -84,7 +84,7 @@ func (t *tenants) visitor(w http.ResponseWriter, r *http.Request) string {
 // signInLinks returns lines with a link for each home, which signs a person in. If standard error is
 // not a terminal, links of tenants are left out, because they are secrets that must not be kept
 // in a log.
-func (t *tenants) signInLinks(address listening) (string, error) {
+func (t *tenants) signInLinks(address runningServer) (string, error) {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(t.sessions)) {
 		switch {

@@ -90,7 +90,7 @@ func (o *room) waitForTurn(ctx context.Context, rt *route) (end func(), err erro
 	if !rt.verb.ReadOnly || rt.isQuick {
 		return func() {}, nil
 	}
-	return o.turns.take(ctx)
+	return o.turns.takeTurn(ctx)
 }
 
 // encode returns the response with the result of a verb.

@@ -94,9 +94,9 @@ func (o *room) callIf(ctx context.Context, rt *route, args *arguments, c *condit
 	)
 }
 
-// callAtVersion calls the verb for the version of the entry that met the condition, so that
-// the second of two requests with the same condition fails. again reports that somebody else
-// has changed the entry in between. The caller then has to check the condition again.
+// callAtVersion calls the verb for the version of the entry that met the condition, so that only the first of
+// two requests with the same condition succeeds. again reports that somebody else has changed the entry in
+// between. The caller then has to check the condition again.
 func (o *room) callAtVersion(
 	ctx context.Context,
 	rt *route,

@@ -18,8 +18,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// arguments are the arguments of a request. Those of the path come first, then those of the query, by
-// name, and then those of the body. An argument that is given twice with the same value is there only once.
+// arguments are the arguments of a request. Parameters of the path come first, then query parameters sorted by
+// name, and then the members of the body. An argument that is given twice with the same value is there only
+// once.
 type arguments struct{ list verb.Arguments }
 
 // readArguments reads the arguments of a request.

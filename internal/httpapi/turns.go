@@ -16,8 +16,8 @@ type turns chan struct{}
 // newTurns returns a semaphore with half as many turns as there are processors.
 func newTurns() turns { return make(turns, max(1, runtime.GOMAXPROCS(0)/2)) }
 
-// take waits for a turn, and returns a function that ends it.
-func (t turns) take(ctx context.Context) (end func(), err error) {
+// takeTurn waits for a turn, and returns a function that ends it.
+func (t turns) takeTurn(ctx context.Context) (end func(), err error) {
 	select {
 	case t <- struct{}{}:
 		return func() { <-t }, nil

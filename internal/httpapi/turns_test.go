@@ -42,7 +42,7 @@ func TestTurns(t *testing.T) {
 			path, waits := c.method+" "+c.path, c.waits
 			var ends []func()
 			for range cap(s.turns) {
-				end, err := s.turns.take(t.Context())
+				end, err := s.turns.takeTurn(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -28,8 +28,7 @@ type evidenceModel struct {
 
 	names map[string][]string // values by their first word (case-folded)
 	words map[string]string   // words of each value (case-folded), with a space before and after each word
-	// for each value: the number of labelled entries that mention the value, and how many of these
-	// entries have it as a label
+	// for each value: how many labelled entries mention the value, and how many of these have it as a label
 	named map[string][2]int
 	// for each file or directory, the number of labelled entries that mention it, by value (""
 	// counts all)

@@ -154,7 +154,7 @@ func findTypos(cs []Count, used map[string]bool) []Finding {
 				if j <= i || isInFinding {
 					continue
 				}
-				if oneEdit([]rune(folded), []rune(fold(other))) {
+				if isOneEditApart([]rune(folded), []rune(fold(other))) {
 					ds = append(ds, newFinding([]Count{c, cs[j]}, "they are one typing error apart"))
 					used[other], used[value] = true, true
 				}
@@ -185,9 +185,9 @@ func deletionVariants(s string) []string {
 	return vs
 }
 
-// oneEdit reports whether a and b differ by a single missing, additional or wrong letter, or
+// isOneEditApart reports whether a and b differ by a single missing, additional or wrong letter, or
 // by two swapped neighbours, but not in a digit.
-func oneEdit(a, b []rune) bool {
+func isOneEditApart(a, b []rune) bool {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]
 	}

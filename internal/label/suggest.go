@@ -271,11 +271,10 @@ func (g *suggester) similarEntries(ctx context.Context, e *oxbow.Entry, n int, f
 	return hits[:min(n, len(hits))], nil
 }
 
-// foreign estimates the probability that the entry belongs to a project that no entry is labelled
-// with yet. Most neighbours of such an entry belong to its project and are unlabelled. For other
-// entries, the fraction of labelled neighbours is about the fraction of labelled entries. foreign
-// applies Bayes' rule to the number of labelled entries among the 20 nearest, with two binomial
-// distributions.
+// foreign estimates the probability that the entry belongs to a project that no entry is labelled with yet.
+// Most neighbours of such an entry belong to its project and are unlabelled. For other entries, about as many
+// neighbours are labelled as entries in general. foreign counts the labelled entries among the 20 nearest, and
+// applies Bayes' rule with two binomial distributions.
 func (g *suggester) foreign(ctx context.Context, e *oxbow.Entry) (float64, error) {
 	hits, err := g.similarEntries(ctx, e, 2*neighbours, oxbow.Filter{})
 	if err != nil {
@@ -348,9 +347,9 @@ func (bs beliefs) valueProbabilities() map[string]float64 {
 	return ps
 }
 
-// exclusive returns each value's probability if at most one value can be correct. It divides the
-// value's odds by the sum of all odds and of the odds that no value is correct (1). known is the
-// probability that the correct value is among the known values.
+// exclusive returns each value's probability if at most one value can be correct. It divides the value's odds
+// by the sum of all odds plus 1, the odds that no value is correct. known is the probability that the correct
+// value is among the known values.
 func (bs beliefs) exclusive(known float64) map[string]float64 {
 	ps, odds := bs.valueProbabilities(), 1.0
 	for _, b := range bs {

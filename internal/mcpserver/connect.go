@@ -28,8 +28,8 @@ const (
 // agent is stopped when the server ends.
 const subAgent = "spawn_sub_agent"
 
-// metas are hints for Claude Code in the form of _meta: the maximum size in characters of an answer
-// that Claude Code passes on in full, and the tools that Claude Code always loads.
+// metas are hints for Claude Code in the form of _meta: the longest answer, in characters, that Claude Code
+// passes on in full, and the tools that it always loads.
 var metas = map[string]mcp.Meta{
 	"remember":            {"anthropic/alwaysLoad": true},
 	"recall":              {"anthropic/alwaysLoad": true, "anthropic/maxResultSizeChars": claudeBytes},

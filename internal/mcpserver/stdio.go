@@ -34,11 +34,11 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 		return err
 	}
 	locked := &lockedWriter{w: out}
-	deaf := &untilFailed{w: locked}
+	deaf := &failedWriter{w: locked}
 	run := context.WithValue(context.WithoutCancel(ctx), stopKey{}, ctx)
 	err = m.Run(
 		run,
-		&draining{stop: ctx, wait: cmp.Or(s.opts.Drain, callTime), reply: deaf, Transport: &mcp.IOTransport{
+		&drainTransport{stop: ctx, wait: cmp.Or(s.opts.Drain, callTime), reply: deaf, Transport: &mcp.IOTransport{
 			Reader: io.NopCloser(newMessages(in, deaf)), Writer: nopWriteCloser{deaf},
 			MaxLineLength: -1, // the reader messages has its own limit
 		}},
@@ -46,16 +46,16 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	return cmp.Or(ctx.Err(), err, deaf.failure())
 }
 
-// untilFailed writes until a write fails, and then discards everything. So the calls of a
+// failedWriter writes until a write fails, and then discards everything. So the calls of a
 // client are executed even if it no longer reads the answers.
-type untilFailed struct {
+type failedWriter struct {
 	w io.Writer
 
 	mu  sync.Mutex // guards err
 	err error
 }
 
-func (u *untilFailed) Write(p []byte) (int, error) {
+func (u *failedWriter) Write(p []byte) (int, error) {
 	if u.failure() != nil {
 		return len(p), nil
 	}
@@ -67,7 +67,7 @@ func (u *untilFailed) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (u *untilFailed) failure() error {
+func (u *failedWriter) failure() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.err
@@ -90,24 +90,30 @@ type nopWriteCloser struct{ io.Writer }
 
 func (nopWriteCloser) Close() error { return nil }
 
-// draining is a transport that delays the end of input until all calls are answered. Without
-// draining, the SDK would cancel all running calls at the end of input. A client that writes calls
-// and closes the pipe would then get no answers. A call that the client has cancelled is not
-// answered, as the protocol requires.
-type draining struct {
+// drainTransport is a transport that delays the end of input until all calls are answered. Otherwise the SDK would
+// cancel all running calls at the end of input, and a client that writes calls and closes the pipe would get no
+// answers. A call that the client has cancelled is not answered, as the protocol requires.
+type drainTransport struct {
 	mcp.Transport
 	stop  context.Context // when it ends, no more messages are read
 	wait  time.Duration   // how long to wait for the next answer after the end of input
 	reply io.Writer       // for errors that the SDK does not write
 }
 
-func (t *draining) Connect(ctx context.Context) (mcp.Connection, error) {
+func (t *drainTransport) Connect(ctx context.Context) (mcp.Connection, error) {
 	c, err := t.Transport.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &graceConn{Connection: c, reply: t.reply, stop: t.stop, wait: t.wait, openCalls: map[jsonrpc.ID]pending{},
-		answered: make(chan struct{}, 1), closed: make(chan struct{})}, nil
+	return &graceConn{
+		Connection: c,
+		reply:      t.reply,
+		stop:       t.stop,
+		wait:       t.wait,
+		openCalls:  map[jsonrpc.ID]pendingCall{},
+		answered:   make(chan struct{}, 1),
+		closed:     make(chan struct{}),
+	}, nil
 }
 
 type graceConn struct {
@@ -120,11 +126,11 @@ type graceConn struct {
 	once     sync.Once     // makes sure that closed is closed only once
 
 	mu        sync.Mutex
-	openCalls map[jsonrpc.ID]pending // calls that were read and are not answered yet
+	openCalls map[jsonrpc.ID]pendingCall // calls that were read and are not answered yet
 }
 
-// pending is the state of a call that is not answered yet.
-type pending struct {
+// pendingCall is the state of a call that is not answered yet.
+type pendingCall struct {
 	isCancelled bool // cancelled by the client
 	isAnswering bool // the answer is being written
 }
@@ -177,7 +183,7 @@ func (c *graceConn) recordCall(r *jsonrpc.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if r.IsCall() {
-		c.openCalls[r.ID] = pending{}
+		c.openCalls[r.ID] = pendingCall{}
 		return
 	}
 	var p mcp.CancelledParams
@@ -189,7 +195,7 @@ func (c *graceConn) recordCall(r *jsonrpc.Request) {
 		return
 	}
 	if call, isOpen := c.openCalls[id]; isOpen && !call.isAnswering {
-		c.openCalls[id] = pending{isCancelled: true}
+		c.openCalls[id] = pendingCall{isCancelled: true}
 	}
 }
 
@@ -282,7 +288,7 @@ func (c *graceConn) mayAnswer(id jsonrpc.ID) bool {
 	if !isWaiting {
 		return !id.IsValid()
 	}
-	c.openCalls[id] = pending{isAnswering: true}
+	c.openCalls[id] = pendingCall{isAnswering: true}
 	return true
 }
 
@@ -296,7 +302,10 @@ func withCode(r *jsonrpc.Response) *jsonrpc.Response {
 	if errors.As(r.Error, &coded) && coded.Code != 0 {
 		return r
 	}
-	return &jsonrpc.Response{ID: r.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: r.Error.Error()}}
+	return &jsonrpc.Response{
+		ID:    r.ID,
+		Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: r.Error.Error()},
+	}
 }
 
 func (c *graceConn) Close() error {

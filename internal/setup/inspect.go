@@ -222,14 +222,14 @@ func (in *Inspection) Find(ctx context.Context) []Finding {
 	return all
 }
 
-// isInProject reports whether the current directory may be that of a project, because it is not the user's home
+// isInProject reports whether the current directory may belong to a project, because it is not the user's home
 // directory.
 func (w World) isInProject() bool {
 	return w.Dir != "" && filepath.Clean(w.Dir) != filepath.Clean(w.User)
 }
 
-// findInScope returns the faults in the user's files, and what is correct. If the inspection is about a project,
-// it examines the project's files that setup changed.
+// findInScope returns the faults in the user's files, and the findings about correct clients. If the inspection
+// is about a project, it examines the project's files that setup changed.
 func (in *Inspection) findInScope(ctx context.Context) (wrong []*clientsFault, correct []Finding) {
 	var absent []Status
 	for _, c := range allClients {
@@ -410,8 +410,7 @@ func (in *Inspection) Ask(ctx context.Context, s Server) Answer {
 	return a
 }
 
-// wrongHomeText returns the problem with the home that the client's servers use, or "" if there is no
-// problem.
+// wrongHomeText returns the problem with the home that the client's servers use, or "".
 func (in *Inspection) wrongHomeText(s *Status) string {
 	var otherHomes []string
 	finds := false

@@ -265,8 +265,7 @@ func (d *jsonDocument) addMember(v *hujson.Value, name string, value any) error 
 	return d.replaceRange(from, pos, ","+isKept+withSpace(entry, lines))
 }
 
-// partGap returns where the last part ends, including its comma, and where the following comments
-// end.
+// partGap returns the offset after the last part with its comma, and the offset after the comments that follow.
 func (d *jsonDocument) partGap(c valueContents) (from, to int) {
 	close := c.value.EndOffset - 1 // offset of the closing bracket
 	from = c.value.StartOffset + 1

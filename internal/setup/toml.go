@@ -28,7 +28,7 @@ type tomlExpression struct {
 	isArray  bool     // the header belongs to an array of tables
 	from, to int      // byte range of the expression's lines, including the last line ending
 	value    int      // offset of the value
-	end      int      // offset where the value ends
+	end      int      // offset of the end of the value
 }
 
 func parseTOML(text []byte) (*tomlTable, error) {

@@ -135,7 +135,7 @@ func (e *Client) SetKey(key string) error {
 	return nil
 }
 
-// isThisMachine reports whether a host name or IP address is certain to be that of the machine itself.
+// isThisMachine reports whether a host name or IP address certainly means this machine.
 func isThisMachine(host string) bool {
 	if host == "localhost" {
 		return true

@@ -59,7 +59,7 @@ func (f *vectorFile) readRows(rows map[uint64]vectorRow) {
 	}
 	dimension := int(binary.LittleEndian.Uint32(b[headerSize-8:]))
 	if !bytes.Equal(b[:headerSize], f.makeHeader(dimension)) {
-		return // the file is damaged, or its vectors are those of another endpoint or model
+		return // the file is damaged, or its vectors come from another endpoint or model
 	}
 	f.dimension = dimension
 	f.size = int64(headerSize)

@@ -29,9 +29,9 @@ type PastTexts struct {
 
 func NewPastTexts(m *oxbow.Memory) PastTexts { return PastTexts{m, map[string]bool{}} }
 
-// withheld reports whether the caller may not see the text of a version, because the version was in
+// isWithheld reports whether the caller may not see the text of a version, because the version was in
 // quarantine or its entry is now.
-func (p PastTexts) withheld(ctx context.Context, v *oxbow.Entry) bool {
+func (p PastTexts) isWithheld(ctx context.Context, v *oxbow.Entry) bool {
 	to := oxbow.OnRequest(ctx)
 	if to == oxbow.RequestedByPerson || !v.MayShow(to) {
 		return !v.MayShow(to)
@@ -47,7 +47,7 @@ func (p PastTexts) withheld(ctx context.Context, v *oxbow.Entry) bool {
 
 // Withhold replaces the text of a version that the caller may not see.
 func (p PastTexts) Withhold(ctx context.Context, v *oxbow.Entry) {
-	if v.Content != "" && p.withheld(ctx, v) {
+	if v.Content != "" && p.isWithheld(ctx, v) {
 		v.Content = withheld
 	}
 }

@@ -89,7 +89,7 @@ func readArgs(verb string, params []Param, args Arguments, screen func(string) s
 	filled := map[string]bool{}
 	for _, a := range args {
 		p, ok := findParam(params, a.Key)
-		if !ok && strings.HasPrefix(snake(a.Key), "wait_for_previous") {
+		if !ok && strings.HasPrefix(toSnakeCase(a.Key), "wait_for_previous") {
 			continue // ignore this key, which Gemini CLI and similar clients add to every tool for their own use
 		}
 		if !ok {
@@ -166,7 +166,7 @@ func jsonTrouble(err error) string {
 
 // findParam returns the parameter for a key.
 func findParam(params []Param, key string) (Param, bool) {
-	for _, k := range []string{key, snake(key)} {
+	for _, k := range []string{key, toSnakeCase(key)} {
 		for _, p := range params {
 			if p.Name == k || slices.Contains(p.Also, k) {
 				return p, true
@@ -176,8 +176,8 @@ func findParam(params []Param, key string) (Param, bool) {
 	return Param{}, false
 }
 
-// snake converts a name such as maxTokens or max-tokens to max_tokens.
-func snake(s string) string {
+// toSnakeCase converts a name such as maxTokens or max-tokens to max_tokens.
+func toSnakeCase(s string) string {
 	var b strings.Builder
 	for i, r := range s {
 		switch {
@@ -200,7 +200,7 @@ func unknownParam(verb string, params []Param, key string) error {
 		names = append(names, p.Name)
 	}
 	reason := "is not known to " + verb
-	if near := text.FindSimilar(snake(key), slices.Values(names), 1); len(near) > 0 {
+	if near := text.FindSimilar(toSnakeCase(key), slices.Values(names), 1); len(near) > 0 {
 		reason += "; did you mean " + near[0] + "?"
 	} else {
 		reason += ";"
@@ -208,9 +208,9 @@ func unknownParam(verb string, params []Param, key string) error {
 	return InvalidValue("parameter", key, reason+" it takes "+strings.Join(names, ", "))
 }
 
-// items returns the values in the value of an argument: none for null, the items of a list if the
-// parameter is repeatable, and otherwise the value itself. A list may be encoded twice, as some models
-// do, or be a single item.
+// items returns the values that an argument passes: none for null, a list's items if the parameter is
+// repeatable, and otherwise the value itself. A list may be encoded twice, as some models do, or be a single
+// item.
 func (p Param) items(value json.RawMessage) (items []json.RawMessage, err error) {
 	value = bytes.TrimSpace(value)
 	switch {
@@ -314,7 +314,7 @@ func (p Param) store(in reflect.Value, key string, s scalar) error {
 	return nil
 }
 
-// checkString returns an error if a scalar is no value of a parameter for texts.
+// checkString returns an error if a scalar is not a valid value of a text parameter.
 func (p Param) checkString(key string, s scalar) error {
 	switch {
 	case s.form == formNumber && key == "id":

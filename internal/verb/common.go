@@ -225,10 +225,10 @@ func EmptyReasons(g oxbow.Diagnosis, q oxbow.Query, dates TypedDates, one, many 
 		}
 	}
 	if len(unknown) > 0 {
-		why = append(why, Plain("no "+one+" holds "+few(unknown)))
+		why = append(why, Plain("no "+one+" holds "+joinFirst(unknown)))
 	}
 	if len(known) > 0 {
-		why = append(why, Plain("found, before the filter: "+few(known)))
+		why = append(why, Plain("found, before the filter: "+joinFirst(known)))
 	}
 	for _, r := range g.Removed[:min(len(g.Removed), mostNamed)] {
 		part := cmp.Or(r.Clause, dates.filterText(r.Filter))
@@ -374,8 +374,8 @@ func hasWords(s string) bool {
 // names.
 const mostNamed = 10
 
-// few joins at most mostNamed of the words with commas, and adds the number of the omitted words.
-func few(words []string) string {
+// joinFirst joins the first words with commas, at most mostNamed, and adds the number of omitted words.
+func joinFirst(words []string) string {
 	if more := len(words) - mostNamed; more > 0 {
 		return strings.Join(words[:mostNamed], ", ") + " and " + strconv.Itoa(more) + " more"
 	}

@@ -76,7 +76,7 @@ func (w *Workspace) CheckFileRefs(ctx context.Context, es []oxbow.Entry) (map[ui
 			}
 			asked = append(
 				asked,
-				fileref.Ref{File: f, Blob: blobs[f], Time: e.Updated, Doubtful: elsewhere(e.Labels, here)},
+				fileref.Ref{File: f, Blob: blobs[f], Time: e.Updated, Doubtful: isForOtherProject(e.Labels, here)},
 			)
 			of = append(of, e.ID)
 		}
@@ -117,8 +117,8 @@ func (w *Workspace) here() func() string {
 	})
 }
 
-// elsewhere reports whether the labels name projects, but not the current project.
-func elsewhere(labels []oxbow.Label, currentProject func() string) bool {
+// isForOtherProject reports whether the labels name projects, but not the current project.
+func isForOtherProject(labels []oxbow.Label, currentProject func() string) bool {
 	named := false
 	for _, l := range labels {
 		if l.Key == oxbow.LabelProject {
@@ -131,10 +131,10 @@ func elsewhere(labels []oxbow.Label, currentProject func() string) bool {
 	return named
 }
 
-// demote moves hits with stale files behind hits with slightly lower scores. For the order, a score
+// demoteStaleHits moves hits with stale files behind hits with slightly lower scores. For the order, a score
 // counts half if all files are stale, and more if fewer are. Scores do not change, and no hit is
 // removed.
-func demote(hits []oxbow.Hit, cited map[uint64][]FileRef) (notes []Note) {
+func demoteStaleHits(hits []oxbow.Hit, cited map[uint64][]FileRef) (notes []Note) {
 	weight := func(h oxbow.Hit) float64 {
 		cs := cited[h.Entry.ID]
 		stale := 0
@@ -184,7 +184,7 @@ func (w *Workspace) stampHashes(ctx context.Context, labels []oxbow.Label) []oxb
 		return withoutHashes(labels)
 	}
 	b, err := w.tree(ctx)
-	isOther := b != nil && elsewhere(labels, w.here())
+	isOther := b != nil && isForOtherProject(labels, w.here())
 	if err != nil || isOther {
 		b = nil // remember the entry without hashes
 	}

@@ -78,7 +78,7 @@ func (w *Workspace) Judge(h handoff.Handoff) handoff.Handoff {
 	return h
 }
 
-// handoffOut returns the answer for a handoff with what was loaded for it.
+// handoffOut returns the answer for a handoff and for the opening that was loaded with it.
 func handoffOut(o *handoff.Opening) HandoffOut {
 	h := &o.Handoff
 	out := HandoffOut{Name: h.Name, Version: h.Version, Created: h.Created.UTC().Format(time.RFC3339),
@@ -94,9 +94,9 @@ func handoffOut(o *handoff.Opening) HandoffOut {
 	return out
 }
 
-// unopened returns the opening of a handoff without its profile and skills, and with files that were not
+// bareOpening returns the opening of a handoff without its profile and skills, and with files that were not
 // checked.
-func unopened(h handoff.Handoff) *handoff.Opening {
+func bareOpening(h handoff.Handoff) *handoff.Opening {
 	return &handoff.Opening{Handoff: h, Files: handoff.Look(h.Files, "", nil)}
 }
 
@@ -192,7 +192,7 @@ func Handoffs(ctx context.Context, w *Workspace, in HandoffsIn) (HandoffsOut, er
 		return out, fmt.Errorf("listing handoffs: %w", err)
 	}
 	for _, h := range hs {
-		out.Handoffs = append(out.Handoffs, handoffOut(unopened(w.Judge(h))))
+		out.Handoffs = append(out.Handoffs, handoffOut(bareOpening(w.Judge(h))))
 	}
 	return out, nil
 }
@@ -235,7 +235,7 @@ func ShowRecord(ctx context.Context, w *Workspace, in ShowRecordIn) (HandoffOut,
 	if err != nil {
 		return HandoffOut{}, err
 	}
-	return handoffOut(unopened(handoff.Handoff{Task: handoff.Task{Record: record}, Created: w.Time()})), nil
+	return handoffOut(bareOpening(handoff.Handoff{Task: handoff.Task{Record: record}, Created: w.Time()})), nil
 }
 
 // WaitingHandoffIn is the argument of WaitingHandoff.
@@ -254,7 +254,7 @@ func WaitingHandoff(ctx context.Context, w *Workspace, in WaitingHandoffIn) (Han
 	if err != nil {
 		return HandoffOut{}, err
 	}
-	return handoffOut(unopened(h)), nil
+	return handoffOut(bareOpening(h)), nil
 }
 
 // TakeHandoffIn is the argument of TakeHandoff. Without a name, the newest open handoff is taken.
@@ -325,7 +325,7 @@ func DropHandoff(ctx context.Context, w *Workspace, in DropHandoffIn) (DroppedOu
 	if err != nil {
 		return DroppedOut{}, err
 	}
-	return DroppedOut{handoffOut(unopened(w.Judge(h)))}, nil
+	return DroppedOut{handoffOut(bareOpening(w.Judge(h)))}, nil
 }
 
 // Report lists the handoffs.

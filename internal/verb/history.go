@@ -39,7 +39,7 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 	changeOf := func(c oxbow.Change) Change { return past.VisibleChange(ctx, c) }
 	changeOfOne := func(v oxbow.Version) Change { return past.changeOfOne(ctx, v) }
 	if in.Name == "" {
-		err = takePage(&out, only(m.Log(ctx), func(c oxbow.Change) bool {
+		err = takePage(&out, filterSeq(m.Log(ctx), func(c oxbow.Change) bool {
 			return in.wantsSource(c.Source)
 		}), offset, limit, changeOf)
 	} else {
@@ -58,7 +58,7 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 	case err != nil:
 		return HistoryOut{}, err
 	}
-	out.fit(offset, most)
+	out.cutToBudget(offset, most)
 	return out, nil
 }
 
@@ -68,8 +68,8 @@ func (in HistoryIn) wantsSource(s oxbow.Source) bool {
 		(in.Session == "" || in.Session == s.Session || in.Session == session.SourceSession(s))
 }
 
-// only yields the items for which keep returns true, and all errors.
-func only[T any](items iter.Seq2[T, error], keep func(T) bool) iter.Seq2[T, error] {
+// filterSeq yields the items for which keep returns true, and all errors.
+func filterSeq[T any](items iter.Seq2[T, error], keep func(T) bool) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for it, err := range items {
 			mustYield := err != nil || keep(it)
@@ -123,7 +123,7 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	if in.Seq != nil {
 		cs, err = readChanges(ctx, m, seqs)
 	} else {
-		cs, err = out.last(ctx, m, count)
+		cs, err = out.lastChanges(ctx, m, count)
 		if err == nil && len(cs) == 0 {
 			out.Notes = append(out.Notes, Plain("there is nothing to undo"))
 			return out, nil
@@ -239,12 +239,12 @@ func undoneBy(ctx context.Context, m *oxbow.Memory, seq uint64) ([]oxbow.Change,
 	return readChanges(ctx, m, slices.Sorted(slices.Values(undo[0].Reverts)))
 }
 
-// last returns the last count changes that can be undone. If no change can be undone, last returns
+// lastChanges returns the last count changes that can be undone. If no change can be undone, lastChanges returns
 // an error unless the call is a dry run. For an agent, the list ends before the first change by a
-// person or an import. If the newest change is by a person or an import, last returns an error for
+// person or an import. If the newest change is by a person or an import, lastChanges returns an error for
 // an agent. An agent can undo such a change only by its number, so that agents do not undo changes
 // that they have not seen.
-func (out *UndoOut) last(ctx context.Context, m *oxbow.Memory, count int) ([]oxbow.Change, error) {
+func (out *UndoOut) lastChanges(ctx context.Context, m *oxbow.Memory, count int) ([]oxbow.Change, error) {
 	cs, err := m.Undoable(ctx, count)
 	if err != nil {
 		return cs, err

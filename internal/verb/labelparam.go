@@ -6,7 +6,7 @@ import "github.com/oxbow-memory/oxbow"
 
 // labelParam is a parameter for the labels with one key.
 type labelParam struct {
-	name string // name of the parameter, and of the part of an entry that the parameter clear can remove
+	name string // name of the parameter, by which the parameter clear removes these labels, too
 	key  string // key of the labels
 
 	// values returns the values that remember sets. It returns nil if the parameter is not given.

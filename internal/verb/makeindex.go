@@ -36,8 +36,8 @@ func isLargeWrite(written int, s oxbow.Stats) bool {
 	return written >= manyWritten+s.Entries/64 && hasIndex(s.Path)
 }
 
-// manyWritten is the number of written entries, in addition to a 64th of all entries, from which a checkpoint
-// writes the index file again.
+// manyWritten plus a 64th of all entries is the smallest number of written entries for which MakeIndex replaces
+// an existing index file.
 const manyWritten = 256
 
 // hasIndex reports whether a store has an index file that is not empty. The file is empty if no

@@ -19,7 +19,8 @@ func WithLedger(ctx context.Context, s *SeenEntries) context.Context {
 	return context.WithValue(ctx, ledgerKey{}, &s.ledger)
 }
 
-// ContextLedger returns the record of what the session of the context was shown, or nil if there is none.
+// ContextLedger returns the record of the texts that the context's session was shown. It returns nil if the
+// context has no record.
 func ContextLedger(ctx context.Context) *lineage.Ledger {
 	l, _ := ctx.Value(ledgerKey{}).(*lineage.Ledger)
 	return l

@@ -94,14 +94,14 @@ func headText(e Entry) string {
 	return b.String()
 }
 
-// fit cuts the answer to a budget. It includes as many hits as the budget allows with snippets.
+// cutToBudget cuts the answer to a budget. It includes as many hits as the budget allows with snippets.
 // Then it adds whole contents in order of rank, and finally the turns around these hits. If keep is
 // set, no hit is left out.
-func (out *RecallOut) fit(contents []string, maxTokens int, keep bool) {
+func (out *RecallOut) cutToBudget(contents []string, maxTokens int, keep bool) {
 	all := len(out.Hits)
 	notes := out.Notes
 	hits := out.Hits
-	out.fill(contents, maxTokens, keep)
+	out.chooseContents(contents, maxTokens, keep)
 	tell := func() { out.tell(notes, all, maxTokens) }
 	for tell(); !keep && len(out.Hits) > 0 && out.TokensUsed > maxTokens; tell() {
 		if i := lastWithTurns(out.Hits); i >= 0 {
@@ -127,8 +127,8 @@ func noneFits(spent, all, maxTokens int, first Entry) []Note {
 		spent+prompt.EstimateTokens(headText(first))+3*noteTokens)}
 }
 
-// fill does fit's work, except for the notes about cuts.
-func (out *RecallOut) fill(contents []string, maxTokens int, keep bool) {
+// chooseContents chooses the hits and contents that fit the budget, for cutToBudget. It adds no notes about cuts.
+func (out *RecallOut) chooseContents(contents []string, maxTokens int, keep bool) {
 	frame := *out
 	frame.Hits = nil
 	all, spent := len(out.Hits), prompt.EstimateTokens(prompt.AnswerText(frame))+noteTokens
@@ -232,8 +232,8 @@ func (out *RecallOut) tell(notes []Note, all, maxTokens int) {
 	out.TokensUsed = prompt.EstimateTokens(prompt.AnswerText(out))
 }
 
-// fit cuts the content to a page that begins at offset, so that the answer fits the budget.
-func (out *GetOut) fit(offset, maxTokens int) error {
+// cutToBudget cuts the content to a page that begins at offset, so that the answer fits the budget.
+func (out *GetOut) cutToBudget(offset, maxTokens int) error {
 	content := *out.Content
 	if offset == 0 && maxTokens == math.MaxInt {
 		return nil
@@ -274,7 +274,7 @@ func (out *GetOut) fitsTokens(maxTokens int) bool {
 func (out *GetOut) cutContent(text string, maxTokens int) error {
 	empty, notes := "", out.Notes
 	out.Content = &empty
-	out.note(notes)
+	out.addCutNote(notes)
 	room := maxTokens - prompt.EstimateTokens(prompt.AnswerText(out))
 	for ; room > 0; room -= room/16 + 1 {
 		page := clipTokens(text, room)
@@ -282,7 +282,7 @@ func (out *GetOut) cutContent(text string, maxTokens int) error {
 			page = page[:i]
 		}
 		out.Content, out.Next = &page, out.Offset+len(page)
-		out.note(notes)
+		out.addCutNote(notes)
 		if page != "" && prompt.EstimateTokens(prompt.AnswerText(out)) <= maxTokens {
 			return nil
 		}
@@ -290,9 +290,9 @@ func (out *GetOut) cutContent(text string, maxTokens int) error {
 	return InvalidValue("max_tokens", strconv.Itoa(maxTokens), "has no room for any of the content; give 200 or more")
 }
 
-// note adds a note about the part of the content in the answer.
-func (out *GetOut) note(notes []Note) {
-	out.Notes = append(notes[:len(notes):len(notes)], out.Page.note())
+// addCutNote adds a note about the part of the content in the answer.
+func (out *GetOut) addCutNote(notes []Note) {
+	out.Notes = append(notes[:len(notes):len(notes)], out.Page.rangeNote())
 }
 
 // clipTokens returns the longest beginning of s with at most maxTokens tokens.
@@ -310,8 +310,8 @@ func clipTokens(s string, maxTokens int) string {
 	return text.CutPrefix(s, low)
 }
 
-// note returns a note with the byte range of this page and the offset at which the next page begins.
-func (p Page) note() Note {
+// rangeNote returns a note with the byte range of this page and the offset at which the next page begins.
+func (p Page) rangeNote() Note {
 	return Notef("bytes %d to %d of %d; %s", p.Offset, p.Next, p.Size, PageRef(p.Next))
 }
 
@@ -320,11 +320,11 @@ func (p Page) End() string {
 	if p.Next == 0 {
 		return ""
 	}
-	return "note: " + p.note().String() + ", all else as in this call\n"
+	return "note: " + p.rangeNote().String() + ", all else as in this call\n"
 }
 
-// Room returns the number of bytes that a page has for its text. The argument around is the size of the rest of the
-// answer, in bytes. The result is at least half of w.Page, and unlimited if w.Page is 0.
+// Room returns the number of bytes that a page has for its text. The argument around is the size of the
+// remaining answer in bytes. The result is at least half of w.Page, and unlimited if w.Page is 0.
 func (w *Workspace) Room(around int) int {
 	if w.Page == 0 {
 		return math.MaxInt
@@ -417,9 +417,9 @@ func openFence(s string, n int) (open string) {
 	return open
 }
 
-// fit cuts the list, which begins at offset, to a budget. positions has the offsets of the entries
+// cutToBudget cuts the list, which begins at offset, to a budget. positions has the offsets of the entries
 // on the page, followed by the last entry's end.
-func (out *ListOut) fit(offset, maxTokens int, positions []int) {
+func (out *ListOut) cutToBudget(offset, maxTokens int, positions []int) {
 	n := FitPage(
 		out.Entries,
 		prompt.EstimateTokens(prompt.AnswerText(ListOut{Notes: out.Notes})),
@@ -440,8 +440,8 @@ func (out *ListOut) fit(offset, maxTokens int, positions []int) {
 	}
 }
 
-// fit cuts the changes to a budget. The first offset changes were left out before.
-func (out *HistoryOut) fit(offset, maxTokens int) {
+// cutToBudget cuts the changes to a budget. The first offset changes were left out before.
+func (out *HistoryOut) cutToBudget(offset, maxTokens int) {
 	all := len(out.Changes)
 	if all == 0 {
 		why := Plain("nothing was changed yet: the memory is new")

@@ -149,7 +149,7 @@ func LoadProfile(ctx context.Context, w *Workspace, in LoadMemoryProfileIn) (Loa
 	case err == nil && w.Loaded != nil:
 		w.Loaded.addShown(l.handle, prompt.EstimateTokens(prompt.AnswerText(out)))
 	case w.Loaded != nil && len(notes) == 0:
-		w.Loaded.drop(l.handle) // unload the profile again, because nothing was shown
+		w.Loaded.removeHandle(l.handle) // unload the profile again, because nothing was shown
 	}
 	return out, err
 }
@@ -357,7 +357,7 @@ func WithProfiles(tools []Tool, sets Sets) []Tool {
 	verbs := sets.Select(loadVerbs())
 	out := make([]Tool, 0, len(tools)+len(verbs))
 	for _, t := range tools {
-		out = append(out, loadable(t, len(verbs) > 0))
+		out = append(out, withinLoadedProfile(t, len(verbs) > 0))
 	}
 	return append(out, verbs...)
 }
@@ -379,9 +379,9 @@ func withHandle(s *jsonschema.Schema) *jsonschema.Schema {
 	return &in
 }
 
-// loadable returns a tool that works within a loaded profile. If listed is set, the tool has the
+// withinLoadedProfile returns a tool that works within a loaded profile. If listed is set, the tool has the
 // parameter for handles.
-func loadable(t Tool, listed bool) Tool {
+func withinLoadedProfile(t Tool, listed bool) Tool {
 	if t.Input.Properties[handleParam] != nil {
 		return t // the tool has a handle of its own
 	}
@@ -394,7 +394,7 @@ func loadable(t Tool, listed bool) Tool {
 		if err != nil {
 			return nil, err
 		}
-		l, ok, err := w.within(handle)
+		l, ok, err := w.restrictingProfile(handle)
 		if err != nil {
 			return nil, err
 		}
@@ -405,7 +405,7 @@ func loadable(t Tool, listed bool) Tool {
 		if err != nil {
 			return nil, err
 		}
-		view, release := w.Profiles.within(m, l)
+		view, release := w.Profiles.restrictedView(m, l)
 		defer release()
 		inner := *w
 		inner.unloaded = w.Open
@@ -422,9 +422,9 @@ func loadable(t Tool, listed bool) Tool {
 	return t
 }
 
-// within returns the profile that restricts a call. It returns false if the call is
+// restrictingProfile returns the profile that restricts a call. It returns false if the call is
 // unrestricted.
-func (w *Workspace) within(handle string) (l loadedProfile, ok bool, err error) {
+func (w *Workspace) restrictingProfile(handle string) (l loadedProfile, ok bool, err error) {
 	switch {
 	case w.Profiles == nil && handle != "":
 		return l, false, errNoProfiles

@@ -423,9 +423,9 @@ func TestLoadKeepsFewIndexes(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := s.workspace.Profiles
-	busy, release := p.within(m, loadedProfile{name: "busy", scope: scope.Scope{Any: []oxbow.Filter{{}}}})
+	busy, release := p.restrictedView(m, loadedProfile{name: "busy", scope: scope.Scope{Any: []oxbow.Filter{{}}}})
 	for i := range 3 * maxKept {
-		v, done := p.within(m, loadedProfile{name: fmt.Sprint(i), scope: scope.Scope{Any: []oxbow.Filter{{}}}})
+		v, done := p.restrictedView(m, loadedProfile{name: fmt.Sprint(i), scope: scope.Scope{Any: []oxbow.Filter{{}}}})
 		if hits, err := v.Recall(t.Context(), oxbow.Query{Text: "scene"}); err != nil || len(hits) == 0 {
 			t.Errorf("Recall = %d hits, %v", len(hits), err)
 		}
@@ -438,7 +438,7 @@ func TestLoadKeepsFewIndexes(t *testing.T) {
 		t.Errorf("Recall of the one in use = %v", err)
 	}
 	release()
-	again, release := p.within(m, loadedProfile{name: "busy"})
+	again, release := p.restrictedView(m, loadedProfile{name: "busy"})
 	defer release()
 	if again != busy {
 		t.Error("the one in use was not kept")

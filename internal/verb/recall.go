@@ -114,7 +114,7 @@ func recallFrom(ctx context.Context, w *Workspace, in RecallIn, asked query.Requ
 	if err != nil {
 		return RecallOut{}, err
 	}
-	out := RecallOut{Hits: []Entry{}, Notes: append(notes, misspelt(asked.Misspellings)...)}
+	out := RecallOut{Hits: []Entry{}, Notes: append(notes, misspeltNotes(asked.Misspellings)...)}
 	most, err := w.budget(in.MaxTokens, defaultMaxTokens)
 	if err != nil {
 		return RecallOut{}, err
@@ -155,7 +155,7 @@ func recallFrom(ctx context.Context, w *Workspace, in RecallIn, asked query.Requ
 		}
 	}
 	if w.overTurns {
-		readable(hits)
+		removeProgramText(hits)
 	}
 	hits = visibleHits(ctx, m, hits, q.AsOf != 0)
 	out.Notes = append(out.Notes, lacked()...)
@@ -175,11 +175,11 @@ func recallFrom(ctx context.Context, w *Workspace, in RecallIn, asked query.Requ
 		)
 	}
 	contents := out.addHits(ctx, w, hits, read)
-	out.fit(contents, most, keep)
+	out.cutToBudget(contents, most, keep)
 	for i, h := range out.Hits {
 		ShowTo(ctx, hits[i].Entry)
 		if h.Content != nil && q.AsOf == 0 {
-			guard(ctx, m).Show(hits[i].Entry)
+			shownRecord(ctx, m).Show(hits[i].Entry)
 		}
 	}
 	return out, nil
@@ -193,17 +193,17 @@ func hasRequiredWords(q *oxbow.Query) bool {
 // mostMisspelt is the maximum number of misspelt filter terms that an answer names.
 const mostMisspelt = 3
 
-// misspelt returns notes about words that look like misspelt filter terms. They were searched as
+// misspeltNotes returns notes about words that look like misspelt filter terms. They were searched as
 // words, and filtered nothing.
-func misspelt(all []query.Misspelling) (notes []Note) {
+func misspeltNotes(all []query.Misspelling) (notes []Note) {
 	for _, m := range all[:min(len(all), mostMisspelt)] {
 		notes = append(notes, Notef("%q was looked for as words, not as a filter: %v", m.Word, m.Err))
 	}
 	return notes
 }
 
-// RecallOnce is like [oxbow.Memory.RecallParsed], but leaves out digests if the hits also contain narrower entries. For
-// example, it returns the notes of a day instead of the digest of the week.
+// RecallOnce is like [oxbow.Memory.RecallParsed], but leaves out digests if the hits also contain narrower
+// entries. For example, it returns a day's notes instead of the week's digest.
 func RecallOnce(ctx context.Context, m *oxbow.Memory, q oxbow.Query) ([]oxbow.Hit, oxbow.ParsedQuery, error) {
 	hits, read, err := m.RecallParsed(ctx, q)
 	if err != nil {
@@ -274,7 +274,7 @@ func (out *RecallOut) recallWithoutMust(
 // that the caller may not see. If past is set, the hits are old versions.
 func visibleHits(ctx context.Context, m *oxbow.Memory, hits []oxbow.Hit, past bool) []oxbow.Hit {
 	p := NewPastTexts(m)
-	withheld := func(e oxbow.Entry) bool { return !e.MayShow(oxbow.OnRequest(ctx)) || (past && p.withheld(ctx, &e)) }
+	withheld := func(e oxbow.Entry) bool { return !e.MayShow(oxbow.OnRequest(ctx)) || (past && p.isWithheld(ctx, &e)) }
 	hits = slices.DeleteFunc(hits, func(h oxbow.Hit) bool { return withheld(h.Entry) })
 	for i := range hits {
 		hits[i].Before, hits[i].After = slices.DeleteFunc(
@@ -315,8 +315,8 @@ func (w *Workspace) diagnose(
 	return why, slices.DeleteFunc(near, func(s string) bool { return s == own }), err
 }
 
-// readable removes text that is only for programs from the hits' turns.
-func readable(hits []oxbow.Hit) {
+// removeProgramText removes text that is only for programs from the hits' turns.
+func removeProgramText(hits []oxbow.Hit) {
 	for i := range hits {
 		h := &hits[i]
 		h.Entry.Content = session.Readable(h.Entry.Content)
@@ -425,7 +425,7 @@ func (out *RecallOut) addHits(
 	if out.AsOf == 0 { // the working tree does not match past states
 		var notes []Note
 		cited, notes = w.CheckFileRefs(ctx, hitEntries(hits))
-		out.Notes = append(append(out.Notes, notes...), demote(hits, cited)...)
+		out.Notes = append(append(out.Notes, notes...), demoteStaleHits(hits, cited)...)
 	}
 	shown := map[uint64]bool{} // show each turn only once
 	for _, h := range hits {
@@ -542,20 +542,20 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 	if !past && !in.Bare {
 		out.count(ctx, w)
 	}
-	err = out.fit(offset, most)
+	err = out.cutToBudget(offset, most)
 	if err == nil {
 		page := e
 		page.Content = *out.Content
 		ShowTo(ctx, page)
 	}
 	if err == nil && !past {
-		guard(ctx, m).showPage(e, out.Offset, cmp.Or(out.Next, len(e.Content)))
+		shownRecord(ctx, m).showPage(e, out.Offset, cmp.Or(out.Next, len(e.Content)))
 	}
 	return out, err
 }
 
-// mayBeTurn reports whether a name may be that of a turn in the archive of past sessions, such as claude/4f2a/3, which
-// this workspace does not search yet.
+// mayBeTurn reports whether a name may identify a turn in the archive of past sessions, such as claude/4f2a/3.
+// It returns false if this workspace searches the archive already.
 func (w *Workspace) mayBeTurn(name string) bool {
 	return w.Sessions != nil && !w.overTurns && strings.Count(name, "/") > 1
 }
@@ -689,6 +689,6 @@ func List(ctx context.Context, w *Workspace, in ListIn) (ListOut, error) {
 		shown[i], entries[i] = &out.Entries[i], page[n]
 	}
 	w.setTrusts(shown, entries)
-	out.fit(offset, most, append(at, len(page)))
+	out.cutToBudget(offset, most, append(at, len(page)))
 	return out, nil
 }

@@ -42,7 +42,7 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 	if err != nil {
 		return RememberOut{}, err
 	}
-	e := &edit{in: in, name: in.Name, seen: guard(ctx, m), blobs: func(ls []oxbow.Label) []oxbow.Label {
+	e := &edit{in: in, name: in.Name, seen: shownRecord(ctx, m), blobs: func(ls []oxbow.Label) []oxbow.Label {
 		return w.stampHashes(ctx, ls)
 	}}
 	if e.name == "" {
@@ -50,7 +50,7 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 		e.name = e.base
 	}
 	if err := e.seen.Write(func() (oxbow.Entry, error) {
-		if err := e.keep(ctx, m); err != nil {
+		if err := e.makeChange(ctx, m); err != nil {
 			return oxbow.Entry{}, err
 		}
 		e.recordWrite()
@@ -224,15 +224,15 @@ const (
 	unchanged = "unchanged"
 )
 
-// keep makes the change, and sets the fields for the result. If an earlier call with the same op id
+// makeChange makes the change, and sets the fields for the result. If an earlier call with the same op id
 // made the change, this call reports that change and makes none, even if the entry has changed
 // since.
-func (e *edit) keep(ctx context.Context, m *oxbow.Memory) error {
+func (e *edit) makeChange(ctx context.Context, m *oxbow.Memory) error {
 	if done, err := e.isRepeat(ctx, m); done || err != nil {
 		return err
 	}
 	change := func(old oxbow.Entry, found bool) (op oxbow.Op, err error) {
-		e.sent, err = e.op(old, found)
+		e.sent, err = e.makeOp(old, found)
 		return e.sent, err
 	}
 	made, err := m.CommitEdit(ctx, e.name, change)
@@ -246,7 +246,7 @@ func (e *edit) keep(ctx context.Context, m *oxbow.Memory) error {
 		}
 	}
 	if err == nil {
-		e.settle(made)
+		e.setResult(made)
 	}
 	return err
 }
@@ -268,7 +268,7 @@ func (e *edit) isRepeat(ctx context.Context, m *oxbow.Memory) (bool, error) {
 	if len(first.Versions) > 0 {
 		e.name = first.Versions[len(first.Versions)-1].Entry.Name
 	}
-	e.settle(first)
+	e.setResult(first)
 	e.repeat = "this is what the first call did"
 	switch now, err := m.GetNamed(ctx, e.name); {
 	case errors.Is(err, oxbow.ErrNotFound):
@@ -293,9 +293,9 @@ func madeBefore(ctx context.Context, m *oxbow.Memory, name string) (oxbow.Change
 	return m.Commit(ctx, oxbow.Remove{Name: name, If: math.MaxUint64})
 }
 
-// settle sets the result of the call from the change that it made. The change is empty if nothing
+// setResult sets the result of the call from the change that it made. The change is empty if nothing
 // had to change.
-func (e *edit) settle(made oxbow.Change) {
+func (e *edit) setResult(made oxbow.Change) {
 	e.made = made
 	nothing := e.sent == nil && made.Seq == 0 && len(made.Versions) == 0
 	written, ok := made.Entry()
@@ -356,9 +356,9 @@ func (e *edit) canRetry(err error) bool {
 	return false
 }
 
-// op returns the change that turns the old entry into the wanted entry. It returns nil if nothing
+// makeOp returns the change that turns the old entry into the wanted entry. It returns nil if nothing
 // has to change.
-func (e *edit) op(old oxbow.Entry, found bool) (oxbow.Op, error) {
+func (e *edit) makeOp(old oxbow.Entry, found bool) (oxbow.Op, error) {
 	e.old, e.found = old, found
 	isNameMade := e.base != ""
 	isOther := isNameMade && old.Content != e.in.Content
@@ -575,7 +575,7 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 	if in.DryRun {
 		return forgetDry(ctx, in, e, isFinal(m))
 	}
-	seen := guard(ctx, m)
+	seen := shownRecord(ctx, m)
 	made, err := m.CommitEdit(ctx, e.Name, func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		op, err := forgetOp(in, e.Name, old, found, seen)
 		if err == nil {
@@ -631,7 +631,7 @@ func forgetOp(in ForgetIn, name string, e oxbow.Entry, found bool, seen *SeenEnt
 	return oxbow.Remove{Name: e.Name, If: e.Version}, nil
 }
 
-// forgetDry returns the result of a dry run of forget.
+// forgetDry returns the result of forget without forgetting.
 func forgetDry(ctx context.Context, in ForgetIn, e oxbow.Entry, isFinal bool) (ForgetOut, error) {
 	found := true
 	if _, err := forgetOp(in, e.Name, e, found, nil); err != nil {

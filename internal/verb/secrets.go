@@ -126,8 +126,8 @@ func entryTexts(e *oxbow.Entry) []*string {
 	return texts
 }
 
-// replaceDivided replaces the pieces of secrets that begin in one of the texts and end in another. If the texts are a
-// person's, it returns a [SecretError] instead, unless the person allowed secrets.
+// replaceDivided replaces secrets that begin in one text and end in another. If the texts are a person's, it
+// returns a [SecretError] instead, unless the person allowed secrets.
 func (s *Secrets) replaceDivided(ctx context.Context, texts []*string, found *[]screen.Secret) error {
 	person, keep := s.keepsSecrets(ctx)
 	if keep {

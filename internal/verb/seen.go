@@ -70,12 +70,12 @@ func (s *SeenEntries) Show(entries ...oxbow.Entry) {
 		s.known = map[string]oxbow.Entry{}
 	}
 	for _, e := range entries {
-		s.drop(e.Name)
+		s.removeName(e.Name)
 		s.known[e.Name] = e
 		s.order, s.bytes = append(s.order, e.Name), s.bytes+len(e.Content)
 	}
 	for s.bytes > maxSeen && len(s.order) > 1 {
-		s.drop(s.order[0])
+		s.removeName(s.order[0])
 	}
 }
 
@@ -144,8 +144,8 @@ func (s *SeenEntries) wrote(now oxbow.Entry, content string) oxbow.Entry {
 	return now
 }
 
-// drop removes a name.
-func (s *SeenEntries) drop(name string) {
+// removeName removes a name.
+func (s *SeenEntries) removeName(name string) {
 	if old, ok := s.known[name]; ok {
 		delete(s.known, name)
 		s.order = slices.DeleteFunc(s.order, func(n string) bool { return n == name })
@@ -227,9 +227,9 @@ func (s *SeenEntries) CheckRemoval(now oxbow.Entry) error {
 // maxStands is the maximum length of a text that a refusal shows, in bytes.
 const maxStands = 32 << 10
 
-// guard returns the record of what the context's session was shown, or nil if the memory has a
-// history, which keeps every version.
-func guard(ctx context.Context, m *oxbow.Memory) *SeenEntries {
+// shownRecord returns the record of the texts that the context's session was shown. It returns nil if the
+// memory has a history, because the history keeps every version.
+func shownRecord(ctx context.Context, m *oxbow.Memory) *SeenEntries {
 	if _, err := m.History(); err == nil {
 		return nil
 	}

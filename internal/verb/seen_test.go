@@ -46,11 +46,11 @@ func TestPastFailsClosed(t *testing.T) {
 	b := newBench(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	v := oxbow.Entry{Name: "gone", Content: "text"}
-	if NewPastTexts(b.m).withheld(ctx, &v) {
+	if NewPastTexts(b.m).isWithheld(ctx, &v) {
 		t.Error("a version of an entry that is no more is withheld")
 	}
 	cancel()
-	if !NewPastTexts(b.m).withheld(ctx, &v) {
+	if !NewPastTexts(b.m).isWithheld(ctx, &v) {
 		t.Error("a version is shown where it is not known whether its entry is in quarantine")
 	}
 }

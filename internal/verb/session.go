@@ -167,9 +167,9 @@ func (p *Profiles) byHandle(h string, now time.Time) (loadedProfile, error) {
 	return l, nil
 }
 
-// within returns a view of the base memory, restricted to the profile's scope. The caller must
+// restrictedView returns a view of the base memory, restricted to the profile's scope. The caller must
 // call release when it no longer uses the view.
-func (p *Profiles) within(base *oxbow.Memory, l loadedProfile) (m *oxbow.Memory, release func()) {
+func (p *Profiles) restrictedView(base *oxbow.Memory, l loadedProfile) (m *oxbow.Memory, release func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clock++
@@ -268,8 +268,8 @@ func (s *LoadedProfiles) addShown(handle string, tokens int) {
 	}
 }
 
-// drop removes a handle, without adding it to the unloaded handles.
-func (s *LoadedProfiles) drop(handle string) {
+// removeHandle removes a handle, without adding it to the unloaded handles.
+func (s *LoadedProfiles) removeHandle(handle string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stack = slices.DeleteFunc(s.stack, func(l loadedProfile) bool { return l.handle == handle })

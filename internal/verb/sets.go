@@ -56,7 +56,7 @@ func ParseSets(names []string) (Sets, error) {
 	return s, nil
 }
 
-// isSetName reports whether n is the name of a set, or one of the names for several sets.
+// isSetName reports whether n names a set, or several sets at once.
 func isSetName(n string) bool {
 	if n == SetFull || n == SetAll {
 		return true

@@ -16,8 +16,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// mostAnnotations is the maximum number of annotations that the list of all files counts. shownLines is the maximum
-// number of lines that the page of a file shows.
+// mostAnnotations is the maximum number of annotations that the list of all files counts. shownLines is the
+// maximum number of lines on a file's page.
 const mostAnnotations, shownLines = 1000, 2000
 
 func annotationsPage(c *call) (reply, error) {

@@ -11,8 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// redirectToSaved returns a redirect to the page of a saved entry, with the notes of the
-// verb.
+// redirectToSaved returns a redirect to a saved entry's page, with the verb's notes.
 func redirectToSaved(out verb.RememberOut) redirect {
 	to := redirect{to: page.EntryPath(out.Name)}
 	if out.Outcome != "unchanged" {
@@ -29,7 +28,7 @@ func errorNotice(err error) g.Node {
 	return page.Notice("error", page.Sentence(err.Error()), page.NoteSentence(verb.Remedy(err)))
 }
 
-// version returns the version of an entry as text, for the hidden field of a form.
+// version returns an entry's version as text, for a form's hidden field.
 func version(e verb.Entry) string { return strconv.FormatUint(e.Version, 10) }
 
 func number(n uint64) string { return strconv.FormatUint(n, 10) }

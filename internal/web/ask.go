@@ -28,8 +28,8 @@ func ask(c *call) (reply, error) {
 	return redirect{to: explanationPath(q, c.value("why"))}, nil
 }
 
-// explanationPath returns the path of Find with an explanation of the query. If missed is not empty, the
-// page also explains why that entry is not among the hits.
+// explanationPath returns the path at which Find explains the query. If missed is not empty, the page also
+// explains why that entry is not among the hits.
 func explanationPath(q, missed string) string {
 	v := url.Values{"q": {q}, "explain": {"1"}}
 	if missed != "" {
@@ -74,7 +74,7 @@ func (c *call) explanation(query string, shown []verb.Entry) g.Node {
 	)
 }
 
-// scoreTable shows how a score adds up, or nil if the entry has no explanation.
+// scoreTable shows the parts of a score. It returns nil if the entry has no explanation.
 func scoreTable(e verb.Entry) g.Node {
 	x := e.Explanation
 	if x == nil {

@@ -48,7 +48,7 @@ type reply interface {
 	send(c *call, w http.ResponseWriter, a page.Assets)
 }
 
-// accessSummary says which part of the memory this browser sees, and the version of oxbow.
+// accessSummary names the part of the memory that this browser sees, and oxbow's version.
 func (c *call) accessSummary() string {
 	s := "The whole memory"
 	if c.view.Rights.ReadOnly || c.view.Partial() {
@@ -60,8 +60,7 @@ func (c *call) accessSummary() string {
 	return s + ". oxbow " + c.version
 }
 
-// maxChangesSearched is the number of recent changes in which [call.changeNotice] looks for
-// the change of a form.
+// maxChangesSearched is the number of recent changes in which [call.changeNotice] looks for a form's change.
 const maxChangesSearched = 50
 
 // changeNotice shows the change that a form has made, with a button to undo it. It returns

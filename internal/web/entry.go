@@ -18,7 +18,7 @@ func entry(c *call) (reply, error) {
 	name := c.name()
 	e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name})
 	if errors.Is(err, oxbow.ErrNotFound) {
-		return c.forgotten(name, err)
+		return c.forgottenPage(name, err)
 	}
 	if err != nil {
 		return nil, err

@@ -21,9 +21,9 @@ func forget(c *call) (reply, error) {
 	return redirect{to: "", change: out.Seq}, nil
 }
 
-// forgotten returns the page for a name that no entry has now. If an entry of that name was
+// forgottenPage returns the page for a name that no entry has now. If an entry of that name was
 // forgotten, the page offers to restore it. Otherwise it returns missing as the error.
-func (c *call) forgotten(name string, missing error) (reply, error) {
+func (c *call) forgottenPage(name string, missing error) (reply, error) {
 	one := 1
 	out, err := verb.History(c.ctx, c.work, verb.HistoryIn{Name: name, Limit: &one})
 	if err != nil || len(out.Changes) == 0 {

@@ -1,5 +1,4 @@
-// This file is the form with the parts of an entry, and its conversion to the arguments of
-// the remember verb.
+// This file builds the form with the parts of an entry, and converts a sent form to the arguments of remember.
 
 package web
 

@@ -1,4 +1,4 @@
-// This file approves the entries of an import, all of them or those with a label.
+// This file approves an import's entries: all of them, or the entries with a label.
 
 package web
 
@@ -56,7 +56,7 @@ func (c *call) groupScreen(group labels.HeldGroup) screen {
 	return s
 }
 
-// approveGroup approves the entries of one import that the filter of the form selects.
+// approveGroup approves the entries of one import that the form's filter selects.
 func approveGroup(c *call) (reply, error) {
 	in := labels.ApproveIn{Group: c.value("group"), Filter: c.value("filter")}
 	out, err := labels.Approve(c.ctx, c.work, in)

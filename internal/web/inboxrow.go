@@ -19,7 +19,7 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// waitingShown is the maximum number of rows of each kind on the page.
+// waitingShown is the maximum number of rows that the page shows of each kind.
 const waitingShown = 30
 
 // stateOpen is the state of a proposal that has never been decided.
@@ -61,8 +61,8 @@ func proposalSession(from []string) string {
 // whys maps the reason of a proposal to its text on pages.
 var whys = map[string]string{"asked": "you asked to remember it", "lesson": "you corrected an agent"}
 
-// proposalRow shows a proposal with its buttons. The IDs of all proposals of the same
-// session let one button reject them together.
+// proposalRow shows a proposal with its buttons. It has the IDs of the session's proposals, so that one button
+// can reject them together.
 func (c *call) proposalRow(p review.ProposalOut, session []string, row int, size textSize) g.Node {
 	name := text.DeriveName(p.AsNote())
 	shown, isCut := rowText(p.AsNote(), size)

@@ -89,8 +89,7 @@ func (c *call) logFilters(name, actor, session string) g.Node {
 		)}
 }
 
-// logRows shows changes. Successive changes of one session, and the parts of one import, have
-// a common head.
+// logRows shows changes. Successive changes by one session, and the parts of one import, have a common heading.
 func (c *call) logRows(changes []verb.Change) (rows g.Group) {
 	for len(changes) > 0 {
 		key := groupKey(changes[0].Source)
@@ -110,8 +109,8 @@ func (c *call) logRows(changes []verb.Change) (rows g.Group) {
 	return rows
 }
 
-// groupKey identifies the session of a client, or the run of an import, that made a change.
-// It is "" if the change belongs to neither.
+// groupKey identifies the client's session or the import that made a change. It is "" if the change belongs to
+// neither.
 func groupKey(s verb.Source) string {
 	if name := s.SessionName(); name != "" {
 		return name
@@ -122,7 +121,7 @@ func groupKey(s verb.Source) string {
 	return ""
 }
 
-// groupHead is the head of the successive changes of one session or import.
+// groupHead is the heading above successive changes by one session or import.
 func (c *call) groupHead(changes []verb.Change) g.Node {
 	src := changes[0].Source
 	session := groupKey(src)

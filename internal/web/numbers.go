@@ -117,7 +117,7 @@ func (d days) bars(values []int) (bars []page.Bar) {
 	return bars
 }
 
-// dailyNumbers returns the number of changes and of entries on each day.
+// dailyNumbers returns how many changes and entries there were on each day.
 func (c *call) dailyNumbers(d days) (maintenance.DailyOut, error) {
 	return keep(c, &c.caches.daily, d[0].Format(time.DateOnly), func() (maintenance.DailyOut, error) {
 		return maintenance.Daily(c.ctx, c.work, maintenance.DailyIn{Starts: d})

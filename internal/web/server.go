@@ -122,9 +122,9 @@ var security = map[string]string{
 func (s *Server) Handler(g auth.Guard) http.Handler {
 	mux, door := http.NewServeMux(), doorkeeper{s, g}
 	mux.Handle("GET "+page.Root+"asset/{file}", s.assets)
-	mux.HandleFunc("GET "+page.Root+"enter", door.enter)
+	mux.HandleFunc("GET "+page.Root+"enter", door.signInByKey)
 	mux.HandleFunc("POST "+page.Root+"enter", door.signIn)
-	mux.HandleFunc("POST "+page.Root+"leave", door.leave)
+	mux.HandleFunc("POST "+page.Root+"leave", door.signOut)
 	for _, rt := range routes {
 		mux.HandleFunc(rt.method+" "+page.Root+rt.path, func(w http.ResponseWriter, r *http.Request) {
 			if v := s.sessions.of(r); v != nil {

@@ -113,12 +113,12 @@ func (s *Sessions) Know(r *http.Request) bool {
 
 // invite returns a key with which v can sign in once.
 func (s *Sessions) invite(v *visitor) (key string, err error) {
-	return s.keep(&s.invited, *v, linkAge)
+	return s.addVisitor(&s.invited, *v, linkAge)
 }
 
-// enter starts a session for an invitation key, and returns the cookie's value. ok is false
+// startSession starts a session for an invitation key, and returns the cookie's value. ok is false
 // if the key is unknown or has expired.
-func (s *Sessions) enter(key string) (cookie string, ok bool, err error) {
+func (s *Sessions) startSession(key string) (cookie string, ok bool, err error) {
 	s.mu.Lock()
 	digest := sha256.Sum256([]byte(key))
 	v, ok := s.invited[digest]
@@ -127,12 +127,12 @@ func (s *Sessions) enter(key string) (cookie string, ok bool, err error) {
 	if !ok || !s.now().Before(v.until) {
 		return "", false, nil
 	}
-	cookie, err = s.keep(&s.signed, *v, sessionAge)
+	cookie, err = s.addVisitor(&s.signed, *v, sessionAge)
 	return cookie, err == nil, err
 }
 
-// keep adds a visitor under a new random key and returns the key.
-func (s *Sessions) keep(in *map[[32]byte]*visitor, v visitor, age time.Duration) (string, error) {
+// addVisitor adds a visitor under a new random key and returns the key.
+func (s *Sessions) addVisitor(in *map[[32]byte]*visitor, v visitor, age time.Duration) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := make([]byte, 32)
@@ -158,7 +158,7 @@ func (s *Sessions) keep(in *map[[32]byte]*visitor, v visitor, age time.Duration)
 	return key, nil
 }
 
-// of returns the visitor of a request, or nil if the browser is not signed in.
+// of returns a request's visitor, or nil if the browser is not signed in.
 func (s *Sessions) of(r *http.Request) *visitor {
 	c, err := r.Cookie(cookieName(r))
 	if err != nil {
@@ -173,8 +173,8 @@ func (s *Sessions) of(r *http.Request) *visitor {
 	return v
 }
 
-// drop ends the session of a request.
-func (s *Sessions) drop(r *http.Request) {
+// endSession ends the session of a request.
+func (s *Sessions) endSession(r *http.Request) {
 	if c, err := r.Cookie(cookieName(r)); err == nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()

@@ -125,7 +125,7 @@ func (c *call) turn(t session.Turn) g.Node {
 		))
 }
 
-// eventPart shows one event of a turn, or returns nil if there is nothing to show.
+// eventPart shows one event of a turn. It returns nil for an event that shows nothing.
 func eventPart(e session.Event) g.Node {
 	said := func(class, who, text string) g.Node {
 		return h.Div(

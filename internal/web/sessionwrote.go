@@ -15,8 +15,8 @@ import (
 // wroteShown is the maximum number of entries that a session's page lists.
 const wroteShown = 20
 
-// stepWords maps what a revert of a session would do to an entry to the word for what the session did to the entry. For
-// example, an entry that a revert would remove is an entry that the session wrote.
+// stepWords maps the effect that a revert of a session would have on an entry to the word for the effect of the
+// session. For example, an entry that a revert would remove is an entry that the session wrote.
 var stepWords = map[string]string{"removed": "Wrote", "returned": "Changed", "restored": "Forgot"}
 
 // sessionWrote returns the section with the entries that a session wrote, changed and forgot, and with a link to revert

@@ -42,15 +42,15 @@ func (d doorkeeper) turnAway(w http.ResponseWriter, r *http.Request) {
 	d.send(w, door)
 }
 
-// enter signs a browser in with the key of a link. It answers with a page instead of a redirect.
+// signInByKey signs a browser in with the key of a link. It answers with a page instead of a redirect.
 // Browsers send a strict cookie only with a request that comes from a page of the same site.
-func (d doorkeeper) enter(w http.ResponseWriter, r *http.Request) {
+func (d doorkeeper) signInByKey(w http.ResponseWriter, r *http.Request) {
 	key := r.URL.Query().Get("key")
 	if key == "" {
 		d.send(w, signInPage("", http.StatusOK))
 		return
 	}
-	cookie, ok, err := d.sessions.enter(key)
+	cookie, ok, err := d.sessions.startSession(key)
 	switch {
 	case err != nil:
 		http.Error(w, "making a session: "+err.Error(), http.StatusInternalServerError)
@@ -80,7 +80,7 @@ func (d doorkeeper) signIn(w http.ResponseWriter, r *http.Request) {
 	_, err := d.views.View(token, "")
 	var cookie string
 	if err == nil {
-		cookie, err = d.sessions.keep(&d.sessions.signed, visitor{token: token, actor: tokenActor}, sessionAge)
+		cookie, err = d.sessions.addVisitor(&d.sessions.signed, visitor{token: token, actor: tokenActor}, sessionAge)
 	}
 	if err != nil {
 		d.send(w, signInPage(err.Error(), http.StatusForbidden))
@@ -90,9 +90,9 @@ func (d doorkeeper) signIn(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, page.Root, http.StatusSeeOther)
 }
 
-// leave signs a browser out.
-func (d doorkeeper) leave(w http.ResponseWriter, r *http.Request) {
-	d.sessions.drop(r)
+// signOut signs a browser out.
+func (d doorkeeper) signOut(w http.ResponseWriter, r *http.Request) {
+	d.sessions.endSession(r)
 	d.setCookie(w, r, "", -time.Second)
 	http.Redirect(w, r, page.Root+"enter", http.StatusSeeOther)
 }

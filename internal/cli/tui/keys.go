@@ -96,7 +96,7 @@ func nextEscape(b []byte, last bool) (key, int) {
 		if bytes.HasPrefix(b, []byte(pasteBegins)) {
 			return nextPaste(b[len(pasteBegins):], last)
 		}
-		return long(b, last)
+		return longEscapeKey(b, last)
 	case !utf8.FullRune(b[1:]) && !last:
 		return key{}, 0
 	}
@@ -104,14 +104,14 @@ func nextEscape(b []byte, last bool) (key, int) {
 	return key{code: unknown}, 1 + n // Alt with a character
 }
 
-// long is like nextKey, for bytes that begin an escape sequence of several characters.
-func long(b []byte, last bool) (key, int) {
+// longEscapeKey is like nextKey, for bytes that begin an escape sequence of several characters.
+func longEscapeKey(b []byte, last bool) (key, int) {
 	for i := 2; i < len(b); i++ {
 		switch c := b[i]; {
 		case c < 0x20 || c > 0x7e:
 			return key{code: unknown}, i // not an escape sequence
 		case c >= 0x40:
-			return key{code: sequence(string(b[2 : i+1]))}, i + 1
+			return key{code: escapeSequenceKey(string(b[2 : i+1]))}, i + 1
 		}
 	}
 	switch {
@@ -123,8 +123,8 @@ func long(b []byte, last bool) (key, int) {
 	return key{}, 0
 }
 
-// sequence returns the key of an escape sequence, ignoring modifiers such as Shift.
-func sequence(s string) code {
+// escapeSequenceKey returns the key of an escape sequence, ignoring modifiers such as Shift.
+func escapeSequenceKey(s string) code {
 	if params, _, ok := strings.Cut(s, ";"); ok {
 		s = params + s[len(s)-1:]
 		if s[len(s)-1] != '~' {

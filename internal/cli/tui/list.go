@@ -51,8 +51,7 @@ func (l *list) move(rows int) bool {
 	return moved
 }
 
-// visibleHits returns the hits that fit the given number of rows, and the index of the chosen hit among
-// them.
+// visibleHits returns the hits that fit the given number of rows, and the chosen hit's index among them.
 func (l *list) visibleHits(rows int) (hits []Hit, chosen int) {
 	if rows < 1 {
 		return nil, 0

@@ -22,7 +22,7 @@ type model struct {
 	mode  mode
 	was   mode // mode before reading
 	query line
-	searching
+	searchNumbers
 	list  list
 	pager pager
 
@@ -42,7 +42,7 @@ type message struct {
 }
 
 func newModel(query string, s size, debounce time.Duration) *model {
-	return &model{size: s, query: newLine(query), searching: searching{debounce: debounce}}
+	return &model{size: s, query: newLine(query), searchNumbers: searchNumbers{debounce: debounce}}
 }
 
 // start returns the effects before the first event.
@@ -65,11 +65,11 @@ func (m *model) update(e any, now time.Time) []effect {
 			return m.ask()
 		}
 	case answer:
-		return m.take(e)
+		return m.receiveAnswer(e)
 	case entry:
 		m.showEntry(e)
 	case outcome:
-		return m.finish(e)
+		return m.endChange(e)
 	}
 	return nil
 }
@@ -80,11 +80,11 @@ func (m *model) ask() []effect {
 	if m.lacks != "" {
 		return nil
 	}
-	return m.searching.ask(m.query.String(), m.now)
+	return m.searchNumbers.ask(m.query.String(), m.now)
 }
 
-// take handles the answer to a search. It ignores the answer if a later search was started.
-func (m *model) take(a answer) []effect {
+// receiveAnswer handles the answer to a search. It ignores the answer if a later search was started.
+func (m *model) receiveAnswer(a answer) []effect {
 	query := m.asked
 	if !m.markAnswered(a.n) {
 		return nil
@@ -104,7 +104,7 @@ func (m *model) take(a answer) []effect {
 		m.list.of = query
 	}
 	if m.again {
-		return m.searching.ask(query, m.now)
+		return m.searchNumbers.ask(query, m.now)
 	}
 	return nil
 }
@@ -125,9 +125,9 @@ func (m *model) showEntry(e entry) {
 	m.pager.rows = nil
 }
 
-// finish handles the result of a change. The message is shown only after the list has been
+// endChange handles the result of a change. The message is shown only after the list has been
 // updated, because until then the list is out of date.
-func (m *model) finish(o outcome) []effect {
+func (m *model) endChange(o outcome) []effect {
 	m.after, m.list.wanted = &message{o.done.Text, o.done.Failed}, o.done.Name
 	switch {
 	case o.done.Failed:
@@ -136,7 +136,7 @@ func (m *model) finish(o outcome) []effect {
 	case o.done.Change != 0:
 		m.changes = append(m.changes, o.done.Change)
 	}
-	effects := m.searching.ask(m.asked, m.now)
+	effects := m.searchNumbers.ask(m.asked, m.now)
 	if m.mode == reading {
 		effects = append(effects, get{m.pager.hit})
 	}

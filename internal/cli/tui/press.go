@@ -14,17 +14,17 @@ func (m *model) press(k key) []effect {
 	}
 	switch m.mode {
 	case choosing:
-		return m.choose(k)
+		return m.pressChoosing(k)
 	case reading:
 		return m.pressReading(k)
 	case doubting:
 		return m.decide(k)
 	}
-	return m.edit(k)
+	return m.pressTyping(k)
 }
 
-// edit handles a key in mode typing.
-func (m *model) edit(k key) []effect {
+// pressTyping handles a key in mode typing.
+func (m *model) pressTyping(k key) []effect {
 	switch {
 	case k.code == tab, k.code == down:
 		if len(m.list.Hits)+len(m.changes) > 0 {
@@ -42,8 +42,8 @@ func (m *model) edit(k key) []effect {
 	return nil
 }
 
-// choose handles a key in mode choosing.
-func (m *model) choose(k key) []effect {
+// pressChoosing handles a key in mode choosing.
+func (m *model) pressChoosing(k key) []effect {
 	switch {
 	case k.code == tab, k == key{typed, "/"}, k.code == backspace:
 		m.mode = typing
@@ -77,7 +77,7 @@ func (m *model) either(k key) []effect {
 	switch k.code {
 	case ctrl:
 		if ok {
-			return m.use(k, h)
+			return m.pressShowOrCopy(k, h)
 		}
 	case escape:
 		return []effect{quit{}}
@@ -93,8 +93,8 @@ func (m *model) either(k key) []effect {
 	return nil
 }
 
-// use handles a key that shows or copies an entry.
-func (m *model) use(k key, h Hit) []effect {
+// pressShowOrCopy handles a key that shows or copies an entry.
+func (m *model) pressShowOrCopy(k key, h Hit) []effect {
 	switch {
 	case k.text == "o":
 		return []effect{get{h}}
@@ -126,7 +126,7 @@ func (m *model) pressReading(k key) []effect {
 	case k.code == end:
 		m.pager.scroll(len(m.pager.rows))
 	case k.code == ctrl:
-		return m.use(k, m.pager.hit)
+		return m.pressShowOrCopy(k, m.pager.hit)
 	case k.code == typed:
 		return m.act(k, &m.pager.hit)
 	}
@@ -140,7 +140,7 @@ func (m *model) act(k key, h *Hit) []effect {
 	case k.text == "u" && len(m.changes) == 0:
 		m.message = message{text: "nothing to undo: nothing was changed in this screen"}
 	case k.text == "u":
-		m.begin()
+		m.beginChange()
 		return []effect{undo{m.changes[len(m.changes)-1]}}
 	case k.text != "e" && k.text != "d":
 		m.message = message{text: "Tab goes back to the query"}
@@ -151,7 +151,7 @@ func (m *model) act(k key, h *Hit) []effect {
 	case h.Fixed != "":
 		m.message = message{h.Fixed, true}
 	case k.text == "e":
-		m.begin()
+		m.beginChange()
 		return []effect{edit{*h}}
 	default:
 		m.victim, m.mode, m.doubts = *h, doubting, m.mode
@@ -169,13 +169,13 @@ func (m *model) decide(k key) []effect {
 	if m.mode == reading {
 		m.mode = m.was
 	}
-	m.begin()
+	m.beginChange()
 	return []effect{forget{m.victim}}
 }
 
-// begin marks a change as running and drops the running search. The query is run again after the
+// beginChange marks a change as running and drops the running search. The query is run again after the
 // change.
-func (m *model) begin() {
+func (m *model) beginChange() {
 	m.busy = true
-	m.drop()
+	m.ignoreRunning()
 }

@@ -15,8 +15,8 @@ import (
 // slowAfter is the time after which the screen says that it is still searching.
 const slowAfter = 300 * time.Millisecond
 
-// searching numbers the searches, so that answers to old searches can be ignored.
-type searching struct {
+// searchNumbers numbers the searches, so that answers to old searches can be ignored.
+type searchNumbers struct {
 	debounce time.Duration // delay between the last key and the search
 
 	n     int       // number of the last search
@@ -28,13 +28,13 @@ type searching struct {
 
 // later schedules a search after the debounce delay and replaces the search that was scheduled
 // before.
-func (s *searching) later(now time.Time) effect {
+func (s *searchNumbers) later(now time.Time) effect {
 	s.due = now.Add(s.debounce)
 	return wake{s.due}
 }
 
 // isDue reports whether the scheduled search is due. If so, it clears the schedule.
-func (s *searching) isDue(now time.Time) bool {
+func (s *searchNumbers) isDue(now time.Time) bool {
 	if s.due.IsZero() || now.Before(s.due) {
 		return false
 	}
@@ -44,7 +44,7 @@ func (s *searching) isDue(now time.Time) bool {
 
 // ask starts a search. If a search for the same query is still running, ask lets it finish and
 // repeats the query afterwards.
-func (s *searching) ask(query string, now time.Time) []effect {
+func (s *searchNumbers) ask(query string, now time.Time) []effect {
 	if s.running() && s.asked == query {
 		s.again = true
 		return nil
@@ -57,24 +57,24 @@ func (s *searching) ask(query string, now time.Time) []effect {
 }
 
 // markAnswered reports whether n is the last search, and marks it as answered if so.
-func (s *searching) markAnswered(n int) bool {
+func (s *searchNumbers) markAnswered(n int) bool {
 	if n == s.n {
 		s.began = time.Time{}
 	}
 	return n == s.n
 }
 
-// drop makes the screen ignore the answer of the running search.
-func (s *searching) drop() {
+// ignoreRunning makes the screen ignore the answer of the running search.
+func (s *searchNumbers) ignoreRunning() {
 	s.n = s.n + 1
 	s.began = time.Time{}
 	s.again = false
 }
 
-func (s *searching) running() bool { return !s.began.IsZero() }
+func (s *searchNumbers) running() bool { return !s.began.IsZero() }
 
 // slow reports whether the running search has taken at least slowAfter.
-func (s *searching) slow(now time.Time) bool {
+func (s *searchNumbers) slow(now time.Time) bool {
 	return s.running() && now.Sub(s.began) >= slowAfter
 }
 

@@ -106,7 +106,7 @@ func (m *model) foundRows() (rows []string) {
 	case !ok || previewed == 0:
 		return append(rows, list...)
 	case m.width >= wide:
-		return append(rows, beside(list, listWidth, m.previewAtRight(h, m.width-listWidth-3, previewed))...)
+		return append(rows, joinColumns(list, listWidth, m.previewAtRight(h, m.width-listWidth-3, previewed))...)
 	}
 	title := termtext.Fit("── "+safe(h.Meta)+" ", m.width)
 	title += strings.Repeat("─", max(m.width-termtext.CountColumns(title), 0))
@@ -121,8 +121,8 @@ func (m *model) previewAtRight(h Hit, width, n int) []string {
 	return append([]string{title}, preview(h, min(width, widest), n-1)...)
 }
 
-// beside returns rows with a column of some width, a line, and another column.
-func beside(left []string, width int, right []string) []string {
+// joinColumns returns rows with a column of some width, a line, and another column.
+func joinColumns(left []string, width int, right []string) []string {
 	rows := make([]string, len(left))
 	for i, l := range left {
 		rows[i] = termtext.Pad(l, width) + paint(termtext.Dim, " │ ")
@@ -237,7 +237,7 @@ func (m *model) readRows() []string {
 func (m *model) footRows() []string {
 	switch {
 	case m.mode == doubting:
-		return []string{m.question()}
+		return []string{m.forgetQuestion()}
 	case m.text != "":
 		code := termtext.Bold
 		if m.bad {
@@ -277,8 +277,8 @@ var feet = map[mode][]string{
 		"↑↓ · e edit · d forget · u undo · Esc", "↑↓ · e d u · Esc"},
 }
 
-// question returns the row that asks whether to forget an entry.
-func (m *model) question() string {
+// forgetQuestion returns the row that asks whether to forget an entry.
+func (m *model) forgetQuestion() string {
 	rest := "? y forgets it, any other key keeps it"
 	if m.victim.Final {
 		rest = " for good? y forgets it, any other key keeps it"

@@ -1,4 +1,4 @@
-// This file reads what a bundle's manifest starts, as a desktop program does.
+// This file reads from a bundle's manifest the command that a desktop program starts.
 
 package main
 

@@ -1,5 +1,5 @@
-// This file answers questions about the history of a memory with a file of keys, so that it reads only
-// the versions that the answer needs.
+// This file answers questions about a memory's history with a file of keys, so that only the versions that the
+// answer needs are read.
 
 package lineage
 
@@ -34,9 +34,9 @@ type finder struct {
 	places   map[uint32]place         // of these versions
 }
 
-// Walk returns two lists of edges. sources has the edges from the entry to the entry's sources, to the sources of
-// these sources, and so on. made has the edges from the entry to the entries that were made from it, to the entries
-// made from these, and so on.
+// Walk returns two lists of edges. sources has the edges from the entry to its sources, from these to their
+// sources, and so on. made has the edges from the entry to the entries that were made from it, from these to
+// the entries made from them, and so on.
 //
 // If the memory is a log, Walk writes the file next to the log that the next call uses. The results are
 // the same with and without this file.
@@ -142,8 +142,8 @@ func (f *finder) readWhole(ctx context.Context, keepFile bool) (err error) {
 	return nil
 }
 
-// readPart returns the part of the history that has all edges of the named entries: all versions of these
-// entries, all versions with words or labels of these entries, and the changes after the file.
+// readPart returns the part of the history that contains every edge of the named entries: their versions, the
+// versions that share words or labels with them, and the changes after the file.
 func (f *finder) readPart(ctx context.Context, names map[string]bool) (*graph, error) {
 	wanted := map[uint32]bool{}
 	for name := range names {
@@ -188,7 +188,7 @@ func (f *finder) readPart(ctx context.Context, names map[string]bool) (*graph, e
 	if err := f.readVersions(ctx, wanted); err != nil {
 		return nil, err
 	}
-	return f.graphOf(wanted), nil
+	return f.versionGraph(wanted), nil
 }
 
 // addNumbers adds the numbers of the versions with a key to numbers. It returns errCommon if there are
@@ -205,7 +205,7 @@ func (f *finder) readVersions(ctx context.Context, numbers map[uint32]bool) erro
 		if _, known := f.places[number]; known {
 			continue
 		}
-		p, err := f.keys.placeOf(number)
+		p, err := f.keys.findVersion(number)
 		if err != nil {
 			return err
 		}
@@ -237,8 +237,8 @@ func (f *finder) readVersions(ctx context.Context, numbers map[uint32]bool) erro
 	return nil
 }
 
-// graphOf returns the graph of the versions with these numbers and of the changes after the file.
-func (f *finder) graphOf(numbers map[uint32]bool) *graph {
+// versionGraph returns the graph of the numbered versions and the changes after the file.
+func (f *finder) versionGraph(numbers map[uint32]bool) *graph {
 	var changes []oxbow.Change
 	for _, number := range slices.Sorted(maps.Keys(numbers)) {
 		p := f.places[number]

@@ -24,9 +24,9 @@ type Gram uint64
 
 var seed = maphash.MakeSeed()
 
-// HashGrams returns the hashes of a text's sequences of six words, in order. It ignores letter case
-// and the characters between words. In scripts that are written without spaces, each letter is a
-// word. The hashes are comparable only within the same run of the program.
+// HashGrams returns a hash for each six consecutive words of a text, in order. It ignores letter case and the
+// characters between words. In scripts that are written without spaces, each letter is a word. The hashes are
+// comparable only within the same run of the program.
 func HashGrams(s string) []Gram { return new(gramScanner).hashGrams(s) }
 
 // gramFactor is the multiplier of the hash. It is odd, so that no bits are lost, and its set bits

@@ -199,9 +199,9 @@ type walker struct {
 	sources bool
 }
 
-// ends returns the two ends of an edge: near is the end from which the walker comes, and far is the
+// edgeEnds returns the two ends of an edge: near is the end from which the walker comes, and far is the
 // end to which it goes.
-func (w walker) ends(e Edge) (near, far string) {
+func (w walker) edgeEnds(e Edge) (near, far string) {
 	if w.sources {
 		return e.Name, e.From
 	}
@@ -214,7 +214,7 @@ func (w walker) walk(name string, found []Edge) (edges []Edge, err error) {
 	for step := 1; ; step++ {
 		next := map[string]bool{}
 		for _, e := range found {
-			near, far := w.ends(e)
+			near, far := w.edgeEnds(e)
 			if !at[near] {
 				continue
 			}

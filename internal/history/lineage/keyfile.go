@@ -32,9 +32,9 @@ import (
 //	88    8 number of keys
 //
 // The versions are numbered from 0, in the order of the changes. The first table has a row for each change with
-// versions: the number of its first version and the number of the change (8 bytes each). The second table has a row of
-// 8 bytes for each key of each version: the key in the upper 40 bits, and the number of the version in the lower 24
-// bits. Both tables are in ascending order.
+// versions: the number of its first version and the number of the change (8 bytes each). The second table has a
+// row of 8 bytes for each version and key: the key in the upper 40 bits, and the version's number in the lower
+// 24 bits. Both tables are in ascending order.
 const (
 	keyFormat   = 2
 	maxVersions = 1 << placeBits
@@ -204,8 +204,8 @@ func (f *keyFile) addNumbers(k key, numbers map[uint32]bool, most int) error {
 	return f.rows.Err()
 }
 
-// placeOf returns the place of the version with this number.
-func (f *keyFile) placeOf(number uint32) (place, error) {
+// findVersion returns the place of the version with this number.
+func (f *keyFile) findVersion(number uint32) (place, error) {
 	i := f.rows.Search(changeTable, uint64(number)+1) - 1
 	if i < 0 {
 		return place{}, fmt.Errorf("%w: version %d is in no change", errKeyFile, number)

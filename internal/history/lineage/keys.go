@@ -8,17 +8,17 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// A file with all sequences of six words would be larger than the log. So the file has only half as
-// many sequences of four words: of the three sequences of four words within six words, the one with
-// the smallest hash. Two texts that have six consecutive words in common also have this sequence in
-// common, because it depends only on the six words.
+// A file with all sequences of six words would be larger than the log. So the file has only half as many
+// sequences: six words contain three sequences of four words, and the file keeps the sequence with the smallest
+// hash. Two texts that have six consecutive words in common also have this sequence in common, because it
+// depends only on the six words.
 const (
 	keyWords  = 4
 	keyWindow = gramWords - keyWords + 1
 )
 
-// A key is the upper keyBits bits of a hash of keyWords consecutive words, or of an entry's name. The lower bits of a
-// key are zero. Keys are the same in each run of the program.
+// A key is the upper keyBits bits of a hash. The hash is computed from keyWords consecutive words, or from an
+// entry's name. The lower bits of a key are zero. Keys are the same in each run of the program.
 type key uint64
 
 const (

@@ -58,8 +58,8 @@ func (n *node) isRestore() bool {
 	return n.Verb == oxbow.VerbRestore || strings.HasPrefix(n.Note, noteStart)
 }
 
-// out reports whether the version is to be reverted.
-func (n *node) out(sel *Selection) bool {
+// isToRevert reports whether the version is to be reverted.
+func (n *node) isToRevert(sel *Selection) bool {
 	return n.selected || (n.derived != nil && sel.Derived)
 }
 
@@ -97,12 +97,12 @@ func readWindow(ctx context.Context, h oxbow.Historian, sel *Selection) (*window
 		if c.Seq < first {
 			break
 		}
-		w.add(&c, sel, undone)
+		w.addChange(&c, sel, undone)
 		if !revertsSince(&c, first) {
 			continue
 		}
 		if !undone[c.Seq] && !sel.includesChange(&c) {
-			w.undo(&c, undone)
+			w.markUndone(&c, undone)
 		}
 	}
 	slices.Reverse(w.nodes)
@@ -125,8 +125,8 @@ func (sel *Selection) includesChange(c *oxbow.Change) bool {
 	return slices.ContainsFunc(c.Versions, func(v oxbow.Version) bool { return sel.Has(c, &v) })
 }
 
-// add adds a change. Changes are added from the newest to the oldest.
-func (w *window) add(c *oxbow.Change, sel *Selection, undone map[uint64]bool) {
+// addChange adds a change. Changes are added from the newest to the oldest.
+func (w *window) addChange(c *oxbow.Change, sel *Selection, undone map[uint64]bool) {
 	if sel.includesChange(c) && !undone[c.Seq] {
 		w.changes = append(w.changes, c.Seq)
 	}
@@ -137,8 +137,8 @@ func (w *window) add(c *oxbow.Change, sel *Selection, undone map[uint64]bool) {
 	}
 }
 
-// undo marks the change that was added last, which is an undo, and all changes that it undid.
-func (w *window) undo(c *oxbow.Change, undone map[uint64]bool) {
+// markUndone marks the change that was added last, which is an undo, and all changes that it undid.
+func (w *window) markUndone(c *oxbow.Change, undone map[uint64]bool) {
 	for _, s := range c.Reverts {
 		undone[s] = true
 	}
@@ -184,7 +184,7 @@ func at(ctx context.Context, s oxbow.Store, name string) (*oxbow.Entry, error) {
 // the memory before the source was written do not prove a copy. derive searches for the first
 // occurrence of words only if a first pass finds words in common, because this search is expensive.
 func (w *window) derive(ctx context.Context, sel *Selection) error {
-	shared := w.follow(sel, nil)
+	shared := w.traceDerived(sel, nil)
 	if len(shared) == 0 {
 		return nil
 	}
@@ -208,7 +208,7 @@ func (w *window) derive(ctx context.Context, sel *Selection) error {
 			n.derived = nil
 		}
 	}
-	w.follow(sel, known)
+	w.traceDerived(sel, known)
 	return nil
 }
 
@@ -222,23 +222,23 @@ type trace struct {
 	shared  map[lineage.Gram]bool   // grams of made that later versions contain
 }
 
-// follow sets derived in all derived versions. It returns the grams that a derived version has in
+// traceDerived sets derived in all derived versions. It returns the grams that a derived version has in
 // common with the version from which it was derived.
-func (w *window) follow(sel *Selection, known map[lineage.Gram]uint64) map[lineage.Gram]bool {
+func (w *window) traceDerived(sel *Selection, known map[lineage.Gram]uint64) map[lineage.Gram]bool {
 	t := &trace{sel, known, map[string]*node{}, map[lineage.Gram]*node{}, map[lineage.Gram]bool{}}
 	for from := 0; from < len(w.nodes); {
 		to := from
 		for to < len(w.nodes) && w.nodes[to].Seq == w.nodes[from].Seq {
 			to++
 		}
-		t.change(w.nodes[from:to])
+		t.traceVersions(w.nodes[from:to])
 		from = to
 	}
 	return t.shared
 }
 
-// change handles a change's versions.
-func (t *trace) change(nodes []*node) {
+// traceVersions handles a change's versions.
+func (t *trace) traceVersions(nodes []*node) {
 	for _, n := range nodes {
 		if n.isTouched() || n.undone {
 			continue

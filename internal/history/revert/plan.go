@@ -71,7 +71,7 @@ func Make(ctx context.Context, h oxbow.Historian, sel Selection) (*Plan, error) 
 	for _, n := range w.nodes {
 		name := n.Entry.Name
 		byName[name] = append(byName[name], n)
-		isToRevert := n.out(&sel) && !n.undone
+		isToRevert := n.isToRevert(&sel) && !n.undone
 		if isToRevert && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -103,7 +103,7 @@ func (p *Plan) add(ctx context.Context, w *window, nodes []*node, sel *Selection
 	if last.Verb != oxbow.VerbRemove {
 		now = &last.Entry
 	}
-	r := without(before, nodes, sel)
+	r := replayWithout(before, nodes, sel)
 	lost, err := isLost(ctx, p.h, nodes[0])
 	if err != nil {
 		return err

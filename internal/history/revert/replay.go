@@ -22,8 +22,8 @@ type replay struct {
 	later []*node         // other versions after the first reverted version
 }
 
-// without repeats an entry's changes except the reverted changes.
-func without(before *oxbow.Entry, nodes []*node, sel *Selection) *replay {
+// replayWithout repeats an entry's changes except the reverted changes.
+func replayWithout(before *oxbow.Entry, nodes []*node, sel *Selection) *replay {
 	r := &replay{now: before, bad: map[string]*oxbow.Entry{}, good: map[string]bool{}}
 	if before != nil {
 		r.good[before.Content] = true
@@ -33,7 +33,7 @@ func without(before *oxbow.Entry, nodes []*node, sel *Selection) *replay {
 		switch {
 		case n.undone:
 			continue
-		case n.out(sel):
+		case n.isToRevert(sel):
 			r.took = append(r.took, n.Seq)
 			if n.Verb != oxbow.VerbRemove && !r.knowsContent(content) {
 				r.bad[content] = r.now
@@ -73,7 +73,7 @@ func (r *replay) repeatChange(n *node) *oxbow.Entry {
 	if r.now != nil {
 		e = r.now.Clone()
 	}
-	if content, ok := r.content(n, old.Content); ok {
+	if content, ok := r.contentAfter(n, old.Content); ok {
 		e.Content = content
 	} else {
 		return nil
@@ -85,8 +85,8 @@ func (r *replay) repeatChange(n *node) *oxbow.Entry {
 	return &e
 }
 
-// content returns the content after the version. ok is false if the entry would not exist.
-func (r *replay) content(n *node, old string) (content string, ok bool) {
+// contentAfter returns the content after the version. ok is false if the entry would not exist.
+func (r *replay) contentAfter(n *node, old string) (content string, ok bool) {
 	content = n.Entry.Content
 	if n.prev != nil && content == old {
 		if r.now == nil {

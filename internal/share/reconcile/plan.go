@@ -1,9 +1,9 @@
 // This file defines the plan of a run, which lists the changes that the run is about to make. The
 // plan is stored in a file until the state file contains the results.
 //
-// The plan file is next to the state file. It consists of JSON lines: a header with a digest of all
-// other lines, and a line for each step. Like the state file, it contains hashes but no texts. A
-// plan is ignored if its file is torn, or if the state file has changed since.
+// The plan file is next to the state file. It has JSON lines: a header with a digest of all other lines, and a
+// line for each step. Like the state file, it contains hashes but no texts. A plan is ignored if its file is
+// torn, or if the state file has changed since.
 
 package reconcile
 
@@ -115,7 +115,7 @@ func (s *State) readPlan(fsys vfs.FS, name string) error {
 	}
 	s.hasPlan = true
 	h, p := parsePlan(b, len(s.records))
-	if p != nil && s.isBaseOf(h) {
+	if p != nil && s.fitsPlan(h) {
 		s.salt = h.Salt
 		s.plan = p
 		s.isAhead = true
@@ -123,8 +123,8 @@ func (s *State) readPlan(fsys vfs.FS, name string) error {
 	return nil
 }
 
-// isBaseOf reports whether a plan with header h was made for this state.
-func (s *State) isBaseOf(h planHeader) bool {
+// fitsPlan reports whether a plan with header h was made for this state.
+func (s *State) fitsPlan(h planHeader) bool {
 	if !bytes.Equal(h.Base, s.fileDigest) {
 		return false
 	}

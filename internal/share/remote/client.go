@@ -111,7 +111,8 @@ func Open(address, token string, o *Options) (*Store, error) {
 	return s, nil
 }
 
-// isServerURL reports whether a URL may be that of a server: http or https, without a user, a query and a fragment.
+// isServerURL reports whether a URL may lead to a server: http or https, without a user, a query and a
+// fragment.
 func isServerURL(u *url.URL) bool {
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return false

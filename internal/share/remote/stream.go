@@ -39,8 +39,8 @@ type wireEnd struct {
 	Position []byte `json:"position,omitempty"`
 }
 
-// maxLine is the maximum length of a line in bytes. It allows a content of maximum length with
-// every byte escaped, plus the rest of an entry.
+// maxLine is the maximum length of a line in bytes. It allows the longest content with every byte escaped, plus
+// the rest of an entry.
 const maxLine = 6*oxbow.MaxContent + 1<<20
 
 // writeTimeout is the time in which a client must receive some kilobytes of a stream.

@@ -50,8 +50,7 @@ func NewMetrics(version string, started time.Time) *Metrics {
 		durations: map[string]*histogram{}}
 }
 
-// doorName returns the name of the door, that is, the interface of the server that serves the path,
-// such as "mcp".
+// doorName returns the name of the door (the server's interface) that serves the path, such as "mcp".
 func doorName(path string) string {
 	if strings.HasSuffix(path, "/events") {
 		return "events"

@@ -25,9 +25,9 @@ var sharedNames = []string{"annotations", "team", "profiles", "memory-profiles",
 	".gitattributes",
 	".ds_store", "desktop.ini", "thumbs.db"}
 
-// isShared reports whether a name in DirName is no evidence of a home, because people share the
-// file or directory on purpose (such as team files), or because the file only switches off hooks.
-// Letter case is ignored, as on most file systems of macOS and Windows.
+// isShared reports whether a name in DirName does not prove a home, because people share the file or directory
+// on purpose (such as team files), or because the file only switches off hooks. Letter case is ignored, as on
+// most file systems of macOS and Windows.
 func isShared(name string) bool {
 	name = strings.ToLower(name)
 	return slices.Contains(sharedNames, name) || strings.HasSuffix(name, ".off")

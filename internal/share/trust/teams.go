@@ -62,8 +62,8 @@ func (l List) AddShare(ctx context.Context, print string) error {
 	})
 }
 
-// Shares returns the hashes of the team files that this user wrote.
-func (l List) Shares() map[string]bool {
+// WrittenTeamFiles returns the hashes of the team files that this user wrote.
+func (l List) WrittenTeamFiles() map[string]bool {
 	prints := map[string]bool{}
 	for _, s := range parseShares(l.readFile(sharesFile)) {
 		prints[s.Print] = true

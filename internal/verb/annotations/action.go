@@ -32,10 +32,9 @@ type BeforeActionOut struct{ inject.Block }
 
 const maxCited = 2 // maximum number of entries for a file
 
-// BeforeAction returns a line for an agent before an edit. The line tells how the last failure
-// was fixed in a past session, and lists decisions that refer to a file, a reverted edit of the
-// file, and a person's correction of an edit. Each file and failure is searched for once in a
-// session.
+// BeforeAction returns a line for an agent before an edit. The line tells how the last failure was fixed in a
+// past session, and lists decisions about a file, a reverted edit of the file, and a person's correction of an
+// edit. Each file and failure is searched for once in a session.
 func BeforeAction(ctx context.Context, w *verb.Workspace, in BeforeActionIn) (BeforeActionOut, error) {
 	ctx, stop := context.WithTimeout(ctx, beforeWait)
 	defer stop()

@@ -199,7 +199,7 @@ func GetAnnotations(ctx context.Context, w *verb.Workspace, in GetAnnotationsIn)
 	if in.WithPrompts {
 		addPrompts(ctx, w, out.Annotations)
 	}
-	out.fit(offset, most)
+	out.cutToBudget(offset, most)
 	return out, err
 }
 
@@ -428,8 +428,8 @@ func (a Annotation) record() report.Record {
 	return r
 }
 
-// fit cuts the annotations to a page that begins at offset and fits the budget.
-func (o *GetAnnotationsOut) fit(offset, maxTokens int) {
+// cutToBudget cuts the annotations to a page that begins at offset and fits the budget.
+func (o *GetAnnotationsOut) cutToBudget(offset, maxTokens int) {
 	o.Annotations = o.Annotations[min(offset, len(o.Annotations)):]
 	all := len(o.Annotations)
 	n := verb.FitPage(

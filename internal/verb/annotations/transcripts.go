@@ -58,7 +58,7 @@ type EditAnnotation struct {
 type TranscriptsSkipped struct {
 	Failed    int `json:"failed"`    // edits that were refused
 	Pending   int `json:"pending"`   // edits without a result yet
-	Outside   int `json:"outside"`   // number of edits of files outside of the tree
+	Outside   int `json:"outside"`   // edits of files outside the tree
 	Removed   int `json:"removed"`   // files that were deleted
 	Unlocated int `json:"unlocated"` // edits whose lines are unknown
 	BadLines  int `json:"bad_lines"` // unreadable lines of transcripts

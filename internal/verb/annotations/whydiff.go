@@ -90,15 +90,15 @@ func (o WhyDiffOut) Markdown() string {
 	left := 0
 	item := func(at, now string, a Annotation) {
 		var one strings.Builder
-		fmt.Fprintf(&one, "\n**%s**%s\n\n", inert(at), inert(now))
+		fmt.Fprintf(&one, "\n**%s**%s\n\n", escapeMarkdown(at), escapeMarkdown(now))
 		text := strings.TrimSpace(a.Why)
 		for _, r := range a.Rejected {
 			text += "\n\nRejected: " + r
 		}
 		for l := range strings.Lines(text) {
-			one.WriteString(strings.TrimRight("> "+inert(strings.TrimRight(l, "\r\n")), " ") + "\n")
+			one.WriteString(strings.TrimRight("> "+escapeMarkdown(strings.TrimRight(l, "\r\n")), " ") + "\n")
 		}
-		fmt.Fprintf(&one, ">\n> — %s\n", inert(authorAndDate(a)))
+		fmt.Fprintf(&one, ">\n> — %s\n", escapeMarkdown(authorAndDate(a)))
 		if left > 0 || b.Len()+one.Len() > maxMarkdown {
 			left++
 			return
@@ -171,8 +171,8 @@ var inertly = func() *strings.Replacer {
 	)...)
 }()
 
-// inert returns Markdown that shows the line literally.
-func inert(s string) string {
+// escapeMarkdown returns Markdown that shows the line literally.
+func escapeMarkdown(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
 			return ' '

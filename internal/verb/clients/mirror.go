@@ -105,7 +105,7 @@ func Mirror(ctx context.Context, w *verb.Workspace, in MirrorIn) (out transfer.I
 	if !isMirrored || client == nil {
 		return out, nil
 	}
-	m := mirroring{w: w, in: in, all: client.MemoryFiles(in.World), seen: seen, known: known}
+	m := mirrorRun{w: w, in: in, all: client.MemoryFiles(in.World), seen: seen, known: known}
 	newest := seen
 	for _, f := range m.all {
 		if f.Time.After(seen) {
@@ -120,9 +120,9 @@ func Mirror(ctx context.Context, w *verb.Workspace, in MirrorIn) (out transfer.I
 	}
 	young := w.Time().Add(-racyTime)
 	if seen.IsZero() {
-		err = m.take(ctx, m.changed, nil)
+		err = m.importFiles(ctx, m.changed, nil)
 	} else {
-		err = m.judge(ctx, young)
+		err = m.importChanged(ctx, young)
 	}
 	if newest.After(young) {
 		newest = young
@@ -134,8 +134,8 @@ func Mirror(ctx context.Context, w *verb.Workspace, in MirrorIn) (out transfer.I
 	return m.out, known.write(p.Dir())
 }
 
-// mirroring is the state of a call to Mirror.
-type mirroring struct {
+// mirrorRun is the state of a call to Mirror.
+type mirrorRun struct {
 	w            *verb.Workspace
 	in           MirrorIn
 	all, changed []setup.MemoryFile
@@ -144,9 +144,9 @@ type mirroring struct {
 	out          transfer.ImportOut
 }
 
-// judge imports the files that changed. Files that are not named in the report come first, because
+// importChanged imports the files that changed. Files that are not named in the report come first, because
 // an agent may have read them before writing the named files.
-func (m *mirroring) judge(ctx context.Context, young time.Time) error {
+func (m *mirrorRun) importChanged(ctx context.Context, young time.Time) error {
 	var named []setup.MemoryFile
 	for _, f := range m.changed {
 		if r := m.in.Report; r != nil && r.Wrote(f.Path) {
@@ -166,7 +166,7 @@ func (m *mirroring) judge(ctx context.Context, young time.Time) error {
 		if at, ok := m.known[f.Path]; ok && !at.Equal(f.Time) {
 			taints = append(taints, editTaint(f.Path)) // the file was edited before the reported call
 		}
-		if err := m.take(ctx, []setup.MemoryFile{f}, taints); err != nil {
+		if err := m.importFiles(ctx, []setup.MemoryFile{f}, taints); err != nil {
 			return err
 		}
 	}
@@ -176,7 +176,7 @@ func (m *mirroring) judge(ctx context.Context, young time.Time) error {
 // mirrorUnnamed imports a changed file that the report does not name. If the file changed after the time young and a
 // session is running, a hook may still report the call that changed the file. In this case the import waits for a
 // later call of Mirror.
-func (m *mirroring) mirrorUnnamed(ctx context.Context, f setup.MemoryFile, young time.Time) error {
+func (m *mirrorRun) mirrorUnnamed(ctx context.Context, f setup.MemoryFile, young time.Time) error {
 	own, err := m.ownFiles(ctx, &f)
 	if err != nil {
 		return err
@@ -187,16 +187,15 @@ func (m *mirroring) mirrorUnnamed(ctx context.Context, f setup.MemoryFile, young
 	case err != nil:
 		return err
 	case !wrote && m.in.Report != nil && f.Time.After(young):
-		return m.wait(ctx, f)
+		return m.postponeFile(ctx, f)
 	case !wrote || (waited && !at.Equal(f.Time)):
 		taints = append(taints, editTaint(f.Path))
 	}
-	return m.take(ctx, []setup.MemoryFile{f}, taints)
+	return m.importFiles(ctx, []setup.MemoryFile{f}, taints)
 }
 
-// wait records that a file is to be imported by a later call of Mirror, if the import would add or update notes. It
-// does not wait.
-func (m *mirroring) wait(ctx context.Context, f setup.MemoryFile) error {
+// postponeFile leaves a file to a later call of Mirror, if its import would add or update notes.
+func (m *mirrorRun) postponeFile(ctx context.Context, f setup.MemoryFile) error {
 	read, err := m.reading(ctx, []setup.MemoryFile{f}, m.storedProject)
 	if err != nil {
 		return err
@@ -211,7 +210,7 @@ func (m *mirroring) wait(ctx context.Context, f setup.MemoryFile) error {
 
 // archivedWrites searches the archive of sessions for calls that wrote a file. It returns the taints of these calls.
 // wrote reports whether a call was found.
-func (m *mirroring) archivedWrites(
+func (m *mirrorRun) archivedWrites(
 	ctx context.Context,
 	f setup.MemoryFile,
 	own []string,
@@ -229,7 +228,7 @@ func (m *mirroring) archivedWrites(
 // ownFiles returns the paths of the client's files that are safe to read, because no note that was made from them is
 // held back. If but is not nil, ownFiles also leaves out all changed files other than but, because the changes were
 // not judged yet.
-func (m *mirroring) ownFiles(ctx context.Context, but *setup.MemoryFile) ([]string, error) {
+func (m *mirrorRun) ownFiles(ctx context.Context, but *setup.MemoryFile) ([]string, error) {
 	ctx, mem, err := m.w.Memory(ctx, verb.Create)
 	if err != nil {
 		return nil, err
@@ -266,8 +265,8 @@ func editTaint(file string) string {
 	return s
 }
 
-// take imports files. Notes that differ from the stored notes get the taints.
-func (m *mirroring) take(ctx context.Context, files []setup.MemoryFile, taints []string) error {
+// importFiles imports files. Notes that differ from the stored notes get the taints.
+func (m *mirrorRun) importFiles(ctx context.Context, files []setup.MemoryFile, taints []string) error {
 	project := m.project
 	if len(taints) > 0 {
 		project = m.storedProject
@@ -289,7 +288,7 @@ func (m *mirroring) take(ctx context.Context, files []setup.MemoryFile, taints [
 
 // reading returns the argument for an import of files. The function projectOf returns the project of
 // a file.
-func (m *mirroring) reading(
+func (m *mirrorRun) reading(
 	ctx context.Context,
 	files []setup.MemoryFile,
 	projectOf func(context.Context, setup.MemoryFile) (string, error),
@@ -309,7 +308,7 @@ func (m *mirroring) reading(
 
 // storedProject is like project, but prefers the project of the notes imported from the file, so that
 // they do not move to another project.
-func (m *mirroring) storedProject(ctx context.Context, f setup.MemoryFile) (string, error) {
+func (m *mirrorRun) storedProject(ctx context.Context, f setup.MemoryFile) (string, error) {
 	ctx, mem, err := m.w.Memory(ctx, verb.Create)
 	if err != nil {
 		return "", err
@@ -327,7 +326,7 @@ func (m *mirroring) storedProject(ctx context.Context, f setup.MemoryFile) (stri
 }
 
 // project returns the name of a file's project, or "" if it is unknown.
-func (m *mirroring) project(_ context.Context, f setup.MemoryFile) (string, error) {
+func (m *mirrorRun) project(_ context.Context, f setup.MemoryFile) (string, error) {
 	if dir := f.Dir(); m.in.Project != nil && dir != "" {
 		return m.in.Project(dir), nil
 	}

@@ -113,20 +113,20 @@ type SetupServer struct {
 // SetupClient of that client and continues with the next client.
 func SetupClients(ctx context.Context, w *verb.Workspace, in SetupIn) (SetupOut, error) {
 	out := SetupOut{DryRun: in.DryRun, Clients: []SetupClient{}}
-	chosen, look, err := in.begin(w)
+	chosen, look, err := in.prepareSetup(w)
 	if err != nil {
 		return out, err
 	}
 	for _, c := range chosen {
-		s := in.state(c)
+		s := in.clientState(c)
 		switch {
 		case in.onlyLists(): // only list the client
 		case len(in.Clients) == 0 && !s.SetUp && !c.IsRecorded(in.World, look.Options):
 			continue
 		default:
-			err = in.client(ctx, w, c, look, &s)
+			err = in.setUpClient(ctx, w, c, look, &s)
 		}
-		err = s.keep(err, len(chosen) == 1 || ctx.Err() != nil)
+		err = s.recordError(err, len(chosen) == 1 || ctx.Err() != nil)
 		if err != nil {
 			return out, err
 		}
@@ -156,8 +156,8 @@ func (in *SetupIn) remainingFiles(all []SetupClient) []string {
 // onlyLists reports whether the call only lists the clients.
 func (in *SetupIn) onlyLists() bool { return len(in.Clients) == 0 && !in.Remove && !in.Check }
 
-// begin validates the arguments, and returns the chosen clients and an inspection of the clients' configuration.
-func (in *SetupIn) begin(w *verb.Workspace) ([]*setup.Client, *setup.Inspection, error) {
+// prepareSetup validates the arguments, and returns the chosen clients and an inspection of the clients' configuration.
+func (in *SetupIn) prepareSetup(w *verb.Workspace) ([]*setup.Client, *setup.Inspection, error) {
 	chosen, err := in.chosen()
 	if err == nil {
 		err = in.mirrorable(w)
@@ -189,9 +189,9 @@ func (in *SetupIn) Inspection(p verb.Place) *setup.Inspection {
 		Start: in.Start}
 }
 
-// keep records an error, which may be nil, in the client's result and returns nil. If ends is set, it records nothing
-// and returns the error, so that setup ends.
-func (s *SetupClient) keep(err error, ends bool) error {
+// recordError stores an error, which may be nil, in the client's result and returns nil. If ends is set, it
+// records nothing and returns the error, so that setup ends.
+func (s *SetupClient) recordError(err error, ends bool) error {
 	if err == nil || ends {
 		return err
 	}
@@ -199,8 +199,8 @@ func (s *SetupClient) keep(err error, ends bool) error {
 	return nil
 }
 
-// client sets up a client, removes oxbow from the client, or checks the client.
-func (in *SetupIn) client(
+// setUpClient sets up a client, removes oxbow from the client, or checks the client.
+func (in *SetupIn) setUpClient(
 	ctx context.Context,
 	w *verb.Workspace,
 	c *setup.Client,
@@ -216,7 +216,7 @@ func (in *SetupIn) client(
 			return err
 		}
 	}
-	if err := in.one(c, o, s); err != nil {
+	if err := in.changeFiles(c, o, s); err != nil {
 		return err
 	}
 	if !in.Remove {
@@ -379,8 +379,8 @@ func (in *SetupIn) setupOptions() setup.Options {
 	return o
 }
 
-// state reports whether a client is installed and set up.
-func (in *SetupIn) state(c *setup.Client) SetupClient {
+// clientState reports whether a client is installed and set up.
+func (in *SetupIn) clientState(c *setup.Client) SetupClient {
 	return SetupClient{
 		Client:    c.Name,
 		Title:     c.Title,
@@ -389,9 +389,9 @@ func (in *SetupIn) state(c *setup.Client) SetupClient {
 	}
 }
 
-// one plans and applies the changes to a client's files. If the client writes a file at the same
+// changeFiles plans and applies the changes to a client's files. If the client writes a file at the same
 // time, the changes are planned again.
-func (in *SetupIn) one(c *setup.Client, o setup.Options, s *SetupClient) error {
+func (in *SetupIn) changeFiles(c *setup.Client, o setup.Options, s *SetupClient) error {
 	plan := c.Plan
 	if in.Remove {
 		plan = c.PlanRemoval
@@ -502,8 +502,8 @@ func (in *SetupIn) verify(
 	}
 }
 
-// entriesIn returns the number of entries that begins an answer of the tool list, such as "0
-// entries" or "1 of 9 entries". It returns nil if the answer has another form.
+// entriesIn returns the number of entries with which an answer of the tool list begins, such as "0 entries" or
+// "1 of 9 entries". It returns nil if the answer has another form.
 func entriesIn(answer string) *int {
 	words := strings.Fields(answer)
 	if len(words) > 2 && words[1] == "of" {

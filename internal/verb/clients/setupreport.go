@@ -19,7 +19,7 @@ import (
 func (o SetupOut) Report(in SetupIn) (r report.Report) {
 	isList := len(in.Clients) == 0 && !in.Remove && !in.Check
 	if isList {
-		o.list(&r)
+		o.addClients(&r)
 		return r
 	}
 	if len(o.Clients) == 0 && len(o.Left) == 0 {
@@ -52,8 +52,8 @@ func (o SetupOut) Report(in SetupIn) (r report.Report) {
 	return r
 }
 
-// list adds all known clients with their state.
-func (o SetupOut) list(r *report.Report) {
+// addClients adds all known clients with their state.
+func (o SetupOut) addClients(r *report.Report) {
 	for _, c := range o.Clients {
 		hasFinding := func(f setup.Finding) bool {
 			return f.Level != setup.OK && slices.Contains(f.Clients, c.Client)

@@ -80,13 +80,13 @@ func Compare(ctx context.Context, w *verb.Workspace, in CompareIn) (out CompareO
 		return out, err
 	}
 	if in.Folder != "" {
-		i := find(all, in.Folder, in.Path)
+		i := findFolder(all, in.Folder, in.Path)
 		if i < 0 {
-			return out, missing(all, in.Folder)
+			return out, notRegisteredError(all, in.Folder)
 		}
 		all = all[i : i+1]
 	}
-	c := comparing{w: w, home: home, dryRun: in.DryRun, prune: in.Prune, onlyFiles: in.OnlyFiles}
+	c := comparisonRun{w: w, home: home, dryRun: in.DryRun, prune: in.Prune, onlyFiles: in.OnlyFiles}
 	for _, f := range all {
 		change, _, err := c.compareFolder(ctx, f)
 		out.Changes = append(out.Changes, change)
@@ -97,8 +97,8 @@ func Compare(ctx context.Context, w *verb.Workspace, in CompareIn) (out CompareO
 	return out, nil
 }
 
-// comparing is the state of a call to Compare.
-type comparing struct {
+// comparisonRun is the state of a call to Compare.
+type comparisonRun struct {
 	w      *verb.Workspace
 	home   string
 	dryRun bool
@@ -108,7 +108,7 @@ type comparing struct {
 }
 
 // compareFolder brings a folder's changes into the memory, and returns the number of its files.
-func (c *comparing) compareFolder(ctx context.Context, f folder.Folder) (ch Change, files int, err error) {
+func (c *comparisonRun) compareFolder(ctx context.Context, f folder.Folder) (ch Change, files int, err error) {
 	ch = Change{Folder: f.Name, Problems: []string{}, Notes: []string{}}
 	st, err := folder.LoadState(c.home, f.Name)
 	if err != nil {
@@ -125,7 +125,7 @@ func (c *comparing) compareFolder(ctx context.Context, f folder.Folder) (ch Chan
 	defer fsys.Close()
 	ch.Problems = append(ch.Problems, cmp.NewProblems...)
 	ch.Withheld, ch.Reason = len(cmp.Withheld), cmp.Reason
-	s := syncing{comparing: c, folder: f, fsys: fsys, cmp: cmp, change: &ch, base: c.originBase(f)}
+	s := folderSync{comparisonRun: c, folder: f, fsys: fsys, cmp: cmp, change: &ch, base: c.originBase(f)}
 	if !cmp.IsEmpty() {
 		if err := s.bringIn(ctx); err != nil {
 			return ch, 0, err
@@ -150,7 +150,7 @@ const listWait = 10 * time.Second
 
 // listFolder opens a folder and compares its files with the state of the last comparison. If the folder cannot be read,
 // or not within listWait, the error matches [folder.ErrUnavailable]. The caller must close fsys.
-func (c *comparing) listFolder(
+func (c *comparisonRun) listFolder(
 	ctx context.Context,
 	f folder.Folder,
 	st *folder.State,
@@ -202,7 +202,7 @@ func waitFor[T any](ctx context.Context, fn func() (T, error)) (T, error) {
 
 // originBase returns the path prefix for the names of a folder's files in origins. The prefix is relative to the
 // project's directory if the home belongs to a project that contains the folder, and absolute otherwise.
-func (c *comparing) originBase(f folder.Folder) string {
+func (c *comparisonRun) originBase(f folder.Folder) string {
 	if filepath.Base(c.home) != ".oxbow" {
 		return filepath.ToSlash(f.Path)
 	}
@@ -215,9 +215,9 @@ func (c *comparing) originBase(f folder.Folder) string {
 	return filepath.ToSlash(f.Path)
 }
 
-// syncing is the comparison of one folder that has changed.
-type syncing struct {
-	*comparing
+// folderSync is the comparison of one folder that has changed.
+type folderSync struct {
+	*comparisonRun
 	folder folder.Folder
 	fsys   vfs.FS
 	cmp    *folder.Comparison
@@ -226,13 +226,13 @@ type syncing struct {
 }
 
 // ref returns the path with which entries refer to a file of the folder.
-func (s *syncing) ref(file string) string { return s.base + "/" + file }
+func (s *folderSync) ref(file string) string { return s.base + "/" + file }
 
 // origin returns the value of the label that records from which file an entry was imported.
-func (s *syncing) origin(file string) string { return exchange.OriginValue(s.ref(file)) }
+func (s *folderSync) origin(file string) string { return exchange.OriginValue(s.ref(file)) }
 
 // context returns a context for changes of the memory that follow from changes of the files.
-func (s *syncing) context(ctx context.Context) context.Context {
+func (s *folderSync) context(ctx context.Context) context.Context {
 	src, _ := oxbow.SourceFrom(ctx)
 	src.Actor = oxbow.Imported
 	ctx = oxbow.WithSource(ctx, src.WithOrigin(s.base))
@@ -240,7 +240,7 @@ func (s *syncing) context(ctx context.Context) context.Context {
 }
 
 // bringIn brings new, changed, renamed and deleted files into the memory.
-func (s *syncing) bringIn(ctx context.Context) error {
+func (s *folderSync) bringIn(ctx context.Context) error {
 	ctx, m, err := s.w.Memory(ctx, verb.Create.Unless(s.dryRun))
 	if err != nil {
 		return err
@@ -255,9 +255,9 @@ func (s *syncing) bringIn(ctx context.Context) error {
 	return s.forget(ctx, m, stale)
 }
 
-// move changes the origin of entries whose files were renamed, so that a later comparison finds the entries of the new
+// move changes the origin of entries whose files were renamed, so that a later comparison finds them by the new
 // names. If the new name already has entries of its own, the old name counts as deleted.
-func (s *syncing) move(ctx context.Context, m *oxbow.Memory) error {
+func (s *folderSync) move(ctx context.Context, m *oxbow.Memory) error {
 	if len(s.cmp.Moved) == 0 {
 		return nil
 	}
@@ -314,7 +314,7 @@ func replaceValue(labels []oxbow.Label, key, value string) []oxbow.Label {
 }
 
 // importFiles imports the changed files. It returns the names of entries whose text is no longer in these files.
-func (s *syncing) importFiles(ctx context.Context) (stale []string, err error) {
+func (s *folderSync) importFiles(ctx context.Context) (stale []string, err error) {
 	if len(s.cmp.Changed) == 0 {
 		return nil, nil
 	}
@@ -334,7 +334,7 @@ func (s *syncing) importFiles(ctx context.Context) (stale []string, err error) {
 }
 
 // changedItems yields the items in the changed files, with the label of the folder.
-func (s *syncing) changedItems(ctx context.Context, zone *time.Location) iter.Seq2[exchange.Item, error] {
+func (s *folderSync) changedItems(ctx context.Context, zone *time.Location) iter.Seq2[exchange.Item, error] {
 	o := &exchange.ReadOptions{Context: ctx, Location: zone, Base: s.base, Format: exchange.NoteFormat(s.fsys, ".")}
 	return func(yield func(exchange.Item, error) bool) {
 		for it, err := range exchange.ReadFiles(s.fsys, s.cmp.Changed, o) {
@@ -349,7 +349,7 @@ func (s *syncing) changedItems(ctx context.Context, zone *time.Location) iter.Se
 }
 
 // withLabel returns the item with the label of the folder. It leaves out the label if the item has too many labels.
-func (s *syncing) withLabel(it exchange.Item) exchange.Item {
+func (s *folderSync) withLabel(it exchange.Item) exchange.Item {
 	l := oxbow.Label{Key: folder.Label, Value: s.folder.Name}
 	others := slices.DeleteFunc(slices.Clone(it.Entry.Labels), func(o oxbow.Label) bool { return o.Key == l.Key })
 	if len(others) < oxbow.MaxLabels-4 { // the import adds up to four labels
@@ -360,7 +360,7 @@ func (s *syncing) withLabel(it exchange.Item) exchange.Item {
 
 // forget forgets the entries of deleted files and the entries named in stale. If an entry was edited in the memory, it
 // is kept and a note is added to the result.
-func (s *syncing) forget(ctx context.Context, m *oxbow.Memory, stale []string) error {
+func (s *folderSync) forget(ctx context.Context, m *oxbow.Memory, stale []string) error {
 	if len(s.cmp.Gone)+len(stale) == 0 {
 		return nil
 	}

@@ -66,7 +66,7 @@ func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err erro
 		return out, err
 	}
 	out.Folder, out.Vault = f, exchange.IsVault(in.Path)
-	c := comparing{w: w, home: home, dryRun: in.DryRun}
+	c := comparisonRun{w: w, home: home, dryRun: in.DryRun}
 	out.Change, out.Files, err = c.compareFolder(ctx, f)
 	if err != nil || in.DryRun {
 		return out, err
@@ -196,7 +196,7 @@ func List(ctx context.Context, w *verb.Workspace, _ ListIn) (out ListOut, err er
 		}
 		l := ListedFolder{Folder: f, Files: st.Files(), Problems: verb.NotNil(st.Problems()),
 			Notes: verb.NotNil(st.Notes())}
-		c := comparing{w: w, home: home, dryRun: true}
+		c := comparisonRun{w: w, home: home, dryRun: true}
 		if change, _, err := c.compareFolder(ctx, f); err == nil {
 			l.Problems = append(l.Problems, change.openProblems()...)
 		}
@@ -238,9 +238,9 @@ func Remove(ctx context.Context, w *verb.Workspace, in RemoveIn) (out RemoveOut,
 	if err != nil {
 		return out, err
 	}
-	i := find(all, in.Folder, in.Path)
+	i := findFolder(all, in.Folder, in.Path)
 	if i < 0 {
-		return out, missing(all, in.Folder)
+		return out, notRegisteredError(all, in.Folder)
 	}
 	out.Folder = all[i]
 	ctx, m, err := w.Memory(ctx, verb.Write.Unless(in.DryRun))
@@ -273,16 +273,16 @@ func Remove(ctx context.Context, w *verb.Workspace, in RemoveIn) (out RemoveOut,
 	return out, folder.RemoveState(home, out.Folder.Name)
 }
 
-// find returns the index of the folder with this name or path.
-func find(all []folder.Folder, name, path string) int {
+// findFolder returns the index of the folder with this name or path.
+func findFolder(all []folder.Folder, name, path string) int {
 	if i := folder.Find(all, name); i >= 0 || path == "" {
 		return i
 	}
 	return folder.Find(all, path)
 }
 
-// missing returns the error for a folder that is not registered.
-func missing(all []folder.Folder, name string) error {
+// notRegisteredError returns the error for a folder that is not registered.
+func notRegisteredError(all []folder.Folder, name string) error {
 	err := fmt.Errorf("%w: no folder %q is registered", oxbow.ErrNotFound, text.Clip(name, 100))
 	if len(all) == 0 {
 		return verb.Advise(err, "oxbow folder add DIR registers one")

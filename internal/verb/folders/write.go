@@ -26,7 +26,7 @@ const maxNote = 16 << 20
 // writeBack writes the folder's entries that have changed since the last comparison into their files. For a new entry
 // that has the folder's name as a tag, it creates a file. The file of a forgotten entry is not deleted. An entry that
 // cannot be written is reported in the result's problems.
-func (s *syncing) writeBack(ctx context.Context) error {
+func (s *folderSync) writeBack(ctx context.Context) error {
 	ctx, m, err := s.w.Memory(ctx, verb.Create)
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (s *syncing) writeBack(ctx context.Context) error {
 }
 
 // changedEntries returns the folder's entries that changed after a position.
-func (s *syncing) changedEntries(
+func (s *folderSync) changedEntries(
 	ctx context.Context,
 	m *oxbow.Memory,
 	seq oxbow.Sequencer,
@@ -100,14 +100,14 @@ func (s *syncing) changedEntries(
 
 // belongsToFolder reports whether an entry belongs to the folder. The entry either has the label of the folder, or it
 // was not made from a file and has the folder's name as a tag.
-func (s *syncing) belongsToFolder(e *oxbow.Entry) bool {
+func (s *folderSync) belongsToFolder(e *oxbow.Entry) bool {
 	return slices.Contains(e.Values(folder.Label), s.folder.Name) ||
 		(exchange.FileLabel(*e) == "" && slices.Contains(e.Values(oxbow.LabelTag), s.folder.Name))
 }
 
 // writeEntry writes an entry into the file from which the entry was made, if the file's text differs, or into a new
 // file. It returns an error if the entry is held back, because other people may have written the entry's text.
-func (s *syncing) writeEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
+func (s *folderSync) writeEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
 	if !e.MayShow(oxbow.WithoutLabels) {
 		return fmt.Errorf("it waits for your approval: oxbow approve %s", text.ShellName(e.Name))
 	}
@@ -126,7 +126,7 @@ func (s *syncing) writeEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry
 // writeKnown writes an entry into the file that the entry was imported from. It does nothing if the file has the same
 // text, or changed after the comparison. It returns an error if the file does not contain the entry, or contains a
 // secret.
-func (s *syncing) writeKnown(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, file string) error {
+func (s *folderSync) writeKnown(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, file string) error {
 	old, err := vfs.ReadFile(s.fsys, file, maxNote)
 	if err != nil {
 		return err
@@ -156,10 +156,10 @@ func (s *syncing) writeKnown(ctx context.Context, m *oxbow.Memory, e oxbow.Entry
 	return s.write(ctx, m, e, it, file, changed)
 }
 
-// rewrite returns the text of a file with the content of item i replaced by the entry's content, and the item that
-// reading the new text returns in place of item i. It returns an error if reading the new text would return other notes
-// than items.
-func (s *syncing) rewrite(
+// rewrite replaces the content of item i in a file by the entry's content. It returns the new text, and the
+// item that replaces item i when the new text is read. It returns an error if reading the new text would return
+// other notes than items.
+func (s *folderSync) rewrite(
 	ctx context.Context,
 	file, old string,
 	items []exchange.Item,
@@ -188,7 +188,7 @@ func (s *syncing) rewrite(
 
 // reread reads the changed text of a file and returns item i. It returns nil if the text does not contain notes with
 // the same names as before, or if item i does not have the entry's content.
-func (s *syncing) reread(
+func (s *folderSync) reread(
 	ctx context.Context,
 	file, changed string,
 	before []exchange.Item,
@@ -210,7 +210,7 @@ func (s *syncing) reread(
 }
 
 // writeNew writes an entry into a new file.
-func (s *syncing) writeNew(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
+func (s *folderSync) writeNew(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
 	file, err := s.freeFile(e.Name)
 	if err != nil {
 		return err
@@ -233,7 +233,7 @@ func (s *syncing) writeNew(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) 
 }
 
 // freeFile returns the name of a file that does not exist.
-func (s *syncing) freeFile(name string) (string, error) {
+func (s *folderSync) freeFile(name string) (string, error) {
 	stem := strings.Map(func(r rune) rune {
 		if r < ' ' || strings.ContainsRune(`/\:*?"<>|#^[]`, r) {
 			return '-'
@@ -259,7 +259,10 @@ func (s *syncing) freeFile(name string) (string, error) {
 }
 
 // parse returns the items in the text of a file, and reports whether it contains a secret.
-func (s *syncing) parse(ctx context.Context, file, content string) (items []exchange.Item, hasSecret bool, err error) {
+func (s *folderSync) parse(
+	ctx context.Context,
+	file, content string,
+) (items []exchange.Item, hasSecret bool, err error) {
 	o := &exchange.ReadOptions{Location: s.w.Time().Location(), Format: exchange.NoteFormat(s.fsys, ".")}
 	ctx = oxbow.WithSource(ctx, oxbow.Source{Actor: oxbow.Imported})
 	for it, err := range exchange.ReadStream(strings.NewReader(content), s.ref(file), o) {
@@ -276,7 +279,7 @@ func (s *syncing) parse(ctx context.Context, file, content string) (items []exch
 }
 
 // write writes content to a file, and records the file as the source of the entry.
-func (s *syncing) write(
+func (s *folderSync) write(
 	ctx context.Context,
 	m *oxbow.Memory,
 	e oxbow.Entry,

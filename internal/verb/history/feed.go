@@ -75,8 +75,8 @@ type News struct {
 	Changes []verb.Change // oldest first, without contents of entries
 }
 
-// mostNews is the maximum number of changes that are collected between two calls of Take. After
-// more changes, Take returns a reset.
+// mostNews is the maximum number of changes collected between two calls of Take. After more changes, Take
+// returns a reset.
 const mostNews = 500
 
 // Listen returns a listener for the memory as w shows it. The first Take returns the changes after

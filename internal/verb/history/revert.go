@@ -103,12 +103,12 @@ func Revert(ctx context.Context, w *verb.Workspace, in RevertIn) (RevertOut, err
 	out.Conflicts, out.Derived = p.Conflicts, p.Derived
 	switch {
 	case len(out.Changes) == 0:
-		out.Why, err = in.why(ctx, h)
+		out.Why, err = in.explainEmpty(ctx, h)
 		return out, err
 	case archive != nil:
 		out.Shown, err = shownSince(ctx, archive, p.Standing)
 	}
-	out.note(p)
+	out.addNotes(p)
 	return out, err
 }
 
@@ -130,8 +130,8 @@ func (out *RevertOut) attempt(
 	}
 }
 
-// note adds notes about the result and the next steps.
-func (out *RevertOut) note(p *revert.Plan) {
+// addNotes adds notes about the result and the next steps.
+func (out *RevertOut) addNotes(p *revert.Plan) {
 	left := slices.ContainsFunc(p.Derived, func(d revert.DerivedVersion) bool { return !d.Taken })
 	switch {
 	case p.Empty():
@@ -243,7 +243,7 @@ func madeIn(
 	}
 	delete(runs, "")
 	delete(named, "")
-	all := slices.Concat(matching(runs, id), matching(named, id))
+	all := slices.Concat(matchingNames(runs, id), matchingNames(named, id))
 	if whole := slices.DeleteFunc(slices.Clone(all), func(s string) bool {
 		return s != id && !strings.HasSuffix(s, "/"+id)
 	}); len(whole) > 0 {
@@ -278,16 +278,16 @@ func madeIn(
 	return o.MadeChange, o.HasTurn, err
 }
 
-// matching returns the sorted names that begin with an identifier, either in full or after the
+// matchingNames returns the sorted names that begin with an identifier, either in full or after the
 // client and a slash.
-func matching(names map[string]bool, id string) []string {
+func matchingNames(names map[string]bool, id string) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(names)), func(n string) bool {
 		_, rest, _ := strings.Cut(n, "/")
 		return !strings.HasPrefix(n, id) && (rest == "" || !strings.HasPrefix(rest, id))
 	})
 }
 
-// shownSince returns where the entries, in the given or later versions, were put before models.
+// shownSince returns the injections that showed models the entries in the given or later versions.
 func shownSince(ctx context.Context, a *session.Archive, from map[string]uint64) (shown []ShownItem, err error) {
 	hits, err := a.Memory.Recall(
 		ctx,
@@ -332,8 +332,8 @@ func shownSince(ctx context.Context, a *session.Archive, from map[string]uint64)
 	return shown, nil
 }
 
-// why explains why nothing was selected, by listing the sources that exist.
-func (in RevertIn) why(ctx context.Context, h oxbow.Historian) (why []verb.Note, err error) {
+// explainEmpty explains why nothing was selected, by listing the sources that exist.
+func (in RevertIn) explainEmpty(ctx context.Context, h oxbow.Historian) (why []verb.Note, err error) {
 	of := map[string]map[string]bool{"door": {}, "client": {}, "agent": {}}
 	n := 0
 	for c, err := range h.Log(ctx) {

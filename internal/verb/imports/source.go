@@ -17,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 )
 
-// sessionSources returns a map from the names of programs whose files contain sessions to the names of their clients
-// in the archive. Names that are not in the map belong to formats of entries.
+// sessionSources maps each program whose files contain sessions to the name of its client in the archive. Names
+// that are not in the map belong to formats of entries.
 func sessionSources() map[string]string {
 	sources := map[string]string{"chatgpt": transcript.ChatGPT, "claude-export": transcript.ClaudeAI,
 		"claude-code": "claude"}

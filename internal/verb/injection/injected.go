@@ -112,7 +112,7 @@ func Injected(ctx context.Context, w *verb.Workspace, in InjectedIn) (InjectedOu
 	}
 	out.add(all, limit, in.Text)
 	if len(all) == 0 {
-		out.Why, err = in.why(ctx, a)
+		out.Why, err = in.explainEmpty(ctx, a)
 	}
 	return out, err
 }
@@ -198,8 +198,8 @@ func (out *InjectedOut) add(all []InjectedItem, limit int, texts bool) {
 	}
 }
 
-// why returns the reasons why no injection matches.
-func (in InjectedIn) why(ctx context.Context, a *session.Archive) (why []verb.Note, err error) {
+// explainEmpty returns the reasons why no injection matches.
+func (in InjectedIn) explainEmpty(ctx context.Context, a *session.Archive) (why []verb.Note, err error) {
 	turns, err := a.Memory.Recall(
 		ctx,
 		oxbow.Query{

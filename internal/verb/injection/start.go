@@ -71,10 +71,10 @@ const (
 	howToSearch = "Ask for the rest: the tool recall, or oxbow recall WORDS.\n"
 )
 
-// Start returns the block for a new session. It contains notes that somebody vouches for ([oxbow.AtStart]) of
-// this project or of no project. Then follow the number of other notes with a few of their names,
-// the open handoff, and how to search. Start is deterministic: the same memory and archive of sessions
-// give the same bytes.
+// Start returns the block for a new session. It contains notes of this project and notes without a project that
+// somebody vouches for ([oxbow.AtStart]). After these notes, the block tells the number of other notes with a
+// few names, the open handoff, and how to search. Start is deterministic: the same memory and archive of
+// sessions give the same bytes.
 //
 // The documents of the home (SOUL.md, MEMORY.md) come first, without changes. If a profile binds
 // the caller, the block contains the profile's selection instead of the notes.
@@ -180,8 +180,8 @@ func (out *StartOut) addNotes(
 	return startHead + lines.String() + rest, nil
 }
 
-// fitsAtStart reports whether the lines of all notes of a group fit into the room. A group of pinned notes or of
-// notes for every process always fits, because each of its notes is more important than other notes.
+// fitsAtStart reports whether the lines of all notes in a group fit into the room. Pinned notes and notes for
+// every process always fit, because each of them is more important than any other note.
 func fitsAtStart(group []oxbow.Entry, room int) bool {
 	if len(group) == 0 || groupAtStart(&group[0]) < groupDecision {
 		return true
@@ -220,8 +220,8 @@ func sortByUse(ctx context.Context, w *verb.Workspace, notes []oxbow.Entry) {
 	slices.SortStableFunc(notes, func(a, b oxbow.Entry) int { return cmp.Compare(used[b.Name], used[a.Name]) })
 }
 
-// addGroup appends lines for the notes of a group that fit into the room, and returns the number of tokens
-// used. A note that is pinned or for every process gets a longer line.
+// addGroup appends lines for a group's notes that fit into the room, and returns the number of tokens used. A
+// note that is pinned or for every process gets a longer line.
 func (out *StartOut) addGroup(lines *strings.Builder, group []oxbow.Entry, room int) (used int) {
 	if len(group) == 0 {
 		return 0
@@ -250,9 +250,9 @@ func (out *StartOut) addGroup(lines *strings.Builder, group []oxbow.Entry, room 
 	return used
 }
 
-// vouchedNotes returns the vouched notes of the project and of no project. They are grouped:
-// pinned notes, notes for every process, decisions, and all other notes. Each group has the
-// newest first.
+// vouchedNotes returns the vouched notes of the project, and the vouched notes without a project. They are
+// grouped: pinned notes, notes for every process, decisions, and all other notes. Each group has the newest
+// first.
 func vouchedNotes(ctx context.Context, m *oxbow.Memory, project string) ([]oxbow.Entry, error) {
 	term := func(key string, values ...string) oxbow.Filter {
 		return oxbow.Filter{Terms: []oxbow.Term{{Key: key, Values: values}}}
@@ -383,8 +383,8 @@ func noteLine(e *oxbow.Entry, size int) (line string, prints []string) {
 	return fmt.Sprintf("- %s (%s): %s\n", inject.OneLine(e.Name), who, said), prints
 }
 
-// restLine returns a line with the number of notes outside of the block, and names of the newest
-// that may be shown unasked. It returns "" if the block contains all notes.
+// restLine returns a line with the number of notes outside the block, and the names of the newest that may be
+// shown unasked. It returns "" if the block contains all notes.
 func (out *StartOut) restLine(ctx context.Context, m *oxbow.Memory, project string) (string, error) {
 	more := -len(out.Shown) - len(out.known)
 	if err := m.View(ctx, func(all oxbow.Entries) { more += all.Len() }); err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// Names of files in a home, or in a project's directory [ProjectDir]. They switch off all
-// hooks, the injection of text, and the annotation of code.
+// Names of files in a home, or in a project's directory [ProjectDir]. They switch off all hooks, text
+// injection, and code annotation.
 const (
 	HooksOff    = "hooks.off"
 	InjectOff   = "inject.off"
@@ -28,8 +28,8 @@ const (
 // Setup writes this file, because the same hooks both report prompts and answer them.
 func InjectOffFor(client string) string { return "inject." + client + ".off" }
 
-// OffBy returns the path of the file with this name in the home, or in a project that contains one
-// of the directories. It returns "" if the file does not exist.
+// OffBy returns the path of the file with this name. It looks in the home, and in the projects that contain the
+// directories. It returns "" if the file does not exist.
 func OffBy(name, home string, dirs ...string) string {
 	if path := filepath.Join(home, name); pathExists(path) {
 		return path

@@ -80,7 +80,7 @@ var (
 // isInGroup reports whether an entry is held back only because it was imported.
 func isInGroup(e *oxbow.Entry) bool { return e.WhyHeld(oxbow.UnaskedByLabels) == oxbow.HeldAsImported }
 
-// groupID returns the identifier of the group of texts with this source.
+// groupID returns the ID of the group for texts with this source.
 func groupID(s oxbow.Source) string {
 	sum := sha256.Sum256([]byte(s.Session + "\x00" + s.Ref))
 	if s.Session != "" {
@@ -89,9 +89,9 @@ func groupID(s oxbow.Source) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// textSource returns the source of the change that wrote the text of an entry. Later changes of
-// labels and names do not count, and neither does undoing that the entry was forgotten. If the history
-// does not contain that change, textSource returns the oldest source of this text that the history has.
+// textSource returns the source of the change that wrote an entry's text. Later changes of labels and names do
+// not count, and neither does undoing that the entry was forgotten. If the history does not contain that
+// change, textSource returns the oldest source of this text that the history has.
 func textSource(ctx context.Context, m *oxbow.Memory, e *oxbow.Entry) oxbow.Source {
 	source := e.Source
 	if source.Actor == oxbow.Imported {
@@ -177,8 +177,8 @@ func surveyHeld(
 	})
 }
 
-// sortHeads sorts the heads into those of groups and those of entries that must be read, and returns the IDs of the
-// latter.
+// sortHeads separates the heads of groups from the heads of entries that must be read, and returns the IDs of
+// these entries.
 func (s *heldSurvey) sortHeads(all heads.List) (unread []uint64, err error) {
 	for h, err := range all.All {
 		if err != nil {
@@ -290,7 +290,7 @@ func (s *heldSurvey) addEntry(e *oxbow.Entry) {
 	countGroupLabels(g.counts, e)
 }
 
-// group returns the group of texts with this source, after it has counted n more of them.
+// group counts n more texts with this source, and returns their group.
 func (s *heldSurvey) group(source oxbow.Source, n int) *surveyedGroup {
 	id := groupID(source)
 	g := s.groups[id]
@@ -326,7 +326,7 @@ func (g *surveyedGroup) addOrigin(source oxbow.Source) {
 	g.Time = max(g.Time, verb.Timestamp(source.Time))
 }
 
-// firstEntries returns the first n entries of the group, in the order of their IDs, without their contents.
+// firstEntries returns the group's first n entries, ordered by ID, without their contents.
 func (g *surveyedGroup) firstEntries(
 	read func(ids []uint64) ([]*oxbow.Entry, error),
 	n int,
@@ -407,8 +407,8 @@ func heldEntry(ctx context.Context, t *heldText) HeldEntry {
 	return held
 }
 
-// CountHeld returns how many of the entries that an import changed are held back, and the group of these entries (""
-// if none is in a group). The function isChanged reports whether the import changed the named entry.
+// CountHeld returns how many entries that an import changed are held back, and the ID of a group with such
+// entries, or "". The function isChanged reports whether the import changed the named entry.
 func CountHeld(
 	ctx context.Context,
 	m *oxbow.Memory,

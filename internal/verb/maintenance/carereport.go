@@ -17,7 +17,7 @@ func countWords(n int, one, many string) report.Words { return report.Words(text
 // size returns a number of bytes in the form for a report.
 func size(bytes int64) report.Words { return report.Words(text.FormatBytes(bytes)) }
 
-// DroppedCounts returns the numbers of changes and of entry versions that a compaction drops.
+// DroppedCounts returns how many changes and entry versions a compaction drops.
 func (o CompactOut) DroppedCounts() string {
 	return text.Count(o.Changes, "change", "changes") + " and " + text.Count(o.Versions, "version", "versions")
 }

@@ -47,7 +47,7 @@ func Check(ctx context.Context, w *verb.Workspace, in CheckIn) (CheckOut, error)
 	if err == nil {
 		out.Sessions, err = checkSessions(ctx, w, checkFile)
 	}
-	if err := cmp.Or(err, out.nothing(in)); err != nil {
+	if err := cmp.Or(err, out.nothingToCheckError(in)); err != nil {
 		return out, err
 	}
 	out.OK = out.OK && (out.Annotations == nil || len(out.Annotations.Problems) == 0) &&
@@ -55,8 +55,8 @@ func Check(ctx context.Context, w *verb.Workspace, in CheckIn) (CheckOut, error)
 	return out, nil
 }
 
-// nothing returns the error for a check that found nothing to examine.
-func (o *CheckOut) nothing(in CheckIn) error {
+// nothingToCheckError returns the error for a check that found nothing to examine.
+func (o *CheckOut) nothingToCheckError(in CheckIn) error {
 	if !o.Missing || !o.OK {
 		return nil
 	}

@@ -56,7 +56,7 @@ func Doctor(ctx context.Context, w *verb.Workspace, in DoctorIn) (DoctorOut, err
 		d.checkSwitches()
 	}
 	if trusted && !d.closed {
-		if err := d.memory(ctx, in.Full); err != nil {
+		if err := d.checkMemory(ctx, in.Full); err != nil {
 			return DoctorOut{}, err
 		}
 	}

@@ -80,13 +80,13 @@ func (d *diagnosis) trust() bool {
 	default:
 		d.add(fine, "trust", "", "the home is your own")
 	}
-	d.withheld()
+	d.addUnusedDocuments()
 	d.checkTracked()
 	return v.State == trust.Own || v.State == trust.Trusted
 }
 
-// withheld reports the documents of the home that are not used.
-func (d *diagnosis) withheld() {
+// addUnusedDocuments reports the documents of the home that are not used.
+func (d *diagnosis) addUnusedDocuments() {
 	entries, err := os.ReadDir(d.place.Home)
 	hasDocuments := d.place.Found && d.place.HasOwnLayout()
 	if err != nil || !hasDocuments {

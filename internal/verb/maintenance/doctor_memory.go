@@ -62,8 +62,8 @@ func (d *diagnosis) staleFiles() {
 	}
 }
 
-// memory checks whether the store can be opened, is the newest state, and is usable.
-func (d *diagnosis) memory(ctx context.Context, full bool) error {
+// checkMemory checks whether the store can be opened, is the newest state, and is usable.
+func (d *diagnosis) checkMemory(ctx context.Context, full bool) error {
 	if !d.exists {
 		d.add(fine, "store", "", "there is none yet; the first remember makes it")
 		return nil
@@ -91,7 +91,7 @@ func (d *diagnosis) memory(ctx context.Context, full bool) error {
 		)
 		return nil
 	}
-	out, err := examine(ctx, d.w)
+	out, err := examineStore(ctx, d.w)
 	if err != nil {
 		return err
 	}

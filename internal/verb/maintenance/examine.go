@@ -103,8 +103,8 @@ type NotedHead struct {
 	Time string `json:"time,omitempty"` // time of the change, RFC 3339
 }
 
-// examine checks the store. Damage is reported in the result, not as an error.
-func examine(ctx context.Context, w *verb.Workspace) (CheckOut, error) {
+// examineStore checks the store. Damage is reported in the result, not as an error.
+func examineStore(ctx context.Context, w *verb.Workspace) (CheckOut, error) {
 	p, err := w.Location()
 	if err != nil {
 		return CheckOut{}, err

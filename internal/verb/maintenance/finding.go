@@ -26,7 +26,7 @@ type Finding struct {
 	Mend  string `json:"mend,omitempty"`
 }
 
-// NameCheck is the result of a check of all names and aliases of a memory.
+// NameCheck is the result of checking all names and aliases in a memory.
 type NameCheck struct {
 	size    int64    // total size of the names and contents in bytes
 	clashes []string // names and aliases that several entries have
@@ -44,7 +44,7 @@ type diagnosis struct {
 	keepNames nameKeeper // nil calls the check
 }
 
-// nameKeeper returns the result of check, or an earlier result for the same last change of the memory.
+// nameKeeper returns the result of check, or an earlier result if the memory has not changed since.
 type nameKeeper = func(last uint64, check func() (NameCheck, error)) (NameCheck, error)
 
 func (d *diagnosis) add(level, about, mend, format string, args ...any) {

@@ -63,7 +63,7 @@ func Recover(ctx context.Context, w *verb.Workspace, in RecoverIn) (RecoverOut, 
 	if err != nil {
 		return RecoverOut{}, err
 	}
-	found, err := examine(ctx, w)
+	found, err := examineStore(ctx, w)
 	if err != nil {
 		return RecoverOut{}, err
 	}
@@ -79,9 +79,9 @@ func Recover(ctx context.Context, w *verb.Workspace, in RecoverIn) (RecoverOut, 
 	}
 	var out RecoverOut
 	if in.Replace {
-		out, err = recoverInPlace(ctx, w, store, func() (RecoverOut, error) { return salvage(ctx, w, store, "") })
+		out, err = recoverInPlace(ctx, w, store, func() (RecoverOut, error) { return saveReadable(ctx, w, store, "") })
 	} else {
-		out, err = salvage(ctx, w, store, in.Out)
+		out, err = saveReadable(ctx, w, store, in.Out)
 	}
 	if err != nil {
 		return out, err
@@ -152,7 +152,7 @@ func restore(ctx context.Context, w *verb.Workspace, store string, in RecoverIn)
 	case errors.Is(err, oxbow.ErrNotStore):
 		err = verb.Advise(fmt.Errorf("opening the backup %s: %w", in.File, err), "name a file that oxbow backup wrote")
 	case err != nil || len(r.Problems) > 0:
-		o, err = salvage(ctx, w, temp, out)
+		o, err = saveReadable(ctx, w, temp, out)
 	default:
 		o = RecoverOut{Out: out, Entries: r.Entries, Changes: int(r.Last + 1 - r.First), First: r.First,
 			Last: r.Last, Lost: [][2]uint64{}}
@@ -200,7 +200,7 @@ func recoverInPlace(
 	defer func() { err = errors.Join(err, dir.Close()) }()
 	// hold the lock, because a program that opened the store before the damage could still
 	// write
-	release, err := hold(ctx, w, dir, store)
+	release, err := lockStore(ctx, w, dir, store)
 	if err != nil {
 		return RecoverOut{}, err
 	}
@@ -258,8 +258,8 @@ func lastNamed(store string) (seq uint64, err error) {
 	return seq, verb.WrapError("reading "+store+" for numbers", err)
 }
 
-// hold takes the write lock of a store, which may be too damaged to open.
-func hold(ctx context.Context, w *verb.Workspace, dir vfs.FS, store string) (release func() error, err error) {
+// lockStore takes the write lock of a store, which may be too damaged to open.
+func lockStore(ctx context.Context, w *verb.Workspace, dir vfs.FS, store string) (release func() error, err error) {
 	release, err = wal.Hold(ctx, dir, filepath.Base(store), wal.Options{Clock: w.Time, LockWait: vfs.DefaultLockWait})
 	var busy *wal.BusyError
 	switch {
@@ -275,8 +275,8 @@ func hold(ctx context.Context, w *verb.Workspace, dir vfs.FS, store string) (rel
 	return release, nil
 }
 
-// salvage saves the readable part of the store to a new file, and checks the new file.
-func salvage(ctx context.Context, w *verb.Workspace, store, out string) (RecoverOut, error) {
+// saveReadable saves the readable part of the store to a new file, and checks the new file.
+func saveReadable(ctx context.Context, w *verb.Workspace, store, out string) (RecoverOut, error) {
 	var err error
 	if out == "" {
 		out, err = freePath(store + recoveredEnd)

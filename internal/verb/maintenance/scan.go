@@ -52,7 +52,7 @@ func Scan(ctx context.Context, w *verb.Workspace, in ScanIn) (ScanOut, error) {
 	}
 	p, perr := w.Location()
 	out.progress = newScanProgress(ctx, p)
-	if err := out.memory(ctx, w, scannedMemory{Memory: m}, fix); err != nil {
+	if err := out.scanMemory(ctx, w, scannedMemory{Memory: m}, fix); err != nil {
 		return out, err
 	}
 	if perr != nil || !p.HasOwnLayout() {
@@ -67,7 +67,7 @@ func (o *ScanOut) scanHome(ctx context.Context, w *verb.Workspace, p verb.Place,
 	if fix && w.Sessions != nil {
 		_, _ = w.Sessions(ctx) // move hooks' reports into the archive (files reports those that remain)
 	}
-	if err := o.archive(ctx, w, filepath.Join(p.Dir(), session.StoreFile), fix); err != nil {
+	if err := o.scanArchive(ctx, w, filepath.Join(p.Dir(), session.StoreFile), fix); err != nil {
 		return err
 	}
 	src, _ := oxbow.SourceFrom(ctx)
@@ -83,8 +83,8 @@ func (o *ScanOut) scanHome(ctx context.Context, w *verb.Workspace, p verb.Place,
 	return nil
 }
 
-// archive scans the sessions archive, if it exists.
-func (o *ScanOut) archive(ctx context.Context, w *verb.Workspace, file string, fix bool) (err error) {
+// scanArchive scans the sessions archive, if it exists.
+func (o *ScanOut) scanArchive(ctx context.Context, w *verb.Workspace, file string, fix bool) (err error) {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -93,7 +93,7 @@ func (o *ScanOut) archive(ctx context.Context, w *verb.Workspace, file string, f
 		return verb.WrapError("opening the archive of sessions", err)
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
-	return o.memory(ctx, w, scannedMemory{Memory: m, isArchive: true}, fix)
+	return o.scanMemory(ctx, w, scannedMemory{Memory: m, isArchive: true}, fix)
 }
 
 // scannedMemory is a memory to be scanned.
@@ -102,8 +102,8 @@ type scannedMemory struct {
 	isArchive bool // it is the archive of sessions
 }
 
-// memory scans a memory. If fix is set, it replaces the secrets.
-func (o *ScanOut) memory(ctx context.Context, w *verb.Workspace, scanned scannedMemory, fix bool) error {
+// scanMemory scans a memory. If fix is set, it replaces the secrets.
+func (o *ScanOut) scanMemory(ctx context.Context, w *verb.Workspace, scanned scannedMemory, fix bool) error {
 	m, archive := scanned.Memory, scanned.isArchive
 	before := len(o.Found)
 	l := look{out: o, w: w, archive: archive, current: map[string]uint64{}, sources: map[uint64][]verb.FoundSecret{}}
@@ -143,7 +143,7 @@ func (o *ScanOut) memory(ctx context.Context, w *verb.Workspace, scanned scanned
 // eraseVersions writes the entries in l.dirty again without their secrets, and erases all versions
 // that have secrets.
 func (o *ScanOut) eraseVersions(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, dirty []oxbow.Entry) error {
-	if err := clean(ctx, &w.Secrets, m, dirty); err != nil {
+	if err := removeSecrets(ctx, &w.Secrets, m, dirty); err != nil {
 		return verb.WrapError("replacing secrets", err)
 	}
 	r, err := m.RedactVersions(ctx, func(e oxbow.Entry, current bool) bool {
@@ -246,9 +246,9 @@ func eachOldVersion(
 	return errors.Join(err, base.Close())
 }
 
-// clean writes entries again without their secrets. If a name has a secret, the entry gets another
+// removeSecrets writes entries again without their secrets. If a name has a secret, the entry gets another
 // name.
-func clean(ctx context.Context, s *verb.Secrets, m *oxbow.Memory, dirty []oxbow.Entry) error {
+func removeSecrets(ctx context.Context, s *verb.Secrets, m *oxbow.Memory, dirty []oxbow.Entry) error {
 	by, _ := oxbow.SourceFrom(ctx)
 	by.Actor = oxbow.Program
 	ctx = oxbow.WithNote(oxbow.WithSource(ctx, by), "scan: secrets replaced")

@@ -38,7 +38,7 @@ func (o *ScanOut) scanFiles(w *verb.Workspace, p verb.Place, fix bool) (err erro
 		return verb.WrapError("scanning the files of the home", err)
 	}
 	for _, name := range texts {
-		if err := o.textFile(w, home, p.Dir(), name, fix); err != nil {
+		if err := o.scanTextFile(w, home, p.Dir(), name, fix); err != nil {
 			return verb.WrapError("scanning "+name, err)
 		}
 	}
@@ -102,8 +102,8 @@ func scannedFiles(p verb.Place) (texts, leftovers []string, err error) {
 	return texts, leftovers, errors.Join(err, readErr)
 }
 
-// textFile finds secrets in a text file, and replaces them if fix is set.
-func (o *ScanOut) textFile(w *verb.Workspace, home vfs.FS, dir, name string, fix bool) error {
+// scanTextFile finds secrets in a text file, and replaces them if fix is set.
+func (o *ScanOut) scanTextFile(w *verb.Workspace, home vfs.FS, dir, name string, fix bool) error {
 	part := "file"
 	if slices.Contains(profiles.ProfileDirs(), path.Dir(name)) {
 		part = "profile"

@@ -34,7 +34,7 @@ func Verify(ctx context.Context, w *verb.Workspace, in VerifyIn) (VerifyOut, err
 	}
 	var out VerifyOut
 	var err error
-	out.CheckOut, err = examine(ctx, w)
+	out.CheckOut, err = examineStore(ctx, w)
 	if err != nil {
 		return out, err
 	}
@@ -76,7 +76,7 @@ func checkProof(ctx context.Context, w *verb.Workspace, since string, sign bool)
 			return CheckOut{}, err
 		}
 	}
-	out, err := examine(ctx, w)
+	out, err := examineStore(ctx, w)
 	if err != nil {
 		return out, err
 	}

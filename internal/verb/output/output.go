@@ -121,7 +121,7 @@ func (o Output) to(
 	}
 	dir, err := vfs.Dir(filepath.Dir(path))
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", o.Doing, &fs.PathError{Op: "open", Path: path, Err: cause(err)})
+		return "", fmt.Errorf("%s: %w", o.Doing, &fs.PathError{Op: "open", Path: path, Err: systemError(err)})
 	}
 	defer dir.Close()
 	digest, kept, err := write(dir, filepath.Base(path), func(digest string) bool {
@@ -143,8 +143,8 @@ func (o Output) to(
 	return kept, nil
 }
 
-// writeFile writes a file in a single step. It returns the new file's digest, and the name of the
-// copy of the old file, or "" if no copy was needed.
+// writeFile writes a file in a single step. It returns the new file's digest, and the name of the old file's
+// copy, or "" if no copy was needed.
 func writeFile(
 	fsys vfs.FS,
 	name string,
@@ -159,7 +159,7 @@ func writeFile(
 	}
 	d, err := vfs.NewDraft(fsys, name, perm)
 	if err != nil { // the caller does not know the temporary name
-		return "", "", &fs.PathError{Op: "open", Path: name, Err: cause(err)}
+		return "", "", &fs.PathError{Op: "open", Path: name, Err: systemError(err)}
 	}
 	if !isNew {
 		err = d.SetMode(old.Mode())
@@ -182,8 +182,8 @@ func writeFile(
 	return digest, kept, errors.Join(err, d.Discard())
 }
 
-// cause returns the error of the operating system in an error that names another path.
-func cause(err error) error {
+// systemError returns the error of the operating system in an error that names another path.
+func systemError(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
 	}

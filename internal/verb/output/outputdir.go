@@ -37,10 +37,10 @@ func (o OutputDir) Check() error {
 	return nil
 }
 
-// Build calls write with the path of an empty directory, and renames this directory to the output
-// path when write has returned. If write fails or the process is killed, the output path is
-// unchanged: it does not exist, or is an empty directory. If Build removed the leftovers of an
-// interrupted run, it returns the path of the leftovers, otherwise "".
+// Build calls write with the path of an empty directory, and renames this directory to the output path when
+// write has returned. If write fails or the process is killed, the output path is unchanged: it does not exist,
+// or is an empty directory. If an interrupted run left files, Build removes them and returns their path.
+// Otherwise it returns "".
 func (o OutputDir) Build(write func(dir string) error) (cleared string, err error) {
 	target := o.Path
 	if real, err := filepath.EvalSymlinks(target); err == nil {

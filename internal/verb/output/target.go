@@ -38,7 +38,7 @@ func CheckTarget(p verb.Place, path string, bound bool) error {
 		if SameFile(path, home) {
 			return verb.Advise(verb.Invalidf("%s is the home of the memory", path), "name another path")
 		}
-		inner, inside := below(path, home)
+		inner, inside := relativeBelow(path, home)
 		if !inside {
 			continue
 		}
@@ -92,9 +92,9 @@ func checkLinks(p verb.Place, path, remedy string) error {
 	return nil
 }
 
-// below returns the path relative to the directory, even if it leads there through links. It
+// relativeBelow returns the path relative to the directory, even if it leads there through links. It
 // returns false if the path is not below the directory.
-func below(path, dir string) (inner string, ok bool) {
+func relativeBelow(path, dir string) (inner string, ok bool) {
 	for {
 		parent := filepath.Dir(path)
 		if parent == path {

@@ -83,7 +83,7 @@ func Trust(ctx context.Context, w *verb.Workspace, in TrustIn) (TrustOut, error)
 	return out, err
 }
 
-// mayBeHome reports whether a path is that of a file, which may be a store, or of a directory that may be a home.
+// mayBeHome reports whether a path leads to a directory that may be a home, or to a file, which may be a store.
 func mayBeHome(path string) bool {
 	fi, err := os.Stat(path)
 	if err != nil {

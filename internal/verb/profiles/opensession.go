@@ -1,4 +1,4 @@
-// This file selects the text for the start of a session that continues the work of a handoff.
+// This file selects the text for the start of a session that continues a handoff.
 
 package profiles
 

@@ -118,8 +118,8 @@ func ProfileBudget(ctx context.Context, w *verb.Workspace, in ProfileIn) (Profil
 	if err != nil {
 		return ProfileBudgetOut{}, fmt.Errorf("counting tokens: %w", err)
 	}
-	return ProfileBudgetOut{b, room(b)}, nil
+	return ProfileBudgetOut{b, fittingTokens(b)}, nil
 }
 
-// room returns the number of estimated tokens that certainly fit into the budget.
-func room(b profile.Budget) int { return prompt.Room(b.MaxTokens) }
+// fittingTokens returns the number of estimated tokens that certainly fit into the budget.
+func fittingTokens(b profile.Budget) int { return prompt.Room(b.MaxTokens) }

@@ -35,8 +35,8 @@ func collectOrigins(ctx context.Context, m *oxbow.Memory) origins {
 	return o
 }
 
-// show adds the texts that hooks put before the model.
-func (o *origins) show(shown []session.ShownText) {
+// addShown adds the texts that hooks put before the model.
+func (o *origins) addShown(shown []session.ShownText) {
 	for _, s := range shown {
 		x := lineage.ShownText{Name: s.Name, Version: s.Version, Text: s.Text}
 		if s.In == inject.InSessions {
@@ -46,9 +46,9 @@ func (o *origins) show(shown []session.ShownText) {
 	}
 }
 
-// may reports whether the caller may set the label l. An agent may not add a label that names an
+// maySetLabel reports whether the caller may set the label l. An agent may not add a label that names an
 // origin or that vouches for the entry, except the turns that a program passed in the context.
-func (o *origins) may(l oxbow.Label, old []oxbow.Label) bool {
+func (o *origins) maySetLabel(l oxbow.Label, old []oxbow.Label) bool {
 	if !o.agent || !slices.Contains(originKeys, l.Key) {
 		return true
 	}
@@ -70,7 +70,7 @@ func (o *origins) originLabels(name, content string, old oxbow.Entry) (ls []oxbo
 			ls = append(ls, l)
 		}
 	}
-	for _, s := range o.ledger.Sources(name, content, old.Content, o.rare) {
+	for _, s := range o.ledger.Sources(name, content, old.Content, o.rareWords) {
 		if l := (oxbow.Label{Key: lineage.Label, Value: s.Source()}); len(ls) < maxOrigins && l.Check() == nil {
 			ls = append(ls, l)
 		}
@@ -88,8 +88,8 @@ func (o *origins) originLabels(name, content string, old oxbow.Entry) (ls []oxbo
 // entry has it.
 const leastIDF = 4
 
-// rare returns the words that are rare in the memory.
-func (o *origins) rare(words []string) map[string]bool {
+// rareWords returns the words that are rare in the memory.
+func (o *origins) rareWords(words []string) map[string]bool {
 	if o.memory == nil {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// Settings are the properties of a home, and of the run that uses it, on which screening depends.
+// Settings are the properties of a home and its current run on which screening depends.
 type Settings struct {
 	// Place returns the location of the home's memory.
 	Place func() (verb.Place, error)
@@ -53,7 +53,7 @@ func NewScreening(s Settings) *Screening {
 	return &Screening{s, screen.NewCleaner(dir), &verb.SecondReader{Open: s.Reopen}}
 }
 
-// Cleaner returns the cleaner for texts without an author who could be asked, such as those of past turns.
+// Cleaner returns the cleaner for texts without an author who could be asked, such as past turns.
 func (s *Screening) Cleaner() *screen.Cleaner { return s.cleaner }
 
 // Secrets returns the treatment of secrets, which depends on the author of the text.

@@ -74,10 +74,10 @@ func stampOrigins(
 			continue
 		}
 		if _, ok := op.(oxbow.Alias); ok {
-			s.look(out) // an alias keeps the entry's labels, so they must be complete first
+			s.addFindings(out) // an alias keeps the entry's labels, so they must be complete first
 		}
 		s.at = len(out)
-		stamped, err := s.stamp(ctx, store, op)
+		stamped, err := s.labelChange(ctx, store, op)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -86,7 +86,7 @@ func stampOrigins(
 		}
 		out = append(out, stamped...)
 	}
-	s.look(out)
+	s.addFindings(out)
 	tainted := verb.TaintedFrom(ctx)
 	for _, op := range out {
 		tainted.Add(s.staged[op.Target()])
@@ -115,11 +115,11 @@ func (s *stamper) expose(ctx context.Context, k verb.Knowledge) {
 	s.reads = x.Read
 	s.noHooks = s.origins.agent && !x.Known
 	s.proof, s.proved = x.Proof, x.Proved
-	s.origins.show(x.Shown)
+	s.origins.addShown(x.Shown)
 }
 
-// stamp returns the labelled change, followed by changes that become necessary.
-func (s *stamper) stamp(ctx context.Context, store oxbow.Store, op oxbow.Op) (_ []oxbow.Op, err error) {
+// labelChange returns the labelled change, followed by changes that become necessary.
+func (s *stamper) labelChange(ctx context.Context, store oxbow.Store, op oxbow.Op) (_ []oxbow.Op, err error) {
 	name := op.Target()
 	old, found := s.staged[name]
 	if _, adds := op.(oxbow.Add); !found && !adds {
@@ -140,7 +140,7 @@ func (s *stamper) stamp(ctx context.Context, store oxbow.Store, op oxbow.Op) (_ 
 		o.Labels, err = s.stampLabels(old.Name, old.Content, old.Aliases, o.Labels, old)
 		op = o
 	case oxbow.Alias:
-		err = s.mayChange(old.Labels)
+		err = s.checkProtected(old.Labels)
 		if err == nil {
 			ops := append([]oxbow.Op{op}, s.aliasLabelOps(o, old)...)
 			if kept := s.keepVouched(old.Labels, old.Content, old); len(ops) == 1 && len(kept) > len(old.Labels) {
@@ -149,7 +149,7 @@ func (s *stamper) stamp(ctx context.Context, store oxbow.Store, op oxbow.Op) (_ 
 			return ops, nil
 		}
 	default:
-		err = s.mayChange(old.Labels)
+		err = s.checkProtected(old.Labels)
 	}
 	return []oxbow.Op{op}, err
 }
@@ -167,7 +167,7 @@ func (s *stamper) aliasLabelOps(o oxbow.Alias, old oxbow.Entry) []oxbow.Op {
 	ls, _ := bare.stampLabels("", "", add, nil, oxbow.Entry{}) // this never fails without protected labels
 	bare.looks[0].labels = append(ls, old.Labels...)
 	out := []oxbow.Op{oxbow.Relabel{Name: o.Name}}
-	bare.look(out)
+	bare.addFindings(out)
 	return out
 }
 
@@ -199,9 +199,9 @@ type look struct {
 	found  screen.Findings
 }
 
-// look adds a label for every finding about a text. The search takes most of the time, so the texts are
+// addFindings adds a label for every finding about a text. The search takes most of the time, so the texts are
 // examined in parallel.
-func (s *stamper) look(ops []oxbow.Op) {
+func (s *stamper) addFindings(ops []oxbow.Op) {
 	var all errgroup.Group
 	all.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range s.looks {
@@ -230,7 +230,7 @@ func (s *stamper) look(ops []oxbow.Op) {
 const unnamedCall = "call"
 
 // stampLabels returns an entry's labels: the given labels, the old version's taints, and labels
-// for the call and the text's origin. It also queues the entry's text for [stamper.look],
+// for the call and the text's origin. It also queues the entry's text for [stamper.addFindings],
 // which adds labels for the rules that the text matches.
 func (s *stamper) stampLabels(
 	name, content string,
@@ -240,11 +240,11 @@ func (s *stamper) stampLabels(
 ) ([]oxbow.Label, error) {
 	out := slices.DeleteFunc(slices.Clone(given), func(l oxbow.Label) bool {
 		isGiven := l.Key == oxbow.LabelSuspect || l.Key == oxbow.LabelQuarantine || l.Key == oxbow.LabelTextBy
-		return isGiven || !s.origins.may(l, old.Labels) ||
+		return isGiven || !s.origins.maySetLabel(l, old.Labels) ||
 			(l.Key == oxbow.LabelVerified && s.origins.agent && content != old.Content)
 	})
 	out = s.keepVouched(out, content, old)
-	if err := s.mayChange(slices.Concat(out, old.Labels)); err != nil {
+	if err := s.checkProtected(slices.Concat(out, old.Labels)); err != nil {
 		return nil, err
 	}
 	for _, l := range old.Labels {
@@ -435,10 +435,10 @@ func citesFile(content string, labels []oxbow.Label, files []string) bool {
 	})
 }
 
-// mayChange returns an error if the labels include a protected label, and if the text repeats
+// checkProtected returns an error if the labels include a protected label, and if the text repeats
 // foreign text or the turn has read foreign text. For a change without text, such as pinning a
 // note, only the turn's reads count.
-func (s *stamper) mayChange(labels []oxbow.Label) error {
+func (s *stamper) checkProtected(labels []oxbow.Label) error {
 	read := slices.Concat(s.repeats.foreign, s.repeats.unvouched, s.taints, s.reads)
 	for _, l := range labels {
 		isProtected := slices.Contains(protected, l.Key) && l.Value == "true"

@@ -143,8 +143,8 @@ func changedEntry(ctx context.Context, p verb.PastTexts, e *agentedit.Edit) Chan
 		if e.Now.Content == e.Own.Entry.Content {
 			c.What = EntryRelabelled
 		}
-		c.LabelsRemoved = verb.LabelTexts(missingFrom(protecting(now.Labels), e.Labels))
-		c.LabelsAdded = verb.LabelTexts(missingFrom(e.Labels, protecting(now.Labels)))
+		c.LabelsRemoved = verb.LabelTexts(missingFrom(protectionLabels(now.Labels), e.Labels))
+		c.LabelsAdded = verb.LabelTexts(missingFrom(e.Labels, protectionLabels(now.Labels)))
 		c.AliasesRemoved = missingFrom(now.Aliases, own.Aliases)
 	case e.Renamed != "":
 		c.What = EntryRenamed
@@ -152,8 +152,8 @@ func changedEntry(ctx context.Context, p verb.PastTexts, e *agentedit.Edit) Chan
 	return c
 }
 
-// protecting returns the labels that protect an entry.
-func protecting(ls []oxbow.Label) []oxbow.Label {
+// protectionLabels returns the labels that protect an entry.
+func protectionLabels(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(ls), func(l oxbow.Label) bool {
 		return !slices.Contains(agentedit.ProtectingKeys, l.Key)
 	})

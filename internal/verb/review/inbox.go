@@ -316,7 +316,7 @@ func markUndone(ctx context.Context, w *verb.Workspace, items []inbox.Item) erro
 	removed := map[uint64][]int{} // indexes of items by the change that removed their notes
 	for i, it := range items {
 		if accepted(it) {
-			if seq := removal(ctx, m, it.Note); seq > 0 {
+			if seq := findRemoval(ctx, m, it.Note); seq > 0 {
 				removed[seq] = append(removed[seq], i)
 			}
 		}
@@ -341,9 +341,9 @@ func markUndone(ctx context.Context, w *verb.Workspace, items []inbox.Item) erro
 	return nil
 }
 
-// removal returns the number of the change that removed the named entry. It returns 0 if the entry
+// findRemoval returns the number of the change that removed the named entry. It returns 0 if the entry
 // exists or if the change is unknown.
-func removal(ctx context.Context, m *oxbow.Memory, name string) uint64 {
+func findRemoval(ctx context.Context, m *oxbow.Memory, name string) uint64 {
 	if _, err := m.Get(ctx, name); err == nil {
 		return 0
 	}

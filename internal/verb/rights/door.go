@@ -48,7 +48,7 @@ func (d *Door) Stamp(ctx context.Context, w *verb.Workspace, session, client str
 	if d.Token != "" {
 		src.Session = text.Clip(d.Token, 100) + ":" + src.Session
 	}
-	src.Claimed.Client = claim(client)
+	src.Claimed.Client = shortenClaim(client)
 	seen := d.seenBy(src.Session+" "+src.Claimed.Client, w.Written)
 	ctx = verb.WithLedger(ctx, seen)
 	if d.Merge {
@@ -83,8 +83,8 @@ func (d *Door) seenBy(session string, w *verb.Written) *verb.SeenEntries {
 // maxClaim is the maximum length of a client's claim about itself, in bytes.
 const maxClaim = 128
 
-// claim shortens a client's claim and puts it on a single line, for the log.
-func claim(s string) string {
+// shortenClaim shortens a client's claim and puts it on a single line, for the log.
+func shortenClaim(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r

@@ -18,7 +18,7 @@ func TestClaim(t *testing.T) {
 		"":                         "",
 		strings.Repeat("é", 100):   strings.Repeat("é", 64),
 	} {
-		if got := claim(in); got != want {
+		if got := shortenClaim(in); got != want {
 			t.Errorf("claim(%q) = %q, want %q", in, got, want)
 		}
 	}

@@ -61,13 +61,13 @@ func Sessions(ctx context.Context, w *verb.Workspace, in SessionsIn) (SessionsOu
 	out.More = len(all) > limit
 	out.Sessions = append(out.Sessions, all[:min(limit, len(all))]...)
 	if err == nil && len(all) == 0 {
-		out.Why, err = in.why(ctx, a, f)
+		out.Why, err = in.explainEmpty(ctx, a, f)
 	}
 	return out, err
 }
 
-// why returns the reasons why no session matches.
-func (in SessionsIn) why(ctx context.Context, a *session.Archive, f oxbow.Filter) ([]verb.Note, error) {
+// explainEmpty returns the reasons why no session matches.
+func (in SessionsIn) explainEmpty(ctx context.Context, a *session.Archive, f oxbow.Filter) ([]verb.Note, error) {
 	kept, err := a.ListSessions(ctx, oxbow.Filter{}, time.Time{}, 1)
 	if err != nil || len(kept) == 0 {
 		return []verb.Note{verb.NoSession}, err
@@ -107,8 +107,13 @@ const (
 	mostSearched = 20_000
 )
 
-// wrote returns the changes of notes that a session made, newest first.
-func wrote(ctx context.Context, w *verb.Workspace, a *session.Archive, s session.Summary) ([]verb.Change, error) {
+// writtenChanges returns the changes of notes that a session made, newest first.
+func writtenChanges(
+	ctx context.Context,
+	w *verb.Workspace,
+	a *session.Archive,
+	s session.Summary,
+) ([]verb.Change, error) {
 	ctx, m, err := w.Memory(ctx, verb.Own)
 	if err != nil {
 		return nil, err
@@ -158,7 +163,7 @@ func ShowSession(ctx context.Context, w *verb.Workspace, in SessionIn) (out Sess
 	if in.Last > 0 {
 		out.List = out.List[max(0, len(out.List)-in.Last):]
 	}
-	out.Wrote, err = wrote(ctx, w, a, out.Summary)
+	out.Wrote, err = writtenChanges(ctx, w, a, out.Summary)
 	return out, err
 }
 

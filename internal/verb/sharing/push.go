@@ -92,7 +92,7 @@ func Push(ctx context.Context, w *verb.Workspace, in SyncIn) (SyncOut, error) {
 		return SyncOut{}, err
 	}
 	ctx = oxbow.WithNote(ctx, "push")
-	return syncWith(ctx, w, "push", in, func(s *syncing) (reconcile.Report, error) {
+	return syncWith(ctx, w, "push", in, func(s *serverSync) (reconcile.Report, error) {
 		return reconcile.Push(
 			ctx,
 			m,
@@ -114,7 +114,7 @@ func Pull(ctx context.Context, w *verb.Workspace, in SyncIn) (out SyncOut, err e
 	if err != nil {
 		return out, err
 	}
-	out, err = syncWith(ctx, w, "pull", in, func(s *syncing) (reconcile.Report, error) {
+	out, err = syncWith(ctx, w, "pull", in, func(s *serverSync) (reconcile.Report, error) {
 		src, _ := oxbow.SourceFrom(ctx)
 		src.Actor = oxbow.Imported
 		src = src.WithOrigin(text.Clip(s.url, 200))
@@ -138,8 +138,8 @@ func Pull(ctx context.Context, w *verb.Workspace, in SyncIn) (out SyncOut, err e
 	return out, err
 }
 
-// syncing is the state of synchronizing a home with a server.
-type syncing struct {
+// serverSync is the state of synchronizing a home with a server.
+type serverSync struct {
 	url       string
 	tokenFile string
 	file      string // file of the state
@@ -154,7 +154,7 @@ func syncWith(
 	w *verb.Workspace,
 	verbName string,
 	in SyncIn,
-	fn func(*syncing) (reconcile.Report, error),
+	fn func(*serverSync) (reconcile.Report, error),
 ) (out SyncOut, err error) {
 	// Refuse a home that came with a clone, because its entries must not be sent to a server.
 	if err := ownership.TrustsPlace(w); err != nil {
@@ -214,7 +214,7 @@ func syncOut(url string, dryRun bool, rep reconcile.Report) SyncOut {
 }
 
 // openServer returns the store on the named server, or on the recorded server.
-func openServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName string, in SyncIn) (*syncing, error) {
+func openServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName string, in SyncIn) (*serverSync, error) {
 	known, err := findServer(w, dir, p, verbName, in.Server)
 	if err != nil {
 		return nil, err
@@ -223,7 +223,7 @@ func openServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName string, in
 	if err != nil {
 		return nil, err
 	}
-	s := &syncing{
+	s := &serverSync{
 		url:       known.URL,
 		tokenFile: known.TokenFile,
 		file:      reconcile.StateFile(filepath.Base(p.Store), known.URL),

@@ -35,7 +35,7 @@ func (p pacedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		timer.Stop()
 		defer cancel(nil)
-		return nil, slow(ctx, err)
+		return nil, replaceIfSlow(ctx, err)
 	}
 	timer.Stop()
 	res.Body = &pacedBody{ReadCloser: res.Body, ctx: ctx, cancel: cancel, timer: timer}
@@ -49,8 +49,8 @@ func (p pacedTransport) CloseIdleConnections() {
 	}
 }
 
-// slow returns errSlow if the context was cancelled for that reason, and otherwise err.
-func slow(ctx context.Context, err error) error {
+// replaceIfSlow returns errSlow if the context was cancelled for that reason, and otherwise err.
+func replaceIfSlow(ctx context.Context, err error) error {
 	if err == nil || err == io.EOF {
 		return err
 	}
@@ -79,7 +79,7 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 	b.timer.Stop()
 	b.took += time.Since(began)
 	b.n += int64(n)
-	return n, slow(b.ctx, err)
+	return n, replaceIfSlow(b.ctx, err)
 }
 
 // Close implements [io.Closer].

@@ -94,7 +94,7 @@ type TeamTrustOut struct {
 	Teams   []trust.Team `json:"teams,omitempty"`
 }
 
-// shownTeamNames is the number of names of team files that a person sees before trusting them.
+// shownTeamNames is the number of team files whose names a person sees before trusting them.
 const shownTeamNames = 5
 
 // NamesText returns the first names, and how many entries there are besides.

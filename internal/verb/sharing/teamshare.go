@@ -114,7 +114,7 @@ func toShare(
 	names []string,
 	out *TeamShareOut,
 ) (entries []oxbow.Entry, err error) {
-	wrote := w.Host.Trusted.Shares()
+	wrote := w.Host.Trusted.WrittenTeamFiles()
 	for _, name := range names {
 		e, err := m.Get(ctx, name)
 		if p, terr := s.Locate(ctx, name); terr == nil && errors.Is(err, oxbow.ErrNotFound) {
@@ -189,7 +189,7 @@ func shareOne(
 	if dryRun {
 		return moved, nil
 	}
-	file, _, err := t.Write(ctx, s, e, team.WriteOptions{Random: w.Host.Rand, Wrote: w.Host.Trusted.Shares()})
+	file, _, err := t.Write(ctx, s, e, team.WriteOptions{Random: w.Host.Rand, Wrote: w.Host.Trusted.WrittenTeamFiles()})
 	err = editedAdvice(t, e.Name, err)
 	moved.File = t.Rel(file)
 	if err == nil {
@@ -337,8 +337,8 @@ func TeamUnshare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out Te
 	return out, nil
 }
 
-// unsharing is the plan of [TeamUnshare].
-type unsharing struct {
+// unsharePlan is the plan of [TeamUnshare].
+type unsharePlan struct {
 	places []mdtree.Place // files to remove
 	adds   []oxbow.Op     // changes that add the missing entries to the home
 	home   []TeamMoved    // entries that only the home has
@@ -351,7 +351,7 @@ func takenBack(
 	t *team.Tree,
 	s *team.Store,
 	names []string,
-) (back unsharing, err error) {
+) (back unsharePlan, err error) {
 	for _, name := range names {
 		p, err := s.Locate(ctx, name)
 		if errors.Is(err, oxbow.ErrNotFound) && inHome(ctx, w, name) {

@@ -17,8 +17,8 @@ const (
 	maxLine    = 400 // maximum bytes shown of a line
 )
 
-// diffLine is a line of a difference. The mark is ' ' for a line of both texts, '-' for a line of
-// only the old text, and '+' for a line of only the new text.
+// diffLine is a line of a difference. The mark is ' ' for a line in both texts, '-' for a line only in the old
+// text, and '+' for a line only in the new text.
 type diffLine struct {
 	mark  byte
 	text  string
@@ -104,7 +104,7 @@ func diffLines(before, after string) (out []diffLine) {
 	return out
 }
 
-// countLines returns the number of lines with the mark at the beginning of lines.
+// countLines returns the number of lines at the beginning that have the mark.
 func countLines(lines []diffLine, mark byte) (n int) {
 	for n < len(lines) && lines[n].mark == mark {
 		n++

@@ -61,7 +61,7 @@ func (f Frame) Send(w http.ResponseWriter, a Assets) {
 		)),
 		h.Div(h.Class("frame"),
 			h.Nav(h.ID("places"), h.Class("places"), h.Aria("label", "Places"), g.If(f.Live, h.Attr("data-live", "")),
-				h.Ul(g.Map(f.Places, f.place)), f.morePlaces()),
+				h.Ul(g.Map(f.Places, f.navigationLink)), f.morePlaces()),
 			h.Main(
 				h.ID("main"),
 				h.TabIndex("-1"),
@@ -76,8 +76,8 @@ func (f Frame) Send(w http.ResponseWriter, a Assets) {
 	))
 }
 
-// place is a link of the navigation.
-func (f Frame) place(p Place) g.Node {
+// navigationLink returns the link to a place in the navigation.
+func (f Frame) navigationLink(p Place) g.Node {
 	return h.Li(h.A(h.Href(Root+p.Path), g.If(p.Path == f.At, h.Aria("current", "page")), h.Text(p.Name),
 		g.If(p.Count > 0, g.Group{h.Text(" "), h.Span(h.Class("count"), h.Text(strconv.Itoa(p.Count))),
 			h.Span(h.Class("hidden"), h.Text(" to decide"))})))
@@ -88,7 +88,7 @@ func (f Frame) place(p Place) g.Node {
 func (f Frame) morePlaces() g.Node {
 	isCurrent := slices.ContainsFunc(f.More, func(p Place) bool { return p.Path == f.At })
 	return h.Details(h.ID("more"), g.If(isCurrent, h.Attr("open", "")), h.Summary(h.Text("More")),
-		h.Ul(g.Map(f.More, f.place)))
+		h.Ul(g.Map(f.More, f.navigationLink)))
 }
 
 // Door is a page without navigation, for a browser that is not signed in.

@@ -35,10 +35,10 @@ const (
 	graphSteps           = 220
 )
 
-// place computes the positions of the nodes: nodes repel each other, and edges pull their
+// placeNodes computes the positions of the nodes: nodes repel each other, and edges pull their
 // ends together (Fruchterman and Reingold, "Graph Drawing by Force-directed Placement",
 // 1991). The nodes start on a spiral, so that the result is always the same.
-func (gr *Graph) place() {
+func (gr *Graph) placeNodes() {
 	for i := range gr.Nodes {
 		angle, radius := float64(i)*2.399963, 22*math.Sqrt(float64(i)+0.5)
 		gr.Nodes[i].x, gr.Nodes[i].y = radius*math.Cos(angle), radius*math.Sin(angle)
@@ -69,11 +69,11 @@ func (gr *Graph) place() {
 			n.x, n.y = n.x+x*move, n.y+y*move
 		}
 	}
-	gr.fit()
+	gr.scaleToPicture()
 }
 
-// fit scales the positions to the size of the picture.
-func (gr *Graph) fit() {
+// scaleToPicture scales the positions to the size of the picture.
+func (gr *Graph) scaleToPicture() {
 	left := math.Inf(1)
 	right := math.Inf(-1)
 	top := math.Inf(1)
@@ -98,7 +98,7 @@ func (gr *Graph) fit() {
 // Draw draws a graph. Its nodes are links, in the order of the list that the page shows
 // below.
 func Draw(gr Graph, title string) g.Node {
-	gr.place()
+	gr.placeNodes()
 	num := func(f float64) string { return fmt.Sprintf("%.0f", f) }
 	var out []g.Node
 	for _, e := range gr.Edges {

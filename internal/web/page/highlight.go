@@ -58,25 +58,25 @@ func words(s string) map[string]bool {
 	return set
 }
 
-// braces returns a language with the comments of C.
-func braces(keywords string, forms ...stringForm) *language {
+// bracesLanguage returns a language with the comments of C.
+func bracesLanguage(keywords string, forms ...stringForm) *language {
 	return &language{lineComments: []string{"//"}, blockComment: [2]string{"/*", "*/"}, strings: forms,
 		keywords: words(keywords)}
 }
 
 // languages returns the languages by the word after the fence of a code block. They are built at the first use.
 var languages = sync.OnceValue(func() map[string]*language {
-	golang := braces("break case chan const continue default defer else fallthrough for func go goto if import "+
+	golang := bracesLanguage("break case chan const continue default defer else fallthrough for func go goto if import "+
 		"interface map package range return select struct switch type var nil true false",
 		stringForm{open: "`", close: "`", isRaw: true, isMultiline: true}, doubleQuoted, character)
-	script := braces("async await break case catch class const continue default delete do else enum export extends "+
+	script := bracesLanguage("async await break case catch class const continue default delete do else enum export extends "+
 		"false finally for from function if implements import in instanceof interface let new null of private "+
 		"public readonly return static super switch this throw true try type typeof undefined var void while yield",
 		doubleQuoted, singleQuoted, backQuoted)
-	rust := braces("as async await break const continue crate dyn else enum extern false fn for if impl in let loop "+
+	rust := bracesLanguage("as async await break const continue crate dyn else enum extern false fn for if impl in let loop "+
 		"match mod move mut pub ref return self Self static struct super trait true type unsafe use where while",
 		doubleQuoted, character)
-	java := braces("abstract auto bool boolean break case catch char class const continue default delete do double "+
+	java := bracesLanguage("abstract auto bool boolean break case catch char class const continue default delete do double "+
 		"else enum extends extern false final finally float for goto if implements import include instanceof int "+
 		"interface long namespace new null nullptr operator override package private protected public return "+
 		"short signed sizeof static struct super switch template this throw throws true try typedef typename union "+
@@ -114,9 +114,9 @@ var languages = sync.OnceValue(func() map[string]*language {
 	return all
 })
 
-// highlighted shows code with its comments, strings, keywords and numbers in spans. If the language is unknown
+// highlightCode shows code with its comments, strings, keywords and numbers in spans. If the language is unknown
 // or the code is long, it is shown without spans.
-func highlighted(code, languageName string) g.Node {
+func highlightCode(code, languageName string) g.Node {
 	l := languages()[strings.ToLower(languageName)]
 	code = Visible(code)
 	if l == nil || len(code) > maxHighlighted {
@@ -135,14 +135,14 @@ func highlighted(code, languageName string) g.Node {
 	return append(out, h.Text(code[plain:]))
 }
 
-// token returns the class and the end of the token that begins at an offset of the code. The class is "" if
-// the token is not highlighted.
+// token returns the class and the end of the token that begins at an offset in the code. The class is "" if the
+// token is not highlighted.
 func (l *language) token(code string, at int) (class string, end int) {
 	if end := l.commentEnd(code, at); end > 0 {
 		return commentClass, end
 	}
 	for _, f := range l.strings {
-		switch end, isClosed := f.end(code, at); {
+		switch end, isClosed := f.stringEnd(code, at); {
 		case isClosed:
 			return stringClass, end
 		case end > 0:
@@ -194,9 +194,9 @@ func (l *language) commentEnd(code string, at int) int {
 	return 0
 }
 
-// end returns the end of the string that begins at an offset, or 0 if there is no string of this form. The end of a
-// string that is not closed is the end of the line or of the code, so that no text is searched twice.
-func (f stringForm) end(code string, at int) (end int, isClosed bool) {
+// stringEnd returns the end of the string that begins at an offset, or 0 if no string of this form begins
+// there. An unclosed string ends with its line or with the code, so that no text is searched twice.
+func (f stringForm) stringEnd(code string, at int) (end int, isClosed bool) {
 	if !strings.HasPrefix(code[at:], f.open) {
 		return 0, false
 	}

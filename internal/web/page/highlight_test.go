@@ -37,7 +37,7 @@ func TestHighlighted(t *testing.T) {
 		{"unknown", "return 1", "return 1"},
 		{"", "<b>", "&lt;b&gt;"},
 	} {
-		got := rendered(t, highlighted(test.code, test.language))
+		got := rendered(t, highlightCode(test.code, test.language))
 		want := span.Replace(test.want)
 		if got != want {
 			t.Errorf("%s %q:\n got %s\nwant %s", test.language, test.code, got, want)
@@ -52,7 +52,7 @@ func FuzzHighlighted(f *testing.F) {
 	f.Add("python", `"""\`)
 	f.Add("sh", "é# 'ü'")
 	f.Fuzz(func(t *testing.T, language, code string) {
-		got := rendered(t, highlighted(code, language))
+		got := rendered(t, highlightCode(code, language))
 		for _, class := range []string{commentClass, keywordClass, numberClass, stringClass} {
 			got = strings.ReplaceAll(got, `<span class="`+class+`">`, "")
 		}

@@ -79,7 +79,7 @@ func (p *prose) node(n ast.Node, depth int) g.Node {
 		return h.Pre(h.TabIndex("0"), h.Code(h.Text(Visible(string(n.Lines().Value(p.source))))))
 	case *ast.FencedCodeBlock:
 		code := string(n.Lines().Value(p.source))
-		return h.Pre(h.TabIndex("0"), h.Code(highlighted(code, string(n.Language(p.source)))))
+		return h.Pre(h.TabIndex("0"), h.Code(highlightCode(code, string(n.Language(p.source)))))
 	case *ast.List:
 		if n.IsOrdered() {
 			return h.Ol(g.If(n.Start > 1, h.Attr("start", fmt.Sprint(n.Start))), p.children(n, depth))
@@ -136,15 +136,15 @@ func (p *prose) inline(n ast.Node, depth int) g.Node {
 		}
 		return h.Span(h.Class("task"), h.Role("img"), h.Aria("label", "to do:"), h.Text("☐ "))
 	case *ast.Link:
-		return outward(string(n.Destination), p.children(n, depth))
+		return webLink(string(n.Destination), p.children(n, depth))
 	case *ast.AutoLink:
 		to := string(n.URL(p.source))
 		if n.AutoLinkType == ast.AutoLinkEmail && !strings.HasPrefix(strings.ToLower(to), "mailto:") {
 			to = "mailto:" + to
 		}
-		return outward(to, h.Text(Visible(string(n.Label(p.source)))))
+		return webLink(to, h.Text(Visible(string(n.Label(p.source)))))
 	case *ast.Image: // a loaded image would tell its server that the page is being read
-		return outward(string(n.Destination), g.Group{h.Text("picture: "), p.children(n, depth)})
+		return webLink(string(n.Destination), g.Group{h.Text("picture: "), p.children(n, depth)})
 	}
 	return p.children(n, depth)
 }
@@ -160,9 +160,9 @@ func (p *prose) text(n *ast.Text) g.Node {
 	return s
 }
 
-// outward returns a link to a web or mail address. For any other address, it returns plain
+// webLink returns a link to a web or mail address. For any other address, it returns plain
 // text.
-func outward(to string, inner g.Node) g.Node {
+func webLink(to string, inner g.Node) g.Node {
 	u, err := url.Parse(to)
 	if err != nil || !isOutward(u) {
 		return h.Span(h.Class("inert"), h.Title(Visible(to)), inner)

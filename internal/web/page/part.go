@@ -254,7 +254,7 @@ func Button(action, class, text string, fields ...string) g.Node {
 	)
 }
 
-// Pager links to the previous and the next page of a list, by the offset in the query of u.
+// Pager links to a list's previous and next page, by an offset in the query of u.
 func Pager(u *url.URL, offset, next, size int) g.Node {
 	return pager(u, offset, next, size, "Newer", "Older")
 }

@@ -85,7 +85,7 @@ func (p reportPage) section(s report.Section) g.Node {
 	panic(fmt.Sprintf("page: a report contains a %T", s))
 }
 
-// levels maps the level of a finding to the kind of its badge.
+// levels maps a finding's level to the kind of its badge.
 var levels = map[report.Level]string{"ok": "good", "warning": "warn", "problem": "error"}
 
 func (p reportPage) finding(f report.Finding) g.Node {

@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// ReferenceWords describes what a note refers to, for a reader of a page. Package verb calls it for
-// each reference in a note.
+// ReferenceWords describes the target of a reference in a note, for a reader of a page. Package verb calls it
+// for each reference in a note.
 func ReferenceWords(r verb.Reference) string { return verb.Notef("%s", r).String() }
 
 // NoteSentence returns a note as a sentence for a page.
