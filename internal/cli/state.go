@@ -45,7 +45,7 @@ func (mem *openMemory) showState(ctx context.Context) bool {
 			"%s, which agents see only if they search\n",
 			count(n, "unapproved entry", "unapproved entries"),
 		)
-		next = append(next, nextCommand{"oxbow approve", "let oxbow show them to agents by itself"})
+		next = append(next, nextCommand{"oxbow approve", "let agents see them without a search"})
 	}
 	if stats.Entries == 0 {
 		next = append(next, nextCommand{`oxbow remember "Tabs, not spaces."`, "keep something"})

@@ -203,8 +203,8 @@ func (f *clientFile) removeOxbow(text []byte, r *setupRecord) ([]byte, error) {
 }
 
 // errForeignProgram is returned if another program's hook is where oxbow's would be.
-var errForeignProgram = errors.New("is a hook of another program, and Cline runs one file for each event. Add the " +
-	"command oxbow hook cline to it, or use --no-inject and --no-capture")
+var errForeignProgram = errors.New("is a hook of another program, and Cline runs one file for each event. Combine the " +
+	"two by hand, or use --no-inject and --no-capture")
 
 // isEmpty reports whether a configuration contains only white space or an empty object.
 func isEmpty(text []byte) bool {

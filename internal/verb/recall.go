@@ -342,7 +342,7 @@ func readingNotes(read oxbow.ParsedQuery, hits []oxbow.Hit) []Note {
 	if read.StopWords {
 		notes = append(
 			notes,
-			Plain("the query contains only very common words, which say little about an entry; oxbow searched for them anyway"),
+			Plain("the query contains only very common words, which say little about an entry; they were searched for anyway"),
 		)
 	}
 	for _, t := range read.Terms {
