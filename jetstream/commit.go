@@ -407,8 +407,8 @@ func (r *replica) buildEnvelope(qs []*commitRequest) (encodedEnvelope, uint64, e
 }
 
 // applyStored applies an envelope that the stream has stored, unless a reader has already applied
-// the envelope, and finishes the envelope's requests. An error does not mean that the change
-// failed, because the change is durable. After an error, the replica is rebuilt.
+// the envelope, and finishes the envelope's requests. If the replica cannot apply the envelope,
+// it is rebuilt from the stream, because the change is durable.
 func (r *replica) applyStored(qs []*commitRequest, m encodedEnvelope, seq uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -244,7 +244,7 @@ func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
 // Lag describes how outdated an announced read may be.
 type Lag struct {
 	Attached bool          // invalidations arrive
-	Age      time.Duration // time since the head was last compared
+	Age      time.Duration // time since the head was last compared with the stream
 	Behind   bool          // an announced message has not been read yet
 }
 

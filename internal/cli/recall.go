@@ -107,7 +107,7 @@ const excerptRows = 4
 
 // fittingExcerpt returns the maximum number of rows per excerpt with which all hits fit the
 // terminal, so that the best hit, which is printed first, does not scroll away. It returns at
-// least 1. The rest is for the pager.
+// least 1. If the hits still do not fit, the pager shows them.
 func (env *environment) fittingExcerpt(out verb.RecallOut) int {
 	if !env.StdoutTerm || env.Height < 1 {
 		return excerptRows

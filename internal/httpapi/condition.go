@@ -42,7 +42,7 @@ func matchesTag(header []string, tag string) bool {
 // entry while the condition still holds, as for a star.
 const maxTries = 50
 
-// condition is the condition of a request on the entry that it names.
+// condition says in which versions of an entry a request may be carried out.
 type condition struct {
 	match, noneMatch []string // values of If-Match and If-None-Match
 	// Without the entry, the request fails with "not found" rather than with a failed condition

@@ -21,7 +21,7 @@ func Withhold(ctx context.Context, e *oxbow.Entry) {
 	}
 }
 
-// PastTexts withholds the texts of old versions.
+// PastTexts replaces the texts of old versions that the caller may not see.
 type PastTexts struct {
 	m    *oxbow.Memory
 	held map[string]bool // by entry name: whether the entry is in quarantine now

@@ -17,8 +17,8 @@ func IsPerson(ctx context.Context) bool {
 	return src.Actor == oxbow.Person
 }
 
-// PersonOnly returns an error matching [oxbow.ErrInvalid] unless a person makes the call. The words
-// act complete the sentence "only a person ...". command is the command that the person should
+// PersonOnly returns an error matching [oxbow.ErrInvalid] unless a person makes the call. The
+// argument act completes the sentence "only a person ...". command is the command that the person should
 // type.
 func PersonOnly(ctx context.Context, act, command string) error {
 	if IsPerson(ctx) {

@@ -128,7 +128,7 @@ func (s *SeenEntries) RecordWrite(was, is oxbow.Entry) {
 }
 
 // wrote returns the entry to record after a write. If the call passed no content, the result has
-// the content that the session knew before, or none if the session did not know the entry.
+// the content that the session knew before. If the session did not know the entry, the result is empty.
 func (s *SeenEntries) wrote(now oxbow.Entry, content string) oxbow.Entry {
 	if s == nil {
 		return oxbow.Entry{}

@@ -71,7 +71,7 @@ func testParallel(t *testing.T, s oxbow.Store, _ Can) {
 	}
 }
 
-// testWatch lets two functions watch the store, the second for only part of the time.
+// testWatch lets two functions watch the store, and stops one function after a part of the changes.
 func testWatch(t *testing.T, s oxbow.Store, _ Can) {
 	w := oxbow.CapabilitiesOf(s).Watcher
 	if w == nil {

@@ -182,7 +182,7 @@ func (o *overlay) copyPackage(from, to string, words ...string) error {
 	return nil
 }
 
-// addFile adds an unchanged file.
+// addFile adds a copy of a file.
 func (o *overlay) addFile(from, as string) error {
 	b, err := os.ReadFile(from)
 	if err != nil {

@@ -222,7 +222,8 @@ func (c *clone) moveAlong(pairs []pair) error {
 	return nil
 }
 
-// book opens the annotations of the clone, with or without git.
+// book opens the annotations of the clone and calls fn with them. If git is false, they are opened as in a directory
+// without a git repository.
 func (c *clone) book(ctx context.Context, git bool, fn func(*annotate.Store) error) (err error) {
 	o := &annotate.Options{Dir: driftDir}
 	if git {

@@ -74,7 +74,7 @@ func (s Spool) Exposure(
 		if err != nil {
 			return x, err
 		}
-		// Only the memory is needed. The functions of a may not be safe for concurrent use.
+		// Only the memory is needed. The functions in the archive may not be safe for concurrent use.
 		chosen, err = (&Archive{Memory: a.Memory}).choose(ctx, c, all, now)
 		if err != nil {
 			return x, err

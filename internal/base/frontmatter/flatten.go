@@ -1,4 +1,4 @@
-// This file reads keys that the reader of front matter does not know, with nested values.
+// This file turns nested values of unknown keys into pairs of a key and a text.
 
 package frontmatter
 

@@ -6,8 +6,8 @@ package tui
 
 import "context"
 
-// Verbs are the functions that the screen calls, one at a time. The caller of [Show] words their
-// results.
+// Verbs are the functions that the screen calls, one at a time. The caller of [Show] turns their
+// results into texts.
 type Verbs struct {
 	// Recall answers a query, which may be "". ctx is cancelled if a newer query replaces this
 	// one.

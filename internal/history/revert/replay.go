@@ -17,7 +17,7 @@ type replay struct {
 	now *oxbow.Entry // the entry without the reverted versions (nil if it would not exist)
 	// Contents of reverted versions, each with the entry that would have been there instead.
 	bad   map[string]*oxbow.Entry
-	good  map[string]bool // contents of the remaining versions
+	good  map[string]bool // contents of versions that are not reverted
 	took  []uint64        // numbers of the reverted versions
 	later []*node         // other versions after the first reverted version
 }

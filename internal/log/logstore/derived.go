@@ -72,9 +72,9 @@ func (f DerivedFile) Begin(check func() error) (file vfs.File, temp string, err 
 	return file, temp, err
 }
 
-// Adopt makes a file of Begin the derived file. It fails if a process is writing, or if
-// finish, which is called after the changes of other processes were read, returns an error.
-// The file is then removed.
+// Adopt replaces the derived file by a file that Begin returned. It reads the changes of other
+// processes and then calls finish. If finish returns an error, or if a process is writing, Adopt
+// removes the file and returns an error.
 func (f DerivedFile) Adopt(file vfs.File, temp string, finish func() error) error {
 	err := errBusy
 	if ferr := f.d.withoutWriters(func() error {

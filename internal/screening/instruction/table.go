@@ -33,7 +33,7 @@ func headIndex(head uint32) uint32 { return head << 8 * 0x9E3779B1 >> 20 }
 // word is a word or sign that a rule requires in a text.
 type word struct {
 	text       string
-	head, mask uint32 // first four bytes of text, and a mask for the bytes that text has
+	head, mask uint32 // first four bytes of text, and a mask that is 0 for bytes which a shorter text lacks
 	rule       int
 	group      uint8
 }

@@ -14,9 +14,9 @@ type RunFile interface {
 	io.WriterAt
 }
 
-// Runs are the options for moving documents from memory to files. The documents of a run
-// are written as a snapshot. The index consists of the runs until [Searcher.WriteSnapshot]
-// merges them.
+// Runs are the options for an index that is larger than the memory for it. When the documents in
+// memory reach a size, they are moved to a file, which is called a run. The index consists of all
+// runs until [Searcher.WriteSnapshot] merges them.
 type Runs struct {
 	Bytes int // approximate size of the documents in memory at which they are written as a run
 

@@ -55,7 +55,8 @@ func (f HookFailure) Record(home string) {
 	}
 }
 
-// lastFailure returns the last failure of a hook. If the disk was full, the file has no content.
+// lastFailure returns the last failure of a hook. If the disk was full, the file has no content, and only the time of
+// the failure is known.
 func lastFailure(home string) (f HookFailure, ok bool) {
 	b, err := os.ReadFile(failureFile(home))
 	if err != nil || json.Unmarshal(b, &f) == nil {

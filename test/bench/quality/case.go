@@ -25,9 +25,9 @@ type Entry struct {
 // Ask is a question with the IDs of the entries that answer it.
 type Ask struct {
 	Text   string
-	Groups []string // groups of questions in whose scores it is included, in addition to all questions
+	Groups []string // groups of questions to which the question belongs
 	Right  map[string]bool
-	Apart  bool // included only in the scores of its groups
+	Apart  bool // the question counts in the scores of its groups, but not in the score of all questions
 }
 
 // Case is a memory and the questions about it.

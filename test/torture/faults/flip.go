@@ -79,7 +79,7 @@ func (s *flipStore) damage() (FlipTally, *Violation) {
 // tryFunc examines a damaged file. It returns false to stop.
 type tryFunc func(b []byte, what string, args ...any) bool
 
-// flipBits flips every bit of the file. In the free space, it flips only some.
+// flipBits tries the file with each bit flipped, one bit at a time. In the free space, it flips only some bits.
 func (s *flipStore) flipBits(try tryFunc) bool {
 	if len(s.file) > 8<<10 {
 		return true

@@ -15,7 +15,7 @@ import (
 )
 
 // FindIn returns the paths of a client's transcripts below a directory, the oldest first. The
-// directory contains the client's settings, or is below that directory.
+// directory is the directory of the client's settings, or a directory in it.
 func FindIn(client, dir string) []string {
 	var all []FoundTranscript
 	for name, p := range places() {
