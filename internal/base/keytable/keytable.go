@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/bits"
 	"sort"
 
@@ -90,24 +91,25 @@ func decodeHead(b []byte) (h Head, err error) {
 	if [8]byte(b) != magic || le.Uint32(b[8:]) != format {
 		return h, ErrFormat
 	}
-	h = Head{
-		Revision: le.Uint32(b[12:]),
-		Unicode:  string(bytes.TrimRight(b[16:32], "\x00")),
-		Texts:    int(le.Uint64(b[96:])),
-		Keys:     int(le.Uint64(b[104:])),
-		Whole:    int(le.Uint64(b[112:])),
-	}
+	texts := le.Uint64(b[96:])
+	keys := le.Uint64(b[104:])
+	whole := le.Uint64(b[112:])
 	var ok bool
 	h.Position, ok = logpos.Decode(string(b[32:96]))
-	if !ok || !h.hasPossibleCounts() {
+	areCountsPossible := texts <= MaxTexts && max(keys, whole) <= maxCount
+	if !ok || !areCountsPossible {
 		return h, fmt.Errorf("%w: its counts are impossible", errDamaged)
 	}
+	h.Revision = le.Uint32(b[12:])
+	h.Unicode = string(bytes.TrimRight(b[16:32], "\x00"))
+	h.Texts = int(texts)
+	h.Keys = int(keys)
+	h.Whole = int(whole)
 	return h, nil
 }
 
-func (h *Head) hasPossibleCounts() bool {
-	return min(h.Texts, h.Keys, h.Whole) >= 0 && h.Texts <= MaxTexts && h.Keys <= 1<<40
-}
+// maxCount is the largest number of rows with keys. It is smaller on 32-bit systems, where an int has 32 bits.
+const maxCount = min(1<<40, math.MaxInt)
 
 func (h *Head) tables() []pagefile.Table {
 	return []pagefile.Table{{Row: 16, Count: h.Texts}, {Row: 8, Count: h.Keys}}
