@@ -151,8 +151,8 @@ type fileCheck func(
 	also ...func(*oxbow.Memory) error,
 ) (oxbow.CheckReport, error)
 
-// checkSessions examines the archive of sessions. examine is [checkFile] or [openFile]. checkSessions returns nil if the
-// archive does not exist.
+// checkSessions examines the archive of sessions. examine is [checkFile] or [openFile]. If the archive does not exist,
+// checkSessions returns nil.
 func checkSessions(ctx context.Context, w *verb.Workspace, examine fileCheck) (*SessionsCheck, error) {
 	file, err := archiveFile(w)
 	if err != nil || file == "" {
