@@ -161,7 +161,8 @@ var All = []Mutant{
 	recs, err := d.append(drafts, g.now)`},
 
 	{"edited-file-taken-for-unchanged", "internal/tree/mdtree/load.go",
-		"case isUnique && journal.Sum([]byte(text)) == r.tree.base.Files[row].Sum:", "case isUnique:"},
+		"case isUnique && journal.Sum([]byte(text)) == r.tree.base.Files[row].Sum:",
+		"case isUnique && journal.Sum([]byte(text)) != \"\":"},
 	{"changed-entry-taken-for-dumped", "internal/tree/mdtree/plan.go",
 		"if p.changed != nil && !p.changed[name] {", "if p.changed != nil {"},
 	{"conflict-not-named", "internal/tree/mdtree/plan.go", "case storeChanged && !p.opts.FilesWin:",
