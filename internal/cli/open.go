@@ -23,6 +23,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 	"github.com/oxbow-memory/oxbow/internal/verb/ownership"
 	"github.com/oxbow-memory/oxbow/internal/verb/signing"
+	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -108,6 +109,10 @@ func (mem *openMemory) openAll(how access) (*oxbow.Memory, error) {
 			return nil, err
 		}
 		return h.Memory(), nil
+	}
+	options := layout.Options{Agent: mem.agentFlag} // all agents share the memory of oxbow's own layout
+	if err := options.NoAgents(", or bind it to a memory profile"); err != nil {
+		return nil, err
 	}
 	path, err := mem.finder.storePath()
 	if err != nil {
