@@ -20,6 +20,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -73,24 +74,30 @@ type promptList struct {
 // newPromptList returns a reader for the list at path. The transcripts are below the given directories, which are
 // relative to the directory of the list.
 func newPromptList(path string, transcripts ...string) EventReader {
-	names := sync.OnceValue(func() string {
-		var all strings.Builder
+	names := sync.OnceValue(func() (all []string) {
 		for _, dir := range transcripts {
 			root := filepath.Join(filepath.Dir(path), dir)
 			// A directory that cannot be read is named when its transcripts are looked for.
-			_ = filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
+			_ = filepath.WalkDir(root, func(_ string, entry fs.DirEntry, err error) error {
 				if err == nil && !entry.IsDir() {
-					all.WriteString(filepath.Base(file) + "\n")
+					all = append(all, entry.Name())
 				}
 				return nil
 			})
 		}
-		return all.String()
+		return all
 	})
 	return &promptList{dir: geminiRoot(filepath.Dir(path)), hasTranscript: func(session string) bool {
-		// The file names of Gemini CLI have only the first 8 characters.
-		return strings.Contains(names(), session[:min(len(session), 8)])
+		return slices.ContainsFunc(names(), func(name string) bool { return isTranscriptOf(name, session) })
 	}}
+}
+
+// isTranscriptOf reports whether a file name is that of the session's transcript. The name consists of the session, or
+// ends in a hyphen and the session. Gemini CLI writes only the first eight characters of the session.
+func isTranscriptOf(name, session string) bool {
+	stem, _, _ := strings.Cut(name, ".")
+	return stem == session || strings.HasSuffix(stem, "-"+session) ||
+		(len(session) > 8 && strings.HasSuffix(stem, "-"+session[:8]))
 }
 
 // ReadLine implements [EventReader]. A line may be a whole list.
@@ -125,7 +132,9 @@ func (p *promptList) readElement(element []byte, offset int64, yield func(*Event
 		e.reportUnknown("messages", l.Type, yield)
 	case e.Session == "":
 		e.reportLeftOut("prompts without a session", 1, yield)
-	case isShellLine(e.Text), isBuiltin(e.Text), p.hasTranscript(e.Session):
+	case isBuiltin(e.Text), p.hasTranscript(e.Session):
+	case isShellLine(e.Text): // the person ran a command, whose output the list does not have
+		e.reportLeftOut("commands of the person without their output", 1, yield)
 	default:
 		yield(&e)
 	}

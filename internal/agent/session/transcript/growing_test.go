@@ -167,7 +167,9 @@ func TestPromptLists(t *testing.T) {
 	}
 	for path, text := range map[string]string{
 		in(".claude", "history.jsonl"): claude(gone, "Raise the jetty.", "{}") + claude(kept, "Oil it.", "{}") +
-			claude(gone, "/clear ", "{}") + claude(gone, "! ls", "{}") + claude("", "Of an old version.", "{}") +
+			claude(gone, "/clear ", "{}") + claude(gone, "! ls", "{}") + claude(kept, "! ls", "{}") +
+			claude("", "Of an old version.", "{}") + claude("000002", "Short.", "{}") + // a part of a file's name
+
 			claude(gone, "See [Pasted text #1 +2 lines] and [Pasted text #2 +9 lines].",
 				`{"1":{"content":"one\ntwo"},"2":{"contentHash":"x"}}`),
 		in(".claude", "projects", "-home-pat-harbor", kept+".jsonl"): "",
@@ -184,7 +186,7 @@ func TestPromptLists(t *testing.T) {
 		put(t, path, text)
 	}
 	for client, want := range map[string]string{
-		"claude": "prompt Raise the jetty.\nprompt See one\ntwo and [Pasted text #2 +9 lines].",
+		"claude": "prompt Raise the jetty.\nprompt Short.\nprompt See one\ntwo and [Pasted text #2 +9 lines].",
 		"codex":  "prompt Paint the pier.",
 		"gemini": "prompt Where is the dredger?",
 		"qwen":   "prompt Is the tide high?",
@@ -202,7 +204,11 @@ func TestPromptLists(t *testing.T) {
 		if events != want {
 			t.Errorf("%s: the events are\n%s\nwant\n%s", client, events, want)
 		}
-		if isOld := client == "claude"; isOld != slices.Equal(parts, []string{"1 prompts without a session"}) {
+		var leftOut []string
+		if client == "claude" {
+			leftOut = []string{"1 commands of the person without their output", "1 prompts without a session"}
+		}
+		if !slices.Equal(parts, leftOut) {
 			t.Errorf("%s: the parts are %q", client, parts)
 		}
 	}
