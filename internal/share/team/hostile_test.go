@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -255,7 +256,7 @@ func (e *evil) use(ctx context.Context, dir string) {
 				_ = s.Store.Refresh(ctx)
 				for entry := range s.Entries(ctx, oxbow.Filter{}) {
 					if p, err := s.Locate(ctx, entry.Name); err == nil && p.Path == file {
-						_ = tree.Remove(p)
+						_ = tree.Remove(ctx, s, p)
 					}
 				}
 			}
@@ -344,4 +345,28 @@ func TestLinksWithin(t *testing.T) {
 	if text, err := s.tree.readSmall(settingsFile); err == nil {
 		t.Errorf("readSmall() followed a link: %q", text)
 	}
+}
+
+// TestForeignJournal commits the journal of a change that would remove a file and write another.
+func TestForeignJournal(t *testing.T) {
+	journal := fmt.Sprintf(`{"version":1,"write":[{"path":%q,"was":"","sha256":""}],"remove":[{"path":%q,"was":%q}]}`,
+		nth(2), nth(1), sha(noteFile("a", "one")))
+	_, clone := shared(t, map[string]string{inDir(1): noteFile("a", "one"),
+		Dir + "/.oxbow-tree/commit.json": journal, Dir + "/.oxbow-tree/0": noteFile("evil", "staged")})
+	s := opened(t, clone)
+	o := WriteOptions{Random: bytes.NewReader(make([]byte, 10))}
+	if _, _, err := s.tree.Write(t.Context(), s, oxbow.Entry{Name: "b", Content: "two"}, o); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(namesOf(t, s)); got != "[a b]" {
+		t.Errorf("the entries are %v, want [a b]", got)
+	}
+	if _, err := os.Lstat(filepath.Join(clone, filepath.FromSlash(Dir), ".oxbow-tree", "0")); err != nil {
+		t.Errorf("a staged file was removed or moved: %v", err)
+	}
+}
+
+func sha(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
 }

@@ -1,4 +1,4 @@
-// This file implements a read-only store of team files.
+// This file opens team files as a store: it defines their layout and which files are read.
 
 package team
 
@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -18,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Store contains the entries from team files, in file name order. It is read-only: [Tree.Write]
-// writes files. If several files define the same entry name, the reviewed file counts. If none
+// Store contains the entries from team files, in file name order. [Tree.Write] and [Tree.Remove]
+// change the files, and Apply does not. If several files define the same entry name, the reviewed file counts. If none
 // is reviewed, the first file counts.
 //
 // Only Refresh and Check look for changed files. A memory that is opened for a single question
@@ -64,7 +63,7 @@ func (t *Tree) Open(ctx context.Context, o mdtree.Options) (*Store, error) {
 		ctx,
 		s.files,
 		teamLayout{s.sums},
-		mdtree.Options{Clock: o.Clock, Warn: o.Warn, Path: t.path, ReadOnly: true, Manual: true, MaxFile: maxFile,
+		mdtree.Options{Clock: o.Clock, Warn: o.Warn, Path: t.path, NoJournal: true, Manual: true, MaxFile: maxFile,
 			Prefer: s.preferReviewed},
 	)
 	if err != nil {
@@ -146,13 +145,14 @@ func (l teamLayout) Parse(file, text string) ([]mdtree.Item, error) {
 	return []mdtree.Item{{Entry: e, End: len(text)}}, nil
 }
 
-// Plan implements [mdtree.Layout].
+// Plan implements [mdtree.Layout]. It refuses all changes: [Tree.Write] and [Tree.Remove] also check what git knows.
 func (teamLayout) Plan(mdtree.View, oxbow.Op, time.Time) ([]mdtree.Edit, error) {
-	return nil, fmt.Errorf("team files are changed by oxbow team: %w", oxbow.ErrUnsupported)
+	return nil, fmt.Errorf("team files are changed by oxbow team: %w", oxbow.ErrReadOnly)
 }
 
-// entryFiles is a directory restricted to the regular files that are entries. If there are too many entries, the
-// directory contains the files of the reviewed branch, and then the first of the remaining files.
+// entryFiles is a directory restricted to the regular files that are entries, and to the temporary files of their
+// writers. If there are too many entries, the directory contains the files of the reviewed branch, and then the first
+// of the remaining files.
 type entryFiles struct {
 	*vfs.OS
 	maxFiles int
@@ -163,7 +163,11 @@ type entryFiles struct {
 func (f *entryFiles) ReadDir(name string) ([]fs.DirEntry, error) {
 	entries, err := f.OS.ReadDir(name)
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
-		return !e.Type().IsRegular() || !isEntryFile(e.Name())
+		final, isTemp := vfs.TempOf(e.Name())
+		if !isTemp {
+			final = e.Name()
+		}
+		return !e.Type().IsRegular() || !isEntryFile(final)
 	})
 	if len(entries) > f.maxFiles {
 		reviewed := f.reviewed()
@@ -171,18 +175,13 @@ func (f *entryFiles) ReadDir(name string) ([]fs.DirEntry, error) {
 			if _, ok := reviewed[e.Name()]; ok {
 				return 0
 			}
-			return 1
+			if isEntryFile(e.Name()) {
+				return 1
+			}
+			return 2
 		}
 		slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { return others(a) - others(b) })
 		entries = entries[:f.maxFiles]
 	}
 	return entries, err
-}
-
-// OpenFile implements [vfs.FS].
-func (f *entryFiles) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
-	if flag != os.O_RDONLY {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
-	}
-	return f.OS.OpenFile(name, flag, perm)
 }

@@ -1,4 +1,5 @@
-// This file sets up the directory of team files, and writes and removes entries' files.
+// This file sets up the directory of team files. It also writes and removes entries' files, by edits of the store,
+// and decides which files may be replaced.
 
 package team
 
@@ -145,40 +146,37 @@ func (t *Tree) Write(
 	if exists, err := t.directoryExists(); err != nil || !exists {
 		return "", false, errors.Join(err, errorUnless(exists, fs.ErrNotExist))
 	}
-	text := Format(e)
-	if p, err := s.Locate(ctx, e.Name); err == nil {
-		file = p.Path
-		if p.Entry.Name == e.Name && Format(p.Entry) == text {
-			return file, false, nil
+	text, newFile := Format(e), ""
+	err = s.Edit(ctx, func(v mdtree.View, _ time.Time) (edits []mdtree.Edit, err error) {
+		if p, found := v.Find(e.Name); found {
+			file, isChanged = p.Path, Format(p.Entry) != text
+			if isChanged {
+				err = t.CheckReplace(ctx, file, o.Wrote)
+			}
+		} else {
+			if newFile == "" {
+				newFile, err = o.newFileName(&e)
+			}
+			file, isChanged = newFile, true
 		}
-	} else if !errors.Is(err, oxbow.ErrNotFound) {
-		return "", false, err
+		if err != nil || !isChanged {
+			return nil, err
+		}
+		return []mdtree.Edit{{Path: file, Text: text}}, nil
+	})
+	if err != nil {
+		return file, false, err
 	}
-	var oldText []byte
-	if file == "" {
-		var r [10]byte
-		if _, err := io.ReadFull(o.Random, r[:]); err != nil {
-			return "", false, err
-		}
-		file = fileName(e.Name, e.Created, r)
-	} else {
-		oldText, err = t.readReplaceable(ctx, file, o.Wrote)
-		if err != nil {
-			return "", false, err
-		}
-	}
-	t.removeStaleTemps()
-	return file, true, t.asConflict(file, replaceFile(t.path, file, oldText, text))
+	return file, isChanged, nil
 }
 
-// removeStaleTemps removes the temporary files of writers that were killed.
-func (t *Tree) removeStaleTemps() {
-	d, err := vfs.Dir(t.path)
-	if err != nil {
-		return
+// newFileName returns the name of the file for a new entry.
+func (o *WriteOptions) newFileName(e *oxbow.Entry) (string, error) {
+	var r [10]byte
+	if _, err := io.ReadFull(o.Random, r[:]); err != nil {
+		return "", err
 	}
-	defer d.Close()
-	vfs.RemoveStaleTemps(d, ".", time.Now(), func(of string) bool { return strings.HasSuffix(of, ".md") })
+	return fileName(e.Name, e.Created, r), nil
 }
 
 // EditedError is returned for a team file whose text would be lost, because somebody edited the
@@ -198,26 +196,19 @@ func (e *EditedError) Is(target error) bool { return target == oxbow.ErrConflict
 // may be replaced in three cases: the file is missing, the HEAD commit has the same text, or wrote
 // contains the hash of the file. In the last case, the home's history contains the text.
 func (t *Tree) CheckReplace(ctx context.Context, file string, wrote map[string]bool) error {
-	_, err := t.readReplaceable(ctx, file, wrote)
-	return err
-}
-
-// readReplaceable is like CheckReplace, and returns the content that may be replaced. The content is
-// nil if the file does not exist.
-func (t *Tree) readReplaceable(ctx context.Context, file string, wrote map[string]bool) ([]byte, error) {
 	text, err := t.readSmall(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	e, _, err := parseEntry(text)
 	isSaved := err == nil && wrote[Print(e)] && containsOnly(text, &e)
 	if isSaved {
-		return []byte(text), nil
+		return nil
 	}
-	return []byte(text), t.checkCommitted(ctx, file, text)
+	return t.checkCommitted(ctx, file, text)
 }
 
 // CheckRemove returns an [EditedError] if the file contains text besides the entry that is not
@@ -262,41 +253,24 @@ func (t *Tree) checkCommitted(ctx context.Context, file, text string) error {
 	return edited
 }
 
-// Remove removes the file of an entry. It fails if the text has changed since p was read.
-func (t *Tree) Remove(p mdtree.Place) (err error) {
+// Remove removes the file of an entry. If the entry has changed since p was read, the error matches
+// [oxbow.ErrConflict]. If the file contains no entry or does not exist, the error matches
+// [oxbow.ErrNotFound].
+func (t *Tree) Remove(ctx context.Context, s *Store, p mdtree.Place) (err error) {
 	defer func() { err = wrapError("removing a team file", err) }()
-	exists, err := t.directoryExists()
-	isThere := err == nil && exists
-	if !isThere || !isEntryFile(p.Path) {
+	if exists, err := t.directoryExists(); err != nil || !exists {
 		return errors.Join(err, errorUnless(exists, fs.ErrNotExist))
 	}
-	text, err := t.readSmall(p.Path)
-	if err != nil {
-		return err
-	}
-	if e, _, err := parseEntry(text); err != nil || Format(e) != Format(p.Entry) {
-		return t.changedError(p.Path)
-	}
-	dir, err := vfs.Dir(t.path)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	return t.asConflict(p.Path, vfs.RemoveUnchanged(dir, p.Path, []byte(text)))
-}
-
-// changedError returns the error for a file that somebody changed after it was read.
-func (t *Tree) changedError(file string) error {
-	return fmt.Errorf("%w: %s was changed meanwhile", oxbow.ErrConflict, t.Rel(file))
-}
-
-// asConflict returns the error of a write. If it matches [vfs.ErrChanged], the result matches
-// [oxbow.ErrConflict].
-func (t *Tree) asConflict(file string, err error) error {
-	if errors.Is(err, vfs.ErrChanged) {
-		return t.changedError(file)
-	}
-	return err
+	return s.Edit(ctx, func(v mdtree.View, _ time.Time) ([]mdtree.Edit, error) {
+		items := v.Items(p.Path)
+		if len(items) == 0 {
+			return nil, fmt.Errorf("%w: %s is not the file of an entry", oxbow.ErrNotFound, t.Rel(p.Path))
+		}
+		if Format(items[0].Entry) != Format(p.Entry) {
+			return nil, fmt.Errorf("%w: %s was changed meanwhile", oxbow.ErrConflict, t.Rel(p.Path))
+		}
+		return []mdtree.Edit{{Path: p.Path, Remove: true}}, nil
+	})
 }
 
 // Check returns an error if the entry is not valid for a team file.

@@ -115,14 +115,14 @@ func TestWriteTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, clone, map[string]string{inDir(1): noteFile("a", "edited meanwhile")})
-	if err := s.tree.Remove(p); !errors.Is(err, oxbow.ErrConflict) {
+	if err := s.tree.Remove(t.Context(), s, p); !errors.Is(err, oxbow.ErrConflict) {
 		t.Errorf("Remove() of a file that was edited = %v, want %v", err, oxbow.ErrConflict)
 	}
 	if err := s.Store.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	p, err = s.Locate(t.Context(), "a")
-	if err != nil || s.tree.Remove(p) != nil {
+	if err != nil || s.tree.Remove(t.Context(), s, p) != nil {
 		t.Errorf("Remove() failed: %v", err)
 	}
 	if _, err := os.Lstat(filepath.Join(clone, inDir(1))); !os.IsNotExist(err) {
@@ -155,6 +155,52 @@ func TestWriteKeepsEdits(t *testing.T) {
 		if rerr != nil || changed == c.lost || errors.As(err, &edited) != c.lost || (string(now) == c.text) != c.lost {
 			t.Errorf("%s: Write() = %t, %v; the file is %q", what, changed, err, now)
 		}
+	}
+}
+
+// TestRemoveRefuses removes files that are no entries, and a file that a person wrote without a date.
+func TestRemoveRefuses(t *testing.T) {
+	_, clone := shared(t, map[string]string{inDir(1): "---\nname: a\n---\n\none\n", Dir + "/README.md": "read me\n",
+		inDir(2): "no front matter\n"})
+	s := opened(t, clone)
+	for _, file := range []string{"README.md", nth(2), nth(3), "../../README.md"} {
+		err := s.tree.Remove(t.Context(), s, mdtree.Place{Path: file})
+		if !errors.Is(err, oxbow.ErrNotFound) || !strings.Contains(fmt.Sprint(err), "is not the file of an entry") {
+			t.Errorf("Remove() of %s = %v, want an error that says it has no entry", file, err)
+		}
+	}
+	for _, file := range []string{inDir(1), inDir(2), Dir + "/README.md"} {
+		if _, err := os.Lstat(filepath.Join(clone, filepath.FromSlash(file))); err != nil {
+			t.Errorf("%s was removed: %v", file, err)
+		}
+	}
+	p, err := s.Locate(t.Context(), "a")
+	if err == nil {
+		err = s.tree.Remove(t.Context(), s, p)
+	}
+	if _, serr := os.Lstat(filepath.Join(clone, filepath.FromSlash(inDir(1)))); err != nil || !os.IsNotExist(serr) {
+		t.Errorf("Remove() of an entry without a date = %v; the file: %v", err, serr)
+	}
+}
+
+// TestWriteSeesOtherWriters writes the same new entry through two stores that were opened before. Both write one file,
+// and no file besides the entries' files appears.
+func TestWriteSeesOtherWriters(t *testing.T) {
+	_, clone := shared(t, map[string]string{inDir(1): noteFile("a", "one")})
+	first, second := opened(t, clone), opened(t, clone)
+	e := oxbow.Entry{Name: "b", Content: "two"}
+	o := WriteOptions{Random: bytes.NewReader(make([]byte, 20)), Wrote: map[string]bool{Print(e): true}}
+	file, _, err := first.tree.Write(t.Context(), first, e, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Content = "three"
+	again, changed, err := second.tree.Write(t.Context(), second, e, o)
+	if err != nil || again != file || !changed {
+		t.Errorf("Write() = %s, %t, %v, want %s again", again, changed, err, file)
+	}
+	if names, err := filepath.Glob(filepath.Join(clone, filepath.FromSlash(Dir), "*")); err != nil || len(names) != 2 {
+		t.Errorf("the directory has %v, %v, want two entries", names, err)
 	}
 }
 

@@ -45,6 +45,10 @@ func (s *Store) acquire(ctx context.Context) (release func(), err error) {
 	if err := s.ready(ctx); err != nil {
 		return nil, err
 	}
+	if s.opts.NoJournal {
+		s.removeStaleTemps()
+		return func() { <-s.writer.sem }, nil
+	}
 	if s.writer.lock == nil {
 		if err := s.makeDir(path.Dir(s.opts.Lock)); err != nil {
 			return nil, s.storeError(err)
@@ -113,8 +117,24 @@ func (s *Store) waitIdle(ctx context.Context) error {
 	return nil
 }
 
-// hasJournal reports whether a journal exists.
+// removeStaleTemps deletes the temporary files that killed writers left behind, once per store.
+func (s *Store) removeStaleTemps() {
+	if s.writer.cleaned {
+		return
+	}
+	s.writer.cleaned = true
+	for _, d := range s.scanner.dirs {
+		vfs.RemoveStaleTemps(s.fs, d.path, s.opts.Clock(), func(name string) bool {
+			return s.mayHoldEntries(path.Join(d.path, name))
+		})
+	}
+}
+
+// hasJournal reports whether a journal exists that the store follows.
 func (s *Store) hasJournal() bool {
+	if s.opts.NoJournal {
+		return false
+	}
 	_, err := s.fs.Stat(s.stage.Journal())
 	return err == nil
 }

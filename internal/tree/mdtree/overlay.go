@@ -39,8 +39,8 @@ func newOverlay(s *Store) *overlay {
 
 // Find implements [View].
 func (v *overlay) Find(name string) (Place, bool) {
-	// If several files contain the name, the first file by path counts. Options.Prefer can choose a
-	// different file, but only in read-only stores, in which nothing is edited.
+	// If several files contain the name, the first file by path counts, or the file that
+	// Options.Prefer chose, as long as this change has not edited it.
 	edited := func(f *file) bool { e := v.files[f.path]; return e != nil && e.changed }
 	best := ""
 	if c := v.s.st.names[name]; c != nil && !edited(c.file) {

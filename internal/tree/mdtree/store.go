@@ -30,13 +30,18 @@ type Options struct {
 	Lock string
 	// ReadOnly makes all changes fail. No lock is acquired.
 	ReadOnly bool
+	// NoJournal is for directories that git shares, to which a lock file must not be added, and whose
+	// journal could come from somebody else. The store has no lock file, and ignores journals and staged
+	// files. A change may write only one file, and leftover temporary files are deleted only if they are
+	// stale (see [vfs.RemoveStaleTemps]).
+	NoJournal bool
 	// Manual restricts scans for changed files to Open, Refresh and Check. Other methods use the
 	// result of the last scan.
 	Manual bool
 	// Prefer is called by each scan. The function that it returns is called for names that several
 	// files contain, and reports whether the entry in a file has priority over entries in files
-	// that come earlier by path. It must not call the store. Prefer is only for read-only stores.
-	// By default, the first file by path counts.
+	// that come earlier by path. It must not call the store. A change to an entry that several files
+	// contain starts from the preferred file. By default, the first file by path counts.
 	Prefer func(ctx context.Context) func(path, text string) bool
 	// MaxFile is the maximum size, in bytes, of a file. The default is large enough for the longest
 	// content.

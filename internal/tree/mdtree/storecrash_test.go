@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -301,5 +302,61 @@ func mustBeSound(t *testing.T, s *Store) {
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestCrashWithoutJournal stops a store without journal at every operation of a change. The tree has the change or
+// not, the next store can write, and deletes what the writer left once it is stale.
+func TestCrashWithoutJournal(t *testing.T) {
+	start := vfs.NewMem()
+	s := openOn(t, start, Options{NoJournal: true})
+	mustApply(t, s, oxbow.Add{Name: "change", Content: "before", Created: noon})
+	mustApply(t, s, oxbow.Add{Name: "go", Content: "g", Created: noon})
+	for _, op := range []oxbow.Op{
+		oxbow.Add{Name: "come", Content: "c", Created: noon},
+		oxbow.Update{Name: "change", Content: "after"},
+		oxbow.Remove{Name: "go"},
+	} {
+		clean := openOn(t, start.Clone(), Options{NoJournal: true})
+		before := problemsOf(t, clean)
+		mustApply(t, clean, op)
+		after := problemsOf(t, clean)
+		seen := map[bool]int{}
+		for stop, done := 1, false; !done; stop++ {
+			disk := crashfs.New(start)
+			disk.StopAt(stop)
+			s, err := Open(t.Context(), disk.Process(), cards{}, Options{NoJournal: true})
+			if err == nil {
+				err = s.Apply(t.Context(), op)
+			}
+			done = err == nil
+			for img, label := range disk.EachImage {
+				late := func() time.Time { return time.Now().Add(2 * vfs.StaleAfter) }
+				s := openOn(t, img, Options{NoJournal: true, Clock: late})
+				got := problemsOf(t, s)
+				hasChange := slices.Equal(got, after)
+				seen[hasChange]++
+				isBefore := slices.Equal(got, before)
+				if !hasChange && (done || !isBefore) {
+					t.Fatalf("%T, crash at %d, %s: %q, want %q or %q", op, stop, label, got, before, after)
+				}
+				mustApply(t, s, oxbow.Add{Name: "more", Content: "m"})
+				if rep, err := s.Check(t.Context()); err != nil || len(rep.Problems) > 0 {
+					t.Fatalf("%T, crash at %d, %s: Check() = %v, %v", op, stop, label, rep.Problems, err)
+				}
+				for _, n := range img.Names() {
+					if isTemp(n) || strings.HasPrefix(n, storeStageDir) {
+						t.Fatalf("%T, crash at %d, %s: %s was left", op, stop, label, n)
+					}
+				}
+			}
+		}
+		if seen[false] == 0 || seen[true] == 0 {
+			t.Errorf("%T: the trees before and after were seen %v times: the test looks at too little", op, seen)
+		}
+	}
+	err := s.Apply(t.Context(), oxbow.Remove{Name: "go"}, oxbow.Remove{Name: "change"})
+	if !errors.Is(err, oxbow.ErrUnsupported) || len(problemsOf(t, s)) != 2 {
+		t.Errorf("Apply() of two files = %v, want %v and no change", err, oxbow.ErrUnsupported)
 	}
 }

@@ -69,6 +69,8 @@ func (s *Store) attempt(ctx context.Context, plan func(v *overlay, now time.Time
 		return nil, err
 	}
 	switch {
+	case len(changes) > 1 && s.opts.NoJournal:
+		return nil, fmt.Errorf("%w: a change of several files in a directory without a journal", oxbow.ErrUnsupported)
 	case len(changes) == 1 && changes[0].remove:
 		err = s.removeOne(changes[0])
 	case len(changes) == 1:

@@ -328,7 +328,7 @@ func TeamUnshare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out Te
 	}
 	for _, p := range places {
 		if !in.DryRun {
-			if err := t.Remove(p); err != nil {
+			if err := t.Remove(ctx, s, p); err != nil {
 				return out, err
 			}
 		}
