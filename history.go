@@ -31,6 +31,27 @@ func (m *Memory) Log(ctx context.Context) iter.Seq2[Change, error] {
 	return h.Log(ctx)
 }
 
+// LogFrom yields the changes up to number seq, newest first, but leaves out the first skip of these
+// changes. The log of a file finds the first change without reading the later changes. With
+// [LastChange] as seq, LogFrom begins at the last change.
+func (m *Memory) LogFrom(ctx context.Context, seq uint64, skip int) iter.Seq2[Change, error] {
+	h, err := m.History()
+	if err != nil {
+		return func(yield func(Change, error) bool) { yield(Change{}, err) }
+	}
+	return store.LogFrom(ctx, h, seq, skip)
+}
+
+// Changes returns the changes with these numbers, newest first. Numbers that the history does not
+// have are left out.
+func (m *Memory) Changes(ctx context.Context, seqs []uint64) ([]Change, error) {
+	h, err := m.History()
+	if err != nil {
+		return nil, err
+	}
+	return store.ReadChanges(ctx, h, seqs)
+}
+
 // Versions yields the versions of the entry with this name, newest first.
 func (m *Memory) Versions(ctx context.Context, name string) iter.Seq2[Version, error] {
 	h, err := m.History()

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/oxbow-memory/oxbow/internal/log/logstore"
+	"github.com/oxbow-memory/oxbow/store"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -23,11 +24,14 @@ type LineageFile struct {
 
 // LineageFile returns the file for the current state of the log. It returns nil if the history of the
 // memory is not the whole history of a log, for example because m is only a part of a memory, as in
-// package scope, or because [Options.History] wraps the history.
+// package scope, or because [Options.History] changes what the history reads.
 func (m *Memory) LineageFile() *LineageFile {
 	h, err := m.History()
-	d, ok := h.(*logstore.DB)
-	if err != nil || !ok {
+	if err != nil {
+		return nil
+	}
+	d, ok := store.ReadHistory(h).(*logstore.DB)
+	if !ok {
 		return nil
 	}
 	return &LineageFile{db: d, epoch: d.Moment(func() {}).Epoch, readOnly: !m.opts.keepsFiles()}

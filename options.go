@@ -78,7 +78,9 @@ type Options struct {
 	Screen func(ctx context.Context, s Store, ops []Op) ([]Op, error)
 
 	// History, if not nil, wraps the history of the store, for example to limit what undo
-	// and restore can bring back.
+	// and restore can bring back. If the wrapper does not change what is read, it should have a
+	// method ReadsFrom() Historian that returns the wrapped history, because some searches of
+	// an earlier state are fast only if the history is known to be that of the store.
 	History func(Historian) Historian
 
 	// Ranking is used for queries that do not set [Query.Rank]. It is [RankOxbow] (the

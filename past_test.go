@@ -142,6 +142,40 @@ func TestPastFromTheCurrentIndex(t *testing.T) {
 	}
 }
 
+// readingHistory wraps a history and limits only what is written.
+type readingHistory struct{ Historian }
+
+func (h readingHistory) ReadsFrom() Historian { return h.Historian }
+
+// The current index also answers if a wrapper of the history does not change what is read.
+func TestPastBehindAWrapper(t *testing.T) {
+	for _, c := range []struct {
+		what   string
+		wrap   func(Historian) Historian
+		isFast bool
+	}{
+		{"no wrapper", func(h Historian) Historian { return h }, true},
+		{"a wrapper that limits writing", func(h Historian) Historian { return readingHistory{h} }, true},
+		{"another wrapper", func(h Historian) Historian { return struct{ Historian }{h} }, false},
+	} {
+		h := newIndexHome(t, 600)
+		m := h.open(&Options{History: c.wrap})
+		seq := lastSeq(t, m)
+		if err := m.Apply(t.Context(), store.Add{Name: "later", Content: "harbor"}); err != nil {
+			t.Fatal(err)
+		}
+		v, err := m.viewFromIndex(t.Context(), seq, RankOxbow)
+		if err != nil || (v != nil) != c.isFast {
+			t.Errorf("%s: there is a view from the index: %t, %v; want %t", c.what, v != nil, err, c.isFast)
+		}
+		hits, err := m.Recall(t.Context(), Query{Text: "later", AsOf: seq})
+		if err != nil || len(hits) > 0 {
+			t.Errorf("%s: a recall as of change %d found %+v, %v", c.what, seq, hits, err)
+		}
+		h.close(m)
+	}
+}
+
 // An entry that changes while a question about an earlier state is answered has its version of then.
 func TestPastWhileItChanges(t *testing.T) {
 	h := newIndexHome(t, 600)

@@ -16,6 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 	"github.com/oxbow-memory/oxbow/internal/search/ranking"
+	"github.com/oxbow-memory/oxbow/store"
 )
 
 // views yields the index for the query's ranking and state (see [Query.AsOf]). The caller answers its
@@ -103,8 +104,12 @@ func (m *Memory) eachViewAt(ctx context.Context, q Query, rank string, use func(
 // viewFromIndex returns a view of the memory after change seq that is made from the current index. It
 // returns nil if there is no index yet, or if too many entries have changed since.
 func (m *Memory) viewFromIndex(ctx context.Context, seq uint64, rank string) (*rankedView, error) {
-	d, isLog := m.store.(*logstore.DB)
-	if !isLog || m.opts.History != nil {
+	h, err := m.History()
+	if err != nil {
+		return nil, err
+	}
+	d, isLog := store.ReadHistory(h).(*logstore.DB)
+	if !isLog || m.store != Store(d) {
 		return nil, nil
 	}
 	if m.searcher.Load() == nil && !d.DerivedFile(indexSuffix).Exists() {

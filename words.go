@@ -5,6 +5,7 @@ package oxbow
 
 import (
 	"context"
+	"iter"
 
 	"github.com/oxbow-memory/oxbow/store"
 )
@@ -77,6 +78,8 @@ type (
 	Kind = store.Kind
 	// A Label is a key and a value attached to an entry.
 	Label = store.Label
+	// A LogSeeker is a [Historian] that can find a change without reading the changes after it.
+	LogSeeker = store.LogSeeker
 	// NameError adds the name of an entry to an error.
 	NameError = store.NameError
 	// An Occasion is a situation in which an entry is shown (see [Entry.WhyHeld]).
@@ -388,6 +391,25 @@ func NoteFrom(ctx context.Context) string {
 func CapabilitiesOf(s Store) Capabilities {
 	return store.CapabilitiesOf(s)
 }
+
+// LastChange is a number that no change exceeds, for [Memory.LogFrom].
+const LastChange = store.LastChange
+
+// LogFrom yields the changes of a history up to number seq, newest first, but leaves out the first skip
+// of these changes. If the history is not a [LogSeeker], LogFrom reads all later changes.
+func LogFrom(ctx context.Context, h Historian, seq uint64, skip int) iter.Seq2[Change, error] {
+	return store.LogFrom(ctx, h, seq, skip)
+}
+
+// ReadChanges returns the changes of a history with these numbers, newest first. Numbers that the
+// history does not have are left out.
+func ReadChanges(ctx context.Context, h Historian, seqs []uint64) ([]Change, error) {
+	return store.ReadChanges(ctx, h, seqs)
+}
+
+// ReadHistory returns the history from which h reads. This is h itself, unless h is a wrapper that
+// limits only writing (see [Options.History]).
+func ReadHistory(h Historian) Historian { return store.ReadHistory(h) }
 
 // HistoryOf returns the history of a store, or of a wrapper of a store such as [Memory]. If
 // the store does not keep a history, the error matches [ErrUnsupported].

@@ -25,6 +25,15 @@ type history struct {
 
 var _ oxbow.Historian = (*history)(nil)
 
+// newHistory returns the history of the scope.
+func (v *store) newHistory() oxbow.Historian {
+	h := history{v, v.baseCan.Historian}
+	if _, seeks := oxbow.ReadHistory(h.of).(oxbow.LogSeeker); seeks {
+		return &seekableHistory{h}
+	}
+	return &h
+}
+
 // past decides which versions are visible, and caches its results for each name.
 type past struct {
 	scope          *Scope
@@ -178,22 +187,45 @@ func (p *past) visiblePart(ctx context.Context, c oxbow.Change) (oxbow.Change, e
 
 // Log implements [oxbow.Historian].
 func (h *history) Log(ctx context.Context) iter.Seq2[oxbow.Change, error] {
+	return h.visibleChanges(ctx, h.of.Log(ctx), 0)
+}
+
+// visibleChanges yields the visible parts of changes. It leaves out the first skip parts.
+func (h *history) visibleChanges(
+	ctx context.Context,
+	changes iter.Seq2[oxbow.Change, error],
+	skip int,
+) iter.Seq2[oxbow.Change, error] {
 	return func(yield func(oxbow.Change, error) bool) {
 		p := h.newPast()
 		p.reportsLeaving, _ = ctx.Value(leavesKey{}).(bool)
-		for c, err := range h.of.Log(ctx) {
+		skip := skip
+		for c, err := range changes {
 			if err == nil {
 				c, err = p.visiblePart(ctx, c)
 			}
-			if err != nil {
+			switch {
+			case err != nil:
 				yield(oxbow.Change{}, err)
 				return
-			}
-			if len(c.Versions) > 0 && !yield(c, nil) {
+			case len(c.Versions) == 0:
+			case skip > 0:
+				skip--
+			case !yield(c, nil):
 				return
 			}
 		}
 	}
+}
+
+// seekableHistory is the history of a scope whose base is a [oxbow.LogSeeker].
+type seekableHistory struct{ history }
+
+var _ oxbow.LogSeeker = (*seekableHistory)(nil)
+
+// LogFrom implements [oxbow.LogSeeker].
+func (h *seekableHistory) LogFrom(ctx context.Context, seq uint64, skip int) iter.Seq2[oxbow.Change, error] {
+	return h.visibleChanges(ctx, oxbow.LogFrom(ctx, h.of, seq, 0), skip)
 }
 
 // Versions implements [oxbow.Historian].

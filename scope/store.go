@@ -90,7 +90,7 @@ func (v *store) Capabilities() oxbow.Capabilities {
 		c.Watcher = v
 	}
 	if v.baseCan.Historian != nil {
-		c.Historian = &history{v, v.baseCan.Historian}
+		c.Historian = v.newHistory()
 	}
 	return c
 }

@@ -39,9 +39,7 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 	changeOf := func(c oxbow.Change) Change { return past.VisibleChange(ctx, c) }
 	changeOfOne := func(v oxbow.Version) Change { return past.changeOfOne(ctx, v) }
 	if in.Name == "" {
-		err = takePage(&out, filterSeq(m.Log(ctx), func(c oxbow.Change) bool {
-			return in.wantsSource(c.Source)
-		}), offset, limit, changeOf)
+		err = in.takeChanges(ctx, m, &out, offset, limit, changeOf)
 	} else {
 		err = takePage(&out, m.Versions(ctx, out.Name), offset, limit, changeOfOne)
 		if errors.Is(err, oxbow.ErrNotFound) {
@@ -60,6 +58,22 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 	}
 	out.cutToBudget(offset, most)
 	return out, nil
+}
+
+// takeChanges appends at most limit of the changes that in selects to the result, newest first, after it has skipped
+// offset of them.
+func (in HistoryIn) takeChanges(
+	ctx context.Context,
+	m *oxbow.Memory,
+	out *HistoryOut,
+	offset, limit int,
+	asChange func(oxbow.Change) Change,
+) error {
+	if in.By == "" && in.Session == "" {
+		return takePage(out, m.LogFrom(ctx, oxbow.LastChange, offset), 0, limit, asChange)
+	}
+	wanted := filterSeq(m.Log(ctx), func(c oxbow.Change) bool { return in.wantsSource(c.Source) })
+	return takePage(out, wanted, offset, limit, asChange)
 }
 
 // wantsSource reports whether in selects changes that the source s made.
@@ -311,24 +325,19 @@ func ChangeAt(ctx context.Context, w *Workspace, seq uint64) (Change, error) {
 }
 
 // readChanges returns the changes with these numbers, newest first. The numbers must be sorted and
-// distinct.
+// distinct. If the history does not have one of them, it returns an error.
 func readChanges(ctx context.Context, m *oxbow.Memory, seqs []uint64) ([]oxbow.Change, error) {
-	left := slices.Clone(seqs)
-	var cs []oxbow.Change
-	for c, err := range m.Log(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		if len(left) == 0 || c.Seq < left[0] {
-			break
-		}
-		if i, ok := slices.BinarySearch(left, c.Seq); ok {
-			left = slices.Delete(left, i, i+1)
-			cs = append(cs, c)
-		}
+	cs, err := m.Changes(ctx, seqs)
+	if err != nil {
+		return nil, err
 	}
-	if len(left) > 0 {
-		return nil, noChangeError(left[0])
+	if len(cs) == len(seqs) {
+		return cs, nil
+	}
+	for i, seq := range seqs {
+		if i >= len(cs) || cs[len(cs)-1-i].Seq != seq {
+			return nil, noChangeError(seq)
+		}
 	}
 	return cs, nil
 }

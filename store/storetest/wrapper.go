@@ -331,13 +331,16 @@ func (wt *wrapperTest) checkHistory() {
 		return
 	}
 	seen := map[uint64]bool{}
+	var log []oxbow.Change
 	for c, err := range h.Log(ctx) {
 		if err != nil {
 			t.Fatalf("Log = %v", err)
 		}
 		seen[c.Seq] = true
+		log = append(log, c)
 		wt.checkSeen("Log", c)
 	}
+	wt.checkLogParts(h, log)
 	for _, name := range wt.names {
 		for v, err := range h.Versions(ctx, name) {
 			if err == nil {
@@ -354,6 +357,47 @@ func (wt *wrapperTest) checkHistory() {
 			wt.checkHiddenChange(h, c.Seq)
 		}
 	}
+}
+
+// checkLogParts reads parts of the history, and compares them with the whole log.
+func (wt *wrapperTest) checkLogParts(h oxbow.Historian, log []oxbow.Change) {
+	t, ctx := wt.t, wt.t.Context()
+	for seq := range log[0].Seq + 2 {
+		var want []oxbow.Change // up to number seq
+		for _, c := range log {
+			if c.Seq <= seq {
+				want = append(want, c)
+			}
+		}
+		for skip := range len(want) + 2 {
+			got, err := collect(oxbow.LogFrom(ctx, h, seq, skip))
+			if err != nil || fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want[min(skip, len(want)):]) {
+				t.Errorf("LogFrom(%d, %d) = %+v, %v; want %+v", seq, skip, got, err, want[min(skip, len(want)):])
+			}
+		}
+		got, err := oxbow.ReadChanges(ctx, h, []uint64{seq, 1, seq})
+		numbers := []uint64{}
+		for _, c := range log {
+			if c.Seq == seq || c.Seq == 1 {
+				numbers = append(numbers, c.Seq)
+			}
+		}
+		isRight := slices.EqualFunc(got, numbers, func(c oxbow.Change, n uint64) bool { return c.Seq == n })
+		if err != nil || !isRight {
+			t.Errorf("ReadChanges(1, %d) = %+v, %v; want the numbers %d", seq, got, err, numbers)
+		}
+	}
+}
+
+// collect returns the items that all yields before an error.
+func collect[T any](all iter.Seq2[T, error]) (items []T, err error) {
+	for it, err := range all {
+		if err != nil {
+			return items, err
+		}
+		items = append(items, it)
+	}
+	return items, nil
 }
 
 // checkPast reads the state after a change.

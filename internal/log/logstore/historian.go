@@ -113,13 +113,22 @@ func (d *DB) EntryVersion(id, version uint64, last int64) *store.Entry {
 
 // Log implements [store.Historian].
 func (d *DB) Log(ctx context.Context) iter.Seq2[store.Change, error] {
+	return d.LogFrom(ctx, store.LastChange, 0)
+}
+
+// LogFrom implements [store.LogSeeker].
+func (d *DB) LogFrom(ctx context.Context, seq uint64, skip int) iter.Seq2[store.Change, error] {
 	return func(yield func(store.Change, error) bool) {
 		if err := d.Refresh(ctx); err != nil {
 			yield(store.Change{}, err)
 			return
 		}
-		first, seq := d.changeRange()
-		for ; seq >= first; seq-- {
+		first, last := d.changeRange()
+		seq := min(seq, last)
+		if uint64(skip) > seq {
+			return
+		}
+		for seq -= uint64(skip); seq >= first && seq > 0; seq-- {
 			if err := ctx.Err(); err != nil {
 				yield(store.Change{}, err)
 				return

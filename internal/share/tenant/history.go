@@ -25,6 +25,9 @@ type limitedHistory struct {
 	limit *Limit
 }
 
+// ReadsFrom returns the history that s reads (see [oxbow.Options.History]).
+func (s *limitedHistory) ReadsFrom() oxbow.Historian { return s.Historian }
+
 // allowOps is like [Limit.Allow]. It allows an empty change, so that the store can report the
 // mistake in the call.
 func (s *limitedHistory) allowOps(ctx context.Context, ops []oxbow.Op, err error) error {

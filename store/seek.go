@@ -1,0 +1,97 @@
+// This file reads a part of a history without reading all later changes.
+
+package store
+
+import (
+	"context"
+	"iter"
+	"math"
+	"slices"
+)
+
+// A LogSeeker is a [Historian] that can find a change without reading the changes after it. Callers
+// use [LogFrom] and [ReadChanges].
+type LogSeeker interface {
+	// LogFrom yields the changes up to number seq, newest first, but leaves out the first
+	// skip of these changes.
+	LogFrom(ctx context.Context, seq uint64, skip int) iter.Seq2[Change, error]
+}
+
+// LastChange is a number that no change exceeds, for [LogFrom].
+const LastChange = math.MaxUint64
+
+// ReadHistory returns the history from which h reads. This is h itself, unless h is a wrapper that
+// limits only writing. Such a wrapper has a method ReadsFrom that returns the wrapped history.
+func ReadHistory(h Historian) Historian {
+	if w, ok := h.(interface{ ReadsFrom() Historian }); ok {
+		return w.ReadsFrom()
+	}
+	return h
+}
+
+// LogFrom yields the changes up to number seq, newest first, but leaves out the first skip of these
+// changes. If the history is not a [LogSeeker], LogFrom reads all later changes.
+func LogFrom(ctx context.Context, h Historian, seq uint64, skip int) iter.Seq2[Change, error] {
+	if s, ok := ReadHistory(h).(LogSeeker); ok {
+		return s.LogFrom(ctx, seq, skip)
+	}
+	return func(yield func(Change, error) bool) {
+		for c, err := range h.Log(ctx) {
+			switch {
+			case err == nil && c.Seq > seq:
+				continue
+			case err == nil && skip > 0:
+				skip--
+				continue
+			}
+			if !yield(c, err) {
+				return
+			}
+		}
+	}
+}
+
+// ReadChanges returns the changes with these numbers, newest first. Numbers that the history does not
+// have are left out.
+func ReadChanges(ctx context.Context, h Historian, seqs []uint64) (cs []Change, err error) {
+	seqs = slices.Compact(slices.Sorted(slices.Values(seqs)))
+	seeker, seeks := ReadHistory(h).(LogSeeker)
+	if !seeks {
+		return walkToChanges(ctx, h, seqs)
+	}
+	for _, seq := range slices.Backward(seqs) {
+		for c, err := range seeker.LogFrom(ctx, seq, 0) {
+			if err != nil {
+				return nil, err
+			}
+			if c.Seq == seq {
+				cs = append(cs, c)
+			}
+			break
+		}
+	}
+	return cs, nil
+}
+
+// walkToChanges is ReadChanges for a history that must be read from its end. The numbers must be in
+// ascending order.
+func walkToChanges(ctx context.Context, h Historian, seqs []uint64) (cs []Change, err error) {
+	if len(seqs) == 0 {
+		return nil, nil
+	}
+	for c, err := range h.Log(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if c.Seq < seqs[0] {
+			break
+		}
+		if _, wanted := slices.BinarySearch(seqs, c.Seq); wanted {
+			cs = append(cs, c)
+		}
+		if c.Seq == seqs[0] {
+			break
+		}
+	}
+	return cs, nil
+}
