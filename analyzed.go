@@ -14,7 +14,7 @@ import (
 // be missing, because the entry was not analyzed yet.
 type analyzedDelta struct {
 	Delta
-	docs map[*ranking.Scorer]index.Document
+	documents map[*ranking.Scorer]index.Document
 }
 
 func withoutAnalysis(deltas []Delta) []analyzedDelta {
@@ -35,27 +35,27 @@ func analyzeAll(ctx context.Context, ds []analyzedDelta, rs []*ranking.Scorer) e
 			continue
 		}
 		for _, r := range rs {
-			if _, done := d.docs[r]; done {
+			if _, done := d.documents[r]; done {
 				continue
 			}
-			if d.docs == nil {
-				d.docs = make(map[*ranking.Scorer]index.Document, len(rs))
+			if d.documents == nil {
+				d.documents = make(map[*ranking.Scorer]index.Document, len(rs))
 			}
 			var doc index.Document
-			r.Analyze(ctx, newIndexed(d.Entry), &doc, &buf)
+			r.AnalyzeItem(ctx, newIndexItem(d.Entry), &doc, &buf)
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			d.docs[r] = doc
+			d.documents[r] = doc
 		}
 	}
 	return nil
 }
 
-// fewPending is the minimum number of pending changes before superseded changes are removed
+// minDedupe is the minimum number of pending changes before superseded changes are removed
 // from the list. Because the limit then doubles, the list has at most twice as many changes
 // as there are changed entries.
-const fewPending = 1024
+const minDedupe = 1024
 
 // lastDeltas returns the last change of each entry, in their order.
 func lastDeltas(ds []analyzedDelta) []analyzedDelta {
@@ -73,11 +73,11 @@ func lastDeltas(ds []analyzedDelta) []analyzedDelta {
 
 // appendDeltas appends changes. If the list then has at least thinAt changes, appendDeltas
 // removes those that a later change supersedes, and raises thinAt.
-func appendDeltas(ds, more []analyzedDelta, thinAt *int) []analyzedDelta {
+func appendDeltas(ds, more []analyzedDelta, dedupeAt *int) []analyzedDelta {
 	ds = append(ds, more...)
-	if len(ds) >= *thinAt {
+	if len(ds) >= *dedupeAt {
 		ds = lastDeltas(ds)
-		*thinAt = max(fewPending, 2*len(ds))
+		*dedupeAt = max(minDedupe, 2*len(ds))
 	}
 	return ds
 }

@@ -16,8 +16,9 @@ import (
 // held fails when a memory keeps more of what it read than it may.
 func (h *indexHome) held(m *Memory) {
 	h.t.Helper()
-	if d := m.Store().(*logstore.DB); d.Room().UsedBytes() > m.opts.Cache.Bytes || d.Room().UsedBytes() == 0 {
-		h.t.Errorf("%d bytes are kept, the most is %d", d.Room().UsedBytes(), m.opts.Cache.Bytes)
+	if d := m.Store().(*logstore.DB); d.CacheBudget().UsedBytes() > m.opts.Cache.Bytes ||
+		d.CacheBudget().UsedBytes() == 0 {
+		h.t.Errorf("%d bytes are kept, the most is %d", d.CacheBudget().UsedBytes(), m.opts.Cache.Bytes)
 	}
 }
 
@@ -25,7 +26,7 @@ func TestCacheWithoutRoom(t *testing.T) {
 	h := newIndexHome(t, 600)
 	m := h.open(&Options{Cache: &Cache{Bytes: -1}})
 	h.snapshotAgrees(m)
-	if n := m.Store().(*logstore.DB).Room().UsedBytes(); n != 0 {
+	if n := m.Store().(*logstore.DB).CacheBudget().UsedBytes(); n != 0 {
 		t.Errorf("%d bytes are kept", n)
 	}
 }
@@ -65,7 +66,7 @@ func TestIndexKeepsNoEntry(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := h.open(&Options{Cache: &Cache{Bytes: 20 << 10}})
-	m.scanFrom = 1 << 40
+	m.minScanBytes = 1 << 40
 	h.agree(m)
 	h.held(m)
 	if err := m.Apply(
@@ -104,7 +105,14 @@ func TestCacheBesideWriter(t *testing.T) {
 				if err != nil || e.Version < seen[e.Name] ||
 					(strings.HasPrefix(e.Content, "harbor of") &&
 						!strings.HasPrefix(e.Content, fmt.Sprintf("harbor of %d in", i))) {
-					t.Errorf("Get of entry %d: version %d after %d, %q; %v", i, e.Version, seen[e.Name], e.Content, err)
+					t.Errorf(
+						"Get of entry %d: version %d after %d, %q; %v",
+						i,
+						e.Version,
+						seen[e.Name],
+						e.Content,
+						err,
+					)
 					return
 				}
 				seen[e.Name] = e.Version
@@ -175,7 +183,7 @@ func TestSharedCache(t *testing.T) {
 			if e, err := m.Get(t.Context(), name); err != nil || e.Name != name {
 				t.Fatalf("Get(%q) = %q, %v", name, e.Name, err)
 			}
-			held = c.room.UsedBytes()
+			held = c.budget.UsedBytes()
 			if held > most {
 				t.Fatalf("%d bytes are kept, the most of all is %d", held, most)
 			}
@@ -191,7 +199,7 @@ func TestSharedCache(t *testing.T) {
 	homes[0].close(ms[0])
 	read(ms[1])
 	homes[1].close(ms[1])
-	if held := c.room.UsedBytes(); held != 0 {
+	if held := c.budget.UsedBytes(); held != 0 {
 		t.Errorf("%d bytes are kept of memories that are closed", held)
 	}
 }

@@ -36,10 +36,10 @@ func (m *Memory) checkStore(ctx context.Context) (CheckReport, []*Entry, error) 
 	if d := findLog(m.store); d != nil {
 		return d.CheckEntries(ctx)
 	}
-	if m.can.Checker == nil {
+	if m.capabilities.Checker == nil {
 		return CheckReport{}, nil, fmt.Errorf("%w: it has nothing to check", ErrUnsupported)
 	}
-	rep, err := m.can.Checker.Check(ctx)
+	rep, err := m.capabilities.Checker.Check(ctx)
 	if err != nil {
 		return rep, nil, err
 	}
@@ -50,11 +50,11 @@ func (m *Memory) checkStore(ctx context.Context) (CheckReport, []*Entry, error) 
 // missingInIndex returns the entries that are missing in the index or have another version
 // there.
 func (m *Memory) missingInIndex(ctx context.Context, all []*Entry) ([]*Entry, error) {
-	s, err := m.refresh(ctx)
+	s, err := m.refreshIndex(ctx)
 	if err != nil {
 		return nil, err
 	}
-	v := s.view(ctx, s.scorer(m.opts.Ranking))
+	v := s.newView(ctx, s.scorer(m.opts.Ranking))
 	ids, versions := v.entryVersions()
 	missing := slices.DeleteFunc(slices.Clone(all), func(e *Entry) bool {
 		i, found := slices.BinarySearch(ids, e.ID)
@@ -75,10 +75,10 @@ func (m *Memory) missingInIndex(ctx context.Context, all []*Entry) ([]*Entry, er
 // Stats returns the size of the store. It reads no entries. If the store is not a [Counter], the error
 // matches [ErrUnsupported].
 func (m *Memory) Stats(ctx context.Context) (Stats, error) {
-	if m.can.Counter == nil {
+	if m.capabilities.Counter == nil {
 		return Stats{}, fmt.Errorf("counting: %w", ErrUnsupported)
 	}
-	s, err := m.can.Counter.Stats(ctx)
+	s, err := m.capabilities.Counter.Stats(ctx)
 	if err != nil {
 		return Stats{}, fmt.Errorf("counting: %w", err)
 	}
@@ -93,10 +93,10 @@ type Compaction struct {
 
 // Compact drops old history. If the store is not a [Compactor], the error matches [ErrUnsupported].
 func (m *Memory) Compact(ctx context.Context, c Compaction) (CompactReport, error) {
-	if m.can.Compactor == nil {
+	if m.capabilities.Compactor == nil {
 		return CompactReport{}, fmt.Errorf("compacting: %w", ErrUnsupported)
 	}
-	r, err := m.can.Compactor.Compact(ctx, c.Before, c.DryRun)
+	r, err := m.capabilities.Compactor.Compact(ctx, c.Before, c.DryRun)
 	if err != nil {
 		return CompactReport{}, fmt.Errorf("compacting: %w", err)
 	}
@@ -106,13 +106,13 @@ func (m *Memory) Compact(ctx context.Context, c Compaction) (CompactReport, erro
 // Redact permanently removes the entry with this name and all its versions from the store.
 // See [Redactor].
 func (m *Memory) Redact(ctx context.Context, name string, dryRun bool) (RedactReport, error) {
-	if m.can.Redactor == nil {
+	if m.capabilities.Redactor == nil {
 		return RedactReport{}, errors.Join(
 			ErrUnsupported,
 			errors.New("it keeps no history to erase from: forget is final there"),
 		)
 	}
-	return m.can.Redactor.Redact(ctx, name, dryRun)
+	return m.capabilities.Redactor.Redact(ctx, name, dryRun)
 }
 
 // RedactVersions permanently removes versions from the history. See [Redactor].
@@ -121,10 +121,10 @@ func (m *Memory) RedactVersions(
 	match func(e Entry, isCurrent bool) bool,
 	dryRun bool,
 ) (RedactReport, error) {
-	if m.can.Redactor == nil {
+	if m.capabilities.Redactor == nil {
 		return RedactReport{}, ErrUnsupported
 	}
-	return m.can.Redactor.RedactVersions(ctx, match, dryRun)
+	return m.capabilities.Redactor.RedactVersions(ctx, match, dryRun)
 }
 
 // Accept makes a store usable again that went back to an earlier state ([ErrRolledBack]),
@@ -132,7 +132,7 @@ func (m *Memory) RedactVersions(
 // lost, and their numbers are used again.
 func (m *Memory) Accept(ctx context.Context) error {
 	if d, ok := m.store.(*logstore.DB); ok {
-		return d.Accept(ctx)
+		return d.AcceptRollback(ctx)
 	}
 	return nil
 }
@@ -152,7 +152,7 @@ func (m *Memory) Summary(ctx context.Context) (Summary, error) {
 	if d, ok := m.store.(*logstore.DB); ok {
 		return d.Summary(ctx)
 	}
-	return logstore.Summarize(m.store.Entries(ctx, Filter{}))
+	return logstore.SummarizeEntries(m.store.Entries(ctx, Filter{}))
 }
 
 // Newest returns one page of the entries that match the filter, most recently written
@@ -164,7 +164,7 @@ func (m *Memory) Newest(ctx context.Context, f Filter, offset, limit int) (page 
 	if err != nil {
 		return nil, 0, err
 	}
-	if p := m.can.Pager; p != nil {
+	if p := m.capabilities.Pager; p != nil {
 		return p.Newest(ctx, f, offset, end-offset)
 	}
 	return store.Newest(ctx, m.store, f, offset, limit)
@@ -176,7 +176,7 @@ func (m *Memory) Newest(ctx context.Context, f Filter, offset, limit int) (page 
 // number of the last change in the copy. If Options.FS is set, path is a path in that
 // file system.
 func (m *Memory) Backup(ctx context.Context, path string, mayReplace bool) (uint64, error) {
-	d, err := m.oneFile()
+	d, err := m.requireLog()
 	if err != nil {
 		return 0, err
 	}
@@ -187,16 +187,16 @@ func (m *Memory) Backup(ctx context.Context, path string, mayReplace bool) (uint
 // same bytes as the file that [Memory.Backup] creates. If the store is damaged, BackupTo
 // writes nothing. The report describes exactly the state that was written.
 func (m *Memory) BackupTo(ctx context.Context, w io.Writer) (CheckReport, error) {
-	d, err := m.oneFile()
+	d, err := m.requireLog()
 	if err != nil {
 		return CheckReport{}, err
 	}
 	return d.BackupTo(ctx, w)
 }
 
-// oneFile returns the log that the memory uses as its store. If the store is not a log, the
+// requireLog returns the log that the memory uses as its store. If the store is not a log, the
 // error matches [ErrUnsupported].
-func (m *Memory) oneFile() (*logstore.DB, error) {
+func (m *Memory) requireLog() (*logstore.DB, error) {
 	d := findLog(m.store)
 	if d == nil {
 		return nil, fmt.Errorf("%w: only a store in one file is copied; use dump or export", ErrUnsupported)
@@ -210,5 +210,5 @@ func (m *Memory) oneFile() (*logstore.DB, error) {
 // after the last lost change.
 func Recover(ctx context.Context, path, out string, o *Options) (RecoverReport, error) {
 	opts := o.orDefault()
-	return logstore.Recover(ctx, path, out, opts.store())
+	return logstore.RecoverStore(ctx, path, out, opts.logOptions())
 }

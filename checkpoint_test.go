@@ -17,7 +17,7 @@ import (
 
 // settleIndex waits for the index file that is being written.
 func settleIndex(m *Memory) {
-	for m.soon.Load() {
+	for m.isSavePlanned.Load() {
 		runtime.Gosched()
 	}
 }
@@ -44,7 +44,7 @@ func (h *indexHome) checkpoint(m *Memory) {
 // Close writes no file of a large store, however much changed. A checkpoint does, and the
 // next process begins from its files.
 func TestCloseLeavesALargeStore(t *testing.T) {
-	h := newIndexHome(t, entriesAtClose+1000)
+	h := newIndexHome(t, maxEntriesAtClose+1000)
 	index, snapshot := h.file(), h.snapshot()
 	if len(index) == 0 || len(snapshot) == 0 {
 		t.Fatal("a checkpoint wrote no files")
@@ -127,7 +127,7 @@ func TestCheckpointThatIsNotDue(t *testing.T) {
 // when it lacks much, next to its writers and readers.
 func TestIndexFileWhileOpen(t *testing.T) {
 	h := newIndexHome(t, 600)
-	m := h.open(&Options{livesOn: 4})
+	m := h.open(&Options{longLivedCalls: 4})
 	h.change(m, 0, 500)
 	before := h.file()
 	for i := range 4 {
@@ -203,7 +203,7 @@ func TestIndexFileIsOvertaken(t *testing.T) {
 			t.Context(),
 			m.Store().(*logstore.DB),
 			&f.frozenIndex,
-		); !errors.Is(err, logstore.ErrDerived) || !done {
+		); !errors.Is(err, logstore.ErrDerivedFile) || !done {
 			t.Errorf("%s: saveIndex after an erasure: %v, done %v", at, err, done)
 		}
 		h.nowhere("topsecret")

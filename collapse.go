@@ -12,11 +12,11 @@ import (
 // this many hits for each hit that the caller requested.
 const collapsePool = 4
 
-// collapse returns the first limit hits without near-duplicates, as defined by
+// collapseSimilar returns the first limit hits without near-duplicates, as defined by
 // [sametext.NearDuplicates]. The best hit of each group of duplicates is kept, and its
 // Alike lists the names of the removed hits, best first. If ctx is done, the result must
 // be discarded.
-func collapse(ctx context.Context, hits []Hit, limit int) []Hit {
+func collapseSimilar(ctx context.Context, hits []Hit, limit int) []Hit {
 	texts := make([]sametext.Passage, len(hits))
 	for i := range hits {
 		// The meaning of a short text depends on its heading.

@@ -15,19 +15,19 @@ const (
 	maxEditsFile = 64 << 20 // maximum size in bytes
 )
 
-// forgettableFile describes a file with this suffix to the log store. The store deletes the file at
+// droppableFile describes a file with this suffix to the log store. The store deletes the file at
 // a compaction or redaction, because the file contains names of entries or hashes of their words.
 // The file is not checked, because its reader can derive it again.
-func forgettableFile(suffix string) logstore.DerivedFiles {
-	return logstore.DerivedFiles{
-		Suffix: suffix,
-		Keep:   keepsNever,
-		Check:  func(context.Context, logstore.CheckedFile) ([]Problem, error) { return nil, nil },
+func droppableFile(suffix string) logstore.DerivedFileKind {
+	return logstore.DerivedFileKind{
+		Suffix:     suffix,
+		StaysValid: neverKeepFile,
+		Check:      func(context.Context, logstore.CheckedFile) ([]Problem, error) { return nil, nil },
 	}
 }
 
-// keepsNever reports that a file must be deleted at a compaction.
-func keepsNever(vfs.File, uint64, func(id, version uint64) bool) bool { return false }
+// neverKeepFile reports that a file must be deleted at a compaction.
+func neverKeepFile(vfs.File, uint64, func(id, version uint64) bool) bool { return false }
 
 // EditsFile is the file next to the log of a memory that package agentedit reads and
 // writes. It is derived from the log and may be deleted at any time.
@@ -44,7 +44,7 @@ func (m *Memory) EditsFile() *EditsFile {
 	if !ok {
 		return nil
 	}
-	return &EditsFile{db: d, epoch: d.Moment(func() {}).Epoch, readOnly: !m.opts.keepsFiles()}
+	return &EditsFile{db: d, epoch: d.CurrentLogState(func() {}).Epoch, readOnly: !m.opts.writesDerivedFiles()}
 }
 
 // Read returns the content of the file, or nil if it cannot be read.
@@ -73,7 +73,7 @@ func (f *EditsFile) Write(ctx context.Context, data []byte) {
 	if f.readOnly || len(data) > maxEditsFile {
 		return
 	}
-	_ = f.db.DerivedFile(editsSuffix).Make(ctx, f.epoch, func(file vfs.File) error {
+	_ = f.db.DerivedFile(editsSuffix).Create(ctx, f.epoch, func(file vfs.File) error {
 		_, err := file.WriteAt(data, 0)
 		return err
 	})

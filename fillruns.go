@@ -9,25 +9,25 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// runBytes is the approximate size of the documents that are kept in memory while an index
+// maxRunBytes is the approximate size of the documents that are kept in memory while an index
 // is built, enough for some 150,000 short entries. If there are more, they are written to
 // runs. If a memory writes no index file, it does not write runs either.
-const runBytes = 64 << 20
+const maxRunBytes = 64 << 20
 
 // runFiles are the files with the runs of an index that is being built.
 type runFiles struct {
-	bytes int // size in bytes of the documents in memory above which a run is written (0 means never)
-	files []vfs.File
+	maxBytes int // size in bytes of the documents in memory above which a run is written (0 means never)
+	files    []vfs.File
 }
 
 // runOptions returns the options for writing runs next to the log d. It returns nil if the index
 // must be built in memory, because d is nil or no runs are wanted.
-func (r *runFiles) runOptions(d *logstore.DB) *index.Runs {
-	if d == nil || r.bytes == 0 {
+func (r *runFiles) runOptions(d *logstore.DB) *index.RunOptions {
+	if d == nil || r.maxBytes == 0 {
 		return nil
 	}
-	return &index.Runs{Bytes: r.bytes, New: func() (index.RunFile, error) {
-		f, err := d.DerivedFile(indexSuffix).Nameless()
+	return &index.RunOptions{MaxBytes: r.maxBytes, NewFile: func() (index.RunFile, error) {
+		f, err := d.DerivedFile(indexSuffix).CreateNameless()
 		if err == nil {
 			r.files = append(r.files, f)
 		}

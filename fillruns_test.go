@@ -101,7 +101,7 @@ func (h *indexHome) openRuns(fs vfs.FS, room int) *Memory {
 	now := time.Unix(1777000000, 0)
 	m, err := Open("memory.oxbow", &Options{FS: fs, Clock: func() time.Time {
 		return now
-	}, runBytes: room, snapshotLeast: 1})
+	}, maxRunBytes: room, snapshotLeast: 1})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestIndexOfRuns(t *testing.T) {
 			if err := m.MakeIndex(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if s := m.searcher.Load(); (s.saved != nil) != (fs.runs.Load() > 0) || len(s.runs.files) > 0 {
+			if s := m.searcher.Load(); (s.savedIndex != nil) != (fs.runs.Load() > 0) || len(s.runFiles.files) > 0 {
 				t.Errorf("seed %d: after %d files the index is not in one file", seed, fs.runs.Load())
 			}
 			of.agree(m)
@@ -167,7 +167,7 @@ func TestIndexOfRunsAhead(t *testing.T) {
 		open := func(most int) *Memory {
 			m, err := Open("memory.oxbow", &Options{FS: h.fs, Clock: func() time.Time {
 				return now
-			}, Rand: strings.NewReader(strings.Repeat("x", 1000)), runBytes: most, snapshotLeast: 1})
+			}, Rand: strings.NewReader(strings.Repeat("x", 1000)), maxRunBytes: most, snapshotLeast: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -183,13 +183,13 @@ func TestIndexOfRunsAhead(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if m.pending.ahead == nil {
+		if m.pending.filler == nil {
 			t.Fatal("the index is not filled while the store is written to")
 		}
 		if err := m.MakeIndex(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if m.searcher.Load().saved != nil && m.searcher.Load().unsaved.Load() != 0 {
+		if m.searcher.Load().savedIndex != nil && m.searcher.Load().unsavedWork.Load() != 0 {
 			t.Error("the index in a file is not the index file")
 		}
 		h.agree(m)
@@ -354,7 +354,7 @@ func TestIndexOfRunsBesideAWriter(t *testing.T) {
 	if err := m.MakeIndex(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if s := m.searcher.Load(); s.saved == nil || len(h.file()) > 0 || countIndexed(m) == 0 {
+	if s := m.searcher.Load(); s.savedIndex == nil || len(h.file()) > 0 || countIndexed(m) == 0 {
 		t.Error("the index is not in a file without a name")
 	}
 	h.tidy()
@@ -381,7 +381,7 @@ func TestIndexOfRunsBesideAWriter(t *testing.T) {
 func TestIndexOfRunsOnlyRead(t *testing.T) {
 	h := runsHome(t, 6)
 	fs := &runsFS{Mem: h.fs}
-	m, err := Open("memory.oxbow", &Options{FS: fs, ReadOnly: true, runBytes: 1})
+	m, err := Open("memory.oxbow", &Options{FS: fs, ReadOnly: true, maxRunBytes: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

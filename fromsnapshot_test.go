@@ -113,8 +113,8 @@ func TestFromSnapshotRecall(t *testing.T) {
 // loaded returns how many entries were read.
 func loaded(m *Memory) (n int) {
 	s := m.searcher.Load()
-	for row := range s.rows.Len() {
-		if _, ok := s.items.Get(row); ok {
+	for row := range s.startRows.Len() {
+		if _, ok := s.cachedItems.Get(row); ok {
 			n++
 		}
 	}

@@ -58,7 +58,7 @@ func (m *Memory) Versions(ctx context.Context, name string) iter.Seq2[Version, e
 	if err != nil {
 		return func(yield func(Version, error) bool) { yield(Version{}, err) }
 	}
-	return h.Versions(ctx, versionsName(ctx, h, name))
+	return h.Versions(ctx, spellingInHistory(ctx, h, name))
 }
 
 // VersionAt returns the version of the entry that was current after change seq. The error
@@ -69,7 +69,7 @@ func (m *Memory) VersionAt(ctx context.Context, name string, seq uint64) (Versio
 	if err != nil {
 		return Version{}, err
 	}
-	name = versionsName(ctx, h, name)
+	name = spellingInHistory(ctx, h, name)
 	missing := fmt.Errorf("%w as of change %d", &NameError{Name: name, Err: ErrNotFound}, seq)
 	var oldest Version
 	for v, err := range h.Versions(ctx, name) {
@@ -115,7 +115,7 @@ func (m *Memory) Restore(ctx context.Context, name string, seq uint64) (uint64, 
 	if err != nil {
 		return 0, err
 	}
-	return h.Restore(ctx, versionsName(ctx, h, name), seq)
+	return h.Restore(ctx, spellingInHistory(ctx, h, name), seq)
 }
 
 // RestoreIf is like Restore, but changes nothing and returns an error that matches [ErrConflict]
@@ -125,7 +125,7 @@ func (m *Memory) RestoreIf(ctx context.Context, name string, seq, version uint64
 	if err != nil {
 		return 0, err
 	}
-	return h.RestoreIf(ctx, versionsName(ctx, h, name), seq, version)
+	return h.RestoreIf(ctx, spellingInHistory(ctx, h, name), seq, version)
 }
 
 // Undoable returns the last n changes that can be undone, newest first, or fewer if the history
@@ -150,9 +150,9 @@ func (m *Memory) Undo(ctx context.Context, n int) (uint64, []Change, error) {
 	return store.Undo(ctx, h, n)
 }
 
-// versionsName returns the spelling of the name that the history has. If the history does
+// spellingInHistory returns the spelling of the name that the history has. If the history does
 // not have the name, it returns the name unchanged.
-func versionsName(ctx context.Context, h Historian, name string) string {
+func spellingInHistory(ctx context.Context, h Historian, name string) string {
 	for _, form := range store.NameForms(name) {
 		for _, err := range h.Versions(ctx, form) {
 			if err == nil || !errors.Is(err, ErrNotFound) {

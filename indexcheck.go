@@ -17,9 +17,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/ranking"
 )
 
-// mostChecked is the maximum number of entries whose words a check compares with the index
+// maxCheckedEntries is the maximum number of entries whose words a check compares with the index
 // file. In larger stores, it compares evenly spaced entries.
-const mostChecked = 2000
+const maxCheckedEntries = 2000
 
 // checkIndexFile returns the problems of the index file. An index file that is missing, or
 // that has a different history, format or ranking, is not a problem, because queries
@@ -41,27 +41,27 @@ func checkIndexFile(ctx context.Context, file logstore.CheckedFile) ([]Problem, 
 	if errors.Is(err, errIndexDamage) {
 		return bad(": %v", err), nil
 	}
-	if err != nil || checkRanking(head.ranking) != nil {
+	if err != nil || checkRanking(head.rankingName) != nil {
 		return nil, nil
 	}
-	head.at, err = file.PlaceOf(head.at)
+	head.position, err = file.RefreshPosition(head.position)
 	if err != nil {
 		return nil, nil
 	}
 	rows, err := head.openRows(f)
 	if err == nil {
-		_, err = rows.all(func(_, _ uint64) bool { return true })
+		_, err = rows.forEach(func(_, _ uint64) bool { return true })
 	}
 	if err != nil {
 		return bad(": %v", err), nil
 	}
 	x, err := index.OpenSnapshot(
-		io.NewSectionReader(ctxfile.File{Context: ctx, Inner: f}, head.imageAt(), size),
+		io.NewSectionReader(ctxfile.File{Context: ctx, Inner: f}, head.imageOffset(), size),
 		size,
-		ranking.FormulaParams(head.ranking),
+		ranking.FormulaParams(head.rankingName),
 	)
 	if err == nil {
-		err = x.Searcher().Check()
+		err = x.Searcher().CheckSnapshot()
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -69,15 +69,15 @@ func checkIndexFile(ctx context.Context, file logstore.CheckedFile) ([]Problem, 
 	if err != nil {
 		return bad(": %v", err), nil
 	}
-	entries, nextID, err := file.EntriesAt(head.at)
+	entries, nextID, err := file.EntriesAt(head.position)
 	if err != nil {
 		return nil, err
 	}
 	if len(entries) != rows.Len() || nextID != head.nextID {
-		return bad(" lists %d entries of change %d, which left %d", rows.Len(), head.at.Seq, len(entries)), nil
+		return bad(" lists %d entries of change %d, which left %d", rows.Len(), head.position.Seq, len(entries)), nil
 	}
-	r := ranking.New(head.ranking, nil)
-	step := max(1, (len(entries)+mostChecked-1)/mostChecked)
+	r := ranking.New(head.rankingName, nil)
+	step := max(1, (len(entries)+maxCheckedEntries-1)/maxCheckedEntries)
 	var doc index.Document
 	var buf ranking.Buffer
 	for i, e := range entries {
@@ -85,21 +85,21 @@ func checkIndexFile(ctx context.Context, file logstore.CheckedFile) ([]Problem, 
 			return nil, err
 		}
 		if rows.id(i) != e.ID || rows.version(i) != e.Version {
-			return bad(" has another version of entry %q than change %d left", e.Name, head.at.Seq), nil
+			return bad(" has another version of entry %q than change %d left", e.Name, head.position.Seq), nil
 		}
 		if i%step != 0 {
 			continue
 		}
-		r.Analyze(ctx, newIndexed(e), &doc, &buf)
-		if !indexHolds(x.Searcher(), e.ID, &doc) {
+		r.AnalyzeItem(ctx, newIndexItem(e), &doc, &buf)
+		if !indexHasDocument(x.Searcher(), e.ID, &doc) {
 			return bad(" has other words for entry %q than it holds", e.Name), nil
 		}
 	}
 	return nil, nil
 }
 
-// indexHolds reports whether the index has exactly this document under the ID.
-func indexHolds(x *index.Searcher, id uint64, doc *index.Document) bool {
+// indexHasDocument reports whether the index has exactly this document under the ID.
+func indexHasDocument(x *index.Searcher, id uint64, doc *index.Document) bool {
 	sums := map[string]int{}
 	var ask []index.QueryTerm
 	for _, t := range doc.Terms {
@@ -115,11 +115,11 @@ func indexHolds(x *index.Searcher, id uint64, doc *index.Document) bool {
 	if !ok || len(x1.Terms) != len(sums) {
 		return false
 	}
-	if x1.Len != float64(doc.Len)/index.One {
+	if x1.Len != float64(doc.Len)/index.OneTF {
 		return false
 	}
 	for _, t := range x1.Terms {
-		if int(t.TF*index.One) != min(sums[t.Term], 1<<16-1) {
+		if int(t.Occurrences*index.OneTF) != min(sums[t.Term], 1<<16-1) {
 			return false
 		}
 	}

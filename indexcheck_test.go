@@ -30,7 +30,7 @@ func TestCheckIndexFile(t *testing.T) {
 	h := newIndexHome(t, 400)
 	sound := h.file()
 	le := binary.LittleEndian
-	row := func(b []byte, i int) []byte { return b[(1+i/170)*pagefile.Size+i%170*indexRow:] }
+	row := func(b []byte, i int) []byte { return b[(1+i/170)*pagefile.PageSize+i%170*indexRowSize:] }
 	for _, try := range []struct {
 		what string
 		bad  bool
@@ -65,7 +65,7 @@ func TestCheckIndexFile(t *testing.T) {
 
 	// A snapshot that is sound and of other words.
 	m := h.open(nil)
-	s, err := m.refresh(t.Context())
+	s, err := m.refreshIndex(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,9 +73,9 @@ func TestCheckIndexFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := *s.view(t.Context(), s.scorer(RankOxbow)).entry(9)
+	e := *s.newView(t.Context(), s.scorer(RankOxbow)).entry(9)
 	e.Content = "kestrel"
-	_ = s.apply(t.Context(), withoutAnalysis([]Delta{{ID: e.ID, Entry: &e}}))
+	_ = s.applyDeltas(t.Context(), withoutAnalysis([]Delta{{ID: e.ID, Entry: &e}}))
 	f.index = s.scorer(RankOxbow).Index().Searcher()
 	if err := saveIndex(t.Context(), m.Store().(*logstore.DB), &f.frozenIndex); err != nil {
 		t.Fatal(err)
@@ -103,7 +103,9 @@ type fileOf struct {
 	of *logstore.DB
 }
 
-func (f fileOf) PlaceOf(p logpos.Position) (logpos.Position, error) { return f.of.PlaceOf(p) }
+func (f fileOf) RefreshPosition(p logpos.Position) (logpos.Position, error) {
+	return f.of.RefreshPosition(p)
+}
 
 func (fileOf) EntriesAt(logpos.Position) ([]*Entry, uint64, error) {
 	return nil, 0, errors.New("the check was to end before")

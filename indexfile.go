@@ -60,19 +60,19 @@ const indexSuffix = index.FileSuffix
 const (
 	indexFormat   = 5
 	indexHeadSize = 128
-	indexRow      = 24
+	indexRowSize  = 24
 )
 
-// indexTable is the CRC table of the checksum in the head.
-var indexTable = crc32.MakeTable(crc32.Castagnoli)
+// indexCRCTable is the CRC table of the checksum in the head.
+var indexCRCTable = crc32.MakeTable(crc32.Castagnoli)
 
 var indexMagic = [8]byte{0x89, 'o', 'x', 'i', 'd', 'x', '\r', '\n'}
 
-// errIndex is returned for an index file that cannot be used, and errIndexDamage for
+// errUnusableIndex is returned for an index file that cannot be used, and errIndexDamage for
 // a damaged file.
 var (
-	errIndex       = errors.New("the index file is of no use")
-	errIndexDamage = fmt.Errorf("%w: it is damaged", errIndex)
+	errUnusableIndex = errors.New("the index file is of no use")
+	errIndexDamage   = fmt.Errorf("%w: it is damaged", errUnusableIndex)
 )
 
 // indexRevision is the revision of the terms that rankings derive from an entry. It must be
@@ -82,20 +82,20 @@ const indexRevision = 7
 
 // indexHead is the decoded page 0 of an index file.
 type indexHead struct {
-	ranking string
-	at      logpos.Position // position of change S
-	entries int64
-	nextID  uint64
+	rankingName string
+	position    logpos.Position // position of change S
+	entries     int64
+	nextID      uint64
 }
 
 // tableSizes returns the sizes of the tables after page 0.
 func (h *indexHead) tableSizes() []pagefile.Table {
-	return []pagefile.Table{{Row: indexRow, Count: int(h.entries)}}
+	return []pagefile.Table{{RowSize: indexRowSize, RowCount: int(h.entries)}}
 }
 
-// imageAt returns the offset of the index snapshot in the file.
-func (h *indexHead) imageAt() int64 {
-	return int64(pagefile.CountPages(h.tableSizes())) * pagefile.Size
+// imageOffset returns the offset of the index snapshot in the file.
+func (h *indexHead) imageOffset() int64 {
+	return int64(pagefile.CountPages(h.tableSizes())) * pagefile.PageSize
 }
 
 // readIndexHead reads the head of an index file. It also returns the size of the index
@@ -106,7 +106,10 @@ func readIndexHead(f vfs.File) (h indexHead, image int64, err error) {
 		return h, 0, err
 	}
 	if info.Size() == 0 {
-		return h, 0, fmt.Errorf("%w: it is empty", errIndex) // a redaction was interrupted, or a process only scanned
+		return h, 0, fmt.Errorf(
+			"%w: it is empty",
+			errUnusableIndex,
+		) // a redaction was interrupted, or a process only scanned
 	}
 	b := make([]byte, indexHeadSize)
 	if _, err := f.ReadAt(b, 0); err == io.EOF {
@@ -116,27 +119,27 @@ func readIndexHead(f vfs.File) (h indexHead, image int64, err error) {
 	}
 	le := binary.LittleEndian
 	h = indexHead{
-		ranking: string(bytes.TrimRight(b[16:32], "\x00")),
-		entries: int64(le.Uint64(b[88:])),
-		nextID:  le.Uint64(b[104:]),
-		at: logpos.Position{
-			Log:    [16]byte(b[32:]),
+		rankingName: string(bytes.TrimRight(b[16:32], "\x00")),
+		entries:     int64(le.Uint64(b[88:])),
+		nextID:      le.Uint64(b[104:]),
+		position: logpos.Position{
+			LogID:  [16]byte(b[32:]),
 			Seq:    le.Uint64(b[48:]),
 			Chain:  [32]byte(b[56:]),
 			Offset: int64(le.Uint64(b[96:])),
 		},
 	}
 	switch size := info.Size(); {
-	case crc32.Checksum(b[:124], indexTable) != le.Uint32(b[124:]):
+	case crc32.Checksum(b[:124], indexCRCTable) != le.Uint32(b[124:]):
 		return h, 0, fmt.Errorf("%w: its head does not match its check", errIndexDamage)
 	case [8]byte(b) != indexMagic, le.Uint32(b[8:]) != indexFormat, [12]byte(b[112:]) != [12]byte{}:
-		return h, 0, fmt.Errorf("%w: it is of another format", errIndex)
+		return h, 0, fmt.Errorf("%w: it is of another format", errUnusableIndex)
 	case le.Uint32(b[12:]) != indexRevision:
-		return h, 0, fmt.Errorf("%w: it is of another ranking", errIndex)
-	case h.entries < 0 || h.entries > size/indexRow || h.imageAt() > size || h.at.Offset < 0:
+		return h, 0, fmt.Errorf("%w: it is of another ranking", errUnusableIndex)
+	case h.entries < 0 || h.entries > size/indexRowSize || h.imageOffset() > size || h.position.Offset < 0:
 		return h, 0, fmt.Errorf("%w: it has %d bytes, and says otherwise", errIndexDamage, size)
 	default:
-		return h, size - h.imageAt(), nil
+		return h, size - h.imageOffset(), nil
 	}
 }
 
@@ -147,14 +150,14 @@ func (h *indexHead) encode() []byte {
 	copy(b, indexMagic[:])
 	le.PutUint32(b[8:], indexFormat)
 	le.PutUint32(b[12:], indexRevision)
-	copy(b[16:32], h.ranking)
-	copy(b[32:], h.at.Log[:])
-	le.PutUint64(b[48:], h.at.Seq)
-	copy(b[56:], h.at.Chain[:])
+	copy(b[16:32], h.rankingName)
+	copy(b[32:], h.position.LogID[:])
+	le.PutUint64(b[48:], h.position.Seq)
+	copy(b[56:], h.position.Chain[:])
 	le.PutUint64(b[88:], uint64(h.entries))
-	le.PutUint64(b[96:], uint64(h.at.Offset))
+	le.PutUint64(b[96:], uint64(h.position.Offset))
 	le.PutUint64(b[104:], h.nextID)
-	le.PutUint32(b[124:], crc32.Checksum(b[:124], indexTable))
+	le.PutUint32(b[124:], crc32.Checksum(b[:124], indexCRCTable))
 	return b
 }
 
@@ -167,16 +170,16 @@ func (h *indexHead) openRows(f vfs.File) (entryRows, error) {
 // entryRows are the entries that an index started with. They are either rows of an index
 // file, whose pages are read when needed, or rows in memory.
 type entryRows struct {
-	made []byte // rows in memory, in the format of the file
-	file *pagefile.Reader
+	memoryRows []byte // rows in memory, in the format of the file
+	file       *pagefile.Reader
 }
 
 // Len returns the number of rows.
 func (r entryRows) Len() int {
 	if r.file != nil {
-		return r.file.Count(0)
+		return r.file.RowCount(0)
 	}
-	return len(r.made) / indexRow
+	return len(r.memoryRows) / indexRowSize
 }
 
 // row returns a row. If the row cannot be read, it returns zeros, and err returns the
@@ -185,7 +188,7 @@ func (r entryRows) row(i int) []byte {
 	if r.file != nil {
 		return r.file.Row(0, i)
 	}
-	return r.made[indexRow*i:][:indexRow]
+	return r.memoryRows[indexRowSize*i:][:indexRowSize]
 }
 
 func (r entryRows) id(i int) uint64      { return binary.LittleEndian.Uint64(r.row(i)) }
@@ -198,17 +201,19 @@ func (r entryRows) Version(i int) (id, version uint64) { return r.id(i), r.versi
 
 // SetOffset sets the record offset of a row in memory.
 func (r entryRows) SetOffset(i int, offset int64) {
-	binary.LittleEndian.PutUint64(r.made[indexRow*i+16:], uint64(offset))
+	binary.LittleEndian.PutUint64(r.memoryRows[indexRowSize*i+16:], uint64(offset))
 }
 
 // append appends an entry to rows in memory. Its ID must be the largest.
 func (r entryRows) append(id, version uint64, offset int64) entryRows {
 	le := binary.LittleEndian
-	return entryRows{made: le.AppendUint64(le.AppendUint64(le.AppendUint64(r.made, id), version), uint64(offset))}
+	return entryRows{
+		memoryRows: le.AppendUint64(le.AppendUint64(le.AppendUint64(r.memoryRows, id), version), uint64(offset)),
+	}
 }
 
 // find returns the row with this ID.
-func (r entryRows) find(id uint64) (i int, found bool) { return pagefile.Find(r.Len(), id, r.id) }
+func (r entryRows) find(id uint64) (i int, found bool) { return pagefile.FindKey(r.Len(), id, r.id) }
 
 // err returns the first error of reading a row.
 func (r entryRows) err() error {
@@ -218,15 +223,15 @@ func (r entryRows) err() error {
 	return r.file.Err()
 }
 
-// all calls fn for each entry of a file and reports whether fn returned true for all. It
+// forEach calls fn for each entry of a file and reports whether fn returned true for all. It
 // returns an error if the entries cannot be read or are not in ascending order.
-func (r entryRows) all(fn func(id, version uint64) bool) (bool, error) {
+func (r entryRows) forEach(fn func(id, version uint64) bool) (bool, error) {
 	le := binary.LittleEndian
 	all := true
 	rising := true
 	next := uint64(0)
 	err := r.file.EachPage(0, func(rows []byte) {
-		for ; len(rows) > 0; rows = rows[indexRow:] {
+		for ; len(rows) > 0; rows = rows[indexRowSize:] {
 			id := le.Uint64(rows)
 			rising = rising && id >= next && id+1 > 0
 			next = id + 1
@@ -251,9 +256,9 @@ func (s *savedIndex) close() {
 	_ = s.file.Close() // ignore the error: the file was only read
 }
 
-// openIndex opens the index file. It returns an error if the file is for another ranking,
+// openIndexFile opens the index file. It returns an error if the file is for another ranking,
 // or if the history of the store does not contain the file's last change.
-func openIndex(d *logstore.DB, rank string) (_ *savedIndex, err error) {
+func openIndexFile(d *logstore.DB, rank string) (_ *savedIndex, err error) {
 	f, err := d.DerivedFile(indexSuffix).Open()
 	if err != nil {
 		return nil, err
@@ -269,10 +274,10 @@ func openIndex(d *logstore.DB, rank string) (_ *savedIndex, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.head.ranking != rank {
-		return nil, fmt.Errorf("%w: it is of another ranking", errIndex)
+	if s.head.rankingName != rank {
+		return nil, fmt.Errorf("%w: it is of another ranking", errUnusableIndex)
 	}
-	s.head.at, err = d.PlaceOf(s.head.at)
+	s.head.position, err = d.RefreshPosition(s.head.position)
 	if err != nil {
 		return nil, err
 	}
@@ -281,7 +286,7 @@ func openIndex(d *logstore.DB, rank string) (_ *savedIndex, err error) {
 		return nil, err
 	}
 	s.index, err = index.OpenSnapshot(
-		io.NewSectionReader(f, s.head.imageAt(), image),
+		io.NewSectionReader(f, s.head.imageOffset(), image),
 		image,
 		ranking.FormulaParams(rank),
 	)
@@ -291,17 +296,17 @@ func openIndex(d *logstore.DB, rank string) (_ *savedIndex, err error) {
 	return s, nil
 }
 
-// keepsIndex reports whether an index file stays valid after a compaction. For this, the
+// canKeepIndexFile reports whether an index file stays valid after a compaction. For this, the
 // new log must still contain the file's entries and its last change.
-func keepsIndex(f vfs.File, horizon uint64, holds func(id, version uint64) bool) bool {
+func canKeepIndexFile(f vfs.File, horizon uint64, holds func(id, version uint64) bool) bool {
 	h, _, err := readIndexHead(f)
-	if err != nil || h.at.Seq < horizon {
+	if err != nil || h.position.Seq < horizon {
 		return false
 	}
 	rows, err := h.openRows(f)
 	if err != nil {
 		return false
 	}
-	all, err := rows.all(holds)
+	all, err := rows.forEach(holds)
 	return all && err == nil
 }

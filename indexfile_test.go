@@ -42,13 +42,13 @@ func TestOldVersionsAreReadFromTheLog(t *testing.T) {
 	h.close(m)
 	m = h.open(nil)
 	defer h.close(m)
-	saved, err := openIndex(m.store.(*logstore.DB), m.opts.Ranking)
+	saved, err := openIndexFile(m.store.(*logstore.DB), m.opts.Ranking)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := newSearcher(m.opts.Ranking, m.store)
-	s.saved = saved
-	s.setStart(saved.rows)
+	s.savedIndex = saved
+	s.setStartRows(saved.rows)
 	defer s.close()
 	r := ranking.New(m.opts.Ranking, saved.index)
 	var ds []analyzedDelta
@@ -318,7 +318,7 @@ func TestIndexRevision(t *testing.T) {
 		r := ranking.New(name, nil)
 		for i := range entries {
 			var d index.Document
-			r.Analyze(t.Context(), newIndexed(&entries[i]), &d, new(ranking.Buffer))
+			r.AnalyzeItem(t.Context(), newIndexItem(&entries[i]), &d, new(ranking.Buffer))
 			slices.SortFunc(d.Terms, func(a, b index.Term) int { return strings.Compare(a.Text, b.Text) })
 			fmt.Fprintln(sum, d.Len, d.Terms, ranking.FormulaParams(name))
 		}
@@ -365,7 +365,7 @@ func TestCompactWhileIndexOpens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.scanFrom = 1 << 30
+	m.minScanBytes = 1 << 30
 	opened.then = func() {
 		if rep, err := other.Store().(Compactor).Compact(t.Context(), time.Unix(1<<40, 0), false); err != nil ||
 			rep.Seq == 0 {
@@ -396,7 +396,7 @@ func TestIndexFileOfLargeEntries(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	m.scanFrom = 1 << 30
+	m.minScanBytes = 1 << 30
 	h.recall(m, "alpha")
 	h.close(m)
 	m = h.open(nil)

@@ -19,17 +19,19 @@ import (
 )
 
 // sealHead makes the check of a head right.
-func sealHead(b []byte) { binary.LittleEndian.PutUint32(b[124:], crc32.Checksum(b[:124], indexTable)) }
+func sealHead(b []byte) {
+	binary.LittleEndian.PutUint32(b[124:], crc32.Checksum(b[:124], indexCRCTable))
+}
 
 // sealIndex makes the checks of the head and of the pages of entries right.
 func sealIndex(b []byte) {
 	sealHead(b)
 	head := uint32(0)
-	for n := 0; (n+1)*pagefile.Size <= len(b) &&
+	for n := 0; (n+1)*pagefile.PageSize <= len(b) &&
 		n <= int(min(binary.LittleEndian.Uint64(b[88:]), uint64(len(b)))+169)/170; n++ {
-		p := b[n*pagefile.Size:][:pagefile.Size]
-		sum := pagefile.Checksum(p[:pagefile.Data], n, head)
-		binary.LittleEndian.PutUint32(p[pagefile.Data:], sum)
+		p := b[n*pagefile.PageSize:][:pagefile.PageSize]
+		sum := pagefile.Checksum(p[:pagefile.PageDataSize], n, head)
+		binary.LittleEndian.PutUint32(p[pagefile.PageDataSize:], sum)
 		if n == 0 {
 			head = sum
 		}
@@ -46,7 +48,7 @@ func TestIndexFlipped(t *testing.T) {
 	defer m.Close()
 	d := m.Store().(*logstore.DB)
 	read := func() (all []byte) {
-		s, err := openIndex(d, RankOxbow)
+		s, err := openIndexFile(d, RankOxbow)
 		if err != nil {
 			return nil
 		}
@@ -65,7 +67,7 @@ func TestIndexFlipped(t *testing.T) {
 			t.Fatal(err)
 		}
 		le := binary.LittleEndian
-		_, err = s.rows.all(func(id, version uint64) bool {
+		_, err = s.rows.forEach(func(id, version uint64) bool {
 			i, _ := s.rows.find(id)
 			all = le.AppendUint64(le.AppendUint64(le.AppendUint64(all, id), version), uint64(s.rows.offset(i)))
 			return true
@@ -141,26 +143,26 @@ func TestIndexPageDamaged(t *testing.T) {
 	}
 	plain := h.open(&Options{ReadOnly: true})
 	defer plain.Close()
-	plain.distrustsFile = true
+	plain.ignoresIndexFile = true
 	var want []string
 	for _, q := range questions {
 		want = append(want, answer(plain, q))
 	}
-	pages := int(head.imageAt())/pagefile.Size + pagefile.CountPages([]pagefile.Table{
-		{Row: 24, Count: 600},
-		{Row: 2, Count: 600},
-		{Row: 8, Count: 0},
-		{Row: 16, Count: 10},
+	pages := int(head.imageOffset())/pagefile.PageSize + pagefile.CountPages([]pagefile.Table{
+		{RowSize: 24, RowCount: 600},
+		{RowSize: 2, RowCount: 600},
+		{RowSize: 8, RowCount: 0},
+		{RowSize: 16, RowCount: 10},
 	})
 	opened, found := 0, 0
 	for n := range pages {
 		b := bytes.Clone(sound)
-		b[n*pagefile.Size+100] ^= 1
+		b[n*pagefile.PageSize+100] ^= 1
 		seen := false
 		for i, q := range questions {
 			h.put(b)
 			m := h.open(&Options{ReadOnly: true})
-			saved := m.savedFor(RankOxbow)
+			saved := m.openSavedIndex(RankOxbow)
 			if saved != nil {
 				opened++
 				saved.close()
@@ -168,7 +170,7 @@ func TestIndexPageDamaged(t *testing.T) {
 			if got := answer(m, q); got != want[i] {
 				t.Errorf("page %d, question %d: %s\nwant %s", n, i, got, want[i])
 			}
-			seen = seen || m.distrustsFile || saved == nil
+			seen = seen || m.ignoresIndexFile || saved == nil
 			if err := m.Close(); err != nil {
 				t.Error(err)
 			}
@@ -183,7 +185,7 @@ func TestIndexPageDamaged(t *testing.T) {
 	}
 	for n := range pages { // changes are written to it
 		b := bytes.Clone(sound)
-		b[n*pagefile.Size+100] ^= 1
+		b[n*pagefile.PageSize+100] ^= 1
 		h.put(b)
 		m := h.open(nil)
 		for i := range 300 {
@@ -222,7 +224,7 @@ func (h *indexHome) want() string {
 	if wanted[h.fs] == "" {
 		plain := h.open(&Options{ReadOnly: true})
 		defer plain.Close()
-		plain.distrustsFile = true
+		plain.ignoresIndexFile = true
 		wanted[h.fs] = fmt.Sprint(names(h.recall(plain, "w7 harbor silver")))
 	}
 	return wanted[h.fs]
@@ -247,17 +249,17 @@ func FuzzOpenIndex(f *testing.F) {
 		if err := h.fs.Put(indexTestFile, b, 0o600, time.Unix(1, 0)); err != nil {
 			t.Fatal(err)
 		}
-		s, err := openIndex(d, RankOxbow)
+		s, err := openIndexFile(d, RankOxbow)
 		if err != nil {
 			return
 		}
 		defer s.close()
-		_, _ = s.rows.all(func(id, _ uint64) bool {
+		_, _ = s.rows.forEach(func(id, _ uint64) bool {
 			s.rows.find(id)
 			return true
 		})
 		_, _ = s.index.Searcher().WriteSnapshot(nowhere{}, 0)
-		_ = s.index.Searcher().Check()
+		_ = s.index.Searcher().CheckSnapshot()
 	})
 }
 

@@ -126,7 +126,7 @@ func (h *indexHome) put(b []byte) {
 }
 
 // countIndexed returns how many entries the memory had to index itself.
-func countIndexed(m *Memory) int { return int(m.searcher.Load().unsaved.Load()) }
+func countIndexed(m *Memory) int { return int(m.searcher.Load().unsavedWork.Load()) }
 
 var indexQueries = []string{"alpha", "harbor lantern", "w7 w19 silver", "heron winter copper needle",
 	"nothing of this", "gamm", "+maple -cedar"}
@@ -136,7 +136,7 @@ func (h *indexHome) agree(m *Memory) {
 	h.t.Helper()
 	plain := h.open(&Options{ReadOnly: true})
 	defer plain.Close()
-	plain.distrustsFile = true
+	plain.ignoresIndexFile = true
 	for _, text := range indexQueries {
 		got, want := h.recall(m, text), h.recall(plain, text)
 		same := func(a, b Hit) bool {

@@ -17,42 +17,42 @@ import (
 // frozenIndex is an immutable state of an index, from which an index file can be written
 // while the store is changed.
 type frozenIndex struct {
-	head  indexHead
-	index *index.Searcher
-	rows  entryRows
-	epoch uint64 // the store's epoch in that state (a rewrite of the log changes it)
+	head     indexHead
+	index    *index.Searcher
+	rows     entryRows
+	logEpoch uint64 // the store's epoch in that state (a rewrite of the log changes it)
 }
 
 // saveIndex writes the index file. The store can be read and written in the meantime, as
 // described at [logstore.DerivedFile.Make].
 func saveIndex(ctx context.Context, d *logstore.DB, f *frozenIndex) error {
-	if err := d.Locate(ctx, f.rows); err != nil {
+	if err := d.UpdateOffsets(ctx, f.rows); err != nil {
 		return err
 	}
-	return d.DerivedFile(indexSuffix).Make(ctx, f.epoch, func(file vfs.File) error {
+	return d.DerivedFile(indexSuffix).Create(ctx, f.logEpoch, func(file vfs.File) error {
 		to := ctxfile.File{Context: ctx, Inner: file}
-		if _, err := f.index.WriteSnapshot(to, f.head.imageAt()); err != nil {
+		if _, err := f.index.WriteSnapshot(to, f.head.imageOffset()); err != nil {
 			return err
 		}
-		return f.head.write(to, f.rows)
+		return f.head.writeHeadAndRows(to, f.rows)
 	})
 }
 
 // newIndexHead returns the head of an index file for the log at this moment. The caller
 // must set entries.
-func newIndexHead(ranking string, moment logstore.Moment) indexHead {
-	return indexHead{ranking: ranking, at: moment.Position, nextID: moment.NextID}
+func newIndexHead(ranking string, moment logstore.LogState) indexHead {
+	return indexHead{rankingName: ranking, position: moment.Position, nextID: moment.NextID}
 }
 
-// write writes the part of the file before the index snapshot.
-func (h *indexHead) write(f io.WriterAt, rows entryRows) error {
+// writeHeadAndRows writes the part of the file before the index snapshot.
+func (h *indexHead) writeHeadAndRows(f io.WriterAt, rows entryRows) error {
 	out := bufio.NewWriterSize(io.NewOffsetWriter(f, 0), 1<<18)
 	w := pagefile.NewWriter(out)
 	w.Write(h.encode())
-	w.Close()
+	w.FinishPage()
 	for i := range rows.Len() {
-		w.Row(rows.id(i), rows.version(i), uint64(rows.offset(i)))
+		w.AppendRow(rows.id(i), rows.version(i), uint64(rows.offset(i)))
 	}
-	w.Close()
+	w.FinishPage()
 	return out.Flush()
 }

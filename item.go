@@ -18,12 +18,12 @@ type indexItem struct {
 	ranking.Memo
 }
 
-func newIndexed(e *Entry) *indexItem { return &indexItem{entry: e} }
+func newIndexItem(e *Entry) *indexItem { return &indexItem{entry: e} }
 
-// Text implements [ranking.Item]. The values of some labels are not searchable: confidence,
+// FillText implements [ranking.Item]. The values of some labels are not searchable: confidence,
 // file hashes, kinds of personal data, an entry's sources, trust, and for a session's turn
 // the entries that a hook had shown to the model.
-func (x *indexItem) Text(t *ranking.Text) {
+func (x *indexItem) FillText(t *ranking.Text) {
 	e := x.entry
 	if !e.MayShow(BySearch) { // queries must not find a quarantined entry, so it has no text
 		*t = ranking.Text{ID: e.ID, Labels: t.Labels[:0], Created: e.Created, Updated: e.Updated}
@@ -36,7 +36,7 @@ func (x *indexItem) Text(t *ranking.Text) {
 			t.Session = l.Value
 		}
 		isUnsearched := slices.Contains(unsearchedLabels, l.Key) || l.IsPersonal()
-		if !isUnsearched && !(e.Kind == History && isShown(l.Key)) {
+		if !isUnsearched && !(e.Kind == History && namesShownEntries(l.Key)) {
 			t.Labels = append(t.Labels, l.Value)
 		}
 	}
@@ -55,7 +55,7 @@ func (x *indexItem) Keywords() []string {
 	)
 	for _, l := range e.Labels {
 		ms = append(ms, ranking.Keyword("has", l.Key))
-		if hasKeywords(l.Key) {
+		if isKeywordKey(l.Key) {
 			ms = append(ms, ranking.Keyword(l.Key, l.Value))
 		}
 	}
@@ -72,14 +72,14 @@ var unsearchedLabels = []string{LabelConfidence, LabelFileBlob, labelImportSum, 
 // digest, which no two entries share.
 const labelImportSum = "import-sum"
 
-// isShown reports whether the values of a label key are names of entries that a hook had
+// namesShownEntries reports whether the values of a label key are names of entries that a hook had
 // shown to a model.
-func isShown(key string) bool { return key == "shown" || key == "used" || key == "injected" }
+func namesShownEntries(key string) bool { return key == "shown" || key == "used" || key == "injected" }
 
-// hasKeywords reports whether the values of a label key are indexed as keywords.
+// isKeywordKey reports whether the values of a label key are indexed as keywords.
 // Confidences are compared as numbers, file hashes and digests have too many values, and names are
 // found by their words.
-func hasKeywords(key string) bool {
+func isKeywordKey(key string) bool {
 	switch key {
 	case LabelConfidence, LabelFileBlob, labelImportSum, "name":
 		return false
@@ -90,11 +90,11 @@ func hasKeywords(key string) bool {
 // filterClauses converts a filter to clauses and a time range that the index can evaluate. If
 // hasMore is true, they select too many entries, and the caller must also call f.Match for
 // each entry.
-func filterClauses(r *ranking.Scorer, f Filter) (cs []index.Clause, times *index.Range, hasMore bool) {
+func filterClauses(r *ranking.Scorer, f Filter) (cs []index.TermCondition, times *index.TimeRange, hasMore bool) {
 	for _, t := range f.Terms {
 		switch {
-		case hasKeywords(t.Key):
-			c := index.Clause{Not: t.Not}
+		case isKeywordKey(t.Key):
+			c := index.TermCondition{IsNegated: t.Not}
 			for _, v := range store.AllNameForms(t.Values) {
 				c.Terms = append(c.Terms, ranking.Keyword(t.Key, v))
 			}
@@ -105,18 +105,18 @@ func filterClauses(r *ranking.Scorer, f Filter) (cs []index.Clause, times *index
 		}
 		hasMore = true
 	}
-	times, far := ranking.Between(f.After, f.Before)
+	times, far := ranking.CreationRange(f.After, f.Before)
 	return cs, times, hasMore || far
 }
 
-// recencyLeast is the factor for the oldest entries. Age halves a score at most, because
+// minAgeFactor is the factor for the oldest entries. Age halves a score at most, because
 // a good match matters more than a recent entry.
-const recencyLeast = 0.5
+const minAgeFactor = 0.5
 
-// moment returns the time from which the age of an entry is counted. For entries that
+// ageStartTime returns the time from which the age of an entry is counted. For entries that
 // record a moment and for imported entries, this is the creation time. For all others, it
 // is the time of the last change.
-func moment(e *Entry) time.Time {
+func ageStartTime(e *Entry) time.Time {
 	switch {
 	case e.Kind == Archive, e.Kind == Journal, e.Kind == History, e.Source.Actor == Imported:
 		return e.Created
@@ -124,11 +124,11 @@ func moment(e *Entry) time.Time {
 	return e.Updated
 }
 
-// ageFactor returns the factor for the score of an entry of this age: recencyLeast + (1 −
-// recencyLeast)·2^(−age/half), or 1 if the age is negative.
+// ageFactor returns the factor for the score of an entry of this age: minAgeFactor + (1 −
+// minAgeFactor)·2^(−age/half), or 1 if the age is negative.
 func ageFactor(age, half time.Duration) float64 {
 	if age <= 0 {
 		return 1
 	}
-	return recencyLeast + float64((1-recencyLeast)*math.Exp2(-float64(age)/float64(half)))
+	return minAgeFactor + float64((1-minAgeFactor)*math.Exp2(-float64(age)/float64(half)))
 }

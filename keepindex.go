@@ -11,26 +11,26 @@ import (
 )
 
 const (
-	indexLeast = 256
-	openLeast  = 4096
+	minMissingAtStart   = 256
+	minMissingWhileOpen = 4096
 
 	// Close writes the index file only if this takes a few milliseconds. These are the
 	// maximum numbers of entries and log bytes, and the maximum size in bytes of the text
 	// in pending changes.
-	entriesAtClose = 8192
-	logAtClose     = 2 << 20
-	textAtClose    = 64 << 10
+	maxEntriesAtClose   = 8192
+	maxLogBytesAtClose  = 2 << 20
+	maxTextBytesAtClose = 64 << 10
 )
 
-// startBound returns how many entries, by weight, may be missing in an index file with n
+// missingLimitAtStart returns how many entries, by weight, may be missing in an index file with n
 // entries before it is written again for the next process. The cost of writing the file is
 // proportional to n. The cost of the missing entries occurs in each process that recalls.
 // The sum of both costs is smallest near the square root of n.
-func startBound(n int) int { return max(indexLeast, 2*int(math.Sqrt(float64(n)))) }
+func missingLimitAtStart(n int) int { return max(minMissingAtStart, 2*int(math.Sqrt(float64(n)))) }
 
-// openBound is like startBound for a process that continues to run. The bound is higher, because
+// missingLimitWhileOpen is like missingLimitAtStart for a process that continues to run. The bound is higher, because
 // this process has a complete index and the file only saves work for the next process.
-func openBound(n int) int { return openLeast + n/16 }
+func missingLimitWhileOpen(n int) int { return minMissingWhileOpen + n/16 }
 
 // Checkpoint updates the files next to the store if they lack many changes. These are the snapshot,
 // from which the next process starts, and the index file, if the memory has an index. The running
@@ -51,27 +51,27 @@ func (m *Memory) Checkpoint(ctx context.Context) error {
 		return err
 	}
 	// ErrDerived means that another process was faster
-	if err := m.keepIndex(ctx, d, startBound); err != nil && !errors.Is(err, logstore.ErrDerived) {
+	if err := m.saveIndexIfStale(ctx, d, missingLimitAtStart); err != nil && !errors.Is(err, logstore.ErrDerivedFile) {
 		return err
 	}
 	return nil
 }
 
-// keepIndex writes the index file if there is an index and the file lacks at least bound
+// saveIndexIfStale writes the index file if there is an index and the file lacks at least bound
 // entries. If the process has only scanned the entries, it creates an empty index file as a
 // note for the next process.
-func (m *Memory) keepIndex(ctx context.Context, d *logstore.DB, bound func(n int) int) error {
-	if !m.opts.keepsFiles() {
+func (m *Memory) saveIndexIfStale(ctx context.Context, d *logstore.DB, bound func(n int) int) error {
+	if !m.opts.writesDerivedFiles() {
 		return nil
 	}
-	if m.onlyScanned() {
-		_ = d.DerivedFile(indexSuffix).MakeEmpty()
+	if m.hasOnlyScanned() {
+		_ = d.DerivedFile(indexSuffix).CreateEmpty()
 	}
-	if err := m.keeping.LockContext(ctx); err != nil {
+	if err := m.savingIndexMu.LockContext(ctx); err != nil {
 		return err
 	}
-	defer m.keeping.Unlock()
-	if !m.worthKeeping(bound, 0) {
+	defer m.savingIndexMu.Unlock()
+	if !m.isIndexFileStale(bound, 0) {
 		return nil
 	}
 	f, err := m.freezeIndex(ctx, d)
@@ -80,88 +80,88 @@ func (m *Memory) keepIndex(ctx context.Context, d *logstore.DB, bound func(n int
 	}
 	err = saveIndex(ctx, d, &f.frozenIndex)
 	if err == nil {
-		f.s.unsaved.Add(-f.unsaved)
+		f.searcher.unsavedWork.Add(-f.unsavedWork)
 	}
 	if f.isDropped {
-		f.s.close()
+		f.searcher.close()
 	}
 	return err
 }
 
-// keepBeside writes the index file in another goroutine if the file lacks as many entries as bound
+// saveIndexInBackground writes the index file in another goroutine if the file lacks as many entries as bound
 // says. The goroutine ends soon after Close. It does nothing for an overlay store, because the
 // index of an overlay store has more entries than the log. Only Checkpoint writes that index.
-func (m *Memory) keepBeside(bound func(n int) int) {
+func (m *Memory) saveIndexInBackground(bound func(n int) int) {
 	d, ok := m.store.(*logstore.DB)
-	if !ok || !m.opts.keepsFiles() {
+	if !ok || !m.opts.writesDerivedFiles() {
 		return
 	}
-	if !m.worthKeeping(bound, int(m.notKept.Load())) {
+	if !m.isIndexFileStale(bound, int(m.unsavedAtFailure.Load())) {
 		return
 	}
-	if !m.soon.CompareAndSwap(false, true) {
+	if !m.isSavePlanned.CompareAndSwap(false, true) {
 		return // another goroutine already writes the file
 	}
 	go func() {
-		defer m.soon.Store(false)
+		defer m.isSavePlanned.Store(false)
 		var left int64
-		s, err := m.searcher.Load(), m.keepIndex(m.closing, d, bound)
+		s, err := m.searcher.Load(), m.saveIndexIfStale(m.closingCtx, d, bound)
 		if err == nil {
-			_ = m.reopen(m.closing, d) // ignore the error: the next write tries again
+			_ = m.reopenIndex(m.closingCtx, d) // ignore the error: the next write tries again
 		} else if s != nil {
-			left = s.unsaved.Load() // wait for more changes before the next attempt
+			left = s.unsavedWork.Load() // wait for more changes before the next attempt
 		}
-		m.notKept.Store(left)
+		m.unsavedAtFailure.Store(left)
 	}()
 }
 
-// keepAtClose writes the index file if this takes a few milliseconds.
-func (m *Memory) keepAtClose() {
+// saveIndexAtClose writes the index file if this takes a few milliseconds.
+func (m *Memory) saveIndexAtClose() {
 	d := findLog(m.store)
 	if d == nil {
 		return
 	}
 	bytes, entries := d.Size()
 	switch {
-	case bytes <= logAtClose && entries <= entriesAtClose && m.pending.text() <= textAtClose:
-		_ = m.keepIndex(context.Background(), d, startBound)
-	case m.opts.keepsFiles() && m.onlyScanned():
-		_ = d.DerivedFile(indexSuffix).MakeEmpty()
+	case bytes <= maxLogBytesAtClose && entries <= maxEntriesAtClose && m.pending.textBytes() <= maxTextBytesAtClose:
+		_ = m.saveIndexIfStale(context.Background(), d, missingLimitAtStart)
+	case m.opts.writesDerivedFiles() && m.hasOnlyScanned():
+		_ = d.DerivedFile(indexSuffix).CreateEmpty()
 	}
 }
 
-// worthKeeping reports whether the index file lacks at least bound entries, plus more.
-func (m *Memory) worthKeeping(bound func(n int) int, more int) bool {
+// isIndexFileStale reports whether the index file lacks at least bound entries, plus more.
+func (m *Memory) isIndexFileStale(bound func(n int) int, more int) bool {
 	s := m.searcher.Load()
 	if s == nil {
 		return false
 	}
-	n := s.scorer(m.opts.Ranking).Index().Searcher().Size()
-	return int(s.unsaved.Load())+m.pending.len() >= bound(n)+more
+	n := s.scorer(m.opts.Ranking).Index().Searcher().DocumentCount()
+	return int(s.unsavedWork.Load())+m.pending.len() >= bound(n)+more
 }
 
-// heldIndex is a frozen index and the searcher that it was taken from.
-type heldIndex struct {
+// indexToSave is a frozen index and the searcher that it was taken from.
+type indexToSave struct {
 	frozenIndex
-	s         *searcher
-	unsaved   int64 // value of s.unsaved when the index was frozen
-	isDropped bool  // the memory does not use the searcher any more
+	searcher    *searcher
+	unsavedWork int64 // value of s.unsaved when the index was frozen
+	isDropped   bool  // the memory does not use the searcher any more
 }
 
 // freezeIndex applies the pending changes and returns the state of the index. It returns
 // nil if the memory has no index. For an overlay store, the entries below are removed from
 // the index and the memory drops it, so that the next query reads the file.
-func (m *Memory) freezeIndex(ctx context.Context, d *logstore.DB) (*heldIndex, error) {
-	if err := m.applying.LockContext(ctx); err != nil {
+func (m *Memory) freezeIndex(ctx context.Context, d *logstore.DB) (*indexToSave, error) {
+	if err := m.applyMu.LockContext(ctx); err != nil {
 		return nil, err
 	}
-	defer m.applying.Unlock()
-	f := &heldIndex{}
+	defer m.applyMu.Unlock()
+	f := &indexToSave{}
 	var s *searcher
 	var ds []analyzedDelta
-	now := d.Moment(func() { s, ds = m.takePending() })
-	f.head, f.epoch = newIndexHead(m.opts.Ranking, now), now.Epoch
-	if err := m.applyTaken(ctx, s, ds); err != nil {
+	now := d.CurrentLogState(func() { s, ds = m.takePending() })
+	f.head, f.logEpoch = newIndexHead(m.opts.Ranking, now), now.Epoch
+	if err := m.applyOrPutBack(ctx, s, ds); err != nil {
 		return nil, err
 	}
 	if s == nil || !now.Exists {
@@ -170,27 +170,27 @@ func (m *Memory) freezeIndex(ctx context.Context, d *logstore.DB) (*heldIndex, e
 	if d != m.store {
 		m.mu.Lock()
 		f.isDropped = m.searcher.CompareAndSwap(s, nil)
-		m.pending.want(m.isBuilding)
+		m.pending.setCollecting(m.isBuilding)
 		m.mu.Unlock()
-		if err := s.dropUnder(ctx); err != nil || !f.isDropped {
+		if err := s.removeLowerEntries(ctx); err != nil || !f.isDropped {
 			s.close()
 			return nil, err
 		}
 	}
-	f.s, f.unsaved = s, s.unsaved.Load()
-	v := s.view(ctx, s.scorer(m.opts.Ranking))
+	f.searcher, f.unsavedWork = s, s.unsavedWork.Load()
+	v := s.newView(ctx, s.scorer(m.opts.Ranking))
 	f.index, f.rows = v.Searcher(), v.allRows()
 	f.head.entries = int64(f.rows.Len())
 	return f, v.readError()
 }
 
-// onlyScanned reports whether the memory has answered queries by a scan, without an index.
-func (m *Memory) onlyScanned() bool {
+// hasOnlyScanned reports whether the memory has answered queries by a scan, without an index.
+func (m *Memory) hasOnlyScanned() bool {
 	if m.buildMu.LockContext(context.Background()) != nil {
 		return false
 	}
 	defer m.buildMu.Unlock()
-	return m.hadScan && m.searcher.Load() == nil
+	return m.hasScanned && m.searcher.Load() == nil
 }
 
 // MakeIndex builds the index now, so that the next recall does not have to wait for it.
@@ -204,33 +204,33 @@ func (m *Memory) MakeIndex(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	if ahead, err := m.fillAhead(ctx, d); ahead || err != nil {
+	if ahead, err := m.startFilling(ctx, d); ahead || err != nil {
 		return err
 	}
-	_, err := m.refresh(ctx)
+	_, err := m.refreshIndex(ctx)
 	return err
 }
 
-// fillAhead starts to index entries while they are being written, if the store is empty. It
+// startFilling starts to index entries while they are being written, if the store is empty. It
 // reports whether the store is empty.
-func (m *Memory) fillAhead(ctx context.Context, d *logstore.DB) (bool, error) {
+func (m *Memory) startFilling(ctx context.Context, d *logstore.DB) (bool, error) {
 	if err := m.buildMu.LockContext(ctx); err != nil {
 		return false, err
 	}
 	defer m.buildMu.Unlock()
 	p := &m.pending
-	set := func(f *filling) {
+	set := func(f *indexFiller) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.fillAhead(f)
+		p.setFiller(f)
 	}
 	p.mu.Lock()
-	has := p.areWanted || p.ahead != nil
+	has := p.isCollecting || p.filler != nil
 	p.mu.Unlock()
 	if has {
 		return false, nil
 	}
-	set(newFilling(ctx, m.emptySearcher()))
+	set(newIndexFiller(ctx, m.emptySearcher()))
 	s, err := d.Stats(ctx) // also reads the changes of other processes
 	if err != nil || s.Entries > 0 {
 		set(nil)

@@ -125,24 +125,24 @@ func recallAll(t *testing.T, m *Memory, q Query) []Hit {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all := v.query(q)
-		clauses := v.Plan(all).Clauses
-		all.Filter = nil
-		all.Times = nil
-		all.Must = nil
-		all.Not = nil
-		all.More = true
-		all.Accept = func(id uint64) bool {
+		all := v.rankingQuery(q)
+		clauses := v.MakePlan(all).Clauses
+		all.Conditions = nil
+		all.CreatedRange = nil
+		all.Required = nil
+		all.Excluded = nil
+		all.HasMoreConditions = true
+		all.AcceptDocument = func(id uint64) bool {
 			for _, c := range clauses {
-				if !c.Accept(id) {
+				if !c.AcceptDocument(id) {
 					return false
 				}
 			}
 			return q.Filter.Match(v.entry(id))
 		}
-		p := v.Plan(all)
+		p := v.MakePlan(all)
 		find := v.Search
-		if p.Any {
+		if p.HasNoWords {
 			find = v.Newest
 		}
 		hits = nil

@@ -11,10 +11,10 @@ import (
 // lower store. The IDs of the lower store's entries begin at underID.
 type layeredStore interface {
 	Upper() Store
-	Under() []*Entry // the lower entries, as of the last refresh
+	LowerEntries() []*Entry // the lower entries, as of the last refresh
 }
 
-const underID = overlayid.UnderID
+const underID = overlayid.LowerStoreOffset
 
 // findLog returns the store if it is a log, or the upper store of an overlay if that is a
 // log. Otherwise it returns nil.
@@ -29,7 +29,7 @@ func findLog(s Store) *logstore.DB {
 // lowerEntries returns the lower entries of an overlay store, or nil for other stores.
 func lowerEntries(s Store) []*Entry {
 	if o, ok := s.(layeredStore); ok {
-		return o.Under()
+		return o.LowerEntries()
 	}
 	return nil
 }

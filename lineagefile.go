@@ -34,7 +34,7 @@ func (m *Memory) LineageFile() *LineageFile {
 	if !ok {
 		return nil
 	}
-	return &LineageFile{db: d, epoch: d.Moment(func() {}).Epoch, readOnly: !m.opts.keepsFiles()}
+	return &LineageFile{db: d, epoch: d.CurrentLogState(func() {}).Epoch, readOnly: !m.opts.writesDerivedFiles()}
 }
 
 // Open opens the file for reading. The caller must close it.
@@ -43,7 +43,7 @@ func (f *LineageFile) Open() (vfs.File, error) { return f.db.DerivedFile(lineage
 // Versions returns the versions of a change whose index is wanted, in order. It returns none if the log
 // does not have the change.
 func (f *LineageFile) Versions(seq uint64, wanted func(i int) bool) ([]Version, error) {
-	c, _, err := f.db.PartOfChange(seq, wanted)
+	c, _, err := f.db.ReadChangePart(seq, wanted)
 	return c.Versions, err
 }
 
@@ -54,5 +54,5 @@ func (f *LineageFile) Write(ctx context.Context, write func(io.WriterAt) error) 
 	if f.readOnly {
 		return
 	}
-	_ = f.db.DerivedFile(lineageSuffix).Make(ctx, f.epoch, func(file vfs.File) error { return write(file) })
+	_ = f.db.DerivedFile(lineageSuffix).Create(ctx, f.epoch, func(file vfs.File) error { return write(file) })
 }

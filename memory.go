@@ -15,45 +15,45 @@ import (
 // safe for concurrent use. Its methods for history work if the store below is a
 // [Historian]. Otherwise they fail with [ErrUnsupported].
 type Memory struct {
-	store Store
-	can   Capabilities // optional interfaces of store
-	opts  Options
+	store        Store
+	capabilities Capabilities // optional interfaces of store
+	opts         Options
 
-	buildMu  ctxmutex.Mutex // held while the index is built
-	applying ctxmutex.Mutex // held while changes are applied to the index or a ranking is added
-	scanFrom int            // minimum size of the text, in bytes, for a scan (tests change it)
+	buildMu      ctxmutex.Mutex // held while the index is built
+	applyMu      ctxmutex.Mutex // held while changes are applied to the index or a ranking is added
+	minScanBytes int            // minimum size of the text, in bytes, for a scan (tests change it)
 
-	editing editLocks // locks of entries whose edits collided
+	editLocks editLocks // locks of entries whose edits collided
 
 	pending pending // changes that are not in the index yet
 	// entries that the store is writing now, already analyzed (used only by the
 	// goroutine that writes)
-	analyzed   []analyzedDelta
-	closed     atomic.Bool
-	closing    context.Context // done when the memory is being closed
-	endClosing context.CancelFunc
+	analyzedDeltas []analyzedDelta
+	closed         atomic.Bool
+	closingCtx     context.Context // done when the memory is being closed
+	cancelClosing  context.CancelFunc
 
-	// keepSoon writes the index file in the background if it lacks many changes.
-	keepSoon func()
-	// keepEarly is like keepSoon, but with a lower limit: it writes the file if the file lacks more changes than a
-	// process that starts should have to index (see startBound).
-	keepEarly func()
+	// saveIndexSoon writes the index file in the background if it lacks many changes.
+	saveIndexSoon func()
+	// saveIndexEarly is like saveIndexSoon, but with a lower limit: it writes the file if the file lacks more
+	// changes than a process that starts should have to index (see missingLimitAtStart).
+	saveIndexEarly func()
 
-	keeping ctxmutex.Mutex // held while the index file is written
-	soon    atomic.Bool    // a background write of the index file is planned
-	notKept atomic.Int64   // number of entries that were not in the file when the last write failed
-	recalls atomic.Int64   // number of recalls until this process was considered long-lived
+	savingIndexMu    ctxmutex.Mutex // held while the index file is written
+	isSavePlanned    atomic.Bool    // a background write of the index file is planned
+	unsavedAtFailure atomic.Int64   // number of entries that were not in the file when the last write failed
+	recallCount      atomic.Int64   // number of recalls until this process was considered long-lived
 
 	// searcher is nil until the first recall and after a reset. mu must be held to set it.
 	searcher atomic.Pointer[searcher]
-	// scanned is the index of the last scan, which is reused if the next query has the same terms. It may be nil.
-	scanned atomic.Pointer[scanIndex]
+	// lastScan is the index of the last scan, which is reused if the next query has the same terms. It may be nil.
+	lastScan atomic.Pointer[scanIndex]
 
-	mu            sync.Mutex // guards the fields below
-	isBuilding    bool       // a searcher is being built
-	resets        int        // number of times that the store was replaced
-	hadScan       bool       // a scan was made, so the next query builds the index
-	distrustsFile bool       // the index file is damaged and must not be read again
+	mu               sync.Mutex // guards the fields below
+	isBuilding       bool       // a searcher is being built
+	resetCount       int        // number of times that the store was replaced
+	hasScanned       bool       // a scan was made, so the next query builds the index
+	ignoresIndexFile bool       // the index file is damaged and must not be read again
 }
 
 // Store returns the store below the memory.
@@ -64,17 +64,17 @@ func (m *Memory) Store() Store { return m.store }
 // by another process is reported when this memory next searches, for example in [Memory.Recall].
 // If the store cannot send events, the error matches [ErrUnsupported].
 func (m *Memory) Watch(fn func(Event)) (stop func(), err error) {
-	if m.can.Watcher == nil {
+	if m.capabilities.Watcher == nil {
 		return nil, fmt.Errorf("%w: this store sends no events", ErrUnsupported)
 	}
-	return m.can.Watcher.Watch(fn), nil
+	return m.capabilities.Watcher.Watch(fn), nil
 }
 
 // Capabilities returns the optional interfaces of the memory, for [CapabilitiesOf]. Changes are
 // screened by [Options.Screen], and the history is wrapped by [Options.History]. All other
 // capabilities are the capabilities of the store below the memory.
 func (m *Memory) Capabilities() Capabilities {
-	c := m.can
+	c := m.capabilities
 	c.DryRunner = m
 	if c.Committer != nil {
 		c.Committer = m
@@ -91,14 +91,14 @@ func (m *Memory) Capabilities() Capabilities {
 // Options returns the options of the memory, with the defaults filled in.
 func (m *Memory) Options() Options { return m.opts }
 
-// scanFrom is the minimum size of the entries' text, in bytes, for which a query scans
+// minScanBytes is the minimum size of the entries' text, in bytes, for which a query scans
 // the entries instead of building an index. Indexing less text takes under a tenth of a
 // second, and later queries profit from the index.
-const scanFrom = 2 << 20
+const minScanBytes = 2 << 20
 
 // scanIndex is the temporary index made by a scan. It has only the terms of the
 // scan's query.
 type scanIndex struct {
 	view     *rankedView
-	received int64 // value of pending.received before the scan
+	addCount int64 // value of pending.received before the scan
 }

@@ -19,34 +19,34 @@ import (
 // of resets is still resets. Otherwise the file has no name. If the file cannot be
 // written, s continues to use the runs.
 func (m *Memory) mergeRuns(ctx context.Context, s *searcher, resets int) error {
-	if len(s.runs.files) == 0 {
+	if len(s.runFiles.files) == 0 {
 		return nil
 	}
-	x, h := s.scorer(m.opts.Ranking).Index().Searcher(), indexHead{entries: int64(s.rows.Len())}
+	x, h := s.scorer(m.opts.Ranking).Index().Searcher(), indexHead{entries: int64(s.startRows.Len())}
 	file := s.db.DerivedFile(indexSuffix)
 	// unchanged also ensures that no redaction was missed
-	f, temp, err := file.Begin(func() error { return m.checkUnchanged(resets) })
+	f, temp, err := file.CreateTemp(func() error { return m.checkUnchanged(resets) })
 	if f == nil {
-		f, err = file.Nameless()
+		f, err = file.CreateNameless()
 	}
 	if err != nil {
 		return ctx.Err()
 	}
-	size, err := x.WriteSnapshot(ctxfile.File{Context: ctx, Inner: f}, h.imageAt())
+	size, err := x.WriteSnapshot(ctxfile.File{Context: ctx, Inner: f}, h.imageOffset())
 	switch {
 	case temp == "":
 	case err != nil:
-		file.Discard(temp)
-	case file.Adopt(f, temp, func() error { return m.finish(ctx, s, &h, f, resets) }) == nil:
-		s.unsaved.Store(0)
+		file.DiscardTemp(temp)
+	case file.AdoptTemp(f, temp, func() error { return m.finishIndexFile(ctx, s, &h, f, resets) }) == nil:
+		s.unsavedWork.Store(0)
 		if rows, err := h.openRows(f); err == nil {
-			s.setStart(rows)
+			s.setStartRows(rows)
 		}
 	}
 	var merged *index.Index
 	if err == nil {
 		merged, err = index.OpenSnapshot(
-			io.NewSectionReader(f, h.imageAt(), size),
+			io.NewSectionReader(f, h.imageOffset(), size),
 			size,
 			ranking.FormulaParams(m.opts.Ranking),
 		)
@@ -56,8 +56,8 @@ func (m *Memory) mergeRuns(ctx context.Context, s *searcher, resets int) error {
 		return ctx.Err()
 	}
 	s.scorers.Store(&map[string]*ranking.Scorer{m.opts.Ranking: ranking.New(m.opts.Ranking, merged)})
-	s.runs.close()
-	s.saved = &savedIndex{head: h, index: merged, rows: s.rows, file: f}
+	s.runFiles.close()
+	s.savedIndex = &savedIndex{head: h, index: merged, rows: s.startRows, file: f}
 	return nil
 }
 
@@ -66,22 +66,22 @@ func (m *Memory) mergeRuns(ctx context.Context, s *searcher, resets int) error {
 func (m *Memory) checkUnchanged(resets int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.resets != resets || m.pending.hasAny() {
-		return fmt.Errorf("%w: the store has changed", errIndex)
+	if m.resetCount != resets || m.pending.hasAny() {
+		return fmt.Errorf("%w: the store has changed", errUnusableIndex)
 	}
 	return nil
 }
 
-// finish writes the part of the index file before the index snapshot.
-func (m *Memory) finish(ctx context.Context, s *searcher, h *indexHead, f vfs.File, resets int) error {
+// finishIndexFile writes the part of the index file before the index snapshot.
+func (m *Memory) finishIndexFile(ctx context.Context, s *searcher, h *indexHead, f vfs.File, resets int) error {
 	err := m.checkUnchanged(resets)
 	if err == nil {
-		err = s.db.Locate(ctx, s.rows)
+		err = s.db.UpdateOffsets(ctx, s.startRows)
 	}
 	if err != nil {
 		return err
 	}
-	*h = newIndexHead(m.opts.Ranking, s.db.Moment(func() {}))
-	h.entries = int64(s.rows.Len())
-	return h.write(f, s.rows)
+	*h = newIndexHead(m.opts.Ranking, s.db.CurrentLogState(func() {}))
+	h.entries = int64(s.startRows.Len())
+	return h.writeHeadAndRows(f, s.startRows)
 }

@@ -25,12 +25,12 @@ func Open(path string, o *Options) (*Memory, error) {
 	if err := checkRanking(opts.Ranking); err != nil {
 		return nil, err
 	}
-	of := opts.store()
-	of.Derived = []logstore.DerivedFiles{
-		{Suffix: indexSuffix, Keep: keepsIndex, Check: checkIndexFile},
-		forgettableFile(editsSuffix),
-		forgettableFile(lineageSuffix),
-		{Suffix: keytable.ForeignSuffix, Keep: keepsNever, Check: checkForeignFile},
+	of := opts.logOptions()
+	of.DerivedFileKinds = []logstore.DerivedFileKind{
+		{Suffix: indexSuffix, StaysValid: canKeepIndexFile, Check: checkIndexFile},
+		droppableFile(editsSuffix),
+		droppableFile(lineageSuffix),
+		{Suffix: keytable.ForeignSuffix, StaysValid: neverKeepFile, Check: checkForeignFile},
 	}
 	d, err := logstore.Open(path, of)
 	if err != nil {
@@ -44,22 +44,22 @@ func New(s Store, o *Options) *Memory { return newMemory(s, o.orDefault()) }
 
 func newMemory(s Store, opts Options) *Memory {
 	m := &Memory{
-		store:    s,
-		can:      CapabilitiesOf(s),
-		opts:     opts,
-		scanFrom: scanFrom,
-		buildMu:  ctxmutex.New(),
-		applying: ctxmutex.New(),
-		keeping:  ctxmutex.New(),
+		store:         s,
+		capabilities:  CapabilitiesOf(s),
+		opts:          opts,
+		minScanBytes:  minScanBytes,
+		buildMu:       ctxmutex.New(),
+		applyMu:       ctxmutex.New(),
+		savingIndexMu: ctxmutex.New(),
 	}
-	m.keepSoon = func() { m.keepBeside(openBound) }
-	m.keepEarly = func() { m.keepBeside(startBound) }
-	m.closing, m.endClosing = context.WithCancel(context.Background())
+	m.saveIndexSoon = func() { m.saveIndexInBackground(missingLimitWhileOpen) }
+	m.saveIndexEarly = func() { m.saveIndexInBackground(missingLimitAtStart) }
+	m.closingCtx, m.cancelClosing = context.WithCancel(context.Background())
 	if d, ok := s.(*logstore.DB); ok {
-		d.Ahead(m.analyzeAhead)
+		d.OnAppend(m.analyzeAhead)
 	}
-	if m.can.Watcher != nil {
-		m.can.Watcher.Watch(m.handleEvent)
+	if m.capabilities.Watcher != nil {
+		m.capabilities.Watcher.Watch(m.handleEvent)
 	}
 	return m
 }
@@ -72,11 +72,11 @@ func (m *Memory) Close() error {
 	if m.closed.Swap(true) {
 		return nil
 	}
-	m.endClosing()
+	m.cancelClosing()
 	if d, ok := m.store.(*logstore.DB); ok {
 		d.EndWaiting()
 	}
-	m.keepAtClose()
+	m.saveIndexAtClose()
 	err := m.store.Close()
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -22,16 +22,16 @@ type Cache struct {
 	// of 1 kB. A negative size disables the cache.
 	Bytes int64
 
-	made sync.Once
-	room *cache.Budget
+	makeOnce sync.Once
+	budget   *cache.Budget
 }
 
-// livesOn is the number of calls after which a process is expected to run for long. It then
+// longLivedCalls is the number of calls after which a process is expected to run for long. It then
 // does work in the background that short-lived processes had no time for, such as writing
 // the index file.
-const livesOn = 8
+const longLivedCalls = 8
 
-func (c *Cache) make() { c.room = cache.NewBudget(cmp.Or(c.Bytes, 256<<20)) }
+func (c *Cache) makeBudget() { c.budget = cache.NewBudget(cmp.Or(c.Bytes, 256<<20)) }
 
 // Options change how a memory is opened. A nil pointer and zero fields mean the defaults.
 type Options struct {
@@ -106,11 +106,11 @@ type Options struct {
 	freeStep, freeReserve int64
 	// size in bytes of the documents in memory above which an index is built in files
 	// (set by tests)
-	runBytes      int
+	maxRunBytes   int
 	snapshotLeast int64 // minimum number of changes before a snapshot is written (set by tests)
 	// number of calls after which a process is expected to run for long (0 means the
 	// default, or never if a test sets snapshotLeast)
-	livesOn int64
+	longLivedCalls int64
 	// minimum number of unneeded log bytes before an automatic compaction (set by tests)
 	compactLeast int64
 	tailLeast    int64 // minimum number of log bytes after a snapshot before the next snapshot (set by tests)
@@ -133,9 +133,9 @@ func (o *Options) orDefault() Options {
 	if r.Cache == nil {
 		r.Cache = new(Cache)
 	}
-	r.Cache.made.Do(r.Cache.make)
-	if r.livesOn == 0 && r.snapshotLeast == 0 {
-		r.livesOn = livesOn
+	r.Cache.makeOnce.Do(r.Cache.makeBudget)
+	if r.longLivedCalls == 0 && r.snapshotLeast == 0 {
+		r.longLivedCalls = longLivedCalls
 	}
 	if r.Ranking == "" {
 		r.Ranking = RankOxbow
@@ -146,16 +146,17 @@ func (o *Options) orDefault() Options {
 	return r
 }
 
-// keepsFiles reports whether the memory writes files that are derived from the log.
-func (o *Options) keepsFiles() bool { return !o.ReadOnly || o.KeepIndex }
+// writesDerivedFiles reports whether the memory writes files that are derived from the log.
+func (o *Options) writesDerivedFiles() bool { return !o.ReadOnly || o.KeepIndex }
 
-// store returns the options for the log store.
-func (o *Options) store() logstore.Options {
+// logOptions returns the options for the log store.
+func (o *Options) logOptions() logstore.Options {
 	return logstore.Options{FS: o.FS, Clock: o.Clock, Rand: o.Rand, Source: o.Source, LockWait: o.LockWait,
-		Room:      o.Cache.room,
-		SealAfter: o.SealAfter, KeepChanges: o.KeepChanges, KeepFor: o.KeepFor, ReadOnly: o.ReadOnly,
-		KeepFiles: o.keepsFiles(),
-		LivesOn:   o.livesOn,
-		FreeStep:  o.freeStep, FreeReserve: o.freeReserve, CompactLeast: o.compactLeast, TailLeast: o.tailLeast,
-		SnapshotLeast: o.snapshotLeast}
+		CacheBudget: o.Cache.budget,
+		SealAfter:   o.SealAfter, KeepChanges: o.KeepChanges, MinKeepTime: o.KeepFor, ReadOnly: o.ReadOnly,
+		WriteDerivedFiles: o.writesDerivedFiles(),
+		LongRunCalls:      o.longLivedCalls,
+		FreeStep:          o.freeStep, FreeReserve: o.freeReserve, MinCompactBytes: o.compactLeast,
+		MinTailBytes:   o.tailLeast,
+		MinSnapshotOps: o.snapshotLeast}
 }

@@ -190,7 +190,7 @@ func TestPastWhileItChanges(t *testing.T) {
 		t.Fatalf("there is no view from the index: %v", err)
 	}
 	best := func() *Entry {
-		hits := v.Search(v.Plan(v.query(Query{Text: "harbor"})), DefaultLimit)
+		hits := v.Search(v.MakePlan(v.rankingQuery(Query{Text: "harbor"})), DefaultLimit)
 		return hits[0].Item.(*indexItem).entry
 	}
 	if err := m.Apply(ctx, store.Update{Name: best().Name, Content: "changed"}); err != nil {

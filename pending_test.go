@@ -42,7 +42,7 @@ func TestRecallAfterChange(t *testing.T) {
 				finds(other, "another", word, 1)
 				if i == 5 { // many at once are left to who recalls
 					var ops []Op
-					for k := range 2 * mostApplied {
+					for k := range 2 * maxQuickDeltas {
 						ops = append(ops, Add{Name: fmt.Sprint(name, " ", k), Content: word})
 					}
 					if err := m.Apply(ctx, ops...); err != nil {
@@ -102,7 +102,7 @@ func TestWhichSideAppliesChanges(t *testing.T) {
 	put("a")
 	waiting(0, "before there is an index")
 	h.recall(m, "harbor")
-	for i := range mostApplied {
+	for i := range maxQuickDeltas {
 		put(fmt.Sprint("b", i))
 		waiting(0, "after a recall")
 	}
@@ -112,17 +112,17 @@ func TestWhichSideAppliesChanges(t *testing.T) {
 	h.recall(m, "harbor")
 	waiting(0, "after another recall")
 	var ops []Op
-	for i := range mostApplied + 1 {
+	for i := range maxQuickDeltas + 1 {
 		ops = append(ops, Add{Name: fmt.Sprint("n", i), Content: "lantern"})
 	}
 	if err := m.Apply(ctx, ops...); err != nil {
 		t.Fatal(err)
 	}
-	waiting(mostApplied+1, "of many")
+	waiting(maxQuickDeltas+1, "of many")
 	h.recall(m, "harbor")
 	if _, err := m.Remember(
 		ctx,
-		Entry{Name: "long", Content: strings.Repeat("lantern ", textApplied/8+1)},
+		Entry{Name: "long", Content: strings.Repeat("lantern ", maxQuickText/8+1)},
 	); err != nil {
 		t.Fatal(err)
 	}
@@ -133,19 +133,19 @@ func TestWhichSideAppliesChanges(t *testing.T) {
 	}
 	waiting(0, "a removal after a recall")
 	h.recall(m, "harbor")
-	m.applying.Lock() // a recall applies others
+	m.applyMu.Lock() // a recall applies others
 	put("e")
-	m.applying.Unlock()
+	m.applyMu.Unlock()
 	waiting(1, "while others are applied")
 	h.recall(m, "harbor")
 	// What another process writes is not analyzed yet, nor what is written below a scope.
 	within, other := WithinForTest(m, Filter{}), h.open(nil)
 	h.recall(within, "harbor")
-	for i := range 3 * mostApplied {
+	for i := range 3 * maxQuickDeltas {
 		put(fmt.Sprint("late ", i))
 	}
-	if n := within.pending.len(); n != 3*mostApplied {
-		t.Errorf("%d changes wait, want %d", n, 3*mostApplied)
+	if n := within.pending.len(); n != 3*maxQuickDeltas {
+		t.Errorf("%d changes wait, want %d", n, 3*maxQuickDeltas)
 	}
 	h.recall(m, "harbor")
 	if _, err := other.Remember(ctx, Entry{Name: "of another", Content: "harbor"}); err != nil {
@@ -178,7 +178,7 @@ func TestPendingIsBounded(t *testing.T) {
 		); err != nil {
 			t.Fatal(err)
 		}
-		if n := m.pending.len(); n > fewPending {
+		if n := m.pending.len(); n > minDedupe {
 			t.Fatalf("after %d changes of 20 entries %d are pending", i, n)
 		}
 	}
@@ -198,7 +198,7 @@ func TestCloseLeavesMuchToTheNext(t *testing.T) {
 	for i := range 500 {
 		if err := m.Apply(
 			t.Context(),
-			Add{Name: fmt.Sprint("more ", i), Content: strings.Repeat("harbor ", 2*textAtClose/500/7)},
+			Add{Name: fmt.Sprint("more ", i), Content: strings.Repeat("harbor ", 2*maxTextBytesAtClose/500/7)},
 		); err != nil {
 			t.Fatal(err)
 		}

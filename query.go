@@ -34,8 +34,12 @@ func checkRanking(name string) error {
 	if name == RankOxbow || name == RankSeed {
 		return nil
 	}
-	return &InvalidError{Field: "rank", Value: text.Clip(name, 40), Reason: "is not one of " + RankOxbow + ", " +
-		RankSeed}
+	return &InvalidError{
+		Field: "rank",
+		Value: text.TruncateWithEllipsis(name, 40),
+		Reason: "is not one of " + RankOxbow + ", " +
+			RankSeed,
+	}
 }
 
 // A Query selects entries by a filter and ranks them by the words of a text. Without text,

@@ -48,13 +48,13 @@ func (m *Memory) RecallParsed(ctx context.Context, q Query) ([]Hit, ParsedQuery,
 		if err != nil {
 			return nil, ParsedQuery{}, err
 		}
-		p := v.Plan(v.query(q))
+		p := v.MakePlan(v.rankingQuery(q))
 		var found []ranking.Hit
 		switch {
-		case p.Any:
+		case p.HasNoWords:
 			found = v.Newest(p, wanted)
 		case q.Second != nil:
-			found = v.Search(p, max(wanted, fusePool))
+			found = v.Search(p, max(wanted, hitsPerRanking))
 		default:
 			found = v.Search(p, wanted)
 		}
@@ -62,15 +62,15 @@ func (m *Memory) RecallParsed(ctx context.Context, q Query) ([]Hit, ParsedQuery,
 		for i, h := range found {
 			hits[i] = Hit{Entry: *h.Item.(*indexItem).entry, Score: h.Score}
 		}
-		if q.Second != nil && !p.Any {
+		if q.Second != nil && !p.HasNoWords {
 			hits = v.fuseRankings(ctx, q, p, hits)
 		}
 		hits = hits[:min(len(hits), wanted)]
 		if q.Collapse {
-			hits = collapse(ctx, hits, limit)
+			hits = collapseSimilar(ctx, hits, limit)
 		}
 		v.addNeighbours(hits, q)
-		if !p.Any {
+		if !p.HasNoWords {
 			v.addExplanations(ctx, hits, q, p)
 		}
 		parsed = v.parsedQuery(q, p)
@@ -85,7 +85,7 @@ func (v *rankedView) addNeighbours(hits []Hit, q Query) {
 	}
 	accept := v.acceptFunc(q.Filter)
 	for i := range hits {
-		before, after := v.Around(hits[i].Entry.ID, q.Around, accept)
+		before, after := v.Neighbours(hits[i].Entry.ID, q.Around, accept)
 		hits[i].Before, hits[i].After = itemEntries(before), itemEntries(after)
 	}
 }
@@ -101,16 +101,16 @@ func (v *rankedView) addExplanations(ctx context.Context, hits []Hit, q Query, p
 		if ctx.Err() != nil {
 			return
 		}
-		hits[i].Explanation = v.explanation(account(p, hits[i].Entry.ID))
+		hits[i].Explanation = v.convertExplanation(account(p, hits[i].Entry.ID))
 	}
 }
 
-// fusePool is the number of hits that each ranking contributes to a fusion.
-const fusePool = 100
+// hitsPerRanking is the number of hits that each ranking contributes to a fusion.
+const hitsPerRanking = 100
 
 // fuseRankings fuses the hits, best first, with the hits of the query's second ranking.
 func (v *rankedView) fuseRankings(ctx context.Context, q Query, p *ranking.Plan, hits []Hit) []Hit {
-	second := q.Second.Rank(ctx, q.Text, fusePool, rankedEntries{v, p})
+	second := q.Second.Rank(ctx, q.Text, hitsPerRanking, rankedEntries{v, p})
 	if second == nil {
 		return hits
 	}
@@ -118,7 +118,7 @@ func (v *rankedView) fuseRankings(ctx context.Context, q Query, p *ranking.Plan,
 	for i, h := range hits {
 		first[i] = h.Entry.ID
 	}
-	order, scores := ranking.Fuse(first, second)
+	order, scores := ranking.FuseRankings(first, second)
 	hits = nil
 	for _, id := range order {
 		if e := v.entry(id); e != nil {
@@ -142,7 +142,7 @@ func (m *Memory) View(ctx context.Context, fn func(all Entries)) error {
 		if err != nil {
 			return err
 		}
-		fn(rankedEntries{v, v.Plan(v.query(Query{}))})
+		fn(rankedEntries{v, v.MakePlan(v.rankingQuery(Query{}))})
 	}
 	return nil
 }
@@ -189,9 +189,9 @@ func checkLimit(n int) (int, error) {
 	return min(n, MaxLimit), nil
 }
 
-// maxNear is the maximum number of suggestions in a [Diagnosis]. Suggestions are searched
-// for at most mostLooked words and values of the query.
-const maxNear, mostLooked = 5, 40
+// maxSuggestions is the maximum number of suggestions in a [Diagnosis]. Suggestions are searched
+// for at most maxLookups words and values of the query.
+const maxSuggestions, maxLookups = 5, 40
 
 // Diagnose explains why a query has few or no hits. It reports the words that occur in no
 // entry, the filter conditions that exclude hits, and names, projects, tags and words that
@@ -208,14 +208,14 @@ func (m *Memory) Diagnose(ctx context.Context, q Query) (Diagnosis, error) {
 }
 
 func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
-	p := v.Plan(v.query(Query{Text: q.Text, Operators: q.Operators, Dates: q.Dates}))
-	v.NeedAll(p)
-	d := Diagnosis{Entries: v.Searcher().Size(), Terms: v.parsedQuery(q, p).Terms}
+	p := v.MakePlan(v.rankingQuery(Query{Text: q.Text, Operators: q.Operators, Dates: q.Dates}))
+	v.RequireAllDocuments(p)
+	d := Diagnosis{Entries: v.Searcher().DocumentCount(), Terms: v.parsedQuery(q, p).Terms}
 	slices.SortFunc(d.Terms, func(a, b ParsedTerm) int { return strings.Compare(a.Word, b.Word) })
-	d.StopWords = !p.HasTerms() && !p.Any
-	d.Unfiltered = v.Count(p, index.Query{}, nil)
+	d.StopWords = !p.HasTerms() && !p.HasNoWords
+	d.Unfiltered = v.CountHits(p, index.Query{}, nil)
 	removes := func(condition FilterEffect, only index.Query, accept func(id uint64) bool) {
-		condition.Left = v.Count(p, only, accept)
+		condition.Left = v.CountHits(p, only, accept)
 		if condition.Left < d.Unfiltered || condition.Left == 0 {
 			d.Removed = append(d.Removed, condition)
 		}
@@ -225,9 +225,9 @@ func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
 			return d
 		}
 		only, more := index.Query{}, false
-		only.Filter, only.Range, more = filterClauses(v.scorer, f)
+		only.Conditions, only.CreatedRange, more = filterClauses(v.scorer, f)
 		if more {
-			only.Accept = v.acceptFunc(f)
+			only.AcceptDocument = v.acceptFunc(f)
 		}
 		removes(FilterEffect{Filter: f}, only, v.acceptFunc(f))
 	}
@@ -236,11 +236,11 @@ func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
 			return d
 		}
 		sign := "+"
-		if c.Not {
+		if c.IsExcluded {
 			sign = "-"
 		}
 		clause := FilterEffect{Clause: sign + syntax.QuoteValue(c.Text)}
-		removes(clause, index.Query{Filter: c.Filter, Accept: c.Accept}, c.Accept)
+		removes(clause, index.Query{Conditions: c.Conditions, AcceptDocument: c.AcceptDocument}, c.AcceptDocument)
 	}
 	d.Near = v.suggestionsFor(ctx, p, q, d.Unfiltered == 0)
 	return d
@@ -248,7 +248,7 @@ func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
 
 // suggestionsFor returns suggestions for the query's misspelled words and values. If the words have
 // no hits (nothing is set), it also compares the names of all entries.
-func (v *rankedView) suggestionsFor(ctx context.Context, p *ranking.Plan, q Query, nothing bool) []string {
+func (v *rankedView) suggestionsFor(ctx context.Context, p *ranking.Plan, q Query, noHits bool) []string {
 	var near []string
 	add := func(ws ...string) {
 		for _, w := range ws {
@@ -260,14 +260,14 @@ func (v *rankedView) suggestionsFor(ctx context.Context, p *ranking.Plan, q Quer
 	looked := 0
 	more := func() bool { // each call is followed by a pass over a whole vocabulary, so their number is limited
 		looked++
-		return looked <= mostLooked && len(near) < maxNear && ctx.Err() == nil
+		return looked <= maxLookups && len(near) < maxSuggestions && ctx.Err() == nil
 	}
 	for _, t := range q.Filter.Terms {
 		for _, value := range t.Values {
 			if !more() {
 				break
 			}
-			for _, w := range text.FindSimilar(value, v.Values(t.Key), 2) {
+			for _, w := range text.FindSimilar(value, v.KeywordValues(t.Key), 2) {
 				if w != value {
 					add(Label{Key: t.Key, Value: w}.String())
 				}
@@ -279,10 +279,10 @@ func (v *rankedView) suggestionsFor(ctx context.Context, p *ranking.Plan, q Quer
 			add(text.FindSimilar(w.Term, keysUntilDone(ctx, v.Vocabulary("")), 2)...)
 		}
 	}
-	if words := strings.TrimSpace(q.Text); words != "" && nothing {
+	if words := strings.TrimSpace(q.Text); words != "" && noHits {
 		add(text.FindSimilar(words, v.visibleNames(ctx), 3)...)
 	}
-	return near[:min(len(near), maxNear)]
+	return near[:min(len(near), maxSuggestions)]
 }
 
 // keysUntilDone yields the keys of seq until ctx is done.
@@ -304,11 +304,11 @@ func keysUntilDone(ctx context.Context, seq iter.Seq2[string, int]) iter.Seq[str
 // Near returns at most max names of entries that are similar to name, best first. Use it to
 // suggest a correction for an unknown name.
 func (m *Memory) Near(ctx context.Context, name string, max int) ([]string, error) {
-	s, err := m.refresh(ctx)
+	s, err := m.refreshIndex(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return text.FindSimilar(name, s.view(ctx, s.scorer(m.opts.Ranking)).visibleNames(ctx), max), nil
+	return text.FindSimilar(name, s.newView(ctx, s.scorer(m.opts.Ranking)).visibleNames(ctx), max), nil
 }
 
 // Values returns the number of entries for each of the given values of a label key, or for
@@ -324,7 +324,7 @@ func (m *Memory) Values(ctx context.Context, key string, values ...string) (map[
 		counts = map[string]int{}
 		wanted := slices.Values(values)
 		if len(values) == 0 {
-			wanted = v.Values(key)
+			wanted = v.KeywordValues(key)
 		}
 		for value := range wanted {
 			forms := []string{value}
@@ -355,7 +355,7 @@ func (m *Memory) CountAny(ctx context.Context, terms ...Term) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		n = v.Searcher().Count(index.Query{Terms: index.Any(keywords)})
+		n = v.Searcher().CountHits(index.Query{Terms: index.TermsForWords(keywords)})
 	}
 	return n, nil
 }
@@ -367,13 +367,13 @@ func (v *rankedView) explainFunc(q Query) func(p *ranking.Plan, id uint64) *rank
 	case q.Explain:
 		return v.Explain
 	case q.Weigh:
-		return v.Weigh
+		return v.ExplainUnadjusted
 	}
 	return nil
 }
 
-// explanation converts an explanation of package ranking.
-func (v *rankedView) explanation(x *ranking.Explanation) *Explanation {
+// convertExplanation converts an explanation of package ranking.
+func (v *rankedView) convertExplanation(x *ranking.Explanation) *Explanation {
 	if x == nil {
 		return nil
 	}
@@ -382,7 +382,15 @@ func (v *rankedView) explanation(x *ranking.Explanation) *Explanation {
 		e.Formula = v.Ranking()
 	}
 	for _, t := range x.Terms {
-		ts := TermScore{Term: t.Term, Word: t.Word, Weight: t.Weight, TF: t.TF, DF: t.DF, IDF: t.IDF, Score: t.Score}
+		ts := TermScore{
+			Term:   t.Term,
+			Word:   t.Word,
+			Weight: t.Weight,
+			TF:     t.Occurrences,
+			DF:     t.DF,
+			IDF:    t.IDF,
+			Score:  t.Score,
+		}
 		for _, f := range t.Fields {
 			ts.Fields = append(ts.Fields, FieldScore(f))
 		}
@@ -399,7 +407,7 @@ func (m *Memory) ParseQuery(ctx context.Context, q Query) (ParsedQuery, error) {
 		if err != nil {
 			return ParsedQuery{}, err
 		}
-		parsed = v.parsedQuery(q, v.Plan(v.query(q)))
+		parsed = v.parsedQuery(q, v.MakePlan(v.rankingQuery(q)))
 	}
 	return parsed, nil
 }

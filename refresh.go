@@ -19,19 +19,19 @@ import (
 func (m *Memory) handleEvent(e Event) {
 	if e.Reset {
 		m.mu.Lock()
-		m.resets++
+		m.resetCount++
 		m.setSearcher(nil)
 		m.mu.Unlock()
 	}
 	ds := withoutAnalysis(e.Changes)
-	for _, a := range m.analyzed {
+	for _, a := range m.analyzedDeltas {
 		if i := slices.IndexFunc(ds, func(d analyzedDelta) bool { return d.Entry == a.Entry }); i >= 0 {
 			ds[i] = a
 		}
 	}
-	m.analyzed = nil
-	if !m.applyNow(ds) {
-		m.pending.add(ds)
+	m.analyzedDeltas = nil
+	if !m.applyIfQuick(ds) {
+		m.pending.addDeltas(ds)
 	}
 }
 
@@ -44,13 +44,13 @@ func (m *Memory) analyzeAhead(entries iter.Seq[*Entry]) func() {
 	if s == nil {
 		return nil
 	}
-	if m.pending.unasked.Add(1) > mostApplied || m.pending.hasAny() {
+	if m.pending.writesSinceRecall.Add(1) > maxQuickDeltas || m.pending.hasAny() {
 		return nil
 	}
 	ds, bytes := []analyzedDelta(nil), 0
 	for e := range entries {
 		bytes += len(e.Content)
-		if len(ds) == mostApplied || bytes > textApplied {
+		if len(ds) == maxQuickDeltas || bytes > maxQuickText {
 			return nil
 		}
 		ds = append(ds, analyzedDelta{Delta: Delta{ID: e.ID, Entry: e}})
@@ -59,33 +59,33 @@ func (m *Memory) analyzeAhead(entries iter.Seq[*Entry]) func() {
 		return nil
 	}
 	return func() {
-		if analyzeAll(m.closing, ds, slices.Collect(maps.Values(*s.scorers.Load()))) == nil {
-			m.analyzed = ds
+		if analyzeAll(m.closingCtx, ds, slices.Collect(maps.Values(*s.scorers.Load()))) == nil {
+			m.analyzedDeltas = ds
 		}
 	}
 }
 
-// applyNow applies the changes to the index if this is quick: the changes are few and already
+// applyIfQuick applies the changes to the index if this is quick: the changes are few and already
 // analyzed, and no other changes are pending or being applied. It reports whether the changes were
 // applied. As a result, a recall finds the changes at once, even before the writer knows that the
 // changes are durable.
-func (m *Memory) applyNow(ds []analyzedDelta) bool {
+func (m *Memory) applyIfQuick(ds []analyzedDelta) bool {
 	s := m.searcher.Load()
-	if s == nil || max(int(m.pending.unasked.Load()), len(ds)) > mostApplied {
+	if s == nil || max(int(m.pending.writesSinceRecall.Load()), len(ds)) > maxQuickDeltas {
 		return false
 	}
-	if !s.canApply(ds) || !m.applying.TryLock() {
+	if !s.canApplyQuickly(ds) || !m.applyMu.TryLock() {
 		return false
 	}
-	defer m.applying.Unlock()
+	defer m.applyMu.Unlock()
 	if m.pending.hasAny() || m.searcher.Load() != s {
 		return false
 	}
-	if err := s.apply(m.closing, ds); err != nil {
+	if err := s.applyDeltas(m.closingCtx, ds); err != nil {
 		return false
 	}
-	m.pending.received.Add(1)
-	m.keepSoon()
+	m.pending.addCount.Add(1)
+	m.saveIndexSoon()
 	return true
 }
 
@@ -93,21 +93,21 @@ func (m *Memory) applyNow(ds []analyzedDelta) bool {
 // still use the old searcher fail and are repeated with s.
 func (m *Memory) setSearcher(s *searcher) {
 	m.searcher.Swap(s).close()
-	m.pending.want(s != nil || m.isBuilding)
+	m.pending.setCollecting(s != nil || m.isBuilding)
 }
 
 // applyPending applies all pending changes to the index. If ctx is done before the
 // analysis ends, all changes stay pending.
 func (m *Memory) applyPending(ctx context.Context) error {
-	if err := m.applying.LockContext(ctx); err != nil {
+	if err := m.applyMu.LockContext(ctx); err != nil {
 		return err
 	}
-	defer m.applying.Unlock()
+	defer m.applyMu.Unlock()
 	s, ds := m.takePending()
-	if err := m.applyTaken(ctx, s, ds); err != nil || len(ds) == 0 {
+	if err := m.applyOrPutBack(ctx, s, ds); err != nil || len(ds) == 0 {
 		return err
 	}
-	m.keepSoon()
+	m.saveIndexSoon()
 	return nil
 }
 
@@ -117,60 +117,60 @@ func (m *Memory) takePending() (s *searcher, ds []analyzedDelta) {
 	defer m.mu.Unlock()
 	s = m.searcher.Load()
 	if s != nil {
-		ds = m.pending.take()
+		ds = m.pending.takeDeltas()
 	}
 	return s, ds
 }
 
-// applyTaken applies changes that were taken from the list, or puts them back if that
+// applyOrPutBack applies changes that were taken from the list, or puts them back if that
 // fails. m.applying must be held.
-func (m *Memory) applyTaken(ctx context.Context, s *searcher, ds []analyzedDelta) error {
+func (m *Memory) applyOrPutBack(ctx context.Context, s *searcher, ds []analyzedDelta) error {
 	if len(ds) == 0 {
 		return nil
 	}
-	err := s.apply(ctx, ds)
+	err := s.applyDeltas(ctx, ds)
 	if err != nil {
 		m.mu.Lock()
 		if m.searcher.Load() == s { // a new searcher is built from the store and contains the changes already
-			m.pending.putBack(ds)
+			m.pending.requeue(ds)
 		}
 		m.mu.Unlock()
 	}
-	m.pending.markApplied()
+	m.pending.endApplying()
 	return err
 }
 
 // refreshStore reads the changes of other processes if the store is a Watcher. It reports
 // whether the store is a Watcher.
 func (m *Memory) refreshStore(ctx context.Context) (isWatched bool, err error) {
-	if m.can.Watcher == nil {
+	if m.capabilities.Watcher == nil {
 		return false, nil
 	}
-	return true, m.can.Watcher.Refresh(ctx)
+	return true, m.capabilities.Watcher.Refresh(ctx)
 }
 
-// refresh updates the index to the current state of the store and returns the index. If the
+// refreshIndex updates the index to the current state of the store and returns the index. If the
 // memory has no index, refresh builds one.
-func (m *Memory) refresh(ctx context.Context) (*searcher, error) {
+func (m *Memory) refreshIndex(ctx context.Context) (*searcher, error) {
 	watched, err := m.refreshStore(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if !watched {
-		return m.build(ctx, watched)
+		return m.buildIndex(ctx, watched)
 	}
 	// writing only if the value changes keeps the cache line shared between processors
-	if m.pending.unasked.Load() != 0 {
-		m.pending.unasked.Store(0)
+	if m.pending.writesSinceRecall.Load() != 0 {
+		m.pending.writesSinceRecall.Store(0)
 	}
-	if n := m.opts.livesOn; m.recalls.Load() < n && m.recalls.Add(1) == n {
-		m.keepEarly()
+	if n := m.opts.longLivedCalls; m.recallCount.Load() < n && m.recallCount.Add(1) == n {
+		m.saveIndexEarly()
 	}
 	for {
 		s, err := m.searcher.Load(), error(nil)
 		switch {
 		case s == nil:
-			s, err = m.build(ctx, watched)
+			s, err = m.buildIndex(ctx, watched)
 		case m.pending.hasAny():
 			err = m.applyPending(ctx)
 		}
@@ -182,8 +182,8 @@ func (m *Memory) refresh(ctx context.Context) (*searcher, error) {
 	}
 }
 
-// build builds the index unless another goroutine has done so in the meantime.
-func (m *Memory) build(ctx context.Context, isWatched bool) (*searcher, error) {
+// buildIndex builds the index unless another goroutine has done so in the meantime.
+func (m *Memory) buildIndex(ctx context.Context, isWatched bool) (*searcher, error) {
 	if err := m.buildMu.LockContext(ctx); err != nil {
 		return nil, err
 	}
@@ -196,30 +196,30 @@ func (m *Memory) build(ctx context.Context, isWatched bool) (*searcher, error) {
 			return s, m.applyPending(ctx)
 		}
 		m.isBuilding = true
-		ahead := m.pending.begin()
-		resets := m.resets
+		ahead := m.pending.beginCollecting()
+		resets := m.resetCount
 		m.mu.Unlock()
 
-		s, err := ahead.end(), error(nil)
+		s, err := ahead.finish(), error(nil)
 		if s == nil {
 			s, err = m.newSearcher(ctx, !rewritten)
 		}
-		rewritten = s.saved != nil && errors.Is(err, ErrPosition)
+		rewritten = s.savedIndex != nil && errors.Is(err, ErrPosition)
 		if err == nil {
 			err = m.mergeRuns(ctx, s, resets)
 			if err == nil {
-				err = s.putUnder(ctx)
+				err = s.addLowerEntries(ctx)
 			}
 		}
 		m.mu.Lock()
 		m.isBuilding = false
-		done := err == nil && resets == m.resets
+		done := err == nil && resets == m.resetCount
 		if done {
-			m.scanned.Store(nil)
+			m.lastScan.Store(nil)
 			m.setSearcher(s) // the old searcher still exists if the store does not report its changes
 		} else {
 			s.close()
-			m.pending.want(m.searcher.Load() != nil)
+			m.pending.setCollecting(m.searcher.Load() != nil)
 		}
 		m.mu.Unlock()
 		if err != nil && !rewritten {
@@ -234,8 +234,8 @@ func (m *Memory) build(ctx context.Context, isWatched bool) (*searcher, error) {
 // emptySearcher returns a searcher with an empty index.
 func (m *Memory) emptySearcher() *searcher {
 	s := newSearcher(m.opts.Ranking, m.store)
-	if m.opts.keepsFiles() {
-		s.runs.bytes = cmp.Or(m.opts.runBytes, runBytes)
+	if m.opts.writesDerivedFiles() {
+		s.runFiles.maxBytes = cmp.Or(m.opts.maxRunBytes, maxRunBytes)
 	}
 	return s
 }
@@ -246,30 +246,30 @@ func (m *Memory) emptySearcher() *searcher {
 func (m *Memory) newSearcher(ctx context.Context, useSaved bool) (*searcher, error) {
 	s := m.emptySearcher()
 	if useSaved {
-		s.saved = m.savedFor(m.opts.Ranking)
+		s.savedIndex = m.openSavedIndex(m.opts.Ranking)
 	}
-	if s.saved != nil {
-		return s, s.resume(ctx)
+	if s.savedIndex != nil {
+		return s, s.startFromIndexFile(ctx)
 	}
-	return s, s.fill(ctx, allEntries(ctx, m.store), 0)
+	return s, s.fillIndex(ctx, allEntries(ctx, m.store), 0)
 }
 
 // addScorer returns the scorer for an additional ranking. If the scorer does not exist
 // yet, addScorer builds its index.
 func (m *Memory) addScorer(ctx context.Context, s *searcher, name string) (*ranking.Scorer, error) {
-	if err := m.applying.LockContext(ctx); err != nil {
+	if err := m.applyMu.LockContext(ctx); err != nil {
 		return nil, err
 	}
-	defer m.applying.Unlock()
+	defer m.applyMu.Unlock()
 	if r := s.scorer(name); r != nil {
 		return r, nil
 	}
 	var v *rankedView
 	for _, r := range *s.scorers.Load() {
-		v = s.view(ctx, r)
+		v = s.newView(ctx, r)
 	}
 	r := ranking.New(name, nil)
-	err := r.Fill(ctx, func(yield func(ranking.Item, error) bool) {
+	err := r.FillIndex(ctx, func(yield func(ranking.Item, error) bool) {
 		for _, id := range v.entryIDs() {
 			if x, ok := v.Item(id).(*indexItem); ok && !yield(x, nil) {
 				return
@@ -289,17 +289,17 @@ func (m *Memory) addScorer(ctx context.Context, s *searcher, name string) (*rank
 	return r, nil
 }
 
-// savedFor opens the index file next to the store. It returns nil if the file is
+// openSavedIndex opens the index file next to the store. It returns nil if the file is
 // missing or unusable.
-func (m *Memory) savedFor(ranking string) *savedIndex {
+func (m *Memory) openSavedIndex(ranking string) *savedIndex {
 	m.mu.Lock()
-	distrust := m.distrustsFile
+	distrust := m.ignoresIndexFile
 	m.mu.Unlock()
 	d := findLog(m.store)
 	if d == nil || distrust {
 		return nil
 	}
-	s, err := openIndex(d, ranking)
+	s, err := openIndexFile(d, ranking)
 	if err != nil {
 		return nil // the index will be built instead
 	}

@@ -59,41 +59,41 @@ func (m *Memory) Entries(ctx context.Context, f Filter) iter.Seq2[Entry, error] 
 
 // Apply implements [Store]. It applies all ops or none.
 func (m *Memory) Apply(ctx context.Context, ops ...Op) error {
-	ops, err := m.screen(ctx, ops)
+	ops, err := m.screenOps(ctx, ops)
 	if err == nil {
 		err = m.store.Apply(ctx, ops...)
 	}
-	m.afterWrite(err)
+	m.invalidateAfterWrite(err)
 	return err
 }
 
 // Commit implements [Committer]. It is like Apply, but returns the change. The change
 // is empty if the store below is not a Committer.
 func (m *Memory) Commit(ctx context.Context, ops ...Op) (Change, error) {
-	ops, err := m.screen(ctx, ops)
+	ops, err := m.screenOps(ctx, ops)
 	if err != nil {
 		return Change{}, err
 	}
 	var c Change
-	if m.can.Committer != nil {
-		c, err = m.can.Committer.Commit(ctx, ops...)
+	if m.capabilities.Committer != nil {
+		c, err = m.capabilities.Committer.Commit(ctx, ops...)
 	} else {
 		err = m.store.Apply(ctx, ops...)
 	}
-	m.afterWrite(err)
+	m.invalidateAfterWrite(err)
 	return c, err
 }
 
-// afterWrite invalidates the index after a successful write, if the store does not report changes.
-func (m *Memory) afterWrite(err error) {
-	if m.can.Watcher == nil && err == nil {
+// invalidateAfterWrite invalidates the index after a successful write, if the store does not report changes.
+func (m *Memory) invalidateAfterWrite(err error) {
+	if m.capabilities.Watcher == nil && err == nil {
 		m.handleEvent(Event{Reset: true})
 	}
 }
 
-// screen returns the ops with normalized names, after [Options.Screen] has examined them.
+// screenOps returns the ops with normalized names, after [Options.Screen] has examined them.
 // It returns an error if an op is nil.
-func (m *Memory) screen(ctx context.Context, ops []Op) ([]Op, error) {
+func (m *Memory) screenOps(ctx context.Context, ops []Op) ([]Op, error) {
 	if slices.Contains(ops, nil) {
 		return nil, &InvalidError{Field: "change", Reason: "is nil"}
 	}
@@ -110,8 +110,8 @@ func (m *Memory) screen(ctx context.Context, ops []Op) ([]Op, error) {
 // DryRun implements [DryRunner]. If the store below is not a DryRunner, it reports only
 // errors from [Options.Screen] and from the ops' own Check.
 func (m *Memory) DryRun(ctx context.Context, ops ...Op) error {
-	ops, err := m.screen(ctx, ops)
-	if d := m.can.DryRunner; d != nil && err == nil {
+	ops, err := m.screenOps(ctx, ops)
+	if d := m.capabilities.DryRunner; d != nil && err == nil {
 		return d.DryRun(ctx, ops...)
 	}
 	for _, op := range ops {
@@ -208,7 +208,7 @@ func (m *Memory) CommitEdit(
 ) (Change, error) {
 	for tries := 0; ; tries++ {
 		if tries == 1 {
-			unlock, err := m.editing.lock(ctx, name)
+			unlock, err := m.editLocks.lock(ctx, name)
 			if err != nil {
 				return Change{}, err
 			}

@@ -9,12 +9,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 )
 
-// reopen replaces the memory's index by its index file, if more entries were added to the
+// reopenIndex replaces the memory's index by its index file, if more entries were added to the
 // index than fit in the cache. Other queries can continue in the meantime. Queries with
 // pending changes wait for the last step.
-func (m *Memory) reopen(ctx context.Context, d *logstore.DB) error {
+func (m *Memory) reopenIndex(ctx context.Context, d *logstore.DB) error {
 	old := m.searcher.Load()
-	if old == nil || old.given.Load() <= d.Room().MaxBytes() {
+	if old == nil || old.addedBytes.Load() <= d.CacheBudget().MaxBytes() {
 		return nil
 	}
 	// An index file has one ranking. With several rankings, the index stays in memory.
@@ -22,23 +22,23 @@ func (m *Memory) reopen(ctx context.Context, d *logstore.DB) error {
 		return nil
 	}
 	s := newSearcher(m.opts.Ranking, m.store)
-	s.saved = m.savedFor(m.opts.Ranking)
-	if s.saved == nil {
+	s.savedIndex = m.openSavedIndex(m.opts.Ranking)
+	if s.savedIndex == nil {
 		return nil
 	}
 	at, err := d.Position(ctx)
 	if err == nil {
-		err = s.resume(ctx)
+		err = s.startFromIndexFile(ctx)
 	}
 	if err != nil {
 		s.close()
 		return err
 	}
-	if err := m.applying.LockContext(ctx); err != nil {
+	if err := m.applyMu.LockContext(ctx); err != nil {
 		s.close()
 		return err
 	}
-	defer m.applying.Unlock()
+	defer m.applyMu.Unlock()
 	now, ds := m.takePending()
 	if now == old {
 		err = s.applySince(ctx, at) // the pending changes are part of the changes since that position
@@ -48,12 +48,12 @@ func (m *Memory) reopen(ctx context.Context, d *logstore.DB) error {
 	case err == nil && m.searcher.Load() == old && len(*old.scorers.Load()) == 1:
 		m.setSearcher(s)
 	case m.searcher.Load() == now && now != nil:
-		m.pending.putBack(ds)
+		m.pending.requeue(ds)
 		fallthrough
 	default:
 		s.close()
 	}
 	m.mu.Unlock()
-	m.pending.markApplied()
+	m.pending.endApplying()
 	return err
 }

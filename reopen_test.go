@@ -17,10 +17,10 @@ func (h *indexHome) reopened(m *Memory) bool {
 	h.t.Helper()
 	d, old := m.store.(*logstore.DB), m.searcher.Load()
 	always := func(int) int { return 0 }
-	if err := m.keepIndex(h.t.Context(), d, always); err != nil {
+	if err := m.saveIndexIfStale(h.t.Context(), d, always); err != nil {
 		h.t.Error(err)
 	}
-	if err := m.reopen(h.t.Context(), d); err != nil {
+	if err := m.reopenIndex(h.t.Context(), d); err != nil {
 		h.t.Error(err)
 	}
 	return m.searcher.Load() != old
@@ -38,14 +38,14 @@ func TestReopen(t *testing.T) {
 	}
 	h.change(m, 0, 200)
 	want := names(h.recall(m, "kestrel"))
-	if given := m.searcher.Load().given.Load(); given < 200*320 {
+	if given := m.searcher.Load().addedBytes.Load(); given < 200*320 {
 		t.Errorf("the index was given %d bytes", given)
 	}
 	if !h.reopened(m) {
 		t.Error("the memory does not go on from the file")
 	}
-	if s := m.searcher.Load(); s.given.Load() != 0 || s.saved == nil {
-		t.Errorf("%d bytes are not in the file %v", s.given.Load(), s.saved)
+	if s := m.searcher.Load(); s.addedBytes.Load() != 0 || s.savedIndex == nil {
+		t.Errorf("%d bytes are not in the file %v", s.addedBytes.Load(), s.savedIndex)
 	}
 	if got := names(h.recall(m, "kestrel")); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("found %v, before %v", got, want)

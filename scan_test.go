@@ -149,7 +149,7 @@ func TestScanWithin(t *testing.T) {
 	scope := mustFilter(t, "project:vtt")
 	m, plain := h.scanning(&Options{ReadOnly: true}), h.open(&Options{ReadOnly: true})
 	inner, want := WithinForTest(m, scope), WithinForTest(plain, scope)
-	inner.scanFrom = 0
+	inner.minScanBytes = 0
 	q := Query{Text: "harbor silver getUserName", Limit: 20, Explain: true}
 	if got, want := all(t, inner, q), all(t, want, q); got != want || !hasScanned(inner) {
 		t.Errorf("within it finds %s\nwant %s; scanned %v", got, want, hasScanned(inner))
@@ -230,16 +230,16 @@ func TestScanForDamage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := head.imageAt() + image/2; i < int64(len(b))-spared; i++ {
+		for i := head.imageOffset() + image/2; i < int64(len(b))-spared; i++ {
 			b[i] ^= 0x55
 		}
 		h.put(b)
 		m := h.scanning(nil)
-		if saved := m.savedFor(RankOxbow); !isFromSnapshot(m) || (saved != nil) != (spared > 0) {
+		if saved := m.openSavedIndex(RankOxbow); !isFromSnapshot(m) || (saved != nil) != (spared > 0) {
 			t.Fatalf("%s: opened on demand %v, with a file of use %v", what, isFromSnapshot(m), saved != nil)
 		}
 		want := h.open(&Options{ReadOnly: true})
-		want.distrustsFile = true
+		want.ignoresIndexFile = true
 		q := Query{Text: "winter needle w7 w19", Limit: 20}
 		if got, want := all(t, m, q), all(t, want, q); got != want {
 			t.Errorf("%s: it finds %s\nwant %s", what, got, want)

@@ -17,7 +17,7 @@ func (h *indexHome) scanning(o *Options) *Memory {
 		o = &Options{}
 	}
 	m := h.open(o)
-	m.scanFrom = 0
+	m.minScanBytes = 0
 	return m
 }
 
@@ -32,7 +32,7 @@ func (h *indexHome) without() {
 }
 
 // hasScanned reports whether the memory has answered without an index.
-func hasScanned(m *Memory) bool { return m.onlyScanned() }
+func hasScanned(m *Memory) bool { return m.hasOnlyScanned() }
 
 // talkative adds entries of all forms to the store: notes with labels and
 // aliases, turns of talks, chats, code, Chinese, dates, and texts without words.

@@ -23,48 +23,48 @@ type searcher struct {
 	// scorers by ranking name (a scorer is added by replacing the map)
 	scorers atomic.Pointer[map[string]*ranking.Scorer]
 	// index file that the index was read from, or nil if it was built
-	saved *savedIndex
+	savedIndex *savedIndex
 	// approximate work that is lost without a new index file, in units of an
 	// average entry (see [weight])
-	unsaved atomic.Int64
+	unsavedWork atomic.Int64
 	// bytes of the entries that were added and are not in the index file
-	given atomic.Int64
+	addedBytes atomic.Int64
 
 	// The index reads the entries with which it started only when a query needs them. db is the
 	// log, or nil if the store cannot read entries by ID. In the latter case, the index keeps the
 	// entries in memory.
-	db    *logstore.DB
-	rows  entryRows                // IDs, versions and offsets of the entries that the index started with
-	items *cache.Slots[*indexItem] // cached entries by row
+	db          *logstore.DB
+	startRows   entryRows                // IDs, versions and offsets of the entries that the index started with
+	cachedItems *cache.Slots[*indexItem] // cached entries by row
 	// error of a failed read of an entry, after which the searcher's results are discarded
-	err   atomic.Pointer[error]
-	under []*Entry // lower entries of an overlay store when the index was built, always kept in memory
-	runs  runFiles // temporary files with parts of the index, until they are merged
+	err          atomic.Pointer[error]
+	lowerEntries []*Entry // lower entries of an overlay store when the index was built, always kept in memory
+	runFiles     runFiles // temporary files with parts of the index, until they are merged
 }
 
 // newSearcher returns a searcher with an empty index for the named ranking. The store may be
 // any implementation. If it is not a log, db is nil.
 func newSearcher(name string, store Store) *searcher {
-	s := &searcher{db: findLog(store), under: lowerEntries(store)}
+	s := &searcher{db: findLog(store), lowerEntries: lowerEntries(store)}
 	s.scorers.Store(&map[string]*ranking.Scorer{name: ranking.New(name, nil)})
 	return s
 }
 
 func (s *searcher) scorer(name string) *ranking.Scorer { return (*s.scorers.Load())[name] }
 
-// resume makes the index from the index file the index of an empty searcher, and applies
+// startFromIndexFile makes the index from the index file the index of an empty searcher, and applies
 // the changes since that file was written. Entries are not read yet.
-func (s *searcher) resume(ctx context.Context) error {
-	h := &s.saved.head
-	s.setStart(s.saved.rows)
-	s.scorers.Store(&map[string]*ranking.Scorer{h.ranking: ranking.New(h.ranking, s.saved.index)})
-	return s.applySince(ctx, Position(h.at.Encode()))
+func (s *searcher) startFromIndexFile(ctx context.Context) error {
+	h := &s.savedIndex.head
+	s.setStartRows(s.savedIndex.rows)
+	s.scorers.Store(&map[string]*ranking.Scorer{h.rankingName: ranking.New(h.rankingName, s.savedIndex.index)})
+	return s.applySince(ctx, Position(h.position.Encode()))
 }
 
 // applySince applies the changes of the store after a position.
 func (s *searcher) applySince(ctx context.Context, pos Position) error {
 	var since []analyzedDelta
-	thinAt, read := fewPending, int64(0)
+	thinAt, read := minDedupe, int64(0)
 	for d, err := range s.db.Since(ctx, pos) {
 		if err != nil {
 			return err
@@ -76,23 +76,23 @@ func (s *searcher) applySince(ctx context.Context, pos Position) error {
 	for _, d := range last {
 		read -= analysisCost(d.Entry)
 	}
-	s.unsaved.Add(read) // the next process must also read the versions that were replaced since
-	return s.apply(ctx, last)
+	s.unsavedWork.Add(read) // the next process must also read the versions that were replaced since
+	return s.applyDeltas(ctx, last)
 }
 
-// putUnder adds an overlay store's lower entries to an index that has only the log's
+// addLowerEntries adds an overlay store's lower entries to an index that has only the log's
 // entries.
-func (s *searcher) putUnder(ctx context.Context) error {
-	ds := make([]analyzedDelta, len(s.under))
-	for i, e := range s.under {
+func (s *searcher) addLowerEntries(ctx context.Context) error {
+	ds := make([]analyzedDelta, len(s.lowerEntries))
+	for i, e := range s.lowerEntries {
 		ds[i].Delta = Delta{ID: e.ID, Entry: e}
 	}
-	return s.apply(ctx, ds)
+	return s.applyDeltas(ctx, ds)
 }
 
-// setStart sets the entries that the index starts with.
-func (s *searcher) setStart(rows entryRows) {
-	s.rows, s.items = rows, cache.NewSlots[*indexItem](s.db.Room(), rows.Len())
+// setStartRows sets the entries that the index starts with.
+func (s *searcher) setStartRows(rows entryRows) {
+	s.startRows, s.cachedItems = rows, cache.NewSlots[*indexItem](s.db.CacheBudget(), rows.Len())
 }
 
 // close closes the index file and removes the temporary files. Later reads of the index
@@ -101,16 +101,16 @@ func (s *searcher) close() {
 	if s == nil {
 		return
 	}
-	s.runs.close()
-	s.items.Drop()
-	if s.saved != nil {
-		s.saved.close()
+	s.runFiles.close()
+	s.cachedItems.RemoveAll()
+	if s.savedIndex != nil {
+		s.savedIndex.close()
 	}
 }
 
-// apply applies changes to the indexes of all rankings. If ctx is done before the changed
+// applyDeltas applies changes to the indexes of all rankings. If ctx is done before the changed
 // entries are analyzed, apply leaves the indexes unchanged.
-func (s *searcher) apply(ctx context.Context, ds []analyzedDelta) error {
+func (s *searcher) applyDeltas(ctx context.Context, ds []analyzedDelta) error {
 	scorers := *s.scorers.Load()
 	if err := analyzeAll(ctx, ds, slices.Collect(maps.Values(scorers))); err != nil {
 		return err
@@ -127,7 +127,7 @@ func (s *searcher) apply(ctx context.Context, ds []analyzedDelta) error {
 	data := make([]*indexItem, len(ds))
 	for i, d := range ds {
 		if d.Entry != nil {
-			data[i] = newIndexed(d.Entry)
+			data[i] = newIndexItem(d.Entry)
 		}
 	}
 	for _, r := range scorers {
@@ -136,7 +136,7 @@ func (s *searcher) apply(ctx context.Context, ds []analyzedDelta) error {
 			if d.Entry == nil {
 				continue
 			}
-			doc := d.docs[r]
+			doc := d.documents[r]
 			doc.Data = data[i]
 			changes[i].Document = &doc
 		}
@@ -144,18 +144,18 @@ func (s *searcher) apply(ctx context.Context, ds []analyzedDelta) error {
 	}
 	for _, d := range ds {
 		if d.ID < underID {
-			s.unsaved.Add(analysisCost(d.Entry))
+			s.unsavedWork.Add(analysisCost(d.Entry))
 		}
 		if d.Entry != nil {
-			s.given.Add(int64(logstore.EntryBytes(d.Entry)))
+			s.addedBytes.Add(int64(logstore.EntryBytes(d.Entry)))
 		}
 	}
 	return nil
 }
 
-// dropUnder removes an overlay store's lower entries from the index, so that only the
+// removeLowerEntries removes an overlay store's lower entries from the index, so that only the
 // log's entries remain.
-func (s *searcher) dropUnder(ctx context.Context) error {
+func (s *searcher) removeLowerEntries(ctx context.Context) error {
 	var ds []analyzedDelta
 	for _, r := range *s.scorers.Load() {
 		for id := range r.Index().Searcher().EachDocument() {
@@ -165,12 +165,12 @@ func (s *searcher) dropUnder(ctx context.Context) error {
 		}
 		break // the index of every ranking has the same documents
 	}
-	return s.apply(ctx, ds)
+	return s.applyDeltas(ctx, ds)
 }
 
-// manyOld limits the number of changed documents for which the old entry is read, to
+// maxOldDivisor limits the number of changed documents for which the old entry is read, to
 // 1 in 64 documents. If more changed, reading all postings is faster.
-const manyOld = 64
+const maxOldDivisor = 64
 
 // analyzeOld returns, for each change, the old document that the change replaces or removes in x, a
 // searcher of the scorer. A document is nil if the index does not need the document or cannot find
@@ -182,7 +182,7 @@ func (s *searcher) analyzeOld(
 	ds []analyzedDelta,
 ) ([]*index.Document, error) {
 	olds := make([]*index.Document, len(ds))
-	if len(ds) > max(fewPending, x.Size()/manyOld) {
+	if len(ds) > max(minDedupe, x.DocumentCount()/maxOldDivisor) {
 		return olds, nil
 	}
 	var buf ranking.Buffer
@@ -192,7 +192,7 @@ func (s *searcher) analyzeOld(
 		}
 		if e := s.indexedVersion(x, d.ID); e != nil {
 			olds[i] = &index.Document{}
-			r.Analyze(ctx, newIndexed(e), olds[i], &buf)
+			r.AnalyzeItem(ctx, newIndexItem(e), olds[i], &buf)
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -208,28 +208,28 @@ func (s *searcher) indexedVersion(x *index.Searcher, id uint64) *Entry {
 	if it, ok := data.(*indexItem); ok {
 		return it.entry
 	}
-	i, found := s.rows.find(id)
+	i, found := s.startRows.find(id)
 	if !found {
 		return nil
 	}
-	return s.db.EntryVersion(id, s.rows.version(i), s.rows.offset(i))
+	return s.db.EntryVersion(id, s.startRows.version(i), s.startRows.offset(i))
 }
 
 const (
-	// mostApplied and textApplied (in bytes) are the maximum number and text size of
+	// maxQuickDeltas and maxQuickText (in bytes) are the maximum number and text size of
 	// changes that are applied to the index right after a write, before a recall needs
 	// them.
-	mostApplied = 8
-	textApplied = 16 << 10
+	maxQuickDeltas = 8
+	maxQuickText   = 16 << 10
 )
 
-// canApply reports whether the changes can be applied quickly and without reading the store,
+// canApplyQuickly reports whether the changes can be applied quickly and without reading the store,
 // which may be locked.
-func (s *searcher) canApply(ds []analyzedDelta) bool {
+func (s *searcher) canApplyQuickly(ds []analyzedDelta) bool {
 	bytes := 0
 	for _, d := range ds {
 		for _, r := range *s.scorers.Load() {
-			if _, analyzed := d.docs[r]; d.Entry != nil && !analyzed {
+			if _, analyzed := d.documents[r]; d.Entry != nil && !analyzed {
 				return false
 			}
 			if x := r.Index().Searcher(); x.NeedsOld(d.ID) {
@@ -242,7 +242,7 @@ func (s *searcher) canApply(ds []analyzedDelta) bool {
 			}
 		}
 	}
-	return bytes <= textApplied
+	return bytes <= maxQuickText
 }
 
 // analysisCost returns the cost of analyzing an entry again, in units of an average entry. It
@@ -255,36 +255,36 @@ func analysisCost(e *Entry) int64 {
 	return 1 + int64(len(e.Content)/text)
 }
 
-// fill builds the index of an empty searcher from entries, which must be ordered by ID. It
+// fillIndex builds the index of an empty searcher from entries, which must be ordered by ID. It
 // leaves busy processors free for the goroutines that produce the entries. The lower
 // entries of an overlay store are collected in s.under. If ctx is done, fill returns its
 // error and the searcher must not be used.
-func (s *searcher) fill(ctx context.Context, entries iter.Seq2[*Entry, error], busy int) error {
+func (s *searcher) fillIndex(ctx context.Context, entries iter.Seq2[*Entry, error], busy int) error {
 	var rows entryRows
-	s.under = nil
+	s.lowerEntries = nil
 	for _, r := range *s.scorers.Load() { // loop once: an empty searcher has only one scorer
-		err := r.Fill(ctx, func(yield func(ranking.Item, error) bool) {
+		err := r.FillIndex(ctx, func(yield func(ranking.Item, error) bool) {
 			for e, err := range entries {
-				x := newIndexed(e)
+				x := newIndexItem(e)
 				if s.db != nil && err == nil {
 					if e.ID >= underID {
-						s.under = append(s.under, e)
+						s.lowerEntries = append(s.lowerEntries, e)
 						continue
 					}
-					s.unsaved.Add(analysisCost(e))
-					s.given.Add(int64(logstore.EntryBytes(e)))
+					s.unsavedWork.Add(analysisCost(e))
+					s.addedBytes.Add(int64(logstore.EntryBytes(e)))
 					x.Late, rows = true, rows.append(e.ID, e.Version, 0)
 				}
 				if !yield(x, err) {
 					return
 				}
 			}
-		}, busy, s.runs.runOptions(s.db))
+		}, busy, s.runFiles.runOptions(s.db))
 		if err != nil || s.db == nil {
 			return err
 		}
 	}
-	s.setStart(rows)
+	s.setStartRows(rows)
 	return nil
 }
 
@@ -292,38 +292,38 @@ func (s *searcher) fill(ctx context.Context, entries iter.Seq2[*Entry, error], b
 // goroutine.
 type rankedView struct {
 	*ranking.View
-	s      *searcher
-	scorer *ranking.Scorer
-	ctx    context.Context // context of the query
-	isPast bool            // the view is of an earlier state than the store's
+	searcher *searcher
+	scorer   *ranking.Scorer
+	ctx      context.Context // context of the query
+	isPast   bool            // the view is of an earlier state than the store's
 }
 
-// view returns the current state of the searcher for a query. Once ctx is done, the view's
+// newView returns the current state of the searcher for a query. Once ctx is done, the view's
 // methods end early and their results must be discarded.
-func (s *searcher) view(ctx context.Context, r *ranking.Scorer) *rankedView {
+func (s *searcher) newView(ctx context.Context, r *ranking.Scorer) *rankedView {
 	var read func(id uint64) ranking.Item
-	if s.items != nil {
+	if s.cachedItems != nil {
 		read = s.readItem
 	}
-	return &rankedView{View: r.View(ctx, read), s: s, scorer: r, ctx: ctx}
+	return &rankedView{View: r.View(ctx, read), searcher: s, scorer: r, ctx: ctx}
 }
 
-// with returns the view for another query.
-func (v *rankedView) with(ctx context.Context) *rankedView {
-	return &rankedView{View: v.With(ctx), s: v.s, scorer: v.scorer, ctx: ctx, isPast: v.isPast}
+// withContext returns the view for another query.
+func (v *rankedView) withContext(ctx context.Context) *rankedView {
+	return &rankedView{View: v.WithContext(ctx), searcher: v.searcher, scorer: v.scorer, ctx: ctx, isPast: v.isPast}
 }
 
-// query converts a query to the form that package ranking uses.
-func (v *rankedView) query(q Query) ranking.Query {
+// rankingQuery converts a query to the form that package ranking uses.
+func (v *rankedView) rankingQuery(q Query) ranking.Query {
 	r := ranking.Query{
-		QueryText: analysis.QueryText{Words: q.Text},
-		AsIs:      q.Weigh,
-		Accept:    v.acceptFunc(q.Filter),
-		Recency:   v.ageFactors(q),
+		QueryText:      analysis.QueryText{Words: q.Text},
+		NoCorrection:   q.Weigh,
+		AcceptDocument: v.acceptFunc(q.Filter),
+		RecencyFactor:  v.ageFactors(q),
 	}
-	r.Filter, r.Times, r.More = filterClauses(v.scorer, q.Filter)
+	r.Conditions, r.CreatedRange, r.HasMoreConditions = filterClauses(v.scorer, q.Filter)
 	if o := q.Operators; o != nil && v.Ranking() != RankSeed {
-		r.QueryText = analysis.QueryText{Words: o.Words, Must: o.Must, Not: o.Not, Prefixes: o.Prefixes}
+		r.QueryText = analysis.QueryText{Words: o.Words, Required: o.Must, Excluded: o.Not, Prefixes: o.Prefixes}
 	}
 	for _, d := range q.Dates {
 		r.Spans = append(r.Spans, ranking.Span{From: d.From, To: d.To})
@@ -342,37 +342,37 @@ func (v *rankedView) entry(id uint64) *Entry {
 // readItem reads an entry that the index started with, from the cache or the log. It returns
 // nil if the entry is gone or cannot be read.
 func (s *searcher) readItem(id uint64) ranking.Item {
-	i, found := s.rows.find(id)
+	i, found := s.startRows.find(id)
 	if !found {
 		return nil
 	}
-	if x, ok := s.items.Get(i); ok {
+	if x, ok := s.cachedItems.Get(i); ok {
 		return x
 	}
 	e, err := s.db.EntryByID(id)
 	switch {
 	case err != nil:
 		s.err.CompareAndSwap(nil, &err)
-	case e != nil && e.Version >= s.rows.version(i):
-		x := newIndexed(e)
+	case e != nil && e.Version >= s.startRows.version(i):
+		x := newIndexItem(e)
 		x.Late = true
-		return s.items.Put(i, x, logstore.EntryBytes(e)+ranking.MemoBytes(e.Content))
+		return s.cachedItems.Put(i, x, logstore.EntryBytes(e)+ranking.MemoBytes(e.Content))
 	}
 	return nil
 }
 
 // readError returns the first error of reading the index or an entry, or nil.
 func (v *rankedView) readError() error {
-	if err := v.s.err.Load(); err != nil {
+	if err := v.searcher.err.Load(); err != nil {
 		return *err
 	}
-	return cmp.Or(v.s.rows.err(), v.Searcher().Err())
+	return cmp.Or(v.searcher.startRows.err(), v.Searcher().Err())
 }
 
 // entryIDs returns the IDs of all entries in ascending order.
 func (v *rankedView) entryIDs() []uint64 {
 	x := v.Searcher()
-	ids := make([]uint64, 0, x.Size())
+	ids := make([]uint64, 0, x.DocumentCount())
 	for id := range x.EachDocument() {
 		ids = append(ids, id)
 	}
@@ -389,8 +389,8 @@ func (v *rankedView) entryVersions() (ids, versions []uint64) {
 		data, _ := v.Searcher().Data(id)
 		if x, ok := data.(*indexItem); ok {
 			versions[i] = x.entry.Version
-		} else if j, found := v.s.rows.find(id); found {
-			versions[i] = v.s.rows.version(j)
+		} else if j, found := v.searcher.startRows.find(id); found {
+			versions[i] = v.searcher.startRows.version(j)
 		}
 	}
 	return ids, versions
@@ -399,7 +399,7 @@ func (v *rankedView) entryVersions() (ids, versions []uint64) {
 // allRows returns all entries as rows of an index file. Their offsets are 0.
 func (v *rankedView) allRows() entryRows {
 	ids, versions := v.entryVersions()
-	rows := entryRows{made: make([]byte, 0, indexRow*len(ids))}
+	rows := entryRows{memoryRows: make([]byte, 0, indexRowSize*len(ids))}
 	for i, id := range ids {
 		rows = rows.append(id, versions[i], 0)
 	}
@@ -412,7 +412,7 @@ type rankedEntries struct {
 	plan *ranking.Plan
 }
 
-func (s rankedEntries) Len() int { return s.Searcher().Size() }
+func (s rankedEntries) Len() int { return s.Searcher().DocumentCount() }
 
 func (s rankedEntries) Versions() (ids, versions []uint64) { return s.entryVersions() }
 
@@ -445,9 +445,9 @@ func (v *rankedView) visibleNames(ctx context.Context) iter.Seq[string] {
 			more = more && yield(name)
 			return more
 		}
-		if v.s.db != nil && !v.isPast {
-			ok, err := v.s.db.EachName(ctx, use)
-			for _, e := range v.s.under {
+		if v.searcher.db != nil && !v.isPast {
+			ok, err := v.searcher.db.EachName(ctx, use)
+			for _, e := range v.searcher.lowerEntries {
 				_ = !e.MayShow(BySearch) || use(e.Name)
 			}
 			if ok && err == nil {
@@ -481,6 +481,6 @@ func (v *rankedView) ageFactors(q Query) func(id uint64) float64 {
 		if e == nil {
 			return 1
 		}
-		return ageFactor(q.Now.Sub(moment(e)), q.Recency)
+		return ageFactor(q.Now.Sub(ageStartTime(e)), q.Recency)
 	}
 }

@@ -45,18 +45,18 @@ func (m *Memory) eachView(ctx context.Context, q Query, use func(*rankedView) bo
 	if q.AsOf != 0 {
 		return m.eachViewAt(ctx, q, rank, use)
 	}
-	scanned, err := m.scan(ctx, q, rank)
+	scanned, err := m.viewFromScan(ctx, q, rank)
 	if err != nil {
 		return err
 	}
 	if scanned != nil {
-		if !use(scanned.with(ctx)) || !scanned.HasMissingTerms() {
+		if !use(scanned.withContext(ctx)) || !scanned.HasMissingTerms() {
 			return ctx.Err()
 		}
-		m.scanned.Store(nil)
+		m.lastScan.Store(nil)
 	}
 	for {
-		s, err := m.refresh(ctx)
+		s, err := m.refreshIndex(ctx)
 		if err != nil {
 			return err
 		}
@@ -67,14 +67,14 @@ func (m *Memory) eachView(ctx context.Context, q Query, use func(*rankedView) bo
 				return err
 			}
 		}
-		v := s.view(ctx, r)
+		v := s.newView(ctx, r)
 		if !use(v) || v.readError() == nil {
 			return ctx.Err()
 		}
 		m.mu.Lock()
 		if m.searcher.Load() == s {
 			m.setSearcher(nil)
-			m.distrustsFile = true
+			m.ignoresIndexFile = true
 		}
 		m.mu.Unlock()
 	}
@@ -115,7 +115,7 @@ func (m *Memory) viewFromIndex(ctx context.Context, seq uint64, rank string) (*r
 	if m.searcher.Load() == nil && !d.DerivedFile(indexSuffix).Exists() {
 		return nil, nil // a scan is faster than building an index of all entries
 	}
-	s, err := m.refresh(ctx)
+	s, err := m.refreshIndex(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -123,16 +123,16 @@ func (m *Memory) viewFromIndex(ctx context.Context, seq uint64, rank string) (*r
 	if r == nil {
 		return nil, nil
 	}
-	return s.viewBefore(ctx, r, seq)
+	return s.viewAfter(ctx, r, seq)
 }
 
-// viewBefore returns a view of the searcher's log after change seq. It returns nil if too many entries
+// viewAfter returns a view of the searcher's log after change seq. It returns nil if too many entries
 // have changed since.
-func (s *searcher) viewBefore(ctx context.Context, r *ranking.Scorer, seq uint64) (*rankedView, error) {
+func (s *searcher) viewAfter(ctx context.Context, r *ranking.Scorer, seq uint64) (*rankedView, error) {
 	// Get the searcher before the deltas, because the deltas may be newer than the index but must
 	// not be older.
 	x := r.Index().Searcher()
-	deltas, ok, err := s.db.Before(ctx, seq, mostChanged(x.Size()))
+	deltas, ok, err := s.db.DeltasBefore(ctx, seq, maxChangedEntries(x.DocumentCount()))
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -148,33 +148,39 @@ func (s *searcher) viewBefore(ctx context.Context, r *ranking.Scorer, seq uint64
 	for i, d := range ds {
 		changes[i] = index.Change{ID: d.ID, Old: olds[i]}
 		if d.Entry != nil {
-			doc := d.docs[r]
-			doc.Data = newIndexed(d.Entry)
+			doc := d.documents[r]
+			doc.Data = newIndexItem(d.Entry)
 			changes[i].Document = &doc
 		}
 	}
-	read := func(id uint64) ranking.Item { return s.readItemBefore(id, seq) }
-	return &rankedView{View: r.ViewWith(ctx, x.After(changes), read), s: s, scorer: r, ctx: ctx, isPast: true}, nil
+	read := func(id uint64) ranking.Item { return s.readUnchangedItem(id, seq) }
+	return &rankedView{
+		View:     r.ViewOfSearcher(ctx, x.WithChanges(changes), read),
+		searcher: s,
+		scorer:   r,
+		ctx:      ctx,
+		isPast:   true,
+	}, nil
 }
 
-// mostChanged returns the maximum number of changed entries for which an earlier state of a memory with n entries is
-// derived from the current index. For each changed entry, two versions are read and analyzed, which takes about as
-// long as to read and index eight entries.
-func mostChanged(n int) int { return max(fewPending, n/manyOld) }
+// maxChangedEntries returns the maximum number of changed entries for which an earlier state of a memory with n
+// entries is derived from the current index. For each changed entry, two versions are read and analyzed, which
+// takes about as long as to read and index eight entries.
+func maxChangedEntries(n int) int { return max(minDedupe, n/maxOldDivisor) }
 
-// readItemBefore is like readItem, for an entry that did not change between change seq and the view. It may
+// readUnchangedItem is like readItem, for an entry that did not change between change seq and the view. It may
 // have changed after that.
-func (s *searcher) readItemBefore(id, seq uint64) ranking.Item {
+func (s *searcher) readUnchangedItem(id, seq uint64) ranking.Item {
 	it := s.readItem(id)
 	if x, ok := it.(*indexItem); !ok || x.entry.Version <= seq {
 		return it
 	}
-	i, _ := s.rows.find(id)
-	e := s.db.EntryVersion(id, s.rows.version(i), s.rows.offset(i))
+	i, _ := s.startRows.find(id)
+	e := s.db.EntryVersion(id, s.startRows.version(i), s.startRows.offset(i))
 	if e == nil {
 		return nil
 	}
-	return newIndexed(e)
+	return newIndexItem(e)
 }
 
 // AsOf returns a read-only store in its state after change seq.
@@ -189,14 +195,14 @@ func (m *Memory) AsOf(ctx context.Context, seq uint64) (Store, error) {
 // expectsIndex reports whether a query should use an index, because the memory has scanned the
 // entries before or an index file exists.
 func (m *Memory) expectsIndex() bool {
-	return m.hadScan || m.hasIndexFile()
+	return m.hasScanned || m.hasIndexFile()
 }
 
-// scan returns a view with the query's terms, made by one scan of the entries. It returns
+// viewFromScan returns a view with the query's terms, made by one scan of the entries. It returns
 // nil if an index exists or should be built. An index should be built if the entries are
 // few, if the query needs all terms, if an earlier scan was for other terms, or if another
 // process has scanned the same store, which makes further queries likely.
-func (m *Memory) scan(ctx context.Context, q Query, rank string) (*rankedView, error) {
+func (m *Memory) viewFromScan(ctx context.Context, q Query, rank string) (*rankedView, error) {
 	if m.searcher.Load() != nil {
 		return nil, nil
 	}
@@ -211,28 +217,28 @@ func (m *Memory) scan(ctx context.Context, q Query, rank string) (*rankedView, e
 	if m.searcher.Load() != nil {
 		return nil, nil
 	}
-	last := m.scanned.Load()
+	last := m.lastScan.Load()
 	if last == nil && m.expectsIndex() {
 		return nil, nil
 	}
 	v, choice := emptyViewFor(ctx, q, rank)
-	if last.canAnswer(m.pending.received.Load(), rank, choice) {
+	if last.canAnswer(m.pending.addCount.Load(), rank, choice) {
 		return last.view, nil
 	}
-	if choice == nil || m.hadScan {
+	if choice == nil || m.hasScanned {
 		return nil, nil
 	}
 	items, received, err := m.scanEntries(ctx)
 	if items == nil || err != nil {
 		return nil, err
 	}
-	v.View, err = ranking.Scan(ctx, rank, items, choice)
+	v.View, err = ranking.ScanItems(ctx, rank, items, choice)
 	if err != nil {
 		return nil, err
 	}
-	m.hadScan = true
+	m.hasScanned = true
 	if watched {
-		m.scanned.Store(&scanIndex{v, received})
+		m.lastScan.Store(&scanIndex{v, received})
 	}
 	return v, nil
 }
@@ -245,35 +251,35 @@ func (m *Memory) hasIndexFile() bool {
 
 // canAnswer reports whether the scan had all terms of the choice and the store has not
 // changed since.
-func (s *scanIndex) canAnswer(received int64, rank string, choice *analysis.Choice) bool {
-	return s != nil && s.received == received && s.view.CoversTerms(rank, choice)
+func (s *scanIndex) canAnswer(received int64, rank string, choice *analysis.TermSet) bool {
+	return s != nil && s.addCount == received && s.view.CoversTerms(rank, choice)
 }
 
 // emptyViewFor returns an empty view and the terms that the query may look up in it. It returns
 // nil for the terms if the query may look up all.
-func emptyViewFor(ctx context.Context, q Query, rank string) (*rankedView, *analysis.Choice) {
+func emptyViewFor(ctx context.Context, q Query, rank string) (*rankedView, *analysis.TermSet) {
 	var keys []string
 	for _, t := range q.Filter.Terms {
 		keys = append(keys, t.Key)
 	}
 	s := newSearcher(rank, nil)
-	v := s.view(ctx, s.scorer(rank))
-	return v, ranking.LookupTerms(rank, v.query(q), keys)
+	v := s.newView(ctx, s.scorer(rank))
+	return v, ranking.LookupTerms(rank, v.rankingQuery(q), keys)
 }
 
-// scanEntries returns all entries in order of ID. If their text is shorter than [scanFrom], an
+// scanEntries returns all entries in order of ID. If their text is shorter than [minScanBytes], an
 // index is built quickly and serves later queries as well, so scanEntries returns nil. It also
 // returns the value that pending.received had before the entries were read.
 func (m *Memory) scanEntries(ctx context.Context) (items []ranking.Item, received int64, err error) {
-	received = m.pending.received.Load()
+	received = m.pending.addCount.Load()
 	size := 0
 	for e, err := range m.store.Entries(ctx, Filter{}) {
 		if err != nil {
 			return nil, 0, err
 		}
-		items, size = append(items, newIndexed(&e)), size+len(e.Content)
+		items, size = append(items, newIndexItem(&e)), size+len(e.Content)
 	}
-	if size < m.scanFrom {
+	if size < m.minScanBytes {
 		return nil, 0, nil
 	}
 	return items, received, nil

@@ -10,7 +10,7 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// These types are aliases of types in package [store], where their fields and methods are
+// These types are aliases of types in package [logOptions], where their fields and methods are
 // documented. For example, run "go doc github.com/oxbow-memory/oxbow/store.Entry".
 type (
 	// An Actor is the kind of author who wrote a version, such as a user or an

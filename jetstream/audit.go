@@ -39,12 +39,12 @@ func (f fence) directoryKey() string { return "fence." + f.stream + "." + f.serv
 
 // brainCopy is a server's copy of a brain at the time of an audit.
 type brainCopy struct {
-	server      string
-	seq, number uint64
-	hash        chainHash
-	messages    int
-	err         error
-	isMoved     bool // the brain was compacted after the previous servers were read
+	server              string
+	seq, envelopeNumber uint64
+	hash                chainHash
+	messageCount        int
+	err                 error
+	wasCompacted        bool // the brain was compacted after the previous servers were read
 }
 
 // Audit compares the servers' copies of all brains. It makes each server the leader of each stream
@@ -66,7 +66,7 @@ func (c *Cluster) auditAll(ctx context.Context) (rep AuditReport, heads map[stri
 	fs, unread, err := c.serversWithoutStreams(ctx)
 	// a server that has just started may not know its streams yet
 	for try := 0; err == nil && len(fs) > 0 && !unread && try < 5; try++ {
-		waitFor(ctx, 5*awayPause)
+		waitOrDone(ctx, 5*noServerPause)
 		fs, unread, err = c.serversWithoutStreams(ctx)
 	}
 	rep.Findings = fs
@@ -76,7 +76,7 @@ func (c *Cluster) auditAll(ctx context.Context) (rep AuditReport, heads map[stri
 		return rep, nil, err
 	}
 	byStream := map[string][]brainInfo{}
-	err = c.dir.eachBrain(ctx, func(b brainInfo) error {
+	err = c.directory.eachBrain(ctx, func(b brainInfo) error {
 		byStream[b.stream()] = append(byStream[b.stream()], b)
 		return nil
 	})
@@ -84,7 +84,7 @@ func (c *Cluster) auditAll(ctx context.Context) (rep AuditReport, heads map[stri
 		return rep, nil, err
 	}
 	heads = map[string]brainCopy{}
-	for p := range c.dir.partitions {
+	for p := range c.directory.partitions {
 		stream := streamName(p)
 		rep.Streams++
 		rep.Brains += len(byStream[stream])
@@ -109,7 +109,7 @@ func (c *Cluster) auditStream(
 		return nil
 	}
 	if err == nil {
-		err = c.checkCreated(ctx, stream, rep)
+		err = c.checkStreamRecreated(ctx, stream, rep)
 	}
 	if err != nil {
 		return err
@@ -144,8 +144,8 @@ func (c *Cluster) auditStream(
 	}
 	for _, b := range brains {
 		for _, v := range views[b.Name] {
-			rep.Messages += v.messages
-			if v.err == nil && v.number >= heads[b.Name].number {
+			rep.Messages += v.messageCount
+			if v.err == nil && v.envelopeNumber >= heads[b.Name].envelopeNumber {
 				heads[b.Name] = v
 			}
 		}
@@ -172,7 +172,7 @@ func (c *Cluster) readServer(
 	stream, server string,
 	brains []brainInfo,
 	views map[string][]brainCopy,
-) (reason string, lacks bool) {
+) (reason string, lacksMessages bool) {
 	if err := c.makeLeader(ctx, stream, server); err != nil {
 		reason = fmt.Sprintf("cannot be made the leader, so that it was not read: %v", err)
 		if r, err := c.streamInfo(ctx, stream); err == nil && r.Cluster != nil {
@@ -239,13 +239,13 @@ func (c *Cluster) reachableServers(ctx context.Context, stream string, servers [
 	return servers, nil
 }
 
-// checkCreated adds a finding if the stream was deleted and created again.
-func (c *Cluster) checkCreated(ctx context.Context, stream string, rep *AuditReport) error {
+// checkStreamRecreated adds a finding if the stream was deleted and created again.
+func (c *Cluster) checkStreamRecreated(ctx context.Context, stream string, rep *AuditReport) error {
 	info, err := c.streamInfo(ctx, stream)
 	if err != nil {
 		return err
 	}
-	known, err := getOrCreate(ctx, c.dir, "stream."+stream, func() (streamInfo, error) {
+	known, err := getOrCreate(ctx, c.directory, "stream."+stream, func() (streamInfo, error) {
 		return streamInfo{}, missingStreamError(stream)
 	})
 	if err == nil && !known.Created.Equal(info.Created) {
@@ -270,11 +270,11 @@ func (c *Cluster) makeLeader(ctx context.Context, stream, server string) error {
 		if err != nil || current == server {
 			return err
 		}
-		if err := c.moveLead(ctx, stream, current, server); err != nil && !waitFor(ctx, 100*time.Millisecond) {
+		if err := c.moveLead(ctx, stream, current, server); err != nil && !waitOrDone(ctx, 100*time.Millisecond) {
 			return err
 		}
 		if ctx.Err() != nil {
-			return unavailableError(ctx, errAway)
+			return unavailableError(ctx, errNoServer)
 		}
 	}
 }
@@ -298,7 +298,7 @@ func (c *Cluster) readChain(ctx context.Context, b brainInfo, earlierCopies []br
 		}
 		if end != 0 && m.Seq > end {
 			e, _, err := decodeEnvelope(m.Data)
-			v.isMoved = err == nil && e.Snapshot != nil
+			v.wasCompacted = err == nil && e.Snapshot != nil
 			break
 		}
 		v.err = v.addMessage(ctx, r, m)
@@ -323,41 +323,41 @@ func (v *brainCopy) addMessage(ctx context.Context, r *replica, m streamMessage)
 	if err != nil {
 		return err
 	}
-	v.messages++
+	v.messageCount++
 	switch {
 	case e.Brain != r.brain.Name:
 		return r.damageError("message %d is of brain %s", m.Seq, e.Brain)
-	case e.Snapshot != nil && v.seq != 0 && (e.N != v.number || e.Prev != v.hash):
+	case e.Snapshot != nil && v.seq != 0 && (e.Number != v.envelopeNumber || e.Prev != v.hash):
 		return r.damageError("the snapshot in message %d does not continue the chain", m.Seq)
 	case e.Snapshot != nil:
 		for _, g := range e.Snapshot.Segments {
-			if err := r.checkLeaderHas(ctx, g); err != nil {
+			if err := r.checkLeaderHasSegment(ctx, g); err != nil {
 				return err
 			}
 		}
 		v.seq = m.Seq
-		v.number = e.N
+		v.envelopeNumber = e.Number
 		v.hash = e.Prev
 		return nil
-	case e.N != v.number+1:
-		return r.damageError("envelope %d follows %d, in message %d", e.N, v.number, m.Seq)
+	case e.Number != v.envelopeNumber+1:
+		return r.damageError("envelope %d follows %d, in message %d", e.Number, v.envelopeNumber, m.Seq)
 	case e.Prev != v.hash:
-		return r.damageError("envelope %d does not continue the chain", e.N)
+		return r.damageError("envelope %d does not continue the chain", e.Number)
 	}
 	v.seq = m.Seq
-	v.number = e.N
+	v.envelopeNumber = e.Number
 	v.hash = hash
 	return nil
 }
 
-// checkLeaderHas returns an error if the leader does not have the whole segment.
-func (r *replica) checkLeaderHas(ctx context.Context, g segment) error {
+// checkLeaderHasSegment returns an error if the leader does not have the whole segment.
+func (r *replica) checkLeaderHasSegment(ctx context.Context, g segment) error {
 	m, ok, err := r.cluster.link.lastMessage(ctx, r.brain.stream(), r.segmentSubject(g))
 	if err != nil {
 		return err
 	}
 	if ok {
-		if part, err := unpacker.DecodeAll(m.Data, nil); err == nil && chainHash(sha256.Sum256(part)) == g.Hash {
+		if part, err := zstdDecoder.DecodeAll(m.Data, nil); err == nil && chainHash(sha256.Sum256(part)) == g.Hash {
 			return nil
 		}
 	}
@@ -368,31 +368,35 @@ func (r *replica) checkLeaderHas(ctx context.Context, g segment) error {
 // most frequent copy. Among equally frequent copies, the copy with the most envelopes is used.
 func findDiffering(b brainInfo, views []brainCopy) (fs []Finding) {
 	votes := map[string]int{}
-	key := func(v brainCopy) string { return fmt.Sprint(v.seq, v.number, v.hash) }
+	key := func(v brainCopy) string { return fmt.Sprint(v.seq, v.envelopeNumber, v.hash) }
 	best, longest := "", uint64(0)
 	for _, v := range views {
-		if v.err != nil || v.isMoved {
+		if v.err != nil || v.wasCompacted {
 			continue
 		}
 		k := key(v)
 		votes[k]++
-		isLonger := votes[k] == votes[best] && v.number > longest
+		isLonger := votes[k] == votes[best] && v.envelopeNumber > longest
 		isBetter := isLonger || votes[k] > votes[best]
 		if best == "" || isBetter {
-			best, longest = k, v.number
+			best, longest = k, v.envelopeNumber
 		}
 	}
 	for _, v := range views {
 		switch {
 		case v.err != nil:
 			fs = append(fs, Finding{Server: v.server, Brain: b.Name, What: v.err.Error()})
-		case !v.isMoved && key(v) != best:
+		case !v.wasCompacted && key(v) != best:
 			fs = append(
 				fs,
 				Finding{
 					Server: v.server,
 					Brain:  b.Name,
-					What:   fmt.Sprintf("ends with envelope %d in message %d, unlike the others", v.number, v.seq),
+					What: fmt.Sprintf(
+						"ends with envelope %d in message %d, unlike the others",
+						v.envelopeNumber,
+						v.seq,
+					),
 				},
 			)
 		}
@@ -414,7 +418,7 @@ func (c *Cluster) setFences(ctx context.Context, stream string, read []string, b
 		if !oldFence {
 			continue
 		}
-		if err := c.dir.kv.Delete(ctx, f.directoryKey()); err != nil {
+		if err := c.directory.kv.Delete(ctx, f.directoryKey()); err != nil {
 			return fmt.Errorf("delete %s of the directory: %w", f.directoryKey(), err)
 		}
 	}
@@ -423,15 +427,15 @@ func (c *Cluster) setFences(ctx context.Context, stream string, read []string, b
 		c.mu.Lock()
 		c.fences[f] = true
 		c.mu.Unlock()
-		if _, err := c.dir.kv.PutString(ctx, f.directoryKey(), reason); err != nil {
+		if _, err := c.directory.kv.PutString(ctx, f.directoryKey(), reason); err != nil {
 			return fmt.Errorf("write %s to the directory: %w", f.directoryKey(), err)
 		}
 	}
-	return c.avoidFenced(ctx, stream)
+	return c.avoidFencedLeader(ctx, stream)
 }
 
-// avoidFenced moves the lead of a stream away from a fenced server.
-func (c *Cluster) avoidFenced(ctx context.Context, stream string) error {
+// avoidFencedLeader moves the lead of a stream away from a fenced server.
+func (c *Cluster) avoidFencedLeader(ctx context.Context, stream string) error {
 	c.mu.Lock()
 	var fenced []string
 	for f := range c.fences {

@@ -46,7 +46,7 @@ func Await(ctx context.Context, nc *nats.Conn, o *Options, tell func(reason stri
 			tell(reason)
 			last = reason
 		}
-		if !waitFor(ctx, awaitPause) {
+		if !waitOrDone(ctx, awaitPause) {
 			return nil, fmt.Errorf("waiting for the servers: %w: %w", ctx.Err(), err)
 		}
 	}
@@ -54,7 +54,7 @@ func Await(ctx context.Context, nc *nats.Conn, o *Options, tell func(reason stri
 
 // isTemporary reports whether an error may disappear after more servers have started.
 func isTemporary(err error) bool {
-	if _, ok := errors.AsType[*tooFewError](err); ok {
+	if _, ok := errors.AsType[*tooFewServersError](err); ok {
 		return true
 	}
 	if e, ok := errors.AsType[*api.APIError](err); ok {
@@ -73,10 +73,10 @@ func isTemporary(err error) bool {
 
 // waitReason returns the reason why Await waits.
 func waitReason(err error) string {
-	if few, ok := errors.AsType[*tooFewError](err); ok && few.need < few.all {
-		return fmt.Sprintf("waiting for %d of %d servers; %d answer", few.need, few.all, few.answer)
+	if few, ok := errors.AsType[*tooFewServersError](err); ok && few.needed < few.total {
+		return fmt.Sprintf("waiting for %d of %d servers; %d answer", few.needed, few.total, few.answered)
 	}
-	_, hasTooFew := errors.AsType[*tooFewError](err)
+	_, hasTooFew := errors.AsType[*tooFewServersError](err)
 	e, isRefused := errors.AsType[*api.APIError](err)
 	lacksPeer := isRefused && slices.Contains([]api.ErrorCode{10005, 10023}, e.ErrorCode)
 	if hasTooFew || lacksPeer {
@@ -85,17 +85,17 @@ func waitReason(err error) string {
 	return "waiting for the servers to choose a leader"
 }
 
-// tooFewError reports that too few servers answer. It matches [ErrSettings].
-type tooFewError struct{ answer, need, all int }
+// tooFewServersError reports that too few servers answer. It matches [ErrSettings].
+type tooFewServersError struct{ answered, needed, total int }
 
-func (e *tooFewError) Error() string {
+func (e *tooFewServersError) Error() string {
 	return fmt.Sprintf(
 		"%v: %d of %d servers answer, and %d must; start the others, or set Dev for one that may lose data",
 		ErrSettings,
-		e.answer,
-		e.all,
-		e.need,
+		e.answered,
+		e.total,
+		e.needed,
 	)
 }
 
-func (e *tooFewError) Unwrap() error { return ErrSettings }
+func (e *tooFewServersError) Unwrap() error { return ErrSettings }

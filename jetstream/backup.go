@@ -40,9 +40,9 @@ type backupRun struct {
 	oldManifest map[string]savedBrain
 	progress    func(BackupReport)
 
-	mu     sync.Mutex // guards report and saved
-	report BackupReport
-	saved  []savedBrain
+	mu          sync.Mutex // guards report and saved
+	report      BackupReport
+	savedBrains []savedBrain
 }
 
 // Backup writes each brain to a file in a directory. Each file can be opened as a local memory.
@@ -68,7 +68,7 @@ func (c *Cluster) Backup(ctx context.Context, dir string, progress func(BackupRe
 	if err := b.readOldManifest(dir); err != nil {
 		return b.report, err
 	}
-	if err := b.copyAll(ctx); err != nil {
+	if err := b.copyBrains(ctx); err != nil {
 		return b.report, fmt.Errorf("back up to %s: %w; the last backup there stays as it was", dir, err)
 	}
 	return b.report, b.replaceManifest()
@@ -87,14 +87,14 @@ func (b *backupRun) readOldManifest(dir string) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s: %w; back up to another directory", dir, err)
-	case m.Cluster != b.cluster.dir.id:
+	case m.Cluster != b.cluster.directory.id:
 		return fmt.Errorf(
 			"%w: the backup in %s is of cluster %.40s, and the servers are of cluster %s: they lost their data, or "+
 				"are others; back up to another directory, and keep that one to restore from",
 			oxbow.ErrRolledBack,
 			dir,
 			m.Cluster,
-			b.cluster.dir.id,
+			b.cluster.directory.id,
 		)
 	}
 	for _, s := range m.Brains {
@@ -103,14 +103,14 @@ func (b *backupRun) readOldManifest(dir string) error {
 	return nil
 }
 
-// copyAll copies the brains. It stops at the first error that concerns more than a single brain.
-func (b *backupRun) copyAll(ctx context.Context) error {
-	brains, err := b.cluster.dir.listBrains(ctx)
+// copyBrains copies the brains. It stops at the first error that concerns more than a single brain.
+func (b *backupRun) copyBrains(ctx context.Context) error {
+	brains, err := b.cluster.directory.listBrains(ctx)
 	if err != nil {
 		return err
 	}
 	b.report.Brains = len(brains)
-	err = forEach(ctx, brains, b.copyOne)
+	err = forEach(ctx, brains, b.copyBrain)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (b *backupRun) copyAll(ctx context.Context) error {
 		delete(b.oldManifest, info.Name)
 	}
 	for name, s := range b.oldManifest {
-		b.saved = append(b.saved, s)
+		b.savedBrains = append(b.savedBrains, s)
 		b.report.Findings = append(
 			b.report.Findings,
 			Finding{
@@ -160,13 +160,13 @@ func forEach[T any](ctx context.Context, items []T, fn func(context.Context, T) 
 	return context.Cause(ctx)
 }
 
-// copyOne copies a brain. If the brain is unchanged, copyOne keeps the file from the last backup.
-func (b *backupRun) copyOne(ctx context.Context, info brainInfo) error {
+// copyBrain copies a brain. If the brain is unchanged, copyBrain keeps the file from the last backup.
+func (b *backupRun) copyBrain(ctx context.Context, info brainInfo) error {
 	oldBrain, hasOld := b.oldManifest[info.Name]
 	isKept := false
 	s, err := oldBrain, error(nil)
 	if hasOld && b.hasFile(oldBrain) {
-		s, isKept, err = b.cluster.isUnchanged(ctx, info, oldBrain)
+		s, isKept, err = b.cluster.checkUnchanged(ctx, info, oldBrain)
 	}
 	if err == nil && !isKept {
 		s, err = b.readBrain(ctx, info, oldBrain)
@@ -180,37 +180,37 @@ func (b *backupRun) copyOne(ctx context.Context, info brainInfo) error {
 			Finding{Stream: info.stream(), Brain: info.Name, What: err.Error()},
 		)
 		if hasOld {
-			b.saved = append(b.saved, oldBrain)
+			b.savedBrains = append(b.savedBrains, oldBrain)
 		}
 		err = nil
 	case err != nil:
 		return err
 	case isKept:
 		b.report.Kept++
-		b.saved = append(b.saved, s)
+		b.savedBrains = append(b.savedBrains, s)
 	default:
 		b.report.Read++
 		b.report.Bytes += s.Size
-		b.saved = append(b.saved, s)
+		b.savedBrains = append(b.savedBrains, s)
 	}
 	b.progress(b.report)
 	return err
 }
 
 func (b *backupRun) hasFile(s savedBrain) bool {
-	if s.N == 0 {
+	if s.EnvelopeNumber == 0 {
 		return true
 	}
 	info, err := b.fsys.Stat(s.File)
 	return err == nil && info.Size() == s.Size
 }
 
-// isUnchanged reports whether a brain has not changed since the last backup. It also returns the
+// checkUnchanged reports whether a brain has not changed since the last backup. It also returns the
 // new position of the brain in the stream.
-func (c *Cluster) isUnchanged(ctx context.Context, info brainInfo, old savedBrain) (savedBrain, bool, error) {
+func (c *Cluster) checkUnchanged(ctx context.Context, info brainInfo, old savedBrain) (savedBrain, bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.opts.ReadWait)
 	defer cancel()
-	if err := c.avoidFenced(ctx, info.stream()); err != nil {
+	if err := c.avoidFencedLeader(ctx, info.stream()); err != nil {
 		return old, false, err
 	}
 	var n, seq uint64
@@ -219,7 +219,7 @@ func (c *Cluster) isUnchanged(ctx context.Context, info brainInfo, old savedBrai
 		n, hash, seq, err = c.readHead(ctx, info)
 		return err
 	})
-	isSameEnd := n == old.N && (n == 0 || hash == old.Hash)
+	isSameEnd := n == old.EnvelopeNumber && (n == 0 || hash == old.Hash)
 	isSame := isSameEnd && info.Epoch == old.Epoch
 	if err != nil || !isSame {
 		return old, false, nil // read the brain, because this also detects damage
@@ -244,7 +244,7 @@ func (c *Cluster) readHead(ctx context.Context, info brainInfo) (n uint64, hash 
 	if e.Snapshot != nil {
 		hash = e.Prev
 	}
-	return e.N, hash, m.Seq, nil
+	return e.Number, hash, m.Seq, nil
 }
 
 // newScratchReplica returns a replica in memory that is not shared with any handle of the cluster.
@@ -265,7 +265,7 @@ func (b *backupRun) readBrain(ctx context.Context, info brainInfo, old savedBrai
 	defer r.mu.Unlock()
 	err := r.openStore()
 	if err == nil {
-		err = r.catchUp(ctx)
+		err = r.readMissingMessages(ctx)
 	}
 	if err != nil {
 		return old, err
@@ -273,14 +273,23 @@ func (b *backupRun) readBrain(ctx context.Context, info brainInfo, old savedBrai
 	if rep, err := r.store.Check(ctx); err != nil || len(rep.Problems) > 0 {
 		return old, errors.Join(r.damageError("its file has %d problems", len(rep.Problems)), err)
 	}
-	if err := r.checkContinues(ctx, old); err != nil {
+	if err := r.checkContinuesBackup(ctx, old); err != nil {
 		return old, err
 	}
 	tenant, brain, _ := strings.Cut(info.Name, ".")
-	s := savedBrain{Tenant: tenant, Brain: brain, Epoch: info.Epoch, Created: info.Created, Seq: r.at.Seq, N: r.at.N,
-		Hash: r.at.Hash, Time: r.at.Time,
-		Last: r.last, Head: r.head}
-	if s.N == 0 {
+	s := savedBrain{
+		Tenant:         tenant,
+		Brain:          brain,
+		Epoch:          info.Epoch,
+		Created:        info.Created,
+		Seq:            r.place.Seq,
+		EnvelopeNumber: r.place.EnvelopeNumber,
+		Hash:           r.place.Hash,
+		Time:           r.place.Time,
+		LastChange:     r.lastChange,
+		Head:           r.headHash,
+	}
+	if s.EnvelopeNumber == 0 {
 		return s, nil
 	}
 	image, err := r.files.readLog()
@@ -294,27 +303,27 @@ func (b *backupRun) readBrain(ctx context.Context, info brainInfo, old savedBrai
 	return s, writeFile(b.fsys, s.File, image)
 }
 
-// checkContinues returns an error if the replica lacks a change of the last backup or has a
+// checkContinuesBackup returns an error if the replica lacks a change of the last backup or has a
 // different change instead. The caller must hold mu.
-func (r *replica) checkContinues(ctx context.Context, old savedBrain) error {
-	isOther := r.at.N == old.N && old.N > 0 && r.at.Hash != old.Hash
-	if isOther || r.at.N < old.N {
+func (r *replica) checkContinuesBackup(ctx context.Context, old savedBrain) error {
+	isOther := r.place.EnvelopeNumber == old.EnvelopeNumber && old.EnvelopeNumber > 0 && r.place.Hash != old.Hash
+	if isOther || r.place.EnvelopeNumber < old.EnvelopeNumber {
 		return fmt.Errorf(
 			"%w: brain %s ends with envelope %d, and the last backup has %d of it, or others",
 			oxbow.ErrRolledBack,
 			r.brain.Name,
-			r.at.N,
-			old.N,
+			r.place.EnvelopeNumber,
+			old.EnvelopeNumber,
 		)
 	}
-	if old.Last == 0 {
+	if old.LastChange == 0 {
 		return nil
 	}
 	for c, err := range r.store.Log(ctx) {
 		if err != nil {
 			return err
 		}
-		if c.Seq == old.Last && c.Hash == old.Head {
+		if c.Seq == old.LastChange && c.Hash == old.Head {
 			return nil
 		}
 	}
@@ -322,7 +331,7 @@ func (r *replica) checkContinues(ctx context.Context, old savedBrain) error {
 		"%w: brain %s does not continue the history that the last backup has, up to change %d",
 		oxbow.ErrRolledBack,
 		r.brain.Name,
-		old.Last,
+		old.LastChange,
 	)
 }
 
@@ -331,12 +340,12 @@ func (b *backupRun) replaceManifest() error {
 	if err := b.fsys.SyncDir("."); err != nil {
 		return err
 	}
-	slices.SortFunc(b.saved, func(x, y savedBrain) int { return cmp.Compare(x.fullName(), y.fullName()) })
+	slices.SortFunc(b.savedBrains, func(x, y savedBrain) int { return cmp.Compare(x.fullName(), y.fullName()) })
 	m := &manifest{
 		Format:  manifestFormat,
-		Cluster: b.cluster.dir.id,
+		Cluster: b.cluster.directory.id,
 		Time:    b.cluster.opts.Clock().UTC().Round(time.Second),
-		Brains:  b.saved,
+		Brains:  b.savedBrains,
 	}
 	data, err := m.encodeFile()
 	if err == nil {
@@ -351,7 +360,7 @@ func (b *backupRun) replaceManifest() error {
 // deleteOldFiles deletes the files of brains that the manifest does not list.
 func (b *backupRun) deleteOldFiles() error {
 	named := map[string]bool{}
-	for _, s := range b.saved {
+	for _, s := range b.savedBrains {
 		named[s.File] = true
 	}
 	dirs, err := b.fsys.ReadDir(".")

@@ -172,7 +172,7 @@ func TestBackup(t *testing.T) {
 		}
 	}
 	restore(RestoreOptions{DryRun: true}, RestoreReport{Brains: 4, Restored: 4})
-	if brains, err := other.dir.listBrains(t.Context()); err != nil || len(brains) != 0 {
+	if brains, err := other.directory.listBrains(t.Context()); err != nil || len(brains) != 0 {
 		t.Errorf("a dry run made %v, %v", brains, err)
 	}
 	foreign := open(t, other, "foreign")
@@ -227,12 +227,12 @@ func TestBackupOfLess(t *testing.T) {
 	r := all["con"].replica
 	var answer struct{ Success bool }
 	if err := c.link.askAPI(t.Context(), "$JS.API.STREAM.MSG.DELETE."+
-		r.brain.stream(), map[string]any{"seq": r.at.Seq}, &answer); err != nil || !answer.Success {
+		r.brain.stream(), map[string]any{"seq": r.place.Seq}, &answer); err != nil || !answer.Success {
 		t.Fatalf("%+v, %v", answer, err)
 	}
 	late := connect(t, url, devOptions)
 	backUp(t, late, dir, BackupReport{Brains: 4, Kept: 3, Findings: make([]Finding, 1)})
-	if err := late.dir.kv.Purge(t.Context(), "brain.acme.Decisions"); err != nil {
+	if err := late.directory.kv.Purge(t.Context(), "brain.acme.Decisions"); err != nil {
 		t.Fatal(err)
 	}
 	backUp(t, late, dir, BackupReport{Brains: 3, Kept: 2, Findings: make([]Finding, 2)})
@@ -413,7 +413,7 @@ func TestRestoreFromCaches(t *testing.T) {
 }
 
 func FuzzManifest(f *testing.F) {
-	s := savedBrain{Tenant: "a", Brain: "b", N: 1}
+	s := savedBrain{Tenant: "a", Brain: "b", EnvelopeNumber: 1}
 	s.setFile([]byte("x"))
 	m := &manifest{Format: manifestFormat, Brains: []savedBrain{s}}
 	b, err := m.encodeFile()
@@ -428,7 +428,7 @@ func FuzzManifest(f *testing.F) {
 			return
 		}
 		for _, s := range m.Brains {
-			if s.N > 0 && (!filepath.IsLocal(s.File) || strings.Count(s.File, "/") != 1) {
+			if s.EnvelopeNumber > 0 && (!filepath.IsLocal(s.File) || strings.Count(s.File, "/") != 1) {
 				t.Errorf("the file %q", s.File)
 			}
 		}

@@ -106,7 +106,7 @@ func (h *harmed) current(t *testing.T) {
 		}) {
 			return
 		}
-		if !waitFor(ctx, 50*time.Millisecond) {
+		if !waitOrDone(ctx, 50*time.Millisecond) {
 			t.Fatalf("the stream is %+v", s)
 		}
 	}

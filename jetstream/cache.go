@@ -27,18 +27,18 @@ const recentIDs = 256
 
 // cachedPlace is the position of a replica in its stream.
 type cachedPlace struct {
-	Cluster string    `json:"cluster"`
-	Seq     uint64    `json:"seq"`    // sequence of the last message that was read
-	N       uint64    `json:"n"`      // number of the last envelope
-	Hash    chainHash `json:"hash"`   // chain at this envelope
-	Time    int64     `json:"time"`   // time of this envelope
-	Last    uint64    `json:"last"`   // number of the last change according to the envelopes up to this one
-	Clean   bool      `json:"clean"`  // the log file is synced and has not been changed since
-	Recent  []string  `json:"recent"` // IDs of the last envelopes, ending with envelope N
+	Cluster        string    `json:"cluster"`
+	Seq            uint64    `json:"seq"`    // sequence of the last message that was read
+	EnvelopeNumber uint64    `json:"n"`      // number of the last envelope
+	Hash           chainHash `json:"hash"`   // chain at this envelope
+	Time           int64     `json:"time"`   // time of this envelope
+	LastChange     uint64    `json:"last"`   // number of the last change according to the envelopes up to this one
+	IsSynced       bool      `json:"clean"`  // the log file is synced and has not been changed since
+	RecentIDs      []string  `json:"recent"` // IDs of the last envelopes, ending with envelope N
 
-	Held *snapshot `json:"held,omitempty"` // last snapshot in the stream, without its inline data
-	Tail int64     `json:"tail"`           // total size of the envelopes after the snapshot, in bytes
-	Envs uint64    `json:"envs"`           // number of envelopes after the snapshot
+	LastSnapshot  *snapshot `json:"held,omitempty"` // last snapshot in the stream, without its inline data
+	TailBytes     int64     `json:"tail"`           // total size of the envelopes after the snapshot, in bytes
+	TailEnvelopes uint64    `json:"envs"`           // number of envelopes after the snapshot
 }
 
 // Files in the directory of a brain.
@@ -163,24 +163,24 @@ func (unsyncedFile) Sync() error { return nil }
 // identitySource is the source of random bytes for a brain's log file. It is deterministic, so
 // that each replica creates the same file with the same chain.
 type identitySource struct {
-	seed [32]byte
-	n    uint64
-	rest []byte
+	seed       [32]byte
+	blockCount uint64
+	unread     []byte
 }
 
-func newIdentity(cluster, brain string, epoch uint64) *identitySource {
+func newIdentitySource(cluster, brain string, epoch uint64) *identitySource {
 	return &identitySource{seed: sha256.Sum256(fmt.Appendf(nil, "oxbow log %s %s %d", cluster, brain, epoch))}
 }
 
 // Read implements [io.Reader].
 func (r *identitySource) Read(b []byte) (int, error) {
 	for i := range b {
-		if len(r.rest) == 0 {
-			h := sha256.Sum256(binary.LittleEndian.AppendUint64(r.seed[:], r.n))
-			r.rest = h[:]
-			r.n++
+		if len(r.unread) == 0 {
+			h := sha256.Sum256(binary.LittleEndian.AppendUint64(r.seed[:], r.blockCount))
+			r.unread = h[:]
+			r.blockCount++
 		}
-		b[i], r.rest = r.rest[0], r.rest[1:]
+		b[i], r.unread = r.unread[0], r.unread[1:]
 	}
 	return len(b), nil
 }

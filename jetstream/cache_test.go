@@ -75,15 +75,19 @@ func TestCacheAfterKill(t *testing.T) {
 			}
 			c := connect(t, url, p)
 			s := open(t, c, "b")
-			if kept := s.replica.at.N > 0; kept != tc.kept {
-				t.Errorf("opened at envelope %d, want that the file is kept: %t", s.replica.at.N, tc.kept)
+			if kept := s.replica.place.EnvelopeNumber > 0; kept != tc.kept {
+				t.Errorf(
+					"opened at envelope %d, want that the file is kept: %t",
+					s.replica.place.EnvelopeNumber,
+					tc.kept,
+				)
 			}
 			same(t, a, s)
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
 			again := open(t, c, "b")
-			if again.replica.at.N == 0 || !again.replica.readClean() {
+			if again.replica.place.EnvelopeNumber == 0 || !again.replica.readClean() {
 				t.Error("a cache that was closed is begun again")
 			}
 			same(t, a, again)
@@ -92,7 +96,7 @@ func TestCacheAfterKill(t *testing.T) {
 }
 
 // readClean reports whether the replica was opened by a place that it need not check.
-func (r *replica) readClean() bool { return r.at.Clean }
+func (r *replica) readClean() bool { return r.place.IsSynced }
 
 // TestCacheOfAnother: a directory is of one process and one cluster.
 func TestCacheOfAnother(t *testing.T) {

@@ -145,7 +145,7 @@ func (c *campaign) clients(wg *sync.WaitGroup) {
 				}
 				in := regInput{brain: r.IntN(campaignBrains), write: id < campaignClients && r.IntN(2) == 0}
 				if id >= campaignClients {
-					waitFor(c.hosts[0].ctx, 2*time.Millisecond)
+					waitOrDone(c.hosts[0].ctx, 2*time.Millisecond)
 				}
 				if in.write {
 					in.value = fmt.Sprintf("c%d-%d", id, i)
@@ -208,7 +208,7 @@ func (c *campaign) awaitAcks(n int64) {
 		if time.Now().After(deadline) {
 			c.t.Fatalf("no %d writes in a minute", n)
 		}
-		waitFor(c.hosts[0].ctx, 5*time.Millisecond)
+		waitOrDone(c.hosts[0].ctx, 5*time.Millisecond)
 		if now := c.acked.Load(); now != last {
 			last, at = now, time.Now()
 		}
@@ -384,7 +384,7 @@ func TestCampaignCut(t *testing.T) {
 		i := strings.Index("n0n1n2", n.options.Name) / 2
 		c.nodes.cut(i, true)
 		c.awaitAcks(50)
-		waitFor(c.hosts[0].ctx, 6*time.Second) // the old leader has not stepped down at first
+		waitOrDone(c.hosts[0].ctx, 6*time.Second) // the old leader has not stepped down at first
 		c.nodes.cut(i, false)
 	})
 }

@@ -40,7 +40,7 @@ type wireRestore struct {
 func (c *brainChange) decodeOps() ([]oxbow.Op, error) {
 	ops := make([]oxbow.Op, len(c.Ops))
 	for i, w := range c.Ops {
-		op, err := w.Op()
+		op, err := w.Decode()
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w; a newer oxbow wrote this envelope: update this one", oxbow.ErrVersion, err)
 		}
@@ -55,7 +55,7 @@ func (c *brainChange) setStamp(ctx context.Context, base oxbow.Source) error {
 	if len(c.OpID) > 64 || strings.ToValidUTF8(c.OpID, "") != c.OpID {
 		return &oxbow.InvalidError{
 			Field:  "op id",
-			Value:  text.Clip(strings.ToValidUTF8(c.OpID, "?"), 40),
+			Value:  text.TruncateWithEllipsis(strings.ToValidUTF8(c.OpID, "?"), 40),
 			Reason: "is longer than 64 bytes, or not UTF-8",
 		}
 	}
@@ -66,7 +66,7 @@ func (c *brainChange) setStamp(ctx context.Context, base oxbow.Source) error {
 	}
 	s.Door, s.Time = cmp.Or(s.Door, base.Door), time.Time{}
 	for _, p := range []*string{&s.Door, &s.Session, &s.Profile, &s.Ref, &s.Claimed.Client, &s.Claimed.Agent} {
-		*p = text.Clip(strings.ToValidUTF8(*p, "\ufffd"), 200)
+		*p = text.TruncateWithEllipsis(strings.ToValidUTF8(*p, "\ufffd"), 200)
 	}
 	c.Source = s
 	return nil

@@ -86,15 +86,15 @@ func (o *Options) withDefaults() Options {
 
 // A Cluster is a connection to the servers that store brains. It is safe for concurrent use.
 type Cluster struct {
-	nc       *nats.Conn
-	link     serverLink
-	opts     Options
-	dir      *directory
-	replicas int
-	minTail  uint64
+	nc        *nats.Conn
+	link      serverLink
+	opts      Options
+	directory *directory
+	replicas  int
+	minTail   uint64
 
-	ctx  context.Context // ends when the cluster is closed
-	stop context.CancelFunc
+	ctx    context.Context // ends when the cluster is closed
+	cancel context.CancelFunc
 
 	fsys       vfs.FS
 	lock       vfs.Lock
@@ -123,29 +123,29 @@ func Connect(ctx context.Context, nc *nats.Conn, o *Options) (*Cluster, error) {
 	if err := c.openCache(); err != nil {
 		return nil, err
 	}
-	c.ctx, c.stop = context.WithCancel(context.Background())
-	if err := c.begin(ctx); err != nil {
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	if err := c.openClusterDirectory(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
 }
 
-// begin opens the directory of the cluster. If there is a cache, the directory must exist and
+// openClusterDirectory opens the directory of the cluster. If there is a cache, the directory must exist and
 // belong to the same cluster as the cache.
-func (c *Cluster) begin(ctx context.Context) error {
+func (c *Cluster) openClusterDirectory(ctx context.Context) error {
 	id, err := readFile(c.fsys, "cluster")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	c.dir, err = openDirectory(ctx, c.nc, &c.opts, string(id))
+	c.directory, err = openDirectory(ctx, c.nc, &c.opts, string(id))
 	if err != nil {
 		return err
 	}
 	switch {
 	case id == nil:
-		err = writeFile(c.fsys, "cluster", []byte(c.dir.id))
-	case string(id) != c.dir.id:
-		err = c.opts.otherClusterError(string(id), "the servers are of cluster "+c.dir.id+
+		err = writeFile(c.fsys, "cluster", []byte(c.directory.id))
+	case string(id) != c.directory.id:
+		err = c.opts.otherClusterError(string(id), "the servers are of cluster "+c.directory.id+
 			": they lost their data, or are others")
 	}
 	if err == nil {
@@ -190,7 +190,7 @@ func (c *Cluster) openCache() error {
 
 // subscribeInvalidations subscribes to the invalidations.
 func (c *Cluster) subscribeInvalidations() error {
-	sub, err := c.nc.Subscribe("inv.b.>", c.markOutdated)
+	sub, err := c.nc.Subscribe("inv.b.>", c.markBrainOutdated)
 	if err != nil {
 		return err
 	}
@@ -230,8 +230,8 @@ func (c *Cluster) expireReads() {
 	}
 }
 
-// markOutdated records that a brain has a newer message.
-func (c *Cluster) markOutdated(m *nats.Msg) {
+// markBrainOutdated records that a brain has a newer message.
+func (c *Cluster) markBrainOutdated(m *nats.Msg) {
 	seq, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
 	if err != nil {
 		return
@@ -247,14 +247,14 @@ func (c *Cluster) markOutdated(m *nats.Msg) {
 	}
 	isRead := c.opts.Announced && r.watchers.Len() > 0
 	if isRead && seq > r.seq.Load() {
-		go func() { _ = r.compareHead(c.ctx) }() // ignore the error: the next reader gets it again
+		go func() { _ = r.compareWithHead(c.ctx) }() // ignore the error: the next reader gets it again
 	}
 }
 
 // Open opens a brain of a tenant. A brain that does not exist is added to the directory, and is
 // empty. A name has 1 to 64 letters, digits, "-" and "_".
 func (c *Cluster) Open(ctx context.Context, tenant, brain string) (*Store, error) {
-	info, err := c.dir.getBrain(ctx, tenant, brain)
+	info, err := c.directory.getBrain(ctx, tenant, brain)
 	if err != nil {
 		return nil, err
 	}
@@ -302,15 +302,15 @@ func (c *Cluster) acquireReplica(ctx context.Context, info brainInfo) (r *replic
 		r.mu.Lock()
 		c.openBrains[info.subject()] = r
 	}
-	r.handles++
+	r.handleCount++
 	return r, isNew, nil
 }
 
 // releaseReplica removes a handle, and closes the replica after its last handle.
 func (c *Cluster) releaseReplica(r *replica) error {
 	c.mu.Lock()
-	r.handles--
-	if r.handles > 0 {
+	r.handleCount--
+	if r.handleCount > 0 {
 		c.mu.Unlock()
 		return nil
 	}
@@ -333,7 +333,7 @@ func (c *Cluster) Close() error {
 		errs = errors.Join(errs, r.closeFiles())
 	}
 	c.mu.Unlock()
-	c.stop()
+	c.cancel()
 	if c.lock != nil {
 		errs = errors.Join(errs, c.lock.Close())
 	}

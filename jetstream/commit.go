@@ -22,19 +22,19 @@ import (
 
 // Limits of an envelope.
 const (
-	maxChanges = 256            // maximum number of changes in an envelope
-	fullBytes  = 512 << 10      // total size of texts in bytes at which an envelope gets no further changes
-	maxMessage = 8<<20 - 64<<10 // maximum number of bytes in a message
-	busyPause  = 300 * time.Microsecond
-	awayPause  = 20 * time.Millisecond
-	minAttempt = 50 * time.Millisecond // minimum time that an attempt must have left to wait for its answer
+	maxChanges           = 256            // maximum number of changes in an envelope
+	fullEnvelopeBytes    = 512 << 10      // total size of texts in bytes at which an envelope gets no further changes
+	maxMessage           = 8<<20 - 64<<10 // maximum number of bytes in a message
+	writeInProgressPause = 300 * time.Microsecond
+	noServerPause        = 20 * time.Millisecond
+	minAttemptTime       = 50 * time.Millisecond // minimum time that an attempt must have left to wait for its answer
 
-	// A round waits for further changes for 1/gatherShare of the last round's duration. Callers
+	// A round waits for further changes for 1/gatherDivisor of the last round's duration. Callers
 	// whose changes were stored together return one after the other. Without the wait, the next
 	// change of the first caller would have its own envelope, and each round would store half as
 	// many changes.
-	gatherShare = 4
-	gatherMost  = 5 * time.Millisecond
+	gatherDivisor = 4
+	maxGather     = 5 * time.Millisecond
 )
 
 // commitRequest is a change that is to be committed.
@@ -53,8 +53,8 @@ type commitRequest struct {
 	err        error
 }
 
-// finish sets the outcome of the request, unless the request already has an outcome.
-func (q *commitRequest) finish(made oxbow.Change, err error) {
+// setOutcome sets the outcome of the request, unless the request already has an outcome.
+func (q *commitRequest) setOutcome(made oxbow.Change, err error) {
 	if !q.isFinished {
 		q.result = made
 		q.err = err
@@ -65,11 +65,11 @@ func (q *commitRequest) finish(made oxbow.Change, err error) {
 
 // commitQueue contains the changes of a brain that wait to be committed.
 type commitQueue struct {
-	mu        sync.Mutex // guards the following fields
-	waiting   []*commitRequest
-	isRunning bool
-	reached   chan struct{} // closed when target changes are waiting (nil if nobody waits for this)
-	target    int
+	mu            sync.Mutex // guards the following fields
+	waiting       []*commitRequest
+	isRunning     bool
+	targetReached chan struct{} // closed when target changes are waiting (nil if nobody waits for this)
+	target        int
 }
 
 // addRequest appends a request. If mustLead is true, no committer is running, and the caller must start a
@@ -78,9 +78,9 @@ func (c *commitQueue) addRequest(q *commitRequest) (mustLead bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waiting = append(c.waiting, q)
-	if c.reached != nil && len(c.waiting) >= c.target {
-		close(c.reached)
-		c.reached = nil
+	if c.targetReached != nil && len(c.waiting) >= c.target {
+		close(c.targetReached)
+		c.targetReached = nil
 	}
 	mustLead = !c.isRunning
 	c.isRunning = true
@@ -96,7 +96,7 @@ func (c *commitQueue) waitForMore(ctx context.Context, n int, d time.Duration) {
 		return
 	}
 	enough := make(chan struct{})
-	c.reached, c.target = enough, len(c.waiting)+n
+	c.targetReached, c.target = enough, len(c.waiting)+n
 	c.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
@@ -104,7 +104,7 @@ func (c *commitQueue) waitForMore(ctx context.Context, n int, d time.Duration) {
 	case <-enough:
 	case <-ctx.Done():
 		c.mu.Lock()
-		c.reached = nil
+		c.targetReached = nil
 		c.mu.Unlock()
 	}
 }
@@ -120,16 +120,16 @@ func (c *commitQueue) takeNext() []*commitRequest {
 	return qs
 }
 
-// putBack inserts requests at the front of the queue.
-func (c *commitQueue) putBack(qs []*commitRequest) {
+// requeue inserts requests at the front of the queue.
+func (c *commitQueue) requeue(qs []*commitRequest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waiting = append(qs, c.waiting...)
 }
 
-// withdraw removes a request that is still in the queue. It returns false if the committer has
+// removeRequest removes a request that is still in the queue. It returns false if the committer has
 // already taken the request.
-func (c *commitQueue) withdraw(q *commitRequest) bool {
+func (c *commitQueue) removeRequest(q *commitRequest) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	i := slices.Index(c.waiting, q)
@@ -154,7 +154,7 @@ func (r *replica) commit(ctx context.Context, q *commitRequest) (oxbow.Change, e
 		return q.result, q.err
 	case <-ctx.Done():
 	}
-	if r.queue.withdraw(q) {
+	if r.queue.removeRequest(q) {
 		return oxbow.Change{}, ctx.Err()
 	}
 	select {
@@ -169,7 +169,7 @@ func (r *replica) commit(ctx context.Context, q *commitRequest) (oxbow.Change, e
 func (r *replica) commitAll() {
 	last, took := 0, time.Duration(0)
 	for {
-		r.queue.waitForMore(r.cluster.ctx, last, min(took/gatherShare, gatherMost))
+		r.queue.waitForMore(r.cluster.ctx, last, min(took/gatherDivisor, maxGather))
 		qs := r.queue.takeNext()
 		if len(qs) == 0 {
 			return
@@ -178,7 +178,7 @@ func (r *replica) commitAll() {
 		last = 0
 		if err := r.commitBatch(qs); err != nil {
 			for _, q := range qs {
-				q.finish(oxbow.Change{}, err)
+				q.setOutcome(oxbow.Change{}, err)
 			}
 			continue
 		}
@@ -200,26 +200,26 @@ func (r *replica) commitBatch(qs []*commitRequest) error {
 		if len(c.refused) > 0 && !checked {
 			// The request may be refused because the replica is outdated, so compare the replica
 			// with the head first.
-			if err := r.compareHead(ctx); err != nil {
+			if err := r.compareWithHead(ctx); err != nil {
 				return err
 			}
 			checked = true
 			continue
 		}
 		for q, err := range c.refused {
-			q.finish(oxbow.Change{}, err)
+			q.setOutcome(oxbow.Change{}, err)
 		}
 		if len(c.selected) > 0 {
 			err = r.sendRequests(ctx, c.selected)
-			if errors.Is(err, errMoved) {
+			if errors.Is(err, errHeadMoved) {
 				qs, checked = append(c.selected, c.deferred...), true
 				continue
 			}
 			for _, q := range c.selected {
-				q.finish(oxbow.Change{}, err)
+				q.setOutcome(oxbow.Change{}, err)
 			}
 		}
-		r.queue.putBack(c.deferred)
+		r.queue.requeue(c.deferred)
 		return nil
 	}
 }
@@ -247,14 +247,14 @@ func (r *replica) chooseRequests(qs []*commitRequest) (*requestChoice, error) {
 	if r.store == nil {
 		return nil, r.damageError("the local copy could not be opened")
 	}
-	r.clock.Store(r.nextTime())
+	r.clock.Store(r.nextEnvelopeTime())
 	c := &requestChoice{refused: map[*commitRequest]error{}, changedNames: map[string]bool{}, opIDs: map[string]bool{}}
 	for _, q := range qs {
 		if q.isFinished {
 			continue
 		}
 		if seenNames, made, err := r.changeByOpID(q.change.OpID); seenNames {
-			q.finish(made, err)
+			q.setOutcome(made, err)
 			continue
 		}
 		if len(c.selected) > 0 && !c.hasRoom(q) {
@@ -281,7 +281,7 @@ func (c *requestChoice) hasRoom(q *commitRequest) bool {
 	if q.needsOwnEnvelope || c.selected[0].needsOwnEnvelope {
 		return false
 	}
-	return c.size+q.size <= fullBytes && !c.opIDs[store.OpIDKey(q.change.OpID)]
+	return c.size+q.size <= fullEnvelopeBytes && !c.opIDs[store.OpIDKey(q.change.OpID)]
 }
 
 func (c *requestChoice) addRequest(q *commitRequest) {
@@ -296,11 +296,13 @@ func (c *requestChoice) addRequest(q *commitRequest) {
 	}
 }
 
-// nextTime returns the time for the next envelope. It is never before the time of the last envelope.
-func (r *replica) nextTime() int64 { return max(r.cluster.opts.Clock().UnixNano(), r.at.Time) }
+// nextEnvelopeTime returns the time for the next envelope. It is never before the time of the last envelope.
+func (r *replica) nextEnvelopeTime() int64 {
+	return max(r.cluster.opts.Clock().UnixNano(), r.place.Time)
+}
 
 // sendRequests publishes the requests in an envelope, applies the envelope and finishes the requests. If
-// sendRequests returns errMoved, nothing was published and the replica has a newer head.
+// sendRequests returns errHeadMoved, nothing was published and the replica has a newer head.
 func (r *replica) sendRequests(ctx context.Context, qs []*commitRequest) error {
 	m, expect, err := r.buildEnvelope(qs)
 	if err != nil {
@@ -312,25 +314,25 @@ func (r *replica) sendRequests(ctx context.Context, qs []*commitRequest) error {
 		seq, err := r.cluster.link.publishMessage(ctx, r.brain.subject(), m.data, expect, false)
 		switch {
 		case err == nil:
-			r.cluster.recordStored(r.brain.stream(), began, seq)
-			r.applyStored(qs, m, seq)
+			r.cluster.recordStoredMessage(r.brain.stream(), began, seq)
+			r.applyStoredEnvelope(qs, m, seq)
 			return nil
-		case errors.Is(err, errInTurn):
-			waitFor(ctx, busyPause)
-		case errors.Is(err, errAway):
-			waitFor(ctx, awayPause)
+		case errors.Is(err, errWriteInProgress):
+			waitOrDone(ctx, writeInProgressPause)
+		case errors.Is(err, errNoServer):
+			waitOrDone(ctx, noServerPause)
 		case errors.Is(err, errNoReply):
 			sent = true // try again: because of the expected sequence, the envelope is stored only once
-			waitFor(ctx, awayPause)
-		case errors.Is(err, errMoved):
+			waitOrDone(ctx, noServerPause)
+		case errors.Is(err, errHeadMoved):
 			done, err := r.catchUpAfterRefusal(ctx, qs, expect, sent)
-			if done || errors.Is(err, errMoved) {
+			if done || errors.Is(err, errHeadMoved) {
 				return err
 			}
 			if err != nil {
 				return r.publishError(sent, err)
 			}
-			waitFor(ctx, awayPause) // the leader has not reached the head of the replica yet
+			waitOrDone(ctx, noServerPause) // the leader has not reached the head of the replica yet
 		default:
 			return r.publishError(sent, err)
 		}
@@ -346,19 +348,19 @@ func hasTimeForAttempt(ctx context.Context) bool {
 		return false
 	}
 	end, hasEnd := ctx.Deadline()
-	return !hasEnd || time.Until(end) >= minAttempt
+	return !hasEnd || time.Until(end) >= minAttemptTime
 }
 
 // publishError returns the error for an envelope that could not be stored. If sent is true, an
 // attempt may still succeed.
 func (r *replica) publishError(sent bool, err error) error {
 	r.mu.Lock()
-	r.flight = nil
+	r.inFlight = nil
 	r.mu.Unlock()
 	switch {
 	case sent:
 		return fmt.Errorf("%w: %w; give the change an op id, and send it again", oxbow.ErrUnknownOutcome, err)
-	case errors.Is(err, errAway), errors.Is(err, errInTurn):
+	case errors.Is(err, errNoServer), errors.Is(err, errWriteInProgress):
 		return fmt.Errorf(
 			"%w: nothing was written: %w; see whether two of three servers run and reach each other",
 			oxbow.ErrBusy,
@@ -384,11 +386,19 @@ func (r *replica) buildEnvelope(qs []*commitRequest) (encodedEnvelope, uint64, e
 	if err != nil {
 		return encodedEnvelope{}, 0, err
 	}
-	e := &envelope{V: envelopeVersion, Brain: r.brain.Name, N: r.at.N + 1, Prev: r.at.Hash, Epoch: r.brain.Epoch,
-		Node: r.cluster.opts.Node,
-		ID:   id, Time: r.nextTime(), Base: r.last}
-	if r.last > 0 {
-		e.State = r.head
+	e := &envelope{
+		Version:          envelopeVersion,
+		Brain:            r.brain.Name,
+		Number:           r.place.EnvelopeNumber + 1,
+		Prev:             r.place.Hash,
+		Epoch:            r.brain.Epoch,
+		Node:             r.cluster.opts.Node,
+		ID:               id,
+		Time:             r.nextEnvelopeTime(),
+		LastChangeBefore: r.lastChange,
+	}
+	if r.lastChange > 0 {
+		e.State = r.headHash
 	}
 	for _, q := range qs {
 		e.Changes = append(e.Changes, q.change)
@@ -402,37 +412,37 @@ func (r *replica) buildEnvelope(qs []*commitRequest) (encodedEnvelope, uint64, e
 				text.FormatBytes(maxMessage) + " that a message of the cluster may hold; split it",
 		}
 	}
-	r.flight = &flight{id: id, n: e.N, changes: len(qs)}
-	return encodedEnvelope{e, data, hash}, r.at.Seq, err
+	r.inFlight = &inFlightEnvelope{id: id, number: e.Number, changeCount: len(qs)}
+	return encodedEnvelope{e, data, hash}, r.place.Seq, err
 }
 
-// applyStored applies an envelope that the stream has stored, unless a reader has already applied
+// applyStoredEnvelope applies an envelope that the stream has stored, unless a reader has already applied
 // the envelope, and finishes the envelope's requests. If the replica cannot apply the envelope,
 // it is rebuilt from the stream, because the change is durable.
-func (r *replica) applyStored(qs []*commitRequest, m encodedEnvelope, seq uint64) {
+func (r *replica) applyStoredEnvelope(qs []*commitRequest, m encodedEnvelope, seq uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	f := r.flight
+	f := r.inFlight
 	mustApply := !f.isApplied && !r.isClosed
-	if mustApply && r.takeEnvelope(r.cluster.ctx, m.envelope, m.hash, seq, len(m.data)) != nil {
+	if mustApply && r.applyAndRecord(r.cluster.ctx, m.envelope, m.hash, seq, len(m.data)) != nil {
 		ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.opts.ReadWait)
 		defer cancel()
 		if r.rebuild() == nil {
-			_ = r.catchUp(ctx)
+			_ = r.readMissingMessages(ctx)
 		}
 	}
 	r.finishRequests(qs, f)
 }
 
 // finishRequests finishes the requests of a stored envelope. The caller must hold mu.
-func (r *replica) finishRequests(qs []*commitRequest, f *flight) {
-	r.flight = nil
+func (r *replica) finishRequests(qs []*commitRequest, f *inFlightEnvelope) {
+	r.inFlight = nil
 	for i, q := range qs {
 		switch {
-		case f.isApplied && f.errs != nil:
-			q.finish(f.made[i], f.errs[i])
+		case f.isApplied && f.changeErrs != nil:
+			q.setOutcome(f.madeChanges[i], f.changeErrs[i])
 		case q.needsOwnEnvelope && q.ops == nil:
-			q.finish(
+			q.setOutcome(
 				oxbow.Change{},
 				fmt.Errorf(
 					"%w: the change was stored, and the local copy failed before it could say how it ended",
@@ -440,37 +450,37 @@ func (r *replica) finishRequests(qs []*commitRequest, f *flight) {
 				),
 			)
 		default:
-			q.finish(oxbow.Change{}, nil)
+			q.setOutcome(oxbow.Change{}, nil)
 		}
 	}
 }
 
 // catchUpAfterRefusal reads up to the head after the stream refused an envelope. If the head is
 // this envelope, its acknowledgement was lost. done is then true, and the requests are finished.
-// Otherwise the error is errMoved, or nil if the head is still as expected.
+// Otherwise the error is errHeadMoved, or nil if the head is still as expected.
 func (r *replica) catchUpAfterRefusal(
 	ctx context.Context,
 	qs []*commitRequest,
 	expect uint64,
 	sent bool,
 ) (done bool, err error) {
-	if err := r.compareHead(ctx); err != nil {
+	if err := r.compareWithHead(ctx); err != nil {
 		return false, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	f := r.flight
+	f := r.inFlight
 	switch {
 	case f.isApplied:
 		r.finishRequests(qs, f)
 		return true, nil
 	case f.isLost && sent:
 		return false, errNoReply // a snapshot may or may not contain the envelope
-	case r.at.Seq == expect:
+	case r.place.Seq == expect:
 		return false, nil
 	}
-	r.flight = nil
-	return false, errMoved
+	r.inFlight = nil
+	return false, errHeadMoved
 }
 
 func (c *Cluster) randomID() (string, error) {

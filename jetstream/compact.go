@@ -28,10 +28,10 @@ const (
 func (r *replica) compactIfDue() {
 	r.mu.Lock()
 	held := int64(0)
-	if r.at.Held != nil {
-		held = r.at.Held.Stored
+	if r.place.LastSnapshot != nil {
+		held = r.place.LastSnapshot.Stored
 	}
-	due := !r.isClosed && r.at.Envs > r.cluster.minTail && 4*r.at.Tail > held
+	due := !r.isClosed && r.place.TailEnvelopes > r.cluster.minTail && 4*r.place.TailBytes > held
 	r.mu.Unlock()
 	if due {
 		ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.opts.WriteWait)
@@ -44,27 +44,38 @@ func (r *replica) compactIfDue() {
 // snapshot if the replica is not at the head.
 func (r *replica) publishSnapshot(ctx context.Context) error {
 	r.mu.Lock()
-	at, head := r.at, r.head
+	at, head := r.place, r.headHash
 	image, err := r.files.readLog()
 	r.mu.Unlock()
-	if err != nil || at.N == 0 {
+	if err != nil || at.EnvelopeNumber == 0 {
 		return err
 	}
 	s := &snapshot{
-		Size:   int64(len(image)),
-		Hash:   sha256.Sum256(image),
-		Last:   at.Last,
-		Recent: at.Recent[max(0, len(at.Recent)-recentIDs):],
+		Size:       int64(len(image)),
+		Hash:       sha256.Sum256(image),
+		LastChange: at.LastChange,
+		RecentIDs:  at.RecentIDs[max(0, len(at.RecentIDs)-recentIDs):],
 	}
-	if err := r.storeFile(ctx, s, image, at.Held); err != nil {
+	if err := r.storeFile(ctx, s, image, at.LastSnapshot); err != nil {
 		return err
 	}
 	id, err := r.cluster.randomID()
 	if err != nil {
 		return err
 	}
-	e := &envelope{V: envelopeVersion, Brain: r.brain.Name, N: at.N, Prev: at.Hash, Epoch: r.brain.Epoch,
-		Node: r.cluster.opts.Node, ID: id, Time: at.Time, Base: at.Last, State: head, Snapshot: s}
+	e := &envelope{
+		Version:          envelopeVersion,
+		Brain:            r.brain.Name,
+		Number:           at.EnvelopeNumber,
+		Prev:             at.Hash,
+		Epoch:            r.brain.Epoch,
+		Node:             r.cluster.opts.Node,
+		ID:               id,
+		Time:             at.Time,
+		LastChangeBefore: at.LastChange,
+		State:            head,
+		Snapshot:         s,
+	}
 	data, _, err := e.encodeMessage()
 	if err != nil {
 		return err
@@ -74,17 +85,17 @@ func (r *replica) publishSnapshot(ctx context.Context) error {
 		return fmt.Errorf("compact %s: %w", r.brain.Name, err)
 	}
 	r.mu.Lock()
-	if r.at.Seq == at.Seq && !r.isClosed {
+	if r.place.Seq == at.Seq && !r.isClosed {
 		err = r.readMessage(ctx, streamMessage{Seq: seq, Data: data})
 	}
 	r.mu.Unlock()
-	return errors.Join(err, r.deleteOldSegments(ctx, at.Held, s))
+	return errors.Join(err, r.deleteOldSegments(ctx, at.LastSnapshot, s))
 }
 
 // storeFile stores the file in the message or in segments. It does not store a part again that
 // equals a segment of the last snapshot.
 func (r *replica) storeFile(ctx context.Context, s *snapshot, image []byte, held *snapshot) error {
-	if packed := packer.EncodeAll(image, nil); len(packed) <= maxInline {
+	if packed := zstdEncoder.EncodeAll(image, nil); len(packed) <= maxInline {
 		s.Inline, s.Stored = packed, int64(len(packed))
 		return nil
 	}
@@ -98,14 +109,14 @@ func (r *replica) storeFile(ctx context.Context, s *snapshot, image []byte, held
 			s.addSegment(held.Segments[i])
 			continue
 		}
-		packed := packer.EncodeAll(part, nil)
+		packed := zstdEncoder.EncodeAll(part, nil)
 		g.Number, g.Stored = number+uint64(i), int64(len(packed))
 		for {
 			_, err := r.cluster.link.publishMessage(ctx, r.segmentSubject(g), packed, 0, false)
 			if err == nil {
 				break
 			}
-			if errors.Is(err, errMoved) || !waitFor(ctx, awayPause) {
+			if errors.Is(err, errHeadMoved) || !waitOrDone(ctx, noServerPause) {
 				return fmt.Errorf("store segment %d of %s: %w", i, r.brain.Name, err)
 			}
 		}
@@ -152,32 +163,44 @@ func (r *replica) deleteOldSegments(ctx context.Context, old, s *snapshot) error
 func (r *replica) applySnapshot(ctx context.Context, e *envelope, seq uint64, size int) error {
 	s := e.Snapshot
 	switch {
-	case e.N < r.at.N:
-		return r.damageError("message %d is a snapshot of envelope %d, and %d was read before", seq, e.N, r.at.N)
-	case e.N == r.at.N && e.Prev != r.at.Hash:
-		return r.damageError("the snapshot of envelope %d, message %d, does not continue the chain", e.N, seq)
-	case e.N > r.at.N:
+	case e.Number < r.place.EnvelopeNumber:
+		return r.damageError(
+			"message %d is a snapshot of envelope %d, and %d was read before",
+			seq,
+			e.Number,
+			r.place.EnvelopeNumber,
+		)
+	case e.Number == r.place.EnvelopeNumber && e.Prev != r.place.Hash:
+		return r.damageError("the snapshot of envelope %d, message %d, does not continue the chain", e.Number, seq)
+	case e.Number > r.place.EnvelopeNumber:
 		if err := r.installSnapshot(ctx, e); err != nil {
 			return err
 		}
-		r.findFlight(e)
+		r.matchInFlight(e)
 	}
-	p := cachedPlace{Cluster: r.at.Cluster, Seq: seq, N: e.N, Hash: e.Prev, Time: e.Time, Last: s.Last,
-		Recent: s.Recent}
+	p := cachedPlace{
+		Cluster:        r.place.Cluster,
+		Seq:            seq,
+		EnvelopeNumber: e.Number,
+		Hash:           e.Prev,
+		Time:           e.Time,
+		LastChange:     s.LastChange,
+		RecentIDs:      s.RecentIDs,
+	}
 	held := *s
-	held.Inline, held.Recent = nil, nil
-	p.Held = &held
+	held.Inline, held.RecentIDs = nil, nil
+	p.LastSnapshot = &held
 	r.setPlace(p)
 	return r.files.writePlace(r.unsyncedPlace())
 }
 
-// findFlight checks whether a snapshot contains the envelope that is being published.
-func (r *replica) findFlight(e *envelope) {
-	f, ids := r.flight, e.Snapshot.Recent
-	if f == nil || f.n > e.N {
+// matchInFlight checks whether a snapshot contains the envelope that is being published.
+func (r *replica) matchInFlight(e *envelope) {
+	f, ids := r.inFlight, e.Snapshot.RecentIDs
+	if f == nil || f.number > e.Number {
 		return
 	}
-	i := len(ids) - 1 - int(e.N-f.n)
+	i := len(ids) - 1 - int(e.Number-f.number)
 	f.isLost = i < 0
 	f.isApplied = i >= 0 && ids[i] == f.id
 }
@@ -200,9 +223,12 @@ func (r *replica) installSnapshot(ctx context.Context, e *envelope) error {
 		return r.damageError("the file of its snapshot cannot be opened: %v", err)
 	}
 	r.watchers.Send(oxbow.Event{Reset: true})
-	if r.last != s.Last || r.head != e.State {
-		return r.damageError("the file of its snapshot ends with change %d, not %d, or with another chain", r.last,
-			s.Last)
+	if r.lastChange != s.LastChange || r.headHash != e.State {
+		return r.damageError(
+			"the file of its snapshot ends with change %d, not %d, or with another chain",
+			r.lastChange,
+			s.LastChange,
+		)
 	}
 	return nil
 }
@@ -214,7 +240,7 @@ func (r *replica) fetchFile(ctx context.Context, s *snapshot) ([]byte, error) {
 	}
 	image := make([]byte, 0, min(s.Size, 64<<20))
 	if s.Segments == nil {
-		b, err := unpacker.DecodeAll(s.Inline, image)
+		b, err := zstdDecoder.DecodeAll(s.Inline, image)
 		if err != nil {
 			return nil, r.damageError("its snapshot cannot be unpacked: %v", err)
 		}
@@ -233,12 +259,12 @@ func (r *replica) fetchFile(ctx context.Context, s *snapshot) ([]byte, error) {
 	return image, nil
 }
 
-var errSegment = errors.New("a segment is not there")
+var errMissingSegment = errors.New("a segment is not there")
 
 // fetchSegment downloads a segment. It asks any server first, and then the leader.
 func (r *replica) fetchSegment(ctx context.Context, g segment) ([]byte, error) {
 	unpack := func(b []byte) ([]byte, bool) {
-		part, err := unpacker.DecodeAll(b, nil)
+		part, err := zstdDecoder.DecodeAll(b, nil)
 		return part, err == nil && chainHash(sha256.Sum256(part)) == g.Hash
 	}
 	c := r.cluster
@@ -260,7 +286,7 @@ func (r *replica) fetchSegment(ctx context.Context, g segment) ([]byte, error) {
 		}
 	}
 	return nil, errors.Join(
-		errSegment,
+		errMissingSegment,
 		r.damageError("segment %d is missing or is not the one that its hash names", g.Number),
 	)
 }

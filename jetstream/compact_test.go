@@ -102,7 +102,7 @@ func TestStaleCompactor(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.replica.publishSnapshot(t.Context()); !errors.Is(err, errMoved) {
+	if err := b.replica.publishSnapshot(t.Context()); !errors.Is(err, errHeadMoved) {
 		t.Errorf("compact() by a stale process = %v, want errMoved", err)
 	}
 	if err := a.replica.publishSnapshot(t.Context()); err != nil {
@@ -149,12 +149,12 @@ func TestSegments(t *testing.T) {
 		}
 	}
 	fill(0, 20)
-	before := a.replica.at.Held.Segments
+	before := a.replica.place.LastSnapshot.Segments
 	if n, segments := messages(t, a); n != 1 || segments != 3 || len(before) != 3 {
 		t.Errorf("%d messages and %d segments, want 1 and 3", n, segments)
 	}
 	fill(20, 24)
-	after := a.replica.at.Held.Segments
+	after := a.replica.place.LastSnapshot.Segments
 	if n, segments := messages(t, a); n != 1 || segments != 3 || after[0] != before[0] || after[1] != before[1] ||
 		after[2] == before[2] {
 		t.Errorf("%d messages and %d segments: %v after %v, want the last replaced", n, segments, after, before)

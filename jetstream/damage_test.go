@@ -91,7 +91,7 @@ func (h *harmed) restart(t *testing.T, harm func() error) {
 		if err := h.c.makeLeader(ctx, "BRAIN_00", h.options[h.victim].Name); err == nil {
 			return
 		}
-		if !waitFor(ctx, 50*time.Millisecond) {
+		if !waitOrDone(ctx, 50*time.Millisecond) {
 			t.Fatal("the victim does not come back")
 		}
 	}
@@ -222,7 +222,7 @@ func (h *harmed) auditDisturbed(t *testing.T) {
 		}
 		if now, _, err := other.findLeader(t.Context(), "BRAIN_00"); err == nil && now == victim {
 			moved = true
-			if err := other.avoidFenced(t.Context(), "BRAIN_00"); err != nil {
+			if err := other.avoidFencedLeader(t.Context(), "BRAIN_00"); err != nil {
 				t.Error(err)
 			}
 		}
@@ -270,8 +270,8 @@ func TestReplacedSnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	// An earlier snapshot, as of the tenth envelope, replaces all.
-	old := &envelope{V: envelopeVersion, Brain: r.brain.Name, N: 3, Epoch: 1, ID: "x", Base: 3,
-		Snapshot: &snapshot{Last: 3, Inline: []byte("x")}}
+	old := &envelope{Version: envelopeVersion, Brain: r.brain.Name, Number: 3, Epoch: 1, ID: "x", LastChangeBefore: 3,
+		Snapshot: &snapshot{LastChange: 3, Inline: []byte("x")}}
 	data, _, err := old.encodeMessage()
 	if err != nil {
 		t.Fatal(err)
@@ -365,7 +365,7 @@ func TestMessageReplaced(t *testing.T) {
 	t.Parallel()
 	for name, harm := range map[string]func(e *envelope, data []byte) []byte{
 		"Checksum": func(_ *envelope, data []byte) []byte { data[len(data)/2] ^= 1; return data },
-		"Number":   func(e *envelope, _ []byte) []byte { e.N++; d, _, _ := e.encodeMessage(); return d },
+		"Number":   func(e *envelope, _ []byte) []byte { e.Number++; d, _, _ := e.encodeMessage(); return d },
 		"Chain":    func(e *envelope, _ []byte) []byte { e.Prev[0]++; d, _, _ := e.encodeMessage(); return d },
 		"Brain":    func(e *envelope, _ []byte) []byte { e.Brain = "acme.c"; d, _, _ := e.encodeMessage(); return d },
 		"State":    func(e *envelope, _ []byte) []byte { e.State = "00"; d, _, _ := e.encodeMessage(); return d },
@@ -383,7 +383,7 @@ func TestMessageReplaced(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := other.replica
-			op, err := opjson.From(oxbow.Add{Name: "b"})
+			op, err := opjson.EncodeOp(oxbow.Add{Name: "b"})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -66,7 +66,7 @@ const streamPrefix = "BRAIN_"
 
 func streamName(partition int) string { return fmt.Sprintf("%s%02d", streamPrefix, partition) }
 
-var nameForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var namePattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // openDirectory opens the directory. If the servers have no directory, it creates the directory and
 // the streams, unless id is the ID of a cluster that must exist.
@@ -76,7 +76,7 @@ func openDirectory(ctx context.Context, nc *nats.Conn, o *Options, id string) (*
 		return nil, err
 	}
 	kv, err := openBucket(ctx, nc, js, o, id)
-	for try := 0; try < 40 && errors.Is(err, api.ErrStreamNotFound) && waitFor(ctx, 50*time.Millisecond); try++ {
+	for try := 0; try < 40 && errors.Is(err, api.ErrStreamNotFound) && waitOrDone(ctx, 50*time.Millisecond); try++ {
 		// another process has created the bucket, but some servers do not have it yet
 		kv, err = openBucket(ctx, nc, js, o, id)
 	}
@@ -214,7 +214,7 @@ func (d *directory) getValue(ctx context.Context, key string) ([]byte, error) {
 // of value and returns it.
 func getOrCreate[T any](ctx context.Context, d *directory, key string, value func() (T, error)) (v T, err error) {
 	for try := range 40 { // another process may create the key and delete it again
-		if try > 0 && !waitFor(ctx, 50*time.Millisecond) {
+		if try > 0 && !waitOrDone(ctx, 50*time.Millisecond) {
 			break
 		}
 		b, err := d.getValue(ctx, key)
@@ -246,7 +246,7 @@ func getOrCreate[T any](ctx context.Context, d *directory, key string, value fun
 // getBrain returns the directory's value for a brain, and adds the brain if necessary.
 func (d *directory) getBrain(ctx context.Context, tenant, brain string) (brainInfo, error) {
 	for field, s := range map[string]string{"tenant": tenant, "brain": brain} {
-		if !nameForm.MatchString(s) {
+		if !namePattern.MatchString(s) {
 			return brainInfo{}, &oxbow.InvalidError{
 				Field:  field,
 				Value:  s,
@@ -254,12 +254,12 @@ func (d *directory) getBrain(ctx context.Context, tenant, brain string) (brainIn
 			}
 		}
 	}
-	return d.enterBrain(ctx, tenant, brain, 1, time.Now().UTC())
+	return d.addBrain(ctx, tenant, brain, 1, time.Now().UTC())
 }
 
-// enterBrain returns the directory's value for a brain with a valid name. If necessary, it adds the
+// addBrain returns the directory's value for a brain with a valid name. If necessary, it adds the
 // brain with the given epoch.
-func (d *directory) enterBrain(
+func (d *directory) addBrain(
 	ctx context.Context,
 	tenant, brain string,
 	epoch uint64,

@@ -49,7 +49,7 @@ func (d *directory) listBrains(ctx context.Context) ([]brainInfo, error) {
 			return nil, fmt.Errorf("%w: %s of the directory: %v", oxbow.ErrCorrupt, key, err)
 		}
 		tenant, brain, _ := strings.Cut(name, ".")
-		isNamed := nameForm.MatchString(tenant) && nameForm.MatchString(brain)
+		isNamed := namePattern.MatchString(tenant) && namePattern.MatchString(brain)
 		isPartition := b.Partition >= 0 && b.Partition < d.partitions
 		if !isNamed || !isPartition {
 			return nil, fmt.Errorf(
@@ -78,7 +78,7 @@ func (d *directory) lastMessages(ctx context.Context) (all []streamMessage, err 
 	}
 	for before := uint64(0); before < next; {
 		before = next
-		if err := eachInBatch(ctx, d.nc, directoryStream, directorySubject+">", next, batchSize, take); err != nil {
+		if err := eachMessageInBatch(ctx, d.nc, directoryStream, directorySubject+">", next, batchSize, take); err != nil {
 			return nil, err
 		}
 	}
@@ -104,7 +104,7 @@ func (d *directory) eachMessage(ctx context.Context, keys string, fn func(stream
 // readFences reads the fences from the directory.
 func (c *Cluster) readFences(ctx context.Context) error {
 	fences := map[fence]bool{}
-	err := c.dir.eachMessage(ctx, "fence.>", func(m streamMessage) {
+	err := c.directory.eachMessage(ctx, "fence.>", func(m streamMessage) {
 		if parts := strings.SplitN(strings.TrimPrefix(m.Subject, directorySubject), ".", 3); len(parts) == 3 &&
 			len(m.Data) > 0 {
 			fences[fence{parts[1], parts[2]}] = true

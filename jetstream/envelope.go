@@ -25,10 +25,10 @@ import (
 // The chain at an envelope is the SHA-256 of its body as sent. The body contains the chain of the
 // previous envelope, so that each hash covers all earlier envelopes.
 const (
-	frameMagic   = "oxj1"
-	frameHead    = 9
-	compressFrom = 16 << 10 // size of the JSON in bytes from which a body is compressed
-	maxBody      = 64 << 20 // maximum size in bytes of a compressed body's JSON
+	frameMagic      = "oxj1"
+	frameHeadSize   = 9
+	minCompressSize = 16 << 10 // size of the JSON in bytes from which a body is compressed
+	maxBody         = 64 << 20 // maximum size in bytes of a compressed body's JSON
 )
 
 // envelopeVersion is the version of envelopes that this code writes, and the newest version that it can
@@ -61,16 +61,16 @@ func (h *chainHash) UnmarshalText(b []byte) error {
 // snapshot of all earlier messages. A snapshot is not a link of the chain. Its number is the number
 // of the last envelope in the snapshot, and Prev is the chain at that envelope.
 type envelope struct {
-	V     int       `json:"v"`
-	Brain string    `json:"brain"`
-	N     uint64    `json:"n"` // number of the envelope, starting at 1, without gaps
-	Prev  chainHash `json:"prev_hash"`
-	Epoch uint64    `json:"epoch"`
-	Node  string    `json:"node"`
-	ID    string    `json:"id"`   // random ID, by which the sender recognizes the envelope if its acknowledgement was lost
-	Time  int64     `json:"time"` // time of all changes in the envelope, in nanoseconds since 1970
-	Base  uint64    `json:"base"` // number of the last change before this envelope
-	State string    `json:"state,omitempty"`
+	Version          int       `json:"v"`
+	Brain            string    `json:"brain"`
+	Number           uint64    `json:"n"` // number of the envelope, starting at 1, without gaps
+	Prev             chainHash `json:"prev_hash"`
+	Epoch            uint64    `json:"epoch"`
+	Node             string    `json:"node"`
+	ID               string    `json:"id"`   // random ID, by which the sender recognizes the envelope if its acknowledgement was lost
+	Time             int64     `json:"time"` // time of all changes in the envelope, in nanoseconds since 1970
+	LastChangeBefore uint64    `json:"base"` // number of the last change before this envelope
+	State            string    `json:"state,omitempty"`
 
 	Changes  []brainChange `json:"changes,omitempty"`
 	Snapshot *snapshot     `json:"snapshot,omitempty"`
@@ -79,13 +79,13 @@ type envelope struct {
 // snapshot is the file of a replica after the change Last. A small file is stored in the message,
 // and a larger file in segments.
 type snapshot struct {
-	Size     int64     `json:"size"`
-	Hash     chainHash `json:"sha256"`           // hash of the file
-	Last     uint64    `json:"last"`             // number of the file's last change
-	Recent   []string  `json:"recent"`           // IDs of the last envelopes in the file
-	Stored   int64     `json:"stored"`           // size of the snapshot in the stream, in bytes
-	Inline   []byte    `json:"inline,omitempty"` // the file, compressed by zstd, if it is small
-	Segments []segment `json:"segments,omitempty"`
+	Size       int64     `json:"size"`
+	Hash       chainHash `json:"sha256"`           // hash of the file
+	LastChange uint64    `json:"last"`             // number of the file's last change
+	RecentIDs  []string  `json:"recent"`           // IDs of the last envelopes in the file
+	Stored     int64     `json:"stored"`           // size of the snapshot in the stream, in bytes
+	Inline     []byte    `json:"inline,omitempty"` // the file, compressed by zstd, if it is small
+	Segments   []segment `json:"segments,omitempty"`
 }
 
 // segment is a part of a file, compressed by zstd and stored in a separate
@@ -99,41 +99,41 @@ type segment struct {
 
 // EncodeAll and DecodeAll of these coders are safe for concurrent use.
 var (
-	packer, _   = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2))
-	unpacker, _ = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxBody), zstd.WithDecoderConcurrency(2))
+	zstdEncoder, _ = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2))
+	zstdDecoder, _ = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxBody), zstd.WithDecoderConcurrency(2))
 )
 
 // encodeMessage returns the envelope as a message, and the chain at the envelope.
 func (e *envelope) encodeMessage() ([]byte, chainHash, error) {
 	var b bytes.Buffer
 	b.WriteString(frameMagic)
-	b.Write(make([]byte, frameHead-len(frameMagic)))
+	b.Write(make([]byte, frameHeadSize-len(frameMagic)))
 	j := json.NewEncoder(&b)
 	j.SetEscapeHTML(false)
 	if err := j.Encode(e); err != nil {
-		return nil, chainHash{}, fmt.Errorf("encode envelope %d: %w", e.N, err)
+		return nil, chainHash{}, fmt.Errorf("encode envelope %d: %w", e.Number, err)
 	}
 	m := b.Bytes()
-	if len(m) > compressFrom {
-		m = packer.EncodeAll(m[frameHead:], append(make([]byte, 0, len(m)/2), m[:frameHead]...))
+	if len(m) > minCompressSize {
+		m = zstdEncoder.EncodeAll(m[frameHeadSize:], append(make([]byte, 0, len(m)/2), m[:frameHeadSize]...))
 		m[4] = 1
 	}
 	setChecksum(m)
-	return m, sha256.Sum256(m[frameHead:]), nil
+	return m, sha256.Sum256(m[frameHeadSize:]), nil
 }
 
 // setChecksum sets the checksum of a message.
 func setChecksum(m []byte) {
-	binary.LittleEndian.PutUint32(m[5:], crc32.Checksum(m[frameHead:], castagnoli))
+	binary.LittleEndian.PutUint32(m[5:], crc32.Checksum(m[frameHeadSize:], castagnoli))
 }
 
 // decodeEnvelope decodes a message, and returns the envelope and the chain at the envelope. Errors
 // match [oxbow.ErrCorrupt] or [oxbow.ErrVersion].
 func decodeEnvelope(m []byte) (*envelope, chainHash, error) {
-	if len(m) < frameHead || string(m[:4]) != frameMagic {
+	if len(m) < frameHeadSize || string(m[:4]) != frameMagic {
 		return nil, chainHash{}, fmt.Errorf("%w: a message is no envelope", oxbow.ErrCorrupt)
 	}
-	body := m[frameHead:]
+	body := m[frameHeadSize:]
 	if crc32.Checksum(body, castagnoli) != binary.LittleEndian.Uint32(m[5:]) {
 		return nil, chainHash{}, fmt.Errorf("%w: the checksum of an envelope is wrong", oxbow.ErrCorrupt)
 	}
@@ -142,7 +142,7 @@ func decodeEnvelope(m []byte) (*envelope, chainHash, error) {
 	case 0:
 	case 1:
 		var err error
-		body, err = unpacker.DecodeAll(body, nil)
+		body, err = zstdDecoder.DecodeAll(body, nil)
 		if err != nil {
 			return nil, hash, fmt.Errorf("%w: an envelope cannot be unpacked: %v", oxbow.ErrCorrupt, err)
 		}
@@ -157,20 +157,20 @@ func decodeEnvelope(m []byte) (*envelope, chainHash, error) {
 	if err := json.Unmarshal(body, e); err != nil {
 		return nil, hash, fmt.Errorf("%w: an envelope cannot be read: %v", oxbow.ErrCorrupt, err)
 	}
-	if e.V != envelopeVersion {
+	if e.Version != envelopeVersion {
 		return nil, hash, fmt.Errorf(
 			"%w: envelope %d of %s is of version %d; a newer oxbow wrote it: update this one",
 			oxbow.ErrVersion,
-			e.N,
+			e.Number,
 			e.Brain,
-			e.V,
+			e.Version,
 		)
 	}
-	if (len(e.Changes) == 0) == (e.Snapshot == nil) || e.N == 0 {
+	if (len(e.Changes) == 0) == (e.Snapshot == nil) || e.Number == 0 {
 		return nil, hash, fmt.Errorf(
 			"%w: envelope %d of %s holds no changes and no snapshot, or both",
 			oxbow.ErrCorrupt,
-			e.N,
+			e.Number,
 			e.Brain,
 		)
 	}

@@ -30,11 +30,16 @@ func TestOps(t *testing.T) {
 		oxbow.Relabel{Name: "a", Labels: labels, If: 7},
 		oxbow.Remove{Name: "a", If: 7},
 	} {
-		w, err := opjson.From(op)
+		w, err := opjson.EncodeOp(op)
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := &envelope{V: envelopeVersion, Brain: "a.b", N: 1, Changes: []brainChange{{Ops: []opjson.Op{w}}}}
+		e := &envelope{
+			Version: envelopeVersion,
+			Brain:   "a.b",
+			Number:  1,
+			Changes: []brainChange{{Ops: []opjson.Op{w}}},
+		}
 		m, hash, err := e.encodeMessage()
 		if err != nil {
 			t.Fatal(err)
@@ -55,7 +60,10 @@ func TestOps(t *testing.T) {
 
 // TestStamps: what a change carries is that of its context, bounded as in a file.
 func TestStamps(t *testing.T) {
-	ctx := oxbow.WithSource(t.Context(), oxbow.Source{Session: strings.Repeat("s", 300), Ref: "\xff", Time: time.Now()})
+	ctx := oxbow.WithSource(
+		t.Context(),
+		oxbow.Source{Session: strings.Repeat("s", 300), Ref: "\xff", Time: time.Now()},
+	)
 	ctx = oxbow.WithNote(oxbow.WithOpID(ctx, "id"), "why\xff")
 	var c brainChange
 	if err := c.setStamp(ctx, oxbow.Source{Door: "library", Profile: "other"}); err != nil {
@@ -75,10 +83,10 @@ func TestStamps(t *testing.T) {
 
 // TestFrames: messages that are no envelopes are refused by kind.
 func TestFrames(t *testing.T) {
-	e := &envelope{V: envelopeVersion, Brain: "a.b", N: 1, Changes: []brainChange{{Note: strings.Repeat("n",
-		2*compressFrom)}}}
+	e := &envelope{Version: envelopeVersion, Brain: "a.b", Number: 1, Changes: []brainChange{{Note: strings.Repeat("n",
+		2*minCompressSize)}}}
 	large, _, err := e.encodeMessage()
-	if err != nil || large[4] != 1 || len(large) > compressFrom {
+	if err != nil || large[4] != 1 || len(large) > minCompressSize {
 		t.Fatalf("encode() = %d bytes of form %d, %v, want them compressed", len(large), large[4], err)
 	}
 	if _, _, err := decodeEnvelope(large); err != nil {
@@ -100,12 +108,12 @@ func TestFrames(t *testing.T) {
 	form[4] = 9
 	for want, m := range map[error][]byte{
 		oxbow.ErrVersion:                    form,
-		fmt.Errorf("%w", oxbow.ErrVersion):  with(envelope{V: envelopeVersion + 1, N: 1, Changes: e.Changes}),
-		fmt.Errorf("%w", oxbow.ErrCorrupt):  with(envelope{V: envelopeVersion, N: 1}),
-		fmt.Errorf(" %w", oxbow.ErrCorrupt): with(envelope{V: envelopeVersion, Changes: e.Changes}),
+		fmt.Errorf("%w", oxbow.ErrVersion):  with(envelope{Version: envelopeVersion + 1, Number: 1, Changes: e.Changes}),
+		fmt.Errorf("%w", oxbow.ErrCorrupt):  with(envelope{Version: envelopeVersion, Number: 1}),
+		fmt.Errorf(" %w", oxbow.ErrCorrupt): with(envelope{Version: envelopeVersion, Changes: e.Changes}),
 		fmt.Errorf("  %w", oxbow.ErrCorrupt): with(envelope{
-			V:        envelopeVersion,
-			N:        1,
+			Version:  envelopeVersion,
+			Number:   1,
 			Changes:  e.Changes,
 			Snapshot: &snapshot{},
 		}),
@@ -117,18 +125,18 @@ func TestFrames(t *testing.T) {
 }
 
 func FuzzDecodeEnvelope(f *testing.F) {
-	for _, n := range []int{0, 2 * compressFrom} {
+	for _, n := range []int{0, 2 * minCompressSize} {
 		e := &envelope{
-			V:       envelopeVersion,
+			Version: envelopeVersion,
 			Brain:   "a.b",
-			N:       1,
+			Number:  1,
 			Changes: []brainChange{{Note: strings.Repeat("n", n), Ops: []opjson.Op{{}}}},
 		}
 		m, _, err := e.encodeMessage()
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(m[frameHead:], m[4])
+		f.Add(m[frameHeadSize:], m[4])
 	}
 	f.Add([]byte(`{"v":1,"n":1,"snapshot":{"segments":[{"sha256":"00"}]}}`), byte(0))
 	f.Fuzz(func(t *testing.T, body []byte, form byte) {

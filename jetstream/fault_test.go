@@ -116,13 +116,13 @@ func TestFaults(t *testing.T) {
 		}, oxbow.ErrBusy, false, 0},
 		{"Busy", func(try int, send func() (*nats.Msg, error), _ *Store) (*nats.Msg, error) {
 			if try < 5 {
-				return refusal(codeWriteInTurn)
+				return refusal(codeWriteInProgress)
 			}
 			return send()
 		}, nil, true, 5},
 		{"FalseMove", func(try int, send func() (*nats.Msg, error), _ *Store) (*nats.Msg, error) {
 			if try < 3 {
-				return refusal(codeWrongLast) // and the head is the one expected
+				return refusal(codeWrongLastSeq) // and the head is the one expected
 			}
 			return send()
 		}, nil, true, 3},

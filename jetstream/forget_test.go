@@ -84,7 +84,7 @@ func (h *harmed) leads(t *testing.T, name string) {
 			fmt.Appendf(nil, `{"placement":{"preferred":%q}}`, name),
 			time.Second,
 		)
-		if !waitFor(ctx, 100*time.Millisecond) {
+		if !waitOrDone(ctx, 100*time.Millisecond) {
 			t.Fatalf("%s does not lead: %v", name, err)
 		}
 	}
@@ -132,7 +132,7 @@ func (h *harmed) names(t *testing.T, victim int, what string, before func()) {
 			h.forget(t, victim)
 			healthy = 0
 		}
-		if !waitFor(ctx, 100*time.Millisecond) {
+		if !waitOrDone(ctx, 100*time.Millisecond) {
 			t.Fatalf("Status() = %s, %v, want that %s %s", findings(s.Findings), err, name, what)
 		}
 	}

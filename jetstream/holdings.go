@@ -21,8 +21,8 @@ type serverStreams struct {
 	streams  map[string]bool // streams on the server's disk (true if the server takes part in replicating the stream)
 }
 
-// askHoldings asks all servers for their streams in the account of nc.
-func askHoldings(ctx context.Context, nc, system *nats.Conn) ([]serverStreams, error) {
+// askServerStreams asks all servers for their streams in the account of nc.
+func askServerStreams(ctx context.Context, nc, system *nats.Conn) ([]serverStreams, error) {
 	m, err := nc.RequestWithContext(ctx, "$SYS.REQ.USER.INFO", nil)
 	if err != nil {
 		return nil, fmt.Errorf("ask for the account: %w", err)
@@ -98,7 +98,7 @@ func checkEmpty(ctx context.Context, nc *nats.Conn, o *Options) error {
 	if o.System == nil || o.Replicas == 1 {
 		return nil
 	}
-	all, err := askHoldings(ctx, nc, o.System)
+	all, err := askServerStreams(ctx, nc, o.System)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func checkEmpty(ctx context.Context, nc *nats.Conn, o *Options) error {
 		}
 	}
 	if len(all) < o.Replicas {
-		return &tooFewError{len(all), o.Replicas, o.Replicas}
+		return &tooFewServersError{len(all), o.Replicas, o.Replicas}
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func (c *Cluster) serversWithoutStreams(ctx context.Context) (fs []Finding, unre
 	if c.opts.System == nil || c.replicas == 1 {
 		return nil, false, nil
 	}
-	all, err := askHoldings(ctx, c.nc, c.opts.System)
+	all, err := askServerStreams(ctx, c.nc, c.opts.System)
 	if err != nil {
 		return nil, false, err
 	}
@@ -174,7 +174,7 @@ func (c *Cluster) serversWithoutStreams(ctx context.Context) (fs []Finding, unre
 // streamNames returns the sorted names of the streams that must exist.
 func (c *Cluster) streamNames() []string {
 	names := []string{directoryStream}
-	for p := range c.dir.partitions {
+	for p := range c.directory.partitions {
 		names = append(names, streamName(p))
 	}
 	slices.Sort(names)

@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// onlyServer is used as the name of the leader if only one server has the stream.
-const onlyServer = "the only server"
+// onlyServerName is used as the name of the leader if only one server has the stream.
+const onlyServerName = "the only server"
 
 // replicaInfo is the report of a group's leader about another server in the group.
 type replicaInfo struct {
@@ -57,7 +57,7 @@ type streamAnswer struct {
 	} `json:"state"`
 	Error *apiError `json:"error"`
 
-	isRetryable bool // the request may succeed later, for example after an election
+	mayRetry bool // the request may succeed later, for example after an election
 }
 
 // streamInfo asks for information about a stream. It returns an error if the stream is
@@ -69,7 +69,7 @@ func (c *Cluster) streamInfo(ctx context.Context, stream string) (r streamAnswer
 	if r.Error != nil && r.Error.ErrCode == codeNoStream {
 		return r, missingStreamError(stream)
 	}
-	r.isRetryable = r.Error != nil
+	r.mayRetry = r.Error != nil
 	return r, nil
 }
 
@@ -80,8 +80,8 @@ func (c *Cluster) findLeader(ctx context.Context, stream string) (string, []stri
 		switch {
 		case err != nil:
 			return "", nil, err
-		case r.Cluster == nil && !r.isRetryable:
-			return onlyServer, nil, nil
+		case r.Cluster == nil && !r.mayRetry:
+			return onlyServerName, nil, nil
 		case r.Cluster != nil && r.Cluster.Leader != "":
 			var otherServers []string
 			for _, o := range r.Cluster.Replicas {
@@ -89,8 +89,8 @@ func (c *Cluster) findLeader(ctx context.Context, stream string) (string, []stri
 			}
 			return r.Cluster.Leader, otherServers, nil
 		}
-		if !waitFor(ctx, 20*time.Millisecond) {
-			return "", nil, unavailableError(ctx, errAway)
+		if !waitOrDone(ctx, 20*time.Millisecond) {
+			return "", nil, unavailableError(ctx, errNoServer)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func (c *Cluster) moveLead(ctx context.Context, stream, from, preferred string) 
 		if err != nil || now != from {
 			return err
 		}
-		if time.Now().After(deadline) || !waitFor(ctx, awayPause) {
+		if time.Now().After(deadline) || !waitOrDone(ctx, noServerPause) {
 			return fmt.Errorf("%w: stream %s is still led by %s", oxbow.ErrBusy, stream, from)
 		}
 	}

@@ -29,14 +29,14 @@ const (
 
 // leaderLease contains this process's knowledge about a stream's leader.
 type leaderLease struct {
-	sentAt   time.Time // time when the last message was sent that the stream stored
-	seq      uint64    // sequence of that message
-	askedAt  time.Time // time when the leader was last asked from which servers it hears
-	hearsAll bool      // the leader hears from all servers, so that no other server considers itself the leader
+	sentAt          time.Time // time when the last message was sent that the stream stored
+	seq             uint64    // sequence of that message
+	askedAt         time.Time // time when the leader was last asked from which servers it hears
+	hearsAllServers bool      // the leader hears from all servers, so that no other server considers itself the leader
 }
 
-// recordStored records that a stream has stored a message.
-func (c *Cluster) recordStored(stream string, sent time.Time, seq uint64) {
+// recordStoredMessage records that a stream has stored a message.
+func (c *Cluster) recordStoredMessage(stream string, sent time.Time, seq uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if l := c.leases[stream]; l.seq < seq {
@@ -55,7 +55,7 @@ func (c *Cluster) hasLease(ctx context.Context, stream string) (bool, error) {
 	case current.Sub(l.sentAt) >= leaseLength:
 		return false, nil
 	case current.Sub(l.askedAt) < leaseLength:
-		return l.hearsAll, nil
+		return l.hearsAllServers, nil
 	}
 	r, err := c.streamInfo(ctx, stream)
 	if err != nil {
@@ -70,7 +70,7 @@ func (c *Cluster) hasLease(ctx context.Context, stream string) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l = c.leases[stream]
-	l.askedAt, l.hearsAll = current, isSingle
+	l.askedAt, l.hearsAllServers = current, isSingle
 	c.leases[stream] = l
 	return isSingle && time.Since(l.sentAt) < leaseLength, nil
 }
@@ -102,7 +102,7 @@ func (c *Cluster) confirmCurrent(ctx context.Context, b brainInfo, lastRead func
 		switch {
 		case err == nil:
 			return nil
-		case errors.Is(err, errMoved), errors.Is(err, errInTurn):
+		case errors.Is(err, errHeadMoved), errors.Is(err, errWriteInProgress):
 			if tries > 0 && floor == 0 { // other processes write continuously
 				floor, err = c.storeMark(ctx, b, false, 0)
 				if err != nil {
@@ -116,10 +116,10 @@ func (c *Cluster) confirmCurrent(ctx context.Context, b brainInfo, lastRead func
 			if floor > 0 && lastRead() > floor {
 				return nil
 			}
-			err = errInTurn
-			waitFor(ctx, busyPause)
-		case errors.Is(err, errAway), errors.Is(err, errNoReply):
-			waitFor(ctx, awayPause)
+			err = errWriteInProgress
+			waitOrDone(ctx, writeInProgressPause)
+		case errors.Is(err, errNoServer), errors.Is(err, errNoReply):
+			waitOrDone(ctx, noServerPause)
 		default:
 			return err
 		}
@@ -136,13 +136,13 @@ func (c *Cluster) storeMark(ctx context.Context, b brainInfo, mustBeLast bool, h
 	m := nats.NewMsg(fmt.Sprintf("b.%02d.mark", b.Partition))
 	m.Header.Set(headerRollup, "sub")
 	if mustBeLast {
-		m.Header.Set(headerExpect, strconv.FormatUint(head, 10))
-		m.Header.Set(headerExpectOf, b.subject())
+		m.Header.Set(headerExpectSeq, strconv.FormatUint(head, 10))
+		m.Header.Set(headerExpectSubject, b.subject())
 	}
 	sent := time.Now()
 	seq, err := c.link.storeMessage(ctx, m)
 	if err == nil {
-		c.recordStored(b.stream(), sent, seq)
+		c.recordStoredMessage(b.stream(), sent, seq)
 	}
 	return seq, err
 }
@@ -152,7 +152,7 @@ func (c *Cluster) storeMark(ctx context.Context, b brainInfo, mustBeLast bool, h
 func (c *Cluster) Ready(ctx context.Context) error {
 	b := brainInfo{}
 	if c.replicas == 1 {
-		_, err := c.dir.getValue(ctx, "cluster")
+		_, err := c.directory.getValue(ctx, "cluster")
 		return err
 	}
 	if ok, err := c.hasLease(ctx, b.stream()); ok || err != nil {
@@ -163,7 +163,7 @@ func (c *Cluster) Ready(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		if !waitFor(ctx, awayPause) {
+		if !waitOrDone(ctx, noServerPause) {
 			return unavailableError(ctx, err)
 		}
 	}

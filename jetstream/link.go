@@ -22,28 +22,28 @@ type natsRequester interface {
 
 // Outcomes of a publish that failed.
 var (
-	errMoved   = errors.New("the brain has another head")      // error 10071: the message was not stored
-	errInTurn  = errors.New("another write is under way")      // error 10164: the message was not stored
-	errAway    = errors.New("no server of the stream answers") // the message was not stored
-	errNoReply = errors.New("no answer came")                  // the message may be stored, now or later
+	errHeadMoved       = errors.New("the brain has another head")      // error 10071: the message was not stored
+	errWriteInProgress = errors.New("another write is under way")      // error 10164: the message was not stored
+	errNoServer        = errors.New("no server of the stream answers") // the message was not stored
+	errNoReply         = errors.New("no answer came")                  // the message may be stored, now or later
 )
 
 // Error codes of the servers.
 const (
-	codeNoMessage    = 10037
-	codeWrongLast    = 10071
-	codeWriteInTurn  = 10164
-	codeUnavailable  = 10008
-	codeNoStream     = 10059
-	codeNoMember     = 10044 // unknown server
-	codeMemberInTurn = 10202
+	codeNoMessage              = 10037
+	codeWrongLastSeq           = 10071
+	codeWriteInProgress        = 10164
+	codeUnavailable            = 10008
+	codeNoStream               = 10059
+	codeNoMember               = 10044 // unknown server
+	codeMemberChangeInProgress = 10202
 )
 
 // Headers that the servers interpret.
 const (
-	headerExpect   = "Nats-Expected-Last-Subject-Sequence"
-	headerExpectOf = "Nats-Expected-Last-Subject-Sequence-Subject" // default is the message's own subject
-	headerRollup   = "Nats-Rollup"
+	headerExpectSeq     = "Nats-Expected-Last-Subject-Sequence"
+	headerExpectSubject = "Nats-Expected-Last-Subject-Sequence-Subject" // default is the message's own subject
+	headerRollup        = "Nats-Rollup"
 )
 
 // serverLink sends a cluster's requests.
@@ -76,7 +76,7 @@ func (l serverLink) publishMessage(ctx context.Context, subject string, data []b
 	rollup bool) (uint64, error) {
 	m := nats.NewMsg(subject)
 	m.Data = data
-	m.Header.Set(headerExpect, strconv.FormatUint(expect, 10))
+	m.Header.Set(headerExpectSeq, strconv.FormatUint(expect, 10))
 	if rollup {
 		m.Header.Set(headerRollup, "sub")
 	}
@@ -90,7 +90,7 @@ func (l serverLink) storeMessage(ctx context.Context, m *nats.Msg) (uint64, erro
 	r, err := l.conn.RequestMsgWithContext(ctx, m)
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
-		return 0, errAway
+		return 0, errNoServer
 	case errors.Is(err, nats.ErrMaxPayload):
 		return 0, &oxbow.InvalidError{
 			Field:  "change",
@@ -112,12 +112,12 @@ func (l serverLink) storeMessage(ctx context.Context, m *nats.Msg) (uint64, erro
 		return ack.Seq, nil
 	}
 	switch ack.Error.ErrCode {
-	case codeWrongLast:
-		return 0, errMoved
-	case codeWriteInTurn:
-		return 0, errInTurn
+	case codeWrongLastSeq:
+		return 0, errHeadMoved
+	case codeWriteInProgress:
+		return 0, errWriteInProgress
 	case codeUnavailable:
-		return 0, errAway
+		return 0, errNoServer
 	}
 	return 0, fmt.Errorf("the servers refused the write: %w", ack.Error)
 }
@@ -199,7 +199,7 @@ func (l serverLink) askAPI(ctx context.Context, subject string, body, answer any
 		if errors.Is(err, nats.ErrConnectionClosed) {
 			return fmt.Errorf("%w: the connection to the servers is closed", oxbow.ErrClosed)
 		}
-		if !waitFor(ctx, pause) {
+		if !waitOrDone(ctx, pause) {
 			return unavailableError(ctx, err)
 		}
 	}
@@ -217,8 +217,8 @@ func unavailableError(ctx context.Context, err error) error {
 	)
 }
 
-// waitFor waits for d. It returns false if the context is done first.
-func waitFor(ctx context.Context, d time.Duration) bool {
+// waitOrDone waits for d. It returns false if the context is done first.
+func waitOrDone(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -229,10 +229,10 @@ func waitFor(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// eachInBatch calls fn for at most n messages of a subject, starting with sequence from. It asks any
+// eachMessageInBatch calls fn for at most n messages of a subject, starting with sequence from. It asks any
 // replica, which may lack the latest messages. It may stop early without an error. Therefore the
 // caller must compare with the head.
-func eachInBatch(
+func eachMessageInBatch(
 	ctx context.Context,
 	nc *nats.Conn,
 	stream, subject string,

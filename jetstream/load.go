@@ -16,33 +16,33 @@ import (
 // batchSize is the number of messages in one request.
 const batchSize = 256
 
-// largeHead is the size in bytes from which a head is not requested again. For a larger head, it is
+// largeHeadSize is the size in bytes from which a head is not requested again. For a larger head, it is
 // cheaper to request the message after the head.
-const largeHead = 64 << 10
+const largeHeadSize = 64 << 10
 
-// sharedRounds lets several callers share a comparison with the head. Each caller waits for a comparison
+// sharedComparisons lets several callers share a comparison with the head. Each caller waits for a comparison
 // that began after its call.
-type sharedRounds struct {
-	mu        sync.Mutex // guards next and isRunning
-	next      *round     // the next round, which has not begun yet
+type sharedComparisons struct {
+	mu        sync.Mutex       // guards next and isRunning
+	nextRound *comparisonRound // the next round, which has not begun yet
 	isRunning bool
 }
 
-type round struct {
+type comparisonRound struct {
 	done chan struct{}
 	err  error
 }
 
 // waitForNext waits for the next round.
-func (rs *sharedRounds) waitForNext(ctx context.Context, do func() error) error {
+func (rs *sharedComparisons) waitForNext(ctx context.Context, do func() error) error {
 	rs.mu.Lock()
-	if rs.next == nil {
-		rs.next = &round{done: make(chan struct{})}
+	if rs.nextRound == nil {
+		rs.nextRound = &comparisonRound{done: make(chan struct{})}
 	}
-	rd := rs.next
+	rd := rs.nextRound
 	if !rs.isRunning {
 		rs.isRunning = true
-		go rs.runRound(do)
+		go rs.runRounds(do)
 	}
 	rs.mu.Unlock()
 	select {
@@ -53,11 +53,11 @@ func (rs *sharedRounds) waitForNext(ctx context.Context, do func() error) error 
 	}
 }
 
-func (rs *sharedRounds) runRound(do func() error) {
+func (rs *sharedComparisons) runRounds(do func() error) {
 	for {
 		rs.mu.Lock()
-		rd := rs.next
-		rs.next = nil
+		rd := rs.nextRound
+		rs.nextRound = nil
 		rs.isRunning = rd != nil
 		if rd == nil {
 			rs.mu.Unlock()
@@ -83,30 +83,30 @@ func (r *replica) refreshView(ctx context.Context) error {
 			return nil
 		}
 	}
-	return r.compareHead(ctx)
+	return r.compareWithHead(ctx)
 }
 
-// compareHead compares the replica with the head, and reads the missing messages.
-func (r *replica) compareHead(ctx context.Context) error {
+// compareWithHead compares the replica with the head, and reads the missing messages.
+func (r *replica) compareWithHead(ctx context.Context) error {
 	return r.rounds.waitForNext(ctx, func() error {
 		ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.opts.ReadWait)
 		defer cancel()
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		return r.catchUp(ctx)
+		return r.readMissingMessages(ctx)
 	})
 }
 
-// catchUp reads the missing messages. The caller holds mu.
-func (r *replica) catchUp(ctx context.Context) error {
+// readMissingMessages reads the missing messages. The caller holds mu.
+func (r *replica) readMissingMessages(ctx context.Context) error {
 	if r.isClosed {
 		return oxbow.ErrClosed
 	}
 	began := r.cluster.opts.Clock().UnixNano()
-	if err := r.cluster.avoidFenced(ctx, r.brain.stream()); err != nil {
+	if err := r.cluster.avoidFencedLeader(ctx, r.brain.stream()); err != nil {
 		return err
 	}
-	err := r.cluster.confirmCurrent(ctx, r.brain, func() uint64 { return r.at.Seq }, func() error {
+	err := r.cluster.confirmCurrent(ctx, r.brain, func() uint64 { return r.place.Seq }, func() error {
 		err := r.followOrRebuild(ctx, true)
 		if errors.Is(err, oxbow.ErrCorrupt) {
 			err = r.readFromOthers(ctx, err)
@@ -121,14 +121,20 @@ func (r *replica) catchUp(ctx context.Context) error {
 
 // followOrRebuild is like readToHead. If the file contradicts the stream, it starts again with an
 // empty file, because the stream determines the content.
-func (r *replica) followOrRebuild(ctx context.Context, any bool) error {
+func (r *replica) followOrRebuild(ctx context.Context, fromAnyServer bool) error {
 	follow := func() error {
 		if r.store == nil {
 			return errDiverged
 		}
-		err := r.readToHead(ctx, any)
-		if err == nil && r.last != r.at.Last {
-			err = fmt.Errorf("%w: brain %s has %d changes, its stream %d", errDiverged, r.brain.Name, r.last, r.at.Last)
+		err := r.readToHead(ctx, fromAnyServer)
+		if err == nil && r.lastChange != r.place.LastChange {
+			err = fmt.Errorf(
+				"%w: brain %s has %d changes, its stream %d",
+				errDiverged,
+				r.brain.Name,
+				r.lastChange,
+				r.place.LastChange,
+			)
 		}
 		return err
 	}
@@ -148,12 +154,12 @@ func (r *replica) followOrRebuild(ctx context.Context, any bool) error {
 
 // readToHead reads up to the head that the leader reports. If any is set, it may read the messages
 // before the head from any server.
-func (r *replica) readToHead(ctx context.Context, any bool) error {
+func (r *replica) readToHead(ctx context.Context, fromAnyServer bool) error {
 	l := r.cluster.link
 	stream := r.brain.stream()
 	subject := r.brain.subject()
-	if r.sumSize > largeHead {
-		if _, ok, err := l.nextMessage(ctx, stream, subject, r.at.Seq+1); err != nil || !ok {
+	if r.lastMessageSize > largeHeadSize {
+		if _, ok, err := l.nextMessage(ctx, stream, subject, r.place.Seq+1); err != nil || !ok {
 			return err
 		}
 	}
@@ -162,20 +168,20 @@ func (r *replica) readToHead(ctx context.Context, any bool) error {
 		return err
 	}
 	switch {
-	case !ok && r.at.Seq == 0:
+	case !ok && r.place.Seq == 0:
 		return nil
 	case !ok:
-		return r.damageError("message %d and all before it are gone", r.at.Seq)
-	case head.Seq < r.at.Seq:
-		return r.damageError("message %d, which was read before, is gone; the last is %d", r.at.Seq, head.Seq)
-	case head.Seq == r.at.Seq:
-		if r.sumSize > 0 && !r.isLastRead(head) {
+		return r.damageError("message %d and all before it are gone", r.place.Seq)
+	case head.Seq < r.place.Seq:
+		return r.damageError("message %d, which was read before, is gone; the last is %d", r.place.Seq, head.Seq)
+	case head.Seq == r.place.Seq:
+		if r.lastMessageSize > 0 && !r.isLastRead(head) {
 			return r.damageError("message %d is not the one that was read before", head.Seq)
 		}
 		return nil
 	}
-	err = r.readMessagesTo(ctx, head, any)
-	if !errors.Is(err, errSegment) {
+	err = r.readMessagesTo(ctx, head, fromAnyServer)
+	if !errors.Is(err, errMissingSegment) {
 		return err
 	}
 	// check whether there is a newer snapshot, because its writer has deleted the segments of this
@@ -185,26 +191,26 @@ func (r *replica) readToHead(ctx context.Context, any bool) error {
 		return err
 	}
 	if now.Seq != head.Seq {
-		return r.readToHead(ctx, any)
+		return r.readToHead(ctx, fromAnyServer)
 	}
 	return err
 }
 
 // isLastRead reports whether a message is the one that the replica read last.
 func (r *replica) isLastRead(m streamMessage) bool {
-	return len(m.Data) == r.sumSize && chainHash(sha256.Sum256(m.Data[frameHead:])) == r.lastSum
+	return len(m.Data) == r.lastMessageSize && chainHash(sha256.Sum256(m.Data[frameHeadSize:])) == r.lastMessageHash
 }
 
 // readMessagesTo reads the messages up to the head.
-func (r *replica) readMessagesTo(ctx context.Context, head streamMessage, any bool) error {
+func (r *replica) readMessagesTo(ctx context.Context, head streamMessage, fromAnyServer bool) error {
 	e, _, err := decodeEnvelope(head.Data)
-	isNext := err == nil && (e.N == r.at.N+1 || e.Snapshot != nil)
+	isNext := err == nil && (e.Number == r.place.EnvelopeNumber+1 || e.Snapshot != nil)
 	if isNext {
 		return r.readMessage(ctx, head) // there are no messages in between
 	}
-	for any && r.at.Seq < head.Seq {
-		before := r.at.Seq
-		err := eachInBatch(
+	for fromAnyServer && r.place.Seq < head.Seq {
+		before := r.place.Seq
+		err := eachMessageInBatch(
 			ctx,
 			r.cluster.nc,
 			r.brain.stream(),
@@ -218,15 +224,15 @@ func (r *replica) readMessagesTo(ctx context.Context, head streamMessage, any bo
 		if errors.Is(err, errDiverged) {
 			return err
 		}
-		any = err == nil && r.at.Seq > before
+		fromAnyServer = err == nil && r.place.Seq > before
 	}
-	for r.at.Seq < head.Seq {
-		m, ok, err := r.cluster.link.nextMessage(ctx, r.brain.stream(), r.brain.subject(), r.at.Seq+1)
+	for r.place.Seq < head.Seq {
+		m, ok, err := r.cluster.link.nextMessage(ctx, r.brain.stream(), r.brain.subject(), r.place.Seq+1)
 		if err != nil {
 			return err
 		}
 		if !ok {
-			return r.damageError("there is no message between %d and %d", r.at.Seq, head.Seq)
+			return r.damageError("there is no message between %d and %d", r.place.Seq, head.Seq)
 		}
 		if err := r.readMessage(ctx, m); err != nil {
 			return err
@@ -254,7 +260,7 @@ func (r *replica) readFromOthers(ctx context.Context, first error) error {
 		if len(tried) == r.cluster.replicas {
 			break
 		}
-		if r.cluster.stepDown(ctx, stream, leader) != nil && !waitFor(ctx, 10*awayPause) {
+		if r.cluster.stepDown(ctx, stream, leader) != nil && !waitOrDone(ctx, 10*noServerPause) {
 			break
 		}
 	}

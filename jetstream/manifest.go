@@ -36,16 +36,16 @@ type savedBrain struct {
 	Epoch   uint64    `json:"epoch"`
 	Created time.Time `json:"created"`
 
-	Seq  uint64    `json:"seq"`   // sequence of its last message in the stream
-	N    uint64    `json:"n"`     // number of the last envelope, or 0 if there is no envelope
-	Hash chainHash `json:"chain"` // chain at that envelope
-	Time int64     `json:"time"`  // time of that envelope
+	Seq            uint64    `json:"seq"`   // sequence of its last message in the stream
+	EnvelopeNumber uint64    `json:"n"`     // number of the last envelope, or 0 if there is no envelope
+	Hash           chainHash `json:"chain"` // chain at that envelope
+	Time           int64     `json:"time"`  // time of that envelope
 
-	Last uint64    `json:"last"` // number of its last change
-	Head string    `json:"head"` // chain of the file at that change
-	File string    `json:"file"` // "" if the brain is empty
-	Size int64     `json:"size"`
-	Sum  chainHash `json:"sha256"` // hash of the file
+	LastChange uint64    `json:"last"` // number of its last change
+	Head       string    `json:"head"` // chain of the file at that change
+	File       string    `json:"file"` // "" if the brain is empty
+	Size       int64     `json:"size"`
+	Sum        chainHash `json:"sha256"` // hash of the file
 }
 
 func (b *savedBrain) fullName() string { return b.Tenant + "." + b.Brain }
@@ -57,7 +57,7 @@ func (b *savedBrain) dirName() string { return "tenant-" + b.Tenant }
 // the content, so that no file of the last manifest is overwritten. The prefix and the hash avoid
 // names of devices, and names that a file system treats as equal.
 func (b *savedBrain) fileName() string {
-	if b.N == 0 {
+	if b.EnvelopeNumber == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%s/brain-%s.%x.oxbow", b.dirName(), b.Brain, b.Sum[:8])
@@ -117,7 +117,7 @@ func decodeManifest(b []byte) (*manifest, error) {
 
 // isValid reports whether the names and the size of a saved brain are possible.
 func (s *savedBrain) isValid() bool {
-	if !nameForm.MatchString(s.Tenant) || !nameForm.MatchString(s.Brain) {
+	if !namePattern.MatchString(s.Tenant) || !namePattern.MatchString(s.Brain) {
 		return false
 	}
 	return s.File == s.fileName() && s.Size >= 0

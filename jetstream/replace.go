@@ -223,10 +223,10 @@ func (r *replacement) removeServer(ctx context.Context) error {
 		switch {
 		case err == nil && answer.Success, answer.Error != nil && answer.Error.ErrCode == codeNoMember:
 			return nil
-		case answer.Error != nil && answer.Error.ErrCode != codeMemberInTurn && answer.Error.ErrCode != codeUnavailable:
+		case answer.Error != nil && answer.Error.ErrCode != codeMemberChangeInProgress && answer.Error.ErrCode != codeUnavailable:
 			return fmt.Errorf("remove server %s: %w; nothing was removed", r.oldServer, answer.Error)
 		}
-		if !waitFor(ctx, 5*awayPause) {
+		if !waitOrDone(ctx, 5*noServerPause) {
 			return fmt.Errorf(
 				"%w: the servers do not remove %s (%v); see that most of them run, and call it again",
 				oxbow.ErrBusy,
@@ -247,7 +247,7 @@ func (r *replacement) awaitReplicas(ctx context.Context) error {
 		if whole {
 			return nil
 		}
-		if !waitFor(waiting, 10*awayPause) {
+		if !waitOrDone(waiting, 10*noServerPause) {
 			if errors.Is(ctx.Err(), context.Canceled) {
 				return ctx.Err()
 			}
@@ -285,9 +285,9 @@ func (r *replacement) dropFences(ctx context.Context) error {
 	if err := c.readFences(ctx); err != nil {
 		return err
 	}
-	for p := range c.dir.partitions {
+	for p := range c.directory.partitions {
 		if f := (fence{streamName(p), r.oldServer}); c.isFenced(f.stream, f.server) {
-			if err := c.dir.kv.Delete(ctx, f.directoryKey()); err != nil {
+			if err := c.directory.kv.Delete(ctx, f.directoryKey()); err != nil {
 				return err
 			}
 		}
@@ -299,12 +299,15 @@ func (r *replacement) dropFences(ctx context.Context) error {
 func lostBrains(before, after map[string]brainCopy) (fs []Finding) {
 	for _, name := range slices.Sorted(maps.Keys(before)) {
 		b, a := before[name], after[name]
-		isOther := a.number == b.number && a.hash != b.hash
-		if isOther || a.number < b.number {
+		isOther := a.envelopeNumber == b.envelopeNumber && a.hash != b.hash
+		if isOther || a.envelopeNumber < b.envelopeNumber {
 			fs = append(
 				fs,
-				Finding{Brain: name, What: fmt.Sprintf("had %d envelopes before, and has %d, or others", b.number,
-					a.number)},
+				Finding{
+					Brain: name,
+					What: fmt.Sprintf("had %d envelopes before, and has %d, or others", b.envelopeNumber,
+						a.envelopeNumber),
+				},
 			)
 		}
 	}

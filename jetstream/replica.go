@@ -37,11 +37,11 @@ type replica struct {
 	cluster     *Cluster
 	brain       brainInfo
 	files       brainFiles
-	handles     int           // guarded by Cluster.mu
+	handleCount int           // guarded by Cluster.mu
 	filesClosed chan struct{} // closed when the files are closed; nil while handles exist; guarded by Cluster.mu
 
 	watchers subscribers.List[oxbow.Event]
-	rounds   sharedRounds
+	rounds   sharedComparisons
 	queue    commitQueue
 
 	readerStore  atomic.Pointer[localStore] // the store, for readers (nil if it is not open)
@@ -52,27 +52,27 @@ type replica struct {
 	// comparison
 	confirmedAt atomic.Int64
 
-	mu       sync.Mutex // guards all following fields, so that envelopes are applied one at a time
-	mem      *oxbow.Memory
-	store    localStore
-	at       cachedPlace
-	last     uint64    // number of the last change in the file
-	head     string    // chain of the file at that change
-	lastSum  chainHash // hash of the last message's body (zero if no message was read)
-	sumSize  int
-	flight   *flight // the envelope that this process is publishing, or nil
-	isClosed bool
+	mu              sync.Mutex // guards all following fields, so that envelopes are applied one at a time
+	memory          *oxbow.Memory
+	store           localStore
+	place           cachedPlace
+	lastChange      uint64    // number of the last change in the file
+	headHash        string    // chain of the file at that change
+	lastMessageHash chainHash // hash of the last message's body (zero if no message was read)
+	lastMessageSize int
+	inFlight        *inFlightEnvelope // the envelope that this process is publishing, or nil
+	isClosed        bool
 }
 
-// flight is an envelope that is being published.
-type flight struct {
-	id        string
-	n         uint64
-	changes   int
-	isApplied bool
-	isLost    bool // a snapshot may contain the envelope, but is too new to list its ID
-	made      []oxbow.Change
-	errs      []error // errors of its changes (nil if the envelope was applied with a snapshot)
+// inFlightEnvelope is an envelope that is being published.
+type inFlightEnvelope struct {
+	id          string
+	number      uint64
+	changeCount int
+	isApplied   bool
+	isLost      bool // a snapshot may contain the envelope, but is too new to list its ID
+	madeChanges []oxbow.Change
+	changeErrs  []error // errors of its changes (nil if the envelope was applied with a snapshot)
 }
 
 // errDiverged reports that a replica contradicts its stream.
@@ -93,7 +93,7 @@ func (r *replica) damageError(format string, args ...any) error {
 // files.
 func (r *replica) openFiles(ctx context.Context) error {
 	p, ok := r.files.readPlace()
-	ok = ok && p.Cluster == r.cluster.dir.id
+	ok = ok && p.Cluster == r.cluster.directory.id
 	if ok {
 		err := r.openStore()
 		if err == nil {
@@ -114,10 +114,10 @@ func (r *replica) openFiles(ctx context.Context) error {
 
 // checkPlace returns an error if the file is not in the state that the place p describes.
 func (r *replica) checkPlace(ctx context.Context, p cachedPlace) error {
-	if r.last < p.Last {
+	if r.lastChange < p.LastChange {
 		return errDiverged
 	}
-	if p.Clean {
+	if p.IsSynced {
 		return nil
 	}
 	rep, err := r.store.Check(ctx)
@@ -130,20 +130,22 @@ func (r *replica) checkPlace(ctx context.Context, p cachedPlace) error {
 // startPlace returns the place before the first envelope.
 func (r *replica) startPlace() cachedPlace {
 	return cachedPlace{
-		Cluster: r.cluster.dir.id,
-		Hash:    sha256.Sum256(fmt.Appendf(nil, "oxbow brain %s %s %d", r.cluster.dir.id, r.brain.Name, r.brain.Epoch)),
+		Cluster: r.cluster.directory.id,
+		Hash: sha256.Sum256(
+			fmt.Appendf(nil, "oxbow brain %s %s %d", r.cluster.directory.id, r.brain.Name, r.brain.Epoch),
+		),
 	}
 }
 
 // unsyncedPlace returns the current place, marked as not synced.
 func (r *replica) unsyncedPlace() cachedPlace {
-	p := r.at
-	p.Clean = false
+	p := r.place
+	p.IsSynced = false
 	return p
 }
 
 func (r *replica) setPlace(p cachedPlace) {
-	r.at = p
+	r.place = p
 	r.seq.Store(p.Seq)
 }
 
@@ -151,7 +153,7 @@ func (r *replica) openStore() error {
 	m, err := oxbow.Open(r.files.logPath(), &oxbow.Options{
 		FS:    unsyncedFS{r.files.fsys},
 		Clock: func() time.Time { return time.Unix(0, r.clock.Load()) },
-		Rand:  newIdentity(r.cluster.dir.id, r.brain.Name, r.brain.Epoch),
+		Rand:  newIdentitySource(r.cluster.directory.id, r.brain.Name, r.brain.Epoch),
 
 		Cache: &oxbow.Cache{Bytes: r.cluster.opts.CacheBytes},
 	})
@@ -162,7 +164,7 @@ func (r *replica) openStore() error {
 	if !ok {
 		return errors.Join(fmt.Errorf("%w: the local store lacks an interface", oxbow.ErrUnsupported), m.Close())
 	}
-	r.mem, r.store = m, s
+	r.memory, r.store = m, s
 	r.readerStore.Store(&s)
 	s.Watch(func(e oxbow.Event) { r.watchers.Send(e) })
 	return r.readLastChange()
@@ -172,16 +174,16 @@ func (r *replica) openStore() error {
 func (r *replica) readLastChange() error {
 	st, err := r.store.Stats(context.Background())
 	if err == nil {
-		r.last, r.head = st.Last, st.Head
+		r.lastChange, r.headHash = st.Last, st.Head
 	}
 	return err
 }
 
 func (r *replica) closeStore() {
-	if r.mem != nil {
-		_ = r.mem.Close()
+	if r.memory != nil {
+		_ = r.memory.Close()
 	}
-	r.mem, r.store = nil, nil
+	r.memory, r.store = nil, nil
 	r.readerStore.Store(nil)
 }
 
@@ -202,40 +204,40 @@ func (r *replica) closeFiles() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.isClosed = true
-	if r.mem == nil {
+	if r.memory == nil {
 		return nil
 	}
 	r.readerStore.Store(nil)
-	err := r.mem.Close()
-	r.mem, r.store = nil, nil
+	err := r.memory.Close()
+	r.memory, r.store = nil, nil
 	if err == nil {
 		err = r.files.syncLog()
 	}
 	if err != nil {
 		return err
 	}
-	p := r.at
-	p.Clean = true
+	p := r.place
+	p.IsSynced = true
 	return r.files.writePlace(p)
 }
 
 // readMessage applies a message, unless it was applied before. The caller must hold mu.
 func (r *replica) readMessage(ctx context.Context, m streamMessage) error {
-	if m.Seq <= r.at.Seq {
+	if m.Seq <= r.place.Seq {
 		return nil
 	}
 	e, hash, err := decodeEnvelope(m.Data)
 	if err != nil {
 		return fmt.Errorf("message %d of stream %s: %w", m.Seq, r.brain.stream(), err)
 	}
-	return r.takeEnvelope(ctx, e, hash, m.Seq, len(m.Data))
+	return r.applyAndRecord(ctx, e, hash, m.Seq, len(m.Data))
 }
 
-// takeEnvelope applies an envelope and records it as the last message. The caller must hold mu.
-func (r *replica) takeEnvelope(ctx context.Context, e *envelope, hash chainHash, seq uint64, size int) error {
+// applyAndRecord applies an envelope and records it as the last message. The caller must hold mu.
+func (r *replica) applyAndRecord(ctx context.Context, e *envelope, hash chainHash, seq uint64, size int) error {
 	err := r.applyEnvelope(ctx, e, hash, seq, size)
 	if err == nil {
-		r.lastSum, r.sumSize = hash, size
+		r.lastMessageHash, r.lastMessageSize = hash, size
 	}
 	return err
 }
@@ -249,33 +251,39 @@ func (r *replica) applyEnvelope(ctx context.Context, e *envelope, hash chainHash
 		return r.applySnapshot(ctx, e, seq, size)
 	}
 	switch {
-	case e.N != r.at.N+1:
-		return r.damageError("message %d holds envelope %d where %d is expected", seq, e.N, r.at.N+1)
-	case e.Prev != r.at.Hash:
-		return r.damageError("envelope %d does not continue the chain", e.N)
-	case e.Base > r.last, e.Base == r.last && e.State != "" && e.State != r.head:
-		return fmt.Errorf("%w: brain %s before envelope %d", errDiverged, r.brain.Name, e.N)
+	case e.Number != r.place.EnvelopeNumber+1:
+		return r.damageError(
+			"message %d holds envelope %d where %d is expected",
+			seq,
+			e.Number,
+			r.place.EnvelopeNumber+1,
+		)
+	case e.Prev != r.place.Hash:
+		return r.damageError("envelope %d does not continue the chain", e.Number)
+	case e.LastChangeBefore > r.lastChange,
+		e.LastChangeBefore == r.lastChange && e.State != "" && e.State != r.headHash:
+		return fmt.Errorf("%w: brain %s before envelope %d", errDiverged, r.brain.Name, e.Number)
 	}
 	r.clock.Store(e.Time)
 	made, errs := make([]oxbow.Change, len(e.Changes)), make([]error, len(e.Changes))
 	for i := range e.Changes {
-		made[i].Seq = e.Base + 1 + uint64(i)
-		if made[i].Seq <= r.last {
+		made[i].Seq = e.LastChangeBefore + 1 + uint64(i)
+		if made[i].Seq <= r.lastChange {
 			continue // the change was applied before a crash, but after the place was last written
 		}
 		var decided bool
 		made[i], decided, errs[i] = r.applyChange(&e.Changes[i])
 		if errs[i] != nil && !decided {
-			return errors.Join(errDiverged, fmt.Errorf("brain %s, envelope %d: %w", r.brain.Name, e.N, errs[i]))
+			return errors.Join(errDiverged, fmt.Errorf("brain %s, envelope %d: %w", r.brain.Name, e.Number, errs[i]))
 		}
 	}
 	if err := r.readLastChange(); err != nil {
 		return err
 	}
-	if f := r.flight; f != nil && f.id == e.ID {
+	if f := r.inFlight; f != nil && f.id == e.ID {
 		f.isApplied = true
-		f.made = made
-		f.errs = errs
+		f.madeChanges = made
+		f.changeErrs = errs
 	}
 	r.advancePlace(e, hash, seq, size)
 	return nil
@@ -283,23 +291,23 @@ func (r *replica) applyEnvelope(ctx context.Context, e *envelope, hash chainHash
 
 // advancePlace updates the place after an envelope.
 func (r *replica) advancePlace(e *envelope, hash chainHash, seq uint64, size int) {
-	p := r.at
+	p := r.place
 	p.Seq = seq
-	p.N = e.N
+	p.EnvelopeNumber = e.Number
 	p.Hash = hash
 	p.Time = e.Time
-	p.Last = e.Base + uint64(len(e.Changes))
-	if c := &e.Changes[0]; c.Ops == nil && r.last == e.Base {
-		p.Last = e.Base // a refused revert does not use a number
+	p.LastChange = e.LastChangeBefore + uint64(len(e.Changes))
+	if c := &e.Changes[0]; c.Ops == nil && r.lastChange == e.LastChangeBefore {
+		p.LastChange = e.LastChangeBefore // a refused revert does not use a number
 	}
-	p.Recent = append(p.Recent, e.ID)
-	if len(p.Recent) >= 2*recentIDs {
-		p.Recent = slices.Clone(p.Recent[len(p.Recent)-recentIDs:])
+	p.RecentIDs = append(p.RecentIDs, e.ID)
+	if len(p.RecentIDs) >= 2*recentIDs {
+		p.RecentIDs = slices.Clone(p.RecentIDs[len(p.RecentIDs)-recentIDs:])
 	}
-	p.Tail += int64(size)
-	p.Envs++
+	p.TailBytes += int64(size)
+	p.TailEnvelopes++
 	r.setPlace(p)
-	if p.Envs%512 == 0 {
+	if p.TailEnvelopes%512 == 0 {
 		_ = r.files.writePlace(r.unsyncedPlace()) // ignore the error: the place only saves reading again
 	}
 }
@@ -322,11 +330,11 @@ func (r *replica) applyChange(c *brainChange) (made oxbow.Change, decided bool, 
 		if err == nil {
 			made, err = r.store.Commit(ctx, ops...)
 		}
-		r.last++
+		r.lastChange++
 		return made, false, err
 	}
 	if err == nil {
-		r.last = max(r.last, made.Seq)
+		r.lastChange = max(r.lastChange, made.Seq)
 	}
 	for _, e := range []error{oxbow.ErrConflict, oxbow.ErrNotFound, oxbow.ErrInvalid, oxbow.ErrUnsupported} {
 		decided = decided || errors.Is(err, e)

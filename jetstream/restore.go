@@ -40,7 +40,7 @@ type RestoreReport struct {
 // savedFile is a file from which a brain can be restored.
 type savedFile struct {
 	savedBrain
-	from     *restoreSource
+	source   *restoreSource
 	isCached bool // the file is from a cache and may be newer than its place
 }
 
@@ -84,13 +84,13 @@ func (c *Cluster) Restore(ctx context.Context, dirs []string, o RestoreOptions) 
 	}
 	chosen := map[string][]savedFile{}
 	for _, dir := range dirs {
-		s, files, err := openSource(dir)
+		s, files, err := openRestoreSource(dir)
 		if err != nil {
 			return r.report, err
 		}
 		defer s.close()
 		for _, f := range files {
-			if o.selects(f) {
+			if o.selectsFile(f) {
 				chosen[f.fullName()] = append(chosen[f.fullName()], f)
 			}
 		}
@@ -106,15 +106,15 @@ func (c *Cluster) Restore(ctx context.Context, dirs []string, o RestoreOptions) 
 	return r.report, err
 }
 
-// selects reports whether a saved brain has the tenant and the name that the options ask for.
-func (o RestoreOptions) selects(f savedFile) bool {
+// selectsFile reports whether a saved brain has the tenant and the name that the options ask for.
+func (o RestoreOptions) selectsFile(f savedFile) bool {
 	isTenant := o.Tenant == "" || f.Tenant == o.Tenant
 	isBrain := o.Brain == "" || f.Brain == o.Brain
 	return isTenant && isBrain
 }
 
-// openSource opens a backup or a cache, and lists its files.
-func openSource(dir string) (*restoreSource, []savedFile, error) {
+// openRestoreSource opens a backup or a cache, and lists its files.
+func openRestoreSource(dir string) (*restoreSource, []savedFile, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, nil, fmt.Errorf("%w: %s is no directory", oxbow.ErrNotFound, dir)
 	}
@@ -145,7 +145,7 @@ func (s *restoreSource) listFiles() ([]savedFile, error) {
 	}
 	var all []savedFile
 	for _, b := range m.Brains {
-		all = append(all, savedFile{savedBrain: b, from: s})
+		all = append(all, savedFile{savedBrain: b, source: s})
 	}
 	return all, nil
 }
@@ -172,19 +172,19 @@ func (s *restoreSource) listCache() ([]savedFile, error) {
 	for _, e := range names {
 		tenant, brain, hasBoth := strings.Cut(e.Name(), ".")
 		f := brainFiles{s.fsys, e.Name()}
-		isBrain := hasBoth && nameForm.MatchString(tenant) && nameForm.MatchString(brain)
+		isBrain := hasBoth && namePattern.MatchString(tenant) && namePattern.MatchString(brain)
 		if !isBrain {
 			continue
 		}
 		if _, err := s.fsys.Stat(f.logPath()); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		b := savedBrain{Tenant: tenant, Brain: brain, Epoch: 1, File: f.logPath(), N: 1}
+		b := savedBrain{Tenant: tenant, Brain: brain, Epoch: 1, File: f.logPath(), EnvelopeNumber: 1}
 		if p, ok := f.readPlace(); ok {
-			b.N = max(p.N, 1)
+			b.EnvelopeNumber = max(p.EnvelopeNumber, 1)
 			b.Hash = p.Hash
 			b.Time = p.Time
-			b.Last = p.Last
+			b.LastChange = p.LastChange
 		}
 		all = append(all, savedFile{b, s, true})
 	}
@@ -194,7 +194,7 @@ func (s *restoreSource) listCache() ([]savedFile, error) {
 // missingBrains returns the files of the brains that the cluster lacks, newest first. It returns an
 // error if the cluster has a brain in a different state.
 func (r *restoreRun) missingBrains(ctx context.Context, chosen map[string][]savedFile) ([][]savedFile, error) {
-	brains, err := r.cluster.dir.listBrains(ctx)
+	brains, err := r.cluster.directory.listBrains(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +204,7 @@ func (r *restoreRun) missingBrains(ctx context.Context, chosen map[string][]save
 			return nil, fmt.Errorf("read the head of brain %s: %w", info.Name, err)
 		}
 		files, is := chosen[info.Name]
-		alike := slices.ContainsFunc(files, func(f savedFile) bool { return f.N == n && f.Hash == hash })
+		alike := slices.ContainsFunc(files, func(f savedFile) bool { return f.EnvelopeNumber == n && f.Hash == hash })
 		switch {
 		case n == 0:
 		case is && alike:
@@ -230,7 +230,7 @@ func (r *restoreRun) missingBrains(ctx context.Context, chosen map[string][]save
 	var todo [][]savedFile
 	for _, files := range chosen {
 		slices.SortStableFunc(files, func(a, b savedFile) int {
-			return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(b.Last, a.Last))
+			return cmp.Or(cmp.Compare(b.EnvelopeNumber, a.EnvelopeNumber), cmp.Compare(b.LastChange, a.LastChange))
 		})
 		todo = append(todo, files)
 	}
@@ -246,12 +246,12 @@ func (r *restoreRun) restoreBrain(ctx context.Context, files []savedFile) error 
 	for _, f := range files {
 		rep, err := r.loadFile(ctx, &f)
 		switch {
-		case err == nil && (best == nil || rep.last > best.last):
+		case err == nil && (best == nil || rep.lastChange > best.lastChange):
 			best, rep, from = rep, best, f
 		case err != nil && !errors.Is(err, oxbow.ErrCorrupt) && !errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("restore %s from %s: %w", f.fullName(), f.from.dir, err)
+			return fmt.Errorf("restore %s from %s: %w", f.fullName(), f.source.dir, err)
 		case err != nil:
-			found = append(found, Finding{Brain: f.fullName(), What: fmt.Sprintf("%s in %s: %v", f.File, f.from.dir,
+			found = append(found, Finding{Brain: f.fullName(), What: fmt.Sprintf("%s in %s: %v", f.File, f.source.dir,
 				err)})
 		}
 		if rep != nil {
@@ -264,12 +264,12 @@ func (r *restoreRun) restoreBrain(ctx context.Context, files []savedFile) error 
 	defer best.closeStore()
 	if !r.opts.DryRun {
 		var err error
-		best.brain, err = r.cluster.dir.enterBrain(ctx, from.Tenant, from.Brain, from.Epoch, from.Created)
-		if err == nil && from.N > 0 {
+		best.brain, err = r.cluster.directory.addBrain(ctx, from.Tenant, from.Brain, from.Epoch, from.Created)
+		if err == nil && from.EnvelopeNumber > 0 {
 			err = best.publishAll(ctx)
 		}
 		if err != nil {
-			return fmt.Errorf("restore %s from %s: %w", from.fullName(), from.from.dir, err)
+			return fmt.Errorf("restore %s from %s: %w", from.fullName(), from.source.dir, err)
 		}
 	}
 	return r.addToReport(from.Size, 1, found)
@@ -289,14 +289,14 @@ func (r *restoreRun) addToReport(bytes int64, restored int, found []Finding) err
 // at the expected position.
 func (r *restoreRun) loadFile(ctx context.Context, f *savedFile) (*replica, error) {
 	rep := r.cluster.newScratchReplica(brainInfo{Name: f.fullName(), Epoch: f.Epoch})
-	if f.N == 0 && !f.isCached {
+	if f.EnvelopeNumber == 0 && !f.isCached {
 		return rep, nil
 	}
-	image, err := readFile(f.from.fsys, f.File)
+	image, err := readFile(f.source.fsys, f.File)
 	if err != nil {
 		return nil, err
 	}
-	if !f.isCached && !f.isImage(image) {
+	if !f.isCached && !f.matchesImage(image) {
 		return nil, fmt.Errorf("%w: the file is not the one that the manifest names", oxbow.ErrCorrupt)
 	}
 	f.Size = int64(len(image))
@@ -311,27 +311,32 @@ func (r *restoreRun) loadFile(ctx context.Context, f *savedFile) (*replica, erro
 	case err != nil:
 	case len(c.Problems) > 0:
 		err = fmt.Errorf("%w: %d problems, the first: %s", oxbow.ErrCorrupt, len(c.Problems), c.Problems[0].What)
-	case !f.isCached && (rep.last != f.Last || rep.head != f.Head):
+	case !f.isCached && (rep.lastChange != f.LastChange || rep.headHash != f.Head):
 		err = fmt.Errorf(
 			"%w: the file ends with change %d, and the manifest names %d, or with another chain",
 			oxbow.ErrCorrupt,
-			rep.last,
-			f.Last,
+			rep.lastChange,
+			f.LastChange,
 		)
-	case rep.last < f.Last:
-		err = fmt.Errorf("%w: the file ends with change %d, and its place names %d", oxbow.ErrCorrupt, rep.last, f.Last)
+	case rep.lastChange < f.LastChange:
+		err = fmt.Errorf(
+			"%w: the file ends with change %d, and its place names %d",
+			oxbow.ErrCorrupt,
+			rep.lastChange,
+			f.LastChange,
+		)
 	}
 	p := rep.startPlace()
-	p.N = f.N
+	p.EnvelopeNumber = f.EnvelopeNumber
 	p.Hash = f.Hash
 	p.Time = f.Time
-	p.Last = rep.last
+	p.LastChange = rep.lastChange
 	rep.setPlace(p)
 	return rep, err
 }
 
-// isImage reports whether b is the image of the brain, according to its size and hash in the manifest.
-func (f *savedFile) isImage(b []byte) bool {
+// matchesImage reports whether b is the image of the brain, according to its size and hash in the manifest.
+func (f *savedFile) matchesImage(b []byte) bool {
 	return int64(len(b)) == f.Size && chainHash(sha256.Sum256(b)) == f.Sum
 }
 
@@ -344,15 +349,15 @@ func (r *replica) publishAll(ctx context.Context) error {
 		switch {
 		case err == nil:
 			return nil
-		case errors.Is(err, errMoved):
+		case errors.Is(err, errHeadMoved):
 			n, hash, _, headErr := r.cluster.readHead(ctx, r.brain)
-			isOwnHead := n == r.at.N && hash == r.at.Hash
+			isOwnHead := n == r.place.EnvelopeNumber && hash == r.place.Hash
 			if headErr == nil && isOwnHead {
 				return nil // the answer to an earlier attempt was lost
 			}
 			return fmt.Errorf("%w: another process writes to it", oxbow.ErrConflict)
-		case !errors.Is(err, errAway) && !errors.Is(err, errInTurn) &&
-			!errors.Is(err, errNoReply), !waitFor(ctx, awayPause):
+		case !errors.Is(err, errNoServer) && !errors.Is(err, errWriteInProgress) &&
+			!errors.Is(err, errNoReply), !waitOrDone(ctx, noServerPause):
 			return err
 		}
 	}

@@ -55,7 +55,7 @@ func checkServers(ctx context.Context, nc *nats.Conn, o *Options) error {
 	// Require only a majority, because one of three servers may be down. To create a stream, NATS
 	// itself requires all servers.
 	if need := o.Replicas/2 + 1; len(servers) < need {
-		return &tooFewError{len(servers), need, o.Replicas}
+		return &tooFewServersError{len(servers), need, o.Replicas}
 	}
 	for _, s := range servers {
 		if err := s.checkSettings(); err != nil {

@@ -59,7 +59,7 @@ type ReplicaStatus struct {
 // streams are sorted by name. Findings include all servers and streams that could not be read.
 // Status returns an error only if the servers could not be asked.
 func (c *Cluster) Status(ctx context.Context) (Status, error) {
-	s := Status{Cluster: c.dir.id}
+	s := Status{Cluster: c.directory.id}
 	if err := c.serverStatus(ctx, &s); err != nil {
 		return s, err
 	}
@@ -73,7 +73,7 @@ func (c *Cluster) Status(ctx context.Context) (Status, error) {
 	brains := map[string]int{}
 	err = c.readFences(reading)
 	if err == nil {
-		err = c.dir.eachBrain(reading, func(b brainInfo) error {
+		err = c.directory.eachBrain(reading, func(b brainInfo) error {
 			brains[b.stream()]++
 			s.Brains++
 			return nil
@@ -201,7 +201,7 @@ func (c *Cluster) streamStatus(ctx context.Context, name string) (s StreamStatus
 	}
 	s.Messages, s.Bytes = r.State.Messages, r.State.Bytes
 	if r.Cluster == nil {
-		s.Leader = onlyServer
+		s.Leader = onlyServerName
 		return s, fs
 	}
 	s.Leader = r.Cluster.Leader

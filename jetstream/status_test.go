@@ -35,7 +35,7 @@ func healthy(t *testing.T, c *Cluster) Status {
 		if ctx.Err() == nil || last == "" {
 			last = fmt.Sprint(findings(s.Findings), err)
 		}
-		if !waitFor(ctx, 100*time.Millisecond) {
+		if !waitOrDone(ctx, 100*time.Millisecond) {
 			t.Fatalf("Status() = %s, want a healthy cluster", last)
 		}
 	}
@@ -56,7 +56,7 @@ func finds(t *testing.T, c *Cluster, server, what string) Status {
 		if ctx.Err() == nil || last == "" {
 			last = fmt.Sprint(findings(s.Findings), err)
 		}
-		if !waitFor(ctx, 100*time.Millisecond) {
+		if !waitOrDone(ctx, 100*time.Millisecond) {
 			t.Fatalf("Status() = %s, want that %s %s", last, server, what)
 		}
 	}
@@ -73,7 +73,7 @@ func TestStatus(t *testing.T) {
 		}
 	}
 	s := healthy(t, c)
-	if len(s.Servers) != 3 || len(s.Streams) != 3 || s.Brains != 3 || s.Cluster != c.dir.id {
+	if len(s.Servers) != 3 || len(s.Streams) != 3 || s.Brains != 3 || s.Cluster != c.directory.id {
 		t.Errorf("Status() = %+v", s)
 	}
 	leaders, brains := 0, 0
@@ -97,11 +97,11 @@ func TestStatus(t *testing.T) {
 	}
 
 	// A fence that another process wrote.
-	if _, err := c.dir.kv.PutString(t.Context(), "fence.BRAIN_01.n1", "test"); err != nil {
+	if _, err := c.directory.kv.PutString(t.Context(), "fence.BRAIN_01.n1", "test"); err != nil {
 		t.Fatal(err)
 	}
 	finds(t, c, "n1", "found its data to differ")
-	if err := c.dir.kv.Delete(t.Context(), "fence.BRAIN_01.n1"); err != nil {
+	if err := c.directory.kv.Delete(t.Context(), "fence.BRAIN_01.n1"); err != nil {
 		t.Fatal(err)
 	}
 	healthy(t, c)
@@ -112,11 +112,11 @@ func TestStatus(t *testing.T) {
 		t.Fatal(err)
 	}
 	leads := fence{"BRAIN_01", leader}
-	if _, err := c.dir.kv.PutString(t.Context(), leads.directoryKey(), "test"); err != nil {
+	if _, err := c.directory.kv.PutString(t.Context(), leads.directoryKey(), "test"); err != nil {
 		t.Fatal(err)
 	}
 	finds(t, c, leader, "leads it although an audit found its data to differ")
-	if err := c.dir.kv.Delete(t.Context(), leads.directoryKey()); err != nil {
+	if err := c.directory.kv.Delete(t.Context(), leads.directoryKey()); err != nil {
 		t.Fatal(err)
 	}
 	healthy(t, c)
@@ -161,20 +161,20 @@ func TestHostileNames(t *testing.T) {
 	c := connect(t, alone(t).URL(), devOptions)
 	for _, name := range []string{"a./etc/x", "a.b.c", "a", "a.-=", "../b"} {
 		key := "brain." + name
-		if _, err := c.dir.kv.PutString(t.Context(), key, `{"partition":1,"epoch":1}`); err != nil {
+		if _, err := c.directory.kv.PutString(t.Context(), key, `{"partition":1,"epoch":1}`); err != nil {
 			continue // nor can it be written so
 		}
-		if _, err := c.dir.listBrains(t.Context()); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := c.directory.listBrains(t.Context()); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("list() with %s = %v, want an error that names it", key, err)
 		}
-		if err := c.dir.kv.Purge(t.Context(), key); err != nil {
+		if err := c.directory.kv.Purge(t.Context(), key); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := c.dir.kv.PutString(t.Context(), "brain.a.b", `{"partition":7,"epoch":1}`); err != nil {
+	if _, err := c.directory.kv.PutString(t.Context(), "brain.a.b", `{"partition":7,"epoch":1}`); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.dir.listBrains(t.Context()); err == nil {
+	if _, err := c.directory.listBrains(t.Context()); err == nil {
 		t.Error("list() with a brain of a partition that there is not = nil")
 	}
 }

@@ -21,8 +21,8 @@ type Store struct {
 	replica *replica
 	closed  atomic.Bool
 
-	mu    sync.Mutex // guards stops
-	stops []func()
+	mu           sync.Mutex // guards stops
+	stopWatchers []func()
 }
 
 var _ interface {
@@ -103,7 +103,7 @@ func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, erro
 		if err := op.Check(); err != nil {
 			return oxbow.Change{}, err
 		}
-		w, err := opjson.From(op)
+		w, err := opjson.EncodeOp(op)
 		if err != nil {
 			return oxbow.Change{}, err
 		}
@@ -189,7 +189,7 @@ func (s *Store) Watch(fn func(oxbow.Event)) (stop func()) {
 	stop = s.replica.watchers.Add(fn)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stops = append(s.stops, stop)
+	s.stopWatchers = append(s.stopWatchers, stop)
 	return stop
 }
 
@@ -230,7 +230,7 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	if err := s.checkOpen(ctx); err != nil {
 		return oxbow.CheckReport{}, err
 	}
-	if err := s.replica.compareHead(ctx); err != nil {
+	if err := s.replica.compareWithHead(ctx); err != nil {
 		return oxbow.CheckReport{}, err
 	}
 	return withStore(ctx, s, func(v localStore) (oxbow.CheckReport, error) { return v.Check(ctx) })
@@ -261,7 +261,7 @@ func (s *Store) Close() error {
 		return oxbow.ErrClosed
 	}
 	s.mu.Lock()
-	for _, stop := range s.stops {
+	for _, stop := range s.stopWatchers {
 		stop()
 	}
 	s.mu.Unlock()

@@ -95,7 +95,7 @@ func connectTrio(t testing.TB, urls string, o Options) *Cluster {
 			t.Cleanup(func() { _ = c.Close() })
 			return c
 		}
-		if !waitFor(ctx, 200*time.Millisecond) {
+		if !waitOrDone(ctx, 200*time.Millisecond) {
 			t.Fatal(err)
 		}
 	}
@@ -157,7 +157,7 @@ func TestBeginAtOnce(t *testing.T) {
 				said <- err.Error()
 				return
 			}
-			said <- c.dir.id
+			said <- c.directory.id
 			_ = c.Close()
 		}()
 	}

@@ -13,13 +13,13 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 )
 
-// byAgents lists the names of the context parts whose text agents may have written.
-var byAgents = []string{
+// agentWrittenParts lists the names of the context parts whose text agents may have written.
+var agentWrittenParts = []string{
 	"memory", "recall", "summary", "archive", "log", "digest", "entry", "handoff",
 }
 
-// maxNamed is the maximum number of parts that a caution names.
-const maxNamed = 3
+// maxNamedParts is the maximum number of parts that a caution names.
+const maxNamedParts = 3
 
 // Caution returns a line to put before the context if parts of the context are suspicious, otherwise "". A part is
 // suspicious if agents may have written it, such as MEMORY.md or the newest entries, and its text is shaped like
@@ -29,12 +29,12 @@ func Caution(c prompt.Context, repeats func(text string) bool) string {
 	var names []string
 	var reason screen.DoubtReason
 	for _, p := range c.Parts {
-		hasSource := p.Source != "" || p.Role == prompt.User
-		if !hasSource || !slices.Contains(byAgents, p.Name) {
+		hasSource := p.Source != "" || p.Role == prompt.RoleUser
+		if !hasSource || !slices.Contains(agentWrittenParts, p.Name) {
 			continue
 		}
 		name := strconv.Quote(cmp.Or(p.Source, p.Name))
-		why := screen.Doubt(repeats, p.Text)
+		why := screen.ReasonToDoubt(repeats, p.Text)
 		if why == "" || slices.Contains(names, name) {
 			continue
 		}
@@ -44,8 +44,8 @@ func Caution(c prompt.Context, repeats func(text string) bool) string {
 	if len(names) == 0 {
 		return ""
 	}
-	if more := len(names) - maxNamed; more > 0 {
-		names = append(names[:maxNamed], fmt.Sprintf("%d more", more))
+	if more := len(names) - maxNamedParts; more > 0 {
+		names = append(names[:maxNamedParts], fmt.Sprintf("%d more", more))
 	}
 	words := [2]string{"is", "it"}
 	if len(names) > 1 {

@@ -34,7 +34,7 @@ type Dialect struct {
 
 	// Sets lists the sets of oxbow's own verbs that the layout offers as tools (see
 	// [verb.Sets]).
-	Sets verb.Sets
+	Sets verb.VerbSets
 	// Handoffs is set if the layout can store handoffs.
 	Handoffs bool
 
@@ -99,7 +99,7 @@ type Home interface {
 	Document(ctx context.Context, path string) (text string, ok bool, err error)
 	// Written returns the list of the texts that the tools wrote. It is nil if the home keeps no
 	// such list.
-	Written() *verb.Written
+	Written() *verb.WrittenTexts
 	// Context returns the text that the dialect puts before the model, with the dialect's own
 	// headers and blank lines. Context does not change the home.
 	Context(ctx context.Context, r Request) (prompt.Context, error)

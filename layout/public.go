@@ -23,23 +23,23 @@ type (
 	// sent to the model. Its method Answer executes the call.
 	Tool = verb.Tool
 	// Sets lists sets of oxbow's own tools by name (see [Dialect.Sets]).
-	Sets = verb.Sets
+	Sets = verb.VerbSets
 	// Written records the texts that a home's tools wrote (see [Home.Written]).
-	Written = verb.Written
+	Written = verb.WrittenTexts
 	// Workspace gives a [Tool] access to a memory (see [NewWorkspace]).
 	Workspace = verb.Workspace
 )
 
 // The roles of a [Part].
 const (
-	System = prompt.System // the part belongs to the system prompt
-	User   = prompt.User   // the part goes before the newest message and is not stored in the conversation
+	System = prompt.RoleSystem // the part belongs to the system prompt
+	User   = prompt.RoleUser   // the part goes before the newest message and is not stored in the conversation
 )
 
 // OwnTools returns oxbow's own tools, such as remember and recall. A runtime may offer them in
 // addition to the tools of a [Home]. If one of these tools has the same name as a tool of the home,
 // use the home's tool.
-func OwnTools() []Tool { return verb.Table() }
+func OwnTools() []Tool { return verb.Tools() }
 
 // NewWorkspace returns a workspace whose tools read and write the memory of h.
 func NewWorkspace(h Home) *Workspace {

@@ -26,12 +26,12 @@ type Summaries struct {
 	// Missing is nil, Resume fails for a summary that does not exist.
 	Missing func(name string) string
 
-	ended bool
+	hasEnded bool
 }
 
 // Check returns an error matching [oxbow.ErrClosed] if the session has ended, or the error of ctx.
 func (s *Summaries) Check(ctx context.Context) error {
-	if s.ended {
+	if s.hasEnded {
 		return fmt.Errorf("this conversation has ended: %w", oxbow.ErrClosed)
 	}
 	return ctx.Err()
@@ -76,6 +76,6 @@ func (s *Summaries) End(ctx context.Context, summary string) error {
 			return fmt.Errorf("keeping the summary: %w", err)
 		}
 	}
-	s.ended = true
+	s.hasEnded = true
 	return nil
 }

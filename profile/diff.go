@@ -59,7 +59,7 @@ func (s *Set) Diff(ctx context.Context, m *oxbow.Memory, a, b Side) (Diff, error
 	d.TokensA, d.TokensB = x.tokens, y.tokens
 	for i := range x.entries {
 		e := &x.entries[i]
-		j, both := y.byID[e.ID]
+		j, both := y.indexByID[e.ID]
 		switch {
 		case !both:
 			d.OnlyA = append(d.OnlyA, x.describeChosen(e))
@@ -77,25 +77,25 @@ func (s *Set) Diff(ctx context.Context, m *oxbow.Memory, a, b Side) (Diff, error
 		}
 	}
 	for i := range y.entries {
-		if _, both := x.byID[y.entries[i].ID]; !both {
+		if _, both := x.indexByID[y.entries[i].ID]; !both {
 			d.OnlyB = append(d.OnlyB, y.describeChosen(&y.entries[i]))
 		}
 	}
-	d.DocumentsA, d.DocumentsB = x.documentsBut(y), y.documentsBut(x)
+	d.DocumentsA, d.DocumentsB = x.documentsNotIn(y), y.documentsNotIn(x)
 	return d, nil
 }
 
 // includedSet is the set of entries and documents that a side includes.
 type includedSet struct {
 	entries   []oxbow.Entry
-	byID      map[uint64]int
-	in        map[string]bool // names of the entries that are in the selection's text
+	indexByID map[uint64]int
+	inText    map[string]bool // names of the entries that are in the selection's text
 	documents []Chosen        // documents in the selection's text
 	tokens    int
 }
 
 func (s *Set) readIncluded(ctx context.Context, m *oxbow.Memory, side Side) (includedSet, error) {
-	x := includedSet{byID: map[uint64]int{}, in: map[string]bool{}}
+	x := includedSet{indexByID: map[uint64]int{}, inText: map[string]bool{}}
 	sel, err := s.Select(ctx, m, side.Profile, Request{AsOf: side.AsOf})
 	if err != nil {
 		return x, err
@@ -104,7 +104,7 @@ func (s *Set) readIncluded(ctx context.Context, m *oxbow.Memory, side Side) (inc
 	for _, p := range sel.Context.Parts {
 		switch p.Name {
 		case PartEntry:
-			x.in[p.Source] = true
+			x.inText[p.Source] = true
 		case partDocument:
 			x.documents = append(x.documents, Chosen{p.Source, p.Tokens, true})
 		}
@@ -122,16 +122,16 @@ func (s *Set) readIncluded(ctx context.Context, m *oxbow.Memory, side Side) (inc
 		return x, err
 	}
 	for i, e := range x.entries {
-		x.byID[e.ID] = i
+		x.indexByID[e.ID] = i
 	}
 	return x, nil
 }
 
 func (x *includedSet) describeChosen(e *oxbow.Entry) Chosen {
-	return Chosen{e.Name, prompt.EstimateTokens(entryPart(e, "").Text), x.in[e.Name]}
+	return Chosen{e.Name, prompt.EstimateTokens(entryPart(e, "").Text), x.inText[e.Name]}
 }
 
-func (x *includedSet) documentsBut(y includedSet) []Chosen {
+func (x *includedSet) documentsNotIn(y includedSet) []Chosen {
 	but := []Chosen{}
 	for _, d := range x.documents {
 		other := false

@@ -27,7 +27,7 @@ func (s *Set) Text(name string) ([]byte, error) {
 	}
 	b, err := s.readFile(f)
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", s.shownPath(f), err)
+		return nil, fmt.Errorf("reading %s: %w", s.displayPath(f), err)
 	}
 	return b, nil
 }
@@ -40,10 +40,10 @@ func (s *Set) Replace(name string, was, data []byte) error {
 	if err != nil {
 		return err
 	}
-	fsys := s.Places[f.place].FS
+	fsys := s.Places[f.placeIndex].FS
 	list, err := fsys.ReadDir(path.Dir(f.path))
 	if err != nil {
-		return fmt.Errorf("writing %s: %w", s.shownPath(f), err)
+		return fmt.Errorf("writing %s: %w", s.displayPath(f), err)
 	}
 	mode := fs.FileMode(0o600)
 	for _, e := range list {
@@ -54,7 +54,7 @@ func (s *Set) Replace(name string, was, data []byte) error {
 		if err == nil && !fi.Mode().IsRegular() {
 			err = &oxbow.InvalidError{
 				Field:  "the file",
-				Value:  s.shownPath(f),
+				Value:  s.displayPath(f),
 				Reason: "is a link; edit the file that it leads to",
 			}
 		}
@@ -65,7 +65,7 @@ func (s *Set) Replace(name string, was, data []byte) error {
 	}
 	err = vfs.ReplaceUnchanged(fsys, f.path, append([]byte{}, was...), data, mode)
 	if errors.Is(err, vfs.ErrChanged) {
-		err = &oxbow.NameError{Name: s.shownPath(f), Err: oxbow.ErrConflict}
+		err = &oxbow.NameError{Name: s.displayPath(f), Err: oxbow.ErrConflict}
 	}
 	return err
 }
@@ -86,8 +86,8 @@ func (s *Set) Create(name string, data []byte) (string, error) {
 		return "", err
 	}
 	home := s.Places[0]
-	f := file{name: name, path: path.Join(home.Dirs[0], name+".yaml")}
-	if _, err := parse(s.shownPath(f), data, s.Zone); err != nil {
+	f := profileFile{name: name, path: path.Join(home.Dirs[0], name+".yaml")}
+	if _, err := parse(s.displayPath(f), data, s.Zone); err != nil {
 		return "", err
 	}
 	if old, err := s.Read(name); err == nil && !old.Project {
@@ -100,10 +100,10 @@ func (s *Set) Create(name string, data []byte) (string, error) {
 		list, err := home.FS.ReadDir(home.Dirs[0])
 		for _, e := range list {
 			if e.Name() == path.Base(f.path) {
-				return &ExistsError{s.shownPath(f)}
+				return &ExistsError{s.displayPath(f)}
 			}
 		}
 		return err
 	})
-	return s.shownPath(f), err
+	return s.displayPath(f), err
 }

@@ -13,10 +13,10 @@ import (
 // [Diagnostics], which use line numbers of the file. The nodes' line numbers count from 1 in data.
 // The caller must check the keys and detect duplicates.
 func FrontMatter(file string, data []byte, first int) (*yaml.Node, error) {
-	r := frontmatter.Reader{File: file, FirstLine: first}
-	n := r.Read(string(data))
+	r := frontmatter.MappingReader{File: file, FirstLine: first}
+	n := r.ReadMapping(string(data))
 	if n != nil && n.Kind != yaml.MappingNode {
-		r.Add(n, "is %s; front matter is lines such as \"project: …\"", frontmatter.Describe(n))
+		r.AddMistake(n, "is %s; front matter is lines such as \"project: …\"", frontmatter.DescribeKind(n))
 	}
 	if len(r.Diagnostics) > 0 {
 		return nil, Diagnostics(r.Diagnostics)

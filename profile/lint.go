@@ -18,7 +18,7 @@ import (
 // included and excluded, an include or profile that selects nothing, missing documents,
 // and documents that exceed the budget.
 func (s *Set) Lint(ctx context.Context, m *oxbow.Memory, r *Resolved) (Diagnostics, error) {
-	l := &linter{r: r, values: map[string]map[string]bool{"kind": {}, "name": {}}}
+	l := &linter{resolved: r, values: map[string]map[string]bool{"kind": {}, "name": {}}}
 	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
 			return nil, err
@@ -34,39 +34,42 @@ func (s *Set) Lint(ctx context.Context, m *oxbow.Memory, r *Resolved) (Diagnosti
 		}
 	}
 	for _, p := range r.parts {
-		l.p = p
-		l.warnUnused("include", p.Include)
-		l.warnUnused("exclude", p.Exclude)
+		l.profile = p
+		l.warnUnusedValues("include", p.Include)
+		l.warnUnusedValues("exclude", p.Exclude)
 		l.checkInclude(p.Include)
 	}
-	l.p = r.parts[len(r.parts)-1]
+	l.profile = r.parts[len(r.parts)-1]
 	l.warnContradictions()
 	scope := r.Scope()
 	if n := len(l.entries); n > 0 && !slices.ContainsFunc(l.entries, func(e oxbow.Entry) bool {
 		return scope.Sees(&e)
 	}) {
-		l.add("include", "none of the %d entries is inside: the selection is empty", n)
+		l.addWarning("include", "none of the %d entries is inside: the selection is empty", n)
 	}
 	b, err := s.Count(ctx, m, r)
 	if err != nil {
 		return nil, err
 	}
-	l.checkBudget(b)
-	return l.found, nil
+	l.warnBudget(b)
+	return l.diagnostics, nil
 }
 
 type linter struct {
-	r       *Resolved
-	p       *Profile // the profile file that is being examined
-	entries []oxbow.Entry
-	values  map[string]map[string]bool // values of the entries, by key
-	found   Diagnostics
+	resolved    *Resolved
+	profile     *Profile // the profile file that is being examined
+	entries     []oxbow.Entry
+	values      map[string]map[string]bool // values of the entries, by key
+	diagnostics Diagnostics
 }
 
-// add adds a warning about a value. place names the value, such as "include.tags.decision", and
+// addWarning adds a warning about a value. place names the value, such as "include.tags.decision", and
 // determines the line of the warning.
-func (l *linter) add(place, format string, args ...any) {
-	l.found = append(l.found, Diagnostic{File: l.p.File, Line: l.p.lines[place], Text: fmt.Sprintf(format, args...)})
+func (l *linter) addWarning(place, format string, args ...any) {
+	l.diagnostics = append(
+		l.diagnostics,
+		Diagnostic{File: l.profile.File, Line: l.profile.lineNumbers[place], Text: fmt.Sprintf(format, args...)},
+	)
 }
 
 // choiceLists returns the lists of a choice. Each list has its name in the profile and the
@@ -84,7 +87,7 @@ func choiceLists(c *Choice) []struct {
 	}
 }
 
-func (l *linter) warnUnused(where string, c *Choice) {
+func (l *linter) warnUnusedValues(where string, c *Choice) {
 	if c == nil || len(l.entries) == 0 {
 		return
 	}
@@ -97,15 +100,15 @@ func (l *linter) warnUnused(where string, c *Choice) {
 			if list.label == "name" {
 				what = fmt.Sprintf("there is no entry %q", v)
 			}
-			if near := text.FindSimilar(v, eachKey(l.values[list.label]), 1); len(near) > 0 {
+			if near := text.FindSimilar(v, mapKeys(l.values[list.label]), 1); len(near) > 0 {
 				what += "; did you mean " + near[0] + "?"
 			}
-			l.add(where+"."+list.key+"."+v, "%s", what)
+			l.addWarning(where+"."+list.key+"."+v, "%s", what)
 		}
 	}
 }
 
-func eachKey(m map[string]bool) func(func(string) bool) {
+func mapKeys(m map[string]bool) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		for k := range m {
 			if !yield(k) {
@@ -140,23 +143,29 @@ func (l *linter) checkInclude(c *Choice) {
 	for _, g := range c.splitFilters() {
 		parts = append(parts, fmt.Sprintf("%s fits %d", g, count(g)))
 	}
-	l.add("include", "no entry fits all lines of include: %s", strings.Join(parts, ", "))
+	l.addWarning("include", "no entry fits all lines of include: %s", strings.Join(parts, ", "))
 }
 
 // warnContradictions warns about names and values that are both included and excluded, by
 // the same file or by different files of the chain.
 func (l *linter) warnContradictions() {
-	for _, p := range l.r.parts {
+	for _, p := range l.resolved.parts {
 		if p.Include == nil {
 			continue
 		}
 		for i, in := range choiceLists(p.Include) {
 			for _, v := range in.values {
-				for _, q := range l.r.parts {
+				for _, q := range l.resolved.parts {
 					if q.Exclude != nil && slices.Contains(choiceLists(q.Exclude)[i].values, v) {
-						l.p = p
-						l.add("include."+in.key+"."+v, "%s %q is included here and left out in %s:%d; leaving out wins",
-							strings.TrimSuffix(in.key, "s"), v, q.File, q.lines["exclude."+in.key+"."+v])
+						l.profile = p
+						l.addWarning(
+							"include."+in.key+"."+v,
+							"%s %q is included here and left out in %s:%d; leaving out wins",
+							strings.TrimSuffix(in.key, "s"),
+							v,
+							q.File,
+							q.lineNumbers["exclude."+in.key+"."+v],
+						)
 					}
 				}
 			}
@@ -166,39 +175,45 @@ func (l *linter) warnContradictions() {
 			if i < 0 {
 				continue
 			}
-			for _, q := range l.r.parts {
+			for _, q := range l.resolved.parts {
 				if q.Exclude == nil {
 					continue
 				}
 				for _, f := range q.Exclude.splitFilters() {
 					if f.Match(&l.entries[i]) {
-						l.p = p
-						l.add("include.entries."+name, "entry %q is named here, but %s leaves out %s", name, q.File, f)
+						l.profile = p
+						l.addWarning(
+							"include.entries."+name,
+							"entry %q is named here, but %s leaves out %s",
+							name,
+							q.File,
+							f,
+						)
 					}
 				}
 			}
 		}
 	}
-	l.p = l.r.parts[len(l.r.parts)-1]
+	l.profile = l.resolved.parts[len(l.resolved.parts)-1]
 }
 
-func (l *linter) checkBudget(b Budget) {
+func (l *linter) warnBudget(b Budget) {
 	for _, d := range b.Documents {
 		if d.Wrong == "" {
 			continue
 		}
 		at := "always_include"
-		for _, doc := range l.r.Documents {
-			if strings.HasSuffix(d.Path, doc.Path) && l.p.lines["always_include."+doc.Path] > 0 {
+		for _, doc := range l.resolved.Documents {
+			if strings.HasSuffix(d.Path, doc.Path) && l.profile.lineNumbers["always_include."+doc.Path] > 0 {
 				at = "always_include." + doc.Path
 			}
 		}
-		l.add(at, "%s cannot be included: %s", d.Path, d.Wrong)
+		l.addWarning(at, "%s cannot be included: %s", d.Path, d.Wrong)
 	}
-	room := prompt.Room(b.MaxTokens)
+	room := prompt.MaxEstimate(b.MaxTokens)
 	switch {
 	case b.Fixed > room:
-		l.add(
+		l.addWarning(
 			"max_tokens",
 			"what is always included takes about %d tokens, more than the %d that surely fit into max_tokens %d",
 			b.Fixed,
@@ -206,7 +221,7 @@ func (l *linter) checkBudget(b Budget) {
 			b.MaxTokens,
 		)
 	case 2*b.Fixed > room && b.Entries > 0:
-		l.add(
+		l.addWarning(
 			"max_tokens",
 			"what is always included takes about %d of the %d tokens that surely fit into max_tokens %d: less than "+
 				"half is left for memory",

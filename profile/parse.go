@@ -51,20 +51,28 @@ func parse(file string, data []byte, zone *time.Location) (*Profile, error) {
 	if zone == nil {
 		zone = time.UTC
 	}
-	r := &reader{Reader: frontmatter.Reader{File: file}, zone: zone, p: &Profile{File: file, lines: map[string]int{}}}
-	switch n := r.Read(string(data)); {
+	r := &reader{
+		MappingReader: frontmatter.MappingReader{File: file},
+		zone:          zone,
+		profile:       &Profile{File: file, lineNumbers: map[string]int{}},
+	}
+	switch n := r.ReadMapping(string(data)); {
 	case n == nil:
 	case n.Line == 0:
-		r.Add(nil, "is empty; a profile has at least a description or an include")
+		r.AddMistake(nil, "is empty; a profile has at least a description or an include")
 	case n.Kind != yaml.MappingNode:
-		r.Add(n, "is %s; a profile is lines such as \"description: …\" and \"include:\"", frontmatter.Describe(n))
+		r.AddMistake(
+			n,
+			"is %s; a profile is lines such as \"description: …\" and \"include:\"",
+			frontmatter.DescribeKind(n),
+		)
 	default:
 		r.parseProfile(n)
 	}
-	if r.p.Name == "" {
-		r.p.Name = baseName(file)
-		if err := CheckName(r.p.Name); err != nil && len(r.Diagnostics) == 0 {
-			r.Add(nil, "the file's %v", err)
+	if r.profile.Name == "" {
+		r.profile.Name = baseName(file)
+		if err := CheckName(r.profile.Name); err != nil && len(r.Diagnostics) == 0 {
+			r.AddMistake(nil, "the file's %v", err)
 		}
 	}
 	if len(r.Diagnostics) > 0 {
@@ -73,7 +81,7 @@ func parse(file string, data []byte, zone *time.Location) (*Profile, error) {
 		})
 		return nil, Diagnostics(r.Diagnostics)
 	}
-	return r.p, nil
+	return r.profile, nil
 }
 
 // baseName returns the name of the profile in this file.
@@ -83,17 +91,17 @@ func baseName(file string) string {
 }
 
 type reader struct {
-	frontmatter.Reader
-	zone *time.Location
-	p    *Profile
+	frontmatter.MappingReader
+	zone    *time.Location
+	profile *Profile
 }
 
 // keys that a profile may have, and words that people often write instead of a key
 var (
 	topKeys = []string{"name", "description", "extends", "include", "exclude", "always_include", "max_tokens",
 		"process", "redact"}
-	choiceKeys = []string{"projects", "tags", "kinds", "related_files", "date_range", "entries"}
-	otherWords = map[string]string{
+	choiceKeys  = []string{"projects", "tags", "kinds", "related_files", "date_range", "entries"}
+	keySynonyms = map[string]string{
 		"title": "name", "inherits": "extends", "base": "extends", "parents": "extends", "budget": "max_tokens",
 		"tokens": "max_tokens", "documents": "always_include", "always": "always_include", "files": "related_files",
 		"dates": "date_range", "labels": "tags", "names": "entries", "memories": "entries", "types": "kinds",
@@ -109,12 +117,12 @@ func (r *reader) eachKey(n *yaml.Node, where string, known []string, fn func(key
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
 		if k.Kind != yaml.ScalarNode {
-			r.Add(k, "%s cannot be a key", frontmatter.Describe(k))
+			r.AddMistake(k, "%s cannot be a key", frontmatter.DescribeKind(k))
 			continue
 		}
 		key := k.Value
 		if line := seen[key]; line > 0 {
-			r.Add(k, "%s is given twice; it stands in line %d too", key, line)
+			r.AddMistake(k, "%s is given twice; it stands in line %d too", key, line)
 			continue
 		}
 		seen[key] = k.Line
@@ -128,39 +136,39 @@ func (r *reader) eachKey(n *yaml.Node, where string, known []string, fn func(key
 
 func (r *reader) reportUnknownKey(k *yaml.Node, where string, known []string) {
 	key := k.Value
-	what := "unknown key " + strconv.Quote(frontmatter.Clip(key))
+	what := "unknown key " + strconv.Quote(frontmatter.ClipValue(key))
 	if where != "" {
 		what += " in " + where
 	}
 	norm := strings.ReplaceAll(strings.ToLower(key), "-", "_")
 	near := text.FindSimilar(norm, slices.Values(known), 1)
-	switch other := otherWords[norm]; {
+	switch other := keySynonyms[norm]; {
 	case key == "<<":
-		r.Add(k, "<< merges another mapping, which is refused here; use extends")
+		r.AddMistake(k, "<< merges another mapping, which is refused here; use extends")
 	case slices.Contains(known, other):
-		r.Add(k, "%s; did you mean %s?", what, other)
+		r.AddMistake(k, "%s; did you mean %s?", what, other)
 	case len(near) > 0:
-		r.Add(k, "%s; did you mean %s?", what, near[0])
+		r.AddMistake(k, "%s; did you mean %s?", what, near[0])
 	case where == "" && slices.Contains(choiceKeys, norm):
-		r.Add(k, "%s; it belongs below include or exclude", what)
+		r.AddMistake(k, "%s; it belongs below include or exclude", what)
 	case where != "" && slices.Contains(topKeys, norm):
-		r.Add(k, "%s; it stands at the top, not below %s", what, where)
+		r.AddMistake(k, "%s; it stands at the top, not below %s", what, where)
 	default:
-		r.Add(k, "%s; there are %s", what, strings.Join(known, ", "))
+		r.AddMistake(k, "%s; there are %s", what, strings.Join(known, ", "))
 	}
 }
 
 func (r *reader) parseProfile(n *yaml.Node) {
-	p := r.p
+	p := r.profile
 	r.eachKey(n, "", topKeys, func(key string, k, v *yaml.Node) {
-		p.lines[key] = k.Line
+		p.lineNumbers[key] = k.Line
 		switch key {
 		case "name":
 			p.Name = r.nameValue(v)
 		case "description":
 			p.Description = r.singleValue(key, v)
 			if len(p.Description) > 1000 {
-				r.Add(v, "description has %d bytes; the most is 1000", len(p.Description))
+				r.AddMistake(v, "description has %d bytes; the most is 1000", len(p.Description))
 			}
 		case "extends":
 			if v.Kind == yaml.ScalarNode && !frontmatter.IsNull(v) {
@@ -178,7 +186,7 @@ func (r *reader) parseProfile(n *yaml.Node) {
 		case "process":
 			p.Process = r.boolValue(key, v)
 		case "redact":
-			p.Redact = r.readRedacted(key, v)
+			p.Redact = r.redactedKinds(key, v)
 		}
 	})
 }
@@ -189,9 +197,9 @@ func (r *reader) nameValue(v *yaml.Node) string {
 		return baseName(r.File)
 	}
 	if err := CheckName(name); err != nil {
-		r.Add(v, "%v", err)
+		r.AddMistake(v, "%v", err)
 	} else if base := baseName(r.File); base != name {
-		r.Add(v, "name %q is not that of the file, %q; make them the same", name, frontmatter.Clip(base))
+		r.AddMistake(v, "name %q is not that of the file, %q; make them the same", name, frontmatter.ClipValue(base))
 	}
 	return name
 }
@@ -199,7 +207,7 @@ func (r *reader) nameValue(v *yaml.Node) string {
 // singleValue returns the value of a key that must be a single value.
 func (r *reader) singleValue(key string, v *yaml.Node) string {
 	if v.Kind != yaml.ScalarNode || frontmatter.IsNull(v) {
-		r.Add(v, "%s is %s; write one value", key, frontmatter.Describe(v))
+		r.AddMistake(v, "%s is %s; write one value", key, frontmatter.DescribeKind(v))
 		return ""
 	}
 	return strings.TrimSpace(v.Value)
@@ -208,7 +216,7 @@ func (r *reader) singleValue(key string, v *yaml.Node) string {
 // nonEmptyList is like list, but also reports an empty list as a mistake.
 func (r *reader) nonEmptyList(key string, v *yaml.Node, check func(string) error) []string {
 	if v.Kind == yaml.SequenceNode && len(v.Content) == 0 {
-		r.Add(v, "%s is an empty list; leave it out, or name something", key)
+		r.AddMistake(v, "%s is an empty list; leave it out, or name something", key)
 	}
 	return r.listValues(key, v, check)
 }
@@ -217,28 +225,34 @@ func (r *reader) nonEmptyList(key string, v *yaml.Node, check func(string) error
 func (r *reader) listValues(key string, v *yaml.Node, check func(string) error) []string {
 	if v.Kind != yaml.SequenceNode {
 		if v.Kind == yaml.ScalarNode && !frontmatter.IsNull(v) {
-			r.Add(v, "%s is %s; write a list: [%s]", key, frontmatter.Describe(v), frontmatter.Clip(v.Value))
+			r.AddMistake(
+				v,
+				"%s is %s; write a list: [%s]",
+				key,
+				frontmatter.DescribeKind(v),
+				frontmatter.ClipValue(v.Value),
+			)
 		} else {
-			r.Add(v, "%s is %s; write a list such as [a, b]", key, frontmatter.Describe(v))
+			r.AddMistake(v, "%s is %s; write a list such as [a, b]", key, frontmatter.DescribeKind(v))
 		}
 		return nil
 	}
 	values := []string{}
 	for _, item := range v.Content {
 		if item.Kind != yaml.ScalarNode || frontmatter.IsNull(item) {
-			r.Add(item, "a value of %s is %s; write words", key, frontmatter.Describe(item))
+			r.AddMistake(item, "a value of %s is %s; write words", key, frontmatter.DescribeKind(item))
 			continue
 		}
 		if err := check(item.Value); err != nil {
-			r.Add(item, "%v", err)
+			r.AddMistake(item, "%v", err)
 			continue
 		}
 		if slices.Contains(values, item.Value) {
-			r.Add(item, "%s holds %q twice", key, frontmatter.Clip(item.Value))
+			r.AddMistake(item, "%s holds %q twice", key, frontmatter.ClipValue(item.Value))
 			continue
 		}
 		values = append(values, item.Value)
-		r.p.lines[key+"."+item.Value] = item.Line
+		r.profile.lineNumbers[key+"."+item.Value] = item.Line
 	}
 	return values
 }
@@ -252,19 +266,19 @@ func checkDocument(p string) error {
 	case path.IsAbs(p) || strings.HasPrefix(p, "~") || (len(p) > 1 && p[1] == ':'):
 		return &oxbow.InvalidError{
 			Field:  "always_include",
-			Value:  frontmatter.Clip(p),
+			Value:  frontmatter.ClipValue(p),
 			Reason: "is not relative; paths begin where the profile's home or project does",
 		}
 	case strings.Contains(p, `\`):
 		return &oxbow.InvalidError{
 			Field:  "always_include",
-			Value:  frontmatter.Clip(p),
+			Value:  frontmatter.ClipValue(p),
 			Reason: "holds a backslash; write slashes",
 		}
 	case !fs.ValidPath(p) || p == ".":
 		return &oxbow.InvalidError{
 			Field:  "always_include",
-			Value:  frontmatter.Clip(p),
+			Value:  frontmatter.ClipValue(p),
 			Reason: "does not stay inside the profile's home or project; leave out . and ..",
 		}
 	}
@@ -275,7 +289,7 @@ func (r *reader) numberValue(key string, v *yaml.Node) int {
 	n, err := strconv.Atoi(strings.ReplaceAll(v.Value, "_", ""))
 	switch {
 	case v.Kind != yaml.ScalarNode, err != nil, n < 1, n > min(maxMaxTokens, math.MaxInt32):
-		r.Add(v, "%s is %s; write a whole number from 1 to %d", key, frontmatter.Describe(v), maxMaxTokens)
+		r.AddMistake(v, "%s is %s; write a whole number from 1 to %d", key, frontmatter.DescribeKind(v), maxMaxTokens)
 		return 0
 	}
 	return n
@@ -285,7 +299,7 @@ func (r *reader) boolValue(key string, v *yaml.Node) *bool {
 	isTrue := v.Value == "true"
 	isBool := isTrue || v.Value == "false"
 	if v.Kind != yaml.ScalarNode || !isBool {
-		r.Add(v, "%s is %s; write true or false", key, frontmatter.Describe(v))
+		r.AddMistake(v, "%s is %s; write true or false", key, frontmatter.DescribeKind(v))
 		return nil
 	}
 	return &isTrue
@@ -294,8 +308,8 @@ func (r *reader) boolValue(key string, v *yaml.Node) *bool {
 // allPersonal means all kinds of personal data.
 const allPersonal = "personal"
 
-// readRedacted returns the kinds of personal data in a list or in a single value.
-func (r *reader) readRedacted(key string, v *yaml.Node) []string {
+// redactedKinds returns the kinds of personal data in a list or in a single value.
+func (r *reader) redactedKinds(key string, v *yaml.Node) []string {
 	if v.Kind == yaml.ScalarNode && !frontmatter.IsNull(v) {
 		v = &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{v}, Line: v.Line, Column: v.Column}
 	}
@@ -305,7 +319,7 @@ func (r *reader) readRedacted(key string, v *yaml.Node) []string {
 		}
 		return fmt.Errorf(
 			"redact holds %q; there are %s, and %s for all of them",
-			frontmatter.Clip(s),
+			frontmatter.ClipValue(s),
 			strings.Join(scope.Kinds(), ", "),
 			allPersonal,
 		)
@@ -318,11 +332,17 @@ func (r *reader) readRedacted(key string, v *yaml.Node) []string {
 
 func (r *reader) parseChoice(where string, v *yaml.Node) *Choice {
 	if v.Kind != yaml.MappingNode {
-		r.Add(v, "%s is %s; below it stand %s", where, frontmatter.Describe(v), strings.Join(choiceKeys, ", "))
+		r.AddMistake(
+			v,
+			"%s is %s; below it stand %s",
+			where,
+			frontmatter.DescribeKind(v),
+			strings.Join(choiceKeys, ", "),
+		)
 		return nil
 	}
 	if len(v.Content) == 0 {
-		r.Add(v, "%s is empty; leave it out, or say what", where)
+		r.AddMistake(v, "%s is empty; leave it out, or say what", where)
 	}
 	c := &Choice{}
 	label := func(key string) func(string) error {
@@ -330,7 +350,7 @@ func (r *reader) parseChoice(where string, v *yaml.Node) *Choice {
 	}
 	r.eachKey(v, where, choiceKeys, func(key string, k, v *yaml.Node) {
 		full := where + "." + key
-		r.p.lines[full] = k.Line
+		r.profile.lineNumbers[full] = k.Line
 		switch key {
 		case "projects":
 			c.Projects = r.nonEmptyList(full, v, label(oxbow.LabelProject))
@@ -364,15 +384,19 @@ func checkKind(s string) error {
 	return err
 }
 
-// date matches a day, month, year or time. Expressions such as "yesterday" are not allowed,
+// datePattern matches a day, month, year or time. Expressions such as "yesterday" are not allowed,
 // because their meaning depends on when the profile is read.
-var date = sync.OnceValue(func() *regexp.Regexp {
+var datePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\d{4}(-\d{2}(-\d{2}([Tt ][0-9:.]+([Zz]|[+-]\d{2}:\d{2})?)?)?)?$`)
 })
 
 func (r *reader) readDates(key string, v *yaml.Node) (from, to time.Time) {
 	if v.Kind != yaml.SequenceNode || len(v.Content) != 2 {
-		r.Add(v, "%s is not a list of two dates, the first and the last day; write [2026-04-18, 2026-05-01]", key)
+		r.AddMistake(
+			v,
+			"%s is not a list of two dates, the first and the last day; write [2026-04-18, 2026-05-01]",
+			key,
+		)
 		return from, to
 	}
 	ok := true
@@ -380,14 +404,19 @@ func (r *reader) readDates(key string, v *yaml.Node) (from, to time.Time) {
 		if frontmatter.IsNull(n) {
 			return time.Time{}, time.Time{}
 		}
-		if n.Kind == yaml.ScalarNode && date().MatchString(n.Value) {
+		if n.Kind == yaml.ScalarNode && datePattern().MatchString(n.Value) {
 			f, err := query.TimeFilter("on", n.Value, time.Unix(0, 0).In(r.zone))
 			if err == nil && !f.After.IsZero() {
 				return f.After, f.Before
 			}
 		}
 		ok = false
-		r.Add(n, "%s holds %s, which is no date such as 2026-04-18, 2026-04 or 2026", key, frontmatter.Describe(n))
+		r.AddMistake(
+			n,
+			"%s holds %s, which is no date such as 2026-04-18, 2026-04 or 2026",
+			key,
+			frontmatter.DescribeKind(n),
+		)
 		return time.Time{}, time.Time{}
 	}
 	from, _ = read(v.Content[0])
@@ -395,9 +424,9 @@ func (r *reader) readDates(key string, v *yaml.Node) (from, to time.Time) {
 	switch {
 	case !ok:
 	case from.IsZero() && to.IsZero():
-		r.Add(v, "%s is open on both sides; leave it out", key)
+		r.AddMistake(v, "%s is open on both sides; leave it out", key)
 	case !from.IsZero() && !to.IsZero() && !from.Before(to):
-		r.Add(v, "%s ends before it begins; the first day stands first", key)
+		r.AddMistake(v, "%s ends before it begins; the first day stands first", key)
 	}
 	return from, to
 }

@@ -27,12 +27,12 @@ const DefaultMaxTokens = 30000
 // maxMaxTokens is the largest allowed max_tokens.
 const maxMaxTokens = 10_000_000
 
-// identity lists the documents that a profile includes unless it has a list of its own.
-var identity = []string{"SOUL.md", "MEMORY.md"}
+// identityDocuments lists the documents that a profile includes unless it has a list of its own.
+var identityDocuments = []string{"SOUL.md", "MEMORY.md"}
 
 // Identity returns the names of the documents that a profile includes unless it has a list of its
 // own.
-func Identity() []string { return slices.Clone(identity) }
+func Identity() []string { return slices.Clone(identityDocuments) }
 
 // A Profile is the content of a profile file.
 type Profile struct {
@@ -49,10 +49,10 @@ type Profile struct {
 	File    string // path of the file for messages
 	Project bool   // the profile belongs to the project, not to the user's home
 
-	place int // index in Set.Places
+	placeIndex int // index in Set.Places
 	// line number of each key and value. The keys of the map are paths such as
 	// "include.tags.decision"
-	lines map[string]int
+	lineNumbers map[string]int
 }
 
 // A Choice selects entries by their labels, kind, date or name. An entry must match a
@@ -97,9 +97,9 @@ func (c *Choice) splitFilters() []oxbow.Filter {
 
 // A Document is a file that is always included.
 type Document struct {
-	Path   string // slash-separated path relative to the place
-	Wanted bool   // a profile lists the document explicitly, so a missing file is reported
-	place  int    // index in Set.Places
+	Path       string // slash-separated path relative to the place
+	Wanted     bool   // a profile lists the document explicitly, so a missing file is reported
+	placeIndex int    // index in Set.Places
 	// the document is an identity document: if the project does not have it, the home's document is
 	// used
 	isIdentity bool
@@ -130,12 +130,12 @@ type Resolved struct {
 // profile.
 func Everything() Resolved {
 	r := Resolved{MaxTokens: DefaultMaxTokens, Process: true}
-	r.addDocuments(identity, 0)
+	r.addDocuments(identityDocuments, 0)
 	return r
 }
 
-// addWanted adds the documents that a profile lists and that are not in r.Documents yet.
-func (r *Resolved) addWanted(paths []string, place int) {
+// addListedDocuments adds the documents that a profile lists and that are not in r.Documents yet.
+func (r *Resolved) addListedDocuments(paths []string, place int) {
 	known := len(r.Documents)
 	r.addDocuments(paths, place)
 	for i := range r.Documents[known:] {
@@ -146,15 +146,18 @@ func (r *Resolved) addWanted(paths []string, place int) {
 // addDocuments adds the documents that are not in r.Documents yet.
 func (r *Resolved) addDocuments(paths []string, place int) {
 	for _, p := range paths {
-		if !slices.ContainsFunc(r.Documents, func(d Document) bool { return d.Path == p && d.place == place }) {
-			r.Documents = append(r.Documents, Document{Path: p, place: place, isIdentity: slices.Contains(identity, p)})
+		if !slices.ContainsFunc(r.Documents, func(d Document) bool { return d.Path == p && d.placeIndex == place }) {
+			r.Documents = append(
+				r.Documents,
+				Document{Path: p, placeIndex: place, isIdentity: slices.Contains(identityDocuments, p)},
+			)
 		}
 	}
 }
 
-// combine merges the profiles. The result includes everything that a profile includes and no
+// combineProfiles merges the profiles. The result includes everything that a profile includes and no
 // profile excludes. For single values, the last profile with a value decides.
-func combine(parts []*Profile) Resolved {
+func combineProfiles(parts []*Profile) Resolved {
 	p := parts[len(parts)-1]
 	r := Resolved{Name: p.Name, File: p.File, Project: p.Project, MaxTokens: DefaultMaxTokens, Process: true,
 		parts: parts}
@@ -181,11 +184,11 @@ func combine(parts []*Profile) Resolved {
 		r.Redact = append(r.Redact, q.Redact...)
 		if q.Always != nil {
 			said = true
-			r.addWanted(q.Always, q.place)
+			r.addListedDocuments(q.Always, q.placeIndex)
 		}
 	}
 	if !said {
-		r.addDocuments(identity, p.place)
+		r.addDocuments(identityDocuments, p.placeIndex)
 	}
 	slices.Sort(r.Redact)
 	r.Redact = slices.Compact(r.Redact)
@@ -256,7 +259,7 @@ func CheckName(name string) error {
 		return nil
 	}
 	if len(name) > 64 {
-		name = text.Clip(name, 40)
+		name = text.TruncateWithEllipsis(name, 40)
 	}
 	return &oxbow.InvalidError{Field: "profile name", Value: name,
 		Reason: "is not made of letters, digits, dots, dashes and underscores (at most 64, a letter or digit first)"}

@@ -19,26 +19,26 @@ import (
 
 // rankedEntry is an entry, or the head of an entry, with the values that determine its rank.
 type rankedEntry struct {
-	traits
+	rankTraits
 	id      uint64
 	entry   *oxbow.Entry // nil if the entry has not been read yet
 	size    int          // size of the content in bytes
 	updated time.Time
-	hit     int  // rank among the hits of the query, from 1, or 0 if the query did not find the entry
+	hitRank int  // rank among the hits of the query, from 1, or 0 if the query did not find the entry
 	isNamed bool // the profile lists the entry by name
 }
 
-// traits are the parts of the rank that depend only on the entry's labels.
-type traits struct {
-	class      class
+// rankTraits are the parts of the rank that depend only on the entry's labels.
+type rankTraits struct {
+	class      rankClass
 	confidence float64
 }
 
-// A class is the first criterion by which entries are ranked. Lower values rank higher.
-type class uint8
+// A rankClass is the first criterion by which entries are ranked. Lower values rank higher.
+type rankClass uint8
 
 const (
-	classPinned class = iota
+	classPinned rankClass = iota
 	classProcess
 	classRest
 	classCovered
@@ -51,8 +51,8 @@ func (x *rankedEntry) rankReason() string {
 		return "named by the profile"
 	case x.class == classPinned:
 		return "pinned:true"
-	case x.hit > 0:
-		return fmt.Sprintf("found by the query, place %d", x.hit)
+	case x.hitRank > 0:
+		return fmt.Sprintf("found by the query, place %d", x.hitRank)
 	case x.class == classCovered:
 		return "covered:true"
 	case x.class == classProcess:
@@ -105,29 +105,29 @@ func (r *Resolved) headNeeds(inside *scope.Scope) heads.Needs {
 	return a
 }
 
-// order has the parameters by which a selection chooses and ranks entries.
-type order struct {
-	inside *scope.Scope
+// rankParams has the parameters by which a selection chooses and ranks entries.
+type rankParams struct {
+	scope *scope.Scope
 	*Request
-	hits map[uint64]int // ranks of the query's hits, by ID
+	hitRanks map[uint64]int // ranks of the query's hits, by ID
 
-	repeats func(text string) bool // see [Set.Repeats]
+	repeatsForeignText func(text string) bool // see [Set.Repeats]
 }
 
-// isHeld reports whether the entry must not be part of a selection.
-func (o *order) isHeld(e *oxbow.Entry) bool {
-	return !e.MayShow(oxbow.Unasked) || (o.repeats != nil && o.repeats(e.Name+"\n"+e.Content))
+// isHeldBack reports whether the entry must not be part of a selection.
+func (o *rankParams) isHeldBack(e *oxbow.Entry) bool {
+	return !e.MayShow(oxbow.Unasked) || (o.repeatsForeignText != nil && o.repeatsForeignText(e.Name+"\n"+e.Content))
 }
 
-// choice is the list of entries for a selection, before the budget is applied.
-type choice struct {
-	inside           int // number of entries that the profile selects
-	parts            []prompt.Part
-	left, leftTokens int // number and total tokens of the entries that rank too low to be tried
+// chosenEntries is the list of entries for a selection, before the budget is applied.
+type chosenEntries struct {
+	selectedCount               int // number of entries that the profile selects
+	parts                       []prompt.Part
+	omittedCount, omittedTokens int // number and total tokens of the entries that rank too low to be tried
 }
 
 // chooseEntries returns the entries that rank highest, with about the given number of tokens.
-func (r *Resolved) chooseEntries(all heads.List, o *order, tokens int) (c choice, err error) {
+func (r *Resolved) chooseEntries(all heads.List, o *rankParams, tokens int) (c chosenEntries, err error) {
 	best, sum, err := r.rankEntries(all, o, tokens)
 	if err != nil {
 		return c, err
@@ -142,18 +142,18 @@ func (r *Resolved) chooseEntries(all heads.List, o *order, tokens int) (c choice
 	if err != nil {
 		return c, err
 	}
-	c.inside = sum.n
-	c.left = sum.n
-	c.leftTokens = sum.tokens
+	c.selectedCount = sum.entries
+	c.omittedCount = sum.entries
+	c.omittedTokens = sum.tokens
 	tried := 0
 	// heads lack the author and the content, so check again after the entry was read
 	held := func(x rankedEntry) bool {
-		if !o.isHeld(x.entry) {
+		if !o.isHeldBack(x.entry) {
 			return false
 		}
-		c.inside--
-		c.left--
-		c.leftTokens -= x.size / 4
+		c.selectedCount--
+		c.omittedCount--
+		c.omittedTokens -= x.size / 4
 		return true
 	}
 	for i := range best {
@@ -161,26 +161,26 @@ func (r *Resolved) chooseEntries(all heads.List, o *order, tokens int) (c choice
 			best[i].entry, read = read[0], read[1:]
 		}
 	}
-	for _, x := range withoutRetold(slices.DeleteFunc(best, held)) {
+	for _, x := range omitSummarized(slices.DeleteFunc(best, held)) {
 		if tried > tokens {
 			break
 		}
-		shown := o.inside.Shown(*x.entry)
+		shown := o.scope.Shown(*x.entry)
 		p := entryPart(&shown, x.rankReason())
 		tried += len(p.Text) / 4
 		c.parts = append(c.parts, p)
-		c.left, c.leftTokens = c.left-1, c.leftTokens-x.size/4
+		c.omittedCount, c.omittedTokens = c.omittedCount-1, c.omittedTokens-x.size/4
 	}
 	return c, nil
 }
 
-// count has a number of entries and their total tokens.
-type count struct{ n, tokens int }
+// entryTotals has a number of entries and their total tokens.
+type entryTotals struct{ entries, tokens int }
 
 // rankEntries returns the highest-ranking entries in the scope, best first. It stops as soon as the
 // contents of the returned entries have more than the given number of tokens. sum counts all
 // entries in the scope.
-func (r *Resolved) rankEntries(all heads.List, o *order, tokens int) (best ranking, sum count, err error) {
+func (r *Resolved) rankEntries(all heads.List, o *rankParams, tokens int) (best rankHeap, sum entryTotals, err error) {
 	named := map[string]bool{}
 	for _, c := range r.Includes {
 		for _, n := range c.Entries {
@@ -193,12 +193,18 @@ func (r *Resolved) rankEntries(all heads.List, o *order, tokens int) (best ranki
 			return nil, sum, err
 		}
 		e := h.Entry
-		if !o.inside.Sees(e) || r.omitsText(e) {
+		if !o.scope.Sees(e) || r.isTextOmitted(e) {
 			continue
 		}
-		sum.n, sum.tokens = sum.n+1, sum.tokens+h.Size/4
-		x := rankedEntry{traits: entryTraits(e), id: e.ID, size: h.Size, updated: e.Updated, hit: o.hits[e.ID],
-			isNamed: named[e.Name]}
+		sum.entries, sum.tokens = sum.entries+1, sum.tokens+h.Size/4
+		x := rankedEntry{
+			rankTraits: entryTraits(e),
+			id:         e.ID,
+			size:       h.Size,
+			updated:    e.Updated,
+			hitRank:    o.hitRanks[e.ID],
+			isNamed:    named[e.Name],
+		}
 		if x.isNamed {
 			x.class = classPinned
 		}
@@ -218,29 +224,29 @@ func (r *Resolved) rankEntries(all heads.List, o *order, tokens int) (best ranki
 }
 
 // entryTraits returns the traits of an entry that the profile does not list by name.
-func entryTraits(e *oxbow.Entry) traits {
-	t := traits{classRest, confidence(e)}
+func entryTraits(e *oxbow.Entry) rankTraits {
+	t := rankTraits{classRest, entryConfidence(e)}
 	switch {
-	case hasLabel(e, LabelPinned):
+	case hasTrueLabel(e, LabelPinned):
 		t.class = classPinned
-	case hasLabel(e, LabelCovered):
+	case hasTrueLabel(e, LabelCovered):
 		t.class = classCovered
-	case hasLabel(e, LabelProcess):
+	case hasTrueLabel(e, LabelProcess):
 		t.class = classProcess
 	}
 	return t
 }
 
-// ranking is a heap of entries with the lowest-ranking entry at the top.
-type ranking []rankedEntry
+// rankHeap is a heap of entries with the lowest-ranking entry at the top.
+type rankHeap []rankedEntry
 
-func (r ranking) Len() int           { return len(r) }
-func (r ranking) Less(i, j int) bool { return compareRanked(&r[i], &r[j]) > 0 }
-func (r ranking) Swap(i, j int)      { r[i], r[j] = r[j], r[i] }
+func (r rankHeap) Len() int           { return len(r) }
+func (r rankHeap) Less(i, j int) bool { return compareRanked(&r[i], &r[j]) > 0 }
+func (r rankHeap) Swap(i, j int)      { r[i], r[j] = r[j], r[i] }
 
-func (r *ranking) Push(x any) { *r = append(*r, x.(rankedEntry)) }
+func (r *rankHeap) Push(x any) { *r = append(*r, x.(rankedEntry)) }
 
-func (r *ranking) Pop() any {
+func (r *rankHeap) Pop() any {
 	last := len(*r) - 1
 	x := (*r)[last]
 	*r = (*r)[:last]
@@ -251,31 +257,31 @@ func compareRanked(a, b *rankedEntry) int {
 	if p := cmp.Compare(min(a.class, 1), min(b.class, 1)); p != 0 {
 		return p // the rank p is final, because pinned entries come first
 	}
-	hasHit := a.hit > 0 || b.hit > 0
+	hasHit := a.hitRank > 0 || b.hitRank > 0
 	if a.class != classPinned && hasHit {
 		switch {
-		case a.hit == 0:
+		case a.hitRank == 0:
 			return 1
-		case b.hit == 0:
+		case b.hitRank == 0:
 			return -1
 		}
-		return cmp.Compare(a.hit, b.hit)
+		return cmp.Compare(a.hitRank, b.hitRank)
 	}
-	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(day(b.updated), day(a.updated)),
+	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(dayNumber(b.updated), dayNumber(a.updated)),
 		cmp.Compare(b.confidence, a.confidence), b.updated.Compare(a.updated), cmp.Compare(b.id, a.id))
 }
 
-func day(t time.Time) int64 { return t.Unix() / (24 * 60 * 60) }
+func dayNumber(t time.Time) int64 { return t.Unix() / (24 * 60 * 60) }
 
-// confidence returns an entry's confidence, or 0.5 for an entry without a
+// entryConfidence returns an entry's confidence, or 0.5 for an entry without a
 // confidence label.
-func confidence(e *oxbow.Entry) float64 {
+func entryConfidence(e *oxbow.Entry) float64 {
 	if f, ok := e.Confidence(); ok {
 		return f
 	}
 	return 0.5
 }
 
-func hasLabel(e *oxbow.Entry, key string) bool {
+func hasTrueLabel(e *oxbow.Entry, key string) bool {
 	return slices.Contains(e.Labels, oxbow.Label{Key: key, Value: "true"})
 }

@@ -9,20 +9,20 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// digestSpan is the longest period that a digest summarizes.
-const digestSpan = 31 * 24 * time.Hour
+// maxDigestPeriod is the longest period that a digest summarizes.
+const maxDigestPeriod = 31 * 24 * time.Hour
 
-// isRetoldBy reports whether the digest d summarizes the covered entry e. This is so if the entry is from the period
-// of the digest, and the digest has the labels of the entry. A digest has the tags of all entries that it summarizes,
-// so the entry's tags must be among them. Files and confidence are not compared.
-func isRetoldBy(e, d *oxbow.Entry) bool {
+// isSummarizedBy reports whether the digest d summarizes the covered entry e. This is so if the entry is from the
+// period of the digest, and the digest has the labels of the entry. A digest has the tags of all entries that it
+// summarizes, so the entry's tags must be among them. Files and confidence are not compared.
+func isSummarizedBy(e, d *oxbow.Entry) bool {
 	if e.ID == d.ID {
 		return false
 	}
-	if !hasLabel(d, LabelDigest) || !hasLabel(e, LabelCovered) {
+	if !hasTrueLabel(d, LabelDigest) || !hasTrueLabel(e, LabelCovered) {
 		return false
 	}
-	if e.Created.Before(d.Created) || !e.Created.Before(d.Created.Add(digestSpan)) {
+	if e.Created.Before(d.Created) || !e.Created.Before(d.Created.Add(maxDigestPeriod)) {
 		return false
 	}
 	for _, l := range e.Labels {
@@ -37,20 +37,20 @@ func isRetoldBy(e, d *oxbow.Entry) bool {
 	return true
 }
 
-// withoutRetold returns the entries, but omits an entry if another entry in the list repeats its text. An entry that
+// omitSummarized returns the entries, but omits an entry if another entry in the list repeats its text. An entry that
 // the profile names or that the query found is kept. Its digests are left out, unless the profile names a digest. Any
 // other covered entry is left out if one of the remaining digests summarizes the entry. All entries must have been
 // read.
-func withoutRetold(all ranking) ranking {
-	isWanted := func(x *rankedEntry) bool { return x.isNamed || x.hit > 0 || x.class == classPinned }
-	isRetold := func(e, by *rankedEntry) bool { return isRetoldBy(e.entry, by.entry) }
+func omitSummarized(all rankHeap) rankHeap {
+	isWanted := func(x *rankedEntry) bool { return x.isNamed || x.hitRank > 0 || x.class == classPinned }
+	isRetold := func(e, by *rankedEntry) bool { return isSummarizedBy(e.entry, by.entry) }
 	digests := slices.DeleteFunc(slices.Clone(all), func(d rankedEntry) bool {
-		return !hasLabel(d.entry, LabelDigest) || slices.ContainsFunc(all, func(x rankedEntry) bool {
+		return !hasTrueLabel(d.entry, LabelDigest) || slices.ContainsFunc(all, func(x rankedEntry) bool {
 			return isWanted(&x) && isRetold(&x, &d)
 		})
 	})
 	return slices.DeleteFunc(slices.Clone(all), func(x rankedEntry) bool {
-		if hasLabel(x.entry, LabelDigest) {
+		if hasTrueLabel(x.entry, LabelDigest) {
 			isLeft := slices.ContainsFunc(digests, func(d rankedEntry) bool { return d.id == x.id })
 			return !isLeft && !x.isNamed
 		}

@@ -20,7 +20,7 @@ func TestWithoutRetold(t *testing.T) {
 		for i := 0; i < len(labels); i += 2 {
 			e.Labels = append(e.Labels, oxbow.Label{Key: labels[i], Value: labels[i+1]})
 		}
-		return rankedEntry{id: id, entry: &e, traits: entryTraits(&e)}
+		return rankedEntry{id: id, entry: &e, rankTraits: entryTraits(&e)}
 	}
 	week := entry(1, "week", "2026-04-06", "project", "vtt", "tag", "decision", "digest", "true")
 	sixth := entry(2, "sixth", "2026-04-06", "project", "vtt", "tag", "decision", "covered", "true", "file", "a.go")
@@ -31,23 +31,23 @@ func TestWithoutRetold(t *testing.T) {
 	june := entry(7, "june", "2026-06-01", "project", "vtt", "covered", "true")
 	newest := entry(8, "newest", "2026-06-02", "project", "vtt")
 	found, listed := ninth, week
-	found.hit = 1
+	found.hitRank = 1
 	listed.isNamed = true
 	for _, tt := range []struct {
 		name string
-		in   ranking
+		in   rankHeap
 		want []string
 	}{
 		{"a digest replaces its days, and no others",
-			ranking{newest, week, sixth, ninth, other, moltbook, march, june},
+			rankHeap{newest, week, sixth, ninth, other, moltbook, march, june},
 			[]string{"newest", "week", "other", "moltbook", "march", "june"}},
-		{"without the digest, the days stay", ranking{newest, sixth, ninth}, []string{"newest", "sixth", "ninth"}},
+		{"without the digest, the days stay", rankHeap{newest, sixth, ninth}, []string{"newest", "sixth", "ninth"}},
 		{"a day that the query found replaces the digest, and the other days return",
-			ranking{found, newest, week, sixth}, []string{"ninth", "newest", "sixth"}},
-		{"a digest that the profile names stays", ranking{listed, found}, []string{"week", "ninth"}},
+			rankHeap{found, newest, week, sixth}, []string{"ninth", "newest", "sixth"}},
+		{"a digest that the profile names stays", rankHeap{listed, found}, []string{"week", "ninth"}},
 	} {
 		var got []string
-		for _, x := range withoutRetold(tt.in) {
+		for _, x := range omitSummarized(tt.in) {
 			got = append(got, x.entry.Name)
 		}
 		if !slices.Equal(got, tt.want) {

@@ -70,7 +70,7 @@ type Set struct {
 
 // trial is a profile file that is read as if it had a different content.
 type trial struct {
-	file file
+	file profileFile
 	data []byte
 }
 
@@ -84,14 +84,14 @@ type Found struct {
 	Wrong       error
 }
 
-type file struct {
-	name  string
-	place int
-	path  string // path in the place
+type profileFile struct {
+	name       string
+	placeIndex int
+	path       string // path in the place
 }
 
-func (s *Set) shownPath(f file) string {
-	pl := s.Places[f.place]
+func (s *Set) displayPath(f profileFile) string {
+	pl := s.Places[f.placeIndex]
 	if pl.Path == "" {
 		return f.path
 	}
@@ -99,8 +99,8 @@ func (s *Set) shownPath(f file) string {
 }
 
 // profileFiles returns the profile files from all places in order of precedence.
-func (s *Set) profileFiles() ([]file, error) {
-	var all []file
+func (s *Set) profileFiles() ([]profileFile, error) {
+	var all []profileFile
 	for i, pl := range s.Places {
 		for _, dir := range pl.Dirs {
 			list, err := pl.FS.ReadDir(dir)
@@ -112,7 +112,7 @@ func (s *Set) profileFiles() ([]file, error) {
 			}
 			for _, e := range list {
 				if isProfileFile(e) {
-					all = append(all, file{baseName(e.Name()), i, dir + "/" + e.Name()})
+					all = append(all, profileFile{baseName(e.Name()), i, dir + "/" + e.Name()})
 				}
 			}
 		}
@@ -142,7 +142,11 @@ func (s *Set) List() ([]Found, error) {
 	for w := range workers {
 		wg.Go(func() {
 			for i := w; i < len(files); i += workers {
-				f := Found{Name: files[i].name, File: s.shownPath(files[i]), Project: s.Places[files[i].place].Project}
+				f := Found{
+					Name:    files[i].name,
+					File:    s.displayPath(files[i]),
+					Project: s.Places[files[i].placeIndex].Project,
+				}
 				if p, err := s.readProfile(files[i]); err != nil {
 					f.Wrong = err
 				} else {
@@ -196,14 +200,14 @@ func (e *UnknownError) Error() string {
 func (*UnknownError) Is(target error) bool { return target == oxbow.ErrInvalid }
 
 // findFile returns the file of a profile that is used for this name.
-func (s *Set) findFile(name string) (file, error) {
+func (s *Set) findFile(name string) (profileFile, error) {
 	if err := CheckName(name); err != nil {
-		return file{}, err
+		return profileFile{}, err
 	}
 	for i, pl := range s.Places {
 		for _, dir := range pl.Dirs {
 			for _, ext := range []string{".yaml", ".yml"} {
-				f := file{name, i, dir + "/" + name + ext}
+				f := profileFile{name, i, dir + "/" + name + ext}
 				fi, err := pl.FS.Stat(f.path)
 				switch {
 				case err == nil && !fi.IsDir():
@@ -218,12 +222,12 @@ func (s *Set) findFile(name string) (file, error) {
 	}
 	names, err := s.Names()
 	if err != nil {
-		return file{}, err
+		return profileFile{}, err
 	}
 	any := len(names) > 0
 	// the directory lists the name, but the name is a link without a target
 	names = slices.DeleteFunc(names, func(n string) bool { return n == name })
-	return file{}, &UnknownError{name, text.FindSimilar(name, slices.Values(names), 2), any}
+	return profileFile{}, &UnknownError{name, text.FindSimilar(name, slices.Values(names), 2), any}
 }
 
 // File returns the path of the profile's file for messages.
@@ -232,32 +236,32 @@ func (s *Set) File(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return s.shownPath(f), nil
+	return s.displayPath(f), nil
 }
 
-func (s *Set) readProfile(f file) (*Profile, error) {
+func (s *Set) readProfile(f profileFile) (*Profile, error) {
 	b, err := s.readFile(f)
-	if errors.Is(err, errTooLong) {
+	if errors.Is(err, errFileTooLong) {
 		return nil, Diagnostics{
-			{File: s.shownPath(f), Text: fmt.Sprintf("has more than %d bytes, which is the most", maxFile)},
+			{File: s.displayPath(f), Text: fmt.Sprintf("has more than %d bytes, which is the most", maxFile)},
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", s.shownPath(f), err)
+		return nil, fmt.Errorf("reading %s: %w", s.displayPath(f), err)
 	}
-	p, err := parse(s.shownPath(f), b, s.Zone)
+	p, err := parse(s.displayPath(f), b, s.Zone)
 	if err != nil {
 		return nil, err
 	}
-	p.place, p.Project = f.place, s.Places[f.place].Project
+	p.placeIndex, p.Project = f.placeIndex, s.Places[f.placeIndex].Project
 	return p, nil
 }
 
-func (s *Set) readFile(f file) ([]byte, error) {
+func (s *Set) readFile(f profileFile) ([]byte, error) {
 	if s.trial != nil && s.trial.file == f {
 		return s.trial.data, nil
 	}
-	return readFile(s.Places[f.place].FS, f.path, maxFile)
+	return readFile(s.Places[f.placeIndex].FS, f.path, maxFile)
 }
 
 // Read returns the profile with this name, without the profiles that it extends.
@@ -278,7 +282,9 @@ func (s *Set) Resolve(name string) (Resolved, error) {
 	var visit func(name string, from *Profile) error
 	visit = func(name string, from *Profile) error {
 		wrong := func(format string, args ...any) error {
-			return Diagnostics{{File: from.File, Line: from.lines["extends."+name], Text: fmt.Sprintf(format, args...)}}
+			return Diagnostics{
+				{File: from.File, Line: from.lineNumbers["extends."+name], Text: fmt.Sprintf(format, args...)},
+			}
 		}
 		if slices.Contains(path, name) {
 			return wrong(
@@ -317,31 +323,31 @@ func (s *Set) Resolve(name string) (Resolved, error) {
 	if err := visit(name, nil); err != nil {
 		return Resolved{}, err
 	}
-	return combine(parts), nil
+	return combineProfiles(parts), nil
 }
 
 // shownDocument is a document in a selection.
 type shownDocument struct {
-	text   string
-	where  string // path of the file for messages
-	caveat string // reason why the text must be shown in a fence, or "" if no fence is needed
+	text     string
+	filePath string // path of the file for messages
+	caveat   string // reason why the text must be shown in a fence, or "" if no fence is needed
 }
 
 // readDocument returns a document. If it does not exist, the error matches fs.ErrNotExist. If a
 // project does not have an identity document, the home's is used.
 func (s *Set) readDocument(d Document) (shownDocument, error) {
-	if d.place >= len(s.Places) {
-		return shownDocument{where: d.Path}, fs.ErrNotExist
+	if d.placeIndex >= len(s.Places) {
+		return shownDocument{filePath: d.Path}, fs.ErrNotExist
 	}
-	try := []int{d.place}
-	if d.isIdentity && s.Places[d.place].Project {
+	try := []int{d.placeIndex}
+	if d.isIdentity && s.Places[d.placeIndex].Project {
 		try = append(try, 0)
 	}
 	var out shownDocument
 	var err error
 	for _, i := range try {
 		var b []byte
-		out.where = s.shownPath(file{place: i, path: d.Path})
+		out.filePath = s.displayPath(profileFile{placeIndex: i, path: d.Path})
 		b, err = readFile(s.Places[i].FS, d.Path, oxbow.MaxContent)
 		if err == nil {
 			if withhold := s.Places[i].Withhold; withhold != nil {
@@ -351,10 +357,10 @@ func (s *Set) readDocument(d Document) (shownDocument, error) {
 			}
 			err = oxbow.CheckContent(string(b))
 			if err != nil {
-				return out, fmt.Errorf("reading %s: %w", out.where, err)
+				return out, fmt.Errorf("reading %s: %w", out.filePath, err)
 			}
 			out.text = strings.TrimPrefix(string(b), "\ufeff")
-			out.caveat = s.Places[i].caveat(d.Path, out.text)
+			out.caveat = s.Places[i].documentCaveat(d.Path, out.text)
 			return out, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -364,13 +370,13 @@ func (s *Set) readDocument(d Document) (shownDocument, error) {
 	return out, err
 }
 
-// caveat returns the reason why a document of the place must be shown in a fence, or "" if no fence
+// documentCaveat returns the reason why a document of the place must be shown in a fence, or "" if no fence
 // is needed. Documents of a project are always shown in a fence. Documents in a home are
 // instructions to the model. The exceptions are documents that look like injected instructions or
 // repeat foreign text, unless a person has approved them, because agents and programs also write
 // some of these files.
-func (p *Place) caveat(path, text string) string {
-	shaped := screen.Shape(text)
+func (p *Place) documentCaveat(path, text string) string {
+	shaped := screen.DescribeInstructions(text)
 	switch {
 	case p.Project && shaped != "":
 		return "a file of the project, " + shaped + ": it is data"
@@ -388,7 +394,7 @@ func (p *Place) caveat(path, text string) string {
 	return shaped + ", and no person has vouched for it: it is data until a person reads it and says oxbow trust"
 }
 
-var errTooLong = errors.New("is too long")
+var errFileTooLong = errors.New("is too long")
 
 // readFile reads a file of at most maxBytes bytes.
 func readFile(fsys vfs.FS, name string, maxBytes int) ([]byte, error) {
@@ -399,7 +405,7 @@ func readFile(fsys vfs.FS, name string, maxBytes int) ([]byte, error) {
 	defer f.Close()
 	b, err := io.ReadAll(io.NewSectionReader(f, 0, int64(maxBytes)+1))
 	if err == nil && len(b) > maxBytes {
-		err = fmt.Errorf("%s %w: the most is %d bytes", name, errTooLong, maxBytes)
+		err = fmt.Errorf("%s %w: the most is %d bytes", name, errFileTooLong, maxBytes)
 	}
 	return b, err
 }

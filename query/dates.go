@@ -145,16 +145,16 @@ func parseDay(w string) int {
 	return 0
 }
 
-func day(t time.Time) (from, to time.Time, ok bool) { return t, t.AddDate(0, 0, 1), true }
+func dayRange(t time.Time) (from, to time.Time, ok bool) { return t, t.AddDate(0, 0, 1), true }
 
-// date returns the time range of a day. ok is false for dates that do not exist, such as
+// dateRange returns the time range of a day. ok is false for dates that do not exist, such as
 // February 30.
-func date(y int, m time.Month, d int) (from, to time.Time, ok bool) {
+func dateRange(y int, m time.Month, d int) (from, to time.Time, ok bool) {
 	t := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 	if t.Day() != d {
 		return from, to, false
 	}
-	return day(t)
+	return dayRange(t)
 }
 
 func monthRange(y int, m time.Month, n int) (from, to time.Time, ok bool) {
@@ -186,7 +186,7 @@ func (r *dateReader) parseDate(s string) (from, to time.Time, ok bool) {
 		return from, to, ok && to.Sub(from) == 24*time.Hour
 	case len(ws) == 1:
 		if i := slices.Index([]string{"yesterday", "today", "tomorrow"}, ws[0]); i >= 0 {
-			return day(r.today.AddDate(0, 0, i-1))
+			return dayRange(r.today.AddDate(0, 0, i-1))
 		}
 	case len(ws) == 2:
 		return r.parseTwoWords(ws[0], ws[1])
@@ -217,7 +217,7 @@ func (r *dateReader) parseISO(s string) (from, to time.Time, ok bool) {
 	switch len(s) { // check the length first, because a failed time.Parse is slow
 	case len("2006-01-02"):
 		if t, err := time.Parse(time.DateOnly, s); err == nil {
-			return day(t)
+			return dayRange(t)
 		}
 	case len("2006-01"):
 		if t, err := time.Parse("2006-01", s); err == nil {
@@ -252,7 +252,7 @@ func (r *dateReader) parseTwoWords(a, b string) (from, to time.Time, ok bool) {
 func (r *dateReader) relativeSpan(nth int, w string) (from, to time.Time, ok bool) {
 	y, m, _ := r.today.Date()
 	if weekday := slices.Index(weekdayNames, w); weekday >= 0 {
-		return r.weekday(nth, weekday)
+		return r.weekdayRange(nth, weekday)
 	}
 	if month := parseMonth(w); month > 0 {
 		switch {
@@ -265,10 +265,10 @@ func (r *dateReader) relativeSpan(nth int, w string) (from, to time.Time, ok boo
 	}
 	switch w {
 	case "week":
-		t := r.monday().AddDate(0, 0, 7*nth)
+		t := r.mondayOfWeek().AddDate(0, 0, 7*nth)
 		return t, t.AddDate(0, 0, 7), true
 	case "weekend":
-		t := r.monday().AddDate(0, 0, 7*nth+5)
+		t := r.mondayOfWeek().AddDate(0, 0, 7*nth+5)
 		return t, t.AddDate(0, 0, 2), true
 	case "month":
 		return monthRange(y, m+time.Month(nth), 1)
@@ -278,45 +278,45 @@ func (r *dateReader) relativeSpan(nth int, w string) (from, to time.Time, ok boo
 	return from, to, false
 }
 
-// weekday returns the last, this or next day with this number, where 0 is Sunday.
-func (r *dateReader) weekday(nth, weekday int) (from, to time.Time, ok bool) {
+// weekdayRange returns the last, this or next day with this number, where 0 is Sunday.
+func (r *dateReader) weekdayRange(nth, weekday int) (from, to time.Time, ok bool) {
 	since := (int(r.today.Weekday()) - weekday + 7) % 7
 	switch {
 	case nth == 0:
-		return day(r.monday().AddDate(0, 0, (weekday+6)%7))
+		return dayRange(r.mondayOfWeek().AddDate(0, 0, (weekday+6)%7))
 	case nth == 1:
-		return day(r.today.AddDate(0, 0, 7-since))
+		return dayRange(r.today.AddDate(0, 0, 7-since))
 	case since == 0:
 		since = 7
 	}
-	return day(r.today.AddDate(0, 0, -since))
+	return dayRange(r.today.AddDate(0, 0, -since))
 }
 
 // parseThreeWords parses an expression of three words.
 func (r *dateReader) parseThreeWords(a, b, c string) (from, to time.Time, ok bool) {
 	switch {
 	case c == "ago" && parseNumber(a) > 0:
-		return r.ago(parseNumber(a), strings.TrimSuffix(b, "s"))
+		return r.rangeAgo(parseNumber(a), strings.TrimSuffix(b, "s"))
 	case (a == "last" || a == "past") && parseNumber(b) > 0:
-		return r.past(parseNumber(b), strings.TrimSuffix(c, "s"))
+		return r.lastUnits(parseNumber(b), strings.TrimSuffix(c, "s"))
 	case a == "in" && parseMonth(b) > 0 && parseYear(c) > 0:
 		return monthRange(parseYear(c), parseMonth(b), 1)
 	case parseMonth(a) > 0 && parseDay(b) > 0 && parseYear(c) > 0:
-		return date(parseYear(c), parseMonth(a), parseDay(b))
+		return dateRange(parseYear(c), parseMonth(a), parseDay(b))
 	case parseDay(a) > 0 && parseMonth(b) > 0 && parseYear(c) > 0:
-		return date(parseYear(c), parseMonth(b), parseDay(a))
+		return dateRange(parseYear(c), parseMonth(b), parseDay(a))
 	}
 	return from, to, false
 }
 
-// ago returns the whole day, week, month or year that was n units ago.
-func (r *dateReader) ago(n int, unit string) (from, to time.Time, ok bool) {
+// rangeAgo returns the whole day, week, month or year that was n units ago.
+func (r *dateReader) rangeAgo(n int, unit string) (from, to time.Time, ok bool) {
 	y, m, _ := r.today.Date()
 	switch unit {
 	case "day":
-		return day(r.today.AddDate(0, 0, -n))
+		return dayRange(r.today.AddDate(0, 0, -n))
 	case "week":
-		t := r.monday().AddDate(0, 0, -7*n)
+		t := r.mondayOfWeek().AddDate(0, 0, -7*n)
 		return t, t.AddDate(0, 0, 7), true
 	case "month":
 		return monthRange(y, m-time.Month(n), 1)
@@ -326,8 +326,8 @@ func (r *dateReader) ago(n int, unit string) (from, to time.Time, ok bool) {
 	return from, to, false
 }
 
-// past returns the last n units up to the end of today.
-func (r *dateReader) past(n int, unit string) (from, to time.Time, ok bool) {
+// lastUnits returns the last n units up to the end of today.
+func (r *dateReader) lastUnits(n int, unit string) (from, to time.Time, ok bool) {
 	end := r.today.AddDate(0, 0, 1)
 	switch unit {
 	case "day":
@@ -342,8 +342,8 @@ func (r *dateReader) past(n int, unit string) (from, to time.Time, ok bool) {
 	return from, to, false
 }
 
-// monday returns the Monday of this week.
-func (r *dateReader) monday() time.Time {
+// mondayOfWeek returns the Monday of this week.
+func (r *dateReader) mondayOfWeek() time.Time {
 	return r.today.AddDate(0, 0, -(int(r.today.Weekday())+6)%7)
 }
 
@@ -362,7 +362,7 @@ func (r *dateReader) latestDay(m time.Month, d int) (from, to time.Time, ok bool
 	if r.isLaterInYear(m, d) {
 		y--
 	}
-	return date(y, m, d)
+	return dateRange(y, m, d)
 }
 
 // isLaterInYear reports whether the date is after today's date in the same year.

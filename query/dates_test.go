@@ -120,8 +120,8 @@ func FuzzResolveDate(f *testing.F) {
 		if d.From.Year() < 1 || d.To.Year() > 9999 || (!d.To.IsZero() && !d.From.Before(d.To)) {
 			t.Fatalf("resolveDate(%q, %v) = %v", s, now, d)
 		}
-		if f, err := ParseFilter("on:"+strconv.Quote(s), now); err != nil || f.After.Before(earliest) ||
-			f.Before.After(latest) {
+		if f, err := ParseFilter("on:"+strconv.Quote(s), now); err != nil || f.After.Before(earliestTime) ||
+			f.Before.After(latestTime) {
 			t.Fatalf("ParseFilter(on:%q) = %v, %v", s, f, err)
 		}
 	})

@@ -35,10 +35,14 @@ func isTimeKey(key string) bool { return slices.Contains(timeKeys, key) }
 func TimeFilter(key, date string, now time.Time) (oxbow.Filter, error) {
 	from, to, ok := parseSpan(date, now)
 	if !ok {
-		return oxbow.Filter{}, invalid(key, text.Clip(date, 40), `is not a date; write 2026-04-18, 2026-04, 2026, `+
-			`2026-04-18T09:30:00Z, yesterday, last-week, 7d, 36h or "3 days ago"`)
+		return oxbow.Filter{}, invalidError(
+			key,
+			text.TruncateWithEllipsis(date, 40),
+			`is not a date; write 2026-04-18, 2026-04, 2026, `+
+				`2026-04-18T09:30:00Z, yesterday, last-week, 7d, 36h or "3 days ago"`,
+		)
 	}
-	switch syntax.Canonical(key) {
+	switch syntax.CanonicalKey(key) {
 	case "after":
 		return oxbow.Filter{After: from}, nil
 	case "before":
@@ -46,21 +50,25 @@ func TimeFilter(key, date string, now time.Time) (oxbow.Filter, error) {
 	case "until":
 		if to.IsZero() {
 			reason := "has no end; write the last day, such as 2026-04-18"
-			return oxbow.Filter{}, invalid(key, text.Clip(date, 40), reason)
+			return oxbow.Filter{}, invalidError(key, text.TruncateWithEllipsis(date, 40), reason)
 		}
 		return oxbow.Filter{Before: to}, nil
 	case "on":
 		return oxbow.Filter{After: from, Before: to}, nil
 	}
-	return oxbow.Filter{}, invalid("filter key", text.Clip(key, 40), "is not one of "+strings.Join(timeKeys, ", "))
+	return oxbow.Filter{}, invalidError(
+		"filter key",
+		text.TruncateWithEllipsis(key, 40),
+		"is not one of "+strings.Join(timeKeys, ", "),
+	)
 }
 
 // earliest and latest are the first and last moment that a filter can name. They are not
 // the zero time, which means an open range, and not in a year with five digits, which
 // cannot be written.
 var (
-	earliest = time.Time{}.Add(1)
-	latest   = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC).Add(-1)
+	earliestTime = time.Time{}.Add(1)
+	latestTime   = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC).Add(-1)
 )
 
 // parseSpan parses a date, and returns its time range from from (inclusive) to to
@@ -83,9 +91,9 @@ func parseSpan(s string, now time.Time) (from, to time.Time, ok bool) {
 		return time.Time{}, time.Time{}, false
 	}
 	if !to.IsZero() {
-		to = clamp(to)
+		to = clampTime(to)
 	}
-	return clamp(from), to, true
+	return clampTime(from), to, true
 }
 
 // parseNumericDate parses a year, a month, a day or a moment.
@@ -125,8 +133,8 @@ func parseAge(s string, now time.Time) (from, to time.Time, ok bool) {
 	return from, from.Add(time.Second), err == nil && strings.ContainsAny(s, "hms")
 }
 
-// clamp limits t to the range from earliest to latest, and returns it in UTC.
-func clamp(t time.Time) time.Time { return text.TimeWithin(t, earliest, latest) }
+// clampTime limits t to the range from earliest to latest, and returns it in UTC.
+func clampTime(t time.Time) time.Time { return text.ClampTime(t, earliestTime, latestTime) }
 
 // beginsWithDigit reports whether the first byte of s is a decimal digit.
 func beginsWithDigit(s string) bool {
@@ -142,7 +150,7 @@ func dayStart(day time.Time, loc *time.Location) time.Time {
 	for _, t := range []time.Time{day.Add(-around), day.Add(around)} {
 		_, offset := t.In(loc).Zone()
 		t = day.Add(-time.Duration(offset) * time.Second).In(loc)
-		if !sameWall(t, day) {
+		if !hasSameClockTime(t, day) {
 			continue
 		}
 		if first.IsZero() || t.Before(first) {
@@ -157,13 +165,13 @@ func dayStart(day time.Time, loc *time.Location) time.Time {
 	return first
 }
 
-// sameWall reports whether a and b, each in its own time zone, show the same date and time
+// hasSameClockTime reports whether a and b, each in its own time zone, show the same date and time
 // of day, in seconds.
-func sameWall(a, b time.Time) bool {
+func hasSameClockTime(a, b time.Time) bool {
 	const wall = "2006-01-02 15:04:05"
 	return a.Format(wall) == b.Format(wall)
 }
 
-func invalid(field, value, reason string) error {
+func invalidError(field, value, reason string) error {
 	return &oxbow.InvalidError{Field: field, Value: value, Reason: reason}
 }

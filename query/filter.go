@@ -33,7 +33,7 @@ func ParseFilter(s string, now time.Time) (oxbow.Filter, error) {
 		if err != nil {
 			return oxbow.Filter{}, err
 		}
-		if err := t.addTo(&f, now); err != nil {
+		if err := t.addToFilter(&f, now); err != nil {
 			return oxbow.Filter{}, err
 		}
 	}
@@ -43,18 +43,18 @@ func ParseFilter(s string, now time.Time) (oxbow.Filter, error) {
 // term is a parsed condition of a filter, such as tag:infra.
 type term struct {
 	key, value string
-	not        bool
+	isNegated  bool
 	isQuoted   bool // the key was in quotes
 }
 
 // cutTerm parses a word such as -tag:x. ok is false if the word is not a term.
 func cutTerm(w string) (t term, ok bool) {
-	w, t.not = strings.CutPrefix(w, "-")
+	w, t.isNegated = strings.CutPrefix(w, "-")
 	t.key, t.value, ok = strings.Cut(w, ":")
 	if !ok || !syntax.IsLabelKey(t.key) {
 		return term{}, false
 	}
-	t.key = syntax.Canonical(t.key)
+	t.key = syntax.CanonicalKey(t.key)
 	return t, true
 }
 
@@ -64,7 +64,7 @@ func quotedKeyLen(s string) int {
 	if !strings.HasPrefix(s, `"`) {
 		return 0
 	}
-	n := quoteLen(s)
+	n := quotationLen(s)
 	if !strings.HasPrefix(s[n:], ":") {
 		return 0
 	}
@@ -77,9 +77,9 @@ func cutFilterTerm(w string) (term, error) {
 	if n := quotedKeyLen(rest); n > 0 {
 		key, err := strconv.Unquote(rest[:n])
 		if err != nil || !syntax.IsLabelKey(key) {
-			return term{}, invalid(
+			return term{}, invalidError(
 				"filter",
-				text.Clip(w, 60),
+				text.TruncateWithEllipsis(w, 60),
 				"begins with no label key in quotes, such as \"project\"",
 			)
 		}
@@ -87,25 +87,25 @@ func cutFilterTerm(w string) (term, error) {
 	}
 	t, ok := cutTerm(w)
 	if !ok {
-		return term{}, invalid("filter", text.Clip(w, 60), whyNoTerm(rest))
+		return term{}, invalidError("filter", text.TruncateWithEllipsis(w, 60), termProblem(rest))
 	}
 	if near := syntax.NearestKey(t.key); near != "" {
-		return term{}, invalid("filter key", text.Clip(t.key, 40),
+		return term{}, invalidError("filter key", text.TruncateWithEllipsis(t.key, 40),
 			fmt.Sprintf(
 				"is not known; did you mean %s? (labels of that very key are %q:%s)",
 				near,
 				t.key,
-				text.Clip(t.value, 40),
+				text.TruncateWithEllipsis(t.value, 40),
 			))
 	}
 	return t, nil
 }
 
-// whyNoTerm returns the reason why a word, without its sign, cannot be parsed as a term.
+// termProblem returns the reason why a word, without its sign, cannot be parsed as a term.
 // The reason completes a sentence in an error message.
-func whyNoTerm(w string) string {
+func termProblem(w string) string {
 	key, _, hasColon := strings.Cut(strings.ToLower(w), ":")
-	if hasColon && syntax.IsKnown(key) {
+	if hasColon && syntax.IsKnownKey(key) {
 		return "has no lower-case key; write " + key + ":"
 	}
 	reason := "is not key:value, such as project:vtt or -tag:draft"
@@ -115,43 +115,43 @@ func whyNoTerm(w string) string {
 	return reason + `; a value with spaces has quotes, and a shell needs more around them: 'name:"exact name"'`
 }
 
-// addTo adds the term to the filter.
-func (t term) addTo(f *oxbow.Filter, now time.Time) error {
+// addToFilter adds the term to the filter.
+func (t term) addToFilter(f *oxbow.Filter, now time.Time) error {
 	values, err := splitValues(t.key, t.value)
 	if err != nil {
 		return err
 	}
 	switch {
-	case isTimeKey(t.key) && (!t.isQuoted || slices.Contains(syntax.Reserved, t.key)):
+	case isTimeKey(t.key) && (!t.isQuoted || slices.Contains(syntax.ReservedKeys, t.key)):
 		bounds, err := t.timeRange(values, now)
 		if err == nil {
 			*f = f.And(bounds)
 		}
 		return err
 	case t.key == "id":
-		return invalid("filter", "id", "is no filter; use name:")
+		return invalidError("filter", "id", "is no filter; use name:")
 	}
 	for _, v := range values {
 		if err := checkValue(t.key, v); err != nil {
 			return err
 		}
 	}
-	f.Terms = append(f.Terms, oxbow.Term{Key: t.key, Values: values, Not: t.not})
+	f.Terms = append(f.Terms, oxbow.Term{Key: t.key, Values: values, Not: t.isNegated})
 	return nil
 }
 
 // timeRange returns the time range of a term with a time key.
 func (t term) timeRange(values []string, now time.Time) (oxbow.Filter, error) {
-	if t.not {
-		return oxbow.Filter{}, invalid("filter", "-"+t.key, "cannot be negated; use after: and before:")
+	if t.isNegated {
+		return oxbow.Filter{}, invalidError("filter", "-"+t.key, "cannot be negated; use after: and before:")
 	}
 	if len(values) != 1 {
-		return oxbow.Filter{}, invalid("filter", t.key+":"+t.value, "takes one date")
+		return oxbow.Filter{}, invalidError("filter", t.key+":"+t.value, "takes one date")
 	}
 	return TimeFilter(t.key, values[0], now)
 }
 
-var actors = []string{string(oxbow.Person), string(oxbow.Agent), string(oxbow.Program), string(oxbow.Imported)}
+var actorNames = []string{string(oxbow.Person), string(oxbow.Agent), string(oxbow.Program), string(oxbow.Imported)}
 
 // checkValue returns an error if the key cannot have this value.
 func checkValue(key, v string) error {
@@ -162,20 +162,24 @@ func checkValue(key, v string) error {
 			for _, k := range oxbow.Kinds() {
 				kinds = append(kinds, k.String())
 			}
-			return invalid(
+			return invalidError(
 				"kind",
-				text.Clip(v, 40),
+				text.TruncateWithEllipsis(v, 40),
 				fmt.Sprintf(`is not one of %s (labels of the key type are "type":%s)`,
-					strings.Join(kinds, ", "), syntax.QuoteValue(text.Clip(v, 40))),
+					strings.Join(kinds, ", "), syntax.QuoteValue(text.TruncateWithEllipsis(v, 40))),
 			)
 		}
 	case "by":
-		if !slices.Contains(actors, v) {
-			return invalid("by", v, "is not one of "+strings.Join(actors, ", "))
+		if !slices.Contains(actorNames, v) {
+			return invalidError("by", v, "is not one of "+strings.Join(actorNames, ", "))
 		}
 	case "trust":
 		if !slices.Contains(oxbow.Trusts(), oxbow.Trust(v)) {
-			return invalid("trust", text.Clip(v, 40), fmt.Sprintf("is not one of %v", oxbow.Trusts()))
+			return invalidError(
+				"trust",
+				text.TruncateWithEllipsis(v, 40),
+				fmt.Sprintf("is not one of %v", oxbow.Trusts()),
+			)
 		}
 	case "name", "door":
 		err := oxbow.CheckName(v)
@@ -185,7 +189,7 @@ func checkValue(key, v string) error {
 		return err
 	case "has":
 		if !syntax.IsLabelKey(v) {
-			return invalid("has", v, "is not a label key, such as project")
+			return invalidError("has", v, "is not a label key, such as project")
 		}
 	default:
 		return oxbow.Label{Key: key, Value: v}.Check()
@@ -202,7 +206,7 @@ func splitValues(key, s string) ([]string, error) {
 			return nil, err
 		}
 		if v == "" {
-			return nil, invalid("filter", key+":", "has no value")
+			return nil, invalidError("filter", key+":", "has no value")
 		}
 		vs = append(vs, v)
 		if rest == "" {
@@ -224,15 +228,19 @@ func cutValue(key, s string) (v, rest string, err error) {
 	}
 	q, err := strconv.QuotedPrefix(s)
 	if err != nil {
-		return "", "", invalid(key, text.Clip(s, 60), "has an unclosed or badly escaped quote")
+		return "", "", invalidError(key, text.TruncateWithEllipsis(s, 60), "has an unclosed or badly escaped quote")
 	}
 	v, err = strconv.Unquote(q)
 	if err != nil {
-		return "", "", invalid(key, text.Clip(s, 60), "has a badly escaped quote")
+		return "", "", invalidError(key, text.TruncateWithEllipsis(s, 60), "has a badly escaped quote")
 	}
 	rest = s[len(q):]
 	if rest != "" && rest[0] != ',' {
-		return "", "", invalid(key, text.Clip(rest, 60), "follows a quoted value; put a comma or a space between")
+		return "", "", invalidError(
+			key,
+			text.TruncateWithEllipsis(rest, 60),
+			"follows a quoted value; put a comma or a space between",
+		)
 	}
 	return v, rest, nil
 }

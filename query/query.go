@@ -108,7 +108,7 @@ func parseWords(all []string, now time.Time) (oxbow.Query, error) {
 			}
 			continue
 		}
-		if err := t.addTo(&q.Filter, now); err != nil {
+		if err := t.addToFilter(&q.Filter, now); err != nil {
 			return oxbow.Query{}, err
 		}
 	}
@@ -125,7 +125,7 @@ func parseWords(all []string, now time.Time) (oxbow.Query, error) {
 // isFilter reports whether a term in a query is a filter: its key is known and it has a value. If
 // the value begins with two slashes, the word is a URL.
 func (t term) isFilter() bool {
-	return syntax.IsKnown(t.key) && t.value != "" && !strings.HasPrefix(t.value, "//")
+	return syntax.IsKnownKey(t.key) && t.value != "" && !strings.HasPrefix(t.value, "//")
 }
 
 // addOperator adds the word to the operators if the word has an operator's form, and
@@ -166,7 +166,7 @@ func addOperator(o *oxbow.Operators, w string) bool {
 // unquotePhrase returns the text of a quotation. It returns false if s is not exactly one
 // quotation with at least one word.
 func unquotePhrase(s string) (string, bool) {
-	n := quoteLen(s)
+	n := quotationLen(s)
 	if n == 0 || n < len(s) {
 		return "", false
 	}

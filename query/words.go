@@ -23,8 +23,8 @@ func splitWords(s string) []string {
 			if start < 0 {
 				start = i
 			}
-			if r == '"' && opensQuote(s[start:i]) {
-				closed = i + quoteLen(s[i:])
+			if r == '"' && isBeforeQuote(s[start:i]) {
+				closed = i + quotationLen(s[i:])
 			}
 		}
 	}
@@ -34,14 +34,14 @@ func splitWords(s string) []string {
 	return words
 }
 
-// opensQuote reports whether a quote character after this part of a word opens a quotation.
-func opensQuote(part string) bool {
+// isBeforeQuote reports whether a quote character after this part of a word opens a quotation.
+func isBeforeQuote(part string) bool {
 	return part == "" || part == "-" || part == "+" || strings.HasSuffix(part, ":") || strings.HasSuffix(part, ",")
 }
 
-// quoteLen returns the length of the quotation at the start of s, including both quote
+// quotationLen returns the length of the quotation at the start of s, including both quote
 // characters. It returns 0 if the closing quote is missing.
-func quoteLen(s string) int {
+func quotationLen(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {
 		case '\\':

@@ -11,26 +11,30 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// maxRaces is the maximum number of retries if another writer changes the entry after it
+// maxRaceRetries is the maximum number of retries if another writer changes the entry after it
 // was checked.
-const maxRaces = 1000
+const maxRaceRetries = 1000
 
 // Apply implements [oxbow.Store]. Whether an op is allowed depends on the current entries.
 // Each op is bound to the versions that were checked, so that no entry can leave or enter
 // the scope in between.
 func (v *store) Apply(ctx context.Context, ops ...oxbow.Op) error {
-	return v.write(ctx, ops, func(ctx context.Context, bound []oxbow.Op) error { return v.base.Apply(ctx, bound...) })
+	return v.bindAndApply(
+		ctx,
+		ops,
+		func(ctx context.Context, bound []oxbow.Op) error { return v.base.Apply(ctx, bound...) },
+	)
 }
 
 // Commit implements [oxbow.Committer]. The change has only the versions of entries in the
 // scope. It has neither a note nor a hash, because these describe the whole change.
 func (v *store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
 	var c oxbow.Change
-	err := v.write(ctx, ops, func(ctx context.Context, bound []oxbow.Op) (err error) {
-		if v.baseCan.Committer == nil {
+	err := v.bindAndApply(ctx, ops, func(ctx context.Context, bound []oxbow.Op) (err error) {
+		if v.baseCapabilities.Committer == nil {
 			return v.base.Apply(ctx, bound...)
 		}
-		c, err = v.baseCan.Committer.Commit(ctx, bound...)
+		c, err = v.baseCapabilities.Committer.Commit(ctx, bound...)
 		return err
 	})
 	if err != nil {
@@ -66,9 +70,9 @@ func (v *store) visiblePart(c oxbow.Change, ops []oxbow.Op) oxbow.Change {
 	return c
 }
 
-// write binds the ops to the entries that were checked, and calls apply. If another writer
+// bindAndApply binds the ops to the entries that were checked, and calls apply. If another writer
 // changes an entry in between, it starts again.
-func (v *store) write(
+func (v *store) bindAndApply(
 	ctx context.Context,
 	ops []oxbow.Op,
 	apply func(ctx context.Context, bound []oxbow.Op) error,
@@ -79,17 +83,17 @@ func (v *store) write(
 		}
 		return err
 	}
-	ctx = v.stamp(ctx)
+	ctx = v.withProfile(ctx)
 	for try := 0; ; try++ {
-		b, err := v.bind(ctx, ops)
+		b, err := v.bindOps(ctx, ops)
 		if err != nil {
 			return err
 		}
-		err = apply(ctx, b.bound)
-		if try < maxRaces && v.lostRace(ctx, b, err, ops) {
+		err = apply(ctx, b.boundOps)
+		if try < maxRaceRetries && v.lostRace(ctx, b, err, ops) {
 			continue
 		}
-		return v.hide(ctx, err, ops)
+		return v.hideErrors(ctx, err, ops)
 	}
 }
 
@@ -104,16 +108,16 @@ func (v *store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 	if err := v.checkWritable(); err != nil {
 		return err
 	}
-	b, err := v.bind(ctx, ops)
-	if d := v.baseCan.DryRunner; d != nil && err == nil {
-		err = v.hide(ctx, d.DryRun(ctx, b.bound...), ops)
+	b, err := v.bindOps(ctx, ops)
+	if d := v.baseCapabilities.DryRunner; d != nil && err == nil {
+		err = v.hideErrors(ctx, d.DryRun(ctx, b.boundOps...), ops)
 	}
 	return err
 }
 
-// bind checks the ops and returns a binder with the ops for the base.
-func (v *store) bind(ctx context.Context, ops []oxbow.Op) (b binder, err error) {
-	b = binder{v: v, staged: map[string]*oxbow.Entry{}}
+// bindOps checks the ops and returns a binder with the ops for the base.
+func (v *store) bindOps(ctx context.Context, ops []oxbow.Op) (b binder, err error) {
+	b = binder{store: v, stagedEntries: map[string]*oxbow.Entry{}}
 	for _, op := range ops {
 		if err := op.Check(); err != nil {
 			return b, err
@@ -122,14 +126,14 @@ func (v *store) bind(ctx context.Context, ops []oxbow.Op) (b binder, err error) 
 	for _, op := range ops {
 		op, err := v.restoreRedacted(ctx, op)
 		if err == nil {
-			err = b.add(ctx, op)
+			err = b.bindOp(ctx, op)
 		}
 		if err != nil {
 			return b, err
 		}
 	}
 	if v.screen != nil {
-		b.bound, err = v.screen(ctx, v.base, b.bound)
+		b.boundOps, err = v.screen(ctx, v.base, b.boundOps)
 	}
 	return b, err
 }
@@ -137,28 +141,28 @@ func (v *store) bind(ctx context.Context, ops []oxbow.Op) (b binder, err error) 
 // binder converts a caller's ops to ops for the base. It adds the scope's labels and
 // binds each op to the version that was checked.
 type binder struct {
-	v       *store
-	staged  map[string]*oxbow.Entry // entries after the ops so far (nil if removed)
-	bound   []oxbow.Op
-	mayRace bool // an op was bound to a version although the caller did not request it
+	store         *store
+	stagedEntries map[string]*oxbow.Entry // entries after the ops so far (nil if removed)
+	boundOps      []oxbow.Op
+	mayRace       bool // an op was bound to a version although the caller did not request it
 }
 
-// add checks and binds the next op.
-func (b *binder) add(ctx context.Context, op oxbow.Op) error {
+// bindOp checks and binds the next op.
+func (b *binder) bindOp(ctx context.Context, op oxbow.Op) error {
 	old, at, err := b.stagedEntry(ctx, op.Target())
 	if err != nil {
 		return err
 	}
-	outside := old != nil && !b.v.scope.Sees(old)
+	outside := old != nil && !b.store.scope.Sees(old)
 	add, isAdd := op.(oxbow.Add)
 	switch {
 	// if the entry is outside, the base refuses the op, and hide rewrites the error
 	case isAdd && (old == nil || outside):
 		return b.bindAdd(ctx, add)
 	case outside:
-		return notFound(op.Target())
+		return notFoundError(op.Target())
 	case old == nil: // the base refuses the op
-		b.bound = append(b.bound, op)
+		b.boundOps = append(b.boundOps, op)
 		return nil
 	}
 	u, _ := op.(oxbow.Update)
@@ -176,15 +180,15 @@ func (b *binder) checkNamesFree(ctx context.Context, words, had []string) error 
 		if slices.Contains(had, w) {
 			continue
 		}
-		for e, err := range b.v.base.Entries(
+		for e, err := range b.store.base.Entries(
 			ctx,
 			oxbow.Filter{Terms: []oxbow.Term{{Key: "name", Values: []string{w}}}},
 		) {
 			if err != nil {
 				return err
 			}
-			if !b.v.scope.Sees(&e) {
-				return b.v.unusableWordError(w)
+			if !b.store.scope.Sees(&e) {
+				return b.store.unusableWordError(w)
 			}
 		}
 	}
@@ -195,10 +199,10 @@ func (b *binder) checkNamesFree(ctx context.Context, words, had []string) error 
 // name. It also returns the version to bind the op to, which is 0 if an earlier op wrote
 // the entry.
 func (b *binder) stagedEntry(ctx context.Context, name string) (*oxbow.Entry, uint64, error) {
-	if e, ok := b.staged[name]; ok {
+	if e, ok := b.stagedEntries[name]; ok {
 		return e, 0, nil
 	}
-	e, err := b.v.base.Get(ctx, name)
+	e, err := b.store.base.Get(ctx, name)
 	switch {
 	case err == nil:
 		return &e, e.Version, nil
@@ -213,39 +217,39 @@ func (b *binder) bindAdd(ctx context.Context, a oxbow.Add) error {
 	if err := b.checkShownName(ctx, a.Name); err != nil {
 		return err
 	}
-	a.Labels = b.v.scope.labelsToWrite(a.Labels, nil)
-	next := b.v.addedEntry(ctx, a)
-	if err := b.v.scope.mayBecome(next, nil); err != nil {
+	a.Labels = b.store.scope.labelsToWrite(a.Labels, nil)
+	next := b.store.addedEntry(ctx, a)
+	if err := b.store.scope.checkNewState(next, nil); err != nil {
 		return err
 	}
 	if err := b.checkNamesFree(ctx, append([]string{a.Name}, a.Aliases...), nil); err != nil {
 		return err
 	}
-	b.staged[a.Name] = next
-	b.bound = append(b.bound, a)
+	b.stagedEntries[a.Name] = next
+	b.boundOps = append(b.boundOps, a)
 	return nil
 }
 
 // checkShownName returns an error if entries in the scope are shown under this name, because parts
 // of their real names are redacted.
 func (b *binder) checkShownName(ctx context.Context, name string) error {
-	if !b.v.scope.hasMark(name) {
+	if !b.store.scope.hasRedactionMark(name) {
 		return nil
 	}
-	names, err := b.v.shownAs(ctx, name)
-	names = slices.DeleteFunc(names, func(n string) bool { e, ok := b.staged[n]; return ok && e == nil })
+	names, err := b.store.namesShownAs(ctx, name)
+	names = slices.DeleteFunc(names, func(n string) bool { e, ok := b.stagedEntries[n]; return ok && e == nil })
 	switch {
 	case err != nil || len(names) == 0:
 		return err
 	case len(names) == 1:
 		return &oxbow.NameError{Name: name, Err: oxbow.ErrExists}
 	}
-	return invalid("name", name, "is how "+b.v.scope.title()+" shows several entries; choose another")
+	return invalidError("name", name, "is how "+b.store.scope.displayTitle()+" shows several entries; choose another")
 }
 
 // bindChange binds an op for an entry in the scope.
 func (b *binder) bindChange(op oxbow.Op, old *oxbow.Entry, seq uint64) error {
-	s := &b.v.scope
+	s := &b.store.scope
 	next := old.Clone()
 	remove := false
 	switch o := op.(type) {
@@ -260,7 +264,7 @@ func (b *binder) bindChange(op oxbow.Op, old *oxbow.Entry, seq uint64) error {
 	case oxbow.Alias:
 		next.Aliases = o.Aliases
 	case oxbow.Relabel:
-		if err := s.keepsOwn(o.Labels, old); err != nil {
+		if err := s.checkOwnLabelsKept(o.Labels, old); err != nil {
 			return err
 		}
 		next.Labels = o.Labels
@@ -268,27 +272,27 @@ func (b *binder) bindChange(op oxbow.Op, old *oxbow.Entry, seq uint64) error {
 		remove = true
 	}
 	if _, isAdd := op.(oxbow.Add); !isAdd {
-		if err := s.mayChange(old); err != nil {
+		if err := s.checkChange(old); err != nil {
 			return err
 		}
 	}
 	if remove {
-		b.staged[old.Name] = nil
+		b.stagedEntries[old.Name] = nil
 	} else {
-		if err := s.mayBecome(&next, old); err != nil {
+		if err := s.checkNewState(&next, old); err != nil {
 			return err
 		}
-		b.staged[old.Name] = &next
+		b.stagedEntries[old.Name] = &next
 	}
 	if op.IfVersion() == 0 && seq != 0 {
-		op, b.mayRace = bindTo(op, seq), true
+		op, b.mayRace = requireVersion(op, seq), true
 	}
-	b.bound = append(b.bound, op)
+	b.boundOps = append(b.boundOps, op)
 	return nil
 }
 
-// bindTo returns the op with this required version.
-func bindTo(op oxbow.Op, version uint64) oxbow.Op {
+// requireVersion returns the op with this required version.
+func requireVersion(op oxbow.Op, version uint64) oxbow.Op {
 	switch o := op.(type) {
 	case oxbow.Update:
 		o.If = version
@@ -337,13 +341,13 @@ func (v *store) versionIsHidden(ctx context.Context, ops []oxbow.Op) bool {
 
 // unusableWordError returns the error for a name or alias that an entry outside of the scope has.
 func (v *store) unusableWordError(word string) error {
-	return invalid("name", word, "cannot be used within "+v.scope.title()+"; choose another")
+	return invalidError("name", word, "cannot be used within "+v.scope.displayTitle()+"; choose another")
 }
 
-// hide rewrites errors of the base so that they do not reveal entries outside of the scope.
+// hideErrors rewrites errors of the base so that they do not reveal entries outside of the scope.
 // It cannot hide that a name is in use, because names are unique in a store. Its error does
 // not match ErrExists or ErrConflict, because callers would then try to read the entry.
-func (v *store) hide(ctx context.Context, err error, ops []oxbow.Op) error {
+func (v *store) hideErrors(ctx context.Context, err error, ops []oxbow.Op) error {
 	if taken, ok := errors.AsType[*oxbow.AliasError](err); ok {
 		owner := taken.Names[0]
 		own := slices.ContainsFunc(ops, func(op oxbow.Op) bool { return op.Target() == owner })

@@ -20,31 +20,36 @@ import (
 // history is the [oxbow.Historian] of a scope.
 type history struct {
 	*store
-	of oxbow.Historian
+	historian oxbow.Historian
 }
 
 var _ oxbow.Historian = (*history)(nil)
 
 // newHistory returns the history of the scope.
 func (v *store) newHistory() oxbow.Historian {
-	h := history{v, v.baseCan.Historian}
-	if _, seeks := oxbow.ReadHistory(h.of).(oxbow.LogSeeker); seeks {
+	h := history{v, v.baseCapabilities.Historian}
+	if _, seeks := oxbow.ReadHistory(h.historian).(oxbow.LogSeeker); seeks {
 		return &seekableHistory{h}
 	}
 	return &h
 }
 
-// past decides which versions are visible, and caches its results for each name.
-type past struct {
+// visibility decides which versions are visible, and caches its results for each name.
+type visibility struct {
 	scope          *Scope
-	of             oxbow.Historian
-	inside         map[string]bool            // whether the history of a name is visible
-	all            map[string][]oxbow.Version // all versions of names with removals
+	historian      oxbow.Historian
+	visibleNames   map[string]bool            // whether the history of a name is visible
+	versionsByName map[string][]oxbow.Version // all versions of names with removals
 	reportsLeaving bool                       // report a version by which an entry left the scope as a removal
 }
 
-func (h *history) newPast() *past {
-	return &past{scope: &h.scope, of: h.of, inside: map[string]bool{}, all: map[string][]oxbow.Version{}}
+func (h *history) newVisibility() *visibility {
+	return &visibility{
+		scope:          &h.scope,
+		historian:      h.historian,
+		visibleNames:   map[string]bool{},
+		versionsByName: map[string][]oxbow.Version{},
+	}
 }
 
 type leavesKey struct{}
@@ -58,7 +63,7 @@ func WithLeaves(ctx context.Context) context.Context {
 
 // removalIfLeft returns a removal to report instead of w if w left the scope, that is, if w is outside
 // and the version before it was inside. Otherwise it returns nothing.
-func (p *past) removalIfLeft(ctx context.Context, w *oxbow.Version) ([]oxbow.Version, error) {
+func (p *visibility) removalIfLeft(ctx context.Context, w *oxbow.Version) ([]oxbow.Version, error) {
 	if !p.reportsLeaving {
 		return nil, nil
 	}
@@ -82,17 +87,17 @@ func (p *past) removalIfLeft(ctx context.Context, w *oxbow.Version) ([]oxbow.Ver
 	}, nil
 }
 
-// lastEntry returns the current entry with this name or, if it was removed, its last version. It returns
+// currentOrLastEntry returns the current entry with this name or, if it was removed, its last version. It returns
 // nil if the name was never used, or if compactions dropped all versions with the name.
-func (p *past) lastEntry(ctx context.Context, name string) (*oxbow.Entry, error) {
-	now, err := p.of.Get(ctx, name)
+func (p *visibility) currentOrLastEntry(ctx context.Context, name string) (*oxbow.Entry, error) {
+	now, err := p.historian.Get(ctx, name)
 	if err == nil {
 		return &now, nil
 	}
 	if !isNotFound(err) {
 		return nil, err
 	}
-	for w, err := range p.of.Versions(ctx, name) {
+	for w, err := range p.historian.Versions(ctx, name) {
 		if isNotFound(err) {
 			return nil, nil
 		}
@@ -108,16 +113,16 @@ func (p *past) lastEntry(ctx context.Context, name string) (*oxbow.Entry, error)
 
 // seesVersion reports whether a version is visible. A removal is visible if the version before it
 // is.
-func (p *past) seesVersion(ctx context.Context, w *oxbow.Version) (bool, error) {
+func (p *visibility) seesVersion(ctx context.Context, w *oxbow.Version) (bool, error) {
 	name := w.Entry.Name
-	in, known := p.inside[name]
+	in, known := p.visibleNames[name]
 	if !known {
-		e, err := p.lastEntry(ctx, name)
+		e, err := p.currentOrLastEntry(ctx, name)
 		if err != nil {
 			return false, err
 		}
 		in = e != nil && p.scope.Sees(e)
-		p.inside[name] = in
+		p.visibleNames[name] = in
 	}
 	if !in || w.Verb != oxbow.VerbRemove {
 		return in && p.scope.Sees(&w.Entry), nil
@@ -127,14 +132,14 @@ func (p *past) seesVersion(ctx context.Context, w *oxbow.Version) (bool, error) 
 }
 
 // previousVersion returns the version before w, or nil if w is the first version.
-func (p *past) previousVersion(ctx context.Context, w *oxbow.Version) (*oxbow.Version, error) {
+func (p *visibility) previousVersion(ctx context.Context, w *oxbow.Version) (*oxbow.Version, error) {
 	if w.Prev == 0 {
 		return nil, nil
 	}
 	name := w.Entry.Name
-	all, known := p.all[name]
+	all, known := p.versionsByName[name]
 	if !known {
-		for o, err := range p.of.Versions(ctx, name) {
+		for o, err := range p.historian.Versions(ctx, name) {
 			if isNotFound(err) {
 				break
 			}
@@ -143,7 +148,7 @@ func (p *past) previousVersion(ctx context.Context, w *oxbow.Version) (*oxbow.Ve
 			}
 			all = append(all, o)
 		}
-		p.all[name] = all
+		p.versionsByName[name] = all
 	}
 	// This finds the last of several versions with the same number, because versions are
 	// ordered newest first.
@@ -155,7 +160,7 @@ func (p *past) previousVersion(ctx context.Context, w *oxbow.Version) (*oxbow.Ve
 
 // visiblePart returns the visible part of a change. If some versions are hidden, the result does
 // not have the note. It never has a hash, because a hash describes the whole change.
-func (p *past) visiblePart(ctx context.Context, c oxbow.Change) (oxbow.Change, error) {
+func (p *visibility) visiblePart(ctx context.Context, c oxbow.Change) (oxbow.Change, error) {
 	all := c.Versions
 	c.Versions, c.Hash = nil, ""
 	hidden := false
@@ -187,7 +192,7 @@ func (p *past) visiblePart(ctx context.Context, c oxbow.Change) (oxbow.Change, e
 
 // Log implements [oxbow.Historian].
 func (h *history) Log(ctx context.Context) iter.Seq2[oxbow.Change, error] {
-	return h.visibleChanges(ctx, h.of.Log(ctx), 0)
+	return h.visibleChanges(ctx, h.historian.Log(ctx), 0)
 }
 
 // visibleChanges yields the visible parts of changes. It leaves out the first skip parts.
@@ -197,7 +202,7 @@ func (h *history) visibleChanges(
 	skip int,
 ) iter.Seq2[oxbow.Change, error] {
 	return func(yield func(oxbow.Change, error) bool) {
-		p := h.newPast()
+		p := h.newVisibility()
 		p.reportsLeaving, _ = ctx.Value(leavesKey{}).(bool)
 		skip := skip
 		for c, err := range changes {
@@ -225,20 +230,20 @@ var _ oxbow.LogSeeker = (*seekableHistory)(nil)
 
 // LogFrom implements [oxbow.LogSeeker].
 func (h *seekableHistory) LogFrom(ctx context.Context, seq uint64, skip int) iter.Seq2[oxbow.Change, error] {
-	return h.visibleChanges(ctx, oxbow.LogFrom(ctx, h.of, seq, 0), skip)
+	return h.visibleChanges(ctx, oxbow.LogFrom(ctx, h.historian, seq, 0), skip)
 }
 
 // Versions implements [oxbow.Historian].
 func (h *history) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Version, error] {
 	return func(yield func(oxbow.Version, error) bool) {
-		p := h.newPast()
+		p := h.newVisibility()
 		found := false
-		name, err := h.realName(ctx, name)
+		name, err := h.resolveShownName(ctx, name)
 		if err != nil {
 			yield(oxbow.Version{}, err)
 			return
 		}
-		for w, err := range h.of.Versions(ctx, name) {
+		for w, err := range h.historian.Versions(ctx, name) {
 			in := false
 			if err == nil {
 				in, err = p.seesVersion(ctx, &w)
@@ -257,41 +262,43 @@ func (h *history) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Ver
 			}
 		}
 		if !found {
-			yield(oxbow.Version{}, notFound(name))
+			yield(oxbow.Version{}, notFoundError(name))
 		}
 	}
 }
 
 // SeqAt implements [oxbow.Historian].
-func (h *history) SeqAt(ctx context.Context, t time.Time) (uint64, error) { return h.of.SeqAt(ctx, t) }
+func (h *history) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
+	return h.historian.SeqAt(ctx, t)
+}
 
 // AsOf implements [oxbow.Historian].
 func (h *history) AsOf(ctx context.Context, seq uint64) (oxbow.Store, error) {
-	then, err := h.of.AsOf(ctx, seq)
+	then, err := h.historian.AsOf(ctx, seq)
 	if err != nil {
 		return nil, err
 	}
-	return &view{Store: then, past: h.newPast()}, nil
+	return &pastView{Store: then, visibility: h.newVisibility()}, nil
 }
 
-// view is a scope in its state after a change.
-type view struct {
+// pastView is a scope in its state after a change.
+type pastView struct {
 	oxbow.Store // the base as it was after that change (read-only)
 
-	mu   sync.Mutex // guards past
-	past *past
+	mu         sync.Mutex // guards past
+	visibility *visibility
 }
 
-func (s *view) seesEntry(ctx context.Context, e *oxbow.Entry) (bool, error) {
+func (s *pastView) seesEntry(ctx context.Context, e *oxbow.Entry) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.past.seesVersion(ctx, &oxbow.Version{Entry: *e, Verb: oxbow.VerbUpdate})
+	return s.visibility.seesVersion(ctx, &oxbow.Version{Entry: *e, Verb: oxbow.VerbUpdate})
 }
 
-func (s *view) Get(ctx context.Context, name string) (oxbow.Entry, error) {
+func (s *pastView) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 	e, err := s.Store.Get(ctx, name)
-	if isNotFound(err) && s.past.scope.hasMark(name) {
-		return s.getShown(ctx, name)
+	if isNotFound(err) && s.visibility.scope.hasRedactionMark(name) {
+		return s.getByShownName(ctx, name)
 	}
 	if err != nil {
 		return e, err
@@ -301,13 +308,13 @@ func (s *view) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 	case err != nil:
 		return oxbow.Entry{}, err
 	case !in:
-		return oxbow.Entry{}, notFound(name)
+		return oxbow.Entry{}, notFoundError(name)
 	}
-	return s.past.scope.Shown(e), nil
+	return s.visibility.scope.Shown(e), nil
 }
 
-// getShown returns the only entry that is shown under this name, parts of which are redacted.
-func (s *view) getShown(ctx context.Context, name string) (found oxbow.Entry, err error) {
+// getByShownName returns the only entry that is shown under this name, parts of which are redacted.
+func (s *pastView) getByShownName(ctx context.Context, name string) (found oxbow.Entry, err error) {
 	count := 0
 	for e, err := range s.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
@@ -319,12 +326,12 @@ func (s *view) getShown(ctx context.Context, name string) (found oxbow.Entry, er
 		}
 	}
 	if count != 1 {
-		return oxbow.Entry{}, notFound(name)
+		return oxbow.Entry{}, notFoundError(name)
 	}
 	return found, nil
 }
 
-func (s *view) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
+func (s *pastView) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
 		for e, err := range s.Store.Entries(ctx, f) {
 			in := false
@@ -338,8 +345,8 @@ func (s *view) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entr
 			if !in {
 				continue
 			}
-			shown := s.past.scope.Shown(e)
-			if len(s.past.scope.Redact) > 0 && !f.Match(&shown) {
+			shown := s.visibility.scope.Shown(e)
+			if len(s.visibility.scope.Redact) > 0 && !f.Match(&shown) {
 				continue // the filter matched only redacted text
 			}
 			if !yield(shown, nil) {
@@ -355,12 +362,12 @@ func (h *history) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	if err := h.checkWritable(); err != nil {
 		return 0, err
 	}
-	p := h.newPast()
+	p := h.newVisibility()
 	left := map[uint64]bool{}
 	for _, s := range seqs {
 		left[s] = true
 	}
-	for c, err := range h.of.Log(ctx) {
+	for c, err := range h.historian.Log(ctx) {
 		if err != nil {
 			return 0, err
 		}
@@ -370,7 +377,7 @@ func (h *history) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 		if !left[c.Seq] {
 			continue
 		}
-		visible, err := h.mayRevert(ctx, p, c)
+		visible, err := h.checkRevert(ctx, p, c)
 		if err != nil {
 			return 0, err
 		}
@@ -383,12 +390,12 @@ func (h *history) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 			return 0, fmt.Errorf("%w: there is no change %d", oxbow.ErrNotFound, s)
 		}
 	}
-	return h.of.Revert(h.stamp(ctx), seqs...)
+	return h.historian.Revert(h.withProfile(ctx), seqs...)
 }
 
-// mayRevert reports whether a part of the change is visible. It returns an error if a
+// checkRevert reports whether a part of the change is visible. It returns an error if a
 // visible change cannot be undone.
-func (h *history) mayRevert(ctx context.Context, p *past, c oxbow.Change) (isVisible bool, err error) {
+func (h *history) checkRevert(ctx context.Context, p *visibility, c oxbow.Change) (isVisible bool, err error) {
 	seen, err := p.visiblePart(ctx, c)
 	switch {
 	case err != nil:
@@ -400,7 +407,7 @@ func (h *history) mayRevert(ctx context.Context, p *past, c oxbow.Change) (isVis
 			"%w: change %d cannot be undone within %s",
 			oxbow.ErrUnsupported,
 			c.Seq,
-			h.scope.title(),
+			h.scope.displayTitle(),
 		)
 	}
 	for i := range c.Versions {
@@ -408,24 +415,24 @@ func (h *history) mayRevert(ctx context.Context, p *past, c oxbow.Change) (isVis
 		if err != nil {
 			return true, err
 		}
-		if err := h.mayPutBack(&c.Versions[i], old); err != nil {
+		if err := h.checkRestore(&c.Versions[i], old); err != nil {
 			return true, fmt.Errorf("undoing change %d: %w", c.Seq, err)
 		}
 	}
 	return true, nil
 }
 
-// mayPutBack returns an error if an entry must not be changed from version from to version
+// checkRestore returns an error if an entry must not be changed from version from to version
 // to. Both must be in the scope and may not be read-only. Each may be nil or a removal.
-func (h *history) mayPutBack(from, to *oxbow.Version) error {
+func (h *history) checkRestore(from, to *oxbow.Version) error {
 	for _, w := range []*oxbow.Version{from, to} {
 		if w == nil || w.Verb == oxbow.VerbRemove {
 			continue
 		}
 		if !h.scope.Sees(&w.Entry) {
-			return invalid("entry", w.Entry.Name, "was outside of "+h.scope.title()+" before")
+			return invalidError("entry", w.Entry.Name, "was outside of "+h.scope.displayTitle()+" before")
 		}
-		if err := h.scope.mayChange(&w.Entry); err != nil {
+		if err := h.scope.checkChange(&w.Entry); err != nil {
 			return err
 		}
 	}
@@ -435,8 +442,8 @@ func (h *history) mayPutBack(from, to *oxbow.Version) error {
 // Restore implements [oxbow.Historian].
 func (h *history) Restore(ctx context.Context, name string, seq uint64) (uint64, error) {
 	for try := 0; ; try++ {
-		n, err := h.restore(ctx, name, seq, nil)
-		if errors.Is(err, oxbow.ErrConflict) && try < maxRaces {
+		n, err := h.restoreVersion(ctx, name, seq, nil)
+		if errors.Is(err, oxbow.ErrConflict) && try < maxRaceRetries {
 			continue // another writer changed the entry in the meantime
 		}
 		return n, err
@@ -445,27 +452,27 @@ func (h *history) Restore(ctx context.Context, name string, seq uint64) (uint64,
 
 // RestoreIf implements [oxbow.Historian].
 func (h *history) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
-	return h.restore(ctx, name, seq, &version)
+	return h.restoreVersion(ctx, name, seq, &version)
 }
 
-// restore writes a visible version again. The current entry must be in the scope, and the
+// restoreVersion writes a visible version again. The current entry must be in the scope, and the
 // change is bound to its version, so that the entry cannot leave the scope or be replaced
 // in between. If want is not nil, the current version must be *want.
-func (h *history) restore(ctx context.Context, name string, seq uint64, want *uint64) (uint64, error) {
+func (h *history) restoreVersion(ctx context.Context, name string, seq uint64, want *uint64) (uint64, error) {
 	if err := h.checkWritable(); err != nil {
 		return 0, err
 	}
-	name, err := h.realName(ctx, name)
+	name, err := h.resolveShownName(ctx, name)
 	if err != nil {
 		return 0, err
 	}
-	now, err := h.of.Get(ctx, name)
+	now, err := h.historian.Get(ctx, name)
 	switch {
 	case isNotFound(err):
 	case err != nil:
 		return 0, err
 	case !h.scope.Sees(&now):
-		return 0, notFound(name)
+		return 0, notFoundError(name)
 	}
 	if want != nil && *want != now.Version {
 		return 0, &oxbow.ConflictError{Name: name, Want: *want, Have: now.Version}
@@ -481,10 +488,10 @@ func (h *history) restore(ctx context.Context, name string, seq uint64, want *ui
 		if now.Version != 0 {
 			from = &oxbow.Version{Entry: now, Verb: oxbow.VerbUpdate}
 		}
-		if err := h.mayPutBack(from, &w); err != nil {
+		if err := h.checkRestore(from, &w); err != nil {
 			return 0, err
 		}
-		return h.of.RestoreIf(h.stamp(ctx), name, seq, now.Version)
+		return h.historian.RestoreIf(h.withProfile(ctx), name, seq, now.Version)
 	}
 	return 0, fmt.Errorf("%w: %q has no version %d", oxbow.ErrNotFound, name, seq)
 }

@@ -53,8 +53,8 @@ func (s *Scope) shownVersion(w oxbow.Version) oxbow.Version {
 	return w
 }
 
-// hasMark reports whether the text contains a mark of a kind that the scope redacts.
-func (s *Scope) hasMark(text string) bool {
+// hasRedactionMark reports whether the text contains a mark of a kind that the scope redacts.
+func (s *Scope) hasRedactionMark(text string) bool {
 	return slices.ContainsFunc(
 		s.redactedKinds(),
 		func(k personal.Kind) bool { return strings.Contains(text, k.Mark()) },
@@ -69,34 +69,34 @@ func (s *Scope) restoreAliases(given []string, old *oxbow.Entry) []string {
 			old.Aliases,
 			func(o string) bool { return s.Text(o) == a && !slices.Contains(given, o) },
 		)
-		if at >= 0 && s.hasMark(a) {
+		if at >= 0 && s.hasRedactionMark(a) {
 			given[i] = old.Aliases[at]
 		}
 	}
 	return given
 }
 
-// realLabels replaces each redacted label in given by the original label in old.
-func (s *Scope) realLabels(given []oxbow.Label, old *oxbow.Entry) []oxbow.Label {
+// restoreLabels replaces each redacted label in given by the original label in old.
+func (s *Scope) restoreLabels(given []oxbow.Label, old *oxbow.Entry) []oxbow.Label {
 	given = slices.Clone(given)
 	for i, l := range given {
 		at := slices.IndexFunc(old.Labels, func(o oxbow.Label) bool {
 			return o.Key == l.Key && s.Text(o.Value) == l.Value && !slices.Contains(given, o)
 		})
-		if at >= 0 && s.hasMark(l.Value) {
+		if at >= 0 && s.hasRedactionMark(l.Value) {
 			given[i] = old.Labels[at]
 		}
 	}
 	return given
 }
 
-// putBack replaces the marks in a newly written content by the data of the old content. If
-// a line is unchanged from the redacted content, putBack uses the old line. In other lines,
+// restoreContent replaces the marks in a newly written content by the data of the old content. If
+// a line is unchanged from the redacted content, restoreContent uses the old line. In other lines,
 // a mark is replaced if the unused old lines contain exactly one value of the mark's kind.
-// Otherwise putBack returns an error, so that no data is lost or misplaced.
-func (s *Scope) putBack(text, old string) (string, error) {
+// Otherwise restoreContent returns an error, so that no data is lost or misplaced.
+func (s *Scope) restoreContent(text, old string) (string, error) {
 	shown := s.Text(old)
-	if shown == old || !s.hasMark(text) {
+	if shown == old || !s.hasRedactionMark(text) {
 		return text, nil
 	}
 	if text == shown {
@@ -112,7 +112,7 @@ func (s *Scope) putBack(text, old string) (string, error) {
 	for i, line := range out {
 		bare := strings.TrimRight(line, "\r\n")
 		switch were := lines[bare]; {
-		case !s.hasMark(line):
+		case !s.hasRedactionMark(line):
 		case len(were) > 0:
 			out[i], lines[bare] = were[0]+line[len(bare):], were[1:]
 		default:
@@ -126,7 +126,7 @@ func (s *Scope) putBack(text, old string) (string, error) {
 				continue
 			}
 			if len(values[k]) != 1 {
-				return "", invalid("content", k.Mark(), "stands for data that "+s.title()+
+				return "", invalidError("content", k.Mark(), "stands for data that "+s.displayTitle()+
 					" does not show, and it is not clear for which; leave the lines with marks as they were shown, "+
 					"or write a new entry")
 			}

@@ -45,10 +45,10 @@ type Scope struct {
 
 // Sees reports whether the entry is in the scope.
 func (s *Scope) Sees(e *oxbow.Entry) bool {
-	if anySelects(s.Except, e) {
+	if anyFilterMatches(s.Except, e) {
 		return false
 	}
-	return anySelects(s.Any, e) || slices.Contains(s.Names, e.Name) || anySelects(s.Shared, e)
+	return anyFilterMatches(s.Any, e) || slices.Contains(s.Names, e.Name) || anyFilterMatches(s.Shared, e)
 }
 
 // IsAll reports whether the scope contains every possible entry.
@@ -65,44 +65,52 @@ func (s *Scope) HeadNeeds() (a heads.Needs) {
 	return a
 }
 
-func anySelects(fs []oxbow.Filter, e *oxbow.Entry) bool {
+func anyFilterMatches(fs []oxbow.Filter, e *oxbow.Entry) bool {
 	return slices.ContainsFunc(fs, func(f oxbow.Filter) bool { return f.Match(e) })
 }
 
-// mayChange returns an error if an entry in the scope must not be changed.
-func (s *Scope) mayChange(e *oxbow.Entry) error {
-	if anySelects(s.Shared, e) {
-		return invalid("entry", e.Name, "is shared with others and cannot be changed within "+s.title())
+// checkChange returns an error if an entry in the scope must not be changed.
+func (s *Scope) checkChange(e *oxbow.Entry) error {
+	if anyFilterMatches(s.Shared, e) {
+		return invalidError("entry", e.Name, "is shared with others and cannot be changed within "+s.displayTitle())
 	}
 	return nil
 }
 
-// mayBecome returns an error if entry e must not be written. Entry old is its current
+// checkNewState returns an error if entry e must not be written. Entry old is its current
 // version, or nil if e is new.
-func (s *Scope) mayBecome(e, old *oxbow.Entry) error {
-	if err := s.mayLabel(e, old); err != nil {
+func (s *Scope) checkNewState(e, old *oxbow.Entry) error {
+	if err := s.checkLabels(e, old); err != nil {
 		return err
 	}
 	for _, f := range s.Except {
 		if f.Match(e) {
-			return invalid("entry", e.Name, "would be outside of "+s.title()+", which leaves out "+f.Brief())
+			return invalidError(
+				"entry",
+				e.Name,
+				"would be outside of "+s.displayTitle()+", which leaves out "+f.Brief(),
+			)
 		}
 	}
-	if anySelects(s.Shared, e) {
-		return invalid("entry", e.Name, "would be shared with others, which cannot be done within "+s.title())
+	if anyFilterMatches(s.Shared, e) {
+		return invalidError(
+			"entry",
+			e.Name,
+			"would be shared with others, which cannot be done within "+s.displayTitle(),
+		)
 	}
 	if s.Sees(e) {
 		return nil
 	}
-	reason := "would be outside of " + s.title()
+	reason := "would be outside of " + s.displayTitle()
 	for i, f := range s.Any {
 		reason += []string{", which holds ", " or "}[min(i, 1)] + f.Brief()
 	}
-	return invalid("entry", e.Name, reason)
+	return invalidError("entry", e.Name, reason)
 }
 
-// mayLabel returns an error if the entry must not have its labels. Entry old may be nil.
-func (s *Scope) mayLabel(e, old *oxbow.Entry) error {
+// checkLabels returns an error if the entry must not have its labels. Entry old may be nil.
+func (s *Scope) checkLabels(e, old *oxbow.Entry) error {
 	for _, t := range s.Only {
 		for _, l := range e.Labels {
 			if l.Key != t.Key || slices.Contains(t.Values, l.Value) {
@@ -111,11 +119,11 @@ func (s *Scope) mayLabel(e, old *oxbow.Entry) error {
 			if old != nil && slices.Contains(old.Labels, l) {
 				continue // the entry may keep a label
 			}
-			reason := "cannot be given within " + s.title()
+			reason := "cannot be given within " + s.displayTitle()
 			if len(t.Values) > 0 {
 				reason += ", only " + strings.Join(t.Values, ", ")
 			}
-			return invalid("label "+l.Key, text.Clip(l.Value, 40), reason)
+			return invalidError("label "+l.Key, text.TruncateWithEllipsis(l.Value, 40), reason)
 		}
 	}
 	return nil
@@ -140,25 +148,29 @@ func (s *Scope) labelsToWrite(ls []oxbow.Label, old *oxbow.Entry) []oxbow.Label 
 	return oxbow.SortLabels(ls)
 }
 
-// keepsOwn returns an error if ls lacks a label that old has under a key of Own.
-func (s *Scope) keepsOwn(ls []oxbow.Label, old *oxbow.Entry) error {
+// checkOwnLabelsKept returns an error if ls lacks a label that old has under a key of Own.
+func (s *Scope) checkOwnLabelsKept(ls []oxbow.Label, old *oxbow.Entry) error {
 	for _, own := range s.Own {
 		has := func(l oxbow.Label) bool { return l.Key == own.Key }
 		if i := slices.IndexFunc(old.Labels, has); i >= 0 && !slices.ContainsFunc(ls, has) {
-			return invalid("label "+own.Key, text.Clip(old.Labels[i].Value, 40), "cannot be removed within "+s.title()+
-				", which gives it")
+			return invalidError(
+				"label "+own.Key,
+				text.TruncateWithEllipsis(old.Labels[i].Value, 40),
+				"cannot be removed within "+s.displayTitle()+
+					", which gives it",
+			)
 		}
 	}
 	return nil
 }
 
-func (s *Scope) title() string {
+func (s *Scope) displayTitle() string {
 	if s.Title == "" {
 		return "this scope"
 	}
 	return s.Title
 }
 
-func invalid(field, value, reason string) error {
+func invalidError(field, value, reason string) error {
 	return &oxbow.InvalidError{Field: field, Value: value, Reason: reason}
 }

@@ -35,8 +35,8 @@ func Within(m *oxbow.Memory, s Scope) *oxbow.Memory {
 	o := m.Options()
 	v := newStore(m.Store(), s, &o)
 	v.screen = o.Screen
-	if h := v.baseCan.Historian; h != nil && o.History != nil {
-		v.baseCan.Historian = o.History(h)
+	if h := v.baseCapabilities.Historian; h != nil && o.History != nil {
+		v.baseCapabilities.Historian = o.History(h)
 	}
 	o.Screen, o.History = nil, nil // the store v screens the ops that it receives
 	return oxbow.New(v, &o)
@@ -45,7 +45,13 @@ func Within(m *oxbow.Memory, s Scope) *oxbow.Memory {
 // newStore restricts base to the scope, with the Clock and Source of the options. It watches
 // the base once and forwards the events to its own watchers.
 func newStore(base oxbow.Store, s Scope, o *oxbow.Options) *store {
-	v := &store{base: base, baseCan: oxbow.CapabilitiesOf(base), scope: s, clock: time.Now, stopWatching: func() {}}
+	v := &store{
+		base:             base,
+		baseCapabilities: oxbow.CapabilitiesOf(base),
+		scope:            s,
+		clock:            time.Now,
+		stopWatching:     func() {},
+	}
 	if o != nil {
 		v.source = o.Source
 	}
@@ -55,7 +61,7 @@ func newStore(base oxbow.Store, s Scope, o *oxbow.Options) *store {
 	if v.source.Door == "" {
 		v.source.Door = "library"
 	}
-	if w := v.baseCan.Watcher; w != nil {
+	if w := v.baseCapabilities.Watcher; w != nil {
 		v.stopWatching = w.Watch(v.forwardEvent)
 	}
 	return v
@@ -63,12 +69,12 @@ func newStore(base oxbow.Store, s Scope, o *oxbow.Options) *store {
 
 // store is the part of a store that a scope selects.
 type store struct {
-	base     oxbow.Store
-	baseCan  oxbow.Capabilities // optional interfaces of base (the history may be wrapped)
-	scope    Scope
-	clock    func() time.Time
-	source   oxbow.Source
-	ownsBase bool // Close also closes base
+	base             oxbow.Store
+	baseCapabilities oxbow.Capabilities // optional interfaces of base (the history may be wrapped)
+	scope            Scope
+	clock            func() time.Time
+	source           oxbow.Source
+	ownsBase         bool // Close also closes base
 
 	watchers     subscribers.List[oxbow.Event]
 	stopWatching func()      // ends watching base
@@ -83,20 +89,20 @@ type store struct {
 // the scope.
 func (v *store) Capabilities() oxbow.Capabilities {
 	c := oxbow.Capabilities{DryRunner: v, HeadViewer: v}
-	if v.baseCan.Committer != nil {
+	if v.baseCapabilities.Committer != nil {
 		c.Committer = v
 	}
-	if v.baseCan.Watcher != nil {
+	if v.baseCapabilities.Watcher != nil {
 		c.Watcher = v
 	}
-	if v.baseCan.Historian != nil {
+	if v.baseCapabilities.Historian != nil {
 		c.Historian = v.newHistory()
 	}
 	return c
 }
 
 func (v *store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
-	name, err := v.realName(ctx, name)
+	name, err := v.resolveShownName(ctx, name)
 	if err != nil {
 		return oxbow.Entry{}, err
 	}
@@ -105,7 +111,7 @@ func (v *store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 	case err != nil:
 		return oxbow.Entry{}, err
 	case !v.scope.Sees(&e):
-		return oxbow.Entry{}, notFound(name)
+		return oxbow.Entry{}, notFoundError(name)
 	}
 	return v.scope.Shown(e), nil
 }
@@ -181,13 +187,13 @@ func (v *store) Close() error {
 // checkWritable returns an error if the scope is read-only.
 func (v *store) checkWritable() error {
 	if v.scope.ReadOnly {
-		return fmt.Errorf("%w: only reading is allowed within %s", oxbow.ErrReadOnly, v.scope.title())
+		return fmt.Errorf("%w: only reading is allowed within %s", oxbow.ErrReadOnly, v.scope.displayTitle())
 	}
 	return nil
 }
 
-// stamp returns a context whose changes record the scope's profile.
-func (v *store) stamp(ctx context.Context) context.Context {
+// withProfile returns a context whose changes record the scope's profile.
+func (v *store) withProfile(ctx context.Context) context.Context {
 	if v.scope.Profile == "" {
 		return ctx
 	}
@@ -203,7 +209,7 @@ func (v *store) stamp(ctx context.Context) context.Context {
 
 func isNotFound(err error) bool { return errors.Is(err, oxbow.ErrNotFound) }
 
-func notFound(name string) error { return &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound} }
+func notFoundError(name string) error { return &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound} }
 
 // forwardEvent sends an event of the base to the watchers. An entry that is now outside of the
 // scope is reported as removed.
@@ -231,30 +237,30 @@ func (v *store) Refresh(ctx context.Context) error {
 	if v.closed.Load() {
 		return oxbow.ErrClosed
 	}
-	if v.baseCan.Watcher == nil {
+	if v.baseCapabilities.Watcher == nil {
 		return nil
 	}
-	return v.baseCan.Watcher.Refresh(ctx)
+	return v.baseCapabilities.Watcher.Refresh(ctx)
 }
 
-// realName returns the name of the entry in the scope that is shown under this name, which
+// resolveShownName returns the name of the entry in the scope that is shown under this name, which
 // may be redacted. If no entry or several entries match, it returns the name unchanged.
-func (v *store) realName(ctx context.Context, name string) (string, error) {
-	if !v.scope.hasMark(name) {
+func (v *store) resolveShownName(ctx context.Context, name string) (string, error) {
+	if !v.scope.hasRedactionMark(name) {
 		return name, nil
 	}
 	if _, err := v.base.Get(ctx, name); !errors.Is(err, oxbow.ErrNotFound) {
 		return name, err
 	}
-	names, err := v.shownAs(ctx, name)
+	names, err := v.namesShownAs(ctx, name)
 	if len(names) == 1 {
 		name = names[0]
 	}
 	return name, err
 }
 
-// shownAs returns the names of the entries in the scope that are shown under this name.
-func (v *store) shownAs(ctx context.Context, name string) (names []string, err error) {
+// namesShownAs returns the names of the entries in the scope that are shown under this name.
+func (v *store) namesShownAs(ctx context.Context, name string) (names []string, err error) {
 	for e, err := range v.base.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
 			return nil, err
@@ -272,7 +278,7 @@ func (v *store) restoreRedacted(ctx context.Context, op oxbow.Op) (oxbow.Op, err
 	if _, adds := op.(oxbow.Add); adds || len(v.scope.Redact) == 0 {
 		return op, nil
 	}
-	name, err := v.realName(ctx, op.Target())
+	name, err := v.resolveShownName(ctx, op.Target())
 	if err != nil {
 		return nil, err
 	}
@@ -284,14 +290,14 @@ func (v *store) restoreRedacted(ctx context.Context, op oxbow.Op) (oxbow.Op, err
 	case oxbow.Update:
 		o.Name = name
 		o.Aliases = v.scope.restoreAliases(o.Aliases, &old)
-		o.Labels = v.scope.realLabels(o.Labels, &old)
-		o.Content, err = v.scope.putBack(o.Content, old.Content)
+		o.Labels = v.scope.restoreLabels(o.Labels, &old)
+		o.Content, err = v.scope.restoreContent(o.Content, old.Content)
 		return o, err
 	case oxbow.Alias:
 		o.Name, o.Aliases = name, v.scope.restoreAliases(o.Aliases, &old)
 		return o, nil
 	case oxbow.Relabel:
-		o.Name, o.Labels = name, v.scope.realLabels(o.Labels, &old)
+		o.Name, o.Labels = name, v.scope.restoreLabels(o.Labels, &old)
 		return o, nil
 	case oxbow.Remove:
 		o.Name = name

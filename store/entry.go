@@ -146,7 +146,7 @@ func (e Entry) Confidence() (float64, bool) {
 // UTF-8 text with 1 to [MaxName] bytes. It must not contain control characters, or begin or
 // end with white space. Slashes, dots and characters of any script are allowed, because a
 // name is never used as a path.
-func CheckName(name string) error { return checkWord("name", name) }
+func CheckName(name string) error { return checkNameText("name", name) }
 
 // CheckContent returns an error matching [ErrInvalid] if a content is not allowed. A
 // content must be UTF-8 text of at most [MaxContent] bytes without a NUL byte. It may be
@@ -177,22 +177,22 @@ func CheckContent(content string) error {
 	return nil
 }
 
-// checkWord checks the rules that are the same for names, aliases and label values. The
+// checkNameText checks the rules that are the same for names, aliases and label values. The
 // field name is used in the error.
-func checkWord(field, s string) error {
+func checkNameText(field, s string) error {
 	switch {
 	case s == "":
 		return &InvalidError{Field: field, Reason: "is empty"}
 	case len(s) > MaxName:
-		return &InvalidError{Field: field, Value: text.Clip(s, 40),
+		return &InvalidError{Field: field, Value: text.TruncateWithEllipsis(s, 40),
 			Reason: fmt.Sprintf("has %d bytes; the most is %d", len(s), MaxName)}
 	case !utf8.ValidString(s):
-		return &InvalidError{Field: field, Value: text.Clip(s, 40), Reason: "is not UTF-8"}
+		return &InvalidError{Field: field, Value: text.TruncateWithEllipsis(s, 40), Reason: "is not UTF-8"}
 	case strings.TrimSpace(s) != s:
 		return &InvalidError{Field: field, Value: s, Reason: "begins or ends with white space"}
 	}
 	if i := strings.IndexFunc(s, unicode.IsControl); i >= 0 {
-		return &InvalidError{Field: field, Value: text.Clip(s, 40),
+		return &InvalidError{Field: field, Value: text.TruncateWithEllipsis(s, 40),
 			Reason: fmt.Sprintf("holds a control character at byte %d", i)}
 	}
 	return nil
@@ -234,15 +234,15 @@ func (l Label) String() string { return l.Key + ":" + syntax.QuoteValue(l.Value)
 // [CheckName]. A confidence must be a number from 0 to 1.
 func (l Label) Check() error {
 	if !syntax.IsLabelKey(l.Key) {
-		return &InvalidError{Field: "label key", Value: text.Clip(l.Key, 40),
+		return &InvalidError{Field: "label key", Value: text.TruncateWithEllipsis(l.Key, 40),
 			Reason: "is not a lower-case letter followed by letters, digits, - or _ (at most 64)"}
 	}
-	if slices.Contains(syntax.Reserved, l.Key) {
+	if slices.Contains(syntax.ReservedKeys, l.Key) {
 		return &InvalidError{Field: "label key", Value: l.Key,
 			Reason: "is a word of the filter language; choose another"}
 	}
-	if checkWord("label", l.Value) != nil {
-		return checkWord("label "+l.Key, l.Value) // the name is joined only for an error
+	if checkNameText("label", l.Value) != nil {
+		return checkNameText("label "+l.Key, l.Value) // the name is joined only for an error
 	}
 	if l.Key == LabelConfidence {
 		_, err := parseConfidence(l.Value)
@@ -256,7 +256,11 @@ func parseConfidence(s string) (float64, error) {
 	f, err := strconv.ParseFloat(s, 64)
 	isDecimal := err == nil && !strings.ContainsAny(s, "xX_")
 	if !isDecimal || !isConfidence(f) {
-		return 0, &InvalidError{Field: "confidence", Value: text.Clip(s, 40), Reason: "is not a number from 0 to 1"}
+		return 0, &InvalidError{
+			Field:  "confidence",
+			Value:  text.TruncateWithEllipsis(s, 40),
+			Reason: "is not a number from 0 to 1",
+		}
 	}
 	return f, nil
 }
@@ -275,7 +279,11 @@ func Confidence(f float64) Label {
 func ParseLabel(s string) (Label, error) {
 	key, value, ok := strings.Cut(s, ":")
 	if !ok {
-		return Label{}, &InvalidError{Field: "label", Value: text.Clip(s, 40), Reason: "has no colon; write key:value"}
+		return Label{}, &InvalidError{
+			Field:  "label",
+			Value:  text.TruncateWithEllipsis(s, 40),
+			Reason: "has no colon; write key:value",
+		}
 	}
 	for _, p := range []*string{&key, &value} {
 		if strings.HasPrefix(*p, `"`) {
@@ -283,7 +291,7 @@ func ParseLabel(s string) (Label, error) {
 			if err != nil {
 				return Label{}, &InvalidError{
 					Field:  "label",
-					Value:  text.Clip(s, 40),
+					Value:  text.TruncateWithEllipsis(s, 40),
 					Reason: "has an unclosed or badly escaped quote",
 				}
 			}

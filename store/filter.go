@@ -57,14 +57,14 @@ func (f Filter) Match(e *Entry) bool {
 		return false
 	}
 	for _, t := range f.Terms {
-		if t.match(e) == t.Not {
+		if t.matchesAnyValue(e) == t.Not {
 			return false
 		}
 	}
 	return true
 }
 
-func (t Term) match(e *Entry) bool {
+func (t Term) matchesAnyValue(e *Entry) bool {
 	return slices.ContainsFunc(t.Values, func(v string) bool { return t.matchesValue(e, v) })
 }
 
@@ -125,18 +125,18 @@ func (f Filter) Parts() []Filter {
 // returns an equal filter, in any time zone, if the language can express the filter: each
 // term has values, each label passes [Label.Check], and the dates are in the years 1 to
 // 9999.
-func (f Filter) String() string { return f.text(math.MaxInt) }
+func (f Filter) String() string { return f.format(math.MaxInt) }
 
-// maxNamed is the maximum number of values that [Filter.Brief] prints for each term.
-const maxNamed = 3
+// maxBriefValues is the maximum number of values that [Filter.Brief] prints for each term.
+const maxBriefValues = 3
 
 // Brief returns the filter in a short form for messages. For a term with many values, it
 // prints the first three and the number of the rest.
-func (f Filter) Brief() string { return f.text(maxNamed) }
+func (f Filter) Brief() string { return f.format(maxBriefValues) }
 
-// text formats the filter with at most maxValues values for each term, followed by the number of
+// format formats the filter with at most maxValues values for each term, followed by the number of
 // omitted values.
-func (f Filter) text(maxValues int) string {
+func (f Filter) format(maxValues int) string {
 	var b strings.Builder
 	word := func(parts ...string) {
 		if b.Len() > 0 {

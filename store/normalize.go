@@ -42,13 +42,13 @@ func Normalize(ctx context.Context, s Store, ops []Op) ([]Op, error) {
 		default:
 			return nil, err
 		}
-		normal[i] = rename(normal[i], name)
+		normal[i] = withEntryName(normal[i], name)
 	}
 	return normal, nil
 }
 
-// rename returns a copy of the op with this entry name.
-func rename(op Op, name string) Op {
+// withEntryName returns a copy of the op with this entry name.
+func withEntryName(op Op, name string) Op {
 	switch op := op.(type) {
 	case Add:
 		op.Name = name

@@ -102,27 +102,27 @@ func (o Add) Check() error {
 	if !o.Kind.Valid() && CheckName(o.Name) == nil {
 		return &InvalidError{Field: "kind", Value: o.Kind.String(), Reason: "is unknown"}
 	}
-	if !text.NearestTime(o.Created).Equal(o.Created) {
+	if !text.ClampToJSONTime(o.Created).Equal(o.Created) {
 		return &InvalidError{
 			Field:  "created",
 			Value:  o.Created.Format(time.RFC3339),
 			Reason: "is not of the years 0 to 9999",
 		}
 	}
-	return checkParts(o.Name, o.Content, o.Aliases, o.Labels)
+	return checkEntryFields(o.Name, o.Content, o.Aliases, o.Labels)
 }
-func (o Update) Check() error  { return checkParts(o.Name, o.Content, o.Aliases, o.Labels) }
-func (o Alias) Check() error   { return checkParts(o.Name, "", o.Aliases, nil) }
-func (o Relabel) Check() error { return checkParts(o.Name, "", nil, o.Labels) }
+func (o Update) Check() error  { return checkEntryFields(o.Name, o.Content, o.Aliases, o.Labels) }
+func (o Alias) Check() error   { return checkEntryFields(o.Name, "", o.Aliases, nil) }
+func (o Relabel) Check() error { return checkEntryFields(o.Name, "", nil, o.Labels) }
 func (o Remove) Check() error  { return CheckName(o.Name) }
 
-func (o Add) uniqueAliases() []string    { return onlyIf(o.UniqueAliases, o.Aliases) }
-func (o Update) uniqueAliases() []string { return onlyIf(o.UniqueAliases, o.Aliases) }
+func (o Add) uniqueAliases() []string    { return aliasesIfUnique(o.UniqueAliases, o.Aliases) }
+func (o Update) uniqueAliases() []string { return aliasesIfUnique(o.UniqueAliases, o.Aliases) }
 func (Alias) uniqueAliases() []string    { return nil }
 func (Relabel) uniqueAliases() []string  { return nil }
 func (Remove) uniqueAliases() []string   { return nil }
 
-func onlyIf(mustBeUnique bool, aliases []string) []string {
+func aliasesIfUnique(mustBeUnique bool, aliases []string) []string {
 	if !mustBeUnique {
 		return nil
 	}
@@ -148,9 +148,9 @@ func CheckAliases(op Op, old []string, owner func(word, but string) (name string
 
 // ownerOfName calls owner for each Unicode spelling of the word and returns the first entry
 // that it finds.
-func ownerOfName(word, but string, owner func(word, but string) (name string, ok bool)) (name string, ok bool) {
+func ownerOfName(word, except string, owner func(word, but string) (name string, ok bool)) (name string, ok bool) {
 	for _, form := range NameForms(word) {
-		name, ok = owner(form, but)
+		name, ok = owner(form, except)
 		if ok {
 			return name, true
 		}
@@ -158,7 +158,7 @@ func ownerOfName(word, but string, owner func(word, but string) (name string, ok
 	return "", false
 }
 
-func checkParts(name, content string, aliases []string, labels []Label) error {
+func checkEntryFields(name, content string, aliases []string, labels []Label) error {
 	if err := CheckName(name); err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func checkParts(name, content string, aliases []string, labels []Label) error {
 			Reason: fmt.Sprintf("are more than the %d that one entry may have", MaxAliases)}
 	}
 	for i, a := range aliases {
-		if err := checkWord("alias", a); err != nil {
+		if err := checkNameText("alias", a); err != nil {
 			return err
 		}
 		if slices.Contains(aliases[:i], a) {

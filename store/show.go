@@ -51,12 +51,12 @@ type HoldReason string
 
 // The reasons why an entry is held back.
 const (
-	heldInQuarantine HoldReason = "is in quarantine"
-	heldAsTainted    HoldReason = "repeats foreign text"
-	heldAsShaped     HoldReason = "reads like an instruction to an agent"
-	HeldAsImported   HoldReason = "comes from outside, and nobody approved it"
-	heldAsUnvouched  HoldReason = "was written by an agent, and what that agent had read is not known"
-	heldFromStart    HoldReason = "is vouched for by no person, team, test or commit"
+	heldInQuarantine  HoldReason = "is in quarantine"
+	heldAsTainted     HoldReason = "repeats foreign text"
+	heldAsInstruction HoldReason = "reads like an instruction to an agent"
+	HeldAsImported    HoldReason = "comes from outside, and nobody approved it"
+	heldAsUnvouched   HoldReason = "was written by an agent, and what that agent had read is not known"
+	heldFromStart     HoldReason = "is vouched for by no person, team, test or commit"
 )
 
 // WhyHeld returns the reason why the entry must not be shown on an occasion, or "" if it may be
@@ -82,10 +82,10 @@ func (e *Entry) WhyHeld(on Occasion) HoldReason {
 	case trust == TrustTainted:
 		return heldAsTainted
 	case e.hasLabel(LabelSuspect):
-		return heldAsShaped
+		return heldAsInstruction
 	case on == WithoutLabels:
 		if e.readsLikeInstruction() {
-			return heldAsShaped
+			return heldAsInstruction
 		}
 		return ""
 	case trust == TrustImported:
@@ -95,7 +95,7 @@ func (e *Entry) WhyHeld(on Occasion) HoldReason {
 	case on == UnaskedByLabels:
 		return ""
 	case e.readsLikeInstruction():
-		return heldAsShaped
+		return heldAsInstruction
 	case on == AtStart && !trust.isAbove(trustAgent):
 		return heldFromStart
 	}
@@ -106,10 +106,10 @@ func (e *Entry) WhyHeld(on Occasion) HoldReason {
 func (e *Entry) MayShow(on Occasion) bool { return e.WhyHeld(on) == "" }
 
 // heldKeys are the keys of labels that hold an entry back on the occasions Unasked and AtStart. On
-// the occasion WithoutLabels, only the labels with the first flaggedKeys keys hold an entry back.
+// the occasion WithoutLabels, only the labels with the first flaggedKeyCount keys hold an entry back.
 var heldKeys = []string{LabelQuarantine, LabelTaint, LabelSuspect, LabelUnvouched, LabelOrigin}
 
-const flaggedKeys = 3
+const flaggedKeyCount = 3
 
 // heldActors are the authors whose entries are held back on the same occasions as heldKeys.
 var heldActors = []string{string(Imported), string(Foreign)}
@@ -123,7 +123,7 @@ func (on Occasion) HeldLabels() []string {
 	case BySearch, RequestedByModel:
 		return heldKeys[:1:1]
 	case WithoutLabels:
-		return heldKeys[:flaggedKeys:flaggedKeys]
+		return heldKeys[:flaggedKeyCount:flaggedKeyCount]
 	}
 	return slices.Clone(heldKeys)
 }
@@ -155,9 +155,9 @@ func (e *Entry) readsLikeInstruction() bool {
 	for _, l := range e.Labels {
 		texts = append(texts, l.Value)
 	}
-	rules := screen.Instructions(strings.Join(texts, "\n"))
+	rules := screen.InstructionRules(strings.Join(texts, "\n"))
 	if e.TextBy() == Team {
-		return slices.Contains(rules, screen.Hidden)
+		return slices.Contains(rules, screen.RuleHidden)
 	}
 	return rules != nil
 }

@@ -45,8 +45,8 @@ type Claim struct {
 	Agent  string `json:"agent,omitempty"`  // agent or model
 }
 
-// refFrom separates the client's session or call from the origin of the text in a Ref.
-const refFrom = " from "
+// refSeparator separates the client's session or call from the origin of the text in a Ref.
+const refSeparator = " from "
 
 // WithOrigin returns the source of a change whose text was imported from origin. The Ref
 // of the result also contains the client's session or call, if s has it.
@@ -58,7 +58,7 @@ func (s Source) WithOrigin(origin string) Source {
 	case origin == "":
 		s.Ref = caller
 	default:
-		s.Ref = caller + refFrom + origin
+		s.Ref = caller + refSeparator + origin
 	}
 	return s
 }
@@ -70,7 +70,7 @@ func (s Source) SplitRef() (caller, origin string) {
 	if !strings.HasPrefix(s.Ref, RefSession) && !strings.HasPrefix(s.Ref, RefCall) {
 		return "", s.Ref
 	}
-	caller, origin, _ = strings.Cut(s.Ref, refFrom)
+	caller, origin, _ = strings.Cut(s.Ref, refSeparator)
 	return caller, origin
 }
 

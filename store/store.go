@@ -103,7 +103,7 @@ type Position string
 func (p Position) Precedes(q Position) bool {
 	was, ok := logpos.Decode(p)
 	is, there := logpos.Decode(q)
-	return ok && there && was.IsUpTo(is)
+	return ok && there && was.IsAtOrBefore(is)
 }
 
 // A Sequencer is a Store that numbers its changes in a single sequence.

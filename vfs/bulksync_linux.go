@@ -16,7 +16,7 @@ var _ BulkSyncer = (*OS)(nil)
 // and other file systems, syncfs may miss errors that a sync of each file would return, or
 // not wait for the disk. In these cases it returns [ErrUnsupported] without calling write.
 func (o *OS) SyncAfter(dir string, write func() error) error {
-	local, err := localize("sync", dir)
+	local, err := localPath("sync", dir)
 	if err != nil {
 		return err
 	}

@@ -4,4 +4,4 @@
 
 package vfs
 
-func untilFree(fn func() error) error { return fn() }
+func retryWhileBusy(fn func() error) error { return fn() }

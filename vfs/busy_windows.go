@@ -14,10 +14,10 @@ import (
 // busyWait is the maximum time for which a rename or removal is retried.
 const busyWait = 2 * time.Second
 
-// untilFree calls fn until it succeeds, fails for another reason, or busyWait is over. It
+// retryWhileBusy calls fn until it succeeds, fails for another reason, or busyWait is over. It
 // also retries ERROR_ACCESS_DENIED, which Windows returns for a file that cannot be
 // replaced at the moment.
-func untilFree(fn func() error) error {
+func retryWhileBusy(fn func() error) error {
 	wait := time.Millisecond
 	for start := time.Now(); ; wait *= 2 {
 		err := fn()

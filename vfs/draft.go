@@ -18,12 +18,12 @@ import (
 // its final name, so that this name never refers to an incomplete file. A Draft is not safe for
 // concurrent use.
 type Draft struct {
-	fsys FS
-	file File
-	name string // name of the finished file
-	temp string // name until the file is finished
-	size int64
-	err  error // the first error of Write
+	fsys     FS
+	file     File
+	name     string // name of the finished file
+	tempName string // name until the file is finished
+	size     int64
+	err      error // the first error of Write
 }
 
 // NewDraft creates an empty draft of the file name in the same directory. It removes older
@@ -40,12 +40,12 @@ func NewDraft(fsys FS, name string, perm fs.FileMode) (*Draft, error) {
 // RemoveDrafts removes drafts of a file that killed processes left behind; see
 // [RemoveStaleTemps].
 func RemoveDrafts(fsys FS, name string) {
-	base := path.Base(clipTemp(name))
+	base := path.Base(clipTempName(name))
 	RemoveStaleTemps(fsys, path.Dir(name), time.Now(), func(of string) bool { return of == base })
 }
 
 func newDraft(fsys FS, f File, name, temp string) *Draft {
-	return &Draft{fsys: fsys, file: f, name: name, temp: temp}
+	return &Draft{fsys: fsys, file: f, name: name, tempName: temp}
 }
 
 // Write appends to the draft.
@@ -71,7 +71,7 @@ func (d *Draft) SetMode(mode fs.FileMode) error {
 	if !ok {
 		return nil
 	}
-	return c.Chmod(d.temp, mode.Perm())
+	return c.Chmod(d.tempName, mode.Perm())
 }
 
 // Size returns the number of bytes written.
@@ -88,8 +88,8 @@ func (d *Draft) Sync() error {
 	return d.file.Sync()
 }
 
-// finish syncs and closes the file.
-func (d *Draft) finish() error {
+// syncAndClose syncs and closes the file.
+func (d *Draft) syncAndClose() error {
 	if d.file == nil {
 		return fs.ErrClosed
 	}
@@ -104,31 +104,31 @@ func (d *Draft) finish() error {
 // error without renaming the file. After an error, the caller must call [Draft.Discard], which does
 // nothing if the rename succeeded.
 func (d *Draft) Commit(confirm func() error) error {
-	err := d.finish()
+	err := d.syncAndClose()
 	if err == nil && confirm != nil {
 		err = confirm()
 	}
 	if err == nil {
-		err = d.fsys.Rename(d.temp, d.name)
+		err = d.fsys.Rename(d.tempName, d.name)
 	}
 	if err != nil {
 		return err
 	}
-	d.temp = ""
-	return syncName(d.fsys, d.name)
+	d.tempName = ""
+	return syncParentDir(d.fsys, d.name)
 }
 
 // CommitNew is like Commit, but never replaces a file: if the name exists, the error
 // matches [fs.ErrExist].
 func (d *Draft) CommitNew() error {
-	if err := d.finish(); err != nil {
+	if err := d.syncAndClose(); err != nil {
 		return err
 	}
-	if err := RenameNew(d.fsys, d.temp, d.name); err != nil {
+	if err := RenameNew(d.fsys, d.tempName, d.name); err != nil {
 		return err
 	}
-	d.temp = ""
-	return syncName(d.fsys, d.name)
+	d.tempName = ""
+	return syncParentDir(d.fsys, d.name)
 }
 
 // RenameNew is like [FS.Rename], but never replaces a file: if newname exists, the error
@@ -155,15 +155,15 @@ func (d *Draft) Discard() error {
 		_ = d.file.Close() // ignore the error: the bytes are not needed
 		d.file = nil
 	}
-	temp := d.temp
-	d.temp = ""
+	temp := d.tempName
+	d.tempName = ""
 	if temp == "" {
 		return nil
 	}
 	return dropTemp(d.fsys, temp)
 }
 
-func syncName(fsys FS, name string) error {
+func syncParentDir(fsys FS, name string) error {
 	if err := fsys.SyncDir(path.Dir(name)); err != nil {
 		return fmt.Errorf("making the name of %s durable: %w", name, err)
 	}
@@ -191,7 +191,7 @@ const maxCopies = 10_000
 // name: the original name with ".kept" appended, or ".kept-2" and so on. If the file system
 // supports hard links, the copy is a hard link and needs no space.
 func KeepCopy(fsys FS, name string) (kept string, err error) {
-	kept = name + keptSuffix
+	kept = name + keptCopySuffix
 	for n := 2; n <= maxCopies; n++ {
 		err = link(fsys, name, kept)
 		if errors.Is(err, ErrUnsupported) {
@@ -199,17 +199,17 @@ func KeepCopy(fsys FS, name string) (kept string, err error) {
 		}
 		switch {
 		case err == nil:
-			return kept, syncName(fsys, kept)
+			return kept, syncParentDir(fsys, kept)
 		case !errors.Is(err, fs.ErrExist):
 			return "", fmt.Errorf("keeping a copy of %s: %w", name, err)
 		}
-		kept = fmt.Sprintf("%s%s-%d", name, keptSuffix, n)
+		kept = fmt.Sprintf("%s%s-%d", name, keptCopySuffix, n)
 	}
 	return "", fmt.Errorf("%s has %d kept copies: look at them, and remove those that are done with", name, maxCopies)
 }
 
-// keptSuffix is appended to the name by [KeepCopy].
-const keptSuffix = ".kept"
+// keptCopySuffix is appended to the name by [KeepCopy].
+const keptCopySuffix = ".kept"
 
 // copyNew copies a file to a new name. If the name exists, the error matches [fs.ErrExist].
 func copyNew(fsys FS, from, to string) error {
@@ -288,7 +288,7 @@ func RemoveUnchanged(fsys FS, name string, was []byte) error {
 	if err != nil {
 		return fmt.Errorf("removing %s: %w", name, err)
 	}
-	return syncName(fsys, name)
+	return syncParentDir(fsys, name)
 }
 
 // CheckUnchanged returns [ErrChanged] unless the file has the content was. A nil was means that the

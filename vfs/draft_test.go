@@ -132,7 +132,7 @@ func TestDraftRemovesLeftovers(t *testing.T) {
 		if err := d.file.Close(); err != nil { // as the end of a killed process does
 			t.Fatal(err)
 		}
-		left := filepath.Join(dir, d.temp)
+		left := filepath.Join(dir, d.tempName)
 		if err := os.Chtimes(left, time.Time{}, time.Unix(0, 0)); err != nil {
 			t.Fatal(err)
 		}

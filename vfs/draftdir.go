@@ -20,7 +20,7 @@ import (
 type DraftDir struct {
 	fsys      FS
 	name      string // name of the finished directory
-	temp      string // directory that contains the lock file and the new directory
+	tempDir   string // directory that contains the lock file and the new directory
 	lock      Lock
 	isCleared bool
 }
@@ -40,29 +40,29 @@ const (
 // error matches [ErrBusy]. A draft that a killed builder left is removed (see
 // [DraftDir.Cleared]).
 func NewDraftDir(fsys FS, name string, perm fs.FileMode) (_ *DraftDir, err error) {
-	d := &DraftDir{fsys: fsys, name: name, temp: clipTemp(name) + draftSuffix}
+	d := &DraftDir{fsys: fsys, name: name, tempDir: clipTempName(name) + draftSuffix}
 	left, err := d.hasLeftover()
 	if err != nil {
 		return nil, err
 	}
-	if err := fsys.MkdirAll(d.temp, 0o700); err != nil {
+	if err := fsys.MkdirAll(d.tempDir, 0o700); err != nil {
 		return nil, err
 	}
-	d.lock, err = fsys.OpenLock(path.Join(d.temp, draftLock))
+	d.lock, err = fsys.OpenLock(path.Join(d.tempDir, draftLock))
 	if err != nil {
 		return nil, err
 	}
 	free, err := d.lock.TryLock()
 	if err == nil && !free {
-		err = fmt.Errorf("%s: %w", d.temp, ErrBusy)
+		err = fmt.Errorf("%s: %w", d.tempDir, ErrBusy)
 	}
 	if err != nil {
 		return nil, errors.Join(err, d.lock.Close())
 	}
 	// After a power loss, the lock file shows that the rest is a draft.
-	err = fsys.SyncDir(d.temp)
+	err = fsys.SyncDir(d.tempDir)
 	if err == nil { // under the lock, because another builder may have finished meanwhile
-		err = emptyOrMissing(fsys, name)
+		err = checkEmptyOrMissing(fsys, name)
 	}
 	if err == nil {
 		d.isCleared = left
@@ -78,7 +78,7 @@ func NewDraftDir(fsys FS, name string, perm fs.FileMode) (_ *DraftDir, err error
 }
 
 // tempName returns the name that the new directory has until it is finished.
-func (d *DraftDir) tempName() string { return path.Join(d.temp, draftContents) }
+func (d *DraftDir) tempName() string { return path.Join(d.tempDir, draftContents) }
 
 // Dir returns the name of the directory to build in.
 func (d *DraftDir) Dir() string { return d.tempName() }
@@ -87,7 +87,7 @@ func (d *DraftDir) Dir() string { return d.tempName() }
 // NewDraftDir removed, or "".
 func (d *DraftDir) Cleared() string {
 	if d.isCleared {
-		return d.temp
+		return d.tempDir
 	}
 	return ""
 }
@@ -95,7 +95,7 @@ func (d *DraftDir) Cleared() string {
 // hasLeftover reports whether the draft exists already. If the name belongs to something other
 // than a draft, the error matches [fs.ErrExist].
 func (d *DraftDir) hasLeftover() (bool, error) {
-	entries, err := d.fsys.ReadDir(d.temp)
+	entries, err := d.fsys.ReadDir(d.tempDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -113,7 +113,7 @@ func (d *DraftDir) hasLeftover() (bool, error) {
 			return false, fmt.Errorf(
 				"%w: %s contains %s, so it is not what an interrupted run left",
 				fs.ErrExist,
-				d.temp,
+				d.tempDir,
 				e.Name(),
 			)
 		}
@@ -121,9 +121,9 @@ func (d *DraftDir) hasLeftover() (bool, error) {
 	return true, nil
 }
 
-// emptyOrMissing returns an error that matches [fs.ErrExist] if a name exists and is not an
+// checkEmptyOrMissing returns an error that matches [fs.ErrExist] if a name exists and is not an
 // empty directory.
-func emptyOrMissing(fsys FS, name string) error {
+func checkEmptyOrMissing(fsys FS, name string) error {
 	info, err := fsys.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -150,7 +150,7 @@ func (d *DraftDir) Commit() error {
 	}
 	err := syncTree(d.fsys, d.tempName())
 	if err == nil {
-		err = emptyOrMissing(d.fsys, d.name)
+		err = checkEmptyOrMissing(d.fsys, d.name)
 	}
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ func (d *DraftDir) Commit() error {
 	if err := d.fsys.Rename(d.tempName(), d.name); err != nil {
 		return err
 	}
-	return errors.Join(syncName(d.fsys, d.name), d.Discard())
+	return errors.Join(syncParentDir(d.fsys, d.name), d.Discard())
 }
 
 // Discard removes the draft's remaining files.
@@ -171,11 +171,11 @@ func (d *DraftDir) Discard() error {
 	}
 	err := RemoveAll(d.fsys, d.tempName())
 	if err == nil {
-		err = d.fsys.SyncDir(d.temp) // the lock file must not be gone before the rest is
+		err = d.fsys.SyncDir(d.tempDir) // the lock file must not be gone before the rest is
 	}
-	err = errors.Join(err, dropTemp(d.fsys, path.Join(d.temp, draftLock)), d.lock.Close())
+	err = errors.Join(err, dropTemp(d.fsys, path.Join(d.tempDir, draftLock)), d.lock.Close())
 	d.lock = nil
-	return errors.Join(err, dropTemp(d.fsys, d.temp))
+	return errors.Join(err, dropTemp(d.fsys, d.tempDir))
 }
 
 // syncTree makes a directory durable, with all files and directories below it.

@@ -12,7 +12,7 @@ import (
 
 type windowsFile struct{ *os.File }
 
-func asFile(f *os.File) (File, error) { return windowsFile{f}, nil }
+func wrapFile(f *os.File) (File, error) { return windowsFile{f}, nil }
 
 // Stat describes the file. For a closed file, [os.File.Stat] returns the error for a bad handle, which
 // Stat replaces by [fs.ErrClosed].
@@ -24,7 +24,7 @@ func (f windowsFile) Stat() (fs.FileInfo, error) {
 	return info, err
 }
 
-func (f windowsFile) nameCount() (uint64, error) {
+func (f windowsFile) linkCount() (uint64, error) {
 	conn, err := f.SyscallConn()
 	if err != nil {
 		return 0, err

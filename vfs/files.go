@@ -47,18 +47,18 @@ func SameFile(a, b fs.FileInfo) bool {
 // hard link to it, for example to save a copy without using space. It returns false if the
 // file system does not report the number of names.
 func HasSecondName(f File) (bool, error) {
-	if c, ok := f.(nameCounter); ok {
-		n, err := c.nameCount()
+	if c, ok := f.(linkCounter); ok {
+		n, err := c.linkCount()
 		return n > 1, err
 	}
 	info, err := f.Stat()
-	return err == nil && nameCount(info) > 1, err
+	return err == nil && linkCount(info) > 1, err
 }
 
-// nameCounter is a file that counts its names itself, because [fs.FileInfo] lacks the number on its
+// linkCounter is a file that counts its names itself, because [fs.FileInfo] lacks the number on its
 // operating system.
-type nameCounter interface {
-	nameCount() (uint64, error)
+type linkCounter interface {
+	linkCount() (uint64, error)
 }
 
 // tempTries is the maximum number of names that are tried for a temporary file.
@@ -175,7 +175,7 @@ func CreateTemp(fsys FS, name string, perm fs.FileMode) (File, string, error) {
 	}
 	var err error
 	for range tempTries {
-		temp := fmt.Sprintf("%s.%016x.tmp", clipTemp(name), tempNumber(fsys))
+		temp := fmt.Sprintf("%s.%016x.tmp", clipTempName(name), tempNumber(fsys))
 		var f File
 		f, err = fsys.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 		if err == nil {
@@ -192,9 +192,9 @@ func CreateTemp(fsys FS, name string, perm fs.FileMode) (File, string, error) {
 // original name.
 const maxTempBase = 200
 
-// clipTemp shortens a file name so that its temporary file's name has at most 255
+// clipTempName shortens a file name so that its temporary file's name has at most 255
 // bytes, the limit of most file systems.
-func clipTemp(name string) string {
+func clipTempName(name string) string {
 	over := len(path.Base(name)) - maxTempBase
 	if over <= 0 {
 		return name

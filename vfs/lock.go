@@ -21,7 +21,7 @@ type osLock struct {
 	name string
 
 	mu     sync.Mutex // guards all fields below
-	f      *os.File
+	file   *os.File
 	info   fs.FileInfo // description of f, which identifies the file
 	isHeld bool
 	closed bool
@@ -36,7 +36,7 @@ func (o *OS) OpenLock(name string) (Lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &osLock{fs: o, name: name, f: f, info: info}, nil
+	return &osLock{fs: o, name: name, file: f, info: info}, nil
 }
 
 func (o *OS) openLockFile(name string) (*os.File, fs.FileInfo, error) {
@@ -64,19 +64,19 @@ func (l *osLock) TryLock() (bool, error) {
 		return false, nil
 	}
 	for range lockRounds {
-		got, err := lockFile(l.f)
+		got, err := lockFile(l.file)
 		if err != nil {
 			return false, fmt.Errorf("locking %s: %w", l.name, err)
 		}
 		// The name may refer to another file now. A lock on the old file does not exclude
 		// other processes, so try again with the new file.
-		current, err := l.current()
+		current, err := l.isFileCurrent()
 		if err == nil && current {
 			l.isHeld = got
 			return got, nil
 		}
 		if got {
-			if uerr := unlockFile(l.f); err == nil {
+			if uerr := unlockFile(l.file); err == nil {
 				err = uerr
 			}
 		}
@@ -87,26 +87,26 @@ func (l *osLock) TryLock() (bool, error) {
 		if err != nil {
 			return false, fmt.Errorf("locking %s: %w", l.name, err)
 		}
-		l.f.Close()
-		l.f, l.info = f, info
+		l.file.Close()
+		l.file, l.info = f, info
 	}
 	return false, fmt.Errorf("locking %s: the file was replaced %d times meanwhile", l.name, lockRounds)
 }
 
-// adopt replaces the lock's file by f, which is already locked. It returns false if the
+// adoptFile replaces the lock's file by f, which is already locked. It returns false if the
 // name now refers to another file. The caller must then close f.
-func (l *osLock) adopt(f *os.File, info fs.FileInfo) (bool, error) {
+func (l *osLock) adoptFile(f *os.File, info fs.FileInfo) (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	was, wasInfo := l.f, l.info
-	l.f, l.info = f, info
-	current, err := l.current()
+	was, wasInfo := l.file, l.info
+	l.file, l.info = f, info
+	current, err := l.isFileCurrent()
 	if err == nil && l.closed {
 		err = fs.ErrClosed
 	}
 	isUsable := current && !l.isHeld
 	if err != nil || !isUsable {
-		l.f, l.info = was, wasInfo
+		l.file, l.info = was, wasInfo
 		return false, errors.Join(err, unlockFile(f))
 	}
 	l.isHeld = true
@@ -114,8 +114,8 @@ func (l *osLock) adopt(f *os.File, info fs.FileInfo) (bool, error) {
 	return true, nil
 }
 
-// current reports whether the name still refers to the open file.
-func (l *osLock) current() (bool, error) {
+// isFileCurrent reports whether the name still refers to the open file.
+func (l *osLock) isFileCurrent() (bool, error) {
 	same, err := NameRefersTo(l.fs, l.name, l.info)
 	if isNotExist(err) {
 		return false, nil
@@ -131,7 +131,7 @@ func (l *osLock) Unlock() error {
 		return errNotHeld(l.name)
 	}
 	l.isHeld = false
-	if err := unlockFile(l.f); err != nil {
+	if err := unlockFile(l.file); err != nil {
 		return fmt.Errorf("unlocking %s: %w", l.name, err)
 	}
 	return nil
@@ -150,9 +150,9 @@ func (l *osLock) Close() error {
 		// Closing is not enough: a child process that is being started may share the open
 		// file, and with it the lock.
 		l.isHeld = false
-		err = unlockFile(l.f)
+		err = unlockFile(l.file)
 	}
-	if cerr := l.f.Close(); err == nil {
+	if cerr := l.file.Close(); err == nil {
 		err = cerr
 	}
 	return err

@@ -43,10 +43,10 @@ func flock(f *os.File, how int) error {
 	return ferr
 }
 
-// wait implements [waiter]. A blocking flock cannot be canceled, so it uses a separate open
+// waitForLock implements [waiter]. A blocking flock cannot be canceled, so it uses a separate open
 // file. If ctx is done first, a goroutine waits for the lock and then releases it and
 // closes the file.
-func (l *osLock) wait(ctx context.Context) (bool, error) {
+func (l *osLock) waitForLock(ctx context.Context) (bool, error) {
 	for {
 		f, info, err := l.fs.openLockFile(l.name)
 		if err != nil {
@@ -66,7 +66,7 @@ func (l *osLock) wait(ctx context.Context) (bool, error) {
 		}
 		if err == nil {
 			var ok bool
-			ok, err = l.adopt(f, info)
+			ok, err = l.adoptFile(f, info)
 			if ok {
 				return true, nil
 			}

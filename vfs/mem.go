@@ -22,12 +22,12 @@ import (
 // By default, each change sets file times that are a millisecond later than the previous
 // change's, so that the same calls always have the same results. See [Mem.SetClock].
 type Mem struct {
-	mu    sync.RWMutex // guards all fields below and all nodes
-	root  *node
-	inos  uint64 // last inode number
-	ticks int64  // number of changes
-	temps uint64 // last number returned by NextTemp
-	clock func() time.Time
+	mu          sync.RWMutex // guards all fields below and all nodes
+	root        *node
+	lastIno     uint64 // last inode number
+	changeCount int64  // number of changes
+	lastTemp    uint64 // last number returned by NextTemp
+	clock       func() time.Time
 }
 
 var _ FS = (*Mem)(nil)
@@ -36,8 +36,8 @@ var _ FS = (*Mem)(nil)
 type node struct {
 	ino      uint64
 	mode     fs.FileMode
-	mod      time.Time
-	kids     map[string]*node // entries of a directory (nil for a file)
+	modTime  time.Time
+	children map[string]*node // entries of a directory (nil for a file)
 	data     []byte           // content of a file
 	isShared bool             // data is shared with other nodes and must be copied before it is changed
 	holder   *memLock         // the lock that is held on the file, or nil
@@ -65,8 +65,8 @@ func (m *Mem) SetClock(now func() time.Time) {
 func (m *Mem) NextTemp() uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.temps++
-	return m.temps
+	m.lastTemp++
+	return m.lastTemp
 }
 
 // Clone returns an independent copy of the file system. Inode numbers are the same in the
@@ -75,19 +75,19 @@ func (m *Mem) NextTemp() uint64 {
 func (m *Mem) Clone() *Mem {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	c := &Mem{inos: m.inos, ticks: m.ticks, temps: m.temps, clock: m.clock}
+	c := &Mem{lastIno: m.lastIno, changeCount: m.changeCount, lastTemp: m.lastTemp, clock: m.clock}
 	seen := make(map[*node]*node)
 	var copyNode func(n *node) *node
 	copyNode = func(n *node) *node {
 		if d, ok := seen[n]; ok {
 			return d
 		}
-		d := &node{ino: n.ino, mode: n.mode, mod: n.mod}
+		d := &node{ino: n.ino, mode: n.mode, modTime: n.modTime}
 		seen[n] = d
-		if n.kids != nil {
-			d.kids = make(map[string]*node, len(n.kids))
-			for name, k := range n.kids {
-				d.kids[name] = copyNode(k)
+		if n.children != nil {
+			d.children = make(map[string]*node, len(n.children))
+			for name, k := range n.children {
+				d.children[name] = copyNode(k)
 			}
 		} else {
 			n.isShared = true
@@ -113,19 +113,19 @@ func (m *Mem) Put(name string, data []byte, perm fs.FileMode, mod time.Time) err
 			return err
 		}
 	}
-	dir, base, err := m.parent("put", name)
+	dir, base, err := m.lookupParent("put", name)
 	if err != nil {
 		return err
 	}
-	if n := dir.kids[base]; n != nil && n.kids != nil {
+	if n := dir.children[base]; n != nil && n.children != nil {
 		return &fs.PathError{Op: "put", Path: name, Err: errIsDir}
 	}
 	n := m.newNode(perm.Perm())
 	n.data = data
 	n.isShared = true
-	n.mod = mod
-	dir.kids[base] = n
-	dir.mod = n.mod
+	n.modTime = mod
+	dir.children[base] = n
+	dir.modTime = n.modTime
 	return nil
 }
 
@@ -141,21 +141,21 @@ func (m *Mem) Link(oldname, newname string) error {
 	if err != nil {
 		return err
 	}
-	if n.kids != nil {
+	if n.children != nil {
 		return refuse(errIsDir)
 	}
 	if err := checkName("link", newname); err != nil {
 		return err
 	}
-	dir, base, err := m.parent("link", newname)
+	dir, base, err := m.lookupParent("link", newname)
 	if err != nil {
 		return err
 	}
-	if dir.kids[base] != nil {
+	if dir.children[base] != nil {
 		return refuse(fs.ErrExist)
 	}
-	dir.kids[base] = n
-	dir.mod = m.now()
+	dir.children[base] = n
+	dir.modTime = m.now()
 	return nil
 }
 
@@ -172,24 +172,24 @@ func (m *Mem) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	if name == "." {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: errNotRegular}
 	}
-	dir, base, err := m.parent("open", name)
+	dir, base, err := m.lookupParent("open", name)
 	if err != nil {
 		return nil, err
 	}
-	n := dir.kids[base]
+	n := dir.children[base]
 	switch {
 	case n == nil && flag&os.O_CREATE == 0:
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	case n == nil:
-		n = m.create(dir, base, perm)
+		n = m.createFile(dir, base, perm)
 	case flag&os.O_EXCL != 0:
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrExist}
-	case n.kids != nil:
+	case n.children != nil:
 		return nil, &fs.PathError{Op: "open", Path: name, Err: errNotRegular}
 	case flag&os.O_TRUNC != 0:
 		m.truncate(n, 0)
 	}
-	return &memFile{m: m, n: n, name: name, flag: flag}, nil
+	return &memFile{m: m, node: n, name: name, flag: flag}, nil
 }
 
 // Stat implements [FS].
@@ -211,11 +211,11 @@ func (m *Mem) ReadDir(name string) ([]fs.DirEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n.kids == nil {
+	if n.children == nil {
 		return nil, &fs.PathError{Op: "readdir", Path: name, Err: errNotDir}
 	}
-	entries := make([]fs.DirEntry, 0, len(n.kids))
-	for base, k := range n.kids {
+	entries := make([]fs.DirEntry, 0, len(n.children))
+	for base, k := range n.children {
 		entries = append(entries, fs.FileInfoToDirEntry(k.info(base)))
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
@@ -235,13 +235,13 @@ func (m *Mem) MkdirAll(name string, perm fs.FileMode) error {
 func (m *Mem) mkdirAll(op, name string, perm fs.FileMode) error {
 	n := m.root
 	for part := range nameElements(name) {
-		k := n.kids[part]
+		k := n.children[part]
 		switch {
 		case k == nil:
 			k = m.newNode(fs.ModeDir | perm.Perm())
-			n.kids[part] = k
-			n.mod = k.mod
-		case k.kids == nil:
+			n.children[part] = k
+			n.modTime = k.modTime
+		case k.children == nil:
 			return &fs.PathError{Op: op, Path: name, Err: errNotDir}
 		}
 		n = k
@@ -261,33 +261,33 @@ func (m *Mem) Rename(oldname, newname string) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	from, oldbase, err := m.parent("rename", oldname)
+	from, oldbase, err := m.lookupParent("rename", oldname)
 	if err != nil {
 		return err
 	}
-	n := from.kids[oldbase]
+	n := from.children[oldbase]
 	if n == nil {
 		return refuse(fs.ErrNotExist)
 	}
-	to, newbase, err := m.parent("rename", newname)
+	to, newbase, err := m.lookupParent("rename", newname)
 	if err != nil {
 		return err
 	}
-	old := to.kids[newbase]
+	old := to.children[newbase]
 	switch {
 	case old == n:
 		return nil // like POSIX, keep two hard links of the same file
-	case old != nil && old.kids != nil:
+	case old != nil && old.children != nil:
 		return refuse(fs.ErrExist)
-	case old != nil && n.kids != nil:
+	case old != nil && n.children != nil:
 		return refuse(errNotDir)
-	case n.kids != nil && strings.HasPrefix(newname, oldname+"/"):
+	case n.children != nil && strings.HasPrefix(newname, oldname+"/"):
 		return refuse(fs.ErrInvalid)
 	}
-	to.kids[newbase] = n
-	delete(from.kids, oldbase)
-	to.mod = m.now()
-	from.mod = to.mod
+	to.children[newbase] = n
+	delete(from.children, oldbase)
+	to.modTime = m.now()
+	from.modTime = to.modTime
 	return nil
 }
 
@@ -301,18 +301,18 @@ func (m *Mem) Remove(name string) error {
 	if name == "." {
 		return &fs.PathError{Op: "remove", Path: name, Err: fs.ErrInvalid}
 	}
-	dir, base, err := m.parent("remove", name)
+	dir, base, err := m.lookupParent("remove", name)
 	if err != nil {
 		return err
 	}
-	switch n := dir.kids[base]; {
+	switch n := dir.children[base]; {
 	case n == nil:
 		return &fs.PathError{Op: "remove", Path: name, Err: fs.ErrNotExist}
-	case len(n.kids) > 0:
+	case len(n.children) > 0:
 		return &fs.PathError{Op: "remove", Path: name, Err: errNotEmpty}
 	}
-	delete(dir.kids, base)
-	dir.mod = m.now()
+	delete(dir.children, base)
+	dir.modTime = m.now()
 	return nil
 }
 
@@ -322,7 +322,7 @@ func (m *Mem) SyncDir(name string) error {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	n, err := m.lookup("sync", name)
-	if err == nil && n.kids == nil {
+	if err == nil && n.children == nil {
 		err = &fs.PathError{Op: "sync", Path: name, Err: errNotDir}
 	}
 	return err
@@ -336,31 +336,31 @@ func (m *Mem) lookup(op, name string) (*node, error) {
 	if name == "." {
 		return m.root, nil
 	}
-	dir, base, err := m.parent(op, name)
+	dir, base, err := m.lookupParent(op, name)
 	if err != nil {
 		return nil, err
 	}
-	n := dir.kids[base]
+	n := dir.children[base]
 	if n == nil {
 		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
 	}
 	return n, nil
 }
 
-// parent returns the directory of a name, and the name's last element. The caller must hold
+// lookupParent returns the directory of a name, and the name's last element. The caller must hold
 // mu, and must have checked that the name is valid and not ".".
-func (m *Mem) parent(op, name string) (dir *node, base string, err error) {
+func (m *Mem) lookupParent(op, name string) (dir *node, base string, err error) {
 	dir = m.root
 	for {
 		part, rest, more := strings.Cut(name, "/")
 		if !more {
 			return dir, part, nil
 		}
-		k := dir.kids[part]
+		k := dir.children[part]
 		switch {
 		case k == nil:
 			return nil, "", &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
-		case k.kids == nil:
+		case k.children == nil:
 			return nil, "", &fs.PathError{Op: op, Path: name, Err: errNotDir}
 		}
 		dir, name = k, rest
@@ -375,20 +375,20 @@ func nameElements(name string) func(yield func(string) bool) {
 	return strings.SplitSeq(name, "/")
 }
 
-// create creates an empty file. The caller must hold mu.
-func (m *Mem) create(dir *node, base string, perm fs.FileMode) *node {
+// createFile creates an empty file. The caller must hold mu.
+func (m *Mem) createFile(dir *node, base string, perm fs.FileMode) *node {
 	n := m.newNode(perm.Perm())
-	dir.kids[base] = n
-	dir.mod = n.mod
+	dir.children[base] = n
+	dir.modTime = n.modTime
 	return n
 }
 
 // newNode creates a node without a name. The caller must hold mu.
 func (m *Mem) newNode(mode fs.FileMode) *node {
-	m.inos++
-	n := &node{ino: m.inos, mode: mode, mod: m.now()}
+	m.lastIno++
+	n := &node{ino: m.lastIno, mode: mode, modTime: m.now()}
 	if mode.IsDir() {
-		n.kids = make(map[string]*node)
+		n.children = make(map[string]*node)
 	}
 	return n
 }
@@ -406,8 +406,8 @@ func (m *Mem) now() time.Time {
 	if m.clock != nil {
 		return m.clock()
 	}
-	m.ticks++
-	return epoch.Add(time.Duration(m.ticks) * time.Millisecond)
+	m.changeCount++
+	return epoch.Add(time.Duration(m.changeCount) * time.Millisecond)
 }
 
 // Names returns the sorted names of all files and directories except the root. Names of
@@ -418,9 +418,9 @@ func (m *Mem) Names() []string {
 	var names []string
 	var walk func(prefix string, n *node)
 	walk = func(prefix string, n *node) {
-		for _, base := range slices.Sorted(maps.Keys(n.kids)) {
-			k := n.kids[base]
-			if k.kids == nil {
+		for _, base := range slices.Sorted(maps.Keys(n.children)) {
+			k := n.children[base]
+			if k.children == nil {
 				names = append(names, prefix+base)
 				continue
 			}
@@ -442,14 +442,14 @@ func (m *Mem) Each(fn func(name string, info fs.FileInfo, data []byte)) {
 	walk = func(prefix string, n *node) {
 		var few [16]string
 		dirs := few[:0]
-		for base := range n.kids {
+		for base := range n.children {
 			dirs = append(dirs, base)
 		}
 		slices.Sort(dirs)
 		for _, base := range dirs {
-			k := n.kids[base]
+			k := n.children[base]
 			fn(prefix+base, k.info(base), k.data)
-			if k.kids != nil {
+			if k.children != nil {
 				walk(prefix+base+"/", k)
 			}
 		}

@@ -12,22 +12,22 @@ import (
 // ErrTooLarge is returned if a file exceeds a limit of the caller or the file system.
 var ErrTooLarge = errors.New("file is too large")
 
-// refusal is an error with its own text that matches an error of package fs.
-type refusal struct {
-	text string
-	is   error
+// fsError is an error with its own text that matches an error of package fs.
+type fsError struct {
+	text   string
+	target error
 }
 
-func (e *refusal) Error() string        { return e.text }
-func (e *refusal) Is(target error) bool { return target == e.is }
+func (e *fsError) Error() string        { return e.text }
+func (e *fsError) Is(target error) bool { return target == e.target }
 
 var (
-	errNotRegular = &refusal{"is not a regular file", fs.ErrInvalid}
-	errNotEmpty   = &refusal{"directory is not empty", fs.ErrExist}
+	errNotRegular = &fsError{"is not a regular file", fs.ErrInvalid}
+	errNotEmpty   = &fsError{"directory is not empty", fs.ErrExist}
 	errIsDir      = errors.New("is a directory")
 	errNotDir     = errors.New("is not a directory")
-	errMode       = errors.New("file is not open for that")
-	errNegative   = &refusal{"negative offset", fs.ErrInvalid}
+	errAccessMode = errors.New("file is not open for that")
+	errNegative   = &fsError{"negative offset", fs.ErrInvalid}
 )
 
 // CheckName returns an error that contains op and matches [fs.ErrInvalid] if the name is

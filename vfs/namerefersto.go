@@ -15,7 +15,7 @@ func NameRefersTo(fsys FS, name string, info fs.FileInfo) (bool, error) {
 		if err := checkName("stat", name); err != nil {
 			return false, err
 		}
-		if same, known := o.place.refersTo(name, info); known {
+		if same, known := o.dirHandle.refersTo(name, info); known {
 			return same, nil
 		}
 	}

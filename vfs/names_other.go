@@ -7,4 +7,4 @@ package vfs
 
 import "io/fs"
 
-func nameCount(fs.FileInfo) uint64 { return 1 }
+func linkCount(fs.FileInfo) uint64 { return 1 }

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-func nameCount(info fs.FileInfo) uint64 {
+func linkCount(info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Nlink)
 	}

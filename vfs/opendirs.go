@@ -43,7 +43,7 @@ func (d *OpenDirs) OpenFile(name string, flag int, perm fs.FileMode) (File, erro
 	if err := checkFlag(name, flag); err != nil {
 		return nil, err
 	}
-	if _, err := localize("open", name); err != nil {
+	if _, err := localPath("open", name); err != nil {
 		return nil, err
 	}
 	root, err := d.openDir(o, path.Clean(dir))
@@ -52,13 +52,13 @@ func (d *OpenDirs) OpenFile(name string, flag int, perm fs.FileMode) (File, erro
 	}
 	f, err := root.OpenFile(base, flag|extraFlags, perm.Perm())
 	if err != nil {
-		return nil, fullName(ofCall("open", err), name)
+		return nil, setErrorPath(withErrorOp("open", err), name)
 	}
-	f, err = regular(f, name)
+	f, err = requireRegular(f, name)
 	if err != nil {
 		return nil, err
 	}
-	return asFile(f)
+	return wrapFile(f)
 }
 
 // openDir returns an open directory.
@@ -68,20 +68,20 @@ func (d *OpenDirs) openDir(o *OS, dir string) (*os.Root, error) {
 	if root, ok := d.dirs[dir]; ok {
 		return root, nil
 	}
-	local, err := localize("open", dir)
+	local, err := localPath("open", dir)
 	if err != nil {
 		return nil, err
 	}
 	root, err := o.root.OpenRoot(local)
 	if err != nil {
-		return nil, ofCall("open", err)
+		return nil, withErrorOp("open", err)
 	}
 	d.dirs[dir] = root
 	return root, nil
 }
 
-// fullName sets the whole file name in an error that has only the last name element.
-func fullName(err error, name string) error {
+// setErrorPath sets the whole file name in an error that has only the last name element.
+func setErrorPath(err error, name string) error {
 	var e *fs.PathError
 	if errors.As(err, &e) {
 		e.Path = name

@@ -19,10 +19,10 @@ import (
 // also opens files so that others can rename and remove them, and a rename can replace an
 // open file.
 type OS struct {
-	root  *os.Root
-	path  string
-	info  fs.FileInfo // description of the directory
-	place place
+	root      *os.Root
+	path      string
+	info      fs.FileInfo // description of the directory
+	dirHandle dirHandle
 }
 
 var _ FS = (*OS)(nil)
@@ -41,7 +41,7 @@ func Dir(path string) (*OS, error) {
 		return nil, fmt.Errorf("opening directory: %w", err)
 	}
 	o := &OS{root: root, path: path, info: info}
-	o.place.open(o.root)
+	o.dirHandle.open(o.root)
 	return o, nil
 }
 
@@ -58,7 +58,7 @@ func (o *OS) Path() string { return o.path }
 // Close closes the directory. Open files and locks stay open. All other calls then fail
 // with [fs.ErrClosed].
 func (o *OS) Close() error {
-	_ = o.place.Close() // ignore the error: nothing was written
+	_ = o.dirHandle.Close() // ignore the error: nothing was written
 	return o.root.Close()
 }
 
@@ -73,20 +73,20 @@ func (o *OS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return asFile(f)
+	return wrapFile(f)
 }
 
 // openFile is like OpenFile, but returns an [os.File].
 func (o *OS) openFile(name string, flag int, perm fs.FileMode) (*os.File, error) {
-	local, err := localize("open", name)
+	local, err := localPath("open", name)
 	if err != nil {
 		return nil, err
 	}
 	f, err := o.root.OpenFile(local, flag|extraFlags, perm.Perm())
 	if err != nil {
-		return nil, ofCall("open", err)
+		return nil, withErrorOp("open", err)
 	}
-	return regular(f, name)
+	return requireRegular(f, name)
 }
 
 // OpenRegular is like [os.Open], but refuses everything except regular files. It is for
@@ -96,11 +96,11 @@ func OpenRegular(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return regular(f, path)
+	return requireRegular(f, path)
 }
 
-// regular returns f if it is a regular file. Otherwise it closes f and returns an error.
-func regular(f *os.File, name string) (*os.File, error) {
+// requireRegular returns f if it is a regular file. Otherwise it closes f and returns an error.
+func requireRegular(f *os.File, name string) (*os.File, error) {
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
 		err = &fs.PathError{Op: "open", Path: name, Err: errNotRegular}
@@ -114,24 +114,24 @@ func regular(f *os.File, name string) (*os.File, error) {
 
 // Stat describes the file with this name. It follows symbolic links inside the root.
 func (o *OS) Stat(name string) (fs.FileInfo, error) {
-	local, err := localize("stat", name)
+	local, err := localPath("stat", name)
 	if err != nil {
 		return nil, err
 	}
 	info, err := o.root.Stat(local)
-	return info, ofCall("stat", err)
+	return info, withErrorOp("stat", err)
 }
 
 // ReadDir lists a directory, sorted by name. Symbolic links are listed as links.
 func (o *OS) ReadDir(name string) ([]fs.DirEntry, error) {
-	local, err := localize("readdir", name)
+	local, err := localPath("readdir", name)
 	if err != nil {
 		return nil, err
 	}
 	// Do not wait if the name is a pipe.
 	d, err := o.root.OpenFile(local, os.O_RDONLY|extraFlags, 0)
 	if err != nil {
-		return nil, ofCall("open", err)
+		return nil, withErrorOp("open", err)
 	}
 	defer d.Close()
 	entries, err := d.ReadDir(-1)
@@ -145,68 +145,68 @@ func (o *OS) ReadDir(name string) ([]fs.DirEntry, error) {
 // MkdirAll creates a directory and its missing parents. Each is durable only after its
 // parent directory was synced.
 func (o *OS) MkdirAll(name string, perm fs.FileMode) error {
-	local, err := localize("mkdir", name)
+	local, err := localPath("mkdir", name)
 	if err != nil {
 		return err
 	}
-	return ofCall("mkdir", o.root.MkdirAll(local, perm.Perm()))
+	return withErrorOp("mkdir", o.root.MkdirAll(local, perm.Perm()))
 }
 
 // Rename moves a file or directory. A symbolic link is itself moved or replaced.
 // Directories are never replaced. On Windows, it waits up to two seconds for other programs
 // that have a file open in a way that prevents the rename.
 func (o *OS) Rename(oldname, newname string) error {
-	from, ferr := localize("rename", oldname)
-	to, terr := localize("rename", newname)
+	from, ferr := localPath("rename", oldname)
+	to, terr := localPath("rename", newname)
 	if err := cmp.Or(ferr, terr); err != nil {
 		return err
 	}
 	if oldname == "." || newname == "." {
 		return &os.LinkError{Op: "rename", Old: oldname, New: newname, Err: fs.ErrInvalid}
 	}
-	return ofCall("rename", untilFree(func() error { return o.root.Rename(from, to) }))
+	return withErrorOp("rename", retryWhileBusy(func() error { return o.root.Rename(from, to) }))
 }
 
 // Link creates newname as a hard link to oldname. The error matches [fs.ErrExist] if
 // newname exists, and [ErrUnsupported] if the file system does not support hard links.
 func (o *OS) Link(oldname, newname string) error {
-	from, ferr := localize("link", oldname)
-	to, terr := localize("link", newname)
+	from, ferr := localPath("link", oldname)
+	to, terr := localPath("link", newname)
 	if err := cmp.Or(ferr, terr); err != nil {
 		return err
 	}
 	err := o.root.Link(from, to)
 	switch {
 	case err == nil, errors.Is(err, fs.ErrExist), errors.Is(err, fs.ErrNotExist):
-		return ofCall("link", err)
+		return withErrorOp("link", err)
 	}
 	return fmt.Errorf("%w: %w", ErrUnsupported, err)
 }
 
 // Chmod sets the permissions of a file.
 func (o *OS) Chmod(name string, mode fs.FileMode) error {
-	local, err := localize("chmod", name)
+	local, err := localPath("chmod", name)
 	if err != nil {
 		return err
 	}
-	return ofCall("chmod", o.root.Chmod(local, mode.Perm()))
+	return withErrorOp("chmod", o.root.Chmod(local, mode.Perm()))
 }
 
 // Remove deletes a file, a symbolic link or an empty directory.
 func (o *OS) Remove(name string) error {
-	local, err := localize("remove", name)
+	local, err := localPath("remove", name)
 	if err != nil {
 		return err
 	}
 	if name == "." {
 		return &fs.PathError{Op: "remove", Path: name, Err: fs.ErrInvalid}
 	}
-	return ofCall("remove", untilFree(func() error { return removeInRoot(o.root, local) }))
+	return withErrorOp("remove", retryWhileBusy(func() error { return removeInRoot(o.root, local) }))
 }
 
-// ofCall sets the operation in an error of os.Root, which would otherwise be a system call
+// withErrorOp sets the operation in an error of os.Root, which would otherwise be a system call
 // such as "openat".
-func ofCall(op string, err error) error {
+func withErrorOp(op string, err error) error {
 	switch e := err.(type) {
 	case *fs.PathError:
 		e.Op = op
@@ -221,17 +221,17 @@ func ofCall(op string, err error) error {
 // some network and FUSE file systems report. Such file systems are assumed to keep the
 // order of changes.
 func (o *OS) SyncDir(name string) error {
-	local, err := localize("sync", name)
+	local, err := localPath("sync", name)
 	if err != nil {
 		return err
 	}
 	return syncDir(o.root, local)
 }
 
-// localize converts a slash-separated path to a path of the operating system. It refuses
+// localPath converts a slash-separated path to a path of the operating system. It refuses
 // names that [fs.ValidPath] refuses and, on Windows, names with a backslash or colon and
 // device names such as NUL.
-func localize(op, name string) (string, error) {
+func localPath(op, name string) (string, error) {
 	if err := checkName(op, name); err != nil {
 		return "", err
 	}

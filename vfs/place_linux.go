@@ -15,17 +15,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// place is the open directory of an [OS], for calls that package os does not have. Its File
+// dirHandle is the open directory of an [OS], for calls that package os does not have. Its File
 // is nil if the directory could not be opened.
-type place struct{ *os.File }
+type dirHandle struct{ *os.File }
 
-func (p *place) open(root *os.Root) {
+func (p *dirHandle) open(root *os.Root) {
 	p.File, _ = root.OpenFile(".", unix.O_PATH|unix.O_DIRECTORY, 0)
 }
 
 // refersTo reports whether the name refers to the file that info describes. known is false
 // if the name is a symbolic link or the system call fails.
-func (p *place) refersTo(name string, info fs.FileInfo) (same, known bool) {
+func (p *dirHandle) refersTo(name string, info fs.FileInfo) (same, known bool) {
 	if p.File == nil || strings.Contains(name, "/") {
 		return false, false
 	}
@@ -33,19 +33,19 @@ func (p *place) refersTo(name string, info fs.FileInfo) (same, known bool) {
 	if err != nil {
 		return false, false
 	}
-	cerr := conn.Control(func(fd uintptr) { same, known = refersAt(int(fd), name, info) })
+	cerr := conn.Control(func(fd uintptr) { same, known = nameInDirRefersTo(int(fd), name, info) })
 	return same, known && cerr == nil
 }
 
 // refersTo reports whether the path refers to the file that info describes. It returns
 // false if this is unknown.
 func refersTo(path string, info fs.FileInfo) bool {
-	same, known := refersAt(unix.AT_FDCWD, path, info)
+	same, known := nameInDirRefersTo(unix.AT_FDCWD, path, info)
 	return same && known
 }
 
-// refersAt is like place.refersTo, for a name relative to a directory descriptor.
-func refersAt(dir int, name string, info fs.FileInfo) (same, known bool) {
+// nameInDirRefersTo is like place.refersTo, for a name relative to a directory descriptor.
+func nameInDirRefersTo(dir int, name string, info fs.FileInfo) (same, known bool) {
 	want, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return false, false

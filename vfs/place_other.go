@@ -9,13 +9,13 @@ import (
 	"os"
 )
 
-// place is empty on platforms without such a call.
-type place struct{}
+// dirHandle is empty on platforms without such a call.
+type dirHandle struct{}
 
-func (place) open(*os.Root) {}
-func (place) Close() error  { return nil }
+func (dirHandle) open(*os.Root) {}
+func (dirHandle) Close() error  { return nil }
 
-func (place) refersTo(string, fs.FileInfo) (same, known bool) { return false, false }
+func (dirHandle) refersTo(string, fs.FileInfo) (same, known bool) { return false, false }
 
 // refersTo returns false, because the answer is unknown.
 func refersTo(string, fs.FileInfo) bool { return false }

@@ -19,8 +19,8 @@ type dataFile struct {
 	conn syscall.RawConn
 }
 
-// asFile returns f as a File of this package.
-func asFile(f *os.File) (File, error) {
+// wrapFile returns f as a File of this package.
+func wrapFile(f *os.File) (File, error) {
 	conn, err := f.SyscallConn()
 	if err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func asFile(f *os.File) (File, error) {
 
 // StartSync implements [SyncStarter]. It does nothing on systems without the system call.
 func (f *dataFile) StartSync() error {
-	err := f.control("sync_file_range", func(fd int) error {
+	err := f.callWithFD("sync_file_range", func(fd int) error {
 		return unix.SyncFileRange(fd, 0, 0, unix.SYNC_FILE_RANGE_WRITE)
 	})
 	switch {
@@ -43,11 +43,11 @@ func (f *dataFile) StartSync() error {
 }
 
 // Sync makes the bytes and the size of the file durable.
-func (f *dataFile) Sync() error { return f.control("fdatasync", syscall.Fdatasync) }
+func (f *dataFile) Sync() error { return f.callWithFD("fdatasync", syscall.Fdatasync) }
 
-// control makes a system call on the file, and repeats the call if a signal interrupts
+// callWithFD makes a system call on the file, and repeats the call if a signal interrupts
 // it.
-func (f *dataFile) control(name string, call func(fd int) error) error {
+func (f *dataFile) callWithFD(name string, call func(fd int) error) error {
 	var err error
 	cerr := f.conn.Control(func(fd uintptr) {
 		for {

@@ -6,4 +6,4 @@ package vfs
 
 import "os"
 
-func asFile(f *os.File) (File, error) { return f, nil }
+func wrapFile(f *os.File) (File, error) { return f, nil }

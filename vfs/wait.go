@@ -17,15 +17,15 @@ const DefaultLockWait = 5 * time.Second
 
 // The first and the longest pause between two calls of done in Poll.
 const (
-	firstPause = 50 * time.Microsecond
-	lastPause  = 4 * time.Millisecond
+	minPause = 50 * time.Microsecond
+	maxPause = 4 * time.Millisecond
 )
 
 // Poll calls done with growing pauses until it returns true or an error. It returns false
 // after limit, and the error of ctx once ctx is done.
 func Poll(ctx context.Context, limit time.Duration, done func() (bool, error)) (bool, error) {
 	start := time.Now()
-	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+	for pause := minPause; ; pause = min(2*pause, maxPause) {
 		if ok, err := done(); ok || err != nil {
 			return ok, err
 		}
@@ -60,7 +60,7 @@ func AcquireLock(ctx context.Context, l Lock, limit time.Duration) (ok bool, wai
 	case wakes:
 		until, end := context.WithTimeout(ctx, limit)
 		defer end()
-		ok, err = w.wait(until)
+		ok, err = w.waitForLock(until)
 		if ctx.Err() == nil && until.Err() != nil {
 			err = nil // only the limit is over
 		}
@@ -73,9 +73,9 @@ func AcquireLock(ctx context.Context, l Lock, limit time.Duration) (ok bool, wai
 // A waiter is a Lock that can wait for the lock without polling. A poller may wait forever
 // if a holder releases the lock and acquires it again at once.
 type waiter interface {
-	// wait acquires the lock once it is free. If ctx is done first, it returns the error of
+	// waitForLock acquires the lock once it is free. If ctx is done first, it returns the error of
 	// ctx.
-	wait(ctx context.Context) (bool, error)
+	waitForLock(ctx context.Context) (bool, error)
 }
 
 // WithLock creates the directory at path and calls do while it holds the lock file of that
@@ -99,7 +99,7 @@ func WithLock(
 	call := &lockedCall{limit: limit, do: do, done: make(chan struct{})}
 	queue := pathLockQueue(filepath.Join(full, name))
 	if isFirst := queue.add(call); isFirst {
-		go queue.run(full, name)
+		go queue.serve(full, name)
 	}
 	select {
 	case <-call.done:
@@ -114,12 +114,12 @@ func WithLock(
 
 // lockedCall is a call of WithLock. The fields ok and err are set before done is closed.
 type lockedCall struct {
-	began time.Time
-	limit time.Duration
-	do    func(dir *OS) error
-	done  chan struct{}
-	ok    bool
-	err   error
+	startTime time.Time
+	limit     time.Duration
+	do        func(dir *OS) error
+	done      chan struct{}
+	ok        bool
+	err       error
 }
 
 // lockQueue contains the calls of this process that wait for the same lock file.
@@ -146,7 +146,7 @@ func pathLockQueue(path string) *lockQueue {
 func (q *lockQueue) add(call *lockedCall) (isFirst bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	call.began = time.Now()
+	call.startTime = time.Now()
 	q.calls = append(q.calls, call)
 	isFirst = !q.isRunning
 	q.isRunning = true
@@ -164,12 +164,12 @@ func (q *lockQueue) remove(call *lockedCall) bool {
 	return i >= 0
 }
 
-// take removes and returns the waiting calls that began before a time.
-func (q *lockQueue) take(before time.Time) []*lockedCall {
+// takeBefore removes and returns the waiting calls that began before a time.
+func (q *lockQueue) takeBefore(before time.Time) []*lockedCall {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	n := 0
-	for n < len(q.calls) && !q.calls[n].began.After(before) {
+	for n < len(q.calls) && !q.calls[n].startTime.After(before) {
 		n++
 	}
 	calls := q.calls[:n:n]
@@ -177,16 +177,16 @@ func (q *lockQueue) take(before time.Time) []*lockedCall {
 	return calls
 }
 
-// isServed reports whether no call waits. If so, the next call starts a new goroutine.
-func (q *lockQueue) isServed() bool {
+// stopIfEmpty reports whether no call waits. If so, the next call starts a new goroutine.
+func (q *lockQueue) stopIfEmpty() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.isRunning = len(q.calls) > 0
 	return !q.isRunning
 }
 
-// limit returns how long the first waiting call waits for another process.
-func (q *lockQueue) limit() time.Duration {
+// firstLimit returns how long the first waiting call waits for another process.
+func (q *lockQueue) firstLimit() time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.calls) == 0 {
@@ -195,20 +195,20 @@ func (q *lockQueue) limit() time.Duration {
 	return q.calls[0].limit
 }
 
-// run serves the queue until it is empty. The lock is released before a batch's callers
+// serve serves the queue until it is empty. The lock is released before a batch's callers
 // continue.
-func (q *lockQueue) run(path, name string) {
+func (q *lockQueue) serve(path, name string) {
 	for {
 		var calls []*lockedCall
 		start := time.Now()
-		ok, err := withLock(path, name, q.limit(), func(dir *OS) {
-			calls = q.take(time.Now())
+		ok, err := withLock(path, name, q.firstLimit(), func(dir *OS) {
+			calls = q.takeBefore(time.Now())
 			for _, c := range calls {
 				c.ok, c.err = true, c.do(dir)
 			}
 		})
 		if !ok { // the calls that came later have not waited for their limit yet
-			calls = q.take(start)
+			calls = q.takeBefore(start)
 			for _, c := range calls {
 				c.err = err
 			}
@@ -216,7 +216,7 @@ func (q *lockQueue) run(path, name string) {
 		for _, c := range calls {
 			close(c.done)
 		}
-		if q.isServed() {
+		if q.stopIfEmpty() {
 			return
 		}
 	}

@@ -17,9 +17,9 @@ import (
 	"syscall"
 )
 
-// watched lists the file systems whose changes all go through this kernel, by magic
+// watchableFileSystems lists the file systems whose changes all go through this kernel, by magic
 // number (from linux/magic.h, ZFS and bcachefs).
-var watched = []int64{
+var watchableFileSystems = []int64{
 	0xef53,     // ext2, ext3, ext4
 	0x58465342, // XFS
 	0x9123683e, // Btrfs
@@ -34,7 +34,7 @@ const watchMask = syscall.IN_CREATE | syscall.IN_DELETE | syscall.IN_MODIFY | sy
 	syscall.IN_CLOSE_WRITE | syscall.IN_MOVED_FROM | syscall.IN_MOVED_TO |
 	syscall.IN_DELETE_SELF | syscall.IN_MOVE_SELF | syscall.IN_ONLYDIR
 
-type inotify struct {
+type inotifyWatch struct {
 	fs *OS
 
 	mu     sync.Mutex // guards the fields below
@@ -49,11 +49,11 @@ func (o *OS) NewWatch() (Watch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("watching: %w", err)
 	}
-	return &inotify{fs: o, fd: fd, dirs: map[int32]string{}, buffer: make([]byte, 64<<10)}, nil
+	return &inotifyWatch{fs: o, fd: fd, dirs: map[int32]string{}, buffer: make([]byte, 64<<10)}, nil
 }
 
-func (w *inotify) Add(dir string) (fs.FileInfo, error) {
-	local, err := localize("watch", dir)
+func (w *inotifyWatch) Add(dir string) (fs.FileInfo, error) {
+	local, err := localPath("watch", dir)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (w *inotify) Add(dir string) (fs.FileInfo, error) {
 	if err := syscall.Fstatfs(int(d.Fd()), &stat); err != nil {
 		return nil, &fs.PathError{Op: "watch", Path: dir, Err: err}
 	}
-	if !slices.Contains(watched, int64(uint32(stat.Type))) {
+	if !slices.Contains(watchableFileSystems, int64(uint32(stat.Type))) {
 		return nil, &fs.PathError{Op: "watch", Path: dir, Err: ErrUnsupported}
 	}
 	w.mu.Lock()
@@ -87,7 +87,7 @@ func (w *inotify) Add(dir string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-func (w *inotify) Changed() (files, lost []string, err error) {
+func (w *inotifyWatch) Changed() (files, lost []string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.fd < 0 {
@@ -154,8 +154,8 @@ func (w *inotify) Changed() (files, lost []string, err error) {
 	}
 }
 
-func (w *inotify) isLink(name string) bool {
-	local, err := localize("lstat", name)
+func (w *inotifyWatch) isLink(name string) bool {
+	local, err := localPath("lstat", name)
 	if err != nil {
 		return false
 	}
@@ -163,7 +163,7 @@ func (w *inotify) isLink(name string) bool {
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
-func (w *inotify) Close() error {
+func (w *inotifyWatch) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.fd < 0 {

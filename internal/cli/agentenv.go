@@ -26,13 +26,13 @@ var agentVars = []struct{ client, name, session string }{
 	{"cursor", "CURSOR_AGENT", ""},
 }
 
-// sessionVar is the variable with the session ID for clients that do not set one. Together with
+// sessionIDVariable is the variable with the session ID for clients that do not set one. Together with
 // $OXBOW_AGENT it has the form CLIENT/SESSION and also names the client.
-const sessionVar = "OXBOW_SESSION"
+const sessionIDVariable = "OXBOW_SESSION"
 
-// startedBy returns the variable that shows that an agent started the program, and the known
+// detectAgent returns the variable that shows that an agent started the program, and the known
 // facts about the agent's session. The variable is "" if a person started the program.
-func (e *Env) startedBy() (variable string, c session.Caller) {
+func (e *Env) detectAgent() (variable string, c session.Caller) {
 	for _, v := range agentVars {
 		if e.Getenv(v.name) == "" {
 			continue
@@ -41,12 +41,12 @@ func (e *Env) startedBy() (variable string, c session.Caller) {
 		if v.session != "" {
 			c.Session = e.Getenv(v.session)
 		}
-		c.Session = cmp.Or(c.Session, strings.TrimPrefix(e.Getenv(sessionVar), v.client+"/"))
+		c.Session = cmp.Or(c.Session, strings.TrimPrefix(e.Getenv(sessionIDVariable), v.client+"/"))
 		c.Dir, _ = e.Getwd() // "" if the working directory has been deleted
 		return v.name, c
 	}
 	if e.Getenv("OXBOW_AGENT") != "" {
-		if client, id, ok := strings.Cut(e.Getenv(sessionVar), "/"); ok {
+		if client, id, ok := strings.Cut(e.Getenv(sessionIDVariable), "/"); ok {
 			c.Client, c.Session = client, id
 		}
 		c.Dir, _ = e.Getwd()

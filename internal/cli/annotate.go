@@ -15,13 +15,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
-// takesReason makes c accept the reasoning as the second argument, and stores the reasoning in why.
-func takesReason(c *cobra.Command, why *string) {
+// acceptReasonArgument makes c accept the reasoning as the second argument, and stores the reasoning in why.
+func acceptReasonArgument(c *cobra.Command, why *string) {
 	annotateLines := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 2 {
 			if cmd.Flags().Changed("why") {
-				return misusef("leave one of them out", "the reasoning is given twice, as an argument and with --why")
+				return usageErrorf(
+					"leave one of them out",
+					"the reasoning is given twice, as an argument and with --why",
+				)
 			}
 			*why, args = args[1], args[:1]
 		}
@@ -52,34 +55,34 @@ first with --dry-run.`,
 		Example: `  oxbow annotate pool.go:42-60 "The proxy drops idle connections."
   oxbow annotate pool.go:42 --why "So that a leak shows." --rejected "a context"
   oxbow annotate --from-transcript ~/.claude/projects/-home-ada-pool --dry-run`,
-		Args: argCount(0, 2, "one FILE:A-B and one TEXT"),
+		Args: requireArgCount(0, 2, "one FILE:A-B and one TEXT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch byHand := why != "" || model != "" || len(rejected) > 0; {
-			case len(from.From) > 0 && (len(args) > 0 || byHand):
-				return misusef(
+			case len(from.Transcripts) > 0 && (len(args) > 0 || byHand):
+				return usageErrorf(
 					"usage: oxbow annotate --from-transcript FILE",
 					"--from-transcript says itself what is annotated, and why",
 				)
-			case len(from.From) > 0:
+			case len(from.Transcripts) > 0:
 				return mem.annotateTranscripts(cmd.Context(), from)
 			case from.DryRun || from.MovedFrom != "":
-				return misusef(
+				return usageErrorf(
 					"say which with --from-transcript FILE",
 					"--dry-run and --moved-from are about transcripts",
 				)
 			case len(args) == 0:
-				return misusef("usage: "+cmd.UseLine(), "annotate needs one FILE:A-B, or --from-transcript")
+				return usageErrorf("usage: "+cmd.UseLine(), "annotate needs one FILE:A-B, or --from-transcript")
 			case strings.TrimSpace(why) == "":
-				return misusef("usage: "+cmd.UseLine(), "it is not said why")
+				return usageErrorf("usage: "+cmd.UseLine(), "it is not said why")
 			}
-			out, err := onFile(
+			out, err := runVerbOnFile(
 				cmd.Context(),
 				mem,
 				args[0],
 				annotations.Annotate,
-				func(at target) (annotations.AnnotateIn, error) {
+				func(at codeLocation) (annotations.AnnotateIn, error) {
 					if at.span.Len() == 0 {
-						return annotations.AnnotateIn{}, misusef(
+						return annotations.AnnotateIn{}, usageErrorf(
 							"write FILE:42 or FILE:42-60; lines count from 1",
 							"it is not said which lines are meant",
 						)
@@ -97,11 +100,11 @@ first with --dry-run.`,
 			if err != nil {
 				return err
 			}
-			return answer(mem, out, show[annotations.AnnotateOut](mem))
+			return printResult(mem, out, reportPrinter[annotations.AnnotateOut](mem))
 		},
 	}
 	c.Flags().StringVar(&why, "why", "", "give the reason as `TEXT` of this flag, instead of as an argument")
-	takesReason(c, &why)
+	acceptReasonArgument(c, &why)
 	c.Flags().StringArrayVar(
 		&rejected,
 		"rejected",
@@ -110,7 +113,7 @@ first with --dry-run.`,
 	)
 	c.Flags().StringVar(&model, "model", "", "the `NAME` of the model that wrote the lines")
 	c.Flags().StringArrayVar(
-		&from.From,
+		&from.Transcripts,
 		"from-transcript",
 		nil,
 		"read a `FILE`, - for standard input, or the transcripts in a directory; you can name several",
@@ -130,26 +133,26 @@ first with --dry-run.`,
 // annotateTranscripts creates annotations from transcripts.
 func (mem *openMemory) annotateTranscripts(ctx context.Context, in annotations.AnnotateTranscriptsIn) (err error) {
 	in.Stdin = mem.env.Stdin
-	for i, name := range in.From {
+	for i, name := range in.Transcripts {
 		if err := verb.CheckText("--from-transcript", name); err != nil {
-			return badArgument(err)
+			return asUsageError(err)
 		}
 		if name == "-" {
 			continue
 		}
-		in.From[i], err = mem.env.absolutePath(name)
+		in.Transcripts[i], err = mem.env.absolutePath(name)
 		if err != nil {
 			return err
 		}
 	}
 	if err := verb.CheckText("--moved-from", in.MovedFrom); err != nil {
-		return badArgument(err)
+		return asUsageError(err)
 	}
-	return respond(ctx, mem, annotations.AnnotateTranscripts, in)
+	return callAndReport(ctx, mem, annotations.AnnotateTranscripts, in)
 }
 
 func annotateSetupCommand(mem *openMemory) *cobra.Command {
-	return setUpCall(mem, &cobra.Command{
+	return setUpVerb(mem, &cobra.Command{
 		Use:   "setup",
 		Short: "Let git commit annotations and merge those of two branches",
 		Long: `If hooks began the annotations, they are private: git ignores them until you
@@ -163,18 +166,20 @@ these commands. It changes nothing else in the repository.`,
   oxbow annotate setup
   oxbow annotate setup --install`,
 	}, annotations.SetupAnnotations, func(in *annotations.SetupAnnotationsIn, _ *flagSet, _ []string) error {
-		in.Command = mem.env.driverCommand()
+		in.Command = mem.env.mergeDriverCommandLine()
 		return nil
 	}, mem.showSetup)
 }
 
-// driverCommand returns the command line with which git runs the merge driver.
-func (env *environment) driverCommand() string { return env.programForGit() + " annotate merge-driver" }
+// mergeDriverCommandLine returns the command line with which git runs the merge driver.
+func (env *environment) mergeDriverCommandLine() string {
+	return env.gitDriverProgram() + " annotate merge-driver"
+}
 
-// programForGit returns the shell command with which git runs oxbow. If oxbow is in PATH, it is
+// gitDriverProgram returns the shell command with which git runs oxbow. If oxbow is in PATH, it is
 // the name alone, so that a later version in another directory is used. A percent sign is doubled
 // because git interprets it.
-func (env *environment) programForGit() string {
+func (env *environment) gitDriverProgram() string {
 	program := "oxbow"
 	if _, err := exec.LookPath(program); err != nil && env.Executable != "" {
 		program = "'" + strings.ReplaceAll(filepath.ToSlash(env.Executable), "'", `'\''`) + "'"
@@ -188,7 +193,7 @@ func (mem *openMemory) showSetup(out annotations.SetupAnnotationsOut) {
 	line := func(l annotations.AttributeLine) {
 		word := "added to"
 		switch {
-		case l.There:
+		case l.AlreadyExists:
 			mem.env.printf("%s has git merge annotations already\n", oneLine(l.File))
 			return
 		case out.DryRun:
@@ -197,31 +202,34 @@ func (mem *openMemory) showSetup(out annotations.SetupAnnotationsOut) {
 		mem.env.printf("%s %s:\n  %s\n", word, oneLine(l.File), l.Line)
 	}
 	if out.WasPrivate {
-		mem.env.printf("%s\n", wordFor(out.DryRun, "git no longer ignores the annotations: commit them with the code",
-			"git would no longer ignore the annotations"))
+		mem.env.printf(
+			"%s\n",
+			chooseWord(out.DryRun, "git no longer ignores the annotations: commit them with the code",
+				"git would no longer ignore the annotations"),
+		)
 	}
 	line(out.Attributes)
 	local := out.Driver.Attributes
 	if out.Install {
 		line(local)
-		word := wordFor(out.DryRun, "set in", "would be set in")
+		word := chooseWord(out.DryRun, "set in", "would be set in")
 		mem.env.printf("%s the config of this clone:\n", word)
 		for _, kv := range out.Driver.Settings {
 			mem.env.printf("  %s = %s\n", kv[0], kv[1])
 		}
 		return
 	}
-	if mem.env.quiet || local.There {
+	if mem.env.quiet || local.AlreadyExists {
 		return
 	}
 	mem.env.printf(
 		"to make oxbow the merge driver of this clone: %s, or\n",
-		mem.asTyped("oxbow annotate setup --install"),
+		mem.rewriteCommands("oxbow annotate setup --install"),
 	)
 	for _, kv := range out.Driver.Settings {
-		mem.env.printf("  git config %s %s\n", kv[0], quote(kv[1]))
+		mem.env.printf("  git config %s %s\n", kv[0], shellQuote(kv[1]))
 	}
-	mem.env.printf("  echo %s >> %s\n", quote(local.Line), quote(local.File))
+	mem.env.printf("  echo %s >> %s\n", shellQuote(local.Line), shellQuote(local.File))
 }
 
 func mergeDriverCommand(mem *openMemory) *cobra.Command {
@@ -233,11 +241,11 @@ BASE, and writes the result to OURS, as git expects of a merge driver (%O %A %B
 %P). Unreadable lines are stored in NAME.damaged, next to NAME, the path of the
 sidecar. Without NAME, they are appended to OURS.`,
 		Example: `  git config merge.oxbow.driver 'oxbow annotate merge-driver %O %A %B %P'`,
-		Args:    argCount(3, 4, "BASE, OURS and THEIRS, and may be the NAME"),
+		Args:    requireArgCount(3, 4, "BASE, OURS and THEIRS, and may be the NAME"),
 	}
 	c.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		var in annotations.MergeSidecarsIn
-		if err := mem.mergePaths(args, &in.Base, &in.Ours, &in.Theirs); err != nil {
+		if err := mem.resolveMergePaths(args, &in.Base, &in.Ours, &in.Theirs); err != nil {
 			return err
 		}
 		in.Dir, err = mem.env.Getwd()
@@ -249,17 +257,17 @@ sidecar. Without NAME, they are appended to OURS.`,
 		}
 		out, err := annotations.MergeSidecars(cmd.Context(), nil, in)
 		if err == nil && out.KeptIn != "" {
-			mem.env.warn("%s of %s cannot be read: kept in %s", count(out.Unreadable, "line", "lines"),
-				clean(strings.TrimSuffix(out.KeptIn, ".damaged")), clean(out.KeptIn))
+			mem.env.warn("%s of %s cannot be read: kept in %s", countText(out.Unreadable, "line", "lines"),
+				cleanControl(strings.TrimSuffix(out.KeptIn, ".damaged")), cleanControl(out.KeptIn))
 		}
 		return err
 	}
 	return c
 }
 
-// mergePaths makes the paths that git passes to a merge driver absolute. It checks that the
+// resolveMergePaths makes the paths that git passes to a merge driver absolute. It checks that the
 // driver may write to ours.
-func (mem *openMemory) mergePaths(args []string, base, ours, theirs *string) error {
+func (mem *openMemory) resolveMergePaths(args []string, base, ours, theirs *string) error {
 	for i, to := range []*string{base, ours, theirs} {
 		var err error
 		*to, err = mem.env.absolutePath(args[i])
@@ -282,7 +290,7 @@ gc back.`,
 		Example: `  oxbow annotate gc --dry-run
   oxbow annotate gc
   oxbow annotate gc --undo`,
-	}, annotations.GCAnnotations, positional)
+	}, annotations.GCAnnotations, setPositionalArgs)
 }
 
 func annotateStatsCommand(mem *openMemory) *cobra.Command {
@@ -291,7 +299,7 @@ func annotateStatsCommand(mem *openMemory) *cobra.Command {
 		Short: "Count the annotations and the states of their lines",
 		Example: `  oxbow annotate stats
   oxbow annotate stats --json`,
-	}, annotations.AnnotationStats, positional)
+	}, annotations.AnnotationStats, setPositionalArgs)
 }
 
 func annotateRecoverCommand(mem *openMemory) *cobra.Command {
@@ -304,5 +312,5 @@ example because two lines were joined, recover restores this annotation. oxbow
 check lists the unreadable lines.`,
 		Example: `  oxbow annotate recover --dry-run
   oxbow annotate recover`,
-	}, annotations.RecoverAnnotations, positional)
+	}, annotations.RecoverAnnotations, setPositionalArgs)
 }

@@ -17,14 +17,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// openAnnotations opens the annotations of the repository that contains the file in FILE[:A[-B]]. This repository may
-// be another repository than the working directory's, for example if the file is in a submodule.
-func (finder *homeFinder) openAnnotations(ctx context.Context, arg string) (*annotate.Store, error) {
+// openAnnotationsOfFile opens the annotations of the repository that contains the file in FILE[:A[-B]]. This
+// repository may be another repository than the working directory's, for example if the file is in a submodule.
+func (finder *homeFinder) openAnnotationsOfFile(ctx context.Context, arg string) (*annotate.Store, error) {
 	wd, err := finder.env.absolutePath(".")
 	if err != nil {
 		return nil, err
 	}
-	if m := lineRange().FindStringSubmatch(arg); m != nil {
+	if m := lineRangePattern().FindStringSubmatch(arg); m != nil {
 		arg = m[1]
 	}
 	if !filepath.IsAbs(arg) {
@@ -32,8 +32,8 @@ func (finder *homeFinder) openAnnotations(ctx context.Context, arg string) (*ann
 	}
 	dir := filepath.Dir(arg)
 	if at, err := filepath.EvalSymlinks(dir); err == nil && at != wd {
-		b, err := finder.bookAt(ctx, at)
-		if err == nil && b.IsTree() {
+		b, err := finder.openAnnotationsIn(ctx, at)
+		if err == nil && b.IsRepoOrAnnotated() {
 			return b, nil
 		}
 		if err == nil {
@@ -42,42 +42,42 @@ func (finder *homeFinder) openAnnotations(ctx context.Context, arg string) (*ann
 			}
 		}
 	}
-	return finder.book(ctx)
+	return finder.openWorkingDirAnnotations(ctx)
 }
 
-// target is a parsed FILE[:A[-B]]: the file name as annotations store it, and the lines, which
+// codeLocation is a parsed FILE[:A[-B]]: the file name as annotations store it, and the lines, which
 // are zero if none are given.
-type target struct {
+type codeLocation struct {
 	file string
 	span annotate.Span
 }
 
-// onFile calls a verb about code with the annotations of the file in FILE[:A[-B]]. The function
+// runVerbOnFile calls a verb about code with the annotations of the file in FILE[:A[-B]]. The function
 // make returns the input of the verb, or an error if the verb does not accept the target.
-func onFile[In, Out any](
+func runVerbOnFile[In, Out any](
 	ctx context.Context,
 	mem *openMemory,
 	arg string,
-	verbCall call[In, Out],
-	make func(target) (In, error),
+	verbCall verbFunc[In, Out],
+	makeInput func(codeLocation) (In, error),
 ) (out Out, err error) {
-	b, err := mem.finder.openAnnotations(ctx, arg)
+	b, err := mem.finder.openAnnotationsOfFile(ctx, arg)
 	if err != nil {
-		return out, adviseOnFile(err)
+		return out, addFileHint(err)
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	at, err := mem.env.parseLineRange(b, arg)
+	at, err := mem.env.parseCodeLocation(b, arg)
 	if err != nil {
-		return out, adviseOnFile(err)
+		return out, addFileHint(err)
 	}
-	in, err := make(at)
+	in, err := makeInput(at)
 	if err != nil {
 		return out, err
 	}
 	if err := checkTexts(verb.StructParams[In](), &in); err != nil {
 		return out, err
 	}
-	src, err := mem.source()
+	src, err := mem.changeSource()
 	if err != nil {
 		return out, err
 	}
@@ -89,27 +89,27 @@ func onFile[In, Out any](
 		src.Profile = bound.Name
 	}
 	w := &verb.Workspace{
-		Knowledge:   mem.knowledge,
+		Knowledge:   mem.foreignTextKnowledge,
 		Now:         mem.env.Now,
 		Source:      src,
-		Secrets:     mem.screening().Secrets(),
+		Secrets:     mem.secretScreening().SecretPolicy(),
 		Annotations: func(context.Context) (verb.WorkingTree, error) { return b, nil },
-		Sessions:    mem.archive(),
+		Sessions:    mem.drainedArchiveOpener(),
 	}
 	out, err = verbCall(ctx, w, in)
-	again, err := mem.mayKeep(err)
+	again, err := mem.confirmSecret(err)
 	if again {
 		out, err = verbCall(ctx, w, in)
 	}
-	return out, adviseOnFile(badArgument(err))
+	return out, addFileHint(asUsageError(err))
 }
 
-// adviseOnFile adds a hint to an error about a FILE that cannot be read.
-func adviseOnFile(err error) error {
+// addFileHint adds a hint to an error about a FILE that cannot be read.
+func addFileHint(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, git.ErrBare):
+	case errors.Is(err, git.ErrBareRepository):
 		return &hintedError{err, "lines are annotated where there are files: run it in a clone with a working tree"}
 	case errors.Is(err, fs.ErrNotExist):
 		return &hintedError{
@@ -125,24 +125,26 @@ func adviseOnFile(err error) error {
 	return err
 }
 
-var lineRange = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+?):([0-9]+)(?:-([0-9]+))?$`) })
+var lineRangePattern = sync.OnceValue(
+	func() *regexp.Regexp { return regexp.MustCompile(`^(.+?):([0-9]+)(?:-([0-9]+))?$`) },
+)
 
-// parseLineRange parses FILE[:A[-B]].
-func (env *environment) parseLineRange(b *annotate.Store, arg string) (target, error) {
+// parseCodeLocation parses FILE[:A[-B]].
+func (env *environment) parseCodeLocation(b *annotate.Store, arg string) (codeLocation, error) {
 	if err := verb.CheckText("FILE", arg); err != nil {
-		return target{}, badArgument(err)
+		return codeLocation{}, asUsageError(err)
 	}
 	wd, err := env.absolutePath(".")
 	if err != nil {
-		return target{}, err
+		return codeLocation{}, err
 	}
 	// A file name may end like a line range, so look for the whole name first.
-	if file, err := b.File(wd, arg); err == nil && b.HasFile(file) {
-		return target{file: file}, nil
+	if file, err := b.ToTreePath(wd, arg); err == nil && b.HasFile(file) {
+		return codeLocation{file: file}, nil
 	}
 	var s annotate.Span
 	name := arg
-	if m := lineRange().FindStringSubmatch(arg); m != nil {
+	if m := lineRangePattern().FindStringSubmatch(arg); m != nil {
 		first, err := strconv.Atoi(m[2])
 		last := first
 		if err == nil && m[3] != "" {
@@ -150,9 +152,13 @@ func (env *environment) parseLineRange(b *annotate.Store, arg string) (target, e
 		}
 		name, s = m[1], annotate.Span{First: first, Last: last}
 		if err != nil || s.Len() == 0 {
-			return target{}, misusef("write FILE:42 or FILE:42-60; lines count from 1", "%q names no lines", arg)
+			return codeLocation{}, usageErrorf(
+				"write FILE:42 or FILE:42-60; lines count from 1",
+				"%q names no lines",
+				arg,
+			)
 		}
 	}
-	file, err := b.File(wd, name)
-	return target{file, s}, badArgument(err)
+	file, err := b.ToTreePath(wd, name)
+	return codeLocation{file, s}, asUsageError(err)
 }

@@ -273,7 +273,7 @@ func TestAnswersOnPages(t *testing.T) {
 	env.Stdout = &w.out
 	env.Stderr = &w.errs
 	addr := make(chan string, 1)
-	env.Listening = func(a string) { addr <- a }
+	env.OnListening = func(a string) { addr <- a }
 	ended := make(chan int, 1)
 	w.out.Reset()
 	go func() { ended <- Run(ctx, env) }()
@@ -312,7 +312,7 @@ func TestAnswersOnPages(t *testing.T) {
 	}
 	client.CloseIdleConnections()
 	cancel()
-	if status := <-ended; status != exitDone {
+	if status := <-ended; status != exitSuccess {
 		t.Errorf("oxbow ui ended with status %d: %s", status, w.errs.String())
 	}
 	goldenAnswers(t, w, "pages.txt", b.String())

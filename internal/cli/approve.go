@@ -12,7 +12,7 @@ import (
 )
 
 func approveCommand(mem *openMemory) *cobra.Command {
-	list := setUpReport(mem, &cobra.Command{Use: "list"}, labels.Held, positional)
+	list := setUpReport(mem, &cobra.Command{Use: "list"}, labels.ListHeld, setPositionalArgs)
 	c := setUpReport(mem, &cobra.Command{
 		Use:   "approve [NAME…]",
 		Short: "List and approve notes that are held back from agents",
@@ -29,8 +29,8 @@ as one group. With names or --group, you approve them. oxbow undo takes an
 approval back. In a shell that an agent started, approve is refused.`,
 		Example: `  oxbow approve
   oxbow approve --json`,
-		Args: argCount(0, -1, "the names of entries"),
-	}, labels.Approve, positional)
+		Args: requireArgCount(0, -1, "the names of entries"),
+	}, labels.Approve, setPositionalArgs)
 	approve := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 && !cmd.Flags().Changed("group") {
@@ -41,14 +41,14 @@ approval back. In a shell that an agent started, approve is refused.`,
 	return c
 }
 
-// warning is like [verb.Warning], but returns "" if a person reads the output and the entry is
+// trustWarning is like [verb.Warning], but returns "" if a person reads the output and the entry is
 // only imported or unvouched. Otherwise people would see a warning for each note of their own
 // import.
-func (env *environment) warning(trust oxbow.Trust) string {
-	agentVariable, _ := env.startedBy()
+func (env *environment) trustWarning(trust oxbow.Trust) string {
+	agentVariable, _ := env.detectAgent()
 	isHarmless := trust == oxbow.TrustImported || trust == oxbow.TrustUnvouched
 	if agentVariable == "" && isHarmless {
 		return ""
 	}
-	return verb.Warning(trust)
+	return verb.TrustWarning(trust)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func archiveCommand(mem *openMemory) *cobra.Command {
-	c := group(&cobra.Command{
+	c := setUpGroup(&cobra.Command{
 		Use:   "archive",
 		Short: "Forget old entries of kind archive (summaries of conversations)",
 		Long: `An archive is an entry of kind archive: an imported chat, or the summary of a
@@ -36,9 +36,9 @@ in the home, which import can read.`,
   oxbow archive prune --before 2026-05-01
   oxbow archive prune --keep 200`,
 	}, sessions.PruneArchives, func(in *sessions.PruneArchivesIn, _ *flagSet, _ []string) error {
-		selectsNone := in.Before == "" && in.Days == nil && in.Keep == nil
+		selectsNone := in.Before == "" && in.MaxDays == nil && in.KeepNewest == nil
 		if selectsNone {
-			return misusef(
+			return usageErrorf(
 				"for example: oxbow archive prune --days 90 --dry-run",
 				"which archives go is not said: give --days, --before or --keep",
 			)

@@ -14,62 +14,64 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// prepareCommands prepares all commands below c. Before a command runs, its arguments are unmarked, and wrong
+// prepareArgumentChecks prepares all commands below c. Before a command runs, its arguments are unmarked, and wrong
 // arguments are reported as misuse.
-func prepareCommands(c *cobra.Command) {
+func prepareArgumentChecks(c *cobra.Command) {
 	for _, sub := range c.Commands() {
-		prepareCommands(sub)
+		prepareArgumentChecks(sub)
 		isBare := !sub.HasSubCommands() && !strings.Contains(sub.Use, " ")
 		if isBare && sub.Args == nil {
-			sub.Args = argCount(0, 0, "no arguments")
+			sub.Args = requireArgCount(0, 0, "no arguments")
 		}
 		check := sub.Args
 		sub.Args = func(cmd *cobra.Command, args []string) error {
-			unmark(args) // in place, so that RunE receives them without marks
+			removeMarks(args) // in place, so that RunE receives them without marks
 			if check == nil {
 				return nil
 			}
 			err := check(cmd, args)
-			if _, isMisuse := errors.AsType[*misuse](err); err == nil || isMisuse {
+			if _, isMisuse := errors.AsType[*usageError](err); err == nil || isMisuse {
 				return err
 			}
-			return &misuse{err, "usage: " + cmd.UseLine()}
+			return &usageError{err, "usage: " + cmd.UseLine()}
 		}
 		sub.Flags().SortFlags = false
 	}
 }
 
-// argCount returns a check that there are between minArgs and maxArgs arguments. A negative maxArgs means no
+// requireArgCount returns a check that there are between minArgs and maxArgs arguments. A negative maxArgs means no
 // upper limit. what describes the expected arguments in the error, and "" means that there are none.
-func argCount(minArgs, maxArgs int, what string) cobra.PositionalArgs {
-	what = cmp.Or(what, "no arguments")
+func requireArgCount(minArgs, maxArgs int, description string) cobra.PositionalArgs {
+	description = cmp.Or(description, "no arguments")
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) < minArgs:
-			return misusef("usage: "+cmd.UseLine(), "%s needs %s", cmd.Name(), what)
+			return usageErrorf("usage: "+cmd.UseLine(), "%s needs %s", cmd.Name(), description)
 		case maxArgs >= 0 && len(args) > maxArgs:
-			return misusef("quote a text that has spaces in it; usage: "+cmd.UseLine(),
-				"%s takes %s; %q is too much", cmd.Name(), what, args[maxArgs])
+			return usageErrorf("quote a text that has spaces in it; usage: "+cmd.UseLine(),
+				"%s takes %s; %q is too much", cmd.Name(), description, args[maxArgs])
 		}
 		return nil
 	}
 }
 
-// negated matches a filter term such as -tag:draft, which the flag parser would read as several
+// negatedTermPattern matches a filter term such as -tag:draft, which the flag parser would read as several
 // short flags.
-var negated = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-[a-z][a-z0-9_-]*:`) })
+var negatedTermPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-[a-z][a-z0-9_-]*:`) })
 
-// without matches a word that recall must exclude, such as -deploy. The only short flags of
+// excludedWordPattern matches a word that recall must exclude, such as -deploy. The only short flags of
 // recall are -q and -h.
-var without = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-([^-\s=]..|[^-qh\s=].|[qh][^qh])`) })
+var excludedWordPattern = sync.OnceValue(
+	func() *regexp.Regexp { return regexp.MustCompile(`^-([^-\s=]..|[^-qh\s=].|[qh][^qh])`) },
+)
 
-// mark is the prefix of a marked argument. It is unambiguous because an argument of a process
+// argumentMark is the prefix of a marked argument. It is unambiguous because an argument of a process
 // cannot contain a NUL byte.
-const mark = "\x00"
+const argumentMark = "\x00"
 
-// markTerms marks negated filter terms and words before an argument "--", so that the flag parser
-// does not treat them as flags. After parsing, unmark and checkFlags remove the marks.
-func markTerms(args []string) []string {
+// markMinusTerms marks negated filter terms and words before an argument "--", so that the flag parser
+// does not treat them as flags. After parsing, unmark and checkFlagValues remove the marks.
+func markMinusTerms(args []string) []string {
 	marked := make([]string, len(args))
 	for i, arg := range args {
 		if arg == "--" {
@@ -77,45 +79,45 @@ func markTerms(args []string) []string {
 			break
 		}
 		marked[i] = arg
-		isMinusWord := slices.Contains(args[:i], "recall") && without().MatchString(arg)
-		if isMinusWord || negated().MatchString(arg) {
-			marked[i] = mark + arg
+		isMinusWord := slices.Contains(args[:i], "recall") && excludedWordPattern().MatchString(arg)
+		if isMinusWord || negatedTermPattern().MatchString(arg) {
+			marked[i] = argumentMark + arg
 		}
 	}
 	return marked
 }
 
-// unmark removes the marks from arguments in place, and returns the arguments.
-func unmark(args []string) []string {
+// removeMarks removes the marks from arguments in place, and returns the arguments.
+func removeMarks(args []string) []string {
 	for i, arg := range args {
-		args[i] = strings.TrimPrefix(arg, mark)
+		args[i] = strings.TrimPrefix(arg, argumentMark)
 	}
 	return args
 }
 
-// checkFlags removes marks from flag values, because a marked term may also be a flag value, as
+// checkFlagValues removes marks from flag values, because a marked term may also be a flag value, as
 // in --content -tag:draft. It returns an error if a flag has an empty value, which may come from an
 // unset variable of a script. Without its limits, keys or proofs a command would do something else.
-func checkFlags(cmd *cobra.Command) (err error) {
+func checkFlagValues(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		values := []string{f.Value.String()}
 		if list, ok := f.Value.(interface{ GetSlice() []string }); ok {
 			values = list.GetSlice()
 		}
-		hasMark := slices.ContainsFunc(values, func(v string) bool { return strings.HasPrefix(v, mark) })
+		hasMark := slices.ContainsFunc(values, func(v string) bool { return strings.HasPrefix(v, argumentMark) })
 		list, isList := f.Value.(pflag.SliceValue)
 		switch {
 		case err != nil:
 		case len(values) == 0 || slices.Contains(values, ""):
-			err = misusef(
+			err = usageErrorf(
 				"leave --"+f.Name+" out, or give its value; a script's variable may be unset",
 				"--%s is empty",
 				f.Name,
 			)
 		case hasMark && isList:
-			err = list.Replace(unmark(values))
+			err = list.Replace(removeMarks(values))
 		case hasMark:
-			err = f.Value.Set(strings.TrimPrefix(values[0], mark))
+			err = f.Value.Set(strings.TrimPrefix(values[0], argumentMark))
 		}
 	})
 	return err

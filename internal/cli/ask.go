@@ -18,25 +18,25 @@ func (env *environment) confirm(question string) error {
 	if err != nil {
 		return err
 	}
-	return checkReply(strings.TrimSpace(line))
+	return requireYes(strings.TrimSpace(line))
 }
 
-// confirmByEnter is like confirm, but an empty line means yes. The end of the input does not.
-func (env *environment) confirmByEnter(question string) error {
+// confirmDefaultYes is like confirm, but an empty line means yes. The end of the input does not.
+func (env *environment) confirmDefaultYes(question string) error {
 	line, err := env.ask(question + " [Y/n] ")
 	if err != nil {
 		return err
 	}
-	return confirmedByEnter(line)
+	return checkReplyDefaultYes(line)
 }
 
-// confirmedByEnter is like checkReply, but an empty line means yes. The end of the input, which has no newline, does
-// not.
-func confirmedByEnter(line string) error {
+// checkReplyDefaultYes is like requireYes, but an empty line means yes. The end of the input, which has no newline,
+// does not.
+func checkReplyDefaultYes(line string) error {
 	if line != "" && strings.TrimSpace(line) == "" {
 		return nil
 	}
-	return checkReply(strings.TrimSpace(line))
+	return requireYes(strings.TrimSpace(line))
 }
 
 // ask prints a question and returns the line that the person types, with its newline. It returns
@@ -50,8 +50,8 @@ func (env *environment) ask(question string) (line string, err error) {
 	return line, err
 }
 
-// checkReply returns an error unless an answer is yes.
-func checkReply(reply string) error {
+// requireYes returns an error unless an answer is yes.
+func requireYes(reply string) error {
 	switch strings.ToLower(reply) {
 	case "y", "yes":
 		return nil
@@ -59,10 +59,10 @@ func checkReply(reply string) error {
 	return &hintedError{errors.New("not confirmed; nothing was changed"), "answer y, or give --yes"}
 }
 
-// mayKeep asks a person whether to store text that looks like a secret, and reports whether the call
+// confirmSecret asks a person whether to store text that looks like a secret, and reports whether the call
 // that err refused must be repeated. Without a terminal it returns an error that names the flag for
 // this. An err of another kind, or nil, is returned unchanged.
-func (mem *openMemory) mayKeep(err error) (bool, error) {
+func (mem *openMemory) confirmSecret(err error) (bool, error) {
 	found, ok := errors.AsType[*verb.SecretError](err)
 	if !ok {
 		return false, err

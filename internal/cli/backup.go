@@ -32,27 +32,27 @@ copy, and age -d decrypts it.`,
   oxbow backup ~/backups/memory.age \
     --to age1cy0su9fwf3gf9mw868g5yut09p6nytfmmnktexz2ya5uqg9vl9sss4euqm
   oxbow backup ~/backups/memory.age --to ~/key.pub --identity ~/key.txt`,
-		Args: argCount(1, 1, "the name of the new file"),
+		Args: requireArgCount(1, 1, "the name of the new file"),
 	}, maintenance.Backup, func(in *maintenance.BackupIn, _ *flagSet, args []string) (err error) {
 		in.File, err = mem.outputPath(args[0])
 		if err != nil {
 			return err
 		}
-		for i, to := range in.To {
+		for i, to := range in.Recipients {
 			if backup.IsKey(to) {
 				continue
 			}
-			in.To[i], err = mem.env.absolutePath(to)
+			in.Recipients[i], err = mem.env.absolutePath(to)
 			if err != nil {
 				return err
 			}
 		}
-		return mem.env.keyFiles(&in.KeyFiles)
+		return mem.env.resolveKeyFiles(&in.KeyFiles)
 	})
 }
 
-// keyFiles makes the paths of key files absolute.
-func (env *environment) keyFiles(o *maintenance.KeyFiles) (err error) {
+// resolveKeyFiles makes the paths of key files absolute.
+func (env *environment) resolveKeyFiles(o *maintenance.KeyFiles) (err error) {
 	for _, file := range []*string{&o.Identity, &o.Passphrase} {
 		if *file != "" && err == nil {
 			*file, err = env.absolutePath(*file)

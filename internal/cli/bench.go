@@ -45,27 +45,27 @@ Without --data, quality and inject use a small built-in set.`,
 			if len(args) == 0 || slices.Contains([]string{"-h", "--help", "help"}, args[0]) {
 				return c.Help()
 			}
-			return env.bench(c.Context(), args)
+			return env.runBench(c.Context(), args)
 		},
 	}
 }
 
-// bench runs the program for measurements, and builds the program first if necessary.
-func (env *environment) bench(ctx context.Context, args []string) error {
+// runBench runs the program for measurements, and builds the program first if necessary.
+func (env *environment) runBench(ctx context.Context, args []string) error {
 	name := benchProgram
 	if env.GOOS == "windows" {
 		name += ".exe"
 	}
-	if program := env.besideOrOnPath(name); program != "" {
-		return env.startProgram(ctx, append([]string{program}, args...))
+	if program := env.findProgram(name); program != "" {
+		return env.runProgram(ctx, append([]string{program}, args...))
 	}
-	source, err := env.benchSource()
+	source, err := env.findBenchSource()
 	if err != nil {
 		return err
 	}
 	goTool, err := exec.LookPath("go")
 	if source == "" || err != nil {
-		return noBench(source)
+		return benchMissingError(source)
 	}
 	// Do not use "go run", which would start the program in the source directory and hide the exit
 	// status.
@@ -76,15 +76,15 @@ func (env *environment) bench(ctx context.Context, args []string) error {
 	defer vfs.RemoveTree(dir)
 	program := filepath.Join(dir, name)
 	env.printNote("building %s", source)
-	if err := env.startProgram(ctx, []string{goTool, "build", "-C", source, "-o", program, "."}); err != nil {
+	if err := env.runProgram(ctx, []string{goTool, "build", "-C", source, "-o", program, "."}); err != nil {
 		return err
 	}
-	return env.startProgram(ctx, append([]string{program}, args...))
+	return env.runProgram(ctx, append([]string{program}, args...))
 }
 
-// besideOrOnPath returns the path of a program next to this program or in PATH, or "" if there is
+// findProgram returns the path of a program next to this program or in PATH, or "" if there is
 // none.
-func (env *environment) besideOrOnPath(name string) string {
+func (env *environment) findProgram(name string) string {
 	if env.Executable != "" {
 		if p, err := exec.LookPath(filepath.Join(filepath.Dir(env.Executable), name)); err == nil {
 			return p
@@ -97,9 +97,9 @@ func (env *environment) besideOrOnPath(name string) string {
 	return p
 }
 
-// benchSource returns the source directory of the program for measurements. It looks in the clone
+// findBenchSource returns the source directory of the program for measurements. It looks in the clone
 // that contains the working directory or this program, and returns "" if there is none.
-func (env *environment) benchSource() (string, error) {
+func (env *environment) findBenchSource() (string, error) {
 	wd, err := env.Getwd()
 	if err != nil {
 		return "", err
@@ -116,8 +116,8 @@ func (env *environment) benchSource() (string, error) {
 	return "", nil
 }
 
-// noBench returns an error that says how to get the program for measurements.
-func noBench(source string) error {
+// benchMissingError returns an error that says how to get the program for measurements.
+func benchMissingError(source string) error {
 	if source != "" {
 		return &hintedError{errors.New("there is no " + benchProgram + ", and no Go to build it"),
 			"install Go from https://go.dev/dl, then run the same again"}
@@ -127,10 +127,10 @@ func noBench(source string) error {
 		"git clone https://github.com/oxbow-memory/oxbow && cd oxbow, then run the same again there"}
 }
 
-// startProgram runs a program and waits until it ends. If the program fails, it has printed the
+// runProgram runs a program and waits until it ends. If the program fails, it has printed the
 // reason itself.
-func (env *environment) startProgram(ctx context.Context, argv []string) error {
-	err := env.Start(ctx, argv)
+func (env *environment) runProgram(ctx context.Context, argv []string) error {
+	err := env.RunProgram(ctx, argv)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() > 0 {
 		return exitStatusError(exit.ExitCode())

@@ -68,7 +68,7 @@ func TestBenchIsFound(t *testing.T) {
 			}
 			t.Chdir(w.dir)
 			var started []string
-			w.env.Start = func(_ context.Context, argv []string) error {
+			w.env.RunProgram = func(_ context.Context, argv []string) error {
 				line := strings.ReplaceAll(strings.Join(argv, " "), w.dir, "W")
 				for i, arg := range argv {
 					if argv[max(i-1, 0)] == "-o" || (i == 0 && len(started) > 0) {
@@ -92,7 +92,7 @@ func TestBenchThatDoesNotStart(t *testing.T) {
 	w := newWorld(t)
 	w.file(t, "bin/oxbow-bench", "")
 	w.env.Executable = filepath.Join(w.dir, "bin", "oxbow")
-	w.env.Start = func(context.Context, []string) error { return errors.New("exec format error") }
+	w.env.RunProgram = func(context.Context, []string) error { return errors.New("exec format error") }
 	if status, _, stderr := w.run(t, "bench", "quality"); status != exitFailed ||
 		!strings.Contains(stderr, "exec format error") {
 		t.Errorf("status %d, %q", status, stderr)

@@ -27,19 +27,19 @@ header "why" for each annotation of a line. Lines that are not committed have a
 commit of zeros.`,
 		Example: `  oxbow blame pool.go
   oxbow blame pool.go --json`,
-		Args: argCount(1, 1, "one FILE"),
+		Args: requireArgCount(1, 1, "one FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if porcelain && mem.env.json {
-				return misusef("give one of the two", "--porcelain and --json are two forms")
+				return usageErrorf("give one of the two", "--porcelain and --json are two forms")
 			}
-			out, err := onFile(
+			out, err := runVerbOnFile(
 				cmd.Context(),
 				mem,
 				args[0],
 				annotations.Blame,
-				func(at target) (annotations.BlameIn, error) {
+				func(at codeLocation) (annotations.BlameIn, error) {
 					if at.span.Len() > 0 {
-						return annotations.BlameIn{}, misusef("oxbow why "+args[0]+
+						return annotations.BlameIn{}, usageErrorf("oxbow why "+args[0]+
 							" shows the annotations of lines", "blame takes a whole file")
 					}
 					return annotations.BlameIn{File: at.file}, nil
@@ -48,19 +48,19 @@ commit of zeros.`,
 			if err != nil {
 				return err
 			}
-			show := mem.env.blameText
+			show := mem.env.printBlameText
 			if porcelain {
-				show = mem.env.blamePorcelain
+				show = mem.env.printBlamePorcelain
 			}
-			return answer(mem, out, show)
+			return printResult(mem, out, show)
 		},
 	}
 	c.Flags().BoolVar(&porcelain, "porcelain", false, "print the format of git blame --porcelain, for editors")
 	return c
 }
 
-// parseLineRange returns the line range of an annotation, such as "7" or "42-60".
-func parseLineRange(n annotations.Annotation) string {
+// formatLineRange returns the line range of an annotation, such as "7" or "42-60".
+func formatLineRange(n annotations.Annotation) string {
 	return annotate.Span{First: n.StartLine, Last: n.EndLine}.String()
 }
 
@@ -73,7 +73,7 @@ func annotationsByID(out annotations.BlameOut) map[string]annotations.Annotation
 	return byID
 }
 
-func (env *environment) blamePorcelain(out annotations.BlameOut) {
+func (env *environment) printBlamePorcelain(out annotations.BlameOut) {
 	zeros := strings.Repeat("0", 40)
 	for _, l := range out.Lines {
 		if len(l.Commit) == 64 {
@@ -83,7 +83,7 @@ func (env *environment) blamePorcelain(out annotations.BlameOut) {
 	why := annotationsByID(out)
 	seen := map[string]bool{}
 	for _, l := range out.Lines {
-		commit, from := l.Commit, l.From
+		commit, from := l.Commit, l.LineInCommit
 		if commit == "" {
 			commit, from = zeros, l.Line
 		}
@@ -92,31 +92,31 @@ func (env *environment) blamePorcelain(out annotations.BlameOut) {
 			seen[commit] = true
 			if l.Commit == "" { // for a line without a commit, as git prints it
 				for _, by := range []string{"author", "committer"} {
-					l.Head = append(l.Head, by+" Not Committed Yet", by+
+					l.PorcelainHead = append(l.PorcelainHead, by+" Not Committed Yet", by+
 						"-mail <not.committed.yet>", fmt.Sprintf("%s-time %d", by, env.Now().Unix()), by+"-tz +0000")
 				}
-				l.Head = append(l.Head, "summary not committed")
+				l.PorcelainHead = append(l.PorcelainHead, "summary not committed")
 			}
-			for _, h := range append(l.Head, "filename "+out.File) {
+			for _, h := range append(l.PorcelainHead, "filename "+out.File) {
 				env.printf("%s\n", oneLine(h))
 			}
 		}
-		for _, id := range l.Why {
+		for _, id := range l.AnnotationIDs {
 			n := why[id]
-			env.printf("why %s %s %.2f %s\n", n.ID, n.Placed, n.Confidence, clean(n.Headline))
+			env.printf("why %s %s %.2f %s\n", n.ID, n.PlacingName, n.Confidence, cleanControl(n.Headline))
 		}
 		env.printf("\t%s\n", l.Text)
 	}
 	env.showNotes(out.Notes)
 }
 
-// blameText prints the lines of the file, with each annotation above its first line. The lines keep their indentation,
-// which the text of a report loses.
-func (env *environment) blameText(out annotations.BlameOut) {
+// printBlameText prints the lines of the file, with each annotation above its first line. The lines keep their
+// indentation, which the text of a report loses.
+func (env *environment) printBlameText(out annotations.BlameOut) {
 	wide := len(fmt.Sprint(len(out.Lines)))
 	why := annotationsByID(out)
 	for _, l := range out.Lines {
-		for _, id := range l.Why {
+		for _, id := range l.AnnotationIDs {
 			n, ok := why[id]
 			if !ok {
 				continue // printed before
@@ -126,14 +126,14 @@ func (env *environment) blameText(out annotations.BlameOut) {
 			if n.LinesChanged() {
 				mark = " (edited since)"
 			}
-			env.printf("%s\n", env.bold(env.cutColumns(strings.Repeat(" ", 10+wide)+"# "+parseLineRange(n)+mark+": "+
-				clean(n.Headline), env.width())))
+			env.printf("%s\n", env.bold(env.cutColumns(strings.Repeat(" ", 10+wide)+"# "+formatLineRange(n)+mark+": "+
+				cleanControl(n.Headline), env.textWidth())))
 		}
 		commit := "-"
 		if l.Commit != "" {
 			commit = l.Commit[:8]
 		}
-		env.printf("%-8s %*d  %s\n", commit, wide, l.Line, clean(l.Text))
+		env.printf("%-8s %*d  %s\n", commit, wide, l.Line, cleanControl(l.Text))
 	}
 	env.showNotes(out.Notes)
 }

@@ -37,16 +37,16 @@ func (mem *openMemory) loadProfiles() (*profile.Set, error) {
 			return nil, err
 		}
 	}
-	own.Withhold, own.Project, err = mem.finder.withhold(home)
+	own.Withhold, own.Project, err = mem.finder.withholdReasonFunc(home)
 	if err != nil {
 		return nil, err
 	}
 	trusted := mem.finder.host().Trusted
 	own.Vouched = func(path string) bool { return trusted.VouchesForDocument(home, path) }
-	own.Repeats = mem.repeats
+	own.Repeats = mem.repeatsForeignText
 	set := &profile.Set{Places: []profile.Place{own}, Zone: mem.env.Now().Location()}
-	if mem.finder.isUnlabelled() {
-		set.Repeats = mem.repeats
+	if mem.finder.hasOtherLayout() {
+		set.Repeats = mem.repeatsForeignText
 	}
 	root, err := mem.env.absolutePath(".")
 	if err != nil { // a home that was named needs no working directory
@@ -54,8 +54,8 @@ func (mem *openMemory) loadProfiles() (*profile.Set, error) {
 		return set, nil
 	}
 	// Ignore the error: a directory that cannot be named as a project may still contain profiles.
-	if p, err := mem.env.project("."); err == nil {
-		root = p.Root
+	if p, err := mem.env.projectOf("."); err == nil {
+		root = p.RootDir
 	}
 	dirs := slices.Clone(profile.ProjectDirs)
 	if output.SameFile(home, filepath.Join(root, homeDir)) {
@@ -73,30 +73,32 @@ func (mem *openMemory) loadProfiles() (*profile.Set, error) {
 	return set, nil
 }
 
-// withhold returns a function that reports why a document of the home must not be used, or "".
+// withholdReasonFunc returns a function that reports why a document of the home must not be used, or "".
 // For a foreign home this applies to all documents, and isProject is true because its profiles
 // count as the project's. For another home that was found, it applies to documents that a pull or
 // a checkout may have brought.
-func (finder *homeFinder) withhold(home string) (withhold func(path string) string, isProject bool, err error) {
+func (finder *homeFinder) withholdReasonFunc(
+	home string,
+) (withhold func(path string) string, isProject bool, err error) {
 	p, err := finder.memoryPlace()
-	if err != nil || !p.Found {
+	if err != nil || !p.FoundFromDir {
 		return nil, false, err
 	}
 	foreign, err := finder.isForeign()
 	if foreign {
 		return func(string) string { return "the home is not trusted" }, true, err
 	}
-	return func(path string) string { return finder.host().Trusted.WithholdDocument(home, path) }, false, err
+	return func(path string) string { return finder.host().Trusted.DocumentRefusal(home, path) }, false, err
 }
 
-// boundName returns the name of the profile that the run is bound to, or "". The profile comes from
-// --profile or from $OXBOW_PROFILE. If both are set and differ, boundName returns an error, so that
+// boundProfileName returns the name of the profile that the run is bound to, or "". The profile comes from
+// --profile or from $OXBOW_PROFILE. If both are set and differ, boundProfileName returns an error, so that
 // an agent cannot replace the profile that was set in the agent's environment.
-func (mem *openMemory) boundName() (string, error) {
+func (mem *openMemory) boundProfileName() (string, error) {
 	env := mem.env.Getenv("OXBOW_PROFILE")
 	namesBoth := mem.profileFlag != "" && env != ""
 	if namesBoth && mem.profileFlag != env {
-		return "", misusef(
+		return "", usageErrorf(
 			"leave one of them out",
 			"--profile is %q and OXBOW_PROFILE is %q: a run is bound to one profile",
 			mem.profileFlag,
@@ -112,34 +114,34 @@ func (mem *openMemory) boundName() (string, error) {
 // boundProfile returns the profile that the run is bound to, or nil. The profile is read only once, so
 // that editing it does not affect a running server.
 func (mem *openMemory) boundProfile() (*profile.Resolved, error) {
-	name, err := mem.boundName()
+	name, err := mem.boundProfileName()
 	if err != nil {
-		return mem.boundTo, err
+		return mem.cachedBoundProfile, err
 	}
-	if name == "" || mem.boundTo != nil {
-		return mem.boundTo, nil
+	if name == "" || mem.cachedBoundProfile != nil {
+		return mem.cachedBoundProfile, nil
 	}
-	r, err := mem.resolve(name)
+	r, err := mem.resolveProfile(name)
 	if err != nil {
 		return nil, err
 	}
-	mem.boundTo = &r
-	return mem.boundTo, nil
+	mem.cachedBoundProfile = &r
+	return mem.cachedBoundProfile, nil
 }
 
-// resolve returns the profile with the given name.
-func (mem *openMemory) resolve(name string) (profile.Resolved, error) {
+// resolveProfile returns the profile with the given name.
+func (mem *openMemory) resolveProfile(name string) (profile.Resolved, error) {
 	set, err := mem.loadProfiles()
 	if err != nil {
 		return profile.Resolved{}, err
 	}
 	r, err := set.Resolve(name)
-	return r, badArgument(err)
+	return r, asUsageError(err)
 }
 
-// bind returns the part of m that the run may see. Without a bound profile this is m itself.
+// restrictToProfile returns the part of m that the run may see. Without a bound profile this is m itself.
 // Closing the returned memory closes m, which is closed at the latest at the end of the run.
-func (mem *openMemory) bind(m *oxbow.Memory) (*oxbow.Memory, error) {
+func (mem *openMemory) restrictToProfile(m *oxbow.Memory) (*oxbow.Memory, error) {
 	r, err := mem.boundProfile()
 	if err != nil || r == nil {
 		return m, err
@@ -148,10 +150,10 @@ func (mem *openMemory) bind(m *oxbow.Memory) (*oxbow.Memory, error) {
 	return scope.Within(m, r.Scope()), nil
 }
 
-// inScope lists the commands that may run while bound to a profile. They reach entries only
+// commandsWithinProfile lists the commands that may run while bound to a profile. They reach entries only
 // through the memory. All other commands are refused, because they read or write files that
 // contain entries outside the profile.
-var inScope = []string{
+var commandsWithinProfile = []string{
 	"remember", "recall", "get", "list", "edit", "forget", "log", "undo", "restore", "export", "import", "mcp",
 	"context",
 	"label", "label list", "label add", "label remove", "label rename", "label merge", "label lint", "label suggest",
@@ -164,20 +166,20 @@ var inScope = []string{
 	"help", "version", "completion", "__complete", "__completeNoDesc",
 }
 
-// mayRun returns an error if the run is bound to a profile and the command could reach entries
+// checkCommandScope returns an error if the run is bound to a profile and the command could reach entries
 // outside it.
-func (mem *openMemory) mayRun(cmd *cobra.Command) error {
+func (mem *openMemory) checkCommandScope(cmd *cobra.Command) error {
 	_, command, _ := strings.Cut(cmd.CommandPath(), " ")
-	if command == "" || slices.Contains(inScope, command) {
+	if command == "" || slices.Contains(commandsWithinProfile, command) {
 		return nil
 	}
-	return mem.unboundOnly(command)
+	return mem.requireUnbound(command)
 }
 
-// unboundOnly returns an error if the run is bound to a profile, because the command reads or
+// requireUnbound returns an error if the run is bound to a profile, because the command reads or
 // writes the whole memory.
-func (mem *openMemory) unboundOnly(command string) error {
-	name, err := mem.boundName()
+func (mem *openMemory) requireUnbound(command string) error {
+	name, err := mem.boundProfileName()
 	if err != nil || name == "" {
 		return err
 	}
@@ -188,13 +190,13 @@ func (mem *openMemory) unboundOnly(command string) error {
 // path.
 func (mem *openMemory) outputPath(path string) (string, error) {
 	abs, err := mem.env.absolutePath(path)
-	bound, berr := mem.boundName()
+	bound, berr := mem.boundProfileName()
 	p, perr := mem.finder.memoryPlace()
 	err = errors.Join(err, berr, perr)
 	if err != nil {
 		return "", err
 	}
-	return abs, badArgument(output.CheckTarget(p, abs, bound != ""))
+	return abs, asUsageError(output.CheckTarget(p, abs, bound != ""))
 }
 
 // scopeError reports that a command cannot run while bound to a profile. It matches

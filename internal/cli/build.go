@@ -11,8 +11,13 @@ import (
 )
 
 func readVersion() verb.Version {
-	v := verb.Version{Version: "(devel)", Format: wal.Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" +
-		runtime.GOARCH}
+	v := verb.Version{
+		Version:    "(devel)",
+		FileFormat: wal.FormatVersion,
+		GoVersion:  runtime.Version(),
+		Platform: runtime.GOOS + "/" +
+			runtime.GOARCH,
+	}
 	bi, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	noticedEntries = 3 // entries in a notice
-	noticedLines   = 8 // lines of a difference in a notice
+	maxNoticeEntries = 3 // entries in a notice
+	maxNoticeLines   = 8 // lines of a difference in a notice
 )
 
 func changedCommand(mem *openMemory) *cobra.Command {
@@ -35,60 +35,61 @@ are not listed.`,
   oxbow changed --json
   oxbow changed --name deploy
   oxbow changed restore --all --dry-run`,
-		Args: argCount(0, 0, "no arguments, or keep or restore"),
-	}, review.Changed, positional)
+		Args: requireArgCount(0, 0, "no arguments, or keep or restore"),
+	}, review.ListAgentChanges, setPositionalArgs)
 	c.AddCommand(
-		setUpCall(mem, &cobra.Command{
+		setUpVerb(mem, &cobra.Command{
 			Use:   "keep NAME…",
 			Short: "Accept agents' changes of your notes",
 			Long: `Keep accepts the present text as yours. The entry is no longer listed, until an
 agent changes it again. oxbow undo takes this back. In a shell that an agent
 started, keep is refused.`,
 			Example: `  oxbow changed keep --all --dry-run`,
-			Args:    argCount(0, -1, "the names of entries, or --all"),
-		}, review.KeepChanged, positional, func(out review.DecideChangedOut) { mem.env.showReport(out.KeptReport()) }),
-		setUpCall(mem, &cobra.Command{
+			Args:    requireArgCount(0, -1, "the names of entries, or --all"),
+		}, review.KeepAgentChanges, setPositionalArgs,
+			func(out review.DecideChangedOut) { mem.env.showReport(out.KeptReport()) }),
+		setUpVerb(mem, &cobra.Command{
 			Use:   "restore NAME…",
 			Short: "Restore your text of notes that agents changed",
 			Long: `Restore brings your text back, with its aliases and labels. Labels that you
 changed after the agent's change stay. oxbow undo takes this back.`,
 			Example: `  oxbow changed restore --all --dry-run`,
-			Args:    argCount(0, -1, "the names of entries, or --all"),
-		}, review.RestoreChanged, positional, func(out review.DecideChangedOut) {
+			Args:    requireArgCount(0, -1, "the names of entries, or --all"),
+		}, review.RestorePersonTexts, setPositionalArgs, func(out review.DecideChangedOut) {
 			mem.env.showReport(out.RestoredReport())
 		}))
 	return c
 }
 
-// tellsChanged makes c print the notice of tellChanged after it succeeded.
-func (mem *openMemory) tellsChanged(c *cobra.Command) { tellAfter(c, mem.tellChanged) }
+// addChangeNotice makes c print the notice of printChangeNotice after it succeeded.
+func (mem *openMemory) addChangeNotice(c *cobra.Command) { addSuccessHook(c, mem.printChangeNotice) }
 
-// tellAfter makes c call tell after it succeeded.
-func tellAfter(c *cobra.Command, tell func(context.Context)) {
+// addSuccessHook makes c call tell after it succeeded.
+func addSuccessHook(c *cobra.Command, hook func(context.Context)) {
 	show := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := show(cmd, args); err != nil {
 			return err
 		}
-		tell(cmd.Context())
+		hook(cmd.Context())
 		return nil
 	}
 }
 
-// tellHeldBack prints a line on standard error if entries wait for approval, so that the inbox names everything that
-// waits for the person. It prints nothing in the runs in which tellChanged prints nothing.
-func (mem *openMemory) tellHeldBack(ctx context.Context) {
-	if !mem.mayTell() {
+// printHeldBackNotice prints a line on standard error if entries wait for approval, so that the inbox names
+// everything that waits for the person. It prints nothing in the runs in which printChangeNotice prints nothing.
+func (mem *openMemory) printHeldBackNotice(ctx context.Context) {
+	if !mem.canPrintNotices() {
 		return
 	}
 	if n := mem.heldBackCount(ctx); n > 0 {
-		mem.env.printNote("%s for your approval: oxbow approve", count(n, "entry waits", "entries wait"))
+		mem.env.printNote("%s for your approval: oxbow approve", countText(n, "entry waits", "entries wait"))
 	}
 }
 
-// mayTell reports whether a run may print notices about a memory that is the person's own.
-func (mem *openMemory) mayTell() bool {
-	if variable, _ := mem.env.startedBy(); variable != "" {
+// canPrintNotices reports whether a run may print notices about a memory that is the person's own.
+func (mem *openMemory) canPrintNotices() bool {
+	if variable, _ := mem.env.detectAgent(); variable != "" {
 		return false
 	}
 	if mem.env.json || mem.env.quiet {
@@ -101,29 +102,29 @@ func (mem *openMemory) mayTell() bool {
 	return err == nil && !foreign
 }
 
-// tellChanged prints a notice on standard error if agents changed texts of the person. It prints
+// printChangeNotice prints a notice on standard error if agents changed texts of the person. It prints
 // nothing in a run that an agent started, or if --json or --quiet is set. Errors are ignored,
 // because the commands that use the memory report errors.
-func (mem *openMemory) tellChanged(ctx context.Context) {
-	if !mem.mayTell() {
+func (mem *openMemory) printChangeNotice(ctx context.Context) {
+	if !mem.canPrintNotices() {
 		return
 	}
-	limit := noticedEntries
-	out, err := run(ctx, mem, review.Changed, review.ChangedIn{Limit: &limit})
+	limit := maxNoticeEntries
+	out, err := callVerb(ctx, mem, review.ListAgentChanges, review.ChangedIn{Limit: &limit})
 	if err != nil || out.Total == 0 {
 		return
 	}
-	fmt.Fprintf(mem.env.Stderr, "oxbow: agents changed %s\n", count(out.Total, "of your notes", "of your notes"))
-	notice, text := mem.env.toText()
+	fmt.Fprintf(mem.env.Stderr, "oxbow: agents changed %s\n", countText(out.Total, "of your notes", "of your notes"))
+	notice, text := mem.env.bufferedCopy()
 	for i := range out.Entries {
-		for _, s := range out.Entries[i].Sections(noticedLines) {
+		for _, s := range out.Entries[i].DescribeSections(maxNoticeLines) {
 			notice.showSection(s)
 		}
 	}
 	for line := range strings.Lines(text.String()) {
 		fmt.Fprintf(mem.env.Stderr, "  %s", line)
 	}
-	if out.More {
-		fmt.Fprintf(mem.env.Stderr, "%s\n", mem.asTyped("  all of them: oxbow changed"))
+	if out.HasMore {
+		fmt.Fprintf(mem.env.Stderr, "%s\n", mem.rewriteCommands("  all of them: oxbow changed"))
 	}
 }

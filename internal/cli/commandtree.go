@@ -14,7 +14,7 @@ import (
 // Commands returns all commands with their help, for manual pages. The commands are not to be
 // run.
 func Commands() *cobra.Command {
-	return newOpenMemory(Env{GOOS: runtime.GOOS, Getenv: os.Getenv, Getwd: os.Getwd}).root(Run)
+	return newOpenMemory(Env{GOOS: runtime.GOOS, Getenv: os.Getenv, Getwd: os.Getwd}).rootCommand(Run)
 }
 
 // CompletionScript returns the script that "oxbow completion" prints for a shell.

@@ -26,7 +26,7 @@ this variable, oxbow keeps the whole history.`,
 		Example: `  oxbow compact --dry-run
   oxbow compact --keep 90d
   oxbow compact --keep 0d --yes    # keep no history, and do not ask`,
-	}, loss[maintenance.CompactIn, maintenance.CompactOut]{
+	}, erasureConfirmation[maintenance.CompactIn, maintenance.CompactOut]{
 		command: "compact",
 		verb:    maintenance.Compact,
 		dryRun:  func(in maintenance.CompactIn) maintenance.CompactIn { in.DryRun = true; return in },
@@ -37,10 +37,10 @@ this variable, oxbow keeps the whole history.`,
 			return fmt.Sprintf(
 				"Drop %s from before %s for good? oxbow undo no longer reaches them.",
 				would.DroppedCounts(),
-				mem.env.date(parseMoment(would.Before)),
+				mem.env.formatDate(parseTime(would.CutoffTime)),
 			)
 		},
 	}, func(in maintenance.CompactIn) (bool, error) {
 		return !in.DryRun, nil
-	}, positional, show[maintenance.CompactOut](mem))
+	}, setPositionalArgs, reportPrinter[maintenance.CompactOut](mem))
 }

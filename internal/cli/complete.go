@@ -30,7 +30,7 @@ also works for filters in a query: oxbow recall project:<Tab>.`,
   oxbow completion zsh > "${fpath[1]}/_oxbow"
   oxbow completion fish > ~/.config/fish/completions/oxbow.fish
   oxbow completion powershell | Out-String | Invoke-Expression`,
-		Args:      argCount(1, 1, "one of bash, zsh, fish, powershell"),
+		Args:      requireArgCount(1, 1, "one of bash, zsh, fish, powershell"),
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return completionScript(cmd.Root(), args[0], env.Stdout)
@@ -41,21 +41,21 @@ also works for filters in a query: oxbow recall project:<Tab>.`,
 // maxCompletions is the maximum number of completions that a shell is offered.
 const maxCompletions = 200
 
-// words returns the words that may replace start. It returns nothing after an error, because a
+// completionSource returns the words that may replace start. It returns nothing after an error, because a
 // shell cannot show errors.
-type words func(ctx context.Context, start string) []string
+type completionSource func(ctx context.Context, start string) []string
 
-// completeFirst returns a completion function that offers words for the first n arguments. The shell
+// completeFirstArgs returns a completion function that offers words for the first n arguments. The shell
 // adds no space after a word that ends in a colon, so that the person can continue typing.
-func completeFirst(n int, from words) cobra.CompletionFunc {
+func completeFirstArgs(n int, from completionSource) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
 		then := cobra.ShellCompDirectiveNoFileComp
 		if len(args) >= n || from == nil {
 			return nil, then
 		}
-		start = strings.TrimPrefix(start, mark)
+		start = strings.TrimPrefix(start, argumentMark)
 		found := slices.DeleteFunc(from(cmd.Context(), start), func(w string) bool {
-			return !strings.HasPrefix(w, start) || isActive(w)
+			return !strings.HasPrefix(w, start) || hasShellSyntax(w)
 		})
 		slices.Sort(found)
 		if slices.ContainsFunc(found, func(w string) bool { return strings.HasSuffix(w, ":") }) {
@@ -65,39 +65,39 @@ func completeFirst(n int, from words) cobra.CompletionFunc {
 	}
 }
 
-// isActive reports whether a word could run a command if a shell inserts a part of this word
+// hasShellSyntax reports whether a word could run a command if a shell inserts a part of this word
 // without quotes. Bash does so with a prefix that several words share.
-func isActive(word string) bool {
+func hasShellSyntax(word string) bool {
 	return strings.ContainsAny(word, "$`;&|<>") || strings.ContainsFunc(word, unicode.IsControl)
 }
 
-// complete adds completions to all commands below c, and to the flags of c. Arguments are
+// addCompletions adds completions to all commands below c, and to the flags of c. Arguments are
 // completed according to the words in the usage line, and flag values according to the name of
 // the flag.
-func (mem *openMemory) complete(c *cobra.Command) {
+func (mem *openMemory) addCompletions(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		if sub.ValidArgs == nil {
-			sub.ValidArgsFunction = mem.completeArguments(sub)
+			sub.ValidArgsFunction = mem.argumentCompletionFunc(sub)
 		}
-		mem.complete(sub)
+		mem.addCompletions(sub)
 	}
 	flag := func(f *pflag.Flag) {
 		kind, _ := pflag.UnquoteUsage(f)
-		from := mem.completeValues(f.Name)
+		from := mem.flagValueCompletions(f.Name)
 		if p, ok := f.Value.(*paramFlag); ok && len(p.param.Enum) > 0 {
 			from = func(context.Context, string) []string { return slices.Clone(p.param.Enum) }
 		}
 		isFile := kind == "FILE" || kind == "DIR"
 		if from != nil || !isFile { // the shell completes files and directories itself
-			_ = c.RegisterFlagCompletionFunc(f.Name, completeFirst(math.MaxInt, from))
+			_ = c.RegisterFlagCompletionFunc(f.Name, completeFirstArgs(math.MaxInt, from))
 		}
 	}
 	c.Flags().VisitAll(flag)
 	c.PersistentFlags().VisitAll(flag)
 }
 
-// completeArguments returns the completion function for a command's arguments.
-func (mem *openMemory) completeArguments(c *cobra.Command) cobra.CompletionFunc {
+// argumentCompletionFunc returns the completion function for a command's arguments.
+func (mem *openMemory) argumentCompletionFunc(c *cobra.Command) cobra.CompletionFunc {
 	n := len(strings.Fields(c.Use)) - 1
 	if strings.Contains(c.Use, "…") {
 		n = math.MaxInt
@@ -108,7 +108,7 @@ func (mem *openMemory) completeArguments(c *cobra.Command) cobra.CompletionFunc 
 	switch profile := c.Parent().Name() == "profile"; {
 	case has("[FILE] [FILTER"): // files and terms
 		return func(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
-			found, then := completeFirst(n, mem.completeTerms)(cmd, args, start)
+			found, then := completeFirstArgs(n, mem.completeFilterTerms)(cmd, args, start)
 			return found, then &^ cobra.ShellCompDirectiveNoFileComp
 		}
 	case has("FILE", "PATH", "BASE"):
@@ -116,24 +116,26 @@ func (mem *openMemory) completeArguments(c *cobra.Command) cobra.CompletionFunc 
 	case has("DIR"):
 		return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
 	case has("FILTER", "WORDS"):
-		return completeFirst(n, mem.completeTerms)
+		return completeFirstArgs(n, mem.completeFilterTerms)
 	case has("LABEL", "OLD"):
-		return completeFirst(n, mem.completeLabels)
+		return completeFirstArgs(n, mem.completeLabels)
 	case c.Name() == "new":
 	case profile && has("NAME", "A [B]"):
-		return completeFirst(n, mem.profileNames)
+		return completeFirstArgs(n, mem.profileNames)
 	case has("[TEXT]"):
-		return completeFirst(1, mem.completeNames)
+		return completeFirstArgs(1, mem.completeNames)
 	case has("NAME"):
-		return completeFirst(n, mem.completeNames)
+		return completeFirstArgs(n, mem.completeNames)
 	}
 	return cobra.NoFileCompletions
 }
 
-// completeValues returns the completions for a flag's value, or nil if they are not known.
-func (mem *openMemory) completeValues(flag string) words {
-	fixed := func(all ...string) words { return func(context.Context, string) []string { return slices.Clone(all) } }
-	return map[string]words{
+// flagValueCompletions returns the completions for a flag's value, or nil if they are not known.
+func (mem *openMemory) flagValueCompletions(flag string) completionSource {
+	fixed := func(all ...string) completionSource {
+		return func(context.Context, string) []string { return slices.Clone(all) }
+	}
+	return map[string]completionSource{
 		"project": func(ctx context.Context, _ string) []string { return mem.labelValues(ctx, "project") },
 		"tag":     func(ctx context.Context, _ string) []string { return mem.labelValues(ctx, "tag") },
 		"profile": mem.profileNames,
@@ -144,10 +146,10 @@ func (mem *openMemory) completeValues(flag string) words {
 		"tools":   fixed(verb.SetNames()...),
 		"rank":    fixed(oxbow.RankOxbow, oxbow.RankSeed),
 		"name":    mem.completeNames,
-		"where":   mem.completeTerms,
-		"filter":  mem.completeTerms,
+		"where":   mem.completeFilterTerms,
+		"filter":  mem.completeFilterTerms,
 		"skill": func(context.Context, string) []string {
-			set, err := mem.skillSet()
+			set, err := mem.loadSkills()
 			if err != nil {
 				return nil
 			}
@@ -158,13 +160,13 @@ func (mem *openMemory) completeValues(flag string) words {
 
 // completeNames returns names of entries that begin with start.
 func (mem *openMemory) completeNames(ctx context.Context, start string) []string {
-	out, _ := run(ctx, mem, verb.Names, verb.NamesIn{Prefix: start, Limit: maxCompletions})
+	out, _ := callVerb(ctx, mem, verb.EntryNames, verb.NamesIn{Prefix: start, Limit: maxCompletions})
 	return out.Names
 }
 
 // completeLabels returns all labels, each as KEY:VALUE.
 func (mem *openMemory) completeLabels(ctx context.Context, _ string) (found []string) {
-	out, _ := run(ctx, mem, labels.Labels, labels.LabelsIn{})
+	out, _ := callVerb(ctx, mem, labels.ListLabels, labels.LabelsIn{})
 	for _, l := range out.Labels {
 		found = append(found, l.Key+":"+l.Value)
 	}
@@ -180,10 +182,10 @@ func (mem *openMemory) labelValues(ctx context.Context, key string) (found []str
 	return found
 }
 
-// completeTerms returns the keys of filter terms. If start has a key already, it returns the terms with that
+// completeFilterTerms returns the keys of filter terms. If start has a key already, it returns the terms with that
 // key's values. Values with spaces or quotes are left out, because a shell would remove the quotes that they
 // need.
-func (mem *openMemory) completeTerms(ctx context.Context, start string) (found []string) {
+func (mem *openMemory) completeFilterTerms(ctx context.Context, start string) (found []string) {
 	key := strings.TrimLeft(start, "+-")
 	not := start[:len(start)-len(key)]
 	key, _, valued := strings.Cut(key, ":")
@@ -211,7 +213,7 @@ func (mem *openMemory) profileNames(context.Context, string) []string {
 		return nil
 	}
 	all, _ := set.Names()
-	if bound, err := mem.boundName(); err != nil || bound != "" {
+	if bound, err := mem.boundProfileName(); err != nil || bound != "" {
 		all = slices.DeleteFunc(all, func(n string) bool { return n != bound })
 	}
 	return all

@@ -71,7 +71,7 @@ func completionScript(root *cobra.Command, shell string, w io.Writer) error {
 		shell = "powershell"
 		err = root.GenPowerShellCompletionWithDesc(&script)
 	default:
-		return misusef("it writes scripts for bash, zsh, fish and powershell", "unknown shell %q", shell)
+		return usageErrorf("it writes scripts for bash, zsh, fish and powershell", "unknown shell %q", shell)
 	}
 	if err != nil {
 		return err

@@ -78,7 +78,7 @@ func TestTabRunsNothing(t *testing.T) {
 func TestIsActive(t *testing.T) {
 	for word, want := range map[string]bool{"walrus": false, "deploy (2)": false, "project:a": false, "it's": false,
 		"$(touch x)": true, "`x`": true, "a;b": true, "a\nb": true, "a\x1bb": true} {
-		if isActive(word) != want {
+		if hasShellSyntax(word) != want {
 			t.Errorf("isActive(%q) = %t, want %t", word, !want, want)
 		}
 	}

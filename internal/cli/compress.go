@@ -17,7 +17,7 @@ import (
 )
 
 func compressCommand(mem *openMemory) *cobra.Command {
-	c := setUpArguments(&cobra.Command{
+	c := setUpFlagsAndArgs(&cobra.Command{
 		Use:   "compress [SPAN [PERIOD] | --max-tokens N]",
 		Short: "Shorten old texts, in homes of clawft and CodeRhapsody",
 		Long: `In a home of CodeRhapsody, which has a file for each day (a log), compress
@@ -46,29 +46,29 @@ one change, and oxbow undo takes it back.`,
   oxbow compress month 2026-04
   oxbow compress undo month-2026-04
   oxbow compress --max-tokens 2000 --dry-run`,
-		Args: argCount(0, 2, "a SPAN and a PERIOD at most"),
+		Args: requireArgCount(0, 2, "a SPAN and a PERIOD at most"),
 	}, func(ctx context.Context, in compressIn, args []string) error {
 		if in.Budget != nil {
 			switch budget := *in.Budget; {
 			case len(args) > 0 || len(in.Texts) > 0 || in.Over != nil:
-				return misusef(
+				return usageErrorf(
 					"leave one of them out",
 					"--max-tokens is for what is whole before the model, and a SPAN, --over or --text for days",
 				)
 			case budget < 1:
-				return misusef(
+				return usageErrorf(
 					"for example: oxbow compress --max-tokens 2000 --dry-run",
 					"--max-tokens %d is less than 1 token",
 					budget,
 				)
 			}
-			return mem.compressTo(ctx, *in.Budget, in.DryRun)
+			return mem.compressToBudget(ctx, *in.Budget, in.DryRun)
 		}
 		r := layout.Compression{Dry: in.DryRun}
 		if in.Over != nil {
 			r.Over = *in.Over
 			if r.Over < 1 {
-				return misusef(
+				return usageErrorf(
 					"for example: oxbow compress --over 4000 --dry-run",
 					"--over %d is less than 1 byte",
 					r.Over,
@@ -81,11 +81,11 @@ one change, and oxbow undo takes it back.`,
 		if len(args) > 1 {
 			r.Period = args[1]
 			if r.Period == "" {
-				return misusef("leave it out for all that are over", "the period is empty")
+				return usageErrorf("leave it out for all that are over", "the period is empty")
 			}
 		}
 		if len(in.Texts) > 0 && r.Period == "" {
-			return misusef(
+			return usageErrorf(
 				"for example: oxbow compress week 2026-W16 --text digest.md",
 				"--text is the digest of one period, and none is named",
 			)
@@ -99,14 +99,14 @@ one change, and oxbow undo takes it back.`,
 // compressIn contains the flags of oxbow compress.
 type compressIn struct {
 	Texts  []string `json:"text,omitempty"       empty:"allowed" value:"FILE"  usage:"use the text in this FILE as the digest; - is standard input, and GROUP=FILE sets the text of one group"`
-	Budget *int     `json:"max_tokens,omitempty"                               usage:"at most N tokens of text"                                               also:"token_budget,budget"`
+	Budget *int     `json:"max_tokens,omitempty"                               usage:"at most N tokens of text"                                                                                also:"token_budget,budget"`
 	Over   *int     `json:"over,omitempty"                       value:"BYTES" usage:"shorten only logs of more than BYTES (default 2000; with --text, all logs)"`
 	DryRun bool     `json:"dry_run,omitempty"                                  usage:"show what would be done and change nothing"`
 }
 
-// compressTo shortens the files that a model receives whole so that they fit a token budget.
-func (mem *openMemory) compressTo(ctx context.Context, budget int, dry bool) error {
-	t, ok, err := mem.tidier(change.Unless(dry))
+// compressToBudget shortens the files that a model receives whole so that they fit a token budget.
+func (mem *openMemory) compressToBudget(ctx context.Context, budget int, dry bool) error {
+	t, ok, err := mem.openTidier(writeAccess.UnlessDryRun(dry))
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (mem *openMemory) compressTo(ctx context.Context, budget int, dry bool) err
 	}
 	did, err := t.Compress(ctx, budget, dry)
 	if err != nil {
-		return badArgument(err)
+		return asUsageError(err)
 	}
 	return mem.env.showTidied(did, dry, "it fits already")
 }
@@ -135,14 +135,14 @@ type compressOut struct {
 	Digests []layout.Digest `json:"digests"`
 }
 
-// compressor opens the home as a layout.Compressor. It returns an error if the home's layout
+// openCompressor opens the home as a layout.Compressor. It returns an error if the home's layout
 // cannot compress.
-func (mem *openMemory) compressor(how access) (layout.Compressor, error) {
-	d, other, err := mem.finder.layout()
+func (mem *openMemory) openCompressor(how access) (layout.Compressor, error) {
+	d, other, err := mem.finder.detectLayout()
 	if err != nil {
 		return nil, err
 	}
-	name, mend := ownLayout, "oxbow compact drops old history"
+	name, mend := ownLayoutName, "oxbow compact drops old history"
 	if other {
 		name = d.Name
 		h, err := mem.openHome(d, how)
@@ -172,7 +172,7 @@ func (mem *openMemory) compressor(how access) (layout.Compressor, error) {
 }
 
 func (mem *openMemory) compressSpans(ctx context.Context, r layout.Compression, texts []string) error {
-	c, err := mem.compressor(change.Unless(r.Dry))
+	c, err := mem.openCompressor(writeAccess.UnlessDryRun(r.Dry))
 	if err != nil {
 		return err
 	}
@@ -180,18 +180,18 @@ func (mem *openMemory) compressSpans(ctx context.Context, r layout.Compression, 
 		r.Span = c.Spans()[0]
 	}
 	if len(texts) > 0 {
-		r.Texts, err = mem.env.digestTexts(ctx, c, r, texts)
+		r.Texts, err = mem.env.readDigestTexts(ctx, c, r, texts)
 		if err != nil {
-			return badArgument(err)
+			return asUsageError(err)
 		}
 	}
 	done, err := c.Compress(ctx, r)
 	return mem.env.showDigests("compressed", "would compress", done, r.Dry, err)
 }
 
-// digestTexts reads the texts of a digest and returns them by group. A text without a group is
+// readDigestTexts reads the texts of a digest and returns them by group. A text without a group is
 // the text of the whole digest, which is allowed only if the digest has no parts.
-func (env *environment) digestTexts(
+func (env *environment) readDigestTexts(
 	ctx context.Context,
 	c layout.Compressor,
 	r layout.Compression,
@@ -217,9 +217,9 @@ func (env *environment) digestTexts(
 			if len(parts) > 1 {
 				groups := make([]string, len(parts))
 				for i, p := range parts {
-					groups[i] = quote(p.Group + "=" + file)
+					groups[i] = shellQuote(p.Group + "=" + file)
 				}
-				return nil, misusef("write one of: --text "+
+				return nil, usageErrorf("write one of: --text "+
 					strings.Join(
 						groups,
 						", --text ",
@@ -228,7 +228,7 @@ func (env *environment) digestTexts(
 			group = parts[0].Group
 		}
 		if _, twice := texts[group]; twice {
-			return nil, misusef("", "--text is given twice for %q", group)
+			return nil, usageErrorf("", "--text is given twice for %q", group)
 		}
 		text, err := env.readFile(file)
 		if err != nil {
@@ -248,9 +248,9 @@ func compressUndoCommand(mem *openMemory) *cobra.Command {
 moves to memory/undone, where nothing reads it.`,
 		Example: `  oxbow compress undo week-2026-W16 --dry-run
   oxbow compress undo month-2026-04 week-2026-W16`,
-		Args: argCount(1, -1, "the name of a digest, such as week-2026-W16"),
+		Args: requireArgCount(1, -1, "the name of a digest, such as week-2026-W16"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := mem.compressor(change.Unless(dry))
+			c, err := mem.openCompressor(writeAccess.UnlessDryRun(dry))
 			if err != nil {
 				return err
 			}
@@ -265,7 +265,7 @@ moves to memory/undone, where nothing reads it.`,
 // showDigests prints the finished digests, even if err is not nil.
 func (env *environment) showDigests(did, would string, done []layout.Digest, dry bool, err error) error {
 	if err != nil && len(done) == 0 {
-		return badArgument(err)
+		return asUsageError(err)
 	}
 	if env.json {
 		out := compressOut{DryRun: dry, Digests: []layout.Digest{}}
@@ -284,31 +284,31 @@ func digestsReport(did string, done []layout.Digest, dry bool) (r report.Report)
 	var names []string
 	for _, d := range done {
 		if d.Skipped == "" {
-			names = append(names, quote(d.Name))
+			names = append(names, shellQuote(d.Name))
 			r.Add(digestSections(did, d, dry)...)
 		} else {
-			r.Notef("%s is passed over: it %s", report.Text(d.Name), report.Text(d.Skipped))
+			r.AddNotef("%s is passed over: it %s", report.Text(d.Name), report.Text(d.Skipped))
 		}
 		for _, n := range d.Notes {
-			r.Notef("%s", report.Text(n))
+			r.AddNotef("%s", report.Text(n))
 		}
 	}
 	switch {
 	case len(done) == 0:
-		r.Notef("nothing is to be compressed: what is over is compressed already, or holds the newest logs")
+		r.AddNotef("nothing is to be compressed: what is over is compressed already, or holds the newest logs")
 	case !dry && did == "compressed" && len(names) > 0:
-		r.Notef("to take this back: oxbow compress undo %s", report.Words(strings.Join(names, " ")))
+		r.AddNotef("to take this back: oxbow compress undo %s", report.Words(strings.Join(names, " ")))
 	}
 	return r
 }
 
 // digestSections describes a digest and its parts. A dry run shows the text of each part.
 func digestSections(did string, d layout.Digest, dry bool) []report.Section {
-	files := report.Words(count(len(d.Covers), "file", "files"))
-	all := []report.Section{report.Line{Key: report.Name(d.Name),
+	files := report.Words(countText(len(d.Covers), "file", "files"))
+	all := []report.Section{report.Line{ShortValue: report.Name(d.Name),
 		Sentence: report.Sentencef("%s %s, %s", report.Words(did), report.Name(d.Name), files)}}
 	add := func(l report.Line) {
-		l.Detail = true
+		l.IsDetail = true
 		all = append(all, l)
 	}
 	for _, p := range d.Parts {
@@ -316,13 +316,13 @@ func digestSections(did string, d layout.Digest, dry bool) []report.Section {
 			continue
 		}
 		add(report.Line{Indent: 2, Sentence: report.Sentencef("%s  %s, %s to %s", p.Entry,
-			report.Words(count(p.Entries, "entry", "entries")), report.Words(bytesText(int64(p.Before))),
+			report.Words(countText(p.Entries, "entry", "entries")), report.Words(bytesText(int64(p.Before))),
 			report.Words(bytesText(int64(p.After))))})
 		if !dry {
 			continue
 		}
 		for _, l := range p.Labels {
-			add(report.Line{Indent: 4, Faint: true, Sentence: report.Sentencef("%s", l.String())})
+			add(report.Line{Indent: 4, IsFaint: true, Sentence: report.Sentencef("%s", l.String())})
 		}
 		add(report.Line{Indent: 4, Sentence: report.Sentencef("%s", report.Quote(p.Text))})
 	}

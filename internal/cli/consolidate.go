@@ -14,7 +14,7 @@ import (
 )
 
 func consolidateCommand(mem *openMemory) *cobra.Command {
-	return setUpArguments(&cobra.Command{
+	return setUpFlagsAndArgs(&cobra.Command{
 		Use:   "consolidate",
 		Short: "Remove entries that repeat other entries",
 		Long: `Consolidate removes entries that another entry repeats: an entry with the same
@@ -33,7 +33,7 @@ a removed text is not exactly the same, it is kept in HISTORY.md.`,
   oxbow consolidate --over 4000   # only if there are more than 4000 tokens`,
 	}, func(ctx context.Context, in maintenance.ConsolidateIn, _ []string) error {
 		if in.Over < 0 {
-			return misusef("for example: --over 4000", "--over %d is less than 0", in.Over)
+			return usageErrorf("for example: --over 4000", "--over %d is less than 0", in.Over)
 		}
 		did, err := mem.consolidate(ctx, in)
 		if err != nil {
@@ -49,7 +49,7 @@ a removed text is not exactly the same, it is kept in HISTORY.md.`,
 
 // consolidate consolidates the memory, or the home if its layout can do so itself.
 func (mem *openMemory) consolidate(ctx context.Context, in maintenance.ConsolidateIn) (layout.Tidied, error) {
-	t, ok, err := mem.tidier(change.Unless(in.DryRun))
+	t, ok, err := mem.openTidier(writeAccess.UnlessDryRun(in.DryRun))
 	switch {
 	case err != nil:
 		return layout.Tidied{}, err
@@ -64,7 +64,7 @@ func (mem *openMemory) consolidate(ctx context.Context, in maintenance.Consolida
 		return t.Consolidate(ctx, in.DryRun)
 	}
 	did := layout.Tidied{What: "consolidate", Time: mem.env.Now()}
-	out, err := attempt(ctx, mem, maintenance.Consolidate, in)
+	out, err := callVerbRawError(ctx, mem, maintenance.Consolidate, in)
 	did.Before, did.After = out.Before, out.After
 	for _, d := range out.Dropped {
 		why := d.Keep.Name + " says all of it"
@@ -77,10 +77,10 @@ func (mem *openMemory) consolidate(ctx context.Context, in maintenance.Consolida
 	return did, err
 }
 
-// tidier opens the home as a layout.Tidier. The bool is false if the home's layout cannot tidy
+// openTidier opens the home as a layout.Tidier. The bool is false if the home's layout cannot tidy
 // itself up.
-func (mem *openMemory) tidier(how access) (layout.Tidier, bool, error) {
-	d, other, err := mem.finder.layout()
+func (mem *openMemory) openTidier(how access) (layout.Tidier, bool, error) {
+	d, other, err := mem.finder.detectLayout()
 	if err != nil || !other {
 		return nil, false, err
 	}
@@ -98,9 +98,9 @@ type tidiedOut struct {
 	DryRun bool `json:"dry_run,omitempty"`
 }
 
-// printTidied prints the result of tidying as JSON. If there are no steps, it prints an empty
+// printTidiedJSON prints the result of tidying as JSON. If there are no steps, it prints an empty
 // list.
-func (env *environment) printTidied(did layout.Tidied, dry bool) error {
+func (env *environment) printTidiedJSON(did layout.Tidied, dry bool) error {
 	did.Steps = append([]layout.Step{}, did.Steps...)
 	return env.printJSON(tidiedOut{did, dry})
 }
@@ -108,7 +108,7 @@ func (env *environment) printTidied(did layout.Tidied, dry bool) error {
 // showTidied prints the steps that were done, or would be done in a dry run.
 func (env *environment) showTidied(did layout.Tidied, dry bool, nothing string) error {
 	if env.json {
-		return env.printTidied(did, dry)
+		return env.printTidiedJSON(did, dry)
 	}
 	env.showReport(tidiedReport(did, dry, nothing))
 	return nil
@@ -117,16 +117,16 @@ func (env *environment) showTidied(did layout.Tidied, dry bool, nothing string) 
 // tidiedReport describes the steps. If there are none, nothing says why.
 func tidiedReport(did layout.Tidied, dry bool, nothing string) (r report.Report) {
 	for _, n := range did.Notes {
-		r.Notef("%s", report.Text(n))
+		r.AddNotef("%s", report.Text(n))
 	}
 	if len(did.Steps) == 0 {
-		r.Linef("%s (%s); nothing was changed", report.Words(nothing),
-			report.Words(count(did.Before, "token", "tokens")))
+		r.AddLinef("%s (%s); nothing was changed", report.Words(nothing),
+			report.Words(countText(did.Before, "token", "tokens")))
 		return r
 	}
 	const didWidth = 8
 	step := func(did, text string) {
-		r.Add(report.Line{Sentence: report.Sentencef("%s  %s", report.Words(pad(did, didWidth)), text), Cut: true})
+		r.Add(report.Line{Sentence: report.Sentencef("%s  %s", report.Words(pad(did, didWidth)), text), MayBeCut: true})
 	}
 	for _, s := range did.Steps {
 		step(s.Did, s.Text)
@@ -134,13 +134,13 @@ func tidiedReport(did layout.Tidied, dry bool, nothing string) (r report.Report)
 			step("  for", s.Kept)
 		}
 	}
-	left := report.Words(count(did.After, "token", "tokens"))
+	left := report.Words(countText(did.After, "token", "tokens"))
 	if dry {
-		r.Linef("would leave %s, of %d", left, did.Before)
-		r.Notef("nothing was changed")
+		r.AddLinef("would leave %s, of %d", left, did.Before)
+		r.AddNotef("nothing was changed")
 		return r
 	}
-	r.Linef("%s, of %d", left, did.Before)
-	r.Notef("oxbow undo takes it back")
+	r.AddLinef("%s, of %d", left, did.Before)
+	r.AddNotef("oxbow undo takes it back")
 	return r
 }

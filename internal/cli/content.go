@@ -12,9 +12,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// maxInput is the maximum number of bytes that are read. It is one more than an entry may
+// maxInputBytes is the maximum number of bytes that are read. It is one more than an entry may
 // contain, so that longer input can be refused.
-const maxInput = oxbow.MaxContent + 1
+const maxInputBytes = oxbow.MaxContent + 1
 
 // readFile reads a file of content without changing line ends. The name "-" means standard input.
 func (env *environment) readFile(name string) (string, error) {
@@ -31,7 +31,7 @@ func (env *environment) readFile(name string) (string, error) {
 				"reading content: %w",
 				&fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("is a directory")},
 			),
-			hint: "to remember all files in it: oxbow import " + quote(name),
+			hint: "to remember all files in it: oxbow import " + shellQuote(name),
 		}
 	}
 	f, err := os.Open(path)
@@ -54,7 +54,7 @@ func (env *environment) readStdin() (string, error) {
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 func readAll(r io.Reader, from string) (string, error) {
-	b, err := io.ReadAll(io.LimitReader(r, maxInput+int64(len(byteOrderMark))))
+	b, err := io.ReadAll(io.LimitReader(r, maxInputBytes+int64(len(byteOrderMark))))
 	if err != nil {
 		return "", fmt.Errorf("reading %s: %w", from, err)
 	}

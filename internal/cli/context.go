@@ -18,7 +18,7 @@ import (
 // contextIn contains the flags of oxbow context.
 type contextIn struct {
 	Message  string `json:"message,omitempty"    value:"TEXT" usage:"rank entries higher if they match this TEXT"`
-	Budget   int    `json:"max_tokens,omitempty"              usage:"at most N tokens, instead of the profile's limit"                                  also:"token_budget,budget"`
+	Budget   int    `json:"max_tokens,omitempty"              usage:"at most N tokens, instead of the profile's limit"                                             also:"token_budget,budget"`
 	AsOf     string `json:"as_of,omitempty"      value:"DATE" usage:"the memory at this DATE, or after this change"`
 	Manifest bool   `json:"manifest,omitempty"                usage:"print which parts are included or cut, and why, instead of the text"`
 	Handoff  bool   `json:"handoff,omitempty"                 usage:"take the newest open handoff, if there is one, and print it first"`
@@ -26,7 +26,7 @@ type contextIn struct {
 }
 
 func contextCommand(mem *openMemory) *cobra.Command {
-	return setUpArguments(&cobra.Command{
+	return setUpFlagsAndArgs(&cobra.Command{
 		Use:   "context",
 		Short: "Print the text that an agent should know before it begins",
 		Long: `Context prints the text that a model should know before it begins: the
@@ -46,87 +46,87 @@ command that is bound to a profile takes only handoffs with this profile.`,
   oxbow context --message "fix the fog of war" --manifest
   oxbow context --profile author --as-of 2026-04-18
   oxbow context --handoff --project auto`,
-	}, func(ctx context.Context, in contextIn, _ []string) error { return mem.context(ctx, in) })
+	}, func(ctx context.Context, in contextIn, _ []string) error { return mem.printContext(ctx, in) })
 }
 
-// context prints the context for a handoff, a profile, or the system of another layout.
-func (mem *openMemory) context(ctx context.Context, in contextIn) error {
-	bound, err := mem.boundName()
+// printContext prints the context for a handoff, a profile, or the system of another layout.
+func (mem *openMemory) printContext(ctx context.Context, in contextIn) error {
+	bound, err := mem.boundProfileName()
 	if err != nil {
 		return err
 	}
-	d, other, err := mem.finder.layout()
+	d, other, err := mem.finder.detectLayout()
 	switch {
 	case err != nil:
 		return err
 	case in.Handoff && in.Manifest:
-		return misusef(
+		return usageErrorf(
 			"leave --handoff out: it would take the handoff and not show it",
 			"--handoff and --manifest are given",
 		)
 	case !in.Handoff && in.Project != "":
-		return misusef("add --handoff", "--project says whose handoff is taken, and none is")
+		return usageErrorf("add --handoff", "--project says whose handoff is taken, and none is")
 	case other && bound == "":
 		return mem.printLayoutContext(ctx, d, in)
 	}
-	s := profiles.SelectIn{Query: in.Message, Budget: in.Budget, AsOf: in.AsOf}
+	s := profiles.SelectIn{Query: in.Message, MaxTokens: in.Budget, AsOf: in.AsOf}
 	if in.Handoff {
-		return mem.openSession(ctx, profiles.OpenSessionIn{SelectIn: s, Project: in.Project})
+		return mem.printSessionContext(ctx, profiles.OpenSessionIn{SelectIn: s, Project: in.Project})
 	}
-	return perform(
+	return callAndPrint(
 		ctx,
 		mem,
-		profiles.Select,
+		profiles.SelectEntries,
 		s,
 		func(out verb.SelectionOut) { mem.env.showSelectionOrManifest(out, in.Manifest) },
 	)
 }
 
-// openSession prints the context for a session that continues the work of a handoff. If no
+// printSessionContext prints the context for a session that continues the work of a handoff. If no
 // handoff is open, it prints the usual context.
-func (mem *openMemory) openSession(ctx context.Context, in profiles.OpenSessionIn) (err error) {
-	in.Project, err = mem.env.projectNamed(in.Project)
+func (mem *openMemory) printSessionContext(ctx context.Context, in profiles.OpenSessionIn) (err error) {
+	in.Project, err = mem.env.resolveProject(in.Project)
 	if err != nil {
 		return err
 	}
-	out, err := run(ctx, mem, profiles.OpenSession, in)
+	out, err := callVerb(ctx, mem, profiles.OpenSession, in)
 	if err != nil {
 		return err
 	}
 	if out.Selection != nil {
-		return answer(mem, *out.Selection, mem.env.showSelection)
+		return printResult(mem, *out.Selection, mem.env.showSelection)
 	}
 	whole := struct {
 		Handoff *verb.HandoffOut `json:"handoff"`
 		Text    string           `json:"text"`
 	}{out.Handoff, out.Handoff.Text()}
-	return answer[any](mem, whole, func(any) { mem.env.printText(whole.Text) })
+	return printResult[any](mem, whole, func(any) { mem.env.printText(whole.Text) })
 }
 
 // printLayoutContext prints the context that the system of another layout would put before the model.
 func (mem *openMemory) printLayoutContext(ctx context.Context, d layout.Dialect, in contextIn) error {
 	if in.AsOf != "" {
-		return misusef(
+		return usageErrorf(
 			"leave it out, or choose a profile with --profile",
 			"--as-of means nothing to the context of %s, which knows only now",
 			d.Name,
 		)
 	}
-	how := look
+	how := readOwnAccess
 	if in.Handoff {
-		how = change
+		how = writeAccess
 	}
 	h, err := mem.openHome(d, how)
 	if err != nil {
 		return err
 	}
 	r := layout.Request{Message: in.Message, Budget: in.Budget}
-	r.Project, err = mem.env.projectNamed(in.Project)
+	r.Project, err = mem.env.resolveProject(in.Project)
 	if err != nil {
 		return err
 	}
 	if _, ok := h.(layout.Profiler); in.Handoff && !ok {
-		return misusef(
+		return usageErrorf(
 			"oxbow handoff take shows one",
 			"--handoff means nothing to %s, whose sessions take none",
 			d.Name,
@@ -134,27 +134,27 @@ func (mem *openMemory) printLayoutContext(ctx context.Context, d layout.Dialect,
 	}
 	begin := h.Context
 	if in.Handoff {
-		begin = mem.startFunc(h)
+		begin = mem.sessionStartFunc(h)
 	}
 	got, err := begin(ctx, r)
 	if err != nil {
-		return badArgument(err)
+		return asUsageError(err)
 	}
 	out := struct {
 		Dialect string         `json:"dialect"`
 		Context prompt.Context `json:"context"`
 		Text    string         `json:"text"`
 	}{d.Name, got, got.Text()}
-	if err := answer[any](mem, out, func(any) {
+	if err := printResult[any](mem, out, func(any) {
 		mem.env.showTextOrManifest(out.Text, got.Manifest(), in.Manifest)
 	}); err != nil {
 		return err
 	}
-	if caution := layout.Caution(got, mem.finder.repeatsOthers); caution != "" {
+	if caution := layout.Caution(got, mem.finder.repeatsForeignText); caution != "" {
 		mem.env.printNote("%s", strings.Trim(caution, "()\n"))
 	}
 	switch {
-	case len(got.Parts) == 0 && len(got.Cut) > 0:
+	case len(got.Parts) == 0 && len(got.OmittedTexts) > 0:
 		mem.env.printNote("nothing fits the budget; --manifest says what was cut")
 	case len(got.Parts) == 0:
 		mem.env.printNote("%s would put nothing before the model yet", d.Name)
@@ -162,11 +162,11 @@ func (mem *openMemory) printLayoutContext(ctx context.Context, d layout.Dialect,
 	return nil
 }
 
-// startFunc returns a function that starts a session of the home, which takes the open handoff. The
+// sessionStartFunc returns a function that starts a session of the home, which takes the open handoff. The
 // context contains the texts of the handoff's skills.
-func (mem *openMemory) startFunc(h layout.Home) func(context.Context, layout.Request) (prompt.Context, error) {
+func (mem *openMemory) sessionStartFunc(h layout.Home) func(context.Context, layout.Request) (prompt.Context, error) {
 	return func(ctx context.Context, r layout.Request) (prompt.Context, error) {
-		l, err := mem.loader()
+		l, err := mem.newLoader()
 		if err != nil {
 			return prompt.Context{}, err
 		}
@@ -213,6 +213,6 @@ func (env *environment) showTextOrManifest(text, manifest string, wantsManifest 
 // showManifest prints a manifest, which lists the parts of a context.
 func (env *environment) showManifest(manifest string) {
 	for line := range strings.Lines(manifest) {
-		env.printf("%s\n", clean(strings.TrimRight(line, "\n")))
+		env.printf("%s\n", cleanControl(strings.TrimRight(line, "\n")))
 	}
 }

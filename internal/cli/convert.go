@@ -34,25 +34,25 @@ convert is interrupted, the next run removes the unfinished directory.`,
 		Example: `  oxbow convert ~/brain --home ~/.crabtalk        # from crabtalk to oxbow
   oxbow convert ./bot --to duragent --dry-run
   oxbow convert ./crab --to crabtalk --adapt`,
-		Args: argCount(1, 1, "the name of the new home"),
+		Args: requireArgCount(1, 1, "the name of the new home"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Dir = args[0]
-			return mem.convert(cmd.Context(), in)
+			return mem.convertHome(cmd.Context(), in)
 		},
 	}
 	c.Flags().
-		StringVar(&in.Layout, "to", ownLayout, "the `LAYOUT` of the new home: "+strings.Join(layoutNames(), ", "))
+		StringVar(&in.Layout, "to", ownLayoutName, "the `LAYOUT` of the new home: "+strings.Join(layoutNames(), ", "))
 	c.Flags().BoolVar(&in.Adapt, "adapt", false, "leave out what the new layout cannot store")
 	c.Flags().BoolVar(&in.DryRun, "dry-run", false, "show what would be written, and write nothing")
 	return c
 }
 
-func (mem *openMemory) convert(ctx context.Context, in transfer.ConvertIn) (err error) {
-	target := layout.Dialect{Name: ownLayout}
-	if in.Layout != ownLayout {
+func (mem *openMemory) convertHome(ctx context.Context, in transfer.ConvertIn) (err error) {
+	target := layout.Dialect{Name: ownLayoutName}
+	if in.Layout != ownLayoutName {
 		target, err = layout.Find(dialects, in.Layout)
 		if err != nil {
-			return misusef("the layouts there are: "+
+			return usageErrorf("the layouts there are: "+
 				strings.Join(layoutNames(), ", "), "--to %q is not known", in.Layout)
 		}
 	}
@@ -64,15 +64,15 @@ func (mem *openMemory) convert(ctx context.Context, in transfer.ConvertIn) (err 
 	if err != nil {
 		return err
 	}
-	in.Make = func(ctx context.Context, dir string) (oxbow.Store, func() error, error) {
-		return mem.makeHome(ctx, target, dir)
+	in.CreateHome = func(ctx context.Context, dir string) (oxbow.Store, func() error, error) {
+		return mem.createHome(ctx, target, dir)
 	}
-	out, err := attempt(ctx, mem, transfer.Convert, in)
-	if e, ok := errors.AsType[*transfer.RefusedError](err); ok {
+	out, err := callVerbRawError(ctx, mem, transfer.Convert, in)
+	if e, ok := errors.AsType[*transfer.RefusedEntriesError](err); ok {
 		// These lines are printed here, beside the error, because a call that failed has no report.
 		shown := firstItems(e.Refused)
 		for _, r := range shown {
-			mem.env.printNote("%s: %s", nameText(r.Name), clean(r.Why))
+			mem.env.printNote("%s: %s", printableName(r.Name), cleanControl(r.Reason))
 		}
 		if n := len(e.Refused) - len(shown); n > 0 {
 			mem.env.printNote("and %d more", n)
@@ -85,12 +85,12 @@ func (mem *openMemory) convert(ctx context.Context, in transfer.ConvertIn) (err 
 	if err != nil {
 		return err
 	}
-	out.From = home
-	return answer(mem, out, show[transfer.ConvertOut](mem))
+	out.OldHome = home
+	return printResult(mem, out, reportPrinter[transfer.ConvertOut](mem))
 }
 
-// makeHome creates a new home in dir. If dir is "", the home exists only in memory.
-func (mem *openMemory) makeHome(
+// createHome creates a new home in dir. If dir is "", the home exists only in memory.
+func (mem *openMemory) createHome(
 	ctx context.Context,
 	target layout.Dialect,
 	dir string,
@@ -110,7 +110,7 @@ func (mem *openMemory) makeHome(
 		Memory: oxbow.Options{Clock: mem.env.Now, Rand: mem.env.Rand}}
 	if dir != "" {
 		var err error
-		o, err = mem.layoutOptions(dir, build)
+		o, err = mem.dialectOptions(dir, createAccess)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -33,26 +33,30 @@ func MainDaemon(d Daemon) int {
 // runDaemon runs one command line of a daemon, and returns its exit status. It runs once in a process, because the
 // flags of d.Root can be defined only once.
 func runDaemon(ctx context.Context, env Env, d Daemon) int {
-	return runRoot(ctx, env, commandTree{build: func(mem *openMemory) *cobra.Command { return mem.daemonRoot(d) }})
+	return runCommandTree(
+		ctx,
+		env,
+		commandTree{build: func(mem *openMemory) *cobra.Command { return mem.daemonRootCommand(d) }},
+	)
 }
 
-// daemonRoot returns the command tree of a daemon.
-func (mem *openMemory) daemonRoot(d Daemon) *cobra.Command {
-	mem.env.name, mem.elsewhere = d.Root.Name(), &elsewhere{start: d.Start}
-	mem.finder.store = mem.elsewhere.opener("")
-	root := mem.asRoot(d.Root)
+// daemonRootCommand returns the command tree of a daemon.
+func (mem *openMemory) daemonRootCommand(d Daemon) *cobra.Command {
+	mem.env.name, mem.daemonMemories = d.Root.Name(), &daemonMemories{startFunc: d.Start}
+	mem.finder.openStore = mem.daemonMemories.tenantOpener("")
+	root := mem.setUpRoot(d.Root)
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return misusef(mem.env.name+" --help lists them", "unknown command %q", unmark(args)[0])
+			return usageErrorf(mem.env.name+" --help lists them", "unknown command %q", removeMarks(args)[0])
 		}
 		return printHelp(cmd)
 	}
 	fs := root.PersistentFlags()
 	fs.StringVar(&mem.finder.homeFlag, "home", "", "the `DIR` for the files of this server itself, such as its cache")
-	mem.commonFlags(fs)
+	mem.addCommonFlags(fs)
 	version := versionCommand(mem.env)
 	version.Example = "  " + mem.env.name + " version"
 	root.AddCommand(mem.setUpServe(d.Serve), version)
-	prepareCommands(root)
+	prepareArgumentChecks(root)
 	return root
 }

@@ -16,7 +16,7 @@ func TestDaemonAdvice(t *testing.T) {
 	w := newWorld(t)
 	root := &cobra.Command{Use: "quayd", Short: "serves memories"}
 	root.AddCommand(&cobra.Command{Use: "cluster", RunE: func(*cobra.Command, []string) error {
-		return misusef("oxbow serve starts it, and oxbow cluster restore brings a copy back", "no server runs")
+		return usageErrorf("oxbow serve starts it, and oxbow cluster restore brings a copy back", "no server runs")
 	}})
 	env := w.env
 	env.Args = []string{"--home", "kept", "cluster"}
@@ -26,7 +26,7 @@ func TestDaemonAdvice(t *testing.T) {
 		return nil, nil
 	}
 	status := runDaemon(t.Context(), env, Daemon{Root: root, Serve: &cobra.Command{Use: "serve"}, Start: start})
-	if status != exitMisused || !strings.Contains(w.errs.String(), "no server runs") {
+	if status != exitUsage || !strings.Contains(w.errs.String(), "no server runs") {
 		t.Errorf("status %d, %q", status, w.errs.String())
 	}
 	if !strings.Contains(w.errs.String(), "serve starts it") {

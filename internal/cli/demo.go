@@ -19,7 +19,7 @@ import (
 )
 
 // demoCommand returns the command "oxbow demo", which runs the commands of its story with run.
-func demoCommand(mem *openMemory, run runner) *cobra.Command {
+func demoCommand(mem *openMemory, run commandRunner) *cobra.Command {
 	var keep, pages bool
 	c := &cobra.Command{
 		Use:   "demo",
@@ -30,14 +30,14 @@ memory, and removes the home at the end.`,
 		Example: `  oxbow demo
   oxbow demo --keep
   oxbow demo --ui`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return mem.demo(cmd.Context(), run, keep, pages) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return mem.runDemo(cmd.Context(), run, keep, pages) },
 	}
 	c.Flags().BoolVar(&pages, "ui", false, "show the sample in a browser, until Ctrl-C")
 	c.Flags().BoolVar(&keep, "keep", false, "keep the home, so that you can try commands")
 	return c
 }
 
-func (mem *openMemory) demo(ctx context.Context, run runner, keep, pages bool) (err error) {
+func (mem *openMemory) runDemo(ctx context.Context, run commandRunner, keep, pages bool) (err error) {
 	dir, err := os.MkdirTemp("", "oxbow-demo-")
 	if err != nil {
 		return fmt.Errorf("making a throw-away home: %w", err)
@@ -45,7 +45,7 @@ func (mem *openMemory) demo(ctx context.Context, run runner, keep, pages bool) (
 	if !keep {
 		// Prevent a closed pipe, as in "oxbow demo | head", from ending the process before the
 		// directory is removed. A closed terminal ends ctx.
-		defer mem.env.finish()()
+		defer mem.env.delayExit()()
 		defer func(made string) { err = errors.Join(err, vfs.RemoveTree(made)) }(dir)
 	}
 	if pages { // the session's project is named after the directory
@@ -63,24 +63,24 @@ func (mem *openMemory) demo(ctx context.Context, run runner, keep, pages bool) (
 	}
 
 	if pages {
-		return mem.demoPages(ctx, run, dir, home)
+		return mem.runDemoPages(ctx, run, dir, home)
 	}
-	var done []step
+	var done []demoStep
 	if !mem.env.json && !mem.env.quiet {
 		mem.env.printf("A small team's memory, in a throw-away home: every command is one to type.\n")
 	}
-	for i, s := range story(demo.Corpus()) {
+	for i, s := range demoSteps(demo.SamplePaths()) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		var out bytes.Buffer
-		s.Status = run(ctx, mem.env.stage(dir, home, &out, s.Args))
+		s.Status = run(ctx, mem.env.demoEnv(dir, home, &out, s.Args))
 		s.Output = out.String()
 		done = append(done, s)
 		if !mem.env.json && !mem.env.quiet {
-			mem.env.showStep(i+1, s)
+			mem.env.showDemoStep(i+1, s)
 		}
-		if s.Status != exitDone {
+		if s.Status != exitSuccess {
 			return fmt.Errorf(
 				"the demo's command %q ended with status %d: %s",
 				strings.Join(s.Args, " "),
@@ -98,24 +98,24 @@ func (mem *openMemory) demo(ctx context.Context, run runner, keep, pages bool) (
 	}
 	ways := "Now yours: oxbow init, oxbow remember NAME TEXT. For your agents: oxbow setup\n"
 	if keep {
-		ways += "The home is kept: oxbow --home " + quote(home) + " list\n"
+		ways += "The home is kept: oxbow --home " + shellQuote(home) + " list\n"
 	} else {
 		ways += "The throw-away home was removed; oxbow demo --keep keeps it.\n"
 	}
-	mem.env.printf("\n%s", mem.asTyped(ways))
+	mem.env.printf("\n%s", mem.rewriteCommands(ways))
 	return nil
 }
 
-func (env *environment) showStep(n int, s step) {
+func (env *environment) showDemoStep(n int, s demoStep) {
 	words := make([]string, len(s.Args))
 	for i, w := range s.Args {
-		words[i] = quote(w)
+		words[i] = shellQuote(w)
 	}
-	if !strings.HasPrefix(s.Say, "...") {
+	if !strings.HasPrefix(s.Caption, "...") {
 		env.printf("\n")
 	}
-	env.printf("%d. %s\n", n, s.Say)
-	for i, line := range wrap("oxbow "+strings.Join(words, " "), env.width()-7) {
+	env.printf("%d. %s\n", n, s.Caption)
+	for i, line := range wrapText("oxbow "+strings.Join(words, " "), env.textWidth()-7) {
 		prompt := "$ "
 		if i > 0 {
 			prompt = "    "
@@ -125,7 +125,7 @@ func (env *environment) showStep(n int, s step) {
 	for line := range strings.SplitSeq(strings.TrimRight(s.Output, "\n"), "\n") {
 		rows := []string{line}
 		if strings.HasPrefix(line, "oxbow: ") { // the commands in messages name the long path of the home
-			rows = wrap(line, env.width()-3)
+			rows = wrapText(line, env.textWidth()-3)
 		}
 		for i, row := range rows {
 			if i > 0 {

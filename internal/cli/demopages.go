@@ -16,18 +16,18 @@ import (
 // demoSession is the session ID of the agent in the sample.
 const demoSession = "5d0c71aa"
 
-// storyStep is a step of that session: the report of a client's hook, or a command that the agent
+// demoSessionStep is a step of that session: the report of a client's hook, or a command that the agent
 // runs.
-type storyStep struct {
-	Hook  map[string]any `json:"hook"`
-	Agent []string       `json:"agent"`
+type demoSessionStep struct {
+	HookReport map[string]any `json:"hook"`
+	AgentArgs  []string       `json:"agent"`
 }
 
-// demoPages imports the sample, plays the session, and serves the pages until ctx ends.
-func (mem *openMemory) demoPages(ctx context.Context, run runner, dir, home string) error {
+// runDemoPages imports the sample, plays the session, and serves the pages until ctx ends.
+func (mem *openMemory) runDemoPages(ctx context.Context, run commandRunner, dir, home string) error {
 	step := func(env Env) error {
 		out := env.Stdout.(*bytes.Buffer)
-		if status := run(ctx, env); status != exitDone {
+		if status := run(ctx, env); status != exitSuccess {
 			return fmt.Errorf(
 				"the demo's command %q ended with status %d: %s",
 				strings.Join(env.Args, " "),
@@ -37,20 +37,20 @@ func (mem *openMemory) demoPages(ctx context.Context, run runner, dir, home stri
 		}
 		return nil
 	}
-	for _, s := range story(demo.Corpus())[:2] { // the steps that fill the memory
-		if err := step(mem.env.stage(dir, home, new(bytes.Buffer), s.Args)); err != nil {
+	for _, s := range demoSteps(demo.SamplePaths())[:2] { // the steps that fill the memory
+		if err := step(mem.env.demoEnv(dir, home, new(bytes.Buffer), s.Args)); err != nil {
 			return err
 		}
 	}
-	for line := range strings.Lines(demo.Session) {
-		var p storyStep
+	for line := range strings.Lines(demo.SessionSteps) {
+		var p demoSessionStep
 		if err := json.Unmarshal([]byte(line), &p); err != nil {
 			return fmt.Errorf("reading the sample's session: %w", err)
 		}
-		env := mem.env.stage(dir, home, new(bytes.Buffer), p.Agent)
-		if p.Hook != nil {
-			p.Hook["session_id"], p.Hook["cwd"] = demoSession, dir
-			report, err := json.Marshal(p.Hook)
+		env := mem.env.demoEnv(dir, home, new(bytes.Buffer), p.AgentArgs)
+		if p.HookReport != nil {
+			p.HookReport["session_id"], p.HookReport["cwd"] = demoSession, dir
+			report, err := json.Marshal(p.HookReport)
 			if err != nil {
 				return err
 			}
@@ -65,6 +65,6 @@ func (mem *openMemory) demoPages(ctx context.Context, run runner, dir, home stri
 		}
 	}
 	mem.env.printNote("a small team's memory, in a throw-away home that Ctrl-C removes")
-	mem.sample, mem.finder.homeFlag = true, home
-	return mem.ui(ctx, uiIn{}, "")
+	mem.isSample, mem.finder.homeFlag = true, home
+	return mem.servePagesAt(ctx, uiIn{}, "")
 }

@@ -16,21 +16,21 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// layoutOptions returns the options with which a dialect opens the home. If how is build, it creates
+// dialectOptions returns the options with which a dialect opens the home. If how is build, it creates
 // the home's directory.
-func (mem *openMemory) layoutOptions(home string, how access) (layout.Options, error) {
-	src, err := mem.source()
+func (mem *openMemory) dialectOptions(home string, how access) (layout.Options, error) {
+	src, err := mem.changeSource()
 	if err != nil {
 		return layout.Options{}, err
 	}
-	if how == build {
+	if how == createAccess {
 		if err := os.MkdirAll(home, 0o700); err != nil {
 			return layout.Options{}, fmt.Errorf("making the home: %w", err)
 		}
 	}
 	fsys, err := vfs.Dir(home)
 	if errors.Is(err, fs.ErrNotExist) {
-		return layout.Options{}, verb.NoMemory(home)
+		return layout.Options{}, verb.NoMemoryError(home)
 	}
 	if err != nil {
 		return layout.Options{}, fmt.Errorf("opening the home: %w", err)
@@ -38,7 +38,7 @@ func (mem *openMemory) layoutOptions(home string, how access) (layout.Options, e
 	mem.closers = append(mem.closers, fsys.Close)
 	o := layout.Options{FS: fsys, Path: home, Agent: mem.agentFlag, Zone: mem.env.Now().Location(),
 		Memory: oxbow.Options{Clock: mem.env.Now, Rand: mem.env.Rand, Source: src, SealAfter: mem.sealAfter,
-			ReadOnly: how == look, Screen: mem.screening().ForMemory(new(*oxbow.Memory))},
+			ReadOnly: how == readOwnAccess, Screen: mem.secretScreening().ScreenForMemory(new(*oxbow.Memory))},
 		Warn: func(message string) { mem.env.printNote("%s", message) },
 	}
 	wd, err := mem.env.absolutePath(".")
@@ -62,19 +62,19 @@ func (mem *openMemory) layoutOptions(home string, how access) (layout.Options, e
 // openHome opens the home with the given dialect, unless it is open already. The home is closed
 // at the end of the run.
 func (mem *openMemory) openHome(d layout.Dialect, how access) (layout.Home, error) {
-	if mem.opened != nil {
-		return mem.opened, nil
+	if mem.layoutHome != nil {
+		return mem.layoutHome, nil
 	}
 	home, err := mem.finder.trustedHome() // tools and context of a layout ignore the trust of entries
 	if err != nil {
 		return nil, err
 	}
-	if how != look {
-		if err := mem.finder.host().MayWrite(filepath.Join(home, storeFile)); err != nil {
+	if how != readOwnAccess {
+		if err := mem.finder.host().CheckMayWrite(filepath.Join(home, storeFile)); err != nil {
 			return nil, err
 		}
 	}
-	o, err := mem.layoutOptions(home, how)
+	o, err := mem.dialectOptions(home, how)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (mem *openMemory) openHome(d layout.Dialect, how access) (layout.Home, erro
 	if err != nil {
 		return nil, fmt.Errorf("opening %s as %s: %w", home, d.Name, err)
 	}
-	mem.opened, mem.env.foreign = h, true
+	mem.layoutHome, mem.env.hasOtherLayout = h, true
 	mem.closers = append(mem.closers, h.Close)
 	return h, nil
 }

@@ -119,10 +119,10 @@ func TestClientLines(t *testing.T) {
 			walk(sub)
 		}
 	}
-	walk(newOpenMemory(w.env).root(Run))
+	walk(newOpenMemory(w.env).rootCommand(Run))
 	w.env.StdinTerm = true
 	status, _, note := w.run(t, "mcp")
-	if status != exitDone || !strings.Contains(note, "waits for a client's messages; Ctrl-C ends it") {
+	if status != exitSuccess || !strings.Contains(note, "waits for a client's messages; Ctrl-C ends it") {
 		t.Errorf("oxbow mcp at a terminal: status %d, %q, want what it waits for", status, note)
 	}
 	texts["oxbow mcp at a terminal"] = note
@@ -150,7 +150,7 @@ func TestClientLines(t *testing.T) {
 			if len(a.argv) < 2 || a.argv[0] != "oxbow" {
 				continue // a server over HTTP
 			}
-			c, rest, err := newOpenMemory(w.env).root(Run).Find(a.argv[1:])
+			c, rest, err := newOpenMemory(w.env).rootCommand(Run).Find(a.argv[1:])
 			if err == nil {
 				err = c.ParseFlags(rest)
 			}

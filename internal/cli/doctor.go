@@ -23,17 +23,17 @@ but not if there are only warnings.`,
   oxbow doctor --full            # also reads every byte, as oxbow check does
   oxbow doctor --json`,
 	}, maintenance.Doctor, func(in *maintenance.DoctorIn, _ *flagSet, _ []string) error {
-		in.Clients = mem.inspection()
+		in.Clients = mem.clientInspection()
 		return nil
 	})
 }
 
-// inspection returns an inspection that examines how clients are set up. It returns nil if too
+// clientInspection returns an inspection that examines how clients are set up. It returns nil if too
 // little is known about the machine.
-func (mem *openMemory) inspection() *setup.Inspection {
+func (mem *openMemory) clientInspection() *setup.Inspection {
 	var in clients.SetupIn
 	place, err := mem.finder.memoryPlace()
-	if err != nil || mem.prepareSetup(&in) != nil {
+	if err != nil || mem.fillSetupInput(&in) != nil {
 		return nil
 	}
 	return in.Inspection(place)

@@ -15,7 +15,7 @@ import (
 )
 
 func dumpCommand(mem *openMemory) *cobra.Command {
-	return setUpArguments(&cobra.Command{
+	return setUpFlagsAndArgs(&cobra.Command{
 		Use:   "dump DIR",
 		Short: "Write all entries as Markdown files, which you can edit",
 		Long: `Dump writes each entry as a Markdown file below DIR, with a table of contents.
@@ -25,17 +25,17 @@ files, load brings the edits into the memory. Only you can read the files. To
 let others read them, use chmod: later dumps keep the mode.`,
 		Example: `  oxbow dump brain
   git -C brain diff`,
-		Args: argCount(1, 1, "one directory"),
+		Args: requireArgCount(1, 1, "one directory"),
 	}, func(ctx context.Context, in transfer.DumpIn, args []string) (err error) {
 		in.Dir = args[0]
 		in.Path, err = mem.outputPath(in.Dir)
 		if err == nil {
-			in.Path, err = mem.env.treePath(in.Dir)
+			in.Path, err = mem.env.resolveTreeDir(in.Dir)
 		}
 		if err != nil {
 			return err
 		}
-		out, err := attempt(ctx, mem, transfer.Dump, in)
+		out, err := callVerbRawError(ctx, mem, transfer.DumpEntries, in)
 		switch {
 		case errors.Is(err, mdtree.ErrForeign):
 			return &hintedError{
@@ -43,20 +43,20 @@ let others read them, use chmod: later dumps keep the mode.`,
 				"choose another directory; or, if what is in it may be mixed with the dump, add --force",
 			}
 		case errors.Is(err, mdtree.ErrEdited):
-			return &hintedError{err, "to keep the edits: oxbow load " + quote(in.Dir) +
+			return &hintedError{err, "to keep the edits: oxbow load " + shellQuote(in.Dir) +
 				"; to replace the files, and keep a copy of each, add --force"}
 		case err != nil:
 			return err
 		}
-		return answer(mem, out, show[transfer.DumpOut](mem))
+		return printResult(mem, out, reportPrinter[transfer.DumpOut](mem))
 	})
 }
 
-// treePath returns the absolute path of the directory for a file tree. It returns an error for
+// resolveTreeDir returns the absolute path of the directory for a file tree. It returns an error for
 // an empty path, for a root directory and for a file.
-func (env *environment) treePath(dir string) (string, error) {
+func (env *environment) resolveTreeDir(dir string) (string, error) {
 	if dir == "" {
-		return "", misusef(
+		return "", usageErrorf(
 			"a script's variable may be unset; . is the working directory",
 			"the path of the directory is empty",
 		)
@@ -66,10 +66,10 @@ func (env *environment) treePath(dir string) (string, error) {
 		return "", err
 	}
 	if filepath.Dir(path) == path {
-		return "", misusef("name a directory in it", "%s is the root of a file system", path)
+		return "", usageErrorf("name a directory in it", "%s is the root of a file system", path)
 	}
 	if fi, err := os.Stat(path); err == nil && !fi.IsDir() {
-		return "", misusef(
+		return "", usageErrorf(
 			"name a directory; for a file: oxbow import FILE, oxbow export FILE",
 			"%s is not a directory",
 			dir,

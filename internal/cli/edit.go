@@ -32,7 +32,7 @@ overwrite the change. It saves your text in a separate file and prints the
 path.`,
 		Example: `  oxbow edit style
   EDITOR='code --wait' oxbow edit runbook`,
-		Args: argCount(1, 1, "the name of one entry"),
+		Args: requireArgCount(1, 1, "the name of one entry"),
 		RunE: func(cmd *cobra.Command, args []string) error { return mem.edit(cmd.Context(), args[0]) },
 	}
 }
@@ -42,18 +42,18 @@ func (mem *openMemory) edit(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return answer(mem, out, show[editOut](mem))
+	return printResult(mem, out, reportPrinter[editOut](mem))
 }
 
-// unchanged is the outcome of an edit without a change.
-const unchanged = "unchanged"
+// outcomeUnchanged is the outcome of an edit without a change.
+const outcomeUnchanged = "unchanged"
 
 // editOut is the result of edit. JSON has the same fields as for remember.
 type editOut struct{ verb.RememberOut }
 
 // Report tells what became of the entry. If the person saved the text as it was, nothing was remembered.
 func (o editOut) Report() report.Report {
-	if o.Outcome != unchanged || len(o.Notes) > 0 {
+	if o.Outcome != outcomeUnchanged || len(o.Notes) > 0 {
 		return o.RememberOut.Report()
 	}
 	return report.Report{Sections: []report.Section{report.Line{
@@ -63,23 +63,23 @@ func (o editOut) Report() report.Report {
 
 // editEntry opens an entry in the person's editor and stores the edited text.
 func (mem *openMemory) editEntry(ctx context.Context, name string) (out editOut, err error) {
-	got, err := run(ctx, mem, verb.Get, verb.GetIn{Name: name, Own: true})
+	got, err := callVerb(ctx, mem, verb.Get, verb.GetIn{Name: name, OwnOnly: true})
 	if err != nil {
 		return out, err
 	}
 	entry, was := got.Entry, *got.Entry.Content
 	if entry.Name == "" {
-		return out, misusef(
+		return out, usageErrorf(
 			"forget it, or remember its text under a name",
 			"an entry without a name cannot be changed",
 		)
 	}
 	if i := strings.LastIndexByte(name, '@'); i > 0 && entry.Name == name[:i] {
-		return out, misusef("to bring it back: oxbow restore "+
-			quoteName(name), "%s is a version of the past, and cannot be edited", name)
+		return out, usageErrorf("to bring it back: oxbow restore "+
+			shellName(name), "%s is a version of the past, and cannot be edited", name)
 	}
-	draft := editedText{name: entry.Name, ext: ".md", again: "oxbow edit " + quoteName(entry.Name)}
-	err = mem.finder.withEditor(&draft, was, func(text string) error {
+	draft := editedText{name: entry.Name, ext: ".md", retryCommand: "oxbow edit " + shellName(entry.Name)}
+	err = mem.finder.editText(&draft, was, func(text string) error {
 		// Editors add a line break at the end. This alone is not a change.
 		if !strings.HasSuffix(was, "\n") {
 			text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
@@ -87,15 +87,15 @@ func (mem *openMemory) editEntry(ctx context.Context, name string) (out editOut,
 		switch {
 		case text == was:
 			entry.Content = nil
-			out.RememberOut = verb.RememberOut{Outcome: unchanged, Entry: entry}
+			out.RememberOut = verb.RememberOut{Outcome: outcomeUnchanged, Entry: entry}
 			return nil
 		case strings.TrimSpace(text) == "":
 			return &hintedError{err: fmt.Errorf("the edited text is empty; %q stays as it was", entry.Name),
-				hint: "to take it out of the memory: oxbow forget " + quoteName(entry.Name)}
+				hint: "to take it out of the memory: oxbow forget " + shellName(entry.Name)}
 		}
 		err := verb.CheckText("the edited text", text)
 		if err == nil {
-			out.RememberOut, err = run(
+			out.RememberOut, err = callVerb(
 				ctx,
 				mem,
 				verb.Remember,
@@ -103,60 +103,60 @@ func (mem *openMemory) editEntry(ctx context.Context, name string) (out editOut,
 			)
 		}
 		if gone, ok := errors.AsType[*oxbow.ConflictError](err); ok && gone.Have == 0 {
-			draft.back = mem.forgotten(ctx, entry)
+			draft.restoreHint = mem.restoreHint(ctx, entry)
 		}
 		return err
 	})
 	return out, err
 }
 
-// forgotten returns a text with the change that forgot an entry and with the command that
+// restoreHint returns a text with the change that forgot an entry and with the command that
 // restores it. It returns "" if no history is available.
-func (mem *openMemory) forgotten(ctx context.Context, e verb.Entry) string {
-	past, err := run(ctx, mem, verb.History, verb.HistoryIn{Name: e.Name})
+func (mem *openMemory) restoreHint(ctx context.Context, e verb.Entry) string {
+	past, err := callVerb(ctx, mem, verb.History, verb.HistoryIn{Name: e.Name})
 	if err != nil || len(past.Changes) == 0 {
 		return ""
 	}
 	return fmt.Sprintf(
 		"change %d forgot it; to bring it back: oxbow restore %s; ",
 		past.Changes[0].Seq,
-		quote(fmt.Sprintf("%s@%d", e.Name, e.Version)),
+		shellQuote(fmt.Sprintf("%s@%d", e.Name, e.Version)),
 	)
 }
 
 // editedText describes a text that is open in an editor: the text's name, the extension of the
 // temporary file, the command to edit the text again, and a hint on how to restore the entry if it
 // was forgotten meanwhile.
-type editedText struct{ name, ext, again, back string }
+type editedText struct{ name, ext, retryCommand, restoreHint string }
 
-// withEditor opens a text in an editor and calls use with the edited text. If anything fails, the
+// editText opens a text in an editor and calls use with the edited text. If anything fails, the
 // edited text is saved in a file below the home, and the error contains the file's path. The file
 // exists from the beginning, so that neither a killed process nor a full disk loses the text.
-func (finder *homeFinder) withEditor(e *editedText, was string, use func(text string) error) error {
-	dir, err := finder.editDir()
+func (finder *homeFinder) editText(e *editedText, oldText string, storeText func(text string) error) error {
+	dir, err := finder.createEditDir()
 	if err != nil {
 		return fmt.Errorf("making a file to edit: %w", err)
 	}
-	file := filepath.Join(dir, fileName(e.name)+e.ext)
-	if err := os.WriteFile(file, []byte(was), 0o600); err != nil {
+	file := filepath.Join(dir, safeFileName(e.name)+e.ext)
+	if err := os.WriteFile(file, []byte(oldText), 0o600); err != nil {
 		return errors.Join(fmt.Errorf("making a file to edit: %w", err), vfs.RemoveTree(dir))
 	}
 	failed := finder.env.runEditor(file)
 	text, err := finder.env.readFile(file)
-	isTyped := (err != nil && !errors.Is(err, fs.ErrNotExist)) || (text != was && strings.TrimSpace(text) != "")
+	isTyped := (err != nil && !errors.Is(err, fs.ErrNotExist)) || (text != oldText && strings.TrimSpace(text) != "")
 	err = cmp.Or(failed, err)
 	if err == nil {
-		err = use(text)
+		err = storeText(text)
 	}
 	if err != nil && isTyped {
-		return keepUnsaved(*e, file, err)
+		return saveUnsavedText(*e, file, err)
 	}
 	return errors.Join(err, vfs.RemoveTree(dir))
 }
 
-// editDir creates the directory for an edited file. It is below the home or, if the home cannot
+// createEditDir creates the directory for an edited file. It is below the home or, if the home cannot
 // be written to, in the directory for temporary files.
-func (finder *homeFinder) editDir() (string, error) {
+func (finder *homeFinder) createEditDir() (string, error) {
 	const pattern = "edit-"
 	if home, err := finder.home(); err == nil && isDir(home) {
 		unsaved := filepath.Join(home, maintenance.UnsavedDir)
@@ -169,13 +169,13 @@ func (finder *homeFinder) editDir() (string, error) {
 	return os.MkdirTemp("", "oxbow-"+pattern)
 }
 
-// keepUnsaved moves an edited file that could not be used to the directory for unsaved texts, and adds
+// saveUnsavedText moves an edited file that could not be used to the directory for unsaved texts, and adds
 // the file's new path to the error.
-func keepUnsaved(e editedText, file string, cause error) error {
+func saveUnsavedText(e editedText, file string, cause error) error {
 	dir := filepath.Dir(file)
 	kept := filepath.Join(
 		filepath.Dir(dir),
-		fileName(e.name)+"."+strings.TrimPrefix(filepath.Base(dir), "edit-")+e.ext,
+		safeFileName(e.name)+"."+strings.TrimPrefix(filepath.Base(dir), "edit-")+e.ext,
 	)
 	if filepath.Base(filepath.Dir(dir)) == maintenance.UnsavedDir && os.Rename(file, kept) == nil {
 		file = kept
@@ -187,21 +187,26 @@ func keepUnsaved(e editedText, file string, cause error) error {
 	}
 	switch gone, ok := errors.AsType[*oxbow.ConflictError](cause); {
 	case ok && gone.Have == 0:
-		next = e.back + "your text is kept in " + file + "; to make an entry of it: oxbow remember " + quote(e.name) +
-			" --file " + quote(file)
+		next = e.restoreHint + "your text is kept in " + file + "; to make an entry of it: oxbow remember " +
+			shellQuote(
+				e.name,
+			) +
+			" --file " + shellQuote(
+			file,
+		)
 	case errors.Is(cause, oxbow.ErrConflict):
-		next += "; merge it by hand: " + e.again
+		next += "; merge it by hand: " + e.retryCommand
 	}
 	// Report no misuse, because the person cannot fix the command line to save the text.
-	if m, ok := errors.AsType[*misuse](cause); ok {
+	if m, ok := errors.AsType[*usageError](cause); ok {
 		cause = m.err
 	}
 	return &hintedError{err: cause, hint: next}
 }
 
-// fileName converts an entry name to a file name of at most 60 bytes that is valid on every
+// safeFileName converts an entry name to a file name of at most 60 bytes that is valid on every
 // system.
-func fileName(name string) string {
+func safeFileName(name string) string {
 	s := strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsLetter(r), unicode.IsDigit(r), r == '_', r == '.':

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// editor returns the command line of the person's editor: the value of $VISUAL or $EDITOR, or
+// editorCommand returns the command line of the person's editor: the value of $VISUAL or $EDITOR, or
 // otherwise an editor that the operating system always has.
-func (env *environment) editor() ([]string, error) {
+func (env *environment) editorCommand() ([]string, error) {
 	for _, key := range []string{"VISUAL", "EDITOR"} {
 		line := strings.TrimSpace(env.Getenv(key))
 		if line == "" {
@@ -32,14 +32,14 @@ func (env *environment) editor() ([]string, error) {
 
 // runEditor opens the file in the person's editor and waits until the editor ends.
 func (env *environment) runEditor(file string) error {
-	argv, err := env.editor()
+	argv, err := env.editorCommand()
 	if err != nil {
 		return err
 	}
-	if env.Edit == nil {
+	if env.RunEditor == nil {
 		return fmt.Errorf("starting editor: there is no terminal for one")
 	}
-	if err := env.Edit(append(argv, file)); err != nil {
+	if err := env.RunEditor(append(argv, file)); err != nil {
 		return &hintedError{err: fmt.Errorf("running editor %s: %w", argv[0], err),
 			hint: "set EDITOR to an editor that waits until you are done, for example EDITOR='code --wait'"}
 	}

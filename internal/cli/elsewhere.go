@@ -13,18 +13,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// checkElsewhere returns an error for a home or a setting that a daemon cannot use. The home must
+// checkDaemonHome returns an error for a home or a setting that a daemon cannot use. The home must
 // be named, because one machine may have several.
-func (mem *openMemory) checkElsewhere() error {
-	if mem.elsewhere == nil {
+func (mem *openMemory) checkDaemonHome() error {
+	if mem.daemonMemories == nil {
 		return nil
 	}
 	if cmp.Or(mem.finder.homeFlag, mem.env.Getenv("OXBOW_HOME")) == "" {
-		return misusef("name the directory of what this server keeps by itself: --home DIR", "--home is missing")
+		return usageErrorf("name the directory of what this server keeps by itself: --home DIR", "--home is missing")
 	}
 	for _, v := range []string{"OXBOW_KEEP", "OXBOW_DIALECT"} {
 		if mem.env.Getenv(v) != "" {
-			return misusef("unset it", "%s is for memories in files, and those of %s are none", v, mem.env.name)
+			return usageErrorf("unset it", "%s is for memories in files, and those of %s are none", v, mem.env.name)
 		}
 	}
 	home, err := mem.finder.home()
@@ -40,21 +40,21 @@ func (mem *openMemory) checkElsewhere() error {
 	return os.MkdirAll(home, 0o700)
 }
 
-// placeElsewhere returns the place of a memory that is not a file in its home. Verbs that work
+// daemonPlace returns the place of a memory that is not a file in its home. Verbs that work
 // on the file refuse such a place.
-func (finder *homeFinder) placeElsewhere() (verb.Place, error) {
+func (finder *homeFinder) daemonPlace() (verb.Place, error) {
 	p, err := finder.memoryPlace()
-	p.Store = p.Home
-	p.Layout = finder.env.name
-	p.Title = "the memories of " + finder.env.name
+	p.StorePath = p.Home
+	p.LayoutName = finder.env.name
+	p.LayoutTitle = "the memories of " + finder.env.name
 	return p, err
 }
 
-// startElsewhere opens the port and starts the storage of the memories, if the memories are not
+// startDaemonStorage opens the port and starts the storage of the memories, if the memories are not
 // files. The returned function stops the storage.
-func (mem *openMemory) startElsewhere(ctx context.Context, address *runningServer) (stop func() error, err error) {
+func (mem *openMemory) startDaemonStorage(ctx context.Context, address *runningServer) (stop func() error, err error) {
 	none := func() error { return nil }
-	if mem.elsewhere == nil {
+	if mem.daemonMemories == nil {
 		return none, nil
 	}
 	home, err := mem.finder.home()
@@ -64,9 +64,9 @@ func (mem *openMemory) startElsewhere(ctx context.Context, address *runningServe
 	if err := mem.listen(ctx, address); err != nil {
 		return none, err
 	}
-	mem.elsewhere.memories, err = mem.elsewhere.start(ctx, home, mem.env.printNote)
+	mem.daemonMemories.memories, err = mem.daemonMemories.startFunc(ctx, home, mem.env.printNote)
 	if err != nil {
-		return none, badArgument(errors.Join(err, address.port.Close()))
+		return none, asUsageError(errors.Join(err, address.listener.Close()))
 	}
-	return mem.elsewhere.memories.Close, nil
+	return mem.daemonMemories.memories.Close, nil
 }

@@ -21,5 +21,5 @@ OXBOW_EMBED and OXBOW_EMBED_MODEL. OXBOW_EMBED_KEY contains the key.
 
 oxbow sends nothing unless you name an endpoint.`,
 		Example: `  oxbow embed --dry-run --embed http://127.0.0.1:11434 --embed-model bge-m3`,
-	}, maintenance.Embed, positional)
+	}, maintenance.EmbedEntries, setPositionalArgs)
 }

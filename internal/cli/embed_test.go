@@ -55,7 +55,7 @@ func TestEmbed(t *testing.T) {
 	// A session that sees only a part of the memory neither creates nor deletes all vectors.
 	w.must(t, "remember", "a", "--project", "p")
 	w.must(t, "profile", "new", "p", "--project", "p")
-	if status, _, stderr := w.run(t, "embed", "--profile", "p"); status == exitDone ||
+	if status, _, stderr := w.run(t, "embed", "--profile", "p"); status == exitSuccess ||
 		!strings.Contains(stderr, "profile") {
 		t.Errorf("embed in a profile = %d, %q", status, stderr)
 	}
@@ -64,12 +64,12 @@ func TestEmbed(t *testing.T) {
 	}
 	// If the endpoint fails, recall reports it and ranks by words.
 	s.Before = func(w http.ResponseWriter, n int) bool { w.WriteHeader(http.StatusUnauthorized); return true }
-	if status, stdout, stderr := w.run(t, "recall", "herons"); status != exitDone ||
+	if status, stdout, stderr := w.run(t, "recall", "herons"); status != exitSuccess ||
 		!strings.Contains(stdout, "dawn") || !strings.Contains(stderr, "ranked by words, as vectors are lacking") ||
 		!strings.Contains(stderr, "401") {
 		t.Errorf("an endpoint that refuses: %d, %q, %q", status, stdout, stderr)
 	}
-	if status, _, stderr := w.run(t, "embed", "--embed", "nowhere"); status == exitDone ||
+	if status, _, stderr := w.run(t, "embed", "--embed", "nowhere"); status == exitSuccess ||
 		!strings.Contains(stderr, "for example --embed http://127.0.0.1") {
 		t.Errorf("no URL: %d, %q", status, stderr)
 	}
@@ -81,7 +81,7 @@ func TestEmbed(t *testing.T) {
 		{"recall", "x", "--embed", s.URL},
 		{"recall", "x", "--embed-model", "bag"},
 	} {
-		if status, _, stderr := w.run(t, args...); status == exitDone || !strings.Contains(stderr, "--embed") {
+		if status, _, stderr := w.run(t, args...); status == exitSuccess || !strings.Contains(stderr, "--embed") {
 			t.Errorf("oxbow %q = %d, %q", args, status, stderr)
 		}
 	}

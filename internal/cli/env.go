@@ -13,7 +13,7 @@ import (
 
 // Env is all that a run uses of the outside world. Every field must be set except StdinTerm,
 // StdoutTerm, StderrTerm, Width, Height, Screen, Executable, Environ, Start, Detach, Edit, Page,
-// Browse, Listening, Finish, Sleep, Drain and HookWaits.
+// Browse, Listening, Finish, Sleep, Drain and HookTimeLimits.
 type Env struct {
 	Args   []string // without the program name
 	Stdin  io.Reader
@@ -45,70 +45,70 @@ type Env struct {
 	// used.
 	Sleep func(context.Context, time.Duration) error
 
-	// Drain is how long an MCP server continues to run after the client has gone, in order to
+	// DrainTime is how long an MCP server continues to run after the client has gone, in order to
 	// finish the calls that the server has read. If Drain is 0, the server uses a default.
-	Drain time.Duration
+	DrainTime time.Duration
 
-	// HookWaits, if not nil, replaces the limits for hooks. Tests use longer limits because the
+	// HookTimeLimits, if not nil, replaces the limits for hooks. Tests use longer limits because the
 	// machine may be busy.
-	HookWaits *HookWaits
+	HookTimeLimits *HookTimeLimits
 
-	// Screen returns the terminal on standard input and output, for a full-screen display.
-	Screen func() *tui.Terminal
+	// OpenTerminal returns the terminal on standard input and output, for a full-screen display.
+	OpenTerminal func() *tui.Terminal
 
-	// Start runs a program on the standard streams of this process and waits until the program
+	// RunProgram runs a program on the standard streams of this process and waits until the program
 	// ends. argv contains the program's path and its arguments.
-	Start func(ctx context.Context, argv []string) error
+	RunProgram func(ctx context.Context, argv []string) error
 
-	// Detach starts this program with other arguments and without streams, and does not wait for it. The new
+	// StartDetached starts this program with other arguments and without streams, and does not wait for it. The new
 	// process continues when this process and its terminal end. If Detach is nil, its work is done in this process.
-	Detach func(args []string) error
+	StartDetached func(args []string) error
 
-	// Edit runs an editor and waits until the editor ends. argv contains the editor's command and
+	// RunEditor runs an editor and waits until the editor ends. argv contains the editor's command and
 	// arguments.
-	Edit func(argv []string) error
+	RunEditor func(argv []string) error
 
-	// Page shows a text in a pager and waits until the pager ends. argv contains its command and
+	// ShowInPager shows a text in a pager and waits until the pager ends. argv contains its command and
 	// arguments. It returns an error if the program does not exist.
-	Page func(argv []string, text io.Reader) error
+	ShowInPager func(argv []string, text io.Reader) error
 
-	// Browse opens a URL in the person's browser and does not wait. If it is nil, no browser is
+	// OpenBrowser opens a URL in the person's browser and does not wait. If it is nil, no browser is
 	// opened.
-	Browse func(url string) error
+	OpenBrowser func(url string) error
 
 	// Listening, if not nil, is called with the address of the HTTP server as soon as the server
 	// accepts connections.
-	Listening func(addr string)
+	OnListening func(addr string)
 
 	// Finish, if not nil, is called by a server that finishes the calls that it has read. Until
 	// release is called, neither a first signal nor a client that stops reading ends the process.
 	// A second signal does.
-	Finish func() (release func())
+	DelayExit func() (release func())
 }
 
-// HookWaits limits how long each step of a hook takes. The client waits for all steps except
+// HookTimeLimits limits how long each step of a hook takes. The client waits for all steps except
 // Drain.
-type HookWaits struct {
+type HookTimeLimits struct {
 	Start, Prompt time.Duration // for context that is put before a model
 	Calibrate     time.Duration // for the first calibration of a memory; included in Prompt
 	Drain         time.Duration // for moving the reports of a turn into the archive
 }
 
-// hookWaits returns the limits of the environment, or the limits for clients if it has none.
-func (e *Env) hookWaits() HookWaits {
-	if e.HookWaits != nil {
-		return *e.HookWaits
+// hookTimeLimits returns the limits of the environment, or the limits for clients if it has none.
+func (e *Env) hookTimeLimits() HookTimeLimits {
+	if e.HookTimeLimits != nil {
+		return *e.HookTimeLimits
 	}
-	return HookWaits{Start: time.Second, Prompt: 400 * time.Millisecond, Calibrate: 250 * time.Millisecond,
+	return HookTimeLimits{Start: time.Second, Prompt: 400 * time.Millisecond, Calibrate: 250 * time.Millisecond,
 		Drain: time.Minute}
 }
 
-// finish calls Finish if it is set.
-func (e *Env) finish() (release func()) {
-	if e.Finish == nil {
+// delayExit calls Finish if it is set.
+func (e *Env) delayExit() (release func()) {
+	if e.DelayExit == nil {
 		return func() {}
 	}
-	return e.Finish()
+	return e.DelayExit()
 }
 
 // environment is the environment of a run: the outside world, the flags that are common to all commands, and
@@ -116,13 +116,14 @@ func (e *Env) finish() (release func()) {
 type environment struct {
 	Env
 
-	name    string // program name
-	json    bool
-	quiet   bool
-	typed   func(text string) string // rewrites the commands in a text so that they work as typed
-	foreign bool                     // the opened home has another layout, in which versions are not change numbers
+	name            string // program name
+	json            bool
+	quiet           bool
+	commandRewriter func(text string) string // rewrites the commands in a text so that they work as typed
+	// The opened home has another layout, in which versions are not change numbers.
+	hasOtherLayout bool
 
-	mayPage, noPager bool // the command supports a pager; --no-pager is set
+	supportsPager, noPager bool // the command supports a pager; --no-pager is set
 
 	progress *progressLine // nil unless standard error is a terminal that it may use
 }

@@ -33,8 +33,8 @@ var notRun = regexp.MustCompile(`` +
 
 // failing contains the examples that end with a status other than 0 in this test.
 var failing = map[string]int{
-	"oxbow compress --max-tokens 2000 --dry-run": exitFailed,  // needs a home of clawft
-	"oxbow redact 'db password'":                 exitMisused, // needs a terminal
+	"oxbow compress --max-tokens 2000 --dry-run": exitFailed, // needs a home of clawft
+	"oxbow redact 'db password'":                 exitUsage,  // needs a terminal
 }
 
 // readingCommands matches examples that change nothing, so that the test files need not be restored after them.
@@ -225,7 +225,7 @@ func TestExamples(t *testing.T) {
 			walk(sub)
 		}
 	}
-	walk(newOpenMemory(newWorld(t).env).root(Run))
+	walk(newOpenMemory(newWorld(t).env).rootCommand(Run))
 	if n < 150 {
 		t.Errorf("there are %d examples, want more", n)
 	}

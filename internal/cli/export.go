@@ -16,8 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/transfer"
 )
 
-// filterTerm matches an argument that is a filter term and not a file.
-var filterTerm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-?[a-z][a-z0-9_-]+:.`) })
+// filterTermPattern matches an argument that is a filter term and not a file.
+var filterTermPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-?[a-z][a-z0-9_-]+:.`) })
 
 func exportCommand(mem *openMemory) *cobra.Command {
 	c := &cobra.Command{
@@ -35,10 +35,10 @@ Format 0.2: a Markdown file for each entry, indexes, and a log.`,
 	}
 	var force bool
 	var to string
-	setUpArguments(c, func(ctx context.Context, in transfer.ExportIn, args []string) error {
+	setUpFlagsAndArgs(c, func(ctx context.Context, in transfer.ExportIn, args []string) error {
 		for _, name := range []string{"limit", "offset"} {
 			if c.Flags().Changed(name) {
-				return misusef(
+				return usageErrorf(
 					"use a filter, such as after:2026-04",
 					"--%s cannot be used here: an export is whole",
 					name,
@@ -48,10 +48,10 @@ Format 0.2: a Markdown file for each entry, indexes, and a log.`,
 		file, terms := "", []string{}
 		for _, arg := range args {
 			switch {
-			case filterTerm().MatchString(arg):
+			case filterTermPattern().MatchString(arg):
 				terms = append(terms, arg)
 			case file != "":
-				return misusef("usage: "+
+				return usageErrorf("usage: "+
 					c.UseLine(), "export takes one file; %q is neither that nor a filter such as tag:x", arg)
 			default:
 				file = arg
@@ -63,9 +63,9 @@ Format 0.2: a Markdown file for each entry, indexes, and a log.`,
 			return mem.exportBundle(ctx, in, file)
 		case "", "jsonl":
 		default:
-			return misusef("oxbow dump DIR writes Markdown files", "--to %s is not one of jsonl, okf", to)
+			return usageErrorf("oxbow dump DIR writes Markdown files", "--to %s is not one of jsonl, okf", to)
 		}
-		return mem.export(ctx, in, file, force)
+		return mem.exportEntries(ctx, in, file, force)
 	})
 	c.Flags().BoolVar(&force, "force", false, "replace an existing FILE; if somebody edited it, a copy is kept")
 	c.Flags().StringVar(&to, "to", "", "write this `FORMAT`: jsonl, or okf for a directory")
@@ -79,24 +79,24 @@ Format 0.2: a Markdown file for each entry, indexes, and a log.`,
 // exportBundle writes a bundle of the Open Knowledge Format to a new directory.
 func (mem *openMemory) exportBundle(ctx context.Context, in transfer.ExportIn, name string) error {
 	if name == "" || name == "-" {
-		return misusef("oxbow export --to okf DIR", "export --to okf needs a directory")
+		return usageErrorf("oxbow export --to okf DIR", "export --to okf needs a directory")
 	}
 	path, err := mem.env.absolutePath(name)
 	if err != nil {
 		return err
 	}
-	dir := output.OutputDir{Path: path, Name: name, Doing: "exporting"}
+	dir := output.OutputDir{Path: path, Name: name, Operation: "exporting"}
 	write := func(ctx context.Context, w *verb.Workspace, in transfer.ExportIn) (transfer.ExportOut, error) {
 		return transfer.ExportBundle(ctx, w, in, dir)
 	}
-	return respond(ctx, mem, write, in)
+	return callAndReport(ctx, mem, write, in)
 }
 
-func (mem *openMemory) export(ctx context.Context, in transfer.ExportIn, file string, force bool) error {
+func (mem *openMemory) exportEntries(ctx context.Context, in transfer.ExportIn, file string, force bool) error {
 	var out transfer.ExportOut
 	write := func(to io.Writer) (err error) {
-		in.To = to
-		out, err = run(ctx, mem, transfer.Export, in)
+		in.Output = to
+		out, err = callVerb(ctx, mem, transfer.Export, in)
 		return err
 	}
 	if file == "" || file == "-" {
@@ -104,8 +104,8 @@ func (mem *openMemory) export(ctx context.Context, in transfer.ExportIn, file st
 		if err == nil && out.Entries == 0 {
 			mem.env.printNote("no entry was selected: nothing was written")
 		}
-		if out.Withheld > 0 {
-			mem.env.printNote("%s", transfer.WithheldNote(out.Withheld))
+		if out.WithheldEntries > 0 {
+			mem.env.printNote("%s", transfer.WithheldNote(out.WithheldEntries))
 		}
 		return err
 	}
@@ -114,21 +114,21 @@ func (mem *openMemory) export(ctx context.Context, in transfer.ExportIn, file st
 		return err
 	}
 	kept, err := output.Output{
-		Path:   path,
-		Name:   file,
-		Doing:  "exporting",
-		Force:  force,
-		Record: mem.finder.host().Trusted,
-		Dir:    ", or use: oxbow dump " + quote(file),
-		Other:  "; a pipe or a device is written by: oxbow export > FILE",
+		Path:        path,
+		Name:        file,
+		Operation:   "exporting",
+		Force:       force,
+		TrustList:   mem.finder.host().Trusted,
+		DirAdvice:   ", or use: oxbow dump " + shellQuote(file),
+		OtherAdvice: "; a pipe or a device is written by: oxbow export > FILE",
 	}.Write(
 		ctx,
 		0o600,
 		write,
 	)
 	if err != nil {
-		return badArgument(err)
+		return asUsageError(err)
 	}
-	out.File, out.Kept = file, kept
-	return answer(mem, out, show[transfer.ExportOut](mem))
+	out.File, out.KeptCopy = file, kept
+	return printResult(mem, out, reportPrinter[transfer.ExportOut](mem))
 }

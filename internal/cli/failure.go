@@ -18,29 +18,29 @@ import (
 
 // Exit statuses.
 const (
-	exitDone    = 0
-	exitFailed  = 1
-	exitMisused = 2
-	exitTouched = 3 // by why --diff --fail
+	exitSuccess            = 0
+	exitFailed             = 1
+	exitUsage              = 2
+	exitTouchedAnnotations = 3 // by why --diff --fail
 )
 
-// misuse is an error in the command line, which therefore cannot be run.
-type misuse struct {
+// usageError is an error in the command line, which therefore cannot be run.
+type usageError struct {
 	err  error
 	hint string
 }
 
-func (e *misuse) Error() string { return e.err.Error() }
-func (e *misuse) Unwrap() error { return e.err }
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
 
-func misusef(hint, format string, args ...any) error {
-	return &misuse{fmt.Errorf(format, args...), hint}
+func usageErrorf(hint, format string, args ...any) error {
+	return &usageError{fmt.Errorf(format, args...), hint}
 }
 
-// isNoMemory reports whether an error means that the memory, or the part of it that a profile
+// isMemoryError reports whether an error means that the memory, or the part of it that a profile
 // selects, cannot be used. It returns false if the command line itself is wrong.
-func isNoMemory(err error) bool {
-	var m *misuse
+func isMemoryError(err error) bool {
+	var m *usageError
 	var unknown *profile.UnknownError
 	var wrong profile.Diagnostics
 	return !errors.As(err, &m) || errors.As(err, &unknown) || errors.As(err, &wrong)
@@ -58,8 +58,8 @@ func (e *hintedError) Unwrap() error { return e.err }
 // errReported ends a run that failed and has already printed the reason.
 var errReported = errors.New("failed")
 
-// errTouched ends a run of why --diff --fail that found touched annotations.
-var errTouched = fmt.Errorf("lines with annotations were touched: %w", errReported)
+// errTouchedAnnotations ends a run of why --diff --fail that found touched annotations.
+var errTouchedAnnotations = fmt.Errorf("lines with annotations were touched: %w", errReported)
 
 // exitStatusError contains the exit status with which a program ended that ran instead of this
 // program.
@@ -71,24 +71,24 @@ func (exitStatusError) Unwrap() error { return errReported }
 // exitCode returns the exit status for an error. No other function converts errors to exit
 // statuses.
 func exitCode(err error) int {
-	var m *misuse
+	var m *usageError
 	var e exitStatusError
 	switch {
 	case err == nil:
-		return exitDone
+		return exitSuccess
 	case errors.As(err, &e):
 		return int(e)
 	case errors.As(err, &m):
-		return exitMisused
-	case errors.Is(err, errTouched):
-		return exitTouched
+		return exitUsage
+	case errors.Is(err, errTouchedAnnotations):
+		return exitTouchedAnnotations
 	}
 	return exitFailed
 }
 
-// fixHint returns the text that says how to fix an error, or "".
-func fixHint(err error) string {
-	var m *misuse
+// errorRemedy returns the text that says how to fix an error, or "".
+func errorRemedy(err error) string {
+	var m *usageError
 	if errors.As(err, &m) && m.hint != "" {
 		return m.hint
 	}
@@ -110,12 +110,12 @@ func fixHint(err error) string {
 	case errors.As(err, &early):
 		return "oxbow log shows when it began"
 	}
-	return sentence(verb.Remedy(err))
+	return formatNote(verb.ErrorRemedy(err))
 }
 
 // errorClass returns the class of an error, for programs that read --json.
 func errorClass(err error) string {
-	var m *misuse
+	var m *usageError
 	switch {
 	case errors.As(err, &m):
 		return "usage"
@@ -141,17 +141,17 @@ func errorClass(err error) string {
 	return "failed"
 }
 
-// badArgument converts an error about an invalid value on the command line to misuse.
-func badArgument(err error) error {
-	if _, ok := errors.AsType[*misuse](err); ok || !errors.Is(err, oxbow.ErrInvalid) {
+// asUsageError converts an error about an invalid value on the command line to misuse.
+func asUsageError(err error) error {
+	if _, ok := errors.AsType[*usageError](err); ok || !errors.Is(err, oxbow.ErrInvalid) {
 		return err
 	}
-	return &misuse{err: err}
+	return &usageError{err: err}
 }
 
-// wording returns the text of an error and the next step for the person.
-func wording(err error) (message, next string) {
-	message, next = text.Uncapitalize(err.Error()), fixHint(err)
+// describeError returns the text of an error and the next step for the person.
+func describeError(err error) (message, next string) {
+	message, next = text.Uncapitalize(err.Error()), errorRemedy(err)
 	if errors.Is(err, context.Canceled) {
 		message = "stopped"
 		var own *hintedError // such as the path at which an edited text was saved

@@ -4,14 +4,14 @@
 package cli
 
 const (
-	wholeList = 20 // a list of up to this many items is printed whole
-	fewItems  = 5  // number of items printed from a longer list
+	maxWholeList   = 20 // a list of up to this many items is printed whole
+	shortListItems = 5  // number of items printed from a longer list
 )
 
 // firstItems returns all items, or the first few of a long list.
 func firstItems[T any](items []T) []T {
-	if len(items) > wholeList {
-		return items[:fewItems]
+	if len(items) > maxWholeList {
+		return items[:shortListItems]
 	}
 	return items
 }

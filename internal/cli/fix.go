@@ -26,10 +26,10 @@ the agent is told about the fix before its next edit.`,
 		Example: `  oxbow fix
   oxbow fix 'main.go:12:3: undefined: Frob'
   oxbow fix undefined --project auto --json`,
-		Args: argCount(0, -1, "the error"),
-	}, review.Fixes, func(in *review.FixesIn, _ *flagSet, words []string) (err error) {
+		Args: requireArgCount(0, -1, "the error"),
+	}, review.ListFixes, func(in *review.FixesIn, _ *flagSet, words []string) (err error) {
 		in.Error = strings.Join(words, " ")
-		in.Project, err = mem.env.projectNamed(in.Project)
+		in.Project, err = mem.env.resolveProject(in.Project)
 		return err
 	})
 }

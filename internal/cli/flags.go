@@ -26,7 +26,7 @@ type flagSet struct {
 type paramFlag struct {
 	param  verb.Param
 	values []string
-	set    bool
+	isSet  bool
 }
 
 // newFlags adds the flags for the fields of In to a command.
@@ -40,7 +40,7 @@ func addFlags(c *cobra.Command, params []verb.Param) *flagSet {
 			continue
 		}
 		f := &paramFlag{param: p}
-		usage := flagUsage(p.Usage)
+		usage := flagHelpText(p.Usage)
 		if len(p.Enum) > 0 {
 			usage += " (" + strings.Join(p.Enum, ", ") + ")"
 		}
@@ -58,9 +58,9 @@ func addFlags(c *cobra.Command, params []verb.Param) *flagSet {
 	return s
 }
 
-// flagUsage returns the text of a flag in the help. The same text describes a parameter to models and programs as a
+// flagHelpText returns the text of a flag in the help. The same text describes a parameter to models and programs as a
 // sentence, so it may begin with a capital letter and end with a period. All flags begin with a small letter.
-func flagUsage(sentence string) string {
+func flagHelpText(sentence string) string {
 	usage := strings.TrimSuffix(sentence, ".")
 	first, size := utf8.DecodeRuneInString(usage)
 	second, _ := utf8.DecodeRuneInString(usage[size:])
@@ -70,9 +70,9 @@ func flagUsage(sentence string) string {
 	return string(unicode.ToLower(first)) + usage[size:]
 }
 
-// flagName returns the current name of a flag. The flag --max-tokens also has the old names
+// normalizeFlagName returns the current name of a flag. The flag --max-tokens also has the old names
 // --budget and --token-budget.
-func flagName(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+func normalizeFlagName(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	if name == "budget" || name == "token-budget" {
 		name = "max-tokens"
 	}
@@ -101,11 +101,11 @@ func (f *paramFlag) Type() string {
 // Set adds one value from the command line. It returns an error if a flag that is not repeatable
 // was set before.
 func (f *paramFlag) Set(s string) error {
-	if f.set && !f.param.Repeatable {
+	if f.isSet && !f.param.Repeatable {
 		return fmt.Errorf("given twice")
 	}
-	f.set = true
-	f.values = append(f.values, strings.TrimPrefix(s, mark))
+	f.isSet = true
+	f.values = append(f.values, strings.TrimPrefix(s, argumentMark))
 	return nil
 }
 
@@ -119,25 +119,25 @@ func (s *flagSet) flag(param string) *paramFlag {
 }
 
 // wasGiven reports whether the flag of the parameter was given on the command line.
-func (s *flagSet) wasGiven(param string) bool { return s.flag(param).set }
+func (s *flagSet) wasGiven(param string) bool { return s.flag(param).isSet }
 
-// fill stores the values of the flags, or their defaults, in the struct that in points to.
-func (s *flagSet) fill(in any) error {
+// fillInput stores the values of the flags, or their defaults, in the struct that in points to.
+func (s *flagSet) fillInput(in any) error {
 	for _, f := range s.flags {
 		values := f.values
-		if !f.set && f.param.Default != "" {
+		if !f.isSet && f.param.Default != "" {
 			values = []string{f.param.Default}
 		}
 		for _, v := range values {
-			if err := f.putValue(in, v); err != nil {
-				return badArgument(err)
+			if err := f.setInputField(in, v); err != nil {
+				return asUsageError(err)
 			}
 		}
 	}
 	return nil
 }
 
-func (f *paramFlag) putValue(in any, v string) error {
+func (f *paramFlag) setInputField(in any, v string) error {
 	if err := verb.CheckText("--"+f.param.Flag, v); err != nil {
 		return err
 	}
@@ -145,17 +145,17 @@ func (f *paramFlag) putValue(in any, v string) error {
 	case "integer":
 		n, err := strconv.ParseInt(v, 10, 64)
 		if err != nil {
-			return misusef("", "--%s %q is not a whole number", f.param.Flag, v)
+			return usageErrorf("", "--%s %q is not a whole number", f.param.Flag, v)
 		}
 		if n < 0 && f.param.Name == "max_tokens" {
-			return misusef("leave it out for the standard one", "--max-tokens %d is less than 1 token", n)
+			return usageErrorf("leave it out for the standard one", "--max-tokens %d is less than 1 token", n)
 		}
 	case "boolean":
 		b, err := strconv.ParseBool(v)
 		if err != nil {
-			return misusef("", "--%s %q is neither true nor false", f.param.Flag, v)
+			return usageErrorf("", "--%s %q is neither true nor false", f.param.Flag, v)
 		}
 		v = strconv.FormatBool(b)
 	}
-	return f.param.Set(in, v)
+	return f.param.SetField(in, v)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func folderCommand(mem *openMemory) *cobra.Command {
-	c := group(&cobra.Command{
+	c := setUpGroup(&cobra.Command{
 		Use:   "folder",
 		Short: "Follow directories of Markdown files that you keep editing",
 		Long: `A folder is a directory of notes, such as an Obsidian vault, that you register
@@ -46,11 +46,11 @@ add the folder again. oxbow folder remove NAME --forget takes everything back.`,
 		Example: `  oxbow folder add ~/vault
   oxbow folder add notes --write
   oxbow folder add ~/vault --dry-run`,
-		Args: argCount(1, 1, "one directory"),
+		Args: requireArgCount(1, 1, "one directory"),
 	}, folders.Add, func(in *folders.AddIn, _ *flagSet, args []string) (err error) {
-		mem.leaveFolders()
+		mem.skipFolderComparison()
 		in.Dir = args[0]
-		in.Path, err = mem.env.treePath(in.Dir)
+		in.Path, err = mem.env.resolveTreeDir(in.Dir)
 		if err != nil {
 			return err
 		}
@@ -67,8 +67,8 @@ func folderListCommand(mem *openMemory) *cobra.Command {
 		Short: "List the folders, and the files that could not be read",
 		Example: `  oxbow folder list
   oxbow folder list --json`,
-		Args: argCount(0, 0, ""),
-	}, folders.List, func(*folders.ListIn, *flagSet, []string) error { mem.leaveFolders(); return nil })
+		Args: requireArgCount(0, 0, ""),
+	}, folders.List, func(*folders.ListIn, *flagSet, []string) error { mem.skipFolderComparison(); return nil })
 }
 
 func folderRemoveCommand(mem *openMemory) *cobra.Command {
@@ -81,10 +81,10 @@ the notes, except for notes that were edited in the memory. oxbow undo brings
 them back.`,
 		Example: `  oxbow folder remove vault
   oxbow folder remove vault --forget --dry-run`,
-		Args: argCount(1, 1, "one folder"),
+		Args: requireArgCount(1, 1, "one folder"),
 	}, folders.Remove, func(in *folders.RemoveIn, _ *flagSet, args []string) error {
-		mem.leaveFolders()
-		in.Folder, in.Path = args[0], mem.env.folderPath(args[0])
+		mem.skipFolderComparison()
+		in.Folder, in.Path = args[0], mem.env.existingFolderPath(args[0])
 		return nil
 	})
 }
@@ -99,25 +99,25 @@ forgotten, even if most files are missing or the directory is empty. oxbow undo
 brings them back.`,
 		Example: `  oxbow folder sync --dry-run
   oxbow folder sync vault --prune`,
-		Args: argCount(0, 1, "one folder"),
-	}, folders.Compare, func(in *folders.CompareIn, _ *flagSet, args []string) error {
-		mem.leaveFolders()
+		Args: requireArgCount(0, 1, "one folder"),
+	}, folders.Sync, func(in *folders.SyncIn, _ *flagSet, args []string) error {
+		mem.skipFolderComparison()
 		if len(args) > 0 {
-			in.Folder, in.Path = args[0], mem.env.folderPath(args[0])
+			in.Folder, in.Path = args[0], mem.env.existingFolderPath(args[0])
 		}
 		return nil
 	})
 }
 
-// leaveFolders prevents that opening the memory compares the folders, because the command does this itself.
-func (mem *openMemory) leaveFolders() {
-	mem.folders.mu.Lock()
-	defer mem.folders.mu.Unlock()
-	mem.folders.isDone = true
+// skipFolderComparison prevents that opening the memory compares the folders, because the command does this itself.
+func (mem *openMemory) skipFolderComparison() {
+	mem.folderState.mu.Lock()
+	defer mem.folderState.mu.Unlock()
+	mem.folderState.isComparisonDone = true
 }
 
-// folderPath returns the path that a name refers to if it is a directory.
-func (env *environment) folderPath(name string) string {
+// existingFolderPath returns the path that a name refers to if it is a directory.
+func (env *environment) existingFolderPath(name string) string {
 	path, err := env.absolutePath(name)
 	if err != nil {
 		return ""

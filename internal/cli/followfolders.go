@@ -12,20 +12,21 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/folders"
 )
 
-// followShare is the largest share of the time that a server spends on comparisons: one part in followShare.
-const followShare = 10
+// comparisonTimeFactor is the largest share of the time that a server spends on comparisons: one part in
+// comparisonTimeFactor.
+const comparisonTimeFactor = 10
 
-// followFolders makes the run follow the registered folders of its home.
-func (mem *openMemory) followFolders() {
-	mem.folders.compare = mem.compareFolders
-	mem.folders.write = mem.writeFolders
-	mem.folders.follower = mem.folderFollower
+// enableFolderFollowing makes the run follow the registered folders of its home.
+func (mem *openMemory) enableFolderFollowing() {
+	mem.folderState.compareFolders = mem.syncFoldersOnce
+	mem.folderState.writeFolders = mem.writeFolders
+	mem.folderState.newComparer = mem.folderComparer
 }
 
-// folderHome returns the home whose folders this run follows, or "" if there are none. Folders of a home that
+// homeOfFolders returns the home whose folders this run follows, or "" if there are none. Folders of a home that
 // is not trusted are not followed, because somebody else may have registered them.
-func (mem *openMemory) folderHome() string {
-	isPersonsHome := mem.finder.store == nil && !mem.tenant && !mem.sample
+func (mem *openMemory) homeOfFolders() string {
+	isPersonsHome := mem.finder.openStore == nil && !mem.isTenant && !mem.isSample
 	if !isPersonsHome {
 		return ""
 	}
@@ -36,41 +37,41 @@ func (mem *openMemory) folderHome() string {
 	if !folder.HasList(filepath.Dir(path)) {
 		return ""
 	}
-	if _, other, err := mem.finder.layout(); err != nil || other {
+	if _, other, err := mem.finder.detectLayout(); err != nil || other {
 		return ""
 	}
 	if foreign, err := mem.finder.isForeign(); err != nil || foreign {
 		return ""
 	}
-	if mem.finder.host().MayWrite(path) != nil {
+	if mem.finder.host().CheckMayWrite(path) != nil {
 		return ""
 	}
 	return filepath.Dir(path)
 }
 
-// compareFolders brings changes in the files of registered folders into the memory, once in a run. A failure
+// syncFoldersOnce brings changes in the files of registered folders into the memory, once in a run. A failure
 // does not prevent the run, and is reported.
-func (mem *openMemory) compareFolders() {
-	mem.folders.mu.Lock()
-	isDone := mem.folders.isDone
-	mem.folders.isDone = true // the comparison itself opens the memory
-	mem.folders.mu.Unlock()
-	if isDone || mem.folderHome() == "" {
+func (mem *openMemory) syncFoldersOnce() {
+	mem.folderState.mu.Lock()
+	isDone := mem.folderState.isComparisonDone
+	mem.folderState.isComparisonDone = true // the comparison itself opens the memory
+	mem.folderState.mu.Unlock()
+	if isDone || mem.homeOfFolders() == "" {
 		return
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	if mem.hurried {
-		ctx, stop = context.WithTimeout(ctx, mem.env.hookWaits().Start)
+	if mem.isHurried {
+		ctx, stop = context.WithTimeout(ctx, mem.env.hookTimeLimits().Start)
 	}
 	defer stop()
-	wasAnswer := mem.answers
-	mem.answers = false
-	defer func() { mem.answers = wasAnswer }()
-	w, done, err := mem.workspace(ctx)
+	wasAnswer := mem.showsAnswerFirst
+	mem.showsAnswerFirst = false
+	defer func() { mem.showsAnswerFirst = wasAnswer }()
+	w, done, err := mem.newWorkspace(ctx)
 	if err != nil {
 		return // the run itself reports it
 	}
-	mem.followIn(ctx, w, folders.CompareIn{OnlyFiles: true})
+	mem.compareAndWarn(ctx, w, folders.SyncIn{OnlyFiles: true})
 	if err := done(); err != nil {
 		mem.env.warn("closing the memory after comparing its folders: %v", err)
 	}
@@ -78,15 +79,15 @@ func (mem *openMemory) compareFolders() {
 
 // writeFolders writes the changes made in this run into the registered folders' files.
 func (mem *openMemory) writeFolders(ctx context.Context, w *verb.Workspace) {
-	if home := mem.folderHome(); home != "" && folders.HasWritten(home) {
-		mem.followIn(context.WithoutCancel(ctx), w, folders.CompareIn{})
+	if home := mem.homeOfFolders(); home != "" && folders.HasWritableFolder(home) {
+		mem.compareAndWarn(context.WithoutCancel(ctx), w, folders.SyncIn{})
 	}
 }
 
-// followIn compares the folders with their files. It warns a person about changes that need
+// compareAndWarn compares the folders with their files. It warns a person about changes that need
 // attention, and about an error.
-func (mem *openMemory) followIn(ctx context.Context, w *verb.Workspace, in folders.CompareIn) {
-	out, err := folders.Compare(ctx, w, in)
+func (mem *openMemory) compareAndWarn(ctx context.Context, w *verb.Workspace, in folders.SyncIn) {
+	out, err := folders.Sync(ctx, w, in)
 	for _, c := range out.Changes {
 		for _, said := range c.Messages() {
 			mem.warnOnce("folder " + c.Folder + ": " + said)
@@ -98,41 +99,42 @@ func (mem *openMemory) followIn(ctx context.Context, w *verb.Workspace, in folde
 }
 
 // warnOnce prints a warning, once in a run.
-func (mem *openMemory) warnOnce(said string) {
-	if mem.folders.said[said] {
+func (mem *openMemory) warnOnce(message string) {
+	if mem.folderState.printedWarnings[message] {
 		return
 	}
-	if mem.folders.said == nil {
-		mem.folders.said = map[string]bool{}
+	if mem.folderState.printedWarnings == nil {
+		mem.folderState.printedWarnings = map[string]bool{}
 	}
-	mem.folders.said[said] = true
-	mem.env.warn("%s", clean(said))
+	mem.folderState.printedWarnings[message] = true
+	mem.env.warn("%s", cleanControl(message))
 }
 
-// folderFollower returns a function that a server calls before each use of its memory. It compares the folders,
+// folderComparer returns a function that a server calls before each use of its memory. It compares the folders,
 // unless the last comparison was so recent that comparing would take more than a tenth of the time.
-func (mem *openMemory) folderFollower(
+func (mem *openMemory) folderComparer(
 	how access,
 	open openFunc,
 ) func(context.Context, verb.Access) {
-	if how == look {
+	if how == readOwnAccess {
 		return func(context.Context, verb.Access) {}
 	}
 	return func(ctx context.Context, use verb.Access) {
 		if use == verb.Write {
 			return // an undo must not find a change that the comparison made just before
 		}
-		f := &mem.folders
+		f := &mem.folderState
 		if !f.mu.TryLock() {
 			return // another call compares them
 		}
 		defer f.mu.Unlock()
 		start := mem.env.Now()
-		isEarly := start.Before(f.next) && f.next.Sub(start) < time.Minute // else the clock was set back
-		if isEarly || mem.folderHome() == "" {
+		isEarly := start.Before(f.nextComparison) &&
+			f.nextComparison.Sub(start) < time.Minute // else the clock was set back
+		if isEarly || mem.homeOfFolders() == "" {
 			return
 		}
-		src, err := mem.source()
+		src, err := mem.changeSource()
 		if err != nil {
 			return
 		}
@@ -140,13 +142,13 @@ func (mem *openMemory) folderFollower(
 			Open:      open,
 			Now:       mem.env.Now,
 			Source:    src,
-			Secrets:   mem.screening().Secrets(),
+			Secrets:   mem.secretScreening().SecretPolicy(),
 			Place:     mem.finder.memoryPlace,
 			Host:      mem.finder.host(),
-			Knowledge: mem.knowledge,
+			Knowledge: mem.foreignTextKnowledge,
 		}
-		mem.followIn(context.WithoutCancel(ctx), w, folders.CompareIn{})
+		mem.compareAndWarn(context.WithoutCancel(ctx), w, folders.SyncIn{})
 		end := mem.env.Now()
-		f.next = end.Add(followShare * end.Sub(start))
+		f.nextComparison = end.Add(comparisonTimeFactor * end.Sub(start))
 	}
 }

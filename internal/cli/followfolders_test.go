@@ -54,7 +54,7 @@ func TestServersFollowFolders(t *testing.T) {
 	if b, err := os.ReadFile(filepath.Join(vault, "canoe.md")); err != nil || string(b) != "The canoe is green.\n" {
 		t.Errorf("the file is %q, %v; want what the agent wrote", b, err)
 	}
-	if status, said := stopMCP(); status != exitDone || strings.Contains(said, "folder") {
+	if status, said := stopMCP(); status != exitSuccess || strings.Contains(said, "folder") {
 		t.Errorf("the server ended with %d: %s", status, said)
 	}
 

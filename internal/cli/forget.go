@@ -21,8 +21,8 @@ needs --yes.`,
 		Example: `  oxbow forget style
   oxbow forget style --dry-run
   oxbow undo                   # brings it back`,
-		Args: argCount(1, 1, "the name of one entry"),
-	}, loss[verb.ForgetIn, verb.ForgetOut]{
+		Args: requireArgCount(1, 1, "the name of one entry"),
+	}, erasureConfirmation[verb.ForgetIn, verb.ForgetOut]{
 		command: "forget",
 		verb:    verb.Forget,
 		dryRun:  func(in verb.ForgetIn) verb.ForgetIn { in.DryRun, in.OpID = true, ""; return in },
@@ -30,10 +30,10 @@ needs --yes.`,
 			if !would.Final {
 				return ""
 			}
-			return fmt.Sprintf("Forget %q for good? This layout keeps no history.", clean(would.Entry.Name))
+			return fmt.Sprintf("Forget %q for good? This layout keeps no history.", cleanControl(would.Entry.Name))
 		},
 	}, func(in verb.ForgetIn) (bool, error) {
-		_, isForeign, err := mem.finder.layout()
+		_, isForeign, err := mem.finder.detectLayout()
 		return isForeign && !in.DryRun, err
-	}, positional, show[verb.ForgetOut](mem))
+	}, setPositionalArgs, reportPrinter[verb.ForgetOut](mem))
 }

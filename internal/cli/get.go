@@ -25,22 +25,22 @@ with --raw, it prints only the content, byte for byte.`,
 		Example: `  oxbow get style
   oxbow get style@3
   oxbow get runbook --raw > RUNBOOK.md`,
-		Args: argCount(1, 1, "the name of one entry"),
+		Args: requireArgCount(1, 1, "the name of one entry"),
 	}
-	setUpCall(mem, c, verb.Get, func(in *verb.GetIn, _ *flagSet, args []string) error {
+	setUpVerb(mem, c, verb.Get, func(in *verb.GetIn, _ *flagSet, args []string) error {
 		in.Name, mem.env.noPager = args[0], mem.env.noPager || raw
-		in.Bare = (raw || !mem.env.StdoutTerm) && !mem.env.json
+		in.ContentOnly = (raw || !mem.env.StdoutTerm) && !mem.env.json
 		return nil
 	}, func(out verb.GetOut) {
 		if !raw && mem.env.StdoutTerm {
 			mem.env.showEntry(out)
 			return
 		}
-		if warning := mem.env.warning(oxbow.Trust(out.Trust)); warning != "" {
+		if warning := mem.env.trustWarning(oxbow.Trust(out.Trust)); warning != "" {
 			mem.env.printNote("%s", strings.TrimSpace(warning))
 		}
 		to := mem.env.Stdout
-		if s, ok := to.(*termtext.Writer); ok {
+		if s, ok := to.(*termtext.SafeWriter); ok {
 			to = s.W // write the unchanged bytes
 		}
 		if out.Entry.Content != nil {
@@ -54,15 +54,16 @@ with --raw, it prints only the content, byte for byte.`,
 // showEntry prints an entry on a terminal: the facts about the entry, such as labels and dates, and the content. It
 // does not use a report, because it renders the content as Markdown.
 func (env *environment) showEntry(out verb.GetOut) {
-	if warning := env.warning(oxbow.Trust(out.Trust)); warning != "" {
+	if warning := env.trustWarning(oxbow.Trust(out.Trust)); warning != "" {
 		env.printNote("%s", strings.TrimSpace(warning))
 	}
 	content := ""
 	if out.Entry.Content != nil {
 		content = *out.Entry.Content
 	}
-	env.showHeader(out.Entry)
-	for _, line := range (markdown.Terminal{Width: env.width(), Colour: env.colour()}).Render(content) {
+	env.showEntryHeader(out.Entry)
+	for _, line := range (markdown.TerminalStyle{Width: env.textWidth(),
+		WithColour: env.usesColour()}).Render(content) {
 		env.printf("%s\n", line)
 	}
 	env.showNotes(out.Notes)

@@ -12,7 +12,7 @@ import (
 )
 
 func handoffCommand(mem *openMemory) *cobra.Command {
-	c := group(&cobra.Command{
+	c := setUpGroup(&cobra.Command{
 		Use:   "handoff",
 		Short: "Leave a task to the next session",
 		Long: `A handoff leaves a task to the next session. It says what was done, what is to
@@ -38,14 +38,14 @@ conclusions, open items, files and commands. The SUMMARY is then optional.`,
 		Example: `  oxbow handoff new "The grid is done." --plan "Walls next." \
     --read pkg/map.go --skill senior-developer --profile vtt --project auto
   oxbow handoff new "Go on with this." --session 178e33fd`,
-		Args: argCount(0, 1, "at most one SUMMARY"),
+		Args: requireArgCount(0, 1, "at most one SUMMARY"),
 	}, verb.HandOff, func(in *verb.HandoffTaskIn, _ *flagSet, args []string) (err error) {
 		if len(args) > 0 {
 			in.Summary = args[0]
 		} else if in.Session == "" {
-			return misusef(`oxbow handoff new "What was done."`, "a SUMMARY is missing")
+			return usageErrorf(`oxbow handoff new "What was done."`, "a SUMMARY is missing")
 		}
-		in.Project, err = mem.env.projectNamed(in.Project)
+		in.Project, err = mem.env.resolveProject(in.Project)
 		return err
 	})
 }
@@ -56,8 +56,8 @@ func handoffListCommand(mem *openMemory) *cobra.Command {
 		Aliases: []string{"ls"},
 		Short:   "List the open handoffs, the newest first",
 		Example: "  oxbow handoff list --all",
-	}, verb.Handoffs, func(in *verb.HandoffsIn, _ *flagSet, _ []string) (err error) {
-		in.Project, err = mem.env.projectNamed(in.Project)
+	}, verb.ListHandoffs, func(in *verb.HandoffsIn, _ *flagSet, _ []string) (err error) {
+		in.Project, err = mem.env.resolveProject(in.Project)
 		return err
 	})
 }
@@ -71,13 +71,13 @@ session gets after a compaction.`,
 		Example: `  oxbow handoff show
   oxbow handoff show "handoff: The grid is done."
   oxbow handoff show --session 178e33fd`,
-		Args: argCount(0, 1, "at most one NAME"),
+		Args: requireArgCount(0, 1, "at most one NAME"),
 	}, showHandoff, func(in *showHandoffIn, _ *flagSet, args []string) error {
 		if len(args) > 0 {
 			in.Name = args[0]
 		}
 		if in.Name != "" && in.Session != "" {
-			return misusef("leave one of them out", "a NAME and --session are given")
+			return usageErrorf("leave one of them out", "a NAME and --session are given")
 		}
 		return nil
 	})
@@ -107,18 +107,18 @@ and succeeds, so you can run it at the start of every session. If you took a
 handoff by mistake, oxbow undo opens it again.`,
 		Example: `  oxbow handoff take
   oxbow handoff take --project auto`,
-		Args: argCount(0, 1, "at most one NAME"),
+		Args: requireArgCount(0, 1, "at most one NAME"),
 	}, verb.TakeHandoff, func(in *verb.TakeHandoffIn, _ *flagSet, args []string) (err error) {
 		if len(args) > 0 {
 			in.Name = args[0]
 			if in.Project != "" {
-				return misusef("leave one of them out", "a NAME and --project are given")
+				return usageErrorf("leave one of them out", "a NAME and --project are given")
 			}
 			if in.Name == "" {
-				return misusef("leave it out to take the newest", "the name is empty")
+				return usageErrorf("leave it out to take the newest", "the name is empty")
 			}
 		}
-		in.Project, err = mem.env.projectNamed(in.Project)
+		in.Project, err = mem.env.resolveProject(in.Project)
 		return err
 	})
 }
@@ -128,6 +128,6 @@ func handoffDropCommand(mem *openMemory) *cobra.Command {
 		Use:     "drop NAME",
 		Short:   "Forget a handoff, open or taken",
 		Example: `  oxbow handoff drop "handoff: The grid is done."`,
-		Args:    argCount(1, 1, "the NAME of a handoff"),
-	}, verb.DropHandoff, positional)
+		Args:    requireArgCount(1, 1, "the NAME of a handoff"),
+	}, verb.DropHandoff, setPositionalArgs)
 }

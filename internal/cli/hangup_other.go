@@ -9,5 +9,5 @@ import (
 	"syscall"
 )
 
-// endSignals returns the signals after which a run ends in an orderly way.
-func endSignals() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM} }
+// shutdownSignals returns the signals after which a run ends in an orderly way.
+func shutdownSignals() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM} }

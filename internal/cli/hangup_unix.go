@@ -10,11 +10,11 @@ import (
 	"syscall"
 )
 
-// endSignals returns the signals after which a run ends in an orderly way, for example by saving
+// shutdownSignals returns the signals after which a run ends in an orderly way, for example by saving
 // the text of an edit. A closed terminal sends SIGHUP, and Ctrl-\ sends SIGQUIT. If SIGHUP is
 // ignored, as under nohup, it stays ignored. After the first signal, the next SIGQUIT prints the
 // goroutines, as in any Go program.
-func endSignals() []os.Signal {
+func shutdownSignals() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
 	if !signal.Ignored(syscall.SIGHUP) {
 		signals = append(signals, syscall.SIGHUP)

@@ -88,7 +88,7 @@ func helpCommand(env *environment, root *cobra.Command) *cobra.Command {
 			c, rest, err := root.Find(args)
 			isUnknown := len(rest) > 0 && c == root
 			if err != nil || isUnknown {
-				return unknownCommand(root, args)
+				return unknownCommandError(root, args)
 			}
 			c.InitDefaultHelpFlag()
 			return c.Help()
@@ -96,9 +96,9 @@ func helpCommand(env *environment, root *cobra.Command) *cobra.Command {
 	}
 }
 
-// helpRows is the number of rows for a command's usage, examples, description and subcommands.
+// maxHelpRows is the number of rows for a command's usage, examples, description and subcommands.
 // What does not fit is printed below the flags.
-const helpRows = 24
+const maxHelpRows = 24
 
 // helpParagraphs returns a command's description in paragraphs that end with a newline, wrapped to
 // the terminal's width. A paragraph that begins with a space, such as a table, is not wrapped
@@ -114,7 +114,7 @@ func (env *environment) helpParagraphs(c *cobra.Command) (all []string) {
 			all[len(all)-1] += "\n" + p + "\n"
 			continue
 		case !isTable && env.Width >= 20:
-			p = strings.Join(wrap(strings.Join(strings.Fields(p), " "), env.width()), "\n")
+			p = strings.Join(wrapText(strings.Join(strings.Fields(p), " "), env.textWidth()), "\n")
 		}
 		all = append(all, p+"\n")
 	}
@@ -163,7 +163,7 @@ func (env *environment) printHelp(c *cobra.Command, similar []*cobra.Command) {
 	if c.HasAvailableSubCommands() {
 		commands = "\nCommands:\n" + env.commandLines(c.Commands())
 	}
-	first, details := splitHelp(env.helpParagraphs(c), helpRows-strings.Count(b.String()+commands, "\n"))
+	first, details := splitHelp(env.helpParagraphs(c), maxHelpRows-strings.Count(b.String()+commands, "\n"))
 	fmt.Fprintf(&b, "%s%s", first, commands)
 	if flags := env.flagLines(c.LocalNonPersistentFlags()); flags != "" {
 		fmt.Fprintf(&b, "\nFlags:\n%s", flags)
@@ -188,7 +188,7 @@ func (env *environment) printFirstCommands(root *cobra.Command) {
 		fmt.Fprintf(&b, "\n%s:\n", group.wish)
 		for _, name := range group.names {
 			if c, _, err := root.Find([]string{name}); err == nil && c != root {
-				fmt.Fprintf(&b, "  %-11s %s\n", c.Name(), env.hanging(c.Short, 14))
+				fmt.Fprintf(&b, "  %-11s %s\n", c.Name(), env.wrapWithIndent(c.Short, 14))
 			}
 		}
 	}
@@ -225,16 +225,16 @@ func (env *environment) commandLines(commands []*cobra.Command) string {
 	var b strings.Builder
 	for _, c := range commands {
 		if c.IsAvailableCommand() {
-			fmt.Fprintf(&b, "  %-*s %s\n", width, c.Name(), env.hanging(c.Short, width+3))
+			fmt.Fprintf(&b, "  %-*s %s\n", width, c.Name(), env.wrapWithIndent(c.Short, width+3))
 		}
 	}
 	return b.String()
 }
 
-// hanging wraps a text that begins in a column, so that its further lines begin there, too.
-func (env *environment) hanging(s string, column int) string {
-	room := max(env.width()-column, 20)
-	return strings.Join(wrap(s, room), "\n"+strings.Repeat(" ", column))
+// wrapWithIndent wraps a text that begins in a column, so that its further lines begin there, too.
+func (env *environment) wrapWithIndent(s string, column int) string {
+	room := max(env.textWidth()-column, 20)
+	return strings.Join(wrapText(s, room), "\n"+strings.Repeat(" ", column))
 }
 
 // flagLines returns the lines that describe flags, wrapped to the width of the terminal.

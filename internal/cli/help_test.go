@@ -36,7 +36,7 @@ func TestHelpFitsAScreen(t *testing.T) {
 			}
 			_, text, _ := strings.Cut(above, "\n\n")
 			for line := range strings.Lines(text) {
-				if width > 0 && !strings.HasPrefix(line, " ") && columns(strings.TrimSuffix(line, "\n")) > width {
+				if width > 0 && !strings.HasPrefix(line, " ") && countColumns(strings.TrimSuffix(line, "\n")) > width {
 					t.Errorf("help %q has a line wider than %d columns: %q", path, width, line)
 				}
 			}
@@ -46,7 +46,7 @@ func TestHelpFitsAScreen(t *testing.T) {
 				}
 			}
 		}
-		ask(newOpenMemory(w.env).root(Run))
+		ask(newOpenMemory(w.env).rootCommand(Run))
 		if asked < 60 {
 			t.Errorf("%d commands have help, want more", asked)
 		}
@@ -99,7 +99,7 @@ func TestRecallFitsAScreen(t *testing.T) {
 // command in the table exists and is listed by the help.
 func TestSimilarCommands(t *testing.T) {
 	w := newWorld(t)
-	root := newOpenMemory(w.env).root(Run)
+	root := newOpenMemory(w.env).rootCommand(Run)
 	for _, names := range similarCommands {
 		for _, name := range names {
 			if c, _, err := root.Find([]string{name}); err != nil || !c.IsAvailableCommand() || c.Name() != name {

@@ -24,7 +24,7 @@ func holder() {
 	store := os.Args[1]
 	dir, err := vfs.Dir(filepath.Dir(store))
 	if err == nil {
-		_, err = wal.Hold(context.Background(), dir, filepath.Base(store), wal.Options{})
+		_, err = wal.HoldLock(context.Background(), dir, filepath.Base(store), wal.Options{})
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "holder:", err)

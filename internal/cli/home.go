@@ -33,16 +33,16 @@ const homeDir = injection.ProjectDir
 
 // homeFinder finds the home and describes it.
 type homeFinder struct {
-	env         *environment
-	homeFlag    string
-	dialectFlag string
-	network     bool // allow writing on a network file system
+	env            *environment
+	homeFlag       string
+	dialectFlag    string
+	allowNetworkFS bool // allow writing on a network file system
 
-	// store opens the store of a home without a directory. It is nil if the home is one.
-	store func(context.Context) (oxbow.Store, error)
+	// openStore opens the store of a home without a directory. It is nil if the home is one.
+	openStore func(context.Context) (oxbow.Store, error)
 
-	homes  map[string]string // home by start directory, or "" if none was found; a cache for one run
-	judged *trust.Verdict    // verdict on the home that was found last, or nil
+	homeByDir   map[string]string // home by start directory, or "" if none was found; a cache for one run
+	lastVerdict *trust.Verdict    // verdict on the home that was found last, or nil
 
 	noForeignWarning bool // the command itself decides whether the home is trusted
 }
@@ -56,24 +56,24 @@ type homeFinder struct {
 // others may write to it.
 func (finder *homeFinder) home() (string, error) {
 	dir, rule, err := finder.findHome()
-	if err != nil || rule != foundRule {
+	if err != nil || rule != nearestHomeRule {
 		return dir, err
 	}
-	v, err := finder.verdict()
+	v, err := finder.trustVerdict()
 	if err == nil && v.State == trust.Refused {
-		err = &hintedError{fmt.Errorf("the home %s was found here and is not used: %s", dir, v.Why), v.Mend}
+		err = &hintedError{fmt.Errorf("the home %s was found here and is not used: %s", dir, v.Reason), v.Mend}
 	}
 	return dir, err
 }
 
-// foundRule is the rule for a home that was found, not named. Such a home may have come with a
+// nearestHomeRule is the rule for a home that was found, not named. Such a home may have come with a
 // project.
-const foundRule = "the nearest " + homeDir + " at or above the working directory"
+const nearestHomeRule = "the nearest " + homeDir + " at or above the working directory"
 
-// linkedRule replaces foundRule if the home is in the main tree of a worktree.
-const linkedRule = "the " + homeDir + " of the main tree of this git worktree"
+// mainTreeRule replaces nearestHomeRule if the home is in the main tree of a worktree.
+const mainTreeRule = "the " + homeDir + " of the main tree of this git worktree"
 
-const dataRule = "your data directory"
+const dataDirRule = "your data directory"
 
 // findHome returns the home and a phrase that names the rule by which it was chosen.
 //
@@ -82,8 +82,8 @@ const dataRule = "your data directory"
 // and that home would count as one of an earlier version.
 func (finder *homeFinder) findHome() (dir, rule string, err error) {
 	dir, rule, err = finder.chooseHome()
-	if err == nil && rule != foundRule {
-		finder.host().Trusted.Begin()
+	if err == nil && rule != nearestHomeRule {
+		finder.host().Trusted.StartRecord()
 	}
 	return dir, rule, err
 }
@@ -99,74 +99,79 @@ func (finder *homeFinder) chooseHome() (dir, rule string, err error) {
 		}
 		dir, err = finder.env.absolutePath(c.dir)
 		if err == nil {
-			err = canHold(dir)
+			err = checkHomePath(dir)
 		}
 		return dir, c.rule, err
 	}
-	if finder.inUserHome() {
-		return filepath.Clean(finder.env.userHome()), "the user's own directory, by the custom of the layout", nil
+	if finder.usesUserHome() {
+		return filepath.Clean(finder.env.userHomeDir()), "the user's own directory, by the custom of the layout", nil
 	}
 	wd, err := finder.env.absolutePath(".")
 	if err != nil {
 		return "", "", err
 	}
-	dir, err = finder.nearest(wd)
+	dir, err = finder.nearestHome(wd)
 	if err != nil || dir != "" {
-		return dir, foundRule, err
+		return dir, nearestHomeRule, err
 	}
 	dir, err = finder.env.dataHome()
-	return dir, dataRule, err
+	return dir, dataDirRule, err
 }
 
-// nearest returns the nearest home at or above a directory, or "" if there is none. A directory
+// nearestHome returns the nearest home at or above a directory, or "" if there is none. A directory
 // whose verdict is [trust.None] is skipped, so that it cannot hide the user's own memory.
-func (finder *homeFinder) nearest(dir string) (string, error) {
-	if home, found := finder.homes[dir]; found {
+func (finder *homeFinder) nearestHome(dir string) (string, error) {
+	if home, found := finder.homeByDir[dir]; found {
 		return home, nil
 	}
 	for at := dir; ; at = filepath.Dir(at) {
-		if home, err := finder.homeIn(dir, at); err != nil || home != "" {
+		if home, err := finder.usableHomeIn(dir, at); err != nil || home != "" {
 			return home, err
 		}
-		if main := linkedFrom(at); main != "" {
-			if home, err := finder.homeIn(dir, main); err != nil || home != "" {
+		if main := worktreeMainTree(at); main != "" {
+			if home, err := finder.usableHomeIn(dir, main); err != nil || home != "" {
 				return home, err
 			}
 		}
 		if filepath.Dir(at) == at {
-			finder.remember(dir, "", verb.Place{}, trust.Verdict{})
+			finder.cacheHome(dir, "", verb.Place{}, trust.Verdict{})
 			return "", nil
 		}
 	}
 }
 
-// homeIn returns the home directly inside dir, or "" if dir has no home that may be used in the
+// usableHomeIn returns the home directly inside dir, or "" if dir has no home that may be used in the
 // working directory wd.
-func (finder *homeFinder) homeIn(wd, dir string) (string, error) {
+func (finder *homeFinder) usableHomeIn(wd, dir string) (string, error) {
 	h := filepath.Join(dir, homeDir)
 	if !isDir(h) || !trust.MayBeHome(h) {
 		return "", nil
 	}
-	p, err := finder.placeAt(h, foundRule)
+	p, err := finder.placeAt(h, nearestHomeRule)
 	if err != nil && !errors.Is(err, fs.ErrPermission) {
 		return "", err
 	}
-	v := ownership.Judge(finder.host(), p)
-	if v.State == trust.None {
-		finder.env.warn("%s is not used: %s. To use it: %s", clean(h), clean(v.Why), clean(v.Mend))
+	v := ownership.JudgeHome(finder.host(), p)
+	if v.State == trust.NoHome {
+		finder.env.warn(
+			"%s is not used: %s. To use it: %s",
+			cleanControl(h),
+			cleanControl(v.Reason),
+			cleanControl(v.Mend),
+		)
 		return "", nil
 	}
-	finder.remember(wd, h, p, v)
+	finder.cacheHome(wd, h, p, v)
 	return h, nil
 }
 
-// remember caches the home that was found from a directory, and its verdict. If the user's own
+// cacheHome caches the home that was found from a directory, and its verdict. If the user's own
 // home is not yet in the record of trusted homes, remember adds it.
-func (finder *homeFinder) remember(dir, home string, p verb.Place, v trust.Verdict) {
-	if finder.homes == nil {
-		finder.homes = map[string]string{}
+func (finder *homeFinder) cacheHome(dir, home string, p verb.Place, v trust.Verdict) {
+	if finder.homeByDir == nil {
+		finder.homeByDir = map[string]string{}
 	}
-	finder.homes[dir] = home
+	finder.homeByDir[dir] = home
 	if home == "" {
 		return
 	}
@@ -174,31 +179,35 @@ func (finder *homeFinder) remember(dir, home string, p verb.Place, v trust.Verdi
 		_ = finder.host().Trusted.RecordHome(
 			context.Background(),
 			p.Home,
-			p.Store,
+			p.StorePath,
 			finder.env.Now(),
 		) // else the next run retries
 	}
 	if v.State == trust.Foreign && !finder.noForeignWarning {
-		finder.env.warn("not trusted, so only read: %s; if this memory is yours: %s", clean(v.Why), clean(v.Mend))
+		finder.env.warn(
+			"not trusted, so only read: %s; if this memory is yours: %s",
+			cleanControl(v.Reason),
+			cleanControl(v.Mend),
+		)
 	}
-	finder.judged = &v
+	finder.lastVerdict = &v
 }
 
-// linkedFrom returns the main tree of the linked git worktree whose root is dir, or "" if dir is
+// worktreeMainTree returns the main tree of the linked git worktree whose root is dir, or "" if dir is
 // not such a root. It resolves symbolic links in dir, because git stores resolved paths.
-func linkedFrom(dir string) string {
+func worktreeMainTree(dir string) string {
 	if fi, err := os.Lstat(filepath.Join(dir, ".git")); err != nil || !fi.Mode().IsRegular() {
 		return ""
 	}
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
-	return project.LinkedFrom(dir, os.ReadFile)
+	return project.MainWorktreeOf(dir, os.ReadFile)
 }
 
-// canHold returns an error if the path cannot be a home. Opening a pipe would block until its
+// checkHomePath returns an error if the path cannot be a home. Opening a pipe would block until its
 // other end is opened, and a directory cannot be created in the place of a dangling link.
-func canHold(home string) error {
+func checkHomePath(home string) error {
 	fi, err := os.Stat(home)
 	switch _, lerr := os.Lstat(home); {
 	case err == nil && !fi.IsDir() && !fi.Mode().IsRegular():
@@ -211,14 +220,14 @@ func canHold(home string) error {
 	return &hintedError{err, "make the directory that it should be, or name another home with --home DIR"}
 }
 
-// inUserHome reports whether the named layout keeps its home in the user's own directory.
-func (finder *homeFinder) inUserHome() bool {
+// usesUserHome reports whether the named layout keeps its home in the user's own directory.
+func (finder *homeFinder) usesUserHome() bool {
 	d, err := layout.Find(dialects, cmp.Or(finder.dialectFlag, finder.env.Getenv("OXBOW_DIALECT")))
-	return err == nil && d.UserHome && finder.env.userHome() != ""
+	return err == nil && d.UserHome && finder.env.userHomeDir() != ""
 }
 
-// userHome returns the user's own directory, or "" if it is unknown.
-func (env *environment) userHome() string {
+// userHomeDir returns the user's own directory, or "" if it is unknown.
+func (env *environment) userHomeDir() string {
 	if dir := env.Getenv("USERPROFILE"); env.GOOS == "windows" && dir != "" {
 		return dir
 	}
@@ -227,7 +236,7 @@ func (env *environment) userHome() string {
 
 // dataHome returns the home in the user's data directory.
 func (env *environment) dataHome() (string, error) {
-	if dir := env.userPlace("LocalAppData", "Local", "XDG_DATA_HOME", ".local/share"); dir != "" {
+	if dir := env.userOxbowDir("LocalAppData", "Local", "XDG_DATA_HOME", ".local/share"); dir != "" {
 		return dir, nil
 	}
 	return "", &hintedError{
@@ -236,11 +245,11 @@ func (env *environment) dataHome() (string, error) {
 	}
 }
 
-// layoutState returns the user's directory for the state of a home in another layout. ok is
+// layoutStateDir returns the user's directory for the state of a home in another layout. ok is
 // false if the home has oxbow's own layout, or if an error occurred.
-func (finder *homeFinder) layoutState() (dir string, ok bool) {
+func (finder *homeFinder) layoutStateDir() (dir string, ok bool) {
 	home, err := finder.home()
-	_, other, lerr := finder.layout()
+	_, other, lerr := finder.detectLayout()
 	data, derr := finder.env.dataHome()
 	if !other || errors.Join(err, lerr, derr) != nil {
 		return "", false
@@ -249,16 +258,16 @@ func (finder *homeFinder) layoutState() (dir string, ok bool) {
 	return filepath.Join(data, "layouts", hex.EncodeToString(sum[:8])), true
 }
 
-// configHome returns the directory with the user's oxbow configuration, or "" if it is unknown.
-func (env *environment) configHome() string {
-	return env.userPlace("AppData", "Roaming", "XDG_CONFIG_HOME", ".config")
+// configDir returns the directory with the user's oxbow configuration, or "" if it is unknown.
+func (env *environment) configDir() string {
+	return env.userOxbowDir("AppData", "Roaming", "XDG_CONFIG_HOME", ".config")
 }
 
-// userPlace returns a directory of the user for oxbow, following the XDG base directory
+// userOxbowDir returns a directory of the user for oxbow, following the XDG base directory
 // specification or the conventions of macOS and Windows. It returns "" if the directory is
 // unknown.
-func (env *environment) userPlace(windowsVar, windowsDir, xdgVar, xdgDir string) string {
-	user := env.userHome()
+func (env *environment) userOxbowDir(windowsVar, windowsDir, xdgVar, xdgDir string) string {
+	user := env.userHomeDir()
 	switch env.GOOS {
 	case "windows":
 		if dir := env.Getenv(windowsVar); dir != "" {
@@ -283,10 +292,10 @@ func (env *environment) userPlace(windowsVar, windowsDir, xdgVar, xdgDir string)
 // that chose the home. The result is "" if clients find the home without this run's flags and
 // variables.
 func (finder *homeFinder) homeForClients(home, rule string) string {
-	if rule == foundRule {
+	if rule == nearestHomeRule {
 		return ""
 	}
-	if rule == dataRule {
+	if rule == dataDirRule {
 		plain := *finder.env
 		plain.Getenv = func(name string) string {
 			if name == "XDG_DATA_HOME" {
@@ -301,22 +310,22 @@ func (finder *homeFinder) homeForClients(home, rule string) string {
 	return home
 }
 
-// homeArgs returns the command line arguments with which a program that is started elsewhere,
+// homeFlagForClients returns the command line arguments with which a program that is started elsewhere,
 // without this shell's variables, finds the home. It returns "" if the program finds the home by
 // itself.
-func (finder *homeFinder) homeArgs() string {
+func (finder *homeFinder) homeFlagForClients() string {
 	home, rule, err := finder.findHome()
 	home = finder.homeForClients(home, rule)
 	if err != nil || home == "" {
 		return ""
 	}
-	return " --home " + quote(home)
+	return " --home " + shellQuote(home)
 }
 
-// layout returns the dialect of the home: the one named by --dialect or $OXBOW_DIALECT, or the
+// detectLayout returns the dialect of the home: the one named by --dialect or $OXBOW_DIALECT, or the
 // dialect that the files in the home look like. The bool is false if the home has oxbow's own
 // layout.
-func (finder *homeFinder) layout() (layout.Dialect, bool, error) {
+func (finder *homeFinder) detectLayout() (layout.Dialect, bool, error) {
 	home, err := finder.home()
 	if err != nil {
 		return layout.Dialect{}, false, err
@@ -329,13 +338,13 @@ func (finder *homeFinder) findLayout(home string) (layout.Dialect, bool, error) 
 	if name == "" {
 		name, from = finder.env.Getenv("OXBOW_DIALECT"), "OXBOW_DIALECT"
 	}
-	if name == ownLayout || finder.store != nil {
+	if name == ownLayoutName || finder.openStore != nil {
 		return layout.Dialect{}, false, nil
 	}
 	if name != "" {
 		d, err := layout.Find(dialects, name)
 		if err != nil {
-			return layout.Dialect{}, false, misusef("the layouts there are: "+
+			return layout.Dialect{}, false, usageErrorf("the layouts there are: "+
 				strings.Join(layoutNames(), ", "), "%s %q is not known", from, name)
 		}
 		return d, true, nil
@@ -358,7 +367,7 @@ func (finder *homeFinder) findLayout(home string) (layout.Dialect, bool, error) 
 func (finder *homeFinder) memoryPlace() (verb.Place, error) {
 	home, rule, err := finder.findHome()
 	if err != nil {
-		return verb.Place{Home: home, Rule: rule}, err
+		return verb.Place{Home: home, HomeRule: rule}, err
 	}
 	p, err := finder.placeAt(home, rule)
 	if errors.Is(err, fs.ErrPermission) { // doctor must be able to examine a home that it may not open
@@ -369,29 +378,29 @@ func (finder *homeFinder) memoryPlace() (verb.Place, error) {
 
 // placeAt returns the place of a home's memory. rule is the rule that chose the home.
 func (finder *homeFinder) placeAt(home, rule string) (verb.Place, error) {
-	p := verb.Place{Home: home, Rule: rule, Found: rule == foundRule, Store: storeIn(home),
-		ForClients: finder.homeForClients(home, rule)}
-	if p.Found {
+	p := verb.Place{Home: home, HomeRule: rule, FoundFromDir: rule == nearestHomeRule, StorePath: storePathIn(home),
+		ClientHome: finder.homeForClients(home, rule)}
+	if p.FoundFromDir {
 		wd, err := finder.env.absolutePath(".")
 		rel, rerr := filepath.Rel(filepath.Dir(home), wd)
 		isAbove := rerr == nil && (rel == "." || filepath.IsLocal(rel))
 		if err == nil && !isAbove {
-			p.Rule = linkedRule
+			p.HomeRule = mainTreeRule
 		}
 	}
 	d, other, err := finder.findLayout(home)
 	if err == nil && other {
-		p.Layout = d.Name
-		p.Title = d.Title
-		p.Store = filepath.Join(home, filepath.FromSlash(d.File))
+		p.LayoutName = d.Name
+		p.LayoutTitle = d.Title
+		p.StorePath = filepath.Join(home, filepath.FromSlash(d.File))
 	}
 	return p, err
 }
 
-// ownOnly returns an error if the home has another layout, because the command works only with
+// requireOwnLayout returns an error if the home has another layout, because the command works only with
 // oxbow's own file.
-func (finder *homeFinder) ownOnly(command string) error {
-	d, other, err := finder.layout()
+func (finder *homeFinder) requireOwnLayout(command string) error {
+	d, other, err := finder.detectLayout()
 	if err != nil || !other {
 		return err
 	}
@@ -418,10 +427,10 @@ func (finder *homeFinder) storePath() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return storeIn(home), nil
+	return storePathIn(home), nil
 }
 
-func storeIn(home string) string {
+func storePathIn(home string) string {
 	if fi, err := os.Stat(home); err == nil && fi.Mode().IsRegular() {
 		return home
 	}
@@ -431,8 +440,9 @@ func storeIn(home string) string {
 // host returns a description of this process and its machine.
 func (finder *homeFinder) host() *verb.Host {
 	return &verb.Host{Getenv: finder.env.Getenv, GOOS: finder.env.GOOS, FileSystem: finder.env.FileSystem,
-		Executable: finder.env.Executable, Version: readVersion(), Rand: finder.env.Rand, NetworkFS: finder.network,
-		Trusted: trust.List{Dir: finder.env.configHome()}}
+		Executable: finder.env.Executable, Version: readVersion(), Rand: finder.env.Rand,
+		NetworkFS: finder.allowNetworkFS,
+		Trusted:   trust.List{Dir: finder.env.configDir()}}
 }
 
 // absolutePath returns the absolute form of a path that is relative to the run's working directory.
@@ -450,13 +460,13 @@ func (env *environment) absolutePath(path string) (string, error) {
 	return filepath.Join(wd, path), nil
 }
 
-// project returns the project that contains a directory.
-func (env *environment) project(dir string) (project.Project, error) {
+// projectOf returns the project that contains a directory.
+func (env *environment) projectOf(dir string) (project.Project, error) {
 	dir, err := env.absolutePath(dir)
 	if err != nil {
 		return project.Project{}, err
 	}
-	return project.Find(dir, os.ReadFile, func(p string) bool {
+	return project.FindProject(dir, os.ReadFile, func(p string) bool {
 		fi, err := os.Stat(p)
 		return err == nil && fi.IsDir()
 	})
@@ -467,19 +477,19 @@ func isDir(path string) bool {
 	return err == nil && fi.IsDir()
 }
 
-// verdict returns the trust verdict on the home. A home that was named, and the data directory,
+// trustVerdict returns the trust verdict on the home. A home that was named, and the data directory,
 // are the user's own.
-func (finder *homeFinder) verdict() (trust.Verdict, error) {
+func (finder *homeFinder) trustVerdict() (trust.Verdict, error) {
 	p, err := finder.memoryPlace()
-	if err != nil || !p.Found {
+	if err != nil || !p.FoundFromDir {
 		return trust.Verdict{State: trust.Own}, err
 	}
-	return *finder.judged, nil // set by nearest
+	return *finder.lastVerdict, nil // set by nearest
 }
 
 // isForeign reports whether the home is foreign, which means that the user has not trusted it.
 func (finder *homeFinder) isForeign() (bool, error) {
-	v, err := finder.verdict()
+	v, err := finder.trustVerdict()
 	return v.State == trust.Foreign, err
 }
 
@@ -495,10 +505,10 @@ func (finder *homeFinder) trustedHome() (string, error) {
 	return home, nil
 }
 
-// homeIsOwn reports whether the home belongs to the user: a flag or $OXBOW_HOME named the home, or
+// isOwnHome reports whether the home belongs to the user: a flag or $OXBOW_HOME named the home, or
 // the home is the user's data directory. Any other home was found at or above the working
 // directory, and may have come with a project.
-func (finder *homeFinder) homeIsOwn(home string) bool {
+func (finder *homeFinder) isOwnHome(home string) bool {
 	if finder.homeFlag != "" || finder.env.Getenv("OXBOW_HOME") != "" {
 		return true
 	}
@@ -506,13 +516,13 @@ func (finder *homeFinder) homeIsOwn(home string) bool {
 	return err == nil && (home == data || output.SameFile(home, data))
 }
 
-// projectNamed returns the project that the value of a flag refers to. The value [autoProject]
+// resolveProject returns the project that the value of a flag refers to. The value [autoProject]
 // refers to the project of the working directory.
-func (env *environment) projectNamed(s string) (string, error) {
+func (env *environment) resolveProject(s string) (string, error) {
 	if s != autoProject {
 		return s, nil
 	}
-	p, err := env.project(".")
+	p, err := env.projectOf(".")
 	return p.Name, err
 }
 
@@ -526,7 +536,7 @@ func (env *environment) isOnPath() bool {
 	if err != nil {
 		return true // unknown
 	}
-	name := wordFor(env.GOOS == "windows", "oxbow", "oxbow.exe")
+	name := chooseWord(env.GOOS == "windows", "oxbow", "oxbow.exe")
 	for _, dir := range filepath.SplitList(env.Getenv("PATH")) {
 		if fi, err := os.Stat(filepath.Join(dir, name)); err == nil && fi.Mode().IsRegular() {
 			return os.SameFile(this, fi)
@@ -535,14 +545,14 @@ func (env *environment) isOnPath() bool {
 	return false
 }
 
-// executableFor returns the path with which clients start this program. If a PATH entry refers to
+// executableForClients returns the path with which clients start this program. If a PATH entry refers to
 // this executable, that path is preferred because it stays valid after an upgrade.
-func (env *environment) executableFor() string {
+func (env *environment) executableForClients() string {
 	this, err := os.Stat(env.Executable)
 	if err != nil {
 		return env.Executable
 	}
-	name := wordFor(env.GOOS == "windows", "oxbow", "oxbow.exe")
+	name := chooseWord(env.GOOS == "windows", "oxbow", "oxbow.exe")
 	for _, dir := range filepath.SplitList(env.Getenv("PATH")) {
 		path := filepath.Join(dir, name)
 		fi, err := os.Stat(path)
@@ -556,8 +566,8 @@ func (env *environment) executableFor() string {
 	return env.Executable
 }
 
-// isUnlabelled reports whether the home has another layout than oxbow's own.
-func (finder *homeFinder) isUnlabelled() bool {
-	_, other, err := finder.layout()
+// hasOtherLayout reports whether the home has another layout than oxbow's own.
+func (finder *homeFinder) hasOtherLayout() bool {
+	_, other, err := finder.detectLayout()
 	return err == nil && other
 }

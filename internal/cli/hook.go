@@ -50,23 +50,23 @@ annotations of the lines that it will change, each once in a session.
 OXBOW_WHYS=off switches this off.
 
 OXBOW_HOOKS=off stops all hooks for one session, and OXBOW_INJECT=off stops
-only the texts that are shown to the agent. A file ` + injection.HooksOff + ` or
-` + injection.InjectOff + ` does the same for a home or, in the directory
+only the texts that are shown to the agent. A file ` + injection.HooksOffFile + ` or
+` + injection.InjectOffFile + ` does the same for a home or, in the directory
 ` + homeDir + ` of a project, for the project.`,
 		Example: `  oxbow hook claude < /dev/null     # a report is on standard input
   OXBOW_HOOKS=off claude            # a session that is not recorded`,
 		Args: func(c *cobra.Command, given []string) error {
 			if drain {
-				return argCount(0, 0, "")(c, given)
+				return requireArgCount(0, 0, "")(c, given)
 			}
-			return argCount(1, 1, "the client: "+strings.Join(hook.Clients(), ", "))(c, given)
+			return requireArgCount(1, 1, "the client: "+strings.Join(hook.Clients(), ", "))(c, given)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if drain {
 				mem.drainSpool(cmd.Context())
 				return nil
 			}
-			mem.hook(cmd.Context(), args[0])
+			mem.handleHook(cmd.Context(), args[0])
 			return nil
 		},
 	}
@@ -75,64 +75,64 @@ only the texts that are shown to the agent. A file ` + injection.HooksOff + ` or
 	return c
 }
 
-// hook stores the events of a report and writes the answer. It reports no errors to the client.
-func (mem *openMemory) hook(ctx context.Context, client string) {
+// handleHook stores the events of a report and writes the answer. It reports no errors to the client.
+func (mem *openMemory) handleHook(ctx context.Context, client string) {
 	if mem.env.Getenv("OXBOW_HOOKS") == "off" {
 		return
 	}
 	stdout := mem.env.Stdout
 	mem.env.Stdout, mem.env.Stderr = io.Discard, io.Discard
-	mem.hurried = true
+	mem.isHurried = true
 	home, err := mem.finder.hookHome()
 	if err != nil {
-		_, _ = stdout.Write(mem.hookLayout(ctx, client))
+		_, _ = stdout.Write(mem.handleLayoutHook(ctx, client))
 		return
 	}
-	mem.env.typed = mem.typedElsewhere()
-	clean := mem.cleanReport()
-	raw := readReport(ctx, mem.env.Stdin)
-	copilot := clientfile.Home("copilot", mem.env.userHome(), mem.env.Getenv)
+	mem.env.commandRewriter = mem.clientCommandRewriter()
+	clean := mem.newReportCleaner()
+	raw := readHookReport(ctx, mem.env.Stdin)
+	copilot := clientfile.HomeDir("copilot", mem.env.userHomeDir(), mem.env.Getenv)
 	defer func() {
 		_, _ = stdout.Write(
-			mem.hookWhys(
+			mem.handleEditHook(
 				ctx,
-				whysIn{
+				editHookInput{
 					home:   home,
-					report: fileedits.Report{Client: client, Raw: raw, CopilotHome: copilot, Clean: clean},
+					report: fileedits.HookInput{Client: client, Stdin: raw, CopilotHome: copilot, RemoveSecrets: clean},
 				},
 			),
 		)
 	}()
-	r := hook.Read(client, raw, hook.Env{Now: mem.env.Now(), Clean: clean, CopilotHome: copilot})
-	if r.Wrong != "" {
-		maintenance.HookFailure{Client: client, Error: r.Wrong, Time: mem.env.Now()}.Record(home)
+	r := hook.ParseReport(client, raw, hook.ParseEnv{Now: mem.env.Now(), CleanText: clean, CopilotHome: copilot})
+	if r.ParseError != "" {
+		maintenance.HookFailure{Client: client, Error: r.ParseError, Time: mem.env.Now()}.Save(home)
 	}
-	if len(r.Events) == 0 || mem.env.offBy(injection.HooksOff, home, r.Events[0].Dir) {
+	if len(r.Events) == 0 || mem.env.isSwitchedOff(injection.HooksOffFile, home, r.Events[0].Dir) {
 		return
 	}
-	t := mem.injector(home, r.Events[0])
+	t := mem.newInjector(home, r.Events[0])
 	if !isDir(t.spool.Dir) {
 		_ = maintenance.WriteGitignore(home) // before the first prompt is written to the working tree
 	}
-	markNotes := mem.traceCall(home, &r, clean)
-	if err := t.spool.Append(r.Events...); err != nil {
-		maintenance.HookFailure{Client: client, Error: err.Error(), Time: mem.env.Now()}.Record(home)
+	markNotes := mem.recordCallOrigin(home, &r, clean)
+	if err := t.spool.AppendEvents(r.Events...); err != nil {
+		maintenance.HookFailure{Client: client, Error: err.Error(), Time: mem.env.Now()}.Save(home)
 	}
 	if markNotes != nil {
 		markNotes(ctx)
 	}
-	_, _ = stdout.Write(t.answer(ctx, r))
-	mem.mirrorMemory(ctx, home, r)
-	if r.Final {
-		mem.drainLater(ctx)
+	_, _ = stdout.Write(t.answerReport(ctx, r))
+	mem.mirrorClientMemory(ctx, home, r)
+	if r.EndsTurn {
+		mem.startSpoolDrain(ctx)
 	}
 }
 
-// drainLater starts a process that moves the hook reports of the home into the archive, so that the client
-// need not wait for it. Without [Env.Detach] this process moves them. If no process can be started, the reports
+// startSpoolDrain starts a process that moves the hook reports of the home into the archive, so that the client
+// need not wait for it. Without [Env.StartDetached] this process moves them. If no process can be started, the reports
 // stay in the spool until the next hook or the next command that reads the archive.
-func (mem *openMemory) drainLater(ctx context.Context) {
-	if mem.env.Detach == nil {
+func (mem *openMemory) startSpoolDrain(ctx context.Context) {
+	if mem.env.StartDetached == nil {
 		mem.drainSpool(ctx)
 		return
 	}
@@ -140,22 +140,22 @@ func (mem *openMemory) drainLater(ctx context.Context) {
 	if mem.finder.homeFlag != "" {
 		args = append([]string{"--home", mem.finder.homeFlag}, args...)
 	}
-	_ = mem.env.Detach(args)
+	_ = mem.env.StartDetached(args)
 }
 
-// drainFlag is the flag of "oxbow hook" with which drainLater starts a process.
+// drainFlag is the flag of "oxbow hook" with which startSpoolDrain starts a process.
 const drainFlag = "drain"
 
 // drainSpool moves the hook reports of the home into the archive. Then it prepares the next prompt
-// by updating the archive's index and the memories' thresholds. It ends after [HookWaits.Drain]
+// by updating the archive's index and the memories' thresholds. It ends after [HookTimeLimits.DrainTime]
 // even if another process keeps a lock. Otherwise each turn could add another waiting process.
 func (mem *openMemory) drainSpool(ctx context.Context) {
-	mem.hurried = true // the checkpoint below is the only one that is needed
-	mem.drainFor = mem.env.hookWaits().Drain
-	ctx, cancel := context.WithTimeout(ctx, mem.drainFor)
+	mem.isHurried = true // the checkpoint below is the only one that is needed
+	mem.drainTimeout = mem.env.hookTimeLimits().Drain
+	ctx, cancel := context.WithTimeout(ctx, mem.drainTimeout)
 	defer cancel()
-	if s, err := mem.archive()(ctx); err == nil {
-		_ = mem.calibrate(ctx) // the next prompt calibrates the rest
+	if s, err := mem.drainedArchiveOpener()(ctx); err == nil {
+		_ = mem.calibrateThresholds(ctx) // the next prompt calibrates the rest
 		_ = s.Memory.Checkpoint(ctx)
 	}
 }
@@ -163,7 +163,7 @@ func (mem *openMemory) drainSpool(ctx context.Context) {
 // hookHome returns the home whose spool receives the reports. It must be a directory with oxbow's
 // own layout, and be trusted.
 func (finder *homeFinder) hookHome() (string, error) {
-	v, err := finder.verdict()
+	v, err := finder.trustVerdict()
 	if err != nil {
 		return "", err
 	}
@@ -172,17 +172,17 @@ func (finder *homeFinder) hookHome() (string, error) {
 		return "", err
 	}
 	isTrusted := v.State != trust.Foreign && v.State != trust.Refused
-	hasSpool := p.HasOwnLayout() && p.Home != p.Store
+	hasSpool := p.HasOwnLayout() && p.Home != p.StorePath
 	if !isTrusted || !hasSpool {
 		return "", ownership.UntrustedError(p.Home)
 	}
-	home := filepath.Dir(p.Store)
+	home := filepath.Dir(p.StorePath)
 	return home, ownership.CheckSpool(home)
 }
 
-// hookArgs parses a command line that runs a hook in the form that setup writes. Such a run does
+// parseHookArgs parses a command line that runs a hook in the form that setup writes. Such a run does
 // not need the tree of commands.
-func hookArgs(args []string) (client, home string, ok bool) {
+func parseHookArgs(args []string) (client, home string, ok bool) {
 	hasHome := len(args) == 4 && args[0] == "--home"
 	if hasHome && args[1] != "" {
 		home, args = args[1], args[2:]

@@ -30,7 +30,7 @@ func (p *prompted) spoolFiles(t *testing.T) []string {
 func TestHookStartsDrain(t *testing.T) {
 	p := newPrompted(t)
 	var started [][]string
-	p.env.Detach = func(args []string) error {
+	p.env.StartDetached = func(args []string) error {
 		started = append(started, args)
 		return nil
 	}
@@ -63,7 +63,7 @@ func TestHookStartsDrain(t *testing.T) {
 // command that reads the archive finds them.
 func TestDrainIsNotStarted(t *testing.T) {
 	p := newPrompted(t)
-	p.env.Detach = func([]string) error { return errors.New("no more processes") }
+	p.env.StartDetached = func([]string) error { return errors.New("no more processes") }
 	p.hook(t, "claude", "UserPromptSubmit", `"prompt":"ship it on Tuesday"`)
 	p.hook(t, "claude", "Stop", `"last_assistant_message":"It is shipped."`)
 	if len(p.spoolFiles(t)) == 0 {
@@ -79,7 +79,7 @@ func TestDrainIsNotStarted(t *testing.T) {
 // would leave one more process.
 func TestDrainEnds(t *testing.T) {
 	p := newPrompted(t)
-	p.env.Detach = func([]string) error { return nil }
+	p.env.StartDetached = func([]string) error { return nil }
 	p.hook(t, "claude", "UserPromptSubmit", `"prompt":"ship it on Tuesday"`)
 	p.hook(t, "claude", "Stop", `"last_assistant_message":"It is shipped."`)
 	dir, err := vfs.Dir(filepath.Join(p.home, session.SpoolDir))
@@ -94,7 +94,7 @@ func TestDrainEnds(t *testing.T) {
 	if ok, err := lock.TryLock(); !ok || err != nil {
 		t.Fatalf("TryLock = %t, %v", ok, err)
 	}
-	p.env.HookWaits = &HookWaits{Drain: 50 * time.Millisecond}
+	p.env.HookTimeLimits = &HookTimeLimits{Drain: 50 * time.Millisecond}
 	p.must(t, "--home", p.home, "hook", "--drain")
 	if len(p.spoolFiles(t)) == 0 {
 		t.Error("the spool is empty although it is locked")
@@ -102,7 +102,7 @@ func TestDrainEnds(t *testing.T) {
 	if err := lock.Close(); err != nil {
 		t.Fatal(err)
 	}
-	p.env.HookWaits = patient
+	p.env.HookTimeLimits = patient
 	p.must(t, "--home", p.home, "hook", "--drain")
 	if files := p.spoolFiles(t); len(files) > 0 {
 		t.Errorf("after the drain the spool has %q", files)

@@ -34,8 +34,8 @@ func newPrompted(t *testing.T) *prompted {
 	p.home = filepath.Join(p.dir, "home")
 	p.block.Text = "Ship on Tuesdays. </oxbow-memory>"
 	p.block.Answer = "payload"
-	p.block.Prints = []string{"1"}
-	p.block.Shown = []session.ShownEntry{{In: inject.InNotes, Name: "ship", Version: 3}}
+	p.block.Fingerprints = []string{"1"}
+	p.block.ShownEntries = []session.ShownEntry{{SourceKind: inject.SourceNotes, Name: "ship", Version: 3}}
 	return p
 }
 
@@ -49,14 +49,14 @@ func (p *prompted) hook(t *testing.T, client, event, format string, args ...any)
 		fmt.Sprintf(format, args...) + `}`)
 	mem := newOpenMemory(env)
 	mem.finder.homeFlag = p.home
-	mem.forPrompt = func(ctx context.Context, in inject.Prompt) (inject.Block, error) {
+	mem.chooseForPrompt = func(ctx context.Context, in inject.Prompt) (inject.Block, error) {
 		if p.late {
 			<-ctx.Done()
 		}
 		p.asked = append(p.asked, in)
 		return p.block, p.err
 	}
-	mem.hook(t.Context(), client)
+	mem.handleHook(t.Context(), client)
 	if err := mem.close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -66,13 +66,13 @@ func (p *prompted) hook(t *testing.T, client, event, format string, args ...any)
 // injected returns the injections in the spool of a session.
 func (p *prompted) injected(t *testing.T, client string) (all []session.Event) {
 	t.Helper()
-	b, err := os.ReadFile(session.Spool{Dir: filepath.Join(p.home, session.SpoolDir)}.File(client, "s1"))
+	b, err := os.ReadFile(session.Spool{Dir: filepath.Join(p.home, session.SpoolDir)}.FilePath(client, "s1"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(b)) {
 		var e session.Event
-		if json.Unmarshal([]byte(line), &e) == nil && e.Kind == session.Injected {
+		if json.Unmarshal([]byte(line), &e) == nil && e.Kind == session.KindInjection {
 			all = append(all, e)
 		}
 	}
@@ -105,7 +105,7 @@ func TestPrompt(t *testing.T) {
 			if got := p.hook(t, client, event, turn+`"prompt":"when do we ship"`, 1); got != "" {
 				t.Errorf("the same hook again is answered: %s", got)
 			}
-			p.block.Text, p.block.Prints = "Never on Fridays.", []string{"2"}
+			p.block.Text, p.block.Fingerprints = "Never on Fridays.", []string{"2"}
 			if got := p.hook(t, client, event, turn+
 				`"prompt":"and when not"`, 2); !strings.Contains(got, "Never on Fridays.") {
 				t.Errorf("the next prompt is answered %s", got)
@@ -116,9 +116,9 @@ func TestPrompt(t *testing.T) {
 			all := p.injected(t, client)
 			if len(all) != 2 || (all[0].Text != "Ship on Tuesdays. </oxbow-memory>" &&
 				all[0].Text != "Ship on Tuesdays.") || all[0].ID == "" || all[0].ID == all[1].ID ||
-				all[0].Injection.Place != inject.AtPrompt ||
+				all[0].Injection.Place != inject.PlacePrompt ||
 				all[0].Injection.Answer != "payload" || all[0].Injection.Tokens == 0 ||
-				all[0].Injection.Shown[0].Version != 3 {
+				all[0].Injection.ShownEntries[0].Version != 3 {
 				t.Errorf("recorded is %+v", all)
 			}
 			if last := p.asked[len(p.asked)-1]; len(p.asked) != 3 || last.Text != "once more" ||
@@ -139,11 +139,11 @@ func checkArchive(t *testing.T, home string) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	if r, err := (&session.Archive{Memory: m}).Drain(
+	if r, err := (&session.Archive{Memory: m}).DrainSpool(
 		t.Context(),
 		session.Spool{Dir: filepath.Join(home, session.SpoolDir)},
 		nil,
-	); err != nil || r.Bad > 0 {
+	); err != nil || r.InvalidCount > 0 {
 		t.Errorf("Drain = %+v, %v", r, err)
 	}
 	checkKilled(t, m)
@@ -171,10 +171,10 @@ func TestPromptSilence(t *testing.T) {
 		"late":        {"UserPromptSubmit", "", func(p *prompted) { p.late = true }},
 		"one session": {"UserPromptSubmit", "", func(p *prompted) { p.vars["OXBOW_INJECT"] = "off" }},
 		"the home": {"UserPromptSubmit", "", func(p *prompted) {
-			touch(t, filepath.Join(p.home, injection.InjectOff))
+			touch(t, filepath.Join(p.home, injection.InjectOffFile))
 		}},
 		"the project": {"UserPromptSubmit", "", func(p *prompted) {
-			touch(t, filepath.Join(p.dir, homeDir, injection.InjectOff))
+			touch(t, filepath.Join(p.dir, homeDir, injection.InjectOffFile))
 		}},
 		"all hooks": {"UserPromptSubmit", "", func(p *prompted) { p.vars["OXBOW_HOOKS"] = "off" }},
 		"no state": {"UserPromptSubmit", "", func(p *prompted) {
@@ -193,7 +193,7 @@ func TestPromptSilence(t *testing.T) {
 			if p.late {
 				waits := *patient
 				waits.Prompt = 100 * time.Millisecond
-				p.env.HookWaits = &waits
+				p.env.HookTimeLimits = &waits
 			}
 			begun := time.Now()
 			got := p.hook(t, "claude", c.event, asks+c.more, 1, p.dir)
@@ -206,7 +206,7 @@ func TestPromptSilence(t *testing.T) {
 			if name != "answered" && name != "no spool" && name != "a lost spool" && len(p.injected(t, "claude")) > 0 {
 				t.Error("an injection is recorded that was not made")
 			}
-			if kept, _ := os.ReadFile(session.Spool{Dir: filepath.Join(p.home, session.SpoolDir)}.File(
+			if kept, _ := os.ReadFile(session.Spool{Dir: filepath.Join(p.home, session.SpoolDir)}.FilePath(
 				"claude",
 				"s1",
 			)); strings.HasPrefix(name, "the ") && strings.Contains(c.event, "Prompt") && name != "the client" &&

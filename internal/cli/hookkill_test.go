@@ -232,7 +232,7 @@ func TestStartsKilled(t *testing.T) {
 	n := 0
 	for i := range sessions {
 		id := fmt.Sprint("s", i)
-		b, _ := os.ReadFile(session.Spool{Dir: filepath.Join(home, session.SpoolDir)}.File("claude", id))
+		b, _ := os.ReadFile(session.Spool{Dir: filepath.Join(home, session.SpoolDir)}.FilePath("claude", id))
 		_, answered := shown.Load(id)
 		if recorded := strings.Contains(string(b), `"kind":"injected"`); (answered && !recorded) ||
 			(i%2 == 1 && !answered) {
@@ -271,7 +271,7 @@ func archived(t *testing.T, home, last string) map[string]int {
 	}
 	defer m.Close()
 	a, spool := &session.Archive{Memory: m}, session.Spool{Dir: filepath.Join(home, session.SpoolDir)}
-	if r, err := a.Drain(t.Context(), spool, nil); err != nil {
+	if r, err := a.DrainSpool(t.Context(), spool, nil); err != nil {
 		t.Fatalf("Drain = %+v, %v", r, err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(spool.Dir, "*.json*")); len(left) > 0 {
@@ -286,12 +286,12 @@ func archived(t *testing.T, home, last string) map[string]int {
 			t.Fatal(err)
 		}
 		for _, turn := range turns {
-			seen["turn "+turn.ID]++
+			seen["turn "+turn.PromptID]++
 			for _, e := range turn.Events {
 				switch e.Kind {
-				case session.Called:
+				case session.KindCall:
 					seen[e.ID]++
-				case session.Prompt, session.Text:
+				case session.KindPrompt, session.KindText:
 					seen[e.Text]++
 				}
 			}

@@ -24,123 +24,130 @@ import (
 
 // readLevels maps reading levels to the values in session events.
 var readLevels = map[origin.Level]string{
-	origin.Own:       session.ReadOwn,
-	origin.Unvouched: session.ReadUnvouched,
-	origin.Foreign:   session.ReadForeign,
+	origin.LevelOwn:       session.LevelOwn,
+	origin.LevelUnvouched: session.LevelUnvouched,
+	origin.LevelForeign:   session.LevelForeign,
 }
 
-// traceCall determines the origin of the tool result in a report and stores fingerprints of the
+// recordCallOrigin determines the origin of the tool result in a report and stores fingerprints of the
 // result. If the call was a command that may have written text of others into the memory, it
 // returns a function that marks the notes written meanwhile. Otherwise it returns nil.
-func (mem *openMemory) traceCall(
+func (mem *openMemory) recordCallOrigin(
 	home string,
 	r *hook.Report,
 	clean func(string) string,
 ) (markNotes func(context.Context)) {
-	i := slices.IndexFunc(r.Events, func(e session.Event) bool { return e.Kind == session.Called && e.Call != nil })
-	if r.Tool == "" || i < 0 {
+	i := slices.IndexFunc(r.Events, func(e session.Event) bool { return e.Kind == session.KindCall && e.Call != nil })
+	if r.ToolName == "" || i < 0 {
 		return nil
 	}
 	e := &r.Events[i]
 	p := fingerprintFile(home, mem.env.Now)
-	v := judgeCall(p, r, e.Dir, mem.env.Getenv)
-	v.What = clean(v.What)
-	e.Call.Reading = &session.Reading{Level: readLevels[v.Level], What: v.What}
+	v := judgeCallOrigin(p, r, e.Dir, mem.env.Getenv)
+	v.Cause = clean(v.Cause)
+	e.Call.TextSource = &session.TextSource{Level: readLevels[v.Level], Cause: v.Cause}
 	var err error
-	e.Call.Reading.Trace, err = keepRead(p, v, e.Call.Command, r.Output)
+	e.Call.TextSource.TraceID, err = addResultFingerprints(p, v, e.Call.Command, r.ToolOutput)
 	if err == nil && !e.Call.Failed {
-		err = keepWritten(p, v)
+		err = recordWrittenPaths(p, v)
 	}
 	if err == nil {
-		err = keepRun(p, v, lastReport(home, e), mem.env.Now())
+		err = recordCommandRun(p, v, lastReportTime(home, e), mem.env.Now())
 	}
 	if err != nil { // without fingerprints, all text that is written in this turn counts as tainted
 		maintenance.HookFailure{Client: r.Client, Error: "what the agent has read was not noted: " +
-			err.Error(), Time: mem.env.Now()}.Record(home)
+			err.Error(), Time: mem.env.Now()}.Save(home)
 	}
-	if v.Level == origin.Own || e.Call.Command == "" {
+	if v.Level == origin.LevelOwn || e.Call.Command == "" {
 		return nil
 	}
-	if !mem.finder.hasWritten(home, e) {
+	if !mem.finder.isStoreModified(home, e) {
 		return nil
 	}
-	since, names := lastReport(home, e), strings.Contains(string(r.Input), "oxbow")
-	return func(ctx context.Context) { mem.markWritten(ctx, v, since, names) }
+	since, names := lastReportTime(home, e), strings.Contains(string(r.ToolInput), "oxbow")
+	return func(ctx context.Context) { mem.markWrittenNotes(ctx, v, since, names) }
 }
 
-// judgeCall determines the origin of the tool result in a report. A result with tainted entries
+// judgeCallOrigin determines the origin of the tool result in a report. A result with tainted entries
 // counts as foreign text, unless the fingerprints show that this home returned the entries and
 // had stored them before.
-func judgeCall(p *fingerprint.File, r *hook.Report, dir string, getenv func(string) string) origin.Verdict {
-	text := fingerprint.OutputText(r.Output)
-	v := origin.Judge(origin.Call{Client: r.Client, Tool: r.Tool, Input: r.Input, Dir: dir, Output: text},
-		origin.Machine{Getenv: getenv, Writers: p.LastWriters})
-	isWarned := v.Level == origin.Own && bytes.Contains(r.Output, []byte(session.Warned))
-	if isWarned && len(p.Find([]string{text}, nil)[0].Foreign) == 0 {
-		v.Level, v.What = origin.Foreign, r.Tool+" tainted entry"
+func judgeCallOrigin(p *fingerprint.File, r *hook.Report, dir string, getenv func(string) string) origin.Verdict {
+	text := fingerprint.OutputText(r.ToolOutput)
+	v := origin.JudgeCall(
+		origin.ToolCall{Client: r.Client, Tool: r.ToolName, Input: r.ToolInput, Dir: dir, Output: text},
+		origin.Machine{Getenv: getenv, LastWriters: p.LastWriters},
+	)
+	isWarned := v.Level == origin.LevelOwn && bytes.Contains(r.ToolOutput, []byte(session.TaintWarning))
+	if isWarned && len(p.FindRepeats([]string{text}, nil)[0].Foreign) == 0 {
+		v.Level, v.Cause = origin.LevelForeign, r.ToolName+" tainted entry"
 	}
 	return v
 }
 
-// keepRead stores fingerprints of a tool result and returns their identifier. The identifier is
+// addResultFingerprints stores fingerprints of a tool result and returns their identifier. The identifier is
 // "" if the text is the agent's own, or if the client does not report the result. An empty
 // result of a command means that it printed nothing. If another tool reads foreign text and its
 // result is empty, the client left the text out of the report.
-func keepRead(p *fingerprint.File, v origin.Verdict, command string, output []byte) (trace string, err error) {
-	if v.Level == origin.Own || output == nil {
+func addResultFingerprints(
+	p *fingerprint.File,
+	v origin.Verdict,
+	command string,
+	output []byte,
+) (trace string, err error) {
+	if v.Level == origin.LevelOwn || output == nil {
 		return "", nil
 	}
 	text := fingerprint.OutputText(output)
 	isLeftOut := command == "" && strings.TrimSpace(text) == ""
-	if v.Level == origin.Foreign && isLeftOut {
+	if v.Level == origin.LevelForeign && isLeftOut {
 		return "", nil
 	}
-	level := fingerprint.Foreign
-	if v.Level == origin.Unvouched {
-		level = fingerprint.Unvouched
+	level := fingerprint.LevelForeign
+	if v.Level == origin.LevelUnvouched {
+		level = fingerprint.LevelUnvouched
 	}
-	return p.Add(level, text, v.What)
+	return p.AddText(level, text, v.Cause)
 }
 
-// keepWritten records which files a call wrote.
-func keepWritten(p *fingerprint.File, v origin.Verdict) error {
-	if err := p.AddOwnPaths(v.Wrote...); err != nil {
+// recordWrittenPaths records which files a call wrote.
+func recordWrittenPaths(p *fingerprint.File, v origin.Verdict) error {
+	if err := p.AddOwnPaths(v.OwnFiles...); err != nil {
 		return err
 	}
-	return p.AddOtherPaths(v.WroteOther...)
+	return p.AddOtherPaths(v.OtherFiles...)
 }
 
-// keepRun records when a call ran that may have written text of others into files that it does not
+// recordCommandRun records when a call ran that may have written text of others into files that it does not
 // name, so that the files that changed meanwhile are not taken for the agent's own.
-func keepRun(p *fingerprint.File, v origin.Verdict, from, to time.Time) error {
-	switch v.Runs {
-	case origin.Foreign:
-		return p.AddRun(fingerprint.Foreign, from, to)
-	case origin.Unvouched:
-		return p.AddRun(fingerprint.Unvouched, from, to)
+func recordCommandRun(p *fingerprint.File, v origin.Verdict, from, to time.Time) error {
+	switch v.RunLevel {
+	case origin.LevelForeign:
+		return p.AddRun(fingerprint.LevelForeign, from, to)
+	case origin.LevelUnvouched:
+		return p.AddRun(fingerprint.LevelUnvouched, from, to)
 	}
 	return nil
 }
 
-// hasWritten reports whether the memory has been written since the session's last report. It
+// isStoreModified reports whether the memory has been written since the session's last report. It
 // allows for file times that are up to a second old.
-func (finder *homeFinder) hasWritten(home string, e *session.Event) bool {
+func (finder *homeFinder) isStoreModified(home string, e *session.Event) bool {
 	store, err := finder.storePath()
 	if err != nil {
 		return false
 	}
 	fi, err := os.Stat(store)
-	return err == nil && !fi.ModTime().Before(lastReport(home, e).Add(-time.Second))
+	return err == nil && !fi.ModTime().Before(lastReportTime(home, e).Add(-time.Second))
 }
 
 // maxCommandTime is the longest time that a command is assumed to have run.
 const maxCommandTime = 10 * time.Minute
 
-// lastReport returns the time of the session's last report before the event. If that time is unknown, or more
+// lastReportTime returns the time of the session's last report before the event. If that time is unknown, or more
 // than maxCommandTime before the event, it returns the time that is maxCommandTime before the event.
-func lastReport(home string, e *session.Event) time.Time {
+func lastReportTime(home string, e *session.Event) time.Time {
 	since := e.Time.Add(-maxCommandTime)
-	file := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}.File(e.Client, e.Session)
+	file := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}.FilePath(e.Client, e.Session)
 	fi, err := os.Stat(file)
 	if err != nil {
 		return since
@@ -151,41 +158,41 @@ func lastReport(home string, e *session.Event) time.Time {
 	return since
 }
 
-// markWritten labels the notes that the command line wrote while a command ran whose output is
+// markWrittenNotes labels the notes that the command line wrote while a command ran whose output is
 // not the agent's own, because their text may have come through a pipe. Notes that were not
 // written by an agent are labelled only if the command contains the word oxbow.
-func (mem *openMemory) markWritten(ctx context.Context, v origin.Verdict, since time.Time, named bool) {
-	m, err := mem.openMemory(verb.Write)
+func (mem *openMemory) markWrittenNotes(ctx context.Context, v origin.Verdict, since time.Time, named bool) {
+	m, err := mem.openBoundMemory(verb.Write)
 	if err != nil {
 		return // then the command cannot have written either
 	}
-	src, err := mem.source()
+	src, err := mem.changeSource()
 	if err != nil {
 		return
 	}
 	src.Actor = oxbow.Program
 	key := oxbow.LabelTaint
-	if v.Level == origin.Unvouched {
+	if v.Level == origin.LevelUnvouched {
 		key = oxbow.LabelUnvouched
 	}
-	mark := oxbow.Label{Key: key, Value: v.What}
+	mark := oxbow.Label{Key: key, Value: v.Cause}
 	if mark.Check() != nil {
 		mark.Value = "command"
 	}
-	w := writtenNotes{since: since, withPersons: named, mark: mark}
-	_ = w.label(oxbow.WithSource(ctx, src), m) // nobody reads the output of a hook that fails here
+	w := writtenNotes{since: since, withPersonNotes: named, taintLabel: mark}
+	_ = w.markAll(oxbow.WithSource(ctx, src), m) // nobody reads the output of a hook that fails here
 }
 
 // writtenNotes are the notes that the command line wrote from a time on.
 type writtenNotes struct {
-	since       time.Time
-	withPersons bool // also imported notes and persons' notes, not only agents' notes
-	mark        oxbow.Label
+	since           time.Time
+	withPersonNotes bool // also imported notes and persons' notes, not only agents' notes
+	taintLabel      oxbow.Label
 }
 
-// label adds the mark to the notes. It first tries one change for all notes. If another writer
+// markAll adds the mark to the notes. It first tries one change for all notes. If another writer
 // has changed a note meanwhile, label adds the mark to each note in a change of its own.
-func (w *writtenNotes) label(ctx context.Context, m *oxbow.Memory) error {
+func (w *writtenNotes) markAll(ctx context.Context, m *oxbow.Memory) error {
 	names, err := w.noteNames(ctx, m)
 	if err != nil {
 		return err
@@ -193,7 +200,7 @@ func (w *writtenNotes) label(ctx context.Context, m *oxbow.Memory) error {
 	var ops []oxbow.Op
 	for _, name := range names {
 		if e, err := m.Get(ctx, name); err == nil { // otherwise the note is gone
-			if op := w.relabel(e); op != nil {
+			if op := w.relabelOp(e); op != nil {
 				ops = append(ops, op)
 			}
 		}
@@ -210,7 +217,7 @@ func (w *writtenNotes) label(ctx context.Context, m *oxbow.Memory) error {
 			if !found {
 				return nil, nil
 			}
-			return w.relabel(now), nil
+			return w.relabelOp(now), nil
 		}))
 	}
 	return errors.Join(errs...)
@@ -224,7 +231,7 @@ func (w *writtenNotes) noteNames(ctx context.Context, m *oxbow.Memory) ([]string
 	add := func(e oxbow.Entry) {
 		isAgent := e.Source.Actor == oxbow.Agent
 		isOther := e.Source.Actor == oxbow.Person || e.Source.Actor == oxbow.Imported
-		isWanted := e.Source.Door == "cli" && (isAgent || (w.withPersons && isOther))
+		isWanted := e.Source.Door == "cli" && (isAgent || (w.withPersonNotes && isOther))
 		if !isWanted || e.Updated.Before(w.since) {
 			return
 		}
@@ -259,11 +266,11 @@ func (w *writtenNotes) noteNames(ctx context.Context, m *oxbow.Memory) ([]string
 	return names, nil
 }
 
-// relabel returns the change that adds the mark to an entry, or nil if the entry already has the
+// relabelOp returns the change that adds the mark to an entry, or nil if the entry already has the
 // mark. If the entry has the maximum number of labels, the mark replaces the entry's last tag or,
 // without tags, the last label. Otherwise a writer could avoid the mark by adding many labels.
-func (w *writtenNotes) relabel(e oxbow.Entry) oxbow.Op {
-	if slices.Contains(e.Labels, w.mark) {
+func (w *writtenNotes) relabelOp(e oxbow.Entry) oxbow.Op {
+	if slices.Contains(e.Labels, w.taintLabel) {
 		return nil
 	}
 	labels := slices.Clone(e.Labels)
@@ -276,5 +283,5 @@ func (w *writtenNotes) relabel(e oxbow.Entry) oxbow.Op {
 		}
 		labels = slices.Delete(labels, last, last+1)
 	}
-	return oxbow.Relabel{Name: e.Name, Labels: oxbow.SortLabels(append(labels, w.mark)), If: e.Version}
+	return oxbow.Relabel{Name: e.Name, Labels: oxbow.SortLabels(append(labels, w.taintLabel)), If: e.Version}
 }

@@ -61,9 +61,9 @@ func TestLabelWrittenNotes(t *testing.T) {
 	add("mcp", oxbow.Agent, oxbow.Add{Name: "by mcp", Content: "x"})
 	add("cli", oxbow.Person, oxbow.Add{Name: "by a person", Content: "x"})
 
-	w := writtenNotes{since: since, mark: oxbow.Label{Key: oxbow.LabelTaint, Value: "Bash curl"}}
+	w := writtenNotes{since: since, taintLabel: oxbow.Label{Key: oxbow.LabelTaint, Value: "Bash curl"}}
 	collide = true
-	if err := w.label(t.Context(), m); err != nil {
+	if err := w.markAll(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
 	if collide {
@@ -74,18 +74,18 @@ func TestLabelWrittenNotes(t *testing.T) {
 			t.Fatal(err)
 		}
 		isOther := e.Name == "earlier" || e.Name == "by mcp" || e.Name == "by a person"
-		if slices.Contains(e.Labels, w.mark) == isOther {
+		if slices.Contains(e.Labels, w.taintLabel) == isOther {
 			t.Errorf("%q has the labels %v", e.Name, e.Labels[:min(3, len(e.Labels))])
 		}
 	}
 	if e, err := m.Get(t.Context(), "note 3"); err != nil || e.Content != "changed" {
 		t.Errorf("the other writer's text is %q, %v", e.Content, err)
 	}
-	w.withPersons = true
-	if err := w.label(t.Context(), m); err != nil {
+	w.withPersonNotes = true
+	if err := w.markAll(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
-	if e, err := m.Get(t.Context(), "by a person"); err != nil || !slices.Contains(e.Labels, w.mark) {
+	if e, err := m.Get(t.Context(), "by a person"); err != nil || !slices.Contains(e.Labels, w.taintLabel) {
 		t.Errorf("the note of a person has the labels %v, %v", e.Labels, err)
 	}
 }

@@ -18,78 +18,83 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-// whysIn is the input of hookWhys.
-type whysIn struct {
+// editHookInput is the input of handleEditHook.
+type editHookInput struct {
 	home   string
-	report fileedits.Report
+	report fileedits.HookInput
 
-	// state and tainted are set in a home of another layout. state is the directory with the
+	// stateDir and tainted are set in a home of another layout. state is the directory with the
 	// session state. tainted reports whether the session's current turn has read foreign text.
-	state   string
-	tainted func(client, session string) bool
+	stateDir      string
+	isTurnTainted func(client, session string) bool
 }
 
-// hookWhys annotates the edits in a report. For a report of an edit that is about to happen, it
+// handleEditHook annotates the edits in a report. For a report of an edit that is about to happen, it
 // returns the answer for the client.
-func (mem *openMemory) hookWhys(ctx context.Context, from whysIn) []byte {
+func (mem *openMemory) handleEditHook(ctx context.Context, from editHookInput) []byte {
 	home, r := from.home, from.report
-	about := r.About()
-	isEdit := about.Before || about.After
+	about := r.Summarize()
+	isEdit := about.IsBeforeEdit || about.IsAfterEdit
 	if !isEdit || !filepath.IsAbs(about.Dir) {
 		return nil
 	}
-	if mem.env.offBy(injection.HooksOff, home, about.Dir) {
+	if mem.env.isSwitchedOff(injection.HooksOffFile, home, about.Dir) {
 		return nil
 	}
-	t := mem.injector(
+	t := mem.newInjector(
 		home,
 		session.Event{Client: r.Client, Session: about.Session, Time: mem.env.Now(), Dir: about.Dir},
 	)
-	t = t.inLayout(from.state)
-	r.Noted = t.spool.File(r.Client, about.Session)
+	t = t.withLayoutState(from.stateDir)
+	r.OpencodeReports = t.spool.FilePath(r.Client, about.Session)
 	annotates := mem.env.Getenv("OXBOW_ANNOTATE")
-	everywhere := annotates == "on" || mem.env.setupWorld().AnnotatesBelow(r.Client, about.Dir)
-	in := annotations.HookReportIn{Report: r, Everywhere: everywhere}
-	mayAnnotate := about.After && annotates != "off" &&
-		(annotates == "on" || !mem.env.offBy(injection.AnnotateOff, home, about.Dir))
+	everywhere := annotates == "on" || mem.env.setupMachine().IsAnnotationOn(r.Client, about.Dir)
+	in := annotations.HookReportIn{Report: r, AnnotateEveryTree: everywhere}
+	mayAnnotate := about.IsAfterEdit && annotates != "off" &&
+		(annotates == "on" || !mem.env.isSwitchedOff(injection.AnnotateOffFile, home, about.Dir))
 	switch {
-	case about.Before && mem.env.Getenv("OXBOW_WHYS") != "off" && hook.Before(r.Client, "") != nil && !t.isOff():
-		return t.before(ctx, about, in)
+	case about.IsBeforeEdit && mem.env.Getenv("OXBOW_WHYS") != "off" && hook.EncodeToolAnswer(r.Client, "") != nil &&
+		!t.isInjectionOff():
+		return t.answerBeforeEdit(ctx, about, in)
 	case mayAnnotate:
-		in.Tainted = func() bool { return mem.isTainted(ctx, from, about) }
-		in.Repeats = mem.finder.repeatsOthers
-		if err := mem.annotateHook(ctx, about.Dir, in); err != nil {
+		in.IsTainted = func() bool { return mem.hasReadForeignText(ctx, from, about) }
+		in.RepeatsForeignText = mem.finder.repeatsForeignText
+		if err := mem.annotateEdits(ctx, about.Dir, in); err != nil {
 			maintenance.HookFailure{Client: r.Client, Error: err.Error(), Time: mem.env.Now()}.
-				Record(cmp.Or(from.state, home))
+				Save(cmp.Or(from.stateDir, home))
 		}
 	}
 	return nil
 }
 
-// isTainted reports whether the agent has read text of others since the last prompt.
-func (mem *openMemory) isTainted(ctx context.Context, from whysIn, about fileedits.About) bool {
-	if from.tainted != nil {
-		return from.tainted(from.report.Client, about.Session)
+// hasReadForeignText reports whether the agent has read text of others since the last prompt.
+func (mem *openMemory) hasReadForeignText(
+	ctx context.Context,
+	from editHookInput,
+	about fileedits.ReportSummary,
+) bool {
+	if from.isTurnTainted != nil {
+		return from.isTurnTainted(from.report.Client, about.Session)
 	}
 	caller := session.Caller{Client: from.report.Client, Session: about.Session, Dir: about.Dir}
-	return len(mem.sessionExposure(ctx, caller).Taints) > 0
+	return len(mem.sessionExposure(ctx, caller).UntracedReads) > 0
 }
 
-// annotateHook annotates edits in a directory. It ignores a directory whose annotations cannot be
+// annotateEdits annotates edits in a directory. It ignores a directory whose annotations cannot be
 // opened.
-func (mem *openMemory) annotateHook(ctx context.Context, dir string, in annotations.HookReportIn) error {
-	b, err := mem.finder.bookAt(ctx, dir)
+func (mem *openMemory) annotateEdits(ctx context.Context, dir string, in annotations.HookReportIn) error {
+	b, err := mem.finder.openAnnotationsIn(ctx, dir)
 	if err != nil {
 		return nil
 	}
 	defer b.Close()
-	_, err = annotations.AnnotateHook(ctx, mem.bookWorkspace(b), in)
+	_, err = annotations.AnnotateHook(ctx, mem.annotationsWorkspace(b), in)
 	return err
 }
 
-func (mem *openMemory) bookWorkspace(b *annotate.Store) *verb.Workspace {
-	src, _ := mem.source()
-	src.Profile, _ = mem.boundName()
+func (mem *openMemory) annotationsWorkspace(b *annotate.Store) *verb.Workspace {
+	src, _ := mem.changeSource()
+	src.Profile, _ = mem.boundProfileName()
 	return &verb.Workspace{
 		Now:    mem.env.Now,
 		Source: src,
@@ -99,26 +104,30 @@ func (mem *openMemory) bookWorkspace(b *annotate.Store) *verb.Workspace {
 	}
 }
 
-// before returns the answer for the client before an edit: the annotations of the lines that
+// answerBeforeEdit returns the answer for the client before an edit: the annotations of the lines that
 // change or, if there are none, a line about the files. Errors are ignored, so that the edit
 // continues.
-func (t injector) before(ctx context.Context, about fileedits.About, in annotations.HookReportIn) []byte {
-	state := t.state.State()
-	in.Shown = state.Prints
+func (t contextInjector) answerBeforeEdit(
+	ctx context.Context,
+	about fileedits.ReportSummary,
+	in annotations.HookReportIn,
+) []byte {
+	state := t.stateFile.ReadState()
+	in.ShownIDs = state.Prints
 	if state.Tokens > inject.SessionTokens {
 		return nil
 	}
 	var block inject.Block
-	if b, err := t.finder.bookAt(ctx, about.Dir); err == nil {
-		out, _ := annotations.WhyBefore(ctx, t.bookWorkspace(b), in)
-		block.Text, block.Prints = out.Line, out.IDs
+	if b, err := t.finder.openAnnotationsIn(ctx, about.Dir); err == nil {
+		out, _ := annotations.AnnotationsBeforeEdit(ctx, t.annotationsWorkspace(b), in)
+		block.Text, block.Fingerprints = out.Line, out.IDs
 		b.Close()
 	}
-	if block.Text == "" && !t.isLayout {
-		block = t.beforeAction(ctx, state, about.Files)
+	if block.Text == "" && !t.hasOtherLayout {
+		block = t.editBlock(ctx, state, about.Files)
 	}
-	if block.Text == "" || !t.recordBlock(ctx, inject.AtAction, block) {
+	if block.Text == "" || !t.recordShownBlock(ctx, inject.PlaceAction, block) {
 		return nil
 	}
-	return hook.Before(t.event.Client, block.Text)
+	return hook.EncodeToolAnswer(t.event.Client, block.Text)
 }

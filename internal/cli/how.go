@@ -28,10 +28,10 @@ at the end of a turn.`,
 		Example: `  oxbow how run the tests --project auto
   oxbow how 'go test'
   oxbow how deploy --json`,
-		Args: argCount(0, -1, "the task"),
-	}, review.Hows, func(in *review.HowsIn, _ *flagSet, words []string) (err error) {
+		Args: requireArgCount(0, -1, "the task"),
+	}, review.FindCommands, func(in *review.FindCommandsIn, _ *flagSet, words []string) (err error) {
 		in.Task = strings.Join(words, " ")
-		in.Project, err = mem.env.projectNamed(in.Project)
+		in.Project, err = mem.env.resolveProject(in.Project)
 		return err
 	})
 }

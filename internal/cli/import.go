@@ -41,7 +41,7 @@ its entry as "NAME (2)". If your copy of the same entry is newer, it is
 reported and skipped. --overwrite replaces these entries.
 
 PROGRAM is one of
-` + sourceList() + `.
+` + importSourceList() + `.
 
 If an alias already belongs to another entry, the import leaves it out and
 reports it. A Markdown entry gets its name from its front matter, its heading
@@ -56,16 +56,16 @@ by its ID.`,
   oxbow import conversations.json     # an export of ChatGPT or Claude
   oxbow import --from mem0 export.json --dry-run
   oxbow export --home ~/old | oxbow import -`,
-		Args: argCount(1, -1, "a file or directory"),
+		Args: requireArgCount(1, -1, "a file or directory"),
 	}
 	var verbose bool
 	var from string
-	setUpArguments(c, func(ctx context.Context, in imports.In, args []string) error {
-		in.From = from
+	setUpFlagsAndArgs(c, func(ctx context.Context, in imports.ImportIn, args []string) error {
+		in.SourceName = from
 		if err := imports.CheckSource(from); err != nil {
-			return badArgument(err)
+			return asUsageError(err)
 		}
-		return mem.importFrom(ctx, in, args, verbose)
+		return mem.importPaths(ctx, in, args, verbose)
 	})
 	for name, usage := range map[string]string{
 		"from":   "import data of this `PROGRAM` (see Details); by default it is recognized by the files",
@@ -74,7 +74,7 @@ by its ID.`,
 		c.Flags().StringVar(&from, name, "", usage)
 		complete := func(_ *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			isOther := func(source string) bool { return !strings.HasPrefix(source, word) }
-			return slices.DeleteFunc(imports.Sources(), isOther), cobra.ShellCompDirectiveNoFileComp
+			return slices.DeleteFunc(imports.SourceNames(), isOther), cobra.ShellCompDirectiveNoFileComp
 		}
 		_ = c.RegisterFlagCompletionFunc(name, complete) // the flag exists, so this cannot fail
 	}
@@ -83,11 +83,11 @@ by its ID.`,
 	return c
 }
 
-// sourceList returns the names of programs and formats, in lines that fit the help.
-func sourceList() string {
+// importSourceList returns the names of programs and formats, in lines that fit the help.
+func importSourceList() string {
 	var lines []string
 	line := ""
-	for _, name := range imports.Sources() {
+	for _, name := range imports.SourceNames() {
 		if len(line)+len(name) > 74 {
 			lines, line = append(lines, line), ""
 		}
@@ -96,18 +96,18 @@ func sourceList() string {
 	return strings.Join(append(lines, line), ",\n")
 }
 
-// importFrom imports files and directories.
-func (mem *openMemory) importFrom(ctx context.Context, in imports.In, paths []string, verbose bool) (err error) {
+// importPaths imports files and directories.
+func (mem *openMemory) importPaths(ctx context.Context, in imports.ImportIn, paths []string, verbose bool) (err error) {
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	in.Inputs = map[string]io.Reader{}
 	in.Root = mem.finder.projectRoot()
-	in.Interrupt = stop
-	in.Brief = !mem.env.json
+	in.InterruptRead = stop
+	in.OmitChanges = !mem.env.json
 	in.PrepareSessions = mem.prepareSessionImport
 	for _, path := range paths {
 		if path == "" {
-			return misusef("a script's variable may be unset; . is the working directory", "a path is empty")
+			return usageErrorf("a script's variable may be unset; . is the working directory", "a path is empty")
 		}
 		name, r := stdinName, mem.env.Stdin
 		if path != "-" {
@@ -118,11 +118,11 @@ func (mem *openMemory) importFrom(ctx context.Context, in imports.In, paths []st
 			r = openPipe(name)
 		}
 		if r != nil {
-			in.Inputs[name] = &interruptible{ctx: reading, r: r}
+			in.Inputs[name] = &interruptibleReader{ctx: reading, r: r}
 		}
 		in.Paths = append(in.Paths, name)
 	}
-	out, err := attempt(ctx, mem, imports.Import, in)
+	out, err := callVerbRawError(ctx, mem, imports.Import, in)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = &hintedError{err, "check the path"}
 	}
@@ -132,7 +132,7 @@ func (mem *openMemory) importFrom(ctx context.Context, in imports.In, paths []st
 	}
 	// Print the result even after an error, because the entries imported before it remain.
 	out.ListsAll = verbose
-	return firstUnreported(answer(mem, out, show[imports.Out](mem)), err)
+	return printOrVerbError(printResult(mem, out, reportPrinter[imports.ImportOut](mem)), err)
 }
 
 // stdinName is the name of standard input in messages.

@@ -29,17 +29,17 @@ With OXBOW_INBOX=twice, inbox accepts what you asked for in two sessions. With
 three sessions.`,
 		Example: `  oxbow inbox
   oxbow inbox --project auto --json`,
-		Args: argCount(0, 0, "no arguments, or list, show, accept or drop"),
-	}, review.Inbox, mem.env.inboxArguments)
-	tellAfter(c, mem.tellHeldBack)
-	mem.tellsChanged(c)
+		Args: requireArgCount(0, 0, "no arguments, or list, show, accept or drop"),
+	}, review.ListProposals, mem.env.setInboxArguments)
+	addSuccessHook(c, mem.printHeldBackNotice)
+	mem.addChangeNotice(c)
 	c.AddCommand(inboxListCommand(mem), inboxShowCommand(mem), inboxAcceptCommand(mem), inboxDropCommand(mem))
 	return c
 }
 
-func (env *environment) inboxArguments(in *review.InboxIn, _ *flagSet, _ []string) (err error) {
-	in.Twice = env.Getenv("OXBOW_INBOX") == "twice"
-	in.Project, err = env.projectNamed(in.Project)
+func (env *environment) setInboxArguments(in *review.InboxIn, _ *flagSet, _ []string) (err error) {
+	in.NoteRepeated = env.Getenv("OXBOW_INBOX") == "twice"
+	in.Project, err = env.resolveProject(in.Project)
 	return err
 }
 
@@ -49,8 +49,8 @@ func inboxListCommand(mem *openMemory) *cobra.Command {
 		Aliases: []string{"ls"},
 		Short:   "List the proposals, the newest first",
 		Example: "  oxbow inbox list --all",
-		Args:    argCount(0, 0, "no arguments"),
-	}, review.Inbox, mem.env.inboxArguments)
+		Args:    requireArgCount(0, 0, "no arguments"),
+	}, review.ListProposals, mem.env.setInboxArguments)
 }
 
 func inboxShowCommand(mem *openMemory) *cobra.Command {
@@ -58,8 +58,8 @@ func inboxShowCommand(mem *openMemory) *cobra.Command {
 		Use:     "show ID",
 		Short:   "Show a proposal with the whole prompt",
 		Example: "  oxbow inbox show 3fa9",
-		Args:    argCount(1, 1, "the ID of a proposal"),
-	}, review.Proposal, positional)
+		Args:    requireArgCount(1, 1, "the ID of a proposal"),
+	}, review.ShowProposal, setPositionalArgs)
 }
 
 func inboxAcceptCommand(mem *openMemory) *cobra.Command {
@@ -75,7 +75,7 @@ func inboxAcceptCommand(mem *openMemory) *cobra.Command {
 		out.AcceptProposalsOut, err = review.AcceptProposals(ctx, w, in)
 		return out, err
 	}
-	c := setUpDecoding(&cobra.Command{
+	c := setUpWithInput(&cobra.Command{
 		Use:   "accept ID…",
 		Short: "Turn proposals into notes",
 		Long: `Accept stores the sentence as a note, with its project, its files, and a label
@@ -84,55 +84,55 @@ editor. oxbow undo takes this back. --team also moves the notes to the team's
 files, like oxbow team share.`,
 		Example: `  oxbow inbox accept 3fa9 81c0
   oxbow inbox accept 3fa9 --name prices --edit`,
-		Args: argCount(1, -1, "the IDs of proposals"),
-	}, positional, func(ctx context.Context, in review.AcceptProposalsIn) error {
+		Args: requireArgCount(1, -1, "the IDs of proposals"),
+	}, setPositionalArgs, func(ctx context.Context, in review.AcceptProposalsIn) error {
 		if edit {
-			return mem.acceptEdited(ctx, accept, in)
+			return mem.acceptEditedProposal(ctx, accept, in)
 		}
-		return respond(ctx, mem, accept, in)
+		return callAndReport(ctx, mem, accept, in)
 	})
 	c.Flags().BoolVar(&team, "team", false, "also move the notes to the team's files")
 	c.Flags().BoolVar(&edit, "edit", false, "change the text in your editor first")
 	return c
 }
 
-// acceptEdited opens a proposal in the person's editor and stores the edited text as a note.
-func (mem *openMemory) acceptEdited(
+// acceptEditedProposal opens a proposal in the person's editor and stores the edited text as a note.
+func (mem *openMemory) acceptEditedProposal(
 	ctx context.Context,
-	accept call[review.AcceptProposalsIn, sharing.ShareProposalsOut],
+	accept verbFunc[review.AcceptProposalsIn, sharing.ShareProposalsOut],
 	in review.AcceptProposalsIn,
 ) error {
 	if len(in.IDs) != 1 {
-		return misusef("accept the others without it", "--edit takes one proposal at a time")
+		return usageErrorf("accept the others without it", "--edit takes one proposal at a time")
 	}
-	it, err := run(ctx, mem, review.Proposal, review.ProposalIn{ID: in.IDs[0]})
+	it, err := callVerb(ctx, mem, review.ShowProposal, review.ProposalIn{ID: in.IDs[0]})
 	if err != nil {
 		return err
 	}
 	var out sharing.ShareProposalsOut
-	draft := editedText{name: "proposal", ext: ".md", again: "oxbow inbox accept " + it.ID + " --edit"}
-	err = mem.finder.withEditor(&draft, it.AsNote()+"\n", func(text string) (err error) {
+	draft := editedText{name: "proposal", ext: ".md", retryCommand: "oxbow inbox accept " + it.ID + " --edit"}
+	err = mem.finder.editText(&draft, it.NoteText()+"\n", func(text string) (err error) {
 		in.Content = strings.TrimSpace(text)
 		if in.Content == "" {
-			return misusef("oxbow inbox drop "+it.ID+
+			return usageErrorf("oxbow inbox drop "+it.ID+
 				" puts it away", "the edited text is empty; nothing was remembered")
 		}
-		out, err = run(ctx, mem, accept, in)
+		out, err = callVerb(ctx, mem, accept, in)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return answer(mem, out, show[sharing.ShareProposalsOut](mem))
+	return printResult(mem, out, reportPrinter[sharing.ShareProposalsOut](mem))
 }
 
 func inboxDropCommand(mem *openMemory) *cobra.Command {
-	return setUpCall(mem, &cobra.Command{
+	return setUpVerb(mem, &cobra.Command{
 		Use:     "drop ID…",
 		Short:   "Drop proposals, which do not return",
 		Example: "  oxbow inbox drop 3fa9",
-		Args:    argCount(1, -1, "the IDs of proposals"),
-	}, review.DropProposals, positional, func(out review.InboxOut) {
+		Args:    requireArgCount(1, -1, "the IDs of proposals"),
+	}, review.DropProposals, setPositionalArgs, func(out review.InboxOut) {
 		for _, it := range out.Proposals {
 			mem.env.printf("dropped %s\n", it.ID)
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 func initCommand(mem *openMemory) *cobra.Command {
-	return setUpCall(mem, &cobra.Command{
+	return setUpVerb(mem, &cobra.Command{
 		Use:   "init",
 		Short: "Make a memory for this directory",
 		Long: `Init makes a home: a directory that only you can read, with an empty memory,
@@ -26,20 +26,20 @@ backup.`,
   oxbow init --home ~/brain
   oxbow init --dialect duragent --home ./bot
   oxbow init --home ~/restored --from ~/backups/memory.age --identity ~/key.txt`,
-		Args: argCount(0, 0, "no arguments; say --home DIR for another place"),
-	}, maintenance.Init, func(in *maintenance.InitIn, _ *flagSet, _ []string) (err error) {
+		Args: requireArgCount(0, 0, "no arguments; say --home DIR for another place"),
+	}, maintenance.InitHome, func(in *maintenance.InitIn, _ *flagSet, _ []string) (err error) {
 		namesHome := mem.finder.homeFlag != "" || mem.env.Getenv("OXBOW_HOME") != ""
-		if !namesHome && !mem.finder.inUserHome() {
+		if !namesHome && !mem.finder.usesUserHome() {
 			mem.finder.homeFlag = homeDir // in the working directory, not in a directory above
-			in.Outer, err = mem.finder.outerHome()
+			in.OuterHome, err = mem.finder.outerHome()
 			if err != nil {
 				return err
 			}
 		}
-		in.LayOut = mem.layOut
+		in.CreateLayoutFiles = mem.createLayoutFiles
 		if in.From == "" {
 			if in.Identity != "" || in.Passphrase != "" {
-				return misusef("--from FILE names it", "--identity and --passphrase-file are about a backup")
+				return usageErrorf("--from FILE names it", "--identity and --passphrase-file are about a backup")
 			}
 			return nil
 		}
@@ -47,9 +47,9 @@ backup.`,
 		if err != nil {
 			return err
 		}
-		mem.closers = append(mem.closers, mem.recordMade)
-		return mem.env.keyFiles(&in.KeyFiles)
-	}, mem.finder.showMade)
+		mem.closers = append(mem.closers, mem.recordCreatedHome)
+		return mem.env.resolveKeyFiles(&in.KeyFiles)
+	}, mem.finder.showInitResult)
 }
 
 // outerHome returns the home that would be found from the parent of the working directory if it has a
@@ -59,7 +59,7 @@ func (finder *homeFinder) outerHome() (string, error) {
 	if err != nil || filepath.Dir(wd) == wd {
 		return "", err
 	}
-	outer, err := finder.nearest(filepath.Dir(wd))
+	outer, err := finder.nearestHome(filepath.Dir(wd))
 	if outer != "" || err != nil {
 		return outer, err
 	}
@@ -70,8 +70,8 @@ func (finder *homeFinder) outerHome() (string, error) {
 	return outer, nil
 }
 
-// layOut creates the files of the home's dialect and returns their names.
-func (mem *openMemory) layOut(ctx context.Context) ([]string, error) {
+// createLayoutFiles creates the files of the home's dialect and returns their names.
+func (mem *openMemory) createLayoutFiles(ctx context.Context) ([]string, error) {
 	home, err := mem.finder.home()
 	if err != nil {
 		return nil, err
@@ -80,59 +80,59 @@ func (mem *openMemory) layOut(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err := mem.layoutOptions(home, build)
+	o, err := mem.dialectOptions(home, createAccess)
 	if err != nil {
 		return nil, err
 	}
 	made, err := d.Init(ctx, o)
 	if len(made) > 0 {
-		mem.closers = append(mem.closers, mem.recordMade)
+		mem.closers = append(mem.closers, mem.recordCreatedHome)
 	}
 	return made, err
 }
 
-// showMade prints what was made and the next commands. These depend on how the program was started, which the
+// showInitResult prints what was made and the next commands. These depend on how the program was started, which the
 // answer does not know. Therefore it is not a report.
-func (finder *homeFinder) showMade(out maintenance.InitOut) {
+func (finder *homeFinder) showInitResult(out maintenance.InitOut) {
 	if finder.env.quiet {
 		return
 	}
-	if out.Hidden != "" {
+	if out.HiddenHome != "" {
 		defer finder.env.printNote(
 			"the memory in %s is no longer found from here; --home %s names it",
-			out.Hidden,
-			quote(out.Hidden),
+			out.HiddenHome,
+			shellQuote(out.HiddenHome),
 		)
 	}
 	switch {
-	case out.Layout != "" && !out.Made:
+	case out.Layout != "" && !out.IsNew:
 		finder.env.printf("%s is laid out as %s already; nothing was changed.\n", out.Home, out.Layout)
 	case out.Layout != "":
 		finder.env.printf("Laid out %s as %s:\n", out.Home, out.Layout)
 		for _, name := range out.Files {
 			finder.env.printf("  %s\n", filepath.FromSlash(name))
 		}
-	case !out.Made:
+	case !out.IsNew:
 		finder.env.printf("There is a memory in %s already; nothing was changed.\n", out.Home)
-	case out.From != "":
+	case out.Backup != "":
 		finder.env.printf(
 			"Made a memory in %s of %s: %s, change %d\n",
 			out.Home,
-			out.From,
-			count(out.Entries, "entry", "entries"),
-			out.Last,
+			out.Backup,
+			countText(out.Entries, "entry", "entries"),
+			out.LastSeq,
 		)
 	default:
 		at := ""
 		if finder.homeFlag != homeDir && finder.env.Getenv("OXBOW_HOME") == "" { // otherwise it is found from here
-			at = " --home " + quote(out.Home)
+			at = " --home " + shellQuote(out.Home)
 		}
 		finder.env.printf("Made an empty memory in %s\n\nNext:\n", out.Home)
-		program := finder.env.programToType() + at
+		program := finder.env.programInvocation() + at
 		next := []struct{ line, does string }{
 			{program + ` remember style "Tabs, not spaces."`, "keep something"},
 			{program + " recall tabs", "find it again"},
-			{finder.env.programForSetup() + at + " setup", "let your agents use it"},
+			{finder.env.setupInvocation() + at + " setup", "let your agents use it"},
 		}
 		width := 0
 		for _, n := range next {

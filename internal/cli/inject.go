@@ -16,7 +16,7 @@ import (
 )
 
 func injectCommand(mem *openMemory) *cobra.Command {
-	c := setUpCall(mem, &cobra.Command{
+	c := setUpVerb(mem, &cobra.Command{
 		Use:   "inject [PROMPT…]",
 		Short: "Show the text that an agent would get with a prompt, or switch such texts off",
 		Long: `Inject prints the text that hooks would show an agent with a prompt: sentences
@@ -33,32 +33,32 @@ injected lists the texts that agents were shown.`,
   oxbow inject --explain --json "how do we deploy"
   oxbow inject off
   oxbow inject on --project`,
-		Args: argCount(0, -1, "a prompt"),
+		Args: requireArgCount(0, -1, "a prompt"),
 	}, injection.Inject, func(in *injection.InjectIn, _ *flagSet, args []string) (err error) {
 		in.Prompt = strings.Join(args, " ")
-		in.Project, err = mem.env.projectNamed(in.Project)
+		in.Project, err = mem.env.resolveProject(in.Project)
 		return err
-	}, mem.env.showInject)
-	c.AddCommand(mem.injectSwitches()...)
+	}, mem.env.showInjection)
+	c.AddCommand(mem.injectSwitchCommands()...)
 	show := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return respond(cmd.Context(), mem, injection.State, injection.StateIn{})
+			return callAndReport(cmd.Context(), mem, injection.HookState, injection.StateIn{})
 		}
 		return show(cmd, args)
 	}
 	return c
 }
 
-// showInject prints the text exactly as a model receives it, and a table in which numbers are aligned at the decimal
+// showInjection prints the text exactly as a model receives it, and a table in which numbers are aligned at the decimal
 // point.
-func (env *environment) showInject(out injection.InjectOut) {
-	defer env.tellInjectOff(out.OffBy)
+func (env *environment) showInjection(out injection.InjectOut) {
+	defer env.printInjectOffNotice(out.OffFile)
 	for l := range strings.Lines(out.Text) {
-		env.printf("%s\n", clean(strings.TrimRight(l, "\n")))
+		env.printf("%s\n", cleanControl(strings.TrimRight(l, "\n")))
 	}
 	if out.Text == "" {
-		env.showNothing(out.Why, nil)
+		env.showEmptyReasons(out.SilenceReasons, nil)
 	}
 	if len(out.Accounts) == 0 {
 		return
@@ -67,25 +67,25 @@ func (env *environment) showInject(out injection.InjectOut) {
 	for _, it := range out.Accounts {
 		env.printf(
 			"%8.2f %5.2f  %.3f %6.1f %5d %7.2f %-7s %s",
-			it.G,
+			it.Value,
 			float64(it.Floor),
-			it.Share,
+			it.ScoreShare,
 			it.Score,
-			it.Matched,
-			it.Unknown,
+			it.MatchedWords,
+			it.UnknownShare,
 			string(it.Answer),
-			env.bold(nameText(it.Name)),
+			env.bold(printableName(it.Name)),
 		)
-		if it.Why != "" {
-			env.printf(" %s", env.dim("("+it.Why+")"))
+		if it.Reason != "" {
+			env.printf(" %s", env.dim("("+it.Reason+")"))
 		}
 		env.printf("\n")
 	}
 }
 
-// tellInjectOff tells the person if hooks do not inject, because a variable or the file switches
+// printInjectOffNotice tells the person if hooks do not inject, because a variable or the file switches
 // them off. file may be "".
-func (env *environment) tellInjectOff(file string) {
+func (env *environment) printInjectOffNotice(file string) {
 	for _, name := range []string{"OXBOW_INJECT", "OXBOW_HOOKS"} {
 		if env.Getenv(name) == "off" {
 			env.printNote("hooks put nothing before a model: it is off by %s=off", name)
@@ -94,31 +94,34 @@ func (env *environment) tellInjectOff(file string) {
 	}
 	switch {
 	case file == "":
-	case filepath.Base(file) == injection.HooksOff:
+	case filepath.Base(file) == injection.HooksOffFile:
 		env.printNote(
 			"hooks put nothing before a model: they are off by %s; remove that file to switch them on",
-			clean(file),
+			cleanControl(file),
 		)
 	default:
-		env.printNote("hooks put nothing before a model: it is off by %s; oxbow inject on switches it on", clean(file))
+		env.printNote(
+			"hooks put nothing before a model: it is off by %s; oxbow inject on switches it on",
+			cleanControl(file),
+		)
 	}
 }
 
-// injection chooses the block that a hook puts before a model with a prompt.
-func (mem *openMemory) injection(ctx context.Context, p inject.Prompt) (inject.Block, error) {
-	out, err := run(
+// chooseInjection chooses the block that a hook puts before a model with a prompt.
+func (mem *openMemory) chooseInjection(ctx context.Context, p inject.Prompt) (inject.Block, error) {
+	out, err := callVerb(
 		ctx,
 		mem,
 		injection.Inject,
-		injection.InjectIn{Prompt: p.Text, Of: &p, Wait: mem.env.hookWaits().Calibrate},
+		injection.InjectIn{Prompt: p.Text, HookPrompt: &p, MaxWait: mem.env.hookTimeLimits().Calibrate},
 	)
 	return out.Block, err
 }
 
-// calibrate recalibrates the thresholds of the memories after a session has added entries.
-func (mem *openMemory) calibrate(ctx context.Context) error {
-	_, err := run(ctx, mem, func(ctx context.Context, w *verb.Workspace, _ struct{}) (struct{}, error) {
-		return struct{}{}, injection.Calibrate(ctx, w)
+// calibrateThresholds recalibrates the thresholds of the memories after a session has added entries.
+func (mem *openMemory) calibrateThresholds(ctx context.Context) error {
+	_, err := callVerb(ctx, mem, func(ctx context.Context, w *verb.Workspace, _ struct{}) (struct{}, error) {
+		return struct{}{}, injection.CalibrateFloors(ctx, w)
 	}, struct{}{})
 	return err
 }

@@ -25,20 +25,21 @@ does not notice if an agent follows a note in other words.`,
   oxbow injected --place prompt --since 7d --text
   oxbow injected --entry style --json
   oxbow injected --unused`,
-		Args: argCount(0, 0, ""),
-	}, injection.Injected, func(in *injection.InjectedIn, _ *flagSet, _ []string) error {
-		in.Off = mem.finder.isSilent()
+		Args: requireArgCount(0, 0, ""),
+	}, injection.ListInjections, func(in *injection.InjectedIn, _ *flagSet, _ []string) error {
+		in.IsOff = mem.finder.isInjectionOff()
 		return nil
 	})
 }
 
-// isSilent reports whether a person has switched off hooks or injection in the working directory.
-func (finder *homeFinder) isSilent() bool {
+// isInjectionOff reports whether a person has switched off hooks or injection in the working directory.
+func (finder *homeFinder) isInjectionOff() bool {
 	if finder.env.Getenv("OXBOW_INJECT") == "off" || finder.env.Getenv("OXBOW_HOOKS") == "off" {
 		return true
 	}
 	home, err := finder.archiveHome()
 	dir, werr := finder.env.Getwd()
 	return err == nil && werr == nil &&
-		(finder.env.offBy(injection.InjectOff, home, dir) || finder.env.offBy(injection.HooksOff, home, dir))
+		(finder.env.isSwitchedOff(injection.InjectOffFile, home, dir) ||
+			finder.env.isSwitchedOff(injection.HooksOffFile, home, dir))
 }

@@ -9,21 +9,21 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 )
 
-// injectSwitches returns the two commands.
-func (mem *openMemory) injectSwitches() []*cobra.Command {
+// injectSwitchCommands returns the two commands.
+func (mem *openMemory) injectSwitchCommands() []*cobra.Command {
 	one := func(c *cobra.Command) *cobra.Command {
-		c.Args = argCount(0, 0, "")
+		c.Args = requireArgCount(0, 0, "")
 		return setUpReport(
 			mem,
 			c,
-			injection.SwitchInject,
+			injection.SwitchInjection,
 			func(in *injection.SwitchInjectIn, _ *flagSet, _ []string) error {
 				in.Off = c.Name() == "off"
 				if !in.Project {
 					return nil
 				}
-				p, err := mem.env.project(".")
-				in.Root = p.Root
+				p, err := mem.env.projectOf(".")
+				in.Root = p.RootDir
 				return err
 			},
 		)
@@ -33,8 +33,8 @@ func (mem *openMemory) injectSwitches() []*cobra.Command {
 			Use:     "status",
 			Short:   "Say whether hooks show texts to agents, and if not, why",
 			Example: `  oxbow inject status`,
-			Args:    argCount(0, 0, ""),
-		}, injection.State, func(*injection.StateIn, *flagSet, []string) error { return nil }),
+			Args:    requireArgCount(0, 0, ""),
+		}, injection.HookState, func(*injection.StateIn, *flagSet, []string) error { return nil }),
 		one(&cobra.Command{
 			Use:   "off",
 			Short: "Stop hooks from showing texts to agents",

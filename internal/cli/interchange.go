@@ -28,12 +28,12 @@ error what the format cannot store.`,
 		annotations.ExportAnnotations,
 		func(in *annotations.ExportAnnotationsIn, _ *flagSet, args []string) (err error) {
 			if mem.env.json && in.Output == "" {
-				return misusef(
+				return usageErrorf(
 					"name a file with --output; the report is then printed as JSON",
 					"export prints records, which are JSON already",
 				)
 			}
-			in.Files, err = mem.finder.wholeFiles(c.Context(), args)
+			in.Files, err = mem.finder.annotationFileNames(c.Context(), args)
 			if err != nil {
 				return err
 			}
@@ -46,23 +46,23 @@ error what the format cannot store.`,
 	)
 }
 
-// wholeFiles returns the names of files as annotations store them.
-func (finder *homeFinder) wholeFiles(ctx context.Context, names []string) (files []string, err error) {
+// annotationFileNames returns the names of files as annotations store them.
+func (finder *homeFinder) annotationFileNames(ctx context.Context, names []string) (files []string, err error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
-	b, err := finder.book(ctx)
+	b, err := finder.openWorkingDirAnnotations(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer b.Close()
 	for _, n := range names {
-		at, err := finder.env.parseLineRange(b, n)
+		at, err := finder.env.parseCodeLocation(b, n)
 		if err != nil {
 			return nil, err
 		}
 		if at.span.Len() > 0 {
-			return nil, misusef("leave out the lines", "%q names lines; export takes whole files", n)
+			return nil, usageErrorf("leave out the lines", "%q names lines; export takes whole files", n)
 		}
 		files = append(files, at.file)
 	}
@@ -82,19 +82,19 @@ same records again, nothing is added. Import reports on standard error what it
 left out.`,
 		Example: `  oxbow annotate import traces.jsonl --dry-run
   oxbow annotate import --format git-ai`,
-		Args: argCount(0, 1, "one FILE"),
+		Args: requireArgCount(0, 1, "one FILE"),
 	}, annotations.ImportAnnotations, func(in *annotations.ImportAnnotationsIn, _ *flagSet, args []string) (err error) {
 		switch {
 		case in.Format == annotations.GitAI && len(args) > 0:
-			return misusef("leave out "+args[0], "the notes of Git AI are in the repository, not in a file")
+			return usageErrorf("leave out "+args[0], "the notes of Git AI are in the repository, not in a file")
 		case in.Format == annotations.AgentTrace && len(args) == 0:
-			return misusef("name a file, or - for standard input", "import needs a FILE of Agent Trace records")
+			return usageErrorf("name a file, or - for standard input", "import needs a FILE of Agent Trace records")
 		case len(args) == 0 || args[0] == "-":
 			in.File, in.Stdin = "-", mem.env.Stdin
 			return nil
 		}
 		if err := verb.CheckText("FILE", args[0]); err != nil {
-			return badArgument(err)
+			return asUsageError(err)
 		}
 		in.File, err = mem.env.absolutePath(args[0])
 		return err

@@ -55,7 +55,9 @@ func TestInterruptedInput(t *testing.T) {
 		)
 	}
 
-	got, err := io.ReadAll(&interruptible{ctx: t.Context(), r: iotest.OneByteReader(strings.NewReader("all of it"))})
+	got, err := io.ReadAll(
+		&interruptibleReader{ctx: t.Context(), r: iotest.OneByteReader(strings.NewReader("all of it"))},
+	)
 	if string(got) != "all of it" || err != nil {
 		t.Errorf("reading to the end = %q, %v, want all of it", got, err)
 	}
@@ -71,7 +73,7 @@ func TestInterruptedEdit(t *testing.T) {
 	env.Args = []string{"edit", "x"}
 	env.Stdout = &w.out
 	env.Stderr = &w.errs
-	env.Edit = func(argv []string) error {
+	env.RunEditor = func(argv []string) error {
 		defer cancel()
 		return os.WriteFile(argv[len(argv)-1], []byte("new"), 0o600)
 	}

@@ -44,12 +44,12 @@ func TestEveryCommandGivesOneObject(t *testing.T) {
 			}
 		}
 	}
-	walk(newOpenMemory(newWorld(t).env).root(Run))
+	walk(newOpenMemory(newWorld(t).env).rootCommand(Run))
 	for _, args := range lines {
 		w := emptyHome(t)
 		status, stdout, stderr := w.run(t, append(args, "--json")...)
 		said := stdout
-		if status != exitDone && stdout == "" {
+		if status != exitSuccess && stdout == "" {
 			said = stderr
 		}
 		var object map[string]any

@@ -16,7 +16,7 @@ import (
 )
 
 func labelCommand(mem *openMemory) *cobra.Command {
-	c := group(&cobra.Command{
+	c := setUpGroup(&cobra.Command{
 		Use:   "label",
 		Short: "List, change, check and propose labels of many entries",
 		Long: `Label changes the labels by which recall, list and profiles select entries:
@@ -42,14 +42,14 @@ func labelListCommand(mem *openMemory) *cobra.Command {
 		Example: `  oxbow label list
   oxbow label list --key project
   oxbow label list after:2026-04 kind:note`,
-	}, labels.Labels, func(in *labels.LabelsIn, _ *flagSet, args []string) error {
+	}, labels.ListLabels, func(in *labels.LabelsIn, _ *flagSet, args []string) error {
 		in.Filter = strings.Join(args, " ")
 		return nil
 	})
 }
 
 func labelAddCommand(mem *openMemory) *cobra.Command {
-	return mem.labelSelected(&cobra.Command{
+	return mem.setUpLabelEdit(&cobra.Command{
 		Use:   "add LABEL…",
 		Short: "Give labels to entries, by filter or by name",
 		Long: `Add gives every LABEL to the selected entries. Select them with --where (a
@@ -62,7 +62,7 @@ filter, as in oxbow list), with --name, or with --all. With both --where and
 }
 
 func labelRemoveCommand(mem *openMemory) *cobra.Command {
-	return mem.labelSelected(&cobra.Command{
+	return mem.setUpLabelEdit(&cobra.Command{
 		Use:     "remove LABEL…",
 		Aliases: []string{"rm"},
 		Short:   "Take labels from entries, by filter or by name",
@@ -74,23 +74,23 @@ filter, as in oxbow list), with --name, or with --all. With both --where and
 	}, labels.RemoveLabels)
 }
 
-// labelSelected makes c change the labels of selected entries.
-func (mem *openMemory) labelSelected(
+// setUpLabelEdit makes c change the labels of selected entries.
+func (mem *openMemory) setUpLabelEdit(
 	c *cobra.Command,
-	verbCall call[labels.EditLabelsIn, labels.RelabelOut],
+	verbCall verbFunc[labels.EditLabelsIn, labels.RelabelOut],
 ) *cobra.Command {
-	c.Args = argCount(1, -1, "a LABEL such as tag:decision")
-	return setUpReport(mem, c, labelVerb(verbCall), func(in *labels.EditLabelsIn, _ *flagSet, args []string) error {
+	c.Args = requireArgCount(1, -1, "a LABEL such as tag:decision")
+	return setUpReport(mem, c, withLabelHint(verbCall), func(in *labels.EditLabelsIn, _ *flagSet, args []string) error {
 		in.Labels = args
-		chosen := len(in.Where) > 0 || len(in.Names) > 0
+		chosen := len(in.Filters) > 0 || len(in.Names) > 0
 		switch {
-		case !chosen && !in.All:
-			return misusef(
+		case !chosen && !in.AllEntries:
+			return usageErrorf(
 				"say which with --where FILTER or --name NAME, or give --all",
 				"it is not said which entries are meant",
 			)
-		case chosen && in.All:
-			return misusef("leave out --all, or the rest", "--all is given beside --where or --name")
+		case chosen && in.AllEntries:
+			return usageErrorf("leave out --all, or the rest", "--all is given beside --where or --name")
 		}
 		return nil
 	})
@@ -105,8 +105,8 @@ already in use, because you could not tell both apart afterwards. To join two
 labels, use oxbow label merge.`,
 		Example: `  oxbow label rename tag:decison tag:decision
   oxbow label rename tag:vtt project:vtt --dry-run`,
-		Args: argCount(2, 2, "an OLD and a NEW label"),
-	}, labelVerb(labels.RenameLabel), positional)
+		Args: requireArgCount(2, 2, "an OLD and a NEW label"),
+	}, withLabelHint(labels.RenameLabel), setPositionalArgs)
 }
 
 func labelMergeCommand(mem *openMemory) *cobra.Command {
@@ -117,19 +117,19 @@ func labelMergeCommand(mem *openMemory) *cobra.Command {
 The last label may be one of them, or a new label.`,
 		Example: `  oxbow label merge project:VTT project:homebrew-vtt
   oxbow label merge tag:idea tag:ideas tag:thought tag:idea --dry-run`,
-		Args: argCount(2, -1, "the labels to join, and the one that they become"),
-	}, labelVerb(labels.MergeLabels), func(in *labels.MergeLabelsIn, _ *flagSet, args []string) error {
+		Args: requireArgCount(2, -1, "the labels to join, and the one that they become"),
+	}, withLabelHint(labels.MergeLabels), func(in *labels.MergeLabelsIn, _ *flagSet, args []string) error {
 		in.Labels, in.Into = args[:len(args)-1], args[len(args)-1]
 		return nil
 	})
 }
 
-// labelVerb wraps a verb so that an error about a label explains the format of labels.
-func labelVerb[In, Out any](verbCall call[In, Out]) call[In, Out] {
+// withLabelHint wraps a verb so that an error about a label explains the format of labels.
+func withLabelHint[In, Out any](verbCall verbFunc[In, Out]) verbFunc[In, Out] {
 	return func(ctx context.Context, w *verb.Workspace, in In) (Out, error) {
 		out, err := verbCall(ctx, w, in)
 		if e, ok := errors.AsType[*labels.LabelError](err); ok {
-			err = &misuse{e.Err, "a label is a key, a colon and a value, such as tag:decision"}
+			err = &usageError{e.Err, "a label is a key, a colon and a value, such as tag:decision"}
 		}
 		return out, err
 	}
@@ -145,7 +145,7 @@ in a single letter, or the same word is a project and a tag. It prints the
 command that joins them, and changes nothing.`,
 		Example: `  oxbow label lint
   oxbow label lint --json`,
-	}, labels.LintLabels, positional)
+	}, labels.LintLabels, setPositionalArgs)
 }
 
 func labelSuggestCommand(mem *openMemory) *cobra.Command {
@@ -165,25 +165,25 @@ One oxbow undo takes all applied labels back.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Filter = strings.Join(args, " ")
 			if !(in.MinConfidence > 0 && in.MinConfidence <= 1) {
-				return misusef(
+				return usageErrorf(
 					"write a number such as 0.8",
 					"--min-confidence %v is not above 0 and at most 1",
 					in.MinConfidence,
 				)
 			}
 			if apply {
-				return respond(cmd.Context(), mem, labels.AcceptLabels, in)
+				return callAndReport(cmd.Context(), mem, labels.AcceptLabels, in)
 			}
 			again := "oxbow label suggest"
 			for _, w := range args {
-				again += " " + quote(w)
+				again += " " + shellQuote(w)
 			}
 			for _, name := range []string{"key", "min-confidence"} {
 				if f := cmd.Flags().Lookup(name); f.Changed {
-					again += " --" + name + " " + quote(strings.Trim(f.Value.String(), "[]"))
+					again += " --" + name + " " + shellQuote(strings.Trim(f.Value.String(), "[]"))
 				}
 			}
-			return perform(cmd.Context(), mem, labels.SuggestLabels, in, func(out labels.SuggestLabelsOut) {
+			return callAndPrint(cmd.Context(), mem, labels.SuggestLabels, in, func(out labels.SuggestLabelsOut) {
 				mem.env.showReport(out.Report(again))
 			})
 		},
@@ -216,16 +216,16 @@ the name of the git repository's directory, of the directory that contains
 repository have the same name. oxbow remember --project auto uses this name.`,
 		Example: `  oxbow label project
   oxbow remember style "Tabs." --project auto`,
-		Args: argCount(0, 1, "at most one DIR"),
+		Args: requireArgCount(0, 1, "at most one DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) > 0 {
 				dir = args[0]
 			}
 			if abs, err := env.absolutePath(dir); err == nil && !isDir(abs) {
-				return misusef("check the path", "there is no directory %s", dir)
+				return usageErrorf("check the path", "there is no directory %s", dir)
 			}
-			p, err := env.project(dir)
+			p, err := env.projectOf(dir)
 			if err != nil {
 				return err
 			}
@@ -234,10 +234,10 @@ repository have the same name. oxbow remember --project auto uses this name.`,
 					Project string `json:"project"`
 					Why     string `json:"why"`
 					Root    string `json:"root"`
-				}{p.Name, p.Why, p.Root})
+				}{p.Name, p.Reason, p.RootDir})
 			}
 			env.printf("%s\n", p.Name)
-			env.printNote("it is %s (%s)", p.Why, clean(p.Root))
+			env.printNote("it is %s (%s)", p.Reason, cleanControl(p.RootDir))
 			return nil
 		},
 	}

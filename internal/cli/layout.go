@@ -21,19 +21,19 @@ import (
 var dialects = []layout.Dialect{crabtalk.Dialect(), entryfiles.Dialect(), duragent.Dialect(), clawft.Dialect(),
 	coderhapsody.Dialect()}
 
-// ownLayout is the name of oxbow's own layout, which is the default.
-const ownLayout = "oxbow"
+// ownLayoutName is the name of oxbow's own layout, which is the default.
+const ownLayoutName = "oxbow"
 
 // layoutNames returns the values that --dialect accepts.
-func layoutNames() []string { return append([]string{ownLayout}, layout.Names(dialects)...) }
+func layoutNames() []string { return append([]string{ownLayoutName}, layout.Names(dialects)...) }
 
 // serverTools returns the tools that a server of the home offers: the tools of its dialect, and the
 // tools of oxbow's sets whose names the dialect does not use. If the home's configuration
 // switches its tools off, there are none.
-func serverTools(h layout.Home, sets verb.Sets) []verb.Tool {
+func serverTools(h layout.Home, sets verb.VerbSets) []verb.Tool {
 	tools := append([]verb.Tool{}, h.Tools()...)
 	some := len(tools) > 0
-	for _, t := range sets.Select(verb.Table()) {
+	for _, t := range sets.SelectTools(verb.Tools()) {
 		if some && !slices.ContainsFunc(tools, func(u verb.Tool) bool { return u.Name == t.Name }) {
 			tools = append(tools, t)
 		}
@@ -41,14 +41,14 @@ func serverTools(h layout.Home, sets verb.Sets) []verb.Tool {
 	return tools
 }
 
-// needHistory lists the verbs that need a memory with a history.
-var needHistory = []string{"history", "undo", "restore"}
+// verbsNeedingHistory lists the verbs that need a memory with a history.
+var verbsNeedingHistory = []string{"history", "undo", "restore"}
 
-// leftOut returns the names of oxbow's verbs that cannot work in the home.
-func leftOut(d layout.Dialect, h layout.Home) []string {
+// unsupportedVerbs returns the names of oxbow's verbs that cannot work in the home.
+func unsupportedVerbs(d layout.Dialect, h layout.Home) []string {
 	var names []string
 	if _, err := h.Memory().History(); err != nil {
-		names = slices.Clone(needHistory)
+		names = slices.Clone(verbsNeedingHistory)
 	}
 	if !d.Handoffs {
 		names = append(names, "handoff_task")
@@ -59,7 +59,7 @@ func leftOut(d layout.Dialect, h layout.Home) []string {
 // serverInstructions returns the instructions of the server for a client's model. They say that the
 // tools belong to the home's own system and, if others is set, that oxbow's tools work on the
 // same entries.
-func serverInstructions(d layout.Dialect, h layout.Home, others bool) string {
+func serverInstructions(d layout.Dialect, h layout.Home, hasOxbowTools bool) string {
 	var own []string
 	for _, t := range h.Tools() {
 		own = append(own, t.Name)
@@ -72,7 +72,7 @@ func serverInstructions(d layout.Dialect, h layout.Home, others bool) string {
 		)
 	}
 	use := "Use them as their descriptions say."
-	if others {
+	if hasOxbowTools {
 		use = "Use them first, as their descriptions say. All other tools belong to oxbow, and work on the same " +
 			"entries. If this layout cannot store a value, they refuse the value and give the reason."
 	}

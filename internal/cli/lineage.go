@@ -12,7 +12,7 @@ import (
 )
 
 func lineageCommand(mem *openMemory) *cobra.Command {
-	return setUpCall(mem, &cobra.Command{
+	return setUpVerb(mem, &cobra.Command{
 		Use:   "lineage NAME",
 		Short: "Show the sources of an entry and the entries made from it",
 		Long: `Lineage shows two trees: the entries from which an entry was made, and the
@@ -21,52 +21,52 @@ label from: names it, two entries were merged, or a text repeats six words in a
 row that first occurred in the source.`,
 		Example: `  oxbow lineage style
   oxbow lineage style --json`,
-		Args: argCount(1, 1, "the NAME of an entry"),
-	}, history.Lineage, positional, func(out history.LineageOut) {
-		if len(out.Why) > 0 {
-			mem.env.showNothing(out.Why, nil)
+		Args: requireArgCount(1, 1, "the NAME of an entry"),
+	}, history.Lineage, setPositionalArgs, func(out history.LineageOut) {
+		if len(out.EmptyReasons) > 0 {
+			mem.env.showEmptyReasons(out.EmptyReasons, nil)
 			return
 		}
 		if len(out.Sources) > 0 {
-			mem.env.printf("%s was made from\n", mem.env.bold(nameText(out.Name)))
+			mem.env.printf("%s was made from\n", mem.env.bold(printableName(out.Name)))
 			newLineageTree(out.Sources, toSources).print(mem, out.Name, 1)
 		}
-		if len(out.Made) > 0 {
-			mem.env.printf("made from %s\n", mem.env.bold(nameText(out.Name)))
-			newLineageTree(out.Made, toMade).print(mem, out.Name, 1)
+		if len(out.DerivedEdges) > 0 {
+			mem.env.printf("made from %s\n", mem.env.bold(printableName(out.Name)))
+			newLineageTree(out.DerivedEdges, toMade).print(mem, out.Name, 1)
 		}
 	})
 }
 
-// direction is the direction of the edges in a lineageTree.
-type direction int
+// edgeDirection is the direction of the edges in a lineageTree.
+type edgeDirection int
 
 const (
-	toSources direction = iota // from entries to their sources
-	toMade                     // from sources to the entries made from them
+	toSources edgeDirection = iota // from entries to their sources
+	toMade                         // from sources to the entries made from them
 )
 
 // lineageTree is a tree of entries. Reports have no trees.
 type lineageTree struct {
-	edges map[string][]lineageStep // by the name of the entry from which they lead
-	drawn map[string]bool          // names whose edges were printed
+	edges   map[string][]lineageEdge // by the name of the entry from which they lead
+	printed map[string]bool          // names whose edges were printed
 }
 
-// lineageStep is an edge of a lineageTree.
-type lineageStep struct {
-	name string // entry or turn to which the edge leads
-	seq  uint64 // number of the version, or 0 if the edge has no version
-	how  string
+// lineageEdge is an edge of a lineageTree.
+type lineageEdge struct {
+	name     string // entry or turn to which the edge leads
+	seq      uint64 // number of the version, or 0 if the edge has no version
+	relation string
 }
 
 // newLineageTree returns the tree of edges that lead in one direction.
-func newLineageTree(edges []lineage.Edge, to direction) lineageTree {
-	t := lineageTree{edges: map[string][]lineageStep{}, drawn: map[string]bool{}}
+func newLineageTree(edges []lineage.Edge, to edgeDirection) lineageTree {
+	t := lineageTree{edges: map[string][]lineageEdge{}, printed: map[string]bool{}}
 	for _, e := range edges {
 		if to == toMade {
-			t.edges[e.From] = append(t.edges[e.From], lineageStep{e.Name, e.Seq, e.How})
+			t.edges[e.SourceName] = append(t.edges[e.SourceName], lineageEdge{e.Name, e.Seq, e.FoundBy})
 		} else {
-			t.edges[e.Name] = append(t.edges[e.Name], lineageStep{e.From, e.Source, e.How})
+			t.edges[e.Name] = append(t.edges[e.Name], lineageEdge{e.SourceName, e.SourceVersion, e.FoundBy})
 		}
 	}
 	return t
@@ -75,14 +75,14 @@ func newLineageTree(edges []lineage.Edge, to direction) lineageTree {
 // print prints the edges that lead from a name as a tree. The edges of each name are printed only
 // once.
 func (t lineageTree) print(mem *openMemory, name string, depth int) {
-	t.drawn[name] = true
+	t.printed[name] = true
 	for _, step := range t.edges[name] {
-		text := nameText(step.name)
+		text := printableName(step.name)
 		if step.seq != 0 {
-			text += "@" + seqText(step.seq)
+			text += "@" + formatSeq(step.seq)
 		}
-		mem.env.printf("%s%s  %s\n", strings.Repeat("  ", depth), text, mem.env.dim(step.how))
-		if !t.drawn[step.name] {
+		mem.env.printf("%s%s  %s\n", strings.Repeat("  ", depth), text, mem.env.dim(step.relation))
+		if !t.printed[step.name] {
 			t.print(mem, step.name, depth+1)
 		}
 	}

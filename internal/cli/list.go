@@ -14,7 +14,7 @@ import (
 )
 
 func listCommand(mem *openMemory) *cobra.Command {
-	return setUpCall(mem, &cobra.Command{
+	return setUpVerb(mem, &cobra.Command{
 		Use:     "list [FILTER…]",
 		Aliases: []string{"ls"},
 		Short:   "List entries, newest first",
@@ -27,44 +27,44 @@ func listCommand(mem *openMemory) *cobra.Command {
 			args = append(args, in.Filter)
 		}
 		in.Filter = strings.Join(args, " ")
-		return adviseOnWords(args)
+		return checkListFilters(args)
 	}, mem.env.showList)
 }
 
-// otherLists are the commands for words that people type after "list".
-var otherLists = map[string]string{"entries": "list", "notes": "list", "memories": "list", "all": "list",
+// listSuggestions are the commands for words that people type after "list".
+var listSuggestions = map[string]string{"entries": "list", "notes": "list", "memories": "list", "all": "list",
 	"everything": "list", "labels": "label list", "tags": "label list", "sessions": "session list",
 	"handoffs": "handoff list", "profiles": "profile list"}
 
-// adviseOnWords returns an error if the arguments of list are words instead of filters. List takes no words,
+// checkListFilters returns an error if the arguments of list are words instead of filters. List takes no words,
 // because it does not rank.
-func adviseOnWords(args []string) error {
-	if len(args) == 0 || strings.ContainsFunc(strings.Join(args, ""), isNoLetter) {
+func checkListFilters(args []string) error {
+	if len(args) == 0 || strings.ContainsFunc(strings.Join(args, ""), isNonLetter) {
 		return nil
 	}
-	if name, ok := otherLists[strings.ToLower(args[0])]; ok && len(args) == 1 {
-		return misusef("did you mean: oxbow "+name, "filter %q is not key:value, such as tag:decision", args[0])
+	if name, ok := listSuggestions[strings.ToLower(args[0])]; ok && len(args) == 1 {
+		return usageErrorf("did you mean: oxbow "+name, "filter %q is not key:value, such as tag:decision", args[0])
 	}
 	if len(args) == 1 && syntax.NearestKey(args[0]) != "" {
 		return nil // a key that is mistyped, for which the error suggests the right one
 	}
-	return misusef("to find entries by words: oxbow recall "+quoteAll(args),
+	return usageErrorf("to find entries by words: oxbow recall "+quoteShellWords(args),
 		"filter %q is not key:value, such as project:vtt or -tag:draft", args[0])
 }
 
-func isNoLetter(r rune) bool { return !unicode.IsLetter(r) }
+func isNonLetter(r rune) bool { return !unicode.IsLetter(r) }
 
 // showList prints the entries as a table. It is not the table of a report because each column gets a share of the
 // width, and the text is left out of a pipe.
 func (env *environment) showList(out verb.ListOut) {
 	if len(out.Entries) == 0 {
-		env.showNothing(out.Why, out.Near)
+		env.showEmptyReasons(out.EmptyReasons, out.SimilarNames)
 		env.showNotes(out.Notes)
 		return
 	}
 	if env.quiet {
 		for _, e := range out.Entries {
-			env.printf("%s\n", nameText(e.Name))
+			env.printf("%s\n", printableName(e.Name))
 		}
 		return
 	}
@@ -75,25 +75,25 @@ func (env *environment) showList(out verb.ListOut) {
 	for _, e := range out.Entries {
 		rows = append(
 			rows,
-			[]string{nameText(e.Name), e.Kind, age(parseMoment(e.Updated), env.Now()),
-				labelText(shownLabels(e.Labels), fewValues), oneLine(e.Snippet)},
+			[]string{printableName(e.Name), e.Kind, ageText(parseTime(e.Updated), env.Now()),
+				formatLabels(visibleLabels(e.Labels), maxLabelValues), oneLine(e.Snippet)},
 		)
 	}
-	env.showTable(rows)
+	env.showListTable(rows)
 	env.showNotes(out.Notes)
 }
 
-// showTable prints rows with a name, two short columns, labels and a text. On a terminal, each
+// showListTable prints rows with a name, two short columns, labels and a text. On a terminal, each
 // column gets a share of the width. In a pipe, cells are not shortened and the text is left out.
-func (env *environment) showTable(rows [][]string) {
+func (env *environment) showListTable(rows [][]string) {
 	var wide [5]int
 	for _, row := range rows {
 		for i, cell := range row {
-			wide[i] = max(wide[i], columns(cell))
+			wide[i] = max(wide[i], countColumns(cell))
 		}
 	}
 	head := env.StdoutTerm
-	if room := env.screen(); head {
+	if room := env.screenWidth(); head {
 		wide[0] = min(wide[0], max(16, room/3))
 		room = max(0, room-wide[0]-wide[1]-wide[2]-6)
 		labels := min(wide[3], room/2)
@@ -120,7 +120,7 @@ func (env *environment) showTable(rows [][]string) {
 				paint[i] = termtext.Dim
 			}
 			if wide[i] > 0 {
-				line += "  " + pad(env.paint(paint[i], fit(cell, wide[i])), wide[i])
+				line += "  " + pad(env.paint(paint[i], fitColumns(cell, wide[i])), wide[i])
 			}
 		}
 		env.printf("%s\n", strings.TrimRight(line[2:], " "))

@@ -14,7 +14,7 @@ import (
 )
 
 func loadCommand(mem *openMemory) *cobra.Command {
-	return setUpArguments(&cobra.Command{
+	return setUpFlagsAndArgs(&cobra.Command{
 		Use:   "load DIR",
 		Short: "Read your edits of a dump",
 		Long: `Load brings your edits of the files below DIR into the memory, in one change.
@@ -35,26 +35,26 @@ to before-load-DATE.jsonl in the home.`,
 		Example: `  oxbow load brain --dry-run
   oxbow load brain
   oxbow load brain --replace --prune`,
-		Args: argCount(1, 1, "one directory"),
+		Args: requireArgCount(1, 1, "one directory"),
 	}, func(ctx context.Context, in transfer.LoadIn, args []string) (err error) {
 		in.Dir = args[0]
 		switch {
 		case in.Merge && in.Replace:
-			return misusef("give one of them", "--merge and --replace contradict each other")
-		case in.Prune && !in.Replace:
-			return misusef("add --replace", "--prune means something with --replace only")
+			return usageErrorf("give one of them", "--merge and --replace contradict each other")
+		case in.ForgetDeleted && !in.Replace:
+			return usageErrorf("add --replace", "--prune means something with --replace only")
 		}
-		in.Path, err = mem.env.treePath(in.Dir)
+		in.Path, err = mem.env.resolveTreeDir(in.Dir)
 		if err != nil {
 			return err
 		}
-		out, err := attempt(ctx, mem, transfer.Load, in)
+		out, err := callVerbRawError(ctx, mem, transfer.LoadFiles, in)
 		switch {
 		case errors.Is(err, mdtree.ErrNoTree) && errors.Is(err, fs.ErrNotExist):
 			return &hintedError{err, "check the path; oxbow dump DIR makes such a directory"}
 		case errors.Is(err, mdtree.ErrNoTree):
 			return &hintedError{err, "oxbow dump DIR makes such a directory; for other Markdown files: oxbow import " +
-				quote(in.Dir)}
+				shellQuote(in.Dir)}
 		case errors.Is(err, mdtree.ErrDiverged):
 			return &hintedError{
 				err,
@@ -69,6 +69,6 @@ to before-load-DATE.jsonl in the home.`,
 		case err != nil:
 			return err
 		}
-		return answer(mem, out, show[transfer.LoadOut](mem))
+		return printResult(mem, out, reportPrinter[transfer.LoadOut](mem))
 	})
 }

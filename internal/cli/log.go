@@ -28,15 +28,15 @@ these hashes. If you noted the hash that check or --verify printed earlier,
   oxbow log --limit 100 --json
   oxbow log --verify
   oxbow log --verify --head "$(cat ~/noted-head)"`,
-		Args: argCount(0, 1, "at most one NAME"),
+		Args: requireArgCount(0, 1, "at most one NAME"),
 	}
-	setUpReport(mem, c, verb.History, positional)
+	setUpReport(mem, c, verb.History, setPositionalArgs)
 	c.Flags().BoolVar(&verify, "verify", false, "check the hashes of all changes, which show whether one was edited")
 	c.Flags().StringVar(&head, "head", "", "with --verify: the `HASH` of a change that you noted earlier")
 	show := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if verify || head != "" {
-			return mem.verify(
+			return mem.verifyLog(
 				cmd.Context(),
 				strings.ToLower(strings.TrimSpace(head)),
 				args,
@@ -45,22 +45,22 @@ these hashes. If you noted the hash that check or --verify printed earlier,
 		}
 		return show(cmd, args)
 	}
-	mem.tellsChanged(c)
+	mem.addChangeNotice(c)
 	return c
 }
 
-func (mem *openMemory) verify(ctx context.Context, head string, args []string, limited bool) error {
+func (mem *openMemory) verifyLog(ctx context.Context, head string, args []string, limited bool) error {
 	switch {
 	case len(args) > 0:
-		return misusef(
+		return usageErrorf(
 			"oxbow log --verify reads all changes",
 			"--verify takes no NAME: the proof is over the whole log",
 		)
 	case limited:
-		return misusef("", "--limit means nothing with --verify")
+		return usageErrorf("", "--limit means nothing with --verify")
 	}
-	if err := mem.unboundOnly("log --verify"); err != nil {
+	if err := mem.requireUnbound("log --verify"); err != nil {
 		return err
 	}
-	return respond(ctx, mem, maintenance.Verify, maintenance.VerifyIn{Head: head})
+	return callAndReport(ctx, mem, maintenance.VerifyHistory, maintenance.VerifyIn{Head: head})
 }

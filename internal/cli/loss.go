@@ -9,21 +9,21 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// loss describes the confirmation for a verb that may erase data for good.
-type loss[In, Out any] struct {
-	command  string           // as typed, such as "scan --fix"
-	verb     call[In, Out]    // called as a dry run to find out what would be erased
-	dryRun   func(In) In      // returns the arguments for a dry run
-	question func(Out) string // the question to ask, or "" if nothing would be erased
+// erasureConfirmation describes the confirmation for a verb that may erase data for good.
+type erasureConfirmation[In, Out any] struct {
+	command  string            // as typed, such as "scan --fix"
+	verb     verbFunc[In, Out] // called as a dry run to find out what would be erased
+	dryRun   func(In) In       // returns the arguments for a dry run
+	question func(Out) string  // the question to ask, or "" if nothing would be erased
 }
 
 // confirm asks the person at the terminal, unless isConfirmed is set by --yes. Without a terminal
 // it returns an error, so that a script must pass --yes.
-func (l loss[In, Out]) confirm(ctx context.Context, mem *openMemory, in In, isConfirmed bool) error {
+func (l erasureConfirmation[In, Out]) confirm(ctx context.Context, mem *openMemory, in In, isConfirmed bool) error {
 	if isConfirmed {
 		return nil
 	}
-	would, err := run(ctx, mem, l.verb, l.dryRun(in))
+	would, err := callVerb(ctx, mem, l.verb, l.dryRun(in))
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (l loss[In, Out]) confirm(ctx context.Context, mem *openMemory, in In, isCo
 		return nil
 	}
 	if !mem.env.StdinTerm || !mem.env.StderrTerm {
-		return misusef(
+		return usageErrorf(
 			"add --yes, or look first with --dry-run",
 			"what %s erases cannot be brought back, and there is no terminal to ask at; nothing was changed",
 			l.command,
@@ -41,19 +41,25 @@ func (l loss[In, Out]) confirm(ctx context.Context, mem *openMemory, in In, isCo
 	return mem.env.confirm(question)
 }
 
-// addYes adds the flag --yes to a command. With this flag the command does not ask.
-func addYes(c *cobra.Command) *bool {
+// addYesFlag adds the flag --yes to a command. With this flag the command does not ask.
+func addYesFlag(c *cobra.Command) *bool {
 	return c.Flags().BoolP("yes", "y", false, "do not ask")
 }
 
 // setUpErasure makes c call the verb. If mayLose reports that the call may erase data for good, the
 // person is asked first. The flags of c set the fields of In, and arguments sets further fields of
 // In from the command's arguments.
-func setUpErasure[In, Out any](mem *openMemory, c *cobra.Command, l loss[In, Out], mayLose func(In) (bool, error),
-	arguments func(*In, *flagSet, []string) error, show func(Out)) *cobra.Command {
+func setUpErasure[In, Out any](
+	mem *openMemory,
+	c *cobra.Command,
+	l erasureConfirmation[In, Out],
+	canErase func(In) (bool, error),
+	arguments func(*In, *flagSet, []string) error,
+	show func(Out),
+) *cobra.Command {
 	var isConfirmed *bool
-	setUpDecoding(c, arguments, func(ctx context.Context, in In) error {
-		isRisky, err := mayLose(in)
+	setUpWithInput(c, arguments, func(ctx context.Context, in In) error {
+		isRisky, err := canErase(in)
 		if err != nil {
 			return err
 		}
@@ -62,13 +68,13 @@ func setUpErasure[In, Out any](mem *openMemory, c *cobra.Command, l loss[In, Out
 				return err
 			}
 		}
-		return perform(ctx, mem, l.verb, in, show)
+		return callAndPrint(ctx, mem, l.verb, in, show)
 	})
-	isConfirmed = addYes(c)
+	isConfirmed = addYesFlag(c)
 	return c
 }
 
 // eraseQuestion returns the question whether to erase n things.
 func eraseQuestion(n int, one, many, owner string) string {
-	return fmt.Sprintf("Erase %s of %s for good?", count(n, one, many), owner)
+	return fmt.Sprintf("Erase %s of %s for good?", countText(n, one, many), owner)
 }

@@ -17,7 +17,7 @@ import (
 )
 
 func mcpCommand(mem *openMemory) *cobra.Command {
-	return setUpArguments(&cobra.Command{
+	return setUpFlagsAndArgs(&cobra.Command{
 		Use:   "mcp",
 		Short: "Serve the memory to agents (Model Context Protocol)",
 		Long: `Mcp serves the memory to one client over standard input and output or, with
@@ -40,32 +40,32 @@ has a name, a secret, ro or rw, and limits:
 The list of tools takes tokens of each session, so it is short by default:
 core, and profiles if the home has some. --tools core,code chooses other sets:
 
-` + setsHelp(),
+` + toolSetsHelp(),
 		Example: `  claude mcp add -s user oxbow -- oxbow mcp
   claude mcp add -s user vtt -- oxbow mcp --profile vtt-developer
   oxbow mcp --ro --project harbor
   oxbow mcp --http 127.0.0.1:8333
   oxbow mcp --http :0 --tokens ~/.oxbow-tokens`,
-	}, func(ctx context.Context, s serving, _ []string) error {
+	}, func(ctx context.Context, s serverFlags, _ []string) error {
 		switch {
 		case s.Addr == "" && s.TokenFile != "":
-			return misusef("add --http ADDR", "--token-file means something with --http only")
+			return usageErrorf("add --http ADDR", "--token-file means something with --http only")
 		case s.Addr == "" && s.TokensFile != "":
-			return misusef("add --http ADDR", "--tokens means something with --http only")
+			return usageErrorf("add --http ADDR", "--tokens means something with --http only")
 		case s.TokenFile != "" && s.TokensFile != "":
-			return misusef(
+			return usageErrorf(
 				"give that token a line in the file of --tokens",
 				"--token-file and --tokens are both given",
 			)
 		case s.ReadOnly && s.ReadWrite:
-			return misusef("leave one of them out", "--ro and --rw are both given")
+			return usageErrorf("leave one of them out", "--ro and --rw are both given")
 		}
-		return mem.mcp(ctx, s)
+		return mem.serveMCP(ctx, s)
 	})
 }
 
-// setsHelp returns a list of the tool sets for the help.
-func setsHelp() string {
+// toolSetsHelp returns a list of the tool sets for the help.
+func toolSetsHelp() string {
 	var b strings.Builder
 	for _, s := range verb.KnownSets() {
 		fmt.Fprintf(&b, "  %-9s %s\n", s.Name, strings.Join(s.Verbs, " "))
@@ -81,12 +81,12 @@ func kindNames() []string {
 	return names
 }
 
-func (mem *openMemory) mcp(ctx context.Context, flags serving) (err error) {
+func (mem *openMemory) serveMCP(ctx context.Context, flags serverFlags) (err error) {
 	s, done, err := mem.buildService(ctx, flags)
-	hasNoMemory := err != nil && isNoMemory(err)
+	hasNoMemory := err != nil && isMemoryError(err)
 	if hasNoMemory && flags.Addr == "" {
 		mem.env.warn("there is no memory to serve, and each answer says so: %v", err)
-		s = mem.servedWithout(err)
+		s = mem.serviceWithoutMemory(err)
 		done = func() error { return nil }
 		err = nil
 	}
@@ -99,28 +99,28 @@ func (mem *openMemory) mcp(ctx context.Context, flags serving) (err error) {
 			mem.env.printNote(
 				"this serves agents over standard input and output, and waits for a client's messages; Ctrl-C ends "+
 					"it. A client starts it by itself: claude mcp add -s user oxbow -- oxbow%s mcp",
-				mem.finder.homeArgs(),
+				mem.finder.homeFlagForClients(),
 			)
 		}
-		defer mem.env.finish()()
-		err = s.mcp.ServeStdio(ctx, mem.env.Stdin, mem.env.Stdout)
+		defer mem.env.delayExit()()
+		err = s.mcpServer.ServeStdio(ctx, mem.env.Stdin, mem.env.Stdout)
 	} else {
 		var at runningServer
-		at, err = mem.listenAddress(flags)
+		at, err = mem.configureServer(flags)
 		if err != nil {
 			return err
 		}
-		err = checkTokens(s.mcp, at.guard.Tokens, at.where)
+		err = checkTokens(s.mcpServer, at.guard.Tokens, at.tokenFile)
 		if err != nil {
 			return err
 		}
 		if len(at.guard.Tokens.TenantNames()) > 0 {
-			return misusef("oxbow serve serves them: oxbow serve --tokens "+
-				quote(flags.TokensFile), "%s has tokens of tenants", at.where)
+			return usageErrorf("oxbow serve serves them: oxbow serve --tokens "+
+				shellQuote(flags.TokensFile), "%s has tokens of tenants", at.tokenFile)
 		}
-		err = mem.serveHTTP(ctx, at, agentsDoor(s, at.guard.ForTenant("")), func(at runningServer) error {
+		err = mem.serveHTTP(ctx, at, mcpHandler(s, at.guard.ForTenant("")), func(at runningServer) error {
 			fmt.Fprintf(mem.env.Stderr, "oxbow: serving %s/mcp\n", at.url)
-			mem.env.tellTokens(at)
+			mem.env.printTokenInfo(at)
 			return nil
 		})
 	}
@@ -130,10 +130,10 @@ func (mem *openMemory) mcp(ctx context.Context, flags serving) (err error) {
 	return err
 }
 
-// agentsDoor returns the handler for MCP over HTTP, at one path for the memory and one for each
+// mcpHandler returns the handler for MCP over HTTP, at one path for the memory and one for each
 // profile.
-func agentsDoor(s *servedMemory, g auth.Guard) http.Handler {
-	mux, door := http.NewServeMux(), s.mcp.Handler(g)
+func mcpHandler(s *memoryService, g auth.Guard) http.Handler {
+	mux, door := http.NewServeMux(), s.mcpServer.Handler(g)
 	mux.Handle("/mcp", door)
 	mux.Handle("/mcp/p/{profile}", door)
 	return mux

@@ -34,7 +34,7 @@ func (w *world) serveCommand(t *testing.T, command string, args ...string) (url 
 	env.Args = append([]string{command}, args...)
 	env.Stdout = &out
 	env.Stderr = &errs
-	env.Listening = func(a string) { addr <- a }
+	env.OnListening = func(a string) { addr <- a }
 	ended := make(chan int, 1)
 	go func() { ended <- Run(ctx, env) }()
 	stop = func() (int, string) {
@@ -131,7 +131,7 @@ func TestServeTokens(t *testing.T) {
 		}
 	}
 	status, said := stop()
-	if status != exitDone {
+	if status != exitSuccess {
 		t.Errorf("oxbow mcp ended with status %d: %s", status, said)
 	}
 	want := []string{
@@ -205,7 +205,7 @@ func TestTokenIsNotForGit(t *testing.T) {
 		}
 		serve := func() {
 			_, stop := w.serve(t, "--home", home)
-			if status, said := stop(); status != exitDone {
+			if status, said := stop(); status != exitSuccess {
 				t.Fatalf("oxbow mcp ended with status %d: %s", status, said)
 			}
 		}
@@ -254,12 +254,12 @@ func TestServeTokensDiagnostics(t *testing.T) {
 			t,
 			append([]string{"mcp", "--http", "127.0.0.1:0", "--tokens", "tokens"}, tt.args...)...,
 		)
-		if status != exitMisused || !strings.Contains(said, tt.want) {
-			t.Errorf("%q %v: status %d, %q, want %d and %q", tt.tokens, tt.args, status, said, exitMisused, tt.want)
+		if status != exitUsage || !strings.Contains(said, tt.want) {
+			t.Errorf("%q %v: status %d, %q, want %d and %q", tt.tokens, tt.args, status, said, exitUsage, tt.want)
 		}
 	}
 	for _, args := range [][]string{{"--tokens", "tokens"}, {"--http", "127.0.0.1:0", "--tokens", "nowhere"}} {
-		if status, _, said := w.run(t, append([]string{"mcp"}, args...)...); status == exitDone {
+		if status, _, said := w.run(t, append([]string{"mcp"}, args...)...); status == exitSuccess {
 			t.Errorf("oxbow mcp %v ended well: %s", args, said)
 		}
 	}
@@ -300,7 +300,7 @@ func TestServeReadOnly(t *testing.T) {
 		if got := list(); !strings.Contains(got, "fog") {
 			t.Errorf("list after another wrote = %q, want the fog", got)
 		}
-		if status, said := stop(); status != exitDone {
+		if status, said := stop(); status != exitSuccess {
 			t.Errorf("oxbow mcp --ro ended with status %d: %s", status, said)
 		}
 		w.must(t, "check")

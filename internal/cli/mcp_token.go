@@ -38,16 +38,16 @@ func (env *environment) readTokens(
 		return nil, nil, "", fmt.Errorf("reading the tokens: %w", err)
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, auth.MaxFile+1))
+	b, err := io.ReadAll(io.LimitReader(f, auth.MaxTokenFile+1))
 	if err != nil {
 		return nil, nil, "", fmt.Errorf("reading the tokens: %w", err)
 	}
 	if fi, err := f.Stat(); err == nil && env.isReadableByOthers(fi) {
-		env.warn("others may read the tokens in %s: chmod 600 %s", where, quote(where))
+		env.warn("others may read the tokens in %s: chmod 600 %s", where, shellQuote(where))
 	}
 	ts, quotas, err = auth.ParseTokens(file, b)
 	if err != nil {
-		err = &misuse{err, "oxbow mcp --help shows how a line of the file is written"}
+		err = &usageError{err, "oxbow mcp --help shows how a line of the file is written"}
 	}
 	return ts, quotas, where, err
 }
@@ -70,14 +70,14 @@ func checkTokens(s *mcpserver.Server, ts auth.Tokens, where string) error {
 		}
 	}
 	if len(wrong) > 0 {
-		return badArgument(wrong)
+		return asUsageError(wrong)
 	}
 	return nil
 }
 
-// makeToken writes a new token to the file, unless another process has created the file first. The
+// createTokenFile writes a new token to the file, unless another process has created the file first. The
 // file gets its final name only after it is complete, so that no process reads half a token.
-func (env *environment) makeToken(file string) error {
+func (env *environment) createTokenFile(file string) error {
 	b := make([]byte, 32)
 	if _, err := io.ReadFull(env.Rand, b); err != nil {
 		return err
@@ -107,20 +107,20 @@ func (env *environment) makeToken(file string) error {
 // home contains a token file already.
 func (env *environment) tokenPath(home string) string {
 	file := filepath.Join(home, "token")
-	config := env.configHome()
+	config := env.configDir()
 	if _, err := os.Lstat(file); err == nil || config == "" {
 		return file
 	}
-	if !git.InTree(home) {
+	if !git.IsInTree(home) {
 		return file
 	}
 	sum := sha256.Sum256([]byte(home))
 	return filepath.Join(config, "tokens", hex.EncodeToString(sum[:8]))
 }
 
-// token returns the token that clients must send, and the path of the token file. If the file is
+// readOrCreateToken returns the token that clients must send, and the path of the token file. If the file is
 // missing, token creates the file.
-func (mem *openMemory) token(file string) (token, where string, err error) {
+func (mem *openMemory) readOrCreateToken(file string) (token, where string, err error) {
 	if file == "" {
 		home, err := mem.finder.home()
 		if err != nil {
@@ -143,7 +143,7 @@ func (mem *openMemory) token(file string) (token, where string, err error) {
 				return "", "", err
 			}
 		}
-		if err := mem.env.makeToken(file); err != nil {
+		if err := mem.env.createTokenFile(file); err != nil {
 			return "", "", fmt.Errorf("making the token: %w", err)
 		}
 	}
@@ -154,7 +154,7 @@ func (mem *openMemory) token(file string) (token, where string, err error) {
 	if fi, err := os.Stat(file); err == nil && mem.env.isReadableByOthers(fi) {
 		return "", "", &hintedError{
 			fmt.Errorf("reading the token: others may read %s", file),
-			"chmod 600 " + quote(file),
+			"chmod 600 " + shellQuote(file),
 		}
 	}
 	token = strings.TrimSpace(string(b))

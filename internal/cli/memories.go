@@ -21,13 +21,13 @@ type Memories interface {
 	Close() error
 }
 
-// elsewhere contains the memories of a run if they are not files.
-type elsewhere struct {
-	start    func(ctx context.Context, home string, tell func(format string, args ...any)) (Memories, error)
-	memories Memories // nil until start has succeeded
+// daemonMemories contains the memories of a run if they are not files.
+type daemonMemories struct {
+	startFunc func(ctx context.Context, home string, tell func(format string, args ...any)) (Memories, error)
+	memories  Memories // nil until start has succeeded
 }
 
-// opener returns a function that opens the memory of a tenant.
-func (e *elsewhere) opener(tenant string) func(context.Context) (oxbow.Store, error) {
+// tenantOpener returns a function that opens the memory of a tenant.
+func (e *daemonMemories) tenantOpener(tenant string) func(context.Context) (oxbow.Store, error) {
 	return func(ctx context.Context) (oxbow.Store, error) { return e.memories.Open(ctx, tenant) }
 }

@@ -27,38 +27,38 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// openMemory opens the memory of the home, restricted to the entries that the run's profile includes.
+// openBoundMemory opens the memory of the home, restricted to the entries that the run's profile includes.
 // The caller closes it.
-func (mem *openMemory) openMemory(how access) (*oxbow.Memory, error) {
+func (mem *openMemory) openBoundMemory(how access) (*oxbow.Memory, error) {
 	if _, err := mem.boundProfile(); err != nil {
 		return nil, err
 	}
-	if mem.folders.compare != nil {
-		mem.folders.compare()
+	if mem.folderState.compareFolders != nil {
+		mem.folderState.compareFolders()
 	}
-	m, err := mem.openAll(max(how, look))
+	m, err := mem.openWholeMemory(max(how, readOwnAccess))
 	if err != nil {
 		return nil, err
 	}
 	if how == verb.Read {
-		if over := mem.overTeam(context.Background(), m); over != m {
+		if over := mem.withTeamEntries(context.Background(), m); over != m {
 			mem.closers = append(mem.closers, m.Close)
 			m = over
 		}
 	}
-	return mem.bind(m)
+	return mem.restrictToProfile(m)
 }
 
-// opener returns a function that opens the home's memory once for all of a server's calls. For
+// serverMemoryOpener returns a function that opens the home's memory once for all of a server's calls. For
 // [verb.Read] the memory includes the team files. closeFn closes all that was opened.
-func (mem *openMemory) opener(
+func (mem *openMemory) serverMemoryOpener(
 	how access,
 ) (open func(context.Context, verb.Access) (*oxbow.Memory, error), closeFn func() error) {
 	all, closeAll := verb.OpenOnFirstUse(func(context.Context) (*oxbow.Memory, error) {
 		if _, err := mem.boundProfile(); err != nil {
 			return nil, err
 		}
-		return mem.openAll(how)
+		return mem.openWholeMemory(how)
 	})
 	shown := func(
 		of func(context.Context, *oxbow.Memory) *oxbow.Memory,
@@ -68,18 +68,18 @@ func (mem *openMemory) opener(
 			if err != nil {
 				return nil, err
 			}
-			return mem.bind(of(ctx, m))
+			return mem.restrictToProfile(of(ctx, m))
 		})
 	}
 	own, closeOwn := shown(func(_ context.Context, m *oxbow.Memory) *oxbow.Memory { return m })
-	read, closeRead := shown(mem.overTeam)
+	read, closeRead := shown(mem.withTeamEntries)
 	follow := func(context.Context, verb.Access) {}
-	if mem.folders.follower != nil {
-		follow = mem.folders.follower(how, all)
+	if mem.folderState.newComparer != nil {
+		follow = mem.folderState.newComparer(how, all)
 	}
 	open = func(ctx context.Context, how verb.Access) (*oxbow.Memory, error) {
 		follow(ctx, how)
-		if how == verb.Read && mem.teamTree() != nil {
+		if how == verb.Read && mem.trustedTeamTree() != nil {
 			return read(ctx, how)
 		}
 		return own(ctx, how)
@@ -94,12 +94,12 @@ func (mem *openMemory) opener(
 	}
 }
 
-// openAll opens the whole memory of the home.
-func (mem *openMemory) openAll(how access) (*oxbow.Memory, error) {
-	if mem.finder.store != nil {
-		return mem.openElsewhere(how)
+// openWholeMemory opens the whole memory of the home.
+func (mem *openMemory) openWholeMemory(how access) (*oxbow.Memory, error) {
+	if mem.finder.openStore != nil {
+		return mem.openDaemonMemory(how)
 	}
-	d, other, err := mem.finder.layout()
+	d, other, err := mem.finder.detectLayout()
 	if err != nil {
 		return nil, err
 	}
@@ -123,65 +123,65 @@ func (mem *openMemory) openAll(how access) (*oxbow.Memory, error) {
 		return nil, err
 	}
 	if !foreign {
-		return mem.openStore(path, how, mem.finder.host().MayWrite(path))
+		return mem.openStore(path, how, mem.finder.host().CheckMayWrite(path))
 	}
-	if how != look {
+	if how != readOwnAccess {
 		return nil, ownership.UntrustedError(filepath.Dir(path))
 	}
-	m, err := mem.openStore(path, look, ownership.UntrustedError(filepath.Dir(path)))
+	m, err := mem.openStore(path, readOwnAccess, ownership.UntrustedError(filepath.Dir(path)))
 	if err != nil {
 		return nil, err
 	}
-	return trust.Serve(m, ownership.UntrustedError(filepath.Dir(path))), nil
+	return trust.NewForeignMemory(m, ownership.UntrustedError(filepath.Dir(path))), nil
 }
 
-// openElsewhere opens a home's memory if the home is not a directory with files. The store then
+// openDaemonMemory opens a home's memory if the home is not a directory with files. The store then
 // does the work that Open would do with a file.
-func (mem *openMemory) openElsewhere(how access) (*oxbow.Memory, error) {
-	src, err := mem.source()
+func (mem *openMemory) openDaemonMemory(how access) (*oxbow.Memory, error) {
+	src, err := mem.changeSource()
 	if err != nil {
 		return nil, err
 	}
-	s, err := mem.finder.store(context.Background())
+	s, err := mem.finder.openStore(context.Background())
 	if err != nil {
 		return nil, err
 	}
 	var m *oxbow.Memory
 	m = oxbow.New(
 		s,
-		&oxbow.Options{Clock: mem.env.Now, Rand: mem.env.Rand, Source: src, ReadOnly: how == look,
-			Screen: mem.screening().ForMemory(&m), History: mem.limit.History},
+		&oxbow.Options{Clock: mem.env.Now, Rand: mem.env.Rand, Source: src, ReadOnly: how == readOwnAccess,
+			Screen: mem.secretScreening().ScreenForMemory(&m), History: mem.writeLimit.WrapHistory},
 	)
 	return m, nil
 }
 
 // openStore opens the store at path. If mayNot is not nil, it is the reason why the store must
 // not be written to, and the index is not written either.
-func (mem *openMemory) openStore(path string, how access, mayNot error) (*oxbow.Memory, error) {
-	src, err := mem.source()
+func (mem *openMemory) openStore(path string, how access, writeErr error) (*oxbow.Memory, error) {
+	src, err := mem.changeSource()
 	if err != nil {
 		return nil, err
 	}
-	missing, err := verb.StoreMissing(path)
+	missing, err := verb.IsStoreMissing(path)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case missing && how != build:
+	case missing && how != createAccess:
 		// Return an empty memory that has no file, because reading or undoing must not create a file. It
 		// contains nothing that could be changed.
 		mem.env.printNote("there is no memory in %s yet; the first remember makes it", filepath.Dir(path))
 		return oxbow.Open(storeFile, &oxbow.Options{FS: vfs.NewMem(), Clock: mem.env.Now, Source: src})
-	case how != look && mayNot != nil:
-		return nil, mayNot
+	case how != readOwnAccess && writeErr != nil:
+		return nil, writeErr
 	case missing:
 		if err := maintenance.WriteGitignore(filepath.Dir(path)); err != nil {
 			return nil, err
 		}
-		_ = mem.recordMade() // record it before the store is created, in case this run is interrupted
-		mem.closers = append(mem.closers, mem.recordMade)
+		_ = mem.recordCreatedHome() // record it before the store is created, in case this run is interrupted
+		mem.closers = append(mem.closers, mem.recordCreatedHome)
 	}
-	changes, age, err := verb.ParseKeep(mem.env.Getenv("OXBOW_KEEP"))
+	changes, age, err := verb.ParseKeptHistory(mem.env.Getenv("OXBOW_KEEP"))
 	if err != nil {
 		return nil, fmt.Errorf("OXBOW_KEEP: %w", err)
 	}
@@ -189,38 +189,39 @@ func (mem *openMemory) openStore(path string, how access, mayNot error) (*oxbow.
 	m, err = oxbow.Open(
 		path,
 		&oxbow.Options{KeepChanges: changes, KeepFor: age, Clock: mem.env.Now, Rand: mem.env.Rand, Source: src,
-			SealAfter: mem.sealAfter, Cache: mem.cache, ReadOnly: how == look, KeepIndex: mayNot == nil,
-			Screen: mem.screening().ForMemory(&m), History: mem.limit.History},
+			SealAfter: mem.sealAfter, Cache: mem.sharedCache, ReadOnly: how == readOwnAccess,
+			KeepIndex: writeErr == nil,
+			Screen:    mem.secretScreening().ScreenForMemory(&m), History: mem.writeLimit.WrapHistory},
 	)
 	if err != nil {
-		return nil, openError(path, err)
+		return nil, storeOpenError(path, err)
 	}
-	mem.signHeads(m, path, how)
+	mem.enableHeadSigning(m, path, how)
 	said := func(say func(verb.Note) string) string {
-		return say(maintenance.WentBack(context.Background(), m, path))
+		return say(maintenance.RollbackNote(context.Background(), m, path))
 	}
-	isFirst := mem.caution.Swap(&said) == nil
-	if !isFirst || how != look {
+	isFirst := mem.storeDefect.Swap(&said) == nil
+	if !isFirst || how != readOwnAccess {
 		return m, nil
 	}
-	if said(sentence) != "" {
-		mem.env.warn("%s", said(sentence))
+	if said(formatNote) != "" {
+		mem.env.warn("%s", said(formatNote))
 	}
 	return m, nil
 }
 
-// signHeads arranges that the heads of a memory are signed, if it is opened for writing and is
+// enableHeadSigning arranges that the heads of a memory are signed, if it is opened for writing and is
 // not a copy.
-func (mem *openMemory) signHeads(m *oxbow.Memory, path string, how access) {
-	if how != look && filepath.Base(path) == storeFile {
-		mem.settling.add(signing.SignHeads(m, path, mem.env.Now))
+func (mem *openMemory) enableHeadSigning(m *oxbow.Memory, path string, how access) {
+	if how != readOwnAccess && filepath.Base(path) == storeFile {
+		mem.closingCalls.add(signing.SignHeadsPeriodically(m, path, mem.env.Now))
 	}
 }
 
-// openError adds the path of the store to an error, unless the error contains the path already.
-func openError(path string, err error) error {
+// storeOpenError adds the path of the store to an error, unless the error contains the path already.
+func storeOpenError(path string, err error) error {
 	if errors.Is(err, oxbow.ErrNotStore) {
-		return verb.NotStore(path, err)
+		return verb.NotStoreError(path, err)
 	}
 	if fi, lerr := os.Lstat(path); lerr == nil && fi.Mode()&fs.ModeSymlink != 0 {
 		at, lerr := filepath.EvalSymlinks(path)
@@ -242,9 +243,9 @@ func openError(path string, err error) error {
 // closeMemory closes the memory, or leaves that to the end of a run that still has to show its answer. If the home has
 // another layout, closeMemory also closes the home, which is reopened when it is needed again.
 func (mem *openMemory) closeMemory(ctx context.Context, m *oxbow.Memory) error {
-	mem.opened = nil
-	mem.settling.run()
-	if mem.answers {
+	mem.layoutHome = nil
+	mem.closingCalls.run()
+	if mem.showsAnswerFirst {
 		mem.closeAtEnd(m)
 		return nil
 	}
@@ -252,19 +253,19 @@ func (mem *openMemory) closeMemory(ctx context.Context, m *oxbow.Memory) error {
 	return m.Close()
 }
 
-// projectHere returns the name of the working directory's project, or "" if there is an error.
-func (env *environment) projectHere() string {
-	p, err := env.project(".")
+// currentProjectName returns the name of the working directory's project, or "" if there is an error.
+func (env *environment) currentProjectName() string {
+	p, err := env.projectOf(".")
 	if err != nil {
 		return ""
 	}
 	return p.Name
 }
 
-// workspace returns the workspace for the verbs of this run, and a function that closes all that
+// newWorkspace returns the workspace for the verbs of this run, and a function that closes all that
 // the verbs opened.
-func (mem *openMemory) workspace(ctx context.Context) (*verb.Workspace, func() error, error) {
-	src, err := mem.source()
+func (mem *openMemory) newWorkspace(ctx context.Context) (*verb.Workspace, func() error, error) {
+	src, err := mem.changeSource()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -272,8 +273,8 @@ func (mem *openMemory) workspace(ctx context.Context) (*verb.Workspace, func() e
 	var notes *annotate.Store
 	w := &verb.Workspace{
 		Open: func(_ context.Context, how verb.Access) (m *oxbow.Memory, err error) {
-			if how == verb.Read && mem.teamTree() == nil {
-				how = verb.Own
+			if how == verb.Read && mem.trustedTeamTree() == nil {
+				how = verb.ReadOwn
 			}
 			for _, m := range memories[how:] {
 				if m != nil {
@@ -283,31 +284,31 @@ func (mem *openMemory) workspace(ctx context.Context) (*verb.Workspace, func() e
 					break
 				}
 			}
-			memories[how], err = mem.openMemory(how)
+			memories[how], err = mem.openBoundMemory(how)
 			return memories[how], err
 		},
 		Annotations: func(ctx context.Context) (_ verb.WorkingTree, err error) {
 			if notes == nil {
-				notes, err = mem.finder.book(ctx)
+				notes, err = mem.finder.openWorkingDirAnnotations(ctx)
 			}
 			return notes, err
 		},
-		Knowledge: mem.knowledge,
+		Knowledge: mem.foreignTextKnowledge,
 		Now:       mem.env.Now,
 
-		Unlabelled: mem.finder.isUnlabelled(),
+		Unlabelled: mem.finder.hasOtherLayout(),
 
 		Source:  src,
-		Secrets: mem.screening().Secrets(),
-		Project: mem.env.projectHere,
+		Secrets: mem.secretScreening().SecretPolicy(),
+		Project: mem.env.currentProjectName,
 		Place:   mem.finder.memoryPlace,
 		Host:    mem.finder.host(),
 		Words:   referenceText,
-		Typed:   mem.env.typed,
-		Loader:  mem.loader,
+		Typed:   mem.env.commandRewriter,
+		Loader:  mem.newLoader,
 
-		Sessions: mem.archive(),
-		Kept:     mem.archiveAsIs(),
+		Sessions: mem.drainedArchiveOpener(),
+		Kept:     mem.undrainedArchiveOpener(),
 
 		Unbounded: true,
 	}
@@ -319,8 +320,8 @@ func (mem *openMemory) workspace(ctx context.Context) (*verb.Workspace, func() e
 	return w, func() error {
 		var errs []error
 		hasWritten := slices.ContainsFunc(memories[verb.Write:], func(m *oxbow.Memory) bool { return m != nil })
-		if hasWritten && mem.folders.write != nil {
-			mem.folders.write(ctx, w)
+		if hasWritten && mem.folderState.writeFolders != nil {
+			mem.folderState.writeFolders(ctx, w)
 		}
 		for _, m := range memories {
 			if m != nil {
@@ -334,42 +335,42 @@ func (mem *openMemory) workspace(ctx context.Context) (*verb.Workspace, func() e
 	}, nil
 }
 
-// loader returns a loader for the profiles and skills that handoffs and sessions name, and for
+// newLoader returns a loader for the profiles and skills that handoffs and sessions name, and for
 // the profile that binds the run.
-func (mem *openMemory) loader() (*handoff.Loader, error) {
+func (mem *openMemory) newLoader() (*handoff.Loader, error) {
 	profiles, err := mem.loadProfiles()
 	if err != nil {
 		return nil, err
 	}
-	skills, err := mem.skillSet()
+	skills, err := mem.loadSkills()
 	if err != nil {
 		return nil, err
 	}
 	bound, err := mem.boundProfile()
-	return &handoff.Loader{Profiles: profiles, Skills: skills, Bound: bound}, err
+	return &handoff.Loader{Profiles: profiles, Skills: skills, BoundProfile: bound}, err
 }
 
-// skillSet returns the skills of the home, the user's directory and the working directory's
+// loadSkills returns the skills of the home, the user's directory and the working directory's
 // project. If the home is not the user's own, its skills are treated like the project's skills.
-func (mem *openMemory) skillSet() (*skill.Set, error) {
+func (mem *openMemory) loadSkills() (*skill.Set, error) {
 	home, err := mem.finder.home()
 	if err != nil {
 		return nil, err
 	}
 	set := &skill.Set{}
-	own := mem.finder.homeIsOwn(home)
+	own := mem.finder.isOwnHome(home)
 	if own {
-		set.Places = append(set.Places, skill.Place{FS: os.DirFS(home), Path: home, Dirs: skill.HomeDirs})
+		set.Roots = append(set.Roots, skill.SearchRoot{FS: os.DirFS(home), RootPath: home, SkillDirs: skill.HomeDirs})
 	}
-	if user := mem.env.userHome(); user != "" {
-		set.Places = append(set.Places, skill.Place{FS: os.DirFS(user), Path: user, Dirs: skill.UserDirs})
+	if user := mem.env.userHomeDir(); user != "" {
+		set.Roots = append(set.Roots, skill.SearchRoot{FS: os.DirFS(user), RootPath: user, SkillDirs: skill.UserDirs})
 	}
 	root, err := mem.env.absolutePath(".")
 	if err != nil { // a home that was named needs no working directory
 		return set, nil
 	}
-	if p, err := mem.env.project("."); err == nil {
-		root = p.Root
+	if p, err := mem.env.projectOf("."); err == nil {
+		root = p.RootDir
 	}
 	within := func(dir string, dirs []string) error {
 		r, err := os.OpenRoot(dir)
@@ -380,7 +381,7 @@ func (mem *openMemory) skillSet() (*skill.Set, error) {
 			return fmt.Errorf("opening %s: %w", dir, err)
 		}
 		mem.closers = append(mem.closers, r.Close)
-		set.Places = append(set.Places, skill.Place{FS: r.FS(), Path: dir, Dirs: dirs, Project: true})
+		set.Roots = append(set.Roots, skill.SearchRoot{FS: r.FS(), RootPath: dir, SkillDirs: dirs, IsProject: true})
 		return nil
 	}
 	if !own {
@@ -389,19 +390,20 @@ func (mem *openMemory) skillSet() (*skill.Set, error) {
 	return set, errors.Join(err, within(root, skill.ProjectDirs))
 }
 
-// recordMade records that this machine created the home, if the home could later be found from a
+// recordCreatedHome records that this machine created the home, if the home could later be found from a
 // working directory. The home then stays trusted.
-func (mem *openMemory) recordMade() error {
+func (mem *openMemory) recordCreatedHome() error {
 	p, err := mem.finder.memoryPlace()
-	if err != nil || mem.sample {
+	if err != nil || mem.isSample {
 		return nil
 	}
-	canBeFound := filepath.Base(p.Home) == homeDir || git.InTree(p.Home)
+	canBeFound := filepath.Base(p.Home) == homeDir || git.IsInTree(p.Home)
 	if !canBeFound || !isDir(p.Home) {
 		return nil
 	}
-	if err := mem.finder.host().Trusted.RecordHome(context.Background(), p.Home, p.Store, mem.env.Now()); err != nil &&
-		git.InTree(p.Home) {
+	if err := mem.finder.host().Trusted.RecordHome(context.Background(), p.Home, p.StorePath,
+		mem.env.Now()); err != nil &&
+		git.IsInTree(p.Home) {
 		mem.env.printNote(
 			"it is not recorded that you made %s: %v; if it is not trusted later, say: oxbow trust %s",
 			p.Home,
@@ -412,22 +414,22 @@ func (mem *openMemory) recordMade() error {
 	return nil
 }
 
-// book opens the annotations of the working tree that contains the working directory, in the
+// openWorkingDirAnnotations opens the annotations of the working tree that contains the working directory, in the
 // directory that the home's layout uses. The caller closes them.
-func (finder *homeFinder) book(ctx context.Context) (*annotate.Store, error) {
+func (finder *homeFinder) openWorkingDirAnnotations(ctx context.Context) (*annotate.Store, error) {
 	wd, err := finder.env.absolutePath(".")
 	if err != nil {
 		return nil, err
 	}
-	return finder.bookAt(ctx, wd)
+	return finder.openAnnotationsIn(ctx, wd)
 }
 
-func (finder *homeFinder) bookAt(ctx context.Context, dir string) (*annotate.Store, error) {
+func (finder *homeFinder) openAnnotationsIn(ctx context.Context, dir string) (*annotate.Store, error) {
 	trusted := finder.host().Trusted
-	o := annotate.Options{Clock: finder.env.Now, Key: trusted.Key, ReviewedCommit: team.ReviewedCommit,
-		MakeKey: func(ctx context.Context) []byte { return trusted.MakeKey(ctx, finder.env.Rand) }}
+	o := annotate.Options{Clock: finder.env.Now, Key: trusted.MachineKey, ReviewedCommit: team.ReviewedCommit,
+		CreateKey: func(ctx context.Context) []byte { return trusted.EnsureMachineKey(ctx, finder.env.Rand) }}
 	// Ignore an error: code has annotations even if there is no home.
-	if d, other, err := finder.layout(); err == nil && other {
+	if d, other, err := finder.detectLayout(); err == nil && other {
 		o.Dir = d.Annotations
 	}
 	return annotate.OpenDir(ctx, dir, &o)

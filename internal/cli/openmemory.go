@@ -1,4 +1,4 @@
-// This file defines openMemory, the memory of one oxbow run. It includes the source of changes
+// This file defines openBoundMemory, the memory of one oxbow run. It includes the source of changes
 // and the resources to close at the end.
 
 package cli
@@ -33,76 +33,77 @@ type openMemory struct {
 	env    *environment
 	finder *homeFinder
 
-	agentFlag    string
-	profileFlag  string
-	embedFlag    string                // embedding server's URL
-	modelFlag    string                // model at that URL
-	allowSecret  bool                  // store text that looks like a secret
-	screened     *provenance.Screening // how texts are examined; nil until it is needed
-	session      string                // random ID of this run
-	command      string                // the command's words, without oxbow
-	commandNames func() []string       // names of all commands, for asTyped
-	sample       bool                  // the memory is the demo's sample
-	tenant       bool                  // the home is one of several that a server serves
-	limit        *tenant.Limit         // limits on writing (nil means no limit)
-	elsewhere    *elsewhere            // nil if memories are files of their homes
+	agentFlag       string
+	profileFlag     string
+	embedFlag       string                // embedding server's URL
+	modelFlag       string                // model at that URL
+	allowSecret     bool                  // store text that looks like a secret
+	cachedScreening *provenance.Screening // how texts are examined; nil until it is needed
+	sessionID       string                // random ID of this run
+	commandPath     string                // the command's words, without oxbow
+	commandNames    func() []string       // names of all commands, for rewriteCommands
+	isSample        bool                  // the memory is the demo's sample
+	isTenant        bool                  // the home is one of several that a server serves
+	writeLimit      *tenant.Limit         // limits on writing (nil means no limit)
+	daemonMemories  *daemonMemories       // nil if memories are files of their homes
 
 	// sealAfter is the delay after which a change is sealed while the memory stays open. If it is
 	// 0, changes are sealed when the memory is closed.
-	sealAfter time.Duration
-	cache     *oxbow.Cache // shared by memories; if nil, each memory has its own cache
+	sealAfter   time.Duration
+	sharedCache *oxbow.Cache // shared by memories; if nil, each memory has its own cache
 
-	team       teamFiles
-	folders    folderState
-	profileSet *profile.Set      // nil until it is needed
-	boundTo    *profile.Resolved // nil until it is needed, and if no profile binds the run
-	// caution describes a defect of the open store. Each interface has its own wording. It is nil,
+	teamFiles          teamFiles
+	folderState        folderState
+	profileSet         *profile.Set      // nil until it is needed
+	cachedBoundProfile *profile.Resolved // nil until it is needed, and if no profile binds the run
+	// storeDefect describes a defect of the open store. Each interface has its own wording. It is nil,
 	// or returns "", if there is no defect.
-	caution  atomic.Pointer[func(say func(verb.Note) string) string]
-	opened   layout.Home     // home of another layout (nil until it is needed)
-	settling closingCalls    // signs heads that are due
-	hurried  bool            // the run ends without checkpoints, because a client waits for it or one was made
-	drainFor time.Duration   // how long hook reports are moved into the archive (0 means drainWait)
-	answers  bool            // show the answer before closing memories
-	atEnd    []*oxbow.Memory // memories whose checkpoint is made at the end of the run
-	closers  []func() error  // called at the end of the run
+	storeDefect  atomic.Pointer[func(say func(verb.Note) string) string]
+	layoutHome   layout.Home  // home of another layout (nil until it is needed)
+	closingCalls closingCalls // signs heads that are due
+	// The run ends without checkpoints, because a client waits for it or one was made.
+	isHurried            bool
+	drainTimeout         time.Duration   // how long hook reports are moved into the archive (0 means drainTimeout)
+	showsAnswerFirst     bool            // show the answer before closing memories
+	memoriesToCheckpoint []*oxbow.Memory // memories whose checkpoint is made at the end of the run
+	closers              []func() error  // called at the end of the run
 
-	sessions func(context.Context) (*session.Archive, error) // archive of sessions; nil until it is needed
-	// asItIs prevents draining the spool into the archive and writing to the archive.
-	asItIs bool
-	kept   func(context.Context) (*session.Archive, error) // archive without a drain; set with sessions
-	// exposure returns, for a server's calls, the texts by others that the caller's session has
+	openDrainedArchive func(context.Context) (*session.Archive, error) // archive of sessions; nil until it is needed
+	// isArchiveReadOnly prevents draining the spool into the archive and writing to the archive.
+	isArchiveReadOnly    bool
+	openUndrainedArchive func(context.Context) (*session.Archive, error) // archive without a drain; set with sessions
+	// callerExposure returns, for a server's calls, the texts by others that the caller's session has
 	// seen. It is nil if the run is not a server.
-	exposure func(ctx context.Context, c session.Caller) session.Exposure
-	unknown  error // unknown command that help was asked for
+	callerExposure    func(ctx context.Context, c session.Caller) session.Exposure
+	unknownCommandErr error // unknown command that help was asked for
 
-	// repeats reports whether a text repeats text of others that agents have read. If repeats is
+	// repeatsForeignText reports whether a text repeats text of others that agents have read. If repeats is
 	// nil, no text does.
-	repeats func(text string) bool
+	repeatsForeignText func(text string) bool
 
-	// forPrompt chooses the block that a hook puts before a prompt. If it is nil, verb.Inject is
+	// chooseForPrompt chooses the block that a hook puts before a prompt. If it is nil, verb.Inject is
 	// used.
-	forPrompt func(context.Context, inject.Prompt) (inject.Block, error)
+	chooseForPrompt func(context.Context, inject.Prompt) (inject.Block, error)
 }
 
 // teamFiles caches the team files of the working directory.
 type teamFiles struct {
-	mu     sync.Mutex // guards the fields below
-	tree   *team.Tree // nil if the user trusts none
-	looked time.Time  // time of the last look (zero before the first)
+	mu           sync.Mutex // guards the fields below
+	tree         *team.Tree // nil if the user trusts none
+	lastLookTime time.Time  // time of the last look (zero before the first)
 }
 
 // folderState is the state of the comparisons of registered folders in one run. Its functions are in another file,
 // and are nil in a run that follows no folders.
 type folderState struct {
-	mu     sync.Mutex // guards the fields below; locked during a comparison
-	isDone bool       // the run need not compare the folders any more
-	next   time.Time  // time of a server's next comparison
-	said   map[string]bool
+	mu               sync.Mutex // guards the fields below; locked during a comparison
+	isComparisonDone bool       // the run need not compare the folders any more
+	nextComparison   time.Time  // time of a server's next comparison
+	printedWarnings  map[string]bool
 
-	compare  func()                                 // brings changes of files into the memory, once in a run
-	write    func(context.Context, *verb.Workspace) // writes changes of the run into files
-	follower func(how access, open openFunc) func(context.Context, verb.Access)
+	compareFolders func()                                 // brings changes of files into the memory, once in a run
+	writeFolders   func(context.Context, *verb.Workspace) // writes changes of the run into files
+	newComparer    func(how access, open openFunc) func(context.Context, verb.Access)
 }
 
 // openFunc opens the memory for a server.
@@ -114,22 +115,22 @@ func newOpenMemory(outside Env) *openMemory {
 	return &openMemory{env: env, finder: &homeFinder{env: env}}
 }
 
-// source returns the author of changes in this run: a person, or the agent that started the run.
+// changeSource returns the author of changes in this run: a person, or the agent that started the run.
 // $OXBOW_AGENT is only a claim. An agent sets it so that the agent's changes can be told from the
 // person's changes.
-func (mem *openMemory) source() (oxbow.Source, error) {
-	if mem.session == "" {
+func (mem *openMemory) changeSource() (oxbow.Source, error) {
+	if mem.sessionID == "" {
 		b := make([]byte, 8)
 		if _, err := io.ReadFull(mem.env.Rand, b); err != nil {
 			return oxbow.Source{}, fmt.Errorf("making a session id: %w", err)
 		}
-		mem.session = hex.EncodeToString(b)
+		mem.sessionID = hex.EncodeToString(b)
 	}
-	s := oxbow.Source{Door: "cli", Actor: oxbow.Person, Session: mem.session}
+	s := oxbow.Source{Door: "cli", Actor: oxbow.Person, Session: mem.sessionID}
 	s.Claimed.Client = "oxbow " + moduleVersion()
-	if variable, c := mem.env.startedBy(); variable != "" {
+	if variable, c := mem.env.detectAgent(); variable != "" {
 		s.Actor, s.Claimed.Agent = oxbow.Agent, cmp.Or(mem.env.Getenv("OXBOW_AGENT"), c.Client)
-		s.Ref = c.Ref()
+		s.Ref = c.SourceRef()
 	}
 	return s, nil
 }
@@ -147,7 +148,7 @@ func (mem *openMemory) openDir(dir string) (vfs.FS, error) {
 // closeAtEnd arranges that a memory gets a checkpoint and is closed at the end of the run.
 func (mem *openMemory) closeAtEnd(m *oxbow.Memory) {
 	mem.closers = append(mem.closers, m.Close)
-	mem.atEnd = append(mem.atEnd, m)
+	mem.memoriesToCheckpoint = append(mem.memoriesToCheckpoint, m)
 }
 
 // close closes all that the run has opened, in reverse order. Before that, close makes checkpoints.
@@ -155,8 +156,8 @@ func (mem *openMemory) closeAtEnd(m *oxbow.Memory) {
 // quickly.
 func (mem *openMemory) close(ctx context.Context) error {
 	var errs []error
-	for _, m := range mem.atEnd {
-		if !mem.hurried && mem.sealAfter == 0 {
+	for _, m := range mem.memoriesToCheckpoint {
+		if !mem.isHurried && mem.sealAfter == 0 {
 			_ = m.Checkpoint(ctx) // if this fails, the next run makes the checkpoint
 		}
 	}
@@ -172,7 +173,7 @@ func (mem *openMemory) close(ctx context.Context) error {
 type access = verb.Access
 
 const (
-	look   = verb.Own
-	change = verb.Write
-	build  = verb.Create
+	readOwnAccess = verb.ReadOwn
+	writeAccess   = verb.Write
+	createAccess  = verb.Create
 )

@@ -85,10 +85,10 @@ func keepsWhatWasTyped(t *testing.T, name string, run []string, isForced bool) {
 	run = slices.Clone(run)
 	run[slices.Index(run, "OUT")] = out
 	status, _, errs := w.run(t, run...)
-	if isForced && (status != exitDone || !strings.Contains(errs, "a copy is kept as ")) {
+	if isForced && (status != exitSuccess || !strings.Contains(errs, "a copy is kept as ")) {
 		t.Errorf("oxbow %v = %d, %q, want it to name the copy", run, status, errs)
 	}
-	if !isForced && name != "recover" && (status == exitDone || !strings.Contains(errs, "\n  ")) {
+	if !isForced && name != "recover" && (status == exitSuccess || !strings.Contains(errs, "\n  ")) {
 		t.Errorf("oxbow %v = %d, %q, want a refusal with a remedy", run, status, errs)
 	}
 	wantTyped(t, place, name)

@@ -12,16 +12,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 )
 
-// withPager makes a command use a pager, and adds the flag that switches the pager off.
-func (env *environment) withPager(c *cobra.Command) *cobra.Command {
+// addPager makes a command use a pager, and adds the flag that switches the pager off.
+func (env *environment) addPager(c *cobra.Command) *cobra.Command {
 	c.Flags().BoolVar(&env.noPager, "no-pager", false, "show long output without a pager")
 	return c
 }
 
-// pager returns the command line of the person's pager: the value of $OXBOW_PAGER or $PAGER, or
+// pagerCommand returns the command line of the person's pager: the value of $OXBOW_PAGER or $PAGER, or
 // otherwise less, except on Windows. It returns nil if no pager is to be used.
-func (env *environment) pager() []string {
-	isAllowed := env.mayPage && !env.noPager && env.Page != nil
+func (env *environment) pagerCommand() []string {
+	isAllowed := env.supportsPager && !env.noPager && env.ShowInPager != nil
 	hasScreen := env.StdoutTerm && env.Height > 0 && env.Getenv("TERM") != "dumb"
 	if !isAllowed || !hasScreen {
 		return nil
@@ -40,20 +40,21 @@ func (env *environment) pager() []string {
 	return argv
 }
 
-// page calls show, which prints. If the text does not fit the screen, it is shown in the pager.
+// showPaged calls show, which prints. If the text does not fit the screen, it is shown in the pager.
 // The lines that show writes to standard error are printed after the pager has ended.
-func (env *environment) page(show func()) {
-	argv := env.pager()
+func (env *environment) showPaged(show func()) {
+	argv := env.pagerCommand()
 	if argv == nil {
 		show()
 		return
 	}
 	out, errs := env.Stdout, env.Stderr
 	var text, notes bytes.Buffer
-	env.Stdout, env.Stderr = &termtext.Writer{W: &text}, &notes
+	env.Stdout, env.Stderr = &termtext.SafeWriter{W: &text}, &notes
 	show()
 	env.Stdout, env.Stderr = out, errs
-	if screenRows(text.Bytes(), env.screen()) < env.Height || env.Page(argv, bytes.NewReader(text.Bytes())) != nil {
+	if screenRows(text.Bytes(), env.screenWidth()) < env.Height ||
+		env.ShowInPager(argv, bytes.NewReader(text.Bytes())) != nil {
 		_, _ = io.Copy(out, &text) // the text fits, or the pager cannot be started
 	}
 	_, _ = io.Copy(errs, &notes)
@@ -63,7 +64,7 @@ func (env *environment) page(show func()) {
 // width.
 func screenRows(text []byte, width int) (rows int) {
 	for line := range bytes.Lines(text) {
-		rows += 1 + max(0, columns(string(line))+8*bytes.Count(line, []byte("\t"))-1)/width
+		rows += 1 + max(0, countColumns(string(line))+8*bytes.Count(line, []byte("\t"))-1)/width
 	}
 	return rows
 }

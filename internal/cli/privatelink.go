@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// leadOn is a page that redirects the browser to a link.
-const leadOn = `<!doctype html>
+// redirectPage is a page that redirects the browser to a link.
+const redirectPage = `<!doctype html>
 <meta charset="utf-8">
 <meta name="referrer" content="no-referrer">
 <meta http-equiv="refresh" content="0;url=%s">
@@ -23,16 +23,16 @@ const leadOn = `<!doctype html>
 <p><a href="%[1]s">Open the memory</a></p>
 `
 
-// browsePrivately opens a link in the person's browser through a file that only this person can
+// openPrivateLink opens a link in the person's browser through a file that only this person can
 // read. The caller must call remove when the link is no longer needed.
-func (env *environment) browsePrivately(link string) (remove func(), err error) {
+func (env *environment) openPrivateLink(link string) (remove func(), err error) {
 	dir, err := os.MkdirTemp("", "oxbow-ui-") // created with mode 0700
 	if err != nil {
 		return func() {}, err
 	}
 	remove = func() { _ = vfs.RemoveTree(dir) }
 	file := filepath.Join(dir, "open.html")
-	if err := os.WriteFile(file, fmt.Appendf(nil, leadOn, html.EscapeString(link)), 0o600); err != nil {
+	if err := os.WriteFile(file, fmt.Appendf(nil, redirectPage, html.EscapeString(link)), 0o600); err != nil {
 		remove()
 		return func() {}, err
 	}
@@ -40,7 +40,7 @@ func (env *environment) browsePrivately(link string) (remove func(), err error) 
 	if !strings.HasPrefix(at, "/") { // a path with a Windows drive letter
 		at = "/" + at
 	}
-	if err := env.Browse((&url.URL{Scheme: "file", Path: at}).String()); err != nil {
+	if err := env.OpenBrowser((&url.URL{Scheme: "file", Path: at}).String()); err != nil {
 		remove()
 		return func() {}, fmt.Errorf("no browser could be opened: %w", err)
 	}

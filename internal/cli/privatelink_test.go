@@ -21,7 +21,7 @@ func TestLinkIsNoArgument(t *testing.T) {
 	var opened, page string
 	var modes []os.FileMode
 	w.env.StdoutTerm = true
-	w.env.Browse = func(link string) error {
+	w.env.OpenBrowser = func(link string) error {
 		defer cancel()
 		opened = link
 		u, err := url.Parse(link)
@@ -47,7 +47,7 @@ func TestLinkIsNoArgument(t *testing.T) {
 	env.Args = []string{"ui"}
 	env.Stdout = &w.out
 	env.Stderr = &w.errs
-	if status := Run(ctx, env); status != exitDone {
+	if status := Run(ctx, env); status != exitSuccess {
 		t.Fatalf("status %d: %s", status, w.errs.String())
 	}
 	if !strings.HasPrefix(opened, "file:///") || strings.Contains(opened, "key=") {

@@ -20,18 +20,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/cli/tui"
 )
 
-// stopWait is how long a run may take to end after a signal. It is longer than the five seconds
+// stopTimeout is how long a run may take to end after a signal. It is longer than the five seconds
 // that a sub-agent has to end itself.
-const stopWait = 7 * time.Second
+const stopTimeout = 7 * time.Second
 
 // Main runs the command line of this process and returns its exit status.
-func Main() int { return runMain(Run, endSignals()...) }
+func Main() int { return runMain(Run, shutdownSignals()...) }
 
-func runMain(run runner, ends ...os.Signal) int {
+func runMain(run commandRunner, ends ...os.Signal) int {
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
 	// A second Ctrl-C ends the process at once. After the first one, a run that ignores its
-	// context is ended after stopWait. This is as safe as a crash: no acknowledged change is
+	// context is ended after stopTimeout. This is as safe as a crash: no acknowledged change is
 	// lost. The process does not end while an editor runs or while a server finishes the calls
 	// that it has read.
 	var busy atomic.Int64
@@ -41,28 +41,28 @@ func runMain(run runner, ends ...os.Signal) int {
 	}
 	defer context.AfterFunc(ctx, func() {
 		stop()
-		for time.Sleep(stopWait); busy.Load() > 0; {
-			time.Sleep(stopWait)
+		for time.Sleep(stopTimeout); busy.Load() > 0; {
+			time.Sleep(stopTimeout)
 		}
 		os.Exit(exitFailed)
 	})() // undone before stop, because another run may follow in this process
 	env := Env{
-		Args:       os.Args[1:],
-		Stdin:      os.Stdin,
-		Stdout:     os.Stdout,
-		Stderr:     os.Stderr,
-		Getenv:     os.Getenv,
-		Environ:    os.Environ,
-		Getwd:      os.Getwd,
-		Now:        time.Now,
-		Rand:       rand.Reader,
-		GOOS:       runtime.GOOS,
-		FileSystem: sysinfo.DescribeFileSystem,
-		StdinTerm:  isTerminal(os.Stdin),
-		StdoutTerm: isTerminal(os.Stdout),
-		StderrTerm: isTerminal(os.Stderr),
-		Screen:     func() *tui.Terminal { return tui.NewTerminal(os.Stdin, os.Stdout) },
-		Page: func(argv []string, text io.Reader) error {
+		Args:         os.Args[1:],
+		Stdin:        os.Stdin,
+		Stdout:       os.Stdout,
+		Stderr:       os.Stderr,
+		Getenv:       os.Getenv,
+		Environ:      os.Environ,
+		Getwd:        os.Getwd,
+		Now:          time.Now,
+		Rand:         rand.Reader,
+		GOOS:         runtime.GOOS,
+		FileSystem:   sysinfo.DescribeFileSystem,
+		StdinTerm:    isTerminal(os.Stdin),
+		StdoutTerm:   isTerminal(os.Stdout),
+		StderrTerm:   isTerminal(os.Stderr),
+		OpenTerminal: func() *tui.Terminal { return tui.NewTerminal(os.Stdin, os.Stdout) },
+		ShowInPager: func(argv []string, text io.Reader) error {
 			cmd := exec.Command(argv[0], argv[1:]...)
 			cmd.Stdin = text
 			cmd.Stdout = os.Stdout
@@ -78,16 +78,16 @@ func runMain(run runner, ends ...os.Signal) int {
 			_ = cmd.Wait()
 			return nil
 		},
-		Start: func(ctx context.Context, argv []string) error {
+		RunProgram: func(ctx context.Context, argv []string) error {
 			cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 			cmd.Stdin = os.Stdin
 			cmd.Stdout = os.Stdout
 			cmd.Stderr = os.Stderr
 			cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-			cmd.WaitDelay = stopWait - 2*time.Second
+			cmd.WaitDelay = stopTimeout - 2*time.Second
 			return cmd.Run()
 		},
-		Detach: func(args []string) error {
+		StartDetached: func(args []string) error {
 			path, err := os.Executable()
 			if err != nil {
 				return err
@@ -100,7 +100,7 @@ func runMain(run runner, ends ...os.Signal) int {
 			return cmd.Process.Release()
 		},
 		// The editor handles Ctrl-C itself, so it is not ended by ctx.
-		Edit: func(argv []string) error {
+		RunEditor: func(argv []string) error {
 			defer hold()()
 			cmd := exec.Command(argv[0], argv[1:]...)
 			cmd.Stdin = os.Stdin
@@ -109,8 +109,8 @@ func runMain(run runner, ends ...os.Signal) int {
 			return cmd.Run()
 		},
 	}
-	env.Browse = browser.OpenURL
-	env.Finish = func() (release func()) {
+	env.OpenBrowser = browser.OpenURL
+	env.DelayExit = func() (release func()) {
 		catchBrokenPipes()
 		return hold()
 	}

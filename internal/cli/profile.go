@@ -18,7 +18,7 @@ import (
 )
 
 func profileCommand(mem *openMemory) *cobra.Command {
-	c := group(&cobra.Command{
+	c := setUpGroup(&cobra.Command{
 		Use:   "profile",
 		Short: "Choose which part of the memory an agent sees",
 		Long: `A profile is a YAML file that selects the entries for a job: by project, tag,
@@ -37,20 +37,20 @@ profile, including oxbow mcp. Such a command sees nothing else.`,
 	return c
 }
 
-// profileToUse returns the name of the profile that a command names, or "" for the profile that the run
+// resolveProfileName returns the name of the profile that a command names, or "" for the profile that the run
 // is bound to. In a bound run, another name is an error.
-func (mem *openMemory) profileToUse(cmd *cobra.Command, args []string) (string, error) {
-	name, err := mem.boundName()
+func (mem *openMemory) resolveProfileName(cmd *cobra.Command, args []string) (string, error) {
+	name, err := mem.boundProfileName()
 	switch {
 	case err != nil:
 		return "", err
 	case len(args) == 0 && name == "":
-		return "", misusef("oxbow profile list shows what there is; usage: "+
+		return "", usageErrorf("oxbow profile list shows what there is; usage: "+
 			cmd.UseLine(), "%s needs the name of a profile", cmd.Name())
 	case len(args) == 0 || name == args[0]:
 		return "", nil
 	case name != "":
-		return "", misusef(
+		return "", usageErrorf(
 			"run it without --profile, and without OXBOW_PROFILE",
 			"this run is bound to profile %q, and cannot look through %q",
 			name,
@@ -67,24 +67,24 @@ func profileListCommand(mem *openMemory) *cobra.Command {
 		Short:   "List the profiles and their problems",
 		Example: `  oxbow profile list
   oxbow profile list --json`,
-	}, profiles.ListProfiles, positional)
+	}, profiles.ListProfiles, setPositionalArgs)
 }
 
-// aboutProfile makes c call a verb with the profile that [openMemory.profileToUse] returns.
-func aboutProfile[Out report.Reporter](
+// setUpProfileReport makes c call a verb with the profile that [openBoundMemory.resolveProfileName] returns.
+func setUpProfileReport[Out report.Reporter](
 	mem *openMemory,
 	c *cobra.Command,
-	verbCall call[profiles.ProfileIn, Out],
+	verbCall verbFunc[profiles.ProfileIn, Out],
 ) *cobra.Command {
-	c.Args = argCount(0, 1, "the name of one profile")
+	c.Args = requireArgCount(0, 1, "the name of one profile")
 	return setUpReport(mem, c, verbCall, func(in *profiles.ProfileIn, _ *flagSet, args []string) (err error) {
-		in.Name, err = mem.profileToUse(c, args)
+		in.Name, err = mem.resolveProfileName(c, args)
 		return err
 	})
 }
 
 func profileShowCommand(mem *openMemory) *cobra.Command {
-	return aboutProfile(mem, &cobra.Command{
+	return setUpProfileReport(mem, &cobra.Command{
 		Use:   "show [NAME]",
 		Short: "Show a profile combined with the profiles that it extends",
 		Example: `  oxbow profile show vtt
@@ -102,7 +102,7 @@ and excluded, empty selections, missing documents, and budgets that are too
 small for the documents. The exit status is 1 if it finds a problem.`,
 		Example: `  oxbow profile lint
   oxbow profile lint vtt`,
-	}, profiles.LintProfiles, positional)
+	}, profiles.LintProfiles, setPositionalArgs)
 }
 
 func profileSelectCommand(mem *openMemory) *cobra.Command {
@@ -112,11 +112,11 @@ func profileSelectCommand(mem *openMemory) *cobra.Command {
 		Example: `  oxbow profile select vtt
   oxbow profile select vtt --query "fog of war" --max-tokens 4000 --manifest
   oxbow profile select author --as-of 2026-04-18`,
-		Args: argCount(0, 1, "the name of one profile"),
+		Args: requireArgCount(0, 1, "the name of one profile"),
 	}
 	var manifest *bool
-	setUpCall(mem, c, profiles.Select, func(in *profiles.SelectIn, _ *flagSet, args []string) (err error) {
-		in.Profile, err = mem.profileToUse(c, args)
+	setUpVerb(mem, c, profiles.SelectEntries, func(in *profiles.SelectIn, _ *flagSet, args []string) (err error) {
+		in.Profile, err = mem.resolveProfileName(c, args)
 		return err
 	}, func(out verb.SelectionOut) { mem.env.showSelectionOrManifest(out, *manifest) })
 	manifest = c.Flags().Bool("manifest", false, "print which parts are included or cut, and why, instead of the text")
@@ -124,7 +124,7 @@ func profileSelectCommand(mem *openMemory) *cobra.Command {
 }
 
 func profileTokensCommand(mem *openMemory) *cobra.Command {
-	return aboutProfile(mem, &cobra.Command{
+	return setUpProfileReport(mem, &cobra.Command{
 		Use:   "tokens [NAME]",
 		Short: "Estimate the tokens of a profile",
 		Example: `  oxbow profile tokens vtt
@@ -141,12 +141,12 @@ a file. The profile selects an entry if the entry has one of the projects and
 one of the tags.`,
 		Example: `  oxbow profile new vtt --project homebrew-vtt
   oxbow profile new lore --extends vtt --tag lore --description "The world"`,
-		Args: argCount(1, 1, "the name of the profile"),
+		Args: requireArgCount(1, 1, "the name of the profile"),
 	}
 	setUpReport(mem, c, profiles.NewProfile, func(in *profiles.NewProfileIn, _ *flagSet, args []string) error {
 		in.Name = args[0]
 		if err := profile.CheckName(in.Name); err != nil {
-			return badArgument(err)
+			return asUsageError(err)
 		}
 		home, err := mem.finder.trustedHome()
 		if err != nil {
@@ -172,16 +172,16 @@ only profile B includes (+), each with its tokens. With one profile and
 also shows changed entries (~).`,
 		Example: `  oxbow profile diff vtt-developer base-developer
   oxbow profile diff vtt --as-of 2026-04-18`,
-		Args: argCount(1, 2, "the names of two profiles, or of one with --as-of"),
+		Args: requireArgCount(1, 2, "the names of two profiles, or of one with --as-of"),
 	}, profiles.DiffProfiles, func(in *profiles.DiffProfilesIn, _ *flagSet, args []string) error {
-		in.A = args[0]
+		in.ProfileA = args[0]
 		if len(args) == 2 {
-			in.B = args[1]
+			in.ProfileB = args[1]
 		} else if in.AsOf == "" {
-			return misusef(
+			return usageErrorf(
 				"name a second profile, or a day: --as-of 2026-04-18",
 				"there is nothing to compare %q with",
-				in.A,
+				in.ProfileA,
 			)
 		}
 		return nil
@@ -199,7 +199,7 @@ text is saved. If somebody else changed the file meanwhile, nothing is
 overwritten.`,
 		Example: `  oxbow profile edit vtt
   EDITOR='code --wait' oxbow profile edit vtt`,
-		Args: argCount(1, 1, "the name of one profile"),
+		Args: requireArgCount(1, 1, "the name of one profile"),
 		RunE: func(cmd *cobra.Command, args []string) error { return mem.editProfile(cmd.Context(), args[0]) },
 	}
 }
@@ -211,21 +211,21 @@ func (mem *openMemory) editProfile(ctx context.Context, name string) error {
 	}
 	was, err := set.Text(name)
 	if err != nil {
-		return &misuse{err, "oxbow profile list shows what there is; oxbow profile new NAME makes one"}
+		return &usageError{err, "oxbow profile list shows what there is; oxbow profile new NAME makes one"}
 	}
-	draft := editedText{name: name, ext: ".yaml", again: "oxbow profile edit " + quote(name)}
+	draft := editedText{name: name, ext: ".yaml", retryCommand: "oxbow profile edit " + shellQuote(name)}
 	var out profiles.ReplaceProfileOut
-	err = mem.finder.withEditor(&draft, string(was), func(text string) (err error) {
-		out, err = attempt(
+	err = mem.finder.editText(&draft, string(was), func(text string) (err error) {
+		out, err = callVerbRawError(
 			ctx,
 			mem,
 			profiles.ReplaceProfile,
-			profiles.ReplaceProfileIn{Name: name, Was: was, Text: []byte(text)},
+			profiles.ReplaceProfileIn{Name: name, OldText: was, NewText: []byte(text)},
 		)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return answer(mem, out, show[profiles.ReplaceProfileOut](mem))
+	return printResult(mem, out, reportPrinter[profiles.ReplaceProfileOut](mem))
 }

@@ -14,16 +14,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// The progress is shown for the first time after progressAfter, and then again after each
-// progressEvery.
+// The progress is shown for the first time after progressDelay, and then again after each
+// progressInterval.
 const (
-	progressAfter = 500 * time.Millisecond
-	progressEvery = 200 * time.Millisecond
+	progressDelay    = 500 * time.Millisecond
+	progressInterval = 200 * time.Millisecond
 )
 
-// rateAfter is the time after which rates and remaining times are shown. Earlier values are
+// rateDelay is the time after which rates and remaining times are shown. Earlier values are
 // unreliable.
-const rateAfter = 2 * time.Second
+const rateDelay = 2 * time.Second
 
 // progressLine is standard error, with a last line that shows the progress of a command. The line
 // is erased before other text is written. It is not shown while a question is open.
@@ -31,31 +31,31 @@ type progressLine struct {
 	io.Writer
 	now func() time.Time
 
-	mu    sync.Mutex // guards the fields below and the writer
-	what  string     // name of the running command ("" if none runs)
-	began time.Time
-	state progress.State
-	wait  time.Duration // time that a server asked to wait (0 if none)
-	timer *time.Timer
-	shown bool
+	mu          sync.Mutex // guards the fields below and the writer
+	commandName string     // name of the running command ("" if none runs)
+	startTime   time.Time
+	state       progress.State
+	serverWait  time.Duration // time that a server asked to wait (0 if none)
+	timer       *time.Timer
+	isShown     bool
 
-	pauses
-	paused time.Time // time at which open or reads became true
+	pauseReasons
+	pauseStart time.Time // time at which open or reads became true
 }
 
 // start begins to show progress. It ends when stop is called.
 func (p *progressLine) start(what string) (stop func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.what, p.began = what, p.now()
-	p.state, p.wait = progress.State{}, 0
-	p.timer = time.AfterFunc(progressAfter, p.show)
+	p.commandName, p.startTime = what, p.now()
+	p.state, p.serverWait = progress.State{}, 0
+	p.timer = time.AfterFunc(progressDelay, p.draw)
 	return func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.what = ""
+		p.commandName = ""
 		p.timer.Stop()
-		p.wipe()
+		p.erase()
 	}
 }
 
@@ -66,86 +66,86 @@ func (p *progressLine) setProgress(s progress.State) {
 	p.state = s
 }
 
-// setWait sets how long the run waits for a server. 0 means that it no longer waits.
-func (p *progressLine) setWait(d time.Duration) {
+// setServerWait sets how long the run waits for a server. 0 means that it no longer waits.
+func (p *progressLine) setServerWait(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.wait = d
+	p.serverWait = d
 }
 
-func (p *progressLine) show() {
+func (p *progressLine) draw() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.what == "" {
+	if p.commandName == "" {
 		return
 	}
-	if !p.open && !p.reads {
-		p.shown = true
-		fmt.Fprintf(p.Writer, "\r%s\x1b[K", p.line())
+	if !p.isQuestionOpen && !p.isReading {
+		p.isShown = true
+		fmt.Fprintf(p.Writer, "\r%s\x1b[K", p.lineText())
 	}
-	p.timer.Reset(progressEvery)
+	p.timer.Reset(progressInterval)
 }
 
-// line returns the text of the line, such as "import: 14500 entries (45 %), 1450 a second, about
+// lineText returns the text of the line, such as "import: 14500 entries (45 %), 1450 a second, about
 // 12 s left".
-func (p *progressLine) line() string {
-	took := p.now().Sub(p.began)
+func (p *progressLine) lineText() string {
+	took := p.now().Sub(p.startTime)
 	s := p.state
 	var facts []string
-	if s.Done > 0 {
-		facts = append(facts, doneText(s))
+	if s.DoneCount > 0 {
+		facts = append(facts, formatProgress(s))
 	}
-	if s.Total > 0 {
-		s.Part = float64(s.Done) / float64(s.Total)
+	if s.TotalCount > 0 {
+		s.DoneShare = float64(s.DoneCount) / float64(s.TotalCount)
 	}
-	if p.wait > 0 {
+	if p.serverWait > 0 {
 		facts = append(
 			facts,
-			fmt.Sprintf("the server is busy and asks to wait %s", formatSeconds(p.wait+time.Second-1)),
+			fmt.Sprintf("the server is busy and asks to wait %s", formatSeconds(p.serverWait+time.Second-1)),
 		)
 	}
-	if s.Done > 0 && took >= rateAfter {
-		facts = append(facts, rate(s, took))
+	if s.DoneCount > 0 && took >= rateDelay {
+		facts = append(facts, rateText(s, took))
 	}
-	isPartDone := s.Part > 0 && s.Part < 1
-	if isPartDone && took >= rateAfter {
-		left := time.Duration(float64(took) * (1 - s.Part) / s.Part)
+	isPartDone := s.DoneShare > 0 && s.DoneShare < 1
+	if isPartDone && took >= rateDelay {
+		left := time.Duration(float64(took) * (1 - s.DoneShare) / s.DoneShare)
 		facts = append(facts, "about "+formatSeconds(left+time.Second-1)+" left")
 	} else {
 		facts = append(facts, formatSeconds(took))
 	}
-	return p.what + ": " + strings.Join(facts, ", ")
+	return p.commandName + ": " + strings.Join(facts, ", ")
 }
 
-// doneText formats the finished amount, such as "4 of 20 entries" or "12.0 MB (30 %)".
-func doneText(s progress.State) string {
+// formatProgress formats the finished amount, such as "4 of 20 entries" or "12.0 MB (30 %)".
+func formatProgress(s progress.State) string {
 	count := func(n int64) string {
-		if s.Unit == progress.Bytes {
+		if s.Unit == progress.UnitBytes {
 			return text.FormatBytes(n)
 		}
-		return text.Count(int(n), s.Unit.One, s.Unit.Many)
+		return text.FormatCount(int(n), s.Unit.Singular, s.Unit.Plural)
 	}
 	switch {
-	case s.Total > 0 && s.Unit == progress.Bytes:
-		return count(s.Done) + " of " + count(s.Total)
-	case s.Total > 0:
-		return fmt.Sprintf("%d of %s", s.Done, count(s.Total))
-	case s.Part > 0:
-		return fmt.Sprintf("%s (%d %%)", count(s.Done), int(100*s.Part))
+	case s.TotalCount > 0 && s.Unit == progress.UnitBytes:
+		return count(s.DoneCount) + " of " + count(s.TotalCount)
+	case s.TotalCount > 0:
+		return fmt.Sprintf("%d of %s", s.DoneCount, count(s.TotalCount))
+	case s.DoneShare > 0:
+		return fmt.Sprintf("%s (%d %%)", count(s.DoneCount), int(100*s.DoneShare))
 	}
-	return count(s.Done)
+	return count(s.DoneCount)
 }
 
-// rate formats the average amount in one second or one minute.
-func rate(s progress.State, took time.Duration) string {
-	each := float64(s.Done) / took.Seconds()
-	if s.Unit == progress.Bytes {
+// rateText formats the average amount in one second or one minute.
+func rateText(s progress.State, took time.Duration) string {
+	each := float64(s.DoneCount) / took.Seconds()
+	if s.Unit == progress.UnitBytes {
 		return text.FormatBytes(int64(each)) + " a second"
 	}
 	if each >= 1 {
 		return fmt.Sprintf("%.0f a second", each)
 	}
-	return fmt.Sprintf("%.0f a minute", float64(s.Done)/took.Minutes())
+	return fmt.Sprintf("%.0f a minute", float64(s.DoneCount)/took.Minutes())
 }
 
 // formatSeconds formats a time in whole seconds, or in minutes and seconds.
@@ -157,10 +157,10 @@ func formatSeconds(d time.Duration) string {
 	return fmt.Sprintf("%d min %d s", s/60, s%60)
 }
 
-func (p *progressLine) wipe() {
-	if p.shown {
+func (p *progressLine) erase() {
+	if p.isShown {
 		fmt.Fprint(p.Writer, "\r\x1b[K")
-		p.shown = false
+		p.isShown = false
 	}
 }
 
@@ -169,29 +169,29 @@ func (p *progressLine) wipe() {
 func (p *progressLine) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.wipe()
+	p.erase()
 	if len(b) > 0 {
-		p.pauseFor(pauses{open: !bytes.HasSuffix(b, []byte("\n")), reads: p.reads})
+		p.setPauseReasons(pauseReasons{isQuestionOpen: !bytes.HasSuffix(b, []byte("\n")), isReading: p.isReading})
 	}
 	return p.Writer.Write(b)
 }
 
-// pauses are the reasons to pause.
-type pauses struct {
-	open  bool // the last written line is not complete, so it is a question
-	reads bool // the program waits for input of the person
+// pauseReasons are the reasons to pause.
+type pauseReasons struct {
+	isQuestionOpen bool // the last written line is not complete, so it is a question
+	isReading      bool // the program waits for input of the person
 }
 
-// pauseFor sets the reasons to pause. The time during which there is one does not count as working
+// setPauseReasons sets the reasons to pause. The time during which there is one does not count as working
 // time.
-func (p *progressLine) pauseFor(reasons pauses) {
-	was, is := p.open || p.reads, reasons.open || reasons.reads
-	p.pauses = reasons
+func (p *progressLine) setPauseReasons(reasons pauseReasons) {
+	was, is := p.isQuestionOpen || p.isReading, reasons.isQuestionOpen || reasons.isReading
+	p.pauseReasons = reasons
 	switch {
 	case is && !was:
-		p.paused = p.now()
+		p.pauseStart = p.now()
 	case was && !is:
-		p.began = p.began.Add(p.now().Sub(p.paused))
+		p.startTime = p.startTime.Add(p.now().Sub(p.pauseStart))
 	}
 }
 
@@ -199,8 +199,8 @@ func (p *progressLine) pauseFor(reasons pauses) {
 func (p *progressLine) beginRead() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.wipe()
-	p.pauseFor(pauses{open: p.open, reads: true})
+	p.erase()
+	p.setPauseReasons(pauseReasons{isQuestionOpen: p.isQuestionOpen, isReading: true})
 }
 
 // endRead records that the program does not wait for input any more. The person's input ends an open
@@ -208,18 +208,18 @@ func (p *progressLine) beginRead() {
 func (p *progressLine) endRead() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.wipe()
-	p.pauseFor(pauses{})
+	p.erase()
+	p.setPauseReasons(pauseReasons{})
 }
 
-// input is standard input on a terminal. While it is read, the progress line is hidden.
-type input struct {
+// terminalInput is standard input on a terminal. While it is read, the progress line is hidden.
+type terminalInput struct {
 	io.Reader
-	shown *progressLine
+	progress *progressLine
 }
 
-func (i input) Read(b []byte) (int, error) {
-	i.shown.beginRead()
-	defer i.shown.endRead()
+func (i terminalInput) Read(b []byte) (int, error) {
+	i.progress.beginRead()
+	defer i.progress.endRead()
 	return i.Reader.Read(b)
 }

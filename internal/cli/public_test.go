@@ -24,39 +24,40 @@ import (
 
 func TestPublic(t *testing.T) {
 	for _, tt := range []struct {
-		p         public
+		p         publicFlags
 		addr, say string // say is a part of the error, or ""
 		url       string
 	}{
-		{public{url: "https://m.example.org"}, "127.0.0.1:1", "", "https://m.example.org"},
-		{public{url: "https://m.example.org:443/"}, "1", "", "https://m.example.org"},
-		{public{url: "https://m.example.org:8443"}, ":1", "", "https://m.example.org:8443"},
-		{public{url: "http://localhost:9"}, ":1", "", "http://localhost:9"},
+		{publicFlags{publicURL: "https://m.example.org"}, "127.0.0.1:1", "", "https://m.example.org"},
+		{publicFlags{publicURL: "https://m.example.org:443/"}, "1", "", "https://m.example.org"},
+		{publicFlags{publicURL: "https://m.example.org:8443"}, ":1", "", "https://m.example.org:8443"},
+		{publicFlags{publicURL: "http://localhost:9"}, ":1", "", "http://localhost:9"},
 		{
-			public{listenAll: true, url: "https://m.example.org", cert: "c", key: "k"},
+			publicFlags{listenAll: true, publicURL: "https://m.example.org", certFile: "c", keyFile: "k"},
 			"0.0.0.0:1",
 			"",
 			"https://m.example.org",
 		},
 		// A proxy speaks TLS
-		{public{listenAll: true, url: "https://m.example.org"}, "0.0.0.0:1", "", "https://m.example.org"},
-		{public{cert: "c", key: "k"}, "localhost:1", "", ""},
-		{public{}, "0.0.0.0:1", "would let other machines in", ""},
-		{public{url: "https://m.example.org", cert: "c", key: "k"}, "0.0.0.0:1", "would let other machines in", ""},
-		{public{listenAll: true}, "0.0.0.0:1", "needs --public-url", ""},
-		{public{listenAll: true, cert: "c", key: "k"}, "10.0.0.7:1", "needs --public-url", ""},
-		{public{listenAll: true, url: "http://localhost"}, "10.0.0.7:1", "plain text", ""},
-		{public{url: "http://m.example.org"}, ":1", "plain text", ""},
-		{public{cert: "c"}, ":1", "one is missing", ""},
-		{public{url: "m.example.org"}, ":1", "not the URL of a server", ""},
-		{public{url: "https://m.example.org/oxbow"}, ":1", "not the URL of a server", ""},
-		{public{url: "https://u:p@m.example.org"}, ":1", "not the URL of a server", ""},
-		{public{url: "ftp://m.example.org"}, ":1", "not the URL of a server", ""},
+		{publicFlags{listenAll: true, publicURL: "https://m.example.org"}, "0.0.0.0:1", "", "https://m.example.org"},
+		{publicFlags{certFile: "c", keyFile: "k"}, "localhost:1", "", ""},
+		{publicFlags{}, "0.0.0.0:1", "would let other machines in", ""},
+		{publicFlags{publicURL: "https://m.example.org", certFile: "c", keyFile: "k"}, "0.0.0.0:1",
+			"would let other machines in", ""},
+		{publicFlags{listenAll: true}, "0.0.0.0:1", "needs --public-url", ""},
+		{publicFlags{listenAll: true, certFile: "c", keyFile: "k"}, "10.0.0.7:1", "needs --public-url", ""},
+		{publicFlags{listenAll: true, publicURL: "http://localhost"}, "10.0.0.7:1", "plain text", ""},
+		{publicFlags{publicURL: "http://m.example.org"}, ":1", "plain text", ""},
+		{publicFlags{certFile: "c"}, ":1", "one is missing", ""},
+		{publicFlags{publicURL: "m.example.org"}, ":1", "not the URL of a server", ""},
+		{publicFlags{publicURL: "https://m.example.org/oxbow"}, ":1", "not the URL of a server", ""},
+		{publicFlags{publicURL: "https://u:p@m.example.org"}, ":1", "not the URL of a server", ""},
+		{publicFlags{publicURL: "ftp://m.example.org"}, ":1", "not the URL of a server", ""},
 	} {
-		at, err := tt.p.admit(tt.addr)
-		if (tt.say == "" && (err != nil || at.public != tt.url)) ||
-			(tt.say != "" && (exitCode(err) != exitMisused || !strings.Contains(err.Error(), tt.say))) {
-			t.Errorf("%+v at %s: %q, %v, want %q, %q", tt.p, tt.addr, at.public, err, tt.url, tt.say)
+		at, err := tt.p.resolveAddress(tt.addr)
+		if (tt.say == "" && (err != nil || at.publicURL != tt.url)) ||
+			(tt.say != "" && (exitCode(err) != exitUsage || !strings.Contains(err.Error(), tt.say))) {
+			t.Errorf("%+v at %s: %q, %v, want %q, %q", tt.p, tt.addr, at.publicURL, err, tt.url, tt.say)
 		}
 	}
 }

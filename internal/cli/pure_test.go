@@ -32,7 +32,7 @@ func TestAgeOfTheFuture(t *testing.T) {
 		{now.AddDate(-3, 0, 0), "3y"},
 		{time.Time{}, "-"},
 	} {
-		if got := age(c.t, now); got != c.want {
+		if got := ageText(c.t, now); got != c.want {
 			t.Errorf("age(%v) = %q, want %q", c.t, got, c.want)
 		}
 	}
@@ -54,10 +54,10 @@ func TestLoopback(t *testing.T) {
 		{"127.0.0.1", ""},
 		{"", ""},
 	} {
-		at, err := public{}.admit(c.in)
+		at, err := publicFlags{}.resolveAddress(c.in)
 		got := at.addr
 		if (err == nil && got != c.want) || (err != nil) != (c.want == "") ||
-			(err != nil && exitCode(err) != exitMisused) {
+			(err != nil && exitCode(err) != exitUsage) {
 			t.Errorf("admit(%q) = %q, %v, want %q", c.in, got, err, c.want)
 		}
 	}
@@ -101,7 +101,7 @@ func TestFileName(t *testing.T) {
 		{"..", "entry"},
 		{strings.Repeat("é", 100), strings.Repeat("é", 30)},
 	} {
-		if got := fileName(c.in); got != c.want {
+		if got := safeFileName(c.in); got != c.want {
 			t.Errorf("fileName(%q) = %q, want %q", c.in, got, c.want)
 		}
 	}
@@ -112,7 +112,7 @@ func TestQuote(t *testing.T) {
 		{"style", "style"}, {"--limit", "--limit"}, {"a b", "'a b'"}, {"", "''"}, {"it's", `'it'\''s'`},
 		{"$HOME", "'$HOME'"}, {"日本", "日本"},
 	} {
-		if got := quote(c.in); got != c.want {
+		if got := shellQuote(c.in); got != c.want {
 			t.Errorf("quote(%q) = %s, want %s", c.in, got, c.want)
 		}
 	}
@@ -120,12 +120,12 @@ func TestQuote(t *testing.T) {
 
 func TestMarkTerms(t *testing.T) {
 	args := []string{"recall", "-tag:draft", "-q", "--content", "-x:y", "--", "-a:b"}
-	marked := markTerms(args)
-	want := []string{"recall", mark + "-tag:draft", "-q", "--content", mark + "-x:y", "--", "-a:b"}
+	marked := markMinusTerms(args)
+	want := []string{"recall", argumentMark + "-tag:draft", "-q", "--content", argumentMark + "-x:y", "--", "-a:b"}
 	if !slices.Equal(marked, want) {
 		t.Errorf("markTerms(%q) = %q, want %q", args, marked, want)
 	}
-	if got := unmark(marked); !slices.Equal(got, args) {
+	if got := removeMarks(marked); !slices.Equal(got, args) {
 		t.Errorf("unmark(%q) = %q, want %q", marked, got, args)
 	}
 }
@@ -135,8 +135,9 @@ func TestStatus(t *testing.T) {
 		err  error
 		want int
 	}{
-		{nil, exitDone}, {errors.New("x"), exitFailed}, {errReported, exitFailed}, {misusef("", "x"), exitMisused},
-		{&hintedError{err: errors.New("x")}, exitFailed}, {errors.Join(errors.New("x"), misusef("", "y")), exitMisused},
+		{nil, exitSuccess}, {errors.New("x"), exitFailed}, {errReported, exitFailed}, {usageErrorf("", "x"), exitUsage},
+		{&hintedError{err: errors.New("x")}, exitFailed}, {errors.Join(errors.New("x"), usageErrorf("", "y")),
+			exitUsage},
 	} {
 		if got := exitCode(c.err); got != c.want {
 			t.Errorf("status(%v) = %d, want %d", c.err, got, c.want)
@@ -145,11 +146,11 @@ func TestStatus(t *testing.T) {
 }
 
 func TestSentence(t *testing.T) {
-	undo := func(does, to string) *verb.Hint {
-		return &verb.Hint{Verb: "undo", Args: []verb.Arg{{Name: "seq", Value: []uint64{4}}}, Does: does, To: to}
+	undo := func(does, to string) *verb.CallHint {
+		return &verb.CallHint{Verb: "undo", Args: []verb.Arg{{Name: "seq", Value: []uint64{4}}}, Does: does, To: to}
 	}
-	restore := func(name string) *verb.Hint {
-		return &verb.Hint{
+	restore := func(name string) *verb.CallHint {
+		return &verb.CallHint{
 			Verb: "restore",
 			Args: []verb.Arg{{Name: "name", Value: name}, {Name: "seq", Value: uint64(3)}},
 			Does: "brings it back",
@@ -176,25 +177,25 @@ func TestSentence(t *testing.T) {
 			`oxbow restore 'a b@3' brings it back`,
 		},
 		{
-			verb.Notef("%d more; %s", 5, verb.PageRef(20)),
+			verb.Notef("%d more; %s", 5, verb.NextPageRef(20)),
 			"5 more; the next page has offset 20",
 			"5 more; the next page: --offset 20",
 		},
 		{
-			verb.Remedy(oxbow.ErrNotFound),
+			verb.ErrorRemedy(oxbow.ErrNotFound),
 			"list shows what there is, history what was changed",
 			"oxbow list shows what there is, oxbow log what was changed",
 		},
 		{verb.Notef("raise %s", verb.ParamRef("max_tokens")), "raise max_tokens", "raise --max-tokens"},
 		{
-			verb.Notef("%s, then wait", verb.PersonRef("oxbow check")),
+			verb.Notef("%s, then wait", verb.PersonCommandRef("oxbow check")),
 			"a person runs oxbow check, then wait",
 			"run oxbow check, then wait",
 		},
-		{verb.Plain("100% nothing to say."), "100% nothing to say.", "100% nothing to say"},
+		{verb.PlainNote("100% nothing to say."), "100% nothing to say.", "100% nothing to say"},
 	} {
-		if c.in.String() != c.model || sentence(c.in) != c.person {
-			t.Errorf("note = %q to models and %q to people, want %q and %q", c.in, sentence(c.in), c.model, c.person)
+		if c.in.String() != c.model || formatNote(c.in) != c.person {
+			t.Errorf("note = %q to models and %q to people, want %q and %q", c.in, formatNote(c.in), c.model, c.person)
 		}
 	}
 }

@@ -27,7 +27,7 @@ directory, but not the token itself. oxbow remote shows them. If push is
 interrupted, run it again: it continues, and sends nothing twice.`,
 		Example: `  oxbow push https://memory.example.org --token-file ~/token --dry-run
   oxbow push`,
-	}, sharing.Push, sharing.SyncOut.PushReport)
+	}, sharing.PushChanges, sharing.SyncOut.PushReport)
 }
 
 func pullCommand(mem *openMemory) *cobra.Command {
@@ -42,40 +42,40 @@ Pull follows renames. A pulled text is trusted like an imported text. A pull is
 one change, which oxbow undo takes back, and the next pull brings it again.`,
 		Example: `  oxbow pull https://memory.example.org --token-file ~/token
   oxbow pull --dry-run`,
-	}, sharing.Pull, sharing.SyncOut.PullReport)
+	}, sharing.PullChanges, sharing.SyncOut.PullReport)
 }
 
 // setUpSync makes c synchronize the home with a server.
 func (mem *openMemory) setUpSync(
 	c *cobra.Command,
-	verb call[sharing.SyncIn, sharing.SyncOut],
+	verb verbFunc[sharing.SyncIn, sharing.SyncOut],
 	describe func(sharing.SyncOut) report.Report,
 ) *cobra.Command {
-	c.Args = argCount(0, 1, "the URL of a server")
-	return setUpDecoding(c, func(in *sharing.SyncIn, f *flagSet, args []string) (err error) {
-		in.Waits, in.Sleep = mem.env.showWait, mem.env.Sleep
+	c.Args = requireArgCount(0, 1, "the URL of a server")
+	return setUpWithInput(c, func(in *sharing.SyncIn, f *flagSet, args []string) (err error) {
+		in.ShowWait, in.Sleep = mem.env.showServerWait, mem.env.Sleep
 		if in.TokenFile != "" {
 			in.TokenFile, err = mem.env.absolutePath(in.TokenFile)
 			if err != nil {
 				return err
 			}
 		}
-		return positional(in, f, args)
+		return setPositionalArgs(in, f, args)
 	}, func(ctx context.Context, in sharing.SyncIn) error {
-		out, err := run(ctx, mem, verb, in)
+		out, err := callVerb(ctx, mem, verb, in)
 		if err != nil && len(out.Changes) == 0 {
 			return err
 		}
 		// Print the result even after an error, because changes that were made before the error
 		// remain.
-		printErr := answer(mem, out, func(out sharing.SyncOut) { mem.env.showReport(describe(out)) })
-		return firstUnreported(printErr, err)
+		printErr := printResult(mem, out, func(out sharing.SyncOut) { mem.env.showReport(describe(out)) })
+		return printOrVerbError(printErr, err)
 	})
 }
 
-// firstUnreported returns the error of a command whose result was printed after its verb may have failed. This is the
+// printOrVerbError returns the error of a command whose result was printed after its verb may have failed. This is the
 // error of printing, unless there is none, or it was reported before and the verb failed, too.
-func firstUnreported(printErr, verbErr error) error {
+func printOrVerbError(printErr, verbErr error) error {
 	if printErr == nil {
 		return verbErr
 	}

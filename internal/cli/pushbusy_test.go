@@ -86,14 +86,14 @@ func TestPushToABusyServer(t *testing.T) {
 	free = 1
 	over = true
 	status, out, say = w.run(t, "push")
-	if status != exitDone || !strings.Contains(out, "pushed: 1000 added") || strings.Contains(say, "busy") ||
+	if status != exitSuccess || !strings.Contains(out, "pushed: 1000 added") || strings.Contains(say, "busy") ||
 		len(waited) != 3 {
 		t.Errorf("push to a server that is busy for a while = %d, %s%s, after %v", status, out, say, waited)
 	}
-	if status, _, say := w.run(t, "push"); status != exitDone || !strings.Contains(say, "nothing to push") {
+	if status, _, say := w.run(t, "push"); status != exitSuccess || !strings.Contains(say, "nothing to push") {
 		t.Errorf("pushed again = %d, %s", status, say)
 	}
-	if status := s.stop(); status != exitDone {
+	if status := s.stop(); status != exitSuccess {
 		t.Fatalf("the server ended with status %d", status)
 	}
 	w.must(t, "check")

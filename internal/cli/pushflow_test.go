@@ -64,74 +64,74 @@ func TestPushAndPull(t *testing.T) {
 
 	run(exitFailed, "there is no memory in", at("none", "push", s.url, "--token-file", token)...)
 	run(exitFailed, "there is no memory in", at("none", "pull", s.url, "--token-file", token, "--dry-run")...)
-	run(exitMisused, "no server is remembered", at("a", "push")...)
-	run(exitMisused, "the token for the server is missing", at("a", "push", s.url)...)
-	run(exitMisused, "in plain text", at("a", "push", "http://example.org", "--token-file", token)...)
-	run(exitMisused, "not the URL", at("a", "push", "example.org", "--token-file", token)...)
+	run(exitUsage, "no server is remembered", at("a", "push")...)
+	run(exitUsage, "the token for the server is missing", at("a", "push", s.url)...)
+	run(exitUsage, "in plain text", at("a", "push", "http://example.org", "--token-file", token)...)
+	run(exitUsage, "not the URL", at("a", "push", "example.org", "--token-file", token)...)
 	run(exitFailed, "the token is missing or wrong", at("a", "push", s.url, "--token-file", wrong)...)
 	run(exitFailed, "an oxbow server must run there", at("a", "push", "http://127.0.0.1:1", "--token-file", token)...)
 	run(exitFailed, "an oxbow server must run there", at("a", "push", page.URL, "--token-file", token)...)
 	run(exitFailed, "SSL_CERT_FILE", at("a", "push", safe.URL, "--token-file", token)...)
 	w.vars["CLAUDECODE"] = "1"
-	run(exitMisused, "only a person", at("a", "push", s.url, "--token-file", token)...)
-	run(exitMisused, "only a person", at("a", "pull", s.url, "--token-file", token)...)
+	run(exitUsage, "only a person", at("a", "push", s.url, "--token-file", token)...)
+	run(exitUsage, "only a person", at("a", "pull", s.url, "--token-file", token)...)
 	w.vars["CLAUDECODE"] = ""
-	run(exitMisused, "no server is remembered", at("a", "push")...) // a server is not remembered after a failure
+	run(exitUsage, "no server is remembered", at("a", "push")...) // a server is not remembered after a failure
 
-	run(exitDone, "would push: 1 added", at("a", "push", s.url, "--token-file", token, "--dry-run")...)
-	run(exitDone, `"who" holds personal data`, at("a", "push", s.url, "--token-file", token)...)
-	run(exitDone, "nothing to push", at("a", "push")...)
-	run(exitDone, "pulled: 1 added", at("b", "pull", s.url+"/", "--token-file", reader)...)
-	run(exitDone, "import, cli", at("b", "log", "deploy")...)
-	run(exitDone, "nothing to pull", at("b", "pull")...)
+	run(exitSuccess, "would push: 1 added", at("a", "push", s.url, "--token-file", token, "--dry-run")...)
+	run(exitSuccess, `"who" holds personal data`, at("a", "push", s.url, "--token-file", token)...)
+	run(exitSuccess, "nothing to push", at("a", "push")...)
+	run(exitSuccess, "pulled: 1 added", at("b", "pull", s.url+"/", "--token-file", reader)...)
+	run(exitSuccess, "import, cli", at("b", "log", "deploy")...)
+	run(exitSuccess, "nothing to pull", at("b", "pull")...)
 
 	w.must(t, at("a", "remember", "deploy", "We deploy on Mondays.\nFrom main.\nBy hand.")...)
 	w.must(t, at("b", "remember", "deploy", "We deploy on Tuesdays.\nFrom main.\nBy robots.")...)
-	run(exitDone, "~ deploy", at("a", "push")...)
+	run(exitSuccess, "~ deploy", at("a", "push")...)
 	run(exitFailed, "pull first", at("b", "push")...)
-	run(exitDone, "~ deploy", at("b", "pull", "--json=false")...)
-	run(exitDone, "We deploy on Mondays.\nFrom main.\nBy robots.", at("b", "get", "deploy")...)
+	run(exitSuccess, "~ deploy", at("b", "pull", "--json=false")...)
+	run(exitSuccess, "We deploy on Mondays.\nFrom main.\nBy robots.", at("b", "get", "deploy")...)
 	run(exitFailed, "may read alone", at("b", "push")...)
-	run(exitDone, "pushed: 0 added, 1 updated", at("b", "push", s.url, "--token-file", token)...)
-	run(exitDone, `"changes":[{"name":"deploy","verb":"update"}]`, at("a", "pull", "--json")...)
-	run(exitDone, "undid 1 change", at("a", "undo")...)
-	run(exitDone, "We deploy on Mondays.\nFrom main.\nBy hand.", at("a", "get", "deploy")...)
-	run(exitDone, "the server has 1 change", at("a", "push")...)
-	run(exitDone, "~ deploy", at("a", "pull")...)
+	run(exitSuccess, "pushed: 0 added, 1 updated", at("b", "push", s.url, "--token-file", token)...)
+	run(exitSuccess, `"changes":[{"name":"deploy","verb":"update"}]`, at("a", "pull", "--json")...)
+	run(exitSuccess, "undid 1 change", at("a", "undo")...)
+	run(exitSuccess, "We deploy on Mondays.\nFrom main.\nBy hand.", at("a", "get", "deploy")...)
+	run(exitSuccess, "the server has 1 change", at("a", "push")...)
+	run(exitSuccess, "~ deploy", at("a", "pull")...)
 
-	run(exitDone, s.url+"  token in "+token+"  since 2026-04-18", at("a", "remote")...)
-	run(exitDone, `"servers":[]`, at("srv/tenants/acme", "remote", "--json")...)
-	run(exitMisused, " remote lists", at("a", "remote", "forget", "https://example.org")...)
-	run(exitDone, "would be forgotten: "+s.url, at("a", "remote", "forget", s.url+"/", "--dry-run")...)
+	run(exitSuccess, s.url+"  token in "+token+"  since 2026-04-18", at("a", "remote")...)
+	run(exitSuccess, `"servers":[]`, at("srv/tenants/acme", "remote", "--json")...)
+	run(exitUsage, " remote lists", at("a", "remote", "forget", "https://example.org")...)
+	run(exitSuccess, "would be forgotten: "+s.url, at("a", "remote", "forget", s.url+"/", "--dry-run")...)
 	w.vars["CLAUDECODE"] = "1"
-	run(exitMisused, "only a person", at("a", "remote", "forget", s.url)...)
+	run(exitUsage, "only a person", at("a", "remote", "forget", s.url)...)
 	w.vars["CLAUDECODE"] = ""
 	again := "oxbow --home " + filepath.Join(w.dir, "a") + " push " + s.url + " --token-file " + token
-	run(exitDone, "undo it with: "+again, at("a", "remote", "forget", s.url)...)
-	run(exitDone, "no server is remembered", at("a", "remote")...)
-	run(exitMisused, "its files name "+s.url, at("a", "push")...)
-	run(exitDone, "nothing to push", at("a", "push", s.url, "--token-file", token)...)
-	run(exitDone, "nothing to pull", at("a", "pull")...)
+	run(exitSuccess, "undo it with: "+again, at("a", "remote", "forget", s.url)...)
+	run(exitSuccess, "no server is remembered", at("a", "remote")...)
+	run(exitUsage, "its files name "+s.url, at("a", "push")...)
+	run(exitSuccess, "nothing to push", at("a", "push", s.url, "--token-file", token)...)
+	run(exitSuccess, "nothing to pull", at("a", "pull")...)
 
 	// Push continues after the server was started again. A full server reports that it is full.
-	if status := s.stop(); status != exitDone {
+	if status := s.stop(); status != exitSuccess {
 		t.Fatalf("the server ended with status %d", status)
 	}
 	w.must(t, at("srv/tenants/acme", "forget", "deploy")...)
 	s.serve(t, "serve", "--home", home, "--tokens", tokens, "--http", s.addr)
-	run(exitDone, "- deploy", at("b", "pull")...)
+	run(exitSuccess, "- deploy", at("b", "pull")...)
 	for _, name := range []string{"1", "2", "3", "4", "5"} {
 		w.must(t, at("b", "remember", "n"+name, "x")...)
 	}
 	run(exitFailed, "4 entries and no more", at("b", "push")...)
 	w.must(t, at("b", "forget", "n5")...)
-	run(exitDone, "pushed: 4 added", at("b", "push")...)
+	run(exitSuccess, "pushed: 4 added", at("b", "push")...)
 	for _, home := range []string{"a", "b", "srv/tenants/acme"} {
 		if home != "srv/tenants/acme" {
 			w.must(t, at(home, "check")...)
 		}
 	}
-	if status := s.stop(); status != exitDone {
+	if status := s.stop(); status != exitSuccess {
 		t.Fatalf("the server ended with status %d", status)
 	}
 	w.must(t, at("srv/tenants/acme", "check")...)
@@ -165,7 +165,7 @@ func TestPullDropsProtection(t *testing.T) {
 	if !strings.Contains(pulled, `"trust":"imported"`) {
 		t.Errorf("the pulled entry is not imported: %s", pulled)
 	}
-	if status := s.stop(); status != exitDone {
+	if status := s.stop(); status != exitSuccess {
 		t.Fatalf("the server ended with status %d", status)
 	}
 	w.must(t, "check", "--home", filepath.Join(w.dir, "b"))
@@ -239,7 +239,7 @@ func TestPushFromAClone(t *testing.T) {
 					if tc.home != "" {
 						args = append(args, "--home", filepath.Join(w.dir, tc.home))
 					}
-					if status, _, stderr := w.run(t, args...); status == exitDone ||
+					if status, _, stderr := w.run(t, args...); status == exitSuccess ||
 						!strings.Contains(stderr, tc.want) {
 						t.Errorf("oxbow %q = %d, %q, want %q", args, status, stderr, tc.want)
 					}
@@ -247,7 +247,7 @@ func TestPushFromAClone(t *testing.T) {
 			}
 			w.vars["OXBOW_TOKEN"] = ""
 			if status, _, stderr := w.run(t, "push", srv.URL, "--home", home); tc.memory &&
-				(status == exitDone || !strings.Contains(stderr, "the token for the server is missing")) {
+				(status == exitSuccess || !strings.Contains(stderr, "the token for the server is missing")) {
 				t.Errorf(
 					"oxbow push %s = %d, %q, want that the token is missing: the clone's file names none",
 					srv.URL,

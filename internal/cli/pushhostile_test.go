@@ -72,7 +72,7 @@ func TestPushToAHostileServer(t *testing.T) {
 			defer srv.Close()
 			for _, verb := range []string{"push", "pull"} {
 				status, stdout, stderr := w.run(t, verb, srv.URL)
-				if status == exitDone || stderr == "" {
+				if status == exitSuccess || stderr == "" {
 					t.Errorf("%s = %d, %.300q%.300q, want an error", verb, status, stdout, stderr)
 				}
 				if said := stdout + stderr; len(said) > 12_000 || strings.ContainsAny(said, "\x1b\x07\u009b\u202e") ||

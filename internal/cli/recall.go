@@ -44,78 +44,79 @@ each hit: name, score, creation time and first line, separated by tabs.`,
   oxbow recall -i deploy                     # type on, choose, read, correct
   oxbow recall -i deploy | cut -f 1          # the names alone`,
 	}
-	setUpArguments(c, func(ctx context.Context, in verb.RecallIn, args []string) error {
+	setUpFlagsAndArgs(c, func(ctx context.Context, in verb.RecallIn, args []string) error {
 		in.Query = strings.Join(args, " ")
 		if sessions {
-			if in.In != "" && in.In != "sessions" {
-				return misusef("leave one of them out", "--sessions and --in %s are given", in.In)
+			if in.SearchIn != "" && in.SearchIn != "sessions" {
+				return usageErrorf("leave one of them out", "--sessions and --in %s are given", in.SearchIn)
 			}
-			in.In = "sessions"
+			in.SearchIn = "sessions"
 		}
-		needsNoWords := slices.ContainsFunc(withoutWords, c.Flags().Changed) || (interactive && mem.env.hasScreen())
+		needsNoWords := slices.ContainsFunc(flagsWithoutWords, c.Flags().Changed) ||
+			(interactive && mem.env.canShowScreen())
 		if strings.TrimSpace(in.Query) == "" && !needsNoWords {
-			return misusef(
+			return usageErrorf(
 				"for example: oxbow recall deploy project:harbor; oxbow list shows all entries",
 				"recall needs words to look for, or a filter",
 			)
 		}
-		if interactive && mem.env.hasScreen() {
+		if interactive && mem.env.canShowScreen() {
 			return mem.recallOnScreen(ctx, in)
 		}
-		show := func(out verb.RecallOut) { mem.env.showRecalled(out, in.MaxTokens != nil) }
+		show := func(out verb.RecallOut) { mem.env.showRecallResult(out, in.MaxTokens != nil) }
 		if interactive {
-			show = mem.env.showLines
+			show = mem.env.printHitLines
 		}
-		return perform(ctx, mem, verb.Recall, in, show)
+		return callAndPrint(ctx, mem, verb.Recall, in, show)
 	})
 	c.Flags().BoolVarP(&interactive, "interactive", "i", false, "search while you type, on a screen")
 	c.Flags().BoolVar(&sessions, "sessions", false, "search past sessions instead of the memory")
 	return c
 }
 
-// hasScreen reports whether -i can show a screen.
-func (env *environment) hasScreen() bool { return env.StdoutTerm && !env.json }
+// canShowScreen reports whether -i can show a screen.
+func (env *environment) canShowScreen() bool { return env.StdoutTerm && !env.json }
 
-// withoutWords lists the flags with which recall needs no words.
-var withoutWords = []string{"filter", "project", "tag", "kind", "after", "before", "until", "collapse", "rank"}
+// flagsWithoutWords lists the flags with which recall needs no words.
+var flagsWithoutWords = []string{"filter", "project", "tag", "kind", "after", "before", "until", "collapse", "rank"}
 
-// showRecalled prints the hits: their snippets or, if whole is set because a token budget was
+// showRecallResult prints the hits: their snippets or, if whole is set because a token budget was
 // given, the contents that fit the budget.
-func (env *environment) showRecalled(out verb.RecallOut, whole bool) {
+func (env *environment) showRecallResult(out verb.RecallOut, wantsContent bool) {
 	if len(out.Hits) == 0 {
-		env.showNothing(out.Why, out.Near)
+		env.showEmptyReasons(out.EmptyReasons, out.SimilarNames)
 		env.showNotes(out.Notes)
 		return
 	}
-	excerpt := excerptRows
-	if !whole {
+	excerpt := maxExcerptRows
+	if !wantsContent {
 		for i := range out.Hits {
 			out.Hits[i].Content = nil
 		}
-		excerpt = env.fittingExcerpt(out)
+		excerpt = env.fittingExcerptRows(out)
 	}
 	env.showHits(out.Hits, excerpt)
 	for _, n := range out.Notes {
-		if whole || !n.About("max_tokens") {
+		if wantsContent || !n.RefersTo("max_tokens") {
 			env.showNotes([]verb.Note{n})
 		}
 	}
 }
 
-// excerptRows is the maximum number of rows in a hit's excerpt.
-const excerptRows = 4
+// maxExcerptRows is the maximum number of rows in a hit's excerpt.
+const maxExcerptRows = 4
 
-// fittingExcerpt returns the maximum number of rows per excerpt with which all hits fit the
+// fittingExcerptRows returns the maximum number of rows per excerpt with which all hits fit the
 // terminal, so that the best hit, which is printed first, does not scroll away. It returns at
 // least 1. If the hits still do not fit, the pager shows them.
-func (env *environment) fittingExcerpt(out verb.RecallOut) int {
+func (env *environment) fittingExcerptRows(out verb.RecallOut) int {
 	if !env.StdoutTerm || env.Height < 1 {
-		return excerptRows
+		return maxExcerptRows
 	}
 	room := env.Height - 1 - 2*len(out.Notes) // for the prompt and the notes
 	shown := env.Stdout
 	defer func() { env.Stdout = shown }()
-	for rows := excerptRows; rows > 1; rows-- {
+	for rows := maxExcerptRows; rows > 1; rows-- {
 		var text bytes.Buffer
 		env.Stdout = &text
 		env.showHits(out.Hits, rows)
@@ -127,54 +128,57 @@ func (env *environment) fittingExcerpt(out verb.RecallOut) int {
 }
 
 // showHits prints hits with excerpts of at most excerpt rows.
-func (env *environment) showHits(hits []verb.Entry, excerpt int) {
+func (env *environment) showHits(hits []verb.Entry, maxRows int) {
 	for i, h := range hits {
 		if i > 0 {
 			env.printf("\n")
 		}
-		env.showHit(i+1, h, excerpt)
+		env.showHit(i+1, h, maxRows)
 	}
 }
 
 // showHit prints a hit with its number. It is not a record of a report because the words of the query are highlighted,
 // and the length of the text depends on the height of the screen.
-func (env *environment) showHit(n int, h verb.Entry, excerpt int) {
-	slices.Sort(h.Words)
-	env.hangMarked(fmt.Sprintf("%d  ", n), nameText(h.Name), h.Words, termtext.Bold)
-	meta := env.summary(h)
+func (env *environment) showHit(n int, h verb.Entry, maxRows int) {
+	slices.Sort(h.MatchedWords)
+	env.printWrappedHighlighted(fmt.Sprintf("%d  ", n), printableName(h.Name), h.MatchedWords, termtext.Bold)
+	meta := env.entrySummary(h)
 	if h.Score > 0 {
 		meta = fmt.Sprintf("%.2f · ", h.Score) + meta
 	}
-	below := func(s string) { env.printf("   %s\n", env.dim(env.cutColumns(s, env.width()-3))) }
+	below := func(s string) { env.printf("   %s\n", env.dim(env.cutColumns(s, env.textWidth()-3))) }
 	below(meta)
-	if warning := strings.TrimSpace(env.warning(oxbow.Trust(h.Trust))); warning != "" {
+	if warning := strings.TrimSpace(env.trustWarning(oxbow.Trust(h.Trust))); warning != "" {
 		below(warning)
 	}
-	text := text.Excerpt(h.Text, h.Words, 2*env.width())
+	text := text.Excerpt(h.HitText, h.MatchedWords, 2*env.textWidth())
 	if h.Content != nil {
 		text = strings.TrimRight(*h.Content, "\n")
 	}
-	rows := wrap(clean(text), env.width()-3)
-	if h.Content == nil && len(rows) > excerpt {
-		first := slices.IndexFunc(rows, func(row string) bool { return len(termtext.FindWords(row, h.Words)) > 0 })
-		if excerpt > 1 {
+	rows := wrapText(cleanControl(text), env.textWidth()-3)
+	if h.Content == nil && len(rows) > maxRows {
+		first := slices.IndexFunc(
+			rows,
+			func(row string) bool { return len(termtext.FindWords(row, h.MatchedWords)) > 0 },
+		)
+		if maxRows > 1 {
 			first-- // the row before it, for context
 		}
-		first = max(0, min(first, len(rows)-excerpt))
-		rows = rows[first : first+excerpt]
+		first = max(0, min(first, len(rows)-maxRows))
+		rows = rows[first : first+maxRows]
 	}
 	turns := func(ts []verb.Turn) {
 		for _, turn := range ts {
-			below("… " + clean(strings.Join(strings.Fields(turn.Content), " ")))
+			below("… " + cleanControl(strings.Join(strings.Fields(turn.Content), " ")))
 		}
 	}
-	turns(h.Before)
+	turns(h.TurnsBefore)
 	for _, row := range rows {
-		env.printf("   %s\n", env.mark(row, h.Words, ""))
+		env.printf("   %s\n", env.highlightWords(row, h.MatchedWords, ""))
 	}
-	turns(h.After)
-	if len(h.Alike) > 0 {
-		below("said as well by " + clean(strings.Join(h.Alike, ", ")))
+	turns(h.TurnsAfter)
+	if len(h.SameContentNames) > 0 {
+		below("said as well by " + cleanControl(strings.Join(h.SameContentNames, ", ")))
 	}
 	for _, c := range h.Citations {
 		below("cites " + citationText(c))
@@ -186,6 +190,6 @@ func (env *environment) showHit(n int, h verb.Entry, excerpt int) {
 
 func (env *environment) showExplanation(h verb.Entry) {
 	for _, f := range scoreFacts(h) {
-		env.hang("   "+pad(f.Name, 7)+"  ", f.Value)
+		env.printWrapped("   "+pad(f.Name, 7)+"  ", f.Value)
 	}
 }

@@ -20,93 +20,96 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// screenLimit is the maximum number of hits on a scrolling screen.
-const screenLimit = 50
+// maxScreenHits is the maximum number of hits on a scrolling screen.
+const maxScreenHits = 50
 
-// showLines prints the hits for programs, one on each line: its name, its score, the time at which
+// printHitLines prints the hits for programs, one on each line: its name, its score, the time at which
 // it was created, and its first line. A report has no tabs.
-func (env *environment) showLines(out verb.RecallOut) {
+func (env *environment) printHitLines(out verb.RecallOut) {
 	if len(out.Hits) == 0 {
-		env.showNothing(out.Why, out.Near)
+		env.showEmptyReasons(out.EmptyReasons, out.SimilarNames)
 	}
 	for _, h := range out.Hits {
-		first, _, _ := strings.Cut(strings.TrimSpace(h.Text), "\n")
-		env.printf("%s\t%.3f\t%s\t%s\n", nameText(h.Name), h.Score, h.Created, oneLine(first))
+		first, _, _ := strings.Cut(strings.TrimSpace(h.HitText), "\n")
+		env.printf("%s\t%.3f\t%s\t%s\n", printableName(h.Name), h.Score, h.Created, oneLine(first))
 	}
-	env.showNotes(slices.DeleteFunc(out.Notes, func(n verb.Note) bool { return n.About("max_tokens") }))
+	env.showNotes(slices.DeleteFunc(out.Notes, func(n verb.Note) bool { return n.RefersTo("max_tokens") }))
 }
 
 // recallOnScreen shows a screen that answers queries while they are typed, beginning with the
 // query in in.
 func (mem *openMemory) recallOnScreen(ctx context.Context, in verb.RecallIn) error {
 	switch {
-	case !mem.env.StdinTerm || mem.env.Screen == nil:
-		return misusef("leave -i out", "-i reads keys from a terminal, and standard input is none")
+	case !mem.env.StdinTerm || mem.env.OpenTerminal == nil:
+		return usageErrorf("leave -i out", "-i reads keys from a terminal, and standard input is none")
 	case mem.env.Getenv("TERM") == "dumb":
-		return misusef("leave -i out", "-i draws a screen, and the terminal cannot: TERM=dumb")
+		return usageErrorf("leave -i out", "-i draws a screen, and the terminal cannot: TERM=dumb")
 	case mem.env.Getenv("NO_COLOR") != "":
-		return misusef("leave -i out, or unset NO_COLOR for it", "-i draws a screen in colours, and NO_COLOR is set")
+		return usageErrorf(
+			"leave -i out, or unset NO_COLOR for it",
+			"-i draws a screen in colours, and NO_COLOR is set",
+		)
 	}
 	if in.Limit == nil {
-		in.Limit = new(screenLimit)
+		in.Limit = new(maxScreenHits)
 	}
-	s := &recallScreen{app: mem, in: in}
+	s := &recallScreen{mem: mem, in: in}
 	errs, shown := mem.env.Stderr, mem.env.progress
-	s.errs = errs
-	mem.env.Stderr = &s.said
+	s.originalStderr = errs
+	mem.env.Stderr = &s.stderr
 	mem.env.progress = nil
 	// Run a query first, because typing cannot fix wrong flags or a memory that cannot be opened.
-	_, err := s.answer(ctx, "")
-	err = badArgument(err)
+	_, err := s.runQuery(ctx, "")
+	err = asUsageError(err)
 	if err == nil {
 		err = tui.Show(
 			ctx,
-			mem.env.Screen(),
+			mem.env.OpenTerminal(),
 			in.Query,
 			mem.env.Now,
 			tui.Verbs{Recall: s.recall, Get: s.get, Choose: s.choose, Edit: s.edit, Forget: s.forget, Undo: s.undo},
 		)
 	}
-	err = errors.Join(err, s.release())
+	err = errors.Join(err, s.closeQueryWorkspace())
 	mem.env.Stderr, mem.env.progress = errs, shown
-	for _, line := range append(s.parting, s.said.newLines()...) {
+	for _, line := range append(s.closingMessages, s.stderr.newLines()...) {
 		mem.env.warn("%s", line)
 	}
-	if err != nil || s.chosen == "" {
+	if err != nil || s.chosenName == "" {
 		return err
 	}
-	return perform(ctx, mem, verb.Get, verb.GetIn{Name: s.chosen}, mem.env.showEntry)
+	return callAndPrint(ctx, mem, verb.Get, verb.GetIn{Name: s.chosenName}, mem.env.showEntry)
 }
 
 // recallScreen connects the screen to the verbs. The memory stays open for queries. Before each
 // change, the memory is closed, and the change opens it again as a command would.
 type recallScreen struct {
-	app     *openMemory
-	in      verb.RecallIn
-	said    notebook // output of verbs on standard error
-	errs    io.Writer
-	parting []string // messages to print after the screen has closed
-	chosen  string   // name of the entry to print after it, or ""
+	mem             *openMemory
+	in              verb.RecallIn
+	stderr          stderrBuffer // output of verbs on standard error
+	originalStderr  io.Writer
+	closingMessages []string // messages to print after the screen has closed
+	chosenName      string   // name of the entry to print after it, or ""
 
-	open  *verb.Workspace // nil until it is needed
-	close func() error
-	final bool // the memory has no history
+	openedWorkspace *verb.Workspace // nil until it is needed
+	closeFunc       func() error
+	noHistory       bool // the memory has no history
 }
 
-// notebook collects the output on standard error while the screen is shown.
-type notebook struct {
+// stderrBuffer collects the output on standard error while the screen is shown.
+type stderrBuffer struct {
 	mu sync.Mutex // guards b
 	b  bytes.Buffer
 }
 
-func (n *notebook) Write(b []byte) (int, error) {
+func (n *stderrBuffer) Write(b []byte) (int, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.b.Write(b)
 }
 
 // newLines returns the lines that were written since the last call.
-func (n *notebook) newLines() (lines []string) {
+func (n *stderrBuffer) newLines() (lines []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for line := range strings.Lines(n.b.String()) {
@@ -116,83 +119,85 @@ func (n *notebook) newLines() (lines []string) {
 	return slices.Compact(lines)
 }
 
-// workspace returns the workspace for queries.
-func (s *recallScreen) workspace(ctx context.Context) (*verb.Workspace, error) {
-	if s.open != nil {
-		return s.open, nil
+// queryWorkspace returns the workspace for queries.
+func (s *recallScreen) queryWorkspace(ctx context.Context) (*verb.Workspace, error) {
+	if s.openedWorkspace != nil {
+		return s.openedWorkspace, nil
 	}
-	w, done, err := s.app.workspace(ctx)
+	w, done, err := s.mem.newWorkspace(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s.open, s.close = w, done
+	s.openedWorkspace, s.closeFunc = w, done
 	one := 1
 	_, err = verb.History(ctx, w, verb.HistoryIn{Limit: &one})
-	s.final = errors.Is(err, oxbow.ErrUnsupported)
+	s.noHistory = errors.Is(err, oxbow.ErrUnsupported)
 	return w, nil
 }
 
-// release closes the workspace for queries, if it is open.
-func (s *recallScreen) release() error {
-	if s.open == nil {
+// closeQueryWorkspace closes the workspace for queries, if it is open.
+func (s *recallScreen) closeQueryWorkspace() error {
+	if s.openedWorkspace == nil {
 		return nil
 	}
-	done := s.close
-	s.open, s.close = nil, nil
+	done := s.closeFunc
+	s.openedWorkspace, s.closeFunc = nil, nil
 	return done()
 }
 
-// problem formats an error for the rows below the screen.
-func problem(err error) string {
-	message, next := wording(err)
+// errorText formats an error for the rows below the screen.
+func errorText(err error) string {
+	message, next := describeError(err)
 	return strings.TrimSpace(message + "\n" + next)
 }
 
-// answer answers a query. An empty query without filters finds all entries.
-func (s *recallScreen) answer(ctx context.Context, query string) (out verb.RecallOut, err error) {
+// runQuery answers a query. An empty query without filters finds all entries.
+func (s *recallScreen) runQuery(ctx context.Context, query string) (out verb.RecallOut, err error) {
 	in := s.in
 	in.Query = query
-	if strings.TrimSpace(query+in.Filter+in.Project+in.Kind+in.After+in.Before+strings.Join(in.Tags, "")) == "" {
+	if strings.TrimSpace(
+		query+in.Filter+in.Project+in.Kind+in.CreatedAfter+in.CreatedBefore+strings.Join(in.Tags, ""),
+	) == "" {
 		in.Query = "before:9999"
 	}
 	if err := checkTexts(verb.StructParams[verb.RecallIn](), &in); err != nil {
 		return out, err
 	}
-	w, err := s.workspace(ctx)
+	w, err := s.queryWorkspace(ctx)
 	if err == nil {
 		out, err = verb.Recall(ctx, w, in)
 	}
-	if path, perr := s.app.finder.storePath(); perr == nil && !fileExists(path) {
-		err = errors.Join(err, s.release()) // so that a memory created later is found
+	if path, perr := s.mem.finder.storePath(); perr == nil && !fileExists(path) {
+		err = errors.Join(err, s.closeQueryWorkspace()) // so that a memory created later is found
 	}
 	return out, err
 }
 
 func (s *recallScreen) recall(ctx context.Context, query string) (f tui.QueryResult) {
-	out, err := s.answer(ctx, query)
+	out, err := s.runQuery(ctx, query)
 	switch {
 	case errors.Is(err, oxbow.ErrInvalid):
-		f.Unfinished, _ = wording(err)
+		f.MissingEnd, _ = describeError(err)
 		return f
 	case err != nil:
-		f.Failed = problem(err)
+		f.Failure = errorText(err)
 		return f
 	}
 	for _, h := range out.Hits {
-		f.Hits = append(f.Hits, s.hit(h))
+		f.Hits = append(f.Hits, s.toHit(h))
 	}
-	for _, n := range out.Why {
-		f.Why = append(f.Why, sentence(n))
+	for _, n := range out.EmptyReasons {
+		f.EmptyReasons = append(f.EmptyReasons, formatNote(n))
 	}
-	if len(out.Near) > 0 {
-		f.Why = append(f.Why, "near to it: "+strings.Join(out.Near, ", "))
+	if len(out.SimilarNames) > 0 {
+		f.EmptyReasons = append(f.EmptyReasons, "near to it: "+strings.Join(out.SimilarNames, ", "))
 	}
 	for _, n := range out.Notes {
-		if !n.About("limit") && !n.About("max_tokens") {
-			f.Notes = append(f.Notes, sentence(n))
+		if !n.RefersTo("limit") && !n.RefersTo("max_tokens") {
+			f.Notes = append(f.Notes, formatNote(n))
 		}
 	}
-	f.More, f.Notes = out.More, append(f.Notes, s.said.newLines()...)
+	f.HasMore, f.Notes = out.HasMore, append(f.Notes, s.stderr.newLines()...)
 	return f
 }
 
@@ -201,45 +206,45 @@ func fileExists(path string) bool {
 	return err == nil
 }
 
-func (s *recallScreen) hit(h verb.Entry) tui.Hit {
-	slices.Sort(h.Words)
+func (s *recallScreen) toHit(h verb.Entry) tui.Hit {
+	slices.Sort(h.MatchedWords)
 	t := tui.Hit{
 		Name:    h.Name,
 		Version: h.Version,
-		Meta:    s.app.env.summary(h),
-		Text:    h.Text,
-		Words:   h.Words,
-		Final:   s.final,
+		Meta:    s.mem.env.entrySummary(h),
+		Text:    h.HitText,
+		Words:   h.MatchedWords,
+		Final:   s.noHistory,
 	}
 	if h.Trust != "" {
-		t.Warning = strings.TrimSpace(s.app.env.warning(oxbow.Trust(h.Trust)))
+		t.Warning = strings.TrimSpace(s.mem.env.trustWarning(oxbow.Trust(h.Trust)))
 	}
 	add := func(name string, values ...string) {
 		for _, v := range values {
 			t.Facts = append(t.Facts, tui.Fact{Name: name, Value: v})
 		}
 	}
-	for _, turn := range h.Before {
+	for _, turn := range h.TurnsBefore {
 		add("before", turn.Content)
 	}
-	for _, turn := range h.After {
+	for _, turn := range h.TurnsAfter {
 		add("after", turn.Content)
 	}
-	add("alike", h.Alike...)
+	add("alike", h.SameContentNames...)
 	if h.Explanation != nil {
 		t.Facts = append(t.Facts, scoreFacts(h)...)
 	}
 	switch {
 	case s.in.AsOf != "":
 		t.Fixed = "this is the past, which stays as it was; leave --as-of out"
-	case len(h.Labels["turn"]) > 0 && s.in.In != "":
+	case len(h.Labels["turn"]) > 0 && s.in.SearchIn != "":
 		t.Fixed = "what was said in a session stays as it was said"
 	}
 	return t
 }
 
 // choose implements the key Enter: the entry is printed after the screen has closed.
-func (s *recallScreen) choose(h tui.Hit) { s.chosen = s.hitName(h) }
+func (s *recallScreen) choose(h tui.Hit) { s.chosenName = s.hitName(h) }
 
 // hitName returns the name for verb.Get, with the version if the screen shows the past.
 func (s *recallScreen) hitName(h tui.Hit) string {
@@ -250,17 +255,17 @@ func (s *recallScreen) hitName(h tui.Hit) string {
 }
 
 func (s *recallScreen) get(ctx context.Context, h tui.Hit) tui.EntryDetails {
-	w, err := s.workspace(ctx)
+	w, err := s.queryWorkspace(ctx)
 	if err != nil {
-		return tui.EntryDetails{Failed: problem(err)}
+		return tui.EntryDetails{Failure: errorText(err)}
 	}
 	out, err := verb.Get(ctx, w, verb.GetIn{Name: s.hitName(h)})
 	if err != nil {
-		return tui.EntryDetails{Failed: problem(err)}
+		return tui.EntryDetails{Failure: errorText(err)}
 	}
-	facts := append(s.app.env.entryFacts(out.Entry), h.Facts...)
+	facts := append(s.mem.env.entryFacts(out.Entry), h.Facts...)
 	for _, n := range out.Notes {
-		facts = append(facts, tui.Fact{Name: "note", Value: sentence(n)})
+		facts = append(facts, tui.Fact{Name: "note", Value: formatNote(n)})
 	}
 	return tui.EntryDetails{Version: out.Version, Facts: facts, Text: *out.Content}
 }
@@ -268,42 +273,42 @@ func (s *recallScreen) get(ctx context.Context, h tui.Hit) tui.EntryDetails {
 // changeResult returns the result of a change: the text did, or the error.
 func (s *recallScreen) changeResult(did string, change uint64, err error) tui.ChangeResult {
 	if err != nil {
-		return tui.ChangeResult{Text: problem(err), Failed: true}
+		return tui.ChangeResult{Text: errorText(err), Failed: true}
 	}
-	if s.app.env.foreign {
+	if s.mem.env.hasOtherLayout {
 		change = 0 // versions are not change numbers
 	}
-	return tui.ChangeResult{Text: strings.Join(append([]string{did}, s.said.newLines()...), "\n"), Change: change}
+	return tui.ChangeResult{Text: strings.Join(append([]string{did}, s.stderr.newLines()...), "\n"), Change: change}
 }
 
 // edit implements the key e, like oxbow edit. An error that says where the text was saved is
 // repeated after the screen has closed.
 func (s *recallScreen) edit(ctx context.Context, h tui.Hit) tui.ChangeResult {
-	mem := s.app
+	mem := s.mem
 	errs, allow := mem.env.Stderr, mem.allowSecret
-	mem.env.Stderr = s.errs // the person may be asked a question
-	out, err := editOut{}, s.release()
+	mem.env.Stderr = s.originalStderr // the person may be asked a question
+	out, err := editOut{}, s.closeQueryWorkspace()
 	if err == nil {
 		out, err = mem.editEntry(ctx, h.Name)
 	}
 	mem.env.Stderr, mem.allowSecret = errs, allow
 	var own *hintedError
 	if errors.As(err, &own) {
-		s.parting = append(s.parting, strings.ReplaceAll(problem(err), "\n", ": "))
+		s.closingMessages = append(s.closingMessages, strings.ReplaceAll(errorText(err), "\n", ": "))
 	}
-	name := nameText(cmp.Or(out.Name, h.Name))
-	if err == nil && out.Outcome == unchanged {
+	name := printableName(cmp.Or(out.Name, h.Name))
+	if err == nil && out.Outcome == outcomeUnchanged {
 		return s.changeResult(name+" is unchanged", 0, nil)
 	}
 	did := "updated " + name
 	for _, n := range out.Notes {
-		did += "\n" + sentence(n)
+		did += "\n" + formatNote(n)
 	}
-	return s.changeResult(did+undoKey(out.Version), out.Version, err)
+	return s.changeResult(did+undoKeyHint(out.Version), out.Version, err)
 }
 
-// undoKey returns the text that tells how to undo a change on the screen.
-func undoKey(change uint64) string {
+// undoKeyHint returns the text that tells how to undo a change on the screen.
+func undoKeyHint(change uint64) string {
 	if change == 0 {
 		return ""
 	}
@@ -311,22 +316,22 @@ func undoKey(change uint64) string {
 }
 
 func (s *recallScreen) forget(ctx context.Context, h tui.Hit) tui.ChangeResult {
-	out, err := verb.ForgetOut{}, s.release()
+	out, err := verb.ForgetOut{}, s.closeQueryWorkspace()
 	if err == nil {
-		out, err = run(ctx, s.app, verb.Forget, verb.ForgetIn{Name: h.Name, IfVersion: &h.Version})
+		out, err = callVerb(ctx, s.mem, verb.Forget, verb.ForgetIn{Name: h.Name, IfVersion: &h.Version})
 	}
-	return s.changeResult("forgot "+nameText(h.Name)+undoKey(out.Seq), out.Seq, err)
+	return s.changeResult("forgot "+printableName(h.Name)+undoKeyHint(out.Seq), out.Seq, err)
 }
 
 func (s *recallScreen) undo(ctx context.Context, change uint64) tui.ChangeResult {
-	out, err := verb.UndoOut{}, s.release()
+	out, err := verb.UndoOut{}, s.closeQueryWorkspace()
 	if err == nil {
-		out, err = run(ctx, s.app, verb.Undo, verb.UndoIn{Seq: []uint64{change}})
+		out, err = callVerb(ctx, s.mem, verb.Undo, verb.UndoIn{Seq: []uint64{change}})
 	}
 	did, name := "undone", ""
 	for _, c := range out.Undone {
 		for _, t := range c.Entries {
-			did, name = fmt.Sprintf("undone: %s %s (change %d)", t.Verb, nameText(t.Name), c.Seq), t.Name
+			did, name = fmt.Sprintf("undone: %s %s (change %d)", t.Verb, printableName(t.Name), c.Seq), t.Name
 		}
 	}
 	d := s.changeResult(did, 0, err)

@@ -269,12 +269,12 @@ func TestRecallScreen(t *testing.T) {
 	s.types("\x1b")
 	s.until("> payment", "2 entries", "e edit · d forget · u undo · Tab · Esc")
 	for _, row := range s.rows {
-		if columns(row) > 40 {
-			t.Errorf("at 40 columns, row %q has %d", row, columns(row))
+		if countColumns(row) > 40 {
+			t.Errorf("at 40 columns, row %q has %d", row, countColumns(row))
 		}
 	}
 	s.types("\x1b")
-	s.ends(exitDone)
+	s.ends(exitSuccess)
 	oxbow("check")
 }
 
@@ -290,7 +290,7 @@ func TestRecallScreenPrintsTheChoice(t *testing.T) {
 		t.Errorf("after Ctrl-Y the terminal got %q, want %q in it", s.raw.String(), want)
 	}
 	s.types("\r")
-	s.ends(exitDone)
+	s.ends(exitSuccess)
 	_, after, _ := strings.Cut(s.raw.String(), "?1049l")
 	if !strings.Contains(after, "Deploy before noon.") {
 		t.Errorf("after Enter the terminal shows %q, want the entry", after)
@@ -307,7 +307,7 @@ func TestRecallScreenConflict(t *testing.T) {
 	s.types(keyDown + "e")
 	s.until(`entry "deploy" changed since it was read`, "your text is kept in")
 	s.types("\x03")
-	s.ends(exitDone)
+	s.ends(exitSuccess)
 	kept, err := filepath.Glob(filepath.Join(dir, ".oxbow", "unsaved", "deploy.*.md"))
 	if err != nil || len(kept) != 1 || strings.Count(s.raw.String(), filepath.Base(kept[0])) < 1 {
 		t.Fatalf("kept are %v (%v), and the terminal shows %q", kept, err, s.raw.String())
@@ -376,7 +376,7 @@ func TestRecallScreenRestoresTheTerminal(t *testing.T) {
 				s.until("> noon", "▸ deploy")
 			}
 			s.types("\x03")
-			s.ends(exitDone)
+			s.ends(exitSuccess)
 		})
 	}
 	oxbow("check")
@@ -394,7 +394,7 @@ func TestNoScreen(t *testing.T) {
 			w.vars[k] = v
 		}
 		status, out, errs := w.run(t, "recall", "-i", "tabs")
-		if status != exitMisused || out != "" || !strings.Contains(errs, "leave -i out") {
+		if status != exitUsage || out != "" || !strings.Contains(errs, "leave -i out") {
 			t.Errorf("with %v: %d, %q, %q", vars, status, out, errs)
 		}
 		if got := w.must(t, "recall", "-i", "tabs", "--json"); !strings.Contains(got, `"name": "style"`) {
@@ -417,7 +417,7 @@ func TestRecallScreenRefusesFlags(t *testing.T) {
 		{"--as-of", "nosuch"},
 	} {
 		s := onScreen(t, dir, 80, 24, nil, append([]string{"recall", "-i", "noon"}, args...)...)
-		s.ends(exitMisused)
+		s.ends(exitUsage)
 		if raw := s.raw.String(); !strings.HasPrefix(raw, "oxbow: ") || strings.Contains(raw, "\x1b") {
 			t.Errorf("%q: the terminal shows %q", args, raw)
 		}

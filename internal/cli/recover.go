@@ -31,14 +31,14 @@ state.`,
   oxbow recover --replace
   oxbow recover ~/backups/memory.age --identity ~/key.txt --out restored.oxbow
   oxbow recover --accept`,
-		Args: argCount(0, 1, "the backup to read; say --out FILE for another place"),
+		Args: requireArgCount(0, 1, "the backup to read; say --out FILE for another place"),
 	}
 	setUpReport(mem, c, maintenance.Recover, func(in *maintenance.RecoverIn, _ *flagSet, args []string) (err error) {
-		if err := mem.env.backupNamed(in, args); err != nil {
+		if err := mem.env.setBackupPaths(in, args); err != nil {
 			return err
 		}
 		if in.Replace && in.Out != "" {
-			return misusef(
+			return usageErrorf(
 				"--replace puts the new file in the place of the damaged one",
 				"give --out or --replace, not both",
 			)
@@ -55,19 +55,19 @@ state.`,
 		case !accept:
 			return recover(cmd, args)
 		case len(args) > 0, cmd.Flags().Changed("replace"), cmd.Flags().Changed("out"):
-			return misusef("recover first, then look whether there is something to accept", "--accept stands alone")
+			return usageErrorf("recover first, then look whether there is something to accept", "--accept stands alone")
 		}
-		return respond(cmd.Context(), mem, maintenance.Accept, maintenance.AcceptIn{})
+		return callAndReport(cmd.Context(), mem, maintenance.AcceptRollback, maintenance.AcceptIn{})
 	}
 	return c
 }
 
-// backupNamed reads the paths of the backup and its key files from the arguments.
-func (env *environment) backupNamed(in *maintenance.RecoverIn, args []string) (err error) {
+// setBackupPaths reads the paths of the backup and its key files from the arguments.
+func (env *environment) setBackupPaths(in *maintenance.RecoverIn, args []string) (err error) {
 	if len(args) == 0 {
 		isAboutBackup := in.Sessions || in.Identity != "" || in.Passphrase != ""
 		if isAboutBackup {
-			return misusef(
+			return usageErrorf(
 				"oxbow recover FILE names it",
 				"--identity, --passphrase-file and --sessions are about a backup",
 			)
@@ -78,5 +78,5 @@ func (env *environment) backupNamed(in *maintenance.RecoverIn, args []string) (e
 	if err != nil {
 		return err
 	}
-	return env.keyFiles(&in.KeyFiles)
+	return env.resolveKeyFiles(&in.KeyFiles)
 }

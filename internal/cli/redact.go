@@ -22,15 +22,15 @@ such as backups.`,
 		Example: `  oxbow redact 'db password' --dry-run
   oxbow redact 'db password'
   oxbow redact 'db password' --yes     # does not ask`,
-		Args: argCount(1, 1, "the name of one entry"),
-	}, loss[maintenance.RedactIn, maintenance.RedactOut]{
+		Args: requireArgCount(1, 1, "the name of one entry"),
+	}, erasureConfirmation[maintenance.RedactIn, maintenance.RedactOut]{
 		command: "redact",
 		verb:    maintenance.Redact,
 		dryRun:  func(in maintenance.RedactIn) maintenance.RedactIn { in.DryRun = true; return in },
 		question: func(would maintenance.RedactOut) string {
-			return eraseQuestion(would.Versions, "version", "versions", strconv.Quote(clean(would.Name)))
+			return eraseQuestion(would.Versions, "version", "versions", strconv.Quote(cleanControl(would.Name)))
 		},
 	}, func(in maintenance.RedactIn) (bool, error) {
-		return !in.DryRun, mem.finder.ownOnly("redact")
-	}, positional, show[maintenance.RedactOut](mem))
+		return !in.DryRun, mem.finder.requireOwnLayout("redact")
+	}, setPositionalArgs, reportPrinter[maintenance.RedactOut](mem))
 }

@@ -10,27 +10,27 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// sentence formats a note, with commands and flags for its references.
-func sentence(n verb.Note) string { return strings.TrimSuffix(n.In(referenceText), ".") }
+// formatNote formats a note, with commands and flags for its references.
+func formatNote(n verb.Note) string { return strings.TrimSuffix(n.Render(referenceText), ".") }
 
 func referenceText(r verb.Reference) string {
 	switch r := r.(type) {
 	case verb.ParamRef:
 		return "--" + strings.ReplaceAll(string(r), "_", "-")
 	case verb.VerbRef:
-		return "oxbow " + commandName(string(r))
-	case verb.PageRef:
+		return "oxbow " + commandOfVerb(string(r))
+	case verb.NextPageRef:
 		return "the next page: --offset " + strconv.Itoa(int(r))
-	case verb.PersonRef:
+	case verb.PersonCommandRef:
 		return "run " + string(r)
-	case *verb.Hint:
+	case *verb.CallHint:
 		return hintText(r)
 	}
 	panic(fmt.Sprintf("oxbow: a note refers to a %T", r))
 }
 
-// commandName returns the name of the command that calls a verb.
-func commandName(verb string) string {
+// commandOfVerb returns the name of the command that calls a verb.
+func commandOfVerb(verb string) string {
 	switch verb {
 	case "history":
 		return "log"
@@ -40,10 +40,10 @@ func commandName(verb string) string {
 	return verb
 }
 
-func hintText(h *verb.Hint) string {
-	text := "oxbow " + commandName(h.Verb)
+func hintText(h *verb.CallHint) string {
+	text := "oxbow " + commandOfVerb(h.Verb)
 	if h.Verb == "restore" {
-		text += " " + versionText(h.Args[0].Value.(string), h.Args[1].Value)
+		text += " " + restoreArgument(h.Args[0].Value.(string), h.Args[1].Value)
 	} else {
 		for _, a := range h.Args {
 			for _, value := range strings.Fields(strings.Trim(fmt.Sprint(a.Value), "[]")) {
@@ -57,7 +57,7 @@ func hintText(h *verb.Hint) string {
 	return strings.TrimSpace(text + " " + h.Does)
 }
 
-// versionText formats an entry version as an argument for restore.
-func versionText(name string, seq any) string {
-	return quoteName(fmt.Sprintf("%s@%v", name, seq))
+// restoreArgument formats an entry version as an argument for restore.
+func restoreArgument(name string, seq any) string {
+	return shellName(fmt.Sprintf("%s@%v", name, seq))
 }

@@ -31,7 +31,7 @@ uses the project of the working directory, which oxbow label project prints.`,
   git log -1 --format=%B | oxbow remember --tag commit`,
 		Args: func(cmd *cobra.Command, words []string) error {
 			if len(words) > 2 {
-				return misusef("quote the text: oxbow remember "+quote(strings.Join(words, " ")),
+				return usageErrorf("quote the text: oxbow remember "+shellQuote(strings.Join(words, " ")),
 					"%d words are too many for a NAME and a TEXT", len(words))
 			}
 			return nil
@@ -41,7 +41,7 @@ uses the project of the working directory, which oxbow label project prints.`,
 		if len(args) > 0 {
 			in.Name = args[0]
 			if strings.TrimSpace(in.Name) == "" {
-				return misusef(
+				return usageErrorf(
 					"leave it out to have one made from the first line: oxbow remember TEXT",
 					"the name is empty",
 				)
@@ -57,7 +57,7 @@ uses the project of the working directory, which oxbow label project prints.`,
 			in.Name = ""
 			in.Content = ""
 		}
-		in.Project, err = mem.env.projectNamed(in.Project)
+		in.Project, err = mem.env.resolveProject(in.Project)
 		return err
 	})
 	c.Flags().StringVarP(
@@ -72,26 +72,26 @@ uses the project of the working directory, which oxbow label project prints.`,
 
 // readContent returns the text to remember from an argument, a flag, a file or standard input. It
 // returns an error if more than one is given.
-func (env *environment) readContent(flag string, flagged bool, file string, args []string) (string, error) {
+func (env *environment) readContent(flagValue string, isFlagGiven bool, file string, args []string) (string, error) {
 	given := 0
-	for _, is := range []bool{len(args) == 2, flagged, file != ""} {
+	for _, is := range []bool{len(args) == 2, isFlagGiven, file != ""} {
 		if is {
 			given++
 		}
 	}
 	switch {
 	case given > 1:
-		return "", misusef("give one of TEXT, --content and --file", "the content is given twice")
+		return "", usageErrorf("give one of TEXT, --content and --file", "the content is given twice")
 	case len(args) == 2 && args[1] != "-":
 		return args[1], nil
-	case flagged && flag != "-":
-		return flag, nil
+	case isFlagGiven && flagValue != "-":
+		return flagValue, nil
 	case file != "":
 		return env.readFile(file)
 	case given == 0 && env.StdinTerm && len(args) == 1:
 		return "", nil // the only argument is the text itself
 	case given == 0 && env.StdinTerm:
-		return "", misusef(
+		return "", usageErrorf(
 			"for example: oxbow remember style \"Tabs, not spaces.\"",
 			"there is nothing to remember: no content is given",
 		)

@@ -19,8 +19,8 @@ come with a clone.`,
 		Example: `  oxbow remote
   oxbow remote --json
   oxbow remote forget https://memory.example.org`,
-		Args: argCount(0, 0, ""),
-	}, sharing.Servers, positional)
+		Args: requireArgCount(0, 0, ""),
+	}, sharing.ListServers, setPositionalArgs)
 	c.AddCommand(remoteForgetCommand(mem))
 	return c
 }
@@ -35,6 +35,6 @@ keeps the record of the last synchronization, so a later push or pull to the
 same server continues from there.`,
 		Example: `  oxbow remote forget https://memory.example.org --dry-run
   oxbow remote forget https://memory.example.org`,
-		Args: argCount(1, 1, "the URL of a server"),
-	}, sharing.ForgetServer, positional)
+		Args: requireArgCount(1, 1, "the URL of a server"),
+	}, sharing.ForgetServer, setPositionalArgs)
 }

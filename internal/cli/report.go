@@ -16,23 +16,28 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
-// setUpReport is like setUpCall, for verbs whose answer describes itself.
+// setUpReport is like setUpVerb, for verbs whose answer describes itself.
 func setUpReport[In any, Out report.Reporter](
 	mem *openMemory,
 	c *cobra.Command,
-	verb call[In, Out],
+	verb verbFunc[In, Out],
 	arguments func(*In, *flagSet, []string) error,
 ) *cobra.Command {
-	return setUpCall(mem, c, verb, arguments, show[Out](mem))
+	return setUpVerb(mem, c, verb, arguments, reportPrinter[Out](mem))
 }
 
-// respond is like perform, for verbs whose answer describes itself.
-func respond[In any, Out report.Reporter](ctx context.Context, mem *openMemory, verb call[In, Out], in In) error {
-	return perform(ctx, mem, verb, in, show[Out](mem))
+// callAndReport is like perform, for verbs whose answer describes itself.
+func callAndReport[In any, Out report.Reporter](
+	ctx context.Context,
+	mem *openMemory,
+	verb verbFunc[In, Out],
+	in In,
+) error {
+	return callAndPrint(ctx, mem, verb, in, reportPrinter[Out](mem))
 }
 
-// show returns a function that prints answers.
-func show[Out report.Reporter](mem *openMemory) func(Out) {
+// reportPrinter returns a function that prints answers.
+func reportPrinter[Out report.Reporter](mem *openMemory) func(Out) {
 	return func(out Out) { mem.env.showReport(out.Report()) }
 }
 
@@ -43,15 +48,15 @@ func (env *environment) showReport(r report.Report) {
 		env.showSection(s)
 	}
 	for _, w := range r.Warnings {
-		env.warn("%s", w.In(env.plainValue))
+		env.warn("%s", w.FormatWith(env.plainValue))
 	}
 	for _, n := range r.Notes {
-		env.printNote("%s", n.In(env.plainValue))
+		env.printNote("%s", n.FormatWith(env.plainValue))
 	}
 }
 
-// toText returns a terminal that writes to the builder, with the width and the colours of t.
-func (env *environment) toText() (*environment, *strings.Builder) {
+// bufferedCopy returns a terminal that writes to the builder, with the width and the colours of t.
+func (env *environment) bufferedCopy() (*environment, *strings.Builder) {
 	var b strings.Builder
 	other := *env
 	other.Stdout = &b
@@ -67,7 +72,7 @@ func (env *environment) showSection(s report.Section) {
 	case report.Fields:
 		env.showFields(s.Cells)
 	case report.Table:
-		env.showRows(s)
+		env.showReportTable(s)
 	case report.List:
 		env.showItems(s)
 	case report.Finding:
@@ -75,28 +80,30 @@ func (env *environment) showSection(s report.Section) {
 	case report.Reasons:
 		env.showReasons(s)
 	case report.Document:
-		env.printf("%s", clean(string(s)))
+		env.printf("%s", cleanControl(string(s)))
 	}
 }
 
 func (env *environment) showLine(l report.Line) {
 	switch {
-	case env.quiet && l.Key != nil:
-		env.printf("%s\n", env.plainValue(l.Key))
+	case env.quiet && l.ShortValue != nil:
+		env.printf("%s\n", env.plainValue(l.ShortValue))
 		return
-	case env.quiet && l.Detail:
+	case env.quiet && l.IsDetail:
 		return
 	}
-	text := strings.TrimRight(l.In(env.formatValue), " ")
+	text := strings.TrimRight(l.FormatWith(env.formatValue), " ")
 	rows := strings.Split(text, "\n")
 	switch {
-	case l.Cut:
-		rows = []string{env.cutColumns(strings.ReplaceAll(l.In(env.plainValue), "\n", " "), env.width()-l.Indent)}
+	case l.MayBeCut:
+		rows = []string{
+			env.cutColumns(strings.ReplaceAll(l.FormatWith(env.plainValue), "\n", " "), env.textWidth()-l.Indent),
+		}
 	case l.Indent > 0 && env.StdoutTerm:
-		rows = wrapQuoted(text, env.width()-l.Indent)
+		rows = wrapQuoted(text, env.textWidth()-l.Indent)
 	}
 	for _, row := range rows {
-		if l.Faint {
+		if l.IsFaint {
 			row = env.dim(row)
 		}
 		env.printf("%s%s\n", strings.Repeat(" ", l.Indent), row)
@@ -108,10 +115,10 @@ func wrapQuoted(text string, width int) (rows []string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		quoted, isQuoted := strings.CutPrefix(line, quoteMark)
 		if !isQuoted {
-			rows = append(rows, wrap(line, width)...)
+			rows = append(rows, wrapText(line, width)...)
 			continue
 		}
-		for _, row := range wrap(quoted, width-len(quoteMark)) {
+		for _, row := range wrapText(quoted, width-len(quoteMark)) {
 			rows = append(rows, quoteMark+row)
 		}
 	}
@@ -127,14 +134,14 @@ func (env *environment) showFinding(f report.Finding) {
 	if env.quiet && !f.Level.NeedsAction() {
 		return
 	}
-	text := env.plainValue(f.What)
+	text := env.plainValue(f.Result)
 	if f.Remedy != "" {
 		text += "; mend: " + env.plainValue(f.Remedy)
 	}
-	colours := map[report.Level]string{"problem": termtext.Red, "warning": termtext.Bold, "ok": termtext.Green}
+	colours := map[report.FindingLevel]string{"problem": termtext.Red, "warning": termtext.Bold, "ok": termtext.Green}
 	const levelWidth, aboutWidth = 7, 11
 	level := env.paint(colours[f.Level], pad(string(f.Level), levelWidth))
-	env.hang(level+"  "+pad(env.plainValue(f.About), aboutWidth)+"  ", text)
+	env.printWrapped(level+"  "+pad(env.plainValue(f.Topic), aboutWidth)+"  ", text)
 }
 
 // showRecord prints the key and the cells of a record on a line, and its lines below. For a
@@ -142,19 +149,19 @@ func (env *environment) showFinding(f report.Finding) {
 func (env *environment) showRecord(r report.Record) {
 	key := env.plainValue(r.Key)
 	switch {
-	case !r.Did.IsEmpty():
+	case !r.Effect.IsEmpty():
 		if env.quiet && r.Key == nil {
 			return
 		}
-		did := r.Did.In(env.formatValue)
-		if env.quiet && r.Wrote != 0 {
+		did := r.Effect.FormatWith(env.formatValue)
+		if env.quiet && r.WrittenChange != 0 {
 			did = key
-		} else if r.Wrote != 0 {
-			did += " " + env.formatValue(r.Wrote)
+		} else if r.WrittenChange != 0 {
+			did += " " + env.formatValue(r.WrittenChange)
 		}
 		env.printf("%s\n", strings.TrimRight(did, " "))
 		return
-	case env.showOwnLayout(r.Of):
+	case env.showSpecialLayout(r.Subject):
 		return
 	case env.quiet:
 		env.printf("%s\n", key)
@@ -169,16 +176,16 @@ func (env *environment) showRecord(r report.Record) {
 	if r.Title != nil {
 		key = env.plainValue(r.Title)
 	}
-	env.hang(env.bold(key)+"  ", strings.Join(head, ", "))
-	for _, c := range r.Lines {
+	env.printWrapped(env.bold(key)+"  ", strings.Join(head, ", "))
+	for _, c := range r.TextCells {
 		env.showCell(c)
 	}
 }
 
-// showOwnLayout prints things for which a terminal has a better layout than records. A log has a
+// showSpecialLayout prints things for which a terminal has a better layout than records. A log has a
 // row for each change, because people search a log for a time or a name, and an annotation looks
 // like a comment below its line.
-func (env *environment) showOwnLayout(thing any) bool {
+func (env *environment) showSpecialLayout(thing any) bool {
 	switch thing := thing.(type) {
 	case verb.Operation:
 		env.showOperation(thing)
@@ -195,11 +202,11 @@ func (env *environment) showReasons(r report.Reasons) {
 	if env.quiet {
 		return
 	}
-	for _, w := range r.Why {
-		env.warn("%s", w.In(env.plainValue))
+	for _, w := range r.Sentences {
+		env.warn("%s", w.FormatWith(env.plainValue))
 	}
-	if len(r.Near) > 0 {
-		fmt.Fprintf(env.Stderr, "  near to it: %s\n", env.plainValue(r.Near))
+	if len(r.SimilarNames) > 0 {
+		fmt.Fprintf(env.Stderr, "  near to it: %s\n", env.plainValue(r.SimilarNames))
 	}
 }
 
@@ -213,20 +220,20 @@ func (env *environment) showCell(c report.Cell) {
 	if value == "" {
 		return
 	}
-	if env.StdoutTerm && !c.Faint {
-		env.hang(head, value)
+	if env.StdoutTerm && !c.IsFaint {
+		env.printWrapped(head, value)
 		return
 	}
 	rows := strings.Split(value, "\n")
 	if env.StdoutTerm {
-		rows = wrap(value, env.width()-columns(head))
+		rows = wrapText(value, env.textWidth()-countColumns(head))
 	}
 	for _, row := range rows {
-		if c.Faint {
+		if c.IsFaint {
 			row = env.dim(row)
 		}
 		env.printf("%s\n", strings.TrimRight(head+row, " "))
-		head = strings.Repeat(" ", columns(head))
+		head = strings.Repeat(" ", countColumns(head))
 	}
 }
 
@@ -234,16 +241,16 @@ func (env *environment) showCell(c report.Cell) {
 func (env *environment) showFields(cells []report.Cell) {
 	wide := 0
 	for _, c := range cells {
-		wide = max(wide, columns(oneLine(c.Name)))
+		wide = max(wide, countColumns(oneLine(c.Name)))
 	}
 	for _, c := range cells {
-		env.field(wide+1, oneLine(c.Name), env.formatValue(c.Value))
+		env.printField(wide+1, oneLine(c.Name), env.formatValue(c.Value))
 	}
 }
 
-// showRows prints a table. On a terminal, the first column is cut if the table is wider than the screen, and then
-// the last column is cut or wrapped.
-func (env *environment) showRows(table report.Table) {
+// showReportTable prints a table. On a terminal, the first column is cut if the table is wider than the screen, and
+// then the last column is cut or wrapped.
+func (env *environment) showReportTable(table report.Table) {
 	var rows [][]string
 	wantsHeader := env.StdoutTerm && !env.quiet
 	if wantsHeader && table.Columns != nil {
@@ -269,7 +276,7 @@ func (env *environment) showRows(table report.Table) {
 	for n, row := range rows {
 		line, last := "", len(row)-1
 		for i, cell := range row {
-			if table.Wrap && i == last {
+			if table.WrapsLastColumn && i == last {
 				break
 			}
 			cell = env.cutColumns(cell, max(wide[i], 1))
@@ -281,8 +288,8 @@ func (env *environment) showRows(table report.Table) {
 			}
 			line += pad(env.paint(paint, cell), wide[i]) + "  "
 		}
-		if table.Wrap {
-			env.hang(line, row[last])
+		if table.WrapsLastColumn {
+			env.printWrapped(line, row[last])
 		} else {
 			env.printf("%s\n", strings.TrimRight(line, " "))
 		}
@@ -296,13 +303,13 @@ func (env *environment) columnWidths(rows [][]string) (wide []int) {
 			if i == len(wide) {
 				wide = append(wide, 0)
 			}
-			wide[i] = max(wide[i], columns(cell))
+			wide[i] = max(wide[i], countColumns(cell))
 		}
 	}
 	if !env.StdoutTerm || len(wide) == 0 {
 		return wide
 	}
-	excess := 2*(len(wide)-1) - env.screen()
+	excess := 2*(len(wide)-1) - env.screenWidth()
 	for _, w := range wide {
 		excess += w
 	}
@@ -317,20 +324,20 @@ func (env *environment) columnWidths(rows [][]string) (wide []int) {
 // showItems prints a list's sections, or the first few of a long list.
 func (env *environment) showItems(l report.List) {
 	shown := l.Items
-	if l.All != "" {
+	if l.AllItemsAdvice != "" {
 		if env.quiet && !l.IsAnswer {
 			return
 		}
 		shown = firstItems(l.Items)
 	}
 	for i, s := range shown {
-		if l.Spaced && i > 0 {
+		if l.HasBlankLines && i > 0 {
 			env.printf("\n")
 		}
 		env.showSection(s)
 	}
 	if n := len(l.Items) - len(shown); n > 0 {
-		env.printf("  and %d more; %s\n", n, env.advice(string(l.All)))
+		env.printf("  and %d more; %s\n", n, env.rewriteCommands(string(l.AllItemsAdvice)))
 	}
 }
 
@@ -338,11 +345,11 @@ func (env *environment) showItems(l report.List) {
 func (env *environment) formatValue(v any) string {
 	switch v := v.(type) {
 	case report.Name:
-		return env.bold(nameText(string(v)))
+		return env.bold(printableName(string(v)))
 	case report.Change:
 		return env.dim(env.plainValue(v))
 	case verb.Note:
-		return env.advice(env.plainValue(v))
+		return env.rewriteCommands(env.plainValue(v))
 	}
 	return env.plainValue(v)
 }
@@ -356,11 +363,11 @@ func (env *environment) plainValue(v any) string {
 	case string:
 		return oneLine(v)
 	case report.Name:
-		return nameText(string(v))
+		return printableName(string(v))
 	case report.Names:
-		return clean(strings.Join(v, ", "))
+		return cleanControl(strings.Join(v, ", "))
 	case report.Labels:
-		return clean(strings.Join(v, " "))
+		return cleanControl(strings.Join(v, " "))
 	case report.Lines:
 		text := ""
 		for _, line := range v {
@@ -368,28 +375,28 @@ func (env *environment) plainValue(v any) string {
 		}
 		return text
 	case report.Text:
-		return clean(strings.TrimSpace(string(v)))
+		return cleanControl(strings.TrimSpace(string(v)))
 	case report.Quote:
-		quote := clean(strings.TrimSpace(string(v)))
+		quote := cleanControl(strings.TrimSpace(string(v)))
 		if quote == "" {
 			return ""
 		}
 		return quoteMark + strings.ReplaceAll(quote, "\n", "\n"+quoteMark)
 	case report.Words:
-		return env.advice(clean(string(v)))
+		return env.rewriteCommands(cleanControl(string(v)))
 	case report.Change:
-		if env.foreign {
+		if env.hasOtherLayout {
 			return ""
 		}
-		return "(change " + seqText(uint64(v)) + ")"
+		return "(change " + formatSeq(uint64(v)) + ")"
 	case report.Sentence:
-		return v.In(env.plainValue)
+		return v.FormatWith(env.plainValue)
 	case time.Time:
-		return env.date(v)
+		return env.formatDate(v)
 	case verb.Note:
-		return clean(sentence(v))
+		return cleanControl(formatNote(v))
 	case verb.Reference:
-		return clean(referenceText(v))
+		return cleanControl(referenceText(v))
 	}
-	return clean(fmt.Sprint(v))
+	return cleanControl(fmt.Sprint(v))
 }

@@ -27,6 +27,6 @@ Use --dry-run first.`,
 		Example: `  oxbow revert --session 178e33fd --with-derived --dry-run
   oxbow revert --door mcp --since yesterday
   oxbow revert --trust tainted --json`,
-		Args: argCount(0, 0, ""),
-	}, history.Revert, positional)
+		Args: requireArgCount(0, 0, ""),
+	}, history.RevertChanges, setPositionalArgs)
 }

@@ -25,15 +25,17 @@ type commandGroup struct {
 	commands  []commandRow
 }
 
-// root returns the command tree of oxbow. The demo uses the function run for the commands that it
+// rootCommand returns the command tree of oxbow. The demo uses the function run for the commands that it
 // shows.
-func (mem *openMemory) root(run runner) *cobra.Command { return mem.buildTree(run, "") }
+func (mem *openMemory) rootCommand(run commandRunner) *cobra.Command {
+	return mem.buildCommandTree(run, "")
+}
 
-// buildTree is like root. If only is not empty, buildTree builds only the subcommand with this
+// buildCommandTree is like root. If only is not empty, buildCommandTree builds only the subcommand with this
 // name. Each start of the program runs a single command, and building all commands takes longer
 // than running most commands.
-func (mem *openMemory) buildTree(run runner, only string) *cobra.Command {
-	root := mem.bareRoot()
+func (mem *openMemory) buildCommandTree(run commandRunner, only string) *cobra.Command {
+	root := mem.rootWithoutSubcommands()
 	for _, g := range commandGroups(run) {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, row := range g.commands {
@@ -45,19 +47,19 @@ func (mem *openMemory) buildTree(run runner, only string) *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	prepareCommands(root)
+	prepareArgumentChecks(root)
 	return root
 }
 
-// buildCalled builds the command tree that a command line needs: only the subcommand that it
+// buildTreeForArgs builds the command tree that a command line needs: only the subcommand that it
 // calls, or all commands if args do not begin with the name of a subcommand.
-func (mem *openMemory) buildCalled(run runner, args []string) *cobra.Command {
-	return mem.buildTree(run, calledCommand(run, args))
+func (mem *openMemory) buildTreeForArgs(run commandRunner, args []string) *cobra.Command {
+	return mem.buildCommandTree(run, subcommandName(run, args))
 }
 
-// calledCommand returns the name of the subcommand that a command line calls. It returns "" if the
+// subcommandName returns the name of the subcommand that a command line calls. It returns "" if the
 // command line needs the whole tree, for example for help, completion or an unknown word.
-func calledCommand(run runner, args []string) string {
+func subcommandName(run commandRunner, args []string) string {
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {
 		case arg == "--home":
@@ -66,7 +68,7 @@ func calledCommand(run runner, args []string) string {
 		case arg == "completion": // its script contains the names of all commands
 			return ""
 		default:
-			if slices.Contains(namesInTable(run), arg) {
+			if slices.Contains(subcommandNames(run), arg) {
 				return arg
 			}
 			return ""
@@ -75,8 +77,8 @@ func calledCommand(run runner, args []string) string {
 	return ""
 }
 
-// namesInTable returns the names of the root's subcommands.
-func namesInTable(run runner) (names []string) {
+// subcommandNames returns the names of the root's subcommands.
+func subcommandNames(run commandRunner) (names []string) {
 	for _, g := range commandGroups(run) {
 		for _, c := range g.commands {
 			names = append(names, c.name)
@@ -85,10 +87,10 @@ func namesInTable(run runner) (names []string) {
 	return names
 }
 
-// bareRoot returns the root command with its global flags and without subcommands.
-func (mem *openMemory) bareRoot() *cobra.Command {
+// rootWithoutSubcommands returns the root command with its global flags and without subcommands.
+func (mem *openMemory) rootWithoutSubcommands() *cobra.Command {
 	var version bool
-	root := mem.asRoot(&cobra.Command{
+	root := mem.setUpRoot(&cobra.Command{
 		Use:   "oxbow",
 		Short: "Memory for AI agents that people can read, search, undo and trust",
 		Long: `oxbow is memory for AI agents that people can read, search, undo and trust.
@@ -102,25 +104,25 @@ for all your work.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) > 0:
-				return unknownCommand(cmd, unmark(args))
+				return unknownCommandError(cmd, removeMarks(args))
 			case version:
-				return mem.env.sayVersion()
-			case !mem.showState(cmd.Context()):
+				return mem.env.printVersion()
+			case !mem.printMemoryState(cmd.Context()):
 				if err := printHelp(cmd); err != nil {
 					return err
 				}
 			}
-			mem.tellChanged(cmd.Context())
+			mem.printChangeNotice(cmd.Context())
 			return nil
 		},
 	})
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {
 		if words := c.Flags().Args(); len(words) > 0 &&
 			slices.Contains([]string{"oxbow", "label", "profile", "handoff", "session", "inbox", "team"}, c.Name()) {
-			mem.unknown = c.RunE(c, words) // for "oxbow nosuch --help"
+			mem.unknownCommandErr = c.RunE(c, words) // for "oxbow nosuch --help"
 			return
 		}
-		mem.env.printHelp(c, mem.buildSimilar(c))
+		mem.env.printHelp(c, mem.buildSimilarCommands(c))
 	})
 	root.Flags().BoolVar(&version, "version", false, "print the version, like oxbow version")
 
@@ -133,9 +135,9 @@ for all your work.`,
 		"the `LAYOUT` of the home, if its files do not show it",
 	)
 	fs.StringVar(&mem.agentFlag, "agent", "", "the `NAME` of the agent, in layouts with several agents")
-	mem.commonFlags(fs)
+	mem.addCommonFlags(fs)
 	fs.BoolVar(
-		&mem.finder.network,
+		&mem.finder.allowNetworkFS,
 		"network-fs",
 		false,
 		"write to a network file system, if no other machine writes there",
@@ -145,7 +147,7 @@ for all your work.`,
 }
 
 // commandGroups returns the subcommands of the root by their groups in the help.
-func commandGroups(run runner) []commandGroup {
+func commandGroups(run commandRunner) []commandGroup {
 	return []commandGroup{
 		{"use", "Remember and recall:", []commandRow{
 			{"remember", rememberCommand},
@@ -220,16 +222,17 @@ func commandGroups(run runner) []commandGroup {
 			{"consolidate", consolidateCommand},
 			{"compress", compressCommand},
 			{"embed", embedCommand},
-			{"bench", ofEnvironment(benchCommand)},
+			{"bench", buildFromEnvironment(benchCommand)},
 			{"demo", func(mem *openMemory) *cobra.Command { return demoCommand(mem, run) }},
-			{"version", ofEnvironment(versionCommand)},
-			{"completion", ofEnvironment(completionCommand)},
+			{"version", buildFromEnvironment(versionCommand)},
+			{"completion", buildFromEnvironment(completionCommand)},
 		}},
 	}
 }
 
-// buildSimilar builds the commands that people may take for c, because a run builds only the command that it calls.
-func (mem *openMemory) buildSimilar(c *cobra.Command) (similar []*cobra.Command) {
+// buildSimilarCommands builds the commands that people may take for c, because a run builds only the command that
+// it calls.
+func (mem *openMemory) buildSimilarCommands(c *cobra.Command) (similar []*cobra.Command) {
 	if c.Parent() != c.Root() {
 		return nil
 	}
@@ -248,41 +251,41 @@ func (mem *openMemory) buildSimilar(c *cobra.Command) (similar []*cobra.Command)
 // buildFunc builds a command of a run's memory.
 type buildFunc = func(*openMemory) *cobra.Command
 
-// ofEnvironment makes a buildFunc of a function whose command uses only the environment.
-func ofEnvironment(build func(*environment) *cobra.Command) buildFunc {
+// buildFromEnvironment makes a buildFunc of a function whose command uses only the environment.
+func buildFromEnvironment(build func(*environment) *cobra.Command) buildFunc {
 	return func(mem *openMemory) *cobra.Command { return build(mem.env) }
 }
 
 // withPager returns a function that builds the command with a pager for its output.
 func withPager(build buildFunc) buildFunc {
-	return func(mem *openMemory) *cobra.Command { return mem.env.withPager(build(mem)) }
+	return func(mem *openMemory) *cobra.Command { return mem.env.addPager(build(mem)) }
 }
 
-// asRoot makes c the root of a command tree.
-func (mem *openMemory) asRoot(c *cobra.Command) *cobra.Command {
+// setUpRoot makes c the root of a command tree.
+func (mem *openMemory) setUpRoot(c *cobra.Command) *cobra.Command {
 	c.Args = cobra.ArbitraryArgs
 	c.SilenceErrors = true
 	c.SilenceUsage = true
 	c.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
-		if err := checkFlags(cmd); err != nil {
+		if err := checkFlagValues(cmd); err != nil {
 			return err
 		}
-		mem.command = strings.TrimPrefix(cmd.CommandPath(), mem.env.name+" ")
-		mem.env.mayPage = cmd.Flags().Lookup("no-pager") != nil
-		return mem.mayRun(cmd)
+		mem.commandPath = strings.TrimPrefix(cmd.CommandPath(), mem.env.name+" ")
+		mem.env.supportsPager = cmd.Flags().Lookup("no-pager") != nil
+		return mem.checkCommandScope(cmd)
 	}
 	c.SetIn(mem.env.Stdin)
 	c.SetOut(mem.env.Stdout)
 	c.SetErr(mem.env.Stderr)
 	c.CompletionOptions.DisableDefaultCmd = true
 	c.SetHelpCommand(helpCommand(mem.env, c))
-	c.SetFlagErrorFunc(flagError)
-	c.SetGlobalNormalizationFunc(flagName)
+	c.SetFlagErrorFunc(flagErrorWithHint)
+	c.SetGlobalNormalizationFunc(normalizeFlagName)
 	return c
 }
 
-// commonFlags adds the flags that servers also have.
-func (mem *openMemory) commonFlags(fs *pflag.FlagSet) {
+// addCommonFlags adds the flags that servers also have.
+func (mem *openMemory) addCommonFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&mem.profileFlag, "profile", "", "see and change only what the profile `NAME` includes")
 	fs.StringVar(
 		&mem.embedFlag,

@@ -10,16 +10,16 @@ import (
 // The table of subcommands contains the names that the built commands have.
 func TestCommandTableNames(t *testing.T) {
 	mem := newOpenMemory(newWorld(t).env)
-	names := namesInTable(Run)
+	names := subcommandNames(Run)
 	if len(names) == 0 {
 		t.Fatal("the table is empty")
 	}
 	for _, name := range names {
-		if got := namesOfCommands(mem.buildTree(Run, name)); !slices.Equal(got, []string{name}) {
+		if got := rootCommandNames(mem.buildCommandTree(Run, name)); !slices.Equal(got, []string{name}) {
 			t.Errorf("the row %q builds %q", name, got)
 		}
 	}
-	all := namesOfCommands(mem.root(Run))
+	all := rootCommandNames(mem.rootCommand(Run))
 	slices.Sort(all)
 	slices.Sort(names)
 	if !slices.Equal(all, names) {
@@ -35,7 +35,7 @@ func TestCalledCommand(t *testing.T) {
 		{[]string{"recall", "list"}, "recall"},
 		{[]string{"--home", "get", "--json", "log", "-n", "2"}, "log"},
 		{[]string{"--home=x", "-q", "label", "list"}, "label"},
-		{[]string{"--profile", "dev", "recall"}, ""}, // a flag that calledCommand does not know
+		{[]string{"--profile", "dev", "recall"}, ""}, // a flag that subcommandName does not know
 		{[]string{"history"}, ""},                    // an alias
 		{[]string{"nosuch"}, ""},
 		{[]string{"help", "recall"}, ""},
@@ -45,13 +45,13 @@ func TestCalledCommand(t *testing.T) {
 		{nil, ""},
 	} {
 		mem := newOpenMemory(newWorld(t).env)
-		if got := calledCommand(Run, c.args); got != c.want {
+		if got := subcommandName(Run, c.args); got != c.want {
 			t.Errorf("%q calls %q, want %q", c.args, got, c.want)
 		}
-		built := len(mem.buildCalled(Run, c.args).Commands())
+		built := len(mem.buildTreeForArgs(Run, c.args).Commands())
 		want := 1
 		if c.want == "" {
-			want = len(namesInTable(Run))
+			want = len(subcommandNames(Run))
 		}
 		if built != want {
 			t.Errorf("%q builds %d commands, want %d", c.args, built, want)

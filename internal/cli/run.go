@@ -22,9 +22,9 @@ import (
 // command failed, 2 if the command line was wrong, 3 if why --diff --fail found touched
 // annotations.
 func Run(ctx context.Context, env Env) int {
-	return runRoot(ctx, env, commandTree{
-		build: func(mem *openMemory) *cobra.Command { return mem.buildCalled(Run, env.Args) },
-		names: func(mem *openMemory) []string { return namesInTable(Run) },
+	return runCommandTree(ctx, env, commandTree{
+		build: func(mem *openMemory) *cobra.Command { return mem.buildTreeForArgs(Run, env.Args) },
+		names: func(mem *openMemory) []string { return subcommandNames(Run) },
 	})
 }
 
@@ -34,82 +34,82 @@ type commandTree struct {
 	names func(*openMemory) []string       // returns the names of all commands; nil if build builds all
 }
 
-// runRoot runs one command line with the commands of a program.
-func runRoot(ctx context.Context, env Env, tree commandTree) int {
-	env.Stdin = &interruptible{ctx: ctx, r: env.Stdin}
+// runCommandTree runs one command line with the commands of a program.
+func runCommandTree(ctx context.Context, env Env, tree commandTree) int {
+	env.Stdin = &interruptibleReader{ctx: ctx, r: env.Stdin}
 	out := &checkedWriter{w: env.Stdout}
 	env.Stdout = out
 	if env.StdoutTerm {
-		env.Stdout = &termtext.Writer{W: out}
+		env.Stdout = &termtext.SafeWriter{W: out}
 	}
 	var shown *progressLine
 	if env.StderrTerm && env.Getenv("TERM") != "dumb" {
 		shown = &progressLine{Writer: env.Stderr, now: env.Now}
 		env.Stderr = shown
 		if env.StdinTerm {
-			env.Stdin = input{env.Stdin, shown}
+			env.Stdin = terminalInput{env.Stdin, shown}
 		}
 	}
 	mem := newOpenMemory(env)
-	mem.followFolders()
+	mem.enableFolderFollowing()
 	mem.env.progress = shown
-	mem.repeats = mem.finder.repeatsOthers
+	mem.repeatsForeignText = mem.finder.repeatsForeignText
 	// Use the commands of a separate run, because defining flags would reset this run's flags.
 	if tree.names != nil {
 		mem.commandNames = sync.OnceValue(func() []string { return tree.names(newOpenMemory(env)) })
 	}
-	if client, home, ok := hookArgs(env.Args); ok {
+	if client, home, ok := parseHookArgs(env.Args); ok {
 		mem.finder.homeFlag = home
-		mem.hook(ctx, client)
+		mem.handleHook(ctx, client)
 		_ = mem.close(ctx)
 		return 0
 	}
 	root := tree.build(mem)
 	if tree.names == nil {
-		names := namesOfCommands(root) // before it runs, because cobra then adds commands
+		names := rootCommandNames(root) // before it runs, because cobra then adds commands
 		mem.commandNames = func() []string { return names }
 	}
-	mem.env.typed = mem.asTyped
+	mem.env.commandRewriter = mem.rewriteCommands
 	if slices.ContainsFunc(env.Args, func(arg string) bool {
 		return strings.HasPrefix(arg, cobra.ShellCompRequestCmd)
 	}) {
-		mem.complete(root)
+		mem.addCompletions(root)
 	}
-	root.SetArgs(markTerms(env.Args))
-	err := out.outcome(errors.Join(root.ExecuteContext(ctx), mem.unknown, mem.close(ctx)))
-	isForeign := mem.finder.judged != nil && mem.finder.judged.State == trust.Foreign
+	root.SetArgs(markMinusTerms(env.Args))
+	err := out.joinWriteError(errors.Join(root.ExecuteContext(ctx), mem.unknownCommandErr, mem.close(ctx)))
+	isForeign := mem.finder.lastVerdict != nil && mem.finder.lastVerdict.State == trust.Foreign
 	if isForeign && errors.Is(err, oxbow.ErrUnsupported) {
 		err = &hintedError{
 			fmt.Errorf(
 				"a memory that is not trusted can be listed, recalled from and exported, no more: %w",
 				oxbow.ErrUnsupported,
 			),
-			mem.finder.judged.Mend,
+			mem.finder.lastVerdict.Mend,
 		}
 	}
 	if err != nil {
-		mem.env.json = mem.env.json || asksJSON(env.Args)
-		mem.env.report(err)
+		mem.env.json = mem.env.json || hasJSONFlag(env.Args)
+		mem.env.printError(err)
 	}
 	return exitCode(err)
 }
 
-// asksJSON reports whether the flag --json is among the arguments. It is used if the flags could
+// hasJSONFlag reports whether the flag --json is among the arguments. It is used if the flags could
 // not be parsed, because flags after the wrong one are then not set.
-func asksJSON(args []string) bool {
+func hasJSONFlag(args []string) bool {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i]
 	}
 	return slices.Contains(args, "--json") || slices.Contains(args, "--json=true")
 }
 
-// report prints an error on standard error.
-func (env *environment) report(err error) {
+// printError prints an error on standard error.
+func (env *environment) printError(err error) {
 	if errors.Is(err, errReported) {
 		return
 	}
-	message, h := wording(err)
-	h = env.advice(h)
+	message, h := describeError(err)
+	h = env.rewriteCommands(h)
 	if env.json {
 		var body struct {
 			Error struct {
@@ -126,8 +126,8 @@ func (env *environment) report(err error) {
 		_ = enc.Encode(body)
 		return
 	}
-	fmt.Fprintf(env.Stderr, "%s: %s\n", env.name, clean(message))
+	fmt.Fprintf(env.Stderr, "%s: %s\n", env.name, cleanControl(message))
 	if h != "" {
-		fmt.Fprintf(env.Stderr, "  %s\n", strings.ReplaceAll(clean(strings.TrimSpace(h)), "\n", "\n  "))
+		fmt.Fprintf(env.Stderr, "  %s\n", strings.ReplaceAll(cleanControl(strings.TrimSpace(h)), "\n", "\n  "))
 	}
 }

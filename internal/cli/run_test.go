@@ -47,9 +47,14 @@ func newWorld(t *testing.T) *world {
 		Rand:   rand.New(rand.NewSource(1)),
 		GOOS:   "linux",
 
-		HookWaits: patient,
+		HookTimeLimits: patient,
 		FileSystem: func(string) (sysinfo.FileSystem, error) {
-			return sysinfo.FileSystem{Name: "ext4", Kind: sysinfo.Local, Free: 1 << 40, Total: 1 << 41}, nil
+			return sysinfo.FileSystem{
+				Name:       "ext4",
+				Kind:       sysinfo.KindLocal,
+				FreeBytes:  1 << 40,
+				TotalBytes: 1 << 41,
+			}, nil
 		},
 	}
 	return w
@@ -72,7 +77,7 @@ func (w *world) run(t *testing.T, args ...string) (status int, stdout, stderr st
 func (w *world) must(t *testing.T, args ...string) string {
 	t.Helper()
 	status, stdout, stderr := w.run(t, args...)
-	if status != exitDone {
+	if status != exitSuccess {
 		t.Fatalf("oxbow %q ended with status %d: %s%s", args, status, stdout, stderr)
 	}
 	return stdout
@@ -81,7 +86,7 @@ func (w *world) must(t *testing.T, args ...string) string {
 func TestHelpOfEveryCommand(t *testing.T) {
 	w := newWorld(t)
 	mem := newOpenMemory(w.env)
-	root := mem.root(Run)
+	root := mem.rootCommand(Run)
 	n := 0
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
@@ -91,7 +96,7 @@ func TestHelpOfEveryCommand(t *testing.T) {
 		}
 		for _, text := range []string{c.Long, c.Example} {
 			for line := range strings.Lines(text) {
-				if columns(strings.TrimRight(line, "\n")) > 80 {
+				if countColumns(strings.TrimRight(line, "\n")) > 80 {
 					t.Errorf("%s: help line %q is wider than 80 columns", c.CommandPath(), line)
 				}
 			}
@@ -128,9 +133,9 @@ func TestOneNameForMaxTokens(t *testing.T) {
 	older := []string{"budget", "token_budget"}
 	n := 0
 	for _, u := range slices.Concat(
-		verb.WithProfiles(verb.Table(), nil),
-		annotations.Code(),
-		profiles.SubAgents(nil),
+		verb.WithProfiles(verb.Tools(), nil),
+		annotations.CodeTools(),
+		profiles.SubAgentTools(nil),
 		[]verb.Tool{verb.RecallMemory()},
 	) {
 		for _, p := range u.Params {
@@ -161,7 +166,7 @@ func TestOneNameForMaxTokens(t *testing.T) {
 		}
 	}
 	w := newWorld(t)
-	walk(newOpenMemory(w.env).root(Run))
+	walk(newOpenMemory(w.env).rootCommand(Run))
 	slices.Sort(commands)
 	want := []string{"compress", "context", "get", "handoff show", "handoff take", "list", "log", "profile new",
 		"profile select", "recall", "session search", "spawn"}
@@ -251,7 +256,8 @@ func TestAbsoluteHomeNeedsNoWorkingDirectory(t *testing.T) {
 		}
 	}
 	w.must(t, "--home", home, "remember", "style", "tabs")
-	if status, _, stderr := w.run(t, "--home", home, "recall", strings.Join(manyWords(41), " ")); status != exitDone ||
+	if status, _, stderr := w.run(t, "--home", home, "recall", strings.Join(manyWords(41),
+		" ")); status != exitSuccess ||
 		!strings.Contains(stderr, "and 31 more") {
 		t.Errorf("recall of 41 unknown words: status %d, %q; want the first ten", status, stderr)
 	}
@@ -298,7 +304,7 @@ func TestKeep(t *testing.T) {
 	}
 	w := newWorld(t)
 	w.vars["OXBOW_KEEP"] = "some"
-	if status, _, stderr := w.run(t, "remember", "n", "x"); status == exitDone ||
+	if status, _, stderr := w.run(t, "remember", "n", "x"); status == exitSuccess ||
 		!strings.Contains(stderr, "OXBOW_KEEP") || !strings.Contains(stderr, "such as 90d") {
 		t.Errorf("OXBOW_KEEP=some: %d, %q", status, stderr)
 	}

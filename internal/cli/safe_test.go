@@ -20,7 +20,7 @@ func (w *world) on(f sysinfo.FileSystem) {
 	w.env.FileSystem = func(string) (sysinfo.FileSystem, error) { return f, nil }
 }
 
-var nfs = sysinfo.FileSystem{Name: "nfs", Kind: sysinfo.Network, Free: 1 << 40, Total: 1 << 41}
+var nfs = sysinfo.FileSystem{Name: "nfs", Kind: sysinfo.KindNetwork, FreeBytes: 1 << 40, TotalBytes: 1 << 41}
 
 func TestNetworkFileSystem(t *testing.T) {
 	w := newWorld(t)
@@ -76,9 +76,9 @@ func TestNetworkFileSystem(t *testing.T) {
 		t.Errorf("remember with OXBOW_NETWORK_FS=0 = %d, want %d", status, exitFailed)
 	}
 	w.vars["OXBOW_NETWORK_FS"] = "perhaps"
-	if status, _, stderr := w.run(t, "remember", "fourth", "text"); status != exitMisused ||
+	if status, _, stderr := w.run(t, "remember", "fourth", "text"); status != exitUsage ||
 		!strings.Contains(stderr, "perhaps") {
-		t.Errorf("remember with a wrong OXBOW_NETWORK_FS = %d, %q, want %d", status, stderr, exitMisused)
+		t.Errorf("remember with a wrong OXBOW_NETWORK_FS = %d, %q, want %d", status, stderr, exitUsage)
 	}
 	w.vars["OXBOW_NETWORK_FS"] = ""
 	w.must(t, "check")
@@ -94,52 +94,52 @@ func TestDoctorOfFileSystems(t *testing.T) {
 	}{
 		{
 			"local",
-			sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.Local, Free: big, Total: big},
-			exitDone,
+			sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.KindLocal, FreeBytes: big, TotalBytes: big},
+			exitSuccess,
 			"ok       file system  xfs",
 		},
 		{"NFS", nfs, exitFailed, "problem  file system  nfs is on the network: one host at a time"},
 		{
 			"SMB",
-			sysinfo.FileSystem{Name: "cifs", Kind: sysinfo.Network, Free: big, Total: big},
+			sysinfo.FileSystem{Name: "cifs", Kind: sysinfo.KindNetwork, FreeBytes: big, TotalBytes: big},
 			exitFailed,
 			"problem  file system  cifs",
 		},
 		{
 			"tmpfs",
-			sysinfo.FileSystem{Name: "tmpfs", Kind: sysinfo.Volatile, Free: big, Total: big},
-			exitDone,
+			sysinfo.FileSystem{Name: "tmpfs", Kind: sysinfo.KindVolatile, FreeBytes: big, TotalBytes: big},
+			exitSuccess,
 			"warning  file system  tmpfs is in memory: gone at the next boot",
 		},
 		{
 			"9p",
-			sysinfo.FileSystem{Name: "9p", Kind: sysinfo.Shared, Free: big, Total: big},
-			exitDone,
+			sysinfo.FileSystem{Name: "9p", Kind: sysinfo.KindShared, FreeBytes: big, TotalBytes: big},
+			exitSuccess,
 			"warning  file system  9p",
 		},
 		{
 			"overlay",
-			sysinfo.FileSystem{Name: "overlay", Kind: sysinfo.Layered, Free: big, Total: big},
-			exitDone,
+			sysinfo.FileSystem{Name: "overlay", Kind: sysinfo.KindLayered, FreeBytes: big, TotalBytes: big},
+			exitSuccess,
 			"warning  file system  overlay",
 		},
-		{"no system that tells", sysinfo.FileSystem{}, exitDone, "unknown  file system  its kind is not known"},
+		{"no system that tells", sysinfo.FileSystem{}, exitSuccess, "unknown  file system  its kind is not known"},
 		{
 			"mounted read-only",
-			sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.Local, ReadOnly: true, Free: big, Total: big},
+			sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.KindLocal, IsReadOnly: true, FreeBytes: big, TotalBytes: big},
 			exitFailed,
 			"problem  file system  it is mounted read-only",
 		},
 		{
 			"no space",
-			sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.Local, Free: 1<<20 - 1, Total: big},
+			sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.KindLocal, FreeBytes: 1<<20 - 1, TotalBytes: big},
 			exitFailed,
 			"problem  space        1024.0 kB free",
 		},
 		{
 			"little space",
-			sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.Local, Free: 100<<20 - 1, Total: big},
-			exitDone,
+			sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.KindLocal, FreeBytes: 100<<20 - 1, TotalBytes: big},
+			exitSuccess,
 			"warning  space        100.0 MB free",
 		},
 	} {
@@ -162,9 +162,14 @@ func TestDoctorOfFileSystems(t *testing.T) {
 			}
 			var out maintenance.DoctorOut
 			_, stdout, _ = w.run(t, "doctor", "--json")
-			if err := json.Unmarshal([]byte(stdout), &out); err != nil || out.OK != (c.status == exitDone) ||
+			if err := json.Unmarshal([]byte(stdout), &out); err != nil || out.OK != (c.status == exitSuccess) ||
 				len(out.Findings) < 8 {
-				t.Errorf("doctor --json = %+v, %v, want ok to be %v and all findings", out, err, c.status == exitDone)
+				t.Errorf(
+					"doctor --json = %+v, %v, want ok to be %v and all findings",
+					out,
+					err,
+					c.status == exitSuccess,
+				)
 			}
 			w.must(t, "check")
 		})
@@ -222,7 +227,7 @@ func TestRedactAsks(t *testing.T) {
 		answer string
 		status int
 	}{
-		{"y\n", exitDone}, {"Yes\n", exitDone}, {"n\n", exitFailed}, {"\n", exitFailed}, {"", exitFailed},
+		{"y\n", exitSuccess}, {"Yes\n", exitSuccess}, {"n\n", exitFailed}, {"\n", exitFailed}, {"", exitFailed},
 		{"yesterday\n", exitFailed},
 	} {
 		w := newWorld(t)
@@ -235,7 +240,7 @@ func TestRedactAsks(t *testing.T) {
 			t.Errorf("redact answered by %q = %d, %q, want %d and the question", c.answer, status, stderr, c.status)
 		}
 		b, err := os.ReadFile(filepath.Join(w.vars["HOME"], ".local", "share", "oxbow", storeFile))
-		if err != nil || strings.Contains(string(b), "hunter2") == (c.status == exitDone) {
+		if err != nil || strings.Contains(string(b), "hunter2") == (c.status == exitSuccess) {
 			t.Errorf(
 				"redact answered by %q: the secret is in the file: %v (%v)",
 				c.answer,

@@ -13,17 +13,17 @@ import (
 
 func scanCommand(mem *openMemory) *cobra.Command {
 	var isConfirmed *bool
-	fixLoss := loss[maintenance.ScanIn, maintenance.ScanOut]{
+	fixLoss := erasureConfirmation[maintenance.ScanIn, maintenance.ScanOut]{
 		command: "scan --fix",
-		verb:    maintenance.Scan,
+		verb:    maintenance.ScanSecrets,
 		dryRun:  func(in maintenance.ScanIn) maintenance.ScanIn { in.DryRun = true; return in },
 		question: func(would maintenance.ScanOut) string {
-			if len(would.Found) == 0 {
+			if len(would.FoundSecrets) == 0 {
 				return ""
 			}
 			return fmt.Sprintf(
 				"Replace %s for good, in the history too?",
-				count(len(would.Found), "secret", "secrets"),
+				countText(len(would.FoundSecrets), "secret", "secrets"),
 			)
 		},
 	}
@@ -42,16 +42,16 @@ prints the commands that remove them.`,
 		Example: `  oxbow scan
   oxbow scan --fix --dry-run
   oxbow scan --fix --yes        # does not ask`,
-		Args: argCount(0, 0, "no arguments"),
+		Args: requireArgCount(0, 0, "no arguments"),
 	}
-	setUpArguments(c, func(ctx context.Context, in maintenance.ScanIn, _ []string) error {
+	setUpFlagsAndArgs(c, func(ctx context.Context, in maintenance.ScanIn, _ []string) error {
 		if in.Fix && !in.DryRun {
 			if err := fixLoss.confirm(ctx, mem, in, *isConfirmed); err != nil {
 				return err
 			}
 		}
-		return respond(ctx, mem, maintenance.Scan, in)
+		return callAndReport(ctx, mem, maintenance.ScanSecrets, in)
 	})
-	isConfirmed = addYes(c)
+	isConfirmed = addYesFlag(c)
 	return c
 }

@@ -87,7 +87,7 @@ func TestScanNotes(t *testing.T) {
 		}
 	}
 	status, out, stderr := w.run(t, "--home", "h", "scan", "--fix", "--yes")
-	if status == exitDone {
+	if status == exitSuccess {
 		t.Errorf("scan --fix reports that nothing is left:\n%s%s", out, stderr)
 	}
 	_, steps, _ := strings.Cut(stderr, "to remove the rest, run:\n")

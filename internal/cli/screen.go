@@ -17,10 +17,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// colour reports whether standard output may contain escape sequences. NO_COLOR set to anything
+// usesColour reports whether standard output may contain escape sequences. NO_COLOR set to anything
 // but "" disables colour (https://no-color.org). CLICOLOR_FORCE set to anything but "" or "0"
 // enables colour even in a pipe (https://bixense.com/clicolors). NO_COLOR has precedence.
-func (env *environment) colour() bool {
+func (env *environment) usesColour() bool {
 	if force := env.Getenv("CLICOLOR_FORCE"); force != "" && force != "0" {
 		return env.Getenv("NO_COLOR") == ""
 	}
@@ -36,36 +36,36 @@ func (env *environment) paint(code, s string) string {
 	if s == "" || code == "" {
 		return s
 	}
-	if !env.colour() {
+	if !env.usesColour() {
 		return s
 	}
-	return code + s + termtext.Plain
+	return code + s + termtext.ResetStyle
 }
 
-// mark highlights the given words wherever they occur in s, and paints the rest with code. The
+// highlightWords highlights the given words wherever they occur in s, and paints the rest with code. The
 // words must be in lower case and sorted.
-func (env *environment) mark(s string, words []string, code string) string {
-	if !env.colour() {
+func (env *environment) highlightWords(s string, words []string, code string) string {
+	if !env.usesColour() {
 		return s
 	}
-	return termtext.Mark(s, words, code)
+	return termtext.HighlightWords(s, words, code)
 }
 
-// screen returns the terminal's width in columns. It returns 80 if the number is unknown or
+// screenWidth returns the terminal's width in columns. It returns 80 if the number is unknown or
 // below 20.
-func (env *environment) screen() int {
+func (env *environment) screenWidth() int {
 	if env.Width < 20 {
 		return 80
 	}
 	return env.Width
 }
 
-// width returns the number of columns for which text is laid out: at most 120, because longer
+// textWidth returns the number of columns for which text is laid out: at most 120, because longer
 // lines are hard to read.
-func (env *environment) width() int { return min(env.screen(), 120) }
+func (env *environment) textWidth() int { return min(env.screenWidth(), 120) }
 
-// working shows on a terminal that an operation takes long, until stop is called.
-func (env *environment) working(what string) (stop func()) {
+// startProgress shows on a terminal that an operation takes long, until stop is called.
+func (env *environment) startProgress(what string) (stop func()) {
 	isSilent := env.quiet || env.json
 	if env.progress == nil || isSilent {
 		return func() {}
@@ -73,18 +73,18 @@ func (env *environment) working(what string) (stop func()) {
 	return env.progress.start(what)
 }
 
-// withProgress returns a context whose calls report their progress on the terminal.
-func (env *environment) withProgress(ctx context.Context) context.Context {
+// withProgressReporter returns a context whose calls report their progress on the terminal.
+func (env *environment) withProgressReporter(ctx context.Context) context.Context {
 	if env.progress == nil {
 		return ctx
 	}
 	return progress.WithReporter(ctx, env.progress.setProgress)
 }
 
-// showWait shows how long the run still waits for a server; 0 means that it no longer waits.
-func (env *environment) showWait(d time.Duration) {
+// showServerWait shows how long the run still waits for a server; 0 means that it no longer waits.
+func (env *environment) showServerWait(d time.Duration) {
 	if env.progress != nil {
-		env.progress.setWait(d)
+		env.progress.setServerWait(d)
 	}
 }
 
@@ -104,15 +104,15 @@ func (env *environment) printNote(format string, args ...any) {
 // warn prints a line about a problem that did not stop the run. --quiet does not
 // silence the line.
 func (env *environment) warn(format string, args ...any) {
-	fmt.Fprintf(env.Stderr, "%s: %s\n", env.name, env.advice(fmt.Sprintf(format, args...)))
+	fmt.Fprintf(env.Stderr, "%s: %s\n", env.name, env.rewriteCommands(fmt.Sprintf(format, args...)))
 }
 
-// advice returns a text with commands that work as typed.
-func (env *environment) advice(text string) string {
-	if env.typed == nil {
+// rewriteCommands returns a text with commands that work as typed.
+func (env *environment) rewriteCommands(text string) string {
+	if env.commandRewriter == nil {
 		return text
 	}
-	return env.typed(text)
+	return env.commandRewriter(text)
 }
 
 // printJSON writes v as one JSON object, indented on a terminal and on one line elsewhere.
@@ -135,9 +135,9 @@ func writeJSON(w io.Writer, v any, indent bool) error {
 	return err
 }
 
-// age returns the time from t to now in one unit, such as "3d". It returns "now" if that is less
+// ageText returns the time from t to now in one unit, such as "3d". It returns "now" if that is less
 // than a second, or if t is in the future because a clock was set back, and "-" if t is zero.
-func age(t, now time.Time) string {
+func ageText(t, now time.Time) string {
 	d := max(now.Sub(t), 0)
 	switch {
 	case t.IsZero():
@@ -160,7 +160,7 @@ func age(t, now time.Time) string {
 
 // agePhrase returns age as a phrase, such as "3d ago".
 func agePhrase(t, now time.Time) string {
-	switch s := age(t, now); s {
+	switch s := ageText(t, now); s {
 	case "now":
 		return "just now"
 	case "-":
@@ -170,8 +170,8 @@ func agePhrase(t, now time.Time) string {
 	}
 }
 
-// date formats a time in the local time zone.
-func (env *environment) date(at time.Time) string {
+// formatDate formats a time in the local time zone.
+func (env *environment) formatDate(at time.Time) string {
 	return at.In(env.Now().Location()).Format("2006-01-02 15:04")
 }
 
@@ -180,76 +180,77 @@ func (env *environment) cutColumns(s string, n int) string {
 	if !env.StdoutTerm {
 		return s
 	}
-	return fit(s, n)
+	return fitColumns(s, n)
 }
 
-// hang prints a text after a head. On a terminal the text is wrapped, and its further lines are
+// printWrapped prints a text after a head. On a terminal the text is wrapped, and its further lines are
 // aligned with the first. If the head is wider than half the width, the text begins on a line of
 // its own with a small indent.
-func (env *environment) hang(head, text string) {
-	env.hangMarked(head, text, nil, "")
+func (env *environment) printWrapped(head, text string) {
+	env.printWrappedHighlighted(head, text, nil, "")
 }
 
-// hangMarked is like hang, but highlights words in the text as mark does.
-func (env *environment) hangMarked(head, text string, words []string, code string) {
+// printWrappedHighlighted is like hang, but highlights words in the text as mark does.
+func (env *environment) printWrappedHighlighted(head, text string, words []string, code string) {
 	if !env.StdoutTerm {
-		env.printf("%s\n", strings.TrimRight(head+env.mark(text, words, code), " "))
+		env.printf("%s\n", strings.TrimRight(head+env.highlightWords(text, words, code), " "))
 		return
 	}
-	in := columns(head)
-	if in > env.width()/2 {
+	in := countColumns(head)
+	if in > env.textWidth()/2 {
 		env.printf("%s\n", strings.TrimRight(head, " "))
 		head, in = "    ", 4
 	}
-	for _, line := range wrap(text, env.width()-in) {
-		env.printf("%s%s\n", head, env.mark(line, words, code))
+	for _, line := range wrapText(text, env.textWidth()-in) {
+		env.printf("%s%s\n", head, env.highlightWords(line, words, code))
 		head = strings.Repeat(" ", in)
 	}
 }
 
-// field prints a value after its name, which is padded to wide columns. It prints nothing if
+// printField prints a value after its name, which is padded to wide columns. It prints nothing if
 // value is "".
-func (env *environment) field(wide int, name, value string) {
+func (env *environment) printField(wide int, name, value string) {
 	if value != "" {
-		env.hang(env.dim(pad(name, wide))+" ", value)
+		env.printWrapped(env.dim(pad(name, wide))+" ", value)
 	}
 }
 
 // Short names for functions of other packages that format text for people.
 var (
-	columns, fit, pad, wrap = termtext.CountColumns, termtext.Fit, termtext.Pad, termtext.Wrap
+	countColumns, fitColumns, pad, wrapText = termtext.CountColumns, termtext.ShortenToColumns, termtext.Pad,
+		termtext.Wrap
 
-	clean     = termtext.Clean
-	count     = text.Count
-	bytesText = text.FormatBytes
-	quote     = text.ShellQuote
-	quoteName = text.ShellName
+	cleanControl = termtext.ReplaceHarmful
+	countText    = text.FormatCount
+	bytesText    = text.FormatBytes
+	shellQuote   = text.ShellQuote
+	shellName    = text.QuoteShellOperand
 )
 
-// wordFor returns did, or would in a dry run.
-func wordFor(dry bool, did, would string) string {
+// chooseWord returns did, or would in a dry run.
+func chooseWord(dry bool, did, would string) string {
 	if dry {
 		return would
 	}
 	return did
 }
 
-// nameText makes the name of an entry safe to print on one line. Names from files of other
+// printableName makes the name of an entry safe to print on one line. Names from files of other
 // programs may be empty or contain line breaks.
-func nameText(name string) string {
+func printableName(name string) string {
 	if name == "" {
 		return `""`
 	}
-	return clean(strings.NewReplacer("\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(name))
+	return cleanControl(strings.NewReplacer("\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(name))
 }
 
 // oneLine makes a text safe to print, and joins it into one line.
-func oneLine(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }
+func oneLine(s string) string { return strings.Join(strings.Fields(cleanControl(s)), " ") }
 
 // printText prints a text. In a pipe it writes s byte for byte.
 func (env *environment) printText(s string) {
 	if env.StdoutTerm {
-		s = strings.TrimRight(clean(s), "\n") + "\n"
+		s = strings.TrimRight(cleanControl(s), "\n") + "\n"
 	}
 	_, _ = io.WriteString(env.Stdout, s)
 }

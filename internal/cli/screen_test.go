@@ -24,7 +24,7 @@ import (
 
 // shown replaces the colour codes of a screen, so that golden files are readable.
 var shown = strings.NewReplacer(
-	termtext.Plain,
+	termtext.ResetStyle,
 	"⟧",
 	termtext.Bold,
 	"⟦bold ",
@@ -104,8 +104,8 @@ func TestScreens(t *testing.T) {
 			)
 			for line := range strings.Lines(out) {
 				line = strings.TrimRight(line, "\n")
-				if columns(line) > width && strings.Contains(strings.TrimSpace(line), " ") && args[0] != "get" {
-					t.Errorf("oxbow %q at %d columns: %q has %d", args, width, line, columns(line))
+				if countColumns(line) > width && strings.Contains(strings.TrimSpace(line), " ") && args[0] != "get" {
+					t.Errorf("oxbow %q at %d columns: %q has %d", args, width, line, countColumns(line))
 				}
 			}
 		}
@@ -138,7 +138,10 @@ func TestColour(t *testing.T) {
 			w.vars[k] = v
 		}
 		w.env.StdoutTerm = c.term
-		if got := w.must(t, "recall", "idle"); strings.Contains(got, termtext.Red+"idle"+termtext.Plain) != c.want ||
+		if got := w.must(t, "recall", "idle"); strings.Contains(
+			got,
+			termtext.Red+"idle"+termtext.ResetStyle,
+		) != c.want ||
 			strings.Contains(got, "\x1b") != c.want {
 			t.Errorf("%s: recall idle = %q, want the word marked: %v", c.name, got, c.want)
 		}
@@ -151,7 +154,7 @@ func TestPager(t *testing.T) {
 	var paged strings.Builder
 	var missing error
 	w.env.Width, w.env.Height = 60, 4
-	w.env.Page = func(args []string, text io.Reader) error {
+	w.env.ShowInPager = func(args []string, text io.Reader) error {
 		argv = args
 		if missing == nil {
 			_, err := io.Copy(&paged, text)
@@ -225,18 +228,18 @@ func TestProgress(t *testing.T) {
 		var b strings.Builder
 		p := &progressLine{Writer: &b, now: time.Now}
 		stop := p.start("check")
-		time.Sleep(progressAfter / 2)
+		time.Sleep(progressDelay / 2)
 		stop()
 		if b.Len() > 0 {
 			t.Errorf("short work wrote %q", b.String())
 		}
 		stop = p.start("dump")
-		p.setProgress(progress.State{Unit: progress.Entries, Done: 3, Total: 0})
-		time.Sleep(progressAfter + progressEvery/2)
-		p.setProgress(progress.State{Unit: progress.Entries, Done: 4, Total: 20})
-		time.Sleep(5 * progressEvery)
+		p.setProgress(progress.State{Unit: progress.UnitEntries, DoneCount: 3, TotalCount: 0})
+		time.Sleep(progressDelay + progressInterval/2)
+		p.setProgress(progress.State{Unit: progress.UnitEntries, DoneCount: 4, TotalCount: 20})
+		time.Sleep(5 * progressInterval)
 		fmt.Fprint(p, "oxbow: a warning\n")
-		time.Sleep(progressEvery)
+		time.Sleep(progressInterval)
 		stop()
 		time.Sleep(time.Minute)
 		const four = "\rdump: 4 of 20 entries, 1 s\x1b[K"
@@ -254,8 +257,8 @@ func TestProgressOfAPart(t *testing.T) {
 		var b strings.Builder
 		p := &progressLine{Writer: &b, now: time.Now}
 		stop := p.start("import")
-		p.setProgress(progress.State{Unit: progress.Entries, Done: 14500, Part: 0.459})
-		time.Sleep(progressAfter + progressEvery/2)
+		p.setProgress(progress.State{Unit: progress.UnitEntries, DoneCount: 14500, DoneShare: 0.459})
+		time.Sleep(progressDelay + progressInterval/2)
 		stop()
 		if want := "\rimport: 14500 entries (45 %), 0 s\x1b[K\r\x1b[K"; b.String() != want {
 			t.Errorf("progress wrote %q, want %q", b.String(), want)
@@ -269,11 +272,11 @@ func TestProgressOfAWait(t *testing.T) {
 		var b strings.Builder
 		p := &progressLine{Writer: &b, now: time.Now}
 		stop := p.start("push")
-		p.setProgress(progress.State{Unit: progress.Changes, Done: 500, Total: 900})
-		p.setWait(2500 * time.Millisecond)
-		time.Sleep(progressAfter + progressEvery/2)
-		p.setWait(0)
-		time.Sleep(progressEvery)
+		p.setProgress(progress.State{Unit: progress.UnitChanges, DoneCount: 500, TotalCount: 900})
+		p.setServerWait(2500 * time.Millisecond)
+		time.Sleep(progressDelay + progressInterval/2)
+		p.setServerWait(0)
+		time.Sleep(progressInterval)
 		stop()
 		if want := "\rpush: 500 of 900 changes, the server is busy and asks to wait 3 s, 0 s\x1b[K\rpush: 500 of 900 " +
 			"changes, 0 s\x1b[K\r\x1b[K"; b.String() != want {
@@ -291,35 +294,36 @@ func TestProgressHasARateAndAnEnd(t *testing.T) {
 			state progress.State
 			want  string
 		}{
-			{time.Second, progress.State{Unit: progress.Entries, Done: 100, Total: 400}, "x: 100 of 400 entries, 1 s"},
+			{time.Second, progress.State{Unit: progress.UnitEntries, DoneCount: 100, TotalCount: 400},
+				"x: 100 of 400 entries, 1 s"},
 			{
 				10 * time.Second,
-				progress.State{Unit: progress.Entries, Done: 100, Total: 400},
+				progress.State{Unit: progress.UnitEntries, DoneCount: 100, TotalCount: 400},
 				"x: 100 of 400 entries, 10 a second, about 30 s left",
 			},
 			{
 				10 * time.Second,
-				progress.State{Unit: progress.Entries, Done: 9000, Part: 0.1},
+				progress.State{Unit: progress.UnitEntries, DoneCount: 9000, DoneShare: 0.1},
 				"x: 9000 entries (10 %), 900 a second, about 1 min 30 s left",
 			},
 			{
 				2 * time.Minute,
-				progress.State{Unit: progress.Files, Done: 1, Total: 0},
+				progress.State{Unit: progress.UnitFiles, DoneCount: 1, TotalCount: 0},
 				"x: 1 file, 0 a minute, 2 min 0 s",
 			},
 			{
 				time.Minute,
-				progress.State{Unit: progress.Files, Done: 3, Total: 3},
+				progress.State{Unit: progress.UnitFiles, DoneCount: 3, TotalCount: 3},
 				"x: 3 of 3 files, 3 a minute, 1 min 0 s",
 			},
 			{
 				4 * time.Second,
-				progress.State{Unit: progress.Bytes, Done: 10 << 20, Total: 30 << 20},
+				progress.State{Unit: progress.UnitBytes, DoneCount: 10 << 20, TotalCount: 30 << 20},
 				"x: 10.0 MB of 30.0 MB, 2.5 MB a second, about 8 s left",
 			},
 			{
 				4 * time.Second,
-				progress.State{Unit: progress.Bytes, Done: 10 << 20, Part: .5},
+				progress.State{Unit: progress.UnitBytes, DoneCount: 10 << 20, DoneShare: .5},
 				"x: 10.0 MB (50 %), 2.5 MB a second, about 4 s left",
 			},
 			{time.Minute, progress.State{}, "x: 1 min 0 s"},
@@ -329,7 +333,7 @@ func TestProgressHasARateAndAnEnd(t *testing.T) {
 			p.setProgress(c.state)
 			time.Sleep(c.after)
 			p.mu.Lock()
-			if got := p.line(); got != c.want {
+			if got := p.lineText(); got != c.want {
 				t.Errorf("after %v it shows %q, want %q", c.after, got, c.want)
 			}
 			p.mu.Unlock()
@@ -345,7 +349,7 @@ func TestQuestionsStayVisible(t *testing.T) {
 		var b strings.Builder
 		p := &progressLine{Writer: &b, now: time.Now}
 		answer, typed := io.Pipe()
-		stdin := input{answer, p}
+		stdin := terminalInput{answer, p}
 		written := func() string {
 			p.mu.Lock() // the timer writes too
 			defer p.mu.Unlock()
@@ -364,7 +368,7 @@ func TestQuestionsStayVisible(t *testing.T) {
 		if want := "a diff\nChange these files? [y/N] "; written() != want {
 			t.Errorf("while the question is open, %q was written, want %q", written(), want)
 		}
-		time.Sleep(progressEvery + time.Second)
+		time.Sleep(progressInterval + time.Second)
 		stop()
 		if got := written(); !strings.Contains(got, "\rsetup: 1 s\x1b[K") || strings.Contains(got, "min") {
 			t.Errorf("after the answer, it wrote %q, want 1 s", got)
@@ -388,9 +392,9 @@ func TestProgressIsForTerminals(t *testing.T) {
 			if c.term.progress != nil {
 				c.term.progress.Writer = &b
 			}
-			stop := c.term.working("check")
-			progress.Counter(c.term.withProgress(t.Context()), progress.Files)(1, 2)
-			time.Sleep(2 * progressAfter)
+			stop := c.term.startProgress("check")
+			progress.CountReporter(c.term.withProgressReporter(t.Context()), progress.UnitFiles)(1, 2)
+			time.Sleep(2 * progressDelay)
 			stop()
 			if (b.Len() > 0) != c.want {
 				t.Errorf("%+v: progress wrote %q, want some: %v", &c.term, b.String(), c.want)
@@ -473,8 +477,8 @@ func TestCompletion(t *testing.T) {
 // is a file.
 func TestEveryFlagIsCompleted(t *testing.T) {
 	mem := newOpenMemory(newWorld(t).env)
-	root := mem.root(Run)
-	mem.complete(root)
+	root := mem.rootCommand(Run)
+	mem.addCompletions(root)
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
 		c.Flags().VisitAll(func(f *pflag.Flag) {

@@ -7,30 +7,30 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/provenance"
 )
 
-// screening returns how this run examines texts before they are stored.
-func (mem *openMemory) screening() *provenance.Screening {
-	if mem.screened != nil {
-		return mem.screened
+// secretScreening returns how this run examines texts before they are stored.
+func (mem *openMemory) secretScreening() *provenance.Screening {
+	if mem.cachedScreening != nil {
+		return mem.cachedScreening
 	}
-	settings := provenance.Settings{
-		Place:        mem.finder.memoryPlace,
-		ConfigDir:    mem.env.configHome(),
-		AllowSecrets: func() bool { return mem.allowSecret },
-		Knowledge:    mem.knowledge,
-		Reopen:       mem.finder.reopen,
-		KeepOrigins:  mem.command == "convert",
+	settings := provenance.ScreeningSettings{
+		Place:          mem.finder.memoryPlace,
+		ConfigDir:      mem.env.configDir(),
+		AllowSecrets:   func() bool { return mem.allowSecret },
+		ProvenanceData: mem.foreignTextKnowledge,
+		ReopenMemory:   mem.finder.openReadOnly,
+		KeepOrigins:    mem.commandPath == "convert",
 	}
-	if mem.limit != nil {
-		settings.Limit = mem.limit.Allow
+	if mem.writeLimit != nil {
+		settings.CheckLimit = mem.writeLimit.Allow
 	}
-	mem.screened = provenance.NewScreening(settings)
-	mem.closers = append(mem.closers, mem.screened.Close)
-	return mem.screened
+	mem.cachedScreening = provenance.NewScreening(settings)
+	mem.closers = append(mem.closers, mem.cachedScreening.Close)
+	return mem.cachedScreening
 }
 
-// reopen opens the memory of the home a second time, for reading.
-func (finder *homeFinder) reopen() (*oxbow.Memory, error) {
-	if finder.store != nil {
+// openReadOnly opens the memory of the home a second time, for reading.
+func (finder *homeFinder) openReadOnly() (*oxbow.Memory, error) {
+	if finder.openStore != nil {
 		return nil, oxbow.ErrUnsupported
 	}
 	path, err := finder.storePath()

@@ -48,16 +48,16 @@ func oxbowMain() {
 }
 
 // patient has limits for hooks on a busy machine.
-var patient = &HookWaits{Start: time.Minute, Prompt: time.Minute, Calibrate: time.Minute, Drain: time.Minute}
+var patient = &HookTimeLimits{Start: time.Minute, Prompt: time.Minute, Calibrate: time.Minute, Drain: time.Minute}
 
 // patientMain is [Main] with the limits in patient. Hooks do not start other processes, which could write
 // to the directory of a test after its end.
 func patientMain() int {
 	return runMain(func(ctx context.Context, env Env) int {
-		env.HookWaits = patient
-		env.Detach = nil
+		env.HookTimeLimits = patient
+		env.StartDetached = nil
 		return Run(ctx, env)
-	}, endSignals()...)
+	}, shutdownSignals()...)
 }
 
 // notRaced skips a test of many processes in a short run with the race detector. Such a process takes

@@ -331,7 +331,7 @@ func TestSecretFieldsCLI(t *testing.T) {
 			}
 			what := by + ": " + strings.Join(args, " ")
 			status, said, stderr := w.run(t, args...)
-			if by == "person" && !isRead && (status == exitDone || !strings.Contains(stderr, "secret")) {
+			if by == "person" && !isRead && (status == exitSuccess || !strings.Contains(stderr, "secret")) {
 				t.Errorf("%s ended with status %d and %q, want a refusal", what, status, stderr)
 			}
 			if !isRead && strings.Contains(said+stderr, fieldSecret) {

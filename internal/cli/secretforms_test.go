@@ -154,7 +154,7 @@ func TestSecretFormsAreNotShared(t *testing.T) {
 		n++
 		name := fmt.Sprint("n", n)
 		w.must(t, append([]string{"remember", name, "--allow-secret"}, args...)...)
-		if status, _, stderr := w.run(t, "team", "share", name); status == exitDone ||
+		if status, _, stderr := w.run(t, "team", "share", name); status == exitSuccess ||
 			!strings.Contains(stderr, "secret") {
 			t.Errorf("sharing %s = status %d, %q, want that it looks like a secret", what, status, stderr)
 		}
@@ -290,12 +290,12 @@ func TestScanPacked(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	e := session.Event{Client: "claude", Session: "s", ID: "i1", Kind: session.Injected, Text: "export API_KEY=" +
+	e := session.Event{Client: "claude", Session: "s", ID: "i1", Kind: session.KindInjection, Text: "export API_KEY=" +
 		plantedToken, Injection: &session.Injection{Place: "prompt", Tokens: 9}}
-	if _, err := (&session.Archive{Memory: m}).Add(t.Context(), []session.Event{e}); err != nil {
+	if _, err := (&session.Archive{Memory: m}).AddEvents(t.Context(), []session.Event{e}); err != nil {
 		t.Fatal(err)
 	}
-	if status, out, _ := w.run(t, "scan"); status == exitDone || !strings.Contains(out, "claude/s/0001@1: ") ||
+	if status, out, _ := w.run(t, "scan"); status == exitSuccess || !strings.Contains(out, "claude/s/0001@1: ") ||
 		!strings.Contains(out, "(packed, archive of sessions)") {
 		t.Errorf("scan ends with %d: %s", status, out)
 	}

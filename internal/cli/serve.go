@@ -25,8 +25,8 @@ type serveIn struct {
 	TokenFile  string   `json:"token_file,omitempty" value:"FILE" usage:"the FILE with the token, which is created if it is missing (default HOME/token, or a file in your configuration directory if the home is in a repository)"`
 	TokensFile string   `json:"tokens,omitempty"     value:"FILE" usage:"a FILE that lists several tokens and the rights of each, instead of one token; oxbow mcp --help shows an example"`
 	ReadOnly   bool     `json:"ro,omitempty"                      usage:"clients can only read"`
-	Projects   []string `json:"project,omitempty"                 usage:"clients see and write only entries of this PROJECT; auto is the project of the working directory"                                 empty:"allowed"`
-	Kinds      []string `json:"kind,omitempty"                    usage:"clients see and write only entries of this KIND"                                                                           empty:"allowed"`
+	Projects   []string `json:"project,omitempty"                 usage:"clients see and write only entries of this PROJECT; auto is the project of the working directory"                                                          empty:"allowed"`
+	Kinds      []string `json:"kind,omitempty"                    usage:"clients see and write only entries of this KIND"                                                                                                           empty:"allowed"`
 
 	PublicURL string `json:"public_url,omitempty"    value:"URL"   usage:"the https URL by which other machines call this server, such as the URL of a proxy"`
 	ListenAll bool   `json:"listen_all,omitempty"                  usage:"accept connections from other machines at the address of --http; needs --public-url, and TLS here or in a proxy"`
@@ -38,13 +38,13 @@ type serveIn struct {
 	Open      *int   `json:"open,omitempty"          value:"N"     usage:"maximum number of tenants' memories that are open at once (default 64)"`
 }
 
-func (in serveIn) serving() serving {
-	s := serving{OIDC: oidc.Options{Issuer: in.Issuer, Audience: in.Audience, Claim: in.Claim},
-		Public: public{in.ListenAll, in.TLSCert, in.TLSKey, in.PublicURL},
+func (in serveIn) serverFlags() serverFlags {
+	s := serverFlags{OIDC: oidc.Options{Issuer: in.Issuer, Audience: in.Audience, Claim: in.Claim},
+		Public: publicFlags{in.ListenAll, in.TLSCert, in.TLSKey, in.PublicURL},
 		Addr:   in.Addr, TokenFile: in.TokenFile, TokensFile: in.TokensFile, ReadOnly: in.ReadOnly,
 		Projects: in.Projects, Kinds: in.Kinds}
 	if in.Open != nil {
-		s.Most = max(1, *in.Open)
+		s.MaxOpenTenants = max(1, *in.Open)
 	}
 	return s
 }
@@ -88,15 +88,15 @@ of your own.`,
 
 // setUpServe makes c serve all interfaces.
 func (mem *openMemory) setUpServe(c *cobra.Command) *cobra.Command {
-	c.Args = argCount(0, 0, "nothing")
-	return setUpArguments(c, func(ctx context.Context, in serveIn, _ []string) error {
+	c.Args = requireArgCount(0, 0, "nothing")
+	return setUpFlagsAndArgs(c, func(ctx context.Context, in serveIn, _ []string) error {
 		if in.TokenFile != "" && in.TokensFile != "" {
-			return misusef(
+			return usageErrorf(
 				"give that token a line in the file of --tokens",
 				"--token-file and --tokens are both given",
 			)
 		}
-		flags := in.serving()
+		flags := in.serverFlags()
 		if flags.Addr == "" {
 			flags.Addr = defaultAddr
 		}
@@ -114,7 +114,7 @@ func (mem *openMemory) setUpServe(c *cobra.Command) *cobra.Command {
 				at.url,
 				at.url,
 			)
-			mem.env.tellTokens(at)
+			mem.env.printTokenInfo(at)
 			return nil
 		})
 	})
@@ -125,12 +125,12 @@ type uiIn struct {
 	Addr     string   `json:"http,omitempty"    value:"ADDR" usage:"serve on this ADDR, such as 127.0.0.1:8334 (default a free port of this machine)"`
 	NoOpen   bool     `json:"no_open,omitempty"              usage:"print the link, and do not open a browser"`
 	ReadOnly bool     `json:"ro,omitempty"                   usage:"do not allow changes in the pages"`
-	Projects []string `json:"project,omitempty"              usage:"only entries of this PROJECT; auto is the project of the working directory"              empty:"allowed"`
+	Projects []string `json:"project,omitempty"              usage:"only entries of this PROJECT; auto is the project of the working directory"       empty:"allowed"`
 	Kinds    []string `json:"kind,omitempty"                 usage:"only entries of this KIND"                                                        empty:"allowed"`
 }
 
 func uiCommand(mem *openMemory) *cobra.Command {
-	return setUpArguments(&cobra.Command{
+	return setUpFlagsAndArgs(&cobra.Command{
 		Use:   "ui [NAME]",
 		Short: "See and correct the memory, or one entry, in a browser",
 		Long: `Ui serves the pages of the memory on this machine and opens them in your
@@ -140,54 +140,54 @@ once, within ten minutes. Ctrl-C stops the server.`,
   oxbow ui deploy
   oxbow ui --no-open --http 127.0.0.1:8334
   oxbow ui --ro --project harbor`,
-		Args: argCount(0, 1, "the NAME of an entry, or nothing"),
-	}, mem.showPages)
+		Args: requireArgCount(0, 1, "the NAME of an entry, or nothing"),
+	}, mem.servePages)
 }
 
 // openCommand is the old name of "oxbow ui NAME". The help does not list the old name.
 func openCommand(mem *openMemory) *cobra.Command {
-	return setUpArguments(&cobra.Command{
+	return setUpFlagsAndArgs(&cobra.Command{
 		Use:     "open NAME",
 		Short:   "See one entry in a browser",
 		Long:    `Open is the old name of oxbow ui NAME.`,
 		Example: `  oxbow ui deploy`,
-		Args:    argCount(1, 1, "the NAME of an entry"),
+		Args:    requireArgCount(1, 1, "the NAME of an entry"),
 		Hidden:  true,
-	}, mem.showPages)
+	}, mem.servePages)
 }
 
-// showPages serves the pages and begins at the page of the entry that args name, or otherwise at the first page.
-func (mem *openMemory) showPages(ctx context.Context, in uiIn, args []string) error {
+// servePages serves the pages and begins at the page of the entry that args name, or otherwise at the first page.
+func (mem *openMemory) servePages(ctx context.Context, in uiIn, args []string) error {
 	if len(args) == 0 {
-		return mem.ui(ctx, in, "")
+		return mem.servePagesAt(ctx, in, "")
 	}
 	// This call fails before the server starts if no entry has the name.
-	e, err := run(ctx, mem, verb.Get, verb.GetIn{Name: args[0]})
+	e, err := callVerb(ctx, mem, verb.Get, verb.GetIn{Name: args[0]})
 	if err != nil {
 		return err
 	}
-	return mem.ui(ctx, in, page.EntryPath(e.Name))
+	return mem.servePagesAt(ctx, in, page.EntryPath(e.Name))
 }
 
-// ui serves the pages and opens a browser at path, which is a path below [page.Root].
-func (mem *openMemory) ui(ctx context.Context, in uiIn, path string) error {
-	flags := serving{Addr: in.Addr, ReadOnly: in.ReadOnly, Projects: in.Projects, Kinds: in.Kinds}
+// servePagesAt serves the pages and opens a browser at path, which is a path below [page.Root].
+func (mem *openMemory) servePagesAt(ctx context.Context, in uiIn, path string) error {
+	flags := serverFlags{Addr: in.Addr, ReadOnly: in.ReadOnly, Projects: in.Projects, Kinds: in.Kinds}
 	if flags.Addr == "" {
 		flags.Addr = "127.0.0.1:0"
 	}
 	remove := func() {}
 	defer func() { remove() }()
 	return mem.serveAll(ctx, flags, func(at runningServer, t *tenants) error {
-		link, err := mem.link(t.sessions[""], path)
+		link, err := mem.signInLink(t.sessions[""], path)
 		if err != nil {
 			return err
 		}
 		mem.env.printf("%s\n", at.url+link)
-		canBrowse := mem.env.Browse != nil && mem.env.StdoutTerm
+		canBrowse := mem.env.OpenBrowser != nil && mem.env.StdoutTerm
 		if in.NoOpen || !canBrowse {
 			return nil
 		}
-		remove, err = mem.env.browsePrivately(at.url + link)
+		remove, err = mem.env.openPrivateLink(at.url + link)
 		if err != nil {
 			mem.env.warn("%v; open the link above", err)
 		}
@@ -198,29 +198,29 @@ func (mem *openMemory) ui(ctx context.Context, in uiIn, path string) error {
 // serveAll serves the pages, the HTTP API and agents until ctx ends.
 func (mem *openMemory) serveAll(
 	ctx context.Context,
-	flags serving,
-	hello func(runningServer, *tenants) error,
+	flags serverFlags,
+	onListening func(runningServer, *tenants) error,
 ) (err error) {
-	if err := mem.checkElsewhere(); err != nil {
+	if err := mem.checkDaemonHome(); err != nil {
 		return err
 	}
-	at, err := mem.listenAddress(flags)
+	at, err := mem.configureServer(flags)
 	if err != nil {
 		return err
 	}
 	for i, p := range flags.Projects { // tenants have no working directory
-		flags.Projects[i], err = mem.env.projectNamed(p)
+		flags.Projects[i], err = mem.env.resolveProject(p)
 		if err != nil {
 			return err
 		}
 	}
-	described, err := at.trust(flags.OIDC, mem.env.Now, mem.env.serverLog())
+	described, err := at.acceptProviderTokens(flags.OIDC, mem.env.Now, mem.env.newServerLogger())
 	if err != nil {
 		return err
 	}
-	stop, err := mem.startElsewhere(ctx, &at)
+	stop, err := mem.startDaemonStorage(ctx, &at)
 	if err == nil {
-		err = errors.Join(mem.serveTenants(ctx, mem.newTenants(flags, at), described, hello), stop())
+		err = errors.Join(mem.serveTenants(ctx, mem.newTenants(flags, at), described, onListening), stop())
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return nil // the server was told to end
@@ -232,13 +232,13 @@ func (mem *openMemory) serveAll(
 func (mem *openMemory) serveTenants(
 	ctx context.Context,
 	t *tenants,
-	described http.Handler,
-	hello func(runningServer, *tenants) error,
+	metadataHandler http.Handler,
+	onListening func(runningServer, *tenants) error,
 ) error {
-	handler, err := t.handler(ctx, described)
+	handler, err := t.newHandler(ctx, metadataHandler)
 	if err != nil {
 		return err
 	}
-	err = mem.serveHTTP(ctx, t.at, handler, func(at runningServer) error { return hello(at, t) })
+	err = mem.serveHTTP(ctx, t.server, handler, func(at runningServer) error { return onListening(at, t) })
 	return errors.Join(err, t.close())
 }

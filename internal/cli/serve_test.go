@@ -25,7 +25,7 @@ func (w *world) pages(t *testing.T, args ...string) string {
 	env.Args = args
 	env.Stdout = &out
 	env.Stderr = &errs
-	env.Listening = func(a string) { addr <- a }
+	env.OnListening = func(a string) { addr <- a }
 	ended := make(chan int, 1)
 	go func() { ended <- Run(ctx, env) }()
 	select {
@@ -59,7 +59,7 @@ func (w *world) pages(t *testing.T, args ...string) string {
 	body, _ := get(site + strings.TrimPrefix(head.Get("Refresh"), "0; url="))
 	client.CloseIdleConnections()
 	cancel()
-	if status := <-ended; status != exitDone {
+	if status := <-ended; status != exitSuccess {
 		t.Errorf("oxbow %q ended with status %d: %s", args, status, errs.String())
 	}
 	return body
@@ -92,7 +92,7 @@ func TestPages(t *testing.T) {
 			t.Errorf("oxbow %s of an unknown name = %d, %q, want the nearest name", name, status, errs)
 		}
 	}
-	if status, _, errs := w.run(t, "serve", "--http", "0.0.0.0:1"); status != exitMisused ||
+	if status, _, errs := w.run(t, "serve", "--http", "0.0.0.0:1"); status != exitUsage ||
 		!strings.Contains(errs, "tunnel") {
 		t.Errorf("oxbow serve to other machines = %d, %q", status, errs)
 	}

@@ -19,80 +19,84 @@ import (
 
 // runningServer describes a server that accepts connections.
 type runningServer struct {
-	site
-	url     string // such as http://127.0.0.1:8333
-	where   string // token file
-	several bool   // the file is the value of --tokens
-	guard   auth.Guard
-	quotas  map[string]auth.Quota // by tenant
-	port    net.Listener          // nil until the port is open
+	serverAddress
+	url          string // such as http://127.0.0.1:8333
+	tokenFile    string // token file
+	hasTokenList bool   // the file is the value of --tokens
+	guard        auth.Guard
+	quotas       map[string]auth.Quota // by tenant
+	listener     net.Listener          // nil until the port is open
 }
 
-// listenAddress returns the address and the accepted tokens of a server with these flags.
-func (mem *openMemory) listenAddress(flags serving) (at runningServer, err error) {
-	at.site, err = flags.Public.admit(flags.Addr)
+// configureServer returns the address and the accepted tokens of a server with these flags.
+func (mem *openMemory) configureServer(flags serverFlags) (at runningServer, err error) {
+	at.serverAddress, err = flags.Public.resolveAddress(flags.Addr)
 	if err != nil {
 		return at, err
 	}
-	if at.public != "" {
-		at.guard.Hosts, at.guard.Origins = []string{at.host}, []string{at.public}
+	if at.publicURL != "" {
+		at.guard.Hosts, at.guard.Origins = []string{at.publicHost}, []string{at.publicURL}
 	}
-	at.several = flags.TokensFile != ""
-	if at.several {
-		at.guard.Tokens, at.quotas, at.where, err = mem.env.readTokens(flags.TokensFile)
+	at.hasTokenList = flags.TokensFile != ""
+	if at.hasTokenList {
+		at.guard.Tokens, at.quotas, at.tokenFile, err = mem.env.readTokens(flags.TokensFile)
 		return at, err
 	}
-	secret, where, err := mem.token(flags.TokenFile)
-	at.where, at.guard.Tokens = where, auth.Tokens{auth.New("", secret, auth.Permissions{})}
+	secret, where, err := mem.readOrCreateToken(flags.TokenFile)
+	at.tokenFile, at.guard.Tokens = where, auth.Tokens{auth.New("", secret, auth.Permissions{})}
 	return at, err
 }
 
-// trust configures the guard to accept tokens of an OpenID provider. It returns a handler that
+// acceptProviderTokens configures the guard to accept tokens of an OpenID provider. It returns a handler that
 // describes the provider to clients, or nil if no provider is configured.
-func (at *runningServer) trust(o oidc.Options, now func() time.Time, log *slog.Logger) (http.Handler, error) {
+func (at *runningServer) acceptProviderTokens(
+	o oidc.Options,
+	now func() time.Time,
+	log *slog.Logger,
+) (http.Handler, error) {
 	switch {
 	case o.Issuer == "" && (o.Audience != "" || o.Claim != ""):
-		return nil, misusef("add --oidc-issuer URL", "--oidc-audience and --oidc-tenant are of a provider")
+		return nil, usageErrorf("add --oidc-issuer URL", "--oidc-audience and --oidc-tenant are of a provider")
 	case o.Issuer == "":
 		return nil, nil
-	case at.public == "":
-		return nil, misusef(
+	case at.publicURL == "":
+		return nil, usageErrorf(
 			"say it: --public-url https://NAME",
 			"tokens of a provider are for the URL of this server, which is not known",
 		)
 	}
-	o.Resource = at.public
+	o.Resource = at.publicURL
 	o.Now = now
 	o.Logger = log
 	v, err := oidc.New(o)
 	if err != nil {
-		return nil, misusef(
+		return nil, usageErrorf(
 			"give the issuer as its tokens have it, such as https://login.example.org",
 			"--oidc-issuer: %v",
 			err,
 		)
 	}
-	at.guard.Verify, at.guard.Metadata = v.Verify, v.Metadata()
+	at.guard.Verify, at.guard.MetadataURL = v.Verify, v.MetadataURL()
 	return v, nil
 }
 
-// endWait is how long running requests may take after the server has been told to end. It equals
-// readWait, the time in which a client may send a request.
-const endWait = readWait
+// shutdownTimeout is how long running requests may take after the server has been told to end. It equals
+// readTimeout, the time in which a client may send a request.
+const shutdownTimeout = readTimeout
 
-// readWait is the maximum time in which a client may send a request.
-const readWait = 60 * time.Second
+// readTimeout is the maximum time in which a client may send a request.
+const readTimeout = 60 * time.Second
 
 // listen opens the port of a server, unless it is open.
 func (mem *openMemory) listen(ctx context.Context, address *runningServer) (err error) {
-	if address.port == nil {
-		address.port, err = new(net.ListenConfig).Listen(ctx, "tcp", address.addr)
+	if address.listener == nil {
+		address.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", address.addr)
 	}
 	if err != nil {
 		return &hintedError{
 			fmt.Errorf("listening: %w", err),
 			"choose another port, or 0 for a free one: " + mem.env.name + " " +
-				mem.command + " --http 127.0.0.1:0",
+				mem.commandPath + " --http 127.0.0.1:0",
 		}
 	}
 	return nil
@@ -103,33 +107,33 @@ func (mem *openMemory) serveHTTP(
 	ctx context.Context,
 	address runningServer,
 	handler http.Handler,
-	hello func(runningServer) error,
+	onListening func(runningServer) error,
 ) error {
 	if err := mem.listen(ctx, &address); err != nil {
 		return err
 	}
-	l := address.port
-	address.url = cmp.Or(address.public, "http://"+l.Addr().String())
+	l := address.listener
+	address.url = cmp.Or(address.publicURL, "http://"+l.Addr().String())
 	streams, endStreams := context.WithCancel(context.WithoutCancel(ctx))
 	defer endStreams()
 	srv := &http.Server{
-		Handler:           eventsUntil(streams, handler),
+		Handler:           endStreamsWithContext(streams, handler),
 		ReadHeaderTimeout: 30 * time.Second,
-		ReadTimeout:       readWait,
+		ReadTimeout:       readTimeout,
 		IdleTimeout:       120 * time.Second,
 		ErrorLog:          slog.NewLogLogger(slog.NewTextHandler(mem.env.Stderr, nil), slog.LevelWarn),
 	}
 	srv.RegisterOnShutdown(endStreams)
-	if err := hello(address); err != nil {
+	if err := onListening(address); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	if mem.env.Listening != nil {
-		mem.env.Listening(l.Addr().String())
+	if mem.env.OnListening != nil {
+		mem.env.OnListening(l.Addr().String())
 	}
 	ended := make(chan error, 1)
 	go func() {
-		if address.cert != "" {
-			ended <- srv.ServeTLS(l, address.cert, address.key)
+		if address.certFile != "" {
+			ended <- srv.ServeTLS(l, address.certFile, address.keyFile)
 		} else {
 			ended <- srv.Serve(l)
 		}
@@ -140,8 +144,8 @@ func (mem *openMemory) serveHTTP(
 	case <-ctx.Done():
 	}
 	// Let running requests finish.
-	defer mem.env.finish()()
-	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWait)
+	defer mem.env.delayExit()()
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
 	if err := srv.Shutdown(stop); err != nil {
 		_ = srv.Close()
@@ -150,9 +154,9 @@ func (mem *openMemory) serveHTTP(
 	return nil
 }
 
-// eventsUntil wraps h so that event streams end when ctx ends. Otherwise they would last as long
+// endStreamsWithContext wraps h so that event streams end when ctx ends. Otherwise they would last as long
 // as a client listens.
-func eventsUntil(ctx context.Context, h http.Handler) http.Handler {
+func endStreamsWithContext(ctx context.Context, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		isMCPStream := r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/mcp")
 		if isMCPStream || strings.HasSuffix(r.URL.Path, "/events") {
@@ -165,15 +169,15 @@ func eventsUntil(ctx context.Context, h http.Handler) http.Handler {
 	})
 }
 
-// tellTokens prints which tokens clients must send and where the tokens are.
-func (env *environment) tellTokens(address runningServer) {
+// printTokenInfo prints which tokens clients must send and where the tokens are.
+func (env *environment) printTokenInfo(address runningServer) {
 	fmt.Fprintf(env.Stderr, "  %s in %s; send %s as: Authorization: Bearer TOKEN\n",
-		wordFor(address.several, "the token is", "the tokens are"),
-		address.where,
-		wordFor(address.several, "it", "one"))
-	if address.several {
+		chooseWord(address.hasTokenList, "the token is", "the tokens are"),
+		address.tokenFile,
+		chooseWord(address.hasTokenList, "it", "one"))
+	if address.hasTokenList {
 		for _, token := range address.guard.Tokens {
-			fmt.Fprintf(env.Stderr, "  token %s %s\n", token.Name, clean(token.May()))
+			fmt.Fprintf(env.Stderr, "  token %s %s\n", token.Name, cleanControl(token.DescribeRights()))
 		}
 	}
 }

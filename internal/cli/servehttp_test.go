@@ -24,7 +24,7 @@ func TestServeHTTP(t *testing.T) {
 	env.Args = []string{"mcp", "--http", "127.0.0.1:0"}
 	env.Stdout = &out
 	env.Stderr = &errs
-	env.Listening = func(a string) { addr <- a }
+	env.OnListening = func(a string) { addr <- a }
 	ended := make(chan int, 1)
 	go func() { ended <- Run(ctx, env) }()
 	var url string
@@ -77,8 +77,8 @@ func TestServeHTTP(t *testing.T) {
 	}
 	http.DefaultClient.CloseIdleConnections()
 	cancel()
-	if status := <-ended; status != exitDone {
-		t.Errorf("oxbow mcp ended with status %d, want %d: %s", status, exitDone, errs.String())
+	if status := <-ended; status != exitSuccess {
+		t.Errorf("oxbow mcp ended with status %d, want %d: %s", status, exitSuccess, errs.String())
 	}
 	if got := errs.String(); !strings.Contains(got, url) || !strings.Contains(got, file) ||
 		strings.Contains(got, strings.TrimSpace(string(token))) {
@@ -94,17 +94,17 @@ func TestTokenFile(t *testing.T) {
 	w := newWorld(t)
 	mem := newOpenMemory(w.env)
 	file := filepath.Join(w.dir, "token")
-	first, where, err := mem.token("token")
+	first, where, err := mem.readOrCreateToken("token")
 	if err != nil || len(first) < 40 || where != file {
 		t.Fatalf("token() = %q, %q, %v, want a long word in %q", first, where, err, file)
 	}
-	if again, _, err := mem.token(file); err != nil || again != first {
+	if again, _, err := mem.readOrCreateToken(file); err != nil || again != first {
 		t.Errorf("token() again = %q, %v, want %q", again, err, first)
 	}
 	if err := os.WriteFile(file, []byte("short\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got, _, err := mem.token(file); err == nil {
+	if got, _, err := mem.readOrCreateToken(file); err == nil {
 		t.Errorf("token() of a short word = %q, want an error", got)
 	}
 	if os.PathSeparator == '/' {
@@ -114,7 +114,7 @@ func TestTokenFile(t *testing.T) {
 		if err := os.Chmod(file, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := mem.token(file); err == nil || !strings.Contains(err.Error(), "others may read") {
+		if _, _, err := mem.readOrCreateToken(file); err == nil || !strings.Contains(err.Error(), "others may read") {
 			t.Errorf("token() of a file that others may read: %v, want an error that says so", err)
 		}
 	}

@@ -59,7 +59,7 @@ func TestRequestsFinish(t *testing.T) {
 	if err != nil || res.StatusCode != http.StatusCreated {
 		t.Errorf("the answer is %s %s, %v", res.Status, b, err)
 	}
-	if status := <-ended; status != exitDone {
+	if status := <-ended; status != exitSuccess {
 		t.Errorf("the server ended with status %d: %s", status, s.said)
 	}
 	if out := s.must(t, "--home", s.home("alpha"), "get", "last"); !strings.Contains(out, "words") {
@@ -110,7 +110,7 @@ func TestBackupDuringWrites(t *testing.T) {
 		s.must(t, "--home", s.home("alpha"), "backup", file)
 		s.must(t, "--home", file, "check")
 		for n := range before {
-			if status, _, errs := s.run(t, "--home", file, "get", fmt.Sprint("e", n)); status != exitDone {
+			if status, _, errs := s.run(t, "--home", file, "get", fmt.Sprint("e", n)); status != exitSuccess {
 				t.Fatalf("e%d of %d is not in the copy: %s", n, before, errs)
 			}
 		}
@@ -124,7 +124,7 @@ func TestBackupDuringWrites(t *testing.T) {
 		t.Error(err)
 	}
 	status, _, errs := s.run(t, "--home", s.home("own"), "backup", filepath.Join(s.dir, "own"))
-	if want := "oxbow --home " + s.home("alpha") + " backup"; status != exitDone || !strings.Contains(errs, want) ||
+	if want := "oxbow --home " + s.home("alpha") + " backup"; status != exitSuccess || !strings.Contains(errs, want) ||
 		!strings.Contains(errs, "2 tenants") {
 		t.Errorf("a backup of the server's own home = %d, says %s, want %q for 2 tenants", status, errs, want)
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 func sessionCommand(mem *openMemory) *cobra.Command {
-	c := group(&cobra.Command{
+	c := setUpGroup(&cobra.Command{
 		Use:   "session",
 		Short: "List, show, search and forget past sessions of agents",
 		Long: `Session works with the archive of sessions, the file sessions.oxbow in the
@@ -32,8 +32,8 @@ with --sessions, or with in:sessions in the query.`,
 	})
 	c.AddCommand(
 		sessionListCommand(mem),
-		mem.env.withPager(sessionShowCommand(mem)),
-		mem.env.withPager(sessionSearchCommand(mem)),
+		mem.env.addPager(sessionShowCommand(mem)),
+		mem.env.addPager(sessionSearchCommand(mem)),
 		sessionResumeCommand(mem),
 		sessionImportCommand(mem),
 		sessionForgetCommand(mem),
@@ -48,33 +48,33 @@ func sessionListCommand(mem *openMemory) *cobra.Command {
 		Short:   "List the sessions, the most recent first",
 		Example: `  oxbow session list --client claude --since 7d
   oxbow session list --project auto --json`,
-		Args: argCount(0, 0, ""),
-	}, sessions.Sessions, func(in *sessions.SessionsIn, _ *flagSet, _ []string) (err error) {
-		in.Project, err = mem.env.projectNamed(in.Project)
+		Args: requireArgCount(0, 0, ""),
+	}, sessions.ListSessions, func(in *sessions.SessionsIn, _ *flagSet, _ []string) (err error) {
+		in.Project, err = mem.env.resolveProject(in.Project)
 		return err
 	})
 }
 
 func sessionShowCommand(mem *openMemory) *cobra.Command {
-	return setUpCall(mem, &cobra.Command{
+	return setUpVerb(mem, &cobra.Command{
 		Use:     "show SESSION",
 		Short:   "Show what was said and done in a session",
 		Example: `  oxbow session show 178e33fd --last 3`,
-		Args:    argCount(1, 1, "the identifier of a SESSION, or how it begins"),
-	}, sessions.ShowSession, positional, func(out sessions.SessionOut) {
-		mem.env.printf("%s\n", mem.env.bold(clean(out.Client+"/"+out.Summary.Session)))
+		Args:    requireArgCount(1, 1, "the identifier of a SESSION, or how it begins"),
+	}, sessions.ShowSession, setPositionalArgs, func(out sessions.SessionOut) {
+		mem.env.printf("%s\n", mem.env.bold(cleanControl(out.Client+"/"+out.Summary.Session)))
 		if out.Dir != "" {
-			mem.env.printf("%s\n", mem.env.dim(clean(out.Dir)))
+			mem.env.printf("%s\n", mem.env.dim(cleanControl(out.Dir)))
 		}
-		for i := range out.List {
-			if i+1 < len(out.List) {
-				moveResumedStart(&out.List[i], &out.List[i+1])
+		for i := range out.Turns {
+			if i+1 < len(out.Turns) {
+				moveEventsToResumedTurn(&out.Turns[i], &out.Turns[i+1])
 			}
-			mem.env.showTurn(&out.List[i])
+			mem.env.showTurn(&out.Turns[i])
 		}
-		if len(out.Wrote) > 0 {
+		if len(out.WrittenChanges) > 0 {
 			mem.env.printf("\nchanges of the notes:\n")
-			mem.env.showChanges(out.Wrote)
+			mem.env.showChanges(out.WrittenChanges)
 			mem.env.printNote(
 				"to take them back: oxbow revert --session %s",
 				text.ShellQuote(out.Client+"/"+out.Summary.Session),
@@ -83,14 +83,14 @@ func sessionShowCommand(mem *openMemory) *cobra.Command {
 	})
 }
 
-// moveResumedStart moves the events at the start of a resumed session to the turn that follows
+// moveEventsToResumedTurn moves the events at the start of a resumed session to the turn that follows
 // them. The archive stores them at the end of the previous turn.
-func moveResumedStart(turn, next *session.Turn) {
+func moveEventsToResumedTurn(turn, next *session.Turn) {
 	n := len(turn.Events)
 	for n > 0 {
 		e := turn.Events[n-1]
-		isStart := e.Kind == session.Start ||
-			(e.Kind == session.Injected && e.Injection != nil && e.Injection.Place == inject.AtStart)
+		isStart := e.Kind == session.KindStart ||
+			(e.Kind == session.KindInjection && e.Injection != nil && e.Injection.Place == inject.PlaceStart)
 		if !isStart {
 			break
 		}
@@ -103,60 +103,60 @@ func moveResumedStart(turn, next *session.Turn) {
 // showTurn prints a turn. It marks the person's text with > and calls with $ and *. It is not a report
 // because a session is read like a conversation.
 func (env *environment) showTurn(turn *session.Turn) {
-	env.printf("\n%s\n", env.dim(fmt.Sprintf("%d  %s", turn.N, env.date(turn.Start))))
+	env.printf("\n%s\n", env.dim(fmt.Sprintf("%d  %s", turn.Number, env.formatDate(turn.StartTime))))
 	for _, e := range turn.Events {
 		head := ""
 		switch e.Kind {
-		case session.Prompt:
+		case session.KindPrompt:
 			head = "> "
-		case session.Text:
-		case session.Plan, session.Compact:
+		case session.KindText:
+		case session.KindPlan, session.KindCompact:
 			head = "(" + string(e.Kind) + ") "
-		case session.Called:
+		case session.KindCall:
 			if e.Call != nil {
 				env.showCall(e.Call)
 			}
 			continue
-		case session.Injected:
+		case session.KindInjection:
 			if e.Injection != nil {
-				line := "+ put before the model: " + injection.Describe(e.Injection)
-				for _, s := range e.Injection.Shown {
-					line += " · " + injection.ShownText(s)
+				line := "+ put before the model: " + injection.DescribeInjection(e.Injection)
+				for _, s := range e.Injection.ShownEntries {
+					line += " · " + injection.ShownEntryText(s)
 				}
-				env.printf("%s\n", env.dim(clean(line)))
+				env.printf("%s\n", env.dim(cleanControl(line)))
 			}
 			continue
 		default:
 			continue
 		}
-		env.hang(head, clean(e.Text))
+		env.printWrapped(head, cleanControl(e.Text))
 	}
-	if turn.Cut {
+	if turn.HasOmittedEvents {
 		env.printf("%s\n", env.dim("(the turn was larger than what is kept)"))
 	}
 }
 
-func (env *environment) showCall(c *session.Call) {
+func (env *environment) showCall(c *session.ToolCall) {
 	line := "* " + c.Tool
 	if c.Command != "" {
 		line = "$ " + c.Command
 	}
-	if c.Asked != "" {
-		line += " " + c.Asked
+	if c.WebQuery != "" {
+		line += " " + c.WebQuery
 	}
-	for _, p := range append(append([]string{}, c.Wrote...), c.Read...) {
+	for _, p := range append(append([]string{}, c.WrittenFiles...), c.ReadFiles...) {
 		line += " " + p
 	}
 	switch {
-	case c.Exit != nil && *c.Exit != 0:
-		line += fmt.Sprintf("  (exit %d)", *c.Exit)
+	case c.ExitStatus != nil && *c.ExitStatus != 0:
+		line += fmt.Sprintf("  (exit %d)", *c.ExitStatus)
 	case c.Failed:
 		line += "  (failed)"
 	}
-	env.printf("%s\n", env.dim(clean(line)))
+	env.printf("%s\n", env.dim(cleanControl(line)))
 	if c.Output != "" {
 		for l := range strings.Lines(c.Output) {
-			env.printf("  %s\n", env.dim(clean(strings.TrimRight(l, "\n"))))
+			env.printf("  %s\n", env.dim(cleanControl(strings.TrimRight(l, "\n"))))
 		}
 	}
 }
@@ -175,14 +175,14 @@ error, tool, agent and taint, which you can use in --filter.`,
   oxbow session search deploy --files`,
 	}
 	c.Flags().BoolVar(&files, "files", false, "list the files that the turns touched")
-	return setUpCall(mem, c, sessions.SearchSessions, func(in *verb.RecallIn, f *flagSet, args []string) error {
+	return setUpVerb(mem, c, sessions.SearchSessions, func(in *verb.RecallIn, f *flagSet, args []string) error {
 		in.Query, whole = strings.Join(args, " "), f.wasGiven("max_tokens")
 		return nil
 	}, func(out verb.RecallOut) {
-		mem.env.showRecalled(out, whole)
+		mem.env.showRecallResult(out, whole)
 		for i, h := range out.Hits {
 			if fs := h.Labels["file"]; files && len(fs) > 0 {
-				mem.env.hang(fmt.Sprintf("%d  files: ", i+1), clean(strings.Join(fs, " ")))
+				mem.env.printWrapped(fmt.Sprintf("%d  files: ", i+1), cleanControl(strings.Join(fs, " ")))
 			}
 		}
 	})
@@ -194,8 +194,8 @@ func sessionResumeCommand(mem *openMemory) *cobra.Command {
 		Short: "Print the command line that continues a session",
 		Example: `  oxbow session resume 178e33fd
   eval "$(oxbow session resume 178e33fd)"`,
-		Args: argCount(1, 1, "the identifier of a SESSION, or how it begins"),
-	}, sessions.ResumeSession, positional)
+		Args: requireArgCount(1, 1, "the identifier of a SESSION, or how it begins"),
+	}, sessions.ResumeSession, setPositionalArgs)
 }
 
 func sessionForgetCommand(mem *openMemory) *cobra.Command {
@@ -209,15 +209,15 @@ first, and without a terminal it needs --yes. The client's own transcript stays
 unchanged.`,
 		Example: `  oxbow session forget 178e33fd --dry-run
   oxbow session forget --undo`,
-		Args: argCount(0, 1, "the identifier of a SESSION"),
-	}, loss[sessions.ForgetSessionIn, sessions.ForgetSessionOut]{
+		Args: requireArgCount(0, 1, "the identifier of a SESSION"),
+	}, erasureConfirmation[sessions.ForgetSessionIn, sessions.ForgetSessionOut]{
 		command: "session forget --purge",
 		verb:    sessions.ForgetSession,
 		dryRun:  func(in sessions.ForgetSessionIn) sessions.ForgetSessionIn { in.DryRun = true; return in },
 		question: func(would sessions.ForgetSessionOut) string {
-			return eraseQuestion(would.Turns, "turn", "turns", clean(would.Client+"/"+would.Session))
+			return eraseQuestion(would.Turns, "turn", "turns", cleanControl(would.Client+"/"+would.Session))
 		},
 	}, func(in sessions.ForgetSessionIn) (bool, error) {
 		return in.Purge && !in.DryRun && !in.Undo, nil
-	}, positional, show[sessions.ForgetSessionOut](mem))
+	}, setPositionalArgs, reportPrinter[sessions.ForgetSessionOut](mem))
 }

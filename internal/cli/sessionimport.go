@@ -31,7 +31,7 @@ stay unchanged.`,
 
 // prepareSessionImport sets the fields for this machine that a session import needs.
 func (mem *openMemory) prepareSessionImport(in *sessions.ImportSessionsIn) error {
-	in.Home = mem.env.userHome()
+	in.Home = mem.env.userHomeDir()
 	if in.DryRun {
 		return nil
 	}
@@ -39,8 +39,9 @@ func (mem *openMemory) prepareSessionImport(in *sessions.ImportSessionsIn) error
 	if err != nil {
 		return err
 	}
-	in.Read = func(unread func(transcript.UnreadLine), leftOut func(transcript.LeftOutParts)) session.Reader {
-		return transcript.CountingReader(mem.cleanReport(), unread, leftOut)
+	in.NewReader = func(unread func(transcript.UnreadLine),
+		leftOut func(transcript.LeftOutParts)) session.TranscriptReader {
+		return transcript.NewCountingReader(mem.newReportCleaner(), unread, leftOut)
 	}
 	return os.MkdirAll(filepath.Join(home, session.SpoolDir), 0o700) // the archive is created if there is a spool
 }

@@ -28,41 +28,41 @@ import (
 )
 
 const (
-	// drainWait is how long a command waits until hook reports have been moved into the archive.
+	// drainTimeout is how long a command waits until hook reports have been moved into the archive.
 	// The next command moves the rest.
-	drainWait = 500 * time.Millisecond
+	drainTimeout = 500 * time.Millisecond
 
 	// The archive compacts itself because a turn is rewritten each time it grows.
-	archiveChanges = 1000
-	archiveAge     = 7 * 24 * time.Hour
+	archiveKeepChanges = 1000
+	archiveKeepFor     = 7 * 24 * time.Hour
 )
 
-// archive returns a function that opens the archive of the home at its first call. Every call
+// drainedArchiveOpener returns a function that opens the archive of the home at its first call. Every call
 // drains the spool, unless asItIs is set, and returns the part of the archive that the run may
 // see. The archive is closed at the end of the run.
-func (mem *openMemory) archive() func(context.Context) (*session.Archive, error) {
-	if mem.sessions == nil {
-		o := &archiveOpener{app: mem}
-		mem.sessions, mem.kept = o.openDrained, o.openWithoutDrain
+func (mem *openMemory) drainedArchiveOpener() func(context.Context) (*session.Archive, error) {
+	if mem.openDrainedArchive == nil {
+		o := &archiveOpener{mem: mem}
+		mem.openDrainedArchive, mem.openUndrainedArchive = o.openDrained, o.openWithoutDrain
 	}
-	return mem.sessions
+	return mem.openDrainedArchive
 }
 
-// archiveAsIs is like archive, but does not drain the spool. The returned archive is nil if there
+// undrainedArchiveOpener is like archive, but does not drain the spool. The returned archive is nil if there
 // is none that can be queried at once.
-func (mem *openMemory) archiveAsIs() func(context.Context) (*session.Archive, error) {
-	mem.archive()
-	return mem.kept
+func (mem *openMemory) undrainedArchiveOpener() func(context.Context) (*session.Archive, error) {
+	mem.drainedArchiveOpener()
+	return mem.openUndrainedArchive
 }
 
 // archiveOpener opens the archive of the home once. It is safe for concurrent use.
 type archiveOpener struct {
-	app *openMemory
+	mem *openMemory
 
-	mu        sync.Mutex // guards the fields below
-	all, seen *session.Archive
-	none      bool // there is no archive; all is an empty one in memory
-	spool     session.Spool
+	mu                           sync.Mutex // guards the fields below
+	wholeArchive, visibleArchive *session.Archive
+	isMissing                    bool // there is no archive; all is an empty one in memory
+	spool                        session.Spool
 }
 
 // openDrained returns the archive after draining the hook reports into it, unless asItIs is set.
@@ -72,31 +72,31 @@ func (o *archiveOpener) openDrained(ctx context.Context) (*session.Archive, erro
 	if err := o.openArchive(); err != nil {
 		return nil, err
 	}
-	all := o.all
-	mayWrite := !o.none && !all.Memory.Options().ReadOnly
-	if mayWrite && !o.app.asItIs {
-		short, cancel := context.WithTimeout(ctx, cmp.Or(o.app.drainFor, drainWait))
-		r, err := all.Drain(short, o.spool, transcript.Reader(o.app.cleanReport(), nil))
-		for _, t := range r.Sessions { // oxbow inbox handles sessions for which the time is too short
+	all := o.wholeArchive
+	mayWrite := !o.isMissing && !all.Memory.Options().ReadOnly
+	if mayWrite && !o.mem.isArchiveReadOnly {
+		short, cancel := context.WithTimeout(ctx, cmp.Or(o.mem.drainTimeout, drainTimeout))
+		r, err := all.DrainSpool(short, o.spool, transcript.NewReader(o.mem.newReportCleaner(), nil))
+		for _, t := range r.ChangedSessions { // oxbow inbox handles sessions for which the time is too short
 			if short.Err() == nil {
-				err = errors.Join(err, inbox.Learn(short, all, t))
+				err = errors.Join(err, inbox.StoreLessons(short, all, t))
 			}
 		}
 		cancel()
 		if err != nil && short.Err() == nil {
-			o.app.env.warn("what hooks have reported is not in the archive yet: %v", err)
+			o.mem.env.warn("what hooks have reported is not in the archive yet: %v", err)
 		}
 	}
-	return o.seen, nil
+	return o.visibleArchive, nil
 }
 
 // maxUnindexed is the maximum size, in bytes, of an archive that can be queried at once without
 // an index file.
 const maxUnindexed = 4 << 20
 
-// answersNow reports whether the archive exists and can be queried at once: it has at most
+// isQueryableNow reports whether the archive exists and can be queried at once: it has at most
 // maxUnindexed bytes, or an index file.
-func answersNow(file string) bool {
+func isQueryableNow(file string) bool {
 	fi, err := os.Stat(file)
 	if err != nil || fi.Size() <= maxUnindexed {
 		return err == nil
@@ -110,50 +110,50 @@ func answersNow(file string) bool {
 func (o *archiveOpener) openWithoutDrain(context.Context) (*session.Archive, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.all == nil || o.none {
-		home, err := o.app.finder.archiveHome()
-		if err != nil || !answersNow(filepath.Join(home, session.StoreFile)) { // or no archive is possible
+	if o.wholeArchive == nil || o.isMissing {
+		home, err := o.mem.finder.archiveHome()
+		if err != nil || !isQueryableNow(filepath.Join(home, session.StoreFile)) { // or no archive is possible
 			return nil, nil
 		}
 	}
 	err := o.openArchive()
-	return o.seen, err
+	return o.visibleArchive, err
 }
 
 // openArchive opens the archive, and tries again in later calls if there was none. The caller must hold
 // o.mu.
 func (o *archiveOpener) openArchive() (err error) {
-	if o.all == nil || o.none {
-		home, err := o.app.finder.archiveHome()
+	if o.wholeArchive == nil || o.isMissing {
+		home, err := o.mem.finder.archiveHome()
 		if err != nil {
 			return err
 		}
 		o.spool.Dir = filepath.Join(home, session.SpoolDir)
-		o.all, o.none, err = o.app.openArchive(home, o.spool)
+		o.wholeArchive, o.isMissing, err = o.mem.openArchive(home, o.spool)
 		if err != nil {
 			return err
 		}
-		o.seen = nil
+		o.visibleArchive = nil
 	}
-	if o.seen != nil {
+	if o.visibleArchive != nil {
 		return nil
 	}
-	r, err := o.app.boundProfile()
+	r, err := o.mem.boundProfile()
 	if err != nil {
 		return err
 	}
-	o.seen = o.all
+	o.visibleArchive = o.wholeArchive
 	if r != nil {
-		narrow := *o.all
-		narrow.Memory = scope.Within(o.all.Memory, r.Scope())
-		o.seen = &narrow
+		narrow := *o.wholeArchive
+		narrow.Memory = scope.Within(o.wholeArchive.Memory, r.Scope())
+		o.visibleArchive = &narrow
 	}
 	return nil
 }
 
 // archiveHome returns the home, or an error if the home cannot have an archive.
 func (finder *homeFinder) archiveHome() (string, error) {
-	if err := finder.ownOnly("session"); err != nil {
+	if err := finder.requireOwnLayout("session"); err != nil {
 		return "", err
 	}
 	path, err := finder.storePath()
@@ -186,20 +186,20 @@ func fingerprintFile(home string, now func() time.Time) *fingerprint.File {
 // a spool exists. If neither exists, none is true and the archive is an empty one in memory. Such
 // an archive must not be used to drain a spool that is created later.
 func (mem *openMemory) openArchive(home string, spool session.Spool) (_ *session.Archive, none bool, err error) {
-	src, err := mem.source()
+	src, err := mem.changeSource()
 	if err != nil {
 		return nil, false, err
 	}
 	src.Actor = oxbow.Program
 	path := filepath.Join(home, session.StoreFile)
-	o := &oxbow.Options{Clock: mem.env.Now, Rand: mem.env.Rand, Source: src, KeepChanges: archiveChanges,
-		KeepFor: archiveAge, SealAfter: mem.sealAfter}
+	o := &oxbow.Options{Clock: mem.env.Now, Rand: mem.env.Rand, Source: src, KeepChanges: archiveKeepChanges,
+		KeepFor: archiveKeepFor, SealAfter: mem.sealAfter}
 	_, missing := os.Stat(path)
-	none = missing != nil && (mem.asItIs || !isDir(spool.Dir))
+	none = missing != nil && (mem.isArchiveReadOnly || !isDir(spool.Dir))
 	switch {
 	case none:
 		o.FS, path = vfs.NewMem(), session.StoreFile
-	case mem.asItIs || mem.finder.host().MayWrite(path) != nil:
+	case mem.isArchiveReadOnly || mem.finder.host().CheckMayWrite(path) != nil:
 		o.ReadOnly = true
 	default:
 		if err := maintenance.WriteGitignore(home); err != nil {
@@ -210,7 +210,7 @@ func (mem *openMemory) openArchive(home string, spool session.Spool) (_ *session
 	if err != nil {
 		err = fmt.Errorf("opening the archive of sessions: %w", err)
 		if errors.Is(err, oxbow.ErrCorrupt) || errors.Is(err, oxbow.ErrNotStore) {
-			err = &hintedError{err, maintenance.MendSessions(path)}
+			err = &hintedError{err, maintenance.ArchiveRepairAdvice(path)}
 		}
 		return nil, false, err
 	}
@@ -218,26 +218,26 @@ func (mem *openMemory) openArchive(home string, spool session.Spool) (_ *session
 		mem.closeAtEnd(m)
 	}
 	return &session.Archive{
-		Memory:  m,
-		Project: archivedProject,
-		Commits: git.PeriodCommits(mem.env.Now),
-		Label:   inbox.Label,
-		Redact:  mem.screening().Cleaner().Text,
-		Prints:  fingerprintFile(home, mem.env.Now),
+		Memory:       m,
+		FindProject:  findArchivedProject,
+		FindCommits:  git.CommitsInPeriod(mem.env.Now),
+		MakeLabels:   inbox.TurnLabels,
+		Redact:       mem.secretScreening().Cleaner().CleanText,
+		Fingerprints: fingerprintFile(home, mem.env.Now),
 	}, none, nil
 }
 
-// cleanReport returns a function that removes secrets and the fences of hooks from a text that a client reports.
-func (mem *openMemory) cleanReport() func(string) string {
-	cleaner := mem.screening().Cleaner()
-	return func(s string) string { return cleaner.Text(session.Strip(s)) }
+// newReportCleaner returns a function that removes secrets and the fences of hooks from a text that a client reports.
+func (mem *openMemory) newReportCleaner() func(string) string {
+	cleaner := mem.secretScreening().Cleaner()
+	return func(s string) string { return cleaner.CleanText(session.StripFences(s)) }
 }
 
 // findProject returns the name and root of the project that contains a directory. The directory may
 // have been deleted, or be a path of another operating system.
 func findProject(dir string) (name, root string) {
 	if !filepath.IsAbs(dir) {
-		words := strings.FieldsFunc(project.MainTree(strings.ReplaceAll(dir, `\`, "/")), func(r rune) bool {
+		words := strings.FieldsFunc(project.MainWorktreeDir(strings.ReplaceAll(dir, `\`, "/")), func(r rune) bool {
 			return r == '/' || r == '\\'
 		})
 		if len(words) == 0 {
@@ -245,16 +245,16 @@ func findProject(dir string) (name, root string) {
 		}
 		return words[len(words)-1], dir
 	}
-	p, err := project.Find(filepath.Clean(dir), os.ReadFile, isDir)
+	p, err := project.FindProject(filepath.Clean(dir), os.ReadFile, isDir)
 	if err != nil {
 		return "", dir
 	}
-	return p.Name, p.Root
+	return p.Name, p.RootDir
 }
 
-// archivedProject is like findProject, but for the directory of an archived session. If the
+// findArchivedProject is like findProject, but for the directory of an archived session. If the
 // directory has been deleted, such as a removed worktree, the name is a guess and root is "".
-func archivedProject(dir string) (name, root string) {
+func findArchivedProject(dir string) (name, root string) {
 	name, root = findProject(dir)
 	if root == dir && !isDir(dir) {
 		root = ""
@@ -269,7 +269,14 @@ func (mem *openMemory) sessionExposure(ctx context.Context, c session.Caller) se
 	if err != nil {
 		return session.Exposure{}
 	}
-	x, err := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}.Exposure(ctx, c, mem.archive(), mem.env.Now())
+	x, err := session.Spool{
+		Dir: filepath.Join(home, session.SpoolDir),
+	}.FindExposure(
+		ctx,
+		c,
+		mem.drainedArchiveOpener(),
+		mem.env.Now(),
+	)
 	if err != nil {
 		mem.env.warn("whether the session has read what others wrote is not known: %v", err)
 	}

@@ -21,23 +21,23 @@ func TestAnswersNow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if answersNow(file) {
+	if isQueryableNow(file) {
 		t.Error("one that is not there answers")
 	}
 	size(file, maxUnindexed)
-	if !answersNow(file) {
+	if !isQueryableNow(file) {
 		t.Error("a small one does not answer")
 	}
 	size(file, maxUnindexed+1)
-	if answersNow(file) {
+	if isQueryableNow(file) {
 		t.Error("a large one without an index answers")
 	}
 	size(file+".idx", 0)
-	if answersNow(file) {
+	if isQueryableNow(file) {
 		t.Error("a large one whose index is wanted, and not there, answers")
 	}
 	size(file+".idx", 1)
-	if !answersNow(file) {
+	if !isQueryableNow(file) {
 		t.Error("a large one with an index does not answer")
 	}
 }

@@ -34,7 +34,7 @@ type setupIn struct {
 }
 
 func setupCommand(mem *openMemory) *cobra.Command {
-	return setUpArguments(&cobra.Command{
+	return setUpFlagsAndArgs(&cobra.Command{
 		Use:   "setup [CLIENT...|all]",
 		Short: "Connect your agents to this memory, or disconnect them",
 		Long: `Setup connects an agent's client to this memory. It adds the server with the
@@ -59,21 +59,21 @@ docs/setup.md explains what is recorded, and how to stop this for a session.`,
   oxbow setup all --yes              # asks nothing at a terminal
   oxbow setup --check
   oxbow setup --remove`,
-	}, mem.setup)
+	}, mem.runSetup)
 }
 
-func (mem *openMemory) setup(ctx context.Context, in setupIn, args []string) error {
+func (mem *openMemory) runSetup(ctx context.Context, in setupIn, args []string) error {
 	in.Clients = args
 	isTerminal := mem.env.StdinTerm && mem.env.StderrTerm
-	if err := in.conflict(isTerminal); err != nil {
+	if err := in.checkConflicts(isTerminal); err != nil {
 		return err
 	}
-	if err := mem.prepareSetup(&in.SetupIn); err != nil {
+	if err := mem.fillSetupInput(&in.SetupIn); err != nil {
 		return err
 	}
 	asks := isTerminal && !in.Yes && !in.DryRun && !in.Check
 	if asks {
-		in.Agree = mem.env.agree
+		in.Confirm = mem.env.confirmChanges
 	}
 	namesNone := len(args) == 0 && !in.Remove && !in.Check
 	switch {
@@ -86,24 +86,24 @@ func (mem *openMemory) setup(ctx context.Context, in setupIn, args []string) err
 			return err
 		}
 	}
-	return perform(ctx, mem, clients.SetupClients, in.SetupIn, func(out clients.SetupOut) {
+	return callAndPrint(ctx, mem, clients.SetupClients, in.SetupIn, func(out clients.SetupOut) {
 		mem.env.showReport(out.Report(in.SetupIn))
 	})
 }
 
-// conflict returns an error for options that would have no effect. asks reports whether the
+// checkConflicts returns an error for options that would have no effect. asks reports whether the
 // person is asked which clients to set up.
-func (in *setupIn) conflict(asks bool) error {
+func (in *setupIn) checkConflicts(asks bool) error {
 	switch {
 	case in.hasOptions() && !asks && !in.Yes && len(in.Clients) == 0 && !in.Remove && !in.Check:
-		return misusef(
+		return usageErrorf(
 			"oxbow setup all, with the same options, sets up those that are installed",
 			"no client is named",
 		)
 	case in.Remove && in.Check:
-		return misusef("leave one of them out", "--check changes nothing, and --remove does")
+		return usageErrorf("leave one of them out", "--check changes nothing, and --remove does")
 	case in.OwnMemory != "" && (in.Remove || in.Check):
-		return misusef("leave it out", "--own-memory is for setting a client up")
+		return usageErrorf("leave it out", "--own-memory is for setting a client up")
 	}
 	return nil
 }
@@ -113,11 +113,11 @@ func (in *setupIn) hasOptions() bool {
 	return in.NoMCP || in.NoInject || in.NoCapture || in.NoAnnotate || in.Trust || in.OwnMemory != ""
 }
 
-// prepareSetup fills in the facts about the machine that setup needs.
-func (mem *openMemory) prepareSetup(in *clients.SetupIn) (err error) {
-	in.World = mem.env.setupWorld()
+// fillSetupInput fills in the facts about the machine that setup needs.
+func (mem *openMemory) fillSetupInput(in *clients.SetupIn) (err error) {
+	in.World = mem.env.setupMachine()
 	in.Project = projectName
-	if in.World.User == "" || mem.env.configHome() == "" {
+	if in.World.User == "" || mem.env.configDir() == "" {
 		return &hintedError{errors.New("the user's own directory is not known"), "set HOME"}
 	}
 	in.World.Dir, err = mem.env.absolutePath(".")
@@ -128,48 +128,48 @@ func (mem *openMemory) prepareSetup(in *clients.SetupIn) (err error) {
 	if err != nil {
 		return err
 	}
-	in.Home = place.ForClients
+	in.Home = place.ClientHome
 	if mem.env.isGoRun() {
 		return &hintedError{
 			errors.New("this oxbow was built by go run and will be gone"),
 			"go install ./cmd/oxbow, then run that one",
 		}
 	}
-	in.Plugin = func(argv []string) string {
-		b, err := hook.Plugin(argv)
+	in.PluginFile = func(argv []string) string {
+		b, err := hook.OpencodePlugin(argv)
 		if err != nil {
 			panic(err) // a list of strings can always be encoded as JSON
 		}
 		return string(b)
 	}
-	in.Start, in.Executable = mem.finder.startServer, mem.env.executableFor()
-	in.Approved, in.Layout = mem.approvedTools()
+	in.StartServer, in.Executable = mem.finder.probeServer, mem.env.executableForClients()
+	in.ApprovedTools, in.HasForeignLayout = mem.approvedTools()
 	return nil
 }
 
 // approvedTools returns the tools that may run without asking in a home with another layout: all
-// tools that a server of the home may list. isLayout is false if the home has oxbow's own layout
+// tools that a server of the home may list. hasOtherLayout is false if the home has oxbow's own layout
 // or cannot be opened.
 func (mem *openMemory) approvedTools() (names []string, isLayout bool) {
-	d, other, err := mem.finder.layout()
+	d, other, err := mem.finder.detectLayout()
 	if err != nil || !other {
 		return nil, false
 	}
-	h, err := mem.openHome(d, look)
+	h, err := mem.openHome(d, readOwnAccess)
 	if err != nil {
 		return nil, false
 	}
-	sets, err := serving{}.toolSets(d, other, nil)
+	sets, err := serverFlags{}.toolSets(d, other, nil)
 	if err != nil {
 		return nil, false
 	}
 	tools := serverTools(h, sets)
 	if len(tools) > 0 { // otherwise the home's configuration switches the tools off
 		// These are listed only in a working tree, if there are profiles, or if programs may be started.
-		more := append(sets.Select(annotations.Code()), sets.Select(profiles.SubAgents(nil))...)
+		more := append(sets.SelectTools(annotations.CodeTools()), sets.SelectTools(profiles.SubAgentTools(nil))...)
 		tools = verb.WithProfiles(append(tools, more...), sets)
 	}
-	out := leftOut(d, h)
+	out := unsupportedVerbs(d, h)
 	for _, t := range tools {
 		if !slices.Contains(out, t.Name) && !slices.Contains(names, t.Name) {
 			names = append(names, t.Name)
@@ -178,13 +178,13 @@ func (mem *openMemory) approvedTools() (names []string, isLayout bool) {
 	return names, true
 }
 
-// setupWorld returns a description of the machine for package setup.
-func (env *environment) setupWorld() setup.World {
-	return setup.World{
+// setupMachine returns a description of the machine for package setup.
+func (env *environment) setupMachine() setup.Machine {
+	return setup.Machine{
 		Getenv: env.Getenv,
 		GOOS:   env.GOOS,
-		User:   env.userHome(),
-		State:  filepath.Join(env.configHome(), "setup"),
+		User:   env.userHomeDir(),
+		State:  filepath.Join(env.configDir(), "setup"),
 	}
 }
 
@@ -193,39 +193,39 @@ func projectName(dir string) string {
 	return name
 }
 
-// mirrorMemory copies changes in a client's own memory into this memory, if setup was told to
+// mirrorClientMemory copies changes in a client's own memory into this memory, if setup was told to
 // mirror it. It is called when a session of the client sends a report.
-func (mem *openMemory) mirrorMemory(ctx context.Context, home string, r hook.Report) {
+func (mem *openMemory) mirrorClientMemory(ctx context.Context, home string, r hook.Report) {
 	if !clients.HasMirrors(home) {
 		return
 	}
-	ctx, stop := context.WithTimeout(ctx, mem.env.hookWaits().Start)
+	ctx, stop := context.WithTimeout(ctx, mem.env.hookTimeLimits().Start)
 	defer stop()
-	in := clients.MirrorIn{Client: r.Client, World: mem.env.setupWorld(), Project: projectName}
-	if e := &r.Events[0]; r.Source == "" {
+	in := clients.MirrorIn{Client: r.Client, World: mem.env.setupMachine(), Project: projectName}
+	if e := &r.Events[0]; r.StartReason == "" {
 		in.Report, in.Taints = e, func(own []string) []string {
 			return mem.sessionExposure(
 				ctx,
 				session.Caller{Client: r.Client, Session: e.Session, Dir: e.Dir, Own: strings.Join(own, "\n")},
-			).Taints
+			).UntracedReads
 		}
 	}
-	_, _ = run(ctx, mem, clients.Mirror, in)
+	_, _ = callVerb(ctx, mem, clients.Mirror, in)
 }
 
-// agree shows the planned changes and asks the person to confirm.
-func (env *environment) agree(all []clients.SetupFile) error {
+// confirmChanges shows the planned changes and asks the person to confirm.
+func (env *environment) confirmChanges(all []clients.SetupFile) error {
 	rows := 0
 	for _, f := range all {
 		rows += strings.Count(f.Diff, "\n")
 	}
 	if rows < env.Height || env.Height == 0 {
 		env.showDiffs(all)
-		return env.confirmByEnter("Change these files?")
+		return env.confirmDefaultYes("Change these files?")
 	}
 	for _, f := range all {
-		added, removed := changedLines(f.Diff)
-		fmt.Fprintf(env.Stderr, "  %-10s %s (+%d −%d lines)\n", f.Did, clean(f.Path), added, removed)
+		added, removed := countChangedLines(f.Diff)
+		fmt.Fprintf(env.Stderr, "  %-10s %s (+%d −%d lines)\n", f.Outcome, cleanControl(f.Path), added, removed)
 	}
 	line, err := env.ask("Change these files? d shows the difference first [Y/n/d] ")
 	if err != nil {
@@ -233,9 +233,9 @@ func (env *environment) agree(all []clients.SetupFile) error {
 	}
 	if strings.EqualFold(strings.TrimSpace(line), "d") {
 		env.showDiffs(all)
-		return env.confirmByEnter("Change these files?")
+		return env.confirmDefaultYes("Change these files?")
 	}
-	return confirmedByEnter(line)
+	return checkReplyDefaultYes(line)
 }
 
 func (env *environment) showDiffs(all []clients.SetupFile) {
@@ -244,8 +244,8 @@ func (env *environment) showDiffs(all []clients.SetupFile) {
 	}
 }
 
-// changedLines returns the numbers of lines that a unified diff adds and removes.
-func changedLines(diff string) (added, removed int) {
+// countChangedLines returns the numbers of lines that a unified diff adds and removes.
+func countChangedLines(diff string) (added, removed int) {
 	for line := range strings.Lines(diff) {
 		switch {
 		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"):
@@ -262,7 +262,7 @@ func changedLines(diff string) (added, removed int) {
 func cleanLines(s string) string {
 	var b strings.Builder
 	for line := range strings.Lines(s) {
-		b.WriteString(clean(strings.TrimSuffix(line, "\n")) + "\n")
+		b.WriteString(cleanControl(strings.TrimSuffix(line, "\n")) + "\n")
 	}
 	return b.String()
 }
@@ -270,7 +270,7 @@ func cleanLines(s string) string {
 // askClients lists the clients and asks whether to set up all that are installed and not set up.
 // If the answer is no, it asks about each client. It returns the chosen clients.
 func (mem *openMemory) askClients(ctx context.Context, in clients.SetupIn) (chosen []string, err error) {
-	out, err := run(ctx, mem, clients.SetupClients, in)
+	out, err := callVerb(ctx, mem, clients.SetupClients, in)
 	if err != nil {
 		return nil, err
 	}
@@ -281,11 +281,11 @@ func (mem *openMemory) askClients(ctx context.Context, in clients.SetupIn) (chos
 			names, titles = append(names, c.Client), append(titles, c.Title)
 		}
 	}
-	if len(names) == 0 || mem.env.confirmByEnter("Set up "+strings.Join(titles, ", ")+"?") == nil {
+	if len(names) == 0 || mem.env.confirmDefaultYes("Set up "+strings.Join(titles, ", ")+"?") == nil {
 		return names, nil
 	}
 	if len(names) > 1 {
-		chosen = mem.env.askEach(names, titles)
+		chosen = mem.env.confirmEachClient(names, titles)
 	}
 	if len(chosen) == 0 {
 		mem.env.printNote("nothing was changed; to set up one: oxbow setup CLIENT")
@@ -293,8 +293,8 @@ func (mem *openMemory) askClients(ctx context.Context, in clients.SetupIn) (chos
 	return chosen, nil
 }
 
-// askEach asks about each client whether to set it up, and returns the chosen clients.
-func (env *environment) askEach(names, titles []string) (chosen []string) {
+// confirmEachClient asks about each client whether to set it up, and returns the chosen clients.
+func (env *environment) confirmEachClient(names, titles []string) (chosen []string) {
 	for i, name := range names {
 		if env.confirm("Set up "+titles[i]+"?") == nil {
 			chosen = append(chosen, name)
@@ -303,33 +303,33 @@ func (env *environment) askEach(names, titles []string) (chosen []string) {
 	return chosen
 }
 
-// probeTime is the time limit for the answer of a started server.
-const probeTime = 20 * time.Second
+// probeTimeout is the time limit for the answer of a started server.
+const probeTimeout = 20 * time.Second
 
 // clientVariables lists the environment variables that every client passes to its servers.
 var clientVariables = []string{"HOME", "LANG", "PATH", "TERM", "TMPDIR", "USERPROFILE", "APPDATA", "LOCALAPPDATA",
 	"SYSTEMROOT", "TEMP", "TMP", "USERNAME"}
 
-// startServer starts a server as a client would, and returns the server's home and newest entry,
+// probeServer starts a server as a client would, and returns the server's home and newest entry,
 // or the error. If the server created an empty home, the home is removed again.
-func (finder *homeFinder) startServer(ctx context.Context, s setup.Server) setup.Answer {
-	text, home, isError, err := finder.askServer(ctx, s)
-	answer := setup.Answer{Home: home, Text: text, Err: err}
+func (finder *homeFinder) probeServer(ctx context.Context, s setup.Server) setup.ServerAnswer {
+	text, home, isError, err := finder.queryServer(ctx, s)
+	answer := setup.ServerAnswer{Home: home, Text: text, Err: err}
 	if isError {
-		answer.NoMemory, answer.Mend, _ = strings.Cut(strings.TrimSpace(text), "\n")
+		answer.NoMemoryReason, answer.Mend, _ = strings.Cut(strings.TrimSpace(text), "\n")
 	}
 	return answer
 }
 
-// askServer starts a server as a client would, and asks for the newest entry or the context. It
+// queryServer starts a server as a client would, and asks for the newest entry or the context. It
 // returns the answer and the server's home.
-func (finder *homeFinder) askServer(
+func (finder *homeFinder) queryServer(
 	ctx context.Context,
 	s setup.Server,
 ) (answer, home string, isError bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	vars, dir, err := finder.clientWorld(s)
+	vars, dir, err := finder.clientEnvironment(s)
 	if err != nil {
 		return "", "", false, err
 	}
@@ -341,7 +341,7 @@ func (finder *homeFinder) askServer(
 	if err != nil {
 		return "", "", false, err
 	}
-	for _, made := range slices.Backward(setup.Missing(home)) {
+	for _, made := range slices.Backward(setup.MissingDirs(home)) {
 		defer func() { _ = os.Remove(made) }() // fails if the directory is not empty
 	}
 	argv := s.Argv()
@@ -359,13 +359,13 @@ func (finder *homeFinder) askServer(
 		return "", "", false, err
 	}
 	defer session.Close()
-	answer, isError, err = firstAnswer(ctx, session)
+	answer, isError, err = queryNewestEntry(ctx, session)
 	return answer, home, isError, err
 }
 
-// firstAnswer calls the server's tool list. The server for a home in another layout lacks this
+// queryNewestEntry calls the server's tool list. The server for a home in another layout lacks this
 // tool. It is asked for the context of the home.
-func firstAnswer(ctx context.Context, session *mcp.ClientSession) (answer string, isError bool, err error) {
+func queryNewestEntry(ctx context.Context, session *mcp.ClientSession) (answer string, isError bool, err error) {
 	tools, err := session.ListTools(ctx, nil)
 	if err != nil {
 		return "", false, err
@@ -392,17 +392,17 @@ func firstAnswer(ctx context.Context, session *mcp.ClientSession) (answer string
 	return answer, got.IsError, nil
 }
 
-// clientWorld returns the environment variables and the directory in which a client would start
+// clientEnvironment returns the environment variables and the directory in which a client would start
 // the server. The variables are the variables that every client passes, and the variables in the
 // server's configuration. The directory is the user's own, unless the home was found from the
 // working directory.
-func (finder *homeFinder) clientWorld(s setup.Server) (vars map[string]string, dir string, err error) {
+func (finder *homeFinder) clientEnvironment(s setup.Server) (vars map[string]string, dir string, err error) {
 	_, rule, err := finder.findHome()
 	if err != nil {
 		return nil, "", err
 	}
-	dir = finder.env.userHome()
-	if rule == foundRule {
+	dir = finder.env.userHomeDir()
+	if rule == nearestHomeRule {
 		dir, err = finder.env.absolutePath(".")
 		if err != nil {
 			return nil, "", err

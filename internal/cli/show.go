@@ -21,18 +21,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
-func seqText(seq uint64) string { return strconv.FormatUint(seq, 10) }
+func formatSeq(seq uint64) string { return strconv.FormatUint(seq, 10) }
 
-// parseMoment parses a time in an answer. It returns the zero time if s is not a time.
-func parseMoment(s string) time.Time {
+// parseTime parses a time in an answer. It returns the zero time if s is not a time.
+func parseTime(s string) time.Time {
 	t, _ := time.Parse(time.RFC3339, s)
 	return t
 }
 
-// labelText formats labels in the order in which people look for them: the project, the tags, and
-// the other labels sorted by key. If a key has more than maxValues values, labelText writes only
+// formatLabels formats labels in the order in which people look for them: the project, the tags, and
+// the other labels sorted by key. If a key has more than maxValues values, formatLabels writes only
 // the first maxValues values and the number of omitted values.
-func labelText(labels map[string][]string, maxValues int) string {
+func formatLabels(labels map[string][]string, maxValues int) string {
 	var keys, words []string
 	for key := range labels {
 		if key != oxbow.LabelProject && key != oxbow.LabelTag {
@@ -49,14 +49,14 @@ func labelText(labels map[string][]string, maxValues int) string {
 			words = append(words, oxbow.Label{Key: key, Value: v}.String())
 		}
 	}
-	return clean(strings.Join(words, " "))
+	return cleanControl(strings.Join(words, " "))
 }
 
-// shownLabels returns a copy of labels without labels that are shown elsewhere, namely import
+// visibleLabels returns a copy of labels without labels that are shown elsewhere, namely import
 // sources (shown only by get) and states of cited files (shown only by --json). For a session's
 // turn it also removes labels that repeat the turn's name, and internal labels of hooks and the
 // archive.
-func shownLabels(labels map[string][]string) map[string][]string {
+func visibleLabels(labels map[string][]string) map[string][]string {
 	labels = maps.Clone(labels)
 	for _, key := range []string{oxbow.LabelFileBlob, "import", "import-id", "import-sum"} {
 		delete(labels, key)
@@ -71,24 +71,24 @@ func shownLabels(labels map[string][]string) map[string][]string {
 	return labels
 }
 
-// fewValues is the maximum number of values for a key on a line with other labels.
-const fewValues = 4
+// maxLabelValues is the maximum number of values for a key on a line with other labels.
+const maxLabelValues = 4
 
-// summary returns an entry's kind, date and labels on one line.
-func (env *environment) summary(e verb.Entry) string {
+// entrySummary returns an entry's kind, date and labels on one line.
+func (env *environment) entrySummary(e verb.Entry) string {
 	parts := []string{e.Kind}
-	if at := parseMoment(e.Created); !at.IsZero() {
+	if at := parseTime(e.Created); !at.IsZero() {
 		format := time.DateOnly
 		if e.Labels["turn"] != nil {
 			format = "2006-01-02 15:04"
 		}
 		parts = append(parts, at.In(env.Now().Location()).Format(format))
 	}
-	if l := labelText(shownLabels(e.Labels), fewValues); l != "" {
+	if l := formatLabels(visibleLabels(e.Labels), maxLabelValues); l != "" {
 		parts = append(parts, l)
 	}
-	if r := e.Source.Reviewed(); r != "" {
-		parts = append(parts, "team, reviewed in "+clean(r))
+	if r := e.Source.ReviewedCommit(); r != "" {
+		parts = append(parts, "team, reviewed in "+cleanControl(r))
 	}
 	return strings.Join(parts, " · ")
 }
@@ -96,15 +96,15 @@ func (env *environment) summary(e verb.Entry) string {
 // citationText describes the state of a cited file, such as "pool.go: MOVED to conns.go (…)".
 func citationText(c verb.FileRef) string {
 	s := c.File + ": " + c.State
-	if c.Now != "" {
-		s += " to " + c.Now
+	if c.NewPlace != "" {
+		s += " to " + c.NewPlace
 	}
-	return oneLine(s + " (" + c.How + ")")
+	return oneLine(s + " (" + c.StateText + ")")
 }
 
 // describeAuthor describes the author of a version, such as "person, cli" or "agent claude, mcp".
 func describeAuthor(s verb.Source) string {
-	w := s.By
+	w := s.Actor
 	if s.Agent != "" {
 		w += " " + s.Agent
 	}
@@ -114,20 +114,20 @@ func describeAuthor(s verb.Source) string {
 		}
 		w += s.Door
 	}
-	if token := s.Token(); token != "" {
+	if token := s.TokenName(); token != "" {
 		w += " by token " + token
 	}
-	if r := s.Reviewed(); r != "" {
+	if r := s.ReviewedCommit(); r != "" {
 		w += ", reviewed in " + r
 	}
-	return clean(w)
+	return cleanControl(w)
 }
 
-// showHeader prints an entry without its content.
-func (env *environment) showHeader(e verb.Entry) {
-	env.printf("%s\n", env.bold(nameText(e.Name)))
+// showEntryHeader prints an entry without its content.
+func (env *environment) showEntryHeader(e verb.Entry) {
+	env.printf("%s\n", env.bold(printableName(e.Name)))
 	for _, f := range env.entryFacts(e) {
-		env.field(8, f.Name, f.Value)
+		env.printField(8, f.Name, f.Value)
 	}
 	env.printf("\n")
 }
@@ -142,18 +142,18 @@ func (env *environment) entryFacts(e verb.Entry) (fs []tui.Fact) {
 	add("kind", e.Kind)
 	labels := maps.Clone(e.Labels)
 	delete(labels, oxbow.LabelFileBlob) // only for programs; --json shows it
-	add("labels", labelText(labels, oxbow.MaxLabels))
-	add("aliases", clean(strings.Join(e.Aliases, ", ")))
+	add("labels", formatLabels(labels, oxbow.MaxLabels))
+	add("aliases", cleanControl(strings.Join(e.Aliases, ", ")))
 	for _, c := range e.Citations {
 		add("cites", citationText(c))
 	}
 	now := env.Now()
-	if at := parseMoment(e.Created); !at.IsZero() {
-		add("created", env.date(at)+" ("+agePhrase(at, now)+")")
+	if at := parseTime(e.Created); !at.IsZero() {
+		add("created", env.formatDate(at)+" ("+agePhrase(at, now)+")")
 	}
 	if e.Updated != e.Created {
-		if at := parseMoment(e.Updated); !at.IsZero() {
-			add("updated", env.date(at)+" ("+agePhrase(at, now)+")")
+		if at := parseTime(e.Updated); !at.IsZero() {
+			add("updated", env.formatDate(at)+" ("+agePhrase(at, now)+")")
 		}
 	}
 	add("version", fmt.Sprintf("%d, by %s", e.Version, describeAuthor(e.Source)))
@@ -163,7 +163,7 @@ func (env *environment) entryFacts(e verb.Entry) (fs []tui.Fact) {
 // showChanges prints changes and the entries that they touched. The changes of one import share a
 // line.
 func (env *environment) showChanges(changes []verb.Change) {
-	for _, o := range verb.Operations(changes) {
+	for _, o := range verb.JoinImportChanges(changes) {
 		env.showOperation(o)
 	}
 }
@@ -183,7 +183,7 @@ func (env *environment) showOperation(c verb.Operation) {
 		case 1, 2:
 			for _, t := range c.Entries {
 				if t.Verb == v {
-					what = append(what, v+" "+nameText(t.Name))
+					what = append(what, v+" "+printableName(t.Name))
 				}
 			}
 		default:
@@ -191,8 +191,8 @@ func (env *environment) showOperation(c verb.Operation) {
 		}
 	}
 	text := strings.Join(what, ", ")
-	if len(c.Reverts) > 0 {
-		what := "undo of " + texts.FormatRanges(slices.Sorted(slices.Values(c.Reverts)))
+	if len(c.RevertedSeqs) > 0 {
+		what := "undo of " + texts.FormatRanges(slices.Sorted(slices.Values(c.RevertedSeqs)))
 		text = what + ": " + text
 	}
 	if c.Note != "" && !strings.HasPrefix(c.Note, "undo of ") {
@@ -201,25 +201,25 @@ func (env *environment) showOperation(c verb.Operation) {
 	if id := c.Source.ClientSession(); id != "" {
 		text += " [session " + id + "]"
 	}
-	number := seqText(c.Seq)
+	number := formatSeq(c.Seq)
 	if c.IsImport() {
-		number = seqText(c.First) + " to " + number
+		number = formatSeq(c.FirstSeq) + " to " + number
 	}
-	head := fmt.Sprintf("%5s  %s  %s  ", number, env.date(parseMoment(c.Time)), pad(describeAuthor(c.Source), 11))
-	room := env.width() - columns(head)
-	if room < env.width()/2 {
-		room = env.width() - 4
+	head := fmt.Sprintf("%5s  %s  %s  ", number, env.formatDate(parseTime(c.Time)), pad(describeAuthor(c.Source), 11))
+	room := env.textWidth() - countColumns(head)
+	if room < env.textWidth()/2 {
+		room = env.textWidth() - 4
 	}
-	env.hang(env.dim(head), env.cutColumns(oneLine(text), room))
+	env.printWrapped(env.dim(head), env.cutColumns(oneLine(text), room))
 }
 
-// showBackground prints the rejected alternatives of an annotation, and the prompt that led to the edit.
-func (env *environment) showBackground(n annotations.Annotation) {
-	for _, r := range n.Rejected {
-		env.hang("  ", "rejected: "+oneLine(r))
+// showAnnotationBackground prints the rejected alternatives of an annotation, and the prompt that led to the edit.
+func (env *environment) showAnnotationBackground(n annotations.Annotation) {
+	for _, r := range n.RejectedAlternatives {
+		env.printWrapped("  ", "rejected: "+oneLine(r))
 	}
 	if n.Prompt != "" {
-		env.hang("  ", "asked: "+oneLine(n.Prompt))
+		env.printWrapped("  ", "asked: "+oneLine(n.Prompt))
 	}
 }
 
@@ -227,27 +227,27 @@ func (env *environment) showBackground(n annotations.Annotation) {
 func (env *environment) showAnnotation(n annotations.Annotation) {
 	at := n.File
 	if n.StartLine > 0 {
-		at += ":" + parseLineRange(n)
+		at += ":" + formatLineRange(n)
 	}
-	env.printf("%s  %s\n", env.bold(oneLine(at)), placedText(n))
-	for _, l := range wrap(strings.TrimSpace(clean(n.Why)), env.width()-2) {
+	env.printf("%s  %s\n", env.bold(oneLine(at)), placementText(n))
+	for _, l := range wrapText(strings.TrimSpace(cleanControl(n.Reason)), env.textWidth()-2) {
 		env.printf("  %s\n", l)
 	}
-	env.showBackground(n)
+	env.showAnnotationBackground(n)
 	var by []string
 	for _, s := range []string{n.Agent, n.Model} {
 		if s != "" {
 			by = append(by, s)
 		}
 	}
-	if len(by) == 0 && n.By != "" {
-		by = append(by, n.By)
+	if len(by) == 0 && n.ByActor != "" {
+		by = append(by, n.ByActor)
 	}
-	if n.Standing != "" {
-		by = append(by, n.Standing)
+	if n.ReviewState != "" {
+		by = append(by, n.ReviewState)
 	}
 	if made, err := time.Parse(time.RFC3339, n.Time); err == nil {
-		by = append(by, env.date(made))
+		by = append(by, env.formatDate(made))
 	}
 	if n.Commit != "" {
 		by = append(by, "commit "+n.Commit[:12])
@@ -258,16 +258,16 @@ func (env *environment) showAnnotation(n annotations.Annotation) {
 	case n.WasFile != "":
 		by = append(by, "was "+n.WasFile+":"+n.WasLines)
 	case n.WasLines != "":
-		by = append(by, "was "+annotations.LinesInWords(n.WasLines))
+		by = append(by, "was "+annotations.LineSpanText(n.WasLines))
 	}
 	env.printf("  %s\n", env.dim(oneLine(strings.Join(by, ", "))))
 }
 
-// placedText describes how an annotation was placed, with which confidence, and whether it is
+// placementText describes how an annotation was placed, with which confidence, and whether it is
 // archived.
-func placedText(n annotations.Annotation) string {
-	placed := n.Placed
-	if n.Placed != string(annotate.Lost) {
+func placementText(n annotations.Annotation) string {
+	placed := n.PlacingName
+	if n.PlacingName != string(annotate.Lost) {
 		placed += fmt.Sprintf(" %.2f", n.Confidence)
 	}
 	if n.Archived {
@@ -276,26 +276,26 @@ func placedText(n annotations.Annotation) string {
 	return placed
 }
 
-// showNothing explains on standard error why a result is empty, unless --quiet is set.
-func (env *environment) showNothing(why []verb.Note, nearNames []string) {
+// showEmptyReasons explains on standard error why a result is empty, unless --quiet is set.
+func (env *environment) showEmptyReasons(why []verb.Note, nearNames []string) {
 	if env.quiet {
 		return
 	}
 	if len(why) == 0 {
-		why = []verb.Note{verb.Plain("nothing was found")}
+		why = []verb.Note{verb.PlainNote("nothing was found")}
 	}
 	for _, w := range why {
-		env.warn("%s", clean(sentence(w)))
+		env.warn("%s", cleanControl(formatNote(w)))
 	}
 	if len(nearNames) > 0 {
-		fmt.Fprintf(env.Stderr, "  near to it: %s\n", clean(strings.Join(nearNames, ", ")))
+		fmt.Fprintf(env.Stderr, "  near to it: %s\n", cleanControl(strings.Join(nearNames, ", ")))
 	}
 }
 
 // showNotes prints the notes that a verb returned for its caller.
 func (env *environment) showNotes(notes []verb.Note) {
 	for _, n := range notes {
-		env.printNote("%s", clean(sentence(n)))
+		env.printNote("%s", cleanControl(formatNote(n)))
 	}
 }
 
@@ -311,16 +311,16 @@ func scoreFacts(h verb.Entry) (fs []tui.Fact) {
 		}
 		var fields []string
 		for _, f := range t.Fields {
-			fields = append(fields, fmt.Sprintf("%s %.3f", clean(f.Field), f.Score))
+			fields = append(fields, fmt.Sprintf("%s %.3f", cleanControl(f.Field), f.Score))
 		}
 		where := strings.Join(fields, ", ")
 		if len(fields) < 2 {
 			where = fmt.Sprintf("%g here", t.TF)
 		}
 		if len(fields) == 1 {
-			where += " from " + clean(t.Fields[0].Field)
+			where += " from " + cleanControl(t.Fields[0].Field)
 		}
-		add(t.Score, fmt.Sprintf("%s: %s; in %d of %d, idf %.2f", clean(t.Term), where, t.DF, x.Entries, t.IDF))
+		add(t.Score, fmt.Sprintf("%s: %s; in %d of %d, idf %.2f", cleanControl(t.Term), where, t.DF, x.Entries, t.IDF))
 	}
 	add(h.Score, fmt.Sprintf("%s, %g terms long (%.1f on average)", x.Formula, x.Length, x.AvgLen))
 	return fs

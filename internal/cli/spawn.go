@@ -22,7 +22,7 @@ import (
 )
 
 func spawnCommand(mem *openMemory) *cobra.Command {
-	return setUpArguments(&cobra.Command{
+	return setUpFlagsAndArgs(&cobra.Command{
 		Use:   "spawn AGENT_ID [TASK]",
 		Short: "Start a sub-agent that sees only what a profile selects",
 		Long: `Spawn prints the briefing of a sub-agent. It contains the entries that the
@@ -38,13 +38,13 @@ came with a project.`,
 		Example: `  oxbow spawn vtt-refactor --profile vtt --skill senior-developer \
     "Refactor spatial.go for 3D coordinates."
   oxbow spawn author --profile vtt --as-of 2026-04-18 --briefing < question.md`,
-		Args: argCount(1, 2, "an AGENT_ID and a TASK"),
+		Args: requireArgCount(1, 2, "an AGENT_ID and a TASK"),
 	}, func(ctx context.Context, in spawnIn, args []string) error {
-		task, err := mem.env.task(args)
+		task, err := mem.env.readTask(args)
 		if err != nil {
 			return err
 		}
-		return mem.spawn(ctx, profiles.SpawnSubAgentIn{AgentID: args[0], Task: task, SkillName: in.Skill,
+		return mem.spawnSubAgent(ctx, profiles.SpawnSubAgentIn{AgentID: args[0], Task: task, SkillName: in.Skill,
 			AsOf: in.AsOf, Budget: in.Budget, BriefingOnly: in.Briefing})
 	})
 }
@@ -52,28 +52,28 @@ came with a project.`,
 // spawnIn contains the flags of oxbow spawn, except --profile.
 type spawnIn struct {
 	Skill    string `json:"skill,omitempty"      usage:"the SKILL that explains how to do the task"`
-	AsOf     string `json:"as_of,omitempty"      usage:"select from the memory at this DATE, or after this change" value:"DATE"`
-	Budget   *int   `json:"max_tokens,omitempty" usage:"at most N tokens of memory, instead of the profile's limit"                           also:"token_budget,budget"`
+	AsOf     string `json:"as_of,omitempty"      usage:"select from the memory at this DATE, or after this change"  value:"DATE"`
+	Budget   *int   `json:"max_tokens,omitempty" usage:"at most N tokens of memory, instead of the profile's limit"              also:"token_budget,budget"`
 	Briefing bool   `json:"briefing,omitempty"   usage:"print the briefing, and do not start the sub-agent"`
 }
 
-// task returns the text of the task, from the second argument or from standard input.
-func (env *environment) task(args []string) (string, error) {
+// readTask returns the text of the task, from the second argument or from standard input.
+func (env *environment) readTask(args []string) (string, error) {
 	if len(args) == 2 && args[1] != "-" {
-		return args[1], badArgument(verb.CheckText("the task", args[1]))
+		return args[1], asUsageError(verb.CheckText("the task", args[1]))
 	}
 	if env.StdinTerm && len(args) < 2 {
-		return "", misusef("for example: oxbow spawn reviewer \"Review the last commit.\"", "no task is given")
+		return "", usageErrorf("for example: oxbow spawn reviewer \"Review the last commit.\"", "no task is given")
 	}
 	text, err := env.readStdin()
 	if err != nil {
 		return "", err
 	}
-	return text, badArgument(verb.CheckText("the task", text))
+	return text, asUsageError(verb.CheckText("the task", text))
 }
 
-func (mem *openMemory) spawn(ctx context.Context, in profiles.SpawnSubAgentIn) (err error) {
-	svc, err := mem.subAgents()
+func (mem *openMemory) spawnSubAgent(ctx context.Context, in profiles.SpawnSubAgentIn) (err error) {
+	svc, err := mem.newSubAgentService()
 	if err != nil {
 		return err
 	}
@@ -82,23 +82,23 @@ func (mem *openMemory) spawn(ctx context.Context, in profiles.SpawnSubAgentIn) (
 		svc.Stdout, svc.Stderr = mem.env.Stdout, mem.env.Stderr
 	}
 	if _, err := svc.Runner(); err != nil {
-		return badArgument(err)
+		return asUsageError(err)
 	}
-	w, done, err := mem.workspace(ctx)
+	w, done, err := mem.newWorkspace(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	out, err := profiles.SpawnSubAgent(ctx, w, svc, in)
 	if err != nil {
-		return badArgument(err)
+		return asUsageError(err)
 	}
-	return answer(mem, out, mem.env.showSpawned)
+	return printResult(mem, out, mem.env.showSpawnResult)
 }
 
-// showSpawned prints the briefing or, after a run, its summary. It does not print the report of the
+// showSpawnResult prints the briefing or, after a run, its summary. It does not print the report of the
 // answer, which is for models, because the output of the run has been shown before.
-func (env *environment) showSpawned(out profiles.SpawnSubAgentOut) {
+func (env *environment) showSpawnResult(out profiles.SpawnSubAgentOut) {
 	if out.Run == nil {
 		env.printText(out.Briefing)
 	} else {
@@ -106,21 +106,21 @@ func (env *environment) showSpawned(out profiles.SpawnSubAgentOut) {
 		if isLineOpen && env.StdoutTerm {
 			env.printf("\n")
 		}
-		said := fmt.Sprintf("sub-agent %s: %s after %.1f s", out.AgentID, out.Run.Ended, out.Run.Seconds)
-		if out.Run.Status > 0 {
-			said += fmt.Sprintf(", exit status %d", out.Run.Status)
+		said := fmt.Sprintf("sub-agent %s: %s after %.1f s", out.AgentID, out.Run.Outcome, out.Run.Seconds)
+		if out.Run.ExitStatus > 0 {
+			said += fmt.Sprintf(", exit status %d", out.Run.ExitStatus)
 		}
-		if out.Run.Entry != "" {
-			said += "; recorded as " + quote(out.Run.Entry)
+		if out.Run.RecordEntry != "" {
+			said += "; recorded as " + shellQuote(out.Run.RecordEntry)
 		}
-		if out.Run.Ended == subagent.Done {
-			env.printNote("%s", clean(said))
+		if out.Run.Outcome == subagent.RunDone {
+			env.printNote("%s", cleanControl(said))
 		} else {
-			env.warn("%s", clean(said))
+			env.warn("%s", cleanControl(said))
 		}
 	}
 	for _, n := range out.Notes {
-		env.printNote("%s", clean(n.String()))
+		env.printNote("%s", cleanControl(n.String()))
 	}
 }
 
@@ -134,7 +134,7 @@ func (finder *homeFinder) settingsFile() (file, ignored string, err error) {
 			return "", "", nil
 		}
 		if !filepath.IsAbs(f) {
-			return "", "", misusef(
+			return "", "", usageErrorf(
 				"write the whole path, or none",
 				"%s %q is not a whole path",
 				subagent.EnvSettings,
@@ -171,14 +171,14 @@ func (finder *homeFinder) settingsFile() (file, ignored string, err error) {
 // trustsSettings reports whether the settings file of a home applies. In a home that is not the user's own, the user
 // must have trusted the file.
 func (finder *homeFinder) trustsSettings(home, file string) bool {
-	if !ownership.SettingsCount(finder.host(), home, file) {
+	if !ownership.AreSettingsTrusted(finder.host(), home, file) {
 		return false
 	}
-	return finder.homeIsOwn(home) || finder.host().Trusted.TrustsSettings(home, file)
+	return finder.isOwnHome(home) || finder.host().Trusted.TrustsSettings(home, file)
 }
 
-// runner returns the runner for sub-agents, or nil if there are no settings.
-func (finder *homeFinder) runner() (*subagent.Runner, error) {
+// loadRunner returns the runner for sub-agents, or nil if there are no settings.
+func (finder *homeFinder) loadRunner() (*subagent.Runner, error) {
 	file, _, err := finder.settingsFile()
 	if err != nil || file == "" {
 		return nil, err
@@ -193,7 +193,7 @@ func (finder *homeFinder) runner() (*subagent.Runner, error) {
 	case finder.env.GOOS != "windows" && fi.Mode().Perm()&0o022 != 0:
 		return nil, &hintedError{
 			fmt.Errorf("reading the settings: others may write %s, and it names a program to run", file),
-			"chmod go-w " + quote(file),
+			"chmod go-w " + shellQuote(file),
 		}
 	case fi.Size() > subagent.MaxSettings:
 		return nil, fmt.Errorf("reading the settings: %s has more than %d bytes", file, subagent.MaxSettings)
@@ -204,32 +204,32 @@ func (finder *homeFinder) runner() (*subagent.Runner, error) {
 	}
 	r, err := subagent.ParseRunner(file, b)
 	if err != nil {
-		err = &hintedError{err, "mend " + quote(file) +
+		err = &hintedError{err, "mend " + shellQuote(file) +
 			"; with OXBOW_SETTINGS=none, the same command prints the briefing and starts nothing"}
 	}
 	return r, err
 }
 
-// depth returns the nesting depth of this run: 0 if no sub-agent started it.
-func (env *environment) depth() (int, error) {
+// subAgentDepth returns the nesting depth of this run: 0 if no sub-agent started it.
+func (env *environment) subAgentDepth() (int, error) {
 	d := env.Getenv(subagent.EnvDepth)
 	if d == "" {
 		return 0, nil
 	}
 	n, err := strconv.Atoi(d)
 	if err != nil || n < 0 {
-		return 0, misusef("unset it", "%s %q is not a number of sub-agents", subagent.EnvDepth, d)
+		return 0, usageErrorf("unset it", "%s %q is not a number of sub-agents", subagent.EnvDepth, d)
 	}
 	return n, nil
 }
 
-// subAgents returns the service that creates and starts sub-agents for this run.
-func (mem *openMemory) subAgents() (*subagent.Service, error) {
+// newSubAgentService returns the service that creates and starts sub-agents for this run.
+func (mem *openMemory) newSubAgentService() (*subagent.Service, error) {
 	home, err := mem.finder.trustedHome() // a sub-agent receives the home by name, which would make it trusted
 	if err != nil {
 		return nil, err
 	}
-	l, err := mem.loader()
+	l, err := mem.newLoader()
 	if err != nil {
 		return nil, err
 	}
@@ -245,35 +245,47 @@ func (mem *openMemory) subAgents() (*subagent.Service, error) {
 		mem.env.warn(
 			"%s is not read: it may have come with the project, and it names a program to start; read it, then: "+
 				"oxbow trust %s",
-			ignored, quote(home),
+			ignored, shellQuote(home),
 		)
 	}
-	depth, err := mem.env.depth()
+	depth, err := mem.env.subAgentDepth()
 	if err != nil {
 		return nil, err
 	}
-	svc := &subagent.Service{Profiles: l.Profiles, Skills: l.Skills, Bound: l.Bound, Program: "oxbow",
-		Args: []string{"--home", home},
-		Env:  map[string]string{subagent.EnvHome: home, subagent.EnvSettings: subagent.NoSettings}, Depth: depth,
-		Runner: mem.finder.runner, Dir: wd, Environ: mem.env.Environ, Now: mem.env.Now}
+	svc := &subagent.Service{
+		Profiles:     l.Profiles,
+		Skills:       l.Skills,
+		BoundProfile: l.BoundProfile,
+		ProgramPath:  "oxbow",
+		ProgramArgs:  []string{"--home", home},
+		ProgramEnv: map[string]string{
+			subagent.EnvHome:     home,
+			subagent.EnvSettings: subagent.NoSettings,
+		},
+		SpawnDepth: depth,
+		Runner:     mem.finder.loadRunner,
+		WorkingDir: wd,
+		Environ:    mem.env.Environ,
+		Now:        mem.env.Now,
+	}
 	if mem.env.Executable != "" {
-		svc.Program = mem.env.Executable
+		svc.ProgramPath = mem.env.Executable
 	}
 	if file != "" {
-		svc.Env[subagent.EnvSettings] = file
+		svc.ProgramEnv[subagent.EnvSettings] = file
 	}
 	for _, f := range []struct{ flag, value, env string }{
 		{"--dialect", mem.finder.dialectFlag, "OXBOW_DIALECT"},
 		{"--agent", mem.agentFlag, ""},
 	} {
 		if f.value != "" {
-			svc.Args = append(svc.Args, f.flag, f.value)
+			svc.ProgramArgs = append(svc.ProgramArgs, f.flag, f.value)
 		} else if v := mem.env.Getenv(f.env); f.env != "" && v != "" {
-			svc.Env[f.env] = v
+			svc.ProgramEnv[f.env] = v
 		}
 	}
-	if ok, err := mem.finder.host().NetworkAllowed(); err == nil && ok {
-		svc.Env["OXBOW_NETWORK_FS"] = "1"
+	if ok, err := mem.finder.host().IsNetworkFSAllowed(); err == nil && ok {
+		svc.ProgramEnv["OXBOW_NETWORK_FS"] = "1"
 	}
 	return svc, nil
 }

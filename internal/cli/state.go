@@ -14,11 +14,11 @@ import (
 // nextCommand is a command that the person may want to type next, with its purpose.
 type nextCommand struct{ line, purpose string }
 
-// showState prints the state of the memory and three next commands. It reports whether it printed anything. It does
-// not print what agents changed, because tellChanged does. Without a readable memory, showState prints nothing,
-// because the list of commands is then more useful. It prints lines instead of a report, because only a person at a
-// terminal sees these lines.
-func (mem *openMemory) showState(ctx context.Context) bool {
+// printMemoryState prints the state of the memory and three next commands. It reports whether it printed anything.
+// It does not print what agents changed, because printChangeNotice does. Without a readable memory,
+// printMemoryState prints nothing, because the list of commands is then more useful. It prints lines instead of a
+// report, because only a person at a terminal sees these lines.
+func (mem *openMemory) printMemoryState(ctx context.Context) bool {
 	if mem.env.json || mem.env.quiet {
 		return false
 	}
@@ -26,24 +26,25 @@ func (mem *openMemory) showState(ctx context.Context) bool {
 	if err != nil || !fileExists(path) {
 		return false
 	}
-	stats, err := run(ctx, mem, maintenance.Stats, maintenance.StatsIn{})
+	stats, err := callVerb(ctx, mem, maintenance.Stats, maintenance.StatsIn{})
 	if err != nil {
 		return false
 	}
-	mem.env.printf("%s in %s\n", count(stats.Entries, "entry", "entries"), clean(path))
+	mem.env.printf("%s in %s\n", countText(stats.Entries, "entry", "entries"), cleanControl(path))
 	var next []nextCommand
 	limit := 1
-	if out, err := run(ctx, mem, review.Changed, review.ChangedIn{Limit: &limit}); err == nil && out.Total > 0 {
+	if out, err := callVerb(ctx, mem, review.ListAgentChanges, review.ChangedIn{Limit: &limit}); err == nil &&
+		out.Total > 0 {
 		next = append(next, nextCommand{"oxbow changed", "see what agents changed, keep it or not"})
 	}
-	if stats.Waiting > 0 {
-		mem.env.printf("%s for your answer\n", count(stats.Waiting, "proposal waits", "proposals wait"))
+	if stats.WaitingProposals > 0 {
+		mem.env.printf("%s for your answer\n", countText(stats.WaitingProposals, "proposal waits", "proposals wait"))
 		next = append(next, nextCommand{"oxbow inbox", "make notes of proposals, or drop them"})
 	}
 	if n := mem.heldBackCount(ctx); n > 0 {
 		mem.env.printf(
 			"%s, which agents see only if they search\n",
-			count(n, "unapproved entry", "unapproved entries"),
+			countText(n, "unapproved entry", "unapproved entries"),
 		)
 		next = append(next, nextCommand{"oxbow approve", "let agents see them without a search"})
 	}
@@ -63,7 +64,7 @@ func (mem *openMemory) showState(ctx context.Context) bool {
 // heldBackCount returns the number of entries that are held back from agents, or 0 if it is
 // unknown.
 func (mem *openMemory) heldBackCount(ctx context.Context) int {
-	out, err := run(ctx, mem, labels.Held, labels.HeldIn{})
+	out, err := callVerb(ctx, mem, labels.ListHeld, labels.HeldIn{})
 	if err != nil {
 		return 0
 	}

@@ -14,5 +14,5 @@ func statsCommand(mem *openMemory) *cobra.Command {
 		Short: "Show the size of the memory",
 		Example: `  oxbow stats
   oxbow stats --json`,
-	}, maintenance.Stats, positional)
+	}, maintenance.Stats, setPositionalArgs)
 }

@@ -12,18 +12,18 @@ import (
 	"syscall"
 )
 
-// interruptible is a reader whose Read returns when ctx ends, even if the underlying reader still
+// interruptibleReader is a reader whose Read returns when ctx ends, even if the underlying reader still
 // waits, so that Ctrl-C always works. It must be used by one goroutine at a time.
-type interruptible struct {
-	ctx  context.Context
-	r    io.Reader
-	left []byte // read but not yet returned
-	err  error  // returned once left is empty
+type interruptibleReader struct {
+	ctx    context.Context
+	r      io.Reader
+	unread []byte // read but not yet returned
+	err    error  // returned once left is empty
 }
 
 // Read implements [io.Reader].
-func (i *interruptible) Read(p []byte) (int, error) {
-	if len(i.left) == 0 && i.err == nil {
+func (i *interruptibleReader) Read(p []byte) (int, error) {
+	if len(i.unread) == 0 && i.err == nil {
 		type result struct {
 			b   []byte
 			err error
@@ -37,13 +37,13 @@ func (i *interruptible) Read(p []byte) (int, error) {
 		}()
 		select {
 		case r := <-done:
-			i.left, i.err = r.b, r.err
+			i.unread, i.err = r.b, r.err
 		case <-i.ctx.Done():
 			i.err = i.ctx.Err()
 		}
 	}
-	n := copy(p, i.left)
-	i.left = i.left[n:]
+	n := copy(p, i.unread)
+	i.unread = i.unread[n:]
 	if n == 0 && len(p) > 0 {
 		return 0, i.err
 	}
@@ -70,10 +70,10 @@ func (c *checkedWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// outcome returns the error of the run, joined with the first error of a write unless the run's
+// joinWriteError returns the error of the run, joined with the first error of a write unless the run's
 // error already contains the write error. The error of a closed pipe is ignored, because a reader
 // such as head closes the pipe when it has read enough.
-func (c *checkedWriter) outcome(run error) error {
+func (c *checkedWriter) joinWriteError(run error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	isClosed := errors.Is(c.err, syscall.EPIPE) || errors.Is(c.err, io.ErrClosedPipe)

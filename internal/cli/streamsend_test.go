@@ -19,7 +19,7 @@ func TestStreamsEnd(t *testing.T) {
 func streamEnds(t *testing.T, path string) {
 	ctx, end := context.WithCancel(t.Context())
 	began := make(chan bool, 1)
-	srv := httptest.NewServer(eventsUntil(ctx, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	srv := httptest.NewServer(endStreamsWithContext(ctx, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began <- true
 		select {
 		case <-r.Context().Done():

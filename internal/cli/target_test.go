@@ -53,7 +53,7 @@ func TestWritersAreKnown(t *testing.T) {
 			walk(sub)
 		}
 	}
-	for _, c := range newOpenMemory(newWorld(t).env).root(Run).Commands() {
+	for _, c := range newOpenMemory(newWorld(t).env).rootCommand(Run).Commands() {
 		walk(c)
 	}
 }
@@ -107,7 +107,7 @@ func TestNoOutputOverTheMemory(t *testing.T) {
 						after,
 					)
 				}
-				if status == exitDone {
+				if status == exitSuccess {
 					t.Errorf("oxbow %s %s = %d, %s%s, want it refused", name, target, status, stdout, stderr)
 				}
 			}
@@ -138,7 +138,7 @@ func TestNoOutputOverTheMemory(t *testing.T) {
 				"export",
 				target,
 				"--force",
-			); status != exitMisused {
+			); status != exitUsage {
 				t.Errorf("a bound export to %s = %d, %q, want it refused", target, status, stderr)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 func teamCommand(mem *openMemory) *cobra.Command {
-	c := group(&cobra.Command{
+	c := setUpGroup(&cobra.Command{
 		Use:   "team",
 		Short: "Share decisions through git, in files that are reviewed like code",
 		Long: `Team keeps entries as Markdown files in .oxbow/team of a repository. Commit
@@ -50,9 +50,9 @@ Run it once in the repository, and once in each clone in which you merge. A
 second run changes nothing.`,
 		Example: `  oxbow team init
   oxbow team init --dry-run`,
-		Args: argCount(0, 0, ""),
+		Args: requireArgCount(0, 0, ""),
 	}, sharing.TeamInit, func(in *sharing.TeamInitIn, _ *flagSet, _ []string) error {
-		in.Program = mem.env.programForGit()
+		in.Program = mem.env.gitDriverProgram()
 		return nil
 	})
 }
@@ -69,8 +69,8 @@ than 16 kB. If somebody has edited a file, it is not replaced until the edit is
 committed. Share does not commit the files. Review and commit them like code.`,
 		Example: `  oxbow team share 'hex maps' --dry-run
   oxbow team share 'hex maps' 'grid size'`,
-		Args: argCount(1, -1, "the names of entries"),
-	}, sharing.TeamShare, positional)
+		Args: requireArgCount(1, -1, "the names of entries"),
+	}, sharing.TeamShare, setPositionalArgs)
 }
 
 func teamUnshareCommand(mem *openMemory) *cobra.Command {
@@ -82,8 +82,8 @@ file. git keeps the file until you commit the removal. If unshare is
 interrupted, run it again with the same names.`,
 		Example: `  oxbow team unshare 'tabs' --dry-run
   oxbow team unshare 'tabs'`,
-		Args: argCount(1, -1, "the names of entries"),
-	}, sharing.TeamUnshare, positional)
+		Args: requireArgCount(1, -1, "the names of entries"),
+	}, sharing.TeamUnshare, setPositionalArgs)
 }
 
 func teamStatusCommand(mem *openMemory) *cobra.Command {
@@ -92,8 +92,8 @@ func teamStatusCommand(mem *openMemory) *cobra.Command {
 		Short: "List the team's files and their review state",
 		Example: `  oxbow team status
   oxbow team status --json`,
-		Args: argCount(0, 0, ""),
-	}, sharing.TeamStatus, positional)
+		Args: requireArgCount(0, 0, ""),
+	}, sharing.TeamStatus, setPositionalArgs)
 }
 
 func teamTrustCommand(mem *openMemory) *cobra.Command {
@@ -109,40 +109,40 @@ because your agents get them as the word of your team.`,
 		Example: `  oxbow team trust --yes
   oxbow team trust --list
   oxbow team trust --forget`,
-		Args: argCount(0, 0, ""),
+		Args: requireArgCount(0, 0, ""),
 	}
-	setUpArguments(c, func(ctx context.Context, in sharing.TeamTrustIn, _ []string) error {
-		if err := mem.confirmTeam(ctx, in, yes); err != nil {
+	setUpFlagsAndArgs(c, func(ctx context.Context, in sharing.TeamTrustIn, _ []string) error {
+		if err := mem.confirmTeamTrust(ctx, in, yes); err != nil {
 			return err
 		}
-		return respond(ctx, mem, sharing.TeamTrust, in)
+		return callAndReport(ctx, mem, sharing.TeamTrust, in)
 	})
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return c
 }
 
-// confirmTeam asks whether to trust team files, unless --yes was given or nothing would be
+// confirmTeamTrust asks whether to trust team files, unless --yes was given or nothing would be
 // trusted.
-func (mem *openMemory) confirmTeam(ctx context.Context, in sharing.TeamTrustIn, yes bool) error {
+func (mem *openMemory) confirmTeamTrust(ctx context.Context, in sharing.TeamTrustIn, yes bool) error {
 	trustsTeam := !in.List && !in.Forget && !in.DryRun
 	if !trustsTeam || yes {
 		return nil
 	}
 	in.DryRun = true
-	would, err := run(ctx, mem, sharing.TeamTrust, in)
-	if err != nil || would.Did == "" {
+	would, err := callVerb(ctx, mem, sharing.TeamTrust, in)
+	if err != nil || would.Outcome == "" {
 		return err
 	}
 	if !mem.env.StdinTerm || !mem.env.StderrTerm {
-		return misusef(
+		return usageErrorf(
 			"add --yes, or look first with oxbow team status",
 			"team files of others go before your agents, and there is no terminal to ask at",
 		)
 	}
-	mem.env.printNote("%s", clean(would.NamesText()))
+	mem.env.printNote("%s", cleanControl(would.NamesText()))
 	return mem.env.confirm(fmt.Sprintf(
 		"Have %s of %s recalled?",
-		count(would.Entries, "entry", "entries"),
-		clean(would.Team),
+		countText(would.Entries, "entry", "entries"),
+		cleanControl(would.TrustedIdentity),
 	))
 }

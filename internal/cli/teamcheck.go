@@ -19,7 +19,7 @@ long, a name that occurs twice, an unresolved conflict, a stale citation, or a
 mistake in team.yaml. It needs no home, no trust and no history of git.`,
 		Example: `  oxbow team check
   oxbow team check . --json`,
-		Args: argCount(0, 1, "a directory of the repository"),
+		Args: requireArgCount(0, 1, "a directory of the repository"),
 	}, sharing.TeamCheck, func(in *sharing.TeamCheckIn, _ *flagSet, args []string) (err error) {
 		if len(args) > 0 {
 			in.Dir, err = mem.env.absolutePath(args[0])
@@ -37,12 +37,12 @@ result to OURS, as git expects of a merge driver (%O %A %B %P). It merges
 labels and aliases as sets. If both sides changed the same lines, the entry
 keeps both texts and gets the label conflict.`,
 		Example: `  git config merge.oxbow-entry.driver 'oxbow merge-entry %O %A %B %P'`,
-		Args:    argCount(3, 4, "BASE, OURS and THEIRS, and may be the NAME"),
+		Args:    requireArgCount(3, 4, "BASE, OURS and THEIRS, and may be the NAME"),
 		Hidden:  true,
 	}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		var in sharing.MergeEntryIn
-		if err := mem.mergePaths(args, &in.Base, &in.Ours, &in.Theirs); err != nil {
+		if err := mem.resolveMergePaths(args, &in.Base, &in.Ours, &in.Theirs); err != nil {
 			return err
 		}
 		name := "a team file"

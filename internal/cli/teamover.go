@@ -14,31 +14,31 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// teamLook is how long the result of a look is used that found no team files. A server looks
+// teamRecheckInterval is how long the result of a look is used that found no team files. A server looks
 // again because team files may be added or trusted later.
-const teamLook = time.Second
+const teamRecheckInterval = time.Second
 
-// teamTree returns the team files of the working directory that the user trusts, or nil. Once
+// trustedTeamTree returns the team files of the working directory that the user trusts, or nil. Once
 // team files have been found, they are used for the whole run.
-func (mem *openMemory) teamTree() *team.Tree {
-	t := &mem.team
+func (mem *openMemory) trustedTeamTree() *team.Tree {
+	t := &mem.teamFiles
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.tree != nil {
 		return t.tree
 	}
-	isFirst, now := t.looked.IsZero(), mem.env.Now()
-	since := now.Sub(t.looked)
-	isRecent := 0 <= since && since < teamLook
+	isFirst, now := t.lastLookTime.IsZero(), mem.env.Now()
+	since := now.Sub(t.lastLookTime)
+	isRecent := 0 <= since && since < teamRecheckInterval
 	if !isFirst && isRecent {
 		return nil
 	}
-	t.looked = now
+	t.lastLookTime = now
 	wd, err := mem.env.absolutePath(".")
 	if err != nil {
 		return nil
 	}
-	found, err := team.Find(wd)
+	found, err := team.FindTree(wd)
 	switch {
 	case err != nil && isFirst:
 		mem.env.warn("team files are not read: %v", err)
@@ -48,25 +48,25 @@ func (mem *openMemory) teamTree() *team.Tree {
 	case isFirst:
 		mem.env.printNote(
 			"there are team files in %s, which are not recalled until you trust them: oxbow team trust",
-			clean(found.Path()),
+			cleanControl(found.Path()),
 		)
 	}
 	return t.tree
 }
 
-// overTeam returns a read-only memory with the entries of m and of the trusted team files. It
+// withTeamEntries returns a read-only memory with the entries of m and of the trusted team files. It
 // returns m if team files are missing or cannot be read. Closing the returned memory does not
 // close m.
-func (mem *openMemory) overTeam(ctx context.Context, m *oxbow.Memory) *oxbow.Memory {
-	t := mem.teamTree()
+func (mem *openMemory) withTeamEntries(ctx context.Context, m *oxbow.Memory) *oxbow.Memory {
+	t := mem.trustedTeamTree()
 	if t == nil {
 		return m
 	}
 	files, err := t.Open(ctx, mdtree.Options{Clock: mem.env.Now, Warn: func(said string) {
-		mem.env.warn("team files: %s", clean(said))
+		mem.env.warn("team files: %s", cleanControl(said))
 	}})
 	if err == nil {
-		shown := team.Show(files, mem.finder.host().Trusted.WrittenTeamFiles)
+		shown := team.NewTeamStore(files, mem.finder.host().Trusted.WrittenTeamFiles)
 		var over *oxbow.Memory
 		over, err = overlay.New(ctx, m, shown, verb.TeamSuffix)
 		if err == nil {

@@ -80,7 +80,7 @@ func newStreet(t *testing.T, lines string, flags ...string) *street {
 			`{"session_id":"s1","hook_event_name":"UserPromptSubmit","prompt":"Remember that the crane is of ` + w +
 				`."}`,
 		)
-		mem.hook(t.Context(), "claude")
+		mem.handleHook(t.Context(), "claude")
 		if err := mem.close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +105,7 @@ func (s *street) serve(t *testing.T, args ...string) {
 	env.Stdout = io.Discard
 	env.Stderr = s.said
 	env.StderrTerm = !s.service
-	env.Listening = func(a string) { addr <- a }
+	env.OnListening = func(a string) { addr <- a }
 	go func() { ended <- Run(ctx, env) }()
 	select {
 	case a := <-addr:
@@ -127,7 +127,7 @@ func (s *street) serve(t *testing.T, args ...string) {
 	stopped := false
 	s.stop = func() int {
 		if stopped {
-			return exitDone
+			return exitSuccess
 		}
 		stopped = true
 		http.DefaultClient.CloseIdleConnections()
@@ -135,7 +135,7 @@ func (s *street) serve(t *testing.T, args ...string) {
 		return <-ended
 	}
 	t.Cleanup(func() {
-		if status := s.stop(); status != exitDone {
+		if status := s.stop(); status != exitSuccess {
 			t.Errorf("the server ended with status %d: %s", status, s.said)
 		}
 	})

@@ -113,8 +113,8 @@ func TestNothingToRememberOnATerminal(t *testing.T) {
 		},
 	} {
 		status, _, stderr := w.run(t, c.args...)
-		if status != exitMisused || !strings.Contains(stderr, c.hint) {
-			t.Errorf("oxbow %q = %d, %q, want %d and a hint with %q", c.args, status, stderr, exitMisused, c.hint)
+		if status != exitUsage || !strings.Contains(stderr, c.hint) {
+			t.Errorf("oxbow %q = %d, %q, want %d and a hint with %q", c.args, status, stderr, exitUsage, c.hint)
 		}
 	}
 	home := filepath.Join(w.vars["HOME"], ".local", "share", "oxbow")
@@ -139,8 +139,8 @@ func TestDemoFitsAScreen(t *testing.T) {
 		t.Errorf("demo has %d lines, want at most 64", len(lines))
 	}
 	for _, line := range lines {
-		if columns(line) > 80 {
-			t.Errorf("demo line %q has %d columns, want at most 80", line, columns(line))
+		if countColumns(line) > 80 {
+			t.Errorf("demo line %q has %d columns, want at most 80", line, countColumns(line))
 		}
 	}
 	for _, line := range lines {

@@ -34,12 +34,12 @@ settings apply only after oxbow trust. An agent cannot run oxbow trust.`,
   oxbow trust ./bot --dry-run
   oxbow trust --list
   oxbow trust --revoke`,
-		Args: argCount(0, 1, "the directory of a home, if not the one that is found here"),
-	}, ownership.Trust, func(in *ownership.TrustIn, _ *flagSet, args []string) (err error) {
+		Args: requireArgCount(0, 1, "the directory of a home, if not the one that is found here"),
+	}, ownership.TrustHome, func(in *ownership.TrustIn, _ *flagSet, args []string) (err error) {
 		mem.finder.noForeignWarning = true
 		switch {
 		case in.List && (in.Revoke || len(args) > 0):
-			return misusef("leave one of them out", "--list shows all homes; it takes none, and no --revoke")
+			return usageErrorf("leave one of them out", "--list shows all homes; it takes none, and no --revoke")
 		case len(args) == 0:
 			return nil
 		}

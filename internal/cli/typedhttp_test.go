@@ -44,7 +44,7 @@ func TestTypedOverHTTP(t *testing.T) {
 			}
 			command := "oxbow"
 			if c.hasHome {
-				command += " --home " + quote(home)
+				command += " --home " + shellQuote(home)
 			}
 			for _, request := range []struct{ path, want string }{
 				{"/api/v1/recall?query=deploy+in:sessions", "a person runs %s session import to"}, // a note

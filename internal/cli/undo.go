@@ -17,7 +17,7 @@ import (
 )
 
 func undoCommand(mem *openMemory) *cobra.Command {
-	return setUpArguments(&cobra.Command{
+	return setUpFlagsAndArgs(&cobra.Command{
 		Use:   "undo [N]",
 		Short: "Undo the last change, or the last N",
 		Long: `Undo takes back the last N changes that were not undone yet. It makes a single
@@ -25,29 +25,29 @@ new change, which you can also undo. An import counts as one change.`,
 		Example: `  oxbow undo
   oxbow undo 3 --dry-run
   oxbow undo --seq 41      # undo change 41 and nothing else`,
-		Args: argCount(0, 1, "at most one number"),
+		Args: requireArgCount(0, 1, "at most one number"),
 	}, func(ctx context.Context, in verb.UndoIn, args []string) error {
 		if len(args) > 0 {
 			n, err := strconv.Atoi(args[0])
 			if err != nil {
-				return misusef(
+				return usageErrorf(
 					"for the last change: oxbow undo; for one change by its number, which oxbow log shows: oxbow undo --seq N",
 					"%q is not a number of changes",
 					args[0],
 				)
 			}
 			if in.Seq != nil {
-				return misusef("", "give a number of changes or --seq, not both")
+				return usageErrorf("", "give a number of changes or --seq, not both")
 			}
 			in.Count = &n
 		}
-		mem.leaveFolders() // otherwise a change of a file could become the last change, which is undone
-		if done, err := mem.undoOther(ctx, in); done || err != nil {
+		mem.skipFolderComparison() // otherwise a change of a file could become the last change, which is undone
+		if done, err := mem.undoInOtherLayout(ctx, in); done || err != nil {
 			return err
 		}
-		err := respond(ctx, mem, verb.Undo, in)
+		err := callAndReport(ctx, mem, verb.Undo, in)
 		if errors.Is(err, oxbow.ErrUnsupported) {
-			if _, no := mem.compressor(verb.Own); no == nil {
+			if _, no := mem.openCompressor(verb.ReadOwn); no == nil {
 				err = &hintedError{
 					err,
 					"in this layout, oxbow compress undo NAME takes a digest back, and nothing takes back other " +
@@ -59,29 +59,29 @@ new change, which you can also undo. An import counts as one change.`,
 	})
 }
 
-// undoOther reverts the effect of consolidate, compress or an overwriting tool in a home of
+// undoInOtherLayout reverts the effect of consolidate, compress or an overwriting tool in a home of
 // another layout that keeps the replaced files. done is false if the home is not of this kind, or
 // if the run is bound to a profile, because the files belong to the whole memory.
-func (mem *openMemory) undoOther(ctx context.Context, in verb.UndoIn) (done bool, err error) {
+func (mem *openMemory) undoInOtherLayout(ctx context.Context, in verb.UndoIn) (done bool, err error) {
 	r, err := mem.boundProfile()
 	if err != nil || r != nil {
 		return false, err
 	}
 	dry := in.DryRun
-	t, ok, err := mem.tidier(change.Unless(dry))
+	t, ok, err := mem.openTidier(writeAccess.UnlessDryRun(dry))
 	if err != nil || !ok {
 		return false, err
 	}
 	number := 0
 	switch {
 	case len(in.Seq) > 1:
-		return true, misusef("run it again for another", "this layout takes back one change at a time")
+		return true, usageErrorf("run it again for another", "this layout takes back one change at a time")
 	case in.Count != nil && *in.Count != 1:
-		return true, misusef("run it again for the one before", "this layout takes back one change at a time")
+		return true, usageErrorf("run it again for the one before", "this layout takes back one change at a time")
 	case len(in.Seq) == 1:
 		number = int(in.Seq[0])
 		if number < 1 {
-			return true, misusef("", "--seq %d is no number of a change", number)
+			return true, usageErrorf("", "--seq %d is no number of a change", number)
 		}
 	}
 	did, err := t.Revert(ctx, number, dry)
@@ -101,21 +101,21 @@ func (mem *openMemory) undoOther(ctx context.Context, in verb.UndoIn) (done bool
 		return true, err
 	}
 	if mem.env.json {
-		return true, mem.env.printTidied(did, dry)
+		return true, mem.env.printTidiedJSON(did, dry)
 	}
-	mem.env.showReport(revertedReport(did, dry))
+	mem.env.showReport(reportRevertedChange(did, dry))
 	return true, nil
 }
 
-// revertedReport describes a change of consolidate, compress or a tool that was, or would be, reverted.
-func revertedReport(did layout.Tidied, dry bool) (r report.Report) {
-	r.Linef("%s change %d: %s of %s", report.Did(dry, "took back", "would take back"), did.Number,
+// reportRevertedChange describes a change of consolidate, compress or a tool that was, or would be, reverted.
+func reportRevertedChange(did layout.Tidied, dry bool) (r report.Report) {
+	r.AddLinef("%s change %d: %s of %s", report.EffectVerb(dry, "took back", "would take back"), did.Number,
 		report.Words(did.What), did.Time)
 	for _, s := range did.Steps {
-		r.Add(report.Line{Sentence: report.Sentencef("%s  %s", report.Words(s.Did), s.Text), Cut: true})
+		r.Add(report.Line{Sentence: report.Sentencef("%s  %s", report.Words(s.Did), s.Text), MayBeCut: true})
 	}
 	for _, n := range did.Notes {
-		r.Notef("%s", report.Text(n))
+		r.AddNotef("%s", report.Text(n))
 	}
 	return r
 }
@@ -129,15 +129,15 @@ makes the version of change SEQ the current version, whether the entry was
 forgotten or not. oxbow log NAME shows the numbers.`,
 		Example: `  oxbow log style
   oxbow restore style@3`,
-		Args: argCount(1, 2, "NAME or NAME@SEQ"),
+		Args: requireArgCount(1, 2, "NAME or NAME@SEQ"),
 	}, verb.Restore, func(in *verb.RestoreIn, _ *flagSet, args []string) error {
-		name, seq, ok := cutSeq(args)
+		name, seq, ok := splitNameAndSeq(args)
 		if !ok && len(args) == 1 {
 			in.Name = args[0]
 			return nil
 		}
 		if !ok {
-			return misusef("oxbow log "+quoteName(args[0])+
+			return usageErrorf("oxbow log "+shellName(args[0])+
 				" shows the numbers", "%q is not the number of a change", args[1])
 		}
 		in.Name, in.Seq = name, &seq
@@ -145,8 +145,8 @@ forgotten or not. oxbow log NAME shows the numbers.`,
 	})
 }
 
-// cutSeq splits NAME@SEQ, or accepts NAME and SEQ as two arguments.
-func cutSeq(args []string) (name string, seq uint64, ok bool) {
+// splitNameAndSeq splits NAME@SEQ, or accepts NAME and SEQ as two arguments.
+func splitNameAndSeq(args []string) (name string, seq uint64, ok bool) {
 	number := ""
 	if len(args) == 2 {
 		name, number = args[0], args[1]

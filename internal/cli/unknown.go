@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/setup"
 )
 
-// unknownCommand returns an error that suggests the command that may have been meant by the words.
-func unknownCommand(root *cobra.Command, words []string) error {
+// unknownCommandError returns an error that suggests the command that may have been meant by the words.
+func unknownCommandError(root *cobra.Command, words []string) error {
 	word := words[0]
 	var names []string
 	for _, c := range root.Commands() {
@@ -37,30 +37,33 @@ func unknownCommand(root *cobra.Command, words []string) error {
 		"erase": "redact", "purge": "redact", "shred": "redact", "copy": "backup", "snapshot": "backup",
 		"repair": "recover", "salvage": "recover", "mend": "doctor", "diagnose": "doctor", "health": "doctor",
 	}
-	if c := setup.Find(word); c != nil {
-		return misusef("did you mean: oxbow setup "+c.Name, "unknown command %q", word)
+	if c := setup.FindClient(word); c != nil {
+		return usageErrorf("did you mean: oxbow setup "+c.Name, "unknown command %q", word)
 	}
 	if name, ok := other[word]; ok {
-		return misusef("did you mean: oxbow "+name, "unknown command %q", word)
+		return usageErrorf("did you mean: oxbow "+name, "unknown command %q", word)
 	}
 	if near := text.FindSimilar(word, slices.Values(names), 1); len(near) > 0 {
-		return misusef("did you mean: oxbow "+near[0], "unknown command %q", word)
+		return usageErrorf("did you mean: oxbow "+near[0], "unknown command %q", word)
 	}
-	return misusef("to search the memory: oxbow recall "+quoteAll(words)+"; oxbow help all lists the commands",
-		"unknown command %q", word)
+	return usageErrorf(
+		"to search the memory: oxbow recall "+quoteShellWords(words)+"; oxbow help all lists the commands",
+		"unknown command %q",
+		word,
+	)
 }
 
-// quoteAll returns words as a person types them in a shell.
-func quoteAll(words []string) string {
+// quoteShellWords returns words as a person types them in a shell.
+func quoteShellWords(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
-		quoted[i] = quote(word)
+		quoted[i] = shellQuote(word)
 	}
 	return strings.Join(quoted, " ")
 }
 
-// flagError returns an error that suggests the flag that may have been meant.
-func flagError(cmd *cobra.Command, err error) error {
+// flagErrorWithHint returns an error that suggests the flag that may have been meant.
+func flagErrorWithHint(cmd *cobra.Command, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
 		return err
 	}
@@ -80,9 +83,9 @@ func flagError(cmd *cobra.Command, err error) error {
 			near = text.FindSimilar(word, slices.Values(names), 1)
 		}
 		if len(near) > 0 {
-			return misusef("did you mean: --"+near[0], "unknown flag --%s", word)
+			return usageErrorf("did you mean: --"+near[0], "unknown flag --%s", word)
 		}
-		return misusef(hint, "unknown flag --%s", word)
+		return usageErrorf(hint, "unknown flag --%s", word)
 	}
 	isNumber := unknown != nil && strings.Trim(unknown.GetSpecifiedShortnames(), "0123456789") == ""
 	before := " "
@@ -93,6 +96,6 @@ func flagError(cmd *cobra.Command, err error) error {
 	if isNumber && takesNumber {
 		hint = "did you mean: " + cmd.CommandPath() + before + unknown.GetSpecifiedShortnames()
 	}
-	message := strings.ReplaceAll(strings.ReplaceAll(err.Error(), "\n", " "), mark, "")
-	return misusef(hint, "%s", message)
+	message := strings.ReplaceAll(strings.ReplaceAll(err.Error(), "\n", " "), argumentMark, "")
+	return usageErrorf(hint, "%s", message)
 }

@@ -21,11 +21,11 @@ func (mem *openMemory) memoryVectors() (*verb.Vectors, error) {
 	)
 	switch {
 	case url == "" && mem.modelFlag != "":
-		return nil, misusef("add --embed URL", "--embed-model names a model of no endpoint")
+		return nil, usageErrorf("add --embed URL", "--embed-model names a model of no endpoint")
 	case url == "":
 		return nil, nil
 	case model == "":
-		return nil, misusef(
+		return nil, usageErrorf(
 			"add --embed-model NAME, or set OXBOW_EMBED_MODEL",
 			"the endpoint %s needs the name of a model",
 			url,
@@ -43,17 +43,17 @@ func (mem *openMemory) memoryVectors() (*verb.Vectors, error) {
 		return nil, err
 	}
 	var fsys vfs.FS
-	hasDirectory := place.HasOwnLayout() && isDir(filepath.Dir(place.Store))
-	if hasDirectory && mem.finder.host().MayWrite(place.Store) == nil {
+	hasDirectory := place.HasOwnLayout() && isDir(filepath.Dir(place.StorePath))
+	if hasDirectory && mem.finder.host().CheckMayWrite(place.StorePath) == nil {
 		if foreign, err := mem.finder.isForeign(); err != nil {
 			return nil, err
 		} else if !foreign {
-			fsys, err = mem.openDir(filepath.Dir(place.Store))
+			fsys, err = mem.openDir(filepath.Dir(place.StorePath))
 			if err != nil {
 				return nil, err
 			}
 		}
 	}
-	return &verb.Vectors{Index: vectors.New(c, fsys, filepath.Base(place.Store)+verb.VectorSuffix),
+	return &verb.Vectors{Index: vectors.New(c, fsys, filepath.Base(place.StorePath)+verb.VectorSuffix),
 		Model: model, Endpoint: c.Stats().Endpoint, Wait: vectors.DefaultWait, Saved: fsys != nil}, nil
 }

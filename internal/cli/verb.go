@@ -12,28 +12,28 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// call is the type of a verb.
-type call[In, Out any] func(context.Context, *verb.Workspace, In) (Out, error)
+// verbFunc is the type of a verb.
+type verbFunc[In, Out any] func(context.Context, *verb.Workspace, In) (Out, error)
 
-// setUpCall makes c call a verb, and prints the result with show. The flags of c set the fields of
+// setUpVerb makes c call a verb, and prints the result with show. The flags of c set the fields of
 // In, and arguments sets further fields of In from the command's arguments.
-func setUpCall[In, Out any](
+func setUpVerb[In, Out any](
 	mem *openMemory,
 	c *cobra.Command,
-	verb call[In, Out],
+	verb verbFunc[In, Out],
 	arguments func(*In, *flagSet, []string) error,
 	show func(Out),
 ) *cobra.Command {
-	return setUpDecoding(
+	return setUpWithInput(
 		c,
 		arguments,
-		func(ctx context.Context, in In) error { return perform(ctx, mem, verb, in, show) },
+		func(ctx context.Context, in In) error { return callAndPrint(ctx, mem, verb, in, show) },
 	)
 }
 
-// setUpDecoding makes c call fn with an In. Its flags are the fields of In, and the function arguments
+// setUpWithInput makes c call fn with an In. Its flags are the fields of In, and the function arguments
 // stores all other arguments in In.
-func setUpDecoding[In any](
+func setUpWithInput[In any](
 	c *cobra.Command,
 	arguments func(*In, *flagSet, []string) error,
 	fn func(context.Context, In) error,
@@ -41,7 +41,7 @@ func setUpDecoding[In any](
 	flags := newFlags[In](c)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		var in In
-		if err := flags.fill(&in); err != nil {
+		if err := flags.fillInput(&in); err != nil {
 			return err
 		}
 		if err := arguments(&in, flags, args); err != nil {
@@ -52,16 +52,16 @@ func setUpDecoding[In any](
 	return c
 }
 
-// setUpArguments makes c call fn with an In whose fields are set from the flags of c, and with the
+// setUpFlagsAndArgs makes c call fn with an In whose fields are set from the flags of c, and with the
 // command's arguments.
-func setUpArguments[In any](
+func setUpFlagsAndArgs[In any](
 	c *cobra.Command,
 	fn func(ctx context.Context, in In, args []string) error,
 ) *cobra.Command {
 	flags := newFlags[In](c)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		var in In
-		if err := flags.fill(&in); err != nil {
+		if err := flags.fillInput(&in); err != nil {
 			return err
 		}
 		return fn(cmd.Context(), in, args)
@@ -69,27 +69,33 @@ func setUpArguments[In any](
 	return c
 }
 
-// perform calls a verb and prints its result. Then it closes all resources that the verb opened.
-func perform[In, Out any](ctx context.Context, mem *openMemory, verb call[In, Out], in In, show func(Out)) error {
-	mem.answers = true
-	defer func() { mem.answers = false }()
-	out, err := attempt(ctx, mem, verb, in)
+// callAndPrint calls a verb and prints its result. Then it closes all resources that the verb opened.
+func callAndPrint[In, Out any](
+	ctx context.Context,
+	mem *openMemory,
+	verb verbFunc[In, Out],
+	in In,
+	show func(Out),
+) error {
+	mem.showsAnswerFirst = true
+	defer func() { mem.showsAnswerFirst = false }()
+	out, err := callVerbRawError(ctx, mem, verb, in)
 	if err != nil {
-		return badArgument(err)
+		return asUsageError(err)
 	}
-	return answer(mem, out, show)
+	return printResult(mem, out, show)
 }
 
-// positional stores arguments in the parameters of a verb that are not flags, in order. A
+// setPositionalArgs stores arguments in the parameters of a verb that are not flags, in order. A
 // repeatable parameter receives all remaining arguments.
-func positional[In any](in *In, f *flagSet, args []string) error {
+func setPositionalArgs[In any](in *In, f *flagSet, args []string) error {
 	for _, p := range f.params {
 		for first := true; p.Flag == "" && len(args) > 0 && (first || p.Repeatable); first = false {
 			if p.Repeatable && args[0] == "" {
-				return misusef("a script's variable may be unset", "one of the %s is empty", p.Name)
+				return usageErrorf("a script's variable may be unset", "one of the %s is empty", p.Name)
 			}
-			if err := p.Set(in, args[0]); err != nil {
-				return badArgument(err)
+			if err := p.SetField(in, args[0]); err != nil {
+				return asUsageError(err)
 			}
 			args = args[1:]
 		}
@@ -97,29 +103,34 @@ func positional[In any](in *In, f *flagSet, args []string) error {
 	return nil
 }
 
-// run calls a verb, and closes all resources that the verb opened. An invalid value is reported
+// callVerb calls a verb, and closes all resources that the verb opened. An invalid value is reported
 // as misuse.
-func run[In, Out any](ctx context.Context, mem *openMemory, verb call[In, Out], in In) (Out, error) {
-	out, err := attempt(ctx, mem, verb, in)
-	return out, badArgument(err)
+func callVerb[In, Out any](ctx context.Context, mem *openMemory, verb verbFunc[In, Out], in In) (Out, error) {
+	out, err := callVerbRawError(ctx, mem, verb, in)
+	return out, asUsageError(err)
 }
 
-// attempt is like run, but for verbs that may also find invalid values in files. It does not
+// callVerbRawError is like run, but for verbs that may also find invalid values in files. It does not
 // report invalid values as misuse. If the verb refuses text that looks like a secret and a person
 // decides to store the text, the verb is called again.
-func attempt[In, Out any](ctx context.Context, mem *openMemory, verbCall call[In, Out], in In) (out Out, err error) {
+func callVerbRawError[In, Out any](
+	ctx context.Context,
+	mem *openMemory,
+	verbCall verbFunc[In, Out],
+	in In,
+) (out Out, err error) {
 	if err := checkTexts(verb.StructParams[In](), &in); err != nil {
 		return out, err
 	}
-	w, done, err := mem.workspace(ctx)
+	w, done, err := mem.newWorkspace(ctx)
 	if err != nil {
 		return out, err
 	}
-	stop := mem.env.working(mem.command)
+	stop := mem.env.startProgress(mem.commandPath)
 	defer func() { err = errors.Join(err, done()); stop() }()
-	ctx = mem.env.withProgress(ctx)
+	ctx = mem.env.withProgressReporter(ctx)
 	out, err = verbCall(ctx, w, in)
-	again, err := mem.mayKeep(err)
+	again, err := mem.confirmSecret(err)
 	if again {
 		return verbCall(ctx, w, in)
 	}
@@ -130,26 +141,26 @@ func attempt[In, Out any](ctx context.Context, mem *openMemory, verbCall call[In
 // required text is empty. in points to the arguments.
 func checkTexts(params []verb.Param, in any) error {
 	for _, p := range params {
-		if err := p.Check(in, p.Name); err != nil {
-			return badArgument(err)
+		if err := p.CheckValue(in, p.Name); err != nil {
+			return asUsageError(err)
 		}
 	}
 	return nil
 }
 
-// answer prints the result of a verb as JSON or with show. It returns errReported if the verb
+// printResult prints the result of a verb as JSON or with show. It returns errReported if the verb
 // itself reports a failure.
-func answer[Out any](mem *openMemory, out Out, show func(Out)) error {
-	return mem.env.print(out, func() { show(out) })
+func printResult[Out any](mem *openMemory, out Out, show func(Out)) error {
+	return mem.env.printOutput(out, func() { show(out) })
 }
 
-func (env *environment) print(out any, show func()) error {
+func (env *environment) printOutput(out any, show func()) error {
 	if env.json {
-		if err := env.printJSON(verb.TypeCommands(out, env.typed)); err != nil {
+		if err := env.printJSON(verb.RewriteAnswerCommands(out, env.commandRewriter)); err != nil {
 			return err
 		}
 	} else {
-		env.page(show)
+		env.showPaged(show)
 	}
 	if f, ok := out.(interface{ Failed() bool }); ok && f.Failed() {
 		return errReported
@@ -157,13 +168,18 @@ func (env *environment) print(out any, show func()) error {
 	return nil
 }
 
-// group makes c a command that has only subcommands.
-func group(c *cobra.Command) *cobra.Command {
+// setUpGroup makes c a command that has only subcommands.
+func setUpGroup(c *cobra.Command) *cobra.Command {
 	name := c.Name()
 	c.Annotations = map[string]string{groupAnnotation: "true"}
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return misusef("oxbow help "+name+" lists what there is", "unknown command %q for oxbow %s", args[0], name)
+			return usageErrorf(
+				"oxbow help "+name+" lists what there is",
+				"unknown command %q for oxbow %s",
+				args[0],
+				name,
+			)
 		}
 		return printHelp(c)
 	}
@@ -179,7 +195,7 @@ func isGroup(c *cobra.Command) bool { return c.Annotations[groupAnnotation] != "
 // set, because help is text.
 func printHelp(c *cobra.Command) error {
 	if asked, _ := c.Flags().GetBool("json"); asked {
-		return misusef(c.CommandPath()+" --help lists them", "%s --json needs a command", c.CommandPath())
+		return usageErrorf(c.CommandPath()+" --help lists them", "%s --json needs a command", c.CommandPath())
 	}
 	return c.Help()
 }

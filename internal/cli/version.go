@@ -12,11 +12,11 @@ func versionCommand(env *environment) *cobra.Command {
 		Short: "Print the version",
 		Example: `  oxbow version
   oxbow version --json`,
-		RunE: func(*cobra.Command, []string) error { return env.sayVersion() },
+		RunE: func(*cobra.Command, []string) error { return env.printVersion() },
 	}
 }
 
-func (env *environment) sayVersion() error {
+func (env *environment) printVersion() error {
 	v := readVersion()
-	return env.print(v, func() { env.showReport(v.Report()) })
+	return env.printOutput(v, func() { env.showReport(v.Report()) })
 }

@@ -18,7 +18,7 @@ import (
 )
 
 func whyCommand(mem *openMemory) *cobra.Command {
-	return setUpArguments(&cobra.Command{
+	return setUpFlagsAndArgs(&cobra.Command{
 		Use:   "why FILE[:A[-B]]",
 		Short: "Show the reasons for lines of code",
 		Long: `Why shows the annotations of a range of lines in a file. A word says how oxbow
@@ -46,36 +46,33 @@ the change touches annotated lines.`,
   oxbow why --filter agent:coder --limit 100
   oxbow why --diff main..HEAD
   oxbow why --diff origin/main...HEAD --markdown > whys.md`,
-		Args: argCount(0, 1, "one FILE, or FILE:A-B"),
+		Args: requireArgCount(0, 1, "one FILE, or FILE:A-B"),
 	}, func(ctx context.Context, in whyIn, args []string) error {
 		if in.Diff {
-			return mem.whyDiff(ctx, in, args)
+			return mem.printWhyDiff(ctx, in, args)
 		}
 		isAboutDiff := in.Staged || in.Fail || in.Markdown
 		if isAboutDiff {
-			return misusef("usage: oxbow why --diff A..B", "--staged, --markdown and --fail are about --diff")
+			return usageErrorf("usage: oxbow why --diff A..B", "--staged, --markdown and --fail are about --diff")
 		}
 		if (in.Search+in.Filter == "") == (len(args) == 0) {
-			return misusef(
+			return usageErrorf(
 				"usage: oxbow why FILE[:A[-B]], or oxbow why --search WORDS",
 				"why takes a FILE, or --search and --filter, and not both",
 			)
 		}
 		if in.Limit < 1 || in.Limit > oxbow.MaxLimit {
-			return misusef(fmt.Sprintf("give 1 to %d", oxbow.MaxLimit), "--limit %d would return nothing", in.Limit)
+			advice := fmt.Sprintf("give 1 to %d", oxbow.MaxLimit)
+			return usageErrorf(advice, "--limit %d would return nothing", in.Limit)
 		}
 		var out annotations.GetAnnotationsOut
 		var err error
 		file := ""
 		if len(args) == 0 {
-			out, err = run(
-				ctx,
-				mem,
-				annotations.GetAnnotations,
-				annotations.GetAnnotationsIn{Query: in.Search, Filter: in.Filter, Limit: &in.Limit, WithPrompts: true},
-			)
+			q := annotations.GetAnnotationsIn{Query: in.Search, Filter: in.Filter, Limit: &in.Limit, WithPrompts: true}
+			out, err = callVerb(ctx, mem, annotations.GetAnnotations, q)
 		} else {
-			out, err = onFile(ctx, mem, args[0], annotations.GetAnnotations, func(at target) (
+			out, err = runVerbOnFile(ctx, mem, args[0], annotations.GetAnnotations, func(at codeLocation) (
 				annotations.GetAnnotationsIn, error,
 			) {
 				file = args[0]
@@ -89,9 +86,9 @@ the change touches annotated lines.`,
 		if err != nil {
 			return err
 		}
-		return answer(mem, out, func(out annotations.GetAnnotationsOut) {
+		return printResult(mem, out, func(out annotations.GetAnnotationsOut) {
 			mem.env.showReport(out.Report())
-			if out.None {
+			if out.HasNone {
 				mem.showWaysToAnnotate(file)
 			}
 		})
@@ -102,7 +99,7 @@ the change touches annotated lines.`,
 type whyIn struct {
 	Search string `json:"search,omitempty" value:"WORDS" usage:"search all annotations of the repository for these WORDS"`
 	Filter string `json:"filter,omitempty" value:"TERMS" usage:"select annotations by TERMS, such as agent:x model:y -file:z"`
-	Limit  int    `json:"limit,omitempty"                usage:"with --search, show at most N annotations"                           default:"10"`
+	Limit  int    `json:"limit,omitempty"                usage:"with --search, show at most N annotations"                    default:"10"`
 
 	Diff     bool `json:"diff,omitempty"     usage:"show the annotations of lines that a change touches; the change is A..B, A...B or A"`
 	Staged   bool `json:"staged,omitempty"   usage:"with --diff, compare a commit with the index"`
@@ -110,20 +107,20 @@ type whyIn struct {
 	Fail     bool `json:"fail,omitempty"     usage:"with --diff: exit with status 3 if the change touches annotated lines"`
 }
 
-// whyDiff prints the annotations that a change touches.
-func (mem *openMemory) whyDiff(ctx context.Context, in whyIn, args []string) error {
+// printWhyDiff prints the annotations that a change touches.
+func (mem *openMemory) printWhyDiff(ctx context.Context, in whyIn, args []string) error {
 	if in.Search+in.Filter != "" {
-		return misusef("look with --json for what you want", "--diff goes without --search and --filter")
+		return usageErrorf("look with --json for what you want", "--diff goes without --search and --filter")
 	}
 	if in.Markdown && mem.env.json {
-		return misusef("give one of the two", "--markdown and --json are two forms")
+		return usageErrorf("give one of the two", "--markdown and --json are two forms")
 	}
 	verb := annotations.WhyDiffIn{Range: strings.Join(args, ""), Staged: in.Staged}
-	out, err := run(ctx, mem, annotations.WhyDiff, verb)
+	out, err := callVerb(ctx, mem, annotations.AnnotationsInDiff, verb)
 	if err != nil {
 		return err
 	}
-	err = answer(mem, out, func(out annotations.WhyDiffOut) {
+	err = printResult(mem, out, func(out annotations.WhyDiffOut) {
 		if in.Markdown || !mem.env.StdoutTerm {
 			mem.env.showReport(out.MarkdownReport())
 		} else {
@@ -133,8 +130,8 @@ func (mem *openMemory) whyDiff(ctx context.Context, in whyIn, args []string) err
 	if err != nil {
 		return err
 	}
-	if in.Fail && len(out.Touched) > 0 {
-		return errTouched
+	if in.Fail && len(out.TouchedAnnotations) > 0 {
+		return errTouchedAnnotations
 	}
 	return nil
 }
@@ -150,8 +147,10 @@ func (mem *openMemory) showWaysToAnnotate(file string) {
 	if err != nil {
 		return
 	}
-	way := func(what, command string) { fmt.Fprintf(mem.env.Stderr, "  %s: %s\n", what, mem.asTyped(command)) }
-	world := mem.env.setupWorld()
+	way := func(what, command string) {
+		fmt.Fprintf(mem.env.Stderr, "  %s: %s\n", what, mem.rewriteCommands(command))
+	}
+	world := mem.env.setupMachine()
 	var on []string
 	this := setup.Options{Executable: mem.env.Executable}
 	for _, c := range setup.Clients() {
@@ -159,11 +158,11 @@ func (mem *openMemory) showWaysToAnnotate(file string) {
 		if !c.CanAnnotate() || !isSetUp {
 			continue
 		}
-		if world.AnnotatesBelow(c.Name, wd) {
+		if world.IsAnnotationOn(c.Name, wd) {
 			on = append(on, c.Title)
 		}
 	}
-	if !git.InTree(wd) {
+	if !git.IsInTree(wd) {
 		fmt.Fprintln(mem.env.Stderr, "  hooks annotate only what is in a git repository: git init")
 	} else if len(on) > 0 {
 		fmt.Fprintf(mem.env.Stderr, "  what agents edit from now on is annotated, in %s\n", strings.Join(on, ", "))
@@ -171,11 +170,14 @@ func (mem *openMemory) showWaysToAnnotate(file string) {
 		way("to have what agents edit annotated", "oxbow setup all")
 	}
 	_, root := findProject(wd)
-	for _, d := range transcript.FindDirectories(mem.env.userHome(), mem.env.Getenv, wd, root) {
-		way("what "+setup.Find(d.Client).Title+" edited before", "oxbow annotate --from-transcript "+quote(d.Path))
+	for _, d := range transcript.FindDirectories(mem.env.userHomeDir(), mem.env.Getenv, wd, root) {
+		way(
+			"what "+setup.FindClient(d.Client).Title+" edited before",
+			"oxbow annotate --from-transcript "+shellQuote(d.Path),
+		)
 	}
-	if m := lineRange().FindStringSubmatch(file); m == nil {
+	if m := lineRangePattern().FindStringSubmatch(file); m == nil {
 		file = cmp.Or(file, "FILE") + ":1"
 	}
-	way("by hand", "oxbow annotate "+quote(file)+` --why "the reason"`)
+	way("by hand", "oxbow annotate "+shellQuote(file)+` --why "the reason"`)
 }

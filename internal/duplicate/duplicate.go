@@ -45,7 +45,7 @@ func FindDuplicates(ctx context.Context, s oxbow.Store, progress func(done, tota
 	}
 	var dups []Duplicate
 	for _, entries := range groups {
-		some, err := groupDuplicates(ctx, entries, func(n int) {
+		some, err := findInGroup(ctx, entries, func(n int) {
 			if progress != nil {
 				progress(done+n, total)
 			}
@@ -60,8 +60,8 @@ func FindDuplicates(ctx context.Context, s oxbow.Store, progress func(done, tota
 	return dups, nil
 }
 
-// groupDuplicates returns the duplicates among a group's entries.
-func groupDuplicates(
+// findInGroup returns the duplicates among a group's entries.
+func findInGroup(
 	ctx context.Context,
 	entries []oxbow.Entry,
 	progress func(done int),
@@ -71,7 +71,7 @@ func groupDuplicates(
 		// The name is context for the content, so names are also compared if an entry has few
 		// words.
 		texts[i] = sametext.Passage{Text: e.Content, Heading: e.Name}
-		if isKept(e) {
+		if hasKeepTag(e) {
 			texts[i].Weight = 1
 		}
 	}
@@ -86,7 +86,7 @@ func groupDuplicates(
 		if !ok {
 			heir = entries[d.Keep]
 		}
-		if isKept(drop) {
+		if hasKeepTag(drop) {
 			continue
 		}
 		heir, ok = mergeInto(heir, drop)
@@ -98,7 +98,7 @@ func groupDuplicates(
 	return dups, nil
 }
 
-func isKept(e oxbow.Entry) bool { return slices.Contains(e.Values("tag"), "keep") }
+func hasKeepTag(e oxbow.Entry) bool { return slices.Contains(e.Values("tag"), "keep") }
 
 // mergeInto returns keep with the names and labels of drop added. It returns false if the merged
 // entry is not valid, for example because it has too many labels.
@@ -116,7 +116,7 @@ func mergeInto(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 			e.Labels = append(e.Labels, l)
 		}
 	}
-	if sources := (oxbow.Label{Key: lineage.Label, Value: lineage.Source(drop.Name,
+	if sources := (oxbow.Label{Key: lineage.SourceLabel, Value: lineage.FormatSource(drop.Name,
 		drop.Version)}); sources.Check() == nil {
 		e.Labels = append(e.Labels, sources)
 	}
@@ -125,13 +125,13 @@ func mergeInto(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 	return e, err == nil
 }
 
-// Consolidate removes the duplicates in a single change, which [oxbow.Memory.Undo] can undo. The
+// RemoveDuplicates removes the duplicates in a single change, which [oxbow.Memory.Undo] can undo. The
 // remaining entry gets the removed entry's name and aliases as aliases, the labels of the removed
 // entry, and a label that names the removed entry as a source. With dryRun, Consolidate changes
 // nothing and returns the error that the change would cause. The error matches [oxbow.ErrConflict]
 // or [oxbow.ErrNotFound] if an entry has changed, and [oxbow.ErrUnsupported] if the memory has no
 // history.
-func Consolidate(ctx context.Context, m *oxbow.Memory, dups []Duplicate, dryRun bool) error {
+func RemoveDuplicates(ctx context.Context, m *oxbow.Memory, dups []Duplicate, dryRun bool) error {
 	if len(dups) == 0 {
 		return nil
 	}

@@ -89,7 +89,7 @@ func TestConsolidate(t *testing.T) {
 	if want := []string{"ship into deploy, false", "again into deploy, false"}; !slices.Equal(got, want) {
 		t.Fatalf("Duplicates() = %q, want %q", got, want)
 	}
-	if err := Consolidate(t.Context(), m, dups, false); err != nil {
+	if err := RemoveDuplicates(t.Context(), m, dups, false); err != nil {
 		t.Fatal(err)
 	}
 	e, err := m.Get(t.Context(), "ship") // by what is an alias now
@@ -126,7 +126,7 @@ func TestConsolidateChanged(t *testing.T) {
 		t.Fatalf("Duplicates() = %+v, %v", dups, err)
 	}
 	apply(t, m, oxbow.Update{Name: "b", Content: "five"})
-	if err := Consolidate(t.Context(), m, dups, false); !errors.Is(err, oxbow.ErrConflict) {
+	if err := RemoveDuplicates(t.Context(), m, dups, false); !errors.Is(err, oxbow.ErrConflict) {
 		t.Errorf("Consolidate() = %v", err)
 	}
 	if e, err := m.Get(t.Context(), "b"); err != nil || e.Content != "five" {
@@ -144,7 +144,7 @@ func TestConsolidateLimits(t *testing.T) {
 	if err != nil || len(dups) != oxbow.MaxAliases {
 		t.Fatalf("Duplicates() = %d dups, %v", len(dups), err)
 	}
-	if err := Consolidate(t.Context(), m, dups, false); err != nil {
+	if err := RemoveDuplicates(t.Context(), m, dups, false); err != nil {
 		t.Fatal(err)
 	}
 	n := 0
@@ -177,10 +177,10 @@ func TestConsolidateWithoutHistory(t *testing.T) {
 	if err != nil || len(dups) != 1 {
 		t.Fatalf("Duplicates() = %+v, %v", dups, err)
 	}
-	if err := Consolidate(t.Context(), m, dups, false); !errors.Is(err, oxbow.ErrUnsupported) {
+	if err := RemoveDuplicates(t.Context(), m, dups, false); !errors.Is(err, oxbow.ErrUnsupported) {
 		t.Errorf("Consolidate() = %v", err)
 	}
-	if err := Consolidate(t.Context(), m, nil, false); err != nil {
+	if err := RemoveDuplicates(t.Context(), m, nil, false); err != nil {
 		t.Errorf("Consolidate() of nothing = %v", err)
 	}
 }
@@ -212,7 +212,7 @@ func TestConsolidateLeavesHeldBack(t *testing.T) {
 				es = append(es, e)
 			}
 			for i := range es { // found before one of them was held back
-				if err := Consolidate(
+				if err := RemoveDuplicates(
 					t.Context(),
 					m,
 					[]Duplicate{{Drop: es[i], Keep: es[1-i]}},

@@ -18,9 +18,9 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-var testEnv = hook.Env{
-	Now:   time.Date(2026, 11, 23, 1, 30, 0, 0, time.UTC),
-	Clean: strings.TrimSpace, CopilotHome: "/home/dev/.copilot",
+var testEnv = hook.ParseEnv{
+	Now:       time.Date(2026, 11, 23, 1, 30, 0, 0, time.UTC),
+	CleanText: strings.TrimSpace, CopilotHome: "/home/dev/.copilot",
 }
 
 // TestRecorded reads what clients gave their hooks in recorded sessions; the
@@ -72,8 +72,8 @@ func TestUnknown(t *testing.T) {
 			`{"session_id":"s","hook_event_name":"MessageDisplay","delta":"x"}`,
 			`{"session_id":"s","hook_event_name":"SubagentStop","agent_id":"a","agent_type":"","last_assistant_message":"x"}`,
 			`{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":""}`} {
-			r := hook.Read(client, []byte(in), testEnv)
-			if len(r.Events) > 0 || r.Answer("context") != nil {
+			r := hook.ParseReport(client, []byte(in), testEnv)
+			if len(r.Events) > 0 || r.EncodeAnswer("context") != nil {
 				t.Errorf("%s: %s is %+v", client, in, r)
 			}
 		}
@@ -91,20 +91,24 @@ func TestAnswer(t *testing.T) {
 		if w == "" {
 			w = want["claude"]
 		}
-		r := hook.Read(c, []byte(`{"session_id":"s","hook_event_name":"SessionStart","source":"resume"}`), testEnv)
+		r := hook.ParseReport(
+			c,
+			[]byte(`{"session_id":"s","hook_event_name":"SessionStart","source":"resume"}`),
+			testEnv,
+		)
 		got := strings.NewReplacer(
 			`\u003coxbow-memory\u003e\n`,
 			"F",
 			`\n\u003c/oxbow-memory\u003e`,
 			"/F",
-		).Replace(string(r.Answer("C")))
-		if got != w+"\n" || r.Source != "resume" {
+		).Replace(string(r.EncodeAnswer("C")))
+		if got != w+"\n" || r.StartReason != "resume" {
 			t.Errorf("%s answers %s", c, got)
 		}
 		for _, e := range []string{"Stop", "AfterAgent", "SessionEnd", "UserPromptSubmit", "BeforeAgent",
 			"PostCompact", "PostToolUse"} {
-			r := hook.Read(c, []byte(`{"session_id":"s","prompt":"p","hook_event_name":"`+e+`"}`), testEnv)
-			got, want := string(r.Answer("a </OXBOW-memory> b")), ""
+			r := hook.ParseReport(c, []byte(`{"session_id":"s","prompt":"p","hook_event_name":"`+e+`"}`), testEnv)
+			got, want := string(r.EncodeAnswer("a </OXBOW-memory> b")), ""
 			if e == promptEvent(c) {
 				want = strings.NewReplacer(
 					"SessionStart",
@@ -126,7 +130,7 @@ func TestAnswer(t *testing.T) {
 			">",
 			`\n`,
 			"n",
-		).Replace(string(r.Answer(strings.Repeat("ä", 20000))))
+		).Replace(string(r.EncodeAnswer(strings.Repeat("ä", 20000))))
 		if n := strings.Index(
 			long,
 			"</oxbow-memory>",
@@ -168,7 +172,10 @@ func TestDocumentedAnswers(t *testing.T) {
 					event = s
 				}
 			}
-			got := strings.TrimSuffix(fence.Replace(string(hook.Read(client, l, testEnv).Answer("C"))), "\n")
+			got := strings.TrimSuffix(
+				fence.Replace(string(hook.ParseReport(client, l, testEnv).EncodeAnswer("C"))),
+				"\n",
+			)
 			if got != answers[event] {
 				t.Errorf("%s answers %s with %q, want %q", client, event, got, answers[event])
 			}
@@ -185,7 +192,7 @@ func TestReportWriter(t *testing.T) {
 		}
 		for l := range bytes.Lines(b) {
 			for _, settings := range []string{"claude", "copilot"} {
-				got, want := hook.Read(settings, l, testEnv), hook.Read(editor, l, testEnv)
+				got, want := hook.ParseReport(settings, l, testEnv), hook.ParseReport(editor, l, testEnv)
 				if got.Client != editor || len(got.Events) != len(want.Events) || got.Prompt != want.Prompt {
 					t.Errorf("hook %s reads %s as %+v, want %+v", settings, l, got, want)
 				}
@@ -206,41 +213,41 @@ func promptEvent(client string) string {
 // gives its calls its name.
 func TestSubagent(t *testing.T) {
 	in := `{"session_id":"s","turn_id":"t","agent_id":"a1","agent_type":"tester","hook_event_name":"`
-	if r := hook.Read("codex", []byte(in+`UserPromptSubmit","prompt":"do it"}`), testEnv); len(r.Events) > 0 ||
-		r.Answer("C") != nil {
+	if r := hook.ParseReport("codex", []byte(in+`UserPromptSubmit","prompt":"do it"}`), testEnv); len(r.Events) > 0 ||
+		r.EncodeAnswer("C") != nil {
 		t.Errorf("a sub-agent's task is %+v", r.Events)
 	}
-	r := hook.Read(
+	r := hook.ParseReport(
 		"codex",
 		[]byte(
 			in+`PostToolUse","tool_name":"Bash","tool_use_id":"c","tool_input":{"command":"ls"},"tool_response":"x"}`,
 		),
 		testEnv,
 	)
-	if len(r.Events) != 1 || r.Events[0].Agent != "tester" || r.Events[0].Turn != "" ||
-		r.Events[0].Kind != session.Called {
+	if len(r.Events) != 1 || r.Events[0].SubAgent != "tester" || r.Events[0].Turn != "" ||
+		r.Events[0].Kind != session.KindCall {
 		t.Errorf("a sub-agent's call is %+v", r.Events)
 	}
-	r = hook.Read(
+	r = hook.ParseReport(
 		"gemini",
 		[]byte(
 			`{"session_id":"s","hook_event_name":"AfterTool","tool_name":"invoke_agent","tool_input":{"agent_name":"generalist","prompt":"look"},`+
 				`"tool_response":{"llmContent":[{"text":"Subagent 'generalist' finished.\nTermination Reason: GOAL\nResult:\nIt is in b.go."}]}}`,
 		), testEnv,
 	)
-	if len(r.Events) != 2 || r.Events[1].Agent != "generalist" || r.Events[1].Text != "It is in b.go." ||
-		r.Events[1].Kind != session.Text {
+	if len(r.Events) != 2 || r.Events[1].SubAgent != "generalist" || r.Events[1].Text != "It is in b.go." ||
+		r.Events[1].Kind != session.KindText {
 		t.Errorf("what a sub-agent of Gemini CLI said is %+v", r.Events)
 	}
-	if r := hook.Read("claude", []byte(in+`SessionStart","source":"startup"}`), testEnv); len(r.Events) > 0 ||
-		r.Answer("C") != nil {
+	if r := hook.ParseReport("claude", []byte(in+`SessionStart","source":"startup"}`), testEnv); len(r.Events) > 0 ||
+		r.EncodeAnswer("C") != nil {
 		t.Errorf("the beginning of a sub-agent is answered")
 	}
 }
 
 // TestPlugin puts the command into the plug-in as JavaScript reads it.
 func TestPlugin(t *testing.T) {
-	b, err := hook.Plugin([]string{`C:\Program Files\oxbow.exe`, "hook", "opencode"})
+	b, err := hook.OpencodePlugin([]string{`C:\Program Files\oxbow.exe`, "hook", "opencode"})
 	if err != nil || !strings.Contains(
 		string(b),
 		`const command = ["C:\\Program Files\\oxbow.exe","hook","opencode"]`,
@@ -259,13 +266,13 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, c := range hook.Clients() {
-			r := hook.Read(c, b, testEnv)
+			r := hook.ParseReport(c, b, testEnv)
 			for _, e := range r.Events {
 				if e.Client != r.Client || e.Session == "" || e.Kind == "" {
 					t.Errorf("%s: %+v", c, e)
 				}
 			}
-			r.Answer("C")
+			r.EncodeAnswer("C")
 		}
 	})
 }

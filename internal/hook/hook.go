@@ -4,7 +4,7 @@
 // Package hook parses the reports that clients write to the standard input of their hooks, turns
 // them into session events, and encodes answers in the form that each client expects.
 //
-// A report is a JSON object. All clients, and the plug-in for opencode ([Plugin]), use nearly the
+// A report is a JSON object. All clients, and the plug-in for opencode ([OpencodePlugin]), use nearly the
 // same field names. The reports of Gemini CLI and Copilot CLI identify neither the prompt nor the
 // tool call. [session.Fold] infers them from the order of the reports.
 package hook
@@ -27,10 +27,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
 )
 
-// Env is the environment in which a report is parsed.
-type Env struct {
-	Now   time.Time
-	Clean func(string) string // removes secrets and the text that hooks added to prompts
+// ParseEnv is the environment in which a report is parsed.
+type ParseEnv struct {
+	Now       time.Time
+	CleanText func(string) string // removes secrets and the text that hooks added to prompts
 
 	// CopilotHome is the directory in which Copilot CLI keeps its sessions, or "" if unknown.
 	CopilotHome string
@@ -41,23 +41,23 @@ type Report struct {
 	Client string
 	Events []session.Event
 
-	// Source is the reason for the start of the session. It is set only for the report of a
+	// StartReason is the reason for the start of the session. It is set only for the report of a
 	// session's start. Prompt is the text that a person wrote. It is set only for the report of a
 	// prompt. Other reports are not answered.
-	Source string
-	Prompt string
+	StartReason string
+	Prompt      string
 
-	// Wrong explains why the input is not a valid report. It is "" for a valid report and for
+	// ParseError explains why the input is not a valid report. It is "" for a valid report and for
 	// empty input.
-	Wrong string
+	ParseError string
 
-	// Final is true if a turn or a session has ended.
-	Final bool
+	// EndsTurn is true if a turn or a session has ended.
+	EndsTurn bool
 
 	// Tool, Input and Output describe a tool call as reported by the client: the name of the tool,
 	// the arguments and the result. Output is nil if the client does not report the result.
-	Tool          string
-	Input, Output json.RawMessage
+	ToolName              string
+	ToolInput, ToolOutput json.RawMessage
 
 	eventName string // event name, in the client's spelling
 }
@@ -73,32 +73,33 @@ func Clients() []string {
 	return names
 }
 
-// Read parses the report that a client wrote to the standard input of its hook. The report has no
+// ParseReport parses the report that a client wrote to the standard input of its hook. The report has no
 // events if the client or the event is unknown, or if the input is invalid.
-func Read(client string, stdin []byte, env Env) Report {
-	r, client, ok := clientfile.ReadReportOf(client, stdin)
+func ParseReport(client string, stdin []byte, env ParseEnv) Report {
+	r, client, ok := clientfile.ParseClientReport(client, stdin)
 	report := Report{Client: client}
 	c, _ := clientfile.FindEventClient(client)
 	if !c.HasHooks() {
-		report.Wrong = "there is no such client; oxbow setup writes hooks of those that are known"
+		report.ParseError = "there is no such client; oxbow setup writes hooks of those that are known"
 		return report
 	}
 	if !ok {
 		if len(bytes.TrimSpace(stdin)) > 0 {
-			report.Wrong = "it is no report, which is JSON with a session_id"
+			report.ParseError = "it is no report, which is JSON with a session_id"
 		}
 		return report
 	}
-	addEvents := eventHandlers[c.Hook.Events[r.Event]]
+	addEvents := eventHandlers[c.Hook.EventNames[r.EventName]]
 	if addEvents == nil {
 		return report
 	}
 	e := session.Event{
-		Client: client, Session: cmp.Or(r.Parent, r.Session), Turn: r.Turn + r.PromptID, Time: r.Time, Dir: r.Dir,
-		Agent: subagentName(r, client), Model: r.Model, Transcript: r.Transcript,
+		Client: client, Session: cmp.Or(r.ParentAgentID,
+			r.SessionID), Turn: r.TurnID + r.PromptID, Time: r.Time, Dir: r.Dir,
+		SubAgent: subagentName(r, client), Model: r.Model, Transcript: r.TranscriptPath,
 	}
 	if !session.ValidID(e.Session) {
-		report.Wrong = fmt.Sprintf("its session_id %.80q is no identifier of a session", e.Session)
+		report.ParseError = fmt.Sprintf("its session_id %.80q is no identifier of a session", e.Session)
 		return report
 	}
 	if e.Time.IsZero() {
@@ -107,11 +108,11 @@ func Read(client string, stdin []byte, env Env) Report {
 	if client == "copilot" && e.Transcript == "" {
 		e.Transcript = copilotTranscript(env.CopilotHome, e.Session)
 	}
-	if e.Agent != "" && client == "codex" {
+	if e.SubAgent != "" && client == "codex" {
 		e.Turn = "" // the turn ID is the sub-agent's own and belongs to no person's turn
 	}
-	report.eventName = r.Event
-	addEvents(&report, &r, e, env.Clean)
+	report.eventName = r.EventName
+	addEvents(&report, &r, e, env.CleanText)
 	return report
 }
 
@@ -126,7 +127,7 @@ func copilotTranscript(copilotHome, sessionID string) string {
 
 // subagentName returns the name of the sub-agent to which a report belongs, as the client's
 // transcripts spell it. It returns "" for the main agent.
-func subagentName(r clientfile.Report, client string) string {
+func subagentName(r clientfile.HookReport, client string) string {
 	switch {
 	case client == "opencode":
 		return r.AgentType
@@ -140,19 +141,19 @@ func subagentName(r clientfile.Report, client string) string {
 
 // eventHandlers maps event names, as Claude Code spells them, to functions. Each function adds the session events of
 // a report.
-var eventHandlers = map[string]func(out *Report, r *clientfile.Report, e session.Event, clean func(string) string){
+var eventHandlers = map[string]func(out *Report, r *clientfile.HookReport, e session.Event, clean func(string) string){
 	"SessionStart":       addSessionStart,
-	"UserPromptSubmit":   addPrompt,
-	"PostToolUse":        addToolUse,
-	"PostToolUseFailure": addToolUse,
-	"AgentText":          addAgentText,
-	"PostCompact":        addCompaction,
+	"UserPromptSubmit":   addPromptEvent,
+	"PostToolUse":        addToolEvents,
+	"PostToolUseFailure": addToolEvents,
+	"AgentText":          addTextEvent,
+	"PostCompact":        addCompactionEvent,
 	"Stop":               addTurnEnd,
 	"SubagentStop":       addSubagentStop,
 	"SessionEnd":         addSessionEnd,
 }
 
-func (out *Report) addEvent(e session.Event, kind session.Kind, text string) {
+func (out *Report) addEvent(e session.Event, kind session.EventKind, text string) {
 	e.Kind, e.Text = kind, text
 	out.Events = append(out.Events, e)
 }
@@ -160,141 +161,141 @@ func (out *Report) addEvent(e session.Event, kind session.Kind, text string) {
 // startReasons maps the clients' words for the reason of a session's start to common words.
 var startReasons = map[string]string{"new": "startup", "": "startup"}
 
-func addSessionStart(out *Report, r *clientfile.Report, e session.Event, _ func(string) string) {
-	if e.Agent != "" {
+func addSessionStart(out *Report, r *clientfile.HookReport, e session.Event, _ func(string) string) {
+	if e.SubAgent != "" {
 		return
 	}
-	out.Source = r.Source
+	out.StartReason = r.Source
 	if s, ok := startReasons[r.Source]; ok {
-		out.Source = s
+		out.StartReason = s
 	}
 	e.Turn = ""
-	out.addEvent(e, session.Start, out.Source)
+	out.addEvent(e, session.KindStart, out.StartReason)
 }
 
-// addPrompt ignores text that no person wrote: the task of a sub-agent, messages that the
+// addPromptEvent ignores text that no person wrote: the task of a sub-agent, messages that the
 // client sends in the person's place, and the empty prompts that Qwen Code reports once a round.
-func addPrompt(out *Report, r *clientfile.Report, e session.Event, clean func(string) string) {
-	if r.AgentID != "" || e.Agent != "" {
+func addPromptEvent(out *Report, r *clientfile.HookReport, e session.Event, clean func(string) string) {
+	if r.AgentID != "" || e.SubAgent != "" {
 		return
 	}
 	if slices.Contains([]string{"system", "loop_wakeup", "task_notification"}, r.Source) {
 		return
 	}
-	out.Prompt = transcript.PromptText(clientfile.RemoveQuotes(out.Client, r.Prompt), clean)
+	out.Prompt = transcript.PromptText(clientfile.RemoveArgumentQuotes(out.Client, r.Prompt), clean)
 	if out.Prompt != "" {
-		out.addEvent(e, session.Prompt, out.Prompt)
+		out.addEvent(e, session.KindPrompt, out.Prompt)
 	}
 }
 
-func addToolUse(out *Report, r *clientfile.Report, e session.Event, clean func(string) string) {
-	o := transcript.DecodeOutcome(r.Response)
-	if len(r.Result) > 0 {
-		o = transcript.DecodeOutcome(r.Result)
+func addToolEvents(out *Report, r *clientfile.HookReport, e session.Event, clean func(string) string) {
+	o := transcript.DecodeOutcome(r.ToolResponse)
+	if len(r.ToolResult) > 0 {
+		o = transcript.DecodeOutcome(r.ToolResult)
 	}
-	if r.Event == "PostToolUseFailure" {
-		o = transcript.Outcome{Failed: true, Output: r.Error}
+	if r.EventName == "PostToolUseFailure" {
+		o = transcript.CallOutcome{Failed: true, Output: r.Error}
 	}
-	if r.Exit != nil {
-		o.Exit = r.Exit
+	if r.ExitStatus != nil {
+		o.ExitStatus = r.ExitStatus
 	}
-	e.ID = r.UseID
+	e.ID = r.ToolUseID
 	if r.CallID != "" {
 		e.ID = r.CallID
 	}
-	isSubAgentReport := out.Client == "gemini" && r.Tool == reportTool
-	if r.Tool == "" || isSubAgentReport {
+	isSubAgentReport := out.Client == "gemini" && r.ToolName == geminiReportTool
+	if r.ToolName == "" || isSubAgentReport {
 		return
 	}
 	c, _ := clientfile.FindEventClient(out.Client)
-	r.Tool = cmp.Or(c.Hook.Tools[r.Tool], r.Tool)
-	if e, ok := transcript.CompleteCall(e, r.Tool, r.Input, o, clean); ok {
+	r.ToolName = cmp.Or(c.Hook.ToolNames[r.ToolName], r.ToolName)
+	if e, ok := transcript.CompleteCall(e, r.ToolName, r.ToolInput, o, clean); ok {
 		out.Events = append(out.Events, e)
-		out.Tool = r.Tool
-		out.Input = r.Input
-		out.Output = toolOutput(r)
+		out.ToolName = r.ToolName
+		out.ToolInput = r.ToolInput
+		out.ToolOutput = toolOutput(r)
 	}
 	if out.Client != "gemini" {
 		return
 	}
-	if agent, text := transcript.SubagentSaid(r.Tool, r.Input, o.Output); clean(text) != "" {
-		e.ID, e.Agent = "", agent
-		out.addEvent(e, session.Text, clean(text))
+	if agent, text := transcript.SubagentReply(r.ToolName, r.ToolInput, o.Output); clean(text) != "" {
+		e.ID, e.SubAgent = "", agent
+		out.addEvent(e, session.KindText, clean(text))
 	}
 }
 
-// reportTool is the tool with which a sub-agent of Gemini CLI reports its result. The result
+// geminiReportTool is the tool with which a sub-agent of Gemini CLI reports its result. The result
 // is ignored here because the call that started the sub-agent returns it as well.
-const reportTool = "complete_task"
+const geminiReportTool = "complete_task"
 
 // toolOutput returns the result of a tool call, or nil if the client does not report it.
-func toolOutput(r *clientfile.Report) json.RawMessage {
-	for _, raw := range []json.RawMessage{r.Result, r.Response} {
+func toolOutput(r *clientfile.HookReport) json.RawMessage {
+	for _, raw := range []json.RawMessage{r.ToolResult, r.ToolResponse} {
 		if len(raw) > 0 && string(raw) != "null" {
 			return raw
 		}
 	}
-	if r.Event == "PostToolUseFailure" && r.Error != "" {
+	if r.EventName == "PostToolUseFailure" && r.Error != "" {
 		b, _ := json.Marshal(r.Error) // marshalling a string cannot fail
 		return b
 	}
 	return nil
 }
 
-func addAgentText(out *Report, r *clientfile.Report, e session.Event, clean func(string) string) {
+func addTextEvent(out *Report, r *clientfile.HookReport, e session.Event, clean func(string) string) {
 	if text := clean(r.Text); text != "" {
 		e.ID = r.TextID
-		out.addEvent(e, session.Text, text)
+		out.addEvent(e, session.KindText, text)
 	}
 }
 
-func addCompaction(out *Report, r *clientfile.Report, e session.Event, clean func(string) string) {
+func addCompactionEvent(out *Report, r *clientfile.HookReport, e session.Event, clean func(string) string) {
 	e.ID = e.Turn
-	out.addEvent(e, session.Compact, transcript.SummaryText(r.Summary, clean))
+	out.addEvent(e, session.KindCompact, transcript.SummaryText(r.CompactSummary, clean))
 }
 
-func addTurnEnd(out *Report, r *clientfile.Report, e session.Event, clean func(string) string) {
-	if text := clean(cmp.Or(r.Last, r.Said)); text != "" {
-		out.addEvent(e, session.Text, text)
+func addTurnEnd(out *Report, r *clientfile.HookReport, e session.Event, clean func(string) string) {
+	if text := clean(cmp.Or(r.LastMessage, r.PromptResponse)); text != "" {
+		out.addEvent(e, session.KindText, text)
 	}
-	if e.Agent == "" {
-		out.Final = true
-		out.addEvent(e, session.Stop, "")
+	if e.SubAgent == "" {
+		out.EndsTurn = true
+		out.addEvent(e, session.KindStop, "")
 	}
 }
 
 // addSubagentStop ignores the agent with which Claude Code compacts a conversation. That agent has
 // no type.
-func addSubagentStop(out *Report, r *clientfile.Report, e session.Event, clean func(string) string) {
+func addSubagentStop(out *Report, r *clientfile.HookReport, e session.Event, clean func(string) string) {
 	if r.AgentType == "" {
 		return
 	}
 	e.Transcript = r.AgentTranscript
-	if text := clean(r.Last); text != "" {
-		out.addEvent(e, session.Text, text)
+	if text := clean(r.LastMessage); text != "" {
+		out.addEvent(e, session.KindText, text)
 	}
 }
 
-func addSessionEnd(out *Report, r *clientfile.Report, e session.Event, _ func(string) string) {
-	out.Final = true
+func addSessionEnd(out *Report, r *clientfile.HookReport, e session.Event, _ func(string) string) {
+	out.EndsTurn = true
 	e.Turn = ""
-	out.addEvent(e, session.End, r.Reason)
+	out.addEvent(e, session.KindEnd, r.Reason)
 }
 
-// StartsLate reports whether the client receives the start context with the first prompt instead
+// GetsStartLate reports whether the client receives the start context with the first prompt instead
 // of at the session's start. Gemini CLI writes the answer of its start hook into the person's
 // prompt, and leaves that prompt out when the session is resumed.
-func (r Report) StartsLate() bool {
+func (r Report) GetsStartLate() bool {
 	c, _ := clientfile.FindEventClient(r.Client)
-	return c.Hook.StartsLate
+	return c.Hook.NeedsStartWithPrompt
 }
 
-// ForgetsStart reports whether a client does not store the context from a session's start in the
+// ForgetsStartContext reports whether a client does not store the context from a session's start in the
 // conversation. Then a resumed session needs the context again. For example, the plug-in for
 // opencode adds the context to the system prompt, which opencode does not store.
-func ForgetsStart(client string) bool {
+func ForgetsStartContext(client string) bool {
 	c, _ := clientfile.FindEventClient(client)
-	return c.Hook.ForgetsStart
+	return c.Hook.ForgetsStartContext
 }
 
 // MaxContext is the maximum context length, in characters, that all clients accept without
@@ -306,19 +307,19 @@ const MaxContext = 9_500
 func (r Report) AcceptsContext() bool {
 	c, _ := clientfile.FindEventClient(r.Client)
 	switch {
-	case c.Hook.Answer == nil:
+	case c.Hook.MakeAnswer == nil:
 		return false
 	case r.Prompt != "":
 		return !c.Hook.IgnoresPromptAnswer
 	}
-	return r.Source != ""
+	return r.StartReason != ""
 }
 
-// Answer returns the bytes to write to standard output, so that the client adds the context to its
+// EncodeAnswer returns the bytes to write to standard output, so that the client adds the context to its
 // conversation. It returns nil if the context is empty, or if the client does not accept context
 // for this report. Answer truncates the context, so that the context and the tags around it have
 // at most MaxContext characters together.
-func (r Report) Answer(context string) []byte {
+func (r Report) EncodeAnswer(context string) []byte {
 	context = strings.TrimSpace(context)
 	if !r.AcceptsContext() || context == "" {
 		return nil
@@ -328,14 +329,16 @@ func (r Report) Answer(context string) []byte {
 		context = string(runes[:MaxContext-len(fenceStart+fenceEnd+note)]) + note
 	}
 	c, _ := clientfile.FindEventClient(r.Client)
-	return encodeAnswer(c.Hook.Answer, r.eventName, context)
+	return encodeAnswer(c.Hook.MakeAnswer, r.eventName, context)
 }
 
 // fenceStart and end enclose the context in an answer. fenceTag matches the same tags inside a context,
 // in which they must be made harmless.
-const fenceStart, fenceEnd = "<" + session.Fence + ">\n", "\n</" + session.Fence + ">"
+const fenceStart, fenceEnd = "<" + session.FenceName + ">\n", "\n</" + session.FenceName + ">"
 
-var fenceTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)<(/?` + session.Fence + `)`) })
+var fenceTag = sync.OnceValue(
+	func() *regexp.Regexp { return regexp.MustCompile(`(?i)<(/?` + session.FenceName + `)`) },
+)
 
 func encodeAnswer(answer func(event, context string) any, event, context string) []byte {
 	b, err := json.Marshal(answer(event, fenceStart+fenceTag().ReplaceAllString(context, "< $1")+fenceEnd))
@@ -345,21 +348,21 @@ func encodeAnswer(answer func(event, context string) any, event, context string)
 	return append(b, '\n')
 }
 
-// Before returns the bytes to write to standard output, so that the client passes the context to
+// EncodeToolAnswer returns the bytes to write to standard output, so that the client passes the context to
 // its model before a tool is used. It returns nil if the client does not support this.
-func Before(client, context string) []byte {
+func EncodeToolAnswer(client, context string) []byte {
 	c, _ := clientfile.FindEventClient(client)
-	if c.Hook.AnswerBefore == nil {
+	if c.Hook.MakePreToolAnswer == nil {
 		return nil
 	}
-	return encodeAnswer(c.Hook.AnswerBefore, "PreToolUse", context)
+	return encodeAnswer(c.Hook.MakePreToolAnswer, "PreToolUse", context)
 }
 
 //go:embed opencode.js
 var pluginSource string
 
-// Plugin returns the source of the plug-in for opencode, which runs the command as its hook.
-func Plugin(command []string) ([]byte, error) {
+// OpencodePlugin returns the source of the plug-in for opencode, which runs the command as its hook.
+func OpencodePlugin(command []string) ([]byte, error) {
 	b, err := json.Marshal(command)
 	if err != nil {
 		return nil, err

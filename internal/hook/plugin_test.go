@@ -62,7 +62,7 @@ console.log(existsSync(new URL("kept.UserPromptSubmit", import.meta.url)))`
 func TestPluginSlow(t *testing.T) {
 	node := testenv.Program(t, "node", "apt install nodejs")
 	dir := t.TempDir()
-	plugin, err := hook.Plugin([]string{node, filepath.Join(dir, "keeps.mjs")})
+	plugin, err := hook.OpencodePlugin([]string{node, filepath.Join(dir, "keeps.mjs")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestPluginSlow(t *testing.T) {
 func TestPluginPrompt(t *testing.T) {
 	node := testenv.Program(t, "node", "apt install nodejs")
 	dir := t.TempDir()
-	plugin, err := hook.Plugin([]string{node, filepath.Join(dir, "answers.mjs")})
+	plugin, err := hook.OpencodePlugin([]string{node, filepath.Join(dir, "answers.mjs")})
 	if err != nil {
 		t.Fatal(err)
 	}

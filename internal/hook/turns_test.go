@@ -60,14 +60,14 @@ func reported(t *testing.T, client, dir string) (all []session.Event) {
 		if !at.Recorded.IsZero() {
 			env.Now = at.Recorded
 		}
-		all = append(all, hook.Read(client, l, env).Events...)
+		all = append(all, hook.ParseReport(client, l, env).Events...)
 	}
 	return all
 }
 
 func kept(t *testing.T, client, dir string) (all []session.Event) {
 	t.Helper()
-	read := transcript.Reader(testEnv.Clean, nil)
+	read := transcript.NewReader(testEnv.CleanText, nil)
 	files, _ := filepath.Glob(filepath.Join(dir, "transcript*"))
 	for _, file := range files {
 		got, next, err := read(t.Context(), client, file, "")
@@ -85,19 +85,19 @@ func kept(t *testing.T, client, dir string) (all []session.Event) {
 // story tells what turns hold, without what depends on clocks.
 func story(events []session.Event) []byte {
 	var b bytes.Buffer
-	for _, turn := range session.Fold(events) {
+	for _, turn := range session.BuildTurns(events) {
 		b.WriteString("turn\n")
 		for _, e := range turn.Events {
-			if e.Kind == session.Start || e.Kind == session.Stop || e.Kind == session.End {
+			if e.Kind == session.KindStart || e.Kind == session.KindStop || e.Kind == session.KindEnd {
 				continue
 			}
 			line, _ := json.Marshal(struct {
-				Kind  session.Kind
+				Kind  session.EventKind
 				Agent string `json:",omitempty"`
 				Text  string `json:",omitempty"`
 				ID    string `json:",omitempty"`
-				Call  *session.Call
-			}{e.Kind, e.Agent, e.Text, e.ID, e.Call})
+				Call  *session.ToolCall
+			}{e.Kind, e.SubAgent, e.Text, e.ID, e.Call})
 			b.Write(append(line, '\n'))
 		}
 	}

@@ -13,17 +13,17 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// endpoint is the handler of a route. It needs the room of its request (see [roomInContext]).
-type endpoint struct {
+// verbEndpoint is the handler of a route. It needs the room of its request (see [viewStateContextKey]).
+type verbEndpoint struct {
 	*route
-	log *slog.Logger
+	logger *slog.Logger
 }
 
 // ServeHTTP executes a request and sends the response.
-func (e endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	res, err := requestRoom(r).answer(w, r, e.route)
+func (e verbEndpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	res, err := requestViewState(r).answerRequest(w, r, e.route)
 	if err != nil {
-		writeProblem(w, r, err, e.log)
+		writeProblem(w, r, err, e.logger)
 		return
 	}
 	for k, v := range res.header {
@@ -39,8 +39,8 @@ func (e endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer decodes the arguments of a request, calls the verb and encodes the result.
-func (o *room) answer(w http.ResponseWriter, r *http.Request, rt *route) (res *response, err error) {
+// answerRequest decodes the arguments of a request, calls the verb and encodes the result.
+func (o *viewState) answerRequest(w http.ResponseWriter, r *http.Request, rt *route) (res *response, err error) {
 	if err := o.checkRoute(rt); err != nil {
 		return nil, err
 	}
@@ -48,23 +48,23 @@ func (o *room) answer(w http.ResponseWriter, r *http.Request, rt *route) (res *r
 	if err != nil {
 		return nil, err
 	}
-	first, earlier, err := o.replays.begin(r, args)
+	first, earlier, err := o.replays.beginRequest(r, args)
 	if err != nil || earlier != nil {
 		return earlier, err
 	}
-	defer func() { o.replays.end(first, res) }() // even if the verb panics
+	defer func() { o.replays.endRequest(first, res) }() // even if the verb panics
 	end, err := o.waitForTurn(r.Context(), rt)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
-	cursor, err := args.takeCursor(rt)
+	cursor, err := args.decodeCursor(rt)
 	if err != nil {
 		return nil, err
 	}
 	ctx := r.Context()
-	if key := r.Header.Get(keyHeader); rt.isSingleChange && key != "" {
-		ctx, err = o.keepKey(ctx, key, rt, args)
+	if key := r.Header.Get(idempotencyKeyHeader); rt.isSingleChange && key != "" {
+		ctx, err = o.contextWithKey(ctx, key, rt, args)
 		if err != nil {
 			return nil, err
 		}
@@ -74,30 +74,36 @@ func (o *room) answer(w http.ResponseWriter, r *http.Request, rt *route) (res *r
 	switch {
 	case err != nil:
 	case condition != nil:
-		out, err = o.callIf(ctx, rt, args, condition)
+		out, err = o.callIfMet(ctx, rt, args, condition)
 	default:
-		out, err = rt.verb.Call(ctx, o.Workspace, args.list)
+		out, err = rt.verb.Call(ctx, o.Workspace, args.values)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return o.encode(ctx, r, rt, out, cursor)
+	return o.encodeResult(ctx, r, rt, out, cursor)
 }
 
 // waitForTurn waits for a turn if the route reads much of the memory. The caller must call end after the verb
 // has returned.
-func (o *room) waitForTurn(ctx context.Context, rt *route) (end func(), err error) {
+func (o *viewState) waitForTurn(ctx context.Context, rt *route) (endTurn func(), err error) {
 	if !rt.verb.ReadOnly || rt.isQuick {
 		return func() {}, nil
 	}
-	return o.turns.takeTurn(ctx)
+	return o.heavyCalls.acquire(ctx)
 }
 
-// encode returns the response with the result of a verb.
-func (o *room) encode(ctx context.Context, r *http.Request, rt *route, out any, c *cursor) (*response, error) {
+// encodeResult returns the response with the result of a verb.
+func (o *viewState) encodeResult(
+	ctx context.Context,
+	r *http.Request,
+	rt *route,
+	out any,
+	c *listCursor,
+) (*response, error) {
 	res := &response{status: http.StatusOK, header: http.Header{"Cache-Control": {"no-store"}}}
 	if s, ok := out.(verb.ScreenedAnswer); ok {
-		res.header.Set("Oxbow-Note", strings.Join(strings.Fields(s.Note), " "))
+		res.header.Set("Oxbow-Note", strings.Join(strings.Fields(s.SecretsNote), " "))
 		out = s.Answer
 	}
 	if rt.isAboutEntry {
@@ -115,7 +121,7 @@ func (o *room) encode(ctx context.Context, r *http.Request, rt *route, out any, 
 	var err error
 	res.body, err = encodeJSON(out)
 	if err == nil && rt.hasPages {
-		err = c.addNext(r, res)
+		err = c.addNextPage(r, res)
 	}
 	if err != nil {
 		return nil, err
@@ -141,18 +147,18 @@ func wantsNoBody(r *http.Request, rt *route) bool {
 
 // setEntryHeaders sets the headers about the entry in the result, such as ETag. It reports
 // whether the client already has this version, so that no body is sent.
-func (o *room) setEntryHeaders(ctx context.Context, r *http.Request, rt *route, out any, res *response) bool {
+func (o *viewState) setEntryHeaders(ctx context.Context, r *http.Request, rt *route, out any, res *response) bool {
 	name, version, gone := entryInResult(out)
 	if gone || name == "" {
 		return false
 	}
 	if e, ok := out.(verb.RememberOut); ok && e.Outcome == "added" {
 		res.status = http.StatusCreated
-		res.header.Set("Location", base+"/entries/"+escape(name))
+		res.header.Set("Location", basePath+"/entries/"+escapeSegment(name))
 	}
 	e, ok := writtenEntry(out)
 	if !ok {
-		e, ok = o.shownEntry(ctx, name, version)
+		e, ok = o.currentEntry(ctx, name, version)
 	}
 	if !ok || e.Version == 0 {
 		return false // the version in the result is not known, so it gets no ETag
@@ -162,7 +168,7 @@ func (o *room) setEntryHeaders(ctx context.Context, r *http.Request, rt *route, 
 	if rt.verb.ReadOnly {
 		res.header.Set("Cache-Control", "private, no-cache")
 	}
-	if rt.verb.ReadOnly && matchesTag(r.Header.Values("If-None-Match"), tag) {
+	if rt.verb.ReadOnly && containsTag(r.Header.Values("If-None-Match"), tag) {
 		res.status = http.StatusNotModified
 		return true
 	}
@@ -175,16 +181,16 @@ func (o *room) setEntryHeaders(ctx context.Context, r *http.Request, rt *route, 
 func writtenEntry(out any) (oxbow.Entry, bool) {
 	switch out := out.(type) {
 	case verb.RememberOut:
-		return out.Written, true
+		return out.WrittenEntry, true
 	case verb.RestoreOut:
-		return out.Written, true
+		return out.WrittenEntry, true
 	}
 	return oxbow.Entry{}, false
 }
 
-// shownEntry returns the entry in the result, or false if it has changed since.
-func (o *room) shownEntry(ctx context.Context, name string, version uint64) (oxbow.Entry, bool) {
-	m, err := o.memory(ctx)
+// currentEntry returns the entry in the result, or false if it has changed since.
+func (o *viewState) currentEntry(ctx context.Context, name string, version uint64) (oxbow.Entry, bool) {
+	m, err := o.openMemory(ctx)
 	if err != nil {
 		return oxbow.Entry{}, false
 	}
@@ -194,7 +200,7 @@ func (o *room) shownEntry(ctx context.Context, name string, version uint64) (oxb
 
 // entryInResult returns the name and version of the entry in a result. gone reports that the call
 // removed the entry.
-func entryInResult(out any) (name string, version uint64, gone bool) {
+func entryInResult(out any) (name string, version uint64, wasRemoved bool) {
 	switch out := out.(type) {
 	case verb.GetOut:
 		return out.Name, out.Version, false

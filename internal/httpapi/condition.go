@@ -20,13 +20,13 @@ import (
 // entityTag returns the entity tag of an entry: the SHA-256 of the content that the caller may
 // see, a dash, and the version. The version also changes with the labels.
 func entityTag(ctx context.Context, e oxbow.Entry) string {
-	verb.Withhold(ctx, &e)
+	verb.WithholdQuarantinedText(ctx, &e)
 	sum := sha256.Sum256([]byte(e.Content))
 	return fmt.Sprintf(`"%x-%d"`, sum, e.Version)
 }
 
-// matchesTag reports whether a header with entity tags contains this tag or a star.
-func matchesTag(header []string, tag string) bool {
+// containsTag reports whether a header with entity tags contains this tag or a star.
+func containsTag(header []string, tag string) bool {
 	for _, h := range header {
 		for s := range strings.SplitSeq(h, ",") {
 			s = strings.TrimSpace(s)
@@ -38,54 +38,54 @@ func matchesTag(header []string, tag string) bool {
 	return false
 }
 
-// maxTries is the maximum number of attempts for one request, if others keep changing the
+// maxConditionAttempts is the maximum number of attempts for one request, if others keep changing the
 // entry while the condition still holds, as for a star.
-const maxTries = 50
+const maxConditionAttempts = 50
 
-// condition says in which versions of an entry a request may be carried out.
-type condition struct {
-	match, noneMatch []string // values of If-Match and If-None-Match
+// versionCondition says in which versions of an entry a request may be carried out.
+type versionCondition struct {
+	ifMatch, ifNoneMatch []string // values of If-Match and If-None-Match
 	// Without the entry, the request fails with "not found" rather than with a failed condition
 	needsEntry bool
 }
 
 // requestCondition returns the condition of a request, or nil if it has none.
-func requestCondition(r *http.Request, rt *route) (*condition, error) {
-	c := &condition{
-		match:      r.Header.Values("If-Match"),
-		noneMatch:  r.Header.Values("If-None-Match"),
-		needsEntry: rt.needsEntry,
+func requestCondition(r *http.Request, rt *route) (*versionCondition, error) {
+	c := &versionCondition{
+		ifMatch:     r.Header.Values("If-Match"),
+		ifNoneMatch: r.Header.Values("If-None-Match"),
+		needsEntry:  rt.needsEntry,
 	}
-	if rt.needsEntry && len(c.match) == 0 {
-		c.match = []string{"*"}
+	if rt.needsEntry && len(c.ifMatch) == 0 {
+		c.ifMatch = []string{"*"}
 	}
 	if !rt.isAboutEntry || rt.verb.ReadOnly {
 		return nil, nil
 	}
-	if len(c.match) == 0 && len(c.noneMatch) == 0 {
+	if len(c.ifMatch) == 0 && len(c.ifNoneMatch) == 0 {
 		return nil, nil
 	}
 	if rt.method == http.MethodPost {
-		return nil, refuse(
+		return nil, requestError(
 			http.StatusBadRequest,
 			"invalid",
 			"A value was refused",
-			"If-Match and If-None-Match do not hold for "+rt.method+" "+base+rt.path,
+			"If-Match and If-None-Match do not hold for "+rt.method+" "+basePath+rt.path,
 			"leave them out",
 		)
 	}
 	return c, nil
 }
 
-// callIf calls the verb if the condition holds for the entry.
-func (o *room) callIf(ctx context.Context, rt *route, args *arguments, c *condition) (any, error) {
-	for range maxTries {
+// callIfMet calls the verb if the condition holds for the entry.
+func (o *viewState) callIfMet(ctx context.Context, rt *route, args *arguments, c *versionCondition) (any, error) {
+	for range maxConditionAttempts {
 		out, again, err := o.callAtVersion(ctx, rt, args, c)
 		if !again {
 			return out, err
 		}
 	}
-	return nil, refuse(
+	return nil, requestError(
 		http.StatusServiceUnavailable,
 		"busy",
 		"Others are writing",
@@ -97,19 +97,19 @@ func (o *room) callIf(ctx context.Context, rt *route, args *arguments, c *condit
 // callAtVersion calls the verb for the version of the entry that met the condition, so that only the first of
 // two requests with the same condition succeeds. again reports that somebody else has changed the entry in
 // between. The caller then has to check the condition again.
-func (o *room) callAtVersion(
+func (o *viewState) callAtVersion(
 	ctx context.Context,
 	rt *route,
 	args *arguments,
-	c *condition,
-) (out any, again bool, err error) {
+	c *versionCondition,
+) (out any, hasChanged bool, err error) {
 	version, err := o.versionIfMet(ctx, args, c)
-	if err != nil && args.value("op_id") != nil {
+	if err != nil && args.argumentValue("op_id") != nil {
 		// The condition may fail because an earlier request with the same key was executed
 		// before the server restarted. The store then returns the result of that request.
 		// For any other request, the version below does not exist, so nothing changes.
-		if args.set("if_version", uint64(math.MaxUint64)) == nil {
-			if out, rerr := rt.verb.Call(ctx, o.Workspace, args.list); rerr == nil {
+		if args.setArgument("if_version", uint64(math.MaxUint64)) == nil {
+			if out, rerr := rt.verb.Call(ctx, o.Workspace, args.values); rerr == nil {
 				return out, false, nil
 			}
 		}
@@ -119,40 +119,40 @@ func (o *room) callAtVersion(
 	}
 	switch {
 	case version == 0 && rt.method == http.MethodDelete:
-		out, err = rt.verb.Call(ctx, o.Workspace, args.list)
+		out, err = rt.verb.Call(ctx, o.Workspace, args.values)
 		return out, false, err
 	case version == 0:
-		out, err = creator().Call(ctx, o.Workspace, args.list)
+		out, err = rememberNewVerb().Call(ctx, o.Workspace, args.values)
 		return out, errors.Is(err, oxbow.ErrExists), err
 	}
-	if err := args.set("if_version", version); err != nil {
+	if err := args.setArgument("if_version", version); err != nil {
 		return nil, false, err
 	}
-	out, err = rt.verb.Call(ctx, o.Workspace, args.list)
+	out, err = rt.verb.Call(ctx, o.Workspace, args.values)
 	return out, errors.Is(err, oxbow.ErrConflict), err
 }
 
-// creator returns the verb remember in the form that fails if the name is taken.
-var creator = sync.OnceValue(func() verb.Verb {
+// rememberNewVerb returns the verb remember in the form that fails if the name is taken.
+var rememberNewVerb = sync.OnceValue(func() verb.Verb {
 	return verb.MakeVerb(verb.Verb{Name: "remember"}, verb.RememberNew)
 })
 
 // versionIfMet returns the version of the entry if it meets the condition, or 0 if the
 // condition holds because there is no such entry. It replaces an alias in the arguments by
 // the name of the entry.
-func (o *room) versionIfMet(ctx context.Context, args *arguments, c *condition) (uint64, error) {
-	name := plain(args.value("name"))
-	m, err := o.memory(ctx)
+func (o *viewState) versionIfMet(ctx context.Context, args *arguments, c *versionCondition) (uint64, error) {
+	name := plainText(args.argumentValue("name"))
+	m, err := o.openMemory(ctx)
 	if err != nil {
 		return 0, err
 	}
 	e, err := m.Get(ctx, name)
 	missing := errors.Is(err, oxbow.ErrNotFound)
 	switch {
-	case missing && c.needsEntry && matchesTag(c.match, "*"):
+	case missing && c.needsEntry && containsTag(c.ifMatch, "*"):
 		return 0, fmt.Errorf("changing %s: %w", quoteName(name), err)
-	case missing && len(c.match) > 0:
-		return 0, failedCondition(name, "")
+	case missing && len(c.ifMatch) > 0:
+		return 0, failedConditionError(name, "")
 	case missing:
 		return 0, nil
 	case err != nil:
@@ -160,15 +160,15 @@ func (o *room) versionIfMet(ctx context.Context, args *arguments, c *condition) 
 	}
 	tag := entityTag(ctx, e)
 	if !c.allowsTag(tag) {
-		return 0, failedCondition(e.Name, tag)
+		return 0, failedConditionError(e.Name, tag)
 	}
-	return e.Version, args.set("name", e.Name)
+	return e.Version, args.setArgument("name", e.Name)
 }
 
 // allowsTag reports whether an entry with the tag meets the condition.
-func (c *condition) allowsTag(tag string) bool {
-	if len(c.match) > 0 && !matchesTag(c.match, tag) {
+func (c *versionCondition) allowsTag(tag string) bool {
+	if len(c.ifMatch) > 0 && !containsTag(c.ifMatch, tag) {
 		return false
 	}
-	return len(c.noneMatch) == 0 || !matchesTag(c.noneMatch, tag)
+	return len(c.ifNoneMatch) == 0 || !containsTag(c.ifNoneMatch, tag)
 }

@@ -14,19 +14,19 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// cursor encodes the cursors of one list. A cursor consists of four bytes from a hash of the
+// listCursor encodes the cursors of one list. A cursor consists of four bytes from a hash of the
 // request's arguments, followed by the offset as an unsigned varint, in URL-safe base64.
-type cursor struct{ listHash [4]byte }
+type listCursor struct{ listHash [4]byte }
 
-// takeCursor replaces the cursor in the arguments by the offset that it encodes. It returns
+// decodeCursor replaces the cursor in the arguments by the offset that it encodes. It returns
 // nil if the route has no pages.
-func (a *arguments) takeCursor(rt *route) (*cursor, error) {
+func (a *arguments) decodeCursor(rt *route) (*listCursor, error) {
 	if !rt.hasPages {
 		return nil, nil
 	}
-	given := a.value("cursor")
-	a.remove("cursor")
-	c := &cursor{}
+	given := a.argumentValue("cursor")
+	a.removeArgument("cursor")
+	c := &listCursor{}
 	b, err := json.Marshal([]any{rt.path, a.withoutArg("offset")})
 	if err != nil {
 		return nil, err
@@ -36,10 +36,10 @@ func (a *arguments) takeCursor(rt *route) (*cursor, error) {
 	if given == nil {
 		return c, nil
 	}
-	raw, err := base64.RawURLEncoding.DecodeString(plain(given))
+	raw, err := base64.RawURLEncoding.DecodeString(plainText(given))
 	bad := &oxbow.InvalidError{
 		Field:  "cursor",
-		Value:  clip(plain(given)),
+		Value:  clipQuoted(plainText(given)),
 		Reason: "is not of this list; take it from an answer to the same request",
 	}
 	if err != nil || len(raw) < 5 {
@@ -52,26 +52,26 @@ func (a *arguments) takeCursor(rt *route) (*cursor, error) {
 	if n != len(raw)-4 || offset > 1<<31 {
 		return nil, bad
 	}
-	if a.value("offset") != nil {
+	if a.argumentValue("offset") != nil {
 		return nil, &oxbow.InvalidError{Field: "cursor", Reason: "is given next to offset; give one of them"}
 	}
-	return c, a.set("offset", offset)
+	return c, a.setArgument("offset", offset)
 }
 
 // withoutArg returns all arguments except the named one, as text.
 func (a *arguments) withoutArg(name string) map[string]string {
 	m := map[string]string{}
-	for _, arg := range a.list {
+	for _, arg := range a.values {
 		if arg.Key != name {
-			m[arg.Key] = plain(arg.Value)
+			m[arg.Key] = plainText(arg.Value)
 		}
 	}
 	return m
 }
 
-// addNext adds the cursor of the next page to a response: as the member next, and as a Link
+// addNextPage adds the cursor of the next page to a response: as the member next, and as a Link
 // header. It does nothing on the last page.
-func (c *cursor) addNext(r *http.Request, res *response) error {
+func (c *listCursor) addNextPage(r *http.Request, res *response) error {
 	var page struct {
 		Next int `json:"next_offset"`
 	}

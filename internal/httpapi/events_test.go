@@ -28,7 +28,7 @@ func (h *home) listen(token, last string) *stream {
 	h.t.Helper()
 	t := h.t.(*testing.T)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	r, err := http.NewRequestWithContext(ctx, "GET", h.server.URL+base+"/events", nil)
+	r, err := http.NewRequestWithContext(ctx, "GET", h.server.URL+basePath+"/events", nil)
 	h.must(err)
 	r.Header.Set("Authorization", "Bearer "+token)
 	if last != "" {
@@ -88,7 +88,7 @@ func TestEvents(t *testing.T) {
 	if got := part.next(); got.id != "6" || strings.Contains(got.data, markB) || strings.Contains(got.data, markA) {
 		t.Errorf("a part hears of %+v", got)
 	}
-	var data event
+	var data changeEvent
 	h.must(json.Unmarshal([]byte(one.data), &data))
 	if data.Source == nil || data.Source.Door != "http" || data.Seq != 5 {
 		t.Errorf("the event says %+v", data)

@@ -57,7 +57,7 @@ func TestFolders(t *testing.T) {
 		t.Errorf("the folders are %+v, %v; want the one of the person, read only", all, err)
 	}
 	if _, err := folders.Add(person, w, folders.AddIn{Dir: "vault"}); err == nil ||
-		verb.Remedy(err).String() != "begin with the top directory, as in /home/ada/vault" {
+		verb.ErrorRemedy(err).String() != "begin with the top directory, as in /home/ada/vault" {
 		t.Errorf("adding a relative path over a server: %v; want an error", err)
 	}
 }

@@ -101,14 +101,14 @@ func (h hostile) members(r *route) (members [][2]string) {
 func (h hostile) request(r *route) (method, target, body string) {
 	segments := strings.Split(r.path, "/")
 	for i, s := range segments {
-		if _, ok := argument(s); ok {
-			segments[i] = escape(h.name())
+		if _, ok := pathArgument(s); ok {
+			segments[i] = escapeSegment(h.name())
 		}
 	}
 	if h.IntN(30) == 0 {
 		segments = append(segments, pick(h, "", "x", "%2F", "restore"))
 	}
-	target = base + strings.Join(segments, "/")
+	target = basePath + strings.Join(segments, "/")
 	method = r.method
 	if h.IntN(10) == 0 {
 		method = pick(h, "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "BREW")
@@ -136,7 +136,7 @@ func (h hostile) request(r *route) (method, target, body string) {
 func (h hostile) headers(to http.Header, tags []string) {
 	for name, values := range map[string][]string{
 		"If-Match": append(tags, "*", `"x"`, "", `W/"y", "z"`), "If-None-Match": append(tags, "*", `"x"`),
-		keyHeader: {"k1", "k2", "k3", "", strings.Repeat("k", 300)}, "Prefer": {"return=minimal", ";;,"},
+		idempotencyKeyHeader: {"k1", "k2", "k3", "", strings.Repeat("k", 300)}, "Prefer": {"return=minimal", ";;,"},
 		"Content-Type": {"application/json", "application/json", "text/plain", "application/merge-patch+json", ";",
 			"application/json; charset=latin1"},
 		"Origin":        {"https://example.org", "null", "http://localhost:1"},
@@ -144,7 +144,7 @@ func (h hostile) headers(to http.Header, tags []string) {
 		profileHeader:   {"alpha", "none", "../x"}, sessionHeader: {"s1", "\xff"},
 		"User-Agent": {"x\xff", strings.Repeat("u", 500)},
 	} {
-		if h.IntN(40) == 0 || ((name == "If-Match" || name == keyHeader) && h.IntN(12) == 0) {
+		if h.IntN(40) == 0 || ((name == "If-Match" || name == idempotencyKeyHeader) && h.IntN(12) == 0) {
 			to.Set(name, pick(h, values...))
 		}
 	}
@@ -162,7 +162,7 @@ func TestHostileRequests(t *testing.T) {
 	t.Logf("seed %d", seed)
 	home := newHome(t)
 	handler := home.server.Config.Handler
-	all, tags := routes(), []string{}
+	all, tags := routeTable(), []string{}
 	mux := newMux(nil, nil)
 	statuses := map[int]int{}
 	rnd := rand.New(rand.NewPCG(seed, 1))
@@ -195,7 +195,7 @@ func TestHostileRequests(t *testing.T) {
 		method, target, body := h.request(r)
 		if i%100 == 0 {
 			method = "GET"
-			target = base + "/events"
+			target = basePath + "/events"
 			body = ""
 		}
 		u, err := url.ParseRequestURI(target)
@@ -219,7 +219,7 @@ func TestHostileRequests(t *testing.T) {
 		handler.ServeHTTP(w, req)
 		cancel()
 		statuses[w.Code]++
-		asked := fmt.Sprintf("request %d: %s %s %s %v by %s", i, method, target, clip(body), req.Header, token)
+		asked := fmt.Sprintf("request %d: %s %s %s %v by %s", i, method, target, clipQuoted(body), req.Header, token)
 		judge(t, asked, token, routeOf(mux, req, r), method, w)
 		if tag := w.Header().Get("ETag"); tag != "" {
 			tags = append(tags[max(0, len(tags)-5):], tag)
@@ -263,9 +263,9 @@ func judge(t *testing.T, asked, token string, r *route, method string, w *httpte
 // another than the intended one. It returns the intended one if there is none.
 func routeOf(mux *http.ServeMux, r *http.Request, intended *route) *route {
 	_, pattern := mux.Handler(r)
-	all := routes()
+	all := routeTable()
 	for i := range all {
-		if pattern == all[i].method+" "+base+all[i].path {
+		if pattern == all[i].method+" "+basePath+all[i].path {
 			return &all[i]
 		}
 	}

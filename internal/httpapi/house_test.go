@@ -51,7 +51,7 @@ func newHome(t testing.TB) *home {
 	h := &home{t: t, path: filepath.Join(dir, "memory.oxbow")}
 	h.notes = storetest.Open(t, h.path, nil)
 	archive := &session.Archive{Memory: storetest.Open(t, filepath.Join(dir, session.StoreFile), nil),
-		Project: func(dir string) (string, string) { return filepath.Base(dir), dir }}
+		FindProject: func(dir string) (string, string) { return filepath.Base(dir), dir }}
 	h.fill(archive)
 	tree, profiles := vfs.NewMem(), vfs.NewMem()
 	h.must(vfs.WriteFile(tree, "a.go", []byte("one\ntwo of them\nthree\n"), 0o644))
@@ -75,7 +75,7 @@ func newHome(t testing.TB) *home {
 			return &handoff.Loader{Profiles: set, Skills: &skill.Set{}}, nil
 		},
 		Dir:   dir,
-		Place: func() (verb.Place, error) { return verb.Place{Home: dir, Store: h.path}, nil },
+		Place: func() (verb.Place, error) { return verb.Place{Home: dir, StorePath: h.path}, nil },
 		Host: &verb.Host{Getenv: func(string) string { return "" }, GOOS: "linux",
 			FileSystem: func(string) (sysinfo.FileSystem, error) { return sysinfo.FileSystem{}, nil }},
 	}}
@@ -118,17 +118,17 @@ func (h *home) fill(archive *session.Archive) {
 		at := time.Date(2026, 3, 2, 9, i, 0, 0, time.UTC)
 		events = append(events,
 			session.Event{Client: "claude", Session: "s-" +
-				p.mark, Kind: session.Prompt, Turn: "1", Time: at, Dir: "/" +
+				p.mark, Kind: session.KindPrompt, Turn: "1", Time: at, Dir: "/" +
 				p.project, Text: "Always use the lift of " + p.mark + ", never the stairs. Remember that."},
 			session.Event{Client: "claude", Session: "s-" +
-				p.mark, Kind: session.Injected, Turn: "1", ID: "i1", Time: at, Text: "note " + p.mark,
+				p.mark, Kind: session.KindInjection, Turn: "1", ID: "i1", Time: at, Text: "note " + p.mark,
 				Injection: &session.Injection{
 					Place: "prompt",
-					Shown: []session.ShownEntry{{In: "notes", Name: "style " +
+					ShownEntries: []session.ShownEntry{{SourceKind: "notes", Name: "style " +
 						p.mark, Version: 1}},
 				}})
 	}
-	_, err := archive.Add(h.t.Context(), events)
+	_, err := archive.AddEvents(h.t.Context(), events)
 	h.must(err)
 }
 
@@ -149,8 +149,8 @@ func (h *home) send(token, method, target, body string, header ...string) reply 
 }
 
 func (h *home) try(token, method, target, body string, header ...string) (reply, error) {
-	if !strings.HasPrefix(target, base) && target != "/openapi.json" {
-		target = base + target
+	if !strings.HasPrefix(target, basePath) && target != "/openapi.json" {
+		target = basePath + target
 	}
 	r, err := http.NewRequestWithContext(h.t.Context(), method, h.server.URL+target, strings.NewReader(body))
 	if err != nil {

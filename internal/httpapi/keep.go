@@ -13,10 +13,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// keepKey returns a context with which the store records the key in the change that the call
+// contextWithKey returns a context with which the store records the key in the change that the call
 // makes. It works only for verbs that make a single change, because the store skips every
 // further change with the same ID.
-func (o *room) keepKey(ctx context.Context, key string, rt *route, args *arguments) (context.Context, error) {
+func (o *viewState) contextWithKey(
+	ctx context.Context,
+	key string,
+	rt *route,
+	args *arguments,
+) (context.Context, error) {
 	b, err := json.Marshal([]any{o.key.token, o.key.profile, rt.verb.Name, key})
 	if err != nil {
 		return ctx, err
@@ -24,8 +29,8 @@ func (o *room) keepKey(ctx context.Context, key string, rt *route, args *argumen
 	sum := sha256.Sum256(b)
 	id := "http:" + hex.EncodeToString(sum[:16])
 	if slices.ContainsFunc(rt.verb.Params, func(p verb.Param) bool { return p.Name == "op_id" }) {
-		return ctx, args.set("op_id", id)
+		return ctx, args.setArgument("op_id", id)
 	}
-	b, err = json.Marshal(args.list)
+	b, err = json.Marshal(args.values)
 	return oxbow.WithOpID(ctx, oxbow.CallOpID(id, string(b))), err
 }

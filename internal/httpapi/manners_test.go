@@ -30,7 +30,7 @@ import (
 func TestGuard(t *testing.T) {
 	h := newHome(t)
 	h.want(h.send("", "GET", "/openapi.json", ""), 200, `"openapi": "3.1`)
-	h.want(h.send("", "GET", base+"/openapi.json", ""), 200)
+	h.want(h.send("", "GET", basePath+"/openapi.json", ""), 200)
 	h.want(h.send("", "POST", "/openapi.json", ""), 405)
 	got := h.want(h.send("", "GET", "/entries", ""), 401, `"code":"unauthorized"`)
 	if got.header.Get("WWW-Authenticate") == "" || got.header.Get("Content-Type") != "application/problem+json" {
@@ -49,7 +49,7 @@ func TestGuard(t *testing.T) {
 func TestRights(t *testing.T) {
 	h := newHome(t)
 	h.want(h.send("reads", "GET", "/recall?q=crane", ""), 200, markA, markB)
-	for _, r := range routes() {
+	for _, r := range routeTable() {
 		if r.verb.ReadOnly {
 			continue
 		}
@@ -62,7 +62,7 @@ func TestRights(t *testing.T) {
 	if err := s.Apply(t.Context(), oxbow.Remove{Name: "style " + markA}); !errors.Is(err, oxbow.ErrReadOnly) {
 		t.Errorf("Apply = %v, want that only reading is allowed", err)
 	}
-	for _, r := range routes() {
+	for _, r := range routeTable() {
 		if r.wholeMemory {
 			target := strings.NewReplacer("{name}", "x", "{names}", "x", "{profile}", "x", "{id}", "x").Replace(r.path)
 			h.want(h.send("a", r.method, target, ""), 403, `"code":"partial"`)
@@ -98,8 +98,8 @@ func TestStamp(t *testing.T) {
 func TestNames(t *testing.T) {
 	h := newHome(t)
 	for _, name := range []string{"a/b", "a//b/", "50%", "ü ñ", "a?b#c", "%2F", "x.y", "search"} {
-		got := h.want(h.send("all", "PUT", "/entries/"+escape(name), `{"content":"of it"}`), 201)
-		if got.get(t, "name") != name || got.header.Get("Location") != base+"/entries/"+escape(name) {
+		got := h.want(h.send("all", "PUT", "/entries/"+escapeSegment(name), `{"content":"of it"}`), 201)
+		if got.get(t, "name") != name || got.header.Get("Location") != basePath+"/entries/"+escapeSegment(name) {
 			t.Errorf("%q was kept as %v, at %s", name, got.get(t, "name"), got.header.Get("Location"))
 		}
 		if got := h.want(h.send("all", "GET", got.header.Get("Location"), ""), 200); got.get(t, "name") != name {
@@ -181,9 +181,14 @@ func TestNoPaths(t *testing.T) {
 	}
 	var log bytes.Buffer
 	h.server = httptest.NewServer(
-		New(&rights.Options{Workspace: &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) {
-			return nil, &fs.PathError{Op: "open", Path: h.path, Err: syscall.EIO}
-		}}}, &Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}).Handler(auth.Guard{
+		New(
+			&rights.Options{
+				Workspace: &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) {
+					return nil, &fs.PathError{Op: "open", Path: h.path, Err: syscall.EIO}
+				}},
+			},
+			&Options{Logger: slog.New(slog.NewTextHandler(&log, nil))},
+		).Handler(auth.Guard{
 			Tokens: auth.Tokens{auth.New("all", "all", auth.Permissions{})},
 		}),
 	)
@@ -316,36 +321,36 @@ func TestTwoEditors(t *testing.T) {
 // A repeat with a key gives the answer that there was, and changes nothing.
 func TestRepeats(t *testing.T) {
 	h := newHome(t)
-	first := h.want(h.send("all", "POST", "/entries", `{"name":"x","content":"one"}`, keyHeader, "k1"), 201)
-	h.want(h.send("all", "DELETE", "/entries/x", "", keyHeader, "k2"), 200, `"forgotten":true`)
-	again := h.want(h.send("all", "POST", "/entries", `{"name":"x","content":"one"}`, keyHeader, "k1"), 201)
+	first := h.want(h.send("all", "POST", "/entries", `{"name":"x","content":"one"}`, idempotencyKeyHeader, "k1"), 201)
+	h.want(h.send("all", "DELETE", "/entries/x", "", idempotencyKeyHeader, "k2"), 200, `"forgotten":true`)
+	again := h.want(h.send("all", "POST", "/entries", `{"name":"x","content":"one"}`, idempotencyKeyHeader, "k1"), 201)
 	if again.body != first.body || again.header.Get("Idempotent-Replayed") != "true" ||
 		again.header.Get("ETag") != first.header.Get("ETag") {
 		t.Errorf("the repeat gives %v %s, the first gave %s", again.header, again.body, first.body)
 	}
 	h.want(h.send("all", "GET", "/entries/x", ""), 404)
 	h.want(
-		h.send("all", "POST", "/entries", `{"name":"x","content":"two"}`, keyHeader, "k1"),
+		h.send("all", "POST", "/entries", `{"name":"x","content":"two"}`, idempotencyKeyHeader, "k1"),
 		422,
 		`"code":"key_reused"`,
 	)
-	undo := h.want(h.send("all", "POST", "/undo", "", keyHeader, "k3"), 200, `"verb":"remove"`)
-	if again := h.want(h.send("all", "POST", "/undo", "", keyHeader, "k3"), 200); again.body != undo.body {
+	undo := h.want(h.send("all", "POST", "/undo", "", idempotencyKeyHeader, "k3"), 200, `"verb":"remove"`)
+	if again := h.want(h.send("all", "POST", "/undo", "", idempotencyKeyHeader, "k3"), 200); again.body != undo.body {
 		t.Errorf("the repeat gives %s, the first gave %s", again.body, undo.body)
 	}
 	h.want(h.send("all", "GET", "/entries/x", ""), 200)
 	// What failed may be tried again, and keys are of one token each.
-	h.want(h.send("all", "PATCH", "/entries/y", `{"content":"one"}`, keyHeader, "k4"), 404)
+	h.want(h.send("all", "PATCH", "/entries/y", `{"content":"one"}`, idempotencyKeyHeader, "k4"), 404)
 	h.want(h.send("all", "PUT", "/entries/y", `{"content":"one"}`), 201)
-	h.want(h.send("all", "PATCH", "/entries/y", `{"content":"one"}`, keyHeader, "k4"), 200)
-	h.want(h.send("a", "PUT", "/entries/of%20a", `{"content":"one"}`, keyHeader, "k4"), 201)
-	h.want(h.send("all", "POST", "/entries", `{"content":"one"}`, keyHeader, strings.Repeat("k", 256)), 400)
+	h.want(h.send("all", "PATCH", "/entries/y", `{"content":"one"}`, idempotencyKeyHeader, "k4"), 200)
+	h.want(h.send("a", "PUT", "/entries/of%20a", `{"content":"one"}`, idempotencyKeyHeader, "k4"), 201)
+	h.want(h.send("all", "POST", "/entries", `{"content":"one"}`, idempotencyKeyHeader, strings.Repeat("k", 256)), 400)
 
 	// At once, one is made.
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			got, err := h.try("all", "POST", "/entries", `{"content":"At once."}`, keyHeader, "k5")
+			got, err := h.try("all", "POST", "/entries", `{"content":"At once."}`, idempotencyKeyHeader, "k5")
 			if err != nil || got.status != 201 {
 				t.Errorf("POST gives %d, %v: %s", got.status, err, got.body)
 			}
@@ -361,23 +366,27 @@ func TestRepeats(t *testing.T) {
 func TestRepeatsAfterRestart(t *testing.T) {
 	h := newHome(t)
 	restart := func() { h.again() }
-	h.want(h.send("all", "POST", "/entries", `{"name":"x","content":"one"}`, keyHeader, "k1"), 201)
-	h.want(h.send("all", "PUT", "/entries/x", `{"content":"two"}`, keyHeader, "k2"), 200)
+	h.want(h.send("all", "POST", "/entries", `{"name":"x","content":"one"}`, idempotencyKeyHeader, "k1"), 201)
+	h.want(h.send("all", "PUT", "/entries/x", `{"content":"two"}`, idempotencyKeyHeader, "k2"), 200)
 	restart()
-	h.want(h.send("all", "POST", "/entries", `{"name":"x","content":"one"}`, keyHeader, "k1"), 201, `"outcome":"added"`)
+	h.want(
+		h.send("all", "POST", "/entries", `{"name":"x","content":"one"}`, idempotencyKeyHeader, "k1"),
+		201,
+		`"outcome":"added"`,
+	)
 	h.want(h.send("all", "GET", "/entries/x", ""), 200, "two")
-	undo := h.want(h.send("all", "POST", "/undo", "", keyHeader, "k3"), 200)
+	undo := h.want(h.send("all", "POST", "/undo", "", idempotencyKeyHeader, "k3"), 200)
 	restart()
-	again := h.want(h.send("all", "POST", "/undo", "", keyHeader, "k3"), 200)
+	again := h.want(h.send("all", "POST", "/undo", "", idempotencyKeyHeader, "k3"), 200)
 	if again.body != undo.body {
 		t.Errorf("the repeat gives %s, the first gave %s", again.body, undo.body)
 	}
 	h.want(h.send("all", "GET", "/entries/x", ""), 200, "one")
-	h.want(h.send("all", "DELETE", "/entries/x", "", keyHeader, "k4"), 200)
+	h.want(h.send("all", "DELETE", "/entries/x", "", idempotencyKeyHeader, "k4"), 200)
 	restart()
-	h.want(h.send("all", "DELETE", "/entries/x", "", keyHeader, "k4"), 200, `"forgotten":true`)
+	h.want(h.send("all", "DELETE", "/entries/x", "", idempotencyKeyHeader, "k4"), 200, `"forgotten":true`)
 	h.want(
-		h.send("all", "PUT", "/entries/x", `{"content":"two"}`, keyHeader, "k2"),
+		h.send("all", "PUT", "/entries/x", `{"content":"two"}`, idempotencyKeyHeader, "k2"),
 		200,
 		`"outcome":"updated"`,
 		"was forgotten since",

@@ -12,19 +12,19 @@ import (
 )
 
 // newMux returns the handlers of all paths. Each handler needs the room of its request (see
-// [roomInContext]).
-func newMux(feed *history.Feed, log *slog.Logger) *http.ServeMux {
+// [viewStateContextKey]).
+func newMux(feed *history.ChangeFeed, log *slog.Logger) *http.ServeMux {
 	mux := http.NewServeMux()
-	all := routes()
+	all := routeTable()
 	for i := range all {
-		mux.Handle(all[i].method+" "+base+all[i].path, endpoint{&all[i], log})
+		mux.Handle(all[i].method+" "+basePath+all[i].path, verbEndpoint{&all[i], log})
 	}
-	mux.HandleFunc(base+"/events", func(w http.ResponseWriter, r *http.Request) {
-		if err := requestRoom(r).serveEvents(w, r, feed); err != nil {
+	mux.HandleFunc(basePath+"/events", func(w http.ResponseWriter, r *http.Request) {
+		if err := requestViewState(r).serveEvents(w, r, feed); err != nil {
 			writeProblem(w, r, err, log)
 		}
 	})
-	mux.Handle(base+"/store/", remote.Handler(openStore, log))
+	mux.Handle(basePath+"/store/", remote.Handler(openStore, log))
 	return mux
 }
 
@@ -33,7 +33,7 @@ func newMux(feed *history.Feed, log *slog.Logger) *http.ServeMux {
 func (s *Server) findHandler(r *http.Request) (http.Handler, error) {
 	escaped, mux := r.URL.EscapedPath(), s.mux()
 	if clean := path.Clean(escaped); escaped != clean && escaped != clean+"/" {
-		return nil, noRoute(r) // ServeMux would redirect to the clean path, which belongs to a different resource
+		return nil, noRouteError(r) // ServeMux would redirect to the clean path, which belongs to a different resource
 	}
 	h, pattern := mux.Handler(r)
 	if pattern != "" {
@@ -43,10 +43,10 @@ func (s *Server) findHandler(r *http.Request) (http.Handler, error) {
 	h.ServeHTTP(refused, r)
 	allowed := refused.header.Values("Allow")
 	if len(allowed) == 0 {
-		return nil, noRoute(r)
+		return nil, noRouteError(r)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := wrongMethod(w, r, append(allowed, http.MethodOptions)); err != nil {
+		if err := wrongMethodError(w, r, append(allowed, http.MethodOptions)); err != nil {
 			writeProblem(w, r, err, s.opts.Logger)
 		}
 	}), nil

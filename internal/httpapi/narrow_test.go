@@ -31,7 +31,7 @@ func TestInjectOfAPart(t *testing.T) {
 	if now := files(); slices.Equal(now, before) {
 		t.Errorf("of the whole memory no file was kept: %v", now)
 	}
-	v, err := h.views.View(auth.New("a", "a", auth.Permissions{Projects: []string{"a"}}), "")
+	v, err := h.views.MakeView(auth.New("a", "a", auth.Permissions{Projects: []string{"a"}}), "")
 	h.must(err)
 	if w := v.Workspace; w.Place != nil || w.Host != nil || w.Dir != "" {
 		t.Errorf("a part has the place, host or directory of the whole: %+v", w)
@@ -67,9 +67,13 @@ func TestOpIDs(t *testing.T) {
 	h.want(h.send("all", "DELETE", "/entries/first?op_id=K1", ""), 422, `"code":"key_reused"`)
 	h.want(h.send("a", "PUT", "/entries/other", one), 201)
 
-	h.want(h.send("all", "PUT", "/entries/x", `{"content":"one"}`, keyHeader, "k1"), 201)
-	h.want(h.send("all", "POST", "/undo", "", keyHeader, "k2"), 200)
+	h.want(h.send("all", "PUT", "/entries/x", `{"content":"one"}`, idempotencyKeyHeader, "k1"), 201)
+	h.want(h.send("all", "POST", "/undo", "", idempotencyKeyHeader, "k2"), 200)
 	h.again()
-	h.want(h.send("all", "PUT", "/entries/x", `{"content":"two"}`, keyHeader, "k1"), 422, `"code":"key_reused"`)
-	h.want(h.send("all", "POST", "/undo", `{"seq":[1]}`, keyHeader, "k2"), 422, `"code":"key_reused"`)
+	h.want(
+		h.send("all", "PUT", "/entries/x", `{"content":"two"}`, idempotencyKeyHeader, "k1"),
+		422,
+		`"code":"key_reused"`,
+	)
+	h.want(h.send("all", "POST", "/undo", `{"seq":[1]}`, idempotencyKeyHeader, "k2"), 422, `"code":"key_reused"`)
 }

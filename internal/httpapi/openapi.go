@@ -10,20 +10,20 @@ import (
 )
 
 //go:embed openapi.json
-var description []byte
+var openAPIDescription []byte
 
 // serveDescription serves the description. It needs no token.
 func serveDescription(w http.ResponseWriter, r *http.Request, g auth.Guard) error {
-	if err := g.AdmitSite(r); err != nil {
+	if err := g.CheckSite(r); err != nil {
 		return err
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return wrongMethod(w, r, []string{http.MethodGet, http.MethodHead, http.MethodOptions})
+		return wrongMethodError(w, r, []string{http.MethodGet, http.MethodHead, http.MethodOptions})
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-cache")
 	if r.Method == http.MethodGet {
-		_, _ = w.Write(description) // ignore the error: the client has disconnected
+		_, _ = w.Write(openAPIDescription) // ignore the error: the client has disconnected
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func TestDescription(t *testing.T) {
 		}
 		return
 	}
-	if !bytes.Equal(b.Bytes(), description) {
+	if !bytes.Equal(b.Bytes(), openAPIDescription) {
 		t.Error(
 			"openapi.json is not what the table says; write it with: go test ./httpapi -run TestDescription$ -update",
 		)
@@ -50,14 +50,14 @@ func TestDescription(t *testing.T) {
 // describeAll returns the description of all routes.
 func describeAll(t *testing.T) obj {
 	paths := obj{}
-	for _, r := range routes() {
-		path := base + r.path
+	for _, r := range routeTable() {
+		path := basePath + r.path
 		if paths[path] == nil {
 			paths[path] = obj{}
 		}
 		paths[path].(obj)[strings.ToLower(r.method)] = describe(t, &r)
 	}
-	paths[base+"/events"] = obj{
+	paths[basePath+"/events"] = obj{
 		"get": obj{"operationId": "events", "tags": []string{"events"},
 			"summary": "The changes of the memory as they come",
 			"description": "The id of an event is the number of a change. A stream begins with ready, reset, or the " +
@@ -66,7 +66,7 @@ func describeAll(t *testing.T) obj {
 			"responses": obj{
 				"200": obj{
 					"description": "Events named ready, change and reset, with this as data.",
-					"content":     obj{"text/event-stream": obj{"schema": generic(t, schemaFor[event](t))}},
+					"content":     obj{"text/event-stream": obj{"schema": generic(t, schemaFor[changeEvent](t))}},
 				},
 				"4XX":     obj{"$ref": "#/components/responses/Problem"},
 				"default": obj{"$ref": "#/components/responses/Problem"},
@@ -203,7 +203,7 @@ func headers(r *route, ok, responses obj) (params []any) {
 		params = append(
 			params,
 			header(
-				keyHeader,
+				idempotencyKeyHeader,
 				"An id of the request, of your making: a repeat with it gives the same answer, and changes nothing.",
 			),
 			header("Prefer", "return=minimal for no body."),
@@ -362,7 +362,7 @@ func (s *shared) free(member string) string {
 func TestDescriptionIsSound(t *testing.T) {
 	testenv.Sequential(t)
 	var doc obj
-	if err := json.Unmarshal(description, &doc); err != nil {
+	if err := json.Unmarshal(openAPIDescription, &doc); err != nil {
 		t.Fatal(err)
 	}
 	refs := 0
@@ -386,7 +386,7 @@ func TestDescriptionIsSound(t *testing.T) {
 			checkSchema(t, at, s, doc)
 		}
 	})
-	if refs < 100 || schemas < 100 || len(ids) != len(routes())+1 {
+	if refs < 100 || schemas < 100 || len(ids) != len(routeTable())+1 {
 		t.Errorf("there are %d references, %d schemas, %d operations", refs, schemas, len(ids))
 	}
 }
@@ -454,7 +454,7 @@ func followRef(doc obj, ref string) any {
 
 // A parameter that is in a path is one of its verb.
 func TestPathArguments(t *testing.T) {
-	for _, r := range routes() {
+	for _, r := range routeTable() {
 		for _, name := range r.argumentNames() {
 			if !slices.ContainsFunc(r.verb.Params, func(p verb.Param) bool { return p.Name == name }) {
 				t.Errorf("%s %s: the verb takes no %s", r.method, r.path, name)

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// escape returns a name as one path segment.
-func escape(name string) string {
+// escapeSegment returns a name as one path segment.
+func escapeSegment(name string) string {
 	s := url.PathEscape(name)
 	if s == "." || s == ".." {
 		return strings.ReplaceAll(s, ".", "%2E")

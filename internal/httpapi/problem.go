@@ -17,21 +17,21 @@ import (
 
 // makeProblem returns the problem document for an error, with a remedy.
 func makeProblem(err error) remote.Problem {
-	if e, ok := errors.AsType[*refusal](err); ok {
+	if e, ok := errors.AsType[*apiError](err); ok {
 		return e.Problem
 	}
 	p := remote.MakeProblem(err)
 	if p.Code != "too_large" {
-		p.Remedy = verb.Remedy(err).In(reference)
+		p.Remedy = verb.ErrorRemedy(err).Render(referenceText)
 	}
 	refused, isRefused := errors.AsType[*auth.RefusedError](err)
 	_, unreadable := errors.AsType[profile.Diagnostics](err)
 	switch {
 	case isRefused:
 		p.Status = refused.Status
-		p.Code = statusCode(refused.Status)
+		p.Code = problemCode(refused.Status)
 		p.Title = http.StatusText(refused.Status)
-	case errors.Is(err, rights.ErrBound):
+	case errors.Is(err, rights.ErrBoundProfile):
 		p.Status = http.StatusForbidden
 		p.Code = "bound"
 		p.Title = "This token is bound to another profile"
@@ -47,8 +47,8 @@ func makeProblem(err error) remote.Problem {
 	return p
 }
 
-// statusCode returns the problem code for a status with which the guard refuses a request.
-func statusCode(status int) string {
+// problemCode returns the problem code for a status with which the guard refuses a request.
+func problemCode(status int) string {
 	return map[int]string{
 		http.StatusUnauthorized:          "unauthorized",
 		http.StatusForbidden:             "forbidden",
@@ -61,13 +61,13 @@ func statusCode(status int) string {
 // not see go to log.
 func writeProblem(w http.ResponseWriter, r *http.Request, err error, log *slog.Logger) {
 	if refused, ok := errors.AsType[*auth.RefusedError](err); ok {
-		refused.Challenge(w.Header())
+		refused.SetChallenge(w.Header())
 	}
-	if refused, ok := errors.AsType[*refusal](err); ok && refused.tag != "" {
-		w.Header().Set("ETag", refused.tag)
+	if refused, ok := errors.AsType[*apiError](err); ok && refused.currentETag != "" {
+		w.Header().Set("ETag", refused.currentETag)
 	}
 	p := makeProblem(err)
-	p.Report(log)
+	p.LogWithheld(log)
 	if p.Code == "too_large" {
 		w.Header().Set("Connection", "close") // the server does not read the rest of the body
 	}

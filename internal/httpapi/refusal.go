@@ -11,60 +11,68 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/remote"
 )
 
-// refusal is an error that only this API returns, so that package remote has no sentinel for
+// apiError is an error that only this API returns, so that package remote has no sentinel for
 // it.
-type refusal struct {
+type apiError struct {
 	remote.Problem
-	tag string // current ETag of the entry if a condition failed, otherwise ""
+	currentETag string // current ETag of the entry if a condition failed, otherwise ""
 }
 
-func (e *refusal) Error() string { return e.Detail }
+func (e *apiError) Error() string { return e.Detail }
 
-// refuse returns the error for a request, with a remedy.
-func refuse(status int, code, title, detail, remedy string) error {
-	return &refusal{
+// requestError returns the error for a request, with a remedy.
+func requestError(status int, code, title, detail, remedy string) error {
+	return &apiError{
 		Problem: remote.Problem{Type: "about:blank", Status: status, Code: code, Title: title, Detail: detail,
 			Remedy: remedy},
 	}
 }
 
-// failedCondition returns the error for a change with a condition that does not hold for the
+// failedConditionError returns the error for a change with a condition that does not hold for the
 // named entry. The tag is the entry's current ETag, or "" if there is no such entry.
-func failedCondition(name, tag string) error {
+func failedConditionError(name, tag string) error {
 	detail := "the entry " + quoteName(name) + " is not as the request was made for it"
 	if tag == "" {
 		detail = "there is no entry " + quoteName(name) + " that If-Match could hold for"
 	}
-	return &refusal{
-		tag: tag,
+	return &apiError{
+		currentETag: tag,
 		Problem: remote.Problem{Type: "about:blank", Status: http.StatusPreconditionFailed, Code: "precondition",
-			Title: "The entry is not as it was", Detail: detail, Name: clip(name),
+			Title: "The entry is not as it was", Detail: detail, Name: clipQuoted(name),
 			Remedy: "GET the entry, merge your change into what it says now, and send it with If-Match and its ETag"},
 	}
 }
 
-// noRoute returns the error for an unknown path.
-func noRoute(r *http.Request) error {
-	return refuse(http.StatusNotFound, "no_route", "There is no such path", "there is nothing at "+
-		clip(r.URL.Path), "GET /openapi.json lists what there is")
+// noRouteError returns the error for an unknown path.
+func noRouteError(r *http.Request) error {
+	return requestError(http.StatusNotFound, "no_route", "There is no such path", "there is nothing at "+
+		clipQuoted(r.URL.Path), "GET /openapi.json lists what there is")
 }
 
-// wrongMethod returns the error for a method that the path does not support. It answers
+// wrongMethodError returns the error for a method that the path does not support. It answers
 // OPTIONS itself.
-func wrongMethod(w http.ResponseWriter, r *http.Request, allowed []string) error {
+func wrongMethodError(w http.ResponseWriter, r *http.Request, allowed []string) error {
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
 	if r.Method == http.MethodOptions {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	return refuse(http.StatusMethodNotAllowed, "method", "The path has no such method", clip(r.URL.Path)+" takes "+
-		strings.Join(allowed, ", ")+", not "+clip(r.Method), "")
+	return requestError(
+		http.StatusMethodNotAllowed,
+		"method",
+		"The path has no such method",
+		clipQuoted(r.URL.Path)+" takes "+
+			strings.Join(allowed, ", ")+", not "+clipQuoted(r.Method),
+		"",
+	)
 }
 
-// maxClip is the maximum length in bytes of a path or header value that a problem document
+// maxQuotedBytes is the maximum length in bytes of a path or header value that a problem document
 // quotes.
-const maxClip = 200
+const maxQuotedBytes = 200
 
-func clip(s string) string { return text.Clip(strings.ToValidUTF8(s, "\uFFFD"), maxClip) }
+func clipQuoted(s string) string {
+	return text.TruncateWithEllipsis(strings.ToValidUTF8(s, "\uFFFD"), maxQuotedBytes)
+}
 
-func quoteName(name string) string { return strconv.Quote(clip(name)) }
+func quoteName(name string) string { return strconv.Quote(clipQuoted(name)) }

@@ -21,7 +21,7 @@ import (
 // arguments are the arguments of a request. Parameters of the path come first, then query parameters sorted by
 // name, and then the members of the body. An argument that is given twice with the same value is there only
 // once.
-type arguments struct{ list verb.Arguments }
+type arguments struct{ values verb.Arguments }
 
 // readArguments reads the arguments of a request.
 func readArguments(w http.ResponseWriter, r *http.Request, rt *route) (*arguments, error) {
@@ -33,8 +33,11 @@ func readArguments(w http.ResponseWriter, r *http.Request, rt *route) (*argument
 	}
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil { // a partly parsed query would lack arguments that the caller gave
-		return nil, &oxbow.InvalidError{Field: "query of the URL", Reason: "cannot be read (" + clip(err.Error()) +
-			"); write % as %25, & as %26 and ; as %3B"}
+		return nil, &oxbow.InvalidError{
+			Field: "query of the URL",
+			Reason: "cannot be read (" + clipQuoted(err.Error()) +
+				"); write % as %25, & as %26 and ; as %3B",
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		add := args.addTexts
@@ -58,11 +61,11 @@ func readArguments(w http.ResponseWriter, r *http.Request, rt *route) (*argument
 	}
 	outside := *args
 	for _, m := range members { // the verb reports members that repeat another member
-		switch old := outside.value(m.Key); {
+		switch old := outside.argumentValue(m.Key); {
 		case old == nil:
-			args.list = append(args.list, m)
-		case !sameValue(old, m.Value):
-			return nil, givenTwice(m.Key)
+			args.values = append(args.values, m)
+		case !isSameValue(old, m.Value):
+			return nil, givenTwiceError(m.Key)
 		}
 	}
 	return args, nil
@@ -85,11 +88,11 @@ func (a *arguments) addTexts(name string, texts ...string) error {
 		if err != nil {
 			return err
 		}
-		switch old := a.value(name); {
+		switch old := a.argumentValue(name); {
 		case old == nil:
-			a.list = append(a.list, verb.Argument{Key: name, Value: value})
-		case !sameValue(old, value):
-			return givenTwice(name)
+			a.values = append(a.values, verb.Argument{Key: name, Value: value})
+		case !isSameValue(old, value):
+			return givenTwiceError(name)
 		}
 	}
 	return nil
@@ -102,12 +105,12 @@ func (a *arguments) addList(name string, texts ...string) error {
 			return err
 		}
 	}
-	return a.set(name, texts)
+	return a.setArgument(name, texts)
 }
 
-// value returns the value of an argument, or nil if there is none.
-func (a *arguments) value(name string) json.RawMessage {
-	for _, arg := range a.list {
+// argumentValue returns the value of an argument, or nil if there is none.
+func (a *arguments) argumentValue(name string) json.RawMessage {
+	for _, arg := range a.values {
 		if arg.Key == name {
 			return arg.Value
 		}
@@ -115,34 +118,34 @@ func (a *arguments) value(name string) json.RawMessage {
 	return nil
 }
 
-// set sets an argument and replaces any earlier value.
-func (a *arguments) set(name string, value any) error {
+// setArgument sets an argument and replaces any earlier value.
+func (a *arguments) setArgument(name string, value any) error {
 	b, err := json.Marshal(value)
 	if err != nil {
 		return err
 	}
-	a.remove(name)
-	a.list = append(a.list, verb.Argument{Key: name, Value: b})
+	a.removeArgument(name)
+	a.values = append(a.values, verb.Argument{Key: name, Value: b})
 	return nil
 }
 
-// remove removes an argument.
-func (a *arguments) remove(name string) {
-	a.list = slices.DeleteFunc(a.list, func(arg verb.Argument) bool { return arg.Key == name })
+// removeArgument removes an argument.
+func (a *arguments) removeArgument(name string) {
+	a.values = slices.DeleteFunc(a.values, func(arg verb.Argument) bool { return arg.Key == name })
 }
 
-func givenTwice(name string) error {
+func givenTwiceError(name string) error {
 	return &oxbow.InvalidError{
 		Field:  "parameter",
-		Value:  clip(name),
+		Value:  clipQuoted(name),
 		Reason: "is given twice, and not the same; give it once",
 	}
 }
 
-// sameValue reports whether two values are equal. A number is equal to its text.
-func sameValue(a, b json.RawMessage) bool { return plain(a) == plain(b) }
+// isSameValue reports whether two values are equal. A number is equal to its text.
+func isSameValue(a, b json.RawMessage) bool { return plainText(a) == plainText(b) }
 
-func plain(v json.RawMessage) string {
+func plainText(v json.RawMessage) string {
 	var s string
 	if json.Unmarshal(v, &s) == nil {
 		return s
@@ -164,8 +167,8 @@ func readBody(w http.ResponseWriter, r *http.Request) (json.RawMessage, error) {
 	isEmpty := len(body) == 0 || string(body) == "null"
 	if t := r.Header.Get("Content-Type"); t != "" && !isEmpty {
 		if !isJSON(t) {
-			return nil, refuse(http.StatusUnsupportedMediaType, "media_type", "The body is of another type",
-				"the body is "+clip(t)+", and JSON is understood", "send it with Content-Type: application/json")
+			return nil, requestError(http.StatusUnsupportedMediaType, "media_type", "The body is of another type",
+				"the body is "+clipQuoted(t)+", and JSON is understood", "send it with Content-Type: application/json")
 		}
 	}
 	return body, nil
@@ -185,6 +188,6 @@ func bodyError(err error) error {
 	if p := makeProblem(err); p.Code != "internal" {
 		return err
 	}
-	return refuse(http.StatusBadRequest, "body", "The body could not be read", "reading the body: "+
-		clip(err.Error()), "send the request again")
+	return requestError(http.StatusBadRequest, "body", "The body could not be read", "reading the body: "+
+		clipQuoted(err.Error()), "send the request again")
 }

@@ -13,27 +13,27 @@ import (
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
-// roomKey identifies a room.
-type roomKey struct{ token, profile string }
+// viewKey identifies a room.
+type viewKey struct{ token, profile string }
 
-// room is the state that requests with the same token and profile share.
-type room struct {
-	*rights.View
-	key     roomKey
-	door    *rights.Door
-	replays replays
-	turns   turns // shared by all rooms of the server
+// viewState is the state that requests with the same token and profile share.
+type viewState struct {
+	*rights.MemoryView
+	key        viewKey
+	door       *rights.AgentDoor
+	replays    replayCache
+	heavyCalls heavyCallLimit // shared by all rooms of the server
 
-	mu    sync.Mutex    // guards store
-	store *oxbow.Memory // readable part of the view's memory (nil until first used)
+	mu             sync.Mutex    // guards store
+	readableMemory *oxbow.Memory // readable part of the view's memory (nil until first used)
 }
 
-// maxRooms is the maximum number of rooms. There is a room for each combination of token and
+// maxViews is the maximum number of rooms. There is a room for each combination of token and
 // profile.
-const maxRooms = 256
+const maxViews = 256
 
-// memory opens the view's memory.
-func (o *room) memory(ctx context.Context) (*oxbow.Memory, error) {
+// openMemory opens the view's memory.
+func (o *viewState) openMemory(ctx context.Context) (*oxbow.Memory, error) {
 	return o.Workspace.Open(ctx, verb.Read)
 }
 
@@ -47,28 +47,28 @@ var readableScope = scope.Scope{
 }
 
 // openReadable opens the part of the view's memory that programs may read without a verb.
-func (o *room) openReadable(ctx context.Context) (*oxbow.Memory, error) {
+func (o *viewState) openReadable(ctx context.Context) (*oxbow.Memory, error) {
 	m, err := o.Workspace.Open(ctx, verb.Write)
 	if err != nil {
 		return nil, err
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.store == nil {
-		o.store = scope.Within(m, readableScope)
+	if o.readableMemory == nil {
+		o.readableMemory = scope.Within(m, readableScope)
 	}
-	return o.store, nil
+	return o.readableMemory, nil
 }
 
 // checkRoute returns an error if the rights of the room do not include the route.
-func (o *room) checkRoute(r *route) error {
+func (o *viewState) checkRoute(r *route) error {
 	switch {
-	case r.wholeMemory && o.Partial():
-		return refuse(http.StatusForbidden, "partial", "This token sees a part of the memory",
-			r.method+" "+base+r.path+" looks at all of the memory, and this token sees a part of it",
+	case r.wholeMemory && o.IsPartial():
+		return requestError(http.StatusForbidden, "partial", "This token sees a part of the memory",
+			r.method+" "+basePath+r.path+" looks at all of the memory, and this token sees a part of it",
 			"ask with a token that is bound to nothing")
 	case o.Rights.ReadOnly && !r.verb.ReadOnly:
-		return refuse(
+		return requestError(
 			http.StatusForbidden,
 			"read_only",
 			"Only reading is allowed",
@@ -79,13 +79,15 @@ func (o *room) checkRoute(r *route) error {
 	return nil
 }
 
-// roomInContext is the context key for the room of a request.
-type roomInContext struct{}
+// viewStateContextKey is the context key for the room of a request.
+type viewStateContextKey struct{}
 
-func requestRoom(r *http.Request) *room { return r.Context().Value(roomInContext{}).(*room) }
+func requestViewState(r *http.Request) *viewState {
+	return r.Context().Value(viewStateContextKey{}).(*viewState)
+}
 
 // openStore returns the store for a request: the readable part of the view's memory.
 func openStore(r *http.Request) (oxbow.Store, context.Context, error) {
-	m, err := requestRoom(r).openReadable(r.Context())
+	m, err := requestViewState(r).openReadable(r.Context())
 	return m, r.Context(), err
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// base is the prefix of every route's path.
-const base = "/api/v1"
+// basePath is the prefix of every route's path.
+const basePath = "/api/v1"
 
 // route is one method of a path, and the verb that it calls.
 type route struct {
@@ -27,24 +27,24 @@ type route struct {
 	isQuick        bool // takes about the same time in a large memory as in a small one
 }
 
-// trait sets a field of a route.
-type trait func(*route)
+// routeOption sets a field of a route.
+type routeOption func(*route)
 
-func wholeMemory(r *route)  { r.wholeMemory = true }
-func singleChange(r *route) { r.isSingleChange = true }
-func aboutEntry(r *route)   { r.isAboutEntry = true }
-func needsEntry(r *route)   { r.needsEntry = true }
-func withPages(r *route)    { r.hasPages = true }
-func isQuick(r *route)      { r.isQuick = true }
+func requireWholeMemory(r *route) { r.wholeMemory = true }
+func markSingleChange(r *route)   { r.isSingleChange = true }
+func markAboutEntry(r *route)     { r.isAboutEntry = true }
+func requireEntry(r *route)       { r.needsEntry = true }
+func markWithPages(r *route)      { r.hasPages = true }
+func markQuick(r *route)          { r.isQuick = true }
 
-// removesData marks a route that removes something.
-func removesData(r *route) { r.verb.Destructive = true }
+// markDestructive marks a route that removes something.
+func markDestructive(r *route) { r.verb.Destructive = true }
 
-// call is a function of package verb that implements a verb.
-type call[In, Out any] func(context.Context, *verb.Workspace, In) (Out, error)
+// verbFunc is a function of package verb that implements a verb.
+type verbFunc[In, Out any] func(context.Context, *verb.Workspace, In) (Out, error)
 
-// look returns a route that only reads.
-func look[In, Out any](path, name, summary string, run call[In, Out], traits ...trait) route {
+// readRoute returns a route that only reads.
+func readRoute[In, Out any](path, name, summary string, run verbFunc[In, Out], traits ...routeOption) route {
 	return newRoute(
 		http.MethodGet,
 		path,
@@ -54,8 +54,8 @@ func look[In, Out any](path, name, summary string, run call[In, Out], traits ...
 	)
 }
 
-// change returns a route that writes.
-func change[In, Out any](method, path, name, summary string, run call[In, Out], traits ...trait) route {
+// writeRoute returns a route that writes.
+func writeRoute[In, Out any](method, path, name, summary string, run verbFunc[In, Out], traits ...routeOption) route {
 	return newRoute(
 		method,
 		path,
@@ -65,7 +65,7 @@ func change[In, Out any](method, path, name, summary string, run call[In, Out], 
 	)
 }
 
-func newRoute[In, Out any](method, path string, v verb.Verb, run call[In, Out], traits []trait) route {
+func newRoute[In, Out any](method, path string, v verb.Verb, run verbFunc[In, Out], traits []routeOption) route {
 	r := route{method: method, path: path, verb: verb.MakeVerb(v, run)}
 	for _, t := range traits {
 		t(&r)
@@ -76,15 +76,15 @@ func newRoute[In, Out any](method, path string, v verb.Verb, run call[In, Out], 
 // argumentNames returns the names of the arguments in the path.
 func (r *route) argumentNames() (names []string) {
 	for s := range strings.SplitSeq(r.path, "/") {
-		if name, ok := argument(s); ok {
+		if name, ok := pathArgument(s); ok {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-// argument returns the name in a path segment of the form {name}.
-func argument(segment string) (name string, ok bool) {
+// pathArgument returns the name in a path segment of the form {name}.
+func pathArgument(segment string) (name string, ok bool) {
 	if strings.HasPrefix(segment, "{") && strings.HasSuffix(segment, "}") {
 		return segment[1 : len(segment)-1], true
 	}

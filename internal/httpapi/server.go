@@ -22,36 +22,36 @@ import (
 type Options struct {
 	// Feed is the memory's feed of changes, shared with other servers. By default the server
 	// makes its own.
-	Feed *history.Feed
+	Feed *history.ChangeFeed
 	// Rand is the source of session IDs; default crypto/rand.
 	Rand io.Reader
 	// Logger receives errors that clients are not told. Nil discards them.
 	Logger *slog.Logger
-	// Merge is set if the home has no history. A change is then compared with what its
+	// MergeChanges is set if the home has no history. A change is then compared with what its
 	// session has seen.
-	Merge bool
+	MergeChanges bool
 }
 
 // Server serves one memory. It is safe for concurrent use.
 type Server struct {
-	views *rights.Options
-	opts  Options
-	mux   func() *http.ServeMux // built on the first request, because many programs never serve one
-	turns turns
+	views      *rights.Options
+	opts       Options
+	mux        func() *http.ServeMux // built on the first request, because many programs never serve one
+	heavyCalls heavyCallLimit
 
-	mu    sync.Mutex // guards rooms, and opts.Rand
-	rooms map[roomKey]*room
+	mu         sync.Mutex // guards rooms, and opts.Rand
+	viewStates map[viewKey]*viewState
 }
 
 // New returns a server for the views that v makes. The first call that needs the memory opens the
 // memory. The server does not close the memory.
 func New(v *rights.Options, o *Options) *Server {
-	s := &Server{views: v, turns: newTurns(), rooms: map[roomKey]*room{}}
+	s := &Server{views: v, heavyCalls: newHeavyCallLimit(), viewStates: map[viewKey]*viewState{}}
 	if o != nil {
 		s.opts = *o
 	}
 	s.opts.Rand = cmp.Or(s.opts.Rand, rand.Reader)
-	s.opts.Feed = cmp.Or(s.opts.Feed, history.NewFeed(v.Workspace.Open, nil))
+	s.opts.Feed = cmp.Or(s.opts.Feed, history.NewChangeFeed(v.Workspace.Open, nil))
 	s.mux = sync.OnceValue(func() *http.ServeMux { return newMux(s.opts.Feed, s.opts.Logger) })
 	return s
 }
@@ -63,37 +63,42 @@ const (
 	sessionHeader = "Oxbow-Session"
 )
 
-// room returns the room for a token and a profile. The profile is "" if the request names
+// findViewState returns the room for a token and a profile. The profile is "" if the request names
 // none.
-func (s *Server) room(t auth.Token, profile string) (*room, error) {
+func (s *Server) findViewState(t auth.Token, profile string) (*viewState, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := roomKey{t.Name, profile}
-	if r, ok := s.rooms[key]; ok {
+	key := viewKey{t.Name, profile}
+	if r, ok := s.viewStates[key]; ok {
 		return r, nil
 	}
-	v, err := s.views.View(t, profile)
+	v, err := s.views.MakeView(t, profile)
 	if err != nil {
 		return nil, err
 	}
-	if len(s.rooms) >= maxRooms {
-		return nil, refuse(http.StatusServiceUnavailable, "full_house", "The server serves no more profiles",
-			fmt.Sprintf("more than %d profiles are served to tokens", maxRooms), "restart this server")
+	if len(s.viewStates) >= maxViews {
+		return nil, requestError(http.StatusServiceUnavailable, "full_house", "The server serves no more profiles",
+			fmt.Sprintf("more than %d profiles are served to tokens", maxViews), "restart this server")
 	}
 	run := make([]byte, 8)
 	if _, err := io.ReadFull(s.opts.Rand, run); err != nil {
 		return nil, fmt.Errorf("making a session id: %w", err)
 	}
 	w := *v.Workspace
-	w.Unbounded, w.Words = true, reference
+	w.Unbounded, w.Words = true, referenceText
 	v.Workspace = &w
-	r := &room{
-		View:  v,
-		key:   key,
-		door:  &rights.Door{Name: "http", Run: hex.EncodeToString(run), Token: t.Name, Merge: s.opts.Merge},
-		turns: s.turns,
+	r := &viewState{
+		MemoryView: v,
+		key:        key,
+		door: &rights.AgentDoor{
+			DoorName:     "http",
+			RunID:        hex.EncodeToString(run),
+			TokenName:    t.Name,
+			MergeChanges: s.opts.MergeChanges,
+		},
+		heavyCalls: s.heavyCalls,
 	}
-	s.rooms[key] = r
+	s.viewStates[key] = r
 	return r, nil
 }
 
@@ -103,17 +108,17 @@ func (s *Server) room(t auth.Token, profile string) (*room, error) {
 // Give the http.Server a ReadHeaderTimeout (30 s), a ReadTimeout (60 s) and an
 // IdleTimeout (120 s), but no WriteTimeout: events go on.
 func (s *Server) Handler(g auth.Guard) http.Handler {
-	g.Large = base + "/store/apply" // a store change has the engine's bound
+	g.LargeBodyPath = basePath + "/store/apply" // a store change has the engine's bound
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		if p := r.URL.EscapedPath(); p == "/openapi.json" || p == base+"/openapi.json" {
+		if p := r.URL.EscapedPath(); p == "/openapi.json" || p == basePath+"/openapi.json" {
 			if err := serveDescription(w, r, g); err != nil {
 				writeProblem(w, r, err, s.opts.Logger)
 			}
 			return
 		}
 		var h http.Handler
-		room, err := s.admit(r, g)
+		room, err := s.admitRequest(r, g)
 		if err == nil {
 			h, err = s.findHandler(r)
 		}
@@ -121,16 +126,16 @@ func (s *Server) Handler(g auth.Guard) http.Handler {
 			writeProblem(w, r, err, s.opts.Logger)
 			return
 		}
-		ctx := room.door.Stamp(r.Context(), room.Workspace, r.Header.Get(sessionHeader), r.UserAgent())
-		h.ServeHTTP(w, r.WithContext(context.WithValue(ctx, roomInContext{}, room)))
+		ctx := room.door.StampContext(r.Context(), room.Workspace, r.Header.Get(sessionHeader), r.UserAgent())
+		h.ServeHTTP(w, r.WithContext(context.WithValue(ctx, viewStateContextKey{}, room)))
 	})
 }
 
-// admit returns the room for a request, if the guard admits it.
-func (s *Server) admit(r *http.Request, g auth.Guard) (*room, error) {
+// admitRequest returns the room for a request, if the guard admits it.
+func (s *Server) admitRequest(r *http.Request, g auth.Guard) (*viewState, error) {
 	token, err := g.Admit(r)
 	if err != nil {
 		return nil, err
 	}
-	return s.room(token, r.Header.Get(profileHeader))
+	return s.findViewState(token, r.Header.Get(profileHeader))
 }

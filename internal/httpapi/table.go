@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// routes builds the table on first use, because many programs never serve requests.
-var routes = sync.OnceValue(func() []route {
+// routeTable builds the table on first use, because many programs never serve requests.
+var routeTable = sync.OnceValue(func() []route {
 	return slices.Concat(entryRoutes(), recallRoutes(), logRoutes(), labelRoutes(), contextRoutes(),
 		inboxRoutes(), sessionRoutes(), handoffRoutes(), profileRoutes(), codeRoutes(), careRoutes(),
 		folderRoutes())

@@ -16,9 +16,9 @@ import (
 
 func contextRoutes() []route {
 	return []route{
-		look("/context", "context", "What stands before a model when a session begins", injection.Start),
-		look("/context/selection", "selection", "What is selected of the memory", selection),
-		look("/inject", "inject", "What a prompt would get, and why not", injection.Inject, isQuick),
+		readRoute("/context", "context", "What stands before a model when a session begins", injection.StartBlock),
+		readRoute("/context/selection", "selection", "What is selected of the memory", selectForView),
+		readRoute("/inject", "inject", "What a prompt would get, and why not", injection.Inject, markQuick),
 		newRoute(
 			http.MethodPost,
 			"/inject",
@@ -31,7 +31,7 @@ func contextRoutes() []route {
 			injection.Inject,
 			nil,
 		),
-		look("/injections", "injections", "What hooks put before models", injection.Injected),
+		readRoute("/injections", "injections", "What hooks put before models", injection.ListInjections),
 	}
 }
 
@@ -42,63 +42,74 @@ type selectionIn struct {
 	AsOf   string `json:"as_of,omitempty"      usage:"The memory as it stood at this date, or after this change."`
 }
 
-// selection calls [verb.Select] for the profile of the caller's view, or for the whole
+// selectForView calls [verb.Select] for the profile of the caller's view, or for the whole
 // memory if it has none.
-func selection(ctx context.Context, w *verb.Workspace, in selectionIn) (verb.SelectionOut, error) {
-	return profiles.Select(ctx, w, profiles.SelectIn{Query: in.Query, Budget: in.Budget, AsOf: in.AsOf})
+func selectForView(ctx context.Context, w *verb.Workspace, in selectionIn) (verb.SelectionOut, error) {
+	return profiles.SelectEntries(ctx, w, profiles.SelectIn{Query: in.Query, MaxTokens: in.Budget, AsOf: in.AsOf})
 }
 
 func inboxRoutes() []route {
 	return []route{
-		look("/inbox", "inbox", "List proposals", review.Inbox, wholeMemory),
-		look("/inbox/{id}", "proposal", "Show a proposal", review.Proposal, wholeMemory),
-		change(
+		readRoute("/inbox", "inbox", "List proposals", review.ListProposals, requireWholeMemory),
+		readRoute("/inbox/{id}", "proposal", "Show a proposal", review.ShowProposal, requireWholeMemory),
+		writeRoute(
 			http.MethodPost,
 			"/inbox/accept",
 			"accept",
 			"Make notes of proposals; for persons",
 			review.AcceptProposals,
-			wholeMemory,
+			requireWholeMemory,
 		),
-		change(
+		writeRoute(
 			http.MethodPost,
 			"/inbox/reject",
 			"reject",
 			"Drop proposals; for persons",
 			review.DropProposals,
-			wholeMemory,
-			removesData,
+			requireWholeMemory,
+			markDestructive,
 		),
-		look("/changed", "changed", "List entries of a person that agents changed", review.Changed, wholeMemory),
-		look("/held", "held", "List entries that are held back", labels.Held, wholeMemory),
-		change(
+		readRoute(
+			"/changed",
+			"changed",
+			"List entries of a person that agents changed",
+			review.ListAgentChanges,
+			requireWholeMemory,
+		),
+		readRoute("/held", "held", "List entries that are held back", labels.ListHeld, requireWholeMemory),
+		writeRoute(
 			http.MethodPost,
 			"/approve",
 			"approve",
 			"Let entries be shown that are held back; for persons",
 			labels.Approve,
-			wholeMemory,
+			requireWholeMemory,
 		),
 	}
 }
 
 func sessionRoutes() []route {
 	return []route{
-		look("/sessions", "sessions", "List sessions", sessions.Sessions),
-		look("/sessions/search", "search_sessions", "Find turns of sessions by words", sessions.SearchSessions),
-		look("/sessions/{session}", "session", "Show the turns of a session", sessions.ShowSession),
-		look("/sessions/{session}/handoff", "session_handoff", "Show what a session gets after a compaction",
+		readRoute("/sessions", "sessions", "List sessions", sessions.ListSessions),
+		readRoute("/sessions/search", "search_sessions", "Find turns of sessions by words", sessions.SearchSessions),
+		readRoute("/sessions/{session}", "session", "Show the turns of a session", sessions.ShowSession),
+		readRoute("/sessions/{session}/handoff", "session_handoff", "Show what a session gets after a compaction",
 			verb.ShowRecord),
-		look("/sessions/{session}/resume", "resume", "How a client goes on with a session", sessions.ResumeSession),
-		change(
+		readRoute(
+			"/sessions/{session}/resume",
+			"resume",
+			"How a client goes on with a session",
+			sessions.ResumeSession,
+		),
+		writeRoute(
 			http.MethodDelete,
 			"/sessions/{session}",
 			"forget_session",
 			"Remove a session from the archive",
-			forgetSession,
-			removesData,
+			forgetSessionUndoably,
+			markDestructive,
 		),
-		change(
+		writeRoute(
 			http.MethodPost,
 			"/sessions/restore",
 			"restore_session",
@@ -108,14 +119,18 @@ func sessionRoutes() []route {
 	}
 }
 
-// forgetSessionIn are the arguments of forgetSession.
+// forgetSessionIn are the arguments of forgetSessionUndoably.
 type forgetSessionIn struct {
 	Session string `json:"session"           usage:"Identifier of the session, or how it begins."`
 	DryRun  bool   `json:"dry_run,omitempty" usage:"Say what would be forgotten, and change nothing."`
 }
 
-// forgetSession calls [sessions.ForgetSession] without the option Purge, so that it can be undone.
-func forgetSession(ctx context.Context, w *verb.Workspace, in forgetSessionIn) (sessions.ForgetSessionOut, error) {
+// forgetSessionUndoably calls [sessions.ForgetSession] without the option Purge, so that it can be undone.
+func forgetSessionUndoably(
+	ctx context.Context,
+	w *verb.Workspace,
+	in forgetSessionIn,
+) (sessions.ForgetSessionOut, error) {
 	return sessions.ForgetSession(ctx, w, sessions.ForgetSessionIn{Session: in.Session, DryRun: in.DryRun})
 }
 
@@ -125,39 +140,51 @@ func restoreSession(ctx context.Context, w *verb.Workspace, _ struct{}) (session
 
 func handoffRoutes() []route {
 	return []route{
-		look("/handoffs", "handoffs", "List handoffs", verb.Handoffs),
-		change(http.MethodPost, "/handoffs", "hand_off", "Hand off a task with its memory", verb.HandOff),
-		look("/handoffs/{name}", "handoff", "Show a handoff as its taker sees it", verb.ShowHandoff),
-		change(http.MethodPost, "/handoffs/{name}/take", "take_handoff", "Take a handoff, once", verb.TakeHandoff),
-		change(
+		readRoute("/handoffs", "handoffs", "List handoffs", verb.ListHandoffs),
+		writeRoute(http.MethodPost, "/handoffs", "hand_off", "Hand off a task with its memory", verb.HandOff),
+		readRoute("/handoffs/{name}", "handoff", "Show a handoff as its taker sees it", verb.ShowHandoff),
+		writeRoute(http.MethodPost, "/handoffs/{name}/take", "take_handoff", "Take a handoff, once", verb.TakeHandoff),
+		writeRoute(
 			http.MethodDelete,
 			"/handoffs/{name}",
 			"drop_handoff",
 			"Forget a handoff",
 			verb.DropHandoff,
-			removesData,
+			markDestructive,
 		),
 	}
 }
 
 func profileRoutes() []route {
 	return []route{
-		look("/profiles", "profiles", "List profiles", profiles.ListProfiles, wholeMemory),
-		look(
+		readRoute("/profiles", "profiles", "List profiles", profiles.ListProfiles, requireWholeMemory),
+		readRoute(
 			"/profiles/{name}",
 			"profile",
 			"Show a profile with all that it extends",
 			profiles.ShowProfile,
-			wholeMemory,
+			requireWholeMemory,
 		),
-		look("/profiles/{profile}/selection", "select", "What a profile selects", profiles.Select, wholeMemory),
-		look("/profiles/{name}/budget", "budget", "Count the tokens of a profile", profiles.ProfileBudget, wholeMemory),
-		look(
+		readRoute(
+			"/profiles/{profile}/selection",
+			"select",
+			"What a profile selects",
+			profiles.SelectEntries,
+			requireWholeMemory,
+		),
+		readRoute(
+			"/profiles/{name}/budget",
+			"budget",
+			"Count the tokens of a profile",
+			profiles.ProfileBudget,
+			requireWholeMemory,
+		),
+		readRoute(
 			"/profiles/{names}/lint",
 			"lint_profile",
 			"What the writer of a profile did not mean",
 			profiles.LintProfiles,
-			wholeMemory,
+			requireWholeMemory,
 		),
 	}
 }

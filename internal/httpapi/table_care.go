@@ -15,63 +15,75 @@ import (
 
 func codeRoutes() []route {
 	return []route{
-		look("/annotations", "annotations", "Why lines of code are as they are", annotations.GetAnnotations, withPages),
-		change(http.MethodPost, "/annotations", "annotate", "Keep why lines are as they are", annotations.Annotate),
-		look("/annotations/stats", "annotation_stats", "Numbers of the annotations", annotations.AnnotationStats),
+		readRoute(
+			"/annotations",
+			"annotations",
+			"Why lines of code are as they are",
+			annotations.GetAnnotations,
+			markWithPages,
+		),
+		writeRoute(
+			http.MethodPost,
+			"/annotations",
+			"annotate",
+			"Keep why lines are as they are",
+			annotations.Annotate,
+		),
+		readRoute("/annotations/stats", "annotation_stats", "Numbers of the annotations", annotations.AnnotationStats),
 	}
 }
 
 func careRoutes() []route {
 	return []route{
-		change(
+		writeRoute(
 			http.MethodPost,
 			"/consolidate",
 			"consolidate",
 			"Join entries that say the same",
-			consolidate,
-			removesData,
+			consolidateNames,
+			markDestructive,
 		),
-		change(
+		writeRoute(
 			http.MethodPost,
 			"/scan",
 			"scan",
 			"Look for secrets in all that is kept",
-			maintenance.Scan,
-			wholeMemory,
-			removesData,
+			maintenance.ScanSecrets,
+			requireWholeMemory,
+			markDestructive,
 		),
-		look("/check", "check", "Look for damage", check, wholeMemory),
-		look("/stats", "stats", "Numbers of the memory", memoryStats, wholeMemory),
-		look("/doctor", "doctor", "Examine the memory and what is around it", doctor, wholeMemory),
+		readRoute("/check", "check", "Look for damage", checkMemory, requireWholeMemory),
+		readRoute("/stats", "stats", "Numbers of the memory", memoryStats, requireWholeMemory),
+		readRoute("/doctor", "doctor", "Examine the memory and what is around it", runDoctor, requireWholeMemory),
 	}
 }
 
 // consolidateIn are the arguments of consolidate.
 type consolidateIn struct {
-	Over   int  `json:"over,omitempty" usage:"Change nothing unless there are more than so many tokens."`
+	Over   int  `json:"over,omitempty"    usage:"Change nothing unless there are more than so many tokens."`
 	DryRun bool `json:"dry_run,omitempty" usage:"Show what would go and change nothing."`
 }
 
 // consolidateOut is the result of consolidate.
 type consolidateOut struct {
-	Before  int         `json:"before"` // tokens of notes and facts before the call
-	After   int         `json:"after"`
-	Dropped []duplicate `json:"dropped"`
+	Before  int                `json:"before"` // tokens of notes and facts before the call
+	After   int                `json:"after"`
+	Dropped []removedDuplicate `json:"dropped"`
 }
 
-// duplicate is a removed entry, and the entry that contains its text.
-type duplicate struct {
-	Name  string `json:"name"`
-	Kept  string `json:"kept"`
-	Exact bool   `json:"exact,omitempty"` // the texts are equal except for white space and capitalization
+// removedDuplicate is a removed entry, and the entry that contains its text.
+type removedDuplicate struct {
+	Name     string `json:"name"`
+	KeptName string `json:"kept"`
+	IsExact  bool   `json:"exact,omitempty"` // the texts are equal except for white space and capitalization
 }
 
-// consolidate calls [maintenance.Consolidate] and returns names instead of entries.
-func consolidate(ctx context.Context, w *verb.Workspace, in consolidateIn) (consolidateOut, error) {
+// consolidateNames calls [maintenance.Consolidate] and returns names instead of entries.
+func consolidateNames(ctx context.Context, w *verb.Workspace, in consolidateIn) (consolidateOut, error) {
 	got, err := maintenance.Consolidate(ctx, w, maintenance.ConsolidateIn{Over: in.Over, DryRun: in.DryRun})
-	out := consolidateOut{Before: got.Before, After: got.After, Dropped: []duplicate{}}
+	out := consolidateOut{Before: got.Before, After: got.After, Dropped: []removedDuplicate{}}
 	for _, d := range got.Dropped {
-		out.Dropped = append(out.Dropped, duplicate{d.Drop.Name, d.Keep.Name, d.Exact})
+		out.Dropped = append(out.Dropped, removedDuplicate{d.Drop.Name, d.Keep.Name, d.Exact})
 	}
 	return out, err
 }
@@ -81,10 +93,10 @@ type checkIn struct {
 	Since string `json:"since,omitempty" usage:"Prove that changes were only added since this head, which check or stats gave."`
 }
 
-// check calls [maintenance.Check] without signing. Its report contains the names of files without
+// checkMemory calls [maintenance.Check] without signing. Its report contains the names of files without
 // directories.
-func check(ctx context.Context, w *verb.Workspace, in checkIn) (maintenance.CheckOut, error) {
-	out, err := maintenance.Check(ctx, w, maintenance.CheckIn{Since: in.Since})
+func checkMemory(ctx context.Context, w *verb.Workspace, in checkIn) (maintenance.CheckOut, error) {
+	out, err := maintenance.CheckAll(ctx, w, maintenance.CheckIn{Since: in.Since})
 	out.Store = fileName(out.Store)
 	if out.Sessions != nil {
 		out.Sessions.Store = fileName(out.Sessions.Store)
@@ -99,15 +111,15 @@ func memoryStats(ctx context.Context, w *verb.Workspace, in maintenance.StatsIn)
 	return out, err
 }
 
-// doctor calls [maintenance.Doctor]. It removes the path of the home from the findings. The remedies keep the path if
-// the caller may see it.
-func doctor(ctx context.Context, w *verb.Workspace, in maintenance.DoctorIn) (maintenance.DoctorOut, error) {
+// runDoctor calls [maintenance.Doctor]. It removes the path of the home from the findings. The remedies keep the
+// path if the caller may see it.
+func runDoctor(ctx context.Context, w *verb.Workspace, in maintenance.DoctorIn) (maintenance.DoctorOut, error) {
 	out, err := maintenance.Doctor(ctx, w, in)
 	home := out.Home
 	out.Home, out.Store = fileName(home), fileName(out.Store)
 	for i := range out.Findings {
 		f := &out.Findings[i]
-		f.What = strings.ReplaceAll(f.What, home, out.Home)
+		f.Description = strings.ReplaceAll(f.Description, home, out.Home)
 		if w.Typed == nil {
 			f.Mend = strings.ReplaceAll(f.Mend, home, out.Home)
 		}

@@ -11,49 +11,62 @@ import (
 
 func entryRoutes() []route {
 	return []route{
-		look("/entries", "list", "List entries, newest first", verb.List, withPages),
-		change(http.MethodPost, "/entries", "create", "Add an entry", verb.RememberNew, singleChange, aboutEntry),
-		look("/entries/{name}", "get", "Read one entry", verb.Get, aboutEntry, isQuick),
-		change(
+		readRoute("/entries", "list", "List entries, newest first", verb.List, markWithPages),
+		writeRoute(
+			http.MethodPost,
+			"/entries",
+			"create",
+			"Add an entry",
+			verb.RememberNew,
+			markSingleChange,
+			markAboutEntry,
+		),
+		readRoute("/entries/{name}", "get", "Read one entry", verb.Get, markAboutEntry, markQuick),
+		writeRoute(
 			http.MethodPut,
 			"/entries/{name}",
 			"remember",
 			"Keep an entry under this name",
 			verb.Remember,
-			singleChange,
-			aboutEntry,
+			markSingleChange,
+			markAboutEntry,
 		),
-		change(
+		writeRoute(
 			http.MethodPatch,
 			"/entries/{name}",
 			"update",
 			"Change parts of an entry",
 			verb.Remember,
-			singleChange,
-			aboutEntry,
-			needsEntry,
+			markSingleChange,
+			markAboutEntry,
+			requireEntry,
 		),
-		change(
+		writeRoute(
 			http.MethodDelete,
 			"/entries/{name}",
 			"forget",
 			"Remove an entry",
 			verb.Forget,
-			singleChange,
-			aboutEntry,
-			removesData,
+			markSingleChange,
+			markAboutEntry,
+			markDestructive,
 		),
-		look("/entries/{name}/versions", "history", "List the versions of an entry", verb.History, withPages),
-		change(
+		readRoute("/entries/{name}/versions", "history", "List the versions of an entry", verb.History, markWithPages),
+		writeRoute(
 			http.MethodPost,
 			"/entries/{name}/restore",
 			"restore",
 			"Bring a version back",
 			verb.Restore,
-			singleChange,
-			aboutEntry,
+			markSingleChange,
+			markAboutEntry,
 		),
-		look("/entries/{name}/lineage", "lineage", "What an entry was made from, and what from it", history.Lineage),
+		readRoute(
+			"/entries/{name}/lineage",
+			"lineage",
+			"What an entry was made from, and what from it",
+			history.Lineage,
+		),
 	}
 }
 
@@ -65,23 +78,31 @@ func recallRoutes() []route {
 		Idempotent: true,
 	}
 	return []route{
-		look("/recall", "recall", "Find entries by words", verb.Recall, isQuick),
-		newRoute(http.MethodPost, "/recall", search, verb.Recall, []trait{isQuick}),
+		readRoute("/recall", "recall", "Find entries by words", verb.Recall, markQuick),
+		newRoute(http.MethodPost, "/recall", search, verb.Recall, []routeOption{markQuick}),
 	}
 }
 
 func logRoutes() []route {
 	return []route{
-		look("/log", "log", "List changes, newest first", verb.History, withPages),
-		change(http.MethodPost, "/undo", "undo", "Take changes back", verb.Undo, singleChange, removesData),
-		change(
+		readRoute("/log", "log", "List changes, newest first", verb.History, markWithPages),
+		writeRoute(
+			http.MethodPost,
+			"/undo",
+			"undo",
+			"Take changes back",
+			verb.Undo,
+			markSingleChange,
+			markDestructive,
+		),
+		writeRoute(
 			http.MethodPost,
 			"/revert",
 			"revert",
 			"Show by a dry run what taking back all changes of a source would do; a person does it with oxbow revert",
-			history.Revert,
-			wholeMemory,
-			removesData,
+			history.RevertChanges,
+			requireWholeMemory,
+			markDestructive,
 		),
 	}
 }

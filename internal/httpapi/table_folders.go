@@ -10,12 +10,18 @@ import (
 
 func folderRoutes() []route {
 	return []route{
-		look("/folders", "folders", "List the directories that the memory follows", folders.List, wholeMemory),
-		change(http.MethodPost, "/folders", "add_folder", "Follow a directory of Markdown files; for persons",
-			folders.Add, wholeMemory),
-		change(http.MethodPost, "/folders/sync", "sync_folders", "Compare the directories with the memory now",
-			folders.Compare, wholeMemory, removesData),
-		change(http.MethodDelete, "/folders/{folder}", "remove_folder", "Stop following a directory; for persons",
-			folders.Remove, wholeMemory, removesData),
+		readRoute(
+			"/folders",
+			"folders",
+			"List the directories that the memory follows",
+			folders.List,
+			requireWholeMemory,
+		),
+		writeRoute(http.MethodPost, "/folders", "add_folder", "Follow a directory of Markdown files; for persons",
+			folders.Add, requireWholeMemory),
+		writeRoute(http.MethodPost, "/folders/sync", "sync_folders", "Compare the directories with the memory now",
+			folders.Sync, requireWholeMemory, markDestructive),
+		writeRoute(http.MethodDelete, "/folders/{folder}", "remove_folder", "Stop following a directory; for persons",
+			folders.Remove, requireWholeMemory, markDestructive),
 	}
 }

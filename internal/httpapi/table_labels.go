@@ -10,27 +10,33 @@ import (
 
 func labelRoutes() []route {
 	return []route{
-		look("/labels", "labels", "List labels with the number of their entries", labels.Labels),
-		change(http.MethodPost, "/labels/add", "add_labels", "Give labels to entries", labels.AddLabels),
-		change(
+		readRoute("/labels", "labels", "List labels with the number of their entries", labels.ListLabels),
+		writeRoute(http.MethodPost, "/labels/add", "add_labels", "Give labels to entries", labels.AddLabels),
+		writeRoute(
 			http.MethodPost,
 			"/labels/remove",
 			"remove_labels",
 			"Take labels off entries",
 			labels.RemoveLabels,
-			removesData,
+			markDestructive,
 		),
-		change(http.MethodPost, "/labels/rename", "rename_label", "Rename a label", labels.RenameLabel),
-		change(
+		writeRoute(http.MethodPost, "/labels/rename", "rename_label", "Rename a label", labels.RenameLabel),
+		writeRoute(
 			http.MethodPost,
 			"/labels/merge",
 			"merge_labels",
 			"Join labels into one",
 			labels.MergeLabels,
-			removesData,
+			markDestructive,
 		),
-		look("/labels/lint", "lint_labels", "Labels that may be mistakes", labels.LintLabels),
-		look("/labels/suggest", "suggest_labels", "Labels that entries may lack", labels.SuggestLabels),
-		change(http.MethodPost, "/labels/accept", "accept_labels", "Give the suggested labels", labels.AcceptLabels),
+		readRoute("/labels/lint", "lint_labels", "Labels that may be mistakes", labels.LintLabels),
+		readRoute("/labels/suggest", "suggest_labels", "Labels that entries may lack", labels.SuggestLabels),
+		writeRoute(
+			http.MethodPost,
+			"/labels/accept",
+			"accept_labels",
+			"Give the suggested labels",
+			labels.AcceptLabels,
+		),
 	}
 }

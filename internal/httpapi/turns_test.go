@@ -17,7 +17,7 @@ func TestTurns(t *testing.T) {
 		s := New(home.views, nil)
 		h := s.Handler(auth.Guard{Tokens: auth.Tokens{auth.New("all", "all", auth.Permissions{})}})
 		ask := func(method, path, body string) (answer *httptest.ResponseRecorder, ended chan bool) {
-			r := httptest.NewRequestWithContext(t.Context(), method, "http://localhost"+base+path,
+			r := httptest.NewRequestWithContext(t.Context(), method, "http://localhost"+basePath+path,
 				strings.NewReader(body))
 			r.Header.Set("Content-Type", "application/json")
 			r.Header.Set("Authorization", "Bearer all")
@@ -41,8 +41,8 @@ func TestTurns(t *testing.T) {
 		} {
 			path, waits := c.method+" "+c.path, c.waits
 			var ends []func()
-			for range cap(s.turns) {
-				end, err := s.turns.takeTurn(t.Context())
+			for range cap(s.heavyCalls) {
+				end, err := s.heavyCalls.acquire(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}

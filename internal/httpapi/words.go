@@ -10,15 +10,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// reference returns the request that a note refers to.
-func reference(r verb.Reference) string {
+// referenceText returns the request that a note refers to.
+func referenceText(r verb.Reference) string {
 	switch r := r.(type) {
 	case verb.VerbRef:
-		return verbRequest(string(r))
-	case verb.PageRef:
+		return verbMethodAndPath(string(r))
+	case verb.NextPageRef:
 		return fmt.Sprintf("the next page has offset %d", int(r))
-	case *verb.Hint:
-		said := strings.TrimSpace(requestWith(r.Verb, r.Args) + " " + r.Does)
+	case *verb.CallHint:
+		said := strings.TrimSpace(requestText(r.Verb, r.Args) + " " + r.Does)
 		if r.To != "" {
 			return "to " + r.To + ": " + said
 		}
@@ -27,14 +27,14 @@ func reference(r verb.Reference) string {
 	return verb.Notef("%s", r).String()
 }
 
-// requestWith returns the method, path and JSON body of a call. An argument in the path is
+// requestText returns the method, path and JSON body of a call. An argument in the path is
 // not repeated in the body.
-func requestWith(verbName string, args []verb.Arg) string {
-	request, body := verbRequest(verbName), map[string]any{}
+func requestText(verbName string, args []verb.Arg) string {
+	request, body := verbMethodAndPath(verbName), map[string]any{}
 	for _, a := range args {
 		inPath := "{" + a.Name + "}"
 		if s, ok := a.Value.(string); ok && strings.Contains(request, inPath) {
-			request = strings.Replace(request, inPath, escape(s), 1)
+			request = strings.Replace(request, inPath, escapeSegment(s), 1)
 			continue
 		}
 		body[a.Name] = a.Value
@@ -46,14 +46,14 @@ func requestWith(verbName string, args []verb.Arg) string {
 	return request + " with " + string(b)
 }
 
-// verbRequest returns the method and path of a verb, by its name in notes.
-func verbRequest(verb string) string {
+// verbMethodAndPath returns the method and path of a verb, by its name in notes.
+func verbMethodAndPath(verb string) string {
 	if verb == "history" {
 		verb = "log"
 	}
-	for _, r := range routes() {
+	for _, r := range routeTable() {
 		if r.verb.Name == verb {
-			return r.method + " " + base + r.path
+			return r.method + " " + basePath + r.path
 		}
 	}
 	return verb

@@ -56,8 +56,8 @@ func (p Plan) Ops() []oxbow.Op {
 // Planner creates a plan from the present content of a store.
 type Planner func(ctx context.Context, s oxbow.Store) (Plan, error)
 
-// maxPlans is the number of attempts that [Apply] makes if other writers interfere.
-const maxPlans = 20
+// maxAttempts is the number of attempts that [Apply] makes if other writers interfere.
+const maxAttempts = 20
 
 // Apply makes a plan and applies it in a single change of the store. It returns the plan and the
 // number of the change. The number is 0 if the plan is empty or the store does not number its
@@ -69,7 +69,7 @@ func Apply(ctx context.Context, s oxbow.Store, plan Planner) (p Plan, seq uint64
 			return p, 0, err
 		}
 		made, err := oxbow.Commit(oxbow.WithNote(ctx, p.Note), s, p.Ops()...)
-		if raced := errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrNotFound); !raced || n == maxPlans {
+		if raced := errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrNotFound); !raced || n == maxAttempts {
 			return p, made.Seq, err
 		}
 	}
@@ -82,10 +82,10 @@ type Selection struct {
 	Names  []string // names or aliases
 }
 
-// Add plans to add the labels to the selected entries. A new confidence replaces the old
+// PlanAdd plans to add the labels to the selected entries. A new confidence replaces the old
 // confidence, because an entry can have only one.
-func Add(sel Selection, labels ...oxbow.Label) Planner {
-	return sel.planEach("add "+join(labels), labels, func(ls []oxbow.Label) []oxbow.Label {
+func PlanAdd(sel Selection, labels ...oxbow.Label) Planner {
+	return sel.planEdit("add "+joinLabels(labels), labels, func(ls []oxbow.Label) []oxbow.Label {
 		for _, l := range labels {
 			if l.Key == oxbow.LabelConfidence {
 				ls = slices.DeleteFunc(ls, func(o oxbow.Label) bool { return o.Key == l.Key })
@@ -95,23 +95,23 @@ func Add(sel Selection, labels ...oxbow.Label) Planner {
 	})
 }
 
-// Remove plans to remove the labels from the selected entries.
-func Remove(sel Selection, labels ...oxbow.Label) Planner {
-	return sel.planEach("remove "+join(labels), labels, func(ls []oxbow.Label) []oxbow.Label {
+// PlanRemove plans to remove the labels from the selected entries.
+func PlanRemove(sel Selection, labels ...oxbow.Label) Planner {
+	return sel.planEdit("remove "+joinLabels(labels), labels, func(ls []oxbow.Label) []oxbow.Label {
 		return slices.DeleteFunc(ls, func(l oxbow.Label) bool { return slices.ContainsFunc(labels, l.Is) })
 	})
 }
 
-// SetLabels plans to replace each selected entry's labels by change's result. note describes the
+// PlanSetLabels plans to replace each selected entry's labels by change's result. note describes the
 // change in the log.
-func SetLabels(sel Selection, note string, change func([]oxbow.Label) []oxbow.Label) Planner {
-	return sel.planEach(note, nil, change)
+func PlanSetLabels(sel Selection, note string, change func([]oxbow.Label) []oxbow.Label) Planner {
+	return sel.planEdit(note, nil, change)
 }
 
-// Rename plans to replace the label old by the label now in all entries. It refuses a label now
-// that is already in use, because the two labels could not be told apart afterwards. Use [Merge]
+// PlanRename plans to replace the label old by the label now in all entries. It refuses a label now
+// that is already in use, because the two labels could not be told apart afterwards. Use [PlanMerge]
 // for that. If no entry has the label old, the error matches [oxbow.ErrNotFound].
-func Rename(old, now oxbow.Label) Planner {
+func PlanRename(old, now oxbow.Label) Planner {
 	return func(ctx context.Context, s oxbow.Store) (Plan, error) {
 		if old == now {
 			return Plan{}, &oxbow.InvalidError{Field: "label", Value: now.String(), Reason: "is the old label too"}
@@ -132,9 +132,9 @@ func Rename(old, now oxbow.Label) Planner {
 	}
 }
 
-// Merge plans to replace the labels by target in all entries. target may be in labels. If no entry
+// PlanMerge plans to replace the labels by target in all entries. target may be in labels. If no entry
 // has any other label in the list, the error matches [oxbow.ErrNotFound].
-func Merge(labels []oxbow.Label, target oxbow.Label) Planner {
+func PlanMerge(labels []oxbow.Label, target oxbow.Label) Planner {
 	return func(ctx context.Context, s oxbow.Store) (Plan, error) {
 		old := subtractLabels(labels, []oxbow.Label{target})
 		if len(old) == 0 {
@@ -144,7 +144,7 @@ func Merge(labels []oxbow.Label, target oxbow.Label) Planner {
 				Reason: "is the only one given; say what to merge into it",
 			}
 		}
-		return planReplace(ctx, s, fmt.Sprintf("merge %s into %s", join(old), target), old, target)
+		return planReplace(ctx, s, fmt.Sprintf("merge %s into %s", joinLabels(old), target), old, target)
 	}
 }
 
@@ -160,7 +160,7 @@ func (*UnusedError) Is(target error) bool { return target == oxbow.ErrNotFound }
 
 // planReplace plans to replace each of the old labels by now.
 func planReplace(ctx context.Context, s oxbow.Store, note string, old []oxbow.Label, now oxbow.Label) (Plan, error) {
-	p, err := Selection{}.planEach(note, []oxbow.Label{now}, func(ls []oxbow.Label) []oxbow.Label {
+	p, err := Selection{}.planEdit(note, []oxbow.Label{now}, func(ls []oxbow.Label) []oxbow.Label {
 		n := len(ls)
 		ls = slices.DeleteFunc(ls, func(l oxbow.Label) bool { return slices.ContainsFunc(old, l.Is) })
 		if len(ls) < n {
@@ -174,9 +174,9 @@ func planReplace(ctx context.Context, s oxbow.Store, note string, old []oxbow.La
 	return p, err
 }
 
-// planEach plans to replace each selected entry's labels by edit's result. edit may modify its
+// planEdit plans to replace each selected entry's labels by edit's result. edit may modify its
 // argument. The labels in check must be valid.
-func (sel Selection) planEach(note string, check []oxbow.Label, edit func([]oxbow.Label) []oxbow.Label) Planner {
+func (sel Selection) planEdit(note string, check []oxbow.Label, edit func([]oxbow.Label) []oxbow.Label) Planner {
 	return func(ctx context.Context, s oxbow.Store) (Plan, error) {
 		p := Plan{Note: "label " + note}
 		for _, l := range check {
@@ -192,7 +192,7 @@ func (sel Selection) planEach(note string, check []oxbow.Label, edit func([]oxbo
 			if err != nil {
 				return p, err
 			}
-			if len(wanted) > 0 && !isNamed(&e, wanted, seen) {
+			if len(wanted) > 0 && !hasWantedName(&e, wanted, seen) {
 				continue
 			}
 			after := oxbow.SortLabels(edit(slices.Clone(e.Labels)))
@@ -214,9 +214,9 @@ func (sel Selection) planEach(note string, check []oxbow.Label, edit func([]oxbo
 	}
 }
 
-// isNamed reports whether the entry has a wanted name or alias. It adds all wanted names that the
+// hasWantedName reports whether the entry has a wanted name or alias. It adds all wanted names that the
 // entry has to seen.
-func isNamed(e *oxbow.Entry, wanted, seen map[string]bool) (named bool) {
+func hasWantedName(e *oxbow.Entry, wanted, seen map[string]bool) (named bool) {
 	for _, word := range append([]string{e.Name}, e.Aliases...) {
 		word = oxbow.NormalName(word)
 		if wanted[word] {
@@ -234,4 +234,4 @@ func labelTexts(ls []oxbow.Label) []string {
 	return ss
 }
 
-func join(ls []oxbow.Label) string { return strings.Join(labelTexts(ls), " ") }
+func joinLabels(ls []oxbow.Label) string { return strings.Join(labelTexts(ls), " ") }

@@ -62,7 +62,7 @@ func shown(t *testing.T, m *oxbow.Memory) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		es = append(es, strings.TrimSpace(e.Name+" "+join(e.Labels)))
+		es = append(es, strings.TrimSpace(e.Name+" "+joinLabels(e.Labels)))
 	}
 	return es
 }
@@ -84,36 +84,37 @@ func TestEdit(t *testing.T) {
 		n    int    // entries changed
 		err  error
 	}{
-		{"add by filter", Add(Selection{Filter: where("tag:idea")}, l("tag:x")),
+		{"add by filter", PlanAdd(Selection{Filter: where("tag:idea")}, l("tag:x")),
 			"a project:vtt tag:idea tag:x; b project:VTT; c confidence:0.5 tag:idea tag:ideas tag:x; d", 2, nil},
-		{"add by name", Add(Selection{Names: []string{"d", "a"}}, l("tag:x"), l("tag:y")),
+		{"add by name", PlanAdd(Selection{Names: []string{"d", "a"}}, l("tag:x"), l("tag:y")),
 			"a project:vtt tag:idea tag:x tag:y; b project:VTT; c confidence:0.5 tag:idea tag:ideas; d tag:x tag:y", 2,
 			nil},
-		{"add by both", Add(Selection{Filter: where("tag:idea"), Names: []string{"a"}}, l("tag:x")),
+		{"add by both", PlanAdd(Selection{Filter: where("tag:idea"), Names: []string{"a"}}, l("tag:x")),
 			"a project:vtt tag:idea tag:x; b project:VTT; c confidence:0.5 tag:idea tag:ideas; d", 1, nil},
-		{"add a confidence", Add(Selection{Names: []string{"c", "d"}}, l("confidence:0.9")),
+		{"add a confidence", PlanAdd(Selection{Names: []string{"c", "d"}}, l("confidence:0.9")),
 			"a project:vtt tag:idea; b project:VTT; c confidence:0.9 tag:idea tag:ideas; d confidence:0.9", 2, nil},
-		{"add what is there", Add(Selection{Names: []string{"a"}}, l("tag:idea")),
+		{"add what is there", PlanAdd(Selection{Names: []string{"a"}}, l("tag:idea")),
 			"a project:vtt tag:idea; b project:VTT; c confidence:0.5 tag:idea tag:ideas; d", 0, nil},
-		{"add to an unknown name", Add(Selection{Names: []string{"a", "z"}}, l("tag:x")), "", 0, oxbow.ErrNotFound},
+		{"add to an unknown name", PlanAdd(Selection{Names: []string{"a", "z"}}, l("tag:x")), "", 0, oxbow.ErrNotFound},
 		{"add to a name the filter leaves out",
-			Add(Selection{Filter: where("tag:idea"), Names: []string{"d"}}, l("tag:x")), "", 0, oxbow.ErrNotFound},
-		{"add a wrong label", Add(Selection{}, oxbow.Label{Key: "Kind", Value: "x"}), "", 0, oxbow.ErrInvalid},
-		{"remove", Remove(Selection{}, l("tag:idea"), l("project:vtt")),
+			PlanAdd(Selection{Filter: where("tag:idea"), Names: []string{"d"}}, l("tag:x")), "", 0, oxbow.ErrNotFound},
+		{"add a wrong label", PlanAdd(Selection{}, oxbow.Label{Key: "Kind", Value: "x"}), "", 0, oxbow.ErrInvalid},
+		{"remove", PlanRemove(Selection{}, l("tag:idea"), l("project:vtt")),
 			"a; b project:VTT; c confidence:0.5 tag:ideas; d", 2, nil},
-		{"rename", Rename(l("project:VTT"), l("project:table")),
+		{"rename", PlanRename(l("project:VTT"), l("project:table")),
 			"a project:vtt tag:idea; b project:table; c confidence:0.5 tag:idea tag:ideas; d", 1, nil},
-		{"rename to another key", Rename(l("project:VTT"), l("tag:vtt")),
+		{"rename to another key", PlanRename(l("project:VTT"), l("tag:vtt")),
 			"a project:vtt tag:idea; b tag:vtt; c confidence:0.5 tag:idea tag:ideas; d", 1, nil},
-		{"rename to what is in use", Rename(l("project:VTT"), l("project:vtt")), "", 0, oxbow.ErrInvalid},
-		{"rename to itself", Rename(l("tag:idea"), l("tag:idea")), "", 0, oxbow.ErrInvalid},
-		{"rename the unknown", Rename(l("tag:z"), l("tag:y")), "", 0, oxbow.ErrNotFound},
-		{"merge", Merge([]oxbow.Label{l("tag:idea"), l("tag:ideas")}, l("tag:thought")),
+		{"rename to what is in use", PlanRename(l("project:VTT"), l("project:vtt")), "", 0, oxbow.ErrInvalid},
+		{"rename to itself", PlanRename(l("tag:idea"), l("tag:idea")), "", 0, oxbow.ErrInvalid},
+		{"rename the unknown", PlanRename(l("tag:z"), l("tag:y")), "", 0, oxbow.ErrNotFound},
+		{"merge", PlanMerge([]oxbow.Label{l("tag:idea"), l("tag:ideas")}, l("tag:thought")),
 			"a project:vtt tag:thought; b project:VTT; c confidence:0.5 tag:thought; d", 2, nil},
-		{"merge into one of them", Merge([]oxbow.Label{l("tag:idea"), l("tag:ideas")}, l("tag:idea")),
+		{"merge into one of them", PlanMerge([]oxbow.Label{l("tag:idea"), l("tag:ideas")}, l("tag:idea")),
 			"a project:vtt tag:idea; b project:VTT; c confidence:0.5 tag:idea; d", 1, nil},
-		{"merge nothing", Merge([]oxbow.Label{l("tag:idea")}, l("tag:idea")), "", 0, oxbow.ErrInvalid},
-		{"merge the unknown", Merge([]oxbow.Label{l("tag:y"), l("tag:z")}, l("tag:idea")), "", 0, oxbow.ErrNotFound},
+		{"merge nothing", PlanMerge([]oxbow.Label{l("tag:idea")}, l("tag:idea")), "", 0, oxbow.ErrInvalid},
+		{"merge the unknown", PlanMerge([]oxbow.Label{l("tag:y"), l("tag:z")}, l("tag:idea")), "", 0,
+			oxbow.ErrNotFound},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := open(t, before...)
@@ -171,7 +172,7 @@ func TestApplyPlansAgain(t *testing.T) {
 		}
 		return m.Apply(t.Context(), oxbow.Relabel{Name: "a", Labels: labels(t, "tag:x", fmt.Sprintf("tag:race%d", n))})
 	}}
-	if _, _, err := Apply(t.Context(), r, Rename(labels(t, "tag:x")[0], labels(t, "tag:y")[0])); err != nil {
+	if _, _, err := Apply(t.Context(), r, PlanRename(labels(t, "tag:x")[0], labels(t, "tag:y")[0])); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := shown(t, m), []string{"a tag:race1 tag:y", "c tag:y"}; !slices.Equal(got, want) {
@@ -293,7 +294,7 @@ func TestLint(t *testing.T) {
 			if d.Why == "" {
 				t.Errorf("%s: %+v does not say why", tt.name, d)
 			}
-			got = append(got, join(ls)+" = "+d.Merge.String())
+			got = append(got, joinLabels(ls)+" = "+d.Merge.String())
 		}
 		if s := strings.Join(got, "; "); s != tt.want {
 			t.Errorf("%s: Lint() = %s\nwant %s", tt.name, s, tt.want)

@@ -26,20 +26,20 @@ type evidence struct {
 type evidenceModel struct {
 	key string
 
-	names map[string][]string // values by their first word (case-folded)
-	words map[string]string   // words of each value (case-folded), with a space before and after each word
+	valuesByFirstWord map[string][]string // values by their first word (case-folded)
+	valueWords        map[string]string   // words of each value (case-folded), with a space before and after each word
 	// for each value: how many labelled entries mention the value, and how many of these have it as a label
-	named map[string][2]int
+	mentionCounts map[string][2]int
 	// for each file or directory, the number of labelled entries that mention it, by value (""
 	// counts all)
-	files map[string]map[string]int
+	fileValueCounts map[string]map[string]int
 }
 
-// The precision of evidence starts at a prior, as if priorEvidence entries had been seen before.
+// The precision of evidence starts at a prior, as if priorEntries entries had been seen before.
 const (
-	priorEvidence = 2
-	namePrior     = 0.75
-	filePrior     = 0.6
+	priorEntries = 2
+	namePrior    = 0.75
+	filePrior    = 0.6
 )
 
 // maxSamples is the largest number of labelled entries that a model learns from. If there are more,
@@ -48,11 +48,11 @@ const maxSamples = 5000
 
 // newEvidenceModel learns a model from the labelled entries.
 func newEvidenceModel(key string, have []*oxbow.Entry) *evidenceModel {
-	m := &evidenceModel{key: key, names: map[string][]string{}, words: map[string]string{},
-		named: map[string][2]int{}, files: map[string]map[string]int{}}
+	m := &evidenceModel{key: key, valuesByFirstWord: map[string][]string{}, valueWords: map[string]string{},
+		mentionCounts: map[string][2]int{}, fileValueCounts: map[string]map[string]int{}}
 	for _, e := range have {
 		for _, v := range e.Values(key) {
-			m.addName(v)
+			m.addValue(v)
 		}
 	}
 	step := max(1, (len(have)+maxSamples-1)/maxSamples)
@@ -62,18 +62,18 @@ func newEvidenceModel(key string, have []*oxbow.Entry) *evidenceModel {
 	return m
 }
 
-// addName adds a value to search for in texts.
-func (m *evidenceModel) addName(v string) {
-	if _, ok := m.words[v]; ok {
+// addValue adds a value to search for in texts.
+func (m *evidenceModel) addValue(v string) {
+	if _, ok := m.valueWords[v]; ok {
 		return
 	}
 	ws := foldedWords(v)
 	if len(ws) == 1 && isTooCommon(ws[0]) {
 		ws = nil // the value may occur in any text, so an occurrence is no evidence
 	}
-	m.words[v] = " " + strings.Join(ws, " ") + " "
+	m.valueWords[v] = " " + strings.Join(ws, " ") + " "
 	if len(ws) > 0 {
-		m.names[ws[0]] = append(m.names[ws[0]], v)
+		m.valuesByFirstWord[ws[0]] = append(m.valuesByFirstWord[ws[0]], v)
 	}
 }
 
@@ -86,21 +86,21 @@ func isTooCommon(word string) bool {
 // values.
 func (m *evidenceModel) learnEntry(e *oxbow.Entry) {
 	vs := e.Values(m.key)
-	for _, v := range m.namedIn(e) {
-		n := m.named[v]
+	for _, v := range m.mentionedValues(e) {
+		n := m.mentionCounts[v]
 		n[0]++
 		if slices.Contains(vs, v) {
 			n[1]++
 		}
-		m.named[v] = n
+		m.mentionCounts[v] = n
 	}
 	for _, f := range mentionedFiles(e) {
-		if m.files[f] == nil {
-			m.files[f] = map[string]int{}
+		if m.fileValueCounts[f] == nil {
+			m.fileValueCounts[f] = map[string]int{}
 		}
-		m.files[f][""]++
+		m.fileValueCounts[f][""]++
 		for _, v := range vs {
-			m.files[f][v]++
+			m.fileValueCounts[f][v]++
 		}
 	}
 }
@@ -110,16 +110,16 @@ func (m *evidenceModel) learnEntry(e *oxbow.Entry) {
 // result is sorted by falling precision.
 func (m *evidenceModel) findEvidence(e *oxbow.Entry) []evidence {
 	var found []evidence
-	for _, v := range m.namedIn(e) {
-		n := m.named[v]
-		precision := (float64(n[1]) + priorEvidence*namePrior) / float64(n[0]+priorEvidence)
+	for _, v := range m.mentionedValues(e) {
+		n := m.mentionCounts[v]
+		precision := (float64(n[1]) + priorEntries*namePrior) / float64(n[0]+priorEntries)
 		reason := fmt.Sprintf("it names %s, as no labelled entry does", v)
 		if n[0] > 0 {
 			reason = fmt.Sprintf("it names %s; of %d labelled entries that do, %d carry it", v, n[0], n[1])
 		}
 		found = append(found, evidence{v, precision, reason})
 	}
-	for _, f := range m.filesIn(e) {
+	for _, f := range m.fileEvidence(e) {
 		found = append(found, f)
 	}
 	slices.SortFunc(found, func(a, b evidence) int {
@@ -132,18 +132,18 @@ func (m *evidenceModel) findEvidence(e *oxbow.Entry) []evidence {
 	return found
 }
 
-// filesIn returns the best evidence for each value among the files that an entry mentions.
-func (m *evidenceModel) filesIn(e *oxbow.Entry) map[string]evidence {
+// fileEvidence returns the best evidence for each value among the files that an entry mentions.
+func (m *evidenceModel) fileEvidence(e *oxbow.Entry) map[string]evidence {
 	best := map[string]evidence{}
 	for _, f := range mentionedFiles(e) {
-		all := m.files[f][""]
-		for v, n := range m.files[f] {
+		all := m.fileValueCounts[f][""]
+		for v, n := range m.fileValueCounts[f] {
 			if v == "" {
 				continue
 			}
 			g := evidence{
 				v,
-				(float64(n) + priorEvidence*filePrior*float64(n)/float64(all)) / float64(all+priorEvidence),
+				(float64(n) + priorEntries*filePrior*float64(n)/float64(all)) / float64(all+priorEntries),
 				fmt.Sprintf(
 					"it names %s; of %d labelled entries that do, %d carry %s",
 					f,
@@ -163,9 +163,9 @@ func (m *evidenceModel) filesIn(e *oxbow.Entry) map[string]evidence {
 	return best
 }
 
-// namedIn returns the values that occur as words in an entry's name or text, in the order of the
+// mentionedValues returns the values that occur as words in an entry's name or text, in the order of the
 // text.
-func (m *evidenceModel) namedIn(e *oxbow.Entry) []string {
+func (m *evidenceModel) mentionedValues(e *oxbow.Entry) []string {
 	ws := foldedWords(e.Name + "\n" + e.Content)
 	text := " " + strings.Join(ws, " ") + " "
 	var found []string
@@ -175,8 +175,8 @@ func (m *evidenceModel) namedIn(e *oxbow.Entry) []string {
 			continue
 		}
 		seen[w] = true
-		for _, v := range m.names[w] {
-			if strings.Contains(text, m.words[v]) && !slices.Contains(found, v) {
+		for _, v := range m.valuesByFirstWord[w] {
+			if strings.Contains(text, m.valueWords[v]) && !slices.Contains(found, v) {
 				found = append(found, v)
 			}
 		}
@@ -204,15 +204,15 @@ func mentionedFiles(e *oxbow.Entry) []string {
 		}
 	}
 	for _, f := range e.Values(oxbow.LabelFile) {
-		add(cleanFile(f))
+		add(cleanFilePath(f))
 	}
 	for w := range strings.FieldsSeq(e.Name + "\n" + e.Content) {
 		w = strings.Trim(w, "`'\"()[]{}<>,;:!?*.")
 		if i := strings.LastIndexByte(w, ':'); i > 0 && strings.Trim(w[i+1:], "0123456789") == "" {
 			w = w[:i] // without the line number
 		}
-		if isFile(w) {
-			add(cleanFile(w))
+		if looksLikeFileName(w) {
+			add(cleanFilePath(w))
 		}
 		if len(fs) >= maxFiles {
 			break
@@ -229,11 +229,11 @@ func mentionedFiles(e *oxbow.Entry) []string {
 // maxFiles is the maximum number of files read from an entry.
 const maxFiles = 64
 
-func cleanFile(f string) string { return path.Clean(strings.ReplaceAll(f, `\`, "/")) }
+func cleanFilePath(f string) string { return path.Clean(strings.ReplaceAll(f, `\`, "/")) }
 
-// isFile reports whether a word looks like a file name: it contains a dot that is followed by a
+// looksLikeFileName reports whether a word looks like a file name: it contains a dot that is followed by a
 // short ending, and no characters of a URL or an email address.
-func isFile(w string) bool {
+func looksLikeFileName(w string) bool {
 	if len(w) < 4 || len(w) > 200 {
 		return false
 	}

@@ -47,10 +47,10 @@ func Lint(counts []Count) []Finding {
 	}
 	projects := map[string]Count{}
 	for _, c := range byKey[oxbow.LabelProject] {
-		projects[fold(c.Label.Value)] = c
+		projects[foldSpelling(c.Label.Value)] = c
 	}
 	for _, c := range byKey[oxbow.LabelTag] {
-		if p, ok := projects[fold(c.Label.Value)]; ok {
+		if p, ok := projects[foldSpelling(c.Label.Value)]; ok {
 			ds = append(ds, Finding{Labels: []Count{p, c}, Why: "one word is a project and a tag", Merge: p.Label})
 		}
 	}
@@ -90,11 +90,11 @@ func lintKey(key string, cs []Count) []Finding {
 		return ds
 	}
 	group("they differ in capitals, accents or the marks between words only", func(c Count) string {
-		return fold(c.Label.Value)
+		return foldSpelling(c.Label.Value)
 	})
 	if key == oxbow.LabelProject {
 		group("the owner stands before the name in some only", func(c Count) string {
-			return fold(path.Base(c.Label.Value))
+			return foldSpelling(path.Base(c.Label.Value))
 		})
 	}
 	group("one is the plural of the other", func(c Count) string { return singularForm(c.Label.Value) })
@@ -136,14 +136,14 @@ func countCapitals(c Count) int {
 func findTypos(cs []Count, used map[string]bool) []Finding {
 	near := map[string][]int{}
 	for i, c := range cs {
-		for _, v := range deletionVariants(fold(c.Label.Value)) {
+		for _, v := range deletionVariants(foldSpelling(c.Label.Value)) {
 			near[v] = append(near[v], i)
 		}
 	}
 	var ds []Finding
 	for i, c := range cs {
 		value := c.Label.Value
-		folded := fold(value)
+		folded := foldSpelling(value)
 		if used[value] || utf8.RuneCountInString(folded) < 5 {
 			continue
 		}
@@ -154,7 +154,7 @@ func findTypos(cs []Count, used map[string]bool) []Finding {
 				if j <= i || isInFinding {
 					continue
 				}
-				if isOneEditApart([]rune(folded), []rune(fold(other))) {
+				if isOneEditApart([]rune(folded), []rune(foldSpelling(other))) {
 					ds = append(ds, newFinding([]Count{c, cs[j]}, "they are one typing error apart"))
 					used[other], used[value] = true, true
 				}
@@ -206,9 +206,9 @@ func isOneEditApart(a, b []rune) bool {
 	return len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
 }
 
-// fold returns s in lower case, without accents and punctuation. It keeps + and #, so that c++ and
+// foldSpelling returns s in lower case, without accents and punctuation. It keeps + and #, so that c++ and
 // c# differ.
-func fold(s string) string {
+func foldSpelling(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r), r == '+', r == '#':
@@ -220,7 +220,7 @@ func fold(s string) string {
 
 // singularForm returns the value case-folded and without a plural ending.
 func singularForm(s string) string {
-	f := fold(s)
+	f := foldSpelling(s)
 	if len(f) < 4 {
 		return ""
 	}

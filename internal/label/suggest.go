@@ -36,13 +36,13 @@ type Suggestion struct {
 
 const (
 	defaultMinConfidence = 0.3
-	neighbours           = 10   // number of labelled entries that vote
+	neighbourCount       = 10   // number of labelled entries that vote
 	maxQueryText         = 2000 // length, in bytes, of the text that is used to search for neighbours
-	trials               = 200  // number of labelled entries with which the vote is tested
-	bandwidth            = 0.12 // width of the Gaussian kernel that smooths the trials' results
+	trialCount           = 200  // number of labelled entries with which the vote is tested
+	kernelBandwidth      = 0.12 // width of the Gaussian kernel that smooths the trials' results
 	priorWeight          = 4    // weight of the prior curve, counted in trials
-	foreignOdds          = 0.2  // prior odds that no labelled entry belongs to the entry's project
-	foreignShare         = 0.3  // how frequent labelled neighbours are for such an entry, relative to other entries
+	unknownProjectOdds   = 0.2  // prior odds that no labelled entry belongs to the entry's project
+	unknownProjectShare  = 0.3  // how frequent labelled neighbours are for such an entry, relative to other entries
 )
 
 // Suggest suggests labels for entries that lack a label with one of the keys. The suggestions are
@@ -78,8 +78,8 @@ func Suggest(ctx context.Context, m *oxbow.Memory, o SuggestOptions) ([]Suggesti
 		if err := (oxbow.Label{Key: key, Value: "0"}).Check(); err != nil {
 			return nil, err
 		}
-		g := &suggester{m: m, key: key, single: key == oxbow.LabelProject}
-		ss, err := g.suggest(ctx, es, o)
+		g := &suggester{memory: m, key: key, isSingleValued: key == oxbow.LabelProject}
+		ss, err := g.suggestLabels(ctx, es, o)
 		if err != nil {
 			return nil, err
 		}
@@ -99,9 +99,9 @@ func Suggest(ctx context.Context, m *oxbow.Memory, o SuggestOptions) ([]Suggesti
 	return all, nil
 }
 
-// Accept plans to add the suggestions whose confidence is at least minConfidence. Entries that were changed
+// PlanAccept plans to add the suggestions whose confidence is at least minConfidence. Entries that were changed
 // since the suggestion was made are skipped.
-func Accept(ss []Suggestion, minConfidence float64) Planner {
+func PlanAccept(ss []Suggestion, minConfidence float64) Planner {
 	return func(ctx context.Context, s oxbow.Store) (Plan, error) {
 		p := Plan{Note: "label suggest"}
 		byName := map[string][]Suggestion{}
@@ -129,26 +129,26 @@ func Accept(ss []Suggestion, minConfidence float64) Planner {
 	}
 }
 
-// leastCarriers is the number of entries that must have a label before it is suggested for other
+// leastEntriesWithLabel is the number of entries that must have a label before it is suggested for other
 // entries. A single entry does not show the purpose of the label.
-const leastCarriers = 2
+const leastEntriesWithLabel = 2
 
 // suggester suggests labels with a certain key.
 type suggester struct {
-	m      *oxbow.Memory
-	key    string
-	single bool // an entry has at most one label with this key
+	memory         *oxbow.Memory
+	key            string
+	isSingleValued bool // an entry has at most one label with this key
 
-	entries  int
-	labelled int
-	carriers map[string]int // number of labelled entries, by value
-	evidence *evidenceModel
-	tried    []trial
+	entryCount    int
+	labelledCount int
+	valueCounts   map[string]int // number of labelled entries, by value
+	evidence      *evidenceModel
+	trials        []trial
 }
 
-// suggest suggests labels for entries in es that lack a label with the key.
-func (g *suggester) suggest(ctx context.Context, es []oxbow.Entry, o SuggestOptions) ([]Suggestion, error) {
-	if err := g.learn(ctx, es); err != nil {
+// suggestLabels suggests labels for entries in es that lack a label with the key.
+func (g *suggester) suggestLabels(ctx context.Context, es []oxbow.Entry, o SuggestOptions) ([]Suggestion, error) {
+	if err := g.learnFrom(ctx, es); err != nil {
 		return nil, err
 	}
 	var all []Suggestion
@@ -157,12 +157,12 @@ func (g *suggester) suggest(ctx context.Context, es []oxbow.Entry, o SuggestOpti
 		if _, ok := e.Label(g.key); ok || !o.Filter.Match(e) {
 			continue
 		}
-		ss, err := g.guess(ctx, e)
+		ss, err := g.suggestForEntry(ctx, e)
 		if err != nil {
 			return nil, err
 		}
 		for _, s := range ss {
-			if s.Confidence >= o.MinConfidence && g.carriers[s.Label.Value] >= leastCarriers {
+			if s.Confidence >= o.MinConfidence && g.valueCounts[s.Label.Value] >= leastEntriesWithLabel {
 				all = append(all, s)
 			}
 		}
@@ -172,38 +172,38 @@ func (g *suggester) suggest(ctx context.Context, es []oxbow.Entry, o SuggestOpti
 
 // trial is the result of a vote about an entry whose label is known.
 type trial struct {
-	share float64
-	right bool
+	voteShare float64
+	isRight   bool
 }
 
-// learn reads the labelled entries and tests the neighbours' vote with a sample.
-func (g *suggester) learn(ctx context.Context, es []oxbow.Entry) error {
+// learnFrom reads the labelled entries and tests the neighbours' vote with a sample.
+func (g *suggester) learnFrom(ctx context.Context, es []oxbow.Entry) error {
 	var have []*oxbow.Entry
 	for i := range es {
 		if _, ok := es[i].Label(g.key); ok {
 			have = append(have, &es[i])
 		}
 	}
-	g.entries, g.labelled = len(es), len(have)
-	g.carriers = map[string]int{}
+	g.entryCount, g.labelledCount = len(es), len(have)
+	g.valueCounts = map[string]int{}
 	for _, e := range have {
 		for _, v := range e.Values(g.key) {
-			g.carriers[v]++
+			g.valueCounts[v]++
 		}
 	}
 	g.evidence = newEvidenceModel(g.key, have)
-	step := max(1, (len(have)+trials-1)/trials)
+	step := max(1, (len(have)+trialCount-1)/trialCount)
 	for i := 0; i < len(have); i += step {
 		e := have[i]
-		votes, err := g.vote(ctx, e)
+		votes, err := g.countVotes(ctx, e)
 		if err != nil {
 			return err
 		}
 		for n, v := range votes {
-			if g.single && n > 0 {
+			if g.isSingleValued && n > 0 {
 				break
 			}
-			g.tried = append(g.tried, trial{v.share, slices.Contains(e.Values(g.key), v.value)})
+			g.trials = append(g.trials, trial{v.share, slices.Contains(e.Values(g.key), v.value)})
 		}
 	}
 	return nil
@@ -211,25 +211,25 @@ func (g *suggester) learn(ctx context.Context, es []oxbow.Entry) error {
 
 // vote is the neighbours' support for a value.
 type vote struct {
-	value string
-	share float64  // share of all neighbours' scores
-	from  []string // names of the neighbours that have the value
-	of    int      // number of neighbours that were asked
+	value      string
+	share      float64  // share of all neighbours' scores
+	voterNames []string // names of the neighbours that have the value
+	voterCount int      // number of neighbours that were asked
 }
 
-// vote lets the neighbours of an entry vote. The value with the most votes comes first.
-func (g *suggester) vote(ctx context.Context, e *oxbow.Entry) ([]vote, error) {
-	if g.labelled == 0 {
+// countVotes lets the neighbours of an entry vote. The value with the most votes comes first.
+func (g *suggester) countVotes(ctx context.Context, e *oxbow.Entry) ([]vote, error) {
+	if g.labelledCount == 0 {
 		return nil, nil
 	}
 	// If an entry has at most one label with this key, skip neighbours without such a label,
 	// because they say nothing about this entry. For other keys, such as tag, these neighbours vote
 	// against all labels.
 	var f oxbow.Filter
-	if g.single {
+	if g.isSingleValued {
 		f.Terms = []oxbow.Term{{Key: "has", Values: []string{g.key}}}
 	}
-	hits, err := g.similarEntries(ctx, e, neighbours, f)
+	hits, err := g.similarEntries(ctx, e, neighbourCount, f)
 	if err != nil {
 		return nil, err
 	}
@@ -244,10 +244,10 @@ func (g *suggester) vote(ctx context.Context, e *oxbow.Entry) ([]vote, error) {
 			if !ok {
 				i = len(votes)
 				at[v] = i
-				votes = append(votes, vote{value: v, of: len(hits)})
+				votes = append(votes, vote{value: v, voterCount: len(hits)})
 			}
 			votes[i].share += w
-			votes[i].from = append(votes[i].from, h.Entry.Name)
+			votes[i].voterNames = append(votes[i].voterNames, h.Entry.Name)
 		}
 	}
 	for i := range votes {
@@ -263,7 +263,7 @@ func (g *suggester) vote(ctx context.Context, e *oxbow.Entry) ([]vote, error) {
 
 // similarEntries returns the n entries that match f and rank best for the text of e.
 func (g *suggester) similarEntries(ctx context.Context, e *oxbow.Entry, n int, f oxbow.Filter) ([]oxbow.Hit, error) {
-	hits, err := g.m.Recall(ctx, oxbow.Query{Text: queryText(e), Limit: n + 1, Filter: f})
+	hits, err := g.memory.Recall(ctx, oxbow.Query{Text: queryText(e), Limit: n + 1, Filter: f})
 	if err != nil {
 		return nil, fmt.Errorf("looking for neighbours of %q: %w", e.Name, err)
 	}
@@ -271,18 +271,18 @@ func (g *suggester) similarEntries(ctx context.Context, e *oxbow.Entry, n int, f
 	return hits[:min(n, len(hits))], nil
 }
 
-// foreign estimates the probability that the entry belongs to a project that no entry is labelled with yet.
-// Most neighbours of such an entry belong to its project and are unlabelled. For other entries, about as many
-// neighbours are labelled as entries in general. foreign counts the labelled entries among the 20 nearest, and
+// unknownProjectProbability estimates the probability that the entry belongs to a project that no entry is labelled
+// with yet. Most neighbours of such an entry belong to its project and are unlabelled. For other entries, about as
+// many neighbours are labelled as entries in general. foreign counts the labelled entries among the 20 nearest, and
 // applies Bayes' rule with two binomial distributions.
-func (g *suggester) foreign(ctx context.Context, e *oxbow.Entry) (float64, error) {
-	hits, err := g.similarEntries(ctx, e, 2*neighbours, oxbow.Filter{})
+func (g *suggester) unknownProjectProbability(ctx context.Context, e *oxbow.Entry) (float64, error) {
+	hits, err := g.similarEntries(ctx, e, 2*neighbourCount, oxbow.Filter{})
 	if err != nil {
 		return 0, err
 	}
-	known := min(0.95, float64(g.labelled)/float64(g.entries))
-	strange := known * foreignShare
-	odds := foreignOdds
+	known := min(0.95, float64(g.labelledCount)/float64(g.entryCount))
+	strange := known * unknownProjectShare
+	odds := unknownProjectOdds
 	for _, h := range hits {
 		if _, ok := h.Entry.Label(g.key); ok {
 			odds *= strange / known
@@ -295,19 +295,19 @@ func (g *suggester) foreign(ctx context.Context, e *oxbow.Entry) (float64, error
 
 // queryText returns the text to search for neighbours of an entry.
 func queryText(e *oxbow.Entry) string {
-	return text.CutPrefix(e.Name+"\n"+e.Content, maxQueryText)
+	return text.TruncateBytes(e.Name+"\n"+e.Content, maxQueryText)
 }
 
-// precision estimates how often a vote with this share is correct. It combines trials with a
+// votePrecision estimates how often a vote with this share is correct. It combines trials with a
 // similar share and, with the weight of a few trials, the prior curve. from is the number of
 // neighbours that voted for the value. The prior trusts a single neighbour half as much as many.
-func (g *suggester) precision(share float64, from int) float64 {
+func (g *suggester) votePrecision(share float64, from int) float64 {
 	right, n := priorWeight*priorCurve(share)*float64(from)/float64(from+1), float64(priorWeight)
-	for _, t := range g.tried {
-		d := (t.share - share) / bandwidth
+	for _, t := range g.trials {
+		d := (t.voteShare - share) / kernelBandwidth
 		w := math.Exp(-d * d / 2)
 		n += w
-		if t.right {
+		if t.isRight {
 			right += w
 		}
 	}
@@ -320,21 +320,21 @@ func priorCurve(share float64) float64 { return 1 / (1 + math.Exp(-6*(share-0.5)
 
 // belief is the combined evidence for a value.
 type belief struct {
-	residual float64 // probability that all of the reasons are wrong
-	reasons  []string
+	errorProbability float64 // probability that all of the reasons are wrong
+	reasons          []string
 }
 
 // beliefs maps each suggested value to its belief.
 type beliefs map[string]*belief
 
-// add adds a reason for a value. The reason is right with probability p.
-func (bs beliefs) add(value string, p float64, reason string) {
+// addReason adds a reason for a value. The reason is right with probability p.
+func (bs beliefs) addReason(value string, p float64, reason string) {
 	b := bs[value]
 	if b == nil {
-		b = &belief{residual: 1}
+		b = &belief{errorProbability: 1}
 		bs[value] = b
 	}
-	b.residual *= 1 - min(p, 0.99)
+	b.errorProbability *= 1 - min(p, 0.99)
 	b.reasons = append(b.reasons, reason)
 }
 
@@ -342,21 +342,21 @@ func (bs beliefs) add(value string, p float64, reason string) {
 func (bs beliefs) valueProbabilities() map[string]float64 {
 	ps := map[string]float64{}
 	for v, b := range bs {
-		ps[v] = 1 - b.residual
+		ps[v] = 1 - b.errorProbability
 	}
 	return ps
 }
 
-// exclusive returns each value's probability if at most one value can be correct. It divides the value's odds
-// by the sum of all odds plus 1, the odds that no value is correct. known is the probability that the correct
-// value is among the known values.
-func (bs beliefs) exclusive(known float64) map[string]float64 {
+// exclusiveProbabilities returns each value's probability if at most one value can be correct. It divides the
+// value's odds by the sum of all odds plus 1, the odds that no value is correct. known is the probability that the
+// correct value is among the known values.
+func (bs beliefs) exclusiveProbabilities(known float64) map[string]float64 {
 	ps, odds := bs.valueProbabilities(), 1.0
 	for _, b := range bs {
-		odds += (1 - b.residual) / b.residual
+		odds += (1 - b.errorProbability) / b.errorProbability
 	}
 	for v, b := range bs {
-		ps[v] = ps[v] / b.residual / odds * known
+		ps[v] = ps[v] / b.errorProbability / odds * known
 		if known < 0.8 {
 			b.reasons = append(
 				b.reasons,
@@ -368,24 +368,24 @@ func (bs beliefs) exclusive(known float64) map[string]float64 {
 	return ps
 }
 
-// guess suggests values for an entry, by falling confidence.
-func (g *suggester) guess(ctx context.Context, e *oxbow.Entry) ([]Suggestion, error) {
-	votes, err := g.vote(ctx, e)
+// suggestForEntry suggests values for an entry, by falling confidence.
+func (g *suggester) suggestForEntry(ctx context.Context, e *oxbow.Entry) ([]Suggestion, error) {
+	votes, err := g.countVotes(ctx, e)
 	if err != nil { // another value got more votes
 		return nil, err
 	}
 	bs := beliefs{}
 	for _, s := range g.evidence.findEvidence(e) {
-		bs.add(s.value, s.precision, s.reason)
+		bs.addReason(s.value, s.precision, s.reason)
 	}
 	g.addVotes(bs, votes)
 	ps := bs.valueProbabilities()
-	if g.single && len(bs) > 0 {
-		p, err := g.foreign(ctx, e)
+	if g.isSingleValued && len(bs) > 0 {
+		p, err := g.unknownProjectProbability(ctx, e)
 		if err != nil {
 			return nil, err
 		}
-		ps = bs.exclusive(1 - p)
+		ps = bs.exclusiveProbabilities(1 - p)
 	}
 	var ss []Suggestion
 	for value, b := range bs {
@@ -394,7 +394,7 @@ func (g *suggester) guess(ctx context.Context, e *oxbow.Entry) ([]Suggestion, er
 	slices.SortFunc(ss, func(a, b Suggestion) int {
 		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), strings.Compare(a.Label.Value, b.Label.Value))
 	})
-	if g.single {
+	if g.isSingleValued {
 		ss = ss[:min(1, len(ss))]
 	}
 	return ss, nil
@@ -404,19 +404,28 @@ func (g *suggester) guess(ctx context.Context, e *oxbow.Entry) ([]Suggestion, er
 // three.
 func (g *suggester) addVotes(bs beliefs, votes []vote) {
 	labelled := ""
-	if g.single {
+	if g.isSingleValued {
 		labelled, votes = "labelled ", votes[:min(3, len(votes))]
 	}
 	for i, v := range votes {
-		p := g.precision(v.share, len(v.from))
-		if g.single && i > 0 {
+		p := g.votePrecision(v.share, len(v.voterNames))
+		if g.isSingleValued && i > 0 {
 			p = min(p, v.share) // a vote that was not won
 		}
-		bs.add(
+		bs.addReason(
 			v.value,
 			p,
-			fmt.Sprintf("%d of the %d %sentries most like it carry %s, with %.0f %% of their scores, %q nearest",
-				len(v.from), v.of, labelled, oxbow.Label{Key: g.key, Value: v.value}, 100*v.share, v.from[0]),
+			fmt.Sprintf(
+				"%d of the %d %sentries most like it carry %s, with %.0f %% of their scores, %q nearest",
+				len(
+					v.voterNames,
+				),
+				v.voterCount,
+				labelled,
+				oxbow.Label{Key: g.key, Value: v.value},
+				100*v.share,
+				v.voterNames[0],
+			),
 		)
 	}
 }

@@ -200,19 +200,19 @@ func TestAccept(t *testing.T) {
 	// Changed since it was looked at: what was proposed may not hold any more.
 	say(t, m, "mast", "Flour is cheap.")
 
-	p, _, err := Apply(t.Context(), m, Accept(ss, 0.8))
+	p, _, err := Apply(t.Context(), m, PlanAccept(ss, 0.8))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(p.Changes) != 1 || p.Changes[0].Name != "dough" ||
-		join(p.Changes[0].AddedLabels()) != "project:bakery tag:recipe" || len(p.Changes[0].RemovedLabels()) > 0 {
+		joinLabels(p.Changes[0].AddedLabels()) != "project:bakery tag:recipe" || len(p.Changes[0].RemovedLabels()) > 0 {
 		t.Errorf("Apply() changed %+v; want dough with two labels more", p.Changes)
 	}
 	if es := shown(t, m); !slices.Contains(es, "dough file:bread.md project:bakery tag:recipe") ||
 		!slices.Contains(es, "mast") {
 		t.Errorf("after Accept: %q", es[len(es)-2:])
 	}
-	if p, _, err := Apply(t.Context(), m, Accept(ss, math.Nextafter(1, 2))); err != nil || len(p.Changes) > 0 {
+	if p, _, err := Apply(t.Context(), m, PlanAccept(ss, math.Nextafter(1, 2))); err != nil || len(p.Changes) > 0 {
 		t.Errorf("nothing is surer than 1, but %+v, %v", p, err)
 	}
 }
@@ -223,7 +223,7 @@ func TestIsFile(t *testing.T) {
 		"e.g": false, "foo.Bar": false, "end.Next": false, "https://a.org/b.go": false, "me@host.py": false,
 		"3.14": false, ".go": false, "a/b": false, "fmt.Println": false, "v1.2": false,
 	} {
-		if isFile(w) != want {
+		if looksLikeFileName(w) != want {
 			t.Errorf("isFile(%q) = %t, want %t", w, !want, want)
 		}
 	}

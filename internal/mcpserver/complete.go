@@ -19,18 +19,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// complete suggests values that begin with the typed text, then values that contain it.
+// completeRequest suggests values that begin with the typed text, then values that contain it.
 // Names are ordered by time, newest first, and labels by the number of their entries,
 // highest first.
-func (d *transport) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
+func (d *transport) completeRequest(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
 	values, err := d.completeArgument(ctx, req.Params)
 	if err != nil {
-		return nil, errors.New(d.explain(err))
+		return nil, errors.New(d.explainError(err))
 	}
 	res := &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: []string{}}}
 	res.Completion.Total = len(values)
-	res.Completion.HasMore = len(values) > maxCompleted
-	res.Completion.Values = append(res.Completion.Values, values[:min(len(values), maxCompleted)]...)
+	res.Completion.HasMore = len(values) > maxCompletedValues
+	res.Completion.Values = append(res.Completion.Values, values[:min(len(values), maxCompletedValues)]...)
 	return res, nil
 }
 
@@ -40,9 +40,9 @@ func (d *transport) completeArgument(ctx context.Context, p *mcp.CompleteParams)
 		return nil, nil
 	}
 	typed := p.Argument.Value
-	switch at := strings.TrimPrefix(p.Ref.Name, otherName) + "." + p.Argument.Name; {
+	switch at := strings.TrimPrefix(p.Ref.Name, secondNamePrefix) + "." + p.Argument.Name; {
 	case p.Ref.Type == "ref/resource" && p.Ref.URI == entryTemplate && p.Argument.Name == "name":
-		es, err := d.Workspace.Newest(ctx, math.MaxInt32)
+		es, err := d.Workspace.NewestEntries(ctx, math.MaxInt32)
 		var names []string
 		for _, e := range es {
 			names = append(append(names, e.Name), e.Aliases...)
@@ -66,14 +66,14 @@ func (d *transport) completeArgument(ctx context.Context, p *mcp.CompleteParams)
 
 // matchingValues returns the values that begin with the typed text, then those that contain it. It
 // keeps the order within each group and ignores case.
-func matchingValues(values []string, typed string) []string {
-	typed = strings.ToLower(typed)
+func matchingValues(values []string, typedText string) []string {
+	typedText = strings.ToLower(typedText)
 	var begin, hold []string
 	for _, v := range values {
 		switch low := strings.ToLower(v); {
-		case strings.HasPrefix(low, typed):
+		case strings.HasPrefix(low, typedText):
 			begin = append(begin, v)
-		case strings.Contains(low, typed):
+		case strings.Contains(low, typedText):
 			hold = append(hold, v)
 		}
 	}
@@ -83,7 +83,7 @@ func matchingValues(values []string, typed string) []string {
 // labelValues returns a label's values, ordered by number of entries, highest first. If project
 // is not "", only entries of that project count.
 func (d *transport) labelValues(ctx context.Context, key, project string) ([]string, error) {
-	es, err := d.Workspace.Newest(ctx, math.MaxInt32)
+	es, err := d.Workspace.NewestEntries(ctx, math.MaxInt32)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (d *transport) handoffNames(ctx context.Context) ([]string, error) {
 	var names []string
 	for _, taken := range []bool{false, true} {
 		for _, h := range hs {
-			if h.Taken == taken {
+			if h.IsTaken == taken {
 				names = append(names, h.Name)
 			}
 		}
@@ -152,10 +152,10 @@ func (d *transport) profileNames(typed string) ([]string, error) {
 	}
 	var names []string
 	for _, n := range matchingValues(all, typed) {
-		if d.MaySee(n) {
+		if d.MaySeeProfile(n) {
 			names = append(names, n)
 		}
-		if len(names) > maxCompleted {
+		if len(names) > maxCompletedValues {
 			break
 		}
 	}

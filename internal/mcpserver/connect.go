@@ -19,28 +19,28 @@ import (
 // Maximum size of an answer in bytes that clients pass to the model in full. The limit for Claude Code is set in the
 // tool's meta. For all other clients, the limit is the lowest that was measured (17 kB and more).
 const (
-	pageBytes   = 16_000
-	claudeBytes = 200_000
-	claudeCode  = "claude-code" // Claude Code's client name
+	maxAnswerBytes       = 16_000
+	maxClaudeAnswerBytes = 200_000
+	claudeCode           = "claude-code" // Claude Code's client name
 )
 
-// subAgent is the name of the tool that runs another agent, which may take minutes. The
+// spawnToolName is the name of the tool that runs another agent, which may take minutes. The
 // agent is stopped when the server ends.
-const subAgent = "spawn_sub_agent"
+const spawnToolName = "spawn_sub_agent"
 
-// metas are hints for Claude Code in the form of _meta: the longest answer, in characters, that Claude Code
+// toolMetas are hints for Claude Code in the form of _meta: the longest answer, in characters, that Claude Code
 // passes on in full, and the tools that it always loads.
-var metas = map[string]mcp.Meta{
+var toolMetas = map[string]mcp.Meta{
 	"remember":            {"anthropic/alwaysLoad": true},
-	"recall":              {"anthropic/alwaysLoad": true, "anthropic/maxResultSizeChars": claudeBytes},
-	"get":                 {"anthropic/maxResultSizeChars": claudeBytes},
-	"load_memory_profile": {"anthropic/maxResultSizeChars": claudeBytes},
-	subAgent:              {"anthropic/maxResultSizeChars": claudeBytes},
+	"recall":              {"anthropic/alwaysLoad": true, "anthropic/maxResultSizeChars": maxClaudeAnswerBytes},
+	"get":                 {"anthropic/maxResultSizeChars": maxClaudeAnswerBytes},
+	"load_memory_profile": {"anthropic/maxResultSizeChars": maxClaudeAnswerBytes},
+	spawnToolName:         {"anthropic/maxResultSizeChars": maxClaudeAnswerBytes},
 }
 
-// openUnlimited returns a protocol server for a client with all rights of the server.
-func (s *Server) openUnlimited(name string) (*mcp.Server, error) {
-	v, err := s.service(auth.Token{}, "")
+// openUnrestrictedServer returns a protocol server for a client with all rights of the server.
+func (s *Server) openUnrestrictedServer(name string) (*mcp.Server, error) {
+	v, err := s.makeService(auth.Token{}, "")
 	if err != nil {
 		return nil, err
 	}
@@ -48,15 +48,20 @@ func (s *Server) openUnlimited(name string) (*mcp.Server, error) {
 }
 
 // openServer returns a protocol server for one transport.
-func (v *service) openServer(name string) (*mcp.Server, error) {
-	run, err := v.random(8)
+func (v *clientService) openServer(name string) (*mcp.Server, error) {
+	run, err := v.randomHex(8)
 	if err != nil {
 		return nil, fmt.Errorf("making a session id: %w", err)
 	}
 	d := &transport{
-		service: v,
-		door:    rights.Door{Name: name, Run: run, Token: v.Token, Merge: v.opts.Home != nil},
-		loaded:  map[weak.Pointer[mcp.ServerSession]]*verb.LoadedProfiles{},
+		clientService: v,
+		door: rights.AgentDoor{
+			DoorName:     name,
+			RunID:        run,
+			TokenName:    v.Token,
+			MergeChanges: v.opts.Home != nil,
+		},
+		loadedBySession: map[weak.Pointer[mcp.ServerSession]]*verb.LoadedProfiles{},
 	}
 	m := mcp.NewServer(&mcp.Implementation{Name: v.opts.Name, Title: "oxbow memory", Version: v.opts.Version},
 		&mcp.ServerOptions{
@@ -69,9 +74,9 @@ func (v *service) openServer(name string) (*mcp.Server, error) {
 				Resources: &mcp.ResourceCapabilities{},
 				Prompts:   &mcp.PromptCapabilities{},
 			},
-			CompletionHandler: d.complete,
+			CompletionHandler: d.completeRequest,
 			GetSessionID: func() string {
-				if id, err := v.random(16); err == nil {
+				if id, err := v.randomHex(16); err == nil {
 					return id
 				}
 				return rand.Text()
@@ -89,34 +94,34 @@ func (v *service) openServer(name string) (*mcp.Server, error) {
 		input := *t.Input
 		input.AdditionalProperties = nil
 		m.AddTool(&mcp.Tool{
-			Meta: metas[t.Name], Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: &input,
+			Meta: toolMetas[t.Name], Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: &input,
 			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: t.ReadOnly,
 				DestructiveHint: &destructive, IdempotentHint: t.Idempotent, OpenWorldHint: &no},
-		}, d.handler(t))
+		}, d.toolHandler(t))
 	}
 	if d.hasMemory() {
 		d.addResources(m)
 	}
-	d.addHome(m)
+	d.addHomeContext(m)
 	d.addPrompts(m)
 	return m, nil
 }
 
-// handler returns the handler of one tool. It answers with text only: clients that receive
+// toolHandler returns the handler of one tool. It answers with text only: clients that receive
 // JSON as well show the model the JSON, which lacks the fences around foreign text. An error
 // becomes a result marked as an error, so that the model reads it. The arguments are not
 // checked against the schema, because package verb accepts more than the schema allows.
-func (d *transport) handler(t verb.Tool) mcp.ToolHandler {
+func (d *transport) toolHandler(t verb.Tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		ctx = d.stampCall(ctx, req)
+		ctx = d.stampCallContext(ctx, req)
 		w := d.sessionWorkspace(req.Session, req.ProtocolVersion())
-		w.Page = pageBytes
+		w.Page = maxAnswerBytes
 		if req.ClientInfo() != nil && req.ClientInfo().Name == claudeCode {
-			w.Page = claudeBytes
+			w.Page = maxClaudeAnswerBytes
 		}
-		if t.Name == subAgent {
+		if t.Name == spawnToolName {
 			var cancel context.CancelFunc
-			ctx, cancel = endingWithServer(ctx)
+			ctx, cancel = withServerStop(ctx)
 			defer cancel()
 		}
 		args, err := verb.ParseArguments(req.Params.Arguments)
@@ -127,16 +132,16 @@ func (d *transport) handler(t verb.Tool) mcp.ToolHandler {
 		if err != nil {
 			return &mcp.CallToolResult{
 				IsError: true,
-				Content: []mcp.Content{&mcp.TextContent{Text: d.explain(err)}},
+				Content: []mcp.Content{&mcp.TextContent{Text: d.explainError(err)}},
 			}, nil
 		}
-		answer := w.Answer(out)
+		answer := w.MakeAnswer(out)
 		text := answer.Text()
-		if answer.Quoted() {
-			text = w.Caution(text) + prompt.Fence("markdown", text)
+		if answer.IsRememberedText() {
+			text = w.TextWarning(text) + prompt.Fence("markdown", text)
 		}
-		if t.ReadOnly && d.opts.Caution != nil {
-			if said := d.opts.Caution(); said != "" {
+		if t.ReadOnly && d.opts.CautionText != nil {
+			if said := d.opts.CautionText(); said != "" {
 				text = "note: " + said + "\n\n" + text
 			}
 		}

@@ -82,7 +82,7 @@ func clientNamed(t *testing.T, name string, tr mcp.Transport, version string) *m
 
 func overMemory(t *testing.T, s *Server, version string) *mcp.ClientSession {
 	t.Helper()
-	m, err := s.openUnlimited("mcp")
+	m, err := s.openUnrestrictedServer("mcp")
 	if err != nil {
 		t.Fatal(err)
 	}

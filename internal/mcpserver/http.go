@@ -27,9 +27,9 @@ import (
 // ends.
 const sessionTimeout = 30 * time.Minute
 
-// maxRooms is the maximum number of kept views. There is a view for each combination of token
+// maxViews is the maximum number of kept views. There is a view for each combination of token
 // and profile.
-const maxRooms = 256
+const maxViews = 256
 
 // Handler returns the streamable HTTP endpoint of the protocol, for requests that the guard
 // admits. It sends no CORS headers.
@@ -42,38 +42,38 @@ const maxRooms = 256
 // Give the http.Server a ReadHeaderTimeout (30 s), a ReadTimeout (60 s) and an IdleTimeout
 // (120 s), but no WriteTimeout, because streams of the older protocol versions stay open.
 func (s *Server) Handler(g auth.Guard) http.Handler {
-	house := &house{server: s, rooms: map[roomKey]*room{}}
+	house := &viewHandlerCache{server: s, handlersByKey: map[viewKey]*viewHandlers{}}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		t, err := g.Admit(r)
 		if refused, ok := errors.AsType[*auth.RefusedError](err); ok {
-			refused.Challenge(w.Header())
+			refused.SetChallenge(w.Header())
 			http.Error(w, refused.Reason, refused.Status)
 			return
 		}
-		house.serve(w, r, t)
+		house.serveRequest(w, r, t)
 	})
 }
 
-// roomKey identifies a room.
-type roomKey struct{ token, profile string }
+// viewKey identifies a room.
+type viewKey struct{ token, profile string }
 
-// house has a room for each token and profile. A session belongs to one room: it is unknown
+// viewHandlerCache has a room for each token and profile. A session belongs to one room: it is unknown
 // with a different token or at a different path.
-type house struct {
+type viewHandlerCache struct {
 	server *Server
 
-	mu    sync.Mutex // guards rooms
-	rooms map[roomKey]*room
+	mu            sync.Mutex // guards rooms
+	handlersByKey map[viewKey]*viewHandlers
 }
 
-// room serves one view.
-type room struct {
-	modern, older http.Handler
-	sessions      func() iter.Seq[*mcp.ServerSession] // sessions of the handler older
+// viewHandlers serves one view.
+type viewHandlers struct {
+	statelessHandler, sessionHandler http.Handler
+	listSessions                     func() iter.Seq[*mcp.ServerSession] // sessions of the handler older
 }
 
-func (h *house) serve(w http.ResponseWriter, r *http.Request, t auth.Token) {
-	room, err := h.room(t, r.PathValue("profile"))
+func (h *viewHandlerCache) serveRequest(w http.ResponseWriter, r *http.Request, t auth.Token) {
+	room, err := h.findHandlers(t, r.PathValue("profile"))
 	if err != nil {
 		http.Error(w, err.Error(), errorStatus(err))
 		return
@@ -81,24 +81,24 @@ func (h *house) serve(w http.ResponseWriter, r *http.Request, t auth.Token) {
 	if refused := checkBody(r); refused != nil {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusBadRequest)
-		_ = refused.write(w) // ignore the error: the client has disconnected
+		_ = refused.writeTo(w) // ignore the error: the client has disconnected
 		return
 	}
-	w = codeWriter{w}
+	w = errorCodeWriter{w}
 	// The SDK supports the version without sessions only in a handler without sessions, and
 	// the older versions, with the client's name, only in a handler with them.
-	if r.Header.Get("Mcp-Protocol-Version") >= stateless {
-		room.modern.ServeHTTP(w, r)
+	if r.Header.Get("Mcp-Protocol-Version") >= statelessVersion {
+		room.statelessHandler.ServeHTTP(w, r)
 		return
 	}
-	room.tellVersion(r)
-	room.older.ServeHTTP(w, r)
+	room.addVersionHeader(r)
+	room.sessionHandler.ServeHTTP(w, r)
 }
 
 // checkBody returns an error if the IDs in a request's body could not be returned unchanged.
 // It leaves a body without messages, or one that is too long, to the SDK, which reports the
 // error: the body can be read again afterwards.
-func checkBody(r *http.Request) *refusal {
+func checkBody(r *http.Request) *lineError {
 	if r.Method != http.MethodPost {
 		return nil
 	}
@@ -124,36 +124,36 @@ func checkBody(r *http.Request) *refusal {
 	return nil
 }
 
-// tellVersion adds the protocol version to a request without a version header, if its
+// addVersionHeader adds the protocol version to a request without a version header, if its
 // session speaks a version without batches. Otherwise the SDK would assume an older version,
 // which has batches.
-func (room *room) tellVersion(r *http.Request) {
+func (room *viewHandlers) addVersionHeader(r *http.Request) {
 	id := r.Header.Get("Mcp-Session-Id")
 	if id == "" || r.Header.Get("Mcp-Protocol-Version") != "" {
 		return
 	}
-	for s := range room.sessions() {
+	for s := range room.listSessions() {
 		if s.ID() != id {
 			continue
 		}
-		if p := s.InitializeParams(); p != nil && p.ProtocolVersion >= noLists {
-			r.Header.Set("Mcp-Protocol-Version", noLists)
+		if p := s.InitializeParams(); p != nil && p.ProtocolVersion >= noBatchVersion {
+			r.Header.Set("Mcp-Protocol-Version", noBatchVersion)
 		}
 	}
 }
 
-// codeWriter makes sure that error responses have a code (see [withCode]).
-type codeWriter struct{ http.ResponseWriter }
+// errorCodeWriter makes sure that error responses have a code (see [withErrorCode]).
+type errorCodeWriter struct{ http.ResponseWriter }
 
 // Unwrap implements the interface that [http.ResponseController] uses.
-func (w codeWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w errorCodeWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-func (w codeWriter) Write(b []byte) (int, error) {
+func (w errorCodeWriter) Write(b []byte) (int, error) {
 	out := b
 	if bytes.HasPrefix(b, []byte("{")) && bytes.Contains(b[:min(len(b), 1<<10)], []byte(`"error":{"code":0,`)) {
 		msg, err := jsonrpc.DecodeMessage(b)
 		if r, ok := msg.(*jsonrpc.Response); ok && err == nil {
-			if coded, err := jsonrpc.EncodeMessage(withCode(r)); err == nil {
+			if coded, err := jsonrpc.EncodeMessage(withErrorCode(r)); err == nil {
 				out = coded
 			}
 		}
@@ -164,15 +164,15 @@ func (w codeWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-var errFullHouse = fmt.Errorf("more than %d profiles are served to tokens; restart this server", maxRooms)
+var errTooManyViews = fmt.Errorf("more than %d profiles are served to tokens; restart this server", maxViews)
 
 // errorStatus returns the HTTP status for a view that could not be made.
 func errorStatus(err error) int {
 	_, unreadable := errors.AsType[profile.Diagnostics](err)
 	switch {
-	case errors.Is(err, rights.ErrBound):
+	case errors.Is(err, rights.ErrBoundProfile):
 		return http.StatusForbidden
-	case errors.Is(err, errFullHouse):
+	case errors.Is(err, errTooManyViews):
 		return http.StatusServiceUnavailable
 	case errors.Is(err, oxbow.ErrInvalid) && !unreadable:
 		return http.StatusNotFound
@@ -180,20 +180,20 @@ func errorStatus(err error) int {
 	return http.StatusInternalServerError
 }
 
-// room returns the room for a token and a profile. The profile is "" if the path names none.
-func (h *house) room(t auth.Token, profileName string) (*room, error) {
+// findHandlers returns the room for a token and a profile. The profile is "" if the path names none.
+func (h *viewHandlerCache) findHandlers(t auth.Token, profileName string) (*viewHandlers, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	key := roomKey{t.Name, profileName}
-	if r, ok := h.rooms[key]; ok {
+	key := viewKey{t.Name, profileName}
+	if r, ok := h.handlersByKey[key]; ok {
 		return r, nil
 	}
-	v, err := h.server.service(t, profileName)
+	v, err := h.server.makeService(t, profileName)
 	if err != nil {
 		return nil, err
 	}
-	if len(h.rooms) >= maxRooms {
-		return nil, errFullHouse
+	if len(h.handlersByKey) >= maxViews {
+		return nil, errTooManyViews
 	}
 	m, err := v.openServer("http")
 	if err != nil {
@@ -213,7 +213,7 @@ func (h *house) room(t auth.Token, profileName string) (*room, error) {
 	endpoint := func(o mcp.StreamableHTTPOptions) http.Handler {
 		return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return m }, &o)
 	}
-	r := &room{endpoint(stateless), endpoint(options), m.Sessions}
-	h.rooms[key] = r
+	r := &viewHandlers{endpoint(stateless), endpoint(options), m.Sessions}
+	h.handlersByKey[key] = r
 	return r, nil
 }

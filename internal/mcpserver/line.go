@@ -19,31 +19,31 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/rawjson"
 )
 
-// maxLine is the maximum length of a message, in bytes.
-const maxLine = 16 << 20
+// maxLineBytes is the maximum length of a message, in bytes.
+const maxLineBytes = 16 << 20
 
-// noLists is the first protocol version without batches (lists of messages).
-const noLists = "2025-06-18"
+// noBatchVersion is the first protocol version without batches (lists of messages).
+const noBatchVersion = "2025-06-18"
 
-// messages passes on the lines of a client that are messages. It answers a line that is not
+// messageReader passes on the lines of a client that are messages. It answers a line that is not
 // JSON with error -32700 and any other invalid line with -32600. It skips empty lines.
-type messages struct {
-	in    *bufio.Reader
-	reply io.Writer
-	limit int    // maximum length of a line in bytes
-	line  []byte // rest of the message that Read is returning
-	err   error  // error of in, returned after the last line
+type messageReader struct {
+	input        *bufio.Reader
+	replyWriter  io.Writer
+	maxLineBytes int    // maximum length of a line in bytes
+	pendingLine  []byte // rest of the message that Read is returning
+	err          error  // error of in, returned after the last line
 
 	allowsBatches bool // the client speaks a version that allows batches
 }
 
-func newMessages(in io.Reader, reply io.Writer) *messages {
-	return &messages{in: bufio.NewReaderSize(in, 64<<10), reply: reply, limit: maxLine}
+func newMessageReader(in io.Reader, reply io.Writer) *messageReader {
+	return &messageReader{input: bufio.NewReaderSize(in, 64<<10), replyWriter: reply, maxLineBytes: maxLineBytes}
 }
 
 // Read reads from the next message. Each message ends with a line feed.
-func (m *messages) Read(p []byte) (int, error) {
-	for len(m.line) == 0 {
+func (m *messageReader) Read(p []byte) (int, error) {
+	for len(m.pendingLine) == 0 {
 		if m.err != nil {
 			return 0, m.err
 		}
@@ -54,56 +54,56 @@ func (m *messages) Read(p []byte) (int, error) {
 			return 0, m.err
 		}
 		line = bytes.TrimSpace(line)
-		var refused *refusal
+		var refused *lineError
 		switch {
 		case long:
-			refused = &refusal{
+			refused = &lineError{
 				code:   jsonrpc.CodeInvalidRequest,
-				reason: fmt.Sprintf("the line is longer than %d bytes", m.limit),
+				reason: fmt.Sprintf("the line is longer than %d bytes", m.maxLineBytes),
 			}
 		case len(line) == 0:
 			continue
 		default:
-			refused = m.check(line)
+			refused = m.checkLine(line)
 		}
 		if refused != nil && m.err != nil {
 			refused.reason += "; the input ended within this line"
 		}
 		if refused == nil {
-			m.line = append(line, '\n')
-		} else if err := refused.write(m.reply); err != nil {
+			m.pendingLine = append(line, '\n')
+		} else if err := refused.writeTo(m.replyWriter); err != nil {
 			return 0, err
 		}
 	}
-	n := copy(p, m.line)
-	m.line = m.line[n:]
+	n := copy(p, m.pendingLine)
+	m.pendingLine = m.pendingLine[n:]
 	return n, nil
 }
 
 // readLine reads one line. If the line exceeds the limit, long is true and the line is nil.
-func (m *messages) readLine() (line []byte, long bool, err error) {
+func (m *messageReader) readLine() (line []byte, isTooLong bool, err error) {
 	for {
-		part, err := m.in.ReadSlice('\n')
-		long = long || len(line)+len(part) > m.limit+2
-		if long { // the limit does not count \r\n
+		part, err := m.input.ReadSlice('\n')
+		isTooLong = isTooLong || len(line)+len(part) > m.maxLineBytes+2
+		if isTooLong { // the limit does not count \r\n
 			line = nil
 		} else {
 			line = append(line, part...)
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, long, err
+			return line, isTooLong, err
 		}
 	}
 }
 
-// refusal is the error with which a line is answered.
-type refusal struct {
+// lineError is the error with which a line is answered.
+type lineError struct {
 	id     json.RawMessage // ID of the request, in the bytes that the client wrote, or nil if the ID is not known
 	code   int
 	reason string
 }
 
-func (r *refusal) write(w io.Writer) error {
+func (r *lineError) writeTo(w io.Writer) error {
 	type fault struct {
 		Code    int    `json:"code"`
 		Message string `json:"message"`
@@ -120,27 +120,27 @@ func (r *refusal) write(w io.Writer) error {
 	return err
 }
 
-// check returns the error for an invalid line, or nil if the line is valid.
-func (m *messages) check(line []byte) *refusal {
+// checkLine returns the error for an invalid line, or nil if the line is valid.
+func (m *messageReader) checkLine(line []byte) *lineError {
 	if !rawjson.Valid(line) {
-		return &refusal{
+		return &lineError{
 			code: jsonrpc.CodeParseError,
 			reason: "the line is not JSON; a message is one JSON object on one line, in UTF-8 without a byte order " +
 				"mark",
 		}
 	}
 	if line[0] == '[' {
-		return m.checkList(line)
+		return m.checkBatch(line)
 	}
 	msg, refused := checkMessage(line)
 	if r, ok := msg.(*jsonrpc.Request); ok && r.Method == "initialize" {
 		var p struct{ ProtocolVersion string }
-		m.allowsBatches = json.Unmarshal(r.Params, &p) == nil && p.ProtocolVersion < noLists
+		m.allowsBatches = json.Unmarshal(r.Params, &p) == nil && p.ProtocolVersion < noBatchVersion
 	}
 	return refused
 }
 
-func checkMessage(b []byte) (jsonrpc.Message, *refusal) {
+func checkMessage(b []byte) (jsonrpc.Message, *lineError) {
 	msg, err := jsonrpc.DecodeMessage(b)
 	if err == nil {
 		return msg, checkID(msg, b)
@@ -150,14 +150,14 @@ func checkMessage(b []byte) (jsonrpc.Message, *refusal) {
 	if len(o.ID) > 0 && !strings.ContainsRune(`"-0123456789`, rune(o.ID[0])) {
 		o.ID = nil // invalid as an ID: neither a string nor a number
 	}
-	return nil, &refusal{id: o.ID, code: jsonrpc.CodeInvalidRequest, reason: "the line is no JSON-RPC 2.0 message: " +
+	return nil, &lineError{id: o.ID, code: jsonrpc.CodeInvalidRequest, reason: "the line is no JSON-RPC 2.0 message: " +
 		err.Error()}
 }
 
 // checkID returns an error if the ID of the request in b could not be returned unchanged:
 // the SDK stores numbers as float64, rounds them to integers, and treats null like a missing
 // ID, which makes the request a notification.
-func checkID(msg jsonrpc.Message, b []byte) *refusal {
+func checkID(msg jsonrpc.Message, b []byte) *lineError {
 	r, asks := msg.(*jsonrpc.Request)
 	if !asks {
 		return nil
@@ -170,7 +170,7 @@ func checkID(msg jsonrpc.Message, b []byte) *refusal {
 	if len(o.ID) == 0 || isExactInteger(o.ID) {
 		return nil
 	}
-	return &refusal{
+	return &lineError{
 		id:   o.ID,
 		code: jsonrpc.CodeInvalidRequest,
 		reason: "the id of a request is a string, or a whole number below 2^53; give it such a one, or leave it out " +
@@ -184,9 +184,9 @@ func isExactInteger(b []byte) bool {
 	return err == nil && n == math.Trunc(n) && math.Abs(n) < 1<<53
 }
 
-// checkList checks a batch of messages. Their IDs must be unique.
-func (m *messages) checkList(b []byte) *refusal {
-	no := func(why string) *refusal { return &refusal{code: jsonrpc.CodeInvalidRequest, reason: why} }
+// checkBatch checks a batch of messages. Their IDs must be unique.
+func (m *messageReader) checkBatch(b []byte) *lineError {
+	no := func(why string) *lineError { return &lineError{code: jsonrpc.CodeInvalidRequest, reason: why} }
 	var list []json.RawMessage
 	err := json.Unmarshal(b, &list)
 	isBatch := err == nil && len(list) > 0
@@ -211,12 +211,12 @@ func (m *messages) checkList(b []byte) *refusal {
 
 // lockedWriter makes concurrent writes atomic.
 type lockedWriter struct {
-	mu sync.Mutex // guards w
-	w  io.Writer
+	mu     sync.Mutex // guards w
+	writer io.Writer
 }
 
 func (l *lockedWriter) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.w.Write(p)
+	return l.writer.Write(p)
 }

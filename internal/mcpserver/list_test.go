@@ -31,11 +31,11 @@ const (
 
 func TestToolListIsShort(t *testing.T) {
 	for _, tt := range []struct {
-		sets          verb.Sets
+		sets          verb.VerbSets
 		n, most, sent int
 	}{
-		{verb.Sets{verb.SetCore}, 6, maxCore, maxCoreBytes},
-		{verb.Sets{verb.SetFull}, 15, maxFull, maxFullBytes},
+		{verb.VerbSets{verb.SetCore}, 6, maxCore, maxCoreBytes},
+		{verb.VerbSets{verb.SetFull}, 15, maxFull, maxFullBytes},
 	} {
 		workspace := harborWorkspace(nil)
 		workspace.Annotations = func(context.Context) (verb.WorkingTree, error) { return nil, oxbow.ErrUnsupported }
@@ -44,10 +44,10 @@ func TestToolListIsShort(t *testing.T) {
 			New(
 				workspace,
 				&Options{
-					Sets:     tt.sets,
-					Code:     annotations.Code(),
-					Whole:    profiles.SubAgents(nil),
-					Profiles: harborProfiles(t),
+					ToolSets:          tt.sets,
+					CodeTools:         annotations.CodeTools(),
+					UnrestrictedTools: profiles.SubAgentTools(nil),
+					Profiles:          harborProfiles(t),
 				},
 			),
 			"",

@@ -51,7 +51,7 @@ func TestLoadPerSession(t *testing.T) {
 			}
 			with := obj{"handle": found[1]}
 			all, part := "5 of 5 entries", "3 of 3 entries"
-			want := map[bool]string{true: part, false: all}[v < stateless]
+			want := map[bool]string{true: part, false: all}[v < statelessVersion]
 			if got := say(t, one, "list", nil); !strings.HasPrefix(got, want) {
 				t.Errorf("list in the session that loaded = %q, want %q", got, want)
 			}
@@ -62,7 +62,7 @@ func TestLoadPerSession(t *testing.T) {
 				t.Errorf("list with the handle = %q, want %q", got, part)
 			}
 			res, err = two.CallTool(t.Context(), &mcp.CallToolParams{Name: "list", Arguments: with})
-			if err != nil || res.IsError != (v < stateless) {
+			if err != nil || res.IsError != (v < statelessVersion) {
 				t.Errorf(
 					"list with the handle of another session = %s, %v, want an error where there are sessions",
 					textOf(res),
@@ -81,7 +81,7 @@ func TestLoadPerSession(t *testing.T) {
 
 // What a session has loaded goes with it.
 func TestLoadsEndWithTheSession(t *testing.T) {
-	d := &transport{loaded: map[weak.Pointer[mcp.ServerSession]]*verb.LoadedProfiles{}}
+	d := &transport{loadedBySession: map[weak.Pointer[mcp.ServerSession]]*verb.LoadedProfiles{}}
 	kept := new(mcp.ServerSession)
 	for range 100 {
 		ss := new(mcp.ServerSession)
@@ -93,7 +93,7 @@ func TestLoadsEndWithTheSession(t *testing.T) {
 	count := func() int {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		return len(d.loaded)
+		return len(d.loadedBySession)
 	}
 	for deadline := time.Now().Add(20 * time.Second); count() > 1 && time.Now().Before(deadline); {
 		runtime.GC()
@@ -126,11 +126,11 @@ func TestLongAnswersComeInPages(t *testing.T) {
 			}
 			set := harborProfiles(t)
 			workspace := harborWorkspace(m)
-			subAgents := &subagent.Service{Profiles: set, Program: "oxbow"}
+			subAgents := &subagent.Service{Profiles: set, ProgramPath: "oxbow"}
 			s, err := New(
 				workspace,
-				&Options{Profiles: set, Whole: profiles.SubAgents(subAgents)},
-			).openUnlimited(stdioName)
+				&Options{Profiles: set, UnrestrictedTools: profiles.SubAgentTools(subAgents)},
+			).openUnrestrictedServer(stdioDoorName)
 			if err != nil {
 				t.Fatal(err)
 			}

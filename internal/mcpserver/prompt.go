@@ -28,7 +28,7 @@ import (
 // promptDef is a prompt: a description for clients, and a function that returns the text.
 type promptDef struct {
 	mcp.Prompt
-	text func(d *transport, ctx context.Context, req *mcp.GetPromptRequest, args map[string]string) (string, error)
+	makeText func(d *transport, ctx context.Context, req *mcp.GetPromptRequest, args map[string]string) (string, error)
 }
 
 // Names of prompt arguments. Their completions are in complete.go.
@@ -41,11 +41,11 @@ const (
 	argQuery     = "query"
 )
 
-// otherName is the prefix of the second name of /context, for clients that have a /context
+// secondNamePrefix is the prefix of the second name of /context, for clients that have a /context
 // of their own (Qwen Code).
-const otherName = "memory-"
+const secondNamePrefix = "memory-"
 
-var promptContext = promptDef{
+var contextPrompt = promptDef{
 	Prompt: mcp.Prompt{Name: "context", Title: "What memory holds for this",
 		Description: "Puts what the memory holds before the model: documents, then entries, as many as the budget " +
 			"holds.",
@@ -55,10 +55,10 @@ var promptContext = promptDef{
 			{Name: argTags, Description: "Only entries with all of these tags, parted by commas."},
 			{Name: argMaxTokens, Description: "Most tokens to spend, as many as the profile allows by default."},
 		}},
-	text: (*transport).giveContext,
+	makeText: (*transport).contextText,
 }
 
-var promptProfile = promptDef{
+var profilePrompt = promptDef{
 	Prompt: mcp.Prompt{Name: "profile", Title: "Load a memory profile",
 		Description: "Loads a memory profile for a stretch of work, as the tool load_memory_profile does.",
 		Arguments: []*mcp.PromptArgument{
@@ -69,10 +69,10 @@ var promptProfile = promptDef{
 				Description: fmt.Sprintf("Most tokens to spend, %d by default.", verb.DefaultLoadTokens),
 			},
 		}},
-	text: (*transport).giveProfile,
+	makeText: (*transport).profileText,
 }
 
-var promptHandoff = promptDef{
+var handoffPrompt = promptDef{
 	Prompt: mcp.Prompt{Name: "handoff", Title: "Take the waiting handoff",
 		Description: "Takes the task that an earlier session left, with its memory profile; when none waits, says " +
 			"how to leave one.",
@@ -80,30 +80,30 @@ var promptHandoff = promptDef{
 			{Name: argName, Description: "Name of the handoff; the newest that waits by default."},
 			{Name: argProject, Description: "Only a handoff of this project."},
 		}},
-	text: (*transport).giveHandoff,
+	makeText: (*transport).handoffText,
 }
 
 // listPrompts returns the prompts that a view offers.
-func (v *service) listPrompts() []promptDef {
+func (v *clientService) listPrompts() []promptDef {
 	var ps []promptDef
 	switch {
-	case v.home() != nil:
-		ps = append(ps, promptHome)
+	case v.visibleHome() != nil:
+		ps = append(ps, homeContextPrompt)
 	case v.Workspace.Profiles != nil && v.hasMemory():
-		ps = append(ps, promptContext)
+		ps = append(ps, contextPrompt)
 	}
 	for _, p := range ps {
-		p.Name = otherName + p.Name
+		p.Name = secondNamePrefix + p.Name
 		ps = append(ps, p)
 	}
 	if !v.hasMemory() {
 		return ps
 	}
-	if !slices.Contains(v.opts.Leave, "handoff_task") {
-		ps = append(ps, promptHandoff)
+	if !slices.Contains(v.opts.OmittedVerbs, "handoff_task") {
+		ps = append(ps, handoffPrompt)
 	}
 	if v.Workspace.Profiles != nil {
-		ps = append(ps, promptProfile)
+		ps = append(ps, profilePrompt)
 	}
 	return ps
 }
@@ -111,17 +111,17 @@ func (v *service) listPrompts() []promptDef {
 func (d *transport) addPrompts(m *mcp.Server) {
 	for _, a := range d.listPrompts() {
 		m.AddPrompt(&a.Prompt, func(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-			ctx = d.stamp(ctx, req.Session, req.ClientInfo())
-			args, err := a.knownArguments(req.Params.Arguments)
+			ctx = d.stampContext(ctx, req.Session, req.ClientInfo())
+			args, err := a.givenArguments(req.Params.Arguments)
 			if err != nil {
 				return nil, d.invalidParams(err)
 			}
-			text, err := a.text(d, ctx, req, args)
+			text, err := a.makeText(d, ctx, req, args)
 			if errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrNotFound) {
 				return nil, d.invalidParams(err)
 			}
 			if err != nil {
-				return nil, errors.New(d.explain(err))
+				return nil, errors.New(d.explainError(err))
 			}
 			return &mcp.GetPromptResult{Description: a.Description,
 				Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: text}}}}, nil
@@ -129,21 +129,21 @@ func (d *transport) addPrompts(m *mcp.Server) {
 	}
 }
 
-func (v *service) invalidParams(err error) error {
-	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: v.explain(err)}
+func (v *clientService) invalidParams(err error) error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: v.explainError(err)}
 }
 
-// placeholder matches the text, such as $1 or $ARGUMENTS, that some clients send for an
+// placeholderPattern matches the text, such as $1 or $ARGUMENTS, that some clients send for an
 // argument that the user left out.
-var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\$([0-9]+|ARGUMENTS)$`) })
+var placeholderPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\$([0-9]+|ARGUMENTS)$`) })
 
-// knownArguments returns the given arguments without those that are empty or a placeholder.
-func (a *promptDef) knownArguments(given map[string]string) (map[string]string, error) {
+// givenArguments returns the given arguments without those that are empty or a placeholder.
+func (a *promptDef) givenArguments(given map[string]string) (map[string]string, error) {
 	args := map[string]string{}
 	var names []string
 	for _, p := range a.Arguments {
 		names = append(names, p.Name)
-		if s := strings.TrimSpace(given[p.Name]); s != "" && !placeholder().MatchString(s) {
+		if s := strings.TrimSpace(given[p.Name]); s != "" && !placeholderPattern().MatchString(s) {
 			args[p.Name] = s
 		} else if p.Required {
 			return nil, &oxbow.InvalidError{Field: "argument", Value: p.Name, Reason: "is missing"}
@@ -171,9 +171,9 @@ func maxTokensArg(args map[string]string) (*int, error) {
 	return &n, nil
 }
 
-// giveContext returns the text that "oxbow context" prints, limited to what the client may
+// contextText returns the text that "oxbow context" prints, limited to what the client may
 // see.
-func (d *transport) giveContext(ctx context.Context, _ *mcp.GetPromptRequest, args map[string]string) (string, error) {
+func (d *transport) contextText(ctx context.Context, _ *mcp.GetPromptRequest, args map[string]string) (string, error) {
 	budget, err := maxTokensArg(args)
 	if err != nil {
 		return "", err
@@ -199,7 +199,7 @@ func (d *transport) giveContext(ctx context.Context, _ *mcp.GetPromptRequest, ar
 		r = *d.Bound
 	}
 	r.Documents = slices.DeleteFunc(slices.Clone(r.Documents), func(doc profile.Document) bool {
-		return !d.Document(doc)
+		return !d.MayShowDocument(doc)
 	})
 	req := profile.Request{Query: args[argMessage]}
 	if budget != nil {
@@ -221,8 +221,8 @@ func splitTags(s string) []string {
 	return slices.DeleteFunc(oxbow.SplitTags(s), func(tag string) bool { return tag == "" })
 }
 
-// giveProfile loads a profile, for the session if there is one.
-func (d *transport) giveProfile(
+// profileText loads a profile, for the session if there is one.
+func (d *transport) profileText(
 	ctx context.Context,
 	req *mcp.GetPromptRequest,
 	args map[string]string,
@@ -236,52 +236,52 @@ func (d *transport) giveProfile(
 	if err != nil {
 		return "", err
 	}
-	return prompt.AnswerText(out), nil
+	return prompt.ReporterText(out), nil
 }
 
-// howToHandOff is the text for the model if no handoff is open.
-const howToHandOff = `No handoff waits. If this is to leave the task to a later session, %s: say in summary what was done, what was found and what failed, in plan the next steps in order, and name the memory profile, the skills and the files that the next session needs.
+// howToHandOffText is the text for the model if no handoff is open.
+const howToHandOffText = `No handoff waits. If this is to leave the task to a later session, %s: say in summary what was done, what was found and what failed, in plan the next steps in order, and name the memory profile, the skills and the files that the next session needs.
 `
 
-// giveHandoff takes a handoff and loads its profile. A client that may only read sees the
+// handoffText takes a handoff and loads its profile. A client that may only read sees the
 // handoff without taking it. A handoff that was already taken is shown again if it is
 // requested by name.
-func (d *transport) giveHandoff(
+func (d *transport) handoffText(
 	ctx context.Context,
 	req *mcp.GetPromptRequest,
 	args map[string]string,
 ) (string, error) {
-	out, err := verb.TakeForSession(
+	out, err := verb.TakeHandoffForSession(
 		ctx,
 		d.sessionWorkspace(req.Session, req.ProtocolVersion()),
 		verb.TakeForSessionIn{Name: args[argName], Project: args[argProject], ShowOnly: d.Rights.ReadOnly},
 	)
-	if errors.Is(err, handoff.ErrNone) {
+	if errors.Is(err, handoff.ErrNoHandoff) {
 		if d.Rights.ReadOnly {
 			return "No handoff waits.\n", nil
 		}
 		leave := "call handoff_task"
-		if !d.opts.Sets.Has("handoff_task") {
+		if !d.opts.ToolSets.HasVerb("handoff_task") {
 			leave = "run oxbow handoff new SUMMARY in a shell (oxbow mcp --tools core,session lists the tool handoff_task)"
 		}
-		return fmt.Sprintf(howToHandOff, d.Workspace.AsTyped(leave)), nil
+		return fmt.Sprintf(howToHandOffText, d.Workspace.RewriteCommands(leave)), nil
 	}
 	return out.Text(), err
 }
 
-// promptHome is /context in a home with another memory system's layout.
-var promptHome = promptDef{
-	Prompt: mcp.Prompt{Name: "context", Title: promptContext.Title,
+// homeContextPrompt is /context in a home with another memory system's layout.
+var homeContextPrompt = promptDef{
+	Prompt: mcp.Prompt{Name: "context", Title: contextPrompt.Title,
 		Description: "Puts before the model what the system of this home would, and what fits the message.",
 		Arguments: []*mcp.PromptArgument{
 			{Name: argMessage, Description: "What it is for: what fits it is recalled, where the system does that."},
 			{Name: argMaxTokens, Description: "Most tokens to spend, as many as the system does by default."},
 		}},
-	text: (*transport).giveHome,
+	makeText: (*transport).homeText,
 }
 
-// giveHome returns the text that "oxbow context" prints in such a home.
-func (d *transport) giveHome(ctx context.Context, _ *mcp.GetPromptRequest, args map[string]string) (string, error) {
+// homeText returns the text that "oxbow context" prints in such a home.
+func (d *transport) homeText(ctx context.Context, _ *mcp.GetPromptRequest, args map[string]string) (string, error) {
 	budget, err := maxTokensArg(args)
 	if err != nil {
 		return "", err
@@ -290,6 +290,6 @@ func (d *transport) giveHome(ctx context.Context, _ *mcp.GetPromptRequest, args 
 	if budget != nil {
 		r.Budget = *budget
 	}
-	c, err := d.home().Context(ctx, r)
-	return layout.Caution(c, d.Workspace.RepeatsOthers) + c.Text(), err
+	c, err := d.visibleHome().Context(ctx, r)
+	return layout.Caution(c, d.Workspace.RepeatsForeignText) + c.Text(), err
 }

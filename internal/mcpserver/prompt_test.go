@@ -116,7 +116,7 @@ func TestPrompts(t *testing.T) {
 					}
 				}
 				// What a person loads by a prompt is in force as if the model had.
-				want := map[bool]string{true: "3 of 3", false: "5 of 5"}[v < stateless || name != "http"]
+				want := map[bool]string{true: "3 of 3", false: "5 of 5"}[v < statelessVersion || name != "http"]
 				if got := say(t, cs, "list", nil); !strings.HasPrefix(got, want) {
 					t.Errorf("after /profile, list = %q, want %s", got, want)
 				}
@@ -152,7 +152,7 @@ func TestContextKeepsBudget(t *testing.T) {
 	)
 	for _, budget := range []int{50, 100, 150, 300} {
 		text, err := give(t, cs, "context", map[string]string{"max_tokens": fmt.Sprint(budget)})
-		if err != nil || prompt.EstimateTokens(text) > prompt.Room(budget) {
+		if err != nil || prompt.EstimateTokens(text) > prompt.MaxEstimate(budget) {
 			t.Errorf("/context with %d tokens has %d, %v", budget, prompt.EstimateTokens(text), err)
 		}
 	}
@@ -168,7 +168,7 @@ func TestHandoffPrompt(t *testing.T) {
 			Project: "harbor"},
 		{Summary: "The field is mown.", Profile: "airfeld", Project: "airfield"},
 	} {
-		if _, err := handoff.New(ctx, m, task); err != nil {
+		if _, err := handoff.StoreTask(ctx, m, task); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -303,11 +303,12 @@ func TestCompletePrompts(t *testing.T) {
 		}
 	}
 	// Bound to a project, only profiles that have it can be named.
-	v, err := s.service(auth.New("it", token, auth.Permissions{Projects: []string{"harbor"}}), "")
+	v, err := s.makeService(auth.New("it", token, auth.Permissions{Projects: []string{"harbor"}}), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := (&transport{service: v}).profileNames(""); err != nil || !slices.Equal(got, []string{"harbor"}) {
+	if got, err := (&transport{clientService: v}).profileNames(""); err != nil ||
+		!slices.Equal(got, []string{"harbor"}) {
 		t.Errorf("profiles = %v, %v, want harbor", got, err)
 	}
 }

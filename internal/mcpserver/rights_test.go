@@ -116,7 +116,7 @@ func TestSessionsAreOfOneToken(t *testing.T) {
 // toolNames returns what a view offers.
 func toolNames(t *testing.T, s *Server, r auth.Permissions) []string {
 	t.Helper()
-	v, err := s.service(auth.New("it", token, r), "")
+	v, err := s.makeService(auth.New("it", token, r), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,10 +138,10 @@ func TestToolsByRights(t *testing.T) {
 	s := New(
 		workspace,
 		&Options{
-			Tools:    append(verb.Table(), around),
-			Code:     annotations.Code(),
-			Whole:    profiles.SubAgents(nil),
-			Profiles: harborProfiles(t),
+			Tools:             append(verb.Tools(), around),
+			CodeTools:         annotations.CodeTools(),
+			UnrestrictedTools: profiles.SubAgentTools(nil),
+			Profiles:          harborProfiles(t),
 		},
 	)
 	for _, tt := range []struct {
@@ -188,7 +188,7 @@ func TestToolsByRights(t *testing.T) {
 		},
 	} {
 		names := toolNames(t, s, tt.rights)
-		v, err := s.service(auth.New("it", token, tt.rights), "")
+		v, err := s.makeService(auth.New("it", token, tt.rights), "")
 		if err != nil || (v.Workspace.Annotations != nil) != slices.Contains(names, "get_annotations") {
 			t.Errorf(
 				"%s: the tree is there: %v, %v, and get_annotations is offered: %v",
@@ -219,7 +219,7 @@ func TestAdmits(t *testing.T) {
 	}
 	m := strangerMemory(t, strangers[0], "harbor")
 	free := New(harborWorkspace(m), &Options{Profiles: set, Rights: auth.Permissions{Projects: []string{"harbor"}}})
-	bound := New(harborWorkspace(scope.Within(m, r.Scope())), &Options{Profiles: set, Bound: &r})
+	bound := New(harborWorkspace(scope.Within(m, r.Scope())), &Options{Profiles: set, BoundProfile: &r})
 	none := New(harborWorkspace(m), nil)
 	for _, tt := range []struct {
 		name   string

@@ -112,9 +112,9 @@ var bounds = []struct {
 				t.Fatal(err)
 			}
 			workspace := harborWorkspace(scope.Within(m, r.Scope()))
-			o := harborOptions(Options{Profiles: set, Bound: &r})
-			o.Whole = profiles.SubAgents(
-				&subagent.Service{Profiles: set, Skills: &skill.Set{}, Bound: &r, Program: "oxbow"},
+			o := harborOptions(Options{Profiles: set, BoundProfile: &r})
+			o.UnrestrictedTools = profiles.SubAgentTools(
+				&subagent.Service{Profiles: set, Skills: &skill.Set{}, BoundProfile: &r, ProgramPath: "oxbow"},
 			)
 			return overMemory(t, New(workspace, o), version)
 		}},
@@ -151,7 +151,7 @@ func harborWorkspace(m *oxbow.Memory) *verb.Workspace {
 }
 
 func harborOptions(o Options) *Options {
-	o.Whole = profiles.SubAgents(nil)
+	o.UnrestrictedTools = profiles.SubAgentTools(nil)
 	o.Rand = strings.NewReader(strings.Repeat("r", 1<<10))
 	return &o
 }
@@ -326,10 +326,10 @@ func transcript(t *testing.T, cs *mcp.ClientSession, rounds int) []string {
 			return
 		}
 		for _, p := range l.Prompts {
-			if len(promptProbes[strings.TrimPrefix(p.Name, otherName)]) == 0 {
+			if len(promptProbes[strings.TrimPrefix(p.Name, secondNamePrefix)]) == 0 {
 				t.Errorf("no probe for the prompt %s: say how it could be asked for what is outside", p.Name)
 			}
-			for _, args := range promptProbes[strings.TrimPrefix(p.Name, otherName)] {
+			for _, args := range promptProbes[strings.TrimPrefix(p.Name, secondNamePrefix)] {
 				r, err := cs.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: p.Name, Arguments: args})
 				say(fmt.Sprint(p.Name, args), r, err)
 			}

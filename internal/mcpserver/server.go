@@ -38,55 +38,55 @@ type Options struct {
 	// Rand is the source of session IDs; default crypto/rand.
 	Rand io.Reader
 
-	// Drain is how long [Server.ServeStdio] waits for the next answer after its input has
+	// DrainTimeout is how long [Server.ServeStdio] waits for the next answer after its input has
 	// ended; default two minutes.
-	Drain time.Duration
+	DrainTimeout time.Duration
 
 	// Tools are the tools for clients that see the whole memory; default are the tools of
 	// [verb.Table] in Sets. Clients that see a part of the memory get the default tools and
 	// recall_memory instead. An empty slice that is not nil offers no memory tools.
 	Tools []verb.Tool
-	// Sets are the sets of oxbow's own tools to offer; default all.
-	Sets verb.Sets
-	// Code are additional tools that work on the workspace's working tree. They are offered
+	// ToolSets are the sets of oxbow's own tools to offer; default all.
+	ToolSets verb.VerbSets
+	// CodeTools are additional tools that work on the workspace's working tree. They are offered
 	// to clients that may see the tree's project. For other clients there is no working
 	// tree, so that files cited by entries are not checked either.
-	Code []verb.Tool
-	// Whole are additional tools that reach beyond the memory, such as one that starts
+	CodeTools []verb.Tool
+	// UnrestrictedTools are additional tools that reach beyond the memory, such as one that starts
 	// programs. They are offered only to clients without any restriction except Bound.
-	Whole []verb.Tool
+	UnrestrictedTools []verb.Tool
 
 	// Home is the home if the layout of another memory system is used, otherwise nil. Clients that
 	// see the whole memory are offered the home's context and documents.
 	Home layout.Home
-	// Leave are the names of verbs that cannot work in the home and are not offered.
-	Leave []string
+	// OmittedVerbs are the names of verbs that cannot work in the home and are not offered.
+	OmittedVerbs []string
 
 	// Profiles are the memory profiles that clients may name. Nil means that there are none.
 	Profiles *profile.Set
-	// Bound is the profile to which the workspace's memory is already bound, or nil. If it
+	// BoundProfile is the profile to which the workspace's memory is already bound, or nil. If it
 	// is set, clients cannot name a different profile.
-	Bound *profile.Resolved
+	BoundProfile *profile.Resolved
 	// Rights restrict every client, in addition to Bound and the client's own rights.
 	Rights auth.Permissions
 
 	// Instructions tell the model when to use Tools. The default describes verb.Table.
 	// Clients that see a part of the memory always get the default.
 	Instructions string
-	// Hint is an additional line for clients that see the whole memory, for example how to
+	// ExtraInstruction is an additional line for clients that see the whole memory, for example how to
 	// get more tools.
-	Hint string
-	// Caution returns a warning about the memory that is added to each answer of a tool that
+	ExtraInstruction string
+	// CautionText returns a warning about the memory that is added to each answer of a tool that
 	// reads, such as that the memory has lost changes. It returns "" if there is nothing to
 	// warn of, and may be nil.
-	Caution func() string
+	CautionText func() string
 }
 
 // Server serves one memory to any number of clients. It is safe for concurrent use.
 type Server struct {
-	views rights.Options
-	opts  Options
-	rand  sync.Mutex // guards opts.Rand
+	views  rights.Options
+	opts   Options
+	randMu sync.Mutex // guards opts.Rand
 }
 
 // New returns a server that offers the tools of o for the workspace. The first call that
@@ -96,7 +96,12 @@ func New(d *verb.Workspace, o *Options) *Server {
 	if o != nil {
 		s.opts = *o
 	}
-	s.views = rights.Options{Workspace: d, Profiles: s.opts.Profiles, Bound: s.opts.Bound, Rights: s.opts.Rights}
+	s.views = rights.Options{
+		Workspace:    d,
+		Profiles:     s.opts.Profiles,
+		BoundProfile: s.opts.BoundProfile,
+		Rights:       s.opts.Rights,
+	}
 	s.opts.Name = cmp.Or(s.opts.Name, "oxbow")
 	s.opts.Version = cmp.Or(s.opts.Version, "dev")
 	s.opts.Logger = cmp.Or(s.opts.Logger, slog.New(slog.DiscardHandler))
@@ -105,10 +110,10 @@ func New(d *verb.Workspace, o *Options) *Server {
 	return s
 }
 
-// random returns n random bytes as hexadecimal digits.
-func (s *Server) random(n int) (string, error) {
-	s.rand.Lock()
-	defer s.rand.Unlock()
+// randomHex returns n random bytes as hexadecimal digits.
+func (s *Server) randomHex(n int) (string, error) {
+	s.randMu.Lock()
+	defer s.randMu.Unlock()
 	b := make([]byte, n)
 	_, err := io.ReadFull(s.opts.Rand, b)
 	return hex.EncodeToString(b), err

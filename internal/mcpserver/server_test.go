@@ -98,7 +98,12 @@ func TestRememberedTextIsFenced(t *testing.T) {
 			{"history", obj{"name": "evil"}, quoted},
 		} {
 			if got := say(t, cs, c.tool, c.args); !strings.Contains(got, c.want) {
-				t.Errorf("%s = %q, want the content quoted or in a fence that it cannot close: %q", c.tool, got, c.want)
+				t.Errorf(
+					"%s = %q, want the content quoted or in a fence that it cannot close: %q",
+					c.tool,
+					got,
+					c.want,
+				)
 			}
 		}
 	})
@@ -153,17 +158,18 @@ func TestErrors(t *testing.T) {
 // What to do about an error names a tool that is listed, or how it is.
 func TestErrorsNameListedTools(t *testing.T) {
 	for _, c := range []struct {
-		sets verb.Sets
+		sets verb.VerbSets
 		want string
 	}{
 		{nil, `restore with name "deploy" and seq 1 brings it back`},
-		{verb.Sets{verb.SetCore, "code"}, `brings it back (restore is a tool of oxbow mcp --tools core,code,history)`},
-		{verb.Sets{verb.SetCore, "history"}, `restore with name "deploy" and seq 1 brings it back`},
-		{verb.Sets{}, `brings it back (restore is a tool of oxbow mcp --tools all)`},
+		{verb.VerbSets{verb.SetCore, "code"},
+			`brings it back (restore is a tool of oxbow mcp --tools core,code,history)`},
+		{verb.VerbSets{verb.SetCore, "history"}, `restore with name "deploy" and seq 1 brings it back`},
+		{verb.VerbSets{}, `brings it back (restore is a tool of oxbow mcp --tools all)`},
 	} {
 		workspace, _ := newWorkspace(t, vfs.NewMem())
-		get, _ := verb.Find("get")
-		cs := overMemory(t, New(workspace, &Options{Sets: c.sets, Tools: []verb.Tool{get}}), "")
+		get, _ := verb.FindTool("get")
+		cs := overMemory(t, New(workspace, &Options{ToolSets: c.sets, Tools: []verb.Tool{get}}), "")
 		m, err := workspace.Open(t.Context(), verb.Create)
 		if err != nil {
 			t.Fatal(err)
@@ -204,14 +210,14 @@ func TestFeatures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(res.Tools) != len(verb.Table()) {
-			t.Errorf("%d tools, want %d", len(res.Tools), len(verb.Table()))
+		if len(res.Tools) != len(verb.Tools()) {
+			t.Errorf("%d tools, want %d", len(res.Tools), len(verb.Tools()))
 		}
 		if init.ProtocolVersion == "2026-07-28" && (res.CacheScope != "private" || res.TTLMs != 0) {
 			t.Errorf("the list may be cached %q for %d ms, want private and 0", res.CacheScope, res.TTLMs)
 		}
 		for _, got := range res.Tools {
-			want, ok := verb.Find(got.Name)
+			want, ok := verb.FindTool(got.Name)
 			if !ok || got.Title != want.Title || got.Description != want.Description {
 				t.Errorf("tool %q: title or description differs from the table's", got.Name)
 			}

@@ -12,30 +12,30 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 )
 
-// service serves the clients that have the same rights. It contains the view of the memory for these rights, and the
-// tools that clients with these rights are offered. All tools, resources, prompts and completions access the memory
-// through the workspace of the view.
-type service struct {
+// clientService serves the clients that have the same rights. It contains the view of the memory for these rights,
+// and the tools that clients with these rights are offered. All tools, resources, prompts and completions access
+// the memory through the workspace of the view.
+type clientService struct {
 	*Server
-	*rights.View
+	*rights.MemoryView
 	tools        []verb.Tool
 	instructions string
 }
 
-// service returns the service for a token, restricted to a profile if one is named. It returns the
+// makeService returns the service for a token, restricted to a profile if one is named. It returns the
 // errors of [rights.Options.View].
-func (s *Server) service(t auth.Token, profileName string) (*service, error) {
-	sharedView, err := s.views.View(t, profileName)
+func (s *Server) makeService(t auth.Token, profileName string) (*clientService, error) {
+	sharedView, err := s.views.MakeView(t, profileName)
 	if err != nil {
 		return nil, err
 	}
-	v := &service{Server: s, View: sharedView, instructions: s.opts.Instructions}
+	v := &clientService{Server: s, MemoryView: sharedView, instructions: s.opts.Instructions}
 	v.tools = v.offeredTools()
-	if v.Partial() && v.hasMemory() {
+	if v.IsPartial() && v.hasMemory() {
 		v.instructions = instructions
 	}
-	if !v.Partial() && v.opts.Hint != "" {
-		v.instructions += "\n" + v.opts.Hint + "\n"
+	if !v.IsPartial() && v.opts.ExtraInstruction != "" {
+		v.instructions += "\n" + v.opts.ExtraInstruction + "\n"
 	}
 	return v, nil
 }
@@ -45,24 +45,24 @@ func (s *Server) service(t auth.Token, profileName string) (*service, error) {
 // may see these get the tools. Tools that start programs are only for clients without
 // restrictions except the server's profile. Clients that may only read get no tools that
 // write. If the home has no memory tools, partial views and profiles have none either.
-func (v *service) offeredTools() []verb.Tool {
-	sets := v.opts.Sets
+func (v *clientService) offeredTools() []verb.Tool {
+	sets := v.opts.ToolSets
 	isLayoutHome := sets != nil && len(sets) == 0
-	if v.Partial() && isLayoutHome {
-		sets = verb.Sets{verb.SetCore} // a client that sees only a part of a memory gets no layout tools
+	if v.IsPartial() && isLayoutHome {
+		sets = verb.VerbSets{verb.SetCore} // a client that sees only a part of a memory gets no layout tools
 	}
 	tools, withMemory := slices.Clone(v.opts.Tools), v.hasMemory()
 	switch {
-	case withMemory && v.Partial():
-		tools = sets.Select(append(verb.Table(), verb.RecallMemory()))
+	case withMemory && v.IsPartial():
+		tools = sets.SelectTools(append(verb.Tools(), verb.RecallMemory()))
 	case withMemory && tools == nil:
-		tools = sets.Select(verb.Table())
+		tools = sets.SelectTools(verb.Tools())
 	}
 	if v.Workspace.Annotations != nil {
-		tools = append(tools, sets.Select(v.opts.Code)...)
+		tools = append(tools, sets.SelectTools(v.opts.CodeTools)...)
 	}
 	if !v.Scoped && withMemory {
-		tools = append(tools, sets.Select(v.opts.Whole)...)
+		tools = append(tools, sets.SelectTools(v.opts.UnrestrictedTools)...)
 	}
 	if v.Rights.ReadOnly {
 		tools = slices.DeleteFunc(tools, func(t verb.Tool) bool { return !t.ReadOnly })
@@ -70,38 +70,38 @@ func (v *service) offeredTools() []verb.Tool {
 	if withMemory && v.Workspace.Profiles != nil {
 		tools = verb.WithProfiles(tools, sets)
 	}
-	return slices.DeleteFunc(tools, func(t verb.Tool) bool { return slices.Contains(v.opts.Leave, t.Name) })
+	return slices.DeleteFunc(tools, func(t verb.Tool) bool { return slices.Contains(v.opts.OmittedVerbs, t.Name) })
 }
 
 // hasMemory reports whether clients may access the memory at all. In a home of another
 // layout, an agent may have no memory tools. It then gets no entries from resources,
 // completions or prompts either, but still the context and the documents of the home.
-func (v *service) hasMemory() bool { return v.opts.Tools == nil || len(v.opts.Tools) > 0 }
+func (v *clientService) hasMemory() bool { return v.opts.Tools == nil || len(v.opts.Tools) > 0 }
 
 // CheckToken returns an error if a token cannot be served: the token's profile cannot be read, or
 // no memory is left that both the token and the server allow.
 func (s *Server) CheckToken(t auth.Token) error {
-	_, err := s.views.View(t, "")
+	_, err := s.views.MakeView(t, "")
 	return err
 }
 
-// explain returns the text of an error and its remedy.
-func (v *service) explain(err error) string {
+// explainError returns the text of an error and its remedy.
+func (v *clientService) explainError(err error) string {
 	s := err.Error()
-	if h := verb.Remedy(err).In(v.reference); h != "" {
-		s += "\n" + v.Workspace.AsTyped(h)
+	if h := verb.ErrorRemedy(err).Render(v.referenceText); h != "" {
+		s += "\n" + v.Workspace.RewriteCommands(h)
 	}
 	return s
 }
 
-// reference words a reference for models. If it refers to a verb that is not offered, the
+// referenceText words a reference for models. If it refers to a verb that is not offered, the
 // text says how to enable the tool, because the model would not find a tool of that name.
-func (v *service) reference(r verb.Reference) string {
+func (v *clientService) referenceText(r verb.Reference) string {
 	said, verbWord := verb.Notef("%s", r).String(), ""
 	switch r := r.(type) {
 	case verb.VerbRef:
 		verbWord = string(r)
-	case *verb.Hint:
+	case *verb.CallHint:
 		verbWord = r.Verb
 	}
 	if verbWord == "" || v.offersTool(verbWord) {
@@ -109,16 +109,16 @@ func (v *service) reference(r verb.Reference) string {
 	}
 	sets := []string{verb.SetAll}
 	for _, s := range verb.KnownSets() {
-		if len(v.opts.Sets) > 0 && slices.Contains(s.Verbs, verbWord) {
-			sets = append(slices.Clone(v.opts.Sets), s.Name)
+		if len(v.opts.ToolSets) > 0 && slices.Contains(s.Verbs, verbWord) {
+			sets = append(slices.Clone(v.opts.ToolSets), s.Name)
 		}
 	}
 	return fmt.Sprintf("%s (%s is a tool of oxbow mcp --tools %s)", said, verbWord, strings.Join(sets, ","))
 }
 
 // offersTool reports whether the client has a tool for the verb.
-func (v *service) offersTool(name string) bool {
-	if v.opts.Sets.Has(name) {
+func (v *clientService) offersTool(name string) bool {
+	if v.opts.ToolSets.HasVerb(name) {
 		return true
 	}
 	return slices.ContainsFunc(v.tools, func(t verb.Tool) bool { return t.Name == name })

@@ -17,49 +17,54 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// callTime is how long the server waits for the next answer after its input has ended. It is
+// defaultDrainTimeout is how long the server waits for the next answer after its input has ended. It is
 // longer than the time that a write waits for the lock of the store.
-const callTime = 2 * time.Minute
+const defaultDrainTimeout = 2 * time.Minute
 
 // ServeStdio serves the client that writes to in and reads from out, until in or ctx ends. Then it
-// finishes and answers all calls that it has read. If no call is answered for [Options.Drain], it
+// finishes and answers all calls that it has read. If no call is answered for [Options.DrainTimeout], it
 // answers the remaining calls with an error. ServeStdio returns nil if in has ended, and the error
 // of ctx if ctx has ended. If ctx ends while a Read of in blocks, one goroutine remains until the
 // Read returns. A line that is not a valid message is answered with an error. If writing to out
 // fails, the calls are still executed, and ServeStdio returns the error of writing at the end. Only
 // protocol messages are written to out. ServeStdio closes neither in nor out.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	m, err := s.openUnlimited(stdioName)
+	m, err := s.openUnrestrictedServer(stdioDoorName)
 	if err != nil {
 		return err
 	}
-	locked := &lockedWriter{w: out}
-	deaf := &failedWriter{w: locked}
-	run := context.WithValue(context.WithoutCancel(ctx), stopKey{}, ctx)
+	locked := &lockedWriter{writer: out}
+	deaf := &discardAfterErrorWriter{writer: locked}
+	run := context.WithValue(context.WithoutCancel(ctx), stopContextKey{}, ctx)
 	err = m.Run(
 		run,
-		&drainTransport{stop: ctx, wait: cmp.Or(s.opts.Drain, callTime), reply: deaf, Transport: &mcp.IOTransport{
-			Reader: io.NopCloser(newMessages(in, deaf)), Writer: nopWriteCloser{deaf},
-			MaxLineLength: -1, // the reader messages has its own limit
-		}},
+		&drainTransport{
+			stopContext:   ctx,
+			answerTimeout: cmp.Or(s.opts.DrainTimeout, defaultDrainTimeout),
+			replyWriter:   deaf,
+			Transport: &mcp.IOTransport{
+				Reader: io.NopCloser(newMessageReader(in, deaf)), Writer: nopWriteCloser{deaf},
+				MaxLineLength: -1, // the reader messages has its own limit
+			},
+		},
 	)
-	return cmp.Or(ctx.Err(), err, deaf.failure())
+	return cmp.Or(ctx.Err(), err, deaf.writeError())
 }
 
-// failedWriter writes until a write fails, and then discards everything. So the calls of a
+// discardAfterErrorWriter writes until a write fails, and then discards everything. So the calls of a
 // client are executed even if it no longer reads the answers.
-type failedWriter struct {
-	w io.Writer
+type discardAfterErrorWriter struct {
+	writer io.Writer
 
 	mu  sync.Mutex // guards err
 	err error
 }
 
-func (u *failedWriter) Write(p []byte) (int, error) {
-	if u.failure() != nil {
+func (u *discardAfterErrorWriter) Write(p []byte) (int, error) {
+	if u.writeError() != nil {
 		return len(p), nil
 	}
-	if _, err := u.w.Write(p); err != nil {
+	if _, err := u.writer.Write(p); err != nil {
 		u.mu.Lock()
 		u.err = fmt.Errorf("writing an answer: %w", err)
 		u.mu.Unlock()
@@ -67,20 +72,20 @@ func (u *failedWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (u *failedWriter) failure() error {
+func (u *discardAfterErrorWriter) writeError() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.err
 }
 
-// stopKey is the context key of the context that ends when the server is to stop.
-type stopKey struct{}
+// stopContextKey is the context key of the context that ends when the server is to stop.
+type stopContextKey struct{}
 
-// endingWithServer returns a context that also ends when the server is to stop. It is for
+// withServerStop returns a context that also ends when the server is to stop. It is for
 // calls that would delay the stop for long.
-func endingWithServer(ctx context.Context) (context.Context, context.CancelFunc) {
+func withServerStop(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
-	if stop, ok := ctx.Value(stopKey{}).(context.Context); ok {
+	if stop, ok := ctx.Value(stopContextKey{}).(context.Context); ok {
 		context.AfterFunc(stop, cancel)
 	}
 	return ctx, cancel
@@ -95,9 +100,9 @@ func (nopWriteCloser) Close() error { return nil }
 // answers. A call that the client has cancelled is not answered, as the protocol requires.
 type drainTransport struct {
 	mcp.Transport
-	stop  context.Context // when it ends, no more messages are read
-	wait  time.Duration   // how long to wait for the next answer after the end of input
-	reply io.Writer       // for errors that the SDK does not write
+	stopContext   context.Context // when it ends, no more messages are read
+	answerTimeout time.Duration   // how long to wait for the next answer after the end of input
+	replyWriter   io.Writer       // for errors that the SDK does not write
 }
 
 func (t *drainTransport) Connect(ctx context.Context) (mcp.Connection, error) {
@@ -105,25 +110,25 @@ func (t *drainTransport) Connect(ctx context.Context) (mcp.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &graceConn{
-		Connection: c,
-		reply:      t.reply,
-		stop:       t.stop,
-		wait:       t.wait,
-		openCalls:  map[jsonrpc.ID]pendingCall{},
-		answered:   make(chan struct{}, 1),
-		closed:     make(chan struct{}),
+	return &drainConn{
+		Connection:    c,
+		replyWriter:   t.replyWriter,
+		stopContext:   t.stopContext,
+		answerTimeout: t.answerTimeout,
+		openCalls:     map[jsonrpc.ID]pendingCall{},
+		answerSent:    make(chan struct{}, 1),
+		closed:        make(chan struct{}),
 	}, nil
 }
 
-type graceConn struct {
+type drainConn struct {
 	mcp.Connection
-	reply    io.Writer
-	stop     context.Context
-	wait     time.Duration
-	answered chan struct{} // receives after each answer; capacity 1
-	closed   chan struct{} // closed by Close
-	once     sync.Once     // makes sure that closed is closed only once
+	replyWriter   io.Writer
+	stopContext   context.Context
+	answerTimeout time.Duration
+	answerSent    chan struct{} // receives after each answer; capacity 1
+	closed        chan struct{} // closed by Close
+	closeOnce     sync.Once     // makes sure that closed is closed only once
 
 	mu        sync.Mutex
 	openCalls map[jsonrpc.ID]pendingCall // calls that were read and are not answered yet
@@ -135,20 +140,20 @@ type pendingCall struct {
 	isAnswering bool // the answer is being written
 }
 
-func (c *graceConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+func (c *drainConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(c.stop, cancel)()
+	defer context.AfterFunc(c.stopContext, cancel)()
 	msg, err := c.Connection.Read(reading)
 	for err == nil && c.isDuplicate(msg) {
-		err = duplicateID.write(c.reply)
+		err = duplicateIDError.writeTo(c.replyWriter)
 		if err == nil {
 			msg, err = c.Connection.Read(reading)
 		}
 	}
 	if err != nil {
 		c.awaitCalls(ctx)
-		if c.stop.Err() != nil {
+		if c.stopContext.Err() != nil {
 			err = io.EOF
 		}
 		return msg, err
@@ -159,15 +164,15 @@ func (c *graceConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return msg, nil
 }
 
-// duplicateID is the answer to a call with the ID of a call that is still unanswered. The
+// duplicateIDError is the answer to a call with the ID of a call that is still unanswered. The
 // SDK would silently drop such a call.
-var duplicateID = &refusal{
+var duplicateIDError = &lineError{
 	code: jsonrpc.CodeInvalidRequest,
 	reason: "a call has the id of another call that is not answered yet, and was not executed; give each call an id " +
 		"of its own",
 }
 
-func (c *graceConn) isDuplicate(msg jsonrpc.Message) bool {
+func (c *drainConn) isDuplicate(msg jsonrpc.Message) bool {
 	r, ok := msg.(*jsonrpc.Request)
 	if !ok || !r.IsCall() {
 		return false
@@ -179,7 +184,7 @@ func (c *graceConn) isDuplicate(msg jsonrpc.Message) bool {
 }
 
 // recordCall records a call, or that the client cancels a call.
-func (c *graceConn) recordCall(r *jsonrpc.Request) {
+func (c *drainConn) recordCall(r *jsonrpc.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if r.IsCall() {
@@ -201,26 +206,26 @@ func (c *graceConn) recordCall(r *jsonrpc.Request) {
 
 // awaitCalls waits until all calls are answered that the client has not cancelled. It gives
 // up if no answer is written within c.wait.
-func (c *graceConn) awaitCalls(ctx context.Context) {
-	timer := time.NewTimer(c.wait)
+func (c *drainConn) awaitCalls(ctx context.Context) {
+	timer := time.NewTimer(c.answerTimeout)
 	defer timer.Stop()
 	for len(c.unansweredCalls()) > 0 {
 		select {
-		case <-c.answered:
-			timer.Reset(c.wait)
+		case <-c.answerSent:
+			timer.Reset(c.answerTimeout)
 		case <-c.closed:
 			return
 		case <-ctx.Done():
 			return
 		case <-timer.C:
-			c.giveUp(ctx)
+			c.abandonCalls(ctx)
 			return
 		}
 	}
 }
 
 // unansweredCalls returns the IDs of the calls for which the client waits.
-func (c *graceConn) unansweredCalls() (ids []jsonrpc.ID) {
+func (c *drainConn) unansweredCalls() (ids []jsonrpc.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for id, call := range c.openCalls {
@@ -231,19 +236,19 @@ func (c *graceConn) unansweredCalls() (ids []jsonrpc.ID) {
 	return ids
 }
 
-// lastWords is how long the server tries to tell a client which calls it gave up. The client
+// abandonTimeout is how long the server tries to tell a client which calls it gave up. The client
 // may have stopped reading.
-const lastWords = time.Second
+const abandonTimeout = time.Second
 
-// giveUp answers the calls for which the client still waits with an error.
-func (c *graceConn) giveUp(ctx context.Context) {
+// abandonCalls answers the calls for which the client still waits with an error.
+func (c *drainConn) abandonCalls(ctx context.Context) {
 	told := make(chan struct{})
 	go func() {
 		defer close(told)
 		for _, id := range c.unansweredCalls() {
 			why := fmt.Sprintf(
 				"the input ended, and this call was not finished within %v; whether it changed something is not known",
-				c.wait,
+				c.answerTimeout,
 			)
 			_ = c.Write(
 				ctx,
@@ -253,34 +258,34 @@ func (c *graceConn) giveUp(ctx context.Context) {
 	}()
 	select {
 	case <-told:
-	case <-time.After(lastWords):
+	case <-time.After(abandonTimeout):
 	}
 }
 
 // Write writes a message. Each call is answered once; further answers are dropped.
-func (c *graceConn) Write(ctx context.Context, msg jsonrpc.Message) error {
+func (c *drainConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	r, ok := msg.(*jsonrpc.Response)
 	if !ok {
 		return c.Connection.Write(ctx, msg)
 	}
 	var err error
-	if c.mayAnswer(r.ID) {
-		err = c.Connection.Write(ctx, withCode(r))
+	if c.claimAnswer(r.ID) {
+		err = c.Connection.Write(ctx, withErrorCode(r))
 	}
 	c.mu.Lock()
 	delete(c.openCalls, r.ID) // only after the answer is written, because the server ends when no call is open
 	c.mu.Unlock()
 	select {
-	case c.answered <- struct{}{}:
+	case c.answerSent <- struct{}{}:
 	default:
 	}
 	return err
 }
 
-// mayAnswer reports whether the answer to id should be written, and marks the call as being
+// claimAnswer reports whether the answer to id should be written, and marks the call as being
 // answered. An answer without a valid ID belongs to a message that is not a call, and is
 // always written.
-func (c *graceConn) mayAnswer(id jsonrpc.ID) bool {
+func (c *drainConn) claimAnswer(id jsonrpc.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	call, isOpen := c.openCalls[id]
@@ -292,9 +297,9 @@ func (c *graceConn) mayAnswer(id jsonrpc.ID) bool {
 	return true
 }
 
-// withCode returns the response. An error with code 0 gets the JSON-RPC code for an internal error,
+// withErrorCode returns the response. An error with code 0 gets the JSON-RPC code for an internal error,
 // because the SDK writes code 0 for errors without a code.
-func withCode(r *jsonrpc.Response) *jsonrpc.Response {
+func withErrorCode(r *jsonrpc.Response) *jsonrpc.Response {
 	var coded *jsonrpc.Error
 	if r.Error == nil {
 		return r
@@ -308,7 +313,7 @@ func withCode(r *jsonrpc.Response) *jsonrpc.Response {
 	}
 }
 
-func (c *graceConn) Close() error {
-	c.once.Do(func() { close(c.closed) })
+func (c *drainConn) Close() error {
+	c.closeOnce.Do(func() { close(c.closed) })
 	return c.Connection.Close()
 }

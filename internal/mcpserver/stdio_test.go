@@ -112,8 +112,9 @@ func TestStdioEndsWithACallOpen(t *testing.T) {
 			strings.NewReader(script(`{"name":"list","arguments":{}}`)),
 			&out,
 		)
-		if took := time.Since(start); err != nil || took >= callTime+time.Second || took < callTime {
-			t.Errorf("ServeStdio = %v after %v, want nil after %v", err, took, callTime)
+		if took := time.Since(start); err != nil || took >= defaultDrainTimeout+time.Second ||
+			took < defaultDrainTimeout {
+			t.Errorf("ServeStdio = %v after %v, want nil after %v", err, took, defaultDrainTimeout)
 		}
 		if n := strings.Count(out.String(), "was not finished within 2m0s"); n != 1 {
 			t.Errorf("the answers say %d times that the call was given up, want once: %s", n, out.String())
@@ -163,7 +164,7 @@ func TestStdioFinishesSlowCalls(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				slow := &slowMemory{m: m, step: callTime / 50}
+				slow := &slowMemory{m: m, step: defaultDrainTimeout / 50}
 				in, w := io.Pipe()
 				ctx, stop := context.WithCancel(t.Context())
 				var out bytes.Buffer
@@ -329,7 +330,7 @@ func TestStdioBadLines(t *testing.T) {
 		"broken id": {line: `{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, id: "1.5", code: -32600},
 		"no method": {line: `{"jsonrpc":"2.0"}`, code: -32600},
 		"too long": {line: `{"jsonrpc":"2.0","id":3,"method":"ping","params":{"a":"` +
-			strings.Repeat("a", maxLine) + `"}}`, code: -32600},
+			strings.Repeat("a", maxLineBytes) + `"}}`, code: -32600},
 		"empty":           {line: ""},
 		"white space":     {line: " \t\r"},
 		"another's reply": {line: `{"jsonrpc":"2.0","id":9,"result":{}}`},

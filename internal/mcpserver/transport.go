@@ -16,22 +16,22 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 )
 
-// stateless is the first version of the protocol without sessions.
-const stateless = "2026-07-28"
+// statelessVersion is the first version of the protocol without sessions.
+const statelessVersion = "2026-07-28"
 
-// stdioName is the name of the stdio transport in [oxbow.Source].
-const stdioName = "mcp"
+// stdioDoorName is the name of the stdio transport in [oxbow.Source].
+const stdioDoorName = "mcp"
 
 // transport is one way by which clients connect: the standard streams of one client, or HTTP
 // for all clients of one view.
 type transport struct {
-	*service
-	door rights.Door // "mcp" or "http"
+	*clientService
+	door rights.AgentDoor // "mcp" or "http"
 
-	stdio verb.LoadedProfiles // profiles loaded by the process, for standard streams
+	stdioProfiles verb.LoadedProfiles // profiles loaded by the process, for standard streams
 
-	mu     sync.Mutex // guards loaded
-	loaded map[weak.Pointer[mcp.ServerSession]]*verb.LoadedProfiles
+	mu              sync.Mutex // guards loaded
+	loadedBySession map[weak.Pointer[mcp.ServerSession]]*verb.LoadedProfiles
 }
 
 // sessionWorkspace returns the workspace with the profiles that the session has loaded. Over
@@ -40,14 +40,14 @@ type transport struct {
 // conversations.
 func (d *transport) sessionWorkspace(ss *mcp.ServerSession, version string) *verb.Workspace {
 	w := *d.Workspace
-	if d.door.Name != stdioName {
+	if d.door.DoorName != stdioDoorName {
 		w.Dir = "" // the client may run on a different machine
 	}
 	switch {
 	case w.Profiles == nil:
-	case d.door.Name == stdioName:
-		w.Loaded = &d.stdio
-	case version < stateless:
+	case d.door.DoorName == stdioDoorName:
+		w.Loaded = &d.stdioProfiles
+	case version < statelessVersion:
 		w.Loaded = d.loadedProfiles(ss)
 	}
 	return &w
@@ -59,33 +59,37 @@ func (d *transport) loadedProfiles(ss *mcp.ServerSession) *verb.LoadedProfiles {
 	key := weak.Make(ss)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if l, ok := d.loaded[key]; ok {
+	if l, ok := d.loadedBySession[key]; ok {
 		return l
 	}
 	l := &verb.LoadedProfiles{}
-	d.loaded[key] = l
+	d.loadedBySession[key] = l
 	runtime.AddCleanup(ss, func(key weak.Pointer[mcp.ServerSession]) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		delete(d.loaded, key)
+		delete(d.loadedBySession, key)
 	}, key)
 	return l
 }
 
-// stamp returns a context that records the author of changes.
-func (d *transport) stamp(ctx context.Context, ss *mcp.ServerSession, client *mcp.Implementation) context.Context {
+// stampContext returns a context that records the author of changes.
+func (d *transport) stampContext(
+	ctx context.Context,
+	ss *mcp.ServerSession,
+	client *mcp.Implementation,
+) context.Context {
 	name := ""
 	if client != nil {
 		name = client.Name + " " + client.Version
 	}
-	return d.door.Stamp(ctx, d.Workspace, ss.ID(), name)
+	return d.door.StampContext(ctx, d.Workspace, ss.ID(), name)
 }
 
-// stampCall is like stamp for a tool call. The source then also names the client's session.
-func (d *transport) stampCall(ctx context.Context, req *mcp.CallToolRequest) context.Context {
-	ctx, c := d.stamp(ctx, req.Session, req.ClientInfo()), d.requestCaller(req)
+// stampCallContext is like stamp for a tool call. The source then also names the client's session.
+func (d *transport) stampCallContext(ctx context.Context, req *mcp.CallToolRequest) context.Context {
+	ctx, c := d.stampContext(ctx, req.Session, req.ClientInfo()), d.requestCaller(req)
 	if src, ok := oxbow.SourceFrom(ctx); ok {
-		src.Ref = c.Ref()
+		src.Ref = c.SourceRef()
 		ctx = oxbow.WithSource(ctx, src)
 	}
 	return verb.WithCaller(ctx, c)
@@ -100,7 +104,7 @@ func (d *transport) requestCaller(req *mcp.CallToolRequest) session.Caller {
 		name = info.Name
 	}
 	c := session.RequestCaller(name, req.Params.Meta)
-	if d.door.Name == stdioName {
+	if d.door.DoorName == stdioDoorName {
 		c.Dir = d.Workspace.Dir
 	}
 	return c

@@ -56,7 +56,7 @@ func treeServer(t *testing.T, d layout.Dialect, dir string) *Server {
 	for _, own := range tools {
 		taken[own.Name] = true
 	}
-	for _, other := range verb.Table() {
+	for _, other := range verb.Tools() {
 		if !taken[other.Name] {
 			tools = append(tools, other)
 		}

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 )
 
-// annotateFile returns the path of a marker file. While this file exists, the client's hooks
+// annotateMarkerPath returns the path of a marker file. While this file exists, the client's hooks
 // annotate edits below dir, or everywhere if dir is empty.
-func (w World) annotateFile(client, dir string) string {
+func (w Machine) annotateMarkerPath(client, dir string) string {
 	name := "annotate." + client
 	if dir != "" {
 		name += "." + digestHex([]byte(filepath.Clean(dir)))[:16]
@@ -19,14 +19,14 @@ func (w World) annotateFile(client, dir string) string {
 	return filepath.Join(w.State, name)
 }
 
-// AnnotatesBelow reports whether annotations are switched on for edits of the client in a
+// IsAnnotationOn reports whether annotations are switched on for edits of the client in a
 // directory.
-func (w World) AnnotatesBelow(client, dir string) bool {
-	if fileExists(w.annotateFile(client, "")) {
+func (w Machine) IsAnnotationOn(client, dir string) bool {
+	if fileExists(w.annotateMarkerPath(client, "")) {
 		return true
 	}
 	for ; filepath.IsAbs(dir); dir = filepath.Dir(dir) {
-		if fileExists(w.annotateFile(client, dir)) {
+		if fileExists(w.annotateMarkerPath(client, dir)) {
 			return true
 		}
 		if filepath.Dir(dir) == dir {
@@ -41,24 +41,24 @@ func (c *Client) CanAnnotate() bool { return c.events != nil || c.Name == "openc
 
 // SwitchAnnotations turns annotations by the client's hooks on or off: everywhere, or only
 // in the project if o.Project is set.
-func (c *Client) SwitchAnnotations(w World, o Options, on bool) error {
+func (c *Client) SwitchAnnotations(w Machine, o Options, on bool) error {
 	dir := ""
 	if o.Project {
 		dir = w.Dir
 	}
-	path := w.annotateFile(c.Name, dir)
+	path := w.annotateMarkerPath(c.Name, dir)
 	if on {
 		return errors.Join(os.MkdirAll(w.State, 0o700), os.WriteFile(path, nil, 0o600))
 	}
 	if err := ignoreMissing(os.Remove(path)); err != nil {
 		return err
 	}
-	w.removeEmptyState()
+	w.removeEmptyRecordsDir()
 	return nil
 }
 
-// removeEmptyState removes the directory of the records and its parent if they are empty.
-func (w World) removeEmptyState() {
+// removeEmptyRecordsDir removes the directory of the records and its parent if they are empty.
+func (w Machine) removeEmptyRecordsDir() {
 	if os.Remove(w.State) == nil {
 		_ = os.Remove(filepath.Dir(w.State))
 	}

@@ -70,9 +70,9 @@ func PluginFiles(plugin func(argv []string) string) (map[string]string, error) {
 	return all, nil
 }
 
-// bundleWorld is a machine without files. The files of plug-ins are built as setup would write them
+// emptyMachine is a machine without files. The files of plug-ins are built as setup would write them
 // there.
-var bundleWorld = World{Getenv: func(string) string { return "" }, GOOS: "linux", User: "/nobody", Dir: "/nowhere"}
+var emptyMachine = Machine{Getenv: func(string) string { return "" }, GOOS: "linux", User: "/nobody", Dir: "/nowhere"}
 
 // manifestFields returns the members that the manifests of all clients have.
 func manifestFields(more ...field) fields {
@@ -83,9 +83,9 @@ var publishedFields = []field{
 	{"author", fields{{"name", bundleOwner}}}, {"homepage", bundleHomepage}, {"license", "Apache-2.0"},
 }
 
-// readMembers returns the members of a JSON file as setup would write it on a machine without that
+// membersToWrite returns the members of a JSON file as setup would write it on a machine without that
 // file.
-func readMembers(f clientFile) (map[string]json.RawMessage, error) {
+func membersToWrite(f clientFile) (map[string]json.RawMessage, error) {
 	d, err := parseJSON(nil)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func readMembers(f clientFile) (map[string]json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, i := range f.items {
+	for _, i := range f.additions {
 		if err := i.add(d, base); err != nil {
 			return nil, err
 		}
@@ -103,29 +103,29 @@ func readMembers(f clientFile) (map[string]json.RawMessage, error) {
 	return members, json.Unmarshal(standardJSON(&d.root), &members)
 }
 
-// hooksFile returns the content of hooks/hooks.json, with the hooks that setup writes to a file.
-func hooksFile(f clientFile) (string, error) {
-	members, err := readMembers(f)
+// hooksFileContent returns the content of hooks/hooks.json, with the hooks that setup writes to a file.
+func hooksFileContent(f clientFile) (string, error) {
+	members, err := membersToWrite(f)
 	if err != nil {
 		return "", err
 	}
 	return indentedJSON(fields{{"hooks", members["hooks"]}}), nil
 }
 
-// serversFile returns the content of .mcp.json with oxbow's server.
-func (o Options) serversFile(before fields, after ...field) (string, error) {
+// serversFileContent returns the content of .mcp.json with oxbow's server.
+func (o Options) serversFileContent(before fields, after ...field) (string, error) {
 	put, _ := o.serverItems([]string{"mcpServers"}, before, after...)
-	members, err := readMembers(clientFile{items: put})
+	members, err := membersToWrite(clientFile{additions: put})
 	return indentedJSON(members), err
 }
 
 func claudeBundle(o Options) (map[string]string, error) {
-	files := claudeFiles(bundleWorld, o)
-	servers, err := readMembers(files[0])
+	files := claudeFiles(emptyMachine, o)
+	servers, err := membersToWrite(files[0])
 	if err != nil {
 		return nil, err
 	}
-	hooks, err := hooksFile(files[1])
+	hooks, err := hooksFileContent(files[1])
 	return map[string]string{
 		".claude-plugin/plugin.json": indentedJSON(manifestFields(publishedFields...)),
 		".mcp.json":                  indentedJSON(servers),
@@ -137,11 +137,11 @@ func claudeBundle(o Options) (map[string]string, error) {
 }
 
 func codexBundle(o Options) (map[string]string, error) {
-	hooks, err := hooksFile(codexFiles(bundleWorld, o)[0])
+	hooks, err := hooksFileContent(codexFiles(emptyMachine, o)[0])
 	if err != nil {
 		return nil, err
 	}
-	servers, err := o.serversFile(nil, field{"startup_timeout_sec", 20})
+	servers, err := o.serversFileContent(nil, field{"startup_timeout_sec", 20})
 	return map[string]string{
 		".codex-plugin/plugin.json": indentedJSON(manifestFields(slices.Concat(publishedFields, []field{
 			{"hooks", "./hooks/hooks.json"}, {"mcpServers", "./.mcp.json"},
@@ -156,8 +156,8 @@ func codexBundle(o Options) (map[string]string, error) {
 }
 
 func copilotBundle(o Options) (map[string]string, error) {
-	files := copilotFiles(bundleWorld, o)
-	servers, err := readMembers(files[0])
+	files := copilotFiles(emptyMachine, o)
+	servers, err := membersToWrite(files[0])
 	return map[string]string{
 		"plugin.json": indentedJSON(manifestFields(append(slices.Clone(publishedFields),
 			field{"hooks", "hooks.json"}, field{"mcpServers", ".mcp.json"})...)),
@@ -168,15 +168,15 @@ func copilotBundle(o Options) (map[string]string, error) {
 
 // extensionBundle returns a function that builds an extension for Gemini CLI or Qwen Code. Both
 // use the same format.
-func extensionBundle(client string, filesFor func(World, Options) []clientFile) func(Options) (map[string]string,
+func extensionBundle(client string, filesFor func(Machine, Options) []clientFile) func(Options) (map[string]string,
 	error) {
 	return func(o Options) (map[string]string, error) {
-		settings := filesFor(bundleWorld, o)[0]
-		members, err := readMembers(settings)
+		settings := filesFor(emptyMachine, o)[0]
+		members, err := membersToWrite(settings)
 		if err != nil {
 			return nil, err
 		}
-		hooks, err := hooksFile(settings)
+		hooks, err := hooksFileContent(settings)
 		return map[string]string{
 			client + "-extension.json": indentedJSON(manifestFields(field{"mcpServers", members["mcpServers"]})),
 			"hooks/hooks.json":         hooks,
@@ -187,11 +187,11 @@ func extensionBundle(client string, filesFor func(World, Options) []clientFile) 
 // opencodeBundle builds an npm package. Its second plug-in adds the server to opencode's
 // configuration, unless the configuration has a server of that name.
 func opencodeBundle(o Options) (map[string]string, error) {
-	server, err := json.Marshal(fields{{"type", "local"}, {"command", o.commandArgs("mcp")}, {"enabled", true}})
+	server, err := json.Marshal(fields{{"type", "local"}, {"command", o.oxbowArgv("mcp")}, {"enabled", true}})
 	if err != nil || o.Plugin == nil {
 		return nil, err
 	}
-	source := strings.Replace(o.Plugin(o.commandArgs("hook", "opencode")),
+	source := strings.Replace(o.Plugin(o.oxbowArgv("hook", "opencode")),
 		`// Written by "oxbow setup opencode", and taken back by "oxbow setup --remove".`,
 		"// The plug-in of oxbow for opencode. It needs the program oxbow in PATH.", 1)
 	return map[string]string{

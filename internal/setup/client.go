@@ -24,7 +24,7 @@ type Options struct {
 	// event. If Plugin is nil, setup does not write the plug-in.
 	Plugin func(argv []string) string
 
-	own ownPrograms // programs that are oxbow; set by [Client.desiredFiles]
+	ownPrograms ownPrograms // programs that are oxbow; set by [Client.desiredFiles]
 }
 
 // Client is a program for which oxbow can be set up.
@@ -34,26 +34,26 @@ type Client struct {
 	Proved      bool   // setup was tested by running the client; setup of other clients follows their documentation
 	Memory      string // name of the client's own memory ("" if it has none)
 
-	filesFor func(w World, o Options) []clientFile
+	filesFor func(w Machine, o Options) []clientFile
 	events   []hookEvent // events that run hooks (nil if setup does not write hooks)
 
-	// memories returns the directory in which the client keeps its own memory, or nil if the client
+	// memoryDir returns the directory in which the client keeps its own memory, or nil if the client
 	// has no memory of its own.
-	memories   func(w World) string
-	signsHooks func(w World) []string // paths that exist if the client is installed
-	notes      func(w World, o Options) []string
+	memoryDir    func(w Machine) string
+	installSigns func(w Machine) []string // paths that exist if the client is installed
+	adviceFor    func(w Machine, o Options) []string
 }
 
 // clientFile describes a client's file, and the parts that setup writes.
 type clientFile struct {
-	path     string
-	servers  []string  // path of names to the object with the servers
-	items    []setting // parts of a JSON file that setup adds
-	removals []setting // parts that setup removes, because the options exclude them
-	memory   *setting  // part that switches the client's own memory off
-	isTOML   func(t, base *tomlTable, put bool) error
-	content  string // content of a file that belongs to oxbow ("" for other files, or if the file is removed)
-	isOxbows bool
+	path           string
+	serversPath    []string   // path of names to the object with the servers
+	additions      []jsonPart // parts of a JSON file that setup adds
+	removals       []jsonPart // parts that setup removes, because the options exclude them
+	memoryOffItem  *jsonPart  // part that switches the client's own memory off
+	editTOML       func(t, base *tomlDocument, put bool) error
+	content        string // content of a file that belongs to oxbow ("" for other files, or if the file is removed)
+	isOwnedByOxbow bool
 
 	// isProgram is true for an executable file whose name is not oxbow's, so that another program's file may be
 	// there.
@@ -61,17 +61,17 @@ type clientFile struct {
 }
 
 // IsInstalled reports whether the client appears to be installed.
-func (c *Client) IsInstalled(w World) bool {
-	return c.OnPath(w) || slices.ContainsFunc(c.signsHooks(w), fileExists)
+func (c *Client) IsInstalled(w Machine) bool {
+	return c.IsOnPath(w) || slices.ContainsFunc(c.installSigns(w), fileExists)
 }
 
-// OnPath reports whether the client's program is in a directory of PATH.
-func (c *Client) OnPath(w World) bool {
+// IsOnPath reports whether the client's program is in a directory of PATH.
+func (c *Client) IsOnPath(w Machine) bool {
 	if c.Program == "" {
 		return false
 	}
 	for _, dir := range filepath.SplitList(w.Getenv("PATH")) {
-		for _, ext := range choose(w.GOOS == "windows", []string{".exe", ".cmd"}, []string{""}) {
+		for _, ext := range chooseIf(w.GOOS == "windows", []string{".exe", ".cmd"}, []string{""}) {
 			if fi, err := os.Stat(filepath.Join(dir, c.Program+ext)); err == nil && !fi.IsDir() {
 				return true
 			}
@@ -81,15 +81,15 @@ func (c *Client) OnPath(w World) bool {
 }
 
 // scopedPath returns user, or project if o.Project is set.
-func (w World) scopedPath(o Options, user, project string) string {
+func (w Machine) scopedPath(o Options, user, project string) string {
 	if o.Project {
 		return filepath.Join(w.Dir, filepath.FromSlash(project))
 	}
 	return user
 }
 
-// commandArgs returns the command line that starts oxbow.
-func (o Options) commandArgs(words ...string) []string {
+// oxbowArgv returns the command line that starts oxbow.
+func (o Options) oxbowArgv(words ...string) []string {
 	argv := []string{o.Executable}
 	if o.Home != "" {
 		argv = append(argv, "--home", o.Home)
@@ -99,26 +99,26 @@ func (o Options) commandArgs(words ...string) []string {
 
 // serverItems returns the part of a JSON file for the server. The command and its arguments are separate
 // members.
-func (o Options) serverItems(path []string, before fields, after ...field) (put, off []setting) {
-	argv := o.commandArgs("mcp")
+func (o Options) serverItems(path []string, before fields, after ...field) (put, off []jsonPart) {
+	argv := o.oxbowArgv("mcp")
 	return o.clientServerItems(path, slices.Concat(before, fields{{"command", argv[0]}, {"args", argv[1:]}}, after))
 }
 
-func (o Options) clientServerItems(path []string, want fields) (put, off []setting) {
-	return itemsToPutOrRemove(!o.NoMCP, serverItem(o.own, path, want))
+func (o Options) clientServerItems(path []string, want fields) (put, off []jsonPart) {
+	return itemsToPutOrRemove(!o.NoMCP, serverItem(o.ownPrograms, path, want))
 }
 
 // itemsToPutOrRemove returns the item in the first list if put is set, and otherwise in the second
 // list.
-func itemsToPutOrRemove(put bool, i setting) ([]setting, []setting) {
+func itemsToPutOrRemove(put bool, i jsonPart) ([]jsonPart, []jsonPart) {
 	if put {
-		return []setting{i}, nil
+		return []jsonPart{i}, nil
 	}
-	return nil, []setting{i}
+	return nil, []jsonPart{i}
 }
 
 // allowItems returns the item that lets tools run without asking the person.
-func (o Options) allowItems(path ...string) (put, off []setting) {
+func (o Options) allowItems(path ...string) (put, off []jsonPart) {
 	const prefix = "mcp__" + programName + "__"
 	var words []string
 	for _, t := range o.Allow {
@@ -136,14 +136,14 @@ const (
 // hookEvent is an event of a client that runs hooks.
 type hookEvent struct {
 	name, matcher string
-	use           int
+	purpose       int
 	timeout       int // seconds
 }
 
-// clientHooks returns the hooks that the options require.
-func (o Options) clientHooks(events []hookEvent, handler func(e hookEvent) fields) (want []hookEntry) {
+// requiredHooks returns the hooks that the options require.
+func (o Options) requiredHooks(events []hookEvent, handler func(e hookEvent) fields) (want []hookEntry) {
 	for _, e := range events {
-		if o.excludesUse(e.use) {
+		if o.excludesUse(e.purpose) {
 			continue
 		}
 		want = append(want, hookEntry{event: e.name, matcher: e.matcher, handler: handler(e)})
@@ -165,18 +165,18 @@ func (o Options) excludesUse(use int) bool {
 // shellHooks returns hooks whose command is a line for a shell. unit is the number of time units per
 // second in the client's timeouts.
 func (o Options) shellHooks(
-	w World,
+	w Machine,
 	client string,
 	events []hookEvent,
 	windows shellKind,
 	unit int,
 	more ...field,
 ) []hookEntry {
-	line := commandLine(choose(w.GOOS == "windows", windows, posixShell), o.commandArgs("hook", client))
+	line := commandLine(chooseIf(w.GOOS == "windows", windows, posixShell), o.oxbowArgv("hook", client))
 	if client == "gemini" && w.GOOS != "windows" {
-		line += orWarn
+		line += exitOneSuffix
 	}
-	return o.clientHooks(events, func(e hookEvent) fields {
+	return o.requiredHooks(events, func(e hookEvent) fields {
 		return append(fields{{"type", "command"}, {"command", line}, {"timeout", e.timeout * unit}}, more...)
 	})
 }

@@ -13,42 +13,50 @@ import (
 var allClients = []*Client{
 	{Name: "claude", Title: "Claude Code", Program: "claude", Proved: true, Memory: "auto memory",
 		filesFor: claudeFiles, events: claudeEvents,
-		memories:   func(w World) string { return w.clientHome("claude", "") },
-		signsHooks: func(w World) []string { return []string{w.clientHome("claude", "")} }},
+		memoryDir:    func(w Machine) string { return w.clientPath("claude", "") },
+		installSigns: func(w Machine) []string { return []string{w.clientPath("claude", "")} }},
 	{Name: "codex", Title: "Codex", Program: "codex", Proved: true, filesFor: codexFiles, events: codexEvents,
-		signsHooks: func(w World) []string { return []string{w.clientHome("codex", "")} }},
+		installSigns: func(w Machine) []string { return []string{w.clientPath("codex", "")} }},
 	{Name: "gemini", Title: "Gemini CLI", Program: "gemini", Proved: true, filesFor: geminiFiles, events: geminiEvents,
-		signsHooks: func(w World) []string { return []string{w.clientHome("gemini", "settings.json")} }},
+		installSigns: func(w Machine) []string { return []string{w.clientPath("gemini", "settings.json")} }},
 	{Name: "opencode", Title: "opencode", Program: "opencode", Proved: true, filesFor: opencodeFiles,
-		signsHooks: func(w World) []string { return []string{w.dirFrom("XDG_CONFIG_HOME", ".config", "opencode")} }},
+		installSigns: func(w Machine) []string {
+			return []string{w.pathInVariable("XDG_CONFIG_HOME", ".config",
+				"opencode")}
+		}},
 	{Name: "copilot", Title: "Copilot CLI", Program: "copilot", Proved: true,
 		filesFor: copilotFiles, events: copilotEvents,
-		notes:      copilotNotes,
-		signsHooks: func(w World) []string { return []string{w.clientHome("copilot", "")} }},
+		adviceFor:    copilotNotes,
+		installSigns: func(w Machine) []string { return []string{w.clientPath("copilot", "")} }},
 	{Name: "qwen", Title: "Qwen Code", Program: "qwen", Proved: true, Memory: "managed auto memory",
 		filesFor: qwenFiles, events: qwenEvents,
-		memories:   func(w World) string { return w.clientHome("qwen", "") },
-		signsHooks: func(w World) []string { return []string{w.clientHome("qwen", "")} }},
+		memoryDir:    func(w Machine) string { return w.clientPath("qwen", "") },
+		installSigns: func(w Machine) []string { return []string{w.clientPath("qwen", "")} }},
 	{Name: "cursor", Title: "Cursor", Program: "cursor-agent", filesFor: cursorFiles, events: cursorEvents,
-		signsHooks: func(w World) []string { return []string{w.userPath(".cursor")} }},
-	plainClient("vscode", "VS Code", []string{"servers"}, fields{{"type", "stdio"}}, nil,
-		func(w World) string { return w.configPath("Code/User/mcp.json") }, ".vscode/mcp.json"),
-	plainClient("windsurf", "Windsurf", []string{"mcpServers"}, nil, nil,
-		func(w World) string { return w.userPath(".codeium/windsurf/mcp_config.json") }, ""),
-	plainClient("zed", "Zed", []string{"context_servers"}, fields{{"source", "custom"}}, func(Options) fields {
+		installSigns: func(w Machine) []string { return []string{w.userPath(".cursor")} }},
+	mcpOnlyClient("vscode", "VS Code", []string{"servers"}, fields{{"type", "stdio"}}, nil,
+		func(w Machine) string { return w.configPath("Code/User/mcp.json") }, ".vscode/mcp.json"),
+	mcpOnlyClient("windsurf", "Windsurf", []string{"mcpServers"}, nil, nil,
+		func(w Machine) string { return w.userPath(".codeium/windsurf/mcp_config.json") }, ""),
+	mcpOnlyClient("zed", "Zed", []string{"context_servers"}, fields{{"source", "custom"}}, func(Options) fields {
 		return fields{{"env", fields{}}}
 	},
-		func(w World) string {
+		func(w Machine) string {
 			if w.GOOS == "windows" {
 				return w.configPath("Zed/settings.json")
 			}
-			return w.dirFrom("XDG_CONFIG_HOME", ".config", "zed/settings.json")
+			return w.pathInVariable("XDG_CONFIG_HOME", ".config", "zed/settings.json")
 		}, ".zed/settings.json"),
 	clineClient(),
-	{Name: "goose", Title: "Goose", Program: "goose", filesFor: gooseFiles, events: gooseEvents, notes: gooseNotes,
-		signsHooks: func(w World) []string { return []string{w.dirFrom("XDG_CONFIG_HOME", ".config", "goose")} }},
+	{Name: "goose", Title: "Goose", Program: "goose", filesFor: gooseFiles, events: gooseEvents, adviceFor: gooseNotes,
+		installSigns: func(w Machine) []string {
+			return []string{w.pathInVariable("XDG_CONFIG_HOME", ".config",
+				"goose")}
+		}},
 	{Name: "kilo", Title: "Kilo Code", Program: "kilo", filesFor: kiloFiles,
-		signsHooks: func(w World) []string { return []string{filepath.Dir(w.userPath(".config/kilo/kilo.jsonc"))} }},
+		installSigns: func(w Machine) []string {
+			return []string{filepath.Dir(w.userPath(".config/kilo/kilo.jsonc"))}
+		}},
 }
 
 // The events of each client that run a hook.
@@ -125,9 +133,9 @@ var (
 // Clients returns all clients that oxbow can set up.
 func Clients() []*Client { return allClients }
 
-// Find returns the client with a name or title, ignoring case. It returns nil if there is no such
+// FindClient returns the client with a name or title, ignoring case. It returns nil if there is no such
 // client.
-func Find(name string) *Client {
+func FindClient(name string) *Client {
 	title := strings.ReplaceAll(name, "-", " ") // such as claude-code
 	for _, c := range allClients {
 		if strings.EqualFold(c.Name, name) || strings.EqualFold(c.Title, title) {
@@ -147,16 +155,16 @@ func firstExisting(paths ...string) string {
 	return paths[len(paths)-1]
 }
 
-// plainClient returns a client for which setup only adds a server to a single file.
-func plainClient(
+// mcpOnlyClient returns a client for which setup only adds a server to a single file.
+func mcpOnlyClient(
 	name, title string,
 	path []string,
 	before fields,
 	after func(Options) fields,
-	user func(World) string,
+	user func(Machine) string,
 	project string,
 ) *Client {
-	return &Client{Name: name, Title: title, filesFor: func(w World, o Options) []clientFile {
+	return &Client{Name: name, Title: title, filesFor: func(w Machine, o Options) []clientFile {
 		if o.Project && project == "" {
 			return nil
 		}
@@ -164,46 +172,49 @@ func plainClient(
 		if after != nil {
 			more = after(o)
 		}
-		f := clientFile{path: w.scopedPath(o, user(w), project), servers: path}
-		f.items, f.removals = o.serverItems(path, before, more...)
+		f := clientFile{path: w.scopedPath(o, user(w), project), serversPath: path}
+		f.additions, f.removals = o.serverItems(path, before, more...)
 		return []clientFile{f}
-	}, signsHooks: func(w World) []string { return []string{filepath.Dir(user(w))} }}
+	}, installSigns: func(w Machine) []string { return []string{filepath.Dir(user(w))} }}
 }
 
-// addItem adds an item to the file's items.
-func (f *clientFile) addItem(put, off []setting) {
-	f.items, f.removals = append(f.items, put...), append(f.removals, off...)
+// addItems adds an item to the file's items.
+func (f *clientFile) addItems(put, off []jsonPart) {
+	f.additions, f.removals = append(f.additions, put...), append(f.removals, off...)
 }
 
-func claudeFiles(w World, o Options) []clientFile {
+func claudeFiles(w Machine, o Options) []clientFile {
 	mcp := clientFile{
-		path:    w.scopedPath(o, w.dirFrom("CLAUDE_CONFIG_DIR", "", ".claude.json"), ".mcp.json"),
-		servers: []string{"mcpServers"},
+		path:        w.scopedPath(o, w.pathInVariable("CLAUDE_CONFIG_DIR", "", ".claude.json"), ".mcp.json"),
+		serversPath: []string{"mcpServers"},
 	}
-	mcp.addItem(o.serverItems(mcp.servers, fields{{"type", "stdio"}}, field{"alwaysLoad", true}))
-	settings := clientFile{path: w.scopedPath(o, w.clientHome("claude", "settings.json"),
+	mcp.addItems(o.serverItems(mcp.serversPath, fields{{"type", "stdio"}}, field{"alwaysLoad", true}))
+	settings := clientFile{path: w.scopedPath(o, w.clientPath("claude", "settings.json"),
 		".claude/settings.local.json")}
-	settings.addItem(o.allowItems("permissions", "allow"))
-	settings.addItem([]setting{hooksItem(o.own, "claude", o.clientHooks(claudeEvents, func(e hookEvent) fields {
-		argv := o.commandArgs("hook", "claude")
-		return fields{{"type", "command"}, {"command", argv[0]}, {"args", argv[1:]}, {"timeout", e.timeout}}
-	}))}, nil)
-	settings.memory = valueItem(false, "autoMemoryEnabled")
+	settings.addItems(o.allowItems("permissions", "allow"))
+	settings.addItems(
+		[]jsonPart{hooksItem(o.ownPrograms, "claude", o.requiredHooks(claudeEvents, func(e hookEvent) fields {
+			argv := o.oxbowArgv("hook", "claude")
+			return fields{{"type", "command"}, {"command", argv[0]}, {"args", argv[1:]}, {"timeout", e.timeout}}
+		}))},
+		nil,
+	)
+	settings.memoryOffItem = valueItem(false, "autoMemoryEnabled")
 	return []clientFile{mcp, settings}
 }
 
-func geminiFiles(w World, o Options) []clientFile {
+func geminiFiles(w Machine, o Options) []clientFile {
 	f := clientFile{
-		path:    w.scopedPath(o, w.clientHome("gemini", "settings.json"), ".gemini/settings.json"),
-		servers: []string{"mcpServers"},
+		path:        w.scopedPath(o, w.clientPath("gemini", "settings.json"), ".gemini/settings.json"),
+		serversPath: []string{"mcpServers"},
 	}
-	f.addItem(o.serverItems(f.servers, nil))
-	f.addItem(
-		[]setting{hooksItem(o.own, "gemini",
+	f.addItems(o.serverItems(f.serversPath, nil))
+	f.addItems(
+		[]jsonPart{hooksItem(o.ownPrograms, "gemini",
 			o.shellHooks(w, "gemini", geminiEvents, powerShell, 1000, field{"name", programName}))},
 		nil,
 	)
-	policy := clientFile{path: w.clientHome("gemini", "policies/oxbow.toml"), isOxbows: true}
+	policy := clientFile{path: w.clientPath("gemini", "policies/oxbow.toml"), isOwnedByOxbow: true}
 	if !o.NoMCP {
 		// Gemini CLI compares each toolName with the names of its own tools, and warns at every
 		// start if a name looks like a misspelling. This prefix marks the tools of servers.
@@ -218,35 +229,39 @@ func geminiFiles(w World, o Options) []clientFile {
 	return []clientFile{f, policy}
 }
 
-func qwenFiles(w World, o Options) []clientFile {
+func qwenFiles(w Machine, o Options) []clientFile {
 	f := clientFile{
-		path:    w.scopedPath(o, w.clientHome("qwen", "settings.json"), ".qwen/settings.json"),
-		servers: []string{"mcpServers"},
+		path:        w.scopedPath(o, w.clientPath("qwen", "settings.json"), ".qwen/settings.json"),
+		serversPath: []string{"mcpServers"},
 	}
-	f.addItem(o.serverItems(f.servers, nil))
-	f.addItem(o.allowItems("permissions", "allow"))
+	f.addItems(o.serverItems(f.serversPath, nil))
+	f.addItems(o.allowItems("permissions", "allow"))
 	var more []field
 	if w.GOOS == "windows" {
 		more = []field{{"shell", "powershell"}}
 	}
 	hooks := o.shellHooks(w, "qwen", qwenEvents, powerShell, 1000, more...)
-	f.addItem([]setting{hooksItem(o.own, "qwen", hooks)}, nil)
-	f.memory = valueItem(false, "memory", "enableManagedAutoMemory")
+	f.addItems([]jsonPart{hooksItem(o.ownPrograms, "qwen", hooks)}, nil)
+	f.memoryOffItem = valueItem(false, "memory", "enableManagedAutoMemory")
 	return []clientFile{f}
 }
 
-func copilotFiles(w World, o Options) []clientFile {
-	mcp := clientFile{path: w.clientHome("copilot", "mcp-config.json"), servers: []string{"mcpServers"}}
-	mcp.addItem(o.serverItems(mcp.servers, fields{{"type", "local"}}, field{"tools", []string{"*"}}))
-	hooks := clientFile{path: w.scopedPath(o, w.clientHome("copilot", "hooks/oxbow.json"),
-		".github/hooks/oxbow.json"), isOxbows: true}
+func copilotFiles(w Machine, o Options) []clientFile {
+	mcp := clientFile{path: w.clientPath("copilot", "mcp-config.json"), serversPath: []string{"mcpServers"}}
+	mcp.addItems(o.serverItems(mcp.serversPath, fields{{"type", "local"}}, field{"tools", []string{"*"}}))
+	hooks := clientFile{path: w.scopedPath(o, w.clientPath("copilot", "hooks/oxbow.json"),
+		".github/hooks/oxbow.json"), isOwnedByOxbow: true}
 	line := "bash"
 	if w.GOOS == "windows" {
 		line = "powershell"
 	}
-	command := commandLine(choose(w.GOOS == "windows", powerShell, posixShell), o.commandArgs("hook", "copilot"))
-	want := o.clientHooks(copilotEvents, func(e hookEvent) fields {
-		return fields{{"type", "command"}, {choose(line == "bash", "command", line), command}, {"timeout", e.timeout}}
+	command := commandLine(chooseIf(w.GOOS == "windows", powerShell, posixShell), o.oxbowArgv("hook", "copilot"))
+	want := o.requiredHooks(copilotEvents, func(e hookEvent) fields {
+		return fields{
+			{"type", "command"},
+			{chooseIf(line == "bash", "command", line), command},
+			{"timeout", e.timeout},
+		}
 	})
 	if len(want) > 0 {
 		all := fields{}
@@ -261,82 +276,89 @@ func copilotFiles(w World, o Options) []clientFile {
 	return []clientFile{mcp, hooks}
 }
 
-func opencodeFiles(w World, o Options) []clientFile {
-	dir := w.scopedPath(o, w.dirFrom("XDG_CONFIG_HOME", ".config", "opencode"), "")
+func opencodeFiles(w Machine, o Options) []clientFile {
+	dir := w.scopedPath(o, w.pathInVariable("XDG_CONFIG_HOME", ".config", "opencode"), "")
 	f := clientFile{
-		path:    firstExisting(filepath.Join(dir, "opencode.jsonc"), filepath.Join(dir, "opencode.json")),
-		servers: []string{"mcp"},
+		path:        firstExisting(filepath.Join(dir, "opencode.jsonc"), filepath.Join(dir, "opencode.json")),
+		serversPath: []string{"mcp"},
 	}
-	f.addItem(o.clientServerItems(f.servers, fields{{"type", "local"}, {"command", o.commandArgs("mcp")}, {"enabled",
-		true}}))
-	plugin := clientFile{path: filepath.Join(w.scopedPath(o, dir, ".opencode"), "plugins", "oxbow.js"), isOxbows: true}
+	f.addItems(
+		o.clientServerItems(f.serversPath, fields{{"type", "local"}, {"command", o.oxbowArgv("mcp")}, {"enabled",
+			true}}),
+	)
+	plugin := clientFile{
+		path:           filepath.Join(w.scopedPath(o, dir, ".opencode"), "plugins", "oxbow.js"),
+		isOwnedByOxbow: true,
+	}
 	if o.Plugin != nil && !(o.NoInject && o.NoCapture) {
-		plugin.content = o.Plugin(o.commandArgs("hook", "opencode"))
+		plugin.content = o.Plugin(o.oxbowArgv("hook", "opencode"))
 	}
 	return []clientFile{f, plugin}
 }
 
-func kiloFiles(w World, o Options) []clientFile {
+func kiloFiles(w Machine, o Options) []clientFile {
 	dir := w.scopedPath(o, w.userPath(".config/kilo"), ".kilo")
 	f := clientFile{
-		path:    firstExisting(filepath.Join(dir, "kilo.json"), filepath.Join(dir, "kilo.jsonc")),
-		servers: []string{"mcp"},
+		path:        firstExisting(filepath.Join(dir, "kilo.json"), filepath.Join(dir, "kilo.jsonc")),
+		serversPath: []string{"mcp"},
 	}
-	f.addItem(o.clientServerItems(f.servers, fields{{"type", "local"}, {"command", o.commandArgs("mcp")}, {"enabled",
-		true}}))
+	f.addItems(
+		o.clientServerItems(f.serversPath, fields{{"type", "local"}, {"command", o.oxbowArgv("mcp")}, {"enabled",
+			true}}),
+	)
 	return []clientFile{f}
 }
 
 // cursorFiles returns Cursor's files. The hooks of an event are not in groups.
-func cursorFiles(w World, o Options) []clientFile {
+func cursorFiles(w Machine, o Options) []clientFile {
 	mcp := clientFile{path: w.scopedPath(o, w.userPath(".cursor/mcp.json"), ".cursor/mcp.json"),
-		servers: []string{"mcpServers"}}
-	mcp.addItem(o.serverItems(mcp.servers, nil))
+		serversPath: []string{"mcpServers"}}
+	mcp.addItems(o.serverItems(mcp.serversPath, nil))
 	hooks := clientFile{path: w.scopedPath(o, w.userPath(".cursor/hooks.json"), ".cursor/hooks.json")}
-	line := commandLine(choose(w.GOOS == "windows", cmdShell, posixShell), o.commandArgs("hook", "cursor"))
-	want := o.clientHooks(cursorEvents, func(e hookEvent) fields {
+	line := commandLine(chooseIf(w.GOOS == "windows", cmdShell, posixShell), o.oxbowArgv("hook", "cursor"))
+	want := o.requiredHooks(cursorEvents, func(e hookEvent) fields {
 		return fields{{"command", line}, {"timeout", e.timeout}}
 	})
 	for i := range want {
 		want[i].isFlat = true
 	}
 	if len(want) > 0 {
-		hooks.addItem([]setting{*valueItem(1, "version")}, nil)
+		hooks.addItems([]jsonPart{*valueItem(1, "version")}, nil)
 	}
-	hooks.addItem([]setting{hooksItem(o.own, "cursor", want)}, nil)
+	hooks.addItems([]jsonPart{hooksItem(o.ownPrograms, "cursor", want)}, nil)
 	return []clientFile{mcp, hooks}
 }
 
 // clineClient returns Cline. Each of its hooks is a program in a directory, with the name of the event.
 func clineClient() *Client {
-	settings := func(w World) string {
+	settings := func(w Machine) string {
 		if p := w.userPath(".cline/data/settings/cline_mcp_settings.json"); fileExists(p) {
 			return p
 		}
 		return w.configPath("Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json")
 	}
-	c := plainClient("cline", "Cline", []string{"mcpServers"}, nil, func(o Options) fields {
+	c := mcpOnlyClient("cline", "Cline", []string{"mcpServers"}, nil, func(o Options) fields {
 		return fields{{"disabled", false}, {"autoApprove", o.Allow}}
 	}, settings, "")
 	server := c.filesFor
 	c.events = clineEvents
-	c.notes = clineNotes
-	c.filesFor = func(w World, o Options) []clientFile { return append(server(w, o), clineHooks(w, o)...) }
+	c.adviceFor = clineNotes
+	c.filesFor = func(w Machine, o Options) []clientFile { return append(server(w, o), clineHooks(w, o)...) }
 	return c
 }
 
 // clineHooks returns the programs that Cline runs at its events. They print the answer of oxbow, or an answer without
 // context, because Cline expects one.
-func clineHooks(w World, o Options) []clientFile {
+func clineHooks(w Machine, o Options) []clientFile {
 	if w.GOOS == "windows" {
 		return nil // Cline runs no hooks there
 	}
-	line := commandLine(posixShell, o.commandArgs("hook", "cline"))
+	line := commandLine(posixShell, o.oxbowArgv("hook", "cline"))
 	dir := w.scopedPath(o, w.userPath("Documents/Cline/Hooks"), ".clinerules/hooks")
 	var files []clientFile
-	want := o.clientHooks(clineEvents, func(hookEvent) fields { return nil })
+	want := o.requiredHooks(clineEvents, func(hookEvent) fields { return nil })
 	for _, e := range clineEvents {
-		f := clientFile{path: filepath.Join(dir, e.name), isOxbows: true, isProgram: true}
+		f := clientFile{path: filepath.Join(dir, e.name), isOwnedByOxbow: true, isProgram: true}
 		if slices.ContainsFunc(want, func(h hookEntry) bool { return h.event == e.name }) {
 			f.content = "#!/bin/sh\n# Written by oxbow setup: reports this event to oxbow.\nanswer=$(" + line + ")\n" +
 				`[ -n "$answer" ] || answer='{"cancel":false}'` + "\n" + `printf '%s\n' "$answer"` + "\n"
@@ -346,7 +368,7 @@ func clineHooks(w World, o Options) []clientFile {
 	return files
 }
 
-func clineNotes(w World, o Options) []string {
+func clineNotes(w Machine, o Options) []string {
 	if w.GOOS == "windows" || (o.NoInject && o.NoCapture) {
 		return nil
 	}
@@ -358,10 +380,10 @@ const gooseVersion = "0.1.0"
 
 // gooseFiles returns the plug-in that contains Goose's hooks. Goose registers MCP servers in a file of YAML, which
 // setup does not change.
-func gooseFiles(w World, o Options) []clientFile {
+func gooseFiles(w Machine, o Options) []clientFile {
 	dir := w.scopedPath(o, w.userPath(".agents/plugins/oxbow"), ".agents/plugins/oxbow")
-	manifest := clientFile{path: filepath.Join(dir, "plugin.json"), isOxbows: true}
-	hooks := clientFile{path: filepath.Join(dir, "hooks", "hooks.json"), isOxbows: true}
+	manifest := clientFile{path: filepath.Join(dir, "plugin.json"), isOwnedByOxbow: true}
+	hooks := clientFile{path: filepath.Join(dir, "hooks", "hooks.json"), isOwnedByOxbow: true}
 	want := o.shellHooks(w, "goose", gooseEvents, posixShell, 1)
 	if len(want) > 0 {
 		manifest.content = indentedJSON(fields{{"name", programName}, {"version", gooseVersion},
@@ -375,15 +397,15 @@ func gooseFiles(w World, o Options) []clientFile {
 	return []clientFile{manifest, hooks}
 }
 
-func gooseNotes(_ World, o Options) []string {
+func gooseNotes(_ Machine, o Options) []string {
 	if o.NoMCP {
 		return nil
 	}
 	return []string{"setup does not change config.yaml of Goose: add the server with goose configure, as a command " +
-		"with the line " + commandLine(posixShell, o.commandArgs("mcp"))}
+		"with the line " + commandLine(posixShell, o.oxbowArgv("mcp"))}
 }
 
-func copilotNotes(_ World, o Options) []string {
+func copilotNotes(_ Machine, o Options) []string {
 	if o.NoMCP {
 		return nil
 	}
@@ -393,8 +415,8 @@ func copilotNotes(_ World, o Options) []string {
 	}
 }
 
-func codexFiles(w World, o Options) []clientFile {
-	dir := w.scopedPath(o, w.clientHome("codex", ""), ".codex")
+func codexFiles(w Machine, o Options) []clientFile {
+	dir := w.scopedPath(o, w.clientPath("codex", ""), ".codex")
 	hooks := clientFile{path: filepath.Join(dir, "hooks.json")}
 	want := o.shellHooks(w, "codex", codexEvents, cmdShell, 1)
 	for i, h := range want {
@@ -402,20 +424,25 @@ func codexFiles(w World, o Options) []clientFile {
 			want[i].handler = append(h.handler, field{"additionalContextLimit", 20000})
 		}
 	}
-	hooks.addItem([]setting{hooksItem(o.own, "codex", want)}, nil)
-	config := clientFile{path: filepath.Join(dir, "config.toml"), servers: []string{"mcp_servers"}}
-	config.isTOML = func(t, base *tomlTable, put bool) error {
+	hooks.addItems([]jsonPart{hooksItem(o.ownPrograms, "codex", want)}, nil)
+	config := clientFile{path: filepath.Join(dir, "config.toml"), serversPath: []string{"mcp_servers"}}
+	config.editTOML = func(t, base *tomlDocument, put bool) error {
 		if !put || o.NoMCP {
-			return removeServer(o.own, t, base)
+			return removeServer(o.ownPrograms, t, base)
 		}
-		argv := o.commandArgs("mcp")
-		return putServer(o.own, t, base, fields{{"command", argv[0]}, {"args", argv[1:]}, {"startup_timeout_sec", 20}})
+		argv := o.oxbowArgv("mcp")
+		return putServer(
+			o.ownPrograms,
+			t,
+			base,
+			fields{{"command", argv[0]}, {"args", argv[1:]}, {"startup_timeout_sec", 20}},
+		)
 	}
 	return []clientFile{hooks, config}
 }
 
-// trustsHooks reports whether Codex trusts all of oxbow's hooks in its files.
-func trustsHooks(w World, o Options) bool {
+// hasTrustedHooks reports whether Codex trusts all of oxbow's hooks in its files.
+func hasTrustedHooks(w Machine, o Options) bool {
 	files := codexFiles(w, o)
 	hooks, err := resolveLink(files[0].path)
 	text, herr := readFile(hooks)
@@ -425,7 +452,7 @@ func trustsHooks(w World, o Options) bool {
 	if errors.Join(err, herr, cerr, terr) != nil {
 		return true // another finding reports the error
 	}
-	for key, hash := range hookHashes(w.ownPrograms(o), hooks, text) {
+	for key, hash := range codexHookHashes(w.ownPrograms(o), hooks, text) {
 		if t.valueAt("hooks", "state", key, "trusted_hash") != hash {
 			return false
 		}
@@ -433,8 +460,8 @@ func trustsHooks(w World, o Options) bool {
 	return true
 }
 
-// tomlServer returns oxbow's server in Codex' configuration.
-func tomlServer(t *tomlTable) (s Server, exists bool) {
+// serverInTOML returns oxbow's server in Codex' configuration.
+func serverInTOML(t *tomlDocument) (s Server, exists bool) {
 	m, exists := t.valueAt("mcp_servers", programName).(map[string]any)
 	s.Command, _ = m["command"].(string)
 	args, _ := m["args"].([]any)
@@ -448,12 +475,12 @@ func tomlServer(t *tomlTable) (s Server, exists bool) {
 // putServer writes the server's table into Codex' configuration. It removes the key required,
 // unless the user wrote the key. Earlier versions of oxbow wrote this key, and with it Codex does
 // not start if oxbow fails to start.
-func putServer(own ownPrograms, t, base *tomlTable, want fields) error {
-	if current, ok := tomlServer(t); ok {
-		if !own.startServer(current) {
-			return errForeignServer("mcp_servers." + programName)
+func putServer(own ownPrograms, t, base *tomlDocument, want fields) error {
+	if current, ok := serverInTOML(t); ok {
+		if !own.isServerEntry(current) {
+			return foreignServerError("mcp_servers." + programName)
 		}
-		want = mergeArgs(current, want)
+		want = keepServerArgs(current, want)
 		if base.valueAt("mcp_servers", programName, "required") == nil && t.valueAt("mcp_servers", programName,
 			"required") != nil {
 			if err := t.removeTable("mcp_servers", programName, "required"); err != nil {
@@ -466,9 +493,9 @@ func putServer(own ownPrograms, t, base *tomlTable, want fields) error {
 
 // removeServer removes oxbow's server from t, or restores the server of the same name that base has. It leaves a
 // server that a person wrote: one that runs another program, or that names oxbow without its absolute path.
-func removeServer(own ownPrograms, t, base *tomlTable) error {
-	current, ok := tomlServer(t)
-	if !ok || !own.startServer(current) {
+func removeServer(own ownPrograms, t, base *tomlDocument) error {
+	current, ok := serverInTOML(t)
+	if !ok || !own.isServerEntry(current) {
 		return nil
 	}
 	if !filepath.IsAbs(current.Argv()[0]) {
@@ -482,7 +509,7 @@ func removeServer(own ownPrograms, t, base *tomlTable) error {
 				}
 			}
 		}
-		before, _ := tomlServer(base)
+		before, _ := serverInTOML(base)
 		return t.setFields(fields{{"command", before.Command}, {"args", slices.Clone(before.Args)}}, "mcp_servers",
 			programName)
 	}

@@ -27,7 +27,7 @@ func TestClineHook(t *testing.T) {
 		if err := os.WriteFile(o.Executable, []byte(program), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		run(t, Find("cline"), w, o, false)
+		run(t, FindClient("cline"), w, o, false)
 		hook := exec.CommandContext(t.Context(), filepath.Join(w.User, "Documents/Cline/Hooks/TaskStart"))
 		hook.Stdin = strings.NewReader("{}")
 		out, err := hook.Output()
@@ -43,13 +43,13 @@ func TestClineForeignHook(t *testing.T) {
 	w, o := world(dir), options()
 	path := filepath.Join(w.User, "Documents/Cline/Hooks/TaskStart")
 	write(t, path, "#!/bin/sh\necho '{}'\n")
-	if _, err := Find("cline").Plan(w, o); err == nil || !strings.Contains(err.Error(), "another program") {
+	if _, err := FindClient("cline").Plan(w, o); err == nil || !strings.Contains(err.Error(), "another program") {
 		t.Errorf("Plan = %v, want an error that names the other program's hook", err)
 	}
 	before := tree(t, dir)
-	run(t, Find("cline"), w, o, true)
+	run(t, FindClient("cline"), w, o, true)
 	o.NoInject = true
-	run(t, Find("cline"), w, o, false)
-	run(t, Find("cline"), w, o, true)
+	run(t, FindClient("cline"), w, o, false)
+	run(t, FindClient("cline"), w, o, true)
 	equalTrees(t, "another program's hook", tree(t, dir), before)
 }

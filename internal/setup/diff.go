@@ -23,7 +23,7 @@ func (c *Change) Diff() string {
 	var m diff.Mapper
 	to := m.MapLines(in.LineIDs(a), in.LineIDs(b))
 	var out strings.Builder
-	name := func(there bool) string { return choose(there, c.Path, "/dev/null") }
+	name := func(there bool) string { return chooseIf(there, c.Path, "/dev/null") }
 	fmt.Fprintf(&out, "--- %s\n+++ %s\n", name(c.Before != nil), name(c.After != nil))
 	rows := diffRows(a, b, to)
 	for i := 0; i < len(rows); {
@@ -47,9 +47,9 @@ func (c *Change) Diff() string {
 
 // diffRow is a diff line, and the number of lines before it in each text.
 type diffRow struct {
-	sign byte
-	line string
-	a, b int
+	sign                 byte
+	line                 string
+	oldOffset, newOffset int
 }
 
 func diffRows(a, b []string, to []int) (rows []diffRow) {
@@ -74,10 +74,17 @@ func diffRows(a, b []string, to []int) (rows []diffRow) {
 func writeHunk(out *strings.Builder, rows []diffRow) {
 	na, nb := 0, 0
 	for _, r := range rows {
-		na += choose(r.sign != '+', 1, 0)
-		nb += choose(r.sign != '-', 1, 0)
+		na += chooseIf(r.sign != '+', 1, 0)
+		nb += chooseIf(r.sign != '-', 1, 0)
 	}
-	fmt.Fprintf(out, "@@ -%d,%d +%d,%d @@\n", rows[0].a+choose(na > 0, 1, 0), na, rows[0].b+choose(nb > 0, 1, 0), nb)
+	fmt.Fprintf(
+		out,
+		"@@ -%d,%d +%d,%d @@\n",
+		rows[0].oldOffset+chooseIf(na > 0, 1, 0),
+		na,
+		rows[0].newOffset+chooseIf(nb > 0, 1, 0),
+		nb,
+	)
 	for _, r := range rows {
 		line, whole := strings.CutSuffix(r.line, "\n")
 		fmt.Fprintf(out, "%c%s\n", r.sign, strings.TrimSuffix(line, "\r"))

@@ -21,7 +21,7 @@ import (
 // generated writes a configuration file: with comments, trailing commas, foreign
 // entries, another indentation, line end or byte order mark.
 func generated(r *rand.Rand, c *Client, f clientFile) string {
-	if f.isTOML != nil {
+	if f.editTOML != nil {
 		return finish(r, generatedTOML(r))
 	}
 	indent, comments := []string{"  ", "\t", "    ", ""}[r.IntN(4)], r.IntN(2) == 0
@@ -68,12 +68,12 @@ func generated(r *rand.Rand, c *Client, f clientFile) string {
 		return object(depth, members)
 	}
 	members := []string{`"theme" : ` + value(2)}
-	if r.IntN(2) == 0 && len(f.servers) > 0 {
+	if r.IntN(2) == 0 && len(f.serversPath) > 0 {
 		members = append(
 			members,
 			fmt.Sprintf(
 				"%q: %s",
-				f.servers[0],
+				f.serversPath[0],
 				object(2, []string{`"other": {"command":"other","args":["mcp"]}`}[:r.IntN(2)]),
 			),
 		)
@@ -143,7 +143,7 @@ func TestGenerated(t *testing.T) {
 			w, o := world(dir), options()
 			o.Off, o.Trust = r.IntN(2) == 0, r.IntN(2) == 0
 			for _, f := range c.filesFor(w, o) {
-				if f.isOxbows || r.IntN(5) == 0 {
+				if f.isOwnedByOxbow || r.IntN(5) == 0 {
 					continue
 				}
 				write(t, f.path, generated(r, c, f))
@@ -252,16 +252,16 @@ func within(a, b any) bool {
 }
 
 // editsStay edits every file as others would, and takes oxbow out.
-func editsStay(t *testing.T, what string, c *Client, w World, o Options) {
+func editsStay(t *testing.T, what string, c *Client, w Machine, o Options) {
 	t.Helper()
 	want := map[string]any{}
 	for _, f := range c.filesFor(w, o) {
 		b, err := os.ReadFile(f.path)
-		if err != nil || f.isOxbows {
+		if err != nil || f.isOwnedByOxbow {
 			continue
 		}
 		bom, text := splitBOM(b)
-		if f.isTOML != nil {
+		if f.editTOML != nil {
 			text = append(text, "\n[foreign]\nedit = true\n"...)
 		} else {
 			d, err := parseJSON(text)
@@ -282,7 +282,7 @@ func editsStay(t *testing.T, what string, c *Client, w World, o Options) {
 			t.Fatal(err)
 		}
 		m := decoded(t, f.path, string(original)).(map[string]any)
-		if f.isTOML != nil {
+		if f.editTOML != nil {
 			m["foreign"] = map[string]any{"edit": true}
 		} else {
 			m["foreign"] = true
@@ -325,7 +325,7 @@ var odd = map[string]string{
 // a person moved and wrote again in another form.
 func TestWithoutARecord(t *testing.T) {
 	w, o := world(t.TempDir()), options()
-	c := Find("claude")
+	c := FindClient("claude")
 	settings := filepath.Join(w.User, ".claude/settings.json")
 	write(
 		t,
@@ -379,7 +379,7 @@ func TestByHand(t *testing.T) {
 		w := world(t.TempDir())
 		path := filepath.Join(w.User, c.path)
 		write(t, path, c.text)
-		all, err := Find(c.client).Plan(w, options())
+		all, err := FindClient(c.client).Plan(w, options())
 		if c.want == "" {
 			if err == nil || !strings.Contains(err.Error(), "header") {
 				t.Errorf("%s: %v", c.text, err)
@@ -398,7 +398,7 @@ func TestByHand(t *testing.T) {
 		if got := tree(t, w.User)[c.path]; got != c.want {
 			t.Errorf("%s became\n%s\nwant\n%s", c.text, got, c.want)
 		}
-		run(t, Find(c.client), w, options(), true)
+		run(t, FindClient(c.client), w, options(), true)
 		if got := tree(t, w.User)[c.path]; got != c.text {
 			t.Errorf("%s came back as\n%s", c.text, got)
 		}
@@ -420,14 +420,14 @@ func TestRefused(t *testing.T) {
 			write(t, filepath.Join(w.User, p), text)
 		}
 		before := tree(t, w.User)
-		if _, err := Find("claude").Plan(w, options()); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := FindClient("claude").Plan(w, options()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 		equalTrees(t, text, tree(t, w.User), before)
 	}
 	w := world(t.TempDir())
 	write(t, filepath.Join(w.User, ".codex/config.toml"), "a = 1\nb =\n")
-	if _, err := Find("codex").Plan(w, options()); err == nil ||
+	if _, err := FindClient("codex").Plan(w, options()); err == nil ||
 		!strings.Contains(err.Error(), "line 2, column") {
 		t.Errorf("Plan = %v", err)
 	}
@@ -448,7 +448,7 @@ func TestLinksAndModes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, remove := range []bool{false, true} {
-		run(t, Find("claude"), w, options(), remove)
+		run(t, FindClient("claude"), w, options(), remove)
 		to, err := os.Readlink(link)
 		fi, err2 := os.Stat(link)
 		if err != nil || err2 != nil || to != "dotfiles/claude.json" || fi.Mode().Perm() != 0o664 {
@@ -465,7 +465,7 @@ func TestChangedMeanwhile(t *testing.T) {
 	w := world(t.TempDir())
 	path := filepath.Join(w.User, ".claude.json")
 	write(t, path, "{}")
-	all, err := Find("claude").Plan(w, options())
+	all, err := FindClient("claude").Plan(w, options())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -473,8 +473,8 @@ func TestChangedMeanwhile(t *testing.T) {
 	if err := all[0].Apply(); !IsChangedError(err) {
 		t.Errorf("Apply = %v", err)
 	}
-	run(t, Find("claude"), w, options(), false)
-	run(t, Find("claude"), w, options(), true)
+	run(t, FindClient("claude"), w, options(), false)
+	run(t, FindClient("claude"), w, options(), true)
 	if b, _ := os.ReadFile(path); string(b) != `{"n":2}` {
 		t.Errorf("it is %q", b)
 	}
@@ -506,7 +506,7 @@ func TestCommandLine(t *testing.T) {
 			t.Errorf("commandLine(%q) = %s, want %s", c.argv, line, c.want)
 		}
 		own, h := (ownPrograms{}), (Server{Command: line})
-		if !own.runHook(h, c.argv[len(c.argv)-1]) || own.runHook(h, "other") {
+		if !own.isHookEntry(h, c.argv[len(c.argv)-1]) || own.isHookEntry(h, "other") {
 			t.Errorf("%s is not known for a hook", line)
 		}
 	}
@@ -514,7 +514,7 @@ func TestCommandLine(t *testing.T) {
 
 // TestTrustedHash holds hashes that Codex 0.169 took.
 func TestTrustedHash(t *testing.T) {
-	got := trustedHash(
+	got := codexHandlerHash(
 		"SessionEnd",
 		"",
 		map[string]any{"type": "command", "command": "/a/oxbow hook codex", "timeout": 10.0},

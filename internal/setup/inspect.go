@@ -19,34 +19,34 @@ import (
 
 // Levels of a finding.
 const (
-	OK      = "ok"
-	warning = "warning" // the setup works, but perhaps not as the person expects
-	Problem = "problem" // the setup does not work
+	LevelOK      = "ok"
+	levelWarning = "warning" // the setup works, but perhaps not as the person expects
+	LevelProblem = "problem" // the setup does not work
 )
 
 // Finding is a statement about some clients, with a remedy.
 type Finding struct {
-	Clients []string `json:"clients"` // names of the clients
-	Level   string   `json:"level"`
-	What    string   `json:"what"`
-	Mend    string   `json:"mend,omitempty"` // remedy: a command to type, or a sentence
-	Note    bool     `json:"-"`              // setup shows it even if nothing is wrong
+	Clients     []string `json:"clients"` // names of the clients
+	Level       string   `json:"level"`
+	Message     string   `json:"what"`
+	Mend        string   `json:"mend,omitempty"` // remedy: a command to type, or a sentence
+	AlwaysShown bool     `json:"-"`              // setup shows it even if nothing is wrong
 }
 
-// Answer is the answer of a server to a question about its memory.
-type Answer struct {
+// ServerAnswer is the answer of a server to a question about its memory.
+type ServerAnswer struct {
 	Home string // home that the server serves
 	Text string // text of the newest entry, or the context
 	Err  error  // error if the server does not answer
 
-	// NoMemory is the reason why the server has no memory, and Mend is the remedy. Both are "" if
+	// NoMemoryReason is the reason why the server has no memory, and Mend is the remedy. Both are "" if
 	// the server has a memory.
-	NoMemory, Mend string
+	NoMemoryReason, Mend string
 }
 
 // Inspection finds problems in the setup of clients. It is not safe for concurrent use.
 type Inspection struct {
-	World   World
+	World   Machine
 	Options Options // Executable, Home and Project as a new setup would use them
 	Home    string  // home of this command
 	Rule    string  // how the home was chosen, as a sentence
@@ -57,22 +57,22 @@ type Inspection struct {
 
 	// Start starts a server like a client, and asks the server about the server's memory. If Start
 	// is nil, no servers are started.
-	Start func(ctx context.Context, s Server) Answer
+	Start func(ctx context.Context, s Server) ServerAnswer
 
-	answers map[string]Answer // by command and environment
+	cachedAnswers map[string]ServerAnswer // by command and environment
 }
 
 // Status describes how one client is set up.
 type Status struct {
-	Client   *Client
-	Servers  []Entry
-	Recorded bool  // setup has changed files of the client, and the changes have not been removed
-	Holds    bool  // the files contain a part that belongs to oxbow
-	Err      error // error of a file that cannot be read; set only if Recorded
+	Client        *Client
+	Servers       []Entry
+	IsRecorded    bool  // setup has changed files of the client, and the changes have not been removed
+	HasOxbowParts bool  // the files contain a part that belongs to oxbow
+	Err           error // error of a file that cannot be read; set only if Recorded
 
-	choices   *setupChoices // choices at the time of setup (nil if they are unknown)
-	isTrusted bool          // the client runs the hooks
-	canServe  bool          // one of the files can contain servers
+	choices        *setupChoices // choices at the time of setup (nil if they are unknown)
+	isTrusted      bool          // the client runs the hooks
+	canHaveServers bool          // one of the files can contain servers
 }
 
 // isBelow reports whether a path is in a directory.
@@ -81,8 +81,8 @@ func isBelow(dir, path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// SetUp reports whether the client uses oxbow.
-func (s *Status) SetUp() bool { return len(s.Servers) > 0 || s.Holds }
+// IsSetUp reports whether the client uses oxbow.
+func (s *Status) IsSetUp() bool { return len(s.Servers) > 0 || s.HasOxbowParts }
 
 // Status returns how a client is set up.
 func (in *Inspection) Status(c *Client) Status {
@@ -90,25 +90,25 @@ func (in *Inspection) Status(c *Client) Status {
 	for _, f := range c.desiredFiles(in.World, in.Options) {
 		// skip the user's files, which a project's setup also changes
 		if !in.Options.Project || isBelow(in.World.Dir, f.path) {
-			s.readFile(in.World, &f)
+			s.inspectFile(in.World, &f)
 		}
 	}
 	if c.Name == "codex" {
-		s.isTrusted = trustsHooks(in.World, in.Options)
+		s.isTrusted = hasTrustedHooks(in.World, in.Options)
 	}
 	return s
 }
 
-// readFile adds the information in one file of the client.
-func (s *Status) readFile(w World, f *clientFile) {
-	s.canServe = s.canServe || len(f.servers) > 0
+// inspectFile adds the information in one file of the client.
+func (s *Status) inspectFile(w Machine, f *clientFile) {
+	s.canHaveServers = s.canHaveServers || len(f.serversPath) > 0
 	real, err := resolveLink(f.path)
 	if err != nil {
 		return
 	}
 	r, err := w.readRecord(real)
 	if r != nil {
-		s.Recorded = true
+		s.IsRecorded = true
 		if r.Choices != nil {
 			s.choices = r.Choices
 		}
@@ -118,18 +118,18 @@ func (s *Status) readFile(w World, f *clientFile) {
 		text, err = readFile(real)
 	}
 	if err == nil {
-		base, err = f.removeOxbow(text, r)
+		base, err = f.textWithoutOxbow(text, r)
 	}
 	switch {
-	case err != nil && s.Recorded:
-		s.Err = fmt.Errorf("%s: %w", w.Title(f.path), err)
-	case err == nil && !isEmpty(text) && !bytes.Equal(text, base):
-		s.Holds = true
+	case err != nil && s.IsRecorded:
+		s.Err = fmt.Errorf("%s: %w", w.DisplayPath(f.path), err)
+	case err == nil && !isEmptyConfig(text) && !bytes.Equal(text, base):
+		s.HasOxbowParts = true
 	}
 }
 
-// Chosen returns the options with which setup would produce the present setup of the client.
-func (in *Inspection) Chosen(c *Client) Options {
+// ChosenOptions returns the options with which setup would produce the present setup of the client.
+func (in *Inspection) ChosenOptions(c *Client) Options {
 	if s := in.Status(c); s.choices != nil {
 		return s.choices.applyTo(in.Options)
 	}
@@ -142,7 +142,7 @@ func (s *Status) programNames() []string {
 	for _, e := range s.Servers {
 		all[e.Server.Argv()[0]] = true
 	}
-	if s.choices != nil && s.Holds {
+	if s.choices != nil && s.HasOxbowParts {
 		all[s.choices.Executable] = true
 	}
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(p string) bool { return !filepath.IsAbs(p) })
@@ -158,26 +158,26 @@ type setupFault struct {
 // clientsFault is a problem that some clients have in the user's files or in a project's files.
 type clientsFault struct {
 	setupFault
-	of []Status
-	in *Inspection
+	statuses   []Status
+	inspection *Inspection
 }
 
 // titles returns the clients and the scope as a person reads them.
 func (f *clientsFault) titles() string {
-	_, titles := clientNames(f.of)
-	return joinWords(titles) + f.in.scopeText()
+	_, titles := clientNames(f.statuses)
+	return joinWithAnd(titles) + f.inspection.scopeText()
 }
 
 // finding returns the fault as a finding. The project's fault (nil if there is none) is the same problem in the
 // project's files. Its remedy comes first, because a setup of the user's files fails as long as a file of the project
 // has a problem.
 func (f *clientsFault) finding(project *clientsFault) Finding {
-	names, _ := clientNames(f.of)
-	clients, mend := f.titles(), f.remedy(f.of)
+	names, _ := clientNames(f.statuses)
+	clients, mend := f.titles(), f.remedy(f.statuses)
 	if project != nil {
 		clients += ", and " + project.titles()
-		mend = project.remedy(project.of) + " && " + mend
-		for _, s := range project.of {
+		mend = project.remedy(project.statuses) + " && " + mend
+		for _, s := range project.statuses {
 			if !slices.Contains(names, s.Client.Name) {
 				names = append(names, s.Client.Name)
 			}
@@ -186,19 +186,19 @@ func (f *clientsFault) finding(project *clientsFault) Finding {
 	return Finding{names, f.level, strings.ReplaceAll(f.message, "{clients}", clients), mend, true}
 }
 
-// isSameAs reports whether two faults can be described by one sentence, which begins with the clients' titles and a
-// colon.
-func (f *clientsFault) isSameAs(other *clientsFault) bool {
+// hasSameMessage reports whether two faults can be described by one sentence, which begins with the clients' titles
+// and a colon.
+func (f *clientsFault) hasSameMessage(other *clientsFault) bool {
 	return f.message == other.message && strings.HasPrefix(f.message, "{clients}: ")
 }
 
-// Find returns the findings about the clients that are set up. Problems come first. Equal problems
+// Findings returns the findings about the clients that are set up. Problems come first. Equal problems
 // of several clients, and of the user's and the project's files, become one finding.
 //
 // Unless the inspection is about a project, Find also checks the setup of the project in World.Dir,
 // and appends the problems that it finds there. It does not start servers of the project, because
 // the project's files may come from other people.
-func (in *Inspection) Find(ctx context.Context) []Finding {
+func (in *Inspection) Findings(ctx context.Context) []Finding {
 	faults, correct := in.findInScope(ctx)
 	var inProject []*clientsFault
 	if !in.Options.Project && in.World.isInProject() {
@@ -209,7 +209,7 @@ func (in *Inspection) Find(ctx context.Context) []Finding {
 	all := []Finding{}
 	for _, f := range faults {
 		var same *clientsFault
-		if i := slices.IndexFunc(inProject, f.isSameAs); i >= 0 {
+		if i := slices.IndexFunc(inProject, f.hasSameMessage); i >= 0 {
 			same = inProject[i]
 			inProject = slices.Delete(inProject, i, i+1)
 		}
@@ -224,7 +224,7 @@ func (in *Inspection) Find(ctx context.Context) []Finding {
 
 // isInProject reports whether the current directory may belong to a project, because it is not the user's home
 // directory.
-func (w World) isInProject() bool {
+func (w Machine) isInProject() bool {
 	return w.Dir != "" && filepath.Clean(w.Dir) != filepath.Clean(w.User)
 }
 
@@ -234,11 +234,11 @@ func (in *Inspection) findInScope(ctx context.Context) (wrong []*clientsFault, c
 	var absent []Status
 	for _, c := range allClients {
 		s := in.Status(c)
-		isSetUp := s.Recorded || (!in.Options.Project && s.SetUp())
+		isSetUp := s.IsRecorded || (!in.Options.Project && s.IsSetUp())
 		if !isSetUp {
 			continue
 		}
-		if c.Program != "" && !c.OnPath(in.World) {
+		if c.Program != "" && !c.IsOnPath(in.World) {
 			absent = append(absent, s)
 		}
 		faults := in.findFaults(ctx, &s)
@@ -246,19 +246,19 @@ func (in *Inspection) findInScope(ctx context.Context) (wrong []*clientsFault, c
 			i := slices.IndexFunc(wrong, func(j *clientsFault) bool { return j.message == f.message })
 			if i < 0 {
 				i = len(wrong)
-				wrong = append(wrong, &clientsFault{setupFault: f, in: in})
+				wrong = append(wrong, &clientsFault{setupFault: f, inspection: in})
 			}
-			wrong[i].of = append(wrong[i].of, s)
+			wrong[i].statuses = append(wrong[i].statuses, s)
 		}
 		if len(faults) == 0 {
-			mend := in.outdatedFiles(&s)
-			correct = append(correct, Finding{[]string{c.Name}, OK, in.describeSetup(&s), mend, mend != ""})
+			mend := in.outdatedFilesText(&s)
+			correct = append(correct, Finding{[]string{c.Name}, LevelOK, in.describeSetup(&s), mend, mend != ""})
 		}
 	}
 	if len(absent) > 0 {
 		names, titles := clientNames(absent)
-		correct = append(correct, Finding{names, OK, "set up, although the program was not found in PATH: " +
-			joinWords(titles), "", true})
+		correct = append(correct, Finding{names, LevelOK, "set up, although the program was not found in PATH: " +
+			joinWithAnd(titles), "", true})
 	}
 	return wrong, correct
 }
@@ -288,13 +288,13 @@ func (in *Inspection) findFaults(ctx context.Context, s *Status) (all []setupFau
 	}
 	switch {
 	case s.Err != nil:
-		add(Problem, func(of []Status) string {
+		add(LevelProblem, func(of []Status) string {
 			return "correct the file, then " + in.setupCommand(of)
 		}, "oxbow is set up for {clients}, and a file cannot be read: %v", s.Err)
 		return all
-	case !s.SetUp():
+	case !s.IsSetUp():
 		add(
-			warning,
+			levelWarning,
 			isRepeated,
 			"oxbow was set up for {clients}, and nothing of it is left in the files (if that was meant: %s)",
 			in.removeCommand(s),
@@ -302,49 +302,54 @@ func (in *Inspection) findFaults(ctx context.Context, s *Status) (all []setupFau
 		return all
 	}
 	if s.lacksServer() {
-		add(warning, isRepeated, "{clients}: hooks of oxbow are set up, and its server is no longer in the files")
+		add(levelWarning, isRepeated, "{clients}: hooks of oxbow are set up, and its server is no longer in the files")
 	}
 	if in.lacksHooks(s) {
-		add(warning, isRepeated, "{clients}: the hooks that setup wrote are no longer in the files: nothing is kept, "+
-			"and nothing is shown by itself")
+		add(
+			levelWarning,
+			isRepeated,
+			"{clients}: the hooks that setup wrote are no longer in the files: nothing is kept, "+
+				"and nothing is shown by itself",
+		)
 	}
 	isGone := false
 	for _, p := range s.programNames() {
 		if fi, err := os.Stat(p); errors.Is(err, fs.ErrNotExist) {
 			isGone = true
-			add(Problem, isRepeated, "{clients}: the program is gone: %s", p)
-		} else if err == nil && in.isOther(fi) {
-			add(warning, isRepeated, "{clients}: another oxbow is set up, %s; this one is %s", p, in.Options.Executable)
+			add(LevelProblem, isRepeated, "{clients}: the program is gone: %s", p)
+		} else if err == nil && in.isOtherProgram(fi) {
+			add(levelWarning, isRepeated, "{clients}: another oxbow is set up, %s; this one is %s", p,
+				in.Options.Executable)
 		}
 	}
 	if message := in.wrongHomeText(s); message != "" {
-		add(warning, isRepeated, "%s", message)
+		add(levelWarning, isRepeated, "%s", message)
 	}
 	if !s.isTrusted {
-		add(warning, func(of []Status) string { return in.setupCommand(of, "--trust") },
+		add(levelWarning, func(of []Status) string { return in.setupCommand(of, "--trust") },
 			"{clients} runs no hook of oxbow before you trust it, here or with /hooks there: nothing is kept, and "+
 				"nothing is shown by itself")
 	}
 	if isGone {
 		return all
 	}
-	return append(all, in.tryServer(ctx, s)...)
+	return append(all, in.serverFaults(ctx, s)...)
 }
 
-// tryServer starts the client's server and returns the problems in its answer. It returns nil if
+// serverFaults starts the client's server and returns the problems in its answer. It returns nil if
 // the client has no server, or if this inspection does not start servers.
-func (in *Inspection) tryServer(ctx context.Context, s *Status) []setupFault {
+func (in *Inspection) serverFaults(ctx context.Context, s *Status) []setupFault {
 	if len(s.Servers) == 0 || in.Start == nil {
 		return nil
 	}
 	server := s.Servers[0].Server
-	switch a := in.Ask(ctx, server); {
+	switch a := in.AskServer(ctx, server); {
 	case a.Err != nil:
 		message := fmt.Sprintf("{clients}: the server %s does not answer: %v", strings.Join(server.Argv(), " "), a.Err)
-		return []setupFault{{Problem, message, func(of []Status) string { return in.setupCommand(of) }}}
-	case a.NoMemory != "":
-		return []setupFault{{Problem, "{clients}: the server answers that it has no memory: " +
-			a.NoMemory, func([]Status) string {
+		return []setupFault{{LevelProblem, message, func(of []Status) string { return in.setupCommand(of) }}}
+	case a.NoMemoryReason != "":
+		return []setupFault{{LevelProblem, "{clients}: the server answers that it has no memory: " +
+			a.NoMemoryReason, func([]Status) string {
 			return a.Mend
 		}}}
 	}
@@ -353,17 +358,17 @@ func (in *Inspection) tryServer(ctx context.Context, s *Status) []setupFault {
 
 // lacksServer reports whether the files no longer contain the server that setup wrote.
 func (s *Status) lacksServer() bool {
-	return s.canServe && s.choices != nil && !s.choices.NoMCP && len(s.Servers) == 0
+	return s.canHaveServers && s.choices != nil && !s.choices.NoMCP && len(s.Servers) == 0
 }
 
 // lacksHooks reports whether no file contains the hooks that setup would write with the same choices.
 func (in *Inspection) lacksHooks(s *Status) bool {
 	wouldWrite := false
-	for _, change := range in.changesAgain(s) {
+	for _, change := range in.repeatedSetupChanges(s) {
 		if in.Options.Project && !isBelow(in.World.Dir, change.Path) {
 			continue
 		}
-		call := hookCall(s.Client.Name)
+		call := hookCommandPattern(s.Client.Name)
 		if call.Match(change.Before) {
 			return false
 		}
@@ -372,13 +377,13 @@ func (in *Inspection) lacksHooks(s *Status) bool {
 	return wouldWrite
 }
 
-// hookCall matches a hook's command in a client's file, with its arguments in one string or in several.
-func hookCall(client string) *regexp.Regexp {
+// hookCommandPattern matches a hook's command in a client's file, with its arguments in one string or in several.
+func hookCommandPattern(client string) *regexp.Regexp {
 	return regexp.MustCompile(`\bhook\W+` + regexp.QuoteMeta(client) + `\b`)
 }
 
-// changesAgain returns the changes that setup would make now with the same choices, or nil if they are unknown.
-func (in *Inspection) changesAgain(s *Status) []*Change {
+// repeatedSetupChanges returns the changes that setup would make now with the same choices, or nil if they are unknown.
+func (in *Inspection) repeatedSetupChanges(s *Status) []*Change {
 	if s.choices == nil || !in.Compares {
 		return nil
 	}
@@ -389,23 +394,23 @@ func (in *Inspection) changesAgain(s *Status) []*Change {
 	return changes
 }
 
-// isOther reports whether a program is different from the running one.
-func (in *Inspection) isOther(program os.FileInfo) bool {
+// isOtherProgram reports whether a program is different from the running one.
+func (in *Inspection) isOtherProgram(program os.FileInfo) bool {
 	this, err := os.Stat(in.Options.Executable)
 	return err == nil && !os.SameFile(this, program)
 }
 
-// Ask starts a server and returns its answer. For each combination of command and environment, it
+// AskServer starts a server and returns its answer. For each combination of command and environment, it
 // starts the server only once.
-func (in *Inspection) Ask(ctx context.Context, s Server) Answer {
+func (in *Inspection) AskServer(ctx context.Context, s Server) ServerAnswer {
 	key := fmt.Sprintf("%q %q %q", s.Argv(), s.Env, s.Environment)
-	a, asked := in.answers[key]
+	a, asked := in.cachedAnswers[key]
 	if !asked {
 		a = in.Start(ctx, s)
-		if in.answers == nil {
-			in.answers = map[string]Answer{}
+		if in.cachedAnswers == nil {
+			in.cachedAnswers = map[string]ServerAnswer{}
 		}
-		in.answers[key] = a
+		in.cachedAnswers[key] = a
 	}
 	return a
 }
@@ -448,11 +453,11 @@ func (in *Inspection) describeSetup(s *Status) string {
 	return parts
 }
 
-// outdatedFiles compares the client's files with the files that setup would write now. It returns
+// outdatedFilesText compares the client's files with the files that setup would write now. It returns
 // the problem if they differ, because another version of oxbow or a user changed the files,
 // otherwise "".
-func (in *Inspection) outdatedFiles(s *Status) string {
-	if !slices.ContainsFunc(in.changesAgain(s), func(c *Change) bool { return !c.IsUnchanged() }) {
+func (in *Inspection) outdatedFilesText(s *Status) string {
+	if !slices.ContainsFunc(in.repeatedSetupChanges(s), func(c *Change) bool { return !c.IsUnchanged() }) {
 		return ""
 	}
 	return "its files are not as this oxbow writes them: " + in.setupCommand([]Status{*s})
@@ -504,14 +509,14 @@ func (in *Inspection) setupFlags(s *Status) (all []string) {
 		dir = in.World.Dir
 	}
 	mayAnnotate := s.Client.CanAnnotate() && !s.choices.NoCapture
-	if mayAnnotate && !fileExists(in.World.annotateFile(s.Client.Name, dir)) {
+	if mayAnnotate && !fileExists(in.World.annotateMarkerPath(s.Client.Name, dir)) {
 		all = append(all, "--no-annotate")
 	}
 	return all
 }
 
-// joinWords joins words with commas and "and", for example "a, b and c".
-func joinWords(words []string) string {
+// joinWithAnd joins words with commas and "and", for example "a, b and c".
+func joinWithAnd(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}

@@ -12,27 +12,27 @@ import (
 	"strings"
 )
 
-// setting is a part of a JSON file that belongs to oxbow. put writes the part. take removes it, and
+// jsonPart is a part of a JSON file that belongs to oxbow. put writes the part. take removes it, and
 // restores the part of base, which is the file without oxbow.
-type setting struct {
+type jsonPart struct {
 	add, remove func(d, base *jsonDocument) error
 }
 
 // serverItem returns the entry that starts the server. It keeps members that other people added,
 // and arguments that name the same home.
-func serverItem(own ownPrograms, path []string, want fields) setting {
+func serverItem(own ownPrograms, path []string, want fields) jsonPart {
 	path = append(slices.Clone(path), programName)
-	return setting{
+	return jsonPart{
 		add: func(d, _ *jsonDocument) error {
 			v := d.valueAt(path...)
 			if v == nil {
 				return d.setValue(want, path...)
 			}
 			var current Server
-			if err := json.Unmarshal(standardJSON(v), &current); err != nil || !own.startServer(current) {
-				return errForeignServer(strings.Join(path, "."))
+			if err := json.Unmarshal(standardJSON(v), &current); err != nil || !own.isServerEntry(current) {
+				return foreignServerError(strings.Join(path, "."))
 			}
-			for _, f := range mergeArgs(current, want) {
+			for _, f := range keepServerArgs(current, want) {
 				if err := d.setValue(f.value, append(slices.Clone(path), f.name)...); err != nil {
 					return err
 				}
@@ -42,7 +42,7 @@ func serverItem(own ownPrograms, path []string, want fields) setting {
 		remove: func(d, base *jsonDocument) error {
 			var current Server
 			switch original := base.valueAt(path...); {
-			case !d.decodeAt(&current, path...) || !own.startServer(current):
+			case !d.decodeAt(&current, path...) || !own.isServerEntry(current):
 				return nil
 			case original != nil:
 				return d.setValue(standardJSON(original), path...)
@@ -57,13 +57,13 @@ func serverItem(own ownPrograms, path []string, want fields) setting {
 	}
 }
 
-func errForeignServer(path string) error {
+func foreignServerError(path string) error {
 	return fmt.Errorf("%s is another server: give that another name", path)
 }
 
-// mergeArgs returns the wanted fields of an entry. It keeps the arguments of an existing entry that
+// keepServerArgs returns the wanted fields of an entry. It keeps the arguments of an existing entry that
 // serves the same home.
-func mergeArgs(current Server, want fields) fields {
+func keepServerArgs(current Server, want fields) fields {
 	var wanted Server
 	if err := json.Unmarshal(encodeJSON(want), &wanted); err != nil {
 		panic(err)
@@ -92,7 +92,7 @@ type hookEntry struct {
 
 // hooksItem returns the hooks of a client. For each event, the file has a list of handler
 // groups, and each group has a matcher.
-func hooksItem(own ownPrograms, client string, want []hookEntry) setting {
+func hooksItem(own ownPrograms, client string, want []hookEntry) jsonPart {
 	owned := own.hookMatcher(client)
 	take := func(d, base *jsonDocument, keep map[string]hookEntry) error {
 		root := d.valueAt("hooks")
@@ -120,7 +120,7 @@ func hooksItem(own ownPrograms, client string, want []hookEntry) setting {
 		}
 		return nil
 	}
-	return setting{
+	return jsonPart{
 		add: func(d, base *jsonDocument) error {
 			missingHooks := map[string]hookEntry{}
 			for _, h := range want {
@@ -133,7 +133,7 @@ func hooksItem(own ownPrograms, client string, want []hookEntry) setting {
 				if _, ok := missingHooks[h.event]; !ok {
 					continue
 				}
-				if err := appendTo(d, h.groupFields(), "hooks", h.event); err != nil {
+				if err := appendToList(d, h.groupFields(), "hooks", h.event); err != nil {
 					return err
 				}
 			}
@@ -158,10 +158,10 @@ func (h hookEntry) groupFields() fields {
 // foundHandler is a handler's position: the event, the index of the group, and the index in the
 // group.
 type foundHandler struct {
-	event        string
-	group, index int
-	isAlone      bool // the handler is the only one in its group
-	isFlat       bool // the handler is an element of the event's list, and group is its index
+	event             string
+	groupIndex, index int
+	isAlone           bool // the handler is the only one in its group
+	isFlat            bool // the handler is an element of the event's list, and group is its index
 }
 
 // findHandlers returns the positions of oxbow's handlers for an event. The last handler comes first, so
@@ -171,7 +171,7 @@ func findHandlers(d *jsonDocument, event string, owned func(json.RawMessage) boo
 	d.decodeAt(&list, "hooks", event)
 	for g := len(list) - 1; g >= 0; g-- {
 		if owned(list[g]) {
-			all = append(all, foundHandler{event: event, group: g, isAlone: true, isFlat: true})
+			all = append(all, foundHandler{event: event, groupIndex: g, isAlone: true, isFlat: true})
 			continue
 		}
 		var group struct{ Hooks []json.RawMessage }
@@ -180,7 +180,7 @@ func findHandlers(d *jsonDocument, event string, owned func(json.RawMessage) boo
 		}
 		for i := len(group.Hooks) - 1; i >= 0; i-- {
 			if owned(group.Hooks[i]) {
-				all = append(all, foundHandler{event: event, group: g, index: i, isAlone: len(group.Hooks) == 1})
+				all = append(all, foundHandler{event: event, groupIndex: g, index: i, isAlone: len(group.Hooks) == 1})
 			}
 		}
 	}
@@ -189,9 +189,9 @@ func findHandlers(d *jsonDocument, event string, owned func(json.RawMessage) boo
 
 // removeHandler removes the handler, and also the handler's group and list if nothing remains in them.
 func (at foundHandler) removeHandler(d, base *jsonDocument) error {
-	list, i := d.valueAt("hooks", at.event), at.group
+	list, i := d.valueAt("hooks", at.event), at.groupIndex
 	if !at.isFlat {
-		hooks, _ := findMember(elementAt(list, at.group), "hooks")
+		hooks, _ := findMember(elementAt(list, at.groupIndex), "hooks")
 		if c, _ := parseContents(hooks); len(c.parts) != 1 {
 			list, i = hooks, at.index
 		}
@@ -205,7 +205,7 @@ func (at foundHandler) removeHandler(d, base *jsonDocument) error {
 // replaceHandler replaces the handler. If the handler is the only one in its group, replaceHandler replaces the whole
 // group.
 func (at foundHandler) replaceHandler(d *jsonDocument, h hookEntry) error {
-	v := elementAt(d.valueAt("hooks", at.event), at.group)
+	v := elementAt(d.valueAt("hooks", at.event), at.groupIndex)
 	if at.isAlone {
 		return d.replaceValue(v, h.groupFields())
 	}
@@ -213,17 +213,17 @@ func (at foundHandler) replaceHandler(d *jsonDocument, h hookEntry) error {
 	return d.replaceValue(elementAt(hooks, at.index), h.handler)
 }
 
-// appendTo appends an element to the list at a path, and creates the list if necessary.
-func appendTo(d *jsonDocument, value any, path ...string) error {
+// appendToList appends an element to the list at a path, and creates the list if necessary.
+func appendToList(d *jsonDocument, value any, path ...string) error {
 	if v := d.valueAt(path...); v != nil {
-		return inPath(path, d.addMember(v, "", value))
+		return addPathToError(path, d.addMember(v, "", value))
 	}
 	return d.setValue([]any{value}, path...)
 }
 
 // stringsItem returns the words that a list must contain. All words with the prefix belong
 // to oxbow.
-func stringsItem(prefix string, want []string, path ...string) setting {
+func stringsItem(prefix string, want []string, path ...string) jsonPart {
 	take := func(d, base *jsonDocument, keep []string) error {
 		var list, original []string
 		base.decodeAt(&original, path...)
@@ -244,7 +244,7 @@ func stringsItem(prefix string, want []string, path ...string) setting {
 		}
 		return nil
 	}
-	return setting{
+	return jsonPart{
 		add: func(d, base *jsonDocument) error {
 			if err := take(d, base, want); err != nil {
 				return err
@@ -255,7 +255,7 @@ func stringsItem(prefix string, want []string, path ...string) setting {
 				if slices.Contains(list, w) {
 					continue
 				}
-				if err := appendTo(d, w, path...); err != nil {
+				if err := appendToList(d, w, path...); err != nil {
 					return err
 				}
 			}
@@ -267,8 +267,8 @@ func stringsItem(prefix string, want []string, path ...string) setting {
 
 // valueItem returns the setting for a value that a user asked for. The value is removed only if the
 // user has not changed the value since setup wrote the file.
-func valueItem(value any, path ...string) *setting {
-	return &setting{
+func valueItem(value any, path ...string) *jsonPart {
+	return &jsonPart{
 		add: func(d, _ *jsonDocument) error { return d.setValue(value, path...) },
 		remove: func(d, base *jsonDocument) error {
 			v := d.valueAt(path...)
@@ -290,6 +290,6 @@ func valueItem(value any, path ...string) *setting {
 func (own ownPrograms) hookMatcher(client string) func(json.RawMessage) bool {
 	return func(raw json.RawMessage) bool {
 		var h Server
-		return json.Unmarshal(raw, &h) == nil && own.runHook(h, client)
+		return json.Unmarshal(raw, &h) == nil && own.isHookEntry(h, client)
 	}
 }

@@ -31,7 +31,7 @@ func parseJSON(text []byte) (*jsonDocument, error) {
 		d.original = append([]byte{}, text...)
 		text = bytes.TrimRight(text, " \t\r\n")
 		if len(text) > 0 {
-			text = append(slices.Clone(text), newline(d.original)...)
+			text = append(slices.Clone(text), lineEnding(d.original)...)
 		}
 		return d, d.replaceText(append(slices.Clone(text), "{}\n"...))
 	}
@@ -132,8 +132,8 @@ func sameJSON(a, b []byte) bool {
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// newline returns the line ending of a text's first line.
-func newline(text []byte) string {
+// lineEnding returns the line ending of a text's first line.
+func lineEnding(text []byte) string {
 	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
 		return "\r\n"
 	}
@@ -170,16 +170,16 @@ func (d *jsonDocument) indentAt(offset int) string {
 
 // renderValue formats a value for a line with an indentation. It writes a single line unless lines is
 // set.
-func (d *jsonDocument) renderValue(value any, indent string, lines bool) string {
+func (d *jsonDocument) renderValue(value any, indent string, isMultiline bool) string {
 	b := encodeJSON(value)
-	if !lines {
+	if !isMultiline {
 		return string(b)
 	}
 	var out bytes.Buffer
 	if err := json.Indent(&out, b, indent, d.indentUnit()); err != nil {
 		panic(err)
 	}
-	return strings.ReplaceAll(out.String(), "\n", newline(d.text))
+	return strings.ReplaceAll(out.String(), "\n", lineEnding(d.text))
 }
 
 // valueContents describes the content of an object or a list for an edit.
@@ -192,9 +192,9 @@ type valueContents struct {
 
 // contentPart is a member in an object, or an element in a list.
 type contentPart struct {
-	from, end int          // byte range including the value
-	before    hujson.Extra // white space and comments before the part
-	sep       int          // offset of the comma after the part, if it has one
+	from, end   int          // byte range including the value
+	spaceBefore hujson.Extra // white space and comments before the part
+	commaOffset int          // offset of the comma after the part, if it has one
 }
 
 func parseContents(v *hujson.Value) (c valueContents, ok bool) {
@@ -235,11 +235,11 @@ func (d *jsonDocument) addMember(v *hujson.Value, name string, value any) error 
 	lines := bytes.IndexByte(d.text, '\n') >= 0
 	indent := d.indentAt(v.StartOffset) + d.indentUnit()
 	if len(c.parts) > 0 {
-		indent, lines = lineIndent(c.parts[0].before)
+		indent, lines = lineIndent(c.parts[0].spaceBefore)
 	} else if v == &d.root {
 		lines = true
 	}
-	from, pos := d.partGap(c)
+	from, pos := d.gapAfterLastPart(c)
 	close := v.EndOffset - 1 // offset of the closing bracket
 	isKept := string(d.text[from:pos])
 	// end the line first, because a comment would include the rest of the line
@@ -248,15 +248,15 @@ func (d *jsonDocument) addMember(v *hujson.Value, name string, value any) error 
 	}
 	entry := d.renderValue(value, indent, lines)
 	if name != "" {
-		entry = string(encodeJSON(name)) + choose(lines || bytes.Contains(d.text, []byte(`": `)), ": ", ":") + entry
+		entry = string(encodeJSON(name)) + chooseIf(lines || bytes.Contains(d.text, []byte(`": `)), ": ", ":") + entry
 	}
 	if lines {
-		entry = newline(d.text) + indent + entry
+		entry = lineEnding(d.text) + indent + entry
 	}
 	switch {
 	case len(c.parts) == 0:
 		if lines {
-			entry += newline(d.text) + d.indentAt(v.StartOffset)
+			entry += lineEnding(d.text) + d.indentAt(v.StartOffset)
 		}
 		return d.replaceRange(pos, close, entry)
 	case c.hasComma: // keep the trailing comma after the new entry
@@ -265,8 +265,9 @@ func (d *jsonDocument) addMember(v *hujson.Value, name string, value any) error 
 	return d.replaceRange(from, pos, ","+isKept+withSpace(entry, lines))
 }
 
-// partGap returns the offset after the last part with its comma, and the offset after the comments that follow.
-func (d *jsonDocument) partGap(c valueContents) (from, to int) {
+// gapAfterLastPart returns the offset after the last part with its comma, and the offset after the comments that
+// follow.
+func (d *jsonDocument) gapAfterLastPart(c valueContents) (from, to int) {
 	close := c.value.EndOffset - 1 // offset of the closing bracket
 	from = c.value.StartOffset + 1
 	if n := len(c.parts); n > 0 && c.hasComma {
@@ -290,16 +291,16 @@ func withSpace(entry string, lines bool) string {
 func (d *jsonDocument) removePart(v *hujson.Value, i int) error {
 	c, _ := parseContents(v)
 	p := c.parts[i]
-	from := p.from - (len(p.before) - len(bytes.TrimRight(p.before, " \t\r\n")))
-	kept := string(d.text[p.end:p.sep]) // keep comments between the value and its comma
+	from := p.from - (len(p.spaceBefore) - len(bytes.TrimRight(p.spaceBefore, " \t\r\n")))
+	kept := string(d.text[p.end:p.commaOffset]) // keep comments between the value and its comma
 	if strings.TrimSpace(kept) == "" {
 		kept = ""
 	}
 	switch last := i == len(c.parts)-1; {
 	case !last || c.hasComma:
-		return d.replaceRange(from, p.sep+1, kept)
+		return d.replaceRange(from, p.commaOffset+1, kept)
 	case i > 0: // remove the comma before the part instead
-		comma := c.parts[i-1].sep
+		comma := c.parts[i-1].commaOffset
 		return d.replaceRange(comma, p.end, string(d.text[comma+1:from]))
 	default:
 		end := p.end
@@ -322,7 +323,7 @@ func (d *jsonDocument) setValue(value any, path ...string) error {
 			for j := len(path) - 1; j > i; j-- {
 				value = fields{{path[j], value}}
 			}
-			return inPath(path[:i], d.addMember(v, name, value))
+			return addPathToError(path[:i], d.addMember(v, name, value))
 		case i < len(path)-1 && isNull(next):
 			for j := len(path) - 1; j > i; j-- {
 				value = fields{{path[j], value}}
@@ -336,8 +337,8 @@ func (d *jsonDocument) setValue(value any, path ...string) error {
 	return nil
 }
 
-// inPath adds the path of a value to an error about the value.
-func inPath(path []string, err error) error {
+// addPathToError adds the path of a value to an error about the value.
+func addPathToError(path []string, err error) error {
 	if err == nil || len(path) == 0 {
 		return err
 	}

@@ -20,23 +20,23 @@ type MemoryFile struct {
 	Path string
 	Time time.Time // time of the last change, if the system reports it
 
-	project string // directory of the client's data for the project ("" if the file belongs to no project)
+	projectDataDir string // directory of the client's data for the project ("" if the file belongs to no project)
 }
 
 // Dir returns the working directory of the file's project, or "" if it is not known.
 func (f MemoryFile) Dir() string {
-	if f.project == "" {
+	if f.projectDataDir == "" {
 		return ""
 	}
-	return projectDir(f.project)
+	return transcriptWorkingDir(f.projectDataDir)
 }
 
 // MemoryFiles returns the readable files of the client's own memory.
-func (c *Client) MemoryFiles(w World) (all []MemoryFile) {
-	if c.memories == nil {
+func (c *Client) MemoryFiles(w Machine) (all []MemoryFile) {
+	if c.memoryDir == nil {
 		return nil
 	}
-	root := c.memories(w)
+	root := c.memoryDir(w)
 	all = memoryFiles(filepath.Join(root, "memories"), "")
 	projects, _ := os.ReadDir(filepath.Join(root, "projects"))
 	for _, p := range projects {
@@ -60,16 +60,16 @@ func memoryFiles(dir, project string) (all []MemoryFile) {
 			return nil
 		}
 		if fi.Size() > 0 && fi.Size() <= maxFile {
-			all = append(all, MemoryFile{path, sysinfo.LastChange(fi), project})
+			all = append(all, MemoryFile{path, sysinfo.LastChangeTime(fi), project})
 		}
 		return nil
 	})
 	return all
 }
 
-// projectDir returns the working directory that the transcripts in a project's directory contain, or
+// transcriptWorkingDir returns the working directory that the transcripts in a project's directory contain, or
 // "" if they contain none.
-func projectDir(dir string) string {
+func transcriptWorkingDir(dir string) string {
 	for _, parent := range []string{dir, filepath.Join(dir, "chats")} {
 		files, _ := os.ReadDir(parent)
 		for _, f := range files {
@@ -97,11 +97,11 @@ func workingDir(path string) string {
 	}
 	defer f.Close()
 	for r := bufio.NewReader(io.LimitReader(f, maxHeadBytes)); ; {
-		b, _, err := clientfile.Next(r)
+		b, _, err := clientfile.NextLine(r)
 		var l struct { // Claude Code and Qwen Code use the same field name
 			Dir string `json:"cwd"`
 		}
-		_ = clientfile.Decode(b, &l) // ignore the error: an incomplete line may still contain the directory
+		_ = clientfile.DecodeObject(b, &l) // ignore the error: an incomplete line may still contain the directory
 		if l.Dir != "" || err != nil {
 			return l.Dir
 		}

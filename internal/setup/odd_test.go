@@ -36,7 +36,7 @@ func TestOdd(t *testing.T) {
 		write(t, filepath.Join(dir, "u/keep"), "")
 		for _, c := range Clients() {
 			for _, f := range c.filesFor(w, o) {
-				if f.isTOML == nil && !f.isOxbows {
+				if f.editTOML == nil && !f.isOwnedByOxbow {
 					write(t, f.path, text)
 				}
 			}
@@ -88,7 +88,7 @@ func TestReadOnlyFile(t *testing.T) {
 	if err := os.Chmod(path, 0o400); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Find("claude").Plan(w, options())
+	_, err := FindClient("claude").Plan(w, options())
 	if want := checkWritable(path); (err == nil) != (want == nil) {
 		t.Errorf("Plan = %v, and opening it for writing gives %v", err, want)
 	}
@@ -109,7 +109,7 @@ func TestStaleTemporaryFile(t *testing.T) {
 		if err := os.Chtimes(path+name, time.Time{}, time.Now().Add(-2*vfs.StaleAfter)); err != nil {
 			t.Fatal(err)
 		}
-		run(t, Find("claude"), w, options(), false)
+		run(t, FindClient("claude"), w, options(), false)
 		if fileExists(path+name) != stays {
 			t.Errorf("%s: stays %v, want %v", name, !stays, stays)
 		}
@@ -122,7 +122,7 @@ func TestStaleTemporaryFile(t *testing.T) {
 		}
 	}
 	write(t, path+".aaaaaaaaaaaaaaaa.tmp", "") // may have a writer
-	run(t, Find("claude"), w, options(), true)
+	run(t, FindClient("claude"), w, options(), true)
 	if !fileExists(path + ".aaaaaaaaaaaaaaaa.tmp") {
 		t.Error("a new temporary file is gone")
 	}
@@ -173,7 +173,7 @@ func TestKilled(t *testing.T) {
 		w, o := world(dir), options()
 		for _, c := range Clients() {
 			for _, f := range c.filesFor(w, o) {
-				if !f.isOxbows && f.isTOML == nil {
+				if !f.isOwnedByOxbow && f.editTOML == nil {
 					write(t, f.path, generated(r, c, f))
 				}
 			}

@@ -6,4 +6,4 @@ package setup
 
 import "io/fs"
 
-func keepOwner(string, fs.FileInfo) {}
+func restoreOwner(string, fs.FileInfo) {}

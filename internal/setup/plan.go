@@ -30,7 +30,7 @@ type Change struct {
 	isMemoryOff bool   // whether the change switches the client's own memory off
 	isRemoval   bool
 	mode        fs.FileMode
-	w           World
+	machine     Machine
 
 	choices *setupChoices
 }
@@ -41,41 +41,41 @@ func (c *Change) IsUnchanged() bool {
 }
 
 // SetupAdvice returns advice for the person who set up the client.
-func (c *Client) SetupAdvice(w World, o Options) []string {
-	if c.notes == nil {
+func (c *Client) SetupAdvice(w Machine, o Options) []string {
+	if c.adviceFor == nil {
 		return nil
 	}
-	return c.notes(w, o)
+	return c.adviceFor(w, o)
 }
 
-// errScope is the error for a client that has no project files.
-var errScope = errors.New("it has no file of a project for servers")
+// errNoProjectFile is the error for a client that has no project files.
+var errNoProjectFile = errors.New("it has no file of a project for servers")
 
 // Plan returns the changes that set up the client, without making them.
-func (c *Client) Plan(w World, o Options) ([]*Change, error) {
+func (c *Client) Plan(w Machine, o Options) ([]*Change, error) {
 	return c.planFiles(w, o, (*clientFile).planChange)
 }
 
 // PlanRemoval returns the changes that remove oxbow from the client, without making them.
-func (c *Client) PlanRemoval(w World, o Options) ([]*Change, error) {
+func (c *Client) PlanRemoval(w Machine, o Options) ([]*Change, error) {
 	return c.planFiles(w, o, (*clientFile).planRemoval)
 }
 
 // desiredFiles returns the client's files with the parts that the options ask for.
-func (c *Client) desiredFiles(w World, o Options) []clientFile {
-	o.own = w.ownPrograms(o)
+func (c *Client) desiredFiles(w Machine, o Options) []clientFile {
+	o.ownPrograms = w.ownPrograms(o)
 	return c.filesFor(w, o)
 }
 
 // planFiles returns the changes that plan makes of the client's files.
 func (c *Client) planFiles(
-	w World,
+	w Machine,
 	o Options,
-	plan func(f *clientFile, w World, o Options) (*Change, error),
+	plan func(f *clientFile, w Machine, o Options) (*Change, error),
 ) ([]*Change, error) {
 	files := c.desiredFiles(w, o)
 	if len(files) == 0 {
-		return nil, fmt.Errorf("%s: %w", c.Title, errScope)
+		return nil, fmt.Errorf("%s: %w", c.Title, errNoProjectFile)
 	}
 	var changes []*Change
 	for _, f := range files {
@@ -86,44 +86,44 @@ func (c *Client) planFiles(
 		changes = append(changes, ch)
 	}
 	if c.Name == "codex" {
-		return changes, trustHooks(w, o, changes)
+		return changes, updateHookTrust(w, o, changes)
 	}
 	return changes, nil
 }
 
 // planChange returns the change of the file that adds oxbow's parts.
-func (f *clientFile) planChange(w World, o Options) (*Change, error) {
-	c, r, err := f.planBase(w, o)
+func (f *clientFile) planChange(w Machine, o Options) (*Change, error) {
+	c, r, err := f.planWithoutOxbow(w, o)
 	if err != nil {
 		return nil, err
 	}
-	c.isMemoryOff = c.isMemoryOff || (r != nil && r.Off)
+	c.isMemoryOff = c.isMemoryOff || (r != nil && r.MemoryOff)
 	c.After, err = f.editText(c.Before, c.base, textEdit{isMemoryOff: o.Off})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.path, err)
 	}
-	return c.checkFile()
+	return c.checkedChange()
 }
 
 // planRemoval returns the change of the file that removes oxbow's parts.
-func (f *clientFile) planRemoval(w World, o Options) (*Change, error) {
-	c, _, err := f.planBase(w, o)
+func (f *clientFile) planRemoval(w Machine, o Options) (*Change, error) {
+	c, _, err := f.planWithoutOxbow(w, o)
 	if err != nil {
 		return nil, err
 	}
 	c.isRemoval = true
 	c.After = c.base
-	return c.checkFile()
+	return c.checkedChange()
 }
 
-// planBase reads the file and its record. It returns a change that contains the text without oxbow,
+// planWithoutOxbow reads the file and its record. It returns a change that contains the text without oxbow,
 // but not the text after the change.
-func (f *clientFile) planBase(w World, o Options) (*Change, *setupRecord, error) {
+func (f *clientFile) planWithoutOxbow(w Machine, o Options) (*Change, *setupRecord, error) {
 	real, err := resolveLink(f.path)
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &Change{Path: f.path, realPath: real, mode: 0o600, w: w, isMemoryOff: o.Off, choices: newChoices(o)}
+	c := &Change{Path: f.path, realPath: real, mode: 0o600, machine: w, isMemoryOff: o.Off, choices: newChoices(o)}
 	if o.Project {
 		c.mode = 0o644
 	}
@@ -141,15 +141,15 @@ func (f *clientFile) planBase(w World, o Options) (*Change, *setupRecord, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	c.base, err = f.removeOxbow(c.Before, r)
+	c.base, err = f.textWithoutOxbow(c.Before, r)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", f.path, err)
 	}
 	return c, r, nil
 }
 
-// checkFile returns the change, or an error if the change would replace a read-only file.
-func (c *Change) checkFile() (*Change, error) {
+// checkedChange returns the change, or an error if the change would replace a read-only file.
+func (c *Change) checkedChange() (*Change, error) {
 	if c.Before == nil && len(c.After) == 0 {
 		c.After = nil
 	}
@@ -169,14 +169,14 @@ func checkWritable(path string) error {
 	return f.Close()
 }
 
-// removeOxbow returns the content of the file without oxbow, or nil if there would be no file.
-func (f *clientFile) removeOxbow(text []byte, r *setupRecord) ([]byte, error) {
+// textWithoutOxbow returns the content of the file without oxbow, or nil if there would be no file.
+func (f *clientFile) textWithoutOxbow(text []byte, r *setupRecord) ([]byte, error) {
 	switch {
 	case text == nil:
 		return nil, nil
-	case r != nil && r.Sum == digestHex(text):
+	case r != nil && r.NewDigest == digestHex(text):
 		return r.originalText()
-	case f.isOxbows:
+	case f.isOwnedByOxbow:
 		if r != nil || bytes.Contains(text, []byte("oxbow")) {
 			return nil, nil
 		}
@@ -192,22 +192,24 @@ func (f *clientFile) removeOxbow(text []byte, r *setupRecord) ([]byte, error) {
 		}
 		existed = base != nil
 	}
-	out, err := f.editText(text, base, textEdit{isRemoval: true, isMemoryOff: r != nil && r.Off})
+	out, err := f.editText(text, base, textEdit{isRemoval: true, isMemoryOff: r != nil && r.MemoryOff})
 	if err != nil {
 		return out, err
 	}
-	if !existed && isEmpty(out) {
+	if !existed && isEmptyConfig(out) {
 		return nil, nil
 	}
 	return out, nil
 }
 
 // errForeignProgram is returned if another program's hook is where oxbow's would be.
-var errForeignProgram = errors.New("is a hook of another program, and Cline runs one file for each event. Combine the " +
-	"two by hand, or use --no-inject and --no-capture")
+var errForeignProgram = errors.New(
+	"is a hook of another program, and Cline runs one file for each event. Combine the " +
+		"two by hand, or use --no-inject and --no-capture",
+)
 
-// isEmpty reports whether a configuration contains only white space or an empty object.
-func isEmpty(text []byte) bool {
+// isEmptyConfig reports whether a configuration contains only white space or an empty object.
+func isEmptyConfig(text []byte) bool {
 	_, text = splitBOM(text)
 	packed := string(bytes.Join(bytes.Fields(text), nil))
 	return packed == "" || packed == "{}"
@@ -221,7 +223,7 @@ type textEdit struct {
 
 // editText adds oxbow's parts to a text, or removes them.
 func (f *clientFile) editText(text, base []byte, edit textEdit) ([]byte, error) {
-	if f.isOxbows {
+	if f.isOwnedByOxbow {
 		switch {
 		case f.isProgram && text != nil && !bytes.Contains(text, []byte("oxbow")):
 			if f.content == "" {
@@ -235,14 +237,14 @@ func (f *clientFile) editText(text, base []byte, edit textEdit) ([]byte, error) 
 	}
 	bom, text := splitBOM(text)
 	_, base = splitBOM(base)
-	if f.isTOML != nil {
+	if f.editTOML != nil {
 		t, err := parseTOML(text)
 		if err != nil {
 			return nil, err
 		}
 		original, err := parseTOML(base)
 		if err == nil {
-			err = f.isTOML(t, original, !edit.isRemoval)
+			err = f.editTOML(t, original, !edit.isRemoval)
 		}
 		return joinBOM(bom, t.text), err
 	}
@@ -259,9 +261,9 @@ func (f *clientFile) editText(text, base []byte, edit textEdit) ([]byte, error) 
 			return nil, err
 		}
 	}
-	items := f.items
-	if edit.isMemoryOff && f.memory != nil {
-		items = append(items, *f.memory)
+	items := f.additions
+	if edit.isMemoryOff && f.memoryOffItem != nil {
+		items = append(items, *f.memoryOffItem)
 	}
 	for _, i := range items {
 		act := i.add
@@ -277,21 +279,21 @@ func (f *clientFile) editText(text, base []byte, edit textEdit) ([]byte, error) 
 
 // Apply writes the file, and the record that allows removing the change.
 func (c *Change) Apply() error {
-	removeStaleIn(c.realPath)
+	removeDraftsNextTo(c.realPath)
 	if c.IsUnchanged() {
 		if c.isRemoval {
-			return c.w.deleteRecord(c.realPath)
+			return c.machine.deleteRecord(c.realPath)
 		}
-		return c.w.keepChoices(c.realPath, c.choices)
+		return c.machine.updateChoices(c.realPath, c.choices)
 	}
 	if !c.isRemoval {
-		if err := c.w.recordChange(c.realPath, c.After, c.base, c.isMemoryOff, c.choices); err != nil {
+		if err := c.machine.recordChange(c.realPath, c.After, c.base, c.isMemoryOff, c.choices); err != nil {
 			return err
 		}
 	}
 	err := c.replaceFile()
 	if err == nil && c.isRemoval {
-		err = c.w.deleteRecord(c.realPath)
+		err = c.machine.deleteRecord(c.realPath)
 	}
 	return err
 }
@@ -314,11 +316,11 @@ func (c *Change) replaceFile() error {
 // the caller should plan again.
 func IsChangedError(err error) bool { return errors.Is(err, vfs.ErrChanged) }
 
-// HasNoProject reports whether err means that the client has no project files.
-func HasNoProject(err error) bool { return errors.Is(err, errScope) }
+// IsNoProjectError reports whether err means that the client has no project files.
+func IsNoProjectError(err error) bool { return errors.Is(err, errNoProjectFile) }
 
 // FilePaths returns the files of a client, with links resolved.
-func (c *Client) FilePaths(w World, o Options) (all []string) {
+func (c *Client) FilePaths(w Machine, o Options) (all []string) {
 	for _, f := range c.desiredFiles(w, o) {
 		if real, err := resolveLink(f.path); err == nil {
 			all = append(all, real)
@@ -329,7 +331,7 @@ func (c *Client) FilePaths(w World, o Options) (all []string) {
 
 // IsRecorded reports whether setup has changed files of the client, and the changes have not been
 // removed.
-func (c *Client) IsRecorded(w World, o Options) bool {
+func (c *Client) IsRecorded(w Machine, o Options) bool {
 	return slices.ContainsFunc(c.desiredFiles(w, o), func(f clientFile) bool {
 		real, err := resolveLink(f.path)
 		r, rerr := w.readRecord(real)
@@ -337,10 +339,10 @@ func (c *Client) IsRecorded(w World, o Options) bool {
 	})
 }
 
-// trustHooks updates the trust entries in Codex' configuration, which is the second change, for the
+// updateHookTrust updates the trust entries in Codex' configuration, which is the second change, for the
 // hooks in the first change. It removes the entries of hooks that no longer exist or have changed.
 // If o.Trust is set, it adds entries for all hooks.
-func trustHooks(w World, o Options, all []*Change) error {
+func updateHookTrust(w Machine, o Options, all []*Change) error {
 	hooks, config := all[0], all[1]
 	_, text := splitBOM(config.After)
 	if config.After == nil && !o.Trust {
@@ -351,8 +353,8 @@ func trustHooks(w World, o Options, all []*Change) error {
 		return err
 	}
 	own := w.ownPrograms(o)
-	now := hookHashes(own, hooks.realPath, hooks.After)
-	for key, hash := range hookHashes(own, hooks.realPath, hooks.Before) {
+	now := codexHookHashes(own, hooks.realPath, hooks.After)
+	for key, hash := range codexHookHashes(own, hooks.realPath, hooks.Before) {
 		if now[key] != hash && t.valueAt("hooks", "state", key) != nil {
 			if err := t.removeTable("hooks", "state", key); err != nil {
 				return err

@@ -17,23 +17,23 @@ type Entry struct {
 
 // ServerEntries returns the entries in the client's files that start oxbow as a server. Project is the
 // only option that it uses.
-func (c *Client) ServerEntries(w World, o Options) (all []Entry) {
+func (c *Client) ServerEntries(w Machine, o Options) (all []Entry) {
 	own := w.ownPrograms(o)
 	for _, f := range c.desiredFiles(w, Options{Executable: cmp.Or(o.Executable, programName), Project: o.Project}) {
 		var servers map[string]Server
 		b, err := readFile(f.path)
-		if err != nil || len(f.servers) == 0 {
+		if err != nil || len(f.serversPath) == 0 {
 			continue
 		}
 		_, b = splitBOM(b)
-		if f.isTOML != nil {
+		if f.editTOML != nil {
 			if t, err := parseTOML(b); err == nil {
-				raw, _ := json.Marshal(t.valueAt(f.servers...))
+				raw, _ := json.Marshal(t.valueAt(f.serversPath...))
 				_ = json.Unmarshal(raw, &servers)
 			}
 		} else if d, err := parseJSON(b); err == nil {
 			var raw map[string]json.RawMessage
-			d.decodeAt(&raw, f.servers...)
+			d.decodeAt(&raw, f.serversPath...)
 			servers = map[string]Server{}
 			for name, r := range raw {
 				var s Server
@@ -43,7 +43,7 @@ func (c *Client) ServerEntries(w World, o Options) (all []Entry) {
 			}
 		}
 		for _, s := range servers {
-			if own.startServer(s) {
+			if own.isServerEntry(s) {
 				all = append(all, Entry{c.Title, filepath.Clean(f.path), s})
 			}
 		}

@@ -26,13 +26,13 @@ const maxFile = 64 << 20
 // setupRecord describes a file that setup changed. It is stored next to a copy of the file
 // without oxbow.
 type setupRecord struct {
-	Path    string        `json:"path"`
-	Sum     string        `json:"sum"`            // digest of the content that setup wrote
-	Existed bool          `json:"existed"`        // the file existed before setup
-	Off     bool          `json:"off,omitempty"`  // setup switched the client's own memory off
-	Made    []string      `json:"made,omitempty"` // directories that setup created
-	Choices *setupChoices `json:"choices,omitempty"`
-	backup  string        // path of the copy
+	Path        string        `json:"path"`
+	NewDigest   string        `json:"sum"`            // digest of the content that setup wrote
+	FileExisted bool          `json:"existed"`        // the file existed before setup
+	MemoryOff   bool          `json:"off,omitempty"`  // setup switched the client's own memory off
+	CreatedDirs []string      `json:"made,omitempty"` // directories that setup created
+	Choices     *setupChoices `json:"choices,omitempty"`
+	backupPath  string        // path of the copy
 }
 
 // setupChoices are the options of the client's last setup.
@@ -76,19 +76,19 @@ func digestHex(b []byte) string {
 }
 
 // recordPaths returns the paths of a file's record and copy.
-func (w World) recordPaths(real string) (meta, backup string) {
+func (w Machine) recordPaths(real string) (meta, backup string) {
 	base := filepath.Join(w.State, digestHex([]byte(real))[:16])
 	return base + ".json", base + ".bak"
 }
 
 // readRecord returns the record of a file, or nil if the file has no record.
-func (w World) readRecord(real string) (*setupRecord, error) {
+func (w Machine) readRecord(real string) (*setupRecord, error) {
 	meta, backup := w.recordPaths(real)
 	b, err := readFile(meta)
 	if b == nil || err != nil {
 		return nil, err
 	}
-	r := &setupRecord{backup: backup}
+	r := &setupRecord{backupPath: backup}
 	if err := json.Unmarshal(b, r); err != nil || r.Path != real {
 		return nil, fmt.Errorf("%s is no record of %s: move it away", meta, real)
 	}
@@ -97,31 +97,37 @@ func (w World) readRecord(real string) (*setupRecord, error) {
 
 // originalText returns the content of the file without oxbow, or nil if there was no file.
 func (r *setupRecord) originalText() ([]byte, error) {
-	if !r.Existed {
+	if !r.FileExisted {
 		return nil, nil
 	}
-	b, err := readFile(r.backup)
+	b, err := readFile(r.backupPath)
 	if err == nil && b == nil {
-		err = fmt.Errorf("the copy %s is gone", r.backup)
+		err = fmt.Errorf("the copy %s is gone", r.backupPath)
 	}
 	return b, err
 }
 
 // recordChange writes the record of a change. It must be called before the change is made. after
 // is the new content of the file. base is the content without oxbow, or nil if there was no file.
-func (w World) recordChange(real string, after, base []byte, off bool, choices *setupChoices) error {
-	r := setupRecord{Path: real, Sum: digestHex(after), Existed: base != nil, Off: off, Choices: choices,
-		Made: append(Missing(w.State), Missing(filepath.Dir(real))...)}
+func (w Machine) recordChange(real string, after, base []byte, off bool, choices *setupChoices) error {
+	r := setupRecord{
+		Path:        real,
+		NewDigest:   digestHex(after),
+		FileExisted: base != nil,
+		MemoryOff:   off,
+		Choices:     choices,
+		CreatedDirs: append(MissingDirs(w.State), MissingDirs(filepath.Dir(real))...),
+	}
 	if oldRecord, err := w.readRecord(real); err != nil {
 		return err
 	} else if oldRecord != nil {
-		r.Made = append(oldRecord.Made, r.Made...)
+		r.CreatedDirs = append(oldRecord.CreatedDirs, r.CreatedDirs...)
 	}
 	if err := os.MkdirAll(w.State, 0o700); err != nil {
 		return err
 	}
 	meta, backup := w.recordPaths(real)
-	if r.Existed {
+	if r.FileExisted {
 		if err := writeFile(backup, base); err != nil {
 			return err
 		}
@@ -132,8 +138,8 @@ func (w World) recordChange(real string, after, base []byte, off bool, choices *
 	return os.MkdirAll(filepath.Dir(real), 0o755)
 }
 
-// keepChoices updates the choices in the record of a file, if it has one.
-func (w World) keepChoices(real string, choices *setupChoices) error {
+// updateChoices updates the choices in the record of a file, if it has one.
+func (w Machine) updateChoices(real string, choices *setupChoices) error {
 	r, err := w.readRecord(real)
 	if r == nil || err != nil {
 		return err
@@ -151,39 +157,39 @@ func writeRecord(meta string, r *setupRecord) error {
 }
 
 // deleteRecord deletes the record of a file, and the directories that setup created if they are empty.
-func (w World) deleteRecord(real string) error {
+func (w Machine) deleteRecord(real string) error {
 	r, err := w.readRecord(real)
 	if r == nil || err != nil {
 		return err
 	}
 	meta, backup := w.recordPaths(real)
-	w.removeStaleFiles()
+	w.removeLeftoverFiles()
 	if err := errors.Join(os.Remove(meta), ignoreMissing(os.Remove(backup))); err != nil {
 		return err
 	}
-	slices.SortFunc(r.Made, func(a, b string) int { return len(b) - len(a) })
+	slices.SortFunc(r.CreatedDirs, func(a, b string) int { return len(b) - len(a) })
 	var remaining []string
-	for _, dir := range r.Made {
+	for _, dir := range r.CreatedDirs {
 		if os.Remove(dir) != nil && fileExists(dir) {
 			remaining = append(remaining, dir)
 		}
 	}
-	if err := w.assignDirs(remaining); err != nil {
+	if err := w.reassignDirs(remaining); err != nil {
 		return err
 	}
-	w.removeEmptyState() // a killed setup may have created the directory without a record
+	w.removeEmptyRecordsDir() // a killed setup may have created the directory without a record
 	return nil
 }
 
-// assignDirs adds directories that are still in use to another record, so that they are removed
+// reassignDirs adds directories that are still in use to another record, so that they are removed
 // together with that record.
-func (w World) assignDirs(dirs []string) error {
+func (w Machine) reassignDirs(dirs []string) error {
 	if len(dirs) == 0 {
 		return nil
 	}
 	for _, path := range w.RecordedFiles() {
 		if r, err := w.readRecord(path); err == nil && r != nil {
-			r.Made = append(r.Made, dirs...)
+			r.CreatedDirs = append(r.CreatedDirs, dirs...)
 			meta, _ := w.recordPaths(path)
 			return writeRecord(meta, r)
 		}
@@ -193,7 +199,7 @@ func (w World) assignDirs(dirs []string) error {
 
 // RecordedFiles returns all files that setup has changed and that have a record. They include files of
 // other projects, and files in directories that environment variables named.
-func (w World) RecordedFiles() (paths []string) {
+func (w Machine) RecordedFiles() (paths []string) {
 	all, _ := os.ReadDir(w.State)
 	for _, e := range all {
 		if filepath.Ext(e.Name()) != ".json" {
@@ -212,7 +218,7 @@ func (w World) RecordedFiles() (paths []string) {
 }
 
 // ownPrograms returns the programs that are oxbow according to the options and to all records.
-func (w World) ownPrograms(o Options) ownPrograms {
+func (w Machine) ownPrograms(o Options) ownPrograms {
 	own := ownPrograms{isWindows: w.GOOS == "windows"}
 	if o.Executable != "" {
 		own.paths = append(own.paths, o.Executable)
@@ -234,20 +240,20 @@ func isStale(e fs.DirEntry) bool {
 	return err == nil && time.Since(fi.ModTime()) > vfs.StaleAfter
 }
 
-// removeStaleFiles removes the remains of killed runs from the record directory: temporary
+// removeLeftoverFiles removes the remains of killed runs from the record directory: temporary
 // files, and copies without a record.
-func (w World) removeStaleFiles() {
+func (w Machine) removeLeftoverFiles() {
 	all, _ := os.ReadDir(w.State)
 	for _, e := range all {
 		path := filepath.Join(w.State, e.Name())
-		if isStale(e) && isRemainder(path) {
+		if isStale(e) && isLeftoverFile(path) {
 			_ = os.Remove(path)
 		}
 	}
 }
 
-// isRemainder reports whether a file of the record directory is temporary, or a copy without a record.
-func isRemainder(path string) bool {
+// isLeftoverFile reports whether a file of the record directory is temporary, or a copy without a record.
+func isLeftoverFile(path string) bool {
 	if filepath.Ext(path) == ".tmp" {
 		return true
 	}
@@ -255,8 +261,8 @@ func isRemainder(path string) bool {
 	return isCopy && !fileExists(base+".json")
 }
 
-// removeStaleIn removes the temporary files of killed writers next to a file.
-func removeStaleIn(path string) {
+// removeDraftsNextTo removes the temporary files of killed writers next to a file.
+func removeDraftsNextTo(path string) {
 	dir, err := vfs.Dir(filepath.Dir(path))
 	if err != nil {
 		return
@@ -272,8 +278,8 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// Missing returns the directories that do not exist among dir and its parents.
-func Missing(dir string) (all []string) {
+// MissingDirs returns the directories that do not exist among dir and its parents.
+func MissingDirs(dir string) (all []string) {
 	for !fileExists(dir) && filepath.Dir(dir) != dir {
 		all = append(all, dir)
 		dir = filepath.Dir(dir)
@@ -344,7 +350,7 @@ func replaceFile(path string, oldData, data []byte, mode fs.FileMode) error {
 		return err
 	}
 	if serr == nil {
-		keepOwner(path, info)
+		restoreOwner(path, info)
 	}
 	if fi, err := os.Stat(path); err == nil && fi.Mode().Perm() != mode {
 		return os.Chmod(path, mode)

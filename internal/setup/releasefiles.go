@@ -34,15 +34,15 @@ func npmManifest(name, version string, more ...field) string {
 	}, more...))
 }
 
-// NPMProgram returns package.json for the npm package that contains the program for a target.
-func (t Target) NPMProgram(version string) string {
+// NPMProgramManifest returns package.json for the npm package that contains the program for a target.
+func (t Target) NPMProgramManifest(version string) string {
 	return npmManifest(t.NPMPackage(), version,
 		field{"os", []string{npmOS[t.OS]}}, field{"cpu", []string{npmArch[t.Arch]}})
 }
 
-// NPMLauncher returns the files of the npm package that people install. With these files, npm
+// NPMLauncherFiles returns the files of the npm package that people install. With these files, npm
 // installs only the package with the program for the user's platform.
-func NPMLauncher(version string, targets []Target) map[string]string {
+func NPMLauncherFiles(version string, targets []Target) map[string]string {
 	var programs fields
 	for _, t := range targets {
 		programs = append(programs, field{t.NPMPackage(), version})
@@ -90,7 +90,7 @@ child.on('exit', (code, signal) => {
 func (t Target) BundleManifest(version string) string {
 	entry := "server/" + t.Executable()
 	o := Options{Executable: "${__dirname}/" + entry}
-	argv := o.commandArgs("mcp")
+	argv := o.oxbowArgv("mcp")
 	return indentedJSON(fields{
 		{"manifest_version", "0.3"}, {"name", programName}, {"version", version}, {"description", bundleTitle},
 		{"author", fields{{"name", bundleOwner}}}, {"homepage", bundleHomepage}, {"license", "Apache-2.0"},
@@ -116,7 +116,7 @@ func RegistryEntry(version string, bundles []BundleFile) string {
 	stdio := field{"transport", fields{{"type", "stdio"}}}
 	var arguments []fields
 	o := Options{Executable: programName}
-	for _, word := range o.commandArgs("mcp")[1:] {
+	for _, word := range o.oxbowArgv("mcp")[1:] {
 		arguments = append(arguments, fields{{"type", "positional"}, {"value", word}})
 	}
 	packages := []fields{{

@@ -66,15 +66,15 @@ func TestReleaseFilesStartTheServer(t *testing.T) {
 		}
 		o := Options{Executable: "${__dirname}/server/" + target.Executable()}
 		got := append([]string{manifest.Server.Config.Command}, manifest.Server.Config.Args...)
-		if want := o.commandArgs("mcp"); !slices.Equal(got, want) || "${__dirname}/"+manifest.Server.Entry != want[0] {
+		if want := o.oxbowArgv("mcp"); !slices.Equal(got, want) || "${__dirname}/"+manifest.Server.Entry != want[0] {
 			t.Errorf("the bundle for %v starts %q, its entry point is %q, want %q", target, got,
 				manifest.Server.Entry, want)
 		}
-		launcher := NPMLauncher("1.2.3", []Target{target})["package.json"]
+		launcher := NPMLauncherFiles("1.2.3", []Target{target})["package.json"]
 		if !strings.Contains(launcher, `"`+target.NPMPackage()+`": "1.2.3"`) {
 			t.Errorf("the npm package does not depend on %s: %s", target.NPMPackage(), launcher)
 		}
-		if !strings.Contains(target.NPMProgram("1.2.3"), `"name": "`+target.NPMPackage()+`"`) {
+		if !strings.Contains(target.NPMProgramManifest("1.2.3"), `"name": "`+target.NPMPackage()+`"`) {
 			t.Errorf("the npm package for %v has another name than %s", target, target.NPMPackage())
 		}
 	}

@@ -31,8 +31,8 @@ func TestOtherProgramNames(t *testing.T) {
 				newer := o
 				newer.Executable = filepath.Join(dir, "bin/oxbow")
 				in := &Inspection{World: w, Options: newer, Compares: true}
-				if found := in.Find(context.Background()); found[0].Level != warning ||
-					!strings.Contains(found[0].What, "another oxbow is set up, "+o.Executable) {
+				if found := in.Findings(context.Background()); found[0].Level != levelWarning ||
+					!strings.Contains(found[0].Message, "another oxbow is set up, "+o.Executable) {
 					t.Errorf("for %s, Find = %+v", newer.Executable, found)
 				}
 				run(t, c, w, newer, false)
@@ -52,7 +52,7 @@ func TestOtherProgramNames(t *testing.T) {
 
 // checkSetUp checks that another setup with the same options changes nothing, and that the only findings are
 // that the client is set up.
-func checkSetUp(t *testing.T, c *Client, w World, o Options) {
+func checkSetUp(t *testing.T, c *Client, w Machine, o Options) {
 	t.Helper()
 	for _, ch := range run(t, c, w, o, false) {
 		if !ch.IsUnchanged() {
@@ -65,8 +65,8 @@ func checkSetUp(t *testing.T, c *Client, w World, o Options) {
 		t.Errorf("the servers are %+v", c.ServerEntries(w, o))
 	}
 	in := &Inspection{World: w, Options: o, Compares: true}
-	for _, f := range in.Find(context.Background()) {
-		if f.Level != OK || f.Mend != "" {
+	for _, f := range in.Findings(context.Background()) {
+		if f.Level != LevelOK || f.Mend != "" {
 			t.Errorf("for %s, the finding is %+v", o.Executable, f)
 		}
 	}
@@ -80,14 +80,14 @@ func TestOwnPrograms(t *testing.T) {
 		"/opt/oxbow1.2": true, "/opt/ox": true, `c:\tools\ox.exe`: true,
 		"/opt/oxbowd": false, "/opt/oxbow-proxy": false, "/usr/bin/ox": false, "ox": false, "/opt/oxbow/server": false,
 	} {
-		if got := own.contain(path); got != want {
+		if got := own.isOxbow(path); got != want {
 			t.Errorf("contain(%s) = %t, want %t", path, got, want)
 		}
 	}
 	if runtime.GOOS == "windows" {
 		return
 	}
-	if (ownPrograms{paths: []string{"/opt/ox"}}).contain("/OPT/OX") {
+	if (ownPrograms{paths: []string{"/opt/ox"}}).isOxbow("/OPT/OX") {
 		t.Error("paths are compared without regard to case")
 	}
 }

@@ -54,9 +54,9 @@ var oxbowName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^` + programName + `([-_.]?v?[0-9].*)?$`)
 })
 
-// contain reports whether a path leads to oxbow, with the path syntax of any system. A program with another name
+// isOxbow reports whether a path leads to oxbow, with the path syntax of any system. A program with another name
 // counts as oxbow if the program is running now, or if setup wrote this path.
-func (own ownPrograms) contain(path string) bool {
+func (own ownPrograms) isOxbow(path string) bool {
 	base := strings.ToLower(path[strings.LastIndexAny(path, `/\`)+1:])
 	if oxbowName().MatchString(strings.TrimSuffix(base, ".exe")) {
 		return true
@@ -77,26 +77,26 @@ func sameFile(a, b string) bool {
 	return aerr == nil && berr == nil && os.SameFile(fa, fb)
 }
 
-// startServer reports whether the entry starts oxbow as a server.
-func (own ownPrograms) startServer(s Server) bool {
+// isServerEntry reports whether the entry starts oxbow as a server.
+func (own ownPrograms) isServerEntry(s Server) bool {
 	argv := s.Argv()
-	return len(argv) > 1 && own.contain(argv[0]) && slices.Contains(argv[1:], "mcp")
+	return len(argv) > 1 && own.isOxbow(argv[0]) && slices.Contains(argv[1:], "mcp")
 }
 
-// runHook reports whether the entry is oxbow's hook for that client.
-func (own ownPrograms) runHook(s Server, client string) bool {
+// isHookEntry reports whether the entry is oxbow's hook for that client.
+func (own ownPrograms) isHookEntry(s Server, client string) bool {
 	argv := s.Argv()
 	if line, ok := s.Command.(string); ok && len(s.Args) == 0 {
-		argv = splitWords(strings.TrimSuffix(line, orWarn))
+		argv = splitCommandLine(strings.TrimSuffix(line, exitOneSuffix))
 	} else if s.Command == nil {
-		argv = splitWords(s.Bash)
+		argv = splitCommandLine(s.Bash)
 	}
 	i := slices.Index(argv, "hook")
-	return i > 0 && i == len(argv)-2 && own.contain(argv[0]) && argv[i+1] == client
+	return i > 0 && i == len(argv)-2 && own.isOxbow(argv[0]) && argv[i+1] == client
 }
 
-// splitWords splits the command line of a hook that [commandLine] wrote for any shell.
-func splitWords(line string) (all []string) {
+// splitCommandLine splits the command line of a hook that [commandLine] wrote for any shell.
+func splitCommandLine(line string) (all []string) {
 	line = strings.ReplaceAll(strings.TrimPrefix(line, "& "), `'\''`, escapedQuote)
 	var word strings.Builder
 	quote, begun := rune(0), false
@@ -126,7 +126,7 @@ func splitWords(line string) (all []string) {
 	return all
 }
 
-// escapedQuote represents an escaped quote while splitWords splits a line.
+// escapedQuote represents an escaped quote while splitCommandLine splits a line.
 const escapedQuote = "\x00"
 
 // shellKind is a shell that runs the command line of a hook.
@@ -138,9 +138,10 @@ const (
 	powerShell
 )
 
-// orWarn follows a hook's command for Gemini CLI, which refuses the prompt if a hook ends with a status above 1. A
-// shell has such a status if the program is gone. PowerShell has the status 1, with which the client warns.
-const orWarn = " || exit 1"
+// exitOneSuffix follows a hook's command for Gemini CLI, which refuses the prompt if a hook ends with a status
+// above 1. A shell has such a status if the program is gone. PowerShell has the status 1, with which the client
+// warns.
+const exitOneSuffix = " || exit 1"
 
 // commandLine quotes a command for a shell.
 func commandLine(sh shellKind, argv []string) string {
@@ -161,7 +162,7 @@ func commandLine(sh shellKind, argv []string) string {
 			line += w
 		case sh == powerShell:
 			line += "'" + strings.ReplaceAll(w, "'", "''") + "'"
-			call = choose(i == 0, "& ", call)
+			call = chooseIf(i == 0, "& ", call)
 		default:
 			line += `"` + w + `"` // paths on Windows cannot contain quotes
 		}

@@ -14,8 +14,8 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // world is a machine without clients below dir.
-func world(dir string) World {
-	return World{Getenv: func(string) string { return "" }, GOOS: "linux", User: filepath.Join(dir, "u"),
+func world(dir string) Machine {
+	return Machine{Getenv: func(string) string { return "" }, GOOS: "linux", User: filepath.Join(dir, "u"),
 		Dir: filepath.Join(dir, "p"), State: filepath.Join(dir, "u/.config/oxbow/setup")}
 }
 
@@ -34,7 +34,7 @@ func absolutePath(path string) string {
 }
 
 // run plans and applies.
-func run(t *testing.T, c *Client, w World, o Options, remove bool) []*Change {
+func run(t *testing.T, c *Client, w Machine, o Options, remove bool) []*Change {
 	t.Helper()
 	plan := c.Plan
 	if remove {

@@ -14,29 +14,29 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// tomlTable is a TOML document that is edited by byte ranges.
-type tomlTable struct {
-	text  []byte
-	lines []tomlExpression
-	value map[string]any
+// tomlDocument is a TOML document that is edited by byte ranges.
+type tomlDocument struct {
+	text        []byte
+	expressions []tomlExpression
+	decoded     map[string]any
 }
 
 // tomlExpression is a table header, or a key with its value.
 type tomlExpression struct {
-	isHeader bool
-	path     []string // full path of the key (for an array of tables, without the index)
-	isArray  bool     // the header belongs to an array of tables
-	from, to int      // byte range of the expression's lines, including the last line ending
-	value    int      // offset of the value
-	end      int      // offset of the end of the value
+	isHeader   bool
+	path       []string // full path of the key (for an array of tables, without the index)
+	isArray    bool     // the header belongs to an array of tables
+	from, to   int      // byte range of the expression's lines, including the last line ending
+	valueStart int      // offset of the value
+	valueEnd   int      // offset of the end of the value
 }
 
-func parseTOML(text []byte) (*tomlTable, error) {
-	t := &tomlTable{}
+func parseTOML(text []byte) (*tomlDocument, error) {
+	t := &tomlDocument{}
 	return t, t.replaceText(text)
 }
 
-func (t *tomlTable) replaceText(text []byte) error {
+func (t *tomlDocument) replaceText(text []byte) error {
 	value := map[string]any{}
 	if err := toml.Unmarshal(text, &value); err != nil {
 		var at *toml.DecodeError
@@ -59,24 +59,25 @@ func (t *tomlTable) replaceText(text []byte) error {
 			if e.from < 0 {
 				e.from = int(k.Node().Raw.Offset)
 			}
-			e.value = int(k.Node().Raw.Offset + k.Node().Raw.Length)
+			e.valueStart = int(k.Node().Raw.Offset + k.Node().Raw.Length)
 		}
-		e.end = e.value
+		e.valueEnd = e.valueStart
 		if e.isHeader {
 			under, e.path = keys, keys
 		} else {
 			e.path = slices.Concat(under, keys)
-			e.end = int(n.Raw.Offset + n.Raw.Length)
-			e.value += 1 + bytes.IndexByte(text[e.value:e.end], '=')
-			e.value += len(text[e.value:e.end]) - len(bytes.TrimLeft(text[e.value:e.end], " \t"))
+			e.valueEnd = int(n.Raw.Offset + n.Raw.Length)
+			e.valueStart += 1 + bytes.IndexByte(text[e.valueStart:e.valueEnd], '=')
+			e.valueStart += len(text[e.valueStart:e.valueEnd]) - len(bytes.TrimLeft(text[e.valueStart:e.valueEnd],
+				" \t"))
 		}
 		e.from = bytes.LastIndexByte(text[:e.from], '\n') + 1
-		e.to = lineEnd(text, e.end)
+		e.to = lineEnd(text, e.valueEnd)
 		lines = append(lines, e)
 	}
 	t.text = text
-	t.lines = lines
-	t.value = value
+	t.expressions = lines
+	t.decoded = value
 	return p.Error()
 }
 
@@ -88,13 +89,13 @@ func lineEnd(text []byte, pos int) int {
 	return len(text)
 }
 
-func (t *tomlTable) replaceRange(from, to int, text string) error {
+func (t *tomlDocument) replaceRange(from, to int, text string) error {
 	return t.replaceText(slices.Concat(t.text[:from], []byte(text), t.text[to:]))
 }
 
 // valueAt returns the value at a path, or nil.
-func (t *tomlTable) valueAt(path ...string) any {
-	var v any = t.value
+func (t *tomlDocument) valueAt(path ...string) any {
+	var v any = t.decoded
 	for _, name := range path {
 		m, ok := v.(map[string]any)
 		if !ok {
@@ -111,12 +112,12 @@ func (e *tomlExpression) hasPath(path []string) bool {
 }
 
 // setFields sets fields of the table at a path. It keeps all other fields in the table.
-func (t *tomlTable) setFields(want fields, path ...string) error {
+func (t *tomlDocument) setFields(want fields, path ...string) error {
 	if t.valueAt(path...) == nil {
 		return t.addFields(want, path)
 	}
 	for _, f := range want {
-		if reflect.DeepEqual(normalizeValue(f.value), t.valueAt(slices.Concat(path, []string{f.name})...)) {
+		if reflect.DeepEqual(tomlDecodedValue(f.value), t.valueAt(slices.Concat(path, []string{f.name})...)) {
 			continue
 		}
 		if err := t.setField(f, path); err != nil {
@@ -127,8 +128,8 @@ func (t *tomlTable) setFields(want fields, path ...string) error {
 }
 
 // addFields appends a table to the text.
-func (t *tomlTable) addFields(want fields, path []string) error {
-	nl := newline(t.text)
+func (t *tomlDocument) addFields(want fields, path []string) error {
+	nl := lineEnding(t.text)
 	var b strings.Builder
 	if n := len(t.text); n > 0 {
 		if t.text[n-1] != '\n' {
@@ -151,14 +152,14 @@ func (t *tomlTable) addFields(want fields, path []string) error {
 }
 
 // setField sets one field of an existing table.
-func (t *tomlTable) setField(f field, path []string) error {
+func (t *tomlDocument) setField(f field, path []string) error {
 	fullPath, last := slices.Concat(path, []string{f.name}), -1
-	for i, e := range t.lines {
+	for i, e := range t.expressions {
 		switch {
 		case e.isArray && e.hasPath(path):
 			return fmt.Errorf("[[%s]] is a list", strings.Join(path, "."))
 		case !e.isHeader && slices.Equal(e.path, fullPath):
-			return t.replaceRange(e.value, e.end, tomlValue(f.value))
+			return t.replaceRange(e.valueStart, e.valueEnd, tomlValue(f.value))
 		case e.isHeader && slices.Equal(e.path, path), last >= 0 && !e.isHeader &&
 			slices.Equal(e.path[:len(e.path)-1], path) && last == i-1:
 			last = i
@@ -167,18 +168,18 @@ func (t *tomlTable) setField(f field, path []string) error {
 	if last < 0 {
 		return t.addFields(fields{f}, path)
 	}
-	pos, before := t.lines[last].to, ""
+	pos, before := t.expressions[last].to, ""
 	if t.text[pos-1] != '\n' {
-		before = newline(t.text)
+		before = lineEnding(t.text)
 	}
-	return t.replaceRange(pos, pos, before+tomlKey(f.name)+" = "+tomlValue(f.value)+newline(t.text))
+	return t.replaceRange(pos, pos, before+tomlKey(f.name)+" = "+tomlValue(f.value)+lineEnding(t.text))
 }
 
 // removeTable removes the table at a path and the tables below it. It also removes the empty line before
 // each header. It keeps comments.
-func (t *tomlTable) removeTable(path ...string) error {
-	for i := len(t.lines) - 1; i >= 0; i-- {
-		e := t.lines[i]
+func (t *tomlDocument) removeTable(path ...string) error {
+	for i := len(t.expressions) - 1; i >= 0; i-- {
+		e := t.expressions[i]
 		if !e.hasPath(path) {
 			continue
 		}
@@ -194,8 +195,8 @@ func (t *tomlTable) removeTable(path ...string) error {
 	return nil
 }
 
-// normalizeValue converts a value to the type that the decoder uses for it.
-func normalizeValue(v any) any {
+// tomlDecodedValue converts a value to the type that the decoder uses for it.
+func tomlDecodedValue(v any) any {
 	switch v := v.(type) {
 	case []string:
 		list := []any{}

@@ -13,9 +13,9 @@ import (
 // maxTimeouts is the maximum timeout of a hook in Codex, in seconds, by event.
 var maxTimeouts = map[string]int{"SessionEnd": 3, "Interrupt": 3}
 
-// trustedHash returns the hash by which Codex identifies a handler: the SHA-256 of its
+// codexHandlerHash returns the hash by which Codex identifies a handler: the SHA-256 of its
 // fields as JSON, sorted by name, without spaces.
-func trustedHash(event, matcher string, handler map[string]any) string {
+func codexHandlerHash(event, matcher string, handler map[string]any) string {
 	h := map[string]any{"async": false, "timeout": float64(600), "type": "command"}
 	for _, name := range []string{"async", "command", "timeout", "additionalContextLimit", "statusMessage"} {
 		if v, ok := handler[name]; ok {
@@ -44,9 +44,9 @@ func snakeCase(name string) string {
 	return b.String()
 }
 
-// hookHashes returns the hashes of oxbow's hooks in a hook file. The keys are the names of the
+// codexHookHashes returns the hashes of oxbow's hooks in a hook file. The keys are the names of the
 // hooks' entries in Codex' configuration.
-func hookHashes(own ownPrograms, path string, text []byte) map[string]string {
+func codexHookHashes(own ownPrograms, path string, text []byte) map[string]string {
 	all := map[string]string{}
 	_, text = splitBOM(text)
 	d, err := parseJSON(text)
@@ -60,14 +60,14 @@ func hookHashes(own ownPrograms, path string, text []byte) map[string]string {
 	d.decodeAt(&lists, "hooks")
 	for event := range lists {
 		for _, at := range findHandlers(d, event, own.hookMatcher("codex")) {
-			g := lists[event][at.group]
+			g := lists[event][at.groupIndex]
 			all[fmt.Sprintf(
 				"%s:%s:%d:%d",
 				path,
 				snakeCase(event),
-				at.group,
+				at.groupIndex,
 				at.index,
-			)] = trustedHash(event, g.Matcher, g.Hooks[at.index])
+			)] = codexHandlerHash(event, g.Matcher, g.Hooks[at.index])
 		}
 	}
 	return all

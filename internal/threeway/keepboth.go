@@ -36,9 +36,9 @@ const (
 	conflictClose = "<!-- conflict: end -->"
 )
 
-// errNested is returned if both sides change a conflict. Then git merges the file line by line, and
+// errNestedConflict is returned if both sides change a conflict. Then git merges the file line by line, and
 // the user has to resolve the conflict.
-var errNested = errors.New("there is a conflict in it already, which this merge touches")
+var errNestedConflict = errors.New("there is a conflict in it already, which this merge touches")
 
 // MergeKeepingBoth merges two versions a and b of an entry that were derived from o. They may be
 // swapped. If both sides changed the same part, the result has both versions of the part, and the label
@@ -126,20 +126,20 @@ func mergeLines(base, a, b []string) (out []string, isConflict bool, err error) 
 	}
 	out, err = diff.ApplyChanges(base, append(ca, cb...), func(cs []diff.LineChange, to int) ([]string, error) {
 		isConflict = true
-		return keepTexts(base, cs, to)
+		return conflictOfChanges(base, cs, to)
 	})
 	return out, isConflict, err
 }
 
-// keepTexts returns the lines of a conflict of changes that overlap or touch. For each change, the conflict
+// conflictOfChanges returns the lines of a conflict of changes that overlap or touch. For each change, the conflict
 // contains the affected lines of the base with only this change applied.
-func keepTexts(base []string, cs []diff.LineChange, to int) ([]string, error) {
+func conflictOfChanges(base []string, cs []diff.LineChange, to int) ([]string, error) {
 	from := cs[0].From
 	var texts [][]string
 	for _, c := range cs {
 		text := slices.Concat(base[from:c.From], c.Lines, base[c.To:to])
 		if slices.ContainsFunc(text, isConflictLine) || slices.ContainsFunc(base, isConflictLine) {
-			return nil, errNested
+			return nil, errNestedConflict
 		}
 		texts = append(texts, text)
 	}
@@ -165,7 +165,7 @@ func lineChanges(base, side []string) (out []diff.LineChange, err error) {
 			continue
 		}
 		if slices.ContainsFunc(c.Lines[i+1:], isPlaceholder) {
-			return nil, errNested
+			return nil, errNestedConflict
 		}
 		texts := conflicts[placeholderNumber(c.Lines[i])]
 		var all [][]diff.LineChange
@@ -176,7 +176,7 @@ func lineChanges(base, side []string) (out []diff.LineChange, err error) {
 			}
 			all = append(all, its)
 		}
-		if isCovered(all) {
+		if hasRedundantText(all) {
 			c.Lines = slices.Concat(c.Lines[:i], conflictLines(texts), c.Lines[i+1:])
 			all = [][]diff.LineChange{{c}}
 		}
@@ -185,10 +185,10 @@ func lineChanges(base, side []string) (out []diff.LineChange, err error) {
 	return out, nil
 }
 
-// isCovered reports whether a text in a conflict contains only changes that another text of the
+// hasRedundantText reports whether a text in a conflict contains only changes that another text of the
 // conflict also contains, for example because it equals the base. A list of changes could not
 // represent such a text.
-func isCovered(all [][]diff.LineChange) bool {
+func hasRedundantText(all [][]diff.LineChange) bool {
 	for i, a := range all {
 		for j, b := range all {
 			in := func(c diff.LineChange) bool {

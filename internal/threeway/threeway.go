@@ -20,12 +20,12 @@ func MergeEntry(base, ours, theirs *oxbow.Entry) (merged oxbow.Entry, isClean bo
 	if isClean {
 		merged.Content = content
 	}
-	merged.Aliases, merged.Labels = MergeWords(base, ours, theirs)
+	merged.Aliases, merged.Labels = MergeAliasesAndLabels(base, ours, theirs)
 	return merged, isClean
 }
 
-// MergeWords merges the aliases and the labels of two versions of an entry, which never conflict.
-func MergeWords(base, ours, theirs *oxbow.Entry) (aliases []string, labels []oxbow.Label) {
+// MergeAliasesAndLabels merges the aliases and the labels of two versions of an entry, which never conflict.
+func MergeAliasesAndLabels(base, ours, theirs *oxbow.Entry) (aliases []string, labels []oxbow.Label) {
 	return mergeSets(base.Aliases, ours.Aliases, theirs.Aliases), MergeLabels(base.Labels, ours.Labels, theirs.Labels)
 }
 

@@ -34,8 +34,8 @@ type Client struct {
 	Model string
 	Key   string // sent as a bearer token if not ""
 
-	// Batch is the maximum number of texts in a request. 0 means 64.
-	Batch int
+	// BatchSize is the maximum number of texts in a request. 0 means 64.
+	BatchSize int
 
 	// MaxBytes is the maximum length of a text. Longer texts are truncated, because models accept
 	// only some thousand tokens. 0 means 8000.
@@ -44,16 +44,16 @@ type Client struct {
 	Cache Cache        // nil means no cache
 	HTTP  *http.Client // nil means a client that waits two minutes and does not follow redirects
 
-	// Tries is the maximum number of attempts for a request. 0 means 5. The client waits a
+	// MaxAttempts is the maximum number of attempts for a request. 0 means 5. The client waits a
 	// second after the first failure, and twice as long after each further failure.
-	Tries int
+	MaxAttempts int
 
-	// Wait is called to wait before a retry. If it is nil, a timer is used.
-	Wait func(ctx context.Context, d time.Duration) error
+	// RetryWait is called to wait before a retry. If it is nil, a timer is used.
+	RetryWait func(ctx context.Context, d time.Duration) error
 
-	endpoint string
-	length   int // length of the vectors (0 until the first vector was received)
-	stats    Stats
+	endpoint  string
+	dimension int // length of the vectors (0 until the first vector was received)
+	stats     Stats
 }
 
 // A Cache stores vectors by endpoint, model and text. Get returns nil for an unknown vector. The
@@ -65,17 +65,17 @@ type Cache interface {
 
 // An Error describes a request for which the endpoint returned no vectors.
 type Error struct {
-	Endpoint string
-	Status   int // HTTP status (0 if the server did not answer)
-	Texts    int // number of texts in the request
-	Tries    int
-	Err      error
+	Endpoint  string
+	Status    int // HTTP status (0 if the server did not answer)
+	TextCount int // number of texts in the request
+	Attempts  int
+	Err       error
 }
 
 func (e *Error) Error() string {
-	s := fmt.Sprintf("asking %s for vectors of %d texts: %v", e.Endpoint, e.Texts, e.Err)
-	if e.Tries > 1 {
-		s += fmt.Sprintf(" (tried %d times)", e.Tries)
+	s := fmt.Sprintf("asking %s for vectors of %d texts: %v", e.Endpoint, e.TextCount, e.Err)
+	if e.Attempts > 1 {
+		s += fmt.Sprintf(" (tried %d times)", e.Attempts)
 	}
 	return s
 }
@@ -84,14 +84,14 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Stats describes how vectors were obtained.
 type Stats struct {
-	Endpoint string `json:"endpoint"`
-	Model    string `json:"model"`
-	Length   int    `json:"dimensions"`
-	Made     int    `json:"made"`     // number of texts that were sent to the endpoint
-	Cached   int    `json:"cached"`   // number of texts whose vectors were in the cache
-	Requests int    `json:"requests"` // number of requests, including retries
-	Cut      int    `json:"cut"`      // number of texts that were truncated
-	MaxBytes int    `json:"max_bytes"`
+	Endpoint  string `json:"endpoint"`
+	Model     string `json:"model"`
+	Dimension int    `json:"dimensions"`
+	Computed  int    `json:"made"`     // number of texts that were sent to the endpoint
+	Cached    int    `json:"cached"`   // number of texts whose vectors were in the cache
+	Requests  int    `json:"requests"` // number of requests, including retries
+	Truncated int    `json:"cut"`      // number of texts that were truncated
+	MaxBytes  int    `json:"max_bytes"`
 }
 
 // NewClient returns a client for the endpoint at an address. The address may include the path
@@ -127,7 +127,7 @@ func (e *Client) SetKey(key string) error {
 	if err != nil {
 		return err
 	}
-	isReadableOnWay := u.Scheme == "http" && !isThisMachine(u.Hostname())
+	isReadableOnWay := u.Scheme == "http" && !isLocalHost(u.Hostname())
 	if key != "" && isReadableOnWay {
 		return fmt.Errorf("a key is not sent to %s without encryption: use https", u.Host)
 	}
@@ -135,8 +135,8 @@ func (e *Client) SetKey(key string) error {
 	return nil
 }
 
-// isThisMachine reports whether a host name or IP address certainly means this machine.
-func isThisMachine(host string) bool {
+// isLocalHost reports whether a host name or IP address certainly means this machine.
+func isLocalHost(host string) bool {
 	if host == "localhost" {
 		return true
 	}
@@ -149,7 +149,7 @@ func (e *Client) Stats() *Stats {
 	s := e.stats
 	s.Endpoint = e.endpoint
 	s.Model = e.Model
-	s.Length = e.length
+	s.Dimension = e.dimension
 	s.MaxBytes = cmp.Or(e.MaxBytes, defaultMaxBytes)
 	return &s
 }
@@ -166,11 +166,11 @@ func (e *Client) Vectors(ctx context.Context, texts []string) ([][]float32, erro
 				maxBytes--
 			}
 			t = t[:maxBytes]
-			e.stats.Cut++
+			e.stats.Truncated++
 		}
 		if _, ok := ask[t]; !ok {
 			if v := e.cachedVector(t); v != nil && e.hasModelLength(v) {
-				e.length = len(v)
+				e.dimension = len(v)
 				e.stats.Cached++
 				vs[i] = v
 				continue
@@ -180,7 +180,7 @@ func (e *Client) Vectors(ctx context.Context, texts []string) ([][]float32, erro
 		ask[t] = append(ask[t], i)
 	}
 	for len(order) > 0 {
-		batch := order[:min(cmp.Or(e.Batch, 64), len(order))]
+		batch := order[:min(cmp.Or(e.BatchSize, 64), len(order))]
 		order = order[len(batch):]
 		count, err := e.requestVectors(ctx, batch)
 		if err != nil {
@@ -197,7 +197,7 @@ func (e *Client) Vectors(ctx context.Context, texts []string) ([][]float32, erro
 				vs[i] = v
 			}
 		}
-		e.stats.Made += len(batch)
+		e.stats.Computed += len(batch)
 	}
 	return vs, nil
 }
@@ -224,10 +224,10 @@ func (e *Client) requestVectors(ctx context.Context, texts []string) ([][]float3
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if retry == 0 || n == cmp.Or(e.Tries, defaultTries) {
+		if retry == 0 || n == cmp.Or(e.MaxAttempts, defaultTries) {
 			return nil, &Error{e.endpoint, status, len(texts), n, err}
 		}
-		pause := e.Wait
+		pause := e.RetryWait
 		if pause == nil {
 			pause = vfs.Sleep
 		}
@@ -238,12 +238,12 @@ func (e *Client) requestVectors(ctx context.Context, texts []string) ([][]float3
 	}
 }
 
-// Limits of the size of an answer in bytes: maxVector for each vector (16,384 numbers of 24
-// bytes), and maxOverhead for the rest of the JSON. An answer of this size is read and decoded in a
+// Limits of the size of an answer in bytes: maxVectorBytes for each vector (16,384 numbers of 24
+// bytes), and maxAnswerOverhead for the rest of the JSON. An answer of this size is read and decoded in a
 // fraction of the time for which a recall waits.
 const (
-	maxVector   = 16384 * 24
-	maxOverhead = 64 << 10
+	maxVectorBytes    = 16384 * 24
+	maxAnswerOverhead = 64 << 10
 )
 
 // tryRequest sends the request once. If it fails, retry is the minimum time to wait before another attempt. retry
@@ -277,7 +277,7 @@ func (e *Client) tryRequest(
 		return nil, 0, time.Nanosecond, err
 	}
 	defer resp.Body.Close()
-	maxBytes := maxOverhead + int64(n)*maxVector
+	maxBytes := maxAnswerOverhead + int64(n)*maxVectorBytes
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxBytes+1))
 	if err != nil {
 		return nil, 0, time.Nanosecond, fmt.Errorf("reading the answer: %w", err)
@@ -348,7 +348,7 @@ func (e *Client) decodeAnswer(answer []byte, n int) ([][]float32, error) {
 			return nil, fmt.Errorf(
 				"its answer has a vector of %d numbers, where others have %d",
 				len(d.Embedding),
-				e.length,
+				e.dimension,
 			)
 		}
 		for _, x := range d.Embedding {
@@ -356,7 +356,7 @@ func (e *Client) decodeAnswer(answer []byte, n int) ([][]float32, error) {
 				return nil, fmt.Errorf("its answer has a vector with a number that is not finite")
 			}
 		}
-		e.length = len(d.Embedding)
+		e.dimension = len(d.Embedding)
 		vs[i] = d.Embedding
 	}
 	return vs, nil
@@ -364,7 +364,7 @@ func (e *Client) decodeAnswer(answer []byte, n int) ([][]float32, error) {
 
 // hasModelLength reports whether v has as many numbers as the model's earlier vectors, if there were any.
 func (e *Client) hasModelLength(v []float32) bool {
-	return e.length == 0 || len(v) == e.length
+	return e.dimension == 0 || len(v) == e.dimension
 }
 
 // normalizeVector scales v to length 1. A zero vector is left unchanged.

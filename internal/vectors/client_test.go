@@ -27,7 +27,7 @@ func client(t *testing.T, s *vectorstest.Server) (*Client, *[]time.Duration) {
 	}
 	waits := new([]time.Duration)
 	e.HTTP = s.Client()
-	e.Wait = func(ctx context.Context, d time.Duration) error { *waits = append(*waits, d); return ctx.Err() }
+	e.RetryWait = func(ctx context.Context, d time.Duration) error { *waits = append(*waits, d); return ctx.Err() }
 	return e, waits
 }
 
@@ -44,7 +44,7 @@ func (c mapCache) Put(endpoint, model, text string, v []float32) error {
 func TestVectors(t *testing.T) {
 	s := vectorstest.NewServer(t)
 	e, _ := client(t, s)
-	e.Batch, e.MaxBytes = 2, 7
+	e.BatchSize, e.MaxBytes = 2, 7
 	if err := e.SetKey("secret"); err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestVectors(t *testing.T) {
 	if err != nil || len(s.Batches()) != 2 || !slices.EqualFunc(vs, again, slices.Equal) {
 		t.Errorf("from the cache: %v, after %d requests", err, len(s.Batches()))
 	}
-	if e.stats.Cached != 6 || e.stats.Made != 0 || e.stats.Cut != 1 {
+	if e.stats.Cached != 6 || e.stats.Computed != 0 || e.stats.Truncated != 1 {
 		t.Errorf("stats %+v", e.stats)
 	}
 }
@@ -108,7 +108,7 @@ func TestRetries(t *testing.T) {
 	// Always too busy.
 	s, _, err = ask(func(w http.ResponseWriter, n int) bool { return fail(w, 500, "out of\nmemory") })
 	var e *Error
-	if !errors.As(err, &e) || e.Status != 500 || e.Tries != 5 || len(s.Batches()) != 5 ||
+	if !errors.As(err, &e) || e.Status != 500 || e.Attempts != 5 || len(s.Batches()) != 5 ||
 		!strings.Contains(err.Error(), "500 Internal Server Error: out of memory (tried 5 times)") {
 		t.Errorf("always busy: %v after %d requests", err, len(s.Batches()))
 	}
@@ -138,11 +138,11 @@ func TestRetries(t *testing.T) {
 	s = vectorstest.NewServer(t)
 	c, _ := client(t, s)
 	s.Close()
-	if _, err := c.Vectors(t.Context(), []string{"x"}); !errors.As(err, &e) || e.Status != 0 || e.Tries != 5 {
+	if _, err := c.Vectors(t.Context(), []string{"x"}); !errors.As(err, &e) || e.Status != 0 || e.Attempts != 5 {
 		t.Errorf("nobody there: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	c.Wait = func(context.Context, time.Duration) error { cancel(); return nil }
+	c.RetryWait = func(context.Context, time.Duration) error { cancel(); return nil }
 	if _, err := c.Vectors(ctx, []string{"x"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped: %v", err)
 	}
@@ -197,7 +197,7 @@ func FuzzAnswer(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if len(vs) != 2 || len(vs[0]) == 0 || len(vs[0]) != len(vs[1]) || e.length != len(vs[0]) {
+		if len(vs) != 2 || len(vs[0]) == 0 || len(vs[0]) != len(vs[1]) || e.dimension != len(vs[0]) {
 			t.Fatalf("read(%q) = %v", b, vs)
 		}
 	})

@@ -27,12 +27,12 @@ import (
 )
 
 const (
-	fileMagic  = "oxbow vectors 1\n"
-	headerSize = len(fileMagic) + 16 + 4 + 4
-	rowSize    = 8 + 8 + 16 + 4 + 4 // size of a record without the numbers
+	fileMagic   = "oxbow vectors 1\n"
+	headerSize  = len(fileMagic) + 16 + 4 + 4
+	rowOverhead = 8 + 8 + 16 + 4 + 4 // size of a record without the numbers
 
-	maxNumbers = 1 << 16 // maximum dimension of a vector; models have fewer
-	maxFile    = 8 << 30
+	maxDimension = 1 << 16 // maximum dimension of a vector; models have fewer
+	maxFileSize  = 8 << 30
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -53,28 +53,28 @@ func (f *vectorFile) readRows(rows map[uint64]vectorRow) {
 	if f.fsys == nil {
 		return
 	}
-	b, err := vfs.ReadFile(f.fsys, f.name, maxFile)
+	b, err := vfs.ReadFile(f.fsys, f.name, maxFileSize)
 	if err != nil || len(b) < headerSize {
 		return
 	}
 	dimension := int(binary.LittleEndian.Uint32(b[headerSize-8:]))
-	if !bytes.Equal(b[:headerSize], f.makeHeader(dimension)) {
+	if !bytes.Equal(b[:headerSize], f.encodeHeader(dimension)) {
 		return // the file is damaged, or its vectors come from another endpoint or model
 	}
 	f.dimension = dimension
 	f.size = int64(headerSize)
-	for record := range slices.Chunk(b[headerSize:], rowSize+f.dimension) {
+	for record := range slices.Chunk(b[headerSize:], rowOverhead+f.dimension) {
 		if id, r, ok := decodeRow(record, f.dimension); ok {
 			rows[id] = r
 		}
-		if len(record) == rowSize+f.dimension {
+		if len(record) == rowOverhead+f.dimension {
 			f.size += int64(len(record))
 		}
 	}
 }
 
-// makeHeader returns the header of a file for vectors with n numbers.
-func (f *vectorFile) makeHeader(n int) []byte {
+// encodeHeader returns the header of a file for vectors with n numbers.
+func (f *vectorFile) encodeHeader(n int) []byte {
 	b := append([]byte(fileMagic), f.key[:]...)
 	b = binary.LittleEndian.AppendUint32(b, uint32(n))
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
@@ -94,7 +94,7 @@ func appendRow(b []byte, id uint64, r vectorRow) []byte {
 
 // decodeRow decodes a record of n numbers.
 func decodeRow(b []byte, n int) (id uint64, r vectorRow, ok bool) {
-	if len(b) != rowSize+n || n > maxNumbers {
+	if len(b) != rowOverhead+n || n > maxDimension {
 		return 0, r, false
 	}
 	if binary.LittleEndian.Uint32(b[len(b)-4:]) != crc32.Checksum(b[:len(b)-4], castagnoli) {
@@ -133,7 +133,7 @@ func (f *vectorFile) writeRows(rows map[uint64]vectorRow) error {
 	if f.size > 0 && f.appendRows(added) == nil {
 		return nil
 	}
-	all := f.makeHeader(f.dimension)
+	all := f.encodeHeader(f.dimension)
 	for _, id := range slices.Sorted(maps.Keys(rows)) {
 		if r := rows[id]; len(r.numbers) == f.dimension {
 			all = appendRow(all, id, r)
@@ -161,7 +161,7 @@ func (f *vectorFile) appendRows(added []byte) error {
 		return err
 	}
 	if fi, serr := w.Stat(); serr == nil && fi.Size() > f.size { // another process appended
-		f.size += (fi.Size() - f.size) / int64(rowSize+f.dimension) * int64(rowSize+f.dimension)
+		f.size += (fi.Size() - f.size) / int64(rowOverhead+f.dimension) * int64(rowOverhead+f.dimension)
 	}
 	_, err = w.WriteAt(added, f.size)
 	f.size += int64(len(added))

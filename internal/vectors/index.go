@@ -22,8 +22,8 @@ import (
 // of new entries.
 const DefaultWait = 2 * time.Second
 
-// fillBatch is the number of entry texts in a request.
-const fillBatch = 16
+// textsPerRequest is the number of entry texts in a request.
+const textsPerRequest = 16
 
 // Index contains the vectors of a memory's entries. It is safe for concurrent use.
 type Index struct {
@@ -70,17 +70,17 @@ type Query struct {
 	Err     error // reason why the ranking is missing or incomplete, or nil
 	Missing int   // number of entries that were not ranked, because their vectors are missing
 
-	index *Index
-	wait  time.Duration
+	index   *Index
+	timeout time.Duration
 }
 
 // Query returns a ranker for a single query. The ranker waits for the endpoint no longer than wait.
-func (x *Index) Query(wait time.Duration) *Query { return &Query{index: x, wait: wait} }
+func (x *Index) Query(wait time.Duration) *Query { return &Query{index: x, timeout: wait} }
 
 // Rank implements [oxbow.Ranker]. In the remaining time, it computes missing vectors, beginning
 // with the newest entries.
 func (q *Query) Rank(ctx context.Context, words string, limit int, all oxbow.Entries) []uint64 {
-	ctx, cancel := context.WithTimeout(ctx, q.wait)
+	ctx, cancel := context.WithTimeout(ctx, q.timeout)
 	defer cancel()
 	x := q.index
 	if err := x.lock(ctx); err != nil {
@@ -88,13 +88,13 @@ func (q *Query) Rank(ctx context.Context, words string, limit int, all oxbow.Ent
 		return nil
 	}
 	defer x.unlock()
-	x.client.Tries = 1
-	defer func() { x.client.Tries = 0 }()
+	x.client.MaxAttempts = 1
+	defer func() { x.client.MaxAttempts = 0 }()
 	entries, err := x.client.Vectors(ctx, []string{words})
 	if err != nil {
 		q.Err = err
 		if ctx.Err() != nil {
-			q.Err = fmt.Errorf("%s did not answer within %v", x.client.endpoint, q.wait)
+			q.Err = fmt.Errorf("%s did not answer within %v", x.client.endpoint, q.timeout)
 		}
 		return nil
 	}
@@ -110,9 +110,9 @@ func (q *Query) Rank(ctx context.Context, words string, limit int, all oxbow.Ent
 
 // A Report describes the result of Fill.
 type Report struct {
-	Made  int // number of vectors that were computed
-	Kept  int // number of entries that already had a vector
-	Bytes int // size of the texts that were sent or, in a dry run, would be sent
+	Computed int // number of vectors that were computed
+	Existing int // number of entries that already had a vector
+	Bytes    int // size of the texts that were sent or, in a dry run, would be sent
 }
 
 // Fill computes the missing vectors and drops the vectors of removed entries.
@@ -129,12 +129,12 @@ func (x *Index) Fill(
 	defer x.unlock()
 	ids, versions := all.Versions()
 	none := x.findMissing(ids, versions, all)
-	r.Kept = len(ids) - len(none)
+	r.Existing = len(ids) - len(none)
 	for _, m := range none {
 		r.Bytes += min(len(m.text), cmp.Or(x.client.MaxBytes, defaultMaxBytes))
 	}
 	if dry {
-		r.Made = len(none)
+		r.Computed = len(none)
 		return r, nil
 	}
 	had := len(x.rows)
@@ -145,7 +145,7 @@ func (x *Index) Fill(
 	if had > len(x.rows) {
 		x.file.size = 0
 	}
-	r.Made, err = x.fillMissing(ctx, none, progress)
+	r.Computed, err = x.fillMissing(ctx, none, progress)
 	return r, err
 }
 
@@ -197,14 +197,14 @@ func (x *Index) versionRow(id, version uint64) (r vectorRow, ok bool) {
 
 // hasLength reports whether a vector has the length of the endpoint's present vectors.
 func (x *Index) hasLength(r vectorRow) bool {
-	return x.client.length == 0 || len(r.numbers) == x.client.length
+	return x.client.dimension == 0 || len(r.numbers) == x.client.dimension
 }
 
 // fillMissing computes and stores the vectors of the missing entries, until ctx is done. It returns the
 // number of new vectors.
 func (x *Index) fillMissing(ctx context.Context, missing []missingText, progress func(done, of int)) (count int,
 	err error) {
-	for part := range slices.Chunk(missing, fillBatch) {
+	for part := range slices.Chunk(missing, textsPerRequest) {
 		texts := make([]string, len(part))
 		for i, m := range part {
 			texts[i] = m.text

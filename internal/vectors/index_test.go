@@ -113,10 +113,10 @@ func TestRank(t *testing.T) {
 	var ferr error
 	if err := m.View(t.Context(), func(all oxbow.Entries) {
 		r, ferr = y.Fill(t.Context(), all, false, nil)
-	}); err != nil || ferr != nil || r.Made != 0 || r.Kept != 3 {
+	}); err != nil || ferr != nil || r.Computed != 0 || r.Existing != 3 {
 		t.Errorf("Fill() = %+v, %v, %v", r, err, ferr)
 	}
-	if want := int64(headerSize + 3*(rowSize+512)); size() != want || before <= want {
+	if want := int64(headerSize + 3*(rowOverhead+512)); size() != want || before <= want {
 		t.Errorf("after what was forgotten was dropped the file has %d bytes, %d before, want %d", size(), before, want)
 	}
 }
@@ -126,7 +126,7 @@ func TestRank(t *testing.T) {
 func TestWait(t *testing.T) {
 	s := vectorstest.NewServer(t)
 	var entries []string
-	for i := range 3 * fillBatch {
+	for i := range 3 * textsPerRequest {
 		entries = append(entries, fmt.Sprintf("n%02d|heron %d", i, i))
 	}
 	fsys := vfs.NewMem()
@@ -141,9 +141,9 @@ func TestWait(t *testing.T) {
 	}
 	x := New(c, fsys, "m.vec")
 	q := x.Query(300 * time.Millisecond)
-	if got := ranked(t, m, q, oxbow.Query{Text: "heron", Limit: 1}); q.Missing != 2*fillBatch || q.Err != nil ||
+	if got := ranked(t, m, q, oxbow.Query{Text: "heron", Limit: 1}); q.Missing != 2*textsPerRequest || q.Err != nil ||
 		got == "" {
-		t.Errorf("after one request of %d: %q, %d missing, %v", fillBatch, got, q.Missing, q.Err)
+		t.Errorf("after one request of %d: %q, %d missing, %v", textsPerRequest, got, q.Missing, q.Err)
 	}
 	q = x.Query(50 * time.Millisecond)
 	if got := ranked(t, m, q, oxbow.Query{Text: "heron", Limit: 1}); got == "" || q.Err == nil ||
@@ -155,12 +155,12 @@ func TestWait(t *testing.T) {
 	steps := 0
 	if err := m.View(t.Context(), func(all oxbow.Entries) {
 		r, _ = x.Fill(t.Context(), all, true, nil)
-	}); err != nil || r.Made != 2*fillBatch || r.Kept != fillBatch || r.Bytes == 0 {
+	}); err != nil || r.Computed != 2*textsPerRequest || r.Existing != textsPerRequest || r.Bytes == 0 {
 		t.Errorf("dry run: %+v, %v", r, err)
 	}
 	if err := m.View(t.Context(), func(all oxbow.Entries) {
 		r, _ = x.Fill(t.Context(), all, false, func(int, int) { steps++ })
-	}); err != nil || r.Made != 2*fillBatch || steps != 2 {
+	}); err != nil || r.Computed != 2*textsPerRequest || steps != 2 {
 		t.Errorf("Fill() = %+v, %v, %d steps", r, err, steps)
 	}
 	s.Close()
@@ -220,8 +220,8 @@ func FuzzFile(f *testing.F) {
 	key := hashText("k")
 	one := vectorRow{version: 7, hash: hashText("t"), scale: .5, numbers: []int8{1, -2, 3}}
 	fl := vectorFile{key: key}
-	f.Add(appendRow(appendRow(fl.makeHeader(3), 1, one), 2, one))
-	f.Add(fl.makeHeader(1 << 30))
+	f.Add(appendRow(appendRow(fl.encodeHeader(3), 1, one), 2, one))
+	f.Add(fl.encodeHeader(1 << 30))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		fsys := vfs.NewMem()
 		if err := vfs.WriteFile(fsys, "f", b, 0o600); err != nil {

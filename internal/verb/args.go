@@ -47,7 +47,7 @@ func ParseArguments(object json.RawMessage) (Arguments, error) {
 	d := json.NewDecoder(bytes.NewReader(object))
 	t, err := d.Token()
 	if err != nil {
-		return nil, notObject(jsonTrouble(err))
+		return nil, notObject(jsonErrorText(err))
 	}
 	if t != json.Delim('{') {
 		return nil, notObject("they begin with " + strconv.Quote(string(object[:1])))
@@ -56,16 +56,16 @@ func ParseArguments(object json.RawMessage) (Arguments, error) {
 	for d.More() {
 		t, err := d.Token()
 		if err != nil {
-			return nil, notObject(jsonTrouble(err))
+			return nil, notObject(jsonErrorText(err))
 		}
 		a := Argument{Key: t.(string)} // the decoder returns only strings here
 		if err := d.Decode(&a.Value); err != nil {
-			return nil, notObject(jsonTrouble(err))
+			return nil, notObject(jsonErrorText(err))
 		}
 		args = append(args, a)
 	}
 	if _, err := d.Token(); err != nil {
-		return nil, notObject(jsonTrouble(err))
+		return nil, notObject(jsonErrorText(err))
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return nil, notObject("something follows the object")
@@ -93,22 +93,22 @@ func readArgs(verb string, params []Param, args Arguments, screen func(string) s
 			continue // ignore this key, which Gemini CLI and similar clients add to every tool for their own use
 		}
 		if !ok {
-			return unknownParam(verb, params, a.Key)
+			return unknownParamError(verb, params, a.Key)
 		}
-		if err := p.checkFirst(a.Key, given); err != nil {
+		if err := p.checkNotRepeated(a.Key, given); err != nil {
 			return err
 		}
-		items, err := p.items(a.Value)
+		items, err := p.parseItems(a.Value)
 		if err != nil {
 			return err
 		}
 		for _, raw := range items {
-			s := scalar{raw: string(raw), text: string(raw), form: argumentForm(raw)}
+			s := scalar{raw: string(raw), text: string(raw), form: formOfValue(raw)}
 			if s.form == formString {
 				if err := json.Unmarshal(raw, &s.text); err != nil {
 					return InvalidValue("arguments", "", err.Error())
 				}
-				if lostRune(raw, s.text) {
+				if hasReplacedRune(raw, s.text) {
 					const half = `holds half of a surrogate pair (\ud800 to \udfff), which is no character`
 					return InvalidValue(p.Name, "", half)
 				}
@@ -119,7 +119,7 @@ func readArgs(verb string, params []Param, args Arguments, screen func(string) s
 			if s.text == "" && !p.Empty {
 				continue
 			}
-			if err := p.store(in, a.Key, s); err != nil {
+			if err := p.storeScalar(in, a.Key, s); err != nil {
 				return err
 			}
 			filled[p.Name] = true
@@ -128,9 +128,9 @@ func readArgs(verb string, params []Param, args Arguments, screen func(string) s
 	return checkRequired(params, given, filled)
 }
 
-// checkFirst returns an error if the parameter was already given by another argument. It adds the key
+// checkNotRepeated returns an error if the parameter was already given by another argument. It adds the key
 // to the keys that were given, by parameter name.
-func (p Param) checkFirst(key string, given map[string]string) error {
+func (p Param) checkNotRepeated(key string, given map[string]string) error {
 	first, isRepeated := given[p.Name]
 	switch {
 	case !isRepeated:
@@ -144,9 +144,9 @@ func (p Param) checkFirst(key string, given map[string]string) error {
 
 // checkRequired returns an error if a required parameter has no value. given has the parameters that
 // the caller named, and filled those with a value.
-func checkRequired(params []Param, given map[string]string, filled map[string]bool) error {
+func checkRequired(params []Param, given map[string]string, withValue map[string]bool) error {
 	for _, p := range params {
-		if !p.Required || filled[p.Name] {
+		if !p.Required || withValue[p.Name] {
 			continue
 		}
 		if _, isEmpty := given[p.Name]; isEmpty {
@@ -157,7 +157,7 @@ func checkRequired(params []Param, given map[string]string, filled map[string]bo
 	return nil
 }
 
-func jsonTrouble(err error) string {
+func jsonErrorText(err error) string {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return "they end too early"
 	}
@@ -194,7 +194,7 @@ func toSnakeCase(s string) string {
 	return b.String()
 }
 
-func unknownParam(verb string, params []Param, key string) error {
+func unknownParamError(verb string, params []Param, key string) error {
 	var names []string
 	for _, p := range params {
 		names = append(names, p.Name)
@@ -208,10 +208,10 @@ func unknownParam(verb string, params []Param, key string) error {
 	return InvalidValue("parameter", key, reason+" it takes "+strings.Join(names, ", "))
 }
 
-// items returns the values that an argument passes: none for null, a list's items if the parameter is
+// parseItems returns the values that an argument passes: none for null, a list's items if the parameter is
 // repeatable, and otherwise the value itself. A list may be encoded twice, as some models do, or be a single
 // item.
-func (p Param) items(value json.RawMessage) (items []json.RawMessage, err error) {
+func (p Param) parseItems(value json.RawMessage) (items []json.RawMessage, err error) {
 	value = bytes.TrimSpace(value)
 	switch {
 	case string(value) == "null":
@@ -237,22 +237,22 @@ func (p Param) items(value json.RawMessage) (items []json.RawMessage, err error)
 type scalar struct {
 	raw  string // value as JSON
 	text string // value without quotes
-	form form
+	form valueForm
 }
 
-// form is the kind of a JSON value, in words for errors.
-type form string
+// valueForm is the kind of a JSON value, in words for errors.
+type valueForm string
 
 const (
-	formString form = "a string"
-	formNumber form = "a number"
-	formBool   form = "true or false"
-	formObject form = "an object"
-	formList   form = "a list"
-	formNull   form = "null"
+	formString valueForm = "a string"
+	formNumber valueForm = "a number"
+	formBool   valueForm = "true or false"
+	formObject valueForm = "an object"
+	formList   valueForm = "a list"
+	formNull   valueForm = "null"
 )
 
-func argumentForm(raw []byte) form {
+func formOfValue(raw []byte) valueForm {
 	switch raw[0] {
 	case '{':
 		return formObject
@@ -268,9 +268,9 @@ func argumentForm(raw []byte) form {
 	return formNumber
 }
 
-// Set stores a word of a command line in the struct that in points to, or appends it if the field
+// SetField stores a word of a command line in the struct that in points to, or appends it if the field
 // is a list. An empty word means that the argument is absent, unless [Param.Empty] is set.
-func (p Param) Set(in any, word string) error {
+func (p Param) SetField(in any, word string) error {
 	s := scalar{raw: strconv.Quote(word), text: word, form: formString}
 	switch {
 	case word == "" && !p.Empty:
@@ -280,12 +280,12 @@ func (p Param) Set(in any, word string) error {
 	case p.Type == "boolean":
 		s.form = formBool
 	}
-	return p.store(reflect.ValueOf(in).Elem(), p.Name, s)
+	return p.storeScalar(reflect.ValueOf(in).Elem(), p.Name, s)
 }
 
-// store converts a scalar to the type of the parameter, and sets the parameter's field in a struct. If
+// storeScalar converts a scalar to the type of the parameter, and sets the parameter's field in a struct. If
 // the field is a list, the value is appended. The key is the name that the caller wrote.
-func (p Param) store(in reflect.Value, key string, s scalar) error {
+func (p Param) storeScalar(in reflect.Value, key string, s scalar) error {
 	var value any
 	var err error
 	switch p.Type {
@@ -301,7 +301,7 @@ func (p Param) store(in reflect.Value, key string, s scalar) error {
 	if err != nil {
 		return err
 	}
-	f := in.FieldByIndex(p.index)
+	f := in.FieldByIndex(p.fieldIndex)
 	switch f.Kind() {
 	case reflect.Slice:
 		f.Set(reflect.Append(f, reflect.ValueOf(value).Convert(f.Type().Elem())))
@@ -320,7 +320,7 @@ func (p Param) checkString(key string, s scalar) error {
 	case s.form == formNumber && key == "id":
 		return InvalidValue("id", s.text, "is a number; entries are called by name: give the entry's "+p.Name)
 	case s.form != formString && s.form != formNumber:
-		return wrongType(p, s)
+		return wrongTypeError(p, s)
 	case len(p.Enum) == 0 || slices.Contains(p.Enum, s.text):
 		return nil
 	}
@@ -333,21 +333,21 @@ func (p Param) checkString(key string, s scalar) error {
 
 func (p Param) checkBool(s scalar) error {
 	if s.text != "true" && s.text != "false" {
-		return wrongType(p, s)
+		return wrongTypeError(p, s)
 	}
 	return nil
 }
 
-// signed lists the parameters that may be negative when the arguments are parsed, because the verbs of these
+// signedParams lists the parameters that may be negative when the arguments are parsed, because the verbs of these
 // parameters report a negative number with a better error.
-var signed = []string{"limit", "max_tokens", "count", "offset"}
+var signedParams = []string{"limit", "max_tokens", "count", "offset"}
 
 func (p Param) parseInteger(s scalar) (int64, error) {
-	n, ok := wholeNumber(s.text)
+	n, ok := parseWholeNumber(s.text)
 	if !ok || !s.mayBeNumber() {
-		return 0, wrongType(p, s)
+		return 0, wrongTypeError(p, s)
 	}
-	if n < 0 && !slices.Contains(signed, p.Name) {
+	if n < 0 && !slices.Contains(signedParams, p.Name) {
 		return 0, InvalidValue(p.Name, s.text, "is less than 0")
 	}
 	return n, nil
@@ -356,10 +356,10 @@ func (p Param) parseInteger(s scalar) (int64, error) {
 func (p Param) parseNumber(s scalar) (float64, error) {
 	f, err := strconv.ParseFloat(s.text, 64)
 	if err != nil || !s.mayBeNumber() {
-		return 0, wrongType(p, s)
+		return 0, wrongTypeError(p, s)
 	}
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return 0, wrongType(p, s)
+		return 0, wrongTypeError(p, s)
 	}
 	return f, nil
 }
@@ -369,10 +369,10 @@ func (s scalar) mayBeNumber() bool {
 	return s.form == formString || s.form == formNumber
 }
 
-// wholeNumber parses an integer such as 5, 5.0 or 1e3. A number that is not written as plain
+// parseWholeNumber parses an integer such as 5, 5.0 or 1e3. A number that is not written as plain
 // digits must be at most 2⁵³, because larger numbers are not exact in JSON. It returns false for
 // everything else.
-func wholeNumber(s string) (int64, bool) {
+func parseWholeNumber(s string) (int64, bool) {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return n, true
 	}
@@ -384,8 +384,8 @@ func wholeNumber(s string) (int64, bool) {
 	return int64(f), true
 }
 
-// lostRune reports whether decoding inserted U+FFFD for invalid text.
-func lostRune(raw []byte, s string) bool {
+// hasReplacedRune reports whether decoding inserted U+FFFD for invalid text.
+func hasReplacedRune(raw []byte, s string) bool {
 	if !strings.ContainsRune(s, utf8.RuneError) {
 		return false
 	}
@@ -393,11 +393,15 @@ func lostRune(raw []byte, s string) bool {
 	return strings.Count(s, "\uFFFD") > written
 }
 
-func wrongType(p Param, s scalar) error {
+func wrongTypeError(p Param, s scalar) error {
 	want := map[string]string{"string": "a string", "boolean": "true or false",
 		"integer": "a whole number", "number": "a number"}[p.Type]
 	if p.Repeatable {
 		want = map[string]string{"string": "a list of strings", "integer": "a list of whole numbers"}[p.Type]
 	}
-	return InvalidValue("parameter", p.Name, fmt.Sprintf("wants %s, not %s (%s)", want, s.form, text.Clip(s.raw, 40)))
+	return InvalidValue(
+		"parameter",
+		p.Name,
+		fmt.Sprintf("wants %s, not %s (%s)", want, s.form, text.TruncateWithEllipsis(s.raw, 40)),
+	)
 }

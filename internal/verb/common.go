@@ -27,17 +27,17 @@ const snippetWidth = 160
 
 var snippet = text.Snippet
 
-// And returns the filter that combines a filter with all parameters.
-func (n Narrowing) And(filter string, now time.Time) (oxbow.Filter, error) {
+// CombineFilter returns the filter that combines a filter with all parameters.
+func (n EntrySelection) CombineFilter(filter string, now time.Time) (oxbow.Filter, error) {
 	f, err := query.ParseFilter(filter, now)
 	if err != nil {
 		return oxbow.Filter{}, err
 	}
 	for _, p := range labelParams {
-		if p.selected == nil {
+		if p.requiredValues == nil {
 			continue
 		}
-		for _, v := range p.selected(n) {
+		for _, v := range p.requiredValues(n) {
 			if err := (oxbow.Label{Key: p.key, Value: v}).Check(); err != nil {
 				return oxbow.Filter{}, err
 			}
@@ -47,7 +47,8 @@ func (n Narrowing) And(filter string, now time.Time) (oxbow.Filter, error) {
 	if n.Kind != "" {
 		f.Terms = append(f.Terms, oxbow.Term{Key: "kind", Values: []string{n.Kind}})
 	}
-	for _, bound := range [][2]string{{"after", n.After}, {"before", n.Before}, {"until", n.Until}} {
+	for _, bound := range [][2]string{{"after", n.CreatedAfter}, {"before", n.CreatedBefore}, {"until",
+		n.CreatedUntil}} {
 		bounds, err := TimeFilter(bound[0], bound[0], bound[1], now)
 		if err != nil {
 			return oxbow.Filter{}, err
@@ -71,22 +72,22 @@ func TimeFilter(param, key, date string, now time.Time) (oxbow.Filter, error) {
 }
 
 // ResolveLimit returns the limit to use, and a note if it differs from the given limit.
-func ResolveLimit(given *int, standard int) (limit int, notes []Note, err error) {
+func ResolveLimit(requested *int, defaultLimit int) (limit int, notes []Note, err error) {
 	switch {
-	case given == nil:
-		return standard, nil, nil
-	case *given < 1:
+	case requested == nil:
+		return defaultLimit, nil, nil
+	case *requested < 1:
 		return 0, nil, InvalidValue(
 			"limit",
-			strconv.Itoa(*given),
-			fmt.Sprintf("would return nothing; give 1 to %d, or leave it out for %d", oxbow.MaxLimit, standard),
+			strconv.Itoa(*requested),
+			fmt.Sprintf("would return nothing; give 1 to %d, or leave it out for %d", oxbow.MaxLimit, defaultLimit),
 		)
-	case *given > oxbow.MaxLimit:
+	case *requested > oxbow.MaxLimit:
 		return oxbow.MaxLimit, []Note{
-			Notef("limit %d was lowered to %d, the most there is", *given, oxbow.MaxLimit),
+			Notef("limit %d was lowered to %d, the most there is", *requested, oxbow.MaxLimit),
 		}, nil
 	}
-	return *given, nil, nil
+	return *requested, nil, nil
 }
 
 // checkIfVersion refuses 0, which the library would read as any version.
@@ -101,20 +102,20 @@ func checkIfVersion(v *uint64) error {
 	return nil
 }
 
-// NotNil returns an empty slice instead of nil, so that JSON has a list.
-func NotNil[T any](s []T) []T {
+// EmptyIfNil returns an empty slice instead of nil, so that JSON has a list.
+func EmptyIfNil[T any](s []T) []T {
 	if s == nil {
 		return []T{}
 	}
 	return s
 }
 
-// nearNames returns at most limit names and aliases of entries that are similar to name, the best
+// similarNames returns at most limit names and aliases of entries that are similar to name, the best
 // first.
-func nearNames(ctx context.Context, m *oxbow.Memory, name string, limit int) ([]string, error) {
+func similarNames(ctx context.Context, m *oxbow.Memory, name string, limit int) ([]string, error) {
 	var err error
 	near := text.FindSimilar(name, func(yield func(string) bool) {
-		err = eachName(ctx, m, func(e *oxbow.Entry) bool {
+		err = eachEntryName(ctx, m, func(e *oxbow.Entry) bool {
 			if !e.MayShow(oxbow.BySearch) {
 				return true
 			}
@@ -129,10 +130,10 @@ func nearNames(ctx context.Context, m *oxbow.Memory, name string, limit int) ([]
 	return near, err
 }
 
-// eachName calls fn with the name, aliases and the labels with some keys of each entry, until fn
+// eachEntryName calls fn with the name, aliases and the labels with some keys of each entry, until fn
 // returns false. It may call fn again for the same entries. It reads few entries if the store has
 // the names apart.
-func eachName(ctx context.Context, m *oxbow.Memory, fn func(e *oxbow.Entry) bool, keys ...string) error {
+func eachEntryName(ctx context.Context, m *oxbow.Memory, fn func(e *oxbow.Entry) bool, keys ...string) error {
 	asked := heads.Needs{Keys: append(keys, oxbow.HeadName)}
 	more := true
 	return heads.View(ctx, m.Store(), asked, func(all heads.List) error {
@@ -149,35 +150,35 @@ func eachName(ctx context.Context, m *oxbow.Memory, fn func(e *oxbow.Entry) bool
 	})
 }
 
-// lostError reports an unknown name, with information that may help to find the entry.
-type lostError struct {
-	err           error
-	name          string
-	near          []string
-	removed, last uint64   // change that removed the entry, and its version before (0 if unknown)
-	versions      []string // existing versions that NAME@SEQ could mean, newest first
+// unknownNameError reports an unknown name, with information that may help to find the entry.
+type unknownNameError struct {
+	err                 error
+	name                string
+	similarNames        []string
+	removedSeq, lastSeq uint64   // change that removed the entry, and its version before (0 if unknown)
+	versions            []string // existing versions that NAME@SEQ could mean, newest first
 }
 
-func (e *lostError) Error() string { return e.err.Error() }
-func (e *lostError) Unwrap() error { return e.err }
+func (e *unknownNameError) Error() string { return e.err.Error() }
+func (e *unknownNameError) Unwrap() error { return e.err }
 
-func (e *lostError) remedy() Note {
+func (e *unknownNameError) remedy() Note {
 	var ns []Note
 	switch {
-	case e.last != 0:
-		ns = append(ns, Notef("it was forgotten by change %d; %s", e.removed,
-			&Hint{Verb: "restore", Args: []Arg{{"name", e.name}, {"seq", e.last}}, Does: "brings it back"}))
-	case e.removed != 0:
-		ns = append(ns, Notef("it was forgotten by change %d", e.removed))
+	case e.lastSeq != 0:
+		ns = append(ns, Notef("it was forgotten by change %d; %s", e.removedSeq,
+			&CallHint{Verb: "restore", Args: []Arg{{"name", e.name}, {"seq", e.lastSeq}}, Does: "brings it back"}))
+	case e.removedSeq != 0:
+		ns = append(ns, Notef("it was forgotten by change %d", e.removedSeq))
 	}
 	if len(e.versions) > 0 {
 		ns = append(
 			ns,
 			Notef("there is %s; %s shows all versions", strings.Join(e.versions, ", "), VerbRef("history")),
 		)
-	} else if len(e.near) > 0 {
-		ns = append(ns, Plain("nearest names: "+text.QuoteAll(e.near)))
-	} else if e.removed == 0 {
+	} else if len(e.similarNames) > 0 {
+		ns = append(ns, PlainNote("nearest names: "+text.QuoteAll(e.similarNames)))
+	} else if e.removedSeq == 0 {
 		ns = append(
 			ns,
 			Notef(
@@ -190,13 +191,13 @@ func (e *lostError) remedy() Note {
 	return JoinNotes(ns)
 }
 
-// diagnose returns at least one reason why a query found nothing, and similar names.
-func diagnose(
+// explainNoHits returns at least one reason why a query found nothing, and similar names.
+func explainNoHits(
 	ctx context.Context,
 	m *oxbow.Memory,
 	q oxbow.Query,
-	dates TypedDates,
-) (why []Note, near []string, err error) {
+	dates DateTerms,
+) (reasons []Note, similar []string, err error) {
 	g, err := m.Diagnose(ctx, q)
 	if err != nil {
 		return nil, nil, err
@@ -205,66 +206,77 @@ func diagnose(
 		return []Note{Notef("the memory held no entries after change %d", q.AsOf)}, nil, nil
 	}
 	if g.Entries == 0 {
-		return []Note{Plain("the memory holds no entries yet; remember adds the first")}, nil, nil
+		return []Note{PlainNote("the memory holds no entries yet; remember adds the first")}, nil, nil
 	}
-	return EmptyReasons(g, q, dates, "entry", "entries"), g.Near, nil
+	return EmptyResultReasons(g, q, dates, "entry", "entries"), g.Near, nil
 }
 
-// EmptyReasons returns the reasons why a query found nothing. The arguments one and many are the singular and the
+// EmptyResultReasons returns the reasons why a query found nothing. The arguments one and many are the singular and the
 // plural of the noun for the searched items, such as "entry" and "entries". A time range is named as in dates.
-func EmptyReasons(g oxbow.Diagnosis, q oxbow.Query, dates TypedDates, one, many string) (why []Note) {
-	if g.StopWords {
-		why = append(why, noWordsNote(q.Text))
+func EmptyResultReasons(
+	diagnosis oxbow.Diagnosis,
+	q oxbow.Query,
+	dates DateTerms,
+	singular, plural string,
+) (reasons []Note) {
+	if diagnosis.StopWords {
+		reasons = append(reasons, noWordsNote(q.Text))
 	}
 	var unknown, known []string
-	for _, t := range g.Terms {
+	for _, t := range diagnosis.Terms {
 		if t.DF == 0 {
 			unknown = append(unknown, strconv.Quote(t.Word))
 		} else {
-			known = append(known, fmt.Sprintf("%q in %s", t.Word, text.Count(t.DF, one, many)))
+			known = append(known, fmt.Sprintf("%q in %s", t.Word, text.FormatCount(t.DF, singular, plural)))
 		}
 	}
 	if len(unknown) > 0 {
-		why = append(why, Plain("no "+one+" holds "+joinFirst(unknown)))
+		reasons = append(reasons, PlainNote("no "+singular+" holds "+joinFirstWords(unknown)))
 	}
 	if len(known) > 0 {
-		why = append(why, Plain("found, before the filter: "+joinFirst(known)))
+		reasons = append(reasons, PlainNote("found, before the filter: "+joinFirstWords(known)))
 	}
-	for _, r := range g.Removed[:min(len(g.Removed), mostNamed)] {
+	for _, r := range diagnosis.Removed[:min(len(diagnosis.Removed), maxNamedWords)] {
 		part := cmp.Or(r.Clause, dates.filterText(r.Filter))
 		switch {
 		// the words would find nothing even without the filter
-		case r.Left == 0 && g.Unfiltered == 0 && len(g.Terms) > 0:
+		case r.Left == 0 && diagnosis.Unfiltered == 0 && len(diagnosis.Terms) > 0:
 		case r.Left == 0:
-			why = append(why, Notef("filter %s alone removes all that was found", part))
+			reasons = append(reasons, Notef("filter %s alone removes all that was found", part))
 		default:
-			why = append(why, Notef("filter %s alone leaves %s", part, text.Count(r.Left, one, many)))
+			reasons = append(
+				reasons,
+				Notef("filter %s alone leaves %s", part, text.FormatCount(r.Left, singular, plural)),
+			)
 		}
 	}
-	why = append(why, notLabels(g)...)
-	if g.Unfiltered > 0 && !q.Filter.IsZero() {
-		n := text.Count(g.Unfiltered, one, many)
-		if g.Unfiltered == oxbow.MaxLimit {
+	reasons = append(reasons, mistypedLabelHints(diagnosis)...)
+	if diagnosis.Unfiltered > 0 && !q.Filter.IsZero() {
+		n := text.FormatCount(diagnosis.Unfiltered, singular, plural)
+		if diagnosis.Unfiltered == oxbow.MaxLimit {
 			n += " or more"
 		}
-		why = append(why, Notef("without the filter %s, %s would be found", dates.filterText(q.Filter), n))
+		reasons = append(reasons, Notef("without the filter %s, %s would be found", dates.filterText(q.Filter), n))
 	}
-	if len(why) == 0 {
-		why = append(why, Notef("none of the %s matches", text.Count(g.Entries, one, many)))
+	if len(reasons) == 0 {
+		reasons = append(
+			reasons,
+			Notef("none of the %s matches", text.FormatCount(diagnosis.Entries, singular, plural)),
+		)
 	}
-	return why
+	return reasons
 }
 
-// notLabels returns hints about filter terms that select by a label and match no entry. A hint is added if the term's
-// key resembles a key of the filter language, or if the term's value is a date, because such a term is probably a
-// mistake.
-func notLabels(g oxbow.Diagnosis) (hints []Note) {
-	for _, r := range g.Removed {
+// mistypedLabelHints returns hints about filter terms that select by a label and match no entry. A hint is added if
+// the term's key resembles a key of the filter language, or if the term's value is a date, because such a term is
+// probably a mistake.
+func mistypedLabelHints(diagnosis oxbow.Diagnosis) (hints []Note) {
+	for _, r := range diagnosis.Removed {
 		if r.Left > 0 || len(r.Filter.Terms) == 0 {
 			continue
 		}
 		t := r.Filter.Terms[0]
-		if syntax.IsKnown(t.Key) || len(t.Values) == 0 {
+		if syntax.IsKnownKey(t.Key) || len(t.Values) == 0 {
 			continue
 		}
 		if near := syntax.NearestKey(t.Key); near != "" {
@@ -284,19 +296,20 @@ func notLabels(g oxbow.Diagnosis) (hints []Note) {
 	return hints
 }
 
-// TypedDates contains the filter terms that select by time, as the caller typed them, such as on:yesterday.
-type TypedDates []typedDate
+// DateTerms contains the filter terms that select by time, as the caller typed them, such as on:yesterday.
+type DateTerms []dateTerm
 
-// typedDate is such a term with its time range.
-type typedDate struct {
-	term  string
-	times oxbow.Filter
+// dateTerm is such a term with its time range.
+type dateTerm struct {
+	term      string
+	timeRange oxbow.Filter
 }
 
-// Dates returns the filter terms by time in the texts, which are queries and filters, and in the parameters.
-func (n Narrowing) Dates(now time.Time, texts ...string) (dates TypedDates) {
+// DateTerms returns the filter terms by time in the texts, which are queries and filters, and in the parameters.
+func (n EntrySelection) DateTerms(now time.Time, texts ...string) (dates DateTerms) {
 	terms := strings.Fields(strings.Join(texts, " "))
-	for _, bound := range [][2]string{{"after", n.After}, {"before", n.Before}, {"until", n.Until}} {
+	for _, bound := range [][2]string{{"after", n.CreatedAfter}, {"before", n.CreatedBefore}, {"until",
+		n.CreatedUntil}} {
 		if bound[1] != "" {
 			terms = append(terms, bound[0]+":"+bound[1])
 		}
@@ -304,7 +317,7 @@ func (n Narrowing) Dates(now time.Time, texts ...string) (dates TypedDates) {
 	for _, term := range terms {
 		key, date, _ := strings.Cut(term, ":")
 		if f, err := query.TimeFilter(key, date, now); err == nil {
-			dates = append(dates, typedDate{term, f})
+			dates = append(dates, dateTerm{term, f})
 		}
 	}
 	return dates
@@ -313,19 +326,19 @@ func (n Narrowing) Dates(now time.Time, texts ...string) (dates TypedDates) {
 // filterText returns a filter in the form that people type. A time range has the words of the caller if
 // they are known. Otherwise a range of a single day becomes on:2026-11-27, and other bounds at midnight become
 // dates.
-func (dates TypedDates) filterText(f oxbow.Filter) string {
+func (dates DateTerms) filterText(f oxbow.Filter) string {
 	parts := []string{oxbow.Filter{Terms: f.Terms}.Brief()}
 	for _, d := range dates {
-		hasAfter := d.times.After.IsZero() || d.times.After.Equal(f.After)
-		hasBefore := d.times.Before.IsZero() || d.times.Before.Equal(f.Before)
+		hasAfter := d.timeRange.After.IsZero() || d.timeRange.After.Equal(f.After)
+		hasBefore := d.timeRange.Before.IsZero() || d.timeRange.Before.Equal(f.Before)
 		if !hasAfter || !hasBefore {
 			continue
 		}
 		parts = append(parts, d.term)
-		if !d.times.After.IsZero() {
+		if !d.timeRange.After.IsZero() {
 			f.After = time.Time{}
 		}
-		if !d.times.Before.IsZero() {
+		if !d.timeRange.Before.IsZero() {
 			f.Before = time.Time{}
 		}
 	}
@@ -333,13 +346,13 @@ func (dates TypedDates) filterText(f oxbow.Filter) string {
 	case !f.After.IsZero() && f.Before.Equal(f.After.AddDate(0, 0, 1)) && isMidnight(f.After):
 		parts = append(parts, "on:"+f.After.Format(time.DateOnly))
 	default:
-		parts = append(parts, boundText("after:", f.After), boundText("before:", f.Before))
+		parts = append(parts, timeBoundText("after:", f.After), timeBoundText("before:", f.Before))
 	}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
 
-// boundText returns a bound of a time range, or "" if there is none.
-func boundText(key string, at time.Time) string {
+// timeBoundText returns a bound of a time range, or "" if there is none.
+func timeBoundText(key string, at time.Time) string {
 	switch {
 	case at.IsZero():
 		return ""
@@ -357,9 +370,9 @@ func isMidnight(t time.Time) bool {
 // noWordsNote explains why a query contains no word to search for.
 func noWordsNote(query string) Note {
 	if !hasWords(query) {
-		return Plain("the query has no letters, digits or emoji; other signs are not searched")
+		return PlainNote("the query has no letters, digits or emoji; other signs are not searched")
 	}
-	return Plain(
+	return PlainNote(
 		"the query holds only words that are too common or too short to look for; use rarer words, or list with a " +
 			"filter",
 	)
@@ -370,30 +383,34 @@ func hasWords(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
 }
 
-// mostNamed is the maximum number of the query's words or terms that an answer
+// maxNamedWords is the maximum number of the query's words or terms that an answer
 // names.
-const mostNamed = 10
+const maxNamedWords = 10
 
-// joinFirst joins the first words with commas, at most mostNamed, and adds the number of omitted words.
-func joinFirst(words []string) string {
-	if more := len(words) - mostNamed; more > 0 {
-		return strings.Join(words[:mostNamed], ", ") + " and " + strconv.Itoa(more) + " more"
+// joinFirstWords joins the first words with commas, at most maxNamedWords, and adds the number of omitted words.
+func joinFirstWords(words []string) string {
+	if more := len(words) - maxNamedWords; more > 0 {
+		return strings.Join(words[:maxNamedWords], ", ") + " and " + strconv.Itoa(more) + " more"
 	}
 	return strings.Join(words, ", ")
 }
 
-func pluralIs(n int, what string) string {
+func countWithIs(n int, noun string) string {
 	if n == 1 {
-		return "1 " + what + " is"
+		return "1 " + noun + " is"
 	}
-	return strconv.Itoa(n) + " " + what + "s are"
+	return strconv.Itoa(n) + " " + noun + "s are"
 }
 
 // DefaultListLimit is the default number of items returned by list and history.
 const DefaultListLimit = 20
 
 func InvalidValue(field, value, reason string) error {
-	return &oxbow.InvalidError{Field: field, Value: text.Clip(value, 60), Reason: strings.TrimSuffix(reason, ".")}
+	return &oxbow.InvalidError{
+		Field:  field,
+		Value:  text.TruncateWithEllipsis(value, 60),
+		Reason: strings.TrimSuffix(reason, "."),
+	}
 }
 
 // lowerFirst returns a sentence with a lower-case first letter, for use after other words.

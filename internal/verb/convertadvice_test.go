@@ -18,12 +18,12 @@ import (
 func TestConvertIsAdvisedWhereItHelps(t *testing.T) {
 	w := new(verb.Workspace)
 	_, _, noTree := annotations.OpenStore(t.Context(), w)
-	_, _, noSessions := w.Archive(t.Context())
+	_, _, noSessions := w.OpenArchive(t.Context())
 	_, noProfiles := verb.LoadProfile(t.Context(), w, verb.LoadMemoryProfileIn{})
 	_, noAgents := profiles.SpawnSubAgent(t.Context(), w, nil, profiles.SpawnSubAgentIn{})
 	for _, err := range []error{noTree, noSessions, noProfiles, noAgents,
-		errors.Join(oxbow.ErrUnsupported, git.ErrNone)} {
-		if h := verb.Remedy(err).String(); !errors.Is(err, oxbow.ErrUnsupported) || h == "" ||
+		errors.Join(oxbow.ErrUnsupported, git.ErrNoRepository)} {
+		if h := verb.ErrorRemedy(err).String(); !errors.Is(err, oxbow.ErrUnsupported) || h == "" ||
 			strings.Contains(h, "convert") {
 			t.Errorf("Remedy(%v) = %q, want another way out", err, h)
 		}

@@ -2,5 +2,5 @@
 
 package verb
 
-// WithOrigins is withOrigins.
-var WithOrigins = withOrigins
+// WithOrigins is withOriginTurns.
+var WithOrigins = withOriginTurns

@@ -17,11 +17,11 @@ import (
 
 // FileRef is a file to which a hit refers, and the state of this file in the working tree.
 type FileRef struct {
-	File  string  `json:"file"`           // as the entry has it
-	State string  `json:"state"`          // FRESH, MOVED, STALE or UNVERIFIABLE
-	Now   string  `json:"now,omitempty"`  // new place of the file, or of its remaining lines, if moved
-	Kept  float64 `json:"kept,omitempty"` // share of the lines that are unchanged, if known
-	How   string  `json:"how"`            // the state in words
+	File      string  `json:"file"`           // as the entry has it
+	State     string  `json:"state"`          // FRESH, MOVED, STALE or UNVERIFIABLE
+	NewPlace  string  `json:"now,omitempty"`  // new place of the file, or of its remaining lines, if moved
+	KeptShare float64 `json:"kept,omitempty"` // share of the lines that are unchanged, if known
+	StateText string  `json:"how"`            // the state in words
 }
 
 // maxFileRefs is the maximum number of references that an answer checks.
@@ -33,17 +33,17 @@ const staleWeight = .5
 
 // WorkingTree is a working tree, to whose files entries may refer. annotate.Store implements it.
 type WorkingTree interface {
-	IsTree() bool // reports whether there is a working tree at all
+	IsRepoOrAnnotated() bool // reports whether there is a working tree at all
 
 	// CheckFileRefs returns the result for each reference, in the same order.
 	CheckFileRefs(ctx context.Context, refs []fileref.Ref) []fileref.CheckResult
 
-	// Blob returns git's name for the present content of a file, if the file is in the tree.
-	Blob(file string) (name string, isFile bool)
+	// FileBlobName returns git's name for the present content of a file, if the file is in the tree.
+	FileBlobName(file string) (name string, isFile bool)
 }
 
-// tree returns the working tree, or nil outside of one.
-func (w *Workspace) tree(ctx context.Context) (WorkingTree, error) {
+// workingTree returns the working tree, or nil outside of one.
+func (w *Workspace) workingTree(ctx context.Context) (WorkingTree, error) {
 	if w.Annotations == nil {
 		return nil, nil
 	}
@@ -51,7 +51,7 @@ func (w *Workspace) tree(ctx context.Context) (WorkingTree, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b == nil || !b.IsTree() {
+	if b == nil || !b.IsRepoOrAnnotated() {
 		return nil, nil
 	}
 	return b, nil
@@ -65,7 +65,7 @@ func (w *Workspace) CheckFileRefs(ctx context.Context, es []oxbow.Entry) (map[ui
 	}
 	var asked []fileref.Ref
 	var of []uint64
-	here := w.here()
+	here := w.currentProject()
 	left := 0
 	for _, e := range es {
 		blobs := fileHashes(e.Labels)
@@ -76,7 +76,7 @@ func (w *Workspace) CheckFileRefs(ctx context.Context, es []oxbow.Entry) (map[ui
 			}
 			asked = append(
 				asked,
-				fileref.Ref{File: f, Blob: blobs[f], Time: e.Updated, Doubtful: isForOtherProject(e.Labels, here)},
+				fileref.Ref{File: f, Blob: blobs[f], Time: e.Updated, IsDoubtful: isForOtherProject(e.Labels, here)},
 			)
 			of = append(of, e.ID)
 		}
@@ -84,9 +84,9 @@ func (w *Workspace) CheckFileRefs(ctx context.Context, es []oxbow.Entry) (map[ui
 	if len(asked) == 0 {
 		return nil, nil
 	}
-	b, err := w.tree(ctx)
+	b, err := w.workingTree(ctx)
 	if err != nil {
-		return nil, []Note{Plain("related files were not checked: " + err.Error())}
+		return nil, []Note{PlainNote("related files were not checked: " + err.Error())}
 	}
 	if b == nil {
 		return nil, nil
@@ -95,20 +95,30 @@ func (w *Workspace) CheckFileRefs(ctx context.Context, es []oxbow.Entry) (map[ui
 	for i, c := range b.CheckFileRefs(ctx, asked) {
 		out[of[i]] = append(
 			out[of[i]],
-			FileRef{File: c.File, State: string(c.State), Now: c.Now, Kept: c.Kept, How: c.How},
+			FileRef{
+				File:      c.File,
+				State:     string(c.State),
+				NewPlace:  c.CurrentPath,
+				KeptShare: c.UnchangedShare,
+				StateText: c.Explanation,
+			},
 		)
 	}
 	if left > 0 {
 		return out, []Note{
-			Notef("%s not checked: %d is the most for one answer", pluralIs(left, "more related file"), maxFileRefs),
+			Notef(
+				"%s not checked: %d is the most for one answer",
+				countWithIs(left, "more related file"),
+				maxFileRefs,
+			),
 		}
 	}
 	return out, nil
 }
 
-// here returns a function that returns the project of the working tree. The project is looked up at
+// currentProject returns a function that returns the project of the working tree. The project is looked up at
 // the first call.
-func (w *Workspace) here() func() string {
+func (w *Workspace) currentProject() func() string {
 	return sync.OnceValue(func() string {
 		if w.Project == nil {
 			return ""
@@ -134,9 +144,9 @@ func isForOtherProject(labels []oxbow.Label, currentProject func() string) bool 
 // demoteStaleHits moves hits with stale files behind hits with slightly lower scores. For the order, a score
 // counts half if all files are stale, and more if fewer are. Scores do not change, and no hit is
 // removed.
-func demoteStaleHits(hits []oxbow.Hit, cited map[uint64][]FileRef) (notes []Note) {
+func demoteStaleHits(hits []oxbow.Hit, citedFiles map[uint64][]FileRef) (notes []Note) {
 	weight := func(h oxbow.Hit) float64 {
-		cs := cited[h.Entry.ID]
+		cs := citedFiles[h.Entry.ID]
 		stale := 0
 		for _, c := range cs {
 			if c.State == string(fileref.Stale) {
@@ -152,7 +162,7 @@ func demoteStaleHits(hits []oxbow.Hit, cited map[uint64][]FileRef) (notes []Note
 	slices.SortStableFunc(hits, func(a, b oxbow.Hit) int { return cmp.Compare(weight(b), weight(a)) })
 	for i := range hits {
 		if hits[i].Entry.ID != before[i].Entry.ID {
-			return []Note{Plain("hits that cite files which are stale stand lower than their scores say")}
+			return []Note{PlainNote("hits that cite files which are stale stand lower than their scores say")}
 		}
 	}
 	return nil
@@ -171,9 +181,9 @@ func fileHashes(labels []oxbow.Label) map[string]string {
 	return out
 }
 
-// stampHashes returns the labels with the cited files' current hashes in the working tree. If a
+// withFileHashes returns the labels with the cited files' current hashes in the working tree. If a
 // file is not in a working tree, the old hash is kept.
-func (w *Workspace) stampHashes(ctx context.Context, labels []oxbow.Label) []oxbow.Label {
+func (w *Workspace) withFileHashes(ctx context.Context, labels []oxbow.Label) []oxbow.Label {
 	var files []string
 	for _, l := range labels {
 		if l.Key == oxbow.LabelFile {
@@ -181,19 +191,19 @@ func (w *Workspace) stampHashes(ctx context.Context, labels []oxbow.Label) []oxb
 		}
 	}
 	if len(files) == 0 {
-		return withoutHashes(labels)
+		return withoutFileHashes(labels)
 	}
-	b, err := w.tree(ctx)
-	isOther := b != nil && isForOtherProject(labels, w.here())
+	b, err := w.workingTree(ctx)
+	isOther := b != nil && isForOtherProject(labels, w.currentProject())
 	if err != nil || isOther {
 		b = nil // remember the entry without hashes
 	}
 	old := fileHashes(labels)
-	out := withoutHashes(labels)
+	out := withoutFileHashes(labels)
 	for i, f := range files {
 		blob := old[f]
 		if b != nil && i < maxFileRefs {
-			if now, ok := b.Blob(f); ok {
+			if now, ok := b.FileBlobName(f); ok {
 				blob = now
 			}
 		}
@@ -205,7 +215,7 @@ func (w *Workspace) stampHashes(ctx context.Context, labels []oxbow.Label) []oxb
 	return oxbow.SortLabels(out)
 }
 
-// withoutHashes returns the labels without the hashes of cited files.
-func withoutHashes(labels []oxbow.Label) []oxbow.Label {
+// withoutFileHashes returns the labels without the hashes of cited files.
+func withoutFileHashes(labels []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(labels), func(l oxbow.Label) bool { return l.Key == oxbow.LabelFileBlob })
 }

@@ -92,7 +92,7 @@ func TestCitations(t *testing.T) {
 		t.Errorf("a file of another project is noted as %q", got)
 	}
 	got := do[GetOut](b, "get", `{"name":"retries"}`)
-	if text := prompt.AnswerText(got); strings.Contains(text, oxbow.LabelFileBlob) ||
+	if text := prompt.ReporterText(got); strings.Contains(text, oxbow.LabelFileBlob) ||
 		!strings.Contains(text, `cites "a.go": FRESH (the file is as it was)`) {
 		t.Errorf("get says %s", text)
 	}
@@ -107,15 +107,15 @@ func TestCitations(t *testing.T) {
 	after := do[RecallOut](b, "recall", `{"query":"proxy retries minute","explain":true}`)
 	if len(after.Hits) != 4 || after.Hits[0].Name != "timeouts" || after.Hits[1].Name != "retries" ||
 		after.Hits[1].Score != first.Hits[0].Score {
-		t.Errorf("with a stale file the hits are %v", prompt.AnswerText(after))
+		t.Errorf("with a stale file the hits are %v", prompt.ReporterText(after))
 	}
-	if !has(after.Notes, "stale stand lower") || !strings.Contains(prompt.AnswerText(after), `cites "a.go": STALE`) {
-		t.Errorf("recall says %s", prompt.AnswerText(after))
+	if !has(after.Notes, "stale stand lower") || !strings.Contains(prompt.ReporterText(after), `cites "a.go": STALE`) {
+		t.Errorf("recall says %s", prompt.ReporterText(after))
 	}
 	// Hits from the past are not compared with the present tree.
 	if past := do[RecallOut](b, "recall", `{"query":"proxy retries","as_of":"4"}`); past.Hits[0].Citations != nil ||
 		past.Hits[0].Name != "retries" {
-		t.Errorf("recall as of then = %s", prompt.AnswerText(past))
+		t.Errorf("recall as of then = %s", prompt.ReporterText(past))
 	}
 
 	// Remembering the entry again records the present state of the file.
@@ -179,13 +179,13 @@ func TestCitationsOutsideOfATree(t *testing.T) {
 	do[RememberOut](b, "remember", `{"name":"a","content":"one two","related_files":["a.go"]}`)
 	if out := do[RecallOut](b, "recall", `{"query":"two"}`); out.Hits[0].Citations != nil ||
 		len(out.Hits[0].Labels) != 1 {
-		t.Errorf("recall = %s", prompt.AnswerText(out))
+		t.Errorf("recall = %s", prompt.ReporterText(out))
 	}
 	// A tree that cannot be opened does not prevent remembering and recalling.
 	b.Annotations = func(context.Context) (WorkingTree, error) { return nil, errors.New("it is locked") }
 	do[RememberOut](b, "remember", `{"name":"b","content":"one two","related_files":["a.go"]}`)
 	if out := do[RecallOut](b, "recall", `{"query":"two"}`); len(out.Hits) != 2 || !has(out.Notes, "it is locked") {
-		t.Errorf("recall = %s", prompt.AnswerText(out))
+		t.Errorf("recall = %s", prompt.ReporterText(out))
 	}
 }
 
@@ -232,9 +232,9 @@ func TestStoreWithoutBlobs(t *testing.T) {
 		"remember",
 		`{"name":"a","content":"one two","related_files":["a.go"]}`,
 	); out.Outcome != "added" || out.Labels[oxbow.LabelFileBlob] != nil {
-		t.Errorf("remember = %s", prompt.AnswerText(out))
+		t.Errorf("remember = %s", prompt.ReporterText(out))
 	}
 	if out := do[RecallOut](b, "recall", `{"query":"two"}`); states(out.Hits[0].Citations) != "a.go UNVERIFIABLE" {
-		t.Errorf("recall = %s", prompt.AnswerText(out))
+		t.Errorf("recall = %s", prompt.ReporterText(out))
 	}
 }

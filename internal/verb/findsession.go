@@ -15,7 +15,7 @@ import (
 // FindSession returns the session that the name identifies. It returns an error if no session or
 // several sessions match.
 func FindSession(ctx context.Context, a *session.Archive, name string) (session.Summary, error) {
-	found, err := a.Find(ctx, strings.TrimSpace(name))
+	found, err := a.FindSessions(ctx, strings.TrimSpace(name))
 	switch {
 	case err != nil:
 		return session.Summary{}, err
@@ -27,7 +27,7 @@ func FindSession(ctx context.Context, a *session.Archive, name string) (session.
 	case len(found) > 1:
 		return session.Summary{}, Advise(
 			InvalidValue("session", name, fmt.Sprintf("means %s, such as %s/%s and %s/%s",
-				text.Count(len(found), "session", "sessions"), found[0].Client, found[0].Session, found[1].Client,
+				text.FormatCount(len(found), "session", "sessions"), found[0].Client, found[0].Session, found[1].Client,
 				found[1].Session)),
 			"write more of it, or CLIENT/SESSION",
 		)

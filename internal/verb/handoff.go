@@ -19,35 +19,35 @@ import (
 
 // HandoffOut is a handoff in an answer.
 type HandoffOut struct {
-	Name    string         `json:"name"`
-	Version uint64         `json:"version"`
-	Created string         `json:"created"`
-	State   string         `json:"state"`           // open or taken
-	Trust   string         `json:"trust,omitempty"` // set if the text needs a warning
-	Project string         `json:"project,omitempty"`
-	Profile string         `json:"memory_profile,omitempty"`
-	Skills  []string       `json:"skills,omitempty"`
-	Files   []handoff.File `json:"files_to_read,omitempty"`
-	Summary string         `json:"summary"`
-	Plan    string         `json:"plan,omitempty"`
-	Record  string         `json:"record,omitempty"` // facts about the session that handed off
-	Loaded  *LoadedOut     `json:"loaded,omitempty"`
+	Name    string          `json:"name"`
+	Version uint64          `json:"version"`
+	Created string          `json:"created"`
+	State   string          `json:"state"`           // open or taken
+	Trust   string          `json:"trust,omitempty"` // set if the text needs a warning
+	Project string          `json:"project,omitempty"`
+	Profile string          `json:"memory_profile,omitempty"`
+	Skills  []string        `json:"skills,omitempty"`
+	Files   []handoff.File  `json:"files_to_read,omitempty"`
+	Summary string          `json:"summary"`
+	Plan    string          `json:"plan,omitempty"`
+	Record  string          `json:"record,omitempty"` // facts about the session that handed off
+	Loaded  *LoadedPartsOut `json:"loaded,omitempty"`
 	text    string
 }
 
-// LoadedOut is the profile and the skills that a handoff names, after loading.
-type LoadedOut struct {
-	Selection *SelectionOut `json:"selection,omitempty"`
-	Skills    []SkillOut    `json:"skills,omitempty"`
-	Wrong     string        `json:"profile_not_loaded,omitempty"` // the error, if the profile could not be loaded
+// LoadedPartsOut is the profile and the skills that a handoff names, after loading.
+type LoadedPartsOut struct {
+	Selection    *SelectionOut `json:"selection,omitempty"`
+	Skills       []SkillOut    `json:"skills,omitempty"`
+	ProfileError string        `json:"profile_not_loaded,omitempty"` // the error, if the profile could not be loaded
 }
 
 // SkillOut is a skill that a handoff names.
 type SkillOut struct {
-	Name  string `json:"name"`
-	File  string `json:"file,omitempty"`
-	Text  string `json:"text,omitempty"`
-	Wrong string `json:"not_loaded,omitempty"` // why
+	Name      string `json:"name"`
+	File      string `json:"file,omitempty"`
+	Text      string `json:"text,omitempty"`
+	LoadError string `json:"not_loaded,omitempty"` // why
 }
 
 // Text returns the handoff in the form for the agent that takes it.
@@ -59,36 +59,37 @@ func (o HandoffOut) Report() (r report.Report) {
 	return r
 }
 
-// Judge returns the handoff with its trust. In a home without labels, a text that repeats others is
+// JudgeHandoffTrust returns the handoff with its trust. In a home without labels, a text that repeats others is
 // tainted, and a text that is shaped like instructions is unvouched. Such a handoff is not offered
 // to a model that did not ask.
-func (w *Workspace) Judge(h handoff.Handoff) handoff.Handoff {
+func (w *Workspace) JudgeHandoffTrust(h handoff.Handoff) handoff.Handoff {
 	if !w.Unlabelled {
 		return h
 	}
-	switch screen.Doubt(w.RepeatsOthers, strings.Join([]string{h.Name, h.Summary, h.Plan, h.Record}, "\n\n")) {
-	case screen.IsShaped:
+	switch screen.ReasonToDoubt(w.RepeatsForeignText, strings.Join([]string{h.Name, h.Summary, h.Plan, h.Record},
+		"\n\n")) {
+	case screen.DoubtInstructions:
 		h.Trust = oxbow.TrustUnvouched
-	case screen.Repeats:
+	case screen.DoubtForeignText:
 		h.Trust = oxbow.TrustTainted
 	default:
 		return h
 	}
-	h.Offered = false
+	h.IsOffered = false
 	return h
 }
 
-// handoffOut returns the answer for a handoff and for the opening that was loaded with it.
-func handoffOut(o *handoff.Opening) HandoffOut {
+// makeHandoffOut returns the answer for a handoff and for the opening that was loaded with it.
+func makeHandoffOut(o *handoff.LoadedHandoff) HandoffOut {
 	h := &o.Handoff
 	out := HandoffOut{Name: h.Name, Version: h.Version, Created: h.Created.UTC().Format(time.RFC3339),
 		State:   handoff.StateOpen,
 		Project: h.Project, Profile: h.Profile, Skills: h.Skills, Files: o.Files, Summary: h.Summary, Plan: h.Plan,
-		Record: h.Record, text: Warning(h.Trust) + o.Text()}
-	if h.Taken {
+		Record: h.Record, text: TrustWarning(h.Trust) + o.Text()}
+	if h.IsTaken {
 		out.State = handoff.StateTaken
 	}
-	if Warning(h.Trust) != "" {
+	if TrustWarning(h.Trust) != "" {
 		out.Trust = string(h.Trust)
 	}
 	return out
@@ -96,20 +97,20 @@ func handoffOut(o *handoff.Opening) HandoffOut {
 
 // bareOpening returns the opening of a handoff without its profile and skills, and with files that were not
 // checked.
-func bareOpening(h handoff.Handoff) *handoff.Opening {
-	return &handoff.Opening{Handoff: h, Files: handoff.Look(h.Files, "", nil)}
+func bareOpening(h handoff.Handoff) *handoff.LoadedHandoff {
+	return &handoff.LoadedHandoff{Handoff: h, Files: handoff.CheckFiles(h.Files, "", nil)}
 }
 
-// OpeningOut is like handoffOut, and adds the profile and the skills.
-func OpeningOut(o *handoff.Opening) HandoffOut {
-	out := handoffOut(o)
-	out.Loaded = &LoadedOut{Wrong: o.Wrong}
+// LoadedHandoffOut is like makeHandoffOut, and adds the profile and the skills.
+func LoadedHandoffOut(o *handoff.LoadedHandoff) HandoffOut {
+	out := makeHandoffOut(o)
+	out.Loaded = &LoadedPartsOut{ProfileError: o.LoadProblem}
 	if o.Selection != nil {
 		s := NewSelectionOut(o.Selection)
 		out.Loaded.Selection = &s
 	}
 	for _, s := range o.Skills {
-		k := SkillOut{Name: s.Name, Wrong: s.Wrong}
+		k := SkillOut{Name: s.Name, LoadError: s.LoadProblem}
 		if s.Skill != nil {
 			k.File, k.Text = s.Skill.File, s.Skill.Text
 		}
@@ -118,10 +119,10 @@ func OpeningOut(o *handoff.Opening) HandoffOut {
 	return out
 }
 
-// Opening are the parameters shared by the verbs that show or take a handoff.
-type Opening struct {
-	Brief  bool `json:"brief,omitempty" usage:"print only the handoff, without its profile and its skills"`
-	Budget int  `json:"max_tokens,omitempty" also:"token_budget,budget" usage:"at most N tokens together with the profile and the skills, instead of the profile's limit"`
+// OpeningParams are the parameters shared by the verbs that show or take a handoff.
+type OpeningParams struct {
+	HandoffOnly bool `json:"brief,omitempty"      usage:"print only the handoff, without its profile and its skills"`
+	MaxTokens   int  `json:"max_tokens,omitempty" usage:"at most N tokens together with the profile and the skills, instead of the profile's limit" also:"token_budget,budget"`
 }
 
 // noHandoffError reports that no handoff is open. It matches [oxbow.ErrNotFound].
@@ -137,37 +138,37 @@ func (w *Workspace) openHandoff(
 	l *handoff.Loader,
 	m *oxbow.Memory,
 	h handoff.Handoff,
-	how Opening,
+	how OpeningParams,
 ) HandoffOut {
-	files := w.LookAt(h.Files)
-	if how.Brief {
-		return handoffOut(&handoff.Opening{Handoff: h, Files: files})
+	files := w.CheckFiles(h.Files)
+	if how.HandoffOnly {
+		return makeHandoffOut(&handoff.LoadedHandoff{Handoff: h, Files: files})
 	}
-	o := l.Load(ctx, m, h, files, profile.Request{Budget: how.Budget})
-	return OpeningOut(&o)
+	o := l.LoadHandoff(ctx, m, h, files, profile.Request{Budget: how.MaxTokens})
+	return LoadedHandoffOut(&o)
 }
 
-// LookAt returns the state of the files in the working directory. Links that lead out of the
+// CheckFiles returns the state of the files in the working directory. Links that lead out of the
 // directory are not followed. If the workspace has no directory, the files are not checked.
-func (w *Workspace) LookAt(names []string) []handoff.File {
+func (w *Workspace) CheckFiles(names []string) []handoff.File {
 	if w.Dir == "" {
-		return handoff.Look(names, "", nil)
+		return handoff.CheckFiles(names, "", nil)
 	}
 	root, err := os.OpenRoot(w.Dir)
 	if err == nil {
 		defer root.Close()
-		return handoff.Look(names, w.Dir, root.Stat)
+		return handoff.CheckFiles(names, w.Dir, root.Stat)
 	}
 	var files []handoff.File
 	for _, f := range names {
-		files = append(files, handoff.File{Name: f, Trouble: "not looked at: " + err.Error()})
+		files = append(files, handoff.File{Name: f, ReadProblem: "not looked at: " + err.Error()})
 	}
 	return files
 }
 
 // HandoffsIn is the argument of Handoffs.
 type HandoffsIn struct {
-	All     bool   `json:"all,omitempty" usage:"also list taken handoffs"`
+	All     bool   `json:"all,omitempty"     usage:"also list taken handoffs"`
 	Project string `json:"project,omitempty" usage:"only handoffs of this PROJECT; auto is the project of the working directory"`
 }
 
@@ -176,10 +177,10 @@ type HandoffsOut struct {
 	Handoffs []HandoffOut `json:"handoffs"`
 }
 
-// Handoffs lists the open handoffs.
-func Handoffs(ctx context.Context, w *Workspace, in HandoffsIn) (HandoffsOut, error) {
+// ListHandoffs lists the open handoffs.
+func ListHandoffs(ctx context.Context, w *Workspace, in HandoffsIn) (HandoffsOut, error) {
 	out := HandoffsOut{Handoffs: []HandoffOut{}}
-	ctx, m, err := w.Memory(ctx, Read)
+	ctx, m, err := w.OpenMemory(ctx, Read)
 	if err != nil {
 		return out, err
 	}
@@ -187,12 +188,12 @@ func Handoffs(ctx context.Context, w *Workspace, in HandoffsIn) (HandoffsOut, er
 	if in.All {
 		list = handoff.ListAll
 	}
-	hs, err := list(ctx, m, handoff.OfProject(in.Project))
+	hs, err := list(ctx, m, handoff.ProjectList(in.Project))
 	if err != nil {
 		return out, fmt.Errorf("listing handoffs: %w", err)
 	}
 	for _, h := range hs {
-		out.Handoffs = append(out.Handoffs, handoffOut(bareOpening(w.Judge(h))))
+		out.Handoffs = append(out.Handoffs, makeHandoffOut(bareOpening(w.JudgeHandoffTrust(h))))
 	}
 	return out, nil
 }
@@ -200,7 +201,7 @@ func Handoffs(ctx context.Context, w *Workspace, in HandoffsIn) (HandoffsOut, er
 // ShowHandoffIn is the argument of ShowHandoff.
 type ShowHandoffIn struct {
 	Name string `json:"name,omitempty" flag:"-" usage:"name of the handoff; the newest open one by default"`
-	Opening
+	OpeningParams
 }
 
 // ShowHandoff returns a handoff in the form that the taking agent receives, but does not
@@ -210,18 +211,18 @@ func ShowHandoff(ctx context.Context, w *Workspace, in ShowHandoffIn) (HandoffOu
 	if err != nil {
 		return HandoffOut{}, err
 	}
-	ctx, m, err := w.Memory(ctx, Read)
+	ctx, m, err := w.OpenMemory(ctx, Read)
 	if err != nil {
 		return HandoffOut{}, err
 	}
-	h, err := handoff.Next(ctx, m, handoff.Choice{Name: in.Name, Judge: w.Judge})
-	if errors.Is(err, handoff.ErrNone) {
+	h, err := handoff.FindNext(ctx, m, handoff.HandoffChoice{Name: in.Name, LowerTrust: w.JudgeHandoffTrust})
+	if errors.Is(err, handoff.ErrNoHandoff) {
 		err = Advise(noHandoffError{}, "oxbow handoff list --all shows the taken ones, too")
 	}
 	if err != nil {
 		return HandoffOut{}, err
 	}
-	return w.openHandoff(ctx, l, m, h, in.Opening), nil
+	return w.openHandoff(ctx, l, m, h, in.OpeningParams), nil
 }
 
 // ShowRecordIn is the argument of ShowRecord.
@@ -235,7 +236,9 @@ func ShowRecord(ctx context.Context, w *Workspace, in ShowRecordIn) (HandoffOut,
 	if err != nil {
 		return HandoffOut{}, err
 	}
-	return handoffOut(bareOpening(handoff.Handoff{Task: handoff.Task{Record: record}, Created: w.Time()})), nil
+	return makeHandoffOut(
+		bareOpening(handoff.Handoff{Task: handoff.Task{Record: record}, Created: w.CurrentTime()}),
+	), nil
 }
 
 // WaitingHandoffIn is the argument of WaitingHandoff.
@@ -245,32 +248,32 @@ type WaitingHandoffIn struct{ Project string }
 // a handoff belongs to this project or to no project. If none is open, the error matches
 // [oxbow.ErrNotFound].
 func WaitingHandoff(ctx context.Context, w *Workspace, in WaitingHandoffIn) (HandoffOut, error) {
-	ctx, m, err := w.Memory(ctx, Read)
+	ctx, m, err := w.OpenMemory(ctx, Read)
 	if err != nil {
 		return HandoffOut{}, err
 	}
-	c := handoff.Choice{Projects: []string{"", in.Project}, Unasked: true, Judge: w.Judge}
-	h, err := handoff.Next(ctx, m, c)
+	c := handoff.HandoffChoice{Projects: []string{"", in.Project}, IsUnasked: true, LowerTrust: w.JudgeHandoffTrust}
+	h, err := handoff.FindNext(ctx, m, c)
 	if err != nil {
 		return HandoffOut{}, err
 	}
-	return handoffOut(bareOpening(h)), nil
+	return makeHandoffOut(bareOpening(h)), nil
 }
 
 // TakeHandoffIn is the argument of TakeHandoff. Without a name, the newest open handoff is taken.
 type TakeHandoffIn struct {
-	Name string `json:"name,omitempty" flag:"-" usage:"name of the handoff; the newest open one by default"`
-	Opening
-	Project string `json:"project,omitempty" usage:"only a handoff of this PROJECT; auto is the project of the working directory"`
+	Name string `json:"name,omitempty"    flag:"-" usage:"name of the handoff; the newest open one by default"`
+	OpeningParams
+	Project string `json:"project,omitempty"          usage:"only a handoff of this PROJECT; auto is the project of the working directory"`
 }
 
-// TakenOut is the handoff that was taken. The pointer is nil if none is open.
-type TakenOut struct{ *HandoffOut }
+// TakenHandoffOut is the handoff that was taken. The pointer is nil if none is open.
+type TakenHandoffOut struct{ *HandoffOut }
 
 // Report shows the handoff in the form for the agent that takes it.
-func (o TakenOut) Report() (r report.Report) {
+func (o TakenHandoffOut) Report() (r report.Report) {
 	if o.HandoffOut == nil {
-		r.Notef("no handoff waits")
+		r.AddNotef("no handoff waits")
 		return r
 	}
 	return o.HandoffOut.Report()
@@ -279,25 +282,29 @@ func (o TakenOut) Report() (r report.Report) {
 // TakeHandoff takes a handoff, so that no other session gets it. It checks the home before, so that
 // an unusable home takes no handoff. A profile or skill that cannot be loaded afterwards is
 // reported in the result.
-func TakeHandoff(ctx context.Context, w *Workspace, in TakeHandoffIn) (TakenOut, error) {
+func TakeHandoff(ctx context.Context, w *Workspace, in TakeHandoffIn) (TakenHandoffOut, error) {
 	l, err := w.Loader()
 	if err != nil {
-		return TakenOut{}, err
+		return TakenHandoffOut{}, err
 	}
-	ctx, m, err := w.Memory(ctx, Write)
+	ctx, m, err := w.OpenMemory(ctx, Write)
 	if err != nil {
-		return TakenOut{}, err
+		return TakenHandoffOut{}, err
 	}
-	c := handoff.Choice{Name: in.Name, Projects: handoff.OfProject(in.Project), Judge: w.Judge}
-	h, err := handoff.Take(ctx, m, c)
-	if errors.Is(err, handoff.ErrNone) {
-		return TakenOut{}, nil
+	c := handoff.HandoffChoice{
+		Name:       in.Name,
+		Projects:   handoff.ProjectList(in.Project),
+		LowerTrust: w.JudgeHandoffTrust,
+	}
+	h, err := handoff.TakeHandoff(ctx, m, c)
+	if errors.Is(err, handoff.ErrNoHandoff) {
+		return TakenHandoffOut{}, nil
 	}
 	if err != nil {
-		return TakenOut{}, err
+		return TakenHandoffOut{}, err
 	}
-	out := w.openHandoff(ctx, l, m, h, in.Opening)
-	return TakenOut{&out}, nil
+	out := w.openHandoff(ctx, l, m, h, in.OpeningParams)
+	return TakenHandoffOut{&out}, nil
 }
 
 // DropHandoffIn is the argument of DropHandoff.
@@ -305,37 +312,37 @@ type DropHandoffIn struct {
 	Name string `json:"name" flag:"-" usage:"name of the handoff"`
 }
 
-// DroppedOut is the handoff that was forgotten.
-type DroppedOut struct{ HandoffOut }
+// DroppedHandoffOut is the handoff that was forgotten.
+type DroppedHandoffOut struct{ HandoffOut }
 
 // Report tells which handoff was forgotten.
-func (o DroppedOut) Report() (r report.Report) {
-	r.Linef("dropped %s", report.Name(o.Name))
-	r.Notef("%s", report.Words("to take this back: oxbow undo"))
+func (o DroppedHandoffOut) Report() (r report.Report) {
+	r.AddLinef("dropped %s", report.Name(o.Name))
+	r.AddNotef("%s", report.Words("to take this back: oxbow undo"))
 	return r
 }
 
 // DropHandoff forgets a handoff, whether it is open or taken.
-func DropHandoff(ctx context.Context, w *Workspace, in DropHandoffIn) (DroppedOut, error) {
-	ctx, m, err := w.Memory(ctx, Write)
+func DropHandoff(ctx context.Context, w *Workspace, in DropHandoffIn) (DroppedHandoffOut, error) {
+	ctx, m, err := w.OpenMemory(ctx, Write)
 	if err != nil {
-		return DroppedOut{}, err
+		return DroppedHandoffOut{}, err
 	}
-	h, err := handoff.Drop(ctx, m, in.Name)
+	h, err := handoff.DeleteHandoff(ctx, m, in.Name)
 	if err != nil {
-		return DroppedOut{}, err
+		return DroppedHandoffOut{}, err
 	}
-	return DroppedOut{handoffOut(bareOpening(w.Judge(h)))}, nil
+	return DroppedHandoffOut{makeHandoffOut(bareOpening(w.JudgeHandoffTrust(h)))}, nil
 }
 
 // Report lists the handoffs.
 func (o HandoffsOut) Report() (r report.Report) {
 	for _, h := range o.Handoffs {
 		r.Add(report.Record{Key: report.Name(h.Name), Cells: []report.Cell{{Value: report.Words(h.State)},
-			{Value: report.Moment(h.Created)}}})
+			{Value: report.TimeValue(h.Created)}}})
 	}
 	if len(o.Handoffs) == 0 {
-		r.Notef("no handoff waits")
+		r.AddNotef("no handoff waits")
 	}
 	return r
 }

@@ -30,29 +30,29 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 	if err != nil {
 		return HistoryOut{}, err
 	}
-	ctx, m, err := w.Memory(ctx, Own)
+	ctx, m, err := w.OpenMemory(ctx, ReadOwn)
 	if err != nil {
 		return HistoryOut{}, err
 	}
 	out := HistoryOut{Name: in.Name, Changes: []Change{}, Notes: notes}
-	past := NewPastTexts(m)
+	past := NewPastTextFilter(m)
 	changeOf := func(c oxbow.Change) Change { return past.VisibleChange(ctx, c) }
-	changeOfOne := func(v oxbow.Version) Change { return past.changeOfOne(ctx, v) }
+	changeOfOne := func(v oxbow.Version) Change { return past.versionChange(ctx, v) }
 	if in.Name == "" {
 		err = in.takeChanges(ctx, m, &out, offset, limit, changeOf)
 	} else {
-		err = takePage(&out, m.Versions(ctx, out.Name), offset, limit, changeOfOne)
+		err = appendPage(&out, m.Versions(ctx, out.Name), offset, limit, changeOfOne)
 		if errors.Is(err, oxbow.ErrNotFound) {
 			if e, gerr := m.Get(ctx, in.Name); gerr == nil && !oxbow.SameName(e.Name, in.Name) {
 				out.Notes = append(out.Notes, Notef("%q is an alias of %q", in.Name, e.Name))
 				out.Name = e.Name
-				err = takePage(&out, m.Versions(ctx, out.Name), offset, limit, changeOfOne)
+				err = appendPage(&out, m.Versions(ctx, out.Name), offset, limit, changeOfOne)
 			}
 		}
 	}
 	switch {
 	case err != nil && in.Name != "":
-		return HistoryOut{}, w.Missing(ctx, m, in.Name, err)
+		return HistoryOut{}, w.AdviseUnknownName(ctx, m, in.Name, err)
 	case err != nil:
 		return HistoryOut{}, err
 	}
@@ -69,16 +69,16 @@ func (in HistoryIn) takeChanges(
 	offset, limit int,
 	asChange func(oxbow.Change) Change,
 ) error {
-	if in.By == "" && in.Session == "" {
-		return takePage(out, m.LogFrom(ctx, oxbow.LastChange, offset), 0, limit, asChange)
+	if in.ByActor == "" && in.Session == "" {
+		return appendPage(out, m.LogFrom(ctx, oxbow.LastChange, offset), 0, limit, asChange)
 	}
-	wanted := filterSeq(m.Log(ctx), func(c oxbow.Change) bool { return in.wantsSource(c.Source) })
-	return takePage(out, wanted, offset, limit, asChange)
+	wanted := filterSeq(m.Log(ctx), func(c oxbow.Change) bool { return in.matchesSource(c.Source) })
+	return appendPage(out, wanted, offset, limit, asChange)
 }
 
-// wantsSource reports whether in selects changes that the source s made.
-func (in HistoryIn) wantsSource(s oxbow.Source) bool {
-	return (in.By == "" || in.By == string(s.Actor)) &&
+// matchesSource reports whether in selects changes that the source s made.
+func (in HistoryIn) matchesSource(s oxbow.Source) bool {
+	return (in.ByActor == "" || in.ByActor == string(s.Actor)) &&
 		(in.Session == "" || in.Session == s.Session || in.Session == session.SourceSession(s))
 }
 
@@ -94,9 +94,9 @@ func filterSeq[T any](items iter.Seq2[T, error], keep func(T) bool) iter.Seq2[T,
 	}
 }
 
-// takePage skips offset items, and appends at most limit of the following items to the result. It converts each item
+// appendPage skips offset items, and appends at most limit of the following items to the result. It converts each item
 // to a change with asChange, and sets out.More if there are more items.
-func takePage[T any](out *HistoryOut, items iter.Seq2[T, error], offset, limit int, asChange func(T) Change) error {
+func appendPage[T any](out *HistoryOut, items iter.Seq2[T, error], offset, limit int, asChange func(T) Change) error {
 	for it, err := range items {
 		if err != nil {
 			return err
@@ -105,8 +105,8 @@ func takePage[T any](out *HistoryOut, items iter.Seq2[T, error], offset, limit i
 			offset--
 			continue
 		}
-		out.More = len(out.Changes) == limit
-		if out.More {
+		out.HasMore = len(out.Changes) == limit
+		if out.HasMore {
 			break
 		}
 		out.Changes = append(out.Changes, asChange(it))
@@ -114,20 +114,20 @@ func takePage[T any](out *HistoryOut, items iter.Seq2[T, error], offset, limit i
 	return nil
 }
 
-// changeOfOne returns the change that wrote a version of an entry. The result contains only this entry's part of the
+// versionChange returns the change that wrote a version of an entry. The result contains only this entry's part of the
 // change.
-func (p PastTexts) changeOfOne(ctx context.Context, v oxbow.Version) Change {
-	return Change{Seq: v.Seq, Time: Timestamp(v.Source.Time), Source: MakeSource(v.Source), Note: v.Note,
+func (p PastTextFilter) versionChange(ctx context.Context, v oxbow.Version) Change {
+	return Change{Seq: v.Seq, Time: FormatTimestamp(v.Source.Time), Source: MakeSource(v.Source), Note: v.Note,
 		Entries: []TouchedEntry{p.touchedEntry(ctx, v)}}
 }
 
 // Undo reverts changes.
 func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
-	count, err := in.check()
+	count, err := in.checkedUndoCount()
 	if err != nil {
 		return UndoOut{}, err
 	}
-	ctx, m, err := w.Memory(ctx, Write)
+	ctx, m, err := w.OpenMemory(ctx, Write)
 	if err != nil {
 		return UndoOut{}, err
 	}
@@ -137,9 +137,9 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	if in.Seq != nil {
 		cs, err = readChanges(ctx, m, seqs)
 	} else {
-		cs, err = out.lastChanges(ctx, m, count)
+		cs, err = out.lastUndoableChanges(ctx, m, count)
 		if err == nil && len(cs) == 0 {
-			out.Notes = append(out.Notes, Plain("there is nothing to undo"))
+			out.Notes = append(out.Notes, PlainNote("there is nothing to undo"))
 			return out, nil
 		}
 	}
@@ -154,7 +154,7 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	}
 	mayBeRepeated := out.Seq != 0 && oxbow.OpIDFrom(ctx) != ""
 	if err == nil && mayBeRepeated {
-		cs, err = undoneBy(ctx, m, out.Seq) // a repeated call returns the changes that the first call undid
+		cs, err = undoneChanges(ctx, m, out.Seq) // a repeated call returns the changes that the first call undid
 	}
 	var later *oxbow.ConflictError
 	if errors.As(err, &later) {
@@ -163,7 +163,7 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	if err != nil {
 		return UndoOut{}, err
 	}
-	past := NewPastTexts(m)
+	past := NewPastTextFilter(m)
 	for _, c := range cs {
 		out.Undone = append(out.Undone, past.VisibleChange(ctx, c))
 	}
@@ -176,7 +176,7 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	if n := len(cs) - parts; in.Seq == nil && n < count {
 		out.Notes = append(
 			out.Notes,
-			Notef("only %s could be undone, not %d", text.Count(n, "change", "changes"), count),
+			Notef("only %s could be undone, not %d", text.FormatCount(n, "change", "changes"), count),
 		)
 	}
 	if in.DryRun {
@@ -186,14 +186,14 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 		)
 	} else {
 		out.Notes = append(out.Notes, Notef("to redo: %s", UndoHint(out.Seq, "", "")))
-		out.noteAliases(ctx, m, cs)
+		out.addAliasNotes(ctx, m, cs)
 	}
 	return out, nil
 }
 
-// noteAliases adds notes about aliases that the undo could not restore, and about aliases that
+// addAliasNotes adds notes about aliases that the undo could not restore, and about aliases that
 // other entries lost because a restored entry has that name.
-func (out *UndoOut) noteAliases(ctx context.Context, m *oxbow.Memory, undone []oxbow.Change) {
+func (out *UndoOut) addAliasNotes(ctx context.Context, m *oxbow.Memory, undone []oxbow.Change) {
 	undo, err := readChanges(ctx, m, []uint64{out.Seq})
 	if err != nil {
 		return // do not report an error, because the undo itself has succeeded
@@ -214,7 +214,7 @@ func (out *UndoOut) noteAliases(ctx context.Context, m *oxbow.Memory, undone []o
 			out.Notes = append(out.Notes, Notef("%q lost an alias: it is the name of an entry again", v.Entry.Name))
 		case v.Verb == oxbow.VerbRestore:
 			if was, ok := before[v.Entry.Name]; ok {
-				out.Notes = append(out.Notes, takenAliases(v.Entry.Name, was.Aliases, v.Entry.Aliases)...)
+				out.Notes = append(out.Notes, unrestoredAliasNotes(v.Entry.Name, was.Aliases, v.Entry.Aliases)...)
 			}
 		}
 	}
@@ -244,8 +244,8 @@ func entriesBefore(ctx context.Context, m *oxbow.Memory, c oxbow.Change) map[str
 	return before
 }
 
-// undoneBy returns the changes that an undo reverted.
-func undoneBy(ctx context.Context, m *oxbow.Memory, seq uint64) ([]oxbow.Change, error) {
+// undoneChanges returns the changes that an undo reverted.
+func undoneChanges(ctx context.Context, m *oxbow.Memory, seq uint64) ([]oxbow.Change, error) {
 	undo, err := readChanges(ctx, m, []uint64{seq})
 	if err != nil {
 		return nil, err
@@ -253,12 +253,12 @@ func undoneBy(ctx context.Context, m *oxbow.Memory, seq uint64) ([]oxbow.Change,
 	return readChanges(ctx, m, slices.Sorted(slices.Values(undo[0].Reverts)))
 }
 
-// lastChanges returns the last count changes that can be undone. If no change can be undone, lastChanges returns
-// an error unless the call is a dry run. For an agent, the list ends before the first change by a
-// person or an import. If the newest change is by a person or an import, lastChanges returns an error for
-// an agent. An agent can undo such a change only by its number, so that agents do not undo changes
-// that they have not seen.
-func (out *UndoOut) lastChanges(ctx context.Context, m *oxbow.Memory, count int) ([]oxbow.Change, error) {
+// lastUndoableChanges returns the last count changes that can be undone. If no change can be undone,
+// lastUndoableChanges returns an error unless the call is a dry run. For an agent, the list ends before the first
+// change by a person or an import. If the newest change is by a person or an import, lastUndoableChanges returns an
+// error for an agent. An agent can undo such a change only by its number, so that agents do not undo changes that
+// they have not seen.
+func (out *UndoOut) lastUndoableChanges(ctx context.Context, m *oxbow.Memory, count int) ([]oxbow.Change, error) {
 	cs, err := m.Undoable(ctx, count)
 	if err != nil {
 		return cs, err
@@ -296,10 +296,10 @@ func (out *UndoOut) lastChanges(ctx context.Context, m *oxbow.Memory, count int)
 	return cs[:i], nil
 }
 
-// LastChange returns the number of the memory's last change. It returns 0 if the store does not number its changes, or
-// if the caller sees only a part of the memory.
-func LastChange(ctx context.Context, w *Workspace) (uint64, error) {
-	ctx, m, err := w.Memory(ctx, Own)
+// LastChangeSeq returns the number of the memory's last change. It returns 0 if the store does not number its
+// changes, or if the caller sees only a part of the memory.
+func LastChangeSeq(ctx context.Context, w *Workspace) (uint64, error) {
+	ctx, m, err := w.OpenMemory(ctx, ReadOwn)
 	if err != nil {
 		return 0, err
 	}
@@ -312,7 +312,7 @@ func LastChange(ctx context.Context, w *Workspace) (uint64, error) {
 
 // ChangeAt returns the change with a number.
 func ChangeAt(ctx context.Context, w *Workspace, seq uint64) (Change, error) {
-	ctx, m, err := w.Memory(ctx, Own)
+	ctx, m, err := w.OpenMemory(ctx, ReadOwn)
 	if err != nil {
 		return Change{}, err
 	}
@@ -320,7 +320,7 @@ func ChangeAt(ctx context.Context, w *Workspace, seq uint64) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
-	past := NewPastTexts(m)
+	past := NewPastTextFilter(m)
 	return past.VisibleChange(ctx, cs[0]), nil
 }
 
@@ -342,9 +342,9 @@ func readChanges(ctx context.Context, m *oxbow.Memory, seqs []uint64) ([]oxbow.C
 	return cs, nil
 }
 
-// check validates the arguments, and returns how many changes to undo if the caller does not name changes in Seq. The
-// default is 1. Invalid arguments match [oxbow.ErrInvalid].
-func (in UndoIn) check() (int, error) {
+// checkedUndoCount validates the arguments, and returns how many changes to undo if the caller does not name
+// changes in Seq. The default is 1. Invalid arguments match [oxbow.ErrInvalid].
+func (in UndoIn) checkedUndoCount() (int, error) {
 	count := 1
 	if in.Count != nil {
 		count = *in.Count
@@ -373,13 +373,18 @@ func (in UndoIn) check() (int, error) {
 
 // laterChangeError reports that a change cannot be undone because a later change modified the same
 // entry.
-type laterChangeError struct{ at *oxbow.ConflictError }
+type laterChangeError struct{ conflict *oxbow.ConflictError }
 
 func (e *laterChangeError) Error() string {
-	if e.at.Have == 0 {
-		return fmt.Sprintf("undoing: entry %q was forgotten since", e.at.Name)
+	if e.conflict.Have == 0 {
+		return fmt.Sprintf("undoing: entry %q was forgotten since", e.conflict.Name)
 	}
-	return fmt.Sprintf("undoing: entry %q changed since: it is at version %d, not %d", e.at.Name, e.at.Have, e.at.Want)
+	return fmt.Sprintf(
+		"undoing: entry %q changed since: it is at version %d, not %d",
+		e.conflict.Name,
+		e.conflict.Have,
+		e.conflict.Want,
+	)
 }
 
 func (*laterChangeError) Is(target error) bool { return target == oxbow.ErrConflict }

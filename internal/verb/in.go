@@ -12,50 +12,50 @@ import "github.com/oxbow-memory/oxbow"
 type RememberIn struct {
 	Name         string   `json:"name,omitempty"          also:"key,title,id"                flag:"-"       jsonschema:"Short, unique; by default the first line of the content."  usage:"Short unique name; an entry of that name is updated. By default, the first line of the content."`
 	Content      string   `json:"content,omitempty"       also:"text,body,note,memory,value"                jsonschema:"Markdown; on update the old one by default."               usage:"The text, in Markdown; on update it replaces the old text."`
-	Aliases      []string `json:"aliases,omitempty"       also:"alias"                       flag:"alias"   jsonschema:"Other names."                                              usage:"Other names of the entry."                                                                      value:"ALIAS"`
+	Aliases      []string `json:"aliases,omitempty"       also:"alias"                       flag:"alias"   jsonschema:"Other names."                                              usage:"Other names of the entry."                                                                                    value:"ALIAS"`
 	Project      string   `json:"project,omitempty"       also:"project_name"                                                                                                      usage:"Project of the entry."`
 	Tags         []string `json:"tags,omitempty"          also:"tag,labels"                  flag:"tag"                                                                            usage:"Words by which you can select the entry."`
-	RelatedFiles []string `json:"related_files,omitempty" also:"files,file,paths"            flag:"related" jsonschema:"Paths that it is about; recall says whether they changed." usage:"Files that the entry is about, relative to the project."                                                value:"FILE"`
+	RelatedFiles []string `json:"related_files,omitempty" also:"files,file,paths"            flag:"related" jsonschema:"Paths that it is about; recall says whether they changed." usage:"Files that the entry is about, relative to the project."                                                      value:"FILE"`
 	Confidence   *float64 `json:"confidence,omitempty"    also:"certainty"                                  jsonschema:"0 to 1."                                                   usage:"How certain the text is, from 0 to 1."`
-	Kind         string   `json:"kind,omitempty"          also:"type"                                       jsonschema:"note by default."                                          usage:"note by default; it cannot change later."                                                                      enum:"kind"`
-	Clear        []string `json:"clear,omitempty"         also:"remove"                                     jsonschema:"Parts to empty."                                           usage:"Remove all values of these parts of the entry. Without this flag, parts that you do not name stay unchanged."                                                   enum:"part"`
+	Kind         string   `json:"kind,omitempty"          also:"type"                                       jsonschema:"note by default."                                          usage:"note by default; it cannot change later."                                                                                   enum:"kind"`
+	Clear        []string `json:"clear,omitempty"         also:"remove"                                     jsonschema:"Parts to empty."                                           usage:"Remove all values of these parts of the entry. Without this flag, parts that you do not name stay unchanged."               enum:"part"`
 	IfVersion    *uint64  `json:"if_version,omitempty"    also:"version,expected_version"                   jsonschema:"Refuse if it changed since."                               usage:"Change it only if it is still at this version."`
-	OpID         string   `json:"op_id,omitempty"         also:"idempotency_key,request_id"                                                                                        usage:"ID of this call: a repeated call with the same ID changes nothing."                                                               schema:"-"`
+	OpID         string   `json:"op_id,omitempty"         also:"idempotency_key,request_id"                                                                                        usage:"ID of this call: a repeated call with the same ID changes nothing."                                                                     schema:"-"`
 
 	// OnlyArgument is set instead of Name and Content if a person typed a single argument, which
 	// may be the name or the content.
 	OnlyArgument string `json:"-"`
 
-	From []string `json:"-"` // turns of sessions in which the text was said (only programs set it)
-	New  bool     `json:"-"` // fail if an entry of that name exists (see [RememberNew])
+	FromTurns []string `json:"-"` // turns of sessions in which the text was said (only programs set it)
+	MustBeNew bool     `json:"-"` // fail if an entry of that name exists (see [RememberNew])
 }
 
-// Narrowing has the parameters by which recall, list and export select entries, in addition to a filter.
-type Narrowing struct {
-	Project string   `json:"project,omitempty" also:"project_name" usage:"Only entries of this project."`
-	Tags    []string `json:"tags,omitempty"    also:"tag,labels"   usage:"Only entries with all of these tags."                                flag:"tag"`
-	Kind    string   `json:"kind,omitempty"    also:"type"         usage:"Only entries of this kind."                                                     enum:"kind" schema:"-"`
-	After   string   `json:"after,omitempty"   also:"since,from"   usage:"Created on or after this date (2026-04-18, 2026-04, 7d, yesterday)."                        schema:"-" value:"DATE"`
-	Before  string   `json:"before,omitempty"                      usage:"Created before this date, which is not included."                                           schema:"-" value:"DATE"`
-	Until   string   `json:"until,omitempty"   also:"to"           usage:"Created up to the end of this date."                                                        schema:"-" value:"DATE"`
+// EntrySelection has the parameters by which recall, list and export select entries, in addition to a filter.
+type EntrySelection struct {
+	Project       string   `json:"project,omitempty" also:"project_name" usage:"Only entries of this project."`
+	Tags          []string `json:"tags,omitempty"    also:"tag,labels"   usage:"Only entries with all of these tags."                                flag:"tag"`
+	Kind          string   `json:"kind,omitempty"    also:"type"         usage:"Only entries of this kind."                                                     enum:"kind" schema:"-"`
+	CreatedAfter  string   `json:"after,omitempty"   also:"since,from"   usage:"Created on or after this date (2026-04-18, 2026-04, 7d, yesterday)."                        schema:"-" value:"DATE"`
+	CreatedBefore string   `json:"before,omitempty"                      usage:"Created before this date, which is not included."                                           schema:"-" value:"DATE"`
+	CreatedUntil  string   `json:"until,omitempty"   also:"to"           usage:"Created up to the end of this date."                                                        schema:"-" value:"DATE"`
 }
 
 // RecallIn is the argument of recall.
 type RecallIn struct {
 	Query  string `json:"query,omitempty"      also:"q,search,text"                        flag:"-" jsonschema:"Words; also +must -not prefix* quoted phrase, filters, on:yesterday." usage:"Words to look for; +must, -not, prefix*, quoted phrases and filter terms are understood."`
 	Filter string `json:"filter,omitempty"     also:"where"                                         jsonschema:"Such as -project:vtt kind:note."                                      usage:"Select entries by conditions such as project:vtt -tag:draft has:file. Keys are kind, name, by, door, has, after, before, until, on, and the keys of labels. A comma means or, and a minus means not."`
-	Narrowing
+	EntrySelection
 	Limit     *int   `json:"limit,omitempty"      also:"max_results,top_k,per_page,k,n,count"          jsonschema:"5 by default."                                                        usage:"Maximum number of entries, 5 by default, at most 1000."`
 	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget"                           jsonschema:"2000 by default."                                                     usage:"Maximum tokens of the whole answer, 2000 by default."`
-	Around    *int   `json:"around,omitempty"     also:"context"                                                                                                                         usage:"Number of turns to show before and after a turn of a conversation, 2 by default, at most 10."                                                              schema:"-"`
-	AsOf      string `json:"as_of,omitempty"      also:"at"                                            jsonschema:"Date or change."                                                      usage:"Search the memory as it was after this change (a number) or at this time."                                                                                               value:"DATE"`
-	Explain   bool   `json:"explain,omitempty"                                                                                                                                           usage:"Explain each score."                                                                                                                          schema:"-"`
-	Collapse  bool   `json:"collapse,omitempty"   also:"dedupe"                                                                                                                          usage:"Show entries with the same text only once."                                                                                                                           schema:"-"`
-	Rank      string `json:"rank,omitempty"       also:"ranking"                                                                                                                         usage:"Rank by oxbow (the default) or by seed, the plain BM25 of crabtalk."                                                                                               schema:"-"`
-	In        string `json:"in,omitempty"                                                              jsonschema:"Past talks."                                                          usage:"Search past sessions instead of the entries, or both."                                                                                                              enum:"sessions,both"`
-	Recency   string `json:"recency,omitempty"    also:"half_life"                                     jsonschema:"Half-life: 30d."                                                      usage:"Rank older entries lower, by this half-life, such as 30d."                                                                                                          value:"SPAN"`
+	Around    *int   `json:"around,omitempty"     also:"context"                                                                                                                         usage:"Number of turns to show before and after a turn of a conversation, 2 by default, at most 10."                                                                                                         schema:"-"`
+	AsOf      string `json:"as_of,omitempty"      also:"at"                                            jsonschema:"Date or change."                                                      usage:"Search the memory as it was after this change (a number) or at this time."                                                                                                                                       value:"DATE"`
+	Explain   bool   `json:"explain,omitempty"                                                                                                                                           usage:"Explain each score."                                                                                                                                                                                  schema:"-"`
+	Collapse  bool   `json:"collapse,omitempty"   also:"dedupe"                                                                                                                          usage:"Show entries with the same text only once."                                                                                                                                                           schema:"-"`
+	Rank      string `json:"rank,omitempty"       also:"ranking"                                                                                                                         usage:"Rank by oxbow (the default) or by seed, the plain BM25 of crabtalk."                                                                                                                                  schema:"-"`
+	SearchIn  string `json:"in,omitempty"                                                              jsonschema:"Past talks."                                                          usage:"Search past sessions instead of the entries, or both."                                                                                                                                                                        enum:"sessions,both"`
+	Recency   string `json:"recency,omitempty"    also:"half_life"                                     jsonschema:"Half-life: 30d."                                                      usage:"Rank older entries lower, by this half-life, such as 30d."                                                                                                                                                       value:"SPAN"`
 
-	where oxbow.Filter `json:"-"` // additional filter of a verb that calls Recall
+	extraFilter oxbow.Filter `json:"-"` // additional filter of a verb that calls Recall
 }
 
 // GetIn is the argument of get.
@@ -64,8 +64,8 @@ type GetIn struct {
 	Offset    *int   `json:"offset,omitempty"                     also:"skip,start"                   jsonschema:"In bytes."                                              usage:"Bytes of the content to skip first."`
 	MaxTokens *int   `json:"max_tokens,omitempty"                 also:"token_budget,budget"          jsonschema:"4000 by default."                                       usage:"Maximum tokens of the answer; use offset to get the rest."`
 
-	Bare bool `json:"-"` // return only the content
-	Own  bool `json:"-"` // the entry is to be changed, so team files are not searched
+	ContentOnly bool `json:"-"` // return only the content
+	OwnOnly     bool `json:"-"` // the entry is to be changed, so team files are not searched
 
 	// NoAdvice leaves the similar names out of the error for an unknown name. Finding them needs all names, so
 	// callers that expect unknown names set it.
@@ -75,7 +75,7 @@ type GetIn struct {
 // ListIn is the argument of list.
 type ListIn struct {
 	Filter string `json:"filter,omitempty"     also:"where,query,q"                        jsonschema:"As of recall."          usage:"Select entries by conditions such as project:vtt -tag:draft has:file."`
-	Narrowing
+	EntrySelection
 	Limit     *int `json:"limit,omitempty"      also:"max_results,top_k,per_page,k,n,count" jsonschema:"20 by default."         usage:"Maximum number of entries, 20 by default, at most 1000."`
 	Offset    *int `json:"offset,omitempty"     also:"skip"                                 jsonschema:"Where the page begins." usage:"Entries to skip first: the next page begins at offset plus limit."`
 	MaxTokens *int `json:"max_tokens,omitempty" also:"token_budget,budget"                                                      usage:"Maximum tokens of the answer, 4000 by default; use offset to get the rest." schema:"-"`
@@ -84,7 +84,7 @@ type ListIn struct {
 // ForgetIn is the argument of forget.
 type ForgetIn struct {
 	Name      string  `json:"name"                 empty:"allowed" also:"key,title,id"               flag:"-" jsonschema:"Or alias."  usage:"Name or alias of the entry."`
-	IfVersion *uint64 `json:"if_version,omitempty"                 also:"version,expected_version"                                    usage:"Forget it only if it is still at this version."              schema:"-"`
+	IfVersion *uint64 `json:"if_version,omitempty"                 also:"version,expected_version"                                    usage:"Forget it only if it is still at this version."                     schema:"-"`
 	OpID      string  `json:"op_id,omitempty"                      also:"idempotency_key,request_id"                                  usage:"ID of this call: a repeated call with the same ID changes nothing." schema:"-"`
 	DryRun    bool    `json:"dry_run,omitempty"                    also:"preview"                             jsonschema:"Only show." usage:"Show what would be forgotten and change nothing."`
 }
@@ -92,12 +92,12 @@ type ForgetIn struct {
 // HistoryIn is the argument of history.
 type HistoryIn struct {
 	Name      string `json:"name,omitempty"       also:"key,title,id"                         flag:"-" usage:"Entry whose versions are wanted; without it, the changes to the whole memory."`
-	Limit     *int   `json:"limit,omitempty"      also:"max_results,top_k,per_page,k,n,count"          usage:"Maximum number of changes, 20 by default, at most 1000."                          jsonschema:"20 by default."`
-	Offset    *int   `json:"offset,omitempty"     also:"skip"                                          usage:"Changes to skip first: the next page begins at offset plus limit."        jsonschema:"Where the page begins."`
+	Limit     *int   `json:"limit,omitempty"      also:"max_results,top_k,per_page,k,n,count"          usage:"Maximum number of changes, 20 by default, at most 1000."                       jsonschema:"20 by default."`
+	Offset    *int   `json:"offset,omitempty"     also:"skip"                                          usage:"Changes to skip first: the next page begins at offset plus limit."             jsonschema:"Where the page begins."`
 	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget"                           usage:"Maximum tokens of the answer; use offset to get the rest."                     jsonschema:"4000 by default."`
 
-	// By and Session select changes by kind of actor and by run of a door.
-	By      string `json:"-"`
+	// ByActor and Session select changes by kind of actor and by run of a door.
+	ByActor string `json:"-"`
 	Session string `json:"-"`
 }
 

@@ -13,43 +13,43 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
-// Knowledge is the data, apart from the change, with which changes are stamped.
-type Knowledge struct {
-	Memory   *oxbow.Memory                                          // memory of the store (nil if none is open)
-	Exposure func(context.Context, session.Caller) session.Exposure // nil if the home does not record sessions
-	Caller   session.Caller                                         // used if a call's context has no caller
+// ProvenanceData is the data, apart from the change, with which changes are stamped.
+type ProvenanceData struct {
+	Memory          *oxbow.Memory                                          // memory of the store (nil if none is open)
+	SessionExposure func(context.Context, session.Caller) session.Exposure // nil if the home does not record sessions
+	DefaultCaller   session.Caller                                         // used if a call's context has no caller
 
-	Prints     *fingerprint.File // fingerprints of texts that the home's sessions have read (may be nil)
-	AtTerminal bool              // a person types the command at a terminal
+	Fingerprints *fingerprint.File // fingerprints of texts that the home's sessions have read (may be nil)
+	IsAtTerminal bool              // a person types the command at a terminal
 
-	// Second reads the memory a second time, for the comparison with its entries. If it is nil, the
+	// SecondReader reads the memory a second time, for the comparison with its entries. If it is nil, the
 	// comparison reads the store that is being written.
-	Second *SecondReader
+	SecondReader *SecondReader
 }
 
 // SecondReader opens a memory a second time for reading. A store that has found damage accepts no
 // more changes. Therefore the comparison must not read through the store that is written, or damage
 // that only the comparison finds would prevent writing.
 type SecondReader struct {
-	// Open opens the memory a second time.
-	Open func() (*oxbow.Memory, error)
+	// OpenMemory opens the memory a second time.
+	OpenMemory func() (*oxbow.Memory, error)
 
-	mu     sync.RWMutex // locked for reading while the memory is read
-	memory *oxbow.Memory
-	index  foreign.Index // of the memory's foreign texts
+	mu           sync.RWMutex // locked for reading while the memory is read
+	memory       *oxbow.Memory
+	foreignIndex foreign.Index // of the memory's foreign texts
 }
 
 // Read calls fn with the memory and the index of its foreign texts. Both stay open for the next call unless fn fails.
 // If the memory cannot be opened, fn gets store and an empty index.
 func (r *SecondReader) Read(store oxbow.Store, fn func(oxbow.Store, *foreign.Index) error) error {
 	if r == nil {
-		return readOnce(store, fn)
+		return readWithEmptyIndex(store, fn)
 	}
-	m := r.openShared()
+	m := r.openReadLocked()
 	if m == nil {
-		return readOnce(store, fn)
+		return readWithEmptyIndex(store, fn)
 	}
-	err := fn(m.Store(), &r.index)
+	err := fn(m.Store(), &r.foreignIndex)
 	r.mu.RUnlock()
 	if err != nil {
 		r.Close()
@@ -57,15 +57,15 @@ func (r *SecondReader) Read(store oxbow.Store, fn func(oxbow.Store, *foreign.Ind
 	return err
 }
 
-// readOnce calls fn with a store and an empty index.
-func readOnce(store oxbow.Store, fn func(oxbow.Store, *foreign.Index) error) error {
+// readWithEmptyIndex calls fn with a store and an empty index.
+func readWithEmptyIndex(store oxbow.Store, fn func(oxbow.Store, *foreign.Index) error) error {
 	index := new(foreign.Index)
 	defer index.Close()
 	return fn(store, index)
 }
 
-// openShared returns the memory with r.mu locked for reading. If it returns nil, r.mu is not locked.
-func (r *SecondReader) openShared() *oxbow.Memory {
+// openReadLocked returns the memory with r.mu locked for reading. If it returns nil, r.mu is not locked.
+func (r *SecondReader) openReadLocked() *oxbow.Memory {
 	r.mu.RLock()
 	if r.memory != nil {
 		return r.memory
@@ -73,7 +73,7 @@ func (r *SecondReader) openShared() *oxbow.Memory {
 	r.mu.RUnlock()
 	r.mu.Lock()
 	if r.memory == nil {
-		r.memory, _ = r.Open() // after an error, the store is read instead
+		r.memory, _ = r.OpenMemory() // after an error, the store is read instead
 	}
 	r.mu.Unlock()
 	r.mu.RLock()
@@ -91,37 +91,37 @@ func (r *SecondReader) Close() {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.index.Close()
+	r.foreignIndex.Close()
 	if r.memory != nil {
 		_ = r.memory.Close() // this cannot lose data, because nothing was written
 		r.memory = nil
 	}
 }
 
-// Vouches reports whether the source is a person at a page or a terminal. Commands without a
+// CanVouch reports whether the source is a person at a page or a terminal. Commands without a
 // terminal do not count, because an agent may have started them and hidden the variables that
 // identify agents.
-func (k *Knowledge) Vouches(src oxbow.Source) bool {
-	return src.Actor == oxbow.Person && (src.Door != "cli" || k.AtTerminal)
+func (k *ProvenanceData) CanVouch(src oxbow.Source) bool {
+	return src.Actor == oxbow.Person && (src.Door != "cli" || k.IsAtTerminal)
 }
 
-// KeepPrints records fingerprints of an entry if nobody vouches for it.
-func KeepPrints(p fingerprint.File, e *oxbow.Entry) {
+// RecordFingerprints records fingerprints of an entry if nobody vouches for it.
+func RecordFingerprints(p fingerprint.File, e *oxbow.Entry) {
 	if taints := e.Values(oxbow.LabelTaint); len(taints) > 0 {
-		_, _ = p.Add(fingerprint.Foreign, foreign.WrittenText(e), taints...)
+		_, _ = p.AddText(fingerprint.LevelForeign, foreign.AllText(e), taints...)
 	} else if unvouched := e.Values(oxbow.LabelUnvouched); len(unvouched) > 0 {
-		_, _ = p.Add(fingerprint.Unvouched, foreign.WrittenText(e), unvouched...)
+		_, _ = p.AddText(fingerprint.LevelUnvouched, foreign.AllText(e), unvouched...)
 	}
 }
 
-type printsKey struct{}
+type fingerprintsKey struct{}
 
-// withPrints returns a context with the file of fingerprints. If an entry that nobody vouches for
+// withFingerprints returns a context with the file of fingerprints. If an entry that nobody vouches for
 // is shown under this context, its fingerprints are recorded, so that a text which repeats the
 // entry is found later.
-func withPrints(ctx context.Context, k Knowledge) context.Context {
-	if k.Prints == nil {
+func withFingerprints(ctx context.Context, k ProvenanceData) context.Context {
+	if k.Fingerprints == nil {
 		return ctx
 	}
-	return context.WithValue(ctx, printsKey{}, *k.Prints)
+	return context.WithValue(ctx, fingerprintsKey{}, *k.Fingerprints)
 }

@@ -9,25 +9,25 @@ type labelParam struct {
 	name string // name of the parameter, by which the parameter clear removes these labels, too
 	key  string // key of the labels
 
-	// values returns the values that remember sets. It returns nil if the parameter is not given.
-	values func(in RememberIn) []string
+	// newValues returns the values that remember sets. It returns nil if the parameter is not given.
+	newValues func(in RememberIn) []string
 
-	// selected returns the values that an entry must have to be selected. It is nil if no parameter selects entries
-	// by labels with the key.
-	selected func(n Narrowing) []string
+	// requiredValues returns the values that an entry must have to be selected. It is nil if no parameter selects
+	// entries by labels with the key.
+	requiredValues func(n EntrySelection) []string
 }
 
 // labelParams are the parameters for labels. Checks, clear, updates without a text, and the filters of recall, list
 // and export follow from this table.
 var labelParams = []labelParam{
 	{"project", oxbow.LabelProject, func(in RememberIn) []string { return singleValue(in.Project) },
-		func(n Narrowing) []string { return singleValue(n.Project) }},
+		func(n EntrySelection) []string { return singleValue(n.Project) }},
 	{"tags", oxbow.LabelTag, func(in RememberIn) []string {
 		if in.Tags == nil {
 			return nil
 		}
 		return append([]string{}, oxbow.SplitTags(in.Tags...)...) // not nil, which means no parameter
-	}, func(n Narrowing) []string { return oxbow.SplitTags(n.Tags...) }},
+	}, func(n EntrySelection) []string { return oxbow.SplitTags(n.Tags...) }},
 	{"related_files", oxbow.LabelFile, func(in RememberIn) []string { return in.RelatedFiles }, nil},
 	{"confidence", oxbow.LabelConfidence, func(in RememberIn) []string {
 		if in.Confidence == nil {

@@ -17,13 +17,13 @@ import (
 // HandoffTaskIn is the argument of handoff_task.
 type HandoffTaskIn struct {
 	Summary       string   `json:"summary,omitempty"        flag:"-"       usage:"What was done and where it stands, in Markdown."`
-	MemoryProfile string   `json:"memory_profile,omitempty" flag:"profile" usage:"Memory profile that the next session loads."                                  also:"profile"    jsonschema:"Profile to load."`
-	Skills        []string `json:"skills,omitempty"         flag:"skill"   usage:"Skills that the next session loads."                                          also:"skill"      jsonschema:"Skills to load."`
-	FilesToRead   []string `json:"files_to_read,omitempty"  flag:"read"    usage:"Files to read first, relative to the working directory."                      also:"files,file" jsonschema:"Files to read first."`
+	MemoryProfile string   `json:"memory_profile,omitempty" flag:"profile" usage:"Memory profile that the next session loads."                                              also:"profile"    jsonschema:"Profile to load."`
+	Skills        []string `json:"skills,omitempty"         flag:"skill"   usage:"Skills that the next session loads."                                                      also:"skill"      jsonschema:"Skills to load."`
+	FilesToRead   []string `json:"files_to_read,omitempty"  flag:"read"    usage:"Files to read first, relative to the working directory."                                  also:"files,file" jsonschema:"Files to read first."`
 	Plan          string   `json:"plan,omitempty"                          usage:"The next steps, in Markdown."`
 	Project       string   `json:"project,omitempty"                       usage:"Project of the entry."`
-	Session       string   `json:"session,omitempty"                       usage:"Add the record of this archived SESSION: goal, conclusions, open items, files, commands." schema:"-" value:"SESSION"`
-	Take          bool     `json:"take,omitempty"           flag:"-"       usage:"Take the newest open handoff instead, once, with its profile and its skills."                   jsonschema:"Take one."`
+	Session       string   `json:"session,omitempty"                       usage:"Add the record of this archived SESSION: goal, conclusions, open items, files, commands."                                                     schema:"-" value:"SESSION"`
+	Take          bool     `json:"take,omitempty"           flag:"-"       usage:"Take the newest open handoff instead, once, with its profile and its skills."                               jsonschema:"Take one."`
 }
 
 // HandOff stores a handoff for the next session.
@@ -38,7 +38,7 @@ func HandOff(ctx context.Context, w *Workspace, in HandoffTaskIn) (SavedOut, err
 			"is missing; what was done and where it stands, in Markdown",
 		)
 	}
-	ctx, m, err := w.Memory(ctx, Create)
+	ctx, m, err := w.OpenMemory(ctx, Create)
 	if err != nil {
 		return SavedOut{}, err
 	}
@@ -47,7 +47,7 @@ func HandOff(ctx context.Context, w *Workspace, in HandoffTaskIn) (SavedOut, err
 		[]*string{&in.Summary, &in.Plan, &in.Project, &in.MemoryProfile},
 		[]*[]string{&in.Skills, &in.FilesToRead},
 	)
-	if err := w.refuseUnknown(in); err != nil {
+	if err := w.checkProfileAndSkills(in); err != nil {
 		return SavedOut{}, err
 	}
 	task := handoff.Task{Summary: in.Summary, Plan: in.Plan, Profile: in.MemoryProfile,
@@ -57,23 +57,23 @@ func HandOff(ctx context.Context, w *Workspace, in HandoffTaskIn) (SavedOut, err
 		if err != nil {
 			return SavedOut{}, err
 		}
-		task.Record = w.Secrets.Redact(ctx, task.Record, new([]screen.Secret))
-		ctx = asAgent(ctx)
+		task.Record = w.Secrets.RedactText(ctx, task.Record, new([]screen.Secret))
+		ctx = withAgentSource(ctx)
 	}
-	h, err := handoff.New(ctx, m, task)
+	h, err := handoff.StoreTask(ctx, m, task)
 	if err != nil {
 		return SavedOut{}, err
 	}
-	notes := append(secrets, Plain("it waits for the next session, which takes it once: oxbow handoff take"))
+	notes := append(secrets, PlainNote("it waits for the next session, which takes it once: oxbow handoff take"))
 	if w.Loader != nil {
-		notes = append(notes, w.notLoadable(ctx, m, h)...)
+		notes = append(notes, w.notLoadableNotes(ctx, m, h)...)
 	}
 	return SavedOut{h.Name, h.Version, notes}, nil
 }
 
 // sessionRecord returns the record of an archived session.
 func (w *Workspace) sessionRecord(ctx context.Context, name string) (string, error) {
-	ctx, a, err := w.Archive(ctx)
+	ctx, a, err := w.OpenArchive(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -85,17 +85,17 @@ func (w *Workspace) sessionRecord(ctx context.Context, name string) (string, err
 	if err != nil {
 		return "", err
 	}
-	record := handoff.FromTurns(ctx, turns).Record
+	record := handoff.TaskFromTurns(ctx, turns).Record
 	if record == "" {
 		err = InvalidValue("session", name, "has no goal, file or command that could be handed off")
 	}
 	return record, err
 }
 
-// asAgent returns a context whose changes are the agent's if the caller is a person. The agent wrote the
+// withAgentSource returns a context whose changes are the agent's if the caller is a person. The agent wrote the
 // texts of a record, so a person who stores the record does not vouch for them. A record has no text from
 // calls that returned foreign text, so the changes get no taints.
-func asAgent(ctx context.Context) context.Context {
+func withAgentSource(ctx context.Context) context.Context {
 	src, _ := oxbow.SourceFrom(ctx)
 	if src.Actor != oxbow.Person {
 		return ctx
@@ -104,16 +104,16 @@ func asAgent(ctx context.Context) context.Context {
 	return WithTaints(oxbow.WithSource(ctx, src), nil)
 }
 
-// refuseUnknown returns an error if the handoff names an unknown profile or skill. If a profile or
-// skill exists but cannot be loaded, notLoadable reports this in a note, because somebody may
+// checkProfileAndSkills returns an error if the handoff names an unknown profile or skill. If a profile or
+// skill exists but cannot be loaded, notLoadableNotes reports this in a note, because somebody may
 // repair it. A session that is bound to a profile does not know the names of other profiles, so
 // all names are accepted.
-func (w *Workspace) refuseUnknown(in HandoffTaskIn) error {
+func (w *Workspace) checkProfileAndSkills(in HandoffTaskIn) error {
 	if w.Loader == nil {
 		return nil
 	}
 	l, err := w.Loader()
-	if err != nil || l.Bound != nil {
+	if err != nil || l.BoundProfile != nil {
 		return nil // a handoff can be written even if the home's profiles cannot be read
 	}
 	if name := in.MemoryProfile; name != "" {
@@ -122,56 +122,59 @@ func (w *Workspace) refuseUnknown(in HandoffTaskIn) error {
 		isUnknown := errors.As(err, &unknown) && unknown.Name == name
 		if isUnknown || profile.CheckName(name) != nil {
 			names, _ := l.Profiles.Names() // without the list, the error is still clear
-			return Advise(InvalidValue("memory_profile", name, "is not a profile"), namesThatExist("profiles", names))
+			return Advise(
+				InvalidValue("memory_profile", name, "is not a profile"),
+				knownNamesAdvice("profiles", names),
+			)
 		}
 	}
-	if len(l.Skills.Places) == 0 {
+	if len(l.Skills.Roots) == 0 {
 		return nil // the caller may not know which skills there are
 	}
 	for _, name := range in.Skills {
 		if _, err := l.Skills.Find(name); errors.Is(err, oxbow.ErrInvalid) {
-			return Advise(InvalidValue("skills", name, "is not a skill"), namesThatExist("skills", l.Skills.Names()))
+			return Advise(InvalidValue("skills", name, "is not a skill"), knownNamesAdvice("skills", l.Skills.Names()))
 		}
 	}
 	return nil
 }
 
-// maxNames is the maximum number of names that an error lists.
-const maxNames = 20
+// maxListedNames is the maximum number of names that an error lists.
+const maxListedNames = 20
 
-// namesThatExist returns advice with the names that a call may use.
-func namesThatExist(what string, names []string) string {
+// knownNamesAdvice returns advice with the names that a call may use.
+func knownNamesAdvice(plural string, names []string) string {
 	if len(names) == 0 {
-		return "there are no " + what + " yet: leave it out"
+		return "there are no " + plural + " yet: leave it out"
 	}
 	rest := ""
-	if len(names) > maxNames {
-		rest = fmt.Sprintf(" and %d more", len(names)-maxNames)
-		names = names[:maxNames]
+	if len(names) > maxListedNames {
+		rest = fmt.Sprintf(" and %d more", len(names)-maxListedNames)
+		names = names[:maxListedNames]
 	}
-	return what + " that exist: " + strings.Join(names, ", ") + rest
+	return plural + " that exist: " + strings.Join(names, ", ") + rest
 }
 
-// notLoadable returns notes about parts of a handoff that cannot be loaded now. It returns nil for
+// notLoadableNotes returns notes about parts of a handoff that cannot be loaded now. It returns nil for
 // a session that is bound to a profile, because the session does not know what the next session
 // may load.
-func (w *Workspace) notLoadable(ctx context.Context, m *oxbow.Memory, h handoff.Handoff) (notes []Note) {
+func (w *Workspace) notLoadableNotes(ctx context.Context, m *oxbow.Memory, h handoff.Handoff) (notes []Note) {
 	l, err := w.Loader()
-	if err != nil || l.Bound != nil {
+	if err != nil || l.BoundProfile != nil {
 		return nil
 	}
-	o := l.Load(ctx, m, h, w.LookAt(h.Files), profile.Request{})
+	o := l.LoadHandoff(ctx, m, h, w.CheckFiles(h.Files), profile.Request{})
 	say := func(what, name, why string) {
 		if why != "" && name != "" {
 			notes = append(notes, Notef("as it is now, the %s %q cannot be loaded: %s", what, name, why))
 		}
 	}
-	say("profile", h.Profile, o.Wrong)
+	say("profile", h.Profile, o.LoadProblem)
 	for _, s := range o.Skills {
-		say("skill", s.Name, s.Wrong)
+		say("skill", s.Name, s.LoadProblem)
 	}
 	for _, f := range o.Files {
-		say("file", f.Name, f.Trouble)
+		say("file", f.Name, f.ReadProblem)
 	}
 	return notes
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Missing adds advice to the error of an unknown name: the change to restore if the entry was
+// AdviseUnknownName adds advice to the error of an unknown name: the change to restore if the entry was
 // forgotten, otherwise the nearest names.
-func (w *Workspace) Missing(ctx context.Context, m *oxbow.Memory, name string, err error) error {
+func (w *Workspace) AdviseUnknownName(ctx context.Context, m *oxbow.Memory, name string, err error) error {
 	if !errors.Is(err, oxbow.ErrNotFound) || w.noAdvice {
 		return err
 	}
@@ -32,24 +32,24 @@ func (w *Workspace) Missing(ctx context.Context, m *oxbow.Memory, name string, e
 		isStored := gerr == nil && e.ID != 0
 		if isStored && e.MayShow(oxbow.BySearch) {
 			err = fmt.Errorf("%w in your home, because your team has it as a file", err)
-			return Advise(err, teamAdvice(ctx, m, e.Name))
+			return Advise(err, teamFileAdvice(ctx, m, e.Name))
 		}
 	}
-	lost := &lostError{err: err, name: name}
+	lost := &unknownNameError{err: err, name: name}
 	for v, verr := range m.Versions(ctx, name) {
 		if verr != nil {
 			break // the entry is unknown, or the store does not keep a history
 		}
 		if v.Verb == oxbow.VerbRemove {
-			lost.removed, lost.last = v.Seq, v.Prev
+			lost.removedSeq, lost.lastSeq = v.Seq, v.Prev
 		}
 		break
 	}
-	near, nerr := nearNames(ctx, m, name, 5)
+	near, nerr := similarNames(ctx, m, name, 5)
 	if nerr != nil {
 		return nerr
 	}
-	lost.near = near
+	lost.similarNames = near
 	return lost
 }
 
@@ -57,26 +57,32 @@ func (w *Workspace) Missing(ctx context.Context, m *oxbow.Memory, name string, e
 // name.
 const TeamSuffix = " (team)"
 
-// teamAdvice says how an entry in team files is changed. name is the name with which it is shown.
-func teamAdvice(ctx context.Context, m *oxbow.Memory, name string) string {
+// teamFileAdvice says how an entry in team files is changed. name is the name with which it is shown.
+func teamFileAdvice(ctx context.Context, m *oxbow.Memory, name string) string {
 	const edit = "edit this file, which oxbow team status names; or "
 	plain, isTwin := strings.CutSuffix(name, TeamSuffix)
 	if _, err := m.Get(ctx, plain); isTwin && err == nil {
 		return edit + "forget your own " + strconv.Quote(plain) + ", then take it back into your home: oxbow team " +
-			"unshare " + text.ShellName(plain)
+			"unshare " + text.QuoteShellOperand(plain)
 	}
-	return edit + "take it back into your home: oxbow team unshare " + text.ShellName(name)
+	return edit + "take it back into your home: oxbow team unshare " + text.QuoteShellOperand(name)
 }
 
-// noVersion adds the existing versions to the error that NAME@SEQ does not exist.
-func (w *Workspace) noVersion(ctx context.Context, m *oxbow.Memory, name string, seq uint64, err error) error {
-	var lost *lostError
-	err = w.Missing(ctx, m, name, err)
+// adviseUnknownVersion adds the existing versions to the error that NAME@SEQ does not exist.
+func (w *Workspace) adviseUnknownVersion(
+	ctx context.Context,
+	m *oxbow.Memory,
+	name string,
+	seq uint64,
+	err error,
+) error {
+	var lost *unknownNameError
+	err = w.AdviseUnknownName(ctx, m, name, err)
 	if !errors.As(err, &lost) {
 		return err
 	}
 	for v, verr := range m.Versions(ctx, name) {
-		if verr != nil || len(lost.versions) == mostNamed {
+		if verr != nil || len(lost.versions) == maxNamedWords {
 			break
 		}
 		if v.Verb != oxbow.VerbRemove && !v.Erased {

@@ -23,27 +23,27 @@ type NamesOut struct {
 	Names []string `json:"names"`
 }
 
-// namesTime is the maximum time for finding names, because the shell waits.
-const namesTime = 300 * time.Millisecond
+// namesTimeout is the maximum time for finding names, because the shell waits.
+const namesTimeout = 300 * time.Millisecond
 
-// Names returns the entry names that begin with the prefix or, if the prefix is empty, the names
-// of the newest entries. It stops at the limit or after namesTime.
-func Names(ctx context.Context, w *Workspace, in NamesIn) (NamesOut, error) {
+// EntryNames returns the entry names that begin with the prefix or, if the prefix is empty, the names
+// of the newest entries. It stops at the limit or after namesTimeout.
+func EntryNames(ctx context.Context, w *Workspace, in NamesIn) (NamesOut, error) {
 	out := NamesOut{Names: []string{}}
 	if in.Prefix == "" {
-		es, err := w.Newest(ctx, in.Limit)
+		es, err := w.NewestEntries(ctx, in.Limit)
 		for _, e := range es {
 			out.Names = append(out.Names, e.Name)
 		}
 		return out, err
 	}
-	ctx, m, err := w.Memory(ctx, Read)
+	ctx, m, err := w.OpenMemory(ctx, Read)
 	if err != nil {
 		return out, err
 	}
-	brief, cancel := context.WithTimeout(ctx, namesTime)
+	brief, cancel := context.WithTimeout(ctx, namesTimeout)
 	defer cancel()
-	err = eachName(brief, m, func(e *oxbow.Entry) bool {
+	err = eachEntryName(brief, m, func(e *oxbow.Entry) bool {
 		if strings.HasPrefix(e.Name, in.Prefix) && !slices.Contains(out.Names, e.Name) {
 			out.Names = append(out.Names, strings.Clone(e.Name))
 		}

@@ -25,7 +25,7 @@ func TestNames(t *testing.T) {
 		{NamesIn{Prefix: "bo", Limit: 2}, "boat boom"},
 		{NamesIn{Prefix: "z", Limit: 2}, ""},
 	} {
-		out, err := Names(t.Context(), b.Workspace, tt.in)
+		out, err := EntryNames(t.Context(), b.Workspace, tt.in)
 		if got := strings.Join(out.Names, " "); err != nil || got != tt.want {
 			t.Errorf("Names(%+v) = %q, %v, want %q", tt.in, got, err, tt.want)
 		}

@@ -13,44 +13,45 @@ import (
 // Note is a sentence in an answer. It may contain a [Reference] to a verb, a parameter or a call.
 // [Note.String] and [Note.MarshalText], and therefore JSON, use the words for models. The zero Note is empty.
 type Note struct {
-	format  string
-	args    []any
-	rewrite func(string) string // rewrites the commands in the sentence (may be nil); see [Workspace.AsTyped]
+	format string
+	args   []any
+	// Rewrites the commands in the sentence (may be nil); see [Workspace.RewriteCommands].
+	rewriteCommands func(string) string
 }
 
 // Notef returns a note that is formatted as by [fmt.Sprintf]. The format needs %s for an argument that is a
 // [Reference].
 func Notef(format string, args ...any) Note { return Note{format: format, args: args} }
 
-// Plain returns a note that consists of a sentence without references.
-func Plain(sentence string) Note { return Notef("%s", sentence) }
+// PlainNote returns a note that consists of a sentence without references.
+func PlainNote(sentence string) Note { return Notef("%s", sentence) }
 
 // PlainNotes is like Plain, for several sentences.
 func PlainNotes(sentences []string) []Note {
 	var ns []Note
 	for _, s := range sentences {
-		ns = append(ns, Plain(s))
+		ns = append(ns, PlainNote(s))
 	}
 	return ns
 }
 
-// In returns the sentence with the references in the words of a door.
-func (n Note) In(write func(Reference) string) string {
+// Render returns the sentence with the references in the words of a door.
+func (n Note) Render(referenceText func(Reference) string) string {
 	args := slices.Clone(n.args)
 	for i, a := range args {
 		if r, ok := a.(Reference); ok {
-			args[i] = write(r)
+			args[i] = referenceText(r)
 		}
 	}
 	said := fmt.Sprintf(n.format, args...)
-	if n.rewrite != nil {
-		said = n.rewrite(said)
+	if n.rewriteCommands != nil {
+		said = n.rewriteCommands(said)
 	}
 	return said
 }
 
 // String returns the sentence in the words for models.
-func (n Note) String() string { return n.In(Reference.model) }
+func (n Note) String() string { return n.Render(Reference.modelText) }
 
 // ForModel implements [report.WordedValue].
 func (n Note) ForModel() string { return n.String() }
@@ -61,23 +62,23 @@ func (n Note) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
 // UnmarshalText implements [encoding.TextUnmarshaler]. The note's references are
 // lost.
 func (n *Note) UnmarshalText(b []byte) error {
-	*n = Plain(string(b))
+	*n = PlainNote(string(b))
 	return nil
 }
 
-// withParam returns the note with a parameter renamed.
-func (n Note) withParam(old, name ParamRef) Note {
+// renameParam returns the note with a parameter renamed.
+func (n Note) renameParam(oldName, newName ParamRef) Note {
 	args := slices.Clone(n.args)
 	for i, a := range args {
-		if a == any(old) {
-			args[i] = name
+		if a == any(oldName) {
+			args[i] = newName
 		}
 	}
-	return Note{n.format, args, n.rewrite}
+	return Note{n.format, args, n.rewriteCommands}
 }
 
-// About reports whether the note refers to a parameter.
-func (n Note) About(p ParamRef) bool { return slices.Contains(n.args, any(p)) }
+// RefersTo reports whether the note refers to a parameter.
+func (n Note) RefersTo(p ParamRef) bool { return slices.Contains(n.args, any(p)) }
 
 // JoinNotes joins several notes to a single note.
 func JoinNotes(notes []Note) Note {
@@ -90,9 +91,9 @@ func JoinNotes(notes []Note) Note {
 }
 
 // Reference is a part of a note that each door writes in its own words: a [ParamRef], [VerbRef],
-// [PageRef], [PersonRef] or *[Hint].
+// [NextPageRef], [PersonCommandRef] or *[CallHint].
 type Reference interface {
-	model() string // the text for models
+	modelText() string // the text for models
 }
 
 // ParamRef is the name of a parameter, such as max_tokens.
@@ -101,16 +102,16 @@ type ParamRef string
 // VerbRef is the name of a verb, such as list.
 type VerbRef string
 
-// PageRef is the offset of the next page.
-type PageRef int
+// NextPageRef is the offset of the next page.
+type NextPageRef int
 
-// PersonRef is a command of oxbow that people run, such as "oxbow check".
-type PersonRef string
+// PersonCommandRef is a command of oxbow that people run, such as "oxbow check".
+type PersonCommandRef string
 
-// Hint is a call that the caller should make next. A sentence of its own ends with Does, the effect
+// CallHint is a call that the caller should make next. A sentence of its own ends with Does, the effect
 // of the call ("brings it back"). A clause within a sentence ends with To, the purpose of the call
 // ("bring it back").
-type Hint struct {
+type CallHint struct {
 	Verb     string
 	Args     []Arg
 	Does, To string
@@ -122,16 +123,16 @@ type Arg struct {
 	Value any
 }
 
-func UndoHint(seq uint64, does, to string) *Hint {
-	return &Hint{Verb: "undo", Args: []Arg{{"seq", []uint64{seq}}}, Does: does, To: to}
+func UndoHint(seq uint64, effect, purpose string) *CallHint {
+	return &CallHint{Verb: "undo", Args: []Arg{{"seq", []uint64{seq}}}, Does: effect, To: purpose}
 }
 
-func (p ParamRef) model() string  { return string(p) }
-func (v VerbRef) model() string   { return string(v) }
-func (p PageRef) model() string   { return "the next page has offset " + strconv.Itoa(int(p)) }
-func (p PersonRef) model() string { return "a person runs " + string(p) }
+func (p ParamRef) modelText() string         { return string(p) }
+func (v VerbRef) modelText() string          { return string(v) }
+func (p NextPageRef) modelText() string      { return "the next page has offset " + strconv.Itoa(int(p)) }
+func (p PersonCommandRef) modelText() string { return "a person runs " + string(p) }
 
-func (h *Hint) model() string {
+func (h *CallHint) modelText() string {
 	var args []string
 	for _, a := range h.Args {
 		if s, ok := a.Value.(string); ok {

@@ -11,12 +11,12 @@ import (
 // notForgottenError reports that restore needs the number of a version, because the entry was not
 // forgotten.
 type notForgottenError struct {
-	name    string
-	earlier uint64 // change that made the version before the current version (0 if none exists)
+	name       string
+	earlierSeq uint64 // change that made the version before the current version (0 if none exists)
 }
 
 func (e *notForgottenError) Error() string {
-	if e.earlier == 0 {
+	if e.earlierSeq == 0 {
 		return fmt.Sprintf("%q was not forgotten, and the log has no earlier version of it", e.name)
 	}
 	return fmt.Sprintf("%q was not forgotten: say which earlier version is to come back", e.name)
@@ -25,10 +25,16 @@ func (e *notForgottenError) Error() string {
 func (*notForgottenError) Is(target error) bool { return target == oxbow.ErrInvalid }
 
 func (e *notForgottenError) remedy() Note {
-	if e.earlier == 0 {
+	if e.earlierSeq == 0 {
 		return Notef("%s shows what was changed", VerbRef("history"))
 	}
-	return Notef("%s; %s shows all versions",
-		&Hint{Verb: "restore", Args: []Arg{{"name", e.name}, {"seq", e.earlier}}, Does: "brings back the one before"},
-		VerbRef("history"))
+	return Notef(
+		"%s; %s shows all versions",
+		&CallHint{
+			Verb: "restore",
+			Args: []Arg{{"name", e.name}, {"seq", e.earlierSeq}},
+			Does: "brings back the one before",
+		},
+		VerbRef("history"),
+	)
 }

@@ -26,33 +26,33 @@ func ContextLedger(ctx context.Context) *lineage.Ledger {
 	return l
 }
 
-// ShowTo records that the session of the context is shown entries.
-func ShowTo(ctx context.Context, entries ...oxbow.Entry) {
-	if p, ok := ctx.Value(printsKey{}).(fingerprint.File); ok {
+// RecordShown records that the session of the context is shown entries.
+func RecordShown(ctx context.Context, entries ...oxbow.Entry) {
+	if p, ok := ctx.Value(fingerprintsKey{}).(fingerprint.File); ok {
 		for i := range entries {
-			KeepPrints(p, &entries[i])
+			RecordFingerprints(p, &entries[i])
 		}
 	}
 	l := ContextLedger(ctx)
 	for i := range entries {
 		if l != nil && entries[i].MayShow(oxbow.OnRequest(ctx)) {
-			l.Show(lineage.ShownEntry(&entries[i]))
+			l.AddTexts(lineage.NewShownText(&entries[i]))
 		}
 	}
 }
 
 type turnsKey struct{}
 
-// withOrigins returns a context in which a change may have labels that name turns.
-func withOrigins(ctx context.Context, turns []string) context.Context {
+// withOriginTurns returns a context in which a change may have labels that name turns.
+func withOriginTurns(ctx context.Context, turns []string) context.Context {
 	if turns == nil {
 		return ctx
 	}
 	return context.WithValue(ctx, turnsKey{}, turns)
 }
 
-// ContextTurns returns the turns that a change under the context may name in labels (see withOrigins).
-func ContextTurns(ctx context.Context) []string {
+// ContextOriginTurns returns the turns that a change under the context may name in labels (see withOriginTurns).
+func ContextOriginTurns(ctx context.Context) []string {
 	turns, _ := ctx.Value(turnsKey{}).([]string)
 	return turns
 }

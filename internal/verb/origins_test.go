@@ -40,7 +40,7 @@ func TestOriginsAreGivenByPrograms(t *testing.T) {
 		{oxbow.Person, nil, "from:claude/a/0001 from:other@2 origin:imported tag:t text-by:tool"},
 	} {
 		ctx := verb.WithOrigins(oxbow.WithSource(t.Context(), oxbow.Source{Actor: c.by}), c.turns)
-		ops, err := (&provenance.Screener{Knowledge: verb.Knowledge{Memory: m}}).Screen(
+		ops, err := (&provenance.Screener{ProvenanceData: verb.ProvenanceData{Memory: m}}).ScreenOps(
 			ctx,
 			m.Store(),
 			[]oxbow.Op{oxbow.Relabel{Name: "n", Labels: given}},
@@ -61,7 +61,7 @@ func TestOriginsAreGivenByPrograms(t *testing.T) {
 		oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Agent}),
 		[]string{"WebFetch x"},
 	)
-	ops, err := (&provenance.Screener{Knowledge: verb.Knowledge{Memory: m}}).Screen(ctx,
+	ops, err := (&provenance.Screener{ProvenanceData: verb.ProvenanceData{Memory: m}}).ScreenOps(ctx,
 		m.Store(),
 		[]oxbow.Op{oxbow.Add{Name: "new", Content: "x"}, oxbow.Relabel{Name: "new", Labels: nil}})
 	if err != nil || len(ops) != 2 || len(ops[1].(oxbow.Relabel).Labels) != 1 {

@@ -31,15 +31,15 @@ type Entry struct {
 	// files that the entry cites, if there is a working tree to check them against
 	Citations []FileRef `json:"citations,omitempty"`
 
-	Alike       []string     `json:"alike,omitempty"`  // names of hits with the same content, which are not shown
-	Before      []Turn       `json:"before,omitempty"` // turns before a hit in a conversation, oldest first
-	After       []Turn       `json:"after,omitempty"`
-	Explanation *Explanation `json:"explanation,omitempty"`
+	SameContentNames []string     `json:"alike,omitempty"`  // names of hits with the same content, which are not shown
+	TurnsBefore      []Turn       `json:"before,omitempty"` // turns before a hit in a conversation, oldest first
+	TurnsAfter       []Turn       `json:"after,omitempty"`
+	Explanation      *Explanation `json:"explanation,omitempty"`
 
-	around [2][]Turn // all available turns for Before and After, nearest first
+	availableTurns [2][]Turn // all available turns for Before and After, nearest first
 
-	Text  string   `json:"-"` // content of a hit, for interfaces that show some of its lines
-	Words []string `json:"-"` // words in lower case that the query matched in the name and text of a hit
+	HitText      string   `json:"-"` // content of a hit, for interfaces that show some of its lines
+	MatchedWords []string `json:"-"` // words in lower case that the query matched in the name and text of a hit
 }
 
 // Turn is a turn before or after a hit in a conversation.
@@ -51,7 +51,7 @@ type Turn struct {
 // Source says who wrote a version. The interface determines by, door, session and profile.
 // The caller claims client and agent, which are not checked.
 type Source struct {
-	By      string `json:"by,omitempty"` // person, agent, tool, import, or team
+	Actor   string `json:"by,omitempty"` // person, agent, tool, import, or team
 	Door    string `json:"door,omitempty"`
 	Client  string `json:"client,omitempty"`
 	Agent   string `json:"agent,omitempty"`
@@ -60,8 +60,8 @@ type Source struct {
 	Ref     string `json:"ref,omitempty"`
 }
 
-// Token returns the name of the token with which a change was made, or "".
-func (s Source) Token() string {
+// TokenName returns the name of the token with which a change was made, or "".
+func (s Source) TokenName() string {
 	name, _, ok := strings.Cut(s.Session, ":")
 	if !ok || s.Door != "http" {
 		return ""
@@ -80,10 +80,10 @@ func (s Source) ClientSession() string {
 // It returns "" if the session is not known.
 func (s Source) SessionName() string { return session.SourceSession(oxbow.Source{Ref: s.Ref}) }
 
-// Reviewed returns, for the text of a team file, the branch and commit that contain the text
+// ReviewedCommit returns, for the text of a team file, the branch and commit that contain the text
 // as shown. For other texts it returns "".
-func (s Source) Reviewed() string {
-	if s.By != string(oxbow.Team) {
+func (s Source) ReviewedCommit() string {
+	if s.Actor != string(oxbow.Team) {
 		return ""
 	}
 	return s.Ref
@@ -123,46 +123,46 @@ type RememberOut struct {
 	Outcome string `json:"outcome"` // added, updated or unchanged
 	Notes   []Note `json:"notes,omitempty"`
 
-	Written oxbow.Entry `json:"-"` // the entry as this call wrote it
+	WrittenEntry oxbow.Entry `json:"-"` // the entry as this call wrote it
 }
 
 // RecallOut is the result of recall.
 type RecallOut struct {
 	Hits       []Entry `json:"hits"` // best first
-	More       bool    `json:"more,omitempty"`
+	HasMore    bool    `json:"more,omitempty"`
 	AsOf       uint64  `json:"as_of,omitempty"`
 	TokensUsed int     `json:"tokens_used"` // estimated tokens of the text
 	// number of hits whose content did not fit (some of these have a snippet)
-	LeftOut int      `json:"left_out,omitempty"`
-	Why     []Note   `json:"why,omitempty"`   // reasons why nothing was found
-	Near    []string `json:"near,omitempty"`  // names and label values that are similar to the query
-	Notes   []Note   `json:"notes,omitempty"` // further information for the caller
+	ContentsLeftOut int      `json:"left_out,omitempty"`
+	EmptyReasons    []Note   `json:"why,omitempty"`   // reasons why nothing was found
+	SimilarNames    []string `json:"near,omitempty"`  // names and label values that are similar to the query
+	Notes           []Note   `json:"notes,omitempty"` // further information for the caller
 }
 
 // Page is the byte range of a text that a result contains.
 type Page struct {
-	Offset int `json:"offset,omitempty"`      // offset of the first byte
-	Next   int `json:"next_offset,omitempty"` // offset of the next page (0 on the last page)
-	Size   int `json:"size,omitempty"`        // size of the whole text
+	Offset     int `json:"offset,omitempty"`      // offset of the first byte
+	NextOffset int `json:"next_offset,omitempty"` // offset of the next page (0 on the last page)
+	Size       int `json:"size,omitempty"`        // size of the whole text
 }
 
 // GetOut is the result of get.
 type GetOut struct {
 	Entry
-	Page         // range of the content
-	Shown int    `json:"shown,omitempty"` // number of turns in which hooks showed the entry to a model
-	Used  int    `json:"used,omitempty"`  // number of these turns in which the agent used it
-	Notes []Note `json:"notes,omitempty"`
+	Page              // range of the content
+	ShownTurns int    `json:"shown,omitempty"` // number of turns in which hooks showed the entry to a model
+	UsedTurns  int    `json:"used,omitempty"`  // number of these turns in which the agent used it
+	Notes      []Note `json:"notes,omitempty"`
 }
 
 // ListOut is the result of list.
 type ListOut struct {
-	Total   int      `json:"total"`   // number of selected entries, not counting the limit
-	Entries []Entry  `json:"entries"` // newest first
-	Next    int      `json:"next_offset,omitempty"`
-	Why     []Note   `json:"why,omitempty"`
-	Near    []string `json:"near,omitempty"`
-	Notes   []Note   `json:"notes,omitempty"`
+	Total        int      `json:"total"`   // number of selected entries, not counting the limit
+	Entries      []Entry  `json:"entries"` // newest first
+	NextOffset   int      `json:"next_offset,omitempty"`
+	EmptyReasons []Note   `json:"why,omitempty"`
+	SimilarNames []string `json:"near,omitempty"`
+	Notes        []Note   `json:"notes,omitempty"`
 }
 
 // ForgetOut is the result of forget.
@@ -176,31 +176,31 @@ type ForgetOut struct {
 
 // Change is a change in the log.
 type Change struct {
-	Seq     uint64         `json:"seq"`
-	Time    string         `json:"time"`
-	Source  Source         `json:"source"`
-	Note    string         `json:"note,omitempty"`
-	Reverts []uint64       `json:"reverts,omitempty"`
-	Entries []TouchedEntry `json:"entries"`
+	Seq          uint64         `json:"seq"`
+	Time         string         `json:"time"`
+	Source       Source         `json:"source"`
+	Note         string         `json:"note,omitempty"`
+	RevertedSeqs []uint64       `json:"reverts,omitempty"`
+	Entries      []TouchedEntry `json:"entries"`
 }
 
 // TouchedEntry is an entry after a change.
 type TouchedEntry struct {
-	Name string `json:"name"`
-	Verb string `json:"verb"`
-	Prev uint64 `json:"prev,omitempty"` // number of the entry's previous change
+	Name    string `json:"name"`
+	Verb    string `json:"verb"`
+	PrevSeq uint64 `json:"prev,omitempty"` // number of the entry's previous change
 	// beginning of the content after the change (only for a change's first ten entries)
-	Snippet string `json:"snippet,omitempty"`
-	Erased  bool   `json:"erased,omitempty"`
+	Snippet  string `json:"snippet,omitempty"`
+	IsErased bool   `json:"erased,omitempty"`
 }
 
 // HistoryOut is the result of history.
 type HistoryOut struct {
-	Name    string   `json:"name,omitempty"`
-	Changes []Change `json:"changes"` // newest first
-	More    bool     `json:"more,omitempty"`
-	Next    int      `json:"next_offset,omitempty"`
-	Notes   []Note   `json:"notes,omitempty"`
+	Name       string   `json:"name,omitempty"`
+	Changes    []Change `json:"changes"` // newest first
+	HasMore    bool     `json:"more,omitempty"`
+	NextOffset int      `json:"next_offset,omitempty"`
+	Notes      []Note   `json:"notes,omitempty"`
 }
 
 // UndoOut is the result of undo.
@@ -214,16 +214,16 @@ type UndoOut struct {
 // RestoreOut is the result of restore.
 type RestoreOut struct {
 	Entry
-	Seq   uint64 `json:"seq"`  // number of the change that restored the entry
-	From  uint64 `json:"from"` // number of the change with the restored version
-	Notes []Note `json:"notes,omitempty"`
+	Seq         uint64 `json:"seq"`  // number of the change that restored the entry
+	RestoredSeq uint64 `json:"from"` // number of the change with the restored version
+	Notes       []Note `json:"notes,omitempty"`
 
-	Written oxbow.Entry `json:"-"` // the entry as this call wrote it
+	WrittenEntry oxbow.Entry `json:"-"` // the entry as this call wrote it
 }
 
-// Timestamp formats a time for results: RFC 3339, UTC, in whole seconds. It returns "" for
+// FormatTimestamp formats a time for results: RFC 3339, UTC, in whole seconds. It returns "" for
 // the zero time. Version numbers distinguish changes within a second.
-func Timestamp(t time.Time) string {
+func FormatTimestamp(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
@@ -234,13 +234,15 @@ func Timestamp(t time.Time) string {
 // to history contain these.
 func makeEntry(e oxbow.Entry) Entry {
 	trust := e.Trust()
-	if Warning(trust) == "" {
+	if TrustWarning(trust) == "" {
 		trust = ""
 	}
 	e.Source.Session = ""
 	_, e.Source.Ref = e.Source.SplitRef()
-	a := Entry{ID: e.ID, Name: e.Name, Kind: e.Kind.String(), Aliases: NotNil(e.Aliases),
-		Created: Timestamp(e.Created), Updated: Timestamp(e.Updated), Version: e.Version, Source: MakeSource(e.Source),
+	a := Entry{ID: e.ID, Name: e.Name, Kind: e.Kind.String(), Aliases: EmptyIfNil(e.Aliases),
+		Created: FormatTimestamp(
+			e.Created,
+		), Updated: FormatTimestamp(e.Updated), Version: e.Version, Source: MakeSource(e.Source),
 		Trust: string(trust)}
 	a.Labels = map[string][]string{}
 	for _, l := range e.Labels {
@@ -249,30 +251,36 @@ func makeEntry(e oxbow.Entry) Entry {
 	return a
 }
 
-// outline returns the entry with a snippet instead of its content. It withholds text that
+// outlineEntry returns the entry with a snippet instead of its content. It withholds text that
 // the caller of the context may not see.
-func outline(ctx context.Context, e oxbow.Entry) Entry {
-	Withhold(ctx, &e)
+func outlineEntry(ctx context.Context, e oxbow.Entry) Entry {
+	WithholdQuarantinedText(ctx, &e)
 	a := makeEntry(e)
 	a.Snippet = snippet(e.Content, nil, snippetWidth)
 	return a
 }
 
 func MakeSource(s oxbow.Source) Source {
-	return Source{By: string(s.Actor), Door: s.Door, Client: s.Claimed.Client, Agent: s.Claimed.Agent,
+	return Source{Actor: string(s.Actor), Door: s.Door, Client: s.Claimed.Client, Agent: s.Claimed.Agent,
 		Session: s.Session, Profile: s.Profile, Ref: s.Ref}
 }
 
-// maxTouched is the maximum number of a change's entries that a text names, and that have a snippet
+// maxTouchedEntries is the maximum number of a change's entries that a text names, and that have a snippet
 // in the answer. An import may change many more.
-const maxTouched = 10
+const maxTouchedEntries = 10
 
 // VisibleChange returns a change as the caller of the context may see it.
-func (p PastTexts) VisibleChange(ctx context.Context, c oxbow.Change) Change {
-	a := Change{Seq: c.Seq, Time: Timestamp(c.Time), Source: MakeSource(c.Source), Note: c.Note, Reverts: c.Reverts,
-		Entries: []TouchedEntry{}}
+func (p PastTextFilter) VisibleChange(ctx context.Context, c oxbow.Change) Change {
+	a := Change{
+		Seq:          c.Seq,
+		Time:         FormatTimestamp(c.Time),
+		Source:       MakeSource(c.Source),
+		Note:         c.Note,
+		RevertedSeqs: c.Reverts,
+		Entries:      []TouchedEntry{},
+	}
 	for i, v := range c.Versions {
-		if i >= maxTouched {
+		if i >= maxTouchedEntries {
 			v.Entry.Content = ""
 		}
 		a.Entries = append(a.Entries, p.touchedEntry(ctx, v))
@@ -280,8 +288,8 @@ func (p PastTexts) VisibleChange(ctx context.Context, c oxbow.Change) Change {
 	return a
 }
 
-func (p PastTexts) touchedEntry(ctx context.Context, v oxbow.Version) TouchedEntry {
-	p.Withhold(ctx, &v.Entry)
-	return TouchedEntry{Name: v.Entry.Name, Verb: string(v.Verb), Prev: v.Prev,
-		Snippet: snippet(v.Entry.Content, nil, snippetWidth), Erased: v.Erased}
+func (p PastTextFilter) touchedEntry(ctx context.Context, v oxbow.Version) TouchedEntry {
+	p.WithholdText(ctx, &v.Entry)
+	return TouchedEntry{Name: v.Entry.Name, Verb: string(v.Verb), PrevSeq: v.Prev,
+		Snippet: snippet(v.Entry.Content, nil, snippetWidth), IsErased: v.Erased}
 }

@@ -26,86 +26,86 @@ const (
 // noteTokens is the part of a budget reserved for a note about cuts.
 const noteTokens = 30
 
-// budget returns the maximum number of tokens in an answer. If the caller sets no limit,
+// tokenBudget returns the maximum number of tokens in an answer. If the caller sets no limit,
 // the result is standard, or unlimited for doors with a reader who can scroll.
-func (w *Workspace) budget(given *int, standard int) (int, error) {
+func (w *Workspace) tokenBudget(requested *int, defaultTokens int) (int, error) {
 	switch {
-	case given != nil && *given < 1:
+	case requested != nil && *requested < 1:
 		return 0, InvalidValue(
 			"max_tokens",
-			strconv.Itoa(*given),
-			fmt.Sprintf("leaves room for nothing; give 1 or more, or leave it out for %d", standard),
+			strconv.Itoa(*requested),
+			fmt.Sprintf("leaves room for nothing; give 1 or more, or leave it out for %d", defaultTokens),
 		)
-	case given != nil:
-		return *given, nil
+	case requested != nil:
+		return *requested, nil
 	case w.Unbounded:
 		return math.MaxInt, nil
 	}
-	return standard, nil
+	return defaultTokens, nil
 }
 
 // PageBounds returns the offset of a page and its budget.
-func (w *Workspace) PageBounds(offset, maxTokens *int) (from, most int, err error) {
+func (w *Workspace) PageBounds(offset, maxTokens *int) (firstByte, tokenLimit int, err error) {
 	if offset != nil {
-		from = *offset
+		firstByte = *offset
 	}
-	most, err = w.budget(maxTokens, pageTokens)
-	if from < 0 {
-		err = InvalidValue("offset", strconv.Itoa(from), "is less than 0")
+	tokenLimit, err = w.tokenBudget(maxTokens, pageTokens)
+	if firstByte < 0 {
+		err = InvalidValue("offset", strconv.Itoa(firstByte), "is less than 0")
 	}
-	return from, most, err
+	return firstByte, tokenLimit, err
 }
 
-// FitPage returns how many items fit a budget of maxTokens tokens, with spent tokens already used.
+// CountFitting returns how many items fit a budget of maxTokens tokens, with spent tokens already used.
 // Items are described by describe.
-func FitPage[T any](items []T, spent, maxTokens int, describe func(T) report.Record) int {
+func CountFitting[T any](items []T, spentTokens, maxTokens int, describe func(T) report.Record) int {
 	if maxTokens == math.MaxInt {
 		return len(items)
 	}
 	for i, it := range items {
 		var b strings.Builder
 		prompt.WriteSection(&b, describe(it))
-		spent += prompt.EstimateTokens(b.String())
+		spentTokens += prompt.EstimateTokens(b.String())
 		room := maxTokens
 		if i < len(items)-1 {
 			room -= noteTokens // if items follow, the page needs a note about them
 		}
-		if spent > room {
+		if spentTokens > room {
 			return i
 		}
 	}
 	return len(items)
 }
 
-// CutNote returns a note that the answer has only n of all items, and where the next page
+// PageCutNote returns a note that the answer has only n of all items, and where the next page
 // begins.
-func CutNote(all, n, offset, maxTokens int, one, many string) Note {
-	if n == 0 {
-		return Notef("no %s fits into %s %d; raise it", one, ParamRef("max_tokens"), maxTokens)
+func PageCutNote(total, shownCount, offset, maxTokens int, singular, plural string) Note {
+	if shownCount == 0 {
+		return Notef("no %s fits into %s %d; raise it", singular, ParamRef("max_tokens"), maxTokens)
 	}
-	return Notef("%s did not fit into %s %d; %s", text.Count(all-n, "more "+one, "more "+
-		many), ParamRef("max_tokens"), maxTokens, PageRef(offset+n))
+	return Notef("%s did not fit into %s %d; %s", text.FormatCount(total-shownCount, "more "+singular, "more "+
+		plural), ParamRef("max_tokens"), maxTokens, NextPageRef(offset+shownCount))
 }
 
-// headText returns a hit or a listed entry as text.
-func headText(e Entry) string {
+// listedEntryText returns a hit or a listed entry as text.
+func listedEntryText(e Entry) string {
 	var b strings.Builder
-	prompt.WriteSection(&b, headRecord(e))
+	prompt.WriteSection(&b, listedEntryRecord(e))
 	return b.String()
 }
 
 // cutToBudget cuts the answer to a budget. It includes as many hits as the budget allows with snippets.
 // Then it adds whole contents in order of rank, and finally the turns around these hits. If keep is
 // set, no hit is left out.
-func (out *RecallOut) cutToBudget(contents []string, maxTokens int, keep bool) {
+func (out *RecallOut) cutToBudget(contents []string, maxTokens int, keepAllHits bool) {
 	all := len(out.Hits)
 	notes := out.Notes
 	hits := out.Hits
-	out.chooseContents(contents, maxTokens, keep)
-	tell := func() { out.tell(notes, all, maxTokens) }
-	for tell(); !keep && len(out.Hits) > 0 && out.TokensUsed > maxTokens; tell() {
+	out.chooseContents(contents, maxTokens, keepAllHits)
+	tell := func() { out.addBudgetNotes(notes, all, maxTokens) }
+	for tell(); !keepAllHits && len(out.Hits) > 0 && out.TokensUsed > maxTokens; tell() {
 		if i := lastWithTurns(out.Hits); i >= 0 {
-			out.Hits[i].Before, out.Hits[i].After = nil, nil
+			out.Hits[i].TurnsBefore, out.Hits[i].TurnsAfter = nil, nil
 		} else if last := &out.Hits[len(out.Hits)-1]; last.Content != nil && len(*last.Content) > snippetWidth {
 			last.Content = nil
 		} else {
@@ -114,32 +114,32 @@ func (out *RecallOut) cutToBudget(contents []string, maxTokens int, keep bool) {
 	}
 	if all > 0 && len(out.Hits) == 0 {
 		out.Notes = notes
-		out.Why = noneFits(prompt.EstimateTokens(prompt.AnswerText(out)), all, maxTokens, hits[0])
-		out.TokensUsed = prompt.EstimateTokens(prompt.AnswerText(out))
+		out.EmptyReasons = noneFitsNotes(prompt.EstimateTokens(prompt.ReporterText(out)), all, maxTokens, hits[0])
+		out.TokensUsed = prompt.EstimateTokens(prompt.ReporterText(out))
 	}
 }
 
-// noneFits returns a note that the budget is too small for the first entry. The note has the
+// noneFitsNotes returns a note that the budget is too small for the first entry. The note has the
 // number of tokens that the entry needs.
-func noneFits(spent, all, maxTokens int, first Entry) []Note {
+func noneFitsNotes(spentTokens, total, maxTokens int, first Entry) []Note {
 	return []Note{Notef("%s found, and none fits into %s %d; the first needs about %d",
-		text.Count(all, "entry was", "entries were"), ParamRef("max_tokens"), maxTokens,
-		spent+prompt.EstimateTokens(headText(first))+3*noteTokens)}
+		text.FormatCount(total, "entry was", "entries were"), ParamRef("max_tokens"), maxTokens,
+		spentTokens+prompt.EstimateTokens(listedEntryText(first))+3*noteTokens)}
 }
 
 // chooseContents chooses the hits and contents that fit the budget, for cutToBudget. It adds no notes about cuts.
-func (out *RecallOut) chooseContents(contents []string, maxTokens int, keep bool) {
+func (out *RecallOut) chooseContents(contents []string, maxTokens int, keepAllHits bool) {
 	frame := *out
 	frame.Hits = nil
-	all, spent := len(out.Hits), prompt.EstimateTokens(prompt.AnswerText(frame))+noteTokens
+	all, spent := len(out.Hits), prompt.EstimateTokens(prompt.ReporterText(frame))+noteTokens
 	heads := make([]int, 0, all)
 	for i, h := range out.Hits {
-		n := prompt.EstimateTokens(headText(h)) + 2 // two tokens for the number of the hit
+		n := prompt.EstimateTokens(listedEntryText(h)) + 2 // two tokens for the number of the hit
 		needed := spent + n
 		if i == all-1 {
 			needed -= noteTokens // no hit follows, so no note about further hits is needed
 		}
-		if !keep && needed > maxTokens {
+		if !keepAllHits && needed > maxTokens {
 			break
 		}
 		heads, spent = append(heads, n), spent+n
@@ -152,7 +152,7 @@ func (out *RecallOut) chooseContents(contents []string, maxTokens int, keep bool
 		}
 		whole := out.Hits[i]
 		whole.Content = &contents[i]
-		if n := prompt.EstimateTokens(headText(whole)) + 2; n <= heads[i] || spent-heads[i]+n <= maxTokens {
+		if n := prompt.EstimateTokens(listedEntryText(whole)) + 2; n <= heads[i] || spent-heads[i]+n <= maxTokens {
 			out.Hits[i], spent = whole, spent-heads[i]+n
 		}
 	}
@@ -164,9 +164,9 @@ func (out *RecallOut) chooseContents(contents []string, maxTokens int, keep bool
 func (out *RecallOut) addTurns(room int) {
 	for i := range out.Hits {
 		h := &out.Hits[i]
-		sides := [2]*[]Turn{&h.Before, &h.After}
-		for step := 0; h.Content != nil && step < max(len(h.around[0]), len(h.around[1])); step++ {
-			for side, turns := range h.around {
+		sides := [2]*[]Turn{&h.TurnsBefore, &h.TurnsAfter}
+		for step := 0; h.Content != nil && step < max(len(h.availableTurns[0]), len(h.availableTurns[1])); step++ {
+			for side, turns := range h.availableTurns {
 				isSkipped := len(*sides[side]) < step // a nearer turn did not fit
 				if step >= len(turns) || isSkipped {
 					continue
@@ -183,35 +183,35 @@ func (out *RecallOut) addTurns(room int) {
 				}
 			}
 		}
-		slices.Reverse(h.Before)
+		slices.Reverse(h.TurnsBefore)
 	}
 }
 
 // lastWithTurns returns the index of the last hit that is shown with turns around it, or -1.
 func lastWithTurns(hits []Entry) int {
 	for i, h := range slices.Backward(hits) {
-		if len(h.Before)+len(h.After) > 0 {
+		if len(h.TurnsBefore)+len(h.TurnsAfter) > 0 {
 			return i
 		}
 	}
 	return -1
 }
 
-// tell adds notes about parts that did not fit the budget, and counts the answer's
+// addBudgetNotes adds notes about parts that did not fit the budget, and counts the answer's
 // tokens.
-func (out *RecallOut) tell(notes []Note, all, maxTokens int) {
+func (out *RecallOut) addBudgetNotes(notes []Note, all, maxTokens int) {
 	out.Notes = notes[:len(notes):len(notes)]
 	short, gone := 0, all-len(out.Hits)
 	for _, h := range out.Hits {
 		short += map[bool]int{true: 1}[h.Content == nil]
 	}
-	out.LeftOut, out.More = short+gone, out.More || gone > 0
+	out.ContentsLeftOut, out.HasMore = short+gone, out.HasMore || gone > 0
 	if short > 0 {
 		out.Notes = append(
 			out.Notes,
 			Notef(
 				"%s shown by a snippet, as %s is %d; get with the name gives it whole",
-				pluralIs(short, "content"),
+				countWithIs(short, "content"),
 				ParamRef("max_tokens"),
 				maxTokens,
 			),
@@ -222,14 +222,14 @@ func (out *RecallOut) tell(notes []Note, all, maxTokens int) {
 			out.Notes,
 			Notef(
 				"%s not shown; raise %s, now %d, or add words or a filter",
-				pluralIs(gone, "more hit"),
+				countWithIs(gone, "more hit"),
 				ParamRef("max_tokens"),
 				maxTokens,
 			),
 		)
 	}
 	out.TokensUsed = maxTokens // the number with the most digits
-	out.TokensUsed = prompt.EstimateTokens(prompt.AnswerText(out))
+	out.TokensUsed = prompt.EstimateTokens(prompt.ReporterText(out))
 }
 
 // cutToBudget cuts the content to a page that begins at offset, so that the answer fits the budget.
@@ -253,20 +253,20 @@ func (out *GetOut) cutToBudget(offset, maxTokens int) error {
 	if offset > 0 {
 		out.Size = len(content)
 	}
-	if maxTokens == math.MaxInt || out.fitsTokens(maxTokens) {
+	if maxTokens == math.MaxInt || out.fitsBudget(maxTokens) {
 		return nil
 	}
-	out.Size, out.Next = len(content), len(content)
+	out.Size, out.NextOffset = len(content), len(content)
 	return out.cutContent(rest, maxTokens)
 }
 
-// fitsTokens reports whether the answer has at most maxTokens. A long content is not counted, because it has at least
+// fitsBudget reports whether the answer has at most maxTokens. A long content is not counted, because it has at least
 // as many tokens as a hundredth of its bytes.
-func (out *GetOut) fitsTokens(maxTokens int) bool {
+func (out *GetOut) fitsBudget(maxTokens int) bool {
 	if len(*out.Content)/100 > maxTokens {
 		return false
 	}
-	return prompt.EstimateTokens(prompt.AnswerText(out)) <= maxTokens
+	return prompt.EstimateTokens(prompt.ReporterText(out)) <= maxTokens
 }
 
 // cutContent sets the content to the beginning of text, as long as the budget allows. It cuts after a
@@ -275,15 +275,15 @@ func (out *GetOut) cutContent(text string, maxTokens int) error {
 	empty, notes := "", out.Notes
 	out.Content = &empty
 	out.addCutNote(notes)
-	room := maxTokens - prompt.EstimateTokens(prompt.AnswerText(out))
+	room := maxTokens - prompt.EstimateTokens(prompt.ReporterText(out))
 	for ; room > 0; room -= room/16 + 1 {
 		page := clipTokens(text, room)
 		if i := strings.LastIndexByte(page, '\n') + 1; i > len(page)/2 {
 			page = page[:i]
 		}
-		out.Content, out.Next = &page, out.Offset+len(page)
+		out.Content, out.NextOffset = &page, out.Offset+len(page)
 		out.addCutNote(notes)
-		if page != "" && prompt.EstimateTokens(prompt.AnswerText(out)) <= maxTokens {
+		if page != "" && prompt.EstimateTokens(prompt.ReporterText(out)) <= maxTokens {
 			return nil
 		}
 	}
@@ -307,30 +307,30 @@ func clipTokens(s string, maxTokens int) string {
 			high = mid - 1
 		}
 	}
-	return text.CutPrefix(s, low)
+	return text.TruncateBytes(s, low)
 }
 
 // rangeNote returns a note with the byte range of this page and the offset at which the next page begins.
 func (p Page) rangeNote() Note {
-	return Notef("bytes %d to %d of %d; %s", p.Offset, p.Next, p.Size, PageRef(p.Next))
+	return Notef("bytes %d to %d of %d; %s", p.Offset, p.NextOffset, p.Size, NextPageRef(p.NextOffset))
 }
 
-// End returns the last line of an answer if the text continues on another page.
-func (p Page) End() string {
-	if p.Next == 0 {
+// ContinuationLine returns the last line of an answer if the text continues on another page.
+func (p Page) ContinuationLine() string {
+	if p.NextOffset == 0 {
 		return ""
 	}
 	return "note: " + p.rangeNote().String() + ", all else as in this call\n"
 }
 
-// Room returns the number of bytes that a page has for its text. The argument around is the size of the
+// PageRoom returns the number of bytes that a page has for its text. The argument around is the size of the
 // remaining answer in bytes. The result is at least half of w.Page, and unlimited if w.Page is 0.
-func (w *Workspace) Room(around int) int {
+func (w *Workspace) PageRoom(restSize int) int {
 	if w.Page == 0 {
 		return math.MaxInt
 	}
 	const notes = 200 // bytes for the notes about the page and for the end of a fence
-	return max(w.Page-around-notes, w.Page/2)
+	return max(w.Page-restSize-notes, w.Page/2)
 }
 
 func PartTexts(c prompt.Context) (texts []string) {
@@ -359,14 +359,14 @@ func (p *Page) CutText(parts []string, offset *int, maxBytes int) (string, error
 			fmt.Sprintf("is not in the text, which has %d bytes; begin again without it", len(all)),
 		)
 	}
-	p.Offset = len(text.CutPrefix(all, p.Offset))
+	p.Offset = len(text.TruncateBytes(all, p.Offset))
 	from := p.Offset
 	for from >= len(parts[0]) {
 		from, parts = from-len(parts[0]), parts[1:]
 	}
 	page, end := "", p.Offset
 	for _, s := range parts {
-		fence := openFence(s, from)
+		fence := openFenceLine(s, from)
 		here := s[from:]
 		room := maxBytes - len(page)
 		if len(fence)+len(here) <= room {
@@ -379,38 +379,38 @@ func (p *Page) CutText(parts []string, offset *int, maxBytes int) (string, error
 		if page != "" && mayWait {
 			break
 		}
-		here = text.CutPrefix(here, max(room-len(fence), room/2))
+		here = text.TruncateBytes(here, max(room-len(fence), room/2))
 		if i := strings.LastIndexByte(here, '\n') + 1; i > len(here)/2 {
 			here = here[:i]
 		}
 		page, end = page+fence+here, end+len(here)
-		if open := openFence(s, from+len(here)); open != "" {
-			page = strings.TrimSuffix(page, "\n") + "\n" + open[:countTicks(open)] + "\n"
+		if open := openFenceLine(s, from+len(here)); open != "" {
+			page = strings.TrimSuffix(page, "\n") + "\n" + open[:countBackticks(open)] + "\n"
 		}
 		break
 	}
 	p.Size = len(all)
 	if end < len(all) {
-		p.Next = end
+		p.NextOffset = end
 	}
 	return page, nil
 }
 
-// countTicks returns the number of backticks that a line begins with.
-func countTicks(line string) int { return len(line) - len(strings.TrimLeft(line, "`")) }
+// countBackticks returns the number of backticks that a line begins with.
+func countBackticks(line string) int { return len(line) - len(strings.TrimLeft(line, "`")) }
 
-// openFence returns the line that opened the fence around byte n of a text, or "" outside of
+// openFenceLine returns the line that opened the fence around byte n of a text, or "" outside of
 // fences.
-func openFence(s string, n int) (open string) {
+func openFenceLine(s string, n int) (open string) {
 	if n > 0 && s[n-1] != '\n' { // n is inside a line
 		n += strings.IndexByte(s[n:]+"\n", '\n') + 1
 	}
 	for line := range strings.Lines(s[:min(n, len(s))]) {
-		switch n := countTicks(line); {
+		switch n := countBackticks(line); {
 		case n < 3:
 		case open == "":
 			open = line
-		case n >= countTicks(open) && strings.TrimSpace(line[n:]) == "":
+		case n >= countBackticks(open) && strings.TrimSpace(line[n:]) == "":
 			open = ""
 		}
 	}
@@ -420,23 +420,23 @@ func openFence(s string, n int) (open string) {
 // cutToBudget cuts the list, which begins at offset, to a budget. positions has the offsets of the entries
 // on the page, followed by the last entry's end.
 func (out *ListOut) cutToBudget(offset, maxTokens int, positions []int) {
-	n := FitPage(
+	n := CountFitting(
 		out.Entries,
-		prompt.EstimateTokens(prompt.AnswerText(ListOut{Notes: out.Notes})),
+		prompt.EstimateTokens(prompt.ReporterText(ListOut{Notes: out.Notes})),
 		maxTokens,
-		headRecord,
+		listedEntryRecord,
 	)
 	next := offset + positions[n]
 	if all := len(out.Entries); n == 0 && all > 0 {
-		out.Why = noneFits(0, out.Total-offset, maxTokens, out.Entries[0])
+		out.EmptyReasons = noneFitsNotes(0, out.Total-offset, maxTokens, out.Entries[0])
 	} else if n < all {
-		out.Notes = append(out.Notes, CutNote(all, n, next-n, maxTokens, "entry", "entries"))
+		out.Notes = append(out.Notes, PageCutNote(all, n, next-n, maxTokens, "entry", "entries"))
 	} else if next < out.Total {
-		out.Notes = append(out.Notes, Notef("%d more; %s", out.Total-next, PageRef(next)))
+		out.Notes = append(out.Notes, Notef("%d more; %s", out.Total-next, NextPageRef(next)))
 	}
 	out.Entries = out.Entries[:n]
 	if next < out.Total {
-		out.Next = next
+		out.NextOffset = next
 	}
 }
 
@@ -444,7 +444,7 @@ func (out *ListOut) cutToBudget(offset, maxTokens int, positions []int) {
 func (out *HistoryOut) cutToBudget(offset, maxTokens int) {
 	all := len(out.Changes)
 	if all == 0 {
-		why := Plain("nothing was changed yet: the memory is new")
+		why := PlainNote("nothing was changed yet: the memory is new")
 		if offset > 0 {
 			why = Notef("%s %d is past the last change", ParamRef("offset"), offset)
 		}
@@ -452,14 +452,14 @@ func (out *HistoryOut) cutToBudget(offset, maxTokens int) {
 		return
 	}
 	frame := HistoryOut{Name: out.Name, Notes: out.Notes}
-	n := FitPage(out.Changes, prompt.EstimateTokens(prompt.AnswerText(frame)), maxTokens, Change.record)
+	n := CountFitting(out.Changes, prompt.EstimateTokens(prompt.ReporterText(frame)), maxTokens, Change.record)
 	if n < all {
-		out.Notes = append(out.Notes, CutNote(all, n, offset, maxTokens, "change", "changes"))
-	} else if out.More {
-		out.Notes = append(out.Notes, Notef("there are older changes; %s", PageRef(offset+n)))
+		out.Notes = append(out.Notes, PageCutNote(all, n, offset, maxTokens, "change", "changes"))
+	} else if out.HasMore {
+		out.Notes = append(out.Notes, Notef("there are older changes; %s", NextPageRef(offset+n)))
 	}
 	out.Changes = out.Changes[:n]
-	if n < all || out.More {
-		out.More, out.Next = true, offset+n
+	if n < all || out.HasMore {
+		out.HasMore, out.NextOffset = true, offset+n
 	}
 }

@@ -60,8 +60,15 @@ func TestAnswersKeepWithinBudget(t *testing.T) {
 		}
 	}
 	out := do[RecallOut](b, "recall", `{"query":"cache harbor","limit":50,"max_tokens":500}`)
-	if !out.More || out.LeftOut < 40 || len(out.Hits) < 4 || !has(out.Notes, "not shown; raise max_tokens") {
-		t.Errorf("max_tokens 500: %d hits, left out %d, more %v, %v", len(out.Hits), out.LeftOut, out.More, out.Notes)
+	if !out.HasMore || out.ContentsLeftOut < 40 || len(out.Hits) < 4 ||
+		!has(out.Notes, "not shown; raise max_tokens") {
+		t.Errorf(
+			"max_tokens 500: %d hits, left out %d, more %v, %v",
+			len(out.Hits),
+			out.ContentsLeftOut,
+			out.HasMore,
+			out.Notes,
+		)
 	}
 	// By default, nearly all of the answer is content.
 	out = do[RecallOut](b, "recall", `{"query":"cache harbor"}`)
@@ -69,12 +76,12 @@ func TestAnswersKeepWithinBudget(t *testing.T) {
 	for _, h := range out.Hits {
 		carried += len(*h.Content)
 	}
-	if sent := len(prompt.AnswerText(out)); sent*2 > carried*3 || len(out.Hits) != 5 {
+	if sent := len(prompt.ReporterText(out)); sent*2 > carried*3 || len(out.Hits) != 5 {
 		t.Errorf(
 			"the answer has %d bytes and carries %d, want at most half as much again:\n%s",
 			sent,
 			carried,
-			prompt.AnswerText(out),
+			prompt.ReporterText(out),
 		)
 	}
 }
@@ -95,11 +102,11 @@ func TestTurnsAroundHits(t *testing.T) {
 	}
 	named := func(out RecallOut) (names []string) {
 		for _, h := range out.Hits {
-			for _, turn := range h.Before {
+			for _, turn := range h.TurnsBefore {
 				names = append(names, turn.Name)
 			}
 			names = append(names, h.Name)
-			for _, turn := range h.After {
+			for _, turn := range h.TurnsAfter {
 				names = append(names, turn.Name)
 			}
 		}
@@ -124,7 +131,7 @@ func TestTurnsAroundHits(t *testing.T) {
 			"recall",
 			fmt.Sprintf(`{"query":"lantern","limit":3,"around":10,"max_tokens":%d}`, most),
 		)
-		text, names := prompt.AnswerText(out), named(out)
+		text, names := prompt.ReporterText(out), named(out)
 		if n := prompt.EstimateTokens(text); n > most {
 			t.Errorf("max_tokens %d: %d tokens", most, n)
 		}
@@ -152,7 +159,7 @@ func TestPages(t *testing.T) {
 		for _, e := range out.Entries {
 			seen[e.Name]++
 		}
-		offset = out.Next
+		offset = out.NextOffset
 		if offset == 0 {
 			if pages < 5 {
 				t.Errorf("%d pages, want more", pages)
@@ -180,16 +187,16 @@ func TestPages(t *testing.T) {
 					in["max_tokens"], want = most, most
 				}
 				out := do[GetOut](b, "get", args(t, in))
-				if n := prompt.EstimateTokens(prompt.AnswerText(out)); n > want {
+				if n := prompt.EstimateTokens(prompt.ReporterText(out)); n > want {
 					t.Fatalf("a page of %d has %d tokens", want, n)
 				}
 				got += *out.Content
-				if out.Next == 0 {
+				if out.NextOffset == 0 {
 					break
 				}
-				offset = out.Next
+				offset = out.NextOffset
 				if out.Size != len(content) || !has(out.Notes, fmt.Sprintf("offset %d", offset)) {
-					t.Fatalf("page to %d: size %d, notes %v", out.Next, out.Size, out.Notes)
+					t.Fatalf("page to %d: size %d, notes %v", out.NextOffset, out.Size, out.Notes)
 				}
 			}
 			if got != content {
@@ -200,13 +207,13 @@ func TestPages(t *testing.T) {
 	changes := map[uint64]int{}
 	for offset := 0; ; {
 		out := do[HistoryOut](b, "history", fmt.Sprintf(`{"offset":%d,"limit":50,"max_tokens":700}`, offset))
-		if n := prompt.EstimateTokens(prompt.AnswerText(out)); n > 700 {
+		if n := prompt.EstimateTokens(prompt.ReporterText(out)); n > 700 {
 			t.Fatalf("a page of history has %d tokens", n)
 		}
 		for _, c := range out.Changes {
 			changes[c.Seq]++
 		}
-		offset = out.Next
+		offset = out.NextOffset
 		if offset == 0 {
 			break
 		}
@@ -219,7 +226,7 @@ func TestPages(t *testing.T) {
 	b.fail("get", `{"name":"long","offset":99999999}`, "past the content")
 	b.fail("get", `{"name":"long","max_tokens":1}`, "no room")
 	b.Unbounded = true
-	if out := do[GetOut](b, "get", `{"name":"long"}`); len(*out.Content) != 50_000 || out.Next != 0 {
+	if out := do[GetOut](b, "get", `{"name":"long"}`); len(*out.Content) != 50_000 || out.NextOffset != 0 {
 		t.Errorf("where the reader scrolls, get gives %d bytes", len(*out.Content))
 	}
 }

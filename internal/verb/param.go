@@ -30,7 +30,7 @@ type Param struct {
 	Also       []string // other accepted names in the JSON object
 	Unlisted   bool     // accepted, but not in the schema because it is rare or expressible by a filter
 
-	index []int // index of the field
+	fieldIndex []int // index of the field
 }
 
 // StructParams returns the parameters of a verb whose argument is In. The tags of a field are
@@ -63,7 +63,8 @@ func structParams(t reflect.Type) []Param {
 		p := Param{Name: name, Flag: cmp.Or(tag["flag"], strings.ReplaceAll(name, "_", "-")), Short: tag["short"],
 			Usage: cmp.Or(tag["usage"], tag["jsonschema"]),
 			Value: tag["value"], Default: tag["default"], Required: !strings.Contains(opts, "omitempty"),
-			Empty: tag["empty"] != "", Enum: enumValues(tag["enum"]), Unlisted: tag["schema"] == "-", index: f.Index}
+			Empty: tag["empty"] != "", Enum: enumValues(tag["enum"]), Unlisted: tag["schema"] == "-",
+			fieldIndex: f.Index}
 		if p.Flag == "-" {
 			p.Flag = ""
 		}
@@ -132,16 +133,16 @@ func paramType(t reflect.Type) (name string, repeatable bool) {
 	return name, repeatable
 }
 
-// Check returns an error if the struct that in points to has text that JSON cannot represent, or if
+// CheckValue returns an error if the struct that in points to has text that JSON cannot represent, or if
 // the parameter is required and empty. The error names the parameter.
-func (p Param) Check(in any, called string) error {
-	f := reflect.ValueOf(in).Elem().FieldByIndex(p.index)
+func (p Param) CheckValue(in any, textName string) error {
+	f := reflect.ValueOf(in).Elem().FieldByIndex(p.fieldIndex)
 	switch {
 	case p.Type != "string":
 		return nil
 	case p.Repeatable:
 		for i := range f.Len() {
-			if err := CheckText(called, f.Index(i).String()); err != nil {
+			if err := CheckText(textName, f.Index(i).String()); err != nil {
 				return err
 			}
 		}
@@ -151,15 +152,15 @@ func (p Param) Check(in any, called string) error {
 	case p.Required && !p.Empty && f.String() == "":
 		return InvalidValue(p.Name, "", "is empty; "+lowerFirst(p.Usage))
 	}
-	return CheckText(called, f.String())
+	return CheckText(textName, f.String())
 }
 
 // CheckText returns an error if s is not UTF-8, because JSON would silently replace the invalid
 // bytes. The error uses called as the name of the text.
-func CheckText(called, s string) error {
+func CheckText(textName, s string) error {
 	if !utf8.ValidString(s) {
 		return &oxbow.InvalidError{
-			Field:  called,
+			Field:  textName,
 			Reason: "is not UTF-8 text; convert it first, for example with iconv -t UTF-8",
 		}
 	}

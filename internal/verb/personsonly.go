@@ -17,10 +17,10 @@ func IsPerson(ctx context.Context) bool {
 	return src.Actor == oxbow.Person
 }
 
-// PersonOnly returns an error matching [oxbow.ErrInvalid] unless a person makes the call. The
+// RequirePerson returns an error matching [oxbow.ErrInvalid] unless a person makes the call. The
 // argument act completes the sentence "only a person ...". command is the command that the person should
 // type.
-func PersonOnly(ctx context.Context, act, command string) error {
+func RequirePerson(ctx context.Context, act, command string) error {
 	if IsPerson(ctx) {
 		return nil
 	}
@@ -28,12 +28,12 @@ func PersonOnly(ctx context.Context, act, command string) error {
 		" in a terminal of their own, not in one of the client's")
 }
 
-// MayErase returns an error if the caller may not permanently erase the versions. A person may
+// CheckErase returns an error if the caller may not permanently erase the versions. A person may
 // erase all versions. Another caller may not erase a version that a person wrote, and the error
-// then matches [oxbow.ErrInvalid]. If versions yields an error, MayErase returns that error
-// unchanged. Every verb that erases calls MayErase before it changes anything, and passes its own
+// then matches [oxbow.ErrInvalid]. If versions yields an error, CheckErase returns that error
+// unchanged. Every verb that erases calls CheckErase before it changes anything, and passes its own
 // name as verb.
-func MayErase(ctx context.Context, verb string, versions iter.Seq2[oxbow.Entry, error]) error {
+func CheckErase(ctx context.Context, verb string, versions iter.Seq2[oxbow.Entry, error]) error {
 	if IsPerson(ctx) {
 		return nil
 	}

@@ -23,23 +23,23 @@ import (
 
 // Place is the location of a memory.
 type Place struct {
-	Home   string // directory, or file if the user named a file as home
-	Rule   string // the rule by which the home was chosen
-	Found  bool   // found from the working directory, not named by the user
-	Store  string // path of the memory's file (in a layout of several files, their directory)
-	Layout string // name of the layout of several files, or "" for oxbow's single file
-	Title  string // title of that layout
+	Home         string // directory, or file if the user named a file as home
+	HomeRule     string // the rule by which the home was chosen
+	FoundFromDir bool   // found from the working directory, not named by the user
+	StorePath    string // path of the memory's file (in a layout of several files, their directory)
+	LayoutName   string // name of the layout of several files, or "" for oxbow's single file
+	LayoutTitle  string // title of that layout
 
-	ForClients string // the home in clients' configuration ("" if clients find it themselves)
+	ClientHome string // the home in clients' configuration ("" if clients find it themselves)
 }
 
 // HasOwnLayout reports whether the memory has oxbow's own layout, which is a single file.
-func (p Place) HasOwnLayout() bool { return p.Layout == "" }
+func (p Place) HasOwnLayout() bool { return p.LayoutName == "" }
 
 // Dir returns the directory of the memory.
 func (p Place) Dir() string {
 	if p.HasOwnLayout() {
-		return filepath.Dir(p.Store)
+		return filepath.Dir(p.StorePath)
 	}
 	return p.Home
 }
@@ -58,31 +58,31 @@ type Host struct {
 
 // Version describes the build of a program.
 type Version struct {
-	Version  string `json:"version"`            // version of the module, or (devel)
-	Revision string `json:"revision,omitempty"` // revision in the version control system
-	Time     string `json:"time,omitempty"`     // time of the revision, RFC 3339
-	Modified bool   `json:"modified,omitempty"` // built with uncommitted changes
-	Format   int    `json:"format"`             // version of the file format that it writes
-	Go       string `json:"go"`
-	Platform string `json:"platform"`
+	Version    string `json:"version"`            // version of the module, or (devel)
+	Revision   string `json:"revision,omitempty"` // revision in the version control system
+	Time       string `json:"time,omitempty"`     // time of the revision, RFC 3339
+	Modified   bool   `json:"modified,omitempty"` // built with uncommitted changes
+	FileFormat int    `json:"format"`             // version of the file format that it writes
+	GoVersion  string `json:"go"`
+	Platform   string `json:"platform"`
 }
 
 // Report shows the version, its revision, and the formats.
 func (v Version) Report() (r report.Report) {
-	r.Linef("oxbow %s", v.Version)
+	r.AddLinef("oxbow %s", v.Version)
 	if v.Revision != "" {
 		changed := report.Words("")
 		if v.Modified {
 			changed = ", with changes"
 		}
-		r.Linef("revision %s of %s%s", v.Revision, v.Time, changed)
+		r.AddLinef("revision %s of %s%s", v.Revision, v.Time, changed)
 	}
-	r.Linef("file format %d, %s, %s", v.Format, v.Go, v.Platform)
+	r.AddLinef("file format %d, %s, %s", v.FileFormat, v.GoVersion, v.Platform)
 	return r
 }
 
-// NetworkAllowed reports whether a person declared that only this host writes to the store.
-func (h *Host) NetworkAllowed() (bool, error) {
+// IsNetworkFSAllowed reports whether a person declared that only this host writes to the store.
+func (h *Host) IsNetworkFSAllowed() (bool, error) {
 	v := h.Getenv("OXBOW_NETWORK_FS")
 	if h.NetworkFS || v == "" {
 		return h.NetworkFS, nil
@@ -94,15 +94,15 @@ func (h *Host) NetworkAllowed() (bool, error) {
 	return b, nil
 }
 
-// MayWrite returns an error if other hosts may write to the store.
-func (h *Host) MayWrite(store string) error {
-	allowed, err := h.NetworkAllowed()
+// CheckMayWrite returns an error if other hosts may write to the store.
+func (h *Host) CheckMayWrite(store string) error {
+	allowed, err := h.IsNetworkFSAllowed()
 	if err != nil || allowed {
 		return err
 	}
 	dir := filepath.Dir(store)
 	// Ignore the error, because opening the store reports it.
-	if f, err := h.FileSystem(dir); err == nil && f.Kind == sysinfo.Network {
+	if f, err := h.FileSystem(dir); err == nil && f.Kind == sysinfo.KindNetwork {
 		return fmt.Errorf(
 			"%w: %s is on %s, where the lock that makes writers take turns may not reach other hosts: two could "+
 				"overwrite each other's changes",
@@ -112,9 +112,9 @@ func (h *Host) MayWrite(store string) error {
 	return nil
 }
 
-// StoreMissing reports whether the path does not exist, so that it has no memory. It returns an
+// IsStoreMissing reports whether the path does not exist, so that it has no memory. It returns an
 // error if the path is a directory, a pipe, or a link to a file that does not exist.
-func StoreMissing(path string) (bool, error) {
+func IsStoreMissing(path string) (bool, error) {
 	const mend = "move it away, or choose another home with --home DIR"
 	fi, err := os.Stat(path)
 	switch {
@@ -133,13 +133,13 @@ func StoreMissing(path string) (bool, error) {
 		"bring that back, such as by mounting its disk, or remove the link to begin a new memory")
 }
 
-// NoMemory returns the error for a home without a memory.
-func NoMemory(home string) error {
+// NoMemoryError returns the error for a home without a memory.
+func NoMemoryError(home string) error {
 	return Advise(fmt.Errorf("there is no memory in %s yet", home),
 		"oxbow init makes one here; --home DIR names another; oxbow doctor says how this one was found")
 }
 
-// advisedError is an error with advice (see [Remedy]).
+// advisedError is an error with advice (see [ErrorRemedy]).
 type advisedError struct {
 	Err    error
 	Remedy Note
@@ -149,7 +149,7 @@ func (e *advisedError) Error() string { return e.Err.Error() }
 func (e *advisedError) Unwrap() error { return e.Err }
 
 // Advise returns the error with advice, which is a sentence without a period.
-func Advise(err error, remedy string) error { return AdviseNote(err, Plain(remedy)) }
+func Advise(err error, remedy string) error { return AdviseNote(err, PlainNote(remedy)) }
 
 // AdviseNote is like Advise, for advice with references.
 func AdviseNote(err error, remedy Note) error { return &advisedError{err, remedy} }
@@ -165,16 +165,16 @@ func (e *invalidError) Error() string      { return e.message }
 func (*invalidError) Is(target error) bool { return target == oxbow.ErrInvalid }
 
 // WrapError adds the failed operation to an error. It returns nil if err is nil.
-func WrapError(doing string, err error) error {
+func WrapError(operation string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", doing, err)
+	return fmt.Errorf("%s: %w", operation, err)
 }
 
-// NotStore returns an error for a file that is not a store in oxbow's own format. If the kind of
+// NotStoreError returns an error for a file that is not a store in oxbow's own format. If the kind of
 // the file can be recognized, the error contains advice about what to do with such a file.
-func NotStore(path string, err error) error {
+func NotStoreError(path string, err error) error {
 	err = fmt.Errorf("opening %s: %w", path, err)
 	f, ferr := vfs.OpenRegular(path)
 	if ferr != nil {

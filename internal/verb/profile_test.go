@@ -36,7 +36,7 @@ func newStudy(t *testing.T, session bool) *study {
 		t:     t,
 		files: vfs.NewMem(),
 		now:   time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC),
-		tools: WithProfiles(Table(), nil),
+		tools: WithProfiles(Tools(), nil),
 	}
 	if err := s.files.MkdirAll("profiles", 0o700); err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func (s *study) call(name, args string) (Answer, error) {
 	s.t.Helper()
 	for _, t := range s.tools {
 		if t.Name == name {
-			return t.Answer(s.t.Context(), s.workspace, json.RawMessage(args))
+			return t.CallForModel(s.t.Context(), s.workspace, json.RawMessage(args))
 		}
 	}
 	s.t.Fatalf("there is no verb %s", name)
@@ -140,14 +140,14 @@ func TestLoadInSession(t *testing.T) {
 		t.Fatalf("list sees %d entries at first, want 60", n)
 	}
 	vtt := s.load(`{"name":"vtt","query":"scene 7"}`)
-	text := prompt.AnswerText(vtt)
+	text := prompt.ReporterText(vtt)
 	for _, w := range []string{`Loaded memory profile "vtt", handle ` +
 		vtt.Handle, "Until unload_memory_profile", "I am careful.", `## "vtt 07"`} {
 		if !strings.Contains(text, w) {
 			t.Errorf("the text of a loaded profile lacks %q:\n%s", w, text)
 		}
 	}
-	if strings.Contains(text, "novel") || !vtt.InForce || vtt.Inside != 30 {
+	if strings.Contains(text, "novel") || !vtt.InForce || vtt.IncludedEntries != 30 {
 		t.Errorf("loaded %+v, want what is of vtt, in force", vtt)
 	}
 	if n := s.total(`{}`); n != 30 {
@@ -220,21 +220,21 @@ func TestLoadAfterEdit(t *testing.T) {
 	if u := s.unload(`{}`); len(u.Loaded) != 0 {
 		t.Errorf("unload leaves %v, want nothing", u.Loaded)
 	}
-	for i := range maxLoaded + 1 {
+	for i := range maxLoadedProfiles + 1 {
 		name := fmt.Sprintf("p%d", i)
 		s.write("profiles/"+name+".yaml", "name: "+name+"\n")
-		if i < maxLoaded {
+		if i < maxLoadedProfiles {
 			s.load(`{"name":"` + name + `"}`)
 		}
 	}
-	s.fails("load_memory_profile", fmt.Sprintf(`{"name":"p%d"}`, maxLoaded), "unload one")
+	s.fails("load_memory_profile", fmt.Sprintf(`{"name":"p%d"}`, maxLoadedProfiles), "unload one")
 }
 
 // TestLoadByHandle tests that without sessions, the handle alone selects the profile.
 func TestLoadByHandle(t *testing.T) {
 	s := newStudy(t, false)
 	vtt := s.load(`{"name":"vtt"}`)
-	if vtt.InForce || !strings.Contains(prompt.AnswerText(vtt), "Give this handle") {
+	if vtt.InForce || !strings.Contains(prompt.ReporterText(vtt), "Give this handle") {
 		t.Errorf("loaded %+v, want that the handle is to be given", vtt)
 	}
 	if n := s.total(`{}`); n != 60 {
@@ -290,7 +290,7 @@ func TestLoadWhatIsNotThere(t *testing.T) {
 	if s.total(`{}`) != 60 {
 		t.Error("a profile that could not be loaded narrows the memory")
 	}
-	text := prompt.AnswerText(s.load(`{}`))
+	text := prompt.ReporterText(s.load(`{}`))
 	for _, w := range []string{"vtt  Builds the tabletop\n", "novel\n", "broken  cannot be loaded"} {
 		if !strings.Contains(text, w) {
 			t.Errorf("the list is %q, want %q in it", text, w)
@@ -317,7 +317,7 @@ func TestLoadKeepsBudget(t *testing.T) {
 	for _, name := range []string{"vtt", "novel"} {
 		for _, budget := range []int{400, 401, 450, 600, 777, 1000, 1999, 2000, 5000, 20000} {
 			out := s.load(fmt.Sprintf(`{"name":%q,"max_tokens":%d,"query":"scene"}`, name, budget))
-			got, most := prompt.EstimateTokens(prompt.AnswerText(out)), prompt.Room(min(budget, out.Budget))
+			got, most := prompt.EstimateTokens(prompt.ReporterText(out)), prompt.MaxEstimate(min(budget, out.Budget))
 			if got > most || out.Tokens > most {
 				t.Errorf(
 					"%s with %d tokens: the text has %d, says %d, want at most %d",
@@ -328,8 +328,13 @@ func TestLoadKeepsBudget(t *testing.T) {
 					most,
 				)
 			}
-			if budget == 2000 && out.In < 5 {
-				t.Errorf("%s with %d tokens holds %d entries: the budget is not used", name, budget, out.In)
+			if budget == 2000 && out.SelectedEntries < 5 {
+				t.Errorf(
+					"%s with %d tokens holds %d entries: the budget is not used",
+					name,
+					budget,
+					out.SelectedEntries,
+				)
 			}
 		}
 	}
@@ -341,7 +346,10 @@ func TestLoadKeepsBudget(t *testing.T) {
 		t.Errorf("without max_tokens the budget is %d, want %d", out.Budget, DefaultLoadTokens)
 	}
 	out = s.load(`{"name":"novel","max_tokens":600}`)
-	if !strings.Contains(prompt.AnswerText(out), "did not fit whole; recall finds the rest, or max_tokens up to 2000") {
+	if !strings.Contains(
+		prompt.ReporterText(out),
+		"did not fit whole; recall finds the rest, or max_tokens up to 2000",
+	) {
 		t.Errorf("what was cut is not told: %v", out.Notes)
 	}
 	s.workspace.Profiles.Document = func(d profile.Document) bool { return d.Path != "SOUL.md" }
@@ -367,19 +375,19 @@ func TestLoadInPages(t *testing.T) {
 	joined, tokens := "", 0
 	for offset := 0; ; {
 		out := s.load(fmt.Sprintf(`{"name":"vtt","query":"plan","offset":%d}`, offset))
-		page := prompt.AnswerText(out)
+		page := prompt.ReporterText(out)
 		pages, tokens = append(pages, page), tokens+prompt.EstimateTokens(page)
 		if len(page) > s.workspace.Page {
 			t.Errorf("a page has %d bytes:\n%s", len(page), page)
 		}
-		if open := openFence(page, len(page)); open != "" || !utf8.ValidString(page) {
+		if open := openFenceLine(page, len(page)); open != "" || !utf8.ValidString(page) {
 			t.Errorf("a page ends in the fence %q:\n%s", open, page)
 		}
 		// Between two pages, there is only a fence that is closed and opened again.
-		body := strings.TrimPrefix(out.Selection, openFence(whole, offset))
+		body := strings.TrimPrefix(out.Selection, openFenceLine(whole, offset))
 		end := len(whole)
-		if out.Next != 0 {
-			end = out.Next
+		if out.NextOffset != 0 {
+			end = out.NextOffset
 			if !strings.Contains(
 				page,
 				fmt.Sprintf("bytes %d to %d of %d; the next page has offset %d", offset, end, len(whole), end),
@@ -391,7 +399,7 @@ func TestLoadInPages(t *testing.T) {
 			t.Errorf("the page from %d to %d is %q", offset, end, body)
 		}
 		joined += whole[offset:end]
-		offset = out.Next
+		offset = out.NextOffset
 		if offset == 0 {
 			break
 		}
@@ -401,9 +409,9 @@ func TestLoadInPages(t *testing.T) {
 	}
 	// the text of an entry is fenced at any offset
 	for _, offset := range []int{1, 700, 701, 702, 999, strings.Index(whole, "宇") + 1, len(whole) - 1} {
-		page := prompt.AnswerText(s.load(fmt.Sprintf(`{"name":"vtt","query":"plan","offset":%d}`, offset)))
-		if i := strings.Index(page, "A line of the plan."); (i > 0 && openFence(page, i) == "") ||
-			openFence(page, len(page)) != "" || !utf8.ValidString(page) {
+		page := prompt.ReporterText(s.load(fmt.Sprintf(`{"name":"vtt","query":"plan","offset":%d}`, offset)))
+		if i := strings.Index(page, "A line of the plan."); (i > 0 && openFenceLine(page, i) == "") ||
+			openFenceLine(page, len(page)) != "" || !utf8.ValidString(page) {
 			t.Errorf("the page from %d is not fenced, or no text:\n%s", offset, page)
 		}
 	}
@@ -424,15 +432,15 @@ func TestLoadKeepsFewIndexes(t *testing.T) {
 	}
 	p := s.workspace.Profiles
 	busy, release := p.restrictedView(m, loadedProfile{name: "busy", scope: scope.Scope{Any: []oxbow.Filter{{}}}})
-	for i := range 3 * maxKept {
+	for i := range 3 * maxCachedViews {
 		v, done := p.restrictedView(m, loadedProfile{name: fmt.Sprint(i), scope: scope.Scope{Any: []oxbow.Filter{{}}}})
 		if hits, err := v.Recall(t.Context(), oxbow.Query{Text: "scene"}); err != nil || len(hits) == 0 {
 			t.Errorf("Recall = %d hits, %v", len(hits), err)
 		}
 		done()
 	}
-	if n := len(p.kept); n != maxKept {
-		t.Errorf("%d indexes are kept, want %d", n, maxKept)
+	if n := len(p.cachedViews); n != maxCachedViews {
+		t.Errorf("%d indexes are kept, want %d", n, maxCachedViews)
 	}
 	if _, err := busy.Recall(t.Context(), oxbow.Query{Text: "scene"}); err != nil {
 		t.Errorf("Recall of the one in use = %v", err)

@@ -19,32 +19,32 @@ import (
 	"github.com/oxbow-memory/oxbow/query"
 )
 
-// defaultAround is the number of turns that are shown before and after a hit in a conversation. On
+// defaultTurnsAround is the number of turns that are shown before and after a hit in a conversation. On
 // the LoCoMo benchmark, the best five hits contain the answer to 76 of 100 questions without these
 // turns, and to 86 with them.
-const defaultAround = 2
+const defaultTurnsAround = 2
 
 // Recall finds entries by words, best first, in the memories that the caller selects.
 func Recall(ctx context.Context, w *Workspace, in RecallIn) (RecallOut, error) {
-	now := w.Time()
+	now := w.CurrentTime()
 	asked, err := query.ParseRequest(in.Query, now)
 	if err == nil {
-		err = in.selectEntries(&asked, now)
+		err = in.fillRequest(&asked, now)
 	}
 	if err != nil {
 		return RecallOut{}, err
 	}
 	if asked.Memory == "" || asked.Memory == query.InNotes {
-		return recallFrom(ctx, w, in, asked)
+		return searchWorkspace(ctx, w, in, asked)
 	}
-	over, err := w.OverSessions(ctx)
+	over, err := w.SessionsWorkspace(ctx)
 	if err != nil {
 		return RecallOut{}, err
 	}
 	askedTurns := asked
 	askedTurns.Query.Filter = asked.Query.Filter.And(session.TurnFilter)
 	if asked.Memory == query.InSessions {
-		return recallFrom(ctx, over, in, askedTurns)
+		return searchWorkspace(ctx, over, in, askedTurns)
 	}
 	if in.MaxTokens == nil && !w.Unbounded {
 		half := defaultMaxTokens / 2
@@ -53,39 +53,42 @@ func Recall(ctx context.Context, w *Workspace, in RecallIn) (RecallOut, error) {
 		half := (*in.MaxTokens + 1) / 2
 		in.MaxTokens = &half
 	}
-	notes, err := recallFrom(ctx, w, in, asked)
+	notes, err := searchWorkspace(ctx, w, in, asked)
 	if err != nil {
 		return notes, err
 	}
-	turns, err := recallFrom(ctx, over, in, askedTurns)
+	turns, err := searchWorkspace(ctx, over, in, askedTurns)
 	if err != nil || len(turns.Hits) == 0 {
 		return notes, err
 	}
 	if len(notes.Hits) == 0 {
 		return turns, nil
 	}
-	notes.Hits, notes.More = append(notes.Hits, turns.Hits...), notes.More || turns.More
+	notes.Hits, notes.HasMore = append(notes.Hits, turns.Hits...), notes.HasMore || turns.HasMore
 	notes.Notes = append(
 		append(notes.Notes, turns.Notes...),
-		Notef("%s last", text.Count(len(turns.Hits), "hit from past sessions comes", "hits from past sessions come")),
+		Notef(
+			"%s last",
+			text.FormatCount(len(turns.Hits), "hit from past sessions comes", "hits from past sessions come"),
+		),
 	)
 	return notes, nil
 }
 
-// selectEntries adds the arguments that select and rank entries to a request. The request's query has
+// fillRequest adds the arguments that select and rank entries to a request. The request's query has
 // no limit and no change number yet.
-func (in RecallIn) selectEntries(asked *query.Request, now time.Time) error {
-	namesBoth := in.In != "" && asked.Memory != ""
-	if namesBoth && in.In != asked.Memory {
-		return InvalidValue("in", in.In, "is not what the query says, which is in:"+asked.Memory)
+func (in RecallIn) fillRequest(request *query.Request, now time.Time) error {
+	namesBoth := in.SearchIn != "" && request.Memory != ""
+	if namesBoth && in.SearchIn != request.Memory {
+		return InvalidValue("in", in.SearchIn, "is not what the query says, which is in:"+request.Memory)
 	}
-	asked.Memory = cmp.Or(asked.Memory, in.In)
-	f, err := in.Narrowing.And(in.Filter, now)
+	request.Memory = cmp.Or(request.Memory, in.SearchIn)
+	f, err := in.EntrySelection.CombineFilter(in.Filter, now)
 	if err != nil {
 		return err
 	}
-	q := &asked.Query
-	q.Filter = q.Filter.And(f).And(in.where)
+	q := &request.Query
+	q.Filter = q.Filter.And(f).And(in.extraFilter)
 	if in.Recency != "" {
 		half, ok := ParseSpan(in.Recency)
 		if !ok || half <= 0 {
@@ -96,26 +99,26 @@ func (in RecallIn) selectEntries(asked *query.Request, now time.Time) error {
 	q.Explain = in.Explain
 	q.Collapse = in.Collapse
 	q.Rank = in.Rank
-	q.Around = defaultAround
+	q.Around = defaultTurnsAround
 	if in.Around != nil {
 		q.Around = *in.Around
 	}
 	selectsAll := strings.TrimSpace(q.Text) == "" && q.Filter.IsZero()
-	if selectsAll && asked.Memory != query.InSessions { // in past sessions, such a request selects the newest turns
+	if selectsAll && request.Memory != query.InSessions { // in past sessions, such a request selects the newest turns
 		return InvalidValue("query", "", "is empty; say what to look for, give a filter, or use list")
 	}
 	return nil
 }
 
-// recallFrom searches the memory of the workspace.
-func recallFrom(ctx context.Context, w *Workspace, in RecallIn, asked query.Request) (RecallOut, error) {
-	q := asked.Query
+// searchWorkspace searches the memory of the workspace.
+func searchWorkspace(ctx context.Context, w *Workspace, in RecallIn, request query.Request) (RecallOut, error) {
+	q := request.Query
 	limit, notes, err := ResolveLimit(in.Limit, oxbow.DefaultLimit)
 	if err != nil {
 		return RecallOut{}, err
 	}
-	out := RecallOut{Hits: []Entry{}, Notes: append(notes, misspeltNotes(asked.Misspellings)...)}
-	most, err := w.budget(in.MaxTokens, defaultMaxTokens)
+	out := RecallOut{Hits: []Entry{}, Notes: append(notes, misspeltNotes(request.Misspellings)...)}
+	most, err := w.tokenBudget(in.MaxTokens, defaultMaxTokens)
 	if err != nil {
 		return RecallOut{}, err
 	}
@@ -123,24 +126,24 @@ func recallFrom(ctx context.Context, w *Workspace, in RecallIn, asked query.Requ
 	if keep {
 		most = defaultMaxTokens // budget for contents
 	}
-	ctx, m, err := w.Memory(ctx, Read)
+	ctx, m, err := w.OpenMemory(ctx, Read)
 	if err != nil {
 		return RecallOut{}, err
 	}
 	if in.AsOf != "" {
-		q.AsOf, err = ResolveAsOf(ctx, m, in.AsOf, w.Time())
+		q.AsOf, err = ResolveAsOf(ctx, m, in.AsOf, w.CurrentTime())
 		if err != nil {
 			return RecallOut{}, err
 		}
 		out.AsOf = q.AsOf
 		if q.AsOf == 0 {
-			out.Why = []Note{Notef("the memory held nothing yet at %s", in.AsOf)}
+			out.EmptyReasons = []Note{Notef("the memory held nothing yet at %s", in.AsOf)}
 			return out, nil
 		}
 	}
 	// request an additional hit, to learn whether more hits exist
 	q.Limit = min(limit+1, oxbow.MaxLimit)
-	lacked := w.Vectors.second(&q)
+	lacked := w.Vectors.rankByVectors(&q)
 	hits, read, err := m.RecallParsed(ctx, q)
 	if err == nil {
 		hits, read, err = withoutDigests(ctx, m, q, hits, read)
@@ -149,12 +152,12 @@ func recallFrom(ctx context.Context, w *Workspace, in RecallIn, asked query.Requ
 		return RecallOut{}, err
 	}
 	if len(hits) == 0 && hasRequiredWords(&q) {
-		hits, read, err = out.recallWithoutMust(ctx, m, &q, read)
+		hits, read, err = out.recallWithoutRequiredWords(ctx, m, &q, read)
 		if err != nil {
 			return RecallOut{}, err
 		}
 	}
-	if w.overTurns {
+	if w.isSessionsArchive {
 		removeProgramText(hits)
 	}
 	hits = visibleHits(ctx, m, hits, q.AsOf != 0)
@@ -163,23 +166,22 @@ func recallFrom(ctx context.Context, w *Workspace, in RecallIn, asked query.Requ
 		for _, d := range read.Dates {
 			out.Notes = append(out.Notes, Notef("%q was read as %s", d.Text, formatSpan(d)))
 		}
-		out.Why, out.Near, err = w.diagnose(ctx, m, q, in.Dates(w.Time(), in.Query, in.Filter))
+		dates := in.DateTerms(w.CurrentTime(), in.Query, in.Filter)
+		out.EmptyReasons, out.SimilarNames, err = w.explainNoHits(ctx, m, q, dates)
 		return out, err
 	}
-	out.More = len(hits) > limit
-	if out.More {
+	out.HasMore = len(hits) > limit
+	if out.HasMore {
 		hits = hits[:limit]
-		out.Notes = append(
-			out.Notes,
-			Notef("there are more hits; raise %s, or add words or a filter", ParamRef("limit")),
-		)
+		more := Notef("there are more hits; raise %s, or add words or a filter", ParamRef("limit"))
+		out.Notes = append(out.Notes, more)
 	}
 	contents := out.addHits(ctx, w, hits, read)
 	out.cutToBudget(contents, most, keep)
 	for i, h := range out.Hits {
-		ShowTo(ctx, hits[i].Entry)
+		RecordShown(ctx, hits[i].Entry)
 		if h.Content != nil && q.AsOf == 0 {
-			shownRecord(ctx, m).Show(hits[i].Entry)
+			seenWithoutHistory(ctx, m).RecordShown(hits[i].Entry)
 		}
 	}
 	return out, nil
@@ -190,21 +192,25 @@ func hasRequiredWords(q *oxbow.Query) bool {
 	return q.Operators != nil && len(q.Operators.Must) > 0
 }
 
-// mostMisspelt is the maximum number of misspelt filter terms that an answer names.
-const mostMisspelt = 3
+// maxMisspeltTerms is the maximum number of misspelt filter terms that an answer names.
+const maxMisspeltTerms = 3
 
 // misspeltNotes returns notes about words that look like misspelt filter terms. They were searched as
 // words, and filtered nothing.
 func misspeltNotes(all []query.Misspelling) (notes []Note) {
-	for _, m := range all[:min(len(all), mostMisspelt)] {
+	for _, m := range all[:min(len(all), maxMisspeltTerms)] {
 		notes = append(notes, Notef("%q was looked for as words, not as a filter: %v", m.Word, m.Err))
 	}
 	return notes
 }
 
-// RecallOnce is like [oxbow.Memory.RecallParsed], but leaves out digests if the hits also contain narrower
+// RecallWithoutDigests is like [oxbow.Memory.RecallParsed], but leaves out digests if the hits also contain narrower
 // entries. For example, it returns a day's notes instead of the week's digest.
-func RecallOnce(ctx context.Context, m *oxbow.Memory, q oxbow.Query) ([]oxbow.Hit, oxbow.ParsedQuery, error) {
+func RecallWithoutDigests(
+	ctx context.Context,
+	m *oxbow.Memory,
+	q oxbow.Query,
+) ([]oxbow.Hit, oxbow.ParsedQuery, error) {
 	hits, read, err := m.RecallParsed(ctx, q)
 	if err != nil {
 		return nil, read, err
@@ -221,31 +227,31 @@ func withoutDigests(
 	hits []oxbow.Hit,
 	read oxbow.ParsedQuery,
 ) ([]oxbow.Hit, oxbow.ParsedQuery, error) {
-	kept := withoutRetold(slices.Clone(hits))
-	if len(kept) == len(hits) || len(hits) < limitOfQuery(q) {
+	kept := withoutRedundantDigests(slices.Clone(hits))
+	if len(kept) == len(hits) || len(hits) < hitLimit(q) {
 		return kept, read, nil
 	}
-	q.Limit = min(2*limitOfQuery(q), oxbow.MaxLimit) // at most as many digests are removed as there were hits
+	q.Limit = min(2*hitLimit(q), oxbow.MaxLimit) // at most as many digests are removed as there were hits
 	more, read, err := m.RecallParsed(ctx, q)
 	if err != nil {
 		return nil, read, err
 	}
-	kept = withoutRetold(more)
+	kept = withoutRedundantDigests(more)
 	return kept[:min(len(kept), len(hits))], read, nil
 }
 
-// limitOfQuery returns a query's maximum number of hits.
-func limitOfQuery(q oxbow.Query) int {
+// hitLimit returns a query's maximum number of hits.
+func hitLimit(q oxbow.Query) int {
 	if q.Limit == 0 {
 		return oxbow.DefaultLimit
 	}
 	return q.Limit
 }
 
-// recallWithoutMust recalls without the query's required words and phrases. If entries match,
-// recallWithoutMust adds a note, removes these words from the query and returns the parsed form of
+// recallWithoutRequiredWords recalls without the query's required words and phrases. If entries match,
+// recallWithoutRequiredWords adds a note, removes these words from the query and returns the parsed form of
 // the new query. Otherwise it returns read.
-func (out *RecallOut) recallWithoutMust(
+func (out *RecallOut) recallWithoutRequiredWords(
 	ctx context.Context,
 	m *oxbow.Memory,
 	q *oxbow.Query,
@@ -259,8 +265,8 @@ func (out *RecallOut) recallWithoutMust(
 		return nil, read, err
 	}
 	var must []string
-	for _, s := range q.Operators.Must[:min(len(q.Operators.Must), mostNamed)] {
-		must = append(must, strconv.Quote(text.Clip(s, 60)))
+	for _, s := range q.Operators.Must[:min(len(q.Operators.Must), maxNamedWords)] {
+		must = append(must, strconv.Quote(text.TruncateWithEllipsis(s, 60)))
 	}
 	out.Notes = append(
 		out.Notes,
@@ -272,9 +278,12 @@ func (out *RecallOut) recallWithoutMust(
 
 // visibleHits removes the hits that the caller may not see. From the other hits, it removes the neighbouring turns
 // that the caller may not see. If past is set, the hits are old versions.
-func visibleHits(ctx context.Context, m *oxbow.Memory, hits []oxbow.Hit, past bool) []oxbow.Hit {
-	p := NewPastTexts(m)
-	withheld := func(e oxbow.Entry) bool { return !e.MayShow(oxbow.OnRequest(ctx)) || (past && p.isWithheld(ctx, &e)) }
+func visibleHits(ctx context.Context, m *oxbow.Memory, hits []oxbow.Hit, isPast bool) []oxbow.Hit {
+	p := NewPastTextFilter(m)
+	withheld := func(e oxbow.Entry) bool {
+		return !e.MayShow(oxbow.OnRequest(ctx)) || (isPast && p.isWithheld(ctx,
+			&e))
+	}
 	hits = slices.DeleteFunc(hits, func(h oxbow.Hit) bool { return withheld(h.Entry) })
 	for i := range hits {
 		hits[i].Before, hits[i].After = slices.DeleteFunc(
@@ -285,44 +294,44 @@ func visibleHits(ctx context.Context, m *oxbow.Memory, hits []oxbow.Hit, past bo
 	return hits
 }
 
-// NoSession reports that the archive is empty.
-var NoSession = Notef(
+// NoSessionNote reports that the archive is empty.
+var NoSessionNote = Notef(
 	"no session is recorded yet; %s to add the sessions that clients have stored, or %s to connect clients",
-	PersonRef("oxbow session import"),
-	PersonRef("oxbow setup"),
+	PersonCommandRef("oxbow session import"),
+	PersonCommandRef("oxbow setup"),
 )
 
-// diagnose explains why a query found nothing. For the archive of sessions, it reports an empty
+// explainNoHits explains why a query found nothing. For the archive of sessions, it reports an empty
 // archive, and does not suggest the filter that the archive itself adds.
-func (w *Workspace) diagnose(
+func (w *Workspace) explainNoHits(
 	ctx context.Context,
 	m *oxbow.Memory,
 	q oxbow.Query,
-	dates TypedDates,
-) (why []Note, near []string, err error) {
-	if !w.overTurns {
-		return diagnose(ctx, m, q, dates)
+	dates DateTerms,
+) (reasons []Note, similar []string, err error) {
+	if !w.isSessionsArchive {
+		return explainNoHits(ctx, m, q, dates)
 	}
 	kept, err := m.Recall(ctx, oxbow.Query{Limit: 1, Filter: session.SessionFilter})
 	if err != nil {
 		return nil, nil, err
 	}
 	if len(kept) == 0 {
-		return []Note{NoSession}, nil, nil
+		return []Note{NoSessionNote}, nil, nil
 	}
-	why, near, err = diagnose(ctx, m, q, dates)
+	reasons, similar, err = explainNoHits(ctx, m, q, dates)
 	own := session.SessionFilter.String()
-	return why, slices.DeleteFunc(near, func(s string) bool { return s == own }), err
+	return reasons, slices.DeleteFunc(similar, func(s string) bool { return s == own }), err
 }
 
 // removeProgramText removes text that is only for programs from the hits' turns.
 func removeProgramText(hits []oxbow.Hit) {
 	for i := range hits {
 		h := &hits[i]
-		h.Entry.Content = session.Readable(h.Entry.Content)
+		h.Entry.Content = session.ReadableText(h.Entry.Content)
 		for _, near := range [][]oxbow.Entry{h.Before, h.After} {
 			for j := range near {
-				near[j].Content = session.Readable(near[j].Content)
+				near[j].Content = session.ReadableText(near[j].Content)
 			}
 		}
 	}
@@ -336,18 +345,20 @@ func hitEntries(hits []oxbow.Hit) []oxbow.Entry {
 	return es
 }
 
-// readingNotes returns notes about surprising interpretations of the query.
-func readingNotes(read oxbow.ParsedQuery, hits []oxbow.Hit) []Note {
+// interpretationNotes returns notes about surprising interpretations of the query.
+func interpretationNotes(read oxbow.ParsedQuery, hits []oxbow.Hit) []Note {
 	var notes []Note
 	if read.StopWords {
 		notes = append(
 			notes,
-			Plain("the query contains only very common words, which say little about an entry; they were searched for anyway"),
+			PlainNote(
+				"the query contains only very common words, which say little about an entry; they were searched for anyway",
+			),
 		)
 	}
 	for _, t := range read.Terms {
-		if t.Corrected && len(notes) < mostNamed {
-			notes = append(notes, Notef("no entry holds %q; took %q", t.Word, writtenAs(t.Term, hits)))
+		if t.Corrected && len(notes) < maxNamedWords {
+			notes = append(notes, Notef("no entry holds %q; took %q", t.Word, wordForTerm(t.Term, hits)))
 		}
 	}
 	for _, d := range read.Dates {
@@ -378,28 +389,28 @@ func formatSpan(d oxbow.Span) string {
 	return first
 }
 
-// writtenAs returns a word from the hits with the term as its stem. If no hit has such a word, it
+// wordForTerm returns a word from the hits with the term as its stem. If no hit has such a word, it
 // returns the term.
-func writtenAs(term string, hits []oxbow.Hit) string {
+func wordForTerm(term string, hits []oxbow.Hit) string {
 	one := oxbow.ParsedQuery{Rank: oxbow.RankOxbow, Terms: []oxbow.ParsedTerm{{Term: term}}}
 	for _, h := range hits {
-		if ws := shownWords(h.Entry.Name+" "+h.Entry.Content, one); len(ws) > 0 {
+		if ws := matchedWords(h.Entry.Name+" "+h.Entry.Content, one); len(ws) > 0 {
 			return ws[0]
 		}
 	}
 	return term
 }
 
-// shownWords returns the words in a content, in lower case and without repetitions, that match a
+// matchedWords returns the words in a content, in lower case and without repetitions, that match a
 // term of the query.
-func shownWords(content string, read oxbow.ParsedQuery) []string {
+func matchedWords(content string, read oxbow.ParsedQuery) []string {
 	wanted := map[string]bool{}
 	for _, t := range read.Terms {
 		wanted[t.Term] = true
 	}
 	var words []string
 	seen := map[string]bool{}
-	for _, w := range text.Crabtalk(content) {
+	for _, w := range text.CrabtalkTerms(content) {
 		if seen[w] {
 			continue
 		}
@@ -420,7 +431,7 @@ func (out *RecallOut) addHits(
 	hits []oxbow.Hit,
 	read oxbow.ParsedQuery,
 ) (contents []string) {
-	out.Notes = append(out.Notes, readingNotes(read, hits)...)
+	out.Notes = append(out.Notes, interpretationNotes(read, hits)...)
 	var cited map[uint64][]FileRef
 	if out.AsOf == 0 { // the working tree does not match past states
 		var notes []Note
@@ -444,20 +455,20 @@ func (out *RecallOut) addHits(
 		e := makeEntry(h.Entry)
 		e.Score = h.Score
 		e.Citations = cited[h.Entry.ID]
-		e.Alike = h.Alike
-		e.Text = h.Entry.Content
-		e.Words = shownWords(h.Entry.Name+"\n"+h.Entry.Content, read)
-		e.Snippet = snippet(h.Entry.Content, e.Words, snippetWidth)
+		e.SameContentNames = h.Alike
+		e.HitText = h.Entry.Content
+		e.MatchedWords = matchedWords(h.Entry.Name+"\n"+h.Entry.Content, read)
+		e.Snippet = snippet(h.Entry.Content, e.MatchedWords, snippetWidth)
 		e.Explanation = makeExplanation(h.Explanation)
-		e.around = [2][]Turn{turns(h.Before), turns(h.After)}
-		slices.Reverse(e.around[0])
+		e.availableTurns = [2][]Turn{turns(h.Before), turns(h.After)}
+		slices.Reverse(e.availableTurns[0])
 		out.Hits, contents = append(out.Hits, e), append(contents, h.Entry.Content)
 	}
 	entries := make([]*Entry, len(out.Hits))
 	for i := range out.Hits {
 		entries[i] = &out.Hits[i]
 	}
-	w.setTrusts(entries, hitEntries(hits))
+	w.setTrustLevels(entries, hitEntries(hits))
 	return contents
 }
 
@@ -506,7 +517,7 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 	if err != nil {
 		return GetOut{}, err
 	}
-	ctx, m, err := w.Memory(ctx, in.access())
+	ctx, m, err := w.OpenMemory(ctx, in.requiredAccess())
 	if err != nil {
 		return GetOut{}, err
 	}
@@ -516,60 +527,60 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 		w = &silent
 	}
 	e, past, notes, err := w.entryOrVersion(ctx, m, in.Name)
-	if errors.Is(err, oxbow.ErrNotFound) && w.mayBeTurn(in.Name) {
-		if over, oerr := w.OverSessions(ctx); oerr == nil {
+	if errors.Is(err, oxbow.ErrNotFound) && w.mayBeTurnName(in.Name) {
+		if over, oerr := w.SessionsWorkspace(ctx); oerr == nil {
 			return Get(ctx, over, in)
 		}
 	}
-	if w.overTurns {
-		e.Content = session.Readable(e.Content)
+	if w.isSessionsArchive {
+		e.Content = session.ReadableText(e.Content)
 	}
 	if err != nil {
 		return GetOut{}, err
 	}
-	Withhold(ctx, &e)
+	WithholdQuarantinedText(ctx, &e)
 	if past {
-		NewPastTexts(m).Withhold(ctx, &e)
+		NewPastTextFilter(m).WithholdText(ctx, &e)
 	}
 	out := GetOut{Entry: makeEntry(e), Notes: notes}
-	w.setTrusts([]*Entry{&out.Entry}, []oxbow.Entry{e})
+	w.setTrustLevels([]*Entry{&out.Entry}, []oxbow.Entry{e})
 	out.Entry.Content = &e.Content
 	if !past {
 		cited, notes := w.CheckFileRefs(ctx, []oxbow.Entry{e})
 		out.Citations = cited[e.ID]
 		out.Notes = append(out.Notes, notes...)
 	}
-	if !past && !in.Bare {
-		out.count(ctx, w)
+	if !past && !in.ContentOnly {
+		out.addShownCounts(ctx, w)
 	}
 	err = out.cutToBudget(offset, most)
 	if err == nil {
 		page := e
 		page.Content = *out.Content
-		ShowTo(ctx, page)
+		RecordShown(ctx, page)
 	}
 	if err == nil && !past {
-		shownRecord(ctx, m).showPage(e, out.Offset, cmp.Or(out.Next, len(e.Content)))
+		seenWithoutHistory(ctx, m).recordShownPage(e, out.Offset, cmp.Or(out.NextOffset, len(e.Content)))
 	}
 	return out, err
 }
 
-// mayBeTurn reports whether a name may identify a turn in the archive of past sessions, such as claude/4f2a/3.
+// mayBeTurnName reports whether a name may identify a turn in the archive of past sessions, such as claude/4f2a/3.
 // It returns false if this workspace searches the archive already.
-func (w *Workspace) mayBeTurn(name string) bool {
-	return w.Sessions != nil && !w.overTurns && strings.Count(name, "/") > 1
+func (w *Workspace) mayBeTurnName(name string) bool {
+	return w.Sessions != nil && !w.isSessionsArchive && strings.Count(name, "/") > 1
 }
 
-func (in GetIn) access() Access {
-	if in.Own {
-		return Own
+func (in GetIn) requiredAccess() Access {
+	if in.OwnOnly {
+		return ReadOwn
 	}
 	return Read
 }
 
-// count adds the number of times that the entry was put before models. The count is optional, so
+// addShownCounts adds the number of times that the entry was put before models. The count is optional, so
 // errors of the archive are ignored.
-func (out *GetOut) count(ctx context.Context, w *Workspace) {
+func (out *GetOut) addShownCounts(ctx context.Context, w *Workspace) {
 	if w.Kept == nil {
 		return
 	}
@@ -577,18 +588,18 @@ func (out *GetOut) count(ctx context.Context, w *Workspace) {
 	if err != nil || a == nil {
 		return
 	}
-	counts, err := a.ShownCounts(ctx, out.Name)
-	if err != nil || counts[0].Shown == 0 {
+	counts, err := a.UseCounts(ctx, out.Name)
+	if err != nil || counts[0].ShownTurns == 0 {
 		return
 	}
-	out.Shown, out.Used = counts[0].Shown, counts[0].Used
+	out.ShownTurns, out.UsedTurns = counts[0].ShownTurns, counts[0].UsedTurns
 	out.Notes = append(
 		out.Notes,
 		Notef(
 			"shown %d, used %d: the turns of sessions in which hooks put it before a model; %s to see them",
-			out.Shown,
-			out.Used,
-			PersonRef("oxbow injected --entry "+text.ShellQuote(out.Name)),
+			out.ShownTurns,
+			out.UsedTurns,
+			PersonCommandRef("oxbow injected --entry "+text.ShellQuote(out.Name)),
 		),
 	)
 }
@@ -598,45 +609,45 @@ func (out *GetOut) count(ctx context.Context, w *Workspace) {
 func (w *Workspace) entryOrVersion(
 	ctx context.Context,
 	m *oxbow.Memory,
-	called string,
-) (e oxbow.Entry, past bool, notes []Note, err error) {
-	e, err = m.Get(ctx, called)
-	if err == nil && !oxbow.SameName(e.Name, called) {
-		notes = []Note{Notef("%q is an alias of %q", called, e.Name)}
+	typedName string,
+) (e oxbow.Entry, isVersion bool, notes []Note, err error) {
+	e, err = m.Get(ctx, typedName)
+	if err == nil && !oxbow.SameName(e.Name, typedName) {
+		notes = []Note{Notef("%q is an alias of %q", typedName, e.Name)}
 	}
 	// Look for NAME@SEQ only now, because a name may itself end in @2.
-	name, seq, ok := cutSeq(called)
+	name, seq, ok := splitVersionName(typedName)
 	if !ok || oxbow.CheckName(name) != nil {
-		err, ok = noSuchName(called, err), false
+		err, ok = noSuchNameError(typedName, err), false
 	}
 	if !errors.Is(err, oxbow.ErrNotFound) || !ok {
-		return e, false, notes, w.Missing(ctx, m, called, err)
+		return e, false, notes, w.AdviseUnknownName(ctx, m, typedName, err)
 	}
 	v, err := m.VersionAt(ctx, name, seq)
 	if err != nil {
 		if now, nerr := m.Get(ctx, name); nerr == nil && now.Version == seq {
 			return now, false, nil, nil // an entry of a team file, which has a single version
 		}
-		return e, false, nil, w.noVersion(ctx, m, name, seq, err)
+		return e, false, nil, w.adviseUnknownVersion(ctx, m, name, seq, err)
 	}
 	if v.Erased {
 		return e, false, nil, fmt.Errorf("%q as of change %d was erased for good: %w", name, seq, oxbow.ErrNotFound)
 	}
 	note := fmt.Sprintf("this is %q as of change %d; get without @%d gives what it says now", name, seq, seq)
-	return v.Entry, true, []Note{Plain(note)}, nil
+	return v.Entry, true, []Note{PlainNote(note)}, nil
 }
 
-// noSuchName returns the error for an unknown name. If the name is invalid, it returns an error
+// noSuchNameError returns the error for an unknown name. If the name is invalid, it returns an error
 // about that instead, unless the entry is in another program's file.
-func noSuchName(name string, err error) error {
+func noSuchNameError(name string, err error) error {
 	if bad := oxbow.CheckName(name); bad != nil && errors.Is(err, oxbow.ErrNotFound) {
 		return bad
 	}
 	return err
 }
 
-// cutSeq splits NAME@SEQ into the name and the number.
-func cutSeq(s string) (name string, seq uint64, ok bool) {
+// splitVersionName splits NAME@SEQ into the name and the number.
+func splitVersionName(s string) (name string, seq uint64, ok bool) {
 	i := strings.LastIndexByte(s, '@')
 	if i < 1 {
 		return "", 0, false
@@ -647,7 +658,7 @@ func cutSeq(s string) (name string, seq uint64, ok bool) {
 
 // List returns the selected entries, newest first.
 func List(ctx context.Context, w *Workspace, in ListIn) (ListOut, error) {
-	f, err := in.Narrowing.And(in.Filter, w.Time())
+	f, err := in.EntrySelection.CombineFilter(in.Filter, w.CurrentTime())
 	if err != nil {
 		return ListOut{}, err
 	}
@@ -659,7 +670,7 @@ func List(ctx context.Context, w *Workspace, in ListIn) (ListOut, error) {
 	if err != nil {
 		return ListOut{}, err
 	}
-	ctx, m, err := w.Memory(ctx, Read)
+	ctx, m, err := w.OpenMemory(ctx, Read)
 	if err != nil {
 		return ListOut{}, err
 	}
@@ -671,16 +682,23 @@ func List(ctx context.Context, w *Workspace, in ListIn) (ListOut, error) {
 	out.Total = total
 	switch {
 	case total == 0:
-		out.Why, out.Near, err = diagnose(ctx, m, oxbow.Query{Filter: f}, in.Dates(w.Time(), in.Filter))
+		out.EmptyReasons, out.SimilarNames, err = explainNoHits(
+			ctx,
+			m,
+			oxbow.Query{Filter: f},
+			in.DateTerms(w.CurrentTime(), in.Filter),
+		)
 		return out, err
 	case offset >= total:
-		out.Why = []Note{Notef("offset %d is past the last of %s", offset, text.Count(total, "entry", "entries"))}
+		out.EmptyReasons = []Note{
+			Notef("offset %d is past the last of %s", offset, text.FormatCount(total, "entry", "entries")),
+		}
 		return out, nil
 	}
 	var at []int // start offsets of the shown items, and the last item's end offset
 	for i, e := range page {
 		if e.MayShow(oxbow.OnRequest(ctx)) {
-			out.Entries, at = append(out.Entries, outline(ctx, e)), append(at, i)
+			out.Entries, at = append(out.Entries, outlineEntry(ctx, e)), append(at, i)
 		}
 	}
 	shown := make([]*Entry, len(at))
@@ -688,7 +706,7 @@ func List(ctx context.Context, w *Workspace, in ListIn) (ListOut, error) {
 	for i, n := range at {
 		shown[i], entries[i] = &out.Entries[i], page[n]
 	}
-	w.setTrusts(shown, entries)
+	w.setTrustLevels(shown, entries)
 	out.cutToBudget(offset, most, append(at, len(page)))
 	return out, nil
 }

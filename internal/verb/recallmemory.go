@@ -20,7 +20,7 @@ func RecallMemory(terms ...oxbow.Term) Tool {
 	return define(
 		"recall_memory",
 		"Recall memories",
-		traits{readOnly: true, idempotent: true},
+		verbTraits{readOnly: true, idempotent: true},
 		func(ctx context.Context, w *Workspace, in recallMemoryIn) (RecallOut, error) {
 			return recallMemory(ctx, w, in, terms)
 		},
@@ -42,7 +42,7 @@ type recallMemoryIn struct {
 }
 
 func recallMemory(ctx context.Context, w *Workspace, in recallMemoryIn, terms []oxbow.Term) (RecallOut, error) {
-	where, err := in.filter(w.Time())
+	where, err := in.makeFilter(w.CurrentTime())
 	if err != nil {
 		return RecallOut{}, err
 	}
@@ -60,22 +60,22 @@ func recallMemory(ctx context.Context, w *Workspace, in recallMemoryIn, terms []
 		where = where.And(oxbow.Filter{Terms: terms})
 	}
 	out, err := Recall(ctx, w, RecallIn{
-		Query:     in.Query,
-		Narrowing: Narrowing{Project: in.Project, Kind: in.Kind},
-		Limit:     in.MaxResults,
-		MaxTokens: in.MaxTokens,
-		where:     where,
+		Query:          in.Query,
+		EntrySelection: EntrySelection{Project: in.Project, Kind: in.Kind},
+		Limit:          in.MaxResults,
+		MaxTokens:      in.MaxTokens,
+		extraFilter:    where,
 	})
-	for _, notes := range [][]Note{out.Notes, out.Why} {
+	for _, notes := range [][]Note{out.Notes, out.EmptyReasons} {
 		for i, n := range notes {
-			notes[i] = n.withParam("limit", "max_results")
+			notes[i] = n.renameParam("limit", "max_results")
 		}
 	}
 	return out, err
 }
 
-// filter returns the filter for the dates, tags and file of the argument.
-func (in *recallMemoryIn) filter(now time.Time) (oxbow.Filter, error) {
+// makeFilter returns the filter for the dates, tags and file of the argument.
+func (in *recallMemoryIn) makeFilter(now time.Time) (oxbow.Filter, error) {
 	var f oxbow.Filter
 	if in.Date != "" {
 		day, err := TimeFilter("date", "on", in.Date, now)
@@ -85,7 +85,7 @@ func (in *recallMemoryIn) filter(now time.Time) (oxbow.Filter, error) {
 		f = f.And(day)
 	}
 	if len(in.DateRange) > 0 {
-		span, err := daySpan(in.DateRange, now)
+		span, err := daySpanFilter(in.DateRange, now)
 		if err != nil {
 			return f, err
 		}
@@ -112,12 +112,12 @@ func (in *recallMemoryIn) filter(now time.Time) (oxbow.Filter, error) {
 	return f, nil
 }
 
-// openSide stands for a missing date of a range. It is a word, because an empty string in a list
+// openRangeEnd stands for a missing date of a range. It is a word, because an empty string in a list
 // means an absent value.
-const openSide = ".."
+const openRangeEnd = ".."
 
-// daySpan returns the filter from the first to the last day of a range, both included.
-func daySpan(days []string, now time.Time) (oxbow.Filter, error) {
+// daySpanFilter returns the filter from the first to the last day of a range, both included.
+func daySpanFilter(days []string, now time.Time) (oxbow.Filter, error) {
 	var f oxbow.Filter
 	if len(days) != 2 {
 		return f, InvalidValue(
@@ -125,12 +125,12 @@ func daySpan(days []string, now time.Time) (oxbow.Filter, error) {
 			strings.Join(days, ", "),
 			fmt.Sprintf(
 				`has %s; give the first and the last, .. for an open side`,
-				text.Count(len(days), "date", "dates"),
+				text.FormatCount(len(days), "date", "dates"),
 			),
 		)
 	}
 	for i, s := range days {
-		if s == openSide {
+		if s == openRangeEnd {
 			continue
 		}
 		day, err := TimeFilter("date_range", "on", s, now)

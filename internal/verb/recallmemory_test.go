@@ -74,7 +74,7 @@ func TestRecallMemory(t *testing.T) {
 		{`{"tags_match":"some","tags":["map"]}`, "any"},
 		{`{"project":"vtt","max_results":0}`, "would return nothing"},
 	} {
-		answer, err := verb.Answer(t.Context(), b.Workspace, json.RawMessage(tt.args))
+		answer, err := verb.CallForModel(t.Context(), b.Workspace, json.RawMessage(tt.args))
 		if err != nil {
 			if !strings.Contains(err.Error(), tt.want) || tt.want == "" {
 				t.Errorf("recall_memory(%s) = %v, want %q", tt.args, err, tt.want)
@@ -90,15 +90,15 @@ func TestRecallMemory(t *testing.T) {
 		if got := strings.Join(names, " "); got != tt.want {
 			t.Errorf("recall_memory(%s) = %q, want %q", tt.args, got, tt.want)
 		}
-		if len(names) == 0 && len(out.Why) == 0 {
+		if len(names) == 0 && len(out.EmptyReasons) == 0 {
 			t.Errorf("recall_memory(%s) is empty and does not say why", tt.args)
 		}
 	}
-	out, err := verb.Answer(t.Context(), b.Workspace, json.RawMessage(`{"date":"2026-04","max_results":1}`))
+	out, err := verb.CallForModel(t.Context(), b.Workspace, json.RawMessage(`{"date":"2026-04","max_results":1}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := out.Out.(RecallOut); len(got.Hits) != 1 || !got.More {
-		t.Errorf("max_results 1 gives %d hits, more %v, want 1 and more", len(got.Hits), got.More)
+	if got := out.Out.(RecallOut); len(got.Hits) != 1 || !got.HasMore {
+		t.Errorf("max_results 1 gives %d hits, more %v, want 1 and more", len(got.Hits), got.HasMore)
 	}
 }

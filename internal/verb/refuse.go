@@ -4,11 +4,11 @@ package verb
 
 import ()
 
-// RepeatsOthers reports whether a text repeats foreign text that a session has read.
-func (w *Workspace) RepeatsOthers(text string) bool {
+// RepeatsForeignText reports whether a text repeats foreign text that a session has read.
+func (w *Workspace) RepeatsForeignText(text string) bool {
 	if w.Knowledge == nil {
 		return false
 	}
 	k := w.Knowledge()
-	return k.Prints != nil && k.Prints.Find([]string{text}, nil)[0].IsRepeat()
+	return k.Fingerprints != nil && k.Fingerprints.FindRepeats([]string{text}, nil)[0].IsRepeat()
 }

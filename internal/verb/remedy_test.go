@@ -18,7 +18,7 @@ func TestEveryErrorHasAWayOut(t *testing.T) {
 		oxbow.ErrUnsupported,
 		oxbow.ErrNotStore, oxbow.ErrRolledBack, oxbow.ErrNetworkFS,
 	} {
-		h := Remedy(err).String()
+		h := ErrorRemedy(err).String()
 		if h == "" || strings.HasSuffix(h, ".") || strings.ToLower(h[:1]) != h[:1] {
 			t.Errorf("Remedy(%v) = %q, want a sentence that begins small and has no period", err, h)
 		}
@@ -44,7 +44,7 @@ func TestHintsOfDurability(t *testing.T) {
 		{"nobody known", &oxbow.BusyError{}, []string{"oxbow doctor"}},
 		{"both", errors.Join(oxbow.ErrUnknownOutcome, oxbow.ErrFull), []string{"same op_id"}},
 	} {
-		got := Remedy(c.err).String()
+		got := ErrorRemedy(c.err).String()
 		for _, w := range c.want {
 			if !strings.Contains(got, w) {
 				t.Errorf("%s: Remedy(%v) = %q, want %q in it", c.name, c.err, got, w)

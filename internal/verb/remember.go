@@ -20,13 +20,13 @@ import (
 
 // Remember adds an entry, or updates the entry of that name.
 func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, error) {
-	if err := in.readOnlyArgument(ctx, w); err != nil {
+	if err := in.resolveOnlyArgument(ctx, w); err != nil {
 		return RememberOut{}, err
 	}
-	if err := in.check(); err != nil {
+	if err := in.checkArguments(); err != nil {
 		return RememberOut{}, err
 	}
-	ctx = withOrigins(w.WithSource(ctx), in.From)
+	ctx = withOriginTurns(w.WithSource(ctx), in.FromTurns)
 	secrets := w.Secrets.redactArguments(
 		ctx,
 		[]*string{&in.Name, &in.Content, &in.Project},
@@ -38,36 +38,41 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 	if err != nil {
 		return RememberOut{}, err
 	}
-	ctx, m, err := w.Memory(ctx, Create)
+	ctx, m, err := w.OpenMemory(ctx, Create)
 	if err != nil {
 		return RememberOut{}, err
 	}
-	e := &edit{in: in, name: in.Name, seen: shownRecord(ctx, m), blobs: func(ls []oxbow.Label) []oxbow.Label {
-		return w.stampHashes(ctx, ls)
-	}}
+	e := &rememberCall{
+		in:          in,
+		name:        in.Name,
+		seenEntries: seenWithoutHistory(ctx, m),
+		addFileHashes: func(ls []oxbow.Label) []oxbow.Label {
+			return w.withFileHashes(ctx, ls)
+		},
+	}
 	if e.name == "" {
 		e.base = text.DeriveName(in.Content)
 		e.name = e.base
 	}
-	if err := e.seen.Write(func() (oxbow.Entry, error) {
+	if err := e.seenEntries.RunWrite(func() (oxbow.Entry, error) {
 		if err := e.makeChange(ctx, m); err != nil {
 			return oxbow.Entry{}, err
 		}
 		e.recordWrite()
-		return e.seen.wrote(e.now, in.Content), nil
+		return e.seenEntries.writtenEntry(e.newEntry, in.Content), nil
 	}); err != nil {
 		return RememberOut{}, err
 	}
-	out := RememberOut{Outcome: e.outcome, Entry: outline(ctx, e.now), Written: e.now}
-	if e.repeat != "" {
-		out.Notes = append(out.Notes, Notef("%s %q was used before: %s", ParamRef("op_id"), in.OpID, e.repeat))
+	out := RememberOut{Outcome: e.outcome, Entry: outlineEntry(ctx, e.newEntry), WrittenEntry: e.newEntry}
+	if e.repeatNote != "" {
+		out.Notes = append(out.Notes, Notef("%s %q was used before: %s", ParamRef("op_id"), in.OpID, e.repeatNote))
 	}
-	if e.outcome == unchanged {
-		out.Notes = append(out.Notes, Plain("the memory says this already: nothing was changed"))
+	if e.outcome == outcomeUnchanged {
+		out.Notes = append(out.Notes, PlainNote("the memory says this already: nothing was changed"))
 	}
 	out.Notes = append(append(out.Notes, e.nameNotes()...), secrets...)
-	if e.outcome == added {
-		notes, err := aliasNotes(ctx, m, e.now, e.made)
+	if e.outcome == outcomeAdded {
+		notes, err := aliasConflictNotes(ctx, m, e.newEntry, e.madeChange)
 		if err != nil {
 			return RememberOut{}, err
 		}
@@ -88,26 +93,26 @@ func withOpID(ctx context.Context, id, verb string, in any) (context.Context, er
 	}
 	src, _ := oxbow.SourceFrom(ctx)
 	print, err := json.Marshal([]any{verb, in})
-	return oxbow.WithOpID(ctx, oxbow.CallOpID(MakeSource(src).Token()+":"+id, string(print))), err
+	return oxbow.WithOpID(ctx, oxbow.CallOpID(MakeSource(src).TokenName()+":"+id, string(print))), err
 }
 
 // RememberNew adds a new entry. If the name is in use, the error matches [oxbow.ErrExists].
 func RememberNew(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, error) {
-	in.New = true
+	in.MustBeNew = true
 	return Remember(ctx, w, in)
 }
 
-// readOnlyArgument sets the name or the content from OnlyArgument. The argument is a name if an
+// resolveOnlyArgument sets the name or the content from OnlyArgument. The argument is a name if an
 // entry has this name. Otherwise the argument is a text if it contains a space. A single word is
 // not used as a text, because the user may have typed a name and forgotten the text.
-func (in *RememberIn) readOnlyArgument(ctx context.Context, w *Workspace) error {
+func (in *RememberIn) resolveOnlyArgument(ctx context.Context, w *Workspace) error {
 	word := in.OnlyArgument
 	if word == "" {
 		return nil
 	}
 	in.OnlyArgument = ""
 	// ignore the error: the memory does not exist yet, or the write will report the cause
-	if m, err := w.Open(ctx, Own); err == nil {
+	if m, err := w.Open(ctx, ReadOwn); err == nil {
 		switch e, err := m.Get(ctx, word); {
 		case err != nil:
 		case e.Content == word:
@@ -117,7 +122,7 @@ func (in *RememberIn) readOnlyArgument(ctx context.Context, w *Workspace) error 
 			in.Name = word
 			return nil
 		default:
-			name := text.ShellName(e.Name)
+			name := text.QuoteShellOperand(e.Name)
 			return Advise(InvalidValue("content", "", fmt.Sprintf("is missing: %q is an entry already", e.Name)),
 				fmt.Sprintf(
 					"give its new text: oxbow remember %s TEXT; or a text for an entry of its own: oxbow remember "+
@@ -133,7 +138,7 @@ func (in *RememberIn) readOnlyArgument(ctx context.Context, w *Workspace) error 
 	case in.keepsContent():
 		in.Name = word
 	default:
-		name := text.ShellName(word)
+		name := text.QuoteShellOperand(word)
 		return Advise(InvalidValue("content", "", "is missing: one word alone is read as a name"),
 			fmt.Sprintf(
 				"give the text, too: oxbow remember %s TEXT; or, if it is the text: oxbow remember --content %s",
@@ -144,9 +149,9 @@ func (in *RememberIn) readOnlyArgument(ctx context.Context, w *Workspace) error 
 	return nil
 }
 
-// check refuses arguments that contradict each other. It runs before the memory is opened and
+// checkArguments refuses arguments that contradict each other. It runs before the memory is opened and
 // before a name is made from the content.
-func (in RememberIn) check() error {
+func (in RememberIn) checkArguments() error {
 	isEmpty := in.Content == "" && in.Name == ""
 	isBlank := strings.TrimSpace(in.Content) == "" && !in.keepsContent()
 	if isEmpty || isBlank {
@@ -182,7 +187,7 @@ func (in RememberIn) keepsContent() bool {
 // changedParams returns the names of the parameters that change labels or aliases.
 func (in RememberIn) changedParams() (names []string) {
 	for _, p := range labelParams {
-		if p.values(in) != nil {
+		if p.newValues(in) != nil {
 			names = append(names, p.name)
 		}
 	}
@@ -192,56 +197,56 @@ func (in RememberIn) changedParams() (names []string) {
 	return names
 }
 
-// edit is the state of a call of remember: the arguments, the current entry with this name, and the
+// rememberCall is the state of a call of remember: the arguments, the current entry with this name, and the
 // change to make.
-type edit struct {
+type rememberCall struct {
 	in         RememberIn
 	name, base string // base is the name made from the content, or "" if the caller gave a name
-	tries      int    // names made from base that belong to other entries
+	takenCount int    // names made from base that belong to other entries
 
-	old   oxbow.Entry
-	found bool
-	sent  oxbow.Op // the last change that was sent (nil if nothing had to change)
+	oldEntry oxbow.Entry
+	found    bool
+	sentOp   oxbow.Op // the last change that was sent (nil if nothing had to change)
 
 	// The following fields describe the result. They are set by keep.
-	outcome string
-	made    oxbow.Change
-	now     oxbow.Entry // the entry after this call
-	repeat  string      // note for the caller if an earlier call with the same op id made the change, otherwise ""
+	outcome    string
+	madeChange oxbow.Change
+	newEntry   oxbow.Entry // the entry after this call
+	repeatNote string      // note for the caller if an earlier call with the same op id made the change, otherwise ""
 
-	seen  *SeenEntries                      // entries that the session knows (nil if the memory has a history)
-	blobs func([]oxbow.Label) []oxbow.Label // adds labels with the hashes of cited files
-	noted bool                              // blobs added such labels
+	seenEntries   *SeenEntries                      // entries that the session knows (nil if the memory has a history)
+	addFileHashes func([]oxbow.Label) []oxbow.Label // adds labels with the hashes of cited files
+	withHashes    bool                              // blobs added such labels
 }
 
-// errTaken reports that a name made from the content belongs to another entry.
-var errTaken = errors.New("the name is taken")
+// errNameTaken reports that a name made from the content belongs to another entry.
+var errNameTaken = errors.New("the name is taken")
 
 // Outcomes of remember.
 const (
-	added     = "added"
-	updated   = "updated"
-	unchanged = "unchanged"
+	outcomeAdded     = "added"
+	outcomeUpdated   = "updated"
+	outcomeUnchanged = "unchanged"
 )
 
 // makeChange makes the change, and sets the fields for the result. If an earlier call with the same op id
 // made the change, this call reports that change and makes none, even if the entry has changed
 // since.
-func (e *edit) makeChange(ctx context.Context, m *oxbow.Memory) error {
-	if done, err := e.isRepeat(ctx, m); done || err != nil {
+func (e *rememberCall) makeChange(ctx context.Context, m *oxbow.Memory) error {
+	if done, err := e.checkRepeat(ctx, m); done || err != nil {
 		return err
 	}
 	change := func(old oxbow.Entry, found bool) (op oxbow.Op, err error) {
-		e.sent, err = e.makeOp(old, found)
-		return e.sent, err
+		e.sentOp, err = e.makeOp(old, found)
+		return e.sentOp, err
 	}
 	made, err := m.CommitEdit(ctx, e.name, change)
-	for e.canRetry(err) {
+	for e.prepareRetry(err) {
 		made, err = m.CommitEdit(ctx, e.name, change)
 	}
-	if nothing := err == nil && e.sent == nil; nothing || isOvertaken(err) {
+	if nothing := err == nil && e.sentOp == nil; nothing || isOvertaken(err) {
 		// A call with the same op id may have run at the same time.
-		if done, again := e.isRepeat(ctx, m); done || again != nil {
+		if done, again := e.checkRepeat(ctx, m); done || again != nil {
 			return again
 		}
 	}
@@ -251,30 +256,30 @@ func (e *edit) makeChange(ctx context.Context, m *oxbow.Memory) error {
 	return err
 }
 
-// isRepeat reports whether an earlier call with the op id made the change. If so, it sets the
+// checkRepeat reports whether an earlier call with the op id made the change. If so, it sets the
 // result to the earlier call's result.
-func (e *edit) isRepeat(ctx context.Context, m *oxbow.Memory) (bool, error) {
+func (e *rememberCall) checkRepeat(ctx context.Context, m *oxbow.Memory) (bool, error) {
 	if e.in.OpID == "" {
 		return false, nil
 	}
-	first, err := madeBefore(ctx, m, e.name)
+	first, err := earlierChange(ctx, m, e.name)
 	switch {
 	case isOvertaken(err):
 		return false, nil
 	case err != nil:
 		return false, err
 	}
-	e.sent, e.found = nil, false
+	e.sentOp, e.found = nil, false
 	if len(first.Versions) > 0 {
 		e.name = first.Versions[len(first.Versions)-1].Entry.Name
 	}
 	e.setResult(first)
-	e.repeat = "this is what the first call did"
+	e.repeatNote = "this is what the first call did"
 	switch now, err := m.GetNamed(ctx, e.name); {
 	case errors.Is(err, oxbow.ErrNotFound):
-		e.repeat += "; the entry was forgotten since"
-	case err == nil && now.Version != e.now.Version:
-		e.repeat += "; the entry was changed since"
+		e.repeatNote += "; the entry was forgotten since"
+	case err == nil && now.Version != e.newEntry.Version:
+		e.repeatNote += "; the entry was changed since"
 	}
 	return true, nil
 }
@@ -285,72 +290,72 @@ func isOvertaken(err error) bool {
 	return errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrNotFound)
 }
 
-// madeBefore returns the change of an earlier call with the context's op id. If no
+// earlierChange returns the change of an earlier call with the context's op id. If no
 // earlier call had the op id, the error matches [oxbow.ErrNotFound] or
 // [oxbow.ErrConflict].
-func madeBefore(ctx context.Context, m *oxbow.Memory, name string) (oxbow.Change, error) {
+func earlierChange(ctx context.Context, m *oxbow.Memory, name string) (oxbow.Change, error) {
 	// No entry has this version, so the store can only answer from its record of the op id.
 	return m.Commit(ctx, oxbow.Remove{Name: name, If: math.MaxUint64})
 }
 
 // setResult sets the result of the call from the change that it made. The change is empty if nothing
 // had to change.
-func (e *edit) setResult(made oxbow.Change) {
-	e.made = made
-	nothing := e.sent == nil && made.Seq == 0 && len(made.Versions) == 0
-	written, ok := made.Entry()
+func (e *rememberCall) setResult(change oxbow.Change) {
+	e.madeChange = change
+	nothing := e.sentOp == nil && change.Seq == 0 && len(change.Versions) == 0
+	written, ok := change.Entry()
 	switch {
 	case nothing:
-		e.outcome, e.now = unchanged, e.old
+		e.outcome, e.newEntry = outcomeUnchanged, e.oldEntry
 		return
 	case ok:
-		e.now = written
-	case e.sent == nil: // the text that the first call wrote was erased from the log since
-		e.now = oxbow.Entry{ID: written.ID, Name: e.name, Kind: written.Kind, Version: made.Seq}
+		e.newEntry = written
+	case e.sentOp == nil: // the text that the first call wrote was erased from the log since
+		e.newEntry = oxbow.Entry{ID: written.ID, Name: e.name, Kind: written.Kind, Version: change.Seq}
 	default: // the store does not return the entry that it wrote
-		e.now = e.sent.ApplyTo(e.old)
-		e.now.ID, e.now.Version = e.old.ID, made.Seq
+		e.newEntry = e.sentOp.ApplyTo(e.oldEntry)
+		e.newEntry.ID, e.newEntry.Version = e.oldEntry.ID, change.Seq
 	}
-	e.outcome = added
-	if e.hasUpdated(made) {
-		e.outcome = updated
+	e.outcome = outcomeAdded
+	if e.didUpdate(change) {
+		e.outcome = outcomeUpdated
 	}
 }
 
-// hasUpdated reports whether the change updated an entry. If the change lists no versions, the answer depends on
+// didUpdate reports whether the change updated an entry. If the change lists no versions, the answer depends on
 // whether there was an entry before.
-func (e *edit) hasUpdated(made oxbow.Change) bool {
-	if len(made.Versions) == 0 {
+func (e *rememberCall) didUpdate(change oxbow.Change) bool {
+	if len(change.Versions) == 0 {
 		return e.found
 	}
-	return made.Versions[len(made.Versions)-1].Verb != oxbow.VerbAdd
+	return change.Versions[len(change.Versions)-1].Verb != oxbow.VerbAdd
 }
 
 // recordWrite adds the entry to the list of texts written by the home's tools.
-func (e *edit) recordWrite() {
+func (e *rememberCall) recordWrite() {
 	switch {
-	case e.sent == nil: // this call wrote nothing
+	case e.sentOp == nil: // this call wrote nothing
 	case e.found:
-		e.seen.RecordWrite(e.old, e.now)
+		e.seenEntries.RecordWrite(e.oldEntry, e.newEntry)
 	default:
-		e.seen.RecordWrite(oxbow.Entry{}, e.now)
+		e.seenEntries.RecordWrite(oxbow.Entry{}, e.newEntry)
 	}
 }
 
-// canRetry reports whether the call can succeed with another name or without the hashes of cited files, and
+// prepareRetry reports whether the call can succeed with another name or without the hashes of cited files, and
 // changes the edit accordingly. A name that the caller gave is never changed. If the name is made from the
 // content, the call uses the first name that is free or whose entry has the same content.
-func (e *edit) canRetry(err error) bool {
+func (e *rememberCall) prepareRetry(err error) bool {
 	switch {
 	case err == nil:
 		return false
-	case err == errTaken:
-		e.tries++
-		e.name = e.base + " (" + strconv.Itoa(e.tries+1) + ")"
+	case err == errNameTaken:
+		e.takenCount++
+		e.name = e.base + " (" + strconv.Itoa(e.takenCount+1) + ")"
 		return true
-	case e.noted && (errors.Is(err, oxbow.ErrUnsupported) || errors.Is(err, oxbow.ErrInvalid)):
+	case e.withHashes && (errors.Is(err, oxbow.ErrUnsupported) || errors.Is(err, oxbow.ErrInvalid)):
 		// The layout may store only some labels. Try once more without file hashes.
-		e.blobs, e.noted = withoutHashes, false
+		e.addFileHashes, e.withHashes = withoutFileHashes, false
 		return true
 	}
 	return false
@@ -358,22 +363,22 @@ func (e *edit) canRetry(err error) bool {
 
 // makeOp returns the change that turns the old entry into the wanted entry. It returns nil if nothing
 // has to change.
-func (e *edit) makeOp(old oxbow.Entry, found bool) (oxbow.Op, error) {
-	e.old, e.found = old, found
+func (e *rememberCall) makeOp(old oxbow.Entry, found bool) (oxbow.Op, error) {
+	e.oldEntry, e.found = old, found
 	isNameMade := e.base != ""
 	isOther := isNameMade && old.Content != e.in.Content
 	if found && isOther {
-		return nil, errTaken // do not overwrite an entry that the caller has not named
+		return nil, errNameTaken // do not overwrite an entry that the caller has not named
 	}
 	ls, err := e.in.mergeLabels(old.Labels)
 	if err != nil {
 		return nil, err
 	}
 	if found {
-		if e.in.New && !isNameMade {
+		if e.in.MustBeNew && !isNameMade {
 			return nil, &oxbow.NameError{Name: e.name, Err: oxbow.ErrExists}
 		}
-		return e.update(ls)
+		return e.makeUpdate(ls)
 	}
 	if e.in.keepsContent() {
 		return nil, Advise(
@@ -392,13 +397,13 @@ func (e *edit) makeOp(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		}
 	}
 	return oxbow.Add{Name: e.name, Kind: kind, Content: e.in.Content, Aliases: e.in.Aliases,
-		Labels: e.withBlobs(ls), UniqueAliases: true}, nil
+		Labels: e.withFileHashes(ls), UniqueAliases: true}, nil
 }
 
-// update returns the change of the old entry, or nil if nothing has to change. The change applies
+// makeUpdate returns the change of the old entry, or nil if nothing has to change. The change applies
 // only to the old entry's version, so that it does not overwrite a change by another writer.
-func (e *edit) update(ls []oxbow.Label) (oxbow.Op, error) {
-	in, old := e.in, e.old
+func (e *rememberCall) makeUpdate(ls []oxbow.Label) (oxbow.Op, error) {
+	in, old := e.in, e.oldEntry
 	if in.Content == "" {
 		in.Content = old.Content
 	}
@@ -421,9 +426,9 @@ func (e *edit) update(ls []oxbow.Label) (oxbow.Op, error) {
 	if in.Aliases != nil || slices.Contains(in.Clear, "aliases") {
 		u.Aliases = in.Aliases
 	}
-	u.Labels = e.withBlobs(ls)
-	if e.seen != nil && in.IfVersion == nil {
-		want, err := e.seen.Merge(
+	u.Labels = e.withFileHashes(ls)
+	if e.seenEntries != nil && in.IfVersion == nil {
+		want, err := e.seenEntries.Merge(
 			old,
 			oxbow.Entry{
 				Content: u.Content,
@@ -452,19 +457,19 @@ func hasSameParts(u oxbow.Update, old oxbow.Entry) bool {
 	return slices.Equal(u.Aliases, old.Aliases) && slices.Equal(u.Labels, old.Labels)
 }
 
-func (e *edit) withBlobs(ls []oxbow.Label) []oxbow.Label {
-	out := e.blobs(ls)
-	e.noted = len(out) != len(withoutHashes(out))
+func (e *rememberCall) withFileHashes(ls []oxbow.Label) []oxbow.Label {
+	out := e.addFileHashes(ls)
+	e.withHashes = len(out) != len(withoutFileHashes(out))
 	return out
 }
 
 // nameNotes returns a note about the name that was made from the content, if the caller gave no
 // name.
-func (e *edit) nameNotes() []Note {
+func (e *rememberCall) nameNotes() []Note {
 	switch {
 	case e.base == "":
 		return nil
-	case e.tries > 0:
+	case e.takenCount > 0:
 		return []Note{
 			Notef(
 				"the name was made from the first line; as %q is another entry, this one is %q; to replace that one, "+
@@ -473,17 +478,17 @@ func (e *edit) nameNotes() []Note {
 				e.name,
 			),
 		}
-	case e.outcome != added:
+	case e.outcome != outcomeAdded:
 		return nil
 	}
 	return []Note{Notef("the name %q was made from the first line of the content", e.name)}
 }
 
-// aliasNotes returns a note for each other entry that has the new entry's name as an alias, or had
+// aliasConflictNotes returns a note for each other entry that has the new entry's name as an alias, or had
 // it until the change that added the new entry.
-func aliasNotes(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, made oxbow.Change) ([]Note, error) {
-	if len(made.Versions) > 0 {
-		return takenFrom(made, e.Name), nil
+func aliasConflictNotes(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, change oxbow.Change) ([]Note, error) {
+	if len(change.Versions) > 0 {
+		return lostAliasNotes(change, e.Name), nil
 	}
 	var notes []Note
 	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "name", Values: []string{e.Name}}}}
@@ -501,9 +506,9 @@ func aliasNotes(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, made oxbow.
 	return notes, nil
 }
 
-// takenFrom returns a note for each entry that lost the alias name because the change added an
+// lostAliasNotes returns a note for each entry that lost the alias name because the change added an
 // entry of that name.
-func takenFrom(c oxbow.Change, name string) (notes []Note) {
+func lostAliasNotes(c oxbow.Change, name string) (notes []Note) {
 	for _, v := range c.Versions {
 		if v.Verb == oxbow.VerbAlias && v.Entry.Name != name {
 			notes = append(
@@ -523,7 +528,7 @@ func (in RememberIn) mergeLabels(old []oxbow.Label) ([]oxbow.Label, error) {
 	var added []oxbow.Label
 	gone := map[string]bool{}
 	for _, p := range labelParams {
-		for _, v := range p.values(in) {
+		for _, v := range p.newValues(in) {
 			added = append(added, oxbow.Label{Key: p.key, Value: v})
 			gone[p.key] = true
 		}
@@ -531,9 +536,9 @@ func (in RememberIn) mergeLabels(old []oxbow.Label) ([]oxbow.Label, error) {
 			gone[p.key] = true
 		}
 	}
-	for _, turn := range in.From {
-		added = append(added, oxbow.Label{Key: lineage.Label, Value: turn})
-		gone[lineage.Label] = true
+	for _, turn := range in.FromTurns {
+		added = append(added, oxbow.Label{Key: lineage.SourceLabel, Value: turn})
+		gone[lineage.SourceLabel] = true
 	}
 	for _, l := range old {
 		if !gone[l.Key] {
@@ -552,30 +557,30 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 	if err != nil {
 		return ForgetOut{}, err
 	}
-	ctx, m, err := w.Memory(ctx, Write)
+	ctx, m, err := w.OpenMemory(ctx, Write)
 	if err != nil {
 		return ForgetOut{}, err
 	}
 	if in.OpID != "" && !in.DryRun {
 		// If an earlier call has succeeded, the entry is gone or another entry has the name. Only the store
 		// knows whether the call is a repeat.
-		made, err := madeBefore(ctx, m, in.Name)
+		made, err := earlierChange(ctx, m, in.Name)
 		if err == nil {
-			return forgottenBefore(ctx, m, in, made), nil
+			return repeatedForgetOut(ctx, m, in, made), nil
 		}
 		if !isOvertaken(err) { // for example, the store is busy
 			return ForgetOut{}, err
 		}
 	}
 	e, err := m.Get(ctx, in.Name)
-	err = noSuchName(in.Name, err)
+	err = noSuchNameError(in.Name, err)
 	if err != nil {
-		return ForgetOut{}, w.Missing(ctx, m, in.Name, err)
+		return ForgetOut{}, w.AdviseUnknownName(ctx, m, in.Name, err)
 	}
 	if in.DryRun {
-		return forgetDry(ctx, in, e, isFinal(m))
+		return forgetDryRun(ctx, in, e, hasNoHistory(m))
 	}
-	seen := shownRecord(ctx, m)
+	seen := seenWithoutHistory(ctx, m)
 	made, err := m.CommitEdit(ctx, e.Name, func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		op, err := forgetOp(in, e.Name, old, found, seen)
 		if err == nil {
@@ -584,28 +589,28 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 		return op, err
 	})
 	if in.OpID != "" && isOvertaken(err) {
-		if first, again := madeBefore(ctx, m, e.Name); again == nil {
-			return forgottenBefore(ctx, m, in, first), nil
+		if first, again := earlierChange(ctx, m, e.Name); again == nil {
+			return repeatedForgetOut(ctx, m, in, first), nil
 		}
 	}
 	if err != nil {
-		return ForgetOut{}, w.Missing(ctx, m, e.Name, err)
+		return ForgetOut{}, w.AdviseUnknownName(ctx, m, e.Name, err)
 	}
-	return ForgetOut{Forgotten: true, Final: isFinal(m), Seq: made.Seq, Entry: outline(ctx, e),
-		Notes: append(aliasNote(in.Name, e.Name), backNotes(m, made.Seq)...)}, nil
+	return ForgetOut{Forgotten: true, Final: hasNoHistory(m), Seq: made.Seq, Entry: outlineEntry(ctx, e),
+		Notes: append(aliasUsedNote(in.Name, e.Name), restoreNotes(m, made.Seq)...)}, nil
 }
 
-// isFinal reports whether a forgotten entry cannot be restored, because the memory does not keep a
+// hasNoHistory reports whether a forgotten entry cannot be restored, because the memory does not keep a
 // history.
-func isFinal(m *oxbow.Memory) bool {
+func hasNoHistory(m *oxbow.Memory) bool {
 	_, err := m.History()
 	return errors.Is(err, oxbow.ErrUnsupported)
 }
 
-// backNotes returns notes about how to restore an entry that change seq removed.
-func backNotes(m *oxbow.Memory, seq uint64) (notes []Note) {
-	if isFinal(m) {
-		notes = append(notes, Plain("this store keeps no history: the entry cannot be brought back"))
+// restoreNotes returns notes about how to restore an entry that change seq removed.
+func restoreNotes(m *oxbow.Memory, seq uint64) (notes []Note) {
+	if hasNoHistory(m) {
+		notes = append(notes, PlainNote("this store keeps no history: the entry cannot be brought back"))
 	}
 	if seq != 0 {
 		notes = append(notes, Notef("%s", UndoHint(seq, "brings it back", "bring it back")))
@@ -631,36 +636,41 @@ func forgetOp(in ForgetIn, name string, e oxbow.Entry, found bool, seen *SeenEnt
 	return oxbow.Remove{Name: e.Name, If: e.Version}, nil
 }
 
-// forgetDry returns the result of forget without forgetting.
-func forgetDry(ctx context.Context, in ForgetIn, e oxbow.Entry, isFinal bool) (ForgetOut, error) {
+// forgetDryRun returns the result of forget without forgetting.
+func forgetDryRun(ctx context.Context, in ForgetIn, e oxbow.Entry, isFinal bool) (ForgetOut, error) {
 	found := true
 	if _, err := forgetOp(in, e.Name, e, found, nil); err != nil {
 		return ForgetOut{}, err
 	}
 	notes := append(
-		aliasNote(in.Name, e.Name),
+		aliasUsedNote(in.Name, e.Name),
 		Notef("dry run: nothing was forgotten; call again without %s to forget it", ParamRef("dry_run")),
 	)
-	return ForgetOut{Entry: outline(ctx, e), Final: isFinal, Notes: notes}, nil
+	return ForgetOut{Entry: outlineEntry(ctx, e), Final: isFinal, Notes: notes}, nil
 }
 
-// forgottenBefore returns the result for a repeat of a call that has already forgotten the entry
+// repeatedForgetOut returns the result for a repeat of a call that has already forgotten the entry
 // with the change made. The result shows the version that was forgotten, if the memory still has it.
-func forgottenBefore(ctx context.Context, m *oxbow.Memory, in ForgetIn, made oxbow.Change) ForgetOut {
+func repeatedForgetOut(ctx context.Context, m *oxbow.Memory, in ForgetIn, change oxbow.Change) ForgetOut {
 	out := ForgetOut{
 		Forgotten: true,
-		Final:     isFinal(m),
-		Seq:       made.Seq,
+		Final:     hasNoHistory(m),
+		Seq:       change.Seq,
 		Entry:     Entry{Name: in.Name, Aliases: []string{}, Labels: map[string][]string{}},
 		Notes:     []Note{Notef("%s %q was used before: the entry was forgotten then", ParamRef("op_id"), in.OpID)},
 	}
-	if made.Seq != 0 {
-		out.Notes[0] = Notef("%s %q was used before: change %d forgot the entry", ParamRef("op_id"), in.OpID, made.Seq)
+	if change.Seq != 0 {
+		out.Notes[0] = Notef(
+			"%s %q was used before: change %d forgot the entry",
+			ParamRef("op_id"),
+			in.OpID,
+			change.Seq,
+		)
 	}
-	if len(made.Versions) == 0 {
+	if len(change.Versions) == 0 {
 		return out
 	}
-	removed := made.Versions[len(made.Versions)-1]
+	removed := change.Versions[len(change.Versions)-1]
 	out.Name = removed.Entry.Name
 	out.ID, out.Kind = removed.Entry.ID, removed.Entry.Kind.String()
 	if removed.Prev == 0 {
@@ -669,18 +679,18 @@ func forgottenBefore(ctx context.Context, m *oxbow.Memory, in ForgetIn, made oxb
 	if was, err := m.VersionAt(ctx, out.Name, removed.Prev); err == nil && !was.Erased {
 		e := was.Entry
 		e.Source = was.Source
-		NewPastTexts(m).Withhold(ctx, &e)
-		out.Entry = outline(ctx, e)
+		NewPastTextFilter(m).WithholdText(ctx, &e)
+		out.Entry = outlineEntry(ctx, e)
 	}
 	return out
 }
 
-// aliasNote returns a note with the entry's name if the caller used an alias.
-func aliasNote(called, name string) []Note {
-	if oxbow.SameName(called, name) {
+// aliasUsedNote returns a note with the entry's name if the caller used an alias.
+func aliasUsedNote(typedName, name string) []Note {
+	if oxbow.SameName(typedName, name) {
 		return nil
 	}
-	return []Note{Notef("%q is an alias of %q", called, name)}
+	return []Note{Notef("%q is an alias of %q", typedName, name)}
 }
 
 // Restore writes an earlier version of an entry as its newest version.
@@ -691,7 +701,7 @@ func Restore(ctx context.Context, w *Workspace, in RestoreIn) (RestoreOut, error
 	if in.Seq != nil && *in.Seq == 0 {
 		return RestoreOut{}, InvalidValue("seq", "0", "is no change; history with this name lists them")
 	}
-	ctx, m, err := w.Memory(ctx, Write)
+	ctx, m, err := w.OpenMemory(ctx, Write)
 	if err != nil {
 		return RestoreOut{}, err
 	}
@@ -704,19 +714,19 @@ func Restore(ctx context.Context, w *Workspace, in RestoreIn) (RestoreOut, error
 		if errors.Is(err, oxbow.ErrNotFound) {
 			err = fmt.Errorf("restoring %q as of change %d: %w", in.Name, from, err)
 			if _, gerr := m.Get(ctx, in.Name); gerr != nil {
-				err = w.Missing(ctx, m, in.Name, err)
+				err = w.AdviseUnknownName(ctx, m, in.Name, err)
 			}
 		}
 		return RestoreOut{}, err
 	}
-	e, err := leftBy(ctx, m, in.Name, seq)
+	e, err := entryAfterChange(ctx, m, in.Name, seq)
 	if err != nil {
 		return RestoreOut{}, err
 	}
-	out := RestoreOut{Seq: seq, From: from, Entry: outline(ctx, e), Written: e}
+	out := RestoreOut{Seq: seq, RestoredSeq: from, Entry: outlineEntry(ctx, e), WrittenEntry: e}
 	out.Notes = []Note{Notef("%s", UndoHint(seq, "takes this back", "take this back"))}
 	if was, err := m.VersionAt(ctx, in.Name, from); err == nil {
-		out.Notes = append(out.Notes, takenAliases(was.Entry.Name, was.Entry.Aliases, e.Aliases)...)
+		out.Notes = append(out.Notes, unrestoredAliasNotes(was.Entry.Name, was.Entry.Aliases, e.Aliases)...)
 	}
 	return out, nil
 }
@@ -734,13 +744,13 @@ func (w *Workspace) versionToRestore(ctx context.Context, m *oxbow.Memory, in Re
 		isVersion := err == nil && v.Verb != oxbow.VerbRemove && !v.Erased
 		switch {
 		case err != nil:
-			return 0, w.Missing(ctx, m, in.Name, err)
+			return 0, w.AdviseUnknownName(ctx, m, in.Name, err)
 		case isFirst && v.Verb != oxbow.VerbRemove:
 			current = &v.Entry
 		case isVersion && current == nil:
 			return v.Seq, nil
-		case isVersion && !sameParts(v.Entry, *current):
-			return 0, &notForgottenError{name: in.Name, earlier: v.Seq}
+		case isVersion && !hasEqualParts(v.Entry, *current):
+			return 0, &notForgottenError{name: in.Name, earlierSeq: v.Seq}
 		}
 		isFirst = false
 	}
@@ -753,14 +763,14 @@ func (w *Workspace) versionToRestore(ctx context.Context, m *oxbow.Memory, in Re
 	)
 }
 
-// sameParts reports whether two versions of an entry have the same text, labels and aliases.
-func sameParts(a, b oxbow.Entry) bool {
+// hasEqualParts reports whether two versions of an entry have the same text, labels and aliases.
+func hasEqualParts(a, b oxbow.Entry) bool {
 	return a.Content == b.Content && slices.Equal(a.Labels, b.Labels) && slices.Equal(a.Aliases, b.Aliases)
 }
 
-// leftBy returns the entry as change seq left it. If the change is no longer in the log, the
+// entryAfterChange returns the entry as change seq left it. If the change is no longer in the log, the
 // result has only the entry's name and version.
-func leftBy(ctx context.Context, m *oxbow.Memory, name string, seq uint64) (oxbow.Entry, error) {
+func entryAfterChange(ctx context.Context, m *oxbow.Memory, name string, seq uint64) (oxbow.Entry, error) {
 	for v, err := range m.Versions(ctx, name) {
 		switch {
 		case err != nil && !errors.Is(err, oxbow.ErrNotFound):

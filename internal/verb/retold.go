@@ -9,10 +9,10 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// withoutRetold removes all digests from the hits if a hit is an entry that was summarized and is not a digest itself.
-// Otherwise, if a hit is a digest that was summarized, it removes the digests that were not summarized. It does not
-// check which digest summarizes which entry.
-func withoutRetold(hits []oxbow.Hit) []oxbow.Hit {
+// withoutRedundantDigests removes all digests from the hits if a hit is an entry that was summarized and is not a
+// digest itself. Otherwise, if a hit is a digest that was summarized, it removes the digests that were not
+// summarized. It does not check which digest summarizes which entry.
+func withoutRedundantDigests(hits []oxbow.Hit) []oxbow.Hit {
 	is := func(h oxbow.Hit, key string) bool {
 		return slices.Contains(h.Entry.Labels, oxbow.Label{Key: key, Value: "true"})
 	}

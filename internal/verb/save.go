@@ -42,7 +42,7 @@ func saveMemory(ctx context.Context, w *Workspace, in SaveMemoryIn) (SavedOut, e
 func (a SavedOut) Report() report.Report {
 	name := report.Name(a.Name)
 	return recordReport(report.Record{
-		Key: name, Did: report.Sentencef("saved %s", name), Wrote: report.Change(a.Version),
+		Key: name, Effect: report.Sentencef("saved %s", name), WrittenChange: report.Change(a.Version),
 		Cells: []report.Cell{{Name: "change", Value: a.Version}},
 	}, a.Notes)
 }

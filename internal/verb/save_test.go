@@ -54,7 +54,7 @@ func TestHandoffTask(t *testing.T) {
 		e.Entry.Source.Door != "cli" {
 		t.Errorf("stored as %s by %+v, want a handoff by the desk's source", e.Entry.Kind, e.Entry.Source)
 	}
-	h, err := handoff.Take(t.Context(), b.m, handoff.Choice{})
+	h, err := handoff.TakeHandoff(t.Context(), b.m, handoff.HandoffChoice{})
 	want := handoff.Task{Summary: "Grid done", Plan: "Walls.", Profile: "vtt-developer",
 		Skills: []string{"vtt-core", "senior-developer"}, Files: []string{"pkg/vtt/spatial.go"}}
 	if err != nil || !reflect.DeepEqual(h.Task, want) || h.Name != out.Name {
@@ -64,7 +64,7 @@ func TestHandoffTask(t *testing.T) {
 	do[HandoffTaskOut](b, "handoff_task", `{"summary":"Walls done","plan":"Doors."}`)
 	b.fail("handoff_task", `{"summary":"x","take":true}`, "give either")
 	got := do[HandoffTaskOut](b, "handoff_task", `{"take":true}`)
-	if !strings.Contains(prompt.AnswerText(got), "Doors.") || got.Taken.State != handoff.StateTaken {
+	if !strings.Contains(prompt.ReporterText(got), "Doors.") || got.TakenHandoff.State != handoff.StateTaken {
 		t.Errorf("taken: %+v, want the open handoff", got)
 	}
 	b.fail("handoff_task", `{"take":true}`, "no handoff waits")

@@ -11,16 +11,16 @@ import (
 
 // inferSchema infers the schema of a struct. The map own has the schemas of types that cannot be
 // inferred. Null is never allowed, so absent fields must be omitted.
-func inferSchema(t reflect.Type, own map[reflect.Type]*jsonschema.Schema) *jsonschema.Schema {
-	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: own})
+func inferSchema(t reflect.Type, knownSchemas map[reflect.Type]*jsonschema.Schema) *jsonschema.Schema {
+	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: knownSchemas})
 	if err != nil {
 		panic(err)
 	}
-	dropNull(s)
+	disallowNull(s)
 	return s
 }
 
-func dropNull(s *jsonschema.Schema) {
+func disallowNull(s *jsonschema.Schema) {
 	if s == nil {
 		return
 	}
@@ -31,10 +31,10 @@ func dropNull(s *jsonschema.Schema) {
 		}
 	}
 	for _, p := range s.Properties {
-		dropNull(p)
+		disallowNull(p)
 	}
-	dropNull(s.Items)
-	dropNull(s.AdditionalProperties)
+	disallowNull(s.Items)
+	disallowNull(s.AdditionalProperties)
 }
 
 // modelSchema returns the short schema of arguments for models. Unlisted parameters are left out.
@@ -76,12 +76,12 @@ func paramSchema(in reflect.Type, params []Param) *jsonschema.Schema {
 // outputSchema returns the schema of a result. It allows additional properties.
 func outputSchema(out reflect.Type) *jsonschema.Schema {
 	s := inferSchema(out, map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[Note](): {Type: "string"}})
-	allowMore(s)
+	allowExtraProperties(s)
 	return s
 }
 
-// allowMore allows properties that a schema does not list.
-func allowMore(s *jsonschema.Schema) {
+// allowExtraProperties allows properties that a schema does not list.
+func allowExtraProperties(s *jsonschema.Schema) {
 	if s == nil {
 		return
 	}
@@ -90,8 +90,8 @@ func allowMore(s *jsonschema.Schema) {
 		s.AdditionalProperties = nil
 	}
 	for _, p := range s.Properties {
-		allowMore(p)
+		allowExtraProperties(p)
 	}
-	allowMore(s.Items)
-	allowMore(s.AdditionalProperties)
+	allowExtraProperties(s.Items)
+	allowExtraProperties(s.AdditionalProperties)
 }

@@ -7,12 +7,12 @@ import (
 	"sync"
 )
 
-// maxSearched is the maximum size in bytes of the texts that a call remembers as searched. Further
+// maxSearchedBytes is the maximum size in bytes of the texts that a call remembers as searched. Further
 // texts are searched as often as they are passed on.
-const maxSearched = 4 << 20
+const maxSearchedBytes = 4 << 20
 
 // searchedTexts is a set of texts in which no secret was found. A verb searches the arguments of a
-// call, and [Secrets.Op] searches the changes that result from them. Most texts are the same in
+// call, and [Secrets.ScreenOp] searches the changes that result from them. Most texts are the same in
 // both. A text that differs in a single byte, such as a name derived from the content, is not in the
 // set and is searched. Therefore the set cannot let a secret pass. It is safe for concurrent use.
 type searchedTexts struct {
@@ -26,13 +26,13 @@ type searchedKey struct{}
 // withSearched returns a context that records the texts that were searched. If ctx already records them, withSearched
 // returns ctx.
 func withSearched(ctx context.Context) context.Context {
-	if searchedFrom(ctx) != nil {
+	if contextSearched(ctx) != nil {
 		return ctx
 	}
 	return context.WithValue(ctx, searchedKey{}, &searchedTexts{texts: map[string]struct{}{}})
 }
 
-func searchedFrom(ctx context.Context) *searchedTexts {
+func contextSearched(ctx context.Context) *searchedTexts {
 	s, _ := ctx.Value(searchedKey{}).(*searchedTexts)
 	return s
 }
@@ -55,7 +55,7 @@ func (s *searchedTexts) add(text string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.size+len(text) <= maxSearched {
+	if s.size+len(text) <= maxSearchedBytes {
 		s.texts[text] = struct{}{}
 		s.size += len(text)
 	}

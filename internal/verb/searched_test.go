@@ -21,10 +21,10 @@ const testKey = "ghp_" + "a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"
 // screenedWorkspace returns the workspace of an agent whose memory screens all changes.
 func screenedWorkspace(t testing.TB, fsys vfs.FS) *Workspace {
 	t.Helper()
-	s := Secrets{Cleaner: screen.NewCleaner(t.TempDir())}
+	s := SecretPolicy{Cleaner: screen.NewCleaner(t.TempDir())}
 	clean := func(ctx context.Context, store oxbow.Store, ops []oxbow.Op) (out []oxbow.Op, err error) {
 		for _, op := range ops {
-			op, err = s.Op(ctx, store, op)
+			op, err = s.ScreenOp(ctx, store, op)
 			if err != nil {
 				return nil, err
 			}
@@ -43,7 +43,7 @@ func screenedWorkspace(t testing.TB, fsys vfs.FS) *Workspace {
 // callRemember calls remember as MCP and HTTP do.
 func callRemember(ctx context.Context, t testing.TB, w *Workspace, args map[string]any) {
 	t.Helper()
-	remember, ok := Find("remember")
+	remember, ok := FindTool("remember")
 	if !ok {
 		t.Fatal("there is no verb remember")
 	}
@@ -51,7 +51,7 @@ func callRemember(ctx context.Context, t testing.TB, w *Workspace, args map[stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := remember.Answer(ctx, w, data); err != nil {
+	if _, err := remember.CallForModel(ctx, w, data); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -64,7 +64,7 @@ func TestSearchedOnce(t *testing.T) {
 	var before map[string]struct{}
 	open := w.Open
 	w.Open = func(ctx context.Context, how Access) (*oxbow.Memory, error) {
-		searched := searchedFrom(ctx)
+		searched := contextSearched(ctx)
 		before = make(map[string]struct{}, len(searched.texts))
 		for text := range searched.texts {
 			before[text] = struct{}{}
@@ -82,7 +82,7 @@ func TestSearchedOnce(t *testing.T) {
 			t.Errorf("the text %q would be searched a second time", text)
 		}
 	}
-	for text := range searchedFrom(ctx).texts {
+	for text := range contextSearched(ctx).texts {
 		if strings.Contains(text, testKey) {
 			t.Errorf("a text with a secret counts as clean: %q", text)
 		}
@@ -133,13 +133,13 @@ func TestRedactedOnce(t *testing.T) {
 // TestSearchedTexts tests that the memory of searched texts is bounded, and that a context without
 // it works.
 func TestSearchedTexts(t *testing.T) {
-	s := Secrets{Cleaner: screen.NewCleaner(t.TempDir())}
+	s := SecretPolicy{Cleaner: screen.NewCleaner(t.TempDir())}
 	ctx := withSearched(t.Context())
 	if withSearched(ctx) != ctx {
 		t.Error("a second call of withSearched forgets the texts of the first")
 	}
 	var found []screen.Secret
-	large := strings.Repeat("plain words. ", maxSearched/13+1)
+	large := strings.Repeat("plain words. ", maxSearchedBytes/13+1)
 	for _, c := range []struct {
 		ctx    context.Context
 		text   string
@@ -150,8 +150,8 @@ func TestSearchedTexts(t *testing.T) {
 		{ctx, "the key " + testKey, false},
 		{ctx, large, false},
 	} {
-		s.Redact(c.ctx, c.text, &found)
-		if got := searchedFrom(c.ctx).contains(c.text); got != c.wanted {
+		s.RedactText(c.ctx, c.text, &found)
+		if got := contextSearched(c.ctx).contains(c.text); got != c.wanted {
 			t.Errorf("after the search, contains(%.20q) = %t, want %t", c.text, got, c.wanted)
 		}
 	}

@@ -24,7 +24,7 @@ func TestSecondReader(t *testing.T) {
 	defer m.Close()
 	opened := 0
 	var openErr error
-	second := &verb.SecondReader{Open: func() (*oxbow.Memory, error) {
+	second := &verb.SecondReader{OpenMemory: func() (*oxbow.Memory, error) {
 		opened++
 		if openErr != nil {
 			return nil, openErr
@@ -32,10 +32,10 @@ func TestSecondReader(t *testing.T) {
 		return oxbow.Open(path, &oxbow.Options{ReadOnly: true})
 	}}
 	defer second.Close()
-	k := verb.Knowledge{Memory: m, Second: second}
+	k := verb.ProvenanceData{Memory: m, SecondReader: second}
 	write := func(name string) {
 		t.Helper()
-		ops, err := (&provenance.Screener{Knowledge: k}).Screen(
+		ops, err := (&provenance.Screener{ProvenanceData: k}).ScreenOps(
 			t.Context(),
 			m.Store(),
 			[]oxbow.Op{oxbow.Add{Name: name, Content: "text " + name}},

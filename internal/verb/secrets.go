@@ -30,32 +30,32 @@ func (e *SecretError) Error() string {
 // Is reports that a SecretError matches [oxbow.ErrInvalid].
 func (e *SecretError) Is(target error) bool { return target == oxbow.ErrInvalid }
 
-// Secrets decides how secrets in changes are handled. The zero value replaces secrets of agents by
+// SecretPolicy decides how secrets in changes are handled. The zero value replaces secrets of agents by
 // placeholders without tags. All calls of a door share it.
-type Secrets struct {
+type SecretPolicy struct {
 	Cleaner *screen.Cleaner
 	Allow   func() bool // reports whether a person allowed secrets to be stored (nil means no)
 }
 
-// keepsSecrets reports whether the source in the context is a person, and whether that person allowed
+// secretsAllowed reports whether the source in the context is a person, and whether that person allowed
 // secrets to be stored.
-func (s *Secrets) keepsSecrets(ctx context.Context) (person, keep bool) {
+func (s *SecretPolicy) secretsAllowed(ctx context.Context) (isPerson, mayKeep bool) {
 	src, _ := oxbow.SourceFrom(ctx)
-	person = src.Actor == oxbow.Person
-	return person, person && s.Allow != nil && s.Allow()
+	isPerson = src.Actor == oxbow.Person
+	return isPerson, isPerson && s.Allow != nil && s.Allow()
 }
 
-// Text returns the text with its secrets replaced. A person's text is not changed. If it contains a secret that the
-// person has not allowed, Text returns a [SecretError] with the part.
-func (s *Secrets) Text(ctx context.Context, part, text string, found *[]screen.Secret) (string, error) {
-	person, keep := s.keepsSecrets(ctx)
+// ScreenText returns the text with its secrets replaced. A person's text is not changed. If it contains a secret
+// that the person has not allowed, Text returns a [SecretError] with the part.
+func (s *SecretPolicy) ScreenText(ctx context.Context, part, text string, found *[]screen.Secret) (string, error) {
+	person, keep := s.secretsAllowed(ctx)
 	if keep {
 		return text, nil
 	}
 	if !person {
-		return s.Redact(ctx, text, found), nil
+		return s.RedactText(ctx, text, found), nil
 	}
-	searched := searchedFrom(ctx)
+	searched := contextSearched(ctx)
 	if searched.contains(text) {
 		return text, nil
 	}
@@ -69,9 +69,13 @@ func (s *Secrets) Text(ctx context.Context, part, text string, found *[]screen.S
 // ScreenTexts replaces secrets in texts that a verb writes to other places than entries, such as a
 // profile's file. If the texts are a person's, it returns a [SecretError] that names the part,
 // unless the person allowed secrets.
-func (s *Secrets) ScreenTexts(ctx context.Context, part string, texts ...*string) (found []screen.Secret, err error) {
+func (s *SecretPolicy) ScreenTexts(
+	ctx context.Context,
+	part string,
+	texts ...*string,
+) (found []screen.Secret, err error) {
 	for _, t := range texts {
-		*t, err = s.Text(ctx, part, *t, &found)
+		*t, err = s.ScreenText(ctx, part, *t, &found)
 		if err != nil {
 			return nil, err
 		}
@@ -79,14 +83,18 @@ func (s *Secrets) ScreenTexts(ctx context.Context, part string, texts ...*string
 	return found, nil
 }
 
-// Entry is like Texts for an entry's texts. Texts that equal the old version's are not changed, so
+// ScreenEntry is like Texts for an entry's texts. Texts that equal the old version's are not changed, so
 // that changing a tag does not change the content. If a new name ends with the first part of a
 // secret in the content, this part of the name is replaced.
-func (s *Secrets) Entry(ctx context.Context, e, old oxbow.Entry, found *[]screen.Secret) (oxbow.Entry, error) {
+func (s *SecretPolicy) ScreenEntry(
+	ctx context.Context,
+	e, old oxbow.Entry,
+	found *[]screen.Secret,
+) (oxbow.Entry, error) {
 	e = e.Clone()
 	clean := func(part string, t *string, had ...string) (err error) {
 		if !slices.Contains(had, *t) {
-			*t, err = s.Text(ctx, part, *t, found)
+			*t, err = s.ScreenText(ctx, part, *t, found)
 		}
 		return err
 	}
@@ -95,7 +103,7 @@ func (s *Secrets) Entry(ctx context.Context, e, old oxbow.Entry, found *[]screen
 	hasSecret := contentErr != nil || e.Content != written
 	isNewName := e.Name != "" && e.Name != old.Name
 	if isNewName && hasSecret {
-		e.Name = cutSecret(e.Name, written)
+		e.Name = redactSecretStart(e.Name, written)
 	}
 	err := errors.Join(clean("name", &e.Name, old.Name), contentErr)
 	for i := range e.Aliases {
@@ -109,7 +117,7 @@ func (s *Secrets) Entry(ctx context.Context, e, old oxbow.Entry, found *[]screen
 		err = errors.Join(err, clean("labels", &e.Labels[i].Value, labels...))
 	}
 	if err == nil {
-		err = s.replaceDivided(ctx, entryTexts(&e), found)
+		err = s.replaceDividedSecrets(ctx, entryTexts(&e), found)
 	}
 	return e, err
 }
@@ -126,10 +134,10 @@ func entryTexts(e *oxbow.Entry) []*string {
 	return texts
 }
 
-// replaceDivided replaces secrets that begin in one text and end in another. If the texts are a person's, it
+// replaceDividedSecrets replaces secrets that begin in one text and end in another. If the texts are a person's, it
 // returns a [SecretError] instead, unless the person allowed secrets.
-func (s *Secrets) replaceDivided(ctx context.Context, texts []*string, found *[]screen.Secret) error {
-	person, keep := s.keepsSecrets(ctx)
+func (s *SecretPolicy) replaceDividedSecrets(ctx context.Context, texts []*string, found *[]screen.Secret) error {
+	person, keep := s.secretsAllowed(ctx)
 	if keep {
 		return nil
 	}
@@ -144,7 +152,7 @@ func (s *Secrets) replaceDivided(ctx context.Context, texts []*string, found *[]
 		if person {
 			return &SecretError{pieces[0].Rule, "text that two fields form together", 1}
 		}
-		*texts[i] = s.Cleaner.Mark(*texts[i], pieces)
+		*texts[i] = s.Cleaner.ReplaceSecrets(*texts[i], pieces)
 		*found = append(*found, pieces...)
 	}
 	return nil
@@ -152,11 +160,11 @@ func (s *Secrets) replaceDivided(ctx context.Context, texts []*string, found *[]
 
 // FoundSecret is the place of a secret.
 type FoundSecret struct {
-	Name    string `json:"name"` // name of the entry, without secrets
-	Version uint64 `json:"version"`
-	Current bool   `json:"current"` // the secret is in the current version, not only in the history
-	Archive bool   `json:"archive,omitempty"`
-	Rule    string `json:"rule"`
+	Name        string `json:"name"` // name of the entry, without secrets
+	Version     uint64 `json:"version"`
+	IsCurrent   bool   `json:"current"` // the secret is in the current version, not only in the history
+	IsInArchive bool   `json:"archive,omitempty"`
+	Rule        string `json:"rule"`
 	// Part is the kind of text that contains the secret. For an entry it is "name", "content", "alias" or "label".
 	// For a text that hooks put before the model in a turn it is "packed". For the change with the number Version it
 	// is "note" or "source". For a file in the home it is "profile" or "file".
@@ -164,9 +172,9 @@ type FoundSecret struct {
 	Line int    `json:"line,omitempty"` // line in the content or file, counting from 1
 }
 
-// SecretsIn returns the secrets in a text. Part says which kind of text it is. Lines are set only
+// FindTextSecrets returns the secrets in a text. Part says which kind of text it is. Lines are set only
 // for contents and files.
-func SecretsIn(part, text string) (found []FoundSecret) {
+func FindTextSecrets(part, text string) (found []FoundSecret) {
 	hasLines := slices.Contains([]string{"content", "profile", "file"}, part)
 	for _, f := range screen.Secrets(text) {
 		s := FoundSecret{Rule: f.Rule, Part: part}
@@ -178,17 +186,17 @@ func SecretsIn(part, text string) (found []FoundSecret) {
 	return found
 }
 
-// SecretsOfSource returns the secrets in a source's texts, such as an imported file's path.
-func SecretsOfSource(src oxbow.Source) (found []FoundSecret) {
+// FindSourceSecrets returns the secrets in a source's texts, such as an imported file's path.
+func FindSourceSecrets(src oxbow.Source) (found []FoundSecret) {
 	for _, text := range []string{src.Session, src.Profile, src.Ref, src.Claimed.Client, src.Claimed.Agent} {
-		found = append(found, SecretsIn("source", text)...)
+		found = append(found, FindTextSecrets("source", text)...)
 	}
 	return found
 }
 
-// FindSecrets returns the secrets in all texts of an entry.
-func FindSecrets(e oxbow.Entry) (found []FoundSecret) {
-	look := func(part, text string) { found = append(found, SecretsIn(part, text)...) }
+// FindEntrySecrets returns the secrets in all texts of an entry.
+func FindEntrySecrets(e oxbow.Entry) (found []FoundSecret) {
+	look := func(part, text string) { found = append(found, FindTextSecrets(part, text)...) }
 	look("name", e.Name)
 	look("content", e.Content)
 	for _, t := range session.PackedTexts(e.Content) {
@@ -212,16 +220,16 @@ func FindSecrets(e oxbow.Entry) (found []FoundSecret) {
 	return found
 }
 
-// leastPart is the minimum length, in bytes, at which the beginning of a secret is replaced in a
+// minSecretPart is the minimum length, in bytes, at which the beginning of a secret is replaced in a
 // name.
-const leastPart = 8
+const minSecretPart = 8
 
-// cutSecret returns a name without the beginning of a secret at its end. The secret must be in the
+// redactSecretStart returns a name without the beginning of a secret at its end. The secret must be in the
 // content, and its part in the name is replaced by a placeholder. Names are made from the first
 // line and shortened, so they may end in the middle of a secret.
-func cutSecret(name, content string) string {
-	if begun := strings.TrimSuffix(name, "…"); len(begun) < leastPart ||
-		!strings.Contains(content, begun[len(begun)-leastPart:]) {
+func redactSecretStart(name, content string) string {
+	if begun := strings.TrimSuffix(name, "…"); len(begun) < minSecretPart ||
+		!strings.Contains(content, begun[len(begun)-minSecretPart:]) {
 		return name // cheap check first: searching the content for secrets is slow
 	}
 	for _, f := range screen.Secrets(content) {
@@ -229,7 +237,7 @@ func cutSecret(name, content string) string {
 		if strings.Contains(name, whole) {
 			continue
 		}
-		for n := len(whole) - 1; n >= leastPart; n-- {
+		for n := len(whole) - 1; n >= minSecretPart; n-- {
 			if cut, ok := strings.CutSuffix(strings.TrimSuffix(name, "…"), whole[:n]); ok {
 				return strings.TrimSpace(cut + "[redacted: " + f.Rule + "]")
 			}
@@ -238,8 +246,8 @@ func cutSecret(name, content string) string {
 	return name
 }
 
-// Op is like [Secrets.Entry] for the texts that a change writes. It returns the change as it may be stored.
-func (s *Secrets) Op(ctx context.Context, store oxbow.Store, op oxbow.Op) (oxbow.Op, error) {
+// ScreenOp is like [Secrets.ScreenEntry] for the texts that a change writes. It returns the change as it may be stored.
+func (s *SecretPolicy) ScreenOp(ctx context.Context, store oxbow.Store, op oxbow.Op) (oxbow.Op, error) {
 	isScreened := ctx.Value(screenedKey{}) == s.Cleaner
 	var e oxbow.Entry
 	switch o := op.(type) {
@@ -262,7 +270,7 @@ func (s *Secrets) Op(ctx context.Context, store oxbow.Store, op oxbow.Op) (oxbow
 	if isScreened {
 		had.Content = e.Content
 	}
-	clean, err := s.Entry(ctx, e, had, &found)
+	clean, err := s.ScreenEntry(ctx, e, had, &found)
 	if err == nil && found == nil {
 		return op, nil
 	}
@@ -271,7 +279,7 @@ func (s *Secrets) Op(ctx context.Context, store oxbow.Store, op oxbow.Op) (oxbow
 		if gerr != nil && !errors.Is(gerr, oxbow.ErrNotFound) {
 			return nil, gerr
 		}
-		clean, err = s.Entry(ctx, e, old, &found)
+		clean, err = s.ScreenEntry(ctx, e, old, &found)
 	}
 	if err != nil {
 		return nil, err
@@ -301,12 +309,12 @@ func (s *Secrets) Op(ctx context.Context, store oxbow.Store, op oxbow.Op) (oxbow
 // redactArguments replaces an agent's secrets in texts and in lists of texts, and returns notes about them. A verb
 // calls it before it makes a name from the texts. A person's texts are not changed, because they are checked when the
 // change is applied.
-func (s *Secrets) redactArguments(ctx context.Context, texts []*string, lists []*[]string) []Note {
-	if person, _ := s.keepsSecrets(ctx); person {
+func (s *SecretPolicy) redactArguments(ctx context.Context, texts []*string, lists []*[]string) []Note {
+	if person, _ := s.secretsAllowed(ctx); person {
 		return nil
 	}
 	var found []screen.Secret
-	redact := func(t *string) { *t = s.Redact(ctx, *t, &found) }
+	redact := func(t *string) { *t = s.RedactText(ctx, *t, &found) }
 	for _, t := range texts {
 		redact(t)
 	}
@@ -319,13 +327,13 @@ func (s *Secrets) redactArguments(ctx context.Context, texts []*string, lists []
 	if found == nil {
 		return nil
 	}
-	return []Note{Plain(ReplacedSecrets(found))}
+	return []Note{PlainNote(ReplacedSecretsText(found))}
 }
 
-// Redact returns the text without secrets, and appends the replaced secrets to found. A text in
+// RedactText returns the text without secrets, and appends the replaced secrets to found. A text in
 // which a step of the same call found no secret is not searched again.
-func (s *Secrets) Redact(ctx context.Context, text string, found *[]screen.Secret) string {
-	searched := searchedFrom(ctx)
+func (s *SecretPolicy) RedactText(ctx context.Context, text string, found *[]screen.Secret) string {
+	searched := contextSearched(ctx)
 	if text == "" || searched.contains(text) {
 		return text
 	}
@@ -341,15 +349,15 @@ func (s *Secrets) Redact(ctx context.Context, text string, found *[]screen.Secre
 // value is the cleaner.
 type screenedKey struct{}
 
-// WithScreened returns a context for changes made from items whose texts were all screened. An entry that such a change
-// adds is not screened again. Of an update, the content is not screened again.
-func (s *Secrets) WithScreened(ctx context.Context) context.Context {
+// WithScreenedTexts returns a context for changes made from items whose texts were all screened. An entry that such
+// a change adds is not screened again. Of an update, the content is not screened again.
+func (s *SecretPolicy) WithScreenedTexts(ctx context.Context) context.Context {
 	return context.WithValue(ctx, screenedKey{}, s.Cleaner)
 }
 
-// ReplacedSecrets returns a sentence that lists the rules by which secrets were replaced, or "" if
+// ReplacedSecretsText returns a sentence that lists the rules by which secrets were replaced, or "" if
 // none were.
-func ReplacedSecrets(found []screen.Secret) string {
+func ReplacedSecretsText(found []screen.Secret) string {
 	var rules []string
 	for _, f := range found {
 		if !slices.Contains(rules, f.Rule) {

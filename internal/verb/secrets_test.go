@@ -16,11 +16,15 @@ import (
 // are read. Changes by others are searched completely.
 func TestScreenOfWhatIsImported(t *testing.T) {
 	const key = "ghp_" + "a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"
-	s, other := Secrets{Cleaner: screen.NewCleaner(t.TempDir())}, Secrets{Cleaner: screen.NewCleaner(t.TempDir())}
+	s, other := SecretPolicy{
+		Cleaner: screen.NewCleaner(t.TempDir()),
+	}, SecretPolicy{
+		Cleaner: screen.NewCleaner(t.TempDir()),
+	}
 	op := oxbow.Add{Name: "the key " + key, Content: "it is " +
 		key, Aliases: []string{key}, Labels: []oxbow.Label{{Key: "file", Value: key}}}
-	holds := func(by *Secrets, ctx context.Context) (where []string) {
-		clean, err := by.Op(ctx, nil, op)
+	holds := func(by *SecretPolicy, ctx context.Context) (where []string) {
+		clean, err := by.ScreenOp(ctx, nil, op)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,10 +45,10 @@ func TestScreenOfWhatIsImported(t *testing.T) {
 	if got := holds(&s, t.Context()); got != nil {
 		t.Errorf("a change holds the key in %q", got)
 	}
-	if got := holds(&s, s.WithScreened(t.Context())); len(got) != 4 {
+	if got := holds(&s, s.WithScreenedTexts(t.Context())); len(got) != 4 {
 		t.Errorf("an entry whose texts were screened holds the key in %q, want all parts, which are not searched", got)
 	}
-	if got := holds(&other, s.WithScreened(t.Context())); got != nil {
+	if got := holds(&other, s.WithScreenedTexts(t.Context())); got != nil {
 		t.Errorf("a change of what another screened holds the key in %q", got)
 	}
 }
@@ -55,14 +59,14 @@ func TestCutSecret(t *testing.T) {
 	const key = "ghp_" + "a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"
 	for _, c := range []struct{ name, want string }{
 		{"deployed with " + key[:20] + "…", "deployed with [redacted: github-pat]"},
-		{"deployed with " + key[:leastPart], "deployed with [redacted: github-pat]"},
-		{key[:leastPart], "[redacted: github-pat]"},
-		{"deployed with " + key[:leastPart-1], "deployed with " + key[:leastPart-1]},
+		{"deployed with " + key[:minSecretPart], "deployed with [redacted: github-pat]"},
+		{key[:minSecretPart], "[redacted: github-pat]"},
+		{"deployed with " + key[:minSecretPart-1], "deployed with " + key[:minSecretPart-1]},
 		{"deployed with", "deployed with"},
 		{"", ""},
 		{"another name", "another name"},
 	} {
-		if got := cutSecret(c.name, "deployed with "+key+" today"); got != c.want {
+		if got := redactSecretStart(c.name, "deployed with "+key+" today"); got != c.want {
 			t.Errorf("cutSecret(%q) = %q, want %q", c.name, got, c.want)
 		}
 	}

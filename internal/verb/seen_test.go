@@ -33,7 +33,7 @@ func TestSeenPages(t *testing.T) {
 	} {
 		var s SeenEntries
 		for _, p := range tc.pages {
-			s.showPage(p.e, p.from, p.to)
+			s.recordShownPage(p.e, p.from, p.to)
 		}
 		if _, known := s.KnownVersion(e); known != tc.known {
 			t.Errorf("%s: known = %v, want %v", name, known, tc.known)
@@ -46,11 +46,11 @@ func TestPastFailsClosed(t *testing.T) {
 	b := newBench(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	v := oxbow.Entry{Name: "gone", Content: "text"}
-	if NewPastTexts(b.m).isWithheld(ctx, &v) {
+	if NewPastTextFilter(b.m).isWithheld(ctx, &v) {
 		t.Error("a version of an entry that is no more is withheld")
 	}
 	cancel()
-	if !NewPastTexts(b.m).isWithheld(ctx, &v) {
+	if !NewPastTextFilter(b.m).isWithheld(ctx, &v) {
 		t.Error("a version is shown where it is not known whether its entry is in quarantine")
 	}
 }

@@ -35,35 +35,35 @@ type Profiles struct {
 	// do not allow.
 	Fit func(scope.Scope) scope.Scope
 
-	mu    sync.Mutex // guards kept
-	kept  []*scopedView
-	clock uint64 // counts uses
+	mu          sync.Mutex // guards kept
+	cachedViews []*scopedView
+	useCount    uint64 // counts uses
 }
 
-// maxKept is the number of narrowed memories that a workspace caches.
-const maxKept = 8
+// maxCachedViews is the number of narrowed memories that a workspace caches.
+const maxCachedViews = 8
 
 // scopedView is a view of a memory, restricted to a profile's scope.
 type scopedView struct {
-	base *oxbow.Memory
-	key  string
-	m    *oxbow.Memory
-	busy int    // number of running calls that use the view
-	last uint64 // value of Profiles.clock at the last use
+	base        *oxbow.Memory
+	key         string
+	memory      *oxbow.Memory
+	activeCalls int    // number of running calls that use the view
+	lastUse     uint64 // value of Profiles.clock at the last use
 }
 
 // loadedProfile is a memory profile that was loaded.
 type loadedProfile struct {
-	handle string
-	name   string
-	scope  scope.Scope
-	digest string
-	tokens int // approximate length of the text that was returned for the profile
+	handle      string
+	name        string
+	scope       scope.Scope
+	scopeDigest string
+	shownTokens int // approximate length of the text that was returned for the profile
 }
 
-// maxLoaded is the number of profiles that a session may have loaded at the same
+// maxLoadedProfiles is the number of profiles that a session may have loaded at the same
 // time.
-const maxLoaded = 8
+const maxLoadedProfiles = 8
 
 // unloadMemoryProfileOut is the result of unload_memory_profile.
 type unloadMemoryProfileOut struct {
@@ -74,7 +74,7 @@ type unloadMemoryProfileOut struct {
 	Message string   `json:"message"`
 }
 
-func (p *Profiles) resolve(name string) (*profile.Resolved, error) {
+func (p *Profiles) resolveProfile(name string) (*profile.Resolved, error) {
 	if err := profile.CheckName(name); err != nil {
 		return nil, err
 	}
@@ -85,14 +85,14 @@ func (p *Profiles) resolve(name string) (*profile.Resolved, error) {
 	return &r, err
 }
 
-// load returns the profile as a loadedProfile whose handle contains the time now.
-func (p *Profiles) load(r *profile.Resolved, now time.Time) loadedProfile {
+// makeLoadedProfile returns the profile as a loadedProfile whose handle contains the time now.
+func (p *Profiles) makeLoadedProfile(r *profile.Resolved, now time.Time) loadedProfile {
 	s := r.Scope()
 	if p.Fit != nil {
 		s = p.Fit(s)
 	}
 	d := scopeDigest(s)
-	return loadedProfile{handle: makeHandle(r.Name, now, d), name: r.Name, scope: s, digest: d}
+	return loadedProfile{handle: makeHandle(r.Name, now, d), name: r.Name, scope: s, scopeDigest: d}
 }
 
 // scopeDigest returns 8 hexadecimal digits of the scope's hash.
@@ -130,18 +130,18 @@ func parseHandle(h string) (name string, at time.Time, digest string, err error)
 	return name, time.Unix(sec, 0), digest, nil
 }
 
-// handleLife is the time for which a handle is valid without sessions. A handle in an old text
+// maxHandleAge is the time for which a handle is valid without sessions. A handle in an old text
 // should not narrow a new conversation.
-const handleLife = 24 * time.Hour
+const maxHandleAge = 24 * time.Hour
 
-// byHandle returns the profile of a handle, for a client without a session. It returns an error if
-// the handle is older than handleLife or the profile was edited since.
-func (p *Profiles) byHandle(h string, now time.Time) (loadedProfile, error) {
+// resolveHandle returns the profile of a handle, for a client without a session. It returns an error if
+// the handle is older than maxHandleAge or the profile was edited since.
+func (p *Profiles) resolveHandle(h string, now time.Time) (loadedProfile, error) {
 	name, at, digest, err := parseHandle(h)
 	if err != nil {
 		return loadedProfile{}, err
 	}
-	if age := now.Sub(at); age > handleLife || age < -time.Hour {
+	if age := now.Sub(at); age > maxHandleAge || age < -time.Hour {
 		return loadedProfile{}, InvalidValue(
 			"handle",
 			h,
@@ -152,12 +152,12 @@ func (p *Profiles) byHandle(h string, now time.Time) (loadedProfile, error) {
 			),
 		)
 	}
-	r, err := p.resolve(name)
+	r, err := p.resolveProfile(name)
 	if err != nil {
 		return loadedProfile{}, err
 	}
-	l := p.load(r, at)
-	if l.digest != digest {
+	l := p.makeLoadedProfile(r, at)
+	if l.scopeDigest != digest {
 		return loadedProfile{}, InvalidValue(
 			"handle",
 			h,
@@ -172,42 +172,42 @@ func (p *Profiles) byHandle(h string, now time.Time) (loadedProfile, error) {
 func (p *Profiles) restrictedView(base *oxbow.Memory, l loadedProfile) (m *oxbow.Memory, release func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.clock++
-	key := l.name + "@" + l.digest
-	i := slices.IndexFunc(p.kept, func(n *scopedView) bool { return n.base == base && n.key == key })
+	p.useCount++
+	key := l.name + "@" + l.scopeDigest
+	i := slices.IndexFunc(p.cachedViews, func(n *scopedView) bool { return n.base == base && n.key == key })
 	if i < 0 {
-		i = len(p.kept)
-		p.kept = append(p.kept, &scopedView{base: base, key: key, m: scope.Within(base, l.scope)})
+		i = len(p.cachedViews)
+		p.cachedViews = append(p.cachedViews, &scopedView{base: base, key: key, memory: scope.Within(base, l.scope)})
 	}
-	n := p.kept[i]
-	n.busy++
-	n.last = p.clock
-	return n.m, func() {
+	n := p.cachedViews[i]
+	n.activeCalls++
+	n.lastUse = p.useCount
+	return n.memory, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		n.busy--
-		p.prune()
+		n.activeCalls--
+		p.closeUnusedViews()
 	}
 }
 
-// prune closes the views that were used least recently until maxKept are left. It never closes a
+// closeUnusedViews closes the views that were used least recently until maxCachedViews are left. It never closes a
 // view that a call still uses.
-func (p *Profiles) prune() {
-	for len(p.kept) > maxKept {
+func (p *Profiles) closeUnusedViews() {
+	for len(p.cachedViews) > maxCachedViews {
 		oldest := -1
-		for i, n := range p.kept {
-			if n.busy > 0 {
+		for i, n := range p.cachedViews {
+			if n.activeCalls > 0 {
 				continue
 			}
-			if oldest < 0 || n.last < p.kept[oldest].last {
+			if oldest < 0 || n.lastUse < p.cachedViews[oldest].lastUse {
 				oldest = i
 			}
 		}
 		if oldest < 0 {
 			return
 		}
-		_ = p.kept[oldest].m.Close() // closing a view cannot fail
-		p.kept = slices.Delete(p.kept, oldest, oldest+1)
+		_ = p.cachedViews[oldest].memory.Close() // closing a view cannot fail
+		p.cachedViews = slices.Delete(p.cachedViews, oldest, oldest+1)
 	}
 }
 
@@ -215,25 +215,25 @@ func (p *Profiles) prune() {
 // it is unloaded, the preceding profile is in force again. The zero value is empty. It is safe for
 // concurrent use.
 type LoadedProfiles struct {
-	mu    sync.Mutex // guards the following
-	stack []loadedProfile
-	gone  []string // the last 32 handles that were unloaded
+	mu              sync.Mutex // guards the following
+	stack           []loadedProfile
+	unloadedHandles []string // the last 32 handles that were unloaded
 }
 
-// load puts a profile in force. A profile that is already loaded moves to the end of the stack, and
+// loadProfile puts a profile in force. A profile that is already loaded moves to the end of the stack, and
 // keeps its handle unless the profile's file was edited. notes mention both cases.
-func (s *LoadedProfiles) load(l loadedProfile) (now loadedProfile, notes []Note, err error) {
+func (s *LoadedProfiles) loadProfile(l loadedProfile) (now loadedProfile, notes []Note, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := slices.IndexFunc(s.stack, func(o loadedProfile) bool { return o.name == l.name })
 	switch {
-	case i < 0 && len(s.stack) >= maxLoaded:
+	case i < 0 && len(s.stack) >= maxLoadedProfiles:
 		return l, nil, InvalidValue(
 			"name",
 			l.name,
 			fmt.Sprintf(
 				"cannot be loaded beside %d others; unload one: %s",
-				maxLoaded,
+				maxLoadedProfiles,
 				strings.Join(s.handleList(), ", "),
 			),
 		)
@@ -243,8 +243,8 @@ func (s *LoadedProfiles) load(l loadedProfile) (now loadedProfile, notes []Note,
 	}
 	old := s.stack[i]
 	s.stack = slices.Delete(s.stack, i, i+1)
-	if old.digest != l.digest {
-		s.bury(old.handle)
+	if old.scopeDigest != l.scopeDigest {
+		s.recordInvalidHandle(old.handle)
 		s.stack = append(s.stack, l)
 		return l, []Note{
 			Notef(
@@ -254,7 +254,7 @@ func (s *LoadedProfiles) load(l loadedProfile) (now loadedProfile, notes []Note,
 		}, nil
 	}
 	s.stack = append(s.stack, old)
-	return old, []Note{Plain("it was loaded already: the handle is the same, and unloading it once is enough")}, nil
+	return old, []Note{PlainNote("it was loaded already: the handle is the same, and unloading it once is enough")}, nil
 }
 
 // addShown adds the length of a text that was returned for a handle.
@@ -263,7 +263,7 @@ func (s *LoadedProfiles) addShown(handle string, tokens int) {
 	defer s.mu.Unlock()
 	for i := range s.stack {
 		if s.stack[i].handle == handle {
-			s.stack[i].tokens += tokens
+			s.stack[i].shownTokens += tokens
 		}
 	}
 }
@@ -275,11 +275,11 @@ func (s *LoadedProfiles) removeHandle(handle string) {
 	s.stack = slices.DeleteFunc(s.stack, func(l loadedProfile) bool { return l.handle == handle })
 }
 
-// bury records that a handle has become invalid. The caller holds s.mu.
-func (s *LoadedProfiles) bury(handle string) {
-	s.gone = append(s.gone, handle)
-	if n := len(s.gone) - 32; n > 0 {
-		s.gone = slices.Delete(s.gone, 0, n)
+// recordInvalidHandle records that a handle has become invalid. The caller holds s.mu.
+func (s *LoadedProfiles) recordInvalidHandle(handle string) {
+	s.unloadedHandles = append(s.unloadedHandles, handle)
+	if n := len(s.unloadedHandles) - 32; n > 0 {
+		s.unloadedHandles = slices.Delete(s.unloadedHandles, 0, n)
 	}
 }
 
@@ -292,13 +292,13 @@ func (s *LoadedProfiles) handleList() []string {
 	return hs
 }
 
-// stale returns an error that explains why a handle is not valid. The caller holds s.mu.
-func (s *LoadedProfiles) stale(handle string) error {
+// staleHandleError returns an error that explains why a handle is not valid. The caller holds s.mu.
+func (s *LoadedProfiles) staleHandleError(handle string) error {
 	if _, _, _, err := parseHandle(handle); err != nil {
 		return err
 	}
 	why := "is not of this session; load the profile again"
-	if slices.Contains(s.gone, handle) {
+	if slices.Contains(s.unloadedHandles, handle) {
 		why = "was unloaded already"
 	}
 	if hs := s.handleList(); len(hs) > 0 {
@@ -309,9 +309,9 @@ func (s *LoadedProfiles) stale(handle string) error {
 	return InvalidValue("handle", handle, why)
 }
 
-// find returns the profile with the handle, or the profile in force if the handle is empty. It
+// findProfile returns the profile with the handle, or the profile in force if the handle is empty. It
 // returns false if the handle is empty and nothing is loaded.
-func (s *LoadedProfiles) find(handle string) (l loadedProfile, ok bool, err error) {
+func (s *LoadedProfiles) findProfile(handle string) (l loadedProfile, ok bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if handle == "" {
@@ -322,14 +322,14 @@ func (s *LoadedProfiles) find(handle string) (l loadedProfile, ok bool, err erro
 	}
 	i := slices.IndexFunc(s.stack, func(l loadedProfile) bool { return l.handle == handle })
 	if i < 0 {
-		return loadedProfile{}, false, s.stale(handle)
+		return loadedProfile{}, false, s.staleHandleError(handle)
 	}
 	return s.stack[i], true, nil
 }
 
-// unload removes the profile with that handle or name, or the profile in force if the argument is
+// unloadProfile removes the profile with that handle or name, or the profile in force if the argument is
 // empty.
-func (s *LoadedProfiles) unload(handle string) (unloadMemoryProfileOut, error) {
+func (s *LoadedProfiles) unloadProfile(handle string) (unloadMemoryProfileOut, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := len(s.stack) - 1
@@ -340,18 +340,18 @@ func (s *LoadedProfiles) unload(handle string) (unloadMemoryProfileOut, error) {
 	case i < 0 && handle == "":
 		return unloadMemoryProfileOut{}, InvalidValue("handle", "", "is empty, and no memory profile is loaded")
 	case i < 0:
-		return unloadMemoryProfileOut{}, s.stale(handle)
+		return unloadMemoryProfileOut{}, s.staleHandleError(handle)
 	}
 	l := s.stack[i]
 	s.stack = slices.Delete(s.stack, i, i+1)
-	s.bury(l.handle)
-	out := unloadMemoryProfileOut{Handle: l.handle, Profile: l.name, Tokens: l.tokens, Loaded: s.handleList()}
+	s.recordInvalidHandle(l.handle)
+	out := unloadMemoryProfileOut{Handle: l.handle, Profile: l.name, Tokens: l.shownTokens, Loaded: s.handleList()}
 	out.Message = fmt.Sprintf(
 		"Unloaded memory profile %q. The results of load_memory_profile with handle %s, about %d tokens, may be "+
 			"dropped from the conversation, and so may what was recalled for it.",
 		l.name,
 		l.handle,
-		l.tokens,
+		l.shownTokens,
 	)
 	if n := len(s.stack); n > 0 {
 		out.Message += fmt.Sprintf(" In force now: %q, handle %s.", s.stack[n-1].name, s.stack[n-1].handle)

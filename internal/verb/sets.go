@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Set is a named group of verbs.
-type Set struct {
+// VerbSet is a named group of verbs.
+type VerbSet struct {
 	Name  string
 	Verbs []string
 }
@@ -22,7 +22,7 @@ const (
 	SetAll  = "all"
 )
 
-var sets = []Set{
+var verbSets = []VerbSet{
 	{SetCore, []string{"remember", "recall", "get", "list", "forget", "undo"}},
 	{"history", []string{"history", "restore"}},
 	{"session", []string{"handoff_task", "save_memory"}},
@@ -32,14 +32,14 @@ var sets = []Set{
 }
 
 // KnownSets returns all sets, the default set first.
-func KnownSets() []Set { return slices.Clone(sets) }
+func KnownSets() []VerbSet { return slices.Clone(verbSets) }
 
-// Sets are the names of the sets that a server lists. Nil lists all verbs.
-type Sets []string
+// VerbSets are the names of the sets that a server lists. Nil lists all verbs.
+type VerbSets []string
 
 // ParseSets parses the names of sets. Each argument may be several names separated by commas.
-func ParseSets(names []string) (Sets, error) {
-	s := Sets{}
+func ParseSets(names []string) (VerbSets, error) {
+	s := VerbSets{}
 	for n := range strings.SplitSeq(strings.Join(names, ","), ",") {
 		n = strings.ToLower(strings.TrimSpace(n))
 		if n == "" {
@@ -61,27 +61,27 @@ func isSetName(n string) bool {
 	if n == SetFull || n == SetAll {
 		return true
 	}
-	return slices.ContainsFunc(sets, func(k Set) bool { return k.Name == n })
+	return slices.ContainsFunc(verbSets, func(k VerbSet) bool { return k.Name == n })
 }
 
 // SetNames returns the names that [ParseSets] accepts.
 func SetNames() []string {
 	var names []string
-	for _, k := range sets {
+	for _, k := range verbSets {
 		names = append(names, k.Name)
 	}
 	return append(names, SetFull, SetAll)
 }
 
-// Has reports whether a verb is in any of the sets.
-func (s Sets) Has(verb string) bool {
+// HasVerb reports whether a verb is in any of the sets.
+func (s VerbSets) HasVerb(verb string) bool {
 	return s == nil || slices.Contains(s, SetFull) || slices.Contains(s, SetAll) ||
-		slices.ContainsFunc(sets, func(k Set) bool {
+		slices.ContainsFunc(verbSets, func(k VerbSet) bool {
 			return slices.Contains(s, k.Name) && slices.Contains(k.Verbs, verb)
 		})
 }
 
-// Select returns the tools with a verb in any of the sets.
-func (s Sets) Select(tools []Tool) []Tool {
-	return slices.DeleteFunc(slices.Clone(tools), func(t Tool) bool { return !s.Has(t.Name) })
+// SelectTools returns the tools with a verb in any of the sets.
+func (s VerbSets) SelectTools(tools []Tool) []Tool {
+	return slices.DeleteFunc(slices.Clone(tools), func(t Tool) bool { return !s.HasVerb(t.Name) })
 }

@@ -15,7 +15,7 @@ import (
 // TestMemoryFindsRecallAndRemember tests a search for "memory" in the descriptions, as clients that
 // load tools on demand do it: recall and remember must be the first of the five results.
 func TestMemoryFindsRecallAndRemember(t *testing.T) {
-	for _, tool := range (verb.Sets{verb.SetCore}).Select(verb.Table()) {
+	for _, tool := range (verb.VerbSets{verb.SetCore}).SelectTools(verb.Tools()) {
 		n := len(regexp.MustCompile(`(?i)\bmemory\b`).FindAllString(tool.Description, -1))
 		if main := tool.Name == "recall" || tool.Name == "remember"; main != (n > 1) {
 			t.Errorf(
@@ -30,7 +30,7 @@ func TestMemoryFindsRecallAndRemember(t *testing.T) {
 func TestSets(t *testing.T) {
 	var all []string
 	for _, tool := range slices.Concat(
-		verb.WithProfiles(verb.Table(), nil), annotations.Code(), profiles.SubAgents(nil),
+		verb.WithProfiles(verb.Tools(), nil), annotations.CodeTools(), profiles.SubAgentTools(nil),
 		[]verb.Tool{verb.RecallMemory()},
 	) {
 		all = append(all, tool.Name)
@@ -65,7 +65,7 @@ func TestSets(t *testing.T) {
 		{names: []string{","}, wrong: true},
 	} {
 		s, err := verb.ParseSets(tt.names)
-		if (err != nil) != tt.wrong || (err == nil && (!s.Has(tt.has) || (tt.not != "" && s.Has(tt.not)))) {
+		if (err != nil) != tt.wrong || (err == nil && (!s.HasVerb(tt.has) || (tt.not != "" && s.HasVerb(tt.not)))) {
 			t.Errorf(
 				"ParseSets(%q) = %v, %v, want one with %s and without %s (wrong %v)",
 				tt.names,
@@ -77,7 +77,7 @@ func TestSets(t *testing.T) {
 			)
 		}
 	}
-	if !verb.Sets(nil).Has("recall") {
+	if !verb.VerbSets(nil).HasVerb("recall") {
 		t.Error("no sets leave recall out")
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// spans are the units that ParseSpan accepts in addition to [time.ParseDuration]'s units.
-var spans = []struct {
+// spanUnits are the units that ParseSpan accepts in addition to [time.ParseDuration]'s units.
+var spanUnits = []struct {
 	unit string
 	long time.Duration
 }{
@@ -18,7 +18,7 @@ var spans = []struct {
 // ParseSpan parses a duration such as 90d, 12w, 6mo, 1y or 36h, which must not be negative. A month
 // is 30 days and a year 365 days.
 func ParseSpan(s string) (time.Duration, bool) {
-	for _, u := range spans {
+	for _, u := range spanUnits {
 		if n := len(s) - len(u.unit); n > 0 && s[n:] == u.unit {
 			v, err := strconv.ParseUint(s[:n], 10, 16)
 			if err != nil || time.Duration(v) > (1<<63-1)/u.long {
@@ -31,13 +31,13 @@ func ParseSpan(s string) (time.Duration, bool) {
 	return d, err == nil && d >= 0
 }
 
-// keepChanges is the minimum number of changes to keep if a span is given.
-const keepChanges = 10_000
+// minKeptChanges is the minimum number of changes to keep if a span is given.
+const minKeptChanges = 10_000
 
-// ParseKeep parses how much history an automatic compaction keeps: a number of changes, or a span
+// ParseKeptHistory parses how much history an automatic compaction keeps: a number of changes, or a span
 // such as 90d with at least 10,000 changes. If s is "" or "all", the whole history is kept, without
 // automatic compaction.
-func ParseKeep(s string) (changes int, age time.Duration, err error) {
+func ParseKeptHistory(s string) (changes int, age time.Duration, err error) {
 	if s == "" || s == "all" {
 		return 0, 0, nil
 	}
@@ -45,7 +45,7 @@ func ParseKeep(s string) (changes int, age time.Duration, err error) {
 		return n, 0, nil
 	}
 	if age, ok := ParseSpan(s); ok && age > 0 {
-		return keepChanges, age, nil
+		return minKeptChanges, age, nil
 	}
 	return 0, 0, Advise(
 		Invalidf("%q does not say what history to keep", s),

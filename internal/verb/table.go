@@ -7,30 +7,30 @@ import (
 	"sync"
 )
 
-// table is created when it is first used, because a command line calls the functions directly.
-var table = sync.OnceValue(func() []Tool {
-	look := traits{readOnly: true, idempotent: true}
-	change := traits{idempotent: true} // undo is a single call
+// toolTable is created when it is first used, because a command line calls the functions directly.
+var toolTable = sync.OnceValue(func() []Tool {
+	look := verbTraits{readOnly: true, idempotent: true}
+	change := verbTraits{idempotent: true} // undo is a single call
 	return []Tool{
 		define("remember", "Save to memory", change, Remember),
 		define("recall", "Search memory", look, Recall),
 		define("get", "Read one memory", look, Get),
 		define("list", "List memory", look, List),
-		define("forget", "Delete from memory", traits{destructive: true, idempotent: true}, Forget),
+		define("forget", "Delete from memory", verbTraits{destructive: true, idempotent: true}, Forget),
 		define("history", "History of memory", look, History),
-		define("undo", "Undo a change of memory", traits{}, Undo),
+		define("undo", "Undo a change of memory", verbTraits{}, Undo),
 		define("restore", "Restore an earlier memory", change, Restore),
-		define("save_memory", "Save a memory", traits{}, saveMemory),
-		define("handoff_task", "Hand off a task with its memory", traits{}, handoffTask),
+		define("save_memory", "Save a memory", verbTraits{}, saveMemory),
+		define("handoff_task", "Hand off a task with its memory", verbTraits{}, handoffTask),
 	}
 })
 
-// Table returns the verbs that every server offers, always in the same order.
-func Table() []Tool { return slices.Clone(table()) }
+// Tools returns the verbs that every server offers, always in the same order.
+func Tools() []Tool { return slices.Clone(toolTable()) }
 
-// Find returns the verb of that name in the [Table].
-func Find(name string) (Tool, bool) {
-	for _, t := range table() {
+// FindTool returns the verb of that name in the [Tools].
+func FindTool(name string) (Tool, bool) {
+	for _, t := range toolTable() {
 		if t.Name == name {
 			return t, true
 		}

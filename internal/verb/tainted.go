@@ -26,8 +26,9 @@ func WithTaintedEntries(ctx context.Context) context.Context {
 	return context.WithValue(ctx, taintedKey{}, &TaintedEntries{})
 }
 
-// TaintedFrom returns the entries of the run in the context, or nil if the context is not from [WithTaintedEntries].
-func TaintedFrom(ctx context.Context) *TaintedEntries {
+// ContextTaintedEntries returns the entries of the run in the context, or nil if the context is not from
+// [WithTaintedEntries].
+func ContextTaintedEntries(ctx context.Context) *TaintedEntries {
 	t, _ := ctx.Value(taintedKey{}).(*TaintedEntries)
 	return t
 }

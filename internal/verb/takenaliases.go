@@ -4,11 +4,11 @@ package verb
 
 import "slices"
 
-// takenAliases returns notes about the aliases that a restored entry lost because they now identify
+// unrestoredAliasNotes returns notes about the aliases that a restored entry lost because they now identify
 // another entry.
-func takenAliases(name string, was, now []string) (notes []Note) {
-	for _, a := range was {
-		if !slices.Contains(now, a) {
+func unrestoredAliasNotes(name string, oldAliases, newAliases []string) (notes []Note) {
+	for _, a := range oldAliases {
+		if !slices.Contains(newAliases, a) {
 			notes = append(notes, Notef("%q came back without its alias %q, which means another entry now", name, a))
 		}
 	}

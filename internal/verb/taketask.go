@@ -15,13 +15,13 @@ import (
 // HandoffTaskOut is the result of handoff_task, with the handoff that was stored or taken.
 type HandoffTaskOut struct {
 	SavedOut
-	Taken *HandoffOut `json:"taken,omitempty"`
+	TakenHandoff *HandoffOut `json:"taken,omitempty"`
 }
 
 // Report returns the handoff that was taken, or tells under which name it was stored.
 func (o HandoffTaskOut) Report() report.Report {
-	if o.Taken != nil {
-		return o.Taken.Report()
+	if o.TakenHandoff != nil {
+		return o.TakenHandoff.Report()
 	}
 	return o.SavedOut.Report()
 }
@@ -40,62 +40,66 @@ func handoffTask(ctx context.Context, w *Workspace, in HandoffTaskIn) (HandoffTa
 			"takes a handoff, and summary or plan store one; give either",
 		)
 	}
-	out, err := TakeForSession(ctx, w, TakeForSessionIn{Project: in.Project})
-	if errors.Is(err, handoff.ErrNone) {
+	out, err := TakeHandoffForSession(ctx, w, TakeForSessionIn{Project: in.Project})
+	if errors.Is(err, handoff.ErrNoHandoff) {
 		err = Advise(noHandoffError{}, "go on without it")
 	}
 	if err != nil {
 		return HandoffTaskOut{}, err
 	}
-	return HandoffTaskOut{SavedOut: SavedOut{Name: out.Name, Version: out.Version}, Taken: &out}, nil
+	return HandoffTaskOut{SavedOut: SavedOut{Name: out.Name, Version: out.Version}, TakenHandoff: &out}, nil
 }
 
-// TakeForSessionIn is the argument of TakeForSession. Without a name, the newest open handoff is
+// TakeForSessionIn is the argument of TakeHandoffForSession. Without a name, the newest open handoff is
 // taken.
 type TakeForSessionIn struct {
 	Name, Project string
 	ShowOnly      bool // do not take the handoff, because the caller has no write access
 }
 
-// TakeForSession takes a handoff for the session of the caller. The profile that the handoff names is
+// TakeHandoffForSession takes a handoff for the session of the caller. The profile that the handoff names is
 // loaded as by load_memory_profile: the memory's tools then work within it. The text contains the
 // skills that the handoff names. The result says why a profile or a skill could not be loaded. If no
 // handoff is open, the error is [handoff.ErrNone]. A handoff that was taken before is shown again if
 // it is named.
-func TakeForSession(ctx context.Context, w *Workspace, in TakeForSessionIn) (HandoffOut, error) {
-	if w.unloaded != nil { // a handoff is not taken from the part of the memory that a profile selects
+func TakeHandoffForSession(ctx context.Context, w *Workspace, in TakeForSessionIn) (HandoffOut, error) {
+	if w.openUnrestricted != nil { // a handoff is not taken from the part of the memory that a profile selects
 		whole := *w
-		whole.Open = w.unloaded
+		whole.Open = w.openUnrestricted
 		w = &whole
 	}
-	h, note, err := in.take(ctx, w)
+	h, note, err := in.takeHandoff(ctx, w)
 	if err != nil {
 		return HandoffOut{}, err
 	}
-	o := w.skillLoader().OpenWithSkills(h, w.LookAt(h.Files))
+	o := w.skillLoader().LoadOnlySkills(h, w.CheckFiles(h.Files))
 	o.Note = note
-	w.loadFor(ctx, &o)
-	return OpeningOut(&o), nil
+	w.loadHandoffProfile(ctx, &o)
+	return LoadedHandoffOut(&o), nil
 }
 
-// take returns the handoff and a note for the model.
-func (in TakeForSessionIn) take(ctx context.Context, w *Workspace) (handoff.Handoff, string, error) {
+// takeHandoff returns the handoff and a note for the model.
+func (in TakeForSessionIn) takeHandoff(ctx context.Context, w *Workspace) (handoff.Handoff, string, error) {
 	how := Write
 	if in.ShowOnly {
 		how = Read
 	}
-	ctx, m, err := w.Memory(ctx, how)
+	ctx, m, err := w.OpenMemory(ctx, how)
 	if err != nil {
 		return handoff.Handoff{}, "", err
 	}
-	c := handoff.Choice{Name: in.Name, Projects: handoff.OfProject(in.Project), Judge: w.Judge}
+	c := handoff.HandoffChoice{
+		Name:       in.Name,
+		Projects:   handoff.ProjectList(in.Project),
+		LowerTrust: w.JudgeHandoffTrust,
+	}
 	if in.ShowOnly {
-		h, err := handoff.Next(ctx, m, c)
+		h, err := handoff.FindNext(ctx, m, c)
 		return h, "it was shown only: this client may not take it.", err
 	}
-	h, err := handoff.Take(ctx, m, c)
-	if errors.Is(err, handoff.ErrTaken) {
-		h, err = handoff.Next(ctx, m, c)
+	h, err := handoff.TakeHandoff(ctx, m, c)
+	if errors.Is(err, handoff.ErrAlreadyTaken) {
+		h, err = handoff.FindNext(ctx, m, c)
 		return h, "another session took it before.", err
 	}
 	return h, "", err
@@ -104,34 +108,34 @@ func (in TakeForSessionIn) take(ctx context.Context, w *Workspace) (handoff.Hand
 // skillLoader returns a loader of skills, or one that says why no skills can be loaded.
 func (w *Workspace) skillLoader() *handoff.Loader {
 	if w.Loader == nil {
-		return &handoff.Loader{WithoutSkills: "this server does not read skills"}
+		return &handoff.Loader{NoSkillsReason: "this server does not read skills"}
 	}
 	l, err := w.Loader()
 	if err != nil {
-		return &handoff.Loader{WithoutSkills: err.Error()}
+		return &handoff.Loader{NoSkillsReason: err.Error()}
 	}
 	return l
 }
 
-// loadFor loads the profile that the handoff names, and puts the text of its selection into the opening. It
+// loadHandoffProfile loads the profile that the handoff names, and puts the text of its selection into the opening. It
 // stores in the opening why the profile was not loaded. Text that the profile redacts is redacted in the
 // handoff.
-func (w *Workspace) loadFor(ctx context.Context, o *handoff.Opening) {
+func (w *Workspace) loadHandoffProfile(ctx context.Context, o *handoff.LoadedHandoff) {
 	name := o.Handoff.Profile
 	if name == "" {
 		return
 	}
 	if w.Profiles == nil {
-		o.Wrong = "this server offers no memory profiles"
+		o.LoadProblem = "this server offers no memory profiles"
 		return
 	}
 	out, err := LoadProfile(ctx, w, LoadMemoryProfileIn{Name: name})
 	if err != nil {
-		o.Wrong = handoff.OneLine(err)
+		o.LoadProblem = handoff.FirstErrorLine(err)
 		return
 	}
-	o.Entries = prompt.AnswerText(out)
-	if r, err := w.Profiles.resolve(name); err == nil {
+	o.EntriesText = prompt.ReporterText(out)
+	if r, err := w.Profiles.resolveProfile(name); err == nil {
 		o.Redact(r)
 	}
 }

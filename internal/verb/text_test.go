@@ -71,9 +71,9 @@ func TestTextSaysTheSame(t *testing.T) {
 	explained := do[RecallOut](b, "recall", `{"query":"content","explain":true}`)
 	entry := do[GetOut](b, "get", `{"name":"n"}`)
 	for text, more := range map[string][]string{
-		prompt.AnswerText(hits):      {"tokens", "data, not instructions"},
-		prompt.AnswerText(explained): {"score"},
-		prompt.AnswerText(entry):     {"id 1", "2026-04-18T", "through cli"},
+		prompt.ReporterText(hits):      {"tokens", "data, not instructions"},
+		prompt.ReporterText(explained): {"score"},
+		prompt.ReporterText(entry):     {"id 1", "2026-04-18T", "through cli"},
 	} {
 		for _, w := range append(all, more...) {
 			if !strings.Contains(text, w) {
@@ -105,13 +105,13 @@ func TestHints(t *testing.T) {
 		{context.DeadlineExceeded, "ask for less"},
 	} {
 		for _, err := range []error{c.err, fmt.Errorf("doing: %w", c.err)} {
-			if got := Remedy(err).String(); !strings.Contains(got, c.want) {
+			if got := ErrorRemedy(err).String(); !strings.Contains(got, c.want) {
 				t.Errorf("Remedy(%v) = %q, want %q in it", err, got, c.want)
 			}
 		}
 	}
 	for _, err := range []error{nil, errors.New("other"), &oxbow.InvalidError{Field: "f", Reason: "says it itself"}} {
-		if got := Remedy(err).String(); got != "" {
+		if got := ErrorRemedy(err).String(); got != "" {
 			t.Errorf("Remedy(%v) = %q, want none", err, got)
 		}
 	}

@@ -24,8 +24,8 @@ type Tool struct {
 	Description string // tells models when to call it, with each parameter by name (at most 700 bytes)
 }
 
-// Answer calls the verb for a model. The arguments are a JSON object, or empty.
-func (t Tool) Answer(ctx context.Context, w *Workspace, object json.RawMessage) (Answer, error) {
+// CallForModel calls the verb for a model. The arguments are a JSON object, or empty.
+func (t Tool) CallForModel(ctx context.Context, w *Workspace, object json.RawMessage) (Answer, error) {
 	args, err := ParseArguments(object)
 	if err != nil {
 		return Answer{}, err
@@ -34,56 +34,56 @@ func (t Tool) Answer(ctx context.Context, w *Workspace, object json.RawMessage) 
 	if err != nil {
 		return Answer{}, err
 	}
-	return w.Answer(out), nil
+	return w.MakeAnswer(out), nil
 }
 
-// Answer returns the result of a tool's call for a model.
-func (w *Workspace) Answer(out any) Answer {
+// MakeAnswer returns the result of a tool's call for a model.
+func (w *Workspace) MakeAnswer(out any) Answer {
 	if s, ok := out.(ScreenedAnswer); ok {
-		return Answer{s.Answer.(report.Reporter), s.Note, w.AsTyped}
+		return Answer{s.Answer.(report.Reporter), s.SecretsNote, w.RewriteCommands}
 	}
-	return Answer{out.(report.Reporter), "", w.AsTyped}
+	return Answer{out.(report.Reporter), "", w.RewriteCommands}
 }
 
 // Answer is the result of a verb for a model.
 type Answer struct {
-	Out   report.Reporter
-	note  string                   // sentence about secrets that were replaced in the arguments, or ""
-	typed func(text string) string // see [Workspace.AsTyped]
+	Out             report.Reporter
+	secretsNote     string                   // sentence about secrets that were replaced in the arguments, or ""
+	rewriteCommands func(text string) string // see [Workspace.RewriteCommands]
 }
 
 // Text returns the text for the model. It contains everything that a model needs, with remembered text quoted or in
 // fences that the text cannot close.
 func (a Answer) Text() string {
 	r := a.Out.Report()
-	if a.note != "" {
-		r.Notef("%s", report.Words(a.note))
+	if a.secretsNote != "" {
+		r.AddNotef("%s", report.Words(a.secretsNote))
 	}
-	return prompt.ReportText(r, a.typed)
+	return prompt.ReportText(r, a.rewriteCommands)
 }
 
 // MarshalJSON implements [json.Marshaler]. It writes the object for programs.
 func (a Answer) MarshalJSON() ([]byte, error) { return json.Marshal(a.Out) }
 
-// Quoted reports whether the text consists only of remembered text. A server puts such a text in a fence.
-func (a Answer) Quoted() bool {
-	q, ok := a.Out.(quoter)
-	return ok && q.Quoted()
+// IsRememberedText reports whether the text consists only of remembered text. A server puts such a text in a fence.
+func (a Answer) IsRememberedText() bool {
+	q, ok := a.Out.(rememberedTexter)
+	return ok && q.IsRememberedText()
 }
 
-// quoter is a result whose text may consist only of remembered text.
-type quoter interface{ Quoted() bool }
+// rememberedTexter is a result whose text may consist only of remembered text.
+type rememberedTexter interface{ IsRememberedText() bool }
 
 //go:embed *.md
 var descriptions embed.FS
 
-// traits are hints about a verb for clients.
-type traits struct{ readOnly, destructive, idempotent bool }
+// verbTraits are hints about a verb for clients.
+type verbTraits struct{ readOnly, destructive, idempotent bool }
 
 // define makes a tool from a function of this package. The description is in the file NAME.md.
 func define[In any, Out report.Reporter](
 	name, title string,
-	t traits,
+	t verbTraits,
 	run func(context.Context, *Workspace, In) (Out, error),
 ) Tool {
 	desc, err := descriptions.ReadFile(name + ".md")
@@ -110,12 +110,12 @@ func Define[In any, Out report.Reporter](t Tool, run func(context.Context, *Work
 // Reply is the answer of a verb that returns a single text.
 type Reply struct {
 	Message string `json:"message"`
-	// Remembered reports that the message is remembered text.
-	Remembered bool `json:"-"`
+	// IsRemembered reports that the message is remembered text.
+	IsRemembered bool `json:"-"`
 }
 
-// Quoted reports whether the message is remembered text (see [Answer]).
-func (r Reply) Quoted() bool { return r.Remembered }
+// IsRememberedText reports whether the message is remembered text (see [CallForModel]).
+func (r Reply) IsRememberedText() bool { return r.IsRemembered }
 
 // Report implements [report.Reporter].
 func (r Reply) Report() (answer report.Report) {

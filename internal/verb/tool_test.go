@@ -46,11 +46,11 @@ func newBench(t *testing.T) *bench {
 // try calls a verb with JSON arguments and checks that no member in the JSON of the answer is null.
 func (b *bench) try(verb, args string) (Answer, error) {
 	b.t.Helper()
-	t, ok := Find(verb)
+	t, ok := FindTool(verb)
 	if !ok {
 		b.t.Fatalf("Find(%q) found nothing", verb)
 	}
-	a, err := t.Answer(b.t.Context(), b.Workspace, json.RawMessage(args))
+	a, err := t.CallForModel(b.t.Context(), b.Workspace, json.RawMessage(args))
 	if err != nil {
 		return Answer{}, err
 	}
@@ -86,7 +86,7 @@ func do[A report.Reporter](b *bench, verb, args string) A {
 	b.t.Helper()
 	a, err := b.try(verb, args)
 	if err != nil {
-		b.t.Fatalf("%s(%.200s): %v (%s)", verb, args, err, Remedy(err).String())
+		b.t.Fatalf("%s(%.200s): %v (%s)", verb, args, err, ErrorRemedy(err).String())
 	}
 	return a.Out.(A)
 }
@@ -99,7 +99,7 @@ func (b *bench) fail(verb, args string, words ...string) error {
 		b.t.Errorf("%s(%.100q) = %s, want an error", verb, args, a.Text())
 		return nil
 	}
-	said := err.Error() + "\n" + Remedy(err).String()
+	said := err.Error() + "\n" + ErrorRemedy(err).String()
 	for _, w := range words {
 		if !strings.Contains(said, w) {
 			b.t.Errorf("%s(%.100q) failed with %q, want %q in it", verb, args, said, w)
@@ -125,17 +125,17 @@ func TestTable(t *testing.T) {
 	want := []string{"remember", "recall", "get", "list", "forget", "history", "undo", "restore", "save_memory",
 		"handoff_task"}
 	var got []string
-	for _, v := range Table() {
+	for _, v := range Tools() {
 		got = append(got, v.Name)
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("Table() = %v, want %v", got, want)
 	}
-	if _, ok := Find("add_memory"); ok {
+	if _, ok := FindTool("add_memory"); ok {
 		t.Error("Find(add_memory) found a verb")
 	}
-	Table()[0].Name = "changed"
-	if Table()[0].Name != "remember" {
+	Tools()[0].Name = "changed"
+	if Tools()[0].Name != "remember" {
 		t.Error("a caller can change the table")
 	}
 }
@@ -148,7 +148,7 @@ func TestDescriptions(t *testing.T) {
 		"list": "List, browse", "forget": "Forget, delete", "history": "History, log", "undo": "Undo, revert",
 		"restore":     "Restore",
 		"save_memory": "Save a memory", "handoff_task": "Hand off"}
-	for _, v := range Table() {
+	for _, v := range Tools() {
 		if !strings.HasPrefix(v.Description, first[v.Name]) || first[v.Name] == "" {
 			t.Errorf("%s: description begins with %.40q, want %q", v.Name, v.Description, first[v.Name])
 		}
@@ -186,7 +186,7 @@ func described(t *testing.T, v Tool) {
 // TestDestructive tests that only forget is marked as destructive, so that clients ask before it. Other
 // tools can be undone with one call.
 func TestDestructive(t *testing.T) {
-	for _, v := range Table() {
+	for _, v := range Tools() {
 		if want := v.Name == "forget"; v.Destructive != want {
 			t.Errorf("%s: destructive %v, want %v", v.Name, v.Destructive, want)
 		}
@@ -198,7 +198,7 @@ func TestDestructive(t *testing.T) {
 }
 
 func TestSchemas(t *testing.T) {
-	for _, v := range Table() {
+	for _, v := range Tools() {
 		if v.Input.Type != "object" {
 			t.Errorf("%s: schema is of type %q, want object", v.Name, v.Input.Type)
 		}
@@ -250,7 +250,7 @@ func TestSchemas(t *testing.T) {
 		}
 	}
 	kind := func(verb string) Param {
-		v, _ := Find(verb)
+		v, _ := FindTool(verb)
 		i := slices.IndexFunc(v.Params, func(p Param) bool { return p.Name == "kind" })
 		return v.Params[i]
 	}

@@ -8,39 +8,40 @@ import (
 	"sync"
 )
 
-// AsTyped rewrites the commands in a text by oxbow for a person at a shell, so that the typed commands use this memory
-// (see [Workspace.Typed]).
-func (w *Workspace) AsTyped(text string) string {
+// RewriteCommands rewrites the commands in a text by oxbow for a person at a shell, so that the typed commands use
+// this memory (see [Workspace.Typed]).
+func (w *Workspace) RewriteCommands(text string) string {
 	if w.Typed == nil || text == "" {
 		return text
 	}
 	return w.Typed(text)
 }
 
-// typedAs returns the note with a function that rewrites the commands in its sentence.
-func (n Note) typedAs(rewrite func(string) string) Note {
-	n.rewrite = rewrite
+// withRewriter returns the note with a function that rewrites the commands in its sentence.
+func (n Note) withRewriter(rewrite func(string) string) Note {
+	n.rewriteCommands = rewrite
 	return n
 }
 
-// typeError adds the advice about an error, with commands that reach this memory (see [Workspace.AsTyped]).
-func (w *Workspace) typeError(err error) error {
-	remedy := Remedy(err)
+// addErrorRemedy adds the advice about an error, with commands that reach this memory (see
+// [Workspace.RewriteCommands]).
+func (w *Workspace) addErrorRemedy(err error) error {
+	remedy := ErrorRemedy(err)
 	if w.Typed == nil || remedy.format == "" {
 		return err
 	}
-	return AdviseNote(err, remedy.typedAs(w.Typed))
+	return AdviseNote(err, remedy.withRewriter(w.Typed))
 }
 
 var (
-	noteType    = reflect.TypeFor[Note]()
-	noteHolders sync.Map // maps a type to a bool: whether its values may contain a note or advice
+	noteType      = reflect.TypeFor[Note]()
+	noteTypeCache sync.Map // maps a type to a bool: whether its values may contain a note or advice
 )
 
-// TypeCommands passes each command in an answer to rewrite, so that the commands work as typed. It changes all notes,
-// all string fields named Mend, and the text that replaces withheld entries. TypeCommands copies slices before it
-// changes them, because verbs share slices. If rewrite is nil, nothing changes.
-func TypeCommands(answer any, rewrite func(string) string) any {
+// RewriteAnswerCommands passes each command in an answer to rewrite, so that the commands work as typed. It changes
+// all notes, all string fields named Mend, and the text that replaces withheld entries. RewriteAnswerCommands
+// copies slices before it changes them, because verbs share slices. If rewrite is nil, nothing changes.
+func RewriteAnswerCommands(answer any, rewrite func(string) string) any {
 	if rewrite == nil || answer == nil {
 		return answer
 	}
@@ -49,57 +50,57 @@ func TypeCommands(answer any, rewrite func(string) string) any {
 	}
 	copied := reflect.New(reflect.TypeOf(answer)).Elem()
 	copied.Set(reflect.ValueOf(answer))
-	typeCommandsIn(copied, rewrite)
+	rewriteCommandsIn(copied, rewrite)
 	return copied.Interface()
 }
 
-// isAdvice reports whether a field is a string that may contain a command: advice such as "oxbow recover saves the
-// rest", or the text of an entry, which [Withhold] may have replaced.
-func isAdvice(f reflect.StructField) bool {
+// isAdviceField reports whether a field is a string that may contain a command: advice such as "oxbow recover saves the
+// rest", or the text of an entry, which [WithholdQuarantinedText] may have replaced.
+func isAdviceField(f reflect.StructField) bool {
 	names := []string{"Mend", "Content", "Snippet"}
 	isText := f.Type.Kind() == reflect.String || f.Type == reflect.TypeFor[*string]()
 	return isText && slices.Contains(names, f.Name)
 }
 
-func typeCommandsIn(v reflect.Value, rewrite func(string) string) {
+func rewriteCommandsIn(v reflect.Value, rewrite func(string) string) {
 	switch {
 	case !mayHoldNotes(v.Type()):
 	case v.Type() == noteType:
-		v.Set(reflect.ValueOf(v.Interface().(Note).typedAs(rewrite)))
+		v.Set(reflect.ValueOf(v.Interface().(Note).withRewriter(rewrite)))
 	case v.Kind() == reflect.Struct:
 		for i := range v.NumField() {
-			if isAdvice(v.Type().Field(i)) {
-				typeAdvice(v.Field(i), v.Type().Field(i).Name == "Mend", rewrite)
+			if isAdviceField(v.Type().Field(i)) {
+				rewriteAdvice(v.Field(i), v.Type().Field(i).Name == "Mend", rewrite)
 			} else if v.Field(i).CanSet() {
-				typeCommandsIn(v.Field(i), rewrite)
+				rewriteCommandsIn(v.Field(i), rewrite)
 			}
 		}
 	case v.Kind() == reflect.Slice && v.Len() > 0:
 		copied := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
 		reflect.Copy(copied, v)
 		for i := range copied.Len() {
-			typeCommandsIn(copied.Index(i), rewrite)
+			rewriteCommandsIn(copied.Index(i), rewrite)
 		}
 		v.Set(copied)
 	case v.Kind() == reflect.Pointer && !v.IsNil():
 		copied := reflect.New(v.Type().Elem())
 		copied.Elem().Set(v.Elem())
-		typeCommandsIn(copied.Elem(), rewrite)
+		rewriteCommandsIn(copied.Elem(), rewrite)
 		v.Set(copied)
 	}
 }
 
-// typeAdvice rewrites a string, or the string that a pointer leads to, if it is advice or replaces a withheld text. The
-// texts of entries must not change.
-func typeAdvice(v reflect.Value, isMend bool, rewrite func(string) string) {
+// rewriteAdvice rewrites a string, or the string that a pointer leads to, if it is advice or replaces a withheld
+// text. The texts of entries must not change.
+func rewriteAdvice(v reflect.Value, isMend bool, rewrite func(string) string) {
 	switch v.Kind() {
 	case reflect.String:
-		if isMend || v.String() == withheld {
+		if isMend || v.String() == withheldText {
 			v.SetString(rewrite(v.String()))
 		}
 	case reflect.Pointer:
-		if !v.IsNil() && v.Elem().String() == withheld {
-			typed := rewrite(withheld)
+		if !v.IsNil() && v.Elem().String() == withheldText {
+			typed := rewrite(withheldText)
 			v.Set(reflect.ValueOf(&typed))
 		}
 	}
@@ -107,17 +108,17 @@ func typeAdvice(v reflect.Value, isMend bool, rewrite func(string) string) {
 
 // mayHoldNotes reports whether values of a type may contain a note or advice in an exported field.
 func mayHoldNotes(t reflect.Type) bool {
-	if known, ok := noteHolders.Load(t); ok {
+	if known, ok := noteTypeCache.Load(t); ok {
 		return known.(bool)
 	}
-	found := leadsToNotes(t, map[reflect.Type]bool{})
-	noteHolders.Store(t, found)
+	found := findNotesInType(t, map[reflect.Type]bool{})
+	noteTypeCache.Store(t, found)
 	return found
 }
 
-// leadsToNotes implements mayHoldNotes. It does not examine the types in seen, because a type may contain itself, and
-// adds the examined types to seen.
-func leadsToNotes(t reflect.Type, seen map[reflect.Type]bool) bool {
+// findNotesInType implements mayHoldNotes. It does not examine the types in seen, because a type may contain
+// itself, and adds the examined types to seen.
+func findNotesInType(t reflect.Type, seen map[reflect.Type]bool) bool {
 	if t == noteType || seen[t] {
 		return t == noteType
 	}
@@ -129,12 +130,12 @@ func leadsToNotes(t reflect.Type, seen map[reflect.Type]bool) bool {
 			if !f.IsExported() {
 				continue
 			}
-			if isAdvice(f) || leadsToNotes(f.Type, seen) {
+			if isAdviceField(f) || findNotesInType(f.Type, seen) {
 				return true
 			}
 		}
 	case reflect.Slice, reflect.Pointer:
-		return leadsToNotes(t.Elem(), seen)
+		return findNotesInType(t.Elem(), seen)
 	}
 	return false
 }

@@ -30,17 +30,17 @@ type finding struct{ Mend string }
 // TestTypeCommands tests that notes and advice are rewritten in a copy of the answer.
 func TestTypeCommands(t *testing.T) {
 	rewrite := func(s string) string { return strings.ReplaceAll(s, "oxbow ", "oxbow --home x ") }
-	quarantined, ordinary := withheld, "oxbow list lists"
+	quarantined, ordinary := withheldText, "oxbow list lists"
 	answer := struct {
 		Notes    []Note
 		Findings []finding
 		Entries  []Entry
 	}{
-		[]Note{Notef("%s", PersonRef("oxbow setup"))},
+		[]Note{Notef("%s", PersonCommandRef("oxbow setup"))},
 		[]finding{{"oxbow recover saves the rest"}},
-		[]Entry{{Content: &quarantined, Snippet: withheld}, {Content: &ordinary, Snippet: ordinary}},
+		[]Entry{{Content: &quarantined, Snippet: withheldText}, {Content: &ordinary, Snippet: ordinary}},
 	}
-	typed, err := json.Marshal(TypeCommands(answer, rewrite))
+	typed, err := json.Marshal(RewriteAnswerCommands(answer, rewrite))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,10 +54,10 @@ func TestTypeCommands(t *testing.T) {
 		}
 	}
 	if answer.Notes[0].String() != "a person runs oxbow setup" || answer.Findings[0].Mend[:9] != "oxbow rec" ||
-		*answer.Entries[0].Content != withheld {
+		*answer.Entries[0].Content != withheldText {
 		t.Errorf("the given answer has changed: %+v", answer)
 	}
-	if got := TypeCommands(answer, nil); fmt.Sprint(got) != fmt.Sprint(answer) {
+	if got := RewriteAnswerCommands(answer, nil); fmt.Sprint(got) != fmt.Sprint(answer) {
 		t.Errorf("without a function, TypeCommands = %+v", got)
 	}
 }
@@ -72,7 +72,7 @@ func TestMayHoldNotes(t *testing.T) {
 		reflect.TypeFor[[]finding](): true,
 	}
 	for first := range types {
-		noteHolders.Clear()
+		noteTypeCache.Clear()
 		mayHoldNotes(first)
 		for typ, want := range types {
 			if got := mayHoldNotes(typ); got != want {

@@ -21,10 +21,10 @@ type Vectors struct {
 	Saved           bool          // vectors are stored in a file, so oxbow embed can make them for later runs
 }
 
-// second makes the query also rank by vectors. The returned function must be called after the query ran, and returns
-// notes about missing vectors. If v is nil or the query searches a past state, second does nothing, because past
-// states are ranked only by words.
-func (v *Vectors) second(q *oxbow.Query) func() []Note {
+// rankByVectors makes the query also rank by vectors. The returned function must be called after the query ran, and
+// returns notes about missing vectors. If v is nil or the query searches a past state, second does nothing, because
+// past states are ranked only by words.
+func (v *Vectors) rankByVectors(q *oxbow.Query) func() []Note {
 	if v == nil || q.AsOf != 0 {
 		return func() []Note { return nil }
 	}

@@ -28,15 +28,15 @@ type Verb struct {
 	Params []Param                   // parameters, in the order of the fields
 
 	// Call runs the verb. The result is the struct that the function returns, or a [ScreenedAnswer].
-	// The error is readable for people and models (see [Remedy]). Call is safe for concurrent use.
+	// The error is readable for people and models (see [ErrorRemedy]). Call is safe for concurrent use.
 	Call func(ctx context.Context, w *Workspace, args Arguments) (any, error)
 }
 
 // ScreenedAnswer is the answer to a call whose arguments contained secrets. As JSON it is only the
 // Answer.
 type ScreenedAnswer struct {
-	Answer any
-	Note   string // description of the replaced secrets
+	Answer      any
+	SecretsNote string // description of the replaced secrets
 }
 
 // MarshalJSON implements [json.Marshaler].
@@ -52,7 +52,7 @@ func MakeVerb[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Ou
 
 // makeVerb is like MakeVerb, but does not make the schema of the arguments.
 func makeVerb[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Out, error)) Verb {
-	v.setTypes(reflect.TypeFor[In](), reflect.TypeFor[Out]())
+	v.setParamsAndOutput(reflect.TypeFor[In](), reflect.TypeFor[Out]())
 	v.Call = func(ctx context.Context, w *Workspace, args Arguments) (any, error) {
 		ctx = withSearched(ctx)
 		var found []screen.Secret
@@ -63,16 +63,16 @@ func makeVerb[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Ou
 		}
 		answer, err := run(ctx, w, in)
 		if err != nil {
-			return nil, w.typeError(err)
+			return nil, w.addErrorRemedy(err)
 		}
-		return w.finish(answer, found), nil
+		return w.finishAnswer(answer, found), nil
 	}
 	return v
 }
 
-// setTypes sets the parameters and the schema of the result. in and out are the types of the argument
+// setParamsAndOutput sets the parameters and the schema of the result. in and out are the types of the argument
 // and of the result.
-func (v *Verb) setTypes(in, out reflect.Type) {
+func (v *Verb) setParamsAndOutput(in, out reflect.Type) {
 	v.Params = structParams(in)
 	v.Output = sync.OnceValue(func() *jsonschema.Schema { return outputSchema(out) })
 }
@@ -83,14 +83,14 @@ func (v *Verb) argumentCleaner(ctx context.Context, w *Workspace, found *[]scree
 	if v.ReadOnly {
 		return func(text string) string { return text }
 	}
-	return func(text string) string { return w.Secrets.Redact(ctx, text, found) }
+	return func(text string) string { return w.Secrets.RedactText(ctx, text, found) }
 }
 
-// finish returns the answer of a verb with commands that work as typed, and with a note about the
+// finishAnswer returns the answer of a verb with commands that work as typed, and with a note about the
 // secrets that were replaced in its arguments.
-func (w *Workspace) finish(answer any, found []screen.Secret) any {
-	answer = TypeCommands(answer, w.Typed)
-	if note := ReplacedSecrets(found); note != "" {
+func (w *Workspace) finishAnswer(answer any, found []screen.Secret) any {
+	answer = RewriteAnswerCommands(answer, w.Typed)
+	if note := ReplacedSecretsText(found); note != "" {
 		return ScreenedAnswer{answer, note}
 	}
 	return answer

@@ -12,7 +12,7 @@ import (
 // its tool contains those that models need.
 func TestVerbSchema(t *testing.T) {
 	verb := MakeVerb(Verb{Name: "remember"}, Remember)
-	tool, _ := Find("remember")
+	tool, _ := FindTool("remember")
 	if verb.Input.Properties["op_id"] == nil || tool.Input.Properties["op_id"] != nil {
 		t.Errorf(
 			"op_id: the verb lists %v, the tool %v; want it in the verb alone",
@@ -42,7 +42,7 @@ func TestScreened(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, ok := out.(ScreenedAnswer)
-	if !ok || s.Note == "" {
+	if !ok || s.SecretsNote == "" {
 		t.Fatalf("Call gave %T %v, want that a secret was replaced", out, out)
 	}
 	got, err := json.Marshal(out)

@@ -28,8 +28,12 @@ func has(notes []Note, word string) bool { return strings.Contains(sentences(not
 
 func TestRememberAndGet(t *testing.T) {
 	b := newBench(t)
-	out := do[RememberOut](b, "remember", `{"name":"deploy","content":"Deploy on Friday.","project":"vtt","tags":["ops","a b:c"],
-		"aliases":["release"],"related_files":["Makefile"],"confidence":0.8}`)
+	out := do[RememberOut](
+		b,
+		"remember",
+		`{"name":"deploy","content":"Deploy on Friday.","project":"vtt","tags":["ops","a b:c"],
+		"aliases":["release"],"related_files":["Makefile"],"confidence":0.8}`,
+	)
 	if out.Outcome != "added" || out.Entry.Name != "deploy" || out.Entry.Version == 0 || out.Entry.Content != nil {
 		t.Errorf("remember = %+v, want deploy added, without its content", out)
 	}
@@ -46,7 +50,7 @@ func TestRememberAndGet(t *testing.T) {
 	if got.Entry.Content == nil || *got.Entry.Content != "Deploy on Friday." {
 		t.Errorf("content = %v, want what was remembered", got.Entry.Content)
 	}
-	if s := got.Entry.Source; s.By != "person" || s.Door != "cli" {
+	if s := got.Entry.Source; s.Actor != "person" || s.Door != "cli" {
 		t.Errorf("source = %+v, want the desk's", s)
 	}
 	if got.Entry.Created[:11] != "2026-04-18T" || !strings.HasSuffix(got.Entry.Created, "Z") {
@@ -203,22 +207,25 @@ func TestRecall(t *testing.T) {
 			t.Errorf("%s: content given = %v; only long does not fit", h.Name, h.Content != nil)
 		}
 	}
-	if out.LeftOut != 1 || !has(out.Notes, `get with the name`) || out.TokensUsed < 1 || out.TokensUsed > 2000 {
+	if out.ContentsLeftOut != 1 || !has(out.Notes, `get with the name`) || out.TokensUsed < 1 ||
+		out.TokensUsed > 2000 {
 		t.Errorf(
 			"left out %d, %d tokens, notes %v, want long left out within 2000",
-			out.LeftOut,
+			out.ContentsLeftOut,
 			out.TokensUsed,
 			out.Notes,
 		)
 	}
-	if out := do[RecallOut](b, "recall", `{"query":"cache","max_tokens":1}`); out.LeftOut != 3 || len(out.Hits) != 0 ||
-		!out.More || !has(out.Why, "3 entries were found, and none fits into max_tokens 1; the first needs about ") ||
+	if out := do[RecallOut](b, "recall", `{"query":"cache","max_tokens":1}`); out.ContentsLeftOut != 3 ||
+		len(out.Hits) != 0 ||
+		!out.HasMore ||
+		!has(out.EmptyReasons, "3 entries were found, and none fits into max_tokens 1; the first needs about ") ||
 		has(out.Notes, "not shown") {
 		t.Errorf("max_tokens 1 = %+v, want that 3 are left out", out)
 	}
-	if out := do[RecallOut](b, "recall", `{"query":"cache","max_tokens":100000}`); out.LeftOut != 0 ||
+	if out := do[RecallOut](b, "recall", `{"query":"cache","max_tokens":100000}`); out.ContentsLeftOut != 0 ||
 		out.TokensUsed < 1000 {
-		t.Errorf("max_tokens 100000 left out %d, used %d, want all in", out.LeftOut, out.TokensUsed)
+		t.Errorf("max_tokens 100000 left out %d, used %d, want all in", out.ContentsLeftOut, out.TokensUsed)
 	}
 
 	for _, c := range []struct{ args, want string }{
@@ -239,8 +246,8 @@ func TestRecall(t *testing.T) {
 			names = append(names, h.Name)
 		}
 		if c.want == "*" {
-			if len(names) != 1 || !out.More {
-				t.Errorf("recall(%s) = %v, more %v, want one hit and more", c.args, names, out.More)
+			if len(names) != 1 || !out.HasMore {
+				t.Errorf("recall(%s) = %v, more %v, want one hit and more", c.args, names, out.HasMore)
 			}
 			continue
 		}
@@ -253,8 +260,8 @@ func TestRecall(t *testing.T) {
 	if e := x.Hits[0].Explanation; e == nil || e.Entries != 3 || len(e.Terms) != 1 || e.Terms[0].DF != 1 {
 		t.Errorf("explanation = %+v, want one term in 1 of 3 entries", e)
 	}
-	if !strings.Contains(prompt.AnswerText(x), "idf") {
-		t.Errorf("the text does not explain: %s", prompt.AnswerText(x))
+	if !strings.Contains(prompt.ReporterText(x), "idf") {
+		t.Errorf("the text does not explain: %s", prompt.ReporterText(x))
 	}
 	if out := do[RecallOut](b, "recall", `{"query":"cache","limit":1000000000}`); !has(out.Notes, "lowered to 1000") ||
 		len(out.Hits) != 3 {
@@ -280,8 +287,8 @@ func TestNeverSilentZero(t *testing.T) {
 		b,
 		"recall",
 		`{"query":"zebra","project":"vtt"}`,
-	); !has(out.Why, `no entry holds "zebra"`) || has(out.Why, "removes") {
-		t.Errorf("why = %v, want that the word found nothing, not that the filter did", out.Why)
+	); !has(out.EmptyReasons, `no entry holds "zebra"`) || has(out.EmptyReasons, "removes") {
+		t.Errorf("why = %v, want that the word found nothing, not that the filter did", out.EmptyReasons)
 	}
 	for _, c := range []struct {
 		verb, args string
@@ -322,13 +329,13 @@ func TestList(t *testing.T) {
 	}
 	do[RememberOut](b, "remember", `{"name":"n03","content":"changed last"}`)
 	out := do[ListOut](b, "list", `{}`)
-	if out.Total != 26-1 || len(out.Entries) != 20 || out.Next != 20 || out.Entries[0].Name != "n03" ||
+	if out.Total != 26-1 || len(out.Entries) != 20 || out.NextOffset != 20 || out.Entries[0].Name != "n03" ||
 		out.Entries[1].Name != "n24" {
 		t.Errorf(
 			"list = %d of %d, next %d, first %s, want 20 of 25, the last written first",
 			len(out.Entries),
 			out.Total,
-			out.Next,
+			out.NextOffset,
 			out.Entries[0].Name,
 		)
 	}
@@ -337,8 +344,8 @@ func TestList(t *testing.T) {
 	for _, e := range append(out.Entries, rest.Entries...) {
 		seen[e.Name] = true
 	}
-	if len(seen) != 25 || rest.Next != 0 {
-		t.Errorf("two pages hold %d names, next %d, want 25 and no more", len(seen), rest.Next)
+	if len(seen) != 25 || rest.NextOffset != 0 {
+		t.Errorf("two pages hold %d names, next %d, want 25 and no more", len(seen), rest.NextOffset)
 	}
 }
 
@@ -392,7 +399,7 @@ func TestForgetUndoRestore(t *testing.T) {
 		t.Errorf("history = %+v, want that of n, the restore first", hist)
 	}
 	all := do[HistoryOut](b, "history", `{"limit":2}`)
-	if len(all.Changes) != 2 || !all.More || all.Changes[0].Seq != back.Seq || all.Changes[0].Source.Door != "cli" {
+	if len(all.Changes) != 2 || !all.HasMore || all.Changes[0].Seq != back.Seq || all.Changes[0].Source.Door != "cli" {
 		t.Errorf("history = %+v, want the last two changes and their source", all)
 	}
 
@@ -530,13 +537,13 @@ func TestOddNames(t *testing.T) {
 func TestParallelUpdates(t *testing.T) {
 	b := newBench(t)
 	do[RememberOut](b, "remember", `{"name":"n","content":"c"}`)
-	verb, _ := Find("remember")
+	verb, _ := FindTool("remember")
 	var wg sync.WaitGroup
 	for _, a := range []string{`{"name":"n","content":"c","project":"p"}`, `{"name":"n","content":"c","tags":["t"]}`,
 		`{"name":"n","content":"c","confidence":1}`, `{"name":"n","content":"c","related_files":["f"]}`,
 		`{"name":"n","content":"c","aliases":["a"]}`} {
 		wg.Go(func() {
-			if _, err := verb.Answer(t.Context(), b.Workspace, []byte(a)); err != nil {
+			if _, err := verb.CallForModel(t.Context(), b.Workspace, []byte(a)); err != nil {
 				t.Errorf("remember(%s) = %v", a, err)
 			}
 		})
@@ -544,7 +551,7 @@ func TestParallelUpdates(t *testing.T) {
 	// Entries with the same derived name stay separate.
 	for i := range 10 {
 		wg.Go(func() {
-			if _, err := verb.Answer(
+			if _, err := verb.CallForModel(
 				t.Context(),
 				b.Workspace,
 				fmt.Appendf(nil, `{"content":"# Same\n%d"}`, i),

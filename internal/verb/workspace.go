@@ -20,16 +20,16 @@ import (
 type Access int
 
 const (
-	Read   Access = iota // read entries, including team files
-	Own                  // read only the memory's own entries
-	Write                // change an existing memory
-	Create               // change the memory, and create a missing memory
+	Read    Access = iota // read entries, including team files
+	ReadOwn               // read only the memory's own entries
+	Write                 // change an existing memory
+	Create                // change the memory, and create a missing memory
 )
 
-// Unless returns the access, or [Own] if dry is set.
-func (a Access) Unless(dry bool) Access {
-	if dry {
-		return Own
+// UnlessDryRun returns the access, or [OwnOnly] if dry is set.
+func (a Access) UnlessDryRun(isDryRun bool) Access {
+	if isDryRun {
+		return ReadOwn
 	}
 	return a
 }
@@ -47,9 +47,9 @@ type Workspace struct {
 	// means time.Now.
 	Now func() time.Time
 
-	// Knowledge returns the data for deciding whether a text repeats foreign text. Verbs
+	// ProvenanceData returns the data for deciding whether a text repeats foreign text. Verbs
 	// that write files use it. If it is nil, nothing is checked.
-	Knowledge func() Knowledge
+	Knowledge func() ProvenanceData
 
 	// Unlabelled is set if the home has a layout other than oxbow's own. Files in such a layout do
 	// not record whether a text repeats foreign text. Therefore each text is compared with the
@@ -112,43 +112,43 @@ type Workspace struct {
 	Profiles *Profiles
 	Loaded   *LoadedProfiles
 
-	// Secrets determines how secrets in written text are handled. An agent's secrets are
+	// SecretPolicy determines how secrets in written text are handled. An agent's secrets are
 	// replaced in every call's arguments before the verb uses them.
-	Secrets Secrets
+	Secrets SecretPolicy
 
-	// Written lists the texts that tools wrote in a home without a history. It may be nil.
-	Written *Written
+	// WrittenTexts lists the texts that tools wrote in a home without a history. It may be nil.
+	Written *WrittenTexts
 
 	// Source is recorded with changes made under a context without a source.
 	Source oxbow.Source
 
-	// unloaded opens the memory without the profile that the session has loaded. It is nil if no
+	// openUnrestricted opens the memory without the profile that the session has loaded. It is nil if no
 	// profile is loaded.
-	unloaded func(ctx context.Context, how Access) (*oxbow.Memory, error)
+	openUnrestricted func(ctx context.Context, how Access) (*oxbow.Memory, error)
 
-	noAdvice  bool // the error for an unknown name has no advice
-	overTurns bool // the memory is the sessions archive, so contents are turns
+	noAdvice          bool // the error for an unknown name has no advice
+	isSessionsArchive bool // the memory is the sessions archive, so contents are turns
 }
 
-func (w *Workspace) Time() time.Time {
+func (w *Workspace) CurrentTime() time.Time {
 	if w.Now == nil {
 		return time.Now()
 	}
 	return w.Now()
 }
 
-// Date formats a time in the time zone of the clock.
-func (w *Workspace) Date(t time.Time) string {
-	return t.In(w.Time().Location()).Format("2006-01-02 15:04")
+// FormatDate formats a time in the time zone of the clock.
+func (w *Workspace) FormatDate(t time.Time) string {
+	return t.In(w.CurrentTime().Location()).Format("2006-01-02 15:04")
 }
 
-// Say returns a note in the words of the interface.
-func (w *Workspace) Say(n Note) string {
+// NoteText returns a note in the words of the interface.
+func (w *Workspace) NoteText(n Note) string {
 	words := w.Words
 	if words == nil {
-		words = Reference.model
+		words = Reference.modelText
 	}
-	return w.AsTyped(n.In(words))
+	return w.RewriteCommands(n.Render(words))
 }
 
 // WithSource returns a context with the workspace's source, unless ctx has a source already.
@@ -162,7 +162,7 @@ func (w *Workspace) WithSource(ctx context.Context) context.Context {
 	}
 	was := s
 	for _, t := range []*string{&s.Session, &s.Ref, &s.Claimed.Client, &s.Claimed.Agent} {
-		*t = w.Secrets.Redact(ctx, *t, new([]screen.Secret))
+		*t = w.Secrets.RedactText(ctx, *t, new([]screen.Secret))
 	}
 	if ok && s == was {
 		return ctx
@@ -170,61 +170,61 @@ func (w *Workspace) WithSource(ctx context.Context) context.Context {
 	return oxbow.WithSource(ctx, s)
 }
 
-// Memory opens the memory, and returns a context that records the workspace's source in
+// OpenMemory opens the memory, and returns a context that records the workspace's source in
 // changes. Every verb begins with this call.
-func (w *Workspace) Memory(ctx context.Context, how Access) (context.Context, *oxbow.Memory, error) {
-	m, err := w.Open(ctx, how)
+func (w *Workspace) OpenMemory(ctx context.Context, access Access) (context.Context, *oxbow.Memory, error) {
+	m, err := w.Open(ctx, access)
 	if err != nil {
 		return ctx, nil, err
 	}
 	if w.Knowledge != nil {
-		ctx = withPrints(ctx, w.Knowledge())
+		ctx = withFingerprints(ctx, w.Knowledge())
 	}
 	return w.WithSource(ctx), m, nil
 }
 
-// Location returns the location of the memory. It fails if the memory is not in a file.
-func (w *Workspace) Location() (Place, error) {
+// FindPlace returns the location of the memory. It fails if the memory is not in a file.
+func (w *Workspace) FindPlace() (Place, error) {
 	if w.Place == nil {
 		return Place{}, fmt.Errorf("%w: the memory lies in no file", oxbow.ErrUnsupported)
 	}
 	return w.Place()
 }
 
-// OwnStore returns the path of the memory's file. It fails if the home has a layout other
+// OwnStorePath returns the path of the memory's file. It fails if the home has a layout other
 // than oxbow's own.
-func (w *Workspace) OwnStore(verb string) (string, error) {
-	p, err := w.Location()
+func (w *Workspace) OwnStorePath(verb string) (string, error) {
+	p, err := w.FindPlace()
 	if err != nil || p.HasOwnLayout() {
-		return p.Store, err
+		return p.StorePath, err
 	}
 	return "", Advise(
 		fmt.Errorf(
 			"%s works on oxbow's own layout, and %s is laid out as %s: %w",
 			verb,
 			p.Home,
-			p.Layout,
+			p.LayoutName,
 			oxbow.ErrUnsupported,
 		),
 		"oxbow convert DIR makes a memory of oxbow's own layout from it",
 	)
 }
 
-// ExistingStore is like OwnStore, but fails if the file does not exist.
-func (w *Workspace) ExistingStore(verb string) (string, error) {
-	store, err := w.OwnStore(verb)
+// ExistingStorePath is like OwnStorePath, but fails if the file does not exist.
+func (w *Workspace) ExistingStorePath(verb string) (string, error) {
+	store, err := w.OwnStorePath(verb)
 	if err != nil {
 		return "", err
 	}
-	missing, err := StoreMissing(store)
+	missing, err := IsStoreMissing(store)
 	if missing {
-		return "", NoMemory(filepath.Dir(store))
+		return "", NoMemoryError(filepath.Dir(store))
 	}
 	return store, err
 }
 
-// Archive returns the archive of sessions, and a context with the workspace's source.
-func (w *Workspace) Archive(ctx context.Context) (context.Context, *session.Archive, error) {
+// OpenArchive returns the archive of sessions, and a context with the workspace's source.
+func (w *Workspace) OpenArchive(ctx context.Context) (context.Context, *session.Archive, error) {
 	if w.Sessions == nil {
 		return ctx, nil, UnservedError(
 			"no sessions are kept here",
@@ -235,9 +235,9 @@ func (w *Workspace) Archive(ctx context.Context) (context.Context, *session.Arch
 	return w.WithSource(ctx), a, err
 }
 
-// OverSessions returns a workspace with the archive of sessions as its memory.
-func (w *Workspace) OverSessions(ctx context.Context) (*Workspace, error) {
-	_, a, err := w.Archive(ctx)
+// SessionsWorkspace returns a workspace with the archive of sessions as its memory.
+func (w *Workspace) SessionsWorkspace(ctx context.Context) (*Workspace, error) {
+	_, a, err := w.OpenArchive(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -245,12 +245,12 @@ func (w *Workspace) OverSessions(ctx context.Context) (*Workspace, error) {
 	over.Open = func(context.Context, Access) (*oxbow.Memory, error) { return a.Memory, nil }
 	over.Annotations = nil
 	over.Vectors = nil
-	over.overTurns = true
+	over.isSessionsArchive = true
 	return &over, nil
 }
 
-// Newest returns up to limit entries, last written first.
-func (w *Workspace) Newest(ctx context.Context, limit int) ([]oxbow.Entry, error) {
+// NewestEntries returns up to limit entries, last written first.
+func (w *Workspace) NewestEntries(ctx context.Context, limit int) ([]oxbow.Entry, error) {
 	m, err := w.Open(ctx, Read)
 	if err != nil {
 		return nil, err
@@ -264,11 +264,11 @@ func (w *Workspace) Newest(ctx context.Context, limit int) ([]oxbow.Entry, error
 // memory. If opening fails, the next call tries again.
 func OpenOnFirstUse(
 	open func(ctx context.Context) (*oxbow.Memory, error),
-) (get func(context.Context, Access) (*oxbow.Memory, error), closeFn func() error) {
+) (openOnce func(context.Context, Access) (*oxbow.Memory, error), closeFn func() error) {
 	var mu sync.Mutex // guards m and closed, and is held while opening
 	var m *oxbow.Memory
 	closed := false
-	get = func(ctx context.Context, _ Access) (*oxbow.Memory, error) {
+	openOnce = func(ctx context.Context, _ Access) (*oxbow.Memory, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if closed {
@@ -295,5 +295,5 @@ func OpenOnFirstUse(
 		m = nil
 		return err
 	}
-	return get, closeFn
+	return openOnce, closeFn
 }

@@ -16,48 +16,50 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Written lists the texts that a home's tools wrote, and the lines of these texts. It is stored as
+// WrittenTexts lists the texts that a home's tools wrote, and the lines of these texts. It is stored as
 // a file of hashes in a home without a history. A text is not listed if somebody else wrote one of
 // its lines or aliases, so that a tool never overwrites a person's text unseen. Errors of the file are ignored, because
 // a text that is missing from the list is merely protected more than necessary. A nil Written is empty.
 // It is safe for concurrent use.
-type Written struct {
+type WrittenTexts struct {
 	fs   vfs.FS
 	path string
 
 	mu sync.Mutex // guards the file within this process
 }
 
-// WrittenFile is the name of a [Written] file. It is next to the home's lock file.
+// WrittenFile is the name of a [WrittenEntry] file. It is next to the home's lock file.
 const WrittenFile = ".oxbow-written"
 
 // A line of the file is the first half of a SHA-256 hash in hexadecimal. Other lines are
 // ignored, such as mixed lines that two processes wrote at the same time.
 const (
-	writtenHash  = 16                // bytes of a hash
-	writtenLine  = 2*writtenHash + 1 // bytes of a line
-	maxWritten   = 30_000            // with more lines, the older half is dropped
-	writtenBytes = maxWritten * writtenLine
+	hashBytes     = 16              // bytes of a hash
+	hashLineBytes = 2*hashBytes + 1 // bytes of a line
+	maxHashLines  = 30_000          // with more lines, the older half is dropped
+	writtenBytes  = maxHashLines * hashLineBytes
 )
 
-// NewWritten returns the list in the file at path.
-func NewWritten(fsys vfs.FS, path string) *Written { return &Written{fs: fsys, path: path} }
+// NewWrittenTexts returns the list in the file at path.
+func NewWrittenTexts(fsys vfs.FS, path string) *WrittenTexts {
+	return &WrittenTexts{fs: fsys, path: path}
+}
 
 // HasEntry reports whether the entry, with its name, content and aliases, is in the list. White space
 // around the content is ignored.
-func (w *Written) HasEntry(e oxbow.Entry) bool {
+func (w *WrittenTexts) HasEntry(e oxbow.Entry) bool {
 	if w == nil {
 		return false
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.Contains(w.readHashes(), hashWritten(e))
+	return slices.Contains(w.readHashes(), hashEntry(e))
 }
 
-// Record adds the text that a tool wrote, and the lines that the tool itself added. It does not add
+// RecordWrite adds the text that a tool wrote, and the lines that the tool itself added. It does not add
 // the text if a line or alias existed before and was not written by a tool. The argument was is the
 // zero entry if the entry is new.
-func (w *Written) Record(was, is oxbow.Entry) {
+func (w *WrittenTexts) RecordWrite(was, after oxbow.Entry) {
 	if w == nil {
 		return
 	}
@@ -68,17 +70,17 @@ func (w *Written) Record(was, is oxbow.Entry) {
 	for _, hash := range hashes {
 		listed[hash] = true
 	}
-	wasOwn := listed[hashWritten(was)]
+	wasOwn := listed[hashEntry(was)]
 	before := map[string]bool{}
-	for _, line := range textLines(was) {
+	for _, line := range entryLines(was) {
 		before[line] = true
 	}
-	isOwn := wasOwn || !slices.ContainsFunc(is.Aliases, func(alias string) bool {
+	isOwn := wasOwn || !slices.ContainsFunc(after.Aliases, func(alias string) bool {
 		return slices.Contains(was.Aliases, alias)
 	})
 	var added []string
-	for _, line := range textLines(is) {
-		hash := hashWritten(oxbow.Entry{Name: lineKey + is.Name, Content: line})
+	for _, line := range entryLines(after) {
+		hash := hashEntry(oxbow.Entry{Name: linePrefix + after.Name, Content: line})
 		switch {
 		case listed[hash]:
 		case before[line] && !wasOwn:
@@ -88,19 +90,19 @@ func (w *Written) Record(was, is oxbow.Entry) {
 			added = append(added, hash)
 		}
 	}
-	if hash := hashWritten(is); isOwn && !listed[hash] {
+	if hash := hashEntry(after); isOwn && !listed[hash] {
 		added = append(added, hash)
 	}
 	if len(added) > 0 {
-		w.add(hashes, added)
+		w.appendHashes(hashes, added)
 	}
 }
 
-// add appends hashes to the file, whose current hashes are given.
-func (w *Written) add(hashes, added []string) {
-	if len(hashes)+len(added) > maxWritten {
-		all := append(hashes, added...)
-		all = all[len(all)-min(len(all), maxWritten/2):]
+// appendHashes appends hashes to the file, whose current hashes are given.
+func (w *WrittenTexts) appendHashes(hashes, newHashes []string) {
+	if len(hashes)+len(newHashes) > maxHashLines {
+		all := append(hashes, newHashes...)
+		all = all[len(all)-min(len(all), maxHashLines/2):]
 		_ = vfs.WriteFile(w.fs, w.path, []byte(strings.Join(all, "\n")+"\n"), 0o600)
 		return
 	}
@@ -113,16 +115,16 @@ func (w *Written) add(hashes, added []string) {
 	if err != nil {
 		return
 	}
-	_, _ = f.WriteAt([]byte(strings.Join(added, "\n")+"\n"), info.Size())
+	_, _ = f.WriteAt([]byte(strings.Join(newHashes, "\n")+"\n"), info.Size())
 }
 
-// lineKey is the prefix for an entry's name in the hash of a line. No real name contains
+// linePrefix is the prefix for an entry's name in the hash of a line. No real name contains
 // it.
-const lineKey = "\x01"
+const linePrefix = "\x01"
 
-// textLines returns an entry's lines, except blank lines, without surrounding space.
-func textLines(e oxbow.Entry) (out []string) {
-	for line := range strings.Lines(normalLines(e.Content)) {
+// entryLines returns an entry's lines, except blank lines, without surrounding space.
+func entryLines(e oxbow.Entry) (out []string) {
+	for line := range strings.Lines(normalizeLineEnds(e.Content)) {
 		line = strings.TrimSpace(line)
 		if line != "" {
 			out = append(out, line)
@@ -132,44 +134,44 @@ func textLines(e oxbow.Entry) (out []string) {
 }
 
 // readHashes returns the hashes in the file, oldest first.
-func (w *Written) readHashes() []string {
+func (w *WrittenTexts) readHashes() []string {
 	data, err := vfs.ReadFile(w.fs, w.path, 2*writtenBytes)
 	if err != nil {
 		return nil
 	}
-	return parseWritten(string(data))
+	return parseHashes(string(data))
 }
 
-// parseWritten returns the hashes in the text of the file.
-func parseWritten(text string) []string {
+// parseHashes returns the hashes in the text of the file.
+func parseHashes(text string) []string {
 	var hashes []string
 	for line := range strings.Lines(text) {
-		if len(line) != writtenLine || line[writtenLine-1] != '\n' {
+		if len(line) != hashLineBytes || line[hashLineBytes-1] != '\n' {
 			continue
 		}
-		if _, err := hex.DecodeString(line[:writtenLine-1]); err == nil {
-			hashes = append(hashes, line[:writtenLine-1])
+		if _, err := hex.DecodeString(line[:hashLineBytes-1]); err == nil {
+			hashes = append(hashes, line[:hashLineBytes-1])
 		}
 	}
 	return hashes
 }
 
-// hashWritten returns the hash of an entry's name, aliases and content.
-func hashWritten(e oxbow.Entry) string {
+// hashEntry returns the hash of an entry's name, aliases and content.
+func hashEntry(e oxbow.Entry) string {
 	var b strings.Builder
 	aliases := slices.Sorted(slices.Values(e.Aliases))
 	for _, part := range append(
 		[]string{"written 1", e.Name},
-		append(aliases, strings.TrimSpace(normalLines(e.Content)))...,
+		append(aliases, strings.TrimSpace(normalizeLineEnds(e.Content)))...,
 	) {
 		b.WriteString(strconv.Itoa(len(part)) + ":" + part)
 	}
 	sum := sha256.Sum256([]byte(b.String()))
-	return hex.EncodeToString(sum[:writtenHash])
+	return hex.EncodeToString(sum[:hashBytes])
 }
 
-// normalLines returns the text with \n at the end of each line.
-func normalLines(s string) string {
+// normalizeLineEnds returns the text with \n at the end of each line.
+func normalizeLineEnds(s string) string {
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	if s != "" && !strings.HasSuffix(s, "\n") {
 		s += "\n"

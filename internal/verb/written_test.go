@@ -14,17 +14,17 @@ import (
 
 func TestWritten(t *testing.T) {
 	fsys := vfs.NewMem()
-	w := NewWritten(fsys, WrittenFile)
+	w := NewWrittenTexts(fsys, WrittenFile)
 	e := oxbow.Entry{Name: "n", Content: "text", Aliases: []string{"a", "b"}}
 	if w.HasEntry(e) {
 		t.Error("an empty list has an entry")
 	}
-	w.Record(oxbow.Entry{}, e)
-	w.Record(oxbow.Entry{}, e)
-	if data, err := vfs.ReadFile(fsys, WrittenFile, -1); err != nil || len(data) != 2*writtenLine {
+	w.RecordWrite(oxbow.Entry{}, e)
+	w.RecordWrite(oxbow.Entry{}, e)
+	if data, err := vfs.ReadFile(fsys, WrittenFile, -1); err != nil || len(data) != 2*hashLineBytes {
 		t.Errorf("the file has %q, %v; want a hash of the text and one of its line", data, err)
 	}
-	w = NewWritten(fsys, WrittenFile)
+	w = NewWrittenTexts(fsys, WrittenFile)
 	for _, tt := range []struct {
 		entry oxbow.Entry
 		want  bool
@@ -40,7 +40,7 @@ func TestWritten(t *testing.T) {
 			t.Errorf("Has(%+v) = %v, want %v", tt.entry, got, tt.want)
 		}
 	}
-	if (*Written)(nil).HasEntry(e) {
+	if (*WrittenTexts)(nil).HasEntry(e) {
 		t.Error("a nil list has an entry")
 	}
 }
@@ -68,9 +68,9 @@ func TestWrittenLines(t *testing.T) {
 		{"a person's alias goes", aliased, text("x"), true},
 		{"blank lines do not count", text("p", "", "q"), text("x", "", "y"), true},
 	} {
-		w := NewWritten(vfs.NewMem(), WrittenFile)
-		w.Record(oxbow.Entry{}, text("a", "b"))
-		w.Record(tt.was, tt.is)
+		w := NewWrittenTexts(vfs.NewMem(), WrittenFile)
+		w.RecordWrite(oxbow.Entry{}, text("a", "b"))
+		w.RecordWrite(tt.was, tt.is)
 		if got := w.HasEntry(tt.is); got != tt.want {
 			t.Errorf("%s: Has = %v, want %v", tt.name, got, tt.want)
 		}
@@ -84,45 +84,45 @@ func TestWrittenLines(t *testing.T) {
 // lines are removed first.
 func TestWrittenFile(t *testing.T) {
 	fsys := vfs.NewMem()
-	w := NewWritten(fsys, WrittenFile)
+	w := NewWrittenTexts(fsys, WrittenFile)
 	entry := func(i int) oxbow.Entry { return oxbow.Entry{Name: "n", Content: fmt.Sprint(i)} }
-	w.Record(oxbow.Entry{}, entry(0))
+	w.RecordWrite(oxbow.Entry{}, entry(0))
 	f, err := fsys.OpenFile(WrittenFile, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.WriteAt([]byte("torn"), 2*writtenLine); err != nil {
+	if _, err := f.WriteAt([]byte("torn"), 2*hashLineBytes); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	w.Record(oxbow.Entry{}, entry(1)) // the torn line contained its first hash
-	w.Record(oxbow.Entry{}, entry(2))
+	w.RecordWrite(oxbow.Entry{}, entry(1)) // the torn line contained its first hash
+	w.RecordWrite(oxbow.Entry{}, entry(2))
 	for i := range 3 {
 		if !w.HasEntry(entry(i)) {
 			t.Errorf("after a torn line the list lacks text %d", i)
 		}
 	}
 	var all strings.Builder
-	for i := range maxWritten {
-		all.WriteString(hashWritten(entry(i)) + "\n")
+	for i := range maxHashLines {
+		all.WriteString(hashEntry(entry(i)) + "\n")
 	}
 	if err := vfs.WriteFile(fsys, WrittenFile, []byte(all.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w.Record(oxbow.Entry{}, entry(maxWritten))
-	if w.HasEntry(entry(0)) || !w.HasEntry(entry(maxWritten/2+2)) || !w.HasEntry(entry(maxWritten)) {
+	w.RecordWrite(oxbow.Entry{}, entry(maxHashLines))
+	if w.HasEntry(entry(0)) || !w.HasEntry(entry(maxHashLines/2+2)) || !w.HasEntry(entry(maxHashLines)) {
 		t.Error("the older half was not dropped, or more than it")
 	}
 }
 
 func FuzzParseWritten(f *testing.F) {
 	f.Add("")
-	f.Add(strings.Repeat("0f", writtenHash) + "\n\nx\n")
+	f.Add(strings.Repeat("0f", hashBytes) + "\n\nx\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, hash := range parseWritten(text) {
-			if len(hash) != 2*writtenHash || !strings.Contains(text, hash+"\n") {
+		for _, hash := range parseHashes(text) {
+			if len(hash) != 2*hashBytes || !strings.Contains(text, hash+"\n") {
 				t.Errorf("parseWritten(%q) has %q", text, hash)
 			}
 		}

@@ -16,38 +16,38 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// mostAnnotations is the maximum number of annotations that the list of all files counts. shownLines is the
+// maxAnnotations is the maximum number of annotations that the list of all files counts. maxFileLines is the
 // maximum number of lines on a file's page.
-const mostAnnotations, shownLines = 1000, 2000
+const maxAnnotations, maxFileLines = 1000, 2000
 
-func annotationsPage(c *call) (reply, error) {
+func annotationsPage(c *pageRequest) (reply, error) {
 	s := screen{
 		title:   "Annotations",
 		navPath: "annotations",
 		lead:    h.P(h.Class("lead"), h.Text("Your code with the reasons for its changes beside it.")),
 	}
-	if c.work.Annotations == nil {
-		s.body = []g.Node{noTree()}
+	if c.workspace.Annotations == nil {
+		s.body = []g.Node{noTreeNotice()}
 		return s, nil
 	}
-	if file := c.value("file"); file != "" {
-		return c.annotatedFile(s, file)
+	if file := c.formValue("file"); file != "" {
+		return c.annotatedFilePage(s, file)
 	}
-	query := c.value("q")
+	query := c.formValue("q")
 	s.body = []g.Node{
-		page.Ask(
+		page.QueryForm(
 			"annotations",
 			"Find",
-			h.Div(h.Class("field grow"), page.Field("q", "Words", query, h.Type("search"))),
+			h.Div(h.Class("field grow"), page.InputField("q", "Words", query, h.Type("search"))),
 		),
 	}
 	if query != "" {
-		return c.annotationHits(s, query)
+		return c.annotationHitsPage(s, query)
 	}
-	limit := mostAnnotations
+	limit := maxAnnotations
 	out, err := annotations.GetAnnotations(
 		c.ctx,
-		c.work,
+		c.workspace,
 		annotations.GetAnnotationsIn{Filter: "-archived:true", Limit: &limit},
 	)
 	if err != nil {
@@ -66,7 +66,7 @@ func annotationsPage(c *call) (reply, error) {
 	}, func(a, b string) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a, b)) })
 	if len(files) == 0 {
 		s.body = []g.Node{
-			page.Empty(
+			page.EmptyNotice(
 				"No line has an annotation yet.",
 				nil,
 				h.P(
@@ -87,7 +87,7 @@ func annotationsPage(c *call) (reply, error) {
 			h.Class("row"),
 			h.Div(
 				h.Class("head"),
-				h.H2(fileLink(f, page.Isolated(f))),
+				h.H2(fileLink(f, page.IsolatedText(f))),
 				h.Span(h.Class("meta"), h.Text(page.Plural(counts[f], "why"))),
 			),
 		)
@@ -95,9 +95,9 @@ func annotationsPage(c *call) (reply, error) {
 	return s, nil
 }
 
-// noTree is the page content if the server has no working tree.
-func noTree() g.Node {
-	return page.Empty(
+// noTreeNotice is the page content if the server has no working tree.
+func noTreeNotice() g.Node {
+	return page.EmptyNotice(
 		"These pages were not started in a repository.",
 		nil,
 		h.P(
@@ -116,9 +116,9 @@ func fileLink(file string, text ...g.Node) g.Node {
 	return h.A(h.Href(page.Root+"annotations?"+url.Values{"file": {file}}.Encode()), g.Group(text))
 }
 
-// annotatedFile shows a file with each annotation in the margin of its first line.
-func (c *call) annotatedFile(s screen, file string) (reply, error) {
-	out, err := annotations.Blame(c.ctx, c.work, annotations.BlameIn{File: file})
+// annotatedFilePage shows a file with each annotation in the margin of its first line.
+func (c *pageRequest) annotatedFilePage(s screen, file string) (reply, error) {
+	out, err := annotations.Blame(c.ctx, c.workspace, annotations.BlameIn{File: file})
 	if err != nil {
 		return nil, err
 	}
@@ -126,23 +126,23 @@ func (c *call) annotatedFile(s screen, file string) (reply, error) {
 	for _, a := range out.Annotations {
 		whys[a.ID] = a
 	}
-	s.title, s.lead = page.Visible(out.File), h.P(h.Class("lead"), h.Text(page.Plural(len(out.Annotations), "why")+
+	s.title, s.lead = page.VisibleText(out.File), h.P(h.Class("lead"), h.Text(page.Plural(len(out.Annotations), "why")+
 		" in the margin. "), h.A(h.Href(page.Root+"annotations"), h.Text("All files")))
 	var rows []g.Node
-	for _, l := range out.Lines[:min(shownLines, len(out.Lines))] {
+	for _, l := range out.Lines[:min(maxFileLines, len(out.Lines))] {
 		var begin []g.Node
-		for _, id := range l.Why {
+		for _, id := range l.AnnotationIDs {
 			if a, ok := whys[id]; ok && !seen[id] {
 				seen[id] = true
-				begin = append(begin, c.whyNote(a, nil))
+				begin = append(begin, c.annotationNote(a, nil))
 			}
 		}
 		rows = append(
 			rows,
 			h.Tr(
-				g.If(len(l.Why) > 0, h.Class("has")),
+				g.If(len(l.AnnotationIDs) > 0, h.Class("has")),
 				h.Td(h.Class("number"), h.Textf("%d", l.Line)),
-				h.Td(h.Class("code"), page.Isolated(l.Text)),
+				h.Td(h.Class("code"), page.IsolatedText(l.Text)),
 				h.Td(h.Class("margin"), g.Group(begin)),
 			),
 		)
@@ -158,19 +158,19 @@ func (c *call) annotatedFile(s screen, file string) (reply, error) {
 				h.THead(h.Tr(h.Th(h.Text("Line")), h.Th(h.Text("Text")), h.Th(h.Text("Why")))), h.TBody(rows...)),
 		),
 		g.If(
-			len(out.Lines) > shownLines,
-			h.P(h.Class("dim"), h.Textf("%d more lines follow.", len(out.Lines)-shownLines)),
+			len(out.Lines) > maxFileLines,
+			h.P(h.Class("dim"), h.Textf("%d more lines follow.", len(out.Lines)-maxFileLines)),
 		),
 	}
 	return s, nil
 }
 
-// annotationHits shows the annotations that a query found.
-func (c *call) annotationHits(s screen, query string) (reply, error) {
+// annotationHitsPage shows the annotations that a query found.
+func (c *pageRequest) annotationHitsPage(s screen, query string) (reply, error) {
 	limit := 50
 	out, err := annotations.GetAnnotations(
 		c.ctx,
-		c.work,
+		c.workspace,
 		annotations.GetAnnotationsIn{Query: query, Limit: &limit},
 	)
 	if err != nil {
@@ -179,9 +179,9 @@ func (c *call) annotationHits(s screen, query string) (reply, error) {
 	s.body = append(
 		s.body,
 		page.Notes(out.Notes),
-		g.If(len(out.Annotations) == 0, page.Empty("No annotation contains these words.", nil)),
+		g.If(len(out.Annotations) == 0, page.EmptyNotice("No annotation contains these words.", nil)),
 		h.Ul(h.Class("rows"), g.Map(out.Annotations, func(a annotations.Annotation) g.Node {
-			return h.Li(h.Class("row"), c.whyNote(a, annotationPlace(a)))
+			return h.Li(h.Class("row"), c.annotationNote(a, annotationPlace(a)))
 		})),
 	)
 	return s, nil
@@ -189,31 +189,31 @@ func (c *call) annotationHits(s screen, query string) (reply, error) {
 
 // annotationPlace names the file and the line of an annotation.
 func annotationPlace(a annotations.Annotation) g.Node {
-	return h.P(fileLink(a.File, page.Isolated(a.File)), h.Textf(", line %d", a.StartLine))
+	return h.P(fileLink(a.File, page.IsolatedText(a.File)), h.Textf(", line %d", a.StartLine))
 }
 
-// whyNote shows an annotation below its place, which is nil on the file's own page.
-func (c *call) whyNote(a annotations.Annotation, place g.Node) g.Node {
-	by := a.By
+// annotationNote shows an annotation below its place, which is nil on the file's own page.
+func (c *pageRequest) annotationNote(a annotations.Annotation, place g.Node) g.Node {
+	by := a.ByActor
 	if a.Agent != "" {
 		by = a.Agent
 	}
 	return h.Div(h.Class("why"),
 		place,
-		h.P(page.Isolated(a.Why)),
-		g.Map(a.Rejected, func(r string) g.Node {
-			return h.P(h.Class("hint"), h.Text("Rejected: "), page.Isolated(r))
+		h.P(page.IsolatedText(a.Reason)),
+		g.Map(a.RejectedAlternatives, func(r string) g.Node {
+			return h.P(h.Class("hint"), h.Text("Rejected: "), page.IsolatedText(r))
 		}),
 		h.P(
 			h.Class("meta"),
 			g.If(a.StartLine != a.EndLine, h.Span(h.Textf("lines %d to %d", a.StartLine, a.EndLine))),
-			h.Span(page.Isolated(by)),
-			page.When(c.now, page.Moment(a.Time)),
+			h.Span(page.IsolatedText(by)),
+			page.RelativeTime(c.now, page.ParseTime(a.Time)),
 			g.If(
-				a.Standing != "",
+				a.ReviewState != "",
 				page.Badge(
 					"warn",
-					a.Standing,
+					a.ReviewState,
 					"It was not written on this machine, and it is not on the reviewed branch.",
 				),
 			),

@@ -13,22 +13,22 @@ import (
 
 // redirectToSaved returns a redirect to a saved entry's page, with the verb's notes.
 func redirectToSaved(out verb.RememberOut) redirect {
-	to := redirect{to: page.EntryPath(out.Name)}
+	to := redirect{path: page.EntryPath(out.Name)}
 	if out.Outcome != "unchanged" {
-		to.change = out.Version
+		to.changeNumber = out.Version
 	}
 	for _, n := range out.Notes {
-		to.said += page.NoteSentence(n) + " "
+		to.message += page.NoteSentence(n) + " "
 	}
 	return to
 }
 
 // errorNotice shows an error above the form that caused it.
 func errorNotice(err error) g.Node {
-	return page.Notice("error", page.Sentence(err.Error()), page.NoteSentence(verb.Remedy(err)))
+	return page.Notice("error", page.MakeSentence(err.Error()), page.NoteSentence(verb.ErrorRemedy(err)))
 }
 
-// version returns an entry's version as text, for a form's hidden field.
-func version(e verb.Entry) string { return strconv.FormatUint(e.Version, 10) }
+// versionText returns an entry's version as text, for a form's hidden field.
+func versionText(e verb.Entry) string { return strconv.FormatUint(e.Version, 10) }
 
-func number(n uint64) string { return strconv.FormatUint(n, 10) }
+func formatNumber(n uint64) string { return strconv.FormatUint(n, 10) }

@@ -29,11 +29,11 @@ func (b *browser) archived(events ...session.Event) *session.Archive {
 	m := storetest.Open(b.t, "sessions.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time {
 		return clock
 	}})
-	a := &session.Archive{Memory: m, Project: func(dir string) (string, string) {
+	a := &session.Archive{Memory: m, FindProject: func(dir string) (string, string) {
 		return strings.TrimPrefix(dir, "/src/"), dir
 	}}
 	if len(events) > 0 {
-		if _, err := a.Add(b.t.Context(), events); err != nil {
+		if _, err := a.AddEvents(b.t.Context(), events); err != nil {
 			b.t.Fatal(err)
 		}
 	}
@@ -58,8 +58,8 @@ func talk(id, project, prompt, answer string) []session.Event {
 	at := clock.Add(-time.Hour)
 	e := session.Event{Client: "claude", Session: id, Turn: id + "-1", Time: at, Dir: "/src/" + project}
 	ask, say := e, e
-	ask.Kind, ask.Text = session.Prompt, prompt
-	say.Kind = session.Text
+	ask.Kind, ask.Text = session.KindPrompt, prompt
+	say.Kind = session.KindText
 	say.Text = answer
 	say.Time = at.Add(time.Second)
 	return []session.Event{ask, say}

@@ -19,13 +19,13 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// ask redirects an old address to the explanation on the page Find.
-func ask(c *call) (reply, error) {
-	q := c.value("q")
-	if project := c.value("project"); project != "" {
+// redirectOldAsk redirects an old address to the explanation on the page Find.
+func redirectOldAsk(c *pageRequest) (reply, error) {
+	q := c.formValue("q")
+	if project := c.formValue("project"); project != "" {
 		q = strings.TrimSpace(q + " " + oxbow.LabelProject + ":" + page.QuoteValue(project))
 	}
-	return redirect{to: explanationPath(q, c.value("why"))}, nil
+	return redirect{path: explanationPath(q, c.formValue("why"))}, nil
 }
 
 // explanationPath returns the path at which Find explains the query. If missed is not empty, the page also
@@ -39,19 +39,19 @@ func explanationPath(q, missed string) string {
 }
 
 // explanationLink is a link to the explanation of a query, if the page does not show it.
-func (c *call) explanationLink(query string) g.Node {
-	if c.value("explain") != "" {
+func (c *pageRequest) explanationLink(query string) g.Node {
+	if c.formValue("explain") != "" {
 		return nil
 	}
 	return h.P(h.A(h.Href(page.Root+explanationPath(query, "")), h.Text("Explain these results")))
 }
 
-// explanation explains the shown hits of a query, if the address asks for an explanation.
-func (c *call) explanation(query string, shown []verb.Entry) g.Node {
-	if c.value("explain") == "" {
+// explanationSection explains the shown hits of a query, if the address asks for an explanation.
+func (c *pageRequest) explanationSection(query string, shown []verb.Entry) g.Node {
+	if c.formValue("explain") == "" {
 		return nil
 	}
-	missed := c.value("why")
+	missed := c.formValue("why")
 	return h.Section(
 		h.Class("explanation"),
 		h.Aria("labelledby", "explanation-title"),
@@ -62,14 +62,14 @@ func (c *call) explanation(query string, shown []verb.Entry) g.Node {
 			h.Text("Each result shows how much each word contributes to its score. This search is not recorded."),
 		),
 		h.H3(h.Text("Would oxbow show this to an agent unasked?")),
-		c.gate(query, ""),
+		c.hookAnswerPreview(query, ""),
 		h.H3(h.Text("Is an entry missing?")),
-		page.Ask("find", "Why not?", page.Hidden("q", query, "explain", "1"),
-			page.Field("why", "Name of the entry", missed, h.Required())),
+		page.QueryForm("find", "Why not?", page.Hidden("q", query, "explain", "1"),
+			page.InputField("why", "Name of the entry", missed, h.Required())),
 		g.Iff(missed != "", func() g.Node {
 			limit := len(shown) + 1
 			in := verb.RecallIn{Query: query, Explain: true, Limit: &limit}
-			return c.whyNot(in, shown, missed)
+			return c.missingEntryExplanation(in, shown, missed)
 		}),
 	)
 }
@@ -89,11 +89,11 @@ func scoreTable(e verb.Entry) g.Node {
 		rows = append(
 			rows,
 			h.Tr(
-				h.Td(page.Isolated(word)),
-				figure("%.2f", t.Score),
-				figure("%.1f", t.TF),
+				h.Td(page.IsolatedText(word)),
+				numberCell("%.2f", t.Score),
+				numberCell("%.1f", t.TF),
 				h.Td(h.Class("number"), h.Text(strconv.Itoa(t.DF)+" of "+strconv.Itoa(x.Entries))),
-				figure("%.2f", t.IDF),
+				numberCell("%.2f", t.IDF),
 			),
 		)
 	}
@@ -102,18 +102,18 @@ func scoreTable(e verb.Entry) g.Node {
 		page.Table([]string{"Word", "Score", "Times", "In entries", "Rarity"}, rows...),
 		h.P(
 			h.Class("hint"),
-			h.Textf("%s. Its length is %.0f, the mean %.0f.", page.Visible(x.Formula), x.Length, x.AvgLen),
+			h.Textf("%s. Its length is %.0f, the mean %.0f.", page.VisibleText(x.Formula), x.Length, x.AvgLen),
 		),
 	)
 }
 
-func figure(format string, f float64) g.Node {
+func numberCell(format string, f float64) g.Node {
 	return h.Td(h.Class("number"), h.Text(fmt.Sprintf(format, f)))
 }
 
-// gate shows how a hook would answer if the question were a prompt.
-func (c *call) gate(q, project string) g.Node {
-	out, err := injection.Inject(c.ctx, c.work, injection.InjectIn{Prompt: q, Project: project, Explain: true})
+// hookAnswerPreview shows how a hook would answer if the question were a prompt.
+func (c *pageRequest) hookAnswerPreview(q, project string) g.Node {
+	out, err := injection.Inject(c.ctx, c.workspace, injection.InjectIn{Prompt: q, Project: project, Explain: true})
 	if err != nil {
 		return errorInPage(err)
 	}
@@ -124,32 +124,32 @@ func (c *call) gate(q, project string) g.Node {
 	if says == "" {
 		says = "No. For a prompt with these words, the agent gets nothing unless it searches."
 	}
-	return g.Group{h.P(h.Text(says)), g.Map(out.Why, func(n verb.Note) g.Node {
+	return g.Group{h.P(h.Text(says)), g.Map(out.SilenceReasons, func(n verb.Note) g.Node {
 		return h.P(h.Class("dim"), h.Text(page.NoteSentence(n)))
 	}),
-		g.If(out.Text != "", h.Pre(h.Class("text"), page.Isolated(out.Text))), gateTable(out)}
+		g.If(out.Text != "", h.Pre(h.Class("text"), page.IsolatedText(out.Text))), hookAnswerTable(out)}
 }
 
-// answerWords says what an agent gets by each answer of the gate.
-var answerWords = map[string]string{"payload": "sentences", "pointer": "the name", "silence": "nothing"}
+// hookAnswerTexts says what an agent gets by each answer of the gate.
+var hookAnswerTexts = map[string]string{"payload": "sentences", "pointer": "the name", "silence": "nothing"}
 
-// gateTable lists the units that the gate considered, with the strength and the floor of each unit.
-func gateTable(out injection.InjectOut) g.Node {
+// hookAnswerTable lists the units that the gate considered, with the strength and the floor of each unit.
+func hookAnswerTable(out injection.InjectOut) g.Node {
 	var rows []g.Node
 	for _, a := range out.Accounts {
 		link := page.EntryLink(a.Name)
-		if a.In == "sessions" {
-			link = h.A(h.Href(page.Root+page.TurnPath(a.Name)), page.Isolated(a.Name))
+		if a.SourceKind == "sessions" {
+			link = h.A(h.Href(page.Root+page.TurnPath(a.Name)), page.IsolatedText(a.Name))
 		}
 		rows = append(
 			rows,
 			h.Tr(
-				figure("%.2f", a.G),
-				figure("%.2f", float64(a.Floor)),
+				numberCell("%.2f", a.Value),
+				numberCell("%.2f", float64(a.Floor)),
 				h.Td(link),
-				h.Td(h.Class("number"), h.Text(strconv.Itoa(a.Matched))),
-				h.Td(h.Text(answerWords[string(a.Answer)])),
-				h.Td(page.Isolated(a.Why)),
+				h.Td(h.Class("number"), h.Text(strconv.Itoa(a.MatchedWords))),
+				h.Td(h.Text(hookAnswerTexts[string(a.Answer)])),
+				h.Td(page.IsolatedText(a.Reason)),
 			),
 		)
 	}
@@ -159,9 +159,9 @@ func gateTable(out injection.InjectOut) g.Node {
 	return page.Table([]string{"Strength", "Floor", "Entry or turn", "Words", "Agent gets", "Because"}, rows...)
 }
 
-// whyNot explains why the named entry is not among the hits.
-func (c *call) whyNot(in verb.RecallIn, shown []verb.Entry, name string) g.Node {
-	e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true})
+// missingEntryExplanation explains why the named entry is not among the hits.
+func (c *pageRequest) missingEntryExplanation(in verb.RecallIn, shown []verb.Entry, name string) g.Node {
+	e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name, ContentOnly: true})
 	if err != nil {
 		return errorInPage(err)
 	}
@@ -176,7 +176,7 @@ func (c *call) whyNot(in verb.RecallIn, shown []verb.Entry, name string) g.Node 
 	}
 	all := oxbow.MaxLimit
 	in.Limit = &all
-	out, err := verb.Recall(c.ctx, c.work, in)
+	out, err := verb.Recall(c.ctx, c.workspace, in)
 	if err != nil {
 		return errorInPage(err)
 	}
@@ -192,7 +192,7 @@ func (c *call) whyNot(in verb.RecallIn, shown []verb.Entry, name string) g.Node 
 		return errorInPage(err)
 	}
 	alone := verb.RecallIn{Query: words, Filter: "name:" + strconv.Quote(e.Name), Limit: &limit}
-	out, err = verb.Recall(c.ctx, c.work, alone)
+	out, err = verb.Recall(c.ctx, c.workspace, alone)
 	if err != nil {
 		return errorInPage(err)
 	}
@@ -205,8 +205,8 @@ func (c *call) whyNot(in verb.RecallIn, shown []verb.Entry, name string) g.Node 
 }
 
 // queryWords returns the words of a query, without its filters.
-func (c *call) queryWords(query string) (string, error) {
-	ctx, m, err := c.work.Memory(c.ctx, verb.Own)
+func (c *pageRequest) queryWords(query string) (string, error) {
+	ctx, m, err := c.workspace.OpenMemory(c.ctx, verb.ReadOwn)
 	if err != nil {
 		return "", err
 	}
@@ -218,5 +218,5 @@ func (c *call) queryWords(query string) (string, error) {
 	for _, t := range parsed.Terms {
 		words = append(words, t.Word)
 	}
-	return plainWords(strings.Join(words, " ")), nil
+	return wordsWithoutOperators(strings.Join(words, " ")), nil
 }

@@ -63,7 +63,7 @@ func large(b *testing.B) (*Server, *visitor) {
 	work := &verb.Workspace{
 		Open:   func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil },
 		Now:    time.Now,
-		Place:  func() (verb.Place, error) { return verb.Place{Home: filepath.Dir(path), Store: path}, nil },
+		Place:  func() (verb.Place, error) { return verb.Place{Home: filepath.Dir(path), StorePath: path}, nil },
 		Source: oxbow.Source{Actor: oxbow.Person},
 	}
 	v := &rights.Options{Workspace: work}
@@ -78,15 +78,15 @@ func BenchmarkPages(b *testing.B) {
 		path   string
 		handle handler
 	}{
-		{"", today},
-		{"find", find},
-		{"find?offset=5000", find},
-		{"find?q=project:p7", find},
-		{"find?q=gate+berth+77", find},
+		{"", todayPage},
+		{"find", findPage},
+		{"find?offset=5000", findPage},
+		{"find?q=project:p7", findPage},
+		{"find?q=gate+berth+77", findPage},
 		{"log", changesPage},
-		{"entries/entry 77", entry},
+		{"entries/entry 77", entryPage},
 		{"entries/entry 77/edit", editPage},
-		{"entries/entry 77/versions", showVersions},
+		{"entries/entry 77/versions", versionListPage},
 	} {
 		b.Run(p.path, func(b *testing.B) {
 			var took []time.Duration
@@ -100,7 +100,7 @@ func BenchmarkPages(b *testing.B) {
 				r.SetPathValue("name", "entry 77")
 				w := httptest.NewRecorder()
 				start := time.Now()
-				s.answer(w, r, v, p.handle)
+				s.serveSignedIn(w, r, v, p.handle)
 				size = w.Body.Len()
 				if !first {
 					took = append(took, time.Since(start))

@@ -10,16 +10,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// previewPath is the path to which the form of an upload is sent, relative to [page.Root].
-const previewPath = "transfer/preview"
+// uploadPreviewPath is the path to which the form of an upload is sent, relative to [page.Root].
+const uploadPreviewPath = "transfer/preview"
 
-// maxDrained is the maximum number of bytes that the server reads from an upload that is too large. A browser shows the
-// response only after it has sent the whole request.
-const maxDrained = 1 << 30
+// maxDrainedBytes is the maximum number of bytes that the server reads from an upload that is too large. A browser
+// shows the response only after it has sent the whole request.
+const maxDrainedBytes = 1 << 30
 
 // limitBody limits the body of a request to [auth.MaxBody] bytes.
 func limitBody(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == page.Root+previewPath {
+	if r.URL.Path == page.Root+uploadPreviewPath {
 		r.Body = &uploadBody{r.Body, auth.MaxBody}
 		return
 	}
@@ -29,20 +29,23 @@ func limitBody(w http.ResponseWriter, r *http.Request) {
 // uploadBody is a limited body. Unlike [http.MaxBytesReader], it keeps the connection open.
 type uploadBody struct {
 	io.ReadCloser
-	left int64 // number of bytes that may still be read
+	remaining int64 // number of bytes that may still be read
 }
 
 // Read returns an [*http.MaxBytesError] if the body has too many bytes.
 func (b *uploadBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left+1)])
-	if int64(n) > b.left {
+	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.remaining+1)])
+	if int64(n) > b.remaining {
 		return 0, &http.MaxBytesError{Limit: auth.MaxBody}
 	}
-	b.left -= int64(n)
+	b.remaining -= int64(n)
 	return n, err
 }
 
-// drain reads the rest of the body.
-func (b *uploadBody) drain() {
-	_, _ = io.Copy(io.Discard, io.LimitReader(b.ReadCloser, maxDrained)) // ignore the error: the browser may have gone
+// discardRest reads the rest of the body.
+func (b *uploadBody) discardRest() {
+	_, _ = io.Copy(
+		io.Discard,
+		io.LimitReader(b.ReadCloser, maxDrainedBytes),
+	) // ignore the error: the browser may have gone
 }

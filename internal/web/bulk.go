@@ -9,15 +9,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// selection returns the entries that the form selects. If the field "all" is set, these are all entries that match the
-// form's query, otherwise the ticked entries. If no entry is ticked, selection returns an error.
-func (c *call) selection() (in labels.EditLabelsIn, err error) {
-	_ = c.value("name") // reads the form
-	if c.value("all") != "" {
-		if q := c.value("q"); q != "" {
-			in.Where = []string{q}
+// selectedEntries returns the entries that the form selects. If the field "all" is set, these are all entries that
+// match the form's query, otherwise the ticked entries. If no entry is ticked, selection returns an error.
+func (c *pageRequest) selectedEntries() (in labels.EditLabelsIn, err error) {
+	_ = c.formValue("name") // reads the form
+	if c.formValue("all") != "" {
+		if q := c.formValue("q"); q != "" {
+			in.Filters = []string{q}
 		}
-		in.All = in.Where == nil
+		in.AllEntries = in.Filters == nil
 		return in, nil
 	}
 	in.Names = c.r.PostForm["name"]
@@ -30,21 +30,21 @@ func (c *call) selection() (in labels.EditLabelsIn, err error) {
 	return in, err
 }
 
-// mostForgotten is the maximum number of entries that one form forgets.
-const mostForgotten = 500
+// maxForgotten is the maximum number of entries that one form forgets.
+const maxForgotten = 500
 
-// selectedNames returns the names of the entries that the form selects, at most mostForgotten.
-func (c *call) selectedNames() ([]string, error) {
-	in, err := c.selection()
+// selectedNames returns the names of the entries that the form selects, at most maxForgotten.
+func (c *pageRequest) selectedNames() ([]string, error) {
+	in, err := c.selectedEntries()
 	if err != nil || in.Names != nil {
 		return in.Names, err
 	}
-	limit := mostForgotten
-	list, err := verb.List(c.ctx, c.work, verb.ListIn{Filter: c.value("q"), Limit: &limit})
+	limit := maxForgotten
+	list, err := verb.List(c.ctx, c.workspace, verb.ListIn{Filter: c.formValue("q"), Limit: &limit})
 	if err != nil {
 		return nil, err
 	}
-	if list.Total > mostForgotten {
+	if list.Total > maxForgotten {
 		return nil, &oxbow.InvalidError{
 			Field: "selection",
 			Reason: "has " + page.Plural(
@@ -60,56 +60,56 @@ func (c *call) selectedNames() ([]string, error) {
 	return names, nil
 }
 
-func labelTicked(c *call) (reply, error) {
-	in, err := c.selection()
+func labelTickedEntries(c *pageRequest) (reply, error) {
+	in, err := c.selectedEntries()
 	if err != nil {
 		return nil, err
 	}
 	turn := labels.AddLabels
-	if c.value("off") != "" {
+	if c.formValue("off") != "" {
 		turn = labels.RemoveLabels
 	}
-	in.Labels = []string{c.value("label")}
-	out, err := turn(c.ctx, c.work, in)
+	in.Labels = []string{c.formValue("label")}
+	out, err := turn(c.ctx, c.workspace, in)
 	if err != nil {
 		return nil, err
 	}
 	if len(out.Entries) == 0 {
 		return redirect{
-			to:   c.returnPath(),
-			said: "Nothing was changed: the entries already had this label, or never had it.",
+			path:    c.returnPath(),
+			message: "Nothing was changed: the entries already had this label, or never had it.",
 		}, nil
 	}
-	return redirect{to: c.returnPath(), change: out.Seq}, nil
+	return redirect{path: c.returnPath(), changeNumber: out.Seq}, nil
 }
 
-func forgetTicked(c *call) (reply, error) {
+func forgetTickedEntries(c *pageRequest) (reply, error) {
 	names, err := c.selectedNames()
 	if err != nil {
 		return nil, err
 	}
-	to, err := c.forgetAll(names)
-	to.to = c.returnPath()
+	to, err := c.forgetEntries(names)
+	to.path = c.returnPath()
 	return to, err
 }
 
-// forgetAll forgets entries and returns a redirect that names the changes. It fails only if
+// forgetEntries forgets entries and returns a redirect that names the changes. It fails only if
 // nothing was forgotten.
-func (c *call) forgetAll(names []string) (to redirect, err error) {
+func (c *pageRequest) forgetEntries(names []string) (to redirect, err error) {
 	for _, name := range names {
-		out, err := verb.Forget(c.ctx, c.work, verb.ForgetIn{Name: name})
-		hasForgotten := to.change != 0 || len(to.others) > 0
+		out, err := verb.Forget(c.ctx, c.workspace, verb.ForgetIn{Name: name})
+		hasForgotten := to.changeNumber != 0 || len(to.earlierChanges) > 0
 		if err != nil && !hasForgotten {
 			return to, err
 		}
 		if err != nil { // also show the entries that were forgotten before the error, so that they can be restored
-			to.said += page.Sentence(err.Error()) + " "
+			to.message += page.MakeSentence(err.Error()) + " "
 			continue
 		}
-		if to.change != 0 {
-			to.others = append(to.others, to.change)
+		if to.changeNumber != 0 {
+			to.earlierChanges = append(to.earlierChanges, to.changeNumber)
 		}
-		to.change = out.Seq
+		to.changeNumber = out.Seq
 	}
 	return to, nil
 }

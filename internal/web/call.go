@@ -23,21 +23,21 @@ import (
 )
 
 // handler answers one request. An error becomes an error page that includes the remedy.
-type handler func(c *call) (reply, error)
+type handler func(c *pageRequest) (reply, error)
 
-// call is one request, with the memory as this browser may see it.
-type call struct {
-	ctx     context.Context // stamped with the session's source
-	r       *http.Request
-	now     time.Time // in the time zone in which dates are shown
-	view    *rights.View
-	work    *verb.Workspace
-	actor   oxbow.Actor
-	feed    *history.Feed
-	version string // oxbow's version
-	sample  bool   // the memory is a sample that is deleted at the end
-	noFiles bool   // pages may not write files
-	shared  bool   // several people may sign in
+// pageRequest is one request, with the memory as this browser may see it.
+type pageRequest struct {
+	ctx               context.Context // stamped with the session's source
+	r                 *http.Request
+	now               time.Time // in the time zone in which dates are shown
+	view              *rights.MemoryView
+	workspace         *verb.Workspace
+	actor             oxbow.Actor
+	feed              *history.ChangeFeed
+	version           string // oxbow's version
+	isSample          bool   // the memory is a sample that is deleted at the end
+	forbidsFileWrites bool   // pages may not write files
+	hasSeveralUsers   bool   // several people may sign in
 
 	caches  *caches  // shared by all calls of the server
 	uploads *uploads // shared by all calls of the server
@@ -45,16 +45,16 @@ type call struct {
 
 // reply is the result of a handler, such as a [screen] or a [redirect].
 type reply interface {
-	send(c *call, w http.ResponseWriter, a page.Assets)
+	send(c *pageRequest, w http.ResponseWriter, a page.Assets)
 }
 
 // accessSummary names the part of the memory that this browser sees, and oxbow's version.
-func (c *call) accessSummary() string {
+func (c *pageRequest) accessSummary() string {
 	s := "The whole memory"
-	if c.view.Rights.ReadOnly || c.view.Partial() {
+	if c.view.Rights.ReadOnly || c.view.IsPartial() {
 		s = "This browser " + c.view.Rights.String()
 	}
-	if c.sample {
+	if c.isSample {
 		s += ", a sample that is deleted when you stop the command"
 	}
 	return s + ". oxbow " + c.version
@@ -65,21 +65,28 @@ const maxChangesSearched = 50
 
 // changeNotice shows the change that a form has made, with a button to undo it. It returns
 // nil for requests other than GET, and if the query names no change.
-func (c *call) changeNotice() g.Node {
+func (c *pageRequest) changeNotice() g.Node {
 	if c.r.Method != http.MethodGet {
 		return nil
 	}
 	var said g.Node
-	if text := c.value("said"); text != "" {
-		said = h.Div(h.Class("done"), h.Role("status"), h.P(h.Text(page.Visible(text))),
-			g.If(c.value("undo") != "" && c.mayDecide(), takeBackLink(c.value("undo"), "Undo the import…")))
+	if text := c.formValue("said"); text != "" {
+		said = h.Div(
+			h.Class("done"),
+			h.Role("status"),
+			h.P(h.Text(page.VisibleText(text))),
+			g.If(
+				c.formValue("undo") != "" && c.canDecideAsPerson(),
+				revertLink(c.formValue("undo"), "Undo the import…"),
+			),
+		)
 	}
-	seqs := strings.Split(c.value("done"), ",")
+	seqs := strings.Split(c.formValue("done"), ",")
 	limit := maxChangesSearched + len(seqs)
 	if seqs[0] == "" || limit > oxbow.MaxLimit {
 		return said
 	}
-	out, err := verb.History(c.ctx, c.work, verb.HistoryIn{Limit: &limit})
+	out, err := verb.History(c.ctx, c.workspace, verb.HistoryIn{Limit: &limit})
 	if err != nil {
 		return said
 	}
@@ -93,7 +100,7 @@ func (c *call) changeNotice() g.Node {
 	if fields == nil {
 		return said
 	}
-	did := page.DidWhat(last)
+	did := page.DescribeChange(last)
 	if n := len(fields) / 2; n > 1 {
 		did = page.Plural(n, "change") + ". The first: " + did
 	}
@@ -103,7 +110,7 @@ func (c *call) changeNotice() g.Node {
 
 // currentPath returns the path and query of this page, relative to [page.Root], so that a
 // form can return to it.
-func (c *call) currentPath() string {
+func (c *pageRequest) currentPath() string {
 	q := c.r.URL.Query()
 	q.Del("done")
 	q.Del("said")
@@ -117,7 +124,7 @@ func (c *call) currentPath() string {
 
 // returnPath returns the page that a form was sent from, relative to [page.Root]. It is "",
 // the start page, if the form names no page of this server.
-func (c *call) returnPath() string { return localPath(c.value("back")) }
+func (c *pageRequest) returnPath() string { return localPath(c.formValue("back")) }
 
 // localPath returns to if it leads to a page of this server, otherwise "".
 func localPath(to string) string {
@@ -135,16 +142,16 @@ func localPath(to string) string {
 // redirect leads a browser on after a form, to a path below [page.Root] such as
 // "entries/deploy". That page shows the change with a button to undo it.
 type redirect struct {
-	to     string   // includes the query
-	change uint64   // number of the change that the form made (0 if it made no change)
-	others []uint64 // earlier changes of the same form
-	said   string   // further text for the person (may be empty)
+	path           string   // includes the query
+	changeNumber   uint64   // number of the change that the form made (0 if it made no change)
+	earlierChanges []uint64 // earlier changes of the same form
+	message        string   // further text for the person (may be empty)
 
-	session string // run of an import, which the person can undo (may be empty)
+	importSession string // run of an import, which the person can undo (may be empty)
 }
 
-func (d redirect) send(c *call, w http.ResponseWriter, _ page.Assets) {
-	to, err := url.Parse(page.Root + d.to)
+func (d redirect) send(c *pageRequest, w http.ResponseWriter, _ page.Assets) {
+	to, err := url.Parse(page.Root + d.path)
 	if err != nil {
 		to = &url.URL{Path: page.Root}
 	}
@@ -152,60 +159,62 @@ func (d redirect) send(c *call, w http.ResponseWriter, _ page.Assets) {
 	q.Del("done")
 	q.Del("said")
 	q.Del("undo")
-	if d.change != 0 {
-		seqs := make([]string, 0, 1+len(d.others))
-		for _, seq := range append(d.others, d.change) {
+	if d.changeNumber != 0 {
+		seqs := make([]string, 0, 1+len(d.earlierChanges))
+		for _, seq := range append(d.earlierChanges, d.changeNumber) {
 			seqs = append(seqs, strconv.FormatUint(seq, 10))
 		}
 		q.Set("done", strings.Join(seqs, ","))
 	}
-	if d.said != "" {
-		q.Set("said", strings.TrimSpace(d.said))
+	if d.message != "" {
+		q.Set("said", strings.TrimSpace(d.message))
 	}
-	if d.session != "" {
-		q.Set("undo", d.session)
+	if d.importSession != "" {
+		q.Set("undo", d.importSession)
 	}
 	to.RawQuery = q.Encode()
 	http.Redirect(w, c.r, to.String(), http.StatusSeeOther)
 }
 
-// mayDecide reports whether this browser may make the decisions that are reserved for a
+// canDecideAsPerson reports whether this browser may make the decisions that are reserved for a
 // person who sees the whole memory.
-func (c *call) mayDecide() bool {
-	return c.actor == oxbow.Person && c.mayWrite() && !c.view.Partial()
+func (c *pageRequest) canDecideAsPerson() bool {
+	return c.actor == oxbow.Person && c.mayWrite() && !c.view.IsPartial()
 }
 
-// takeBackLink links to the page that reverts a session.
-func takeBackLink(session, text string) g.Node {
+// revertLink links to the page that reverts a session.
+func revertLink(session, text string) g.Node {
 	return h.A(h.Class("button"), h.Href(page.Root+"log/revert?"+
 		url.Values{"session": {session}}.Encode()), h.Text(text))
 }
 
 // viewer is who looks at the page.
-func (c *call) viewer() page.Viewer { return page.Viewer{Now: c.now, Actor: c.actor, Shared: c.shared} }
+func (c *pageRequest) viewer() page.Viewer {
+	return page.Viewer{Now: c.now, Actor: c.actor, HasSeveralUsers: c.hasSeveralUsers}
+}
 
 // mayWrite reports whether this browser may change the memory.
-func (c *call) mayWrite() bool { return !c.view.Rights.ReadOnly }
+func (c *pageRequest) mayWrite() bool { return !c.view.Rights.ReadOnly }
 
-// name returns the name in the path, as [page.EntryPath] writes it.
-func (c *call) name() string { return strings.TrimSpace(c.r.PathValue("name")) }
+// pathName returns the name in the path, as [page.EntryPath] writes it.
+func (c *pageRequest) pathName() string { return strings.TrimSpace(c.r.PathValue("name")) }
 
-// value returns a field of the form or query, without spaces around it.
-func (c *call) value(name string) string { return strings.TrimSpace(c.r.FormValue(name)) }
+// formValue returns a field of the form or query, without spaces around it.
+func (c *pageRequest) formValue(name string) string { return strings.TrimSpace(c.r.FormValue(name)) }
 
 // base returns the version that the form was made for, or nil if the form has no valid
 // version.
-func (c *call) base() *uint64 {
-	v, err := strconv.ParseUint(c.value("version"), 10, 64)
+func (c *pageRequest) base() *uint64 {
+	v, err := strconv.ParseUint(c.formValue("version"), 10, 64)
 	if err != nil || v == 0 {
 		return nil
 	}
 	return &v
 }
 
-// number returns a field as a number, or def if the field is not a number.
-func (c *call) number(name string, def int) int {
-	if n, err := strconv.Atoi(c.value(name)); err == nil {
+// formNumber returns a field as a number, or def if the field is not a number.
+func (c *pageRequest) formNumber(name string, def int) int {
+	if n, err := strconv.Atoi(c.formValue(name)); err == nil {
 		return n
 	}
 	return def

@@ -12,19 +12,19 @@ import (
 
 // caches are the results that all calls of a server share.
 type caches struct {
-	held  changeCache[labels.HeldOut]
-	daily changeCache[maintenance.DailyOut]
-	names changeCache[maintenance.NameCheck]
+	heldEntries changeCache[labels.HeldOut]
+	dailyStats  changeCache[maintenance.DailyOut]
+	nameChecks  changeCache[maintenance.NameCheck]
 }
 
 // changeCache keeps one result for each view until the memory changes. The zero cache is empty.
 type changeCache[T any] struct {
-	mu    sync.Mutex
-	views map[*rights.View]keptResult[T]
+	mu           sync.Mutex
+	resultByView map[*rights.MemoryView]cachedResult[T]
 }
 
-// keptResult is a result that was read after a change of the memory.
-type keptResult[T any] struct {
+// cachedResult is a result that was read after a change of the memory.
+type cachedResult[T any] struct {
 	change uint64
 	key    string
 	result T
@@ -32,9 +32,9 @@ type keptResult[T any] struct {
 
 // get returns the result for a view after a change. Results with other keys are different results. If the result is not
 // kept, or the number of the change is 0, get calls read. The result is shared and must not be modified.
-func (c *changeCache[T]) get(view *rights.View, change uint64, key string, read func() (T, error)) (T, error) {
+func (c *changeCache[T]) get(view *rights.MemoryView, change uint64, key string, read func() (T, error)) (T, error) {
 	c.mu.Lock()
-	kept, ok := c.views[view]
+	kept, ok := c.resultByView[view]
 	c.mu.Unlock()
 	isOfChange := ok && change != 0 && kept.change == change
 	if isOfChange && kept.key == key {
@@ -46,12 +46,12 @@ func (c *changeCache[T]) get(view *rights.View, change uint64, key string, read 
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.views == nil || len(c.views) >= maxKeptResults {
-		c.views = map[*rights.View]keptResult[T]{}
+	if c.resultByView == nil || len(c.resultByView) >= maxCachedViews {
+		c.resultByView = map[*rights.MemoryView]cachedResult[T]{}
 	}
-	c.views[view] = keptResult[T]{change, key, result}
+	c.resultByView[view] = cachedResult[T]{change, key, result}
 	return result, nil
 }
 
-// maxKeptResults is the maximum number of views in a [changeCache].
-const maxKeptResults = 64
+// maxCachedViews is the maximum number of views in a [changeCache].
+const maxCachedViews = 64

@@ -17,21 +17,21 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// changedShown is the maximum number of entries in the section.
-const changedShown = 10
+// maxChangedShown is the maximum number of entries in the section.
+const maxChangedShown = 10
 
-// changedNotes is the section about texts that agents changed, or nil if there are none.
-func (c *call) changedNotes() g.Node {
-	limit := changedShown
-	out, err := review.Changed(c.ctx, c.work, review.ChangedIn{Limit: &limit})
+// changedSection is the section about texts that agents changed, or nil if there are none.
+func (c *pageRequest) changedSection() g.Node {
+	limit := maxChangedShown
+	out, err := review.ListAgentChanges(c.ctx, c.workspace, review.ChangedIn{Limit: &limit})
 	if err != nil || out.Total == 0 {
 		return nil
 	}
 	title := "Agents changed " + page.Plural(out.Total, "note") + " that you wrote"
 	return page.Section("changed", title,
-		h.Ul(h.Class("rows cards"), g.Map(out.Entries, c.changedRow)),
+		h.Ul(h.Class("rows cards"), g.Map(out.Entries, c.changedEntryRow)),
 		g.If(
-			out.More,
+			out.HasMore,
 			h.P(
 				h.Class("dim"),
 				h.Textf("%d more appear when you have decided about these.", out.Total-len(out.Entries)),
@@ -39,91 +39,102 @@ func (c *call) changedNotes() g.Node {
 		))
 }
 
-// changedNote is the notice on the page of an entry whose text an agent changed, or nil if no
+// changedEntryNotice is the notice on the page of an entry whose text an agent changed, or nil if no
 // change waits for a decision.
-func (c *call) changedNote(name string) g.Node {
-	out, err := review.Changed(c.ctx, c.work, review.ChangedIn{Name: name})
+func (c *pageRequest) changedEntryNotice(name string) g.Node {
+	out, err := review.ListAgentChanges(c.ctx, c.workspace, review.ChangedIn{Name: name})
 	if err != nil || len(out.Entries) == 0 {
 		return nil
 	}
 	e := out.Entries[0]
-	return h.Section(h.ID("changed"), h.Class("row card changed"), h.Aria("labelledby", "changed-title"),
-		h.H2(h.ID("changed-title"), h.Text("An agent changed what you wrote")), c.changedBody(e, changeWords[e.What]))
+	return h.Section(
+		h.ID("changed"),
+		h.Class("row card changed"),
+		h.Aria("labelledby", "changed-title"),
+		h.H2(
+			h.ID("changed-title"),
+			h.Text("An agent changed what you wrote"),
+		),
+		c.changedEntryDetails(e, agentChangeWords[e.EditKind]),
+	)
 }
 
-// changeWords maps an agent's kinds of changes to the words on pages.
-var changeWords = map[string]string{
+// agentChangeWords maps an agent's kinds of changes to the words on pages.
+var agentChangeWords = map[string]string{
 	review.EntryChanged:    "Changed",
 	review.EntryForgotten:  "Forgotten",
 	review.EntryRelabelled: "Relabelled",
 	review.EntryRenamed:    "Renamed",
 }
 
-// changedRow shows one entry: who changed it, the difference, and the buttons.
-func (c *call) changedRow(e review.ChangedEntry) g.Node {
-	did := changeWords[e.What]
+// changedEntryRow shows one entry: who changed it, the difference, and the buttons.
+func (c *pageRequest) changedEntryRow(e review.ChangedEntry) g.Node {
+	did := agentChangeWords[e.EditKind]
 	return h.Li(h.Class("row card"),
 		h.Div(
 			h.Class("head"),
-			h.H3(c.changedTitle(e)),
+			h.H3(c.changedEntryTitle(e)),
 			page.Badge("", strings.ToLower(did), "An agent did this to a text that you wrote."),
 		),
-		c.changedBody(e, did))
+		c.changedEntryDetails(e, did))
 }
 
-// changedBody shows the difference that an agent made, its source, and the buttons.
-func (c *call) changedBody(e review.ChangedEntry, did string) g.Node {
-	var by g.Node = page.Isolated(cmp.Or(e.Source.Agent, e.Source.Client, "an agent"))
+// changedEntryDetails shows the difference that an agent made, its source, and the buttons.
+func (c *pageRequest) changedEntryDetails(e review.ChangedEntry, did string) g.Node {
+	var by g.Node = page.IsolatedText(cmp.Or(e.Source.Agent, e.Source.Client, "an agent"))
 	if client, id, ok := strings.Cut(e.Session, "/"); ok {
 		by = g.Group{by, h.Text(" in "), h.A(h.Href(page.Root+page.SessionPath(client, id, 0)), h.Text("a session"))}
 	}
 	var labels []g.Node
 	for _, l := range e.LabelsRemoved {
-		labels = append(labels, h.Li(h.Text("The label "), page.Isolated(l), h.Text(" was removed.")))
+		labels = append(labels, h.Li(h.Text("The label "), page.IsolatedText(l), h.Text(" was removed.")))
 	}
 	for _, l := range e.LabelsAdded {
-		labels = append(labels, h.Li(h.Text("The label "), page.Isolated(l), h.Text(" was added.")))
+		labels = append(labels, h.Li(h.Text("The label "), page.IsolatedText(l), h.Text(" was added.")))
 	}
 	for _, a := range e.AliasesRemoved {
-		labels = append(labels, h.Li(h.Text("The alias "), page.Isolated(a), h.Text(" was removed.")))
+		labels = append(labels, h.Li(h.Text("The alias "), page.IsolatedText(a), h.Text(" was removed.")))
 	}
 	return g.Group{
-		g.If(e.What != review.EntryRenamed, page.Diff(e.Own, e.Text)),
+		g.If(e.EditKind != review.EntryRenamed, page.Diff(e.PersonText, e.CurrentText)),
 		g.If(len(labels) > 0, h.Ul(h.Class("list"), g.Group(labels))),
-		h.Div(h.Class("meta"), h.Span(h.Text(did+" by "), by, h.Text(", "), page.When(c.now, page.Moment(e.Time)))),
+		h.Div(
+			h.Class("meta"),
+			h.Span(h.Text(did+" by "), by, h.Text(", "), page.RelativeTime(c.now, page.ParseTime(e.Time))),
+		),
 		g.Iff(c.mayWrite() && c.actor == oxbow.Person, func() g.Node {
 			return h.Div(h.Class("actions"),
-				page.Button("changed/restore", "main", "Bring back", "name", e.Name, "back", c.currentPath()),
-				page.Button("changed/keep", "", "Keep", "name", e.Name, "back", c.currentPath()))
+				page.PostButton("changed/restore", "main", "Bring back", "name", e.Name, "back", c.currentPath()),
+				page.PostButton("changed/keep", "", "Keep", "name", e.Name, "back", c.currentPath()))
 		})}
 }
 
-// changedTitle is the name of the entry, as a link if it leads to an entry.
-func (c *call) changedTitle(e review.ChangedEntry) g.Node {
+// changedEntryTitle is the name of the entry, as a link if it leads to an entry.
+func (c *pageRequest) changedEntryTitle(e review.ChangedEntry) g.Node {
 	switch {
-	case e.Now != "":
-		return g.Group{page.Isolated(e.Name), h.Text(", now "), page.EntryLink(e.Now)}
-	case e.What == review.EntryForgotten:
-		return page.Isolated(e.Name)
+	case e.NewName != "":
+		return g.Group{page.IsolatedText(e.Name), h.Text(", now "), page.EntryLink(e.NewName)}
+	case e.EditKind == review.EntryForgotten:
+		return page.IsolatedText(e.Name)
 	}
 	return page.EntryLink(e.Name)
 }
 
-func keepChanged(c *call) (reply, error) {
-	return decideChanged(c, review.KeepChanged)
+func keepAgentChange(c *pageRequest) (reply, error) {
+	return decideAgentChange(c, review.KeepAgentChanges)
 }
 
-func restoreChanged(c *call) (reply, error) {
-	return decideChanged(c, review.RestoreChanged)
+func restoreUserVersion(c *pageRequest) (reply, error) {
+	return decideAgentChange(c, review.RestorePersonTexts)
 }
 
-func decideChanged(
-	c *call,
+func decideAgentChange(
+	c *pageRequest,
 	decide func(context.Context, *verb.Workspace, review.DecideChangedIn) (review.DecideChangedOut, error),
 ) (reply, error) {
-	out, err := decide(c.ctx, c.work, review.DecideChangedIn{Names: []string{c.value("name")}})
+	out, err := decide(c.ctx, c.workspace, review.DecideChangedIn{Names: []string{c.formValue("name")}})
 	if err != nil {
 		return nil, err
 	}
-	return redirect{to: c.returnPath(), change: out.Seqs[0]}, nil
+	return redirect{path: c.returnPath(), changeNumber: out.Seqs[0]}, nil
 }

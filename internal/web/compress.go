@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// minCompressed is the size in bytes from which a text is compressed.
-const minCompressed = 1000
+// minCompressedBytes is the size in bytes from which a text is compressed.
+const minCompressedBytes = 1000
 
 // withCompression runs the handler with a writer that compresses texts, if the browser accepts it.
 func withCompression(w http.ResponseWriter, r *http.Request, handle func(http.ResponseWriter)) {
@@ -50,8 +50,8 @@ func (z *gzipWriter) Write(p []byte) (int, error) {
 	if z.out == nil {
 		z.out = z.ResponseWriter
 		header := z.Header()
-		isText := isWholeText(header.Get("Content-Type"))
-		isLongText := isText && len(p) >= minCompressed
+		isText := isCompressibleText(header.Get("Content-Type"))
+		isLongText := isText && len(p) >= minCompressedBytes
 		if isLongText && header.Get("Content-Encoding") == "" {
 			header.Set("Content-Encoding", "gzip")
 			header.Del("Content-Length")
@@ -66,8 +66,8 @@ func (z *gzipWriter) Write(p []byte) (int, error) {
 	return z.out.Write(p)
 }
 
-// isWholeText reports whether a Content-Type is text, but not a stream of events.
-func isWholeText(contentType string) bool {
+// isCompressibleText reports whether a Content-Type is text, but not a stream of events.
+func isCompressibleText(contentType string) bool {
 	return strings.HasPrefix(contentType, "text/") && !strings.HasPrefix(contentType, "text/event-stream")
 }
 

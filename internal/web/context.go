@@ -24,12 +24,12 @@ const (
 	eventProfile = "profile"
 )
 
-func showContext(c *call) (reply, error) {
-	event := c.value("event")
+func contextPage(c *pageRequest) (reply, error) {
+	event := c.formValue("event")
 	if event == "" {
 		event = eventStart
 	}
-	profiles, err := profiles.ListProfiles(c.ctx, c.work, profiles.ProfilesIn{})
+	profiles, err := profiles.ListProfiles(c.ctx, c.workspace, profiles.ProfilesIn{})
 	if err != nil {
 		return nil, err
 	}
@@ -50,22 +50,22 @@ func showContext(c *call) (reply, error) {
 			),
 		),
 	}
-	s.body = []g.Node{page.Ask("context", "Show",
-		page.Choice("event", "When", event, "", []string{eventStart, eventPrompt, eventProfile}),
-		page.Field("project", "Project", c.value("project"), h.Placeholder("none")),
-		page.Choice("profile", "Profile", c.value("profile"), "everything", names),
-		page.Field(
+	s.body = []g.Node{page.QueryForm("context", "Show",
+		page.SelectField("event", "When", event, "", []string{eventStart, eventPrompt, eventProfile}),
+		page.InputField("project", "Project", c.formValue("project"), h.Placeholder("none")),
+		page.SelectField("profile", "Profile", c.formValue("profile"), "everything", names),
+		page.InputField(
 			"tokens",
 			"Maximum tokens",
-			c.value("tokens"),
+			c.formValue("tokens"),
 			h.Type("number"),
 			h.Min("1"),
 			h.Placeholder("default"),
 		),
-		h.Div(h.Class("field grow"), page.Field("prompt", "Prompt or task", c.value("prompt"))))}
-	show := map[string]func() (g.Node, error){eventPrompt: c.atPrompt, eventProfile: c.ofProfile}[event]
+		h.Div(h.Class("field grow"), page.InputField("prompt", "Prompt or task", c.formValue("prompt"))))}
+	show := map[string]func() (g.Node, error){eventPrompt: c.promptContext, eventProfile: c.profileContext}[event]
 	if show == nil {
-		show = c.atStart
+		show = c.startContext
 	}
 	got, err := show()
 	if err != nil {
@@ -75,36 +75,36 @@ func showContext(c *call) (reply, error) {
 	return s, nil
 }
 
-func (c *call) atStart() (g.Node, error) {
-	out, err := injection.Start(
+func (c *pageRequest) startContext() (g.Node, error) {
+	out, err := injection.StartBlock(
 		c.ctx,
-		c.work,
-		injection.StartIn{Project: c.value("project"), Budget: c.number("tokens", 0)},
+		c.workspace,
+		injection.StartIn{Project: c.formValue("project"), MaxTokens: c.formNumber("tokens", 0)},
 	)
 	if err != nil {
 		return nil, err
 	}
 	return g.Group{
-		contextBytes(
+		contextSection(
 			out.Text,
 			out.Tokens,
 			"No note is pinned or approved yet, so a session begins without notes.",
 		),
-		startNotes(out.Entries),
+		startNotesTable(out.Entries),
 		g.Iff(out.Text != "" && out.Selection != nil, func() g.Node {
 			return selectionTable(verb.SelectionOut{Selection: out.Selection})
 		}),
 	}, nil
 }
 
-// startNotes lists the notes in the block of a new session, each with a reason.
-func startNotes(notes []injection.StartEntry) g.Node {
+// startNotesTable lists the notes in the block of a new session, each with a reason.
+func startNotesTable(notes []injection.StartEntry) g.Node {
 	if len(notes) == 0 {
 		return nil
 	}
 	var rows []g.Node
 	for _, n := range notes {
-		rows = append(rows, partRow(n.Tokens, "entry", n.Name, n.Why))
+		rows = append(rows, contextPartRow(n.Tokens, "entry", n.Name, n.Reason))
 	}
 	return page.Section(
 		"notes",
@@ -113,50 +113,54 @@ func startNotes(notes []injection.StartEntry) g.Node {
 	)
 }
 
-func (c *call) ofProfile() (g.Node, error) {
-	out, err := profiles.Select(
+func (c *pageRequest) profileContext() (g.Node, error) {
+	out, err := profiles.SelectEntries(
 		c.ctx,
-		c.work,
-		profiles.SelectIn{Profile: c.value("profile"), Query: c.value("prompt"), Budget: c.number("tokens", 0)},
+		c.workspace,
+		profiles.SelectIn{
+			Profile:   c.formValue("profile"),
+			Query:     c.formValue("prompt"),
+			MaxTokens: c.formNumber("tokens", 0),
+		},
 	)
 	if err != nil {
 		return nil, err
 	}
 	edit := g.Node(nil)
-	if name := c.value("profile"); name != "" {
+	if name := c.formValue("profile"); name != "" {
 		edit = h.P(h.A(h.Href(page.Root+"profiles/"+
 			name), h.Text("Show the profile")))
 	}
 	return g.Group{
 		edit,
-		contextBytes(out.Text, out.Context.Tokens, "The profile selects nothing."),
+		contextSection(out.Text, out.Context.Tokens, "The profile selects nothing."),
 		selectionTable(out),
 	}, nil
 }
 
-func (c *call) atPrompt() (g.Node, error) {
-	if c.value("prompt") == "" {
-		return page.Empty("Enter a prompt above.", nil), nil
+func (c *pageRequest) promptContext() (g.Node, error) {
+	if c.formValue("prompt") == "" {
+		return page.EmptyNotice("Enter a prompt above.", nil), nil
 	}
 	out, err := injection.Inject(
 		c.ctx,
-		c.work,
-		injection.InjectIn{Prompt: c.value("prompt"), Project: c.value("project"), Explain: true},
+		c.workspace,
+		injection.InjectIn{Prompt: c.formValue("prompt"), Project: c.formValue("project"), Explain: true},
 	)
 	if err != nil {
 		return nil, err
 	}
 	if out.Text == "" {
-		return page.Empty("For this prompt, oxbow shows nothing.", out.Why, gateTable(out)), nil
+		return page.EmptyNotice("For this prompt, oxbow shows nothing.", out.SilenceReasons, hookAnswerTable(out)), nil
 	}
-	return g.Group{contextBytes(out.Text, out.Tokens, ""), page.Section("why", "Why", gateTable(out))}, nil
+	return g.Group{contextSection(out.Text, out.Tokens, ""), page.Section("why", "Why", hookAnswerTable(out))}, nil
 }
 
-// contextBytes shows the text that a model receives. If it is empty, the page shows
+// contextSection shows the text that a model receives. If it is empty, the page shows
 // noneReason instead.
-func contextBytes(text string, tokens int, noneReason string) g.Node {
+func contextSection(text string, tokens int, noneReason string) g.Node {
 	if text == "" {
-		return page.Empty(noneReason, nil)
+		return page.EmptyNotice(noneReason, nil)
 	}
 	return page.Section(
 		"bytes",
@@ -167,11 +171,11 @@ func contextBytes(text string, tokens int, noneReason string) g.Node {
 				"%d bytes, about %d tokens, between the lines <%s> and </%s>.",
 				len(text),
 				tokens,
-				session.Fence,
-				session.Fence,
+				session.FenceName,
+				session.FenceName,
 			),
 		),
-		h.Pre(h.Class("text"), h.TabIndex("0"), page.Isolated(text)),
+		h.Pre(h.Class("text"), h.TabIndex("0"), page.IsolatedText(text)),
 	)
 }
 
@@ -180,13 +184,13 @@ func contextBytes(text string, tokens int, noneReason string) g.Node {
 func selectionTable(out verb.SelectionOut) g.Node {
 	var in, cut []g.Node
 	for _, p := range out.Context.Parts {
-		in = append(in, partRow(p.Tokens, p.Name, p.Source, p.Why))
+		in = append(in, contextPartRow(p.Tokens, p.Name, p.Source, p.Reason))
 	}
-	for _, p := range out.Context.Cut {
-		cut = append(cut, partRow(p.Tokens, p.Name, p.Source, p.Why))
+	for _, p := range out.Context.OmittedTexts {
+		cut = append(cut, contextPartRow(p.Tokens, p.Name, p.Source, p.Reason))
 	}
 	return g.Group{
-		g.Map(out.Notes, func(n string) g.Node { return page.Notice("note", page.Sentence(n), "") }),
+		g.Map(out.Notes, func(n string) g.Node { return page.Notice("note", page.MakeSentence(n), "") }),
 		g.If(
 			len(in) > 0,
 			page.Section("in", "What was included, and why", page.Table([]string{"Tokens", "What", "Why"}, in...)),
@@ -199,13 +203,13 @@ func selectionTable(out verb.SelectionOut) g.Node {
 		)}
 }
 
-func partRow(tokens int, name, source, why string) g.Node {
-	what := page.Isolated(name)
+func contextPartRow(tokens int, name, source, why string) g.Node {
+	what := page.IsolatedText(name)
 	switch {
 	case name == "entry" && !strings.HasSuffix(source, " more entries"):
 		what = page.EntryLink(source)
 	case source != "":
-		what = g.Group{page.Isolated(name + " "), page.Isolated(source)}
+		what = g.Group{page.IsolatedText(name + " "), page.IsolatedText(source)}
 	}
-	return h.Tr(h.Td(h.Class("number"), h.Text(strconv.Itoa(tokens))), h.Td(what), h.Td(page.Isolated(why)))
+	return h.Tr(h.Td(h.Class("number"), h.Text(strconv.Itoa(tokens))), h.Td(what), h.Td(page.IsolatedText(why)))
 }

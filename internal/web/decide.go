@@ -11,10 +11,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-func approve(c *call) (reply, error) {
-	name := c.name()
+func approveEntry(c *pageRequest) (reply, error) {
+	name := c.pathName()
 	if base := c.base(); base != nil { // approve only the version that the page showed
-		e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true})
+		e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name, ContentOnly: true})
 		if err == nil && e.Version != *base {
 			err = &oxbow.ConflictError{Name: e.Name, Want: *base, Have: e.Version}
 		}
@@ -22,31 +22,31 @@ func approve(c *call) (reply, error) {
 			return nil, err
 		}
 	}
-	out, err := labels.Approve(c.ctx, c.work, labels.ApproveIn{Names: []string{name}})
+	out, err := labels.Approve(c.ctx, c.workspace, labels.ApproveIn{Names: []string{name}})
 	if err != nil {
 		return nil, err
 	}
-	return redirect{to: page.EntryPath(name), change: out.Seq}, nil
+	return redirect{path: page.EntryPath(name), changeNumber: out.Seq}, nil
 }
 
-// pinned is the label of entries that come first in contexts.
-const pinned = "pinned:true"
+// pinnedLabel is the label of entries that come first in contexts.
+const pinnedLabel = "pinned:true"
 
 func isPinned(e verb.Entry) bool { return slices.Contains(e.Labels["pinned"], "true") }
 
-func pin(c *call) (reply, error) {
-	name := c.name()
+func pinEntry(c *pageRequest) (reply, error) {
+	name := c.pathName()
 	turn := labels.AddLabels
-	if c.value("off") != "" {
+	if c.formValue("off") != "" {
 		turn = labels.RemoveLabels
 	}
-	out, err := turn(c.ctx, c.work, labels.EditLabelsIn{Labels: []string{pinned}, Names: []string{name}})
+	out, err := turn(c.ctx, c.workspace, labels.EditLabelsIn{Labels: []string{pinnedLabel}, Names: []string{name}})
 	if err != nil {
 		return nil, err
 	}
 	return redirect{
-		to:     page.EntryPath(name),
-		change: out.Seq,
-		said:   map[bool]string{true: "Nothing was changed."}[out.Seq == 0],
+		path:         page.EntryPath(name),
+		changeNumber: out.Seq,
+		message:      map[bool]string{true: "Nothing was changed."}[out.Seq == 0],
 	}, nil
 }

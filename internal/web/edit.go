@@ -16,21 +16,21 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-func editPage(c *call) (reply, error) {
-	e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: c.name(), Bare: true})
+func editPage(c *pageRequest) (reply, error) {
+	e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: c.pathName(), ContentOnly: true})
 	if err != nil {
 		return nil, err
 	}
-	return c.editForm(e.Entry, entryFormValues(e.Entry), "Save", 0), nil
+	return c.editFormPage(e.Entry, entryFormValues(e.Entry), "Save", 0), nil
 }
 
-// editForm returns the page with the edit form, which is bound to the version of e.
-func (c *call) editForm(e verb.Entry, t formValues, save string, status int, notices ...g.Node) screen {
+// editFormPage returns the page with the edit form, which is bound to the version of e.
+func (c *pageRequest) editFormPage(e verb.Entry, t formValues, save string, status int, notices ...g.Node) screen {
 	at := page.EntryPath(e.Name)
 	return screen{title: "Edit", navPath: "find", status: status, lead: h.P(h.Class("lead"), page.EntryLink(e.Name)),
 		body: append(notices,
 			h.Form(h.Method("post"), h.Class("stack edit"), h.Action(page.Root+at+
-				"/edit"), h.Attr("data-guard", ""), page.Hidden("version", version(e)), t.inputFields(),
+				"/edit"), h.Attr("data-guard", ""), page.Hidden("version", versionText(e)), t.inputFields(),
 				h.Div(
 					h.Class("actions"),
 					h.Button(h.Class("main"), h.Text(save)),
@@ -39,16 +39,16 @@ func (c *call) editForm(e verb.Entry, t formValues, save string, status int, not
 	}
 }
 
-func save(c *call) (reply, error) {
-	name := c.name()
+func saveEdit(c *pageRequest) (reply, error) {
+	name := c.pathName()
 	t := c.readForm()
 	base := c.base()
 	if base == nil {
-		return nil, &oxbow.InvalidError{Field: "version", Value: c.value("version"), Reason: "is not a version"}
+		return nil, &oxbow.InvalidError{Field: "version", Value: c.formValue("version"), Reason: "is not a version"}
 	}
-	now, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true})
+	now, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name, ContentOnly: true})
 	if errors.Is(err, oxbow.ErrNotFound) {
-		return c.newForm(
+		return c.newFormPage(
 			name,
 			t,
 			http.StatusConflict,
@@ -63,68 +63,68 @@ func save(c *call) (reply, error) {
 		return nil, err
 	}
 	if now.Version != *base {
-		return c.conflict(now.Entry, t, *base), nil
+		return c.conflictPage(now.Entry, t, *base), nil
 	}
 	in := verb.RememberIn{Name: now.Name, IfVersion: base}
-	err = t.addTo(&in, entryFormValues(now.Entry))
+	err = t.setRememberArgs(&in, entryFormValues(now.Entry))
 	isEmptied := in.Content == "" && t["content"] == "" && *now.Content != ""
 	if err == nil && isEmptied {
 		err = &oxbow.InvalidError{Field: "content", Reason: "is empty; to remove the entry, forget it"}
 	}
 	if err != nil {
-		return c.editForm(now.Entry, t, "Save", http.StatusBadRequest, errorNotice(err)), nil
+		return c.editFormPage(now.Entry, t, "Save", http.StatusBadRequest, errorNotice(err)), nil
 	}
 	if in.Content == "" { // without content, remember keeps the old text only if labels change too
 		in.Content = *now.Content
 	}
-	out, err := verb.Remember(c.ctx, c.work, in)
+	out, err := verb.Remember(c.ctx, c.workspace, in)
 	var conflict *oxbow.ConflictError
 	switch {
 	case errors.As(err, &conflict):
-		now, err = verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true})
+		now, err = verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name, ContentOnly: true})
 		if err == nil {
-			return c.conflict(now.Entry, t, *base), nil
+			return c.conflictPage(now.Entry, t, *base), nil
 		}
 	case err != nil:
 		shown := errorScreen(err)
-		return c.editForm(now.Entry, t, "Save", shown.status, errorNotice(err)), nil
+		return c.editFormPage(now.Entry, t, "Save", shown.status, errorNotice(err)), nil
 	}
 	return redirectToSaved(out), err
 }
 
-// conflict returns the page that is shown if somebody else changed the entry while a person edited it. Its form
+// conflictPage returns the page that is shown if somebody else changed the entry while a person edited it. Its form
 // contains the text that the person typed. Saving the form replaces the version that the page shows. If a newer version
 // exists by then, the page is shown again.
-func (c *call) conflict(now verb.Entry, t formValues, base uint64) screen {
+func (c *pageRequest) conflictPage(now verb.Entry, t formValues, base uint64) screen {
 	mine, theirs := t, entryFormValues(now)
-	was, gone, err := c.stateAt(now.Name, base)
+	was, gone, err := c.entryStateAt(now.Name, base)
 	var both string
 	merged := false
 	if err == nil && !gone {
 		from := entryFormValues(verb.Entry{Content: &was.text, Aliases: was.aliases, Labels: was.labels})
-		mine = t.rebase(from, theirs)
+		mine = t.rebaseUnedited(from, theirs)
 		both, merged = diff.MergeLines(from["content"], mine["content"], theirs["content"])
 	}
 	above := []g.Node{h.Div(h.Class("notice warn"), h.Role("alert"), h.P(h.Strong(h.Text("The entry has changed. ")),
-		h.Text(c.viewer().Writer(now.Source)+" changed this entry while you were writing ("),
-		page.When(c.now, page.Moment(now.Updated)), h.Text("). Nothing is lost: both texts are below.")))}
+		h.Text(c.viewer().WriterName(now.Source)+" changed this entry while you were writing ("),
+		page.RelativeTime(c.now, page.ParseTime(now.Updated)), h.Text("). Nothing is lost: both texts are below.")))}
 	if d := page.Diff(theirs["content"], mine["content"]); d != nil {
 		above = append(above, page.Section("difference", "Difference between the stored text and yours", d))
 	} else {
 		above = append(above, h.P(h.Text("Your text equals the stored text.")))
 	}
-	above = append(above, page.Section("now", "The stored text", page.Plain(*now.Content)))
+	above = append(above, page.Section("now", "The stored text", page.PlainText(*now.Content)))
 	differs := both != mine["content"] && both != theirs["content"]
 	if merged && differs {
-		above = append(above, page.Section("both", "Both changes together", page.Plain(both),
+		above = append(above, page.Section("both", "Both changes together", page.PlainText(both),
 			h.Form(h.Method("post"), h.Class("actions"), h.Action(page.Root+page.EntryPath(now.Name)+
-				"/edit"), page.Hidden("version", version(now)),
-				g.Map(parts, func(p part) g.Node {
+				"/edit"), page.Hidden("version", versionText(now)),
+				g.Map(formFields, func(p formField) g.Node {
 					return page.Hidden(p.name, mine[p.name])
 				}), page.Hidden("content", both),
 				h.Button(h.Text("Save both")))))
 	}
-	return c.editForm(
+	return c.editFormPage(
 		now,
 		mine,
 		"Replace it by my text",

@@ -14,9 +14,9 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-func entry(c *call) (reply, error) {
-	name := c.name()
-	e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name})
+func entryPage(c *pageRequest) (reply, error) {
+	name := c.pathName()
+	e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name})
 	if errors.Is(err, oxbow.ErrNotFound) {
 		return c.forgottenPage(name, err)
 	}
@@ -24,15 +24,15 @@ func entry(c *call) (reply, error) {
 		return nil, err
 	}
 	past := e.Name != name && strings.HasPrefix(name, e.Name+"@")
-	if e.Shown > 0 { // drop the note about usage, which the facts show already
+	if e.ShownTurns > 0 { // drop the note about usage, which the facts show already
 		e.Notes = e.Notes[:len(e.Notes)-1]
 	}
-	text, cut := page.Prose(*e.Content)
-	s := screen{title: page.Visible(e.Name), navPath: "find", live: !past, lead: c.entryLead(e.Entry)}
+	text, cut := page.RenderMarkdown(*e.Content)
+	s := screen{title: page.VisibleText(e.Name), navPath: "find", isLive: !past, lead: c.entryLead(e.Entry)}
 	s.body = []g.Node{page.Notes(e.Notes), h.Div(h.ID("entry"), h.Class("entry"), g.If(!past, h.Attr("data-live", "")),
 		h.Div(h.Class("column"),
-			g.Iff(!past, func() g.Node { return c.changedNote(e.Name) }),
-			c.heldBack(e.Entry),
+			g.Iff(!past, func() g.Node { return c.changedEntryNotice(e.Name) }),
+			c.heldBackNotice(e.Entry),
 			h.Section(
 				h.Aria("label", "Text"),
 				text,
@@ -50,18 +50,18 @@ func entry(c *call) (reply, error) {
 			),
 			g.If(!past, c.entryActions(e.Entry))),
 		h.Aside(h.Aria("label", "About this entry"), c.entryFacts(e, past),
-			g.Iff(!past, func() g.Node { return g.Group{c.shownTo(e.Name), c.nearEntries(e)} }))),
+			g.Iff(!past, func() g.Node { return g.Group{c.shownPromptsSection(e.Name), c.similarEntries(e)} }))),
 	}
 	return s, nil
 }
 
-func (c *call) entryLead(e verb.Entry) g.Node {
+func (c *pageRequest) entryLead(e verb.Entry) g.Node {
 	return h.Div(
 		h.Class("meta"),
 		page.TrustBadge(e.Trust),
 		g.If(isPinned(e), page.Badge("good", "pinned", "Agents get this entry first.")),
-		g.If(e.Kind != "note", page.Badge("", e.Kind, "")), page.Chips(e.Labels),
-		h.Span(h.Text(c.viewer().Writer(e.Source)+", "), page.When(c.now, page.EntryDate(e))),
+		g.If(e.Kind != "note", page.Badge("", e.Kind, "")), page.LabelChips(e.Labels),
+		h.Span(h.Text(c.viewer().WriterName(e.Source)+", "), page.RelativeTime(c.now, page.EntryDate(e))),
 	)
 }
 
@@ -69,22 +69,22 @@ func rawLink(name, text string) g.Node {
 	return h.A(h.Href(page.Root+page.EntryPath(name)+"/raw"), h.Text(text))
 }
 
-// heldBack says why an entry is withheld from models, and lets a person approve it. It
+// heldBackNotice says why an entry is withheld from models, and lets a person approve it. It
 // returns nil if the entry is not held back.
-func (c *call) heldBack(e verb.Entry) g.Node {
+func (c *pageRequest) heldBackNotice(e verb.Entry) g.Node {
 	if e.Trust == "" {
 		return nil
 	}
 	var why []string
 	if read := e.Labels[oxbow.LabelTaint]; len(read) > 0 {
 		why = append(why, "Before it wrote this, the agent had read texts by others: "+
-			page.Visible(strings.Join(read, ", "))+".")
+			page.VisibleText(strings.Join(read, ", "))+".")
 	}
 	if rules := append(
 		append([]string{}, e.Labels[oxbow.LabelSuspect]...),
 		e.Labels[oxbow.LabelQuarantine]...,
 	); len(rules) > 0 {
-		why = append(why, "It looks like an instruction to a model: "+page.Visible(strings.Join(rules, ", "))+".")
+		why = append(why, "It looks like an instruction to a model: "+page.VisibleText(strings.Join(rules, ", "))+".")
 	}
 	if len(why) == 0 {
 		why = append(why, "It comes from an untrusted source.")
@@ -92,27 +92,30 @@ func (c *call) heldBack(e verb.Entry) g.Node {
 	return h.Div(
 		h.Class("notice warn"),
 		h.P(h.Strong(h.Text("Agents are not shown this entry unasked. ")), h.Text(strings.Join(why, " "))),
-		g.If(c.mayDecide(), page.Button(page.EntryPath(e.Name)+"/approve", "", "Approve", "version", version(e))),
+		g.If(
+			c.canDecideAsPerson(),
+			page.PostButton(page.EntryPath(e.Name)+"/approve", "", "Approve", "version", versionText(e)),
+		),
 	)
 }
 
 // entryActions shows the links and buttons of an entry.
-func (c *call) entryActions(e verb.Entry) g.Node {
+func (c *pageRequest) entryActions(e verb.Entry) g.Node {
 	at := page.EntryPath(e.Name)
 	more := h.P(h.Class("meta"),
 		h.A(h.Href(page.Root+at+"/versions"), h.Text("Versions")), rawLink(e.Name, "Raw text"),
 		h.A(h.Href(page.Root+at+"/lineage"), h.Text("What it was made from")),
-		g.If(c.mayShare(), h.A(h.Href(page.Root+at+"/share"), h.Text("Share with the team…"))))
+		g.If(c.canShare(), h.A(h.Href(page.Root+at+"/share"), h.Text("Share with the team…"))))
 	if !c.mayWrite() {
 		return more
 	}
-	pin := page.Button(at+"/pin", "", "Pin")
+	pin := page.PostButton(at+"/pin", "", "Pin")
 	if isPinned(e) {
-		pin = page.Button(at+"/pin", "", "Unpin", "off", "1")
+		pin = page.PostButton(at+"/pin", "", "Unpin", "off", "1")
 	}
 	return g.Group{h.Div(h.Class("actions"),
 		h.A(h.Class("button main"), h.Href(page.Root+at+"/edit"), h.Attr("data-key", "e"), h.Text("Edit")), pin,
-		page.Button(at+"/forget", "", "Forget", "version", version(e)),
-		g.If(c.mayDecide(), h.A(h.Class("button danger"), h.Href(page.Root+at+
+		page.PostButton(at+"/forget", "", "Forget", "version", versionText(e)),
+		g.If(c.canDecideAsPerson(), h.A(h.Class("button danger"), h.Href(page.Root+at+
 			"/redact"), h.Text("Erase for good…")))), more}
 }

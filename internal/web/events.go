@@ -12,28 +12,28 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// stream is a reply that lasts until the browser disconnects or the server stops.
-type stream struct{ news *history.Listener }
+// eventStream is a reply that lasts until the browser disconnects or the server stops.
+type eventStream struct{ listener *history.ChangeListener }
 
-func eventsPage(c *call) (reply, error) {
-	l, err := c.feed.Listen(c.ctx, c.work, c.r.Header.Get(sse.LastID))
-	return stream{l}, err
+func eventsPage(c *pageRequest) (reply, error) {
+	l, err := c.feed.Listen(c.ctx, c.workspace, c.r.Header.Get(sse.LastEventIDHeader))
+	return eventStream{l}, err
 }
 
-func (s stream) send(c *call, w http.ResponseWriter, _ page.Assets) {
-	defer s.news.Close()
-	sse.Serve(c.ctx, w, s.news.C, func(out *sse.Stream) error {
-		n, err := s.news.Take(c.ctx)
+func (s eventStream) send(c *pageRequest, w http.ResponseWriter, _ page.Assets) {
+	defer s.listener.Close()
+	sse.ServeEvents(c.ctx, w, s.listener.Ready, func(out *sse.EventStream) error {
+		n, err := s.listener.TakeChanges(c.ctx)
 		if err != nil {
 			return err
 		}
 		name := "ready" // sent if the change touches nothing that this browser may see
-		if n.Reset {
+		if n.IsReset {
 			name = "reset"
 		} else if len(n.Changes) > 0 {
 			name = "change"
 		}
-		seq := strconv.FormatUint(n.Last, 10)
-		return out.Event(seq, name, []byte(seq))
+		seq := strconv.FormatUint(n.LastSeq, 10)
+		return out.SendEvent(seq, name, []byte(seq))
 	})
 }

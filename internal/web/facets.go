@@ -27,9 +27,9 @@ type facet struct {
 	counts map[string]int // by filter, such as project:oxbow
 }
 
-// facetValues is the maximum number of filters shown for a facet, those with the highest
+// maxFacetValues is the maximum number of filters shown for a facet, those with the highest
 // counts first.
-const facetValues = 8
+const maxFacetValues = 8
 
 // maxCountedList is the longest list that is read in full to count its labels.
 const maxCountedList = 2000
@@ -43,14 +43,14 @@ func facetsOfHits(hits []verb.Entry) []facet {
 	trust := facet{"Trust", map[string]int{}}
 	for _, e := range hits {
 		for _, v := range e.Labels[oxbow.LabelProject] {
-			project.counts[term("project", v)]++
+			project.counts[filterTerm("project", v)]++
 		}
 		for _, v := range e.Labels[oxbow.LabelTag] {
-			tag.counts[term("tag", v)]++
+			tag.counts[filterTerm("tag", v)]++
 		}
-		kind.counts[term("kind", e.Kind)]++
-		if e.Source.By != "" {
-			by.counts[term("by", e.Source.By)]++
+		kind.counts[filterTerm("kind", e.Kind)]++
+		if e.Source.Actor != "" {
+			by.counts[filterTerm("by", e.Source.Actor)]++
 		}
 		for _, k := range []string{oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine} {
 			if len(e.Labels[k]) > 0 {
@@ -64,7 +64,7 @@ func facetsOfHits(hits []verb.Entry) []facet {
 // facetsOfList counts the labels of a listed selection if that is cheap: the store keeps
 // counts for the whole memory, and a short list is read in full. For a longer list, the
 // filters have no counts.
-func (c *call) facetsOfList(q string, list verb.ListOut) ([]facet, error) {
+func (c *pageRequest) facetsOfList(q string, list verb.ListOut) ([]facet, error) {
 	fs := []facet{{"Project", map[string]int{}}, {"Tag", map[string]int{}}, {"Kind", map[string]int{}},
 		{"Written by", map[string]int{"by:person": 0, "by:agent": 0, "by:import": 0}},
 		{"Trust", map[string]int{"has:taint": 0, "has:quarantine": 0}}}
@@ -73,10 +73,10 @@ func (c *call) facetsOfList(q string, list verb.ListOut) ([]facet, error) {
 	}
 	if q == "" {
 		// Stats fails for a partial view; then there are no counts
-		if st, err := maintenance.Stats(c.ctx, c.work, maintenance.StatsIn{}); err == nil {
+		if st, err := maintenance.Stats(c.ctx, c.workspace, maintenance.StatsIn{}); err == nil {
 			for i, counts := range []map[string]int{st.Projects, st.Tags, st.Kinds} {
 				for v, n := range counts {
-					fs[i].counts[term([]string{"project", "tag", "kind"}[i], v)] = n
+					fs[i].counts[filterTerm([]string{"project", "tag", "kind"}[i], v)] = n
 				}
 			}
 			return fs, nil
@@ -85,20 +85,20 @@ func (c *call) facetsOfList(q string, list verb.ListOut) ([]facet, error) {
 	if list.Total > maxCountedList {
 		return fs, nil
 	}
-	labels, err := labels.Labels(c.ctx, c.work, labels.LabelsIn{Filter: q})
+	labels, err := labels.ListLabels(c.ctx, c.workspace, labels.LabelsIn{Filter: q})
 	if err != nil {
 		return nil, err
 	}
 	for _, l := range labels.Labels {
 		if i := slices.Index([]string{oxbow.LabelProject, oxbow.LabelTag}, l.Key); i >= 0 {
-			fs[i].counts[term(l.Key, l.Value)] = l.Entries
+			fs[i].counts[filterTerm(l.Key, l.Value)] = l.Entries
 		}
 	}
 	return fs, nil
 }
 
-// term returns a filter as it is written in a query.
-func term(key, value string) string { return key + ":" + page.QuoteValue(value) }
+// filterTerm returns a filter as it is written in a query.
+func filterTerm(key, value string) string { return key + ":" + page.QuoteValue(value) }
 
 // facetLists shows the facets as links. The link of a filter that the query already has
 // removes it.
@@ -109,7 +109,7 @@ func facetLists(f findResult) g.Node {
 			return cmp.Or(cmp.Compare(fc.counts[b], fc.counts[a]), strings.Compare(a, b))
 		})
 		var rows g.Group
-		for _, t := range terms[:min(len(terms), facetValues)] {
+		for _, t := range terms[:min(len(terms), maxFacetValues)] {
 			rows = append(rows, facetLink(f.query, t, fc.counts[t]))
 		}
 		if rows != nil {
@@ -137,13 +137,13 @@ func facetLink(query, t string, count int) g.Node {
 		return h.Li(h.A(
 			h.Href(page.Root+page.FindPath(rest)),
 			h.Aria("current", "true"),
-			page.Isolated(shown),
+			page.IsolatedText(shown),
 			h.Span(h.Class("key"), h.Text(" ×")),
 			h.Span(h.Class("hidden"), h.Text(" (remove this filter)")),
 		))
 	}
 	return h.Li(h.A(h.Href(page.Root+page.FindPath(strings.TrimSpace(query+" "+
-		t))), page.Isolated(shown)), g.If(count > 0, h.Span(h.Class("dim"), h.Textf(" %d", count))))
+		t))), page.IsolatedText(shown)), g.If(count > 0, h.Span(h.Class("dim"), h.Textf(" %d", count))))
 }
 
 // removeFilter removes filter t from a query, and reports whether the query had it.

@@ -21,28 +21,28 @@ import (
 )
 
 const (
-	listPage = 25  // entries on a page of a list
-	hitPage  = 20  // entries on a page of a search
-	mostHits = 200 // hits of a search that can be paged through
+	listPageSize = 25  // entries on a page of a list
+	hitPageSize  = 20  // entries on a page of a search
+	maxHits      = 200 // hits of a search that can be paged through
 )
 
 // findResult is the result that a page of Find shows.
 type findResult struct {
-	query     string
-	isListing bool // newest first, because the query has no words
-	entries   []verb.Entry
-	total     int // size of the whole list
-	next      int // offset of the list's next page
-	hasMore   bool
-	facets    []facet
-	why       []verb.Note
-	near      []string
-	notes     []verb.Note
+	query        string
+	isListing    bool // newest first, because the query has no words
+	entries      []verb.Entry
+	total        int // size of the whole list
+	nextOffset   int // offset of the list's next page
+	hasMore      bool
+	facets       []facet
+	emptyReasons []verb.Note
+	similarNames []string
+	notes        []verb.Note
 }
 
-func find(c *call) (reply, error) {
-	f, err := c.search(c.value("q"))
-	s := screen{title: "Find", navPath: "find", live: true}
+func findPage(c *pageRequest) (reply, error) {
+	f, err := c.search(c.formValue("q"))
+	s := screen{title: "Find", navPath: "find", isLive: true}
 	if errors.Is(err, oxbow.ErrInvalid) { // the person may still be typing a filter
 		s.body = []g.Node{h.Div(h.ID("results"), h.Attr("data-count", "This query has an error."), errorNotice(err))}
 		return s, nil
@@ -53,7 +53,7 @@ func find(c *call) (reply, error) {
 	var link, explanation g.Node
 	switch {
 	case !f.isListing:
-		link, explanation = c.explanationLink(f.query), c.explanation(f.query, f.entries)
+		link, explanation = c.explanationLink(f.query), c.explanationSection(f.query, f.entries)
 	case f.total > 0 && c.actor == oxbow.Person:
 		query := url.Values{"q": {f.query}}
 		link = h.A(h.Href(page.Root+"transfer/export?"+query.Encode()), h.Attr("download", ""),
@@ -72,12 +72,19 @@ func find(c *call) (reply, error) {
 
 // search runs a query. A query of filters only lists the entries; a query with words ranks
 // them.
-func (c *call) search(q string) (findResult, error) {
-	limit, offset := listPage, max(0, c.number("offset", 0))
-	list, err := verb.List(c.ctx, c.work, verb.ListIn{Filter: q, Limit: &limit, Offset: &offset})
+func (c *pageRequest) search(q string) (findResult, error) {
+	limit, offset := listPageSize, max(0, c.formNumber("offset", 0))
+	list, err := verb.List(c.ctx, c.workspace, verb.ListIn{Filter: q, Limit: &limit, Offset: &offset})
 	if err == nil {
-		f := findResult{query: q, isListing: true, entries: list.Entries, total: list.Total, next: list.Next,
-			why: list.Why, near: list.Near}
+		f := findResult{
+			query:        q,
+			isListing:    true,
+			entries:      list.Entries,
+			total:        list.Total,
+			nextOffset:   list.NextOffset,
+			emptyReasons: list.EmptyReasons,
+			similarNames: list.SimilarNames,
+		}
 		f.facets, err = c.facetsOfList(q, list)
 		return f, err
 	}
@@ -85,19 +92,30 @@ func (c *call) search(q string) (findResult, error) {
 	if !errors.As(err, &wrong) {
 		return findResult{}, err
 	}
-	offset = min(offset, mostHits-hitPage)
-	limit = offset + hitPage
-	out, err := verb.Recall(c.ctx, c.work, verb.RecallIn{Query: q, Limit: &limit, Explain: c.value("explain") != ""})
+	offset = min(offset, maxHits-hitPageSize)
+	limit = offset + hitPageSize
+	out, err := verb.Recall(
+		c.ctx,
+		c.workspace,
+		verb.RecallIn{Query: q, Limit: &limit, Explain: c.formValue("explain") != ""},
+	)
 	if err != nil {
 		return findResult{}, err
 	}
-	f := findResult{query: q, entries: out.Hits[min(offset, len(out.Hits)):], total: len(out.Hits), hasMore: out.More,
-		facets: facetsOfHits(out.Hits), why: out.Why, near: out.Near}
-	if out.More && limit < mostHits {
-		f.next = limit
+	f := findResult{
+		query:        q,
+		entries:      out.Hits[min(offset, len(out.Hits)):],
+		total:        len(out.Hits),
+		hasMore:      out.HasMore,
+		facets:       facetsOfHits(out.Hits),
+		emptyReasons: out.EmptyReasons,
+		similarNames: out.SimilarNames,
+	}
+	if out.HasMore && limit < maxHits {
+		f.nextOffset = limit
 	}
 	for _, n := range out.Notes {
-		if !n.About("limit") && !n.About("max_tokens") {
+		if !n.RefersTo("limit") && !n.RefersTo("max_tokens") {
 			f.notes = append(f.notes, n)
 		}
 	}
@@ -119,37 +137,42 @@ func (f findResult) countText() string {
 	return page.Plural(f.total, "entry") + " found, the best first."
 }
 
-func (c *call) resultList(f findResult) g.Node {
+func (c *pageRequest) resultList(f findResult) g.Node {
 	if f.total == 0 {
-		return page.Empty("Nothing was found.", f.why, nearMisses(f), g.If(f.query != "", h.P(h.A(h.Href(page.Root+
-			"find"), h.Text("All entries")))),
-			g.If(c.mayWrite(), h.P(h.A(h.Href(page.Root+"new"), h.Text("Remember something new")))))
+		return page.EmptyNotice(
+			"Nothing was found.",
+			f.emptyReasons,
+			similarNamesLinks(f),
+			g.If(f.query != "", h.P(h.A(h.Href(page.Root+
+				"find"), h.Text("All entries")))),
+			g.If(c.mayWrite(), h.P(h.A(h.Href(page.Root+"new"), h.Text("Remember something new")))),
+		)
 	}
 	if len(f.entries) == 0 { // the offset is beyond the last page
-		return page.Empty("There are no results on this page.", f.why)
+		return page.EmptyNotice("There are no results on this page.", f.emptyReasons)
 	}
-	withScores := c.value("explain") != ""
+	withScores := c.formValue("explain") != ""
 	rows := h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(f.entries, func(e verb.Entry) g.Node {
 		score := g.If(withScores, scoreTable(e))
 		if !c.mayWrite() {
-			return page.Row(c.viewer(), e, score)
+			return page.EntryRow(c.viewer(), e, score)
 		}
-		return page.ChoiceRow(c.viewer(), e, score)
+		return page.EntryChoiceRow(c.viewer(), e, score)
 	}))
-	pager := page.Pager(c.r.URL, c.number("offset", 0), f.next, listPage)
+	pager := page.Pager(c.r.URL, c.formNumber("offset", 0), f.nextOffset, listPageSize)
 	if !f.isListing {
-		pager = page.RankedPager(c.r.URL, c.number("offset", 0), f.next, hitPage)
+		pager = page.RankedPager(c.r.URL, c.formNumber("offset", 0), f.nextOffset, hitPageSize)
 	}
 	if !c.mayWrite() {
 		return g.Group{rows, pager}
 	}
 	return g.Group{h.Form(h.Class("ticking"), h.Method("post"), h.Action(page.Root+"find/label"),
-		page.Hidden("back", c.currentPath()), bulkBar(f), rows), pager}
+		page.Hidden("back", c.currentPath()), bulkActions(f), rows), pager}
 }
 
-// bulkBar has the buttons that change the ticked entries, or all entries that a list of filters
+// bulkActions has the buttons that change the ticked entries, or all entries that a list of filters
 // selects.
-func bulkBar(f findResult) g.Node {
+func bulkActions(f findResult) g.Node {
 	return h.FieldSet(h.Class("bulk"),
 		h.Legend(h.Class("hidden"), h.Text("Change the ticked entries")),
 		h.Div(h.Class("actions"),
@@ -159,19 +182,19 @@ func bulkBar(f findResult) g.Node {
 			h.Label(h.Class("hidden"), h.For("label"), h.Text("Label")),
 			h.Input(h.ID("label"), h.Name("label"), h.Placeholder("tag:rule"), h.AutoComplete("off"),
 				h.Attr("list", "labels")),
-			h.El("datalist", h.ID("labels"), g.Map(f.labelTerms(), func(t string) g.Node {
-				return h.Option(h.Value(page.Visible(t)))
+			h.El("datalist", h.ID("labels"), g.Map(f.suggestedLabelTerms(), func(t string) g.Node {
+				return h.Option(h.Value(page.VisibleText(t)))
 			})),
 			h.Button(h.Text("Add label")),
 			h.Button(h.Name("off"), h.Value("1"), h.Text("Remove label")),
 			h.Button(h.FormAction(page.Root+"find/forget"), h.Text("Forget"))))
 }
 
-// suggestedLabels is the maximum number of suggestions for a label.
-const suggestedLabels = 100
+// maxSuggestedLabels is the maximum number of suggestions for a label.
+const maxSuggestedLabels = 100
 
-// labelTerms returns the projects and tags of the found entries, for suggestions.
-func (f findResult) labelTerms() (terms []string) {
+// suggestedLabelTerms returns the projects and tags of the found entries, for suggestions.
+func (f findResult) suggestedLabelTerms() (terms []string) {
 	for _, fc := range f.facets {
 		if fc.title != "Project" && fc.title != "Tag" {
 			continue
@@ -184,16 +207,16 @@ func (f findResult) labelTerms() (terms []string) {
 			terms = append(terms, key+":"+value)
 		}
 	}
-	return terms[:min(len(terms), suggestedLabels)]
+	return terms[:min(len(terms), maxSuggestedLabels)]
 }
 
-// nearMisses links to terms that are similar to the query's terms. If the query already has a
+// similarNamesLinks links to terms that are similar to the query's terms. If the query already has a
 // filter with the same key, a similar filter replaces that filter.
-func nearMisses(f findResult) g.Node {
-	if len(f.near) == 0 {
+func similarNamesLinks(f findResult) g.Node {
+	if len(f.similarNames) == 0 {
 		return nil
 	}
-	return h.P(h.Text("Similar names: "), g.Group(g.Map(f.near, func(n string) g.Node {
+	return h.P(h.Text("Similar names: "), g.Group(g.Map(f.similarNames, func(n string) g.Node {
 		to := n
 		if key, _, ok := strings.Cut(n, ":"); ok {
 			terms := strings.Fields(f.query)
@@ -202,6 +225,6 @@ func nearMisses(f findResult) g.Node {
 				to = strings.Join(terms, " ")
 			}
 		}
-		return g.Group{h.A(h.Href(page.Root+page.FindPath(to)), page.Isolated(n)), h.Text(" ")}
+		return g.Group{h.A(h.Href(page.Root+page.FindPath(to)), page.IsolatedText(n)), h.Text(" ")}
 	})))
 }

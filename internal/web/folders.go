@@ -15,8 +15,10 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// mayFollow reports whether this browser may change which directories the memory follows.
-func (c *call) mayFollow() bool { return c.mayDecide() && !c.noFiles && c.work.Host != nil }
+// canChangeFolders reports whether this browser may change which directories the memory follows.
+func (c *pageRequest) canChangeFolders() bool {
+	return c.canDecideAsPerson() && !c.forbidsFileWrites && c.workspace.Host != nil
+}
 
 // errNoFolders is the error of a server whose pages read no directories.
 var errNoFolders = verb.Advise(
@@ -26,18 +28,18 @@ var errNoFolders = verb.Advise(
 
 // folderSection lists the folders, with the forms that change them. It returns nil if this browser may not see them,
 // or if the memory is not in a file.
-func (c *call) folderSection() g.Node {
-	if c.view.Partial() || c.work.Place == nil {
+func (c *pageRequest) folderSection() g.Node {
+	if c.view.IsPartial() || c.workspace.Place == nil {
 		return nil
 	}
-	out, err := folders.List(c.ctx, c.work, folders.ListIn{})
+	out, err := folders.List(c.ctx, c.workspace, folders.ListIn{})
 	switch {
 	case errors.Is(err, oxbow.ErrUnsupported):
 		return h.P(h.Class("dim"), h.Text("A memory of this layout cannot follow directories."))
 	case err != nil:
 		return errorInPage(err)
 	}
-	mayChange := c.mayFollow()
+	mayChange := c.canChangeFolders()
 	body := g.Group{
 		h.P(h.Class("dim"), h.Text("A folder is a directory of Markdown notes that you keep editing, such as "+
 			"an Obsidian vault. When you edit the files, the next recall finds your changes.")),
@@ -50,7 +52,7 @@ func (c *call) folderSection() g.Node {
 		return body
 	}
 	if len(out.Folders) > 0 {
-		body = append(body, page.Button("transfer/compare", "", "Compare now"))
+		body = append(body, page.PostButton("transfer/compare", "", "Compare now"))
 	}
 	return append(body, followForm())
 }
@@ -61,22 +63,22 @@ func folderRow(f folders.ListedFolder, mayChange bool) g.Node {
 	if f.Write {
 		how = "read and written"
 	}
-	problems := g.Map(f.Problems, func(s string) g.Node { return page.Notice("warn", page.Visible(s), "") })
-	notes := g.Map(f.Notes, func(s string) g.Node { return page.Notice("note", page.Visible(s), "") })
+	problems := g.Map(f.Problems, func(s string) g.Node { return page.Notice("warn", page.VisibleText(s), "") })
+	notes := g.Map(f.Notes, func(s string) g.Node { return page.Notice("note", page.VisibleText(s), "") })
 	return h.Li(h.Class("row"),
 		h.Div(h.Class("head"),
-			h.A(h.Href(page.Root+page.FindPath("folder:"+page.QuoteValue(f.Name))), page.Isolated(f.Name)),
+			h.A(h.Href(page.Root+page.FindPath("folder:"+page.QuoteValue(f.Name))), page.IsolatedText(f.Name)),
 			page.Badge("", page.Plural(f.Files, "file"), ""), page.Badge("", how, "")),
-		h.Div(h.Class("meta"), h.Code(page.Isolated(f.Path))),
+		h.Div(h.Class("meta"), h.Code(page.IsolatedText(f.Path))),
 		problems, notes,
 		g.If(mayChange, h.Div(h.Class("actions"),
-			page.Button("transfer/unfollow", "", "Stop following", "folder", f.Name))))
+			page.PostButton("transfer/unfollow", "", "Stop following", "folder", f.Name))))
 }
 
 // followForm asks for a directory.
 func followForm() g.Node {
 	return h.Form(h.Class("stack"), h.Method("post"), h.Action(page.Root+"transfer/folder"),
-		page.Field("dir", "Directory on the machine that runs this server", "", h.Required(),
+		page.InputField("dir", "Directory on the machine that runs this server", "", h.Required(),
 			h.Placeholder("/home/ada/vault")),
 		h.Label(h.Input(h.Type("checkbox"), h.Name("write"), h.Value("1")),
 			h.Text(" Write changes that I and my agents make into the files as well")),
@@ -85,59 +87,63 @@ func followForm() g.Node {
 }
 
 // followFolder registers a folder and brings its notes in.
-func followFolder(c *call) (reply, error) {
-	if !c.mayFollow() {
+func followFolder(c *pageRequest) (reply, error) {
+	if !c.canChangeFolders() {
 		return nil, errNoFolders
 	}
-	out, err := folders.Add(c.ctx, c.work, folders.AddIn{Dir: c.value("dir"), Write: c.value("write") != ""})
+	out, err := folders.Add(
+		c.ctx,
+		c.workspace,
+		folders.AddIn{Dir: c.formValue("dir"), WriteFiles: c.formValue("write") != ""},
+	)
 	if err != nil {
 		return nil, err
 	}
-	said := "The memory follows " + out.Folder.Path + ". " + changeCounts(&out.Change)
+	said := "The memory follows " + out.Folder.Path + ". " + changeCountsText(&out.Change)
 	for _, m := range out.Change.Messages() {
-		said += " " + page.Sentence(m)
+		said += " " + page.MakeSentence(m)
 	}
-	return redirect{to: "transfer", said: said}, nil
+	return redirect{path: "transfer", message: said}, nil
 }
 
-// changeCounts says how many notes a comparison changed.
-func changeCounts(ch *folders.Change) string {
+// changeCountsText says how many notes a comparison changed.
+func changeCountsText(ch *folders.FolderChange) string {
 	return page.Plural(ch.Added, "note") + " added, " + page.Plural(ch.Updated, "note") + " updated, " +
 		page.Plural(ch.Forgotten, "note") + " forgotten."
 }
 
 // compareFolders compares all folders with the memory.
-func compareFolders(c *call) (reply, error) {
-	if !c.mayFollow() {
+func compareFolders(c *pageRequest) (reply, error) {
+	if !c.canChangeFolders() {
 		return nil, errNoFolders
 	}
-	out, err := folders.Compare(c.ctx, c.work, folders.CompareIn{})
+	out, err := folders.Sync(c.ctx, c.workspace, folders.SyncIn{})
 	if err != nil {
 		return nil, err
 	}
 	said := ""
 	for i := range out.Changes {
 		ch := &out.Changes[i]
-		said += ch.Folder + ": " + changeCounts(ch) + " "
+		said += ch.Folder + ": " + changeCountsText(ch) + " "
 		for _, m := range ch.Messages() {
-			said += page.Sentence(m) + " "
+			said += page.MakeSentence(m) + " "
 		}
 	}
-	return redirect{to: "transfer", said: said}, nil
+	return redirect{path: "transfer", message: said}, nil
 }
 
 // unfollowFolder stops following a folder. Its notes stay in the memory.
-func unfollowFolder(c *call) (reply, error) {
-	if !c.mayFollow() {
+func unfollowFolder(c *pageRequest) (reply, error) {
+	if !c.canChangeFolders() {
 		return nil, errNoFolders
 	}
-	out, err := folders.Remove(c.ctx, c.work, folders.RemoveIn{Folder: c.value("folder")})
+	out, err := folders.Remove(c.ctx, c.workspace, folders.RemoveIn{Folder: c.formValue("folder")})
 	if err != nil {
 		return nil, err
 	}
 	said := "The memory no longer follows " + out.Folder.Path + ". "
 	return redirect{
-		to:   "transfer",
-		said: said + text.Count(out.Stay, "note stays", "notes stay") + " in the memory.",
+		path:    "transfer",
+		message: said + text.FormatCount(out.RemainingNotes, "note stays", "notes stay") + " in the memory.",
 	}, nil
 }

@@ -82,7 +82,7 @@ func TestFoldersRights(t *testing.T) {
 	home := b.placed()
 	vault := t.TempDir()
 	all := []folder.Folder{{Name: "vault", Path: vault, Added: time.Unix(1, 0).UTC()}}
-	if err := folder.Save(home, all); err != nil {
+	if err := folder.SaveList(home, all); err != nil {
 		t.Fatal(err)
 	}
 	if shown := b.get(page.Root+"transfer", http.StatusOK); strings.Contains(shown, vault) {

@@ -16,11 +16,11 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// part is a field of the form, with the name of its argument in remember.
-type part struct{ name, label, hint, key string }
+// formField is a field of the form, with the name of its argument in remember.
+type formField struct{ name, label, hint, key string }
 
-// parts lists all fields of the form except the text. A field with several values has one value on each line.
-var parts = []part{
+// formFields lists all fields of the form except the text. A field with several values has one value on each line.
+var formFields = []formField{
 	{"project", "Project", "", oxbow.LabelProject},
 	{"tags", "Tags", "One per line, or separated by commas.", oxbow.LabelTag},
 	{"related_files", "Related files", "One per line, relative to the project.", oxbow.LabelFile},
@@ -35,7 +35,7 @@ type formValues map[string]string
 // entryFormValues returns the form values that show an entry.
 func entryFormValues(e verb.Entry) formValues {
 	t := formValues{"content": *e.Content, "aliases": strings.Join(e.Aliases, "\n")}
-	for _, p := range parts {
+	for _, p := range formFields {
 		if p.key != "" {
 			t[p.name] = strings.Join(e.Labels[p.key], "\n")
 		}
@@ -45,7 +45,7 @@ func entryFormValues(e verb.Entry) formValues {
 
 // readForm returns the sent form values. Browsers end lines with CR LF, which it turns into
 // LF.
-func (c *call) readForm() formValues {
+func (c *pageRequest) readForm() formValues {
 	t := formValues{}
 	for _, name := range append(
 		[]string{"content"},
@@ -73,9 +73,9 @@ func (t formValues) isUnchanged(base formValues, name string) bool {
 	return t[name] == base[name] || t[name] == strings.ReplaceAll(base[name], "\r\n", "\n")
 }
 
-// rebase returns the form values for an entry that was changed from base to now by somebody
+// rebaseUnedited returns the form values for an entry that was changed from base to now by somebody
 // else: fields that the person did not change get their current values.
-func (t formValues) rebase(base, now formValues) formValues {
+func (t formValues) rebaseUnedited(base, now formValues) formValues {
 	out := maps.Clone(t)
 	for name := range t {
 		if t.isUnchanged(base, name) {
@@ -85,12 +85,12 @@ func (t formValues) rebase(base, now formValues) formValues {
 	return out
 }
 
-// addTo sets the arguments of remember for the fields that differ from base.
-func (t formValues) addTo(in *verb.RememberIn, base formValues) error {
+// setRememberArgs sets the arguments of remember for the fields that differ from base.
+func (t formValues) setRememberArgs(in *verb.RememberIn, base formValues) error {
 	if !t.isUnchanged(base, "content") {
 		in.Content = t["content"]
 	}
-	for _, p := range parts {
+	for _, p := range formFields {
 		if t.isUnchanged(base, p.name) {
 			continue
 		}
@@ -113,7 +113,7 @@ func (t formValues) addTo(in *verb.RememberIn, base formValues) error {
 			if err != nil {
 				return &oxbow.InvalidError{
 					Field:  p.name,
-					Value:  page.Visible(t[p.name]),
+					Value:  page.VisibleText(t[p.name]),
 					Reason: "is not a number from 0 to 1",
 				}
 			}
@@ -127,7 +127,7 @@ func (t formValues) addTo(in *verb.RememberIn, base formValues) error {
 func (t formValues) inputFields() g.Node {
 	out := g.Group{h.Label(h.For("content"), h.Text("Text, in Markdown")), textArea("content", t["content"], 16)}
 	var side g.Group
-	for _, p := range parts {
+	for _, p := range formFields {
 		id := strings.ReplaceAll(p.name, "_", "-")
 		field := h.Input(
 			h.ID(id),
@@ -137,7 +137,7 @@ func (t formValues) inputFields() g.Node {
 			g.If(p.hint != "", h.Aria("describedby", id+"-hint")),
 			g.If(p.name == "confidence", h.Attr("inputmode", "decimal")),
 		)
-		if slices.Contains(listParts, p.name) {
+		if slices.Contains(multiValueFields, p.name) {
 			field = textArea(p.name, t[p.name], 2, g.If(p.hint != "", h.Aria("describedby", id+"-hint")))
 		}
 		side = append(
@@ -153,8 +153,8 @@ func (t formValues) inputFields() g.Node {
 	return append(out, h.Div(h.Class("fields"), side))
 }
 
-// listParts are the parts of an entry that have one value a line.
-var listParts = []string{"tags", "related_files", "aliases"}
+// multiValueFields are the parts of an entry that have one value a line.
+var multiValueFields = []string{"tags", "related_files", "aliases"}
 
 // textArea returns a field of several lines. The text begins with an extra newline, because
 // browsers drop the first one.

@@ -17,9 +17,9 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-func handoffsPage(c *call) (reply, error) {
-	all := c.value("all") != ""
-	out, err := verb.Handoffs(c.ctx, c.work, verb.HandoffsIn{All: all})
+func handoffsPage(c *pageRequest) (reply, error) {
+	all := c.formValue("all") != ""
+	out, err := verb.ListHandoffs(c.ctx, c.workspace, verb.HandoffsIn{All: all})
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func handoffsPage(c *call) (reply, error) {
 	}
 	if len(out.Handoffs) == 0 {
 		s.body = []g.Node{
-			page.Empty(
+			page.EmptyNotice(
 				"No handoff is open.",
 				nil,
 				h.P(
@@ -53,14 +53,14 @@ func handoffsPage(c *call) (reply, error) {
 				return h.Li(h.Class("row"),
 					h.Div(
 						h.Class("head"),
-						h.H2(h.A(h.Href(page.Root+handoffPath(o.Name)), page.Isolated(o.Name))),
+						h.H2(h.A(h.Href(page.Root+handoffPath(o.Name)), page.IsolatedText(o.Name))),
 						page.Badge(map[bool]string{true: "good"}[o.State == stateOpen], o.State, ""),
 					),
-					h.P(h.Class("snippet"), page.Isolated(cmp.Or(o.Summary, o.Record))),
+					h.P(h.Class("snippet"), page.IsolatedText(cmp.Or(o.Summary, o.Record))),
 					h.Div(
 						h.Class("meta"),
-						g.If(o.Project != "", h.Span(page.Isolated(o.Project))),
-						page.When(c.now, page.Moment(o.Created)),
+						g.If(o.Project != "", h.Span(page.IsolatedText(o.Project))),
+						page.RelativeTime(c.now, page.ParseTime(o.Created)),
 					))
 			})),
 		}
@@ -77,12 +77,12 @@ func handoffPath(name string) string {
 	return "handoffs/" + strings.TrimPrefix(page.EntryPath(name), "entries/")
 }
 
-// showHandoff is the page of one handoff. It shows the text that the next session gets, without the texts
+// handoffPage is the page of one handoff. It shows the text that the next session gets, without the texts
 // of the profile and the skills that the handoff names, because not every browser has the right to see
 // them.
-func showHandoff(c *call) (reply, error) {
-	name := c.name()
-	out, err := verb.Handoffs(c.ctx, c.work, verb.HandoffsIn{All: true})
+func handoffPage(c *pageRequest) (reply, error) {
+	name := c.pathName()
+	out, err := verb.ListHandoffs(c.ctx, c.workspace, verb.HandoffsIn{All: true})
 	if err != nil {
 		return nil, err
 	}
@@ -97,14 +97,14 @@ func showHandoff(c *call) (reply, error) {
 		lead: h.Div(
 			h.Class("meta"),
 			page.Badge(map[bool]string{true: "good"}[o.State == stateOpen], o.State, ""),
-			page.When(c.now, page.Moment(o.Created)),
+			page.RelativeTime(c.now, page.ParseTime(o.Created)),
 		),
 		body: []g.Node{
-			page.Facts("Name", o.Name, "Project", o.Project),
+			page.FactList("Name", o.Name, "Project", o.Project),
 			page.Section(
 				"text",
 				"What the next session gets",
-				h.Pre(h.Class("text"), page.Isolated(strings.TrimSpace(o.Text()))),
+				h.Pre(h.Class("text"), page.IsolatedText(strings.TrimSpace(o.Text()))),
 				g.If(
 					o.Profile != "" || len(o.Skills) > 0,
 					h.P(h.Text("It also gets the entries of the profile and the texts of the skills.")),
@@ -113,21 +113,21 @@ func showHandoff(c *call) (reply, error) {
 			h.P(
 				h.Class("hint"),
 				h.Text("A session takes it with the prompt /handoff, or you do: "),
-				h.Code(h.Text("oxbow handoff take "+page.Visible(text.ShellName(o.Name)))),
+				h.Code(h.Text("oxbow handoff take "+page.VisibleText(text.QuoteShellOperand(o.Name)))),
 			),
-			g.If(c.mayWrite(), h.Div(h.Class("actions"), page.Button(handoffPath(o.Name)+"/drop", "", "Discard")))},
+			g.If(c.mayWrite(), h.Div(h.Class("actions"), page.PostButton(handoffPath(o.Name)+"/drop", "", "Discard")))},
 	}, nil
 }
 
-func dropHandoff(c *call) (reply, error) {
-	out, err := verb.DropHandoff(c.ctx, c.work, verb.DropHandoffIn{Name: c.name()})
+func dropHandoff(c *pageRequest) (reply, error) {
+	out, err := verb.DropHandoff(c.ctx, c.workspace, verb.DropHandoffIn{Name: c.pathName()})
 	if err != nil {
 		return nil, err
 	}
 	last := 1
-	past, err := verb.History(c.ctx, c.work, verb.HistoryIn{Name: out.Name, Limit: &last})
+	past, err := verb.History(c.ctx, c.workspace, verb.HistoryIn{Name: out.Name, Limit: &last})
 	if err != nil || len(past.Changes) == 0 {
-		return redirect{to: "handoffs", said: "The handoff was discarded."}, nil
+		return redirect{path: "handoffs", message: "The handoff was discarded."}, nil
 	}
-	return redirect{to: "handoffs", change: past.Changes[0].Seq}, nil
+	return redirect{path: "handoffs", changeNumber: past.Changes[0].Seq}, nil
 }

@@ -55,7 +55,7 @@ func TestProfiles(t *testing.T) {
 // hand creates a handoff and returns the path of its page.
 func (b *browser) hand(project, summary string) (path string) {
 	b.t.Helper()
-	h, err := handoff.New(
+	h, err := handoff.StoreTask(
 		oxbow.WithSource(b.t.Context(), oxbow.Source{Actor: oxbow.Person}),
 		b.memory,
 		handoff.Task{Project: project, Summary: summary, Plan: "Then " + summary},

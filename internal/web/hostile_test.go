@@ -132,7 +132,7 @@ func TestHostile(t *testing.T) {
 			t.Fatalf("%s: %v in\n%s", path, err, shown)
 		}
 		shown = values.ReplaceAllString(shown, "")
-		if !strings.HasSuffix(path, "/edit") && page.Visible(shown) != shown {
+		if !strings.HasSuffix(path, "/edit") && page.VisibleText(shown) != shown {
 			t.Errorf("%s shows hidden characters", path)
 		}
 	}

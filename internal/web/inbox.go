@@ -17,13 +17,13 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-func inbox(c *call) (reply, error) {
-	all := c.value("all") != ""
+func inboxPage(c *pageRequest) (reply, error) {
+	all := c.formValue("all") != ""
 	proposals, err := c.listProposals(all)
 	if err != nil {
 		return nil, err
 	}
-	held, err := c.listHeld()
+	held, err := c.listHeldEntries()
 	if err != nil {
 		return nil, err
 	}
@@ -39,18 +39,18 @@ func inbox(c *call) (reply, error) {
 		),
 	}
 	rows := c.proposalRows(proposals)
-	count := min(waitingShown, len(proposals.Proposals))
-	heldRows, heldCount := c.heldRows(heldSets(held.Entries), count)
+	count := min(maxInboxRows, len(proposals.Proposals))
+	heldRows, heldCount := c.heldRows(groupHeldEntries(held.Entries), count)
 	count += heldCount
 	more := len(proposals.Proposals) + len(held.Entries) - count
-	changed := c.changedNotes()
-	rows = append(append(rows, heldRows...), c.groupRows(held.Groups, count)...)
+	changed := c.changedSection()
+	rows = append(append(rows, heldRows...), c.importGroupRows(held.Groups, count)...)
 	switch {
 	case len(rows) == 0 && changed != nil:
-		s.body = []g.Node{c.noDecisionNotice(), changed}
+		s.body = []g.Node{c.cannotDecideNotice(), changed}
 	case len(rows) == 0:
 		s.body = []g.Node{
-			page.Empty(
+			page.EmptyNotice(
 				"Nothing waits for a decision.",
 				nil,
 				h.P(
@@ -64,8 +64,8 @@ func inbox(c *call) (reply, error) {
 			),
 		}
 	default:
-		s.body = []g.Node{c.noDecisionNotice(), changed,
-			page.Keys("j", "next", "k", "previous", "a", "approve", "e", "edit", "r", "reject",
+		s.body = []g.Node{c.cannotDecideNotice(), changed,
+			page.KeyHints("j", "next", "k", "previous", "a", "approve", "e", "edit", "r", "reject",
 				"A", "approve the group", "R", "reject the group"),
 			h.Ol(h.Class("rows cards"), h.Attr("data-keys", ""), g.Group(rows)),
 			g.If(more > 0, h.P(h.Class("dim"), h.Textf("%d more follow.", more)))}
@@ -78,38 +78,43 @@ func inbox(c *call) (reply, error) {
 	return s, nil
 }
 
-// proposalRows shows proposals below a common head, at most waitingShown.
-func (c *call) proposalRows(out review.InboxOut) (rows g.Group) {
+// proposalRows shows proposals below a common head, at most maxInboxRows.
+func (c *pageRequest) proposalRows(out review.InboxOut) (rows g.Group) {
 	ofSession := map[string][]string{}
 	var waiting []string
 	for _, p := range out.Proposals {
 		if isUndecided(p.State) {
-			ofSession[proposalSession(p.From)] = append(ofSession[proposalSession(p.From)], p.ID)
+			ofSession[proposalSession(p.SourceTurns)] = append(ofSession[proposalSession(p.SourceTurns)], p.ID)
 			waiting = append(waiting, p.ID)
 		}
 	}
 	if len(waiting) > 0 {
-		rows = append(rows, c.proposalsHead(waiting))
+		rows = append(rows, c.proposalsHeadRow(waiting))
 	}
-	for i, p := range out.Proposals[:min(waitingShown, len(out.Proposals))] {
+	for i, p := range out.Proposals[:min(maxInboxRows, len(out.Proposals))] {
 		rows = append(
 			rows,
-			c.proposalRow(review.ProposalOut{Item: p}, ofSession[proposalSession(p.From)], i, clippedText),
+			c.proposalRow(
+				review.ProposalOut{StoredProposal: p},
+				ofSession[proposalSession(p.SourceTurns)],
+				i,
+				clippedText,
+			),
 		)
 	}
 	return rows
 }
 
 // listProposals lists the proposals. It returns none if no archive of sessions is kept.
-func (c *call) listProposals(all bool) (review.InboxOut, error) {
-	if c.work.Sessions == nil {
+func (c *pageRequest) listProposals(all bool) (review.InboxOut, error) {
+	if c.workspace.Sessions == nil {
 		return review.InboxOut{}, nil
 	}
-	return review.Inbox(c.ctx, c.work, review.InboxIn{All: all})
+	return review.ListProposals(c.ctx, c.workspace, review.InboxIn{All: all})
 }
 
 // rejectedNotice says which proposals were just rejected, with a button to reopen them.
-func (c *call) rejectedNotice() []g.Node {
+func (c *pageRequest) rejectedNotice() []g.Node {
 	ids := c.r.URL.Query()["rejected"]
 	if len(ids) == 0 || !c.mayWrite() {
 		return nil
@@ -119,17 +124,21 @@ func (c *call) rejectedNotice() []g.Node {
 		fields = append(fields, "id", id)
 	}
 	return []g.Node{h.Div(h.Class("notice done"), h.Role("status"), h.P(h.Text("Rejected "+
-		page.Plural(len(ids), "proposal")+".")), page.Button("inbox/reopen", "", "Undo", fields...))}
+		page.Plural(len(ids), "proposal")+".")), page.PostButton("inbox/reopen", "", "Undo", fields...))}
 }
 
-// proposal is the page of one proposal: the conversation around it, and similar entries.
-func proposal(c *call) (reply, error) {
-	p, err := review.Proposal(c.ctx, c.work, review.ProposalIn{ID: c.r.PathValue("id")})
+// proposalPage is the page of one proposal: the conversation around it, and similar entries.
+func proposalPage(c *pageRequest) (reply, error) {
+	p, err := review.ShowProposal(c.ctx, c.workspace, review.ProposalIn{ID: c.r.PathValue("id")})
 	if err != nil {
 		return nil, err
 	}
 	limit := 3
-	near, err := verb.Recall(c.ctx, c.work, verb.RecallIn{Query: plainWords(p.AsNote()), Limit: &limit})
+	near, err := verb.Recall(
+		c.ctx,
+		c.workspace,
+		verb.RecallIn{Query: wordsWithoutOperators(p.NoteText()), Limit: &limit},
+	)
 	if err != nil {
 		near = verb.RecallOut{}
 	}
@@ -137,14 +146,18 @@ func proposal(c *call) (reply, error) {
 		title:   "Proposal",
 		navPath: "inbox",
 		body: []g.Node{
-			c.noDecisionNotice(),
-			h.Ol(h.Class("rows cards"), h.Attr("data-keys", ""), c.proposalRow(p, nil, c.number("row", 0), wholeText)),
+			c.cannotDecideNotice(),
+			h.Ol(
+				h.Class("rows cards"),
+				h.Attr("data-keys", ""),
+				c.proposalRow(p, nil, c.formNumber("row", 0), wholeText),
+			),
 		},
 	}
 	if p.Prompt != "" {
 		s.body = append(
 			s.body,
-			page.Section("said", "The whole prompt", h.Pre(h.Class("text"), page.Isolated(p.Prompt))),
+			page.Section("said", "The whole prompt", h.Pre(h.Class("text"), page.IsolatedText(p.Prompt))),
 		)
 	}
 	if len(near.Hits) > 0 {
@@ -161,11 +174,11 @@ func proposal(c *call) (reply, error) {
 					return h.Li(
 						h.Class("row"),
 						h.Div(h.Class("head"), h.H3(page.EntryLink(e.Name))),
-						page.Diff(e.Text, p.AsNote()),
+						page.Diff(e.HitText, p.NoteText()),
 						g.If(c.mayWrite() && c.actor == oxbow.Person &&
 							p.State != "accepted", h.Div(
 							h.Class("actions"),
-							page.Button(
+							page.PostButton(
 								"inbox/accept",
 								"",
 								"Replace this entry",
@@ -183,35 +196,40 @@ func proposal(c *call) (reply, error) {
 	return s, nil
 }
 
-// plainWords returns the words of a text without the characters that are query operators.
-func plainWords(s string) string {
+// wordsWithoutOperators returns the words of a text without the characters that are query operators.
+func wordsWithoutOperators(s string) string {
 	words := strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" \t\n\"':+-*()[]{}<>", r) })
 	return strings.Join(words[:min(40, len(words))], " ")
 }
 
-func acceptProposal(c *call) (reply, error) {
-	id := c.value("id")
+func acceptProposal(c *pageRequest) (reply, error) {
+	id := c.formValue("id")
 	if ids := c.r.PostForm["id"]; len(ids) > 1 {
 		return acceptProposals(c, ids)
 	}
-	p, err := review.Proposal(c.ctx, c.work, review.ProposalIn{ID: id})
+	p, err := review.ShowProposal(c.ctx, c.workspace, review.ProposalIn{ID: id})
 	if err != nil {
 		return nil, err
 	}
-	text, err := c.editedText(p.AsNote())
+	text, err := c.editedText(p.NoteText())
 	if err != nil {
 		return nil, err
 	}
 	out, err := review.AcceptProposals(
 		c.ctx,
-		c.work,
-		review.AcceptProposalsIn{IDs: []string{id}, Name: c.value("name"), Content: text},
+		c.workspace,
+		review.AcceptProposalsIn{IDs: []string{id}, Name: c.formValue("name"), Content: text},
 	)
 	if err != nil && text != "" {
-		return keepEdit(
+		return failedDecisionPage(
 			err,
-			decision{approve: "inbox/accept", reject: "inbox/drop", mayReject: isUndecided(p.State), text: text,
-				withName: true},
+			decisionForm{
+				approvePath: "inbox/accept",
+				rejectPath:  "inbox/drop",
+				canReject:   isUndecided(p.State),
+				text:        text,
+				withName:    true,
+			},
 			"id",
 			id,
 		), nil
@@ -220,9 +238,9 @@ func acceptProposal(c *call) (reply, error) {
 		return nil, err
 	}
 	if n := out.Notes[0]; n.Outcome == "unchanged" {
-		return redirect{to: c.next(), said: "The memory already contains this."}, nil
+		return redirect{path: c.nextInboxPath(), message: "The memory already contains this."}, nil
 	}
-	return redirect{to: c.next(), change: out.Notes[0].Version}, nil
+	return redirect{path: c.nextInboxPath(), changeNumber: out.Notes[0].Version}, nil
 }
 
 // errEditRejected is returned if a person edited a text and then rejected it: only one of
@@ -232,28 +250,28 @@ var errEditRejected = verb.Advise(
 	"approve it with your edit, or take the edit back and reject it",
 )
 
-func dropProposals(c *call) (reply, error) {
-	_ = c.value("id") // reads the form
+func dropProposals(c *pageRequest) (reply, error) {
+	_ = c.formValue("id") // reads the form
 	ids := c.r.PostForm["id"]
 	if len(ids) == 1 && c.r.PostForm.Has("content") {
-		p, err := review.Proposal(c.ctx, c.work, review.ProposalIn{ID: ids[0]})
+		p, err := review.ShowProposal(c.ctx, c.workspace, review.ProposalIn{ID: ids[0]})
 		if err != nil {
 			return nil, err
 		}
-		if text, err := c.editedText(p.AsNote()); text != "" && err == nil {
-			return keepEdit(
+		if text, err := c.editedText(p.NoteText()); text != "" && err == nil {
+			return failedDecisionPage(
 				errEditRejected,
-				decision{approve: "inbox/accept", text: text, withName: true},
+				decisionForm{approvePath: "inbox/accept", text: text, withName: true},
 				"id",
 				ids[0],
 			), nil
 		}
 	}
-	out, err := review.DropProposals(c.ctx, c.work, review.DropProposalsIn{IDs: ids})
+	out, err := review.DropProposals(c.ctx, c.workspace, review.DropProposalsIn{IDs: ids})
 	if err != nil {
 		return nil, err
 	}
-	to, err := url.Parse(c.next())
+	to, err := url.Parse(c.nextInboxPath())
 	if err != nil {
 		return nil, err
 	}
@@ -262,27 +280,27 @@ func dropProposals(c *call) (reply, error) {
 		q.Add("rejected", p.ID)
 	}
 	to.RawQuery = q.Encode()
-	return redirect{to: to.String()}, nil
+	return redirect{path: to.String()}, nil
 }
 
-func reopenProposals(c *call) (reply, error) {
-	_ = c.value("id") // reads the form
-	out, err := review.ReopenProposals(c.ctx, c.work, review.DropProposalsIn{IDs: c.r.PostForm["id"]})
+func reopenProposals(c *pageRequest) (reply, error) {
+	_ = c.formValue("id") // reads the form
+	out, err := review.ReopenProposals(c.ctx, c.workspace, review.DropProposalsIn{IDs: c.r.PostForm["id"]})
 	if err != nil {
 		return nil, err
 	}
-	return redirect{to: "inbox", said: page.Plural(len(out.Proposals), "proposal") + " waits again."}, nil
+	return redirect{path: "inbox", message: page.Plural(len(out.Proposals), "proposal") + " waits again."}, nil
 }
 
-// approveHeld approves the version of an entry that the page showed. If the person edited
+// approveHeldEntry approves the version of an entry that the page showed. If the person edited
 // the text, it saves and approves the edited text.
-func approveHeld(c *call) (reply, error) {
-	name := c.value("name")
+func approveHeldEntry(c *pageRequest) (reply, error) {
+	name := c.formValue("name")
 	if c.actor != oxbow.Person { // a program: Approve refuses this before anything is changed
-		out, err := labels.Approve(c.ctx, c.work, labels.ApproveIn{Names: []string{name}})
-		return redirect{to: c.next(), change: out.Seq}, err
+		out, err := labels.Approve(c.ctx, c.workspace, labels.ApproveIn{Names: []string{name}})
+		return redirect{path: c.nextInboxPath(), changeNumber: out.Seq}, err
 	}
-	e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true})
+	e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name, ContentOnly: true})
 	if err != nil {
 		return nil, err
 	}
@@ -290,16 +308,16 @@ func approveHeld(c *call) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	form := heldDecision(text, c.number("row", 0))
+	form := heldEntryForm(text, c.formNumber("row", 0))
 	if base := c.base(); base != nil && e.Version != *base {
 		err := &oxbow.ConflictError{Name: e.Name, Want: *base, Have: e.Version}
 		if text != "" {
-			form.above = page.Section(
+			form.contentAbove = page.Section(
 				"now",
 				"Difference between the stored text and yours",
 				page.Diff(*e.Content, text),
 			)
-			return keepEdit(err, form, "name", name, "version", version(e.Entry)), nil
+			return failedDecisionPage(err, form, "name", name, "version", versionText(e.Entry)), nil
 		}
 		return nil, err
 	}
@@ -307,52 +325,59 @@ func approveHeld(c *call) (reply, error) {
 		v := e.Version
 		if _, err := verb.Remember(
 			c.ctx,
-			c.work,
+			c.workspace,
 			verb.RememberIn{Name: name, Content: text, IfVersion: &v},
 		); err != nil {
-			return keepEdit(err, form, "name", name, "version", version(e.Entry)), nil
+			return failedDecisionPage(err, form, "name", name, "version", versionText(e.Entry)), nil
 		}
 	}
-	out, err := labels.Approve(c.ctx, c.work, labels.ApproveIn{Names: []string{name}})
+	out, err := labels.Approve(c.ctx, c.workspace, labels.ApproveIn{Names: []string{name}})
 	if err != nil {
 		return nil, err
 	}
-	return redirect{to: c.next(), change: out.Seq}, nil
+	return redirect{path: c.nextInboxPath(), changeNumber: out.Seq}, nil
 }
 
-func forgetHeld(c *call) (reply, error) {
-	name := c.value("name")
+func forgetHeldEntry(c *pageRequest) (reply, error) {
+	name := c.formValue("name")
 	if c.r.PostForm.Has("content") {
-		e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true})
+		e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name, ContentOnly: true})
 		if err != nil {
 			return nil, err
 		}
 		text, err := c.editedText(*e.Content)
 		isEdited := err == nil && text != ""
 		if isEdited && c.actor == oxbow.Person {
-			return keepEdit(errEditRejected, heldDecision(text, 0), "name", name, "version", version(e.Entry)), nil
+			return failedDecisionPage(
+				errEditRejected,
+				heldEntryForm(text, 0),
+				"name",
+				name,
+				"version",
+				versionText(e.Entry),
+			), nil
 		}
 	}
-	out, err := verb.Forget(c.ctx, c.work, verb.ForgetIn{Name: name})
+	out, err := verb.Forget(c.ctx, c.workspace, verb.ForgetIn{Name: name})
 	if err != nil {
 		return nil, err
 	}
-	return redirect{to: c.next(), change: out.Seq}, nil
+	return redirect{path: c.nextInboxPath(), changeNumber: out.Seq}, nil
 }
 
-// groupRows shows each import that waits for approval as one row. The first of these rows
+// importGroupRows shows each import that waits for approval as one row. The first of these rows
 // has number first.
-func (c *call) groupRows(groups []labels.HeldGroup, first int) (rows []g.Node) {
+func (c *pageRequest) importGroupRows(groups []labels.HeldGroup, first int) (rows []g.Node) {
 	if len(groups) > 0 {
 		rows = append(rows, h.Li(h.Class("row group"), h.Div(h.Class("head"), h.H2(h.Text("Whole imports")))))
 	}
-	for i, group := range groups[:min(waitingShown, len(groups))] {
+	for i, group := range groups[:min(maxInboxRows, len(groups))] {
 		title := page.Plural(group.Count, "imported note")
-		if group.From != "" {
-			title += " from " + group.From
+		if group.ImportSource != "" {
+			title += " from " + group.ImportSource
 		}
-		rows = append(rows, h.Li(c.card(first+i),
-			h.Div(h.Class("head"), h.H3(page.Isolated(title))),
+		rows = append(rows, h.Li(c.rowAttributes(first+i),
+			h.Div(h.Class("head"), h.H3(page.IsolatedText(title))),
 			h.P(
 				h.Class("hint"),
 				h.Text(
@@ -360,15 +385,15 @@ func (c *call) groupRows(groups []labels.HeldGroup, first int) (rows []g.Node) {
 						"approve them.",
 				),
 			),
-			h.P(page.Isolated(group.NamesText())),
-			h.Div(h.Class("meta"), h.Span(h.Text("Imported "), page.When(c.now, page.Moment(group.Time)))),
+			h.P(page.IsolatedText(group.NamesText())),
+			h.Div(h.Class("meta"), h.Span(h.Text("Imported "), page.RelativeTime(c.now, page.ParseTime(group.Time)))),
 			g.If(c.mayWrite() && c.actor == oxbow.Person, h.Div(h.Class("actions"),
 				h.Form(h.Class("one"), h.Method("post"), h.Action(page.Root+
 					"inbox/approve-group"), page.Hidden("group", group.ID),
 					h.Button(h.Class("main"), h.Attr("data-key", "a"), h.Text("Approve all"))),
 				g.If(len(group.Labels) > 1, h.A(h.Class("button"), h.Href(page.Root+"inbox/group/"+group.ID),
 					h.Text("Approve a part…"))),
-				g.If(group.Session != "", takeBackLink(group.Session, "Undo the import…"))))))
+				g.If(group.Session != "", revertLink(group.Session, "Undo the import…"))))))
 	}
 	return rows
 }

@@ -11,27 +11,27 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// groupPage lists the projects and tags of an import, each with a button that approves its entries.
-func groupPage(c *call) (reply, error) {
-	held, err := c.listHeld()
+// importGroupPage lists the projects and tags of an import, each with a button that approves its entries.
+func importGroupPage(c *pageRequest) (reply, error) {
+	held, err := c.listHeldEntries()
 	if err != nil {
 		return nil, err
 	}
 	for _, group := range held.Groups {
 		if group.ID == c.r.PathValue("id") {
-			return c.groupScreen(group), nil
+			return c.importGroupScreen(group), nil
 		}
 	}
-	return redirect{to: "inbox", change: uint64(c.number("done", 0))}, nil
+	return redirect{path: "inbox", changeNumber: uint64(c.formNumber("done", 0))}, nil
 }
 
-func (c *call) groupScreen(group labels.HeldGroup) screen {
+func (c *pageRequest) importGroupScreen(group labels.HeldGroup) screen {
 	title := page.Plural(group.Count, "imported note")
 	mayApprove := c.mayWrite() && c.actor == oxbow.Person
 	row := func(l labels.LabelCount) g.Node {
-		filter := term(l.Key, l.Value)
+		filter := filterTerm(l.Key, l.Value)
 		return h.Tr(
-			h.Td(page.Chips(map[string][]string{l.Key: {l.Value}})),
+			h.Td(page.LabelChips(map[string][]string{l.Key: {l.Value}})),
 			h.Td(h.Class("number"), h.Text(page.Plural(l.Entries, "note"))),
 			h.Td(g.If(mayApprove, h.Form(
 				h.Class("one"),
@@ -40,26 +40,26 @@ func (c *call) groupScreen(group labels.HeldGroup) screen {
 				page.Hidden("group", group.ID, "filter", filter),
 				h.Button(
 					h.Text("Approve"),
-					h.Span(h.Class("hidden"), h.Text(" the notes with "+page.Visible(filter))),
+					h.Span(h.Class("hidden"), h.Text(" the notes with "+page.VisibleText(filter))),
 				),
 			))))
 	}
 	s := screen{title: title, navPath: "inbox", body: []g.Node{
-		c.noDecisionNotice(),
+		c.cannotDecideNotice(),
 		page.Table([]string{"Label", "Notes", "Decision"}, g.Map(group.Labels, row)),
 	}}
-	if group.From != "" {
-		s.lead = h.P(h.Class("lead"), h.Text("Imported from "), page.Isolated(group.From),
+	if group.ImportSource != "" {
+		s.lead = h.P(h.Class("lead"), h.Text("Imported from "), page.IsolatedText(group.ImportSource),
 			h.Text(". Each label shows the notes that it selects in the whole memory."))
 	}
 	s.body = append(s.body, h.P(h.A(h.Href(page.Root+"inbox"), h.Text("Back to the inbox"))))
 	return s
 }
 
-// approveGroup approves the entries of one import that the form's filter selects.
-func approveGroup(c *call) (reply, error) {
-	in := labels.ApproveIn{Group: c.value("group"), Filter: c.value("filter")}
-	out, err := labels.Approve(c.ctx, c.work, in)
+// approveImportGroup approves the entries of one import that the form's filter selects.
+func approveImportGroup(c *pageRequest) (reply, error) {
+	in := labels.ApproveIn{Group: c.formValue("group"), Filter: c.formValue("filter")}
+	out, err := labels.Approve(c.ctx, c.workspace, in)
 	if err != nil {
 		return nil, err
 	}
@@ -67,5 +67,5 @@ func approveGroup(c *call) (reply, error) {
 	if in.Filter != "" {
 		to = "inbox/group/" + in.Group
 	}
-	return redirect{to: to, change: out.Seq}, nil
+	return redirect{path: to, changeNumber: out.Seq}, nil
 }

@@ -19,8 +19,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// waitingShown is the maximum number of rows that the page shows of each kind.
-const waitingShown = 30
+// maxInboxRows is the maximum number of rows that the page shows of each kind.
+const maxInboxRows = 30
 
 // stateOpen is the state of a proposal that has never been decided.
 const stateOpen = "open"
@@ -29,8 +29,8 @@ const stateOpen = "open"
 // whose decision was undone waits again.
 func isUndecided(state string) bool { return state == stateOpen || state == "undone" }
 
-// noDecisionNotice says why this browser may not decide, or returns nil if it may.
-func (c *call) noDecisionNotice() g.Node {
+// cannotDecideNotice says why this browser may not decide, or returns nil if it may.
+func (c *pageRequest) cannotDecideNotice() g.Node {
 	switch {
 	case c.view.Rights.ReadOnly:
 		return page.Notice(
@@ -58,38 +58,43 @@ func proposalSession(from []string) string {
 	return from[0][:max(0, strings.LastIndexByte(from[0], '/'))]
 }
 
-// whys maps the reason of a proposal to its text on pages.
-var whys = map[string]string{"asked": "you asked to remember it", "lesson": "you corrected an agent"}
+// proposalReasons maps the reason of a proposal to its text on pages.
+var proposalReasons = map[string]string{"asked": "you asked to remember it", "lesson": "you corrected an agent"}
 
 // proposalRow shows a proposal with its buttons. It has the IDs of the session's proposals, so that one button
 // can reject them together.
-func (c *call) proposalRow(p review.ProposalOut, session []string, row int, size textSize) g.Node {
-	name := text.DeriveName(p.AsNote())
-	shown, isCut := rowText(p.AsNote(), size)
+func (c *pageRequest) proposalRow(p review.ProposalOut, session []string, row int, size textSize) g.Node {
+	name := text.DeriveName(p.NoteText())
+	shown, isCut := rowText(p.NoteText(), size)
 	editPath := ""
 	if isCut {
 		editPath = "inbox/" + p.ID + "?row=" + strconv.Itoa(row)
 	}
 	var turns []g.Node
-	for _, f := range p.From[:min(3, len(p.From))] {
+	for _, f := range p.SourceTurns[:min(3, len(p.SourceTurns))] {
 		turns = append(turns, h.A(h.Href(page.Root+page.TurnPath(f)), h.Text("show the turn")))
 	}
-	return h.Li(c.card(row),
-		h.Div(h.Class("head"), cardTitle(size, h.A(h.Href(page.Root+"inbox/"+
-			p.ID), page.Isolated(name))), page.Badge("", "proposal", "If you approve the sentence, it becomes an "+
+	return h.Li(
+		c.rowAttributes(row),
+		h.Div(h.Class("head"), rowTitle(size, h.A(h.Href(page.Root+"inbox/"+
+			p.ID), page.IsolatedText(name))), page.Badge("", "proposal", "If you approve the sentence, it becomes an "+
 			"entry."),
 			g.If(p.State != stateOpen, page.Badge("", p.State, ""))),
-		g.If(name != strings.TrimSpace(p.AsNote()),
-			h.Pre(h.Class("text"), page.Isolated(shown), g.If(isCut, h.Text(" …")))),
-		h.Div(h.Class("meta"), g.If(p.Project != "", page.Chips(map[string][]string{oxbow.LabelProject: {p.Project}})),
-			h.Span(h.Text("Your words: "+whys[p.Why]+
-				", "), page.When(c.now, p.Said)), g.Group(turns),
-			g.If(len(p.Files) > 0, h.Span(h.Text("on "), page.Isolated(strings.Join(p.Files, ", "))))),
-		c.sameName(name, p.AsNote()),
+		g.If(name != strings.TrimSpace(p.NoteText()),
+			h.Pre(h.Class("text"), page.IsolatedText(shown), g.If(isCut, h.Text(" …")))),
+		h.Div(
+			h.Class("meta"),
+			g.If(p.Project != "", page.LabelChips(map[string][]string{oxbow.LabelProject: {p.Project}})),
+			h.Span(h.Text("Your words: "+proposalReasons[p.Reason]+
+				", "), page.RelativeTime(c.now, p.FirstTime)),
+			g.Group(turns),
+			g.If(len(p.Files) > 0, h.Span(h.Text("on "), page.IsolatedText(strings.Join(p.Files, ", ")))),
+		),
+		c.sameNameWarning(name, p.NoteText()),
 		g.Iff(c.mayWrite() && c.actor == oxbow.Person && p.State != "accepted", func() g.Node {
 			return g.Group{
-				decision{approve: "inbox/accept", reject: "inbox/drop", mayReject: isUndecided(p.State),
-					text: p.AsNote(), withName: true, row: row, editPath: editPath}.form(
+				decisionForm{approvePath: "inbox/accept", rejectPath: "inbox/drop", canReject: isUndecided(p.State),
+					text: p.NoteText(), withName: true, rowNumber: row, editPath: editPath}.formNode(
 					"id",
 					p.ID,
 				),
@@ -98,51 +103,52 @@ func (c *call) proposalRow(p review.ProposalOut, session []string, row int, size
 					for _, s := range session {
 						ids = append(ids, "id", s)
 					}
-					return h.Div(h.Class("actions"), page.Button("inbox/drop", "plain", "Reject all "+
+					return h.Div(h.Class("actions"), page.PostButton("inbox/drop", "plain", "Reject all "+
 						strconv.Itoa(len(session))+" of this session", ids...))
 				})}
-		}))
+		}),
+	)
 }
 
-// card returns the attributes of row n. The row that follows the last decision is marked as
+// rowAttributes returns the attributes of row n. The row that follows the last decision is marked as
 // current, so that keyboard commands continue there. Before the first decision, it is the first row.
-func (c *call) card(n int) g.Node {
+func (c *pageRequest) rowAttributes(n int) g.Node {
 	class := "row card"
-	if cmp.Or(c.value("row"), "0") == strconv.Itoa(n) {
+	if cmp.Or(c.formValue("row"), "0") == strconv.Itoa(n) {
 		class += " current"
 	}
 	return g.Group{h.Class(class), h.ID("row-" + strconv.Itoa(n))}
 }
 
-// decision is the form of a row. Its single button Approve also sends the edited text, so
+// decisionForm is the form of a row. Its single button Approve also sends the edited text, so
 // that an edit cannot get lost.
-type decision struct {
-	approve, reject string // paths to which the buttons send the form
-	editPath        string // page with the whole text, if this form does not contain it
-	mayReject       bool
-	text            string
-	withName        bool // the person may name the new entry
-	row             int
-	above           g.Node // content above the buttons (may be nil)
-	open            bool   // show the text field for editing
+type decisionForm struct {
+	approvePath, rejectPath string // paths to which the buttons send the form
+	editPath                string // page with the whole text, if this form does not contain it
+	canReject               bool
+	text                    string
+	withName                bool // the person may name the new entry
+	rowNumber               int
+	contentAbove            g.Node // content above the buttons (may be nil)
+	isEditOpen              bool   // show the text field for editing
 }
 
-func (d decision) form(hidden ...string) g.Node {
-	return h.Form(h.Class("stack"), h.Method("post"), h.Action(page.Root+d.approve), h.Attr("data-guard", ""),
-		page.Hidden(append(hidden, "row", strconv.Itoa(d.row))...), g.If(d.above != nil, d.above),
+func (d decisionForm) formNode(hidden ...string) g.Node {
+	return h.Form(h.Class("stack"), h.Method("post"), h.Action(page.Root+d.approvePath), h.Attr("data-guard", ""),
+		page.Hidden(append(hidden, "row", strconv.Itoa(d.rowNumber))...), g.If(d.contentAbove != nil, d.contentAbove),
 		g.Iff(d.editPath == "", func() g.Node {
 			return h.Details(
 				h.Class("edit"),
-				g.If(d.open, h.Attr("open", "")),
+				g.If(d.isEditOpen, h.Attr("open", "")),
 				h.Summary(h.Class("button"), h.Attr("data-key", "e"), h.Text("Edit")),
-				g.If(d.withName, page.Field("name", "Name (empty: the first line of the text)", "")),
-				page.Text("content", "Text", d.text),
+				g.If(d.withName, page.InputField("name", "Name (empty: the first line of the text)", "")),
+				page.TextArea("content", "Text", d.text),
 			)
 		}),
 		h.Div(h.Class("actions"), h.Button(h.Class("main"), h.Attr("data-key", "a"), h.Text("Approve")),
 			g.If(
-				d.mayReject,
-				h.Button(h.Attr("formaction", page.Root+d.reject), h.Attr("data-key", "r"), h.Text("Reject")),
+				d.canReject,
+				h.Button(h.Attr("formaction", page.Root+d.rejectPath), h.Attr("data-key", "r"), h.Text("Reject")),
 			),
 			g.If(d.editPath != "",
 				h.A(h.Class("button"), h.Attr("data-key", "e"), h.Href(page.Root+d.editPath), h.Text("Edit")))))
@@ -150,8 +156,8 @@ func (d decision) form(hidden ...string) g.Node {
 
 // editedText returns the text of the decision form if it differs from oldText, otherwise "".
 // It fails if the person deleted the whole text.
-func (c *call) editedText(oldText string) (text string, err error) {
-	_ = c.value("content") // reads the form
+func (c *pageRequest) editedText(oldText string) (text string, err error) {
+	_ = c.formValue("content") // reads the form
 	sent, ok := c.r.PostForm["content"]
 	if !ok {
 		return "", nil
@@ -169,27 +175,27 @@ func (c *call) editedText(oldText string) (text string, err error) {
 	return text, nil
 }
 
-// keepEdit returns the page for a decision that failed. It contains the text that the person
+// failedDecisionPage returns the page for a decision that failed. It contains the text that the person
 // typed.
-func keepEdit(err error, d decision, hidden ...string) reply {
+func failedDecisionPage(err error, d decisionForm, hidden ...string) reply {
 	shown := errorScreen(err)
-	d.above, d.open = g.Group{errorNotice(err), d.above}, true
-	return screen{title: "Inbox", navPath: "inbox", status: shown.status, body: []g.Node{d.form(hidden...)}}
+	d.contentAbove, d.isEditOpen = g.Group{errorNotice(err), d.contentAbove}, true
+	return screen{title: "Inbox", navPath: "inbox", status: shown.status, body: []g.Node{d.formNode(hidden...)}}
 }
 
-// next returns the path of the inbox with the row marked that follows the decided row. Without the decided row, the
-// following row has its number.
-func (c *call) next() string {
-	n, err := strconv.Atoi(c.value("row"))
+// nextInboxPath returns the path of the inbox with the row marked that follows the decided row. Without the decided
+// row, the following row has its number.
+func (c *pageRequest) nextInboxPath() string {
+	n, err := strconv.Atoi(c.formValue("row"))
 	if err != nil {
 		return "inbox"
 	}
 	return fmt.Sprintf("inbox?row=%d#row-%d", n, n)
 }
 
-// sameName warns that an entry of this name already exists, and shows how its text differs.
-func (c *call) sameName(name, text string) g.Node {
-	e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true, NoAdvice: true})
+// sameNameWarning warns that an entry of this name already exists, and shows how its text differs.
+func (c *pageRequest) sameNameWarning(name, text string) g.Node {
+	e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name, ContentOnly: true, NoAdvice: true})
 	if err != nil || e.Content == nil {
 		return nil
 	}
@@ -199,29 +205,29 @@ func (c *call) sameName(name, text string) g.Node {
 	return h.Details(h.Summary(h.Text("An entry with this name has another text")), page.Diff(*e.Content, text))
 }
 
-// heldRow shows an entry that is held back, the reasons, and the change that it made.
-func (c *call) heldRow(e labels.HeldEntry, row int, size textSize) g.Node {
-	text, isCut := c.heldText(e, size)
+// heldEntryRow shows an entry that is held back, the reasons, and the change that it made.
+func (c *pageRequest) heldEntryRow(e labels.HeldEntry, row int, size textSize) g.Node {
+	text, isCut := c.heldEntryText(e, size)
 	whole := "inbox/held/" + strings.TrimPrefix(page.EntryPath(e.Name), "entries/") + "?row=" + strconv.Itoa(row)
-	return h.Li(c.card(row),
-		h.Div(h.Class("head"), cardTitle(size, page.EntryLink(e.Name)), page.TrustBadge(e.Trust),
-			h.Span(h.Class("meta"), page.When(c.now, page.Moment(e.Created)))),
+	return h.Li(c.rowAttributes(row),
+		h.Div(h.Class("head"), rowTitle(size, page.EntryLink(e.Name)), page.TrustBadge(e.Trust),
+			h.Span(h.Class("meta"), page.RelativeTime(c.now, page.ParseTime(e.Created)))),
 		text,
 		g.If(
-			len(e.Read) > 0,
+			len(e.ForeignSources) > 0,
 			h.P(
 				h.Class("hint"),
 				h.Text("Before it wrote this, the agent had read: "),
-				page.Isolated(strings.Join(e.Read, "; ")),
+				page.IsolatedText(strings.Join(e.ForeignSources, "; ")),
 				h.Text(". The note may repeat what a stranger wrote there."),
 			),
 		),
 		g.If(
-			len(e.Shaped) > 0,
+			len(e.InstructionRules) > 0,
 			h.P(
 				h.Class("hint"),
 				h.Text("The text looks like an instruction to a model: "),
-				page.Isolated(strings.Join(e.Shaped, ", ")),
+				page.IsolatedText(strings.Join(e.InstructionRules, ", ")),
 				h.Text("."),
 			),
 		),
@@ -231,27 +237,33 @@ func (c *call) heldRow(e labels.HeldEntry, row int, size textSize) g.Node {
 				return h.Div(h.Class("actions"), h.Form(h.Class("one"), h.Method("post"), h.Action(page.Root+
 					"inbox/forget"), page.Hidden("name", e.Name), h.Button(h.Attr("data-key", "r"), h.Text("Reject"))))
 			}
-			form := heldDecision(e.Content, row)
+			form := heldEntryForm(e.Content, row)
 			if isCut {
 				form.editPath = whole
 			}
-			return form.form("name", e.Name, "version", number(e.Version))
+			return form.formNode("name", e.Name, "version", formatNumber(e.Version))
 		}))
 }
 
-// heldDecision returns the form for an entry that is held back.
-func heldDecision(text string, row int) decision {
-	return decision{approve: "inbox/approve", reject: "inbox/forget", mayReject: true, text: text, row: row}
+// heldEntryForm returns the form for an entry that is held back.
+func heldEntryForm(text string, row int) decisionForm {
+	return decisionForm{
+		approvePath: "inbox/approve",
+		rejectPath:  "inbox/forget",
+		canReject:   true,
+		text:        text,
+		rowNumber:   row,
+	}
 }
 
-// heldText shows the text of an entry, and reports whether it leaves out a part. If the entry
+// heldEntryText shows the text of an entry, and reports whether it leaves out a part. If the entry
 // replaced an older version, it shows the difference.
-func (c *call) heldText(e labels.HeldEntry, size textSize) (n g.Node, isCut bool) {
+func (c *pageRequest) heldEntryText(e labels.HeldEntry, size textSize) (n g.Node, isCut bool) {
 	two := 2
-	past, err := verb.History(c.ctx, c.work, verb.HistoryIn{Name: e.Name, Limit: &two})
+	past, err := verb.History(c.ctx, c.workspace, verb.HistoryIn{Name: e.Name, Limit: &two})
 	if err == nil && len(past.Changes) == 2 {
-		was, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: e.Name + "@" +
-			strconv.FormatUint(past.Changes[1].Seq, 10), Bare: true, NoAdvice: true})
+		was, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: e.Name + "@" +
+			strconv.FormatUint(past.Changes[1].Seq, 10), ContentOnly: true, NoAdvice: true})
 		isKnown := err == nil && was.Content != nil
 		if isKnown && *was.Content != e.Content {
 			diff := page.Diff(*was.Content, e.Content)
@@ -259,7 +271,7 @@ func (c *call) heldText(e labels.HeldEntry, size textSize) (n g.Node, isCut bool
 		}
 	}
 	shown, isCut := rowText(e.Content, size)
-	return h.Pre(h.Class("text"), page.Isolated(shown), g.If(isCut, h.Text(" …"))), isCut
+	return h.Pre(h.Class("text"), page.IsolatedText(shown), g.If(isCut, h.Text(" …"))), isCut
 }
 
 // textSize says how much of a text a row in the inbox shows.
@@ -272,8 +284,8 @@ const (
 
 // Limits for the text that a row in the inbox shows.
 const (
-	rowLines = 6
-	rowBytes = 420
+	maxRowLines = 6
+	maxRowBytes = 420
 )
 
 // rowText returns the part of a text that a row shows, and whether it leaves out something.
@@ -282,17 +294,17 @@ func rowText(s string, size textSize) (shown string, isCut bool) {
 	if size == wholeText {
 		return s, false
 	}
-	lines := strings.SplitAfterN(s, "\n", rowLines+1)
-	shown = strings.Join(lines[:min(len(lines), rowLines)], "")
-	if len(shown) > rowBytes {
-		shown = strings.ToValidUTF8(shown[:rowBytes], "")
+	lines := strings.SplitAfterN(s, "\n", maxRowLines+1)
+	shown = strings.Join(lines[:min(len(lines), maxRowLines)], "")
+	if len(shown) > maxRowBytes {
+		shown = strings.ToValidUTF8(shown[:maxRowBytes], "")
 	}
 	shown = strings.TrimRight(shown, "\n")
 	return shown, len(shown) < len(s)
 }
 
-// cardTitle is the heading of a row: below the heading of its group, or of a page with a single row.
-func cardTitle(size textSize, title g.Node) g.Node {
+// rowTitle is the heading of a row: below the heading of its group, or of a page with a single row.
+func rowTitle(size textSize, title g.Node) g.Node {
 	if size == wholeText {
 		return h.H2(title)
 	}

@@ -17,42 +17,42 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// heldSet are the entries of one session or import that are held back.
-type heldSet struct {
+// heldEntrySet are the entries of one session or import that are held back.
+type heldEntrySet struct {
 	key     string
 	entries []labels.HeldEntry
 }
 
-// setKey identifies the session or import of an entry that is held back.
-func setKey(e labels.HeldEntry) string {
+// heldSetKey identifies the session or import of an entry that is held back.
+func heldSetKey(e labels.HeldEntry) string {
 	switch {
 	case e.Session != "":
 		return "session:" + e.Session
-	case e.From != "":
-		return "import:" + e.From
+	case e.ImportSource != "":
+		return "import:" + e.ImportSource
 	}
 	return "other"
 }
 
-// heldSets groups entries, in the order of each group's first entry.
-func heldSets(entries []labels.HeldEntry) (sets []heldSet) {
+// groupHeldEntries groups entries, in the order of each group's first entry.
+func groupHeldEntries(entries []labels.HeldEntry) (sets []heldEntrySet) {
 	index := map[string]int{}
 	for _, e := range entries {
-		key := setKey(e)
+		key := heldSetKey(e)
 		i, ok := index[key]
 		if !ok {
 			i = len(sets)
 			index[key] = i
-			sets = append(sets, heldSet{key: key})
+			sets = append(sets, heldEntrySet{key: key})
 		}
 		sets[i].entries = append(sets[i].entries, e)
 	}
 	return sets
 }
 
-// lastVersion returns the highest version in the set. A decision about the set leaves out newer
+// highestVersion returns the highest version in the set. A decision about the set leaves out newer
 // versions, which the page did not show.
-func (s heldSet) lastVersion() (last uint64) {
+func (s heldEntrySet) highestVersion() (last uint64) {
 	for _, e := range s.entries {
 		last = max(last, e.Version)
 	}
@@ -60,29 +60,29 @@ func (s heldSet) lastVersion() (last uint64) {
 }
 
 // title says where the entries of the set come from.
-func (s heldSet) title() g.Node {
+func (s heldEntrySet) title() g.Node {
 	count := page.Plural(len(s.entries), "note")
 	kind, from, _ := strings.Cut(s.key, ":")
 	switch kind {
 	case "session":
 		client, id, _ := strings.Cut(from, "/")
 		return g.Group{h.Text(count + " of "), h.A(h.Href(page.Root+page.SessionPath(client, id, 0)),
-			h.Text("a session of "), page.Isolated(client))}
+			h.Text("a session of "), page.IsolatedText(client))}
 	case "import":
-		return g.Group{h.Text(count + " imported from "), h.Span(h.Title(page.Visible(from)),
-			page.Isolated(path.Base(strings.ReplaceAll(from, `\`, "/"))))}
+		return g.Group{h.Text(count + " imported from "), h.Span(h.Title(page.VisibleText(from)),
+			page.IsolatedText(path.Base(strings.ReplaceAll(from, `\`, "/"))))}
 	}
 	return h.Text(count + " from other sources")
 }
 
-// setHead is the row above the entries of a set. The next row has number row.
-func (c *call) setHead(s heldSet, row int) g.Node {
-	fields := []string{"set", s.key, "version", number(s.lastVersion()), "row", strconv.Itoa(row)}
+// setHeadRow is the row above the entries of a set. The next row has number row.
+func (c *pageRequest) setHeadRow(s heldEntrySet, row int) g.Node {
+	fields := []string{"set", s.key, "version", formatNumber(s.highestVersion()), "row", strconv.Itoa(row)}
 	return c.groupHeadRow(s.title(), len(s.entries), "inbox/approve-set", "inbox/forget-set", fields)
 }
 
-// proposalsHead is the row above the proposals.
-func (c *call) proposalsHead(waiting []string) g.Node {
+// proposalsHeadRow is the row above the proposals.
+func (c *pageRequest) proposalsHeadRow(waiting []string) g.Node {
 	fields := []string{"row", "0"}
 	for _, id := range waiting {
 		fields = append(fields, "id", id)
@@ -92,7 +92,7 @@ func (c *call) proposalsHead(waiting []string) g.Node {
 }
 
 // groupHeadRow is a row with a title, and with buttons that decide about count rows below it.
-func (c *call) groupHeadRow(title g.Node, count int, approve, reject string, fields []string) g.Node {
+func (c *pageRequest) groupHeadRow(title g.Node, count int, approve, reject string, fields []string) g.Node {
 	return h.Li(h.Class("row group"), h.Div(h.Class("head"), h.H2(title)),
 		g.If(count > 1 && c.mayWrite() && c.actor == oxbow.Person,
 			h.Form(h.Class("actions"), h.Method("post"), h.Action(page.Root+approve), page.Hidden(fields...),
@@ -100,35 +100,35 @@ func (c *call) groupHeadRow(title g.Node, count int, approve, reject string, fie
 				h.Button(h.Attr("data-key", "R"), h.FormAction(page.Root+reject), h.Textf("Reject all %d", count)))))
 }
 
-// heldRows shows sets of entries that are held back, at most waitingShown entries. The first entry
+// heldRows shows sets of entries that are held back, at most maxInboxRows entries. The first entry
 // has number row. It also returns the number of shown entries.
-func (c *call) heldRows(sets []heldSet, row int) (rows g.Group, shown int) {
+func (c *pageRequest) heldRows(sets []heldEntrySet, row int) (rows g.Group, shown int) {
 	for _, s := range sets {
-		if shown == waitingShown {
+		if shown == maxInboxRows {
 			break
 		}
-		rows = append(rows, c.setHead(s, row+shown))
-		for _, e := range s.entries[:min(len(s.entries), waitingShown-shown)] {
-			rows = append(rows, c.heldRow(e, row+shown, clippedText))
+		rows = append(rows, c.setHeadRow(s, row+shown))
+		for _, e := range s.entries[:min(len(s.entries), maxInboxRows-shown)] {
+			rows = append(rows, c.heldEntryRow(e, row+shown, clippedText))
 			shown++
 		}
 	}
 	return rows, shown
 }
 
-// setOfForm returns the entries of the set that the form names, as far as the page has shown their
+// submittedSetNames returns the entries of the set that the form names, as far as the page has shown their
 // versions.
-func (c *call) setOfForm() (names []string, err error) {
+func (c *pageRequest) submittedSetNames() (names []string, err error) {
 	last := c.base()
 	if last == nil {
 		return nil, &oxbow.InvalidError{Field: "version", Reason: "is missing; reload the inbox"}
 	}
-	held, err := c.listHeld()
+	held, err := c.listHeldEntries()
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range heldSets(held.Entries) {
-		if s.key != c.value("set") {
+	for _, s := range groupHeldEntries(held.Entries) {
+		if s.key != c.formValue("set") {
 			continue
 		}
 		for _, e := range s.entries {
@@ -143,65 +143,69 @@ func (c *call) setOfForm() (names []string, err error) {
 	return names, nil
 }
 
-// approveSet approves all entries of a set, in a single change.
-func approveSet(c *call) (reply, error) {
-	names, err := c.setOfForm()
+// approveHeldSet approves all entries of a set, in a single change.
+func approveHeldSet(c *pageRequest) (reply, error) {
+	names, err := c.submittedSetNames()
 	if err != nil {
 		return nil, err
 	}
-	out, err := labels.Approve(c.ctx, c.work, labels.ApproveIn{Names: names})
+	out, err := labels.Approve(c.ctx, c.workspace, labels.ApproveIn{Names: names})
 	if err != nil {
 		return nil, err
 	}
-	return redirect{to: c.next(), change: out.Seq}, nil
+	return redirect{path: c.nextInboxPath(), changeNumber: out.Seq}, nil
 }
 
-// forgetSet forgets all entries of a set. The notice on the next page undoes all these changes.
-func forgetSet(c *call) (reply, error) {
-	if no := c.personsOnly(); no != nil {
+// forgetHeldSet forgets all entries of a set. The notice on the next page undoes all these changes.
+func forgetHeldSet(c *pageRequest) (reply, error) {
+	if no := c.refusalForNonPerson(); no != nil {
 		return no, nil
 	}
-	names, err := c.setOfForm()
+	names, err := c.submittedSetNames()
 	if err != nil {
 		return nil, err
 	}
-	to, err := c.forgetAll(names)
-	to.to = c.next()
+	to, err := c.forgetEntries(names)
+	to.path = c.nextInboxPath()
 	return to, err
 }
 
 // acceptProposals makes notes of several proposals, without changes.
-func acceptProposals(c *call, ids []string) (reply, error) {
-	out, err := review.AcceptProposals(c.ctx, c.work, review.AcceptProposalsIn{IDs: ids})
+func acceptProposals(c *pageRequest, ids []string) (reply, error) {
+	out, err := review.AcceptProposals(c.ctx, c.workspace, review.AcceptProposalsIn{IDs: ids})
 	if err != nil {
 		return nil, err
 	}
-	to := redirect{to: c.next()}
+	to := redirect{path: c.nextInboxPath()}
 	for _, n := range out.Notes {
 		if n.Outcome == "unchanged" {
 			continue
 		}
-		if to.change != 0 {
-			to.others = append(to.others, to.change)
+		if to.changeNumber != 0 {
+			to.earlierChanges = append(to.earlierChanges, to.changeNumber)
 		}
-		to.change = n.Version
+		to.changeNumber = n.Version
 	}
 	return to, nil
 }
 
-// heldPage is the page of one entry that is held back, with its whole text.
-func heldPage(c *call) (reply, error) {
-	held, err := c.listHeld()
+// heldEntryPage is the page of one entry that is held back, with its whole text.
+func heldEntryPage(c *pageRequest) (reply, error) {
+	held, err := c.listHeldEntries()
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range held.Entries {
 		if oxbow.SameName(e.Name, c.r.PathValue("name")) {
 			return screen{title: "Held back", navPath: "inbox", body: []g.Node{
-				c.noDecisionNotice(),
-				h.Ol(h.Class("rows cards"), h.Attr("data-keys", ""), c.heldRow(e, c.number("row", 0), wholeText)),
+				c.cannotDecideNotice(),
+				h.Ol(
+					h.Class("rows cards"),
+					h.Attr("data-keys", ""),
+					c.heldEntryRow(e, c.formNumber("row", 0), wholeText),
+				),
 			}}, nil
 		}
 	}
-	return redirect{to: page.EntryPath(c.r.PathValue("name"))}, nil
+	return redirect{path: page.EntryPath(c.r.PathValue("name"))}, nil
 }

@@ -4,9 +4,9 @@ package web
 
 import "github.com/oxbow-memory/oxbow/internal/verb"
 
-// keep is like [changeCache.get] for the view of the call and the memory's last change.
-func keep[T any](c *call, cache *changeCache[T], key string, read func() (T, error)) (T, error) {
-	change, err := verb.LastChange(c.ctx, c.work)
+// cachedUntilChange is like [changeCache.get] for the view of the call and the memory's last change.
+func cachedUntilChange[T any](c *pageRequest, cache *changeCache[T], key string, read func() (T, error)) (T, error) {
+	change, err := verb.LastChangeSeq(c.ctx, c.workspace)
 	if err != nil {
 		return read()
 	}

@@ -12,41 +12,49 @@ import (
 
 // lineageRow is one edge of the lineage as the page shows it.
 type lineageRow struct {
-	name, other string
-	how         string
-	seq         uint64
+	name, otherName string
+	relation        string
+	seq             uint64
 }
 
-// ways maps the kind of an edge to its text on the page.
-var ways = map[string]string{"from": "named as a source", "merged": "merged into it", "words": "shares its words"}
+// relationTexts maps the kind of an edge to its text on the page.
+var relationTexts = map[string]string{
+	"from":   "named as a source",
+	"merged": "merged into it",
+	"words":  "shares its words",
+}
 
-func lineagePage(c *call) (reply, error) {
-	out, err := history.Lineage(c.ctx, c.work, history.LineageIn{Name: c.name()})
+func lineagePage(c *pageRequest) (reply, error) {
+	out, err := history.Lineage(c.ctx, c.workspace, history.LineageIn{Name: c.pathName()})
 	if err != nil {
 		return nil, err
 	}
 	s := screen{title: "What it was made from", navPath: "find", lead: h.P(h.Class("lead"), page.EntryLink(out.Name))}
-	if len(out.Sources)+len(out.Made) == 0 {
-		s.body = []g.Node{page.Empty("No source is known.", out.Why)}
+	if len(out.Sources)+len(out.DerivedEdges) == 0 {
+		s.body = []g.Node{page.EmptyNotice("No source is known.", out.EmptyReasons)}
 		return s, nil
 	}
 	var from, made []lineageRow
 	for _, e := range out.Sources {
-		from = append(from, lineageRow{e.Name, e.From, e.How, e.Seq})
+		from = append(from, lineageRow{e.Name, e.SourceName, e.FoundBy, e.Seq})
 	}
-	for _, e := range out.Made {
-		made = append(made, lineageRow{e.From, e.Name, e.How, e.Seq})
+	for _, e := range out.DerivedEdges {
+		made = append(made, lineageRow{e.SourceName, e.Name, e.FoundBy, e.Seq})
 	}
-	s.body = []g.Node{edgeList("from", "Made from", from), edgeList("made", "Made of it", made)}
+	s.body = []g.Node{lineageList("from", "Made from", from), lineageList("made", "Made of it", made)}
 	return s, nil
 }
 
-func edgeList(id, title string, rows []lineageRow) g.Node {
+func lineageList(id, title string, rows []lineageRow) g.Node {
 	if rows == nil {
 		return nil
 	}
 	return page.Section(id, title, h.Ul(h.Class("list"), g.Map(rows, func(r lineageRow) g.Node {
-		return h.Li(page.EntryLink(r.other), h.Span(h.Class("dim"), h.Text(" ("+ways[r.how]+", change "+number(r.seq)+
-			") ")), page.Isolated(r.name))
+		return h.Li(
+			page.EntryLink(r.otherName),
+			h.Span(h.Class("dim"), h.Text(" ("+relationTexts[r.relation]+", change "+formatNumber(r.seq)+
+				") ")),
+			page.IsolatedText(r.name),
+		)
 	})))
 }

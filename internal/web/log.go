@@ -16,20 +16,20 @@ import (
 )
 
 const (
-	logPage   = 30 // changes on a page of the log
-	logNamed  = 5  // maximum number of entries that a log row names
-	logEntity = 20 // maximum number of entries whose difference a change's page shows
+	logPageSize      = 30 // changes on a page of the log
+	maxNamedEntries  = 5  // maximum number of entries that a log row names
+	maxDiffedEntries = 20 // maximum number of entries whose difference a change's page shows
 )
 
-func changesPage(c *call) (reply, error) {
-	limit, offset := logPage, max(0, c.number("offset", 0))
-	name := c.value("entry")
-	by := c.value("by")
-	session := c.value("session")
+func changesPage(c *pageRequest) (reply, error) {
+	limit, offset := logPageSize, max(0, c.formNumber("offset", 0))
+	name := c.formValue("entry")
+	by := c.formValue("by")
+	session := c.formValue("session")
 	out, err := verb.History(
 		c.ctx,
-		c.work,
-		verb.HistoryIn{Name: name, By: by, Session: session, Limit: &limit, Offset: &offset},
+		c.workspace,
+		verb.HistoryIn{Name: name, ByActor: by, Session: session, Limit: &limit, Offset: &offset},
 	)
 	if err != nil {
 		return nil, err
@@ -37,14 +37,14 @@ func changesPage(c *call) (reply, error) {
 	s := screen{
 		title:   "Log",
 		navPath: "log",
-		live:    offset == 0,
+		isLive:  offset == 0,
 		lead:    h.P(h.Class("lead"), h.Text("Every change, the newest first. You can undo each of them.")),
 	}
 	s.body = []g.Node{c.logFilters(name, by, session)}
 	if len(out.Changes) == 0 {
 		s.body = append(
 			s.body,
-			page.Empty("No change matches.", out.Notes, g.If(name+by+session != "", h.P(h.A(h.Href(page.Root+
+			page.EmptyNotice("No change matches.", out.Notes, g.If(name+by+session != "", h.P(h.A(h.Href(page.Root+
 				"log"), h.Text("All changes"))))),
 		)
 		return s, nil
@@ -58,17 +58,17 @@ func changesPage(c *call) (reply, error) {
 			h.Class("rows"),
 			c.logRows(out.Changes),
 		),
-		page.Pager(c.r.URL, offset, out.Next, logPage),
+		page.Pager(c.r.URL, offset, out.NextOffset, logPageSize),
 	)
 	return s, nil
 }
 
 // logFilters returns the filters as a form, and the actions for a whole session.
-func (c *call) logFilters(name, actor, session string) g.Node {
+func (c *pageRequest) logFilters(name, actor, session string) g.Node {
 	actors := []string{"", "person", "agent", "import", "tool"}
 	names := map[string]string{
 		"":       "anyone",
-		"person": c.viewer().Writer(verb.Source{By: string(oxbow.Person)}),
+		"person": c.viewer().WriterName(verb.Source{Actor: string(oxbow.Person)}),
 		"agent":  "an agent",
 		"import": "an import",
 		"tool":   "a program",
@@ -84,22 +84,25 @@ func (c *call) logFilters(name, actor, session string) g.Node {
 		h.Button(h.Text("Show")), g.If(name+actor+session != "", h.A(h.Href(page.Root+"log"), h.Text("All changes")))),
 		g.If(
 			session != "",
-			h.Div(h.Class("callout"), h.P(h.Text("Changes of session "), h.Code(page.Isolated(session)), h.Text(". "),
-				g.If(c.mayDecide(), takeBackLink(session, "Undo all of them…")))),
+			h.Div(
+				h.Class("callout"),
+				h.P(h.Text("Changes of session "), h.Code(page.IsolatedText(session)), h.Text(". "),
+					g.If(c.canDecideAsPerson(), revertLink(session, "Undo all of them…"))),
+			),
 		)}
 }
 
 // logRows shows changes. Successive changes by one session, and the parts of one import, have a common heading.
-func (c *call) logRows(changes []verb.Change) (rows g.Group) {
+func (c *pageRequest) logRows(changes []verb.Change) (rows g.Group) {
 	for len(changes) > 0 {
-		key := groupKey(changes[0].Source)
+		key := changeGroupKey(changes[0].Source)
 		n := 1
-		for key != "" && n < len(changes) && groupKey(changes[n].Source) == key {
+		for key != "" && n < len(changes) && changeGroupKey(changes[n].Source) == key {
 			n++
 		}
 		isGroup := n > 1 || changes[0].Source.SessionName() != ""
 		if isGroup {
-			rows = append(rows, c.groupHead(changes[:n]))
+			rows = append(rows, c.changeGroupHead(changes[:n]))
 		}
 		for _, ch := range changes[:n] {
 			rows = append(rows, c.logRow(ch, isGroup))
@@ -109,41 +112,41 @@ func (c *call) logRows(changes []verb.Change) (rows g.Group) {
 	return rows
 }
 
-// groupKey identifies the client's session or the import that made a change. It is "" if the change belongs to
+// changeGroupKey identifies the client's session or the import that made a change. It is "" if the change belongs to
 // neither.
-func groupKey(s verb.Source) string {
+func changeGroupKey(s verb.Source) string {
 	if name := s.SessionName(); name != "" {
 		return name
 	}
-	if s.By == string(oxbow.Imported) {
+	if s.Actor == string(oxbow.Imported) {
 		return s.Session
 	}
 	return ""
 }
 
-// groupHead is the heading above successive changes by one session or import.
-func (c *call) groupHead(changes []verb.Change) g.Node {
+// changeGroupHead is the heading above successive changes by one session or import.
+func (c *pageRequest) changeGroupHead(changes []verb.Change) g.Node {
 	src := changes[0].Source
-	session := groupKey(src)
+	session := changeGroupKey(src)
 	count := page.Plural(len(changes), "change")
 	title := g.Group{h.Text("An import: " + count)}
 	if client, id, ok := strings.Cut(src.SessionName(), "/"); ok {
 		title = g.Group{h.A(h.Href(page.Root+page.SessionPath(client, id, 0)), h.Text("A session of "),
-			page.Isolated(client)), h.Text(": " + count)}
+			page.IsolatedText(client)), h.Text(": " + count)}
 	}
 	return h.Li(h.Class("row group"),
 		h.Div(h.Class("head"), h.H2(h.Class("small"), title), h.Span(h.Class("meta"),
-			page.When(c.now, page.Moment(changes[0].Time)))),
-		g.If(c.mayDecide(), h.Div(h.Class("actions"), takeBackLink(session, "Undo…"))))
+			page.RelativeTime(c.now, page.ParseTime(changes[0].Time)))),
+		g.If(c.canDecideAsPerson(), h.Div(h.Class("actions"), revertLink(session, "Undo…"))))
 }
 
 // logRow shows one change. A member of a group omits the facts that the group's head shows.
-func (c *call) logRow(ch verb.Change, isMember bool) g.Node {
-	seq := number(ch.Seq)
-	named := ch.Entries[:min(logNamed, len(ch.Entries))]
+func (c *pageRequest) logRow(ch verb.Change, isMember bool) g.Node {
+	seq := formatNumber(ch.Seq)
+	named := ch.Entries[:min(maxNamedEntries, len(ch.Entries))]
 	snippet := "" // beginning of the entry's text, if the change has exactly one entry and the entry has a snippet
 	if len(named) == 1 {
-		snippet = page.WithoutMarkup(named[0].Snippet)
+		snippet = page.StripMarkdown(named[0].Snippet)
 	}
 	class := "row"
 	if isMember {
@@ -153,30 +156,38 @@ func (c *call) logRow(ch verb.Change, isMember bool) g.Node {
 		h.Div(
 			h.Class("head"),
 			page.Badge("", seq, "number of the change"),
-			h.H2(h.Class("small"), c.didWhat(ch)),
+			h.H2(h.Class("small"), c.changeDescription(ch)),
 		),
 		g.If(len(ch.Entries) > 1, h.P(h.Class("snippet"), g.Map(named, func(e verb.TouchedEntry) g.Node {
 			return h.Span(h.Class("item"), page.EntryLink(e.Name))
 		}))),
-		g.If(snippet != "", h.P(h.Class("snippet dim"), page.Isolated(snippet))),
-		h.Div(h.Class("meta"), h.Span(h.Text(c.viewer().Writer(ch.Source)+
-			", "), page.When(c.now, page.Moment(ch.Time))), page.Isolated(ch.Note),
+		g.If(snippet != "", h.P(h.Class("snippet dim"), page.IsolatedText(snippet))),
+		h.Div(
+			h.Class("meta"),
+			h.Span(h.Text(c.viewer().WriterName(ch.Source)+
+				", "), page.RelativeTime(c.now, page.ParseTime(ch.Time))),
+			page.IsolatedText(ch.Note),
 			g.If(!isMember, sessionLink(ch.Source)),
 			h.A(h.Href(page.Root+"log/"+seq), h.Attr("data-inline", "#change"), h.Text("Show the change")),
-			g.If(c.mayWrite(), page.Button("undo", "plain", undoWord(ch), "seq", seq, "back", c.currentPath()))))
+			g.If(
+				c.mayWrite(),
+				page.PostButton("undo", "plain", undoButtonText(ch), "seq", seq, "back", c.currentPath()),
+			),
+		))
 }
 
-// didWhat describes the effect of a change, with a link to the entry if only one entry changed.
-func (c *call) didWhat(ch verb.Change) g.Node {
+// changeDescription describes the effect of a change, with a link to the entry if only one entry changed.
+func (c *pageRequest) changeDescription(ch verb.Change) g.Node {
 	if len(ch.Entries) != 1 {
-		return h.Text(page.DidWhat(ch))
+		return h.Text(page.DescribeChange(ch))
 	}
-	return g.Group{h.Text(page.DidVerb(ch) + " "), page.EntryLink(ch.Entries[0].Name)}
+	return g.Group{h.Text(page.ChangeVerb(ch) + " "), page.EntryLink(ch.Entries[0].Name)}
 }
 
-// undoWord returns the text of the button that undoes a change. The text is "Redo" if the change is itself an undo.
-func undoWord(ch verb.Change) string {
-	if len(ch.Reverts) > 0 {
+// undoButtonText returns the text of the button that undoes a change. The text is "Redo" if the change is itself an
+// undo.
+func undoButtonText(ch verb.Change) string {
+	if len(ch.RevertedSeqs) > 0 {
 		return "Redo"
 	}
 	return "Undo"
@@ -188,45 +199,46 @@ func undoWord(ch verb.Change) string {
 func sessionLink(s verb.Source) g.Node {
 	if client, id, ok := strings.Cut(s.SessionName(), "/"); ok {
 		return h.A(h.Href(page.Root+page.SessionPath(client, id, 0)),
-			h.Text("the conversation "), page.Isolated(id[:min(len(id), 8)]))
+			h.Text("the conversation "), page.IsolatedText(id[:min(len(id), 8)]))
 	}
-	if s.Session == "" || s.By == string(oxbow.Person) {
+	if s.Session == "" || s.Actor == string(oxbow.Person) {
 		return nil
 	}
 	return h.A(
 		h.Href(page.Root+"log?"+url.Values{"session": {s.Session}}.Encode()),
 		h.Text("session "),
-		page.Isolated(s.Session[:min(len(s.Session), 8)]),
+		page.IsolatedText(s.Session[:min(len(s.Session), 8)]),
 	)
 }
 
-// oneChange is the page of one change, with its effect on each entry.
-func oneChange(c *call) (reply, error) {
-	seq, err := changeNumber(c.r.PathValue("seq"))
+// changePage is the page of one change, with its effect on each entry.
+func changePage(c *pageRequest) (reply, error) {
+	seq, err := parseChangeNumber(c.r.PathValue("seq"))
 	if err != nil {
 		return nil, err
 	}
-	ch, err := verb.ChangeAt(c.ctx, c.work, seq)
+	ch, err := verb.ChangeAt(c.ctx, c.workspace, seq)
 	if err != nil {
 		return nil, err
 	}
-	more := len(ch.Entries) - logEntity
+	more := len(ch.Entries) - maxDiffedEntries
 	return screen{
-		title:   "Change " + number(seq),
+		title:   "Change " + formatNumber(seq),
 		navPath: "log",
-		lead: h.Div(h.Class("meta"), h.Span(h.Text(c.viewer().Writer(ch.Source)+
-			", "), page.When(c.now, page.Moment(ch.Time))), page.Isolated(ch.Note), sessionLink(ch.Source)),
-		body: []g.Node{h.P(h.Text(page.DidWhat(ch))),
+		lead: h.Div(h.Class("meta"), h.Span(h.Text(c.viewer().WriterName(ch.Source)+
+			", "), page.RelativeTime(c.now, page.ParseTime(ch.Time))), page.IsolatedText(ch.Note),
+			sessionLink(ch.Source)),
+		body: []g.Node{h.P(h.Text(page.DescribeChange(ch))),
 			h.Div(
 				h.ID("change"),
 				h.Class("rows"),
-				g.Map(ch.Entries[:min(logEntity, len(ch.Entries))], func(t verb.TouchedEntry) g.Node {
-					return h.Div(h.Class("row"), h.P(page.EntryLink(t.Name)), c.touchedDiff(t, seq))
+				g.Map(ch.Entries[:min(maxDiffedEntries, len(ch.Entries))], func(t verb.TouchedEntry) g.Node {
+					return h.Div(h.Class("row"), h.P(page.EntryLink(t.Name)), c.changeDiff(t, seq))
 				}), g.If(more > 0, h.P(h.Class("dim"), h.Text("And "+page.Plural(more, "other")+"."))),
 			),
 			g.If(
 				c.mayWrite(),
-				page.Button("undo", "", "Undo this change", "seq", number(seq), "back", c.currentPath()),
+				page.PostButton("undo", "", "Undo this change", "seq", formatNumber(seq), "back", c.currentPath()),
 			)},
 	}, nil
 }

@@ -18,16 +18,16 @@ import (
 )
 
 const (
-	mapEntries = 60  // maximum number of entries on a map
-	mapNodes   = 150 // maximum number of nodes, including labels and files
-	mapNear    = 30  // maximum number of entries that share a label or a file with the entry in the middle
+	maxMapEntries    = 60  // maximum number of entries on a map
+	maxMapNodes      = 150 // maximum number of nodes, including labels and files
+	maxMapNeighbours = 30  // maximum number of entries that share a label or a file with the entry in the middle
 )
 
-// mapKeys are the keys of the labels that become nodes.
-var mapKeys = []string{oxbow.LabelProject, oxbow.LabelTag, oxbow.LabelFile}
+// mapLabelKeys are the keys of the labels that become nodes.
+var mapLabelKeys = []string{oxbow.LabelProject, oxbow.LabelTag, oxbow.LabelFile}
 
-func showMap(c *call) (reply, error) {
-	name, query := c.value("name"), c.value("q")
+func mapPage(c *pageRequest) (reply, error) {
+	name, query := c.formValue("name"), c.formValue("q")
 	entries, more, err := c.mapEntriesFor(name, query)
 	if err != nil {
 		return nil, err
@@ -41,21 +41,21 @@ func showMap(c *call) (reply, error) {
 		),
 	}
 	s.body = []g.Node{
-		page.Ask(
+		page.QueryForm(
 			"map",
 			"Show",
-			page.Field("name", "Around this entry", name, h.Placeholder("the whole memory")),
-			h.Div(h.Class("field grow"), page.Field("q", "Filter", query, h.Placeholder("project:… tag:…"))),
+			page.InputField("name", "Around this entry", name, h.Placeholder("the whole memory")),
+			h.Div(h.Class("field grow"), page.InputField("q", "Filter", query, h.Placeholder("project:… tag:…"))),
 		),
 	}
 	if len(entries) == 0 {
-		s.body = append(s.body, page.Empty("There is nothing to draw.", nil))
+		s.body = append(s.body, page.EmptyNotice("There is nothing to draw.", nil))
 		return s, nil
 	}
 	graph := labelGraph(entries, name)
 	s.body = append(
 		s.body,
-		page.Draw(graph, "Map of "+page.Plural(len(entries), "entry")),
+		page.DrawGraph(graph, "Map of "+page.Plural(len(entries), "entry")),
 		h.Ul(
 			h.Class("legend"),
 			h.Li(h.Text("entry")),
@@ -81,7 +81,7 @@ func showMap(c *call) (reply, error) {
 						h.H3(page.EntryLink(e.Name)),
 						h.A(h.Class("meta"), h.Href(page.Root+mapPath(e.Name)), h.Text("map around it")),
 					),
-					h.Div(h.Class("meta"), page.Chips(e.Labels)),
+					h.Div(h.Class("meta"), page.LabelChips(e.Labels)),
 				)
 			})),
 		),
@@ -93,29 +93,33 @@ func mapPath(name string) string { return "map?" + url.Values{"name": {name}}.En
 
 // mapEntriesFor returns the entries of a map: the neighbours of the named entry, or the
 // newest entries that a filter selects.
-func (c *call) mapEntriesFor(name, query string) (all []verb.Entry, more bool, err error) {
-	limit := mapEntries
+func (c *pageRequest) mapEntriesFor(name, query string) (all []verb.Entry, more bool, err error) {
+	limit := maxMapEntries
 	if name == "" {
-		out, err := verb.List(c.ctx, c.work, verb.ListIn{Filter: query, Limit: &limit})
+		out, err := verb.List(c.ctx, c.workspace, verb.ListIn{Filter: query, Limit: &limit})
 		return out.Entries, out.Total > len(out.Entries), err
 	}
-	e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true})
+	e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name, ContentOnly: true})
 	if err != nil {
 		return nil, false, err
 	}
 	all, seen := []verb.Entry{e.Entry}, map[string]bool{e.Name: true}
-	limit = mapNear
+	limit = maxMapNeighbours
 	// first the entries that share a file, last those that share a project
-	for _, key := range slices.Backward(mapKeys) {
+	for _, key := range slices.Backward(mapLabelKeys) {
 		for _, v := range e.Labels[key] {
-			out, err := verb.List(c.ctx, c.work, verb.ListIn{Filter: strings.TrimSpace(key + ":" + strconv.Quote(v) +
-				" " + query), Limit: &limit})
+			out, err := verb.List(
+				c.ctx,
+				c.workspace,
+				verb.ListIn{Filter: strings.TrimSpace(key + ":" + strconv.Quote(v) +
+					" " + query), Limit: &limit},
+			)
 			if err != nil {
 				return nil, false, err
 			}
 			for _, o := range out.Entries {
-				more = more || len(all) > mapNear
-				if !seen[o.Name] && len(all) <= mapNear {
+				more = more || len(all) > maxMapNeighbours
+				if !seen[o.Name] && len(all) <= maxMapNeighbours {
 					seen[o.Name], all = true, append(all, o)
 				}
 			}
@@ -129,7 +133,7 @@ func (c *call) mapEntriesFor(name, query string) (all []verb.Entry, more bool, e
 func labelGraph(entries []verb.Entry, middle string) (out page.Graph) {
 	count, names := map[string]int{}, []string{}
 	each := func(e verb.Entry, fn func(key, value string)) {
-		for _, k := range mapKeys {
+		for _, k := range mapLabelKeys {
 			for _, v := range e.Labels[k] {
 				fn(k, v)
 			}
@@ -150,11 +154,11 @@ func labelGraph(entries []verb.Entry, middle string) (out page.Graph) {
 	for i, e := range entries {
 		out.Nodes = append(
 			out.Nodes,
-			page.Node{Kind: "entry", Text: e.Name, Path: page.EntryPath(e.Name), Middle: i == 0 && middle != ""},
+			page.Node{Kind: "entry", Text: e.Name, Path: page.EntryPath(e.Name), IsMiddle: i == 0 && middle != ""},
 		)
 	}
 	for _, n := range names {
-		if len(out.Nodes) >= mapNodes {
+		if len(out.Nodes) >= maxMapNodes {
 			break
 		}
 		if key, value, _ := strings.Cut(n, ":"); count[n] > 1 || own[n] {

@@ -68,7 +68,7 @@ func TestMapBounds(t *testing.T) {
 		)
 	}
 	shown := b.get(page.Root+"map", http.StatusOK)
-	if n := strings.Count(shown, "<circle"); n > mapNodes || n < mapEntries {
+	if n := strings.Count(shown, "<circle"); n > maxMapNodes || n < maxMapEntries {
 		t.Errorf("%d nodes", n)
 	}
 	for _, m := range regexp.MustCompile(`cx="(-?\d+|NaN)" cy="(-?\d+|NaN)"`).FindAllStringSubmatch(shown, -1) {

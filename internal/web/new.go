@@ -12,11 +12,11 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-func newPage(c *call) (reply, error) {
-	return c.newForm(c.value("name"), formValues{"project": c.value("project")}, 0), nil
+func newPage(c *pageRequest) (reply, error) {
+	return c.newFormPage(c.formValue("name"), formValues{"project": c.formValue("project")}, 0), nil
 }
 
-func (c *call) newForm(name string, t formValues, status int, notices ...g.Node) screen {
+func (c *pageRequest) newFormPage(name string, t formValues, status int, notices ...g.Node) screen {
 	return screen{title: "Remember something", navPath: "find", status: status,
 		lead: h.P(h.Class("lead"), h.Text("Write one fact, rule or decision, as you would tell a new colleague.")),
 		body: append(notices, h.Form(h.Method("post"), h.Class("stack edit"), h.Action(page.Root+
@@ -38,15 +38,15 @@ func (c *call) newForm(name string, t formValues, status int, notices ...g.Node)
 	}
 }
 
-func add(c *call) (reply, error) {
-	name, t := c.value("name"), c.readForm()
+func addEntry(c *pageRequest) (reply, error) {
+	name, t := c.formValue("name"), c.readForm()
 	again := func(err error) (reply, error) {
-		return c.newForm(name, t, errorScreen(err).status, errorNotice(err)), nil
+		return c.newFormPage(name, t, errorScreen(err).status, errorNotice(err)), nil
 	}
 	if name != "" {
-		e, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: name, Bare: true, NoAdvice: true})
+		e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name, ContentOnly: true, NoAdvice: true})
 		if err == nil && e.Name == name {
-			return c.newForm(
+			return c.newFormPage(
 				name,
 				t,
 				http.StatusConflict,
@@ -63,11 +63,11 @@ func add(c *call) (reply, error) {
 		}
 	}
 	in := verb.RememberIn{Name: name}
-	if err := t.addTo(&in, formValues{}); err != nil {
+	if err := t.setRememberArgs(&in, formValues{}); err != nil {
 		return again(err)
 	}
 	in.Clear = nil
-	out, err := verb.Remember(c.ctx, c.work, in)
+	out, err := verb.Remember(c.ctx, c.workspace, in)
 	if err != nil {
 		return again(err)
 	}

@@ -18,12 +18,12 @@ import (
 )
 
 const (
-	numberDays   = 30
-	mostProjects = 12
+	statisticsDays = 30
+	maxProjects    = 12
 )
 
-func numbersPage(c *call) (reply, error) {
-	days := c.countDays()
+func numbersPage(c *pageRequest) (reply, error) {
+	days := c.lastDays()
 	daily, err := c.dailyNumbers(days)
 	if err != nil {
 		return nil, err
@@ -35,36 +35,36 @@ func numbersPage(c *call) (reply, error) {
 	s := screen{
 		title:   "Numbers",
 		navPath: "numbers",
-		lead:    h.P(h.Class("lead"), h.Textf("The last %d days.", numberDays)),
+		lead:    h.P(h.Class("lead"), h.Textf("The last %d days.", statisticsDays)),
 		body: []g.Node{
 			g.Iff(daily.Changes != nil, func() g.Node {
 				return page.Section("activity", "Changes each day",
-					page.Bars("Changes each day", "changes", days.bars(daily.Changes)))
+					page.BarChart("Changes each day", "changes", days.dayBars(daily.Changes)))
 			}),
 			page.Section("growth", "Number of entries",
-				page.Bars("Number of entries", "entries", days.bars(daily.Entries))),
+				page.BarChart("Number of entries", "entries", days.dayBars(daily.Entries))),
 			g.If(
 				len(projects) > 0,
 				page.Section(
 					"projects",
 					"Entries in each project",
-					page.Shares("Entries in each project", "entries", projects),
+					page.HorizontalBarChart("Entries in each project", "entries", projects),
 				),
 			)},
 	}
-	if c.work.Sessions == nil {
+	if c.workspace.Sessions == nil {
 		return s, nil
 	}
 	most := oxbow.MaxLimit
-	out, err := injection.Injected(c.ctx, c.work, injection.InjectedIn{Since: "30d", Limit: &most})
+	out, err := injection.ListInjections(c.ctx, c.workspace, injection.InjectedIn{Since: "30d", Limit: &most})
 	if err != nil {
 		return nil, err
 	}
-	tokens, used := make([]int, numberDays), make([]int, numberDays)
+	tokens, used := make([]int, statisticsDays), make([]int, statisticsDays)
 	for _, i := range out.Injections {
-		if day := days.index(i.Time); day >= 0 {
+		if day := days.dayIndex(i.Time); day >= 0 {
 			tokens[day] += i.Tokens
-			used[day] += min(1, len(i.Used))
+			used[day] += min(1, len(i.UsedEntries))
 		}
 	}
 	s.body = append(
@@ -78,30 +78,30 @@ func numbersPage(c *call) (reply, error) {
 				out.Total.Tokens,
 				out.Total.Used,
 			)),
-			page.Bars("Tokens shown to agents", "tokens", days.bars(tokens)),
+			page.BarChart("Tokens shown to agents", "tokens", days.dayBars(tokens)),
 		),
 		page.Section(
 			"used",
 			"How often agents used a shown note",
-			page.Bars("How often agents used a shown note", "times", days.bars(used)),
+			page.BarChart("How often agents used a shown note", "times", days.dayBars(used)),
 		),
 	)
 	return s, nil
 }
 
-// days are the starts of the last days, ascending.
-type days []time.Time
+// dayStarts are the starts of the last days, ascending.
+type dayStarts []time.Time
 
-func (c *call) countDays() (all days) {
+func (c *pageRequest) lastDays() (all dayStarts) {
 	year, month, day := c.now.Date()
-	for i := range numberDays {
-		all = append(all, time.Date(year, month, day+i+1-numberDays, 0, 0, 0, 0, c.now.Location()))
+	for i := range statisticsDays {
+		all = append(all, time.Date(year, month, day+i+1-statisticsDays, 0, 0, 0, 0, c.now.Location()))
 	}
 	return all
 }
 
-// index returns the index of the day that contains a time, or -1 if the time is before the first day.
-func (d days) index(t time.Time) int {
+// dayIndex returns the index of the day that contains a time, or -1 if the time is before the first day.
+func (d dayStarts) dayIndex(t time.Time) int {
 	i, isStart := slices.BinarySearchFunc(d, t, time.Time.Compare)
 	if isStart {
 		return i
@@ -109,8 +109,8 @@ func (d days) index(t time.Time) int {
 	return i - 1
 }
 
-// bars returns a bar for each day, with these values.
-func (d days) bars(values []int) (bars []page.Bar) {
+// dayBars returns a bar for each day, with these values.
+func (d dayStarts) dayBars(values []int) (bars []page.Bar) {
 	for i, start := range d {
 		bars = append(bars, page.Bar{Name: start.Format(time.DateOnly), Value: values[i]})
 	}
@@ -118,20 +118,20 @@ func (d days) bars(values []int) (bars []page.Bar) {
 }
 
 // dailyNumbers returns how many changes and entries there were on each day.
-func (c *call) dailyNumbers(d days) (maintenance.DailyOut, error) {
-	return keep(c, &c.caches.daily, d[0].Format(time.DateOnly), func() (maintenance.DailyOut, error) {
-		return maintenance.Daily(c.ctx, c.work, maintenance.DailyIn{Starts: d})
+func (c *pageRequest) dailyNumbers(d dayStarts) (maintenance.DailyOut, error) {
+	return cachedUntilChange(c, &c.caches.dailyStats, d[0].Format(time.DateOnly), func() (maintenance.DailyOut, error) {
+		return maintenance.CountByDay(c.ctx, c.workspace, maintenance.DailyIn{Starts: d})
 	})
 }
 
 // largestProjects returns the projects with the most entries, as bars.
-func (c *call) largestProjects() (projects []page.Bar, err error) {
+func (c *pageRequest) largestProjects() (projects []page.Bar, err error) {
 	counts := map[string]int{}
 	// Stats counts all projects without reading entries. It fails if the browser sees only a part of the memory.
-	if st, err := maintenance.Stats(c.ctx, c.work, maintenance.StatsIn{}); err == nil {
+	if st, err := maintenance.Stats(c.ctx, c.workspace, maintenance.StatsIn{}); err == nil {
 		counts = st.Projects
 	} else {
-		out, err := labels.Labels(c.ctx, c.work, labels.LabelsIn{Key: oxbow.LabelProject})
+		out, err := labels.ListLabels(c.ctx, c.workspace, labels.LabelsIn{Key: oxbow.LabelProject})
 		if err != nil {
 			return nil, err
 		}
@@ -139,7 +139,7 @@ func (c *call) largestProjects() (projects []page.Bar, err error) {
 			counts[l.Value] = l.Entries
 		}
 	}
-	for _, name := range mostFirst(counts)[:min(mostProjects, len(counts))] {
+	for _, name := range keysByCount(counts)[:min(maxProjects, len(counts))] {
 		projects = append(projects, page.Bar{Name: name, Value: counts[name]})
 	}
 	return projects, nil

@@ -15,8 +15,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-func listProfiles(c *call) (reply, error) {
-	out, err := profiles.ListProfiles(c.ctx, c.work, profiles.ProfilesIn{})
+func profilesPage(c *pageRequest) (reply, error) {
+	out, err := profiles.ListProfiles(c.ctx, c.workspace, profiles.ProfilesIn{})
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func listProfiles(c *call) (reply, error) {
 	}
 	if len(out.Profiles) == 0 {
 		s.body = []g.Node{
-			page.Empty(
+			page.EmptyNotice(
 				"There are no profiles yet.",
 				nil,
 				h.P(
@@ -46,62 +46,83 @@ func listProfiles(c *call) (reply, error) {
 		return s, nil
 	}
 	s.body = []g.Node{
-		h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(out.Profiles, func(p profiles.ProfileRow) g.Node {
+		h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(out.Profiles, func(p profiles.ListedProfile) g.Node {
 			return h.Li(h.Class("row"),
 				h.Div(h.Class("head"), h.H2(profileLink(p)), page.Badge("", "of the "+
-					p.From, ""), g.If(p.Hidden, page.Badge("", "hidden by the profile above", "")),
-					g.If(p.Wrong != "", page.Badge("error", "cannot be read", ""))),
-				g.If(p.Description != "", h.P(page.Isolated(p.Description))),
-				g.If(p.Wrong != "", h.P(h.Class("hint"), page.Isolated(p.Wrong))),
-				h.Div(h.Class("meta"), h.Code(page.Isolated(p.File))))
+					p.Origin, ""), g.If(p.Hidden, page.Badge("", "hidden by the profile above", "")),
+					g.If(p.Problem != "", page.Badge("error", "cannot be read", ""))),
+				g.If(p.Description != "", h.P(page.IsolatedText(p.Description))),
+				g.If(p.Problem != "", h.P(h.Class("hint"), page.IsolatedText(p.Problem))),
+				h.Div(h.Class("meta"), h.Code(page.IsolatedText(p.File))))
 		})),
 	}
 	return s, nil
 }
 
 // profileLink links to the page of a profile, unless its name is hidden.
-func profileLink(p profiles.ProfileRow) g.Node {
+func profileLink(p profiles.ListedProfile) g.Node {
 	if p.Hidden {
-		return page.Isolated(p.Name)
+		return page.IsolatedText(p.Name)
 	}
-	return h.A(h.Href(page.Root+"profiles/"+p.Name), page.Isolated(p.Name))
+	return h.A(h.Href(page.Root+"profiles/"+p.Name), page.IsolatedText(p.Name))
 }
 
-func showProfile(c *call) (reply, error) {
-	name := c.name()
-	lint, err := profiles.LintProfiles(c.ctx, c.work, profiles.LintIn{Names: []string{name}})
+func profilePage(c *pageRequest) (reply, error) {
+	name := c.pathName()
+	lint, err := profiles.LintProfiles(c.ctx, c.workspace, profiles.LintIn{Names: []string{name}})
 	if err != nil {
 		return nil, err
 	}
 	var found []string
 	for _, l := range lint.Profiles {
-		found = append(found, l.Found...)
+		found = append(found, l.Problems...)
 	}
-	s := screen{title: page.Visible(name), navPath: "profiles", body: []g.Node{g.Map(found, func(f string) g.Node {
-		return page.Notice("warn", page.Visible(f), "")
+	s := screen{title: page.VisibleText(name), navPath: "profiles", body: []g.Node{g.Map(found, func(f string) g.Node {
+		return page.Notice("warn", page.VisibleText(f), "")
 	})}}
-	p, err := profiles.ShowProfile(c.ctx, c.work, profiles.ProfileIn{Name: name})
+	p, err := profiles.ShowProfile(c.ctx, c.workspace, profiles.ProfileIn{Name: name})
 	if err != nil {
 		s.body = append(s.body, errorInPage(err))
 		return s, nil
 	}
 	if p.Description != "" {
-		s.lead = h.P(h.Class("lead"), page.Isolated(p.Description))
+		s.lead = h.P(h.Class("lead"), page.IsolatedText(p.Description))
 	}
 	process := ""
-	if p.Process {
+	if p.WithProcess {
 		process = "entries with the label process:true, read-only"
 	}
-	s.body = append(s.body, page.Facts("File", p.File+", of the "+
-		p.From, "Extends", strings.Join(p.Extends, ", "), "Includes", strings.Join(p.Include, "; "),
-		"Includes the entries", strings.Join(p.Entries, ", "),
-		"Also includes", process, "Excludes", strings.Join(p.Exclude, "; "), "Documents",
-		strings.Join(p.Documents, ", "), "Redacts", strings.Join(p.Redacts, ", "), "Budget", strconv.Itoa(p.MaxTokens)+
-			" tokens", "New entries get", makeLabel("project", p.Project)),
+	s.body = append(s.body, page.FactList(
+		"File",
+		p.File+", of the "+
+			p.Origin,
+		"Extends",
+		strings.Join(p.Extends, ", "),
+		"Includes",
+		strings.Join(p.Include, "; "),
+		"Includes the entries",
+		strings.Join(p.Entries, ", "),
+		"Also includes",
+		process,
+		"Excludes",
+		strings.Join(p.Exclude, "; "),
+		"Documents",
+		strings.Join(
+			p.Documents,
+			", ",
+		),
+		"Redacts",
+		strings.Join(p.RedactedKinds, ", "),
+		"Budget",
+		strconv.Itoa(p.MaxTokens)+
+			" tokens",
+		"New entries get",
+		optionalLabel("project", p.Project),
+	),
 		h.P(h.Class("hint"), h.Code(h.Text("oxbow profile edit "+
-			page.Visible(name))), h.Text(" opens the file in your editor and checks what you save.")),
-		c.profileBudget(name))
-	out, err := profiles.Select(c.ctx, c.work, profiles.SelectIn{Profile: name})
+			page.VisibleText(name))), h.Text(" opens the file in your editor and checks what you save.")),
+		c.profileBudgetSection(name))
+	out, err := profiles.SelectEntries(c.ctx, c.workspace, profiles.SelectIn{Profile: name})
 	if err != nil {
 		s.body = append(s.body, errorInPage(err))
 		return s, nil
@@ -111,31 +132,37 @@ func showProfile(c *call) (reply, error) {
 	return s, nil
 }
 
-func makeLabel(key, value string) string {
+func optionalLabel(key, value string) string {
 	if value == "" {
 		return ""
 	}
 	return key + ":" + value
 }
 
-// profileBudget shows how many tokens a profile uses of its budget.
-func (c *call) profileBudget(name string) g.Node {
-	b, err := profiles.ProfileBudget(c.ctx, c.work, profiles.ProfileIn{Name: name})
+// profileBudgetSection shows how many tokens a profile uses of its budget.
+func (c *pageRequest) profileBudgetSection(name string) g.Node {
+	b, err := profiles.ProfileBudget(c.ctx, c.workspace, profiles.ProfileIn{Name: name})
 	if err != nil {
 		return errorInPage(err)
 	}
 	full, text := 0, page.Plural(b.Entries, "entry")+" of about "+strconv.Itoa(b.Tokens)+
-		" tokens; the budget surely leaves "+strconv.Itoa(b.Room)+", of which the documents and the head take "+
+		" tokens; the budget surely leaves "+strconv.Itoa(b.RemainingTokens)+
+		", of which the documents and the head take "+
 		strconv.Itoa(b.Fixed)+"."
-	if b.Room > 0 {
-		full = min(100, 100*(b.Fixed+b.Tokens)/b.Room)
+	if b.RemainingTokens > 0 {
+		full = min(100, 100*(b.Fixed+b.Tokens)/b.RemainingTokens)
 	}
 	var wrong []g.Node
 	for _, d := range b.Documents {
 		if d.Wrong != "" {
-			wrong = append(wrong, page.Notice("warn", page.Visible(d.Path+": "+d.Wrong), ""))
+			wrong = append(wrong, page.Notice("warn", page.VisibleText(d.Path+": "+d.Wrong), ""))
 		}
 	}
-	return page.Section("budget", "Budget", h.P(h.Text(text)), page.Meter(full, strconv.Itoa(full)+" % of the budget"),
-		g.Group(wrong))
+	return page.Section(
+		"budget",
+		"Budget",
+		h.P(h.Text(text)),
+		page.PercentageMeter(full, strconv.Itoa(full)+" % of the budget"),
+		g.Group(wrong),
+	)
 }

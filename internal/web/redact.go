@@ -14,10 +14,10 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// personsOnly returns an error page if a program asks, or a browser that sees only a part of
+// refusalForNonPerson returns an error page if a program asks, or a browser that sees only a part of
 // the memory. Otherwise it returns nil.
-func (c *call) personsOnly() reply {
-	if c.mayDecide() {
+func (c *pageRequest) refusalForNonPerson() reply {
+	if c.canDecideAsPerson() {
 		return nil
 	}
 	return screen{title: "That did not work", navPath: "-", status: http.StatusForbidden, body: []g.Node{
@@ -28,19 +28,19 @@ func (c *call) personsOnly() reply {
 		)}}
 }
 
-func redactPage(c *call) (reply, error) {
-	if no := c.personsOnly(); no != nil {
+func redactPage(c *pageRequest) (reply, error) {
+	if no := c.refusalForNonPerson(); no != nil {
 		return no, nil
 	}
-	name := c.name()
-	out, err := maintenance.Redact(c.ctx, c.work, maintenance.RedactIn{Name: name, DryRun: true})
+	name := c.pathName()
+	out, err := maintenance.Redact(c.ctx, c.workspace, maintenance.RedactIn{Name: name, DryRun: true})
 	if err != nil {
 		return nil, err
 	}
 	return screen{
 		title:   "Erase for good?",
 		navPath: "find",
-		lead:    h.P(h.Class("lead"), page.Isolated(name)),
+		lead:    h.P(h.Class("lead"), page.IsolatedText(name)),
 		body: []g.Node{
 			page.Notice(
 				"error",
@@ -50,7 +50,7 @@ func redactPage(c *call) (reply, error) {
 				"",
 			),
 			h.P(h.Text(page.Plural(out.Versions, "version") + " would be erased.")),
-			leftOver(out.Left),
+			unreachablePlaces(out.RemainingPlaces),
 			h.Form(h.Method("post"), h.Class("actions"), h.Action(page.Root+page.EntryPath(name)+"/redact"),
 				h.Button(h.Class("danger"), h.Text("Erase for good")),
 				h.A(h.Class("button"), h.Href(page.Root+page.EntryPath(name)), h.Text("Keep it"))),
@@ -58,11 +58,11 @@ func redactPage(c *call) (reply, error) {
 	}, nil
 }
 
-func redact(c *call) (reply, error) {
-	if no := c.personsOnly(); no != nil {
+func redactEntry(c *pageRequest) (reply, error) {
+	if no := c.refusalForNonPerson(); no != nil {
 		return no, nil
 	}
-	out, err := maintenance.Redact(c.ctx, c.work, maintenance.RedactIn{Name: c.name()})
+	out, err := maintenance.Redact(c.ctx, c.workspace, maintenance.RedactIn{Name: c.pathName()})
 	if err != nil {
 		return nil, err
 	}
@@ -70,18 +70,18 @@ func redact(c *call) (reply, error) {
 		h.P(
 			h.Class("done"),
 			h.Role("status"),
-			h.Text(fmt.Sprintf("%s of %q erased.", page.Plural(out.Versions, "version"), page.Visible(out.Name))),
+			h.Text(fmt.Sprintf("%s of %q erased.", page.Plural(out.Versions, "version"), page.VisibleText(out.Name))),
 		),
-		leftOver(out.Left), h.P(h.A(h.Href(page.Root), h.Text("Back to Today"))),
+		unreachablePlaces(out.RemainingPlaces), h.P(h.A(h.Href(page.Root), h.Text("Back to Today"))),
 	}}, nil
 }
 
-// leftOver lists the places that redaction cannot reach.
-func leftOver(left []string) g.Node {
+// unreachablePlaces lists the places that redaction cannot reach.
+func unreachablePlaces(left []string) g.Node {
 	if len(left) == 0 {
 		return nil
 	}
 	return page.Section("left", "May still contain the text", h.Ul(h.Class("list"), g.Map(left, func(s string) g.Node {
-		return h.Li(page.Isolated(s))
+		return h.Li(page.IsolatedText(s))
 	})))
 }

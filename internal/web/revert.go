@@ -15,12 +15,12 @@ import (
 )
 
 // revertPage shows what reverting a session would undo, and which later changes conflict.
-func revertPage(c *call) (reply, error) {
-	if no := c.personsOnly(); no != nil {
+func revertPage(c *pageRequest) (reply, error) {
+	if no := c.refusalForNonPerson(); no != nil {
 		return no, nil
 	}
-	in := history.RevertIn{Session: c.value("session"), WithDerived: c.value("derived") != "", DryRun: true}
-	out, err := history.Revert(c.ctx, c.work, in)
+	in := history.RevertIn{Session: c.formValue("session"), WithDerived: c.formValue("derived") != "", DryRun: true}
+	out, err := history.RevertChanges(c.ctx, c.workspace, in)
 	if err != nil {
 		return nil, err
 	}
@@ -30,20 +30,20 @@ func revertPage(c *call) (reply, error) {
 		lead: h.P(
 			h.Class("lead"),
 			h.Text("Nothing has been changed yet. This is what "),
-			h.Code(page.Isolated(in.Session)),
+			h.Code(page.IsolatedText(in.Session)),
 			h.Text(" changed, and how it would be undone."),
 		),
 	}
 	if len(out.Changes) == 0 {
-		s.body = []g.Node{page.Empty("This session changed nothing.", out.Why)}
+		s.body = []g.Node{page.EmptyNotice("This session changed nothing.", out.EmptyReasons)}
 		return s, nil
 	}
-	lead := page.Plural(out.Taken(), "change") + " would be undone by one change, which you can undo again."
-	if n := out.Ineffective(); n > 0 {
+	lead := page.Plural(out.TakenBackCount(), "change") + " would be undone by one change, which you can undo again."
+	if n := out.IneffectiveCount(); n > 0 {
 		lead += " " + page.Plural(n, "other change") + " of this session had no effect any more."
 	}
 	s.body = []g.Node{g.If(len(out.Steps) > 0, h.P(h.Text(lead))),
-		stepList(out), conflictList(out), derivedRows(out, in)}
+		revertStepList(out), conflictList(out), derivedRows(out, in)}
 	if n := len(out.Shown); n > 0 {
 		s.body = append(s.body, h.P(h.Text("Agents were shown entries of this session "+page.Plural(n, "time")+".")))
 	}
@@ -54,29 +54,29 @@ func revertPage(c *call) (reply, error) {
 	return s, nil
 }
 
-func revertSession(c *call) (reply, error) {
-	if no := c.personsOnly(); no != nil {
+func revertSession(c *pageRequest) (reply, error) {
+	if no := c.refusalForNonPerson(); no != nil {
 		return no, nil
 	}
-	if c.value("session") == "" {
+	if c.formValue("session") == "" {
 		return nil, &oxbow.InvalidError{Field: "session", Reason: "is empty; choose a session"}
 	}
-	out, err := history.Revert(
+	out, err := history.RevertChanges(
 		c.ctx,
-		c.work,
-		history.RevertIn{Session: c.value("session"), WithDerived: c.value("derived") != ""},
+		c.workspace,
+		history.RevertIn{Session: c.formValue("session"), WithDerived: c.formValue("derived") != ""},
 	)
 	if err != nil {
 		return nil, err
 	}
 	if out.Seq == 0 {
-		return redirect{to: "log", said: "Nothing was changed: no change of this session is still in effect."}, nil
+		return redirect{path: "log", message: "Nothing was changed: no change of this session is still in effect."}, nil
 	}
-	return redirect{to: "log", change: out.Seq}, nil
+	return redirect{path: "log", changeNumber: out.Seq}, nil
 }
 
-// stepList lists what would happen to each entry.
-func stepList(out history.RevertOut) g.Node {
+// revertStepList lists what would happen to each entry.
+func revertStepList(out history.RevertOut) g.Node {
 	did := map[string]string{
 		"removed":  "is forgotten",
 		"returned": "gets its earlier text back",
@@ -84,7 +84,7 @@ func stepList(out history.RevertOut) g.Node {
 	}
 	rows := g.Group{g.If(len(out.Steps) == 0, h.Li(h.Text("Nothing: no change of this session is still in effect.")))}
 	for _, st := range out.Steps {
-		rows = append(rows, h.Li(page.EntryLink(st.Name), h.Text(" "+did[st.Did])))
+		rows = append(rows, h.Li(page.EntryLink(st.Name), h.Text(" "+did[st.Action])))
 	}
 	return page.Section("steps", "What would be done", h.Ul(h.Class("list"), rows))
 }
@@ -95,7 +95,7 @@ func conflictList(out history.RevertOut) g.Node {
 	for _, k := range out.Conflicts {
 		why := k.Reason
 		if why == "" {
-			why = "others changed it later, and their change stays: " + strings.Join(k.Kept, ", ")
+			why = "others changed it later, and their change stays: " + strings.Join(k.KeptParts, ", ")
 		}
 		rows = append(rows, h.Li(page.EntryLink(k.Name), h.Text(": "+why)))
 	}
@@ -114,8 +114,8 @@ func derivedRows(out history.RevertOut, in history.RevertIn) g.Node {
 			h.Li(
 				page.EntryLink(d.Name),
 				h.Text(", from "),
-				page.Isolated(d.From),
-				g.If(d.Taken, h.Text(": undone as well")),
+				page.IsolatedText(d.SourceName),
+				g.If(d.IsReverted, h.Text(": undone as well")),
 			),
 		)
 	}

@@ -22,11 +22,11 @@ type screen struct {
 	lead    g.Node // one line below the title that says what the page shows (optional)
 	body    []g.Node
 	status  int  // 200 by default
-	live    bool // elements with the attribute data-live are reloaded when the memory changes
+	isLive  bool // elements with the attribute data-live are reloaded when the memory changes
 }
 
-// places are the pages of daily use, which the navigation always shows.
-var places = []page.Place{
+// mainPlaces are the pages of daily use, which the navigation always shows.
+var mainPlaces = []page.NavigationItem{
 	{Path: "", Name: "Today"},
 	{Path: "find", Name: "Find"},
 	{Path: "inbox", Name: "Inbox"},
@@ -35,7 +35,7 @@ var places = []page.Place{
 }
 
 // morePlaces are the pages for the field More of a page's frame.
-var morePlaces = []page.Place{
+var morePlaces = []page.NavigationItem{
 	{Path: "context", Name: "Context"},
 	{Path: "profiles", Name: "Profiles"},
 	{Path: "handoffs", Name: "Handoffs"},
@@ -46,23 +46,24 @@ var morePlaces = []page.Place{
 	{Path: "settings", Name: "Settings"},
 }
 
-func (s screen) send(c *call, w http.ResponseWriter, a page.Assets) {
-	shownPlaces := slices.Clone(places)
-	shownPlaces[slices.IndexFunc(places, func(p page.Place) bool { return p.Path == "inbox" })].Count = c.countWaiting()
-	f := page.Frame{Title: s.title, Status: s.status, Live: s.live, At: s.navPath,
-		Places: shownPlaces, More: morePlaces,
-		Done: c.changeNotice(), Lead: s.lead, Body: s.body, Foot: c.accessSummary()}
+func (s screen) send(c *pageRequest, w http.ResponseWriter, a page.Assets) {
+	shownPlaces := slices.Clone(mainPlaces)
+	shownPlaces[slices.IndexFunc(mainPlaces,
+		func(p page.NavigationItem) bool { return p.Path == "inbox" })].Count = c.countPendingDecisions()
+	f := page.Frame{Title: s.title, Status: s.status, IsLive: s.isLive, CurrentPath: s.navPath,
+		NavigationItems: shownPlaces, MoreItems: morePlaces,
+		ChangeNotice: c.changeNotice(), Lead: s.lead, Body: s.body, FooterText: c.accessSummary()}
 	if c.mayWrite() {
-		f.New = "new"
+		f.NewEntryPath = "new"
 	}
 	if c.r.URL.Path == page.Root+"find" {
-		f.Search, f.Typed = c.value("q"), "#results"
+		f.SearchText, f.LiveSelector = c.formValue("q"), "#results"
 	}
 	f.Send(w, a)
 }
 
-// statuses maps errors to HTTP statuses. The first match counts.
-var statuses = []struct {
+// statusByError maps errors to HTTP statuses. The first match counts.
+var statusByError = []struct {
 	err    error
 	status int
 }{
@@ -79,7 +80,7 @@ var statuses = []struct {
 // errorScreen returns the page for an error.
 func errorScreen(err error) screen {
 	status, title := http.StatusInternalServerError, "That did not work"
-	for _, s := range statuses {
+	for _, s := range statusByError {
 		if errors.Is(err, s.err) {
 			status = s.status
 			break
@@ -89,11 +90,11 @@ func errorScreen(err error) screen {
 		title = "Not found"
 	}
 	return screen{title: title, navPath: "-", status: status, body: []g.Node{
-		page.Notice("error", page.Sentence(err.Error()), page.NoteSentence(verb.Remedy(err))),
+		page.Notice("error", page.MakeSentence(err.Error()), page.NoteSentence(verb.ErrorRemedy(err))),
 	}}
 }
 
-func nothingHere(c *call) (reply, error) {
+func notFoundPage(c *pageRequest) (reply, error) {
 	return screen{
 		title:   "Not found",
 		navPath: "-",

@@ -25,14 +25,14 @@ import (
 
 // Options configure a [Server]. For nil and zero fields, defaults apply.
 type Options struct {
-	Version string           // oxbow's version, shown on pages (default "dev")
-	Rand    io.Reader        // source of keys for links and sessions (default crypto/rand)
-	Now     func() time.Time // its location is the time zone of the shown dates (default time.Now)
-	Logger  *slog.Logger     // receives messages for the operator (nil discards them)
-	Sample  bool             // tell visitors that the memory is a sample and will be deleted
-	Feed    *history.Feed    // the memory's feed, shared with other servers; by default the server makes its own
-	// Shared says that several people may sign in, so that a change by a person need not be the viewer's own.
-	Shared bool
+	Version  string              // oxbow's version, shown on pages (default "dev")
+	Rand     io.Reader           // source of keys for links and sessions (default crypto/rand)
+	Now      func() time.Time    // its location is the time zone of the shown dates (default time.Now)
+	Logger   *slog.Logger        // receives messages for the operator (nil discards them)
+	IsSample bool                // tell visitors that the memory is a sample and will be deleted
+	Feed     *history.ChangeFeed // the memory's feed, shared with other servers; by default the server makes its own
+	// HasSeveralUsers says that several people may sign in, so that a change by a person need not be the viewer's own.
+	HasSeveralUsers bool
 	// NoFiles forbids pages that write files on this machine, such as a backup.
 	NoFiles bool
 	Secure  bool // browsers send the cookies only over TLS
@@ -42,13 +42,13 @@ type Options struct {
 
 // Server serves the pages of one memory. It is safe for concurrent use.
 type Server struct {
-	views    *rights.Options
-	opts     Options
-	sessions *Sessions
-	assets   page.Assets
+	viewOptions *rights.Options
+	opts        Options
+	sessions    *Sessions
+	assets      page.Assets
 
-	mu   sync.Mutex              // guards seen
-	seen map[string]*rights.View // by session ID
+	mu            sync.Mutex                    // guards seen
+	viewBySession map[string]*rights.MemoryView // by session ID
 
 	caches  caches
 	uploads uploads
@@ -60,14 +60,14 @@ const maxViews = 256
 // New returns a server for the views of a memory. It opens no files. The server does not
 // close the memory.
 func New(v *rights.Options, o *Options) *Server {
-	s := &Server{views: v, assets: page.NewAssets()}
+	s := &Server{viewOptions: v, assets: page.NewAssets()}
 	if o != nil {
 		s.opts = *o
 	}
 	s.opts.Version = cmp.Or(s.opts.Version, "dev")
 	s.opts.Rand = cmp.Or(s.opts.Rand, rand.Reader)
 	s.opts.Logger = cmp.Or(s.opts.Logger, slog.New(slog.DiscardHandler))
-	s.opts.Feed = cmp.Or(s.opts.Feed, history.NewFeed(v.Workspace.Open, nil))
+	s.opts.Feed = cmp.Or(s.opts.Feed, history.NewChangeFeed(v.Workspace.Open, nil))
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}
@@ -78,32 +78,32 @@ func New(v *rights.Options, o *Options) *Server {
 	return s
 }
 
-// view returns the memory as a visitor may see it.
-func (s *Server) view(visitor *visitor) (*rights.View, error) {
+// visitorView returns the memory as a visitor may see it.
+func (s *Server) visitorView(visitor *visitor) (*rights.MemoryView, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if v := s.seen[visitor.id]; v != nil {
+	if v := s.viewBySession[visitor.id]; v != nil {
 		return v, nil
 	}
-	v, err := s.views.View(visitor.token, "")
+	v, err := s.viewOptions.MakeView(visitor.token, "")
 	if err != nil {
 		return nil, err
 	}
-	if s.seen == nil || len(s.seen) >= maxViews {
-		s.seen = map[string]*rights.View{}
+	if s.viewBySession == nil || len(s.viewBySession) >= maxViews {
+		s.viewBySession = map[string]*rights.MemoryView{}
 	}
-	s.seen[visitor.id] = v
+	s.viewBySession[visitor.id] = v
 	return v, nil
 }
 
 // Link calls [Sessions.Link] for the actor of the workspace's source.
 func (s *Server) Link(to string) (string, error) {
-	return s.sessions.Link(to, s.views.Workspace.Source.Actor)
+	return s.sessions.Link(to, s.viewOptions.Workspace.Source.Actor)
 }
 
-// security are the headers of every response. The policy allows a page to load only
+// securityHeaders are the headers of every response. The policy allows a page to load only
 // resources of this server, and to run no inline scripts.
-var security = map[string]string{
+var securityHeaders = map[string]string{
 	"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
 		"connect-src 'self'; form-action 'self'; " +
 		"frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types oxbow",
@@ -120,18 +120,18 @@ var security = map[string]string{
 // signs in with a [Server.Link] or with one of the guard's tokens. Forms are accepted only
 // from pages of this server and of the guard's origins.
 func (s *Server) Handler(g auth.Guard) http.Handler {
-	mux, door := http.NewServeMux(), doorkeeper{s, g}
+	mux, door := http.NewServeMux(), authenticator{s, g}
 	mux.Handle("GET "+page.Root+"asset/{file}", s.assets)
 	mux.HandleFunc("GET "+page.Root+"enter", door.signInByKey)
 	mux.HandleFunc("POST "+page.Root+"enter", door.signIn)
 	mux.HandleFunc("POST "+page.Root+"leave", door.signOut)
 	for _, rt := range routes {
 		mux.HandleFunc(rt.method+" "+page.Root+rt.path, func(w http.ResponseWriter, r *http.Request) {
-			if v := s.sessions.of(r); v != nil {
-				s.answer(w, r, v, rt.handle)
+			if v := s.sessions.findVisitor(r); v != nil {
+				s.serveSignedIn(w, r, v, rt.handle)
 				return
 			}
-			door.turnAway(w, r)
+			door.redirectToSignIn(w, r)
 		})
 	}
 	origin := http.NewCrossOriginProtection()
@@ -139,11 +139,11 @@ func (s *Server) Handler(g auth.Guard) http.Handler {
 		_ = origin.AddTrustedOrigin(o) // ignore the error: no browser sends an invalid origin
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for k, v := range security {
+		for k, v := range securityHeaders {
 			w.Header().Set(k, v)
 		}
 		w.Header().Set("Cache-Control", "no-store") // assets override this
-		err := g.AdmitSite(r)
+		err := g.CheckSite(r)
 		if err == nil {
 			err = origin.Check(r)
 		}
@@ -156,9 +156,9 @@ func (s *Server) Handler(g auth.Guard) http.Handler {
 	})
 }
 
-// answer runs a handler for a signed-in browser.
-func (s *Server) answer(w http.ResponseWriter, r *http.Request, v *visitor, handle handler) {
-	seen, err := s.view(v)
+// serveSignedIn runs a handler for a signed-in browser.
+func (s *Server) serveSignedIn(w http.ResponseWriter, r *http.Request, v *visitor, handle handler) {
+	seen, err := s.visitorView(v)
 	if err != nil {
 		signInPage(err.Error(), http.StatusForbidden).Send(w, s.assets)
 		return
@@ -168,20 +168,21 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, v *visitor, hand
 	src.Actor = v.actor
 	src.Session = v.id
 	work := *seen.Workspace
-	work.Unbounded, work.Words = true, page.ReferenceWords
-	if seen.Partial() { // files and profiles belong to the whole memory
+	work.Unbounded, work.Words = true, page.ReferenceText
+	if seen.IsPartial() { // files and profiles belong to the whole memory
 		work.Place = nil
 		work.Host = nil
 		work.Loader = nil
 	}
-	c := &call{ctx: oxbow.WithSource(r.Context(), src), r: r, now: s.opts.Now(), view: seen, work: &work,
-		actor: v.actor, feed: s.opts.Feed, version: s.opts.Version, sample: s.opts.Sample, shared: s.opts.Shared,
-		noFiles: s.opts.NoFiles,
-		caches:  &s.caches, uploads: &s.uploads}
+	c := &pageRequest{ctx: oxbow.WithSource(r.Context(), src), r: r, now: s.opts.Now(), view: seen, workspace: &work,
+		actor: v.actor, feed: s.opts.Feed, version: s.opts.Version, isSample: s.opts.IsSample,
+		hasSeveralUsers:   s.opts.HasSeveralUsers,
+		forbidsFileWrites: s.opts.NoFiles,
+		caches:            &s.caches, uploads: &s.uploads}
 	out, err := handle(c)
 	if err != nil {
 		page := errorScreen(err)
-		page.body = append(page.body, typedBack(r))
+		page.body = append(page.body, typedTextSection(r))
 		out = page
 	}
 	out.send(c, w, s.assets)

@@ -20,18 +20,18 @@ import (
 )
 
 const (
-	linkAge     = 10 * time.Minute
-	sessionAge  = 12 * time.Hour
-	maxSessions = 256 // limit for keys and for sessions; the oldest are dropped
+	linkLifetime    = 10 * time.Minute
+	sessionLifetime = 12 * time.Hour
+	maxSessions     = 256 // limit for keys and for sessions; the oldest are dropped
 )
 
 // visitor is a browser that is signed in or was invited. It contains the browser's rights and
 // actor.
 type visitor struct {
-	token auth.Token
-	actor oxbow.Actor
-	id    string // session ID in the log: a digest of the cookie
-	until time.Time
+	token   auth.Token
+	actor   oxbow.Actor
+	id      string // session ID in the log: a digest of the cookie
+	expires time.Time
 }
 
 // Sessions are the browsers that are signed in to one memory. They outlive a [Server], which
@@ -42,9 +42,9 @@ type Sessions struct {
 	rand   io.Reader
 	prefix string // prefix of keys and cookies, such as "acme."
 
-	mu      sync.Mutex // guards invited, signed and rand
-	invited map[[32]byte]*visitor
-	signed  map[[32]byte]*visitor
+	mu               sync.Mutex // guards invited, signed and rand
+	invitedByKey     map[[32]byte]*visitor
+	signedInByCookie map[[32]byte]*visitor
 }
 
 // NewSessions returns an empty set of sessions for a tenant. The tenant is "" for the memory
@@ -61,7 +61,7 @@ func NewSessions(tenant string, now func() time.Time, rand io.Reader) *Sessions 
 // within ten minutes. The browser is then redirected to the page to: a path below
 // [page.Root], such as [page.EntryPath].
 func (s *Sessions) Link(to string, actor oxbow.Actor) (string, error) {
-	key, err := s.invite(&visitor{actor: actor})
+	key, err := s.newSignInKey(&visitor{actor: actor})
 	q := url.Values{"key": {key}}
 	if to != "" {
 		q.Set("to", to)
@@ -81,18 +81,18 @@ func RequestTenant(w http.ResponseWriter, r *http.Request, tokens auth.Tokens) (
 			return t.Tenant, ok
 		}
 		if key := r.URL.Query().Get("key"); key != "" {
-			return tenantIn(key), false
+			return tenantOfKey(key), false
 		}
 	}
 	c, err := r.Cookie(cookieName(r))
 	if err != nil {
 		return "", false
 	}
-	return tenantIn(c.Value), false
+	return tenantOfKey(c.Value), false
 }
 
-// tenantIn returns the tenant's name in a key or a cookie, or "".
-func tenantIn(key string) string {
+// tenantOfKey returns the tenant's name in a key or a cookie, or "".
+func tenantOfKey(key string) string {
 	tenant, _, found := strings.Cut(key, ".")
 	if !found {
 		return ""
@@ -100,20 +100,20 @@ func tenantIn(key string) string {
 	return tenant
 }
 
-// Know reports whether the request comes from a signed-in browser, or with a sign-in link of
+// IsKnownBrowser reports whether the request comes from a signed-in browser, or with a sign-in link of
 // these sessions.
-func (s *Sessions) Know(r *http.Request) bool {
-	if s.of(r) != nil {
+func (s *Sessions) IsKnownBrowser(r *http.Request) bool {
+	if s.findVisitor(r) != nil {
 		return true
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.invited[sha256.Sum256([]byte(r.URL.Query().Get("key")))] != nil
+	return s.invitedByKey[sha256.Sum256([]byte(r.URL.Query().Get("key")))] != nil
 }
 
-// invite returns a key with which v can sign in once.
-func (s *Sessions) invite(v *visitor) (key string, err error) {
-	return s.addVisitor(&s.invited, *v, linkAge)
+// newSignInKey returns a key with which v can sign in once.
+func (s *Sessions) newSignInKey(v *visitor) (key string, err error) {
+	return s.addVisitor(&s.invitedByKey, *v, linkLifetime)
 }
 
 // startSession starts a session for an invitation key, and returns the cookie's value. ok is false
@@ -121,13 +121,13 @@ func (s *Sessions) invite(v *visitor) (key string, err error) {
 func (s *Sessions) startSession(key string) (cookie string, ok bool, err error) {
 	s.mu.Lock()
 	digest := sha256.Sum256([]byte(key))
-	v, ok := s.invited[digest]
-	delete(s.invited, digest)
+	v, ok := s.invitedByKey[digest]
+	delete(s.invitedByKey, digest)
 	s.mu.Unlock()
-	if !ok || !s.now().Before(v.until) {
+	if !ok || !s.now().Before(v.expires) {
 		return "", false, nil
 	}
-	cookie, err = s.addVisitor(&s.signed, *v, sessionAge)
+	cookie, err = s.addVisitor(&s.signedInByCookie, *v, sessionLifetime)
 	return cookie, err == nil, err
 }
 
@@ -141,14 +141,14 @@ func (s *Sessions) addVisitor(in *map[[32]byte]*visitor, v visitor, age time.Dur
 	}
 	key := s.prefix + base64.RawURLEncoding.EncodeToString(b)
 	digest := sha256.Sum256([]byte(key))
-	v.id, v.until = hex.EncodeToString(digest[:8]), s.now().Add(age)
+	v.id, v.expires = hex.EncodeToString(digest[:8]), s.now().Add(age)
 	if *in == nil {
 		*in = map[[32]byte]*visitor{}
 	}
 	if len(*in) >= maxSessions {
 		oldest := digest
 		for d, o := range *in {
-			if oldest == digest || o.until.Before((*in)[oldest].until) {
+			if oldest == digest || o.expires.Before((*in)[oldest].expires) {
 				oldest = d
 			}
 		}
@@ -158,16 +158,16 @@ func (s *Sessions) addVisitor(in *map[[32]byte]*visitor, v visitor, age time.Dur
 	return key, nil
 }
 
-// of returns a request's visitor, or nil if the browser is not signed in.
-func (s *Sessions) of(r *http.Request) *visitor {
+// findVisitor returns a request's visitor, or nil if the browser is not signed in.
+func (s *Sessions) findVisitor(r *http.Request) *visitor {
 	c, err := r.Cookie(cookieName(r))
 	if err != nil {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	v := s.signed[sha256.Sum256([]byte(c.Value))]
-	if v == nil || !s.now().Before(v.until) {
+	v := s.signedInByCookie[sha256.Sum256([]byte(c.Value))]
+	if v == nil || !s.now().Before(v.expires) {
 		return nil
 	}
 	return v
@@ -178,7 +178,7 @@ func (s *Sessions) endSession(r *http.Request) {
 	if c, err := r.Cookie(cookieName(r)); err == nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		delete(s.signed, sha256.Sum256([]byte(c.Value)))
+		delete(s.signedInByCookie, sha256.Sum256([]byte(c.Value)))
 	}
 }
 

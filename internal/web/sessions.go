@@ -16,32 +16,32 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// sessionPage is the number of sessions or found turns on a page.
-const sessionPage = 20
+// sessionPageSize is the number of sessions or found turns on a page.
+const sessionPageSize = 20
 
-func listSessions(c *call) (reply, error) {
+func sessionsPage(c *pageRequest) (reply, error) {
 	s := screen{
 		title:   "Sessions",
 		navPath: "sessions",
-		live:    true,
+		isLive:  true,
 		lead: h.P(
 			h.Class("lead"),
 			h.Text("Your conversations with agents, what the agents did, and which notes oxbow showed them."),
 		),
 	}
-	if c.work.Sessions == nil {
-		s.body = []g.Node{noArchive()}
+	if c.workspace.Sessions == nil {
+		s.body = []g.Node{noSessionsNotice()}
 		return s, nil
 	}
-	query, limit := c.value("q"), min(max(c.number("limit", sessionPage), 1), 500)
-	s.body = []g.Node{page.Ask("sessions", "Find",
-		page.Field("q", "Words", query, h.Type("search"), h.Placeholder("any words")),
-		page.Field("client", "Client", c.value("client")),
-		page.Field("project", "Project", c.value("project")),
-		page.Field("since", "Since", c.value("since"), h.Placeholder("7d, yesterday, 2026-04-18")))}
+	query, limit := c.formValue("q"), min(max(c.formNumber("limit", sessionPageSize), 1), 500)
+	s.body = []g.Node{page.QueryForm("sessions", "Find",
+		page.InputField("q", "Words", query, h.Type("search"), h.Placeholder("any words")),
+		page.InputField("client", "Client", c.formValue("client")),
+		page.InputField("project", "Project", c.formValue("project")),
+		page.InputField("since", "Since", c.formValue("since"), h.Placeholder("7d, yesterday, 2026-04-18")))}
 	list := c.sessionList
 	if query != "" {
-		list = c.turnsFound
+		list = c.turnList
 	}
 	found, more, err := list(limit)
 	if err != nil {
@@ -49,16 +49,16 @@ func listSessions(c *call) (reply, error) {
 	}
 	s.body = append(s.body, h.Div(h.ID("list"), h.Attr("data-live", ""), found), g.Iff(more, func() g.Node {
 		q := c.r.URL.Query()
-		q.Set("limit", strconv.Itoa(limit+sessionPage))
+		q.Set("limit", strconv.Itoa(limit+sessionPageSize))
 		return h.Nav(h.Class("pager"), h.Aria("label", "Pages"), h.A(h.Href(page.Root+"sessions?"+
 			q.Encode()), h.Text("Show more")))
 	}))
 	return s, nil
 }
 
-// noArchive is the page content if no sessions are kept.
-func noArchive() g.Node {
-	return page.Empty(
+// noSessionsNotice is the page content if no sessions are kept.
+func noSessionsNotice() g.Node {
+	return page.EmptyNotice(
 		"No session is stored yet.",
 		nil,
 		h.P(
@@ -71,76 +71,84 @@ func noArchive() g.Node {
 	)
 }
 
-func (c *call) sessionList(limit int) (g.Node, bool, error) {
-	out, err := sessions.Sessions(
+func (c *pageRequest) sessionList(limit int) (g.Node, bool, error) {
+	out, err := sessions.ListSessions(
 		c.ctx,
-		c.work,
+		c.workspace,
 		sessions.SessionsIn{
-			Project: c.value("project"),
-			Client:  c.value("client"),
-			Since:   c.value("since"),
+			Project: c.formValue("project"),
+			Client:  c.formValue("client"),
+			Since:   c.formValue("since"),
 			Limit:   &limit,
 		},
 	)
 	switch {
 	case err != nil:
 		return nil, false, err
-	case len(out.Sessions) == 0 && c.value("project")+c.value("client")+c.value("since") != "":
-		return page.Empty("No session matches.", nil, h.P(h.A(h.Href(page.Root+
+	case len(out.Sessions) == 0 && c.formValue("project")+c.formValue("client")+c.formValue("since") != "":
+		return page.EmptyNotice("No session matches.", nil, h.P(h.A(h.Href(page.Root+
 			"sessions"), h.Text("All sessions")))), false, nil
 	case len(out.Sessions) == 0:
-		return noArchive(), false, nil
+		return noSessionsNotice(), false, nil
 	}
 	return h.Ol(h.Class("rows"), h.Attr("data-keys", ""), g.Map(out.Sessions, func(s session.Summary) g.Node {
-		title := strings.Join(strings.Fields(s.Prompt), " ")
+		title := strings.Join(strings.Fields(s.FirstPrompt), " ")
 		if title == "" {
 			title = s.Client + "/" + s.Session
 		}
 		return h.Li(h.Class("row"),
 			h.Div(
 				h.Class("head"),
-				h.H2(h.A(h.Href(page.Root+page.SessionPath(s.Client, s.Session, 0)), page.Isolated(title))),
+				h.H2(h.A(h.Href(page.Root+page.SessionPath(s.Client, s.Session, 0)), page.IsolatedText(title))),
 			),
 			h.Div(
 				h.Class("meta"),
-				page.Badge("", page.Visible(s.Client), ""),
-				g.If(s.Project != "", h.Span(page.Isolated(s.Project))),
-				h.Span(h.Text(page.Plural(s.Turns, "turn"))), page.When(c.now, s.Last),
+				page.Badge("", page.VisibleText(s.Client), ""),
+				g.If(s.Project != "", h.Span(page.IsolatedText(s.Project))),
+				h.Span(h.Text(page.Plural(s.TurnCount, "turn"))), page.RelativeTime(c.now, s.LastTime),
 			))
-	})), out.More, nil
+	})), out.HasMore, nil
 }
 
-// turnsFound lists the turns that match the query, and the position of each turn in the turn's
+// turnList lists the turns that match the query, and the position of each turn in the turn's
 // session. The bool reports whether there are more.
-func (c *call) turnsFound(limit int) (g.Node, bool, error) {
+func (c *pageRequest) turnList(limit int) (g.Node, bool, error) {
 	in := verb.RecallIn{
-		Query:     c.value("q"),
-		Narrowing: verb.Narrowing{Project: c.value("project"), After: c.value("since")},
-		Limit:     &limit,
+		Query:          c.formValue("q"),
+		EntrySelection: verb.EntrySelection{Project: c.formValue("project"), CreatedAfter: c.formValue("since")},
+		Limit:          &limit,
 	}
-	if client := c.value("client"); client != "" {
+	if client := c.formValue("client"); client != "" {
 		in.Filter = "client:" + strconv.Quote(client)
 	}
-	out, err := sessions.SearchSessions(c.ctx, c.work, in)
+	out, err := sessions.SearchSessions(c.ctx, c.workspace, in)
 	if err != nil {
 		return nil, false, err
 	}
 	if len(out.Hits) == 0 {
-		return page.Empty("No turn contains these words.", out.Why), false, nil
+		return page.EmptyNotice("No turn contains these words.", out.EmptyReasons), false, nil
 	}
 	return g.Group{
 		page.Notes(out.Notes),
 		h.Ol(h.Class("rows"), h.Attr("data-keys", ""), g.Map(out.Hits, func(e verb.Entry) g.Node {
 			client, _, _ := strings.Cut(e.Name, "/")
-			return h.Li(h.Class("row"),
-				h.Div(h.Class("head"), h.H2(h.A(h.Href(page.Root+page.TurnPath(e.Name)), page.Isolated(e.Snippet)))),
+			return h.Li(
+				h.Class("row"),
+				h.Div(
+					h.Class("head"),
+					h.H2(h.A(h.Href(page.Root+page.TurnPath(e.Name)), page.IsolatedText(e.Snippet))),
+				),
 				h.Div(
 					h.Class("meta"),
-					page.Badge("", page.Visible(client), ""),
+					page.Badge("", page.VisibleText(client), ""),
 					page.TrustBadge(e.Trust),
-					g.If(len(e.Labels["project"]) > 0, h.Span(page.Isolated(strings.Join(e.Labels["project"], ", ")))),
-					page.When(c.now, page.Moment(e.Created)),
-				))
+					g.If(
+						len(e.Labels["project"]) > 0,
+						h.Span(page.IsolatedText(strings.Join(e.Labels["project"], ", "))),
+					),
+					page.RelativeTime(c.now, page.ParseTime(e.Created)),
+				),
+			)
 		})),
-	}, out.More, nil
+	}, out.HasMore, nil
 }

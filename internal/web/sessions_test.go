@@ -18,10 +18,13 @@ import (
 // injected returns the event of a hook that showed a text to the model.
 func injected(of session.Event, text string, names ...string) session.Event {
 	e := session.Event{Client: of.Client, Session: of.Session, Turn: of.Turn, Dir: of.Dir,
-		Time: of.Time.Add(time.Millisecond), Kind: session.Injected, ID: "i1", Text: text,
-		Injection: &session.Injection{Place: "prompt", Answer: "payload", Tokens: 21, G: 0.71, Floor: 0.4}}
+		Time: of.Time.Add(time.Millisecond), Kind: session.KindInjection, ID: "i1", Text: text,
+		Injection: &session.Injection{Place: "prompt", Answer: "payload", Tokens: 21, Strength: 0.71, Floor: 0.4}}
 	for _, n := range names {
-		e.Injection.Shown = append(e.Injection.Shown, session.ShownEntry{In: "notes", Name: n, Version: 1})
+		e.Injection.ShownEntries = append(
+			e.Injection.ShownEntries,
+			session.ShownEntry{SourceKind: "notes", Name: n, Version: 1},
+		)
 	}
 	return e
 }
@@ -31,9 +34,15 @@ func TestSessions(t *testing.T) {
 	b.has(b.get(page.Root+"sessions", http.StatusOK), "No session is stored yet.")
 	events := talk("s1", "harbor", "How do we deploy the harbor?", "By the blue script.")
 	exit := 2
-	call := session.Event{Client: "claude", Session: "s1", Turn: "s1-1", Kind: session.Called, ID: "c1",
+	call := session.Event{Client: "claude", Session: "s1", Turn: "s1-1", Kind: session.KindCall, ID: "c1",
 		Time: events[1].Time.Add(time.Second), Dir: "/src/harbor",
-		Call: &session.Call{Tool: "Bash", Command: "make ship", Exit: &exit, Failed: true, Output: "no rule"}}
+		Call: &session.ToolCall{
+			Tool:       "Bash",
+			Command:    "make ship",
+			ExitStatus: &exit,
+			Failed:     true,
+			Output:     "no rule",
+		}}
 	events = append(events, injected(events[0], "Deploy with the script.", "deploy"), call)
 	b.archived(append(events, talk("s2", "lantern", "Paint it green.", "Painted.")...)...)
 	shown := b.get(page.Root+"sessions", http.StatusOK)

@@ -19,39 +19,41 @@ import (
 )
 
 const (
-	turnPage  = 10    // turns of a page
-	turnBytes = 6_000 // maximum size of one text; the export contains the whole text
+	turnPageSize = 10    // turns of a page
+	maxTurnBytes = 6_000 // maximum size of one text; the export contains the whole text
 )
 
 // sessionID returns the session that the path names.
-func (c *call) sessionID() string { return c.r.PathValue("client") + "/" + c.r.PathValue("session") }
+func (c *pageRequest) sessionID() string {
+	return c.r.PathValue("client") + "/" + c.r.PathValue("session")
+}
 
-func showSession(c *call) (reply, error) {
-	if c.work.Sessions == nil {
-		return nothingHere(c)
+func sessionTurnsPage(c *pageRequest) (reply, error) {
+	if c.workspace.Sessions == nil {
+		return notFoundPage(c)
 	}
-	out, err := sessions.ShowSession(c.ctx, c.work, sessions.SessionIn{Session: c.sessionID()})
+	out, err := sessions.ShowSession(c.ctx, c.workspace, sessions.SessionIn{Session: c.sessionID()})
 	if err != nil {
 		return nil, err
 	}
 	path := page.SessionPath(out.Client, out.Session, 0)
-	from := max(0, c.number("offset", 0))
-	if turn := c.number("turn", 0); turn > 0 { // show the page with this turn
-		for i, t := range out.List {
-			if t.N == turn {
-				from = i / turnPage * turnPage
+	from := max(0, c.formNumber("offset", 0))
+	if turn := c.formNumber("turn", 0); turn > 0 { // show the page with this turn
+		for i, t := range out.Turns {
+			if t.Number == turn {
+				from = i / turnPageSize * turnPageSize
 			}
 		}
 	}
-	from = min(from, max(0, len(out.List)-1))
-	to := min(from+turnPage, len(out.List))
+	from = min(from, max(0, len(out.Turns)-1))
+	to := min(from+turnPageSize, len(out.Turns))
 	next := 0
-	if to < len(out.List) {
+	if to < len(out.Turns) {
 		next = to
 	}
 	return screen{title: sessionTitle(out), navPath: "sessions", lead: c.sessionLead(out), body: []g.Node{
-		c.sessionWrote(out.Client + "/" + out.Session),
-		h.Ol(h.Class("turns"), h.Attr("data-keys", ""), g.Map(out.List[from:to], c.turn)),
+		c.sessionChangesSection(out.Client + "/" + out.Session),
+		h.Ol(h.Class("turns"), h.Attr("data-keys", ""), g.Map(out.Turns[from:to], c.turnItem)),
 		turnPager(page.Root+path, from, next),
 		h.Div(h.Class("actions"),
 			h.A(h.Class("button"), h.Href(page.Root+path+"/export?form=markdown"), h.Text("Export as Markdown")),
@@ -61,30 +63,30 @@ func showSession(c *call) (reply, error) {
 	}}, nil
 }
 
-// maxTitle is the maximum length in bytes of a session's title.
-const maxTitle = 90
+// maxTitleBytes is the maximum length in bytes of a session's title.
+const maxTitleBytes = 90
 
 // sessionTitle is the beginning of the session's first prompt.
 func sessionTitle(out sessions.SessionOut) string {
-	prompt := strings.Join(strings.Fields(out.Prompt), " ")
+	prompt := strings.Join(strings.Fields(out.FirstPrompt), " ")
 	if prompt == "" {
-		return "Session " + page.Visible(out.Session[:min(len(out.Session), 8)])
+		return "Session " + page.VisibleText(out.Session[:min(len(out.Session), 8)])
 	}
-	return page.Visible(text.Clip(prompt, maxTitle))
+	return page.VisibleText(text.TruncateWithEllipsis(prompt, maxTitleBytes))
 }
 
 // sessionLead says when and where the session was.
-func (c *call) sessionLead(out sessions.SessionOut) g.Node {
+func (c *pageRequest) sessionLead(out sessions.SessionOut) g.Node {
 	where := out.Dir
 	if out.Branch != "" {
 		where += " on branch " + out.Branch
 	}
 	return h.Div(h.Class("meta"),
-		page.Badge("", page.Visible(out.Client), ""),
-		g.If(out.Project != "", h.Span(page.Isolated(out.Project))),
-		h.Span(h.Text(page.Plural(out.Turns, "turn")+", "), page.When(c.now, out.Last)),
-		g.If(where != "", h.Span(page.Isolated(where))),
-		h.Span(h.Text("session "), h.Code(page.Isolated(out.Session))))
+		page.Badge("", page.VisibleText(out.Client), ""),
+		g.If(out.Project != "", h.Span(page.IsolatedText(out.Project))),
+		h.Span(h.Text(page.Plural(out.TurnCount, "turn")+", "), page.RelativeTime(c.now, out.LastTime)),
+		g.If(where != "", h.Span(page.IsolatedText(where))),
+		h.Span(h.Text("session "), h.Code(page.IsolatedText(out.Session))))
 }
 
 // turnPager links to the earlier and the later turns of a session.
@@ -93,24 +95,24 @@ func turnPager(path string, from, next int) g.Node {
 		return h.A(h.Rel(rel), h.Href(path+"?offset="+strconv.Itoa(offset)), h.Text(text))
 	}
 	return g.If(from > 0 || next > 0, h.Nav(h.Class("pager"), h.Aria("label", "Pages"),
-		g.If(from > 0, at(max(0, from-turnPage), "prev", "Earlier turns")),
+		g.If(from > 0, at(max(0, from-turnPageSize), "prev", "Earlier turns")),
 		g.If(next > 0, at(next, "next", "Later turns"))))
 }
 
-// turn shows the events of a turn in order.
-func (c *call) turn(t session.Turn) g.Node {
-	id := "turn-" + strconv.Itoa(t.N)
+// turnItem shows the events of a turn in order.
+func (c *pageRequest) turnItem(t session.Turn) g.Node {
+	id := "turn-" + strconv.Itoa(t.Number)
 	var parts []g.Node
 	for _, e := range t.Events {
 		parts = append(parts, eventPart(e))
 	}
-	taints := t.ReadsOfForeign()
+	taints := t.ForeignReads()
 	return h.Li(h.ID(id), h.Class("turn"),
 		h.Div(h.Class("head"), h.H2(h.A(h.Href("#"+
-			id), h.Textf("Turn %d", t.N))), h.Span(h.Class("meta"), page.When(c.now, t.Start)),
+			id), h.Textf("Turn %d", t.Number))), h.Span(h.Class("meta"), page.RelativeTime(c.now, t.StartTime)),
 			g.If(len(taints) > 0, page.Badge("warn", "read texts of others", strings.Join(taints, "; ")))),
 		g.Group(parts),
-		g.If(t.Cut, h.P(h.Class("hint"), h.Text("The turn was too large, and only a part was stored."))),
+		g.If(t.HasOmittedEvents, h.P(h.Class("hint"), h.Text("The turn was too large, and only a part was stored."))),
 		g.If(
 			c.mayWrite(),
 			h.Div(
@@ -118,7 +120,7 @@ func (c *call) turn(t session.Turn) g.Node {
 				h.A(
 					h.Class("button"),
 					h.Attr("data-key", "n"),
-					h.Href(page.Root+page.SessionPath(t.Client, t.Session, 0)+"/note?turn="+strconv.Itoa(t.N)),
+					h.Href(page.Root+page.SessionPath(t.Client, t.Session, 0)+"/note?turn="+strconv.Itoa(t.Number)),
 					h.Text("Make a note of it"),
 				),
 			),
@@ -131,51 +133,51 @@ func eventPart(e session.Event) g.Node {
 		return h.Div(
 			h.Class("event "+class),
 			h.P(h.Class("who"), h.Text(who)),
-			h.Div(h.Class("words"), page.Isolated(clipText(text))),
+			h.Div(h.Class("words"), page.IsolatedText(clipTurnText(text))),
 		)
 	}
 	switch e.Kind {
-	case session.Prompt:
+	case session.KindPrompt:
 		return said("prompt", "Person", e.Text)
-	case session.Text:
+	case session.KindText:
 		return said("answer", "Agent", e.Text)
-	case session.Plan:
+	case session.KindPlan:
 		return said("answer", "Plan", e.Text)
-	case session.Compact:
+	case session.KindCompact:
 		return said("answer", "Summary after compaction", e.Text)
-	case session.Called:
+	case session.KindCall:
 		return g.Iff(e.Call != nil, func() g.Node { return callPart(e.Call) })
-	case session.Injected:
+	case session.KindInjection:
 		return g.Iff(e.Injection != nil, func() g.Node { return injectionPart(e) })
 	}
 	return nil
 }
 
 // callPart shows a tool call and the command or the files of the call.
-func callPart(call *session.Call) g.Node {
+func callPart(call *session.ToolCall) g.Node {
 	line := call.Tool
 	if call.Command != "" {
 		line = "$ " + call.Command
 	}
-	for _, word := range append(append([]string{call.Asked}, call.Wrote...), call.Read...) {
+	for _, word := range append(append([]string{call.WebQuery}, call.WrittenFiles...), call.ReadFiles...) {
 		if word != "" {
 			line += " " + word
 		}
 	}
-	wrong := call.Failed || (call.Exit != nil && *call.Exit != 0)
+	wrong := call.Failed || (call.ExitStatus != nil && *call.ExitStatus != 0)
 	how := "failed"
-	if call.Exit != nil {
-		how = fmt.Sprintf("exit %d", *call.Exit)
+	if call.ExitStatus != nil {
+		how = fmt.Sprintf("exit %d", *call.ExitStatus)
 	}
 	return h.Div(
 		h.Class("event tool"),
-		h.Code(page.Isolated(clipText(line))),
+		h.Code(page.IsolatedText(clipTurnText(line))),
 		g.If(wrong, g.Group{h.Text(" "), page.Badge("error", how, "")}),
 		g.If(
 			call.Output != "",
 			h.Details(
 				h.Summary(h.Text("Output")),
-				h.Pre(h.Class("text"), page.Isolated(clipText(call.Output))),
+				h.Pre(h.Class("text"), page.IsolatedText(clipTurnText(call.Output))),
 			),
 		),
 	)
@@ -192,26 +194,29 @@ func injectionPart(e session.Event) g.Node {
 	return h.Details(
 		h.Class("event injected"),
 		h.Summary(h.Textf("oxbow showed notes %s: %d tokens", where, i.Tokens)),
-		g.If(i.G > 0, h.P(h.Class("hint"), h.Textf("Strength %.2f, above the floor of %.2f.", i.G, i.Floor))),
-		h.Ul(h.Class("chips"), h.Aria("label", "Entries shown"), g.Map(i.Shown, shownItem)),
-		g.If(e.Text != "", h.Pre(h.Class("text"), page.Isolated(clipText(e.Text)))),
+		g.If(
+			i.Strength > 0,
+			h.P(h.Class("hint"), h.Textf("Strength %.2f, above the floor of %.2f.", i.Strength, i.Floor)),
+		),
+		h.Ul(h.Class("chips"), h.Aria("label", "Entries shown"), g.Map(i.ShownEntries, shownEntryItem)),
+		g.If(e.Text != "", h.Pre(h.Class("text"), page.IsolatedText(clipTurnText(e.Text)))),
 	)
 }
 
-// shownItem links to an entry or a turn that the model was shown.
-func shownItem(s session.ShownEntry) g.Node {
+// shownEntryItem links to an entry or a turn that the model was shown.
+func shownEntryItem(s session.ShownEntry) g.Node {
 	path := page.EntryPath(s.Name)
-	if s.In == "sessions" {
+	if s.SourceKind == "sessions" {
 		path = page.TurnPath(s.Name)
 	}
-	return h.Li(h.A(h.Class("chip"), h.Href(page.Root+path), page.Isolated(s.Name)))
+	return h.Li(h.A(h.Class("chip"), h.Href(page.Root+path), page.IsolatedText(s.Name)))
 }
 
-// clipText returns the beginning of a text that is longer than turnBytes, otherwise the whole
+// clipTurnText returns the beginning of a text that is longer than maxTurnBytes, otherwise the whole
 // text.
-func clipText(s string) string {
-	if len(s) <= turnBytes {
+func clipTurnText(s string) string {
+	if len(s) <= maxTurnBytes {
 		return s
 	}
-	return strings.ToValidUTF8(s[:turnBytes], "") + "\n… (the export contains the whole text)"
+	return strings.ToValidUTF8(s[:maxTurnBytes], "") + "\n… (the export contains the whole text)"
 }

@@ -22,21 +22,21 @@ import (
 )
 
 // findTurn returns the session that the path names, and the turn that the form or query names.
-func (c *call) findTurn() (out sessions.SessionOut, t *session.Turn, err error) {
-	out, err = sessions.ShowSession(c.ctx, c.work, sessions.SessionIn{Session: c.sessionID()})
+func (c *pageRequest) findTurn() (out sessions.SessionOut, t *session.Turn, err error) {
+	out, err = sessions.ShowSession(c.ctx, c.workspace, sessions.SessionIn{Session: c.sessionID()})
 	if err != nil {
 		return out, nil, err
 	}
-	n := c.number("turn", 0)
-	at := slices.IndexFunc(out.List, func(t session.Turn) bool { return t.N == n })
+	n := c.formNumber("turn", 0)
+	at := slices.IndexFunc(out.Turns, func(t session.Turn) bool { return t.Number == n })
 	if at < 0 {
 		return out, nil, fmt.Errorf("turn %d of this session: %w", n, oxbow.ErrNotFound)
 	}
-	return out, &out.List[at], nil
+	return out, &out.Turns[at], nil
 }
 
-// noteForm is the page that makes a note of a turn.
-func noteForm(c *call) (reply, error) {
+// noteFormPage is the page that makes a note of a turn.
+func noteFormPage(c *pageRequest) (reply, error) {
 	out, t, err := c.findTurn()
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func noteForm(c *call) (reply, error) {
 	if text == "" {
 		text = strings.TrimSpace(t.Prompt())
 	}
-	return noteScreen(out, t, formValues{"content": clipText(text), "project": out.Project}, 0), nil
+	return noteScreen(out, t, formValues{"content": clipTurnText(text), "project": out.Project}, 0), nil
 }
 
 // noteScreen returns the page with the note form for a turn.
@@ -60,41 +60,45 @@ func noteScreen(out sessions.SessionOut, t *session.Turn, v formValues, status i
 				h.Action(page.Root+path+
 					"/note"),
 				h.Attr("data-guard", ""),
-				page.Hidden("turn", strconv.Itoa(t.N)),
-				page.Field("name", "Name (empty: the first line of the text)", v["name"]),
-				page.Text("content", "Text", v["content"], h.Required()),
-				page.Field(
+				page.Hidden("turn", strconv.Itoa(t.Number)),
+				page.InputField("name", "Name (empty: the first line of the text)", v["name"]),
+				page.TextArea("content", "Text", v["content"], h.Required()),
+				page.InputField(
 					"project",
 					"Project",
 					v["project"],
 				),
-				page.Field("tags", "Tags, separated by commas", v["tags"]),
+				page.InputField("tags", "Tags, separated by commas", v["tags"]),
 				h.Div(
 					h.Class("actions"),
 					h.Button(h.Class("main"), h.Text("Save")),
-					h.A(h.Href(page.Root+page.SessionPath(out.Client, out.Session, t.N)), h.Text("Back to the turn")),
+					h.A(
+						h.Href(page.Root+page.SessionPath(out.Client, out.Session, t.Number)),
+						h.Text("Back to the turn"),
+					),
 				),
 			))}
 }
 
-func noteTurn(c *call) (reply, error) {
+func saveTurnNote(c *pageRequest) (reply, error) {
 	session, t, err := c.findTurn()
 	if err != nil {
 		return nil, err
 	}
-	back := page.SessionPath(session.Client, session.Summary.Session, t.N)
+	back := page.SessionPath(session.Client, session.Summary.Session, t.Number)
 	in := verb.RememberIn{
-		Name:    c.value("name"),
-		Content: c.value("content"),
-		Project: c.value("project"),
-		From:    []string{t.Name()},
+		Name:      c.formValue("name"),
+		Content:   c.formValue("content"),
+		Project:   c.formValue("project"),
+		FromTurns: []string{t.EntryName()},
 	}
 	again := func(err error) (reply, error) {
-		v := formValues{"name": in.Name, "content": in.Content, "project": in.Project, "tags": c.value("tags")}
+		v := formValues{"name": in.Name, "content": in.Content, "project": in.Project, "tags": c.formValue("tags")}
 		return noteScreen(session, t, v, errorScreen(err).status, errorNotice(err)), nil
 	}
 	if in.Name != "" { // do not replace an existing entry of that name unseen
-		if _, err := verb.Get(c.ctx, c.work, verb.GetIn{Name: in.Name, Bare: true, NoAdvice: true}); err == nil {
+		if _, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: in.Name, ContentOnly: true,
+			NoAdvice: true}); err == nil {
 			return again(&oxbow.InvalidError{
 				Field:  "name",
 				Value:  in.Name,
@@ -102,61 +106,61 @@ func noteTurn(c *call) (reply, error) {
 			})
 		}
 	}
-	for tag := range strings.SplitSeq(c.value("tags"), ",") {
+	for tag := range strings.SplitSeq(c.formValue("tags"), ",") {
 		tag = strings.TrimSpace(tag)
 		if tag != "" {
 			in.Tags = append(in.Tags, tag)
 		}
 	}
-	out, err := verb.Remember(c.ctx, c.work, in)
+	out, err := verb.Remember(c.ctx, c.workspace, in)
 	if err != nil {
 		return again(err)
 	}
 	if out.Outcome == "unchanged" {
-		return redirect{to: back, said: "The memory already contains this."}, nil
+		return redirect{path: back, message: "The memory already contains this."}, nil
 	}
-	return redirect{to: back, change: out.Version}, nil
+	return redirect{path: back, changeNumber: out.Version}, nil
 }
 
 // download is a reply that the browser saves as a file.
 type download struct {
-	name, kind string
-	body       []byte
+	name, contentType string
+	body              []byte
 }
 
-func (d download) send(_ *call, w http.ResponseWriter, _ page.Assets) {
-	w.Header().Set("Content-Type", d.kind)
+func (d download) send(_ *pageRequest, w http.ResponseWriter, _ page.Assets) {
+	w.Header().Set("Content-Type", d.contentType)
 	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": d.name}))
 	_, _ = w.Write(d.body) // ignore the error: the browser has disconnected
 }
 
 // exportSession returns a session as a file: Markdown for people, JSON for programs.
-func exportSession(c *call) (reply, error) {
-	out, err := sessions.ShowSession(c.ctx, c.work, sessions.SessionIn{Session: c.sessionID()})
+func exportSession(c *pageRequest) (reply, error) {
+	out, err := sessions.ShowSession(c.ctx, c.workspace, sessions.SessionIn{Session: c.sessionID()})
 	if err != nil {
 		return nil, err
 	}
-	name := "session-" + fileName(out.Client+"-"+out.Summary.Session)
-	if c.value("form") == "json" {
+	name := "session-" + safeFileName(out.Client+"-"+out.Summary.Session)
+	if c.formValue("form") == "json" {
 		body, err := json.MarshalIndent(out, "", "  ")
 		return download{name + ".json", "application/json", append(body, '\n')}, err
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Session %s/%s\n", out.Client, out.Summary.Session)
-	for _, t := range out.List {
+	for _, t := range out.Turns {
 		fmt.Fprintf(
 			&b,
 			"\n## Turn %d, %s\n\n%s\n",
-			t.N,
-			t.Start.UTC().Format("2006-01-02 15:04 MST"),
-			session.Readable(t.Content()),
+			t.Number,
+			t.StartTime.UTC().Format("2006-01-02 15:04 MST"),
+			session.ReadableText(t.Content()),
 		)
 	}
 	return download{name + ".md", "text/markdown; charset=utf-8", []byte(b.String())}, nil
 }
 
-// fileName replaces all characters of a name that some file systems forbid.
-func fileName(s string) string {
+// safeFileName replaces all characters of a name that some file systems forbid.
+func safeFileName(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '-', r == '_', '0' <= r && r <= '9', 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z':
@@ -166,26 +170,30 @@ func fileName(s string) string {
 	}, s[:min(len(s), 80)])
 }
 
-// forgetForm shows what would be deleted from the archive with a session.
-func forgetForm(c *call) (reply, error) {
-	out, err := sessions.ForgetSession(c.ctx, c.work, sessions.ForgetSessionIn{Session: c.sessionID(), DryRun: true})
+// forgetSessionPage shows what would be deleted from the archive with a session.
+func forgetSessionPage(c *pageRequest) (reply, error) {
+	out, err := sessions.ForgetSession(
+		c.ctx,
+		c.workspace,
+		sessions.ForgetSessionIn{Session: c.sessionID(), DryRun: true},
+	)
 	if err != nil {
 		return nil, err
 	}
 	path := page.SessionPath(out.Client, out.Session, 0)
 	return screen{title: "Forget a session", navPath: "sessions", body: []g.Node{
-		h.P(h.Text(page.Plural(out.Turns, "turn")+" of "), page.Isolated(out.Client+"/"+
+		h.P(h.Text(page.Plural(out.Turns, "turn")+" of "), page.IsolatedText(out.Client+"/"+
 			out.Session), h.Text(
 			" would be removed from the archive. Notes that were made from it stay. The client's own transcript "+
 				"is not changed. "+
 				"You can restore the session.",
 		)),
-		h.Div(h.Class("actions"), page.Button(path+
+		h.Div(h.Class("actions"), page.PostButton(path+
 			"/forget", "danger", "Forget the session"), h.A(h.Href(page.Root+path), h.Text("Keep it")))}}, nil
 }
 
-func forgetSession(c *call) (reply, error) {
-	out, err := sessions.ForgetSession(c.ctx, c.work, sessions.ForgetSessionIn{Session: c.sessionID()})
+func forgetSession(c *pageRequest) (reply, error) {
+	out, err := sessions.ForgetSession(c.ctx, c.workspace, sessions.ForgetSessionIn{Session: c.sessionID()})
 	if err != nil {
 		return nil, err
 	}
@@ -195,15 +203,15 @@ func forgetSession(c *call) (reply, error) {
 			h.Role("status"),
 			h.Textf("%s removed from the archive.", page.Plural(out.Turns, "turn")),
 		),
-		h.Div(h.Class("actions"), page.Button("sessions/restore", "", "Restore the session"), h.A(h.Href(page.Root+
+		h.Div(h.Class("actions"), page.PostButton("sessions/restore", "", "Restore the session"), h.A(h.Href(page.Root+
 			"sessions"), h.Text("Back to the sessions")))}}, nil
 }
 
 // restoreSession restores the session that was forgotten last.
-func restoreSession(c *call) (reply, error) {
-	out, err := sessions.ForgetSession(c.ctx, c.work, sessions.ForgetSessionIn{Undo: true})
+func restoreSession(c *pageRequest) (reply, error) {
+	out, err := sessions.ForgetSession(c.ctx, c.workspace, sessions.ForgetSessionIn{Undo: true})
 	if err != nil {
 		return nil, err
 	}
-	return redirect{to: page.SessionPath(out.Client, out.Session, 0), said: "The session was restored."}, nil
+	return redirect{path: page.SessionPath(out.Client, out.Session, 0), message: "The session was restored."}, nil
 }

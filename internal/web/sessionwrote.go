@@ -12,17 +12,18 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// wroteShown is the maximum number of entries that a session's page lists.
-const wroteShown = 20
+// maxShownChanges is the maximum number of entries that a session's page lists.
+const maxShownChanges = 20
 
-// stepWords maps the effect that a revert of a session would have on an entry to the word for the effect of the
-// session. For example, an entry that a revert would remove is an entry that the session wrote.
-var stepWords = map[string]string{"removed": "Wrote", "returned": "Changed", "restored": "Forgot"}
+// sessionEffectWords maps the effect that a revert of a session would have on an entry to the word for the effect
+// of the session. For example, an entry that a revert would remove is an entry that the session wrote.
+var sessionEffectWords = map[string]string{"removed": "Wrote", "returned": "Changed", "restored": "Forgot"}
 
-// sessionWrote returns the section with the entries that a session wrote, changed and forgot, and with a link to revert
-// these changes. The session is named CLIENT/SESSION. It returns nil if the changes cannot be determined.
-func (c *call) sessionWrote(session string) g.Node {
-	out, err := history.Revert(c.ctx, c.work, history.RevertIn{Session: session, DryRun: true})
+// sessionChangesSection returns the section with the entries that a session wrote, changed and forgot, and with a
+// link to revert these changes. The session is named CLIENT/SESSION. It returns nil if the changes cannot be
+// determined.
+func (c *pageRequest) sessionChangesSection(session string) g.Node {
+	out, err := history.RevertChanges(c.ctx, c.workspace, history.RevertIn{Session: session, DryRun: true})
 	if err != nil {
 		return nil
 	}
@@ -36,12 +37,15 @@ func (c *call) sessionWrote(session string) g.Node {
 		)
 	}
 	var rows g.Group
-	for _, s := range out.Steps[:min(wroteShown, len(out.Steps))] {
-		rows = append(rows, h.Li(h.Span(h.Class("dim"), h.Text(stepWords[s.Did]+" ")), page.EntryLink(s.Name)))
+	for _, s := range out.Steps[:min(maxShownChanges, len(out.Steps))] {
+		rows = append(
+			rows,
+			h.Li(h.Span(h.Class("dim"), h.Text(sessionEffectWords[s.Action]+" ")), page.EntryLink(s.Name)),
+		)
 	}
-	more := len(out.Steps) - wroteShown
+	more := len(out.Steps) - maxShownChanges
 	return h.Section(h.ID("wrote"), h.Class("callout"), h.Aria("labelledby", "wrote-title"),
-		h.H2(h.ID("wrote-title"), h.Text(wroteSummary(out))),
+		h.H2(h.ID("wrote-title"), h.Text(changesSummary(out))),
 		h.Ul(h.Class("list"), rows),
 		g.If(more > 0, h.P(h.Class("dim"), h.Text("And "+page.Plural(more, "other")+"."))),
 		g.If(len(out.Conflicts) > 0, h.P(
@@ -53,19 +57,19 @@ func (c *call) sessionWrote(session string) g.Node {
 				)+" of this session since. Their changes stay.",
 			),
 		)),
-		g.If(c.mayDecide(), h.Div(h.Class("actions"), takeBackLink(session, "Undo…"))))
+		g.If(c.canDecideAsPerson(), h.Div(h.Class("actions"), revertLink(session, "Undo…"))))
 }
 
-// wroteSummary counts a session's changes, such as "It wrote 3 entries, changed 1 entry".
-func wroteSummary(out history.RevertOut) string {
+// changesSummary counts a session's changes, such as "It wrote 3 entries, changed 1 entry".
+func changesSummary(out history.RevertOut) string {
 	count := map[string]int{}
 	for _, s := range out.Steps {
-		count[s.Did]++
+		count[s.Action]++
 	}
 	var parts []string
 	for _, did := range []string{"removed", "returned", "restored"} {
 		if n := count[did]; n > 0 {
-			parts = append(parts, strings.ToLower(stepWords[did])+" "+page.Plural(n, "entry"))
+			parts = append(parts, strings.ToLower(sessionEffectWords[did])+" "+page.Plural(n, "entry"))
 		}
 	}
 	return "It " + strings.Join(parts, ", ")

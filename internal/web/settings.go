@@ -22,8 +22,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-func settingsPage(c *call) (reply, error) {
-	full := c.value("full") != ""
+func settingsPage(c *pageRequest) (reply, error) {
+	full := c.formValue("full") != ""
 	s := screen{
 		title:   "Settings",
 		navPath: "settings",
@@ -37,8 +37,10 @@ func settingsPage(c *call) (reply, error) {
 	if err != nil {
 		clients = errorInPage(err)
 	}
-	s.body = []g.Node{page.Section("clients", "Clients", clients), page.Section("health", "Health", c.health(full)),
-		page.Section("size", "Size", c.size()),
+	s.body = []g.Node{
+		page.Section("clients", "Clients", clients),
+		page.Section("health", "Health", c.healthSection(full)),
+		page.Section("size", "Size", c.sizeReport()),
 		page.Section("backup", "Backup", c.backupForm()),
 		page.Section(
 			"tokens",
@@ -48,20 +50,21 @@ func settingsPage(c *call) (reply, error) {
 				h.Code(h.Text("oxbow mcp --help")),
 				h.Text(" in a terminal to learn where tokens are stored."),
 			),
-		)}
+		),
+	}
 	return s, nil
 }
 
-// mostSessions is the number of recent sessions that are searched for clients.
-const mostSessions = 200
+// maxSearchedSessions is the number of recent sessions that are searched for clients.
+const maxSearchedSessions = 200
 
 // clientList lists the clients that have reported sessions, each with the time of its last
 // report, and the switch for what hooks show to models.
-func (c *call) clientList() (g.Node, error) {
+func (c *pageRequest) clientList() (g.Node, error) {
 	var all []session.Summary
-	if c.work.Sessions != nil {
-		most := mostSessions
-		out, err := sessions.Sessions(c.ctx, c.work, sessions.SessionsIn{Limit: &most})
+	if c.workspace.Sessions != nil {
+		most := maxSearchedSessions
+		out, err := sessions.ListSessions(c.ctx, c.workspace, sessions.SessionsIn{Limit: &most})
 		if err != nil {
 			return nil, err
 		}
@@ -74,18 +77,18 @@ func (c *call) clientList() (g.Node, error) {
 		if count[s.Client] == 1 {
 			names = append(names, s.Client)
 		}
-		if s.Last.After(last[s.Client]) {
-			last[s.Client] = s.Last
+		if s.LastTime.After(last[s.Client]) {
+			last[s.Client] = s.LastTime
 		}
 	}
 	slices.Sort(names)
 	var rows []g.Node
 	for _, n := range names {
 		rows = append(rows, h.Tr(h.Td(h.A(h.Href(page.Root+"sessions?client="+
-			n), page.Isolated(n))), h.Td(page.When(c.now, last[n])),
+			n), page.IsolatedText(n))), h.Td(page.RelativeTime(c.now, last[n])),
 			h.Td(h.Class("number"), h.Text(strconv.Itoa(count[n])))))
 	}
-	list := page.Empty(
+	list := page.EmptyNotice(
 		"No client has reported a session yet.",
 		nil,
 		h.P(h.Class("dim"), h.Code(h.Text("oxbow setup")), h.Text(" connects the clients that are installed.")),
@@ -101,40 +104,43 @@ func (c *call) clientList() (g.Node, error) {
 			h.Code(h.Text("oxbow setup")),
 			h.Text(" in a terminal to connect a client, or to disconnect one."),
 		),
-		c.injectSwitch(),
+		c.injectionSwitch(),
 	}, nil
 }
 
-// injectSwitch says whether hooks show memory to models, and has the button that changes this.
-func (c *call) injectSwitch() g.Node {
-	if c.work.Place == nil || c.work.Host == nil {
+// injectionSwitch says whether hooks show memory to models, and has the button that changes this.
+func (c *pageRequest) injectionSwitch() g.Node {
+	if c.workspace.Place == nil || c.workspace.Host == nil {
 		return nil
 	}
-	state, err := injection.State(c.ctx, c.work, injection.StateIn{})
+	state, err := injection.HookState(c.ctx, c.workspace, injection.StateIn{})
 	if err != nil {
 		return errorInPage(err)
 	}
-	text, button := "oxbow shows notes to agents without being asked.", page.Button(
+	text, button := "oxbow shows notes to agents without being asked.", page.PostButton(
 		"settings/inject",
 		"",
 		"Turn off",
 		"off",
 		"1",
 	)
-	if !state.On {
-		text = "oxbow shows notes only to agents that search, because of " + strings.Join(state.OffBy, " and ") + "."
-		button = page.Button("settings/inject", "", "Turn on")
+	if !state.IsOn {
+		text = "oxbow shows notes only to agents that search, because of " + strings.Join(
+			state.OffSwitches,
+			" and ",
+		) + "."
+		button = page.PostButton("settings/inject", "", "Turn on")
 	}
 	if len(state.ClientsOff) > 0 {
 		text += " It shows none unasked to " + strings.Join(state.ClientsOff, ", ") + ", as chosen in setup."
 	}
 	isAllowed := c.actor == oxbow.Person && c.mayWrite()
-	return h.Div(h.Class("actions"), h.Span(page.Isolated(text)), g.If(isAllowed, button))
+	return h.Div(h.Class("actions"), h.Span(page.IsolatedText(text)), g.If(isAllowed, button))
 }
 
-// switchInject turns the context from hooks off or on.
-func switchInject(c *call) (reply, error) {
-	out, err := injection.SwitchInject(c.ctx, c.work, injection.SwitchInjectIn{Off: c.value("off") != ""})
+// switchInjection turns the context from hooks off or on.
+func switchInjection(c *pageRequest) (reply, error) {
+	out, err := injection.SwitchInjection(c.ctx, c.workspace, injection.SwitchInjectIn{Off: c.formValue("off") != ""})
 	if err != nil {
 		return nil, err
 	}
@@ -145,27 +151,30 @@ func switchInject(c *call) (reply, error) {
 	if !out.Changed {
 		said += " Nothing was changed."
 	}
-	if out.Still != "" {
-		said += " But " + out.Still + " still turns this off."
+	if out.StillOffFile != "" {
+		said += " But " + out.StillOffFile + " still turns this off."
 	}
-	return redirect{to: "settings", said: said}, nil
+	return redirect{path: "settings", message: said}, nil
 }
 
-// health shows the findings of doctor. If full is set, doctor reads the whole store.
-func (c *call) health(full bool) g.Node {
-	if c.work.Place == nil || c.work.Host == nil {
+// healthSection shows the findings of doctor. If full is set, doctor reads the whole store.
+func (c *pageRequest) healthSection(full bool) g.Node {
+	if c.workspace.Place == nil || c.workspace.Host == nil {
 		return h.P(h.Class("dim"), h.Text("The memory is not stored in a file on this machine."))
 	}
-	out, err := maintenance.Doctor(c.ctx, c.work, maintenance.DoctorIn{
+	out, err := maintenance.Doctor(c.ctx, c.workspace, maintenance.DoctorIn{
 		Full: full,
-		KeepNames: func(last uint64, check func() (maintenance.NameCheck, error)) (maintenance.NameCheck, error) {
-			return c.caches.names.get(c.view, last, "", check)
+		CheckNames: func(last uint64, check func() (maintenance.NameCheck, error)) (maintenance.NameCheck, error) {
+			return c.caches.nameChecks.get(c.view, last, "", check)
 		},
 	})
 	if err != nil {
 		return errorInPage(err)
 	}
-	slices.SortStableFunc(out.Findings, func(a, b maintenance.Finding) int { return rank(b.Level) - rank(a.Level) })
+	slices.SortStableFunc(
+		out.Findings,
+		func(a, b maintenance.Finding) int { return levelRank(b.Level) - levelRank(a.Level) },
+	)
 	fine := slices.IndexFunc(out.Findings, func(f maintenance.Finding) bool { return f.Level == "ok" })
 	if fine < 0 {
 		fine = len(out.Findings)
@@ -178,7 +187,7 @@ func (c *call) health(full bool) g.Node {
 		said = "No problems were found."
 	}
 	show := func(findings []maintenance.Finding) g.Node {
-		return page.Report(c.now, maintenance.FindingsReport(findings))
+		return page.RenderReport(c.now, maintenance.FindingsReport(findings))
 	}
 	return g.Group{h.P(h.Text(said)), show(out.Findings[:fine]),
 		h.Details(h.Summary(h.Text(page.Plural(len(out.Findings)-fine, "check")+" passed")),
@@ -188,13 +197,13 @@ func (c *call) health(full bool) g.Node {
 			h.Span(h.Class("hint"), h.Text("reads the whole memory and the archive, and changes nothing")))}
 }
 
-func rank(level string) int {
+func levelRank(level string) int {
 	return slices.Index([]string{"ok", "unknown", "warning", "problem"}, level)
 }
 
-// check verifies the whole memory and the archive, and shows the result.
-func check(c *call) (reply, error) {
-	out, err := maintenance.Check(c.ctx, c.work, maintenance.CheckIn{})
+// checkMemory verifies the whole memory and the archive, and shows the result.
+func checkMemory(c *pageRequest) (reply, error) {
+	out, err := maintenance.CheckAll(c.ctx, c.workspace, maintenance.CheckIn{})
 	if err != nil {
 		return nil, err
 	}
@@ -204,21 +213,21 @@ func check(c *call) (reply, error) {
 	}
 	return screen{title: "Check", navPath: "settings", body: []g.Node{
 		h.P(page.Badge(kind, map[bool]string{true: "intact", false: "damaged"}[out.OK], ""), h.Text(" "+text)),
-		page.Report(c.now, out.Report()),
+		page.RenderReport(c.now, out.Report()),
 		h.P(h.A(h.Href(page.Root+"settings"), h.Text("Back to the settings")))}}, nil
 }
 
-// size shows the size of the memory.
-func (c *call) size() g.Node {
-	out, err := maintenance.Stats(c.ctx, c.work, maintenance.StatsIn{})
+// sizeReport shows the size of the memory.
+func (c *pageRequest) sizeReport() g.Node {
+	out, err := maintenance.Stats(c.ctx, c.workspace, maintenance.StatsIn{})
 	if err != nil {
 		return errorInPage(err)
 	}
-	return page.Report(c.now, out.Report())
+	return page.RenderReport(c.now, out.Report())
 }
 
-// weight formats a number of bytes, such as "1.2 MB".
-func weight(n int64) string {
+// formatBytes formats a number of bytes, such as "1.2 MB".
+func formatBytes(n int64) string {
 	f, units := float64(n), []string{"bytes", "kB", "MB", "GB"}
 	for f >= 1000 && len(units) > 1 {
 		f, units = f/1000, units[1:]
@@ -229,12 +238,12 @@ func weight(n int64) string {
 	return fmt.Sprintf("%.1f %s", f, units[0])
 }
 
-func (c *call) backupForm() g.Node {
-	if c.noFiles {
+func (c *pageRequest) backupForm() g.Node {
+	if c.forbidsFileWrites {
 		return h.P(h.Class("dim"), h.Text("The administrator of this server makes the backups."))
 	}
 	return h.Form(h.Class("stack"), h.Method("post"), h.Action(page.Root+"settings/backup"),
-		page.Field(
+		page.InputField(
 			"file",
 			"Path of the new file on the machine that runs this server",
 			"",
@@ -252,10 +261,10 @@ func (c *call) backupForm() g.Node {
 		))
 }
 
-// backup makes a backup and shows the result. It does not show the result's Report, because that report consists of
-// commands and options for the command line.
-func backup(c *call) (reply, error) {
-	if c.noFiles {
+// backUpMemory makes a backup and shows the result. It does not show the result's Report, because that report
+// consists of commands and options for the command line.
+func backUpMemory(c *pageRequest) (reply, error) {
+	if c.forbidsFileWrites {
 		return forbidden(
 			"The pages of this server do not write files.",
 			"Ask its administrator to run oxbow backup FILE.",
@@ -263,8 +272,8 @@ func backup(c *call) (reply, error) {
 	}
 	out, err := maintenance.Backup(
 		c.ctx,
-		c.work,
-		maintenance.BackupIn{File: c.value("file"), Sessions: c.value("sessions") != ""},
+		c.workspace,
+		maintenance.BackupIn{File: c.formValue("file"), Sessions: c.formValue("sessions") != ""},
 	)
 	if err != nil {
 		return nil, err
@@ -275,21 +284,21 @@ func backup(c *call) (reply, error) {
 			h.P(h.Class("done"), h.Role("status"), h.Text("The memory was copied, and the copy was checked.")),
 		),
 		g.Map(out.Problems, func(p verb.Problem) g.Node {
-			return page.Notice("error", page.Sentence(page.Visible(p.What)), page.Visible(p.Mend))
+			return page.Notice("error", page.MakeSentence(page.VisibleText(p.Description)), page.VisibleText(p.Mend))
 		}),
-		page.Facts(
+		page.FactList(
 			"File",
 			out.File,
 			"Entries",
 			strconv.Itoa(out.Entries),
 			"Bytes",
-			weight(out.Bytes),
+			formatBytes(out.Bytes),
 			"Last change",
-			strconv.FormatUint(out.Last, 10),
+			strconv.FormatUint(out.LastSeq, 10),
 			"Head",
 			out.Head,
 			"Not included",
-			out.Left,
+			out.LeftArchive,
 		),
 		h.P(h.A(h.Href(page.Root+"settings"), h.Text("Back to the settings")))}}, nil
 }

@@ -33,7 +33,7 @@ func (b *browser) placed() (home string) {
 	w := b.views.Workspace
 	b.memory, w.Open = m, func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil }
 	w.Place = func() (verb.Place, error) {
-		return verb.Place{Home: home, Store: filepath.Join(home, "memory.oxbow")}, nil
+		return verb.Place{Home: home, StorePath: filepath.Join(home, "memory.oxbow")}, nil
 	}
 	w.Host = &verb.Host{Getenv: func(string) string {
 		return ""
@@ -61,7 +61,7 @@ func TestSettings(t *testing.T) {
 	)
 	b.has(b.submit(shown, "Check every byte", nil, http.StatusOK), "The memory is intact", "1 record,")
 
-	off := filepath.Join(home, injection.InjectOff)
+	off := filepath.Join(home, injection.InjectOffFile)
 	b.has(shown, "oxbow shows notes to agents without being asked.")
 	if strings.Contains(shown, "Turn on") {
 		t.Error("hooks are on, and the page offers to switch them on")

@@ -11,8 +11,10 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// mayShare reports whether this browser may move entries into the files of the team.
-func (c *call) mayShare() bool { return c.mayDecide() && !c.noFiles && c.work.Host != nil }
+// canShare reports whether this browser may move entries into the files of the team.
+func (c *pageRequest) canShare() bool {
+	return c.canDecideAsPerson() && !c.forbidsFileWrites && c.workspace.Host != nil
+}
 
 // errNoTeamFiles is the error of a server whose pages write no files.
 var errNoTeamFiles = verb.Advise(
@@ -21,58 +23,65 @@ var errNoTeamFiles = verb.Advise(
 )
 
 // sharePage shows the file that sharing an entry would write.
-func sharePage(c *call) (reply, error) {
-	name := c.name()
+func sharePage(c *pageRequest) (reply, error) {
+	name := c.pathName()
 	s := screen{title: "Share with the team", navPath: "find", lead: h.P(h.Class("lead"), page.EntryLink(name))}
-	if !c.mayShare() {
+	if !c.canShare() {
 		return nil, errNoTeamFiles
 	}
-	out, err := sharing.TeamShare(c.ctx, c.work, sharing.TeamShareIn{Names: []string{name}, DryRun: true})
+	out, err := sharing.TeamShare(c.ctx, c.workspace, sharing.TeamShareIn{Names: []string{name}, DryRun: true})
 	if err != nil {
 		s.body = []g.Node{errorNotice(err)}
 		return s, nil
 	}
 	s.body = []g.Node{
-		h.P(h.Text("The entry moves from your memory into a file of the repository. Your team gets the file when you " +
-			"commit and push it. You can undo this.")),
-		h.Ul(h.Class("rows"), g.Map(out.Moved, func(m sharing.TeamMoved) g.Node { return sharedRow(m, out.Top) })),
-		h.Div(h.Class("actions"), page.Button(page.EntryPath(name)+"/share", "main", "Share with the team"),
+		h.P(
+			h.Text(
+				"The entry moves from your memory into a file of the repository. Your team gets the file when you " +
+					"commit and push it. You can undo this.",
+			),
+		),
+		h.Ul(
+			h.Class("rows"),
+			g.Map(out.MovedEntries, func(m sharing.MovedEntry) g.Node { return sharedFileRow(m, out.TopDir) }),
+		),
+		h.Div(h.Class("actions"), page.PostButton(page.EntryPath(name)+"/share", "main", "Share with the team"),
 			h.A(h.Class("button"), h.Href(page.Root+page.EntryPath(name)), h.Text("Cancel"))),
 	}
 	return s, nil
 }
 
-// sharedRow names the file of a shared entry, and shows the lines that change in a file that exists. A new
+// sharedFileRow names the file of a shared entry, and shows the lines that change in a file that exists. A new
 // file has no name before it is written. The directory top contains the files of the team.
-func sharedRow(m sharing.TeamMoved, top string) g.Node {
+func sharedFileRow(m sharing.MovedEntry, top string) g.Node {
 	what, file := "The file ", m.File
 	if file == "" {
 		what, file = "A new file below ", top
 	}
-	return h.Li(h.Class("row"), h.P(h.Text(what), h.Code(page.Isolated(file))),
-		g.If(len(m.Changes) > 0, h.Pre(h.Class("text"), g.Map(m.Changes, func(line string) g.Node {
-			return g.Group{page.Isolated(line), h.Text("\n")}
+	return h.Li(h.Class("row"), h.P(h.Text(what), h.Code(page.IsolatedText(file))),
+		g.If(len(m.ChangedLines) > 0, h.Pre(h.Class("text"), g.Map(m.ChangedLines, func(line string) g.Node {
+			return g.Group{page.IsolatedText(line), h.Text("\n")}
 		}))))
 }
 
 // shareEntry moves an entry into the files of the team.
-func shareEntry(c *call) (reply, error) {
-	if !c.mayShare() {
+func shareEntry(c *pageRequest) (reply, error) {
+	if !c.canShare() {
 		return nil, errNoTeamFiles
 	}
-	out, err := sharing.TeamShare(c.ctx, c.work, sharing.TeamShareIn{Names: []string{c.name()}})
+	out, err := sharing.TeamShare(c.ctx, c.workspace, sharing.TeamShareIn{Names: []string{c.pathName()}})
 	if err != nil {
 		return nil, err
 	}
-	to := redirect{to: ""}
-	for _, m := range out.Moved {
-		to.said += "Shared as " + m.File + ". Commit this file to git, so that your team gets it. "
+	to := redirect{path: ""}
+	for _, m := range out.MovedEntries {
+		to.message += "Shared as " + m.File + ". Commit this file to git, so that your team gets it. "
 	}
 	one := 1
-	last, err := verb.History(c.ctx, c.work, verb.HistoryIn{Limit: &one})
+	last, err := verb.History(c.ctx, c.workspace, verb.HistoryIn{Limit: &one})
 	isKnown := err == nil && len(last.Changes) > 0
-	if out.Home && isKnown {
-		to.change = last.Changes[0].Seq
+	if out.HomeChanged && isKnown {
+		to.changeNumber = last.Changes[0].Seq
 	}
 	return to, nil
 }

@@ -13,17 +13,17 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// promptsShown is the maximum number of prompts that an entry's page lists.
-const promptsShown = 5
+// maxShownPrompts is the maximum number of prompts that an entry's page lists.
+const maxShownPrompts = 5
 
-// shownTo is the section with the prompts that an entry was put before. It returns nil if
+// shownPromptsSection is the section with the prompts that an entry was put before. It returns nil if
 // there were none.
-func (c *call) shownTo(name string) g.Node {
-	if c.work.Sessions == nil {
+func (c *pageRequest) shownPromptsSection(name string) g.Node {
+	if c.workspace.Sessions == nil {
 		return nil
 	}
-	limit := promptsShown
-	out, err := injection.Injected(c.ctx, c.work, injection.InjectedIn{Entry: name, Limit: &limit})
+	limit := maxShownPrompts
+	out, err := injection.ListInjections(c.ctx, c.workspace, injection.InjectedIn{Entry: name, Limit: &limit})
 	if err != nil || len(out.Injections) == 0 {
 		return nil
 	}
@@ -31,12 +31,12 @@ func (c *call) shownTo(name string) g.Node {
 	more := out.Total.Injections - len(out.Injections)
 	return page.Section("shown", title,
 		h.Ul(h.Class("list"), g.Map(out.Injections, func(i injection.InjectedItem) g.Node {
-			used := slices.ContainsFunc(i.Used, func(s session.ShownEntry) bool { return s.Name == name })
+			used := slices.ContainsFunc(i.UsedEntries, func(s session.ShownEntry) bool { return s.Name == name })
 			return h.Li(
 				h.A(h.Href(page.Root+page.TurnPath(i.Turn)), h.Text(injectionPlace(i.Place)+" of "),
-					page.Isolated(i.Client)),
-				h.Span(h.Class("dim"), h.Text(", "), page.When(c.now, i.Time)),
-				g.If(i.Prompt != "", h.P(h.Class("dim"), page.Isolated(i.Prompt))),
+					page.IsolatedText(i.Client)),
+				h.Span(h.Class("dim"), h.Text(", "), page.RelativeTime(c.now, i.Time)),
+				g.If(i.Prompt != "", h.P(h.Class("dim"), page.IsolatedText(i.Prompt))),
 				g.If(used, g.Group{h.Text(" "), page.Badge("good", "used", "The agent used it in this turn.")}),
 			)
 		})),

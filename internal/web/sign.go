@@ -19,17 +19,17 @@ import (
 // too, so such a browser gets no more rights than a program.
 const tokenActor = oxbow.Agent
 
-// doorkeeper signs browsers in and out.
-type doorkeeper struct {
+// authenticator signs browsers in and out.
+type authenticator struct {
 	*Server
 	guard auth.Guard
 }
 
-func (d doorkeeper) send(w http.ResponseWriter, p page.Door) { p.Send(w, d.assets) }
+func (d authenticator) sendPage(w http.ResponseWriter, p page.BarePage) { p.Send(w, d.assets) }
 
-// turnAway redirects a browser that is not signed in to the sign-in page. For a form, it
+// redirectToSignIn redirects a browser that is not signed in to the sign-in page. For a form, it
 // shows a page with the text that was typed.
-func (d doorkeeper) turnAway(w http.ResponseWriter, r *http.Request) {
+func (d authenticator) redirectToSignIn(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet {
 		http.Redirect(w, r, page.Root+"enter", http.StatusSeeOther)
 		return
@@ -38,26 +38,26 @@ func (d doorkeeper) turnAway(w http.ResponseWriter, r *http.Request) {
 		"Your session has ended. Sign in, go back, and send the form again.",
 		http.StatusUnauthorized,
 	)
-	door.Body = append(door.Body, typedBack(r))
-	d.send(w, door)
+	door.Body = append(door.Body, typedTextSection(r))
+	d.sendPage(w, door)
 }
 
 // signInByKey signs a browser in with the key of a link. It answers with a page instead of a redirect.
 // Browsers send a strict cookie only with a request that comes from a page of the same site.
-func (d doorkeeper) signInByKey(w http.ResponseWriter, r *http.Request) {
+func (d authenticator) signInByKey(w http.ResponseWriter, r *http.Request) {
 	key := r.URL.Query().Get("key")
 	if key == "" {
-		d.send(w, signInPage("", http.StatusOK))
+		d.sendPage(w, signInPage("", http.StatusOK))
 		return
 	}
 	cookie, ok, err := d.sessions.startSession(key)
 	switch {
 	case err != nil:
 		http.Error(w, "making a session: "+err.Error(), http.StatusInternalServerError)
-	case !ok && d.sessions.of(r) != nil: // the link was opened twice in the same browser
-		d.send(w, onward(localPath(r.URL.Query().Get("to"))))
+	case !ok && d.sessions.findVisitor(r) != nil: // the link was opened twice in the same browser
+		d.sendPage(w, signedInPage(localPath(r.URL.Query().Get("to"))))
 	case !ok:
-		d.send(
+		d.sendPage(
 			w,
 			signInPage(
 				"This link has already been used, or is older than ten minutes. Run oxbow ui to get a new link.",
@@ -65,51 +65,55 @@ func (d doorkeeper) signInByKey(w http.ResponseWriter, r *http.Request) {
 			),
 		)
 	default:
-		d.setCookie(w, r, cookie, sessionAge)
-		d.send(w, onward(localPath(r.URL.Query().Get("to"))))
+		d.setCookie(w, r, cookie, sessionLifetime)
+		d.sendPage(w, signedInPage(localPath(r.URL.Query().Get("to"))))
 	}
 }
 
 // signIn signs a browser in with a token.
-func (d doorkeeper) signIn(w http.ResponseWriter, r *http.Request) {
+func (d authenticator) signIn(w http.ResponseWriter, r *http.Request) {
 	token, ok := d.guard.Tokens.Find(strings.TrimSpace(r.PostFormValue("token")))
 	if !ok {
-		d.send(w, signInPage("This server does not know that token.", http.StatusUnauthorized))
+		d.sendPage(w, signInPage("This server does not know that token.", http.StatusUnauthorized))
 		return
 	}
-	_, err := d.views.View(token, "")
+	_, err := d.viewOptions.MakeView(token, "")
 	var cookie string
 	if err == nil {
-		cookie, err = d.sessions.addVisitor(&d.sessions.signed, visitor{token: token, actor: tokenActor}, sessionAge)
+		cookie, err = d.sessions.addVisitor(
+			&d.sessions.signedInByCookie,
+			visitor{token: token, actor: tokenActor},
+			sessionLifetime,
+		)
 	}
 	if err != nil {
-		d.send(w, signInPage(err.Error(), http.StatusForbidden))
+		d.sendPage(w, signInPage(err.Error(), http.StatusForbidden))
 		return
 	}
-	d.setCookie(w, r, cookie, sessionAge)
+	d.setCookie(w, r, cookie, sessionLifetime)
 	http.Redirect(w, r, page.Root, http.StatusSeeOther)
 }
 
 // signOut signs a browser out.
-func (d doorkeeper) signOut(w http.ResponseWriter, r *http.Request) {
+func (d authenticator) signOut(w http.ResponseWriter, r *http.Request) {
 	d.sessions.endSession(r)
 	d.setCookie(w, r, "", -time.Second)
 	http.Redirect(w, r, page.Root+"enter", http.StatusSeeOther)
 }
 
-// onward returns a page that leads to the memory. It is not a redirect: after a link on a
+// signedInPage returns a page that leads to the memory. It is not a redirect: after a link on a
 // different site, browsers send the new SameSite=Strict cookie only for a request that a
 // page of this site makes.
-func onward(to string) page.Door {
-	return page.Door{
-		Title: "Signed in",
-		To:    page.Root + to,
-		Body:  []g.Node{h.P(h.A(h.Href(page.Root+to), h.Text("Open the memory")))},
+func signedInPage(to string) page.BarePage {
+	return page.BarePage{
+		Title:      "Signed in",
+		RedirectTo: page.Root + to,
+		Body:       []g.Node{h.P(h.A(h.Href(page.Root+to), h.Text("Open the memory")))},
 	}
 }
 
-func signInPage(wrong string, status int) page.Door {
-	return page.Door{Title: "Sign in", Status: status, Body: []g.Node{
+func signInPage(wrong string, status int) page.BarePage {
+	return page.BarePage{Title: "Sign in", Status: status, Body: []g.Node{
 		g.If(wrong != "", page.Notice("error", wrong, "")),
 		h.P(
 			h.Text("Run "),

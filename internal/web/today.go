@@ -21,29 +21,29 @@ import (
 )
 
 const (
-	recent    = 12 // number of listed entries
-	mostToday = 50 // number of recent changes that are searched for those since yesterday
+	maxRecentEntries = 12 // number of listed entries
+	maxRecentChanges = 50 // number of recent changes that are searched for those since yesterday
 )
 
-func today(c *call) (reply, error) {
-	limit := recent
-	list, err := verb.List(c.ctx, c.work, verb.ListIn{Limit: &limit})
+func todayPage(c *pageRequest) (reply, error) {
+	limit := maxRecentEntries
+	list, err := verb.List(c.ctx, c.workspace, verb.ListIn{Limit: &limit})
 	if err != nil {
 		return nil, err
 	}
 	if list.Total == 0 {
-		return screen{title: "Today", live: true, lead: h.P(h.Class("lead"), h.Text("The memory is empty.")),
-			body: []g.Node{h.Div(h.ID("live"), h.Attr("data-live", ""), c.changedNotes(), c.firstSteps())}}, nil
+		return screen{title: "Today", isLive: true, lead: h.P(h.Class("lead"), h.Text("The memory is empty.")),
+			body: []g.Node{h.Div(h.ID("live"), h.Attr("data-live", ""), c.changedSection(), c.emptyMemoryPage())}}, nil
 	}
-	return screen{title: "Today", live: true, lead: h.P(h.Class("lead"), h.Text(page.Plural(list.Total, "entry")+
+	return screen{title: "Today", isLive: true, lead: h.P(h.Class("lead"), h.Text(page.Plural(list.Total, "entry")+
 		".")),
 		body: []g.Node{h.Div(h.ID("live"), h.Attr("data-live", ""),
-			c.changedNotes(),
-			c.waiting(),
+			c.changedSection(),
+			c.waitingNotice(),
 			h.Div(h.Class("entry"),
 				h.Div(h.Class("column"), page.Section("written", "Newest entries",
 					h.Ul(h.Class("rows"), h.Attr("data-keys", ""), g.Map(list.Entries, func(e verb.Entry) g.Node {
-						return page.Row(c.viewer(), e)
+						return page.EntryRow(c.viewer(), e)
 					})),
 					h.P(
 						h.Class("meta"),
@@ -52,8 +52,8 @@ func today(c *call) (reply, error) {
 					))),
 				h.Aside(
 					h.Aria("label", "Since yesterday"),
-					c.writtenToday(),
-					c.shownToday(),
+					c.changesSinceYesterday(),
+					c.shownSinceYesterday(),
 					h.P(h.Class("meta"), h.A(h.Href(page.Root+
 						"settings"), h.Text("Health")), h.A(h.Href(page.Root+
 						"numbers"), h.Text("Numbers"))),
@@ -61,10 +61,10 @@ func today(c *call) (reply, error) {
 		}}, nil
 }
 
-// waiting says how many proposals and held-back entries wait for a person, or returns nil if
+// waitingNotice says how many proposals and held-back entries wait for a person, or returns nil if
 // none do.
-func (c *call) waiting() g.Node {
-	n := c.countWaiting()
+func (c *pageRequest) waitingNotice() g.Node {
+	n := c.countPendingDecisions()
 	if n == 0 {
 		return nil
 	}
@@ -72,10 +72,10 @@ func (c *call) waiting() g.Node {
 		" to decide")))
 }
 
-// writtenToday counts the changes since yesterday by the actor who made them.
-func (c *call) writtenToday() g.Node {
-	limit := mostToday
-	out, err := verb.History(c.ctx, c.work, verb.HistoryIn{Limit: &limit})
+// changesSinceYesterday counts the changes since yesterday by the actor who made them.
+func (c *pageRequest) changesSinceYesterday() g.Node {
+	limit := maxRecentChanges
+	out, err := verb.History(c.ctx, c.workspace, verb.HistoryIn{Limit: &limit})
 	if err != nil {
 		return nil
 	}
@@ -84,36 +84,42 @@ func (c *call) writtenToday() g.Node {
 	actors := map[string]string{}
 	all := 0
 	for _, ch := range out.Changes {
-		if page.Moment(ch.Time).Before(since.Truncate(time.Second)) {
+		if page.ParseTime(ch.Time).Before(since.Truncate(time.Second)) {
 			break
 		}
-		who := c.viewer().Writer(ch.Source)
+		who := c.viewer().WriterName(ch.Source)
 		by[who] = by[who] + 1
-		actors[who] = ch.Source.By
+		actors[who] = ch.Source.Actor
 		all = all + 1
 	}
 	if all == 0 {
 		return page.Section("who", "Since yesterday", h.P(h.Class("dim"), h.Text("Nothing was changed.")))
 	}
-	more := map[bool]string{true: " or more"}[all == mostToday]
-	return page.Section("who", "Since yesterday", h.Ul(h.Class("list"), g.Map(mostFirst(by), func(who string) g.Node {
-		return h.Li(h.A(h.Href(page.Root+"log?"+
-			url.Values{"by": {actors[who]}}.Encode()), page.Isolated(who)), h.Text(": "+page.Plural(by[who], "change")+
-			more))
-	})))
+	more := map[bool]string{true: " or more"}[all == maxRecentChanges]
+	return page.Section(
+		"who",
+		"Since yesterday",
+		h.Ul(h.Class("list"), g.Map(keysByCount(by), func(who string) g.Node {
+			return h.Li(h.A(h.Href(page.Root+"log?"+
+				url.Values{
+					"by": {actors[who]},
+				}.Encode()), page.IsolatedText(who)), h.Text(": "+page.Plural(by[who], "change")+
+				more))
+		})),
+	)
 }
 
-// mostFirst returns the keys in the order of their counts, highest first.
-func mostFirst(counts map[string]int) []string {
+// keysByCount returns the keys in the order of their counts, highest first.
+func keysByCount(counts map[string]int) []string {
 	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
 	})
 }
 
-// shownToday counts what hooks have shown to models since yesterday, by client.
-func (c *call) shownToday() g.Node {
+// shownSinceYesterday counts what hooks have shown to models since yesterday, by client.
+func (c *pageRequest) shownSinceYesterday() g.Node {
 	most := oxbow.MaxLimit
-	out, err := injection.Injected(c.ctx, c.work, injection.InjectedIn{Since: "1d", Limit: &most})
+	out, err := injection.ListInjections(c.ctx, c.workspace, injection.InjectedIn{Since: "1d", Limit: &most})
 	if err != nil || out.Total.Injections == 0 {
 		return nil
 	}
@@ -125,17 +131,17 @@ func (c *call) shownToday() g.Node {
 	return page.Section(
 		"shown",
 		"Shown to agents",
-		h.Ul(h.Class("list"), g.Map(mostFirst(times), func(client string) g.Node {
+		h.Ul(h.Class("list"), g.Map(keysByCount(times), func(client string) g.Node {
 			return h.Li(
-				page.Isolated(client),
+				page.IsolatedText(client),
 				h.Textf(": %s, %d tokens", page.Plural(times[client], "time"), tokens[client]),
 			)
 		})), h.P(h.Class("dim"), h.Textf("Agents used a shown entry %s.", page.Plural(out.Total.Used, "time"))),
 	)
 }
 
-// firstSteps is the start page of an empty memory.
-func (c *call) firstSteps() g.Node {
+// emptyMemoryPage is the start page of an empty memory.
+func (c *pageRequest) emptyMemoryPage() g.Node {
 	step := func(title string, body ...g.Node) g.Node {
 		return h.Li(h.Class("row"), h.H2(h.Class("small"), h.Text(title)), h.P(body...))
 	}

@@ -24,21 +24,21 @@ import (
 )
 
 // transferPage has the forms for importing a file and for exporting entries.
-func transferPage(c *call) (reply, error) { return c.transferScreen(0), nil }
+func transferPage(c *pageRequest) (reply, error) { return c.transferScreen(0), nil }
 
-func (c *call) transferScreen(status int, notices ...g.Node) screen {
+func (c *pageRequest) transferScreen(status int, notices ...g.Node) screen {
 	s := screen{title: "Import and export", navPath: "transfer", status: status,
 		lead: h.P(
 			h.Class("lead"),
 			h.Text("Import notes from a file, follow a directory of notes, or export your notes."),
 		), body: notices}
-	if c.mayDecide() {
+	if c.canDecideAsPerson() {
 		s.body = append(s.body, page.Section("import", "Import a file", importForm()))
 	}
 	if list := c.folderSection(); list != nil {
 		s.body = append(s.body, page.Section("folders", "Folders", list))
 	}
-	s.body = append(s.body, page.Section("export", "Export entries", exportForm(c.value("q"))))
+	s.body = append(s.body, page.Section("export", "Export entries", exportForm(c.formValue("q"))))
 	return s
 }
 
@@ -49,7 +49,7 @@ func importForm() g.Node {
 	return h.Form(
 		h.Class("stack"),
 		h.Method("post"),
-		h.Action(page.Root+previewPath),
+		h.Action(page.Root+uploadPreviewPath),
 		h.Attr("enctype", "multipart/form-data"),
 		h.Label(h.For("file"), h.Text("File")),
 		h.Input(
@@ -71,22 +71,22 @@ func importForm() g.Node {
 
 func exportForm(query string) g.Node {
 	return h.Form(h.Class("stack"), h.Action(page.Root+"transfer/export"),
-		page.Field("q", "Filter (empty: all entries)", query, h.Placeholder("project:…, tag:…")),
+		page.InputField("q", "Filter (empty: all entries)", query, h.Placeholder("project:…, tag:…")),
 		h.Div(h.Class("actions"), h.Button(h.Text("Export")),
 			h.Span(h.Class("hint"), h.Text("JSON Lines, one entry per line. You can import the file again."))))
 }
 
 // exportEntries sends the entries that the query selects as a file.
-func exportEntries(c *call) (reply, error) {
+func exportEntries(c *pageRequest) (reply, error) {
 	if c.actor != oxbow.Person {
 		return forbidden("Only a person may export entries.",
 			"Run oxbow ui in a terminal, and open the link that it prints. Only you get this link."), nil
 	}
 	one := 1
-	if _, err := verb.List(c.ctx, c.work, verb.ListIn{Filter: c.value("q"), Limit: &one}); err != nil {
+	if _, err := verb.List(c.ctx, c.workspace, verb.ListIn{Filter: c.formValue("q"), Limit: &one}); err != nil {
 		return c.transferScreen(errorScreen(err).status, errorNotice(err)), nil
 	}
-	return exportedFile{c.value("q")}, nil
+	return exportedFile{c.formValue("q")}, nil
 }
 
 // exportedFile is a reply that browsers save as a file.
@@ -94,29 +94,29 @@ type exportedFile struct {
 	filter string
 }
 
-func (f exportedFile) send(c *call, w http.ResponseWriter, _ page.Assets) {
+func (f exportedFile) send(c *pageRequest, w http.ResponseWriter, _ page.Assets) {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Content-Disposition", `attachment; filename="oxbow-`+c.now.Format("2006-01-02")+`.jsonl"`)
-	_, err := transfer.Export(c.ctx, c.work, transfer.ExportIn{Filter: f.filter, To: w})
+	_, err := transfer.Export(c.ctx, c.workspace, transfer.ExportIn{Filter: f.filter, Output: w})
 	if err != nil { // make the download fail, because the file would look complete
 		panic(http.ErrAbortHandler)
 	}
 }
 
 // browserID identifies the browser.
-func (c *call) browserID() string {
+func (c *pageRequest) browserID() string {
 	source, _ := oxbow.SourceFrom(c.ctx)
 	return source.Session
 }
 
 // readUpload reads the file that the form contains.
-func (c *call) readUpload() (f upload, err error) {
+func (c *pageRequest) readUpload() (f upload, err error) {
 	in, head, err := c.r.FormFile("file")
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
 		if body, ok := c.r.Body.(*uploadBody); ok {
-			body.drain()
+			body.discardRest()
 		}
 		return f, verb.Advise(verb.Invalidf("the file is larger than 4 MB"), "to import it, run in a terminal: "+
 			"oxbow import FILE")
@@ -131,26 +131,26 @@ func (c *call) readUpload() (f upload, err error) {
 	return f, err
 }
 
-// uploadProblem returns the page for a file that cannot be imported, with the form for another file.
-func (c *call) uploadProblem(err error) screen {
+// uploadErrorPage returns the page for a file that cannot be imported, with the form for another file.
+func (c *pageRequest) uploadErrorPage(err error) screen {
 	s := c.transferScreen(errorScreen(err).status, errorNotice(err))
-	s.body = append(s.body, typedBack(c.r))
+	s.body = append(s.body, typedTextSection(c.r))
 	return s
 }
 
 // previewImport shows the entries that an import of the uploaded file would add and update.
-func previewImport(c *call) (reply, error) {
+func previewImport(c *pageRequest) (reply, error) {
 	file, err := c.readUpload()
 	if err != nil {
-		return c.uploadProblem(err), nil
+		return c.uploadErrorPage(err), nil
 	}
-	in := file.makeImport()
-	in.DryRun, in.Overwrite = true, c.value("overwrite") != ""
-	out, err := transfer.Import(c.ctx, c.work, in)
+	in := file.importArgs()
+	in.DryRun, in.Overwrite = true, c.formValue("overwrite") != ""
+	out, err := transfer.Import(c.ctx, c.workspace, in)
 	if err != nil {
-		return c.uploadProblem(err), nil
+		return c.uploadErrorPage(err), nil
 	}
-	s := screen{title: "Import " + page.Visible(file.name), navPath: "transfer",
+	s := screen{title: "Import " + page.VisibleText(file.name), navPath: "transfer",
 		lead: h.P(h.Class("lead"), h.Text("Nothing is stored yet. The file contains "+importCounts(out)))}
 	s.body = append(s.body, importMessages(out))
 	if out.Added+out.Updated == 0 {
@@ -165,7 +165,7 @@ func previewImport(c *call) (reply, error) {
 	s.body = append(s.body, importedNames(out),
 		h.P(h.Class("hint"), h.Text("Imported entries wait in the inbox for your approval. "+
 			"Until then, agents see them only if they search.")),
-		h.Div(h.Class("actions"), page.Button("transfer/import", "main", "Import "+
+		h.Div(h.Class("actions"), page.PostButton("transfer/import", "main", "Import "+
 			page.Plural(out.Added+out.Updated, "entry"), fields...),
 			h.A(h.Class("button"), h.Href(page.Root+"transfer"), h.Text("Cancel"))))
 	return s, nil
@@ -177,11 +177,11 @@ func importCounts(out transfer.ImportOut) string {
 	if out.Updated > 0 {
 		s += ", " + page.Plural(out.Updated, "changed entry")
 	}
-	if out.Same > 0 {
-		s += ", " + page.Plural(out.Same, "unchanged entry")
+	if out.SameEntries > 0 {
+		s += ", " + page.Plural(out.SameEntries, "unchanged entry")
 	}
-	if out.Skipped > 0 {
-		s += ", " + page.Plural(out.Skipped, "skipped item")
+	if out.SkippedItems > 0 {
+		s += ", " + page.Plural(out.SkippedItems, "skipped item")
 	}
 	return s + "."
 }
@@ -189,21 +189,21 @@ func importCounts(out transfer.ImportOut) string {
 // importMessages shows the problems and the notes of an import.
 func importMessages(out transfer.ImportOut) g.Node {
 	show := func(kind string, all []string) g.Node {
-		return g.Map(all, func(s string) g.Node { return page.Notice(kind, page.Visible(s), "") })
+		return g.Map(all, func(s string) g.Node { return page.Notice(kind, page.VisibleText(s), "") })
 	}
 	return g.Group{show("warn", out.Problems), show("note", out.Notes),
-		g.If(out.More > 0, h.P(h.Class("dim"), h.Textf("And %d more.", out.More)))}
+		g.If(out.UnlistedMessages > 0, h.P(h.Class("dim"), h.Textf("And %d more.", out.UnlistedMessages)))}
 }
 
-// importedShown is the maximum number of names in a preview.
-const importedShown = 100
+// maxImportedNames is the maximum number of names in a preview.
+const maxImportedNames = 100
 
 // importedNames lists the entries that an import adds and updates.
 func importedNames(out transfer.ImportOut) g.Node {
 	var rows g.Group
-	for _, ch := range out.Changes[:min(len(out.Changes), importedShown)] {
+	for _, ch := range out.Changes[:min(len(out.Changes), maxImportedNames)] {
 		isUpdate := ch.Verb == oxbow.VerbUpdate
-		rows = append(rows, h.Li(page.Isolated(ch.Name), h.Text(" "),
+		rows = append(rows, h.Li(page.IsolatedText(ch.Name), h.Text(" "),
 			g.If(isUpdate, page.Badge("warn", "updated", "It replaces the text of your entry."))))
 	}
 	more := len(out.Changes) - len(rows)
@@ -212,23 +212,23 @@ func importedNames(out transfer.ImportOut) g.Node {
 
 // importUpload imports the file that the preview has shown. The import counts as a session, so that
 // the person can undo the import without undoing other changes.
-func importUpload(c *call) (reply, error) {
-	file, ok := c.uploads.takeUpload(c.browserID(), c.value("digest"))
+func importUpload(c *pageRequest) (reply, error) {
+	file, ok := c.uploads.takeUpload(c.browserID(), c.formValue("digest"))
 	if !ok {
 		err := fmt.Errorf("%w: the server no longer has this file; nothing was imported", oxbow.ErrConflict)
 		return nil, verb.Advise(err, "choose the file again")
 	}
-	in := file.makeImport()
-	in.Overwrite, in.Brief = c.value("overwrite") != "", true
+	in := file.importArgs()
+	in.Overwrite, in.OmitChanges = c.formValue("overwrite") != "", true
 	source, _ := oxbow.SourceFrom(c.ctx)
 	source.Session += "-" + file.digest
-	out, err := transfer.Import(oxbow.WithSource(c.ctx, source), c.work, in)
+	out, err := transfer.Import(oxbow.WithSource(c.ctx, source), c.workspace, in)
 	if err != nil {
 		return nil, err
 	}
 	said := "Imported " + importCounts(out)
 	for _, problem := range out.Problems {
-		said += " " + page.Sentence(problem)
+		said += " " + page.MakeSentence(problem)
 	}
-	return redirect{to: "inbox", said: said, session: source.Session}, nil
+	return redirect{path: "inbox", message: said, importSession: source.Session}, nil
 }

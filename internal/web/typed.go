@@ -12,14 +12,14 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// typedBack shows the text fields of a form on an error page, so that a person can copy
+// typedTextSection shows the text fields of a form on an error page, so that a person can copy
 // them. It returns nil if the form has no text.
-func typedBack(r *http.Request) g.Node {
+func typedTextSection(r *http.Request) g.Node {
 	if r.Method != http.MethodPost || strings.TrimSpace(r.PostFormValue("content")) == "" {
 		return nil
 	}
 	fields := []struct{ name, label string }{{"name", "Name"}, {"content", "Text"}}
-	for _, p := range parts {
+	for _, p := range formFields {
 		fields = append(fields, struct{ name, label string }{p.name, p.label})
 	}
 	var shown g.Group

@@ -9,11 +9,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-func undo(c *call) (reply, error) {
-	_ = c.value("seq") // reads the form
+func undoChanges(c *pageRequest) (reply, error) {
+	_ = c.formValue("seq") // reads the form
 	var seqs []uint64
 	for _, s := range c.r.PostForm["seq"] {
-		seq, err := changeNumber(s)
+		seq, err := parseChangeNumber(s)
 		if err != nil {
 			return nil, err
 		}
@@ -22,14 +22,14 @@ func undo(c *call) (reply, error) {
 	if seqs == nil {
 		return nil, &oxbow.InvalidError{Field: "seq", Reason: "is missing; choose a change"}
 	}
-	out, err := verb.Undo(c.ctx, c.work, verb.UndoIn{Seq: seqs})
+	out, err := verb.Undo(c.ctx, c.workspace, verb.UndoIn{Seq: seqs})
 	if err != nil {
 		return nil, err
 	}
-	return redirect{to: c.returnPath(), change: out.Seq}, nil
+	return redirect{path: c.returnPath(), changeNumber: out.Seq}, nil
 }
 
-func changeNumber(s string) (uint64, error) {
+func parseChangeNumber(s string) (uint64, error) {
 	seq, err := strconv.ParseUint(s, 10, 64)
 	if err != nil || seq == 0 {
 		return 0, &oxbow.InvalidError{Field: "seq", Value: s, Reason: "is not the number of a change"}

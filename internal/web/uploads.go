@@ -47,7 +47,7 @@ func (u *uploads) takeUpload(id, digest string) (upload, bool) {
 	return file, true
 }
 
-// makeImport returns the arguments for importing the file.
-func (f upload) makeImport() transfer.ImportIn {
+// importArgs returns the arguments for importing the file.
+func (f upload) importArgs() transfer.ImportIn {
 	return transfer.ImportIn{Paths: []string{f.name}, Inputs: map[string]io.Reader{f.name: bytes.NewReader(f.content)}}
 }

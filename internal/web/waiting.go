@@ -8,22 +8,22 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/review"
 )
 
-// listHeld lists the entries that are held back. The result is shared and must not be changed.
-func (c *call) listHeld() (labels.HeldOut, error) {
-	return keep(c, &c.caches.held, "", func() (labels.HeldOut, error) {
-		return labels.Held(c.ctx, c.work, labels.HeldIn{})
+// listHeldEntries lists the entries that are held back. The result is shared and must not be changed.
+func (c *pageRequest) listHeldEntries() (labels.HeldOut, error) {
+	return cachedUntilChange(c, &c.caches.heldEntries, "", func() (labels.HeldOut, error) {
+		return labels.ListHeld(c.ctx, c.workspace, labels.HeldIn{})
 	})
 }
 
-// countWaiting returns the number of proposals, entries that are held back, and imports that wait for a
+// countPendingDecisions returns the number of proposals, entries that are held back, and imports that wait for a
 // decision.
-func (c *call) countWaiting() (n int) {
-	if c.work.Sessions != nil {
-		if inbox, err := review.Inbox(c.ctx, c.work, review.InboxIn{}); err == nil {
+func (c *pageRequest) countPendingDecisions() (n int) {
+	if c.workspace.Sessions != nil {
+		if inbox, err := review.ListProposals(c.ctx, c.workspace, review.InboxIn{}); err == nil {
 			n += len(inbox.Proposals)
 		}
 	}
-	if held, err := c.listHeld(); err == nil {
+	if held, err := c.listHeldEntries(); err == nil {
 		n += len(held.Entries) + len(held.Groups)
 	}
 	return n

@@ -14,8 +14,8 @@ import (
 // wholeMemoryOnly restricts a handler to browsers that see the whole memory. The pages
 // concern files, profiles and the machine, which have no projects or kinds.
 func wholeMemoryOnly(handle handler) handler {
-	return func(c *call) (reply, error) {
-		if c.view.Partial() {
+	return func(c *pageRequest) (reply, error) {
+		if c.view.IsPartial() {
 			return forbidden(
 				"This page needs access to the whole memory, and this browser has access to a part.",
 				"Start oxbow ui without --project and --kind, and open the link that it prints.",
@@ -27,7 +27,7 @@ func wholeMemoryOnly(handle handler) handler {
 
 // personOnly restricts a handler to a person who may write and who sees the whole memory.
 func personOnly(handle handler) handler {
-	return wholeMemoryOnly(func(c *call) (reply, error) {
+	return wholeMemoryOnly(func(c *pageRequest) (reply, error) {
 		if c.actor != oxbow.Person || c.view.Rights.ReadOnly {
 			return forbidden(
 				"This needs a person with the permission to write.",

@@ -68,7 +68,7 @@ func (c *connectionFlags) checkFlags(serves bool) error {
 // clientLogin contains the data with which a client connects to the servers.
 type clientLogin struct {
 	owner, system nats.Option
-	more          []nats.Option
+	options       []nats.Option
 	tls           server.TLS // TLS files for the options in more (may be empty)
 }
 
@@ -88,7 +88,7 @@ func (c *connectionFlags) readLogin() (l clientLogin, err error) {
 		l.tls = c.tls
 		return l, err
 	}
-	l.more, l.tls = c.tls.Options(), c.tls
+	l.options, l.tls = c.tls.Options(), c.tls
 	l.owner, err = readCredentials(c.creds)
 	if err == nil {
 		l.system, err = readCredentials(c.systemCreds)
@@ -98,7 +98,7 @@ func (c *connectionFlags) readLogin() (l clientLogin, err error) {
 
 // secretLogin returns the login for servers with a secret.
 func secretLogin(secret string, more []nats.Option) clientLogin {
-	return clientLogin{owner: nats.UserInfo("oxbow", secret), system: nats.UserInfo("system", secret), more: more}
+	return clientLogin{owner: nats.UserInfo("oxbow", secret), system: nats.UserInfo("system", secret), options: more}
 }
 
 // readCredentials reads a file with credentials or with the seed of an nkey.
@@ -117,8 +117,8 @@ func readCredentials(file string) (nats.Option, error) {
 	return o, nil
 }
 
-// secretForm matches valid secrets, which can be used in URLs and configuration files.
-var secretForm = regexp.MustCompile(`^[A-Za-z0-9_-]{16,200}$`)
+// secretPattern matches valid secrets, which can be used in URLs and configuration files.
+var secretPattern = regexp.MustCompile(`^[A-Za-z0-9_-]{16,200}$`)
 
 // secretAdvice is advice that contains the command to create a secret.
 const secretAdvice = "make one, and copy it to each machine: (umask 077; openssl rand -hex 24 > %s)"
@@ -135,7 +135,7 @@ func (c *connectionFlags) readSecret() (string, error) {
 		return "", fmt.Errorf("reading the secret: %w", err)
 	}
 	s := strings.TrimSpace(string(b))
-	if !secretForm.MatchString(s) {
+	if !secretPattern.MatchString(s) {
 		return "", verb.Advise(
 			fmt.Errorf("%s has no secret: one is a line of 16 to 200 letters, digits, - and _", c.secretFile),
 			fmt.Sprintf(secretAdvice, c.secretFile),
@@ -166,8 +166,8 @@ func dial(
 	tell func(format string, args ...any),
 ) (nc, system *nats.Conn, err error) {
 	for told := false; ; told = true {
-		nc, system, err = server.ConnectAs(urls, l.owner, l.system, l.more...)
-		if errors.Is(err, nats.ErrTLS) && !refusesTLS(err) {
+		nc, system, err = server.ConnectAs(urls, l.owner, l.system, l.options...)
+		if errors.Is(err, nats.ErrTLS) && !isTLSRefusal(err) {
 			err = cmp.Or(refusalError(urls, l.tls), err)
 		}
 		switch {
@@ -186,7 +186,7 @@ func dial(
 				fmt.Errorf("the servers at %s speak no TLS: %w", urls, err),
 				"give them certificates, too; without --nats-cert and --nats-ca all is sent in the clear",
 			)
-		case refusesTLS(err):
+		case isTLSRefusal(err):
 			return nil, nil, adviseTLS(fmt.Errorf(
 				"the certificates do not fit those of the servers at %s: %w",
 				urls,

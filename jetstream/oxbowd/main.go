@@ -29,5 +29,5 @@ memory. One of them may be lost: what was acknowledged is not.`,
 	var n serverNode
 	serve := serveCommand()
 	n.addFlags(serve.Flags())
-	return cli.Daemon{Root: root, Serve: serve, Start: n.start}
+	return cli.Daemon{Root: root, Serve: serve, Start: n.startNode}
 }

@@ -48,13 +48,13 @@ func (b *clusterMemories) Open(ctx context.Context, tenant string) (oxbow.Store,
 	return b.cluster.Open(ctx, tenant, brainName)
 }
 
-// errFew is the reason that users see if memories cannot be read. It contains no details.
-var errFew = errors.New("the memories cannot be read: most of their servers do not answer")
+// errTooFewServers is the reason that users see if memories cannot be read. It contains no details.
+var errTooFewServers = errors.New("the memories cannot be read: most of their servers do not answer")
 
 // Ready returns an error if memories cannot be read now.
 func (b *clusterMemories) Ready(ctx context.Context) error {
 	if err := b.cluster.Ready(ctx); err != nil {
-		return errFew
+		return errTooFewServers
 	}
 	return nil
 }
@@ -86,7 +86,7 @@ func (b *clusterMemories) connectCluster(ctx context.Context, n *serverNode, hom
 	if err != nil {
 		return err
 	}
-	o := &jetstream.Options{System: b.system, Dev: n.dev, Dir: filepath.Join(home, "cache"), Node: n.name,
+	o := &jetstream.Options{System: b.system, Dev: n.isDev, Dir: filepath.Join(home, "cache"), Node: n.name,
 		CacheBytes: brainCache,
 		Source:     oxbow.Source{Door: "cli", Actor: oxbow.Program, Claimed: oxbow.Claim{Client: "oxbowd"}}}
 	last := "" // last reason for waiting

@@ -28,18 +28,18 @@ func (n *serverNode) startServer(home string) (b *clusterMemories, err error) {
 		return b, err
 	}
 	secret := rand.Text()
-	if !n.dev {
+	if !n.isDev {
 		secret, err = n.readSecret()
 		if err != nil {
 			return b, err
 		}
 	}
-	o := server.Options{Name: n.name, Dir: n.data, Secret: secret, Listen: n.listen, Cluster: n.cluster,
+	o := server.Options{Name: n.name, Dir: n.dataDir, Secret: secret, Listen: n.listenAddr, Cluster: n.clusterAddr,
 		Peers: n.otherServers(), TLS: n.tls}
 	if o.Dir == "" {
 		o.Dir = filepath.Join(home, "data")
 	}
-	if n.dev {
+	if n.isDev {
 		o.Name = "dev"
 	}
 	if err := n.checkSameServer(home, o.Name, o.Dir); err != nil {
@@ -73,7 +73,7 @@ func (n *serverNode) checkSameServer(home, name, dir string) error {
 			"start it by the name that it had, and each server in a home of its own",
 		)
 	}
-	if _, err := os.Stat(filepath.Join(dir, "jetstream")); errors.Is(err, fs.ErrNotExist) && !n.newDisk {
+	if _, err := os.Stat(filepath.Join(dir, "jetstream")); errors.Is(err, fs.ErrNotExist) && !n.isNewDisk {
 		return verb.Advise(fmt.Errorf("server %s had its data in %s, and there is none now", name, dir),
 			"mount its disk; if it is lost, and the two other servers run, start it again with --new-disk")
 	}

@@ -53,36 +53,41 @@ What erases history stays undone: the memories keep all of it.
 // serverNode contains the values of the flags of "oxbowd serve".
 type serverNode struct {
 	connectionFlags
-	name    string
-	data    string
-	listen  string
-	cluster string
-	peers   []string
-	newDisk bool
-	dev     bool
-	wait    time.Duration
+	name           string
+	dataDir        string
+	listenAddr     string
+	clusterAddr    string
+	peers          []string
+	isNewDisk      bool
+	isDev          bool
+	connectTimeout time.Duration
 }
 
 func (n *serverNode) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&n.name, "name", "", "the `NAME` of this server, another one for each and always the same")
-	fs.StringVar(&n.cluster, "cluster", "", "be one of three servers; `ADDR` is where it listens to the others")
+	fs.StringVar(&n.clusterAddr, "cluster", "", "be one of three servers; `ADDR` is where it listens to the others")
 	fs.StringSliceVar(&n.peers, "peers", nil, "the addresses `ADDR,ADDR,ADDR` of --cluster of all three servers")
 	fs.StringVar(
-		&n.listen,
+		&n.listenAddr,
 		"listen",
 		"",
 		"where this server listens to other programs of the cluster (default a free port of this machine)",
 	)
-	fs.StringVar(&n.data, "data", "", "the `DIR` of this server's part of the memories (default HOME/data)")
+	fs.StringVar(&n.dataDir, "data", "", "the `DIR` of this server's part of the memories (default HOME/data)")
 	fs.BoolVar(
-		&n.newDisk,
+		&n.isNewDisk,
 		"new-disk",
 		false,
 		"go on although the data of this server is gone: the others send it again",
 	)
 	n.connectionFlags.addFlags(fs)
-	fs.BoolVar(&n.dev, "dev", false, "UNSAFE: one server, whose loss loses all")
-	fs.DurationVar(&n.wait, "wait", 2*time.Minute, "how long to wait for the other servers, as a `TIME` such as 30s")
+	fs.BoolVar(&n.isDev, "dev", false, "UNSAFE: one server, whose loss loses all")
+	fs.DurationVar(
+		&n.connectTimeout,
+		"wait",
+		2*time.Minute,
+		"how long to wait for the other servers, as a `TIME` such as 30s",
+	)
 }
 
 // invalidFlag returns an error about a flag.
@@ -94,22 +99,28 @@ func (n *serverNode) checkFlags() error {
 		return err
 	}
 	switch {
-	case n.dev && (n.cluster != "" || n.urls != "" || len(n.peers) > 0):
+	case n.isDev && (n.clusterAddr != "" || n.urls != "" || len(n.peers) > 0):
 		return invalidFlag("--dev", "is one server alone; leave out --cluster, --peers and --nats")
-	case n.dev:
+	case n.isDev:
 		return nil
-	case n.cluster == "" && n.urls == "":
+	case n.clusterAddr == "" && n.urls == "":
 		return invalidFlag(
 			"--cluster",
 			"is missing; give it for a server in this process, --nats for servers of your own, or --dev to try one",
 		)
-	case n.cluster != "" && n.urls != "":
-		return invalidFlag("--nats", "is for servers of your own, and --cluster for one in this process; give one of them")
-	case n.urls != "" && (n.listen != "" || n.data != "" || len(n.peers) > 0):
-		return invalidFlag("--nats", "is for servers of your own; --listen, --data and --peers are for one in this process")
-	case n.cluster != "" && n.name == "":
+	case n.clusterAddr != "" && n.urls != "":
+		return invalidFlag(
+			"--nats",
+			"is for servers of your own, and --cluster for one in this process; give one of them",
+		)
+	case n.urls != "" && (n.listenAddr != "" || n.dataDir != "" || len(n.peers) > 0):
+		return invalidFlag(
+			"--nats",
+			"is for servers of your own; --listen, --data and --peers are for one in this process",
+		)
+	case n.clusterAddr != "" && n.name == "":
 		return invalidFlag("--name", "is missing; each server has one of its own, such as n1, and keeps it")
-	case n.cluster != "" && len(n.otherServers()) < 2:
+	case n.clusterAddr != "" && len(n.otherServers()) < 2:
 		return invalidFlag(
 			"--peers",
 			"must name the --cluster addresses of all three servers, with commas: three hold each memory",
@@ -122,7 +133,7 @@ func (n *serverNode) checkFlags() error {
 func (n *serverNode) otherServers() (list []string) {
 	for _, p := range n.peers {
 		p = strings.TrimSpace(p)
-		isOther := p != "" && p != n.cluster
+		isOther := p != "" && p != n.clusterAddr
 		if isOther && !slices.Contains(list, p) {
 			list = append(list, p)
 		}
@@ -130,12 +141,12 @@ func (n *serverNode) otherServers() (list []string) {
 	return list
 }
 
-// isExposed reports whether other people in the network could read the traffic.
-func (n *serverNode) isExposed() bool {
+// isTrafficExposed reports whether other people in the network could read the traffic.
+func (n *serverNode) isTrafficExposed() bool {
 	if n.tls != (server.TLS{}) {
 		return false
 	}
-	for _, addr := range append(strings.Split(n.urls, ","), n.listen, n.cluster) {
+	for _, addr := range append(strings.Split(n.urls, ","), n.listenAddr, n.clusterAddr) {
 		scheme, rest, ok := strings.Cut(addr, "://")
 		if !ok {
 			rest = addr
@@ -151,18 +162,18 @@ func (n *serverNode) isExposed() bool {
 	return false
 }
 
-// start starts this process's server, if the flags require a server, and connects to the servers.
-func (n *serverNode) start(ctx context.Context, home string, tell func(format string, args ...any)) (cli.Memories,
+// startNode starts this process's server, if the flags require a server, and connects to the servers.
+func (n *serverNode) startNode(ctx context.Context, home string, tell func(format string, args ...any)) (cli.Memories,
 	error) {
 	if err := n.checkFlags(); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, n.wait)
+	ctx, cancel := context.WithTimeout(ctx, n.connectTimeout)
 	defer cancel()
-	if n.dev {
+	if n.isDev {
 		tell("UNSAFE: --dev is one server; its loss loses all memories")
 	}
-	if n.isExposed() {
+	if n.isTrafficExposed() {
 		tell(
 			"UNSAFE: the secret and all memories cross the network in the clear; --nats-cert, --nats-key and " +
 				"--nats-ca encrypt them",

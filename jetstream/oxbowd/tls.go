@@ -37,7 +37,7 @@ func adviseTLS(err error) error {
 			err,
 			"a certificate must have each address by which its server is called: subjectAltName = IP:10.0.0.1, DNS:n1",
 		)
-	case errors.As(err, &unknown), errors.As(err, &invalid), refusesTLS(err), errors.Is(err, nats.ErrTLS):
+	case errors.As(err, &unknown), errors.As(err, &invalid), isTLSRefusal(err), errors.Is(err, nats.ErrTLS):
 		return verb.Advise(
 			err,
 			"one authority signs the certificates of all servers and programs: its own is --nats-ca, and --nats-cert "+
@@ -47,9 +47,9 @@ func adviseTLS(err error) error {
 	return err
 }
 
-// refusesTLS reports whether an error means that the client rejected the server's certificate or
+// isTLSRefusal reports whether an error means that the client rejected the server's certificate or
 // the server rejected the client's.
-func refusesTLS(err error) bool {
+func isTLSRefusal(err error) bool {
 	v, alert := (*tls.CertificateVerificationError)(nil), (*net.OpError)(nil)
 	return errors.As(err, &v) || (errors.As(err, &alert) && alert.Op == "remote error")
 }
@@ -59,7 +59,7 @@ func refusesTLS(err error) bool {
 // the reason is lost. Therefore refusalError only reads.
 func refusalError(urls string, f server.TLS) error {
 	for u := range strings.SplitSeq(urls, ",") {
-		if err := refusalAt(u, f); err != nil && refusesTLS(err) {
+		if err := probeRefusal(u, f); err != nil && isTLSRefusal(err) {
 			return err
 		}
 	}
@@ -69,7 +69,7 @@ func refusalError(urls string, f server.TLS) error {
 // refusalWait is the maximum time to wait for a server's reaction to the certificate.
 const refusalWait = 5 * time.Second
 
-func refusalAt(u string, f server.TLS) error {
+func probeRefusal(u string, f server.TLS) error {
 	addr := u[strings.LastIndexAny(u, "/@ ")+1:]
 	c, err := net.DialTimeout("tcp", addr, refusalWait)
 	if err != nil {
@@ -121,7 +121,7 @@ func (b *clusterMemories) probeServer(addr string) string {
 		if plain := (tls.RecordHeaderError{}); errors.As(err, &plain) {
 			return "speaks no TLS: was it started without --nats-cert?"
 		}
-		if err != nil && refusesTLS(err) {
+		if err != nil && isTLSRefusal(err) {
 			return "does not fit: " + err.Error()
 		}
 	}

@@ -560,15 +560,15 @@ func TestExposed(t *testing.T) {
 		n    serverNode
 		want bool
 	}{
-		"Loopback": {serverNode{listen: "127.0.0.1:1", cluster: "[::1]:2"}, false},
-		"All":      {serverNode{listen: "127.0.0.1:1", cluster: ":2"}, true},
-		"Listen":   {serverNode{listen: "10.0.0.1:1", cluster: "localhost:2"}, true},
+		"Loopback": {serverNode{listenAddr: "127.0.0.1:1", clusterAddr: "[::1]:2"}, false},
+		"All":      {serverNode{listenAddr: "127.0.0.1:1", clusterAddr: ":2"}, true},
+		"Listen":   {serverNode{listenAddr: "10.0.0.1:1", clusterAddr: "localhost:2"}, true},
 		"URL":      {serverNode{connectionFlags: connectionFlags{urls: "localhost:1,nats://10.0.0.1:4222"}}, true},
 		"TLSURL":   {serverNode{connectionFlags: connectionFlags{urls: "tls://10.0.0.1:4222"}}, false},
-		"TLS": {serverNode{connectionFlags: connectionFlags{tls: server.TLS{CA: "ca"}}, cluster: "10.0.0.1:1"},
+		"TLS": {serverNode{connectionFlags: connectionFlags{tls: server.TLS{CA: "ca"}}, clusterAddr: "10.0.0.1:1"},
 			false},
 	} {
-		if got := tc.n.isExposed(); got != tc.want {
+		if got := tc.n.isTrafficExposed(); got != tc.want {
 			t.Errorf("%s: exposed() = %t", name, got)
 		}
 	}

@@ -29,7 +29,7 @@ type Options struct {
 type Server struct {
 	options    Options
 	natsServer *server.Server
-	data       *vfs.OS
+	dataDir    *vfs.OS
 	lock       vfs.Lock
 }
 
@@ -98,10 +98,10 @@ func lockDataDir(dir string) (*Server, error) {
 	s := &Server{}
 	err := os.MkdirAll(dir, 0o700)
 	if err == nil {
-		s.data, err = vfs.Dir(dir)
+		s.dataDir, err = vfs.Dir(dir)
 	}
 	if err == nil {
-		s.lock, err = s.data.OpenLock("lock")
+		s.lock, err = s.dataDir.OpenLock("lock")
 	}
 	if err != nil {
 		return s, err
@@ -122,8 +122,8 @@ func (s *Server) releaseDir() (err error) {
 	if s.lock != nil {
 		err = s.lock.Close()
 	}
-	if s.data != nil {
-		err = errors.Join(err, s.data.Close())
+	if s.dataDir != nil {
+		err = errors.Join(err, s.dataDir.Close())
 	}
 	return err
 }

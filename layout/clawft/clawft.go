@@ -37,7 +37,7 @@ func Dialect() layout.Dialect {
 		Name:     "clawft",
 		Title:    "clawft: facts in MEMORY.md and summaries of sessions in HISTORY.md, below .clawft (or .nanobot)",
 		UserHome: true,
-		Detect:   detect,
+		Detect:   countMarkers,
 		Init:     initHome,
 		Open:     func(ctx context.Context, o layout.Options) (layout.Home, error) { return Open(ctx, o) },
 	}
@@ -45,23 +45,23 @@ func Dialect() layout.Dialect {
 
 // initHome creates the directory of the memory. The files are created by the first write.
 func initHome(ctx context.Context, o layout.Options) ([]string, error) {
-	p, err := find(o.FS, o.Path)
+	p, err := findMemoryDir(o.FS, o.Path)
 	if err != nil {
 		return nil, fmt.Errorf("looking for a memory: %w", err)
 	}
-	if p.there {
+	if p.exists {
 		return nil, nil
 	}
-	return dialect.Make(ctx, o.FS, p.dir)
+	return dialect.CreateFiles(ctx, o.FS, p.dir)
 }
 
 // Home is an opened home. It implements [layout.Home] and [layout.Tidier], and is safe for
 // concurrent use.
 type Home struct {
 	dialect.Base
-	fs     vfs.FS // file system of the memory's directory
-	shown  string // path of the memory's directory, for messages
-	layout treeLayout
+	fs          vfs.FS // file system of the memory's directory
+	displayPath string // path of the memory's directory, for messages
+	layout      treeLayout
 }
 
 var _ layout.Home = (*Home)(nil)
@@ -73,35 +73,35 @@ func Open(ctx context.Context, o layout.Options) (*Home, error) {
 	if err := o.NoAgents(""); err != nil {
 		return nil, err
 	}
-	p, err := find(o.FS, o.Path)
+	p, err := findMemoryDir(o.FS, o.Path)
 	if err != nil {
 		return nil, fmt.Errorf("looking for a memory: %w", err)
 	}
 	h := &Home{
-		Base:  dialect.NewBase(o),
-		fs:    &below{o.FS, p.dir},
-		shown: filepath.Join(o.Path, filepath.FromSlash(p.dir)),
+		Base:        dialect.NewBase(o),
+		fs:          &subdirectory{o.FS, p.dir},
+		displayPath: filepath.Join(o.Path, filepath.FromSlash(p.dir)),
 	}
-	h.layout, h.Docs = treeLayout{h.Zone}, []string{memoryFile, historyFile}
-	if p.other != "" {
+	h.layout, h.DocumentPaths = treeLayout{h.Zone}, []string{memoryFile, historyFile}
+	if p.otherDir != "" {
 		h.Warn(
 			fmt.Sprintf(
 				"%s holds a memory that is not read, since there is a directory %s: move its files there if they are "+
 					"wanted",
-				filepath.Join(o.Path, filepath.FromSlash(p.other)), h.shown,
+				filepath.Join(o.Path, filepath.FromSlash(p.otherDir)), h.displayPath,
 			),
 		)
 	}
-	h.Tree, err = h.OpenTree(ctx, h.fs, h.shown, h.layout, "")
+	h.Tree, err = h.OpenTree(ctx, h.fs, h.displayPath, h.layout, "")
 	if err != nil {
 		return nil, fmt.Errorf("opening the memory of clawft: %w", err)
 	}
-	h.Use(h.Tree)
+	h.SetStore(h.Tree)
 	h.ListWritten(h.fs, ".")
 	return h, nil
 }
 
-// stamp returns the date that is written at the beginning of an entry of HISTORY.md.
-func (h *Home) stamp(t time.Time) string {
+// formatStamp returns the date that is written at the beginning of an entry of HISTORY.md.
+func (h *Home) formatStamp(t time.Time) string {
 	return "[" + t.In(h.layout.zone).Format("2006-01-02 15:04") + "]"
 }

@@ -14,60 +14,64 @@ import (
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
-// more is the mark at the end of a fact that was shortened.
-const more = " […]"
+// shortenedMark is the mark at the end of a fact that was shortened.
+const shortenedMark = " […]"
 
-// compress shortens a text until it fits the budget. is is the shortened text, and out has the
+// compressText shortens a text until it fits the budget. is is the shortened text, and out has the
 // removed texts, which the caller appends to HISTORY.md. If the text cannot be made to fit, ok is
 // false and is is the smallest possible text. If ctx is done, the result is not usable.
-func compress(ctx context.Context, text string, budget int) (is string, out []movedText, steps []layout.Step, ok bool) {
+func compressText(
+	ctx context.Context,
+	text string,
+	budget int,
+) (shortened string, movedTexts []movedText, steps []layout.Step, ok bool) {
 	fits := func(s string) bool { return prompt.EstimateTokens(injectedText(s)) <= budget }
 	if fits(text) {
 		return text, nil, nil, true
 	}
-	c := compressor{text: text, base: cutUnits(text), shorts: map[int]string{}}
-	out, steps, err := consolidate(ctx, c.base)
-	c.plan()
-	n := sort.Search(len(c.actions), func(n int) bool { s, _ := c.after(n); return fits(s) })
+	c := compressor{text: text, base: splitUnits(text), shortTexts: map[int]string{}}
+	movedTexts, steps, err := markRepeated(ctx, c.base)
+	c.planActions()
+	n := sort.Search(len(c.actions), func(n int) bool { s, _ := c.applyActions(n); return fits(s) })
 	// Check the result after each action, because a shortened text may, rarely, have more tokens.
-	is, units := c.after(n)
-	for ; n < len(c.actions) && !fits(is); n++ {
-		is, units = c.after(n + 1)
+	shortened, units := c.applyActions(n)
+	for ; n < len(c.actions) && !fits(shortened); n++ {
+		shortened, units = c.applyActions(n + 1)
 	}
-	if !fits(is) {
-		return is, nil, nil, false
+	if !fits(shortened) {
+		return shortened, nil, nil, false
 	}
-	moves, moveSteps := c.report(units)
-	return is, append(out, moves...), append(steps, moveSteps...), err == nil
+	moves, moveSteps := c.reportActions(units)
+	return shortened, append(movedTexts, moves...), append(steps, moveSteps...), err == nil
 }
 
 // compressor shortens a text by a list of actions. Each action changes a single unit of the text.
 type compressor struct {
-	text    string
-	base    []unit // units after consolidation
-	actions []action
-	shorts  map[int]string // shortened texts by index of the unit
+	text       string
+	base       []unit // units after consolidation
+	actions    []action
+	shortTexts map[int]string // shortened texts by index of the unit
 }
 
 // action shortens a unit or moves it to HISTORY.md.
 type action struct {
-	unit int
-	move bool
+	unitIndex int
+	isMove    bool
 }
 
-// plan lists the possible actions in the order in which they are tried: first the actions that
+// planActions lists the possible actions in the order in which they are tried: first the actions that
 // shorten facts, then the actions that move facts to HISTORY.md.
-func (c *compressor) plan() {
+func (c *compressor) planActions() {
 	for _, move := range []bool{false, true} {
 		for i := range c.base {
 			u := &c.base[i]
-			mayGo := u.isFact() && !u.gone && !u.mustStay()
+			mayGo := u.isFact() && !u.isRemoved && !u.hasKeepTag()
 			if !mayGo {
 				continue
 			}
 			if !move {
-				c.shorts[i] = shorten(u)
-				if c.shorts[i] == "" {
+				c.shortTexts[i] = shortenParagraph(u)
+				if c.shortTexts[i] == "" {
 					continue
 				}
 			}
@@ -76,55 +80,60 @@ func (c *compressor) plan() {
 	}
 }
 
-// after returns the text and its units after the first n actions.
-func (c *compressor) after(n int) (string, []unit) {
+// applyActions returns the text and its units after the first n actions.
+func (c *compressor) applyActions(n int) (string, []unit) {
 	units := append([]unit(nil), c.base...)
 	for _, a := range c.actions[:n] {
-		if a.move {
-			units[a.unit].gone = true
+		if a.isMove {
+			units[a.unitIndex].isRemoved = true
 		} else {
-			units[a.unit].short = c.shorts[a.unit]
+			units[a.unitIndex].shortText = c.shortTexts[a.unitIndex]
 		}
 	}
-	settle(units)
-	return join(c.text, units), units
+	removeEmptyHeadings(units)
+	return joinUnits(c.text, units), units
 }
 
-// report returns the texts that the actions move to HISTORY.md, and the steps.
-func (c *compressor) report(units []unit) (out []movedText, steps []layout.Step) {
+// reportActions returns the texts that the actions move to HISTORY.md, and the steps.
+func (c *compressor) reportActions(units []unit) (out []movedText, steps []layout.Step) {
 	for i := range units {
 		u := &units[i]
 		switch {
-		case c.base[i].gone || !u.isFact():
-		case u.gone:
-			m := movedText{under: u.under, text: u.text}
-			if last := markNow(u); last != nil {
+		case c.base[i].isRemoved || !u.isFact():
+		case u.isRemoved:
+			m := movedText{headings: u.headings, text: u.text}
+			if last := currentMark(u); last != nil {
 				whole := *u
-				whole.short = ""
-				m.named, m.name = whole.print(c.text, lineEnding(c.text)), last.Name
+				whole.shortText = ""
+				m.namedText, m.name = whole.formatUnit(c.text, lineEnding(c.text)), last.Name
 			}
 			out = append(out, m)
-			steps = append(steps, layout.Step{Did: "move", Text: u.fact(), Why: "over the budget"})
-		case u.short != "":
-			out = append(out, movedText{under: u.under, text: u.text})
+			steps = append(steps, layout.Step{Did: "move", Text: u.factText(), Why: "over the budget"})
+		case u.shortText != "":
+			out = append(out, movedText{headings: u.headings, text: u.text})
 			steps = append(
 				steps,
-				layout.Step{Did: "shorten", Text: u.fact(), Kept: strings.TrimSpace(u.short), Why: "over the budget"},
+				layout.Step{
+					Did:  "shorten",
+					Text: u.factText(),
+					Kept: strings.TrimSpace(u.shortText),
+					Why:  "over the budget",
+				},
 			)
 		}
 	}
 	return out, steps
 }
 
-// shorten returns a paragraph's first sentence, or "" if this would save less than a third of the
+// shortenParagraph returns a paragraph's first sentence, or "" if this would save less than a third of the
 // tokens. Code blocks, tables and list items are not shortened.
-func shorten(u *unit) string {
+func shortenParagraph(u *unit) string {
 	isCode := strings.Contains(u.text, "```") || strings.HasPrefix(u.text, "    ")
 	isTable := strings.HasPrefix(u.text, "|")
 	if isCode || isTable {
 		return ""
 	}
-	if u.kind == anItem {
+	if u.kind == unitListItem {
 		return ""
 	}
 	text := strings.ReplaceAll(u.text, "\r\n", "\n")
@@ -136,7 +145,7 @@ func shorten(u *unit) string {
 	if first == "" || isBlank(rest) {
 		return ""
 	}
-	short := first + more
+	short := first + shortenedMark
 	if readMark(firstLine(short)) != nil || 3*prompt.EstimateTokens(short) > 2*prompt.EstimateTokens(text) {
 		return ""
 	}

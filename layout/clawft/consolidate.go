@@ -16,23 +16,23 @@ var _ layout.Tidier = (*Home)(nil)
 
 // movedText is a text that is moved to HISTORY.md.
 type movedText struct {
-	under string
-	text  string
-	named string // full text of a named entry with its comment ("" if the entry has no name)
-	name  string // name of a named entry
+	headings  string
+	text      string
+	namedText string // full text of a named entry with its comment ("" if the entry has no name)
+	name      string // name of a named entry
 }
 
-// consolidate marks the units that repeat other units as removed. out has the removed texts that
+// markRepeated marks the units that repeat other units as removed. out has the removed texts that
 // must be appended to HISTORY.md.
-func consolidate(ctx context.Context, units []unit) (out []movedText, steps []layout.Step, err error) {
+func markRepeated(ctx context.Context, units []unit) (movedTexts []movedText, steps []layout.Step, err error) {
 	var texts []sametext.Passage
 	var at []int
 	for i := range units {
 		u := &units[i]
-		if !u.isFact() || u.gone {
+		if !u.isFact() || u.isRemoved {
 			continue
 		}
-		t := sametext.Passage{Text: u.fact(), Heading: u.under}
+		t := sametext.Passage{Text: u.factText(), Heading: u.headings}
 		if u.mark != nil {
 			t.Weight = 1
 		}
@@ -45,39 +45,54 @@ func consolidate(ctx context.Context, units []unit) (out []movedText, steps []la
 	}
 	for _, tw := range near {
 		drop, keep := &units[at[tw.Drop]], &units[at[tw.Keep]]
-		if drop.mustStay() || !heir(drop, keep) {
+		if drop.hasKeepTag() || !moveComment(drop, keep) {
 			continue
 		}
-		drop.gone = true
-		step := layout.Step{Did: "drop", Text: drop.fact(), Kept: keep.fact(), Why: "it is the same"}
-		same := slices.Equal(strings.Fields(drop.fact()), strings.Fields(keep.fact()))
+		drop.isRemoved = true
+		step := layout.Step{Did: "drop", Text: drop.factText(), Kept: keep.factText(), Why: "it is the same"}
+		same := slices.Equal(strings.Fields(drop.factText()), strings.Fields(keep.factText()))
 		if !same {
 			step.Did, step.Why = "move", "what stays says all of it"
 		}
-		if !same || drop.under != keep.under {
-			out = append(out, movedText{under: drop.under, text: drop.text})
+		if !same || drop.headings != keep.headings {
+			movedTexts = append(movedTexts, movedText{headings: drop.headings, text: drop.text})
 		}
 		steps = append(steps, step)
 	}
-	return out, steps, nil
+	return movedTexts, steps, nil
 }
 
-// heir transfers the comment of the unit from, which will be removed, to the unit to. It returns
+// moveComment transfers the comment of the unit from, which will be removed, to the unit to. It returns
 // false if the unit to cannot have such a comment.
-func heir(from, to *unit) bool {
+func moveComment(from, to *unit) bool {
 	if from.mark == nil {
 		return true
 	}
-	if to.kind == anItem {
+	if to.kind == unitListItem {
 		return false // a comment there would split the list
 	}
-	m := mark{Name: from.mark.Name, Aliases: from.mark.Aliases, Labels: from.mark.Labels, Created: from.mark.Created}
-	if from.also != nil {
-		m.Aliases, m.Labels = from.also.Aliases, from.also.Labels
+	m := entryMark{
+		Name:    from.mark.Name,
+		Aliases: from.mark.Aliases,
+		Labels:  from.mark.Labels,
+		Created: from.mark.Created,
 	}
-	if old := markNow(to); old != nil {
-		m = mark{Name: old.Name, Aliases: union(old.Aliases, append([]string{m.Name}, m.Aliases...), old.Name),
-			Labels: union(old.Labels, m.Labels, ""), Created: old.Created, End: old.End, more: old.more}
+	if from.newMark != nil {
+		m.Aliases, m.Labels = from.newMark.Aliases, from.newMark.Labels
+	}
+	if old := currentMark(to); old != nil {
+		m = entryMark{
+			Name:    old.Name,
+			Aliases: unionWords(old.Aliases, append([]string{m.Name}, m.Aliases...), old.Name),
+			Labels: unionWords(
+				old.Labels,
+				m.Labels,
+				"",
+			),
+			Created:     old.Created,
+			End:         old.End,
+			unknownKeys: old.unknownKeys,
+		}
 	}
 	var labels []oxbow.Label
 	for _, s := range m.Labels {
@@ -94,20 +109,20 @@ func heir(from, to *unit) bool {
 	for _, l := range oxbow.SortLabels(labels) {
 		m.Labels = append(m.Labels, l.String())
 	}
-	to.also = &m
+	to.newMark = &m
 	return true
 }
 
-// markNow returns the comment that a unit has now, or nil if the unit has no comment.
-func markNow(u *unit) *mark {
-	if u.also != nil {
-		return u.also
+// currentMark returns the comment that a unit has now, or nil if the unit has no comment.
+func currentMark(u *unit) *entryMark {
+	if u.newMark != nil {
+		return u.newMark
 	}
 	return u.mark
 }
 
-// union returns the words of a and b without duplicates and without the given word.
-func union(a, b []string, excluded string) []string {
+// unionWords returns the words of a and b without duplicates and without the given word.
+func unionWords(a, b []string, excluded string) []string {
 	var all []string
 	for _, s := range slices.Concat(a, b) {
 		if s != excluded && !slices.Contains(all, s) {

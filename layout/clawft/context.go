@@ -21,36 +21,36 @@ import (
 // change the file.
 func (h *Home) Context(ctx context.Context, r layout.Request) (prompt.Context, error) {
 	var c prompt.Context
-	err := h.inject(ctx, &c, r.Budget)
+	err := h.addMemoryToContext(ctx, &c, r.Budget)
 	return c, err
 }
 
-// inject adds MEMORY.md and more parts to a context within a budget. If the file was not cut, it is
+// addMemoryToContext adds MEMORY.md and more parts to a context within a budget. If the file was not cut, it is
 // recorded as seen by the session of ctx.
-func (h *Home) inject(ctx context.Context, c *prompt.Context, budget int, more ...prompt.Part) error {
+func (h *Home) addMemoryToContext(ctx context.Context, c *prompt.Context, budget int, more ...prompt.Part) error {
 	memory, _, err := h.Tree.Document(ctx, memoryFile)
 	if err != nil {
 		return fmt.Errorf("reading the memory: %w", err)
 	}
-	memory, _ = h.apart(memoryFile, memory, notSuspicious)
+	memory, _ = h.splitVisible(memoryFile, memory, isUnsuspicious)
 	c.Add(
-		prompt.Part{Name: "memory", Source: filepath.Join(h.shown, memoryFile), Role: prompt.System,
+		prompt.Part{Name: "memory", Source: filepath.Join(h.displayPath, memoryFile), Role: prompt.RoleSystem,
 			Text: injectedText(memory),
-			Short: func(tokens int) string {
-				s, _, _, ok := compress(ctx, memory, tokens)
+			Shorten: func(tokens int) string {
+				s, _, _, ok := compressText(ctx, memory, tokens)
 				s = injectedText(s)
 				if ok && prompt.EstimateTokens(s) >= tokens/4 {
 					return s
 				}
 				// Shorten facts that are too long for the budget, such as a fact that is the whole
 				// file.
-				return prompt.Part{}.WithFrame("", injectedText(memory), "").Short(tokens)
+				return prompt.Part{}.WithFrame("", injectedText(memory), "").Shorten(tokens)
 			}},
 	)
 	c.Add(more...)
-	c.Fit(budget)
+	c.FitToBudget(budget)
 	if len(c.Parts) > 0 && c.Parts[0].Text == injectedText(memory) {
-		h.Seen(ctx).Show(verb.Document(memoryFile, memory))
+		h.SeenEntries(ctx).RecordShown(verb.DocumentEntry(memoryFile, memory))
 	}
 	return ctx.Err()
 }
@@ -58,17 +58,17 @@ func (h *Home) inject(ctx context.Context, c *prompt.Context, budget int, more .
 // session is a conversation.
 type session struct {
 	layout.Summaries
-	h    *Home
-	r    layout.Request
-	last string // system text that the model was last shown
+	home           *Home
+	request        layout.Request
+	lastSystemText string // system text that the model was last shown
 }
 
 // Session implements [layout.Home].
 func (h *Home) Session(ctx context.Context, r layout.Request) (layout.Session, error) {
-	s := &session{h: h, r: r}
+	s := &session{home: h, request: r}
 	s.Summaries = layout.Summaries{
-		Keep: s.keep,
-		GoOn: s.goOn,
+		Keep: s.storeSummary,
+		GoOn: s.contextAfterSummary,
 		Get: func(ctx context.Context, name string) (oxbow.Entry, error) {
 			return h.GetOfKind(ctx, name, oxbow.History)
 		},
@@ -76,13 +76,13 @@ func (h *Home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 	return s, ctx.Err()
 }
 
-// context returns a context of the current MEMORY.md, followed by more.
-func (s *session) context(ctx context.Context, more ...prompt.Part) (prompt.Context, error) {
+// memoryContext returns a context of the current MEMORY.md, followed by more.
+func (s *session) memoryContext(ctx context.Context, more ...prompt.Part) (prompt.Context, error) {
 	var c prompt.Context
-	if err := s.h.inject(ctx, &c, s.r.Budget, more...); err != nil {
+	if err := s.home.addMemoryToContext(ctx, &c, s.request.Budget, more...); err != nil {
 		return prompt.Context{}, err
 	}
-	s.last = c.RoleText(prompt.System)
+	s.lastSystemText = c.RoleText(prompt.RoleSystem)
 	return c, nil
 }
 
@@ -91,7 +91,7 @@ func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err
 	}
-	return s.context(ctx)
+	return s.memoryContext(ctx)
 }
 
 // BeforeTurn implements [layout.Session]. clawft's design reads MEMORY.md for each call of the
@@ -101,44 +101,47 @@ func (s *session) BeforeTurn(ctx context.Context, _ string) (prompt.Context, err
 	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err
 	}
-	last := s.last
-	c, err := s.context(ctx)
+	last := s.lastSystemText
+	c, err := s.memoryContext(ctx)
 	if err != nil {
 		return prompt.Context{}, err
 	}
-	if s.last == last {
-		return prompt.Context{Budget: s.r.Budget}, nil
+	if s.lastSystemText == last {
+		return prompt.Context{Budget: s.request.Budget}, nil
 	}
 	return c, nil
 }
 
-// goOn returns the context for continuing a conversation: MEMORY.md and a summary.
-func (s *session) goOn(ctx context.Context, name, summary string) (prompt.Context, error) {
-	return s.context(ctx, prompt.Part{Name: "summary", Source: name, Role: prompt.User, Text: summary, Pinned: true})
+// contextAfterSummary returns the context for continuing a conversation: MEMORY.md and a summary.
+func (s *session) contextAfterSummary(ctx context.Context, name, summary string) (prompt.Context, error) {
+	return s.memoryContext(
+		ctx,
+		prompt.Part{Name: "summary", Source: name, Role: prompt.RoleUser, Text: summary, IsPinned: true},
+	)
 }
 
 // Compact implements [layout.Session]. It appends the summary to HISTORY.md, and returns the name
 // of the new entry and a context with MEMORY.md and the summary.
 func (s *session) Compact(ctx context.Context, summary string) (string, prompt.Context, error) {
-	return s.Summaries.Compact(ctx, strings.TrimSpace(clean(summary)))
+	return s.Summaries.Compact(ctx, strings.TrimSpace(removeControls(summary)))
 }
 
 // End closes the conversation. A summary that consists only of control characters counts as empty.
 func (s *session) End(ctx context.Context, summary string) error {
-	return s.Summaries.End(ctx, clean(summary))
+	return s.Summaries.End(ctx, removeControls(summary))
 }
 
-// keep appends a summary with its date to HISTORY.md, and returns the name of the new entry.
-func (s *session) keep(ctx context.Context, summary string) (string, error) {
-	text := strings.TrimSpace(clean(summary))
+// storeSummary appends a summary with its date to HISTORY.md, and returns the name of the new entry.
+func (s *session) storeSummary(ctx context.Context, summary string) (string, error) {
+	text := strings.TrimSpace(removeControls(summary))
 	if text == "" {
 		return "", &oxbow.InvalidError{Field: "summary", Reason: "is empty"}
 	}
-	content := s.h.stamp(s.h.Now()) + " " + text
-	base := s.h.layout.baseName(historyFile, content)
+	content := s.home.formatStamp(s.home.Now()) + " " + text
+	base := s.home.layout.baseName(historyFile, content)
 	name := base
 	for n := 2; ; n++ {
-		err := s.h.Mem.Apply(ctx, oxbow.Add{Name: name, Kind: oxbow.History, Content: content})
+		err := s.home.HomeMemory.Apply(ctx, oxbow.Add{Name: name, Kind: oxbow.History, Content: content})
 		if !errors.Is(err, oxbow.ErrExists) {
 			return name, err
 		}
@@ -146,6 +149,6 @@ func (s *session) keep(ctx context.Context, summary string) (string, error) {
 	}
 }
 
-// notSuspicious selects the entries that are put into the context. In clawft's design, the agent
+// isUnsuspicious selects the entries that are put into the context. In clawft's design, the agent
 // writes the files itself, so only entries that are marked as suspicious are left out.
-func notSuspicious(e *oxbow.Entry) bool { return e.MayShow(oxbow.WithoutLabels) }
+func isUnsuspicious(e *oxbow.Entry) bool { return e.MayShow(oxbow.WithoutLabels) }

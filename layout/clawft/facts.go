@@ -11,11 +11,11 @@ import (
 type unitKind uint8
 
 const (
-	aParagraph unitKind = iota
-	anItem              // an item of a list, with the indented lines below it
-	aNamed              // an entry with a comment above it
-	aHeading            // one or more heading lines
-	aLead               // the text before the first item of a list, in the same paragraph
+	unitParagraph unitKind = iota
+	unitListItem           // an item of a list, with the indented lines below it
+	unitNamed              // an entry with a comment above it
+	unitHeading            // one or more heading lines
+	unitLead               // the text before the first item of a list, in the same paragraph
 )
 
 // unit is a piece of the text. Between units there are only blank lines.
@@ -24,25 +24,26 @@ type unit struct {
 	start, end int // byte range, without the last line end
 	text       string
 	// headings above the unit, outermost first, and the lead of its list, separated by " / "
-	under string
-	level int   // level of a heading, 1 to 6
-	group int   // number of the paragraph that contains the unit; headings above a paragraph belong to it
-	mark  *mark // comment of a named entry
+	headings string
+	level    int // level of a heading, 1 to 6
+	// Number of the paragraph that contains the unit; headings above a paragraph belong to it.
+	paragraphNumber int
+	mark            *entryMark // comment of a named entry
 
-	gone  bool   // the unit is removed
-	short string // shortened text of the unit
-	also  *mark  // new comment for the unit, if it changed
+	isRemoved bool       // the unit is removed
+	shortText string     // shortened text of the unit
+	newMark   *entryMark // new comment for the unit, if it changed
 }
 
 // isFact reports whether the unit is a fact, which can be removed, and not a heading or a lead.
-func (u *unit) isFact() bool { return u.kind != aHeading && u.kind != aLead }
+func (u *unit) isFact() bool { return u.kind != unitHeading && u.kind != unitLead }
 
-// mustStay reports whether the unit must stay, because a person gave it the label tag:keep.
-func (u *unit) mustStay() bool { return u.mark != nil && slices.Contains(u.mark.Labels, "tag:keep") }
+// hasKeepTag reports whether the unit must stay, because a person gave it the label tag:keep.
+func (u *unit) hasKeepTag() bool { return u.mark != nil && slices.Contains(u.mark.Labels, "tag:keep") }
 
-// bullet returns the length of a line's indentation, and the length of the indentation with the
+// bulletWidths returns the length of a line's indentation, and the length of the indentation with the
 // list marker. The second length is 0 if the line does not begin a list item.
-func bullet(line string) (indent, sign int) {
+func bulletWidths(line string) (indent, sign int) {
 	rest := strings.TrimLeft(line, " \t")
 	indent = len(line) - len(rest)
 	digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
@@ -64,138 +65,153 @@ func bullet(line string) (indent, sign int) {
 	return indent, indent + digits
 }
 
-// cutUnits returns the units of a text.
-func cutUnits(text string) []unit {
-	c := unitCutter{text: text, fences: fencing{text: text}}
-	for _, it := range cutItems(text) {
-		c.group++
+// splitUnits returns the units of a text.
+func splitUnits(text string) []unit {
+	c := unitCutter{text: text, fences: fenceFinder{text: text}}
+	for _, it := range splitItems(text) {
+		c.paragraphNumber++
 		if it.mark != nil {
 			c.units = append(
 				c.units,
-				unit{kind: aNamed, start: it.start, end: it.end, text: it.content, under: c.under(), group: c.group,
-					mark: it.mark},
+				unit{
+					kind:            unitNamed,
+					start:           it.start,
+					end:             it.end,
+					text:            it.content,
+					headings:        c.headingPath(),
+					paragraphNumber: c.paragraphNumber,
+					mark:            it.mark,
+				},
 			)
 			continue
 		}
-		c.splitAt(it.start, it.end)
+		c.splitRange(it.start, it.end)
 	}
 	return c.units
 }
 
 // unitCutter splits a text into units.
 type unitCutter struct {
-	text   string
-	fences fencing
-	units  []unit
-	above  []unit // headings above the current position
-	group  int    // number of the current paragraph
+	text            string
+	fences          fenceFinder
+	units           []unit
+	headings        []unit // headings above the current position
+	paragraphNumber int    // number of the current paragraph
 
-	now   unit   // current unit (start is -1 between units)
-	outer int    // indentation of the list's items (-1 outside of a list)
-	lead  string // lead of the list
+	current    unit   // current unit (start is -1 between units)
+	listIndent int    // indentation of the list's items (-1 outside of a list)
+	listLead   string // lead of the list
 }
 
-// under returns the headings above the current position, joined by " / ".
-func (c *unitCutter) under() string {
-	names := make([]string, len(c.above))
-	for i, h := range c.above {
+// headingPath returns the headings above the current position, joined by " / ".
+func (c *unitCutter) headingPath() string {
+	names := make([]string, len(c.headings))
+	for i, h := range c.headings {
 		names[i] = strings.TrimSpace(strings.Trim(strings.TrimSpace(h.text), "#"))
 	}
 	return strings.Join(names, " / ")
 }
 
-// flush ends the current unit.
-func (c *unitCutter) flush() {
-	if c.now.start >= 0 {
-		c.now.text = c.text[c.now.start:c.now.end]
-		c.units = append(c.units, c.now)
+// endUnit ends the current unit.
+func (c *unitCutter) endUnit() {
+	if c.current.start >= 0 {
+		c.current.text = c.text[c.current.start:c.current.end]
+		c.units = append(c.units, c.current)
 	}
-	c.now = unit{start: -1}
+	c.current = unit{start: -1}
 }
 
-// splitAt splits text[start:end], an entry without a comment, into units.
-func (c *unitCutter) splitAt(start, end int) {
-	c.now = unit{start: -1}
-	c.outer = -1
-	c.lead = ""
+// splitRange splits text[start:end], an entry without a comment, into units.
+func (c *unitCutter) splitRange(start, end int) {
+	c.current = unit{start: -1}
+	c.listIndent = -1
+	c.listLead = ""
 	for at := start; at < end; {
-		stop, next := lineAt(c.text, at)
+		stop, next := lineBounds(c.text, at)
 		line := c.text[at:stop]
 		if isBlank(line) {
-			c.flush()
-			c.group, at = c.group+1, next
+			c.endUnit()
+			c.paragraphNumber, at = c.paragraphNumber+1, next
 			continue
 		}
-		indent, sign := bullet(line)
-		if after := c.fences.end(at); after > 0 && after <= end {
+		indent, sign := bulletWidths(line)
+		if after := c.fences.blockEnd(at); after > 0 && after <= end {
 			stop = after
-			_, next = lineAt(c.text, stop)
+			_, next = lineBounds(c.text, stop)
 			sign = 0
 		}
-		first := c.now.start < 0
+		first := c.current.start < 0
 		switch {
-		case headingLevel(line) > 0 && (first || c.now.kind == aHeading):
-			c.heading(at, stop, line)
+		case headingLevel(line) > 0 && (first || c.current.kind == unitHeading):
+			c.addHeading(at, stop, line)
 			at = next
 			continue
-		case sign > 0 && (c.outer < 0 || indent <= c.outer):
+		case sign > 0 && (c.listIndent < 0 || indent <= c.listIndent):
 			c.endLead()
-			c.flush()
-			c.outer = indent
-			c.begin(anItem, at)
+			c.endUnit()
+			c.listIndent = indent
+			c.beginUnit(unitListItem, at)
 		case first:
-			c.begin(aParagraph, at)
+			c.beginUnit(unitParagraph, at)
 		}
-		c.now.end = stop
+		c.current.end = stop
 		at = next
 	}
-	c.flush()
+	c.endUnit()
 }
 
-// begin begins a unit.
-func (c *unitCutter) begin(kind unitKind, offset int) {
-	c.now = unit{kind: kind, start: offset, under: c.under(), group: c.group}
-	if c.lead != "" {
-		c.now.under = c.lead
+// beginUnit begins a unit.
+func (c *unitCutter) beginUnit(kind unitKind, offset int) {
+	c.current = unit{kind: kind, start: offset, headings: c.headingPath(), paragraphNumber: c.paragraphNumber}
+	if c.listLead != "" {
+		c.current.headings = c.listLead
 	}
 }
 
 // endLead ends the current unit, the lines above the first item of a list, and makes it the list's
 // lead.
 func (c *unitCutter) endLead() {
-	if c.now.start < 0 || c.outer >= 0 {
+	if c.current.start < 0 || c.listIndent >= 0 {
 		return
 	}
-	c.now.kind = aLead
-	c.lead = strings.TrimRight(strings.Join(strings.Fields(c.text[c.now.start:c.now.end]), " "), ":")
-	if c.now.under != "" {
-		c.lead = c.now.under + " / " + c.lead
+	c.current.kind = unitLead
+	c.listLead = strings.TrimRight(strings.Join(strings.Fields(c.text[c.current.start:c.current.end]), " "), ":")
+	if c.current.headings != "" {
+		c.listLead = c.current.headings + " / " + c.listLead
 	}
 }
 
-// heading adds a heading. It ends all earlier headings of the same or a deeper level.
-func (c *unitCutter) heading(start, end int, line string) {
-	c.flush()
+// addHeading adds a heading. It ends all earlier headings of the same or a deeper level.
+func (c *unitCutter) addHeading(start, end int, line string) {
+	c.endUnit()
 	level := headingLevel(line)
-	for len(c.above) > 0 && c.above[len(c.above)-1].level >= level {
-		c.above = c.above[:len(c.above)-1]
+	for len(c.headings) > 0 && c.headings[len(c.headings)-1].level >= level {
+		c.headings = c.headings[:len(c.headings)-1]
 	}
-	u := unit{kind: aHeading, start: start, end: end, text: line, under: c.under(), level: level, group: c.group}
-	c.units, c.above = append(c.units, u), append(c.above, u)
+	u := unit{
+		kind:            unitHeading,
+		start:           start,
+		end:             end,
+		text:            line,
+		headings:        c.headingPath(),
+		level:           level,
+		paragraphNumber: c.paragraphNumber,
+	}
+	c.units, c.headings = append(c.units, u), append(c.headings, u)
 }
 
-// fact returns the text of the unit. For a list item, the list marker is removed.
-func (u *unit) fact() string {
-	if u.kind == anItem {
-		if _, sign := bullet(u.text); sign > 0 {
+// factText returns the text of the unit. For a list item, the list marker is removed.
+func (u *unit) factText() string {
+	if u.kind == unitListItem {
+		if _, sign := bulletWidths(u.text); sign > 0 {
 			return strings.TrimSpace(u.text[sign:])
 		}
 	}
 	return strings.TrimSpace(u.text)
 }
 
-// settle removes each heading and lead below which all facts are removed.
-func settle(units []unit) {
+// removeEmptyHeadings removes each heading and lead below which all facts are removed.
+func removeEmptyHeadings(units []unit) {
 	for i := range units {
 		u := &units[i]
 		if u.isFact() {
@@ -204,22 +220,22 @@ func settle(units []unit) {
 		had, has := false, false
 		for j := i + 1; j < len(units); j++ {
 			v := &units[j]
-			isNextHeading := u.kind == aHeading && v.kind == aHeading && v.level <= u.level
-			isNextGroup := u.kind == aLead && v.group != u.group
+			isNextHeading := u.kind == unitHeading && v.kind == unitHeading && v.level <= u.level
+			isNextGroup := u.kind == unitLead && v.paragraphNumber != u.paragraphNumber
 			if isNextHeading || isNextGroup {
 				break
 			}
 			if v.isFact() {
-				had, has = true, has || !v.gone
+				had, has = true, has || !v.isRemoved
 			}
 		}
-		u.gone = had && !has
+		u.isRemoved = had && !has
 	}
 }
 
-// join assembles the new text from the units. It leaves out removed units, and uses the shortened
+// joinUnits assembles the new text from the units. It leaves out removed units, and uses the shortened
 // texts and new comments.
-func join(text string, units []unit) string {
+func joinUnits(text string, units []unit) string {
 	if len(units) == 0 {
 		return text
 	}
@@ -229,13 +245,13 @@ func join(text string, units []unit) string {
 	var last *unit
 	for i := range units {
 		u := &units[i]
-		if u.gone {
+		if u.isRemoved {
 			continue
 		}
 		if last != nil {
-			b.WriteString(between(text, units, last, i, eol))
+			b.WriteString(textBetween(text, units, last, i, eol))
 		}
-		b.WriteString(u.print(text, eol))
+		b.WriteString(u.formatUnit(text, eol))
 		last = u
 	}
 	if last == nil {
@@ -245,13 +261,13 @@ func join(text string, units []unit) string {
 	return b.String()
 }
 
-// between returns the text to write between the unit last and unit i, the next unit that is not
+// textBetween returns the text to write between the unit last and unit i, the next unit that is not
 // removed.
-func between(text string, units []unit, last *unit, i int, eol string) string {
-	if last == &units[i-1] || last.group == units[i].group {
+func textBetween(text string, units []unit, last *unit, i int, eol string) string {
+	if last == &units[i-1] || last.paragraphNumber == units[i].paragraphNumber {
 		return text[units[i-1].end:units[i].start]
 	}
-	for i > 0 && units[i-1].group == units[i].group {
+	for i > 0 && units[i-1].paragraphNumber == units[i].paragraphNumber {
 		i--
 	}
 	space := text[units[i-1].end:units[i].start]
@@ -261,29 +277,35 @@ func between(text string, units []unit, last *unit, i int, eol string) string {
 	return space
 }
 
-// print returns the unit with its shortened text and new comment.
-func (u *unit) print(text, eol string) string {
-	if u.short == "" && u.also == nil {
+// formatUnit returns the unit with its shortened text and new comment.
+func (u *unit) formatUnit(text, eol string) string {
+	if u.shortText == "" && u.newMark == nil {
 		return text[u.start:u.end]
 	}
 	m := u.mark
-	if u.also != nil {
-		m = u.also
+	if u.newMark != nil {
+		m = u.newMark
 	}
 	body := text[u.start:u.end]
 	if u.mark != nil {
 		// Skip the first line, which is the comment to be replaced.
-		_, next := lineAt(text, u.start)
+		_, next := lineBounds(text, u.start)
 		body = text[min(next, u.end):u.end]
 	}
-	if u.short != "" {
-		body = strings.ReplaceAll(u.short, "\n", eol)
+	if u.shortText != "" {
+		body = strings.ReplaceAll(u.shortText, "\n", eol)
 		if m != nil {
-			m = &mark{Name: m.Name, Aliases: m.Aliases, Labels: m.Labels, Created: m.Created, more: m.more}
+			m = &entryMark{
+				Name:        m.Name,
+				Aliases:     m.Aliases,
+				Labels:      m.Labels,
+				Created:     m.Created,
+				unknownKeys: m.unknownKeys,
+			}
 		}
 	}
 	if m == nil {
 		return body
 	}
-	return m.line() + eol + body
+	return m.encode() + eol + body
 }

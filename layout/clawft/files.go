@@ -38,13 +38,13 @@ func (h *Home) ReadHistory(ctx context.Context) (text string, ok bool, err error
 	return text, ok, nil
 }
 
-// apart splits a file's text into the entries that a caller may see and the rest. shown is the text
+// splitVisible splits a file's text into the entries that a caller may see and the rest. shown is the text
 // without the entries for which may returns false. rest has those entries, each followed by a blank
 // line.
-func (h *Home) apart(file, text string, may func(*oxbow.Entry) bool) (shown, rest string) {
+func (h *Home) splitVisible(file, text string, isVisible func(*oxbow.Entry) bool) (shown, rest string) {
 	items, _ := h.layout.Parse(file, text) // parsing never fails
 	for _, it := range slices.Backward(items) {
-		if !may(&it.Entry) {
+		if !isVisible(&it.Entry) {
 			eol := lineEnding(text)
 			rest = text[it.Start:it.End] + eol + eol + rest
 			text = text[:it.Start] + text[it.End:]
@@ -53,21 +53,21 @@ func (h *Home) apart(file, text string, may func(*oxbow.Entry) bool) (shown, res
 	return text, rest
 }
 
-// hide splits a file's text like apart. rest has the entries that are withheld from the caller of
+// splitWithheld splits a file's text like apart. rest has the entries that are withheld from the caller of
 // ctx.
-func (h *Home) hide(ctx context.Context, file, text string) (shown, rest string) {
-	return h.apart(file, text, func(e *oxbow.Entry) bool { return e.MayShow(oxbow.OnRequest(ctx)) })
+func (h *Home) splitWithheld(ctx context.Context, file, text string) (shown, rest string) {
+	return h.splitVisible(file, text, func(e *oxbow.Entry) bool { return e.MayShow(oxbow.OnRequest(ctx)) })
 }
 
 // AppendMemory appends one or more paragraphs to MEMORY.md, surrounded by blank lines. It returns
 // the number of appended content bytes. Control characters except tabs and line ends are removed.
 func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
-	if err := check(content); err != nil {
+	if err := checkStorable(content); err != nil {
 		return 0, err
 	}
-	content = clean(content)
-	s := h.Seen(ctx)
-	err := s.Write(func() (now oxbow.Entry, err error) {
+	content = removeControls(content)
+	s := h.SeenEntries(ctx)
+	err := s.RunWrite(func() (now oxbow.Entry, err error) {
 		var was, is string
 		err = h.Tree.Edit(ctx, func(v mdtree.View, _ time.Time) ([]mdtree.Edit, error) {
 			was, _ = v.File(memoryFile)
@@ -75,11 +75,11 @@ func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 			return []mdtree.Edit{{Path: memoryFile, Text: is}}, nil
 		})
 		if err == nil {
-			s.RecordWrite(verb.Document(memoryFile, was), verb.Document(memoryFile, is))
+			s.RecordWrite(verb.DocumentEntry(memoryFile, was), verb.DocumentEntry(memoryFile, is))
 		}
 		// record the session's own text as seen, but not text that other programs wrote meanwhile
-		if known, ok := s.KnownVersion(verb.Document(memoryFile, "")); ok || isBlank(was) {
-			now = verb.Document(memoryFile, withBlankLine(appendText(known.Content, content)))
+		if known, ok := s.KnownVersion(verb.DocumentEntry(memoryFile, "")); ok || isBlank(was) {
+			now = verb.DocumentEntry(memoryFile, withBlankLine(appendText(known.Content, content)))
 		}
 		return now, err
 	})
@@ -95,20 +95,22 @@ func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 // session has not seen the file, the error matches [oxbow.ErrConflict]. Entries that are
 // withheld from the caller (see [oxbow.OnRequest]) are kept.
 func (h *Home) WriteMemory(ctx context.Context, content string) (int, error) {
-	if err := check(content); err != nil {
+	if err := checkStorable(content); err != nil {
 		return 0, err
 	}
-	content = clean(content)
+	content = removeControls(content)
 	err := h.SetDocument(ctx, memoryFile, content, dialect.DocumentOptions{
-		Hide: func(text string) (shown, rest string) { return h.hide(ctx, memoryFile, text) },
-		Keep: func(was, is string, now time.Time) ([]mdtree.Edit, error) {
+		SplitHidden: func(text string) (shown, rest string) { return h.splitWithheld(ctx, memoryFile, text) },
+		CompanionEdits: func(was, is string, now time.Time) ([]mdtree.Edit, error) {
 			if strings.HasPrefix(is, strings.TrimRight(was, " \t\r\n")) {
 				return nil, nil
 			}
-			_, kept, err := h.record(replacedFile{What: "overwrite", Time: now, Was: was, Is: atLeastALine(is)})
+			_, kept, err := h.newRecordEdits(
+				undoRecord{What: "overwrite", Time: now, OldMemory: was, NewMemory: nonEmptyText(is)},
+			)
 			return kept, err
 		},
-		End: withBlankLine,
+		AddEnding: withBlankLine,
 	})
 	if err != nil {
 		return 0, fmt.Errorf("writing the memory: %w", err)
@@ -121,7 +123,7 @@ func appendText(text, more string) string {
 	if strings.TrimSpace(strings.TrimPrefix(text, "\ufeff")) == "" {
 		return text[:len(text)-len(strings.TrimLeft(text, "\ufeff"))] + more
 	}
-	return text + gap(text) + more
+	return text + paragraphGap(text) + more
 }
 
 // withBlankLine returns a text that ends with a blank line, because clawft appends directly after
@@ -136,10 +138,10 @@ func withBlankLine(text string) string {
 
 // AppendHistory appends an entry and a blank line to HISTORY.md.
 func (h *Home) AppendHistory(ctx context.Context, content string) error {
-	if err := check(content); err != nil {
+	if err := checkStorable(content); err != nil {
 		return err
 	}
-	content = strings.TrimRightFunc(clean(content), unicode.IsSpace)
+	content = strings.TrimRightFunc(removeControls(content), unicode.IsSpace)
 	if content == "" {
 		return &oxbow.InvalidError{Field: "entry", Reason: "is empty"}
 	}
@@ -155,18 +157,18 @@ func (h *Home) AppendHistory(ctx context.Context, content string) error {
 	return nil
 }
 
-// check returns an error if the text cannot be stored, even after its control characters
+// checkStorable returns an error if the text cannot be stored, even after its control characters
 // are removed.
-func check(content string) error {
+func checkStorable(content string) error {
 	if !utf8.ValidString(content) {
 		return oxbow.CheckContent(content)
 	}
-	return oxbow.CheckContent(clean(content))
+	return oxbow.CheckContent(removeControls(content))
 }
 
-// clean removes control characters except white space, because a terminal would interpret them and
+// removeControls removes control characters except white space, because a terminal would interpret them and
 // a file with a NUL byte is not text.
-func clean(s string) string {
+func removeControls(s string) string {
 	return strings.Map(func(r rune) rune {
 		isControl := r < ' ' || r == 0x7f
 		if isControl && !strings.ContainsRune("\n\r\t", r) {

@@ -49,13 +49,13 @@ func openHome(t *testing.T, fsys vfs.FS) *Home {
 type m = layouttest.Args
 
 var (
-	put  = layouttest.Put
-	read = layouttest.Read
+	put  = layouttest.WriteFile
+	read = layouttest.ReadFile
 )
 
 func call(t *testing.T, h *Home, name string, args m) (verb.Answer, error) {
 	t.Helper()
-	return layouttest.Ask(t, layouttest.Workspace(h), h.Tools(), name, args)
+	return layouttest.CallTool(t, layouttest.Workspace(h), h.Tools(), name, args)
 }
 
 func mustCall(t *testing.T, h *Home, name string, args m) verb.Answer {

@@ -26,8 +26,8 @@ func TestFind(t *testing.T) {
 		dir         string
 		markers     int
 	}{
-		{"neither", "/home/a", nil, ownDir, 0},
-		{"the first", "/home/a", []string{".clawft/workspace/memory/"}, ownDir, 2},
+		{"neither", "/home/a", nil, memoryDir, 0},
+		{"the first", "/home/a", []string{".clawft/workspace/memory/"}, memoryDir, 2},
 		{"the legacy one", "/home/a", []string{".nanobot/workspace/memory/MEMORY.md"}, legacyDir, 3},
 		{"both", "/home/a",
 			[]string{
@@ -35,12 +35,12 @@ func TestFind(t *testing.T) {
 				".clawft/workspace/memory/MEMORY.md",
 				".clawft/workspace/memory/HISTORY.md",
 			},
-			ownDir, 4},
+			memoryDir, 4},
 		{"the directory decides, not the file", "/home/a",
-			[]string{".clawft/workspace/memory/", ".nanobot/workspace/memory/MEMORY.md"}, ownDir, 2},
+			[]string{".clawft/workspace/memory/", ".nanobot/workspace/memory/MEMORY.md"}, memoryDir, 2},
 		{"a workspace without memory", "/home/a", []string{".clawft/workspace/", ".nanobot/workspace/memory/"},
 			legacyDir, 2},
-		{"a file of that name", "/home/a", []string{".clawft/workspace/memory"}, ownDir, 0},
+		{"a file of that name", "/home/a", []string{".clawft/workspace/memory"}, memoryDir, 0},
 		{"clawft's own directory", "/home/a/.clawft", []string{"workspace/memory/MEMORY.md"}, "workspace/memory", 2},
 		{"nothing in it", "/home/a/.clawft/", nil, "workspace/memory", 0},
 		{"nothing in nanobot's", "/home/a/.nanobot", nil, "workspace/memory", 0},
@@ -61,8 +61,8 @@ func TestFind(t *testing.T) {
 			}
 			put(t, fsys, f, "x")
 		}
-		p, err := find(fsys, tt.shown)
-		if p.dir != tt.dir || p.markers != tt.markers || err != nil {
+		p, err := findMemoryDir(fsys, tt.shown)
+		if p.dir != tt.dir || p.markerCount != tt.markers || err != nil {
 			t.Errorf("%s: find() = %+v, %v; want %s with %d markers", tt.name, p, err, tt.dir, tt.markers)
 		}
 	}
@@ -82,7 +82,7 @@ func TestFindBesideFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer fsys.Close()
-	if p, err := find(fsys, dir); err != nil || p.markers != 0 {
+	if p, err := findMemoryDir(fsys, dir); err != nil || p.markerCount != 0 {
 		t.Errorf("find() = %+v, %v", p, err)
 	}
 	if markers, err := Dialect().Detect(fsys); markers != 0 || err != nil {
@@ -96,7 +96,7 @@ func TestDecidedOnce(t *testing.T) {
 	fsys := vfs.NewMem()
 	put(t, fsys, legacyDir+"/HISTORY.md", "old\n")
 	h := openHome(t, fsys)
-	put(t, fsys, ownDir+"/MEMORY.md", "other\n")
+	put(t, fsys, memoryDir+"/MEMORY.md", "other\n")
 	if err := h.Memory().Apply(t.Context(), oxbow.Add{Name: "n", Content: "n"}); err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestDecidedOnce(t *testing.T) {
 	if got := read(t, fsys, legacyDir+"/MEMORY.md"); got != "n\n\nw\n\n" {
 		t.Errorf("the legacy MEMORY.md is %q", got)
 	}
-	if got := read(t, fsys, ownDir+"/MEMORY.md"); got != "other\n" {
+	if got := read(t, fsys, memoryDir+"/MEMORY.md"); got != "other\n" {
 		t.Errorf("the other MEMORY.md is %q", got)
 	}
 }
@@ -124,13 +124,13 @@ func TestOpen(t *testing.T) {
 		t.Errorf("opening and reading made %q", got)
 	}
 	mustCall(t, h, "memory_write", m{"content": "x"})
-	if got := read(t, fsys, ownDir+"/MEMORY.md"); got != "x\n\n" {
+	if got := read(t, fsys, memoryDir+"/MEMORY.md"); got != "x\n\n" {
 		t.Errorf("MEMORY.md is %q", got)
 	}
 
 	fsys = vfs.NewMem()
 	put(t, fsys, legacyDir+"/MEMORY.md", "old\n")
-	if err := fsys.MkdirAll(ownDir, 0o755); err != nil {
+	if err := fsys.MkdirAll(memoryDir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	var warned []string
@@ -153,7 +153,7 @@ func TestOpen(t *testing.T) {
 func TestInit(t *testing.T) {
 	fsys := vfs.NewMem()
 	d := Dialect()
-	for i, want := range [][]string{{ownDir}, nil} {
+	for i, want := range [][]string{{memoryDir}, nil} {
 		made, err := d.Init(t.Context(), options(fsys))
 		if !slices.Equal(made, want) || err != nil {
 			t.Errorf("Init() number %d = %q, %v; want %q", i+1, made, err, want)
@@ -178,22 +178,22 @@ func TestInit(t *testing.T) {
 // What a person edits shows in the next recall, the next reading and the next turn.
 func TestEditsShow(t *testing.T) {
 	fsys := vfs.NewMem()
-	put(t, fsys, ownDir+"/MEMORY.md", "likes tea\n")
+	put(t, fsys, memoryDir+"/MEMORY.md", "likes tea\n")
 	h := openHome(t, fsys)
 	s, err := h.Session(t.Context(), layout.Request{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	start, err := s.Start(t.Context())
-	if err != nil || start.RoleText(prompt.System) != "\n\n## Memory\n\nlikes tea\n" {
+	if err != nil || start.RoleText(prompt.RoleSystem) != "\n\n## Memory\n\nlikes tea\n" {
 		t.Fatalf("Start() = %q, %v", start.Text(), err)
 	}
 	if turn, err := s.BeforeTurn(t.Context(), "hi"); err != nil || len(turn.Parts) != 0 {
 		t.Errorf("BeforeTurn() of an unchanged memory = %q, %v", turn.Text(), err)
 	}
-	put(t, fsys, ownDir+"/MEMORY.md", "likes coffee\n")
+	put(t, fsys, memoryDir+"/MEMORY.md", "likes coffee\n")
 	if turn, err := s.BeforeTurn(t.Context(), "hi"); err != nil ||
-		turn.RoleText(prompt.System) != "\n\n## Memory\n\nlikes coffee\n" {
+		turn.RoleText(prompt.RoleSystem) != "\n\n## Memory\n\nlikes coffee\n" {
 		t.Errorf("BeforeTurn() after an edit = %q, %v", turn.Text(), err)
 	}
 	if turn, err := s.BeforeTurn(t.Context(), "hi"); err != nil || len(turn.Parts) != 0 {
@@ -213,9 +213,9 @@ func TestContext(t *testing.T) {
 		{"without its byte order mark", "\ufeffa", "\n\n## Memory\n\na"},
 	} {
 		fsys := vfs.NewMem()
-		put(t, fsys, ownDir+"/HISTORY.md", "[2026-01-01] not for the model\n")
+		put(t, fsys, memoryDir+"/HISTORY.md", "[2026-01-01] not for the model\n")
 		if tt.file != "" {
-			put(t, fsys, ownDir+"/MEMORY.md", tt.file)
+			put(t, fsys, memoryDir+"/MEMORY.md", tt.file)
 		}
 		c, err := openHome(t, fsys).Context(t.Context(), layout.Request{Message: "not"})
 		if err != nil || c.Text() != tt.want {
@@ -229,24 +229,26 @@ func TestContextBudget(t *testing.T) {
 	fsys := vfs.NewMem()
 	old := strings.Repeat("The first thing that was noted here is long. ", 8)
 	text := old + "\n\n<!-- oxbow {\"name\":\"n\",\"labels\":[\"tag:keep\"]} -->\nAlways call me Anna.\n"
-	put(t, fsys, ownDir+"/MEMORY.md", text)
+	put(t, fsys, memoryDir+"/MEMORY.md", text)
 	h := openHome(t, fsys)
 	c, err := h.Context(t.Context(), layout.Request{Budget: 60})
-	if err != nil || c.Tokens > 60 || !strings.Contains(c.Text(), "Anna") || !strings.Contains(c.Text(), more) ||
-		len(c.Cut) != 1 {
-		t.Errorf("Context() = %q of %d tokens, cut %v, %v", c.Text(), c.Tokens, c.Cut, err)
+	if err != nil || c.Tokens > 60 || !strings.Contains(c.Text(), "Anna") ||
+		!strings.Contains(c.Text(), shortenedMark) ||
+		len(c.OmittedTexts) != 1 {
+		t.Errorf("Context() = %q of %d tokens, cut %v, %v", c.Text(), c.Tokens, c.OmittedTexts, err)
 	}
-	if c, err := h.Context(t.Context(), layout.Request{Budget: 5}); err != nil || c.Text() != "" || len(c.Cut) != 1 {
-		t.Errorf("Context() within 5 tokens = %q, cut %v, %v", c.Text(), c.Cut, err)
+	if c, err := h.Context(t.Context(), layout.Request{Budget: 5}); err != nil || c.Text() != "" ||
+		len(c.OmittedTexts) != 1 {
+		t.Errorf("Context() within 5 tokens = %q, cut %v, %v", c.Text(), c.OmittedTexts, err)
 	}
-	if got := read(t, fsys, ownDir+"/MEMORY.md"); got != text {
+	if got := read(t, fsys, memoryDir+"/MEMORY.md"); got != text {
 		t.Errorf("MEMORY.md is %q", got)
 	}
 }
 
 func TestSession(t *testing.T) {
 	fsys := vfs.NewMem()
-	put(t, fsys, ownDir+"/MEMORY.md", "facts\n")
+	put(t, fsys, memoryDir+"/MEMORY.md", "facts\n")
 	h := openHome(t, fsys)
 	begin := func() layout.Session {
 		s, err := h.Session(t.Context(), layout.Request{})
@@ -258,8 +260,8 @@ func TestSession(t *testing.T) {
 	s := begin()
 	name, goOn, err := s.Compact(t.Context(), "We talked of Luna.\n")
 	if err != nil || name != "[2026-04-14 10:23] We talked of Luna." ||
-		goOn.RoleText(prompt.User) != "We talked of Luna." ||
-		goOn.RoleText(prompt.System) != "\n\n## Memory\n\nfacts\n" {
+		goOn.RoleText(prompt.RoleUser) != "We talked of Luna." ||
+		goOn.RoleText(prompt.RoleSystem) != "\n\n## Memory\n\nfacts\n" {
 		t.Errorf("Compact() = %q, %q, %v", name, goOn.Text(), err)
 	}
 	if again, _, err := s.Compact(t.Context(), "We talked of Luna."); err != nil || again != name+" (2)" {
@@ -274,12 +276,12 @@ func TestSession(t *testing.T) {
 	want := "[2026-04-14 10:23] We talked of Luna.\n\n[2026-04-14 10:23] We talked of Luna.\n\n" +
 		"<!-- oxbow {\"name\":\"[2026-04-14 10:23] First.\",\"created\":\"2026-04-14T10:23:45Z\",\"end\":1} " +
 		"-->\n[2026-04-14 10:23] First.\n\nSecond.\n<!-- /oxbow 1 -->\n\n"
-	if got := read(t, fsys, ownDir+"/HISTORY.md"); got != want {
+	if got := read(t, fsys, memoryDir+"/HISTORY.md"); got != want {
 		t.Errorf("HISTORY.md is %q, want %q", got, want)
 	}
 	h = openHome(t, fsys)
 	s = begin()
-	if c, err := s.Resume(t.Context(), name); err != nil || c.RoleText(prompt.User) != name {
+	if c, err := s.Resume(t.Context(), name); err != nil || c.RoleText(prompt.RoleUser) != name {
 		t.Errorf("Resume() = %q, %v", c.Text(), err)
 	}
 	for _, name := range []string{"ghost", "facts"} {
@@ -290,8 +292,8 @@ func TestSession(t *testing.T) {
 	if _, _, err := s.Compact(t.Context(), " "); !errors.Is(err, oxbow.ErrInvalid) {
 		t.Errorf("Compact() of nothing = %v", err)
 	}
-	before := read(t, fsys, ownDir+"/HISTORY.md")
-	if err := s.End(t.Context(), ""); err != nil || read(t, fsys, ownDir+"/HISTORY.md") != before {
+	before := read(t, fsys, memoryDir+"/HISTORY.md")
+	if err := s.End(t.Context(), ""); err != nil || read(t, fsys, memoryDir+"/HISTORY.md") != before {
 		t.Errorf("an end without a summary = %v", err)
 	}
 	e, err := h.Memory().Get(t.Context(), name)
@@ -302,7 +304,7 @@ func TestSession(t *testing.T) {
 
 func TestReadOnly(t *testing.T) {
 	fsys := vfs.NewMem()
-	put(t, fsys, ownDir+"/MEMORY.md", "a fact of four words\n\na fact of four words\n")
+	put(t, fsys, memoryDir+"/MEMORY.md", "a fact of four words\n\na fact of four words\n")
 	before := fsys.Names()
 	o := options(fsys)
 	o.Memory.ReadOnly = true
@@ -330,7 +332,7 @@ func TestBelow(t *testing.T) {
 	fsys := vfs.NewMem()
 	put(t, fsys, "secret", "x")
 	put(t, fsys, "a/b/c", "y")
-	b := &below{fsys, "a/b"}
+	b := &subdirectory{fsys, "a/b"}
 	if got := read(t, b, "c"); got != "y" {
 		t.Errorf("c is %q", got)
 	}

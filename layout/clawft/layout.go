@@ -39,25 +39,25 @@ func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Ed
 			)
 		}
 		text, _ := v.File(path)
-		return []mdtree.Edit{{Path: path, Text: l.add(path, text, add.ApplyTo(oxbow.Entry{}), now)}}, nil
+		return []mdtree.Edit{{Path: path, Text: l.addEntry(path, text, add.ApplyTo(oxbow.Entry{}), now)}}, nil
 	}
 	place, _ := v.Find(op.Target())
 	text, _ := v.File(place.Path)
-	items := l.parse(place.Path, text)
+	items := l.parseItems(place.Path, text)
 	i := slices.IndexFunc(items, func(it item) bool { return it.start == place.Start })
 	if i < 0 {
 		return nil, errors.New("clawft: the entry is not where it was read")
 	}
 	if _, ok := op.(oxbow.Remove); ok {
-		return []mdtree.Edit{{Path: place.Path, Text: l.remove(place.Path, text, items, i)}}, nil
+		return []mdtree.Edit{{Path: place.Path, Text: l.removeItem(place.Path, text, items, i)}}, nil
 	}
 	e := op.ApplyTo(place.Entry.Clone())
-	return []mdtree.Edit{{Path: place.Path, Text: l.rewrite(place.Path, text, items, i, e)}}, nil
+	return []mdtree.Edit{{Path: place.Path, Text: l.rewriteItem(place.Path, text, items, i, e)}}, nil
 }
 
-// gap returns the line ends to add to a text before a new paragraph, so that a blank line separates
+// paragraphGap returns the line ends to add to a text before a new paragraph, so that a blank line separates
 // them.
-func gap(text string) string {
+func paragraphGap(text string) string {
 	eol := lineEnding(text)
 	body := strings.TrimRightFunc(text, unicode.IsSpace)
 	tail := text[len(body):]
@@ -77,33 +77,33 @@ func gap(text string) string {
 	return more
 }
 
-// add returns the text with an entry appended. It ends with a blank line, so that text appended by
+// addEntry returns the text with an entry appended. It ends with a blank line, so that text appended by
 // another program does not join the entry's paragraph.
-func (l treeLayout) add(path, text string, e oxbow.Entry, now time.Time) string {
+func (l treeLayout) addEntry(path, text string, e oxbow.Entry, now time.Time) string {
 	bare := len(e.Aliases) == 0 && len(e.Labels) == 0
 	given := !e.Created.IsZero()
 	if !given {
 		e.Created = now.UTC().Truncate(time.Second)
 	}
 	eol := lineEnding(text)
-	before := l.parse(path, text)
+	before := l.parseItems(path, text)
 	result := text
 	for body := range l.entryForms(e, nil, before, eol, bare) {
-		result = text + gap(text) + body + eol + eol
-		after := l.parse(path, result)
-		keepsOthers := len(after) == len(before)+1 && sameOthers(before, after, -1, len(before))
+		result = text + paragraphGap(text) + body + eol + eol
+		after := l.parseItems(path, result)
+		keepsOthers := len(after) == len(before)+1 && hasSameOthers(before, after, -1, len(before))
 		if !keepsOthers || !l.parsesAs(path, &after[len(before)], e) {
 			continue
 		}
-		if !given || after[len(before)].entry(path).Created.Equal(e.Created) {
+		if !given || after[len(before)].toEntry(path).Created.Equal(e.Created) {
 			break
 		}
 	}
 	return result
 }
 
-// rewrite returns the text with item i replaced by another entry.
-func (l treeLayout) rewrite(path, text string, items []item, i int, e oxbow.Entry) string {
+// rewriteItem returns the text with item i replaced by another entry.
+func (l treeLayout) rewriteItem(path, text string, items []item, i int, e oxbow.Entry) string {
 	it := &items[i]
 	bare := it.mark == nil && len(e.Aliases) == 0 && len(e.Labels) == 0
 	if it.mark != nil {
@@ -112,8 +112,8 @@ func (l treeLayout) rewrite(path, text string, items []item, i int, e oxbow.Entr
 	result := text
 	for body := range l.entryForms(e, it.mark, items, lineEnding(text), bare) {
 		result = text[:it.start] + body + text[it.end:]
-		after := l.parse(path, result)
-		keepsOthers := len(after) == len(items) && sameOthers(items, after, i, i)
+		after := l.parseItems(path, result)
+		keepsOthers := len(after) == len(items) && hasSameOthers(items, after, i, i)
 		if keepsOthers && l.parsesAs(path, &after[i], e) {
 			break
 		}
@@ -123,7 +123,7 @@ func (l treeLayout) rewrite(path, text string, items []item, i int, e oxbow.Entr
 
 // entryForms yields the possible forms of an entry in the file, the simplest form first: a paragraph without a comment
 // (only if bare is true), a paragraph below a comment, and a text between two comments.
-func (l treeLayout) entryForms(e oxbow.Entry, old *mark, among []item, eol string, bare bool) iter.Seq[string] {
+func (l treeLayout) entryForms(e oxbow.Entry, old *entryMark, among []item, eol string, bare bool) iter.Seq[string] {
 	content := e.Content
 	if eol != "\n" {
 		content = strings.ReplaceAll(content, "\n", eol)
@@ -133,7 +133,7 @@ func (l treeLayout) entryForms(e oxbow.Entry, old *mark, among []item, eol strin
 			return
 		}
 		m := makeMark(e, old)
-		if !yield(m.line() + eol + content) {
+		if !yield(m.encode() + eol + content) {
 			return
 		}
 		// The closing line must not occur in the content, and must not close an earlier entry
@@ -141,25 +141,25 @@ func (l treeLayout) entryForms(e oxbow.Entry, old *mark, among []item, eol strin
 		free := func(n int) bool {
 			return !strings.Contains(content, closeLine(n)) &&
 				!slices.ContainsFunc(among, func(it item) bool {
-					return it.mark != nil && it.mark.End == n && it.end <= it.to
+					return it.mark != nil && it.mark.End == n && it.end <= it.contentEnd
 				})
 		}
 		for m.End = 1; !free(m.End); m.End++ {
 		}
-		yield(m.line() + eol + content + eol + closeLine(m.End))
+		yield(m.encode() + eol + content + eol + closeLine(m.End))
 	}
 }
 
 // parsesAs reports whether an item is parsed as the entry, except for the time when it was created.
 func (l treeLayout) parsesAs(path string, it *item, e oxbow.Entry) bool {
-	got := it.entry(path)
+	got := it.toEntry(path)
 	return got.Name == e.Name && got.Content == e.Content && slices.Equal(got.Aliases, e.Aliases) &&
 		slices.Equal(got.Labels, oxbow.SortLabels(e.Labels))
 }
 
-// sameOthers reports whether two lists contain the same entries if item i of before and item j of
+// hasSameOthers reports whether two lists contain the same entries if item i of before and item j of
 // after are ignored.
-func sameOthers(before, after []item, i, j int) bool {
+func hasSameOthers(before, after []item, i, j int) bool {
 	rest := func(items []item, but int) []item {
 		if but < 0 || but >= len(items) {
 			return items
@@ -171,10 +171,10 @@ func sameOthers(before, after []item, i, j int) bool {
 	})
 }
 
-// remove returns the text without item i. Removing an entry may change the name of another
+// removeItem returns the text without item i. Removing an entry may change the name of another
 // paragraph: a name without a number may become free. Such a paragraph gets a comment with its old
 // name.
-func (l treeLayout) remove(path, text string, items []item, i int) string {
+func (l treeLayout) removeItem(path, text string, items []item, i int) string {
 	want := slices.Delete(slices.Clone(items), i, i+1)
 	eol := lineEnding(text)
 	base := items[i].name
@@ -195,10 +195,10 @@ func (l treeLayout) remove(path, text string, items []item, i int) string {
 				case j == i:
 					result = replaceRange(result, it.start, it.end, between)
 				case named[j]:
-					result = result[:it.start] + makeMark(it.entry(path), nil).line() + eol + result[it.start:]
+					result = result[:it.start] + makeMark(it.toEntry(path), nil).encode() + eol + result[it.start:]
 				}
 			}
-			if sameOthers(want, l.parse(path, result), -1, -1) {
+			if hasSameOthers(want, l.parseItems(path, result), -1, -1) {
 				return result
 			}
 		}
@@ -214,7 +214,7 @@ func (l treeLayout) remove(path, text string, items []item, i int) string {
 // replaceRange replaces text[start:end], and the blank lines after it, with replacement.
 func replaceRange(text string, start, end int, replacement string) string {
 	for end < len(text) {
-		stop, next := lineAt(text, end)
+		stop, next := lineBounds(text, end)
 		if !isBlank(text[end:stop]) {
 			break
 		}

@@ -30,9 +30,9 @@ func TestContractOfWindows(t *testing.T) {
 	open := func(t *testing.T) oxbow.Store { return openHome(t, fsys).Tree }
 	storetest.Run(t, func(t *testing.T) oxbow.Store {
 		fsys = vfs.NewMem()
-		put(t, fsys, ownDir+"/MEMORY.md", text)
+		put(t, fsys, memoryDir+"/MEMORY.md", text)
 		t.Cleanup(func() {
-			got := read(t, fsys, ownDir+"/MEMORY.md")
+			got := read(t, fsys, memoryDir+"/MEMORY.md")
 			if !strings.HasPrefix(got, text) || strings.Count(got, "\n") != strings.Count(got, "\r\n") {
 				t.Errorf("MEMORY.md was %q and is %.300q", text, got)
 			}
@@ -150,7 +150,7 @@ func TestParse(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			for _, it := range l.parse(tt.path, tt.text) {
+			for _, it := range l.parseItems(tt.path, tt.text) {
 				got = append(got, it.name+" = "+it.content)
 			}
 			if !slices.Equal(got, tt.want) {
@@ -165,7 +165,7 @@ func TestDates(t *testing.T) {
 	text := "old\n\n[2026-04-14 10:23] a\n\nb\n\n## 2026-04-15\nc\n\n2026-04-16T07:08:09 d\n\n2026-04-123 e\n\n<!-- " +
 		"oxbow {\"name\":\"f\",\"created\":\"2020-01-02T03:04:05Z\"} -->\nf"
 	var got []string
-	for _, it := range l.parse(historyFile, text) {
+	for _, it := range l.parseItems(historyFile, text) {
 		if it.created.IsZero() {
 			got = append(got, "none")
 			continue
@@ -238,12 +238,12 @@ func TestEditsSplice(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			fsys := vfs.NewMem()
 			fsys.SetClock(func() time.Time { return clock().Truncate(24 * time.Hour) })
-			put(t, fsys, ownDir+"/MEMORY.md", file)
+			put(t, fsys, memoryDir+"/MEMORY.md", file)
 			h := openHome(t, fsys)
 			if err := h.Memory().Apply(t.Context(), tt.op); err != nil {
 				t.Fatal(err)
 			}
-			if got, want := read(t, fsys, ownDir+"/MEMORY.md"), tt.edit(file); got != want {
+			if got, want := read(t, fsys, memoryDir+"/MEMORY.md"), tt.edit(file); got != want {
 				t.Errorf("MEMORY.md is\n%q, want\n%q", got, want)
 			}
 		})
@@ -253,7 +253,7 @@ func TestEditsSplice(t *testing.T) {
 // Taking out what stands between a heading and a paragraph leaves both as they are.
 func TestRemoveBelowHeading(t *testing.T) {
 	fsys := vfs.NewMem()
-	put(t, fsys, ownDir+"/MEMORY.md", "# A\n\n<!-- oxbow {\"name\":\"n\"} -->\nx\n\ny\n")
+	put(t, fsys, memoryDir+"/MEMORY.md", "# A\n\n<!-- oxbow {\"name\":\"n\"} -->\nx\n\ny\n")
 	h := openHome(t, fsys)
 	if err := h.Memory().Forget(t.Context(), "n"); err != nil {
 		t.Fatal(err)
@@ -266,7 +266,7 @@ func TestRemoveBelowHeading(t *testing.T) {
 	if _, err := h.Memory().Remember(t.Context(), oxbow.Entry{Name: "B", Content: "# B\n\nof b"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := read(t, fsys, ownDir+"/MEMORY.md"); !strings.HasSuffix(got, "\ny\n\n# B\n\nof b\n\n") {
+	if got := read(t, fsys, memoryDir+"/MEMORY.md"); !strings.HasSuffix(got, "\ny\n\n# B\n\nof b\n\n") {
 		t.Errorf("MEMORY.md is %q", got)
 	}
 }
@@ -279,13 +279,13 @@ func TestNumbersStay(t *testing.T) {
 		if first {
 			text = "<!-- oxbow {\"name\":\"x\"} -->\nthe one\n\nx\n\nx\n\nx\n"
 		}
-		put(t, fsys, ownDir+"/MEMORY.md", text)
+		put(t, fsys, memoryDir+"/MEMORY.md", text)
 		h := openHome(t, fsys)
 		if err := h.Memory().Forget(t.Context(), "x"); err != nil {
 			t.Fatal(err)
 		}
 		l := treeLayout{time.UTC}
-		if got, want := names(l.parse(memoryFile, read(t, fsys, ownDir+
+		if got, want := names(l.parseItems(memoryFile, read(t, fsys, memoryDir+
 			"/MEMORY.md"))), []string{"x (2)", "x (3)", "x (4)"}; !slices.Equal(got, want) {
 			t.Errorf("names %q, want %q", got, want)
 		}
@@ -318,12 +318,12 @@ func FuzzLayout(f *testing.F) {
 		if len(text)+len(content) > 4000 || oxbow.CheckContent(text) != nil || oxbow.CheckContent(content) != nil {
 			t.Skip("too long, or no content that a store takes")
 		}
-		items := l.parse(memoryFile, text)
+		items := l.parseItems(memoryFile, text)
 		end := 0
 		seen := map[string]bool{}
 		for _, it := range items {
-			if it.start < end || it.end < it.start || it.end > len(text) || it.from < it.start ||
-				(it.to > it.end && it.to != it.from) {
+			if it.start < end || it.end < it.start || it.end > len(text) || it.contentStart < it.start ||
+				(it.contentEnd > it.end && it.contentEnd != it.contentStart) {
 				t.Fatalf("parse(%q): item %+v after %d", text, it, end)
 			}
 			end = it.end
@@ -339,28 +339,28 @@ func FuzzLayout(f *testing.F) {
 		for seen[name] {
 			name += "!"
 		}
-		added := l.add(memoryFile, text, oxbow.Entry{Name: name, Content: content}, clock())
+		added := l.addEntry(memoryFile, text, oxbow.Entry{Name: name, Content: content}, clock())
 		if !strings.HasPrefix(added, text) {
 			t.Fatalf("adding to %q gives %q", text, added)
 		}
-		more := l.parse(memoryFile, added)
+		more := l.parseItems(memoryFile, added)
 		// A stray line that closes, or line ends of two kinds, may be in the way; the
 		// tree then refuses.
 		if !strings.Contains(text+content, "\r") && !strings.Contains(text+content, closeMark) &&
 			(len(more) != len(items)+1 || more[len(items)].name != name || more[len(items)].content != content) {
 			t.Fatalf("adding %q to %q gives %q: %q", content, text, added, names(more))
 		}
-		units := cutUnits(text)
-		if got := join(text, units); got != text {
+		units := splitUnits(text)
+		if got := joinUnits(text, units); got != text {
 			t.Fatalf("cut and joined, %q is %q", text, got)
 		}
 		if len(items) == 0 {
 			return
 		}
 		i := int(uint(pick) % uint(len(items)))
-		left := l.parse(memoryFile, l.remove(memoryFile, text, items, i))
+		left := l.parseItems(memoryFile, l.removeItem(memoryFile, text, items, i))
 		if want := slices.Delete(slices.Clone(items), i, i+1); !strings.Contains(text, "\r") &&
-			!strings.Contains(text, "oxbow") && !sameOthers(want, left, -1, -1) {
+			!strings.Contains(text, "oxbow") && !hasSameOthers(want, left, -1, -1) {
 			t.Fatalf("without %q, %q has %q, want %q", items[i].name, text, names(left), names(want))
 		}
 	})

@@ -15,51 +15,51 @@ import (
 )
 
 const (
-	ownDir    = ".clawft/workspace/memory"  // directory of the memory in a user's home directory
+	memoryDir = ".clawft/workspace/memory"  // directory of the memory in a user's home directory
 	legacyDir = ".nanobot/workspace/memory" // the same directory of nanobot, clawft's predecessor
 )
 
-// place is the location of a home's memory.
-type place struct {
-	dir   string // path in the home (may not exist)
-	there bool
-	// other is another directory with a memory, which is not read.
-	other   string
-	markers int // number of signs that the home has this layout; 0 means that it is only possible
+// memoryPlace is the location of a home's memory.
+type memoryPlace struct {
+	dir    string // path in the home (may not exist)
+	exists bool
+	// otherDir is another directory with a memory, which is not read.
+	otherDir    string
+	markerCount int // number of signs that the home has this layout; 0 means that it is only possible
 }
 
-// find returns the directory of a home that contains the memory. The home is a user's home
+// findMemoryDir returns the directory of a home that contains the memory. The home is a user's home
 // directory, the directory .clawft in it, the workspace, or the directory of the memory itself.
 // find decides mainly by which directories exist, not by the files in them. shown is the path of
 // the home. The last element of shown matters only if the home contains no memory.
-func find(fsys vfs.FS, shown string) (place, error) {
+func findMemoryDir(fsys vfs.FS, shown string) (memoryPlace, error) {
 	at := prober{fs: fsys}
 	isDir, isFile, held := at.isDir, at.isFile, at.countFiles
-	p := place{there: true}
+	p := memoryPlace{exists: true}
 	switch {
-	case isDir(ownDir):
-		p.dir, p.markers = ownDir, 2+held(ownDir)
-		if held(ownDir) == 0 && held(legacyDir) > 0 {
-			p.other = legacyDir
+	case isDir(memoryDir):
+		p.dir, p.markerCount = memoryDir, 2+held(memoryDir)
+		if held(memoryDir) == 0 && held(legacyDir) > 0 {
+			p.otherDir = legacyDir
 		}
 	case isDir(legacyDir):
-		p.dir, p.markers = legacyDir, 2+held(legacyDir)
+		p.dir, p.markerCount = legacyDir, 2+held(legacyDir)
 	case isDir("workspace/memory"):
-		p.dir, p.markers = "workspace/memory", 1+held("workspace/memory")
+		p.dir, p.markerCount = "workspace/memory", 1+held("workspace/memory")
 	case isFile("memory/" + historyFile):
 		// MEMORY.md is not sufficient, because other layouts also have it there.
-		p.dir, p.markers = "memory", 1+held("memory")
+		p.dir, p.markerCount = "memory", 1+held("memory")
 	case held(".") > 0:
 		p.dir = "."
 		if held(".") == 2 {
-			p.markers = 2
+			p.markerCount = 2
 		}
 	case isFile("memory/" + memoryFile):
 		p.dir = "memory"
 	default:
-		p.dir, p.there = newDir(shown), false
-		if p.dir != ownDir {
-			p.there = isDir(p.dir)
+		p.dir, p.exists = newMemoryDir(shown), false
+		if p.dir != memoryDir {
+			p.exists = isDir(p.dir)
 		}
 	}
 	return p, at.err
@@ -73,24 +73,24 @@ type prober struct {
 
 // isDir reports whether a directory with the name exists.
 func (p *prober) isDir(name string) bool {
-	info := p.stat(name)
+	info := p.statOrNil(name)
 	return info != nil && info.IsDir()
 }
 
 // isFile reports whether a file with the name exists.
 func (p *prober) isFile(name string) bool {
-	info := p.stat(name)
+	info := p.statOrNil(name)
 	return info != nil && !info.IsDir()
 }
 
-// stat returns the description of a file, or nil if it cannot be read, for example because the file
+// statOrNil returns the description of a file, or nil if it cannot be read, for example because the file
 // does not exist.
-func (p *prober) stat(name string) fs.FileInfo {
+func (p *prober) statOrNil(name string) fs.FileInfo {
 	info, err := p.fs.Stat(name)
 	if err == nil {
 		return info
 	}
-	if !errors.Is(err, fs.ErrNotExist) && !belowFile(p.fs, name) {
+	if !errors.Is(err, fs.ErrNotExist) && !isBelowFile(p.fs, name) {
 		p.err = errors.Join(p.err, err)
 	}
 	return nil
@@ -106,9 +106,9 @@ func (p *prober) countFiles(dir string) (n int) {
 	return n
 }
 
-// belowFile reports whether a parent of the name is a file and not a directory. Operating systems
+// isBelowFile reports whether a parent of the name is a file and not a directory. Operating systems
 // report this with different errors.
-func belowFile(fsys vfs.FS, name string) bool {
+func isBelowFile(fsys vfs.FS, name string) bool {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		if info, err := fsys.Stat(dir); err == nil {
 			return !info.IsDir()
@@ -117,19 +117,19 @@ func belowFile(fsys vfs.FS, name string) bool {
 	return false
 }
 
-// detect counts a clawft or nanobot directory as two markers, and each memory file as one
+// countMarkers counts a clawft or nanobot directory as two markers, and each memory file as one
 // marker. It returns 0 if the home cannot be read, because [Open] reports the error if the home
 // is opened.
-func detect(fsys vfs.FS) (int, error) {
-	p, err := find(fsys, "")
+func countMarkers(fsys vfs.FS) (int, error) {
+	p, err := findMemoryDir(fsys, "")
 	if err != nil {
 		return 0, nil
 	}
-	return p.markers, nil
+	return p.markerCount, nil
 }
 
-// newDir returns the directory for the memory of an empty home.
-func newDir(shown string) string {
+// newMemoryDir returns the directory for the memory of an empty home.
+func newMemoryDir(shown string) string {
 	names := strings.Split(path.Clean(filepath.ToSlash(shown)), "/")
 	for _, top := range []string{".clawft", ".nanobot"} {
 		whole := []string{top, "workspace", "memory"}
@@ -139,43 +139,47 @@ func newDir(shown string) string {
 			}
 		}
 	}
-	return ownDir
+	return memoryDir
 }
 
-// below presents a directory of a file system as a file system. The directory need not exist.
+// subdirectory presents a directory of a file system as a file system. The directory need not exist.
 // OpenLock, which is called before the first write, creates it.
-type below struct {
+type subdirectory struct {
 	vfs.FS
 	dir string
 }
 
-var _ vfs.FS = (*below)(nil)
+var _ vfs.FS = (*subdirectory)(nil)
 
-// name returns the name in the underlying file system. An invalid name is returned unchanged, so
+// fullName returns the name in the underlying file system. An invalid name is returned unchanged, so
 // that the underlying file system rejects it.
-func (b *below) name(name string) string {
+func (b *subdirectory) fullName(name string) string {
 	if !fs.ValidPath(name) {
 		return name
 	}
 	return path.Join(b.dir, name)
 }
 
-func (b *below) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
-	return b.FS.OpenFile(b.name(name), flag, perm)
+func (b *subdirectory) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	return b.FS.OpenFile(b.fullName(name), flag, perm)
 }
-func (b *below) Stat(name string) (fs.FileInfo, error)      { return b.FS.Stat(b.name(name)) }
-func (b *below) ReadDir(name string) ([]fs.DirEntry, error) { return b.FS.ReadDir(b.name(name)) }
-func (b *below) MkdirAll(name string, perm fs.FileMode) error {
-	return b.FS.MkdirAll(b.name(name), perm)
+func (b *subdirectory) Stat(name string) (fs.FileInfo, error) { return b.FS.Stat(b.fullName(name)) }
+func (b *subdirectory) ReadDir(name string) ([]fs.DirEntry, error) {
+	return b.FS.ReadDir(b.fullName(name))
 }
-func (b *below) Rename(from, to string) error { return b.FS.Rename(b.name(from), b.name(to)) }
-func (b *below) Remove(name string) error     { return b.FS.Remove(b.name(name)) }
-func (b *below) SyncDir(name string) error    { return b.FS.SyncDir(b.name(name)) }
+func (b *subdirectory) MkdirAll(name string, perm fs.FileMode) error {
+	return b.FS.MkdirAll(b.fullName(name), perm)
+}
+func (b *subdirectory) Rename(from, to string) error {
+	return b.FS.Rename(b.fullName(from), b.fullName(to))
+}
+func (b *subdirectory) Remove(name string) error  { return b.FS.Remove(b.fullName(name)) }
+func (b *subdirectory) SyncDir(name string) error { return b.FS.SyncDir(b.fullName(name)) }
 
 // OpenLock durably creates the directory and then opens the lock in it.
-func (b *below) OpenLock(name string) (vfs.Lock, error) {
+func (b *subdirectory) OpenLock(name string) (vfs.Lock, error) {
 	if err := dialect.MakeDir(b.FS, b.dir); err != nil {
 		return nil, err
 	}
-	return b.FS.OpenLock(b.name(name))
+	return b.FS.OpenLock(b.fullName(name))
 }

@@ -49,28 +49,28 @@ const (
 	closeMark = "<!-- /oxbow "
 )
 
-// mark is the decoded comment above an entry, which contains the entry's name, labels and other
+// entryMark is the decoded comment above an entry, which contains the entry's name, labels and other
 // data.
-type mark struct {
+type entryMark struct {
 	Name    string   `json:"name"`
 	Aliases []string `json:"aliases,omitempty"`
 	Labels  []string `json:"labels,omitempty"`
 	Created string   `json:"created,omitempty"` // RFC 3339
 	End     int      `json:"end,omitempty"`
 
-	labels  []oxbow.Label
-	created time.Time
-	more    map[string]json.RawMessage // unknown keys
+	labels      []oxbow.Label
+	created     time.Time
+	unknownKeys map[string]json.RawMessage // unknown keys
 }
 
 // item is an entry in a text.
 type item struct {
-	start, end int   // byte range, with comments and without the last line end
-	from, to   int   // byte range of the content
-	mark       *mark // nil if the entry has no comment
-	content    string
-	name       string
-	created    time.Time // zero if the text contains no time
+	start, end               int        // byte range, with comments and without the last line end
+	contentStart, contentEnd int        // byte range of the content
+	mark                     *entryMark // nil if the entry has no comment
+	content                  string
+	name                     string
+	created                  time.Time // zero if the text contains no time
 }
 
 // lineEnding returns the line ending of the text's first line, or "\n" if the line has
@@ -82,9 +82,9 @@ func lineEnding(text string) string {
 	return "\n"
 }
 
-// lineAt returns the end of the line that begins at i, before its line ending, and the start of
+// lineBounds returns the end of the line that begins at i, before its line ending, and the start of
 // the next line.
-func lineAt(text string, i int) (end, next int) {
+func lineBounds(text string, i int) (end, next int) {
 	n := strings.IndexByte(text[i:], '\n')
 	if n < 0 {
 		return len(text), len(text)
@@ -98,9 +98,9 @@ func lineAt(text string, i int) (end, next int) {
 
 func isBlank(line string) bool { return strings.TrimSpace(line) == "" }
 
-// cutItems returns the entries of a text. Entries without a comment get their names
+// splitItems returns the entries of a text. Entries without a comment get their names
 // later.
-func cutItems(text string) []item {
+func splitItems(text string) []item {
 	eol := lineEnding(text)
 	plain := func(s string) string {
 		if eol == "\n" {
@@ -112,65 +112,65 @@ func cutItems(text string) []item {
 	open := false  // the last item continues
 	frame := false // the last item contains only headings, and continues below a blank line
 	unclosed := map[int]bool{}
-	fences := fencing{text: text}
+	fences := fenceFinder{text: text}
 	at := len(text) - len(strings.TrimPrefix(text, "\ufeff"))
 	for at < len(text) {
-		end, next := lineAt(text, at)
+		end, next := lineBounds(text, at)
 		line := text[at:end]
 		m := readMark(line)
 		heading := m == nil && headingLevel(line) > 0
 		if m == nil {
-			if after := fences.end(at); after > 0 {
+			if after := fences.blockEnd(at); after > 0 {
 				end = after
-				_, next = lineAt(text, end)
+				_, next = lineBounds(text, end)
 			}
 		}
 		switch {
 		case isBlank(line):
 			open = false
 		case m != nil:
-			it := item{start: at, end: end, from: next, to: next, mark: m}
+			it := item{start: at, end: end, contentStart: next, contentEnd: next, mark: m}
 			open, frame = true, false
 			if m.End <= 0 || unclosed[m.End] {
 				// No line closes it.
-			} else if from, to, after := closing(text, next, m.End); after == 0 {
+			} else if from, to, after := findClosingLine(text, next, m.End); after == 0 {
 				unclosed[m.End] = true
 			} else {
-				it.from = from
-				it.to = to
+				it.contentStart = from
+				it.contentEnd = to
 				it.end = after
-				_, next = lineAt(text, after)
+				_, next = lineBounds(text, after)
 				open = false
 			}
 			items = append(items, it)
 		case open || frame:
 			it := &items[len(items)-1]
-			it.to, it.end = end, end
+			it.contentEnd, it.end = end, end
 			open, frame = true, frame && heading
 		default:
-			items = append(items, item{start: at, end: end, from: at, to: end})
+			items = append(items, item{start: at, end: end, contentStart: at, contentEnd: end})
 			open, frame = true, heading
 		}
 		at = next
 	}
 	for i := range items {
 		it := &items[i]
-		it.from = min(it.from, it.to)
-		it.content = plain(text[it.from:it.to])
+		it.contentStart = min(it.contentStart, it.contentEnd)
+		it.content = plain(text[it.contentStart:it.contentEnd])
 	}
 	return items
 }
 
-// fencing finds fenced code blocks.
-type fencing struct {
-	text string
-	open map[string]bool // the opening fences that are known to have no closing line
+// fenceFinder finds fenced code blocks.
+type fenceFinder struct {
+	text           string
+	unclosedFences map[string]bool // the opening fences that are known to have no closing line
 }
 
-// end returns the end of the code block that begins with the line at i. The block includes the
+// blockEnd returns the end of the code block that begins with the line at i. The block includes the
 // closing line. It returns 0 if no block begins there or the block is not closed.
-func (f *fencing) end(i int) int {
-	end, next := lineAt(f.text, i)
+func (f *fenceFinder) blockEnd(i int) int {
+	end, next := lineBounds(f.text, i)
 	line := strings.TrimLeft(f.text[i:end], " \t")
 	if !strings.HasPrefix(line, "```") && !strings.HasPrefix(line, "~~~") {
 		return 0
@@ -178,26 +178,26 @@ func (f *fencing) end(i int) int {
 	n := len(line) - len(strings.TrimLeft(line, line[:1]))
 	fence := line[:n]
 	isCode := fence[0] == '`' && strings.Contains(line[n:], "`") // code in a line, such as ```x```
-	if isCode || f.open[fence] {
+	if isCode || f.unclosedFences[fence] {
 		return 0
 	}
 	for at := next; at < len(f.text); at = next {
-		end, next = lineAt(f.text, at)
+		end, next = lineBounds(f.text, at)
 		line := strings.TrimSpace(f.text[at:end])
 		if len(line) >= n && strings.Trim(line, fence[:1]) == "" {
 			return end
 		}
 	}
-	if f.open == nil {
-		f.open = map[string]bool{}
+	if f.unclosedFences == nil {
+		f.unclosedFences = map[string]bool{}
 	}
-	f.open[fence] = true
+	f.unclosedFences[fence] = true
 	return 0
 }
 
-// closing finds the line that closes the content beginning at from. It returns the byte range of
+// findClosingLine finds the line that closes the content beginning at from. It returns the byte range of
 // the content, and the end of the closing line. after is 0 if the closing line is missing.
-func closing(text string, from, n int) (start, to, after int) {
+func findClosingLine(text string, from, n int) (start, to, after int) {
 	line := closeLine(n)
 	for i := from; i > 0; i++ {
 		k := strings.Index(text[i-1:], "\n"+line)
@@ -205,7 +205,7 @@ func closing(text string, from, n int) (start, to, after int) {
 			return 0, 0, 0
 		}
 		i += k // beginning of the line
-		end, _ := lineAt(text, i)
+		end, _ := lineBounds(text, i)
 		if !isBlank(text[i+len(line) : end]) {
 			continue
 		}
@@ -222,18 +222,18 @@ func closing(text string, from, n int) (start, to, after int) {
 func closeLine(n int) string { return fmt.Sprintf("%s%d -->", closeMark, n) }
 
 // readMark decodes a comment about the entry below it. It returns nil for any other line.
-func readMark(line string) *mark {
+func readMark(line string) *entryMark {
 	line = strings.TrimRight(line, " \t")
 	if !strings.HasPrefix(line, openMark) || !strings.HasSuffix(line, openEnd) {
 		return nil
 	}
 	object := []byte(line[len(openMark)-1 : len(line)-len(openEnd)+1])
-	m := &mark{}
-	if json.Unmarshal(object, m) != nil || json.Unmarshal(object, &m.more) != nil {
+	m := &entryMark{}
+	if json.Unmarshal(object, m) != nil || json.Unmarshal(object, &m.unknownKeys) != nil {
 		return nil
 	}
 	for _, key := range []string{"name", "aliases", "labels", "created", "end"} {
-		delete(m.more, key)
+		delete(m.unknownKeys, key)
 	}
 	for _, s := range m.Labels {
 		l, err := oxbow.ParseLabel(s)
@@ -255,15 +255,15 @@ func readMark(line string) *mark {
 	return m
 }
 
-// line returns the encoded comment. The JSON encoder escapes < and >, so no value can end the
+// encode returns the encoded comment. The JSON encoder escapes < and >, so no value can end the
 // comment.
-func (m *mark) line() string {
+func (m *entryMark) encode() string {
 	b, err := json.Marshal(m)
 	if err != nil {
 		panic(err) // encoding strings and a number cannot fail
 	}
-	if len(m.more) > 0 {
-		more, err := json.Marshal(m.more)
+	if len(m.unknownKeys) > 0 {
+		more, err := json.Marshal(m.unknownKeys)
 		if err != nil {
 			panic(err) // encoding cannot fail, because the value was decoded from JSON
 		}
@@ -274,8 +274,8 @@ func (m *mark) line() string {
 
 // makeMark returns the comment for an entry. It keeps the keys of an old comment that oxbow does
 // not know.
-func makeMark(e oxbow.Entry, old *mark) *mark {
-	m := &mark{Name: e.Name, Aliases: e.Aliases, labels: oxbow.SortLabels(e.Labels), created: e.Created}
+func makeMark(e oxbow.Entry, old *entryMark) *entryMark {
+	m := &entryMark{Name: e.Name, Aliases: e.Aliases, labels: oxbow.SortLabels(e.Labels), created: e.Created}
 	for _, l := range m.labels {
 		m.Labels = append(m.Labels, l.String())
 	}
@@ -283,14 +283,14 @@ func makeMark(e oxbow.Entry, old *mark) *mark {
 		m.Created = e.Created.UTC().Format(time.RFC3339Nano)
 	}
 	if old != nil {
-		m.more = old.more
+		m.unknownKeys = old.unknownKeys
 	}
 	return m
 }
 
-// parse returns the entries of a file with their names and times.
-func (l treeLayout) parse(path, text string) []item {
-	items := cutItems(text)
+// parseItems returns the entries of a file with their names and times.
+func (l treeLayout) parseItems(path, text string) []item {
+	items := splitItems(text)
 	taken := map[string]bool{}
 	for i := range items {
 		if m := items[i].mark; m != nil {
@@ -383,7 +383,7 @@ func fileKind(path string) oxbow.Kind {
 	return oxbow.Note
 }
 
-func (it *item) entry(path string) oxbow.Entry {
+func (it *item) toEntry(path string) oxbow.Entry {
 	e := oxbow.Entry{Name: it.name, Kind: fileKind(path), Content: it.content, Created: it.created}
 	if it.mark != nil {
 		e.Aliases, e.Labels = it.mark.Aliases, oxbow.SortLabels(it.mark.labels)
@@ -393,10 +393,10 @@ func (it *item) entry(path string) oxbow.Entry {
 
 // Parse implements [mdtree.Layout]. It never returns an error.
 func (l treeLayout) Parse(path, text string) ([]mdtree.Item, error) {
-	items := l.parse(path, text)
+	items := l.parseItems(path, text)
 	out := make([]mdtree.Item, len(items))
 	for i := range items {
-		out[i] = mdtree.Item{Entry: items[i].entry(path), Start: items[i].start, End: items[i].end}
+		out[i] = mdtree.Item{Entry: items[i].toEntry(path), Start: items[i].start, End: items[i].end}
 	}
 	return out, nil
 }
@@ -423,9 +423,9 @@ func headingLevel(line string) int {
 	return 0
 }
 
-// atLeastALine replaces an empty text with a line ending, because the tree never writes an empty
+// nonEmptyText replaces an empty text with a line ending, because the tree never writes an empty
 // file.
-func atLeastALine(text string) string {
+func nonEmptyText(text string) string {
 	if text == "" {
 		return "\n"
 	}

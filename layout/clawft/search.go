@@ -43,12 +43,12 @@ type paragraph struct {
 // all paragraphs of its entry.
 func splitParagraphs(text string) []paragraph {
 	var ps []paragraph
-	for _, it := range cutItems(text) {
+	for _, it := range splitItems(text) {
 		name := ""
 		if it.mark != nil {
 			name = strings.Join(slices.Concat([]string{it.mark.Name}, it.mark.Aliases, it.mark.Labels), "\n")
 		}
-		fences := fencing{text: it.content}
+		fences := fenceFinder{text: it.content}
 		start, stop := -1, 0
 		flush := func() {
 			if start >= 0 {
@@ -57,10 +57,10 @@ func splitParagraphs(text string) []paragraph {
 			start = -1
 		}
 		for at := 0; at < len(it.content); {
-			end, next := lineAt(it.content, at)
-			if after := fences.end(at); after > 0 {
+			end, next := lineBounds(it.content, at)
+			if after := fences.blockEnd(at); after > 0 {
 				end = after
-				_, next = lineAt(it.content, end)
+				_, next = lineBounds(it.content, end)
 			}
 			if isBlank(it.content[at:end]) {
 				flush()

@@ -22,28 +22,28 @@ import (
 // fact stays. A removed fact whose text differs is moved to HISTORY.md. The name, aliases and
 // labels of a removed entry are added to the fact that stays.
 func (h *Home) Consolidate(ctx context.Context, dry bool) (layout.Tidied, error) {
-	return h.tidy(
+	return h.tidyMemory(
 		ctx,
 		dry,
 		"consolidate",
 		func(text string, now time.Time) (string, []movedText, []layout.Step, error) {
-			units := cutUnits(text)
-			out, steps, err := consolidate(ctx, units)
-			settle(units)
-			return join(text, units), out, steps, err
+			units := splitUnits(text)
+			out, steps, err := markRepeated(ctx, units)
+			removeEmptyHeadings(units)
+			return joinUnits(text, units), out, steps, err
 		},
 	)
 }
 
-// tidy makes a change of MEMORY.md that can be undone, and appends the removed texts to HISTORY.md.
-func (h *Home) tidy(
+// tidyMemory makes a change of MEMORY.md that can be undone, and appends the removed texts to HISTORY.md.
+func (h *Home) tidyMemory(
 	ctx context.Context,
 	dry bool,
 	what string,
 	change func(text string, now time.Time) (string, []movedText, []layout.Step, error),
 ) (layout.Tidied, error) {
 	var did layout.Tidied
-	err := h.edit(ctx, dry, func(file func(string) string, now time.Time) ([]mdtree.Edit, error) {
+	err := h.applyEdits(ctx, dry, func(file func(string) string, now time.Time) ([]mdtree.Edit, error) {
 		was, history := file(memoryFile), file(historyFile)
 		is, out, steps, err := change(was, now)
 		if err != nil {
@@ -54,13 +54,13 @@ func (h *Home) tidy(
 		if len(steps) == 0 {
 			return nil, nil
 		}
-		r := replacedFile{What: what, Time: now, Was: was, Is: atLeastALine(is)}
+		r := undoRecord{What: what, Time: now, OldMemory: was, NewMemory: nonEmptyText(is)}
 		edits := []mdtree.Edit{{Path: memoryFile, Text: is}}
 		if len(out) > 0 {
-			r.History = h.archive(what, out, now, history)
+			r.History = h.archiveText(what, out, now, history)
 			edits = append(edits, mdtree.Edit{Path: historyFile, Text: history + r.History})
 		}
-		n, kept, err := h.record(r)
+		n, kept, err := h.newRecordEdits(r)
 		if !dry {
 			did.Number = n
 		}
@@ -72,28 +72,28 @@ func (h *Home) tidy(
 	return did, nil
 }
 
-// archive returns the text to append to HISTORY.md. It begins with a line that has the date and the
+// archiveText returns the text to append to HISTORY.md. It begins with a line that has the date and the
 // reason. Then each removed text follows as a paragraph, below a line with the headings above which
 // it was.
-func (h *Home) archive(what string, out []movedText, now time.Time, history string) string {
+func (h *Home) archiveText(what string, out []movedText, now time.Time, history string) string {
 	eol := lineEnding(history)
 	why := "Taken out of MEMORY.md, where what stays says the same:"
 	if what == "compress" {
 		why = "Moved out of MEMORY.md, to fit its budget:"
 	}
 	var b strings.Builder
-	b.WriteString(gap(history) + h.stamp(now) + " " + why + eol + eol)
+	b.WriteString(paragraphGap(history) + h.formatStamp(now) + " " + why + eol + eol)
 	taken := map[string]bool{}
-	for _, it := range h.layout.parse(historyFile, history) {
+	for _, it := range h.layout.parseItems(historyFile, history) {
 		taken[it.name] = true
 	}
 	for _, m := range out {
 		text := m.text
 		switch {
-		case m.named != "" && !taken[m.name]:
-			text, taken[m.name] = m.named, true
-		case m.under != "":
-			b.WriteString("(" + m.under + ")" + eol)
+		case m.namedText != "" && !taken[m.name]:
+			text, taken[m.name] = m.namedText, true
+		case m.headings != "":
+			b.WriteString("(" + m.headings + ")" + eol)
 		}
 		text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", eol)
 		b.WriteString(text + eol + eol)
@@ -115,15 +115,20 @@ func (h *Home) Compress(ctx context.Context, budget int, dry bool) (layout.Tidie
 			Reason: "is less than 1 token",
 		}
 	}
-	return h.tidy(ctx, dry, "compress", func(text string, _ time.Time) (string, []movedText, []layout.Step, error) {
-		is, out, steps, ok := compress(ctx, text, budget)
-		if err := ctx.Err(); err != nil || ok {
-			return is, out, steps, err
-		}
-		return "", nil, nil, &oxbow.InvalidError{Field: "budget", Value: strconv.Itoa(budget),
-			Reason: fmt.Sprintf(
-				"cannot be kept: what must stay are %d tokens",
-				prompt.EstimateTokens(injectedText(is)),
-			)}
-	})
+	return h.tidyMemory(
+		ctx,
+		dry,
+		"compress",
+		func(text string, _ time.Time) (string, []movedText, []layout.Step, error) {
+			is, out, steps, ok := compressText(ctx, text, budget)
+			if err := ctx.Err(); err != nil || ok {
+				return is, out, steps, err
+			}
+			return "", nil, nil, &oxbow.InvalidError{Field: "budget", Value: strconv.Itoa(budget),
+				Reason: fmt.Sprintf(
+					"cannot be kept: what must stay are %d tokens",
+					prompt.EstimateTokens(injectedText(is)),
+				)}
+		},
+	)
 }

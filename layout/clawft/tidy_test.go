@@ -107,17 +107,17 @@ func TestConsolidate(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			fsys := vfs.NewMem()
-			put(t, fsys, ownDir+"/MEMORY.md", tt.memory)
+			put(t, fsys, memoryDir+"/MEMORY.md", tt.memory)
 			h := openHome(t, fsys)
 			plan, err := h.Consolidate(t.Context(), true)
-			if err != nil || read(t, fsys, ownDir+"/MEMORY.md") != tt.memory {
-				t.Fatalf("a preview = %+v, %v; MEMORY.md is %q", plan, err, read(t, fsys, ownDir+"/MEMORY.md"))
+			if err != nil || read(t, fsys, memoryDir+"/MEMORY.md") != tt.memory {
+				t.Fatalf("a preview = %+v, %v; MEMORY.md is %q", plan, err, read(t, fsys, memoryDir+"/MEMORY.md"))
 			}
 			did, err := h.Consolidate(t.Context(), false)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := read(t, fsys, ownDir+"/MEMORY.md"); got != tt.want {
+			if got := read(t, fsys, memoryDir+"/MEMORY.md"); got != tt.want {
 				t.Errorf("MEMORY.md is\n%q, want\n%q", got, tt.want)
 			}
 			if !slices.Equal(plan.Steps, did.Steps) || plan.After != did.After || plan.Number != 0 {
@@ -135,8 +135,8 @@ func TestConsolidate(t *testing.T) {
 				return
 			}
 			back, err := h.Revert(t.Context(), 0, false)
-			if err != nil || back.Number != did.Number || read(t, fsys, ownDir+"/MEMORY.md") != tt.memory {
-				t.Errorf("Revert() = %+v, %v; MEMORY.md is %q", back, err, read(t, fsys, ownDir+"/MEMORY.md"))
+			if err != nil || back.Number != did.Number || read(t, fsys, memoryDir+"/MEMORY.md") != tt.memory {
+				t.Errorf("Revert() = %+v, %v; MEMORY.md is %q", back, err, read(t, fsys, memoryDir+"/MEMORY.md"))
 			}
 			if history, there, err := h.ReadHistory(t.Context()); err != nil || there {
 				t.Errorf("HISTORY.md is %q, %v", history, err)
@@ -169,11 +169,11 @@ func TestCompress(t *testing.T) {
 		"may read here or there.\n\n<!-- oxbow {\"name\":\"last\"} -->\n- one\n\n" + "Fact 3 is about thing3\n"
 	for _, budget := range []int{5000, 500, 400, 300, 200, 100, 60} {
 		fsys := vfs.NewMem()
-		put(t, fsys, ownDir+"/MEMORY.md", text)
-		put(t, fsys, ownDir+"/HISTORY.md", "[2026-01-01] first\n")
+		put(t, fsys, memoryDir+"/MEMORY.md", text)
+		put(t, fsys, memoryDir+"/HISTORY.md", "[2026-01-01] first\n")
 		h := openHome(t, fsys)
 		plan, err := h.Compress(t.Context(), budget, true)
-		if err != nil || read(t, fsys, ownDir+"/MEMORY.md") != text {
+		if err != nil || read(t, fsys, memoryDir+"/MEMORY.md") != text {
 			t.Fatalf("budget %d: a preview = %v", budget, err)
 		}
 		did, err := h.Compress(t.Context(), budget, false)
@@ -187,7 +187,7 @@ func TestCompress(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.Fit(0)
+		c.FitToBudget(0)
 		if c.Tokens > budget || c.Tokens != did.After {
 			t.Errorf("budget %d: %d tokens, said %d", budget, c.Tokens, did.After)
 		}
@@ -195,7 +195,7 @@ func TestCompress(t *testing.T) {
 			t.Errorf("budget %d: what was to be kept is gone", budget)
 		}
 		// Nothing is lost: each fact, whole, is in one of the files.
-		history := read(t, fsys, ownDir+"/HISTORY.md")
+		history := read(t, fsys, memoryDir+"/HISTORY.md")
 		for _, p := range splitParagraphs(text) {
 			name := strings.Trim(p.text, "# ") // of a heading
 			if !strings.Contains(c.Text()+history, p.text) && !strings.Contains(history, "("+name+")\n") {
@@ -219,8 +219,8 @@ func TestCompress(t *testing.T) {
 			t.Errorf("budget %d: what was moved is not recalled: %v", budget, err)
 		}
 		if _, err := h.Revert(t.Context(), did.Number, false); err != nil ||
-			read(t, fsys, ownDir+"/MEMORY.md") != text ||
-			read(t, fsys, ownDir+"/HISTORY.md") != "[2026-01-01] first\n" {
+			read(t, fsys, memoryDir+"/MEMORY.md") != text ||
+			read(t, fsys, memoryDir+"/HISTORY.md") != "[2026-01-01] first\n" {
 			t.Errorf("budget %d: not taken back: %v", budget, err)
 		}
 	}
@@ -229,7 +229,7 @@ func TestCompress(t *testing.T) {
 func TestCompressRefuses(t *testing.T) {
 	fsys := vfs.NewMem()
 	text := facts(2) + "<!-- oxbow {\"name\":\"me\",\"labels\":[\"tag:keep\"]} -->\nCall me Anna.\n"
-	put(t, fsys, ownDir+"/MEMORY.md", text)
+	put(t, fsys, memoryDir+"/MEMORY.md", text)
 	h := openHome(t, fsys)
 	before := fsys.Names()
 	for _, budget := range []int{-1, 0, 10} {
@@ -237,7 +237,7 @@ func TestCompressRefuses(t *testing.T) {
 			t.Errorf("Compress(%d) = %+v, %v", budget, did, err)
 		}
 	}
-	if read(t, fsys, ownDir+"/MEMORY.md") != text || slices.Contains(fsys.Names(), ownDir+"/"+undoFile(1)) {
+	if read(t, fsys, memoryDir+"/MEMORY.md") != text || slices.Contains(fsys.Names(), memoryDir+"/"+undoFile(1)) {
 		t.Errorf("a refused compression left %q, there was %q", fsys.Names(), before)
 	}
 }
@@ -245,8 +245,8 @@ func TestCompressRefuses(t *testing.T) {
 // A name that HISTORY.md has already is not given twice.
 func TestCompressNames(t *testing.T) {
 	fsys := vfs.NewMem()
-	put(t, fsys, ownDir+"/MEMORY.md", facts(3)+"<!-- oxbow {\"name\":\"n\"} -->\nnew of it\n\nend of all\n")
-	put(t, fsys, ownDir+"/HISTORY.md", "<!-- oxbow {\"name\":\"n\",\"created\":\"2020-01-01T00:00:00Z\"} -->\nold\n")
+	put(t, fsys, memoryDir+"/MEMORY.md", facts(3)+"<!-- oxbow {\"name\":\"n\"} -->\nnew of it\n\nend of all\n")
+	put(t, fsys, memoryDir+"/HISTORY.md", "<!-- oxbow {\"name\":\"n\",\"created\":\"2020-01-01T00:00:00Z\"} -->\nold\n")
 	h := openHome(t, fsys)
 	if _, err := h.Compress(t.Context(), 15, false); err != nil {
 		t.Fatal(err)
@@ -255,7 +255,7 @@ func TestCompressNames(t *testing.T) {
 	if err != nil || len(rep.Problems) != 0 {
 		t.Errorf("Check() = %+v, %v", rep.Problems, err)
 	}
-	if got := read(t, fsys, ownDir+"/HISTORY.md"); strings.Count(got, `"name":"n"`) != 1 ||
+	if got := read(t, fsys, memoryDir+"/HISTORY.md"); strings.Count(got, `"name":"n"`) != 1 ||
 		!strings.Contains(got, "\nnew of it\n") {
 		t.Errorf("HISTORY.md is %q", got)
 	}
@@ -268,7 +268,7 @@ func TestRevert(t *testing.T) {
 		t.Errorf("Revert() of nothing = %v", err)
 	}
 	const text = "We ship apps on Tuesdays\n\nother\n\nWe ship apps on Tuesdays and Fridays early\n\nend\n"
-	put(t, fsys, ownDir+"/MEMORY.md", text)
+	put(t, fsys, memoryDir+"/MEMORY.md", text)
 	did, err := h.Consolidate(t.Context(), false)
 	if err != nil || did.Number != 1 {
 		t.Fatalf("Consolidate() = %+v, %v", did, err)
@@ -294,10 +294,10 @@ func TestRevert(t *testing.T) {
 	if _, err := h.Revert(t.Context(), 1, false); err != nil {
 		t.Fatal(err)
 	}
-	if got := read(t, fsys, ownDir+"/MEMORY.md"); got != text+"\nlater\n\n" {
+	if got := read(t, fsys, memoryDir+"/MEMORY.md"); got != text+"\nlater\n\n" {
 		t.Errorf("MEMORY.md is %q", got)
 	}
-	if got := read(t, fsys, ownDir+"/HISTORY.md"); got != "[2026-04-15] later\n\n" {
+	if got := read(t, fsys, memoryDir+"/HISTORY.md"); got != "[2026-04-15] later\n\n" {
 		t.Errorf("HISTORY.md is %q", got)
 	}
 
@@ -306,20 +306,20 @@ func TestRevert(t *testing.T) {
 	if err != nil || did.Number != 1 {
 		t.Fatalf("Consolidate() = %+v, %v", did, err)
 	}
-	put(t, fsys, ownDir+"/MEMORY.md", "all new\n")
+	put(t, fsys, memoryDir+"/MEMORY.md", "all new\n")
 	if _, err := h.Revert(t.Context(), 1, false); !errors.Is(err, oxbow.ErrConflict) ||
 		!strings.Contains(err.Error(), "undo/1.json") {
 		t.Errorf("Revert() of what a person changed = %v", err)
 	}
-	put(t, fsys, ownDir+"/undo/1.json", "{")
+	put(t, fsys, memoryDir+"/undo/1.json", "{")
 	if _, err := h.Revert(t.Context(), 1, false); !errors.Is(err, oxbow.ErrCorrupt) {
 		t.Errorf("Revert() of a damaged record = %v", err)
 	}
-	put(t, fsys, ownDir+"/undo/1.json", `{"version":2}`)
+	put(t, fsys, memoryDir+"/undo/1.json", `{"version":2}`)
 	if _, err := h.Revert(t.Context(), 1, false); !errors.Is(err, oxbow.ErrVersion) {
 		t.Errorf("Revert() of a later record = %v", err)
 	}
-	if got := read(t, fsys, ownDir+"/MEMORY.md"); got != "all new\n" {
+	if got := read(t, fsys, memoryDir+"/MEMORY.md"); got != "all new\n" {
 		t.Errorf("MEMORY.md is %q", got)
 	}
 }
@@ -328,20 +328,20 @@ func TestRevert(t *testing.T) {
 func TestRecords(t *testing.T) {
 	fsys := vfs.NewMem()
 	h := openHome(t, fsys)
-	for i := range undoMost + 3 {
+	for i := range maxUndoRecords + 3 {
 		if _, err := h.WriteMemory(t.Context(), fmt.Sprintf("text %d\n", i)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ns, err := h.recordNumbers()
-	if err != nil || len(ns) != undoMost || ns[0] != 3 || ns[undoMost-1] != undoMost+2 {
+	if err != nil || len(ns) != maxUndoRecords || ns[0] != 3 || ns[maxUndoRecords-1] != maxUndoRecords+2 {
 		t.Errorf("records %v, %v", ns, err)
 	}
-	for i := undoMost + 1; i >= 3; i-- {
+	for i := maxUndoRecords + 1; i >= 3; i-- {
 		if _, err := h.Revert(t.Context(), 0, false); err != nil {
 			t.Fatal(err)
 		}
-		if got := read(t, fsys, ownDir+"/MEMORY.md"); got != fmt.Sprintf("text %d\n\n", i) {
+		if got := read(t, fsys, memoryDir+"/MEMORY.md"); got != fmt.Sprintf("text %d\n\n", i) {
 			t.Fatalf("after taking back to %d: %q", i, got)
 		}
 	}
@@ -378,7 +378,7 @@ func FuzzCompress(f *testing.F) {
 		if budget < 1 || budget > 1000 || len(text) > 4000 || oxbow.CheckContent(text) != nil {
 			t.Skip("too long, no content that a store takes, or no budget")
 		}
-		is, out, steps, ok := compress(t.Context(), text, budget)
+		is, out, steps, ok := compressText(t.Context(), text, budget)
 		if prompt.EstimateTokens(injectedText(is)) > budget && ok {
 			t.Fatalf("%q is over %d tokens", is, budget)
 		}
@@ -387,7 +387,7 @@ func FuzzCompress(f *testing.F) {
 		}
 		var b strings.Builder
 		for _, o := range out {
-			b.WriteString(" " + o.text + " " + o.named)
+			b.WriteString(" " + o.text + " " + o.namedText)
 		}
 		there := strings.Fields(is + " " + b.String())
 		have := map[string]bool{}
@@ -395,14 +395,14 @@ func FuzzCompress(f *testing.F) {
 			have[w] = true
 		}
 		exact := slices.ContainsFunc(steps, func(s layout.Step) bool { return s.Did == "drop" })
-		for _, u := range cutUnits(text) {
+		for _, u := range splitUnits(text) {
 			for _, w := range strings.Fields(u.text) {
 				if u.isFact() && !have[w] && !exact {
 					t.Fatalf("%q of %q is nowhere: left %q, moved %q", w, text, is, b.String())
 				}
 			}
 		}
-		if again, _, _, ok := compress(t.Context(), is, budget); !ok || again != is {
+		if again, _, _, ok := compressText(t.Context(), is, budget); !ok || again != is {
 			t.Fatalf("%q, compressed again, is %q", is, again)
 		}
 	})
@@ -412,7 +412,7 @@ func BenchmarkCompress(b *testing.B) {
 	text := facts(1000)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		compress(b.Context(), text, 2000)
+		compressText(b.Context(), text, 2000)
 	}
 }
 
@@ -436,7 +436,7 @@ func BenchmarkAppend(b *testing.B) {
 func TestCompressEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if is, _, _, ok := compress(ctx, facts(100), 200); ok {
+	if is, _, _, ok := compressText(ctx, facts(100), 200); ok {
 		t.Errorf("compress() of a context that is done is %q", is)
 	}
 }

@@ -52,8 +52,10 @@ func (o readOut) text() string {
 	return strings.Join(*o.Matches, "\n\n")
 }
 
-// Quoted reports whether the text is only remembered text (see [verb.Answer]).
-func (o readOut) Quoted() bool { return o.Message == "" && (o.Matches == nil || len(*o.Matches) > 0) }
+// IsRememberedText reports whether the text is only remembered text (see [verb.Answer]).
+func (o readOut) IsRememberedText() bool {
+	return o.Message == "" && (o.Matches == nil || len(*o.Matches) > 0)
+}
 
 type writeIn struct {
 	Content string `json:"content"        cli:"positional" also:"text" jsonschema:"The content to write to memory"`
@@ -77,14 +79,14 @@ type searchIn struct {
 }
 
 type searchOut struct {
-	Query   string  `json:"query"   jsonschema:"what was looked for"`
-	Matches []found `json:"matches" jsonschema:"the entries, best first"`
-	Count   int     `json:"count"   jsonschema:"how many they are"`
+	Query   string      `json:"query"   jsonschema:"what was looked for"`
+	Matches []searchHit `json:"matches" jsonschema:"the entries, best first"`
+	Count   int         `json:"count"   jsonschema:"how many they are"`
 
 	Notes []string `json:"notes,omitempty" jsonschema:"what the search lacked"`
 }
 
-type found struct {
+type searchHit struct {
 	Name string `json:"name" jsonschema:"the name of the entry"`
 	Date string `json:"date" jsonschema:"when it was written, or else when the file was"`
 	Text string `json:"text" jsonschema:"the entry"`
@@ -106,13 +108,13 @@ func (o searchOut) Report() (r report.Report) {
 	return r
 }
 
-// Quoted reports whether the text is only remembered text (see [verb.Answer]).
-func (o searchOut) Quoted() bool { return o.Count > 0 }
+// IsRememberedText reports whether the text is only remembered text (see [verb.Answer]).
+func (o searchOut) IsRememberedText() bool { return o.Count > 0 }
 
 // Tools implements [layout.Home]. It returns the two tools of clawft's design, and the session
 // search that the design announces.
 func (h *Home) Tools() []verb.Tool {
-	about := func(name, title string) verb.Tool { return dialect.Describe(descriptions, name, title) }
+	about := func(name, title string) verb.Tool { return dialect.NewTool(descriptions, name, title) }
 	read := about("memory_read", "Read the memory")
 	write := about("memory_write", "Write to the memory")
 	search := about("session_search", "Search past sessions")
@@ -139,10 +141,10 @@ func (h *Home) readTool(ctx context.Context, _ *verb.Workspace, in readIn) (read
 		if err != nil {
 			return readOut{}, fmt.Errorf("failed to read memory: %w", err)
 		}
-		text, _ = h.hide(ctx, f.file, text)
+		text, _ = h.splitWithheld(ctx, f.file, text)
 		// a search shows only a part of the file, which does not count as having read the file
 		if ok && in.Query == "" {
-			h.Seen(ctx).Show(verb.Document(f.file, text))
+			h.SeenEntries(ctx).RecordShown(verb.DocumentEntry(f.file, text))
 		}
 		texts, there = append(texts, text), there || ok
 	}
@@ -180,7 +182,7 @@ func (h *Home) writeTool(ctx context.Context, _ *verb.Workspace, in writeIn) (wr
 	}
 	return writeOut{
 		Message: fmt.Sprintf("Successfully wrote %d bytes to memory (mode: %s)", n, mode),
-		Path:    filepath.Join(h.shown, memoryFile),
+		Path:    filepath.Join(h.displayPath, memoryFile),
 	}, nil
 }
 
@@ -196,27 +198,27 @@ func (h *Home) searchTool(ctx context.Context, d *verb.Workspace, in searchIn) (
 			}
 		}
 	}
-	ctx, m, err := d.Memory(ctx, verb.Read)
+	ctx, m, err := d.OpenMemory(ctx, verb.Read)
 	if err != nil {
 		return searchOut{}, err
 	}
-	hits, notes, err := d.Search(ctx, m, oxbow.Query{Text: in.Query, Limit: limit,
+	hits, notes, err := d.SearchEntries(ctx, m, oxbow.Query{Text: in.Query, Limit: limit,
 		Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: "kind", Values: []string{oxbow.History.String()}}}}})
 	if err != nil {
 		return searchOut{}, err
 	}
-	out := searchOut{Query: in.Query, Matches: []found{}}
+	out := searchOut{Query: in.Query, Matches: []searchHit{}}
 	for _, n := range notes {
-		out.Notes = append(out.Notes, d.Say(n))
+		out.Notes = append(out.Notes, d.NoteText(n))
 	}
 	for _, hit := range hits {
 		if hit.Entry.MayShow(oxbow.OnRequest(ctx)) {
 			out.Matches = append(
 				out.Matches,
-				found{
+				searchHit{
 					hit.Entry.Name,
 					hit.Entry.Created.In(h.layout.zone).Format("2006-01-02"),
-					verb.Warning(hit.Entry.Trust()) + hit.Entry.Content,
+					verb.TrustWarning(hit.Entry.Trust()) + hit.Entry.Content,
 				},
 			)
 		}

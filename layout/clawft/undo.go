@@ -29,19 +29,19 @@ import (
 )
 
 const (
-	undoDir     = "undo"
-	undoVersion = 1
-	undoMost    = 20
+	undoDir        = "undo"
+	undoVersion    = 1
+	maxUndoRecords = 20
 )
 
-// replacedFile is the content of an undo record.
-type replacedFile struct {
-	Version int       `json:"version"`
-	What    string    `json:"what"`
-	Time    time.Time `json:"time"`
-	Was     string    `json:"memory_was"`
-	Is      string    `json:"memory_is"`
-	History string    `json:"history,omitempty"` // text appended to HISTORY.md
+// undoRecord is the content of an undo record.
+type undoRecord struct {
+	Version   int       `json:"version"`
+	What      string    `json:"what"`
+	Time      time.Time `json:"time"`
+	OldMemory string    `json:"memory_was"`
+	NewMemory string    `json:"memory_is"`
+	History   string    `json:"history,omitempty"` // text appended to HISTORY.md
 }
 
 func undoFile(n int) string { return path.Join(undoDir, strconv.Itoa(n)+".json") }
@@ -64,9 +64,9 @@ func (h *Home) recordNumbers() ([]int, error) {
 	return ns, nil
 }
 
-// record returns the number for a new undo record, and edits that write the record and remove the
+// newRecordEdits returns the number for a new undo record, and edits that write the record and remove the
 // oldest records.
-func (h *Home) record(r replacedFile) (int, []mdtree.Edit, error) {
+func (h *Home) newRecordEdits(r undoRecord) (int, []mdtree.Edit, error) {
 	ns, err := h.recordNumbers()
 	if err != nil {
 		return 0, nil, err
@@ -85,7 +85,7 @@ func (h *Home) record(r replacedFile) (int, []mdtree.Edit, error) {
 		n = ns[len(ns)-1] + 1
 	}
 	edits := []mdtree.Edit{{Path: undoFile(n), Text: b.String()}}
-	for len(ns) >= undoMost {
+	for len(ns) >= maxUndoRecords {
 		edits = append(edits, mdtree.Edit{Path: undoFile(ns[0]), Remove: true})
 		ns = ns[1:]
 	}
@@ -93,8 +93,8 @@ func (h *Home) record(r replacedFile) (int, []mdtree.Edit, error) {
 }
 
 // readRecord decodes a record.
-func readRecord(text string) (replacedFile, error) {
-	var r replacedFile
+func readRecord(text string) (undoRecord, error) {
+	var r undoRecord
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
 		return r, fmt.Errorf("%w: %v", oxbow.ErrCorrupt, err)
 	}
@@ -109,16 +109,16 @@ func readRecord(text string) (replacedFile, error) {
 func (h *Home) Revert(ctx context.Context, number int, dry bool) (layout.Tidied, error) {
 	var did layout.Tidied
 	plan := func(file func(string) string, _ time.Time) (edits []mdtree.Edit, err error) {
-		did, edits, err = h.revert(file, number)
+		did, edits, err = h.revertEdits(file, number)
 		return edits, err
 	}
-	if err := h.edit(ctx, dry, plan); err != nil {
+	if err := h.applyEdits(ctx, dry, plan); err != nil {
 		return layout.Tidied{}, fmt.Errorf("taking back: %w", err)
 	}
 	return did, nil
 }
 
-func (h *Home) revert(read func(string) string, number int) (did layout.Tidied, _ []mdtree.Edit, _ error) {
+func (h *Home) revertEdits(read func(string) string, number int) (did layout.Tidied, _ []mdtree.Edit, _ error) {
 	ns, err := h.recordNumbers()
 	if err != nil {
 		return did, nil, err
@@ -144,7 +144,7 @@ func (h *Home) revert(read func(string) string, number int) (did layout.Tidied, 
 	}
 	memory, history := read(memoryFile), read(historyFile)
 	at := strings.LastIndex(history, r.History)
-	isUnchanged := memory == r.Is && at >= 0 && at+len(r.History) == len(history)
+	isUnchanged := memory == r.NewMemory && at >= 0 && at+len(r.History) == len(history)
 	if last && !isUnchanged {
 		return did, nil, fmt.Errorf(
 			"%w: other changes were made since change %d (%s), and they would be mixed with it",
@@ -153,7 +153,7 @@ func (h *Home) revert(read func(string) string, number int) (did layout.Tidied, 
 			r.What,
 		)
 	}
-	was, ok := diff.MergeLines(r.Is, atLeastALine(r.Was), memory)
+	was, ok := diff.MergeLines(r.NewMemory, nonEmptyText(r.OldMemory), memory)
 	if !ok {
 		return did, nil, fmt.Errorf(
 			"%w: MEMORY.md was changed since, where change %d (%s) had changed it; its text from before is "+
@@ -172,12 +172,12 @@ func (h *Home) revert(read func(string) string, number int) (did layout.Tidied, 
 		left := history[:at] + history[at+len(r.History):]
 		edits = append(edits, mdtree.Edit{Path: historyFile, Text: left, Remove: isBlank(left)})
 	}
-	did.Steps = missing(was, memory)
+	did.Steps = missingParagraphs(was, memory)
 	return did, edits, nil
 }
 
-// missing returns a step for each paragraph that is in text and not in other.
-func missing(text, other string) []layout.Step {
+// missingParagraphs returns a step for each paragraph that is in text and not in other.
+func missingParagraphs(text, other string) []layout.Step {
 	there := map[string]bool{}
 	for _, p := range splitParagraphs(other) {
 		there[p.text] = true
@@ -191,10 +191,10 @@ func missing(text, other string) []layout.Step {
 	return steps
 }
 
-// edit applies the edits of a plan atomically. If dry is true, edit only calls the plan and needs
+// applyEdits applies the edits of a plan atomically. If dry is true, edit only calls the plan and needs
 // no permission to write. The plan gets a function that returns the text of a file, or "" if the
 // file does not exist. The plan may be called several times.
-func (h *Home) edit(
+func (h *Home) applyEdits(
 	ctx context.Context,
 	dry bool,
 	plan func(file func(path string) string, now time.Time) ([]mdtree.Edit, error),

@@ -52,9 +52,9 @@ func TestVectors(t *testing.T) {
 				put(t, fsys, legacyDir+"/MEMORY.md", "old")
 			case "both exist":
 				put(t, fsys, legacyDir+"/MEMORY.md", "old")
-				put(t, fsys, ownDir+"/MEMORY.md", "new")
+				put(t, fsys, memoryDir+"/MEMORY.md", "new")
 			case "bad utf8":
-				put(t, fsys, ownDir+"/MEMORY.md", "\xff x")
+				put(t, fsys, memoryDir+"/MEMORY.md", "\xff x")
 			}
 			h := openHome(t, fsys)
 			for i, op := range c.Ops {
@@ -66,7 +66,7 @@ func TestVectors(t *testing.T) {
 					// The descriptions are oxbow's own words.
 					c.Results[i] = withoutWords(t, c.Results[i])
 				case "new":
-					got = m{"memory_path": h.shown + "/MEMORY.md", "history_path": h.shown + "/HISTORY.md"}
+					got = m{"memory_path": h.displayPath + "/MEMORY.md", "history_path": h.displayPath + "/HISTORY.md"}
 				case "append":
 					_, err = h.AppendMemory(t.Context(), op.Content)
 					got = m{"ok": err == nil}

@@ -33,7 +33,7 @@ import (
 )
 
 //go:embed soul.md
-var newSoul string
+var newSoulText string
 
 // Dialect returns the dialect. Its home is the directory that contains SOUL.md and memory/. The
 // layout does not support several agents, because CodeRhapsody uses profiles instead.
@@ -42,18 +42,18 @@ func Dialect() layout.Dialect {
 		Name: "coderhapsody",
 		Title: "CodeRhapsody: daily logs with labels in YAML front matter, SOUL.md, MEMORY.md, and memory " +
 			"profiles",
-		Sets:        verb.Sets{"session", "profiles", "code", "agents"},
+		Sets:        verb.VerbSets{"session", "profiles", "code", "agents"},
 		Handoffs:    true,
-		Detect:      detect,
+		Detect:      countMarkers,
 		Init:        initHome,
 		Open:        newHome,
 		Annotations: ".cr/annotations",
 	}
 }
 
-// detect counts logs as two markers, and SOUL.md and MEMORY.md as one marker each. A home without
+// countMarkers counts logs as two markers, and SOUL.md and MEMORY.md as one marker each. A home without
 // logs counts only if it has SOUL.md and a log directory that contains no files of other layouts.
-func detect(fsys vfs.FS) (int, error) {
+func countMarkers(fsys vfs.FS) (int, error) {
 	items, err := fsys.ReadDir(logDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -74,11 +74,11 @@ func detect(fsys vfs.FS) (int, error) {
 			other = true
 		}
 	}
-	soul, err := dialect.HasFile(fsys, soulFile)
+	soul, err := dialect.CountFile(fsys, soulFile)
 	if err != nil {
 		return 0, err
 	}
-	memory, err := dialect.HasFile(fsys, memoryFile)
+	memory, err := dialect.CountFile(fsys, memoryFile)
 	isOurs := logs > 0 || (soul > 0 && !other)
 	if err != nil || !isOurs {
 		return 0, err
@@ -88,11 +88,11 @@ func detect(fsys vfs.FS) (int, error) {
 
 // initHome creates the directory of logs and an identity.
 func initHome(ctx context.Context, o layout.Options) ([]string, error) {
-	return dialect.Make(
+	return dialect.CreateFiles(
 		ctx,
 		o.FS,
 		logDir,
-		dialect.NewFile{Name: soulFile, Text: newSoul},
+		dialect.NewFile{Name: soulFile, Text: newSoulText},
 		dialect.NewFile{Name: memoryFile, Text: "# Memory\n"},
 	)
 }
@@ -100,10 +100,10 @@ func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 // home is an opened home, which may be restricted by a profile. Its fields do not change.
 type home struct {
 	dialect.Base // its memory is restricted to the profile, if bound is set
-	all          *oxbow.Memory
+	wholeMemory  *oxbow.Memory
 
-	profiles *profile.Set
-	bound    *profile.Resolved // profile that restricts the home, or nil
+	profiles     *profile.Set
+	boundProfile *profile.Resolved // profile that restricts the home, or nil
 }
 
 var (
@@ -121,10 +121,10 @@ func newHome(ctx context.Context, o layout.Options) (layout.Home, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the memory of CodeRhapsody: %w", err)
 	}
-	h.Docs = []string{soulFile, memoryFile}
-	h.Use(h.Tree)
+	h.DocumentPaths = []string{soulFile, memoryFile}
+	h.SetStore(h.Tree)
 	h.ListWritten(o.FS, ".")
-	h.all = h.Mem
+	h.wholeMemory = h.HomeMemory
 	h.profiles = &profile.Set{Places: []profile.Place{{FS: o.FS, Path: o.Path, Dirs: profile.HomeDirs}}, Zone: h.Zone}
 	return h, nil
 }
@@ -132,24 +132,24 @@ func newHome(ctx context.Context, o layout.Options) (layout.Home, error) {
 // WithProfile implements [layout.Profiler]. Profiles are in the home's directories profiles and
 // memory-profiles.
 func (h *home) WithProfile(name string) (layout.Home, error) {
-	if h.bound != nil {
+	if h.boundProfile != nil {
 		return nil, &oxbow.InvalidError{
 			Field:  "profile",
 			Value:  name,
-			Reason: fmt.Sprintf("cannot be taken here: this home is bound to profile %q", h.bound.Name),
+			Reason: fmt.Sprintf("cannot be taken here: this home is bound to profile %q", h.boundProfile.Name),
 		}
 	}
 	r, err := h.profiles.Resolve(name)
 	if err != nil {
 		return nil, err
 	}
-	return h.within(&r), nil
+	return h.restrictTo(&r), nil
 }
 
-// within returns the home restricted by the profile.
-func (h *home) within(r *profile.Resolved) *home {
+// restrictTo returns the home restricted by the profile.
+func (h *home) restrictTo(r *profile.Resolved) *home {
 	v := *h
-	v.bound, v.Docs = r, nil // the context contains the profile's own documents
-	v.Mem = scope.Within(h.all, r.Scope())
+	v.boundProfile, v.DocumentPaths = r, nil // the context contains the profile's own documents
+	v.HomeMemory = scope.Within(h.wholeMemory, r.Scope())
 	return &v
 }

@@ -37,17 +37,17 @@ func (h *home) Spans() []string {
 // confidence if each entry has a confidence. Tags and files that a memory profile excludes are kept
 // in groups of their own. Handoffs are not included. Each period is compressed atomically.
 func (h *home) Compress(ctx context.Context, r layout.Compression) ([]layout.Digest, error) {
-	if err := h.whollyOpen(); err != nil {
+	if err := h.checkUnrestricted(); err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(spans, func(s span) bool { return s.name == r.Span })
+	i := slices.IndexFunc(spans, func(s periodSpan) bool { return s.name == r.Span })
 	if i < 0 {
 		return nil, &oxbow.InvalidError{Field: "span", Value: r.Span, Reason: "is not one of " +
 			strings.Join(h.Spans(), ", ")}
 	}
 	if r.Period != "" {
 		if _, _, ok := spans[i].parse(r.Period, h.Zone); !ok {
-			example, _, _ := spans[i].of(h.Now())
+			example, _, _ := spans[i].periodOf(h.Now())
 			return nil, &oxbow.InvalidError{Field: r.Span, Value: r.Period, Reason: "is not written as " + example}
 		}
 	} else if len(r.Texts) > 0 {
@@ -78,7 +78,7 @@ func (h *home) Compress(ctx context.Context, r layout.Compression) ([]layout.Dig
 	for _, p := range periods {
 		var d layout.Digest
 		plan := func(v mdtree.View, now time.Time) (edits []mdtree.Edit, err error) {
-			d, edits, err = h.digest(v, spans[i], p, r, now)
+			d, edits, err = h.planDigest(v, spans[i], p, r, now)
 			return edits, err
 		}
 		if r.Dry {
@@ -94,14 +94,14 @@ func (h *home) Compress(ctx context.Context, r layout.Compression) ([]layout.Dig
 	return done, nil
 }
 
-// whollyOpen returns an error if a profile restricts the home, because the caller needs all
+// checkUnrestricted returns an error if a profile restricts the home, because the caller needs all
 // entries.
-func (h *home) whollyOpen() error {
-	if h.bound != nil {
+func (h *home) checkUnrestricted() error {
+	if h.boundProfile != nil {
 		return fmt.Errorf(
 			"%w: it works on all of the memory, and this is bound to profile %q",
 			oxbow.ErrUnsupported,
-			h.bound.Name,
+			h.boundProfile.Name,
 		)
 	}
 	return nil
@@ -109,16 +109,16 @@ func (h *home) whollyOpen() error {
 
 // uncoveredLogs returns the logs of a period that no digest covers and that are longer than
 // minBytes bytes, the oldest first. The logs are logs of days or of spans shorter than s.
-func (h *home) uncoveredLogs(v mdtree.View, s span, period string, minBytes int) []liveFile {
+func (h *home) uncoveredLogs(v mdtree.View, s periodSpan, period string, minBytes int) []liveFile {
 	var in []liveFile
-	for _, f := range slices.Backward(h.live(v)) {
-		p, ok := logPeriod(f.file, s)
+	for _, f := range slices.Backward(h.liveLogs(v)) {
+		p, ok := logPeriod(f.logFile, s)
 		isInPeriod := ok && p == period
 		if isInPeriod && isLonger(v, f.path, minBytes) {
 			in = append(in, f)
 		}
 	}
-	slices.SortStableFunc(in, func(a, b liveFile) int { return a.from.Compare(b.from) })
+	slices.SortStableFunc(in, func(a, b liveFile) int { return a.firstDay.Compare(b.firstDay) })
 	return in
 }
 
@@ -139,29 +139,29 @@ func isLonger(v mdtree.View, p string, minBytes int) bool {
 
 // logPeriod returns the period of span s to which a log belongs. It returns false if logs of this
 // kind are not compressed into the span.
-func logPeriod(f file, s span) (string, bool) {
-	isWeekOfMonth := f.span == "week" && s.name == "month"
-	isShorter := f.span == "day" || isWeekOfMonth
-	if f.covered || !isShorter {
+func logPeriod(f logFile, s periodSpan) (string, bool) {
+	isWeekOfMonth := f.spanName == "week" && s.name == "month"
+	isShorter := f.spanName == "day" || isWeekOfMonth
+	if f.isCovered || !isShorter {
 		return "", false
 	}
-	period, _, _ := s.of(f.mid())
+	period, _, _ := s.periodOf(f.middleDay())
 	return period, true
 }
 
 // listPeriods returns the periods that can be compressed, the oldest first. If period is not empty, the result
 // contains at most that period.
-func (h *home) listPeriods(v mdtree.View, s span, period string) []string {
+func (h *home) listPeriods(v mdtree.View, s periodSpan, period string) []string {
 	found := map[string]bool{}
 	logs := 0
 	recent := map[string]bool{}
-	for _, f := range h.live(v) {
-		p, ok := logPeriod(f.file, s)
+	for _, f := range h.liveLogs(v) {
+		p, ok := logPeriod(f.logFile, s)
 		if !ok {
 			continue
 		}
 		found[p] = true
-		if f.span == "day" && logs < newest {
+		if f.spanName == "day" && logs < newestLogs {
 			logs++
 			recent[p] = true
 		}
@@ -178,14 +178,16 @@ func (h *home) listPeriods(v mdtree.View, s span, period string) []string {
 	})
 }
 
-func digestPath(s span, period string) string { return logDir + "/" + s.name + "-" + period + ".md" }
+func digestPath(s periodSpan, period string) string {
+	return logDir + "/" + s.name + "-" + period + ".md"
+}
 
 func coveredPath(p string) string { return coveredDir + "/" + path.Base(p) }
 
-// apart returns the labels that all entries of the same group must have in common. These are the
+// groupingLabels returns the labels that all entries of the same group must have in common. These are the
 // entry's labels without confidence, tags and files, but with the tags and files that profiles
 // exclude.
-func apart(e *oxbow.Entry, excluded map[oxbow.Label]bool) []oxbow.Label {
+func groupingLabels(e *oxbow.Entry, excluded map[oxbow.Label]bool) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool {
 		isJoined := l.Key == oxbow.LabelTag || l.Key == oxbow.LabelFile
 		return (isJoined && !excluded[l]) || l.Key == oxbow.LabelConfidence || l == coveredLabel || l == digestLabel
@@ -227,17 +229,17 @@ func groupTitle(labels []oxbow.Label) string {
 	return strings.Join(words, " ")
 }
 
-// digest returns the digest of a period, and the edits that create it.
-func (h *home) digest(
+// planDigest returns the digest of a period, and the edits that create it.
+func (h *home) planDigest(
 	v mdtree.View,
-	s span,
+	s periodSpan,
 	period string,
 	r layout.Compression,
 	now time.Time,
 ) (layout.Digest, []mdtree.Edit, error) {
 	p := digestPath(s, period)
 	d := &digester{Digest: layout.Digest{Name: s.name + "-" +
-		period, File: p}, home: h, view: v, groups: map[string]*group{}}
+		period, File: p}, home: h, view: v, groups: map[string]*digestGroup{}}
 	from, to, _ := s.parse(period, h.Zone)
 	switch {
 	case now.Before(to):
@@ -247,9 +249,9 @@ func (h *home) digest(
 			d.Name + " first, to tell again what was added since"}
 	}
 	var notes []string
-	d.excluded, notes = h.profileExclusions()
+	d.excludedLabels, notes = h.profileExclusions()
 	d.Notes = append(d.Notes, notes...)
-	if err := d.cover(h.uncoveredLogs(v, s, period, r.Over)); err != nil {
+	if err := d.coverLogs(h.uncoveredLogs(v, s, period, r.Over)); err != nil {
 		return d.Digest, nil, err
 	}
 	if len(d.groups) == 0 {
@@ -274,11 +276,11 @@ func (h *home) digest(
 	}
 	d.log = parseLog("", nil)
 	for _, title := range slices.Sorted(maps.Keys(d.groups)) {
-		if err := d.add(d.groups[title], from, r.Texts); err != nil {
+		if err := d.addGroup(d.groups[title], from, r.Texts); err != nil {
 			return d.Digest, nil, err
 		}
 	}
-	if err := h.readsBack(p, d.log.text, d.entries); err != nil {
+	if err := h.checkReadsBack(p, d.log.text, d.entries); err != nil {
 		return d.Digest, nil, err
 	}
 	return d.Digest, append(d.edits, mdtree.Edit{Path: p, Text: d.log.text}), nil
@@ -289,16 +291,16 @@ type digester struct {
 	layout.Digest
 	home    *home
 	view    mdtree.View
-	groups  map[string]*group // by title
-	entries []oxbow.Entry     // entries of the digest
-	log     *log              // text of the digest
-	edits   []mdtree.Edit     // edits of the covered files
+	groups  map[string]*digestGroup // by title
+	entries []oxbow.Entry           // entries of the digest
+	log     *logText                // text of the digest
+	edits   []mdtree.Edit           // edits of the covered files
 
-	excluded map[oxbow.Label]bool // tags and files that profiles exclude
+	excludedLabels map[oxbow.Label]bool // tags and files that profiles exclude
 }
 
-// cover moves logs to the covered files and groups their entries.
-func (d *digester) cover(logs []liveFile) error {
+// coverLogs moves logs to the covered files and groups their entries.
+func (d *digester) coverLogs(logs []liveFile) error {
 	for _, f := range logs {
 		text, ok := d.view.File(f.path)
 		if !ok {
@@ -323,10 +325,10 @@ func (d *digester) cover(logs []liveFile) error {
 			if e.Kind == oxbow.Handoff {
 				continue
 			}
-			labels := apart(&e, d.excluded)
+			labels := groupingLabels(&e, d.excludedLabels)
 			title := groupTitle(labels)
 			if d.groups[title] == nil {
-				d.groups[title] = &group{title: title, apart: labels}
+				d.groups[title] = &digestGroup{title: title, commonLabels: labels}
 			}
 			d.groups[title].entries = append(d.groups[title].entries, e)
 		}
@@ -334,10 +336,10 @@ func (d *digester) cover(logs []liveFile) error {
 	return nil
 }
 
-// add adds the entry of a group. texts contains the digest texts that the caller provides, by group
+// addGroup adds the entry of a group. texts contains the digest texts that the caller provides, by group
 // title.
-func (d *digester) add(g *group, from time.Time, texts map[string]string) error {
-	e := oxbow.Entry{Name: freeName(d.view, d.Name, g.title, d.entries), Kind: oxbow.Archive, Created: from}
+func (d *digester) addGroup(g *digestGroup, from time.Time, texts map[string]string) error {
+	e := oxbow.Entry{Name: chooseFreeName(d.view, d.Name, g.title, d.entries), Kind: oxbow.Archive, Created: from}
 	var notes []string
 	e.Labels, notes = g.groupLabels()
 	for _, n := range notes {
@@ -348,7 +350,7 @@ func (d *digester) add(g *group, from time.Time, texts map[string]string) error 
 		part.Before += len(covered.Content)
 	}
 	if text, ok := texts[g.title]; !ok {
-		e.Content = shorter(d.Name, g, d.home.Zone)
+		e.Content = shorterDigest(d.Name, g, d.home.Zone)
 	} else {
 		if strings.TrimSpace(text) == "" {
 			return &oxbow.InvalidError{Field: "text", Value: g.title, Reason: "is empty"}
@@ -373,8 +375,8 @@ func (d *digester) add(g *group, from time.Time, texts map[string]string) error 
 	return nil
 }
 
-// readsBack returns an error if parsing the text would not result in the wanted entries.
-func (h *home) readsBack(p, text string, want []oxbow.Entry) error {
+// checkReadsBack returns an error if parsing the text would not result in the wanted entries.
+func (h *home) checkReadsBack(p, text string, want []oxbow.Entry) error {
 	items, err := treeLayout{h.Zone}.Parse(p, text)
 	if err != nil {
 		return fmt.Errorf("%s would not be read back: %w", p, err)
@@ -399,8 +401,8 @@ func quoteWords(words []string) string {
 	return strings.Join(qs, ", ")
 }
 
-// freeName returns an unused name for an entry of a digest.
-func freeName(v mdtree.View, base, title string, others []oxbow.Entry) string {
+// chooseFreeName returns an unused name for an entry of a digest.
+func chooseFreeName(v mdtree.View, base, title string, others []oxbow.Entry) string {
 	name := strings.TrimSpace(base + " " + title)
 	if len(name) > oxbow.MaxName-len(" (1000)") {
 		name = base
@@ -424,7 +426,7 @@ const (
 // groupLabels returns the labels of a group's entry: the common labels, the tags and files of all
 // entries (the most frequent first, up to the limits), and the lowest confidence if each entry has
 // a confidence. notes report labels that were left out because of the limits.
-func (g *group) groupLabels() (labels []oxbow.Label, notes []string) {
+func (g *digestGroup) groupLabels() (labels []oxbow.Label, notes []string) {
 	count := map[oxbow.Label]int{}
 	least := 0.0
 	value := ""
@@ -433,7 +435,7 @@ func (g *group) groupLabels() (labels []oxbow.Label, notes []string) {
 		e := &g.entries[i]
 		for _, l := range e.Labels {
 			isJoined := l.Key == oxbow.LabelTag || l.Key == oxbow.LabelFile
-			if isJoined && !slices.Contains(g.apart, l) {
+			if isJoined && !slices.Contains(g.commonLabels, l) {
 				count[l]++
 			}
 		}
@@ -445,7 +447,7 @@ func (g *group) groupLabels() (labels []oxbow.Label, notes []string) {
 			}
 		}
 	}
-	labels = slices.Clone(g.apart)
+	labels = slices.Clone(g.commonLabels)
 	if sure == len(g.entries) {
 		labels = append(labels, oxbow.Label{Key: oxbow.LabelConfidence, Value: value})
 	}
@@ -472,7 +474,7 @@ func (g *group) groupLabels() (labels []oxbow.Label, notes []string) {
 // Decompress implements [layout.Compressor]. It moves the digest to memory/undone, which is never
 // read. Each digest is undone atomically.
 func (h *home) Decompress(ctx context.Context, dry bool, names ...string) ([]layout.Digest, error) {
-	if err := h.whollyOpen(); err != nil {
+	if err := h.checkUnrestricted(); err != nil {
 		return nil, err
 	}
 	if len(names) == 0 {
@@ -482,7 +484,7 @@ func (h *home) Decompress(ctx context.Context, dry bool, names ...string) ([]lay
 	for _, name := range names {
 		var d layout.Digest
 		plan := func(v mdtree.View, _ time.Time) (edits []mdtree.Edit, err error) {
-			d, edits, err = h.revert(v, name)
+			d, edits, err = h.revertDigest(v, name)
 			return edits, err
 		}
 		var err error
@@ -499,8 +501,8 @@ func (h *home) Decompress(ctx context.Context, dry bool, names ...string) ([]lay
 	return done, nil
 }
 
-// revert returns the edits that undo a digest.
-func (h *home) revert(v mdtree.View, name string) (layout.Digest, []mdtree.Edit, error) {
+// revertDigest returns the edits that undo a digest.
+func (h *home) revertDigest(v mdtree.View, name string) (layout.Digest, []mdtree.Edit, error) {
 	name = strings.TrimSuffix(path.Base(name), ".md")
 	p := logDir + "/" + name + ".md"
 	d := layout.Digest{Name: name, File: p}
@@ -508,7 +510,7 @@ func (h *home) revert(v mdtree.View, name string) (layout.Digest, []mdtree.Edit,
 		return d, nil, &oxbow.InvalidError{Field: "digest", Value: name, Reason: why}
 	}
 	f, ok := parseLogPath(p, h.Zone)
-	isDigest := f.span == "week" || f.span == "month"
+	isDigest := f.spanName == "week" || f.spanName == "month"
 	if !ok || !isDigest {
 		return none("is not the name of one, such as week-2026-W16 or month-2026-04")
 	}
@@ -525,22 +527,22 @@ func (h *home) revert(v mdtree.View, name string) (layout.Digest, []mdtree.Edit,
 	}
 	excluded, _ := h.profileExclusions()
 	for i, q := range ps {
-		d.Covers = append(d.Covers, q.matter.covers...)
+		d.Covers = append(d.Covers, q.matter.coveredFiles...)
 		it := v.Items(p)[i].Entry
 		d.Parts = append(
 			d.Parts,
-			layout.DigestPart{Entry: it.Name, Group: groupTitle(apart(&it, excluded)), Labels: it.Labels,
+			layout.DigestPart{Entry: it.Name, Group: groupTitle(groupingLabels(&it, excluded)), Labels: it.Labels,
 				After: len(it.Content), Text: it.Content},
 		)
 	}
 	if len(d.Covers) == 0 {
 		return none("does not say what it covers; it was not made by compression")
 	}
-	edits, why := h.uncover(v, &d)
+	edits, why := h.uncoverFiles(v, &d)
 	if why != "" {
 		return none(why)
 	}
-	kept, err := freeUndone(v, name)
+	kept, err := freeUndonePath(v, name)
 	if err != nil {
 		return d, nil, err
 	}
@@ -548,9 +550,9 @@ func (h *home) revert(v mdtree.View, name string) (layout.Digest, []mdtree.Edit,
 	return d, append(edits, mdtree.Edit{Path: p, Remove: true}, mdtree.Edit{Path: kept, Text: text}), nil
 }
 
-// uncover returns the edits that move the covered files back. If the files cannot be moved, why is
+// uncoverFiles returns the edits that move the covered files back. If the files cannot be moved, why is
 // the reason.
-func (h *home) uncover(v mdtree.View, d *layout.Digest) (edits []mdtree.Edit, why string) {
+func (h *home) uncoverFiles(v mdtree.View, d *layout.Digest) (edits []mdtree.Edit, why string) {
 	for _, c := range d.Covers {
 		// reject names that lead out of logDir, because a person may have edited the list in the
 		// digest
@@ -576,7 +578,7 @@ func (h *home) uncover(v mdtree.View, d *layout.Digest) (edits []mdtree.Edit, wh
 // coveringDigest returns the name of the digest that covers a file.
 func (h *home) coveringDigest(v mdtree.View, base string) string {
 	for p := range v.Files() {
-		if f, ok := parseLogPath(p, h.Zone); !ok || f.covered {
+		if f, ok := parseLogPath(p, h.Zone); !ok || f.isCovered {
 			continue
 		}
 		text, ok := v.File(p)
@@ -588,7 +590,7 @@ func (h *home) coveringDigest(v mdtree.View, base string) string {
 			continue
 		}
 		for _, q := range ps {
-			if slices.Contains(q.matter.covers, base) {
+			if slices.Contains(q.matter.coveredFiles, base) {
 				return strings.TrimSuffix(path.Base(p), ".md")
 			}
 		}
@@ -596,8 +598,8 @@ func (h *home) coveringDigest(v mdtree.View, base string) string {
 	return "a digest"
 }
 
-// freeUndone returns an unused path in memory/undone for a digest that is undone.
-func freeUndone(v mdtree.View, name string) (string, error) {
+// freeUndonePath returns an unused path in memory/undone for a digest that is undone.
+func freeUndonePath(v mdtree.View, name string) (string, error) {
 	for n := 1; n <= maxFiles; n++ {
 		p := undoneDir + "/" + name + ".md"
 		if n > 1 {

@@ -186,7 +186,7 @@ func TestCompressWeeks(t *testing.T) {
 		t.Errorf("the month's digest has labels %q", got)
 	}
 	if got := now["month-2026-04 project:vtt"].Content; !strings.Contains(got, "Fog of war.") ||
-		strings.Contains(strings.TrimPrefix(got, "# month-2026-04: project:vtt\n\n"+opening), opening) {
+		strings.Contains(strings.TrimPrefix(got, "# month-2026-04: project:vtt\n\n"+digestOpening), digestOpening) {
 		t.Errorf("the month's digest is %q", got)
 	}
 	if _, ok := now["week-2026-W16 project:vtt"].Label("covered"); !ok {

@@ -36,15 +36,15 @@ const (
 	partRecall       = "recall"
 )
 
-// newest is the number of newest logs that are always in the context.
-const newest = 2
+// newestLogs is the number of newest logs that are always in the context.
+const newestLogs = 2
 
 // Limits of the entries that are recalled for a message, as in CodeRhapsody.
 const (
-	minMessage  = 50   // minimum characters of a message that is searched for
-	maxRecalled = 3    // entries
-	maxSnippet  = 800  // characters of each entry
-	maxBlock    = 6144 // bytes of the whole part
+	minMessageLength = 50   // minimum characters of a message that is searched for
+	maxRecalled      = 3    // entries
+	maxSnippet       = 800  // characters of each entry
+	maxRecallBytes   = 6144 // bytes of the whole part
 )
 
 // Context implements [layout.Home]. Without a profile, the context contains SOUL.md, MEMORY.md,
@@ -53,11 +53,11 @@ const (
 // has a message, the entries recalled for the message are added. With a profile, the profile's
 // selection replaces everything except the recalled entries.
 func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, error) {
-	c, err := h.system(ctx, r)
+	c, err := h.systemContext(ctx, r)
 	if err != nil {
 		return prompt.Context{}, err
 	}
-	before, err := h.recallEntries(ctx, r.Message, namesIn(c))
+	before, err := h.recallEntries(ctx, r.Message, entryNames(c))
 	if err != nil {
 		return prompt.Context{}, err
 	}
@@ -65,7 +65,7 @@ func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, e
 		return c, nil
 	}
 	c.Add(before.Parts...)
-	h.budget(&c, r.Budget)
+	h.packContext(&c, r.Budget)
 	return c, nil
 }
 
@@ -75,19 +75,24 @@ func (h *home) tokenBudget(budget int) int {
 	switch {
 	case budget > 0:
 		return budget
-	case h.bound != nil:
-		return h.bound.MaxTokens
+	case h.boundProfile != nil:
+		return h.boundProfile.MaxTokens
 	}
 	return profile.DefaultMaxTokens
 }
 
-// budget cuts a context to the budget of a request.
-func (h *home) budget(c *prompt.Context, budget int) { c.Pack(h.tokenBudget(budget)) }
+// packContext cuts a context to the budget of a request.
+func (h *home) packContext(c *prompt.Context, budget int) { c.PackIntoBudget(h.tokenBudget(budget)) }
 
-// system returns the parts of the system prompt.
-func (h *home) system(ctx context.Context, r layout.Request) (prompt.Context, error) {
-	if h.bound != nil {
-		sel, err := h.profiles.Select(ctx, h.all, h.bound, profile.Request{Query: r.Message, Budget: r.Budget})
+// systemContext returns the parts of the system prompt.
+func (h *home) systemContext(ctx context.Context, r layout.Request) (prompt.Context, error) {
+	if h.boundProfile != nil {
+		sel, err := h.profiles.Select(
+			ctx,
+			h.wholeMemory,
+			h.boundProfile,
+			profile.Request{Query: r.Message, Budget: r.Budget},
+		)
 		return sel.Context, err
 	}
 	var c prompt.Context
@@ -98,26 +103,26 @@ func (h *home) system(ctx context.Context, r layout.Request) (prompt.Context, er
 		}
 		s = strings.TrimPrefix(s, "\ufeff")
 		if strings.TrimSpace(s) != "" {
-			c.Add(prompt.Part{Name: d.name, Source: d.file, Pinned: true, Why: "always there"}.
+			c.Add(prompt.Part{Name: d.name, Source: d.file, IsPinned: true, Reason: "always there"}.
 				WithFrame("<!-- "+d.file+" -->\n", strings.TrimRight(s, "\n"), "\n\n"))
 		}
 	}
-	c.Add(prompt.Part{Name: partInstructions, Pinned: true, Why: "says how to use the tools", Text: instructions +
+	c.Add(prompt.Part{Name: partInstructions, IsPinned: true, Reason: "says how to use the tools", Text: instructions +
 		"\n"})
-	tried, left := 0, prompt.CutText{Name: partLog, Why: "over the budget: four times as much is newer"}
+	tried, left := 0, prompt.OmittedText{Name: partLog, Reason: "over the budget: four times as much is newer"}
 	more := 0
 	err := h.Tree.View(ctx, func(v mdtree.View) error {
 		logs := 0
-		for _, f := range h.live(v) {
+		for _, f := range h.liveLogs(v) {
 			name := partDigest
 			why := "the newest first"
 			pinned := false
-			if f.span == "day" {
+			if f.spanName == "day" {
 				logs++
 				name = partLog
-				pinned = logs <= newest
+				pinned = logs <= newestLogs
 				if pinned {
-					why = fmt.Sprintf("one of the %d newest logs", newest)
+					why = fmt.Sprintf("one of the %d newest logs", newestLogs)
 				}
 			}
 			for _, it := range v.Items(f.path) {
@@ -134,24 +139,24 @@ func (h *home) system(ctx context.Context, r layout.Request) (prompt.Context, er
 		}
 		return nil
 	})
-	h.budget(&c, r.Budget)
+	h.packContext(&c, r.Budget)
 	if more > 0 {
 		left.Source = fmt.Sprintf("%d more entries", more)
-		c.Cut = append(c.Cut, left)
+		c.OmittedTexts = append(c.OmittedTexts, left)
 	}
 	return c, err
 }
 
 // liveFile is a log that is not covered.
 type liveFile struct {
-	file
+	logFile
 	path string
 }
 
-// live returns the logs that are not covered by a digest: days, weeks, months and buckets, each
+// liveLogs returns the logs that are not covered by a digest: days, weeks, months and buckets, each
 // sorted from newest to oldest. Days that a bucket contains are left out. A log in the directory
 // of covered files is live if no digest covers it, because a person removed the digest.
-func (h *home) live(v mdtree.View) []liveFile {
+func (h *home) liveLogs(v mdtree.View) []liveFile {
 	var days, buckets, covered, all []liveFile
 	isCovered := map[string]bool{}
 	for p := range v.Files() {
@@ -160,15 +165,15 @@ func (h *home) live(v mdtree.View) []liveFile {
 			continue
 		}
 		l := liveFile{f, p}
-		if f.span == "week" || f.span == "month" {
-			h.markCovered(v, p, isCovered)
+		if f.spanName == "week" || f.spanName == "month" {
+			h.addCoveredFiles(v, p, isCovered)
 		}
 		switch {
-		case f.covered:
+		case f.isCovered:
 			covered = append(covered, l)
-		case f.span == "day":
+		case f.spanName == "day":
 			days = append(days, l)
-		case f.span == "bucket":
+		case f.spanName == "bucket":
 			buckets = append(buckets, l)
 			all = append(all, l)
 		default:
@@ -178,14 +183,14 @@ func (h *home) live(v mdtree.View) []liveFile {
 	for _, l := range covered {
 		switch {
 		case isCovered[path.Base(l.path)]:
-		case l.span == "day":
+		case l.spanName == "day":
 			days = append(days, l)
 		default:
 			all = append(all, l)
 		}
 	}
 	for _, d := range days {
-		if !slices.ContainsFunc(buckets, func(b liveFile) bool { return d.within(b.file) }) {
+		if !slices.ContainsFunc(buckets, func(b liveFile) bool { return d.isWithinBucket(b.logFile) }) {
 			all = append(all, d)
 		}
 	}
@@ -193,13 +198,13 @@ func (h *home) live(v mdtree.View) []liveFile {
 	return all
 }
 
-// markCovered adds the files that a digest covers. If the digest contains mistakes, the valid
+// addCoveredFiles adds the files that a digest covers. If the digest contains mistakes, the valid
 // blocks count.
-func (h *home) markCovered(v mdtree.View, p string, isCovered map[string]bool) {
+func (h *home) addCoveredFiles(v mdtree.View, p string, isCovered map[string]bool) {
 	text, _ := v.File(p)
 	_, ps, _ := treeLayout{h.Zone}.splitParts(p, text)
 	for _, q := range ps {
-		for _, c := range q.matter.covers {
+		for _, c := range q.matter.coveredFiles {
 			isCovered[c] = true
 		}
 	}
@@ -211,15 +216,15 @@ var spanRank = map[string]int{"day": 0, "week": 1, "month": 2, "bucket": 3}
 // compareLive orders logs by span, and the newest first within a span.
 func compareLive(a, b liveFile) int {
 	return cmp.Or(
-		spanRank[a.span]-spanRank[b.span],
-		b.from.Compare(a.from),
-		b.number()-a.number(),
+		spanRank[a.spanName]-spanRank[b.spanName],
+		b.firstDay.Compare(a.firstDay),
+		b.logNumber()-a.logNumber(),
 		strings.Compare(b.path, a.path),
 	)
 }
 
-// number returns the number in the name of a day's log, or 0 if the name has no number.
-func (f file) number() int {
+// logNumber returns the number in the name of a day's log, or 0 if the name has no number.
+func (f logFile) logNumber() int {
 	i := strings.LastIndexByte(f.base, '-')
 	n, err := strconv.Atoi(strings.TrimPrefix(f.base[i+1:], "session"))
 	if err != nil || len(f.base) <= len("2006-01-02") {
@@ -238,9 +243,9 @@ func entryPart(e *oxbow.Entry, name, why string, pinned bool) prompt.Part {
 	}
 	b.WriteString("\n\n")
 	head := b.String()
-	return prompt.Part{Name: name, Source: e.Name, Pinned: pinned, Why: why,
+	return prompt.Part{Name: name, Source: e.Name, IsPinned: pinned, Reason: why,
 		Text: head + prompt.Fence("markdown", e.Content) + "\n",
-		Short: func(tokens int) string {
+		Shorten: func(tokens int) string {
 			render := func(s string) string {
 				return head + prompt.Fence("markdown", s) + "\n(cut here: recall_memory finds the rest)\n\n"
 			}
@@ -255,8 +260,8 @@ func entryPart(e *oxbow.Entry, name, why string, pinned bool) prompt.Part {
 		}}
 }
 
-// namesIn returns the names of the entries in a context.
-func namesIn(c prompt.Context) map[string]bool {
+// entryNames returns the names of the entries in a context.
+func entryNames(c prompt.Context) map[string]bool {
 	in := map[string]bool{}
 	for _, p := range c.Parts {
 		switch p.Name {
@@ -272,12 +277,12 @@ func namesIn(c prompt.Context) map[string]bool {
 func (h *home) recallEntries(ctx context.Context, message string, present map[string]bool) (prompt.Context, error) {
 	var c prompt.Context
 	message = strings.TrimSpace(message)
-	if utf8.RuneCountInString(message) < minMessage {
+	if utf8.RuneCountInString(message) < minMessageLength {
 		return c, nil
 	}
-	hits, _, err := verb.RecallOnce(
+	hits, _, err := verb.RecallWithoutDigests(
 		ctx,
-		h.Mem,
+		h.HomeMemory,
 		oxbow.Query{
 			Text:   message,
 			Limit:  min(oxbow.MaxLimit, maxRecalled+len(present)),
@@ -309,16 +314,16 @@ func (h *home) recallEntries(ctx context.Context, message string, present map[st
 			strings.Join(strings.Fields(e.Name), " "),
 			text.Snippet(e.Content, words, maxSnippet),
 		)
-		if len(head)+b.Len()+len(said) > maxBlock {
+		if len(head)+b.Len()+len(said) > maxRecallBytes {
 			continue
 		}
 		b.WriteString(said)
 		names = append(names, e.Name)
 	}
 	if len(names) > 0 {
-		c.Add(prompt.Part{Name: partRecall, Source: strings.Join(names, ", "), Role: prompt.User,
-			Why: "found by the message", Text: head + b.String()})
-		c.Fit(0)
+		c.Add(prompt.Part{Name: partRecall, Source: strings.Join(names, ", "), Role: prompt.RoleUser,
+			Reason: "found by the message", Text: head + b.String()})
+		c.FitToBudget(0)
 	}
 	return c, nil
 }

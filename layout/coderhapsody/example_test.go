@@ -74,7 +74,7 @@ func Example() {
 			fmt.Print(before.RoleText(layout.User))
 			fmt.Println("user:", t.message)
 			if t.tool != "" {
-				answer, err := tools[t.tool].Answer(ctx, workspace, json.RawMessage(t.args))
+				answer, err := tools[t.tool].CallForModel(ctx, workspace, json.RawMessage(t.args))
 				if err != nil {
 					log.Fatal(err)
 				}

@@ -16,51 +16,51 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// matter is decoded front matter.
-type matter struct {
+// frontMatterValues is decoded front matter.
+type frontMatterValues struct {
 	name          string
 	time, updated time.Time
 	kind          *oxbow.Kind
 	aliases       []string
 	labels        []oxbow.Label
-	covers        []string
+	coveredFiles  []string
 
-	stands map[string][]string // values by label key, in the form of labelValues, that the front matter contains
+	presentValues map[string][]string // values by label key, in the form of labelValues, that the front matter contains
 }
 
 // matterReader decodes front matter and collects its mistakes.
-type matterReader struct{ frontmatter.Reader }
+type matterReader struct{ frontmatter.MappingReader }
 
 // readMatter decodes the YAML of a block. A mistake is returned as [profile.Diagnostics]. first is
 // the line number of data's first line. day is the day of the file, which completes times without a
 // date. Unknown keys are ignored.
-func readMatter(file, data string, first int, day time.Time) (matter, error) {
+func readMatter(file, data string, first int, day time.Time) (frontMatterValues, error) {
 	top, err := profile.FrontMatter(file, []byte(data), first)
 	if err != nil {
-		return matter{}, err
+		return frontMatterValues{}, err
 	}
 	return decodeMatter(top, file, first, day)
 }
 
 // decodeMatter decodes a mapping.
-func decodeMatter(top *yaml.Node, file string, first int, day time.Time) (matter, error) {
-	r := &matterReader{frontmatter.Reader{File: file, FirstLine: first}}
-	m := matter{stands: map[string][]string{}}
+func decodeMatter(top *yaml.Node, file string, first int, day time.Time) (frontMatterValues, error) {
+	r := &matterReader{frontmatter.MappingReader{File: file, FirstLine: first}}
+	m := frontMatterValues{presentValues: map[string][]string{}}
 	seen := map[string]int{}
 	for i := 0; i+1 < len(top.Content); i += 2 {
 		k, v := top.Content[i], top.Content[i+1]
-		if !slices.Contains(keys, k.Value) {
+		if !slices.Contains(frontMatterKeys, k.Value) {
 			continue
 		}
 		if line := seen[k.Value]; line > 0 {
-			r.Add(k, "%s is given twice; it stands in line %d too", k.Value, line)
+			r.AddMistake(k, "%s is given twice; it stands in line %d too", k.Value, line)
 			continue
 		}
 		seen[k.Value] = k.Line + first - 1
-		r.value(&m, k.Value, v, day)
+		r.decodeKey(&m, k.Value, v, day)
 	}
 	m.labels = oxbow.SortLabels(m.labels)
-	for _, vs := range m.stands {
+	for _, vs := range m.presentValues {
 		slices.Sort(vs)
 	}
 	if len(r.Diagnostics) > 0 {
@@ -69,16 +69,16 @@ func decodeMatter(top *yaml.Node, file string, first int, day time.Time) (matter
 	return m, nil
 }
 
-func (r *matterReader) value(m *matter, key string, v *yaml.Node, day time.Time) {
+func (r *matterReader) decodeKey(m *frontMatterValues, key string, v *yaml.Node, day time.Time) {
 	if frontmatter.IsNull(v) {
 		return // "tags:" without a value
 	}
 	label := func(as string) {
-		for _, n := range r.list(key, v) {
-			m.stands[key] = append(m.stands[key], n.Value)
+		for _, n := range r.valueNodes(key, v) {
+			m.presentValues[key] = append(m.presentValues[key], n.Value)
 			l := oxbow.Label{Key: as, Value: n.Value}
 			if err := l.Check(); err != nil {
-				r.Add(n, "%v", err)
+				r.AddMistake(n, "%v", err)
 				continue
 			}
 			m.labels = append(m.labels, l)
@@ -86,30 +86,30 @@ func (r *matterReader) value(m *matter, key string, v *yaml.Node, day time.Time)
 	}
 	switch key {
 	case keyName:
-		m.name = r.one(key, v)
+		m.name = r.singleValue(key, v)
 		if m.name != "" {
 			if err := oxbow.CheckName(m.name); err != nil {
-				r.Add(v, "%v", err)
+				r.AddMistake(v, "%v", err)
 			}
 		}
 	case keyTime:
-		m.time = r.when(key, v, day)
+		m.time = r.parseTime(key, v, day)
 	case keyUpdated:
-		m.updated = r.when(key, v, day)
+		m.updated = r.parseTime(key, v, day)
 	case keyKind:
-		k, err := oxbow.ParseKind(r.one(key, v))
+		k, err := oxbow.ParseKind(r.singleValue(key, v))
 		if err != nil {
-			r.Add(v, "%v", err)
+			r.AddMistake(v, "%v", err)
 			return
 		}
 		m.kind = &k
 	case keyAliases:
-		for _, n := range r.list(key, v) {
+		for _, n := range r.valueNodes(key, v) {
 			m.aliases = append(m.aliases, n.Value)
 		}
 	case keyCovers:
-		for _, n := range r.list(key, v) {
-			m.covers = append(m.covers, n.Value)
+		for _, n := range r.valueNodes(key, v) {
+			m.coveredFiles = append(m.coveredFiles, n.Value)
 		}
 	case keyProject:
 		label(oxbow.LabelProject)
@@ -119,53 +119,53 @@ func (r *matterReader) value(m *matter, key string, v *yaml.Node, day time.Time)
 		label(oxbow.LabelFile)
 	case keyConfidence:
 		if v.Kind != yaml.ScalarNode {
-			r.one(key, v)
+			r.singleValue(key, v)
 			return
 		}
 		label(oxbow.LabelConfidence)
 	case keyProcess, keyPinned:
-		switch s := r.one(key, v); s {
+		switch s := r.singleValue(key, v); s {
 		case "true", "false":
-			m.stands[key] = []string{s}
+			m.presentValues[key] = []string{s}
 			m.labels = append(m.labels, oxbow.Label{Key: key, Value: s})
 		default:
-			r.Add(v, "%s is %q; write true or false", key, s)
+			r.AddMistake(v, "%s is %q; write true or false", key, s)
 		}
 	case keyLabels:
-		for _, n := range r.list(key, v) {
+		for _, n := range r.valueNodes(key, v) {
 			l, err := oxbow.ParseLabel(n.Value)
 			if err != nil {
-				r.Add(n, "%v", err)
+				r.AddMistake(n, "%v", err)
 				continue
 			}
-			m.stands[key] = append(m.stands[key], l.String())
+			m.presentValues[key] = append(m.presentValues[key], l.String())
 			m.labels = append(m.labels, l)
 		}
 	}
 }
 
-// one returns the value of a key that must have a single value.
-func (r *matterReader) one(key string, v *yaml.Node) string {
+// singleValue returns the value of a key that must have a single value.
+func (r *matterReader) singleValue(key string, v *yaml.Node) string {
 	if v.Kind != yaml.ScalarNode {
-		r.Add(v, "%s is not a single value; write one", key)
+		r.AddMistake(v, "%s is not a single value; write one", key)
 		return ""
 	}
 	return v.Value
 }
 
-// list returns the values of a key. A single value counts as a list of one value.
-func (r *matterReader) list(key string, v *yaml.Node) []*yaml.Node {
+// valueNodes returns the values of a key. A single value counts as a list of one value.
+func (r *matterReader) valueNodes(key string, v *yaml.Node) []*yaml.Node {
 	if v.Kind == yaml.ScalarNode {
 		return []*yaml.Node{v}
 	}
 	if v.Kind != yaml.SequenceNode {
-		r.Add(v, "%s is a mapping; write a list such as [a, b]", key)
+		r.AddMistake(v, "%s is a mapping; write a list such as [a, b]", key)
 		return nil
 	}
 	var values []*yaml.Node
 	for _, n := range v.Content {
 		if n.Kind != yaml.ScalarNode {
-			r.Add(n, "a value of %s is a list or a mapping; write words", key)
+			r.AddMistake(n, "a value of %s is a list or a mapping; write words", key)
 			continue
 		}
 		values = append(values, n)
@@ -173,10 +173,10 @@ func (r *matterReader) list(key string, v *yaml.Node) []*yaml.Node {
 	return values
 }
 
-// when decodes a time in one of three forms: with a zone, without a zone, which then is the zone of
+// parseTime decodes a time in one of three forms: with a zone, without a zone, which then is the zone of
 // day, or only the time of day, which is then on day.
-func (r *matterReader) when(key string, v *yaml.Node, day time.Time) time.Time {
-	s := r.one(key, v)
+func (r *matterReader) parseTime(key string, v *yaml.Node, day time.Time) time.Time {
+	s := r.singleValue(key, v)
 	if t, err := time.Parse(time.RFC3339Nano, s); err == nil {
 		return t.UTC()
 	}
@@ -199,7 +199,7 @@ func (r *matterReader) when(key string, v *yaml.Node, day time.Time) time.Time {
 			).UTC()
 		}
 	}
-	r.Add(v, "%s is %q; write a time such as 2026-04-18T14:02:03Z, or 14:02", key, s)
+	r.AddMistake(v, "%s is %q; write a time such as 2026-04-18T14:02:03Z, or 14:02", key, s)
 	return time.Time{}
 }
 
@@ -237,8 +237,8 @@ func labelValues(labels []oxbow.Label) map[string][]string {
 	return vs
 }
 
-func word(s string) string {
-	if frontmatter.IsBare(s) {
+func quoteUnlessBare(s string) string {
+	if frontmatter.IsBareWord(s) {
 		return s
 	}
 	return strconv.Quote(s)
@@ -249,7 +249,7 @@ func word(s string) string {
 func formatKey(key string, values []string, style *yaml.Node) string {
 	words := make([]string, len(values))
 	for i, v := range values {
-		words[i] = word(v)
+		words[i] = quoteUnlessBare(v)
 		if slices.Contains([]string{keyTime, keyUpdated, keyConfidence, keyProcess, keyPinned}, key) {
 			words[i] = v // the form of the value needs no quotes
 		}
@@ -275,7 +275,7 @@ func formatKey(key string, values []string, style *yaml.Node) string {
 // newMatter returns new front matter with these values, without the marker lines.
 func newMatter(vs map[string][]string) string {
 	var b strings.Builder
-	for _, k := range keys {
+	for _, k := range frontMatterKeys {
 		if len(vs[k]) > 0 {
 			b.WriteString(formatKey(k, vs[k], nil))
 		}
@@ -296,7 +296,7 @@ func editMatter(data, eol string, want map[string][]string) (string, error) {
 			Reason: "stands in braces, which is not edited; write one key a line",
 		}
 	}
-	return frontmatter.Edit(data, eol, top, keys, func(key string, old *yaml.Node) (string, bool) {
+	return frontmatter.EditKeys(data, eol, top, frontMatterKeys, func(key string, old *yaml.Node) (string, bool) {
 		values, given := want[key]
 		if len(values) == 0 {
 			return "", given

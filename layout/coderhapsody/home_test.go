@@ -201,7 +201,7 @@ func TestContext(t *testing.T) {
 	}
 	for _, budget := range []int{500, 700, 850} {
 		c, err := h.Context(t.Context(), layout.Request{Budget: budget})
-		if err != nil || c.Tokens*prompt.Margin > budget*100 || len(c.Cut) == 0 ||
+		if err != nil || c.Tokens*prompt.EstimateMarginPercent > budget*100 || len(c.OmittedTexts) == 0 ||
 			!strings.HasPrefix(sources(c), "identity SOUL.md; memory MEMORY.md; instructions ; log 2026-05-06") {
 			t.Errorf("Context(%d) is %s with %d tokens, %v", budget, sources(c), c.Tokens, err)
 		}
@@ -213,17 +213,24 @@ func TestContext(t *testing.T) {
 func TestContextIsBounded(t *testing.T) {
 	fsys := vfs.NewMem()
 	for day := range 300 {
-		put(t, fsys, "memory/"+noon.AddDate(0, 0, -day).Format("2006-01-02")+".md", strings.Repeat("A long day. ", 300)+
-			"\n")
+		put(
+			t,
+			fsys,
+			"memory/"+noon.AddDate(0, 0, -day).Format("2006-01-02")+".md",
+			strings.Repeat("A long day. ", 300)+
+				"\n",
+		)
 	}
 	h := openHome(t, fsys, noon)
 	c, err := h.Context(t.Context(), layout.Request{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	last := c.Cut[len(c.Cut)-1]
-	if c.Budget != profile.DefaultMaxTokens || c.Tokens*prompt.Margin > 100*c.Budget || c.Tokens < c.Budget/2 ||
-		!strings.HasSuffix(last.Source, "more entries") || last.Tokens < c.Budget {
+	last := c.OmittedTexts[len(c.OmittedTexts)-1]
+	if c.Budget != profile.DefaultMaxTokens || c.Tokens*prompt.EstimateMarginPercent > 100*c.Budget ||
+		c.Tokens < c.Budget/2 ||
+		!strings.HasSuffix(last.Source, "more entries") ||
+		last.Tokens < c.Budget {
 		t.Errorf("Context() has %d of %d tokens, last cut %+v", c.Tokens, c.Budget, last)
 	}
 	if !strings.HasPrefix(sources(c), "instructions ; log 2026-04-18; log 2026-04-17; log 2026-04-16") {
@@ -251,12 +258,12 @@ func TestAutoRecall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := c.RoleText(prompt.User)
+	text := c.RoleText(prompt.RoleUser)
 	if !strings.HasPrefix(text, "[Auto-recalled memories]\n\nFrom 2026-04-14.md — 2026-04-14 Squares, not hexes.") ||
 		!strings.Contains(text, "\n> Squares, not hexes.") {
 		t.Errorf("BeforeTurn() = %q", text)
 	}
-	if n := strings.Count(text, "\nFrom "); n < 2 || n > maxRecalled || len(text) > maxBlock ||
+	if n := strings.Count(text, "\nFrom "); n < 2 || n > maxRecalled || len(text) > maxRecallBytes ||
 		strings.Contains(text, "week-2026-W16") || strings.Contains(text, "May") {
 		t.Errorf("BeforeTurn() = %q", text)
 	}
@@ -269,8 +276,8 @@ func TestAutoRecall(t *testing.T) {
 		t.Errorf("BeforeTurn() of a short message = %q, %v", c.Text(), err)
 	}
 	c, err = h.Context(t.Context(), layout.Request{Message: message})
-	if err != nil || strings.Count(c.RoleText(prompt.User), "\nFrom ") != strings.Count(text, "\nFrom ") {
-		t.Errorf("Context() with a message = %q, %v", c.RoleText(prompt.User), err)
+	if err != nil || strings.Count(c.RoleText(prompt.RoleUser), "\nFrom ") != strings.Count(text, "\nFrom ") {
+		t.Errorf("Context() with a message = %q, %v", c.RoleText(prompt.RoleUser), err)
 	}
 }
 
@@ -301,7 +308,7 @@ func TestProfile(t *testing.T) {
 			t.Errorf("the context of the profile holds %q: %v, want %v", word, !want, want)
 		}
 	}
-	if c.Budget != 4000 || c.Tokens*prompt.Margin > 400_000 {
+	if c.Budget != 4000 || c.Tokens*prompt.EstimateMarginPercent > 400_000 {
 		t.Errorf("the context has %d tokens of %d", c.Tokens, c.Budget)
 	}
 	if _, err := h.Memory().Get(t.Context(), "2026-04-13"); !errors.Is(err, oxbow.ErrNotFound) {
@@ -374,14 +381,14 @@ func TestSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	note := c.RoleText(prompt.User)
+	note := c.RoleText(prompt.RoleUser)
 	for _, want := range []string{"The grid is done.", "Walls next.", `Memory profile to load: "vtt"`,
 		`Skill to load: "vtt-core"`, `"map.go"` + "\n", `"gone.go" (missing)`, `"../x" (outside`} {
 		if !strings.Contains(note, want) {
 			t.Errorf("the handoff is %q, without %q", note, want)
 		}
 	}
-	if system := c.RoleText(prompt.System); !strings.Contains(system, "profile vtt") ||
+	if system := c.RoleText(prompt.RoleSystem); !strings.Contains(system, "profile vtt") ||
 		strings.Contains(system, "Chapters") {
 		t.Errorf("the handoff's profile was not loaded: %q", system)
 	}
@@ -391,7 +398,7 @@ func TestSession(t *testing.T) {
 	}
 	name, goOn, err := s.Compact(t.Context(), "We built walls.\n\nAnd doors.")
 	if err != nil || name != "2026-05-20 We built walls." ||
-		!strings.Contains(goOn.RoleText(prompt.User), "And doors.") ||
+		!strings.Contains(goOn.RoleText(prompt.RoleUser), "And doors.") ||
 		strings.Count(goOn.Text(), "And doors.") != 1 {
 		t.Errorf("Compact() = %q, %q, %v", name, goOn.Text(), err)
 	}
@@ -413,21 +420,22 @@ func TestSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err = s.Resume(t.Context(), name)
-	if err != nil || !strings.Contains(c.RoleText(prompt.User), "And doors.") ||
+	if err != nil || !strings.Contains(c.RoleText(prompt.RoleUser), "And doors.") ||
 		strings.Count(c.Text(), "And doors.") != 1 ||
 		!strings.Contains(c.Text(), "All done.") {
 		t.Errorf("Resume() = %q, %v", c.Text(), err)
 	}
 	c, err = s.Resume(t.Context(), "2026-04-13")
-	if err != nil || !strings.Contains(c.RoleText(prompt.User), "not there") || len(warned) != 1 {
-		t.Errorf("Resume() from what is no summary = %q, %v, told %q", c.RoleText(prompt.User), err, warned)
+	if err != nil || !strings.Contains(c.RoleText(prompt.RoleUser), "not there") || len(warned) != 1 {
+		t.Errorf("Resume() from what is no summary = %q, %v, told %q", c.RoleText(prompt.RoleUser), err, warned)
 	}
 	// A handoff of a profile that is not there is shown all the same.
 	if _, err := call(t, h, "handoff_task", m{"summary": "More.", "memory_profile": "none"}); err != nil {
 		t.Fatal(err)
 	}
 	c, err = s.Start(t.Context())
-	if err != nil || !strings.Contains(c.RoleText(prompt.User), "More.") || !strings.Contains(c.Text(), "Chapters") ||
+	if err != nil || !strings.Contains(c.RoleText(prompt.RoleUser), "More.") ||
+		!strings.Contains(c.Text(), "Chapters") ||
 		len(warned) != 2 {
 		t.Errorf("Start() = %q, %v, told %q", c.Text(), err, warned)
 	}
@@ -450,8 +458,8 @@ func TestReadOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, err := s.Start(t.Context()); err != nil || len(c.Parts) == 0 || c.RoleText(prompt.User) != "" {
-		t.Errorf("Start() = %q, %v", c.RoleText(prompt.User), err)
+	if c, err := s.Start(t.Context()); err != nil || len(c.Parts) == 0 || c.RoleText(prompt.RoleUser) != "" {
+		t.Errorf("Start() = %q, %v", c.RoleText(prompt.RoleUser), err)
 	}
 	c := h.(layout.Compressor)
 	if d, err := c.Compress(t.Context(), layout.Compression{Over: 1, Span: "week", Dry: true}); err != nil ||
@@ -482,8 +490,8 @@ func TestKeysOfProfiles(t *testing.T) {
 type m = layouttest.Args
 
 var (
-	put  = layouttest.Put
-	read = layouttest.Read
+	put  = layouttest.WriteFile
+	read = layouttest.ReadFile
 )
 
 // call calls a tool of the home or of the table.
@@ -491,7 +499,7 @@ func call(t *testing.T, h layout.Home, name string, args any) (string, error) {
 	t.Helper()
 	w := layouttest.Workspace(h)
 	w.Now = clock
-	a, err := layouttest.Ask(t, w, append(h.Tools(), verb.Table()...), name, args)
+	a, err := layouttest.CallTool(t, w, append(h.Tools(), verb.Tools()...), name, args)
 	if err != nil {
 		return "", err
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// maxLog is the size of a log in bytes above which new entries of the day go to another file.
-const maxLog = 8 << 20
+// maxLogSize is the size of a log in bytes above which new entries of the day go to another file.
+const maxLogSize = 8 << 20
 
 // treeLayout is the [mdtree.Layout] of logs.
 type treeLayout struct{ zone *time.Location }
@@ -39,28 +39,28 @@ func (treeLayout) Overlooks(p string) bool {
 
 // part is a block of a log with its decoded front matter.
 type part struct {
-	block   int
-	matter  matter
-	content string
-	name    string
+	blockIndex int
+	matter     frontMatterValues
+	content    string
+	name       string
 }
 
 // splitParts returns the blocks of a text that are entries. Invalid front matter is treated as content,
 // and the error describes its mistakes.
-func (l treeLayout) splitParts(p, text string) (*log, []part, error) {
+func (l treeLayout) splitParts(p, text string) (*logText, []part, error) {
 	f, ok := parseLogPath(p, l.zone)
 	if !ok {
 		return nil, nil, fmt.Errorf("%s is not the name of a log", p)
 	}
 	var wrong profile.Diagnostics
 	lg := parseLog(text, nil)
-	matters := map[int]matter{} // by start
+	matters := map[int]frontMatterValues{} // by start
 	bad := map[int]bool{}
 	for _, b := range lg.blocks {
-		if !b.front {
+		if !b.hasFrontMatter {
 			continue
 		}
-		m, err := readMatter(p, text[b.head:b.close], b.line, f.from)
+		m, err := readMatter(p, text[b.frontStart:b.frontEnd], b.frontLine, f.firstDay)
 		if err != nil {
 			var ms profile.Diagnostics
 			if !errors.As(err, &ms) {
@@ -76,21 +76,21 @@ func (l treeLayout) splitParts(p, text string) (*log, []part, error) {
 	}
 	var ps []part
 	for i, b := range lg.blocks {
-		if lg.blank(i) {
+		if lg.isBlankBlock(i) {
 			continue
 		}
-		ps = append(ps, part{block: i, matter: matters[b.start], content: lg.content(i)})
+		ps = append(ps, part{blockIndex: i, matter: matters[b.start], content: lg.blockContent(i)})
 	}
-	nameAll(f.base, ps)
+	setPartNames(f.base, ps)
 	if len(wrong) > 0 {
 		return lg, ps, wrong
 	}
 	return lg, ps, nil
 }
 
-// nameAll sets the names of the parts. It creates distinct names for parts whose front matter has
+// setPartNames sets the names of the parts. It creates distinct names for parts whose front matter has
 // no name.
-func nameAll(base string, ps []part) {
+func setPartNames(base string, ps []part) {
 	seen := map[string]bool{}
 	for i := range ps {
 		p := &ps[i]
@@ -98,7 +98,7 @@ func nameAll(base string, ps []part) {
 		if p.name != "" {
 			continue
 		}
-		made := nameIn(base, p.block == 0, &p.matter, p.content)
+		made := generateName(base, p.blockIndex == 0, &p.matter, p.content)
 		p.name = made
 		for n := 2; seen[p.name]; n++ {
 			p.name = made + " (" + strconv.Itoa(n) + ")"
@@ -114,28 +114,28 @@ func (l treeLayout) Parse(p, text string) ([]mdtree.Item, error) {
 		return nil, err
 	}
 	f, _ := parseLogPath(p, l.zone)
-	isDigest := slices.ContainsFunc(ps, func(q part) bool { return len(q.matter.covers) > 0 })
+	isDigest := slices.ContainsFunc(ps, func(q part) bool { return len(q.matter.coveredFiles) > 0 })
 	items := make([]mdtree.Item, len(ps))
 	for i, q := range ps {
-		b := lg.blocks[q.block]
+		b := lg.blocks[q.blockIndex]
 		e := oxbow.Entry{Name: q.name, Kind: f.kind, Content: q.content, Aliases: q.matter.aliases,
 			Labels: q.matter.labels, Created: q.matter.time, Updated: q.matter.updated}
 		if q.matter.kind != nil {
 			e.Kind = *q.matter.kind
 		}
 		if e.Created.IsZero() {
-			e.Created = f.from.UTC()
+			e.Created = f.firstDay.UTC()
 		}
 		if e.Updated.IsZero() {
 			e.Updated = e.Created
 		}
-		if f.covered {
+		if f.isCovered {
 			e.Labels = append(slices.Clone(e.Labels), coveredLabel)
 		}
 		if isDigest {
 			e.Labels = append(slices.Clone(e.Labels), digestLabel)
 		}
-		items[i] = mdtree.Item{Entry: e, Start: b.start, End: b.next}
+		items[i] = mdtree.Item{Entry: e, Start: b.start, End: b.nextBlock}
 	}
 	return items, err
 }
@@ -151,7 +151,7 @@ var digestLabel = oxbow.Label{Key: profile.LabelDigest, Value: "true"}
 // Plan implements [mdtree.Layout].
 func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Edit, error) {
 	if add, ok := op.(oxbow.Add); ok {
-		return l.add(v, add, now)
+		return l.addEntry(v, add, now)
 	}
 	place, _ := v.Find(op.Target())
 	text, ok := v.File(place.Path)
@@ -166,20 +166,20 @@ func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Ed
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(ps, func(p part) bool { return lg.blocks[p.block].start == place.Start })
+	i := slices.IndexFunc(ps, func(p part) bool { return lg.blocks[p.blockIndex].start == place.Start })
 	if i < 0 {
 		return nil, fmt.Errorf("entry %q is not where it was in %s", place.Entry.Name, place.Path)
 	}
 	e := place.Entry
 	switch op := op.(type) {
 	case oxbow.Remove:
-		return l.remove(place.Path, lg, ps, i)
+		return l.removePart(place.Path, lg, ps, i)
 	case oxbow.Update:
 		if op.Content != e.Content {
 			ps[i].matter.updated = now.Truncate(time.Second)
 		}
 	}
-	text, err = l.rewrite(place.Path, lg, ps, i, op.ApplyTo(e))
+	text, err = l.rewritePart(place.Path, lg, ps, i, op.ApplyTo(e))
 	if err != nil {
 		return nil, err
 	}
@@ -208,9 +208,9 @@ func frontMatter(e oxbow.Entry, fileKind oxbow.Kind) map[string][]string {
 	return vs
 }
 
-// add appends an entry to the log of the day on which it was created. If that file is too long,
+// addEntry appends an entry to the log of the day on which it was created. If that file is too long,
 // cannot be read, or would be parsed differently with more text, add uses another file of the day.
-func (l treeLayout) add(v mdtree.View, op oxbow.Add, now time.Time) ([]mdtree.Edit, error) {
+func (l treeLayout) addEntry(v mdtree.View, op oxbow.Add, now time.Time) ([]mdtree.Edit, error) {
 	e := op.ApplyTo(oxbow.Entry{})
 	if e.Created.IsZero() {
 		e.Created = now.Truncate(time.Second)
@@ -229,7 +229,7 @@ func (l treeLayout) add(v mdtree.View, op oxbow.Add, now time.Time) ([]mdtree.Ed
 		}
 		text, ok := v.File(p)
 		isTaken := !ok && v.Taken(p)
-		if isTaken || len(text) > maxLog {
+		if isTaken || len(text) > maxLogSize {
 			continue
 		}
 		if next, ok := l.appendEntry(p, text, e); ok {
@@ -249,7 +249,7 @@ func (l treeLayout) add(v mdtree.View, op oxbow.Add, now time.Time) ([]mdtree.Ed
 func (l treeLayout) appendEntry(p, text string, e oxbow.Entry) (string, bool) {
 	f, _ := parseLogPath(p, l.zone)
 	lg := parseLog(text, nil)
-	if mayBeMadeFrom(e.Name, f.base) {
+	if mayBeGeneratedName(e.Name, f.base) {
 		next, ok := lg.appendBlock(newMatter(frontMatter(e, f.kind)), e.Content)
 		if !ok {
 			return "", false
@@ -268,18 +268,18 @@ func (l treeLayout) appendEntry(p, text string, e oxbow.Entry) (string, bool) {
 // does not exist yet, and the entry's time must be the start of that day. Otherwise wholeFileEdit returns false.
 func (l treeLayout) wholeFileEdit(v mdtree.View, e oxbow.Entry) (mdtree.Edit, bool) {
 	p := logDir + "/" + e.Name + ".md"
-	if !dayName().MatchString(e.Name) {
+	if !dayNamePattern().MatchString(e.Name) {
 		return mdtree.Edit{}, false
 	}
 	f, ok := parseLogPath(p, l.zone)
-	isOfEntry := ok && f.from.Equal(e.Created) && f.kind == e.Kind
+	isOfEntry := ok && f.firstDay.Equal(e.Created) && f.kind == e.Kind
 	if !isOfEntry || v.Taken(p) {
 		return mdtree.Edit{}, false
 	}
 	front := frontMatter(e, e.Kind)
 	delete(front, keyTime)
 	lg := parseLog("", nil)
-	text := lg.raw(e.Content, opensFile) + lg.eol
+	text := lg.escapeContent(e.Content, opensFile) + lg.lineEnding
 	if len(front) > 0 {
 		text, _ = lg.appendBlock(newMatter(front), e.Content)
 	}
@@ -291,29 +291,29 @@ func (l treeLayout) wholeFileEdit(v mdtree.View, e oxbow.Entry) (mdtree.Edit, bo
 // maxFiles is the maximum number of files per day.
 const maxFiles = 1000
 
-// mayBeMadeFrom reports whether oxbow may have made this name for an entry without a name in the file with this base
-// name.
-func mayBeMadeFrom(name, base string) bool {
+// mayBeGeneratedName reports whether oxbow may have made this name for an entry without a name in the file with
+// this base name.
+func mayBeGeneratedName(name, base string) bool {
 	return len(name) > len(base) && name[:len(base)] == base && name[len(base)] == ' '
 }
 
-// rewrite returns the text of a log with part i replaced by the entry e.
-func (l treeLayout) rewrite(p string, lg *log, ps []part, i int, e oxbow.Entry) (string, error) {
+// rewritePart returns the text of a log with part i replaced by the entry e.
+func (l treeLayout) rewritePart(p string, lg *logText, ps []part, i int, e oxbow.Entry) (string, error) {
 	f, _ := parseLogPath(p, l.zone)
 	q := ps[i]
 	want := map[string][]string{}
 	labels := oxbow.SortLabels(e.Labels)
-	if f.covered {
+	if f.isCovered {
 		// The directory of the file implies this label.
 		labels = slices.DeleteFunc(labels, func(l oxbow.Label) bool { return l == coveredLabel })
 	}
-	if slices.ContainsFunc(ps, func(q part) bool { return len(q.matter.covers) > 0 }) {
+	if slices.ContainsFunc(ps, func(q part) bool { return len(q.matter.coveredFiles) > 0 }) {
 		labels = slices.DeleteFunc(labels, func(l oxbow.Label) bool { return l == digestLabel })
 	}
 	if !slices.Equal(labels, q.matter.labels) {
 		values := labelValues(labels)
 		for _, k := range labelKeys {
-			if !slices.Equal(values[k], q.matter.stands[k]) {
+			if !slices.Equal(values[k], q.matter.presentValues[k]) {
 				want[k] = values[k] // nil removes the key
 			}
 		}
@@ -324,7 +324,7 @@ func (l treeLayout) rewrite(p string, lg *log, ps []part, i int, e oxbow.Entry) 
 	if e.Content != q.content {
 		want[keyUpdated] = []string{formatTime(q.matter.updated)}
 	}
-	text, err := editBlock(lg, q.block, want, e.Content, e.Kind)
+	text, err := editBlock(lg, q.blockIndex, want, e.Content, e.Kind)
 	if err != nil {
 		return "", err
 	}
@@ -333,33 +333,33 @@ func (l treeLayout) rewrite(p string, lg *log, ps []part, i int, e oxbow.Entry) 
 
 // editBlock returns the text with new front matter values and a new content of a block. kind is the
 // kind of the block's entry.
-func editBlock(lg *log, block int, want map[string][]string, content string, kind oxbow.Kind) (string, error) {
+func editBlock(lg *logText, block int, want map[string][]string, content string, kind oxbow.Kind) (string, error) {
 	b := lg.blocks[block]
 	head, tail := lg.text[:b.start], lg.text[b.start:]
-	if !b.front {
+	if !b.hasFrontMatter {
 		if len(want) == 0 {
 			return lg.withContent(block, content), nil
 		}
 		front := newMatter(want)
-		if lg.eol != "\n" {
-			front = strings.ReplaceAll(front, "\n", lg.eol)
+		if lg.lineEnding != "\n" {
+			front = strings.ReplaceAll(front, "\n", lg.lineEnding)
 		}
-		text := head + marker(lg.eol) + front + marker(lg.eol) + lg.eol + tail
+		text := head + markerLine(lg.lineEnding) + front + markerLine(lg.lineEnding) + lg.lineEnding + tail
 		return parseLog(text, nil).withContent(block, content), nil
 	}
-	front, err := editMatter(lg.text[b.head:b.close], lg.eol, want)
+	front, err := editMatter(lg.text[b.frontStart:b.frontEnd], lg.lineEnding, want)
 	if err != nil {
 		return "", err
 	}
 	switch {
 	case front == "" && block == 0 && strings.TrimSpace(content) != "":
 		// without front matter, the file looks like a log from before labels existed
-		return parseLog(head+lg.text[b.body:], nil).withContent(block, content), nil
-	case !openerAt(block)(front):
+		return parseLog(head+lg.text[b.contentStart:], nil).withContent(block, content), nil
+	case !openerForIndex(block)(front):
 		// Front matter is recognized only if it begins with a known key.
-		front = keyKind + ": " + kind.String() + lg.eol + front
+		front = keyKind + ": " + kind.String() + lg.lineEnding + front
 	}
-	text := lg.text[:b.head] + front + lg.text[b.close:]
+	text := lg.text[:b.frontStart] + front + lg.text[b.frontEnd:]
 	return parseLog(text, nil).withContent(block, content), nil
 }
 
@@ -382,7 +382,7 @@ func (l treeLayout) writeNames(p, text string, want []string) (string, error) {
 		if j == len(now) {
 			return text, nil
 		}
-		text, err = editBlock(lg, now[j].block, map[string][]string{keyName: {want[j]}}, now[j].content, f.kind)
+		text, err = editBlock(lg, now[j].blockIndex, map[string][]string{keyName: {want[j]}}, now[j].content, f.kind)
 		if err != nil {
 			return "", err
 		}
@@ -399,12 +399,12 @@ func partNames(ps []part) []string {
 	return names
 }
 
-// remove removes a block. If the block is the last block of its file, it removes the file. If the
+// removePart removes a block. If the block is the last block of its file, it removes the file. If the
 // block lists the covered files, the list moves to the digest's next block, so that the files stay
 // covered.
-func (l treeLayout) remove(p string, lg *log, ps []part, i int) ([]mdtree.Edit, error) {
-	covers := ps[i].matter.covers
-	rest, left := lg.without(ps[i].block)
+func (l treeLayout) removePart(p string, lg *logText, ps []part, i int) ([]mdtree.Edit, error) {
+	covers := ps[i].matter.coveredFiles
+	rest, left := lg.withoutBlock(ps[i].blockIndex)
 	if !left || len(ps) == 1 {
 		if len(covers) > 0 {
 			return nil, &oxbow.InvalidError{Field: "entry", Value: ps[i].name,
@@ -426,7 +426,7 @@ func (l treeLayout) remove(p string, lg *log, ps []part, i int) ([]mdtree.Edit, 
 		}
 		rest, err = editBlock(
 			now,
-			others[0].block,
+			others[0].blockIndex,
 			map[string][]string{keyCovers: covers},
 			others[0].content,
 			oxbow.Archive,

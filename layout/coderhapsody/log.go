@@ -46,36 +46,36 @@ const (
 	keyCovers     = "covers"     // in the first block of a digest: the covered files
 )
 
-var keys = []string{keyName, keyTime, keyUpdated, keyKind, keyAliases, keyProject, keyTags, keyFiles,
+var frontMatterKeys = []string{keyName, keyTime, keyUpdated, keyKind, keyAliases, keyProject, keyTags, keyFiles,
 	keyConfidence, keyProcess, keyPinned, keyLabels, keyCovers}
 
 // block is a block of a log. All fields except front and line are byte offsets in the text.
 type block struct {
-	start     int
-	front     bool
-	head      int // beginning of the YAML, which is text[head:close]
-	close     int // beginning of the closing marker
-	line      int // line number of text[head], from 1
-	body, end int // byte range of the content
-	next      int // beginning of the next block
+	start                    int
+	hasFrontMatter           bool
+	frontStart               int // beginning of the YAML, which is text[head:close]
+	frontEnd                 int // beginning of the closing marker
+	frontLine                int // line number of text[frontStart], from 1
+	contentStart, contentEnd int // byte range of the content
+	nextBlock                int // beginning of the next block
 }
 
-// log is the text of a file with its blocks. The first block always exists, but may be blank.
-type log struct {
-	text   string
-	eol    string // line ending: "\n", or "\r\n" if the first line ends with it
-	blocks []block
+// logText is the text of a file with its blocks. The first block always exists, but may be blank.
+type logText struct {
+	text       string
+	lineEnding string // line ending: "\n", or "\r\n" if the first line ends with it
+	blocks     []block
 }
 
 // isMarker reports whether a line, with or without its line end, consists of three dashes.
 func isMarker(line string) bool { return strings.TrimRight(line, " \t\r\n") == "---" }
 
-// An opener reports whether a marker line begins a block. next is the line after the marker.
-type opener func(next string) bool
+// An blockOpener reports whether a marker line begins a block. next is the line after the marker.
+type blockOpener func(next string) bool
 
-// openerAt returns the opener for a marker in the line with this index, or for a marker before the block with this
-// index.
-func openerAt(index int) opener {
+// openerForIndex returns the opener for a marker in the line with this index, or for a marker before the block with
+// this index.
+func openerForIndex(index int) blockOpener {
 	if index == 0 {
 		return opensFile
 	}
@@ -83,8 +83,8 @@ func openerAt(index int) opener {
 }
 
 // opener returns the opener for a marker in the first line of the block's content.
-func (b block) opener() opener {
-	if b.front {
+func (b block) opener() blockOpener {
+	if b.hasFrontMatter {
 		return opensBlock
 	}
 	return opensFile // only the first block of a file can lack front matter
@@ -93,7 +93,7 @@ func (b block) opener() opener {
 // opensBlock is the opener for a marker that is not in the first line of a file.
 func opensBlock(next string) bool {
 	key, ok := firstKey(next)
-	return ok && slices.Contains(keys, key)
+	return ok && slices.Contains(frontMatterKeys, key)
 }
 
 // opensFile is the opener for a marker in the first line of a file. The line next may begin with any
@@ -118,33 +118,39 @@ func firstKey(line string) (string, bool) {
 
 // parseLog splits a text into blocks. bad may be nil. Front matter that begins at an offset for
 // which bad returns true is treated as content.
-func parseLog(text string, bad func(start int) bool) *log {
-	l := &log{text: text, eol: "\n"}
+func parseLog(text string, isInvalidFront func(start int) bool) *logText {
+	l := &logText{text: text, lineEnding: "\n"}
 	if i := strings.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
-		l.eol = "\r\n"
+		l.lineEnding = "\r\n"
 	}
 	top := 0
 	if strings.HasPrefix(text, "\ufeff") {
 		top = len("\ufeff")
 	}
-	l.blocks = []block{{start: top, body: top}}
+	l.blocks = []block{{start: top, contentStart: top}}
 	lines, markers := cutLines(text, top)
-	line := func(i int) string { return text[lines[i].from:lines[i].to] }
+	line := func(i int) string { return text[lines[i].start:lines[i].end] }
 	for i := 0; i < len(lines); i++ {
 		if markers[i] != i || i+1 >= len(lines) {
 			continue
 		}
-		if !openerAt(i)(line(i+1)) || markers[i+1] < 0 {
+		if !openerForIndex(i)(line(i+1)) || markers[i+1] < 0 {
 			continue
 		}
-		if bad != nil && bad(lines[i].from) {
+		if isInvalidFront != nil && isInvalidFront(lines[i].start) {
 			continue
 		}
 		c := markers[i+1]
-		b := block{start: lines[i].from, front: true, head: lines[i+1].from, close: lines[c].from, line: i + 2,
-			body: lines[c].to}
+		b := block{
+			start:          lines[i].start,
+			hasFrontMatter: true,
+			frontStart:     lines[i+1].start,
+			frontEnd:       lines[c].start,
+			frontLine:      i + 2,
+			contentStart:   lines[c].end,
+		}
 		if c+1 < len(lines) && strings.TrimRight(line(c+1), "\r\n") == "" {
-			b.body = lines[c+1].to
+			b.contentStart = lines[c+1].end
 		}
 		if i == 0 {
 			l.blocks[0] = b
@@ -158,7 +164,7 @@ func parseLog(text string, bad func(start int) bool) *log {
 }
 
 // textRange is a byte range of a text.
-type textRange struct{ from, to int }
+type textRange struct{ start, end int }
 
 // cutLines returns the lines of text[top:]. For each line, markers has the index of the next marker
 // line at or after the line, or -1 if no marker follows.
@@ -175,7 +181,7 @@ func cutLines(text string, top int) (lines []textRange, markers []int) {
 	markers[len(lines)] = -1
 	for i := len(lines) - 1; i >= 0; i-- {
 		markers[i] = markers[i+1]
-		if isMarker(text[lines[i].from:lines[i].to]) {
+		if isMarker(text[lines[i].start:lines[i].end]) {
 			markers[i] = i
 		}
 	}
@@ -184,102 +190,112 @@ func cutLines(text string, top int) (lines []textRange, markers []int) {
 
 // setEnds sets for each block where its content ends and where the next block
 // begins.
-func (l *log) setEnds() {
+func (l *logText) setEnds() {
 	for i := range l.blocks {
 		b := &l.blocks[i]
-		b.next = len(l.text)
+		b.nextBlock = len(l.text)
 		if i+1 < len(l.blocks) {
-			b.next = l.blocks[i+1].start
+			b.nextBlock = l.blocks[i+1].start
 		}
-		b.end = b.next
+		b.contentEnd = b.nextBlock
 		trim := func() {
-			if strings.HasSuffix(l.text[b.body:b.end], l.eol) {
-				b.end -= len(l.eol)
+			if strings.HasSuffix(l.text[b.contentStart:b.contentEnd], l.lineEnding) {
+				b.contentEnd -= len(l.lineEnding)
 			}
 		}
-		if b.next < len(l.text) && strings.HasSuffix(l.text[b.body:b.next], l.eol+l.eol) {
+		if b.nextBlock < len(l.text) &&
+			strings.HasSuffix(l.text[b.contentStart:b.nextBlock], l.lineEnding+l.lineEnding) {
 			trim()
 		}
 		trim()
 	}
 }
 
-// blank reports whether the block contains only white space and no front matter.
-func (l *log) blank(i int) bool {
+// isBlankBlock reports whether the block contains only white space and no front matter.
+func (l *logText) isBlankBlock(i int) bool {
 	b := l.blocks[i]
-	return !b.front && strings.TrimSpace(l.text[b.body:b.next]) == ""
+	return !b.hasFrontMatter && strings.TrimSpace(l.text[b.contentStart:b.nextBlock]) == ""
 }
 
-// content returns the content of block i with "\n" as line ending and without the backslashes of
+// blockContent returns the content of block i with "\n" as line ending and without the backslashes of
 // escaped markers.
-func (l *log) content(i int) string {
+func (l *logText) blockContent(i int) string {
 	b := l.blocks[i]
-	s := l.text[b.body:b.end]
-	if l.eol != "\n" {
-		s = strings.ReplaceAll(s, l.eol, "\n")
+	s := l.text[b.contentStart:b.contentEnd]
+	if l.lineEnding != "\n" {
+		s = strings.ReplaceAll(s, l.lineEnding, "\n")
 	}
-	return unescape(s, b.opener())
+	return unescapeMarkers(s, b.opener())
 }
 
-// raw returns a content as it is written in this log, with escaped markers. firstOpens is opensFile
+// escapeContent returns a content as it is written in this log, with escaped markers. firstOpens is opensFile
 // if the content is at the beginning of the log, otherwise opensBlock.
-func (l *log) raw(content string, firstOpens opener) string {
-	content = escape(content, firstOpens)
-	if l.eol != "\n" {
-		content = strings.ReplaceAll(content, "\n", l.eol)
+func (l *logText) escapeContent(content string, firstOpens blockOpener) string {
+	content = escapeMarkers(content, firstOpens)
+	if l.lineEnding != "\n" {
+		content = strings.ReplaceAll(content, "\n", l.lineEnding)
 	}
 	return content
 }
 
 // withContent returns the text with the content of block i replaced.
-func (l *log) withContent(i int, content string) string {
-	if content == l.content(i) {
+func (l *logText) withContent(i int, content string) string {
+	if content == l.blockContent(i) {
 		return l.text
 	}
 	b := l.blocks[i]
-	raw := l.raw(content, b.opener())
-	text := l.text[:b.body] + raw + l.text[b.end:]
+	raw := l.escapeContent(content, b.opener())
+	text := l.text[:b.contentStart] + raw + l.text[b.contentEnd:]
 	now := parseLog(text, nil)
-	keepsBlocks := len(now.blocks) == len(l.blocks) && now.blocks[i].front == b.front
-	if keepsBlocks && now.content(i) == content {
+	keepsBlocks := len(now.blocks) == len(l.blocks) && now.blocks[i].hasFrontMatter == b.hasFrontMatter
+	if keepsBlocks && now.blockContent(i) == content {
 		return text
 	}
 	// The empty lines around the content are ambiguous: empty lines of the file would be parsed as
 	// content, or empty lines of the content as part of the file. Write the block again with the
 	// usual empty lines.
-	head, tail := l.text[:b.body], l.eol
-	if b.front {
-		head = l.text[:b.close] + marker(l.eol) + l.eol
+	head, tail := l.text[:b.contentStart], l.lineEnding
+	if b.hasFrontMatter {
+		head = l.text[:b.frontEnd] + markerLine(l.lineEnding) + l.lineEnding
 	}
-	if b.next < len(l.text) {
-		tail += l.eol
+	if b.nextBlock < len(l.text) {
+		tail += l.lineEnding
 	}
-	return head + raw + tail + l.text[b.next:]
+	return head + raw + tail + l.text[b.nextBlock:]
 }
 
-func marker(eol string) string { return "---" + eol }
+func markerLine(eol string) string { return "---" + eol }
 
 // appendBlock returns the text with a block appended. It returns false if that would change an
 // existing block.
-func (l *log) appendBlock(front, content string) (string, bool) {
+func (l *logText) appendBlock(front, content string) (string, bool) {
 	var b strings.Builder
 	b.WriteString(l.text)
 	if text := strings.TrimPrefix(l.text, "\ufeff"); text != "" {
-		if !strings.HasSuffix(text, l.eol) {
-			b.WriteString(l.eol)
+		if !strings.HasSuffix(text, l.lineEnding) {
+			b.WriteString(l.lineEnding)
 		}
 		if strings.TrimSpace(text) != "" {
-			b.WriteString(l.eol)
+			b.WriteString(l.lineEnding)
 		}
 	}
 	start := b.Len()
-	if l.eol != "\n" {
-		front = strings.ReplaceAll(front, "\n", l.eol)
+	if l.lineEnding != "\n" {
+		front = strings.ReplaceAll(front, "\n", l.lineEnding)
 	}
-	b.WriteString(marker(l.eol) + front + marker(l.eol) + l.eol + l.raw(content, opensBlock) + l.eol)
+	b.WriteString(
+		markerLine(
+			l.lineEnding,
+		) + front + markerLine(
+			l.lineEnding,
+		) + l.lineEnding + l.escapeContent(
+			content,
+			opensBlock,
+		) + l.lineEnding,
+	)
 	text := b.String()
 	now := parseLog(text, nil)
-	if last := now.blocks[len(now.blocks)-1]; !last.front || last.start != start {
+	if last := now.blocks[len(now.blocks)-1]; !last.hasFrontMatter || last.start != start {
 		return text, false
 	}
 	if start == l.blocks[0].start {
@@ -290,7 +306,9 @@ func (l *log) appendBlock(front, content string) (string, bool) {
 	}
 	for i, old := range l.blocks {
 		b := now.blocks[i]
-		isSame := b.start == old.start && b.front == old.front && b.body == old.body && b.end == old.end
+		isSame := b.start == old.start && b.hasFrontMatter == old.hasFrontMatter &&
+			b.contentStart == old.contentStart &&
+			b.contentEnd == old.contentEnd
 		if !isSame {
 			return text, false
 		}
@@ -298,11 +316,11 @@ func (l *log) appendBlock(front, content string) (string, bool) {
 	return text, true
 }
 
-// without returns the log's text without block i. It returns false if nothing
+// withoutBlock returns the log's text without block i. It returns false if nothing
 // remains.
-func (l *log) without(i int) (string, bool) {
+func (l *logText) withoutBlock(i int) (string, bool) {
 	b := l.blocks[i]
-	rest := l.text[b.next:]
+	rest := l.text[b.nextBlock:]
 	if i == 0 {
 		return l.text[:b.start] + rest, rest != ""
 	}
@@ -310,25 +328,25 @@ func (l *log) without(i int) (string, bool) {
 		return l.text[:b.start] + rest, true
 	}
 	prev := l.blocks[i-1]
-	if i == 1 && l.blank(0) {
+	if i == 1 && l.isBlankBlock(0) {
 		return "", false
 	}
-	return l.text[:prev.end] + l.eol, true
+	return l.text[:prev.contentEnd] + l.lineEnding, true
 }
 
-// escape adds the backslashes that unescape removes. firstOpens is the opener for a marker in the
+// escapeMarkers adds the backslashes that unescape removes. firstOpens is the opener for a marker in the
 // first line.
-func escape(s string, firstOpens opener) string {
-	return eachMarker(s, firstOpens, func(line string) string { return `\` + line })
+func escapeMarkers(s string, firstOpens blockOpener) string {
+	return mapMarkerLines(s, firstOpens, func(line string) string { return `\` + line })
 }
 
-func unescape(s string, firstOpens opener) string {
-	return eachMarker(s, firstOpens, func(line string) string { return strings.TrimPrefix(line, `\`) })
+func unescapeMarkers(s string, firstOpens blockOpener) string {
+	return mapMarkerLines(s, firstOpens, func(line string) string { return strings.TrimPrefix(line, `\`) })
 }
 
-// eachMarker applies fn to the lines that consist of backslashes and three dashes and would begin a
+// mapMarkerLines applies fn to the lines that consist of backslashes and three dashes and would begin a
 // block without the backslashes.
-func eachMarker(s string, firstOpens opener, fn func(line string) string) string {
+func mapMarkerLines(s string, firstOpens blockOpener, fn func(line string) string) string {
 	if !strings.Contains(s, "---") {
 		return s
 	}
@@ -339,7 +357,7 @@ func eachMarker(s string, firstOpens opener, fn func(line string) string) string
 			to = at + i + 1
 		}
 		line := s[at:to]
-		opens := opener(opensBlock)
+		opens := blockOpener(opensBlock)
 		if at == 0 {
 			opens = firstOpens
 		}

@@ -43,12 +43,12 @@ func TestFileNames(t *testing.T) {
 			t.Errorf("fileOf(%s) = %+v, %v", tt.path, f, ok)
 			continue
 		}
-		if from, to := f.from.Format("2006-01-02"), f.to.Format("2006-01-02"); ok &&
-			(f.span != tt.span || from != tt.from || to != tt.to) {
+		if from, to := f.firstDay.Format("2006-01-02"), f.endDay.Format("2006-01-02"); ok &&
+			(f.spanName != tt.span || from != tt.from || to != tt.to) {
 			t.Errorf(
 				"fileOf(%s) is %s from %s to %s, want %s from %s to %s",
 				tt.path,
-				f.span,
+				f.spanName,
 				from,
 				to,
 				tt.span,
@@ -67,7 +67,7 @@ func TestWithinBucket(t *testing.T) {
 		"2026-04-19-99": true, "2026-04-20-9": true, "2026-04-20-10": true, "2026-04-20-11": false,
 		"2026-04-21-1": false} {
 		f, ok := parseLogPath("memory/"+base+".md", time.UTC)
-		if got := f.within(bucket); got != want || !ok {
+		if got := f.isWithinBucket(bucket); got != want || !ok {
 			t.Errorf("%s is within the bucket: %v, want %v", base, got, want)
 		}
 	}
@@ -253,7 +253,7 @@ func TestWholeLogs(t *testing.T) {
 // A day that is long goes on in another file.
 func TestLongDay(t *testing.T) {
 	fsys := vfs.NewMem()
-	put(t, fsys, "memory/2026-04-18.md", strings.Repeat("x", maxLog+1)+"\n")
+	put(t, fsys, "memory/2026-04-18.md", strings.Repeat("x", maxLogSize+1)+"\n")
 	s := openTree(t, fsys)
 	if err := s.Apply(t.Context(), oxbow.Add{Name: "new", Content: "New."}); err != nil {
 		t.Fatal(err)

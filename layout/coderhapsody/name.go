@@ -29,87 +29,87 @@ const (
 var bucketDirs = []string{"memory/bucket-0", "memory/bucket-1"}
 
 var (
-	dayName = sync.OnceValue(func() *regexp.Regexp {
+	dayNamePattern = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})(-[A-Za-z0-9]+)*$`)
 	})
-	weekName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^week-(\d{4})-W(\d{2})$`) })
-	monthName  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^month-(\d{4})-(\d{2})$`) })
-	bucketName = sync.OnceValue(func() *regexp.Regexp {
+	weekNamePattern   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^week-(\d{4})-W(\d{2})$`) })
+	monthNamePattern  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^month-(\d{4})-(\d{2})$`) })
+	bucketNamePattern = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})-(\d+)_(\d{4}-\d{2}-\d{2})-(\d+)$`)
 	})
 )
 
-// file describes a log by its path.
-type file struct {
+// logFile describes a log by its path.
+type logFile struct {
 	// prefix of the names of the file's entries: the file name without extension; for a bucket,
 	// with the bucket's name before it
-	base     string
-	kind     oxbow.Kind // kind of entries without a kind in their front matter
-	from, to time.Time  // covered days (to is exclusive)
-	span     string     // "day", "week", "month" or "bucket"
-	covered  bool       // the log is in the directory of covered files
+	base             string
+	kind             oxbow.Kind // kind of entries without a kind in their front matter
+	firstDay, endDay time.Time  // covered days (to is exclusive)
+	spanName         string     // "day", "week", "month" or "bucket"
+	isCovered        bool       // the log is in the directory of covered files
 }
 
 // parseLogPath decodes the path of a log. It returns false for other paths.
-func parseLogPath(p string, zone *time.Location) (file, bool) {
+func parseLogPath(p string, zone *time.Location) (logFile, bool) {
 	name, ok := strings.CutSuffix(path.Base(p), ".md")
 	if !ok {
-		return file{}, false
+		return logFile{}, false
 	}
-	f := file{base: name, kind: oxbow.Archive}
+	f := logFile{base: name, kind: oxbow.Archive}
 	day := func(s string) (time.Time, bool) {
 		t, err := time.ParseInLocation("2006-01-02", s, zone)
 		return t, err == nil
 	}
 	switch dir := path.Dir(p); dir {
 	case coveredDir:
-		f.covered = true
+		f.isCovered = true
 	case logDir:
 	default:
-		g := bucketName().FindStringSubmatch(name)
+		g := bucketNamePattern().FindStringSubmatch(name)
 		if g == nil {
-			return file{}, false
+			return logFile{}, false
 		}
 		var ok2 bool
-		f.from, ok = day(g[1])
-		f.to, ok2 = day(g[3])
-		f.to = f.to.AddDate(0, 0, 1)
-		f.base, f.span = path.Base(dir)+"/"+name, "bucket"
-		return f, ok && ok2 && f.from.Before(f.to)
+		f.firstDay, ok = day(g[1])
+		f.endDay, ok2 = day(g[3])
+		f.endDay = f.endDay.AddDate(0, 0, 1)
+		f.base, f.spanName = path.Base(dir)+"/"+name, "bucket"
+		return f, ok && ok2 && f.firstDay.Before(f.endDay)
 	}
-	if g := dayName().FindStringSubmatch(name); g != nil {
-		f.kind, f.span = oxbow.Journal, "day"
-		f.from, ok = day(g[1])
-		f.to = f.from.AddDate(0, 0, 1)
+	if g := dayNamePattern().FindStringSubmatch(name); g != nil {
+		f.kind, f.spanName = oxbow.Journal, "day"
+		f.firstDay, ok = day(g[1])
+		f.endDay = f.firstDay.AddDate(0, 0, 1)
 		return f, ok
 	}
 	for _, s := range spans {
 		if period, ok := strings.CutPrefix(name, s.name+"-"); ok {
-			f.from, f.to, ok = s.parse(period, zone)
+			f.firstDay, f.endDay, ok = s.parse(period, zone)
 			if ok {
-				f.span = s.name
+				f.spanName = s.name
 				return f, true
 			}
 		}
 	}
-	return file{}, false
+	return logFile{}, false
 }
 
-// span is a period into which days are compressed.
-type span struct {
+// periodSpan is a period into which days are compressed.
+type periodSpan struct {
 	name string
-	// of returns the period that contains a day, the first day of the period, and the first day of
+	// periodOf returns the period that contains a day, the first day of the period, and the first day of
 	// the next period.
-	of func(day time.Time) (period string, from, to time.Time)
+	periodOf func(day time.Time) (period string, from, to time.Time)
 	// parse returns the first day of a period, and the first day of the next period. It returns
 	// false for a text that of does not return for any day.
 	parse func(period string, zone *time.Location) (from, to time.Time, ok bool)
 }
 
 // spans lists all spans, the shorter first.
-var spans = []span{
+var spans = []periodSpan{
 	{"week", isoWeek, func(period string, zone *time.Location) (from, to time.Time, ok bool) {
-		g := weekName().FindStringSubmatch("week-" + period)
+		g := weekNamePattern().FindStringSubmatch("week-" + period)
 		if g == nil {
 			return from, to, false
 		}
@@ -121,7 +121,7 @@ var spans = []span{
 		return from, to, got == period
 	}},
 	{"month", monthSpan, func(period string, zone *time.Location) (from, to time.Time, ok bool) {
-		g := monthName().FindStringSubmatch("month-" + period)
+		g := monthNamePattern().FindStringSubmatch("month-" + period)
 		if g == nil {
 			return from, to, false
 		}
@@ -143,23 +143,23 @@ func monthSpan(day time.Time) (string, time.Time, time.Time) {
 	return fmt.Sprintf("%04d-%02d", day.Year(), day.Month()), from, from.AddDate(0, 1, 0)
 }
 
-// mid returns the day that decides to which month a file belongs. For a week, this is the week's
+// middleDay returns the day that decides to which month a file belongs. For a week, this is the week's
 // Thursday, as in the definition of ISO week numbers.
-func (f file) mid() time.Time {
-	if f.span == "week" {
-		return f.from.AddDate(0, 0, 3)
+func (f logFile) middleDay() time.Time {
+	if f.spanName == "week" {
+		return f.firstDay.AddDate(0, 0, 3)
 	}
-	return f.from
+	return f.firstDay
 }
 
-// within reports whether a bucket contains this session. The session's day must be in the bucket's
+// isWithinBucket reports whether a bucket contains this session. The session's day must be in the bucket's
 // range. If the session has a number, the number must be in the bucket's range as well.
-func (f file) within(bucket file) bool {
-	isInRange := !f.from.Before(bucket.from) && f.from.Before(bucket.to)
-	if f.span != "day" || !isInRange {
+func (f logFile) isWithinBucket(bucket logFile) bool {
+	isInRange := !f.firstDay.Before(bucket.firstDay) && f.firstDay.Before(bucket.endDay)
+	if f.spanName != "day" || !isInRange {
 		return false
 	}
-	g := bucketName().FindStringSubmatch(path.Base(bucket.base))
+	g := bucketNamePattern().FindStringSubmatch(path.Base(bucket.base))
 	number := func(s string) int {
 		n, err := strconv.Atoi(s)
 		if err != nil {
@@ -167,15 +167,15 @@ func (f file) within(bucket file) bool {
 		}
 		return n
 	}
-	day := f.from.Format("2006-01-02")
+	day := f.firstDay.Format("2006-01-02")
 	n := number(strings.TrimPrefix(strings.TrimPrefix(f.base, day), "-"))
 	return !(day == g[1] && n != 0 && n < number(g[2])) && !(day == g[3] && n > number(g[4]))
 }
 
-// nameIn makes the name of an entry without a name. The first entry of a file gets the file's name,
+// generateName makes the name of an entry without a name. The first entry of a file gets the file's name,
 // unless the entry has a time. All other entries get the file's name followed by the first line of
 // their content.
-func nameIn(base string, first bool, m *matter, content string) string {
+func generateName(base string, first bool, m *frontMatterValues, content string) string {
 	if first && m.time.IsZero() {
 		return base
 	}

@@ -25,13 +25,13 @@ const (
 
 // Session implements [layout.Home].
 func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, error) {
-	s := &session{h: h, r: r}
+	s := &session{home: h, request: r}
 	s.Summaries = layout.Summaries{
-		Keep:    s.keep,
-		GoOn:    s.goOn,
-		Missing: s.missing,
+		Keep:    s.storeSummary,
+		GoOn:    s.contextAfterSummary,
+		Missing: s.warnMissing,
 		Get: func(ctx context.Context, name string) (oxbow.Entry, error) {
-			return s.h.GetOfKind(ctx, name, oxbow.History)
+			return s.home.GetOfKind(ctx, name, oxbow.History)
 		},
 	}
 	return s, ctx.Err()
@@ -40,9 +40,9 @@ func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 // session is a conversation.
 type session struct {
 	layout.Summaries
-	h       *home // bound to a profile after a handoff named it
-	r       layout.Request
-	present map[string]bool // entries that are in the model's context
+	home       *home // bound to a profile after a handoff named it
+	request    layout.Request
+	shownNames map[string]bool // entries that are in the model's context
 }
 
 // Start returns the context of the home and the newest waiting handoff. The handoff is taken, so
@@ -52,79 +52,83 @@ func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err
 	}
-	t, taken, err := s.take(ctx)
+	t, taken, err := s.takeHandoff(ctx)
 	if err != nil {
 		return prompt.Context{}, fmt.Errorf("looking for a handoff: %w", err)
 	}
 	hasProfile := taken && t.Profile != ""
-	if hasProfile && s.h.bound == nil {
-		bound, err := s.h.WithProfile(t.Profile)
+	if hasProfile && s.home.boundProfile == nil {
+		bound, err := s.home.WithProfile(t.Profile)
 		if err != nil {
-			s.h.Warn(fmt.Sprintf(
+			s.home.Warn(fmt.Sprintf(
 				"the handoff %q wants the memory profile %q, which is not loaded: %v",
 				t.Name,
 				t.Profile,
 				err,
 			))
 		} else {
-			s.h = bound.(*home)
+			s.home = bound.(*home)
 		}
 	}
-	c, err := s.system(ctx)
+	c, err := s.systemContext(ctx)
 	if err != nil || !taken {
 		return c, err
 	}
-	o := handoff.Opening{Handoff: t, Files: s.h.look(t.Files), Skills: s.skills(t.Skills)}
-	c.Add(prompt.Part{Name: partHandoff, Source: t.Name, Role: prompt.User, Pinned: true,
-		Why: "it waited for this session", Text: o.Text()})
-	s.h.budget(&c, s.r.Budget)
+	o := handoff.LoadedHandoff{Handoff: t, Files: s.home.checkFiles(t.Files), Skills: s.loadSkills(t.Skills)}
+	c.Add(prompt.Part{Name: partHandoff, Source: t.Name, Role: prompt.RoleUser, IsPinned: true,
+		Reason: "it waited for this session", Text: o.Text()})
+	s.home.packContext(&c, s.request.Budget)
 	return c, nil
 }
 
-// look reports which of the files in a handoff are missing in the working directory.
-func (h *home) look(names []string) []handoff.File {
+// checkFiles reports which of the files in a handoff are missing in the working directory.
+func (h *home) checkFiles(names []string) []handoff.File {
 	if h.Work == nil {
-		return handoff.Look(names, h.WorkDir, nil)
+		return handoff.CheckFiles(names, h.WorkDir, nil)
 	}
-	return handoff.Look(names, h.WorkDir, func(name string) (fs.FileInfo, error) {
+	return handoff.CheckFiles(names, h.WorkDir, func(name string) (fs.FileInfo, error) {
 		return h.Work.Stat(path.Join(h.WorkDir, name))
 	})
 }
 
-// skills loads the skills of a handoff. It returns nil if the session cannot load skills.
-func (s *session) skills(names []string) (skills []handoff.LoadedSkill) {
-	if s.r.LoadSkill == nil {
+// loadSkills loads the skills of a handoff. It returns nil if the session cannot load skills.
+func (s *session) loadSkills(names []string) (skills []handoff.LoadedSkill) {
+	if s.request.LoadSkill == nil {
 		return nil
 	}
 	for _, name := range names {
-		text, err := s.r.LoadSkill(name)
+		text, err := s.request.LoadSkill(name)
 		l := handoff.LoadedSkill{Name: name, Text: text}
 		if err != nil {
-			l = handoff.LoadedSkill{Name: name, Wrong: handoff.OneLine(err)}
+			l = handoff.LoadedSkill{Name: name, LoadProblem: handoff.FirstErrorLine(err)}
 		}
 		skills = append(skills, l)
 	}
 	return skills
 }
 
-// take takes the newest waiting handoff. In a read-only memory, the handoff stays in the list of
+// takeHandoff takes the newest waiting handoff. In a read-only memory, the handoff stays in the list of
 // waiting handoffs.
-func (s *session) take(ctx context.Context) (handoff.Handoff, bool, error) {
-	t, err := handoff.Take(ctx, s.h.Mem, handoff.Choice{Projects: handoff.OfProject(s.r.Project)})
+func (s *session) takeHandoff(ctx context.Context) (handoff.Handoff, bool, error) {
+	t, err := handoff.TakeHandoff(
+		ctx,
+		s.home.HomeMemory,
+		handoff.HandoffChoice{Projects: handoff.ProjectList(s.request.Project)},
+	)
 	switch {
-	case errors.Is(err, handoff.ErrNone):
+	case errors.Is(err, handoff.ErrNoHandoff):
 		return t, false, nil
 	case errors.Is(err, oxbow.ErrReadOnly):
-		s.h.Warn("a handoff waits, and is not taken: this memory may only be read")
+		s.home.Warn("a handoff waits, and is not taken: this memory may only be read")
 		return t, false, nil
 	}
 	return t, err == nil, err
 }
 
-// system returns the context of the home, and records which entries it contains.
-func (s *session) system(ctx context.Context) (prompt.Context, error) {
-	c, err := s.h.system(ctx, s.r)
-	s.present = namesIn(c)
+// systemContext returns the context of the home, and records which entries it contains.
+func (s *session) systemContext(ctx context.Context) (prompt.Context, error) {
+	c, err := s.home.systemContext(ctx, s.request)
+	s.shownNames = entryNames(c)
 	return c, err
 }
 
@@ -134,29 +138,29 @@ func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Contex
 	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err
 	}
-	c, err := s.h.recallEntries(ctx, message, s.present)
-	if s.r.Budget > 0 {
-		c.Pack(s.r.Budget)
+	c, err := s.home.recallEntries(ctx, message, s.shownNames)
+	if s.request.Budget > 0 {
+		c.PackIntoBudget(s.request.Budget)
 	}
 	return c, err
 }
 
-// keep stores a summary as an entry in today's log, and returns the entry's name.
-func (s *session) keep(ctx context.Context, summary string) (string, error) {
-	e, _, err := s.h.keep(ctx, s.h.Mem, oxbow.History, summary, nil)
+// storeSummary stores a summary as an entry in today's log, and returns the entry's name.
+func (s *session) storeSummary(ctx context.Context, summary string) (string, error) {
+	e, _, err := s.home.addToLog(ctx, s.home.HomeMemory, oxbow.History, summary, nil)
 	return e.Name, err
 }
 
-// missing warns that the summary with this name does not exist, and returns the text that replaces
+// warnMissing warns that the summary with this name does not exist, and returns the text that replaces
 // the summary. The conversation continues.
-func (s *session) missing(name string) string {
-	s.h.Warn(fmt.Sprintf("there is no summary %q to resume from", name))
+func (s *session) warnMissing(name string) string {
+	s.home.Warn(fmt.Sprintf("there is no summary %q to resume from", name))
 	return "(the summary of the earlier conversation is not there)"
 }
 
-// goOn returns the context with which a conversation continues. The summary is included only once.
-func (s *session) goOn(ctx context.Context, name, summary string) (prompt.Context, error) {
-	c, err := s.system(ctx)
+// contextAfterSummary returns the context with which a conversation continues. The summary is included only once.
+func (s *session) contextAfterSummary(ctx context.Context, name, summary string) (prompt.Context, error) {
+	c, err := s.systemContext(ctx)
 	if err != nil {
 		return c, err
 	}
@@ -168,12 +172,12 @@ func (s *session) goOn(ctx context.Context, name, summary string) (prompt.Contex
 		}
 	}
 	c.Parts = parts
-	s.present[name] = true
+	s.shownNames[name] = true
 	c.Add(
-		prompt.Part{Name: partSummary, Source: name, Role: prompt.User, Pinned: true,
-			Why:  "the conversation goes on from it",
-			Text: "The conversation so far, in short:\n\n" + prompt.Fence("markdown", summary)},
+		prompt.Part{Name: partSummary, Source: name, Role: prompt.RoleUser, IsPinned: true,
+			Reason: "the conversation goes on from it",
+			Text:   "The conversation so far, in short:\n\n" + prompt.Fence("markdown", summary)},
 	)
-	s.h.budget(&c, s.r.Budget)
+	s.home.packContext(&c, s.request.Budget)
 	return c, nil
 }

@@ -16,30 +16,30 @@ import (
 )
 
 const (
-	ratio     = 8  // factor by which a group becomes shorter, as in CodeRhapsody
-	leastKept = 60 // minimum bytes of a section that is included
+	compressionRatio = 8  // factor by which a group becomes shorter, as in CodeRhapsody
+	minSectionBytes  = 60 // minimum bytes of a section that is included
 )
 
-// opening is the beginning of each text that byRule composes.
-const opening = "The beginnings of "
+// digestOpening is the beginning of each text that byRule composes.
+const digestOpening = "The beginnings of "
 
-// toldSection is a section of an entry in a digest.
-type toldSection struct {
+// entrySection is a section of an entry in a digest.
+type entrySection struct {
 	section
-	under string // heading under which the section is listed: the day, or the name of the earlier digest
-	label string // name of the entry, or "" if the name only repeats the day
+	groupHeading string // heading under which the section is listed: the day, or the name of the earlier digest
+	entryName    string // name of the entry, or "" if the name only repeats the day
 
 	isFirst bool // the section is the first section of an entry
 }
 
-// byRule returns the text of a group's digest, which consists of the beginnings of all sections.
+// composeDigest returns the text of a group's digest, which consists of the beginnings of all sections.
 // Its size is an eighth of the size of the entries. If there is not enough room for all sections,
 // byRule chooses sections with weightiest.
-func byRule(name string, g *group, zone *time.Location) string {
+func composeDigest(name string, g *digestGroup, zone *time.Location) string {
 	all, size := g.entrySections(zone)
-	budget := size / ratio
+	budget := size / compressionRatio
 	for n := len(all); ; n -= max(1, n/20) {
-		if text := writeDigest(name, g, weightiest(all, n), budget); len(text) <= budget || n <= 1 {
+		if text := writeDigest(name, g, chooseSections(all, n), budget); len(text) <= budget || n <= 1 {
 			return text
 		}
 	}
@@ -47,7 +47,7 @@ func byRule(name string, g *group, zone *time.Location) string {
 
 // entrySections returns the sections of all entries in the group, and the total size of the entries
 // in bytes.
-func (g *group) entrySections(zone *time.Location) (all []toldSection, size int) {
+func (g *digestGroup) entrySections(zone *time.Location) (all []entrySection, size int) {
 	for i := range g.entries {
 		e := &g.entries[i]
 		size += len(e.Content)
@@ -61,22 +61,22 @@ func (g *group) entrySections(zone *time.Location) (all []toldSection, size int)
 		isFirst := true
 		for _, s := range splitSections(e.Content) {
 			s.text = strings.TrimSpace(s.text)
-			isOpening := e.Kind == oxbow.Archive && strings.HasPrefix(s.text, opening)
-			isEmpty := s.head == "" && s.text == "" && label == ""
+			isOpening := e.Kind == oxbow.Archive && strings.HasPrefix(s.text, digestOpening)
+			isEmpty := s.heading == "" && s.text == "" && label == ""
 			if isEmpty || isOpening {
 				continue
 			}
-			all = append(all, toldSection{s, under, label, isFirst})
+			all = append(all, entrySection{s, under, label, isFirst})
 			label, isFirst = "", false
 		}
 	}
 	return all, size
 }
 
-// weightiest returns n sections in their original order. First it chooses first sections of
+// chooseSections returns n sections in their original order. First it chooses first sections of
 // entries, shorter sections before longer ones, because a short section costs little. Then it
 // chooses from the remaining sections, longest first.
-func weightiest(all []toldSection, n int) []toldSection {
+func chooseSections(all []entrySection, n int) []entrySection {
 	if n >= len(all) {
 		return all
 	}
@@ -96,7 +96,7 @@ func weightiest(all []toldSection, n int) []toldSection {
 	})
 	order = order[:n]
 	slices.Sort(order)
-	var kept []toldSection
+	var kept []entrySection
 	for _, i := range order {
 		kept = append(kept, all[i])
 	}
@@ -105,7 +105,7 @@ func weightiest(all []toldSection, n int) []toldSection {
 
 // writeDigest returns the text that contains the kept sections. Each section gets a share of the
 // budget.
-func writeDigest(name string, g *group, kept []toldSection, budget int) string {
+func writeDigest(name string, g *digestGroup, kept []entrySection, budget int) string {
 	title := name
 	if g.title != "" {
 		title += ": " + g.title
@@ -113,8 +113,8 @@ func writeDigest(name string, g *group, kept []toldSection, budget int) string {
 	head := fmt.Sprintf(
 		"# %s\n\n%s%s; recall finds them whole.\n",
 		title,
-		opening,
-		text.Count(len(g.entries), "entry", "entries"),
+		digestOpening,
+		text.FormatCount(len(g.entries), "entry", "entries"),
 	)
 	if len(head) > budget/4 {
 		head = "" // the name of the entry makes the heading unnecessary
@@ -123,12 +123,12 @@ func writeDigest(name string, g *group, kept []toldSection, budget int) string {
 	size := 0
 	last := ""
 	for _, s := range kept {
-		left -= len("- : \n") + len(s.label) + len(s.head)
-		if s.under != last {
-			left -= len("\n## \n\n") + len(s.under)
-			last = s.under
+		left -= len("- : \n") + len(s.entryName) + len(s.heading)
+		if s.groupHeading != last {
+			left -= len("\n## \n\n") + len(s.groupHeading)
+			last = s.groupHeading
 		}
-		if len(s.text) <= leastKept {
+		if len(s.text) <= minSectionBytes {
 			left -= len(s.text) // the whole section is included
 		} else {
 			size += len(s.text)
@@ -138,12 +138,12 @@ func writeDigest(name string, g *group, kept []toldSection, budget int) string {
 	b.WriteString(head)
 	last = ""
 	for _, s := range kept {
-		share := leastKept
+		share := minSectionBytes
 		if size > 0 {
 			share = max(share, int(int64(left)*int64(len(s.text))/int64(size)))
 		}
 		var words []string
-		for _, w := range []string{s.label, s.head, beginning(s.text, share)} {
+		for _, w := range []string{s.entryName, s.heading, firstParagraph(s.text, share)} {
 			if w != "" {
 				words = append(words, w)
 			}
@@ -151,18 +151,18 @@ func writeDigest(name string, g *group, kept []toldSection, budget int) string {
 		if len(words) == 0 {
 			continue
 		}
-		if s.under != last {
-			b.WriteString("\n## " + s.under + "\n\n")
-			last = s.under
+		if s.groupHeading != last {
+			b.WriteString("\n## " + s.groupHeading + "\n\n")
+			last = s.groupHeading
 		}
 		b.WriteString("- " + strings.Join(words, ": ") + "\n")
 	}
 	return strings.Trim(b.String(), "\n")
 }
 
-// shorter returns the text of byRule, or the unchanged texts of the entries if these are shorter.
-func shorter(name string, g *group, zone *time.Location) string {
-	digest := byRule(name, g, zone)
+// shorterDigest returns the text of byRule, or the unchanged texts of the entries if these are shorter.
+func shorterDigest(name string, g *digestGroup, zone *time.Location) string {
+	digest := composeDigest(name, g, zone)
 	var texts []string
 	for _, e := range g.entries {
 		if e.Kind == oxbow.Archive {
@@ -178,7 +178,7 @@ func shorter(name string, g *group, zone *time.Location) string {
 
 // section is a heading and the text below it. Text before the first heading is a
 // section with an empty head.
-type section struct{ head, text string }
+type section struct{ heading, text string }
 
 // splitSections splits a Markdown text at its headings outside of fenced code blocks.
 func splitSections(s string) []section {
@@ -195,7 +195,7 @@ func splitSections(s string) []section {
 		case strings.HasPrefix(trimmed, "```"), strings.HasPrefix(trimmed, "~~~"):
 			fence = trimmed[:3]
 		case isHeading(line):
-			all = append(all, section{head: strings.TrimSpace(strings.Trim(strings.TrimSpace(line), "#"))})
+			all = append(all, section{heading: strings.TrimSpace(strings.Trim(strings.TrimSpace(line), "#"))})
 			continue
 		}
 		last.text += line
@@ -209,10 +209,10 @@ func isHeading(line string) bool {
 	return n >= 1 && n <= 6 && n < len(line) && line[n] == ' '
 }
 
-// beginning returns the first paragraph of a text on a single line, with semicolons between list
+// firstParagraph returns the first paragraph of a text on a single line, with semicolons between list
 // items, cut to n bytes. The cut is at the end of a sentence if a sentence ends in the second half,
 // otherwise after a word, with an ellipsis.
-func beginning(s string, n int) string {
+func firstParagraph(s string, n int) string {
 	s = strings.TrimSpace(s)
 	if i := strings.Index(s, "\n\n"); i >= 0 {
 		s = s[:i]
@@ -234,7 +234,7 @@ func beginning(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	s = text.CutPrefix(s, n)
+	s = text.TruncateBytes(s, n)
 	for i := len(s) - 1; i > n/2; i-- {
 		isWordEnd := i+1 == len(s) || s[i+1] == ' '
 		if isWordEnd && strings.IndexByte(".!?", s[i]) >= 0 {
@@ -250,9 +250,9 @@ func beginning(s string, n int) string {
 	return s + "…"
 }
 
-// group contains the entries that a digest combines into a single entry.
-type group struct {
-	title   string        // text that lists the labels that all entries have in common
-	apart   []oxbow.Label // the common labels
-	entries []oxbow.Entry
+// digestGroup contains the entries that a digest combines into a single entry.
+type digestGroup struct {
+	title        string        // text that lists the labels that all entries have in common
+	commonLabels []oxbow.Label // the common labels
+	entries      []oxbow.Entry
 }

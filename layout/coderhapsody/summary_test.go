@@ -13,7 +13,7 @@ import (
 
 func TestByRule(t *testing.T) {
 	day := time.Date(2026, 4, 14, 0, 0, 0, 0, time.UTC)
-	g := &group{title: "project:vtt", entries: []oxbow.Entry{
+	g := &digestGroup{title: "project:vtt", entries: []oxbow.Entry{
 		{
 			Name:    "2026-04-14",
 			Kind:    oxbow.Journal,
@@ -32,7 +32,7 @@ func TestByRule(t *testing.T) {
 			Name:    "week-2026-W15 project:vtt",
 			Kind:    oxbow.Archive,
 			Created: day,
-			Content: "# week-2026-W15: project:vtt\n\n" + opening +
+			Content: "# week-2026-W15: project:vtt\n\n" + digestOpening +
 				"2 entries; recall finds them whole.\n\n## 2026-04-07\n\n- One.\n- Two.",
 		},
 		{Name: "blank", Created: day, Content: " \n"},
@@ -80,7 +80,7 @@ func TestBeginning(t *testing.T) {
 		{strings.Repeat("é", 10), 5, "éé…"},
 		{"First\nparagraph.\n\nSecond.", 100, "First paragraph."},
 	} {
-		got := beginning(tt.text, tt.n)
+		got := firstParagraph(tt.text, tt.n)
 		if got != tt.want || !utf8.ValidString(got) {
 			t.Errorf("beginning(%q, %d) = %q, want %q", tt.text, tt.n, got, tt.want)
 		}
@@ -89,17 +89,17 @@ func TestBeginning(t *testing.T) {
 
 // A digest is not longer than what it tells again.
 func TestShortEntriesAreTheirDigest(t *testing.T) {
-	g := &group{
+	g := &digestGroup{
 		entries: []oxbow.Entry{
 			{Name: "2026-04-14", Content: "Squares, not hexes.\n"},
 			{Name: "2026-04-15", Content: "Tuesdays."},
 		},
 	}
-	if got := shorter("week-2026-W16", g, time.UTC); got != "Squares, not hexes.\n\nTuesdays." {
+	if got := shorterDigest("week-2026-W16", g, time.UTC); got != "Squares, not hexes.\n\nTuesdays." {
 		t.Errorf("shorter() = %q", got)
 	}
 	g.entries[0].Content = strings.Repeat("It took a while. ", 100)
-	if got := shorter("week-2026-W16", g, time.UTC); got != byRule("week-2026-W16", g, time.UTC) {
+	if got := shorterDigest("week-2026-W16", g, time.UTC); got != composeDigest("week-2026-W16", g, time.UTC) {
 		t.Errorf("shorter() of a long entry = %q", got)
 	}
 }

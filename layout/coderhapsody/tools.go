@@ -39,7 +39,7 @@ func (h *home) Tools() []verb.Tool {
 const maxNames = 10_000
 
 func (h *home) saveMemory(ctx context.Context, d *verb.Workspace, in verb.SaveMemoryIn) (verb.SavedOut, error) {
-	ctx, m, err := d.Memory(ctx, verb.Create)
+	ctx, m, err := d.OpenMemory(ctx, verb.Create)
 	if err != nil {
 		return verb.SavedOut{}, err
 	}
@@ -64,26 +64,26 @@ func (h *home) saveMemory(ctx context.Context, d *verb.Workspace, in verb.SaveMe
 		}
 		labels = append(labels, oxbow.Confidence(*c))
 	}
-	e, known, err := h.keep(ctx, m, oxbow.Journal, in.Content, oxbow.SortLabels(labels))
+	e, known, err := h.addToLog(ctx, m, oxbow.Journal, in.Content, oxbow.SortLabels(labels))
 	if err != nil {
 		return verb.SavedOut{}, err
 	}
 	out := verb.SavedOut{Name: e.Name, Version: e.Version}
 	if known {
-		out.Notes = append(out.Notes, verb.Plain("the log of today says this already: nothing was changed"))
+		out.Notes = append(out.Notes, verb.PlainNote("the log of today says this already: nothing was changed"))
 	}
 	return out, nil
 }
 
-// keep adds an entry to today's log, and makes the entry's name from the first line of the content.
+// addToLog adds an entry to today's log, and makes the entry's name from the first line of the content.
 // If an entry with such a name and the same content exists, keep returns that entry and true.
-func (h *home) keep(
+func (h *home) addToLog(
 	ctx context.Context,
 	m *oxbow.Memory,
 	kind oxbow.Kind,
 	content string,
 	labels []oxbow.Label,
-) (e oxbow.Entry, known bool, err error) {
+) (e oxbow.Entry, exists bool, err error) {
 	if strings.TrimSpace(content) == "" {
 		return e, false, &oxbow.InvalidError{Field: "content", Reason: "is empty; say what to remember"}
 	}

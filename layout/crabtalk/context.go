@@ -21,14 +21,14 @@ import (
 //go:embed memory.md
 var aboutMemory string
 
-// fragment returns the part of the system prompt about the memory.
-func fragment() prompt.Part {
-	return prompt.Part{Name: "memory", Text: "\n\n" + aboutMemory, Pinned: true}
+// memoryPart returns the part of the system prompt about the memory.
+func memoryPart() prompt.Part {
+	return prompt.Part{Name: "memory", Text: "\n\n" + aboutMemory, IsPinned: true}
 }
 
-// layer is the text of a file Crab.md, with the file's path.
-type layer struct {
-	source, text string
+// crabText is the text of a file Crab.md, with the file's path.
+type crabText struct {
+	path, text string
 }
 
 // instructionParts returns the Crab.md of the home, then the Crab.md files from the root of the working
@@ -36,11 +36,11 @@ type layer struct {
 // precedence. They are separated by an empty line and otherwise unchanged. Files that cannot be
 // read are reported with Warn.
 func (h *home) instructionParts() []prompt.Part {
-	var layers []layer
-	if text, ok := h.readCrab(h.FS, crabFile, filepath.Join(h.Path, crabFile)); ok {
-		layers = append(layers, layer{filepath.Join(h.Path, crabFile), text})
+	var layers []crabText
+	if text, ok := h.readCrabFile(h.FS, crabFile, filepath.Join(h.Path, crabFile)); ok {
+		layers = append(layers, crabText{filepath.Join(h.Path, crabFile), text})
 	}
-	layers = append(layers, h.projectLayers()...)
+	layers = append(layers, h.projectCrabTexts()...)
 	parts := make([]prompt.Part, len(layers))
 	for i, l := range layers {
 		before, after := "\n\n", ""
@@ -50,27 +50,27 @@ func (h *home) instructionParts() []prompt.Part {
 		if i == len(layers)-1 {
 			after = "\n</instructions>"
 		}
-		parts[i] = prompt.Part{Name: "instructions", Source: l.source, Pinned: true}.WithFrame(before, l.text, after)
+		parts[i] = prompt.Part{Name: "instructions", Source: l.path, IsPinned: true}.WithFrame(before, l.text, after)
 	}
 	return parts
 }
 
-// projectLayers returns the Crab.md files of the working directory and its parents. It skips the
+// projectCrabTexts returns the Crab.md files of the working directory and its parents. It skips the
 // home, whose Crab.md is read separately, and directories below the home.
-func (h *home) projectLayers() []layer {
+func (h *home) projectCrabTexts() []crabText {
 	if h.Work == nil {
 		return nil
 	}
 	root, rootErr := h.FS.Stat(".")
-	var layers []layer
+	var layers []crabText
 	up := ""
 	for dir := path.Clean(h.WorkDir); ; dir, up = path.Dir(dir), up+"../" {
 		info, err := h.Work.Stat(dir)
 		canCompare := err == nil && rootErr == nil
 		if canCompare && vfs.SameFile(root, info) {
 			layers = nil
-		} else if text, ok := h.readCrab(h.Work, path.Join(dir, crabFile), up+crabFile); ok {
-			layers = append(layers, layer{up + crabFile, text})
+		} else if text, ok := h.readCrabFile(h.Work, path.Join(dir, crabFile), up+crabFile); ok {
+			layers = append(layers, crabText{up + crabFile, text})
 		}
 		if dir == "." || dir == "/" {
 			break
@@ -80,9 +80,9 @@ func (h *home) projectLayers() []layer {
 	return layers
 }
 
-// readCrab returns the text of a Crab.md, or false if the file does not exist or cannot be read.
-func (h *home) readCrab(fsys vfs.FS, name, shown string) (string, bool) {
-	b, err := vfs.ReadFile(fsys, name, maxCrab)
+// readCrabFile returns the text of a Crab.md, or false if the file does not exist or cannot be read.
+func (h *home) readCrabFile(fsys vfs.FS, name, shown string) (string, bool) {
+	b, err := vfs.ReadFile(fsys, name, maxCrabFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", false
@@ -104,7 +104,7 @@ func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, e
 	}
 	var c prompt.Context
 	c.Add(h.instructionParts()...)
-	c.Add(fragment())
-	c.Fit(r.Budget)
+	c.Add(memoryPart())
+	c.FitToBudget(r.Budget)
 	return c, nil
 }

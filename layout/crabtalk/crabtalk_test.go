@@ -94,7 +94,7 @@ func TestDetectAndInit(t *testing.T) {
 
 // A damaged store still identifies its home: opening it is an error that names it.
 func TestDamagedStoreIsFound(t *testing.T) {
-	for _, file := range []string{storeFile, laterFile} {
+	for _, file := range []string{storeFile, laterStoreFile} {
 		for name, text := range map[string]string{
 			"empty": "", "short": "CRM", "zeroed": strings.Repeat("\x00", 64), "one bit": "BRMEM\x00\x01" +
 				strings.Repeat("\x00", 40),
@@ -129,7 +129,7 @@ func TestLater(t *testing.T) {
 	head := "CRMEM\x00\x01\x00\x00\x00" + strings.Repeat("\x00", 22)
 	value := `{"kind":"note","content":"Luna"}`
 	db := head + "\x00\x02\x12\x00\x00\x00default/memory/dog" + string(rune(len(value))) + "\x00\x00\x00" + value
-	for _, file := range []string{storeFile, laterFile} {
+	for _, file := range []string{storeFile, laterStoreFile} {
 		fsys := vfs.NewMem()
 		write(t, fsys, file, db)
 		d := Dialect()
@@ -139,7 +139,8 @@ func TestLater(t *testing.T) {
 		if _, err := d.Open(t.Context(), options(fsys)); err == nil {
 			t.Errorf("%s: Open() for writing works, want an error", file)
 		}
-		if _, err := d.Init(t.Context(), options(fsys)); file == laterFile && !errors.Is(err, oxbow.ErrUnsupported) {
+		if _, err := d.Init(t.Context(), options(fsys)); file == laterStoreFile &&
+			!errors.Is(err, oxbow.ErrUnsupported) {
 			t.Errorf("%s: Init() = %v, want ErrUnsupported", file, err)
 		}
 		o := options(fsys)
@@ -327,13 +328,13 @@ func TestRememberAtOnce(t *testing.T) {
 	}
 }
 
-var write = layouttest.Put
+var write = layouttest.WriteFile
 
 // call calls a tool of the home and returns the text of its answer, or "! " and
 // that of its error.
 func call(t *testing.T, h layout.Home, name, args string) string {
 	t.Helper()
-	s, err := layouttest.Call(t, h, name, json.RawMessage(args))
+	s, err := layouttest.CallHomeTool(t, h, name, json.RawMessage(args))
 	if err != nil {
 		return "! " + err.Error()
 	}

@@ -50,7 +50,7 @@ func Example() {
 		fmt.Printf("user: %s%s\n", before.RoleText(layout.User), message)
 		for _, t := range home.Tools() {
 			if call := script[message]; t.Name == call[0] {
-				answer, err := t.Answer(ctx, workspace, json.RawMessage(call[1]))
+				answer, err := t.CallForModel(ctx, workspace, json.RawMessage(call[1]))
 				if err != nil {
 					log.Fatal(err)
 				}

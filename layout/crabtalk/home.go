@@ -23,14 +23,14 @@ import (
 
 // Files of a home.
 const (
-	storeFile = "memory.db"
-	lockFile  = storeFile + ".lock"
-	laterFile = "store.crmem" // file of keys and values that crabtalk has written since August 2026
-	crabFile  = "Crab.md"
+	storeFile      = "memory.db"
+	lockFile       = storeFile + ".lock"
+	laterStoreFile = "store.crmem" // file of keys and values that crabtalk has written since August 2026
+	crabFile       = "Crab.md"
 )
 
-// sqlite is the beginning of SQLite databases, which other programs store as memory.db.
-const sqlite = "SQLite format 3"
+// sqliteMagic is the beginning of SQLite databases, which other programs store as memory.db.
+const sqliteMagic = "SQLite format 3"
 
 // Dialect returns the dialect. Its home is crabtalk's configuration directory, usually ~/.crabtalk.
 func Dialect() layout.Dialect {
@@ -38,15 +38,15 @@ func Dialect() layout.Dialect {
 		Name:   "crabtalk",
 		Title:  "crabtalk: notes and archives in one file, memory.db, and instructions in Crab.md",
 		File:   storeFile,
-		Detect: detect,
+		Detect: countMarkers,
 		Init:   initHome,
 		Open:   newHome,
 	}
 }
 
-// detect counts memory.db as two markers, and a Crab.md next to it as a third. A Crab.md without
+// countMarkers counts memory.db as two markers, and a Crab.md next to it as a third. A Crab.md without
 // memory.db does not count, because other layouts also have it.
-func detect(fsys vfs.FS) (int, error) {
+func countMarkers(fsys vfs.FS) (int, error) {
 	name, err := findStore(fsys)
 	if err != nil || name == "" {
 		return 0, err
@@ -63,7 +63,7 @@ func detect(fsys vfs.FS) (int, error) {
 // findStore returns the home's file that contains a store, or "" if the home has no
 // store.
 func findStore(fsys vfs.FS) (string, error) {
-	for _, name := range []string{storeFile, laterFile} {
+	for _, name := range []string{storeFile, laterStoreFile} {
 		if is, err := isStore(fsys, name); err != nil || is {
 			return name, err
 		}
@@ -90,9 +90,9 @@ func isStore(fsys vfs.FS, name string) (bool, error) {
 		return false, err
 	}
 	defer f.Close()
-	head := make([]byte, len(sqlite))
+	head := make([]byte, len(sqliteMagic))
 	n, _ := f.ReadAt(head, 0) // ignore the error, because opening the store reports why the file cannot be read
-	return string(head[:n]) != sqlite, nil
+	return string(head[:n]) != sqliteMagic, nil
 }
 
 // initHome creates an empty memory.db. It creates no Crab.md, because only people write this file.
@@ -100,7 +100,7 @@ func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 	if _, err := o.FS.Stat(storeFile); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	if err := refuseLater(o); err != nil {
+	if err := refuseLaterStore(o); err != nil {
 		return nil, err
 	}
 	mo := o.Memory
@@ -116,16 +116,16 @@ func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 	return []string{storeFile}, nil
 }
 
-// refuseLater returns an error if the home contains the store of a later crabtalk version,
+// refuseLaterStore returns an error if the home contains the store of a later crabtalk version,
 // because a new memory.db next to it would hide one of the two stores.
-func refuseLater(o layout.Options) error {
-	is, err := isStore(o.FS, laterFile)
+func refuseLaterStore(o layout.Options) error {
+	is, err := isStore(o.FS, laterStoreFile)
 	if err != nil || !is {
 		return err
 	}
 	return fmt.Errorf(
 		"%s is the store of a later crabtalk, which is read and not written: %w",
-		filepath.Join(o.Path, laterFile),
+		filepath.Join(o.Path, laterStoreFile),
 		oxbow.ErrUnsupported,
 	)
 }
@@ -157,7 +157,7 @@ func newHome(ctx context.Context, o layout.Options) (layout.Home, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.Mem = oxbow.New(s, &mo)
+	h.HomeMemory = oxbow.New(s, &mo)
 	h.ListWritten(h.FS, ".")
 	return h, nil
 }
@@ -167,20 +167,20 @@ func newHome(ctx context.Context, o layout.Options) (layout.Home, error) {
 func (h *home) openStore(ctx context.Context, mo *oxbow.Options) (oxbow.Store, error) {
 	_, err := h.FS.Stat(storeFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		switch is, err := isStore(h.FS, laterFile); {
+		switch is, err := isStore(h.FS, laterStoreFile); {
 		case err != nil:
 			return nil, err
 		case is && mo.ReadOnly:
-			return h.openLater(ctx, laterFile, mo)
+			return h.openLaterStore(ctx, laterStoreFile, mo)
 		case is:
-			return nil, refuseLater(h.Options)
+			return nil, refuseLaterStore(h.Options)
 		}
 	} else if err != nil {
 		return nil, err
 	}
 	s, err := crmem.Open(storeFile, mo)
 	if mo.ReadOnly && errors.Is(err, oxbow.ErrVersion) {
-		return h.openLater(ctx, storeFile, mo)
+		return h.openLaterStore(ctx, storeFile, mo)
 	}
 	if err != nil {
 		return nil, err
@@ -188,13 +188,13 @@ func (h *home) openStore(ctx context.Context, mo *oxbow.Options) (oxbow.Store, e
 	return s, nil
 }
 
-// maxLater is the maximum size, in bytes, of a file that a later version of crabtalk wrote.
-const maxLater = 1 << 30
+// maxLaterStoreSize is the maximum size, in bytes, of a file that a later version of crabtalk wrote.
+const maxLaterStoreSize = 1 << 30
 
-// openLater reads the file of a later crabtalk version into memory, and returns a read-only store
+// openLaterStore reads the file of a later crabtalk version into memory, and returns a read-only store
 // with the file's entries.
-func (h *home) openLater(ctx context.Context, name string, mo *oxbow.Options) (_ oxbow.Store, err error) {
-	data, err := vfs.ReadFile(h.FS, name, maxLater)
+func (h *home) openLaterStore(ctx context.Context, name string, mo *oxbow.Options) (_ oxbow.Store, err error) {
+	data, err := vfs.ReadFile(h.FS, name, maxLaterStoreSize)
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +216,7 @@ func (h *home) openLater(ctx context.Context, name string, mo *oxbow.Options) (_
 	var ops []oxbow.Op
 	for _, e := range in.Entries {
 		if err := oxbow.CheckName(e.Name); err != nil {
-			as := freeName(e.Name, taken)
+			as := makeFreeName(e.Name, taken)
 			h.Warn(fmt.Sprintf("%s: entry %q is read as %q: %v", name, e.Name, as, err))
 			e.Name = as
 		}
@@ -233,7 +233,7 @@ func (h *home) openLater(ctx context.Context, name string, mo *oxbow.Options) (_
 			return nil, errors.Join(fmt.Errorf("reading %s: %w", name, err), m.Close())
 		}
 	}
-	return later{m}, nil
+	return laterStore{m}, nil
 }
 
 // validAliases returns an entry's valid aliases, and warns about the invalid ones.
@@ -249,8 +249,8 @@ func (h *home) validAliases(file string, e oxbow.Entry) []string {
 	return as
 }
 
-// freeName makes a valid and unused name from s, and marks it as taken.
-func freeName(s string, taken map[string]bool) string {
+// makeFreeName makes a valid and unused name from s, and marks it as taken.
+func makeFreeName(s string, taken map[string]bool) string {
 	base := text.DeriveName(strings.ToValidUTF8(s, ""))
 	for n := 1; ; n++ {
 		name := base
@@ -264,17 +264,17 @@ func freeName(s string, taken map[string]bool) string {
 	}
 }
 
-// later is a read-only store with the entries from a file of a later crabtalk version.
-type later struct{ oxbow.Store }
+// laterStore is a read-only store with the entries from a file of a later crabtalk version.
+type laterStore struct{ oxbow.Store }
 
 // Capabilities returns the optional interfaces of the store, for [oxbow.CapabilitiesOf]. Entries that
 // could not be read were reported when the file was opened, so a check does not report them.
-func (l later) Capabilities() oxbow.Capabilities {
+func (l laterStore) Capabilities() oxbow.Capabilities {
 	return oxbow.Capabilities{Checker: oxbow.CapabilitiesOf(l.Store).Checker}
 }
 
 // Apply always returns an error.
-func (later) Apply(context.Context, ...oxbow.Op) error {
+func (laterStore) Apply(context.Context, ...oxbow.Op) error {
 	return fmt.Errorf("changing the store of a later crabtalk: %w", oxbow.ErrReadOnly)
 }
 
@@ -283,12 +283,12 @@ func (h *home) Documents() []string { return []string{crabFile} }
 
 // Document implements [layout.Home].
 func (h *home) Document(_ context.Context, path string) (string, bool, error) {
-	data, err := vfs.ReadFile(h.FS, path, maxCrab)
+	data, err := vfs.ReadFile(h.FS, path, maxCrabFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", false, nil
 	}
 	return string(data), err == nil, err
 }
 
-// maxCrab is the maximum size of a Crab.md in bytes.
-const maxCrab = 1 << 20
+// maxCrabFile is the maximum size of a Crab.md in bytes.
+const maxCrabFile = 1 << 20

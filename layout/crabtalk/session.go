@@ -18,7 +18,7 @@ import (
 // session is a conversation.
 type session struct {
 	layout.Summaries
-	h       *home
+	home    *home
 	request layout.Request
 	slug    string // part of the names of this conversation's archives
 }
@@ -34,21 +34,21 @@ func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	s := &session{h: h, request: r}
+	s := &session{home: h, request: r}
 	s.Summaries = layout.Summaries{
-		Keep:    s.archive,
-		GoOn:    s.goOn,
-		Missing: s.missing,
+		Keep:    s.storeArchive,
+		GoOn:    s.contextAfterSummary,
+		Missing: s.warnMissing,
 		Get: func(ctx context.Context, name string) (oxbow.Entry, error) {
 			return h.GetOfKind(ctx, name, oxbow.Archive)
 		},
 	}
-	s.name(r.Message)
+	s.setSlug(r.Message)
 	return s, nil
 }
 
-// name makes the slug from a message, unless the session already has a slug.
-func (s *session) name(message string) {
+// setSlug makes the slug from a message, unless the session already has a slug.
+func (s *session) setSlug(message string) {
 	if s.slug == "" && strings.TrimSpace(message) != "" {
 		s.slug = makeSlug(text.DeriveName(strings.ToValidUTF8(message, "")))
 	}
@@ -59,7 +59,7 @@ func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err
 	}
-	return s.h.Context(ctx, s.request)
+	return s.home.Context(ctx, s.request)
 }
 
 // BeforeTurn implements [layout.Session]. It adds nothing before a message.
@@ -67,44 +67,44 @@ func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Contex
 	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err
 	}
-	s.name(message)
+	s.setSlug(message)
 	return prompt.Context{Budget: s.request.Budget}, nil
 }
 
-// archive stores the summary as an archive under a new name, and returns the name.
-func (s *session) archive(ctx context.Context, summary string) (string, error) {
+// storeArchive stores the summary as an archive under a new name, and returns the name.
+func (s *session) storeArchive(ctx context.Context, summary string) (string, error) {
 	if strings.TrimSpace(summary) == "" {
 		return "", &oxbow.InvalidError{Field: "summary", Reason: "is empty"}
 	}
 	prefix := s.slug
 	if prefix == "" {
-		prefix = makeSlug(s.h.Agent)
+		prefix = makeSlug(s.home.Agent)
 	}
 	if prefix == "" {
 		prefix = "session"
 	}
 	prefix += "-"
 	next := uint64(1)
-	for e, err := range s.h.Mem.Entries(ctx, oxbow.Filter{}) {
+	for e, err := range s.home.HomeMemory.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
 			return "", err
 		}
-		if n, ok := number(e.Name, prefix); ok && n >= next {
+		if n, ok := numberAfterPrefix(e.Name, prefix); ok && n >= next {
 			next = n + 1
 		}
 	}
 	for ; ; next++ {
 		name := prefix + strconv.FormatUint(next, 10)
-		err := s.h.Mem.Apply(ctx, oxbow.Add{Name: name, Kind: oxbow.Archive, Content: summary})
+		err := s.home.HomeMemory.Apply(ctx, oxbow.Add{Name: name, Kind: oxbow.Archive, Content: summary})
 		if !errors.Is(err, oxbow.ErrExists) {
 			return name, err
 		}
 	}
 }
 
-// number returns the number after the prefix of a name. It returns false if the number has an
+// numberAfterPrefix returns the number after the prefix of a name. It returns false if the number has an
 // unusual form, such as leading zeros, or more than 63 bits.
-func number(name, prefix string) (uint64, bool) {
+func numberAfterPrefix(name, prefix string) (uint64, bool) {
 	digits, ok := strings.CutPrefix(name, prefix)
 	if !ok {
 		return 0, false
@@ -132,17 +132,17 @@ func makeSlug(s string) string {
 	return slug[:min(len(slug), maxSlug)]
 }
 
-// goOn returns the context for continuing a conversation: a single message of the user.
-func (s *session) goOn(_ context.Context, name, text string) (prompt.Context, error) {
+// contextAfterSummary returns the context for continuing a conversation: a single message of the user.
+func (s *session) contextAfterSummary(_ context.Context, name, text string) (prompt.Context, error) {
 	var c prompt.Context
-	c.Add(prompt.Part{Name: "archive", Source: name, Role: prompt.User, Text: text, Pinned: true})
-	c.Fit(s.request.Budget)
+	c.Add(prompt.Part{Name: "archive", Source: name, Role: prompt.RoleUser, Text: text, IsPinned: true})
+	c.FitToBudget(s.request.Budget)
 	return c, nil
 }
 
-// missing warns that the archive with this name does not exist, and returns the text that replaces
+// warnMissing warns that the archive with this name does not exist, and returns the text that replaces
 // the archive. The conversation continues.
-func (s *session) missing(name string) string {
-	s.h.Warn(fmt.Sprintf("there is no archive %q to resume from", name))
+func (s *session) warnMissing(name string) string {
+	s.home.Warn(fmt.Sprintf("there is no archive %q to resume from", name))
 	return "[archived context unavailable: " + name + "]"
 }

@@ -36,7 +36,7 @@ func TestContextLayers(t *testing.T) {
 	h = openHome(t, o)
 	c, err = h.Context(t.Context(), layout.Request{Budget: 1})
 	want := "<instructions>\nglobal\n\n\ntop\n\n near \n</instructions>\n\n" + aboutMemory
-	if err != nil || c.RoleText(prompt.System) != want {
+	if err != nil || c.RoleText(prompt.RoleSystem) != want {
 		t.Errorf("Context() = %q, %v, want %q", c.Text(), err, want)
 	}
 	if len(warned) != 1 || !strings.Contains(warned[0], "../Crab.md") {
@@ -80,7 +80,7 @@ func TestSession(t *testing.T) {
 		t.Errorf("BeforeTurn() = %q, %v, want nothing", c.Text(), err)
 	}
 	name, c, err := s.Compact(t.Context(), "We fixed lifetimes.")
-	if err != nil || name != "fix-the-build-2" || c.RoleText(prompt.User) != "We fixed lifetimes." {
+	if err != nil || name != "fix-the-build-2" || c.RoleText(prompt.RoleUser) != "We fixed lifetimes." {
 		t.Fatalf("Compact() = %q, %q, %v", name, c.Text(), err)
 	}
 	if e, err := m.Get(t.Context(), name); err != nil || e.Kind != oxbow.Archive || e.Content != "We fixed lifetimes." {
@@ -93,7 +93,7 @@ func TestSession(t *testing.T) {
 		name:    "We fixed lifetimes.",
 		"ghost": "[archived context unavailable: ghost]",
 	} {
-		if c, err := s.Resume(t.Context(), archive); err != nil || c.RoleText(prompt.User) != want {
+		if c, err := s.Resume(t.Context(), archive); err != nil || c.RoleText(prompt.RoleUser) != want {
 			t.Errorf("Resume(%s) = %q, %v, want %q", archive, c.Text(), err, want)
 		}
 	}

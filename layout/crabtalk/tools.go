@@ -38,7 +38,7 @@ type forgetIn struct {
 // Tools implements [layout.Home]. The tools are in crabtalk's order.
 func (h *home) Tools() []verb.Tool {
 	about := func(name, title string) verb.Tool {
-		t := dialect.Describe(descriptions, name, title)
+		t := dialect.NewTool(descriptions, name, title)
 		t.Idempotent = true
 		return t
 	}
@@ -48,13 +48,13 @@ func (h *home) Tools() []verb.Tool {
 	r.ReadOnly = true
 	w.Destructive = true
 	f.Destructive = true
-	return []verb.Tool{verb.Define(r, h.recall), verb.Define(w, h.remember), verb.Define(f, h.forget)}
+	return []verb.Tool{verb.Define(r, h.recallTool), verb.Define(w, h.rememberTool), verb.Define(f, h.forgetTool)}
 }
 
-// nothing is recall's answer if no entry matches.
-const nothing = "no memories found"
+// noHitsReply is recall's answer if no entry matches.
+const noHitsReply = "no memories found"
 
-func (h *home) recall(ctx context.Context, d *verb.Workspace, in recallIn) (verb.Reply, error) {
+func (h *home) recallTool(ctx context.Context, d *verb.Workspace, in recallIn) (verb.Reply, error) {
 	limit := oxbow.DefaultLimit
 	if in.Limit != nil {
 		limit = *in.Limit
@@ -65,44 +65,45 @@ func (h *home) recall(ctx context.Context, d *verb.Workspace, in recallIn) (verb
 	// Answer these calls here, because the library would replace a limit of 0 by the default limit,
 	// and would return the latest entries for a query without words.
 	if limit == 0 || strings.TrimSpace(in.Query) == "" {
-		return verb.Reply{Message: nothing}, nil
+		return verb.Reply{Message: noHitsReply}, nil
 	}
-	ctx, m, err := d.Memory(ctx, verb.Read)
+	ctx, m, err := d.OpenMemory(ctx, verb.Read)
 	if err != nil {
 		return verb.Reply{}, err
 	}
-	hits, notes, err := d.Search(ctx, m, oxbow.Query{Text: in.Query, Limit: limit, Rank: oxbow.RankSeed})
+	hits, notes, err := d.SearchEntries(ctx, m, oxbow.Query{Text: in.Query, Limit: limit, Rank: oxbow.RankSeed})
 	if err != nil {
 		return verb.Reply{}, err
 	}
 	if len(hits) == 0 {
-		return verb.Reply{Message: d.AddNotes(nothing, notes)}, nil
+		return verb.Reply{Message: d.AddNotes(noHitsReply, notes)}, nil
 	}
 	parts := make([]string, len(hits))
 	for i, hit := range hits {
 		parts[i] = "## " + hit.Entry.Name + "\n" + hit.Entry.Content
 		// keep the known aliases, because recall does not show aliases
-		known, _ := h.Seen(ctx).KnownVersion(hit.Entry)
-		h.Seen(ctx).Show(oxbow.Entry{Name: hit.Entry.Name, Content: hit.Entry.Content, Aliases: known.Aliases})
+		known, _ := h.SeenEntries(ctx).KnownVersion(hit.Entry)
+		h.SeenEntries(ctx).
+			RecordShown(oxbow.Entry{Name: hit.Entry.Name, Content: hit.Entry.Content, Aliases: known.Aliases})
 	}
-	return verb.Reply{Message: d.AddNotes(strings.Join(parts, "\n---\n"), notes), Remembered: true}, nil
+	return verb.Reply{Message: d.AddNotes(strings.Join(parts, "\n---\n"), notes), IsRemembered: true}, nil
 }
 
-func (h *home) remember(ctx context.Context, d *verb.Workspace, in rememberIn) (verb.Reply, error) {
-	ctx, m, err := d.Memory(ctx, verb.Create)
+func (h *home) rememberTool(ctx context.Context, d *verb.Workspace, in rememberIn) (verb.Reply, error) {
+	ctx, m, err := d.OpenMemory(ctx, verb.Create)
 	if err == nil {
 		e := oxbow.Entry{Name: in.Name, Content: in.Content, Aliases: append([]string{}, in.Aliases...)}
-		err = h.Put(ctx, m, e, onlyNotes("which remember does not overwrite; choose another name"))
+		err = h.PutEntry(ctx, m, e, checkIsNote("which remember does not overwrite; choose another name"))
 	}
 	if err != nil {
-		return verb.Reply{}, &saidError{"failed to save entry: " + err.Error(), err}
+		return verb.Reply{}, &crabtalkError{"failed to save entry: " + err.Error(), err}
 	}
 	return verb.Reply{Message: "remembered: " + in.Name}, nil
 }
 
-// onlyNotes returns a check that fails unless the entry is a note. what is the beginning of the
+// checkIsNote returns a check that fails unless the entry is a note. what is the beginning of the
 // error message.
-func onlyNotes(what string) func(oxbow.Entry) error {
+func checkIsNote(what string) func(oxbow.Entry) error {
 	return func(old oxbow.Entry) error {
 		if old.Kind == oxbow.Note {
 			return nil
@@ -116,23 +117,23 @@ func onlyNotes(what string) func(oxbow.Entry) error {
 	}
 }
 
-func (h *home) forget(ctx context.Context, d *verb.Workspace, in forgetIn) (verb.Reply, error) {
-	ctx, m, err := d.Memory(ctx, verb.Create)
+func (h *home) forgetTool(ctx context.Context, d *verb.Workspace, in forgetIn) (verb.Reply, error) {
+	ctx, m, err := d.OpenMemory(ctx, verb.Create)
 	if err != nil {
 		return verb.Reply{}, err
 	}
-	err = h.Delete(ctx, m, in.Name, onlyNotes("which forget does not delete; a person can"))
+	err = h.DeleteEntry(ctx, m, in.Name, checkIsNote("which forget does not delete; a person can"))
 	if errors.Is(err, oxbow.ErrNotFound) {
-		return verb.Reply{}, &saidError{"no entry named: " + in.Name, err}
+		return verb.Reply{}, &crabtalkError{"no entry named: " + in.Name, err}
 	}
 	return verb.Reply{Message: "forgot: " + in.Name}, err
 }
 
-// saidError is an error whose text is exactly crabtalk's message.
-type saidError struct {
-	said string
-	err  error
+// crabtalkError is an error whose text is exactly crabtalk's message.
+type crabtalkError struct {
+	message string
+	err     error
 }
 
-func (e *saidError) Error() string { return e.said }
-func (e *saidError) Unwrap() error { return e.err }
+func (e *crabtalkError) Error() string { return e.message }
+func (e *crabtalkError) Unwrap() error { return e.err }

@@ -38,7 +38,7 @@ func TestBackendsAgree(t *testing.T) {
 	for i := range steps {
 		now = now.Add(time.Duration(rnd.IntN(3)) * 7 * time.Hour / 5)
 		content := pick("tea", "likes cats\n", "## 10:00\n\nnot an entry", "# "+
-			now.Format(dayForm), "\n\n", "", "crlf\r\nline", `\## 10:00`) + fmt.Sprint(i)
+			now.Format(dayFormat), "\n\n", "", "crlf\r\nline", `\## 10:00`) + fmt.Sprint(i)
 		if rnd.IntN(10) == 0 {
 			content = pick("", " \n")
 		}

@@ -17,20 +17,20 @@ import (
 // openStore opens the configured backend. With the backend oxbow, if the store does not exist and
 // may not be created, openStore reads the files instead.
 func (h *home) openStore(ctx context.Context, mo oxbow.Options) (oxbow.Store, error) {
-	_, err := h.FS.Stat(storeFile(h.place))
+	_, err := h.FS.Stat(defaultStorePath(h.directories))
 	switch oxbows := h.config.backend == backendOxbow; {
 	case err != nil && !isNotExist(err):
 		return nil, err
 	case oxbows && (err == nil || !mo.ReadOnly):
-		return h.openScoped(ctx, mo)
+		return h.openScopedStore(ctx, mo)
 	case err == nil:
-		h.Warn(storeFile(h.place) + " is not read: agent.yaml does not say backend: oxbow")
+		h.Warn(defaultStorePath(h.directories) + " is not read: agent.yaml does not say backend: oxbow")
 	}
-	tree, err := h.openTree(ctx, h.place.agent, mo)
+	tree, err := h.openTree(ctx, h.directories.agent, mo)
 	if err != nil {
 		return nil, err
 	}
-	return files{tree}, nil
+	return agentFiles{tree}, nil
 }
 
 // openTree opens the files of an agent and the world.
@@ -41,17 +41,17 @@ func (h *home) openTree(ctx context.Context, agent string, mo oxbow.Options) (*m
 		ctx,
 		h.FS,
 		h.Path,
-		makeLayout(places{h.place.global, agent}, h.Zone),
-		h.place.workspaceDir(".oxbow-tree.lock"),
+		makeLayout(directories{h.directories.globalConfig, agent}, h.Zone),
+		h.directories.workspaceDir(".oxbow-tree.lock"),
 	)
 }
 
-// storeFile returns the path of the default store.
-func storeFile(p places) string { return p.workspaceDir("memory/memory.oxbow") }
+// defaultStorePath returns the path of the default store.
+func defaultStorePath(p directories) string { return p.workspaceDir("memory/memory.oxbow") }
 
-// openScoped opens the store. If the store does not exist, openScoped creates it from the files.
-func (h *home) openScoped(ctx context.Context, o oxbow.Options) (*scopedStore, error) {
-	name := storeFile(h.place)
+// openScopedStore opens the store. If the store does not exist, openScopedStore creates it from the files.
+func (h *home) openScopedStore(ctx context.Context, o oxbow.Options) (*scopedStore, error) {
+	name := defaultStorePath(h.directories)
 	if !o.ReadOnly {
 		if err := h.FS.MkdirAll(path.Dir(name), 0o755); err != nil {
 			return nil, err
@@ -63,16 +63,16 @@ func (h *home) openScoped(ctx context.Context, o oxbow.Options) (*scopedStore, e
 		return nil, err
 	}
 	if !o.ReadOnly {
-		if err := h.adopt(ctx, m, o); err != nil {
+		if err := h.importFiles(ctx, m, o); err != nil {
 			return nil, errors.Join(fmt.Errorf("taking the entries of the files into %s: %w", name, err), m.Close())
 		}
 	}
-	return &scopedStore{m, agentMark(h.place.agent)}, nil
+	return &scopedStore{m, agentPrefix(h.directories.agent)}, nil
 }
 
-// adopt copies the entries in the files of all agents and of the world into an empty store, as a
+// importFiles copies the entries in the files of all agents and of the world into an empty store, as a
 // single change. The files are not changed.
-func (h *home) adopt(ctx context.Context, m *oxbow.Memory, o oxbow.Options) error {
+func (h *home) importFiles(ctx context.Context, m *oxbow.Memory, o oxbow.Options) error {
 	fresh := func() (bool, error) {
 		for _, err := range m.Log(ctx) {
 			return false, err
@@ -82,7 +82,7 @@ func (h *home) adopt(ctx context.Context, m *oxbow.Memory, o oxbow.Options) erro
 	if is, err := fresh(); err != nil || !is {
 		return err
 	}
-	ops, err := h.entriesOfFiles(ctx, o)
+	ops, err := h.fileEntryOps(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -99,21 +99,21 @@ func (h *home) adopt(ctx context.Context, m *oxbow.Memory, o oxbow.Options) erro
 		h.Warn(fmt.Sprintf(
 			"%d entries of the files were taken into %s; the files stay as they are, and are no longer read",
 			len(ops),
-			storeFile(h.place),
+			defaultStorePath(h.directories),
 		))
 	}
 	return err
 }
 
-// entriesOfFiles returns operations that add the entries in the files of all agents and the world,
+// fileEntryOps returns operations that add the entries in the files of all agents and the world,
 // under their names in the store.
-func (h *home) entriesOfFiles(ctx context.Context, o oxbow.Options) ([]oxbow.Op, error) {
-	agents, err := agentNames(h.FS, h.place.agents)
+func (h *home) fileEntryOps(ctx context.Context, o oxbow.Options) ([]oxbow.Op, error) {
+	agents, err := agentNames(h.FS, h.directories.agents)
 	if err != nil {
 		return nil, err
 	}
-	if !slices.Contains(agents, h.place.agent) {
-		agents = append(agents, h.place.agent)
+	if !slices.Contains(agents, h.directories.agent) {
+		agents = append(agents, h.directories.agent)
 	}
 	o.ReadOnly = true
 	var ops []oxbow.Op
@@ -122,16 +122,16 @@ func (h *home) entriesOfFiles(ctx context.Context, o oxbow.Options) ([]oxbow.Op,
 		if err != nil {
 			return nil, err
 		}
-		s := scopedStore{agent: agentMark(agent)}
+		s := scopedStore{agentPrefix: agentPrefix(agent)}
 		for e, eerr := range tree.Entries(ctx, oxbow.Filter{}) {
 			if eerr != nil {
 				err = eerr
 				break
 			}
-			if isOwn(e.Name) || i == 0 {
+			if isAgentsOwn(e.Name) || i == 0 {
 				ops = append(
 					ops,
-					oxbow.Add{Name: s.below(e.Name), Kind: e.Kind, Content: e.Content, Created: e.Created},
+					oxbow.Add{Name: s.storeName(e.Name), Kind: e.Kind, Content: e.Content, Created: e.Created},
 				)
 			}
 		}

@@ -32,15 +32,15 @@ const (
 	backendOxbow = "oxbow"
 )
 
-// global contains the directories that duragent.yaml configures.
-type global struct {
+// globalConfig contains the directories that duragent.yaml configures.
+type globalConfig struct {
 	workspace, agents, world string
 }
 
 // agentConfig contains the part of agent.yaml about memory.
 type agentConfig struct {
-	memory  bool // whether spec.memory exists
-	backend string
+	hasMemory bool // whether spec.memory exists
+	backend   string
 }
 
 // yamlFile is a parsed file.
@@ -62,13 +62,13 @@ func parseYAML(name string, data []byte) (yamlFile, error) {
 	return f, nil
 }
 
-func (f yamlFile) bad(n *yaml.Node, key, value, reason string) error {
+func (f yamlFile) valueError(n *yaml.Node, key, value, reason string) error {
 	return &oxbow.InvalidError{Field: fmt.Sprintf("%s line %d: %s", f.name, n.Line, key), Value: value, Reason: reason}
 }
 
-// at returns the value at a path of keys, such as "spec.memory", and whether the last key exists. A
+// valueAt returns the value at a path of keys, such as "spec.memory", and whether the last key exists. A
 // duplicate key is an error, and so is a value on the path that is not a mapping.
-func (f yamlFile) at(keys string) (*yaml.Node, bool, error) {
+func (f yamlFile) valueAt(keys string) (*yaml.Node, bool, error) {
 	n, walked := f.root, ""
 	for key := range strings.SplitSeq(keys, ".") {
 		for n != nil && n.Kind == yaml.AliasNode {
@@ -79,9 +79,9 @@ func (f yamlFile) at(keys string) (*yaml.Node, bool, error) {
 		}
 		if n.Kind != yaml.MappingNode {
 			if walked == "" {
-				return nil, false, f.bad(n, "the file", "", "is not a mapping of keys to values")
+				return nil, false, f.valueError(n, "the file", "", "is not a mapping of keys to values")
 			}
-			return nil, false, f.bad(n, walked, "", "must be a mapping of keys to values")
+			return nil, false, f.valueError(n, walked, "", "must be a mapping of keys to values")
 		}
 		var found *yaml.Node
 		for i := 0; i+1 < len(n.Content); i += 2 {
@@ -89,7 +89,7 @@ func (f yamlFile) at(keys string) (*yaml.Node, bool, error) {
 				continue
 			}
 			if found != nil {
-				return nil, false, f.bad(n.Content[i], "key", key, "is there twice")
+				return nil, false, f.valueError(n.Content[i], "key", key, "is there twice")
 			}
 			found = n.Content[i+1]
 		}
@@ -107,9 +107,9 @@ func (f yamlFile) at(keys string) (*yaml.Node, bool, error) {
 // isNull reports whether a value is empty.
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
 
-// text returns the text at a path of keys, or def if the file has no value at this path.
-func (f yamlFile) text(keys, def string) (string, *yaml.Node, error) {
-	n, ok, err := f.at(keys)
+// textAt returns the text at a path of keys, or def if the file has no value at this path.
+func (f yamlFile) textAt(keys, def string) (string, *yaml.Node, error) {
+	n, ok, err := f.valueAt(keys)
 	if err != nil || !ok {
 		return def, n, err
 	}
@@ -117,15 +117,15 @@ func (f yamlFile) text(keys, def string) (string, *yaml.Node, error) {
 		return def, n, nil
 	}
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!str" {
-		return "", n, f.bad(n, keys, n.Value, "must be a text")
+		return "", n, f.valueError(n, keys, n.Value, "must be a text")
 	}
 	return n.Value, n, nil
 }
 
-// dir returns the directory at a path of keys. The value is relative to the directory of the file.
+// directoryAt returns the directory at a path of keys. The value is relative to the directory of the file.
 // A directory outside of the home is an error, because the home's file system does not contain it.
-func (f yamlFile) dir(keys, def string) (string, error) {
-	s, n, err := f.text(keys, def)
+func (f yamlFile) directoryAt(keys, def string) (string, error) {
+	s, n, err := f.textAt(keys, def)
 	if err != nil {
 		return "", err
 	}
@@ -137,30 +137,30 @@ func (f yamlFile) dir(keys, def string) (string, error) {
 	isRelative := s != "" && !path.IsAbs(s) && !strings.HasPrefix(s, "~") && !strings.Contains(s, ":")
 	isOutside := clean == ".." || strings.HasPrefix(clean, "../")
 	if !isRelative || isOutside {
-		return "", f.bad(n, keys, s, "is not a directory inside the home, which is that of "+f.name+
+		return "", f.valueError(n, keys, s, "is not a directory inside the home, which is that of "+f.name+
 			"; nothing outside of it is opened, so make the other directory the home")
 	}
 	return clean, nil
 }
 
 // parseGlobal parses duragent.yaml.
-func parseGlobal(data []byte) (global, error) {
+func parseGlobal(data []byte) (globalConfig, error) {
 	f, err := parseYAML(globalFile, data)
 	if err != nil {
-		return global{}, err
+		return globalConfig{}, err
 	}
-	g := global{}
-	g.workspace, err = f.dir("workspace", ".duragent")
+	g := globalConfig{}
+	g.workspace, err = f.directoryAt("workspace", ".duragent")
 	if err != nil {
-		return global{}, err
+		return globalConfig{}, err
 	}
-	g.agents, err = f.dir("agents_dir", path.Join(g.workspace, "agents"))
+	g.agents, err = f.directoryAt("agents_dir", path.Join(g.workspace, "agents"))
 	if err != nil {
-		return global{}, err
+		return globalConfig{}, err
 	}
-	g.world, err = f.dir("world_memory.path", path.Join(g.workspace, "memory/world"))
+	g.world, err = f.directoryAt("world_memory.path", path.Join(g.workspace, "memory/world"))
 	if err != nil {
-		return global{}, err
+		return globalConfig{}, err
 	}
 	return g, nil
 }
@@ -171,23 +171,23 @@ func parseAgent(name string, data []byte) (agentConfig, error) {
 	if err != nil {
 		return agentConfig{}, err
 	}
-	n, ok, err := f.at("spec.memory")
+	n, ok, err := f.valueAt("spec.memory")
 	if err != nil || !ok {
 		return agentConfig{}, err
 	}
-	c := agentConfig{memory: true, backend: backendFiles}
+	c := agentConfig{hasMemory: true, backend: backendFiles}
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
 		return c, nil // the section exists but is empty
 	}
 	if n.Kind != yaml.MappingNode {
-		return agentConfig{}, f.bad(n, "spec.memory", n.Value, "must be a mapping, such as backend: filesystem")
+		return agentConfig{}, f.valueError(n, "spec.memory", n.Value, "must be a mapping, such as backend: filesystem")
 	}
-	backend, at, err := f.text("spec.memory.backend", backendFiles)
+	backend, at, err := f.textAt("spec.memory.backend", backendFiles)
 	if err != nil {
 		return agentConfig{}, err
 	}
 	if all := []string{backendFiles, backendOxbow}; !slices.Contains(all, backend) {
-		return agentConfig{}, f.bad(at, "spec.memory.backend", backend, "is not one of "+strings.Join(all, ", "))
+		return agentConfig{}, f.valueError(at, "spec.memory.backend", backend, "is not one of "+strings.Join(all, ", "))
 	}
 	c.backend = backend
 	return c, nil

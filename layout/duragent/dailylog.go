@@ -29,15 +29,15 @@ import (
 )
 
 const (
-	dayForm    = "2006-01-02"
-	momentForm = "15:04"
+	dayFormat    = "2006-01-02"
+	minuteFormat = "15:04"
 )
 
-// bom is the byte order mark with which some editors begin a file. It is not part of a content.
-const bom = "\ufeff"
+// byteOrderMark is the byte order mark with which some editors begin a file. It is not part of a content.
+const byteOrderMark = "\ufeff"
 
-// part is an entry in the log of a day.
-type part struct {
+// dayPart is an entry in the log of a day.
+type dayPart struct {
 	moment     string // time of the entry, such as "15:46", or "" for the opening
 	content    string
 	start, end int // byte range in the file
@@ -45,8 +45,8 @@ type part struct {
 
 // line is a line without the line ending, with the offsets of the line and of the next line.
 type line struct {
-	text        string
-	start, next int
+	text             string
+	start, nextStart int
 }
 
 func splitLines(text string) []line {
@@ -62,10 +62,10 @@ func splitLines(text string) []line {
 // parseMoment returns the time in a line such as "## 15:46". It returns false for any other line.
 func parseMoment(s string) (string, bool) {
 	m, ok := strings.CutPrefix(strings.TrimRight(s, " \t"), "## ")
-	if !ok || len(m) != len(momentForm) {
+	if !ok || len(m) != len(minuteFormat) {
 		return "", false
 	}
-	_, err := time.Parse(momentForm, m)
+	_, err := time.Parse(minuteFormat, m)
 	return m, err == nil
 }
 
@@ -76,45 +76,45 @@ func parseDate(s string) (string, bool) {
 }
 
 func isDate(s string) bool {
-	if len(s) != len(dayForm) {
+	if len(s) != len(dayFormat) {
 		return false
 	}
-	_, err := time.Parse(dayForm, s)
+	_, err := time.Parse(dayFormat, s)
 	return err == nil
 }
 
 // parseDay returns the entries in a day's log, in file order.
-func parseDay(date, text string) []part {
+func parseDay(date, text string) []dayPart {
 	ls := splitLines(text)
 	if len(ls) > 0 {
-		ls[0].text = strings.TrimPrefix(ls[0].text, bom)
+		ls[0].text = strings.TrimPrefix(ls[0].text, byteOrderMark)
 	}
-	var parts []part
-	open := part{}          // the current entry
+	var parts []dayPart
+	open := dayPart{}       // the current entry
 	first := true           // the current entry is the opening, which has no heading line
 	body := 0               // offset at which the content of the current entry begins
 	flush := func(at int) { // at is the end of the current entry
 		raw := text[body:at]
 		if first {
-			open.content = strings.TrimSpace(strings.TrimPrefix(raw, bom))
+			open.content = strings.TrimSpace(strings.TrimPrefix(raw, byteOrderMark))
 			if open.content != "" {
-				open.content, open.end = unescape(open.content), at
+				open.content, open.end = unescapeLines(open.content), at
 				parts = append(parts, open)
 			}
 			return
 		}
 		open.end = at
-		if at < len(text) && !dayLineAt(date, text[at:]) {
-			raw = cutEnd(raw) // do not count the empty line before the next heading as content
+		if at < len(text) && !beginsWithDayLine(date, text[at:]) {
+			raw = cutTrailingNewline(raw) // do not count the empty line before the next heading as content
 		}
-		open.content = unescape(cutEnd(cutStart(raw)))
+		open.content = unescapeLines(cutTrailingNewline(cutLeadingNewline(raw)))
 		parts = append(parts, open)
 	}
 	for i := 0; i < len(ls); i++ {
 		at, j := ls[i].start, i
 		if d, ok := parseDate(ls[i].text); ok && d == date {
-			if first && strings.TrimSpace(strings.TrimPrefix(text[body:at], bom)) == "" {
-				body, open.start = ls[i].next, ls[i].next // skip the first line of the file
+			if first && strings.TrimSpace(strings.TrimPrefix(text[body:at], byteOrderMark)) == "" {
+				body, open.start = ls[i].nextStart, ls[i].nextStart // skip the first line of the file
 				continue
 			}
 			for j++; j < len(ls) && strings.TrimSpace(ls[j].text) == ""; j++ {
@@ -129,82 +129,84 @@ func parseDay(date, text string) []part {
 			continue
 		}
 		flush(at)
-		open, first = part{moment: m, start: ls[j].start}, false
-		body, i = ls[j].next, j
+		open, first = dayPart{moment: m, start: ls[j].start}, false
+		body, i = ls[j].nextStart, j
 	}
 	flush(len(text))
 	return parts
 }
 
-// dayLineAt reports whether a text begins with the line of its day.
-func dayLineAt(date, text string) bool {
+// beginsWithDayLine reports whether a text begins with the line of its day.
+func beginsWithDayLine(date, text string) bool {
 	s, _, _ := strings.Cut(text, "\n")
 	d, ok := parseDate(strings.TrimRight(s, "\r"))
 	return ok && d == date
 }
 
-func cutStart(s string) string {
+func cutLeadingNewline(s string) string {
 	if r, ok := strings.CutPrefix(s, "\r\n"); ok {
 		return r
 	}
 	return strings.TrimPrefix(s, "\n")
 }
 
-func cutEnd(s string) string {
+func cutTrailingNewline(s string) string {
 	if r, ok := strings.CutSuffix(s, "\r\n"); ok {
 		return r
 	}
 	return strings.TrimSuffix(s, "\n")
 }
 
-// openDay returns the log of a day that has an opening with this content and no entries.
-func openDay(date, content string) string { return "# " + date + "\n\n" + escape(content) + "\n" }
+// newDayLog returns the log of a day that has an opening with this content and no entries.
+func newDayLog(date, content string) string {
+	return "# " + date + "\n\n" + escapeLines(content) + "\n"
+}
 
-// appendDay returns the log with an entry appended. The existing text does not change, and its line
+// appendToDay returns the log with an entry appended. The existing text does not change, and its line
 // endings are used.
-func appendDay(date, text, moment, content string) string {
+func appendToDay(date, text, moment, content string) string {
 	nl := "\n"
 	if strings.Contains(text, "\r\n") {
 		nl = "\r\n"
 	}
-	begun := strings.TrimPrefix(text, bom)
+	begun := strings.TrimPrefix(text, byteOrderMark)
 	if begun != "" && !strings.HasSuffix(text, "\n") {
 		text += nl
 	}
 	if strings.TrimSpace(begun) == "" {
 		text += "# " + date + nl
 	}
-	return text + nl + "## " + moment + nl + nl + escape(content) + nl
+	return text + nl + "## " + moment + nl + nl + escapeLines(content) + nl
 }
 
-// looksLikeOurs reports whether a line is a day's line or an entry's heading after any leading
+// isReservedLine reports whether a line is a day's line or an entry's heading after any leading
 // backslashes. It also returns the number of backslashes.
-func looksLikeOurs(s string) (backslashes int, ok bool) {
+func isReservedLine(s string) (backslashes int, ok bool) {
 	rest := strings.TrimLeft(s, `\`)
 	_, moment := parseMoment(rest)
 	_, date := parseDate(rest)
 	return len(s) - len(rest), moment || date
 }
 
-func escape(content string) string {
-	return eachLine(content, func(s string) string {
-		if _, ok := looksLikeOurs(s); ok {
+func escapeLines(content string) string {
+	return mapLines(content, func(s string) string {
+		if _, ok := isReservedLine(s); ok {
 			return `\` + s
 		}
 		return s
 	})
 }
 
-func unescape(content string) string {
-	return eachLine(content, func(s string) string {
-		if n, ok := looksLikeOurs(s); ok && n > 0 {
+func unescapeLines(content string) string {
+	return mapLines(content, func(s string) string {
+		if n, ok := isReservedLine(s); ok && n > 0 {
 			return s[1:]
 		}
 		return s
 	})
 }
 
-func eachLine(text string, fn func(string) string) string {
+func mapLines(text string, fn func(string) string) string {
 	if !strings.Contains(text, "# ") {
 		return text
 	}
@@ -217,13 +219,13 @@ func eachLine(text string, fn func(string) string) string {
 	return b.String()
 }
 
-const openingMark = " (opening)"
+const openingSuffix = " (opening)"
 
 // partName returns the name of the n-th entry in a minute, counted from 1.
 func partName(date, moment string, n int) string {
 	switch {
 	case moment == "":
-		return date + openingMark
+		return date + openingSuffix
 	case n > 1:
 		return date + " " + moment + " (" + strconv.Itoa(n) + ")"
 	}
@@ -232,11 +234,11 @@ func partName(date, moment string, n int) string {
 
 // parsePartName decodes a name that partName made. The moment of an opening is "".
 func parsePartName(name string) (date, moment string, n int, ok bool) {
-	if len(name) < len(dayForm) || !isDate(name[:len(dayForm)]) {
+	if len(name) < len(dayFormat) || !isDate(name[:len(dayFormat)]) {
 		return "", "", 0, false
 	}
-	date, rest := name[:len(dayForm)], name[len(dayForm):]
-	if rest == openingMark {
+	date, rest := name[:len(dayFormat)], name[len(dayFormat):]
+	if rest == openingSuffix {
 		return date, "", 1, true
 	}
 	moment, count, many := strings.Cut(strings.TrimPrefix(rest, " "), " ")

@@ -66,14 +66,14 @@ func readDirectives(fsys vfs.FS, dir string, warn func(string)) ([]directive, er
 // of the agent. If the agent has memory and no file is named memory.md, memoryDirective comes first.
 func (h *home) directiveParts() ([]prompt.Part, error) {
 	var all []directive
-	for _, dir := range []string{h.place.workspaceDir("directives"), h.place.agentDir("directives")} {
+	for _, dir := range []string{h.directories.workspaceDir("directives"), h.directories.agentDir("directives")} {
 		ds, err := readDirectives(h.FS, dir, h.Warn)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, ds...)
 	}
-	said := !h.config.memory
+	said := !h.config.hasMemory
 	for _, d := range all {
 		said = said || path.Base(d.file) == memoryFile
 	}
@@ -83,9 +83,9 @@ func (h *home) directiveParts() ([]prompt.Part, error) {
 	if len(all) == 0 {
 		return nil, nil
 	}
-	parts := []prompt.Part{{Name: "directives", Text: "## Directives\n", Pinned: true}}
+	parts := []prompt.Part{{Name: "directives", Text: "## Directives\n", IsPinned: true}}
 	for _, d := range all {
-		parts = append(parts, prompt.Part{Name: "directive", Source: d.file, Pinned: true}.
+		parts = append(parts, prompt.Part{Name: "directive", Source: d.file, IsPinned: true}.
 			WithFrame("- ", strings.TrimRight(d.text, " \t\r\n"), "\n"))
 	}
 	return parts, nil
@@ -93,7 +93,7 @@ func (h *home) directiveParts() ([]prompt.Part, error) {
 
 // makeMemoryDirective creates directives/memory.md if the file does not exist. It returns the path
 // of a created file.
-func makeMemoryDirective(fsys vfs.FS, p places) (made string, err error) {
+func makeMemoryDirective(fsys vfs.FS, p directories) (made string, err error) {
 	dir := p.workspaceDir("directives")
 	file := path.Join(dir, memoryFile)
 	if _, err := fsys.Stat(file); err == nil || !isNotExist(err) {
@@ -120,6 +120,6 @@ func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, e
 	}
 	var c prompt.Context
 	c.Add(parts...)
-	c.Fit(r.Budget)
+	c.FitToBudget(r.Budget)
 	return c, nil
 }

@@ -14,22 +14,22 @@ import (
 // defaultAgent is the agent of a home without agents.
 const defaultAgent = "main"
 
-// places contains the directories of a home for an agent.
-type places struct {
-	global
+// directories contains the directories of a home for an agent.
+type directories struct {
+	globalConfig
 	agent string
 }
 
-func (p places) workspaceDir(name string) string { return path.Join(p.workspace, name) }
-func (p places) agentDir(name string) string     { return path.Join(p.agents, p.agent, name) }
+func (p directories) workspaceDir(name string) string { return path.Join(p.workspace, name) }
+func (p directories) agentDir(name string) string     { return path.Join(p.agents, p.agent, name) }
 
 // findGlobal returns the workspace. The workspace is the directory that duragent.yaml names.
 // Otherwise it is the home itself, if the home looks like a workspace or label ends with .duragent,
 // and in all other cases .duragent in the home. label is the path of the home.
-func findGlobal(fsys vfs.FS, label string) (global, error) {
+func findGlobal(fsys vfs.FS, label string) (globalConfig, error) {
 	data, ok, err := readConfig(fsys, globalFile)
 	if err != nil {
-		return global{}, err
+		return globalConfig{}, err
 	}
 	if ok {
 		return parseGlobal(data)
@@ -37,17 +37,17 @@ func findGlobal(fsys vfs.FS, label string) (global, error) {
 	ws := ".duragent"
 	if path.Base(strings.ReplaceAll(label, `\`, "/")) == ws {
 		ws = "."
-	} else if n, err := countMarks(fsys, "."); err != nil {
-		return global{}, err
+	} else if n, err := countWorkspaceMarks(fsys, "."); err != nil {
+		return globalConfig{}, err
 	} else if n > 0 {
 		ws = "."
 	}
-	return global{ws, path.Join(ws, "agents"), path.Join(ws, "memory/world")}, nil
+	return globalConfig{ws, path.Join(ws, "agents"), path.Join(ws, "memory/world")}, nil
 }
 
-// countMarks counts the marks of a workspace in a directory. A mark is a directory that only a
+// countWorkspaceMarks counts the marks of a workspace in a directory. A mark is a directory that only a
 // workspace has: the directory of facts, or a directory of agents.
-func countMarks(fsys vfs.FS, dir string) (int, error) {
+func countWorkspaceMarks(fsys vfs.FS, dir string) (int, error) {
 	n := 0
 	info, err := fsys.Stat(path.Join(dir, "memory/world"))
 	if err != nil && !isNotExist(err) {
@@ -63,18 +63,18 @@ func countMarks(fsys vfs.FS, dir string) (int, error) {
 	return n, err
 }
 
-// detect counts duragent.yaml as three markers. Without it, detect counts the marks of a workspace.
-func detect(fsys vfs.FS) (int, error) {
+// countMarkers counts duragent.yaml as three markers. Without it, detect counts the marks of a workspace.
+func countMarkers(fsys vfs.FS) (int, error) {
 	if _, err := fsys.Stat(globalFile); err == nil {
 		return 3, nil
 	} else if !isNotExist(err) {
 		return 0, err
 	}
-	n, err := countMarks(fsys, ".")
+	n, err := countWorkspaceMarks(fsys, ".")
 	if err != nil || n > 0 {
 		return n, err
 	}
-	return countMarks(fsys, ".duragent")
+	return countWorkspaceMarks(fsys, ".duragent")
 }
 
 // agentNames returns the names of the agents in a directory. An agent is a directory that contains an
@@ -104,7 +104,7 @@ func agentNames(fsys vfs.FS, dir string) ([]string, error) {
 
 // chooseAgent returns the named agent. If name is empty, it returns the only agent, or defaultAgent
 // if the workspace has none. Several agents are an error.
-func chooseAgent(fsys vfs.FS, g global, name string) (string, error) {
+func chooseAgent(fsys vfs.FS, g globalConfig, name string) (string, error) {
 	if name != "" {
 		return name, checkAgent(name)
 	}
@@ -135,7 +135,7 @@ func checkAgent(name string) error {
 }
 
 // readAgent decodes the agent.yaml of an agent. It returns false if the file does not exist.
-func readAgent(fsys vfs.FS, p places) (agentConfig, bool, error) {
+func readAgent(fsys vfs.FS, p directories) (agentConfig, bool, error) {
 	name := p.agentDir(agentFile)
 	data, ok, err := readConfig(fsys, name)
 	if err != nil || !ok {
@@ -145,18 +145,18 @@ func readAgent(fsys vfs.FS, p places) (agentConfig, bool, error) {
 	return c, true, err
 }
 
-// configure returns the configuration of an agent. wanted reports whether any agent is configured
+// readConfigs returns the configuration of an agent. wanted reports whether any agent is configured
 // to have memory. An agent without an agent.yaml has memory, because the caller asked for this
 // agent explicitly. If an agent's agent.yaml does not mention memory, the agent uses the same
 // backend for the world as all other agents. Agents with different backends are an error. If the
 // agent.yaml of another agent cannot be read, configure passes a warning to warn and ignores the
 // file.
-func configure(fsys vfs.FS, p places, warn func(string)) (c agentConfig, wanted bool, err error) {
+func readConfigs(fsys vfs.FS, p directories, warn func(string)) (c agentConfig, anyHasMemory bool, err error) {
 	c, configured, err := readAgent(fsys, p)
 	if err != nil {
 		return c, false, err
 	}
-	wanted = c.memory
+	anyHasMemory = c.hasMemory
 	names, err := agentNames(fsys, p.agents)
 	if err != nil {
 		return c, false, err
@@ -165,20 +165,20 @@ func configure(fsys vfs.FS, p places, warn func(string)) (c agentConfig, wanted 
 		if n == p.agent {
 			continue
 		}
-		other, ok, err := readAgent(fsys, places{p.global, n})
+		other, ok, err := readAgent(fsys, directories{p.globalConfig, n})
 		if err != nil {
 			warn(fmt.Sprintf("agent %s: %v", n, err))
 		}
-		hasMemory := ok && other.memory
+		hasMemory := ok && other.hasMemory
 		if err != nil || !hasMemory {
 			continue
 		}
-		wanted = true
+		anyHasMemory = true
 		if c.backend == "" {
 			c.backend = other.backend
 		}
 		if c.backend != other.backend {
-			return c, wanted, &oxbow.InvalidError{Field: p.agentDir(agentFile) +
+			return c, anyHasMemory, &oxbow.InvalidError{Field: p.agentDir(agentFile) +
 				": spec.memory.backend", Value: c.backend,
 				Reason: "is not that of agent " + n + ", " + other.backend +
 					"; agents share one world, so give all of them the same"}
@@ -187,6 +187,6 @@ func configure(fsys vfs.FS, p places, warn func(string)) (c agentConfig, wanted 
 	if c.backend == "" {
 		c.backend = backendFiles
 	}
-	c.memory = c.memory || !configured
-	return c, wanted, nil
+	c.hasMemory = c.hasMemory || !configured
+	return c, anyHasMemory, nil
 }

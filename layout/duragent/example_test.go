@@ -58,7 +58,7 @@ func Example() {
 			fmt.Printf("%suser: %s\n", before.Text(), t.message)
 			for _, own := range home.Tools() {
 				if own.Name == t.tool {
-					answer, err := own.Answer(ctx, workspace, json.RawMessage(t.args))
+					answer, err := own.CallForModel(ctx, workspace, json.RawMessage(t.args))
 					if err != nil {
 						log.Fatal(err)
 					}

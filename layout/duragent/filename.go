@@ -12,26 +12,26 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// worldMark is a prefix for facts whose file name would otherwise collide with the curated note or
+// worldPrefix is a prefix for facts whose file name would otherwise collide with the curated note or
 // with a moment of a day.
-const worldMark = "world/"
+const worldPrefix = "world/"
 
-// reserved contains the characters that some file systems do not allow in file names, and the
+// reservedChars contains the characters that some file systems do not allow in file names, and the
 // percent sign, which begins an encoded character.
-const reserved = `/\:*?"<>|%`
+const reservedChars = `/\:*?"<>|%`
 
 // factStem returns the stem of the file for a fact. Most names are unchanged. Reserved characters
 // are percent-encoded as in a URL, for example "why?" as why%3F. Dots that would hide the file or
 // make it look like a conflict copy are encoded as well.
 func factStem(name string) string {
-	if own, ok := strings.CutPrefix(name, worldMark); ok && isOwn(own) {
+	if own, ok := strings.CutPrefix(name, worldPrefix); ok && isAgentsOwn(own) {
 		name = own
 	}
 	hide := -1
 	if mdtree.IsConflict(name + ".md") {
 		hide = strings.LastIndexByte(name, '.')
 	}
-	isPlain := !strings.HasPrefix(name, ".") && !strings.ContainsAny(name, reserved)
+	isPlain := !strings.HasPrefix(name, ".") && !strings.ContainsAny(name, reservedChars)
 	if hide < 0 && isPlain {
 		return name
 	}
@@ -39,7 +39,7 @@ func factStem(name string) string {
 	for i := range len(name) {
 		c := name[i]
 		hidesDot := c == '.' && (i == 0 || i == hide)
-		if hidesDot || strings.IndexByte(reserved, c) >= 0 {
+		if hidesDot || strings.IndexByte(reservedChars, c) >= 0 {
 			fmt.Fprintf(&b, "%%%02X", c)
 		} else {
 			b.WriteByte(c)
@@ -52,24 +52,24 @@ func factStem(name string) string {
 // produce is itself the name, because people may name files freely.
 func decodeName(stem string) string {
 	name := stem
-	if n, ok := decode(stem); ok && factStem(n) == stem {
+	if n, ok := decodePercents(stem); ok && factStem(n) == stem {
 		name = n
 	}
 	return factName(name)
 }
 
 // factName returns a fact's name. If an agent's own entry could have the same name, factName adds
-// worldMark before the name.
+// worldPrefix before the name.
 func factName(name string) string {
-	if isOwn(name) {
-		return worldMark + name
+	if isAgentsOwn(name) {
+		return worldPrefix + name
 	}
 	return name
 }
 
-// decode replaces the encoded characters in a stem. It returns false if a percent sign in the stem
+// decodePercents replaces the encoded characters in a stem. It returns false if a percent sign in the stem
 // does not begin an encoded character.
-func decode(stem string) (string, bool) {
+func decodePercents(stem string) (string, bool) {
 	parts := strings.Split(stem, "%")
 	for i, p := range parts[1:] {
 		if len(p) < 2 {
@@ -84,9 +84,9 @@ func decode(stem string) (string, bool) {
 	return strings.Join(parts, ""), true
 }
 
-// checkFact returns an error if a fact's file cannot have this name.
-func checkFact(name string) error {
-	if strings.HasPrefix(name, agentsMark) {
+// checkFactName returns an error if a fact's file cannot have this name.
+func checkFactName(name string) error {
+	if strings.HasPrefix(name, agentsPrefix) {
 		return &oxbow.InvalidError{
 			Field:  "name",
 			Value:  name,
@@ -103,17 +103,17 @@ func checkFact(name string) error {
 	return nil
 }
 
-const agentsMark = "agents/"
+const agentsPrefix = "agents/"
 
-func agentMark(agent string) string { return agentsMark + agent + "/" }
+func agentPrefix(agent string) string { return agentsPrefix + agent + "/" }
 
-// curated is the name of the note that is stored in the agent's MEMORY.md.
-const curated = "MEMORY"
+// curatedName is the name of the note that is stored in the agent's MEMORY.md.
+const curatedName = "MEMORY"
 
-// isOwn reports whether the named entry belongs to the agent and not to the world.
-func isOwn(name string) bool {
+// isAgentsOwn reports whether the named entry belongs to the agent and not to the world.
+func isAgentsOwn(name string) bool {
 	_, _, _, day := parsePartName(name)
-	return day || name == curated
+	return day || name == curatedName
 }
 
 // maxTopic is the maximum length of a topic in bytes. This limit keeps the name of the file, and

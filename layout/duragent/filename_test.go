@@ -42,7 +42,7 @@ func FuzzStem(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		if oxbow.CheckName(name) != nil || isOwn(name) {
+		if oxbow.CheckName(name) != nil || isAgentsOwn(name) {
 			return
 		}
 		stem := factStem(name)
@@ -50,7 +50,7 @@ func FuzzStem(f *testing.F) {
 		if got := decodeName(stem); got != name {
 			t.Errorf("%q is in %q, which is read as %q", name, file, got)
 		}
-		if !fs.ValidPath(file) || strings.ContainsAny(stem, strings.TrimSuffix(reserved, "%")) ||
+		if !fs.ValidPath(file) || strings.ContainsAny(stem, strings.TrimSuffix(reservedChars, "%")) ||
 			strings.HasPrefix(file, ".") || mdtree.IsConflict(file) {
 			t.Errorf("%q is in %q", name, file)
 		}

@@ -10,20 +10,20 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// files is the tree of an agent and the world.
-type files struct{ *mdtree.Store }
+// agentFiles is the tree of an agent and the world.
+type agentFiles struct{ *mdtree.Store }
 
 // Capabilities returns the optional interfaces of the store, for [oxbow.CapabilitiesOf]. All changes
 // are converted by asKept.
-func (s files) Capabilities() oxbow.Capabilities {
+func (s agentFiles) Capabilities() oxbow.Capabilities {
 	base := oxbow.CapabilitiesOf(s.Store)
 	return oxbow.Capabilities{Watcher: base.Watcher, Counter: base.Counter, Checker: base.Checker, Committer: s,
 		DryRunner: s}
 }
 
 // Apply implements [oxbow.Store].
-func (s files) Apply(ctx context.Context, ops ...oxbow.Op) error {
-	ops, err := asKept(ops)
+func (s agentFiles) Apply(ctx context.Context, ops ...oxbow.Op) error {
+	ops, err := toStoredForm(ops)
 	if err == nil {
 		err = s.Store.Apply(ctx, ops...)
 	}
@@ -31,8 +31,8 @@ func (s files) Apply(ctx context.Context, ops ...oxbow.Op) error {
 }
 
 // Commit implements [oxbow.Committer].
-func (s files) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
-	ops, err := asKept(ops)
+func (s agentFiles) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
+	ops, err := toStoredForm(ops)
 	if err != nil {
 		return oxbow.Change{}, err
 	}
@@ -40,25 +40,25 @@ func (s files) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error
 }
 
 // DryRun implements [oxbow.DryRunner].
-func (s files) DryRun(ctx context.Context, ops ...oxbow.Op) error {
-	ops, err := asKept(ops)
+func (s agentFiles) DryRun(ctx context.Context, ops ...oxbow.Op) error {
+	ops, err := toStoredForm(ops)
 	if err == nil {
 		err = s.Store.DryRun(ctx, ops...)
 	}
 	return err
 }
 
-// asKept converts changes to the form in which the layout stores entries in every backend. It
+// toStoredForm converts changes to the form in which the layout stores entries in every backend. It
 // returns an error for a change that the layout cannot store. A note with a name other than MEMORY
 // becomes a fact of the world, because no other kind of file can have an arbitrary name.
-func asKept(ops []oxbow.Op) ([]oxbow.Op, error) {
+func toStoredForm(ops []oxbow.Op) ([]oxbow.Op, error) {
 	kept := make([]oxbow.Op, len(ops))
 	for i, op := range ops {
 		if err := op.Check(); err != nil {
 			return nil, err
 		}
 		add, isAdd := op.(oxbow.Add)
-		if isAdd && add.Kind == oxbow.Note && !isOwn(add.Name) {
+		if isAdd && add.Kind == oxbow.Note && !isAgentsOwn(add.Name) {
 			add.Kind = oxbow.World
 			op = add
 		}

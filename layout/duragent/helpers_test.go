@@ -56,6 +56,6 @@ const oxbowAgent = "spec:\n  memory:\n    backend: oxbow\n"
 type m = layouttest.Args
 
 var (
-	read = layouttest.Read
-	call = layouttest.Call
+	read = layouttest.ReadFile
+	call = layouttest.CallHomeTool
 )

@@ -10,8 +10,8 @@ import (
 // home is an opened home. Its fields do not change.
 type home struct {
 	dialect.Base
-	place  places
-	config agentConfig
+	directories directories
+	config      agentConfig
 }
 
 var _ layout.Home = (*home)(nil)

@@ -160,7 +160,7 @@ func TestInitAgents(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		if got, _, err := f.text("metadata.name", ""); err != nil || got != name {
+		if got, _, err := f.textAt("metadata.name", ""); err != nil || got != name {
 			t.Errorf("the agent.yaml of %q names %q, %v", name, got, err)
 		}
 		if h := openHome(t, options(fsys, name)); len(h.Tools()) != 5 {
@@ -246,7 +246,7 @@ func TestDirectives(t *testing.T) {
 
 func TestConfig(t *testing.T) {
 	g, err := parseGlobal([]byte("workspace: ws\nworld_memory:\n  path: custom/world\nserver: {port: 1}\n"))
-	if want := (global{"ws", "ws/agents", "custom/world"}); err != nil || g != want {
+	if want := (globalConfig{"ws", "ws/agents", "custom/world"}); err != nil || g != want {
 		t.Errorf("parseGlobal = %+v, %v, want %+v", g, err, want)
 	}
 	for text, why := range map[string]string{
@@ -289,7 +289,7 @@ func FuzzConfig(f *testing.F) {
 		}
 		c, err := parseAgent("agent.yaml", []byte(text))
 		if (err != nil && !errors.Is(err, oxbow.ErrInvalid)) ||
-			(err == nil && c.memory && c.backend != backendFiles && c.backend != backendOxbow) {
+			(err == nil && c.hasMemory && c.backend != backendFiles && c.backend != backendOxbow) {
 			t.Errorf("parseAgent(%q) = %+v, %v", text, c, err)
 		}
 	})

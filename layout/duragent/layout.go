@@ -21,14 +21,14 @@ type treeLayout struct {
 
 var _ mdtree.Layout = treeLayout{}
 
-func makeLayout(p places, zone *time.Location) treeLayout {
+func makeLayout(p directories, zone *time.Location) treeLayout {
 	return treeLayout{world: p.world, memory: p.agentDir("memory"), zone: zone}
 }
 
-func (l treeLayout) daily() string { return l.memory + "/daily" }
+func (l treeLayout) dailyDir() string { return l.memory + "/daily" }
 
 // Dirs implements [mdtree.Layout].
-func (l treeLayout) Dirs() []string { return []string{l.world, l.memory, l.daily()} }
+func (l treeLayout) Dirs() []string { return []string{l.world, l.memory, l.dailyDir()} }
 
 // Match implements [mdtree.Layout].
 func (l treeLayout) Match(file string) bool {
@@ -40,20 +40,20 @@ func (l treeLayout) Match(file string) bool {
 	case l.world:
 		return true
 	case l.memory:
-		return stem == curated
-	case l.daily():
+		return stem == curatedName
+	case l.dailyDir():
 		return isDate(stem)
 	}
 	return false
 }
 
-// file returns the path of the file that contains or would contain the named entry.
-func (l treeLayout) file(name string) string {
+// filePath returns the path of the file that contains or would contain the named entry.
+func (l treeLayout) filePath(name string) string {
 	if date, _, _, ok := parsePartName(name); ok {
-		return l.daily() + "/" + date + ".md"
+		return l.dailyDir() + "/" + date + ".md"
 	}
-	if name == curated {
-		return l.memory + "/" + curated + ".md"
+	if name == curatedName {
+		return l.memory + "/" + curatedName + ".md"
 	}
 	return l.world + "/" + factStem(name) + ".md"
 }
@@ -61,12 +61,12 @@ func (l treeLayout) file(name string) string {
 // Parse implements [mdtree.Layout].
 func (l treeLayout) Parse(file, text string) ([]mdtree.Item, error) {
 	stem := strings.TrimSuffix(path.Base(file), ".md")
-	e := oxbow.Entry{Name: decodeName(stem), Kind: oxbow.World, Content: strings.TrimPrefix(text, bom)}
+	e := oxbow.Entry{Name: decodeName(stem), Kind: oxbow.World, Content: strings.TrimPrefix(text, byteOrderMark)}
 	switch path.Dir(file) {
-	case l.daily():
+	case l.dailyDir():
 		return l.parseDay(stem, text), nil
 	case l.memory:
-		e.Name, e.Kind = curated, oxbow.Note
+		e.Name, e.Kind = curatedName, oxbow.Note
 	}
 	return []mdtree.Item{{Entry: e, End: len(text)}}, nil
 }
@@ -89,7 +89,7 @@ func (l treeLayout) momentTime(date, moment string) time.Time {
 	if moment == "" {
 		moment = "00:00"
 	}
-	t, err := time.ParseInLocation(dayForm+" "+momentForm, date+" "+moment, l.zone)
+	t, err := time.ParseInLocation(dayFormat+" "+minuteFormat, date+" "+moment, l.zone)
 	if err != nil {
 		return time.Time{} // parsing cannot fail, because the form was checked before and every zone has this time
 	}
@@ -104,7 +104,7 @@ func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, _ time.Time) ([]mdtree.Edit
 	case oxbow.Update:
 		p, _ := v.Find(op.Name)
 		old, _ := v.File(p.Path)
-		mark := old[:len(old)-len(strings.TrimPrefix(old, bom))]
+		mark := old[:len(old)-len(strings.TrimPrefix(old, byteOrderMark))]
 		return []mdtree.Edit{{Path: p.Path, Text: mark + op.Content}}, nil
 	}
 	p, _ := v.Find(op.Target())
@@ -112,7 +112,7 @@ func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, _ time.Time) ([]mdtree.Edit
 }
 
 func (l treeLayout) planAdd(v mdtree.View, op oxbow.Add) ([]mdtree.Edit, error) {
-	file := l.file(op.Name)
+	file := l.filePath(op.Name)
 	date, moment, n, day := parsePartName(op.Name)
 	if !day {
 		if v.Taken(file) {
@@ -130,7 +130,7 @@ func (l treeLayout) planAdd(v mdtree.View, op oxbow.Add) ([]mdtree.Edit, error) 
 				Reason: "is that of the opening of a day, and the day has begun already",
 			}
 		}
-		return []mdtree.Edit{{Path: file, Text: openDay(date, op.Content)}}, nil
+		return []mdtree.Edit{{Path: file, Text: newDayLog(date, op.Content)}}, nil
 	}
 	have := 0
 	for _, it := range items {
@@ -146,7 +146,7 @@ func (l treeLayout) planAdd(v mdtree.View, op oxbow.Add) ([]mdtree.Edit, error) 
 		}
 	}
 	text, _ := v.File(file)
-	return []mdtree.Edit{{Path: file, Text: appendDay(date, text, moment, op.Content)}}, nil
+	return []mdtree.Edit{{Path: file, Text: appendToDay(date, text, moment, op.Content)}}, nil
 }
 
 // checkChange returns an error for changes that the layout cannot store in any backend. The change
@@ -203,12 +203,12 @@ func checkChange(op oxbow.Op) error {
 }
 
 // checkAdd returns an error for names and kinds that a new entry cannot have.
-func checkAdd(op oxbow.Add, day bool) error {
+func checkAdd(op oxbow.Add, isDay bool) error {
 	refuse := func(field, value, reason string) error {
 		return &oxbow.InvalidError{Field: field, Value: value, Reason: reason}
 	}
 	switch {
-	case op.Kind == oxbow.Journal && !day:
+	case op.Kind == oxbow.Journal && !isDay:
 		return refuse(
 			"name",
 			op.Name,
@@ -216,7 +216,7 @@ func checkAdd(op oxbow.Add, day bool) error {
 		)
 	case op.Kind == oxbow.Journal:
 		return nil
-	case op.Kind == oxbow.Note && op.Name == curated:
+	case op.Kind == oxbow.Note && op.Name == curatedName:
 		return nil
 	case op.Kind != oxbow.World:
 		return fmt.Errorf(
@@ -225,10 +225,10 @@ func checkAdd(op oxbow.Add, day bool) error {
 			op.Kind,
 			oxbow.ErrUnsupported,
 		)
-	case day:
+	case isDay:
 		return refuse("kind", op.Kind.String(), "cannot be that of an entry named by its moment; it is of kind journal")
-	case op.Name == curated:
+	case op.Name == curatedName:
 		return refuse("kind", op.Kind.String(), "cannot be that of MEMORY, which is the agent's own note")
 	}
-	return checkFact(op.Name)
+	return checkFactName(op.Name)
 }

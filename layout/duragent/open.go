@@ -25,26 +25,26 @@ func Dialect() layout.Dialect {
 	return layout.Dialect{
 		Name:   "duragent",
 		Title:  "duragent: world knowledge that agents share, and of each agent a MEMORY.md and daily logs",
-		Detect: detect,
+		Detect: countMarkers,
 		Init:   initHome,
 		Open:   newHome,
 	}
 }
 
-// locate returns the places of a home.
-func locate(o layout.Options) (places, error) {
+// findDirectories returns the places of a home.
+func findDirectories(o layout.Options) (directories, error) {
 	g, err := findGlobal(o.FS, o.Path)
 	if err != nil {
-		return places{}, err
+		return directories{}, err
 	}
 	agent, err := chooseAgent(o.FS, g, o.Agent)
 	if err != nil {
-		return places{}, err
+		return directories{}, err
 	}
-	p := places{g, agent}
+	p := directories{g, agent}
 	for _, own := range []string{p.agentDir("memory"), p.agentDir("memory/daily")} {
 		if p.world == own {
-			return places{}, &oxbow.InvalidError{Field: globalFile +
+			return directories{}, &oxbow.InvalidError{Field: globalFile +
 				": world_memory.path", Value: p.world, Reason: "is a directory of agent " + agent +
 				"; what all agents share needs its own"}
 		}
@@ -52,13 +52,13 @@ func locate(o layout.Options) (places, error) {
 	return p, nil
 }
 
-// newConfig is the duragent.yaml of a new home.
-const newConfig = `# Where agents and shared knowledge are kept, relative to this file.
+// newConfigText is the duragent.yaml of a new home.
+const newConfigText = `# Where agents and shared knowledge are kept, relative to this file.
 workspace: .duragent
 `
 
-// newAgent is the agent.yaml of a new agent.
-const newAgent = `apiVersion: duragent/v1alpha1
+// newAgentText is the agent.yaml of a new agent.
+const newAgentText = `apiVersion: duragent/v1alpha1
 kind: Agent
 metadata:
   name: %s
@@ -72,11 +72,11 @@ spec:
 // initHome creates duragent.yaml, the directory of the world, an agent with memory, and the
 // directive about memory.
 func initHome(_ context.Context, o layout.Options) ([]string, error) {
-	p, err := locate(o)
+	p, err := findDirectories(o)
 	if err != nil {
 		return nil, err
 	}
-	c, _, err := configure(o.FS, p, dialect.NewBase(o).Warn)
+	c, _, err := readConfigs(o.FS, p, dialect.NewBase(o).Warn)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func initHome(_ context.Context, o layout.Options) ([]string, error) {
 		return nil
 	}
 	if p.workspace == ".duragent" {
-		if err := file(globalFile, newConfig); err != nil {
+		if err := file(globalFile, newConfigText); err != nil {
 			return made, err
 		}
 	}
@@ -113,7 +113,7 @@ func initHome(_ context.Context, o layout.Options) ([]string, error) {
 	}
 	if err := file(
 		p.agentDir(agentFile),
-		fmt.Sprintf(newAgent, strings.TrimSpace(string(name)), c.backend),
+		fmt.Sprintf(newAgentText, strings.TrimSpace(string(name)), c.backend),
 	); err != nil {
 		return made, err
 	}
@@ -128,18 +128,18 @@ func newHome(ctx context.Context, o layout.Options) (layout.Home, error) {
 	h := &home{Base: dialect.NewBase(o)}
 	var err error
 	var wanted bool
-	h.place, err = locate(o)
+	h.directories, err = findDirectories(o)
 	if err == nil {
-		h.config, wanted, err = configure(o.FS, h.place, h.Warn)
+		h.config, wanted, err = readConfigs(o.FS, h.directories, h.Warn)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the memory of duragent: %w", err)
 	}
-	if others, err := agentNames(o.FS, h.place.agents); err == nil && len(others) > 0 &&
-		!slices.Contains(others, h.place.agent) {
-		if isDir, _ := dialect.HasDir(o.FS, h.place.agentDir(".")); isDir == 0 {
+	if others, err := agentNames(o.FS, h.directories.agents); err == nil && len(others) > 0 &&
+		!slices.Contains(others, h.directories.agent) {
+		if isDir, _ := dialect.CountDir(o.FS, h.directories.agentDir(".")); isDir == 0 {
 			return nil, fmt.Errorf("opening the memory of duragent: %w", verb.Advise(
-				&oxbow.InvalidError{Field: "agent", Value: h.place.agent, Reason: "is not here; there are: " +
+				&oxbow.InvalidError{Field: "agent", Value: h.directories.agent, Reason: "is not here; there are: " +
 					strings.Join(others, ", ")},
 				"oxbow init --agent NAME adds an agent to this home"))
 		}
@@ -147,7 +147,7 @@ func newHome(ctx context.Context, o layout.Options) (layout.Home, error) {
 	if wanted && !o.Memory.ReadOnly {
 		// Create the file as duragent does at start. Context includes the file's text even if the
 		// file does not exist.
-		if _, err := makeMemoryDirective(o.FS, h.place); err != nil {
+		if _, err := makeMemoryDirective(o.FS, h.directories); err != nil {
 			h.Warn(fmt.Sprintf("the directive about memory was not made: %v", err))
 		}
 	}
@@ -155,7 +155,7 @@ func newHome(ctx context.Context, o layout.Options) (layout.Home, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the memory of duragent: %w", err)
 	}
-	h.Use(s)
-	h.ListWritten(h.FS, h.place.workspaceDir("."))
+	h.SetStore(s)
+	h.ListWritten(h.FS, h.directories.workspaceDir("."))
 	return h, nil
 }

@@ -14,14 +14,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// rule is the line that separates sections and days.
-const rule = "\n\n---\n\n"
+// sectionRule is the line that separates sections and days.
+const sectionRule = "\n\n---\n\n"
 
-// span is a range of dates, both included. An empty date leaves the range open on this side.
-type span struct{ from, to string }
+// dateSpan is a range of dates, both included. An empty date leaves the range open on this side.
+type dateSpan struct{ firstDate, lastDate string }
 
-func (s span) hasDate(date string) bool {
-	return (s.from == "" || date >= s.from) && (s.to == "" || date <= s.to)
+func (s dateSpan) hasDate(date string) bool {
+	return (s.firstDate == "" || date >= s.firstDate) && (s.lastDate == "" || date <= s.lastDate)
 }
 
 // maxDays is the maximum number of days to count back. It exceeds the number of days between any
@@ -29,20 +29,20 @@ func (s span) hasDate(date string) bool {
 const maxDays = 3_000_000
 
 // lastDays returns the span of the last n days including today. For n = 0 the span is empty.
-func lastDays(now time.Time, n int) span {
+func lastDays(now time.Time, n int) dateSpan {
 	if n > maxDays {
-		return span{"", now.Format(dayForm)}
+		return dateSpan{"", now.Format(dayFormat)}
 	}
 	from := now.AddDate(0, 0, 1-n)
 	if from.Year() < 1 {
-		return span{"", now.Format(dayForm)}
+		return dateSpan{"", now.Format(dayFormat)}
 	}
-	return span{from.Format(dayForm), now.Format(dayForm)}
+	return dateSpan{from.Format(dayFormat), now.Format(dayFormat)}
 }
 
 // renderRecall formats entries in this order: facts by file name, the curated note, then the days
 // of the span, the newest first. Empty sections are left out. If no entries match, it returns "".
-func renderRecall(entries []oxbow.Entry, days span) string {
+func renderRecall(entries []oxbow.Entry, days dateSpan) string {
 	var facts, journal []oxbow.Entry
 	var sections []string
 	memory := ""
@@ -50,7 +50,7 @@ func renderRecall(entries []oxbow.Entry, days span) string {
 		switch {
 		case e.Kind == oxbow.Journal:
 			journal = append(journal, e)
-		case e.Name == curated:
+		case e.Name == curatedName:
 			memory = e.Content
 		default:
 			facts = append(facts, e)
@@ -69,13 +69,13 @@ func renderRecall(entries []oxbow.Entry, days span) string {
 		sections = append(sections, "# Your Memory\n\n"+memory)
 	}
 	if logs := renderDays(journal, days); len(logs) > 0 {
-		sections = append(sections, "# Recent Experiences\n\n"+strings.Join(logs, rule))
+		sections = append(sections, "# Recent Experiences\n\n"+strings.Join(logs, sectionRule))
 	}
-	return strings.Join(sections, rule)
+	return strings.Join(sections, sectionRule)
 }
 
 // renderDays formats the days of a span, newest first, each in the form of the day's file.
-func renderDays(journal []oxbow.Entry, days span) []string {
+func renderDays(journal []oxbow.Entry, days dateSpan) []string {
 	byDay := map[string][]oxbow.Entry{}
 	for _, e := range journal {
 		if date, _, _, ok := parsePartName(e.Name); ok && days.hasDate(date) {
@@ -98,9 +98,9 @@ func renderDays(journal []oxbow.Entry, days span) []string {
 		log := ""
 		for _, e := range byDay[d] {
 			if _, m, _, _ := parsePartName(e.Name); m == "" {
-				log = "# " + d + "\n\n" + escape(e.Content) + "\n"
+				log = "# " + d + "\n\n" + escapeLines(e.Content) + "\n"
 			} else {
-				log = appendDay(d, log, m, e.Content)
+				log = appendToDay(d, log, m, e.Content)
 			}
 		}
 		logs = append(logs, log)
@@ -108,8 +108,8 @@ func renderDays(journal []oxbow.Entry, days span) []string {
 	return logs
 }
 
-// shownWhole reports whether renderHits shows the whole content of an entry.
-func shownWhole(e oxbow.Entry) bool { return len(strings.TrimSpace(e.Content)) <= wholeContent }
+// isShownWhole reports whether renderHits shows the whole content of an entry.
+func isShownWhole(e oxbow.Entry) bool { return len(strings.TrimSpace(e.Content)) <= wholeContent }
 
 // wholeContent is the maximum size, in bytes, of a content that is shown as a whole.
 const wholeContent = 1200
@@ -129,9 +129,9 @@ func renderHits(query string, hits []oxbow.Hit, zone *time.Location) string {
 		if h.Entry.Kind == oxbow.Journal {
 			when = h.Entry.Created
 		}
-		fmt.Fprintf(&b, "%d. %s (%s, %s)\n", i+1, h.Entry.Name, place(h.Entry), when.In(zone).Format(dayForm))
+		fmt.Fprintf(&b, "%d. %s (%s, %s)\n", i+1, h.Entry.Name, placePhrase(h.Entry), when.In(zone).Format(dayFormat))
 		content := strings.TrimSpace(h.Entry.Content)
-		if !shownWhole(h.Entry) {
+		if !isShownWhole(h.Entry) {
 			content = text.Snippet(content, strings.Fields(strings.ToLower(query)), wholeContent/2)
 		}
 		for s := range strings.Lines(content) {
@@ -141,12 +141,12 @@ func renderHits(query string, hits []oxbow.Hit, zone *time.Location) string {
 	return b.String()
 }
 
-// place returns a phrase that names the part of the memory that contains an entry.
-func place(e oxbow.Entry) string {
+// placePhrase returns a phrase that names the part of the memory that contains an entry.
+func placePhrase(e oxbow.Entry) string {
 	switch {
 	case e.Kind == oxbow.Journal:
 		return "daily log"
-	case e.Name == curated:
+	case e.Name == curatedName:
 		return "your memory"
 	}
 	return "world knowledge"

@@ -18,15 +18,15 @@ import (
 // backend filesystem. In the underlying store, the names of an agent's own entries begin with
 // agents/NAME/. A topic cannot begin with this prefix.
 type scopedStore struct {
-	m     *oxbow.Memory // the underlying store (its index is not used)
-	agent string        // such as "agents/rei/"
+	memory      *oxbow.Memory // the underlying store (its index is not used)
+	agentPrefix string        // such as "agents/rei/"
 }
 
 // Capabilities returns the optional interfaces of the store, for [oxbow.CapabilitiesOf]. It offers the capabilities of
 // the underlying store, restricted to the agent's entries. Checks and compactions concern the whole file. Redaction is
 // not offered, because it would reach the entries of other agents.
 func (s *scopedStore) Capabilities() oxbow.Capabilities {
-	base := oxbow.CapabilitiesOf(s.m.Store())
+	base := oxbow.CapabilitiesOf(s.memory.Store())
 	c := oxbow.Capabilities{Checker: base.Checker, Compactor: base.Compactor, DryRunner: s}
 	if base.Committer != nil {
 		c.Committer = s
@@ -43,49 +43,49 @@ func (s *scopedStore) Capabilities() oxbow.Capabilities {
 	return c
 }
 
-// below returns the name that the entry has in the underlying store.
-func (s *scopedStore) below(name string) string {
-	if isOwn(name) {
-		return s.agent + name
+// storeName returns the name that the entry has in the underlying store.
+func (s *scopedStore) storeName(name string) string {
+	if isAgentsOwn(name) {
+		return s.agentPrefix + name
 	}
 	return name
 }
 
-// above returns the agent's name for an entry of the underlying store, or false if the agent must
+// agentName returns the agent's name for an entry of the underlying store, or false if the agent must
 // not see the entry.
-func (s *scopedStore) above(name string) (string, bool) {
-	if own, ok := strings.CutPrefix(name, s.agent); ok && isOwn(own) {
+func (s *scopedStore) agentName(name string) (string, bool) {
+	if own, ok := strings.CutPrefix(name, s.agentPrefix); ok && isAgentsOwn(own) {
 		return own, true
 	}
-	return name, !strings.HasPrefix(name, agentsMark)
+	return name, !strings.HasPrefix(name, agentsPrefix)
 }
 
-func (s *scopedStore) show(e oxbow.Entry) (oxbow.Entry, bool) {
-	name, ok := s.above(e.Name)
+func (s *scopedStore) showEntry(e oxbow.Entry) (oxbow.Entry, bool) {
+	name, ok := s.agentName(e.Name)
 	e.Name = name
 	return e, ok
 }
 
 func (s *scopedStore) Get(ctx context.Context, name string) (oxbow.Entry, error) {
-	if strings.HasPrefix(name, agentsMark) {
+	if strings.HasPrefix(name, agentsPrefix) {
 		return oxbow.Entry{}, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 	}
-	e, err := s.m.GetNamed(ctx, s.below(name))
+	e, err := s.memory.GetNamed(ctx, s.storeName(name))
 	if err != nil {
 		return oxbow.Entry{}, s.agentError(err)
 	}
-	e, _ = s.show(e)
+	e, _ = s.showEntry(e)
 	return e, nil
 }
 
 func (s *scopedStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
-		for e, err := range s.m.Entries(ctx, oxbow.Filter{}) {
+		for e, err := range s.memory.Entries(ctx, oxbow.Filter{}) {
 			if err != nil {
 				yield(oxbow.Entry{}, err)
 				return
 			}
-			e, isShown := s.show(e)
+			e, isShown := s.showEntry(e)
 			if !isShown || !f.Match(&e) {
 				continue
 			}
@@ -112,17 +112,17 @@ func (s *scopedStore) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change
 	for i, op := range ops {
 		switch op := op.(type) {
 		case oxbow.Add:
-			op.Name = s.below(op.Name)
+			op.Name = s.storeName(op.Name)
 			ops[i] = op
 		case oxbow.Update:
-			op.Name = s.below(op.Name)
+			op.Name = s.storeName(op.Name)
 			ops[i] = op
 		case oxbow.Remove:
-			op.Name = s.below(op.Name)
+			op.Name = s.storeName(op.Name)
 			ops[i] = op
 		}
 	}
-	c, err := s.m.Commit(ctx, ops...)
+	c, err := s.memory.Commit(ctx, ops...)
 	if err != nil {
 		return oxbow.Change{}, s.agentError(err)
 	}
@@ -135,7 +135,7 @@ func (s *scopedStore) showChange(c oxbow.Change) oxbow.Change {
 	all := c.Versions
 	c.Versions = nil
 	for _, v := range all {
-		if e, ok := s.show(v.Entry); ok {
+		if e, ok := s.showEntry(v.Entry); ok {
 			v.Entry = e
 			c.Versions = append(c.Versions, v)
 		}
@@ -153,12 +153,12 @@ func (s *scopedStore) DryRun(_ context.Context, ops ...oxbow.Op) error {
 // checkVisible is like asKept, but also returns an error for a change of an entry that the agent must not see. An
 // agent could otherwise change such an entry by using the name from the underlying store.
 func checkVisible(ops []oxbow.Op) ([]oxbow.Op, error) {
-	ops, err := asKept(ops)
+	ops, err := toStoredForm(ops)
 	if err != nil {
 		return nil, err
 	}
 	for _, op := range ops {
-		if strings.HasPrefix(op.Target(), agentsMark) {
+		if strings.HasPrefix(op.Target(), agentsPrefix) {
 			return nil, &oxbow.NameError{Name: op.Target(), Err: oxbow.ErrNotFound}
 		}
 	}
@@ -167,25 +167,25 @@ func checkVisible(ops []oxbow.Op) ([]oxbow.Op, error) {
 
 // agentError replaces the name in an error by the name that the agent uses.
 func (s *scopedStore) agentError(err error) error {
-	if e, ok := errors.AsType[*oxbow.NameError](err); ok && strings.HasPrefix(e.Name, s.agent) {
-		return &oxbow.NameError{Name: strings.TrimPrefix(e.Name, s.agent), Err: e.Err}
+	if e, ok := errors.AsType[*oxbow.NameError](err); ok && strings.HasPrefix(e.Name, s.agentPrefix) {
+		return &oxbow.NameError{Name: strings.TrimPrefix(e.Name, s.agentPrefix), Err: e.Err}
 	}
-	if e, ok := errors.AsType[*oxbow.ConflictError](err); ok && strings.HasPrefix(e.Name, s.agent) {
+	if e, ok := errors.AsType[*oxbow.ConflictError](err); ok && strings.HasPrefix(e.Name, s.agentPrefix) {
 		c := *e
-		c.Name = strings.TrimPrefix(e.Name, s.agent)
+		c.Name = strings.TrimPrefix(e.Name, s.agentPrefix)
 		return &c
 	}
 	return err
 }
 
-func (s *scopedStore) Close() error { return s.m.Close() }
+func (s *scopedStore) Close() error { return s.memory.Close() }
 
 func (s *scopedStore) Watch(fn func(oxbow.Event)) (stop func()) {
-	return oxbow.CapabilitiesOf(s.m.Store()).Watcher.Watch(func(e oxbow.Event) {
+	return oxbow.CapabilitiesOf(s.memory.Store()).Watcher.Watch(func(e oxbow.Event) {
 		var seen []oxbow.Delta
 		for _, d := range e.Changes {
 			if d.Entry != nil {
-				e, ok := s.show(*d.Entry)
+				e, ok := s.showEntry(*d.Entry)
 				if !ok {
 					continue
 				}
@@ -198,13 +198,13 @@ func (s *scopedStore) Watch(fn func(oxbow.Event)) (stop func()) {
 }
 
 func (s *scopedStore) Refresh(ctx context.Context) error {
-	return oxbow.CapabilitiesOf(s.m.Store()).Watcher.Refresh(ctx)
+	return oxbow.CapabilitiesOf(s.memory.Store()).Watcher.Refresh(ctx)
 }
 
 // Stats counts only the entries that the agent may see. The number of bytes is the size of the
 // whole file, including other agents' entries.
 func (s *scopedStore) Stats(ctx context.Context) (oxbow.Stats, error) {
-	st, err := s.m.Stats(ctx)
+	st, err := s.memory.Stats(ctx)
 	if err != nil {
 		return st, err
 	}
@@ -221,7 +221,7 @@ func (s *scopedStore) Stats(ctx context.Context) (oxbow.Stats, error) {
 // Log yields the changes of entries that the agent may see.
 func (s *scopedStore) Log(ctx context.Context) iter.Seq2[oxbow.Change, error] {
 	return func(yield func(oxbow.Change, error) bool) {
-		for c, err := range s.m.Log(ctx) {
+		for c, err := range s.memory.Log(ctx) {
 			if err != nil {
 				yield(oxbow.Change{}, err)
 				return
@@ -239,12 +239,12 @@ func (s *scopedStore) Log(ctx context.Context) iter.Seq2[oxbow.Change, error] {
 
 func (s *scopedStore) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Version, error] {
 	return func(yield func(oxbow.Version, error) bool) {
-		if strings.HasPrefix(name, agentsMark) {
+		if strings.HasPrefix(name, agentsPrefix) {
 			yield(oxbow.Version{}, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound})
 			return
 		}
-		for v, err := range s.m.Versions(ctx, s.below(name)) {
-			v.Entry, _ = s.show(v.Entry)
+		for v, err := range s.memory.Versions(ctx, s.storeName(name)) {
+			v.Entry, _ = s.showEntry(v.Entry)
 			if !yield(v, s.agentError(err)) {
 				return
 			}
@@ -253,15 +253,15 @@ func (s *scopedStore) Versions(ctx context.Context, name string) iter.Seq2[oxbow
 }
 
 func (s *scopedStore) AsOf(ctx context.Context, seq uint64) (oxbow.Store, error) {
-	then, err := s.m.AsOf(ctx, seq)
+	then, err := s.memory.AsOf(ctx, seq)
 	if err != nil {
 		return nil, err
 	}
-	return &scopedStore{oxbow.New(then, nil), s.agent}, nil
+	return &scopedStore{oxbow.New(then, nil), s.agentPrefix}, nil
 }
 
 func (s *scopedStore) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
-	h, err := s.m.History()
+	h, err := s.memory.History()
 	if err != nil {
 		return 0, err
 	}
@@ -270,7 +270,7 @@ func (s *scopedStore) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
 
 // Revert returns an error if a change includes entries of another agent.
 func (s *scopedStore) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
-	for c, err := range s.m.Log(ctx) {
+	for c, err := range s.memory.Log(ctx) {
 		if err != nil {
 			return 0, err
 		}
@@ -278,7 +278,7 @@ func (s *scopedStore) Revert(ctx context.Context, seqs ...uint64) (uint64, error
 			continue
 		}
 		for _, v := range c.Versions {
-			if _, ok := s.above(v.Entry.Name); !ok {
+			if _, ok := s.agentName(v.Entry.Name); !ok {
 				return 0, &oxbow.InvalidError{
 					Field:  "change",
 					Value:  v.Entry.Name,
@@ -287,21 +287,21 @@ func (s *scopedStore) Revert(ctx context.Context, seqs ...uint64) (uint64, error
 			}
 		}
 	}
-	return s.m.Revert(ctx, seqs...)
+	return s.memory.Revert(ctx, seqs...)
 }
 
 func (s *scopedStore) Restore(ctx context.Context, name string, seq uint64) (uint64, error) {
-	if strings.HasPrefix(name, agentsMark) {
+	if strings.HasPrefix(name, agentsPrefix) {
 		return 0, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 	}
-	seq, err := s.m.Restore(ctx, s.below(name), seq)
+	seq, err := s.memory.Restore(ctx, s.storeName(name), seq)
 	return seq, s.agentError(err)
 }
 
 func (s *scopedStore) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
-	if strings.HasPrefix(name, agentsMark) {
+	if strings.HasPrefix(name, agentsPrefix) {
 		return 0, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 	}
-	seq, err := s.m.RestoreIf(ctx, s.below(name), seq, version)
+	seq, err := s.memory.RestoreIf(ctx, s.storeName(name), seq, version)
 	return seq, s.agentError(err)
 }

@@ -19,11 +19,13 @@ func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 // session is a conversation. The layout does not store summaries separately. The summaries that a
 // runtime provides become entries of the day's log.
 type session struct {
-	h *home
-	r layout.Request
+	home    *home
+	request layout.Request
 }
 
-func (s *session) Start(ctx context.Context) (prompt.Context, error) { return s.h.Context(ctx, s.r) }
+func (s *session) Start(ctx context.Context) (prompt.Context, error) {
+	return s.home.Context(ctx, s.request)
+}
 
 // BeforeTurn returns an empty context, because memory is only read with tools.
 func (s *session) BeforeTurn(ctx context.Context, _ string) (prompt.Context, error) {
@@ -37,7 +39,7 @@ func (s *session) Compact(ctx context.Context, summary string) (string, prompt.C
 		c, err := s.Start(ctx)
 		return "", c, err
 	}
-	name, err := s.h.log(ctx, s.h.Mem, summary)
+	name, err := s.home.addToLog(ctx, s.home.HomeMemory, summary)
 	if err != nil {
 		return "", prompt.Context{}, fmt.Errorf("keeping the summary: %w", err)
 	}
@@ -47,20 +49,20 @@ func (s *session) Compact(ctx context.Context, summary string) (string, prompt.C
 
 // Resume returns the directives and the named summary.
 func (s *session) Resume(ctx context.Context, name string) (prompt.Context, error) {
-	e, err := s.h.Mem.GetNamed(ctx, name)
+	e, err := s.home.HomeMemory.GetNamed(ctx, name)
 	if err != nil {
 		return prompt.Context{}, fmt.Errorf("resuming: %w", err)
 	}
-	parts, err := s.h.directiveParts()
+	parts, err := s.home.directiveParts()
 	if err != nil {
 		return prompt.Context{}, fmt.Errorf("reading directives: %w", err)
 	}
 	var c prompt.Context
 	c.Add(parts...)
-	c.Add(prompt.Part{Name: "summary", Source: name, Role: prompt.User, Pinned: true,
+	c.Add(prompt.Part{Name: "summary", Source: name, Role: prompt.RoleUser, IsPinned: true,
 		Text: "Summary of the conversation so far, from the log of " + name + ":\n\n" +
 			strings.TrimRight(e.Content, "\n") + "\n"})
-	c.Fit(s.r.Budget)
+	c.FitToBudget(s.request.Budget)
 	return c, nil
 }
 
@@ -69,7 +71,7 @@ func (s *session) End(ctx context.Context, summary string) error {
 	if strings.TrimSpace(summary) == "" {
 		return nil
 	}
-	if _, err := s.h.log(ctx, s.h.Mem, summary); err != nil {
+	if _, err := s.home.addToLog(ctx, s.home.HomeMemory, summary); err != nil {
 		return fmt.Errorf("keeping the summary: %w", err)
 	}
 	return nil

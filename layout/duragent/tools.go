@@ -58,10 +58,10 @@ const defaultDays = 3
 
 // Tools implements [layout.Home]. It returns nil if the agent's agent.yaml has no spec.memory.
 func (h *home) Tools() []verb.Tool {
-	if !h.config.memory {
+	if !h.config.hasMemory {
 		return nil
 	}
-	about := func(name, title string) verb.Tool { return dialect.Describe(descriptions, name, title) }
+	about := func(name, title string) verb.Tool { return dialect.NewTool(descriptions, name, title) }
 	recall := about("recall", "Recall from memory")
 	recall.ReadOnly, recall.Idempotent = true, true
 	remember := about("remember", "Save to memory")
@@ -72,12 +72,12 @@ func (h *home) Tools() []verb.Tool {
 	search := about("search_memory", "Search the memory")
 	search.ReadOnly, search.Idempotent = true, true
 	return []verb.Tool{
-		verb.Define(recall, h.recall), verb.Define(remember, h.remember), verb.Define(reflect, h.reflect),
-		verb.Define(world, h.updateWorld), verb.Define(search, h.search),
+		verb.Define(recall, h.recallTool), verb.Define(remember, h.rememberTool), verb.Define(reflect, h.reflectTool),
+		verb.Define(world, h.updateWorldTool), verb.Define(search, h.searchTool),
 	}
 }
 
-func (h *home) recall(ctx context.Context, d *verb.Workspace, in recallIn) (verb.Reply, error) {
+func (h *home) recallTool(ctx context.Context, d *verb.Workspace, in recallIn) (verb.Reply, error) {
 	days := defaultDays
 	if in.Days != nil {
 		days = *in.Days
@@ -100,7 +100,7 @@ func (h *home) recall(ctx context.Context, d *verb.Workspace, in recallIn) (verb
 			return verb.Reply{}, err
 		}
 	}
-	ctx, m, err := d.Memory(ctx, verb.Read)
+	ctx, m, err := d.OpenMemory(ctx, verb.Read)
 	if err != nil {
 		return verb.Reply{}, err
 	}
@@ -111,49 +111,49 @@ func (h *home) recall(ctx context.Context, d *verb.Workspace, in recallIn) (verb
 		}
 		entries = append(entries, e)
 	}
-	h.Seen(ctx).Show(slices.DeleteFunc(slices.Clone(entries), func(e oxbow.Entry) bool {
+	h.SeenEntries(ctx).RecordShown(slices.DeleteFunc(slices.Clone(entries), func(e oxbow.Entry) bool {
 		return e.Kind == oxbow.Journal
 	})...)
 	text := renderRecall(entries, s)
 	if text == "" {
 		return verb.Reply{Message: "No memories found"}, nil
 	}
-	return verb.Reply{Message: text, Remembered: true}, nil
+	return verb.Reply{Message: text, IsRemembered: true}, nil
 }
 
 // readSpan parses the two dates of a span. An empty date leaves the span open on that side.
-func readSpan(from, to string) (span, error) {
+func readSpan(from, to string) (dateSpan, error) {
 	for field, s := range map[string]string{"from": from, "to": to} {
 		if s != "" && !isDate(s) {
-			return span{}, &oxbow.InvalidError{Field: field, Value: s, Reason: "is not a date such as 2026-02-18"}
+			return dateSpan{}, &oxbow.InvalidError{Field: field, Value: s, Reason: "is not a date such as 2026-02-18"}
 		}
 	}
 	hasBoth := from != "" && to != ""
 	if hasBoth && from > to {
-		return span{}, &oxbow.InvalidError{Field: "from", Value: from, Reason: "is after to, " + to}
+		return dateSpan{}, &oxbow.InvalidError{Field: "from", Value: from, Reason: "is after to, " + to}
 	}
-	return span{from, to}, nil
+	return dateSpan{from, to}, nil
 }
 
-func (h *home) remember(ctx context.Context, d *verb.Workspace, in rememberIn) (verb.Reply, error) {
-	ctx, m, err := d.Memory(ctx, verb.Create)
+func (h *home) rememberTool(ctx context.Context, d *verb.Workspace, in rememberIn) (verb.Reply, error) {
+	ctx, m, err := d.OpenMemory(ctx, verb.Create)
 	if err != nil {
 		return verb.Reply{}, err
 	}
-	name, err := h.log(ctx, m, in.Content)
+	name, err := h.addToLog(ctx, m, in.Content)
 	if err != nil {
 		return verb.Reply{}, err
 	}
 	return verb.Reply{Message: "Remembered. Written to " + h.fileForMessage(name)}, nil
 }
 
-// log adds an entry to today's log and returns its name.
-func (h *home) log(ctx context.Context, m *oxbow.Memory, content string) (string, error) {
+// addToLog adds an entry to today's log and returns its name.
+func (h *home) addToLog(ctx context.Context, m *oxbow.Memory, content string) (string, error) {
 	if strings.TrimSpace(content) == "" {
 		return "", &oxbow.InvalidError{Field: "content", Reason: "is empty; say what to remember"}
 	}
 	now := h.Now()
-	date, moment := now.Format(dayForm), now.Format(momentForm)
+	date, moment := now.Format(dayFormat), now.Format(minuteFormat)
 	// Another process may use the same name for the same minute first. Then try the next name.
 	for n := 1; ; n++ {
 		name := partName(date, moment, n)
@@ -170,19 +170,19 @@ func (h *home) log(ctx context.Context, m *oxbow.Memory, content string) (string
 	}
 }
 
-func (h *home) reflect(ctx context.Context, d *verb.Workspace, in reflectIn) (verb.Reply, error) {
-	ctx, m, err := d.Memory(ctx, verb.Create)
+func (h *home) reflectTool(ctx context.Context, d *verb.Workspace, in reflectIn) (verb.Reply, error) {
+	ctx, m, err := d.OpenMemory(ctx, verb.Create)
 	if err != nil {
 		return verb.Reply{}, err
 	}
-	if err := h.putEntry(ctx, m, oxbow.Entry{Name: curated, Kind: oxbow.Note, Content: in.Content}); err != nil {
+	if err := h.putEntry(ctx, m, oxbow.Entry{Name: curatedName, Kind: oxbow.Note, Content: in.Content}); err != nil {
 		return verb.Reply{}, err
 	}
-	return verb.Reply{Message: "Reflected. Updated " + h.fileForMessage(curated)}, nil
+	return verb.Reply{Message: "Reflected. Updated " + h.fileForMessage(curatedName)}, nil
 }
 
-func (h *home) updateWorld(ctx context.Context, d *verb.Workspace, in updateWorldIn) (verb.Reply, error) {
-	ctx, m, err := d.Memory(ctx, verb.Create)
+func (h *home) updateWorldTool(ctx context.Context, d *verb.Workspace, in updateWorldIn) (verb.Reply, error) {
+	ctx, m, err := d.OpenMemory(ctx, verb.Create)
 	if err != nil {
 		return verb.Reply{}, err
 	}
@@ -200,7 +200,7 @@ func (h *home) updateWorld(ctx context.Context, d *verb.Workspace, in updateWorl
 		return verb.Reply{}, err
 	}
 	text := "Updated world knowledge at " + h.fileForMessage(name)
-	if plain(strings.TrimSpace(in.Topic)) != strings.ToLower(factStem(name)) {
+	if normalizeTopic(strings.TrimSpace(in.Topic)) != strings.ToLower(factStem(name)) {
 		text += fmt.Sprintf("\nThe topic is kept as %q: use this name from now on.", name)
 	}
 	return verb.Reply{Message: text}, nil
@@ -214,10 +214,10 @@ func (h *home) putEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) err
 			Reason: "is empty; give the whole text, or let a person remove the file",
 		}
 	}
-	return h.Put(ctx, m, e, nil)
+	return h.PutEntry(ctx, m, e, nil)
 }
 
-func (h *home) search(ctx context.Context, d *verb.Workspace, in searchIn) (verb.Reply, error) {
+func (h *home) searchTool(ctx context.Context, d *verb.Workspace, in searchIn) (verb.Reply, error) {
 	s, err := readSpan(in.From, in.To)
 	if err != nil {
 		return verb.Reply{}, err
@@ -227,34 +227,34 @@ func (h *home) search(ctx context.Context, d *verb.Workspace, in searchIn) (verb
 		return verb.Reply{}, err
 	}
 	f := oxbow.Filter{}
-	if s.from != "" {
-		f.After, _ = time.ParseInLocation(dayForm, s.from, h.Zone)
+	if s.firstDate != "" {
+		f.After, _ = time.ParseInLocation(dayFormat, s.firstDate, h.Zone)
 	}
-	if s.to != "" {
-		t, _ := time.ParseInLocation(dayForm, s.to, h.Zone)
+	if s.lastDate != "" {
+		t, _ := time.ParseInLocation(dayFormat, s.lastDate, h.Zone)
 		f.Before = t.AddDate(0, 0, 1)
 	}
 	q.Filter, q.Limit = q.Filter.And(f), in.Limit
-	ctx, m, err := d.Memory(ctx, verb.Read)
+	ctx, m, err := d.OpenMemory(ctx, verb.Read)
 	if err != nil {
 		return verb.Reply{}, err
 	}
-	hits, notes, err := d.Search(ctx, m, q)
+	hits, notes, err := d.SearchEntries(ctx, m, q)
 	if err != nil {
 		return verb.Reply{}, err
 	}
 	for _, hit := range hits {
-		if shownWhole(hit.Entry) {
-			h.Seen(ctx).Show(hit.Entry)
+		if isShownWhole(hit.Entry) {
+			h.SeenEntries(ctx).RecordShown(hit.Entry)
 		}
 	}
-	return verb.Reply{Message: d.AddNotes(renderHits(in.Query, hits, h.Zone), notes), Remembered: len(hits) > 0}, nil
+	return verb.Reply{Message: d.AddNotes(renderHits(in.Query, hits, h.Zone), notes), IsRemembered: len(hits) > 0}, nil
 }
 
 // fileForMessage returns the path of an entry's file, for use in messages.
 func (h *home) fileForMessage(name string) string {
 	if h.config.backend == backendOxbow {
-		return path.Join(h.Path, storeFile(h.place)) + " as " + strconv.Quote(name)
+		return path.Join(h.Path, defaultStorePath(h.directories)) + " as " + strconv.Quote(name)
 	}
-	return path.Join(h.Path, makeLayout(h.place, h.Zone).file(name))
+	return path.Join(h.Path, makeLayout(h.directories, h.Zone).filePath(name))
 }

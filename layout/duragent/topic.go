@@ -10,9 +10,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// isWord reports whether a topic may contain the character: a letter or digit in any script, or a
+// isTopicRune reports whether a topic may contain the character: a letter or digit in any script, or a
 // sign that modifies a letter.
-func isWord(r rune) bool {
+func isTopicRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.Other_Alphabetic, r)
 }
 
@@ -20,7 +20,7 @@ func isWord(r rune) bool {
 // case, and a dash for each other character.
 func topicSlug(topic string) string {
 	return strings.Map(func(r rune) rune {
-		if isWord(r) {
+		if isTopicRune(r) {
 			return unicode.ToLower(r)
 		}
 		return '-'
@@ -34,7 +34,7 @@ func oldTopicSlug(topic string) string {
 		switch {
 		case r >= 'A' && r <= 'Z':
 			return r - 'A' + 'a'
-		case isWord(r), r == '-', r == '_':
+		case isTopicRune(r), r == '-', r == '_':
 			return r
 		}
 		return '-'
@@ -48,7 +48,7 @@ func checkTopic(topic string) error {
 		return &oxbow.InvalidError{Field: "topic", Value: topic, Reason: reason}
 	}
 	switch {
-	case !strings.ContainsFunc(topic, isWord):
+	case !strings.ContainsFunc(topic, isTopicRune):
 		return refuse("holds no letter or digit; name what the facts are about, such as people")
 	case len(topic) > maxTopic:
 		return refuse(fmt.Sprintf("has %d bytes; the most is %d", len(topic), maxTopic))
@@ -56,9 +56,9 @@ func checkTopic(topic string) error {
 	return nil
 }
 
-// plain returns a topic in a form for comparisons: in lower case, and with dashes instead of white
+// normalizeTopic returns a topic in a form for comparisons: in lower case, and with dashes instead of white
 // space.
-func plain(topic string) string {
+func normalizeTopic(topic string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
 			return '-'
@@ -84,14 +84,14 @@ func chooseTopic(topic string, exists func(name string) (bool, error)) (string, 
 		if own == name || oxbow.CheckName(own) != nil {
 			continue
 		}
-		if plain(stem) != plain(topic) {
+		if normalizeTopic(stem) != normalizeTopic(topic) {
 			continue
 		}
 		if ok, err := exists(own); err != nil || ok {
 			return own, err
 		}
 	}
-	if plain(topic) == name {
+	if normalizeTopic(topic) == name {
 		return name, nil
 	}
 	ok, err := exists(name)

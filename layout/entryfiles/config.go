@@ -20,16 +20,16 @@ type config struct {
 	// number of words at the beginning of the user's last message for which auto-recall searches; 0
 	// disables auto-recall
 	autoRecallWords int
-	soulEditable    bool // the agent may rewrite Crab.md
+	canEditSoul     bool // the agent may rewrite Crab.md
 }
 
-var defaultConfig = config{recallLimit: 5, autoRecallWords: 8, soulEditable: true}
+var defaultConfig = config{recallLimit: 5, autoRecallWords: 8, canEditSoul: true}
 
 // maxConfig is the maximum size of the file in bytes.
 const maxConfig = 64 << 10
 
-// newConfig is the file of a new home.
-const newConfig = `# How this memory is used. Every key may be left out.
+// newConfigText is the file of a new home.
+const newConfigText = `# How this memory is used. Every key may be left out.
 
 # The most entries that recall returns when it is not told.
 recall_limit = 5
@@ -54,7 +54,7 @@ func readConfig(fsys vfs.FS) (config, error) {
 }
 
 // parseConfig parses TOML with key = value lines, comments, and an optional table header
-// [memory]. An unknown key is an error, so that a misspelt key does not leave a permission open.
+// [memoryTool]. An unknown key is an error, so that a misspelt key does not leave a permission open.
 func parseConfig(toml string) (config, error) {
 	c := defaultConfig
 	seen := map[string]bool{}
@@ -72,7 +72,7 @@ func parseConfig(toml string) (config, error) {
 		key, value, ok := strings.Cut(line, "=")
 		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
 		if !ok {
-			return config{}, bad(text.Clip(line, 20), "is not key = value")
+			return config{}, bad(text.TruncateWithEllipsis(line, 20), "is not key = value")
 		}
 		if seen[key] {
 			return config{}, bad(key, "is given twice")
@@ -97,9 +97,12 @@ func parseConfig(toml string) (config, error) {
 			if value != "true" && value != "false" {
 				err = bad(key, "wants true or false")
 			}
-			c.soulEditable = value == "true"
+			c.canEditSoul = value == "true"
 		default:
-			err = bad(text.Clip(key, 20), "is not one of recall_limit, auto_recall_words, soul_editable")
+			err = bad(
+				text.TruncateWithEllipsis(key, 20),
+				"is not one of recall_limit, auto_recall_words, soul_editable",
+			)
 		}
 		if err != nil {
 			return config{}, err

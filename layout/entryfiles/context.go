@@ -20,18 +20,18 @@ var instructions string
 // instructions for the tools, and the entries that auto-recall finds for a message.
 func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, error) {
 	var c prompt.Context
-	if err := h.system(ctx, &c); err != nil {
+	if err := h.addSystemParts(ctx, &c); err != nil {
 		return prompt.Context{}, err
 	}
 	if err := h.addRecalled(ctx, &c, r.Message); err != nil {
 		return prompt.Context{}, err
 	}
-	c.Fit(r.Budget)
+	c.FitToBudget(r.Budget)
 	return c, nil
 }
 
-// system adds the parts of the system prompt, which are always present.
-func (h *home) system(ctx context.Context, c *prompt.Context) error {
+// addSystemParts adds the parts of the system prompt, which are always present.
+func (h *home) addSystemParts(ctx context.Context, c *prompt.Context) error {
 	identity, _, err := h.Document(ctx, identityFile)
 	if err != nil {
 		return err
@@ -40,16 +40,16 @@ func (h *home) system(ctx context.Context, c *prompt.Context) error {
 	if err != nil {
 		return err
 	}
-	c.Add(prompt.Part{Name: "identity", Source: identityFile, Role: prompt.System, Pinned: true}.WithFrame(
+	c.Add(prompt.Part{Name: "identity", Source: identityFile, Role: prompt.RoleSystem, IsPinned: true}.WithFrame(
 		"",
 		identity,
 		"",
 	))
 	if strings.TrimSpace(index) != "" {
-		c.Add(prompt.Part{Name: "memory", Source: indexFile, Role: prompt.System, Pinned: true}.
-			WithFrame("\n\n<memory>\n", inside("memory", index), "\n</memory>"))
+		c.Add(prompt.Part{Name: "memory", Source: indexFile, Role: prompt.RoleSystem, IsPinned: true}.
+			WithFrame("\n\n<memory>\n", escapeEndTag("memory", index), "\n</memory>"))
 	}
-	c.Add(prompt.Part{Name: "instructions", Role: prompt.System, Text: "\n\n" + instructions, Pinned: true})
+	c.Add(prompt.Part{Name: "instructions", Role: prompt.RoleSystem, Text: "\n\n" + instructions, IsPinned: true})
 	return nil
 }
 
@@ -60,7 +60,7 @@ func (h *home) addRecalled(ctx context.Context, c *prompt.Context, message strin
 	if len(words) == 0 {
 		return nil
 	}
-	hits, err := h.rank.search(ctx, h.Mem, strings.Join(words, " "), h.config.recallLimit, notSuspicious)
+	hits, err := h.ranker.search(ctx, h.HomeMemory, strings.Join(words, " "), h.config.recallLimit, isUnsuspicious)
 	if err != nil || len(hits) == 0 {
 		return err
 	}
@@ -69,24 +69,24 @@ func (h *home) addRecalled(ctx context.Context, c *prompt.Context, message strin
 		names[i] = e.Name
 	}
 	const before, after = "<recall>\n", "\n</recall>"
-	body := func(hits []oxbow.Entry) string { return inside("recall", show(hits)) }
+	body := func(hits []oxbow.Entry) string { return escapeEndTag("recall", formatHits(hits)) }
 	block := func(hits []oxbow.Entry) string { return before + body(hits) + after }
-	c.Add(prompt.Part{Name: "recall", Source: strings.Join(names, ", "), Role: prompt.User, Text: block(hits),
-		Short: func(tokens int) string {
+	c.Add(prompt.Part{Name: "recall", Source: strings.Join(names, ", "), Role: prompt.RoleUser, Text: block(hits),
+		Shorten: func(tokens int) string {
 			for n := len(hits) - 1; n > 0; n-- {
 				if s := block(hits[:n]); prompt.EstimateTokens(s) <= tokens {
 					return s
 				}
 			}
 			var first prompt.Part // shorten the first entry, because not even this entry fits
-			return first.WithFrame(before, body(hits[:1]), after).Short(tokens)
+			return first.WithFrame(before, body(hits[:1]), after).Shorten(tokens)
 		}})
 	return nil
 }
 
-// inside escapes the end tags of the block in a text, so that the text cannot end the block.
+// escapeEndTag escapes the end tags of the block in a text, so that the text cannot end the block.
 // Remembered text is data and must stay in its block.
-func inside(block, s string) string {
+func escapeEndTag(block, s string) string {
 	return strings.ReplaceAll(s, "</"+block, "&lt;/"+block)
 }
 
@@ -97,22 +97,22 @@ func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 
 // session is a conversation. The layout does not store summaries.
 type session struct {
-	h *home
-	r layout.Request
+	home    *home
+	request layout.Request
 }
 
 // Start returns the parts of the system prompt.
 func (s *session) Start(ctx context.Context) (prompt.Context, error) {
-	return s.h.Context(ctx, layout.Request{Budget: s.r.Budget})
+	return s.home.Context(ctx, layout.Request{Budget: s.request.Budget})
 }
 
 // BeforeTurn returns the entries that auto-recall finds for the message.
 func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Context, error) {
 	var c prompt.Context
-	if err := s.h.addRecalled(ctx, &c, message); err != nil {
+	if err := s.home.addRecalled(ctx, &c, message); err != nil {
 		return prompt.Context{}, err
 	}
-	c.Fit(s.r.Budget)
+	c.FitToBudget(s.request.Budget)
 	return c, nil
 }
 
@@ -121,13 +121,13 @@ func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Contex
 // store entries that the agent chooses to remember.
 func (s *session) Compact(ctx context.Context, summary string) (string, prompt.Context, error) {
 	var c prompt.Context
-	if err := s.h.system(ctx, &c); err != nil {
+	if err := s.home.addSystemParts(ctx, &c); err != nil {
 		return "", prompt.Context{}, err
 	}
 	if strings.TrimSpace(summary) != "" {
-		c.Add(prompt.Part{Name: "summary", Role: prompt.User, Text: summary, Pinned: true})
+		c.Add(prompt.Part{Name: "summary", Role: prompt.RoleUser, Text: summary, IsPinned: true})
 	}
-	c.Fit(s.r.Budget)
+	c.FitToBudget(s.request.Budget)
 	return "", c, nil
 }
 
@@ -144,6 +144,6 @@ var errNoSummaries = fmt.Errorf(
 // End closes the conversation. The summary is not stored.
 func (s *session) End(ctx context.Context, _ string) error { return ctx.Err() }
 
-// notSuspicious selects the entries that are put into the context. In crabtalk's design, the agent
+// isUnsuspicious selects the entries that are put into the context. In crabtalk's design, the agent
 // writes the files itself, so only entries that are marked as suspicious are left out.
-func notSuspicious(e *oxbow.Entry) bool { return e.MayShow(oxbow.WithoutLabels) }
+func isUnsuspicious(e *oxbow.Entry) bool { return e.MayShow(oxbow.WithoutLabels) }

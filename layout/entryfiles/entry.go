@@ -43,54 +43,54 @@ const (
 	keyCreated     = "oxbow-created"
 )
 
-// marker opens and closes the front matter.
-const marker = "---"
+// frontMatterMarker opens and closes the front matter.
+const frontMatterMarker = "---"
 
 // document is a file's text, with the positions of its parts.
 type document struct {
-	text      string
-	eol       string // "\n", or "\r\n" if the first line ends with it
-	front     int    // beginning of the front matter, after the opening marker
-	close     int    // position of the \n before the closing marker
-	body, end int    // byte range of the content
+	text               string
+	lineEnding         string // "\n", or "\r\n" if the first line ends with it
+	frontStart         int    // beginning of the front matter, after the opening marker
+	frontEnd           int    // position of the \n before the closing marker
+	bodyStart, bodyEnd int    // byte range of the content
 }
 
 // parseDocument finds the parts of a text.
 func parseDocument(text string) (*document, error) {
-	d := &document{text: text, eol: "\n"}
+	d := &document{text: text, lineEnding: "\n"}
 	if i := strings.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
-		d.eol = "\r\n"
+		d.lineEnding = "\r\n"
 	}
 	rest := strings.TrimPrefix(text, "\ufeff")
 	rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
-	if !strings.HasPrefix(rest, marker) {
-		return nil, errors.New("it does not begin with " + marker)
+	if !strings.HasPrefix(rest, frontMatterMarker) {
+		return nil, errors.New("it does not begin with " + frontMatterMarker)
 	}
-	d.front = len(text) - len(rest) + len(marker)
-	i := strings.Index(text[d.front:], "\n"+marker)
+	d.frontStart = len(text) - len(rest) + len(frontMatterMarker)
+	i := strings.Index(text[d.frontStart:], "\n"+frontMatterMarker)
 	if i < 0 {
-		return nil, errors.New("the front matter is not closed by " + marker)
+		return nil, errors.New("the front matter is not closed by " + frontMatterMarker)
 	}
-	d.close = d.front + i
-	d.body, d.end = d.close+len("\n"+marker), len(text)
+	d.frontEnd = d.frontStart + i
+	d.bodyStart, d.bodyEnd = d.frontEnd+len("\n"+frontMatterMarker), len(text)
 	// Skip the rest of the marker's line if it is blank, and then one empty line.
-	if line, _, ok := strings.Cut(text[d.body:], "\n"); ok && strings.TrimSpace(line) == "" {
-		d.body += len(line) + 1
-		if strings.HasPrefix(text[d.body:], d.eol) {
-			d.body += len(d.eol)
+	if line, _, ok := strings.Cut(text[d.bodyStart:], "\n"); ok && strings.TrimSpace(line) == "" {
+		d.bodyStart += len(line) + 1
+		if strings.HasPrefix(text[d.bodyStart:], d.lineEnding) {
+			d.bodyStart += len(d.lineEnding)
 		}
 	}
-	if strings.HasSuffix(text[d.body:], d.eol) {
-		d.end -= len(d.eol)
+	if strings.HasSuffix(text[d.bodyStart:], d.lineEnding) {
+		d.bodyEnd -= len(d.lineEnding)
 	}
 	return d, nil
 }
 
 // content returns the content with \n as line ending.
 func (d *document) content() string {
-	s := d.text[d.body:d.end]
-	if d.eol != "\n" {
-		s = strings.ReplaceAll(s, d.eol, "\n")
+	s := d.text[d.bodyStart:d.bodyEnd]
+	if d.lineEnding != "\n" {
+		s = strings.ReplaceAll(s, d.lineEnding, "\n")
 	}
 	return s
 }
@@ -100,22 +100,22 @@ func (d *document) withContent(content string) string {
 	if content == d.content() {
 		return d.text
 	}
-	if d.eol != "\n" {
-		content = strings.ReplaceAll(content, "\n", d.eol)
+	if d.lineEnding != "\n" {
+		content = strings.ReplaceAll(content, "\n", d.lineEnding)
 	}
-	text := d.text[:d.body] + content + d.text[d.end:]
-	if now, err := parseDocument(text); err == nil && now.text[now.body:now.end] == content {
+	text := d.text[:d.bodyStart] + content + d.text[d.bodyEnd:]
+	if now, err := parseDocument(text); err == nil && now.text[now.bodyStart:now.bodyEnd] == content {
 		return text
 	}
 	// The empty lines around the content are ambiguous: empty lines of the file would be parsed as
 	// content, or empty lines of the content as part of the file. Write the file again with the
 	// usual empty lines.
-	return d.text[:d.close+len("\n"+marker)] + d.eol + d.eol + content + d.eol
+	return d.text[:d.frontEnd+len("\n"+frontMatterMarker)] + d.lineEnding + d.lineEnding + content + d.lineEnding
 }
 
-// get returns the value of a key, and whether the key exists.
-func (d *document) get(key string) (value string, ok bool) {
-	for line := range strings.SplitSeq(d.text[d.front:d.close], "\n") {
+// keyValue returns the value of a key, and whether the key exists.
+func (d *document) keyValue(key string) (value string, ok bool) {
+	for line := range strings.SplitSeq(d.text[d.frontStart:d.frontEnd], "\n") {
 		if v, found := strings.CutPrefix(strings.TrimSpace(line), key+":"); found {
 			value, ok = strings.TrimSpace(v), true
 		}
@@ -127,11 +127,11 @@ func (d *document) get(key string) (value string, ok bool) {
 // line, because that line counts. If the key is missing, setKey inserts a line below the line of the key named by
 // after. An empty value removes all lines of the key.
 func (d *document) setKey(key, value, after string) (*document, error) {
-	now, there := d.get(key)
+	now, there := d.keyValue(key)
 	if now == value && there == (value != "") {
 		return d, nil
 	}
-	lines := strings.Split(d.text[d.front:d.close], "\n")
+	lines := strings.Split(d.text[d.frontStart:d.frontEnd], "\n")
 	is := func(line, key string) bool { return strings.HasPrefix(strings.TrimSpace(line), key+":") }
 	last := -1
 	for i, line := range lines {
@@ -167,35 +167,35 @@ func (d *document) setKey(key, value, after string) (*document, error) {
 				at = i + 1
 			}
 		}
-		line := key + ": " + value + strings.TrimSuffix(d.eol, "\n")
+		line := key + ": " + value + strings.TrimSuffix(d.lineEnding, "\n")
 		lines = append(lines[:at], append([]string{line}, lines[at:]...)...)
 	}
-	return parseDocument(d.text[:d.front] + strings.Join(lines, "\n") + d.text[d.close:])
+	return parseDocument(d.text[:d.frontStart] + strings.Join(lines, "\n") + d.text[d.frontEnd:])
 }
 
-// join combines a file's description and content into an entry's content, separated by an
+// joinDescription combines a file's description and content into an entry's content, separated by an
 // empty line. An empty description is omitted with its empty line.
-func join(description, content string) string {
+func joinDescription(description, content string) string {
 	if description == "" {
 		return content
 	}
 	return description + "\n\n" + content
 }
 
-// split is the inverse of join. The description is empty unless the text has a first line that is
+// splitDescription is the inverse of join. The description is empty unless the text has a first line that is
 // followed by an empty line.
-func split(s string) (description, content string) {
+func splitDescription(s string) (description, content string) {
 	d, c, ok := strings.Cut(s, "\n\n")
-	isDescription := d != "" && clean(d) == d
+	isDescription := d != "" && cleanLine(d) == d
 	if !ok || !isDescription {
 		return "", s
 	}
 	return d, c
 }
 
-// clean joins a text to a single line and removes control characters, so that the text can be the
+// cleanLine joins a text to a single line and removes control characters, so that the text can be the
 // value of a key.
-func clean(s string) string {
+func cleanLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		isLineBreak := r == '\u2028' || r == '\u2029'
 		if isLineBreak || unicode.IsControl(r) {
@@ -209,26 +209,26 @@ func clean(s string) string {
 // entry returns the entry that the document contains.
 func (d *document) entry() (oxbow.Entry, error) {
 	var e oxbow.Entry
-	e.Name, _ = d.get(keyName)
+	e.Name, _ = d.keyValue(keyName)
 	if e.Name == "" {
 		return e, errors.New("the front matter has no name")
 	}
-	description, _ := d.get(keyDescription)
-	e.Content = join(description, d.content())
+	description, _ := d.keyValue(keyDescription)
+	e.Content = joinDescription(description, d.content())
 	var err error
-	if v, ok := d.get(keyKind); ok {
+	if v, ok := d.keyValue(keyKind); ok {
 		e.Kind, err = oxbow.ParseKind(v)
 		if err != nil {
 			return e, fmt.Errorf("%s: %w", keyKind, err)
 		}
 	}
-	if v, ok := d.get(keyAliases); ok {
+	if v, ok := d.keyValue(keyAliases); ok {
 		e.Aliases, err = parseWords(v)
 		if err != nil {
 			return e, fmt.Errorf("%s: %w", keyAliases, err)
 		}
 	}
-	if v, ok := d.get(keyLabels); ok {
+	if v, ok := d.keyValue(keyLabels); ok {
 		words, err := cutLabels(v)
 		if err != nil {
 			return e, fmt.Errorf("%s: %w", keyLabels, err)
@@ -241,7 +241,7 @@ func (d *document) entry() (oxbow.Entry, error) {
 			e.Labels = append(e.Labels, l)
 		}
 	}
-	if v, ok := d.get(keyCreated); ok {
+	if v, ok := d.keyValue(keyCreated); ok {
 		e.Created, err = time.Parse(time.RFC3339Nano, v)
 		if err != nil {
 			return e, fmt.Errorf("%s: %q is not a time such as 2026-04-18T10:00:00Z", keyCreated, v)
@@ -320,18 +320,20 @@ func formatLabels(ls []oxbow.Label) string {
 	return strings.Join(words, " ")
 }
 
-// newText returns the file of a new entry. For an entry of kind note without labels, aliases and
+// newFileText returns the file of a new entry. For an entry of kind note without labels, aliases and
 // time, the file has exactly the bytes that crabtalk writes.
-func newText(e oxbow.Entry) string {
-	description, content := split(e.Content)
+func newFileText(e oxbow.Entry) string {
+	description, content := splitDescription(e.Content)
 	var b strings.Builder
-	b.WriteString(marker + "\n" + keyName + ": " + e.Name + "\n" + keyDescription + ": " + description + "\n")
+	b.WriteString(
+		frontMatterMarker + "\n" + keyName + ": " + e.Name + "\n" + keyDescription + ": " + description + "\n",
+	)
 	for _, p := range extraKeys(e) {
 		if p[1] != "" {
 			b.WriteString(p[0] + ": " + p[1] + "\n")
 		}
 	}
-	b.WriteString(marker + "\n\n" + content + "\n")
+	b.WriteString(frontMatterMarker + "\n\n" + content + "\n")
 	return b.String()
 }
 
@@ -352,17 +354,17 @@ func extraKeys(e oxbow.Entry) [][2]string {
 	}
 }
 
-// rewrite returns the new text of a file whose entry changes from old to now. Lines that do not
+// rewriteFile returns the new text of a file whose entry changes from old to now. Lines that do not
 // have to change stay unchanged.
-func rewrite(text string, old, now oxbow.Entry) (string, error) {
+func rewriteFile(text string, old, now oxbow.Entry) (string, error) {
 	d, err := parseDocument(text)
 	if err != nil {
 		return "", err
 	}
 	if now.Content != old.Content {
-		had, there := d.get(keyDescription)
-		description, content := split(now.Content)
-		before, _ := split(old.Content)
+		had, there := d.keyValue(keyDescription)
+		description, content := splitDescription(now.Content)
+		before, _ := splitDescription(old.Content)
 		switch {
 		case had != "" && strings.HasPrefix(now.Content, had+"\n\n"):
 			description, content = had, now.Content[len(had)+2:]
@@ -371,7 +373,7 @@ func rewrite(text string, old, now oxbow.Entry) (string, error) {
 			description, content = "", now.Content
 		}
 		if description == "" && there {
-			d, err = d.blank(keyDescription)
+			d, err = d.blankKey(keyDescription)
 		} else {
 			d, err = d.setKey(keyDescription, description, keyName)
 		}
@@ -392,13 +394,13 @@ func rewrite(text string, old, now oxbow.Entry) (string, error) {
 	return d.text, nil
 }
 
-// blank removes the value of a key, but keeps the line of the key.
-func (d *document) blank(key string) (*document, error) {
-	now, _ := d.get(key)
+// blankKey removes the value of a key, but keeps the line of the key.
+func (d *document) blankKey(key string) (*document, error) {
+	now, _ := d.keyValue(key)
 	if now == "" {
 		return d, nil
 	}
-	lines := strings.Split(d.text[d.front:d.close], "\n")
+	lines := strings.Split(d.text[d.frontStart:d.frontEnd], "\n")
 	for i, line := range lines {
 		if at := strings.Index(line, key+":"); at >= 0 && strings.HasPrefix(strings.TrimSpace(line), key+":") {
 			tail := ""
@@ -408,5 +410,5 @@ func (d *document) blank(key string) (*document, error) {
 			lines[i] = line[:at+len(key)+1] + " " + tail
 		}
 	}
-	return parseDocument(d.text[:d.front] + strings.Join(lines, "\n") + d.text[d.close:])
+	return parseDocument(d.text[:d.frontStart] + strings.Join(lines, "\n") + d.text[d.frontEnd:])
 }

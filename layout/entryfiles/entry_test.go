@@ -189,7 +189,7 @@ func FuzzParse(f *testing.F) {
 		e := items[0].Entry
 		now := e.Clone()
 		now.Content = content
-		edited, err := rewrite(text, e, now)
+		edited, err := rewriteFile(text, e, now)
 		if err != nil {
 			t.Fatalf("rewrite() = %v", err)
 		}

@@ -23,7 +23,7 @@ import (
 )
 
 //go:embed identity.md
-var newIdentity string
+var newIdentityText string
 
 // Dialect returns the dialect. Its home is crabtalk's configuration directory, which contains
 // Crab.md. It does not support several agents.
@@ -32,24 +32,24 @@ func Dialect() layout.Dialect {
 		Name:     "entryfiles",
 		Title:    "crabtalk (RFC 0038): one Markdown file an entry, MEMORY.md, and Crab.md for the identity",
 		Handoffs: true,
-		Detect:   detect,
+		Detect:   countMarkers,
 		Init:     initHome,
 		Open:     newHome,
 	}
 }
 
-// detect counts a directory of entries as two markers, and Crab.md and MEMORY.md as one
+// countMarkers counts a directory of entries as two markers, and Crab.md and MEMORY.md as one
 // marker each. Crab.md alone does not count, because crabtalk also has it in other layouts.
-func detect(fsys vfs.FS) (int, error) {
-	entries, err := dialect.HasDir(fsys, entriesDir)
+func countMarkers(fsys vfs.FS) (int, error) {
+	entries, err := dialect.CountDir(fsys, entriesDir)
 	if err != nil {
 		return 0, err
 	}
-	identity, err := dialect.HasFile(fsys, identityFile)
+	identity, err := dialect.CountFile(fsys, identityFile)
 	if err != nil {
 		return 0, err
 	}
-	index, err := dialect.HasFile(fsys, indexFile)
+	index, err := dialect.CountFile(fsys, indexFile)
 	if err != nil {
 		return 0, err
 	}
@@ -61,12 +61,12 @@ func detect(fsys vfs.FS) (int, error) {
 
 // initHome creates the directory of entries, the configuration and an identity.
 func initHome(ctx context.Context, o layout.Options) ([]string, error) {
-	return dialect.Make(
+	return dialect.CreateFiles(
 		ctx,
 		o.FS,
 		entriesDir,
-		dialect.NewFile{Name: configFile, Text: newConfig},
-		dialect.NewFile{Name: identityFile, Text: newIdentity},
+		dialect.NewFile{Name: configFile, Text: newConfigText},
+		dialect.NewFile{Name: identityFile, Text: newIdentityText},
 	)
 }
 
@@ -74,7 +74,7 @@ func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 type home struct {
 	dialect.Base
 	config config
-	rank   ranker
+	ranker ranker
 }
 
 var _ layout.Home = (*home)(nil)
@@ -87,13 +87,13 @@ func newHome(ctx context.Context, o layout.Options) (layout.Home, error) {
 	var err error
 	h.config, err = readConfig(o.FS)
 	if err == nil {
-		h.Docs = []string{identityFile, indexFile}
+		h.DocumentPaths = []string{identityFile, indexFile}
 		h.Tree, err = h.OpenTree(ctx, o.FS, o.Path, treeLayout{}, "")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the memory of crabtalk: %w", err)
 	}
-	h.Use(h.Tree)
+	h.SetStore(h.Tree)
 	h.ListWritten(o.FS, ".")
 	return h, nil
 }

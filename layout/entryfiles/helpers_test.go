@@ -26,8 +26,8 @@ func openHome(t *testing.T, fsys vfs.FS) *home {
 type m = layouttest.Args
 
 var (
-	put      = layouttest.Put
-	read     = layouttest.Read
-	call     = layouttest.Call
-	mustCall = layouttest.MustCall
+	put      = layouttest.WriteFile
+	read     = layouttest.ReadFile
+	call     = layouttest.CallHomeTool
+	mustCall = layouttest.MustCallHomeTool
 )

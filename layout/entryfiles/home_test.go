@@ -153,8 +153,8 @@ func TestContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.RoleText(prompt.User) != block || c.RoleText(prompt.System) != head {
-		t.Errorf("for the user %q, for the system %q", c.RoleText(prompt.User), c.RoleText(prompt.System))
+	if c.RoleText(prompt.RoleUser) != block || c.RoleText(prompt.RoleSystem) != head {
+		t.Errorf("for the user %q, for the system %q", c.RoleText(prompt.RoleUser), c.RoleText(prompt.RoleSystem))
 	}
 	var parts []string
 	for _, p := range c.Parts {
@@ -181,14 +181,14 @@ func TestContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err = h.Context(t.Context(), layout.Request{Message: "vet", Budget: whole.Tokens - 1})
-	if err != nil || c.Tokens >= whole.Tokens || len(c.Cut) != 1 || c.Cut[0].Name != "recall" ||
-		c.RoleText(prompt.User) != block {
+	if err != nil || c.Tokens >= whole.Tokens || len(c.OmittedTexts) != 1 || c.OmittedTexts[0].Name != "recall" ||
+		c.RoleText(prompt.RoleUser) != block {
 		t.Errorf(
 			"within a budget: %d of %d tokens, cut %+v, %q, %v",
 			c.Tokens,
 			whole.Tokens,
-			c.Cut,
-			c.RoleText(prompt.User),
+			c.OmittedTexts,
+			c.RoleText(prompt.RoleUser),
 			err,
 		)
 	}
@@ -223,8 +223,8 @@ func TestSession(t *testing.T) {
 		t.Errorf("BeforeTurn() = %q, %v", turn.Text(), err)
 	}
 	name, goOn, err := s.Compact(t.Context(), "we talked")
-	if err != nil || name != "" || goOn.RoleText(prompt.User) != "we talked" ||
-		goOn.RoleText(prompt.System) != start.Text() {
+	if err != nil || name != "" || goOn.RoleText(prompt.RoleUser) != "we talked" ||
+		goOn.RoleText(prompt.RoleSystem) != start.Text() {
 		t.Errorf("Compact() = %q, %q, %v", name, goOn.Text(), err)
 	}
 	if _, err := s.Resume(t.Context(), "x"); !errors.Is(err, oxbow.ErrUnsupported) {

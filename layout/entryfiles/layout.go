@@ -54,7 +54,7 @@ func (treeLayout) Parse(_, text string) ([]mdtree.Item, error) {
 func (treeLayout) Plan(v mdtree.View, op oxbow.Op, _ time.Time) ([]mdtree.Edit, error) {
 	if add, ok := op.(oxbow.Add); ok {
 		return []mdtree.Edit{
-			{Path: freePath(add.Name, v.Taken), Text: newText(add.ApplyTo(oxbow.Entry{}))},
+			{Path: freePath(add.Name, v.Taken), Text: newFileText(add.ApplyTo(oxbow.Entry{}))},
 		}, nil
 	}
 	place, _ := v.Find(op.Target())
@@ -62,15 +62,15 @@ func (treeLayout) Plan(v mdtree.View, op oxbow.Op, _ time.Time) ([]mdtree.Edit, 
 		return []mdtree.Edit{{Path: place.Path, Remove: true}}, nil
 	}
 	old, _ := v.File(place.Path)
-	text, err := rewrite(old, place.Entry, op.ApplyTo(place.Entry.Clone()))
+	text, err := rewriteFile(old, place.Entry, op.ApplyTo(place.Entry.Clone()))
 	if err != nil {
 		return nil, fmt.Errorf("editing %s: %w", place.Path, err)
 	}
 	return []mdtree.Edit{{Path: place.Path, Text: text}}, nil
 }
 
-// slug returns the preferred name of an entry's file, without .md.
-func slug(name string) string {
+// entrySlug returns the preferred name of an entry's file, without .md.
+func entrySlug(name string) string {
 	if s := text.Slug(name); s != "" {
 		return s
 	}
@@ -82,22 +82,22 @@ func slug(name string) string {
 // number is appended. A slug that is too long for a file name is truncated, and a hash of the name
 // is appended.
 func freePath(name string, taken func(string) bool) string {
-	s := slug(name)
+	s := entrySlug(name)
 	if len(s) > maxSlug {
 		h := fnv.New32a()
 		h.Write([]byte(name))
-		s = fmt.Sprintf("%s-%08x", text.CutPrefix(s, maxSlug-9), h.Sum32())
+		s = fmt.Sprintf("%s-%08x", text.TruncateBytes(s, maxSlug-9), h.Sum32())
 	}
 	p := entriesDir + "/" + s + ".md"
-	for n := 2; isDevice(strings.TrimSuffix(path.Base(p), ".md")) || taken(p); n++ {
+	for n := 2; isDeviceName(strings.TrimSuffix(path.Base(p), ".md")) || taken(p); n++ {
 		p = fmt.Sprintf("%s/%s-%d.md", entriesDir, s, n)
 	}
 	return p
 }
 
-// isDevice reports whether Windows reserves the name for a device, so that the file could not be
+// isDeviceName reports whether Windows reserves the name for a device, so that the file could not be
 // opened.
-func isDevice(s string) bool {
+func isDeviceName(s string) bool {
 	endsInDigit := s != "" && s[len(s)-1] >= '0' && s[len(s)-1] <= '9'
 	if len(s) == 4 && endsInDigit {
 		s = s[:3] + "N"

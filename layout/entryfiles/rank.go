@@ -31,22 +31,22 @@ func (r *ranker) search(
 	m *oxbow.Memory,
 	query string,
 	limit int,
-	may func(*oxbow.Entry) bool,
+	isWanted func(*oxbow.Entry) bool,
 ) ([]oxbow.Entry, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.follow(ctx, m); err != nil {
+	if err := r.updateIndex(ctx, m); err != nil {
 		return nil, err
 	}
 	var hits []oxbow.Entry
 	accept := func(id uint64) bool {
 		e := r.entries[id]
-		return may(&e)
+		return isWanted(&e)
 	}
 	for _, h := range r.index.Searcher().Search(index.Query{
-		Terms:  index.Any(text.CrabtalkBytes(query)),
-		Limit:  limit,
-		Accept: accept,
+		Terms:          index.TermsForWords(text.CrabtalkByteTerms(query)),
+		Limit:          limit,
+		AcceptDocument: accept,
 	}) {
 		hits = append(hits, r.entries[h.ID])
 	}
@@ -61,9 +61,9 @@ func (r *ranker) entry(id uint64) (oxbow.Entry, bool) {
 	return e, ok
 }
 
-// follow brings the index up to date with the memory. It indexes only entries whose version
+// updateIndex brings the index up to date with the memory. It indexes only entries whose version
 // changed.
-func (r *ranker) follow(ctx context.Context, m *oxbow.Memory) error {
+func (r *ranker) updateIndex(ctx context.Context, m *oxbow.Memory) error {
 	if r.memory != m {
 		r.memory, r.entries = m, map[uint64]oxbow.Entry{}
 		r.index = index.New(index.Params{CountEmpty: true})
@@ -85,13 +85,13 @@ func (r *ranker) follow(ctx context.Context, m *oxbow.Memory) error {
 	}
 	var changes []index.Change
 	for _, e := range fresh {
-		changes = append(changes, index.Change{ID: e.ID, Document: indexedDocument(e), Old: r.old(e.ID)})
+		changes = append(changes, index.Change{ID: e.ID, Document: indexedDocument(e), Old: r.oldDocument(e.ID)})
 		r.entries[e.ID] = e
 	}
 	if len(r.entries) > n {
 		for id := range r.entries {
 			if !there[id] {
-				changes = append(changes, index.Change{ID: id, Old: r.old(id)})
+				changes = append(changes, index.Change{ID: id, Old: r.oldDocument(id)})
 				delete(r.entries, id)
 			}
 		}
@@ -103,33 +103,33 @@ func (r *ranker) follow(ctx context.Context, m *oxbow.Memory) error {
 // indexedDocument returns the indexed document of an entry.
 func indexedDocument(e oxbow.Entry) *index.Document {
 	d := &index.Document{ID: e.ID, Updated: e.Updated.UnixNano()}
-	d.SetWords(text.CrabtalkBytes(e.Content))
+	d.SetWords(text.CrabtalkByteTerms(e.Content))
 	return d
 }
 
-// old returns the indexed document of an entry, or nil if the entry is not indexed.
-func (r *ranker) old(id uint64) *index.Document {
+// oldDocument returns the indexed document of an entry, or nil if the entry is not indexed.
+func (r *ranker) oldDocument(id uint64) *index.Document {
 	if e, ok := r.entries[id]; ok {
 		return indexedDocument(e)
 	}
 	return nil
 }
 
-// nothing is recall's answer if no entry matches.
-const nothing = "no memories found"
+// noHitsReply is recall's answer if no entry matches.
+const noHitsReply = "no memories found"
 
-// show returns the text with which recall presents hits.
-func show(hits []oxbow.Entry) string {
+// formatHits returns the text with which recall presents hits.
+func formatHits(hits []oxbow.Entry) string {
 	if len(hits) == 0 {
-		return nothing
+		return noHitsReply
 	}
 	var b strings.Builder
 	for i, e := range hits {
 		if i > 0 {
 			b.WriteString("\n---\n")
 		}
-		description, content := split(e.Content)
-		b.WriteString("## " + e.Name + "\n" + verb.Warning(e.Trust()) + description + "\n\n" +
+		description, content := splitDescription(e.Content)
+		b.WriteString("## " + e.Name + "\n" + verb.TrustWarning(e.Trust()) + description + "\n\n" +
 			strings.TrimSpace(content))
 	}
 	return b.String()

@@ -21,9 +21,9 @@ import (
 var descriptions embed.FS
 
 type rememberIn struct {
-	Name        string `json:"name" cli:"positional" jsonschema:"What to call it; the same name again overwrites."`
-	Description string `json:"description" jsonschema:"One short line to find it by."`
-	Content     string `json:"content" also:"text" jsonschema:"What to remember, in Markdown."`
+	Name        string `json:"name"        cli:"positional" jsonschema:"What to call it; the same name again overwrites."`
+	Description string `json:"description"                  jsonschema:"One short line to find it by."`
+	Content     string `json:"content"                      jsonschema:"What to remember, in Markdown."                   also:"text"`
 }
 
 type forgetIn struct {
@@ -31,18 +31,18 @@ type forgetIn struct {
 }
 
 type recallIn struct {
-	Query string `json:"query" cli:"positional" also:"q,text" jsonschema:"Words to look for."`
-	Limit *int   `json:"limit,omitempty" jsonschema:"The most entries to return."`
+	Query string `json:"query"           cli:"positional" also:"q,text" jsonschema:"Words to look for."`
+	Limit *int   `json:"limit,omitempty"                                jsonschema:"The most entries to return."`
 }
 
-type textIn struct {
+type rewriteIn struct {
 	Content string `json:"content,omitempty" cli:"positional" also:"text" jsonschema:"All of the new text, in Markdown; left out, the call shows the text that stands."`
 }
 
 // Tools implements [layout.Home]. It returns the four tools of crabtalk's design, and the tool
 // soul, which writes the identity if soul_editable allows it.
 func (h *home) Tools() []verb.Tool {
-	about := func(name, title string) verb.Tool { return dialect.Describe(descriptions, name, title) }
+	about := func(name, title string) verb.Tool { return dialect.NewTool(descriptions, name, title) }
 	remember, forget := about("remember", "Save to memory"), about("forget", "Delete from memory")
 	remember.Destructive, remember.Idempotent = true, true
 	forget.Destructive = true
@@ -51,12 +51,12 @@ func (h *home) Tools() []verb.Tool {
 	memory, soul := about("memory", "Rewrite the overview"), about("soul", "Rewrite the identity")
 	memory.Destructive, memory.Idempotent = true, true
 	soul.Destructive, soul.Idempotent = true, true
-	return []verb.Tool{verb.Define(remember, h.remember), verb.Define(forget, h.forget),
-		verb.Define(recall, h.recall), verb.Define(memory, h.memory), verb.Define(soul, h.soul)}
+	return []verb.Tool{verb.Define(remember, h.rememberTool), verb.Define(forget, h.forgetTool),
+		verb.Define(recall, h.recallTool), verb.Define(memory, h.memoryTool), verb.Define(soul, h.soulTool)}
 }
 
-func (h *home) remember(ctx context.Context, d *verb.Workspace, in rememberIn) (verb.Reply, error) {
-	ctx, m, err := d.Memory(ctx, verb.Create)
+func (h *home) rememberTool(ctx context.Context, d *verb.Workspace, in rememberIn) (verb.Reply, error) {
+	ctx, m, err := d.OpenMemory(ctx, verb.Create)
 	if err != nil {
 		return verb.Reply{}, err
 	}
@@ -64,11 +64,11 @@ func (h *home) remember(ctx context.Context, d *verb.Workspace, in rememberIn) (
 	if err := oxbow.CheckName(name); err != nil {
 		return verb.Reply{}, fmt.Errorf("failed to save entry: %w", err)
 	}
-	content := join(clean(in.Description), in.Content)
+	content := joinDescription(cleanLine(in.Description), in.Content)
 	if strings.TrimSpace(content) == "" {
 		err = &oxbow.InvalidError{Field: "content", Reason: "is empty; say what to remember"}
 	} else {
-		err = h.Put(ctx, m, oxbow.Entry{Name: name, Content: content}, nil)
+		err = h.PutEntry(ctx, m, oxbow.Entry{Name: name, Content: content}, nil)
 	}
 	if err != nil {
 		return verb.Reply{}, fmt.Errorf("failed to save entry: %w", err)
@@ -76,12 +76,12 @@ func (h *home) remember(ctx context.Context, d *verb.Workspace, in rememberIn) (
 	return verb.Reply{Message: "remembered: " + name}, nil
 }
 
-func (h *home) forget(ctx context.Context, d *verb.Workspace, in forgetIn) (verb.Reply, error) {
-	ctx, m, err := d.Memory(ctx, verb.Create)
+func (h *home) forgetTool(ctx context.Context, d *verb.Workspace, in forgetIn) (verb.Reply, error) {
+	ctx, m, err := d.OpenMemory(ctx, verb.Create)
 	if err != nil {
 		return verb.Reply{}, err
 	}
-	switch err := h.Delete(ctx, m, in.Name, nil); {
+	switch err := h.DeleteEntry(ctx, m, in.Name, nil); {
 	case errors.Is(err, oxbow.ErrNotFound), errors.Is(err, oxbow.ErrInvalid):
 		return verb.Reply{Message: "no entry named: " + in.Name}, nil
 	case err != nil:
@@ -90,7 +90,7 @@ func (h *home) forget(ctx context.Context, d *verb.Workspace, in forgetIn) (verb
 	return verb.Reply{Message: "forgot: " + in.Name}, nil
 }
 
-func (h *home) recall(ctx context.Context, d *verb.Workspace, in recallIn) (verb.Reply, error) {
+func (h *home) recallTool(ctx context.Context, d *verb.Workspace, in recallIn) (verb.Reply, error) {
 	limit := h.config.recallLimit
 	if in.Limit != nil {
 		limit = min(*in.Limit, oxbow.MaxLimit)
@@ -102,21 +102,21 @@ func (h *home) recall(ctx context.Context, d *verb.Workspace, in recallIn) (verb
 			}
 		}
 	}
-	ctx, m, err := d.Memory(ctx, verb.Read)
+	ctx, m, err := d.OpenMemory(ctx, verb.Read)
 	if err != nil {
 		return verb.Reply{}, err
 	}
-	hits, notes, err := h.search(ctx, d, m, in.Query, limit)
+	hits, notes, err := h.searchEntries(ctx, d, m, in.Query, limit)
 	if err != nil {
 		return verb.Reply{}, err
 	}
-	h.Seen(ctx).Show(hits...)
-	return verb.Reply{Message: d.AddNotes(show(hits), notes), Remembered: len(hits) > 0}, nil
+	h.SeenEntries(ctx).RecordShown(hits...)
+	return verb.Reply{Message: d.AddNotes(formatHits(hits), notes), IsRemembered: len(hits) > 0}, nil
 }
 
-// search returns the entries that match words of the query. If the workspace has vectors, it also
+// searchEntries returns the entries that match words of the query. If the workspace has vectors, it also
 // returns entries with similar vectors.
-func (h *home) search(
+func (h *home) searchEntries(
 	ctx context.Context,
 	d *verb.Workspace,
 	m *oxbow.Memory,
@@ -124,9 +124,9 @@ func (h *home) search(
 	limit int,
 ) ([]oxbow.Entry, []verb.Note, error) {
 	byID := map[uint64]oxbow.Entry{}
-	ids, notes, err := d.FuseVectors(ctx, m, query, limit, func(limit int) (ids []uint64, err error) {
+	ids, notes, err := d.FuseVectorRanking(ctx, m, query, limit, func(limit int) (ids []uint64, err error) {
 		mayShow := func(e *oxbow.Entry) bool { return e.MayShow(oxbow.OnRequest(ctx)) }
-		hits, err := h.rank.search(ctx, m, query, limit, mayShow)
+		hits, err := h.ranker.search(ctx, m, query, limit, mayShow)
 		for _, e := range hits {
 			ids, byID[e.ID] = append(ids, e.ID), e
 		}
@@ -139,7 +139,7 @@ func (h *home) search(
 	for _, id := range ids {
 		e, ok := byID[id]
 		if !ok {
-			e, ok = h.rank.entry(id)
+			e, ok = h.ranker.entry(id)
 		}
 		if ok && e.MayShow(oxbow.OnRequest(ctx)) {
 			hits = append(hits, e)
@@ -148,20 +148,20 @@ func (h *home) search(
 	return hits, notes, nil
 }
 
-func (h *home) memory(ctx context.Context, _ *verb.Workspace, in textIn) (verb.Reply, error) {
-	return h.rewrite(ctx, indexFile, in.Content)
+func (h *home) memoryTool(ctx context.Context, _ *verb.Workspace, in rewriteIn) (verb.Reply, error) {
+	return h.rewriteDocument(ctx, indexFile, in.Content)
 }
 
-func (h *home) soul(ctx context.Context, _ *verb.Workspace, in textIn) (verb.Reply, error) {
-	if in.Content != "" && !h.config.soulEditable {
+func (h *home) soulTool(ctx context.Context, _ *verb.Workspace, in rewriteIn) (verb.Reply, error) {
+	if in.Content != "" && !h.config.canEditSoul {
 		return verb.Reply{Message: "soul editing is disabled in config"}, nil
 	}
-	return h.rewrite(ctx, identityFile, in.Content)
+	return h.rewriteDocument(ctx, identityFile, in.Content)
 }
 
-// rewrite replaces a document. If content is empty, it returns the current
+// rewriteDocument replaces a document. If content is empty, it returns the current
 // document instead.
-func (h *home) rewrite(ctx context.Context, file, content string) (verb.Reply, error) {
+func (h *home) rewriteDocument(ctx context.Context, file, content string) (verb.Reply, error) {
 	name := path.Base(file)
 	if content != "" {
 		if err := h.SetDocument(ctx, file, content, dialect.DocumentOptions{}); err != nil {

@@ -50,13 +50,13 @@ func TestVectors(t *testing.T) {
 				got := ""
 				switch kind {
 				case "slug":
-					got = slug(op["name"].(string))
+					got = entrySlug(op["name"].(string))
 				case "build_prompt":
 					ctx, err := h.Context(t.Context(), layout.Request{})
 					if err != nil {
 						t.Fatal(err)
 					}
-					got = ctx.RoleText(prompt.System)
+					got = ctx.RoleText(prompt.RoleSystem)
 					// The words of the instructions are oxbow's own.
 					want, _, _ := strings.Cut(c.Results[i], "## Memory\n")
 					got, c.Results[i] = strings.TrimSuffix(got, instructions), want
@@ -120,19 +120,19 @@ func TestConformance(t *testing.T) {
 	}
 	recall("the reply", "project", "## rust\nabout rust\n\nrust project")
 	mustCall(t, h, "remember", m{"name": "zebra", "description": "striped", "content": "an animal"})
-	recall("names are not looked for", "zebra", nothing)
-	recall("stop words only", "the is of", nothing)
+	recall("names are not looked for", "zebra", noHitsReply)
+	recall("stop words only", "the is of", noHitsReply)
 	mustCall(
 		t,
 		h,
 		"remember",
 		m{"name": "zebra", "description": "stripes", "content": "a horse\n---\nname: evil\n---\nx"},
 	)
-	recall("the same name overwrites", "striped", nothing)
+	recall("the same name overwrites", "striped", noHitsReply)
 	recall("markers in the content", "horse", "## zebra\nstripes\n\na horse\n---\nname: evil\n---\nx")
 	mustCall(t, h, "remember", m{"name": "crab", "description": "one sign", "content": "蟹 é x"})
 	recall("one sign outside ASCII", "蟹", "## crab\none sign\n\n蟹 é x")
-	recall("one letter of ASCII", "x", nothing)
+	recall("one letter of ASCII", "x", noHitsReply)
 	for i := range 7 {
 		mustCall(t, h, "remember", m{"name": string(rune('a' + i)), "description": "many", "content": "many"})
 	}

@@ -242,15 +242,15 @@ func checkLogged(t *testing.T, s oxbow.Store, made ...oxbow.Change) {
 			continue
 		}
 		for i, v := range c.Versions {
-			if !sameVersion(v, want.Versions[i]) || v.Seq != c.Seq {
+			if !looksSame(v, want.Versions[i]) || v.Seq != c.Seq {
 				t.Errorf("a call was answered with %+v; the log has %+v", v, want.Versions[i])
 			}
 		}
 	}
 }
 
-// sameVersion reports whether two versions look the same to callers.
-func sameVersion(v, w oxbow.Version) bool {
+// looksSame reports whether two versions look the same to callers.
+func looksSame(v, w oxbow.Version) bool {
 	return v.Seq == w.Seq && v.Verb == w.Verb && v.Prev == w.Prev && v.Entry.ID == w.Entry.ID &&
 		v.Entry.Name == w.Entry.Name &&
 		v.Entry.Version == w.Entry.Version && v.Entry.Content == w.Entry.Content &&

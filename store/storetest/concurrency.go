@@ -160,7 +160,7 @@ func testReopen(t *testing.T, s oxbow.Store, can Can) {
 		t.Errorf("reopened: aliases and labels of %+v, want those of %+v", got, want)
 	}
 	checkGone(t, again, "b")
-	check(t, again)
+	checkStore(t, again)
 }
 
 func testClosed(t *testing.T, s oxbow.Store, _ Can) {

@@ -25,8 +25,8 @@ type Can struct {
 	Reopen  func(t *testing.T) oxbow.Store
 }
 
-// check runs the store's own check, if the store has one.
-func check(t *testing.T, s oxbow.Store) {
+// checkStore runs the store's own check, if the store has one.
+func checkStore(t *testing.T, s oxbow.Store) {
 	t.Helper()
 	c := oxbow.CapabilitiesOf(s).Checker
 	if c == nil {

@@ -35,7 +35,7 @@ func Run(t *testing.T, open func(t *testing.T) oxbow.Store, can Can) {
 		t.Run(tc.name, func(t *testing.T) {
 			s := open(t)
 			tc.test(t, s, can)
-			check(t, s)
+			checkStore(t, s)
 			if err := s.Close(); err != nil && !errors.Is(err, oxbow.ErrClosed) {
 				t.Errorf("Close() = %v", err)
 			}

@@ -64,7 +64,14 @@ func RunWrapper(t *testing.T, open func(t *testing.T) oxbow.Store, w Wrapper) {
 			base := tc.hide(full)
 			s := w.Wrap(t, base)
 			_, readsAll := base.(headStore)
-			wt := &wrapperTest{t: t, w: w, full: full, s: s, can: oxbow.CapabilitiesOf(s), readsAll: readsAll}
+			wt := &wrapperTest{
+				t:            t,
+				wrapper:      w,
+				fullStore:    full,
+				wrapped:      s,
+				capabilities: oxbow.CapabilitiesOf(s),
+				readsAll:     readsAll,
+			}
 			wt.checkOffers(oxbow.CapabilitiesOf(base))
 			wt.readShown()
 			wt.checkReads()
@@ -72,7 +79,7 @@ func RunWrapper(t *testing.T, open func(t *testing.T) oxbow.Store, w Wrapper) {
 			wt.checkRedactor()
 			wt.checkEvents()
 			wt.checkWrites()
-			check(t, full)
+			checkStore(t, full)
 			if err := s.Close(); err != nil {
 				t.Errorf("Close() = %v", err)
 			}
@@ -140,13 +147,13 @@ func missingFields(c oxbow.Capabilities) (names []string) {
 }
 
 type wrapperTest struct {
-	t     *testing.T
-	w     Wrapper
-	full  oxbow.Store // the wrapped store, with all optional interfaces
-	s     oxbow.Store // the wrapper
-	can   oxbow.Capabilities
-	shown []oxbow.Entry // entries that the wrapper lists
-	names []string      // names of all entries that the wrapped store ever had
+	t            *testing.T
+	wrapper      Wrapper
+	fullStore    oxbow.Store // the wrapped store, with all optional interfaces
+	wrapped      oxbow.Store // the wrapper
+	capabilities oxbow.Capabilities
+	shownEntries []oxbow.Entry // entries that the wrapper lists
+	names        []string      // names of all entries that the wrapped store ever had
 
 	readsAll bool // the wrapped store reads entries by ID, also those whose heads were not requested
 }
@@ -155,11 +162,11 @@ type wrapperTest struct {
 func (wt *wrapperTest) checkSeen(where string, value any) {
 	wt.t.Helper()
 	text := fmt.Sprintf("%+v", value)
-	if wt.w.Secret != "" && strings.Contains(text, wt.w.Secret) {
+	if wt.wrapper.Secret != "" && strings.Contains(text, wt.wrapper.Secret) {
 		wt.t.Errorf("%s shows what must be hidden: %.300s", where, text)
 	}
-	if e, ok := value.(oxbow.Entry); ok && wt.w.Check != nil {
-		if err := wt.w.Check(e); err != nil {
+	if e, ok := value.(oxbow.Entry); ok && wt.wrapper.Check != nil {
+		if err := wt.wrapper.Check(e); err != nil {
 			wt.t.Errorf("%s shows entry %q: %v", where, e.Name, err)
 		}
 	}
@@ -171,20 +178,20 @@ func (wt *wrapperTest) checkSeen(where string, value any) {
 // store.
 func (wt *wrapperTest) checkOffers(base oxbow.Capabilities) {
 	wt.t.Helper()
-	notOffered, below := missingFields(wt.can), missingFields(base)
+	notOffered, below := missingFields(wt.capabilities), missingFields(base)
 	needsBase := []string{"Historian", "Sequencer", "Committer", "Checker", "Compactor", "Redactor", "Counter"}
 	for _, name := range needsBase {
 		if !slices.Contains(notOffered, name) && slices.Contains(below, name) {
 			wt.t.Errorf("the wrapper offers a %s over a store that is none", name)
 		}
 	}
-	if _, isMemory := wt.s.(*oxbow.Memory); isMemory || len(below) > 0 {
+	if _, isMemory := wt.wrapped.(*oxbow.Memory); isMemory || len(below) > 0 {
 		return // the methods exist, and return an error
 	}
 	c := reflect.TypeFor[oxbow.Capabilities]()
 	for i := range c.NumField() {
 		f := c.Field(i)
-		if reflect.TypeOf(wt.s).Implements(f.Type) && slices.Contains(notOffered, f.Name) {
+		if reflect.TypeOf(wt.wrapped).Implements(f.Type) && slices.Contains(notOffered, f.Name) {
 			wt.t.Errorf("the wrapper has the methods of %s and does not offer it", f.Name)
 		}
 	}
@@ -193,14 +200,14 @@ func (wt *wrapperTest) checkOffers(base oxbow.Capabilities) {
 // readShown lists the entries of the wrapper, and compares them with Get and with filters.
 func (wt *wrapperTest) readShown() {
 	t := wt.t
-	wt.shown = list(t, wt.s, oxbow.Filter{})
-	for _, e := range wt.shown {
+	wt.shownEntries = list(t, wt.wrapped, oxbow.Filter{})
+	for _, e := range wt.shownEntries {
 		wt.checkSeen("Entries", e)
 	}
-	if len(wt.shown) == 0 {
+	if len(wt.shownEntries) == 0 {
 		t.Fatal("the wrapper shows no entry, so nothing is compared")
 	}
-	for c, err := range historian(t, wt.full).Log(t.Context()) {
+	for c, err := range historian(t, wt.fullStore).Log(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,23 +218,23 @@ func (wt *wrapperTest) readShown() {
 		}
 	}
 	for _, name := range wt.names {
-		e, err := wt.s.Get(t.Context(), name)
-		isShown := slices.ContainsFunc(wt.shown, func(o oxbow.Entry) bool { return o.ID == e.ID })
+		e, err := wt.wrapped.Get(t.Context(), name)
+		isShown := slices.ContainsFunc(wt.shownEntries, func(o oxbow.Entry) bool { return o.ID == e.ID })
 		if err == nil && !isShown {
 			t.Errorf("Get(%q) returns entry %d, which Entries does not list", name, e.ID)
 		}
 		wt.checkSeen("Get", e)
 	}
-	for _, all := range list(t, wt.full, oxbow.Filter{}) {
+	for _, all := range list(t, wt.fullStore, oxbow.Filter{}) {
 		for _, l := range all.Labels {
 			f := oxbow.Filter{Terms: []oxbow.Term{{Key: l.Key, Values: []string{l.Value}}}}
 			var want []string
-			for i := range wt.shown {
-				if f.Match(&wt.shown[i]) {
-					want = append(want, wt.shown[i].Name)
+			for i := range wt.shownEntries {
+				if f.Match(&wt.shownEntries[i]) {
+					want = append(want, wt.shownEntries[i].Name)
 				}
 			}
-			if got := entryNames(list(t, wt.s, f)); !slices.Equal(got, want) {
+			if got := entryNames(list(t, wt.wrapped, f)); !slices.Equal(got, want) {
 				t.Errorf("Entries(%s) = %q, want %q", f, got, want)
 			}
 		}
@@ -239,12 +246,12 @@ func (wt *wrapperTest) checkReads() {
 	t, ctx := wt.t, wt.t.Context()
 	wt.checkHeads()
 	wt.checkPages()
-	if c := wt.can.Counter; c != nil {
-		if s, err := c.Stats(ctx); err != nil || s.Entries != len(wt.shown) {
-			t.Errorf("Stats = %+v, %v, want %d entries", s, err, len(wt.shown))
+	if c := wt.capabilities.Counter; c != nil {
+		if s, err := c.Stats(ctx); err != nil || s.Entries != len(wt.shownEntries) {
+			t.Errorf("Stats = %+v, %v, want %d entries", s, err, len(wt.shownEntries))
 		}
 	}
-	if c := wt.can.Checker; c != nil {
+	if c := wt.capabilities.Checker; c != nil {
 		r, err := c.Check(ctx)
 		if err != nil {
 			t.Errorf("Check = %v", err)
@@ -255,7 +262,7 @@ func (wt *wrapperTest) checkReads() {
 
 // checkHeads lists the heads, and reads the entries of all IDs, also of hidden entries.
 func (wt *wrapperTest) checkHeads() {
-	if wt.can.HeadViewer == nil {
+	if wt.capabilities.HeadViewer == nil {
 		return
 	}
 	var ids []uint64
@@ -270,7 +277,7 @@ func (wt *wrapperTest) checkHeads() {
 		if !wt.readsAll {
 			return nil
 		}
-		es, err := read(entryIDs(list(wt.t, wt.full, oxbow.Filter{})))
+		es, err := read(entryIDs(list(wt.t, wt.fullStore, oxbow.Filter{})))
 		for _, e := range es {
 			if e != nil {
 				wt.checkSeen("the entries of heads", *e)
@@ -278,26 +285,26 @@ func (wt *wrapperTest) checkHeads() {
 		}
 		return err
 	}
-	ok, err := wt.can.HeadViewer.ViewHeads(wt.t.Context(), []string{oxbow.LabelProject}, nil, view)
+	ok, err := wt.capabilities.HeadViewer.ViewHeads(wt.t.Context(), []string{oxbow.LabelProject}, nil, view)
 	if !ok {
 		return // the store cannot answer from heads
 	}
-	if want := entryIDs(wt.shown); err != nil || !slices.Equal(ids, want) {
+	if want := entryIDs(wt.shownEntries); err != nil || !slices.Equal(ids, want) {
 		wt.t.Errorf("ViewHeads lists %d, %v, want %d", ids, err, want)
 	}
 }
 
 // checkPages reads the newest entries one by one.
 func (wt *wrapperTest) checkPages() {
-	if wt.can.Pager == nil {
+	if wt.capabilities.Pager == nil {
 		return
 	}
-	want := slices.Clone(wt.shown)
+	want := slices.Clone(wt.shownEntries)
 	slices.SortFunc(want, func(a, b oxbow.Entry) int {
 		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(b.ID, a.ID))
 	})
 	for offset := range len(want) {
-		page, total, err := wt.can.Pager.Newest(wt.t.Context(), oxbow.Filter{}, offset, 1)
+		page, total, err := wt.capabilities.Pager.Newest(wt.t.Context(), oxbow.Filter{}, offset, 1)
 		if err != nil || total != len(want) {
 			wt.t.Errorf("page %d of Newest = %+v of %d, %v, want %d entries", offset, page, total, err, len(want))
 		}
@@ -326,7 +333,7 @@ func historian(t *testing.T, s oxbow.Store) oxbow.Historian {
 // checkHistory reads the whole history through the wrapper, and tries to undo and restore all
 // that it hides.
 func (wt *wrapperTest) checkHistory() {
-	t, ctx, h := wt.t, wt.t.Context(), wt.can.Historian
+	t, ctx, h := wt.t, wt.t.Context(), wt.capabilities.Historian
 	if h == nil {
 		return
 	}
@@ -348,7 +355,7 @@ func (wt *wrapperTest) checkHistory() {
 			}
 		}
 	}
-	for c, err := range historian(t, wt.full).Log(ctx) {
+	for c, err := range historian(t, wt.fullStore).Log(ctx) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -441,13 +448,13 @@ func (wt *wrapperTest) checkHiddenChange(h oxbow.Historian, seq uint64) {
 
 // isHidden reports whether the entry with this name must be hidden.
 func (wt *wrapperTest) isHidden(name string) bool {
-	return wt.w.Secret != "" && strings.Contains(name, wt.w.Secret)
+	return wt.wrapper.Secret != "" && strings.Contains(name, wt.wrapper.Secret)
 }
 
 // checkRedactor tries to erase what the wrapper hides, and looks at the versions that the
 // wrapper passes to the caller.
 func (wt *wrapperTest) checkRedactor() {
-	r := wt.can.Redactor
+	r := wt.capabilities.Redactor
 	if r == nil {
 		return
 	}
@@ -470,8 +477,8 @@ func (wt *wrapperTest) checkRedactor() {
 
 const dryRun = true
 
-// sawDelta fails the test if a changed entry must be hidden.
-func (wt *wrapperTest) sawDelta(where string, d oxbow.Delta) {
+// checkDelta fails the test if a changed entry must be hidden.
+func (wt *wrapperTest) checkDelta(where string, d oxbow.Delta) {
 	if d.Entry != nil {
 		wt.checkSeen(where, *d.Entry)
 	}
@@ -484,36 +491,36 @@ func (wt *wrapperTest) checkEvents() {
 	changes := wt.changesSince()
 	changed := map[uint64]bool{}
 	isReset := false
-	if w := wt.can.Watcher; w != nil {
+	if w := wt.capabilities.Watcher; w != nil {
 		defer w.Watch(func(e oxbow.Event) {
 			isReset = isReset || e.Reset
 			for _, d := range e.Changes {
 				changed[d.ID] = true
-				wt.sawDelta("Watch", d)
+				wt.checkDelta("Watch", d)
 			}
 		})()
 	}
-	for _, e := range list(t, wt.full, oxbow.Filter{}) {
+	for _, e := range list(t, wt.fullStore, oxbow.Filter{}) {
 		op := oxbow.Update{Name: e.Name, Content: e.Content + " again", Labels: e.Labels, Aliases: e.Aliases}
-		apply(t, wt.full, op)
+		apply(t, wt.fullStore, op)
 	}
-	if w := wt.can.Watcher; w != nil {
+	if w := wt.capabilities.Watcher; w != nil {
 		if err := w.Refresh(ctx); err != nil {
 			t.Errorf("Refresh = %v", err)
 		}
-		for _, e := range wt.shown {
+		for _, e := range wt.shownEntries {
 			if !isReset && !changed[e.ID] {
 				t.Errorf("Watch does not report a change of %q", e.Name)
 			}
 		}
 	}
 	for d, err := range changes {
-		wt.sawDelta("Since", d)
+		wt.checkDelta("Since", d)
 		if err != nil {
 			t.Fatalf("Since = %v", err)
 		}
 	}
-	for _, e := range list(t, wt.s, oxbow.Filter{}) {
+	for _, e := range list(t, wt.wrapped, oxbow.Filter{}) {
 		if !strings.HasSuffix(e.Content, " again") {
 			t.Errorf("the wrapper shows %q as it was before a change", e.Name)
 		}
@@ -523,14 +530,14 @@ func (wt *wrapperTest) checkEvents() {
 // changesSince returns the changes that are made after now. They are read when the result is iterated.
 // If the wrapper is no Sequencer, the result is empty.
 func (wt *wrapperTest) changesSince() iter.Seq2[oxbow.Delta, error] {
-	if wt.can.Sequencer == nil {
+	if wt.capabilities.Sequencer == nil {
 		return func(func(oxbow.Delta, error) bool) {}
 	}
-	now, err := wt.can.Sequencer.Position(wt.t.Context())
+	now, err := wt.capabilities.Sequencer.Position(wt.t.Context())
 	if err != nil {
 		wt.t.Fatal(err)
 	}
-	return wt.can.Sequencer.Since(wt.t.Context(), now)
+	return wt.capabilities.Sequencer.Since(wt.t.Context(), now)
 }
 
 // checkWrite tries to change an entry of the wrapped store through the wrapper.
@@ -538,20 +545,20 @@ func (wt *wrapperTest) checkWrite(e oxbow.Entry) {
 	t, ctx := wt.t, wt.t.Context()
 	op := oxbow.Update{Name: e.Name, Content: "written through the wrapper", Labels: e.Labels}
 	var dry error
-	if d := wt.can.DryRunner; d != nil {
+	if d := wt.capabilities.DryRunner; d != nil {
 		dry = d.DryRun(ctx, op)
 	}
-	made, err := oxbow.Commit(ctx, wt.s, op)
+	made, err := oxbow.Commit(ctx, wt.wrapped, op)
 	wt.checkSeen("Commit", made)
-	now := get(t, wt.full, e.Name)
+	now := get(t, wt.fullStore, e.Name)
 	wasRefused := err != nil
 	switch {
 	case wt.isHidden(e.Name) && (!wasRefused || now.Version != e.Version):
 		t.Errorf("%q, which is hidden, was changed through the wrapper: %v", e.Name, err)
-	case wt.can.DryRunner != nil && (dry != nil) != wasRefused:
+	case wt.capabilities.DryRunner != nil && (dry != nil) != wasRefused:
 		t.Errorf("DryRun of a change of %q = %v, but the change = %v", e.Name, dry, err)
 	case wasRefused:
-	case wt.can.Committer != nil && len(made.Versions) != 1:
+	case wt.capabilities.Committer != nil && len(made.Versions) != 1:
 		t.Errorf("Commit of a change of %q = %+v, want its version", e.Name, made)
 	case now.Content != op.Content:
 		t.Errorf("a change of %q was acknowledged and not stored", e.Name)
@@ -561,10 +568,10 @@ func (wt *wrapperTest) checkWrite(e oxbow.Entry) {
 // checkWrites tries to change each entry, and then to compact the store.
 func (wt *wrapperTest) checkWrites() {
 	t, ctx := wt.t, wt.t.Context()
-	for _, e := range list(t, wt.full, oxbow.Filter{}) {
+	for _, e := range list(t, wt.fullStore, oxbow.Filter{}) {
 		wt.checkWrite(e)
 	}
-	if c := wt.can.Compactor; c != nil {
+	if c := wt.capabilities.Compactor; c != nil {
 		if _, err := c.Compact(context.WithoutCancel(ctx), time.Unix(0, 0), dryRun); err != nil {
 			t.Errorf("Compact = %v", err)
 		}

@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	bareLimit = 10
-	bareTurn  = 40 // number of consecutive queries to one engine
+	bareLimit      = 10
+	queriesPerTurn = 40 // number of consecutive queries to one engine
 )
 
 // bareTexts are the texts with which the engines are filled.
@@ -71,29 +71,29 @@ func (e ownEngine) hits(_ string, words []string) iter.Seq2[uint64, float64] {
 type bareRun struct {
 	*bench
 	bareBuild
-	src     source
-	sizes   []int
-	ways    []string
-	recall  bool
-	stores  string          // directory for memories
-	open    []*oxbow.Memory // memories to close
-	queries int
-	rounds  int
-	seed    uint64
+	textSource   textSource
+	sizes        []int
+	ways         []string
+	withRecalls  bool
+	storesDir    string          // directory for memories
+	openMemories []*oxbow.Memory // memories to close
+	queries      int
+	rounds       int
+	seed         uint64
 }
 
 func bareCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	r := &bareRun{bench: b}
 	sizes := fl.String("sizes", "1000,10000,100000", "texts, one table for each of these `NUMBERS`")
 	ways := fl.String("ways", ownindex.Ways[0], "the `WAYS` to ask, or all: "+strings.Join(ownindex.Ways, ","))
-	fl.BoolVar(&r.recall, "recall", false, "beside whole recalls of a memory of the same texts")
-	b.dirFlag(fl)
+	fl.BoolVar(&r.withRecalls, "recall", false, "beside whole recalls of a memory of the same texts")
+	b.addDirFlag(fl)
 	fl.IntVar(&r.queries, "queries", 1000, "queries of a round")
 	fl.IntVar(&r.rounds, "rounds", 3, "rounds that are timed, after one that is not")
 	fl.Uint64Var(&r.seed, "seed", 1, "seed of the sampling")
-	fl.StringVar(&r.before, "before", "", "beside the index of the checkout in this `DIR`")
-	fl.StringVar(&r.prototype, "prototype", "", "beside the module perf/proto in this `DIR`")
-	r.src.addFlags(fl)
+	fl.StringVar(&r.beforeDir, "before", "", "beside the index of the checkout in this `DIR`")
+	fl.StringVar(&r.prototypeDir, "prototype", "", "beside the module perf/proto in this `DIR`")
+	r.textSource.addFlags(fl)
 	return func(ctx context.Context) error {
 		for s := range strings.SplitSeq(*sizes, ",") {
 			n, err := strconv.Atoi(strings.TrimSpace(s))
@@ -118,22 +118,22 @@ func bareCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		if r.queries < 1 || r.rounds < 1 {
 			return errors.New("measuring the index: --queries and --rounds must be above 0")
 		}
-		if r.missing(bareOthers()) {
-			return r.build(ctx, b, fl)
+		if r.hasMissingEngine(bareOthers()) {
+			return r.rebuildAndRun(ctx, b, fl)
 		}
 		return r.run(ctx)
 	}
 }
 
 func (r *bareRun) run(ctx context.Context) error {
-	dir, remove, err := r.temp()
+	dir, remove, err := r.tempDir()
 	if err != nil {
 		return err
 	}
 	defer remove()
-	r.stores = dir
-	r.title("bare", dir)
-	pieces, from, err := r.src.readEntries(ctx, slices.Max(r.sizes))
+	r.storesDir = dir
+	r.printTitle("bare", dir)
+	pieces, from, err := r.textSource.readEntries(ctx, slices.Max(r.sizes))
 	if err != nil {
 		return err
 	}
@@ -145,10 +145,10 @@ func (r *bareRun) run(ctx context.Context) error {
 			"The engines take turns every %d queries, in one thread, of which the processor time is taken; a round "+
 			"that "+
 			"is not timed comes first, and of the %d others a query's median counts.\n\n",
-		pieceSize, from, bareLimit, bareTurn, r.rounds,
+		pieceSize, from, bareLimit, queriesPerTurn, r.rounds,
 	)
 	for _, n := range r.sizes {
-		texts, again := sample(pieces, n, r.seed)
+		texts, again := sampleTexts(pieces, n, r.seed)
 		t := bareTexts{texts, plainWords}
 		for _, o := range bareOthers() {
 			if o.cut != nil {
@@ -158,7 +158,7 @@ func (r *bareRun) run(ctx context.Context) error {
 				}
 			}
 		}
-		if err := r.size(ctx, t, again); err != nil {
+		if err := r.measureSize(ctx, t, again); err != nil {
 			return fmt.Errorf("measuring the index at %d: %w", n, err)
 		}
 	}
@@ -176,7 +176,7 @@ func (r *bareRun) sampleQueries(t bareTexts) (queries []string, words [][]string
 			continue
 		}
 		at := rng.IntN(len(ws) - k + 1)
-		ws = distinct(ws[at : at+k])
+		ws = distinctWords(ws[at : at+k])
 		q := strings.Join(ws, " ")
 		// Pass substrings of the query, because an engine that cuts the query itself also gets
 		// substrings.
@@ -185,8 +185,8 @@ func (r *bareRun) sampleQueries(t bareTexts) (queries []string, words [][]string
 	return queries, words
 }
 
-// distinct returns the words without repetitions, in the order of their first occurrence.
-func distinct(words []string) (ws []string) {
+// distinctWords returns the words without repetitions, in the order of their first occurrence.
+func distinctWords(words []string) (ws []string) {
 	for _, w := range words {
 		if !slices.Contains(ws, w) {
 			ws = append(ws, w)
@@ -197,15 +197,15 @@ func distinct(words []string) (ws []string) {
 
 // bareContestant is an engine with the times of its queries.
 type bareContestant struct {
-	name   string
-	engine bareEngine
-	bytes  int64 // in memory
-	took   []timings
+	name       string
+	engine     bareEngine
+	bytes      int64 // in memory
+	queryTimes []timings
 }
 
-// size measures all engines with a number of texts.
-func (r *bareRun) size(ctx context.Context, t bareTexts, again bool) error {
-	r.printf("### %s texts\n\n", count(len(t.texts)))
+// measureSize measures all engines with a number of texts.
+func (r *bareRun) measureSize(ctx context.Context, t bareTexts, again bool) error {
+	r.printf("### %s texts\n\n", formatCount(len(t.texts)))
 	if again {
 		r.printf(
 			"There are fewer such texts; so each of these is put together from sentences of all, drawn at random "+
@@ -228,20 +228,20 @@ func (r *bareRun) size(ctx context.Context, t bareTexts, again bool) error {
 		"B an entry",
 	)
 	for _, way := range r.ways {
-		cs, err := r.fill(ctx, t, way)
+		cs, err := r.fillEngines(ctx, t, way)
 		if err != nil {
 			return err
 		}
-		if err := askInTurns(ctx, cs, queries, words, r.rounds); err != nil {
+		if err := queryInTurns(ctx, cs, queries, words, r.rounds); err != nil {
 			return err
 		}
 		own := cs[0]
 		for _, c := range cs {
-			lists, bits := alike(own.engine, c.engine, queries, words)
+			lists, bits := countEqualResults(own.engine, c.engine, queries, words)
 			share := func(n int) string { return fmt.Sprintf("%d of %d", n, len(queries)) }
 			row := []string{way + ", " + c.name}
 			for _, q := range []float64{.5, .95, .99} {
-				row = append(row, span(c.queryMedians().quantile(q)))
+				row = append(row, formatDuration(c.queryMedians().quantile(q)))
 			}
 			for _, q := range []float64{.5, .95, .99} {
 				row = append(
@@ -249,43 +249,43 @@ func (r *bareRun) size(ctx context.Context, t bareTexts, again bool) error {
 					fmt.Sprintf("%.3f", float64(own.queryMedians().quantile(q))/float64(c.queryMedians().quantile(q))),
 				)
 			}
-			tab.row(append(
+			tab.addRow(append(
 				row,
-				fmt.Sprintf("%.3f", float64(own.queryMedians().sum())/float64(c.queryMedians().sum())),
+				fmt.Sprintf("%.3f", float64(own.queryMedians().total())/float64(c.queryMedians().total())),
 				share(lists),
 				share(bits),
-				count(int(c.bytes)/len(t.texts)),
+				formatCount(int(c.bytes)/len(t.texts)),
 			)...)
 		}
 	}
-	r.emit(tab)
+	r.emitTable(tab)
 	var err error
-	for _, m := range r.open {
+	for _, m := range r.openMemories {
 		err = errors.Join(err, m.Close())
 	}
-	r.open = nil
+	r.openMemories = nil
 	return err
 }
 
-// fill fills the engines that support a way to query. The first is the index of this
+// fillEngines fills the engines that support a way to query. The first is the index of this
 // checkout.
-func (r *bareRun) fill(ctx context.Context, t bareTexts, way string) ([]*bareContestant, error) {
-	p := r.progress("filling for " + way)
-	defer p.end()
+func (r *bareRun) fillEngines(ctx context.Context, t bareTexts, way string) ([]*bareContestant, error) {
+	p := r.newProgress("filling for " + way)
+	defer p.clear()
 	all := append([]bareOther{{name: "own", fill: func(t bareTexts, way string) (bareEngine, error) {
 		e, err := ownindex.New(ownindex.Texts{N: len(t.texts), Words: t.textWords}, way)
 		return ownEngine{e}, err
 	}}}, bareOthers()...)
-	if r.recall {
+	if r.withRecalls {
 		all = append(
 			all,
 			bareOther{
 				name: "whole recall",
 				only: ownindex.Ways[0],
 				fill: func(t bareTexts, _ string) (bareEngine, error) {
-					e, err := newRecallEngine(ctx, r.stores, t.texts)
+					e, err := newRecallEngine(ctx, r.storesDir, t.texts)
 					if err == nil {
-						r.open = append(r.open, e.m)
+						r.openMemories = append(r.openMemories, e.m)
 					}
 					return e, err
 				},
@@ -317,25 +317,25 @@ func liveBytes() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// askInTurns passes all queries to each engine: once without timing, then in so many timed
+// queryInTurns passes all queries to each engine: once without timing, then in so many timed
 // rounds.
-func askInTurns(ctx context.Context, cs []*bareContestant, queries []string, words [][]string, rounds int) error {
+func queryInTurns(ctx context.Context, cs []*bareContestant, queries []string, words [][]string, rounds int) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	// Disable the garbage collector, so that no engine pays for another's garbage.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	for _, c := range cs {
-		c.took = make([]timings, len(queries))
+		c.queryTimes = make([]timings, len(queries))
 	}
-	clock := clockCost()
+	clock := clockReadTime()
 	for round := range rounds + 1 {
-		for from := 0; from < len(queries); from += bareTurn {
+		for from := 0; from < len(queries); from += queriesPerTurn {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			for k := range cs {
-				c := cs[(from/bareTurn+round+k)%len(cs)]
-				for i := from; i < min(from+bareTurn, len(queries)); i++ {
+				c := cs[(from/queriesPerTurn+round+k)%len(cs)]
+				for i := from; i < min(from+queriesPerTurn, len(queries)); i++ {
 					start, _ := threadTime()
 					c.engine.search(queries[i], words[i])
 					end, ok := threadTime()
@@ -343,7 +343,7 @@ func askInTurns(ctx context.Context, cs []*bareContestant, queries []string, wor
 						return errors.New("the processor time of a thread is read on Linux only")
 					}
 					if round > 0 {
-						c.took[i] = append(c.took[i], max(end-start-clock, 1))
+						c.queryTimes[i] = append(c.queryTimes[i], max(end-start-clock, 1))
 					}
 				}
 			}
@@ -353,8 +353,8 @@ func askInTurns(ctx context.Context, cs []*bareContestant, queries []string, wor
 	return nil
 }
 
-// clockCost returns the time that reading the clock takes.
-func clockCost() time.Duration {
+// clockReadTime returns the time that reading the clock takes.
+func clockReadTime() time.Duration {
 	var t timings
 	for range 1001 {
 		start, _ := threadTime()
@@ -366,23 +366,23 @@ func clockCost() time.Duration {
 
 // queryMedians returns the median time of each query.
 func (c *bareContestant) queryMedians() timings {
-	t := make(timings, len(c.took))
-	for i := range c.took {
-		t[i] = c.took[i].p50()
+	t := make(timings, len(c.queryTimes))
+	for i := range c.queryTimes {
+		t[i] = c.queryTimes[i].p50()
 	}
 	return t
 }
 
-func (t timings) sum() (sum time.Duration) {
+func (t timings) total() (sum time.Duration) {
 	for _, d := range t {
 		sum += d
 	}
 	return sum
 }
 
-// alike counts the queries for which two engines find the same texts in any order, and the queries for which
-// also the order and every bit of the scores are equal.
-func alike(a, b bareEngine, queries []string, words [][]string) (lists, bits int) {
+// countEqualResults counts the queries for which two engines find the same texts in any order, and the queries for
+// which also the order and every bit of the scores are equal.
+func countEqualResults(a, b bareEngine, queries []string, words [][]string) (lists, bits int) {
 	type hit struct {
 		number uint64
 		score  float64

@@ -22,16 +22,16 @@ import (
 
 // bareBuild describes the engines to build in.
 type bareBuild struct {
-	before    string // path of another checkout of this repository, or ""
-	prototype string // path of the module perf/proto, or ""
+	beforeDir    string // path of another checkout of this repository, or ""
+	prototypeDir string // path of the module perf/proto, or ""
 }
 
-// missing reports whether a requested engine is not built in.
-func (w *bareBuild) missing(built []bareOther) bool {
+// hasMissingEngine reports whether a requested engine is not built in.
+func (w *bareBuild) hasMissingEngine(built []bareOther) bool {
 	has := func(name string) bool {
 		return slices.ContainsFunc(built, func(o bareOther) bool { return o.name == name })
 	}
-	return (w.before != "" && !has("before")) || (w.prototype != "" && !has("prototype"))
+	return (w.beforeDir != "" && !has("before")) || (w.prototypeDir != "" && !has("prototype"))
 }
 
 // Paths of packages relative to the directory of this module.
@@ -44,23 +44,23 @@ const (
 	importOwn  = "github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// build builds and runs the command again with the missing engines.
-func (w *bareBuild) build(ctx context.Context, b *bench, fl *flag.FlagSet) error {
-	dir, remove, err := b.temp()
+// rebuildAndRun builds and runs the command again with the missing engines.
+func (w *bareBuild) rebuildAndRun(ctx context.Context, b *bench, fl *flag.FlagSet) error {
+	dir, remove, err := b.tempDir()
 	if err != nil {
 		return err
 	}
 	defer remove()
 	args := []string{"run", "-overlay", filepath.Join(dir, "overlay.json")}
 	o := overlay{dir: dir, replace: map[string]string{}}
-	if w.prototype != "" {
-		mod, err := o.module(w.prototype)
+	if w.prototypeDir != "" {
+		mod, err := o.writeGoMod(w.prototypeDir)
 		if err != nil {
 			return fmt.Errorf("adding the prototype: %w", err)
 		}
 		args = append(args, "-modfile", mod)
 	}
-	if err := o.add(w); err != nil {
+	if err := o.addEngines(w); err != nil {
 		return fmt.Errorf("adding engines: %w", err)
 	}
 	args = append(args, ".", fl.Name())
@@ -72,13 +72,13 @@ func (w *bareBuild) build(ctx context.Context, b *bench, fl *flag.FlagSet) error
 
 // overlay is a set of files that replace others in a build.
 type overlay struct {
-	dir     string // directory of the generated files
-	replace map[string]string
-	made    int
+	dir       string // directory of the generated files
+	replace   map[string]string
+	fileCount int
 }
 
-// module writes a go.mod that also requires the prototype, and returns its path.
-func (o *overlay) module(prototype string) (string, error) {
+// writeGoMod writes a go.mod that also requires the prototype, and returns its path.
+func (o *overlay) writeGoMod(prototype string) (string, error) {
 	prototype, err := filepath.Abs(prototype)
 	if err != nil {
 		return "", err
@@ -98,22 +98,22 @@ func (o *overlay) module(prototype string) (string, error) {
 	return filepath.Join(o.dir, "go.mod"), nil
 }
 
-// add adds the engines, and writes the overlay file.
-func (o *overlay) add(w *bareBuild) error {
+// addEngines adds the engines, and writes the overlay file.
+func (o *overlay) addEngines(w *bareBuild) error {
 	var kept []string // names of the engines in the build
-	if w.prototype != "" {
+	if w.prototypeDir != "" {
 		kept = append(kept, "PROTOTYPE")
-		if err := o.addFile(filepath.Join(pluginsDir, "prototype.go.txt"), "bareprototype.go"); err != nil {
+		if err := o.copyFile(filepath.Join(pluginsDir, "prototype.go.txt"), "bareprototype.go"); err != nil {
 			return err
 		}
 	}
-	if w.before != "" {
+	if w.beforeDir != "" {
 		kept = append(kept, "BEFORE")
-		if err := o.addFile(filepath.Join(pluginsDir, "before.go.txt"), "barebefore.go"); err != nil {
+		if err := o.copyFile(filepath.Join(pluginsDir, "before.go.txt"), "barebefore.go"); err != nil {
 			return err
 		}
 		if err := o.copyPackage(
-			filepath.Join(w.before, "internal/search/index"),
+			filepath.Join(w.beforeDir, "internal/search/index"),
 			filepath.Join(indexDir, "before"),
 		); err != nil {
 			return err
@@ -126,7 +126,7 @@ func (o *overlay) add(w *bareBuild) error {
 	if err != nil {
 		return err
 	}
-	if err := o.write(othersFile, []byte(only(string(b), kept))); err != nil {
+	if err := o.writeFile(othersFile, []byte(keepEngineLines(string(b), kept))); err != nil {
 		return err
 	}
 	b, err = json.Marshal(map[string]any{"Replace": o.replace})
@@ -136,9 +136,9 @@ func (o *overlay) add(w *bareBuild) error {
 	return os.WriteFile(filepath.Join(o.dir, "overlay.json"), b, 0o600)
 }
 
-// only removes the lines that begin with the name of an engine that is not in kept. From lines that
+// keepEngineLines removes the lines that begin with the name of an engine that is not in kept. From lines that
 // begin with the name of a kept engine, it removes the name.
-func only(text string, kept []string) string {
+func keepEngineLines(text string, kept []string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		name, rest, ok := strings.Cut(line, "\t")
@@ -168,7 +168,7 @@ func (o *overlay) copyPackage(from, to string, words ...string) error {
 		if err != nil {
 			return err
 		}
-		if err := o.write(
+		if err := o.writeFile(
 			filepath.Join(to, filepath.Base(name)),
 			[]byte(strings.NewReplacer(words...).Replace(string(b))),
 		); err != nil {
@@ -182,23 +182,23 @@ func (o *overlay) copyPackage(from, to string, words ...string) error {
 	return nil
 }
 
-// addFile adds a copy of a file.
-func (o *overlay) addFile(from, as string) error {
+// copyFile adds a copy of a file.
+func (o *overlay) copyFile(from, as string) error {
 	b, err := os.ReadFile(from)
 	if err != nil {
 		return err
 	}
-	return o.write(as, b)
+	return o.writeFile(as, b)
 }
 
-// write adds a file with the given content.
-func (o *overlay) write(as string, content []byte) error {
+// writeFile adds a file with the given content.
+func (o *overlay) writeFile(as string, content []byte) error {
 	as, err := filepath.Abs(as)
 	if err != nil {
 		return err
 	}
-	o.made++
-	at := filepath.Join(o.dir, fmt.Sprintf("%d.go", o.made))
+	o.fileCount++
+	at := filepath.Join(o.dir, fmt.Sprintf("%d.go", o.fileCount))
 	o.replace[as] = at
 	return os.WriteFile(at, content, 0o600)
 }

@@ -28,7 +28,7 @@ func newRecallEngine(ctx context.Context, dir string, texts []string) (recallEng
 	for i, t := range texts {
 		es[i] = oxbow.Add{Name: fmt.Sprint("text ", i+1), Content: t}
 	}
-	err = fill(ctx, m, es)
+	err = fillMemory(ctx, m, es)
 	if err == nil {
 		_, err = m.Recall(ctx, oxbow.Query{Text: "makes the index"})
 	}

@@ -17,32 +17,32 @@ import (
 // churnRun updates the entries of one store.
 type churnRun struct {
 	*bench
-	entries, updates, each, keep int
-	src                          source
+	entries, updates, updatesPerChange, keptChanges int
+	src                                             textSource
 
-	path    string
-	texts   []oxbow.Add
-	written int
-	applies timings // times of the updates
-	bare    timings // times of synced overwrites of as many bytes, in between
-	largest int64   // maximum size of the log in bytes
-	last    int64   // size of the log at the end
-	swaps   int     // number of times that the log became smaller
+	path        string
+	texts       []oxbow.Add
+	written     int
+	changeTimes timings // times of the updates
+	bareTimes   timings // times of synced overwrites of as many bytes, in between
+	largestSize int64   // maximum size of the log in bytes
+	finalSize   int64   // size of the log at the end
+	compactions int     // number of times that the log became smaller
 }
 
 func churnCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	r := &churnRun{bench: b}
 	fl.IntVar(&r.entries, "entries", 1000, "entries in the store")
 	fl.IntVar(&r.updates, "updates", 1_000_000, "updates of them")
-	fl.IntVar(&r.each, "each", 5, "updates in one change")
-	fl.IntVar(&r.keep, "keep", 1000, "last changes that the store keeps")
+	fl.IntVar(&r.updatesPerChange, "each", 5, "updates in one change")
+	fl.IntVar(&r.keptChanges, "keep", 1000, "last changes that the store keeps")
 	r.src.addFlags(fl)
-	b.dirFlag(fl)
+	b.addDirFlag(fl)
 	return func(ctx context.Context) error {
-		if min(r.entries, r.updates, r.each, r.keep) < 1 {
+		if min(r.entries, r.updates, r.updatesPerChange, r.keptChanges) < 1 {
 			return errors.New("measuring churn: -entries, -updates, -each and -keep must be above 0")
 		}
-		return b.inTemp("churn", r.run)(ctx)
+		return b.withTempDir("churn", r.run)(ctx)
 	}
 }
 
@@ -53,11 +53,11 @@ func (r *churnRun) run(ctx context.Context, dir string) (err error) {
 		return err
 	}
 	r.path = filepath.Join(dir, "memory.oxbow")
-	if err := r.write(ctx, dir); err != nil {
+	if err := r.writeUpdates(ctx, dir); err != nil {
 		return err
 	}
 	t := newTable(
-		fmt.Sprintf("%s updates of %s entries", count(r.updates), count(r.entries)),
+		fmt.Sprintf("%s updates of %s entries", formatCount(r.updates), formatCount(r.entries)),
 		"figure",
 		"× its own measure",
 	)
@@ -65,86 +65,93 @@ func (r *churnRun) run(ctx context.Context, dir string) (err error) {
 	if err != nil {
 		return err
 	}
-	t.row("the entries and the last changes, in a log of their own", formatMegabytes(held), "1.00×")
-	t.row("the log at its largest", formatMegabytes(r.largest), ratio(r.largest, held))
-	t.row("the log at the end", formatMegabytes(r.last), ratio(r.last, held))
-	t.row("times that it was compacted", count(r.swaps), "–")
+	t.addRow("the entries and the last changes, in a log of their own", formatMegabytes(held), "1.00×")
+	t.addRow("the log at its largest", formatMegabytes(r.largestSize), formatRatio(r.largestSize, held))
+	t.addRow("the log at the end", formatMegabytes(r.finalSize), formatRatio(r.finalSize, held))
+	t.addRow("times that it was compacted", formatCount(r.compactions), "–")
 	for _, q := range []struct {
 		name string
 		q    float64
 	}{{"p50", .5}, {"p99.9", .999}, {"longest", 1}} {
-		bare := r.bare.quantile(q.q)
-		t.row("a bare overwrite with fsync, "+q.name, span(bare), "1.00×")
-		t.row("a change, "+q.name, span(r.applies.quantile(q.q)), ratio(r.applies.quantile(q.q), bare))
+		bare := r.bareTimes.quantile(q.q)
+		t.addRow("a bare overwrite with fsync, "+q.name, formatDuration(bare), "1.00×")
+		t.addRow(
+			"a change, "+q.name,
+			formatDuration(r.changeTimes.quantile(q.q)),
+			formatRatio(r.changeTimes.quantile(q.q), bare),
+		)
 	}
-	first, err := r.firstRecall(ctx)
+	first, err := r.measureFirstRecall(ctx)
 	if err != nil {
 		return err
 	}
-	t.row("Open and the first recall after all", span(first), "–")
-	r.emit(t)
+	t.addRow("Open and the first recall after all", formatDuration(first), "–")
+	r.emitTable(t)
 	r.printf(
 		"The texts are from %s. A change has %d updates; the store keeps the last %s changes. Changes and bare "+
 			"overwrites are in turns.\n\n",
 		from,
-		r.each,
-		count(r.keep),
+		r.updatesPerChange,
+		formatCount(r.keptChanges),
 	)
 	return nil
 }
 
-// write creates the store and makes the updates.
-func (r *churnRun) write(ctx context.Context, dir string) (err error) {
-	m, err := oxbow.Open(r.path, &oxbow.Options{KeepChanges: r.keep})
+// writeUpdates creates the store and makes the updates.
+func (r *churnRun) writeUpdates(ctx context.Context, dir string) (err error) {
+	m, err := oxbow.Open(r.path, &oxbow.Options{KeepChanges: r.keptChanges})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
-	if err := fill(ctx, m, stretch(r.texts, r.entries)); err != nil {
+	if err := fillMemory(ctx, m, repeatEntries(r.texts, r.entries)); err != nil {
 		return err
 	}
 	size := 0
 	for _, e := range r.texts {
-		size += r.each * (len(e.Content) + 150) / len(r.texts)
+		size += r.updatesPerChange * (len(e.Content) + 150) / len(r.texts)
 	}
-	bare, err := bareWriters(dir, 1, &size)
+	bare, err := newBareWriteFiles(dir, 1, &size)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, bare.close()) }()
 	before := int64(0)
 	for i := 0; err == nil && r.written < r.updates; i++ {
-		ops := r.change()
-		err = r.applies.add(func() error { return m.Apply(ctx, ops...) })
+		ops := r.nextChange()
+		err = r.changeTimes.timeCall(func() error { return m.Apply(ctx, ops...) })
 		if err != nil {
 			break
 		}
 		if i%10 == 0 {
-			if bare.zerosAt+int64(size) > 64<<20 {
+			if bare.zerosOffset+int64(size) > 64<<20 {
 				bare.rewind()
 			}
-			err = errors.Join(err, r.bare.add(func() error { return bare.over.write(oxbow.Add{}) }))
+			err = errors.Join(
+				err,
+				r.bareTimes.timeCall(func() error { return bare.overwriteWriter.writeEntry(oxbow.Add{}) }),
+			)
 			_, rerr := m.Recall(ctx, oxbow.Query{Text: r.texts[i%len(r.texts)].Name})
 			now, serr := logSize(m)
 			err = errors.Join(err, rerr, serr)
-			r.largest = max(r.largest, now)
+			r.largestSize = max(r.largestSize, now)
 			if now < before {
-				r.swaps++
+				r.compactions++
 			}
 			before = now
 		}
 		if i%10000 == 0 {
-			r.logf("churn: %s of %s updates", count(r.written), count(r.updates))
+			r.logf("churn: %s of %s updates", formatCount(r.written), formatCount(r.updates))
 		}
 	}
-	r.last = before
+	r.finalSize = before
 	return err
 }
 
-// change returns the updates of the next change. Each has a new text.
-func (r *churnRun) change() []oxbow.Op {
-	ops := make([]oxbow.Op, r.each)
-	named := stretch(r.texts, r.entries)
+// nextChange returns the updates of the next change. Each has a new text.
+func (r *churnRun) nextChange() []oxbow.Op {
+	ops := make([]oxbow.Op, r.updatesPerChange)
+	named := repeatEntries(r.texts, r.entries)
 	for i := range ops {
 		r.written++
 		at := r.written * 7919 % r.entries
@@ -167,9 +174,9 @@ func (r *churnRun) rewrittenSize(ctx context.Context, dir string) (bytes int64, 
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
-	err = fill(ctx, m, stretch(r.texts, r.entries))
-	for i := 0; i < r.keep && err == nil; i++ {
-		err = m.Apply(ctx, r.change()...)
+	err = fillMemory(ctx, m, repeatEntries(r.texts, r.entries))
+	for i := 0; i < r.keptChanges && err == nil; i++ {
+		err = m.Apply(ctx, r.nextChange()...)
 	}
 	if err != nil {
 		return 0, err
@@ -179,8 +186,8 @@ func (r *churnRun) rewrittenSize(ctx context.Context, dir string) (bytes int64, 
 
 func formatMegabytes(n int64) string { return formatDigits(float64(n)/1e6) + " MB" }
 
-// firstRecall returns the time from opening the memory in a new process to the first result.
-func (r *churnRun) firstRecall(ctx context.Context) (time.Duration, error) {
+// measureFirstRecall returns the time from opening the memory in a new process to the first result.
+func (r *churnRun) measureFirstRecall(ctx context.Context) (time.Duration, error) {
 	from := time.Now()
 	m, err := oxbow.Open(r.path, nil)
 	if err != nil {

@@ -18,9 +18,9 @@ import (
 func closeCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	sizes := fl.String("n", "1000,100000", "entries in the store, `N,N…`")
 	written := fl.String("changes", "1,100,10000,100000", "entries that change before the close, `N,N…`")
-	var src source
+	var src textSource
 	src.addFlags(fl)
-	b.dirFlag(fl)
+	b.addDirFlag(fl)
 	return func(ctx context.Context) error {
 		ns, err := parseNumbers(*sizes)
 		if err != nil {
@@ -34,7 +34,7 @@ func closeCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		if err != nil {
 			return err
 		}
-		return b.inTemp("close", func(ctx context.Context, dir string) error {
+		return b.withTempDir("close", func(ctx context.Context, dir string) error {
 			t := newTable(
 				"Close of a memory of",
 				"changes since it was opened",
@@ -46,27 +46,27 @@ func closeCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 				"processor",
 			)
 			for _, n := range ns {
-				r := closeRun{path: filepath.Join(dir, fmt.Sprint(n), "memory.oxbow"), entries: stretch(texts, n)}
-				if err := r.make(ctx); err != nil {
+				r := closeRun{path: filepath.Join(dir, fmt.Sprint(n), "memory.oxbow"), entries: repeatEntries(texts, n)}
+				if err := r.createStore(ctx); err != nil {
 					return err
 				}
 				for _, c := range changes {
-					row := []string{count(n) + " entries", count(c)}
+					row := []string{formatCount(n) + " entries", formatCount(c)}
 					for _, recalls := range []bool{false, true} {
 						b.logf("close: %d entries, %d changes, recalls: %v", n, c, recalls)
-						costs, err := r.measure(ctx, c, recalls)
+						costs, err := r.measureClose(ctx, c, recalls)
 						if err != nil {
 							return fmt.Errorf("closing %d entries after %d changes: %w", n, c, err)
 						}
-						row = append(row, span(costs[0].clock), span(costs[0].cpu))
+						row = append(row, formatDuration(costs[0].clock), formatDuration(costs[0].cpu))
 						if recalls {
-							row = append(row, span(costs[1].clock), span(costs[1].cpu))
+							row = append(row, formatDuration(costs[1].clock), formatDuration(costs[1].cpu))
 						}
 					}
-					t.row(row...)
+					t.addRow(row...)
 				}
 			}
-			b.emit(t)
+			b.emitTable(t)
 			b.printf(
 				"The entries are from %s. Each change replaces an entry. Before each close the files next to the log "+
 					"lacked nothing.\n\n",
@@ -84,10 +84,10 @@ type closeRun struct {
 	written int
 }
 
-// cost is the time that a call took.
-type cost struct{ clock, cpu time.Duration }
+// callCost is the time that a call took.
+type callCost struct{ clock, cpu time.Duration }
 
-func spend(fn func() error) (s cost, err error) {
+func measureCost(fn func() error) (s callCost, err error) {
 	cpu, _ := processorTime()
 	from := time.Now()
 	err = fn()
@@ -97,8 +97,8 @@ func spend(fn func() error) (s cost, err error) {
 	return s, err
 }
 
-// make creates the store with its derived files.
-func (r *closeRun) make(ctx context.Context) error {
+// createStore creates the store with its derived files.
+func (r *closeRun) createStore(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Dir(r.path), 0o700); err != nil {
 		return err
 	}
@@ -106,23 +106,23 @@ func (r *closeRun) make(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := fill(ctx, m, r.entries); err != nil {
+	if err := fillMemory(ctx, m, r.entries); err != nil {
 		return errors.Join(err, m.Close())
 	}
-	_, err = r.settle(ctx, m)
+	_, err = r.checkpointAndClose(ctx, m)
 	return err
 }
 
-// settle brings the derived files up to date, and closes the store.
-func (r *closeRun) settle(ctx context.Context, m *oxbow.Memory) (cost, error) {
+// checkpointAndClose brings the derived files up to date, and closes the store.
+func (r *closeRun) checkpointAndClose(ctx context.Context, m *oxbow.Memory) (callCost, error) {
 	_, err := m.Recall(ctx, oxbow.Query{Text: "warm up"})
-	s, cerr := spend(func() error { return m.Checkpoint(ctx) })
+	s, cerr := measureCost(func() error { return m.Checkpoint(ctx) })
 	return s, errors.Join(err, cerr, m.Close())
 }
 
-// measure returns the cost of a close after so many changes, and the cost of a checkpoint in
+// measureClose returns the cost of a close after so many changes, and the cost of a checkpoint in
 // the next process.
-func (r *closeRun) measure(ctx context.Context, changes int, recalls bool) (costs [2]cost, err error) {
+func (r *closeRun) measureClose(ctx context.Context, changes int, recalls bool) (costs [2]callCost, err error) {
 	m, err := oxbow.Open(r.path, nil)
 	if err != nil {
 		return costs, err
@@ -153,7 +153,7 @@ func (r *closeRun) measure(ctx context.Context, changes int, recalls bool) (cost
 	if err != nil {
 		return costs, errors.Join(err, m.Close())
 	}
-	costs[0], err = spend(m.Close)
+	costs[0], err = measureCost(m.Close)
 	if err != nil {
 		return costs, err
 	}
@@ -161,6 +161,6 @@ func (r *closeRun) measure(ctx context.Context, changes int, recalls bool) (cost
 	if err != nil {
 		return costs, err
 	}
-	costs[1], err = r.settle(ctx, m)
+	costs[1], err = r.checkpointAndClose(ctx, m)
 	return costs, err
 }

@@ -40,9 +40,16 @@ func driftCommand(b *bench, fs *flag.FlagSet) func(ctx context.Context) error {
 	strict := fs.Bool("strict", false, "count lines that were reworded as gone, as the data of others does")
 	merges := fs.Bool("merges", false, "bring the commits of each repository by merge commits, as pull requests do")
 	show := fs.Int("show", 0, "print the first `N` anchors that oxbow placed wrong, with the texts")
-	b.dirFlag(fs)
+	b.addDirFlag(fs)
 	return func(ctx context.Context) error {
-		p := plan{pairs: *pairs, files: *files, lines: *lines, blocks: *blocks, strict: *strict, merges: *merges}
+		p := selectionPlan{
+			pairs:  *pairs,
+			files:  *files,
+			lines:  *lines,
+			blocks: *blocks,
+			strict: *strict,
+			merges: *merges,
+		}
 		for g := range strings.SplitSeq(*gaps, ",") {
 			n, err := strconv.Atoi(strings.TrimSpace(g))
 			if err != nil || n < 1 {
@@ -53,15 +60,15 @@ func driftCommand(b *bench, fs *flag.FlagSet) func(ctx context.Context) error {
 		if len(repos) == 0 {
 			return errors.New("name at least one repository with --repo [NAME=]DIR")
 		}
-		tmp, remove, err := b.temp()
+		tmp, remove, err := b.tempDir()
 		if err != nil {
 			return err
 		}
 		defer remove()
-		b.title("Annotations over histories", tmp)
-		r := &driftRun{b: b, plan: p, seed: *seed, show: *show, tmp: tmp}
+		b.printTitle("Annotations over histories", tmp)
+		r := &driftRun{bench: b, plan: p, seed: *seed, misplacementsToShow: *show, tempDir: tmp}
 		if *data != "" {
-			return r.data(ctx, *data, repos)
+			return r.scoreData(ctx, *data, repos)
 		}
 		return r.placeHistories(ctx, repos)
 	}
@@ -69,11 +76,11 @@ func driftCommand(b *bench, fs *flag.FlagSet) func(ctx context.Context) error {
 
 // driftRun is one run of the command.
 type driftRun struct {
-	b    *bench
-	plan plan
-	seed uint64
-	show int
-	tmp  string
+	bench               *bench
+	plan                selectionPlan
+	seed                uint64
+	misplacementsToShow int
+	tempDir             string
 }
 
 // driftKinds are the kinds of anchors. Anchors in renamed files are counted in two kinds.
@@ -82,7 +89,7 @@ var driftKinds = []string{"lines", "blocks", "lines of renamed files", "blocks o
 // driftTable contains the counts by kind of anchor and way of placing.
 type driftTable map[string]map[string]*tally
 
-func (t driftTable) at(kind, way string) *tally {
+func (t driftTable) tallyFor(kind, way string) *tally {
 	if t[kind] == nil {
 		t[kind] = map[string]*tally{}
 	}
@@ -92,10 +99,10 @@ func (t driftTable) at(kind, way string) *tally {
 	return t[kind][way]
 }
 
-var driftWays = []string{"oxbow, with git", "oxbow, without git", baselines[0].name, baselines[1].name,
+var placementWays = []string{"oxbow, with git", "oxbow, without git", baselines[0].name, baselines[1].name,
 	baselines[2].name}
 
-func splitName(repo string) (name, dir string) {
+func splitRepoName(repo string) (name, dir string) {
 	if n, d, ok := strings.Cut(repo, "="); ok && !strings.ContainsAny(n, `/\`) {
 		return n, d
 	}
@@ -108,17 +115,17 @@ func (r *driftRun) placeHistories(ctx context.Context, repos []string) error {
 	sizes := newTable("repository", "commits", "gap", "files", "lines", "blocks")
 	var after []func()
 	for _, repo := range repos {
-		name, dir := splitName(repo)
+		name, dir := splitRepoName(repo)
 		full, err := filepath.Abs(dir)
 		if err != nil {
 			return err
 		}
-		c, err := newClone(ctx, full, filepath.Join(r.tmp, "clone-"+strconv.Itoa(len(after))+"-"+name))
+		c, err := newClone(ctx, full, filepath.Join(r.tempDir, "clone-"+strconv.Itoa(len(after))+"-"+name))
 		if err != nil {
 			return err
 		}
 		if r.plan.merges {
-			if err := c.merge(ctx); err != nil {
+			if err := c.createMergeHistory(ctx); err != nil {
 				return err
 			}
 		}
@@ -127,7 +134,7 @@ func (r *driftRun) placeHistories(ctx context.Context, repos []string) error {
 			return err
 		}
 		own := driftTable{}
-		sets, err := h.draw(ctx, r.plan, rand.New(rand.NewPCG(r.seed, uint64(len(h.commits)))))
+		sets, err := h.drawPairs(ctx, r.plan, rand.New(rand.NewPCG(r.seed, uint64(len(h.commits)))))
 		if err != nil {
 			return err
 		}
@@ -136,143 +143,144 @@ func (r *driftRun) placeHistories(ctx context.Context, repos []string) error {
 			if len(ps) == 0 {
 				continue
 			}
-			r.b.logf("%s: gap %d, %d files", name, gap, len(ps))
+			r.bench.logf("%s: gap %d, %d files", name, gap, len(ps))
 			kinds := map[string]int{}
 			for _, p := range ps {
 				for _, x := range p.anchors {
 					kinds[anchorKind(x)]++
 				}
 			}
-			sizes.row(
+			sizes.addRow(
 				name,
-				count(len(h.commits)),
-				count(gap),
-				count(len(ps)),
-				count(kinds["lines"]),
-				count(kinds["blocks"]),
+				formatCount(len(h.commits)),
+				formatCount(gap),
+				formatCount(len(ps)),
+				formatCount(kinds["lines"]),
+				formatCount(kinds["blocks"]),
 			)
-			if err := r.score(ctx, c, ps, own, total); err != nil {
+			if err := r.scorePairs(ctx, c, ps, own, total); err != nil {
 				return err
 			}
 		}
-		after = append(after, func() { r.print(name, own) })
+		after = append(after, func() { r.printTables(name, own) })
 	}
-	sizes.print(r.b.out)
+	sizes.print(r.bench.out)
 	for _, f := range after {
 		f()
 	}
 	if len(after) > 1 {
-		r.print("all", total)
+		r.printTables("all", total)
 	}
 	return nil
 }
 
 func anchorKind(x anchor) string {
-	if x.n == 1 {
+	if x.lineCount == 1 {
 		return driftKinds[0]
 	}
 	return driftKinds[1]
 }
 
-// score places the anchors of pairs in every way and counts the results in the tables.
-func (r *driftRun) score(ctx context.Context, c *clone, ps []pair, into ...driftTable) error {
+// scorePairs places the anchors of pairs in every way and counts the results in the tables.
+func (r *driftRun) scorePairs(ctx context.Context, c *repoClone, ps []commitPair, into ...driftTable) error {
 	for len(ps) > 0 {
 		n := 1
-		for n < len(ps) && ps[n].a == ps[0].a && ps[n].b == ps[0].b {
+		for n < len(ps) && ps[n].commitA == ps[0].commitA && ps[n].commitB == ps[0].commitB {
 			n++
 		}
 		same := ps[:n]
 		ps = ps[n:]
-		with, without, err := c.placeAll(ctx, same)
+		with, without, err := c.resolveAnchors(ctx, same)
 		if err != nil {
 			return err
 		}
 		for i, p := range same {
-			a, err := c.text(ctx, p.a, p.fa)
+			a, err := c.fileLines(ctx, p.commitA, p.fileA)
 			if err != nil {
 				return err
 			}
-			b, err := c.text(ctx, p.b, p.fb)
+			b, err := c.fileLines(ctx, p.commitB, p.fileB)
 			if err != nil {
 				return err
 			}
 			for k, x := range p.anchors {
 				kinds := []string{anchorKind(x)}
-				if p.fa != p.fb {
+				if p.fileA != p.fileB {
 					kinds = append(kinds, anchorKind(x)+" of renamed files")
 				}
 				for _, w := range baselines {
-					s := w.place(a, b, x)
+					s := w.placeAnchor(a, b, x)
 					for _, kind := range kinds {
 						for _, t := range into {
-							t.at(kind, w.name).add(x, s)
+							t.tallyFor(kind, w.name).addResult(x, s)
 						}
 					}
 				}
 				for _, kind := range kinds {
 					for _, t := range into {
-						t.at(kind, driftWays[0]).add(x, with[i][k])
-						t.at(kind, driftWays[1]).add(x, without[i][k])
+						t.tallyFor(kind, placementWays[0]).addResult(x, with[i][k])
+						t.tallyFor(kind, placementWays[1]).addResult(x, without[i][k])
 					}
 				}
-				r.explain(p, x, a, b, with[i][k], "with git")
-				r.explain(p, x, a, b, without[i][k], "without git")
+				r.logMisplacement(p, x, a, b, with[i][k], "with git")
+				r.logMisplacement(p, x, a, b, without[i][k], "without git")
 			}
 		}
 	}
 	return nil
 }
 
-// explain prints an anchor that was placed incorrectly.
-func (r *driftRun) explain(p pair, x anchor, a, b []string, s spot, how string) {
+// logMisplacement prints an anchor that was placed incorrectly.
+func (r *driftRun) logMisplacement(p commitPair, x anchor, a, b []string, s placement, how string) {
 	var t tally
-	t.add(x, s)
-	if r.show == 0 || t.wrong+t.missed+t.found+t.edited+t.partWrong+t.partMissed == 0 {
+	t.addResult(x, s)
+	if r.misplacementsToShow == 0 ||
+		t.unchangedWrong+t.unchangedMissed+t.goneFound+t.goneEdited+t.changedWrong+t.changedMissed == 0 {
 		return
 	}
-	r.show--
+	r.misplacementsToShow--
 	what := "wrong"
 	switch {
-	case t.missed > 0 || t.partMissed > 0:
+	case t.unchangedMissed > 0 || t.changedMissed > 0:
 		what = "missed"
-	case t.edited > 0:
+	case t.goneEdited > 0:
 		what = "edited though gone"
-	case t.found > 0:
+	case t.goneFound > 0:
 		what = "found though gone"
 	}
-	r.b.logf(
+	r.bench.logf(
 		"\n%s, %s: %s..%s %s -> %s, lines %d-%d, truth %v, said %d+%d edited %v %.2f %s",
 		what,
 		how,
-		p.a[:8],
-		p.b[:8],
-		p.fa,
-		p.fb,
-		x.first,
-		x.first+x.n-1,
-		x.to,
-		s.first,
-		s.n,
-		s.edited,
+		p.commitA[:8],
+		p.commitB[:8],
+		p.fileA,
+		p.fileB,
+		x.firstLine,
+		x.firstLine+x.lineCount-1,
+		x.fates,
+		s.firstLine,
+		s.lineCount,
+		s.isEdited,
 		s.confidence,
 		s.how,
 	)
-	for i := max(0, x.first-3); i < min(len(a), x.first+x.n+3); i++ {
-		r.b.logf("  A %4d %s", i, a[i])
+	for i := max(0, x.firstLine-3); i < min(len(a), x.firstLine+x.lineCount+3); i++ {
+		r.bench.logf("  A %4d %s", i, a[i])
 	}
-	if s.n > 0 {
-		for i := max(0, s.first-3); i < min(len(b), s.first+s.n+3); i++ {
-			r.b.logf("  S %4d %s", i, b[i])
+	if s.lineCount > 0 {
+		for i := max(0, s.firstLine-3); i < min(len(b), s.firstLine+s.lineCount+3); i++ {
+			r.bench.logf("  S %4d %s", i, b[i])
 		}
 	}
-	if at := x.to[0].to; at >= 0 {
-		for i := max(0, at-3); i < min(len(b), at+x.n+3); i++ {
-			r.b.logf("  T %4d %s", i, b[i])
+	if at := x.fates[0].index; at >= 0 {
+		for i := max(0, at-3); i < min(len(b), at+x.lineCount+3); i++ {
+			r.bench.logf("  T %4d %s", i, b[i])
 		}
 	}
 }
 
-func (r *driftRun) print(name string, t driftTable) {
+func (r *driftRun) printTables(name string, t driftTable) {
 	share := func(n, of int) string {
 		if of == 0 {
 			return "-"
@@ -280,44 +288,70 @@ func (r *driftRun) print(name string, t driftTable) {
 		return fmt.Sprintf("%.4f", float64(n)/float64(of))
 	}
 	for _, kind := range driftKinds {
-		first := t[kind][driftWays[0]]
+		first := t[kind][placementWays[0]]
 		if first == nil {
 			continue
 		}
 		tab := newTable(
-			fmt.Sprintf("%s, %s: %d stand, %d changed, %d gone", name, kind, first.stand, first.part, first.gone),
-			"stand: right", "wrong", "missed", "changed: right", "wrong", "missed", "gone: lost", "edited", "found",
+			fmt.Sprintf(
+				"%s, %s: %d stand, %d changed, %d gone",
+				name,
+				kind,
+				first.unchanged,
+				first.changed,
+				first.goneTotal,
+			),
+			"stand: right",
+			"wrong",
+			"missed",
+			"changed: right",
+			"wrong",
+			"missed",
+			"gone: lost",
+			"edited",
+			"found",
 		)
-		for _, w := range driftWays {
-			x := t.at(kind, w)
-			tab.row(w,
-				share(x.right, x.stand), share(x.wrong, x.stand), share(x.missed, x.stand),
-				share(x.partRight, x.part), share(x.partWrong, x.part), share(x.partMissed, x.part),
-				share(x.lost, x.gone), share(x.edited, x.gone), share(x.found, x.gone))
+		for _, w := range placementWays {
+			x := t.tallyFor(kind, w)
+			tab.addRow(
+				w,
+				share(
+					x.unchangedRight,
+					x.unchanged,
+				),
+				share(x.unchangedWrong, x.unchanged),
+				share(x.unchangedMissed, x.unchanged),
+				share(x.changedRight, x.changed),
+				share(x.changedWrong, x.changed),
+				share(x.changedMissed, x.changed),
+				share(x.goneLost, x.goneTotal),
+				share(x.goneEdited, x.goneTotal),
+				share(x.goneFound, x.goneTotal),
+			)
 		}
-		r.b.emit(tab)
+		r.bench.emitTable(tab)
 	}
 }
 
 // driftRow is one row of published data: a line at commit A, and its number at commit B,
 // which is null if the line is gone. Numbers start at 1.
 type driftRow struct {
-	Repo  string `json:"repo"`
-	A     string `json:"A"`
-	B     string `json:"B"`
-	FA    string `json:"fa"`
-	FB    string `json:"fb"`
-	Line  int    `json:"line"`
-	Text  string `json:"text"`
-	Truth *int   `json:"truth"`
+	Repo    string `json:"repo"`
+	CommitA string `json:"A"`
+	CommitB string `json:"B"`
+	FileA   string `json:"fa"`
+	FileB   string `json:"fb"`
+	Line    int    `json:"line"`
+	Text    string `json:"text"`
+	Truth   *int   `json:"truth"`
 }
 
-// data finds the positions of the lines in DIR/NAME.jsonl.gz. For each repository in repos, NAME is
+// scoreData finds the positions of the lines in DIR/NAME.jsonl.gz. For each repository in repos, NAME is
 // the repository's name, and the repository must contain the commits that the file mentions.
-func (r *driftRun) data(ctx context.Context, dir string, repos []string) error {
+func (r *driftRun) scoreData(ctx context.Context, dir string, repos []string) error {
 	total := driftTable{}
 	for _, repo := range repos {
-		name, at := splitName(repo)
+		name, at := splitRepoName(repo)
 		pairs, err := readDrift(filepath.Join(dir, name+".jsonl.gz"))
 		if err != nil {
 			return err
@@ -326,47 +360,52 @@ func (r *driftRun) data(ctx context.Context, dir string, repos []string) error {
 		if err != nil {
 			return err
 		}
-		c, err := newClone(ctx, full, filepath.Join(r.tmp, "clone-"+name))
+		c, err := newClone(ctx, full, filepath.Join(r.tempDir, "clone-"+name))
 		if err != nil {
 			return err
 		}
 		own := driftTable{}
 		missing := 0
-		var have []pair
+		var have []commitPair
 		for _, p := range pairs {
-			a, errA := c.text(ctx, p.a, p.fa)
-			b, errB := c.text(ctx, p.b, p.fb)
+			a, errA := c.fileLines(ctx, p.commitA, p.fileA)
+			b, errB := c.fileLines(ctx, p.commitB, p.fileB)
 			if errA != nil || errB != nil {
 				missing += len(p.anchors)
 				continue
 			}
 			for i, x := range p.anchors {
-				isKept := x.to[0].to >= 0
-				isInB := !isKept || sameLine(b, x.to[0].to, p.texts[i])
-				if !isInB || !sameLine(a, x.first, p.texts[i]) {
-					return fmt.Errorf("%s: %s at %s does not hold the line that the data says", name, p.fa, p.a)
+				isKept := x.fates[0].index >= 0
+				isInB := !isKept || isSameLine(b, x.fates[0].index, p.texts[i])
+				if !isInB || !isSameLine(a, x.firstLine, p.texts[i]) {
+					return fmt.Errorf(
+						"%s: %s at %s does not hold the line that the data says",
+						name,
+						p.fileA,
+						p.commitA,
+					)
 				}
 			}
-			have = append(have, p.pair)
+			have = append(have, p.commitPair)
 		}
-		r.b.logf("%s: %d files, %d lines whose commits are not there", name, len(have), missing)
+		r.bench.logf("%s: %d files, %d lines whose commits are not there", name, len(have), missing)
 		if missing > 0 {
-			r.b.printf("%s: %d lines are left out, their commits are not in the repository\n\n", name, missing)
+			r.bench.printf("%s: %d lines are left out, their commits are not in the repository\n\n", name, missing)
 		}
-		if err := r.score(ctx, c, have, own, total); err != nil {
+		if err := r.scorePairs(ctx, c, have, own, total); err != nil {
 			return err
 		}
-		r.print(name, own)
+		r.printTables(name, own)
 	}
 	if len(repos) > 1 {
-		r.print("all", total)
+		r.printTables("all", total)
 	}
 	return nil
 }
 
 // driftPair is a pair with the texts of its lines from the data.
 type driftPair struct {
-	pair
+	commitPair
 	texts []string
 }
 
@@ -389,15 +428,25 @@ func readDrift(path string) ([]driftPair, error) {
 			return nil, fmt.Errorf("reading lines: %w", err)
 		}
 		i := slices.IndexFunc(out, func(p driftPair) bool {
-			return p.a == row.A && p.b == row.B && p.fa == row.FA && p.fb == row.FB
+			return p.commitA == row.CommitA && p.commitB == row.CommitB && p.fileA == row.FileA && p.fileB == row.FileB
 		})
 		if i < 0 {
 			i = len(out)
-			out = append(out, driftPair{pair: pair{a: row.A, b: row.B, fa: row.FA, fb: row.FB}})
+			out = append(
+				out,
+				driftPair{
+					commitPair: commitPair{
+						commitA: row.CommitA,
+						commitB: row.CommitB,
+						fileA:   row.FileA,
+						fileB:   row.FileB,
+					},
+				},
+			)
 		}
-		x := anchor{first: row.Line - 1, n: 1, to: []fate{{to: -1}}}
+		x := anchor{firstLine: row.Line - 1, lineCount: 1, fates: []lineFate{{index: -1}}}
 		if row.Truth != nil {
-			x.to[0].to = *row.Truth - 1
+			x.fates[0].index = *row.Truth - 1
 		}
 		out[i].anchors = append(out[i].anchors, x)
 		out[i].texts = append(out[i].texts, row.Text)

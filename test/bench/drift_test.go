@@ -106,49 +106,50 @@ func TestFollow(t *testing.T) {
 	if len(h.commits) != 5 {
 		t.Fatalf("there are %d commits", len(h.commits))
 	}
-	got, name := h.follow("f", 30, 0, 4)
-	var want []fate
+	got, name := h.followFile("f", 30, 0, 4)
+	var want []lineFate
 	for i := range 30 {
 		switch {
 		case i == 3:
-			want = append(want, fate{5, true})
+			want = append(want, lineFate{5, true})
 		case i < 10:
-			want = append(want, fate{i + 2, false})
+			want = append(want, lineFate{i + 2, false})
 		case i < 12:
-			want = append(want, fate{-1, false})
+			want = append(want, lineFate{-1, false})
 		case i < 20:
-			want = append(want, fate{i, false})
+			want = append(want, lineFate{i, false})
 		case i < 25:
-			want = append(want, fate{i + 7, false})
+			want = append(want, lineFate{i + 7, false})
 		default:
-			want = append(want, fate{i - 5, false})
+			want = append(want, lineFate{i - 5, false})
 		}
 	}
 	if name != "g" || !reflect.DeepEqual(got, want) {
 		t.Errorf("follow = %v, %q, want %v, g", got, name, want)
 	}
-	if got, name := h.follow("f", 30, 0, 2); name != "f" || got[29].to != 29 || got[11].to != -1 {
+	if got, name := h.followFile("f", 30, 0, 2); name != "f" || got[29].index != 29 || got[11].index != -1 {
 		t.Errorf("follow to the third = %v, %q", got, name)
 	}
-	if err := h.forget(t.Context(), a, want, h.commits[4], "g"); err != nil {
+	if err := h.markDissimilarGone(t.Context(), a, want, h.commits[4], "g"); err != nil {
 		t.Errorf("the truth does not hold: %v", err)
 	}
-	if err := h.forget(t.Context(), a, []fate{{to: 1}}, h.commits[4], "g"); err == nil {
+	if err := h.markDissimilarGone(t.Context(), a, []lineFate{{index: 1}}, h.commits[4], "g"); err == nil {
 		t.Error("a truth that is wrong passes")
 	}
 
-	put := make([]fate, 30)
+	put := make([]lineFate, 30)
 	for k := range put {
-		put[k].to = -1
+		put[k].index = -1
 	}
-	if err := h.forget(t.Context(), a, put, h.commits[0], "f"); err != nil || put[29] != (fate{to: 29}) {
+	if err := h.markDissimilarGone(t.Context(), a, put, h.commits[0], "f"); err != nil ||
+		put[29] != (lineFate{index: 29}) {
 		t.Errorf("a file that was put back: %v, %v", put, err)
 	}
 
 	var out bytes.Buffer
 	args := []string{"drift", "--repo", "tiny=" +
 		dir, "--gaps", "1,4", "--pairs", "2", "--files", "1", "--dir", t.TempDir()}
-	if err := run(t.Context(), args, &out, io.Discard); err != nil {
+	if err := runCommand(t.Context(), args, &out, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"| tiny | 5 | 4 | ", "tiny, lines: ", "tiny, blocks: ",
@@ -160,7 +161,7 @@ func TestFollow(t *testing.T) {
 
 	// If reworded lines count as gone, no line is changed.
 	out.Reset()
-	if err := run(t.Context(), append(args, "--strict", "--gaps", "4", "--lines", "30"), &out, io.Discard); err != nil {
+	if err := runCommand(t.Context(), append(args, "--strict", "--gaps", "4", "--lines", "30"), &out, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "tiny, lines: 27 stand, 0 changed, 3 gone") {
@@ -173,8 +174,8 @@ func TestFollow(t *testing.T) {
 	z := gzip.NewWriter(&rows)
 	for i, f := range want {
 		truth := "null"
-		if f.to >= 0 && !f.reworded {
-			truth = fmt.Sprint(f.to + 1)
+		if f.index >= 0 && !f.isReworded {
+			truth = fmt.Sprint(f.index + 1)
 		}
 		fmt.Fprintf(z, `{"repo":"tiny","A":%q,"B":%q,"fa":"f","fb":"g","line":%d,"text":%q,"truth":%s}`+
 			"\n", h.commits[0], h.commits[4], i+1, a[i], truth)
@@ -187,7 +188,7 @@ func TestFollow(t *testing.T) {
 		t.Fatal(err)
 	}
 	out.Reset()
-	if err := run(t.Context(), []string{"drift", "--data", data, "--repo", "tiny=" +
+	if err := runCommand(t.Context(), []string{"drift", "--data", data, "--repo", "tiny=" +
 		dir, "--dir", t.TempDir()}, &out, io.Discard); err != nil {
 		t.Fatal(err)
 	}
@@ -219,8 +220,8 @@ func TestReworded(t *testing.T) {
 			map[int]int{50: 20}, map[int]int{}},
 		{"another line", []string{"alpha beta gamma"}, []string{"nothing of the kind"}, nil, map[int]int{}},
 	} {
-		if got := rewordedIn(
-			[]chunk{{a: 10, b: 20, out: c.out, put: c.put}},
+		if got := findRewordedLines(
+			[]diffHunk{{oldStart: 10, newStart: 20, deleted: c.out, added: c.put}},
 			c.moved,
 			nil,
 		); !reflect.DeepEqual(got, c.want) {
@@ -238,43 +239,65 @@ func TestRespaced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, _ := h.follow("f", 5, 0, 1)
-	if want := []fate{{to: 0}, {3, true}, {4, true}, {to: 2}, {to: 5}}; !reflect.DeepEqual(got, want) {
+	got, _ := h.followFile("f", 5, 0, 1)
+	if want := []lineFate{{index: 0}, {3, true}, {4, true}, {index: 2}, {index: 5}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("follow = %v, want %v", got, want)
 	}
 }
 
 func TestTally(t *testing.T) {
 	at := func(to ...int) anchor {
-		x := anchor{n: len(to)}
+		x := anchor{lineCount: len(to)}
 		for _, i := range to {
-			x.to = append(x.to, fate{to: i})
+			x.fates = append(x.fates, lineFate{index: i})
 		}
 		return x
 	}
 	var got tally
 	for _, c := range []struct {
 		x anchor
-		s spot
+		s placement
 	}{
-		{at(5), spot{first: 5, n: 1}}, // right
-		{at(5), spot{first: 6, n: 1}}, // wrong
-		{at(5), spot{}},               // missed
-		{at(-1), spot{}},              // lost
-		{at(-1), spot{first: 1, n: 1, edited: true, confidence: doubted}},         // edited
-		{at(-1), spot{first: 1, n: 1, edited: true, confidence: .4}},              // doubted: lost
-		{at(-1), spot{first: 1, n: 1}},                                            // found
-		{at(5, 6, 7), spot{first: 5, n: 3}},                                       // right
-		{at(5, -1, 7), spot{first: 5, n: 3, edited: true}},                        // changed, right
-		{at(5, 9, 7), spot{first: 20, n: 3}},                                      // changed, wrong
-		{at(5, -1, 7), spot{}},                                                    // changed, missed
-		{at(5, -1, -1), spot{}},                                                   // not counted
-		{anchor{n: 1, to: []fate{{7, true}}}, spot{first: 7, n: 1, edited: true}}, // reworded, right
+		{at(5), placement{firstLine: 5, lineCount: 1}}, // right
+		{at(5), placement{firstLine: 6, lineCount: 1}}, // wrong
+		{at(5), placement{}},                           // missed
+		{at(-1), placement{}},                          // lost
+		// Edited.
+		{at(-1), placement{firstLine: 1, lineCount: 1, isEdited: true, confidence: minConfidence}},
+		// Doubted: lost.
+		{at(-1), placement{firstLine: 1, lineCount: 1, isEdited: true, confidence: .4}},
+		// Found.
+		{at(-1), placement{firstLine: 1, lineCount: 1}},
+		// Right.
+		{at(5, 6, 7), placement{firstLine: 5, lineCount: 3}},
+		// Changed, right.
+		{at(5, -1, 7), placement{firstLine: 5, lineCount: 3, isEdited: true}},
+		// Changed, wrong.
+		{at(5, 9, 7), placement{firstLine: 20, lineCount: 3}},
+		// Changed, missed.
+		{at(5, -1, 7), placement{}},
+		// Not counted.
+		{at(5, -1, -1), placement{}},
+		// Reworded, right.
+		{anchor{lineCount: 1, fates: []lineFate{{7, true}}}, placement{firstLine: 7, lineCount: 1, isEdited: true}},
 	} {
-		got.add(c.x, c.s)
+		got.addResult(c.x, c.s)
 	}
-	want := tally{stand: 4, right: 2, wrong: 1, missed: 1, part: 4, partRight: 2, partWrong: 1, partMissed: 1,
-		gone: 4, lost: 2, edited: 1, found: 1, other: 1}
+	want := tally{
+		unchanged:       4,
+		unchangedRight:  2,
+		unchangedWrong:  1,
+		unchangedMissed: 1,
+		changed:         4,
+		changedRight:    2,
+		changedWrong:    1,
+		changedMissed:   1,
+		goneTotal:       4,
+		goneLost:        2,
+		goneEdited:      1,
+		goneFound:       1,
+		mostlyGone:      1,
+	}
 	if got != want {
 		t.Errorf("tally = %+v, want %+v", got, want)
 	}
@@ -284,20 +307,26 @@ func TestTally(t *testing.T) {
 // fates of lines.
 func TestMergedHistory(t *testing.T) {
 	a := strings.Join(numberedLines(30), "\n") + "\n"
-	dir := historyOf(t, map[string]string{"f": a}, map[string]string{"f": "new\n" + a}, map[string]string{"g": "new\n" +
-		a}, map[string]string{"g": "newer\nnew\n" + a})
+	dir := historyOf(
+		t,
+		map[string]string{"f": a},
+		map[string]string{"f": "new\n" + a},
+		map[string]string{"g": "new\n" +
+			a},
+		map[string]string{"g": "newer\nnew\n" + a},
+	)
 	c, err := newClone(t.Context(), dir, filepath.Join(t.TempDir(), "clone"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.merge(t.Context()); err != nil {
+	if err := c.createMergeHistory(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	merges, err := gitIn(t.Context(), c.dir, "rev-list", "--count", "--merges", "HEAD")
 	if err != nil || strings.TrimSpace(string(merges)) == "0" {
 		t.Errorf("the history has %s merges, %v", merges, err)
 	}
-	if text, err := c.text(t.Context(), "HEAD", "g"); err != nil || len(text) != 32 {
+	if text, err := c.fileLines(t.Context(), "HEAD", "g"); err != nil || len(text) != 32 {
 		t.Errorf("HEAD has g with %d lines, %v, want 32", len(text), err)
 	}
 }

@@ -55,25 +55,25 @@ func gitCommand(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// delta is the change of one commit to one file.
-type delta struct {
+// fileDelta is the change of one commit to one file.
+type fileDelta struct {
 	from, to string // paths; to is "" if the file was deleted, and from is "" if it is new
-	hunks    []chunk
+	hunks    []diffHunk
 }
 
-// chunk is a range of deleted lines and the range of lines that replaced it. Indexes start
+// diffHunk is a range of deleted lines and the range of lines that replaced it. Indexes start
 // at 0.
-type chunk struct {
-	a, b     int
-	out, put []string
+type diffHunk struct {
+	oldStart, newStart int
+	deleted, added     []string
 }
 
 // history is the sequence of first parents, oldest first.
 type history struct {
-	dir     string
-	commits []string           // ids
-	deltas  []map[string]delta // for each commit, by the path before the commit
-	bare    []map[string]delta // the same for a diff that ignores white space
+	dir                 string
+	commits             []string               // ids
+	deltas              []map[string]fileDelta // for each commit, by the path before the commit
+	deltasIgnoringSpace []map[string]fileDelta // the same for a diff that ignores white space
 }
 
 // readHistory reads the history of HEAD.
@@ -86,7 +86,7 @@ func readHistory(ctx context.Context, dir string) (*history, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.bare = bare.deltas
+	h.deltasIgnoringSpace = bare.deltas
 	return h, nil
 }
 
@@ -109,7 +109,7 @@ func readDeltas(ctx context.Context, dir string, options ...string) (*history, e
 		return nil, fmt.Errorf("reading a history: %w", err)
 	}
 	h := &history{dir: dir}
-	err = h.parse(out)
+	err = h.parseLog(out)
 	if err != nil {
 		_, _ = io.Copy(io.Discard, out) // read the rest, so that git can end; the error is already known
 	}
@@ -122,11 +122,11 @@ func readDeltas(ctx context.Context, dir string, options ...string) (*history, e
 	return h, nil
 }
 
-// parse parses the output of git log -p -U0 with the format NUL and commit ID.
-func (h *history) parse(r io.Reader) error {
+// parseLog parses the output of git log -p -U0 with the format NUL and commit ID.
+func (h *history) parseLog(r io.Reader) error {
 	br := bufio.NewReaderSize(r, 1<<20)
-	var d *delta
-	var at *chunk
+	var d *fileDelta
+	var at *diffHunk
 	outs, puts := 0, 0 // remaining lines of the hunk
 	flush := func() {
 		if d == nil {
@@ -151,23 +151,23 @@ func (h *history) parse(r io.Reader) error {
 		l = strings.TrimSuffix(l, "\n")
 		switch {
 		case outs > 0 && strings.HasPrefix(l, "-"):
-			at.out = append(at.out, l[1:])
+			at.deleted = append(at.deleted, l[1:])
 			outs--
 			d.hunks[len(d.hunks)-1] = *at
 		case puts > 0 && strings.HasPrefix(l, "+"):
-			at.put = append(at.put, l[1:])
+			at.added = append(at.added, l[1:])
 			puts--
 			d.hunks[len(d.hunks)-1] = *at
 		case strings.HasPrefix(l, "\x00"):
 			flush()
 			h.commits = append(h.commits, l[1:])
-			h.deltas = append(h.deltas, map[string]delta{})
+			h.deltas = append(h.deltas, map[string]fileDelta{})
 		case strings.HasPrefix(l, "diff --git "):
 			flush()
 			if len(h.deltas) == 0 {
 				return errors.New("a diff without a commit")
 			}
-			d = &delta{}
+			d = &fileDelta{}
 			// The line has the form "a/X b/X" unless the file was renamed. The new and old names are
 			// then in later lines.
 			if p := l[len("diff --git "):]; len(p)%2 == 1 && strings.HasPrefix(p, "a/") {
@@ -186,7 +186,7 @@ func (h *history) parse(r io.Reader) error {
 		case strings.HasPrefix(l, "new file mode"):
 			d.from = ""
 		case strings.HasPrefix(l, "@@ -"):
-			c, n, m, err := parseChunk(l)
+			c, n, m, err := parseHunk(l)
 			if err != nil {
 				return err
 			}
@@ -198,8 +198,8 @@ func (h *history) parse(r io.Reader) error {
 	}
 }
 
-// parseChunk parses "@@ -a[,n] +b[,m] @@".
-func parseChunk(l string) (c chunk, n, m int, err error) {
+// parseHunk parses "@@ -a[,n] +b[,m] @@".
+func parseHunk(l string) (c diffHunk, n, m int, err error) {
 	f := strings.Fields(l)
 	if len(f) < 4 {
 		return c, 0, 0, fmt.Errorf("%.60q is no hunk", l)
@@ -217,47 +217,47 @@ func parseChunk(l string) (c chunk, n, m int, err error) {
 		}
 		return i, k
 	}
-	c.a, n = read(f[1])
-	c.b, m = read(f[2])
+	c.oldStart, n = read(f[1])
+	c.newStart, m = read(f[2])
 	return c, n, m, err
 }
 
-// fate is the position of an old commit's line in a later commit. to is the line's index there, or -1 if the
+// lineFate is the position of an old commit's line in a later commit. to is the line's index there, or -1 if the
 // line is gone. reworded is set if the line's text changed on the way.
-type fate struct {
-	to       int
-	reworded bool
+type lineFate struct {
+	index      int
+	isReworded bool
 }
 
-// follow returns the fates at commit j of a file's first n lines at commit i, and the file's name at commit j,
+// followFile returns the fates at commit j of a file's first n lines at commit i, and the file's name at commit j,
 // which is "" if the file was deleted.
-func (h *history) follow(file string, n, i, j int) (to []fate, name string) {
-	to = make([]fate, n)
+func (h *history) followFile(file string, n, i, j int) (to []lineFate, name string) {
+	to = make([]lineFate, n)
 	for k := range to {
-		to[k].to = k
+		to[k].index = k
 	}
 	for c := i + 1; c <= j; c++ {
 		d, ok := h.deltas[c][file]
 		if !ok {
 			continue
 		}
-		bare := h.bare[c][file].hunks
+		bare := h.deltasIgnoringSpace[c][file].hunks
 		file = d.to
 		if file == "" {
 			for k := range to {
-				to[k].to = -1
+				to[k].index = -1
 			}
 			return to, ""
 		}
-		moved := movedIn(d.hunks)
-		again := rewordedIn(d.hunks, moved, respacedIn(d.hunks, bare, moved))
+		moved := findMovedLines(d.hunks)
+		again := findRewordedLines(d.hunks, moved, findRespacedLines(d.hunks, bare, moved))
 		for k, f := range to {
-			if f.to < 0 {
+			if f.index < 0 {
 				continue
 			}
-			to[k].to = step(d.hunks, moved, f.to)
-			if at, ok := again[f.to]; ok && to[k].to < 0 {
-				to[k] = fate{at, true}
+			to[k].index = mapLine(d.hunks, moved, f.index)
+			if at, ok := again[f.index]; ok && to[k].index < 0 {
+				to[k] = lineFate{at, true}
 			}
 		}
 	}
@@ -266,19 +266,19 @@ func (h *history) follow(file string, n, i, j int) (to []fate, name string) {
 
 // anchor is a line or a block at commit A, and its true position.
 type anchor struct {
-	first, n int    // first is the index of the first line at A
-	to       []fate // fate of each line at B
+	firstLine, lineCount int        // first is the index of the first line at A
+	fates                []lineFate // fate of each line at B
 }
 
-// pair is a file at two commits, with its anchors.
-type pair struct {
-	a, b    string // commits
-	fa, fb  string // names of the file at both commits
-	anchors []anchor
+// commitPair is a file at two commits, with its anchors.
+type commitPair struct {
+	commitA, commitB string // commits
+	fileA, fileB     string // names of the file at both commits
+	anchors          []anchor
 }
 
-// plan specifies what to select from a history.
-type plan struct {
+// selectionPlan specifies what to select from a history.
+type selectionPlan struct {
 	gaps          []int // numbers of commits between A and B; gaps that are longer than the history are skipped
 	pairs         int   // for each gap
 	files         int   // for each pair of commits
@@ -287,11 +287,11 @@ type plan struct {
 	merges        bool  // the history consists of merge commits
 }
 
-// draw selects pairs of commits, files that were changed between them and still exist, and anchors in
+// drawPairs selects pairs of commits, files that were changed between them and still exist, and anchors in
 // these files. It skips files with fewer than 10 or more than 20,000 lines and binary files. Anchors of
 // one line have at least 4 characters.
-func (h *history) draw(ctx context.Context, p plan, rnd *rand.Rand) (map[int][]pair, error) {
-	out := map[int][]pair{}
+func (h *history) drawPairs(ctx context.Context, p selectionPlan, rnd *rand.Rand) (map[int][]commitPair, error) {
+	out := map[int][]commitPair{}
 	for _, gap := range p.gaps {
 		if gap >= len(h.commits) {
 			continue
@@ -319,19 +319,19 @@ func (h *history) draw(ctx context.Context, p plan, rnd *rand.Rand) (map[int][]p
 				if isBinary || !isSuited {
 					continue
 				}
-				to, name := h.follow(f, len(lines), i, j)
+				to, name := h.followFile(f, len(lines), i, j)
 				if name == "" {
 					continue
 				}
-				if err := h.forget(ctx, lines, to, h.commits[j], name); err != nil {
+				if err := h.markDissimilarGone(ctx, lines, to, h.commits[j], name); err != nil {
 					return nil, err
 				}
 				for k := range to {
-					if p.strict && to[k].reworded {
-						to[k] = fate{-1, false}
+					if p.strict && to[k].isReworded {
+						to[k] = lineFate{-1, false}
 					}
 				}
-				q := pair{a: h.commits[i], b: h.commits[j], fa: f, fb: name}
+				q := commitPair{commitA: h.commits[i], commitB: h.commits[j], fileA: f, fileB: name}
 				q.anchors = drawAnchors(lines, to, p, rnd)
 				if len(q.anchors) > 0 {
 					out[gap] = append(out[gap], q)
@@ -343,9 +343,9 @@ func (h *history) draw(ctx context.Context, p plan, rnd *rand.Rand) (map[int][]p
 	return out, nil
 }
 
-// forget marks lines as gone if they were reworded in several steps so much that less than
+// markDissimilarGone marks lines as gone if they were reworded in several steps so much that less than
 // half is similar. If the file is the same as before, all lines are kept.
-func (h *history) forget(ctx context.Context, lines []string, to []fate, commit, file string) error {
+func (h *history) markDissimilarGone(ctx context.Context, lines []string, to []lineFate, commit, file string) error {
 	text, err := gitIn(ctx, h.dir, "cat-file", "blob", commit+":"+file)
 	if err != nil {
 		return err
@@ -355,22 +355,22 @@ func (h *history) forget(ctx context.Context, lines []string, to []fate, commit,
 	for k, f := range to {
 		switch {
 		case same:
-			to[k] = fate{to: k}
-		case f.to >= len(now):
-			return fmt.Errorf("%s at %s: line %d is followed to %d of %d", file, commit, k, f.to, len(now))
-		case f.to < 0:
-		case lines[k] == now[f.to]:
-			to[k].reworded = false // reverted to the original wording
-		case !f.reworded:
+			to[k] = lineFate{index: k}
+		case f.index >= len(now):
+			return fmt.Errorf("%s at %s: line %d is followed to %d of %d", file, commit, k, f.index, len(now))
+		case f.index < 0:
+		case lines[k] == now[f.index]:
+			to[k].isReworded = false // reverted to the original wording
+		case !f.isReworded:
 			return fmt.Errorf("%s at %s: line %d is followed to another text", file, commit, k)
-		case pairsAlike(lines[k], now[f.to]) < .5:
-			to[k] = fate{-1, false}
+		case lineSimilarity(lines[k], now[f.index]) < .5:
+			to[k] = lineFate{-1, false}
 		}
 	}
 	return nil
 }
 
-func drawAnchors(lines []string, to []fate, p plan, rnd *rand.Rand) []anchor {
+func drawAnchors(lines []string, to []lineFate, p selectionPlan, rnd *rand.Rand) []anchor {
 	var out []anchor
 	seen := map[int]bool{}
 	for range 20 * p.lines {

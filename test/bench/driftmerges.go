@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// merge creates a history in the clone in which each commit of the first-parent history of
+// createMergeHistory creates a history in the clone in which each commit of the first-parent history of
 // HEAD is on a branch of its own. A merge commit joins each branch with the main branch.
 // HEAD is then the last merge commit.
-func (c *clone) merge(ctx context.Context) error {
+func (c *repoClone) createMergeHistory(ctx context.Context) error {
 	out, err := gitIn(ctx, c.dir, "log", "--first-parent", "--reverse", "--format=%T %ct", "HEAD")
 	if err != nil {
 		return err

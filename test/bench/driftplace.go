@@ -17,65 +17,65 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// spot is a placement of an anchor: n lines starting at index first. n is 0 if the anchor is
+// placement is a placement of an anchor: n lines starting at index first. n is 0 if the anchor is
 // reported as lost.
-type spot struct {
-	first, n int
-	edited   bool // the text is reported as changed
+type placement struct {
+	firstLine, lineCount int
+	isEdited             bool // the text is reported as changed
 
 	confidence float64 // only for oxbow
 	how        string  // only for oxbow
 }
 
-// way is a way to place anchors.
-type way struct {
-	name  string
-	place func(a, b []string, x anchor) spot // nil for oxbow
+// placementWay is a way to place anchors.
+type placementWay struct {
+	name        string
+	placeAnchor func(a, b []string, x anchor) placement // nil for oxbow
 }
 
 // driftContext is the number of lines around an anchor that the baselines compare.
 const driftContext = 3
 
-var baselines = []way{
-	{"line number", byNumber},
-	{"nearest equal text", byNearest},
-	{"text with 3 + 3 lines of context", byContext},
+var baselines = []placementWay{
+	{"line number", placeByNumber},
+	{"nearest equal text", placeByNearestText},
+	{"text with 3 + 3 lines of context", placeByContext},
 }
 
-func byNumber(_, b []string, x anchor) spot {
-	if x.first+x.n > len(b) {
-		return spot{}
+func placeByNumber(_, b []string, x anchor) placement {
+	if x.firstLine+x.lineCount > len(b) {
+		return placement{}
 	}
-	return spot{first: x.first, n: x.n}
+	return placement{firstLine: x.firstLine, lineCount: x.lineCount}
 }
 
 // findText returns the indexes in b at which the text of an anchor occurs.
 func findText(a, b []string, x anchor) []int {
 	var at []int
-	for i := 0; i+x.n <= len(b); i++ {
-		if slices.Equal(a[x.first:x.first+x.n], b[i:i+x.n]) {
+	for i := 0; i+x.lineCount <= len(b); i++ {
+		if slices.Equal(a[x.firstLine:x.firstLine+x.lineCount], b[i:i+x.lineCount]) {
 			at = append(at, i)
 		}
 	}
 	return at
 }
 
-func byNearest(a, b []string, x anchor) spot {
-	best := spot{}
+func placeByNearestText(a, b []string, x anchor) placement {
+	best := placement{}
 	for _, i := range findText(a, b, x) {
-		if best.n == 0 || abs(i-x.first) < abs(best.first-x.first) {
-			best = spot{first: i, n: x.n}
+		if best.lineCount == 0 || abs(i-x.firstLine) < abs(best.firstLine-x.firstLine) {
+			best = placement{firstLine: i, lineCount: x.lineCount}
 		}
 	}
 	return best
 }
 
-func byContext(a, b []string, x anchor) spot {
-	best, most := spot{}, -1
+func placeByContext(a, b []string, x anchor) placement {
+	best, most := placement{}, -1
 	for _, i := range findText(a, b, x) {
 		same := 0
 		for k := 1; k <= driftContext; k++ {
-			for _, s := range [][2]int{{x.first - k, i - k}, {x.first + x.n - 1 + k, i + x.n - 1 + k}} {
+			for _, s := range [][2]int{{x.firstLine - k, i - k}, {x.firstLine + x.lineCount - 1 + k, i + x.lineCount - 1 + k}} {
 				isInA := s[0] >= 0 && s[0] < len(a)
 				isInB := s[1] >= 0 && s[1] < len(b)
 				if !isInA || !isInB {
@@ -86,9 +86,9 @@ func byContext(a, b []string, x anchor) spot {
 				}
 			}
 		}
-		isNearer := same == most && abs(i-x.first) < abs(best.first-x.first)
+		isNearer := same == most && abs(i-x.firstLine) < abs(best.firstLine-x.firstLine)
 		if isNearer || same > most {
-			best, most = spot{first: i, n: x.n}, same
+			best, most = placement{firstLine: i, lineCount: x.lineCount}, same
 		}
 	}
 	return best
@@ -96,18 +96,18 @@ func byContext(a, b []string, x anchor) spot {
 
 func abs(n int) int { return max(n, -n) }
 
-// clone is a copy of a repository in which the runner checks out commits.
-type clone struct{ dir string }
+// repoClone is a copy of a repository in which the runner checks out commits.
+type repoClone struct{ dir string }
 
 // newClone clones a repository and shares its objects.
-func newClone(ctx context.Context, repo, dir string) (*clone, error) {
+func newClone(ctx context.Context, repo, dir string) (*repoClone, error) {
 	if _, err := gitIn(ctx, filepath.Dir(dir), "clone", "-q", "--shared", "--no-checkout", repo, dir); err != nil {
 		return nil, err
 	}
-	return &clone{dir}, nil
+	return &repoClone{dir}, nil
 }
 
-func (c *clone) checkout(ctx context.Context, commit string) error {
+func (c *repoClone) checkout(ctx context.Context, commit string) error {
 	_, err := gitIn(ctx, c.dir, "checkout", "-q", "-f", "--detach", commit)
 	return err
 }
@@ -116,24 +116,28 @@ func (c *clone) checkout(ctx context.Context, commit string) error {
 // that name.
 const driftDir = ".drift/annotations"
 
-// placeAll annotates the anchors at commit A, checks out commit B, and resolves the annotations there: first
+// resolveAnchors annotates the anchors at commit A, checks out commit B, and resolves the annotations there: first
 // with git, then without. All pairs must have the same two commits. Before the second pass, it moves the
 // sidecar files of renamed files. It returns the spots by pair and anchor.
-func (c *clone) placeAll(ctx context.Context, pairs []pair) (with, without [][]spot, err error) {
-	if err := c.checkout(ctx, pairs[0].a); err != nil {
+func (c *repoClone) resolveAnchors(ctx context.Context, pairs []commitPair) (with, without [][]placement, err error) {
+	if err := c.checkout(ctx, pairs[0].commitA); err != nil {
 		return nil, nil, err
 	}
 	if err := os.RemoveAll(filepath.Join(c.dir, ".drift")); err != nil {
 		return nil, nil, err
 	}
 	ids := map[string][2]int{} // indexes of pair and anchor, by annotation ID
-	err = c.book(ctx, true, func(b *annotate.Store) error {
+	err = c.withAnnotations(ctx, true, func(b *annotate.Store) error {
 		for i, p := range pairs {
 			for k, x := range p.anchors {
 				got, err := b.Add(
 					ctx,
-					annotate.Record{File: p.fa, Span: annotate.Span{First: x.first + 1, Last: x.first + x.n},
-						Why: "anchor", ID: fmt.Sprintf("p%da%d", i, k)},
+					annotate.Record{
+						File: p.fileA,
+						Span: annotate.Span{First: x.firstLine + 1, Last: x.firstLine + x.lineCount},
+						Why:  "anchor",
+						ID:   fmt.Sprintf("p%da%d", i, k),
+					},
 				)
 				if err != nil {
 					return err
@@ -146,34 +150,34 @@ func (c *clone) placeAll(ctx context.Context, pairs []pair) (with, without [][]s
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := c.checkout(ctx, pairs[0].b); err != nil {
+	if err := c.checkout(ctx, pairs[0].commitB); err != nil {
 		return nil, nil, err
 	}
 	for _, git := range []bool{true, false} {
 		if !git {
-			if err := c.moveAlong(pairs); err != nil {
+			if err := c.renameSidecars(pairs); err != nil {
 				return nil, nil, err
 			}
 		}
-		spots := make([][]spot, len(pairs))
+		spots := make([][]placement, len(pairs))
 		for i, p := range pairs {
-			spots[i] = make([]spot, len(p.anchors))
+			spots[i] = make([]placement, len(p.anchors))
 		}
-		err := c.book(ctx, git, func(b *annotate.Store) error {
+		err := c.withAnnotations(ctx, git, func(b *annotate.Store) error {
 			for i, p := range pairs {
-				found, err := b.Lookup(ctx, p.fb, annotate.Span{})
+				found, err := b.Lookup(ctx, p.fileB, annotate.Span{})
 				if err != nil {
 					return err
 				}
 				for _, f := range found {
 					at, ok := ids[f.ID]
 					isOfPair := ok && at[0] == i
-					isInFile := f.Placed != annotate.Lost && f.In == p.fb
+					isInFile := f.Placed != annotate.Lost && f.In == p.fileB
 					if !isOfPair || !isInFile {
 						continue
 					}
-					spots[i][at[1]] = spot{first: f.Now.First - 1, n: f.Now.Len(),
-						edited: f.Placed == annotate.Edited, confidence: f.Confidence, how: f.How}
+					spots[i][at[1]] = placement{firstLine: f.Now.First - 1, lineCount: f.Now.Len(),
+						isEdited: f.Placed == annotate.Edited, confidence: f.Confidence, how: f.How}
 				}
 			}
 			return nil
@@ -190,24 +194,24 @@ func (c *clone) placeAll(ctx context.Context, pairs []pair) (with, without [][]s
 	return with, without, nil
 }
 
-// moveAlong renames sidecar files like their files at B, as a person who renames a file
+// renameSidecars renames sidecar files like their files at B, as a person who renames a file
 // would.
-func (c *clone) moveAlong(pairs []pair) error {
+func (c *repoClone) renameSidecars(pairs []commitPair) error {
 	sidecar := func(file string) string { return filepath.Join(c.dir, filepath.FromSlash(driftDir+"/"+file+".why")) }
 	kept := map[string][]byte{} // by the name of the file at B
 	for _, p := range pairs {
-		if p.fa == p.fb {
+		if p.fileA == p.fileB {
 			continue
 		}
-		text, err := os.ReadFile(sidecar(p.fa))
+		text, err := os.ReadFile(sidecar(p.fileA))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // sidecar names encode this name; leave the file in its place
 		}
 		if err != nil {
 			return err
 		}
-		kept[p.fb] = text
-		if err := os.Remove(sidecar(p.fa)); err != nil {
+		kept[p.fileB] = text
+		if err := os.Remove(sidecar(p.fileA)); err != nil {
 			return err
 		}
 	}
@@ -222,9 +226,9 @@ func (c *clone) moveAlong(pairs []pair) error {
 	return nil
 }
 
-// book opens the annotations of the clone and calls fn with them. If git is false, they are opened as in a directory
-// without a git repository.
-func (c *clone) book(ctx context.Context, git bool, fn func(*annotate.Store) error) (err error) {
+// withAnnotations opens the annotations of the clone and calls fn with them. If git is false, they are opened as in
+// a directory without a git repository.
+func (c *repoClone) withAnnotations(ctx context.Context, git bool, fn func(*annotate.Store) error) (err error) {
 	o := &annotate.Options{Dir: driftDir}
 	if git {
 		b, err := annotate.OpenDir(ctx, c.dir, o)
@@ -245,8 +249,8 @@ func (c *clone) book(ctx context.Context, git bool, fn func(*annotate.Store) err
 	return fn(b)
 }
 
-// text returns the lines that a file in the clone has at a commit.
-func (c *clone) text(ctx context.Context, commit, file string) ([]string, error) {
+// fileLines returns the lines that a file in the clone has at a commit.
+func (c *repoClone) fileLines(ctx context.Context, commit, file string) ([]string, error) {
 	t, err := gitIn(ctx, c.dir, "cat-file", "blob", commit+":"+file)
 	if err != nil {
 		return nil, err
@@ -254,87 +258,87 @@ func (c *clone) text(ctx context.Context, commit, file string) ([]string, error)
 	return splitLines(t), nil
 }
 
-// doubted is the confidence below which edited lines do not count as found.
-const doubted = .5
+// minConfidence is the confidence below which edited lines do not count as found.
+const minConfidence = .5
 
 // tally counts the results that one way of placing has for one kind of anchors.
 type tally struct {
 	// Anchors that are unchanged and in one piece.
-	stand, right, wrong, missed int
+	unchanged, unchangedRight, unchangedWrong, unchangedMissed int
 
 	// Anchors that were changed: a reworded line, or a block with at least half of its lines
 	// left, including reworded lines.
-	part, partRight, partWrong, partMissed int
+	changed, changedRight, changedWrong, changedMissed int
 
 	// Anchors with no lines left.
-	gone, lost, edited, found int
+	goneTotal, goneLost, goneEdited, goneFound int
 
-	other int // blocks with some, but less than half, of their lines left
+	mostlyGone int // blocks with some, but less than half, of their lines left
 }
 
-// add compares a spot with the true position and counts the result.
-func (t *tally) add(x anchor, s spot) {
+// addResult compares a spot with the true position and counts the result.
+func (t *tally) addResult(x anchor, s placement) {
 	kept := 0
 	first := -1
 	last := -1
 	whole := true
-	for i, f := range x.to {
-		if f.to < 0 {
+	for i, f := range x.fates {
+		if f.index < 0 {
 			whole = false
 			continue
 		}
 		kept++
 		if first < 0 {
-			first = f.to
+			first = f.index
 		}
-		isApart := i > 0 && x.to[i-1].to != f.to-1
-		if f.reworded || isApart {
+		isApart := i > 0 && x.fates[i-1].index != f.index-1
+		if f.isReworded || isApart {
 			whole = false
 		}
-		last = max(last, f.to)
-		first = min(first, f.to)
+		last = max(last, f.index)
+		first = min(first, f.index)
 	}
 	switch {
 	case whole:
-		t.stand++
+		t.unchanged++
 		switch {
-		case s.n == 0:
-			t.missed++
-		case s.first == first && s.n == x.n:
-			t.right++
+		case s.lineCount == 0:
+			t.unchangedMissed++
+		case s.firstLine == first && s.lineCount == x.lineCount:
+			t.unchangedRight++
 		default:
-			t.wrong++
+			t.unchangedWrong++
 		}
 	case kept == 0:
-		t.gone++
+		t.goneTotal++
 		switch {
-		case s.n == 0, s.edited && s.confidence < doubted:
-			t.lost++
-		case s.edited:
-			t.edited++
+		case s.lineCount == 0, s.isEdited && s.confidence < minConfidence:
+			t.goneLost++
+		case s.isEdited:
+			t.goneEdited++
 		default:
-			t.found++
+			t.goneFound++
 		}
-	case 2*kept >= x.n:
-		t.part++
+	case 2*kept >= x.lineCount:
+		t.changed++
 		// The result is right if the two ranges overlap in at least half of their union.
-		lo, hi := max(first, s.first), min(last, s.first+s.n-1)
-		all := max(last, s.first+s.n-1) - min(first, s.first) + 1
+		lo, hi := max(first, s.firstLine), min(last, s.firstLine+s.lineCount-1)
+		all := max(last, s.firstLine+s.lineCount-1) - min(first, s.firstLine) + 1
 		switch {
-		case s.n == 0:
-			t.partMissed++
+		case s.lineCount == 0:
+			t.changedMissed++
 		case hi >= lo && 2*(hi-lo+1) >= all:
-			t.partRight++
+			t.changedRight++
 		default:
-			t.partWrong++
+			t.changedWrong++
 		}
 	default:
-		t.other++
+		t.mostlyGone++
 	}
 }
 
-// sameLine reports whether text equals line i of lines, for data that contains its own
+// isSameLine reports whether text equals line i of lines, for data that contains its own
 // texts.
-func sameLine(lines []string, i int, text string) bool {
+func isSameLine(lines []string, i int, text string) bool {
 	return i >= 0 && i < len(lines) && strings.TrimSuffix(lines[i], "\r") == strings.TrimSuffix(text, "\r")
 }

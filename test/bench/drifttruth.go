@@ -9,18 +9,18 @@ import (
 	"unicode"
 )
 
-// step returns the index of a line after the hunks.
-func step(hunks []chunk, moved map[int]int, at int) int {
+// mapLine returns the index of a line after the hunks.
+func mapLine(hunks []diffHunk, moved map[int]int, at int) int {
 	if len(hunks) == 0 {
 		return at
 	}
-	i, _ := slices.BinarySearchFunc(hunks, at, func(c chunk, at int) int {
-		if c.a+len(c.out) <= at {
+	i, _ := slices.BinarySearchFunc(hunks, at, func(c diffHunk, at int) int {
+		if c.oldStart+len(c.deleted) <= at {
 			return -1
 		}
 		return 1
 	}) // the first hunk that ends after the line
-	if i < len(hunks) && at >= hunks[i].a {
+	if i < len(hunks) && at >= hunks[i].oldStart {
 		if to, ok := moved[at]; ok {
 			return to
 		}
@@ -30,47 +30,47 @@ func step(hunks []chunk, moved map[int]int, at int) int {
 		return at
 	}
 	last := hunks[i-1]
-	return at - (last.a + len(last.out)) + last.b + len(last.put)
+	return at - (last.oldStart + len(last.deleted)) + last.newStart + len(last.added)
 }
 
-// movedIn returns the lines of blocks that the hunks deleted in one place and added in
+// findMovedLines returns the lines of blocks that the hunks deleted in one place and added in
 // another.
-func movedIn(hunks []chunk) map[int]int {
+func findMovedLines(hunks []diffHunk) map[int]int {
 	type place struct{ hunk, i int }
 	count := map[string]int{} // number of times that each line was added
 	where := map[string]place{}
 	gone := map[string]int{}
 	for k, c := range hunks {
-		for i, l := range c.put {
+		for i, l := range c.added {
 			count[l]++
 			where[l] = place{k, i}
 		}
-		for _, l := range c.out {
+		for _, l := range c.deleted {
 			gone[l]++
 		}
 	}
 	moved := map[int]int{}
 	for _, c := range hunks {
-		for i := 0; i < len(c.out); i++ {
-			p, ok := where[c.out[i]]
-			isUnique := count[c.out[i]] == 1 && gone[c.out[i]] == 1
+		for i := 0; i < len(c.deleted); i++ {
+			p, ok := where[c.deleted[i]]
+			isUnique := count[c.deleted[i]] == 1 && gone[c.deleted[i]] == 1
 			if !ok || !isUnique {
 				continue
 			}
-			put := hunks[p.hunk].put
+			put := hunks[p.hunk].added
 			// Find the longest run around this line that is equal in both.
 			lo, hi := 0, 1
-			for i-lo-1 >= 0 && p.i-lo-1 >= 0 && c.out[i-lo-1] == put[p.i-lo-1] {
+			for i-lo-1 >= 0 && p.i-lo-1 >= 0 && c.deleted[i-lo-1] == put[p.i-lo-1] {
 				lo++
 			}
-			for i+hi < len(c.out) && p.i+hi < len(put) && c.out[i+hi] == put[p.i+hi] {
+			for i+hi < len(c.deleted) && p.i+hi < len(put) && c.deleted[i+hi] == put[p.i+hi] {
 				hi++
 			}
-			if lo+hi < 2 || countLetters(c.out[i-lo:i+hi]) < 40 {
+			if lo+hi < 2 || countLetters(c.deleted[i-lo:i+hi]) < 40 {
 				continue
 			}
 			for x := -lo; x < hi; x++ {
-				moved[c.a+i+x] = hunks[p.hunk].b + p.i + x
+				moved[c.oldStart+i+x] = hunks[p.hunk].newStart + p.i + x
 			}
 			i += hi - 1
 		}
@@ -78,20 +78,20 @@ func movedIn(hunks []chunk) map[int]int {
 	return moved
 }
 
-// Limits of [rewordedIn].
+// Limits of [findRewordedLines].
 const (
-	driftAlike = .6     // minimum similarity of a line and its new wording
-	driftCells = 250000 // maximum product of deleted and added lines in a hunk that is examined
+	minLineSimilarity = .6     // minimum similarity of a line and its new wording
+	maxHunkCells      = 250000 // maximum product of deleted and added lines in a hunk that is examined
 )
 
-// respacedIn returns the lines for which the hunks only changed white space, using the hunks
+// findRespacedLines returns the lines for which the hunks only changed white space, using the hunks
 // of a diff that ignores it. For an indented block, git's normal diff may match braces of a
 // different depth and split the block into two hunks.
-func respacedIn(hunks, bare []chunk, moved map[int]int) map[int]int {
+func findRespacedLines(hunks, bare []diffHunk, moved map[int]int) map[int]int {
 	put := map[int]string{} // lines that the hunks added, without white space
 	for _, c := range hunks {
-		for i, l := range c.put {
-			put[c.b+i] = spaceless(l)
+		for i, l := range c.added {
+			put[c.newStart+i] = withoutSpace(l)
 		}
 	}
 	for _, to := range moved {
@@ -99,25 +99,25 @@ func respacedIn(hunks, bare []chunk, moved map[int]int) map[int]int {
 	}
 	respaced := map[int]int{}
 	for _, c := range hunks {
-		for i, l := range c.out {
-			to := step(bare, nil, c.a+i)
-			if _, isMoved := moved[c.a+i]; isMoved {
+		for i, l := range c.deleted {
+			to := mapLine(bare, nil, c.oldStart+i)
+			if _, isMoved := moved[c.oldStart+i]; isMoved {
 				continue
 			}
-			if now, isNew := put[to]; isNew && now == spaceless(l) {
-				respaced[c.a+i] = to
+			if now, isNew := put[to]; isNew && now == withoutSpace(l) {
+				respaced[c.oldStart+i] = to
 			}
 		}
 	}
 	return respaced
 }
 
-func spaceless(l string) string { return strings.Join(strings.Fields(l), "") }
+func withoutSpace(l string) string { return strings.Join(strings.Fields(l), "") }
 
-// rewordedIn returns the lines that the hunks reworded: lines with different white space
+// findRewordedLines returns the lines that the hunks reworded: lines with different white space
 // and, of the rest, the assignment in the same order with the highest total similarity. It
 // excludes moved lines.
-func rewordedIn(hunks []chunk, moved, respaced map[int]int) map[int]int {
+func findRewordedLines(hunks []diffHunk, moved, respaced map[int]int) map[int]int {
 	again := maps.Clone(respaced)
 	if again == nil {
 		again = map[int]int{}
@@ -129,17 +129,17 @@ func rewordedIn(hunks []chunk, moved, respaced map[int]int) map[int]int {
 		}
 	}
 	for _, c := range hunks {
-		n, m := len(c.out), len(c.put)
-		isTooLarge := n*m > driftCells
+		n, m := len(c.deleted), len(c.added)
+		isTooLarge := n*m > maxHunkCells
 		if isTooLarge || min(n, m) == 0 {
 			continue
 		}
 		out, put := make([]letterPairs, n), make([]letterPairs, m)
-		for i, l := range c.out {
-			out[i] = countPairs(l)
+		for i, l := range c.deleted {
+			out[i] = countLetterPairs(l)
 		}
-		for j, l := range c.put {
-			put[j] = countPairs(l)
+		for j, l := range c.added {
+			put[j] = countLetterPairs(l)
 		}
 		// best[i][j] is the maximum similarity of the lines from i on and the lines from j
 		// on.
@@ -148,13 +148,13 @@ func rewordedIn(hunks []chunk, moved, respaced map[int]int) map[int]int {
 			best[i] = make([]float64, m+1)
 		}
 		like := func(i, j int) float64 {
-			_, isMoved := moved[c.a+i]
-			_, isRespaced := respaced[c.a+i]
+			_, isMoved := moved[c.oldStart+i]
+			_, isRespaced := respaced[c.oldStart+i]
 			hasTarget := isMoved || isRespaced
-			if hasTarget || came[c.b+j] {
+			if hasTarget || came[c.newStart+j] {
 				return 0
 			}
-			if f := out[i].alike(put[j]); f >= driftAlike {
+			if f := out[i].similarity(put[j]); f >= minLineSimilarity {
 				return f
 			}
 			return 0
@@ -174,7 +174,7 @@ func rewordedIn(hunks []chunk, moved, respaced map[int]int) map[int]int {
 			case best[i][j+1]:
 				j++
 			default:
-				again[c.a+i] = c.b + j
+				again[c.oldStart+i] = c.newStart + j
 				i, j = i+1, j+1
 			}
 		}
@@ -184,34 +184,34 @@ func rewordedIn(hunks []chunk, moved, respaced map[int]int) map[int]int {
 
 // letterPairs counts the pairs of adjacent characters in a line, without white space.
 type letterPairs struct {
-	of  map[[2]rune]int
-	all int
+	counts map[[2]rune]int
+	total  int
 }
 
-func countPairs(s string) letterPairs {
-	p := letterPairs{of: map[[2]rune]int{}}
-	rs := []rune(spaceless(s))
+func countLetterPairs(s string) letterPairs {
+	p := letterPairs{counts: map[[2]rune]int{}}
+	rs := []rune(withoutSpace(s))
 	for i := 0; i+1 < len(rs); i++ {
-		p.of[[2]rune{rs[i], rs[i+1]}]++
-		p.all++
+		p.counts[[2]rune{rs[i], rs[i+1]}]++
+		p.total++
 	}
 	return p
 }
 
-// alike returns twice the number of common pairs divided by the number of all pairs.
-func (p letterPairs) alike(q letterPairs) float64 {
-	all := p.all + q.all
+// similarity returns twice the number of common pairs divided by the number of all pairs.
+func (p letterPairs) similarity(q letterPairs) float64 {
+	all := p.total + q.total
 	if all == 0 {
 		return 0
 	}
 	common := 0
-	for x, c := range p.of {
-		common += min(c, q.of[x])
+	for x, c := range p.counts {
+		common += min(c, q.counts[x])
 	}
 	return 2 * float64(common) / float64(all)
 }
 
-func pairsAlike(a, b string) float64 { return countPairs(a).alike(countPairs(b)) }
+func lineSimilarity(a, b string) float64 { return countLetterPairs(a).similarity(countLetterPairs(b)) }
 
 func countLetters(lines []string) int {
 	n := 0

@@ -15,59 +15,59 @@ import (
 // fillBatch is the number of entries that are cut into terms before the clock starts.
 const fillBatch = 500
 
-// filling fills an index with the terms of all entries in each way.
-func (r *recallRun) filling(ctx context.Context) error {
+// measureFilling fills an index with the terms of all entries in each way.
+func (r *recallRun) measureFilling(ctx context.Context) error {
 	t := newTable("the index alone, seed's terms", "an entry", "entries/s", "bytes an entry")
-	before := heap()
+	before := liveHeapBytes()
 	x := index.New(index.Params{})
 	row := func(name string, took time.Duration) {
 		n := float64(len(r.entries))
-		t.row(
+		t.addRow(
 			name,
-			span(time.Duration(float64(took)/n)),
+			formatDuration(time.Duration(float64(took)/n)),
 			formatDigits(n/took.Seconds()),
-			formatDigits((float64(heap())-float64(before))/n),
+			formatDigits((float64(liveHeapBytes())-float64(before))/n),
 		)
 		runtime.KeepAlive(x)
 	}
-	took, err := r.eachDoc(ctx, 0, x.Put)
+	took, err := r.putEachDocument(ctx, 0, x.Put)
 	if err != nil {
 		return err
 	}
 	row("put one by one", took)
-	took, err = r.eachDoc(ctx, 1, x.Put)
+	took, err = r.putEachDocument(ctx, 1, x.Put)
 	if err != nil {
 		return err
 	}
 	row("each put again, with the next one's text", took)
 
 	x = nil
-	before = heap()
+	before = liveHeapBytes()
 	x = index.New(index.Params{})
 	var all []index.Document
-	_, err = r.eachDoc(ctx, 0, func(d index.Document) { all = append(all, d) })
+	_, err = r.putEachDocument(ctx, 0, func(d index.Document) { all = append(all, d) })
 	if err != nil {
 		return err
 	}
-	texts := heap()
-	start := spent()
-	x.Fill(func(yield func(*index.Document) bool) {
+	texts := liveHeapBytes()
+	start := cpuOrWallTime()
+	x.FillEmpty(func(yield func(*index.Document) bool) {
 		for i := range all {
 			yield(&all[i])
 		}
 	}, nil)
-	took = spent() - start
+	took = cpuOrWallTime() - start
 	before += texts - before // do not count the memory of the documents
 	row("all at once", took)
 	runtime.KeepAlive(all)
-	r.emit(t)
+	r.emitTable(t)
 	r.printf("Cutting texts into terms is not in these times, which are processor time where the system tells it.\n\n")
 	return nil
 }
 
-// eachDoc calls put for each entry, with the terms of the entry that is further places
+// putEachDocument calls put for each entry, with the terms of the entry that is further places
 // later. It returns the time that put took.
-func (r *recallRun) eachDoc(
+func (r *recallRun) putEachDocument(
 	ctx context.Context,
 	further int,
 	put func(d index.Document),
@@ -80,19 +80,22 @@ func (r *recallRun) eachDoc(
 		docs := make([]index.Document, min(fillBatch, n-from))
 		for i := range docs {
 			e := r.entries[(from+i+further)%n]
-			docs[i] = index.Words(uint64(from+i+1), append(text.Crabtalk(e.Name), text.Crabtalk(e.Content)...))
+			docs[i] = index.DocumentOfWords(
+				uint64(from+i+1),
+				append(text.CrabtalkTerms(e.Name), text.CrabtalkTerms(e.Content)...),
+			)
 		}
-		start := spent()
+		start := cpuOrWallTime()
 		for _, d := range docs {
 			put(d)
 		}
-		took += spent() - start
+		took += cpuOrWallTime() - start
 	}
 	return took, nil
 }
 
-// spent returns the processor time or, if it is not known, the wall-clock time.
-func spent() time.Duration {
+// cpuOrWallTime returns the processor time or, if it is not known, the wall-clock time.
+func cpuOrWallTime() time.Duration {
 	if t, ok := processorTime(); ok {
 		return t
 	}

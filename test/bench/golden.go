@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/bench/quality"
 )
 
-func golden(b *bench, fl *flag.FlagSet) func(context.Context) error {
+func goldenCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	data := fl.String("data", "", "`DIR` that holds the sets, each in a directory of its own")
 	out := fl.String("out", "", "`FILE` to write")
 	return func(ctx context.Context) error {
@@ -29,8 +29,8 @@ func golden(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		}
 		defer f.Close()
 		w := bufio.NewWriter(f)
-		o := quality.Options{Data: os.DirFS(*data), Root: *data,
-			Hits: func(set, unit, ranking, question string, hits []oxbow.Hit) {
+		o := quality.Options{DataFS: os.DirFS(*data), DataDir: *data,
+			OnHits: func(set, unit, ranking, question string, hits []oxbow.Hit) {
 				fmt.Fprintf(w, "%s %s %s %q\n", set, unit, ranking, question)
 				for _, h := range hits {
 					fmt.Fprintf(w, "  %016x %s\n", math.Float64bits(h.Score), h.Entry.Name)

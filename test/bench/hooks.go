@@ -18,15 +18,15 @@ func hooksCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	n := fl.Int("n", 10_000, "entries in the memory")
 	megabytes := fl.Int64("mb", 300, "megabytes of transcripts in the archive")
 	sessions := fl.Int("sessions", 20, "sessions of 22 hooks")
-	var src source
-	src.textFlag(fl)
-	b.dirFlag(fl)
-	return b.inTemp("hooks", func(ctx context.Context, dir string) error {
+	var src textSource
+	src.addTextFlag(fl)
+	b.addDirFlag(fl)
+	return b.withTempDir("hooks", func(ctx context.Context, dir string) error {
 		hello, err := buildHello(ctx, dir)
 		if err != nil {
 			return err
 		}
-		r, w, es, err := b.prepareImport(ctx, dir, src, *n, *megabytes, 1)
+		r, w, es, err := b.prepareSessionImport(ctx, dir, src, *n, *megabytes, 1)
 		if err != nil {
 			return err
 		}
@@ -34,10 +34,10 @@ func hooksCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		if err := fillHome(ctx, home, es); err != nil {
 			return err
 		}
-		if _, err := r.once(ctx, home, 0); err != nil {
+		if _, err := r.importSessions(ctx, home, 0); err != nil {
 			return err
 		}
-		b.printf("%s entries, %s turns in the archive.\n\n", count(len(es)), count(w.turns))
+		b.printf("%s entries, %s turns in the archive.\n\n", formatCount(len(es)), formatCount(w.turns))
 		return r.measureHooks(ctx, hello, home, *sessions)
 	})
 }
@@ -48,7 +48,7 @@ func (r importRun) measureHooks(ctx context.Context, hello, home string, session
 	for n := range sessions + 1 {
 		var all time.Duration
 		for i, report := range hookReports(n, r.user) {
-			took, err := r.hook(ctx, home, report)
+			took, err := r.runHook(ctx, home, report)
 			if err != nil {
 				return err
 			}
@@ -63,7 +63,7 @@ func (r importRun) measureHooks(ctx context.Context, hello, home string, session
 				rest = append(rest, took)
 			}
 		}
-		took, err := runOnce(ctx, program{path: hello, env: bareEnv(os.Getenv, r.user)})
+		took, err := timeRun(ctx, program{path: hello, env: minimalEnv(os.Getenv, r.user)})
 		if err != nil {
 			return err
 		}
@@ -72,28 +72,43 @@ func (r importRun) measureHooks(ctx context.Context, hello, home string, session
 		}
 	}
 	t := newTable(fmt.Sprintf("%d sessions", sessions), "p50", "p95", "p50 × bare")
-	t.row("bare Go program", span(bare.p50()), span(bare.quantile(.95)), "1")
-	t.row(
+	t.addRow("bare Go program", formatDuration(bare.p50()), formatDuration(bare.quantile(.95)), "1")
+	t.addRow(
 		"hook SessionStart, which answers",
-		span(first.p50()),
-		span(first.quantile(.95)),
-		ratio(first.p50(), bare.p50()),
+		formatDuration(first.p50()),
+		formatDuration(first.quantile(.95)),
+		formatRatio(first.p50(), bare.p50()),
 	)
-	t.row("hook at a prompt", span(prompt.p50()), span(prompt.quantile(.95)), ratio(prompt.p50(), bare.p50()))
-	t.row("any other hook", span(rest.p50()), span(rest.quantile(.95)), ratio(rest.p50(), bare.p50()))
-	t.row("the 22 hooks of a session", span(whole.p50()), span(whole.quantile(.95)), ratio(whole.p50(), bare.p50()))
-	r.emit(t)
+	t.addRow(
+		"hook at a prompt",
+		formatDuration(prompt.p50()),
+		formatDuration(prompt.quantile(.95)),
+		formatRatio(prompt.p50(), bare.p50()),
+	)
+	t.addRow(
+		"any other hook",
+		formatDuration(rest.p50()),
+		formatDuration(rest.quantile(.95)),
+		formatRatio(rest.p50(), bare.p50()),
+	)
+	t.addRow(
+		"the 22 hooks of a session",
+		formatDuration(whole.p50()),
+		formatDuration(whole.quantile(.95)),
+		formatRatio(whole.p50(), bare.p50()),
+	)
+	r.emitTable(t)
 	return nil
 }
 
-// hook runs one hook and waits for its end.
-func (r importRun) hook(ctx context.Context, home string, report map[string]any) (time.Duration, error) {
+// runHook runs one hook and waits for its end.
+func (r importRun) runHook(ctx context.Context, home string, report map[string]any) (time.Duration, error) {
 	in, err := json.Marshal(report)
 	if err != nil {
 		return 0, err
 	}
-	p := exec.CommandContext(ctx, r.oxbow, "--home", home, "hook", "claude")
-	p.Env = bareEnv(os.Getenv, r.user)
+	p := exec.CommandContext(ctx, r.oxbowPath, "--home", home, "hook", "claude")
+	p.Env = minimalEnv(os.Getenv, r.user)
 	p.Dir = r.user
 	p.Stdin = bytes.NewReader(in)
 	begin := time.Now()

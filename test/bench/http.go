@@ -29,29 +29,29 @@ import (
 // httpRun is one run of the command.
 type httpRun struct {
 	*bench
-	n, clients, slow int
-	rate             float64 // recalls per second of all clients together
-	wait             time.Duration
-	seed             uint64
-	src              source
+	entryCount, clients, slowClients int
+	rate                             float64 // recalls per second of all clients together
+	measureTime                      time.Duration
+	seed                             uint64
+	src                              textSource
 
-	bare    bool // the clients send no requests
-	addr    string
-	phrases []string
-	held    atomic.Int64 // open connections of slow clients
-	cut     atomic.Int64 // connections of slow clients that the server closed
+	isBare            bool // the clients send no requests
+	addr              string
+	phrases           []string
+	slowConnections   atomic.Int64 // open connections of slow clients
+	closedConnections atomic.Int64 // connections of slow clients that the server closed
 }
 
 func httpCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	r := &httpRun{bench: b}
-	fl.IntVar(&r.n, "n", 100_000, "entries in the store")
+	fl.IntVar(&r.entryCount, "n", 100_000, "entries in the store")
 	fl.IntVar(&r.clients, "clients", 1000, "connections that are kept and recall in turn")
-	fl.IntVar(&r.slow, "slow", 100, "connections that send or read a byte a second")
+	fl.IntVar(&r.slowClients, "slow", 100, "connections that send or read a byte a second")
 	fl.Float64Var(&r.rate, "rate", 200, "recalls a second, of all clients together")
-	fl.DurationVar(&r.wait, "time", 30*time.Second, "how long to measure")
+	fl.DurationVar(&r.measureTime, "time", 30*time.Second, "how long to measure")
 	fl.Uint64Var(&r.seed, "seed", 1, "seed of the sampling")
 	r.src.addFlags(fl)
-	b.dirFlag(fl)
+	b.addDirFlag(fl)
 	return r.run
 }
 
@@ -59,12 +59,12 @@ func httpCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 const benchToken = "bench"
 
 func (r *httpRun) run(ctx context.Context) (err error) {
-	dir, remove, err := r.temp()
+	dir, remove, err := r.tempDir()
 	if err != nil {
 		return err
 	}
 	defer remove()
-	entries, from, err := r.src.readEntries(ctx, r.n)
+	entries, from, err := r.src.readEntries(ctx, r.entryCount)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (r *httpRun) run(ctx context.Context) (err error) {
 		return err
 	}
 	texts := len(entries)
-	for i := texts; i < r.n; i++ {
+	for i := texts; i < r.entryCount; i++ {
 		e := entries[i%texts]
 		entries = append(entries, oxbow.Add{Name: fmt.Sprintf("%s again %d", e.Name, i/texts), Content: e.Content})
 	}
@@ -82,12 +82,12 @@ func (r *httpRun) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
-	if err := fill(ctx, m, entries); err != nil {
+	if err := fillMemory(ctx, m, entries); err != nil {
 		return err
 	}
 	var direct timings
 	for i := range 1000 {
-		if err := direct.add(func() error {
+		if err := direct.timeCall(func() error {
 			_, err := m.Recall(ctx, oxbow.Query{Text: r.phrases[i%len(r.phrases)], Limit: 5})
 			return err
 		}); err != nil {
@@ -100,20 +100,20 @@ func (r *httpRun) run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, srv.Close()) }()
 	r.addr = l.Addr().String()
-	r.title("http", dir)
+	r.printTitle("http", dir)
 	r.printf(
 		"%s entries, of %s texts from %s; %s kept connections recall %.0f times a second together, each at times of "+
 			"its own; %s slow ones send a request or read an answer a byte a second. Server and clients share one "+
 			"process. A recall counts from when it was due.\n\n",
-		count(len(entries)), count(texts), from, count(r.clients), r.rate, count(r.slow),
+		formatCount(len(entries)), formatCount(texts), from, formatCount(r.clients), r.rate, formatCount(r.slowClients),
 	)
 	t := newTable("recall", "p50", "p99", "most", "recalls", "slow ones held", "cut off by the server")
-	t.row(
+	t.addRow(
 		"of the library, alone",
-		span(direct.quantile(.5)),
-		span(direct.quantile(.99)),
-		span(direct.quantile(1)),
-		count(len(direct)),
+		formatDuration(direct.quantile(.5)),
+		formatDuration(direct.quantile(.99)),
+		formatDuration(direct.quantile(1)),
+		formatCount(len(direct)),
 		"–",
 		"–",
 	)
@@ -121,10 +121,10 @@ func (r *httpRun) run(ctx context.Context) (err error) {
 	if err := r.measure(ctx, newTable(make([]string, 7)...), "", 0); err != nil {
 		return err
 	}
-	for _, slow := range []int{0, r.slow} {
+	for _, slow := range []int{0, r.slowClients} {
 		for _, what := range []string{"an answer without work", "over HTTP"} {
-			r.bare = what != "over HTTP"
-			if r.bare {
+			r.isBare = what != "over HTTP"
+			if r.isBare {
 				what += ","
 			}
 			if err := r.measure(ctx, t, what, slow); err != nil {
@@ -132,7 +132,7 @@ func (r *httpRun) run(ctx context.Context) (err error) {
 			}
 		}
 	}
-	r.emit(t)
+	r.emitTable(t)
 	return nil
 }
 
@@ -163,9 +163,9 @@ func (r *httpRun) serve(m *oxbow.Memory) (*http.Server, net.Listener, error) {
 
 // measure times the recalls of all clients while slow clients are connected.
 func (r *httpRun) measure(ctx context.Context, t *table, what string, slow int) error {
-	ctx, stop := context.WithTimeout(ctx, r.wait)
+	ctx, stop := context.WithTimeout(ctx, r.measureTime)
 	defer stop()
-	r.cut.Store(0)
+	r.closedConnections.Store(0)
 	var slowly, kept sync.WaitGroup
 	for i := range slow {
 		slowly.Go(func() { r.slowClient(ctx, i%2 == 0) })
@@ -182,10 +182,10 @@ func (r *httpRun) measure(ctx context.Context, t *table, what string, slow int) 
 	took := make([]timings, r.clients)
 	errs := make([]error, r.clients)
 	for i, c := range conns {
-		kept.Go(func() { took[i], errs[i] = r.client(ctx, c, rand.New(rand.NewPCG(r.seed, uint64(i)))) })
+		kept.Go(func() { took[i], errs[i] = r.runClient(ctx, c, rand.New(rand.NewPCG(r.seed, uint64(i)))) })
 	}
 	var held atomic.Int64
-	half := time.AfterFunc(r.wait/2, func() { held.Store(r.held.Load()) })
+	half := time.AfterFunc(r.measureTime/2, func() { held.Store(r.slowConnections.Load()) })
 	defer half.Stop()
 	kept.Wait()
 	slowly.Wait()
@@ -196,20 +196,20 @@ func (r *httpRun) measure(ctx context.Context, t *table, what string, slow int) 
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	t.row(
-		fmt.Sprintf("%s %s kept and %s slow", what, count(r.clients), count(slow)),
-		span(all.quantile(.5)),
-		span(all.quantile(.99)),
-		span(all.quantile(1)),
-		count(len(all)),
-		count(int(held.Load())),
-		count(int(r.cut.Load())),
+	t.addRow(
+		fmt.Sprintf("%s %s kept and %s slow", what, formatCount(r.clients), formatCount(slow)),
+		formatDuration(all.quantile(.5)),
+		formatDuration(all.quantile(.99)),
+		formatDuration(all.quantile(1)),
+		formatCount(len(all)),
+		formatCount(int(held.Load())),
+		formatCount(int(r.closedConnections.Load())),
 	)
 	return nil
 }
 
-// client recalls over one connection, at random times that do not depend on earlier answers.
-func (r *httpRun) client(ctx context.Context, c net.Conn, rnd *rand.Rand) (took timings, err error) {
+// runClient recalls over one connection, at random times that do not depend on earlier answers.
+func (r *httpRun) runClient(ctx context.Context, c net.Conn, rnd *rand.Rand) (took timings, err error) {
 	answers := bufio.NewReader(c)
 	pause := func() time.Duration {
 		return time.Duration(rnd.ExpFloat64() * float64(r.clients) / r.rate * float64(time.Second))
@@ -221,8 +221,8 @@ func (r *httpRun) client(ctx context.Context, c net.Conn, rnd *rand.Rand) (took 
 		case <-time.After(time.Until(due)):
 		}
 		request := "GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n"
-		if !r.bare {
-			request = r.request(r.phrases[rnd.IntN(len(r.phrases))])
+		if !r.isBare {
+			request = r.recallRequest(r.phrases[rnd.IntN(len(r.phrases))])
 		}
 		if _, err := io.WriteString(c, request); err != nil {
 			return took, err
@@ -240,7 +240,7 @@ func (r *httpRun) client(ctx context.Context, c net.Conn, rnd *rand.Rand) (took 
 	}
 }
 
-func (r *httpRun) request(query string) string {
+func (r *httpRun) recallRequest(query string) string {
 	return "GET /api/v1/recall?" + url.Values{"query": {query}}.Encode() +
 		" HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + benchToken + "\r\n\r\n"
 }
@@ -248,21 +248,21 @@ func (r *httpRun) request(query string) string {
 // slowClient repeatedly sends a request, or reads a long answer, at one byte per second.
 func (r *httpRun) slowClient(ctx context.Context, sends bool) {
 	for ctx.Err() == nil {
-		if r.slowly(ctx, sends) != nil && ctx.Err() == nil {
-			r.cut.Add(1)
+		if r.runSlowConnection(ctx, sends) != nil && ctx.Err() == nil {
+			r.closedConnections.Add(1)
 		}
 	}
 }
 
-func (r *httpRun) slowly(ctx context.Context, sends bool) error {
+func (r *httpRun) runSlowConnection(ctx context.Context, sends bool) error {
 	c, err := net.Dial("tcp", r.addr)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	r.held.Add(1)
-	defer r.held.Add(-1)
-	request := r.request("slow")
+	r.slowConnections.Add(1)
+	defer r.slowConnections.Add(-1)
+	request := r.recallRequest("slow")
 	if !sends {
 		_ = c.(*net.TCPConn).SetReadBuffer(4096)
 		if _, err := io.WriteString(

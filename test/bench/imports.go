@@ -24,10 +24,10 @@ const recordSize = 200
 func importsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	n := fl.Int("n", 100_000, "records of about 200 bytes in each file")
 	only := fl.String("only", "", "formats whose names match `REGEXP`")
-	var src source
-	src.textFlag(fl)
-	b.dirFlag(fl)
-	return b.inTemp("imports", func(ctx context.Context, dir string) error {
+	var src textSource
+	src.addTextFlag(fl)
+	b.addDirFlag(fl)
+	return b.withTempDir("imports", func(ctx context.Context, dir string) error {
 		match, err := regexp.Compile(*only)
 		if err != nil {
 			return fmt.Errorf("--only: %w", err)
@@ -40,51 +40,51 @@ func importsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		if err != nil {
 			return err
 		}
-		run := recordsRun{bench: b, oxbow: oxbow, dir: dir, records: *n}
+		run := recordsRun{bench: b, oxbow: oxbow, dir: dir, recordCount: *n}
 		for _, e := range entries {
 			run.texts = append(run.texts, splitText(e.Content, recordSize)...)
 		}
-		b.printf("%s records of about %d bytes in each file, cut from %s.\n\n", count(*n), recordSize, from)
+		b.printf("%s records of about %d bytes in each file, cut from %s.\n\n", formatCount(*n), recordSize, from)
 		t := newTable("format", "size", "time", "processor", "records/s a core", "peak memory", "again")
 		for _, f := range recordFormats() {
 			if match.MatchString(f.name) {
-				if err := run.measure(ctx, t, f); err != nil {
+				if err := run.measureFormat(ctx, t, f); err != nil {
 					return err
 				}
 			}
 		}
-		b.emit(t)
+		b.emitTable(t)
 		return nil
 	})
 }
 
 // recordFormat is the format of a file with many records.
 type recordFormat struct {
-	name string
-	from string // argument of --from, or "" if the format is detected
-	file string // name of the file
+	name     string
+	from     string // argument of --from, or "" if the format is detected
+	fileName string // name of the file
 
 	head, between, tail string
-	record              func(r madeRecord) string
+	record              func(r sampleRecord) string
 
 	// isDir is true if each record is a file of its own. Then file is the extension.
 	isDir bool
 }
 
-// madeRecord is a record that the formats encode.
-type madeRecord struct {
+// sampleRecord is a record that the formats encode.
+type sampleRecord struct {
 	num  int
 	text string
 	time time.Time
 }
 
-func (r madeRecord) name() string { return fmt.Sprintf("Record %d", r.num) }
+func (r sampleRecord) name() string { return fmt.Sprintf("Record %d", r.num) }
 
 // session returns the identifier of a conversation from which several records come.
-func (r madeRecord) session() string { return fmt.Sprintf("session-%d", r.num/20) }
+func (r sampleRecord) session() string { return fmt.Sprintf("session-%d", r.num/20) }
 
-// encode returns a value as JSON.
-func encode(v any) string {
+// encodeJSON returns a value as JSON.
+func encodeJSON(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(err) // maps of strings and numbers can always be encoded
@@ -97,35 +97,35 @@ type fields = map[string]any
 // recordFormats returns the formats whose files contain many records.
 func recordFormats() []recordFormat {
 	return []recordFormat{
-		{name: "jsonl", file: "entries.jsonl", between: "\n", record: entryRecord},
+		{name: "jsonl", fileName: "entries.jsonl", between: "\n", record: entryRecord},
 		{
-			name:    "jsonl, an array",
-			file:    "entries.json",
-			head:    "[\n",
-			between: ",\n",
-			tail:    "\n]\n",
-			record:  entryRecord,
+			name:     "jsonl, an array",
+			fileName: "entries.json",
+			head:     "[\n",
+			between:  ",\n",
+			tail:     "\n]\n",
+			record:   entryRecord,
 		},
-		{name: "csv", file: "table.csv", head: "name,content,tags,created\n", between: "\n", record: rowRecord},
-		{name: "server-memory", file: "memory.jsonl", between: "\n", record: entityRecord},
-		{name: "server-memory, a document", file: "graph.json", head: `{"entities":[`, between: ",\n",
+		{name: "csv", fileName: "table.csv", head: "name,content,tags,created\n", between: "\n", record: rowRecord},
+		{name: "server-memory", fileName: "memory.jsonl", between: "\n", record: entityRecord},
+		{name: "server-memory, a document", fileName: "graph.json", head: `{"entities":[`, between: ",\n",
 			tail: `],"relations":[]}`, record: entityRecord},
-		{name: "mem0", file: "mem0.json", head: `{"results":[`, between: ",", tail: "]}", record: mem0Record},
-		{name: "claude-mem", file: "claude-mem.json", between: ",\n  ", tail: `]}`, record: observationRecord,
+		{name: "mem0", fileName: "mem0.json", head: `{"results":[`, between: ",", tail: "]}", record: mem0Record},
+		{name: "claude-mem", fileName: "claude-mem.json", between: ",\n  ", tail: `]}`, record: observationRecord,
 			head: `{"exportedAt":"2026-03-01T00:00:00Z","totalObservations":1,"observations":[`},
-		{name: "engram", file: "engram.json", between: ",\n    ", tail: `],"prompts":[]}`, record: engramRecord,
+		{name: "engram", fileName: "engram.json", between: ",\n    ", tail: `],"prompts":[]}`, record: engramRecord,
 			head: `{"version":"0.1.0","exported_at":"2026-03-01 00:00:00","sessions":[],"observations":[`},
-		{name: "markdown, a file each", file: ".md", record: markdownRecord, isDir: true},
-		{name: "basic-memory, a file each", file: ".md", record: basicMemoryRecord, isDir: true},
-		{name: "okf, a file each", from: "okf", file: ".md", record: okfRecord, isDir: true},
+		{name: "markdown, a file each", fileName: ".md", record: markdownRecord, isDir: true},
+		{name: "basic-memory, a file each", fileName: ".md", record: basicMemoryRecord, isDir: true},
+		{name: "okf, a file each", from: "okf", fileName: ".md", record: okfRecord, isDir: true},
 	}
 }
 
-func entryRecord(r madeRecord) string {
-	return encode(fields{"name": r.name(), "content": r.text, "tags": []string{"bench"}, "created": r.time})
+func entryRecord(r sampleRecord) string {
+	return encodeJSON(fields{"name": r.name(), "content": r.text, "tags": []string{"bench"}, "created": r.time})
 }
 
-func rowRecord(r madeRecord) string {
+func rowRecord(r sampleRecord) string {
 	return fmt.Sprintf(
 		"%s,\"%s\",bench,%s",
 		r.name(),
@@ -134,29 +134,33 @@ func rowRecord(r madeRecord) string {
 	)
 }
 
-func entityRecord(r madeRecord) string {
-	return encode(fields{"type": "entity", "name": r.name(), "entityType": "bench", "observations": []string{r.text}})
+func entityRecord(r sampleRecord) string {
+	return encodeJSON(
+		fields{"type": "entity", "name": r.name(), "entityType": "bench", "observations": []string{r.text}},
+	)
 }
 
-func mem0Record(r madeRecord) string {
-	return encode(fields{"id": fmt.Sprintf("00000000-0000-4000-8000-%012d", r.num), "memory": r.text, "user_id": "pat",
-		"hash": fmt.Sprintf("%032x", r.num), "metadata": fields{"category": "bench"}, "created_at": r.time,
-		"updated_at": r.time})
+func mem0Record(r sampleRecord) string {
+	return encodeJSON(
+		fields{"id": fmt.Sprintf("00000000-0000-4000-8000-%012d", r.num), "memory": r.text, "user_id": "pat",
+			"hash": fmt.Sprintf("%032x", r.num), "metadata": fields{"category": "bench"}, "created_at": r.time,
+			"updated_at": r.time},
+	)
 }
 
-func observationRecord(r madeRecord) string {
-	return encode(fields{"id": r.num, "memory_session_id": r.session(), "project": "harbor", "type": "discovery",
+func observationRecord(r sampleRecord) string {
+	return encodeJSON(fields{"id": r.num, "memory_session_id": r.session(), "project": "harbor", "type": "discovery",
 		"title": r.name(), "narrative": r.text, "facts": "[]", "concepts": `["bench"]`, "files_read": "[]",
 		"files_modified": "[]", "prompt_number": 1, "created_at": r.time, "created_at_epoch": r.time.UnixMilli()})
 }
 
-func engramRecord(r madeRecord) string {
-	return encode(fields{"id": r.num, "sync_id": fmt.Sprintf("obs-%016x", r.num), "session_id": r.session(),
+func engramRecord(r sampleRecord) string {
+	return encodeJSON(fields{"id": r.num, "sync_id": fmt.Sprintf("obs-%016x", r.num), "session_id": r.session(),
 		"type": "discovery", "title": r.name(), "content": r.text, "project": "harbor", "scope": "project",
 		"revision_count": 1, "created_at": r.time.Format(time.DateTime), "updated_at": r.time.Format(time.DateTime)})
 }
 
-func markdownRecord(r madeRecord) string {
+func markdownRecord(r sampleRecord) string {
 	return fmt.Sprintf(
 		"---\ntags: [bench]\ncreated: %s\n---\n# %s\n\n%s\n",
 		r.time.Format(time.RFC3339),
@@ -165,11 +169,11 @@ func markdownRecord(r madeRecord) string {
 	)
 }
 
-func basicMemoryRecord(r madeRecord) string {
+func basicMemoryRecord(r sampleRecord) string {
 	return fmt.Sprintf("---\ntitle: %s\ntype: note\npermalink: notes/record-%d\n---\n\n%s\n", r.name(), r.num, r.text)
 }
 
-func okfRecord(r madeRecord) string {
+func okfRecord(r sampleRecord) string {
 	return fmt.Sprintf("---\ntype: note\ntitle: %s\ntimestamp: %s\n---\n\n%s\n", r.name(), r.time.Format(time.RFC3339),
 		r.text)
 }
@@ -177,20 +181,20 @@ func okfRecord(r madeRecord) string {
 // recordsRun measures imports of files with the same records.
 type recordsRun struct {
 	*bench
-	oxbow, dir string
-	texts      []string
-	records    int
+	oxbow, dir  string
+	texts       []string
+	recordCount int
 }
 
-// measure imports a file into a new home, imports it again, and adds a row to the table. The file and the home are
-// deleted afterwards.
-func (r recordsRun) measure(ctx context.Context, t *table, f recordFormat) error {
-	path := filepath.Join(r.dir, "input", f.file)
+// measureFormat imports a file into a new home, imports it again, and adds a row to the table. The file and the
+// home are deleted afterwards.
+func (r recordsRun) measureFormat(ctx context.Context, t *table, f recordFormat) error {
+	path := filepath.Join(r.dir, "input", f.fileName)
 	if f.isDir {
 		path = filepath.Dir(path)
 	}
 	home := filepath.Join(r.dir, "home")
-	size, err := r.write(f)
+	size, err := r.writeInput(f)
 	if err != nil {
 		return fmt.Errorf("writing the records of %s: %w", f.name, err)
 	}
@@ -203,30 +207,30 @@ func (r recordsRun) measure(ctx context.Context, t *table, f recordFormat) error
 	if err != nil {
 		return fmt.Errorf("importing %s again: %w", f.name, err)
 	}
-	if first.added != r.records || second.same != r.records {
+	if first.added != r.recordCount || second.same != r.recordCount {
 		return fmt.Errorf(
 			"the import of %s added %d of %d records, and the second found %d of them",
 			f.name,
 			first.added,
-			r.records,
+			r.recordCount,
 			second.same,
 		)
 	}
-	rate := fmt.Sprintf("%.0f", float64(r.records)/first.cpu.Seconds())
-	t.row(
+	rate := fmt.Sprintf("%.0f", float64(r.recordCount)/first.cpu.Seconds())
+	t.addRow(
 		f.name,
 		fmt.Sprintf("%.1f MB", float64(size)/1e6),
-		span(first.clock),
-		span(first.cpu),
+		formatDuration(first.clock),
+		formatDuration(first.cpu),
 		rate,
-		peak(first.peak),
-		span(second.cpu),
+		formatPeak(first.peak),
+		formatDuration(second.cpu),
 	)
 	return errors.Join(os.RemoveAll(filepath.Join(r.dir, "input")), os.RemoveAll(home))
 }
 
-// write writes the records and returns the size of all files.
-func (r recordsRun) write(f recordFormat) (size int64, err error) {
+// writeInput writes the records and returns the size of all files.
+func (r recordsRun) writeInput(f recordFormat) (size int64, err error) {
 	dir := filepath.Join(r.dir, "input")
 	if f.isDir {
 		return r.writeFiles(dir, f)
@@ -234,18 +238,18 @@ func (r recordsRun) write(f recordFormat) (size int64, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return 0, err
 	}
-	file, err := os.Create(filepath.Join(dir, f.file))
+	file, err := os.Create(filepath.Join(dir, f.fileName))
 	if err != nil {
 		return 0, err
 	}
 	w := bufio.NewWriter(file)
 	_, err = io.WriteString(w, f.head)
-	for num := 0; num < r.records && err == nil; num++ {
+	for num := 0; num < r.recordCount && err == nil; num++ {
 		if num > 0 {
 			_, err = io.WriteString(w, f.between)
 		}
 		if err == nil {
-			_, err = io.WriteString(w, f.record(r.record(num)))
+			_, err = io.WriteString(w, f.record(r.recordAt(num)))
 		}
 	}
 	if err == nil {
@@ -261,45 +265,45 @@ func (r recordsRun) write(f recordFormat) (size int64, err error) {
 
 // writeFiles writes a file for each record, a thousand in each directory.
 func (r recordsRun) writeFiles(dir string, f recordFormat) (size int64, err error) {
-	for num := range r.records {
+	for num := range r.recordCount {
 		sub := filepath.Join(dir, fmt.Sprintf("part-%03d", num/1000))
 		if num%1000 == 0 {
 			if err := os.MkdirAll(sub, 0o700); err != nil {
 				return 0, err
 			}
 		}
-		text := f.record(r.record(num))
+		text := f.record(r.recordAt(num))
 		size += int64(len(text))
-		if err := os.WriteFile(filepath.Join(sub, fmt.Sprintf("record-%d%s", num, f.file)), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(sub, fmt.Sprintf("record-%d%s", num, f.fileName)), []byte(text), 0o600); err != nil {
 			return 0, err
 		}
 	}
 	return size, nil
 }
 
-// record returns a record. All records differ, also if there are fewer texts than records.
-func (r recordsRun) record(num int) madeRecord {
+// recordAt returns a record. All records differ, also if there are fewer texts than records.
+func (r recordsRun) recordAt(num int) sampleRecord {
 	text := r.texts[num%len(r.texts)]
 	if num >= len(r.texts) {
 		text = fmt.Sprintf("%s (%d)", text, num/len(r.texts)+1)
 	}
-	return madeRecord{num: num, text: text, time: time.Date(2026, 1, 1, 0, 0, num, 0, time.UTC)}
+	return sampleRecord{num: num, text: text, time: time.Date(2026, 1, 1, 0, 0, num, 0, time.UTC)}
 }
 
-type recordsCost struct {
+type importFileCost struct {
 	clock, cpu  time.Duration
 	peak        int64 // bytes
 	added, same int
 }
 
 // importOnce imports a file or directory into a home.
-func (r recordsRun) importOnce(ctx context.Context, home, from, path string) (c recordsCost, err error) {
+func (r recordsRun) importOnce(ctx context.Context, home, from, path string) (c importFileCost, err error) {
 	args := []string{"--home", home, "import", "--json", path}
 	if from != "" {
 		args = append(args, "--from", from)
 	}
 	p := exec.CommandContext(ctx, r.oxbow, args...)
-	p.Env = bareEnv(os.Getenv, r.dir)
+	p.Env = minimalEnv(os.Getenv, r.dir)
 	p.Stderr = os.Stderr
 	begin := time.Now()
 	out, err := p.Output()

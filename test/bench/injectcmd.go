@@ -21,10 +21,10 @@ import (
 
 // injectFlags contains the flags of inject.
 type injectFlags struct {
-	data, set string
-	json      bool
-	foreign   int
-	variants  int
+	data, setNames string
+	json           bool
+	foreign        int
+	variants       int
 }
 
 func injectCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
@@ -35,7 +35,12 @@ func injectCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		"",
 		"`DIR` that holds the sets, each in a directory of its own, packed by gzip or not",
 	)
-	fl.StringVar(&f.set, "set", "", "only these `SETS`, with commas between: "+strings.Join(inject.Sets(), ", "))
+	fl.StringVar(
+		&f.setNames,
+		"set",
+		"",
+		"only these `SETS`, with commas between: "+strings.Join(inject.SetNames(), ", "),
+	)
 	fl.BoolVar(&f.json, "json", false, "print JSON")
 	fl.IntVar(&f.foreign, "foreign", 1000, "foreign questions of a set, in all its memories")
 	fl.IntVar(
@@ -44,7 +49,7 @@ func injectCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		20,
 		"memories of a set that are asked in other forms, too: joined, beside a marathon, printed",
 	)
-	return func(ctx context.Context) error { return b.inject(ctx, &f) }
+	return func(ctx context.Context) error { return b.runInject(ctx, &f) }
 }
 
 // injectSet is a set to measure, with its result.
@@ -55,7 +60,7 @@ type injectSet struct {
 	*inject.Result
 }
 
-func (b *bench) inject(ctx context.Context, f *injectFlags) error {
+func (b *bench) runInject(ctx context.Context, f *injectFlags) error {
 	if f.foreign < 1 || f.variants < 1 {
 		return fmt.Errorf("--foreign and --variants are %d and %d: give numbers above 0", f.foreign, f.variants)
 	}
@@ -64,10 +69,13 @@ func (b *bench) inject(ctx context.Context, f *injectFlags) error {
 		return err
 	}
 	for _, s := range sets {
-		s.Result, err = inject.Run(ctx, inject.Options{Stores: s.stores, Foreign: f.foreign, Variants: f.variants,
-			Progress: func(store string) { b.logf("inject: %s, %s", s.Title, store) }})
+		s.Result, err = inject.Run(
+			ctx,
+			inject.Options{Stores: s.stores, ForeignCount: f.foreign, VariantStores: f.variants,
+				Progress: func(store string) { b.logf("inject: %s, %s", s.Title, store) }},
+		)
 		if d := new(quality.DataError); errors.As(err, &d) {
-			return fmt.Errorf("measuring %s: %w\nget %s again from %s", s.Title, err, filepath.Base(d.File), d.From)
+			return fmt.Errorf("measuring %s: %w\nget %s again from %s", s.Title, err, filepath.Base(d.File), d.URL)
 		} else if err != nil {
 			return fmt.Errorf("measuring %s: %w", s.Title, err)
 		}
@@ -75,7 +83,7 @@ func (b *bench) inject(ctx context.Context, f *injectFlags) error {
 	if f.json {
 		return json.NewEncoder(b.out).Encode(sets)
 	}
-	b.title("inject", os.TempDir())
+	b.printTitle("inject", os.TempDir())
 	if f.data == "" {
 		b.printf(
 			"The set is made by a program that is built in: it shows that the measurement works and says little " +
@@ -92,38 +100,38 @@ func (f *injectFlags) readSets() ([]*injectSet, error) {
 		return []*injectSet{{Title: "built in", stores: inject.Generate(1)}}, nil
 	}
 	if fi, err := os.Stat(f.data); err != nil || !fi.IsDir() {
-		return nil, fmt.Errorf("%s is not a directory; %s", f.data, whereTalk())
+		return nil, fmt.Errorf("%s is not a directory; %s", f.data, conversationSources())
 	}
-	wanted := inject.Sets()
-	if f.set != "" {
-		wanted = strings.Split(f.set, ",")
+	wanted := inject.SetNames()
+	if f.setNames != "" {
+		wanted = strings.Split(f.setNames, ",")
 	}
 	var all []*injectSet
 	for _, name := range wanted {
 		i := slices.IndexFunc(quality.Sets(), func(s *quality.QuestionSet) bool { return s.Name == name })
-		if i < 0 || !slices.Contains(inject.Sets(), name) {
-			return nil, fmt.Errorf("there is no set %q; there are %s", name, strings.Join(inject.Sets(), ", "))
+		if i < 0 || !slices.Contains(inject.SetNames(), name) {
+			return nil, fmt.Errorf("there is no set %q; there are %s", name, strings.Join(inject.SetNames(), ", "))
 		}
-		found, err := quality.Sets()[i].Find(os.DirFS(f.data), f.data)
+		found, err := quality.Sets()[i].FindSources(os.DirFS(f.data), f.data)
 		if err != nil {
 			return nil, err
 		}
 		for _, src := range found {
-			all = append(all, &injectSet{Title: src.Set.Title, Files: src.Files, stores: inject.Read(src)})
+			all = append(all, &injectSet{Title: src.Set.Title, Files: src.Files, stores: inject.ReadStores(src)})
 		}
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s holds none of the sets; %s", f.data, whereTalk())
+		return nil, fmt.Errorf("%s holds none of the sets; %s", f.data, conversationSources())
 	}
 	return all, nil
 }
 
-// whereTalk returns the addresses from which the sets of conversations can be downloaded.
-func whereTalk() string {
+// conversationSources returns the addresses from which the sets of conversations can be downloaded.
+func conversationSources() string {
 	var s strings.Builder
 	s.WriteString("put there one or more of")
 	for _, set := range quality.Sets() {
-		if slices.Contains(inject.Sets(), set.Name) {
+		if slices.Contains(inject.SetNames(), set.Name) {
 			fmt.Fprintf(&s, "\n  %s: %s\n    from %s", set.Title, set.Expect, set.From)
 		}
 	}
@@ -133,15 +141,32 @@ func whereTalk() string {
 // printInjected prints three tables for each set.
 func (b *bench) printInjected(sets []*injectSet) {
 	for _, s := range sets {
-		b.printf("%s: %s units in %s memories\n\n", s.Title, count(s.Units), count(s.Stores))
-		of := s.Rows[0].Arms
-		b.emit(armTable(s, of, []inject.Arm{inject.Own, inject.Foreign, inject.Orders, inject.Unanswerable}))
-		b.emit(armTable(
+		b.printf("%s: %s units in %s memories\n\n", s.Title, formatCount(s.Units), formatCount(s.Stores))
+		of := s.Rows[0].PayloadCounts
+		b.emitTable(
+			armTable(
+				s,
+				of,
+				[]inject.Arm{
+					inject.OwnQuestions,
+					inject.ForeignQuestions,
+					inject.WorkOrders,
+					inject.UnanswerableQuestions,
+				},
+			),
+		)
+		b.emitTable(armTable(
 			s,
 			of,
-			[]inject.Arm{inject.Again, inject.Paraphrase, inject.Switch, inject.Marathon, inject.Tool},
+			[]inject.Arm{
+				inject.RepeatedPrompts,
+				inject.ParaphrasedPrompts,
+				inject.MixedSessions,
+				inject.LongSession,
+				inject.ToolOutput,
+			},
 		))
-		b.emit(costTable(s))
+		b.emitTable(costTable(s))
 	}
 	b.printf(
 		"own: questions that the memory answers, and how many were shown a right unit among three; foreign: those " +
@@ -156,42 +181,45 @@ func (b *bench) printInjected(sets []*injectSet) {
 
 // armTable returns a table of arms with the share of prompts that got a payload. For oxbow's rule, a
 // second row includes the prompts that got a pointer.
-func armTable(s *injectSet, of map[inject.Arm]*inject.Count, arms []inject.Arm) *table {
+func armTable(s *injectSet, of map[inject.Arm]*inject.MatchCount, arms []inject.Arm) *table {
 	head := []string{s.Title}
 	for _, a := range arms {
-		head = append(head, fmt.Sprintf("%s, n = %s", a, count(of[a].Of)), "95 %")
+		head = append(head, fmt.Sprintf("%s, n = %s", a, formatCount(of[a].Prompts)), "95 %")
 	}
 	t := newTable(head...)
-	row := func(name string, counts func(inject.Arm) inject.Count) {
+	row := func(name string, counts func(inject.Arm) inject.MatchCount) {
 		cells := []string{name}
 		for _, a := range arms {
 			c := counts(a)
-			if c.Of == 0 {
+			if c.Prompts == 0 {
 				cells = append(cells, "–", "–")
 				continue
 			}
-			low, high := c.Interval()
-			share := permille(c.Share())
-			if c.Of != of[a].Of {
-				share += " of " + count(c.Of)
+			low, high := c.ConfidenceInterval()
+			share := formatShare(c.Share())
+			if c.Prompts != of[a].Prompts {
+				share += " of " + formatCount(c.Prompts)
 			}
-			cells = append(cells, share, permille(low)+"–"+permille(high))
+			cells = append(cells, share, formatShare(low)+"–"+formatShare(high))
 		}
-		t.row(cells...)
+		t.addRow(cells...)
 	}
 	for _, r := range s.Rows {
-		row(r.Rule, func(a inject.Arm) inject.Count { return *r.Arms[a] })
-		if r.Rule == inject.Ours {
-			row("… or a pointer", func(a inject.Arm) inject.Count {
-				return inject.Count{Of: r.Arms[a].Of, In: r.Arms[a].In + r.Pointers[a].In}
+		row(r.Rule, func(a inject.Arm) inject.MatchCount { return *r.PayloadCounts[a] })
+		if r.Rule == inject.OxbowRule {
+			row("… or a pointer", func(a inject.Arm) inject.MatchCount {
+				return inject.MatchCount{
+					Prompts: r.PayloadCounts[a].Prompts,
+					Matches: r.PayloadCounts[a].Matches + r.PointerCounts[a].Matches,
+				}
 			})
 		}
 	}
 	return t
 }
 
-// permille formats a share from 0 to 1 with three decimal places, without the leading zero.
-func permille(x float64) string { return strings.TrimPrefix(fmt.Sprintf("%.3f", x), "0") }
+// formatShare formats a share from 0 to 1 with three decimal places, without the leading zero.
+func formatShare(x float64) string { return strings.TrimPrefix(fmt.Sprintf("%.3f", x), "0") }
 
 // costTable returns the table with the costs of a day.
 func costTable(s *injectSet) *table {
@@ -210,16 +238,23 @@ func costTable(s *injectSet) *table {
 		d, n := r.Day, float64(max(r.Day.Prompts, 1))
 		cells := []string{
 			r.Rule,
-			count(d.Prompts),
-			permille(float64(d.Payloads) / n),
-			permille(float64(d.Pointers) / n),
+			formatCount(d.Prompts),
+			formatShare(float64(d.Payloads) / n),
+			formatShare(float64(d.Pointers) / n),
 		}
-		if r.Rule == inject.Ours {
-			cells = append(cells, count(d.P50), formatDigits(d.Mean), count(d.P99), span(d.Took50), span(d.Took99))
+		if r.Rule == inject.OxbowRule {
+			cells = append(
+				cells,
+				formatCount(d.TokensP50),
+				formatDigits(d.MeanTokens),
+				formatCount(d.TokensP99),
+				formatDuration(d.TimeP50),
+				formatDuration(d.TimeP99),
+			)
 		} else { // only oxbow's rule composes a text
 			cells = append(cells, "–", "–", "–", "–", "–")
 		}
-		t.row(cells...)
+		t.addRow(cells...)
 	}
 	return t
 }

@@ -21,8 +21,14 @@ func talkSet(t *testing.T) string {
 			`"haystack_sessions":[[{"role":"user","content":"` + said +
 			`","has_answer":true},{"role":"assistant","content":"Noted."}]]`
 	}
-	set := `[{"question_id":"q1","question_type":"t","question":"Who repaired the harmonium?",` + haystack("a", "Rosa repaired the harmonium.") + `},
-{"question_id":"q2","question_type":"t","question":"Where is the theodolite?",` + haystack("b", "The theodolite is in the shed.") + `}]`
+	set := `[{"question_id":"q1","question_type":"t","question":"Who repaired the harmonium?",` + haystack(
+		"a",
+		"Rosa repaired the harmonium.",
+	) + `},
+{"question_id":"q2","question_type":"t","question":"Where is the theodolite?",` + haystack(
+		"b",
+		"The theodolite is in the shed.",
+	) + `}]`
 	if err := os.WriteFile(filepath.Join(dir, "longmemeval_s.json"), []byte(set), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +37,7 @@ func talkSet(t *testing.T) string {
 
 func TestInjectPrintsTables(t *testing.T) {
 	var out bytes.Buffer
-	if err := run(t.Context(), []string{"inject", "--data", talkSet(t)}, &out, io.Discard); err != nil {
+	if err := runCommand(t.Context(), []string{"inject", "--data", talkSet(t)}, &out, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"LongMemEval: 2 units in 2 memories", "own, n = 2", "foreign, n = 2",
@@ -44,7 +50,7 @@ func TestInjectPrintsTables(t *testing.T) {
 
 func TestInjectPrintsJSON(t *testing.T) {
 	var out bytes.Buffer
-	if err := run(
+	if err := runCommand(
 		t.Context(),
 		[]string{"inject", "--json", "--set", "longmemeval", "--data", talkSet(t)},
 		&out,
@@ -85,7 +91,7 @@ func TestInjectRefuses(t *testing.T) {
 		},
 		{[]string{"--foreign", "0"}, "give numbers above 0"},
 	} {
-		err := run(t.Context(), append([]string{"inject"}, c.args...), io.Discard, io.Discard)
+		err := runCommand(t.Context(), append([]string{"inject"}, c.args...), io.Discard, io.Discard)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("inject %q: %v, want %q", c.args, err, c.want)
 		}

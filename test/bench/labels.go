@@ -48,11 +48,11 @@ var labelSets = []struct {
 		"linedrift",
 		"3 repositories, one entry for seven lines of a file, without its name",
 		func(d fs.FS) ([]labelledEntry, error) {
-			return readLines(d, false)
+			return readSourceLines(d, false)
 		},
 	},
 	{"linedrift, files", "the same, each named with its file", func(d fs.FS) ([]labelledEntry, error) {
-		return readLines(d, true)
+		return readSourceLines(d, true)
 	}},
 }
 
@@ -63,7 +63,7 @@ func labelsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		if *data == "" {
 			return errors.New("measuring labels: say where the sets are with --data DIR")
 		}
-		b.title("labels", os.TempDir())
+		b.printTitle("labels", os.TempDir())
 		b.printf(
 			"Protocol: of each set, the project of a share of the entries is left out, chosen at random (seed %d); "+
 				"label.Suggest proposes one for each of those; right is the one left out. Nothing of the answer is "+
@@ -95,15 +95,15 @@ func labelsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 				share float64
 				whole bool
 			}{{"20 %", 0.2, false}, {"50 %", 0.5, false}, {"90 %", 0.9, false}, {"50 %, one whole", 0.5, true}} {
-				r, err := leaveOut(ctx, es, h.share, h.whole, *seed)
+				r, err := judgeHiddenLabels(ctx, es, h.share, h.whole, *seed)
 				if err != nil {
 					return fmt.Errorf("measuring %s: %w", s.name, err)
 				}
-				t.row(append([]string{s.name, h.name, count(r.asked)}, r.cells()...)...)
+				t.addRow(append([]string{s.name, h.name, formatCount(r.hiddenCount)}, r.tableCells()...)...)
 				b.logf("labels: %s, %s hidden", s.name, h.name)
 			}
 		}
-		b.emit(t)
+		b.emitTable(t)
 		b.printf(
 			"Said is the share of the entries asked about that got a proposal of at least that confidence; right is " +
 				"the share of those that is right. The calibration error is the mean distance between confidence and " +
@@ -113,21 +113,21 @@ func labelsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// verdicts contains the confidence of each proposal and whether the proposal was right.
-type verdicts struct {
-	asked int
-	sure  []float64
-	right []bool
+// labelVerdicts contains the confidence of each proposal and whether the proposal was right.
+type labelVerdicts struct {
+	hiddenCount int
+	confidences []float64
+	isRight     []bool
 }
 
-// at returns for how many hidden labels there is a proposal with at least this confidence, and how many of
+// sharesAt returns for how many hidden labels there is a proposal with at least this confidence, and how many of
 // these proposals are right, both as shares.
-func (v verdicts) at(least float64) (said, right float64) {
+func (v labelVerdicts) sharesAt(least float64) (said, right float64) {
 	n, k := 0, 0
-	for i, c := range v.sure {
+	for i, c := range v.confidences {
 		if c >= least {
 			n++
-			if v.right[i] {
+			if v.isRight[i] {
 				k++
 			}
 		}
@@ -135,17 +135,17 @@ func (v verdicts) at(least float64) (said, right float64) {
 	if n == 0 {
 		return 0, 0
 	}
-	return float64(n) / float64(v.asked), float64(k) / float64(n)
+	return float64(n) / float64(v.hiddenCount), float64(k) / float64(n)
 }
 
-// calibration returns the expected calibration error over ten bands of confidence.
-func (v verdicts) calibration() float64 {
+// calibrationError returns the expected calibration error over ten bands of confidence.
+func (v labelVerdicts) calibrationError() float64 {
 	var n, right, sure [10]float64
-	for i, c := range v.sure {
+	for i, c := range v.confidences {
 		band := min(9, int(c*10))
 		n[band]++
 		sure[band] += c
-		if v.right[i] {
+		if v.isRight[i] {
 			right[band]++
 		}
 	}
@@ -155,24 +155,30 @@ func (v verdicts) calibration() float64 {
 			sum += max(sure[i]-right[i], right[i]-sure[i])
 		}
 	}
-	if len(v.sure) == 0 {
+	if len(v.confidences) == 0 {
 		return 0
 	}
-	return sum / float64(len(v.sure))
+	return sum / float64(len(v.confidences))
 }
 
-func (v verdicts) cells() []string {
+func (v labelVerdicts) tableCells() []string {
 	var cs []string
 	for _, least := range []float64{0, 0.5, 0.8, 0.95} {
-		said, right := v.at(least)
+		said, right := v.sharesAt(least)
 		cs = append(cs, fmt.Sprintf("%.3f", said), fmt.Sprintf("%.3f", right))
 	}
-	return append(cs, fmt.Sprintf("%.3f", v.calibration()))
+	return append(cs, fmt.Sprintf("%.3f", v.calibrationError()))
 }
 
-// leaveOut hides the project on a share of the entries and judges the proposals for these entries. With whole,
+// judgeHiddenLabels hides the project on a share of the entries and judges the proposals for these entries. With whole,
 // it also hides the project of the first entry on all entries of that project.
-func leaveOut(ctx context.Context, es []labelledEntry, share float64, whole bool, seed uint64) (v verdicts, err error) {
+func judgeHiddenLabels(
+	ctx context.Context,
+	es []labelledEntry,
+	share float64,
+	whole bool,
+	seed uint64,
+) (v labelVerdicts, err error) {
 	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	if err != nil {
 		return v, err
@@ -203,27 +209,27 @@ func leaveOut(ctx context.Context, es []labelledEntry, share float64, whole bool
 	if err != nil {
 		return v, err
 	}
-	v.asked = len(truth)
+	v.hiddenCount = len(truth)
 	for _, s := range ss {
 		right, hidden := truth[s.Name]
 		if !hidden {
 			return v, fmt.Errorf("entry %s has a project and got another proposed", s.Name)
 		}
-		v.sure = append(v.sure, s.Confidence)
-		v.right = append(v.right, s.Label.Value == right)
+		v.confidences = append(v.confidences, s.Confidence)
+		v.isRight = append(v.isRight, s.Label.Value == right)
 	}
 	return v, nil
 }
 
 // readTalks reads LoCoMo. The project of an entry is the number of its conversation.
 func readTalks(data fs.FS, turns bool) ([]labelledEntry, error) {
-	src, err := quality.FindOne(data, ".", "locomo")
+	src, err := quality.FindSource(data, ".", "locomo")
 	if err != nil {
 		return nil, err
 	}
 	var es []labelledEntry
 	n := 0
-	for talk, err := range src.Talks() {
+	for talk, err := range src.Conversations() {
 		if err != nil {
 			return nil, err
 		}
@@ -248,7 +254,7 @@ func readTalks(data fs.FS, turns bool) ([]labelledEntry, error) {
 
 // readMeetings reads QMSum. The project of an entry is the number of its meeting.
 func readMeetings(data fs.FS) ([]labelledEntry, error) {
-	src, err := quality.FindOne(data, ".", "qmsum")
+	src, err := quality.FindSource(data, ".", "qmsum")
 	if err != nil {
 		return nil, err
 	}
@@ -270,11 +276,11 @@ func readMeetings(data fs.FS) ([]labelledEntry, error) {
 	return es, nil
 }
 
-// readLines reads lines of source files. The project of an entry is its repository.
-func readLines(data fs.FS, files bool) ([]labelledEntry, error) {
+// readSourceLines reads lines of source files. The project of an entry is its repository.
+func readSourceLines(data fs.FS, files bool) ([]labelledEntry, error) {
 	var es []labelledEntry
 	for _, repo := range []string{"bbolt", "litestream", "restic"} {
-		err := readGzip(data, "linedrift-dev/"+repo+".jsonl.gz", func(line []byte) error {
+		err := eachGzipLine(data, "linedrift-dev/"+repo+".jsonl.gz", func(line []byte) error {
 			var l struct {
 				File          string `json:"fa"`
 				Text          string
@@ -303,8 +309,8 @@ func readLines(data fs.FS, files bool) ([]labelledEntry, error) {
 	return es, nil
 }
 
-// readGzip calls fn for each line of a gzip file that is not empty.
-func readGzip(data fs.FS, name string, fn func(line []byte) error) (err error) {
+// eachGzipLine calls fn for each line of a gzip file that is not empty.
+func eachGzipLine(data fs.FS, name string, fn func(line []byte) error) (err error) {
 	f, err := data.Open(name)
 	if err != nil {
 		return err

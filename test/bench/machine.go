@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// machine describes in one line what the figures depend on: cores, processor, operating system, Go
+// describeMachine describes in one line what the figures depend on: cores, processor, operating system, Go
 // version, the file system of dir, and the load before the measurement. The load is the mean number of
 // runnable tasks in the last minute; timings are noisy if it is not near 0. Values that the platform
 // does not provide are left out.
-func machine(goos string, readFile func(string) ([]byte, error), dir string) string {
+func describeMachine(goos string, readFile func(string) ([]byte, error), dir string) string {
 	parts := []string{fmt.Sprintf("%d cores", runtime.NumCPU())}
 	if runtime.NumCPU() == 1 {
 		parts[0] = "1 core"
@@ -34,7 +34,7 @@ func machine(goos string, readFile func(string) ([]byte, error), dir string) str
 	parts = append(parts, system, runtime.Version())
 	if goos == "linux" {
 		if b, err := readFile("/proc/self/mountinfo"); err == nil {
-			if fs := fileSystem(string(b), dir); fs != "" {
+			if fs := fileSystemType(string(b), dir); fs != "" {
 				parts = append(parts, "file system "+fs)
 			}
 		}
@@ -59,10 +59,10 @@ func cpuModel(info string) string {
 	return ""
 }
 
-// fileSystem returns the type of the file system that contains dir from the text of
+// fileSystemType returns the type of the file system that contains dir from the text of
 // /proc/self/mountinfo, or "". The format is described in proc_pid_mountinfo(5): the fifth field is the
 // mount point, and the type follows a single hyphen.
-func fileSystem(mounts, dir string) string {
+func fileSystemType(mounts, dir string) string {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return ""

@@ -51,9 +51,9 @@ import (
 
 // command is one measurement.
 type command struct {
-	name  string
-	what  string
-	flags func(b *bench, fs *flag.FlagSet) func(ctx context.Context) error
+	name           string
+	description    string
+	newMeasurement func(b *bench, fs *flag.FlagSet) func(ctx context.Context) error
 }
 
 func allCommands() []command {
@@ -62,27 +62,27 @@ func allCommands() []command {
 		{
 			"words",
 			"how common words are in the chats of LongMemEval, for internal/search/analysis/common.txt",
-			runWords,
+			wordsCommand,
 		},
-		{"golden", "the hits and scores of all questions of the data sets, to compare", golden},
-		{"recall", "what a recall costs, and an entry in memory", recall},
+		{"golden", "the hits and scores of all questions of the data sets, to compare", goldenCommand},
+		{"recall", "what a recall costs, and an entry in memory", recallCommand},
 		{"turns", "what a recall of turns of talks costs", turnsCommand},
 		{"peers", "oxbow beside other engines, in turns", peersCommand},
 		{"bare", "what a search of the index costs, beside an earlier one and a prototype", bareCommand},
 		{"beside", "what recalls and durable writes of one memory cost each other", besideCommand},
-		{"write", "what a durable write costs", write},
+		{"write", "what a durable write costs", writeCommand},
 		{"churn", "what many updates of few entries leave, and how long the longest waits", churnCommand},
 		{"close", "what it costs to close a memory", closeCommand},
 		{"share", "what processes get that write to one memory at once", shareCommand},
-		{"start", "what a start of the program costs, and its size", start},
+		{"start", "what a start of the program costs, and its size", startCommand},
 		{"http", "what a recall over HTTP costs beside many and slow clients", httpCommand},
 		{"tenants", "what calls of many tenants cost one server, and what survives kill -9", tenantsCommand},
-		{"whole", "what whole commands cost in a full home", runWhole},
+		{"whole", "what whole commands cost in a full home", wholeCommand},
 		{"memory", "what a process keeps in memory of a store", memoryCommand},
 		{"labels", "how often a proposed label is right, on public data sets", labelsCommand},
 		{"profiles", "how much of what a model gets is about something else, on public data sets", profilesCommand},
 		{"tokens", "how far the estimate of tokens is from a tokenizer's count", tokensCommand},
-		{"survive", "which acknowledged writes survive", survive},
+		{"survive", "which acknowledged writes survive", surviveCommand},
 		{"drift", "whether annotations stay with their lines", driftCommand},
 		{"secrets", "which secrets are found, and what is taken for one", secretsCommand},
 		{"shapes", "which sections of documentation are taken for instructions", shapesCommand},
@@ -96,32 +96,32 @@ func allCommands() []command {
 
 // bench is the environment of a measurement.
 type bench struct {
-	out io.Writer // tables
-	log io.Writer // progress
-	dir string    // directory for stores ("" means a temporary directory)
-	rec *recorder // records the tables (nil if they are not recorded)
+	out      io.Writer // tables
+	log      io.Writer // progress
+	dir      string    // directory for stores ("" means a temporary directory)
+	recorder *recorder // records the tables (nil if they are not recorded)
 }
 
 func (b *bench) printf(format string, args ...any) { fmt.Fprintf(b.out, format, args...) }
 func (b *bench) logf(format string, args ...any)   { fmt.Fprintf(b.log, format+"\n", args...) }
 
-// emit prints a table, and records it if requested.
-func (b *bench) emit(t *table) {
+// emitTable prints a table, and records it if requested.
+func (b *bench) emitTable(t *table) {
 	t.print(b.out)
-	if b.rec != nil {
-		b.rec.add(t)
+	if b.recorder != nil {
+		b.recorder.addTable(t)
 	}
 }
 
 // errMisuse means that the command line is invalid and that the reason was already printed.
 var errMisuse = errors.New("command line not understood")
 
-// run runs the command that args name.
-func run(ctx context.Context, args []string, out, log io.Writer) error {
+// runCommand runs the command that args name.
+func runCommand(ctx context.Context, args []string, out, log io.Writer) error {
 	usage := func() {
 		fmt.Fprintln(log, "usage: go run . COMMAND [flags]")
 		for _, c := range allCommands() {
-			fmt.Fprintf(log, "  %-8s %s\n", c.name, c.what)
+			fmt.Fprintf(log, "  %-8s %s\n", c.name, c.description)
 		}
 	}
 	if len(args) == 0 {
@@ -136,7 +136,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 		fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
 		fs.SetOutput(log)
 		record := fs.String("record", "", "put the tables into "+resultsFile+", as `NAME`")
-		measure := c.flags(b, fs)
+		measure := c.newMeasurement(b, fs)
 		switch err := fs.Parse(args[1:]); {
 		case errors.Is(err, flag.ErrHelp):
 			return nil
@@ -153,28 +153,28 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 		if dir == "" {
 			dir = os.TempDir()
 		}
-		b.rec = &recorder{
+		b.recorder = &recorder{
 			name:    *record,
 			command: commandLine(buildTags(), args),
 			date:    time.Now().UTC().Format(time.DateOnly),
-			machine: machine(runtime.GOOS, os.ReadFile, dir),
+			machine: describeMachine(runtime.GOOS, os.ReadFile, dir),
 		}
 		if err := measure(ctx); err != nil {
 			return err
 		}
-		return b.rec.save(resultsFile)
+		return b.recorder.save(resultsFile)
 	}
 	usage()
 	return errMisuse
 }
 
-// dirFlag adds the flag for the directory of stores.
-func (b *bench) dirFlag(fs *flag.FlagSet) {
+// addDirFlag adds the flag for the directory of stores.
+func (b *bench) addDirFlag(fs *flag.FlagSet) {
 	fs.StringVar(&b.dir, "dir", "", "make stores below this `DIR` (default: the system's temporary directory)")
 }
 
-// temp creates a directory for one measurement, and returns a function that removes it.
-func (b *bench) temp() (string, func(), error) {
+// tempDir creates a directory for one measurement, and returns a function that removes it.
+func (b *bench) tempDir() (string, func(), error) {
 	dir, err := os.MkdirTemp(b.dir, "oxbow-bench-")
 	if err != nil {
 		return "", nil, fmt.Errorf("making a directory for stores: %w", err)
@@ -186,22 +186,22 @@ func (b *bench) temp() (string, func(), error) {
 	}, nil
 }
 
-// inTemp returns a function that prints the title and runs fn in a temporary directory.
-func (b *bench) inTemp(title string, fn func(ctx context.Context, dir string) error) func(context.Context) error {
+// withTempDir returns a function that prints the title and runs fn in a temporary directory.
+func (b *bench) withTempDir(title string, fn func(ctx context.Context, dir string) error) func(context.Context) error {
 	return func(ctx context.Context) error {
-		dir, remove, err := b.temp()
+		dir, remove, err := b.tempDir()
 		if err != nil {
 			return err
 		}
 		defer remove()
-		b.title(title, dir)
+		b.printTitle(title, dir)
 		return fn(ctx, dir)
 	}
 }
 
-// title prints the heading of a report: the command and the machine.
-func (b *bench) title(name, dir string) {
-	b.printf("machine: %s\n\n## %s\n\n", machine(runtime.GOOS, os.ReadFile, dir), name)
+// printTitle prints the heading of a report: the command and the machine.
+func (b *bench) printTitle(name, dir string) {
+	b.printf("machine: %s\n\n## %s\n\n", describeMachine(runtime.GOOS, os.ReadFile, dir), name)
 }
 
 // runHelper runs the job that an environment variable describes, if a measurement started this
@@ -209,8 +209,8 @@ func (b *bench) title(name, dir string) {
 // exits.
 func runHelper() bool {
 	for name, process := range map[string]func(job string, w io.Writer) error{
-		peerVar:  peerProcess,
-		shareVar: shareProcess,
+		peerVar:  servePeerJob,
+		shareVar: serveShareJob,
 	} {
 		if job := os.Getenv(name); job != "" {
 			if err := process(job, os.Stdout); err != nil {
@@ -228,7 +228,7 @@ func main() {
 		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	err := runCommand(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	switch {
 	case errors.Is(err, errMisuse):

@@ -75,7 +75,7 @@ func fakeServer(mode string) {
 func runBench(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, log bytes.Buffer
-	if err := run(t.Context(), args, &out, &log); err != nil {
+	if err := runCommand(t.Context(), args, &out, &log); err != nil {
 		t.Fatalf("run(%q): %v\n%s", args, err, log.String())
 	}
 	return out.String()
@@ -100,7 +100,7 @@ func cells(t *testing.T, out, name string) []string {
 func TestMisuse(t *testing.T) {
 	for _, args := range [][]string{nil, {"fly"}, {"quality", "--speed"}, {"quality", "extra"}} {
 		var out, log bytes.Buffer
-		if err := run(t.Context(), args, &out, &log); !errors.Is(err, errMisuse) {
+		if err := runCommand(t.Context(), args, &out, &log); !errors.Is(err, errMisuse) {
 			t.Errorf("run(%q) = %v, want errMisuse", args, err)
 		}
 		if log.Len() == 0 || out.Len() > 0 {
@@ -118,7 +118,7 @@ func TestBadNumbers(t *testing.T) {
 		{"quality", "--data", t.TempDir(), "--set", "nope"},
 	} {
 		var out, log bytes.Buffer
-		if err := run(t.Context(), args, &out, &log); err == nil || errors.Is(err, errMisuse) {
+		if err := runCommand(t.Context(), args, &out, &log); err == nil || errors.Is(err, errMisuse) {
 			t.Errorf("run(%q) = %v, want an error that says why", args, err)
 		}
 	}

@@ -26,8 +26,8 @@ type program struct {
 	env  []string
 }
 
-// with returns the program with additional environment variables.
-func (p program) with(env ...string) program {
+// withEnv returns the program with additional environment variables.
+func (p program) withEnv(env ...string) program {
 	p.env = append(append([]string(nil), p.env...), env...)
 	return p
 }
@@ -47,29 +47,29 @@ type client struct {
 	ended  chan struct{}
 
 	sending sync.Mutex // guards in
-	in      io.WriteCloser
+	stdin   io.WriteCloser
 
-	mu      sync.Mutex // guards the following fields
-	next    int
-	waiting map[int]chan reply
-	gone    error // reason why no more answers arrive
+	mu             sync.Mutex // guards the following fields
+	nextID         int
+	pendingReplies map[int]chan reply
+	goneErr        error // reason why no more answers arrive
 }
 
-// errGone is the answer to requests that were unanswered when the server ended.
-var errGone = errors.New("server ended without an answer")
+// errServerEnded is the answer to requests that were unanswered when the server ended.
+var errServerEnded = errors.New("server ended without an answer")
 
 // startServer starts the program. The server is stopped when the context ends, or by close.
 func startServer(ctx context.Context, p program) (*client, error) {
 	c := &client{
-		cmd:     exec.CommandContext(ctx, p.path, p.args...),
-		waiting: map[int]chan reply{},
-		ended:   make(chan struct{}),
+		cmd:            exec.CommandContext(ctx, p.path, p.args...),
+		pendingReplies: map[int]chan reply{},
+		ended:          make(chan struct{}),
 	}
 	c.cmd.Env = p.env
 	c.cmd.Stderr = &c.stderr
 	c.cmd.WaitDelay = time.Second
 	var err error
-	c.in, err = c.cmd.StdinPipe()
+	c.stdin, err = c.cmd.StdinPipe()
 	if err != nil {
 		return nil, err
 	}
@@ -107,8 +107,8 @@ func (c *client) readAnswers(out io.Reader) {
 				a.err = errors.New(m.Error.Message)
 			}
 			c.mu.Lock()
-			ch := c.waiting[*m.ID]
-			delete(c.waiting, *m.ID)
+			ch := c.pendingReplies[*m.ID]
+			delete(c.pendingReplies, *m.ID)
 			c.mu.Unlock()
 			if ch != nil {
 				ch <- a
@@ -116,10 +116,10 @@ func (c *client) readAnswers(out io.Reader) {
 		}
 		if err != nil {
 			c.mu.Lock()
-			c.gone = errGone
-			for id, ch := range c.waiting {
-				ch <- reply{err: errGone}
-				delete(c.waiting, id)
+			c.goneErr = errServerEnded
+			for id, ch := range c.pendingReplies {
+				ch <- reply{err: errServerEnded}
+				delete(c.pendingReplies, id)
 			}
 			c.mu.Unlock()
 			return
@@ -127,23 +127,23 @@ func (c *client) readAnswers(out io.Reader) {
 	}
 }
 
-// send writes a request, and returns the channel of its answer.
-func (c *client) send(method string, params any) <-chan reply {
+// sendRequest writes a request, and returns the channel of its answer.
+func (c *client) sendRequest(method string, params any) <-chan reply {
 	ch := make(chan reply, 1)
 	c.mu.Lock()
-	if c.gone != nil {
+	if c.goneErr != nil {
 		c.mu.Unlock()
-		ch <- reply{err: c.gone}
+		ch <- reply{err: c.goneErr}
 		return ch
 	}
-	c.next++
-	id := c.next
-	c.waiting[id] = ch
+	c.nextID++
+	id := c.nextID
+	c.pendingReplies[id] = ch
 	c.mu.Unlock()
-	if err := c.write(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params}); err != nil {
+	if err := c.writeMessage(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params}); err != nil {
 		c.mu.Lock()
-		if c.waiting[id] != nil {
-			delete(c.waiting, id)
+		if c.pendingReplies[id] != nil {
+			delete(c.pendingReplies, id)
 			ch <- reply{err: err}
 		}
 		c.mu.Unlock()
@@ -151,20 +151,20 @@ func (c *client) send(method string, params any) <-chan reply {
 	return ch
 }
 
-func (c *client) write(v any) error {
+func (c *client) writeMessage(v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
 	c.sending.Lock()
 	defer c.sending.Unlock()
-	_, err = c.in.Write(append(b, '\n'))
+	_, err = c.stdin.Write(append(b, '\n'))
 	return err
 }
 
 // initialize performs the handshake.
 func (c *client) initialize() error {
-	a := <-c.send("initialize", map[string]any{
+	a := <-c.sendRequest("initialize", map[string]any{
 		"protocolVersion": protocolVersion,
 		"capabilities":    map[string]any{},
 		"clientInfo":      map[string]any{"name": "oxbow-bench", "version": "1"},
@@ -172,12 +172,12 @@ func (c *client) initialize() error {
 	if a.err != nil {
 		return fmt.Errorf("initializing: %w", a.err)
 	}
-	return c.write(map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"})
+	return c.writeMessage(map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"})
 }
 
 // callTool calls a tool.
 func (c *client) callTool(name string, args any) <-chan reply {
-	return c.send("tools/call", map[string]any{"name": name, "arguments": args})
+	return c.sendRequest("tools/call", map[string]any{"name": name, "arguments": args})
 }
 
 // toolError returns the reason why a call failed, or nil.
@@ -210,7 +210,7 @@ func (c *client) kill() { _ = c.cmd.Process.Kill() }
 // failed or was killed.
 func (c *client) close() error {
 	c.sending.Lock()
-	_ = c.in.Close()
+	_ = c.stdin.Close()
 	c.sending.Unlock()
 	<-c.ended
 	if err := c.cmd.Wait(); err != nil {

@@ -22,9 +22,9 @@ func memoryCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	sizes := fl.String("n", "10000,20000", "entries in the store, `N,N…`")
 	calls := fl.Int("calls", 1000, "queries, and entries written, of a process that stays")
 	profiles := fl.String("profiles", "", "write a profile of the heap after each step to `DIR`")
-	var src source
+	var src textSource
 	src.addFlags(fl)
-	b.dirFlag(fl)
+	b.addDirFlag(fl)
 	return func(ctx context.Context) error {
 		ns, err := parseNumbers(*sizes)
 		if err != nil {
@@ -33,12 +33,12 @@ func memoryCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		if *calls < 1 {
 			return errors.New("measuring memory: -calls must be above 0")
 		}
-		dir, remove, err := b.temp()
+		dir, remove, err := b.tempDir()
 		if err != nil {
 			return err
 		}
 		defer remove()
-		b.title("memory", dir)
+		b.printTitle("memory", dir)
 		es, from, err := src.readEntries(ctx, 10000)
 		if err != nil {
 			return err
@@ -49,9 +49,9 @@ func memoryCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			if n < 1 {
 				return errors.New("measuring memory: -n must be above 0")
 			}
-			head = append(head, count(n)+" entries: MB", "bytes an entry", "memory of the process, MB")
-			r := memoryRun{bench: b, path: filepath.Join(dir, fmt.Sprint(i), "memory.oxbow"), calls: *calls,
-				entries: stretch(es, n), profiles: *profiles}
+			head = append(head, formatCount(n)+" entries: MB", "bytes an entry", "memory of the process, MB")
+			r := memoryRun{bench: b, path: filepath.Join(dir, fmt.Sprint(i), "memory.oxbow"), callCount: *calls,
+				entries: repeatEntries(es, n), profilesDir: *profiles}
 			if err := r.run(ctx); err != nil {
 				return fmt.Errorf("the memory of %d entries: %w", n, err)
 			}
@@ -69,9 +69,9 @@ func memoryCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		}
 		t := newTable(head...)
 		for _, r := range rows {
-			t.row(r...)
+			t.addRow(r...)
 		}
-		b.emit(t)
+		b.emitTable(t)
 		b.printf(
 			"The entries are from %s. The heap is what is live after a collection, without what the measurement "+
 				"holds. \"– \" goes on in the process of the row above.\n\n",
@@ -84,14 +84,14 @@ func memoryCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 // memoryRun measures one store.
 type memoryRun struct {
 	*bench
-	path     string
-	calls    int
-	entries  []oxbow.Add
-	profiles string
+	path        string
+	callCount   int
+	entries     []oxbow.Add
+	profilesDir string
 
-	m      *oxbow.Memory
-	before uint64 // size of live objects without a store
-	costs  []memoryCost
+	m            *oxbow.Memory
+	baselineHeap uint64 // size of live objects without a store
+	costs        []memoryCost
 }
 
 // memoryCost is the memory in use after a step.
@@ -101,10 +101,10 @@ type memoryCost struct {
 	resident int64 // resident memory of the process in bytes, if the system reports it
 }
 
-// step performs one operation on the store, which it opens if necessary.
-func (r *memoryRun) step(name string, do func() error) error {
+// runStep performs one operation on the store, which it opens if necessary.
+func (r *memoryRun) runStep(name string, do func() error) error {
 	if r.m == nil {
-		r.before = heap()
+		r.baselineHeap = liveHeapBytes()
 		m, err := oxbow.Open(r.path, nil)
 		if err != nil {
 			return err
@@ -114,16 +114,16 @@ func (r *memoryRun) step(name string, do func() error) error {
 	if err := do(); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	after := heap()
+	after := liveHeapBytes()
 	debug.FreeOSMemory()
 	resident, _ := anonymousMemory()
-	r.costs = append(r.costs, memoryCost{name, int64(after) - int64(r.before), resident})
-	r.logf("%s: %.1f MB", name, float64(int64(after)-int64(r.before))/1e6)
-	if r.profiles == "" {
+	r.costs = append(r.costs, memoryCost{name, int64(after) - int64(r.baselineHeap), resident})
+	r.logf("%s: %.1f MB", name, float64(int64(after)-int64(r.baselineHeap))/1e6)
+	if r.profilesDir == "" {
 		return nil
 	}
 	f, err := os.Create(filepath.Join(
-		r.profiles,
+		r.profilesDir,
 		fmt.Sprintf("%d-%02d-%s.pprof", len(r.entries), len(r.costs), strings.ReplaceAll(name, " ", "-")),
 	))
 	if err != nil {
@@ -145,7 +145,7 @@ func (r *memoryRun) run(ctx context.Context) error {
 	if err := fillHome(ctx, filepath.Dir(r.path), r.entries); err != nil {
 		return err
 	}
-	phrases, err := samplePhrases(r.entries, 2*r.calls, 1)
+	phrases, err := samplePhrases(r.entries, 2*r.callCount, 1)
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (r *memoryRun) run(ctx context.Context) error {
 	}
 	written := 0
 	remember := func() error {
-		for i := range r.calls {
+		for i := range r.callCount {
 			written++
 			e := oxbow.Add{
 				Name:    fmt.Sprintf("written %d", written),
@@ -188,18 +188,18 @@ func (r *memoryRun) run(ctx context.Context) error {
 		for i, e := range r.entries {
 			es[i] = oxbow.Add{Name: e.Name + " again", Content: strings.Clone(e.Content)}
 		}
-		return fill(ctx, r.m, es)
+		return fillMemory(ctx, r.m, es)
 	}
 	list := func() error {
 		_, _, err := r.m.Newest(ctx, oxbow.Filter{}, 0, 20)
 		return err
 	}
-	many := func(what string) string { return count(r.calls) + " " + what }
+	many := func(what string) string { return formatCount(r.callCount) + " " + what }
 	for _, p := range []struct {
 		before func() error // while it is closed
 		steps  []memoryStep
 	}{
-		{r.without(".snap", ".idx"), []memoryStep{{"open, no snapshot", func() error { return nil }}}},
+		{r.removeFilesFunc(".snap", ".idx"), []memoryStep{{"open, no snapshot", func() error { return nil }}}},
 		{nil, []memoryStep{{"open", func() error { return nil }}, {"– get", get(1)}, {"– list --limit 20", list}}},
 		{
 			nil,
@@ -210,8 +210,8 @@ func (r *memoryRun) run(ctx context.Context) error {
 		},
 		{nil, []memoryStep{
 			{"recall, index file", recall(phrases[:1])},
-			{"– " + many("recalls"), recall(phrases[:r.calls])},
-			{"– " + many("more"), recall(phrases[r.calls:])},
+			{"– " + many("recalls"), recall(phrases[:r.callCount])},
+			{"– " + many("more"), recall(phrases[r.callCount:])},
 			{"– " + many("writes"), remember},
 			{"– " + many("more writes"), remember},
 			{"– a get of each entry", get(len(r.entries))},
@@ -226,7 +226,7 @@ func (r *memoryRun) run(ctx context.Context) error {
 			}
 		}
 		for _, s := range p.steps {
-			if err := r.step(s.name, s.do); err != nil {
+			if err := r.runStep(s.name, s.do); err != nil {
 				return errors.Join(err, r.close())
 			}
 		}
@@ -244,8 +244,8 @@ type memoryStep struct {
 	do   func() error
 }
 
-// without returns a function that removes derived files.
-func (r *memoryRun) without(suffixes ...string) func() error {
+// removeFilesFunc returns a function that removes derived files.
+func (r *memoryRun) removeFilesFunc(suffixes ...string) func() error {
 	return func() error {
 		for _, s := range suffixes {
 			if err := os.RemoveAll(r.path + s); err != nil {

@@ -28,10 +28,10 @@ func TestMetricsParse(t *testing.T) {
 	}, nil)
 	defer pool.Close()
 	s := &tenant.Server{
-		Pool:    pool,
-		Outside: http.NotFoundHandler(),
-		Metrics: tenant.NewMetrics("v1 \"quoted\" \\ \n", time.Unix(1e9, 0)),
-		Visitor: func(http.ResponseWriter, *http.Request) string { return "" },
+		Pool:            pool,
+		NoTenantHandler: http.NotFoundHandler(),
+		Metrics:         tenant.NewMetrics("v1 \"quoted\" \\ \n", time.Unix(1e9, 0)),
+		VisitorTenant:   func(http.ResponseWriter, *http.Request) string { return "" },
 	}
 	for i := range 3 {
 		token := auth.New(fmt.Sprint("t", i), fmt.Sprint("a-secret-of-number-", i), auth.Permissions{})

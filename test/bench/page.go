@@ -47,8 +47,8 @@ type recorder struct {
 	results []result
 }
 
-// add records a table. The second table of a command is called NAME/2.
-func (r *recorder) add(t *table) {
+// addTable records a table. The second table of a command is called NAME/2.
+func (r *recorder) addTable(t *table) {
 	name := r.name
 	if n := len(r.results) + 1; n > 1 {
 		name += "/" + strconv.Itoa(n)
@@ -154,10 +154,10 @@ func readResults(file string) ([]result, error) {
 	return all, lines.Err()
 }
 
-// slot matches the place of a table in a page: <!-- table NAME 1 3 4 /PATTERN/ --> … <!-- end -->. The
+// tableSlot matches the place of a table in a page: <!-- table NAME 1 3 4 /PATTERN/ --> … <!-- end -->. The
 // numbers select columns. The pattern selects rows by their cells joined with "|". Without them, all
 // columns and rows are selected.
-var slot = regexp.MustCompile(`(?s)<!-- table (\S+)((?: \d+)*)(?: /([^\n]*)/)? -->\n.*?<!-- end -->`)
+var tableSlot = regexp.MustCompile(`(?s)<!-- table (\S+)((?: \d+)*)(?: /([^\n]*)/)? -->\n.*?<!-- end -->`)
 
 // fillPage returns the page with tables generated from the results. It returns an error if the results lack a
 // table of the page, if the page lacks all tables of a measurement, or if a place does not end before the next
@@ -165,7 +165,7 @@ var slot = regexp.MustCompile(`(?s)<!-- table (\S+)((?: \d+)*)(?: /([^\n]*)/)? -
 func fillPage(page string, results []result) (string, error) {
 	shown := map[string]bool{}
 	var wrong []error
-	if begun, read := strings.Count(page, "<!-- table"), len(slot.FindAllString(page, -1)); begun != read {
+	if begun, read := strings.Count(page, "<!-- table"), len(tableSlot.FindAllString(page, -1)); begun != read {
 		wrong = append(
 			wrong,
 			fmt.Errorf(
@@ -177,8 +177,8 @@ func fillPage(page string, results []result) (string, error) {
 		)
 	}
 	var last result // result of the previous table
-	page = slot.ReplaceAllStringFunc(page, func(old string) string {
-		m := slot.FindStringSubmatch(old)
+	page = tableSlot.ReplaceAllStringFunc(page, func(old string) string {
+		m := tableSlot.FindStringSubmatch(old)
 		i := slices.IndexFunc(results, func(x result) bool { return x.Name == m[1] })
 		if i < 0 {
 			wrong = append(
@@ -199,7 +199,7 @@ func fillPage(page string, results []result) (string, error) {
 			wrong = append(wrong, err)
 		}
 		head, _, _ := strings.Cut(old, "\n")
-		head += "\n" + x.origin(last)
+		head += "\n" + x.originLine(last)
 		last = x
 		return head + text + "<!-- end -->"
 	})
@@ -211,9 +211,9 @@ func fillPage(page string, results []result) (string, error) {
 	return page, errors.Join(wrong...)
 }
 
-// origin returns the line that tells how, when and where the table was measured. It returns "" if the
+// originLine returns the line that tells how, when and where the table was measured. It returns "" if the
 // line would be the same as for the table before.
-func (x result) origin(before result) string {
+func (x result) originLine(before result) string {
 	on, load, _ := strings.Cut(x.Machine, ", load")
 	if last, _, _ := strings.Cut(before.Machine, ", load"); on == last {
 		if x.Command == before.Command && x.Date == before.Date {
@@ -255,7 +255,7 @@ func (x result) markdown(columns []string, rows string) (string, error) {
 	t := newTable(chosen(x.Head)...)
 	for _, r := range x.Rows {
 		if wanted.MatchString(strings.Join(r, "|")) {
-			t.row(chosen(r)...)
+			t.addRow(chosen(r)...)
 		}
 	}
 	if len(t.rows) == 0 {

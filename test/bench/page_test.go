@@ -71,7 +71,7 @@ func TestOrigin(t *testing.T) {
 		{other, later, "`go run . start` · 2026-11-22 · as above, load 1.00 before\n\n"},
 		{result{Command: "x", Date: "2026-11-22", Machine: "2 cores"}, first, "`x` · 2026-11-22 · as above\n\n"},
 	} {
-		if got := c.of.origin(c.before); got != c.want {
+		if got := c.of.originLine(c.before); got != c.want {
 			t.Errorf("origin of %v after %v = %q, want %q", c.of, c.before, got, c.want)
 		}
 	}
@@ -84,7 +84,7 @@ func TestRecord(t *testing.T) {
 		t.Helper()
 		r := recorder{name: name, command: "go run . x", date: "1970-01-01"}
 		for _, x := range tables {
-			r.add(x)
+			r.addTable(x)
 		}
 		if err := r.save(file); err != nil {
 			t.Fatal(err)

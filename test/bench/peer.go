@@ -31,7 +31,7 @@ type peer struct {
 	build func(ctx context.Context, dir string, texts []string, done func(int)) error
 	open  func(dir string) (searcher, error)
 
-	terms func(string) []string // how our own peers cut texts and queries (nil for others)
+	cutTerms func(string) []string // how our own peers cut texts and queries (nil for others)
 }
 
 // searcher searches texts. Its method search is safe for concurrent use.
@@ -55,11 +55,11 @@ func allPeers() []peer {
 	ps := []peer{
 		oxbowPeer("seed", "oxbow --rank seed", oxbow.RankSeed),
 		oxbowPeer("oxbow", "oxbow (default)", oxbow.RankOxbow),
-		{name: "engine", title: "oxbow's index alone, stop words kept", build: buildLines, open: openEngine,
-			terms: plainWords},
+		{name: "engine", title: "oxbow's index alone, stop words kept", build: buildLinesFile, open: openEngine,
+			cutTerms: plainWords},
 	}
 	ps = append(ps, otherPeers()...)
-	return append(ps, peer{name: "scan", title: "plain scan", build: buildLines, open: openScan})
+	return append(ps, peer{name: "scan", title: "plain scan", build: buildLinesFile, open: openScan})
 }
 
 // eachBatch calls fn with each batch of buildBatch texts and the number of its first text.
@@ -87,7 +87,7 @@ func oxbowPeer(name, title, ranking string) peer {
 	}
 	p := peer{name: name, title: title}
 	if ranking == oxbow.RankSeed {
-		p.terms = text.Crabtalk
+		p.cutTerms = text.CrabtalkTerms
 	}
 	p.build = func(ctx context.Context, dir string, texts []string, done func(int)) error {
 		m, err := oxbow.Open(filepath.Join(dir, "memory.oxbow"), options())
@@ -136,8 +136,8 @@ func (s *oxbowSearcher) search(ctx context.Context, words string, limit int) ([]
 
 func (s *oxbowSearcher) close() error { return s.m.Close() }
 
-// buildLines writes the texts as quoted lines of a file.
-func buildLines(ctx context.Context, dir string, texts []string, done func(int)) error {
+// buildLinesFile writes the texts as quoted lines of a file.
+func buildLinesFile(ctx context.Context, dir string, texts []string, done func(int)) error {
 	f, err := os.Create(filepath.Join(dir, "texts"))
 	if err != nil {
 		return err
@@ -186,24 +186,24 @@ func plainWords(s string) []string {
 	})
 }
 
-// engine is the index without a store. It only keeps terms, and does not ignore common
+// indexSearcher is the index without a store. It only keeps terms, and does not ignore common
 // words.
-type engine struct{ x *index.Index }
+type indexSearcher struct{ x *index.Index }
 
 func openEngine(dir string) (searcher, error) {
 	texts, err := readTexts(dir)
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{index.New(index.Params{})}
+	e := &indexSearcher{index.New(index.Params{})}
 	for i, s := range texts {
-		e.x.Put(index.Words(uint64(i), plainWords(s)))
+		e.x.Put(index.DocumentOfWords(uint64(i), plainWords(s)))
 	}
 	return e, nil
 }
 
-func (e *engine) search(_ context.Context, words string, limit int) ([]foundText, error) {
-	hits := e.x.Searcher().Search(index.Query{Terms: index.Any(plainWords(words)), Limit: limit})
+func (e *indexSearcher) search(_ context.Context, words string, limit int) ([]foundText, error) {
+	hits := e.x.Searcher().Search(index.Query{Terms: index.TermsForWords(plainWords(words)), Limit: limit})
 	fs := make([]foundText, len(hits))
 	for i, h := range hits {
 		fs[i] = foundText{int(h.ID), h.Score}
@@ -211,10 +211,10 @@ func (e *engine) search(_ context.Context, words string, limit int) ([]foundText
 	return fs, nil
 }
 
-func (e *engine) close() error { return nil }
+func (e *indexSearcher) close() error { return nil }
 
-// scan searches all texts sequentially, like a memory without an index.
-type scan struct{ lower []string }
+// scanSearcher searches all texts sequentially, like a memory without an index.
+type scanSearcher struct{ lowerTexts []string }
 
 func openScan(dir string) (searcher, error) {
 	texts, err := readTexts(dir)
@@ -224,15 +224,15 @@ func openScan(dir string) (searcher, error) {
 	for i, s := range texts {
 		texts[i] = strings.ToLower(s)
 	}
-	return &scan{texts}, nil
+	return &scanSearcher{texts}, nil
 }
 
-func (s *scan) search(_ context.Context, words string, limit int) ([]foundText, error) {
+func (s *scanSearcher) search(_ context.Context, words string, limit int) ([]foundText, error) {
 	var fs []foundText
-	for _, n := range plainScan(s.lower, words, limit) {
+	for _, n := range scanWithoutIndex(s.lowerTexts, words, limit) {
 		fs = append(fs, foundText{number: n})
 	}
 	return fs, nil
 }
 
-func (s *scan) close() error { return nil }
+func (s *scanSearcher) close() error { return nil }

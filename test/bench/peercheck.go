@@ -16,22 +16,22 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// exhaustive is an index that scores every text with a word of the query and skips none.
-type exhaustive struct {
-	terms    func(string) []string
-	postings map[string][]posting // by term, sorted by text number
-	length   []int
-	sum      int
+// exhaustiveIndex is an index that scores every text with a word of the query and skips none.
+type exhaustiveIndex struct {
+	terms       func(string) []string
+	postings    map[string][]posting // by term, sorted by text number
+	lengths     []int
+	totalLength int
 }
 
 type posting struct{ text, tf int32 }
 
-func newExhaustive(texts []string, terms func(string) []string) *exhaustive {
-	x := &exhaustive{terms: terms, postings: map[string][]posting{}}
+func newExhaustive(texts []string, terms func(string) []string) *exhaustiveIndex {
+	x := &exhaustiveIndex{terms: terms, postings: map[string][]posting{}}
 	for i, s := range texts {
 		ws := terms(s)
-		x.length = append(x.length, len(ws))
-		x.sum += len(ws)
+		x.lengths = append(x.lengths, len(ws))
+		x.totalLength += len(ws)
 		for _, w := range ws {
 			ps := x.postings[w]
 			if n := len(ps); n > 0 && ps[n-1].text == int32(i) {
@@ -47,18 +47,18 @@ func newExhaustive(texts []string, terms func(string) []string) *exhaustive {
 // search scores all texts that contain a term of the query, best first. The score is the sum over the
 // query's terms of idf·tf·(k1+1)/(tf + k1·(1 − b + b·dl/avgdl)), with k1 = 1.2, b = 0.75 and idf =
 // ln((N − df + 0.5)/(df + 0.5) + 1).
-func (x *exhaustive) search(words string) []foundText {
+func (x *exhaustiveIndex) search(words string) []foundText {
 	terms := x.terms(words)
 	slices.Sort(terms)
-	n := float64(len(x.length))
-	avg := float64(x.sum) / n
+	n := float64(len(x.lengths))
+	avg := float64(x.totalLength) / n
 	scores := map[int]float64{}
 	for _, t := range slices.Compact(terms) {
 		df := float64(len(x.postings[t]))
 		idf := math.Log((n-df+.5)/(df+.5) + 1)
 		for _, p := range x.postings[t] {
 			f := float64(p.tf)
-			scores[int(p.text)] += idf * f * 2.2 / (f + 1.2*(.25+.75*float64(x.length[p.text])/avg))
+			scores[int(p.text)] += idf * f * 2.2 / (f + 1.2*(.25+.75*float64(x.lengths[p.text])/avg))
 		}
 	}
 	fs := make([]foundText, 0, len(scores))
@@ -69,9 +69,9 @@ func (x *exhaustive) search(words string) []foundText {
 	return fs
 }
 
-// sameTop compares the first hits, got, with the result of exhaustive scoring, all. It returns an error unless the
+// checkTopHits compares the first hits, got, with the result of exhaustive scoring, all. It returns an error unless the
 // scores are the same and each score belongs to its text. Texts with equal scores may be in any order.
-func sameTop(got, all []foundText, limit int) error {
+func checkTopHits(got, all []foundText, limit int) error {
 	want := all[:min(limit, len(all))]
 	if len(got) != len(want) {
 		return fmt.Errorf("%d hits, want %d", len(got), len(want))
@@ -93,11 +93,11 @@ func sameTop(got, all []foundText, limit int) error {
 	return nil
 }
 
-// longest returns the limit for a list that is long enough to check a shorter one. Texts that look like turns
+// longListLimit returns the limit for a list that is long enough to check a shorter one. Texts that look like turns
 // of a conversation are ranked again: among the best thirty if the limit is at most twenty, otherwise among
 // more texts. For such texts, longest returns twice peerLimit.
-func longest(hits []foundText, texts []string) int {
-	if slices.ContainsFunc(hits, func(f foundText) bool { return analysis.IsTurn(texts[f.number]) }) {
+func longListLimit(hits []foundText, texts []string) int {
+	if slices.ContainsFunc(hits, func(f foundText) bool { return analysis.IsTalkTurn(texts[f.number]) }) {
 		return 2 * peerLimit
 	}
 	return oxbow.MaxLimit
@@ -107,9 +107,9 @@ func longest(hits []foundText, texts []string) int {
 // scoring. If the ranking has more than one formula, it instead compares the hits with the
 // beginning of a list so long that no text was skipped.
 func checkPeer(ctx context.Context, p *peer, s searcher, texts, queries []string) error {
-	var x *exhaustive
-	if p.terms != nil {
-		x = newExhaustive(texts, p.terms)
+	var x *exhaustiveIndex
+	if p.cutTerms != nil {
+		x = newExhaustive(texts, p.cutTerms)
 	}
 	for _, q := range queries {
 		got, err := s.search(ctx, q, peerLimit)
@@ -120,12 +120,12 @@ func checkPeer(ctx context.Context, p *peer, s searcher, texts, queries []string
 		if x != nil {
 			all = x.search(q)
 		} else {
-			all, err = s.search(ctx, q, longest(got, texts))
+			all, err = s.search(ctx, q, longListLimit(got, texts))
 			if err != nil {
 				return err
 			}
 		}
-		if err := sameTop(got, all, peerLimit); err != nil {
+		if err := checkTopHits(got, all, peerLimit); err != nil {
 			return fmt.Errorf("%s does not find the best for %q: %w", p.title, q, err)
 		}
 	}

@@ -32,8 +32,8 @@ type peerCost struct {
 	Anon  int64         // additional anonymous memory with the peer, in bytes (-1 if unknown)
 }
 
-// peerProcess runs the job in the environment variable and writes its cost.
-func peerProcess(job string, w io.Writer) error {
+// servePeerJob runs the job in the environment variable and writes its cost.
+func servePeerJob(job string, w io.Writer) error {
 	var j peerJob
 	if err := json.Unmarshal([]byte(job), &j); err != nil {
 		return err
@@ -73,8 +73,8 @@ func peerProcess(job string, w io.Writer) error {
 	return errors.Join(json.NewEncoder(w).Encode(c), s.close())
 }
 
-// ownProcess runs the job in a new process and returns its cost.
-func ownProcess(ctx context.Context, j peerJob) (peerCost, error) {
+// runPeerProcess runs the job in a new process and returns its cost.
+func runPeerProcess(ctx context.Context, j peerJob) (peerCost, error) {
 	var c peerCost
 	self, err := os.Executable()
 	if err != nil {

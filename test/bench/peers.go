@@ -24,24 +24,24 @@ import (
 )
 
 const (
-	peerLimit   = 10  // hits per query
-	peerWarm    = 5   // queries without timing
-	peerChunk   = 20  // consecutive queries to one peer
-	peerChecked = 200 // queries that are compared with exhaustive scoring
-	peerFirst   = 20  // queries in the process that measures the memory of a peer
+	peerLimit          = 10  // hits per query
+	warmUpQueries      = 5   // queries without timing
+	consecutiveQueries = 20  // consecutive queries to one peer
+	checkedQueries     = 200 // queries that are compared with exhaustive scoring
+	processQueries     = 20  // queries in the process that measures the memory of a peer
 )
 
 // peersRun is one run of the command.
 type peersRun struct {
 	*bench
-	src     source
-	sizes   []int
-	queries int
-	seed    uint64
-	budget  time.Duration // total time for the queries of one peer at one size
-	rate    time.Duration // duration of one measurement of queries per second
-	drop    bool          // remove stop words from the queries
-	peers   []peer
+	src           textSource
+	sizes         []int
+	queries       int
+	seed          uint64
+	budget        time.Duration // total time for the queries of one peer at one size
+	rateTime      time.Duration // duration of one measurement of queries per second
+	dropStopWords bool          // remove stop words from the queries
+	peers         []peer
 }
 
 func peersCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
@@ -55,10 +55,15 @@ func peersCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	fl.IntVar(&r.queries, "queries", 1000, "queries to time, fewer for those that are slow")
 	fl.Uint64Var(&r.seed, "seed", 1, "seed of the sampling")
 	fl.DurationVar(&r.budget, "budget", 20*time.Second, "the `TIME` that the queries of one peer may take at one size")
-	fl.DurationVar(&r.rate, "rate", time.Second, "the `TIME` of one measurement of queries a second")
-	fl.BoolVar(&r.drop, "drop-stop-words", false, "leave stop words and single letters out of the queries of all")
+	fl.DurationVar(&r.rateTime, "rate", time.Second, "the `TIME` of one measurement of queries a second")
+	fl.BoolVar(
+		&r.dropStopWords,
+		"drop-stop-words",
+		false,
+		"leave stop words and single letters out of the queries of all",
+	)
 	r.src.addFlags(fl)
-	b.dirFlag(fl)
+	b.addDirFlag(fl)
 	return func(ctx context.Context) error {
 		for s := range strings.SplitSeq(*sizes, ",") {
 			n, err := strconv.Atoi(strings.TrimSpace(s))
@@ -78,7 +83,7 @@ func peersCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			}
 		}
 		r.peers = slices.DeleteFunc(allPeers(), func(p peer) bool { return !slices.Contains(wanted, p.name) })
-		isMeasurable := r.queries > 0 && r.budget > 0 && r.rate > 0
+		isMeasurable := r.queries > 0 && r.budget > 0 && r.rateTime > 0
 		if !isMeasurable {
 			return errors.New("measuring peers: --queries, --budget and --rate must be above 0")
 		}
@@ -87,7 +92,7 @@ func peersCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 }
 
 func (r *peersRun) run(ctx context.Context) error {
-	r.title("peers", os.TempDir())
+	r.printTitle("peers", os.TempDir())
 	pieces, from, err := r.src.readEntries(ctx, slices.Max(r.sizes))
 	if err != nil {
 		return err
@@ -99,7 +104,7 @@ func (r *peersRun) run(ctx context.Context) error {
 		from,
 		peerLimit,
 	)
-	if r.drop {
+	if r.dropStopWords {
 		r.printf("Stop words and single letters are left out of the queries of all. ")
 	} else {
 		r.printf(
@@ -113,10 +118,10 @@ func (r *peersRun) run(ctx context.Context) error {
 			"one answer, to that answer, with the files in the system's cache. RAM is what stands for no file once "+
 			"it is open for many: what others leave to the system's cache is not in it. The bare index and the scan "+
 			"keep nothing but the texts on disk.\n\n",
-		peerChunk,
+		consecutiveQueries,
 	)
 	for _, n := range r.sizes {
-		if err := r.size(ctx, n, pieces); err != nil {
+		if err := r.measureSize(ctx, n, pieces); err != nil {
 			return fmt.Errorf("measuring peers at %d: %w", n, err)
 		}
 	}
@@ -126,20 +131,20 @@ func (r *peersRun) run(ctx context.Context) error {
 // contestant is a peer at one size, with its measurements.
 type contestant struct {
 	*peer
-	dir       string
-	s         searcher
-	built     time.Duration
-	disk      int64
-	cost      peerCost
-	wall, cpu timings
-	spent     time.Duration
-	rates     map[int][]float64
-	found     int // number of queries that found the text from which they were taken
+	dir        string
+	searcher   searcher
+	buildTime  time.Duration
+	diskBytes  int64
+	cost       peerCost
+	wall, cpu  timings
+	spentTime  time.Duration
+	rates      map[int][]float64
+	foundCount int // number of queries that found the text from which they were taken
 }
 
-// size measures all peers with n texts.
-func (r *peersRun) size(ctx context.Context, n int, pieces []oxbow.Add) (err error) {
-	texts, again := sample(pieces, n, r.seed)
+// measureSize measures all peers with n texts.
+func (r *peersRun) measureSize(ctx context.Context, n int, pieces []oxbow.Add) (err error) {
+	texts, again := sampleTexts(pieces, n, r.seed)
 	es := make([]oxbow.Add, n)
 	bytes := 0
 	for i, s := range texts {
@@ -150,12 +155,12 @@ func (r *peersRun) size(ctx context.Context, n int, pieces []oxbow.Add) (err err
 	if err != nil {
 		return err
 	}
-	if r.drop {
+	if r.dropStopWords {
 		for i, q := range queries {
-			queries[i] = strings.Join(text.Crabtalk(q), " ")
+			queries[i] = strings.Join(text.CrabtalkTerms(q), " ")
 		}
 	}
-	dir, remove, err := r.temp()
+	dir, remove, err := r.tempDir()
 	if err != nil {
 		return err
 	}
@@ -163,8 +168,8 @@ func (r *peersRun) size(ctx context.Context, n int, pieces []oxbow.Add) (err err
 	var cs []*contestant
 	defer func() {
 		for _, c := range cs {
-			if c.s != nil {
-				err = errors.Join(err, c.s.close())
+			if c.searcher != nil {
+				err = errors.Join(err, c.searcher.close())
 			}
 		}
 	}()
@@ -175,27 +180,27 @@ func (r *peersRun) size(ctx context.Context, n int, pieces []oxbow.Add) (err err
 			return fmt.Errorf("%s: %w", c.title, err)
 		}
 	}
-	if err := r.latency(ctx, cs, texts, queries); err != nil {
+	if err := r.measureLatency(ctx, cs, texts, queries); err != nil {
 		return err
 	}
 	if err := r.measureRates(ctx, cs, queries); err != nil {
 		return err
 	}
-	r.printf("### %s texts\n\n", count(n))
+	r.printf("### %s texts\n\n", formatCount(n))
 	if again {
 		r.printf(
 			"There are %s such texts; so each of these is put together from sentences of all, drawn at random (seed "+
 				"%d). ",
-			count(len(pieces)),
+			formatCount(len(pieces)),
 			r.seed,
 		)
 	}
 	r.printf(
 		"%d bytes each on average. The first %d hits of oxbow, and of its bare index, are those of exhaustive "+
 			"scoring for all of %d queries tried.\n\n",
-		bytes/n, peerLimit, min(peerChecked, len(queries)),
+		bytes/n, peerLimit, min(checkedQueries, len(queries)),
 	)
-	r.table(cs, n)
+	r.printTable(cs, n)
 	return nil
 }
 
@@ -205,34 +210,34 @@ func (r *peersRun) prepare(ctx context.Context, c *contestant, texts, queries []
 	if err := os.Mkdir(c.dir, 0o700); err != nil {
 		return err
 	}
-	p := r.progress(c.name + ": building")
+	p := r.newProgress(c.name + ": building")
 	from := time.Now()
 	if err := c.build(ctx, c.dir, texts, func(done int) { p.setProgress(done, len(texts)) }); err != nil {
 		return fmt.Errorf("building: %w", err)
 	}
-	c.built = time.Since(from)
-	p.end()
+	c.buildTime = time.Since(from)
+	p.clear()
 	var err error
-	c.disk, err = size(c.dir)
+	c.diskBytes, err = dirSize(c.dir)
 	if err != nil {
 		return err
 	}
-	c.cost, err = ownProcess(ctx, peerJob{c.name, c.dir, queries[:min(peerFirst, len(queries))]})
+	c.cost, err = runPeerProcess(ctx, peerJob{c.name, c.dir, queries[:min(processQueries, len(queries))]})
 	if err != nil {
 		return err
 	}
-	c.s, err = c.open(c.dir)
+	c.searcher, err = c.open(c.dir)
 	if err != nil {
 		return fmt.Errorf("opening: %w", err)
 	}
-	if c.terms != nil || c.name == "oxbow" {
-		return checkPeer(ctx, c.peer, c.s, texts, queries[:min(peerChecked, len(queries))])
+	if c.cutTerms != nil || c.name == "oxbow" {
+		return checkPeer(ctx, c.peer, c.searcher, texts, queries[:min(checkedQueries, len(queries))])
 	}
 	return nil
 }
 
-// size returns the total size of the files in a directory.
-func size(dir string) (int64, error) {
+// dirSize returns the total size of the files in a directory.
+func dirSize(dir string) (int64, error) {
 	var sum int64
 	err := fs.WalkDir(os.DirFS(dir), ".", func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -247,27 +252,27 @@ func size(dir string) (int64, error) {
 	return sum, err
 }
 
-// latency passes each query to each peer, a few at a time. The first few are repeated, and
+// measureLatency passes each query to each peer, a few at a time. The first few are repeated, and
 // only the repetition is timed. A peer that has used up its time gets no more queries.
-func (r *peersRun) latency(ctx context.Context, cs []*contestant, texts, queries []string) error {
-	p := r.progress("asking in turns")
-	defer p.end()
+func (r *peersRun) measureLatency(ctx context.Context, cs []*contestant, texts, queries []string) error {
+	p := r.newProgress("asking in turns")
+	defer p.clear()
 	for _, c := range cs {
-		if err := c.ask(ctx, texts, queries[:min(peerWarm, len(queries))], 0); err != nil {
+		if err := c.runQueries(ctx, texts, queries[:min(warmUpQueries, len(queries))], 0); err != nil {
 			return err
 		}
 	}
-	for i := 0; i < len(queries); i += peerChunk {
-		chunk := queries[i:min(i+peerChunk, len(queries))]
+	for i := 0; i < len(queries); i += consecutiveQueries {
+		chunk := queries[i:min(i+consecutiveQueries, len(queries))]
 		for j := range cs {
-			c := cs[(i/peerChunk+j)%len(cs)]
-			if c.spent > r.budget {
+			c := cs[(i/consecutiveQueries+j)%len(cs)]
+			if c.spentTime > r.budget {
 				continue
 			}
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := c.ask(ctx, texts, chunk, r.budget); err != nil {
+			if err := c.runQueries(ctx, texts, chunk, r.budget); err != nil {
 				return err
 			}
 		}
@@ -276,16 +281,16 @@ func (r *peersRun) latency(ctx context.Context, cs []*contestant, texts, queries
 	return nil
 }
 
-// ask passes queries to the peer and times each query until the budget is spent. If the budget is
+// runQueries passes queries to the peer and times each query until the budget is spent. If the budget is
 // 0, ask passes the queries without timing.
-func (c *contestant) ask(ctx context.Context, texts, queries []string, budget time.Duration) error {
+func (c *contestant) runQueries(ctx context.Context, texts, queries []string, budget time.Duration) error {
 	for _, q := range queries {
-		if budget > 0 && c.spent > budget {
+		if budget > 0 && c.spentTime > budget {
 			return nil
 		}
 		cpu, _ := processorTime()
 		from := time.Now()
-		fs, err := c.s.search(ctx, q, peerLimit)
+		fs, err := c.searcher.search(ctx, q, peerLimit)
 		took := time.Since(from)
 		after, ok := processorTime()
 		if err != nil {
@@ -294,22 +299,22 @@ func (c *contestant) ask(ctx context.Context, texts, queries []string, budget ti
 		if budget == 0 {
 			continue
 		}
-		c.spent += took
+		c.spentTime += took
 		c.wall = append(c.wall, took)
 		if ok {
 			c.cpu = append(c.cpu, after-cpu)
 		}
 		if slices.ContainsFunc(fs, func(f foundText) bool {
-			return f.number >= 0 && f.number < len(texts) && holdsWords(texts[f.number], q)
+			return f.number >= 0 && f.number < len(texts) && containsWords(texts[f.number], q)
 		}) {
-			c.found++
+			c.foundCount++
 		}
 	}
 	return nil
 }
 
-// holdsWords reports whether the text contains all words of the query.
-func holdsWords(s, query string) bool {
+// containsWords reports whether the text contains all words of the query.
+func containsWords(s, query string) bool {
 	s = strings.ToLower(s)
 	for w := range strings.FieldsSeq(strings.ToLower(query)) {
 		if !strings.Contains(s, w) {
@@ -321,8 +326,8 @@ func holdsWords(s, query string) bool {
 
 // measureRates measures queries per second on one and on two cores, in turns, three times each.
 func (r *peersRun) measureRates(ctx context.Context, cs []*contestant, queries []string) error {
-	p := r.progress("queries a second, round")
-	defer p.end()
+	p := r.newProgress("queries a second, round")
+	defer p.clear()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for round := range 3 {
 		p.setProgress(round+1, 3)
@@ -333,7 +338,7 @@ func (r *peersRun) measureRates(ctx context.Context, cs []*contestant, queries [
 					continue
 				}
 				runtime.GOMAXPROCS(cores)
-				rate, err := c.rate(ctx, cores, r.rate, queries)
+				rate, err := c.queryRate(ctx, cores, r.rateTime, queries)
 				if err != nil {
 					return err
 				}
@@ -344,16 +349,21 @@ func (r *peersRun) measureRates(ctx context.Context, cs []*contestant, queries [
 	return nil
 }
 
-// rate makes so many goroutines query for so long, at least once each, and returns the queries per
+// queryRate makes so many goroutines query for so long, at least once each, and returns the queries per
 // second.
-func (c *contestant) rate(ctx context.Context, goroutines int, long time.Duration, queries []string) (float64, error) {
+func (c *contestant) queryRate(
+	ctx context.Context,
+	goroutines int,
+	long time.Duration,
+	queries []string,
+) (float64, error) {
 	asked, errs := make([]int, goroutines), make([]error, goroutines)
 	var wg sync.WaitGroup
 	from := time.Now()
 	for g := range goroutines {
 		wg.Go(func() {
 			for i := g * len(queries) / goroutines; errs[g] == nil; i++ {
-				_, errs[g] = c.s.search(ctx, queries[i%len(queries)], peerLimit)
+				_, errs[g] = c.searcher.search(ctx, queries[i%len(queries)], peerLimit)
 				if errs[g] == nil {
 					errs[g] = ctx.Err()
 				}
@@ -372,11 +382,11 @@ func (c *contestant) rate(ctx context.Context, goroutines int, long time.Duratio
 	return float64(sum) / time.Since(from).Seconds(), errors.Join(errs...)
 }
 
-// table prints the measurements.
-func (r *peersRun) table(cs []*contestant, n int) {
+// printTable prints the measurements.
+func (r *peersRun) printTable(cs []*contestant, n int) {
 	seed := cs[slices.IndexFunc(cs, func(c *contestant) bool { return c.name == "seed" })]
 	t := newTable(
-		count(n)+" texts",
+		formatCount(n)+" texts",
 		"n",
 		"p50",
 		"p95",
@@ -397,11 +407,16 @@ func (r *peersRun) table(cs []*contestant, n int) {
 			if len(c.wall) < least {
 				return "–"
 			}
-			return span(c.wall.quantile(q))
+			return formatDuration(c.wall.quantile(q))
 		}
 		cpu, timesCPU := "–", "–"
 		if len(c.cpu) > 0 {
-			cpu, timesCPU = span(c.cpu.p50()), ratio(c.cpu.p50(), seed.cpu[:min(len(c.cpu), len(seed.cpu))].p50())
+			cpu, timesCPU = formatDuration(
+				c.cpu.p50(),
+			), formatRatio(
+				c.cpu.p50(),
+				seed.cpu[:min(len(c.cpu), len(seed.cpu))].p50(),
+			)
 		}
 		rates := map[int]string{}
 		for _, g := range []int{1, 2} {
@@ -416,19 +431,35 @@ func (r *peersRun) table(cs []*contestant, n int) {
 		}
 		built := "–" // the index of one that keeps none is built when it is opened
 		if c.name != "engine" && c.name != "scan" {
-			built = formatDigits(float64(n) / c.built.Seconds())
+			built = formatDigits(float64(n) / c.buildTime.Seconds())
 		}
-		t.row(c.title, count(len(c.wall)), span(c.wall.p50()), high(.95, 40), high(.99, 200), cpu, timesCPU,
-			ratio(c.wall.p50(), seed.wall[:min(len(c.wall), len(seed.wall))].p50()), rates[1], rates[2], built, anon,
-			formatDigits(float64(c.disk)/float64(n)), span(c.cost.First),
-			fmt.Sprintf("%.3f", float64(c.found)/float64(max(len(c.wall), 1))))
+		t.addRow(
+			c.title,
+			formatCount(len(c.wall)),
+			formatDuration(c.wall.p50()),
+			high(.95, 40),
+			high(.99, 200),
+			cpu,
+			timesCPU,
+			formatRatio(
+				c.wall.p50(),
+				seed.wall[:min(len(c.wall), len(seed.wall))].p50(),
+			),
+			rates[1],
+			rates[2],
+			built,
+			anon,
+			formatDigits(float64(c.diskBytes)/float64(n)),
+			formatDuration(c.cost.First),
+			fmt.Sprintf("%.3f", float64(c.foundCount)/float64(max(len(c.wall), 1))),
+		)
 	}
-	r.emit(t)
+	r.emitTable(t)
 }
 
-// sample returns n texts: the original pieces if there are enough, otherwise texts composed
+// sampleTexts returns n texts: the original pieces if there are enough, otherwise texts composed
 // of their sentences.
-func sample(pieces []oxbow.Add, n int, seed uint64) (texts []string, again bool) {
+func sampleTexts(pieces []oxbow.Add, n int, seed uint64) (texts []string, again bool) {
 	if n <= len(pieces) {
 		for _, p := range pieces[:n] {
 			texts = append(texts, p.Content)

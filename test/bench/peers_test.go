@@ -61,15 +61,15 @@ func TestPeersFind(t *testing.T) {
 			t.Errorf("%s: close() = %v", p.name, err)
 		}
 		// The cost in a new process is reported.
-		c, err := ownProcess(t.Context(), peerJob{p.name, dir, []string{"otter", "heron"}})
+		c, err := runPeerProcess(t.Context(), peerJob{p.name, dir, []string{"otter", "heron"}})
 		if err != nil || c.First <= 0 {
 			t.Errorf("%s: ownProcess() = %+v, %v", p.name, c, err)
 		}
-		if n, err := size(dir); err != nil || n < 1000 {
+		if n, err := dirSize(dir); err != nil || n < 1000 {
 			t.Errorf("%s: has %d bytes on disk, %v", p.name, n, err)
 		}
 	}
-	if _, err := ownProcess(t.Context(), peerJob{"nobody", t.TempDir(), []string{"x"}}); err == nil {
+	if _, err := runPeerProcess(t.Context(), peerJob{"nobody", t.TempDir(), []string{"x"}}); err == nil {
 		t.Error("a process for a peer that does not exist ended well")
 	}
 }
@@ -105,7 +105,7 @@ func TestSameTop(t *testing.T) {
 		{[]foundText{{4, 3.1}, {2, 2}, {9, 2}}, false},
 		{[]foundText{{4, 3}, {2, 2}, {7, 2}}, false},
 	} {
-		if err := sameTop(tt.got, all, 3); (err == nil) != tt.ok {
+		if err := checkTopHits(tt.got, all, 3); (err == nil) != tt.ok {
 			t.Errorf("sameTop(%v) = %v, want none: %v", tt.got, err, tt.ok)
 		}
 	}
@@ -122,7 +122,7 @@ func (l liar) search(ctx context.Context, words string, limit int) ([]foundText,
 func TestCheckPeerSeesWhatIsMissed(t *testing.T) {
 	texts := splitText(walks(), 200)
 	for _, p := range allPeers() {
-		if p.terms == nil {
+		if p.cutTerms == nil {
 			continue
 		}
 		dir := t.TempDir()
@@ -206,7 +206,7 @@ func TestPeersCommand(t *testing.T) {
 		{"--text", filepath.Join(dir, "no")},
 	} {
 		var out, log bytes.Buffer
-		if err := run(t.Context(), append([]string{"peers"}, bad...), &out, &log); err == nil {
+		if err := runCommand(t.Context(), append([]string{"peers"}, bad...), &out, &log); err == nil {
 			t.Errorf("run(%q) ended well", bad)
 		}
 	}
@@ -217,7 +217,7 @@ func TestSample(t *testing.T) {
 		{Content: "One is here. Two is there; three is not!\nFour"},
 		{Content: strings.Repeat("long ", 200)},
 	}
-	if got, again := sample(pieces, 1, 1); again || !slices.Equal(got, []string{pieces[0].Content}) {
+	if got, again := sampleTexts(pieces, 1, 1); again || !slices.Equal(got, []string{pieces[0].Content}) {
 		t.Errorf("sample of one = %q, %v", got, again)
 	}
 	want := []string{"One is here.", "Two is there;", "three is not!", "Four"}
@@ -229,7 +229,7 @@ func TestSample(t *testing.T) {
 			t.Errorf("a long line gives a stretch of %d bytes", len(s))
 		}
 	}
-	got, again := sample(pieces, 50, 1)
+	got, again := sampleTexts(pieces, 50, 1)
 	if !again || len(got) != 50 {
 		t.Fatalf("sample of 50 gives %d, %v", len(got), again)
 	}
@@ -238,7 +238,7 @@ func TestSample(t *testing.T) {
 			t.Errorf("a text of %d bytes: %q", len(s), s)
 		}
 	}
-	if other, _ := sample(pieces, 50, 1); !slices.Equal(got, other) {
+	if other, _ := sampleTexts(pieces, 50, 1); !slices.Equal(got, other) {
 		t.Error("the same seed gives other texts")
 	}
 }

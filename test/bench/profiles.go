@@ -22,10 +22,10 @@ import (
 
 // mixedMemory is a memory of several projects, with questions about each.
 type mixedMemory struct {
-	entries  []mixedEntry
-	asks     []ask
-	projects []string
-	budgets  []int // tokens
+	entries   []mixedEntry
+	questions []projectQuestion
+	projects  []string
+	budgets   []int // tokens
 }
 
 type mixedEntry struct {
@@ -33,10 +33,10 @@ type mixedEntry struct {
 	quality.Entry // its ID is unique within the project
 }
 
-// ask is a question about one project, with the IDs of the entries that answer it.
-type ask struct {
+// projectQuestion is a question about one project, with the IDs of the entries that answer it.
+type projectQuestion struct {
 	project, text string
-	right         map[string]bool
+	rightIDs      map[string]bool
 }
 
 var mixedSets = []struct {
@@ -54,9 +54,9 @@ var mixedSets = []struct {
 	{"LongMemEval", "the histories of 50 people, one entry a session", mixHistories},
 }
 
-// ways contains the compared settings: whether the project's profile selects the entries, and whether
+// injectionSettings contains the compared settings: whether the project's profile selects the entries, and whether
 // the question is passed as the message.
-var ways = []struct {
+var injectionSettings = []struct {
 	name             string
 	profile, message bool
 }{
@@ -74,7 +74,7 @@ func profilesCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		if *data == "" {
 			return errors.New("measuring profiles: say where the sets are with --data DIR")
 		}
-		b.title("profiles", os.TempDir())
+		b.printTitle("profiles", os.TempDir())
 		b.printf(
 			"Protocol: all projects of a set in one memory, each entry labelled with its project and written at its " +
 				"date. For each question, what would stand before the model within the budget is made: by default of " +
@@ -99,16 +99,16 @@ func profilesCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			if err != nil {
 				return fmt.Errorf("reading %s: %w", s.name, err)
 			}
-			x.asks = spread(x.asks, *most)
-			name := fmt.Sprintf("%s (%d entries, %d questions)", s.name, len(x.entries), len(x.asks))
+			x.questions = spreadEvenly(x.questions, *most)
+			name := fmt.Sprintf("%s (%d entries, %d questions)", s.name, len(x.entries), len(x.questions))
 			if err := x.measure(ctx, func(budget int, way string, j injectionSum) {
-				t.row(append([]string{name, count(budget), way}, j.cells()...)...)
-				b.logf("profiles: %s, %d tokens, %s: %v", s.name, budget, way, j.cells())
+				t.addRow(append([]string{name, formatCount(budget), way}, j.tableCells()...)...)
+				b.logf("profiles: %s, %d tokens, %s: %v", s.name, budget, way, j.tableCells())
 			}); err != nil {
 				return fmt.Errorf("measuring %s: %w", s.name, err)
 			}
 		}
-		b.emit(t)
+		b.emitTable(t)
 		b.printf(
 			"Foreign is the mean share, over the questions, of another project in the tokens or the entries that are " +
 				"in. Right ones in is the mean share of the entries that answer a question that are in whole; any " +
@@ -120,23 +120,23 @@ func profilesCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 
 // injectionSum sums up the selections for several questions.
 type injectionSum struct {
-	n                             int // questions
-	in                            int // entries
+	questions                     int // questions
+	entryCount                    int // entries
 	foreignTokens, foreignEntries float64
 	rightShare, anyRight          float64
 }
 
-func (j *injectionSum) cells() []string {
-	n := float64(max(j.n, 1))
-	return []string{fmt.Sprintf("%.1f", float64(j.in)/n), fmt.Sprintf("%.3f", j.foreignTokens/n),
+func (j *injectionSum) tableCells() []string {
+	n := float64(max(j.questions, 1))
+	return []string{fmt.Sprintf("%.1f", float64(j.entryCount)/n), fmt.Sprintf("%.3f", j.foreignTokens/n),
 		fmt.Sprintf("%.3f", j.foreignEntries/n),
 		fmt.Sprintf("%.3f", j.rightShare/n), fmt.Sprintf("%.3f", j.anyRight/n)}
 }
 
-// judge adds the selection for the question a.
-func (j *injectionSum) judge(x *mixedMemory, sel *profile.Selection, a ask, byName map[string]int) {
+// addSelection adds the selection for the question a.
+func (j *injectionSum) addSelection(x *mixedMemory, sel *profile.Selection, a projectQuestion, byName map[string]int) {
 	shortened := map[string]bool{}
-	for _, c := range sel.Context.Cut {
+	for _, c := range sel.Context.OmittedTexts {
 		shortened[c.Source] = true
 	}
 	var tokens, foreign, entries, strangers, right int
@@ -151,17 +151,17 @@ func (j *injectionSum) judge(x *mixedMemory, sel *profile.Selection, a ask, byNa
 		case e.project != a.project:
 			strangers++
 			foreign += p.Tokens
-		case a.right[e.ID] && !shortened[p.Source]:
+		case a.rightIDs[e.ID] && !shortened[p.Source]:
 			right++
 		}
 	}
-	j.n++
-	j.in += entries
+	j.questions++
+	j.entryCount += entries
 	if entries > 0 {
 		j.foreignTokens += float64(foreign) / float64(tokens)
 		j.foreignEntries += float64(strangers) / float64(entries)
 	}
-	j.rightShare += float64(right) / float64(len(a.right))
+	j.rightShare += float64(right) / float64(len(a.rightIDs))
 	if right > 0 {
 		j.anyRight++
 	}
@@ -169,7 +169,7 @@ func (j *injectionSum) judge(x *mixedMemory, sel *profile.Selection, a ask, byNa
 
 // measure calls done with the result of each setting for each budget.
 func (x *mixedMemory) measure(ctx context.Context, done func(budget int, way string, j injectionSum)) (err error) {
-	m, byName, err := x.remember(ctx)
+	m, byName, err := x.createMemory(ctx)
 	if err != nil {
 		return err
 	}
@@ -179,8 +179,8 @@ func (x *mixedMemory) measure(ctx context.Context, done func(budget int, way str
 		return err
 	}
 	for _, budget := range x.budgets {
-		for _, w := range ways {
-			j, err := x.inject(ctx, m, byName, set, budget, w.profile, w.message)
+		for _, w := range injectionSettings {
+			j, err := x.sumSelections(ctx, m, byName, set, budget, w.profile, w.message)
 			if err != nil {
 				return err
 			}
@@ -190,8 +190,8 @@ func (x *mixedMemory) measure(ctx context.Context, done func(budget int, way str
 	return nil
 }
 
-// inject makes the selection for each question and returns the sums.
-func (x *mixedMemory) inject(
+// sumSelections makes the selection for each question and returns the sums.
+func (x *mixedMemory) sumSelections(
 	ctx context.Context,
 	m *oxbow.Memory,
 	byName map[string]int,
@@ -200,7 +200,7 @@ func (x *mixedMemory) inject(
 	bound, message bool,
 ) (j injectionSum, err error) {
 	same := map[string]*profile.Selection{} // by project, for selections without a message
-	for _, a := range x.asks {
+	for _, a := range x.questions {
 		if err := ctx.Err(); err != nil {
 			return j, err
 		}
@@ -226,14 +226,14 @@ func (x *mixedMemory) inject(
 				same[a.project] = sel
 			}
 		}
-		j.judge(x, sel, a, byName)
+		j.addSelection(x, sel, a, byName)
 	}
 	return j, nil
 }
 
-// remember returns a memory with the entries, written in the order of their dates, and the index of
+// createMemory returns a memory with the entries, written in the order of their dates, and the index of
 // each entry by name.
-func (x *mixedMemory) remember(ctx context.Context) (*oxbow.Memory, map[string]int, error) {
+func (x *mixedMemory) createMemory(ctx context.Context) (*oxbow.Memory, map[string]int, error) {
 	var now time.Time
 	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return now }})
 	if err != nil {
@@ -266,17 +266,17 @@ func (x *mixedMemory) makeProfiles() (*profile.Set, error) {
 	return &profile.Set{Places: []profile.Place{{FS: fsys, Dirs: profile.HomeDirs}}}, nil
 }
 
-// add adds the entries of one project.
-func (x *mixedMemory) add(project string, es []quality.Entry) {
+// addProject adds the entries of one project.
+func (x *mixedMemory) addProject(project string, es []quality.Entry) {
 	x.projects = append(x.projects, project)
 	for _, e := range es {
 		x.entries = append(x.entries, mixedEntry{project, e})
 	}
 }
 
-// finish sorts the entries by date and renames them, so that the names reveal nothing about the
+// sortAndRename sorts the entries by date and renames them, so that the names reveal nothing about the
 // entries' projects.
-func (x *mixedMemory) finish() {
+func (x *mixedMemory) sortAndRename() {
 	slices.SortStableFunc(x.entries, func(a, b mixedEntry) int { return a.Date.Compare(b.Date) })
 	for i := range x.entries {
 		x.entries[i].Name = fmt.Sprintf("e%05d", i+1)
@@ -286,29 +286,29 @@ func (x *mixedMemory) finish() {
 // mixTalks reads LoCoMo. Each conversation is a project.
 func mixTalks(data fs.FS, turns bool) (mixedMemory, error) {
 	x := mixedMemory{budgets: []int{2000, 8000}}
-	src, err := quality.FindOne(data, ".", "locomo")
+	src, err := quality.FindSource(data, ".", "locomo")
 	if err != nil {
 		return x, err
 	}
-	for talk, err := range src.Talks() {
+	for talk, err := range src.Conversations() {
 		if err != nil {
 			return x, err
 		}
 		project := fmt.Sprintf("talk-%d", len(x.projects)+1)
 		if turns {
-			x.add(project, talk.Turns)
+			x.addProject(project, talk.Turns)
 		} else {
-			x.add(project, talk.Sessions)
+			x.addProject(project, talk.Sessions)
 		}
 		for _, q := range talk.Asks {
 			right := q.Sessions
 			if turns {
 				right = q.Turns
 			}
-			x.asks = append(x.asks, ask{project, q.Text, right})
+			x.questions = append(x.questions, projectQuestion{project, q.Text, right})
 		}
 	}
-	x.finish()
+	x.sortAndRename()
 	return x, nil
 }
 
@@ -316,7 +316,7 @@ func mixTalks(data fs.FS, turns bool) (mixedMemory, error) {
 // project is the haystack of the question.
 func mixHistories(data fs.FS) (mixedMemory, error) {
 	x := mixedMemory{budgets: []int{8000, 30000}}
-	src, err := quality.FindOne(data, ".", "longmemeval")
+	src, err := quality.FindSource(data, ".", "longmemeval")
 	if err != nil {
 		return x, err
 	}
@@ -330,9 +330,9 @@ func mixHistories(data fs.FS) (mixedMemory, error) {
 			continue // no entry answers the question
 		}
 		project := fmt.Sprintf("person-%d", n)
-		x.add(project, q.Entries())
-		x.asks = append(x.asks, ask{project, q.Text, q.Right()})
+		x.addProject(project, q.SessionEntries())
+		x.questions = append(x.questions, projectQuestion{project, q.Text, q.RightSessions()})
 	}
-	x.finish()
+	x.sortAndRename()
 	return x, nil
 }

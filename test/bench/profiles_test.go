@@ -14,29 +14,29 @@ import (
 func TestProfiles(t *testing.T) {
 	day := func(d int) time.Time { return time.Date(2026, 4, d, 0, 0, 0, 0, time.UTC) }
 	x := mixedMemory{budgets: []int{90, 2000}}
-	x.add(
+	x.addProject(
 		"ann",
 		[]quality.Entry{
 			{ID: "A1", Text: "Ann keeps bees on the roof.", Date: day(1)},
 			{ID: "A2", Text: "Ann sold the red bicycle.", Date: day(2)},
 		},
 	)
-	x.add(
+	x.addProject(
 		"bob",
 		[]quality.Entry{
 			{ID: "B1", Text: "Bob plays the tuba at night.", Date: day(3)},
 			{ID: "B2", Text: "Bob wrote about bees.", Date: day(4)},
 		},
 	)
-	x.asks = []ask{{"ann", "what does she keep on the roof", map[string]bool{"A1": true}},
+	x.questions = []projectQuestion{{"ann", "what does she keep on the roof", map[string]bool{"A1": true}},
 		{"ann", "what was sold, and what is kept", map[string]bool{"A1": true, "A2": true}}}
-	x.finish()
+	x.sortAndRename()
 	if x.entries[0].Name != "e00001" || x.entries[3].ID != "B2" {
 		t.Fatalf("entries %+v", x.entries)
 	}
 	got := map[string][]string{}
 	if err := x.measure(t.Context(), func(budget int, way string, j injectionSum) {
-		got[count(budget)+" "+way] = j.cells()
+		got[formatCount(budget)+" "+way] = j.tableCells()
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -59,18 +59,18 @@ func TestProfiles(t *testing.T) {
 func TestEstimates(t *testing.T) {
 	words := func(s string) (int, error) { return len(strings.Fields(s)), nil }
 	e, err := compareEstimates(t.Context(), []string{"", "one two", "one"}, words)
-	if err != nil || e.guess != 4 || e.truth != 3 ||
-		!slices.Equal(e.cells(), []string{"1.00", "1.00", "1.50", "1.50", "1.50", "1.33"}) {
-		t.Errorf("estimates() = %+v, %v", e.cells(), err)
+	if err != nil || e.estimated != 4 || e.counted != 3 ||
+		!slices.Equal(e.tableCells(), []string{"1.00", "1.00", "1.50", "1.50", "1.50", "1.33"}) {
+		t.Errorf("estimates() = %+v, %v", e.tableCells(), err)
 	}
 	if _, err := compareEstimates(t.Context(), nil, words); err == nil {
 		t.Error("estimates of nothing is no error")
 	}
-	if got := spread([]string{"a", "b", "c", "d"}, 2); !slices.Equal(got, []string{"a", "c"}) {
+	if got := spreadEvenly([]string{"a", "b", "c", "d"}, 2); !slices.Equal(got, []string{"a", "c"}) {
 		t.Errorf("spread() = %v", got)
 	}
-	if ps := resizeTexts([]string{strings.Repeat("word ", tokenPiece/2), "short"}); len(ps) < 2 ||
-		len(ps[0]) > tokenPiece {
+	if ps := resizeTexts([]string{strings.Repeat("word ", tokenPieceBytes/2), "short"}); len(ps) < 2 ||
+		len(ps[0]) > tokenPieceBytes {
 		t.Errorf("pieces() gives %d", len(ps))
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// module is the path of the module whose program is measured.
-const module = "github.com/oxbow-memory/oxbow"
+// modulePath is the path of the module whose program is measured.
+const modulePath = "github.com/oxbow-memory/oxbow"
 
 // goTool runs the go command in dir and returns its output.
 func goTool(ctx context.Context, dir string, args ...string) (string, error) {
@@ -30,8 +30,8 @@ func goTool(ctx context.Context, dir string, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// binary returns the path of the program with this name in dir.
-func binary(dir, name string) string {
+// programPath returns the path of the program with this name in dir.
+func programPath(dir, name string) string {
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
@@ -41,11 +41,11 @@ func binary(dir, name string) string {
 // buildOxbow builds oxbow from the main module into dir, with this name and these flags for go build,
 // and returns its absolute path.
 func buildOxbow(ctx context.Context, dir, name string, flags ...string) (string, error) {
-	root, err := goTool(ctx, "", "list", "-m", "-f", "{{.Dir}}", module)
+	root, err := goTool(ctx, "", "list", "-m", "-f", "{{.Dir}}", modulePath)
 	if err != nil {
 		return "", fmt.Errorf("finding oxbow (run in the directory test/bench): %w", err)
 	}
-	path, err := filepath.Abs(binary(dir, name))
+	path, err := filepath.Abs(programPath(dir, name))
 	if err != nil {
 		return "", err
 	}
@@ -84,7 +84,7 @@ func buildHello(ctx context.Context, dir string) (string, error) {
 	if err := os.WriteFile(src, []byte(helloSource), 0o600); err != nil {
 		return "", err
 	}
-	path, err := filepath.Abs(binary(dir, "hello"))
+	path, err := filepath.Abs(programPath(dir, "hello"))
 	if err != nil {
 		return "", err
 	}
@@ -94,9 +94,9 @@ func buildHello(ctx context.Context, dir string) (string, error) {
 	return path, nil
 }
 
-// bareEnv returns the environment of a measured program: the variables that it needs to run, and dir as
+// minimalEnv returns the environment of a measured program: the variables that it needs to run, and dir as
 // the user's empty home directory.
-func bareEnv(getenv func(string) string, dir string) []string {
+func minimalEnv(getenv func(string) string, dir string) []string {
 	env := []string{"HOME=" + dir, "USERPROFILE=" + dir, "XDG_DATA_HOME=" + dir}
 	for _, key := range []string{"PATH", "SYSTEMROOT", "TMPDIR", "TEMP", "LANG"} {
 		if v := getenv(key); v != "" {
@@ -106,9 +106,9 @@ func bareEnv(getenv func(string) string, dir string) []string {
 	return env
 }
 
-// peerServer installs the npm package of a memory server into dir. It returns the program that starts the server, and
-// the server's name with the version. p starts the server directly, without the time that npx needs.
-func peerServer(ctx context.Context, dir, pkg string) (p program, name string, err error) {
+// installPeerServer installs the npm package of a memory server into dir. It returns the program that starts the
+// server, and the server's name with the version. p starts the server directly, without the time that npx needs.
+func installPeerServer(ctx context.Context, dir, pkg string) (p program, name string, err error) {
 	node, err := exec.LookPath("node")
 	if err != nil {
 		return p, "", fmt.Errorf("finding node: %w", err)

@@ -11,26 +11,26 @@ import (
 
 // progress is a line on a terminal that is overwritten at each step.
 type progress struct {
-	b    *bench
-	what string
-	on   bool
+	bench   *bench
+	label   string
+	isShown bool
 }
 
-// progress returns a line that shows how much of the work is done. It shows nothing if the log is not a
+// newProgress returns a line that shows how much of the work is done. It shows nothing if the log is not a
 // terminal.
-func (b *bench) progress(what string) *progress {
+func (b *bench) newProgress(what string) *progress {
 	f, ok := b.log.(*os.File)
-	return &progress{b: b, what: what, on: ok && isatty.IsTerminal(f.Fd())}
+	return &progress{bench: b, label: what, isShown: ok && isatty.IsTerminal(f.Fd())}
 }
 
 func (p *progress) setProgress(done, total int) {
-	if p.on {
-		fmt.Fprintf(p.b.log, "\r%s: %d of %d\x1b[K", p.what, done, total)
+	if p.isShown {
+		fmt.Fprintf(p.bench.log, "\r%s: %d of %d\x1b[K", p.label, done, total)
 	}
 }
 
-func (p *progress) end() {
-	if p.on {
-		fmt.Fprint(p.b.log, "\r\x1b[K")
+func (p *progress) clear() {
+	if p.isShown {
+		fmt.Fprint(p.bench.log, "\r\x1b[K")
 	}
 }

@@ -24,11 +24,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// tiny contains a set with a few questions in the format of LongMemEval, so that the command works
+// tinySet contains a set with a few questions in the format of LongMemEval, so that the command works
 // without data.
 //
 //go:embed tiny
-var tiny embed.FS
+var tinySet embed.FS
 
 // embedKey is the environment variable with the key of an embedding endpoint. It is not a flag, because
 // every process of the machine can read flags.
@@ -36,13 +36,13 @@ const embedKey = "OXBOW_EMBED_KEY"
 
 // qualityFlags contains the flags of quality.
 type qualityFlags struct {
-	data, set     string
-	groups, json  bool
-	embed, model  string
-	cache         string
-	scores        string
-	against       string
-	batch, maxLen int
+	data, setNames    string
+	groups, json      bool
+	embed, model      string
+	cache             string
+	scoresFile        string
+	earlierScoresFile string
+	batch, maxLen     int
 }
 
 func qualityCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
@@ -53,7 +53,12 @@ func qualityCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		"",
 		"`DIR` that holds the sets, each in a directory of its own, packed by gzip or not",
 	)
-	fl.StringVar(&f.set, "set", "", "only these `SETS`, with commas between: "+strings.Join(quality.SetNames(), ", "))
+	fl.StringVar(
+		&f.setNames,
+		"set",
+		"",
+		"only these `SETS`, with commas between: "+strings.Join(quality.SetNames(), ", "),
+	)
 	fl.BoolVar(&f.groups, "groups", false, "show each kind of question by itself, too")
 	fl.BoolVar(&f.json, "json", false, "print JSON")
 	fl.StringVar(
@@ -67,44 +72,44 @@ func qualityCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	fl.IntVar(&f.batch, "embed-batch", 64, "texts of one request")
 	fl.IntVar(&f.maxLen, "embed-bytes", 8000, "cut longer texts off for the model")
 	fl.StringVar(&f.cache, "cache", "", "keep vectors in `DIR`, and use what it holds")
-	fl.StringVar(&f.scores, "scores", "", "write how each question was answered to `FILE`, as lines of JSON")
+	fl.StringVar(&f.scoresFile, "scores", "", "write how each question was answered to `FILE`, as lines of JSON")
 	fl.StringVar(
-		&f.against,
+		&f.earlierScoresFile,
 		"against",
 		"",
 		"show the difference to what --scores wrote into `FILE`, question by question, with its 95 % interval",
 	)
-	return func(ctx context.Context) error { return b.quality(ctx, &f) }
+	return func(ctx context.Context) error { return b.runQuality(ctx, &f) }
 }
 
-func (b *bench) quality(ctx context.Context, f *qualityFlags) (err error) {
-	o := quality.Options{Data: fs.FS(tiny)}
+func (b *bench) runQuality(ctx context.Context, f *qualityFlags) (err error) {
+	o := quality.Options{DataFS: fs.FS(tinySet)}
 	if f.data != "" {
 		if fi, err := os.Stat(f.data); err != nil || !fi.IsDir() {
-			return fmt.Errorf("%s is not a directory; %s", f.data, whereSets())
+			return fmt.Errorf("%s is not a directory; %s", f.data, setSources())
 		}
-		o.Data, o.Root = os.DirFS(f.data), f.data
+		o.DataFS, o.DataDir = os.DirFS(f.data), f.data
 	}
-	if f.set != "" {
-		o.Sets = strings.Split(f.set, ",")
+	if f.setNames != "" {
+		o.Sets = strings.Split(f.setNames, ",")
 	}
 	for _, s := range o.Sets {
 		if !slices.Contains(quality.SetNames(), s) {
 			return fmt.Errorf("there is no set %q; there are %s", s, strings.Join(quality.SetNames(), ", "))
 		}
 	}
-	e, done, err := embedder(f)
+	e, done, err := newEmbedder(f)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	o.Embedder = e
-	before, err := readScores(f.against)
+	before, err := readScores(f.earlierScoresFile)
 	if err != nil {
 		return err
 	}
 	var asked []quality.QuestionScore
-	o.Asked = func(q quality.QuestionScore) { asked = append(asked, q) }
+	o.OnQuestionScore = func(q quality.QuestionScore) { asked = append(asked, q) }
 	o.Progress = func(title string, done int) { b.logf("quality: %s, %d questions", title, done) }
 	r, bad := quality.Run(ctx, o)
 	hasResults := r != nil && len(r.Results) > 0
@@ -112,44 +117,44 @@ func (b *bench) quality(ctx context.Context, f *qualityFlags) (err error) {
 		return qualityError(bad)
 	}
 	if len(r.Results) == 0 {
-		return fmt.Errorf("%s holds none of the sets; %s", f.data, whereSets())
+		return fmt.Errorf("%s holds none of the sets; %s", f.data, setSources())
 	}
-	if err := b.show(f, r); err != nil {
+	if err := b.printQuality(f, r); err != nil {
 		return err
 	}
-	if f.against != "" {
+	if f.earlierScoresFile != "" {
 		b.printComparison(quality.Compare(asked, before))
 	}
-	if err := writeScores(f.scores, asked); err != nil {
+	if err := writeScores(f.scoresFile, asked); err != nil {
 		return err
 	}
 	if bad != nil {
 		return qualityError(bad) // a set could not be read
 	}
-	hasFailed := r.Proof.NDCG > 0 && !r.Proof.Proved && r.Proof.Whole()
+	hasFailed := r.ScorerCheck.NDCG > 0 && !r.ScorerCheck.IsReproduced && r.ScorerCheck.UsesWholeSet()
 	if f.data != "" && hasFailed {
-		return errors.New("the scorer is not proved: " + r.Proof.Why)
+		return errors.New("the scorer is not proved: " + r.ScorerCheck.Reason)
 	}
 	return nil
 }
 
-func (b *bench) show(f *qualityFlags, r *quality.Report) error {
+func (b *bench) printQuality(f *qualityFlags, r *quality.Report) error {
 	if f.json {
 		return json.NewEncoder(b.out).Encode(r)
 	}
-	b.title("quality", os.TempDir())
+	b.printTitle("quality", os.TempDir())
 	if f.data == "" {
 		b.printf(
 			"The set is the tiny one that is built in: it shows that the measurement works and says nothing about " +
 				"quality. Give --data DIR for real sets.\n\n",
 		)
 	}
-	b.report(r, f.groups)
+	b.printReport(r, f.groups)
 	return nil
 }
 
-// whereSets returns the addresses from which the sets can be downloaded.
-func whereSets() string {
+// setSources returns the addresses from which the sets can be downloaded.
+func setSources() string {
 	var s strings.Builder
 	s.WriteString("put there one or more of")
 	for _, set := range quality.Sets() {
@@ -167,7 +172,7 @@ func qualityError(err error) error {
 	hint := ""
 	for _, one := range all {
 		if d := new(quality.DataError); errors.As(one, &d) {
-			hint += "\nget " + filepath.Base(d.File) + " again from " + d.From
+			hint += "\nget " + filepath.Base(d.File) + " again from " + d.URL
 		}
 	}
 	var e *vectors.Error
@@ -186,9 +191,9 @@ func qualityError(err error) error {
 	return fmt.Errorf("%w\n%s", err, hint)
 }
 
-// embedder returns the client for --embed, or nil without the flag, and a function that must be called
+// newEmbedder returns the client for --embed, or nil without the flag, and a function that must be called
 // at the end.
-func embedder(f *qualityFlags) (e *vectors.Client, done func() error, err error) {
+func newEmbedder(f *qualityFlags) (e *vectors.Client, done func() error, err error) {
 	none := func() error { return nil }
 	switch {
 	case f.embed == "" && (f.model != "" || f.cache != ""):
@@ -211,7 +216,7 @@ func embedder(f *qualityFlags) (e *vectors.Client, done func() error, err error)
 	if err := e.SetKey(os.Getenv(embedKey)); err != nil {
 		return nil, none, err
 	}
-	e.Batch, e.MaxBytes = f.batch, f.maxLen
+	e.BatchSize, e.MaxBytes = f.batch, f.maxLen
 	dir, drop := f.cache, none
 	if dir == "" {
 		// Many haystacks contain the same sessions.
@@ -231,21 +236,21 @@ func embedder(f *qualityFlags) (e *vectors.Client, done func() error, err error)
 	return e, func() error { return errors.Join(fsys.Close(), drop()) }, nil
 }
 
-// report prints the report.
-func (b *bench) report(r *quality.Report, groups bool) {
+// printReport prints the report.
+func (b *bench) printReport(r *quality.Report, groups bool) {
 	share := func(x float64) string { return strings.TrimPrefix(fmt.Sprintf("%.4f", x), "0") }
-	switch p := r.Proof; {
-	case p.Proved:
+	switch p := r.ScorerCheck; {
+	case p.IsReproduced:
 		b.printf("The scorer is proved: SciFact with k1 0.9, b 0.4 gives nDCG@10 %s, as published.\n\n", share(p.NDCG))
 	case p.NDCG > 0:
 		b.printf(
 			"The scorer is not proved: SciFact with k1 0.9, b 0.4 gives nDCG@10 %s; published is %s: %s.\n\n",
 			share(p.NDCG),
 			share(p.Published),
-			p.Why,
+			p.Reason,
 		)
 	default:
-		b.printf("The scorer is not proved: %s.\n\n", p.Why)
+		b.printf("The scorer is not proved: %s.\n\n", p.Reason)
 	}
 	t := newTable(
 		"set",
@@ -268,29 +273,29 @@ func (b *bench) report(r *quality.Report, groups bool) {
 			if row.Group != "" && !groups {
 				continue
 			}
-			name := strings.TrimSuffix(res.Title+" "+res.Unit+", "+row.Group, ", ")
-			t.row(
+			name := strings.TrimSuffix(res.Title+" "+res.EntryKind+", "+row.Group, ", ")
+			t.addRow(
 				name,
 				row.Ranking,
-				count(row.N),
-				share(row.Any1),
-				share(row.Any5),
-				share(row.Shown5),
-				share(row.Any10),
-				share(row.All5),
+				formatCount(row.QuestionCount),
+				share(row.RecallAny1),
+				share(row.RecallAny5),
+				share(row.ShownAny5),
+				share(row.RecallAny10),
+				share(row.RecallAll5),
 				share(row.Recall5), share(row.Recall10), share(row.NDCG), share(row.NDCGRetrieved),
 				share(row.NDCGLongMemEval), share(row.MRR),
 			)
 		}
 	}
-	b.emit(t)
+	b.emitTable(t)
 	for _, res := range r.Results {
 		b.printf(
 			"%s %s: %s entries in %s memories, from %s. %s\n\n",
 			res.Title,
-			res.Unit,
-			count(res.Entries),
-			count(res.Memories),
+			res.EntryKind,
+			formatCount(res.Entries),
+			formatCount(res.Memories),
 			strings.Join(res.Files, ", "),
 			res.Protocol,
 		)
@@ -306,15 +311,15 @@ func (b *bench) report(r *quality.Report, groups bool) {
 			"In all sets, names tell nothing, an entry is as old as what it holds, 10 hits are looked at, and MRR " +
 			"counts none after them.\n\n",
 	)
-	if e := r.Embed; e != nil {
+	if e := r.EmbeddingStats; e != nil {
 		b.printf(
 			"Vectors: %s at %s, %d numbers; %d made in %d requests, %d from the cache; %d texts cut off at %d bytes. "+
 				"Fused: the first 100 of oxbow and of vectors, by the sum of 1/(60 + rank).\n\n",
-			e.Model, e.Endpoint, e.Length, e.Made, e.Requests, e.Cached, e.Cut, e.MaxBytes,
+			e.Model, e.Endpoint, e.Dimension, e.Computed, e.Requests, e.Cached, e.Truncated, e.MaxBytes,
 		)
 	}
 	for _, m := range r.Missing {
-		b.printf("Not there: %s: %s, from %s\n\n", m.Title, m.Expect, m.From)
+		b.printf("Not there: %s: %s, from %s\n\n", m.Title, m.ExpectedFiles, m.URL)
 	}
 }
 
@@ -362,15 +367,15 @@ func (b *bench) printComparison(cs []quality.Comparison) {
 	t := newTable("difference", "ranking", "n", "nDCG@10", "95 %", "any@5", "95 %")
 	for _, c := range cs {
 		interval := func(d quality.Difference) string { return fmt.Sprintf("%+.4f to %+.4f", d.Low, d.High) }
-		t.row(
+		t.addRow(
 			c.Set+" "+c.Unit,
 			c.Ranking,
-			count(c.N),
+			formatCount(c.N),
 			fmt.Sprintf("%+.4f", c.NDCG.Mean),
 			interval(c.NDCG),
 			fmt.Sprintf("%+.4f", c.Any5.Mean),
 			interval(c.Any5),
 		)
 	}
-	b.emit(t)
+	b.emitTable(t)
 }

@@ -44,7 +44,7 @@ func TestQualityTiny(t *testing.T) {
 func TestQualityData(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"questions.jsonl", "sessions.jsonl"} {
-		b, err := tiny.ReadFile("tiny/" + name)
+		b, err := tinySet.ReadFile("tiny/" + name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +63,7 @@ func TestQualityData(t *testing.T) {
 	if !strings.Contains(out, "| longmemeval sessions |   oxbow |   3 | +0.0000 | +0.0000 to +0.0000 |") {
 		t.Errorf("compared with itself:\n%s", out)
 	}
-	if err := run(
+	if err := runCommand(
 		t.Context(),
 		[]string{"quality", "--data", dir, "--against", filepath.Join(dir, "questions.jsonl")},
 		io.Discard,
@@ -77,7 +77,7 @@ func TestQualityData(t *testing.T) {
 	}
 	// The sessions are texts for other measurements.
 	var ids []string
-	if err := walkSessions(os.DirFS(dir), func(id, text string) error {
+	if err := eachSession(os.DirFS(dir), func(id, text string) error {
 		ids = append(ids, id)
 		if !strings.HasPrefix(text, "user: ") {
 			t.Errorf("session %s is %q", id, text)
@@ -163,7 +163,7 @@ func TestQualityErrors(t *testing.T) {
 		},
 	} {
 		var out, log bytes.Buffer
-		err := run(t.Context(), append([]string{"quality"}, tt.args...), &out, &log)
+		err := runCommand(t.Context(), append([]string{"quality"}, tt.args...), &out, &log)
 		if err == nil {
 			t.Errorf("quality %q is no error", tt.args)
 			continue
@@ -242,7 +242,7 @@ func TestQualityEmbedding(t *testing.T) {
 	notFound := httptest.NewServer(http.NotFoundHandler())
 	defer notFound.Close()
 	var buf bytes.Buffer
-	err := run(
+	err := runCommand(
 		t.Context(),
 		[]string{"quality", "--data", sets, "--embed", notFound.URL, "--embed-model", "m"},
 		&buf,

@@ -23,40 +23,40 @@ import (
 // recallRun is one measurement of recall.
 type recallRun struct {
 	*bench
-	n, queries int
-	seed       uint64
-	src        source
+	entryCount, queries int
+	seed                uint64
+	textSource          textSource
 
-	rank    string
-	path    string
-	entries []oxbow.Add
-	from    string
-	phrases []string
-	m       *oxbow.Memory
+	ranking    string
+	path       string
+	entries    []oxbow.Add
+	textOrigin string
+	phrases    []string
+	m          *oxbow.Memory
 }
 
-func recall(b *bench, fl *flag.FlagSet) func(context.Context) error {
+func recallCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	r := &recallRun{bench: b}
-	fl.IntVar(&r.n, "n", 10000, "entries in the store")
+	fl.IntVar(&r.entryCount, "n", 10000, "entries in the store")
 	fl.IntVar(&r.queries, "queries", 2000, "queries to time")
 	fl.Uint64Var(&r.seed, "seed", 1, "seed of the sampling")
-	r.src.addFlags(fl)
-	fl.StringVar(&r.rank, "rank", "", "`RANKING` of the library: oxbow (its default) or seed")
-	b.dirFlag(fl)
+	r.textSource.addFlags(fl)
+	fl.StringVar(&r.ranking, "rank", "", "`RANKING` of the library: oxbow (its default) or seed")
+	b.addDirFlag(fl)
 	return r.run
 }
 
 func (r *recallRun) run(ctx context.Context) (err error) {
-	if r.n < 1 || r.queries < 1 {
+	if r.entryCount < 1 || r.queries < 1 {
 		return errors.New("measuring recall: -n and -queries must be above 0")
 	}
-	dir, remove, err := r.temp()
+	dir, remove, err := r.tempDir()
 	if err != nil {
 		return err
 	}
 	defer remove()
 	r.path = filepath.Join(dir, "memory.oxbow")
-	r.entries, r.from, err = r.src.readEntries(ctx, r.n)
+	r.entries, r.textOrigin, err = r.textSource.readEntries(ctx, r.entryCount)
 	if err != nil {
 		return err
 	}
@@ -68,62 +68,68 @@ func (r *recallRun) run(ctx context.Context) (err error) {
 	for _, e := range r.entries {
 		bytes += len(e.Content)
 	}
-	r.title("recall", dir)
+	r.printTitle("recall", dir)
 	r.printf(
 		"%s entries from %s, %.0f bytes each on average; %s queries, stretches of 2 to 8 words from the entries "+
 			"(seed %d), 10 hits; store on disk. ",
-		count(len(r.entries)), r.from, float64(bytes)/float64(len(r.entries)), count(r.queries), r.seed,
+		formatCount(
+			len(r.entries),
+		),
+		r.textOrigin,
+		float64(bytes)/float64(len(r.entries)),
+		formatCount(r.queries),
+		r.seed,
 	)
-	if len(r.entries) < r.n {
-		r.printf("There were no more than these of the %s asked for. ", count(r.n))
+	if len(r.entries) < r.entryCount {
+		r.printf("There were no more than these of the %s asked for. ", formatCount(r.entryCount))
 	}
-	built, err := r.build(ctx)
+	built, err := r.buildStore(ctx)
 	if err != nil {
 		return err
 	}
-	if err := r.opening(ctx, built, bytes); err != nil {
+	if err := r.measureOpening(ctx, built, bytes); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.m.Close()) }()
-	if err := r.filling(ctx); err != nil {
+	if err := r.measureFilling(ctx); err != nil {
 		return err
 	}
-	if err := r.latency(ctx); err != nil {
+	if err := r.measureLatency(ctx); err != nil {
 		return err
 	}
-	return r.throughput(ctx)
+	return r.measureThroughput(ctx)
 }
 
-// build writes the store and returns the time that it took.
-func (r *recallRun) build(ctx context.Context) (time.Duration, error) {
-	m, err := oxbow.Open(r.path, &oxbow.Options{Ranking: r.rank})
+// buildStore writes the store and returns the time that it took.
+func (r *recallRun) buildStore(ctx context.Context) (time.Duration, error) {
+	m, err := oxbow.Open(r.path, &oxbow.Options{Ranking: r.ranking})
 	if err != nil {
 		return 0, err
 	}
 	from := time.Now()
-	err = fill(ctx, m, r.entries)
+	err = fillMemory(ctx, m, r.entries)
 	return time.Since(from), errors.Join(err, m.Close())
 }
 
-// opening measures the time for opening the store and the memory that it needs. It leaves the store
+// measureOpening measures the time for opening the store and the memory that it needs. It leaves the store
 // open, with a filled index.
-func (r *recallRun) opening(ctx context.Context, built time.Duration, bytes int) error {
+func (r *recallRun) measureOpening(ctx context.Context, built time.Duration, bytes int) error {
 	var read, open, first timings
 	for range 5 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := read.add(func() error { _, err := os.ReadFile(r.path); return err }); err != nil {
+		if err := read.timeCall(func() error { _, err := os.ReadFile(r.path); return err }); err != nil {
 			return err
 		}
 		var m *oxbow.Memory
-		if err := open.add(func() (err error) {
-			m, err = oxbow.Open(r.path, &oxbow.Options{Ranking: r.rank})
+		if err := open.timeCall(func() (err error) {
+			m, err = oxbow.Open(r.path, &oxbow.Options{Ranking: r.ranking})
 			return err
 		}); err != nil {
 			return err
 		}
-		err := first.add(func() error {
+		err := first.timeCall(func() error {
 			_, err := m.Recall(ctx, oxbow.Query{Text: r.phrases[0], Limit: 10})
 			return err
 		})
@@ -131,46 +137,46 @@ func (r *recallRun) opening(ctx context.Context, built time.Duration, bytes int)
 			return err
 		}
 	}
-	before := heap()
+	before := liveHeapBytes()
 	var err error
-	r.m, err = oxbow.Open(r.path, &oxbow.Options{Ranking: r.rank})
+	r.m, err = oxbow.Open(r.path, &oxbow.Options{Ranking: r.ranking})
 	if err != nil {
 		return err
 	}
-	opened := heap()
+	opened := liveHeapBytes()
 	if _, err := r.m.Recall(ctx, oxbow.Query{Text: r.phrases[0], Limit: 10}); err != nil {
 		return errors.Join(err, r.m.Close())
 	}
-	indexed := heap()
+	indexed := liveHeapBytes()
 
 	n := float64(len(r.entries))
 	r.printf("\n\n")
-	t := newTable("a store of "+count(len(r.entries)), "median", "an entry", "× reading the file")
+	t := newTable("a store of "+formatCount(len(r.entries)), "median", "an entry", "× reading the file")
 	per := func(name string, d time.Duration, of string) {
-		t.row(name, span(d), span(time.Duration(float64(d)/n)), of)
+		t.addRow(name, formatDuration(d), formatDuration(time.Duration(float64(d)/n)), of)
 	}
 	per("reading the file, nothing else", read.p50(), "1.00×")
-	per("Open", open.p50(), ratio(open.p50(), read.p50()))
-	per("first Recall after it (fills the index)", first.p50(), ratio(first.p50(), read.p50()))
-	per("both, to the first answer", open.p50()+first.p50(), ratio(open.p50()+first.p50(), read.p50()))
+	per("Open", open.p50(), formatRatio(open.p50(), read.p50()))
+	per("first Recall after it (fills the index)", first.p50(), formatRatio(first.p50(), read.p50()))
+	per("both, to the first answer", open.p50()+first.p50(), formatRatio(open.p50()+first.p50(), read.p50()))
 	per("writing it, durable, 1,000 entries a change", built, "–")
-	r.emit(t)
+	r.emitTable(t)
 
 	t = newTable("memory (live heap)", "bytes an entry", "× the text")
 	mem := func(name string, a, b uint64) {
 		per := (float64(b) - float64(a)) / n
-		t.row(name, formatDigits(per), formatDigits(per*n/float64(bytes))+"×")
+		t.addRow(name, formatDigits(per), formatDigits(per*n/float64(bytes))+"×")
 	}
-	t.row("the text itself", formatDigits(float64(bytes)/n), "1.00×")
+	t.addRow("the text itself", formatDigits(float64(bytes)/n), "1.00×")
 	mem("open store (entries and names)", before, opened)
 	mem("index", opened, indexed)
 	mem("both", before, indexed)
-	r.emit(t)
+	r.emitTable(t)
 	return nil
 }
 
-// heap returns the size of the live objects in bytes.
-func heap() uint64 {
+// liveHeapBytes returns the size of the live objects in bytes.
+func liveHeapBytes() uint64 {
 	runtime.GC()
 	runtime.GC() // collect objects that finalizers released in the first collection
 	var s runtime.MemStats
@@ -178,15 +184,15 @@ func heap() uint64 {
 	return s.HeapAlloc
 }
 
-// scanEvery is the number of queries for each plain scan. Scans are much slower than queries.
-const scanEvery = 20
+// queriesPerScan is the number of queries for each plain scan. Scans are much slower than queries.
+const queriesPerScan = 20
 
-// latency times each query as a whole and in its parts.
-func (r *recallRun) latency(ctx context.Context) error {
+// measureLatency times each query as a whole and in its parts.
+func (r *recallRun) measureLatency(ctx context.Context) error {
 	x := index.New(index.Params{})
 	lower := make([]string, len(r.entries))
 	for i, e := range r.entries {
-		x.Put(index.Words(uint64(i+1), append(text.Crabtalk(e.Name), text.Crabtalk(e.Content)...)))
+		x.Put(index.DocumentOfWords(uint64(i+1), append(text.CrabtalkTerms(e.Name), text.CrabtalkTerms(e.Content)...)))
 		lower[i] = strings.ToLower(e.Content)
 	}
 	watcher, ok := r.m.Store().(oxbow.Watcher)
@@ -215,16 +221,16 @@ func (r *recallRun) latency(ctx context.Context) error {
 		var terms []string
 		parts := []func() error{
 			func() error {
-				return whole.add(func() (err error) {
+				return whole.timeCall(func() (err error) {
 					got, err = r.m.Recall(ctx, oxbow.Query{Text: p, Limit: 10})
 					return err
 				})
 			},
-			func() error { return fresh.add(func() error { return watcher.Refresh(ctx) }) },
+			func() error { return fresh.timeCall(func() error { return watcher.Refresh(ctx) }) },
 			func() error {
-				_ = cutting.add(func() error { terms = text.Crabtalk(p); return nil })
-				return search.add(func() error {
-					x.Searcher().Search(index.Query{Terms: index.Any(terms), Limit: 10})
+				_ = cutting.timeCall(func() error { terms = text.CrabtalkTerms(p); return nil })
+				return search.timeCall(func() error {
+					x.Searcher().Search(index.Query{Terms: index.TermsForWords(terms), Limit: 10})
 					return nil
 				})
 			},
@@ -237,9 +243,9 @@ func (r *recallRun) latency(ctx context.Context) error {
 		if slices.ContainsFunc(got, func(h oxbow.Hit) bool { return containsPhrase(h.Entry.Content, p) }) {
 			hits++
 		}
-		if i%scanEvery == 0 {
+		if i%queriesPerScan == 0 {
 			var top []int
-			_ = scan.add(func() error { top = plainScan(lower, p, 10); return nil })
+			_ = scan.timeCall(func() error { top = scanWithoutIndex(lower, p, 10); return nil })
 			scans++
 			if slices.ContainsFunc(top, func(i int) bool { return containsPhrase(r.entries[i].Content, p) }) {
 				scanHits++
@@ -248,12 +254,12 @@ func (r *recallRun) latency(ctx context.Context) error {
 	}
 	t := newTable("one query", "p50", "p95", "p99", "p50 × bare search", "phrase in 10 hits")
 	line := func(name string, ts timings, found string) {
-		t.row(
+		t.addRow(
 			name,
-			span(ts.p50()),
-			span(ts.quantile(.95)),
-			span(ts.quantile(.99)),
-			ratio(ts.p50(), search.p50()),
+			formatDuration(ts.p50()),
+			formatDuration(ts.quantile(.95)),
+			formatDuration(ts.quantile(.99)),
+			formatRatio(ts.p50(), search.p50()),
 			found,
 		)
 	}
@@ -263,13 +269,13 @@ func (r *recallRun) latency(ctx context.Context) error {
 	line("– of it: cutting the query into terms", cutting, "")
 	line("bare search of the index", search, "")
 	line("plain scan of lower-cased texts", scan, percent(scanHits, scans))
-	r.emit(t)
+	r.emitTable(t)
 	r.printf(
 		"The plain scan looks for each word of the query in each text (strings.Contains), counts, and keeps the ten "+
 			"best; it is timed for one query in %d. The bare search has the same terms and documents, without the "+
 			"store. \"Phrase in 10 hits\" says how often one of the hits holds the very phrase; a scan for words "+
 			"with their punctuation comes nearer to that than ranking by terms. Recall ÷ scan: %s.\n\n",
-		scanEvery, ratio(scan.p50(), whole.p50()),
+		queriesPerScan, formatRatio(scan.p50(), whole.p50()),
 	)
 	return nil
 }
@@ -279,9 +285,9 @@ func containsPhrase(content, phrase string) bool {
 	return strings.Contains(" "+strings.Join(strings.Fields(content), " ")+" ", " "+phrase+" ")
 }
 
-// plainScan returns the indexes of the entries that contain the most words of the query, best first, at
+// scanWithoutIndex returns the indexes of the entries that contain the most words of the query, best first, at
 // most limit. A memory without an index searches like this.
-func plainScan(lower []string, query string, limit int) []int {
+func scanWithoutIndex(lower []string, query string, limit int) []int {
 	words := strings.Fields(strings.ToLower(query))
 	slices.Sort(words)
 	words = slices.Compact(words)
@@ -302,12 +308,12 @@ func plainScan(lower []string, query string, limit int) []int {
 	return top[:min(limit, len(top))]
 }
 
-// throughput measures the queries per second on 1 and 2 goroutines, alternately.
-func (r *recallRun) throughput(ctx context.Context) error {
+// measureThroughput measures the queries per second on 1 and 2 goroutines, alternately.
+func (r *recallRun) measureThroughput(ctx context.Context) error {
 	rates := map[int][]float64{}
 	for range 3 {
 		for _, g := range []int{1, 2} {
-			rate, err := r.rate(ctx, g)
+			rate, err := r.queryRate(ctx, g)
 			if err != nil {
 				return err
 			}
@@ -316,14 +322,14 @@ func (r *recallRun) throughput(ctx context.Context) error {
 	}
 	t := newTable("Memory.Recall on", "queries/s, median of 3", "× 1 goroutine")
 	one := median(rates[1])
-	t.row("1 goroutine", formatDigits(one), "1.00×")
-	t.row("2 goroutines", formatDigits(median(rates[2])), formatDigits(median(rates[2])/one)+"×")
-	r.emit(t)
+	t.addRow("1 goroutine", formatDigits(one), "1.00×")
+	t.addRow("2 goroutines", formatDigits(median(rates[2])), formatDigits(median(rates[2])/one)+"×")
+	r.emitTable(t)
 	return nil
 }
 
-// rate searches for all phrases on each of g goroutines and returns the queries per second.
-func (r *recallRun) rate(ctx context.Context, g int) (float64, error) {
+// queryRate searches for all phrases on each of g goroutines and returns the queries per second.
+func (r *recallRun) queryRate(ctx context.Context, g int) (float64, error) {
 	errs := make([]error, g)
 	var wg sync.WaitGroup
 	from := time.Now()

@@ -22,9 +22,9 @@ import (
 	"unicode"
 )
 
-// gitleaks is the module version whose rules are in internal/screening/secret. The module is not in go.mod. The
+// gitleaksModule is the module version whose rules are in internal/screening/secret. The module is not in go.mod. The
 // measurement downloads the module, which checks the module's hash, and runs the module as a separate program.
-const gitleaks = "github.com/zricethezav/gitleaks/v8@v8.30.1"
+const gitleaksModule = "github.com/zricethezav/gitleaks/v8@v8.30.1"
 
 // peerRule is a rule of gitleaks, with example texts: texts in which the rule finds a secret, and
 // texts in which the rule finds none.
@@ -46,13 +46,13 @@ type peerAllow struct {
 	Regexes, StopWords []string
 }
 
-// peerRules runs gitleaks' generators, which make new samples in each run.
-func peerRules(ctx context.Context, runs int) ([][]peerRule, error) {
-	out, err := exec.CommandContext(ctx, "go", "mod", "download", "-json", gitleaks).Output()
+// generateRuleSets runs gitleaks' generators, which make new samples in each run.
+func generateRuleSets(ctx context.Context, runs int) ([][]peerRule, error) {
+	out, err := exec.CommandContext(ctx, "go", "mod", "download", "-json", gitleaksModule).Output()
 	var module struct{ Dir, Error string }
 	err = errors.Join(err, json.Unmarshal(out, &module))
 	if err != nil || module.Dir == "" {
-		return nil, fmt.Errorf("downloading %s: %w %s", gitleaks, err, module.Error)
+		return nil, fmt.Errorf("downloading %s: %w %s", gitleaksModule, err, module.Error)
 	}
 	dir, err := os.MkdirTemp("", "gitleaks")
 	if err != nil {
@@ -105,9 +105,9 @@ func generateRules(ctx context.Context, dir string) (rules []peerRule, err error
 	}
 }
 
-// shorter replaces the parts that gitleaks' regular expressions have in common. A match may begin with
+// patternShortener replaces the parts that gitleaks' regular expressions have in common. A match may begin with
 // more of a name, but this does not show where the secret is.
-var shorter = strings.NewReplacer(
+var patternShortener = strings.NewReplacer(
 	`[\w.-]{0,50}?`, ``,
 	`(?:[ \t\w.-]{0,20})[\s'"]{0,3}`, `%{name}`,
 	`(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'"\s=]{0,5}`, `%{is}`,
@@ -122,9 +122,9 @@ var shorter = strings.NewReplacer(
 	`([a-z0-9]{4}-){3}`, `(?:[a-z0-9]{4}-){3}`,
 )
 
-// allowed changes the expressions of allow lists: an arbitrary prefix is removed, and a word that
+// allowPatternReplacer changes the expressions of allow lists: an arbitrary prefix is removed, and a word that
 // stands for a password must be the whole secret.
-var allowed = strings.NewReplacer(`[a-z0-9-]*?api`, `api`, `|token|\*+|x+)`, `|token|\*+|x+)['"]?$`)
+var allowPatternReplacer = strings.NewReplacer(`[a-z0-9-]*?api`, `api`, `|token|\*+|x+)`, `|token|\*+|x+)['"]?$`)
 
 var namedGroup = regexp.MustCompile(`\(\?P<\w+>`)
 
@@ -137,15 +137,19 @@ var ownKeywords = map[string][]string{
 	"kubernetes-secret-yaml":          {"kind:"},
 }
 
-// apart contains the rules whose match is near the keyword, with the maximum distances before and after
+// keywordDistances contains the rules whose match is near the keyword, with the maximum distances before and after
 // the keyword in bytes.
-var apart = map[string]string{"facebook-access-token": "1200..8192", "sourcegraph-access-token": "1200..8192",
-	"curl-auth-header": "0..1500", "curl-auth-user": "0..1500"}
+var keywordDistances = map[string]string{
+	"facebook-access-token":    "1200..8192",
+	"sourcegraph-access-token": "1200..8192",
+	"curl-auth-header":         "0..1500",
+	"curl-auth-user":           "0..1500",
+}
 
 // writeRules writes rules in the format of internal/screening/secret.
 func writeRules(w io.Writer, rules []peerRule) error {
 	var b strings.Builder
-	b.WriteString("# The rules of gitleaks (" + gitleaks +
+	b.WriteString("# The rules of gitleaks (" + gitleaksModule +
 		"), made by: cd test/bench && go run . secrets --rules\n# See LICENSE.gitleaks. The format is described in " +
 		"compile_test.go.\n")
 	slices.SortFunc(rules, func(a, b peerRule) int { return strings.Compare(a.ID, b.ID) })
@@ -157,7 +161,7 @@ func writeRules(w io.Writer, rules []peerRule) error {
 			r.Keywords = own
 		}
 		// An expression with one alternative for a name and one for a token becomes two rules.
-		short := namedGroup.ReplaceAllString(shorter.Replace(r.Regex), "(?:")
+		short := namedGroup.ReplaceAllString(patternShortener.Replace(r.Regex), "(?:")
 		first, second, two := strings.Cut(short, `%{end}|\b`)
 		if two {
 			token := slices.DeleteFunc(slices.Clone(r.Keywords), func(k string) bool {
@@ -181,9 +185,9 @@ func writeRule(b *strings.Builder, r peerRule, keywords []string, short string) 
 	for i := range keywords {
 		keywords[i] = strings.ReplaceAll(strings.ToLower(keywords[i]), " ", "%20")
 	}
-	place, ok := apart[r.ID]
+	place, ok := keywordDistances[r.ID]
 	if !ok {
-		place = matchStart(short, keywords)
+		place = keywordOffset(short, keywords)
 	}
 	fmt.Fprintf(b, "%s\t%s\t%g\t%d\t%s\t%s\n", r.ID, place, r.Entropy, r.Group, strings.Join(keywords, " "), short)
 	for _, a := range r.Allow {
@@ -192,25 +196,25 @@ func writeRule(b *strings.Builder, r peerRule, keywords []string, short string) 
 		}
 		for _, re := range a.Regexes {
 			target := cmp.Or(a.Target, "secret")
-			if slices.Contains(lettersAlone, re) {
+			if slices.Contains(lettersOnlyPatterns, re) {
 				target = "word"
 			}
-			fmt.Fprintf(b, "\t%s\t%s\n", target, allowed.Replace(re))
+			fmt.Fprintf(b, "\t%s\t%s\n", target, allowPatternReplacer.Replace(re))
 		}
 	}
 }
 
-// lettersAlone contains expressions with which gitleaks allows text without digits. A random value may
+// lettersOnlyPatterns contains expressions with which gitleaks allows text without digits. A random value may
 // have no digits, so they are applied to words only.
-var lettersAlone = []string{`^[a-zA-Z_.-]+$`, `s\.[A-Za-z]{24}`}
+var lettersOnlyPatterns = []string{`^[a-zA-Z_.-]+$`, `s\.[A-Za-z]{24}`}
 
-// farBefore is the maximum number of bytes between the beginning of a match and its keyword, if the match may
+// maxBytesBefore is the maximum number of bytes between the beginning of a match and its keyword, if the match may
 // be arbitrarily long.
-const farBefore = 512
+const maxBytesBefore = 512
 
-// matchStart returns where matches begin: the maximum number of bytes before a keyword, or "=" if matches
+// keywordOffset returns where matches begin: the maximum number of bytes before a keyword, or "=" if matches
 // begin with the keyword and contain an assignment.
-func matchStart(short string, keywords []string) string {
+func keywordOffset(short string, keywords []string) string {
 	re, err := syntax.Parse(
 		strings.NewReplacer("%{end}", "", "%{name}", ".{0,24}", "%{is}", ".{1,12}").Replace(short),
 		syntax.Perl,
@@ -222,16 +226,16 @@ func matchStart(short string, keywords []string) string {
 	switch {
 	case err != nil:
 		return err.Error()
-	case !beginsWith(prog, prog.Start, "", keywords):
-		return strconv.Itoa(min(longestMatch(re), farBefore))
+	case !beginsWithKeyword(prog, prog.Start, "", keywords):
+		return strconv.Itoa(min(longestMatch(re), maxBytesBefore))
 	case strings.Contains(short, "%{is}"):
 		return "="
 	}
 	return "0"
 }
 
-// beginsWith reports whether every path through a program begins with a keyword.
-func beginsWith(p *syntax.Prog, pc int, begun string, keywords []string) bool {
+// beginsWithKeyword reports whether every path through a program begins with a keyword.
+func beginsWithKeyword(p *syntax.Prog, pc int, begun string, keywords []string) bool {
 	if slices.ContainsFunc(keywords, func(k string) bool { return strings.HasPrefix(begun, k) }) {
 		return true
 	}
@@ -240,9 +244,9 @@ func beginsWith(p *syntax.Prog, pc int, begun string, keywords []string) bool {
 	}
 	switch in := p.Inst[pc]; in.Op {
 	case syntax.InstAlt, syntax.InstAltMatch:
-		return beginsWith(p, int(in.Out), begun, keywords) && beginsWith(p, int(in.Arg), begun, keywords)
+		return beginsWithKeyword(p, int(in.Out), begun, keywords) && beginsWithKeyword(p, int(in.Arg), begun, keywords)
 	case syntax.InstCapture, syntax.InstNop, syntax.InstEmptyWidth:
-		return beginsWith(p, int(in.Out), begun, keywords)
+		return beginsWithKeyword(p, int(in.Out), begun, keywords)
 	case syntax.InstRune, syntax.InstRune1:
 		for c := rune(0); c < 0x80; c++ {
 			lower := unicode.ToLower(c)
@@ -250,7 +254,7 @@ func beginsWith(p *syntax.Prog, pc int, begun string, keywords []string) bool {
 			if isTriedAsLower || !in.MatchRune(c) {
 				continue
 			}
-			if !beginsWith(p, int(in.Out), begun+string(lower), keywords) {
+			if !beginsWithKeyword(p, int(in.Out), begun+string(lower), keywords) {
 				return false
 			}
 		}
@@ -259,7 +263,7 @@ func beginsWith(p *syntax.Prog, pc int, begun string, keywords []string) bool {
 	return false
 }
 
-// longestMatch returns the length of the longest match in runes, or at least farBefore if the length is
+// longestMatch returns the length of the longest match in runes, or at least maxBytesBefore if the length is
 // not limited.
 func longestMatch(re *syntax.Regexp) int {
 	n, most := 0, 0
@@ -275,10 +279,10 @@ func longestMatch(re *syntax.Regexp) int {
 	case syntax.OpAlternate:
 		return most
 	case syntax.OpStar, syntax.OpPlus:
-		return farBefore
+		return maxBytesBefore
 	case syntax.OpRepeat:
 		if re.Max < 0 {
-			return farBefore
+			return maxBytesBefore
 		}
 		return n * re.Max
 	}

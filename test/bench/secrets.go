@@ -29,15 +29,15 @@ func secretsCommand(b *bench, fs *flag.FlagSet) func(ctx context.Context) error 
 			return b.writeSecretRules(ctx)
 		}
 		if *dump != "" {
-			return findIn(b, *dump)
+			return printSecretsBelow(b, *dump)
 		}
-		return b.secretSamples(ctx, *runs)
+		return b.countSecretSamples(ctx, *runs)
 	}
 }
 
-// secretSamples counts the samples of gitleaks in which a secret is found.
-func (b *bench) secretSamples(ctx context.Context, runs int) error {
-	all, err := peerRules(ctx, runs)
+// countSecretSamples counts the samples of gitleaks in which a secret is found.
+func (b *bench) countSecretSamples(ctx context.Context, runs int) error {
+	all, err := generateRuleSets(ctx, runs)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (b *bench) secretSamples(ctx context.Context, runs int) error {
 	return nil
 }
 
-func findIn(b *bench, dir string) error {
+func printSecretsBelow(b *bench, dir string) error {
 	var total, hits int64
 	var took time.Duration
 	byRule := map[string]int{}
@@ -118,7 +118,7 @@ func findIn(b *bench, dir string) error {
 }
 
 func (b *bench) writeSecretRules(ctx context.Context) error {
-	all, err := peerRules(ctx, 1)
+	all, err := generateRuleSets(ctx, 1)
 	if err != nil {
 		return err
 	}

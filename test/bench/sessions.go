@@ -24,35 +24,35 @@ func sessionsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	megabytes := fl.Int64("mb", 200, "megabytes of transcripts")
 	big := fl.Int64("big", 50, "megabytes of the longest one")
 	kills := fl.Int("kills", 0, "how often an import is killed, before one that ends; its archive is compared")
-	var src source
-	src.textFlag(fl)
-	b.dirFlag(fl)
-	return b.inTemp("sessions", func(ctx context.Context, dir string) error {
-		r, w, _, err := b.prepareImport(ctx, dir, src, 5000, *megabytes, *big)
+	var src textSource
+	src.addTextFlag(fl)
+	b.addDirFlag(fl)
+	return b.withTempDir("sessions", func(ctx context.Context, dir string) error {
+		r, w, _, err := b.prepareSessionImport(ctx, dir, src, 5000, *megabytes, *big)
 		if err != nil {
 			return err
 		}
 		b.printf(
 			"%s transcripts of five clients, %s MB, the longest %s; %s turns.\n\n",
-			count(w.files),
-			count(int(w.bytes>>20)),
-			count(int(*big)),
-			count(w.turns),
+			formatCount(w.files),
+			formatCount(int(w.bytes>>20)),
+			formatCount(int(*big)),
+			formatCount(w.turns),
 		)
-		return r.measure(ctx, dir, w, *kills)
+		return r.measureImports(ctx, dir, w, *kills)
 	})
 }
 
-// prepareImport builds oxbow and writes a user's transcripts from the texts of n entries. It returns both.
-func (b *bench) prepareImport(
+// prepareSessionImport builds oxbow and writes a user's transcripts from the texts of n entries. It returns both.
+func (b *bench) prepareSessionImport(
 	ctx context.Context,
 	dir string,
-	src source,
+	src textSource,
 	n int,
 	megabytes, big int64,
-) (r importRun, w *writtenSessions, es []oxbow.Add, err error) {
+) (r importRun, w *transcriptWriter, es []oxbow.Add, err error) {
 	r = importRun{bench: b, user: filepath.Join(dir, "user")}
-	r.oxbow, err = buildOxbow(ctx, dir, "oxbow", "-trimpath", "-ldflags=-s -w")
+	r.oxbowPath, err = buildOxbow(ctx, dir, "oxbow", "-trimpath", "-ldflags=-s -w")
 	if err != nil {
 		return r, nil, nil, err
 	}
@@ -60,11 +60,11 @@ func (b *bench) prepareImport(
 	if err != nil {
 		return r, nil, nil, err
 	}
-	w = &writtenSessions{home: r.user, rng: rand.New(rand.NewPCG(1, 2))}
+	w = &transcriptWriter{home: r.user, rng: rand.New(rand.NewPCG(1, 2))}
 	for _, e := range es {
 		w.texts = append(w.texts, e.Content)
 	}
-	if err := w.write(megabytes<<20, big<<20); err != nil {
+	if err := w.writeSessions(megabytes<<20, big<<20); err != nil {
 		return r, nil, nil, fmt.Errorf("writing transcripts: %w", err)
 	}
 	return r, w, es, nil
@@ -73,7 +73,7 @@ func (b *bench) prepareImport(
 // importRun is an import of a user's sessions.
 type importRun struct {
 	*bench
-	oxbow, user string
+	oxbowPath, user string
 }
 
 type importCost struct {
@@ -83,15 +83,19 @@ type importCost struct {
 	changed    int
 }
 
-// once imports the sessions into a home. If killAfter is above 0, it kills the process after this time.
-func (r importRun) once(ctx context.Context, home string, killAfter time.Duration) (c importCost, err error) {
+// importSessions imports the sessions into a home. If killAfter is above 0, it kills the process after this time.
+func (r importRun) importSessions(
+	ctx context.Context,
+	home string,
+	killAfter time.Duration,
+) (c importCost, err error) {
 	if killAfter > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeout(ctx, killAfter)
 		defer stop()
 	}
-	p := exec.CommandContext(ctx, r.oxbow, "--home", home, "session", "import", "--json")
-	p.Env = bareEnv(os.Getenv, r.user)
+	p := exec.CommandContext(ctx, r.oxbowPath, "--home", home, "session", "import", "--json")
+	p.Env = minimalEnv(os.Getenv, r.user)
 	p.Stderr = os.Stderr
 	begin := time.Now()
 	out, err := p.Output()
@@ -117,18 +121,18 @@ func (r importRun) once(ctx context.Context, home string, killAfter time.Duratio
 	return c, nil
 }
 
-func (r importRun) measure(ctx context.Context, dir string, w *writtenSessions, kills int) error {
+func (r importRun) measureImports(ctx context.Context, dir string, w *transcriptWriter, kills int) error {
 	t := newTable("import", "time", "processor", "MB/s a core", "peak memory", "new turns")
 	row := func(what string, c importCost) {
 		rate := "–"
 		if c.turns == w.turns {
 			rate = fmt.Sprintf("%.0f", float64(w.bytes)/1e6/c.cpu.Seconds())
 		}
-		t.row(what, span(c.clock), span(c.cpu), rate, peak(c.peak), count(c.turns))
+		t.addRow(what, formatDuration(c.clock), formatDuration(c.cpu), rate, formatPeak(c.peak), formatCount(c.turns))
 	}
 	home := filepath.Join(dir, "home")
 	for _, what := range []string{"the first", "the second"} {
-		c, err := r.once(ctx, home, 0)
+		c, err := r.importSessions(ctx, home, 0)
 		if err != nil {
 			return err
 		}
@@ -146,33 +150,33 @@ func (r importRun) measure(ctx context.Context, dir string, w *writtenSessions, 
 			)
 		}
 	}
-	want, err := archiveSum(ctx, home)
+	want, err := archiveChecksum(ctx, home)
 	if err != nil {
 		return err
 	}
 	if kills > 0 {
 		home = filepath.Join(dir, "killed")
 		for i := range kills {
-			if _, err := r.once(ctx, home, time.Duration(200+w.rng.IntN(3_000))*time.Millisecond); err != nil {
+			if _, err := r.importSessions(ctx, home, time.Duration(200+w.rng.IntN(3_000))*time.Millisecond); err != nil {
 				return fmt.Errorf("killing import %d: %w", i, err)
 			}
 		}
-		c, err := r.once(ctx, home, 0)
+		c, err := r.importSessions(ctx, home, 0)
 		if err != nil {
 			return err
 		}
 		row(fmt.Sprintf("after %d that were killed", kills), c)
-		if got, err := archiveSum(ctx, home); err != nil || got != want {
+		if got, err := archiveChecksum(ctx, home); err != nil || got != want {
 			return errors.Join(errors.New("the archive of killed imports is not that of one that ended"), err)
 		}
 	}
-	r.emit(t)
+	r.emitTable(t)
 	return nil
 }
 
-// archiveSum returns a checksum over the turns of an archive. It does not depend on the order of the
+// archiveChecksum returns a checksum over the turns of an archive. It does not depend on the order of the
 // sessions.
-func archiveSum(ctx context.Context, home string) (sum string, err error) {
+func archiveChecksum(ctx context.Context, home string) (sum string, err error) {
 	m, err := oxbow.Open(filepath.Join(home, session.StoreFile), &oxbow.Options{ReadOnly: true})
 	if err != nil {
 		return "", err

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// writtenSessions writes transcripts below a user's home directory.
-type writtenSessions struct {
+// transcriptWriter writes transcripts below a user's home directory.
+type transcriptWriter struct {
 	home  string
 	texts []string // source of the words of people, agents and tools
 	rng   *rand.Rand
@@ -27,50 +27,50 @@ type writtenSessions struct {
 	clock        time.Time
 }
 
-// talk is a transcript that is being written.
-type talk struct {
-	*writtenSessions
-	client, id, dir string
-	out             io.Writer
-	n, calls        int
-	prompt          string // identifier
-	size            int64
-	err             error
+// transcript is a transcript that is being written.
+type transcript struct {
+	*transcriptWriter
+	client, id, dir  string
+	output           io.Writer
+	lineCount, calls int
+	prompt           string // identifier
+	size             int64
+	err              error
 }
 
-// write writes sessions until they have total bytes. The first session, of Claude Code, has at least
+// writeSessions writes sessions until they have total bytes. The first session, of Claude Code, has at least
 // big bytes.
-func (w *writtenSessions) write(total, big int64) error {
+func (w *transcriptWriter) writeSessions(total, big int64) error {
 	clients := []string{"claude", "codex", "claude", "gemini", "copilot", "claude", "qwen", "codex"}
 	for n := 0; w.bytes < total; n++ {
 		least := int64(0)
 		if n == 0 {
 			least = big
 		}
-		if err := w.session(clients[n%len(clients)], n, least); err != nil {
+		if err := w.writeSession(clients[n%len(clients)], n, least); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// session writes a session with several turns and at least least bytes.
-func (w *writtenSessions) session(client string, n int, least int64) error {
+// writeSession writes a session with several turns and at least least bytes.
+func (w *transcriptWriter) writeSession(client string, n int, least int64) error {
 	w.clock = time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Hour)
-	t := &talk{
-		writtenSessions: w,
-		client:          client,
-		id:              fmt.Sprintf("%08x-5bad-4000-8000-%012x", n+1, n+1),
-		dir:             fmt.Sprintf("/home/dev/project%d", n%12),
+	t := &transcript{
+		transcriptWriter: w,
+		client:           client,
+		id:               fmt.Sprintf("%08x-5bad-4000-8000-%012x", n+1, n+1),
+		dir:              fmt.Sprintf("/home/dev/project%d", n%12),
 	}
-	path := t.path()
+	path := t.filePath()
 	var kept bytes.Buffer // lines that a fork copies
-	if err := t.file(path, func() {
+	if err := t.writeFile(path, func() {
 		turns := 4 + w.rng.IntN(24)
 		for i := 0; (i < turns || t.size < least) && t.err == nil; i++ {
 			hasFork := least == 0 && n%10 == 5 && client == "claude"
 			if hasFork && i == 3 {
-				_ = t.out.(*bufio.Writer).Flush()
+				_ = t.output.(*bufio.Writer).Flush()
 				b, err := os.ReadFile(path)
 				t.err = err
 				if err == nil {
@@ -78,12 +78,12 @@ func (w *writtenSessions) session(client string, n int, least int64) error {
 				}
 			}
 			if i > 0 && i%9 == 0 {
-				t.compact()
+				t.writeCompaction()
 			}
-			t.turn()
+			t.writeTurn()
 		}
 		if n%5 == 4 {
-			_, _ = io.WriteString(t.out, `{"type":"user","sess`)
+			_, _ = io.WriteString(t.output, `{"type":"user","sess`)
 		}
 	}); err != nil {
 		return err
@@ -93,18 +93,18 @@ func (w *writtenSessions) session(client string, n int, least int64) error {
 	}
 	old := t.id
 	t.id = "f" + t.id[1:]
-	return t.file(t.path(), func() {
-		fork := fmt.Sprintf("%s-p%d", t.id, t.n+1)
+	return t.writeFile(t.filePath(), func() {
+		fork := fmt.Sprintf("%s-p%d", t.id, t.lineCount+1)
 		for l := range bytes.Lines(kept.Bytes()) { // copied lines have the identifier of the fork's first new prompt
 			l = bytes.ReplaceAll(l, []byte(`"promptId":"`+old), []byte(`"promptId":"`+fork+`","was":"`))
-			t.raw(bytes.ReplaceAll(l, []byte(`"sessionId":"`+old), []byte(`"sessionId":"`+t.id)))
+			t.writeRaw(bytes.ReplaceAll(l, []byte(`"sessionId":"`+old), []byte(`"sessionId":"`+t.id)))
 		}
-		t.turn()
-		t.turn()
+		t.writeTurn()
+		t.writeTurn()
 	})
 }
 
-func (t *talk) file(path string, fill func()) error {
+func (t *transcript) writeFile(path string, fill func()) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
@@ -113,9 +113,9 @@ func (t *talk) file(path string, fill func()) error {
 		return err
 	}
 	out := bufio.NewWriterSize(f, 1<<16)
-	t.out, t.size = out, 0
+	t.output, t.size = out, 0
 	if t.client != "claude" && t.client != "qwen" {
-		t.head()
+		t.writeHead()
 	}
 	fill()
 	t.files++
@@ -127,7 +127,7 @@ func (t *talk) file(path string, fill func()) error {
 	return os.Chtimes(path, t.clock, t.clock)
 }
 
-func (t *talk) path() string {
+func (t *transcript) filePath() string {
 	below := map[string]string{
 		"claude":  ".claude/projects/-home-dev" + filepath.Base(t.dir) + "/ID.jsonl",
 		"codex":   ".codex/sessions/2026/03/01/rollout-2026-03-01T08-00-00-ID.jsonl",
@@ -140,23 +140,23 @@ func (t *talk) path() string {
 
 type object = map[string]any
 
-func (t *talk) raw(line []byte) {
-	n, err := t.out.Write(line)
+func (t *transcript) writeRaw(line []byte) {
+	n, err := t.output.Write(line)
 	t.size, t.bytes = t.size+int64(n), t.bytes+int64(n)
 	if err != nil {
 		t.err = err
 	}
 }
 
-// line writes an object with the fields that all lines of the client have.
-func (t *talk) line(o object) {
+// writeLine writes an object with the fields that all lines of the client have.
+func (t *transcript) writeLine(o object) {
 	t.clock = t.clock.Add(1500 * time.Millisecond)
-	t.n++
+	t.lineCount++
 	o["timestamp"] = t.clock
 	switch t.client {
 	case "claude", "qwen":
-		o["uuid"] = fmt.Sprintf("%s-u%d", t.id, t.n)
-		o["parentUuid"] = fmt.Sprintf("%s-u%d", t.id, t.n-1)
+		o["uuid"] = fmt.Sprintf("%s-u%d", t.id, t.lineCount)
+		o["parentUuid"] = fmt.Sprintf("%s-u%d", t.id, t.lineCount-1)
 		o["sessionId"] = t.id
 		o["cwd"] = t.dir
 		o["gitBranch"] = "main"
@@ -168,20 +168,20 @@ func (t *talk) line(o object) {
 	if err := e.Encode(o); err != nil {
 		t.err = err
 	}
-	t.raw(b.Bytes())
+	t.writeRaw(b.Bytes())
 }
 
-func (t *talk) head() {
+func (t *transcript) writeHead() {
 	switch t.client {
 	case "codex":
-		t.line(object{
+		t.writeLine(object{
 			"type":    "session_meta",
 			"payload": object{"id": t.id, "cwd": t.dir, "git": object{"branch": "main"}},
 		})
 	case "gemini":
-		t.line(object{"sessionId": t.id, "startTime": t.clock, "kind": "main"})
+		t.writeLine(object{"sessionId": t.id, "startTime": t.clock, "kind": "main"})
 	case "copilot":
-		t.line(object{
+		t.writeLine(object{
 			"type": "session.start",
 			"data": object{
 				"sessionId": t.id,
@@ -192,8 +192,8 @@ func (t *talk) head() {
 	}
 }
 
-// text returns a text of about size bytes.
-func (t *talk) text(size int) string {
+// randomText returns a text of about size bytes.
+func (t *transcript) randomText(size int) string {
 	var b strings.Builder
 	for b.Len() < size {
 		b.WriteString(t.texts[t.rng.IntN(len(t.texts))])
@@ -202,8 +202,8 @@ func (t *talk) text(size int) string {
 	return strings.ToValidUTF8(b.String()[:size], "")
 }
 
-// outputSize returns a random size for the output of a tool. Most outputs are small, and few are long.
-func (t *talk) outputSize() int {
+// randomOutputSize returns a random size for the output of a tool. Most outputs are small, and few are long.
+func (t *transcript) randomOutputSize() int {
 	switch p := t.rng.IntN(100); {
 	case p < 70:
 		return 200 + t.rng.IntN(4_000)
@@ -213,69 +213,71 @@ func (t *talk) outputSize() int {
 	return 30_000 + t.rng.IntN(70_000)
 }
 
-func (t *talk) turn() {
+func (t *transcript) writeTurn() {
 	t.turns++
-	t.prompt = fmt.Sprintf("%s-p%d", t.id, t.n+1)
-	t.ask(fmt.Sprintf("%s (%d)", t.text(60+t.rng.IntN(400)), t.n))
+	t.prompt = fmt.Sprintf("%s-p%d", t.id, t.lineCount+1)
+	t.writePrompt(fmt.Sprintf("%s (%d)", t.randomText(60+t.rng.IntN(400)), t.lineCount))
 	for range 2 + t.rng.IntN(11) {
-		t.say(t.text(80 + t.rng.IntN(600)))
+		t.writeAnswer(t.randomText(80 + t.rng.IntN(600)))
 		t.calls++
 		exit := 0
 		if t.rng.IntN(8) == 0 {
 			exit = 1
 		}
-		t.call(
+		t.writeCall(
 			fmt.Sprintf("%s-c%d", t.id, t.calls),
 			fmt.Sprintf("go test ./part%d -run Test%d", t.rng.IntN(40), t.rng.IntN(200)),
-			t.text(t.outputSize()),
+			t.randomText(t.randomOutputSize()),
 			exit,
 		)
 	}
-	t.say(t.text(300 + t.rng.IntN(1_500)))
+	t.writeAnswer(t.randomText(300 + t.rng.IntN(1_500)))
 }
 
-func (t *talk) ask(text string) {
+func (t *transcript) writePrompt(text string) {
 	switch t.client {
 	case "claude":
-		t.line(object{
+		t.writeLine(object{
 			"type":         "user",
 			"promptId":     t.prompt,
-			"turnPosition": object{"turnIndex": t.n},
+			"turnPosition": object{"turnIndex": t.lineCount},
 			"message":      object{"role": "user", "content": text},
 		})
 	case "codex":
-		t.line(object{"type": "event_msg", "payload": object{"type": "task_started", "turn_id": t.prompt}})
-		t.line(object{"type": "turn_context", "payload": object{"turn_id": t.prompt, "cwd": t.dir, "model": "gpt-5.5"}})
-		t.line(object{
+		t.writeLine(object{"type": "event_msg", "payload": object{"type": "task_started", "turn_id": t.prompt}})
+		t.writeLine(
+			object{"type": "turn_context", "payload": object{"turn_id": t.prompt, "cwd": t.dir, "model": "gpt-5.5"}},
+		)
+		t.writeLine(object{
 			"type":    "event_msg",
 			"payload": object{"type": "user_message", "turn_id": t.prompt, "message": text},
 		})
 	case "gemini":
-		t.line(object{"id": t.prompt, "type": "user", "content": []any{object{"text": text}}})
+		t.writeLine(object{"id": t.prompt, "type": "user", "content": []any{object{"text": text}}})
 	case "copilot":
-		t.line(object{
+		t.writeLine(object{
 			"type": "user.message",
 			"data": object{"content": text, "interactionId": t.prompt, "messageId": t.prompt},
 		})
 	case "qwen":
-		t.line(object{
+		t.writeLine(object{
 			"type":       "user",
 			"provenance": "real_user",
 			"message":    object{"role": "user", "parts": []any{object{"text": text}}},
 		})
-		t.line(object{
+		t.writeLine(object{
 			"type":          "system",
 			"subtype":       "ui_telemetry",
-			"systemPayload": object{"uiEvent": object{"prompt_id": t.prompt, "response_text": t.text(200)}},
+			"systemPayload": object{"uiEvent": object{"prompt_id": t.prompt, "response_text": t.randomText(200)}},
 		})
 	}
 }
 
-func (t *talk) say(text string) {
-	id := fmt.Sprintf("%s-m%d", t.id, t.n)
+func (t *transcript) writeAnswer(text string) {
+	id := fmt.Sprintf("%s-m%d", t.id, t.lineCount)
 	switch t.client {
 	case "claude":
-		t.line(object{
+		t.writeLine(object{
 			"type": "assistant",
 			"message": object{
 				"id":      id,
@@ -285,11 +287,11 @@ func (t *talk) say(text string) {
 			},
 		})
 	case "codex":
-		t.line(object{
+		t.writeLine(object{
 			"type":    "response_item",
-			"payload": object{"type": "reasoning", "summary": []any{}, "encrypted_content": t.text(600)},
+			"payload": object{"type": "reasoning", "summary": []any{}, "encrypted_content": t.randomText(600)},
 		})
-		t.line(object{
+		t.writeLine(object{
 			"type": "response_item",
 			"payload": object{
 				"type":    "message",
@@ -299,15 +301,15 @@ func (t *talk) say(text string) {
 			},
 		})
 	case "gemini":
-		t.line(object{"id": id, "type": "gemini", "content": text, "model": "gemini-2.5-pro"})
-		t.line(object{"$set": object{"lastUpdated": t.clock}})
+		t.writeLine(object{"id": id, "type": "gemini", "content": text, "model": "gemini-2.5-pro"})
+		t.writeLine(object{"$set": object{"lastUpdated": t.clock}})
 	case "copilot":
-		t.line(object{
+		t.writeLine(object{
 			"type": "assistant.message",
 			"data": object{"messageId": id, "model": "gpt-4.1", "content": text},
 		})
 	case "qwen":
-		t.line(object{
+		t.writeLine(object{
 			"type":    "assistant",
 			"model":   "qwen3-coder",
 			"message": object{"role": "model", "parts": []any{object{"text": text}}},
@@ -315,10 +317,10 @@ func (t *talk) say(text string) {
 	}
 }
 
-func (t *talk) call(id, command, output string, exit int) {
+func (t *transcript) writeCall(id, command, output string, exit int) {
 	switch t.client {
 	case "claude":
-		t.line(object{
+		t.writeLine(object{
 			"type": "assistant",
 			"message": object{
 				"model": "claude-sonnet-4-5",
@@ -338,7 +340,7 @@ func (t *talk) call(id, command, output string, exit int) {
 			result["is_error"] = true
 			shown = "Error: Exit code 1\n" + output
 		}
-		t.line(object{
+		t.writeLine(object{
 			"type":          "user",
 			"promptId":      t.prompt,
 			"message":       object{"role": "user", "content": []any{result}},
@@ -346,7 +348,7 @@ func (t *talk) call(id, command, output string, exit int) {
 		})
 	case "codex":
 		args, _ := json.Marshal(object{"cmd": command}) // the arguments are a string
-		t.line(object{
+		t.writeLine(object{
 			"type": "response_item",
 			"payload": object{
 				"type":      "function_call",
@@ -355,7 +357,7 @@ func (t *talk) call(id, command, output string, exit int) {
 				"arguments": string(args),
 			},
 		})
-		t.line(object{
+		t.writeLine(object{
 			"type": "event_msg",
 			"payload": object{
 				"type": "item_completed",
@@ -363,7 +365,7 @@ func (t *talk) call(id, command, output string, exit int) {
 					"aggregated_output": output},
 			},
 		})
-		t.line(object{
+		t.writeLine(object{
 			"type": "response_item",
 			"payload": object{
 				"type":    "function_call_output",
@@ -375,19 +377,21 @@ func (t *talk) call(id, command, output string, exit int) {
 		if exit != 0 {
 			output += "\nExit Code: 1"
 		}
-		answer := []any{object{"functionResponse": object{"id": id, "response": object{"output": "Output: " + output}}}}
-		t.line(
+		answer := []any{
+			object{"functionResponse": object{"id": id, "response": object{"output": "Output: " + output}}},
+		}
+		t.writeLine(
 			object{"id": id + "-m", "type": "gemini", "content": "", "model": "gemini-2.5-pro",
 				"toolCalls": []any{object{"id": id, "name": "run_shell_command",
 					"args": object{"command": command}, "status": "success", "timestamp": t.clock, "result": answer}}},
 		)
-		t.line(object{"id": id + "-r", "type": "user", "content": answer})
+		t.writeLine(object{"id": id + "-r", "type": "user", "content": answer})
 	case "copilot":
-		t.line(object{
+		t.writeLine(object{
 			"type": "tool.execution_start",
 			"data": object{"toolCallId": id, "toolName": "bash", "arguments": object{"command": command}},
 		})
-		t.line(object{
+		t.writeLine(object{
 			"type": "tool.execution_complete",
 			"data": object{
 				"toolCallId":     id,
@@ -397,7 +401,7 @@ func (t *talk) call(id, command, output string, exit int) {
 			},
 		})
 	case "qwen":
-		t.line(object{
+		t.writeLine(object{
 			"type":  "assistant",
 			"model": "qwen3-coder",
 			"message": object{
@@ -412,7 +416,7 @@ func (t *talk) call(id, command, output string, exit int) {
 				},
 			},
 		})
-		t.line(
+		t.writeLine(
 			object{
 				"type": "tool_result",
 				"message": object{
@@ -428,22 +432,29 @@ func (t *talk) call(id, command, output string, exit int) {
 	}
 }
 
-func (t *talk) compact() {
+func (t *transcript) writeCompaction() {
 	switch t.client {
 	case "claude":
-		t.line(object{"type": "user", "isCompactSummary": true, "promptId": t.prompt, "message": object{"role": "user",
-			"content": "This session is being continued from a previous conversation\nSummary:\n" + t.text(3_000)}})
+		t.writeLine(
+			object{"type": "user", "isCompactSummary": true, "promptId": t.prompt, "message": object{"role": "user",
+				"content": "This session is being continued from a previous conversation\nSummary:\n" + t.randomText(
+					3_000,
+				)}},
+		)
 	case "codex":
-		t.line(object{
-			"type":    "compacted",
-			"payload": object{"message": t.text(3_000), "replacement_history": []any{object{"text": t.text(20_000)}}},
+		t.writeLine(object{
+			"type": "compacted",
+			"payload": object{
+				"message":             t.randomText(3_000),
+				"replacement_history": []any{object{"text": t.randomText(20_000)}},
+			},
 		})
 	case "qwen":
-		t.line(object{"type": "system", "subtype": "chat_compression", "systemPayload": object{"info": object{}}})
+		t.writeLine(object{"type": "system", "subtype": "chat_compression", "systemPayload": object{"info": object{}}})
 	case "copilot":
-		t.line(object{
+		t.writeLine(object{
 			"type": "session.compaction_complete",
-			"data": object{"success": true, "summaryContent": t.text(3_000)},
+			"data": object{"success": true, "summaryContent": t.randomText(3_000)},
 		})
 	}
 }

@@ -72,7 +72,7 @@ func (b *bench) countShapes(ctx context.Context, f *shapeFlags) error {
 		if strings.HasPrefix(source.name, "Debian") {
 			n /= 2
 		}
-		chosen := f.choose(all, n)
+		chosen := f.chooseSections(all, n)
 		bytes, marked := 0, 0
 		for _, s := range chosen {
 			bytes += len(s)
@@ -84,7 +84,7 @@ func (b *bench) countShapes(ctx context.Context, f *shapeFlags) error {
 			}
 		}
 		b.logf("%s: %d sections, of which %d were chosen", source.name, len(all), len(chosen))
-		t.row(
+		t.addRow(
 			source.name,
 			fmt.Sprint(len(chosen)),
 			fmt.Sprint(bytes),
@@ -92,13 +92,13 @@ func (b *bench) countShapes(ctx context.Context, f *shapeFlags) error {
 			fmt.Sprintf("%.3f %%", 100*float64(marked)/float64(max(1, len(chosen)))),
 		)
 	}
-	b.emit(t)
+	b.emitTable(t)
 	return nil
 }
 
-// choose returns the n sections with the lowest hashes. A bit of the hash divides the sections into two
+// chooseSections returns the n sections with the lowest hashes. A bit of the hash divides the sections into two
 // halves, one for tuning and one for measuring, so that no section is used for both.
-func (f *shapeFlags) choose(all []string, n int) []string {
+func (f *shapeFlags) chooseSections(all []string, n int) []string {
 	type hashed struct{ hash, text string }
 	var half []hashed
 	for _, s := range all {
@@ -118,8 +118,8 @@ func (f *shapeFlags) choose(all []string, n int) []string {
 
 // Bounds of a section in bytes. A shorter section is usually a heading or a list of names.
 const (
-	leastSection = 80
-	mostSection  = 4000
+	minSectionBytes = 80
+	maxSectionBytes = 4000
 )
 
 // sectionsBelow returns the sections of all files below the directories. Files that cannot be read or
@@ -140,7 +140,7 @@ func sectionsBelow(
 			}
 			for _, s := range found {
 				s = strings.TrimSpace(s)
-				if len(s) >= leastSection && len(s) <= mostSection {
+				if len(s) >= minSectionBytes && len(s) <= maxSectionBytes {
 					all = append(all, s)
 				}
 			}
@@ -194,12 +194,12 @@ func goSections(path string) (all []string, err error) {
 	return all, nil
 }
 
-// mostFile is the maximum number of bytes that are read from a file.
-const mostFile = 8 << 20
+// maxFileBytes is the maximum number of bytes that are read from a file.
+const maxFileBytes = 8 << 20
 
-// readPacked returns the text of a file. If the file's name ends in .gz, readPacked decompresses
+// readMaybeGzip returns the text of a file. If the file's name ends in .gz, readMaybeGzip decompresses
 // the text.
-func readPacked(path string) (string, error) {
+func readMaybeGzip(path string) (string, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return "", err
@@ -212,7 +212,7 @@ func readPacked(path string) (string, error) {
 			return "", err
 		}
 	}
-	text, err := io.ReadAll(io.LimitReader(r, mostFile))
+	text, err := io.ReadAll(io.LimitReader(r, maxFileBytes))
 	return string(text), err
 }
 
@@ -221,7 +221,7 @@ var roffMarks = regexp.MustCompile(`\\f\([A-Z]{2}|\\f\[[^\]]*\]|\\f.|\\s[-+]?\d|
 
 // manSections returns the sections of a manual page as plain text.
 func manSections(path string) ([]string, error) {
-	page, err := readPacked(path)
+	page, err := readMaybeGzip(path)
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +253,7 @@ func manSections(path string) ([]string, error) {
 // Parts of documents that are not prose, or that begin a section.
 var (
 	htmlTags     = regexp.MustCompile(`(?is)<(?:style|script)\b.*?</(?:style|script)>|<!--.*?-->|<[^<>]{1,400}>`)
-	sectionBegin = regexp.MustCompile(`(?im)^(?:#{1,6} .*|<h[1-6][ >].*|[^\n]{3,80}\n(?:={3,}|-{3,}|~{3,})$)`)
+	sectionStart = regexp.MustCompile(`(?im)^(?:#{1,6} .*|<h[1-6][ >].*|[^\n]{3,80}\n(?:={3,}|-{3,}|~{3,})$)`)
 )
 
 var errNoDocument = errors.New("not a document")
@@ -273,13 +273,13 @@ func docSections(path string) ([]string, error) {
 	if !slices.Contains([]string{"", ".txt", ".md", ".rst", ".html", ".debian"}, ext) {
 		return nil, errNoDocument
 	}
-	text, err := readPacked(path)
+	text, err := readMaybeGzip(path)
 	if err != nil || strings.Contains(text, "\x00") {
 		return nil, errNoDocument
 	}
 	var all []string
 	from := 0
-	for _, at := range sectionBegin.FindAllStringIndex(text, -1) {
+	for _, at := range sectionStart.FindAllStringIndex(text, -1) {
 		all = append(all, text[from:at[0]])
 		from = at[0]
 	}

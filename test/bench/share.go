@@ -36,8 +36,8 @@ type shareCost struct {
 	P50, P99, Longest time.Duration
 }
 
-// shareProcess runs the job in the environment variable and writes its result.
-func shareProcess(job string, w io.Writer) error {
+// serveShareJob runs the job in the environment variable and writes its result.
+func serveShareJob(job string, w io.Writer) error {
 	var j shareJob
 	if err := json.Unmarshal([]byte(job), &j); err != nil {
 		return err
@@ -49,7 +49,7 @@ func shareProcess(job string, w io.Writer) error {
 	var writes timings
 	for from := time.Now(); err == nil && time.Since(from) < j.Time; time.Sleep(j.Pause) {
 		e := oxbow.Add{Name: fmt.Sprint(os.Getpid(), " ", len(writes)), Content: "what it says"}
-		err = writes.add(func() error { return m.Apply(context.Background(), e) })
+		err = writes.timeCall(func() error { return m.Apply(context.Background(), e) })
 	}
 	if err := errors.Join(err, m.Close()); err != nil {
 		return err
@@ -60,12 +60,12 @@ func shareProcess(job string, w io.Writer) error {
 func shareCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	busy := fl.Int("processes", 3, "processes that write all the time, beside one that writes now and then")
 	long := fl.Duration("time", 5*time.Second, "`D` that they write")
-	b.dirFlag(fl)
+	b.addDirFlag(fl)
 	return func(ctx context.Context) error {
 		if *busy < 1 || *long <= 0 {
 			return errors.New("measuring shares: -processes and -time must be above 0")
 		}
-		return b.inTemp("share", func(ctx context.Context, dir string) error {
+		return b.withTempDir("share", func(ctx context.Context, dir string) error {
 			const pause = 20 * time.Millisecond
 			jobs := slices.Repeat([]shareJob{{filepath.Join(dir, "memory.oxbow"), *long, 0}}, *busy+1)
 			jobs[*busy].Pause = pause
@@ -77,11 +77,17 @@ func shareCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			for i, c := range costs {
 				name := "writes all the time"
 				if jobs[i].Pause > 0 {
-					name = "writes each " + span(pause)
+					name = "writes each " + formatDuration(pause)
 				}
-				t.row(name, count(c.Writes), span(c.P50), span(c.P99), span(c.Longest))
+				t.addRow(
+					name,
+					formatCount(c.Writes),
+					formatDuration(c.P50),
+					formatDuration(c.P99),
+					formatDuration(c.Longest),
+				)
 			}
-			b.emit(t)
+			b.emitTable(t)
 			return nil
 		})(ctx)
 	}

@@ -64,7 +64,7 @@ func TestBareCommand(t *testing.T) {
 	var out, log bytes.Buffer
 	args := []string{"bare", "--text", textDir(t), "--sizes", "200", "--queries", "50", "--rounds", "1", "--ways",
 		"all", "--before", "../.."}
-	if err := run(t.Context(), args, &out, &log); err != nil {
+	if err := runCommand(t.Context(), args, &out, &log); err != nil {
 		t.Fatalf("run(%q): %v\n%s", args, err, log.String())
 	}
 	for _, way := range ownindex.Ways {
@@ -80,7 +80,7 @@ func TestBareCommand(t *testing.T) {
 		{"--before", t.TempDir()},
 		{"--prototype", t.TempDir()},
 	} {
-		if err := run(t.Context(), append([]string{"bare", "--text", textDir(t)}, bad...), &out, &log); err == nil ||
+		if err := runCommand(t.Context(), append([]string{"bare", "--text", textDir(t)}, bad...), &out, &log); err == nil ||
 			errors.Is(err, errMisuse) {
 			t.Errorf("bare %q = %v, want an error that says why", bad, err)
 		}
@@ -160,15 +160,15 @@ func TestVerifySeesLoss(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := fill(t.Context(), m, []oxbow.Add{{Name: "a", Content: "A"}, {Name: "b", Content: "B"}}); err != nil {
+	if err := fillMemory(t.Context(), m, []oxbow.Add{{Name: "a", Content: "A"}, {Name: "b", Content: "B"}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := m.Close(); err != nil {
 		t.Fatal(err)
 	}
 	verify := func(acked int) error {
-		w := &writeRun{bench: &bench{out: new(bytes.Buffer), log: new(bytes.Buffer)}, path: path, acked: acked}
-		return w.verify(t.Context())
+		w := &writeRun{bench: &bench{out: new(bytes.Buffer), log: new(bytes.Buffer)}, path: path, ackedCount: acked}
+		return w.verifyStore(t.Context())
 	}
 	if err := verify(2); err != nil {
 		t.Errorf("verify of a whole store = %v", err)
@@ -212,7 +212,7 @@ func TestCancelled(t *testing.T) {
 		{"write", "--text", textDir(t), "--n", "1"},
 	} {
 		var out, log bytes.Buffer
-		if err := run(ctx, args, &out, &log); err == nil {
+		if err := runCommand(ctx, args, &out, &log); err == nil {
 			t.Errorf("run(%q) went on after it was cancelled", args)
 		}
 	}

@@ -16,22 +16,22 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-func start(b *bench, fl *flag.FlagSet) func(context.Context) error {
+func startCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	rounds := fl.Int("rounds", 20, "starts to time")
 	n := fl.Int("n", 10000, "entries in the full home")
-	var src source
+	var src textSource
 	src.addFlags(fl)
-	b.dirFlag(fl)
+	b.addDirFlag(fl)
 	return func(ctx context.Context) error {
 		if *rounds < 1 || *n < 1 {
 			return errors.New("measuring starts: -rounds and -n must be above 0")
 		}
-		dir, remove, err := b.temp()
+		dir, remove, err := b.tempDir()
 		if err != nil {
 			return err
 		}
 		defer remove()
-		b.title("start", dir)
+		b.printTitle("start", dir)
 		b.logf("start: building")
 		plain, err := buildOxbow(ctx, dir, "oxbow-unstripped")
 		if err != nil {
@@ -53,7 +53,7 @@ func start(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := fillHome(ctx, full, stretch(es, *n)); err != nil {
+		if err := fillHome(ctx, full, repeatEntries(es, *n)); err != nil {
 			return err
 		}
 		b.logf("start: timing")
@@ -73,9 +73,9 @@ func (b *bench) printSizes(plain, small, hello string) error {
 		if err != nil {
 			return err
 		}
-		t.row(p[0], formatDigits(float64(info.Size())/1e6))
+		t.addRow(p[0], formatDigits(float64(info.Size())/1e6))
 	}
-	b.emit(t)
+	b.emitTable(t)
 	return nil
 }
 
@@ -85,7 +85,7 @@ func fillHome(ctx context.Context, home string, es []oxbow.Add) error {
 	if err != nil {
 		return err
 	}
-	err = fill(ctx, m, es)
+	err = fillMemory(ctx, m, es)
 	if err == nil { // like a command that imports many entries
 		err = errors.Join(m.MakeIndex(ctx), m.Checkpoint(ctx))
 	}
@@ -99,7 +99,7 @@ func (b *bench) measureStarts(
 	n, rounds int,
 	from string,
 ) error {
-	env := bareEnv(os.Getenv, dir)
+	env := minimalEnv(os.Getenv, dir)
 	server := program{path: oxbowPath, args: []string{"mcp"}, env: env}
 	empty := filepath.Join(dir, "empty")
 	type way struct {
@@ -110,27 +110,27 @@ func (b *bench) measureStarts(
 	}
 	ways := []*way{
 		{name: "bare Go program: start to end", base: 0, once: func() (time.Duration, error) {
-			return runOnce(ctx, program{path: hello, env: env})
+			return timeRun(ctx, program{path: hello, env: env})
 		}},
 		{name: "oxbow version: start to end", base: 0, once: func() (time.Duration, error) {
-			return runOnce(ctx, program{path: oxbowPath, args: []string{"version"}, env: env})
+			return timeRun(ctx, program{path: oxbowPath, args: []string{"version"}, env: env})
 		}},
 		{name: "bare Go program: start to a line answered", base: 2, once: func() (time.Duration, error) {
-			return echoOnce(ctx, program{path: hello, args: []string{"echo"}, env: env})
+			return timeEcho(ctx, program{path: hello, args: []string{"echo"}, env: env})
 		}},
 	}
 	serve := func(name, home string, more func(*client) error) {
-		p := server.with("OXBOW_HOME=" + home)
+		p := server.withEnv("OXBOW_HOME=" + home)
 		ways = append(ways, &way{name: name, base: 2, once: func() (time.Duration, error) {
-			return serveOnce(ctx, p, more)
+			return timeServer(ctx, p, more)
 		}})
 	}
 	recallOne := func(c *client) error {
 		return (<-c.callTool("recall", map[string]any{"query": "what does it return"})).toolError()
 	}
 	serve("oxbow mcp: start to initialize answered, empty home", empty, nil)
-	serve(fmt.Sprintf("oxbow mcp: the same, %s entries", count(n)), full, nil)
-	serve(fmt.Sprintf("oxbow mcp: start to first recall answered, %s entries", count(n)), full, recallOne)
+	serve(fmt.Sprintf("oxbow mcp: the same, %s entries", formatCount(n)), full, nil)
+	serve(fmt.Sprintf("oxbow mcp: start to first recall answered, %s entries", formatCount(n)), full, recallOne)
 
 	for i := range rounds + 1 {
 		for j := range ways {
@@ -149,15 +149,20 @@ func (b *bench) measureStarts(
 	}
 	t := newTable(fmt.Sprintf("median of %d, in turns", rounds), "p50", "p90", "p50 × bare")
 	for _, w := range ways {
-		t.row(w.name, span(w.times.p50()), span(w.times.quantile(.9)), ratio(w.times.p50(), ways[w.base].times.p50()))
+		t.addRow(
+			w.name,
+			formatDuration(w.times.p50()),
+			formatDuration(w.times.quantile(.9)),
+			formatRatio(w.times.p50(), ways[w.base].times.p50()),
+		)
 	}
-	b.emit(t)
+	b.emitTable(t)
 	b.printf("The entries of the full home are from %s.\n\n", from)
 	return nil
 }
 
-// runOnce returns the time from the start to the end of the program.
-func runOnce(ctx context.Context, p program) (time.Duration, error) {
+// timeRun returns the time from the start to the end of the program.
+func timeRun(ctx context.Context, p program) (time.Duration, error) {
 	cmd := exec.CommandContext(ctx, p.path, p.args...)
 	cmd.Env = p.env
 	from := time.Now()
@@ -165,9 +170,9 @@ func runOnce(ctx context.Context, p program) (time.Duration, error) {
 	return time.Since(from), err
 }
 
-// echoOnce starts the program, sends a line, and returns the time until the program has answered the line. The time
+// timeEcho starts the program, sends a line, and returns the time until the program has answered the line. The time
 // until the program ends is not included.
-func echoOnce(ctx context.Context, p program) (time.Duration, error) {
+func timeEcho(ctx context.Context, p program) (time.Duration, error) {
 	cmd := exec.CommandContext(ctx, p.path, p.args...)
 	cmd.Env = p.env
 	in, err := cmd.StdinPipe()
@@ -190,9 +195,9 @@ func echoOnce(ctx context.Context, p program) (time.Duration, error) {
 	return took, errors.Join(err, in.Close(), cmd.Wait())
 }
 
-// serveOnce returns the time from the server's start until it has answered initialize and, if more is
+// timeServer returns the time from the server's start until it has answered initialize and, if more is
 // not nil, the requests of more. It does not include the time to the server's end.
-func serveOnce(ctx context.Context, p program, more func(*client) error) (time.Duration, error) {
+func timeServer(ctx context.Context, p program, more func(*client) error) (time.Duration, error) {
 	from := time.Now()
 	c, err := startServer(ctx, p)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 // timings contains repeated measurements of the same operation.
 type timings []time.Duration
 
-// add runs fn and appends the time that it took.
-func (t *timings) add(fn func() error) error {
+// timeCall runs fn and appends the time that it took.
+func (t *timings) timeCall(fn func() error) error {
 	from := time.Now()
 	err := fn()
 	*t = append(*t, time.Since(from))
@@ -50,8 +50,8 @@ func median(v []float64) float64 {
 	return (s[m-1] + s[m]) / 2
 }
 
-// span formats a duration with three significant digits.
-func span(d time.Duration) string {
+// formatDuration formats a duration with three significant digits.
+func formatDuration(d time.Duration) string {
 	switch f := float64(d); {
 	case d < time.Microsecond:
 		return fmt.Sprintf("%d ns", d)
@@ -79,25 +79,25 @@ func formatDigits(f float64) string {
 	return s
 }
 
-// count formats an integer with grouped thousands.
-func count(n int) string {
+// formatCount formats an integer with grouped thousands.
+func formatCount(n int) string {
 	if n > -100 && n < 100 {
 		return fmt.Sprint(n)
 	}
 	return formatDigits(float64(n))
 }
 
-// peak formats the peak memory of a child process. A figure that does not exceed the peak of this process is only an
-// upper bound, and is marked with ≤.
-func peak(bytes int64) string {
+// formatPeak formats the peak memory of a child process. A figure that does not exceed the peak of this process is
+// only an upper bound, and is marked with ≤.
+func formatPeak(bytes int64) string {
 	if bytes <= ownPeak() {
 		return fmt.Sprintf("≤ %d MB", bytes>>20)
 	}
 	return fmt.Sprintf("%d MB", bytes>>20)
 }
 
-// ratio formats a divided by b. It returns "–" if b is not positive.
-func ratio[T ~int | ~int64](a, b T) string {
+// formatRatio formats a divided by b. It returns "–" if b is not positive.
+func formatRatio[T ~int | ~int64](a, b T) string {
 	if b <= 0 {
 		return "–"
 	}
@@ -112,8 +112,8 @@ type table struct {
 
 func newTable(head ...string) *table { return &table{head: head} }
 
-// row adds a row. It must have as many cells as the head.
-func (t *table) row(cells ...string) {
+// addRow adds a row. It must have as many cells as the head.
+func (t *table) addRow(cells ...string) {
 	if len(cells) != len(t.head) {
 		panic(fmt.Sprintf("bench: row of %d cells in a table of %d columns", len(cells), len(t.head)))
 	}

@@ -27,7 +27,7 @@ func TestQuantile(t *testing.T) {
 	}
 	var one timings
 	want := errors.New("no")
-	if err := one.add(func() error { return want }); err != want || len(one) != 1 {
+	if err := one.timeCall(func() error { return want }); err != want || len(one) != 1 {
 		t.Errorf("add = %v with %d measurements, want the error and 1", err, len(one))
 	}
 }
@@ -45,21 +45,21 @@ func TestMedian(t *testing.T) {
 
 func TestPrint(t *testing.T) {
 	for _, tt := range []struct{ got, want string }{
-		{span(999), "999 ns"},
-		{span(1500), "1.50 µs"},
-		{span(123456), "123 µs"},
-		{span(12345678), "12.3 ms"},
-		{span(2 * time.Second), "2.00 s"},
+		{formatDuration(999), "999 ns"},
+		{formatDuration(1500), "1.50 µs"},
+		{formatDuration(123456), "123 µs"},
+		{formatDuration(12345678), "12.3 ms"},
+		{formatDuration(2 * time.Second), "2.00 s"},
 		{formatDigits(9.994), "9.99"},
 		{formatDigits(9.996), "10.0"},
 		{formatDigits(99.96), "100"},
 		{formatDigits(1234567), "1,234,567"},
 		{formatDigits(-1234), "-1,234"},
 		{formatDigits(-123), "-123"},
-		{count(7), "7"},
-		{count(10000), "10,000"},
-		{ratio(3, 2), "1.50×"},
-		{ratio(3, 0), "–"},
+		{formatCount(7), "7"},
+		{formatCount(10000), "10,000"},
+		{formatRatio(3, 2), "1.50×"},
+		{formatRatio(3, 0), "–"},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("printed %q, want %q", tt.got, tt.want)
@@ -69,8 +69,8 @@ func TestPrint(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	tab := newTable("what", "µs")
-	tab.row("a", "1.00")
-	tab.row("longer", "10.0")
+	tab.addRow("a", "1.00")
+	tab.addRow("longer", "10.0")
 	var b strings.Builder
 	tab.print(&b)
 	want := "| what   |   µs |\n|--------|-----:|\n| a      | 1.00 |\n| longer | 10.0 |\n\n"
@@ -93,7 +93,7 @@ func TestMachine(t *testing.T) {
 		}
 		return nil, errors.New("no such file")
 	}
-	got := machine("linux", read, dir)
+	got := describeMachine("linux", read, dir)
 	for _, want := range []string{"core", "Quill 3 @ 1.0GHz", "linux/", " 6.1.2", "go1.", "file system ext4",
 		"load 0.42 before"} {
 		if !strings.Contains(got, want) {
@@ -101,10 +101,11 @@ func TestMachine(t *testing.T) {
 		}
 	}
 	clear(files)
-	if got := machine("linux", read, dir); strings.Contains(got, ", ,") || strings.Contains(got, "file system") {
+	if got := describeMachine("linux", read, dir); strings.Contains(got, ", ,") ||
+		strings.Contains(got, "file system") {
 		t.Errorf("machine that tells nothing = %q", got)
 	}
-	if got := machine("plan9", nil, dir); !strings.Contains(got, "plan9/") {
+	if got := describeMachine("plan9", nil, dir); !strings.Contains(got, "plan9/") {
 		t.Errorf("machine = %q, want it to name the system", got)
 	}
 }
@@ -125,7 +126,7 @@ garbage
 		{"/no/suchlike", "tmpfs"},
 		{"/no/a b/c", "vfat"},
 	} {
-		if got := fileSystem(mounts, tt.dir); got != tt.want {
+		if got := fileSystemType(mounts, tt.dir); got != tt.want {
 			t.Errorf("fileSystem(%q) = %q, want %q", tt.dir, got, tt.want)
 		}
 	}

@@ -24,11 +24,11 @@ import (
 // peerPackage is the npm package of the peer that is measured by default.
 const peerPackage = "@modelcontextprotocol/server-memory@2026.8.31"
 
-func survive(b *bench, fl *flag.FlagSet) func(context.Context) error {
+func surviveCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	peer := fl.String("peer", peerPackage, "npm `PACKAGE` of the peer; none leaves it out")
 	limit := fl.Duration("timeout", 5*time.Minute, "give up after this time")
-	b.dirFlag(fl)
-	return b.inTemp("survive", func(ctx context.Context, dir string) error {
+	b.addDirFlag(fl)
+	return b.withTempDir("survive", func(ctx context.Context, dir string) error {
 		ctx, cancel := context.WithTimeout(ctx, *limit)
 		defer cancel()
 		b.logf("survive: building")
@@ -36,11 +36,11 @@ func survive(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		if err != nil {
 			return err
 		}
-		env := bareEnv(os.Getenv, dir)
-		subjects := []subject{oxbowSubject(program{path: path, args: []string{"mcp"}, env: env})}
+		env := minimalEnv(os.Getenv, dir)
+		subjects := []testedServer{oxbowSubject(program{path: path, args: []string{"mcp"}, env: env})}
 		left := "it was not asked for (--peer none)"
 		if *peer != "none" {
-			p, name, err := peerServer(ctx, filepath.Join(dir, "peer"), *peer)
+			p, name, err := installPeerServer(ctx, filepath.Join(dir, "peer"), *peer)
 			if err != nil {
 				left = err.Error()
 			} else {
@@ -48,7 +48,7 @@ func survive(b *bench, fl *flag.FlagSet) func(context.Context) error {
 				subjects, left = append(subjects, graphSubject(name, p)), ""
 			}
 		}
-		if err := b.survival(ctx, dir, subjects, survivalLoads()); err != nil {
+		if err := b.measureSurvival(ctx, dir, subjects, survivalLoads()); err != nil {
 			return err
 		}
 		if left != "" {
@@ -58,30 +58,30 @@ func survive(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	})
 }
 
-// load describes the processes that write to one store at the same time.
-type load struct {
+// survivalLoad describes the processes that write to one store at the same time.
+type survivalLoad struct {
 	processes, calls int
-	parallel         bool // each process sends all its calls before it reads any answer
+	isParallel       bool // each process sends all its calls before it reads any answer
 	killAfter        int  // number of acknowledgements after which the processes are killed (0: never)
 }
 
-func survivalLoads() []load {
-	return []load{
-		{processes: 1, calls: 100, parallel: true},
+func survivalLoads() []survivalLoad {
+	return []survivalLoad{
+		{processes: 1, calls: 100, isParallel: true},
 		{processes: 2, calls: 100},
-		{processes: 2, calls: 100, parallel: true},
+		{processes: 2, calls: 100, isParallel: true},
 		{processes: 8, calls: 50},
-		{processes: 8, calls: 50, parallel: true},
+		{processes: 8, calls: 50, isParallel: true},
 		{processes: 2, calls: 100, killAfter: 50},
 	}
 }
 
-func (l load) String() string {
+func (l survivalLoad) String() string {
 	s := fmt.Sprintf("%d processes × %d calls", l.processes, l.calls)
 	if l.processes == 1 {
 		s = fmt.Sprintf("1 process × %d calls", l.calls)
 	}
-	if l.parallel {
+	if l.isParallel {
 		s += " in parallel"
 	} else {
 		s += ", one after another"
@@ -92,23 +92,25 @@ func (l load) String() string {
 	return s
 }
 
-// subject is a memory server that is tested.
-type subject struct {
-	name   string
-	server func(dir string) program                                       // starts the server with its store in dir
-	call   func(name string) (tool string, args any)                      // call that stores a memory with this name
-	kept   func(ctx context.Context, dir string) (map[string]bool, error) // returns the names that are stored
+// testedServer is a memory server that is tested.
+type testedServer struct {
+	name string
+	// Starts the server with its store in dir.
+	newServer func(dir string) program
+	// Call that stores a memory with this name.
+	storeCall   func(name string) (tool string, args any)
+	storedNames func(ctx context.Context, dir string) (map[string]bool, error) // returns the names that are stored
 }
 
 // oxbowSubject returns oxbow as a subject. The stored names are read with the library.
-func oxbowSubject(p program) subject {
-	return subject{
-		name:   "oxbow",
-		server: func(dir string) program { return p.with("OXBOW_HOME=" + dir) },
-		call: func(name string) (string, any) {
+func oxbowSubject(p program) testedServer {
+	return testedServer{
+		name:      "oxbow",
+		newServer: func(dir string) program { return p.withEnv("OXBOW_HOME=" + dir) },
+		storeCall: func(name string) (string, any) {
 			return "remember", map[string]any{"name": name, "content": "What " + name + " said."}
 		},
-		kept: func(ctx context.Context, dir string) (names map[string]bool, err error) {
+		storedNames: func(ctx context.Context, dir string) (names map[string]bool, err error) {
 			m, err := oxbow.Open(filepath.Join(dir, "memory.oxbow"), &oxbow.Options{ReadOnly: true})
 			if err != nil {
 				return nil, err
@@ -128,16 +130,16 @@ func oxbowSubject(p program) subject {
 
 // graphSubject returns a server that stores a graph of entities in a JSON lines file. The stored names
 // are read from the lines that are valid.
-func graphSubject(name string, p program) subject {
+func graphSubject(name string, p program) testedServer {
 	const file = "memory.jsonl"
-	return subject{
-		name:   name,
-		server: func(dir string) program { return p.with("MEMORY_FILE_PATH=" + filepath.Join(dir, file)) },
-		call: func(name string) (string, any) {
+	return testedServer{
+		name:      name,
+		newServer: func(dir string) program { return p.withEnv("MEMORY_FILE_PATH=" + filepath.Join(dir, file)) },
+		storeCall: func(name string) (string, any) {
 			return "create_entities", map[string]any{"entities": []any{map[string]any{
 				"name": name, "entityType": "note", "observations": []string{"What " + name + " said."}}}}
 		},
-		kept: func(_ context.Context, dir string) (map[string]bool, error) {
+		storedNames: func(_ context.Context, dir string) (map[string]bool, error) {
 			b, err := os.ReadFile(filepath.Join(dir, file))
 			if err != nil && !errors.Is(err, os.ErrNotExist) {
 				return nil, err
@@ -158,8 +160,8 @@ func graphSubject(name string, p program) subject {
 	}
 }
 
-// survival runs each subject with each load and prints how many writes were stored.
-func (b *bench) survival(ctx context.Context, dir string, subjects []subject, ls []load) error {
+// measureSurvival runs each subject with each load and prints how many writes were stored.
+func (b *bench) measureSurvival(ctx context.Context, dir string, subjects []testedServer, ls []survivalLoad) error {
 	t := newTable("load", "server", "acknowledged", "kept of them", "lost", "refused")
 	refusals := map[string]bool{}
 	for i, l := range ls {
@@ -169,17 +171,24 @@ func (b *bench) survival(ctx context.Context, dir string, subjects []subject, ls
 			if err := os.MkdirAll(home, 0o700); err != nil {
 				return err
 			}
-			o, err := s.suffer(ctx, home, l)
+			o, err := s.runLoad(ctx, home, l)
 			if err != nil {
 				return fmt.Errorf("%s under %s: %w", s.name, l, err)
 			}
-			t.row(l.String(), s.name, count(o.acked), count(o.kept), count(o.acked-o.kept), count(o.refused))
+			t.addRow(
+				l.String(),
+				s.name,
+				formatCount(o.acked),
+				formatCount(o.kept),
+				formatCount(o.acked-o.kept),
+				formatCount(o.refused),
+			)
 			if o.refusal != "" {
 				refusals[s.name+": "+o.refusal] = true
 			}
 		}
 	}
-	b.emit(t)
+	b.emitTable(t)
 	b.printf(
 		"All processes of a row share one store. Acknowledged: the call was answered, and not with an error. Kept: " +
 			"found in the store after all processes had ended. Refused: the caller was told that the call failed.\n\n",
@@ -190,14 +199,14 @@ func (b *bench) survival(ctx context.Context, dir string, subjects []subject, ls
 	return nil
 }
 
-// outcome counts the calls of one load.
-type outcome struct {
+// callCounts counts the calls of one load.
+type callCounts struct {
 	acked, kept, refused int
 	refusal              string // first reason
 }
 
-// suffer runs the server with the load, with its store in dir.
-func (s subject) suffer(ctx context.Context, dir string, l load) (o outcome, err error) {
+// runLoad runs the server with the load, with its store in dir.
+func (s testedServer) runLoad(ctx context.Context, dir string, l survivalLoad) (o callCounts, err error) {
 	clients := make([]*client, l.processes)
 	defer func() {
 		for _, c := range clients {
@@ -208,7 +217,7 @@ func (s subject) suffer(ctx context.Context, dir string, l load) (o outcome, err
 		}
 	}()
 	for i := range clients {
-		clients[i], err = startServer(ctx, s.server(dir))
+		clients[i], err = startServer(ctx, s.newServer(dir))
 		if err != nil {
 			return o, err
 		}
@@ -252,8 +261,8 @@ func (s subject) suffer(ctx context.Context, dir string, l load) (o outcome, err
 			answers := map[string]<-chan reply{}
 			for j := range l.calls {
 				name := fmt.Sprintf("writer %d, word %d", i+1, j+1)
-				ch := c.callTool(s.call(name))
-				if !l.parallel {
+				ch := c.callTool(s.storeCall(name))
+				if !l.isParallel {
 					took(name, <-ch)
 					continue
 				}
@@ -275,7 +284,7 @@ func (s subject) suffer(ctx context.Context, dir string, l load) (o outcome, err
 			return o, fmt.Errorf("process %d: %w", i+1, err)
 		}
 	}
-	there, err := s.kept(ctx, dir)
+	there, err := s.storedNames(ctx, dir)
 	if err != nil {
 		return o, fmt.Errorf("reading what was kept: %w", err)
 	}

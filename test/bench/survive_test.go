@@ -14,30 +14,30 @@ import (
 )
 
 // fake returns the test binary as a server in this mode.
-func fake(t *testing.T, mode string) subject {
+func fake(t *testing.T, mode string) testedServer {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return graphSubject(mode, program{path: self, env: append(bareEnv(os.Getenv, t.TempDir()), "OXBOW_BENCH_FAKE="+
+	return graphSubject(mode, program{path: self, env: append(minimalEnv(os.Getenv, t.TempDir()), "OXBOW_BENCH_FAKE="+
 		mode)})
 }
 
 func TestSuffer(t *testing.T) {
 	for _, tt := range []struct {
 		mode string
-		l    load
-		want outcome
+		l    survivalLoad
+		want callCounts
 	}{
-		{"good", load{processes: 1, calls: 20, parallel: true}, outcome{20, 20, 0, ""}},
-		{"good", load{processes: 3, calls: 10}, outcome{30, 30, 0, ""}},
-		{"forgetful", load{processes: 1, calls: 20, parallel: true}, outcome{20, 10, 0, ""}},
-		{"forgetful", load{processes: 2, calls: 10}, outcome{20, 10, 0, ""}},
-		{"picky", load{processes: 1, calls: 20}, outcome{18, 18, 2, "not this one"}},
-		{"mortal", load{processes: 1, calls: 5}, outcome{2, 2, 3, "server ended without an answer"}},
+		{"good", survivalLoad{processes: 1, calls: 20, isParallel: true}, callCounts{20, 20, 0, ""}},
+		{"good", survivalLoad{processes: 3, calls: 10}, callCounts{30, 30, 0, ""}},
+		{"forgetful", survivalLoad{processes: 1, calls: 20, isParallel: true}, callCounts{20, 10, 0, ""}},
+		{"forgetful", survivalLoad{processes: 2, calls: 10}, callCounts{20, 10, 0, ""}},
+		{"picky", survivalLoad{processes: 1, calls: 20}, callCounts{18, 18, 2, "not this one"}},
+		{"mortal", survivalLoad{processes: 1, calls: 5}, callCounts{2, 2, 3, "server ended without an answer"}},
 	} {
-		got, err := fake(t, tt.mode).suffer(t.Context(), t.TempDir(), tt.l)
+		got, err := fake(t, tt.mode).runLoad(t.Context(), t.TempDir(), tt.l)
 		// A mortal server may end before or during a call.
 		if tt.mode == "mortal" {
 			got.refusal = tt.want.refusal
@@ -51,7 +51,7 @@ func TestSuffer(t *testing.T) {
 // TestSufferKilled tests that acknowledged writes before a kill count, and that unanswered calls do not
 // count as refused.
 func TestSufferKilled(t *testing.T) {
-	got, err := fake(t, "good").suffer(t.Context(), t.TempDir(), load{processes: 2, calls: 50, killAfter: 10})
+	got, err := fake(t, "good").runLoad(t.Context(), t.TempDir(), survivalLoad{processes: 2, calls: 50, killAfter: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,13 +62,13 @@ func TestSufferKilled(t *testing.T) {
 
 func TestLoadString(t *testing.T) {
 	for _, tt := range []struct {
-		l    load
+		l    survivalLoad
 		want string
 	}{
-		{load{processes: 1, calls: 100, parallel: true}, "1 process × 100 calls in parallel"},
-		{load{processes: 8, calls: 50}, "8 processes × 50 calls, one after another"},
+		{survivalLoad{processes: 1, calls: 100, isParallel: true}, "1 process × 100 calls in parallel"},
+		{survivalLoad{processes: 8, calls: 50}, "8 processes × 50 calls, one after another"},
 		{
-			load{processes: 2, calls: 9, killAfter: 5},
+			survivalLoad{processes: 2, calls: 9, killAfter: 5},
 			"2 processes × 9 calls, one after another, kill -9 after 5 answers",
 		},
 	} {
@@ -117,14 +117,14 @@ func TestNPMProgram(t *testing.T) {
 // TestPeerMissing tests that a missing peer is left out with a reason and without an error.
 func TestPeerMissing(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if _, _, err := peerServer(t.Context(), t.TempDir(), peerPackage); err == nil ||
+	if _, _, err := installPeerServer(t.Context(), t.TempDir(), peerPackage); err == nil ||
 		!strings.Contains(err.Error(), "node") {
 		t.Errorf("peerServer without node = %v, want an error that names node", err)
 	}
 }
 
 func TestBareEnv(t *testing.T) {
-	got := bareEnv(func(key string) string {
+	got := minimalEnv(func(key string) string {
 		return map[string]string{"PATH": "/bin", "OXBOW_HOME": "/mine", "LANG": "C"}[key]
 	}, "/empty")
 	want := []string{"HOME=/empty", "USERPROFILE=/empty", "XDG_DATA_HOME=/empty", "PATH=/bin", "LANG=C"}
@@ -143,12 +143,12 @@ func TestRealProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := bareEnv(os.Getenv, dir)
+	env := minimalEnv(os.Getenv, dir)
 	s := oxbowSubject(program{path: path, args: []string{"mcp"}, env: env})
 	var out, log bytes.Buffer
 	b := &bench{out: &out, log: &log}
-	ls := []load{{processes: 1, calls: 10, parallel: true}, {processes: 2, calls: 5}}
-	if err := b.survival(t.Context(), dir, []subject{s}, ls); err != nil {
+	ls := []survivalLoad{{processes: 1, calls: 10, isParallel: true}, {processes: 2, calls: 5}}
+	if err := b.measureSurvival(t.Context(), dir, []testedServer{s}, ls); err != nil {
 		t.Fatal(err)
 	}
 	for _, l := range ls {
@@ -164,7 +164,7 @@ func TestRealProgram(t *testing.T) {
 	}
 	out.Reset()
 	full := filepath.Join(dir, "full")
-	es, from, err := source{text: textDir(t)}.readEntries(t.Context(), 5)
+	es, from, err := textSource{textDir: textDir(t)}.readEntries(t.Context(), 5)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,13 +28,13 @@ import (
 // tenantsRun is one measurement of a server with many tenants.
 type tenantsRun struct {
 	*bench
-	n, tenants, clients int
-	rate, writes        float64 // calls per second by all clients together
-	wait                time.Duration
-	kills               int
-	between             time.Duration // time between two kills
-	pause               time.Duration // pause of a client after each write in the test with kills
-	src                 source
+	entryCount, tenants, clients int
+	rate, writes                 float64 // calls per second by all clients together
+	measureTime                  time.Duration
+	kills                        int
+	killInterval                 time.Duration // time between two kills
+	pause                        time.Duration // pause of a client after each write in the test with kills
+	src                          textSource
 
 	program, home, tokens string
 	phrases               []string
@@ -42,109 +42,109 @@ type tenantsRun struct {
 	url                   string
 	client                *http.Client
 
-	mu    sync.Mutex      // guards acked
-	acked map[string]bool // acknowledged names, in the form TENANT/NAME
+	mu         sync.Mutex      // guards acked
+	ackedNames map[string]bool // acknowledged names, in the form TENANT/NAME
 }
 
 func tenantsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
-	r := &tenantsRun{bench: b, acked: map[string]bool{}}
-	fl.IntVar(&r.n, "n", 100_000, "entries of each tenant")
+	r := &tenantsRun{bench: b, ackedNames: map[string]bool{}}
+	fl.IntVar(&r.entryCount, "n", 100_000, "entries of each tenant")
 	fl.IntVar(&r.tenants, "tenants", 20, "tenants")
 	fl.IntVar(&r.clients, "clients", 50, "clients, each of one tenant")
 	fl.Float64Var(&r.rate, "rate", 200, "recalls a second, of all clients together")
 	fl.Float64Var(&r.writes, "writes", 20, "writes a second, of all clients together")
-	fl.DurationVar(&r.wait, "time", 30*time.Second, "how long to measure")
+	fl.DurationVar(&r.measureTime, "time", 30*time.Second, "how long to measure")
 	fl.DurationVar(&r.pause, "pause", 0, "how long a client waits after each write, while there are kills")
 	fl.IntVar(&r.kills, "kills", 3, "times that the server is killed under writes")
-	fl.DurationVar(&r.between, "between", 5*time.Second, "how long it runs before each")
+	fl.DurationVar(&r.killInterval, "between", 5*time.Second, "how long it runs before each")
 	r.src.addFlags(fl)
-	b.dirFlag(fl)
+	b.addDirFlag(fl)
 	return r.run
 }
 
 func (r *tenantsRun) run(ctx context.Context) (err error) {
-	dir, remove, err := r.temp()
+	dir, remove, err := r.tempDir()
 	if err != nil {
 		return err
 	}
 	defer remove()
-	from, err := r.prepare(ctx, dir)
+	from, err := r.prepareHomes(ctx, dir)
 	if err != nil {
 		return err
 	}
 	r.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: r.clients}}
-	defer func() { err = errors.Join(err, r.kill()) }()
+	defer func() { err = errors.Join(err, r.killProcess()) }()
 	var first timings
-	if err := first.add(func() error {
-		if err := r.start(ctx); err != nil {
+	if err := first.timeCall(func() error {
+		if err := r.startServer(ctx); err != nil {
 			return err
 		}
 		return r.recall(ctx, 0, r.phrases[0])
 	}); err != nil {
 		return err
 	}
-	empty := r.rss()
+	empty := r.serverMemory()
 	for i := range r.tenants { // open the memories of all tenants
 		if err := r.recall(ctx, i, r.phrases[0]); err != nil {
 			return err
 		}
 	}
-	opened := r.rss()
+	opened := r.serverMemory()
 	// Do not measure the work that the first writes cause.
-	if _, _, err := r.measure(ctx, r.wait/2, "first"); err != nil {
+	if _, _, err := r.measure(ctx, r.measureTime/2, "first"); err != nil {
 		return err
 	}
-	recalls, writes, err := r.measure(ctx, r.wait, "w")
+	recalls, writes, err := r.measure(ctx, r.measureTime, "w")
 	if err != nil {
 		return err
 	}
-	full := r.rss()
-	r.title("tenants", dir)
+	full := r.serverMemory()
+	r.printTitle("tenants", dir)
 	r.printf(
 		"%s tenants of %s entries each, of texts from %s; %s clients recall %.0f and write %.0f times a second "+
 			"together, each at times of its own. A call counts from when it was due.\n\n",
-		count(r.tenants), count(r.n), from, count(r.clients), r.rate, r.writes,
+		formatCount(r.tenants), formatCount(r.entryCount), from, formatCount(r.clients), r.rate, r.writes,
 	)
 	t := newTable("call", "p50", "p99", "most", "calls")
 	for _, row := range []struct {
 		what string
 		took timings
 	}{{"start to the first recall", first}, {"recall", recalls}, {"write, acknowledged", writes}} {
-		t.row(
+		t.addRow(
 			row.what,
-			span(row.took.quantile(.5)),
-			span(row.took.quantile(.99)),
-			span(row.took.quantile(1)),
-			count(len(row.took)),
+			formatDuration(row.took.quantile(.5)),
+			formatDuration(row.took.quantile(.99)),
+			formatDuration(row.took.quantile(1)),
+			formatCount(len(row.took)),
 		)
 	}
-	r.emit(t)
+	r.emitTable(t)
 	mem := newTable("memory of the server", "MB", "MB a tenant")
 	for _, row := range []struct {
 		what string
 		rss  int64
 	}{{"one tenant open", empty}, {"all open", opened}, {"after the calls", full}} {
 		if row.what == "one tenant open" {
-			mem.row(row.what, fmt.Sprintf("%.0f", float64(row.rss)/1e6), fmt.Sprintf("%.0f", float64(row.rss)/1e6))
+			mem.addRow(row.what, fmt.Sprintf("%.0f", float64(row.rss)/1e6), fmt.Sprintf("%.0f", float64(row.rss)/1e6))
 			continue
 		}
-		mem.row(
+		mem.addRow(
 			row.what,
 			fmt.Sprintf("%.0f", float64(row.rss)/1e6),
 			fmt.Sprintf("%.0f", float64(row.rss)/1e6/float64(r.tenants)),
 		)
 	}
-	r.emit(mem)
-	return r.killServer(ctx)
+	r.emitTable(mem)
+	return r.measureKills(ctx)
 }
 
-// prepare builds the program and fills a home for each tenant.
-func (r *tenantsRun) prepare(ctx context.Context, dir string) (from string, err error) {
+// prepareHomes builds the program and fills a home for each tenant.
+func (r *tenantsRun) prepareHomes(ctx context.Context, dir string) (from string, err error) {
 	r.program, err = buildOxbow(ctx, dir, "oxbow", "-trimpath")
 	if err != nil {
 		return "", err
 	}
-	entries, from, err := r.src.readEntries(ctx, min(r.n, 10_000))
+	entries, from, err := r.src.readEntries(ctx, min(r.entryCount, 10_000))
 	if err != nil {
 		return "", err
 	}
@@ -156,7 +156,7 @@ func (r *tenantsRun) prepare(ctx context.Context, dir string) (from string, err 
 	if err := os.Mkdir(model, 0o700); err != nil {
 		return "", err
 	}
-	if err := fillHome(ctx, model, stretch(entries, r.n)); err != nil {
+	if err := fillHome(ctx, model, repeatEntries(entries, r.entryCount)); err != nil {
 		return "", err
 	}
 	// The second recall in a home creates the index.
@@ -166,7 +166,7 @@ func (r *tenantsRun) prepare(ctx context.Context, dir string) (from string, err 
 		{"recall", "index"},
 	} {
 		cmd := exec.CommandContext(ctx, r.program, append([]string{"--home", model}, args...)...)
-		cmd.Env = bareEnv(os.Getenv, model)
+		cmd.Env = minimalEnv(os.Getenv, model)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return "", fmt.Errorf("making the index: %w: %s", err, out)
 		}
@@ -203,10 +203,10 @@ func syncTree(dir string) error {
 func tenantName(i int) string   { return fmt.Sprintf("t%02d", i) }
 func tenantSecret(i int) string { return fmt.Sprintf("a-secret-of-tenant-%02d", i) }
 
-var serving = regexp.MustCompile(`API\s+(http://[^/]+)/api`)
+var servingPattern = regexp.MustCompile(`API\s+(http://[^/]+)/api`)
 
-// start starts the server and waits until it listens.
-func (r *tenantsRun) start(ctx context.Context) error {
+// startServer starts the server and waits until it listens.
+func (r *tenantsRun) startServer(ctx context.Context) error {
 	r.cmd = exec.CommandContext(
 		ctx,
 		r.program,
@@ -218,7 +218,7 @@ func (r *tenantsRun) start(ctx context.Context) error {
 		"--http",
 		"127.0.0.1:0",
 	)
-	r.cmd.Env = bareEnv(os.Getenv, r.home)
+	r.cmd.Env = minimalEnv(os.Getenv, r.home)
 	out, err := r.cmd.StderrPipe()
 	if err != nil {
 		return err
@@ -231,7 +231,7 @@ func (r *tenantsRun) start(ctx context.Context) error {
 	for {
 		n, err := out.Read(one)
 		said.Write(one[:n])
-		if m := serving.FindSubmatch(said.Bytes()); m != nil {
+		if m := servingPattern.FindSubmatch(said.Bytes()); m != nil {
 			r.url = string(m[1])
 			go func() { _, _ = io.Copy(io.Discard, out) }() // until the server ends
 			return nil
@@ -242,8 +242,8 @@ func (r *tenantsRun) start(ctx context.Context) error {
 	}
 }
 
-// kill kills the server with SIGKILL.
-func (r *tenantsRun) kill() error {
+// killProcess kills the server with SIGKILL.
+func (r *tenantsRun) killProcess() error {
 	if r.cmd == nil || r.cmd.Process == nil {
 		return nil
 	}
@@ -253,8 +253,8 @@ func (r *tenantsRun) kill() error {
 	return err
 }
 
-// rss returns the anonymous memory of the server in bytes, or 0 if it is unknown.
-func (r *tenantsRun) rss() int64 {
+// serverMemory returns the anonymous memory of the server in bytes, or 0 if it is unknown.
+func (r *tenantsRun) serverMemory() int64 {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", r.cmd.Process.Pid))
 	if err != nil {
 		return 0
@@ -304,7 +304,7 @@ func (r *tenantsRun) write(ctx context.Context, tenant int, name string) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.acked[tenantName(tenant)+"/"+name] = true
+	r.ackedNames[tenantName(tenant)+"/"+name] = true
 	return nil
 }
 
@@ -352,9 +352,9 @@ func (r *tenantsRun) measure(
 	return recalls, writes, errors.Join(errs...)
 }
 
-// killServer repeatedly kills the server during writes, then checks that all acknowledged entries are
+// measureKills repeatedly kills the server during writes, then checks that all acknowledged entries are
 // stored.
-func (r *tenantsRun) killServer(ctx context.Context) error {
+func (r *tenantsRun) measureKills(ctx context.Context) error {
 	for k := range r.kills {
 		writing, stop := context.WithCancel(ctx)
 		var wg sync.WaitGroup
@@ -373,18 +373,18 @@ func (r *tenantsRun) killServer(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(r.between):
+		case <-time.After(r.killInterval):
 		}
-		err := r.kill()
+		err := r.killProcess()
 		wg.Wait()
 		stop()
-		err = errors.Join(err, r.start(ctx))
+		err = errors.Join(err, r.startServer(ctx))
 		if err != nil {
 			return err
 		}
 	}
 	lost := 0
-	for name := range r.acked {
+	for name := range r.ackedNames {
 		tenant, name, _ := strings.Cut(name, "/")
 		i, err := strconv.Atoi(tenant[1:])
 		if err != nil {
@@ -402,8 +402,8 @@ func (r *tenantsRun) killServer(ctx context.Context) error {
 		}
 	}
 	t := newTable("kills under writes", "writes acknowledged", "lost")
-	t.row(count(r.kills), count(len(r.acked)), count(lost))
-	r.emit(t)
+	t.addRow(formatCount(r.kills), formatCount(len(r.ackedNames)), formatCount(lost))
+	r.emitTable(t)
 	if lost > 0 {
 		return fmt.Errorf("%d writes were acknowledged and are lost", lost)
 	}

@@ -29,52 +29,52 @@ import (
 // pieceSize is the approximate size of an entry in the measurements, in bytes.
 const pieceSize = 1000
 
-// errEnough ends a walk when enough texts have been read.
-var errEnough = errors.New("enough")
+// errEnoughTexts ends a walk when enough texts have been read.
+var errEnoughTexts = errors.New("enough")
 
-// source is the origin of the texts.
-type source struct {
-	data string // directory that contains longmemeval-dev, or ""
-	text string // directory of text files, or ""
-	size int    // approximate size of an entry in bytes (0 means pieceSize)
+// textSource is the origin of the texts.
+type textSource struct {
+	dataDir   string // directory that contains longmemeval-dev, or ""
+	textDir   string // directory of text files, or ""
+	entrySize int    // approximate size of an entry in bytes (0 means pieceSize)
 }
 
 // addFlags defines the flags --data and --text.
-func (s *source) addFlags(fl *flag.FlagSet) {
-	fl.StringVar(&s.data, "data", "", "`DIR` that holds longmemeval-dev: its sessions are the texts")
-	s.textFlag(fl)
+func (s *textSource) addFlags(fl *flag.FlagSet) {
+	fl.StringVar(&s.dataDir, "data", "", "`DIR` that holds longmemeval-dev: its sessions are the texts")
+	s.addTextFlag(fl)
 }
 
-func (s *source) textFlag(fl *flag.FlagSet) {
-	fl.StringVar(&s.text, "text", "", "`DIR` of text files (default: the comments of Go's standard library)")
+func (s *textSource) addTextFlag(fl *flag.FlagSet) {
+	fl.StringVar(&s.textDir, "text", "", "`DIR` of text files (default: the comments of Go's standard library)")
 }
 
 // readEntries returns up to n entries, and a description of their origin. The
 // order of the entries depends only on the texts.
-func (s source) readEntries(ctx context.Context, n int) (es []oxbow.Add, from string, err error) {
+func (s textSource) readEntries(ctx context.Context, n int) (es []oxbow.Add, from string, err error) {
 	take := func(name, text string) error {
-		for i, p := range splitText(text, cmp.Or(s.size, pieceSize)) {
+		for i, p := range splitText(text, cmp.Or(s.entrySize, pieceSize)) {
 			es = append(es, oxbow.Add{Name: fmt.Sprintf("%s #%d", name, i+1), Content: p})
 			if len(es) == n {
-				return errEnough
+				return errEnoughTexts
 			}
 		}
 		return nil
 	}
 	switch {
-	case s.text != "":
-		from, err = "the text files of "+path.Base(s.text), walkTexts(os.DirFS(s.text), take)
-	case s.data != "":
-		from, err = "LongMemEval's sessions", walkSessions(os.DirFS(s.data), take)
+	case s.textDir != "":
+		from, err = "the text files of "+path.Base(s.textDir), eachTextFile(os.DirFS(s.textDir), take)
+	case s.dataDir != "":
+		from, err = "LongMemEval's sessions", eachSession(os.DirFS(s.dataDir), take)
 	default:
 		var root string
 		root, err = goRoot(ctx)
 		if err != nil {
 			return nil, "", err
 		}
-		from, err = "the comments of Go's standard library", walkComments(os.DirFS(root), take)
+		from, err = "the comments of Go's standard library", eachCommentFile(os.DirFS(root), take)
 	}
-	if err != nil && !errors.Is(err, errEnough) {
+	if err != nil && !errors.Is(err, errEnoughTexts) {
 		return nil, "", fmt.Errorf("reading %s: %w", from, err)
 	}
 	if len(es) == 0 {
@@ -92,9 +92,9 @@ func goRoot(ctx context.Context) (string, error) {
 	return path.Join(strings.TrimSpace(string(b)), "src"), nil
 }
 
-// walkTexts calls take with the name and the text of each UTF-8 file of at most 4 MB. It skips names
+// eachTextFile calls take with the name and the text of each UTF-8 file of at most 4 MB. It skips names
 // that begin with a dot.
-func walkTexts(fsys fs.FS, take func(name, text string) error) error {
+func eachTextFile(fsys fs.FS, take func(name, text string) error) error {
 	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -121,9 +121,9 @@ func walkTexts(fsys fs.FS, take func(name, text string) error) error {
 	})
 }
 
-// walkSessions calls take with the ID and the text of each session of LongMemEval.
-func walkSessions(fsys fs.FS, take func(name, text string) error) error {
-	src, err := quality.FindOne(fsys, ".", "longmemeval")
+// eachSession calls take with the ID and the text of each session of LongMemEval.
+func eachSession(fsys fs.FS, take func(name, text string) error) error {
+	src, err := quality.FindSource(fsys, ".", "longmemeval")
 	if err != nil {
 		return err
 	}
@@ -146,9 +146,9 @@ func walkSessions(fsys fs.FS, take func(name, text string) error) error {
 	return nil
 }
 
-// walkComments calls take with the comments of each Go file. It skips licences, directives, tests and
+// eachCommentFile calls take with the comments of each Go file. It skips licences, directives, tests and
 // vendored code.
-func walkComments(fsys fs.FS, take func(name, text string) error) error {
+func eachCommentFile(fsys fs.FS, take func(name, text string) error) error {
 	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -249,15 +249,15 @@ func samplePhrases(es []oxbow.Add, n int, seed uint64) ([]string, error) {
 		at := r.IntN(len(words) - k + 1)
 		p := strings.Join(words[at:at+k], " ")
 		// A phrase that consists only of stop words finds nothing.
-		if len(text.Crabtalk(p)) >= 2 {
+		if len(text.CrabtalkTerms(p)) >= 2 {
 			ps = append(ps, p)
 		}
 	}
 	return nil, fmt.Errorf("sampling phrases: the texts have too few words")
 }
 
-// fill writes the entries into the memory, 1,000 entries in each change.
-func fill(ctx context.Context, m *oxbow.Memory, es []oxbow.Add) error {
+// fillMemory writes the entries into the memory, 1,000 entries in each change.
+func fillMemory(ctx context.Context, m *oxbow.Memory, es []oxbow.Add) error {
 	for chunk := range slices.Chunk(es, 1000) {
 		ops := make([]oxbow.Op, len(chunk))
 		for i, e := range chunk {
@@ -270,9 +270,9 @@ func fill(ctx context.Context, m *oxbow.Memory, es []oxbow.Add) error {
 	return nil
 }
 
-// stretch returns n entries. If es has fewer than n entries, stretch repeats the entries under new
+// repeatEntries returns n entries. If es has fewer than n entries, stretch repeats the entries under new
 // names.
-func stretch(es []oxbow.Add, n int) []oxbow.Add {
+func repeatEntries(es []oxbow.Add, n int) []oxbow.Add {
 	out := make([]oxbow.Add, n)
 	for i := range out {
 		out[i] = es[i%len(es)]

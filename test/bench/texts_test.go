@@ -73,11 +73,11 @@ func TestWalks(t *testing.T) {
 		}
 		return got
 	}
-	got := collect(func(take func(name, text string) error) error { return walkComments(fsys, take) })
+	got := collect(func(take func(name, text string) error) error { return eachCommentFile(fsys, take) })
 	if want := []string{"c/c.go=Comment c.\n"}; !slices.Equal(got, want) {
 		t.Errorf("walkComments = %q, want %q", got, want)
 	}
-	got = collect(func(take func(name, text string) error) error { return walkTexts(fsys, take) })
+	got = collect(func(take func(name, text string) error) error { return eachTextFile(fsys, take) })
 	if len(got) != 6 || got[0] != "a/a.txt=text a" || got[1] != "b.md=text b" {
 		t.Errorf("walkTexts = %q, want the six text files by name", got)
 	}
@@ -136,7 +136,7 @@ func TestHolds(t *testing.T) {
 }
 
 func TestStretch(t *testing.T) {
-	es := stretch([]oxbow.Add{{Name: "a", Content: "A"}, {Name: "b", Content: "B"}}, 5)
+	es := repeatEntries([]oxbow.Add{{Name: "a", Content: "A"}, {Name: "b", Content: "B"}}, 5)
 	var names []string
 	for _, e := range es {
 		names = append(names, e.Name+e.Content)
@@ -148,10 +148,10 @@ func TestStretch(t *testing.T) {
 
 func TestPlainScan(t *testing.T) {
 	texts := []string{"red fish", "one fish two fish", "blue", "red blue fish"}
-	if got, want := plainScan(texts, "Red FISH red", 3), []int{0, 3, 1}; !slices.Equal(got, want) {
+	if got, want := scanWithoutIndex(texts, "Red FISH red", 3), []int{0, 3, 1}; !slices.Equal(got, want) {
 		t.Errorf("plainScan = %v, want %v", got, want)
 	}
-	if got := plainScan(texts, "whale", 3); len(got) != 0 {
+	if got := scanWithoutIndex(texts, "whale", 3); len(got) != 0 {
 		t.Errorf("plainScan of nothing = %v, want none", got)
 	}
 }

@@ -20,12 +20,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 )
 
-// tokenPiece is the approximate size in bytes of the pieces that are counted, about a long entry.
-const tokenPiece = 4000
+// tokenPieceBytes is the approximate size in bytes of the pieces that are counted, about a long entry.
+const tokenPieceBytes = 4000
 
-// tokenPieces is the number of pieces of each set that are counted. They are evenly distributed over
+// maxTokenPieces is the number of pieces of each set that are counted. They are evenly distributed over
 // the set.
-const tokenPieces = 300
+const maxTokenPieces = 300
 
 // tokenSets contains texts of the kinds that memories contain.
 var tokenSets = []struct {
@@ -35,30 +35,30 @@ var tokenSets = []struct {
 	{"LoCoMo: talks between people", func(d fs.FS) ([]string, error) { return entryTexts(readTalks(d, false)) }},
 	{"LongMemEval: chats with a program", func(d fs.FS) ([]string, error) {
 		var ts []string
-		err := walkSessions(d, func(_, text string) error { ts = append(ts, text); return nil })
+		err := eachSession(d, func(_, text string) error { ts = append(ts, text); return nil })
 		return ts, err
 	}},
 	{"QMSum: meetings", func(d fs.FS) ([]string, error) { return entryTexts(readMeetings(d)) }},
-	{"lines of Go", func(d fs.FS) ([]string, error) { return entryTexts(readLines(d, true)) }},
+	{"lines of Go", func(d fs.FS) ([]string, error) { return entryTexts(readSourceLines(d, true)) }},
 	{"this project: Markdown", func(fs.FS) ([]string, error) { return readFiles("../..", ".md") }},
 	{"this project: Go", func(fs.FS) ([]string, error) { return readFiles("../..", ".go") }},
 	{
 		"made up: small numbers with commas",
-		func(fs.FS) ([]string, error) { return madeUp("0123456789", 2, ", "), nil },
+		func(fs.FS) ([]string, error) { return randomTexts("0123456789", 2, ", "), nil },
 	},
 	{"made up: base64 of random bytes", func(fs.FS) ([]string, error) {
-		return madeUp("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", 76, "\n"), nil
+		return randomTexts("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", 76, "\n"), nil
 	}},
 	{"made up: words of random letters", func(fs.FS) ([]string, error) {
-		return madeUp("abcdefghijklmnopqrstuvwxyz", 6, " "), nil
+		return randomTexts("abcdefghijklmnopqrstuvwxyz", 6, " "), nil
 	}},
 }
 
-// madeUp returns texts of random words with this number of letters, which no tokenizer has learned.
-func madeUp(letters string, size int, between string) []string {
+// randomTexts returns texts of random words with this number of letters, which no tokenizer has learned.
+func randomTexts(letters string, size int, between string) []string {
 	rng := rand.New(rand.NewPCG(1, 0))
 	var b strings.Builder
-	for b.Len() < 20*tokenPiece {
+	for b.Len() < 20*tokenPieceBytes {
 		for range size {
 			b.WriteByte(letters[rng.IntN(len(letters))])
 		}
@@ -103,12 +103,12 @@ func tokensCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		if *data == "" {
 			return errors.New("measuring tokens: say where the sets are with --data DIR")
 		}
-		b.title("tokens", os.TempDir())
+		b.printTitle("tokens", os.TempDir())
 		b.printf(
 			"Protocol: up to %d pieces of about %d bytes of each set, spread over all of it; prompt.Tokens divided "+
 				"by the count of the tokenizer. Below 1 the estimate is too low; a budget of prompt.Pack allows for "+
 				"%.3f.\n\n",
-			tokenPieces, tokenPiece, 100/float64(prompt.Margin),
+			maxTokenPieces, tokenPieceBytes, 100/float64(prompt.EstimateMarginPercent),
 		)
 		t := newTable("texts", "pieces", "of", "lowest", "p5", "median", "p95", "highest", "all together")
 		for _, name := range []tokenizer.Encoding{tokenizer.Cl100kBase, tokenizer.O200kBase} {
@@ -121,24 +121,26 @@ func tokensCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 				if err != nil {
 					return fmt.Errorf("reading %s: %w", s.name, err)
 				}
-				e, err := compareEstimates(ctx, spread(resizeTexts(texts), tokenPieces), codec.Count)
+				e, err := compareEstimates(ctx, spreadEvenly(resizeTexts(texts), maxTokenPieces), codec.Count)
 				if err != nil {
 					return fmt.Errorf("counting %s: %w", s.name, err)
 				}
-				t.row(append([]string{s.name, count(len(e.ratios)), string(name)}, e.cells()...)...)
+				t.addRow(append([]string{s.name, formatCount(len(e.ratios)), string(name)}, e.tableCells()...)...)
 				b.logf("tokens: %s, %s", s.name, name)
 			}
 		}
-		b.emit(t)
+		b.emitTable(t)
 		return nil
 	}
 }
 
 // resizeTexts joins short texts and splits long texts.
-func resizeTexts(texts []string) []string { return splitText(strings.Join(texts, "\n\n"), tokenPiece) }
+func resizeTexts(texts []string) []string {
+	return splitText(strings.Join(texts, "\n\n"), tokenPieceBytes)
+}
 
-// spread returns at most n elements of all, evenly distributed.
-func spread[T any](all []T, n int) []T {
+// spreadEvenly returns at most n elements of all, evenly distributed.
+func spreadEvenly[T any](all []T, n int) []T {
 	if len(all) <= n {
 		return all
 	}
@@ -151,8 +153,8 @@ func spread[T any](all []T, n int) []T {
 
 // estimateErrors compares estimates with counts.
 type estimateErrors struct {
-	ratios       []float64 // sorted
-	guess, truth int
+	ratios             []float64 // sorted
+	estimated, counted int
 }
 
 func compareEstimates(
@@ -172,8 +174,8 @@ func compareEstimates(
 			continue
 		}
 		g := prompt.EstimateTokens(s)
-		e.guess += g
-		e.truth += n
+		e.estimated += g
+		e.counted += n
 		e.ratios = append(e.ratios, float64(g)/float64(n))
 	}
 	slices.Sort(e.ratios)
@@ -183,7 +185,14 @@ func compareEstimates(
 	return e, nil
 }
 
-func (e estimateErrors) cells() []string {
+func (e estimateErrors) tableCells() []string {
 	at := func(q float64) string { return fmt.Sprintf("%.2f", e.ratios[int(q*float64(len(e.ratios)-1)+0.5)]) }
-	return []string{at(0), at(0.05), at(0.5), at(0.95), at(1), fmt.Sprintf("%.2f", float64(e.guess)/float64(e.truth))}
+	return []string{
+		at(0),
+		at(0.05),
+		at(0.5),
+		at(0.95),
+		at(1),
+		fmt.Sprintf("%.2f", float64(e.estimated)/float64(e.counted)),
+	}
 }

@@ -33,7 +33,7 @@ func turnsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 
 // measureTurns asks all questions of LoCoMo in one memory with all turns.
 func (b *bench) measureTurns(ctx context.Context, data string, copies, rounds int) (err error) {
-	ops, asks, err := talks(data, copies)
+	ops, asks, err := readConversationOps(data, copies)
 	if err != nil {
 		return err
 	}
@@ -51,10 +51,10 @@ func (b *bench) measureTurns(ctx context.Context, data string, copies, rounds in
 	for round := range rounds + 1 {
 		for from := 0; from < len(asks); from += batch {
 			for i, rank := range rankings {
-				start := spent()
+				start := cpuOrWallTime()
 				for _, q := range asks[from:min(from+batch, len(asks))] {
 					var t timings
-					if err := t.add(func() error {
+					if err := t.timeCall(func() error {
 						_, err := m.Recall(ctx, oxbow.Query{Text: q, Rank: rank, Limit: 10})
 						return err
 					}); err != nil {
@@ -65,37 +65,43 @@ func (b *bench) measureTurns(ctx context.Context, data string, copies, rounds in
 					}
 				}
 				if round > 0 {
-					spentOn[i] += spent() - start
+					spentOn[i] += cpuOrWallTime() - start
 				}
 			}
 		}
 	}
-	b.title("turns", os.TempDir())
+	b.printTitle("turns", os.TempDir())
 	b.printf(
 		"%s turns of LoCoMo in one memory, its %s questions, each %d times, 10 hits, the rankings in turns of %d.\n\n",
-		count(len(ops)), count(len(asks)), rounds, batch,
+		formatCount(len(ops)), formatCount(len(asks)), rounds, batch,
 	)
 	t := newTable("ranking", "p50", "p95", "p99", "p50 ÷ seed", "processor time", "÷ seed")
 	for i, rank := range rankings {
 		mean := func(i int) time.Duration { return spentOn[i] / time.Duration(len(took[i])) }
-		t.row(rank, span(took[i].p50()), span(took[i].quantile(.95)), span(took[i].quantile(.99)),
+		t.addRow(
+			rank,
+			formatDuration(took[i].p50()),
+			formatDuration(took[i].quantile(.95)),
+			formatDuration(took[i].quantile(.99)),
 			fmt.Sprintf("%.2f", float64(took[i].p50())/float64(took[0].p50())),
-			span(mean(i)), fmt.Sprintf("%.2f", float64(mean(i))/float64(mean(0))))
+			formatDuration(mean(i)),
+			fmt.Sprintf("%.2f", float64(mean(i))/float64(mean(0))),
+		)
 	}
-	b.emit(t)
+	b.emitTable(t)
 	return nil
 }
 
-// talks returns the operations that add the turns of LoCoMo's conversations, as often as copies says,
+// readConversationOps returns the operations that add the turns of LoCoMo's conversations, as often as copies says,
 // and the questions.
-func talks(data string, copies int) (ops []oxbow.Op, asks []string, err error) {
-	src, err := quality.FindOne(os.DirFS(data), ".", "locomo")
+func readConversationOps(data string, copies int) (ops []oxbow.Op, asks []string, err error) {
+	src, err := quality.FindSource(os.DirFS(data), ".", "locomo")
 	if err != nil {
 		return nil, nil, err
 	}
 	for copied := range copies {
 		n := 0
-		for talk, err := range src.Talks() {
+		for talk, err := range src.Conversations() {
 			if err != nil {
 				return nil, nil, err
 			}

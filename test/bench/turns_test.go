@@ -27,7 +27,7 @@ func TestTurns(t *testing.T) {
 	cells(t, out, "oxbow")
 	for _, args := range [][]string{{}, {"--data", t.TempDir()}, {"--data", dir, "--rounds", "0"}} {
 		var out, log bytes.Buffer
-		if err := run(t.Context(), append([]string{"turns"}, args...), &out, &log); err == nil {
+		if err := runCommand(t.Context(), append([]string{"turns"}, args...), &out, &log); err == nil {
 			t.Errorf("turns %q: no error", args)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-func runWhole(b *bench, fl *flag.FlagSet) func(context.Context) error {
+func wholeCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	sizes := fl.String("n", "10000,100000", "entries in the home, `N,N…`")
 	rounds := fl.Int(
 		"rounds",
@@ -28,10 +28,10 @@ func runWhole(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	)
 	imported := fl.Bool("imported", false, "the entries were imported, so each change is compared with them")
 	only := fl.String("only", "", "commands whose names match `REGEXP`")
-	var src source
+	var src textSource
 	src.addFlags(fl)
-	fl.IntVar(&src.size, "bytes", pieceSize, "approximate size of an entry in bytes")
-	b.dirFlag(fl)
+	fl.IntVar(&src.entrySize, "bytes", pieceSize, "approximate size of an entry in bytes")
+	b.addDirFlag(fl)
 	return func(ctx context.Context) error {
 		ns, err := parseNumbers(*sizes)
 		if err != nil {
@@ -44,12 +44,12 @@ func runWhole(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		if *rounds < 1 {
 			return errors.New("measuring commands: -rounds must be above 0")
 		}
-		dir, remove, err := b.temp()
+		dir, remove, err := b.tempDir()
 		if err != nil {
 			return err
 		}
 		defer remove()
-		b.title("whole", dir)
+		b.printTitle("whole", dir)
 		oxbowPath, err := buildOxbow(ctx, dir, "oxbow", "-trimpath", "-ldflags=-s -w")
 		if err != nil {
 			return err
@@ -61,10 +61,15 @@ func runWhole(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		head := []string{fmt.Sprintf("median of %d runs; export and below: one run", *rounds)}
 		var rows [][]string
 		for i, n := range ns {
-			head = append(head, count(n)+" entries: time", "processor", "peak memory")
-			w := wholeRun{dir: filepath.Join(dir, strconv.Itoa(i)), oxbow: oxbowPath, rounds: *rounds, wanted: wanted,
-				imported: *imported}
-			costs, err := w.run(ctx, stretch(es, n))
+			head = append(head, formatCount(n)+" entries: time", "processor", "peak memory")
+			w := wholeRun{
+				dir:                filepath.Join(dir, strconv.Itoa(i)),
+				oxbowPath:          oxbowPath,
+				rounds:             *rounds,
+				stepPattern:        wanted,
+				hasImportedEntries: *imported,
+			}
+			costs, err := w.run(ctx, repeatEntries(es, n))
 			if err != nil {
 				return fmt.Errorf("commands in a home of %d entries: %w", n, err)
 			}
@@ -72,14 +77,14 @@ func runWhole(b *bench, fl *flag.FlagSet) func(context.Context) error {
 				if i == 0 {
 					rows = append(rows, []string{c.name})
 				}
-				rows[j] = append(rows[j], span(c.clock), span(c.cpu), peak(c.peak))
+				rows[j] = append(rows[j], formatDuration(c.clock), formatDuration(c.cpu), formatPeak(c.peak))
 			}
 		}
 		t := newTable(head...)
 		for _, r := range rows {
-			t.row(r...)
+			t.addRow(r...)
 		}
-		b.emit(t)
+		b.emitTable(t)
 		b.printf("The entries are from %s. The system's cache holds the files.\n\n", from)
 		return nil
 	}
@@ -87,10 +92,10 @@ func runWhole(b *bench, fl *flag.FlagSet) func(context.Context) error {
 
 // wholeRun runs commands in a home below dir.
 type wholeRun struct {
-	dir, oxbow string
-	rounds     int
-	wanted     *regexp.Regexp // selects steps by name
-	imported   bool           // the entries of the home were imported
+	dir, oxbowPath     string
+	rounds             int
+	stepPattern        *regexp.Regexp // selects steps by name
+	hasImportedEntries bool           // the entries of the home were imported
 }
 
 // wholeCost contains a command's median elapsed time, its median processor time, and the highest memory of all
@@ -107,7 +112,7 @@ func (w wholeRun) run(ctx context.Context, es []oxbow.Add) ([]wholeCost, error) 
 		return nil, err
 	}
 	fillCtx := ctx
-	if w.imported {
+	if w.hasImportedEntries {
 		fillCtx = oxbow.WithSource(ctx, oxbow.Source{Actor: oxbow.Imported})
 	}
 	if err := fillHome(fillCtx, home, es); err != nil {
@@ -153,7 +158,7 @@ func (w wholeRun) run(ctx context.Context, es []oxbow.Add) ([]wholeCost, error) 
 	}
 	var costs []wholeCost
 	for _, s := range steps {
-		if !w.wanted.MatchString(s.name) {
+		if !w.stepPattern.MatchString(s.name) {
 			continue
 		}
 		var clock, cpu timings
@@ -164,7 +169,7 @@ func (w wholeRun) run(ctx context.Context, es []oxbow.Add) ([]wholeCost, error) 
 					return nil, err
 				}
 			}
-			took, state, err := w.once(ctx, home, lines, s.args)
+			took, state, err := w.runOxbow(ctx, home, lines, s.args)
 			if err != nil {
 				return nil, fmt.Errorf("oxbow %s: %w", s.name, err)
 			}
@@ -192,14 +197,14 @@ func editFile(tree string) error {
 	return errors.Join(err, f.Close())
 }
 
-// once runs one command. The output of export goes to the file lines.
-func (w wholeRun) once(
+// runOxbow runs one command. The output of export goes to the file lines.
+func (w wholeRun) runOxbow(
 	ctx context.Context,
 	home, lines string,
 	args []string,
 ) (clock time.Duration, state *os.ProcessState, err error) {
-	cmd := exec.CommandContext(ctx, w.oxbow, args...)
-	cmd.Env = append(bareEnv(os.Getenv, w.dir), "OXBOW_HOME="+home)
+	cmd := exec.CommandContext(ctx, w.oxbowPath, args...)
+	cmd.Env = append(minimalEnv(os.Getenv, w.dir), "OXBOW_HOME="+home)
 	var out io.WriteCloser
 	if args[0] == "export" {
 		out, err = os.Create(lines)

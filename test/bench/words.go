@@ -19,13 +19,13 @@ import (
 	"github.com/oxbow-memory/oxbow/test/bench/quality"
 )
 
-func runWords(b *bench, fl *flag.FlagSet) func(context.Context) error {
+func wordsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	data := fl.String("data", "", "`DIR` that holds LongMemEval")
 	return func(ctx context.Context) error {
 		if *data == "" {
 			return errors.New("words: say where LongMemEval is with --data DIR")
 		}
-		s, err := quality.FindOne(os.DirFS(*data), *data, "longmemeval")
+		s, err := quality.FindSource(os.DirFS(*data), *data, "longmemeval")
 		if err != nil {
 			return err
 		}
@@ -40,20 +40,20 @@ func runWords(b *bench, fl *flag.FlagSet) func(context.Context) error {
 				}
 			}
 		}
-		b.printShares(ctx, maps.Keys(texts), len(texts))
+		b.printCommonTerms(ctx, maps.Keys(texts), len(texts))
 		return ctx.Err()
 	}
 }
 
-// leastShare is the number of texts in a thousand that must contain a term, so that the term is common.
-const leastShare = 2
+// minSharePerMille is the number of texts in a thousand that must contain a term, so that the term is common.
+const minSharePerMille = 2
 
-// printShares prints each common term that consists of letters, and how many texts in a thousand contain it.
-func (b *bench) printShares(ctx context.Context, texts func(func(string) bool), n int) {
+// printCommonTerms prints each common term that consists of letters, and how many texts in a thousand contain it.
+func (b *bench) printCommonTerms(ctx context.Context, texts func(func(string) bool), n int) {
 	an := analysis.NewAnalyzer()
 	df := map[string]int{}
 	for text := range texts {
-		terms := an.Sequence(ctx, text)
+		terms := an.TermSequence(ctx, text)
 		slices.Sort(terms)
 		for _, t := range slices.Compact(terms) {
 			df[t]++
@@ -64,7 +64,7 @@ func (b *bench) printShares(ctx context.Context, texts func(func(string) bool), 
 		return cmp.Or(perMille(b)-perMille(a), cmp.Compare(a, b))
 	})
 	for _, t := range terms {
-		if s := perMille(t); s >= leastShare && strings.IndexFunc(t, func(r rune) bool {
+		if s := perMille(t); s >= minSharePerMille && strings.IndexFunc(t, func(r rune) bool {
 			return !unicode.IsLetter(r)
 		}) < 0 {
 			b.printf("%s %d\n", t, s)

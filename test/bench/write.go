@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-func write(b *bench, fl *flag.FlagSet) func(context.Context) error {
+func writeCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	sizes := fl.String("n", "100,100000", "entries in the store before, `N,N…`")
 	rounds := fl.Int("rounds", 500, "writes to time")
 	delay := fl.Duration(
@@ -25,9 +25,9 @@ func write(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		"measure groups also on a disk whose sync takes `D` more; 0: do not",
 	)
 	sqlite := fl.Bool("sqlite", true, "measure SQLite too")
-	var src source
+	var src textSource
 	src.addFlags(fl)
-	b.dirFlag(fl)
+	b.addDirFlag(fl)
 	return func(ctx context.Context) error {
 		ns, err := parseNumbers(*sizes)
 		if err != nil {
@@ -39,7 +39,7 @@ func write(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		if *rounds < 1 {
 			return errors.New("measuring writes: -rounds must be above 0")
 		}
-		dir, remove, err := b.temp()
+		dir, remove, err := b.tempDir()
 		if err != nil {
 			return err
 		}
@@ -49,21 +49,27 @@ func write(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		if err != nil {
 			return err
 		}
-		b.title("write", dir)
+		b.printTitle("write", dir)
 		b.printf(
 			"Texts are from %s. One round does each row once, in an order that turns from round to round; every row "+
 				"has made its bytes durable when its time ends.\n\n",
 			from,
 		)
 		for i, n := range ns {
-			w := &writeRun{bench: b, n: n, rounds: *rounds, texts: es, dir: filepath.Join(dir, strconv.Itoa(i))}
+			w := &writeRun{
+				bench:      b,
+				entryCount: n,
+				rounds:     *rounds,
+				texts:      es,
+				dir:        filepath.Join(dir, strconv.Itoa(i)),
+			}
 			if err := w.run(ctx, *sqlite); err != nil {
 				return fmt.Errorf("writing beside %d entries: %w", n, err)
 			}
 		}
 		if *delay > 0 {
-			w := &writeRun{bench: b, rounds: *rounds, texts: es, dir: filepath.Join(dir, "slow"), delay: *delay}
-			if err := w.runSlow(ctx); err != nil {
+			w := &writeRun{bench: b, rounds: *rounds, texts: es, dir: filepath.Join(dir, "slow"), syncDelay: *delay}
+			if err := w.runOnSlowDisk(ctx); err != nil {
 				return fmt.Errorf("writing to a slow disk: %w", err)
 			}
 		}
@@ -84,24 +90,24 @@ func parseNumbers(s string) ([]int, error) {
 	return ns, nil
 }
 
-// writer is a way to make an entry durable, with its measured times.
-type writer struct {
-	name  string
-	write func(e oxbow.Add) error
-	times timings
+// durableWriter is a way to make an entry durable, with its measured times.
+type durableWriter struct {
+	name       string
+	writeEntry func(e oxbow.Add) error
+	times      timings
 }
 
 // writeRun measures writes to a store that contains n entries.
 type writeRun struct {
 	*bench
-	n, rounds int
-	texts     []oxbow.Add
-	dir       string
-	delay     time.Duration // additional time of each sync
+	entryCount, rounds int
+	texts              []oxbow.Add
+	dir                string
+	syncDelay          time.Duration // additional time of each sync
 
-	path  string
-	m     *oxbow.Memory
-	acked int // entries that the store has acknowledged
+	path       string
+	m          *oxbow.Memory
+	ackedCount int // entries that the store has acknowledged
 }
 
 func (w *writeRun) run(ctx context.Context, sqlite bool) (err error) {
@@ -119,31 +125,31 @@ func (w *writeRun) run(ctx context.Context, sqlite bool) (err error) {
 			err = errors.Join(err, w.m.Close())
 		}
 	}()
-	w.logf("write: filling a store with %s entries", count(w.n))
-	before := stretch(w.texts, w.n)
-	if err := fill(ctx, w.m, before); err != nil {
+	w.logf("write: filling a store with %s entries", formatCount(w.entryCount))
+	before := repeatEntries(w.texts, w.entryCount)
+	if err := fillMemory(ctx, w.m, before); err != nil {
 		return err
 	}
-	w.acked = w.n
+	w.ackedCount = w.entryCount
 	// The first recall creates the index, which each later write updates.
 	if _, err := w.m.Recall(ctx, oxbow.Query{Text: "warm up"}); err != nil {
 		return err
 	}
-	if err := w.single(ctx, before, sqlite); err != nil {
+	if err := w.measureSingleWrites(ctx, before, sqlite); err != nil {
 		return err
 	}
-	if err := w.measureGroups(ctx); err != nil {
+	if err := w.measureConcurrentWrites(ctx); err != nil {
 		return err
 	}
 	closed = true
 	if err := w.m.Close(); err != nil {
 		return err
 	}
-	return w.verify(ctx)
+	return w.verifyStore(ctx)
 }
 
-// fresh returns the i-th entry to write, with a unique name.
-func (w *writeRun) fresh(group string, i int) oxbow.Add {
+// newEntry returns the i-th entry to write, with a unique name.
+func (w *writeRun) newEntry(group string, i int) oxbow.Add {
 	e := w.texts[i%len(w.texts)]
 	e.Name = fmt.Sprintf("%s %d", group, i)
 	return e
@@ -155,17 +161,20 @@ func (w *writeRun) logBytes(ctx context.Context) (int64, error) {
 	return s.Used, err
 }
 
-// single times one write at a time, and with each write the bare cost of writing as many bytes.
-func (w *writeRun) single(ctx context.Context, before []oxbow.Add, sqlite bool) (err error) {
+// measureSingleWrites times one write at a time, and with each write the bare cost of writing as many bytes.
+func (w *writeRun) measureSingleWrites(ctx context.Context, before []oxbow.Add, sqlite bool) (err error) {
 	var size int // number of bytes that this round adds to the log
 	more := 0    // additional bytes of a write besides name and content
-	ox := &writer{name: "oxbow, with its index", write: func(e oxbow.Add) error { return w.m.Apply(ctx, e) }}
-	bare, err := bareWriters(w.dir, w.rounds, &size)
+	ox := &durableWriter{
+		name:       "oxbow, with its index",
+		writeEntry: func(e oxbow.Add) error { return w.m.Apply(ctx, e) },
+	}
+	bare, err := newBareWriteFiles(w.dir, w.rounds, &size)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, bare.close()) }()
-	rows := []*writer{ox, bare.over, bare.app}
+	rows := []*durableWriter{ox, bare.overwriteWriter, bare.appendWriter}
 	if sqlite {
 		w.logf("write: filling SQLite")
 		db, err := openSQLite(ctx, filepath.Join(w.dir, "peer.sqlite"), before)
@@ -178,9 +187,12 @@ func (w *writeRun) single(ctx context.Context, before []oxbow.Add, sqlite bool) 
 			defer func() { err = errors.Join(err, db.close()) }()
 			rows = append(
 				rows,
-				&writer{name: "SQLite, WAL, synchronous=FULL, no text index", write: func(e oxbow.Add) error {
-					return db.add(ctx, e)
-				}},
+				&durableWriter{
+					name: "SQLite, WAL, synchronous=FULL, no text index",
+					writeEntry: func(e oxbow.Add) error {
+						return db.add(ctx, e)
+					},
+				},
 			)
 		}
 	}
@@ -204,15 +216,15 @@ func (w *writeRun) single(ctx context.Context, before []oxbow.Add, sqlite bool) 
 				return err
 			}
 		}
-		e := w.fresh("single", i)
+		e := w.newEntry("single", i)
 		size = more + len(e.Content) + len(e.Name)
 		for j := range rows {
 			r := rows[(i+j)%len(rows)]
-			if err := r.times.add(func() error { return r.write(e) }); err != nil {
+			if err := r.times.timeCall(func() error { return r.writeEntry(e) }); err != nil {
 				return fmt.Errorf("%s: %w", r.name, err)
 			}
 		}
-		w.acked++
+		w.ackedCount++
 		// Read the size only during the warm-up, because the write after a request for the size of the
 		// log is slower.
 		if i < warm {
@@ -228,9 +240,9 @@ func (w *writeRun) single(ctx context.Context, before []oxbow.Add, sqlite bool) 
 	if err != nil {
 		return err
 	}
-	w.printf("### One durable write beside %s entries\n\n", count(w.n))
+	w.printf("### One durable write beside %s entries\n\n", formatCount(w.entryCount))
 	t := newTable(
-		fmt.Sprintf("%s writes of %s bytes on average", count(w.rounds), count(int(end-start)/w.rounds)),
+		fmt.Sprintf("%s writes of %s bytes on average", formatCount(w.rounds), formatCount(int(end-start)/w.rounds)),
 		"p10",
 		"p50",
 		"p90",
@@ -241,47 +253,54 @@ func (w *writeRun) single(ctx context.Context, before []oxbow.Add, sqlite bool) 
 	)
 	for _, r := range rows {
 		p10, p50 := r.times.quantile(.1), r.times.p50()
-		t.row(r.name, span(p10), span(p50), span(r.times.quantile(.9)), span(r.times.quantile(.99)),
-			ratio(p10, bare.app.times.quantile(.1)), ratio(p50, bare.app.times.p50()),
-			ratio(p50, bare.over.times.p50()))
+		t.addRow(
+			r.name,
+			formatDuration(p10),
+			formatDuration(p50),
+			formatDuration(r.times.quantile(.9)),
+			formatDuration(r.times.quantile(.99)),
+			formatRatio(p10, bare.appendWriter.times.quantile(.1)),
+			formatRatio(p50, bare.appendWriter.times.p50()),
+			formatRatio(p50, bare.overwriteWriter.times.p50()),
+		)
 	}
-	w.emit(t)
+	w.emitTable(t)
 	return nil
 }
 
-// bare measures the physical cost: appending bytes to a file, and overwriting bytes of a file that has
+// bareWriteFiles measures the physical cost: appending bytes to a file, and overwriting bytes of a file that has
 // been filled with zeros.
-type bare struct {
-	app, over         *writer
-	appended, zeros   *os.File
-	appendAt, zerosAt int64
+type bareWriteFiles struct {
+	appendWriter, overwriteWriter *durableWriter
+	appendFile, zerosFile         *os.File
+	appendOffset, zerosOffset     int64
 }
 
-// zerosBytes is the number of bytes that are prepared for each overwrite.
-const zerosBytes = 8 << 10
+// bytesPerOverwrite is the number of bytes that are prepared for each overwrite.
+const bytesPerOverwrite = 8 << 10
 
-// bareWriters creates the two files in dir. Each write has *size bytes.
-func bareWriters(dir string, rounds int, size *int) (*bare, error) {
-	b := new(bare)
+// newBareWriteFiles creates the two files in dir. Each write has *size bytes.
+func newBareWriteFiles(dir string, rounds int, size *int) (*bareWriteFiles, error) {
+	b := new(bareWriteFiles)
 	var err error
-	b.appended, err = os.Create(filepath.Join(dir, "append"))
+	b.appendFile, err = os.Create(filepath.Join(dir, "append"))
 	if err != nil {
 		return nil, err
 	}
-	b.zeros, err = os.Create(filepath.Join(dir, "overwrite"))
+	b.zerosFile, err = os.Create(filepath.Join(dir, "overwrite"))
 	if err != nil {
-		return nil, errors.Join(err, b.appended.Close())
+		return nil, errors.Join(err, b.appendFile.Close())
 	}
-	chunk := make([]byte, zerosBytes)
+	chunk := make([]byte, bytesPerOverwrite)
 	for range rounds {
-		if _, err := b.zeros.Write(chunk); err != nil {
+		if _, err := b.zerosFile.Write(chunk); err != nil {
 			return nil, errors.Join(err, b.close())
 		}
 	}
-	if err := b.zeros.Sync(); err != nil {
+	if err := b.zerosFile.Sync(); err != nil {
 		return nil, errors.Join(err, b.close())
 	}
-	payload := []byte(strings.Repeat("0123456789abcdef", zerosBytes/16))
+	payload := []byte(strings.Repeat("0123456789abcdef", bytesPerOverwrite/16))
 	put := func(f *os.File, at *int64) error {
 		p := payload[:min(max(*size, 1), len(payload))]
 		if _, err := f.WriteAt(p, *at); err != nil {
@@ -290,22 +309,28 @@ func bareWriters(dir string, rounds int, size *int) (*bare, error) {
 		*at += int64(len(p))
 		return f.Sync()
 	}
-	b.app = &writer{name: "bare append and fsync of as many bytes: the file grows", write: func(oxbow.Add) error {
-		return put(b.appended, &b.appendAt)
-	}}
-	b.over = &writer{name: "bare overwrite of zeros and fsync: it has its size", write: func(oxbow.Add) error {
-		return put(b.zeros, &b.zerosAt)
-	}}
+	b.appendWriter = &durableWriter{
+		name: "bare append and fsync of as many bytes: the file grows",
+		writeEntry: func(oxbow.Add) error {
+			return put(b.appendFile, &b.appendOffset)
+		},
+	}
+	b.overwriteWriter = &durableWriter{
+		name: "bare overwrite of zeros and fsync: it has its size",
+		writeEntry: func(oxbow.Add) error {
+			return put(b.zerosFile, &b.zerosOffset)
+		},
+	}
 	return b, nil
 }
 
 // rewind makes the next overwrite start at the beginning of the file.
-func (b *bare) rewind() { b.zerosAt = 0 }
+func (b *bareWriteFiles) rewind() { b.zerosOffset = 0 }
 
-func (b *bare) close() error { return errors.Join(b.appended.Close(), b.zeros.Close()) }
+func (b *bareWriteFiles) close() error { return errors.Join(b.appendFile.Close(), b.zerosFile.Close()) }
 
-// verify opens the store again and compares it with the number of acknowledged entries.
-func (w *writeRun) verify(ctx context.Context) (err error) {
+// verifyStore opens the store again and compares it with the number of acknowledged entries.
+func (w *writeRun) verifyStore(ctx context.Context) (err error) {
 	m, err := oxbow.Open(w.path, &oxbow.Options{ReadOnly: true})
 	if err != nil {
 		return err
@@ -318,8 +343,8 @@ func (w *writeRun) verify(ctx context.Context) (err error) {
 		}
 		n++
 	}
-	if n != w.acked {
-		return fmt.Errorf("the store holds %d entries after %d were acknowledged", n, w.acked)
+	if n != w.ackedCount {
+		return fmt.Errorf("the store holds %d entries after %d were acknowledged", n, w.ackedCount)
 	}
 	if c, ok := m.Store().(oxbow.Checker); ok {
 		report, err := c.Check(ctx)
@@ -327,9 +352,16 @@ func (w *writeRun) verify(ctx context.Context) (err error) {
 			return err
 		}
 		if len(report.Problems) > 0 {
-			return fmt.Errorf("the store is damaged at byte %d: %s", report.Problems[0].Offset, report.Problems[0].What)
+			return fmt.Errorf(
+				"the store is damaged at byte %d: %s",
+				report.Problems[0].Offset,
+				report.Problems[0].What,
+			)
 		}
 	}
-	w.printf("Opened again: all %s acknowledged entries are there, and the check finds no problem.\n\n", count(n))
+	w.printf(
+		"Opened again: all %s acknowledged entries are there, and the check finds no problem.\n\n",
+		formatCount(n),
+	)
 	return nil
 }

@@ -40,8 +40,8 @@ func (f slowFile) Sync() error {
 	return f.File.Sync()
 }
 
-// runSlow measures simultaneous writes to an empty store on a slow disk.
-func (w *writeRun) runSlow(ctx context.Context) (err error) {
+// runOnSlowDisk measures simultaneous writes to an empty store on a slow disk.
+func (w *writeRun) runOnSlowDisk(ctx context.Context) (err error) {
 	if err := os.MkdirAll(w.dir, 0o700); err != nil {
 		return err
 	}
@@ -51,21 +51,21 @@ func (w *writeRun) runSlow(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
 	w.path = filepath.Join(w.dir, "memory.oxbow")
-	w.m, err = oxbow.Open("memory.oxbow", &oxbow.Options{FS: slowDisk{dir, w.delay}})
+	w.m, err = oxbow.Open("memory.oxbow", &oxbow.Options{FS: slowDisk{dir, w.syncDelay}})
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(w.measureGroups(ctx), w.m.Close()); err != nil {
+	if err := errors.Join(w.measureConcurrentWrites(ctx), w.m.Close()); err != nil {
 		return err
 	}
-	return w.verify(ctx)
+	return w.verifyStore(ctx)
 }
 
-// measureGroups measures the writes per second of several goroutines.
-func (w *writeRun) measureGroups(ctx context.Context) error {
-	title := fmt.Sprintf("goroutines that write, beside %s entries", count(w.n))
-	if w.delay > 0 {
-		title = fmt.Sprintf("goroutines that write; a sync takes %s more", span(w.delay))
+// measureConcurrentWrites measures the writes per second of several goroutines.
+func (w *writeRun) measureConcurrentWrites(ctx context.Context) error {
+	title := fmt.Sprintf("goroutines that write, beside %s entries", formatCount(w.entryCount))
+	if w.syncDelay > 0 {
+		title = fmt.Sprintf("goroutines that write; a sync takes %s more", formatDuration(w.syncDelay))
 	}
 	t := newTable(title, "writes", "writes/s", "p50 of one", "p99 of one", "× 1 goroutine")
 	var one float64
@@ -79,8 +79,8 @@ func (w *writeRun) measureGroups(ctx context.Context) error {
 		for i := range g {
 			wg.Go(func() {
 				for j := range each {
-					e := w.fresh(fmt.Sprintf("group %d", g), i*each+j)
-					errs[i] = times[i].add(func() error { return w.m.Apply(ctx, e) })
+					e := w.newEntry(fmt.Sprintf("group %d", g), i*each+j)
+					errs[i] = times[i].timeCall(func() error { return w.m.Apply(ctx, e) })
 					if errs[i] != nil {
 						return
 					}
@@ -92,7 +92,7 @@ func (w *writeRun) measureGroups(ctx context.Context) error {
 		if err := errors.Join(errs...); err != nil {
 			return err
 		}
-		w.acked += g * each
+		w.ackedCount += g * each
 		var all timings
 		for _, ts := range times {
 			all = append(all, ts...)
@@ -101,15 +101,15 @@ func (w *writeRun) measureGroups(ctx context.Context) error {
 		if g == 1 {
 			one = rate
 		}
-		t.row(
-			count(g),
-			count(g*each),
+		t.addRow(
+			formatCount(g),
+			formatCount(g*each),
 			formatDigits(rate),
-			span(all.p50()),
-			span(all.quantile(.99)),
+			formatDuration(all.p50()),
+			formatDuration(all.quantile(.99)),
 			formatDigits(rate/one)+"×",
 		)
 	}
-	w.emit(t)
+	w.emitTable(t)
 	return nil
 }

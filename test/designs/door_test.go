@@ -135,7 +135,7 @@ func (d *goDoor) open() (layout.Home, error) {
 	}
 	d.home, err = dialect.Open(d.w.detached(), o)
 	if err == nil {
-		d.seen = verb.NewSeen(d.home.Written())
+		d.seen = verb.NewSeenEntries(d.home.Written())
 	}
 	return d.home, err
 }
@@ -242,7 +242,7 @@ func (d *goDoor) tool(name, args string) (string, error) {
 	}
 	workspace := layout.NewWorkspace(h)
 	workspace.Now = d.w.clock
-	answer, err := all[i].Answer(verb.WithSeen(d.w.detached(), d.seen), workspace, json.RawMessage(args))
+	answer, err := all[i].CallForModel(verb.WithSeenEntries(d.w.detached(), d.seen), workspace, json.RawMessage(args))
 	if err != nil {
 		return "", err
 	}

@@ -82,7 +82,7 @@ func (d *mcpDoor) startHTTP() (mcp.Transport, error) {
 	var errs bytes.Buffer
 	env := d.w.env(d.args("--http", "127.0.0.1:0", "--tokens", tokens), http.NoBody, io.Discard, &errs)
 	address := make(chan string, 1)
-	env.Listening = func(a string) { address <- a }
+	env.OnListening = func(a string) { address <- a }
 	ended := make(chan int, 1)
 	go func() { ended <- cli.Run(ctx, env) }()
 	client := &http.Client{Transport: withToken{&http.Transport{}}}

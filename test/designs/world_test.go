@@ -84,7 +84,12 @@ func (w *world) env(args []string, in io.Reader, out, errs io.Writer) cli.Env {
 		Rand:  rand.New(rand.NewSource(1)),
 		GOOS:  "linux",
 		FileSystem: func(string) (sysinfo.FileSystem, error) {
-			return sysinfo.FileSystem{Name: "ext4", Kind: sysinfo.Local, Free: 1 << 40, Total: 1 << 41}, nil
+			return sysinfo.FileSystem{
+				Name:       "ext4",
+				Kind:       sysinfo.KindLocal,
+				FreeBytes:  1 << 40,
+				TotalBytes: 1 << 41,
+			}, nil
 		},
 	}
 }

@@ -26,7 +26,7 @@ func (w *world) openPages(t *testing.T, args ...string) (page func(path string) 
 	env.Args = append([]string{"ui", "--no-open", "--http", "127.0.0.1:0"}, args...)
 	env.Stdout = &out
 	env.Stderr = &errs
-	env.Listening = func(a string) { addr <- a }
+	env.OnListening = func(a string) { addr <- a }
 	go func() { ended <- cli.Run(ctx, env) }()
 	select {
 	case <-addr:

@@ -194,7 +194,7 @@ func (h *poisonHome) asPerson(args ...string) string {
 // editWith makes the editor append a text to its file.
 func (h *poisonHome) editWith(text string) {
 	h.vars["EDITOR"] = "append"
-	h.env.Edit = func(argv []string) error {
+	h.env.RunEditor = func(argv []string) error {
 		h.appendFile(argv[len(argv)-1], "\n"+text+"\n")
 		return nil
 	}

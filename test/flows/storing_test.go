@@ -187,7 +187,7 @@ func (f *flow) storeByPage(name, text string) {
 	addr, ended := make(chan string, 1), make(chan int, 1)
 	env.Args = []string{"ui", "--no-open", "--http", "127.0.0.1:0"}
 	env.Stdout, env.Stderr = &out, &out
-	env.Listening = func(a string) { addr <- a }
+	env.OnListening = func(a string) { addr <- a }
 	go func() { ended <- cli.Run(ctx, env) }()
 	select {
 	case <-addr:

@@ -48,10 +48,20 @@ func newWorld(t *testing.T) *world {
 		Rand:   rand.New(rand.NewSource(1)),
 		GOOS:   "linux",
 		FileSystem: func(string) (sysinfo.FileSystem, error) {
-			return sysinfo.FileSystem{Name: "ext4", Kind: sysinfo.Local, Free: 1 << 40, Total: 1 << 41}, nil
+			return sysinfo.FileSystem{
+				Name:       "ext4",
+				Kind:       sysinfo.KindLocal,
+				FreeBytes:  1 << 40,
+				TotalBytes: 1 << 41,
+			}, nil
 		},
 		// The machine may be busy.
-		HookWaits: &cli.HookWaits{Start: time.Minute, Prompt: time.Minute, Calibrate: time.Minute, Drain: time.Minute},
+		HookTimeLimits: &cli.HookTimeLimits{
+			Start:     time.Minute,
+			Prompt:    time.Minute,
+			Calibrate: time.Minute,
+			Drain:     time.Minute,
+		},
 	}
 	return w
 }
@@ -96,7 +106,7 @@ func (w *world) serve(t *testing.T, args ...string) (url string) {
 	env.Args = args
 	env.Stdout = io.Discard
 	env.Stderr = &errs
-	env.Listening = func(a string) { addr <- a }
+	env.OnListening = func(a string) { addr <- a }
 	go func() { ended <- cli.Run(ctx, env) }()
 	select {
 	case a := <-addr:

@@ -179,21 +179,21 @@ var works = map[string]func(ctx context.Context, s string){
 	"analyzer": func(ctx context.Context, s string) {
 		var doc index.Document
 		analysis.NewAnalyzer().SetDoc(ctx, &doc, []analysis.Field{{Text: s, Weight: 16}})
-		analysis.NewAnalyzer().Sequence(ctx, s)
+		analysis.NewAnalyzer().TermSequence(ctx, s)
 	},
-	"crabtalk": func(_ context.Context, s string) { text.Crabtalk(s); text.CrabtalkBytes(s) },
+	"crabtalk": func(_ context.Context, s string) { text.CrabtalkTerms(s); text.CrabtalkByteTerms(s) },
 	"snippet": func(_ context.Context, s string) {
-		text.Snippet(s, text.Crabtalk(s), 300)
+		text.Snippet(s, text.CrabtalkTerms(s), 300)
 		text.Snippet(s, nil, len(s)/2)
 	},
-	"excerpt": func(_ context.Context, s string) { text.Excerpt(s, text.Crabtalk(s), 300) },
+	"excerpt": func(_ context.Context, s string) { text.Excerpt(s, text.CrabtalkTerms(s), 300) },
 	"screen": func(_ context.Context, s string) {
-		for _, line := range termtext.Wrap(termtext.Clean(s), 40) {
-			kept = termtext.Fit(line, 20)
+		for _, line := range termtext.Wrap(termtext.ReplaceHarmful(s), 40) {
+			kept = termtext.ShortenToColumns(line, 20)
 		}
 	},
 	"clip": func(_ context.Context, s string) {
-		kept = text.Clip(s, len(s)/2) + text.CutPrefix(s, len(s)/2)
+		kept = text.TruncateWithEllipsis(s, len(s)/2) + text.TruncateBytes(s, len(s)/2)
 		text.Slug(s)
 	},
 	"tokens": func(_ context.Context, s string) {
@@ -207,7 +207,7 @@ var works = map[string]func(ctx context.Context, s string){
 	"nearest of words": func(_ context.Context, s string) {
 		text.FindSimilar("lantern", slices.Values(strings.Fields(s)), 2)
 	},
-	"correction": func(_ context.Context, s string) { analysis.Correct(s, func(string) int { return 0 }) },
+	"correction": func(_ context.Context, s string) { analysis.CorrectSpelling(s, func(string) int { return 0 }) },
 	"near-duplicates": func(ctx context.Context, s string) {
 		_, _ = sametext.NearDuplicates(ctx, []sametext.Passage{{Text: s}, {Text: s + " more"}, {Text: "some " +
 			s}}, nil)
@@ -233,10 +233,10 @@ var works = map[string]func(ctx context.Context, s string){
 		}
 	},
 	"front matter": func(_ context.Context, s string) {
-		frontmatter.Cut("---\n" + s + "\n---\n")
-		r := frontmatter.Reader{File: "x"}
-		if n := r.Read(s); n != nil {
-			frontmatter.Edit(s, "\n", n, []string{"a"}, func(string, *yaml.Node) (string, bool) {
+		frontmatter.SplitFrontMatter("---\n" + s + "\n---\n")
+		r := frontmatter.MappingReader{File: "x"}
+		if n := r.ReadMapping(s); n != nil {
+			frontmatter.EditKeys(s, "\n", n, []string{"a"}, func(string, *yaml.Node) (string, bool) {
 				return "a: b\n", true
 			})
 		}
@@ -254,11 +254,11 @@ var works = map[string]func(ctx context.Context, s string){
 			return nil, oxbow.ErrClosed
 		}}
 		quoted, _ := json.Marshal(s)
-		for _, t := range verb.Table() {
+		for _, t := range verb.Tools() {
 			if t.Name == "recall" || t.Name == "list" {
 				for _, args := range []string{s, "{" + s + `"z":1}`, `{"tags":` + s, `{"query":` + string(quoted) +
 					`}`, `{"tags":` + string(quoted) + `}`} {
-					_, _ = t.Answer(ctx, w, json.RawMessage(args))
+					_, _ = t.CallForModel(ctx, w, json.RawMessage(args))
 				}
 			}
 		}

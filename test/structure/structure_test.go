@@ -175,14 +175,15 @@ func TestRepo(t *testing.T) {
 	}
 	t.Run("Tools", func(t *testing.T) {
 		var verbs []string
-		for _, v := range append(verb.Table(), annotations.Code()...) {
+		for _, v := range append(verb.Tools(), annotations.CodeTools()...) {
 			verbs = append(verbs, v.Name)
 		}
 		if len(verbs) == 0 {
 			t.Error("tool.Table() is empty")
 		}
 		// Tools that are not in the table.
-		for _, v := range append(verb.WithProfiles([]verb.Tool{verb.RecallMemory()}, nil), profiles.SubAgents(nil)...) {
+		for _, v := range append(verb.WithProfiles([]verb.Tool{verb.RecallMemory()}, nil),
+			profiles.SubAgentTools(nil)...) {
 			verbs = append(verbs, v.Name)
 		}
 		for _, w := range toolsAreDescribed(h.fsys, verbs) {

@@ -52,15 +52,15 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 // campaign is a campaign with a name. seed runs one seed and returns the counts, in the
 // order of the field counts, and the violation or nil.
 type campaign struct {
-	name   string
-	counts []string
-	seed   func(seed uint64, f flags) ([]int, error)
+	name       string
+	countNames []string
+	runSeed    func(seed uint64, f flags) ([]int, error)
 }
 
 type flags struct {
 	procs, deep int
-	plain       bool
-	short       bool
+	isPlain     bool
+	isShort     bool
 	setup       workload.Setup // deliberate faults of the disk
 }
 
@@ -72,9 +72,18 @@ var campaigns = []campaign{
 		func(seed uint64, f flags) ([]int, error) {
 			t, v := faults.Crash(
 				seed,
-				faults.CrashOptions{Setup: f.setup, Procs: f.procs, Deep: f.deep, Plain: f.plain, Short: f.short},
+				faults.CrashOptions{Setup: f.setup, Procs: f.procs, Deep: f.deep, Plain: f.isPlain, Short: f.isShort},
 			)
-			n := []int{t.Distinct, t.Images, t.Deep, t.Points, t.Kills, t.Scripts, t.Based, t.Mixed}
+			n := []int{
+				t.Distinct,
+				t.Images,
+				t.RecoveryCrashes,
+				t.StopPoints,
+				t.Kills,
+				t.Scripts,
+				t.FromSnapshot,
+				t.Mixed,
+			}
 			if v != nil {
 				return n, v
 			}
@@ -82,7 +91,7 @@ var campaigns = []campaign{
 		},
 	},
 	{"flip", []string{"files", "harmless", "refused", "torn", "traceless"}, func(seed uint64, f flags) ([]int, error) {
-		t, v := faults.Flip(seed, f.setup)
+		t, v := faults.DamageStores(seed, f.setup)
 		n := []int{t.Files, t.Harmless, t.Refused, t.Torn, t.Traceless}
 		if v != nil {
 			return n, v
@@ -94,7 +103,7 @@ var campaigns = []campaign{
 		[]string{"histories", "calls", "pending", "busy", "opened by a snapshot"},
 		func(seed uint64, f flags) ([]int, error) {
 			t, err := faults.Linear(seed, f.setup)
-			return []int{t.Histories, t.Calls, t.Pending, t.Busy, t.Based}, err
+			return []int{t.Histories, t.Calls, t.Pending, t.Busy, t.FromSnapshot}, err
 		},
 	},
 	{
@@ -102,7 +111,7 @@ var campaigns = []campaign{
 		[]string{"faults", "images", "distinct", "rescued", "unknown", "scripts", "opened by a snapshot"},
 		func(seed uint64, f flags) ([]int, error) {
 			t, v := faults.FindErrors(seed, faults.ErrorOptions{Setup: f.setup})
-			n := []int{t.Faults, t.Images, t.Distinct, t.Rescued, t.Unknown, t.Scripts, t.Based}
+			n := []int{t.Faults, t.Images, t.Distinct, t.Rescued, t.Unknown, t.Scripts, t.FromSnapshot}
 			if v != nil {
 				return n, v
 			}
@@ -127,7 +136,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	for _, c := range campaigns {
 		if c.name == args[0] {
-			return c.run(args[1:], stdout, stderr)
+			return c.runSeeds(args[1:], stdout, stderr)
 		}
 	}
 	if run, ok := processes[args[0]]; ok {
@@ -137,20 +146,20 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return 2
 }
 
-// run runs seeds on all processors until the limit is reached.
-func (c campaign) run(args []string, stdout, stderr io.Writer) int {
+// runSeeds runs seeds on all processors until the limit is reached.
+func (c campaign) runSeeds(args []string, stdout, stderr io.Writer) int {
 	fl := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	fl.SetOutput(stderr)
 	seed := fl.Uint64("seed", 1, "first seed")
 	count := fl.Int("count", 0, "seeds to run; 0: until --images")
-	most := fl.Int("images", 1_000_000, "without --count, stop after so many "+c.counts[0])
+	most := fl.Int("images", 1_000_000, "without --count, stop after so many "+c.countNames[0])
 	workers := fl.Int("workers", runtime.GOMAXPROCS(0), "seeds run at the same time")
 	var f flags
 	fl.IntVar(&f.procs, "procs", 2, "processes of a script, 1 or 2")
 	fl.IntVar(&f.deep, "deep", 0, "of so many images one is crashed again; 0: the default")
-	fl.BoolVar(&f.plain, "plain", false, "free space as in real use in all scripts (slower)")
+	fl.BoolVar(&f.isPlain, "plain", false, "free space as in real use in all scripts (slower)")
 	fl.BoolVar(
-		&f.short,
+		&f.isShort,
 		"short",
 		false,
 		"crash: small free space and texts of at most 300 bytes in all scripts (faster)",
@@ -170,7 +179,13 @@ func (c campaign) run(args []string, stdout, stderr io.Writer) int {
 	// Little memory is alive and much is garbage, so collect less often.
 	debug.SetGCPercent(800)
 	debug.SetMemoryLimit(int64(max(1, *workers)) << 30) // but do not use all memory
-	p := progress{c: c, out: stderr, start: time.Now(), sums: make([]int, len(c.counts)), show: isTerminal(stderr)}
+	p := progress{
+		campaign: c,
+		out:      stderr,
+		start:    time.Now(),
+		sums:     make([]int, len(c.countNames)),
+		isShown:  isTerminal(stderr),
+	}
 	var mu sync.Mutex // guards next, bad and p
 	next, bad := *seed, 0
 	// After an interrupt, a campaign finishes the current seeds and prints its counts. A second
@@ -191,16 +206,16 @@ func (c campaign) run(args []string, stdout, stderr io.Writer) int {
 				if over {
 					return
 				}
-				n, err := c.seed(s, f)
+				n, err := c.runSeed(s, f)
 				mu.Lock()
-				p.add(n)
+				p.addCounts(n)
 				if err != nil {
 					bad++
 					fmt.Fprintf(
 						stdout,
 						"VIOLATION: %v\n  repeat: cd test/torture && go run . %s --seed %d --count 1 --procs %d "+
 							"--deep %d --plain=%v --short=%v --disk=%s\n",
-						err, c.name, s, f.procs, f.deep, f.plain, f.short, *disk,
+						err, c.name, s, f.procs, f.deep, f.isPlain, f.isShort, *disk,
 					)
 				}
 				mu.Unlock()
@@ -217,38 +232,38 @@ func (c campaign) run(args []string, stdout, stderr io.Writer) int {
 
 // progress adds up the counts and, on a terminal, shows the progress.
 type progress struct {
-	c     campaign
-	out   io.Writer
-	start time.Time
-	shown time.Time
-	sums  []int
-	show  bool
+	campaign  campaign
+	out       io.Writer
+	start     time.Time
+	lastShown time.Time
+	sums      []int
+	isShown   bool
 }
 
-func (p *progress) add(n []int) {
+func (p *progress) addCounts(n []int) {
 	for i, v := range n {
 		p.sums[i] += v
 	}
-	if p.show && time.Since(p.shown) > time.Second {
-		p.shown = time.Now()
-		fmt.Fprintf(p.out, "\r%s\x1b[K", p.line())
+	if p.isShown && time.Since(p.lastShown) > time.Second {
+		p.lastShown = time.Now()
+		fmt.Fprintf(p.out, "\r%s\x1b[K", p.statusLine())
 	}
 }
 
-func (p *progress) line() string {
-	s := p.c.name + ":"
-	for i, name := range p.c.counts {
+func (p *progress) statusLine() string {
+	s := p.campaign.name + ":"
+	for i, name := range p.campaign.countNames {
 		s += fmt.Sprintf(" %d %s,", p.sums[i], name)
 	}
 	took := time.Since(p.start)
-	return s + fmt.Sprintf(" %.0f %s/s", float64(p.sums[0])/took.Seconds(), p.c.counts[0])
+	return s + fmt.Sprintf(" %.0f %s/s", float64(p.sums[0])/took.Seconds(), p.campaign.countNames[0])
 }
 
 func (p *progress) finishProgress(stdout io.Writer, bad int) {
-	if p.show {
+	if p.isShown {
 		fmt.Fprint(p.out, "\r\x1b[K")
 	}
-	fmt.Fprintf(stdout, "%s, %d violations, %s\n", p.line(), bad, time.Since(p.start).Round(time.Second))
+	fmt.Fprintf(stdout, "%s, %d violations, %s\n", p.statusLine(), bad, time.Since(p.start).Round(time.Second))
 }
 
 func isTerminal(w io.Writer) bool {

@@ -30,7 +30,7 @@ func runProcs(args []string, stdout, stderr io.Writer) int {
 	fl.IntVar(&o.Writers, "writers", 8, "processes that write")
 	fl.IntVar(&o.Readers, "readers", 3, "processes that read")
 	fl.IntVar(&o.Lanes, "lanes", 2, "calls at a time to a process that writes")
-	fl.DurationVar(&o.Every, "every", 60*time.Millisecond, "mean time between two kills or stops")
+	fl.DurationVar(&o.DisturbEvery, "every", 60*time.Millisecond, "mean time between two kills or stops")
 	fl.DurationVar(&o.CompactEvery, "compact-every", 500*time.Millisecond, "time between two compactions")
 	fl.Uint64Var(&o.Seed, "seed", uint64(time.Now().UnixNano()), "of what is random; the scheduler is too")
 	fl.StringVar(&o.Fault, "fault", "", "break the store on purpose: "+strings.Join(procs.Faults(), " | "))
@@ -40,7 +40,7 @@ func runProcs(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	return inScratch("procs", stderr, func(dir string) (bool, error) {
+	return runInScratchDir("procs", stderr, func(dir string) (bool, error) {
 		self, err := os.Executable()
 		if err != nil {
 			return false, err
@@ -59,7 +59,7 @@ func runProcs(args []string, stdout, stderr io.Writer) int {
 				stdout,
 				"  repeat: cd test/torture && go run . procs --seed %d --duration %v --writers %d --readers %d "+
 					"--lanes %d --every %v --compact-every %v --fault=%s\n",
-				o.Seed, o.Duration, o.Writers, o.Readers, o.Lanes, o.Every, o.CompactEvery, o.Fault,
+				o.Seed, o.Duration, o.Writers, o.Readers, o.Lanes, o.DisturbEvery, o.CompactEvery, o.Fault,
 			)
 		}
 		return len(rep.Violations) == 0, err
@@ -74,9 +74,9 @@ func runProcsChild(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// inScratch calls run with a new directory. The directory is kept if run reports a problem
+// runInScratchDir calls run with a new directory. The directory is kept if run reports a problem
 // with its contents.
-func inScratch(campaign string, stderr io.Writer, run func(dir string) (clean bool, err error)) int {
+func runInScratchDir(campaign string, stderr io.Writer, run func(dir string) (clean bool, err error)) int {
 	dir, err := os.MkdirTemp("", "oxbow-"+campaign+"-")
 	if err != nil {
 		fmt.Fprintln(stderr, "torture:", err)

@@ -31,7 +31,7 @@ func runSyscalls(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	return inScratch("syscalls", stderr, func(dir string) (bool, error) {
+	return runInScratchDir("syscalls", stderr, func(dir string) (bool, error) {
 		var err error
 		o.Strace, err = exec.LookPath("strace")
 		if err != nil {

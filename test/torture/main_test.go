@@ -43,7 +43,7 @@ func TestViolationIsPrinted(t *testing.T) {
 		return []int{1}, nil
 	}}
 	var stdout, stderr bytes.Buffer
-	status := c.run([]string{"--count", "4", "--procs", "1"}, &stdout, &stderr)
+	status := c.runSeeds([]string{"--count", "4", "--procs", "1"}, &stdout, &stderr)
 	for _, want := range []string{
 		"VIOLATION: it broke",
 		"cd test/torture && go run . broken --seed 3 --count 1 --procs 1",

@@ -27,14 +27,14 @@ import (
 
 // sabotage is a guarantee that the disk or the library breaks.
 type sabotage struct {
-	name   string
-	disk   string // fault of the disk or, for procs, of files and locks
-	mutant string // fault of the library
-	hunt   string // the campaign that must notice: a key of hunts, "procs", or "PACKAGE TEST"
+	name      string
+	diskFault string // fault of the disk or, for procs, of files and locks
+	mutant    string // fault of the library
+	campaign  string // the campaign that must notice: a key of hunts, "procs", or "PACKAGE TEST"
 }
 
-// hunts are the campaigns that run seeds. Each stops at the first violation.
-var hunts = map[string]string{
+// campaignCommands are the campaigns that run seeds. Each stops at the first violation.
+var campaignCommands = map[string]string{
 	"crash":         "crash --deep 300 --count 40",
 	"crash --short": "crash --deep 300 --count 40 --short",
 	"ioerr":         "ioerr --count 16",
@@ -76,22 +76,37 @@ var sabotages = []sabotage{
 	{"a replaced file not noticed, goroutines", "", "replaced-file-unnoticed", "linear"},
 
 	{"an old look at the tail believed", "", "old-look-believed", "./internal/log/wal TestTailAfterAnOldLook"},
-	{"answered before it is durable", "", "answered-before-durable", ofStore + "TestAnswersWaitForTheSync"},
+	{"answered before it is durable", "", "answered-before-durable", logstorePackage + "TestAnswersWaitForTheSync"},
 
-	{"a log read on from one record too far", "", "snapshot-one-record-too-far", ofStore + "TestSnapshotDamaged"},
-	{"a snapshot's chain not compared", "", "snapshot-chain-not-compared", ofStore + "TestSnapshotOfAnotherHistory"},
-	{"a snapshot's page not verified", "", "snapshot-page-not-verified", ofStore + "TestSnapshotDamaged"},
-	{"removed names not in a snapshot", "", "snapshot-without-removed", ofStore + "TestSnapshotIsTheLog"},
-	{"a snapshot left by a redaction", "", "snapshot-left-by-redaction", ofStore + "TestSnapshotAfterRedaction"},
+	{
+		"a log read on from one record too far",
+		"",
+		"snapshot-one-record-too-far",
+		logstorePackage + "TestSnapshotDamaged",
+	},
+	{
+		"a snapshot's chain not compared",
+		"",
+		"snapshot-chain-not-compared",
+		logstorePackage + "TestSnapshotOfAnotherHistory",
+	},
+	{"a snapshot's page not verified", "", "snapshot-page-not-verified", logstorePackage + "TestSnapshotDamaged"},
+	{"removed names not in a snapshot", "", "snapshot-without-removed", logstorePackage + "TestSnapshotIsTheLog"},
+	{
+		"a snapshot left by a redaction",
+		"",
+		"snapshot-left-by-redaction",
+		logstorePackage + "TestSnapshotAfterRedaction",
+	},
 	{
 		"a redaction by another process taken for a compaction",
 		"",
 		"redaction-taken-for-compaction",
 		". TestRedactedUnderAnIndex",
 	},
-	{"versions of before in the snapshot of a compaction", "", "compaction-lists-old-versions", ofStore +
+	{"versions of before in the snapshot of a compaction", "", "compaction-lists-old-versions", logstorePackage +
 		"TestCompactsItself"},
-	{"a snapshot of records that were not synced", "", "snapshot-of-unsynced-records", ofStore +
+	{"a snapshot of records that were not synced", "", "snapshot-of-unsynced-records", logstorePackage +
 		"TestSnapshotOfUnsyncedRecords"},
 
 	{"damage taken for an older copy", "", "damage-taken-for-an-older-copy", recoveryCampaign},
@@ -99,19 +114,34 @@ var sabotages = []sabotage{
 	{"a damaged log called busy", "", "equal-looks-not-believed", recoveryCampaign},
 	{"a damaged commit mark passed over", "", "damaged-mark-passed-over", recoveryCampaign},
 	{"a recovery without what a compaction kept", "", "recovery-without-the-base", recoveryCampaign},
-	{"a compaction that puts all entries into one record", "", "base-of-large-records", ofStore + "TestBaseDamage"},
-	{"what a first look finds called damage", "", "first-look-believed", ofStore + "TestCheckBesideWriters"},
+	{
+		"a compaction that puts all entries into one record",
+		"",
+		"base-of-large-records",
+		logstorePackage + "TestBaseDamage",
+	},
+	{"what a first look finds called damage", "", "first-look-believed", logstorePackage + "TestCheckBesideWriters"},
 
-	{"an edited file taken for unchanged", "", "edited-file-taken-for-unchanged", ofTwoSides},
-	{"a changed entry taken for dumped", "", "changed-entry-taken-for-dumped", ofTwoSides},
-	{"a conflict of a load not named", "", "conflict-not-named", ofTwoSides},
-	{"an edit taken for a text that is saved", "", "edit-taken-for-saved", ofTwoSides},
-	{"a change of the memory removed with the file", "", "change-removed-with-file", ofTwoSides},
-	{"a dump over edits", "", "dump-over-edits", ofTwoSides},
-	{"labels not compared by a load", "", "labels-not-compared", ofTwoSides},
-	{"a file of the same size taken for known", "", "stamp-is-the-size", ofTree + "TestUnchangedFilesAreNotRead"},
-	{"a file from just now taken for known", "", "recent-file-known", ofTree + "TestRecentFilesAreRead"},
-	{"an entry that changes while it is dumped", "", "changed-entry-dumped", ofTree + "TestDumpOfChangingStore"},
+	{"an edited file taken for unchanged", "", "edited-file-taken-for-unchanged", twoSidesTest},
+	{"a changed entry taken for dumped", "", "changed-entry-taken-for-dumped", twoSidesTest},
+	{"a conflict of a load not named", "", "conflict-not-named", twoSidesTest},
+	{"an edit taken for a text that is saved", "", "edit-taken-for-saved", twoSidesTest},
+	{"a change of the memory removed with the file", "", "change-removed-with-file", twoSidesTest},
+	{"a dump over edits", "", "dump-over-edits", twoSidesTest},
+	{"labels not compared by a load", "", "labels-not-compared", twoSidesTest},
+	{
+		"a file of the same size taken for known",
+		"",
+		"stamp-is-the-size",
+		mdtreePackage + "TestUnchangedFilesAreNotRead",
+	},
+	{"a file from just now taken for known", "", "recent-file-known", mdtreePackage + "TestRecentFilesAreRead"},
+	{
+		"an entry that changes while it is dumped",
+		"",
+		"changed-entry-dumped",
+		mdtreePackage + "TestDumpOfChangingStore",
+	},
 
 	{"no lock, processes", "no-lock", "", "procs"},
 	{"no lock and no note, processes", "no-lock,no-note", "", "procs"},
@@ -146,39 +176,39 @@ func runMutants(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	return inScratch("mutants", stderr, func(dir string) (bool, error) {
+	return runInScratchDir("mutants", stderr, func(dir string) (bool, error) {
 		r, err := newSaboteur(dir, stdout)
 		if err != nil {
 			return false, err
 		}
 		for _, s := range planSabotage(*short) {
-			if re.MatchString(s.name) || re.MatchString(s.hunt) {
-				r.todo = append(r.todo, s)
+			if re.MatchString(s.name) || re.MatchString(s.campaign) {
+				r.pending = append(r.pending, s)
 			}
 		}
-		start, all := time.Now(), len(r.todo)
-		r.run(ctx, *workers)
+		start, all := time.Now(), len(r.pending)
+		r.runAll(ctx, *workers)
 		fmt.Fprintf(
 			stdout,
 			"mutants: %d sabotages, %d not noticed, %s\n",
 			all,
-			r.missed,
+			r.missedCount,
 			time.Since(start).Round(time.Second),
 		)
-		return true, r.verdict(ctx)
+		return true, r.missedError(ctx)
 	})
 }
 
 // recoveryCampaign is the hunt that runs the campaign with damaged memories.
 const recoveryCampaign = "./test/torture/recovery TestRecovery"
 
-// ofStore is the beginning of a hunt that runs a test of the log store.
-const ofStore = "./internal/log/logstore "
+// logstorePackage is the beginning of a hunt that runs a test of the log store.
+const logstorePackage = "./internal/log/logstore "
 
-// ofTree is the package of dump and load, and ofTwoSides the campaign over trees that two sides edit.
+// ofTree is the package of dump and load, and twoSidesTest the campaign over trees that two sides edit.
 const (
-	ofTree     = "./internal/tree/mdtree "
-	ofTwoSides = ofTree + "TestTwoSides"
+	mdtreePackage = "./internal/tree/mdtree "
+	twoSidesTest  = mdtreePackage + "TestTwoSides"
 )
 
 // planSabotage returns the sabotages, with their campaigns in the short or the long form.
@@ -188,11 +218,11 @@ func planSabotage(short bool) []sabotage {
 		if short && s.isLong() {
 			continue
 		}
-		if s.hunt != "crash" || !short {
+		if s.campaign != "crash" || !short {
 			all = append(all, s)
 		}
-		if s.hunt == "crash" {
-			s.hunt = "crash --short"
+		if s.campaign == "crash" {
+			s.campaign = "crash --short"
 			all = append(all, s)
 		}
 	}
@@ -202,9 +232,9 @@ func planSabotage(short bool) []sabotage {
 // isLong reports whether the campaign that must notice the sabotage is too long for the short form.
 func (s sabotage) isLong() bool {
 	switch {
-	case s.hunt == "procs", s.hunt == recoveryCampaign:
+	case s.campaign == "procs", s.campaign == recoveryCampaign:
 		return true
-	case strings.HasPrefix(s.hunt, ". "), strings.HasPrefix(s.hunt, ofStore):
+	case strings.HasPrefix(s.campaign, ". "), strings.HasPrefix(s.campaign, logstorePackage):
 		return true
 	}
 	return false
@@ -213,60 +243,66 @@ func (s sabotage) isLong() bool {
 // saboteur runs sabotages. Those with processes run one at a time at the end, because they
 // depend on timing.
 type saboteur struct {
-	root, dir, self string
-	out             io.Writer
+	root, dir, executable string
+	out                   io.Writer
 
-	mu     sync.Mutex // guards the following fields
-	todo   []sabotage
-	built  map[string]func() (string, error) // builds of the program, by mutant
-	missed int
+	mu          sync.Mutex // guards the following fields
+	pending     []sabotage
+	builds      map[string]func() (string, error) // builds of the program, by mutant
+	missedCount int
 }
 
 func newSaboteur(dir string, out io.Writer) (*saboteur, error) {
-	root, err := mutants.Root()
+	root, err := mutants.LibraryDir()
 	if err != nil {
 		return nil, err
 	}
 	self, err := os.Executable()
-	return &saboteur{root: root, dir: dir, self: self, out: out, built: map[string]func() (string, error){}}, err
+	return &saboteur{
+		root:       root,
+		dir:        dir,
+		executable: self,
+		out:        out,
+		builds:     map[string]func() (string, error){},
+	}, err
 }
 
-func (r *saboteur) run(ctx context.Context, workers int) {
+func (r *saboteur) runAll(ctx context.Context, workers int) {
 	var alone []sabotage
-	r.todo = slices.DeleteFunc(r.todo, func(s sabotage) bool {
-		if s.hunt == "procs" {
+	r.pending = slices.DeleteFunc(r.pending, func(s sabotage) bool {
+		if s.campaign == "procs" {
 			alone = append(alone, s)
 		}
-		return s.hunt == "procs"
+		return s.campaign == "procs"
 	})
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
-			for s, ok := r.next(); ok && ctx.Err() == nil; s, ok = r.next() {
-				r.try(ctx, s)
+			for s, ok := r.nextSabotage(); ok && ctx.Err() == nil; s, ok = r.nextSabotage() {
+				r.trySabotage(ctx, s)
 			}
 		})
 	}
 	wg.Wait()
 	for _, s := range alone {
 		if ctx.Err() == nil {
-			r.try(ctx, s)
+			r.trySabotage(ctx, s)
 		}
 	}
 }
 
-func (r *saboteur) next() (s sabotage, ok bool) {
+func (r *saboteur) nextSabotage() (s sabotage, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.todo) == 0 {
+	if len(r.pending) == 0 {
 		return sabotage{}, false
 	}
-	s, r.todo = r.todo[0], r.todo[1:]
+	s, r.pending = r.pending[0], r.pending[1:]
 	return s, true
 }
 
-// try runs one sabotage and prints the result.
-func (r *saboteur) try(ctx context.Context, s sabotage) {
+// trySabotage runs one sabotage and prints the result.
+func (r *saboteur) trySabotage(ctx context.Context, s sabotage) {
 	start := time.Now()
 	noticed, err := r.isNoticed(ctx, s)
 	r.mu.Lock()
@@ -274,35 +310,35 @@ func (r *saboteur) try(ctx context.Context, s sabotage) {
 	word := "noticed"
 	if err != nil || !noticed {
 		word = "NOT NOTICED"
-		r.missed++
+		r.missedCount++
 	}
-	fmt.Fprintf(r.out, "%s by %s: %s, %s\n", s.name, s.hunt, word, time.Since(start).Round(100*time.Millisecond))
+	fmt.Fprintf(r.out, "%s by %s: %s, %s\n", s.name, s.campaign, word, time.Since(start).Round(100*time.Millisecond))
 	if err != nil {
 		fmt.Fprintln(r.out, "  ", err)
 	}
 }
 
-func (r *saboteur) verdict(ctx context.Context) error {
-	if r.missed > 0 {
-		return fmt.Errorf("%d sabotages were not noticed", r.missed)
+func (r *saboteur) missedError(ctx context.Context) error {
+	if r.missedCount > 0 {
+		return fmt.Errorf("%d sabotages were not noticed", r.missedCount)
 	}
 	return ctx.Err()
 }
 
-// program returns the path of this program with the mutant, which is built only once.
-func (r *saboteur) program(ctx context.Context, mutant string) (string, error) {
+// buildProgram returns the path of this program with the mutant, which is built only once.
+func (r *saboteur) buildProgram(ctx context.Context, mutant string) (string, error) {
 	if mutant == "" {
-		return r.self, nil
+		return r.executable, nil
 	}
 	m, err := mutants.FindMutant(mutant)
 	if err != nil {
 		return "", err
 	}
 	r.mu.Lock()
-	build := r.built[mutant]
+	build := r.builds[mutant]
 	if build == nil {
-		build = sync.OnceValues(func() (string, error) { return m.Build(ctx, r.root, r.dir) })
-		r.built[mutant] = build
+		build = sync.OnceValues(func() (string, error) { return m.BuildProgram(ctx, r.root, r.dir) })
+		r.builds[mutant] = build
 	}
 	r.mu.Unlock()
 	return build()
@@ -310,21 +346,29 @@ func (r *saboteur) program(ctx context.Context, mutant string) (string, error) {
 
 // isNoticed runs the campaign that must notice the sabotage, and reports whether it did.
 func (r *saboteur) isNoticed(ctx context.Context, s sabotage) (bool, error) {
-	if pkg, test, ok := strings.Cut(s.hunt, " Test"); ok {
+	if pkg, test, ok := strings.Cut(s.campaign, " Test"); ok {
 		m, err := mutants.FindMutant(s.mutant)
 		if err != nil {
 			return false, err
 		}
-		return m.Test(ctx, r.root, r.dir, pkg, "Test"+test)
+		return m.RunTest(ctx, r.root, r.dir, pkg, "Test"+test)
 	}
-	program, err := r.program(ctx, s.mutant)
+	program, err := r.buildProgram(ctx, s.mutant)
 	if err != nil {
 		return false, err
 	}
-	if s.hunt == "procs" {
+	if s.campaign == "procs" {
 		return r.breakProcesses(ctx, s, program)
 	}
-	args := append(strings.Fields(hunts[s.hunt]), "--workers", "1", "--violations", "1", "--disk", s.disk)
+	args := append(
+		strings.Fields(campaignCommands[s.campaign]),
+		"--workers",
+		"1",
+		"--violations",
+		"1",
+		"--disk",
+		s.diskFault,
+	)
 	out, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
 	if strings.Contains(string(out), "VIOLATION: ") {
 		return true, nil
@@ -342,10 +386,10 @@ func (r *saboteur) breakProcesses(ctx context.Context, s sabotage, program strin
 	if err != nil {
 		return false, err
 	}
-	o := procs.Options{Dir: filepath.Join(home, "home"), Child: []string{r.self, procsChild}, Fault: s.disk,
+	o := procs.Options{Dir: filepath.Join(home, "home"), Child: []string{r.executable, procsChild}, Fault: s.diskFault,
 		Mutant: []string{program, procsChild}, Writers: 4, Readers: 2,
-		Duration: 20 * time.Second, Every: 100 * time.Millisecond, CompactEvery: 100 * time.Millisecond}
+		Duration: 20 * time.Second, DisturbEvery: 100 * time.Millisecond, CompactEvery: 100 * time.Millisecond}
 	rep, err := procs.Run(ctx, o, io.Discard)
 	// A violation that is found only at the end does not count.
-	return len(rep.Violations) > 0 && rep.Took <= o.Duration, err
+	return len(rep.Violations) > 0 && rep.Duration <= o.Duration, err
 }

@@ -20,40 +20,40 @@ import (
 )
 
 const (
-	// saveAfter is the number of new changes after which the state is saved. Until then, each call
+	// changesBeforeSave is the number of new changes after which the state is saved. Until then, each call
 	// reads them again.
-	saveAfter = 64
-	// chased is the maximum number of entries that are looked up individually. For more entries,
+	changesBeforeSave = 64
+	// maxLookups is the maximum number of entries that are looked up individually. For more entries,
 	// the whole log is read.
-	chased = 64
-	// withoutState is the maximum number of changes that are read if the memory has no state file.
-	withoutState = 2000
-	// renameSearch is the maximum number of changes that are searched for a text's new name. The
-	// text may have been stored there at most renameWithin changes before its removal.
-	renameSearch = 500
-	renameWithin = 8
-	// mostVersions is the maximum number of an entry's versions that are read.
-	mostVersions = 10_000
+	maxLookups = 64
+	// maxChangesWithoutState is the maximum number of changes that are read if the memory has no state file.
+	maxChangesWithoutState = 2000
+	// maxRenameSearch is the maximum number of changes that are searched for a text's new name. The
+	// text may have been stored there at most maxRenameDistance changes before its removal.
+	maxRenameSearch   = 500
+	maxRenameDistance = 8
+	// maxVersions is the maximum number of an entry's versions that are read.
+	maxVersions = 10_000
 )
 
-// state is the result of a search up to a change.
-type state struct {
+// searchState is the result of a search up to a change.
+type searchState struct {
 	Seq   uint64   `json:"seq"`
 	Hash  string   `json:"hash"`  // hash of the log at this change
 	Names []string `json:"names"` // names of the entries that agents changed, sorted
 }
 
-// Find returns the names of the entries that agents changed, sorted. Its time is
+// FindEditedNames returns the names of the entries that agents changed, sorted. Its time is
 // proportional to the number of changes since the last call.
-func Find(ctx context.Context, m *oxbow.Memory) ([]string, error) {
+func FindEditedNames(ctx context.Context, m *oxbow.Memory) ([]string, error) {
 	file := m.EditsFile()
 	f := finder{ctx: ctx, m: m}
 	if file == nil {
-		f.most = withoutState
+		f.maxChanges = maxChangesWithoutState
 	} else {
-		f.old = decodeState(file.Read())
+		f.savedState = decodeState(file.Read())
 	}
-	found, err := f.find()
+	found, err := f.findState()
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func Find(ctx context.Context, m *oxbow.Memory) ([]string, error) {
 }
 
 // encode returns a line with the checksum of the state, followed by the state in JSON.
-func (s *state) encode() []byte {
+func (s *searchState) encode() []byte {
 	data, err := json.Marshal(s)
 	if err != nil {
 		return nil
@@ -74,32 +74,32 @@ func (s *state) encode() []byte {
 }
 
 // decodeState decodes the output of encode. It returns an empty state if data is invalid.
-func decodeState(data []byte) (s state) {
+func decodeState(data []byte) (s searchState) {
 	sum, data, _ := bytes.Cut(data, []byte("\n"))
 	want := sha256.Sum256(data)
 	if string(sum) != hex.EncodeToString(want[:]) || json.Unmarshal(data, &s) != nil {
-		return state{}
+		return searchState{}
 	}
 	return s
 }
 
 // finder contains the parameters of a search.
 type finder struct {
-	ctx  context.Context
-	m    *oxbow.Memory
-	old  state
-	most int // maximum number of changes to read (0 means unlimited)
+	ctx        context.Context
+	m          *oxbow.Memory
+	savedState searchState
+	maxChanges int // maximum number of changes to read (0 means unlimited)
 }
 
-// find returns the state at the last change.
-func (f *finder) find() (found state, err error) {
+// findState returns the state at the last change.
+func (f *finder) findState() (found searchState, err error) {
 	trails, head, isWhole, err := f.readLog()
 	if err != nil {
 		return found, err
 	}
 	wasOpen := map[string]bool{}
 	if !isWhole {
-		for _, name := range f.old.Names {
+		for _, name := range f.savedState.Names {
 			wasOpen[name] = true
 		}
 	}
@@ -107,20 +107,20 @@ func (f *finder) find() (found state, err error) {
 	for name, t := range trails {
 		switch {
 		case t.done:
-			wasOpen[name] = t.isOpen
-		case isWhole && f.most == 0: // a compaction deleted the older versions
+			wasOpen[name] = t.hasAgentEdit
+		case isWhole && f.maxChanges == 0: // a compaction deleted the older versions
 			delete(wasOpen, name)
-		case t.agents > 0 || wasOpen[name] || len(t.undone) > 0:
+		case t.agentVersions > 0 || wasOpen[name] || len(t.undoneSeqs) > 0:
 			unknown = append(unknown, name)
 		}
 	}
-	if len(unknown) > chased && f.most == 0 {
-		f.old = state{}
-		return f.find()
+	if len(unknown) > maxLookups && f.maxChanges == 0 {
+		f.savedState = searchState{}
+		return f.findState()
 	}
 	slices.Sort(unknown)
-	for _, name := range unknown[:min(len(unknown), chased)] {
-		_, isOpen, err := Describe(f.ctx, f.m, name)
+	for _, name := range unknown[:min(len(unknown), maxLookups)] {
+		_, isOpen, err := DescribeEdit(f.ctx, f.m, name)
 		if err != nil {
 			return found, err
 		}
@@ -133,23 +133,23 @@ func (f *finder) find() (found state, err error) {
 
 // mustSave reports whether the found state differs so much from the saved state that it must be
 // saved: it has other names, is many changes newer, or is of another log.
-func (f *finder) mustSave(found *state) bool {
-	if found.Seq < f.old.Seq || found.Seq >= f.old.Seq+saveAfter {
+func (f *finder) mustSave(found *searchState) bool {
+	if found.Seq < f.savedState.Seq || found.Seq >= f.savedState.Seq+changesBeforeSave {
 		return true
 	}
-	return !slices.Equal(found.Names, f.old.Names)
+	return !slices.Equal(found.Names, f.savedState.Names)
 }
 
-// isAt reports whether c is the change after which the state was saved.
-func (s *state) isAt(c *oxbow.Change) bool {
+// isAfterChange reports whether c is the change after which the state was saved.
+func (s *searchState) isAfterChange(c *oxbow.Change) bool {
 	return c.Seq == s.Seq && c.Hash != "" && c.Hash == s.Hash
 }
 
 // readLog reads the changes after the old state. It reads all changes, and isWhole is true, if the old
 // state does not belong to this log.
-func (f *finder) readLog() (trails map[string]*trail, head state, isWhole bool, err error) {
-	trails, isWhole = map[string]*trail{}, true
-	left := f.most
+func (f *finder) readLog() (trails map[string]*entryHistory, head searchState, isWhole bool, err error) {
+	trails, isWhole = map[string]*entryHistory{}, true
+	left := f.maxChanges
 	for c, err := range f.m.Log(f.ctx) {
 		if err != nil {
 			return nil, head, false, err
@@ -157,12 +157,12 @@ func (f *finder) readLog() (trails map[string]*trail, head state, isWhole bool, 
 		if head.Seq == 0 {
 			head.Seq, head.Hash = c.Seq, c.Hash
 		}
-		if f.old.isAt(&c) {
+		if f.savedState.isAfterChange(&c) {
 			isWhole = false
 			break
 		}
 		left--
-		if f.most > 0 && left < 0 {
+		if f.maxChanges > 0 && left < 0 {
 			break
 		}
 		for _, v := range slices.Backward(c.Versions) {
@@ -171,7 +171,7 @@ func (f *finder) readLog() (trails map[string]*trail, head state, isWhole bool, 
 			}
 			t := trails[v.Entry.Name]
 			if t == nil {
-				t = new(trail)
+				t = new(entryHistory)
 				trails[v.Entry.Name] = t
 			}
 			if !t.done {
@@ -182,8 +182,8 @@ func (f *finder) readLog() (trails map[string]*trail, head state, isWhole bool, 
 	return trails, head, isWhole, nil
 }
 
-// Edit describes what agents did to a person's text.
-type Edit struct {
+// AgentEdit describes what agents did to a person's text.
+type AgentEdit struct {
 	Name    string
 	Own     oxbow.Version // the person's text
 	Now     *oxbow.Entry  // current entry (nil if it was deleted)
@@ -199,10 +199,10 @@ type Edit struct {
 	Labels []oxbow.Label
 }
 
-// Describe returns what agents did to the entry with this name. The result isOpen is true if [Find]
+// DescribeEdit returns what agents did to the entry with this name. The result isOpen is true if [FindEditedNames]
 // returns the entry.
-func Describe(ctx context.Context, m *oxbow.Memory, name string) (e Edit, isOpen bool, err error) {
-	var t trail
+func DescribeEdit(ctx context.Context, m *oxbow.Memory, name string) (e AgentEdit, isOpen bool, err error) {
+	var t entryHistory
 	var versions []oxbow.Version
 	for v, err := range m.Versions(ctx, name) {
 		if errors.Is(err, oxbow.ErrNotFound) {
@@ -213,22 +213,28 @@ func Describe(ctx context.Context, m *oxbow.Memory, name string) (e Edit, isOpen
 		}
 		versions = append(versions, v)
 		t.processVersion(&v)
-		if t.done || len(versions) == mostVersions {
+		if t.done || len(versions) == maxVersions {
 			break
 		}
 	}
-	if !t.done || !t.isOpen {
+	if !t.done || !t.hasAgentEdit {
 		return e, false, nil
 	}
-	e = Edit{Name: name, Back: t.back, Changes: t.agents, Relabelled: t.wasRelabelled, Labels: t.labels}
+	e = AgentEdit{
+		Name:       name,
+		Back:       t.seqBeforeAgent,
+		Changes:    t.agentVersions,
+		Relabelled: t.hasNewLabels,
+		Labels:     t.labels,
+	}
 	for _, v := range versions {
 		switch v.Seq {
-		case t.last:
+		case t.lastAgentSeq:
 			if e.Last.Seq == 0 {
 				e.Last = v
 			}
 			e.First = v
-		case t.first:
+		case t.firstAgentSeq:
 			e.First = v
 		case t.base:
 			if e.Own.Seq == 0 {
@@ -246,7 +252,7 @@ func Describe(ctx context.Context, m *oxbow.Memory, name string) (e Edit, isOpen
 
 // currentName returns the current name of a deleted text. This is the entry with the old name as an
 // alias, or an entry with the same text. It returns "" if neither exists.
-func currentName(ctx context.Context, m *oxbow.Memory, e *Edit) (string, error) {
+func currentName(ctx context.Context, m *oxbow.Memory, e *AgentEdit) (string, error) {
 	now, err := m.Get(ctx, e.Name)
 	switch {
 	case err == nil && now.Name != e.Name:
@@ -254,13 +260,13 @@ func currentName(ctx context.Context, m *oxbow.Memory, e *Edit) (string, error) 
 	case err != nil && !errors.Is(err, oxbow.ErrNotFound):
 		return "", err
 	}
-	left := renameSearch
+	left := maxRenameSearch
 	for c, err := range m.Log(ctx) {
 		if err != nil {
 			return "", err
 		}
 		left--
-		if left < 0 || c.Seq+renameWithin < e.Last.Seq {
+		if left < 0 || c.Seq+maxRenameDistance < e.Last.Seq {
 			break
 		}
 		for _, v := range c.Versions {

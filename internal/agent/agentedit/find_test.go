@@ -149,17 +149,17 @@ func TestFind(t *testing.T) {
 			for _, line := range strings.Split(c.lines, "; ") {
 				act(t, whole, line)
 				act(t, steps, line)
-				if _, err := Find(t.Context(), steps); err != nil { // Find saves its result
+				if _, err := FindEditedNames(t.Context(), steps); err != nil { // Find saves its result
 					t.Fatal(err)
 				}
 			}
 			for how, m := range map[string]*oxbow.Memory{"at once": whole, "step by step": steps} {
-				found, err := Find(t.Context(), m)
+				found, err := FindEditedNames(t.Context(), m)
 				if got := strings.Join(found, " "); err != nil || got != c.want {
 					t.Errorf("%s: Find = %q, %v, want %q", how, got, err, c.want)
 				}
 				for _, name := range found {
-					e, isOpen, err := Describe(t.Context(), m, name)
+					e, isOpen, err := DescribeEdit(t.Context(), m, name)
 					if err != nil || !isOpen || e.Own.Seq == 0 || e.Last.Seq == 0 || e.First.Seq == 0 || e.Back == 0 ||
 						e.Back >= e.First.Seq {
 						t.Errorf("%s: Describe(%q) = %+v, %v, %v", how, name, e, isOpen, err)
@@ -174,7 +174,7 @@ func TestDescribeRenamed(t *testing.T) {
 	m := openMemory(t, vfs.NewMem())
 	act(t, m, "person write a one")
 	act(t, m, "agent rename a b")
-	if e, isOpen, err := Describe(t.Context(), m, "a"); err != nil || !isOpen || e.Now != nil || e.Renamed != "b" ||
+	if e, isOpen, err := DescribeEdit(t.Context(), m, "a"); err != nil || !isOpen || e.Now != nil || e.Renamed != "b" ||
 		e.Back != 1 {
 		t.Errorf("Describe = %+v, %v, %v; want it to be renamed to b", e, isOpen, err)
 	}
@@ -189,7 +189,7 @@ func TestState(t *testing.T) {
 	act(t, m, "agent write a two")
 	find := func(want ...string) {
 		t.Helper()
-		if found, err := Find(t.Context(), m); err != nil || !slices.Equal(found, want) {
+		if found, err := FindEditedNames(t.Context(), m); err != nil || !slices.Equal(found, want) {
 			t.Errorf("Find = %q, %v, want %q", found, err, want)
 		}
 	}
@@ -207,12 +207,12 @@ func TestState(t *testing.T) {
 		find("a")
 	}
 	// A state of another log is ignored.
-	other := state{Seq: 2, Hash: strings.Repeat("0", 64), Names: []string{"zebra"}}
+	other := searchState{Seq: 2, Hash: strings.Repeat("0", 64), Names: []string{"zebra"}}
 	if err := vfs.WriteDerived(fsys, name, 0o600, other.encode()); err != nil {
 		t.Fatal(err)
 	}
 	find("a")
-	for range 2 * saveAfter {
+	for range 2 * changesBeforeSave {
 		act(t, m, "person write b text")
 	}
 	act(t, m, "agent write b other")
@@ -236,7 +236,7 @@ func TestState(t *testing.T) {
 func TestFindMany(t *testing.T) {
 	m := openMemory(t, vfs.NewMem())
 	var adds, labels []oxbow.Op
-	for i := range 3 * chased {
+	for i := range 3 * maxLookups {
 		name := fmt.Sprint("n", i)
 		adds = append(adds, oxbow.Add{Name: name, Content: "text"})
 		labels = append(labels, oxbow.Relabel{Name: name, Labels: []oxbow.Label{{Key: "pinned", Value: "true"}}})
@@ -245,19 +245,19 @@ func TestFindMany(t *testing.T) {
 	if err := m.Apply(person, adds...); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Find(t.Context(), m); err != nil {
+	if _, err := FindEditedNames(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
 	if err := m.Apply(agent, labels...); err != nil {
 		t.Fatal(err)
 	}
-	if found, err := Find(t.Context(), m); err != nil || len(found) != len(adds) {
+	if found, err := FindEditedNames(t.Context(), m); err != nil || len(found) != len(adds) {
 		t.Errorf("Find = %d names, %v, want %d", len(found), err, len(adds))
 	}
 	if _, err := m.Revert(agent, 2); err != nil {
 		t.Fatal(err)
 	}
-	if found, err := Find(t.Context(), m); err != nil || len(found) != 0 {
+	if found, err := FindEditedNames(t.Context(), m); err != nil || len(found) != 0 {
 		t.Errorf("after the agent took it back, Find = %d names, %v", len(found), err)
 	}
 }

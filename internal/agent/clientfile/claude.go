@@ -34,32 +34,32 @@ import (
 
 // claudeLine is a line of Claude Code.
 type claudeLine struct {
-	Type    string `json:"type"`
-	UUID    string `json:"uuid"`
-	Parent  string `json:"parentUuid"`
-	Logical string `json:"logicalParentUuid"` // parent of the line across a compaction
-	Session string `json:"sessionId"`
-	Dir     string `json:"cwd"`
-	Branch  string `json:"gitBranch"`
-	Prompt  string `json:"promptId"`
-	Source  string `json:"promptSource"`
-	Origin  struct {
+	Type              string `json:"type"`
+	UUID              string `json:"uuid"`
+	ParentUUID        string `json:"parentUuid"`
+	LogicalParentUUID string `json:"logicalParentUuid"` // parent of the line across a compaction
+	SessionID         string `json:"sessionId"`
+	Dir               string `json:"cwd"`
+	Branch            string `json:"gitBranch"`
+	PromptID          string `json:"promptId"`
+	PromptSource      string `json:"promptSource"`
+	Origin            struct {
 		Kind string `json:"kind"` // "human", or the program that wrote the text in the person's name
 	} `json:"origin"`
-	Forked    json.RawMessage `json:"forkedFrom"` // the other session's line from which this line was copied
-	Agent     string          `json:"agentId"`
-	AgentType string          `json:"attributionAgent"`
-	Time      time.Time       `json:"timestamp"`
-	Sidechain bool            `json:"isSidechain"`
-	Meta      bool            `json:"isMeta"`
-	Summary   bool            `json:"isCompactSummary"`
-	Message   struct {
+	ForkedFrom       json.RawMessage `json:"forkedFrom"` // the other session's line from which this line was copied
+	AgentID          string          `json:"agentId"`
+	AgentType        string          `json:"attributionAgent"`
+	Time             time.Time       `json:"timestamp"`
+	IsSidechain      bool            `json:"isSidechain"`
+	IsMeta           bool            `json:"isMeta"`
+	IsCompactSummary bool            `json:"isCompactSummary"`
+	Message          struct {
 		Model   string          `json:"model"`
 		Content json.RawMessage `json:"content"`
 	} `json:"message"`
-	Result     json.RawMessage `json:"toolUseResult"`
-	Position   json.RawMessage `json:"turnPosition"`
-	Attachment struct {
+	ToolUseResult json.RawMessage `json:"toolUseResult"`
+	TurnPosition  json.RawMessage `json:"turnPosition"`
+	Attachment    struct {
 		Type   string          `json:"type"`
 		Prompt json.RawMessage `json:"prompt"`
 		Mode   string          `json:"commandMode"`
@@ -68,15 +68,15 @@ type claudeLine struct {
 
 // claudeBlock is a part of a message's content.
 type claudeBlock struct {
-	Type     string          `json:"type"`
-	Text     string          `json:"text"`
-	Thinking string          `json:"thinking"`
-	ID       string          `json:"id"`
-	Name     string          `json:"name"`
-	Input    json.RawMessage `json:"input"`
-	UseID    string          `json:"tool_use_id"`
-	Content  json.RawMessage `json:"content"`
-	IsError  bool            `json:"is_error"`
+	Type      string          `json:"type"`
+	Text      string          `json:"text"`
+	Thinking  string          `json:"thinking"`
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Input     json.RawMessage `json:"input"`
+	ToolUseID string          `json:"tool_use_id"`
+	Content   json.RawMessage `json:"content"`
+	IsError   bool            `json:"is_error"`
 }
 
 // isClaude recognizes lines that only Claude Code writes: a message with content (in similar
@@ -91,40 +91,40 @@ func isClaude(line []byte) bool {
 			Content json.RawMessage `json:"content"`
 		} `json:"message"`
 	}
-	return Decode(line, &l) && l.Type != "" &&
+	return DecodeObject(line, &l) && l.Type != "" &&
 		(l.Leaf != "" || ((l.Session != "" || l.Parent != nil) && l.Message.Content != nil))
 }
 
-// claude is the state of reading a transcript.
-type claude struct {
-	agentType string // type of the sub-agent to which the file belongs
-	model     string
-	born      time.Time // time of the first line that has a time
-	isOwn     bool      // the lines from here on are not copies
+// claudeReader is the state of reading a transcript.
+type claudeReader struct {
+	agentType    string // type of the sub-agent to which the file belongs
+	model        string
+	startTime    time.Time // time of the first line that has a time
+	isPastCopies bool      // the lines from here on are not copies
 
-	turn      string // turn of the main agent
-	position  string // position of its prompt
-	agentTurn string // turn of the sub-agents
+	mainTurn       string // turn of the main agent
+	promptPosition string // position of its prompt
+	agentTurn      string // turn of the sub-agents
 
-	nodes map[string]string // last line with events up to each line, by UUID
+	lastEventUUIDs map[string]string // last line with events up to each line, by UUID
 
-	shell personShell
+	shell shellReporter
 }
 
-// outOfOrder is the maximum age of a line, compared with the file's first line, at which it is
+// maxLineDisorder is the maximum age of a line, compared with the file's first line, at which it is
 // still not regarded as a copy.
-const outOfOrder = time.Second
+const maxLineDisorder = time.Second
 
 func newClaude(path string) EventReader {
 	if isPromptList(path) {
 		return newPromptList(path, "projects")
 	}
-	return &claude{agentType: claudeAgent(path), nodes: map[string]string{}}
+	return &claudeReader{agentType: claudeAgentType(path), lastEventUUIDs: map[string]string{}}
 }
 
-// claudeAgent returns the type of the sub-agent to which a transcript belongs, which is stored in a
+// claudeAgentType returns the type of the sub-agent to which a transcript belongs, which is stored in a
 // file next to it. It returns "" for other transcripts.
-func claudeAgent(path string) string {
+func claudeAgentType(path string) string {
 	name, ok := strings.CutSuffix(path, ".jsonl")
 	if !ok || !strings.HasPrefix(filepath.Base(name), "agent-") {
 		return ""
@@ -142,47 +142,47 @@ func claudeAgent(path string) string {
 }
 
 // ReadLine implements [EventReader].
-func (c *claude) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+func (c *claudeReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	var l claudeLine
-	if !Decode(line, &l) {
+	if !DecodeObject(line, &l) {
 		return false
 	}
-	if c.born.IsZero() {
-		c.born = l.Time
+	if c.startTime.IsZero() {
+		c.startTime = l.Time
 	}
-	parent := c.parent(&l)
+	parent := c.findParent(&l)
 	switch {
 	case !l.isMessage():
-		if !claudeNotes[l.Type] {
-			(&Event{Offset: offset, Time: l.Time, Session: l.Session}).reportUnknown("lines", l.Type, yield)
+		if !claudeIgnoredTypes[l.Type] {
+			(&Event{Offset: offset, Time: l.Time, Session: l.SessionID}).reportUnknown("lines", l.Type, yield)
 		}
 		return true
 	case l.isForked():
 		return true
 	}
-	if !c.isOwn && !l.Time.Before(c.born.Add(-outOfOrder)) {
-		c.isOwn = true
+	if !c.isPastCopies && !l.Time.Before(c.startTime.Add(-maxLineDisorder)) {
+		c.isPastCopies = true
 		c.model = "" // the copies may have another model
 	}
-	e := Event{Offset: offset, Time: l.Time, ID: l.UUID, Node: l.UUID, Parent: parent, Session: l.Session,
-		Dir: l.Dir, Branch: l.Branch, Model: c.model, IsCopy: !c.isOwn}
-	if l.Sidechain || c.agentType != "" {
-		e.AgentID = cmp.Or(l.Agent, "sub-agent")
+	e := Event{Offset: offset, Time: l.Time, ID: l.UUID, NodeID: l.UUID, ParentNodeID: parent, Session: l.SessionID,
+		Dir: l.Dir, Branch: l.Branch, Model: c.model, IsCopy: !c.isPastCopies}
+	if l.IsSidechain || c.agentType != "" {
+		e.AgentID = cmp.Or(l.AgentID, "sub-agent")
 		e.AgentType = cmp.Or(c.agentType, l.AgentType)
 	}
 	report := func(e *Event) {
 		if l.UUID != "" {
-			c.nodes[l.UUID] = l.UUID
+			c.lastEventUUIDs[l.UUID] = l.UUID
 		}
 		yield(e)
 	}
 	switch l.Type {
 	case "attachment":
-		c.reportQueued(&l, e, report)
+		c.reportQueuedPrompt(&l, e, report)
 	case "assistant":
-		c.assistant(&l, e, report)
+		c.reportAgentLine(&l, e, report)
 	default:
-		c.user(&l, e, report)
+		c.reportUserLine(&l, e, report)
 	}
 	return true
 }
@@ -193,9 +193,9 @@ func (l *claudeLine) isMessage() bool {
 	return l.Type == "assistant" || l.Type == "user" || isQueued
 }
 
-// claudeNotes contains the types of lines that are not part of the conversation: state of the client, texts that the
-// client inserted, and copies of texts that other lines contain.
-var claudeNotes = wordSet(`
+// claudeIgnoredTypes contains the types of lines that are not part of the conversation: state of the client, texts
+// that the client inserted, and copies of texts that other lines contain.
+var claudeIgnoredTypes = wordSet(`
 	agent-color agent-name agent-setting ai-title artifact-autoreact-ledger artifact-comment-monitor atis-latch
 	attachment attribution-snapshot bridge-session content-replacement continued-in cost-state custom-title
 	ended-by-model file-history-delta file-history-snapshot fork-context-ref frame-link history-suppression
@@ -212,31 +212,31 @@ func wordSet(text string) map[string]bool {
 	return set
 }
 
-// parent returns the last line with events before a line in the conversation.
-func (c *claude) parent(l *claudeLine) string {
-	parent, isKnown := c.nodes[l.Parent]
+// findParent returns the last line with events before a line in the conversation.
+func (c *claudeReader) findParent(l *claudeLine) string {
+	parent, isKnown := c.lastEventUUIDs[l.ParentUUID]
 	if !isKnown {
-		parent = c.nodes[l.Logical]
+		parent = c.lastEventUUIDs[l.LogicalParentUUID]
 	}
 	if l.UUID != "" {
-		c.nodes[l.UUID] = parent
+		c.lastEventUUIDs[l.UUID] = parent
 	}
 	return parent
 }
 
-// assistant reports the text, the reasoning and the calls in a line of the agent.
-func (c *claude) assistant(l *claudeLine, e Event, yield func(*Event)) {
+// reportAgentLine reports the text, the reasoning and the calls in a line of the agent.
+func (c *claudeReader) reportAgentLine(l *claudeLine, e Event, yield func(*Event)) {
 	if l.Message.Model == "<synthetic>" { // a text by the client, such as an error
 		return
 	}
 	c.model = l.Message.Model
 	e.Model = c.model
 	if e.AgentID != "" {
-		e.Turn = c.agentTurn
+		e.TurnID = c.agentTurn
 	}
 	var blocks []claudeBlock
 	if !decodeArray(l.Message.Content, &blocks) {
-		e.Kind, e.Text = EventText, Text(l.Message.Content)
+		e.Kind, e.Text = EventText, ContentText(l.Message.Content)
 		if e.Text != "" {
 			yield(&e)
 		}
@@ -255,21 +255,21 @@ func (c *claude) assistant(l *claudeLine, e Event, yield func(*Event)) {
 			call := e
 			call.Kind, call.ID = EventCall, b.ID
 			call.Text = ""
-			call.Tool, call.Args = b.Name, b.Input
+			call.ToolName, call.Args = b.Name, b.Input
 			yield(&call)
 		case isResult(b.Type): // the result of a tool that the server ran
-			b.report(e, yield)
+			b.reportResult(e, yield)
 		case b.Text != "": // a text, or a block of a newer type that has a text
 			e.Kind, e.Text = EventText, b.Text
 			yield(&e)
-		case !claudeSilent[b.Type]:
+		case !claudeTextlessBlocks[b.Type]:
 			e.reportUnknown("blocks", b.Type, yield)
 		}
 	}
 }
 
-// claudeSilent contains the types of blocks without a text of the person or the agent.
-var claudeSilent = wordSet("text redacted_thinking fallback connector_text container_upload")
+// claudeTextlessBlocks contains the types of blocks without a text of the person or the agent.
+var claudeTextlessBlocks = wordSet("text redacted_thinking fallback connector_text container_upload")
 
 // isCall reports whether a block of this type is a call: tool_use, server_tool_use or mcp_tool_use.
 func isCall(blockType string) bool { return strings.HasSuffix(blockType, "tool_use") }
@@ -285,29 +285,29 @@ const maxResultHead = 300
 func (b *claudeBlock) isInBackground() bool {
 	const sign = "Command running in background"
 	return bytes.Contains(b.Content[:min(len(b.Content), maxResultHead)], []byte(sign)) &&
-		strings.HasPrefix(Text(b.Content, "text"), sign)
+		strings.HasPrefix(ContentText(b.Content, "text"), sign)
 }
 
-// report reports the result of a call.
-func (b *claudeBlock) report(e Event, yield func(*Event)) {
-	e.Kind, e.ID = EventResult, b.UseID
+// reportResult reports the result of a call.
+func (b *claudeBlock) reportResult(e Event, yield func(*Event)) {
+	e.Kind, e.ID = EventResult, b.ToolUseID
 	e.Text = ""
-	e.Failed = b.IsError
-	e.result = b.Content
-	e.Silent = !b.isInBackground()
+	e.HasFailed = b.IsError
+	e.resultContent = b.Content
+	e.OmitsZeroExit = !b.isInBackground()
 	yield(&e)
 }
 
-// user reports the results of calls, the compaction or the text in a line in the person's name.
-func (c *claude) user(l *claudeLine, e Event, yield func(*Event)) {
-	turn := l.Prompt
+// reportUserLine reports the results of calls, the compaction or the text in a line in the person's name.
+func (c *claudeReader) reportUserLine(l *claudeLine, e Event, yield func(*Event)) {
+	turn := l.PromptID
 	if e.AgentID != "" {
 		c.agentTurn = cmp.Or(turn, c.agentTurn)
-		e.Turn = c.agentTurn
+		e.TurnID = c.agentTurn
 	}
-	if l.Summary {
-		e.Kind, e.Turn = EventCompacted, cmp.Or(turn, e.Turn)
-		e.Text = Text(l.Message.Content)
+	if l.IsCompactSummary {
+		e.Kind, e.TurnID = EventCompacted, cmp.Or(turn, e.TurnID)
+		e.Text = ContentText(l.Message.Content)
 		yield(&e)
 		return
 	}
@@ -320,60 +320,61 @@ func (c *claude) user(l *claudeLine, e Event, yield func(*Event)) {
 	if l.isByProgram() {
 		return
 	}
-	e.Text = Text(l.Message.Content, "text")
-	if c.shell.report(e, e.Text, yield) {
+	e.Text = ContentText(l.Message.Content, "text")
+	if c.shell.reportShellText(e, e.Text, yield) {
 		return
 	}
-	reportFiles(blocks, e, yield)
+	reportAttachedFiles(blocks, e, yield)
 	e.Kind = EventPrompt
 	if hasResults {
-		c.reportAdded(&e, l, blocks, yield)
+		c.reportTextBesideResults(&e, l, blocks, yield)
 		return
 	}
 	e.Text = cmp.Or(e.Text, attachmentText(l.Message.Content))
 	if e.Text == "" {
 		return
 	}
-	e.Turn = cmp.Or(turn, l.UUID)
-	e.Position = string(l.Position)
+	e.TurnID = cmp.Or(turn, l.UUID)
+	e.TurnPosition = string(l.TurnPosition)
 	if e.AgentID == "" && PromptText(e.Text) != "" {
-		c.turn, c.position = e.Turn, e.Position
+		c.mainTurn, c.promptPosition = e.TurnID, e.TurnPosition
 	}
 	yield(&e)
 }
 
-// reportFiles reports the images and files beside a text by the person. If the line has no text, they are the prompt.
-func reportFiles(blocks []claudeBlock, e Event, yield func(*Event)) {
+// reportAttachedFiles reports the images and files beside a text by the person. If the line has no text, they are
+// the prompt.
+func reportAttachedFiles(blocks []claudeBlock, e Event, yield func(*Event)) {
 	for _, b := range blocks {
 		switch {
 		case b.Type == "image", b.Type == "document":
 			if e.Text != "" {
-				e.reportLeftOut(leftFiles, 1, yield)
+				e.reportLeftOut(leftOutFiles, 1, yield)
 			}
-		case b.Text != "", isResult(b.Type), claudeSilent[b.Type]:
+		case b.Text != "", isResult(b.Type), claudeTextlessBlocks[b.Type]:
 		default:
 			e.reportUnknown("blocks", b.Type, yield)
 		}
 	}
 }
 
-// refusal is the text before the reason that the person gave when refusing a call.
-const refusal = "To tell you how to proceed, the user said:"
+// refusalPrefix is the text before the reason that the person gave when refusing a call.
+const refusalPrefix = "To tell you how to proceed, the user said:"
 
-// reportAdded reports the person's words in a line with results: a text beside the results, and the reason why a call
-// was refused. The words belong to the current turn.
-func (c *claude) reportAdded(e *Event, l *claudeLine, blocks []claudeBlock, yield func(*Event)) {
+// reportTextBesideResults reports the person's words in a line with results: a text beside the results, and the
+// reason why a call was refused. The words belong to the current turn.
+func (c *claudeReader) reportTextBesideResults(e *Event, l *claudeLine, blocks []claudeBlock, yield func(*Event)) {
 	var texts []string
 	if e.Text != "" {
 		texts = append(texts, e.Text)
 	}
 	for _, b := range blocks {
-		if _, reason, ok := strings.Cut(Text(b.Content, "text"), refusal); ok && b.IsError {
+		if _, reason, ok := strings.Cut(ContentText(b.Content, "text"), refusalPrefix); ok && b.IsError {
 			texts = append(texts, strings.TrimSpace(reason))
 		}
 	}
-	e.Turn = cmp.Or(c.turn, l.Prompt, l.UUID)
-	e.Position = c.position
+	e.TurnID = cmp.Or(c.mainTurn, l.PromptID, l.UUID)
+	e.TurnPosition = c.promptPosition
 	for _, e.Text = range texts {
 		if PromptText(e.Text) != "" {
 			yield(e)
@@ -382,28 +383,28 @@ func (c *claude) reportAdded(e *Event, l *claudeLine, blocks []claudeBlock, yiel
 }
 
 // isForked reports whether the line was copied from another session, and names the original line.
-func (l *claudeLine) isForked() bool { return len(l.Forked) > 0 && string(l.Forked) != "null" }
+func (l *claudeLine) isForked() bool { return len(l.ForkedFrom) > 0 && string(l.ForkedFrom) != "null" }
 
 // isByProgram reports whether a program wrote the text of the line in the person's name.
 func (l *claudeLine) isByProgram() bool {
 	isByPerson := l.Origin.Kind == "" || l.Origin.Kind == "human"
-	return l.Meta || l.Source == "system" || !isByPerson
+	return l.IsMeta || l.PromptSource == "system" || !isByPerson
 }
 
-// reportQueued reports a prompt that the person typed while the agent worked. It belongs to the current
+// reportQueuedPrompt reports a prompt that the person typed while the agent worked. It belongs to the current
 // turn, unless the client names another.
-func (c *claude) reportQueued(l *claudeLine, e Event, yield func(*Event)) {
+func (c *claudeReader) reportQueuedPrompt(l *claudeLine, e Event, yield func(*Event)) {
 	isPrompt := l.Attachment.Mode == "" || l.Attachment.Mode == "prompt"
 	if !isPrompt || l.isByProgram() {
 		return
 	}
 	var blocks []claudeBlock
 	decodeArray(l.Attachment.Prompt, &blocks)
-	e.Text = Text(l.Attachment.Prompt, "text")
-	reportFiles(blocks, e, yield)
+	e.Text = ContentText(l.Attachment.Prompt, "text")
+	reportAttachedFiles(blocks, e, yield)
 	e.Kind, e.Text = EventPrompt, cmp.Or(e.Text, attachmentText(l.Attachment.Prompt))
-	e.Turn = cmp.Or(l.Prompt, c.turn, l.UUID)
-	e.Position = c.position
+	e.TurnID = cmp.Or(l.PromptID, c.mainTurn, l.UUID)
+	e.TurnPosition = c.promptPosition
 	if e.Text != "" {
 		yield(&e)
 	}
@@ -422,23 +423,23 @@ func (l *claudeLine) reportResults(blocks []claudeBlock, e Event, yield func(*Ev
 			continue
 		}
 		result := e
-		if count == 1 && bytes.HasPrefix(l.Result, []byte("{")) {
-			result.Shown = l.Result
+		if count == 1 && bytes.HasPrefix(l.ToolUseResult, []byte("{")) {
+			result.DisplayData = l.ToolUseResult
 		}
-		blocks[i].report(result, yield)
+		blocks[i].reportResult(result, yield)
 	}
 	return count > 0
 }
 
-// claudeAnswer returns the line for the result of a call.
-func claudeAnswer(r *Report, id string) any {
+// claudeResultLine returns the line for the result of a call.
+func claudeResultLine(r *HookReport, id string) any {
 	result := map[string]any{"type": "tool_result", "tool_use_id": id, "content": ""}
 	return map[string]any{
 		"type":          "user",
-		"sessionId":     r.Session,
+		"sessionId":     r.SessionID,
 		"isSidechain":   r.AgentID != "",
 		"agentId":       r.AgentID,
-		"toolUseResult": r.Response,
+		"toolUseResult": r.ToolResponse,
 		"message":       map[string]any{"content": []any{result}},
 	}
 }

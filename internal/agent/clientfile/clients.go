@@ -9,37 +9,37 @@ import (
 
 // EventClient is a client whose transcripts are read as events.
 type EventClient struct {
-	Name       string                        // the client's name in setup
-	Recognizes func(line []byte) bool        // reports whether only this client writes such a line
-	NewReader  func(path string) EventReader // path is the path of the transcript ("" if unknown)
+	Name           string                        // the client's name in setup
+	RecognizesLine func(line []byte) bool        // reports whether only this client writes such a line
+	NewReader      func(path string) EventReader // path is the path of the transcript ("" if unknown)
 
-	// AnswerLine converts a report about a call's result to the line that the transcript will contain for the result.
+	// ResultLine converts a report about a call's result to the line that the transcript will contain for the result.
 	// id identifies the call in the transcript.
-	AnswerLine func(r *Report, id string) any
+	ResultLine func(r *HookReport, id string) any
 
 	// Transcripts lists the places of transcripts in the client's directory. It is empty if the client
 	// keeps no files that can be read.
 	Transcripts []TranscriptPlace
 
-	Resume string // command that resumes a session, to which the session's ID must be appended
+	ResumeCommand string // command that resumes a session, to which the session's ID must be appended
 
-	// UnnamedCalls is set if the reports to hooks do not contain the IDs of calls. Then a call is
+	// HasUnnamedCalls is set if the reports to hooks do not contain the IDs of calls. Then a call is
 	// identified by its arguments.
-	UnnamedCalls bool
+	HasUnnamedCalls bool
 
 	// ShowsResponses is set if Shown has the form in which hooks report the response of a tool.
 	ShowsResponses bool
 
-	UniqueCalls bool // the IDs of calls are unique across all sessions
+	HasUniqueCallIDs bool // the IDs of calls are unique across all sessions
 
-	Hook  HookForm // the client's hooks
-	Tools Tools    // the client's tools
+	Hook  HookForm    // the client's hooks
+	Tools ClientTools // the client's tools
 
-	home clientHome
+	homeDir clientHome
 
-	// roots returns the directories of a client that may have several directories. It is nil for a
+	// findRoots returns the directories of a client that may have several directories. It is nil for a
 	// client with a single directory.
-	roots func(b baseDirs) []string
+	findRoots func(b baseDirs) []string
 }
 
 // TranscriptPlace is a directory below the client's own directory, in which the client stores transcripts.
@@ -51,76 +51,76 @@ type TranscriptPlace struct {
 // EventClients lists the clients whose transcripts are read as events.
 var EventClients = []EventClient{
 	{
-		Name: "claude", Recognizes: isClaude, NewReader: newClaude, AnswerLine: claudeAnswer,
-		Transcripts: []TranscriptPlace{{"projects", isJSONL}, {promptLines, isPromptList}},
-		Resume:      "claude --resume=", ShowsResponses: true, UniqueCalls: true,
-		home: clientHome{variable: "CLAUDE_CONFIG_DIR", dir: ".claude"}, roots: claudeRoots,
-		Hook:  HookForm{Events: commonEvents, Answer: namedAnswer, AnswerBefore: onlyNamedAnswer},
+		Name: "claude", RecognizesLine: isClaude, NewReader: newClaude, ResultLine: claudeResultLine,
+		Transcripts:   []TranscriptPlace{{"projects", isJSONL}, {promptHistoryFile, isPromptList}},
+		ResumeCommand: "claude --resume=", ShowsResponses: true, HasUniqueCallIDs: true,
+		homeDir: clientHome{envVariable: "CLAUDE_CONFIG_DIR", defaultDir: ".claude"}, findRoots: claudeRoots,
+		Hook:  HookForm{EventNames: commonEvents, MakeAnswer: hookAnswer, MakePreToolAnswer: minimalHookAnswer},
 		Tools: toolsOfClaude,
 	},
 	{
-		Name: "codex", Recognizes: isCodex, NewReader: newCodex, AnswerLine: codexAnswer,
+		Name: "codex", RecognizesLine: isCodex, NewReader: newCodex, ResultLine: codexResultLine,
 		Transcripts: []TranscriptPlace{{"sessions", IsRollout}, {"archived_sessions", IsRollout},
-			{promptLines, isPromptList}},
-		Resume: "codex resume ", UniqueCalls: true,
-		home:  clientHome{variable: "CODEX_HOME", dir: ".codex"},
-		Hook:  HookForm{Events: commonEvents, Answer: namedAnswer, AnswerBefore: onlyNamedAnswer},
-		Tools: toolsOfCodex,
+			{promptHistoryFile, isPromptList}},
+		ResumeCommand: "codex resume ", HasUniqueCallIDs: true,
+		homeDir: clientHome{envVariable: "CODEX_HOME", defaultDir: ".codex"},
+		Hook:    HookForm{EventNames: commonEvents, MakeAnswer: hookAnswer, MakePreToolAnswer: minimalHookAnswer},
+		Tools:   toolsOfCodex,
 	},
 	{
-		Name: "gemini", Recognizes: isGemini, NewReader: newGemini, AnswerLine: geminiAnswer,
+		Name: "gemini", RecognizesLine: isGemini, NewReader: newGemini, ResultLine: geminiResultLine,
 		Transcripts: []TranscriptPlace{{"tmp", func(p string) bool {
-			return isChat(p) || isPromptList(p)
+			return isGeminiChat(p) || isPromptList(p)
 		}}},
-		Resume: "gemini --resume=", UnnamedCalls: true,
-		home: clientHome{variable: "GEMINI_CLI_HOME", below: ".gemini"}, roots: geminiRoots,
-		Hook:  HookForm{Events: geminiEvents, Answer: namedAnswer, StartsLate: true},
+		ResumeCommand: "gemini --resume=", HasUnnamedCalls: true,
+		homeDir: clientHome{envVariable: "GEMINI_CLI_HOME", subdir: ".gemini"}, findRoots: geminiRoots,
+		Hook:  HookForm{EventNames: geminiEvents, MakeAnswer: hookAnswer, NeedsStartWithPrompt: true},
 		Tools: toolsOfGemini,
 	},
 	{
-		Name: "copilot", Recognizes: isCopilot, NewReader: newCopilot, AnswerLine: copilotAnswer,
+		Name: "copilot", RecognizesLine: isCopilot, NewReader: newCopilot, ResultLine: copilotResultLine,
 		Transcripts: []TranscriptPlace{{"session-state", isCopilotEvents},
-			{"history-session-state", func(p string) bool { return IsTranscript(p) || isOldCopilot(p) }}},
-		Resume: "copilot --resume=",
-		home:   clientHome{variable: "COPILOT_HOME", dir: ".copilot"}, roots: copilotRoots,
-		Hook: HookForm{Events: copilotEvents, Answer: additionalContext, AnswerBefore: additionalContext,
-			Tools: copilotToolNames, ForgetsStart: true, Server: "github-copilot"},
+			{"history-session-state", func(p string) bool { return IsTranscript(p) || isOldCopilotDocument(p) }}},
+		ResumeCommand: "copilot --resume=",
+		homeDir:       clientHome{envVariable: "COPILOT_HOME", defaultDir: ".copilot"}, findRoots: copilotRoots,
+		Hook: HookForm{EventNames: copilotEvents, MakeAnswer: copilotHookAnswer, MakePreToolAnswer: copilotHookAnswer,
+			ToolNames: copilotToolNames, ForgetsStartContext: true, MCPClientPrefix: "github-copilot"},
 		Tools: toolsOfCopilot,
 	},
 	{
-		Name: "qwen", Recognizes: isQwen, NewReader: newQwen, AnswerLine: qwenAnswer,
+		Name: "qwen", RecognizesLine: isQwen, NewReader: newQwen, ResultLine: qwenResultLine,
 		Transcripts: []TranscriptPlace{
 			{"projects", func(p string) bool {
 				return isJSONL(p) && (strings.Contains(p, "/chats/") || strings.Contains(p, "/subagents/"))
 			}},
-			{"tmp", func(p string) bool { return isChat(p) || isPromptList(p) }},
+			{"tmp", func(p string) bool { return isGeminiChat(p) || isPromptList(p) }},
 		},
-		Resume: "qwen --resume=",
-		home:   clientHome{variable: "QWEN_HOME", dir: ".qwen"}, roots: qwenRoots,
-		Hook:  HookForm{Events: commonEvents, Answer: namedAnswer, ForgetsStart: true},
+		ResumeCommand: "qwen --resume=",
+		homeDir:       clientHome{envVariable: "QWEN_HOME", defaultDir: ".qwen"}, findRoots: qwenRoots,
+		Hook:  HookForm{EventNames: commonEvents, MakeAnswer: hookAnswer, ForgetsStartContext: true},
 		Tools: toolsOfQwen,
 	},
 	{
-		Name: "opencode", Recognizes: isOpencode, NewReader: newOpencode, AnswerLine: opencodeAnswer,
+		Name: "opencode", RecognizesLine: isOpencode, NewReader: newOpencode, ResultLine: opencodeResultLine,
 		Transcripts: []TranscriptPlace{
 			{"", func(p string) bool { return isOpencodeDatabase(p) || isOpencodeSession(p) }},
 		},
-		Resume: "opencode --session=", roots: opencodeRoots,
-		Hook:  HookForm{Events: commonEvents, Answer: pluginAnswer, ForgetsStart: true},
+		ResumeCommand: "opencode --session=", findRoots: opencodeRoots,
+		Hook:  HookForm{EventNames: commonEvents, MakeAnswer: opencodeHookAnswer, ForgetsStartContext: true},
 		Tools: toolsOfOpencode,
 	},
 	{
-		Name: "cursor", Recognizes: isCursor, NewReader: newCursor, roots: cursorRoots, Tools: toolsOfCursor,
-		Hook: HookForm{Read: readCursorReport, Events: commonEvents, Answer: snakeCaseContext,
+		Name: "cursor", RecognizesLine: isCursor, NewReader: newCursor, findRoots: cursorRoots, Tools: toolsOfCursor,
+		Hook: HookForm{ParseReport: parseCursorReport, EventNames: commonEvents, MakeAnswer: cursorHookAnswer,
 			IgnoresPromptAnswer: true},
 		Transcripts: []TranscriptPlace{
-			{"globalStorage", endsWith("/globalStorage/state.vscdb")},
+			{"globalStorage", hasSuffixFunc("/globalStorage/state.vscdb")},
 			{"projects", func(p string) bool { return isJSONL(p) && strings.Contains(p, "/agent-transcripts/") }},
 		},
 	},
 	{
-		Name: "vscode", Recognizes: isVSCode, NewReader: newVSCode, roots: vscodeRoots, Tools: toolsOfVSCode,
-		Hook: HookForm{Read: readVSCodeReport, Events: commonEvents, Answer: namedAnswer,
+		Name: "vscode", RecognizesLine: isVSCode, NewReader: newVSCode, findRoots: vscodeRoots, Tools: toolsOfVSCode,
+		Hook: HookForm{ParseReport: parseVSCodeReport, EventNames: commonEvents, MakeAnswer: hookAnswer,
 			IgnoresPromptAnswer: true},
 		Transcripts: []TranscriptPlace{
 			{"workspaceStorage", func(p string) bool { return isJSON(p) && strings.Contains(p, "/chatSessions/") }},
@@ -128,65 +128,65 @@ var EventClients = []EventClient{
 		},
 	},
 	{
-		Name: "zed", Recognizes: isZed, NewReader: newZed, Tools: toolsOfZed,
-		Transcripts: []TranscriptPlace{{"threads", endsWith("/threads.db")}},
-		roots:       func(b baseDirs) []string { return append(b.data("zed"), b.data("Zed")...) },
+		Name: "zed", RecognizesLine: isZed, NewReader: newZed, Tools: toolsOfZed,
+		Transcripts: []TranscriptPlace{{"threads", hasSuffixFunc("/threads.db")}},
+		findRoots:   func(b baseDirs) []string { return append(b.dataDirs("zed"), b.dataDirs("Zed")...) },
 	},
 	{
-		Name: "goose", Recognizes: isGoose, NewReader: newGoose, roots: gooseRoots, Tools: toolsOfGoose,
-		Hook: HookForm{Read: readGooseReport, Events: commonEvents},
+		Name: "goose", RecognizesLine: isGoose, NewReader: newGoose, findRoots: gooseRoots, Tools: toolsOfGoose,
+		Hook: HookForm{ParseReport: parseGooseReport, EventNames: commonEvents},
 		Transcripts: []TranscriptPlace{{"sessions", func(p string) bool {
 			return isJSONL(p) || strings.HasSuffix(p, "/sessions.db")
 		}}},
 	},
 	{
-		Name: "cline", Recognizes: isCline, NewReader: newCline, roots: clineRoots, Tools: toolsOfCline,
-		Hook:        HookForm{Read: readClineReport, Events: commonEvents, Answer: contextModification},
-		Transcripts: []TranscriptPlace{{"tasks", IsTask}, {"sessions", endsWith(".messages.json")}},
+		Name: "cline", RecognizesLine: isCline, NewReader: newCline, findRoots: clineRoots, Tools: toolsOfCline,
+		Hook:        HookForm{ParseReport: parseClineReport, EventNames: commonEvents, MakeAnswer: clineHookAnswer},
+		Transcripts: []TranscriptPlace{{"tasks", IsClineTask}, {"sessions", hasSuffixFunc(".messages.json")}},
 	},
 	{
-		Name: "roo", Recognizes: isCline, NewReader: newCline, Tools: toolsOfCline,
-		Transcripts: []TranscriptPlace{{"tasks", IsTask}},
-		roots:       func(b baseDirs) []string { return b.extension("rooveterinaryinc.roo-cline") },
+		Name: "roo", RecognizesLine: isCline, NewReader: newCline, Tools: toolsOfCline,
+		Transcripts: []TranscriptPlace{{"tasks", IsClineTask}},
+		findRoots:   func(b baseDirs) []string { return b.extensionDirs("rooveterinaryinc.roo-cline") },
 	},
 	{
-		Name: "kilo", Recognizes: isCline, NewReader: newCline, Tools: toolsOfCline,
-		Transcripts: []TranscriptPlace{{"tasks", IsTask}},
-		roots:       func(b baseDirs) []string { return b.extension("kilocode.kilo-code") },
+		Name: "kilo", RecognizesLine: isCline, NewReader: newCline, Tools: toolsOfCline,
+		Transcripts: []TranscriptPlace{{"tasks", IsClineTask}},
+		findRoots:   func(b baseDirs) []string { return b.extensionDirs("kilocode.kilo-code") },
 	},
 	{
-		Name: "pi", Recognizes: isPi, NewReader: newPi, Tools: toolsOfPi,
+		Name: "pi", RecognizesLine: isPi, NewReader: newPi, Tools: toolsOfPi,
 		Transcripts: []TranscriptPlace{{"sessions", isJSONL}},
-		roots:       func(b baseDirs) []string { return []string{b.home("PI_CODING_AGENT_DIR", ".pi/agent")} },
+		findRoots:   func(b baseDirs) []string { return []string{b.dirFromEnv("PI_CODING_AGENT_DIR", ".pi/agent")} },
 	},
 	{
-		Name: "openclaw", Recognizes: isPi, NewReader: newPi, Tools: toolsOfOpenclaw,
+		Name: "openclaw", RecognizesLine: isPi, NewReader: newPi, Tools: toolsOfOpenclaw,
 		Transcripts: []TranscriptPlace{{"agents", func(p string) bool {
 			return isJSONL(p) && strings.Contains(p, "/sessions/") && !strings.HasSuffix(p, ".trajectory.jsonl")
 		}}},
-		roots: openclawRoots,
+		findRoots: openclawRoots,
 	},
 	{
-		Name: "amp", Recognizes: isAmp, NewReader: newAmp, Tools: toolsOfAmp,
+		Name: "amp", RecognizesLine: isAmp, NewReader: newAmp, Tools: toolsOfAmp,
 		Transcripts: []TranscriptPlace{{"threads", func(p string) bool {
 			return strings.HasSuffix(p, ".json") && strings.Contains(p, "/T-")
 		}}},
-		roots: func(b baseDirs) []string { return b.data("amp") },
+		findRoots: func(b baseDirs) []string { return b.dataDirs("amp") },
 	},
 	{
-		Name: "crush", Recognizes: isCrush, NewReader: newCrush, roots: crushRoots, Tools: toolsOfCrush,
-		Transcripts: []TranscriptPlace{{"", endsWith("/crush.db")}},
+		Name: "crush", RecognizesLine: isCrush, NewReader: newCrush, findRoots: crushRoots, Tools: toolsOfCrush,
+		Transcripts: []TranscriptPlace{{"", hasSuffixFunc("/crush.db")}},
 	},
 	{
-		Name: "hermes", Recognizes: isHermes, NewReader: newHermes, Tools: toolsOfHermes,
+		Name: "hermes", RecognizesLine: isHermes, NewReader: newHermes, Tools: toolsOfHermes,
 		Transcripts: []TranscriptPlace{{"", func(p string) bool {
 			return strings.HasSuffix(p, "/state.db") || (isJSONL(p) && strings.Contains(p, "/sessions/"))
 		}}},
-		roots: func(b baseDirs) []string { return []string{b.home("HERMES_HOME", ".hermes")} },
+		findRoots: func(b baseDirs) []string { return []string{b.dirFromEnv("HERMES_HOME", ".hermes")} },
 	},
 	{
-		Name: "kimi", Recognizes: isKimi, NewReader: newKimi, roots: kimiRoots, Tools: toolsOfKimi,
-		Transcripts: []TranscriptPlace{{"sessions", endsWith("/wire.jsonl")}},
+		Name: "kimi", RecognizesLine: isKimi, NewReader: newKimi, findRoots: kimiRoots, Tools: toolsOfKimi,
+		Transcripts: []TranscriptPlace{{"sessions", hasSuffixFunc("/wire.jsonl")}},
 	},
 }
 
@@ -201,19 +201,19 @@ func FindEventClient(name string) (EventClient, bool) {
 }
 
 // HasHooks reports whether the reports of the client's hooks are read.
-func (c EventClient) HasHooks() bool { return c.Hook.Events != nil }
+func (c EventClient) HasHooks() bool { return c.Hook.EventNames != nil }
 
-// HasHome reports whether the client has a directory for its settings and transcripts; see [Home].
-func (c EventClient) HasHome() bool { return c.home != clientHome{} }
+// HasHome reports whether the client has a directory for its settings and transcripts; see [HomeDir].
+func (c EventClient) HasHome() bool { return c.homeDir != clientHome{} }
 
-// Recognize returns the name of the client that writes such lines, or "" if it is unknown. If several
+// RecognizeClient returns the name of the client that writes such lines, or "" if it is unknown. If several
 // clients do, it prefers the expected client.
-func Recognize(line []byte, expected EventClient) string {
-	if expected.Recognizes(line) {
+func RecognizeClient(line []byte, expected EventClient) string {
+	if expected.RecognizesLine(line) {
 		return expected.Name
 	}
 	for _, c := range EventClients {
-		if c.Name != expected.Name && c.Recognizes(line) {
+		if c.Name != expected.Name && c.RecognizesLine(line) {
 			return c.Name
 		}
 	}
@@ -222,26 +222,26 @@ func Recognize(line []byte, expected EventClient) string {
 
 // isJSONL reports whether a file contains JSON lines. It may be compressed.
 func isJSONL(path string) bool {
-	path, _ = TrimCompressed(path)
+	path, _ = TrimCompressedSuffix(path)
 	return strings.HasSuffix(path, ".jsonl")
 }
 
 // IsRollout reports whether a file is a transcript of Codex, which may be compressed.
 func IsRollout(path string) bool {
-	path, _ = TrimCompressed(filepath.ToSlash(path))
+	path, _ = TrimCompressedSuffix(filepath.ToSlash(path))
 	return isJSON(path) && strings.Contains(path, "/rollout-")
 }
 
-// isChat reports whether a file is a transcript of Gemini CLI or Qwen Code.
-func isChat(path string) bool { return IsTranscript(path) && strings.Contains(path, "/chats/") }
+// isGeminiChat reports whether a file is a transcript of Gemini CLI or Qwen Code.
+func isGeminiChat(path string) bool { return IsTranscript(path) && strings.Contains(path, "/chats/") }
 
-// endsWith returns a function that reports whether a path ends in a suffix.
-func endsWith(suffix string) func(string) bool {
+// hasSuffixFunc returns a function that reports whether a path ends in a suffix.
+func hasSuffixFunc(suffix string) func(string) bool {
 	return func(path string) bool { return strings.HasSuffix(path, suffix) }
 }
 
 // isJSON reports whether a file is a JSON document or JSON lines.
 func isJSON(path string) bool {
-	plain, _ := TrimCompressed(path)
+	plain, _ := TrimCompressedSuffix(path)
 	return isJSONL(path) || strings.HasSuffix(plain, ".json")
 }

@@ -58,7 +58,7 @@ func isCline(line []byte) bool {
 		found := false
 		eachElement(line, func(element []byte) {
 			if !found {
-				found = Decode(element, &first)
+				found = DecodeObject(element, &first)
 			}
 		})
 		return first.Say != "" || first.Ask != "" || first.Role != ""
@@ -69,12 +69,12 @@ func isCline(line []byte) bool {
 			Role string `json:"role"`
 		} `json:"messages"`
 	}
-	return Decode(line, &d) && d.Session != "" && len(d.Messages) > 0 && d.Messages[0].Role != ""
+	return DecodeObject(line, &d) && d.Session != "" && len(d.Messages) > 0 && d.Messages[0].Role != ""
 }
 
-// IsTask reports whether a file contains the conversation of a task in Cline, Roo Code or Kilo Code. A file for the
-// model counts only if the task lacks the file for the person.
-func IsTask(path string) bool {
+// IsClineTask reports whether a file contains the conversation of a task in Cline, Roo Code or Kilo Code. A file
+// for the model counts only if the task lacks the file for the person.
+func IsClineTask(path string) bool {
 	dir, name := filepath.Split(filepath.FromSlash(path))
 	switch name {
 	case "ui_messages.json":
@@ -86,50 +86,52 @@ func IsTask(path string) bool {
 	return false
 }
 
-// cline is the state in which a task of Cline or its forks is read.
-type cline struct {
-	path         string
-	session, dir string
-	start        time.Time // time of messages without a time
-	asks         func(string) string
+// clineReader is the state in which a task of Cline or its forks is read.
+type clineReader struct {
+	path              string
+	session, dir      string
+	defaultTime       time.Time // time of messages without a time
+	extractPersonText func(string) string
 
-	messageEvents
-	hasPrompt bool
-	pending   string // ID of a call without a result
-	output    []string
-	number    int
+	messageReporter
+	hasPrompt     bool
+	pendingCallID string // ID of a call without a result
+	pendingOutput []string
+	callCount     int
 }
 
 func newCline(path string) EventReader {
-	c := &cline{path: path}
+	c := &clineReader{path: path}
 	if path != "" {
 		c.session = filepath.Base(filepath.Dir(path))
-		c.dir = clineDir(path)
-		c.start = parseTime(json.RawMessage(c.session)) // most IDs are the time in milliseconds
-		if c.start.IsZero() {
-			c.start = modTime(path)
+		c.dir = findClineDir(path)
+		c.defaultTime = parseTime(json.RawMessage(c.session)) // most IDs are the time in milliseconds
+		if c.defaultTime.IsZero() {
+			c.defaultTime = fileModTime(path)
 		}
 	}
 	return c
 }
 
-// clinePromptTags are the tags in which the extensions put the person's text for the model.
-var clinePromptTags = sync.OnceValue(func() func(string) string {
-	return taggedText("task", "feedback", "user_message", "answer", "user_input")
+// clineTaggedPrompt are the tags in which the extensions put the person's text for the model.
+var clineTaggedPrompt = sync.OnceValue(func() func(string) string {
+	return taggedTextExtractor("task", "feedback", "user_message", "answer", "user_input")
 })
 
-// clineAdded matches the texts that the command line adds to a person's text.
-var clineAdded = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?s)<(environment_details|mode_notice)(?: [^>]*)?>.*?</(?:environment_details|mode_notice)>`)
+// clineInsertedText matches the texts that the command line adds to a person's text.
+var clineInsertedText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(
+		`(?s)<(environment_details|mode_notice)(?: [^>]*)?>.*?</(?:environment_details|mode_notice)>`,
+	)
 })
 
 // ReadLine implements [EventReader]. A line is a whole file.
-func (c *cline) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+func (c *clineReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	var file struct {
 		Session  string            `json:"sessionId"`
 		Messages []json.RawMessage `json:"messages"`
 	}
-	c.asks = clinePromptTags()
+	c.extractPersonText = clineTaggedPrompt()
 	if line[0] == '{' {
 		if !parseObject(line, &file) || file.Messages == nil {
 			return false
@@ -137,17 +139,17 @@ func (c *cline) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 		if file.Session != "" {
 			c.session = file.Session
 		}
-		c.asks = func(text string) string {
-			if tagged := clinePromptTags()(text); tagged != "" {
+		c.extractPersonText = func(text string) string {
+			if tagged := clineTaggedPrompt()(text); tagged != "" {
 				text = tagged
 			}
-			return clineAdded().ReplaceAllString(text, "")
+			return clineInsertedText().ReplaceAllString(text, "")
 		}
 	} else if !parseObject(line, &file.Messages) {
 		return false
 	}
-	c.messageEvents = messageEvents{yield: yield,
-		Event: Event{Offset: offset, Session: c.session, Dir: c.dir, Time: c.start}}
+	c.messageReporter = messageReporter{yieldEvent: yield,
+		Event: Event{Offset: offset, Session: c.session, Dir: c.dir, Time: c.defaultTime}}
 	isRead := true
 	for i, raw := range file.Messages {
 		var m clineMessage
@@ -158,37 +160,37 @@ func (c *cline) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 		if model := m.Model.ID + m.Model.ModelID; model != "" {
 			c.Model = model
 		}
-		c.beginNumbered(i, parseTime(m.Time))
+		c.beginNumberedMessage(i, parseTime(m.Time))
 		if m.Role != "" {
 			if m.ID != "" {
 				c.beginMessage(m.ID, c.Time)
 			}
-			c.reportBlocks(m.Role, m.Content, c.asks)
+			c.reportBlocks(m.Role, m.Content, c.extractPersonText)
 			continue
 		}
 		if !m.Partial {
-			c.reportShown(&m)
+			c.reportUIMessage(&m)
 		}
 	}
-	c.endCall()
+	c.reportPendingResult()
 	return isRead
 }
 
-// reportShown reports an element of ui_messages.json.
-func (c *cline) reportShown(m *clineMessage) {
+// reportUIMessage reports an element of ui_messages.json.
+func (c *clineReader) reportUIMessage(m *clineMessage) {
 	switch kind := m.Say + m.Ask; kind {
 	case "command_output", "mcp_server_response", "browser_action_result":
-		c.output = append(c.output, m.Text)
+		c.pendingOutput = append(c.pendingOutput, m.Text)
 		return
 	default:
-		c.endCall()
-		c.reportShownText(kind, m)
-		c.reportShownCall(kind, m.Text)
+		c.reportPendingResult()
+		c.reportUIText(kind, m)
+		c.reportUICall(kind, m.Text)
 	}
 }
 
-// reportShownText reports a text by the person or the agent.
-func (c *cline) reportShownText(kind string, m *clineMessage) {
+// reportUIText reports a text by the person or the agent.
+func (c *clineReader) reportUIText(kind string, m *clineMessage) {
 	isTask := kind == "task" || (kind == "text" && !c.hasPrompt)
 	switch {
 	case isTask, kind == "user_feedback":
@@ -197,18 +199,18 @@ func (c *cline) reportShownText(kind string, m *clineMessage) {
 	case kind == "reasoning":
 		c.reportText(EventThought, m.Text)
 	case kind == "text", kind == "completion_result", kind == "followup", kind == "plan_mode_respond":
-		c.reportText(EventText, clineAnswer(m.Text))
+		c.reportText(EventText, clineQuestionText(m.Text))
 	case kind == "user_feedback_diff":
 		c.reportText(noEvent, m.Text)
 	case kind == "condense_context", kind == "condense", kind == "summarize_task":
 		e := c.Event
 		e.Kind, e.Text = EventCompacted, m.Text+m.Condensed.Summary
-		c.yield(&e)
+		c.yieldEvent(&e)
 	}
 }
 
-// clineAnswer returns the text of a question or an answer, which may be JSON with the text and the choices.
-func clineAnswer(text string) string {
+// clineQuestionText returns the text of a question or an answer, which may be JSON with the text and the choices.
+func clineQuestionText(text string) string {
 	var answer struct {
 		Question string `json:"question"`
 		Response string `json:"response"`
@@ -231,8 +233,8 @@ var clineTools = map[string]string{
 	"updateTodoList": "update_todo_list",
 }
 
-// reportShownCall reports a call of a tool.
-func (c *cline) reportShownCall(kind, text string) {
+// reportUICall reports a call of a tool.
+func (c *clineReader) reportUICall(kind, text string) {
 	var tool string
 	args := json.RawMessage(text)
 	switch kind {
@@ -277,26 +279,26 @@ func (c *cline) reportShownCall(kind, text string) {
 	default:
 		return
 	}
-	c.number++
-	c.pending = "c" + strconv.Itoa(c.number)
-	c.reportCall(c.pending, tool, args)
+	c.callCount++
+	c.pendingCallID = "c" + strconv.Itoa(c.callCount)
+	c.reportCall(c.pendingCallID, tool, args)
 }
 
-// endCall reports the result of the call before. The extensions do not store the exit status of a command.
-func (c *cline) endCall() {
-	if c.pending != "" {
-		c.reportResult(callResult{id: c.pending, output: strings.Join(c.output, "\n")})
+// reportPendingResult reports the result of the call before. The extensions do not store the exit status of a command.
+func (c *clineReader) reportPendingResult() {
+	if c.pendingCallID != "" {
+		c.reportResult(callResult{id: c.pendingCallID, output: strings.Join(c.pendingOutput, "\n")})
 	}
-	c.pending, c.output = "", nil
+	c.pendingCallID, c.pendingOutput = "", nil
 }
 
-var clineWorkingDir = sync.OnceValue(func() *regexp.Regexp {
+var clineWorkingDirPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`Current (?:Working|Workspace) Directory \((.+?)\)`)
 })
 
-// clineDir returns a task's working directory from the first file that names the directory, or "" if no file
+// findClineDir returns a task's working directory from the first file that names the directory, or "" if no file
 // does.
-func clineDir(path string) string {
+func findClineDir(path string) string {
 	dir := filepath.Dir(path)
 	id := filepath.Base(dir)
 	var item struct {
@@ -304,7 +306,7 @@ func clineDir(path string) string {
 		Workspace string `json:"workspace"` // Roo Code and Kilo Code
 	}
 	for _, name := range []string{"history_item.json", id + ".json"} {
-		_ = json.Unmarshal(readSmall(filepath.Join(dir, name)), &item) // the next file may have the directory
+		_ = json.Unmarshal(readSmallFile(filepath.Join(dir, name)), &item) // the next file may have the directory
 		if found := item.Dir + item.Workspace; found != "" {
 			return found
 		}
@@ -313,30 +315,30 @@ func clineDir(path string) string {
 		ID  string `json:"id"`
 		Dir string `json:"cwdOnTaskInitialization"`
 	}
-	_ = json.Unmarshal(readSmall(filepath.Join(dir, "..", "..", "state", "taskHistory.json")), &history)
+	_ = json.Unmarshal(readSmallFile(filepath.Join(dir, "..", "..", "state", "taskHistory.json")), &history)
 	for _, h := range history {
 		if h.ID == id && h.Dir != "" {
 			return h.Dir
 		}
 	}
-	found := clineWorkingDir().FindSubmatch(readSmall(filepath.Join(dir, "api_conversation_history.json")))
+	found := clineWorkingDirPattern().FindSubmatch(readSmallFile(filepath.Join(dir, "api_conversation_history.json")))
 	if found == nil {
 		return ""
 	}
 	return strings.ReplaceAll(string(found[1]), `\\`, `\`) // the text is inside of JSON
 }
 
-// maxSmall is the maximum number of bytes that are read from a file beside a transcript.
-const maxSmall = 8 << 20
+// maxSmallFile is the maximum number of bytes that are read from a file beside a transcript.
+const maxSmallFile = 8 << 20
 
-// readSmall returns the beginning of a file, or nil if the file cannot be read.
-func readSmall(path string) []byte {
+// readSmallFile returns the beginning of a file, or nil if the file cannot be read.
+func readSmallFile(path string) []byte {
 	in, err := vfs.OpenRegular(path)
 	if err != nil {
 		return nil
 	}
 	defer in.Close()
-	b, err := io.ReadAll(io.LimitReader(in, maxSmall))
+	b, err := io.ReadAll(io.LimitReader(in, maxSmallFile))
 	if err != nil {
 		return nil
 	}

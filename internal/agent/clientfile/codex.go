@@ -43,9 +43,9 @@ type codexLine struct {
 type codexItem struct {
 	Type        string          `json:"type"`
 	ID          string          `json:"id"`
-	Session     string          `json:"session_id"`
-	Forked      string          `json:"forked_from_id"`
-	Turn        string          `json:"turn_id"`
+	SessionID   string          `json:"session_id"`
+	ForkedFrom  string          `json:"forked_from_id"`
+	TurnID      string          `json:"turn_id"`
 	Role        string          `json:"role"`
 	Dir         string          `json:"cwd"`
 	Model       string          `json:"model"`
@@ -64,7 +64,7 @@ type codexItem struct {
 	Input       string          `json:"input"`
 	Action      json.RawMessage `json:"action"`
 	Output      json.RawMessage `json:"output"`
-	Exit        *int            `json:"exit_code"`
+	ExitCode    *int            `json:"exit_code"`
 	Success     *bool           `json:"success"`
 	Status      string          `json:"status"`
 	Item        json.RawMessage `json:"item"`
@@ -92,7 +92,7 @@ func isCodex(line []byte) bool {
 		} `json:"session"`
 		Items json.RawMessage `json:"items"`
 	}
-	if !Decode(line, &l) {
+	if !DecodeObject(line, &l) {
 		return false
 	}
 	if l.Session.ID != "" && l.Items != nil {
@@ -109,35 +109,35 @@ func isCodex(line []byte) bool {
 
 // codexCall is a call without an output.
 type codexCall struct {
-	isPatch bool // the call applies a patch, directly or in a shell
-	exit    *int
-	success *bool // nil if no event reported how the call ended
+	isPatch      bool // the call applies a patch, directly or in a shell
+	exitStatus   *int
+	hasSucceeded *bool // nil if no event reported how the call ended
 }
 
-// codex is the state of reading a transcript.
-type codex struct {
+// codexReader is the state of reading a transcript.
+type codexReader struct {
 	session, dir, branch, model   string
 	agentID, agentName, agentType string
 
-	isStarted bool
-	born      time.Time // time of the first line
-	isBare    bool      // lines are payloads without a type
-	isCopied  bool      // lines are copied from the fork's parent
-	last      time.Time // time of the previous line
+	isStarted    bool
+	startTime    time.Time // time of the first line
+	hasBareLines bool      // lines are payloads without a type
+	isInForkCopy bool      // lines are copied from the fork's parent
+	lastTime     time.Time // time of the previous line
 
-	turn   string // turn of the last prompt
-	task   string // turn of the last task_started that no prompt has used yet
-	taskAt int64  // offset of its line
+	promptTurn     string // turn of the last prompt
+	unusedTaskTurn string // turn of the last task_started that no prompt has used yet
+	taskOffset     int64  // offset of its line
 
-	calls map[string]codexCall
+	unansweredCalls map[string]codexCall
 
-	shell      personShell
-	hasItems   bool            // the file contains messages as items
-	hasPrompts bool            // the turn contains events with prompts
-	asked      string          // prompt in an event, which an item may repeat ("" if an item did)
-	held       []heldText      // texts in the person's name, which an event may repeat
-	said       map[string]int  // items minus messages in this turn, by the agent's text
-	thoughts   map[string]bool // reasoning in this turn
+	shell           shellReporter
+	hasItemMessages bool            // the file contains messages as items
+	hasPromptEvents bool            // the turn contains events with prompts
+	eventPrompt     string          // prompt in an event, which an item may repeat ("" if an item did)
+	heldTexts       []heldText      // texts in the person's name, which an event may repeat
+	unpairedTexts   map[string]int  // items minus messages in this turn, by the agent's text
+	seenThoughts    map[string]bool // reasoning in this turn
 }
 
 // heldText is a text in the person's name with the names of the files beside it, such as "[image]".
@@ -146,54 +146,54 @@ type heldText struct {
 	files []string
 }
 
-// copyGap is the time between two lines from which on the second line does not belong to the
+// minGapAfterCopy is the time between two lines from which on the second line does not belong to the
 // copy at a fork's beginning. The person's first prompt always comes later.
-const copyGap = 100 * time.Millisecond
+const minGapAfterCopy = 100 * time.Millisecond
 
 func newCodex(path string) EventReader {
 	if isPromptList(path) {
 		return newPromptList(path, "sessions", "archived_sessions")
 	}
-	return &codex{calls: map[string]codexCall{}}
+	return &codexReader{unansweredCalls: map[string]codexCall{}}
 }
 
 // ReadLine implements [EventReader].
-func (c *codex) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+func (c *codexReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	var l codexLine
 	var p codexItem
-	if !Decode(line, &l) {
+	if !DecodeObject(line, &l) {
 		return false
 	}
 	if l.Items != nil && l.Payload == nil {
-		return c.document(&l, offset, yield)
+		return c.readSessionDocument(&l, offset, yield)
 	}
 	c.completeLine(&l, line)
-	if !Decode(l.Payload, &p) {
+	if !DecodeObject(l.Payload, &p) {
 		return false
 	}
-	c.endCopy(l.Time)
+	c.detectCopyEnd(l.Time)
 	switch l.Type {
 	case "session_meta":
-		c.meta(&p)
+		c.readSessionMeta(&p)
 	case "turn_context":
 		c.dir = cmp.Or(p.Dir, c.dir)
 		c.model = cmp.Or(p.Model, c.model)
-		c.begin(p.Turn, offset, yield)
+		c.beginTurn(p.TurnID, offset, yield)
 	}
 	e := Event{Offset: offset, Time: l.Time, Session: c.session, Dir: c.dir, Branch: c.branch, Model: c.model,
-		AgentID: c.agentID, AgentName: c.agentName, AgentType: c.agentType, IsCopy: c.isCopied}
+		AgentID: c.agentID, AgentName: c.agentName, AgentType: c.agentType, IsCopy: c.isInForkCopy}
 	switch l.Type {
 	case "compacted":
 		e.Kind, e.Text = EventCompacted, p.Message
-		e.Turn = c.task
+		e.TurnID = c.unusedTaskTurn
 		yield(&e)
 	case "event_msg":
-		return c.message(&p, e, yield)
+		return c.readEventMessage(&p, e, yield)
 	case "response_item":
-		c.item(&p, e, yield)
+		c.readResponseItem(&p, e, yield)
 	case "session_meta", "turn_context":
 	default:
-		if !codexNotes[l.Type] {
+		if !codexIgnoredTypes[l.Type] {
 			e.reportUnknown("lines", l.Type, yield)
 		}
 	}
@@ -201,28 +201,28 @@ func (c *codex) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 }
 
 // completeLine sets the payload and the time of a line in which they are missing.
-func (c *codex) completeLine(l *codexLine, line []byte) {
+func (c *codexReader) completeLine(l *codexLine, line []byte) {
 	if l.Payload == nil { // an old file, in which the line is the payload
-		c.isBare = true
+		c.hasBareLines = true
 		l.Payload, l.Type = line, "response_item"
 		if !c.isStarted {
 			l.Type = "session_meta"
 		}
 	}
 	if !c.isStarted {
-		c.born = l.Time
+		c.startTime = l.Time
 	} else if l.Time.IsZero() {
-		l.Time = c.born
+		l.Time = c.startTime
 	}
 }
 
-// codexNotes contains the types of lines that are not part of the conversation.
-var codexNotes = wordSet(`
+// codexIgnoredTypes contains the types of lines that are not part of the conversation.
+var codexIgnoredTypes = wordSet(`
 	ghost_snapshot inter_agent_communication inter_agent_communication_metadata security_risk_score
 	token_usage_record world_state`)
 
-// codexStates contains the types of events that report the client's state, or repeat what other lines contain.
-var codexStates = wordSet(`
+// codexStateEvents contains the types of events that report the client's state, or repeat what other lines contain.
+var codexStateEvents = wordSet(`
 	agent_message_content_delta agent_message_delta agent_reasoning_delta agent_reasoning_raw_content
 	agent_reasoning_raw_content_delta agent_reasoning_section_break apply_patch_approval_request background_event
 	collab_agent_interaction_begin collab_agent_interaction_end collab_agent_spawn_begin collab_agent_spawn_end
@@ -242,26 +242,26 @@ var codexStates = wordSet(`
 	turn_moderation_metadata turn_started undo_completed undo_started view_image_tool_call warning
 	web_search_begin web_search_end`)
 
-// codexSilent contains the types of items that have no text of the person or the agent, or whose text another line
-// contains as well.
-var codexSilent = wordSet(`
+// codexTextlessItems contains the types of items that have no text of the person or the agent, or whose text
+// another line contains as well.
+var codexTextlessItems = wordSet(`
 	additional_tools agent_message compaction compaction_summary compaction_trigger context_compaction ghost_snapshot
 	other tool_search_output
 	CollabAgentToolCall ContextCompaction DynamicToolCall EnteredReviewMode ExitedReviewMode HookPrompt
 	ImageGeneration ImageView McpToolCall Sleep SubAgentActivity WebSearch`)
 
-// document reads a session that is a JSON document. It returns false if an item cannot be read.
-func (c *codex) document(l *codexLine, offset int64, yield func(*Event)) bool {
+// readSessionDocument reads a session that is a JSON document. It returns false if an item cannot be read.
+func (c *codexReader) readSessionDocument(l *codexLine, offset int64, yield func(*Event)) bool {
 	isRead := c.ReadLine(l.Session, offset, yield)
 	for i, item := range l.Items {
 		isRead = c.ReadLine(item, offset+int64(i), yield) && isRead
 	}
-	c.End(yield)
+	c.FlushEvents(yield)
 	return isRead
 }
 
-// meta reads the session that the file belongs to.
-func (c *codex) meta(p *codexItem) {
+// readSessionMeta reads the session that the file belongs to.
+func (c *codexReader) readSessionMeta(p *codexItem) {
 	if c.isStarted {
 		return // a fork repeats the line of its parent
 	}
@@ -270,7 +270,7 @@ func (c *codex) meta(p *codexItem) {
 	c.dir = p.Dir
 	c.model = p.Model
 	c.branch = p.Git.Branch
-	c.isCopied = p.Forked != ""
+	c.isInForkCopy = p.ForkedFrom != ""
 	var source struct {
 		Agent struct {
 			Spawn struct {
@@ -278,96 +278,102 @@ func (c *codex) meta(p *codexItem) {
 			} `json:"thread_spawn"`
 		} `json:"subagent"`
 	}
-	_ = Decode(p.Source, &source) // other sources are texts
+	_ = DecodeObject(p.Source, &source) // other sources are texts
 	if strings.Contains(string(p.Source), `"subagent"`) {
 		c.agentName = cmp.Or(p.AgentName, "sub-agent")
 	}
-	if parent := cmp.Or(p.Session, source.Agent.Spawn.Parent); parent != "" && parent != p.ID {
+	if parent := cmp.Or(p.SessionID, source.Agent.Spawn.Parent); parent != "" && parent != p.ID {
 		c.session = parent
 		c.agentID, c.agentType = p.ID, p.AgentRole
 	}
 }
 
-// endCopy notices the end of the lines that were copied from a fork's parent.
-func (c *codex) endCopy(when time.Time) {
-	isApart := !c.last.IsZero() && when.Sub(c.last) >= copyGap
-	isLater := isApart && !when.Before(c.born)
-	if c.isCopied && isLater {
-		c.isCopied = false
-		c.turn, c.task = "", ""
-		c.said = nil
-		c.held = nil
+// detectCopyEnd notices the end of the lines that were copied from a fork's parent.
+func (c *codexReader) detectCopyEnd(when time.Time) {
+	isApart := !c.lastTime.IsZero() && when.Sub(c.lastTime) >= minGapAfterCopy
+	isLater := isApart && !when.Before(c.startTime)
+	if c.isInForkCopy && isLater {
+		c.isInForkCopy = false
+		c.promptTurn, c.unusedTaskTurn = "", ""
+		c.unpairedTexts = nil
+		c.heldTexts = nil
 	}
-	c.last = when
+	c.lastTime = when
 }
 
-// begin records the ID of a turn that has begun. Each turn tells anew whether events contain its prompts, because
+// beginTurn records the ID of a turn that has begun. Each turn tells anew whether events contain its prompts, because
 // a newer version of Codex may continue the session.
-func (c *codex) begin(turn string, offset int64, yield func(*Event)) {
+func (c *codexReader) beginTurn(turn string, offset int64, yield func(*Event)) {
 	if turn == "" || c.agentID != "" {
 		return
 	}
-	if turn == c.turn || turn == c.task {
+	if turn == c.promptTurn || turn == c.unusedTaskTurn {
 		return
 	}
-	c.release(yield)
-	c.hasPrompts = false
-	c.task, c.taskAt = turn, offset
+	c.releaseHeldTexts(yield)
+	c.hasPromptEvents = false
+	c.unusedTaskTurn, c.taskOffset = turn, offset
 }
 
-// message reads a line of type event_msg. It returns false if the line contains an item that is not an
+// readEventMessage reads a line of type event_msg. It returns false if the line contains an item that is not an
 // object.
-func (c *codex) message(p *codexItem, e Event, yield func(*Event)) bool {
+func (c *codexReader) readEventMessage(p *codexItem, e Event, yield func(*Event)) bool {
 	switch p.Type {
 	case "task_started":
-		c.begin(p.Turn, e.Offset, yield)
+		c.beginTurn(p.TurnID, e.Offset, yield)
 	case "user_message":
-		c.event(p.Turn, p.Message, slices.Repeat([]string{"[image]"}, len(p.Images)+len(p.LocalImages)), e, yield)
+		c.reportEventPrompt(
+			p.TurnID,
+			p.Message,
+			slices.Repeat([]string{"[image]"}, len(p.Images)+len(p.LocalImages)),
+			e,
+			yield,
+		)
 	case "agent_message":
-		if !c.hasItems {
-			c.say(&e, p.Message, 0, yield)
+		if !c.hasItemMessages {
+			c.reportAgentText(&e, p.Message, 0, yield)
 		}
 	case "agent_reasoning":
-		c.think(&e, p.Text, yield)
+		c.reportThought(&e, p.Text, yield)
 	case "exec_command_end":
-		c.end(p.CallID, p.Exit, p.Success == nil || *p.Success)
+		c.recordCallEnd(p.CallID, p.ExitCode, p.Success == nil || *p.Success)
 	case "patch_apply_end":
 		c.reportChanges(p, p.CallID, p.Success == nil || *p.Success, e, yield)
 	case "item_completed":
-		return c.reportItem(p, e, yield)
+		return c.readEventItem(p, e, yield)
 	default:
-		if !codexStates[p.Type] {
+		if !codexStateEvents[p.Type] {
 			e.reportUnknown("events", p.Type, yield)
 		}
 	}
 	return true
 }
 
-// reportItem reads the item in an event.
-func (c *codex) reportItem(p *codexItem, e Event, yield func(*Event)) bool {
+// readEventItem reads the item in an event.
+func (c *codexReader) readEventItem(p *codexItem, e Event, yield func(*Event)) bool {
 	var item codexItem
-	if !Decode(p.Item, &item) {
+	if !DecodeObject(p.Item, &item) {
 		return false
 	}
 	e.ID = item.ID
 	switch item.Type {
 	case "UserMessage":
 		e.ID = ""
-		c.event(p.Turn, Text(item.Content, "text"), attachments(item.Content), e, yield)
+		c.reportEventPrompt(p.TurnID, ContentText(item.Content, "text"), attachmentNames(item.Content), e, yield)
 	case "AgentMessage":
-		c.say(&e, Text(item.Content, "text", "Text"), 1, yield)
+		c.reportAgentText(&e, ContentText(item.Content, "text", "Text"), 1, yield)
 	case "Reasoning":
 		for _, t := range item.SummaryText {
-			c.think(&e, t, yield)
+			c.reportThought(&e, t, yield)
 		}
 	case "CommandExecution":
-		c.end(item.ID, item.Exit, item.Status == "completed")
+		c.recordCallEnd(item.ID, item.ExitCode, item.Status == "completed")
 	case "FileChange":
 		c.reportChanges(&item, item.ID, item.Status == "completed", e, yield)
 	case "Plan":
 		c.reportPlan(&e, item.Text, yield)
 	default:
-		if !codexSilent[item.Type] {
+		if !codexTextlessItems[item.Type] {
 			e.reportUnknown("items", item.Type, yield)
 		}
 	}
@@ -375,74 +381,74 @@ func (c *codex) reportItem(p *codexItem, e Event, yield func(*Event)) bool {
 }
 
 // reportPlan reports a plan that the agent proposes, unless a message of the turn contains it.
-func (c *codex) reportPlan(e *Event, plan string, yield func(*Event)) {
+func (c *codexReader) reportPlan(e *Event, plan string, yield func(*Event)) {
 	plan = strings.TrimSpace(plan)
-	for said := range c.said {
+	for said := range c.unpairedTexts {
 		if strings.Contains(said, plan) {
 			return
 		}
 	}
-	c.say(e, plan, 1, yield)
+	c.reportAgentText(e, plan, 1, yield)
 }
 
-// item reads a line of type response_item.
-func (c *codex) item(p *codexItem, e Event, yield func(*Event)) {
+// readResponseItem reads a line of type response_item.
+func (c *codexReader) readResponseItem(p *codexItem, e Event, yield func(*Event)) {
 	e.ID = p.ID
 	switch p.Type {
 	case "message":
-		c.hasItems = true
+		c.hasItemMessages = true
 		switch p.Role {
 		case "assistant":
-			c.say(&e, Text(p.Content, "output_text"), -1, yield)
+			c.reportAgentText(&e, ContentText(p.Content, "output_text"), -1, yield)
 		case "user":
 			e.ID = ""
-			c.user(p, e, yield)
+			c.readUserText(p, e, yield)
 		}
 	case "reasoning":
 		for _, t := range contentTexts(p.Summary, "summary_text") {
-			c.think(&e, t, yield)
+			c.reportThought(&e, t, yield)
 		}
 	case "function_call", "custom_tool_call", "local_shell_call":
-		c.call(p, e, yield)
+		c.reportCall(p, e, yield)
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
 		e.ID = p.CallID
-		c.answer(p.Output, e, yield)
+		c.reportResult(p.Output, e, yield)
 	default:
-		isState := c.isBare && p.Type == "" // for example {"record_type":"state"}
+		isState := c.hasBareLines && p.Type == "" // for example {"record_type":"state"}
 		switch {
-		case isState, codexSilent[p.Type]:
+		case isState, codexTextlessItems[p.Type]:
 		case strings.HasSuffix(p.Type, "_call"):
-			c.ownCall(p, e, yield)
+			c.reportServerCall(p, e, yield)
 		default:
 			e.reportUnknown("items", p.Type, yield)
 		}
 	}
 }
 
-// ownCall reports a call that the model's server ran, such as web_search_call. The item contains its outcome.
-func (c *codex) ownCall(p *codexItem, e Event, yield func(*Event)) {
-	c.release(yield)
+// reportServerCall reports a call that the model's server ran, such as web_search_call. The item contains its outcome.
+func (c *codexReader) reportServerCall(p *codexItem, e Event, yield func(*Event)) {
+	c.releaseHeldTexts(yield)
 	e.Kind, e.ID = EventCall, cmp.Or(p.ID, p.CallID, p.Type+"@"+strconv.FormatInt(e.Offset, 10))
-	e.Tool, e.Args = p.Type, p.Action
+	e.ToolName, e.Args = p.Type, p.Action
 	yield(&e)
 	e.Kind = EventResult
-	e.Tool, e.Args = "", nil
-	e.Failed = p.Status == "failed"
+	e.ToolName, e.Args = "", nil
+	e.HasFailed = p.Status == "failed"
 	yield(&e)
 }
 
-// workingDirectory matches the working directory in the message about the environment with which
+// codexWorkingDirPattern matches the working directory in the message about the environment with which
 // Codex begins a session.
-var workingDirectory = sync.OnceValue(func() *regexp.Regexp {
+var codexWorkingDirPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*<environment_context>[\s\S]*?<cwd>([^<]{1,1000})</cwd>`)
 })
 
-// imageTag matches the texts that Codex inserts before and after an image.
-var imageTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^</?image\b[^>\n]*>\n?`) })
+// imageTagPattern matches the texts that Codex inserts before and after an image.
+var imageTagPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^</?image\b[^>\n]*>\n?`) })
 
-// insertedText matches the beginnings of texts that Codex wrote in the person's name. Their tags' names contain an
-// underscore, or are one of a few words.
-var insertedText = sync.OnceValue(func() *regexp.Regexp {
+// codexInsertedTextPattern matches the beginnings of texts that Codex wrote in the person's name. Their tags' names
+// contain an underscore, or are one of a few words.
+var codexInsertedTextPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:<(?:[a-z]+_[a-z_]+|skills?|permissions|INSTRUCTIONS)\b|# AGENTS\.md)`)
 })
 
@@ -451,181 +457,182 @@ func (p *codexItem) isByPerson(text string) bool {
 	if kinds := p.Metadata.Kinds; len(kinds) > 0 {
 		return slices.ContainsFunc(kinds, func(k string) bool { return strings.HasPrefix(k, "user.") })
 	}
-	return !insertedText().MatchString(strings.TrimSpace(text))
+	return !codexInsertedTextPattern().MatchString(strings.TrimSpace(text))
 }
 
-// user reads a text in the person's name. If an event follows that repeats the text, the event
+// readUserText reads a text in the person's name. If an event follows that repeats the text, the event
 // contains the prompt.
-func (c *codex) user(p *codexItem, e Event, yield func(*Event)) {
-	e.Text = Text(p.Content, "input_text", "text")
-	if c.dir == "" || c.isBare {
-		if dir := workingDirectory().FindStringSubmatch(e.Text); dir != nil {
+func (c *codexReader) readUserText(p *codexItem, e Event, yield func(*Event)) {
+	e.Text = ContentText(p.Content, "input_text", "text")
+	if c.dir == "" || c.hasBareLines {
+		if dir := codexWorkingDirPattern().FindStringSubmatch(e.Text); dir != nil {
 			c.dir = dir[1]
 			e.Dir = c.dir
 		}
 	}
 	if isShellText(e.Text) {
-		c.release(yield)
+		c.releaseHeldTexts(yield)
 	}
-	if c.shell.report(e, e.Text, yield) {
+	if c.shell.reportShellText(e, e.Text, yield) {
 		return
 	}
-	text := heldText{e, attachments(p.Content)}
-	text.Text = strings.TrimSpace(imageTag().ReplaceAllString(e.Text, ""))
-	text.Turn = p.Turn
+	text := heldText{e, attachmentNames(p.Content)}
+	text.Text = strings.TrimSpace(imageTagPattern().ReplaceAllString(e.Text, ""))
+	text.TurnID = p.TurnID
 	if text.Text == "" {
 		text.Text, text.files = strings.Join(text.files, " "), nil
 	}
 	switch {
 	case text.Text == "" || !p.isByPerson(text.Text):
-	case c.isBare:
-		c.prompt(text, yield)
+	case c.hasBareLines:
+		c.reportPrompt(text, yield)
 	default:
-		c.held = append(c.held, text)
+		c.heldTexts = append(c.heldTexts, text)
 	}
 }
 
-// event reports the prompt in an event, which has files beside the text.
-func (c *codex) event(turn, text string, files []string, e Event, yield func(*Event)) {
+// reportEventPrompt reports the prompt in an event, which has files beside the text.
+func (c *codexReader) reportEventPrompt(turn, text string, files []string, e Event, yield func(*Event)) {
 	if text == "" {
 		text, files = strings.Join(files, " "), nil
 	}
-	c.asked = text
-	c.hasPrompts = true
-	for _, h := range c.held {
+	c.eventPrompt = text
+	c.hasPromptEvents = true
+	for _, h := range c.heldTexts {
 		if strings.TrimSpace(h.Text) == strings.TrimSpace(text) {
 			e.Time = h.Time // an import that ended between the two lines has reported this time
 		}
 	}
-	c.release(yield) // without a report, because one of the held texts is the same prompt
-	e.Turn, e.Text = turn, text
-	c.prompt(heldText{e, files}, yield)
+	c.releaseHeldTexts(yield) // without a report, because one of the held texts is the same prompt
+	e.TurnID, e.Text = turn, text
+	c.reportPrompt(heldText{e, files}, yield)
 }
 
-// release reports the held texts. If no event in the turn contains a prompt, the texts are prompts.
-func (c *codex) release(yield func(*Event)) {
-	held := c.held
-	c.held = nil
+// releaseHeldTexts reports the held texts. If no event in the turn contains a prompt, the texts are prompts.
+func (c *codexReader) releaseHeldTexts(yield func(*Event)) {
+	held := c.heldTexts
+	c.heldTexts = nil
 	for _, e := range held {
-		isRepeat := strings.TrimSpace(e.Text) == strings.TrimSpace(c.asked)
+		isRepeat := strings.TrimSpace(e.Text) == strings.TrimSpace(c.eventPrompt)
 		if isRepeat {
-			c.asked = ""
+			c.eventPrompt = ""
 		}
-		if !isRepeat && !c.hasPrompts {
-			c.prompt(e, yield)
+		if !isRepeat && !c.hasPromptEvents {
+			c.reportPrompt(e, yield)
 		}
 	}
 }
 
-// End implements [Ender].
-func (c *codex) End(yield func(*Event)) { c.release(yield) }
+// FlushEvents implements [EventFlusher].
+func (c *codexReader) FlushEvents(yield func(*Event)) { c.releaseHeldTexts(yield) }
 
-// prompt reports a prompt. A prompt without a turn belongs to the last task that began. A turn
+// reportPrompt reports a prompt. A prompt without a turn belongs to the last task that began. A turn
 // begins at the first line with the turn's ID.
-func (c *codex) prompt(text heldText, yield func(*Event)) {
+func (c *codexReader) reportPrompt(text heldText, yield func(*Event)) {
 	e := text.Event
-	e.reportLeftOut(leftFiles, len(text.files), yield)
+	e.reportLeftOut(leftOutFiles, len(text.files), yield)
 	e.Kind = EventPrompt
-	e.Turn = cmp.Or(e.Turn, c.task)
-	if e.Turn != "" && e.Turn == c.task {
-		e.Offset = c.taskAt
-		c.task = ""
+	e.TurnID = cmp.Or(e.TurnID, c.unusedTaskTurn)
+	if e.TurnID != "" && e.TurnID == c.unusedTaskTurn {
+		e.Offset = c.taskOffset
+		c.unusedTaskTurn = ""
 	}
-	if e.Turn == "" || e.Turn != c.turn {
-		c.said = nil
+	if e.TurnID == "" || e.TurnID != c.promptTurn {
+		c.unpairedTexts = nil
 	}
-	c.turn = e.Turn
-	c.thoughts = nil
+	c.promptTurn = e.TurnID
+	c.seenThoughts = nil
 	yield(&e)
 }
 
-// say reports a text of the agent. Newer versions write each text both as an item (form 1) and
+// reportAgentText reports a text of the agent. Newer versions write each text both as an item (form 1) and
 // as a message (form -1), in either order. The second of the pair is skipped.
-func (c *codex) say(e *Event, text string, form int, yield func(*Event)) {
-	c.release(yield)
-	if c.said == nil {
-		c.said = map[string]int{}
+func (c *codexReader) reportAgentText(e *Event, text string, form int, yield func(*Event)) {
+	c.releaseHeldTexts(yield)
+	if c.unpairedTexts == nil {
+		c.unpairedTexts = map[string]int{}
 	}
-	isSecond := c.said[text]*form < 0
-	c.said[text] += form
+	isSecond := c.unpairedTexts[text]*form < 0
+	c.unpairedTexts[text] += form
 	if !isSecond && text != "" {
 		e.Kind, e.Text = EventText, text
 		yield(e)
 	}
 }
 
-// think reports reasoning, unless it was reported in this turn.
-func (c *codex) think(e *Event, text string, yield func(*Event)) {
+// reportThought reports reasoning, unless it was reported in this turn.
+func (c *codexReader) reportThought(e *Event, text string, yield func(*Event)) {
 	text = strings.TrimSpace(text)
-	if text == "" || c.thoughts[text] {
+	if text == "" || c.seenThoughts[text] {
 		return
 	}
-	if c.thoughts == nil {
-		c.thoughts = map[string]bool{}
+	if c.seenThoughts == nil {
+		c.seenThoughts = map[string]bool{}
 	}
-	c.thoughts[text] = true
+	c.seenThoughts[text] = true
 	e.Kind, e.Text = EventThought, text
 	yield(e)
 }
 
-// codexShells are the names of tools that run a command.
-var codexShells = map[string]bool{"shell": true, "exec_command": true, "local_shell": true, "shell_command": true,
+// codexShellTools are the names of tools that run a command.
+var codexShellTools = map[string]bool{"shell": true, "exec_command": true, "local_shell": true, "shell_command": true,
 	"container.exec": true}
 
-// call reports a call. A call that runs a command has the name that hooks report.
-func (c *codex) call(p *codexItem, e Event, yield func(*Event)) {
-	c.release(yield)
+// reportCall reports a call. A call that runs a command has the name that hooks report.
+func (c *codexReader) reportCall(p *codexItem, e Event, yield func(*Event)) {
+	c.releaseHeldTexts(yield)
 	e.Kind, e.ID = EventCall, p.CallID
-	e.Tool = p.Name
+	e.ToolName = p.Name
 	switch {
 	case p.Type == "local_shell_call":
-		e.Tool, e.Args = "Bash", p.Action
+		e.ToolName, e.Args = "Bash", p.Action
 	case p.Type == "function_call" && strings.HasPrefix(strings.TrimSpace(p.Arguments), "{"):
 		e.Args = json.RawMessage(p.Arguments)
 	default:
 		e.Args, _ = json.Marshal(map[string]string{"input": p.Input + p.Arguments}) // texts can be encoded
 	}
-	if codexShells[p.Name] {
-		e.Tool = "Bash"
+	if codexShellTools[p.Name] {
+		e.ToolName = "Bash"
 	} else if p.Namespace != "" && p.Type == "function_call" {
-		e.Tool = p.Namespace + "__" + p.Name
+		e.ToolName = p.Namespace + "__" + p.Name
 	}
-	isPatch := e.Tool == "apply_patch" || (e.Tool == "Bash" && strings.Contains(string(e.Args), "*** Begin Patch"))
-	c.calls[p.CallID] = codexCall{isPatch: isPatch}
+	isPatch := e.ToolName == "apply_patch" ||
+		(e.ToolName == "Bash" && strings.Contains(string(e.Args), "*** Begin Patch"))
+	c.unansweredCalls[p.CallID] = codexCall{isPatch: isPatch}
 	yield(&e)
 }
 
-// end records how a call ended. Its output follows later.
-func (c *codex) end(id string, exit *int, hasSucceeded bool) {
-	if call, ok := c.calls[id]; ok {
-		call.exit, call.success = exit, &hasSucceeded
-		c.calls[id] = call
+// recordCallEnd records how a call ended. Its output follows later.
+func (c *codexReader) recordCallEnd(id string, exit *int, hasSucceeded bool) {
+	if call, ok := c.unansweredCalls[id]; ok {
+		call.exitStatus, call.hasSucceeded = exit, &hasSucceeded
+		c.unansweredCalls[id] = call
 	}
 }
 
 // reportChanges reports the changes of files by a call. The transcript need not contain the call, because the
 // model can write a program that applies patches.
-func (c *codex) reportChanges(p *codexItem, id string, hasSucceeded bool, e Event, yield func(*Event)) {
-	c.end(id, nil, hasSucceeded)
+func (c *codexReader) reportChanges(p *codexItem, id string, hasSucceeded bool, e Event, yield func(*Event)) {
+	c.recordCallEnd(id, nil, hasSucceeded)
 	e.Kind, e.ID = EventEdit, id
-	e.Failed = !hasSucceeded
-	e.Shown = p.Changes
+	e.HasFailed = !hasSucceeded
+	e.DisplayData = p.Changes
 	yield(&e)
 }
 
-// answer reports the result of a call.
-func (c *codex) answer(output json.RawMessage, e Event, yield func(*Event)) {
-	call := c.calls[e.ID]
-	delete(c.calls, e.ID)
+// reportResult reports the result of a call.
+func (c *codexReader) reportResult(output json.RawMessage, e Event, yield func(*Event)) {
+	call := c.unansweredCalls[e.ID]
+	delete(c.unansweredCalls, e.ID)
 	e.Kind = EventResult
-	e.Exit = call.exit
-	e.output = outputText(output)
-	e.Failed = strings.HasPrefix(e.output, "unsupported call")
+	e.ExitStatus = call.exitStatus
+	e.resultOutput = outputText(output)
+	e.HasFailed = strings.HasPrefix(e.resultOutput, "unsupported call")
 	switch {
-	case call.success != nil:
-		e.Failed = e.Failed || (call.isPatch && !*call.success)
+	case call.hasSucceeded != nil:
+		e.HasFailed = e.HasFailed || (call.isPatch && !*call.hasSucceeded)
 	case call.isPatch:
-		e.Failed = !isPatched(output)
+		e.HasFailed = !isPatchSuccess(output)
 	}
 	yield(&e)
 }
@@ -636,23 +643,23 @@ func outputText(output json.RawMessage) string {
 		Content json.RawMessage `json:"content"`
 		Items   json.RawMessage `json:"content_items"`
 	}
-	if Decode(output, &o) {
-		return cmp.Or(Text(o.Content), Text(o.Items))
+	if DecodeObject(output, &o) {
+		return cmp.Or(ContentText(o.Content), ContentText(o.Items))
 	}
-	return Text(output)
+	return ContentText(output)
 }
 
-// isPatched reports whether the output of apply_patch indicates success. The output is a text, JSON
+// isPatchSuccess reports whether the output of apply_patch indicates success. The output is a text, JSON
 // with an exit status in a text, or blocks of text.
-func isPatched(output json.RawMessage) bool {
+func isPatchSuccess(output json.RawMessage) bool {
 	var o struct {
 		Success *bool `json:"success"`
 	}
-	_ = Decode(output, &o) // only an object reports success
+	_ = DecodeObject(output, &o) // only an object reports success
 	if o.Success != nil {
 		return *o.Success
 	}
-	text, exit := OldOutput(outputText(output))
+	text, exit := ParseOldOutput(outputText(output))
 	if exit == nil {
 		exit = ExitStatus(text)
 	}
@@ -671,10 +678,10 @@ func isPatched(output json.RawMessage) bool {
 	return true
 }
 
-// codexAnswer returns the line for the result of a call.
-func codexAnswer(r *Report, id string) any {
+// codexResultLine returns the line for the result of a call.
+func codexResultLine(r *HookReport, id string) any {
 	return map[string]any{
 		"type":    "response_item",
-		"payload": map[string]any{"type": "custom_tool_call_output", "call_id": id, "output": r.Response},
+		"payload": map[string]any{"type": "custom_tool_call_output", "call_id": id, "output": r.ToolResponse},
 	}
 }

@@ -48,11 +48,11 @@ type cursorLine struct {
 
 // cursorBubble is a message of the editor.
 type cursorBubble struct {
-	ID       string          `json:"bubbleId"`
-	Type     int             `json:"type"`
-	Text     string          `json:"text"`
-	Created  json.RawMessage `json:"createdAt"`
-	Thinking struct {
+	ID        string          `json:"bubbleId"`
+	Type      int             `json:"type"`
+	Text      string          `json:"text"`
+	CreatedAt json.RawMessage `json:"createdAt"`
+	Thinking  struct {
 		Text string `json:"text"`
 	} `json:"thinking"`
 	Tool struct {
@@ -81,22 +81,22 @@ func isCursor(line []byte) bool {
 			Role    string          `json:"role"`
 		} `json:"message"`
 	}
-	isDocument := Decode(line, &l) && l.Composer != nil && l.Bubbles != nil
+	isDocument := DecodeObject(line, &l) && l.Composer != nil && l.Bubbles != nil
 	isLine := l.Role != "" && l.Type == "" && l.Message.Content != nil && l.Message.Role == ""
 	return isDocument || isLine
 }
 
-// cursor is the state of reading a session.
-type cursor struct {
+// cursorReader is the state of reading a session.
+type cursorReader struct {
 	session, agent string
-	time           time.Time
-	number         int
+	lastTime       time.Time
+	messageCount   int
 }
 
 func newCursor(path string) EventReader {
-	c := &cursor{session: strings.TrimSuffix(filepath.Base(path), ".jsonl")}
+	c := &cursorReader{session: strings.TrimSuffix(filepath.Base(path), ".jsonl")}
 	if strings.HasSuffix(path, ".jsonl") {
-		c.time = modTime(path)
+		c.lastTime = fileModTime(path)
 		if dir := filepath.Dir(path); filepath.Base(dir) == "subagents" {
 			c.session, c.agent = filepath.Base(filepath.Dir(dir)), "sub-agent"
 		}
@@ -104,9 +104,9 @@ func newCursor(path string) EventReader {
 	return c
 }
 
-// withResults returns a function that reports a result after each call, because a transcript of the command line
+// addResultEvents returns a function that reports a result after each call, because a transcript of the command line
 // has no results. Some calls have no ID.
-func (c *cursor) withResults(yield func(*Event)) func(*Event) {
+func (c *cursorReader) addResultEvents(yield func(*Event)) func(*Event) {
 	calls := 0
 	return func(e *Event) {
 		if e.Kind != EventCall {
@@ -115,7 +115,7 @@ func (c *cursor) withResults(yield func(*Event)) func(*Event) {
 		}
 		calls++
 		if e.ID == "" {
-			e.ID = "m" + strconv.Itoa(c.number) + "-call" + strconv.Itoa(calls)
+			e.ID = "m" + strconv.Itoa(c.messageCount) + "-call" + strconv.Itoa(calls)
 		}
 		yield(e)
 		yield(&Event{Kind: EventResult, Offset: e.Offset, Time: e.Time, ID: e.ID, Session: e.Session, Dir: e.Dir,
@@ -123,22 +123,22 @@ func (c *cursor) withResults(yield func(*Event)) func(*Event) {
 	}
 }
 
-// cursorQuery returns the person's text in a message of the command line.
-var cursorQuery = sync.OnceValue(func() func(string) string { return taggedText("user_query") })
+// cursorTaggedPrompt returns the person's text in a message of the command line.
+var cursorTaggedPrompt = sync.OnceValue(func() func(string) string { return taggedTextExtractor("user_query") })
 
 // ReadLine implements [EventReader].
-func (c *cursor) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+func (c *cursorReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	var l cursorLine
 	if !parseObject(line, &l) {
 		return false
 	}
-	m := messageEvents{yield: yield,
-		Event: Event{Offset: offset, Session: c.session, AgentID: c.agent, Time: c.time}}
+	m := messageReporter{yieldEvent: yield,
+		Event: Event{Offset: offset, Session: c.session, AgentID: c.agent, Time: c.lastTime}}
 	if l.Bubbles == nil {
-		c.number++
-		m.beginNumbered(c.number, m.Time)
-		m.yield = c.withResults(yield)
-		m.reportBlocks(l.Role, l.Message.Content, cursorQuery())
+		c.messageCount++
+		m.beginNumberedMessage(c.messageCount, m.Time)
+		m.yieldEvent = c.addResultEvents(yield)
+		m.reportBlocks(l.Role, l.Message.Content, cursorTaggedPrompt())
 		return true
 	}
 	if l.Composer.ID != "" {
@@ -154,21 +154,21 @@ func (c *cursor) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 			isRead = false
 			continue
 		}
-		m.beginNumbered(i, parseTime(b.Created))
+		m.beginNumberedMessage(i, parseTime(b.CreatedAt))
 		if b.ID != "" {
 			m.beginMessage(b.ID, m.Time)
 		}
-		b.report(&m)
+		b.reportEvents(&m)
 	}
 	return isRead
 }
 
-func (b *cursorBubble) report(m *messageEvents) {
+func (b *cursorBubble) reportEvents(m *messageReporter) {
 	if b.Model.Name != "" {
 		m.Model = b.Model.Name
 	}
 	if m.Dir == "" && len(b.Workspaces) > 0 {
-		m.Dir = pathOfURL(b.Workspaces[0])
+		m.Dir = fileURLPath(b.Workspaces[0])
 	}
 	if b.Type == 1 {
 		m.reportText(EventPrompt, b.Text)
@@ -198,5 +198,5 @@ func (b *cursorBubble) report(m *messageEvents) {
 		status.Exit = status.Exit2
 	}
 	isFailed := t.Status == "error" || t.Status == "cancelled"
-	m.reportResult(callResult{id: id, output: resultText(t.Result), hasFailed: isFailed, exit: status.Exit})
+	m.reportResult(callResult{id: id, output: resultText(t.Result), hasFailed: isFailed, exitStatus: status.Exit})
 }

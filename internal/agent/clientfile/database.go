@@ -19,24 +19,24 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/sqlitefile"
 )
 
-// databaseForm is the form in which a client's database contains sessions.
-type databaseForm struct {
+// databaseFormat is the form in which a client's database contains sessions.
+type databaseFormat struct {
 	client string
 	tables []string // the tables by which the form is recognized
 
-	sessions func(db *sqlitefile.DB) (ids []string, err error)
-	document func(db *sqlitefile.DB, path, id string) (any, error)
+	listSessions func(db *sqlitefile.DB) (ids []string, err error)
+	readSession  func(db *sqlitefile.DB, path, id string) (any, error)
 }
 
-// databaseForms lists the forms. The first form whose tables exist is used.
-var databaseForms = []databaseForm{
+// databaseFormats lists the forms. The first form whose tables exist is used.
+var databaseFormats = []databaseFormat{
 	{"cursor", []string{"cursorDiskKV", "ItemTable"}, cursorSessions, cursorDocument},
 	{"opencode", []string{"session_v2", "session_message"}, opencodeSessions, opencodeDocument},
 	{"opencode", []string{"session", "message", "part"}, opencodeSessions, opencodeDocument},
-	{"crush", []string{"sessions", "messages", "files"}, tableSessions("sessions"), crushSession},
+	{"crush", []string{"sessions", "messages", "files"}, tableSessionLister("sessions"), crushSession},
 	{"goose", []string{"sessions", "messages", "schema_version"}, gooseSessions, gooseSession},
-	{"hermes", []string{"sessions", "messages"}, tableSessions("sessions"), hermesSession},
-	{"zed", []string{"threads"}, tableSessions("threads"), zedThread},
+	{"hermes", []string{"sessions", "messages"}, tableSessionLister("sessions"), hermesSession},
+	{"zed", []string{"threads"}, tableSessionLister("threads"), zedThread},
 }
 
 // databaseSuffixes are the endings of database names.
@@ -64,14 +64,14 @@ func splitDatabase(path string) (database, id string) {
 	return path, ""
 }
 
-// findForm returns a database's form. It returns false if the database has none of the forms that
+// findDatabaseFormat returns a database's form. It returns false if the database has none of the forms that
 // are read.
-func findForm(db *sqlitefile.DB) (databaseForm, bool) {
-	i := slices.IndexFunc(databaseForms, func(f databaseForm) bool { return db.HasTables(f.tables...) })
+func findDatabaseFormat(db *sqlitefile.DB) (databaseFormat, bool) {
+	i := slices.IndexFunc(databaseFormats, func(f databaseFormat) bool { return db.HasTables(f.tables...) })
 	if i < 0 {
-		return databaseForm{}, false
+		return databaseFormat{}, false
 	}
-	return databaseForms[i], true
+	return databaseFormats[i], true
 }
 
 // DatabaseSessions returns the client whose sessions a database contains, and their paths, which [Open] opens.
@@ -82,13 +82,13 @@ func DatabaseSessions(path string) (client string, paths []string, err error) {
 		return "", nil, fmt.Errorf("reading %s: %w", path, err)
 	}
 	defer db.Close()
-	form, ok := findForm(db)
+	form, ok := findDatabaseFormat(db)
 	if !ok {
 		return "", nil, nil
 	}
-	ids, err := form.sessions(db)
+	ids, err := form.listSessions(db)
 	if err == nil {
-		err = db.Changed()
+		err = db.CheckUnchanged()
 	}
 	if err != nil {
 		return form.client, nil, fmt.Errorf("reading %s: %w", path, err)
@@ -111,20 +111,20 @@ func databaseError(path string) error {
 	return fmt.Errorf("%s is a database with %d sessions of %s, and not a single one", path, len(paths), client)
 }
 
-// readSession returns a session of a database as a document of several lines.
-func readSession(path, id string) ([]byte, error) {
+// readDatabaseSession returns a session of a database as a document of several lines.
+func readDatabaseSession(path, id string) ([]byte, error) {
 	db, err := sqlitefile.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", path, err)
 	}
 	defer db.Close()
-	form, ok := findForm(db)
+	form, ok := findDatabaseFormat(db)
 	if !ok {
 		return nil, fmt.Errorf("%s is not the database of a supported client", path)
 	}
-	document, err := form.document(db, path, id)
+	document, err := form.readSession(db, path, id)
 	if err == nil {
-		err = db.Changed()
+		err = db.CheckUnchanged()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the session %s in %s: %w", id, path, err)
@@ -132,8 +132,8 @@ func readSession(path, id string) ([]byte, error) {
 	return json.MarshalIndent(document, "", " ")
 }
 
-// tableSessions returns a function that returns the column id of a table.
-func tableSessions(table string) func(*sqlitefile.DB) ([]string, error) {
+// tableSessionLister returns a function that returns the column id of a table.
+func tableSessionLister(table string) func(*sqlitefile.DB) ([]string, error) {
 	return func(db *sqlitefile.DB) (ids []string, err error) {
 		t, err := db.Table(table)
 		if err != nil {
@@ -149,11 +149,11 @@ func tableSessions(table string) func(*sqlitefile.DB) ([]string, error) {
 	}
 }
 
-// findRow returns a table's row with an ID, and the rows that belong to it in another table.
-func findRow(
+// findRowWithDetails returns a table's row with an ID, and the rows that belong to it in another table.
+func findRowWithDetails(
 	db *sqlitefile.DB,
-	table, id, more, column string,
-) (row sqlitefile.Row, rows []sqlitefile.Row, err error) {
+	table, id, detailTable, detailColumn string,
+) (row sqlitefile.Row, details []sqlitefile.Row, err error) {
 	t, err := db.Table(table)
 	if err != nil {
 		return row, nil, err
@@ -165,15 +165,15 @@ func findRow(
 	if len(found) == 0 {
 		return row, nil, fs.ErrNotExist
 	}
-	if more == "" {
+	if detailTable == "" {
 		return found[0], nil, nil
 	}
-	t, err = db.Table(more)
+	t, err = db.Table(detailTable)
 	if err != nil {
 		return row, nil, err
 	}
-	rows, err = t.RowsWith(column, id)
-	return found[0], rows, err
+	details, err = t.RowsWith(detailColumn, id)
+	return found[0], details, err
 }
 
 // columnObject returns columns of a row as an object.
@@ -255,12 +255,12 @@ func cursorDocument(db *sqlitefile.DB, _, id string) (any, error) {
 			bubbles = append(bubbles, json.RawMessage("null"))
 		}
 	}
-	return map[string]any{"cursor": withoutLarge(composer), "bubbles": bubbles}, nil
+	return map[string]any{"cursor": withoutLargeMembers(composer), "bubbles": bubbles}, nil
 }
 
-// withoutLarge returns only those members of a Cursor session that the reader uses, because members that it does not
-// use may be large.
-func withoutLarge(composer json.RawMessage) map[string]json.RawMessage {
+// withoutLargeMembers returns only those members of a Cursor session that the reader uses, because members that it
+// does not use may be large.
+func withoutLargeMembers(composer json.RawMessage) map[string]json.RawMessage {
 	var all map[string]json.RawMessage
 	_ = json.Unmarshal(composer, &all) // ignore the error: composer was parsed before
 	small := map[string]json.RawMessage{}
@@ -273,7 +273,7 @@ func withoutLarge(composer json.RawMessage) map[string]json.RawMessage {
 }
 
 func crushSession(db *sqlitefile.DB, path, id string) (any, error) {
-	session, rows, err := findRow(db, "sessions", id, "messages", "session_id")
+	session, rows, err := findRowWithDetails(db, "sessions", id, "messages", "session_id")
 	if err != nil {
 		return nil, err
 	}
@@ -313,7 +313,7 @@ func gooseSessions(db *sqlitefile.DB) (ids []string, err error) {
 }
 
 func gooseSession(db *sqlitefile.DB, _, id string) (any, error) {
-	session, rows, err := findRow(db, "sessions", id, "messages", "session_id")
+	session, rows, err := findRowWithDetails(db, "sessions", id, "messages", "session_id")
 	if err != nil {
 		return nil, err
 	}
@@ -338,7 +338,7 @@ func gooseSession(db *sqlitefile.DB, _, id string) (any, error) {
 }
 
 func hermesSession(db *sqlitefile.DB, _, id string) (any, error) {
-	session, rows, err := findRow(db, "sessions", id, "messages", "session_id")
+	session, rows, err := findRowWithDetails(db, "sessions", id, "messages", "session_id")
 	if err != nil {
 		return nil, err
 	}
@@ -354,7 +354,7 @@ func hermesSession(db *sqlitefile.DB, _, id string) (any, error) {
 }
 
 func zedThread(db *sqlitefile.DB, _, id string) (any, error) {
-	row, _, err := findRow(db, "threads", id, "", "")
+	row, _, err := findRowWithDetails(db, "threads", id, "", "")
 	if err != nil {
 		return nil, err
 	}
@@ -363,7 +363,7 @@ func zedThread(db *sqlitefile.DB, _, id string) (any, error) {
 	case "json":
 	case "zstd":
 		d, err := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1),
-			zstd.WithDecoderMaxMemory(maxDocument))
+			zstd.WithDecoderMaxMemory(maxDocumentSize))
 		if err != nil {
 			return nil, err
 		}

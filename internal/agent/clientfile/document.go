@@ -11,29 +11,32 @@ import (
 	"io"
 )
 
-// maxDocument is the maximum size of a document in bytes.
-const maxDocument = 256 << 20
+// maxDocumentSize is the maximum size of a document in bytes.
+const maxDocumentSize = 256 << 20
 
 // readDocument reads a document. It returns an error if the document is too large.
 func readDocument(in io.Reader) ([]byte, error) {
-	b, err := io.ReadAll(io.LimitReader(in, maxDocument+1))
-	if err == nil && len(b) > maxDocument {
+	b, err := io.ReadAll(io.LimitReader(in, maxDocumentSize+1))
+	if err == nil && len(b) > maxDocumentSize {
 		err = errLargeDocument
 	}
 	return b, err
 }
 
-var errLargeDocument = fmt.Errorf("it is a document of more than %d MB, which is too large to read", maxDocument>>20)
+var errLargeDocument = fmt.Errorf(
+	"it is a document of more than %d MB, which is too large to read",
+	maxDocumentSize>>20,
+)
 
-// mark is the byte order mark, with which some editors begin a file.
-var mark = []byte("\ufeff")
+// byteOrderMark is the byte order mark, with which some editors begin a file.
+var byteOrderMark = []byte("\ufeff")
 
 // ReadDocument reads a file from its beginning. If the file is a single JSON object over several lines, or a
 // JSON array, ReadDocument returns the file's text, which an [EventReader] reads like a line. Otherwise document
 // is nil, and the caller continues with lines, which contains the whole file.
 func ReadDocument(br *bufio.Reader) (document []byte, lines *bufio.Reader, err error) {
 	head, _ := br.Peek(br.Size()) // ignore the error: it occurs again when the file is read
-	head = bytes.TrimLeft(bytes.TrimPrefix(head, mark), " \t\r\n")
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, byteOrderMark), " \t\r\n")
 	end := bytes.IndexByte(head, '\n')
 	isArray := len(head) > 0 && head[0] == '['
 	isLines := end < 0 || head[0] != '{' || eachField(head[:end], func(_, _ []byte) {})
@@ -48,7 +51,7 @@ func ReadDocument(br *bufio.Reader) (document []byte, lines *bufio.Reader, err e
 	if err != nil {
 		return nil, br, err
 	}
-	if json.Valid(bytes.TrimPrefix(b, mark)) {
+	if json.Valid(bytes.TrimPrefix(b, byteOrderMark)) {
 		return b, br, nil
 	}
 	return nil, bufio.NewReaderSize(io.MultiReader(bytes.NewReader(b), br), br.Size()), nil

@@ -10,7 +10,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// EventKind is the kind of an [Event].
+// EventKind is the kind of an [EventName].
 type EventKind int
 
 // The kinds of events.
@@ -36,7 +36,7 @@ const (
 )
 
 // The parts of conversations that are left out.
-const leftFiles = "images and other files"
+const leftOutFiles = "images and other files"
 
 // reportLeftOut reports that count parts of a kind are left out.
 func (e Event) reportLeftOut(kind string, count int, yield func(*Event)) {
@@ -48,7 +48,7 @@ func (e Event) reportLeftOut(kind string, count int, yield func(*Event)) {
 
 // reportUnknown reports a part that is not understood. The noun is a plural, such as "lines".
 func (e Event) reportUnknown(noun, typeName string, yield func(*Event)) {
-	e.Kind, e.Text = EventUnknown, noun+" of the type "+strconv.Quote(text.CutPrefix(typeName, maxTypeName))
+	e.Kind, e.Text = EventUnknown, noun+" of the type "+strconv.Quote(text.TruncateBytes(typeName, maxTypeName))
 	if typeName == "" {
 		e.Text = noun + " without a type"
 	}
@@ -65,10 +65,10 @@ type Event struct {
 	Offset int64     // offset of the line in the file. For a prompt, it is the first line of the turn.
 	Time   time.Time // zero if not known
 	ID     string    // ID of the text or the call
-	Turn   string    // ID of the turn, if the line names it. A prompt begins the turn.
-	// Position is the position of a prompt's turn as the client counts ("" if not known). If a prompt
+	TurnID string    // ID of the turn, if the line names it. A prompt begins the turn.
+	// TurnPosition is the position of a prompt's turn as the client counts ("" if not known). If a prompt
 	// names the same turn as the one before, but another position, the one before is a copy.
-	Position string
+	TurnPosition string
 
 	IsCopy bool // the line was copied from the transcript of another session, when this one was forked
 
@@ -78,10 +78,10 @@ type Event struct {
 
 	Text string
 
-	// Node is a position in the conversation, and Parent is the position before it. They differ from
+	// NodeID is a position in the conversation, and Parent is the position before it. They differ from
 	// the order of the events if the person goes back in the conversation. Both are "" if the client
 	// does not report positions.
-	Node, Parent string
+	NodeID, ParentNodeID string
 
 	Session, Dir, Branch, Model string // values that are known at this event ("" if unknown)
 
@@ -89,16 +89,16 @@ type Event struct {
 	// name and the type may be missing.
 	AgentID, AgentName, AgentType string
 
-	Tool string          // only for EventCall
-	Args json.RawMessage // only for EventCall
+	ToolName string          // only for EventCall
+	Args     json.RawMessage // only for EventCall
 
 	// Only for EventResult and EventEdit.
-	Failed bool            // whether the tool failed, or the call was refused or cancelled
-	Exit   *int            // exit status of a command, if the client reports it apart from the output
-	Silent bool            // whether the client mentions the exit status of a command only if it is not 0
-	output string          // the text that the tool returned
-	result json.RawMessage // a content that has the text instead of output (nil if output has it)
-	Shown  json.RawMessage // the data that the client shows for the result, in its own format
+	HasFailed     bool            // whether the tool failed, or the call was refused or cancelled
+	ExitStatus    *int            // exit status of a command, if the client reports it apart from the output
+	OmitsZeroExit bool            // whether the client mentions the exit status of a command only if it is not 0
+	resultOutput  string          // the text that the tool returned
+	resultContent json.RawMessage // a content that has the text instead of output (nil if output has it)
+	DisplayData   json.RawMessage // the data that the client shows for the result, in its own format
 
 	// For EventEdit, Shown is an object with a member for each file, {PATH:{"type":"add","content"}},
 	// {PATH:{"type":"update","unified_diff","move_path"}} or {PATH:{"type":"delete"}}. If the ID is "",
@@ -108,10 +108,10 @@ type Event struct {
 // ResultText returns the text that the tool returned. It decodes the text only now, because most results are large and
 // nobody asks for their text.
 func (e *Event) ResultText() string {
-	if e.result != nil {
-		return Text(e.result, "text")
+	if e.resultContent != nil {
+		return ContentText(e.resultContent, "text")
 	}
-	return e.output
+	return e.resultOutput
 }
 
 // EventReader converts the lines of a transcript to events, in order.
@@ -121,8 +121,8 @@ type EventReader interface {
 	ReadLine(line []byte, offset int64, yield func(*Event)) bool
 }
 
-// Ender is an EventReader that keeps an event back until a later line shows what it belongs to.
-type Ender interface {
-	// End calls yield with the events that are still kept back after the last line of the file.
-	End(yield func(*Event))
+// EventFlusher is an EventReader that keeps an event back until a later line shows what it belongs to.
+type EventFlusher interface {
+	// FlushEvents calls yield with the events that are still kept back after the last line of the file.
+	FlushEvents(yield func(*Event))
 }

@@ -44,19 +44,19 @@ func describe(e *Event) string {
 	if e.IsCopy {
 		s = "copied " + s
 	}
-	for _, part := range []string{e.AgentName, e.ID, e.Turn, e.Text, e.Tool, string(e.Args), e.ResultText()} {
+	for _, part := range []string{e.AgentName, e.ID, e.TurnID, e.Text, e.ToolName, string(e.Args), e.ResultText()} {
 		if part != "" {
 			s += " " + part
 		}
 	}
-	if e.Exit != nil {
-		s += fmt.Sprint(" exit ", *e.Exit)
+	if e.ExitStatus != nil {
+		s += fmt.Sprint(" exit ", *e.ExitStatus)
 	}
-	if e.Failed {
+	if e.HasFailed {
 		s += " failed"
 	}
-	if e.Node != "" {
-		s += " @" + e.Node + "<" + e.Parent
+	if e.NodeID != "" {
+		s += " @" + e.NodeID + "<" + e.ParentNodeID
 	}
 	return s
 }
@@ -91,7 +91,10 @@ compacted It was low.`
 // TestQwenEvents reads prompts with and without telemetry, of which the person typed two before the
 // agent answered, a notification in the person's name, reasoning and calls that ended in several ways.
 func TestQwenEvents(t *testing.T) {
-	got := eventsOf(t, "qwen", `{"uuid":"u1","sessionId":"s","type":"user","message":{"parts":[{"text":"Raise the jetty."}]}}
+	got := eventsOf(
+		t,
+		"qwen",
+		`{"uuid":"u1","sessionId":"s","type":"user","message":{"parts":[{"text":"Raise the jetty."}]}}
 {"uuid":"u2","sessionId":"s","type":"user","message":{"parts":[{"text":"And "},{"text":"oil it."}]}}
 {"uuid":"u3","sessionId":"s","type":"system","subtype":"ui_telemetry","systemPayload":{"uiEvent":{"prompt_id":"p2"}}}
 {"uuid":"u4","sessionId":"s","type":"user","provenance":"system","subtype":"notification","message":{"parts":[{"text":"A task ended."}]}}
@@ -99,7 +102,8 @@ func TestQwenEvents(t *testing.T) {
 {"uuid":"u6","sessionId":"s","type":"tool_result","message":{"parts":[{"functionResponse":{"id":"c1","response":{"output":"stopped"}}}]},"toolCallResult":{"callId":"c1","status":"cancelled"}}
 {"uuid":"u7","sessionId":"s","type":"tool_result","message":{"parts":[{"functionResponse":{"id":"c2","response":{"error":"no oil"}}}]},"toolCallResult":{"callId":"c2","resultDisplay":{"exitCode":3}}}
 {"uuid":"u8","sessionId":"s","type":"system","subtype":"chat_compression"}
-`)
+`,
+	)
 	want := `prompt u1 u1 Raise the jetty.
 prompt u2 p2 And oil it.
 thought u5 It is low.
@@ -321,7 +325,7 @@ func FuzzEventReaders(f *testing.F) {
 			r := c.NewReader("")
 			offset := int64(0)
 			for line := range bytes.Lines(b) {
-				c.Recognizes(line)
+				c.RecognizesLine(line)
 				r.ReadLine(line, offset, func(e *Event) {
 					if kindNames[e.Kind] == "" || e.Offset < 0 || e.Offset > offset {
 						t.Errorf("%s: the line at %d has the event %+v", c.Name, offset, e)

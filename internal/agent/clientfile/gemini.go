@@ -24,20 +24,20 @@ import (
 
 // geminiLine is a line of Gemini CLI: the header of a session, a message, or a change of the session.
 type geminiLine struct {
-	Session  string            `json:"sessionId"`
-	Start    string            `json:"startTime"`
-	Kind     string            `json:"kind"`
-	ID       string            `json:"id"`
-	Time     time.Time         `json:"timestamp"`
-	Type     string            `json:"type"`
-	Content  json.RawMessage   `json:"content"`
-	Display  json.RawMessage   `json:"displayContent"` // what the person typed, without inserted files
-	Model    string            `json:"model"`
-	Thoughts []geminiThought   `json:"thoughts"`
-	Calls    []geminiCall      `json:"toolCalls"`
-	Messages []json.RawMessage `json:"messages"`
-	Set      json.RawMessage   `json:"$set"`
-	Rewind   string            `json:"$rewindTo"`
+	SessionID      string            `json:"sessionId"`
+	Start          string            `json:"startTime"`
+	Kind           string            `json:"kind"`
+	ID             string            `json:"id"`
+	Time           time.Time         `json:"timestamp"`
+	Type           string            `json:"type"`
+	Content        json.RawMessage   `json:"content"`
+	DisplayContent json.RawMessage   `json:"displayContent"` // what the person typed, without inserted files
+	Model          string            `json:"model"`
+	Thoughts       []geminiThought   `json:"thoughts"`
+	ToolCalls      []geminiCall      `json:"toolCalls"`
+	Messages       []json.RawMessage `json:"messages"`
+	SessionUpdate  json.RawMessage   `json:"$set"`
+	RewindTo       string            `json:"$rewindTo"`
 }
 
 type geminiThought struct {
@@ -47,21 +47,21 @@ type geminiThought struct {
 
 // geminiCall is a tool call in a message.
 type geminiCall struct {
-	ID      string          `json:"id"`
-	Name    string          `json:"name"`
-	Args    json.RawMessage `json:"args"`
-	Status  string          `json:"status"`
-	Time    time.Time       `json:"timestamp"`
-	Display json.RawMessage `json:"resultDisplay"`
-	Result  []struct {
+	ID            string          `json:"id"`
+	Name          string          `json:"name"`
+	Args          json.RawMessage `json:"args"`
+	Status        string          `json:"status"`
+	Time          time.Time       `json:"timestamp"`
+	ResultDisplay json.RawMessage `json:"resultDisplay"`
+	Result        []struct {
 		Response struct {
-			Response answer `json:"response"`
+			Response toolResponse `json:"response"`
 		} `json:"functionResponse"`
 	} `json:"result"`
 }
 
-// answer is the result of a tool in Gemini CLI or Qwen Code.
-type answer struct {
+// toolResponse is the result of a tool in Gemini CLI or Qwen Code.
+type toolResponse struct {
 	Output string `json:"output"`
 	Error  string `json:"error"`
 }
@@ -69,90 +69,90 @@ type answer struct {
 // isGemini recognizes the header and the document.
 func isGemini(line []byte) bool {
 	var l geminiLine
-	if !Decode(line, &l) || l.Session == "" {
+	if !DecodeObject(line, &l) || l.SessionID == "" {
 		return false
 	}
 	isMessage := l.ID != "" || l.Type != ""
 	return !isMessage && (l.Start != "" || l.Messages != nil)
 }
 
-// gemini is the state of reading a transcript.
-type gemini struct {
+// geminiReader is the state of reading a transcript.
+type geminiReader struct {
 	session, dir, agent string
 	model               string
 
-	messages map[string]*geminiMessage // by ID
-	current  *geminiMessage            // the message that is being read
-	node     string                    // ID of the last message with events
-	last     string                    // ID of the last message
-	ended    map[string]bool           // IDs of the calls with a result
+	messages       map[string]*geminiMessage // by ID
+	currentMessage *geminiMessage            // the message that is being read
+	lastEventID    string                    // ID of the last message with events
+	lastMessageID  string                    // ID of the last message
+	endedCalls     map[string]bool           // IDs of the calls with a result
 
-	shell personShell
+	shell shellReporter
 }
 
 // geminiMessage is the part of a message that was reported. The message may grow.
 type geminiMessage struct {
-	before   string // ID of the previous message with events
-	text     string
-	thoughts int             // number of thoughts
-	calls    map[string]bool // IDs of calls
+	previousNode string // ID of the previous message with events
+	text         string
+	thoughtCount int             // number of thoughts
+	callIDs      map[string]bool // IDs of calls
 }
 
 func newGemini(path string) EventReader {
 	if isPromptList(path) {
 		return newPromptList(path, "chats")
 	}
-	g := &gemini{messages: map[string]*geminiMessage{}, ended: map[string]bool{}}
+	g := &geminiReader{messages: map[string]*geminiMessage{}, endedCalls: map[string]bool{}}
 	chats := filepath.Dir(path)
 	if parent := filepath.Dir(chats); filepath.Base(parent) == "chats" {
 		g.session, g.agent = filepath.Base(chats), "sub-agent"
 		chats = parent
 	}
 	if path != "" {
-		g.dir = geminiRoot(filepath.Dir(chats))
+		g.dir = geminiProjectDir(filepath.Dir(chats))
 	}
 	return g
 }
 
 // ReadLine implements [EventReader].
-func (g *gemini) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+func (g *geminiReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	var l geminiLine
-	if !Decode(line, &l) {
+	if !DecodeObject(line, &l) {
 		return false
 	}
 	switch {
-	case l.Rewind != "":
-		g.last, g.node = "", "" // the client removes all messages if it does not know the ID
-		if m := g.messages[l.Rewind]; m != nil {
-			g.last, g.node = m.before, m.before
+	case l.RewindTo != "":
+		g.lastMessageID, g.lastEventID = "", "" // the client removes all messages if it does not know the ID
+		if m := g.messages[l.RewindTo]; m != nil {
+			g.lastMessageID, g.lastEventID = m.previousNode, m.previousNode
 		}
 	case l.Type != "":
-		g.message(&l, isLine, offset, yield)
-	case l.Session != "":
+		g.reportMessage(&l, onOwnLine, offset, yield)
+	case l.SessionID != "":
 		if g.agent == "" {
-			g.session = l.Session
+			g.session = l.SessionID
 		}
 		if l.Kind != "" && l.Kind != "main" {
 			g.agent = "sub-agent"
 		}
-	case l.Set == nil:
+	case l.SessionUpdate == nil:
 		(&Event{Offset: offset, Session: g.session}).reportUnknown("lines", "", yield)
 	}
 	var set struct {
 		Messages []json.RawMessage `json:"messages"`
 	}
-	if l.Set != nil {
-		Decode(l.Set, &set)
+	if l.SessionUpdate != nil {
+		DecodeObject(l.SessionUpdate, &set)
 	}
 	isRead := true
 	for _, messages := range [][]json.RawMessage{l.Messages, set.Messages} {
 		for _, message := range messages {
 			var m geminiLine
-			if !Decode(message, &m) {
+			if !DecodeObject(message, &m) {
 				isRead = false
 				continue
 			}
-			g.message(&m, inList, offset, yield)
+			g.reportMessage(&m, inMessageList, offset, yield)
 		}
 	}
 	return isRead
@@ -162,35 +162,44 @@ func (g *gemini) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 type geminiPlace int
 
 const (
-	isLine geminiPlace = iota
-	inList
+	onOwnLine geminiPlace = iota
+	inMessageList
 )
 
-// message reports the parts of a message that were not reported before.
-func (g *gemini) message(m *geminiLine, place geminiPlace, offset int64, yield func(*Event)) {
+// reportMessage reports the parts of a message that were not reported before.
+func (g *geminiReader) reportMessage(m *geminiLine, place geminiPlace, offset int64, yield func(*Event)) {
 	known := g.messages[m.ID]
 	switch {
 	case known == nil || m.ID == "":
-		g.current = &geminiMessage{before: g.node, calls: map[string]bool{}}
-		g.messages[m.ID], g.last = g.current, m.ID
-	case m.ID != g.last && place == inList:
+		g.currentMessage = &geminiMessage{previousNode: g.lastEventID, callIDs: map[string]bool{}}
+		g.messages[m.ID], g.lastMessageID = g.currentMessage, m.ID
+	case m.ID != g.lastMessageID && place == inMessageList:
 		return // messages are repeated when a session is resumed, and may be shorter then
 	default: // the message has grown, perhaps after the person wrote the next one
-		g.current = known
+		g.currentMessage = known
 	}
-	e := Event{Offset: offset, Time: m.Time, ID: m.ID, Node: m.ID, Parent: g.current.before, Session: g.session,
-		Dir: g.dir, AgentID: g.agent, Model: g.model}
+	e := Event{
+		Offset:       offset,
+		Time:         m.Time,
+		ID:           m.ID,
+		NodeID:       m.ID,
+		ParentNodeID: g.currentMessage.previousNode,
+		Session:      g.session,
+		Dir:          g.dir,
+		AgentID:      g.agent,
+		Model:        g.model,
+	}
 	report := func(e *Event) {
-		g.node = m.ID
+		g.lastEventID = m.ID
 		yield(e)
 	}
 	switch m.Type {
 	case "user":
-		g.user(m, e, report)
+		g.reportUserText(m, e, report)
 	case "gemini", "qwen": // a document of Qwen Code may have its own name here
 		g.model = cmp.Or(m.Model, g.model)
 		e.Model = g.model
-		g.agentMessage(m, e, report)
+		g.reportAgentMessage(m, e, report)
 	case "info", "error", "warning": // texts by the client
 	default:
 		if known == nil {
@@ -199,91 +208,91 @@ func (g *gemini) message(m *geminiLine, place geminiPlace, offset int64, yield f
 	}
 }
 
-// user reports a text in the person's name. A message that contains only the results of calls has no
+// reportUserText reports a text in the person's name. A message that contains only the results of calls has no
 // text.
-func (g *gemini) user(m *geminiLine, e Event, yield func(*Event)) {
-	text := cmp.Or(Text(m.Display), Text(m.Content), attachmentText(m.Content))
-	if text == "" || text == g.current.text {
+func (g *geminiReader) reportUserText(m *geminiLine, e Event, yield func(*Event)) {
+	text := cmp.Or(ContentText(m.DisplayContent), ContentText(m.Content), attachmentText(m.Content))
+	if text == "" || text == g.currentMessage.text {
 		return
 	}
-	g.current.text = text
-	if g.shell.report(e, text, yield) {
+	g.currentMessage.text = text
+	if g.shell.reportShellText(e, text, yield) {
 		return
 	}
-	if cmp.Or(Text(m.Display), Text(m.Content)) != "" {
-		e.reportLeftOut(leftFiles, countFiles(m.Content), yield)
+	if cmp.Or(ContentText(m.DisplayContent), ContentText(m.Content)) != "" {
+		e.reportLeftOut(leftOutFiles, countAttachments(m.Content), yield)
 	}
 	e.Kind, e.Text = EventPrompt, text
-	e.Turn = m.ID
+	e.TurnID = m.ID
 	if strings.HasPrefix(strings.TrimSpace(text), "<state_snapshot>") {
-		e.Kind, e.Turn = EventCompacted, ""
+		e.Kind, e.TurnID = EventCompacted, ""
 	}
 	yield(&e)
 }
 
-// agentMessage reports the reasoning, the text and the calls of a message by the agent.
-func (g *gemini) agentMessage(m *geminiLine, e Event, yield func(*Event)) {
+// reportAgentMessage reports the reasoning, the text and the calls of a message by the agent.
+func (g *geminiReader) reportAgentMessage(m *geminiLine, e Event, yield func(*Event)) {
 	e.Kind = EventThought
-	for _, t := range m.Thoughts[min(g.current.thoughts, len(m.Thoughts)):] {
+	for _, t := range m.Thoughts[min(g.currentMessage.thoughtCount, len(m.Thoughts)):] {
 		e.Text = strings.TrimSpace(t.Subject + "\n" + t.Description)
 		yield(&e)
 	}
-	g.current.thoughts = len(m.Thoughts)
-	if text := Text(m.Content); text != "" && text != g.current.text {
-		g.current.text = text
+	g.currentMessage.thoughtCount = len(m.Thoughts)
+	if text := ContentText(m.Content); text != "" && text != g.currentMessage.text {
+		g.currentMessage.text = text
 		e.Kind, e.Text = EventText, text
 		yield(&e)
 	}
 	e.Text = ""
-	for i := range m.Calls {
-		g.call(&m.Calls[i], e, yield)
+	for i := range m.ToolCalls {
+		g.reportCall(&m.ToolCalls[i], e, yield)
 	}
 }
 
-// call reports a call and its result.
-func (g *gemini) call(c *geminiCall, e Event, yield func(*Event)) {
+// reportCall reports a call and its result.
+func (g *geminiReader) reportCall(c *geminiCall, e Event, yield func(*Event)) {
 	e.ID = c.ID
 	if !c.Time.IsZero() {
 		e.Time = c.Time
 	}
-	if g.ended[c.ID] {
+	if g.endedCalls[c.ID] {
 		return
 	}
-	if !g.current.calls[c.ID] {
+	if !g.currentMessage.callIDs[c.ID] {
 		e.Kind = EventCall
-		e.Tool, e.Args = c.Name, c.Args
+		e.ToolName, e.Args = c.Name, c.Args
 		yield(&e)
 	}
 	if c.ID != "" {
-		g.current.calls[c.ID] = true
+		g.currentMessage.callIDs[c.ID] = true
 	}
 	switch c.Status {
 	case "success", "error", "cancelled", "": // a call with another status has not ended
 	default:
 		return
 	}
-	g.ended[c.ID] = c.ID != ""
+	g.endedCalls[c.ID] = c.ID != ""
 	e.Kind = EventResult
-	e.Tool, e.Args = "", nil
-	e.Failed = c.Status == "error" || c.Status == "cancelled"
+	e.ToolName, e.Args = "", nil
+	e.HasFailed = c.Status == "error" || c.Status == "cancelled"
 	for _, r := range c.Result {
-		e.output += r.Response.Response.Output + r.Response.Response.Error
+		e.resultOutput += r.Response.Response.Output + r.Response.Response.Error
 	}
-	e.Silent = OutputFirst(e.output)
-	e.Shown = c.Display
+	e.OmitsZeroExit = IsGeminiOutput(e.resultOutput)
+	e.DisplayData = c.ResultDisplay
 	yield(&e)
 }
 
-// OutputFirst reports whether an answer is Gemini CLI's for a finished command, which contains the
+// IsGeminiOutput reports whether an answer is Gemini CLI's for a finished command, which contains the
 // exit status only if it is not 0.
-func OutputFirst(answer string) bool {
+func IsGeminiOutput(answer string) bool {
 	return strings.HasPrefix(strings.TrimPrefix(answer, "<untrusted_context>\n"), "Output: ")
 }
 
-// geminiAnswer returns the line for the result of a call. It contains no ID, because the arguments
+// geminiResultLine returns the line for the result of a call. It contains no ID, because the arguments
 // identify the call.
-func geminiAnswer(r *Report, _ string) any {
-	status, shown := r.outcome()
-	call := map[string]any{"name": r.Tool, "args": r.Input, "status": status, "resultDisplay": shown}
+func geminiResultLine(r *HookReport, _ string) any {
+	status, shown := r.callOutcome()
+	call := map[string]any{"name": r.ToolName, "args": r.ToolInput, "status": status, "resultDisplay": shown}
 	return map[string]any{"type": "gemini", "toolCalls": []any{call}}
 }

@@ -46,13 +46,13 @@ type goosePart struct {
 	Text     string `json:"text"`
 	Thinking string `json:"thinking"`
 	Message  string `json:"msg"` // text of an item of type conversationCompacted or summarizationRequested
-	Call     struct {
+	ToolCall struct {
 		Value struct {
 			Name string          `json:"name"`
 			Args json.RawMessage `json:"arguments"`
 		} `json:"value"`
 	} `json:"toolCall"`
-	Result struct {
+	ToolResult struct {
 		Status string          `json:"status"`
 		Value  json.RawMessage `json:"value"`
 		Error  string          `json:"error"`
@@ -66,26 +66,26 @@ func isGoose(line []byte) bool {
 		Dir   string          `json:"working_dir"`
 		Count json.RawMessage `json:"message_count"`
 	}
-	return Decode(line, &d) && (d.Row != nil || (d.Dir != "" && d.Count != nil))
+	return DecodeObject(line, &d) && (d.Row != nil || (d.Dir != "" && d.Count != nil))
 }
 
-// goose is the state of reading a session.
-type goose struct {
+// gooseReader is the state of reading a session.
+type gooseReader struct {
 	session, dir string
-	number       int
+	messageCount int
 }
 
 func newGoose(path string) EventReader {
-	return &goose{session: strings.TrimSuffix(filepath.Base(path), ".jsonl")}
+	return &gooseReader{session: strings.TrimSuffix(filepath.Base(path), ".jsonl")}
 }
 
 // ReadLine implements [EventReader].
-func (g *goose) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+func (g *gooseReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	var d gooseDocument
 	if !parseObject(line, &d) {
 		return false
 	}
-	m := messageEvents{yield: yield}
+	m := messageReporter{yieldEvent: yield}
 	if d.Dir != "" {
 		g.dir = d.Dir
 	}
@@ -104,18 +104,18 @@ func (g *goose) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 			isRead = false
 			continue
 		}
-		g.report(&message, &m)
+		g.reportMessage(&message, &m)
 	}
 	if d.Role != "" {
-		g.report(&d.gooseMessage, &m)
+		g.reportMessage(&d.gooseMessage, &m)
 	}
 	return isRead
 }
 
-// report reports a message. A message that the person does not see was written by the program for the model.
-func (g *goose) report(message *gooseMessage, m *messageEvents) {
-	g.number++
-	m.beginNumbered(g.number, parseTime(message.Created))
+// reportMessage reports a message. A message that the person does not see was written by the program for the model.
+func (g *gooseReader) reportMessage(message *gooseMessage, m *messageReporter) {
+	g.messageCount++
+	m.beginNumberedMessage(g.messageCount, parseTime(message.Created))
 	if message.ID != "" {
 		m.beginMessage(message.ID, m.Time)
 	}
@@ -141,13 +141,13 @@ func (g *goose) report(message *gooseMessage, m *messageEvents) {
 	for _, p := range message.Content {
 		switch p.Type {
 		case "toolRequest", "frontendToolRequest":
-			m.reportCall(p.ID, p.Call.Value.Name, p.Call.Value.Args)
+			m.reportCall(p.ID, p.ToolCall.Value.Name, p.ToolCall.Value.Args)
 		case "toolResponse":
-			output := resultText(p.Result.Value)
-			if p.Result.Error != "" {
-				output = p.Result.Error
+			output := resultText(p.ToolResult.Value)
+			if p.ToolResult.Error != "" {
+				output = p.ToolResult.Error
 			}
-			m.reportResult(callResult{id: p.ID, output: output, hasFailed: p.Result.Status == "error"})
+			m.reportResult(callResult{id: p.ID, output: output, hasFailed: p.ToolResult.Status == "error"})
 		}
 	}
 }

@@ -12,19 +12,22 @@ import (
 
 // clientHome describes the directory of a client: the environment variable that may name a directory, the
 // default in the user's home directory, and the path below either.
-type clientHome struct{ variable, dir, below string }
+type clientHome struct{ envVariable, defaultDir, subdir string }
 
-// Home returns the directory in which a client stores its settings. Most clients store their transcripts there as
-// well, but see [Roots]. The argument user is the user's home directory.
-func Home(client, user string, getenv func(string) string) string {
+// HomeDir returns the directory in which a client stores its settings. Most clients store their transcripts there as
+// well, but see [SessionRoots]. The argument user is the user's home directory.
+func HomeDir(client, userHome string, getenv func(string) string) string {
 	c, _ := FindEventClient(client)
-	return filepath.Join(cmp.Or(getenv(c.home.variable), filepath.Join(user, c.home.dir)), c.home.below)
+	return filepath.Join(
+		cmp.Or(getenv(c.homeDir.envVariable), filepath.Join(userHome, c.homeDir.defaultDir)),
+		c.homeDir.subdir,
+	)
 }
 
-// splitList returns the directories in an environment variable, which are separated by commas. Claude Code itself
+// splitDirList returns the directories in an environment variable, which are separated by commas. Claude Code itself
 // accepts only one, but people list several for other programs that read its transcripts. A directory that exists
 // may have a comma in its name.
-func splitList(value string) (dirs []string) {
+func splitDirList(value string) (dirs []string) {
 	if info, err := os.Stat(value); err == nil && info.IsDir() {
 		return []string{value}
 	}
@@ -37,54 +40,55 @@ func splitList(value string) (dirs []string) {
 	return dirs
 }
 
-// Roots returns the directories, and in rare cases the file, in which a client may store its sessions. Most clients
-// have a single directory. Extensions of editors have several, because the directory depends on the operating system
-// and the editor. Other clients have several because their default changed, or because an environment variable may
-// list several. The directories need not exist. The argument user is the user's home directory.
-func Roots(client, user string, getenv func(string) string) []string {
+// SessionRoots returns the directories, and in rare cases the file, in which a client may store its sessions. Most
+// clients have a single directory. Extensions of editors have several, because the directory depends on the
+// operating system and the editor. Other clients have several because their default changed, or because an
+// environment variable may list several. The directories need not exist. The argument user is the user's home
+// directory.
+func SessionRoots(client, userHome string, getenv func(string) string) []string {
 	c, _ := FindEventClient(client)
-	if c.roots == nil {
-		return []string{Home(client, user, getenv)}
+	if c.findRoots == nil {
+		return []string{HomeDir(client, userHome, getenv)}
 	}
-	return c.roots(baseDirs{user: user, getenv: getenv})
+	return c.findRoots(baseDirs{userHome: userHome, getenv: getenv})
 }
 
 // baseDirs finds the directories in which programs of a user store files.
 type baseDirs struct {
-	user   string
-	getenv func(string) string
+	userHome string
+	getenv   func(string) string
 }
 
-// home returns a directory that an environment variable names, or else one in the user's home directory.
-func (b baseDirs) home(variable, dir string) string {
-	return cmp.Or(b.getenv(variable), filepath.Join(b.user, dir))
+// dirFromEnv returns a directory that an environment variable names, or else one in the user's home directory.
+func (b baseDirs) dirFromEnv(variable, defaultDir string) string {
+	return cmp.Or(b.getenv(variable), filepath.Join(b.userHome, defaultDir))
 }
 
-// config returns a program's directory below the directories for settings of Linux, macOS and Windows.
-func (b baseDirs) config(dir string) []string {
+// configDirs returns a program's directory below the directories for settings of Linux, macOS and Windows.
+func (b baseDirs) configDirs(dir string) []string {
 	return []string{
-		filepath.Join(b.home("XDG_CONFIG_HOME", ".config"), dir),
-		filepath.Join(b.user, "Library", "Application Support", dir),
-		filepath.Join(b.home("APPDATA", "AppData/Roaming"), dir),
+		filepath.Join(b.dirFromEnv("XDG_CONFIG_HOME", ".config"), dir),
+		filepath.Join(b.userHome, "Library", "Application Support", dir),
+		filepath.Join(b.dirFromEnv("APPDATA", "AppData/Roaming"), dir),
 	}
 }
 
-// data returns a program's directory below the directories for data of Linux, macOS and Windows.
-func (b baseDirs) data(dir string) []string {
+// dataDirs returns a program's directory below the directories for data of Linux, macOS and Windows.
+func (b baseDirs) dataDirs(dir string) []string {
 	return []string{
-		filepath.Join(b.home("XDG_DATA_HOME", ".local/share"), dir),
-		filepath.Join(b.user, "Library", "Application Support", dir),
-		filepath.Join(b.home("LOCALAPPDATA", "AppData/Local"), dir),
+		filepath.Join(b.dirFromEnv("XDG_DATA_HOME", ".local/share"), dir),
+		filepath.Join(b.userHome, "Library", "Application Support", dir),
+		filepath.Join(b.dirFromEnv("LOCALAPPDATA", "AppData/Local"), dir),
 	}
 }
 
-// editors contains the names of VS Code and the editors that are built from it.
-var editors = []string{"Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"}
+// vscodeEditors contains the names of VS Code and the editors that are built from it.
+var vscodeEditors = []string{"Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"}
 
-// extension returns the directories of an extension in all editors.
-func (b baseDirs) extension(id string) (all []string) {
-	for _, editor := range editors {
-		for _, dir := range b.config(editor) {
+// extensionDirs returns the directories of an extension in all editors.
+func (b baseDirs) extensionDirs(id string) (all []string) {
+	for _, editor := range vscodeEditors {
+		for _, dir := range b.configDirs(editor) {
 			all = append(all, filepath.Join(dir, "User", "globalStorage", id))
 		}
 	}
@@ -94,10 +98,13 @@ func (b baseDirs) extension(id string) (all []string) {
 // claudeRoots returns the directories of Claude Code: those in the environment variable, or else the two defaults,
 // because some versions used the directory for settings.
 func claudeRoots(b baseDirs) []string {
-	if dirs := splitList(b.getenv("CLAUDE_CONFIG_DIR")); len(dirs) > 0 {
+	if dirs := splitDirList(b.getenv("CLAUDE_CONFIG_DIR")); len(dirs) > 0 {
 		return dirs
 	}
-	return []string{filepath.Join(b.user, ".claude"), filepath.Join(b.home("XDG_CONFIG_HOME", ".config"), "claude")}
+	return []string{
+		filepath.Join(b.userHome, ".claude"),
+		filepath.Join(b.dirFromEnv("XDG_CONFIG_HOME", ".config"), "claude"),
+	}
 }
 
 // geminiRoots returns the directories of Gemini CLI. In a sandbox of macOS, it uses a directory for caches.
@@ -105,12 +112,12 @@ func geminiRoots(b baseDirs) []string {
 	if dir := b.getenv("GEMINI_CLI_HOME"); dir != "" {
 		return []string{filepath.Join(dir, ".gemini")}
 	}
-	return []string{filepath.Join(b.user, ".gemini"), filepath.Join(b.user, ".cache", ".gemini")}
+	return []string{filepath.Join(b.userHome, ".gemini"), filepath.Join(b.userHome, ".cache", ".gemini")}
 }
 
 // copilotRoots returns the directories of Copilot CLI. Some versions used the directory for state.
 func copilotRoots(b baseDirs) []string {
-	all := []string{b.home("COPILOT_HOME", ".copilot")}
+	all := []string{b.dirFromEnv("COPILOT_HOME", ".copilot")}
 	if state := b.getenv("XDG_STATE_HOME"); state != "" {
 		all = append(all, filepath.Join(state, ".copilot"))
 	}
@@ -119,7 +126,7 @@ func copilotRoots(b baseDirs) []string {
 
 // qwenRoots returns the directories of Qwen Code. A variable may separate the sessions from the settings.
 func qwenRoots(b baseDirs) []string {
-	all := []string{b.home("QWEN_HOME", ".qwen")}
+	all := []string{b.dirFromEnv("QWEN_HOME", ".qwen")}
 	if sessions := b.getenv("QWEN_RUNTIME_DIR"); sessions != "" {
 		all = append(all, sessions)
 	}
@@ -129,7 +136,7 @@ func qwenRoots(b baseDirs) []string {
 // opencodeRoots returns the directories of opencode, and the database that a variable may name. A relative path is
 // below the directory for data.
 func opencodeRoots(b baseDirs) []string {
-	all := b.data("opencode")
+	all := b.dataDirs("opencode")
 	database := b.getenv("OPENCODE_DB")
 	switch {
 	case database == "", database == ":memory:":
@@ -142,16 +149,16 @@ func opencodeRoots(b baseDirs) []string {
 }
 
 func cursorRoots(b baseDirs) []string {
-	all := []string{b.home("CURSOR_CONFIG_DIR", ".cursor")}
-	for _, dir := range b.config("Cursor") {
+	all := []string{b.dirFromEnv("CURSOR_CONFIG_DIR", ".cursor")}
+	for _, dir := range b.configDirs("Cursor") {
 		all = append(all, filepath.Join(dir, "User"))
 	}
 	return all
 }
 
 func vscodeRoots(b baseDirs) (all []string) {
-	for _, editor := range editors[:3] {
-		for _, dir := range b.config(editor) {
+	for _, editor := range vscodeEditors[:3] {
+		for _, dir := range b.configDirs(editor) {
 			all = append(all, filepath.Join(dir, "User"))
 		}
 	}
@@ -159,30 +166,33 @@ func vscodeRoots(b baseDirs) (all []string) {
 }
 
 func clineRoots(b baseDirs) []string {
-	own := cmp.Or(b.getenv("CLINE_DATA_DIR"), filepath.Join(b.home("CLINE_DIR", ".cline"), "data"))
-	return append(b.extension("saoudrizwan.claude-dev"), own)
+	own := cmp.Or(b.getenv("CLINE_DATA_DIR"), filepath.Join(b.dirFromEnv("CLINE_DIR", ".cline"), "data"))
+	return append(b.extensionDirs("saoudrizwan.claude-dev"), own)
 }
 
 func gooseRoots(b baseDirs) []string {
 	if root := b.getenv("GOOSE_PATH_ROOT"); root != "" {
 		return []string{filepath.Join(root, "data")}
 	}
-	return append(b.data("goose"), filepath.Join(b.home("APPDATA", "AppData/Roaming"), "Block", "goose", "data"))
+	return append(
+		b.dataDirs("goose"),
+		filepath.Join(b.dirFromEnv("APPDATA", "AppData/Roaming"), "Block", "goose", "data"),
+	)
 }
 
 func kimiRoots(b baseDirs) []string {
-	return []string{b.home("KIMI_SHARE_DIR", ".kimi"), b.home("KIMI_CODE_HOME", ".kimi-code")}
+	return []string{b.dirFromEnv("KIMI_SHARE_DIR", ".kimi"), b.dirFromEnv("KIMI_CODE_HOME", ".kimi-code")}
 }
 
 func openclawRoots(b baseDirs) []string {
-	home := cmp.Or(b.getenv("OPENCLAW_HOME"), b.user)
+	home := cmp.Or(b.getenv("OPENCLAW_HOME"), b.userHome)
 	return []string{cmp.Or(b.getenv("OPENCLAW_STATE_DIR"), filepath.Join(home, ".openclaw"))}
 }
 
 // crushRoots returns the directories that Crush lists in its file projects.json, one for each project
 // (internal/projects in charmbracelet/crush).
 func crushRoots(b baseDirs) (all []string) {
-	dirs := b.data("crush")
+	dirs := b.dataDirs("crush")
 	if dir := b.getenv("CRUSH_GLOBAL_DATA"); dir != "" {
 		dirs = append(dirs, dir)
 	}
@@ -192,7 +202,7 @@ func crushRoots(b baseDirs) (all []string) {
 				Dir string `json:"data_dir"`
 			} `json:"projects"`
 		}
-		_ = json.Unmarshal(readSmall(filepath.Join(dir, "projects.json")), &list) // the file may be missing
+		_ = json.Unmarshal(readSmallFile(filepath.Join(dir, "projects.json")), &list) // the file may be missing
 		for _, p := range list.Projects {
 			if filepath.IsAbs(p.Dir) {
 				all = append(all, p.Dir)

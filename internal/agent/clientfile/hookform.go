@@ -4,38 +4,38 @@ package clientfile
 
 // HookForm describes the hooks of a client. The zero HookForm means that the reports of the client are not read.
 type HookForm struct {
-	// Events maps the names of the events that are read to the names that Claude Code has for them. Other events are
-	// ignored.
-	Events map[string]string
+	// EventNames maps the names of the events that are read to the names that Claude Code has for them. Other
+	// events are ignored.
+	EventNames map[string]string
 
-	// Read parses a report of a client that names its fields in another way than Claude Code. The name of the event in
-	// the result is that of Claude Code. Read is nil for all other clients.
-	Read func(stdin []byte) (Report, error)
+	// ParseReport parses a report of a client that names its fields in another way than Claude Code. The name of
+	// the event in the result is that of Claude Code. Read is nil for all other clients.
+	ParseReport func(stdin []byte) (HookReport, error)
 
-	// Answer returns the JSON object that adds a context to the conversation. The event has the client's name. Answer
-	// is nil if the client ignores all answers.
-	Answer func(event, context string) any
+	// MakeAnswer returns the JSON object that adds a context to the conversation. The event has the client's name.
+	// Answer is nil if the client ignores all answers.
+	MakeAnswer func(event, context string) any
 
 	// IgnoresPromptAnswer is set if the client ignores the answer to a prompt.
 	IgnoresPromptAnswer bool
 
-	// AnswerBefore is like Answer, for the event before a tool is used. It is nil if the client cannot add a context
-	// at this moment.
-	AnswerBefore func(event, context string) any
+	// MakePreToolAnswer is like Answer, for the event before a tool is used. It is nil if the client cannot add a
+	// context at this moment.
+	MakePreToolAnswer func(event, context string) any
 
-	// Tools maps the names of tools in reports to the names in transcripts, if they differ.
-	Tools map[string]string
+	// ToolNames maps the names of tools in reports to the names in transcripts, if they differ.
+	ToolNames map[string]string
 
-	// StartsLate is set if the client must get the context of a session's start with the first prompt.
-	StartsLate bool
+	// NeedsStartWithPrompt is set if the client must get the context of a session's start with the first prompt.
+	NeedsStartWithPrompt bool
 
-	// ForgetsStart is set if the client does not store the context of a session's start in the conversation. Then a
-	// resumed session needs the context again.
-	ForgetsStart bool
+	// ForgetsStartContext is set if the client does not store the context of a session's start in the conversation.
+	// Then a resumed session needs the context again.
+	ForgetsStartContext bool
 
-	// Server is the beginning of the name with which the client introduces itself to MCP servers, if the name does
-	// not begin with the client's name.
-	Server string
+	// MCPClientPrefix is the beginning of the name with which the client introduces itself to MCP servers, if the
+	// name does not begin with the client's name.
+	MCPClientPrefix string
 }
 
 // commonEvents contains the events of clients whose reports identify the prompt and the tool call.
@@ -59,31 +59,31 @@ var copilotEvents = map[string]string{"SessionStart": "SessionStart", "UserPromp
 var copilotToolNames = map[string]string{"Read": "view", "Edit": "edit", "Write": "create", "Bash": "bash",
 	"Agent": "task", "Glob": "glob", "Grep": "grep", "WebFetch": "web_fetch", "WebSearch": "web_search"}
 
-// namedAnswer returns an answer that names its event, as most clients expect.
-func namedAnswer(event, context string) any {
+// hookAnswer returns an answer that names its event, as most clients expect.
+func hookAnswer(event, context string) any {
 	return map[string]any{
 		"suppressOutput":     true,
 		"hookSpecificOutput": map[string]any{"hookEventName": event, "additionalContext": context},
 	}
 }
 
-// onlyNamedAnswer is like namedAnswer, without other fields, which Codex refuses before a tool is used.
-func onlyNamedAnswer(event, context string) any {
+// minimalHookAnswer is like hookAnswer, without other fields, which Codex refuses before a tool is used.
+func minimalHookAnswer(event, context string) any {
 	return map[string]any{
 		"hookSpecificOutput": map[string]any{"hookEventName": event, "additionalContext": context},
 	}
 }
 
-// additionalContext returns the answer for Copilot CLI.
-func additionalContext(_, context string) any { return map[string]any{"additionalContext": context} }
+// copilotHookAnswer returns the answer for Copilot CLI.
+func copilotHookAnswer(_, context string) any { return map[string]any{"additionalContext": context} }
 
-// pluginAnswer returns the answer for our plug-in for opencode.
-func pluginAnswer(_, context string) any { return map[string]any{"context": context} }
+// opencodeHookAnswer returns the answer for our plug-in for opencode.
+func opencodeHookAnswer(_, context string) any { return map[string]any{"context": context} }
 
-// snakeCaseContext returns the answer for Cursor.
-func snakeCaseContext(_, context string) any { return map[string]any{"additional_context": context} }
+// cursorHookAnswer returns the answer for Cursor.
+func cursorHookAnswer(_, context string) any { return map[string]any{"additional_context": context} }
 
-// contextModification returns the answer for Cline.
-func contextModification(_, context string) any {
+// clineHookAnswer returns the answer for Cline.
+func clineHookAnswer(_, context string) any {
 	return map[string]any{"cancel": false, "contextModification": context}
 }

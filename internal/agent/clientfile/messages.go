@@ -15,12 +15,12 @@ import (
 	"time"
 )
 
-// messageEvents reports the events in a list of messages. The next events copy the fields of the embedded event,
+// messageReporter reports the events in a list of messages. The next events copy the fields of the embedded event,
 // such as the session and the time.
-type messageEvents struct {
+type messageReporter struct {
 	Event
-	yield func(*Event)
-	part  int // events in the present message
+	yieldEvent func(*Event)
+	eventCount int // events in the present message
 }
 
 // noEvent is the kind of a text that a program wrote in the person's name. Such a text is not reported.
@@ -28,22 +28,22 @@ const noEvent EventKind = 0
 
 // beginMessage sets the ID and the time of the message to which the next events belong. If the client does not store
 // a time, the previous time is used.
-func (m *messageEvents) beginMessage(id string, at time.Time) {
+func (m *messageReporter) beginMessage(id string, sentTime time.Time) {
 	m.ID = id
-	m.part = 0
-	if !at.IsZero() {
-		m.Time = at
+	m.eventCount = 0
+	if !sentTime.IsZero() {
+		m.Time = sentTime
 	}
 }
 
-// beginNumbered is like beginMessage, for a client that stores no IDs. The ID becomes the number of
+// beginNumberedMessage is like beginMessage, for a client that stores no IDs. The ID becomes the number of
 // the message.
-func (m *messageEvents) beginNumbered(number int, at time.Time) {
-	m.beginMessage("m"+strconv.Itoa(number), at)
+func (m *messageReporter) beginNumberedMessage(number int, sentTime time.Time) {
+	m.beginMessage("m"+strconv.Itoa(number), sentTime)
 }
 
 // reportText reports a text of the present message.
-func (m *messageEvents) reportText(kind EventKind, text string) {
+func (m *messageReporter) reportText(kind EventKind, text string) {
 	text = strings.TrimSpace(text)
 	if text == "" || kind == noEvent {
 		return
@@ -52,36 +52,36 @@ func (m *messageEvents) reportText(kind EventKind, text string) {
 	e.Kind, e.Text = kind, text
 	switch {
 	case kind == EventPrompt:
-		e.Turn = m.ID
-	case m.part > 0:
-		e.ID += "." + strconv.Itoa(m.part)
+		e.TurnID = m.ID
+	case m.eventCount > 0:
+		e.ID += "." + strconv.Itoa(m.eventCount)
 	}
-	m.part++
-	m.yield(&e)
+	m.eventCount++
+	m.yieldEvent(&e)
 }
 
 // reportCall reports a call of a tool. The arguments are a JSON object, or a JSON text that contains one.
-func (m *messageEvents) reportCall(id, tool string, args json.RawMessage) {
+func (m *messageReporter) reportCall(id, tool string, args json.RawMessage) {
 	e := m.Event
 	e.Kind, e.ID = EventCall, id
-	e.Tool, e.Args = tool, embeddedJSON(args)
-	m.yield(&e)
+	e.ToolName, e.Args = tool, embeddedJSON(args)
+	m.yieldEvent(&e)
 }
 
 // callResult is the result of a call.
 type callResult struct {
 	id, output string
 	hasFailed  bool
-	exit       *int // exit status of a command, or nil if it is not known
+	exitStatus *int // exit status of a command, or nil if it is not known
 }
 
 // reportResult reports the result of a call.
-func (m *messageEvents) reportResult(r callResult) {
+func (m *messageReporter) reportResult(r callResult) {
 	e := m.Event
 	e.Kind, e.ID = EventResult, r.id
-	e.output, e.Failed = r.output, r.hasFailed
-	e.Exit = r.exit
-	m.yield(&e)
+	e.resultOutput, e.HasFailed = r.output, r.hasFailed
+	e.ExitStatus = r.exitStatus
+	m.yieldEvent(&e)
 }
 
 // embeddedJSON returns the JSON that a JSON text contains. Any other JSON is returned unchanged.
@@ -95,8 +95,8 @@ func embeddedJSON(raw json.RawMessage) json.RawMessage {
 
 // parseObject decodes a JSON value. A field of the wrong type stays empty. It returns false if the text is not
 // JSON, or not of the kind that to points to.
-func parseObject(b []byte, to any) bool {
-	err := json.Unmarshal(b, to)
+func parseObject(b []byte, target any) bool {
+	err := json.Unmarshal(b, target)
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) {
 		return wrong.Field != ""
@@ -104,21 +104,21 @@ func parseObject(b []byte, to any) bool {
 	return err == nil
 }
 
-// block is a part of a message in the form of Anthropic's API. Several clients use other names for some fields.
-type block struct {
-	Type     string          `json:"type"`
-	Text     string          `json:"text"`
-	Thinking string          `json:"thinking"`
-	Think    string          `json:"think"` // Kimi
-	ID       string          `json:"id"`
-	Name     string          `json:"name"`
-	Input    json.RawMessage `json:"input"`
-	Args     json.RawMessage `json:"arguments"` // pi
-	CallID   string          `json:"tool_use_id"`
-	CallID2  string          `json:"toolUseID"` // Amp
-	Content  json.RawMessage `json:"content"`
-	Failed   bool            `json:"is_error"`
-	Run      struct {        // Amp
+// contentBlock is a part of a message in the form of Anthropic's API. Several clients use other names for some fields.
+type contentBlock struct {
+	Type         string          `json:"type"`
+	Text         string          `json:"text"`
+	Thinking     string          `json:"thinking"`
+	KimiThinking string          `json:"think"` // Kimi
+	ID           string          `json:"id"`
+	Name         string          `json:"name"`
+	Input        json.RawMessage `json:"input"`
+	Args         json.RawMessage `json:"arguments"` // pi
+	CallID       string          `json:"tool_use_id"`
+	AmpCallID    string          `json:"toolUseID"` // Amp
+	Content      json.RawMessage `json:"content"`
+	IsError      bool            `json:"is_error"`
+	Run          struct {        // Amp
 		Status string          `json:"status"`
 		Result json.RawMessage `json:"result"`
 		Error  struct {
@@ -128,15 +128,15 @@ type block struct {
 }
 
 // decodeBlocks decodes the content of a message, which is a text or an array of blocks.
-func decodeBlocks(content json.RawMessage) (all []block) {
+func decodeBlocks(content json.RawMessage) (all []contentBlock) {
 	var text string
 	if json.Unmarshal(content, &text) == nil {
-		return []block{{Type: "text", Text: text}}
+		return []contentBlock{{Type: "text", Text: text}}
 	}
 	var raws []json.RawMessage
 	_ = json.Unmarshal(content, &raws) // other contents have no blocks
 	for _, raw := range raws {
-		var b block
+		var b contentBlock
 		if parseObject(raw, &b) {
 			all = append(all, b)
 		}
@@ -146,7 +146,11 @@ func decodeBlocks(content json.RawMessage) (all []block) {
 
 // reportBlocks reports the blocks of a message. asks returns the person's words in a text that a
 // user's message contains, or "" if a program wrote the text.
-func (m *messageEvents) reportBlocks(role string, content json.RawMessage, asks func(text string) string) {
+func (m *messageReporter) reportBlocks(
+	role string,
+	content json.RawMessage,
+	extractPersonText func(text string) string,
+) {
 	var asked, inserted []string
 	for _, b := range decodeBlocks(content) {
 		switch b.Type {
@@ -155,35 +159,35 @@ func (m *messageEvents) reportBlocks(role string, content json.RawMessage, asks 
 				m.reportText(EventText, b.Text)
 				continue
 			}
-			if text := asks(b.Text); text != "" {
+			if text := extractPersonText(b.Text); text != "" {
 				asked = append(asked, text)
 			} else {
 				inserted = append(inserted, b.Text)
 			}
 		case "thinking", "think":
-			m.reportText(EventThought, b.Thinking+b.Think)
+			m.reportText(EventThought, b.Thinking+b.KimiThinking)
 		case "tool_use", "toolCall":
 			m.reportCall(b.ID, b.Name, append(b.Input, b.Args...))
 		case "tool_result":
-			m.reportResult(callResult{id: b.CallID + b.CallID2, output: b.output(), hasFailed: b.isFailed()})
+			m.reportResult(callResult{id: b.CallID + b.AmpCallID, output: b.output(), hasFailed: b.hasFailed()})
 		case "image", "image_url", "document", "file", "audio", "video":
-			m.Event.reportLeftOut(leftFiles, 1, m.yield)
+			m.Event.reportLeftOut(leftOutFiles, 1, m.yieldEvent)
 		case "redacted_thinking":
 		default:
-			m.Event.reportUnknown("blocks", b.Type, m.yield)
+			m.Event.reportUnknown("blocks", b.Type, m.yieldEvent)
 		}
 	}
 	m.reportText(EventPrompt, strings.Join(asked, "\n"))
 	m.reportText(noEvent, strings.Join(inserted, "\n"))
 }
 
-func (b *block) isFailed() bool {
-	return b.Failed || b.Run.Status == "error" || b.Run.Status == "cancelled"
+func (b *contentBlock) hasFailed() bool {
+	return b.IsError || b.Run.Status == "error" || b.Run.Status == "cancelled"
 }
 
-func (b *block) output() string {
+func (b *contentBlock) output() string {
 	if len(b.Content) > 0 {
-		return Text(b.Content)
+		return ContentText(b.Content)
 	}
 	return strings.TrimSpace(resultText(b.Run.Result) + "\n" + b.Run.Error.Message)
 }
@@ -197,7 +201,7 @@ func resultText(raw json.RawMessage) string {
 	}
 	switch raw[0] {
 	case '"', '[':
-		if text := Text(raw); text != "" {
+		if text := ContentText(raw); text != "" {
 			return text
 		}
 	case '{':
@@ -212,13 +216,13 @@ func resultText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// wholeText is the argument asks of reportBlocks for clients that store the person's text without
+// unchangedText is the argument asks of reportBlocks for clients that store the person's text without
 // additions.
-func wholeText(text string) string { return text }
+func unchangedText(text string) string { return text }
 
-// taggedText returns an argument asks for reportBlocks, which returns only the texts between the
+// taggedTextExtractor returns an argument asks for reportBlocks, which returns only the texts between the
 // given tags.
-func taggedText(tags ...string) func(string) string {
+func taggedTextExtractor(tags ...string) func(string) string {
 	var patterns []*regexp.Regexp
 	for _, tag := range tags {
 		patterns = append(patterns, regexp.MustCompile(`(?s)<`+tag+`(?: [^>]*)?>(.*?)</`+tag+`>`))
@@ -255,8 +259,8 @@ func parseTime(raw json.RawMessage) time.Time {
 	return time.Time{}
 }
 
-// modTime returns the time at which a file was last changed, or the zero time if it is not known.
-func modTime(path string) time.Time {
+// fileModTime returns the time at which a file was last changed, or the zero time if it is not known.
+func fileModTime(path string) time.Time {
 	info, err := os.Stat(path)
 	if err != nil {
 		return time.Time{}
@@ -264,19 +268,19 @@ func modTime(path string) time.Time {
 	return info.ModTime().UTC()
 }
 
-// pathOfURL returns the path in a file URL. Other texts are returned unchanged.
-func pathOfURL(text string) string {
+// fileURLPath returns the path in a file URL. Other texts are returned unchanged.
+func fileURLPath(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "file" {
 		return text
 	}
-	if hasDrive(u.Path) {
+	if hasWindowsDrive(u.Path) {
 		return u.Path[1:]
 	}
 	return u.Path
 }
 
-// hasDrive reports whether a URL's path has a Windows drive, as in file:///c:/project.
-func hasDrive(path string) bool {
+// hasWindowsDrive reports whether a URL's path has a Windows drive, as in file:///c:/project.
+func hasWindowsDrive(path string) bool {
 	return len(path) > 2 && path[0] == '/' && path[2] == ':'
 }

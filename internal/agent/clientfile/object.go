@@ -19,17 +19,17 @@ import (
 // eachField calls f with each key and value (as bytes) in the object with which b begins. It returns
 // false if the object is not complete. It does not check the values any further.
 func eachField(b []byte, f func(key, value []byte)) bool {
-	i := space(b, 0)
+	i := skipSpace(b, 0)
 	if i >= len(b) || b[i] != '{' {
 		return false
 	}
 	for i++; ; {
-		i = space(b, i)
+		i = skipSpace(b, i)
 		if i < len(b) && b[i] == '}' {
 			return true
 		}
 		if i < len(b) && b[i] == ',' {
-			i = space(b, i+1)
+			i = skipSpace(b, i+1)
 		}
 		if i >= len(b) || b[i] != '"' {
 			return false
@@ -39,11 +39,11 @@ func eachField(b []byte, f func(key, value []byte)) bool {
 			return false
 		}
 		key := b[i+1 : end-1]
-		i = space(b, end)
+		i = skipSpace(b, end)
 		if i >= len(b) || b[i] != ':' {
 			return false
 		}
-		from := space(b, i+1)
+		from := skipSpace(b, i+1)
 		i = valueEnd(b, from)
 		if i <= from {
 			return false
@@ -52,78 +52,80 @@ func eachField(b []byte, f func(key, value []byte)) bool {
 	}
 }
 
-// Decode decodes a JSON object into the struct that to points to, using the names in the json tags,
+// DecodeObject decodes a JSON object into the struct that to points to, using the names in the json tags,
 // like json.Unmarshal. Keys without a field are skipped undecoded. A value of the wrong type sets a
 // bool or int field to zero and does not change any other field. A field of type json.RawMessage
 // shares memory with b. Decode returns false if b does not begin with a complete object.
-func Decode(b []byte, to any) bool { return decodeObject(b, reflect.ValueOf(to).Elem()) }
+func DecodeObject(b []byte, target any) bool {
+	return decodeObjectValue(b, reflect.ValueOf(target).Elem())
+}
 
 // decodeArray decodes a JSON array into the slice that to points to. It returns false if b does not
 // begin with "[".
-func decodeArray(b []byte, to any) bool {
-	return len(b) > 0 && b[0] == '[' && decode(b, reflect.ValueOf(to).Elem())
+func decodeArray(b []byte, target any) bool {
+	return len(b) > 0 && b[0] == '[' && decodeValue(b, reflect.ValueOf(target).Elem())
 }
 
-func decodeObject(b []byte, to reflect.Value) bool {
-	names := fieldNames(to.Type())
+func decodeObjectValue(b []byte, target reflect.Value) bool {
+	names := fieldNames(target.Type())
 	return eachField(b, func(key, value []byte) {
 		for i, name := range names {
 			if string(key) == name {
-				decode(value, to.Field(i))
+				decodeValue(value, target.Field(i))
 				return
 			}
 		}
 	})
 }
 
-// tags caches the names in the json tags of structs, by type.
-var tags sync.Map
+// fieldNameCache caches the names in the json tags of structs, by type.
+var fieldNameCache sync.Map
 
 func fieldNames(t reflect.Type) []string {
-	if names, ok := tags.Load(t); ok {
+	if names, ok := fieldNameCache.Load(t); ok {
 		return names.([]string)
 	}
 	names := make([]string, t.NumField())
 	for i := range names {
 		names[i], _, _ = strings.Cut(t.Field(i).Tag.Get("json"), ",")
 	}
-	tags.Store(t, names)
+	fieldNameCache.Store(t, names)
 	return names
 }
 
-// decode decodes a value into to. It returns false if the value is of another type.
-func decode(value []byte, to reflect.Value) bool {
-	switch at := to.Addr().Interface().(type) {
+// decodeValue decodes a value into to. It returns false if the value is of another type.
+func decodeValue(value []byte, target reflect.Value) bool {
+	switch at := target.Addr().Interface().(type) {
 	case *json.RawMessage:
 		*at = value
 		return true
 	case *time.Time:
 		return value[0] == '"' && at.UnmarshalJSON(value) == nil
 	}
-	switch kind := to.Kind(); {
+	switch kind := target.Kind(); {
 	case kind == reflect.String && value[0] == '"':
 		s := rawjson.Unquote(value)
 		if !utf8.ValidString(s) {
 			s = strings.ToValidUTF8(s, "\ufffd")
 		}
-		to.SetString(s)
+		target.SetString(s)
 	case kind == reflect.Bool:
-		to.SetBool(string(bytes.TrimSpace(value)) == "true")
+		target.SetBool(string(bytes.TrimSpace(value)) == "true")
 	case kind == reflect.Struct && value[0] == '{':
-		return decodeObject(value, to)
+		return decodeObjectValue(value, target)
 	case kind == reflect.Slice && value[0] == '[':
 		eachElement(value, func(one []byte) {
-			e := reflect.New(to.Type().Elem()).Elem()
-			decode(one, e)
-			to.Set(reflect.Append(to, e))
+			e := reflect.New(target.Type().Elem()).Elem()
+			decodeValue(one, e)
+			target.Set(reflect.Append(target, e))
 		})
 	case kind == reflect.Pointer:
-		if e := reflect.New(to.Type().Elem()); decode(value, e.Elem()) {
-			to.Set(e)
+		if e := reflect.New(target.Type().Elem()); decodeValue(value, e.Elem()) {
+			target.Set(e)
 		}
 	case kind == reflect.Int:
 		n, err := strconv.Atoi(string(bytes.TrimSpace(value)))
-		to.SetInt(int64(n))
+		target.SetInt(int64(n))
 		return err == nil
 	default:
 		return false
@@ -135,20 +137,20 @@ func decode(value []byte, to reflect.Value) bool {
 // that is not complete.
 func eachElement(b []byte, f func(value []byte)) {
 	for i := 1; i < len(b); i++ {
-		from := space(b, i)
+		from := skipSpace(b, i)
 		i = valueEnd(b, from)
 		if i <= from {
 			return
 		}
 		f(b[from:i:i])
-		i = space(b, i)
+		i = skipSpace(b, i)
 		if i >= len(b) || b[i] != ',' {
 			return
 		}
 	}
 }
 
-func space(b []byte, i int) int {
+func skipSpace(b []byte, i int) int {
 	for i < len(b) && b[i] <= ' ' {
 		i++
 	}
@@ -200,16 +202,16 @@ func valueEnd(b []byte, i int) int {
 			i++
 			continue
 		}
-		if depth == 0 && endsAt(b, i) {
+		if depth == 0 && valueEndsAt(b, i) {
 			return i
 		}
 	}
 	return -1
 }
 
-// endsAt reports whether a value outside of objects and arrays ends before byte i, because it is a
+// valueEndsAt reports whether a value outside of objects and arrays ends before byte i, because it is a
 // string, an object or an array, or because b ends there.
-func endsAt(b []byte, i int) bool {
+func valueEndsAt(b []byte, i int) bool {
 	if i == len(b) {
 		return true
 	}
@@ -225,7 +227,7 @@ func endsAt(b []byte, i int) bool {
 func contentTexts(content json.RawMessage, types ...string) []string {
 	if len(content) > 0 && content[0] == '"' {
 		var s string
-		decode(content, reflect.ValueOf(&s).Elem())
+		decodeValue(content, reflect.ValueOf(&s).Elem())
 		return []string{s}
 	}
 	var parts []struct {
@@ -243,20 +245,22 @@ func contentTexts(content json.RawMessage, types ...string) []string {
 	return all
 }
 
-// Text returns the texts in a content, separated by newlines. See [contentTexts].
-func Text(content json.RawMessage, types ...string) string {
+// ContentText returns the texts in a content, separated by newlines. See [contentTexts].
+func ContentText(content json.RawMessage, types ...string) string {
 	return strings.Join(contentTexts(content, types...), "\n")
 }
 
 // attachmentText returns the names of the attachments in a content without text, such as "[image]", so that a
 // prompt that consists of attachments is not lost.
-func attachmentText(content json.RawMessage) string { return strings.Join(attachments(content), " ") }
+func attachmentText(content json.RawMessage) string {
+	return strings.Join(attachmentNames(content), " ")
+}
 
-// countFiles returns the number of attachments in a content.
-func countFiles(content json.RawMessage) int { return len(attachments(content)) }
+// countAttachments returns the number of attachments in a content.
+func countAttachments(content json.RawMessage) int { return len(attachmentNames(content)) }
 
-// attachments returns the names of the attachments in a content.
-func attachments(content json.RawMessage) (names []string) {
+// attachmentNames returns the names of the attachments in a content.
+func attachmentNames(content json.RawMessage) (names []string) {
 	var parts []struct {
 		Type   string          `json:"type"`
 		Inline json.RawMessage `json:"inlineData"`
@@ -280,8 +284,8 @@ func attachments(content json.RawMessage) (names []string) {
 	return names
 }
 
-// maxSearches is the number of places in a torn line at which an object is searched for.
-const maxSearches = 1000
+// maxObjectSearches is the number of places in a torn line at which an object is searched for.
+const maxObjectSearches = 1000
 
 // SplitObjects returns the JSON objects in a line. A line has several objects if a client was stopped before it wrote
 // the line end, or if two processes wrote at once. rest is the part of the line that is not a complete object: a torn
@@ -313,7 +317,7 @@ func SplitObjects(line []byte) (objects [][]byte, rest []byte) {
 
 // LastObject returns the complete object at the end of a line that begins with a torn one, or nil.
 func LastObject(line []byte) []byte {
-	for at, n := 1, 0; at < len(line) && n < maxSearches; n++ {
+	for at, n := 1, 0; at < len(line) && n < maxObjectSearches; n++ {
 		next := bytes.Index(line[at:], []byte(`{"`))
 		if next < 0 {
 			break

@@ -34,7 +34,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var got, want sample
-		Decode(b, &got)
+		DecodeObject(b, &got)
 		// Skip objects with repeated keys. Skip upper case, because encoding/json ignores the case of
 		// keys.
 		all, known := map[string]json.RawMessage{}, map[string]json.RawMessage{}
@@ -51,7 +51,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		got = sample{}
-		if !Decode(b, &got) {
+		if !DecodeObject(b, &got) {
 			t.Fatalf("%q is not read", b)
 		}
 		got.Raw, want.Raw = bytes.TrimSpace(got.Raw), bytes.TrimSpace(want.Raw)
@@ -71,7 +71,7 @@ func mustJSON(t *testing.T, v any) []byte {
 
 func TestSpace(t *testing.T) {
 	var got sample
-	if !Decode([]byte("{\n \"on\" : true , \"exit\": -3\n, \"part\": { \"text\":\"a\" } }"), &got) || !got.On ||
+	if !DecodeObject([]byte("{\n \"on\" : true , \"exit\": -3\n, \"part\": { \"text\":\"a\" } }"), &got) || !got.On ||
 		got.Exit == nil || *got.Exit != -3 || got.Part == nil || got.Part.Text != "a" {
 		t.Errorf("with space between it is %+v", got)
 	}

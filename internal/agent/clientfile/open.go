@@ -23,7 +23,7 @@ import (
 // decompressors contains the readers for compressed transcripts, by the file name's suffix.
 var decompressors = map[string]func(io.Reader) (io.ReadCloser, error){
 	".zst": func(r io.Reader) (io.ReadCloser, error) {
-		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow))
 		if err != nil {
 			return nil, err
 		}
@@ -32,8 +32,8 @@ var decompressors = map[string]func(io.Reader) (io.ReadCloser, error){
 	".gz": func(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) },
 }
 
-// TrimCompressed removes the suffix of a compressed file from a path. It returns false if the path has none.
-func TrimCompressed(path string) (plain string, isCompressed bool) {
+// TrimCompressedSuffix removes the suffix of a compressed file from a path. It returns false if the path has none.
+func TrimCompressedSuffix(path string) (plain string, isCompressed bool) {
 	for suffix := range decompressors {
 		if plain, ok := strings.CutSuffix(path, suffix); ok {
 			return plain, true
@@ -45,18 +45,18 @@ func TrimCompressed(path string) (plain string, isCompressed bool) {
 // IsTranscript reports whether a file has the name of a transcript: *.jsonl, or the session-*.json of Gemini CLI up to
 // version 0.38 and rollout-*.json of Codex up to May 2025. Each may be compressed.
 func IsTranscript(path string) bool {
-	path, _ = TrimCompressed(path)
+	path, _ = TrimCompressedSuffix(path)
 	base := filepath.Base(path)
 	isDocument := strings.HasPrefix(base, "session-") || strings.HasPrefix(base, "rollout-")
 	return strings.HasSuffix(path, ".jsonl") || (isDocument && strings.HasSuffix(path, ".json"))
 }
 
-// maxWindow is the maximum window size of a compressed transcript, in bytes.
-const maxWindow = 128 << 20
+// maxZstdWindow is the maximum window size of a compressed transcript, in bytes.
+const maxZstdWindow = 128 << 20
 
-// Archived is the file name suffix of a ZIP archive. A file inside an archive has a path that
+// ArchiveSuffix is the file name suffix of a ZIP archive. A file inside an archive has a path that
 // consists of the archive's path, a slash, and the file's name.
-const Archived = ".zip"
+const ArchiveSuffix = ".zip"
 
 // Transcript is an open transcript. If the file is compressed, Read and Seek work on the decompressed
 // text.
@@ -64,11 +64,11 @@ type Transcript struct {
 	file *os.File
 	size int64 // size of the text in bytes (-1 if it is not known)
 
-	// begin returns a new reader of the decompressed text. For a plain file, begin is nil, and all
+	// openText returns a new reader of the decompressed text. For a plain file, begin is nil, and all
 	// following fields are unset.
-	begin  func() (io.ReadCloser, error)
-	text   io.ReadCloser
-	offset int64 // offset in the text
+	openText func() (io.ReadCloser, error)
+	text     io.ReadCloser
+	offset   int64 // offset in the text
 }
 
 // Open opens a transcript. A file whose name ends in .zst or .gz, or that is in a ZIP archive, is
@@ -96,16 +96,16 @@ func Open(path string) (*Transcript, error) {
 		err = t.openMember(member)
 	case filepath.Base(filepath.Dir(path)) == changeLogDir && strings.HasSuffix(path, ".jsonl"),
 		filepath.Base(filepath.Dir(path)) == emptyWindowDir && strings.HasSuffix(path, ".jsonl"):
-		err = t.openChangeLog()
+		err = t.replaceChangeLog()
 	case decompress != nil:
 		size := t.size
 		t.size = -1
-		t.begin = func() (io.ReadCloser, error) { return decompress(io.NewSectionReader(f, 0, size)) }
+		t.openText = func() (io.ReadCloser, error) { return decompress(io.NewSectionReader(f, 0, size)) }
 	case isOpencodeSession(path):
 		err = t.openStoredSession(path)
 	}
-	if err == nil && t.begin != nil {
-		t.text, err = t.begin()
+	if err == nil && t.openText != nil {
+		t.text, err = t.openText()
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -119,11 +119,11 @@ const (
 	emptyWindowDir = "emptyWindowChatSessions"
 )
 
-// openChangeLog replaces a log of changes by the document that they lead to.
-func (t *Transcript) openChangeLog() error {
+// replaceChangeLog replaces a log of changes by the document that they lead to.
+func (t *Transcript) replaceChangeLog() error {
 	b, err := readDocument(t.file)
 	if err == nil {
-		b, err = replayLog(b)
+		b, err = replayChangeLog(b)
 	}
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", t.file.Name(), err)
@@ -145,7 +145,7 @@ func (t *Transcript) openStoredSession(path string) error {
 
 // openSession opens a session of a database.
 func openSession(database, id string) (*Transcript, error) {
-	b, err := readSession(database, id)
+	b, err := readDatabaseSession(database, id)
 	if err != nil {
 		return nil, err
 	}
@@ -155,29 +155,29 @@ func openSession(database, id string) (*Transcript, error) {
 	}
 	t := &Transcript{file: f}
 	t.setText(b)
-	t.text, _ = t.begin()
+	t.text, _ = t.openText()
 	return t, nil
 }
 
 // setText sets the text that Read returns instead of the file's.
 func (t *Transcript) setText(b []byte) {
 	t.size = int64(len(b))
-	t.begin = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }
+	t.openText = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }
 }
 
 // splitArchived divides a path into a ZIP archive and the file in it. member is "" for other
 // paths.
 func splitArchived(path string) (archive, member string) {
 	slashed := filepath.ToSlash(path)
-	i := strings.Index(strings.ToLower(slashed), Archived+"/")
+	i := strings.Index(strings.ToLower(slashed), ArchiveSuffix+"/")
 	if i < 0 {
 		return path, ""
 	}
-	archive = filepath.FromSlash(slashed[:i+len(Archived)])
+	archive = filepath.FromSlash(slashed[:i+len(ArchiveSuffix)])
 	if info, err := os.Stat(archive); err != nil || info.IsDir() {
 		return path, ""
 	}
-	return archive, slashed[i+len(Archived)+1:]
+	return archive, slashed[i+len(ArchiveSuffix)+1:]
 }
 
 // ArchiveMembers returns the paths of the files in a ZIP archive, in a form that [Open] opens.
@@ -204,7 +204,7 @@ func (t *Transcript) openMember(name string) error {
 	for _, m := range r.File {
 		if m.Name == name {
 			t.size = int64(m.UncompressedSize64)
-			t.begin = m.Open
+			t.openText = m.Open
 			return nil
 		}
 	}
@@ -216,7 +216,7 @@ func (t *Transcript) Size() (size int64, isKnown bool) { return t.size, t.size >
 
 // Read reads the text from the current offset.
 func (t *Transcript) Read(p []byte) (n int, err error) {
-	if t.begin == nil {
+	if t.openText == nil {
 		return t.file.Read(p)
 	}
 	n, err = t.text.Read(p)
@@ -227,14 +227,14 @@ func (t *Transcript) Read(p []byte) (n int, err error) {
 // Seek sets the offset of the next Read. In a compressed file, whence must be io.SeekStart,
 // and all text before the offset is decompressed.
 func (t *Transcript) Seek(offset int64, whence int) (int64, error) {
-	if t.begin == nil {
+	if t.openText == nil {
 		return t.file.Seek(offset, whence)
 	}
 	if whence != io.SeekStart || offset < 0 {
 		return t.offset, fmt.Errorf("seeking to %d from %d: %w", offset, whence, errors.ErrUnsupported)
 	}
 	if offset < t.offset {
-		text, err := t.begin()
+		text, err := t.openText()
 		if err != nil {
 			return t.offset, err
 		}
@@ -243,14 +243,14 @@ func (t *Transcript) Seek(offset int64, whence int) (int64, error) {
 		t.offset = 0
 	}
 	// Read advances the offset. A text that ends before the offset is an error.
-	if _, err := io.CopyN(io.Discard, readOnly{t}, offset-t.offset); err != nil {
+	if _, err := io.CopyN(io.Discard, readerOnly{t}, offset-t.offset); err != nil {
 		return t.offset, fmt.Errorf("seeking to %d: %w", offset, err)
 	}
 	return t.offset, nil
 }
 
-// readOnly hides Seek from io.CopyN.
-type readOnly struct{ io.Reader }
+// readerOnly hides Seek from io.CopyN.
+type readerOnly struct{ io.Reader }
 
 // Close closes the file.
 func (t *Transcript) Close() error {

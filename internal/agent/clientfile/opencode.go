@@ -38,31 +38,31 @@ type opencodeLine struct {
 	} `json:"info"`
 	Messages []json.RawMessage `json:"messages"`
 
-	Event     string          `json:"hook_event_name"`
-	SessionID string          `json:"session_id"`
-	Turn      string          `json:"turn_id"`
-	Dir       string          `json:"cwd"`
-	Time      time.Time       `json:"timestamp"`
-	AgentType string          `json:"agent_type"`
-	Prompt    string          `json:"prompt"`
-	Text      string          `json:"text"`
-	TextID    string          `json:"text_id"`
-	Tool      string          `json:"tool_name"`
-	UseID     string          `json:"tool_use_id"`
-	Input     json.RawMessage `json:"tool_input"`
-	Response  json.RawMessage `json:"tool_response"`
-	Metadata  json.RawMessage `json:"tool_metadata"`
-	Error     string          `json:"error"`
-	Model     string          `json:"model"`
+	EventName    string          `json:"hook_event_name"`
+	SessionID    string          `json:"session_id"`
+	TurnID       string          `json:"turn_id"`
+	Dir          string          `json:"cwd"`
+	Time         time.Time       `json:"timestamp"`
+	AgentType    string          `json:"agent_type"`
+	Prompt       string          `json:"prompt"`
+	Text         string          `json:"text"`
+	TextID       string          `json:"text_id"`
+	ToolName     string          `json:"tool_name"`
+	ToolUseID    string          `json:"tool_use_id"`
+	ToolInput    json.RawMessage `json:"tool_input"`
+	ToolResponse json.RawMessage `json:"tool_response"`
+	ToolMetadata json.RawMessage `json:"tool_metadata"`
+	Error        string          `json:"error"`
+	Model        string          `json:"model"`
 
-	Kind      string    `json:"kind"`
-	Client    string    `json:"client"`
-	Session   string    `json:"session"`
-	NotedTurn string    `json:"turn"`
-	NotedTime time.Time `json:"time"`
-	NotedDir  string    `json:"dir"`
-	Agent     string    `json:"agent"`
-	Call      struct {
+	NoteKind     string    `json:"kind"`
+	NotedClient  string    `json:"client"`
+	NotedSession string    `json:"session"`
+	NotedTurn    string    `json:"turn"`
+	NotedTime    time.Time `json:"time"`
+	NotedDir     string    `json:"dir"`
+	NotedAgent   string    `json:"agent"`
+	NotedCall    struct {
 		Wrote []string `json:"wrote"`
 	} `json:"call"`
 }
@@ -84,15 +84,15 @@ type opencodeMessage struct {
 
 // opencodePart is a part of a message.
 type opencodePart struct {
-	ID        string `json:"id"`
-	Type      string `json:"type"`
-	Text      string `json:"text"`
-	Prompt    string `json:"prompt"` // only for the type subtask
-	Synthetic bool   `json:"synthetic"`
-	Ignored   bool   `json:"ignored"`
-	Tool      string `json:"tool"`
-	CallID    string `json:"callID"`
-	State     struct {
+	ID          string `json:"id"`
+	Type        string `json:"type"`
+	Text        string `json:"text"`
+	Prompt      string `json:"prompt"` // only for the type subtask
+	IsSynthetic bool   `json:"synthetic"`
+	IsIgnored   bool   `json:"ignored"`
+	Tool        string `json:"tool"`
+	CallID      string `json:"callID"`
+	State       struct {
 		Status   string          `json:"status"`
 		Input    json.RawMessage `json:"input"`
 		Output   string          `json:"output"`
@@ -107,59 +107,59 @@ type opencodePart struct {
 // isOpencode reports whether only opencode writes such a line.
 func isOpencode(line []byte) bool {
 	var l opencodeLine
-	return Decode(line, &l) && l.isOwn() && (l.Messages != nil || l.Event != "" || l.Kind != "")
+	return DecodeObject(line, &l) && l.hasOpencodeID() && (l.Messages != nil || l.EventName != "" || l.NoteKind != "")
 }
 
-// isOwn reports whether the line is about a session of opencode. The IDs of these sessions have a prefix.
+// hasOpencodeID reports whether the line is about a session of opencode. The IDs of these sessions have a prefix.
 // Without this check, the reports of other clients' hooks would be read, because they have the same form.
-func (l *opencodeLine) isOwn() bool {
+func (l *opencodeLine) hasOpencodeID() bool {
 	const prefix = "ses_"
 	switch {
 	case l.Messages != nil:
 		return strings.HasPrefix(l.Info.ID, prefix)
-	case l.Event != "":
+	case l.EventName != "":
 		return strings.HasPrefix(l.SessionID, prefix)
 	}
-	return l.Client == "opencode"
+	return l.NotedClient == "opencode"
 }
 
-// opencode is the state of reading a session.
-type opencode struct {
+// opencodeReader is the state of reading a session.
+type opencodeReader struct {
 	model string
 
-	// isPersonal is set if the next message of the agent contains a command that the person ran.
-	isPersonal bool
+	// nextHasPersonCommand is set if the next message of the agent contains a command that the person ran.
+	nextHasPersonCommand bool
 }
 
-// personRan is a text that opencode puts into the person's name after the person ran a command.
-const personRan = "The following tool was executed by the user"
+// personCommandNotice is a text that opencode puts into the person's name after the person ran a command.
+const personCommandNotice = "The following tool was executed by the user"
 
-// opencodeNotes contains the types of parts that are not part of the conversation.
-var opencodeNotes = wordSet("agent patch retry snapshot step-finish step-start")
+// opencodeIgnoredParts contains the types of parts that are not part of the conversation.
+var opencodeIgnoredParts = wordSet("agent patch retry snapshot step-finish step-start")
 
-func newOpencode(string) EventReader { return &opencode{} }
+func newOpencode(string) EventReader { return &opencodeReader{} }
 
 // ReadLine implements [EventReader].
-func (o *opencode) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+func (o *opencodeReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	var l opencodeLine
-	if !Decode(line, &l) || !l.isOwn() {
+	if !DecodeObject(line, &l) || !l.hasOpencodeID() {
 		return false
 	}
 	o.model = cmp.Or(l.Model, o.model)
 	e := Event{Offset: offset, Model: o.model}
 	switch {
 	case l.Messages != nil:
-		return o.document(&l, e, yield)
-	case l.Event != "":
+		return o.reportDocument(&l, e, yield)
+	case l.EventName != "":
 		e.Session, e.Dir = l.SessionID, l.Dir
 		e.Time = l.Time
 		e.setAgent(l.AgentType)
-		l.report(e, yield)
+		l.reportHookEvent(e, yield)
 	default:
-		e.Session, e.Dir = l.Session, l.NotedDir
+		e.Session, e.Dir = l.NotedSession, l.NotedDir
 		e.Time = l.NotedTime
-		e.setAgent(l.Agent)
-		l.note(e, yield)
+		e.setAgent(l.NotedAgent)
+		l.reportNote(e, yield)
 	}
 	return true
 }
@@ -170,8 +170,8 @@ func (e *Event) setAgent(name string) {
 	e.AgentName, e.AgentType = name, name
 }
 
-// document reports the events in a document. It returns false if a message or a part cannot be read.
-func (o *opencode) document(l *opencodeLine, e Event, yield func(*Event)) bool {
+// reportDocument reports the events in a document. It returns false if a message or a part cannot be read.
+func (o *opencodeReader) reportDocument(l *opencodeLine, e Event, yield func(*Event)) bool {
 	isRead := true
 	e.Session, e.Dir = l.Info.ID, l.Info.Dir
 	if l.Info.Parent != "" {
@@ -180,41 +180,41 @@ func (o *opencode) document(l *opencodeLine, e Event, yield func(*Event)) bool {
 	}
 	for _, raw := range l.Messages {
 		var m opencodeMessage
-		if !Decode(raw, &m) {
+		if !DecodeObject(raw, &m) {
 			isRead = false
 			continue
 		}
 		m.Parts = append(m.Parts, m.Info.Parts...)
-		e.Time = milli(m.Info.Time.Created)
+		e.Time = timeFromMillis(m.Info.Time.Created)
 		if m.Info.Role == "user" {
-			o.isPersonal = m.user(e, yield)
+			o.nextHasPersonCommand = m.reportPrompt(e, yield)
 			continue
 		}
 		o.model = cmp.Or(m.Info.Model, o.model)
 		e.Model = o.model
 		for k := range m.Parts {
 			p := &m.Parts[k]
-			if o.isPersonal && p.Type == "tool" {
+			if o.nextHasPersonCommand && p.Type == "tool" {
 				p.Tool = PersonShell
 			}
-			p.report(e, m.Info.IsSummary, yield)
+			p.reportEvents(e, m.Info.IsSummary, yield)
 		}
-		o.isPersonal = false
+		o.nextHasPersonCommand = false
 	}
 	return isRead
 }
 
-// user reports the prompt in a message, without the parts that a program wrote in the person's name. It returns true
-// if the person ran a command, which the next message contains.
-func (m *opencodeMessage) user(e Event, yield func(*Event)) (isPersonal bool) {
+// reportPrompt reports the prompt in a message, without the parts that a program wrote in the person's name. It
+// returns true if the person ran a command, which the next message contains.
+func (m *opencodeMessage) reportPrompt(e Event, yield func(*Event)) (isPersonCommand bool) {
 	e.ID = m.Info.ID
-	e.Turn = m.Info.ID
+	e.TurnID = m.Info.ID
 	var said, files []string
 	for _, p := range m.Parts {
-		isByProgram := p.Synthetic || p.Ignored
+		isByProgram := p.IsSynthetic || p.IsIgnored
 		switch {
 		case isByProgram:
-			isPersonal = isPersonal || strings.HasPrefix(p.Text, personRan)
+			isPersonCommand = isPersonCommand || strings.HasPrefix(p.Text, personCommandNotice)
 		case p.Type == "text":
 			said = append(said, p.Text)
 		case p.Type == "subtask":
@@ -224,7 +224,7 @@ func (m *opencodeMessage) user(e Event, yield func(*Event)) (isPersonal bool) {
 		case p.Type == "compaction":
 			e.Kind = EventCompacted
 			yield(&e)
-		case !opencodeNotes[p.Type]:
+		case !opencodeIgnoredParts[p.Type]:
 			e.reportUnknown("parts", p.Type, yield)
 		}
 	}
@@ -232,21 +232,21 @@ func (m *opencodeMessage) user(e Event, yield func(*Event)) (isPersonal bool) {
 	if text == "" {
 		text = strings.Join(files, "\n")
 	} else {
-		e.reportLeftOut(leftFiles, len(files), yield)
+		e.reportLeftOut(leftOutFiles, len(files), yield)
 	}
-	e.Kind, e.Text = EventPrompt, RemoveQuotes("opencode", text)
+	e.Kind, e.Text = EventPrompt, RemoveArgumentQuotes("opencode", text)
 	if e.Text != "" {
 		yield(&e)
 	}
-	return isPersonal
+	return isPersonCommand
 }
 
-// report reports the text, the reasoning or the call in a part of the agent's message, which may be the summary of a
-// compaction.
-func (p *opencodePart) report(e Event, isSummary bool, yield func(*Event)) {
+// reportEvents reports the text, the reasoning or the call in a part of the agent's message, which may be the
+// summary of a compaction.
+func (p *opencodePart) reportEvents(e Event, isSummary bool, yield func(*Event)) {
 	e.ID = p.ID
 	switch {
-	case p.Type == "text" && p.Synthetic:
+	case p.Type == "text" && p.IsSynthetic:
 	case p.Type == "text":
 		e.Kind, e.Text = EventText, p.Text
 		if isSummary {
@@ -262,10 +262,10 @@ func (p *opencodePart) report(e Event, isSummary bool, yield func(*Event)) {
 	case p.Type == "tool":
 		s := &p.State
 		if s.Time.End > 0 {
-			e.Time = milli(s.Time.End)
+			e.Time = timeFromMillis(s.Time.End)
 		}
 		e.Kind, e.ID = EventCall, p.CallID
-		e.Tool, e.Args = p.Tool, s.Input
+		e.ToolName, e.Args = p.Tool, s.Input
 		yield(&e)
 		if s.Status != "completed" && s.Status != "error" {
 			return // the call has not ended
@@ -273,76 +273,76 @@ func (p *opencodePart) report(e Event, isSummary bool, yield func(*Event)) {
 		var metadata struct {
 			Exit *int `json:"exit"`
 		}
-		_ = Decode(s.Metadata, &metadata) // only commands have an exit status
+		_ = DecodeObject(s.Metadata, &metadata) // only commands have an exit status
 		e.Kind = EventResult
-		e.Tool, e.Args = "", nil
-		e.Failed = s.Status == "error"
-		e.Exit = metadata.Exit
-		e.output = s.Output + s.Error
-		e.Shown = s.Metadata
+		e.ToolName, e.Args = "", nil
+		e.HasFailed = s.Status == "error"
+		e.ExitStatus = metadata.Exit
+		e.resultOutput = s.Output + s.Error
+		e.DisplayData = s.Metadata
 		yield(&e)
 	case p.Type == "file":
-		e.reportLeftOut(leftFiles, 1, yield)
-	case !opencodeNotes[p.Type]:
+		e.reportLeftOut(leftOutFiles, 1, yield)
+	case !opencodeIgnoredParts[p.Type]:
 		e.reportUnknown("parts", p.Type, yield)
 	}
 }
 
-// report reports the event in a report to a hook.
-func (l *opencodeLine) report(e Event, yield func(*Event)) {
-	switch l.Event {
+// reportHookEvent reports the event in a report to a hook.
+func (l *opencodeLine) reportHookEvent(e Event, yield func(*Event)) {
+	switch l.EventName {
 	case "UserPromptSubmit":
-		e.Kind, e.Text = EventPrompt, RemoveQuotes("opencode", l.Prompt)
-		e.Turn = l.Turn
+		e.Kind, e.Text = EventPrompt, RemoveArgumentQuotes("opencode", l.Prompt)
+		e.TurnID = l.TurnID
 		yield(&e)
 	case "AgentText":
 		e.Kind, e.Text = EventText, l.Text
 		e.ID = l.TextID
 		yield(&e)
 	case "PostToolUse", "PostToolUseFailure":
-		if l.UseID == "" {
+		if l.ToolUseID == "" {
 			return
 		}
-		e.Kind, e.ID = EventCall, l.UseID
-		e.Tool, e.Args = l.Tool, l.Input
+		e.Kind, e.ID = EventCall, l.ToolUseID
+		e.ToolName, e.Args = l.ToolName, l.ToolInput
 		yield(&e)
 		e.Kind = EventResult
-		e.Tool, e.Args = "", nil
-		e.Failed = l.Event != "PostToolUse"
-		e.output = Text(l.Response) + l.Error
-		e.Shown = l.Metadata
+		e.ToolName, e.Args = "", nil
+		e.HasFailed = l.EventName != "PostToolUse"
+		e.resultOutput = ContentText(l.ToolResponse) + l.Error
+		e.DisplayData = l.ToolMetadata
 		yield(&e)
 	}
 }
 
-// note reports the event in a note.
-func (l *opencodeLine) note(e Event, yield func(*Event)) {
+// reportNote reports the event in a note.
+func (l *opencodeLine) reportNote(e Event, yield func(*Event)) {
 	e.Text = l.Text
-	switch l.Kind {
+	switch l.NoteKind {
 	case "prompt":
-		e.Kind, e.Turn = EventPrompt, l.NotedTurn
+		e.Kind, e.TurnID = EventPrompt, l.NotedTurn
 		yield(&e)
 	case "text":
 		e.Kind = EventText
 		yield(&e)
 	case "call":
-		if len(l.Call.Wrote) > 0 {
+		if len(l.NotedCall.Wrote) > 0 {
 			e.Kind = EventEdit
 			yield(&e)
 		}
 	}
 }
 
-// milli returns the time that is some milliseconds after 1970, or the zero time.
-func milli(ms int) time.Time {
+// timeFromMillis returns the time that is some milliseconds after 1970, or the zero time.
+func timeFromMillis(ms int) time.Time {
 	if ms <= 0 {
 		return time.Time{}
 	}
 	return time.UnixMilli(int64(ms)).UTC()
 }
 
-// opencodeAnswer returns the report itself, because the reports are the transcript.
-func opencodeAnswer(r *Report, _ string) any { return r }
+// opencodeResultLine returns the report itself, because the reports are the transcript.
+func opencodeResultLine(r *HookReport, _ string) any { return r }
 
 // isOpencodeDatabase reports whether a file is the database in which a version of opencode stores sessions. The
 // versions for developers add the name of their channel.
@@ -381,13 +381,13 @@ func readStoredSession(path string) ([]byte, error) {
 		Info     json.RawMessage `json:"info"`
 		Messages []any           `json:"messages"`
 	}
-	document.Info = orNull(info)
-	names, stored, err := readObjects(messages)
+	document.Info = jsonOrNull(info)
+	names, stored, err := readJSONFiles(messages)
 	if err != nil {
 		return nil, err
 	}
 	for i, m := range stored {
-		_, all, err := readObjects(filepath.Join(parts, names[i]))
+		_, all, err := readJSONFiles(filepath.Join(parts, names[i]))
 		if err != nil {
 			return nil, err
 		}
@@ -400,9 +400,9 @@ func readStoredSession(path string) ([]byte, error) {
 	return json.MarshalIndent(document, "", " ")
 }
 
-// readObjects returns the JSON files in a directory, in the order of their names, which do not include the suffix
+// readJSONFiles returns the JSON files in a directory, in the order of their names, which do not include the suffix
 // .json. A directory that does not exist has none.
-func readObjects(dir string) (names []string, all []json.RawMessage, err error) {
+func readJSONFiles(dir string) (names []string, contents []json.RawMessage, err error) {
 	files, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
@@ -416,13 +416,13 @@ func readObjects(dir string) (names []string, all []json.RawMessage, err error) 
 		if err != nil {
 			return nil, nil, err
 		}
-		names, all = append(names, name), append(all, orNull(b))
+		names, contents = append(names, name), append(contents, jsonOrNull(b))
 	}
-	return names, all, err
+	return names, contents, err
 }
 
-// orNull returns a JSON text, or null if the text is not JSON.
-func orNull(b []byte) json.RawMessage {
+// jsonOrNull returns a JSON text, or null if the text is not JSON.
+func jsonOrNull(b []byte) json.RawMessage {
 	if json.Valid(b) {
 		return b
 	}

@@ -4,7 +4,7 @@
 // the export contains. Version 2 has the tables session_v2 and session_message, and keeps the tables of version 1. A
 // row of session_message has the type user {"text","files"}, assistant {"model":{"id"},"content":[{"type":"text"|
 // "reasoning"|"tool",…}]}, shell {"command","output","exit"} for a command of the person, compaction {"summary"}, or
-// a type in opencodeRowNotes. The schema is that of packages/opencode in anomalyco/opencode, v2.0.21.
+// a type in opencodeIgnoredMessages. The schema is that of packages/opencode in anomalyco/opencode, v2.0.21.
 
 package clientfile
 
@@ -17,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/sqlitefile"
 )
 
-// opencodeRow is a message of a document.
-type opencodeRow struct {
+// opencodeDocumentMessage is a message of a document.
+type opencodeDocumentMessage struct {
 	Info  map[string]json.RawMessage   `json:"info"`
 	Parts []map[string]json.RawMessage `json:"parts"`
 }
@@ -29,7 +29,7 @@ func opencodeSessions(db *sqlitefile.DB) (ids []string, err error) {
 		if !db.HasTables(table) {
 			continue
 		}
-		some, err := tableSessions(table)(db)
+		some, err := tableSessionLister(table)(db)
 		if err != nil {
 			return nil, err
 		}
@@ -51,14 +51,14 @@ func opencodeDocument(db *sqlitefile.DB, _, id string) (any, error) {
 			return nil, err
 		}
 		if len(rows) > 0 {
-			return opencodeSecondDocument(db, rows[0])
+			return opencodeDocumentV2(db, rows[0])
 		}
 	}
-	return opencodeFirstDocument(db, id)
+	return opencodeDocumentV1(db, id)
 }
 
-// opencodeInfo returns the member info of a session's document.
-func opencodeInfo(session sqlitefile.Row) map[string]any {
+// opencodeSessionInfo returns the member info of a session's document.
+func opencodeSessionInfo(session sqlitefile.Row) map[string]any {
 	info := map[string]any{"id": session.Text("id"), "directory": session.Text("directory")}
 	if parent := session.Text("parent_id"); parent != "" {
 		info["parentID"] = parent
@@ -66,13 +66,13 @@ func opencodeInfo(session sqlitefile.Row) map[string]any {
 	return info
 }
 
-// opencodeFirstDocument returns a session of version 1.
-func opencodeFirstDocument(db *sqlitefile.DB, id string) (any, error) {
-	session, messages, err := findRow(db, "session", id, "message", "session_id")
+// opencodeDocumentV1 returns a session of version 1.
+func opencodeDocumentV1(db *sqlitefile.DB, id string) (any, error) {
+	session, messages, err := findRowWithDetails(db, "session", id, "message", "session_id")
 	if err != nil {
 		return nil, err
 	}
-	_, parts, err := findRow(db, "session", id, "part", "session_id")
+	_, parts, err := findRowWithDetails(db, "session", id, "part", "session_id")
 	if err != nil {
 		return nil, err
 	}
@@ -85,10 +85,10 @@ func opencodeFirstDocument(db *sqlitefile.DB, id string) (any, error) {
 	order := func(a, b sqlitefile.Row) int { return strings.Compare(a.Text("id"), b.Text("id")) }
 	slices.SortFunc(messages, order) // IDs are in the order of time
 	slices.SortFunc(parts, order)
-	all := []*opencodeRow{}
-	byID := map[string]*opencodeRow{}
+	all := []*opencodeDocumentMessage{}
+	byID := map[string]*opencodeDocumentMessage{}
 	for _, row := range messages {
-		m := &opencodeRow{Info: withID(row)}
+		m := &opencodeDocumentMessage{Info: withID(row)}
 		byID[row.Text("id")] = m
 		all = append(all, m)
 	}
@@ -97,11 +97,11 @@ func opencodeFirstDocument(db *sqlitefile.DB, id string) (any, error) {
 			m.Parts = append(m.Parts, withID(row))
 		}
 	}
-	return map[string]any{"info": opencodeInfo(session), "messages": all}, nil
+	return map[string]any{"info": opencodeSessionInfo(session), "messages": all}, nil
 }
 
-// opencodeRowNotes contains the types of messages that are not part of the conversation.
-var opencodeRowNotes = wordSet("agent-switched idle model-switched skill synthetic system")
+// opencodeIgnoredMessages contains the types of messages that are not part of the conversation.
+var opencodeIgnoredMessages = wordSet("agent-switched idle model-switched skill synthetic system")
 
 // opencodeRowData is the column data of a message of version 2.
 type opencodeRowData struct {
@@ -117,8 +117,8 @@ type opencodeRowData struct {
 	Summary string                       `json:"summary"`
 }
 
-// opencodeSecondDocument returns a session of version 2 in the form of version 1.
-func opencodeSecondDocument(db *sqlitefile.DB, session sqlitefile.Row) (any, error) {
+// opencodeDocumentV2 returns a session of version 2 in the form of version 1.
+func opencodeDocumentV2(db *sqlitefile.DB, session sqlitefile.Row) (any, error) {
 	t, err := db.Table("session_message")
 	if err != nil {
 		return nil, err
@@ -128,23 +128,23 @@ func opencodeSecondDocument(db *sqlitefile.DB, session sqlitefile.Row) (any, err
 		return nil, err
 	}
 	slices.SortFunc(rows, func(a, b sqlitefile.Row) int { return int(a.Number("seq") - b.Number("seq")) })
-	all := []*opencodeRow{}
+	all := []*opencodeDocumentMessage{}
 	for _, row := range rows {
 		var data opencodeRowData
 		if !parseObject(columnJSON(row, "data"), &data) {
 			all = append(all, nil) // the reader counts it as unread
 			continue
 		}
-		all = append(all, data.messages(row)...)
+		all = append(all, data.messagesV1(row)...)
 	}
-	return map[string]any{"info": opencodeInfo(session), "messages": all}, nil
+	return map[string]any{"info": opencodeSessionInfo(session), "messages": all}, nil
 }
 
-// messages returns the messages of version 1 that have the content of a row.
-func (d *opencodeRowData) messages(row sqlitefile.Row) []*opencodeRow {
+// messagesV1 returns the messages of version 1 that have the content of a row.
+func (d *opencodeRowData) messagesV1(row sqlitefile.Row) []*opencodeDocumentMessage {
 	rowType := row.Text("type")
 	id := row.Text("id")
-	user, agent := newOpencodeRow(row, id, "user"), newOpencodeRow(row, id, "assistant")
+	user, agent := newOpencodeMessage(row, id, "user"), newOpencodeMessage(row, id, "assistant")
 	agent.Info["modelID"] = encodeJSON(d.Model.ID)
 	switch rowType {
 	case "user":
@@ -152,38 +152,38 @@ func (d *opencodeRowData) messages(row sqlitefile.Row) []*opencodeRow {
 		for range d.Files {
 			user.addPart(id, map[string]any{"type": "file"})
 		}
-		return []*opencodeRow{user}
+		return []*opencodeDocumentMessage{user}
 	case "assistant":
 		for _, part := range d.Content {
-			agent.addPart(id, opencodePartObject(part))
+			agent.addPart(id, convertPartToV1(part))
 		}
-		return []*opencodeRow{agent}
+		return []*opencodeDocumentMessage{agent}
 	case "shell":
-		user.addPart(id, map[string]any{"type": "text", "text": personRan, "synthetic": true})
+		user.addPart(id, map[string]any{"type": "text", "text": personCommandNotice, "synthetic": true})
 		agent.addPart(id, map[string]any{"type": "tool", "tool": "bash", "callID": id, "state": map[string]any{
 			"status": "completed", "input": map[string]string{"command": d.Command}, "output": d.Output,
 			"metadata": map[string]any{"exit": d.Exit}}})
-		return []*opencodeRow{user, agent}
+		return []*opencodeDocumentMessage{user, agent}
 	case "compaction":
 		agent.addPart(id, map[string]any{"type": "compaction", "text": d.Summary})
-		return []*opencodeRow{agent}
+		return []*opencodeDocumentMessage{agent}
 	}
-	if opencodeRowNotes[rowType] {
+	if opencodeIgnoredMessages[rowType] {
 		return nil
 	}
 	agent.addPart(id, map[string]any{"type": rowType}) // the reader reports an unknown type
-	return []*opencodeRow{agent}
+	return []*opencodeDocumentMessage{agent}
 }
 
-func newOpencodeRow(row sqlitefile.Row, id, role string) *opencodeRow {
-	return &opencodeRow{Info: map[string]json.RawMessage{
+func newOpencodeMessage(row sqlitefile.Row, id, role string) *opencodeDocumentMessage {
+	return &opencodeDocumentMessage{Info: map[string]json.RawMessage{
 		"id": encodeJSON(id), "role": encodeJSON(role),
 		"time": encodeJSON(map[string]int64{"created": int64(row.Number("time_created"))}),
 	}}
 }
 
 // addPart adds a part, whose ID is made of the message's.
-func (r *opencodeRow) addPart(id string, part map[string]any) {
+func (r *opencodeDocumentMessage) addPart(id string, part map[string]any) {
 	object := map[string]json.RawMessage{"id": encodeJSON(id + "." + strconv.Itoa(len(r.Parts)))}
 	for name, value := range part {
 		object[name] = encodeJSON(value)
@@ -191,9 +191,9 @@ func (r *opencodeRow) addPart(id string, part map[string]any) {
 	r.Parts = append(r.Parts, object)
 }
 
-// opencodePartObject returns a part of version 2 in the form of version 1, in which the parts of a tool have other
+// convertPartToV1 returns a part of version 2 in the form of version 1, in which the parts of a tool have other
 // names, and a tool's output is a text.
-func opencodePartObject(part map[string]json.RawMessage) map[string]any {
+func convertPartToV1(part map[string]json.RawMessage) map[string]any {
 	object := map[string]any{}
 	for name, value := range part {
 		object[name] = value
@@ -217,8 +217,8 @@ func opencodePartObject(part map[string]json.RawMessage) map[string]any {
 	parseObject(part["state"], &state) // a state that cannot be parsed has no result
 	parseObject(part["time"], &times)
 	return map[string]any{"type": "tool", "tool": part["name"], "callID": part["id"], "state": map[string]any{
-		"status": state.Status, "input": orNull(state.Input), "output": Text(state.Content, "text"),
-		"error": state.Error.Message, "metadata": orNull(state.Metadata),
+		"status": state.Status, "input": jsonOrNull(state.Input), "output": ContentText(state.Content, "text"),
+		"error": state.Error.Message, "metadata": jsonOrNull(state.Metadata),
 		"time": map[string]int64{"end": times.Completed},
 	}}
 }

@@ -16,18 +16,18 @@ import (
 	"strings"
 )
 
-// pi reads sessions/PROJECT/TIME_ID.jsonl. The first line is {"type":"session","id","timestamp","cwd"}. A line
+// piReader reads sessions/PROJECT/TIME_ID.jsonl. The first line is {"type":"session","id","timestamp","cwd"}. A line
 // {"type":"message","id","parentId","timestamp","message":{"role","content","model","toolCallId","isError"}} has
 // the role user, assistant, toolResult or bashExecution (a command that the person ran). A compaction has the
 // type compaction and a summary. Other types are states of the program, or text that extensions insert.
-type pi struct{ session, dir, model string }
+type piReader struct{ session, dir, model string }
 
 func newPi(path string) EventReader {
 	name := strings.TrimSuffix(filepath.Base(path), ".jsonl")
 	if _, id, ok := strings.Cut(name, "_"); ok {
 		name = id
 	}
-	return &pi{session: name}
+	return &piReader{session: name}
 }
 
 type piLine struct {
@@ -54,11 +54,11 @@ type piLine struct {
 // isPi recognizes the first line.
 func isPi(line []byte) bool {
 	var l piLine
-	return Decode(line, &l) && l.Type == "session" && l.Dir != ""
+	return DecodeObject(line, &l) && l.Type == "session" && l.Dir != ""
 }
 
 // ReadLine implements [EventReader].
-func (p *pi) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+func (p *piReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	var l piLine
 	if !parseObject(line, &l) {
 		return false
@@ -74,37 +74,40 @@ func (p *pi) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	case l.Message.Model != "":
 		p.model = l.Message.Model
 	}
-	m := messageEvents{yield: yield, Event: Event{Offset: offset, Session: p.session, Dir: p.dir, Model: p.model,
-		Node: l.ID, Parent: l.Parent}}
+	m := messageReporter{
+		yieldEvent: yield,
+		Event: Event{Offset: offset, Session: p.session, Dir: p.dir, Model: p.model,
+			NodeID: l.ID, ParentNodeID: l.Parent},
+	}
 	m.beginMessage(l.ID, parseTime(l.Time))
 	switch l.Type {
 	case "compaction":
 		m.reportText(EventCompacted, l.Summary)
 	case "custom_message":
-		m.reportText(noEvent, Text(l.Content))
+		m.reportText(noEvent, ContentText(l.Content))
 	case "message":
 		switch l.Message.Role {
 		case "toolResult":
 			m.reportResult(
-				callResult{id: l.Message.CallID, output: Text(l.Message.Content), hasFailed: l.Message.Failed},
+				callResult{id: l.Message.CallID, output: ContentText(l.Message.Content), hasFailed: l.Message.Failed},
 			)
 		case "bashExecution":
 			args, _ := json.Marshal(map[string]string{"command": l.Message.Command})
 			m.reportCall(l.ID, "bash", args)
-			m.reportResult(callResult{id: l.ID, output: l.Message.Output, exit: l.Message.Exit})
+			m.reportResult(callResult{id: l.ID, output: l.Message.Output, exitStatus: l.Message.Exit})
 		default:
-			m.reportBlocks(l.Message.Role, l.Message.Content, wholeText)
+			m.reportBlocks(l.Message.Role, l.Message.Content, unchangedText)
 		}
 	}
 	return true
 }
 
-// amp reads threads/T-ID.json, {"id","created","env":{"initial":{"trees":[{"uri"}]}},"messages":[{"role",
+// ampReader reads threads/T-ID.json, {"id","created","env":{"initial":{"trees":[{"uri"}]}},"messages":[{"role",
 // "messageId","content","meta":{"sentAt"},"usage":{"model","timestamp"}}]}. Results of tools have the form
 // {"type":"tool_result","toolUseID","run":{"status","result","error"}}.
-type amp struct{}
+type ampReader struct{}
 
-func newAmp(string) EventReader { return amp{} }
+func newAmp(string) EventReader { return ampReader{} }
 
 type ampThread struct {
 	ID      string          `json:"id"`
@@ -136,40 +139,40 @@ func isAmp(line []byte) bool {
 		Created  json.RawMessage `json:"created"`
 		Messages json.RawMessage `json:"messages"`
 	}
-	return Decode(line, &t) && strings.HasPrefix(t.ID, "T-") && t.Created != nil && t.Messages != nil
+	return DecodeObject(line, &t) && strings.HasPrefix(t.ID, "T-") && t.Created != nil && t.Messages != nil
 }
 
 // ReadLine implements [EventReader]. A line is a thread.
-func (amp) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+func (ampReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	var t ampThread
 	if !parseObject(line, &t) || t.ID == "" {
 		return false
 	}
-	m := messageEvents{yield: yield, Event: Event{Offset: offset, Session: t.ID, Time: parseTime(t.Created)}}
+	m := messageReporter{yieldEvent: yield, Event: Event{Offset: offset, Session: t.ID, Time: parseTime(t.Created)}}
 	if len(t.Env.Initial.Trees) > 0 {
-		m.Dir = pathOfURL(t.Env.Initial.Trees[0].URI)
+		m.Dir = fileURLPath(t.Env.Initial.Trees[0].URI)
 	}
 	for i, message := range t.Messages {
 		at := parseTime(message.Meta.Sent)
 		if at.IsZero() {
 			at = parseTime(message.Usage.Time)
 		}
-		m.beginNumbered(i, at)
+		m.beginNumberedMessage(i, at)
 		if message.Usage.Model != "" {
 			m.Model = message.Usage.Model
 		}
-		m.reportBlocks(message.Role, message.Content, wholeText)
+		m.reportBlocks(message.Role, message.Content, unchangedText)
 	}
 	return true
 }
 
-// crush reads the database .crush/crush.db of a project (see database.go). The document of a session is
+// crushReader reads the database .crush/crush.db of a project (see database.go). The document of a session is
 // {"crush":{"id","parent_session_id"},"dir","messages":[{"id","role","parts":[{"type","data"}],"model",
 // "created_at","is_summary_message"}]}. A part has the type text, reasoning, tool_call, tool_result or
 // shell_command (a command that the person ran).
-type crush struct{}
+type crushReader struct{}
 
-func newCrush(string) EventReader { return crush{} }
+func newCrush(string) EventReader { return crushReader{} }
 
 type crushDocument struct {
 	Row struct {
@@ -206,16 +209,16 @@ type crushDocument struct {
 // isCrush recognizes a document that database.go made of a session.
 func isCrush(line []byte) bool {
 	var d crushDocument
-	return Decode(line, &d) && d.Row.ID != ""
+	return DecodeObject(line, &d) && d.Row.ID != ""
 }
 
 // ReadLine implements [EventReader]. A line is a session.
-func (crush) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+func (crushReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	var d crushDocument
 	if !parseObject(line, &d) || d.Row.ID == "" {
 		return false
 	}
-	m := messageEvents{yield: yield, Event: Event{Offset: offset, Session: d.Row.ID, Dir: d.Dir}}
+	m := messageReporter{yieldEvent: yield, Event: Event{Offset: offset, Session: d.Row.ID, Dir: d.Dir}}
 	if d.Row.Parent != "" {
 		m.Session, m.AgentID = d.Row.Parent, "sub-agent"
 	}
@@ -244,24 +247,24 @@ func (crush) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 			case "shell_command":
 				args, _ := json.Marshal(map[string]string{"command": p.Data.Command})
 				m.reportCall(message.ID, "bash", args)
-				m.reportResult(callResult{id: message.ID, output: p.Data.Output, exit: p.Data.Exit})
+				m.reportResult(callResult{id: message.ID, output: p.Data.Output, exitStatus: p.Data.Exit})
 			}
 		}
 	}
 	return true
 }
 
-// hermes reads the database state.db of Hermes (see database.go), and its older files sessions/SESSION.jsonl.
+// hermesReader reads the database state.db of Hermes (see database.go), and its older files sessions/SESSION.jsonl.
 // The document of a session is {"hermes":{"id","model","cwd"},"messages":[…]}. A message, or a line of a file, is
 // {"role","content","tool_calls","tool_call_id","timestamp"} in the form of OpenAI's API, where tool_calls is
 // [{"id","function":{"name","arguments"}}]. The first line of a file has the role session_meta.
-type hermes struct {
+type hermesReader struct {
 	session, model string
-	number         int
+	messageCount   int
 }
 
 func newHermes(path string) EventReader {
-	return &hermes{session: strings.TrimSuffix(filepath.Base(path), ".jsonl")}
+	return &hermesReader{session: strings.TrimSuffix(filepath.Base(path), ".jsonl")}
 }
 
 type hermesLine struct {
@@ -281,7 +284,7 @@ type hermesMessage struct {
 	Reasoning string          `json:"reasoning"`
 	Time      json.RawMessage `json:"timestamp"`
 	CallID    string          `json:"tool_call_id"`
-	Calls     json.RawMessage `json:"tool_calls"`
+	ToolCalls json.RawMessage `json:"tool_calls"`
 }
 
 // isHermes recognizes the first line of a file, and a document that database.go made of a session.
@@ -290,11 +293,11 @@ func isHermes(line []byte) bool {
 		Row  json.RawMessage `json:"hermes"`
 		Role string          `json:"role"`
 	}
-	return Decode(line, &d) && (d.Row != nil || d.Role == "session_meta")
+	return DecodeObject(line, &d) && (d.Row != nil || d.Role == "session_meta")
 }
 
 // ReadLine implements [EventReader].
-func (h *hermes) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+func (h *hermesReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	var l hermesLine
 	if !parseObject(line, &l) {
 		return false
@@ -305,15 +308,18 @@ func (h *hermes) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	if l.Role == "session_meta" {
 		h.model = l.Model
 	}
-	m := messageEvents{yield: yield, Event: Event{Offset: offset, Session: h.session, Dir: l.Row.Dir, Model: h.model}}
+	m := messageReporter{
+		yieldEvent: yield,
+		Event:      Event{Offset: offset, Session: h.session, Dir: l.Row.Dir, Model: h.model},
+	}
 	messages := l.Messages
 	if l.Role != "" {
 		messages = append(messages, l.hermesMessage)
 	}
 	for i := range messages {
-		h.number++
-		m.beginNumbered(h.number, parseTime(messages[i].Time))
-		messages[i].report(&m)
+		h.messageCount++
+		m.beginNumberedMessage(h.messageCount, parseTime(messages[i].Time))
+		messages[i].reportEvents(&m)
 	}
 	return true
 }
@@ -321,8 +327,8 @@ func (h *hermes) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 // hermesSummary begins the text with which Hermes replaces a part of the conversation.
 const hermesSummary = "[CONTEXT COMPACTION"
 
-func (h *hermesMessage) report(m *messageEvents) {
-	content := Text(h.Content)
+func (h *hermesMessage) reportEvents(m *messageReporter) {
+	content := ContentText(h.Content)
 	switch h.Role {
 	case "user":
 		kind := EventPrompt
@@ -340,7 +346,7 @@ func (h *hermesMessage) report(m *messageEvents) {
 				Args json.RawMessage `json:"arguments"`
 			} `json:"function"`
 		}
-		_ = json.Unmarshal(embeddedJSON(h.Calls), &calls) // most messages have none
+		_ = json.Unmarshal(embeddedJSON(h.ToolCalls), &calls) // most messages have none
 		for _, c := range calls {
 			m.reportCall(c.ID, c.Function.Name, c.Function.Args)
 		}
@@ -349,18 +355,18 @@ func (h *hermesMessage) report(m *messageEvents) {
 	}
 }
 
-// kimi reads sessions/PROJECT/SESSION/wire.jsonl of Kimi CLI, and sessions/PROJECT/SESSION/agents/AGENT/ wire.jsonl of
-// Kimi Code. A line of Kimi CLI is {"timestamp","message":{"type","payload"}} with the types TurnBegin, ContentPart,
-// ToolCall and ToolResult. A line of Kimi Code is {"type":"turn.prompt","input"} or
+// kimiReader reads sessions/PROJECT/SESSION/wire.jsonl of Kimi CLI, and sessions/PROJECT/SESSION/agents/AGENT/
+// wire.jsonl of Kimi Code. A line of Kimi CLI is {"timestamp","message":{"type","payload"}} with the types
+// TurnBegin, ContentPart, ToolCall and ToolResult. A line of Kimi Code is {"type":"turn.prompt","input"} or
 // {"type":"context.append_loop_event","event":{"type":"content.part"|"tool.call"|"tool.result",…}}.
-type kimi struct {
+type kimiReader struct {
 	session, agent, model string
-	number                int
+	messageCount          int
 }
 
 func newKimi(path string) EventReader {
 	dir := filepath.Dir(path)
-	k := &kimi{session: filepath.Base(dir)}
+	k := &kimiReader{session: filepath.Base(dir)}
 	if agents := filepath.Dir(dir); filepath.Base(agents) == "agents" {
 		if k.session != "main" {
 			k.agent = k.session
@@ -380,7 +386,7 @@ type kimiLine struct {
 		Type    string `json:"type"`
 		Payload struct {
 			Input json.RawMessage `json:"user_input"`
-			block
+			contentBlock
 			Function struct {
 				Name string          `json:"name"`
 				Args json.RawMessage `json:"arguments"`
@@ -394,7 +400,7 @@ type kimiLine struct {
 	} `json:"message"`
 	Event struct {
 		Type   string          `json:"type"`
-		Part   block           `json:"part"`
+		Part   contentBlock    `json:"part"`
 		CallID string          `json:"toolCallId"`
 		Name   string          `json:"name"`
 		Args   json.RawMessage `json:"args"`
@@ -414,12 +420,12 @@ func isKimi(line []byte) bool {
 			Payload json.RawMessage `json:"payload"`
 		} `json:"message"`
 	}
-	return Decode(line, &l) && (l.Type == "turn.prompt" || l.Type == "context.append_loop_event" ||
+	return DecodeObject(line, &l) && (l.Type == "turn.prompt" || l.Type == "context.append_loop_event" ||
 		(l.Message.Type != "" && l.Message.Payload != nil))
 }
 
 // ReadLine implements [EventReader].
-func (k *kimi) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+func (k *kimiReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	var l kimiLine
 	if !parseObject(line, &l) {
 		return false
@@ -427,24 +433,24 @@ func (k *kimi) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	if l.Model != "" {
 		k.model = l.Model
 	}
-	k.number++
-	m := messageEvents{
-		yield: yield,
-		Event: Event{Offset: offset, Session: k.session, AgentID: k.agent, Model: k.model},
+	k.messageCount++
+	m := messageReporter{
+		yieldEvent: yield,
+		Event:      Event{Offset: offset, Session: k.session, AgentID: k.agent, Model: k.model},
 	}
 	at := parseTime(l.Time)
 	if at.IsZero() {
 		at = parseTime(l.Time2)
 	}
-	m.beginNumbered(k.number, at)
+	m.beginNumberedMessage(k.messageCount, at)
 	p, e := &l.Message.Payload, &l.Event
 	switch l.Type + l.Message.Type {
 	case "turn.prompt", "turn.steer":
-		m.reportText(EventPrompt, Text(l.Input, "text"))
+		m.reportText(EventPrompt, ContentText(l.Input, "text"))
 	case "TurnBegin", "SteerInput":
-		m.reportText(EventPrompt, Text(p.Input, "text"))
+		m.reportText(EventPrompt, ContentText(p.Input, "text"))
 	case "ContentPart":
-		m.reportKimiPart(&p.block)
+		m.reportKimiPart(&p.contentBlock)
 	case "ToolCall":
 		m.reportCall(p.ID, p.Function.Name, p.Function.Args)
 	case "ToolResult":
@@ -462,9 +468,9 @@ func (k *kimi) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	return true
 }
 
-func (m *messageEvents) reportKimiPart(b *block) {
+func (m *messageReporter) reportKimiPart(b *contentBlock) {
 	if b.Type == "think" {
-		m.reportText(EventThought, b.Think)
+		m.reportText(EventThought, b.KimiThinking)
 		return
 	}
 	m.reportText(EventText, b.Text)

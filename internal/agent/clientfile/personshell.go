@@ -14,16 +14,16 @@ import (
 // PersonShell is the tool of a call that runs a command of the person, not of the agent.
 const PersonShell = "user_shell"
 
-// personShell reports the commands of a conversation.
-type personShell struct{ pending string } // ID of a command whose output is in a later line ("" if none)
+// shellReporter reports the commands of a conversation.
+type shellReporter struct{ pendingCallID string } // ID of a command whose output is in a later line ("" if none)
 
-// shellForms contains the forms of commands and outputs:
+// shellTextPatterns contains the forms of commands and outputs:
 //
 //	<bash-input>COMMAND</bash-input>                                  Claude Code, Kimi Code
 //	<bash-stdout>OUTPUT</bash-stdout><bash-stderr>…</bash-stderr>     the same, in the next line
 //	<user_shell_command><command>…</command><result>Exit code: 0 …    Codex
 //	I ran the following shell command: ```sh … ``` This produced …    Gemini CLI, Qwen Code
-var shellForms = sync.OnceValue(func() [4]*regexp.Regexp {
+var shellTextPatterns = sync.OnceValue(func() [4]*regexp.Regexp {
 	return [4]*regexp.Regexp{
 		regexp.MustCompile(`(?s)^<bash-input>(.*?)</bash-input>\s*(.*)$`),
 		regexp.MustCompile(`(?s)^<bash-std(?:out|err)>.*`),
@@ -33,8 +33,8 @@ var shellForms = sync.OnceValue(func() [4]*regexp.Regexp {
 	}
 })
 
-// bashOutput matches the tags around an output in the form of Claude Code.
-var bashOutput = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`</?bash-std(?:out|err)>`) })
+// bashOutputTag matches the tags around an output in the form of Claude Code.
+var bashOutputTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`</?bash-std(?:out|err)>`) })
 
 // isShellText reports whether a text begins like a command of the person, or its output.
 func isShellText(text string) bool {
@@ -42,55 +42,55 @@ func isShellText(text string) bool {
 		strings.HasPrefix(text, "I ran the following shell command:")
 }
 
-// report reports the command or the output in a text in the person's name, which has the fields of the event e. It
-// returns false if the text has another form.
-func (s *personShell) report(e Event, text string, yield func(*Event)) bool {
+// reportShellText reports the command or the output in a text in the person's name, which has the fields of the
+// event e. It returns false if the text has another form.
+func (s *shellReporter) reportShellText(e Event, text string, yield func(*Event)) bool {
 	text = strings.TrimSpace(text)
 	if !isShellText(text) {
 		return false
 	}
-	forms := shellForms()
+	forms := shellTextPatterns()
 	if m := forms[0].FindStringSubmatch(text); m != nil {
-		s.call(e, m[1], yield)
+		s.reportCommand(e, m[1], yield)
 		if strings.TrimSpace(m[2]) != "" {
-			s.result(e, m[2], yield)
+			s.reportOutput(e, m[2], yield)
 		}
 		return true
 	}
 	if forms[1].MatchString(text) {
-		s.result(e, text, yield)
+		s.reportOutput(e, text, yield)
 		return true
 	}
 	for _, form := range forms[2:] {
 		if m := form.FindStringSubmatch(text); m != nil {
-			s.call(e, m[1], yield)
-			s.result(e, m[2], yield)
+			s.reportCommand(e, m[1], yield)
+			s.reportOutput(e, m[2], yield)
 			return true
 		}
 	}
 	return false
 }
 
-// call reports the start of a command.
-func (s *personShell) call(e Event, command string, yield func(*Event)) {
-	e.Kind, e.Turn = EventCall, ""
+// reportCommand reports the start of a command.
+func (s *shellReporter) reportCommand(e Event, command string, yield func(*Event)) {
+	e.Kind, e.TurnID = EventCall, ""
 	e.Text = ""
 	e.ID = e.ID + "@" + strconv.FormatInt(e.Offset, 10)
-	s.pending = e.ID
-	e.Tool = PersonShell
+	s.pendingCallID = e.ID
+	e.ToolName = PersonShell
 	e.Args, _ = json.Marshal(map[string]string{"command": strings.TrimSpace(command)}) // texts can be encoded
 	yield(&e)
 }
 
-// result reports the output of the last command. An output without a command is ignored.
-func (s *personShell) result(e Event, output string, yield func(*Event)) {
-	if s.pending == "" {
+// reportOutput reports the output of the last command. An output without a command is ignored.
+func (s *shellReporter) reportOutput(e Event, output string, yield func(*Event)) {
+	if s.pendingCallID == "" {
 		return
 	}
-	e.Kind, e.ID = EventResult, s.pending
-	e.Turn, e.Text = "", ""
-	s.pending = ""
-	e.output = strings.TrimSpace(bashOutput().ReplaceAllString(output, ""))
-	e.Exit = ExitStatus(e.output)
+	e.Kind, e.ID = EventResult, s.pendingCallID
+	e.TurnID, e.Text = "", ""
+	s.pendingCallID = ""
+	e.resultOutput = strings.TrimSpace(bashOutputTag().ReplaceAllString(output, ""))
+	e.ExitStatus = ExitStatus(e.resultOutput)
 	yield(&e)
 }

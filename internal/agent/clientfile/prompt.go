@@ -11,38 +11,38 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// own lists the beginnings of user messages that the client wrote.
-var own = []string{
+// clientTextPrefixes lists the beginnings of user messages that the client wrote.
+var clientTextPrefixes = []string{
 	"<local-command-", "<bash-", "<task-notification>", "<environment_context>", "<user_instructions>",
 	"<session_context>", "<turn_aborted>", "<system-reminder>",
 	"<subagent_notification>", "# AGENTS.md instructions", "Caveat: The messages below", "[Request interrupted",
 	"Stop hook feedback:", "<teammate-message", "This session is being continued from a previous conversation",
 }
 
-var command = sync.OnceValue(func() [2]*regexp.Regexp {
+var commandTagPatterns = sync.OnceValue(func() [2]*regexp.Regexp {
 	return [2]*regexp.Regexp{
 		regexp.MustCompile(`(?s)<command-name>(.*?)</command-name>`),
 		regexp.MustCompile(`(?s)<command-args>(.*?)</command-args>`),
 	}
 })
 
-// builtin lists commands of the clients themselves, which are not prompts.
-var builtin = []string{"/about", "/add-dir", "/agents", "/approvals", "/auth", "/chat", "/clear", "/compact",
+// builtinCommands lists commands of the clients themselves, which are not prompts.
+var builtinCommands = []string{"/about", "/add-dir", "/agents", "/approvals", "/auth", "/chat", "/clear", "/compact",
 	"/compress", "/config", "/context", "/copy", "/cost", "/diff", "/directory", "/doctor", "/editor", "/effort",
 	"/exit", "/export", "/extensions", "/fast", "/fork", "/help", "/hooks", "/ide", "/login", "/logout", "/mcp",
 	"/memory", "/model", "/new", "/permissions", "/plugin", "/privacy", "/quit", "/remote-control", "/rename",
 	"/restore", "/resume", "/rewind", "/settings", "/stats", "/status", "/statusline", "/theme", "/tools", "/usage",
 	"/vim"}
 
-// isBuiltin reports whether a text is a command of the client itself, with or without arguments.
-func isBuiltin(text string) bool {
+// isBuiltinCommand reports whether a text is a command of the client itself, with or without arguments.
+func isBuiltinCommand(text string) bool {
 	name, _, _ := strings.Cut(strings.TrimSpace(text), " ")
-	return slices.Contains(builtin, name)
+	return slices.Contains(builtinCommands, name)
 }
 
-// ideContext matches what editors add to a person's prompt. Codex's extension puts a description
+// ideContextPattern matches what editors add to a person's prompt. Codex's extension puts a description
 // of the open files before the request. Claude Code adds the open file or the selected lines.
-var ideContext = sync.OnceValue(func() *regexp.Regexp {
+var ideContextPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?s)^# Context from my IDE setup:.*?\n## My request for Codex:\n|<ide_(opened_file|selection)>.*?</ide_(?:opened_file|selection)>`,
 	)
@@ -51,10 +51,10 @@ var ideContext = sync.OnceValue(func() *regexp.Regexp {
 // PromptText returns the part of a user message that the person wrote, without its private parts
 // ([text.WithoutPrivate]). It is "" if the client wrote the message.
 func PromptText(s string) string {
-	s = strings.TrimSpace(ideContext().ReplaceAllString(strings.TrimSpace(s), ""))
+	s = strings.TrimSpace(ideContextPattern().ReplaceAllString(strings.TrimSpace(s), ""))
 	if strings.HasPrefix(s, "<command-") {
-		name, args := command()[0].FindStringSubmatch(s), command()[1].FindStringSubmatch(s)
-		if name == nil || isBuiltin(name[1]) {
+		name, args := commandTagPatterns()[0].FindStringSubmatch(s), commandTagPatterns()[1].FindStringSubmatch(s)
+		if name == nil || isBuiltinCommand(name[1]) {
 			return ""
 		}
 		s = name[1]
@@ -62,15 +62,15 @@ func PromptText(s string) string {
 			s = strings.TrimSpace(s + " " + args[1])
 		}
 	}
-	if slices.ContainsFunc(own, func(o string) bool { return strings.HasPrefix(s, o) }) {
+	if slices.ContainsFunc(clientTextPrefixes, func(o string) bool { return strings.HasPrefix(s, o) }) {
 		return ""
 	}
-	return strings.TrimSpace(text.WithoutPrivate(s))
+	return strings.TrimSpace(text.HidePrivateParts(s))
 }
 
-// RemoveQuotes removes the quotes that the command opencode run adds around an argument that contains a
+// RemoveArgumentQuotes removes the quotes that the command opencode run adds around an argument that contains a
 // space.
-func RemoveQuotes(client, s string) string {
+func RemoveArgumentQuotes(client, s string) string {
 	if client != "opencode" {
 		return s
 	}

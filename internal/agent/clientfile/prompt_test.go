@@ -13,7 +13,7 @@ func TestRemoveQuotes(t *testing.T) {
 		{"opencode", "no quotes here", "no quotes here"},
 		{"claude", `"Remember that we ship."`, `"Remember that we ship."`},
 	} {
-		if got := RemoveQuotes(c.client, c.text); got != c.want {
+		if got := RemoveArgumentQuotes(c.client, c.text); got != c.want {
 			t.Errorf("RemoveQuotes(%q, %q) = %q, want %q", c.client, c.text, got, c.want)
 		}
 	}

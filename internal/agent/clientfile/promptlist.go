@@ -29,23 +29,23 @@ import (
 
 // Names of the files with lists of prompts.
 const (
-	promptLines    = "history.jsonl"
-	promptDocument = "logs.json"
+	promptHistoryFile = "history.jsonl"
+	promptLogFile     = "logs.json"
 )
 
 // isPromptList reports whether a file is a list of prompts.
 func isPromptList(path string) bool {
 	base := filepath.Base(path)
-	return base == promptLines || base == promptDocument
+	return base == promptHistoryFile || base == promptLogFile
 }
 
 // promptLine is an element of a list, with the names of all clients.
 type promptLine struct {
-	Display string          `json:"display"`
-	Pasted  json.RawMessage `json:"pastedContents"`
-	Stamp   json.RawMessage `json:"timestamp"`
-	Project string          `json:"project"`
-	Session string          `json:"sessionId"`
+	Display        string          `json:"display"`
+	PastedContents json.RawMessage `json:"pastedContents"`
+	Timestamp      json.RawMessage `json:"timestamp"`
+	Project        string          `json:"project"`
+	Session        string          `json:"sessionId"`
 
 	SessionID string          `json:"session_id"`
 	Seconds   json.RawMessage `json:"ts"`
@@ -55,17 +55,17 @@ type promptLine struct {
 	Message string `json:"message"`
 }
 
-// isLine reports whether the element has the fields of a list.
-func (p *promptLine) isLine() bool {
-	isClaude := p.Display != "" && p.Stamp != nil
+// isListElement reports whether the element has the fields of a list.
+func (p *promptLine) isListElement() bool {
+	isClaude := p.Display != "" && p.Timestamp != nil
 	isCodex := p.SessionID != "" && p.Seconds != nil
-	isGemini := p.Session != "" && p.Type != "" && p.Stamp != nil
+	isGemini := p.Session != "" && p.Type != "" && p.Timestamp != nil
 	return isClaude || isCodex || isGemini
 }
 
-// promptList is the state of reading a list of prompts.
-type promptList struct {
-	dir string // project directory of the whole list, or ""
+// promptListReader is the state of reading a list of prompts.
+type promptListReader struct {
+	projectDir string // project directory of the whole list, or ""
 
 	// hasTranscript reports whether a transcript of the session exists.
 	hasTranscript func(session string) bool
@@ -87,9 +87,12 @@ func newPromptList(path string, transcripts ...string) EventReader {
 		}
 		return all
 	})
-	return &promptList{dir: geminiRoot(filepath.Dir(path)), hasTranscript: func(session string) bool {
-		return slices.ContainsFunc(names(), func(name string) bool { return isTranscriptOf(name, session) })
-	}}
+	return &promptListReader{
+		projectDir: geminiProjectDir(filepath.Dir(path)),
+		hasTranscript: func(session string) bool {
+			return slices.ContainsFunc(names(), func(name string) bool { return isTranscriptOf(name, session) })
+		},
+	}
 }
 
 // isTranscriptOf reports whether a file name is that of the session's transcript. The name consists of the session, or
@@ -101,7 +104,7 @@ func isTranscriptOf(name, session string) bool {
 }
 
 // ReadLine implements [EventReader]. A line may be a whole list.
-func (p *promptList) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+func (p *promptListReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	line = bytes.TrimSpace(line)
 	if !bytes.HasPrefix(line, []byte("[")) {
 		return p.readElement(line, offset, yield)
@@ -114,26 +117,26 @@ func (p *promptList) ReadLine(line []byte, offset int64, yield func(*Event)) boo
 }
 
 // readElement reads an element of a list.
-func (p *promptList) readElement(element []byte, offset int64, yield func(*Event)) bool {
+func (p *promptListReader) readElement(element []byte, offset int64, yield func(*Event)) bool {
 	var l promptLine
-	if !Decode(element, &l) {
+	if !DecodeObject(element, &l) {
 		return false
 	}
-	e := Event{Kind: EventPrompt, IsListed: true, Offset: offset, Dir: cmp.Or(l.Project, p.dir),
-		Session: cmp.Or(l.Session, l.SessionID), Time: parseTime(l.Stamp)}
+	e := Event{Kind: EventPrompt, IsListed: true, Offset: offset, Dir: cmp.Or(l.Project, p.projectDir),
+		Session: cmp.Or(l.Session, l.SessionID), Time: parseTime(l.Timestamp)}
 	if e.Time.IsZero() {
 		e.Time = parseTime(l.Seconds)
 	}
-	e.Text = cmp.Or(l.prompt(), l.Text, l.Message)
+	e.Text = cmp.Or(l.promptText(), l.Text, l.Message)
 	switch {
-	case !l.isLine():
+	case !l.isListElement():
 		e.reportUnknown("lines", l.Type, yield)
 	case l.Type != "" && l.Type != "user":
 		e.reportUnknown("messages", l.Type, yield)
 	case e.Session == "":
 		e.reportLeftOut("prompts without a session", 1, yield)
-	case isBuiltin(e.Text), p.hasTranscript(e.Session):
-	case isShellLine(e.Text): // the person ran a command, whose output the list does not have
+	case isBuiltinCommand(e.Text), p.hasTranscript(e.Session):
+	case isShellCommand(e.Text): // the person ran a command, whose output the list does not have
 		e.reportLeftOut("commands of the person without their output", 1, yield)
 	default:
 		yield(&e)
@@ -141,31 +144,31 @@ func (p *promptList) readElement(element []byte, offset int64, yield func(*Event
 	return true
 }
 
-// isShellLine reports whether the person typed a command for the shell.
-func isShellLine(text string) bool { return strings.HasPrefix(strings.TrimSpace(text), "!") }
+// isShellCommand reports whether the person typed a command for the shell.
+func isShellCommand(text string) bool { return strings.HasPrefix(strings.TrimSpace(text), "!") }
 
-// pastedText matches what Claude Code shows in place of a long text that was pasted.
-var pastedText = sync.OnceValue(func() *regexp.Regexp {
+// pastedTextPattern matches what Claude Code shows in place of a long text that was pasted.
+var pastedTextPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\[Pasted text #(\d+)[^\]]*\]`)
 })
 
-// prompt returns a prompt of Claude Code, with the texts that were pasted.
-func (p *promptLine) prompt() string {
+// promptText returns a prompt of Claude Code, with the texts that were pasted.
+func (p *promptLine) promptText() string {
 	var pasted map[string]struct {
 		Content string `json:"content"`
 	}
-	if !strings.Contains(p.Display, "[Pasted text #") || !parseObject(p.Pasted, &pasted) {
+	if !strings.Contains(p.Display, "[Pasted text #") || !parseObject(p.PastedContents, &pasted) {
 		return p.Display
 	}
-	return pastedText().ReplaceAllStringFunc(p.Display, func(place string) string {
-		number := pastedText().FindStringSubmatch(place)[1]
+	return pastedTextPattern().ReplaceAllStringFunc(p.Display, func(place string) string {
+		number := pastedTextPattern().FindStringSubmatch(place)[1]
 		return cmp.Or(pasted[number].Content, place) // long texts are stored elsewhere
 	})
 }
 
-// geminiRoot returns the project directory that is stored in a file of the project's directory in
+// geminiProjectDir returns the project directory that is stored in a file of the project's directory in
 // ~/.gemini/tmp. It returns "" if the file does not exist.
-func geminiRoot(project string) string {
+func geminiProjectDir(project string) string {
 	in, err := vfs.OpenRegular(filepath.Join(project, ".project_root"))
 	if err != nil {
 		return ""

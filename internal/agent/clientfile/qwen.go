@@ -39,8 +39,8 @@ type qwenLine struct {
 	Message    struct {
 		Parts []qwenPart `json:"parts"`
 	} `json:"message"`
-	Payload json.RawMessage `json:"systemPayload"`
-	Result  struct {
+	SystemPayload json.RawMessage `json:"systemPayload"`
+	Result        struct {
 		CallID  string          `json:"callId"`
 		Status  string          `json:"status"`
 		Display json.RawMessage `json:"resultDisplay"`
@@ -49,25 +49,25 @@ type qwenLine struct {
 
 // qwenPart is a part of a message.
 type qwenPart struct {
-	Text    string          `json:"text"`
-	Inline  json.RawMessage `json:"inlineData"`
-	File    json.RawMessage `json:"fileData"`
-	Thought bool            `json:"thought"`
-	Call    *struct {
+	Text         string          `json:"text"`
+	InlineData   json.RawMessage `json:"inlineData"`
+	FileData     json.RawMessage `json:"fileData"`
+	IsThought    bool            `json:"thought"`
+	FunctionCall *struct {
 		ID   string          `json:"id"`
 		Name string          `json:"name"`
 		Args json.RawMessage `json:"args"`
 	} `json:"functionCall"`
-	Answer *struct {
-		ID       string `json:"id"`
-		Response answer `json:"response"`
+	FunctionResponse *struct {
+		ID       string       `json:"id"`
+		Response toolResponse `json:"response"`
 	} `json:"functionResponse"`
 }
 
 // isQwen recognizes the parts of a message, which Claude Code does not have.
 func isQwen(line []byte) bool {
 	var l qwenLine
-	if !Decode(line, &l) {
+	if !DecodeObject(line, &l) {
 		return false
 	}
 	isDocument := isGemini(line) && bytes.Contains(line, []byte("qwen"))
@@ -75,23 +75,23 @@ func isQwen(line []byte) bool {
 	return isLine || isDocument
 }
 
-type qwen struct {
-	model string
-	held  *Event // prompt whose turn is not known yet, or nil
-	shell personShell
+type qwenReader struct {
+	model      string
+	heldPrompt *Event // prompt whose turn is not known yet, or nil
+	shell      shellReporter
 }
 
 func newQwen(path string) EventReader {
-	if plain, _ := TrimCompressed(path); strings.HasSuffix(plain, ".json") {
+	if plain, _ := TrimCompressedSuffix(path); strings.HasSuffix(plain, ".json") {
 		return newGemini(path)
 	}
-	return &qwen{}
+	return &qwenReader{}
 }
 
 // ReadLine implements [EventReader].
-func (q *qwen) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+func (q *qwenReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	var l qwenLine
-	if !Decode(line, &l) {
+	if !DecodeObject(line, &l) {
 		return false
 	}
 	q.model = cmp.Or(l.Model, q.model)
@@ -99,12 +99,12 @@ func (q *qwen) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 		Model: q.model, AgentID: l.AgentID, AgentName: l.AgentName}
 	switch l.Type {
 	case "system":
-		q.system(&l, e, yield)
+		q.readSystemLine(&l, e, yield)
 	case "user":
-		q.user(&l, e, yield)
+		q.readUserText(&l, e, yield)
 	case "assistant":
-		q.release("", yield)
-		l.message(e, yield)
+		q.releasePrompt("", yield)
+		l.reportMessage(e, yield)
 	case "tool_result":
 	default:
 		e.reportUnknown("lines", l.Type, yield)
@@ -113,8 +113,9 @@ func (q *qwen) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	return true
 }
 
-// qwenNotes contains the subtypes of lines that are not part of the conversation, or whose text a program wrote.
-var qwenNotes = wordSet(`
+// qwenIgnoredSubtypes contains the subtypes of lines that are not part of the conversation, or whose text a program
+// wrote.
+var qwenIgnoredSubtypes = wordSet(`
 	agent_bootstrap agent_launch_prompt agent_retry agent_session_ready at_command attribution_snapshot
 	background_task_completed branch_checkpoint cron custom_title file_history_snapshot goal_runtime goal_state
 	goal_turn_end managed_session_commit_v1 managed_session_event_v1 managed_session_header_v1 notification
@@ -122,21 +123,21 @@ var qwenNotes = wordSet(`
 	session_execution_engine session_model session_notes session_source session_sources_snapshot slash_command
 	turn_result user_text_elements`)
 
-// release yields the held prompt. If turn is "", the prompt's own ID identifies the turn.
-func (q *qwen) release(turn string, yield func(*Event)) {
-	e := q.held
+// releasePrompt yields the held prompt. If turn is "", the prompt's own ID identifies the turn.
+func (q *qwenReader) releasePrompt(turn string, yield func(*Event)) {
+	e := q.heldPrompt
 	if e == nil {
 		return
 	}
-	q.held = nil
-	e.Turn = cmp.Or(turn, e.Turn)
+	q.heldPrompt = nil
+	e.TurnID = cmp.Or(turn, e.TurnID)
 	yield(e)
 }
 
-func (q *qwen) system(l *qwenLine, e Event, yield func(*Event)) {
+func (q *qwenReader) readSystemLine(l *qwenLine, e Event, yield func(*Event)) {
 	switch l.Subtype {
 	case "ui_telemetry":
-		if q.held == nil {
+		if q.heldPrompt == nil {
 			return
 		}
 		var p struct {
@@ -144,14 +145,14 @@ func (q *qwen) system(l *qwenLine, e Event, yield func(*Event)) {
 				Prompt string `json:"prompt_id"`
 			} `json:"uiEvent"`
 		}
-		if Decode(l.Payload, &p) && p.Event.Prompt != "" {
-			q.release(p.Event.Prompt, yield)
+		if DecodeObject(l.SystemPayload, &p) && p.Event.Prompt != "" {
+			q.releasePrompt(p.Event.Prompt, yield)
 		}
 	case "chat_compression":
 		e.Kind = EventCompacted
 		yield(&e)
 	default:
-		if !qwenNotes[l.Subtype] {
+		if !qwenIgnoredSubtypes[l.Subtype] {
 			e.reportUnknown("system lines", l.Subtype, yield)
 		}
 	}
@@ -165,56 +166,56 @@ func (l *qwenLine) isByPerson(e Event, yield func(*Event)) bool {
 	case "", "mid_turn_user_message", "realtime_message":
 		return !isByProgram
 	}
-	if !qwenNotes[l.Subtype] {
+	if !qwenIgnoredSubtypes[l.Subtype] {
 		e.reportUnknown("user lines", l.Subtype, yield)
 	}
 	return false
 }
 
-// user reads a text in the person's name.
-func (q *qwen) user(l *qwenLine, e Event, yield func(*Event)) {
+// readUserText reads a text in the person's name.
+func (q *qwenReader) readUserText(l *qwenLine, e Event, yield func(*Event)) {
 	if !l.isByPerson(e, yield) {
 		return
 	}
 	e.Text, _ = l.textAndThought()
-	if q.shell.report(e, e.Text, yield) {
+	if q.shell.reportShellText(e, e.Text, yield) {
 		return
 	}
 	var payload struct {
 		Typed string `json:"displayText"`
 	}
-	_ = Decode(l.Payload, &payload) // other versions have no payload
+	_ = DecodeObject(l.SystemPayload, &payload) // other versions have no payload
 	e.Text = cmp.Or(payload.Typed, e.Text)
 	if files := l.attachmentNames(); e.Text == "" {
 		e.Text = strings.Join(files, " ")
 	} else {
-		e.reportLeftOut(leftFiles, len(files), yield)
+		e.reportLeftOut(leftOutFiles, len(files), yield)
 	}
 	if e.Text == "" {
 		return // a line without text contains only results
 	}
-	e.Kind, e.Turn = EventPrompt, cmp.Or(l.PromptID, l.UUID)
-	q.release("", yield) // the person wrote again before the agent answered
+	e.Kind, e.TurnID = EventPrompt, cmp.Or(l.PromptID, l.UUID)
+	q.releasePrompt("", yield) // the person wrote again before the agent answered
 	if l.AgentID != "" || l.PromptID != "" {
 		yield(&e)
 		return
 	}
-	q.held = &e
+	q.heldPrompt = &e
 }
 
-// End implements [Ender]. The turn of the prompt is not known, because a line that the client has not written yet may
-// name it.
-func (q *qwen) End(yield func(*Event)) {
-	if q.held != nil {
-		q.held.Turn = ""
+// FlushEvents implements [EventFlusher]. The turn of the prompt is not known, because a line that the client has
+// not written yet may name it.
+func (q *qwenReader) FlushEvents(yield func(*Event)) {
+	if q.heldPrompt != nil {
+		q.heldPrompt.TurnID = ""
 	}
-	q.release("", yield)
+	q.releasePrompt("", yield)
 }
 
 // attachmentNames returns "[file]" for each file that the person attached.
 func (l *qwenLine) attachmentNames() (names []string) {
 	for i := range l.Message.Parts {
-		if p := &l.Message.Parts[i]; p.Inline != nil || p.File != nil {
+		if p := &l.Message.Parts[i]; p.InlineData != nil || p.FileData != nil {
 			names = append(names, "[file]")
 		}
 	}
@@ -225,7 +226,7 @@ func (l *qwenLine) attachmentNames() (names []string) {
 func (l *qwenLine) textAndThought() (text, thought string) {
 	var said, thoughts []byte
 	for i := range l.Message.Parts {
-		if p := &l.Message.Parts[i]; p.Thought {
+		if p := &l.Message.Parts[i]; p.IsThought {
 			thoughts = append(thoughts, p.Text...)
 		} else {
 			said = append(said, p.Text...)
@@ -234,8 +235,8 @@ func (l *qwenLine) textAndThought() (text, thought string) {
 	return string(said), string(thoughts)
 }
 
-// message yields the reasoning, the text and the calls of a message by the agent.
-func (l *qwenLine) message(e Event, yield func(*Event)) {
+// reportMessage yields the reasoning, the text and the calls of a message by the agent.
+func (l *qwenLine) reportMessage(e Event, yield func(*Event)) {
 	text, thought := l.textAndThought()
 	e.Kind, e.Text = EventThought, thought
 	if e.Text != "" {
@@ -247,9 +248,9 @@ func (l *qwenLine) message(e Event, yield func(*Event)) {
 	}
 	e.Kind, e.Text = EventCall, ""
 	for i := range l.Message.Parts {
-		if call := l.Message.Parts[i].Call; call != nil {
+		if call := l.Message.Parts[i].FunctionCall; call != nil {
 			e.ID = call.ID
-			e.Tool = call.Name
+			e.ToolName = call.Name
 			e.Args = call.Args
 			yield(&e)
 		}
@@ -261,30 +262,30 @@ func (l *qwenLine) reportResults(e Event, yield func(*Event)) {
 	r := &l.Result
 	e.Kind = EventResult
 	for i := range l.Message.Parts {
-		answer := l.Message.Parts[i].Answer
+		answer := l.Message.Parts[i].FunctionResponse
 		if answer == nil {
 			continue
 		}
 		e.ID = cmp.Or(answer.ID, r.CallID)
-		e.Failed = (r.Status != "success" && r.Status != "") || answer.Response.Error != ""
-		e.output = answer.Response.Output + answer.Response.Error
-		e.Shown = r.Display
+		e.HasFailed = (r.Status != "success" && r.Status != "") || answer.Response.Error != ""
+		e.resultOutput = answer.Response.Output + answer.Response.Error
+		e.DisplayData = r.Display
 		var shown struct {
 			Exit *int `json:"exitCode"`
 		}
-		_ = Decode(r.Display, &shown) // a text contains no exit status
-		e.Exit = shown.Exit
+		_ = DecodeObject(r.Display, &shown) // a text contains no exit status
+		e.ExitStatus = shown.Exit
 		yield(&e)
 	}
 }
 
-// qwenAnswer returns the line for the result of a call.
-func qwenAnswer(r *Report, id string) any {
-	status, shown := r.outcome()
+// qwenResultLine returns the line for the result of a call.
+func qwenResultLine(r *HookReport, id string) any {
+	status, shown := r.callOutcome()
 	response := map[string]any{"functionResponse": map[string]any{"id": id}}
 	return map[string]any{
 		"type":           "tool_result",
-		"sessionId":      r.Session,
+		"sessionId":      r.SessionID,
 		"cwd":            r.Dir,
 		"message":        map[string]any{"parts": []any{response}},
 		"toolCallResult": map[string]any{"callId": id, "status": status, "resultDisplay": shown},

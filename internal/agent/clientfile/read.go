@@ -13,22 +13,22 @@ package clientfile
 
 import "bufio"
 
-// Max is the maximum length of a line, in bytes.
-const Max = 64 << 20
+// MaxLineSize is the maximum length of a line, in bytes.
+const MaxLineSize = 64 << 20
 
-// Next returns the next line, including its line end, and the line's size in bytes. The line is
-// valid until the next call. If the line is longer than [Max] bytes, line is nil. Next returns the
+// NextLine returns the next line, including its line end, and the line's size in bytes. The line is
+// valid until the next call. If the line is longer than [MaxLineSize] bytes, line is nil. Next returns the
 // reader's errors. If the last line does not end with a newline, Next returns it with io.EOF.
-func Next(br *bufio.Reader) (line []byte, size int64, err error) {
+func NextLine(br *bufio.Reader) (line []byte, size int64, err error) {
 	var all []byte
 	for {
 		part, err := br.ReadSlice('\n')
 		size += int64(len(part))
 		isWhole := err == nil && all == nil
-		if isWhole && size <= Max {
+		if isWhole && size <= MaxLineSize {
 			return part, size, nil
 		}
-		if size > Max {
+		if size > MaxLineSize {
 			all = nil
 		} else {
 			all = append(all, part...)

@@ -17,11 +17,11 @@ var cursorEvents = map[string]string{
 	"subagentStop": "SubagentStop", "stop": "Stop", "sessionEnd": "SessionEnd",
 }
 
-// readCursorReport parses a report of Cursor. A conversation is a session, and a generation is a turn. The output of a
+// parseCursorReport parses a report of Cursor. A conversation is a session, and a generation is a turn. The output of a
 // tool is a string that often contains JSON.
-func readCursorReport(stdin []byte) (Report, error) {
+func parseCursorReport(stdin []byte) (HookReport, error) {
 	var in struct {
-		Report
+		HookReport
 		Conversation string   `json:"conversation_id"`
 		Parent       string   `json:"parent_conversation_id"`
 		Generation   string   `json:"generation_id"`
@@ -33,49 +33,49 @@ func readCursorReport(stdin []byte) (Report, error) {
 		Summary      string   `json:"summary"`
 	}
 	err := json.Unmarshal(stdin, &in)
-	r := in.Report
-	r.Event = cmp.Or(cursorEvents[r.Event], r.Event)
-	r.Session = cmp.Or(in.Parent, in.Conversation, r.Session)
-	r.Turn = cmp.Or(in.Generation, r.Turn)
-	r.Dir = cmp.Or(r.Dir, firstOf(in.Roots))
+	r := in.HookReport
+	r.EventName = cmp.Or(cursorEvents[r.EventName], r.EventName)
+	r.SessionID = cmp.Or(in.Parent, in.Conversation, r.SessionID)
+	r.TurnID = cmp.Or(in.Generation, r.TurnID)
+	r.Dir = cmp.Or(r.Dir, firstString(in.Roots))
 	r.Error = cmp.Or(in.ErrorText, r.Error)
 	r.AgentType = cmp.Or(in.SubagentType, r.AgentType)
 	r.AgentID = cmp.Or(in.Subagent, r.AgentID, in.SubagentType)
-	r.Last = cmp.Or(in.Summary, r.Last)
-	if in.Output != "" && len(r.Response) == 0 {
-		r.Response = jsonInString(in.Output)
-		r.Exit = exitStatus(r.Response)
+	r.LastMessage = cmp.Or(in.Summary, r.LastMessage)
+	if in.Output != "" && len(r.ToolResponse) == 0 {
+		r.ToolResponse = jsonInString(in.Output)
+		r.ExitStatus = exitStatus(r.ToolResponse)
 	}
 	return r, err
 }
 
-// readGooseReport parses a report of Goose. It contains no result of a tool.
-func readGooseReport(stdin []byte) (Report, error) {
+// parseGooseReport parses a report of Goose. It contains no result of a tool.
+func parseGooseReport(stdin []byte) (HookReport, error) {
 	var in struct {
-		Report
+		HookReport
 		GooseEvent string `json:"event"`
 		Message    string `json:"message"`
 		WorkingDir string `json:"working_dir"`
 	}
 	err := json.Unmarshal(stdin, &in)
-	r := in.Report
-	r.Event = in.GooseEvent
+	r := in.HookReport
+	r.EventName = in.GooseEvent
 	r.Prompt = in.Message
 	r.Dir = in.WorkingDir
 	return r, err
 }
 
-// readVSCodeReport parses a report of VS Code, which has other names only for the session and the event.
-func readVSCodeReport(stdin []byte) (Report, error) {
+// parseVSCodeReport parses a report of VS Code, which has other names only for the session and the event.
+func parseVSCodeReport(stdin []byte) (HookReport, error) {
 	var in struct {
-		Report
+		HookReport
 		VSCodeEvent   string `json:"hookEventName"`
 		VSCodeSession string `json:"sessionId"`
 	}
 	err := json.Unmarshal(stdin, &in)
-	r := in.Report
-	r.Event = cmp.Or(in.VSCodeEvent, r.Event)
-	r.Session = cmp.Or(in.VSCodeSession, r.Session)
+	r := in.HookReport
+	r.EventName = cmp.Or(in.VSCodeEvent, r.EventName)
+	r.SessionID = cmp.Or(in.VSCodeSession, r.SessionID)
 	return r, err
 }
 
@@ -84,8 +84,8 @@ func readVSCodeReport(stdin []byte) (Report, error) {
 var clineEvents = map[string]string{"TaskStart": "SessionStart", "TaskResume": "SessionStart", "TaskComplete": "Stop",
 	"TaskCancel": "Stop"}
 
-// readClineReport parses a report of Cline, in which each event has an object of its own.
-func readClineReport(stdin []byte) (Report, error) {
+// parseClineReport parses a report of Cline, in which each event has an object of its own.
+func parseClineReport(stdin []byte) (HookReport, error) {
 	var in struct {
 		Event  string          `json:"hookName"`
 		Task   string          `json:"taskId"`
@@ -94,12 +94,12 @@ func readClineReport(stdin []byte) (Report, error) {
 		Prompt struct {
 			Prompt string `json:"prompt"`
 		} `json:"userPromptSubmit"`
-		Before clineCall `json:"preToolUse"`
-		After  clineCall `json:"postToolUse"`
+		Before clineReportCall `json:"preToolUse"`
+		After  clineReportCall `json:"postToolUse"`
 	}
 	err := json.Unmarshal(stdin, &in)
-	r := Report{Event: cmp.Or(clineEvents[in.Event], in.Event), Session: in.Task, Time: reportTime(in.Time),
-		Dir: firstOf(in.Roots), Prompt: in.Prompt.Prompt}
+	r := HookReport{EventName: cmp.Or(clineEvents[in.Event], in.Event), SessionID: in.Task, Time: reportTime(in.Time),
+		Dir: firstString(in.Roots), Prompt: in.Prompt.Prompt}
 	call := in.After
 	switch in.Event {
 	case "TaskResume":
@@ -108,17 +108,17 @@ func readClineReport(stdin []byte) (Report, error) {
 		call = in.Before
 	case "PostToolUse":
 		if call.Success != nil && !*call.Success {
-			r.Event, r.Error = "PostToolUseFailure", Text(call.Result)
+			r.EventName, r.Error = "PostToolUseFailure", ContentText(call.Result)
 		}
 	}
-	r.Tool = call.Tool
-	r.Input = call.Parameters
-	r.Response = call.Result
+	r.ToolName = call.Tool
+	r.ToolInput = call.Parameters
+	r.ToolResponse = call.Result
 	return r, err
 }
 
-// clineCall is a call of a tool in a report of Cline.
-type clineCall struct {
+// clineReportCall is a call of a tool in a report of Cline.
+type clineReportCall struct {
 	Tool       string          `json:"toolName"`
 	Parameters json.RawMessage `json:"parameters"`
 	Result     json.RawMessage `json:"result"`
@@ -136,8 +136,8 @@ func reportTime(raw json.RawMessage) time.Time {
 	return t
 }
 
-// firstOf returns the first of several strings, or "".
-func firstOf(list []string) string {
+// firstString returns the first of several strings, or "".
+func firstString(list []string) string {
 	if len(list) == 0 {
 		return ""
 	}

@@ -8,25 +8,25 @@ import (
 	"errors"
 )
 
-// ReadReportOf parses a report that the hook of a client received, and returns the client that wrote the report. This
-// is another client if an editor runs the hooks of a client's settings: VS Code runs those of Claude Code and Copilot
-// CLI, and Cursor can run those of Claude Code. ok is false if stdin is not valid JSON or names no session. Fields of
-// the wrong type stay empty.
-func ReadReportOf(client string, stdin []byte) (r Report, writer string, ok bool) {
+// ParseClientReport parses a report that the hook of a client received, and returns the client that wrote the
+// report. This is another client if an editor runs the hooks of a client's settings: VS Code runs those of Claude
+// Code and Copilot CLI, and Cursor can run those of Claude Code. ok is false if stdin is not valid JSON or names no
+// session. Fields of the wrong type stay empty.
+func ParseClientReport(client string, stdin []byte) (r HookReport, writer string, ok bool) {
 	stdin = bytes.TrimPrefix(stdin, []byte("\ufeff"))
-	writer = reportWriter(client, stdin)
+	writer = findReportWriter(client, stdin)
 	c, _ := FindEventClient(writer)
-	if c.Hook.Read == nil {
-		r, ok = ReadReport(stdin)
+	if c.Hook.ParseReport == nil {
+		r, ok = ParseReport(stdin)
 		return r, writer, ok
 	}
-	r, err := c.Hook.Read(stdin)
+	r, err := c.Hook.ParseReport(stdin)
 	isReadable := err == nil || errors.As(err, new(*json.UnmarshalTypeError))
-	return r, writer, isReadable && r.Session != ""
+	return r, writer, isReadable && r.SessionID != ""
 }
 
-// reportWriter returns the client that wrote a report for the hook of a client.
-func reportWriter(client string, stdin []byte) string {
+// findReportWriter returns the client that wrote a report for the hook of a client.
+func findReportWriter(client string, stdin []byte) string {
 	if client != "claude" && client != "copilot" {
 		return client
 	}

@@ -10,9 +10,9 @@ import (
 	"sync"
 )
 
-// OldOutput returns the text and the exit status in the output format of older Codex versions, a
+// ParseOldOutput returns the text and the exit status in the output format of older Codex versions, a
 // JSON object. Any other output is returned unchanged.
-func OldOutput(output string) (text string, exit *int) {
+func ParseOldOutput(output string) (text string, exit *int) {
 	var old struct {
 		Output   *string `json:"output"`
 		Metadata struct {
@@ -31,20 +31,20 @@ func OldOutput(output string) (text string, exit *int) {
 	return text, old.Metadata.Exit
 }
 
-// status matches the exit status in the text that clients add to a command's output. Claude Code
+// exitStatusPattern matches the exit status in the text that clients add to a command's output. Claude Code
 // and Codex add the text before the output, Gemini CLI and Qwen Code after the output, and Copilot
 // CLI in the last line.
-var status = sync.OnceValue(func() *regexp.Regexp {
+var exitStatusPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^(?:Error: )?(?:Exit code:? (-?\d+)|Process exited with code (-?\d+)|` +
 		`Exit Code: (-?\d+)|<(?:shellId: .* completed|exited) with exit code (-?\d+)>)\r?$`)
 })
 
-// maxSearched is the number of bytes that are searched for an exit status at each end of an output.
-const maxSearched = 1 << 10
+// maxStatusSearch is the number of bytes that are searched for an exit status at each end of an output.
+const maxStatusSearch = 1 << 10
 
-// mayHaveStatus reports whether the regular expression of an exit status may match the output. It is
+// mayHaveExitStatus reports whether the regular expression of an exit status may match the output. It is
 // faster than the regular expression.
-func mayHaveStatus(output string) bool {
+func mayHaveExitStatus(output string) bool {
 	return strings.Contains(output, "xit code") || strings.Contains(output, "with code") ||
 		strings.Contains(output, "Exit Code")
 }
@@ -52,14 +52,14 @@ func mayHaveStatus(output string) bool {
 // ExitStatus returns the exit status in a command's output, or nil.
 func ExitStatus(output string) *int {
 	parts := []string{output}
-	if len(output) > 2*maxSearched {
-		parts = []string{output[:maxSearched], output[len(output)-maxSearched:]}
+	if len(output) > 2*maxStatusSearch {
+		parts = []string{output[:maxStatusSearch], output[len(output)-maxStatusSearch:]}
 	}
 	for _, p := range parts {
-		if !mayHaveStatus(p) {
+		if !mayHaveExitStatus(p) {
 			continue
 		}
-		if m := status().FindStringSubmatch(p); m != nil {
+		if m := exitStatusPattern().FindStringSubmatch(p); m != nil {
 			if n, err := strconv.Atoi(m[1] + m[2] + m[3] + m[4]); err == nil {
 				return &n
 			}

@@ -10,7 +10,7 @@
 //
 // A file .jsonl is a log of changes of the session: {"kind":0,"v"} sets the whole session, {"kind":1,"k":PATH,"v"}
 // sets a member, {"kind":2,"k":PATH,"v":[…],"i"} truncates an array at index i and appends the elements of v, and
-// {"kind":3,"k":PATH} deletes a member. Open converts a log to the session ([replayLog]).
+// {"kind":3,"k":PATH} deletes a member. Open converts a log to the session ([replayChangeLog]).
 
 package clientfile
 
@@ -78,27 +78,27 @@ func isVSCode(line []byte) bool {
 		Session  string          `json:"sessionId"`
 		Requests json.RawMessage `json:"requests"`
 	}
-	return Decode(line, &s) && s.Session != "" && s.Requests != nil
+	return DecodeObject(line, &s) && s.Session != "" && s.Requests != nil
 }
 
-type vscode struct{ session, dir string }
+type vscodeReader struct{ session, dir string }
 
 func newVSCode(path string) EventReader {
-	v := &vscode{}
+	v := &vscodeReader{}
 	if path != "" {
 		v.session = strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), "l"), ".json")
 		var workspace struct {
 			Folder string `json:"folder"`
 		}
 		file := filepath.Join(filepath.Dir(filepath.Dir(path)), "workspace.json")
-		_ = json.Unmarshal(readSmall(file), &workspace) // without a workspace, the directory is not known
-		v.dir = pathOfURL(workspace.Folder)
+		_ = json.Unmarshal(readSmallFile(file), &workspace) // without a workspace, the directory is not known
+		v.dir = fileURLPath(workspace.Folder)
 	}
 	return v
 }
 
 // ReadLine implements [EventReader]. A line is a session.
-func (v *vscode) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+func (v *vscodeReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	var s vscodeSession
 	if !parseObject(line, &s) || s.Requests == nil {
 		return false
@@ -106,23 +106,23 @@ func (v *vscode) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	if s.Session != "" {
 		v.session = s.Session
 	}
-	m := messageEvents{yield: yield, Event: Event{Offset: offset, Session: v.session, Dir: v.dir,
+	m := messageReporter{yieldEvent: yield, Event: Event{Offset: offset, Session: v.session, Dir: v.dir,
 		Time: parseTime(s.Created)}}
 	for i := range s.Requests {
 		r := &s.Requests[i]
 		m.beginMessage(r.ID, parseTime(r.Time))
 		if r.ID == "" {
-			m.beginNumbered(i, m.Time)
+			m.beginNumberedMessage(i, m.Time)
 		}
 		m.Model = r.Model
 		m.reportText(EventPrompt, resultText(r.Message))
-		r.report(&m)
+		r.reportResponse(&m)
 	}
 	return true
 }
 
-// report reports the response to a request.
-func (r *vscodeRequest) report(m *messageEvents) {
+// reportResponse reports the response to a request.
+func (r *vscodeRequest) reportResponse(m *messageReporter) {
 	answer := ""
 	say := func() {
 		m.reportText(EventText, answer)
@@ -157,17 +157,17 @@ func (r *vscodeRequest) report(m *messageEvents) {
 }
 
 // reportInvocation reports a call without arguments, except for the command line of a terminal.
-func (r *vscodeRequest) reportInvocation(m *messageEvents, p *vscodePart) {
+func (r *vscodeRequest) reportInvocation(m *messageReporter, p *vscodePart) {
 	args := json.RawMessage("{}")
 	if command := p.Data.Command + p.Data.CommandLine.Original; command != "" {
 		args, _ = json.Marshal(map[string]string{"command": command})
 	}
 	m.reportCall(p.CallID, p.Tool, args)
-	m.reportResult(callResult{id: p.CallID, exit: p.Data.State.Exit})
+	m.reportResult(callResult{id: p.CallID, exitStatus: p.Data.State.Exit})
 }
 
-// replayLog applies a log of changes, and returns the session as a JSON document.
-func replayLog(log []byte) ([]byte, error) {
+// replayChangeLog applies a log of changes, and returns the session as a JSON document.
+func replayChangeLog(log []byte) ([]byte, error) {
 	var state any
 	n := 0
 	for line := range bytes.Lines(log) {
@@ -207,7 +207,7 @@ func replayLog(log []byte) ([]byte, error) {
 			return nil, fmt.Errorf("line %d: a change of kind %d is not known", n, change.Kind)
 		}
 		var err error
-		state, err = editPath(state, change.Path, edit)
+		state, err = editValueAtPath(state, change.Path, edit)
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
@@ -215,11 +215,11 @@ func replayLog(log []byte) ([]byte, error) {
 	return json.Marshal(state)
 }
 
-// maxElement is the largest index of an array that a log may set.
-const maxElement = 1 << 20
+// maxArrayIndex is the largest index of an array that a log may set.
+const maxArrayIndex = 1 << 20
 
-// editPath returns the value after a change of the part at a path. Missing parts are created.
-func editPath(value any, path []any, edit func(old any) any) (any, error) {
+// editValueAtPath returns the value after a change of the part at a path. Missing parts are created.
+func editValueAtPath(value any, path []any, edit func(old any) any) (any, error) {
 	if len(path) == 0 {
 		return edit(value), nil
 	}
@@ -229,19 +229,19 @@ func editPath(value any, path []any, edit func(old any) any) (any, error) {
 		if !ok {
 			object = map[string]any{}
 		}
-		changed, err := editPath(object[key], path[1:], edit)
+		changed, err := editValueAtPath(object[key], path[1:], edit)
 		object[key] = changed
 		return object, err
 	case float64:
 		list, _ := value.([]any)
 		i := int(key)
-		if i < 0 || i > maxElement {
+		if i < 0 || i > maxArrayIndex {
 			return nil, fmt.Errorf("an array has no element %v", key)
 		}
 		for len(list) <= i {
 			list = append(list, nil)
 		}
-		changed, err := editPath(list[i], path[1:], edit)
+		changed, err := editValueAtPath(list[i], path[1:], edit)
 		list[i] = changed
 		return list, err
 	}

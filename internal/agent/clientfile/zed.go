@@ -56,8 +56,8 @@ type zedMessage struct {
 		Type string `json:"type"`
 		Text string `json:"text"`
 	} `json:"segments"`
-	Uses    []zedUse    `json:"tool_uses"`
-	Results []zedResult `json:"tool_results"`
+	ToolUses    []zedToolUse `json:"tool_uses"`
+	ToolResults []zedResult  `json:"tool_results"`
 }
 
 type zedContent struct {
@@ -65,42 +65,42 @@ type zedContent struct {
 	Thinking struct {
 		Text string `json:"text"`
 	} `json:"Thinking"`
-	Use     *zedUse `json:"ToolUse"`
+	ToolUse *zedToolUse `json:"ToolUse"`
 	Mention struct {
 		Content string `json:"content"`
 	} `json:"Mention"`
 }
 
-type zedUse struct {
+type zedToolUse struct {
 	ID    string          `json:"id"`
 	Name  string          `json:"name"`
 	Input json.RawMessage `json:"input"`
 }
 
 type zedResult struct {
-	ID      string          `json:"tool_use_id"`
-	Failed  bool            `json:"is_error"`
-	Content json.RawMessage `json:"content"`
-	Output  json.RawMessage `json:"output"`
+	ToolUseID string          `json:"tool_use_id"`
+	IsError   bool            `json:"is_error"`
+	Content   json.RawMessage `json:"content"`
+	Output    json.RawMessage `json:"output"`
 }
 
 // isZed recognizes a document that database.go made of a thread.
 func isZed(line []byte) bool {
 	var d zedDocument
-	return Decode(line, &d) && d.Row.ID != ""
+	return DecodeObject(line, &d) && d.Row.ID != ""
 }
 
-type zed struct{}
+type zedReader struct{}
 
-func newZed(string) EventReader { return zed{} }
+func newZed(string) EventReader { return zedReader{} }
 
 // ReadLine implements [EventReader]. A line is a thread.
-func (zed) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+func (zedReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 	var d zedDocument
 	if !parseObject(line, &d) || d.Row.ID == "" {
 		return false
 	}
-	m := messageEvents{yield: yield, Event: Event{Offset: offset, Session: d.Row.ID, Model: d.Thread.Model.Model,
+	m := messageReporter{yieldEvent: yield, Event: Event{Offset: offset, Session: d.Row.ID, Model: d.Thread.Model.Model,
 		Time: parseTime(d.Row.Created)}}
 	if m.Time.IsZero() {
 		m.Time = parseTime(d.Row.Updated)
@@ -121,13 +121,13 @@ func (zed) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 			isRead = false
 			continue
 		}
-		m.beginNumbered(i, m.Time)
-		message.report(&m)
+		m.beginNumberedMessage(i, m.Time)
+		message.reportEvents(&m)
 	}
 	return isRead
 }
 
-func (z *zedMessage) report(m *messageEvents) {
+func (z *zedMessage) reportEvents(m *messageReporter) {
 	switch {
 	case z.User != nil:
 		if z.User.ID != "" {
@@ -144,25 +144,25 @@ func (z *zedMessage) report(m *messageEvents) {
 		for _, c := range z.Agent.Content {
 			m.reportText(EventThought, c.Thinking.Text)
 			m.reportText(EventText, c.Text)
-			if c.Use != nil {
-				m.reportCall(c.Use.ID, c.Use.Name, c.Use.Input)
+			if c.ToolUse != nil {
+				m.reportCall(c.ToolUse.ID, c.ToolUse.Name, c.ToolUse.Input)
 			}
 		}
 		for _, c := range z.Agent.Content {
-			if c.Use != nil {
-				if r, ok := z.Agent.Results[c.Use.ID]; ok {
-					r.ID = c.Use.ID
-					r.report(m)
+			if c.ToolUse != nil {
+				if r, ok := z.Agent.Results[c.ToolUse.ID]; ok {
+					r.ToolUseID = c.ToolUse.ID
+					r.reportResult(m)
 				}
 			}
 		}
 	default:
-		z.reportOld(m)
+		z.reportOldMessage(m)
 	}
 }
 
-// reportOld reports a message of a version before 0.3.0.
-func (z *zedMessage) reportOld(m *messageEvents) {
+// reportOldMessage reports a message of a version before 0.3.0.
+func (z *zedMessage) reportOldMessage(m *messageReporter) {
 	kind := EventText
 	switch z.Role {
 	case "user":
@@ -181,15 +181,15 @@ func (z *zedMessage) reportOld(m *messageEvents) {
 		}
 		m.reportText(kind, s.Text)
 	}
-	for _, u := range z.Uses {
+	for _, u := range z.ToolUses {
 		m.reportCall(u.ID, u.Name, u.Input)
 	}
-	for _, r := range z.Results {
-		r.report(m)
+	for _, r := range z.ToolResults {
+		r.reportResult(m)
 	}
 }
 
-func (r *zedResult) report(m *messageEvents) {
+func (r *zedResult) reportResult(m *messageReporter) {
 	output := resultText(r.Content)
 	if output == "" {
 		output = resultText(r.Output)
@@ -201,5 +201,5 @@ func (r *zedResult) report(m *messageEvents) {
 			output += resultText(part)
 		}
 	}
-	m.reportResult(callResult{id: r.ID, output: output, hasFailed: r.Failed})
+	m.reportResult(callResult{id: r.ToolUseID, output: output, hasFailed: r.IsError})
 }

@@ -13,27 +13,27 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// Before returns the annotations of lines that are about to be changed, according to a hook's
+// AnnotationsBeforeEdit returns the annotations of lines that are about to be changed, according to a hook's
 // report. It leaves out annotations for which only similar lines were found. If the change cannot
 // be made, it returns nothing.
-func Before(ctx context.Context, b *annotate.Store, r Report) ([]annotate.Found, error) {
+func AnnotationsBeforeEdit(ctx context.Context, b *annotate.Store, r HookInput) ([]annotate.FoundAnnotation, error) {
 	l, ok := r.parseReport()
-	isBefore := l.Event == "PreToolUse" || l.Event == "BeforeTool"
+	isBefore := l.EventName == "PreToolUse" || l.EventName == "BeforeTool"
 	if !ok || !isBefore {
 		return nil, nil
 	}
-	call := parseCall(l.Tool, l.Input)
+	call := parseCall(l.ToolName, l.ToolInput)
 	if call == nil {
 		return nil, nil
 	}
 	call.edit.Dir = l.Dir
-	var out []annotate.Found
+	var out []annotate.FoundAnnotation
 	for _, c := range call.changedFiles() {
 		file, ok := treeFile(b, &Edit{Path: c.path, Dir: l.Dir}, "")
 		if !ok {
 			continue
 		}
-		found, err := b.TouchedBy(ctx, file, c.apply)
+		found, err := b.FindTouchedBy(ctx, file, c.apply)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, oxbow.ErrInvalid) {
 			continue // a new file or a binary file
 		}
@@ -42,7 +42,7 @@ func Before(ctx context.Context, b *annotate.Store, r Report) ([]annotate.Found,
 		}
 		out = append(out, found...)
 	}
-	return slices.DeleteFunc(out, func(f annotate.Found) bool { return f.Confidence < .5 }), nil
+	return slices.DeleteFunc(out, func(f annotate.FoundAnnotation) bool { return f.Confidence < .5 }), nil
 }
 
 // fileEdit is a call's change of a file. apply returns the content after the change, or false
@@ -56,20 +56,20 @@ type fileEdit struct {
 func (call *chatCall) changedFiles() []fileEdit {
 	if call.patch == "" {
 		return []fileEdit{{call.edit.Path, func(text string) (string, bool) {
-			if call.whole != nil {
-				return *call.whole, true
+			if call.newContent != nil {
+				return *call.newContent, true
 			}
-			now, _, ok := replaceIn(text, call.todo)
+			now, _, ok := applyReplacements(text, call.replacements)
 			return now, ok
 		}}}
 	}
-	files, err := parseEnvelope(call.patch)
+	files, err := parsePatchEnvelope(call.patch)
 	if err != nil {
 		return nil
 	}
 	var out []fileEdit
 	for _, f := range files {
-		if !f.add {
+		if !f.isAddition {
 			out = append(out, fileEdit{f.path, f.applyHunks})
 		}
 	}
@@ -79,7 +79,7 @@ func (call *chatCall) changedFiles() []fileEdit {
 // applyHunks applies the hunks of a patch. Each hunk is applied at the next position where its old lines
 // occur.
 func (f fileChange) applyHunks(text string) (string, bool) {
-	if f.del {
+	if f.isDeletion {
 		return "", true
 	}
 	lines := annotate.SplitLines([]byte(text))

@@ -16,17 +16,17 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// chat is a conversation whose lines are in order.
-type chat struct {
-	t     *Transcript
-	said  map[string]*reasoning // by sub-agent ("" for the main agent)
-	calls map[string]*chatCall  // calls without an answer
-	seen  map[string]bool
-	done  map[int][]Edit // edits by number of the call
-	n     int
+// chatState is a conversation whose lines are in order.
+type chatState struct {
+	transcript       *Transcript
+	reasoningByAgent map[string]*reasoning // by sub-agent ("" for the main agent)
+	pendingCalls     map[string]*chatCall  // calls without an answer
+	seenCallIDs      map[string]bool
+	editsByCall      map[int][]Edit // edits by number of the call
+	callCount        int
 
-	areUnique bool // the IDs of calls are unique, also across sessions
-	parse     func(tool string, args json.RawMessage) *chatCall
+	hasUniqueCallIDs bool // the IDs of calls are unique, also across sessions
+	parse            func(tool string, args json.RawMessage) *chatCall
 
 	session string
 	dir     string
@@ -35,77 +35,87 @@ type chat struct {
 
 // chatCall is a call of an editing tool that was not answered yet.
 type chatCall struct {
-	at    int
-	edit  Edit
-	todo  []claudeEdit
-	whole *string // content of the whole file, if the call wrote the whole file (otherwise nil)
-	patch string
+	index        int
+	edit         Edit
+	replacements []claudeEdit
+	newContent   *string // content of the whole file, if the call wrote the whole file (otherwise nil)
+	patch        string
 
 	claude *claudeCall // the call is one of Claude Code (otherwise nil)
 
 	// The result of a call with a patch is used at the end, because the client may report the changes
 	// before or after it.
-	isOver, failed bool
-	changes        map[string]reportedChange // nil if the client did not report the changes
+	hasResult, hasFailed bool
+	changes              map[string]reportedChange // nil if the client did not report the changes
 }
 
-func newChat(t *Transcript) *chat {
-	return &chat{t: t, said: map[string]*reasoning{}, calls: map[string]*chatCall{}, seen: map[string]bool{},
-		done: map[int][]Edit{}, parse: parseCall}
+func newChat(t *Transcript) *chatState {
+	return &chatState{
+		transcript:       t,
+		reasoningByAgent: map[string]*reasoning{},
+		pendingCalls:     map[string]*chatCall{},
+		seenCallIDs:      map[string]bool{},
+		editsByCall:      map[int][]Edit{},
+		parse:            parseCall,
+	}
 }
 
 // reasoningFor returns the reasoning of a sub-agent so far.
-func (c *chat) reasoningFor(sub string) *reasoning {
-	if r := c.said[sub]; r != nil {
+func (c *chatState) reasoningFor(sub string) *reasoning {
+	if r := c.reasoningByAgent[sub]; r != nil {
 		return r
 	}
 	return &reasoning{}
 }
 
-func (c *chat) addText(sub, text string)    { c.said[sub] = c.reasoningFor(sub).withText(text) }
-func (c *chat) addThought(sub, text string) { c.said[sub] = c.reasoningFor(sub).withThought(text) }
+func (c *chatState) addText(sub, text string) {
+	c.reasoningByAgent[sub] = c.reasoningFor(sub).withText(text)
+}
+func (c *chatState) addThought(sub, text string) {
+	c.reasoningByAgent[sub] = c.reasoningFor(sub).withThought(text)
+}
 
 // recordRequest records a request of the user. It ignores text that a program inserted in the user's name.
-func (c *chat) recordRequest(sub, text string) {
+func (c *chatState) recordRequest(sub, text string) {
 	text = clientfile.PromptText(text)
 	if text != "" {
-		c.said[sub] = c.reasoningFor(sub).startRequest(text)
+		c.reasoningByAgent[sub] = c.reasoningFor(sub).startRequest(text)
 	}
 }
 
-// fileTools lists the editing tools by name in lower case. Tools that take a patch have the patch
+// editingTools lists the editing tools by name in lower case. Tools that take a patch have the patch
 // instead of a file argument.
-var fileTools = map[string]bool{"edit": true, "replace": true, "write": true, "write_file": true, "create": true,
+var editingTools = map[string]bool{"edit": true, "replace": true, "write": true, "write_file": true, "create": true,
 	"multiedit": true, "insert": true,
 	"str_replace": true, "str_replace_editor": true, "apply_patch": true, "patch": true}
 
 // toolArgs contains the arguments of editing tools under the names used by all clients.
 type toolArgs struct {
-	FilePath   string `json:"file_path"`
-	FilePathC  string `json:"filePath"`
-	Path       string `json:"path"`
-	Command    string `json:"command"`
-	Old        string `json:"old_string"`
-	OldC       string `json:"oldString"`
-	OldStr     string `json:"old_str"`
-	New        string `json:"new_string"`
-	NewC       string `json:"newString"`
-	NewStr     string `json:"new_str"`
-	InsertText string `json:"insert_text"`
-	All        bool   `json:"replace_all"`
-	AllC       bool   `json:"replaceAll"`
-	Multiple   bool   `json:"allow_multiple"`
-	Edits      []struct {
+	FilePath        string `json:"file_path"`
+	FilePathCamel   string `json:"filePath"`
+	Path            string `json:"path"`
+	Command         string `json:"command"`
+	Old             string `json:"old_string"`
+	OldCamel        string `json:"oldString"`
+	OldStr          string `json:"old_str"`
+	New             string `json:"new_string"`
+	NewCamel        string `json:"newString"`
+	NewStr          string `json:"new_str"`
+	InsertText      string `json:"insert_text"`
+	ReplaceAll      bool   `json:"replace_all"`
+	ReplaceAllCamel bool   `json:"replaceAll"`
+	AllowMultiple   bool   `json:"allow_multiple"`
+	Edits           []struct {
 		Old  string `json:"old_string"`
 		OldC string `json:"oldString"`
 		New  string `json:"new_string"`
 		NewC string `json:"newString"`
 	} `json:"edits"`
-	Content  *string `json:"content"`
-	FileText *string `json:"file_text"`
-	Input    string  `json:"input"`
-	Patch    string  `json:"patch"`
-	PatchC   string  `json:"patchText"`
+	Content   *string `json:"content"`
+	FileText  *string `json:"file_text"`
+	Input     string  `json:"input"`
+	Patch     string  `json:"patch"`
+	PatchText string  `json:"patchText"`
 }
 
 // shellArgs contains the arguments of tools that run a command.
@@ -119,7 +129,7 @@ type shellArgs struct {
 // parseCall parses the arguments of a tool. It returns nil if the tool does not edit files.
 func parseCall(tool string, raw json.RawMessage) *chatCall {
 	name := strings.ToLower(tool)
-	if !fileTools[name] && !shells[name] {
+	if !editingTools[name] && !shellTools[name] {
 		return nil
 	}
 	var shell shellArgs
@@ -127,7 +137,7 @@ func parseCall(tool string, raw json.RawMessage) *chatCall {
 	if patch := shellPatch(shell.Command, shell.Cmd); patch != "" {
 		return &chatCall{edit: Edit{Dir: shell.Workdir + shell.Dir}, patch: patch}
 	}
-	if shells[name] {
+	if shellTools[name] {
 		return nil
 	}
 	var a toolArgs
@@ -144,25 +154,29 @@ func parseCall(tool string, raw json.RawMessage) *chatCall {
 	if a.Command == "view" {
 		return nil
 	}
-	return a.asCall(shell.Workdir + shell.Dir)
+	return a.toCall(shell.Workdir + shell.Dir)
 }
 
-// asCall returns the call with these arguments, in a directory if the call names one.
-func (a *toolArgs) asCall(dir string) *chatCall {
-	call := &chatCall{whole: cmp.Or(a.Content, a.FileText), patch: cmp.Or(a.Input, a.Patch, a.PatchC)}
+// toCall returns the call with these arguments, in a directory if the call names one.
+func (a *toolArgs) toCall(dir string) *chatCall {
+	call := &chatCall{newContent: cmp.Or(a.Content, a.FileText), patch: cmp.Or(a.Input, a.Patch, a.PatchText)}
 	if call.patch == "" && strings.Contains(a.Command, "*** Begin Patch") {
 		call.patch = a.Command
 	}
-	call.edit.Path = cmp.Or(a.FilePath, a.FilePathC, a.Path)
+	call.edit.Path = cmp.Or(a.FilePath, a.FilePathCamel, a.Path)
 	call.edit.Dir = dir
 	if len(a.Edits) > 0 {
 		for _, e := range a.Edits {
-			call.todo = append(call.todo, claudeEdit{Old: cmp.Or(e.Old, e.OldC), New: cmp.Or(e.New, e.NewC)})
+			call.replacements = append(
+				call.replacements,
+				claudeEdit{Old: cmp.Or(e.Old, e.OldC), New: cmp.Or(e.New, e.NewC)},
+			)
 		}
-	} else if call.whole == nil && call.patch == "" {
-		call.todo = []claudeEdit{
-			{cmp.Or(a.Old, a.OldC, a.OldStr), cmp.Or(a.New, a.NewC, a.NewStr, a.InsertText), a.All || a.AllC ||
-				a.Multiple},
+	} else if call.newContent == nil && call.patch == "" {
+		call.replacements = []claudeEdit{
+			{cmp.Or(a.Old, a.OldCamel, a.OldStr), cmp.Or(a.New, a.NewCamel, a.NewStr, a.InsertText), a.ReplaceAll ||
+				a.ReplaceAllCamel ||
+				a.AllowMultiple},
 		}
 	}
 	return call
@@ -172,14 +186,14 @@ func (a *toolArgs) asCall(dir string) *chatCall {
 // name calls.
 func (call *chatCall) argumentKey() string {
 	// Ignore the error: these types can always be encoded.
-	b, _ := json.Marshal([]any{call.edit.Path, call.todo, call.whole, call.patch})
+	b, _ := json.Marshal([]any{call.edit.Path, call.replacements, call.newContent, call.patch})
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:8])
 }
 
-// call records a call of a tool, unless it was recorded before. If id is "", the call is identified
+// recordCall records a call of a tool, unless it was recorded before. If id is "", the call is identified
 // by its arguments.
-func (c *chat) call(id, sub, tool string, args json.RawMessage, at time.Time) *chatCall {
+func (c *chatState) recordCall(id, sub, tool string, args json.RawMessage, callTime time.Time) *chatCall {
 	call := c.parse(tool, args)
 	if call == nil {
 		return nil
@@ -187,45 +201,45 @@ func (c *chat) call(id, sub, tool string, args json.RawMessage, at time.Time) *c
 	if id == "" {
 		id = call.argumentKey()
 	}
-	if c.seen[id] {
-		return c.calls[id]
+	if c.seenCallIDs[id] {
+		return c.pendingCalls[id]
 	}
-	c.add(call, id, sub, at)
+	c.addCall(call, id, sub, callTime)
 	return call
 }
 
-// callName returns the name of a call in annotations.
-func (c *chat) callName(session, id string) string {
-	if c.areUnique {
+// annotationCallID returns the name of a call in annotations.
+func (c *chatState) annotationCallID(session, id string) string {
+	if c.hasUniqueCallIDs {
 		return id
 	}
 	return strings.TrimSpace(session + " " + id)
 }
 
-// add records a call that was not recorded before.
-func (c *chat) add(call *chatCall, id, sub string, at time.Time) {
-	c.seen[id] = true
+// addCall records a call that was not recorded before.
+func (c *chatState) addCall(call *chatCall, id, sub string, callTime time.Time) {
+	c.seenCallIDs[id] = true
 	e := &call.edit
-	e.Call = c.callName(c.session, id)
+	e.Call = c.annotationCallID(c.session, id)
 	e.Dir = cmp.Or(e.Dir, c.dir)
-	e.Why = c.reasoningFor(sub).why()
-	e.Time = at
+	e.Why = c.reasoningFor(sub).editReason()
+	e.Time = callTime
 	e.Session = c.session
 	e.Model = c.model
 	e.Sub = sub
-	call.at = c.n
-	c.n++
-	c.t.Calls++
-	c.calls[id] = call
-	c.said[sub] = c.reasoningFor(sub).afterEdits()
+	call.index = c.callCount
+	c.callCount++
+	c.transcript.CallCount++
+	c.pendingCalls[id] = call
+	c.reasoningByAgent[sub] = c.reasoningFor(sub).withEdit()
 }
 
-// shownResult contains the data that a client shows for a successful edit.
-type shownResult struct {
-	Diff     string  `json:"fileDiff"`
-	Path     string  `json:"filePath"`
-	Now      *string `json:"newContent"`
-	Detailed string  `json:"detailedContent"`
+// displayedResult contains the data that a client shows for a successful edit.
+type displayedResult struct {
+	Diff            string  `json:"fileDiff"`
+	Path            string  `json:"filePath"`
+	NewContent      *string `json:"newContent"`
+	DetailedContent string  `json:"detailedContent"`
 
 	// Change is the file before and after an edit by opencode. opencode also reports a diff, which
 	// is not used because it lacks the indentation.
@@ -235,102 +249,105 @@ type shownResult struct {
 	} `json:"filediff"`
 }
 
-// answer records the answer to a call: whether it failed, and the data that the client shows. The
+// recordAnswer records the answer to a call: whether it failed, and the data that the client shows. The
 // argument output is the text that the tool returned.
-func (c *chat) answer(id string, failed bool, result json.RawMessage, output string) {
-	call := c.calls[id]
+func (c *chatState) recordAnswer(id string, failed bool, result json.RawMessage, output string) {
+	call := c.pendingCalls[id]
 	switch {
-	case call == nil || call.isOver:
+	case call == nil || call.hasResult:
 	case call.patch != "":
-		call.isOver, call.failed = true, failed
+		call.hasResult, call.hasFailed = true, failed
 	case failed:
-		c.t.Failed++
-		delete(c.calls, id)
+		c.transcript.FailedCalls++
+		delete(c.pendingCalls, id)
 	default:
 		c.recordResult(call, result, output)
-		delete(c.calls, id)
+		delete(c.pendingCalls, id)
 	}
 }
 
 // recordChanges records the changes of files that a client reports for a call. If the call is not known,
 // recordChanges adds it.
-func (c *chat) recordChanges(id, sub string, failed bool, changes json.RawMessage, at time.Time) {
-	call := c.calls[id]
-	isNew := id != "" && !c.seen[id]
+func (c *chatState) recordChanges(id, sub string, failed bool, changes json.RawMessage, changeTime time.Time) {
+	call := c.pendingCalls[id]
+	isNew := id != "" && !c.seenCallIDs[id]
 	if call == nil && isNew {
 		call = &chatCall{}
-		c.add(call, id, sub, at)
+		c.addCall(call, id, sub, changeTime)
 	}
 	if call == nil || call.changes != nil {
 		return
 	}
-	call.isOver, call.failed = true, failed
+	call.hasResult, call.hasFailed = true, failed
 	call.changes = map[string]reportedChange{}
 	_ = json.Unmarshal(changes, &call.changes) // unreadable changes are treated as missing
 }
 
-func (c *chat) recordResult(call *chatCall, result json.RawMessage, output string) {
+func (c *chatState) recordResult(call *chatCall, result json.RawMessage, output string) {
 	var es []Edit
 	if call.claude != nil {
-		es = call.claude.finish(call.edit, result, output)
+		es = call.claude.editsFromResult(call.edit, result, output)
 	} else {
-		var s shownResult
+		var s displayedResult
 		if len(bytes.TrimSpace(result)) > 0 && json.Unmarshal(result, &s) != nil {
-			s = shownResult{} // the answer is a text
+			s = displayedResult{} // the answer is a text
 		}
 		es = c.callEdits(call, s)
 	}
 	if len(es) == 0 {
-		c.t.Unread++
+		c.transcript.UnknownChanges++
 	}
-	c.done[call.at] = es
+	c.editsByCall[call.index] = es
 }
 
 // callEdits returns the edits of a call: from the diff that the client shows, or from the text that was
 // written. If neither contains line numbers, the edits must be searched for in the file.
-func (c *chat) callEdits(call *chatCall, s shownResult) []Edit {
+func (c *chatState) callEdits(call *chatCall, s displayedResult) []Edit {
 	e := call.edit
 	if s.Path != "" {
 		e.Path = s.Path
 	}
-	if s.Now != nil && len(*s.Now) > maxFile {
-		s.Now = nil
+	if s.NewContent != nil && len(*s.NewContent) > maxFile {
+		s.NewContent = nil
 	}
 	before, now := s.Change.Before, s.Change.After
 	hasTexts := before != nil && now != nil
 	if hasTexts && len(*now) <= maxFile {
-		if text, places, ok := replaceIn(*before, call.todo); ok && text == *now {
-			return e.editsFrom(*now, places)
+		if text, places, ok := applyReplacements(*before, call.replacements); ok && text == *now {
+			return e.editsInRanges(*now, places)
 		}
-		return e.editsFrom(*now, stretchBetween(*before, *now))
+		return e.editsInRanges(*now, changedRange(*before, *now))
 	}
-	if hunks, err := parseUnified(s.Diff + s.Detailed); err == nil && len(hunks) > 0 {
-		return count(e.byHunks(hunks, s.Now, nil))
+	if hunks, err := parseUnifiedDiff(s.Diff + s.DetailedContent); err == nil && len(hunks) > 0 {
+		return numberEdits(e.hunkEdits(hunks, s.NewContent, nil))
 	}
-	if call.whole != nil {
-		return e.editsFrom(*call.whole, []stretch{{first: 1, n: len(annotate.SplitLines([]byte(*call.whole)))}})
+	if call.newContent != nil {
+		return e.editsInRanges(
+			*call.newContent,
+			[]lineRange{{firstLine: 1, count: len(annotate.SplitLines([]byte(*call.newContent)))}},
+		)
 	}
-	return count(e.bySnippet(call.todo, nil))
+	return numberEdits(e.snippetEdits(call.replacements, nil))
 }
 
-func (c *chat) end() {
+func (c *chatState) collectEdits() {
 	rest := map[int]*chatCall{}
-	for _, call := range c.calls {
-		rest[call.at] = call
+	for _, call := range c.pendingCalls {
+		rest[call.index] = call
 	}
-	for i := range c.n {
+	for i := range c.callCount {
 		call := rest[i]
 		switch {
 		case call == nil:
-			c.t.Edits = append(c.t.Edits, c.done[i]...)
-		case !call.isOver:
-			c.t.Pending++
-		case call.failed:
-			c.t.Failed++
+			c.transcript.Edits = append(c.transcript.Edits, c.editsByCall[i]...)
+		case !call.hasResult:
+			c.transcript.PendingCalls++
+		case call.hasFailed:
+			c.transcript.FailedCalls++
 		case len(call.changes) > 0:
-			c.t.Edits = append(c.t.Edits, c.t.reportedEdits(call.edit, call.changes)...)
+			c.transcript.Edits = append(c.transcript.Edits, c.transcript.reportedEdits(call.edit, call.changes)...)
 		default:
-			c.t.Edits = append(c.t.Edits, c.t.requestedEdits(call.edit, call.patch)...)
+			c.transcript.Edits = append(c.transcript.Edits, c.transcript.requestedEdits(call.edit, call.patch)...)
 		}
 	}
 }

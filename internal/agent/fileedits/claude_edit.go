@@ -24,8 +24,8 @@ type claudeInput struct {
 	New        *string      `json:"new_string"`
 	ReplaceAll bool         `json:"replace_all"`
 	Edits      []claudeEdit `json:"edits"`
-	Source     string       `json:"new_source"`
-	Mode       string       `json:"edit_mode"`
+	NewSource  string       `json:"new_source"`
+	EditMode   string       `json:"edit_mode"`
 }
 
 type claudeEdit struct {
@@ -36,15 +36,15 @@ type claudeEdit struct {
 
 // claudeResult contains the results of all editing tools.
 type claudeResult struct {
-	File      string  `json:"filePath"`
-	Notebook  string  `json:"notebook_path"`
-	Original  *string `json:"originalFile"`
-	Originals *string `json:"originalFileContents"`
-	NbOld     *string `json:"original_file"`
-	NbNew     *string `json:"updated_file"`
-	Kind      string  `json:"type"` // for Write: create or update
-	Modified  bool    `json:"userModified"`
-	Patch     []struct {
+	File             string  `json:"filePath"`
+	Notebook         string  `json:"notebook_path"`
+	OriginalFile     *string `json:"originalFile"`
+	OriginalContents *string `json:"originalFileContents"`
+	OldNotebook      *string `json:"original_file"`
+	NewNotebook      *string `json:"updated_file"`
+	Kind             string  `json:"type"` // for Write: create or update
+	IsUserModified   bool    `json:"userModified"`
+	Patch            []struct {
 		New   int      `json:"newStart"`
 		Lines []string `json:"lines"`
 	} `json:"structuredPatch"`
@@ -52,8 +52,8 @@ type claudeResult struct {
 
 // claudeCall is a call of Claude Code's editing tools.
 type claudeCall struct {
-	name string
-	in   claudeInput
+	tool string
+	args claudeInput
 	edit Edit
 }
 
@@ -64,26 +64,26 @@ func parseClaudeCall(tool string, raw json.RawMessage) *chatCall {
 	default:
 		return nil
 	}
-	call := &chatCall{claude: &claudeCall{name: tool}}
-	_ = json.Unmarshal(raw, &call.claude.in) // without arguments, no edit is found
-	call.edit.Path = call.claude.in.File + call.claude.in.Notebook
-	call.edit.tabs = true
+	call := &chatCall{claude: &claudeCall{tool: tool}}
+	_ = json.Unmarshal(raw, &call.claude.args) // without arguments, no edit is found
+	call.edit.Path = call.claude.args.File + call.claude.args.Notebook
+	call.edit.mayHaveExpandedTabs = true
 	return call
 }
 
-// finish returns the edits of a successful call. The argument output is the text that the tool
+// editsFromResult returns the edits of a successful call. The argument output is the text that the tool
 // returned.
-func (call *claudeCall) finish(made Edit, result json.RawMessage, output string) []Edit {
+func (call *claudeCall) editsFromResult(made Edit, result json.RawMessage, output string) []Edit {
 	var res claudeResult
 	if len(result) > 0 && json.Unmarshal(result, &res) != nil {
 		res = claudeResult{}
 	}
 	call.edit = made
 	call.edit.Path = cmp.Or(res.File+res.Notebook, made.Path)
-	return count(call.callEdits(&res, output))
+	return numberEdits(call.callEdits(&res, output))
 }
 
-func quote(s string) string {
+func jsonQuote(s string) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -91,106 +91,106 @@ func quote(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// change describes the change by a call as far as the transcript contains it.
-type change struct {
-	todo  []claudeEdit
-	now   string    // content of the whole file after the call
-	where []stretch // inserted lines
-	known bool      // now and where are known
+// contentChange describes the change by a call as far as the transcript contains it.
+type contentChange struct {
+	replacements   []claudeEdit
+	newContent     string      // content of the whole file after the call
+	insertedRanges []lineRange // inserted lines
+	isKnown        bool        // now and where are known
 }
 
 // computeChange computes the content after a call from the content before.
-func (call *claudeCall) computeChange(res *claudeResult, said string) change {
-	in := &call.in
-	c := change{todo: in.Edits}
+func (call *claudeCall) computeChange(res *claudeResult, toolOutput string) contentChange {
+	in := &call.args
+	c := contentChange{replacements: in.Edits}
 	if in.New != nil && in.Old != nil {
-		c.todo = []claudeEdit{{*in.Old, *in.New, in.ReplaceAll}}
+		c.replacements = []claudeEdit{{*in.Old, *in.New, in.ReplaceAll}}
 	}
-	original := res.Original
+	original := res.OriginalFile
 	if original == nil {
-		original = res.Originals
+		original = res.OriginalContents
 	}
-	isNew := (call.name == "Write" && (res.Kind == "create" || strings.HasPrefix(said, "File created"))) ||
-		(len(c.todo) > 0 && c.todo[0].Old == "")
+	isNew := (call.tool == "Write" && (res.Kind == "create" || strings.HasPrefix(toolOutput, "File created"))) ||
+		(len(c.replacements) > 0 && c.replacements[0].Old == "")
 	if original == nil && isNew {
 		original = new(string)
 	}
 	switch {
-	case res.Modified || original == nil || len(*original) > maxFile:
-	case call.name == "Write" && in.Content != nil:
-		c.now, c.known = *in.Content, true
-		c.where = stretchBetween(*original, c.now)
-	case len(c.todo) > 0:
-		c.now, c.where, c.known = replaceIn(*original, c.todo)
+	case res.IsUserModified || original == nil || len(*original) > maxFile:
+	case call.tool == "Write" && in.Content != nil:
+		c.newContent, c.isKnown = *in.Content, true
+		c.insertedRanges = changedRange(*original, c.newContent)
+	case len(c.replacements) > 0:
+		c.newContent, c.insertedRanges, c.isKnown = applyReplacements(*original, c.replacements)
 	}
-	c.known = c.known && len(c.now) <= maxFile
+	c.isKnown = c.isKnown && len(c.newContent) <= maxFile
 	return c
 }
 
 // callEdits returns the edits of a call: from the content before the call, if the transcript contains
 // it, from the patch, or from the inserted text.
-func (call *claudeCall) callEdits(res *claudeResult, said string) []Edit {
-	if call.name == "NotebookEdit" {
+func (call *claudeCall) callEdits(res *claudeResult, toolOutput string) []Edit {
+	if call.tool == "NotebookEdit" {
 		return call.notebookEdits(res)
 	}
-	c := call.computeChange(res, said)
+	c := call.computeChange(res, toolOutput)
 	if len(res.Patch) > 0 {
-		return call.byPatch(res, c)
+		return call.patchEdits(res, c)
 	}
 	e := call.edit
-	e.tabs = false
-	if c.known {
-		return e.editsFrom(c.now, c.where)
+	e.mayHaveExpandedTabs = false
+	if c.isKnown {
+		return e.editsInRanges(c.newContent, c.insertedRanges)
 	}
-	if text := call.in.Content; call.name == "Write" && text != nil {
+	if text := call.args.Content; call.tool == "Write" && text != nil {
 		// The file existed before, and the transcript does not contain its previous content.
 		// Therefore the agent counts as the author of all lines.
-		return e.editsFrom(*text, []stretch{{first: 1, n: len(annotate.SplitLines([]byte(*text)))}})
+		return e.editsInRanges(*text, []lineRange{{firstLine: 1, count: len(annotate.SplitLines([]byte(*text)))}})
 	}
-	return e.bySnippet(c.todo, parseSnippet(said))
+	return e.snippetEdits(c.replacements, parseSnippet(toolOutput))
 }
 
-// byPatch returns the edits in the hunks of a result. Leading tabs are restored from the content or
+// patchEdits returns the edits in the hunks of a result. Leading tabs are restored from the content or
 // the arguments of the call.
-func (call *claudeCall) byPatch(res *claudeResult, c change) []Edit {
+func (call *claudeCall) patchEdits(res *claudeResult, c contentChange) []Edit {
 	var texts []string
-	for _, t := range c.todo {
+	for _, t := range c.replacements {
 		texts = append(texts, t.Old, t.New)
 	}
-	if call.in.Content != nil {
-		texts = append(texts, *call.in.Content)
+	if call.args.Content != nil {
+		texts = append(texts, *call.args.Content)
 	}
 	var now *string
-	if c.known {
-		now = &c.now
+	if c.isKnown {
+		now = &c.newContent
 	}
 	var hunks []hunk
 	for _, p := range res.Patch {
 		if p.New >= 0 && p.New <= 1<<30 {
-			hunks = append(hunks, hunk{first: max(p.New, 1), lines: p.Lines})
+			hunks = append(hunks, hunk{firstLine: max(p.New, 1), lines: p.Lines})
 		}
 	}
-	return call.edit.byHunks(hunks, now, texts)
+	return call.edit.hunkEdits(hunks, now, texts)
 }
 
-// byHunks returns the edits in hunks. If the content after the edit is known and the hunks match
+// hunkEdits returns the edits in hunks. If the content after the edit is known and the hunks match
 // it, the lines are taken from the content. Otherwise, leading tabs are restored from texts.
-func (e Edit) byHunks(hunks []hunk, now *string, texts []string) []Edit {
+func (e Edit) hunkEdits(hunks []hunk, newContent *string, texts []string) []Edit {
 	var lines []string
-	if now != nil {
-		lines = annotate.SplitLines([]byte(*now))
+	if newContent != nil {
+		lines = annotate.SplitLines([]byte(*newContent))
 	}
 	var out []Edit
 	for _, h := range hunks {
 		for _, s := range h.splitEdits(e) {
-			if now != nil && fitsLines(lines, s) {
+			if newContent != nil && matchesLines(lines, s) {
 				gone := s.Gone
-				s = s.editsFrom(*now, []stretch{{first: s.Span.First, n: s.Span.Len()}})[0]
-				s.Gone, s.tabs = gone, false
+				s = s.editsInRanges(*newContent, []lineRange{{firstLine: s.Span.First, count: s.Span.Len()}})[0]
+				s.Gone, s.mayHaveExpandedTabs = gone, false
 			} else {
-				s.Block = withTabs(s.Block, texts)
-				s.Before = withTabs(s.Before, texts)
-				s.After = withTabs(s.After, texts)
+				s.Block = restoreLeadingTabs(s.Block, texts)
+				s.Before = restoreLeadingTabs(s.Before, texts)
+				s.After = restoreLeadingTabs(s.After, texts)
 			}
 			out = append(out, s)
 		}
@@ -198,21 +198,21 @@ func (e Edit) byHunks(hunks []hunk, now *string, texts []string) []Edit {
 	return out
 }
 
-// bySnippet converts the inserted texts to edits. An edit gets line numbers if the lines that the
+// snippetEdits converts the inserted texts to edits. An edit gets line numbers if the lines that the
 // tool printed contain its text. Otherwise it must be searched for in the file.
-func (e Edit) bySnippet(todo []claudeEdit, shown []numberedLine) []Edit {
+func (e Edit) snippetEdits(replacements []claudeEdit, numberedLines []numberedLine) []Edit {
 	var out []Edit
-	for _, t := range todo {
+	for _, t := range replacements {
 		if t.New == "" {
 			continue // without inserted text, there is nothing to search for
 		}
 		s := e
-		at, ok := locateText(shown, t.New)
-		head, foot := commonLines(t.Old, t.New)
+		at, ok := locateText(numberedLines, t.New)
+		head, foot := commonLineBytes(t.Old, t.New)
 		if !ok {
-			s.part = t.New
+			s.partialText = t.New
 			if head+foot < len(t.New) {
-				s.same[0], s.same[1] = strings.Count(t.New[:head], "\n"), strings.Count(
+				s.unchangedLines[0], s.unchangedLines[1] = strings.Count(t.New[:head], "\n"), strings.Count(
 					strings.TrimSuffix(t.New[len(t.New)-foot:], "\n"),
 					"\n",
 				)
@@ -220,47 +220,52 @@ func (e Edit) bySnippet(todo []claudeEdit, shown []numberedLine) []Edit {
 			out = append(out, s)
 			continue
 		}
-		if n := 1 + strings.Count(strings.TrimSuffix(t.New[head:len(t.New)-foot], "\n"), "\n"); head+foot < len(t.New) {
-			at = stretch{first: at.first + strings.Count(t.New[:head], "\n"), n: n}
+		if n := 1 + strings.Count(strings.TrimSuffix(t.New[head:len(t.New)-foot], "\n"), "\n"); head+foot < len(
+			t.New,
+		) {
+			at = lineRange{firstLine: at.firstLine + strings.Count(t.New[:head], "\n"), count: n}
 		}
-		s.Span = annotate.Span{First: shown[at.first].n, Last: shown[at.first+at.n-1].n}
+		s.Span = annotate.Span{
+			First: numberedLines[at.firstLine].number,
+			Last:  numberedLines[at.firstLine+at.count-1].number,
+		}
 		texts := func(from, to int) (lines []string) {
-			for _, l := range shown[max(0, from):min(len(shown), to)] {
+			for _, l := range numberedLines[max(0, from):min(len(numberedLines), to)] {
 				lines = append(lines, l.text)
 			}
 			return lines
 		}
-		s.Before = texts(at.first-annotate.Context, at.first)
-		s.Block = texts(at.first, at.first+at.n)
-		s.After = texts(at.first+at.n, at.first+at.n+annotate.Context)
+		s.Before = texts(at.firstLine-annotate.ContextLines, at.firstLine)
+		s.Block = texts(at.firstLine, at.firstLine+at.count)
+		s.After = texts(at.firstLine+at.count, at.firstLine+at.count+annotate.ContextLines)
 		out = append(out, s)
 	}
 	return out
 }
 
-// fitsLines reports whether lines contain the block of an edit at its position. Leading tabs in the
+// matchesLines reports whether lines contain the block of an edit at its position. Leading tabs in the
 // block may be shown as spaces.
-func fitsLines(lines []string, e Edit) bool {
+func matchesLines(lines []string, e Edit) bool {
 	isInFile := e.Span.First >= 1 && e.Span.Last <= len(lines)
 	if !isInFile || len(e.Block) != e.Span.Len() {
 		return false
 	}
 	for i, l := range e.Block {
-		if have := lines[e.Span.First-1+i]; have != l && untab(have) != untab(l) {
+		if have := lines[e.Span.First-1+i]; have != l && expandLeadingTabs(have) != expandLeadingTabs(l) {
 			return false
 		}
 	}
 	return true
 }
 
-// untab replaces each leading tab by two spaces.
-func untab(l string) string {
+// expandLeadingTabs replaces each leading tab by two spaces.
+func expandLeadingTabs(l string) string {
 	rest := strings.TrimLeft(l, "\t")
 	return strings.Repeat("  ", len(l)-len(rest)) + rest
 }
 
-// withTabs restores the leading tabs of lines that occur in texts.
-func withTabs(lines []string, texts []string) []string {
+// restoreLeadingTabs restores the leading tabs of lines that occur in texts.
+func restoreLeadingTabs(lines []string, texts []string) []string {
 	var have map[string]string
 	out := slices.Clone(lines)
 	for i, l := range lines {
@@ -272,7 +277,7 @@ func withTabs(lines []string, texts []string) []string {
 			for _, t := range texts {
 				for _, l := range annotate.SplitLines([]byte(t)) {
 					if strings.HasPrefix(l, "\t") {
-						have[untab(l)] = l
+						have[expandLeadingTabs(l)] = l
 					}
 				}
 			}
@@ -284,9 +289,9 @@ func withTabs(lines []string, texts []string) []string {
 	return out
 }
 
-// replaceIn applies the edits in order. It returns the resulting text and the positions of all
+// applyReplacements applies the edits in order. It returns the resulting text and the positions of all
 // replacements, or false if an edit does not match.
-func replaceIn(text string, todo []claudeEdit) (string, []stretch, bool) {
+func applyReplacements(text string, todo []claudeEdit) (string, []lineRange, bool) {
 	type place struct {
 		from, to int  // inserted bytes
 		gone     bool // nothing was inserted and whole lines were removed
@@ -327,7 +332,7 @@ func replaceIn(text string, todo []claudeEdit) (string, []stretch, bool) {
 					places[k].to += grown
 				}
 			}
-			head, foot := commonLines(old, t.New)
+			head, foot := commonLineBytes(old, t.New)
 			p := place{from: i + head, to: i + len(t.New) - foot}
 			p.gone = p.from == p.to && (p.from == 0 || text[p.from-1] == '\n') &&
 				strings.HasSuffix(old[:len(old)-foot], "\n")
@@ -338,22 +343,22 @@ func replaceIn(text string, todo []claudeEdit) (string, []stretch, bool) {
 			}
 		}
 	}
-	var out []stretch
+	var out []lineRange
 	for _, p := range places {
 		p.to = min(p.to, len(text))
 		p.from = min(p.from, p.to)
 		first := 1 + strings.Count(text[:p.from], "\n")
 		put := text[p.from:p.to]
 		n := 1 + strings.Count(strings.TrimSuffix(put, "\n"), "\n")
-		out = append(out, stretch{first, n, p.gone})
+		out = append(out, lineRange{first, n, p.gone})
 	}
-	slices.SortFunc(out, func(a, b stretch) int { return a.first - b.first })
+	slices.SortFunc(out, func(a, b lineRange) int { return a.firstLine - b.firstLine })
 	return text, slices.Compact(out), true
 }
 
-// commonLines returns the number of bytes in the whole lines that a and b have in common at their
+// commonLineBytes returns the number of bytes in the whole lines that a and b have in common at their
 // beginning and end.
-func commonLines(a, b string) (head, foot int) {
+func commonLineBytes(a, b string) (head, foot int) {
 	for {
 		i, j := strings.IndexByte(a[head:], '\n')+1, strings.IndexByte(b[head:], '\n')+1
 		if i == 0 || i != j {
@@ -387,19 +392,19 @@ func commonLines(a, b string) (head, foot int) {
 
 // numberedLine is a line of a file with its number, as shown by a tool.
 type numberedLine struct {
-	n    int
-	text string
+	number int
+	text   string
 }
 
-var shownLine = sync.OnceValue(func() *regexp.Regexp {
+var numberedLinePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^ *([0-9]{1,9})(?:→|\t)(.*)$`)
 })
 
 // parseSnippet parses the numbered lines in older tools' output.
-func parseSnippet(said string) []numberedLine {
+func parseSnippet(toolOutput string) []numberedLine {
 	var out []numberedLine
-	for l := range strings.SplitSeq(said, "\n") {
-		m := shownLine().FindStringSubmatch(strings.TrimSuffix(l, "\r"))
+	for l := range strings.SplitSeq(toolOutput, "\n") {
+		m := numberedLinePattern().FindStringSubmatch(strings.TrimSuffix(l, "\r"))
 		if m == nil {
 			continue
 		}
@@ -407,7 +412,7 @@ func parseSnippet(said string) []numberedLine {
 		if err != nil || n < 1 {
 			return nil
 		}
-		if len(out) > 0 && n != out[len(out)-1].n+1 {
+		if len(out) > 0 && n != out[len(out)-1].number+1 {
 			return nil
 		}
 		out = append(out, numberedLine{n, m[2]})
@@ -416,9 +421,9 @@ func parseSnippet(said string) []numberedLine {
 }
 
 // locateText finds the lines that contain a text. The text must occur exactly once.
-func locateText(lines []numberedLine, text string) (stretch, bool) {
+func locateText(lines []numberedLine, text string) (lineRange, bool) {
 	if len(lines) == 0 || strings.TrimSpace(text) == "" {
-		return stretch{}, false
+		return lineRange{}, false
 	}
 	var b strings.Builder
 	for _, l := range lines {
@@ -428,33 +433,33 @@ func locateText(lines []numberedLine, text string) (stretch, bool) {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	i := strings.Index(all, text)
 	if i < 0 || strings.Contains(all[i+1:], text) {
-		return stretch{}, false
+		return lineRange{}, false
 	}
 	first := strings.Count(all[:i], "\n")
 	n := 1 + strings.Count(strings.TrimSuffix(text, "\n"), "\n")
 	if first+n > len(lines) {
-		return stretch{}, false
+		return lineRange{}, false
 	}
-	return stretch{first: first, n: n}, true
+	return lineRange{firstLine: first, count: n}, true
 }
 
 // notebookEdits returns the edits of a cell. A notebook contains the lines of a cell as JSON strings.
 func (call *claudeCall) notebookEdits(res *claudeResult) []Edit {
 	e := call.edit
-	e.tabs = false
-	hasTexts := res.NbOld != nil && res.NbNew != nil
-	if hasTexts && len(*res.NbNew) <= maxFile {
-		return e.editsFrom(*res.NbNew, stretchBetween(*res.NbOld, *res.NbNew))
+	e.mayHaveExpandedTabs = false
+	hasTexts := res.OldNotebook != nil && res.NewNotebook != nil
+	if hasTexts && len(*res.NewNotebook) <= maxFile {
+		return e.editsInRanges(*res.NewNotebook, changedRange(*res.OldNotebook, *res.NewNotebook))
 	}
-	if call.in.Mode == "delete" || call.in.Source == "" {
+	if call.args.EditMode == "delete" || call.args.NewSource == "" {
 		return nil
 	}
-	for l := range strings.SplitAfterSeq(call.in.Source, "\n") {
+	for l := range strings.SplitAfterSeq(call.args.NewSource, "\n") {
 		if l == "" {
 			continue
 		}
-		e.Block = append(e.Block, quote(l))
+		e.Block = append(e.Block, jsonQuote(l))
 	}
-	e.loose = true
+	e.mayBeReformatted = true
 	return []Edit{e}
 }

@@ -4,24 +4,24 @@ package fileedits
 
 import "github.com/oxbow-memory/oxbow/internal/code/annotate"
 
-// stretch is a range of lines in a file after an edit.
-type stretch struct {
-	first, n int  // first is the line number, from 1 (n is 0 if lines were only removed before it)
-	gone     bool // lines were only removed
+// lineRange is a range of lines in a file after an edit.
+type lineRange struct {
+	firstLine, count int  // first is the line number, from 1 (n is 0 if lines were only removed before it)
+	isRemoval        bool // lines were only removed
 }
 
-// editsFrom returns an edit for each stretch of a content.
-func (e Edit) editsFrom(content string, stretches []stretch) []Edit {
+// editsInRanges returns an edit for each stretch of a content.
+func (e Edit) editsInRanges(content string, stretches []lineRange) []Edit {
 	lines := annotate.SplitLines([]byte(content))
 	var out []Edit
 	for _, s := range stretches {
 		at := e
 		at.N = len(out)
-		at.Gone = s.gone
+		at.Gone = s.isRemoval
 		at.Content = []byte(content)
-		first, last := s.first, s.first+s.n-1
-		if s.gone {
-			first, last = s.first-1, s.first
+		first, last := s.firstLine, s.firstLine+s.count-1
+		if s.isRemoval {
+			first, last = s.firstLine-1, s.firstLine
 		}
 		first, last = max(first, 1), min(last, len(lines))
 		if last < first {
@@ -29,17 +29,17 @@ func (e Edit) editsFrom(content string, stretches []stretch) []Edit {
 		}
 		at.Span = annotate.Span{First: first, Last: last}
 		at.Block = lines[first-1 : last]
-		at.Before = lines[max(0, first-1-annotate.Context) : first-1]
-		at.After = lines[last:min(len(lines), last+annotate.Context)]
+		at.Before = lines[max(0, first-1-annotate.ContextLines) : first-1]
+		at.After = lines[last:min(len(lines), last+annotate.ContextLines)]
 		out = append(out, at)
 	}
 	return out
 }
 
-// stretchBetween returns the smallest stretch that contains all differences between two contents, or none
+// changedRange returns the smallest stretch that contains all differences between two contents, or none
 // if they are equal.
-func stretchBetween(old, now string) []stretch {
-	a, b := annotate.SplitLines([]byte(old)), annotate.SplitLines([]byte(now))
+func changedRange(oldText, newText string) []lineRange {
+	a, b := annotate.SplitLines([]byte(oldText)), annotate.SplitLines([]byte(newText))
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
 		i++
@@ -50,9 +50,9 @@ func stretchBetween(old, now string) []stretch {
 	}
 	switch n := len(b) - i - j; {
 	case n > 0:
-		return []stretch{{first: i + 1, n: n}}
+		return []lineRange{{firstLine: i + 1, count: n}}
 	case len(a)-i-j > 0:
-		return []stretch{{first: i + 1, gone: true}}
+		return []lineRange{{firstLine: i + 1, isRemoval: true}}
 	}
 	return nil
 }

@@ -10,39 +10,39 @@ import (
 
 // eventReader reads a transcript with a [clientfile.EventReader].
 type eventReader struct {
-	*chat
-	in clientfile.EventReader
+	*chatState
+	reader clientfile.EventReader
 
-	at    map[string]*reasoning // reasoning after each node of the conversation
-	nodes map[string]string     // last node, by sub-agent ("" for the main agent)
+	reasoningAtNode map[string]*reasoning // reasoning after each node of the conversation
+	lastNodes       map[string]string     // last node, by sub-agent ("" for the main agent)
 
-	unnamed bool              // calls are identified by their arguments
-	keys    map[string]string // names of unnamed calls by the IDs in the transcript
+	hasUnnamedCalls bool              // calls are identified by their arguments
+	unnamedCallKeys map[string]string // names of unnamed calls by the IDs in the transcript
 }
 
 // newEventReader returns a reader for a client's transcript, which adds the edits to t.
 func newEventReader(c clientfile.EventClient, t *Transcript, path string) *eventReader {
 	made := newChat(t)
-	made.areUnique = c.UniqueCalls
+	made.hasUniqueCallIDs = c.HasUniqueCallIDs
 	if c.Name == "claude" {
 		made.parse = parseClaudeCall
 	}
-	return &eventReader{chat: made, in: c.NewReader(path), at: map[string]*reasoning{},
-		nodes: map[string]string{}, unnamed: c.UnnamedCalls, keys: map[string]string{}}
+	return &eventReader{chatState: made, reader: c.NewReader(path), reasoningAtNode: map[string]*reasoning{},
+		lastNodes: map[string]string{}, hasUnnamedCalls: c.HasUnnamedCalls, unnamedCallKeys: map[string]string{}}
 }
 
 func (r *eventReader) readLine(b []byte) error {
-	if !r.in.ReadLine(b, 0, r.take) {
-		return errLine
+	if !r.reader.ReadLine(b, 0, r.processEvent) {
+		return errNotJSONObject
 	}
 	return nil
 }
 
-func (r *eventReader) take(e *clientfile.Event) {
+func (r *eventReader) processEvent(e *clientfile.Event) {
 	r.session, r.dir = e.Session, e.Dir
 	r.model = e.Model
 	sub := cmp.Or(e.AgentName, e.AgentID)
-	r.moveTo(e, sub)
+	r.moveToNode(e, sub)
 	switch e.Kind {
 	case clientfile.EventPrompt:
 		r.recordRequest(sub, e.Text)
@@ -51,48 +51,48 @@ func (r *eventReader) take(e *clientfile.Event) {
 	case clientfile.EventThought:
 		r.addThought(sub, e.Text)
 	case clientfile.EventCall:
-		if r.unnamed {
-			r.unnamedCall(e, sub)
+		if r.hasUnnamedCalls {
+			r.recordUnnamedCall(e, sub)
 		} else if e.ID != "" {
-			r.call(e.ID, sub, e.Tool, e.Args, e.Time)
+			r.recordCall(e.ID, sub, e.ToolName, e.Args, e.Time)
 		}
 	case clientfile.EventEdit:
 		if e.ID == "" {
-			r.said[sub] = r.reasoningFor(sub).afterEdits()
+			r.reasoningByAgent[sub] = r.reasoningFor(sub).withEdit()
 		}
-		r.recordChanges(e.ID, sub, e.Failed, e.Shown, e.Time)
+		r.recordChanges(e.ID, sub, e.HasFailed, e.DisplayData, e.Time)
 	case clientfile.EventResult:
 		id := e.ID
-		if r.unnamed {
-			id = r.keys[e.ID]
-			if e.Failed {
-				delete(r.seen, id) // the same call may succeed later
+		if r.hasUnnamedCalls {
+			id = r.unnamedCallKeys[e.ID]
+			if e.HasFailed {
+				delete(r.seenCallIDs, id) // the same call may succeed later
 			}
 		}
-		r.answer(id, e.Failed, e.Shown, e.ResultText())
+		r.recordAnswer(id, e.HasFailed, e.DisplayData, e.ResultText())
 	}
 }
 
-// moveTo continues at the position of an event. If the person went back in the conversation, that is
+// moveToNode continues at the position of an event. If the person went back in the conversation, that is
 // not the position of the previous event.
-func (r *eventReader) moveTo(e *clientfile.Event, sub string) {
-	last := r.nodes[sub]
-	if e.Node == "" || e.Node == last {
+func (r *eventReader) moveToNode(e *clientfile.Event, sub string) {
+	last := r.lastNodes[sub]
+	if e.NodeID == "" || e.NodeID == last {
 		return
 	}
 	if last != "" {
-		r.at[last] = r.reasoningFor(sub)
+		r.reasoningAtNode[last] = r.reasoningFor(sub)
 	}
-	if e.Parent != last {
-		r.said[sub] = cmp.Or(r.at[e.Parent], &reasoning{})
+	if e.ParentNodeID != last {
+		r.reasoningByAgent[sub] = cmp.Or(r.reasoningAtNode[e.ParentNodeID], &reasoning{})
 	}
-	r.nodes[sub] = e.Node
+	r.lastNodes[sub] = e.NodeID
 }
 
-// unnamedCall records a call of a client whose hooks do not name calls.
-func (r *eventReader) unnamedCall(e *clientfile.Event, sub string) {
-	delete(r.keys, e.ID)
-	if call := r.call("", sub, e.Tool, e.Args, e.Time); call != nil {
-		r.keys[e.ID] = call.argumentKey()
+// recordUnnamedCall records a call of a client whose hooks do not name calls.
+func (r *eventReader) recordUnnamedCall(e *clientfile.Event, sub string) {
+	delete(r.unnamedCallKeys, e.ID)
+	if call := r.recordCall("", sub, e.ToolName, e.Args, e.Time); call != nil {
+		r.unnamedCallKeys[e.ID] = call.argumentKey()
 	}
 }

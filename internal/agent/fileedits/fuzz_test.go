@@ -30,11 +30,11 @@ func FuzzRead(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		tr, err := Read(bytes.NewReader(text), "")
+		tr, err := ReadTranscript(bytes.NewReader(text), "")
 		if err != nil {
 			return
 		}
-		if tr.Bad > tr.Lines || tr.Failed+tr.Pending > tr.Calls {
+		if tr.UnreadableLines > tr.LineCount || tr.FailedCalls+tr.PendingCalls > tr.CallCount {
 			t.Errorf("the counts are %+v", tr)
 		}
 		for _, e := range tr.Edits {
@@ -44,7 +44,7 @@ func FuzzRead(f *testing.F) {
 			if e.Span.Len() > 0 && e.Span.Len() != len(e.Block) {
 				t.Errorf("%d lines at %v", len(e.Block), e.Span)
 			}
-			if len(e.Block) == 0 && e.part == "" {
+			if len(e.Block) == 0 && e.partialText == "" {
 				t.Errorf("an edit without lines: %+v", e)
 			}
 		}
@@ -65,7 +65,7 @@ func FuzzPatch(f *testing.F) {
 		"<<'EOF'\n*** Begin Patch\n*** Update File: a\n*** Move to: b\n-x\n\n+y\n*** End Patch\nEOF",
 	)
 	f.Fuzz(func(t *testing.T, diff, envelope string) {
-		if hs, err := parseUnified(diff); err == nil {
+		if hs, err := parseUnifiedDiff(diff); err == nil {
 			for _, h := range hs {
 				put, gone := 0, false
 				for _, l := range h.lines {
@@ -88,12 +88,12 @@ func FuzzPatch(f *testing.F) {
 				}
 			}
 		}
-		if fs, err := parseEnvelope(envelope); err == nil {
+		if fs, err := parsePatchEnvelope(envelope); err == nil {
 			for _, c := range fs {
 				for _, h := range c.hunks {
 					h.splitEdits(Edit{})
 					for _, l := range h.lines {
-						if c.add && !strings.HasPrefix(l, "+") {
+						if c.isAddition && !strings.HasPrefix(l, "+") {
 							t.Errorf("a new file has the line %q", l)
 						}
 					}
@@ -108,13 +108,13 @@ func FuzzReplace(f *testing.F) {
 	f.Add("a\na\na\n", "a", "", true, "\n", "z")
 	f.Add("", "", "new\n", false, "new", "old")
 	f.Fuzz(func(t *testing.T, text, old, now string, all bool, old2, now2 string) {
-		got, at, ok := replaceIn(text, []claudeEdit{{old, now, all}, {old2, now2, false}})
+		got, at, ok := applyReplacements(text, []claudeEdit{{old, now, all}, {old2, now2, false}})
 		if !ok {
 			return
 		}
 		lines := strings.Count(got, "\n") + 1
 		for _, s := range at {
-			if s.first < 1 || s.n < 0 || s.first+s.n-1 > lines {
+			if s.firstLine < 1 || s.count < 0 || s.firstLine+s.count-1 > lines {
 				t.Errorf("%+v of %d lines", s, lines)
 			}
 		}

@@ -22,7 +22,7 @@ func TestGeminiRewind(t *testing.T) {
 		`{"$rewindTo":"m3"}`: "Lower it.",
 	} {
 		header := `{"sessionId":"s","startTime":"t","kind":"main"}` + "\n"
-		tr, err := Read(strings.NewReader(header+strings.Replace(geminiMessages, "REWIND", rewind, 1)), "")
+		tr, err := ReadTranscript(strings.NewReader(header+strings.Replace(geminiMessages, "REWIND", rewind, 1)), "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,8 +35,8 @@ func TestGeminiRewind(t *testing.T) {
 // TestGeminiDocument reads a session of Gemini CLI up to version 0.38.
 func TestGeminiDocument(t *testing.T) {
 	messages := strings.ReplaceAll(strings.Replace(geminiMessages, "REWIND\n", "", 1), "\n{", ",\n{")
-	tr, err := Read(strings.NewReader("{\n\"sessionId\":\"s\",\n\"messages\":[\n"+messages+"\n]}\n"), "")
-	if err != nil || tr.Client != "gemini" || len(tr.Edits) != 2 || tr.Bad != 0 || tr.Edits[0].Call == "" {
+	tr, err := ReadTranscript(strings.NewReader("{\n\"sessionId\":\"s\",\n\"messages\":[\n"+messages+"\n]}\n"), "")
+	if err != nil || tr.Client != "gemini" || len(tr.Edits) != 2 || tr.UnreadableLines != 0 || tr.Edits[0].Call == "" {
 		t.Fatalf("Read = %+v, %v, want two edits", tr, err)
 	}
 }

@@ -31,52 +31,53 @@ import (
 // Limits for reading a transcript after a report. Only the transcript's end and first
 // line are read.
 const (
-	lastPart  = 2 << 20  // bytes that are read after an edit
-	turnPart  = 16 << 20 // bytes that are read at the end of a turn
-	firstLine = 1 << 20  // bytes of the first line
+	maxEditTail  = 2 << 20  // bytes that are read after an edit
+	maxTurnTail  = 16 << 20 // bytes that are read at the end of a turn
+	maxFirstLine = 1 << 20  // bytes of the first line
 
-	lateWait  = 500 * time.Millisecond // time to wait for a transcript that is written after the hook has started
-	lateEvery = 10 * time.Millisecond
+	// Time to wait for a transcript that is written after the hook has started.
+	maxTranscriptWait      = 500 * time.Millisecond
+	transcriptPollInterval = 10 * time.Millisecond
 )
 
-// Report is the data that a client passes to its hook.
-type Report struct {
+// HookInput is the data that a client passes to its hook.
+type HookInput struct {
 	Client string // name of the client, as for setup
-	Raw    []byte // data from standard input
+	Stdin  []byte // data from standard input
 
-	CopilotHome string // directory of Copilot CLI's sessions
-	Noted       string // file in which hooks have stored earlier reports of opencode
+	CopilotHome     string // directory of Copilot CLI's sessions
+	OpencodeReports string // file in which hooks have stored earlier reports of opencode
 
-	Clean func(string) string // removes text that must not be stored from reasoning
+	RemoveSecrets func(string) string // removes text that must not be stored from reasoning
 }
 
-func (r Report) parseReport() (*clientfile.Report, bool) {
-	l, ok := clientfile.ReadReport(r.Raw)
-	return &l, ok && filepath.IsLocal(l.Session)
+func (r HookInput) parseReport() (*clientfile.HookReport, bool) {
+	l, ok := clientfile.ParseReport(r.Stdin)
+	return &l, ok && filepath.IsLocal(l.SessionID)
 }
 
-// About summarizes a report.
-type About struct {
-	Session string
-	Dir     string   // directory of the edited file, or the agent's working directory ("" if neither is known)
-	Before  bool     // an edit is about to be made
-	Files   []string // for Before: absolute paths of the files to be edited
-	After   bool     // an edit was made, or a turn has ended
+// ReportSummary summarizes a report.
+type ReportSummary struct {
+	Session      string
+	Dir          string   // directory of the edited file, or the agent's working directory ("" if neither is known)
+	IsBeforeEdit bool     // an edit is about to be made
+	Files        []string // for Before: absolute paths of the files to be edited
+	IsAfterEdit  bool     // an edit was made, or a turn has ended
 }
 
-// About returns a summary of the report. It is empty if the report cannot be read.
-func (r Report) About() About {
+// Summarize returns a summary of the report. It is empty if the report cannot be read.
+func (r HookInput) Summarize() ReportSummary {
 	l, ok := r.parseReport()
 	if !ok {
-		return About{}
+		return ReportSummary{}
 	}
-	a := About{Session: l.Session, Dir: l.Dir}
-	call := parseCall(l.Tool, l.Input)
+	a := ReportSummary{Session: l.SessionID, Dir: l.Dir}
+	call := parseCall(l.ToolName, l.ToolInput)
 	if call != nil && filepath.IsAbs(call.edit.Path) {
 		a.Dir = filepath.Dir(call.edit.Path)
 	}
-	a.Before = slices.Contains([]string{"PreToolUse", "BeforeTool"}, l.Event) && editsFiles(l)
-	if a.Before && call != nil {
+	a.IsBeforeEdit = slices.Contains([]string{"PreToolUse", "BeforeTool"}, l.EventName) && isEditReport(l)
+	if a.IsBeforeEdit && call != nil {
 		for _, c := range call.changedFiles() {
 			if !filepath.IsAbs(c.path) {
 				c.path = filepath.Join(l.Dir, c.path)
@@ -84,7 +85,8 @@ func (r Report) About() About {
 			a.Files = append(a.Files, c.path)
 		}
 	}
-	a.After = (slices.Contains(editEvents, l.Event) && editsFiles(l)) || slices.Contains(endEvents, l.Event)
+	a.IsAfterEdit = (slices.Contains(editEvents, l.EventName) && isEditReport(l)) ||
+		slices.Contains(endEvents, l.EventName)
 	return a
 }
 
@@ -96,43 +98,43 @@ var (
 
 // liveCallID returns the ID that the reported call has in the transcript. If the report contains no ID,
 // it is the last unanswered call with the same arguments.
-func liveCallID(c clientfile.EventClient, l *clientfile.Report, in *eventReader) string {
-	call := parseCall(l.Tool, l.Input)
-	if c.UnnamedCalls {
+func liveCallID(c clientfile.EventClient, l *clientfile.HookReport, reader *eventReader) string {
+	call := parseCall(l.ToolName, l.ToolInput)
+	if c.HasUnnamedCalls {
 		return call.argumentKey()
 	}
-	return cmp.Or(l.CallID, l.UseID, in.pendingCall(call))
+	return cmp.Or(l.CallID, l.ToolUseID, reader.pendingCallID(call))
 }
 
-// pendingCall returns the ID of the last unanswered call with the same arguments, or "".
-func (c *chat) pendingCall(same *chatCall) string {
+// pendingCallID returns the ID of the last unanswered call with the same arguments, or "".
+func (c *chatState) pendingCallID(same *chatCall) string {
 	found, at := "", -1
 	if same == nil {
 		return found
 	}
-	for id, call := range c.calls {
-		if call.at > at && call.argumentKey() == same.argumentKey() {
-			found, at = id, call.at
+	for id, call := range c.pendingCalls {
+		if call.index > at && call.argumentKey() == same.argumentKey() {
+			found, at = id, call.index
 		}
 	}
 	return found
 }
 
-// Live returns the annotations for a hook's report. After an edit, these are the annotations of
+// AnnotationsForHook returns the annotations for a hook's report. After an edit, these are the annotations of
 // that edit. At the end of a turn, sub-agent or session, they are for all edits in the
 // transcript's last part. If the reasoning for an edit is not written in time, Live returns
 // nothing, and the annotation is made at the turn's end. Live changes nothing.
-func Live(ctx context.Context, b *annotate.Store, r Report) ([]annotate.Record, error) {
+func AnnotationsForHook(ctx context.Context, b *annotate.Store, r HookInput) ([]annotate.Record, error) {
 	l, ok := r.parseReport()
-	if c, _ := clientfile.FindEventClient(r.Client); !ok || c.AnswerLine == nil {
+	if c, _ := clientfile.FindEventClient(r.Client); !ok || c.ResultLine == nil {
 		return nil, nil // the client is unknown, or has no hooks
 	}
 	var t *Transcript
 	var err error
 	switch {
-	case slices.Contains(editEvents, l.Event) && editsFiles(l):
-		t, err = r.afterEdit(ctx, l)
-	case slices.Contains(endEvents, l.Event):
+	case slices.Contains(editEvents, l.EventName) && isEditReport(l):
+		t, err = r.waitForCall(ctx, l)
+	case slices.Contains(endEvents, l.EventName):
 		t, err = r.replayTurn(l)
 	}
 	if errors.Is(err, fs.ErrNotExist) || t == nil {
@@ -141,7 +143,7 @@ func Live(ctx context.Context, b *annotate.Store, r Report) ([]annotate.Record, 
 	if err != nil {
 		return nil, err
 	}
-	j, err := Join(b, t, nil)
+	j, err := MakeRecords(b, t, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -153,19 +155,19 @@ func hasSecret(a annotate.Record) bool {
 	return screen.Secrets(strings.Join(slices.Concat(a.Before, a.Block, a.After, a.Scope), "\n")) != nil
 }
 
-// editsFiles reports whether the report is about an editing tool.
-func editsFiles(l *clientfile.Report) bool {
-	switch strings.ToLower(l.Tool) {
+// isEditReport reports whether the report is about an editing tool.
+func isEditReport(l *clientfile.HookReport) bool {
+	switch strings.ToLower(l.ToolName) {
 	case "notebookedit", "multiedit":
 		return true
 	}
-	return parseCall(l.Tool, l.Input) != nil
+	return parseCall(l.ToolName, l.ToolInput) != nil
 }
 
-// afterEdit reads the transcript until it contains the call of a report, for at most lateWait. It
+// waitForCall reads the transcript until it contains the call of a report, for at most maxTranscriptWait. It
 // returns only the edits of that call.
-func (r Report) afterEdit(ctx context.Context, l *clientfile.Report) (*Transcript, error) {
-	ctx, stop := context.WithTimeout(ctx, lateWait)
+func (r HookInput) waitForCall(ctx context.Context, l *clientfile.HookReport) (*Transcript, error) {
+	ctx, stop := context.WithTimeout(ctx, maxTranscriptWait)
 	defer stop()
 	for size := int64(-1); ; {
 		now := int64(0)
@@ -185,93 +187,101 @@ func (r Report) afterEdit(ctx context.Context, l *clientfile.Report) (*Transcrip
 		select {
 		case <-ctx.Done():
 			return nil, nil
-		case <-time.After(lateEvery):
+		case <-time.After(transcriptPollInterval):
 		}
 	}
 }
 
 // transcriptPath returns the path of the transcript for a report. In Claude Code and Qwen Code, a
 // sub-agent has a separate transcript, in a directory subagents.
-func (r Report) transcriptPath(l *clientfile.Report) string {
+func (r HookInput) transcriptPath(l *clientfile.HookReport) string {
 	switch {
 	case l.AgentTranscript != "":
 		return l.AgentTranscript
 	case r.Client == "opencode":
-		return r.Noted
+		return r.OpencodeReports
 	case r.Client == "copilot":
-		return filepath.Join(r.CopilotHome, "session-state", l.Session, "events.jsonl")
+		return filepath.Join(r.CopilotHome, "session-state", l.SessionID, "events.jsonl")
 	case l.AgentID == "" || !filepath.IsLocal(l.AgentID):
-		return l.Transcript
+		return l.TranscriptPath
 	case r.Client == "claude":
-		return filepath.Join(strings.TrimSuffix(l.Transcript, ".jsonl"), "subagents", "agent-"+l.AgentID+".jsonl")
+		return filepath.Join(strings.TrimSuffix(l.TranscriptPath, ".jsonl"), "subagents", "agent-"+l.AgentID+".jsonl")
 	case r.Client == "qwen":
-		return filepath.Join(filepath.Dir(filepath.Dir(l.Transcript)), "subagents", l.Session, "agent-"+l.AgentID+
-			".jsonl")
+		return filepath.Join(
+			filepath.Dir(filepath.Dir(l.TranscriptPath)),
+			"subagents",
+			l.SessionID,
+			"agent-"+l.AgentID+
+				".jsonl",
+		)
 	}
-	return l.Transcript
+	return l.TranscriptPath
 }
 
 // replayTurn reads the last turn of a transcript.
-func (r Report) replayTurn(l *clientfile.Report) (*Transcript, error) {
-	t, in, err := r.replayEnd(l, turnPart)
+func (r HookInput) replayTurn(l *clientfile.HookReport) (*Transcript, error) {
+	t, in, err := r.replayTail(l, maxTurnTail)
 	if err != nil {
 		return nil, err
 	}
-	in.end()
+	in.collectEdits()
 	r.cleanReasons(t)
 	return t, nil
 }
 
 // replayCall reads the end of a transcript, and the report as its next line. It returns only the
 // edits of the report's call.
-func (r Report) replayCall(l *clientfile.Report) (*Transcript, error) {
-	t, in, err := r.replayEnd(l, lastPart)
+func (r HookInput) replayCall(l *clientfile.HookReport) (*Transcript, error) {
+	t, in, err := r.replayTail(l, maxEditTail)
 	if err != nil {
 		return nil, err
 	}
 	c, _ := clientfile.FindEventClient(r.Client)
 	id := liveCallID(c, l, in)
-	line, err := json.Marshal(c.AnswerLine(l, id))
+	line, err := json.Marshal(c.ResultLine(l, id))
 	if err == nil {
 		err = in.readLine(line)
 	}
 	if err != nil {
 		return nil, err
 	}
-	in.end()
-	t.Edits = slices.DeleteFunc(t.Edits, func(e Edit) bool { return e.Call != in.callName(l.Session, id) })
+	in.collectEdits()
+	t.Edits = slices.DeleteFunc(t.Edits, func(e Edit) bool { return e.Call != in.annotationCallID(l.SessionID, id) })
 	r.cleanReasons(t)
 	return t, nil
 }
 
-// replayEnd reads at most maxBytes at a transcript's end, and returns the reader, which can read
+// replayTail reads at most maxBytes at a transcript's end, and returns the reader, which can read
 // more lines.
-func (r Report) replayEnd(l *clientfile.Report, maxBytes int64) (t *Transcript, in *eventReader, err error) {
-	text, err := readEnd(r.transcriptPath(l), maxBytes)
+func (r HookInput) replayTail(
+	l *clientfile.HookReport,
+	maxBytes int64,
+) (t *Transcript, reader *eventReader, err error) {
+	text, err := readFirstLineAndTail(r.transcriptPath(l), maxBytes)
 	if err != nil && !(r.Client == "opencode" && errors.Is(err, fs.ErrNotExist)) {
 		return nil, nil, err
 	}
 	c, _ := clientfile.FindEventClient(r.Client)
 	t = &Transcript{Client: agentName(c.Name)}
-	in = newEventReader(c, t, r.transcriptPath(l))
+	reader = newEventReader(c, t, r.transcriptPath(l))
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimSpace(line)
-		if len(line) > 0 && in.readLine(line) != nil {
-			t.Bad++
+		if len(line) > 0 && reader.readLine(line) != nil {
+			t.UnreadableLines++
 		}
 	}
-	return t, in, nil
+	return t, reader, nil
 }
 
 // cleanReasons removes secrets from the reasons of edits.
-func (r Report) cleanReasons(t *Transcript) {
+func (r HookInput) cleanReasons(t *Transcript) {
 	for i := range t.Edits {
-		t.Edits[i].Why = cmp.Or(r.Clean(t.Edits[i].Why), annotate.NoReasoning)
+		t.Edits[i].Why = cmp.Or(r.RemoveSecrets(t.Edits[i].Why), annotate.NoReasoning)
 	}
 }
 
-// readEnd returns the first line of a file and the complete lines in its last maxBytes bytes.
-func readEnd(name string, maxBytes int64) ([]byte, error) {
+// readFirstLineAndTail returns the first line of a file and the complete lines in its last maxBytes bytes.
+func readFirstLineAndTail(name string, maxBytes int64) ([]byte, error) {
 	f, err := vfs.OpenRegular(name)
 	if err != nil {
 		return nil, err
@@ -284,7 +294,7 @@ func readEnd(name string, maxBytes int64) ([]byte, error) {
 	if fi.Size() <= maxBytes {
 		return io.ReadAll(io.LimitReader(f, maxBytes))
 	}
-	head, err := bufio.NewReader(io.LimitReader(f, firstLine)).ReadBytes('\n')
+	head, err := bufio.NewReader(io.LimitReader(f, maxFirstLine)).ReadBytes('\n')
 	if err != nil {
 		head = nil // the line is too long
 	}

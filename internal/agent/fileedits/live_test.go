@@ -103,28 +103,28 @@ func (s *session) until(now time.Time) []byte {
 
 // write puts the transcript where the client has it, and returns the report as it would
 // come then.
-func (s *session) write(report, text []byte) Report {
+func (s *session) write(report, text []byte) HookInput {
 	s.t.Helper()
-	var l clientfile.Report
+	var l clientfile.HookReport
 	if err := json.Unmarshal(report, &l); err != nil {
 		s.t.Fatal(err)
 	}
 	home := filepath.Dir(s.dir)
-	r := Report{
-		Client:      s.client,
-		CopilotHome: home,
-		Noted:       filepath.Join(home, "noted"),
-		Clean: func(s string) string {
+	r := HookInput{
+		Client:          s.client,
+		CopilotHome:     home,
+		OpencodeReports: filepath.Join(home, "noted"),
+		RemoveSecrets: func(s string) string {
 			return s
 		},
 	}
-	l.Transcript = filepath.Join(home, "t.jsonl")
-	name := l.Transcript
+	l.TranscriptPath = filepath.Join(home, "t.jsonl")
+	name := l.TranscriptPath
 	switch s.client {
 	case "copilot":
 		name = r.transcriptPath(&l)
 	case "opencode":
-		name = r.Noted
+		name = r.OpencodeReports
 	}
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		s.t.Fatal(err)
@@ -133,7 +133,7 @@ func (s *session) write(report, text []byte) Report {
 		s.t.Fatal(err)
 	}
 	var err error
-	r.Raw, err = json.Marshal(l)
+	r.Stdin, err = json.Marshal(l)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -143,14 +143,14 @@ func (s *session) write(report, text []byte) Report {
 // apply makes the edit of a report in the tree, as the client has done.
 func (s *session) apply(report []byte) {
 	s.t.Helper()
-	var l clientfile.Report
+	var l clientfile.HookReport
 	if err := json.Unmarshal(report, &l); err != nil {
 		s.t.Fatal(err)
 	}
-	files, err := parseEnvelope(parseCall(l.Tool, l.Input).patch)
+	files, err := parsePatchEnvelope(parseCall(l.ToolName, l.ToolInput).patch)
 	if err == nil {
 		for _, f := range files {
-			if f.add {
+			if f.isAddition {
 				var text strings.Builder
 				for _, h := range f.hunks[0].lines {
 					text.WriteString(h[1:] + "\n")
@@ -159,7 +159,7 @@ func (s *session) apply(report []byte) {
 			}
 		}
 	}
-	for _, c := range parseCall(l.Tool, l.Input).changedFiles() {
+	for _, c := range parseCall(l.ToolName, l.ToolInput).changedFiles() {
 		path := c.path
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(s.dir, path)
@@ -215,15 +215,15 @@ func TestLive(t *testing.T) {
 			s.put("hello.go", hello)
 			var live []annotate.Record
 			for _, report := range s.reports {
-				var l clientfile.Report
+				var l clientfile.HookReport
 				if err := json.Unmarshal(report, &l); err != nil {
 					t.Fatal(err)
 				}
-				if l.Tool == "" {
+				if l.ToolName == "" {
 					continue
 				}
 				s.apply(report)
-				got, err := Live(t.Context(), s.b, s.write(report, s.until(at(report))))
+				got, err := AnnotationsForHook(t.Context(), s.b, s.write(report, s.until(at(report))))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -232,11 +232,11 @@ func TestLive(t *testing.T) {
 			if len(live) < 2 {
 				t.Fatalf("live annotations are %q", brief(live))
 			}
-			tr, err := Read(bytes.NewReader(s.transcript), "")
+			tr, err := ReadTranscript(bytes.NewReader(s.transcript), "")
 			if err != nil {
 				t.Fatal(err)
 			}
-			j, err := Join(s.b, tr, nil)
+			j, err := MakeRecords(s.b, tr, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -248,7 +248,7 @@ func TestLive(t *testing.T) {
 				map[bool]string{true: "AfterAgent", false: "Stop"}[client == "gemini"],
 				cmp.Or(live[0].Session, "s"),
 			))
-			at, err := Live(t.Context(), s.b, s.write(end, s.transcript))
+			at, err := AnnotationsForHook(t.Context(), s.b, s.write(end, s.transcript))
 			if got, want := brief(at), brief(j.Records); err != nil || !reflect.DeepEqual(got, want) {
 				t.Errorf(
 					"at the end of the turn:\n%s, %v\nwant:\n%s",
@@ -273,7 +273,7 @@ func TestLiveLate(t *testing.T) {
 	r := s.write(report, bytes.Join(lines[:len(lines)-2], nil))
 	done := make(chan []annotate.Record)
 	go func() {
-		got, _ := Live(t.Context(), s.b, r)
+		got, _ := AnnotationsForHook(t.Context(), s.b, r)
 		done <- got
 	}()
 	s.write(report, whole)
@@ -282,7 +282,8 @@ func TestLiveLate(t *testing.T) {
 	}
 	r = s.write(report, bytes.Join(lines[:2], nil))
 	began := time.Now()
-	if got, err := Live(t.Context(), s.b, r); len(got) > 0 || err != nil || time.Since(began) > 3*time.Second {
+	if got, err := AnnotationsForHook(t.Context(), s.b, r); len(got) > 0 || err != nil ||
+		time.Since(began) > 3*time.Second {
 		t.Errorf("without the text: %q, %v after %v", brief(got), err, time.Since(began))
 	}
 }
@@ -302,7 +303,7 @@ func TestLiveNoted(t *testing.T) {
 		`{"hook_event_name":"PostToolUse","session_id":"ses_1","cwd":%q,"tool_name":"edit","tool_use_id":"2","tool_input":{"filePath":"hello.go","oldString":"x","newString":"Greet(\"world\")"}}`,
 		s.dir,
 	)
-	got, err := Live(t.Context(), s.b, s.write([]byte(report), []byte(noted)))
+	got, err := AnnotationsForHook(t.Context(), s.b, s.write([]byte(report), []byte(noted)))
 	if err != nil || len(got) != 1 || got[0].Why != "for the second" ||
 		got[0].Span != (annotate.Span{First: 11, Last: 11}) {
 		t.Errorf("annotations %q, %v", brief(got), err)
@@ -316,8 +317,9 @@ func TestLiveSecret(t *testing.T) {
 	s.put("hello.go", hello)
 	s.apply(s.reports[0])
 	r := s.write(s.reports[0], s.until(at(s.reports[0])))
-	r.Clean = func(s string) string { return strings.ReplaceAll(s, "SAY-2", "[redacted]") }
-	if got, err := Live(t.Context(), s.b, r); err != nil || len(got) != 1 || strings.Contains(got[0].Why, "SAY-2") ||
+	r.RemoveSecrets = func(s string) string { return strings.ReplaceAll(s, "SAY-2", "[redacted]") }
+	if got, err := AnnotationsForHook(t.Context(), s.b, r); err != nil || len(got) != 1 ||
+		strings.Contains(got[0].Why, "SAY-2") ||
 		!strings.Contains(got[0].Why, "[redacted]") {
 		t.Errorf("reasoning with a secret: %q, %v", brief(got), err)
 	}
@@ -328,7 +330,7 @@ func TestLiveSecret(t *testing.T) {
 	s.put("hello.go", string(withKey([]byte(hello))))
 	s.apply(report)
 	r = s.write(report, withKey(s.until(at(s.reports[0]))))
-	if got, err := Live(t.Context(), s.b, r); err != nil || len(got) != 0 {
+	if got, err := AnnotationsForHook(t.Context(), s.b, r); err != nil || len(got) != 0 {
 		t.Errorf("lines with a secret: %q, %v", brief(got), err)
 	}
 }
@@ -369,7 +371,7 @@ func TestBefore(t *testing.T) {
 			c.tool,
 			c.input,
 		)
-		found, err := Before(t.Context(), s.b, Report{Client: "claude", Raw: []byte(raw)})
+		found, err := AnnotationsBeforeEdit(t.Context(), s.b, HookInput{Client: "claude", Stdin: []byte(raw)})
 		var got []string
 		for _, f := range found {
 			got = append(got, f.Why)
@@ -410,26 +412,32 @@ func FuzzLive(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer b.Close()
-		r := Report{Client: client, Raw: raw, CopilotHome: dir, Noted: noted, Clean: func(s string) string {
-			return s
-		}}
+		r := HookInput{
+			Client:          client,
+			Stdin:           raw,
+			CopilotHome:     dir,
+			OpencodeReports: noted,
+			RemoveSecrets: func(s string) string {
+				return s
+			},
+		}
 		if l, ok := r.parseReport(); ok && client != "opencode" && client != "copilot" {
-			l.Transcript = noted
+			l.TranscriptPath = noted
 			l.AgentID = ""
 			l.AgentTranscript = noted
-			r.Raw, err = json.Marshal(l)
+			r.Stdin, err = json.Marshal(l)
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		_ = r.About()
+		_ = r.Summarize()
 		l, ok := r.parseReport()
-		if _, known := clientfile.FindEventClient(client); ok && known && editsFiles(l) {
+		if _, known := clientfile.FindEventClient(client); ok && known && isEditReport(l) {
 			if _, err := r.replayCall(l); err != nil {
 				t.Logf("replay: %v", err)
 			}
 		}
-		if _, err := Before(t.Context(), b, r); err != nil {
+		if _, err := AnnotationsBeforeEdit(t.Context(), b, r); err != nil {
 			t.Logf("before: %v", err)
 		}
 	})
@@ -446,7 +454,8 @@ func TestLiveWithoutHooks(t *testing.T) {
 		`"tool_name":"Edit","tool_use_id":"1",`+
 		`"tool_input":{"file_path":"/p/a.go","old_string":"x","new_string":"y"}}`, transcript)
 	for _, client := range []string{"cursor", "goose", "nobody"} {
-		if got, err := Live(t.Context(), s.b, Report{Client: client, Raw: raw}); got != nil || err != nil {
+		if got, err := AnnotationsForHook(t.Context(), s.b, HookInput{Client: client, Stdin: raw}); got != nil ||
+			err != nil {
 			t.Errorf("%s: %q, %v", client, brief(got), err)
 		}
 	}

@@ -54,7 +54,7 @@ func rollout(t *testing.T, dir string, patches ...string) *Transcript {
 			},
 		)
 	}
-	tr, err := Read(strings.NewReader(b.String()), "")
+	tr, err := ReadTranscript(strings.NewReader(b.String()), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestPatchOfTextThatReadsLikeOne(t *testing.T) {
 		"*** Add File: new.md\n" +
 		"+*** End Patch\n" +
 		"*** End Patch"
-	got, err := parseEnvelope(patch)
+	got, err := parsePatchEnvelope(patch)
 	if err != nil || len(got) != 2 || got[0].path != "notes.md" || got[1].path != "new.md" || len(got[0].hunks) != 1 {
 		t.Fatalf("parseEnvelope = %+v, %v, want two files, the first with a hunk", got, err)
 	}
@@ -110,7 +110,7 @@ func TestEditsBeforeAndAfterAMove(t *testing.T) {
 	text := "first line of the file\nthe first edit\nsecond line of the file\nthe second edit\nthird line of the file\n"
 	join := func(n int) map[string]string {
 		t.Helper()
-		j, err := Join(b, rollout(t, dir, patches[:n]...), nil)
+		j, err := MakeRecords(b, rollout(t, dir, patches[:n]...), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +149,7 @@ func TestEditsBeforeAndAfterAMove(t *testing.T) {
 		got["reason 3"] != "one.go:1" || got["reason 2"] != "three.go:6" {
 		t.Errorf("with another file of the old name: %v", got)
 	}
-	if r, err := b.Check(t.Context()); err != nil || len(r.Problems) > 0 {
+	if r, err := b.CheckSidecars(t.Context()); err != nil || len(r.Problems) > 0 {
 		t.Errorf("Check = %+v, %v", r, err)
 	}
 }

@@ -23,7 +23,7 @@ func TestOpencodeExport(t *testing.T) {
 {"type":"tool","callID":"c2","tool":"write","state":{"status":"completed",
 "input":{"filePath":"/home/pat/harbor/b.go","content":"b\n"},"metadata":{}}}]}]}
 `
-	tr, err := Read(strings.NewReader(session), "")
+	tr, err := ReadTranscript(strings.NewReader(session), "")
 	if err != nil || tr.Client != "opencode" || len(tr.Edits) != 2 {
 		t.Fatalf("Read = %+v, %v, want two edits of opencode", tr, err)
 	}

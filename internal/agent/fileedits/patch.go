@@ -14,13 +14,13 @@ import (
 
 // hunk is a part of a unified diff. Its lines begin with " ", "-" or "+".
 type hunk struct {
-	first int // line number in the new file at which the hunk begins, from 1 (0 if it is not known)
-	lines []string
+	firstLine int // line number in the new file at which the hunk begins, from 1 (0 if it is not known)
+	lines     []string
 }
 
-// gap is the maximum number of unchanged lines between two changes in the same
+// maxUnchangedGap is the maximum number of unchanged lines between two changes in the same
 // stretch.
-const gap = 3
+const maxUnchangedGap = 3
 
 // splitEdits returns an edit for each stretch of changed lines. If lines were inserted, the stretch
 // begins and ends with an inserted line.
@@ -49,10 +49,10 @@ func (h hunk) splitEdits(e Edit) []Edit {
 	var out []Edit
 	edit := func(from, to int) Edit { // rows from to to-1
 		at := e
-		if h.first > 0 {
-			at.Span = annotate.Span{First: h.first + from, Last: h.first + to - 1}
+		if h.firstLine > 0 {
+			at.Span = annotate.Span{First: h.firstLine + from, Last: h.firstLine + to - 1}
 		}
-		for i := max(0, from-annotate.Context); i < min(len(rows), to+annotate.Context); i++ {
+		for i := max(0, from-annotate.ContextLines); i < min(len(rows), to+annotate.ContextLines); i++ {
 			switch {
 			case i < from:
 				at.Before = append(at.Before, rows[i].text)
@@ -79,7 +79,7 @@ func (h hunk) splitEdits(e Edit) []Edit {
 			continue
 		}
 		last := i
-		for j := i + 1; j < len(rows) && j <= last+gap+1; j++ {
+		for j := i + 1; j < len(rows) && j <= last+maxUnchangedGap+1; j++ {
 			if rows[j].put {
 				last = j
 			}
@@ -95,8 +95,8 @@ func (h hunk) splitEdits(e Edit) []Edit {
 	return out
 }
 
-// parseUnified parses the hunks of a file's unified diff. File headers are ignored.
-func parseUnified(diff string) ([]hunk, error) {
+// parseUnifiedDiff parses the hunks of a file's unified diff. File headers are ignored.
+func parseUnifiedDiff(diff string) ([]hunk, error) {
 	var out []hunk
 	left := [2]int{} // numbers of old and new lines that the hunk must still contain
 	for l := range strings.SplitSeq(strings.TrimSuffix(diff, "\n"), "\n") {
@@ -131,8 +131,8 @@ func parseUnified(diff string) ([]hunk, error) {
 		}
 		head, _, ok = strings.Cut(head, " @@")
 		olds, news, ok2 := strings.Cut(head, " +")
-		_, n, err := parseCount(olds)
-		first, m, err2 := parseCount(news)
+		_, n, err := parseHunkRange(olds)
+		first, m, err2 := parseHunkRange(news)
 		isHeader := ok && ok2 && err == nil && err2 == nil
 		isBeforeFirstLine := first == 0 && m > 0
 		if !isHeader || isBeforeFirstLine {
@@ -141,7 +141,7 @@ func parseUnified(diff string) ([]hunk, error) {
 		if m == 0 {
 			first++ // git means the position after that line
 		}
-		out = append(out, hunk{first: first})
+		out = append(out, hunk{firstLine: first})
 		left = [2]int{n, m}
 	}
 	if left[0] > 0 || left[1] > 0 {
@@ -150,8 +150,8 @@ func parseUnified(diff string) ([]hunk, error) {
 	return out, nil
 }
 
-// parseCount parses "12" or "12,3".
-func parseCount(s string) (first, n int, err error) {
+// parseHunkRange parses "12" or "12,3".
+func parseHunkRange(s string) (first, n int, err error) {
 	a, b, ok := strings.Cut(s, ",")
 	n = 1
 	first, err = strconv.Atoi(a)
@@ -167,12 +167,12 @@ func parseCount(s string) (first, n int, err error) {
 
 // fileChange is the change of a file by apply_patch.
 type fileChange struct {
-	path, moved string // moved is the new name, or ""
-	add, del    bool
-	hunks       []hunk
+	path, newPath          string // moved is the new name, or ""
+	isAddition, isDeletion bool
+	hunks                  []hunk
 }
 
-// parseEnvelope parses the input of apply_patch:
+// parsePatchEnvelope parses the input of apply_patch:
 //
 //	*** Begin Patch
 //	*** Add File: PATH         then lines that begin with +
@@ -182,7 +182,7 @@ type fileChange struct {
 //	 context, -old and +new lines
 //	*** End of File            the chunk ends the file
 //	*** End Patch
-func parseEnvelope(text string) ([]fileChange, error) {
+func parsePatchEnvelope(text string) ([]fileChange, error) {
 	_, text, ok := strings.Cut(text, "*** Begin Patch")
 	if !ok {
 		return nil, errors.New("the patch has no beginning")
@@ -205,7 +205,7 @@ func parseEnvelope(text string) ([]fileChange, error) {
 			return ok
 		}
 		// In an update, a line that begins with a space is text, even if it looks like a marker.
-		text := at != nil && !at.add && !at.del && len(at.hunks) > 0 && strings.HasPrefix(l, " ")
+		text := at != nil && !at.isAddition && !at.isDeletion && len(at.hunks) > 0 && strings.HasPrefix(l, " ")
 		switch {
 		case ended:
 		case text:
@@ -214,20 +214,20 @@ func parseEnvelope(text string) ([]fileChange, error) {
 		case head == "*** End Patch":
 			ended = true
 		case path("*** Add File: "):
-			at.add = true
-			at.hunks = []hunk{{first: 1}}
+			at.isAddition = true
+			at.hunks = []hunk{{firstLine: 1}}
 		case path("*** Delete File: "):
-			at.del = true
+			at.isDeletion = true
 		case path("*** Update File: "):
 		case at == nil || head == "*** End of File":
 		case strings.HasPrefix(head, "*** Move to: "):
-			at.moved = strings.TrimSpace(strings.TrimPrefix(head, "*** Move to: "))
+			at.newPath = strings.TrimSpace(strings.TrimPrefix(head, "*** Move to: "))
 		case strings.HasPrefix(head, "*** "):
 			return nil, fmt.Errorf("%.60q begins no part of a patch", head)
-		case at.del:
-		case !at.add && (l == "@@" || strings.HasPrefix(l, "@@ ")):
+		case at.isDeletion:
+		case !at.isAddition && (l == "@@" || strings.HasPrefix(l, "@@ ")):
 			at.hunks = append(at.hunks, hunk{})
-		case at.add && !strings.HasPrefix(l, "+"):
+		case at.isAddition && !strings.HasPrefix(l, "+"):
 		default:
 			if len(at.hunks) == 0 {
 				if head == "" {

@@ -13,37 +13,37 @@ import (
 // reasoning is the text of an agent up to a position in its conversation. It is immutable: each
 // addition returns a new value, because a conversation may branch.
 type reasoning struct {
-	asked string // last request of the user
+	request string // last request of the user
 
 	// Passages by the agent since the previous edit that had passages before it: spoken text and,
 	// if the transcript contains thoughts, thoughts.
-	said, thought []string
-	used          bool // an edit followed these passages
+	spokenPassages, thoughtPassages []string
+	hasEdit                         bool // an edit followed these passages
 }
 
 // startRequest starts again with a new request of the user, without its private parts.
 func (r *reasoning) startRequest(request string) *reasoning {
-	return &reasoning{asked: text.WithoutPrivate(request)}
+	return &reasoning{request: text.HidePrivateParts(request)}
 }
 
 func (r *reasoning) withText(text string) *reasoning {
-	return r.add(text, func(next *reasoning) *[]string { return &next.said })
+	return r.addPassage(text, func(next *reasoning) *[]string { return &next.spokenPassages })
 }
 
 // withThought adds a passage that the agent thought and did not say.
 func (r *reasoning) withThought(text string) *reasoning {
-	return r.add(text, func(next *reasoning) *[]string { return &next.thought })
+	return r.addPassage(text, func(next *reasoning) *[]string { return &next.thoughtPassages })
 }
 
-// add adds a passage to the list of passages that listIn returns.
-func (r *reasoning) add(text string, listIn func(*reasoning) *[]string) *reasoning {
+// addPassage adds a passage to the list of passages that listIn returns.
+func (r *reasoning) addPassage(text string, listIn func(*reasoning) *[]string) *reasoning {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return r
 	}
-	next := &reasoning{asked: r.asked}
-	if !r.used {
-		next.said, next.thought = r.said, r.thought
+	next := &reasoning{request: r.request}
+	if !r.hasEdit {
+		next.spokenPassages, next.thoughtPassages = r.spokenPassages, r.thoughtPassages
 	}
 	to := listIn(next)
 	if n := len(*to); n > 0 && (*to)[n-1] == text {
@@ -53,35 +53,35 @@ func (r *reasoning) add(text string, listIn func(*reasoning) *[]string) *reasoni
 	return next
 }
 
-func (r *reasoning) afterEdits() *reasoning {
-	if r.used {
+func (r *reasoning) withEdit() *reasoning {
+	if r.hasEdit {
 		return r
 	}
 	next := *r
-	next.used = true
+	next.hasEdit = true
 	return &next
 }
 
-// why returns the reasoning before an edit: the text said aloud, or otherwise the thoughts, or
+// editReason returns the reasoning before an edit: the text said aloud, or otherwise the thoughts, or
 // otherwise the user's request.
-func (r *reasoning) why() string {
-	for _, ps := range [][]string{r.said, r.thought} {
+func (r *reasoning) editReason() string {
+	for _, ps := range [][]string{r.spokenPassages, r.thoughtPassages} {
 		if len(ps) > 0 {
-			return textEnd(strings.Join(ps, "\n\n"))
+			return reasonTail(strings.Join(ps, "\n\n"))
 		}
 	}
 	const asked = " It was asked: "
-	return strings.TrimSuffix(textEnd(annotate.NoReasoning+asked+strings.TrimSpace(r.asked)), asked)
+	return strings.TrimSuffix(reasonTail(annotate.NoReasoning+asked+strings.TrimSpace(r.request)), asked)
 }
 
-// textEnd returns the end of a text, which is nearest to the edit. It does not cut inside of a
+// reasonTail returns the end of a text, which is nearest to the edit. It does not cut inside of a
 // character.
-func textEnd(s string) string {
+func reasonTail(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
-	if len(s) <= maxWhy {
+	if len(s) <= maxReasoning {
 		return s
 	}
-	s = s[len(s)-maxWhy:]
+	s = s[len(s)-maxReasoning:]
 	for len(s) > 0 && !utf8.RuneStart(s[0]) {
 		s = s[1:]
 	}

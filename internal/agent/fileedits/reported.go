@@ -16,11 +16,11 @@ type reportedChange struct {
 	Type    string `json:"type"`
 	Content string `json:"content"`
 	Diff    string `json:"unified_diff"`
-	Moved   string `json:"move_path"`
+	NewPath string `json:"move_path"`
 }
 
-// shells lists the tools that run a command, by name in lower case.
-var shells = map[string]bool{"bash": true, "shell": true, "exec_command": true, "local_shell": true,
+// shellTools lists the tools that run a command, by name in lower case.
+var shellTools = map[string]bool{"bash": true, "shell": true, "exec_command": true, "local_shell": true,
 	"shell_command": true, "container.exec": true}
 
 // shellPatch returns the patch that a command passes to apply_patch, or "". The command is a text or an
@@ -55,21 +55,27 @@ func (t *Transcript) reportedEdits(made Edit, changes map[string]reportedChange)
 		ch := changes[path]
 		e := made
 		e.Path = path
-		if ch.Moved != "" {
-			t.Moves = append(t.Moves, Move{From: e.Path, To: ch.Moved, Dir: e.Dir, At: len(t.Edits)})
-			e.Path = ch.Moved
+		if ch.NewPath != "" {
+			t.Renames = append(
+				t.Renames,
+				FileRename{OldName: e.Path, NewName: ch.NewPath, Dir: e.Dir, EditCount: len(t.Edits)},
+			)
+			e.Path = ch.NewPath
 		}
 		var es []Edit
 		switch ch.Type {
 		case "delete":
-			t.Removed++
+			t.DeletedFiles++
 			continue
 		case "add":
-			es = e.editsFrom(ch.Content, []stretch{{first: 1, n: len(annotate.SplitLines([]byte(ch.Content)))}})
+			es = e.editsInRanges(
+				ch.Content,
+				[]lineRange{{firstLine: 1, count: len(annotate.SplitLines([]byte(ch.Content)))}},
+			)
 		case "update":
-			hunks, err := parseUnified(ch.Diff)
+			hunks, err := parseUnifiedDiff(ch.Diff)
 			if err != nil || len(hunks) == 0 {
-				unread = unread || err != nil || ch.Moved == ""
+				unread = unread || err != nil || ch.NewPath == ""
 				continue
 			}
 			for _, h := range hunks {
@@ -78,10 +84,10 @@ func (t *Transcript) reportedEdits(made Edit, changes map[string]reportedChange)
 		default:
 			unread = true
 		}
-		out = append(out, count(es)...)
+		out = append(out, numberEdits(es)...)
 	}
 	if unread {
-		t.Unread++
+		t.UnknownChanges++
 	}
 	return out
 }
@@ -89,42 +95,47 @@ func (t *Transcript) reportedEdits(made Edit, changes map[string]reportedChange)
 // requestedEdits returns the edits in a requested patch. Such a patch contains line numbers only for new
 // files.
 func (t *Transcript) requestedEdits(made Edit, patch string) []Edit {
-	files, err := parseEnvelope(patch)
+	files, err := parsePatchEnvelope(patch)
 	if err != nil {
-		t.Unread++
+		t.UnknownChanges++
 		return nil
 	}
 	var out []Edit
 	for _, f := range files {
 		e := made
 		e.Path = f.path
-		if f.moved != "" {
-			t.Moves = append(t.Moves, Move{From: e.Path, To: f.moved, Dir: e.Dir, At: len(t.Edits)})
-			e.Path = f.moved
+		if f.newPath != "" {
+			t.Renames = append(
+				t.Renames,
+				FileRename{OldName: e.Path, NewName: f.newPath, Dir: e.Dir, EditCount: len(t.Edits)},
+			)
+			e.Path = f.newPath
 		}
-		if f.del {
-			t.Removed++
+		if f.isDeletion {
+			t.DeletedFiles++
 			continue
 		}
-		if f.add {
+		if f.isAddition {
 			var b strings.Builder
 			for _, l := range f.hunks[0].lines {
 				b.WriteString(l[1:] + "\n")
 			}
-			out = append(out, count(e.editsFrom(b.String(), []stretch{{first: 1, n: len(f.hunks[0].lines)}}))...)
+			out = append(
+				out,
+				numberEdits(e.editsInRanges(b.String(), []lineRange{{firstLine: 1, count: len(f.hunks[0].lines)}}))...)
 			continue
 		}
 		var es []Edit
 		for _, h := range f.hunks {
 			es = append(es, h.splitEdits(e)...)
 		}
-		out = append(out, count(es)...)
+		out = append(out, numberEdits(es)...)
 	}
 	return out
 }
 
-// count numbers the edits in a file.
-func count(es []Edit) []Edit {
+// numberEdits numbers the edits in a file.
+func numberEdits(es []Edit) []Edit {
 	for i := range es {
 		es[i].N = i
 	}

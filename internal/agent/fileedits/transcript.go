@@ -1,7 +1,7 @@
 // This file declares the contents of a transcript.
 
 // Package fileedits finds file edits in agent programs' transcripts, with the lines that each
-// edit wrote and the visible reasoning before it. [Join] converts them to annotations.
+// edit wrote and the visible reasoning before it. [MakeRecords] converts them to annotations.
 //
 // Package clientfile converts the transcripts of all clients to events. This package interprets the
 // calls of editing tools and their results.
@@ -20,14 +20,14 @@ import (
 
 // Limits for reading.
 const (
-	maxWhy  = 8 << 10 // bytes of reasoning kept for an edit (longer texts are cut at the beginning)
-	maxFile = annotate.MaxFile
+	maxReasoning = 8 << 10 // bytes of reasoning kept for an edit (longer texts are cut at the beginning)
+	maxFile      = annotate.MaxFile
 )
 
-var errLine = errors.New("the line is no object of JSON")
+var errNotJSONObject = errors.New("the line is no object of JSON")
 
-// ErrUnknown is returned by [Read] if the file is not a transcript of a supported client.
-var ErrUnknown = errors.New("not a transcript of an agent that is known here")
+// ErrUnknownTranscript is returned by [ReadTranscript] if the file is not a transcript of a supported client.
+var ErrUnknownTranscript = errors.New("not a transcript of an agent that is known here")
 
 // Edit is a range of lines that a tool call wrote or removed. A call that changed a file at
 // several positions has several edits.
@@ -41,7 +41,7 @@ type Edit struct {
 	N    int
 
 	// Span is the position of Block directly after the edit. It is zero if the transcript does not
-	// contain the position. In that case, [Join] searches the file for the block.
+	// contain the position. In that case, [MakeRecords] searches the file for the block.
 	Span          annotate.Span
 	Block         []string // whole lines, without line ends
 	Before, After []string // adjacent lines before and after, if known
@@ -58,31 +58,31 @@ type Edit struct {
 	Model   string
 	Sub     string // sub-agent that made the edit ("" for the main agent)
 
-	tabs  bool     // each leading tab may be shown as two spaces
-	part  string   // inserted text that may begin or end within a line (Block is then empty)
-	same  [2]int   // lines at each end of part that existed before
-	scope []string // lines that enclose Block, if it was found in the file
-	loose bool     // Block may have different indentation and commas in the file
+	mayHaveExpandedTabs bool     // each leading tab may be shown as two spaces
+	partialText         string   // inserted text that may begin or end within a line (Block is then empty)
+	unchangedLines      [2]int   // lines at each end of part that existed before
+	enclosingLines      []string // lines that enclose Block, if it was found in the file
+	mayBeReformatted    bool     // Block may have different indentation and commas in the file
 }
 
 // Transcript contains the edits found in a file.
 type Transcript struct {
-	Client string // "claude-code", "codex", "gemini", "copilot", "qwen" or "opencode"
-	Edits  []Edit // in the order of the calls
-	Moves  []Move // in the order of the calls
+	Client  string       // "claude-code", "codex", "gemini", "copilot", "qwen" or "opencode"
+	Edits   []Edit       // in the order of the calls
+	Renames []FileRename // in the order of the calls
 
-	Lines   int // number of lines that are not empty
-	Bad     int // number of lines that cannot be read
-	Calls   int // number of editing tools' calls
-	Failed  int // number of calls that the tool or the user refused
-	Pending int // number of calls without a result, because the transcript ends
-	Removed int // number of deleted files, which leave no line to annotate
-	Unread  int // number of successful calls whose change the transcript does not contain
+	LineCount       int // number of lines that are not empty
+	UnreadableLines int // number of lines that cannot be read
+	CallCount       int // number of editing tools' calls
+	FailedCalls     int // number of calls that the tool or the user refused
+	PendingCalls    int // number of calls without a result, because the transcript ends
+	DeletedFiles    int // number of deleted files, which leave no line to annotate
+	UnknownChanges  int // number of successful calls whose change the transcript does not contain
 }
 
-// Move is a rename of a file by the agent.
-type Move struct {
-	From, To string
-	Dir      string // working directory of the agent, as in [Edit]
-	At       int    // number of edits before the rename
+// FileRename is a rename of a file by the agent.
+type FileRename struct {
+	OldName, NewName string
+	Dir              string // working directory of the agent, as in [Edit]
+	EditCount        int    // number of edits before the rename
 }

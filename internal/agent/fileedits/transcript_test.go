@@ -38,7 +38,7 @@ func sample(t testing.TB, name string) *Transcript {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	tr, err := Read(f, "")
+	tr, err := ReadTranscript(f, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,28 +90,35 @@ func TestSamples(t *testing.T) {
 		out  int        // edits outside of the tree
 		from string
 	}{
-		{"claude-code", Transcript{Client: "claude-code", Lines: 60, Bad: 1, Calls: 16, Failed: 2, Pending: 1}, 1, was},
-		{"codex", Transcript{Client: "codex", Lines: 31, Bad: 1, Calls: 8, Failed: 2, Pending: 1, Removed: 1}, 1, was},
-		{"codex-2025", Transcript{Client: "codex", Lines: 8, Calls: 1}, 0, was},
-		{"gemini", Transcript{Client: "gemini", Lines: 46, Calls: 3, Failed: 1}, 0, recorded},
-		{"copilot", Transcript{Client: "copilot", Lines: 38, Calls: 3, Failed: 1}, 0, recorded},
-		{"qwen", Transcript{Client: "qwen", Lines: 19, Calls: 3, Failed: 1}, 0, recorded},
-		{"opencode", Transcript{Client: "opencode", Lines: 24, Calls: 3, Failed: 1}, 0, recorded},
+		{"claude-code", Transcript{Client: "claude-code", LineCount: 60, UnreadableLines: 1, CallCount: 16,
+			FailedCalls: 2, PendingCalls: 1}, 1, was},
+		{"codex", Transcript{Client: "codex", LineCount: 31, UnreadableLines: 1, CallCount: 8, FailedCalls: 2,
+			PendingCalls: 1, DeletedFiles: 1}, 1, was},
+		{"codex-2025", Transcript{Client: "codex", LineCount: 8, CallCount: 1}, 0, was},
+		{"gemini", Transcript{Client: "gemini", LineCount: 46, CallCount: 3, FailedCalls: 1}, 0, recorded},
+		{"copilot", Transcript{Client: "copilot", LineCount: 38, CallCount: 3, FailedCalls: 1}, 0, recorded},
+		{"qwen", Transcript{Client: "qwen", LineCount: 19, CallCount: 3, FailedCalls: 1}, 0, recorded},
+		{"opencode", Transcript{Client: "opencode", LineCount: 24, CallCount: 3, FailedCalls: 1}, 0, recorded},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tr := sample(t, c.name)
 			counts := *tr
-			counts.Edits, counts.Moves = nil, nil
+			counts.Edits, counts.Renames = nil, nil
 			if !reflect.DeepEqual(counts, c.want) {
 				t.Errorf("Read counts %+v, want %+v", counts, c.want)
 			}
 			b := pool(t)
-			j, err := Join(b, tr, &Options{From: c.from})
+			j, err := MakeRecords(b, tr, &Options{OldTreePath: c.from})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if j.OutsideN != c.out || j.Unlocated != 0 {
-				t.Errorf("Join: outside %q, %d without lines, want %d and none", j.Outside, j.Unlocated, c.out)
+			if j.OutsideEdits != c.out || j.UnlocatedEdits != 0 {
+				t.Errorf(
+					"Join: outside %q, %d without lines, want %d and none",
+					j.OutsideFiles,
+					j.UnlocatedEdits,
+					c.out,
+				)
 			}
 			gone := map[string]bool{}
 			for _, e := range tr.Edits {
@@ -156,11 +163,11 @@ func TestAgain(t *testing.T) {
 	lines := strings.SplitAfter(string(text), "\n")
 	total := 0
 	for _, n := range []int{len(lines) / 2, len(lines), len(lines)} {
-		tr, err := Read(strings.NewReader(strings.Join(lines[:n], "")), "")
+		tr, err := ReadTranscript(strings.NewReader(strings.Join(lines[:n], "")), "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		j, err := Join(b, tr, &Options{From: was})
+		j, err := MakeRecords(b, tr, &Options{OldTreePath: was})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +210,7 @@ func TestUnknown(t *testing.T) {
 	for _, text := range []string{"", "hello\n", `{"a":1}` + "\n", strings.Repeat("{}\n", 300),
 		// opencode has lines like those of Claude Code.
 		`{"type":"step_start","timestamp":1,"sessionID":"s","part":{"type":"step-start"}}` + "\n"} {
-		if _, err := Read(strings.NewReader(text), ""); !errors.Is(err, ErrUnknown) {
+		if _, err := ReadTranscript(strings.NewReader(text), ""); !errors.Is(err, ErrUnknownTranscript) {
 			t.Errorf("Read(%.20q) = %v, want ErrUnknown", text, err)
 		}
 	}
@@ -217,17 +224,18 @@ func TestLongLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	long := `{"type":"message","text":"` + strings.Repeat("x", clientfile.Max) + "\"}\n"
-	tr, err := Read(strings.NewReader(long+string(text)), "")
-	if err != nil || tr.Bad != 1 || len(tr.Edits) != 1 {
+	long := `{"type":"message","text":"` + strings.Repeat("x", clientfile.MaxLineSize) + "\"}\n"
+	tr, err := ReadTranscript(strings.NewReader(long+string(text)), "")
+	if err != nil || tr.UnreadableLines != 1 || len(tr.Edits) != 1 {
 		t.Errorf("Read after a long line = %+v, %v", tr, err)
 	}
 }
 
 // The last words before an edit count, as many as fit.
 func TestWhyIsBounded(t *testing.T) {
-	r := (&reasoning{}).startRequest("do it").withText(strings.Repeat("ä", maxWhy)).withText("because")
-	if w := r.why(); len(w) > maxWhy+8 || !strings.HasSuffix(w, "because") || !strings.HasPrefix(w, "… ") {
+	r := (&reasoning{}).startRequest("do it").withText(strings.Repeat("ä", maxReasoning)).withText("because")
+	if w := r.editReason(); len(w) > maxReasoning+8 || !strings.HasSuffix(w, "because") ||
+		!strings.HasPrefix(w, "… ") {
 		t.Errorf("why has %d bytes and ends %q", len(w), w[len(w)-20:])
 	}
 }
@@ -256,7 +264,7 @@ func TestFileOf(t *testing.T) {
 
 func TestPrivateRequest(t *testing.T) {
 	r := (&reasoning{}).startRequest("call <private>Ada</private>").withText("because")
-	if r.asked != "call […]" {
-		t.Errorf("the request is %q, want it without its private part", r.asked)
+	if r.request != "call […]" {
+		t.Errorf("the request is %q, want it without its private part", r.request)
 	}
 }

@@ -10,13 +10,13 @@ import (
 )
 
 //go:embed asking.txt
-var askingWords string
+var questionWordList string
 
-// asking returns the set of words, in lower case, with which questions begin.
-var asking = sync.OnceValue(func() map[string]bool { return wordList(askingWords) })
+// questionWords returns the set of words, in lower case, with which questions begin.
+var questionWords = sync.OnceValue(func() map[string]bool { return parseWordList(questionWordList) })
 
-// wordList parses a list of words. Lines that begin with # are skipped.
-func wordList(list string) map[string]bool {
+// parseWordList parses a list of words. Lines that begin with # are skipped.
+func parseWordList(list string) map[string]bool {
 	words := map[string]bool{}
 	for line := range strings.Lines(list) {
 		if strings.HasPrefix(line, "#") {
@@ -29,17 +29,17 @@ func wordList(list string) map[string]bool {
 	return words
 }
 
-// askingParts are parts of Chinese and Japanese questions.
-var askingParts = []string{"吗", "呢", "什么", "什麼", "怎么", "怎麼", "怎样", "哪", "谁", "多少", "几个", "是否",
+// questionParts are parts of Chinese and Japanese questions.
+var questionParts = []string{"吗", "呢", "什么", "什麼", "怎么", "怎麼", "怎样", "哪", "谁", "多少", "几个", "是否",
 	"何", "誰", "どう", "どこ", "どれ", "どの", "なぜ", "いつ", "いくつ", "いくら", "ですか", "ますか", "でしたか", "ましたか"}
 
-// Asks reports whether a prompt asks something. It expects one sentence in each line. A prompt that asks nothing is an
-// order, a report or an acknowledgement.
-func Asks(prompt string) bool {
+// IsQuestion reports whether a prompt asks something. It expects one sentence in each line. A prompt that asks
+// nothing is an order, a report or an acknowledgement.
+func IsQuestion(prompt string) bool {
 	if strings.ContainsAny(prompt, "?？؟¿") {
 		return true
 	}
-	for _, part := range askingParts {
+	for _, part := range questionParts {
 		if strings.Contains(prompt, part) {
 			return true
 		}
@@ -48,7 +48,7 @@ func Asks(prompt string) bool {
 		words := strings.FieldsFunc(strings.ToLower(line), func(c rune) bool {
 			return !unicode.IsLetter(c) && c != '\'' && c != '-'
 		})
-		if len(words) > 0 && asking()[words[0]] {
+		if len(words) > 0 && questionWords()[words[0]] {
 			return true
 		}
 	}

@@ -25,7 +25,7 @@ func TestAsks(t *testing.T) {
 		"":                                                    false,
 		"Thanks, that is what I wanted. Now do the other one": false,
 	} {
-		if got := Asks(prompt); got != want {
+		if got := IsQuestion(prompt); got != want {
 			t.Errorf("Asks(%q) = %t, want %t", prompt, got, want)
 		}
 	}

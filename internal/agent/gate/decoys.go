@@ -9,7 +9,7 @@ import (
 )
 
 //go:embed decoys.txt
-var decoys string
+var decoyList string
 
 // Decoy is a prompt that no memory can answer.
 type Decoy struct {
@@ -17,16 +17,16 @@ type Decoy struct {
 	Text     string
 }
 
-var parsedDecoys = sync.OnceValue(func() []Decoy { return parse(decoys) })
+var parsedDecoys = sync.OnceValue(func() []Decoy { return parseDecoys(decoyList) })
 
 // Decoys returns all decoys, which are prompts that no memory can answer. Most decoys ask for
 // facts that only another person's or project's memory could contain. The slice is shared, so
 // callers must not change it.
 func Decoys() []Decoy { return parsedDecoys() }
 
-// parse reads a list with a decoy in each line. A line that begins with "# " sets the language of
+// parseDecoys reads a list with a decoy in each line. A line that begins with "# " sets the language of
 // the following decoys to its first word. Empty lines are skipped.
-func parse(list string) (all []Decoy) {
+func parseDecoys(list string) (all []Decoy) {
 	language := ""
 	for line := range strings.Lines(list) {
 		line = strings.TrimSpace(line)

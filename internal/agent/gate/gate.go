@@ -15,7 +15,7 @@
 // but a long prompt in ordinary words can still find its note. The benchmark command inject compares
 // this rule with others.
 //
-// A note's strength ([StrengthOfNote]) differs from a turn's ([MakeStrength]). Only the [mostAsked]
+// A note's strength ([StrengthOfNote]) differs from a turn's ([StrengthOfTurn]). Only the [maxNoteWords]
 // heaviest words of the prompt count in the sum below the line, because a prompt may be long and still be
 // about a single note. A note that states a rule is stronger than a description, and so is a note that
 // contains a word of the prompt that no other note contains.
@@ -31,57 +31,57 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// Answer is the kind of block that is shown for a prompt.
-type Answer string
+// AnswerKind is the kind of block that is shown for a prompt.
+type AnswerKind string
 
 // Kinds of answers.
 const (
-	Silence Answer = "silence"
-	Pointer Answer = "pointer" // a line with the names of units
-	Payload Answer = "payload" // sentences of units
+	AnswerSilence AnswerKind = "silence"
+	AnswerPointer AnswerKind = "pointer" // a line with the names of units
+	AnswerPayload AnswerKind = "payload" // sentences of units
 )
 
 // Conditions for a unit besides a strength above the floor.
 const (
-	leastMatched = 2  // minimum number of the prompt's words in the unit
-	leastSubject = 1  // minimum number of these words that are not steering words
-	leastNamed   = 2  // like leastSubject, if the prompt's unknown part exceeds mostUnknown
-	leastScore   = 6. // minimum score, so that two common words are not enough, even in a small memory
-	byChance     = 3  // words that are not steering words, which an order and a unit often share by chance
+	minMatchedWords   = 2  // minimum number of the prompt's words in the unit
+	minSubjectWords   = 1  // minimum number of these words that are not steering words
+	minWordsIfUnknown = 2  // like minSubjectWords, if the prompt's unknown part exceeds maxUnknownShare
+	minScore          = 6. // minimum score, so that two common words are not enough, even in a small memory
+	maxChanceWords    = 3  // words that are not steering words, which an order and a unit often share by chance
 
-	// mostUnknown is the largest part of the prompt, weighted by idf and without steering words,
+	// maxUnknownShare is the largest part of the prompt, weighted by idf and without steering words,
 	// that may occur in no unit. Above this share the answer is at most a pointer, because the
 	// memory knows the subject but not the answer.
-	mostUnknown = .2
+	maxUnknownShare = .2
 
 	// absentWeight is the part of its highest score with which a word counts that no unit contains.
 	absentWeight = .5
 
-	// companion is the part of the floor that a unit must reach to be shown together with a unit above
+	// companionShare is the part of the floor that a unit must reach to be shown together with a unit above
 	// the floor.
-	companion = .5
+	companionShare = .5
 
-	// longIdentifier is the number of terms (three parts and the whole identifier) from which an
+	// longIdentifierTerms is the number of terms (three parts and the whole identifier) from which an
 	// identifier counts as two words, because it is as rare as two words. An identifier with an
 	// underscore counts as two words as well. File and product names, such as main.go,
 	// src/main_test.go and TypeScript, count as a single word because any kind of prompt may
 	// contain them.
-	longIdentifier = 4
+	longIdentifierTerms = 4
 
-	lowest          = .5   // the lowest floor, for a memory of any size
-	lowestOrder     = 1.12 // the lowest floor for an order that shares at most [byChance] words with a turn
-	lowestNote      = .9   // the lowest floor of a note for a question
-	lowestNoteOrder = 1.25 // the lowest floor of a note for an order
+	minFloor          = .5   // the lowest floor, for a memory of any size
+	minOrderFloor     = 1.12 // the lowest floor for an order that shares at most [maxChanceWords] words with a turn
+	minNoteFloor      = .9   // the lowest floor of a note for a question
+	minNoteOrderFloor = 1.25 // the lowest floor of a note for an order
 
-	// mostAsked is the maximum number of words, the prompt's heaviest, that count in a note's
+	// maxNoteWords is the maximum number of words, the prompt's heaviest, that count in a note's
 	// share.
-	mostAsked = 6
+	maxNoteWords = 6
 
-	// A note's strength is multiplied by plainNote, and also by ruleFactor or uniqueFactor if the
+	// A note's strength is multiplied by plainNoteFactor, and also by ruleFactor or uniqueFactor if the
 	// note has that property. So the strength of a note with exactly one property does not change.
-	plainNote    = 1 / 1.6
-	ruleFactor   = 1.6 // the note states a rule ([statesRule])
-	uniqueFactor = 1.6 // for a note with a word of the prompt that no other note contains
+	plainNoteFactor = 1 / 1.6
+	ruleFactor      = 1.6 // the note states a rule ([statesRule])
+	uniqueFactor    = 1.6 // for a note with a word of the prompt that no other note contains
 )
 
 // Term is a term of a prompt, compared with a unit.
@@ -101,54 +101,54 @@ type Term struct {
 
 // Strength tells how well a unit answers a prompt.
 type Strength struct {
-	G float64 `json:"g"`
+	Value float64 `json:"g"`
 	// score divided by the highest possible score, in which words that no unit contains count half
 	// (0 with fewer than two matched words)
-	Share   float64 `json:"share"`
-	Score   float64 `json:"score"`   // sum over all terms
-	Matched int     `json:"matched"` // number of the prompt's words in the unit (a long identifier counts as two)
-	Subject int     `json:"subject"` // like Matched, without steering words
+	ScoreShare   float64 `json:"share"`
+	Score        float64 `json:"score"`   // sum over all terms
+	MatchedWords int     `json:"matched"` // number of the prompt's words in the unit (a long identifier counts as two)
+	SubjectWords int     `json:"subject"` // like Matched, without steering words
 	// part of the prompt that occurs in no unit, weighted by idf, without steering words
-	Unknown float64 `json:"unknown"`
+	UnknownShare float64 `json:"unknown"`
 
 	isNote bool
 }
 
-// MakeStrength returns the strength of a turn for a prompt's terms. An identifier's terms count as a
+// StrengthOfTurn returns the strength of a turn for a prompt's terms. An identifier's terms count as a
 // single word, or as two if the identifier is long or contains an underscore.
-func MakeStrength(terms []Term) Strength {
-	s, most, _ := add(promptWords(terms))
-	s.weigh(sum(most), 1)
+func StrengthOfTurn(terms []Term) Strength {
+	s, most, _ := sumWords(promptWords(terms))
+	s.setShareAndValue(sum(most), 1)
 	return s
 }
 
-// StrengthOfNote is like MakeStrength for a note with this content. The terms' scores should not
+// StrengthOfNote is like StrengthOfTurn for a note with this content. The terms' scores should not
 // depend on the length of a short note.
 func StrengthOfNote(terms []Term, content string) Strength {
-	s, most, isUnique := add(promptWords(terms))
+	s, most, isUnique := sumWords(promptWords(terms))
 	s.isNote = true
 	slices.Sort(most)
-	factor := plainNote
+	factor := plainNoteFactor
 	if isUnique {
 		factor *= uniqueFactor
 	}
 	if statesRule(content) {
 		factor *= ruleFactor
 	}
-	s.weigh(sum(most[max(len(most)-mostAsked, 0):]), factor)
+	s.setShareAndValue(sum(most[max(len(most)-maxNoteWords, 0):]), factor)
 	return s
 }
 
-// add returns the sums over the words, and the highest score that each word can reach. It reports whether a word in
-// the unit, which is not a steering word, is in no other unit.
-func add(words []word) (s Strength, most []float64, isUnique bool) {
+// sumWords returns the sums over the words, and the highest score that each word can reach. It reports whether a
+// word in the unit, which is not a steering word, is in no other unit.
+func sumWords(words []promptWord) (s Strength, maxScores []float64, isUnique bool) {
 	absent := 0.0
 	all := 0.0
 	for _, w := range words {
 		if w.Absent {
-			most = append(most, absentWeight*w.Most)
+			maxScores = append(maxScores, absentWeight*w.Most)
 		} else {
-			most = append(most, w.Most)
+			maxScores = append(maxScores, w.Most)
 		}
 		s.Score += max(w.Score, 0)
 		if !w.isSteering {
@@ -158,25 +158,25 @@ func add(words []word) (s Strength, most []float64, isUnique bool) {
 			}
 		}
 		if w.Held {
-			s.Matched += w.count
+			s.MatchedWords += w.wordCount
 			if !w.isSteering {
-				s.Subject += w.count
+				s.SubjectWords += w.wordCount
 				isUnique = isUnique || w.Unique
 			}
 		}
 	}
 	if all > 0 {
-		s.Unknown = absent / all
+		s.UnknownShare = absent / all
 	}
-	return s, most, isUnique
+	return s, maxScores, isUnique
 }
 
-// weigh sets the share and the strength. The argument most is the highest possible score.
-func (s *Strength) weigh(most, factor float64) {
-	if most > 0 && s.Matched >= leastMatched {
-		s.Share = min(s.Score/most, 1)
+// setShareAndValue sets the share and the strength. The argument most is the highest possible score.
+func (s *Strength) setShareAndValue(maxScore, factor float64) {
+	if maxScore > 0 && s.MatchedWords >= minMatchedWords {
+		s.ScoreShare = min(s.Score/maxScore, 1)
 	}
-	s.G = factor * s.Share * math.Sqrt(s.Score)
+	s.Value = factor * s.ScoreShare * math.Sqrt(s.Score)
 }
 
 func sum(all []float64) (total float64) {
@@ -186,21 +186,21 @@ func sum(all []float64) (total float64) {
 	return total
 }
 
-// word is a word of a prompt, or an identifier.
-type word struct {
+// promptWord is a word of a prompt, or an identifier.
+type promptWord struct {
 	Term
 	isSteering bool // a word with which people steer an agent, or a stop word
-	count      int  // 1, or 2 for a long identifier
+	wordCount  int  // 1, or 2 for a long identifier
 }
 
 // promptWords returns a prompt's words. An identifier's terms are joined to a single word. The
 // highest possible score is the sum over all terms that some unit contains. If no unit contains
 // any, it is the rarest term's score.
-func promptWords(terms []Term) (all []word) {
+func promptWords(terms []Term) (all []promptWord) {
 	at := map[string]int{}
 	size := map[string]int{}
 	for _, t := range terms {
-		w := word{t, steering()[t.Text] || analysis.IsStopWord(t.Text), 1}
+		w := promptWord{t, steeringTerms()[t.Text] || analysis.IsStopWord(t.Text), 1}
 		i, isJoined := at[t.Of]
 		if t.Of == "" || !isJoined {
 			at[t.Of] = len(all)
@@ -209,17 +209,17 @@ func promptWords(terms []Term) (all []word) {
 			continue
 		}
 		size[t.Of]++
-		isLong := size[t.Of] >= longIdentifier || strings.Contains(t.Of, "_")
+		isLong := size[t.Of] >= longIdentifierTerms || strings.Contains(t.Of, "_")
 		if isLong && !strings.Contains(t.Of, "/") {
-			all[i].count = 2
+			all[i].wordCount = 2
 		}
-		all[i].join(w)
+		all[i].addTerm(w)
 	}
 	return all
 }
 
-// join adds another term of the same identifier to w.
-func (w *word) join(o word) {
+// addTerm adds another term of the same identifier to w.
+func (w *promptWord) addTerm(o promptWord) {
 	w.isSteering = w.isSteering && o.isSteering
 	w.Held = w.Held || o.Held
 	w.Unique = w.Unique || o.Unique
@@ -239,12 +239,12 @@ func (w *word) join(o word) {
 }
 
 //go:embed steering.txt
-var steeringWords string
+var steeringWordList string
 
-// steering returns the terms of the words with which people steer an agent.
-var steering = sync.OnceValue(func() map[string]bool {
+// steeringTerms returns the terms of the words with which people steer an agent.
+var steeringTerms = sync.OnceValue(func() map[string]bool {
 	terms := map[string]bool{}
-	for line := range strings.Lines(steeringWords) {
+	for line := range strings.Lines(steeringWordList) {
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
@@ -258,69 +258,69 @@ var steering = sync.OnceValue(func() map[string]bool {
 // Floor is the strength that a unit must exceed to be shown. Each memory has its own floor.
 type Floor float64
 
-// Never is a floor that no unit exceeds.
-const Never Floor = math.MaxFloat64
+// UnreachableFloor is a floor that no unit exceeds.
+const UnreachableFloor Floor = math.MaxFloat64
 
-// decoysAbove is the share of a language's decoys that may be above the floor.
-const decoysAbove = .02
+// maxDecoyShare is the share of a language's decoys that may be above the floor.
+const maxDecoyShare = .02
 
-// MakeFloor returns the floor for the decoys' strengths, which are grouped by language. The
+// FloorForDecoys returns the floor for the decoys' strengths, which are grouped by language. The
 // floor is the highest of the languages' 98th percentiles, because a memory is written in only
 // one or two languages.
-func MakeFloor(gs map[string][]float64) Floor {
-	floor := lowest
-	for _, of := range gs {
+func FloorForDecoys(strengthsByLanguage map[string][]float64) Floor {
+	floor := minFloor
+	for _, of := range strengthsByLanguage {
 		of = slices.Sorted(slices.Values(of))
 		if len(of) > 0 {
-			floor = max(floor, of[int(math.Ceil((1-decoysAbove)*float64(len(of))))-1])
+			floor = max(floor, of[int(math.Ceil((1-maxDecoyShare)*float64(len(of))))-1])
 		}
 	}
 	return Floor(floor)
 }
 
-// Answer returns what to show for the prompt if a unit has this strength.
-func (f Floor) Answer(s Strength) Answer {
+// AnswerQuestion returns what to show for the prompt if a unit has this strength.
+func (f Floor) AnswerQuestion(s Strength) AnswerKind {
 	switch {
-	case s.G <= float64(f.ForQuestion(s)) || s.Score < leastScore || s.Subject < leastSubject:
-		return Silence
-	case s.Unknown > mostUnknown && s.Subject < leastNamed:
-		return Silence
-	case s.Unknown > mostUnknown:
-		return Pointer
+	case s.Value <= float64(f.QuestionFloor(s)) || s.Score < minScore || s.SubjectWords < minSubjectWords:
+		return AnswerSilence
+	case s.UnknownShare > maxUnknownShare && s.SubjectWords < minWordsIfUnknown:
+		return AnswerSilence
+	case s.UnknownShare > maxUnknownShare:
+		return AnswerPointer
 	}
-	return Payload
+	return AnswerPayload
 }
 
-// ForQuestion returns the floor for a unit with strength s, if the prompt asks something ([Asks]).
-func (f Floor) ForQuestion(s Strength) Floor {
+// QuestionFloor returns the floor for a unit with strength s, if the prompt asks something ([IsQuestion]).
+func (f Floor) QuestionFloor(s Strength) Floor {
 	if s.isNote {
-		return max(f, lowestNote)
+		return max(f, minNoteFloor)
 	}
 	return f
 }
 
-// ForOrder returns the floor for a unit with strength s, if the prompt asks nothing. Orders name the parts of
+// OrderFloor returns the floor for a unit with strength s, if the prompt asks nothing. Orders name the parts of
 // a project that they are about. Therefore a small memory contains two or three of their words by chance, and such a
 // unit must be stronger than for a question. Four words are seldom a coincidence. A turn that contains four has the
 // same floor as for a question, so that a long report, such as an error message, finds it. A note needs no such
 // exception, because a long prompt hardly lowers its strength.
-func (f Floor) ForOrder(s Strength) Floor {
+func (f Floor) OrderFloor(s Strength) Floor {
 	switch {
 	case s.isNote:
-		return max(f, lowestNoteOrder)
-	case s.Subject > byChance:
+		return max(f, minNoteOrderFloor)
+	case s.SubjectWords > maxChanceWords:
 		return f
 	}
-	return max(f, lowestOrder)
+	return max(f, minOrderFloor)
 }
 
 // AnswerOrder is like Answer for a prompt that asks nothing.
-func (f Floor) AnswerOrder(s Strength) Answer {
-	if s.Subject < leastNamed {
-		return Silence
+func (f Floor) AnswerOrder(s Strength) AnswerKind {
+	if s.SubjectWords < minWordsIfUnknown {
+		return AnswerSilence
 	}
-	return f.ForOrder(s).Answer(s)
+	return f.OrderFloor(s).AnswerQuestion(s)
 }
 
-// MayJoin reports whether a unit may be shown together with a unit that is an answer.
-func (f Floor) MayJoin(s Strength) bool { return s.G >= companion*float64(f) }
+// CanAccompanyAnswer reports whether a unit may be shown together with a unit that is an answer.
+func (f Floor) CanAccompanyAnswer(s Strength) bool { return s.Value >= companionShare*float64(f) }

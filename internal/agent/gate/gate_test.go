@@ -12,20 +12,21 @@ func term(text string, idf, score float64) Term {
 }
 
 func TestStrengthOf(t *testing.T) {
-	s := MakeStrength([]Term{
+	s := StrengthOfTurn([]Term{
 		term("kayak", 5, 8),
 		term("price", 3, 4),
 		{Text: "bornholm", Most: 13.2, IDF: 6, Absent: true},
 	})
 	// share = 12 / (2.2·(5+3+6/2)), g = share·√12
-	if want := 12 / 24.2 * math.Sqrt(12); math.Abs(s.G-want) > 1e-9 || s.Matched != 2 || s.Subject != 2 ||
-		math.Abs(s.Unknown-6./14) > 1e-9 {
+	if want := 12 / 24.2 * math.Sqrt(12); math.Abs(s.Value-want) > 1e-9 || s.MatchedWords != 2 ||
+		s.SubjectWords != 2 ||
+		math.Abs(s.UnknownShare-6./14) > 1e-9 {
 		t.Errorf("MakeStrength = %+v, want g %v, 2 terms, unknown 6/14", s, want)
 	}
-	if s := MakeStrength([]Term{term("kayak", 5, 8)}); s.G != 0 || s.Matched != 1 {
+	if s := StrengthOfTurn([]Term{term("kayak", 5, 8)}); s.Value != 0 || s.MatchedWords != 1 {
 		t.Errorf("of one term: %+v, want g 0", s)
 	}
-	if s := MakeStrength(nil); s != (Strength{}) {
+	if s := StrengthOfTurn(nil); s != (Strength{}) {
 		t.Errorf("of none: %+v", s)
 	}
 }
@@ -104,45 +105,53 @@ func TestIdentifiers(t *testing.T) {
 			0,
 		},
 	} {
-		if s := MakeStrength(c.terms); s.Matched != c.matched || math.Abs(s.Unknown-c.unknown) > 1e-9 {
-			t.Errorf("%s: %d words, unknown %v; want %d and %v", c.name, s.Matched, s.Unknown, c.matched, c.unknown)
+		if s := StrengthOfTurn(c.terms); s.MatchedWords != c.matched || math.Abs(s.UnknownShare-c.unknown) > 1e-9 {
+			t.Errorf(
+				"%s: %d words, unknown %v; want %d and %v",
+				c.name,
+				s.MatchedWords,
+				s.UnknownShare,
+				c.matched,
+				c.unknown,
+			)
 		}
 	}
 }
 
 func TestSteeringWords(t *testing.T) {
-	s := MakeStrength([]Term{
+	s := StrengthOfTurn([]Term{
 		term("look", 2, 3),
 		term("good", 2, 3),
 		term("test", 3, 4),
 		{Text: "commit", IDF: 5, Absent: true},
 	})
-	if s.Subject != 0 || s.Unknown != 0 || s.Matched != 3 {
+	if s.SubjectWords != 0 || s.UnknownShare != 0 || s.MatchedWords != 3 {
 		t.Errorf("of steering words: %+v", s)
 	}
-	if got := Floor(0).Answer(s); got != Silence {
+	if got := Floor(0).AnswerQuestion(s); got != AnswerSilence {
 		t.Errorf("Answer = %s, want silence for steering words alone", got)
 	}
 }
 
 func TestAnswer(t *testing.T) {
-	sure := Strength{G: 3, Score: 12, Matched: 2, Subject: 2}
+	sure := Strength{Value: 3, Score: 12, MatchedWords: 2, SubjectWords: 2}
 	for _, c := range []struct {
 		name   string
 		change func(*Strength)
-		want   Answer
+		want   AnswerKind
 	}{
-		{"sure", func(*Strength) {}, Payload},
-		{"at the floor", func(s *Strength) { s.G = 2 }, Silence},
-		{"two common words", func(s *Strength) { s.Score = 5.9 }, Silence},
-		{"a word nobody wrote", func(s *Strength) { s.Unknown = .3 }, Pointer},
-		{"one word and a word nobody wrote", func(s *Strength) { s.Unknown, s.Subject = .3, 1 }, Silence},
-		{"one word", func(s *Strength) { s.Subject = 1 }, Payload},
-		{"a small one", func(s *Strength) { s.Unknown = .1 }, Payload},
+		{"sure", func(*Strength) {}, AnswerPayload},
+		{"at the floor", func(s *Strength) { s.Value = 2 }, AnswerSilence},
+		{"two common words", func(s *Strength) { s.Score = 5.9 }, AnswerSilence},
+		{"a word nobody wrote", func(s *Strength) { s.UnknownShare = .3 }, AnswerPointer},
+		{"one word and a word nobody wrote", func(s *Strength) { s.UnknownShare, s.SubjectWords = .3, 1 },
+			AnswerSilence},
+		{"one word", func(s *Strength) { s.SubjectWords = 1 }, AnswerPayload},
+		{"a small one", func(s *Strength) { s.UnknownShare = .1 }, AnswerPayload},
 	} {
 		s := sure
 		c.change(&s)
-		if got := Floor(2).Answer(s); got != c.want {
+		if got := Floor(2).AnswerQuestion(s); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
@@ -150,26 +159,26 @@ func TestAnswer(t *testing.T) {
 		floor    Floor
 		g        float64
 		subject  int
-		question Answer
-		order    Answer
+		question AnswerKind
+		order    AnswerKind
 	}{
-		{.5, .9, 2, Payload, Silence},
-		{.5, 1.15, 2, Payload, Payload},
-		{.5, 1.9, 1, Payload, Silence},
-		{1.5, 1.4, 2, Silence, Silence},
-		{.5, .9, 3, Payload, Silence},
-		{.5, .9, 4, Payload, Payload},
-		{1, .9, 4, Silence, Silence},
+		{.5, .9, 2, AnswerPayload, AnswerSilence},
+		{.5, 1.15, 2, AnswerPayload, AnswerPayload},
+		{.5, 1.9, 1, AnswerPayload, AnswerSilence},
+		{1.5, 1.4, 2, AnswerSilence, AnswerSilence},
+		{.5, .9, 3, AnswerPayload, AnswerSilence},
+		{.5, .9, 4, AnswerPayload, AnswerPayload},
+		{1, .9, 4, AnswerSilence, AnswerSilence},
 	} {
-		s := Strength{G: c.g, Score: 12, Matched: 2, Subject: c.subject}
-		if got := c.floor.Answer(s); got != c.question {
+		s := Strength{Value: c.g, Score: 12, MatchedWords: 2, SubjectWords: c.subject}
+		if got := c.floor.AnswerQuestion(s); got != c.question {
 			t.Errorf("floor %v, %+v: a question gets %s, want %s", c.floor, s, got, c.question)
 		}
 		if got := c.floor.AnswerOrder(s); got != c.order {
 			t.Errorf("floor %v, %+v: an order gets %s, want %s", c.floor, s, got, c.order)
 		}
 	}
-	if f := Floor(2); !f.MayJoin(Strength{G: 1}) || f.MayJoin(Strength{G: .9}) {
+	if f := Floor(2); !f.CanAccompanyAnswer(Strength{Value: 1}) || f.CanAccompanyAnswer(Strength{Value: .9}) {
 		t.Error("a unit joins from half of the floor on")
 	}
 }
@@ -179,11 +188,11 @@ func TestFloorOf(t *testing.T) {
 	for i := range 100 {
 		english = append(english, float64(i+1)/10)
 	}
-	got := MakeFloor(map[string][]float64{"en": english, "de": {2, 1}, "ja": nil})
+	got := FloorForDecoys(map[string][]float64{"en": english, "de": {2, 1}, "ja": nil})
 	if got != 9.8 { // two of the hundred strengths are above 9.8
 		t.Errorf("MakeFloor = %v, want 9.8", got)
 	}
-	if got := MakeFloor(map[string][]float64{"en": {.1, .2}}); got != lowest {
-		t.Errorf("MakeFloor of a small memory = %v, want %v", got, lowest)
+	if got := FloorForDecoys(map[string][]float64{"en": {.1, .2}}); got != minFloor {
+		t.Errorf("MakeFloor of a small memory = %v, want %v", got, minFloor)
 	}
 }

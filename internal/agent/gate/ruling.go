@@ -10,30 +10,30 @@ import (
 )
 
 //go:embed ruling.txt
-var rulingWords string
+var ruleWordList string
 
-// ruling returns the lower-case words with which people state rules, limits and reasons.
-var ruling = sync.OnceValue(func() map[string]bool { return wordList(rulingWords) })
+// ruleWords returns the lower-case words with which people state rules, limits and reasons.
+var ruleWords = sync.OnceValue(func() map[string]bool { return parseWordList(ruleWordList) })
 
-// rulingParts are parts of Chinese and Japanese rules.
-var rulingParts = []string{"不要", "不能", "不可", "不得", "必须", "必須", "只能", "禁止", "从不", "從不", "因为", "因為", "否则",
+// ruleParts are parts of Chinese and Japanese rules.
+var ruleParts = []string{"不要", "不能", "不可", "不得", "必须", "必須", "只能", "禁止", "从不", "從不", "因为", "因為", "否则",
 	"ない", "ません", "必ず", "だけ", "のみ", "ため"}
 
-// mostRuling is the number of bytes at a note's beginning in which a rule is searched for.
-const mostRuling = 2 << 10
+// maxRuleSearch is the number of bytes at a note's beginning in which a rule is searched for.
+const maxRuleSearch = 2 << 10
 
 // statesRule reports whether a note says what must or must not be done, or why. Such a note
 // answers a prompt more often than a description does, because an agent can find descriptions in
 // the project itself.
 func statesRule(content string) bool {
-	content = content[:min(len(content), mostRuling)]
+	content = content[:min(len(content), maxRuleSearch)]
 	content = strings.ReplaceAll(strings.ToLower(content), "’", "'")
 	for w := range strings.FieldsFuncSeq(content, func(c rune) bool { return !unicode.IsLetter(c) && c != '\'' }) {
-		if ruling()[w] {
+		if ruleWords()[w] {
 			return true
 		}
 	}
-	for _, part := range rulingParts {
+	for _, part := range ruleParts {
 		if strings.Contains(content, part) {
 			return true
 		}

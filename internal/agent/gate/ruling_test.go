@@ -47,8 +47,8 @@ func TestStrengthOfNote(t *testing.T) {
 		{"a rule with a word of its own", unique, rule, own * 1.6},
 		{"a word that the note does not contain", steering, plain, 12 / (2.2 * 9) * math.Sqrt(12) / 1.6},
 	} {
-		if s := StrengthOfNote(c.terms, c.content); math.Abs(s.G-c.want) > 1e-9 {
-			t.Errorf("%s: strength %v, want %v", c.name, s.G, c.want)
+		if s := StrengthOfNote(c.terms, c.content); math.Abs(s.Value-c.want) > 1e-9 {
+			t.Errorf("%s: strength %v, want %v", c.name, s.Value, c.want)
 		}
 	}
 	// The share counts the six heaviest words, so that a long prompt has the same strength as its first six words.
@@ -60,8 +60,13 @@ func TestStrengthOfNote(t *testing.T) {
 	for range 20 {
 		long = append(long, term("light", 2, 0))
 	}
-	if got := StrengthOfNote(long, rule); got.G != six.G || MakeStrength(long).G >= six.G {
-		t.Errorf("of 26 words %v, of the six heaviest %v, as a turn %v", got.G, six.G, MakeStrength(long).G)
+	if got := StrengthOfNote(long, rule); got.Value != six.Value || StrengthOfTurn(long).Value >= six.Value {
+		t.Errorf(
+			"of 26 words %v, of the six heaviest %v, as a turn %v",
+			got.Value,
+			six.Value,
+			StrengthOfTurn(long).Value,
+		)
 	}
 }
 
@@ -69,15 +74,15 @@ func TestNotesHaveTheirOwnFloors(t *testing.T) {
 	for _, c := range []struct {
 		floor           Floor
 		g               float64
-		question, order Answer
+		question, order AnswerKind
 	}{
-		{.5, .85, Silence, Silence},
-		{.5, .95, Payload, Silence},
-		{.5, 1.3, Payload, Payload},
-		{1.5, 1.3, Silence, Silence},
+		{.5, .85, AnswerSilence, AnswerSilence},
+		{.5, .95, AnswerPayload, AnswerSilence},
+		{.5, 1.3, AnswerPayload, AnswerPayload},
+		{1.5, 1.3, AnswerSilence, AnswerSilence},
 	} {
-		s := Strength{G: c.g, Score: 12, Matched: 5, Subject: 5, isNote: true}
-		if got := c.floor.Answer(s); got != c.question {
+		s := Strength{Value: c.g, Score: 12, MatchedWords: 5, SubjectWords: 5, isNote: true}
+		if got := c.floor.AnswerQuestion(s); got != c.question {
 			t.Errorf("floor %v, strength %v: a question gets %s, want %s", c.floor, c.g, got, c.question)
 		}
 		if got := c.floor.AnswerOrder(s); got != c.order {

@@ -18,47 +18,47 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// budget is the maximum number of estimated tokens in the text of a record with its first line.
-const budget = 900
+// maxRecordTokens is the maximum number of estimated tokens in the text of a record with its first line.
+const maxRecordTokens = 900
 
-// FromTurns returns a task with the record of a session, whose turns must be ordered by time. The record
-// has the line counts of the working tree if they can be computed within statTime. The same turns in the
+// TaskFromTurns returns a task with the record of a session, whose turns must be ordered by time. The record
+// has the line counts of the working tree if they can be computed within maxCompareTime. The same turns in the
 // same tree result in the same bytes. If nothing happened in the turns, the task is empty.
-func FromTurns(ctx context.Context, turns []session.Turn) Task {
-	return Task{Record: composeRecord(turns, countLines(ctx, turns, statTime))}
+func TaskFromTurns(ctx context.Context, turns []session.Turn) Task {
+	return Task{Record: composeRecord(turns, countLines(ctx, turns, maxCompareTime))}
 }
 
 // composeRecord returns the record for a session's turns, which must be ordered by time. If nothing
 // happened in the turns, it returns "". The keys of stats are paths relative to the session's
 // directory. If the line counts are not known, stats may be nil.
-func composeRecord(turns []session.Turn, stats map[string]stat) string {
-	r := readTurns(turns)
+func composeRecord(turns []session.Turn, stats map[string]lineChanges) string {
+	r := newRecord(turns)
 	if r.isEmpty() {
 		return ""
 	}
-	r.names = nameWords(r)
-	files := fileForms(r, stats, r.names)
-	typed, short := commandForms(r, r.names)
-	room := budget - text.EstimateTokens(recordHead+"\n\n")
+	r.replacedWords = nameWords(r)
+	files := fileLinesByForm(r, stats, r.replacedWords)
+	typed, short := commandLinesByForm(r, r.replacedWords)
+	room := maxRecordTokens - text.EstimateTokens(recordIntro+"\n\n")
 	fits := func(out string) bool { return text.EstimateTokens(out) <= room }
 	// Each step shortens more than the step before, beginning with the least needed parts.
-	for _, s := range steps {
+	for _, s := range sizeLimitSteps {
 		commands := typed
 		if s.mergesSimilar {
-			commands = chosenLines(short, nil)
+			commands = selectedLines(short, nil)
 		}
-		if out := r.write(s, files[s.files], commands); fits(out) {
+		if out := r.format(s, files[s.fileForm], commands); fits(out) {
 			return out
 		}
 	}
-	tight := steps[len(steps)-1]
-	f := files[tight.files]
-	for len(f) > 0 && !fits(r.write(tight, f, nil)) { // drop the oldest files
+	tight := sizeLimitSteps[len(sizeLimitSteps)-1]
+	f := files[tight.fileForm]
+	for len(f) > 0 && !fits(r.format(tight, f, nil)) { // drop the oldest files
 		f = f[:len(f)-1]
 	}
-	out := r.write(tight, f, nil)
+	out := r.format(tight, f, nil)
 	if !fits(out) {
-		return text.CutPrefix(out, room) // a token has at least one byte
+		return text.TruncateBytes(out, room) // a token has at least one byte
 	}
 	// Add the commands that tell most for their length.
 	taken := make([]bool, len(short))
@@ -66,10 +66,13 @@ func composeRecord(turns []session.Turn, stats map[string]stat) string {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(short[b].lineValue(), short[a].lineValue()) })
+	slices.SortStableFunc(
+		order,
+		func(a, b int) int { return cmp.Compare(short[b].valuePerToken(), short[a].valuePerToken()) },
+	)
 	for _, i := range order {
 		taken[i] = true
-		if next := r.write(tight, f, chosenLines(short, taken)); fits(next) {
+		if next := r.format(tight, f, selectedLines(short, taken)); fits(next) {
 			out = next
 		} else {
 			taken[i] = false
@@ -81,27 +84,27 @@ func composeRecord(turns []session.Turn, stats map[string]stat) string {
 // goalTitle begins the first line of a record, if the goal is known.
 const goalTitle = "Goal, as first asked: "
 
-// chosenLines returns the lines of the commands selected by taken, or all commands' lines if taken
+// selectedLines returns the lines of the commands selected by taken, or all commands' lines if taken
 // is nil.
-func chosenLines(short []mergedLine, taken []bool) (lines []string) {
-	for i := range short {
-		if taken == nil || taken[i] {
-			lines = append(lines, short[i].line())
+func selectedLines(commands []mergedLine, isSelected []bool) (lines []string) {
+	for i := range commands {
+		if isSelected == nil || isSelected[i] {
+			lines = append(lines, commands[i].text())
 		}
 	}
 	return lines
 }
 
-// step limits a record: the bytes of goal and asked, and the line counts. It also selects the
+// sizeLimits limits a record: the bytes of goal and asked, and the line counts. It also selects the
 // form of files and commands.
-type step struct {
-	goal, asked, concluded, todos, failing int
-	files                                  int
-	mergesSimilar                          bool // whether similar commands are merged
+type sizeLimits struct {
+	goalBytes, lastRequest, conclusions, todos, failures int
+	fileForm                                             int
+	mergesSimilar                                        bool // whether similar commands are merged
 }
 
-// steps are tried in order until the record fits.
-var steps = []step{
+// sizeLimitSteps are tried in order until the record fits.
+var sizeLimitSteps = []sizeLimits{
 	{600, 1200, 12, 12, 8, 0, false},
 	{300, 800, 8, 8, 6, 0, false},
 	{300, 600, 6, 8, 6, 1, false},
@@ -111,8 +114,8 @@ var steps = []step{
 	{100, 160, 2, 3, 3, 1, true},
 }
 
-// write returns the text of the record with its parts limited by the step.
-func (r *record) write(s step, files, commands []string) string {
+// format returns the text of the record with its parts limited by the step.
+func (r *record) format(s sizeLimits, files, commands []string) string {
 	var b strings.Builder
 	part := func(head string, lines []string) {
 		if len(lines) > 0 {
@@ -120,17 +123,17 @@ func (r *record) write(s step, files, commands []string) string {
 		}
 	}
 	if r.goal != "" {
-		b.WriteString("\n" + goalTitle + cutText(r.goal, s.goal) + "\n")
+		b.WriteString("\n" + goalTitle + cutText(r.goal, s.goalBytes) + "\n")
 	}
-	if r.asked != "" && r.asked != r.goal {
-		b.WriteString("\nAsked last: " + cutText(r.asked, s.asked) + "\n")
+	if r.lastRequest != "" && r.lastRequest != r.goal {
+		b.WriteString("\nAsked last: " + cutText(r.lastRequest, s.lastRequest) + "\n")
 	}
-	part("Concluded:", firstLines(asBullets(r.concluded), s.concluded))
-	part("Open:", firstLines(asBullets(r.todos), s.todos))
-	part("Still failing:", firstLines(r.failing, s.failing))
-	hasNames := s.files > 0 && len(r.names) > 0
+	part("Concluded:", firstLines(bulletLines(r.conclusions), s.conclusions))
+	part("Open:", firstLines(bulletLines(r.todos), s.todos))
+	part("Still failing:", firstLines(r.failures, s.failures))
+	hasNames := s.fileForm > 0 && len(r.replacedWords) > 0
 	if hasNames && len(files)+len(commands) > 0 {
-		b.WriteString("\nHere " + namesLine(r.names) + "\n")
+		b.WriteString("\nHere " + nameDefinitions(r.replacedWords) + "\n")
 	}
 	part("Files changed:", files)
 	if r.hasUnknownExit {
@@ -141,7 +144,7 @@ func (r *record) write(s step, files, commands []string) string {
 	return strings.TrimSpace(b.String())
 }
 
-func asBullets(ss []string) []string {
+func bulletLines(ss []string) []string {
 	var lines []string
 	for _, s := range ss {
 		lines = append(lines, "- "+cutText(s, 220))

@@ -29,7 +29,7 @@ const (
 	maxFiles  = 256
 )
 
-// content returns the entry content for a task. It has a head between lines of three dashes, the
+// encodeContent returns the entry content for a task. It has a head between lines of three dashes, the
 // summary, the plan under the heading "## Plan", and the record under the heading "## Record". Each line
 // of the head is a key and a JSON value, which is also valid YAML. If the summary itself contains such
 // headings, the key plan has the number of the heading that begins the plan, or 0 for a task without a
@@ -48,10 +48,10 @@ const (
 //	## Plan
 //
 //	Walls next.
-func (t Task) content() string {
+func (t Task) encodeContent() string {
 	var b strings.Builder
 	b.WriteString("---\n")
-	line := func(key string, value any) { fmt.Fprintf(&b, "%s: %s\n", key, asJSON(value)) }
+	line := func(key string, value any) { fmt.Fprintf(&b, "%s: %s\n", key, encodeJSON(value)) }
 	if t.Profile != "" {
 		line("profile", t.Profile)
 	}
@@ -62,7 +62,7 @@ func (t Task) content() string {
 		line("files", t.Files)
 	}
 	summary, p := strings.TrimSpace(t.Summary), strings.TrimSpace(t.Plan)
-	switch heads := countHeads(summary, planHead); {
+	switch heads := countHeadings(summary, planHeading); {
 	case heads > 0 && p == "":
 		line("plan", 0)
 	case heads > 0:
@@ -70,26 +70,26 @@ func (t Task) content() string {
 	}
 	r := strings.TrimSpace(t.Record)
 	if r != "" {
-		line("record", countHeads(summary+"\n"+p, recordTitle)+1)
+		line("record", countHeadings(summary+"\n"+p, recordHeading)+1)
 	}
 	b.WriteString("---\n" + summary + "\n")
 	if p != "" {
-		b.WriteString("\n" + planHead + "\n\n" + p + "\n")
+		b.WriteString("\n" + planHeading + "\n\n" + p + "\n")
 	}
 	if r != "" {
-		b.WriteString("\n" + recordTitle + "\n\n" + r + "\n")
+		b.WriteString("\n" + recordHeading + "\n\n" + r + "\n")
 	}
 	return b.String()
 }
 
 // Headings of the parts of a handoff's content.
 const (
-	planHead    = "## Plan"
-	recordTitle = "## Record"
+	planHeading   = "## Plan"
+	recordHeading = "## Record"
 )
 
-// countHeads returns the number of lines that consist of the heading.
-func countHeads(text, heading string) (n int) {
+// countHeadings returns the number of lines that consist of the heading.
+func countHeadings(text, heading string) (n int) {
 	for line := range strings.Lines(text) {
 		if strings.TrimSpace(line) == heading {
 			n++
@@ -98,9 +98,9 @@ func countHeads(text, heading string) (n int) {
 	return n
 }
 
-// cutAt returns the parts of a text before and after the nth line that consists of the heading. If there
+// splitAtHeading returns the parts of a text before and after the nth line that consists of the heading. If there
 // is no such line, it returns the whole text.
-func cutAt(text, heading string, nth int) (before, after string) {
+func splitAtHeading(text, heading string, nth int) (before, after string) {
 	at := 0
 	for line := range strings.Lines(text) {
 		if strings.TrimSpace(line) == heading {
@@ -114,8 +114,8 @@ func cutAt(text, heading string, nth int) (before, after string) {
 	return strings.TrimSpace(text), ""
 }
 
-// asJSON returns v in JSON, without escapes for HTML.
-func asJSON(v any) string {
+// encodeJSON returns v in JSON, without escapes for HTML.
+func encodeJSON(v any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -125,26 +125,26 @@ func asJSON(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// parse parses the content of a handoff. If the head is invalid, for example after an edit by hand,
+// parseContent parses the content of a handoff. If the head is invalid, for example after an edit by hand,
 // it becomes part of the summary, so that nothing is lost. The first plan heading ends the summary,
 // unless the head gives another heading's number.
-func parse(content string) Task {
+func parseContent(content string) Task {
 	var t Task
-	head, body, _ := frontmatter.Cut(content)
+	head, body, _ := frontmatter.SplitFrontMatter(content)
 	plan, record := 1, 0
-	if !t.readHead(head, &plan, &record) {
+	if !t.parseHead(head, &plan, &record) {
 		t = Task{}
 		plan, record = 1, 0
 		body = content
 	}
-	body, t.Record = cutAt(body, recordTitle, record)
-	t.Summary, t.Plan = cutAt(body, planHead, plan)
+	body, t.Record = splitAtHeading(body, recordHeading, record)
+	t.Summary, t.Plan = splitAtHeading(body, planHeading, plan)
 	return t
 }
 
-// readHead parses the head, which has a key and a JSON value in each line, and reports whether the
+// parseHead parses the head, which has a key and a JSON value in each line, and reports whether the
 // whole head is valid. It does not use YAML, because YAML cannot represent every string.
-func (t *Task) readHead(head string, plan, record *int) bool {
+func (t *Task) parseHead(head string, plan, record *int) bool {
 	for line := range strings.Lines(head) {
 		line = strings.TrimSpace(line)
 		if line == "" {
@@ -173,8 +173,8 @@ func (t *Task) readHead(head string, plan, record *int) bool {
 	return true
 }
 
-// check returns an error that matches [oxbow.ErrInvalid] if the task cannot be handed off.
-func (t Task) check() error {
+// validate returns an error that matches [oxbow.ErrInvalid] if the task cannot be handed off.
+func (t Task) validate() error {
 	if strings.TrimSpace(t.Summary) == "" && strings.TrimSpace(t.Record) == "" {
 		return &oxbow.InvalidError{Field: "summary", Reason: "is empty; say what was done and where it stands"}
 	}
@@ -183,7 +183,7 @@ func (t Task) check() error {
 		words []string
 		most  int
 	}{
-		{"memory_profile", nonEmpty(t.Profile), 1},
+		{"memory_profile", nonEmptyList(t.Profile), 1},
 		{"skills", t.Skills, maxSkills},
 		{"files_to_read", t.Files, maxFiles},
 	} {
@@ -209,7 +209,7 @@ func (t Task) check() error {
 	return nil
 }
 
-func nonEmpty(s string) []string {
+func nonEmptyList(s string) []string {
 	if s == "" {
 		return nil
 	}
@@ -222,9 +222,18 @@ func decodeHandoff(ctx context.Context, e oxbow.Entry) Handoff {
 	if !e.MayShow(oxbow.OnRequest(ctx)) {
 		e.Content = ""
 	}
-	h := Handoff{Task: parse(e.Content), Name: e.Name, Version: e.Version, Created: e.Created, Updated: e.Updated,
-		Source: e.Source, Takeable: e.MayShow(oxbow.WithoutLabels), Offered: e.MayShow(oxbow.Unasked), Trust: e.Trust()}
+	h := Handoff{
+		Task:       parseContent(e.Content),
+		Name:       e.Name,
+		Version:    e.Version,
+		Created:    e.Created,
+		Updated:    e.Updated,
+		Source:     e.Source,
+		IsTakeable: e.MayShow(oxbow.WithoutLabels),
+		IsOffered:  e.MayShow(oxbow.Unasked),
+		Trust:      e.Trust(),
+	}
 	h.Project, _ = e.Label(oxbow.LabelProject)
-	h.Taken = slices.Contains(e.Labels, oxbow.Label{Key: labelState, Value: StateTaken})
+	h.IsTaken = slices.Contains(e.Labels, oxbow.Label{Key: labelState, Value: StateTaken})
 	return h
 }

@@ -20,22 +20,22 @@ import (
 
 // Limits of the comparison.
 const (
-	maxStats = 60
-	maxFile  = 512 << 10 // bytes
-	statTime = 300 * time.Millisecond
+	maxComparedFiles = 60
+	maxFileBytes     = 512 << 10 // bytes
+	maxCompareTime   = 300 * time.Millisecond
 )
 
 // countLines returns the line counts of files that the turns changed, by path relative to the
 // session's directory. If the counts cannot be computed within the limit, it returns nil.
-func countLines(ctx context.Context, turns []session.Turn, limit time.Duration) map[string]stat {
-	r := readTurns(turns)
+func countLines(ctx context.Context, turns []session.Turn, limit time.Duration) map[string]lineChanges {
+	r := newRecord(turns)
 	dir := filepath.FromSlash(r.dir)
 	if !filepath.IsAbs(dir) || len(r.files) == 0 {
 		return nil
 	}
 	ctx, stop := context.WithTimeout(ctx, limit)
 	defer stop()
-	repo, err := git.Find(dir, &git.Options{Timeout: limit, Output: 16 << 20})
+	repo, err := git.FindRepo(dir, &git.Options{Timeout: limit, MaxOutput: 16 << 20})
 	if err != nil {
 		return nil
 	}
@@ -50,7 +50,7 @@ func countLines(ctx context.Context, turns []session.Turn, limit time.Duration) 
 	}
 	now := map[string]string{}
 	var files []string
-	for _, f := range r.files[:min(len(r.files), maxStats)] {
+	for _, f := range r.files[:min(len(r.files), maxComparedFiles)] {
 		if b, ok := readFile(root, path.Join(filepath.ToSlash(in), f)); ok {
 			now[f] = b
 			files = append(files, f)
@@ -60,9 +60,9 @@ func countLines(ctx context.Context, turns []session.Turn, limit time.Duration) 
 	if err != nil {
 		return nil
 	}
-	stats := map[string]stat{}
+	stats := map[string]lineChanges{}
 	for f, text := range now {
-		if s := compare(was[f], text); s != (stat{}) {
+		if s := countChangedLines(was[f], text); s != (lineChanges{}) {
 			stats[f] = s
 		}
 	}
@@ -82,7 +82,7 @@ func readFile(root *os.Root, name string) (text string, ok bool) {
 	if err != nil {
 		return "", false
 	}
-	if !fi.Mode().IsRegular() || fi.Size() > maxFile {
+	if !fi.Mode().IsRegular() || fi.Size() > maxFileBytes {
 		return "", false
 	}
 	f, err := root.Open(filepath.FromSlash(name))
@@ -90,19 +90,19 @@ func readFile(root *os.Root, name string) (text string, ok bool) {
 		return "", false
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxFile))
+	b, err := io.ReadAll(io.LimitReader(f, maxFileBytes))
 	return string(b), err == nil && !strings.Contains(string(b[:min(len(b), 8000)]), "\x00")
 }
 
 // committedTexts returns the texts of the files at the last commit, or "" for files that did not exist.
-func committedTexts(ctx context.Context, repo *git.Repo, in string, files []string) (map[string]string, error) {
-	head, err := repo.Head(ctx)
+func committedTexts(ctx context.Context, repo *git.Repo, dir string, files []string) (map[string]string, error) {
+	head, err := repo.HeadCommit(ctx)
 	if err != nil || head == "" {
 		return nil, err
 	}
 	var places []git.FileAt
 	for _, f := range files {
-		places = append(places, git.FileAt{Commit: head, File: path.Join(in, f)})
+		places = append(places, git.FileAt{Commit: head, File: path.Join(dir, f)})
 	}
 	blobs, err := repo.BlobsAt(ctx, places)
 	if err != nil {
@@ -119,8 +119,8 @@ func committedTexts(ctx context.Context, repo *git.Repo, in string, files []stri
 	return was, nil
 }
 
-// compare counts the lines that differ. Differences in line endings are ignored.
-func compare(a, b string) stat {
+// countChangedLines counts the lines that differ. Differences in line endings are ignored.
+func countChangedLines(a, b string) lineChanges {
 	in, m := diff.Interner{}, diff.Mapper{}
 	lines := func(s string) []int32 {
 		return in.LineIDs(slices.Collect(strings.Lines(strings.ReplaceAll(s, "\r\n", "\n"))))
@@ -132,5 +132,5 @@ func compare(a, b string) stat {
 			kept++
 		}
 	}
-	return stat{Added: len(now) - kept, Deleted: len(old) - kept}
+	return lineChanges{Added: len(now) - kept, Deleted: len(old) - kept}
 }

@@ -65,15 +65,15 @@ func TestStats(t *testing.T) {
 		filepath.Join(work, "none.go"),
 		"../../../etc/passwd",
 	)
-	events := []session.Event{event(session.Prompt, "x"), e}
+	events := []session.Event{event(session.KindPrompt, "x"), e}
 	for i := range events {
 		events[i].Client = "claude"
 		events[i].Session = "s"
 		events[i].Dir = work
 	}
-	turns := session.Fold(events)
+	turns := session.BuildTurns(events)
 	got := countLines(t.Context(), turns, time.Minute) // a machine may be busy
-	if want := map[string]stat{"a.go": {2, 1}, "gone.go": {0, 1}, "new.go": {2, 0}}; !maps.Equal(got, want) {
+	if want := map[string]lineChanges{"a.go": {2, 1}, "gone.go": {0, 1}, "new.go": {2, 0}}; !maps.Equal(got, want) {
 		t.Errorf("statsOf() = %v, want %v", got, want)
 	}
 	if _, err := os.Stat(marker); err == nil {

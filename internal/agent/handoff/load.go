@@ -17,118 +17,124 @@ import (
 
 // Loader loads the memory profiles and skills that handoffs name.
 type Loader struct {
-	Profiles *profile.Set
-	Skills   *skill.Set
-	Bound    *profile.Resolved // profile that the session is bound to, or nil
-	// Default is used if the handoff names no profile, or a profile that cannot be loaded. If Default
+	Profiles     *profile.Set
+	Skills       *skill.Set
+	BoundProfile *profile.Resolved // profile that the session is bound to, or nil
+	// DefaultProfile is used if the handoff names no profile, or a profile that cannot be loaded. If Default
 	// is nil, nothing is selected.
-	Default *profile.Resolved
-	// WithoutSkills is the reason why no skills can be loaded if Skills is nil.
-	WithoutSkills string
+	DefaultProfile *profile.Resolved
+	// NoSkillsReason is the reason why no skills can be loaded if Skills is nil.
+	NoSkillsReason string
 }
 
-// Load loads the profile and the skills of a handoff. It does not return an error, because the
+// LoadHandoff loads the profile and the skills of a handoff. It does not return an error, because the
 // handoff may have been taken already. Instead, the opening contains the reason why a part could
 // not be loaded. A session that is bound to a profile loads no other profile. Text that the profile
 // redacts is redacted in the texts of the handoff and in the selection. The token budget of the request
 // (by default the profile's) includes the handoff and its skills. The selection gets the remaining tokens.
-func (l *Loader) Load(ctx context.Context, m *oxbow.Memory, h Handoff, files []File, req profile.Request) Opening {
-	o := l.OpenWithSkills(h, files)
-	r, err := l.profile(h.Profile)
+func (l *Loader) LoadHandoff(
+	ctx context.Context,
+	m *oxbow.Memory,
+	h Handoff,
+	files []File,
+	req profile.Request,
+) LoadedHandoff {
+	o := l.LoadOnlySkills(h, files)
+	r, err := l.selectProfile(h.Profile)
 	if err != nil {
-		o.Wrong = OneLine(err)
+		o.LoadProblem = FirstErrorLine(err)
 	}
 	if r == nil {
 		return o
 	}
 	o.Redact(r)
-	used := (prompt.EstimateTokens(o.Text())*prompt.Margin + 99) / 100
+	used := (prompt.EstimateTokens(o.Text())*prompt.EstimateMarginPercent + 99) / 100
 	req.Budget = cmp.Or(req.Budget, r.MaxTokens) - used
 	if req.Budget < 1 {
-		o.Wrong = cmp.Or(
-			o.Wrong,
+		o.LoadProblem = cmp.Or(
+			o.LoadProblem,
 			fmt.Sprintf("the handoff and its skills alone take about %d tokens, and no budget is left", used),
 		)
 		return o
 	}
 	sel, err := l.Profiles.Select(ctx, m, r, req)
 	if err != nil {
-		o.Wrong = cmp.Or(o.Wrong, OneLine(err))
+		o.LoadProblem = cmp.Or(o.LoadProblem, FirstErrorLine(err))
 		return o
 	}
-	o.Selection, o.Entries = &sel, sel.Text()
+	o.Selection, o.EntriesText = &sel, sel.Text()
 	return o
 }
 
-// OpenWithSkills loads only the skills of a handoff.
-func (l *Loader) OpenWithSkills(h Handoff, files []File) Opening {
-	o := Opening{Handoff: h, Files: files}
+// LoadOnlySkills loads only the skills of a handoff.
+func (l *Loader) LoadOnlySkills(h Handoff, files []File) LoadedHandoff {
+	o := LoadedHandoff{Handoff: h, Files: files}
 	for _, name := range h.Skills {
-		o.Skills = append(o.Skills, l.Skill(name))
+		o.Skills = append(o.Skills, l.LoadSkill(name))
 	}
 	return o
 }
 
 // Redact redacts the texts of the handoff as the profile does.
-func (o *Opening) Redact(r *profile.Resolved) {
+func (o *LoadedHandoff) Redact(r *profile.Resolved) {
 	bounds, h := r.Scope(), &o.Handoff
 	for _, text := range []*string{&h.Name, &h.Summary, &h.Plan, &h.Record} {
 		*text = bounds.Text(*text)
 	}
 }
 
-// Skill loads the skill with this name. The result says why it cannot be loaded.
-func (l *Loader) Skill(name string) LoadedSkill {
+// LoadSkill loads the skill with this name. The result says why it cannot be loaded.
+func (l *Loader) LoadSkill(name string) LoadedSkill {
 	s := LoadedSkill{Name: name}
 	if l.Skills == nil {
-		s.Wrong = l.WithoutSkills
+		s.LoadProblem = l.NoSkillsReason
 		return s
 	}
 	k, err := l.Skills.Find(name)
 	if err != nil {
-		s.Wrong = OneLine(err)
+		s.LoadProblem = FirstErrorLine(err)
 		return s
 	}
-	s.Wrong = k.Withheld()
-	if s.Wrong == "" {
-		s.Skill, s.Text = &k, k.Show()
+	s.LoadProblem = k.WithholdReason()
+	if s.LoadProblem == "" {
+		s.Skill, s.Text = &k, k.ModelText()
 	}
 	return s
 }
 
 // SkillText returns the text of a skill for a model. The error says why the skill cannot be loaded.
 func (l *Loader) SkillText(name string) (string, error) {
-	s := l.Skill(name)
+	s := l.LoadSkill(name)
 	if s.Skill == nil {
-		return "", errors.New(s.Wrong)
+		return "", errors.New(s.LoadProblem)
 	}
 	return s.Text, nil
 }
 
-// profile returns the profile that selects the entries for a handoff with a profile of this name. A
+// selectProfile returns the profile that selects the entries for a handoff with a profile of this name. A
 // nil profile selects nothing. If the result is not the named profile, the error is the reason.
-func (l *Loader) profile(name string) (*profile.Resolved, error) {
+func (l *Loader) selectProfile(name string) (*profile.Resolved, error) {
 	switch {
 	case name == "":
-		return l.Default, nil
-	case l.Bound != nil && l.Bound.Name == name:
-		return l.Bound, nil
-	case l.Bound != nil:
-		return l.Default, fmt.Errorf(
+		return l.DefaultProfile, nil
+	case l.BoundProfile != nil && l.BoundProfile.Name == name:
+		return l.BoundProfile, nil
+	case l.BoundProfile != nil:
+		return l.DefaultProfile, fmt.Errorf(
 			"this session is bound to the profile %q and sees nothing else; a session with OXBOW_PROFILE=%s loads it",
-			l.Bound.Name,
+			l.BoundProfile.Name,
 			name,
 		)
 	}
 	r, err := l.Profiles.Resolve(name)
 	if err != nil {
-		return l.Default, err
+		return l.DefaultProfile, err
 	}
 	return &r, nil
 }
 
-// OneLine returns an error's first line, or the first of several mistakes in a profile file.
-func OneLine(err error) string {
+// FirstErrorLine returns an error's first line, or the first of several mistakes in a profile file.
+func FirstErrorLine(err error) string {
 	var wrong profile.Diagnostics
 	if errors.As(err, &wrong) && len(wrong) > 0 {
 		return wrong[0].String()

@@ -20,14 +20,14 @@ import (
 // turn, except for todos, which are in plan order.
 type record struct {
 	goal           string
-	asked          string
-	concluded      []string
+	lastRequest    string
+	conclusions    []string
 	todos          []string
-	failing        []string
+	failures       []string
 	files          []string  // relative to dir for files inside dir
-	passed         []command // commands that did not fail, each once
+	passedCommands []command // commands that did not fail, each once
 	hasUnknownExit bool      // the client did not report an exit status for some commands
-	names          []replacedWord
+	replacedWords  []replacedWord
 	dir            string
 }
 
@@ -38,51 +38,51 @@ type command struct {
 }
 
 func (r *record) isEmpty() bool {
-	return r.goal == "" && r.asked == "" &&
-		len(r.concluded)+len(r.todos)+len(r.failing)+len(r.files)+len(r.passed) == 0
+	return r.goal == "" && r.lastRequest == "" &&
+		len(r.conclusions)+len(r.todos)+len(r.failures)+len(r.files)+len(r.passedCommands) == 0
 }
 
-// readTurns reads the turns of a session.
-func readTurns(turns []session.Turn) *record {
+// newRecord reads the turns of a session.
+func newRecord(turns []session.Turn) *record {
 	r := &record{}
-	turns = slices.Clone(sinceClear(turns))
+	turns = slices.Clone(turnsSinceClear(turns))
 	for i := range turns {
-		turns[i] = turns[i].WithoutTainted()
+		turns[i] = turns[i].WithoutTaintedTexts()
 	}
 	for i := range turns {
 		if d := turns[i].Dir(); d != "" && r.dir == "" {
 			r.dir = strings.TrimSuffix(strings.ReplaceAll(d, `\`, "/"), "/")
 		}
 	}
-	segment := sinceBoundary(turns)
+	segment := turnsSinceCompaction(turns)
 	for i := range segment {
 		if p := segment[i].Prompt(); p != "" {
 			if r.goal == "" {
 				r.goal = p
 			}
-			r.asked = p
+			r.lastRequest = p
 		}
 	}
-	recent := turns[max(0, len(turns)-window):]
+	recent := turns[max(0, len(turns)-maxRecentTurns):]
 	for i := len(recent) - 1; i >= 0; i-- {
 		r.addConclusions(&recent[i])
 	}
-	r.plan(turns)
-	r.addCalls(recent)
+	r.addOpenTodos(turns)
+	r.setFilesAndCommands(recent)
 	return r
 }
 
-// sinceClear returns the turns after the person last cleared the conversation. The event is in the
+// turnsSinceClear returns the turns after the person last cleared the conversation. The event is in the
 // turn before these, unless it came before the first prompt.
-func sinceClear(turns []session.Turn) []session.Turn {
+func turnsSinceClear(turns []session.Turn) []session.Turn {
 	for i := len(turns) - 1; i >= 0; i-- {
 		events := turns[i].Events
 		at := slices.IndexFunc(events, func(e session.Event) bool {
-			return e.Kind == session.Start && e.Text == "clear"
+			return e.Kind == session.KindStart && e.Text == "clear"
 		})
 		switch {
 		case at < 0:
-		case slices.ContainsFunc(events[at:], func(e session.Event) bool { return e.Kind == session.Prompt }):
+		case slices.ContainsFunc(events[at:], func(e session.Event) bool { return e.Kind == session.KindPrompt }):
 			return turns[i:]
 		default:
 			return turns[i+1:]
@@ -91,13 +91,13 @@ func sinceClear(turns []session.Turn) []session.Turn {
 	return turns
 }
 
-// sinceBoundary returns the turns since the last compaction that was followed by another turn. If
+// turnsSinceCompaction returns the turns since the last compaction that was followed by another turn. If
 // the agent continued the compacted turn, that turn is included.
-func sinceBoundary(turns []session.Turn) []session.Turn {
+func turnsSinceCompaction(turns []session.Turn) []session.Turn {
 	for i := len(turns) - 2; i >= 0; i-- {
 		at := -1
 		for j, e := range turns[i].Events {
-			if e.Kind == session.Compact {
+			if e.Kind == session.KindCompact {
 				at = j
 			}
 		}
@@ -105,7 +105,7 @@ func sinceBoundary(turns []session.Turn) []session.Turn {
 			continue
 		}
 		if slices.ContainsFunc(turns[i].Events[at:], func(e session.Event) bool {
-			return e.Kind == session.Called || e.Kind == session.Text
+			return e.Kind == session.KindCall || e.Kind == session.KindText
 		}) {
 			return turns[i:]
 		}
@@ -120,22 +120,22 @@ func (r *record) addConclusions(t *session.Turn) {
 	all := extract.FindConclusions(said)
 	all = append(all, extract.FigureSentences(said)...)
 	for _, s := range all {
-		if !slices.Contains(r.concluded, s) && screen.Doubt(nil, s) == "" {
-			r.concluded = append(r.concluded, s)
+		if !slices.Contains(r.conclusions, s) && screen.ReasonToDoubt(nil, s) == "" {
+			r.conclusions = append(r.conclusions, s)
 		}
 	}
 }
 
-// plan adds the open items of the main agent's last plan.
-func (r *record) plan(turns []session.Turn) {
+// addOpenTodos adds the open items of the main agent's last plan.
+func (r *record) addOpenTodos(turns []session.Turn) {
 	for i := len(turns) - 1; i >= 0; i-- {
 		for _, e := range slices.Backward(turns[i].Events) {
-			if e.Kind != session.Plan || e.Agent != "" {
+			if e.Kind != session.KindPlan || e.SubAgent != "" {
 				continue
 			}
 			for line := range strings.Lines(e.Text) {
 				item, isTask := strings.CutPrefix(strings.TrimSpace(line), "- [ ] ")
-				if isTask && screen.Doubt(nil, item) == "" {
+				if isTask && screen.ReasonToDoubt(nil, item) == "" {
 					r.todos = append(r.todos, item)
 				}
 			}
@@ -151,42 +151,42 @@ const (
 )
 
 // hasFailed reports whether the client says that a call failed, or its exit status is not 0.
-func hasFailed(c *session.Call) bool {
-	return c.Failed || (c.Exit != nil && *c.Exit != 0)
+func hasFailed(c *session.ToolCall) bool {
+	return c.Failed || (c.ExitStatus != nil && *c.ExitStatus != 0)
 }
 
-// addCalls sets the files and commands of the turns.
-func (r *record) addCalls(turns []session.Turn) {
+// setFilesAndCommands sets the files and commands of the turns.
+func (r *record) setFilesAndCommands(turns []session.Turn) {
 	seen := map[string]bool{}
 	for i := len(turns) - 1; i >= 0; i-- {
 		for _, e := range slices.Backward(turns[i].CallEvents()) {
-			for _, p := range e.Call.Wrote {
-				p = r.relative(p)
+			for _, p := range e.Call.WrittenFiles {
+				p = r.relativePath(p)
 				if !slices.Contains(r.files, p) && len(r.files) < maxRecordFiles {
 					r.files = append(r.files, p)
 				}
 			}
-			line := oneLine(e.Call.Command)
+			line := joinLines(e.Call.Command)
 			if line == "" || seen[line] {
 				continue
 			}
-			if len(seen) >= maxCommands || screen.Doubt(nil, line) != "" {
+			if len(seen) >= maxCommands || screen.ReasonToDoubt(nil, line) != "" {
 				continue
 			}
 			seen[line] = true
 			if hasFailed(e.Call) {
-				r.failing = append(r.failing, failure(line, e.Call))
+				r.failures = append(r.failures, failureLine(line, e.Call))
 				continue
 			}
-			r.hasUnknownExit = r.hasUnknownExit || e.Call.Exit == nil
-			r.passed = append(r.passed, command{line, extract.OnlyPrints(line)})
+			r.hasUnknownExit = r.hasUnknownExit || e.Call.ExitStatus == nil
+			r.passedCommands = append(r.passedCommands, command{line, extract.IsPrintOnly(line)})
 		}
 	}
 }
 
-// relative returns a path with slashes. Paths inside the session's directory become relative
+// relativePath returns a path with slashes. Paths inside the session's directory become relative
 // to that directory.
-func (r *record) relative(p string) string {
+func (r *record) relativePath(p string) string {
 	p = strings.ReplaceAll(p, `\`, "/")
 	if rest, ok := strings.CutPrefix(p, r.dir+"/"); ok && r.dir != "" {
 		return path.Clean(rest)
@@ -194,25 +194,25 @@ func (r *record) relative(p string) string {
 	return path.Clean(p)
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+func joinLines(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// failedTest matches the names of failed tests in test runners' output.
-var failedTest = sync.OnceValue(func() *regexp.Regexp {
+// failedTestPattern matches the names of failed tests in test runners' output.
+var failedTestPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?m)^\s*(?:--- FAIL: (\S+)|FAILED (\S+)|✕ (.{1,80})|✗ (.{1,80})|● (.{1,80})|test (\S+) \.\.\. FAILED|not ok \d+ - (.{1,80}))`,
 	)
 })
 
-// failure returns a line about a command that failed when it was last run.
-func failure(line string, c *session.Call) string {
+// failureLine returns a line about a command that failed when it was last run.
+func failureLine(line string, c *session.ToolCall) string {
 	out := "- " + cutText(line, 160)
-	if c.Exit != nil {
-		out += " → exit " + strconv.Itoa(*c.Exit)
+	if c.ExitStatus != nil {
+		out += " → exit " + strconv.Itoa(*c.ExitStatus)
 	} else {
 		out += " → failed"
 	}
 	var names []string
-	for _, m := range failedTest().FindAllStringSubmatch(c.Output, 6) {
+	for _, m := range failedTestPattern().FindAllStringSubmatch(c.Output, 6) {
 		name := strings.TrimSpace(strings.Join(m[1:], ""))
 		if !slices.Contains(names, name) {
 			names = append(names, name)
@@ -222,10 +222,10 @@ func failure(line string, c *session.Call) string {
 	all := strings.Join(names, ", ")
 	switch { // a package may print instructions for an agent
 	case all != "":
-		if screen.Doubt(nil, all) == "" {
+		if screen.ReasonToDoubt(nil, all) == "" {
 			out += ": " + all
 		}
-	case why != "" && screen.Doubt(nil, why) == "":
+	case why != "" && screen.ReasonToDoubt(nil, why) == "":
 		out += ": " + cutText(why, 120)
 	}
 	return out
@@ -234,16 +234,16 @@ func failure(line string, c *session.Call) string {
 // replacedWord is a word, such as a directory, and the name that replaces it, such as $A.
 type replacedWord struct{ word, name string }
 
-// window is the number of last turns whose files, commands and conclusions are collected.
-const window = 30
+// maxRecentTurns is the number of last turns whose files, commands and conclusions are collected.
+const maxRecentTurns = 30
 
 // cutText cuts a text to at most n bytes and marks the cut.
 func cutText(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	return strings.TrimSpace(text.CutPrefix(s, n)) + " […]"
+	return strings.TrimSpace(text.TruncateBytes(s, n)) + " […]"
 }
 
-// stat is the number of lines that were added to a file and deleted from it since the last commit.
-type stat struct{ Added, Deleted int }
+// lineChanges is the number of lines that were added to a file and deleted from it since the last commit.
+type lineChanges struct{ Added, Deleted int }

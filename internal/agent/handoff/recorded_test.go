@@ -24,26 +24,26 @@ func TestRecorded(t *testing.T) {
 		var events []session.Event
 		transcripts, _ := filepath.Glob(filepath.Join(dir, "transcript*"))
 		for _, name := range transcripts {
-			got, _, err := transcript.Reader(func(s string) string { return s }, nil)(t.Context(), client, name, "")
+			got, _, err := transcript.NewReader(func(s string) string { return s }, nil)(t.Context(), client, name, "")
 			if err != nil {
 				t.Fatal(err)
 			}
 			events = append(events, got...)
 		}
-		turns := session.Fold(events)
+		turns := session.BuildTurns(events)
 		out := composeRecord(turns, nil) + "\n"
-		r := readTurns(turns)
+		r := newRecord(turns)
 		for i := range turns {
-			u := turns[i].WithoutTainted()
+			u := turns[i].WithoutTaintedTexts()
 			for _, e := range u.CallEvents() {
-				for _, p := range e.Call.Wrote {
+				for _, p := range e.Call.WrittenFiles {
 					files++
-					if !strings.Contains(out, "\n"+r.relative(p)+"\n") {
+					if !strings.Contains(out, "\n"+r.relativePath(p)+"\n") {
 						t.Errorf("%s: the file %s is not in\n%s", dir, p, out)
 					}
 				}
-				if c := oneLine(e.Call.Command); c != "" && !e.Call.Failed &&
-					(e.Call.Exit == nil || *e.Call.Exit == 0) {
+				if c := joinLines(e.Call.Command); c != "" && !e.Call.Failed &&
+					(e.Call.ExitStatus == nil || *e.Call.ExitStatus == 0) {
 					commands++
 					if !strings.Contains(out, "\n"+c+"\n") {
 						t.Errorf("%s: the command %s is not in\n%s", dir, c, out)

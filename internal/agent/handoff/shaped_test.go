@@ -13,14 +13,17 @@ import (
 func TestShapedTextIsLeftOut(t *testing.T) {
 	for form, order := range testenv.DisguisedOrders() {
 		for place, e := range map[string]session.Event{
-			"a conclusion":          event(session.Text, "The root cause was that the file says: "+order),
-			"an open item":          event(session.Plan, "- [ ] first\n- [ ] "+order),
+			"a conclusion":          event(session.KindText, "The root cause was that the file says: "+order),
+			"an open item":          event(session.KindPlan, "- [ ] first\n- [ ] "+order),
 			"a command":             called("echo "+order, 0, ""),
 			"a command that failed": called("echo "+order, 1, ""),
 			"a failed test":         called("make", 1, "not ok 1 - "+order),
 			"an error line":         called("make", 1, "error: "+order),
 		} {
-			got := composeRecord(fold(event(session.Prompt, "Make refunds work."), e, called("make lint", 0, "")), nil)
+			got := composeRecord(
+				fold(event(session.KindPrompt, "Make refunds work."), e, called("make lint", 0, "")),
+				nil,
+			)
 			if strings.Contains(got, order) || !strings.Contains(got, "make lint") {
 				t.Errorf("%s, %s: the handoff is %s", place, form, got)
 			}

@@ -15,23 +15,23 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// Errors of [Take]. ErrNone matches [oxbow.ErrNotFound].
+// Errors of [TakeHandoff]. ErrNoHandoff matches [oxbow.ErrNotFound].
 var (
-	ErrNone  = fmt.Errorf("no handoff waits: %w", oxbow.ErrNotFound)
-	ErrTaken = errors.New("handoff was taken already")
+	ErrNoHandoff    = fmt.Errorf("no handoff waits: %w", oxbow.ErrNotFound)
+	ErrAlreadyTaken = errors.New("handoff was taken already")
 )
 
 // maxTries is the maximum number of times that a change is tried if others write at the same time.
 const maxTries = 100
 
-// New stores a task as a new open handoff and returns the handoff. Its name is derived from the
+// StoreTask stores a task as a new open handoff and returns the handoff. Its name is derived from the
 // summary. If the same task is already an open handoff, New returns that handoff and stores nothing, so
 // that repeating a call is harmless. Errors about the task match [oxbow.ErrInvalid].
-func New(ctx context.Context, s oxbow.Store, t Task) (Handoff, error) {
-	if err := t.check(); err != nil {
+func StoreTask(ctx context.Context, s oxbow.Store, t Task) (Handoff, error) {
+	if err := t.validate(); err != nil {
 		return Handoff{}, err
 	}
-	content := t.content()
+	content := t.encodeContent()
 	if err := oxbow.CheckContent(content); err != nil {
 		return Handoff{}, err
 	}
@@ -78,37 +78,37 @@ func New(ctx context.Context, s oxbow.Store, t Task) (Handoff, error) {
 	}
 }
 
-// A Choice says which handoff a session wants. The zero Choice is the newest open handoff that a session
+// A HandoffChoice says which handoff a session wants. The zero Choice is the newest open handoff that a session
 // may take.
-type Choice struct {
+type HandoffChoice struct {
 	Name string // this handoff, or the newest open one that fits if it is ""
 
 	// Projects has the projects that fit. The project "" stands for handoffs without a project. If it is
 	// nil, all projects fit.
 	Projects []string
 
-	// Unasked is set if the session did not ask for a handoff. Only handoffs that are [Handoff.Offered] fit
+	// IsUnasked is set if the session did not ask for a handoff. Only handoffs that are [Handoff.IsOffered] fit
 	// then.
-	Unasked bool
+	IsUnasked bool
 
-	// Judge may lower the trust in a handoff of a home that cannot store trust. It may be nil.
-	Judge func(Handoff) Handoff
+	// LowerTrust may lower the trust in a handoff of a home that cannot store trust. It may be nil.
+	LowerTrust func(Handoff) Handoff
 }
 
-// OfProject returns the projects of a Choice that wants handoffs of this project, or of all projects if it is
+// ProjectList returns the projects of a Choice that wants handoffs of this project, or of all projects if it is
 // "".
-func OfProject(project string) []string {
+func ProjectList(project string) []string {
 	if project == "" {
 		return nil
 	}
 	return []string{project}
 }
 
-func (c *Choice) fits(e *oxbow.Entry, h *Handoff) bool {
-	return isOfProject(e, c.Projects) && h.Takeable && (h.Offered || !c.Unasked)
+func (c *HandoffChoice) matches(e *oxbow.Entry, h *Handoff) bool {
+	return isOfProject(e, c.Projects) && h.IsTakeable && (h.IsOffered || !c.IsUnasked)
 }
 
-// isOfProject reports whether the entry has one of the projects, which are those of a [Choice].
+// isOfProject reports whether the entry has one of the projects, which are those of a [HandoffChoice].
 func isOfProject(e *oxbow.Entry, projects []string) bool {
 	none := true
 	for _, l := range e.Labels {
@@ -122,25 +122,25 @@ func isOfProject(e *oxbow.Entry, projects []string) bool {
 	return projects == nil || (none && slices.Contains(projects, ""))
 }
 
-func (c *Choice) judge(h Handoff) Handoff {
-	if c.Judge == nil {
+func (c *HandoffChoice) judgeTrust(h Handoff) Handoff {
+	if c.LowerTrust == nil {
 		return h
 	}
-	return c.Judge(h)
+	return c.LowerTrust(h)
 }
 
-// ListOpen returns the open handoffs of the projects, newest first. The projects are those of a [Choice]. It
+// ListOpen returns the open handoffs of the projects, newest first. The projects are those of a [HandoffChoice]. It
 // leaves out handoffs that are withheld from the caller ([oxbow.OnRequest]).
 func ListOpen(ctx context.Context, s oxbow.Store, projects []string) ([]Handoff, error) {
-	return list(ctx, s, openFilter(), projects)
+	return listHandoffs(ctx, s, openFilter(), projects)
 }
 
 // ListAll is like ListOpen, but also returns the handoffs that were taken.
 func ListAll(ctx context.Context, s oxbow.Store, projects []string) ([]Handoff, error) {
-	return list(ctx, s, kindFilter(), projects)
+	return listHandoffs(ctx, s, kindFilter(), projects)
 }
 
-func list(ctx context.Context, s oxbow.Store, f oxbow.Filter, projects []string) ([]Handoff, error) {
+func listHandoffs(ctx context.Context, s oxbow.Store, f oxbow.Filter, projects []string) ([]Handoff, error) {
 	es, err := readEntries(ctx, s, f)
 	var hs []Handoff
 	for _, e := range es {
@@ -178,10 +178,10 @@ func kindFilter() oxbow.Filter {
 	return oxbow.Filter{Terms: []oxbow.Term{{Key: "kind", Values: []string{oxbow.Handoff.String()}}}}
 }
 
-// getVisible is like get, but returns an error that matches [oxbow.ErrInvalid] if the entry is withheld from
+// getVisibleEntry is like get, but returns an error that matches [oxbow.ErrInvalid] if the entry is withheld from
 // the caller ([oxbow.OnRequest]).
-func getVisible(ctx context.Context, s oxbow.Store, name string) (oxbow.Entry, error) {
-	e, err := get(ctx, s, name)
+func getVisibleEntry(ctx context.Context, s oxbow.Store, name string) (oxbow.Entry, error) {
+	e, err := getHandoffEntry(ctx, s, name)
 	if err == nil && !e.MayShow(oxbow.OnRequest(ctx)) {
 		err = &oxbow.InvalidError{
 			Field:  "handoff",
@@ -192,8 +192,8 @@ func getVisible(ctx context.Context, s oxbow.Store, name string) (oxbow.Entry, e
 	return e, err
 }
 
-// get returns the entry of a handoff. The error matches [oxbow.ErrInvalid] if the entry is of another kind.
-func get(ctx context.Context, s oxbow.Store, name string) (oxbow.Entry, error) {
+// getHandoffEntry returns the entry of a handoff. The error matches [oxbow.ErrInvalid] if the entry is of another kind.
+func getHandoffEntry(ctx context.Context, s oxbow.Store, name string) (oxbow.Entry, error) {
 	e, err := s.Get(ctx, name)
 	if err == nil && e.Kind != oxbow.Handoff {
 		err = &oxbow.InvalidError{Field: "entry", Value: name, Reason: "is of kind " + e.Kind.String() +
@@ -202,24 +202,24 @@ func get(ctx context.Context, s oxbow.Store, name string) (oxbow.Entry, error) {
 	return e, err
 }
 
-// Next returns the handoff that Take would take. The handoff stays open. If c has a name, Next returns this
-// handoff, even if it was taken. It returns [ErrNone] if no handoff is open.
-func Next(ctx context.Context, s oxbow.Store, c Choice) (Handoff, error) {
+// FindNext returns the handoff that Take would take. The handoff stays open. If c has a name, Next returns this
+// handoff, even if it was taken. It returns [ErrNoHandoff] if no handoff is open.
+func FindNext(ctx context.Context, s oxbow.Store, c HandoffChoice) (Handoff, error) {
 	_, h, err := findHandoff(ctx, s, c)
 	return h, err
 }
 
-// Take marks a handoff as taken and returns it. The mark is set only if the version that was read is still
+// TakeHandoff marks a handoff as taken and returns it. The mark is set only if the version that was read is still
 // current. Therefore only a single session gets the handoff, even if several processes try.
 //
-// If no handoff that fits is open, Take returns [ErrNone]. If the named handoff is already taken, it
-// returns [ErrTaken] in an [oxbow.NameError]. After [oxbow.ErrUnknownOutcome], ListAll tells whether
+// If no handoff that fits is open, Take returns [ErrNoHandoff]. If the named handoff is already taken, it
+// returns [ErrAlreadyTaken] in an [oxbow.NameError]. After [oxbow.ErrUnknownOutcome], ListAll tells whether
 // it was taken.
-func Take(ctx context.Context, s oxbow.Store, c Choice) (Handoff, error) {
+func TakeHandoff(ctx context.Context, s oxbow.Store, c HandoffChoice) (Handoff, error) {
 	for n := 1; ; n++ {
 		e, h, err := findHandoff(ctx, s, c)
-		if err == nil && h.Taken {
-			err = &oxbow.NameError{Name: e.Name, Err: ErrTaken}
+		if err == nil && h.IsTaken {
+			err = &oxbow.NameError{Name: e.Name, Err: ErrAlreadyTaken}
 		}
 		if err != nil {
 			return Handoff{}, err
@@ -238,7 +238,7 @@ func Take(ctx context.Context, s oxbow.Store, c Choice) (Handoff, error) {
 			return Handoff{}, err
 		}
 		// The handoff is taken, even if it has been changed or dropped since.
-		h.Taken = true
+		h.IsTaken = true
 		if now, ok := made.Entry(); ok {
 			h.Version = now.Version
 			h.Updated = now.Updated
@@ -249,30 +249,30 @@ func Take(ctx context.Context, s oxbow.Store, c Choice) (Handoff, error) {
 }
 
 // findHandoff returns the handoff of a choice, and its entry.
-func findHandoff(ctx context.Context, s oxbow.Store, c Choice) (oxbow.Entry, Handoff, error) {
+func findHandoff(ctx context.Context, s oxbow.Store, c HandoffChoice) (oxbow.Entry, Handoff, error) {
 	if c.Name != "" {
-		e, err := getVisible(ctx, s, c.Name)
+		e, err := getVisibleEntry(ctx, s, c.Name)
 		if err != nil {
 			return e, Handoff{}, err
 		}
-		return e, c.judge(decodeHandoff(ctx, e)), nil
+		return e, c.judgeTrust(decodeHandoff(ctx, e)), nil
 	}
 	es, err := readEntries(ctx, s, openFilter())
 	if err != nil {
 		return oxbow.Entry{}, Handoff{}, err
 	}
 	for _, e := range es {
-		if h := c.judge(decodeHandoff(ctx, e)); c.fits(&e, &h) {
+		if h := c.judgeTrust(decodeHandoff(ctx, e)); c.matches(&e, &h) {
 			return e, h, nil
 		}
 	}
-	return oxbow.Entry{}, Handoff{}, ErrNone
+	return oxbow.Entry{}, Handoff{}, ErrNoHandoff
 }
 
-// Drop deletes a handoff, open or taken, and returns its last version. If the memory keeps a history,
+// DeleteHandoff deletes a handoff, open or taken, and returns its last version. If the memory keeps a history,
 // the handoff stays in the history.
-func Drop(ctx context.Context, s oxbow.Store, name string) (Handoff, error) {
-	e, err := get(ctx, s, name)
+func DeleteHandoff(ctx context.Context, s oxbow.Store, name string) (Handoff, error) {
+	e, err := getHandoffEntry(ctx, s, name)
 	if err != nil {
 		return Handoff{}, err
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// fileForms returns the files in two forms. In the first, each file has its own line. In the
+// fileLinesByForm returns the files in two forms. In the first, each file has its own line. In the
 // second, files are grouped by directory and names replace words.
-func fileForms(r *record, stats map[string]stat, names []replacedWord) [][]string {
+func fileLinesByForm(r *record, stats map[string]lineChanges, names []replacedWord) [][]string {
 	withStat := func(file, name string) string {
 		if s, ok := stats[file]; ok {
 			return fmt.Sprintf("%s +%d-%d", name, s.Added, s.Deleted)
@@ -49,40 +49,40 @@ func fileForms(r *record, stats map[string]stat, names []replacedWord) [][]strin
 // mergedLine is a line for a command or for several similar commands.
 type mergedLine struct {
 	words    []string
-	n        int  // number of commands
+	count    int  // number of commands
 	doesWork bool // at least one command does more than printing
 }
 
-func (m *mergedLine) line() string { return strings.Join(m.words, " ") }
+func (m *mergedLine) text() string { return strings.Join(m.words, " ") }
 
-// lineValue returns how much a line tells for its length.
-func (m *mergedLine) lineValue() float64 {
-	n := float64(m.n)
+// valuePerToken returns how much a line tells for its length.
+func (m *mergedLine) valuePerToken() float64 {
+	n := float64(m.count)
 	if m.doesWork {
 		n *= 2
 	}
-	return n / float64(2+text.EstimateTokens(m.line()))
+	return n / float64(2+text.EstimateTokens(m.text()))
 }
 
-// commandForms returns the commands as typed, and in a short form with similar commands
+// commandLinesByForm returns the commands as typed, and in a short form with similar commands
 // merged and names in place of words.
-func commandForms(r *record, names []replacedWord) (typed []string, short []mergedLine) {
-	for _, c := range r.passed {
+func commandLinesByForm(r *record, names []replacedWord) (typed []string, short []mergedLine) {
+	for _, c := range r.passedCommands {
 		typed = append(typed, c.line)
-		words := strings.Split(replaceWords(coreCommand(c.line, r.dir), names), " ")
+		words := strings.Split(replaceWords(normalizeCommand(c.line, r.dir), names), " ")
 		short = append(short, mergedLine{words, 1, !c.onlyPrints})
 	}
 	return typed, mergeSimilar(short)
 }
 
-// coreCommand returns a command line in a short form for comparisons. It removes the parts that do not
+// normalizeCommand returns a command line in a short form for comparisons. It removes the parts that do not
 // change the command's effect, and the numbers of the lines that the command prints.
-func coreCommand(line, dir string) string {
-	return printed().ReplaceAllString(withoutQuotes(extract.Bare(line, dir)), "$1$3 $2$4")
+func normalizeCommand(line, dir string) string {
+	return printedLinesPattern().ReplaceAllString(removeQuotes(extract.NormalizeCommand(line, dir)), "$1$3 $2$4")
 }
 
-// printed matches the line numbers in commands that print a part of a file.
-var printed = sync.OnceValue(func() *regexp.Regexp {
+// printedLinesPattern matches the line numbers in commands that print a part of a file.
+var printedLinesPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`\b(sed -n) ["']?[0-9]+(?:,[0-9$]+)?p["']? ([^ ])|\b(head|tail) (?:-n ?)?-?[0-9]+ ([^ |])`,
 	)
@@ -104,17 +104,17 @@ func nameWords(r *record) (names []replacedWord) {
 	}
 	seen := map[string]bool{}
 	letters := "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	for _, c := range r.passed {
+	for _, c := range r.passedCommands {
 		letters = strings.Map(func(l rune) rune {
 			if strings.Contains(c.line, "$"+string(l)) { // a variable of the shell
 				return -1
 			}
 			return l
 		}, letters)
-		short := coreCommand(c.line, r.dir)
-		words := strings.FieldsFunc(short, func(r rune) bool { return !strings.ContainsRune(pathSigns, r) })
+		short := normalizeCommand(c.line, r.dir)
+		words := strings.FieldsFunc(short, func(r rune) bool { return !strings.ContainsRune(pathChars, r) })
 		words = append(words, strings.FieldsFunc(short, func(r rune) bool {
-			return !strings.ContainsRune(wordSigns, r)
+			return !strings.ContainsRune(wordChars, r)
 		})...)
 		for _, w := range words {
 			w = strings.TrimSuffix(strings.TrimPrefix(w, "./"), "/...")
@@ -147,18 +147,18 @@ func nameWords(r *record) (names []replacedWord) {
 	return names
 }
 
-// wordSigns are the characters in named words, and pathSigns those in named paths.
+// wordChars are the characters in named words, and pathChars those in named paths.
 const (
-	wordSigns = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
-	pathSigns = wordSigns + "-./@+"
+	wordChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+	pathChars = wordChars + "-./@+"
 )
 
 // replaceWords replaces words of a line by their names.
 func replaceWords(line string, names []replacedWord) string {
 	for _, n := range names {
-		signs := wordSigns
+		signs := wordChars
 		if strings.Contains(n.word, "/") {
-			signs = pathSigns
+			signs = pathChars
 		}
 		isPath := func(s string, i int) bool { return i >= 0 && i < len(s) && strings.IndexByte(signs, s[i]) >= 0 }
 		for at := 0; ; {
@@ -180,8 +180,8 @@ func replaceWords(line string, names []replacedWord) string {
 	return line
 }
 
-// namesLine returns the line that defines the names.
-func namesLine(names []replacedWord) string {
+// nameDefinitions returns the line that defines the names.
+func nameDefinitions(names []replacedWord) string {
 	var all []string
 	for _, n := range names {
 		all = append(all, n.name+"="+n.word)
@@ -191,23 +191,23 @@ func namesLine(names []replacedWord) string {
 }
 
 var (
-	quoted   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"[^"]*"?|'[^']*'?`) })
-	plainArg = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^["'][\w./:^$@%+=-]+["']$`) })
+	quotedPattern   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"[^"]*"?|'[^']*'?`) })
+	plainArgPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^["'][\w./:^$@%+=-]+["']$`) })
 )
 
-// maxQuoted is the maximum length, in bytes, of a quoted argument that is not cut. Longer arguments
+// maxQuotedArg is the maximum length, in bytes, of a quoted argument that is not cut. Longer arguments
 // are mostly messages or scripts.
-const maxQuoted = 28
+const maxQuotedArg = 28
 
-// withoutQuotes removes unnecessary quotes from a command line, and cuts long quoted arguments and
+// removeQuotes removes unnecessary quotes from a command line, and cuts long quoted arguments and
 // here documents.
-func withoutQuotes(line string) string {
-	line = quoted().ReplaceAllStringFunc(line, func(q string) string {
+func removeQuotes(line string) string {
+	line = quotedPattern().ReplaceAllStringFunc(line, func(q string) string {
 		switch {
-		case plainArg().MatchString(q):
+		case plainArgPattern().MatchString(q):
 			return q[1 : len(q)-1]
-		case len(q) > maxQuoted:
-			return q[:1] + strings.TrimSpace(text.CutPrefix(q[1:], 12)) + ".." + q[:1]
+		case len(q) > maxQuotedArg:
+			return q[:1] + strings.TrimSpace(text.TruncateBytes(q[1:], 12)) + ".." + q[:1]
 		}
 		return q
 	})
@@ -221,26 +221,26 @@ func withoutQuotes(line string) string {
 // are merged into a line with the words in braces, as a shell would expand them. If lines then
 // differ only in numbers, mergeSimilar returns the first line with the number of similar lines.
 func mergeSimilar(lines []mergedLine) []mergedLine {
-	all := mergeByKey(lines, (*mergedLine).line)
+	all := mergeByKey(lines, (*mergedLine).text)
 	for {
-		same := largestSet(all)
+		same := largestSimilarSet(all)
 		if same == nil {
 			break
 		}
-		all = joinSet(all, same)
+		all = mergeSet(all, same)
 	}
-	numbered := mergeByKey(all, func(m *mergedLine) string { return digits().ReplaceAllString(m.line(), "0") })
+	numbered := mergeByKey(all, func(m *mergedLine) string { return digitsPattern().ReplaceAllString(m.text(), "0") })
 	for i := range numbered {
 		m := &numbered[i]
 		j := slices.IndexFunc(all, func(o mergedLine) bool { return slices.Equal(o.words, m.words) })
-		if more := m.n - all[j].n; more > 0 {
+		if more := m.count - all[j].count; more > 0 {
 			m.words = append(slices.Clip(m.words), fmt.Sprintf("(and %d with other numbers)", more))
 		}
 	}
 	return numbered
 }
 
-var digits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9]+`) })
+var digitsPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9]+`) })
 
 // mergeByKey returns the first line for each key, with the counts of all lines with this key.
 func mergeByKey(lines []mergedLine, key func(*mergedLine) string) (all []mergedLine) {
@@ -248,7 +248,7 @@ func mergeByKey(lines []mergedLine, key func(*mergedLine) string) (all []mergedL
 	for _, m := range lines {
 		k := key(&m)
 		if i, ok := at[k]; ok {
-			all[i].n, all[i].doesWork = all[i].n+m.n, all[i].doesWork || m.doesWork
+			all[i].count, all[i].doesWork = all[i].count+m.count, all[i].doesWork || m.doesWork
 			continue
 		}
 		at[k] = len(all)
@@ -257,16 +257,16 @@ func mergeByKey(lines []mergedLine, key func(*mergedLine) string) (all []mergedL
 	return all
 }
 
-// commandSet contains the indexes of commands that differ in a single word.
-type commandSet struct {
-	word    int
-	members []int
+// similarCommands contains the indexes of commands that differ in a single word.
+type similarCommands struct {
+	wordIndex int
+	members   []int
 }
 
-// largestSet returns the largest set, or nil if no two commands differ in a single word only.
-func largestSet(all []mergedLine) *commandSet {
-	sets := map[string]*commandSet{}
-	var best *commandSet
+// largestSimilarSet returns the largest set, or nil if no two commands differ in a single word only.
+func largestSimilarSet(all []mergedLine) *similarCommands {
+	sets := map[string]*similarCommands{}
+	var best *similarCommands
 	for i := range all {
 		words := all[i].words
 		for w := 1; w < len(words); w++ { // programs are not merged
@@ -276,7 +276,7 @@ func largestSet(all []mergedLine) *commandSet {
 			key := fmt.Sprint(w, " ", strings.Join(words[:w], " "), "\x00", strings.Join(words[w+1:], " "))
 			s := sets[key]
 			if s == nil {
-				s = &commandSet{word: w}
+				s = &similarCommands{wordIndex: w}
 				sets[key] = s
 			}
 			s.members = append(s.members, i)
@@ -291,16 +291,16 @@ func largestSet(all []mergedLine) *commandSet {
 	return best
 }
 
-// joinSet replaces the set's commands by a merged line in the place of the first command.
-func joinSet(all []mergedLine, s *commandSet) (out []mergedLine) {
+// mergeSet replaces the set's commands by a merged line in the place of the first command.
+func mergeSet(all []mergedLine, s *similarCommands) (out []mergedLine) {
 	var values []string
 	first := all[s.members[0]]
-	first.words, first.n = slices.Clone(first.words), 0
+	first.words, first.count = slices.Clone(first.words), 0
 	for _, i := range s.members {
-		values = append(values, all[i].words[s.word])
-		first.n, first.doesWork = first.n+all[i].n, first.doesWork || all[i].doesWork
+		values = append(values, all[i].words[s.wordIndex])
+		first.count, first.doesWork = first.count+all[i].count, first.doesWork || all[i].doesWork
 	}
-	first.words[s.word] = joinInBraces(values)
+	first.words[s.wordIndex] = joinInBraces(values)
 	for i, m := range all {
 		switch {
 		case i == s.members[0]:

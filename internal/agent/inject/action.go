@@ -4,10 +4,10 @@ package inject
 
 import "github.com/oxbow-memory/oxbow/internal/base/text"
 
-// Line returns head and as many parts as fit in [actionTokens], joined to a single line. held is
+// ActionLine returns head and as many parts as fit in [actionTokens], joined to a single line. held is
 // the number of these parts. The first part is shortened if necessary. Without a part that fits, it
 // returns "" and 0.
-func Line(head string, parts []string) (line string, held int) {
+func ActionLine(head string, parts []string) (line string, partCount int) {
 	const fence = 12 // tokens
 	fits := func(s string) bool { return text.EstimateTokens(s)+fence <= actionTokens }
 	for i, p := range parts {
@@ -17,12 +17,12 @@ func Line(head string, parts []string) (line string, held int) {
 		}
 		for size := len(p); i == 0 && !fits(next) && size > 0; {
 			size = size * 3 / 4
-			next = head + text.Clip(p, size)
+			next = head + text.TruncateWithEllipsis(p, size)
 		}
 		if !fits(next) {
 			break
 		}
-		line, held = next, i+1
+		line, partCount = next, i+1
 	}
-	return line, held
+	return line, partCount
 }

@@ -20,10 +20,17 @@ func TestAskedBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	archive := &session.Archive{Memory: m}
-	talks := Source{In: InSessions, Memory: m, Filter: session.TurnFilter, Floor: .5}
+	talks := MemorySource{Kind: SourceSessions, Memory: m, Filter: session.TurnFilter, Floor: .5}
 	add := func(id, kind, text string) {
-		e := session.Event{Client: "claude", Session: id, Turn: "1", Kind: session.Kind(kind), Text: text, Time: start}
-		if _, err := archive.Add(t.Context(), []session.Event{e}); err != nil {
+		e := session.Event{
+			Client:  "claude",
+			Session: id,
+			Turn:    "1",
+			Kind:    session.EventKind(kind),
+			Text:    text,
+			Time:    start,
+		}
+		if _, err := archive.AddEvents(t.Context(), []session.Event{e}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -33,7 +40,8 @@ func TestAskedBefore(t *testing.T) {
 	if b := ask(t, Prompt{}, talks); b.Text != "" {
 		t.Errorf("of a question that was asked four times: %q", b.Text)
 	}
-	if b := ask(t, Prompt{}, note, talks); strings.Contains(b.Text, "Which") || !strings.Contains(b.Text, "port 8443") {
+	if b := ask(t, Prompt{}, note, talks); strings.Contains(b.Text, "Which") ||
+		!strings.Contains(b.Text, "port 8443") {
 		t.Errorf("with a note: %q", b.Text)
 	}
 	for i := range 2 {

@@ -30,62 +30,62 @@ const (
 	// A note or a past turn is shown together with the strongest unit if its margin is at least this part of the
 	// strongest unit's margin. A turn needs more, because people repeat the words of a question in orders that do not
 	// answer the question.
-	leastNote = .5
-	leastTurn = .6
+	minNoteMargin = .5
+	minTurnMargin = .6
 
-	mostPointers = 2  // units in a pointer block
-	pointerBytes = 60 // maximum bytes of a unit's text in a pointer block
+	maxPointers     = 2  // units in a pointer block
+	maxPointerBytes = 60 // maximum bytes of a unit's text in a pointer block
 
-	fenceTokens = 12 // tokens of the fence that the hook puts around the block
-	mostRare    = 24
-	leastRare   = 4. // lowest idf of a rare term
+	fenceTokens  = 12 // tokens of the fence that the hook puts around the block
+	maxRareTerms = 24
+	minRareIDF   = 4. // lowest idf of a rare term
 )
 
 // payloadBlock returns a block with sentences of the strongest units, oldest unit first. It returns an empty
 // block if no unit that is a payload has a new sentence.
-func (p *Prompt) payloadBlock(ctx context.Context, units []unit) Block {
+func (p *Prompt) payloadBlock(ctx context.Context, units []foundUnit) Block {
 	var shown []quote
-	asked, prints := p.ownSentences(), map[string]bool{}
+	asked, prints := p.promptFingerprints(), map[string]bool{}
 	strongest := 0.
 	for _, u := range units {
-		if u.Why == "" {
-			strongest = max(strongest, u.margin())
+		if u.Reason == "" {
+			strongest = max(strongest, u.floorRatio())
 		}
 	}
 	maps.Copy(prints, p.State.Prints)
 	for i := range units {
 		u := &units[i]
-		least := leastNote * strongest
-		if u.In == InSessions {
-			least = leastTurn * strongest
+		least := minNoteMargin * strongest
+		if u.SourceKind == SourceSessions {
+			least = minTurnMargin * strongest
 		}
-		if len(shown) == mostUnits || u.Why != "" {
+		if len(shown) == maxUnits || u.Reason != "" {
 			continue
 		}
-		if !u.Floor.MayJoin(u.Strength) || u.margin() < least {
+		if !u.Floor.CanAccompanyAnswer(u.Strength) || u.floorRatio() < least {
 			continue
 		}
-		most := moreSentences
+		most := maxOtherSentences
 		if len(shown) == 0 {
-			most = mostSentences
+			most = maxBestSentences
 		}
-		q := u.quote(asked, prints, most)
+		q := u.selectSentences(asked, prints, most)
 		if len(q.sentences) == 0 {
-			u.Why, u.Answer = whySaid, gate.Silence
+			u.Reason, u.Answer = whyAllShown, gate.AnswerSilence
 			continue
 		}
 		for _, s := range q.sentences {
-			prints[s.print] = true
+			prints[s.fingerprint] = true
 		}
 		shown = append(shown, q)
 	}
-	if !slices.ContainsFunc(shown, func(q quote) bool { return q.answer(q.Strength) == gate.Payload }) {
+	if !slices.ContainsFunc(shown, func(q quote) bool { return q.answerRule(q.Strength) == gate.AnswerPayload }) {
 		return Block{} // the remaining units may only accompany a payload
 	}
 	for len(shown) > 0 {
 		b := quotationBlock(shown)
 		if b.Tokens <= promptTokens {
-			b.Answer, b.Rare = string(gate.Payload), p.rareTerms(ctx, shown)
+			b.Answer, b.RareTerms = string(gate.AnswerPayload), p.rareTerms(ctx, shown)
 			return b
 		}
 		shown = shrinkQuotes(shown)
@@ -98,55 +98,55 @@ func (p *Prompt) payloadBlock(ctx context.Context, units []unit) Block {
 // strongest unit. It first shortens the sentences of all units except the strongest. Then, in the
 // last unit with several sentences, it drops the sentence with the lowest score. Finally it drops
 // the last unit.
-func shrinkQuotes(shown []quote) []quote {
+func shrinkQuotes(quotes []quote) []quote {
 	isShorter := false
-	for i := 1; i < len(shown); i++ {
-		if shown[i].shorten() {
+	for i := 1; i < len(quotes); i++ {
+		if quotes[i].shortenSentences() {
 			isShorter = true
 		}
 	}
 	if isShorter {
-		return shown
+		return quotes
 	}
-	for i := len(shown) - 1; i >= 0; i-- {
-		if len(shown[i].sentences) > 1 {
-			shown[i].dropWeakest()
-			return shown
+	for i := len(quotes) - 1; i >= 0; i-- {
+		if len(quotes[i].sentences) > 1 {
+			quotes[i].dropWeakestSentence()
+			return quotes
 		}
 	}
-	return shown[:len(shown)-1]
+	return quotes[:len(quotes)-1]
 }
 
-// ownSentences returns the fingerprints of the prompt's own sentences. A unit that only repeats them, because
+// promptFingerprints returns the fingerprints of the prompt's own sentences. A unit that only repeats them, because
 // the same question was asked before, is not an answer.
-func (p *Prompt) ownSentences() map[string]bool {
+func (p *Prompt) promptFingerprints() map[string]bool {
 	prints := map[string]bool{}
-	for s := range extract.EachSentence(session.Strip(p.Text)) {
-		prints[fingerprint(s)], prints[fingerprint(fromUser+s)] = true, true
+	for s := range extract.Sentences(session.StripFences(p.Text)) {
+		prints[fingerprint(s)], prints[fingerprint(userPrefix+s)] = true, true
 	}
 	return prints
 }
 
 // quotationBlock returns the block with these quotations, oldest first.
-func quotationBlock(shown []quote) (b Block) {
-	byTime := slices.Clone(shown)
-	slices.SortStableFunc(byTime, func(a, b quote) int { return a.time().Compare(b.time()) })
+func quotationBlock(quotes []quote) (b Block) {
+	byTime := slices.Clone(quotes)
+	slices.SortStableFunc(byTime, func(a, b quote) int { return a.textTime().Compare(b.textTime()) })
 	var s strings.Builder
 	s.WriteString(payloadHead)
 	for i, q := range byTime {
 		earlier := slices.ContainsFunc(byTime[i+1:], func(later quote) bool {
-			return later.time().After(q.time()) && later.sameSubject(q)
+			return later.textTime().After(q.textTime()) && later.coversTermsOf(q)
 		})
-		origin := q.origin()
+		origin := q.originText()
 		if earlier {
 			origin += ", earlier"
 		}
-		s.WriteString("- " + origin + ": " + q.text() + "\n")
-		b.Shown = append(b.Shown, q.ShownEntry)
+		s.WriteString("- " + origin + ": " + q.shownText() + "\n")
+		b.ShownEntries = append(b.ShownEntries, q.ShownEntry)
 		for _, one := range q.sentences {
-			b.Prints = append(b.Prints, one.print)
-			if whole := fingerprint(OneLine(one.candidate.text)); whole != one.print {
-				b.Prints = append(b.Prints, whole)
+			b.Fingerprints = append(b.Fingerprints, one.fingerprint)
+			if whole := fingerprint(OneLine(one.candidateSentence.text)); whole != one.fingerprint {
+				b.Fingerprints = append(b.Fingerprints, whole)
 			}
 		}
 	}
@@ -155,46 +155,46 @@ func quotationBlock(shown []quote) (b Block) {
 	return b
 }
 
-// pointerText returns a block that names the strongest units.
-func (p *Prompt) pointerText(units []unit) (b Block) {
+// pointerBlock returns a block that names the strongest units.
+func (p *Prompt) pointerBlock(units []foundUnit) (b Block) {
 	var names []string
 	for i := range units {
 		u := &units[i]
-		if len(names) == mostPointers || u.Answer == gate.Silence {
+		if len(names) == maxPointers || u.Answer == gate.AnswerSilence {
 			continue
 		}
 		if p.State.wasShownLately(u.ShownEntry) {
 			continue
 		}
-		name, prints := u.pointerText()
+		name, prints := u.pointerLine()
 		names = append(names, name)
-		b.Shown = append(b.Shown, u.ShownEntry)
-		b.Prints = append(append(b.Prints, fingerprint(Key(u.ShownEntry))), prints...)
+		b.ShownEntries = append(b.ShownEntries, u.ShownEntry)
+		b.Fingerprints = append(append(b.Fingerprints, fingerprint(EntryKey(u.ShownEntry))), prints...)
 	}
 	if len(names) == 0 {
 		return Block{}
 	}
-	b.Answer, b.Text = string(gate.Pointer), pointerHead+strings.Join(names, "; ")
+	b.Answer, b.Text = string(gate.AnswerPointer), pointerHead+strings.Join(names, "; ")
 	b.Tokens = text.EstimateTokens(b.Text) + fenceTokens
 	return b
 }
 
-// pointerText returns a line with the unit's name, date and author, and then the first words of the
-// unit's text. If the whole text is not longer than such a line, pointerText returns the whole text
+// pointerLine returns a line with the unit's name, date and author, and then the first words of the
+// unit's text. If the whole text is not longer than such a line, pointerBlock returns the whole text
 // and the text's fingerprints. A unit with a reason in Why always gets the short line.
-func (u *unit) pointerText() (line string, prints []string) {
-	name, said := quote{unit: u}.origin()+": ", OneLine(u.spokenText())
-	short := name + text.Clip(said, pointerBytes)
+func (u *foundUnit) pointerLine() (line string, prints []string) {
+	name, said := quote{foundUnit: u}.originText()+": ", OneLine(u.spokenText())
+	short := name + text.TruncateWithEllipsis(said, maxPointerBytes)
 	whole := name + said
-	if u.Why == "" && text.EstimateTokens(said) <= text.EstimateTokens(short) {
-		return whole, PrintsIn(u.spokenText(), said)
+	if u.Reason == "" && text.EstimateTokens(said) <= text.EstimateTokens(short) {
+		return whole, ShownFingerprints(u.spokenText(), said)
 	}
 	return short, nil
 }
 
-// time returns the time at which the text was said or last changed.
-func (q quote) time() time.Time {
-	if q.In != InNotes || q.entry.Source.Actor == oxbow.Imported {
+// textTime returns the time at which the text was said or last changed.
+func (q quote) textTime() time.Time {
+	if q.SourceKind != SourceNotes || q.entry.Source.Actor == oxbow.Imported {
 		return q.entry.Created
 	}
 	switch q.entry.Kind {
@@ -204,8 +204,8 @@ func (q quote) time() time.Time {
 	return q.entry.Updated
 }
 
-// sameSubject reports whether q contains all terms of the prompt that o contains.
-func (q quote) sameSubject(o quote) bool {
+// coversTermsOf reports whether q contains all terms of the prompt that o contains.
+func (q quote) coversTermsOf(o quote) bool {
 	for _, t := range o.terms {
 		if t.Held && !slices.ContainsFunc(q.terms, func(u gate.Term) bool { return u.Held && u.Text == t.Text }) {
 			return false
@@ -214,16 +214,16 @@ func (q quote) sameSubject(o quote) bool {
 	return true
 }
 
-// origin describes the unit's origin: its name, version, date, and author or project.
-func (q quote) origin() string {
-	said := fmt.Sprintf("%s@%d, %s", OneLine(q.Name), q.Version, q.time().Format(time.DateOnly))
+// originText describes the unit's origin: its name, version, date, and author or project.
+func (q quote) originText() string {
+	said := fmt.Sprintf("%s@%d, %s", OneLine(q.Name), q.Version, q.textTime().Format(time.DateOnly))
 	switch {
-	case q.In == InSessions:
+	case q.SourceKind == SourceSessions:
 		said += ", past session"
 	case q.entry.TextBy() != "":
 		said += ", by " + string(q.entry.TextBy())
 	}
-	if of := q.entry.Values(oxbow.LabelProject); q.Why == whyProject && len(of) > 0 {
+	if of := q.entry.Values(oxbow.LabelProject); q.Reason == whyOtherProject && len(of) > 0 {
 		said += ", project " + OneLine(of[0])
 	}
 	return said
@@ -231,27 +231,27 @@ func (q quote) origin() string {
 
 // fingerprint returns a hash of a sentence. It does not depend on line breaks, spaces or case.
 func fingerprint(sentence string) string {
-	sum := sha256.Sum256([]byte(sametext.Fold(sentence)))
+	sum := sha256.Sum256([]byte(sametext.NormalizeText(sentence)))
 	return hex.EncodeToString(sum[:6])
 }
 
-// PrintsIn returns fingerprints of a text's sentences that shown contains. shown is a part of
+// ShownFingerprints returns fingerprints of a text's sentences that shown contains. shown is a part of
 // the text on one line. If shown is the whole text, its own fingerprint is included.
-func PrintsIn(content, shown string) (prints []string) {
-	if OneLine(content) == shown {
-		prints = append(prints, fingerprint(shown))
+func ShownFingerprints(content, shownText string) (prints []string) {
+	if OneLine(content) == shownText {
+		prints = append(prints, fingerprint(shownText))
 	}
-	for s := range extract.EachSentence(content) {
-		if strings.Contains(shown, OneLine(s)) {
+	for s := range extract.Sentences(content) {
+		if strings.Contains(shownText, OneLine(s)) {
 			prints = append(prints, fingerprint(OneLine(s)))
 		}
 	}
 	return prints
 }
 
-// WithoutShown returns the content of a note without the sentences that were shown, by their fingerprints. It
+// RemoveShownSentences returns the content of a note without the sentences that were shown, by their fingerprints. It
 // returns "" if nothing is left.
-func WithoutShown(content string, prints map[string]bool) string {
+func RemoveShownSentences(content string, prints map[string]bool) string {
 	if len(prints) == 0 {
 		return content
 	}
@@ -259,7 +259,7 @@ func WithoutShown(content string, prints map[string]bool) string {
 		return ""
 	}
 	rest := content
-	for s := range extract.EachSentence(content) {
+	for s := range extract.Sentences(content) {
 		if prints[fingerprint(OneLine(s))] {
 			rest = strings.Replace(rest, s, "", 1)
 		}
@@ -274,24 +274,24 @@ func WithoutShown(content string, prints map[string]bool) string {
 // OneLine joins s to a single line and removes hook fences, so that s cannot close the fence around
 // a block.
 func OneLine(s string) string {
-	return strings.ReplaceAll(strings.Join(strings.Fields(session.Strip(s)), " "), "</", "< /")
+	return strings.ReplaceAll(strings.Join(strings.Fields(session.StripFences(s)), " "), "</", "< /")
 }
 
 // rareTerms returns terms of the shown sentences that are rare in their memory and not in the prompt, rarest
-// first, at most mostRare.
-func (p *Prompt) rareTerms(ctx context.Context, shown []quote) (rare []string) {
+// first, at most maxRareTerms.
+func (p *Prompt) rareTerms(ctx context.Context, quotes []quote) (rare []string) {
 	var terms []oxbow.ParsedTerm
-	for _, q := range shown {
-		read, err := q.src.Memory.ParseQuery(
+	for _, q := range quotes {
+		read, err := q.source.Memory.ParseQuery(
 			ctx,
-			oxbow.Query{Text: q.text(), Rank: oxbow.RankOxbow},
+			oxbow.Query{Text: q.shownText(), Rank: oxbow.RankOxbow},
 		)
 		if err != nil {
 			return nil
 		}
 		for _, t := range read.Terms {
 			known := slices.ContainsFunc(q.terms, func(g gate.Term) bool { return g.Text == t.Term })
-			isRare := t.DF > 0 && t.IDF >= leastRare
+			isRare := t.DF > 0 && t.IDF >= minRareIDF
 			if isRare && !known {
 				terms = append(terms, t)
 			}
@@ -299,7 +299,7 @@ func (p *Prompt) rareTerms(ctx context.Context, shown []quote) (rare []string) {
 	}
 	slices.SortStableFunc(terms, func(a, b oxbow.ParsedTerm) int { return cmp.Compare(b.IDF, a.IDF) })
 	for _, t := range terms {
-		if !slices.Contains(rare, t.Term) && len(rare) < mostRare {
+		if !slices.Contains(rare, t.Term) && len(rare) < maxRareTerms {
 			rare = append(rare, t.Term)
 		}
 	}

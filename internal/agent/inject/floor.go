@@ -21,28 +21,28 @@ import (
 // from the store, so it may be deleted at any time.
 const floorSuffix = ".gate"
 
-// Calibration is a memory's floor, with the number of entries and the decoys for which it was
+// FloorCalibration is a memory's floor, with the number of entries and the decoys for which it was
 // calculated.
-type Calibration struct {
+type FloorCalibration struct {
 	Decoys  string     `json:"decoys"` // hash of the decoy list
 	Entries int        `json:"entries"`
 	Floor   gate.Floor `json:"floor"`
 }
 
-// floorGrows is the relative change in the number of entries above which the floor is calibrated
+// maxEntryGrowth is the relative change in the number of entries above which the floor is calibrated
 // again.
-const floorGrows = .2
+const maxEntryGrowth = .2
 
 // FitsSize reports whether the floor was calibrated with this program's decoys, on a memory whose number of
-// entries differs from entries by at most [floorGrows].
-func (c Calibration) FitsSize(entries int) bool {
+// entries differs from entries by at most [maxEntryGrowth].
+func (c FloorCalibration) FitsSize(entries int) bool {
 	off := float64(entries - c.Entries)
-	return c.Decoys == decoysHash() && max(off, -off) <= floorGrows*float64(c.Entries)
+	return c.Decoys == decoysHash() && max(off, -off) <= maxEntryGrowth*float64(c.Entries)
 }
 
-// IsNear reports whether the floor may be used until the next calibration. This requires that the
+// IsUsableFor reports whether the floor may be used until the next calibration. This requires that the
 // number of entries has less than doubled and not halved since the last calibration.
-func (c Calibration) IsNear(entries int) bool {
+func (c FloorCalibration) IsUsableFor(entries int) bool {
 	return c.Decoys == decoysHash() && entries < 2*c.Entries && c.Entries < 2*entries
 }
 
@@ -59,13 +59,13 @@ var decoysHash = sync.OnceValue(func() string {
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 })
 
-// Calibrate returns a source's floor, and the number of decoys that it searched for. A note does
+// CalibrateFloor returns a source's floor, and the number of decoys that it searched for. A note does
 // not raise the floor if other conditions of the gate prevent showing it for the decoy. A session's
 // turn can raise the floor in any case, because past sessions contain the words of everyday talk.
 // (If turns were treated like notes, 53 instead of 40 of 1,000 foreign questions of BEAM would get
 // a payload.) If ctx ends, Calibrate returns its error together with the floor for the decoys so
 // far, which is usable after some hundred decoys.
-func (s *Source) Calibrate(ctx context.Context) (c Calibration, asked int, err error) {
+func (s *MemorySource) CalibrateFloor(ctx context.Context) (c FloorCalibration, searched int, err error) {
 	c.Decoys = decoysHash()
 	c.Entries, err = s.CountShowable(ctx)
 	if err != nil {
@@ -74,27 +74,27 @@ func (s *Source) Calibrate(ctx context.Context) (c Calibration, asked int, err e
 	gs := map[string][]float64{}
 	analyzer := analysis.NewAnalyzer() // share an analyzer for all decoys, because they have most words in common
 	for _, d := range gate.Decoys() {
-		units, uerr := s.rankUnits(ctx, analyzer, d.Text, s.Filter, mostUnits)
+		units, uerr := s.rankUnits(ctx, analyzer, d.Text, s.Filter, maxUnits)
 		err = uerr
 		if err != nil {
 			break
 		}
 		best := 0.
 		for _, u := range units {
-			if s.In == InSessions || gate.Floor(0).Answer(u.Strength) != gate.Silence {
-				best = max(best, u.G)
+			if s.Kind == SourceSessions || gate.Floor(0).AnswerQuestion(u.Strength) != gate.AnswerSilence {
+				best = max(best, u.Value)
 			}
 		}
 		gs[d.Language] = append(gs[d.Language], best)
-		asked++
+		searched++
 	}
-	c.Floor = gate.MakeFloor(gs)
-	return c, asked, err
+	c.Floor = gate.FloorForDecoys(gs)
+	return c, searched, err
 }
 
 // CountShowable returns the number of entries that may be shown. These are all entries except those
 // excluded by a negated term of the filter, such as held entries.
-func (s *Source) CountShowable(ctx context.Context) (n int, err error) {
+func (s *MemorySource) CountShowable(ctx context.Context) (n int, err error) {
 	if err := s.Memory.View(ctx, func(all oxbow.Entries) { n = all.Len() }); err != nil {
 		return 0, err
 	}
@@ -116,7 +116,7 @@ func (s *Source) CountShowable(ctx context.Context) (n int, err error) {
 
 // ReadFloor reads the calibration from the file next to a store. If the file cannot be read, it
 // returns the zero Calibration, which is not valid for any memory.
-func ReadFloor(store string) (c Calibration) {
+func ReadFloor(store string) (c FloorCalibration) {
 	dir, err := vfs.Dir(filepath.Dir(store))
 	if err != nil {
 		return c
@@ -124,13 +124,13 @@ func ReadFloor(store string) (c Calibration) {
 	defer dir.Close()
 	b, err := vfs.ReadFile(dir, filepath.Base(store)+floorSuffix, 4096)
 	if err != nil || json.Unmarshal(b, &c) != nil {
-		return Calibration{}
+		return FloorCalibration{}
 	}
 	return c
 }
 
 // Write writes the calibration to the file next to a store.
-func (c Calibration) Write(store string) error {
+func (c FloorCalibration) Write(store string) error {
 	b, err := json.Marshal(c)
 	if err != nil {
 		return err

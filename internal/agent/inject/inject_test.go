@@ -21,7 +21,7 @@ import (
 var start = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
 // memoryOf returns a calibrated source with a memory that contains the notes, written one day apart.
-func memoryOf(t *testing.T, notes ...oxbow.Add) Source {
+func memoryOf(t *testing.T, notes ...oxbow.Add) MemorySource {
 	t.Helper()
 	now := start
 	m := storetest.Open(t, "memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return now }})
@@ -43,8 +43,8 @@ func memoryOf(t *testing.T, notes ...oxbow.Add) Source {
 		}
 		now = now.AddDate(0, 0, 1)
 	}
-	s := Source{In: InNotes, Memory: m}
-	c, asked, err := s.Calibrate(t.Context())
+	s := MemorySource{Kind: SourceNotes, Memory: m}
+	c, asked, err := s.CalibrateFloor(t.Context())
 	if err != nil || asked != len(gate.Decoys()) || c.Entries != len(notes) || c.Floor <= 0 {
 		t.Fatalf("Calibrate = %+v after %d decoys, %v", c, asked, err)
 	}
@@ -58,12 +58,12 @@ func kayak(name, content string, labels ...oxbow.Label) oxbow.Add {
 
 const question = "Which port does the staging proxy listen on since the Hamburg migration?"
 
-func ask(t *testing.T, p Prompt, sources ...Source) Block {
+func ask(t *testing.T, p Prompt, sources ...MemorySource) Block {
 	t.Helper()
 	if p.Text == "" {
 		p.Text = question
 	}
-	b, err := ForPrompt(t.Context(), p, sources...)
+	b, err := BlockForPrompt(t.Context(), p, sources...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,8 +83,8 @@ func TestForPrompt(t *testing.T) {
 		),
 	)
 	b := ask(t, Prompt{}, s)
-	if b.Answer != "payload" || b.Place != AtPrompt || b.G <= b.Floor || len(b.Shown) == 0 ||
-		b.Shown[0].Name != "staging-proxy" {
+	if b.Answer != "payload" || b.Place != PlacePrompt || b.Strength <= b.Floor || len(b.ShownEntries) == 0 ||
+		b.ShownEntries[0].Name != "staging-proxy" {
 		t.Fatalf("block = %+v", b)
 	}
 	for _, want := range []string{
@@ -96,8 +96,8 @@ func TestForPrompt(t *testing.T) {
 			t.Errorf("%q is missing in %q", want, b.Text)
 		}
 	}
-	if len(b.Rare) == 0 || len(b.Prints) == 0 || len(b.Accounts) == 0 {
-		t.Errorf("rare %v, prints %v, accounts %v", b.Rare, b.Prints, b.Accounts)
+	if len(b.RareTerms) == 0 || len(b.Fingerprints) == 0 || len(b.Decisions) == 0 {
+		t.Errorf("rare %v, prints %v, accounts %v", b.RareTerms, b.Fingerprints, b.Decisions)
 	}
 	if again := ask(t, Prompt{}, s); again.Text != b.Text {
 		t.Errorf("another time %q", again.Text)
@@ -133,25 +133,25 @@ func TestHeadingsAreNotShown(t *testing.T) {
 func TestNotTwice(t *testing.T) {
 	s := memoryOf(t, kayak("staging-proxy", "Since the Hamburg migration the staging proxy listens on port 8443."))
 	b := ask(t, Prompt{}, s)
-	st := State{Prompt: 5, Shown: map[string]int{Key(b.Shown[0]): 1}, Prints: map[string]bool{}}
-	if got := ask(t, Prompt{State: st}, s); got.Text != "" || got.Accounts[0].Why != whyRests {
-		t.Errorf("four prompts later: %q, %+v", got.Text, got.Accounts)
+	st := ShownState{Prompt: 5, Shown: map[string]int{EntryKey(b.ShownEntries[0]): 1}, Prints: map[string]bool{}}
+	if got := ask(t, Prompt{State: st}, s); got.Text != "" || got.Decisions[0].Reason != whyShownLately {
+		t.Errorf("four prompts later: %q, %+v", got.Text, got.Decisions)
 	}
 	st.Prompt = 11
 	if got := ask(t, Prompt{State: st}, s); got.Answer != "payload" {
 		t.Errorf("ten prompts later: %+v", got)
 	}
-	for _, p := range b.Prints {
+	for _, p := range b.Fingerprints {
 		st.Prints[p] = true
 	}
 	if got := ask(t, Prompt{State: st}, s); strings.Contains(got.Text, "8443") {
 		t.Errorf("a sentence that was shown is shown again: %q", got.Text)
 	}
-	if got := ask(t, Prompt{State: State{Tokens: SessionTokens - 100}}, s); got.Answer != "pointer" ||
+	if got := ask(t, Prompt{State: ShownState{Tokens: SessionTokens - 100}}, s); got.Answer != "pointer" ||
 		!strings.Contains(got.Text, "8443") {
 		t.Errorf("with the session's budget spent, a note that is no longer than its pointer: %q", got.Text)
 	}
-	s.Unused = func(_ context.Context, name string) bool { return name == "staging-proxy" }
+	s.IsUnused = func(_ context.Context, name string) bool { return name == "staging-proxy" }
 	if got := ask(t, Prompt{}, s); got.Answer != "pointer" || !strings.Contains(got.Text, "staging-proxy@1") {
 		t.Errorf("what was never used gets %q", got.Text)
 	}
@@ -167,7 +167,7 @@ func TestPointers(t *testing.T) {
 		isWhole       bool
 	}{{"a short note", answer, true}, {"a long note", long, false}} {
 		s := memoryOf(t, kayak("staging-proxy", c.content))
-		b := ask(t, Prompt{State: State{Tokens: SessionTokens - 100}}, s)
+		b := ask(t, Prompt{State: ShownState{Tokens: SessionTokens - 100}}, s)
 		isWhole := strings.HasSuffix(b.Text, c.content)
 		if b.Answer != "pointer" || isWhole != c.isWhole || !strings.Contains(b.Text, "by person: Since the Hamburg") {
 			t.Errorf("%s: %q", c.name, b.Text)
@@ -182,13 +182,13 @@ func TestPointers(t *testing.T) {
 		&oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return start }},
 	)
 	a := &session.Archive{Memory: m}
-	if _, err := a.Add(t.Context(), []session.Event{
-		{Client: "claude", Session: "one", Turn: "1", Kind: session.Prompt, Time: start, Text: long},
+	if _, err := a.AddEvents(t.Context(), []session.Event{
+		{Client: "claude", Session: "one", Turn: "1", Kind: session.KindPrompt, Time: start, Text: long},
 	}); err != nil {
 		t.Fatal(err)
 	}
-	s := Source{In: InSessions, Memory: m, Filter: session.TurnFilter, Floor: .5}
-	b := ask(t, Prompt{State: State{Tokens: SessionTokens - 100}}, s)
+	s := MemorySource{Kind: SourceSessions, Memory: m, Filter: session.TurnFilter, Floor: .5}
+	b := ask(t, Prompt{State: ShownState{Tokens: SessionTokens - 100}}, s)
 	if b.Answer != "pointer" || !strings.Contains(b.Text, "past session: user: Since the Hamburg migration") {
 		t.Errorf("a past turn: %q", b.Text)
 	}
@@ -211,16 +211,16 @@ func TestWeakCompanion(t *testing.T) {
 		"Update the README with the new flags.",
 	} {
 		events = append(events, session.Event{Client: "claude", Session: "one", Turn: fmt.Sprint(i),
-			Kind: session.Prompt, Text: said, Time: start.Add(time.Duration(i) * time.Hour)})
+			Kind: session.KindPrompt, Text: said, Time: start.Add(time.Duration(i) * time.Hour)})
 	}
-	if _, err := a.Add(t.Context(), events); err != nil {
+	if _, err := a.AddEvents(t.Context(), events); err != nil {
 		t.Fatal(err)
 	}
-	s := Source{In: InSessions, Memory: m, Filter: session.TurnFilter, Floor: .5}
+	s := MemorySource{Kind: SourceSessions, Memory: m, Filter: session.TurnFilter, Floor: .5}
 	b := ask(t, Prompt{Text: "Why does Greet return its string instead of writing the reply?"}, s)
 	if b.Answer != "payload" || !strings.Contains(b.Text, "the server writes the reply itself") ||
 		strings.Contains(b.Text, "do not call") {
-		t.Errorf("%q, %+v", b.Text, b.Accounts)
+		t.Errorf("%q, %+v", b.Text, b.Decisions)
 	}
 }
 
@@ -271,14 +271,14 @@ func TestRunningSession(t *testing.T) {
 	} {
 		events = append(
 			events,
-			session.Event{Client: "claude", Session: "one", Turn: fmt.Sprint(i), Kind: session.Prompt, Text: said,
+			session.Event{Client: "claude", Session: "one", Turn: fmt.Sprint(i), Kind: session.KindPrompt, Text: said,
 				Time: start.Add(time.Duration(i) * time.Hour)},
 		)
 	}
-	if _, err := a.Add(t.Context(), events); err != nil {
+	if _, err := a.AddEvents(t.Context(), events); err != nil {
 		t.Fatal(err)
 	}
-	s := Source{In: InSessions, Memory: m, Filter: session.TurnFilter, Floor: .5}
+	s := MemorySource{Kind: SourceSessions, Memory: m, Filter: session.TurnFilter, Floor: .5}
 	if b := ask(t, Prompt{Client: "claude", Session: "one"}, s); b.Text != "" {
 		t.Errorf("of the running session: %q", b.Text)
 	}
@@ -301,7 +301,7 @@ func TestHostileNotes(t *testing.T) {
 		),
 	)
 	b := ask(t, Prompt{Text: question + strings.Repeat(" And more of the staging proxy port.", 3000)}, s)
-	if strings.Contains(b.Text, "</") || strings.Count(b.Text, "\n") > mostUnits {
+	if strings.Contains(b.Text, "</") || strings.Count(b.Text, "\n") > maxUnits {
 		t.Errorf("a fence ends in the block: %.400q", b.Text)
 	}
 }
@@ -355,7 +355,7 @@ func TestFloorFile(t *testing.T) {
 	if ReadFloor(store).FitsSize(0) {
 		t.Error("no file fits a memory")
 	}
-	c := Calibration{decoysHash(), 100, 1.5}
+	c := FloorCalibration{decoysHash(), 100, 1.5}
 	if err := c.Write(store); err != nil {
 		t.Fatal(err)
 	}
@@ -373,7 +373,7 @@ func TestCalibrateEnds(t *testing.T) {
 	s := memoryOf(t, kayak("a", "b"))
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, asked, err := s.Calibrate(ctx); err == nil || asked == len(gate.Decoys()) {
+	if _, asked, err := s.CalibrateFloor(ctx); err == nil || asked == len(gate.Decoys()) {
 		t.Errorf("with a ctx that is done: %d decoys, %v", asked, err)
 	}
 }
@@ -385,7 +385,7 @@ func TestLongPrompt(t *testing.T) {
 	for _, size := range []int{5_000, 20_000, 200_000} {
 		long := strings.Repeat(filler, size/len(filler))
 		for name, text := range map[string]string{"first": question + " " + long, "last": long + question} {
-			if got := prose(text); !strings.Contains(got, question) || len(got) > mostProse {
+			if got := personProse(text); !strings.Contains(got, question) || len(got) > maxProseBytes {
 				t.Errorf(
 					"%s of %d bytes: %d bytes are looked at, the question among them: %t",
 					name,
@@ -418,8 +418,8 @@ func TestSmallBlocksHaveSeveralUnits(t *testing.T) {
 	s := memoryOf(t, notes...)
 	s.Floor = .1
 	b := ask(t, Prompt{}, s)
-	if b.Answer != "payload" || len(b.Shown) < 2 {
-		t.Errorf("%s with %d units, want at least 2: %q", b.Answer, len(b.Shown), b.Text)
+	if b.Answer != "payload" || len(b.ShownEntries) < 2 {
+		t.Errorf("%s with %d units, want at least 2: %q", b.Answer, len(b.ShownEntries), b.Text)
 	}
 }
 
@@ -437,7 +437,7 @@ func TestOrdersNeedMore(t *testing.T) {
 	} {
 		b := ask(t, Prompt{Text: prompt}, s)
 		if (want == "") != (b.Text == "") || !strings.Contains(b.Text, want) {
-			t.Errorf("%q gets %q, want %q; %+v", prompt, b.Text, want, b.Accounts)
+			t.Errorf("%q gets %q, want %q; %+v", prompt, b.Text, want, b.Decisions)
 		}
 	}
 }

@@ -14,58 +14,62 @@ import (
 )
 
 const (
-	mostSentences = 2     // maximum sentences of the strongest unit, in addition to a conclusion
-	moreSentences = 1     // maximum sentences of each other unit, in addition to a conclusion
-	mostShown     = 200   // maximum characters of each sentence
-	moreShown     = 120   // maximum characters per sentence in later units of a large block
-	mostLooked    = 1_000 // maximum number of a unit's sentences that are considered
+	maxBestSentences   = 2     // maximum sentences of the strongest unit, in addition to a conclusion
+	maxOtherSentences  = 1     // maximum sentences of each other unit, in addition to a conclusion
+	maxSentenceChars   = 200   // maximum characters of each sentence
+	maxShortenedChars  = 120   // maximum characters per sentence in later units of a large block
+	maxScoredSentences = 1_000 // maximum number of a unit's sentences that are considered
 )
 
-// candidate is a sentence of a unit that may be shown.
-type candidate struct {
+// candidateSentence is a sentence of a unit that may be shown.
+type candidateSentence struct {
 	text         string
-	at           int
+	index        int
 	score        float64 // sum of idf for the prompt's terms in the sentence
 	isConclusion bool
 }
 
 // quote is a unit with the sentences to show.
 type quote struct {
-	*unit
-	sentences []sentence
+	*foundUnit
+	sentences []quotedSentence
 }
 
-// sentence is a sentence of a quote.
-type sentence struct {
-	candidate
-	shown string // the part of the sentence that is shown, on one line
-	print string // fingerprint of shown before it was shortened
+// quotedSentence is a sentence of a quote.
+type quotedSentence struct {
+	candidateSentence
+	shownText   string // the part of the sentence that is shown, on one line
+	fingerprint string // fingerprint of shown before it was shortened
 }
 
-// text returns the text that is shown of the unit.
-func (q *quote) text() string {
+// shownText returns the text that is shown of the unit.
+func (q *quote) shownText() string {
 	var all []string
 	for _, s := range q.sentences {
-		all = append(all, s.shown)
+		all = append(all, s.shownText)
 	}
 	return strings.Join(all, " ")
 }
 
-// shorten shortens the sentences to [moreShown] characters. It reports whether any sentence was
+// shortenSentences shortens the sentences to [maxShortenedChars] characters. It reports whether any sentence was
 // longer.
-func (q *quote) shorten() (isShorter bool) {
+func (q *quote) shortenSentences() (isShorter bool) {
 	for i := range q.sentences {
 		s := &q.sentences[i]
-		if short := OneLine(text.Snippet(s.candidate.text, q.snippetWords(), moreShown)); len(short) < len(s.shown) {
-			s.shown = short
+		if short := OneLine(text.Snippet(s.candidateSentence.text, q.snippetWords(), maxShortenedChars)); len(
+			short,
+		) < len(
+			s.shownText,
+		) {
+			s.shownText = short
 			isShorter = true
 		}
 	}
 	return isShorter
 }
 
-// dropWeakest removes the sentence with the lowest score, the last of several.
-func (q *quote) dropWeakest() {
+// dropWeakestSentence removes the sentence with the lowest score, the last of several.
+func (q *quote) dropWeakestSentence() {
 	at := 0
 	for i, s := range q.sentences {
 		if s.score <= q.sentences[at].score {
@@ -75,22 +79,22 @@ func (q *quote) dropWeakest() {
 	q.sentences = slices.Delete(q.sentences, at, at+1)
 }
 
-// quote returns the unit's sentences to show, in text order. These are the maxSentences sentences
+// selectSentences returns the unit's sentences to show, in text order. These are the maxSentences sentences
 // with the best scores, and the best sentence that states a conclusion. Sentences whose fingerprint
 // is in asked are not chosen. Chosen sentences whose fingerprint is in shown are left out of the
 // result.
-func (u *unit) quote(asked, shown map[string]bool, maxSentences int) quote {
+func (u *foundUnit) selectSentences(promptPrints, shownPrints map[string]bool, maxSentences int) quote {
 	content := u.spokenText()
 	all := u.scoreSentences(content)
 	if len(all) == 0 { // without prose, such as code, a table or a list of figures
-		all = append(all, candidate{text: text.Snippet(content, u.snippetWords(), mostShown), score: 1})
+		all = append(all, candidateSentence{text: text.Snippet(content, u.snippetWords(), maxSentenceChars), score: 1})
 	}
 	best := slices.Clone(all)
-	slices.SortStableFunc(best, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
-	var chosen []candidate
+	slices.SortStableFunc(best, func(a, b candidateSentence) int { return cmp.Compare(b.score, a.score) })
+	var chosen []candidateSentence
 	concluded := false
 	for i, c := range best {
-		if asked[fingerprint(c.text)] {
+		if promptPrints[fingerprint(c.text)] {
 			continue
 		}
 		take := len(chosen) < maxSentences && (c.score > 0 || i == 0)
@@ -102,20 +106,20 @@ func (u *unit) quote(asked, shown map[string]bool, maxSentences int) quote {
 			chosen = append(chosen, c)
 		}
 	}
-	slices.SortFunc(chosen, func(a, b candidate) int { return cmp.Compare(a.at, b.at) })
-	q := quote{unit: u}
+	slices.SortFunc(chosen, func(a, b candidateSentence) int { return cmp.Compare(a.index, b.index) })
+	q := quote{foundUnit: u}
 	for _, c := range chosen {
-		said := OneLine(text.Snippet(c.text, u.snippetWords(), mostShown))
-		if said != "" && !shown[fingerprint(said)] {
-			q.sentences = append(q.sentences, sentence{c, said, fingerprint(said)})
+		said := OneLine(text.Snippet(c.text, u.snippetWords(), maxSentenceChars))
+		if said != "" && !shownPrints[fingerprint(said)] {
+			q.sentences = append(q.sentences, quotedSentence{c, said, fingerprint(said)})
 		}
 	}
 	return q
 }
 
-// scoreSentences returns the first [mostLooked] sentences of content, with their scores for the prompt.
+// scoreSentences returns the first [maxScoredSentences] sentences of content, with their scores for the prompt.
 // Headings are left out.
-func (u *unit) scoreSentences(content string) (all []candidate) {
+func (u *foundUnit) scoreSentences(content string) (all []candidateSentence) {
 	idf := map[string]float64{}
 	var terms []string
 	for _, t := range u.terms {
@@ -124,21 +128,21 @@ func (u *unit) scoreSentences(content string) (all []candidate) {
 			terms = append(terms, t.Text)
 		}
 	}
-	find := analysis.NewFinder(analysis.NewChoice(terms, nil))
+	find := analysis.NewTermFinder(analysis.NewTermSet(terms, nil))
 	concluded := map[string]bool{}
 	for _, s := range extract.FindConclusions(content) {
 		concluded[s] = true
 	}
-	for s := range extract.EachSentence(content) {
-		if len(all) == mostLooked {
+	for s := range extract.Sentences(content) {
+		if len(all) == maxScoredSentences {
 			break
 		}
 		if isHeading(s) {
 			continue
 		}
-		c := candidate{text: s, at: len(all), isConclusion: concluded[s]}
+		c := candidateSentence{text: s, index: len(all), isConclusion: concluded[s]}
 		held := map[string]bool{}
-		find.FindPositions(context.Background(), s, func(term string, _ int) {
+		find.FindInText(context.Background(), s, func(term string, _ int) {
 			if !held[term] {
 				held[term] = true
 				c.score += idf[term]
@@ -156,7 +160,7 @@ func isHeading(s string) bool {
 }
 
 // snippetWords returns the terms of the prompt that the unit contains, in lower case, for a snippet.
-func (u *unit) snippetWords() (ws []string) {
+func (u *foundUnit) snippetWords() (ws []string) {
 	for _, t := range u.terms {
 		if t.Held {
 			ws = append(ws, strings.ToLower(t.Text))

@@ -12,38 +12,38 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// fromUser is the prefix of a person's words in a turn's text.
-const fromUser = "user: "
+// userPrefix is the prefix of a person's words in a turn's text.
+const userPrefix = "user: "
 
 // spokenText returns the unit's text. For a turn, this is what the person and the agent said, without
 // tool output.
-func (u *unit) spokenText() string {
-	if u.In != InSessions {
+func (u *foundUnit) spokenText() string {
+	if u.SourceKind != SourceSessions {
 		return u.entry.Content
 	}
-	t, err := session.Parse(u.entry.Content)
+	t, err := session.ParseTurn(u.entry.Content)
 	if err != nil {
-		return session.Readable(u.entry.Content)
+		return session.ReadableText(u.entry.Content)
 	}
-	return fromUser + t.Prompt() + "\n\nassistant: " + t.AgentText()
+	return userPrefix + t.Prompt() + "\n\nassistant: " + t.AgentText()
 }
 
-// isShaped reports whether the unit looks like instructions to an agent and no person has approved it.
+// looksLikeInstructions reports whether the unit looks like instructions to an agent and no person has approved it.
 // In a turn, the person's own words are not examined.
-func (u *unit) isShaped() bool {
-	if u.In != InSessions {
+func (u *foundUnit) looksLikeInstructions() bool {
+	if u.SourceKind != SourceSessions {
 		return !u.entry.MayShow(oxbow.Unasked)
 	}
-	t, err := session.Parse(u.entry.Content)
+	t, err := session.ParseTurn(u.entry.Content)
 	if err != nil {
-		return screen.Doubt(nil, session.Readable(u.entry.Content)) != ""
+		return screen.ReasonToDoubt(nil, session.ReadableText(u.entry.Content)) != ""
 	}
-	return screen.Doubt(nil, t.AgentText()) != ""
+	return screen.ReasonToDoubt(nil, t.AgentText()) != ""
 }
 
-// dropPrinted removes terms from the strength that occur only in a tool's output, because tool
+// dropOutputTerms removes terms from the strength that occur only in a tool's output, because tool
 // output was neither known nor decided in the turn.
-func (u *unit) dropPrinted() {
+func (u *foundUnit) dropOutputTerms() {
 	var terms []string
 	for _, t := range u.terms {
 		if t.Held {
@@ -51,7 +51,7 @@ func (u *unit) dropPrinted() {
 		}
 	}
 	said := map[string]bool{}
-	analysis.NewFinder(analysis.NewChoice(terms, nil)).FindPositions(
+	analysis.NewTermFinder(analysis.NewTermSet(terms, nil)).FindInText(
 		context.Background(),
 		u.spokenText(),
 		func(term string, _ int) {
@@ -67,6 +67,6 @@ func (u *unit) dropPrinted() {
 		}
 	}
 	if lost {
-		u.Strength = gate.MakeStrength(u.terms)
+		u.Strength = gate.StrengthOfTurn(u.terms)
 	}
 }

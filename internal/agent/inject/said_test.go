@@ -25,17 +25,17 @@ func TestOnlyPrinted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := session.Event{Client: "claude", Session: "one", Turn: "1", Kind: session.Prompt, Text: c.prompt,
+		e := session.Event{Client: "claude", Session: "one", Turn: "1", Kind: session.KindPrompt, Text: c.prompt,
 			Time: start}
 		call := e
-		call.Kind = session.Called
+		call.Kind = session.KindCall
 		call.ID = "c1"
 		call.Text = ""
-		call.Call = &session.Call{Tool: "Bash", Command: "make", Failed: true, Output: c.printed}
-		if _, err := (&session.Archive{Memory: m}).Add(t.Context(), []session.Event{e, call}); err != nil {
+		call.Call = &session.ToolCall{Tool: "Bash", Command: "make", Failed: true, Output: c.printed}
+		if _, err := (&session.Archive{Memory: m}).AddEvents(t.Context(), []session.Event{e, call}); err != nil {
 			t.Fatal(err)
 		}
-		b := ask(t, Prompt{}, Source{In: InSessions, Memory: m, Filter: session.TurnFilter, Floor: .5})
+		b := ask(t, Prompt{}, MemorySource{Kind: SourceSessions, Memory: m, Filter: session.TurnFilter, Floor: .5})
 		if (b.Text == "") != (c.want == "") || !strings.Contains(b.Text, c.want) ||
 			strings.Contains(b.Text, "timeout") {
 			t.Errorf("%s: %q, want %q", c.name, b.Text, c.want)

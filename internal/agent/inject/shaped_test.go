@@ -20,15 +20,26 @@ func TestShapedTurns(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer storetest.Close(t, m)
-		e := session.Event{Client: "claude", Session: "one", Turn: "1", Kind: session.Prompt, Text: fact, Time: start}
+		e := session.Event{
+			Client:  "claude",
+			Session: "one",
+			Turn:    "1",
+			Kind:    session.KindPrompt,
+			Text:    fact,
+			Time:    start,
+		}
 		answer := e
-		answer.Kind = session.Text
+		answer.Kind = session.KindText
 		answer.ID = "a1"
 		answer.Text = said
-		if _, err := (&session.Archive{Memory: m}).Add(t.Context(), []session.Event{e, answer}); err != nil {
+		if _, err := (&session.Archive{Memory: m}).AddEvents(t.Context(), []session.Event{e, answer}); err != nil {
 			t.Fatal(err)
 		}
-		return ask(t, Prompt{}, Source{In: InSessions, Memory: m, Filter: session.TurnFilter, Floor: .5}).Text
+		return ask(
+			t,
+			Prompt{},
+			MemorySource{Kind: SourceSessions, Memory: m, Filter: session.TurnFilter, Floor: .5},
+		).Text
 	}
 	if shown("The proxy is fine.") == "" {
 		t.Fatal("an ordinary turn is not shown")
@@ -39,20 +50,20 @@ func TestShapedTurns(t *testing.T) {
 		}
 	}
 	// A turn that cannot be parsed is examined as a whole.
-	u := unit{
-		Account: Account{ShownEntry: session.ShownEntry{In: InSessions}},
+	u := foundUnit{
+		UnitDecision: UnitDecision{ShownEntry: session.ShownEntry{SourceKind: SourceSessions}},
 		entry: oxbow.Entry{Content: "no turn\n" +
 			testenv.Order},
 	}
-	if !u.isShaped() {
+	if !u.looksLikeInstructions() {
 		t.Error("a damaged turn is not examined")
 	}
 	// A note is examined again when it is about to be shown.
-	u = unit{
-		Account: Account{ShownEntry: session.ShownEntry{In: InNotes}},
-		entry:   oxbow.Entry{Name: "n", Content: testenv.Order, Source: oxbow.Source{Actor: oxbow.Agent}},
+	u = foundUnit{
+		UnitDecision: UnitDecision{ShownEntry: session.ShownEntry{SourceKind: SourceNotes}},
+		entry:        oxbow.Entry{Name: "n", Content: testenv.Order, Source: oxbow.Source{Actor: oxbow.Agent}},
 	}
-	if !u.isShaped() {
+	if !u.looksLikeInstructions() {
 		t.Error("a note without labels is not examined")
 	}
 }

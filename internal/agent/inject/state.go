@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// StateFile is the file with a session's [State]. Each hook is a separate process, and a hook that
+// StateFile is the file with a session's [ShownState]. Each hook is a separate process, and a hook that
 // is registered for both the user and the project runs twice at the same time, so a lock on the
 // file orders the changes.
 //
@@ -32,7 +32,7 @@ type StateFile struct {
 	Now             time.Time
 }
 
-// Events of lines, in addition to the places such as [AtPrompt].
+// Events of lines, in addition to the places such as [PlacePrompt].
 const (
 	eventShown   = "shown"   // a block was shown to the model
 	eventCompact = "compact" // the client has compacted the conversation
@@ -42,78 +42,79 @@ const (
 // stateLine is a line of the file. If Event is a place, the line records that a hook answers at this
 // place.
 type stateLine struct {
-	Time   time.Time `json:"time"`
-	Event  string    `json:"event"`
-	Key    string    `json:"key,omitempty"`   // identifies the answer at the place
-	Place  string    `json:"place,omitempty"` // place at which the block was shown
-	Prompt int       `json:"prompt"`          // number of prompts so far
-	Tokens int       `json:"tokens"`          // total of shown tokens so far
-	Shown  []string  `json:"shown,omitempty"`
-	Prints []string  `json:"prints,omitempty"`
+	Time         time.Time `json:"time"`
+	Event        string    `json:"event"`
+	Key          string    `json:"key,omitempty"`   // identifies the answer at the place
+	ShownPlace   string    `json:"place,omitempty"` // place at which the block was shown
+	PromptNumber int       `json:"prompt"`          // number of prompts so far
+	TotalTokens  int       `json:"tokens"`          // total of shown tokens so far
+	ShownKeys    []string  `json:"shown,omitempty"`
+	Fingerprints []string  `json:"prints,omitempty"`
 }
 
 // Bounds of the files.
 const (
-	maxState   = 128 << 10 // maximum bytes of a file (a longer file is cut to its last half)
-	stateKept  = 30 * 24 * time.Hour
-	stateWait  = 200 * time.Millisecond // longest wait for another process
-	sameAnswer = 5 * time.Second        // longest time between two reports of the same answer
+	maxStateFile   = 128 << 10 // maximum bytes of a file (a longer file is cut to its last half)
+	maxStateAge    = 30 * 24 * time.Hour
+	maxLockWait    = 200 * time.Millisecond // longest wait for another process
+	sameAnswerTime = 5 * time.Second        // longest time between two reports of the same answer
 )
 
-func (f StateFile) name() string {
+func (f StateFile) fileName() string {
 	sum := sha256.Sum256([]byte(f.Client + " " + f.Session))
 	return hex.EncodeToString(sum[:12])
 }
 
-// Begin records that a hook is about to answer at a place, and returns the texts shown to the
+// BeginAnswer records that a hook is about to answer at a place, and returns the texts shown to the
 // session before. The result isFirst is false if another process has recorded the same answer within
 // the last five seconds. A repeated start counts as a new answer if anything else was reported in
 // between.
-func (f StateFile) Begin(ctx context.Context, place, key string) (s State, isFirst bool, err error) {
-	return f.begin(ctx, place, key, sameAnswer)
+func (f StateFile) BeginAnswer(ctx context.Context, place, key string) (s ShownState, isFirst bool, err error) {
+	return f.recordAnswer(ctx, place, key, sameAnswerTime)
 }
 
 // BeginTurn is like Begin for the prompt of a turn. The result isFirst is false if another process has
 // recorded the same turn at any time.
-func (f StateFile) BeginTurn(ctx context.Context, turn string) (s State, isFirst bool, err error) {
-	return f.begin(ctx, AtPrompt, turn, math.MaxInt64)
+func (f StateFile) BeginTurn(ctx context.Context, turn string) (s ShownState, isFirst bool, err error) {
+	return f.recordAnswer(ctx, PlacePrompt, turn, math.MaxInt64)
 }
 
-// begin is like Begin, but an answer counts as the same if it was recorded less than maxAge ago.
-func (f StateFile) begin(
+// recordAnswer is like Begin, but an answer counts as the same if it was recorded less than maxAge ago.
+func (f StateFile) recordAnswer(
 	ctx context.Context,
 	place, key string,
 	maxAge time.Duration,
-) (s State, isFirst bool, err error) {
-	err = f.change(ctx, func(s0 State, lines []stateLine) *stateLine {
+) (s ShownState, isFirst bool, err error) {
+	err = f.lockAndAppend(ctx, func(s0 ShownState, lines []stateLine) *stateLine {
 		s, isFirst = s0, !slices.ContainsFunc(lines, func(l stateLine) bool {
 			return l.Event == place && l.Key == key && f.Now.Sub(l.Time).Abs() <= maxAge
 		})
-		isFirst = isFirst || (place == AtStart && !startsLast(lines))
+		isFirst = isFirst || (place == PlaceStart && !endsWithStart(lines))
 		if !isFirst {
 			return nil
 		}
 		l := &stateLine{Event: place, Key: key}
-		s.add(l)
+		s.applyLine(l)
 		return l
 	})
 	return s, isFirst, err
 }
 
-// Add records a block that is about to be shown to the model. It returns false, and records nothing, if
+// RecordBlock records a block that is about to be shown to the model. It returns false, and records nothing, if
 // all sentences of the block have been shown to the session in the meantime. A block for a start is
 // always recorded, because [State.HasStart] tells whether the client still has it.
-func (f StateFile) Add(ctx context.Context, b Block) (isNew bool, err error) {
-	err = f.change(ctx, func(s State, _ []stateLine) *stateLine {
-		isNew = b.Place == AtStart || len(b.Prints) == 0 || slices.ContainsFunc(b.Prints, func(p string) bool {
-			return !s.Prints[p]
-		})
+func (f StateFile) RecordBlock(ctx context.Context, b Block) (isNew bool, err error) {
+	err = f.lockAndAppend(ctx, func(s ShownState, _ []stateLine) *stateLine {
+		isNew = b.Place == PlaceStart || len(b.Fingerprints) == 0 ||
+			slices.ContainsFunc(b.Fingerprints, func(p string) bool {
+				return !s.Prints[p]
+			})
 		if !isNew {
 			return nil
 		}
-		l := &stateLine{Event: eventShown, Place: b.Place, Tokens: b.Tokens, Prints: b.Prints}
-		for _, e := range b.Shown {
-			l.Shown = append(l.Shown, Key(e))
+		l := &stateLine{Event: eventShown, ShownPlace: b.Place, TotalTokens: b.Tokens, Fingerprints: b.Fingerprints}
+		for _, e := range b.ShownEntries {
+			l.ShownKeys = append(l.ShownKeys, EntryKey(e))
 		}
 		return l
 	})
@@ -123,9 +124,9 @@ func (f StateFile) Add(ctx context.Context, b Block) (isNew bool, err error) {
 // RecordCompaction records that the session lost everything shown to it. Claude Code reports a compaction
 // again after the start that follows it. That second report does not change the state.
 func (f StateFile) RecordCompaction(ctx context.Context) error {
-	return f.change(ctx, func(_ State, lines []stateLine) *stateLine {
+	return f.lockAndAppend(ctx, func(_ ShownState, lines []stateLine) *stateLine {
 		for _, l := range slices.Backward(lines) {
-			if l.Event == AtStart && l.Key == "compact" {
+			if l.Event == PlaceStart && l.Key == "compact" {
 				return &stateLine{Event: eventOther}
 			} else if l.Event != eventShown {
 				break
@@ -135,66 +136,66 @@ func (f StateFile) RecordCompaction(ctx context.Context) error {
 	})
 }
 
-// Past records that something was reported after a start, so that the next start with the same key
+// RecordOtherReport records that something was reported after a start, so that the next start with the same key
 // counts as a new answer.
-func (f StateFile) Past(ctx context.Context) error {
+func (f StateFile) RecordOtherReport(ctx context.Context) error {
 	_, _, lines, err := f.readState()
 	if err != nil || len(lines) == 0 {
 		return err
 	}
-	if !startsLast(lines) {
+	if !endsWithStart(lines) {
 		return nil
 	}
-	return f.change(ctx, func(_ State, lines []stateLine) *stateLine {
-		if !startsLast(lines) {
+	return f.lockAndAppend(ctx, func(_ ShownState, lines []stateLine) *stateLine {
+		if !endsWithStart(lines) {
 			return nil
 		}
 		return &stateLine{Event: eventOther}
 	})
 }
 
-// startsLast reports whether the last line, apart from lines about shown blocks, is a start.
-func startsLast(lines []stateLine) bool {
+// endsWithStart reports whether the last line, apart from lines about shown blocks, is a start.
+func endsWithStart(lines []stateLine) bool {
 	for _, l := range slices.Backward(lines) {
 		if l.Event != eventShown {
-			return l.Event == AtStart
+			return l.Event == PlaceStart
 		}
 	}
 	return false
 }
 
 // emptyState returns the state of a session to which nothing was shown.
-func emptyState() State {
-	return State{Shown: map[string]int{}, Prints: map[string]bool{}, Stored: map[string]bool{}}
+func emptyState() ShownState {
+	return ShownState{Shown: map[string]int{}, Prints: map[string]bool{}, Stored: map[string]bool{}}
 }
 
-// State returns the texts shown to the session. If the file cannot be read, the state is
+// ReadState returns the texts shown to the session. If the file cannot be read, the state is
 // empty.
-func (f StateFile) State() State {
+func (f StateFile) ReadState() ShownState {
 	_, s, _, _ := f.readState()
 	return s
 }
 
-// add applies a line to the state.
-func (s *State) add(l *stateLine) {
+// applyLine applies a line to the state.
+func (s *ShownState) applyLine(l *stateLine) {
 	switch {
-	case l.Event == eventCompact, l.Event == AtStart && (l.Key == "compact" || l.Key == "clear"):
+	case l.Event == eventCompact, l.Event == PlaceStart && (l.Key == "compact" || l.Key == "clear"):
 		clear(s.Shown)
 		clear(s.Prints)
 		clear(s.Stored)
 		s.HasStart, s.Compacted = false, l.Key != "clear"
-	case l.Event == AtPrompt:
+	case l.Event == PlacePrompt:
 		s.Prompt++
-	case l.Event == eventShown && l.Place == AtStart:
+	case l.Event == eventShown && l.ShownPlace == PlaceStart:
 		s.HasStart, s.Compacted = true, false
 	}
-	s.Tokens += l.Tokens
-	for _, e := range l.Shown {
+	s.Tokens += l.TotalTokens
+	for _, e := range l.ShownKeys {
 		s.Shown[e] = s.Prompt
 	}
-	for _, p := range l.Prints {
+	for _, p := range l.Fingerprints {
 		s.Prints[p] = true
-		if l.Place != AtStart {
+		if l.ShownPlace != PlaceStart {
 			s.Stored[p] = true
 		}
 	}
@@ -202,8 +203,8 @@ func (s *State) add(l *stateLine) {
 
 // readState returns the content of the file, and the state and the lines that were parsed from it. A missing
 // file is an empty state, not an error.
-func (f StateFile) readState() ([]byte, State, []stateLine, error) {
-	b, err := os.ReadFile(filepath.Join(f.Dir, f.name()))
+func (f StateFile) readState() ([]byte, ShownState, []stateLine, error) {
+	b, err := os.ReadFile(filepath.Join(f.Dir, f.fileName()))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
@@ -213,46 +214,46 @@ func (f StateFile) readState() ([]byte, State, []stateLine, error) {
 
 // isValid reports whether the line has an event and no negative numbers.
 func (l *stateLine) isValid() bool {
-	return l.Event != "" && l.Prompt >= 0 && l.Tokens >= 0
+	return l.Event != "" && l.PromptNumber >= 0 && l.TotalTokens >= 0
 }
 
-// parseState parses the last [maxState] bytes of b, line by line. Lines that are not valid are skipped.
-func parseState(b []byte) (s State, lines []stateLine) {
+// parseState parses the last [maxStateFile] bytes of b, line by line. Lines that are not valid are skipped.
+func parseState(b []byte) (s ShownState, lines []stateLine) {
 	s = emptyState()
-	for line := range bytes.Lines(b[max(0, len(b)-maxState):]) {
+	for line := range bytes.Lines(b[max(0, len(b)-maxStateFile):]) {
 		var l stateLine
 		if json.Unmarshal(line, &l) != nil || !l.isValid() {
 			continue
 		}
 		lines = append(lines, l)
-		prompt, tokens := l.Prompt, l.Tokens
-		s.add(&l)
+		prompt, tokens := l.PromptNumber, l.TotalTokens
+		s.applyLine(&l)
 		s.Prompt, s.Tokens = prompt, tokens // the line's own sums include this line
-		for _, e := range l.Shown {
+		for _, e := range l.ShownKeys {
 			s.Shown[e] = prompt
 		}
 	}
 	return s, lines
 }
 
-// change locks the file and appends the line that next returns. If next returns nil, the file does not
-// change. If another process keeps the lock for [stateWait], change returns context.DeadlineExceeded.
-func (f StateFile) change(ctx context.Context, next func(State, []stateLine) *stateLine) error {
-	ok, err := vfs.WithLock(ctx, f.Dir, f.name(), stateWait, func(*vfs.OS) error { return f.append(next) })
+// lockAndAppend locks the file and appends the line that next returns. If next returns nil, the file does not
+// change. If another process keeps the lock for [maxLockWait], change returns context.DeadlineExceeded.
+func (f StateFile) lockAndAppend(ctx context.Context, next func(ShownState, []stateLine) *stateLine) error {
+	ok, err := vfs.WithLock(ctx, f.Dir, f.fileName(), maxLockWait, func(*vfs.OS) error { return f.appendNext(next) })
 	if err == nil && !ok {
 		err = context.DeadlineExceeded
 	}
 	return err
 }
 
-// append does the work of change after the caller has locked the file.
-func (f StateFile) append(next func(State, []stateLine) *stateLine) error {
+// appendNext does the work of change after the caller has locked the file.
+func (f StateFile) appendNext(next func(ShownState, []stateLine) *stateLine) error {
 	b, s, lines, err := f.readState()
 	if err != nil {
 		return err
 	}
 	if len(lines) == 0 {
-		removeOld(f.Dir, f.Now.Add(-stateKept))
+		removeOldFiles(f.Dir, f.Now.Add(-maxStateAge))
 	}
 	l := next(s, lines)
 	if l == nil {
@@ -261,28 +262,28 @@ func (f StateFile) append(next func(State, []stateLine) *stateLine) error {
 	sums := s
 	s = emptyState()
 	s.Prompt, s.Tokens = sums.Prompt, sums.Tokens
-	s.add(l)
+	s.applyLine(l)
 	l.Time = f.Now
-	l.Prompt = s.Prompt
-	l.Tokens = s.Tokens
-	return f.write(b, l)
+	l.PromptNumber = s.Prompt
+	l.TotalTokens = s.Tokens
+	return f.appendLine(b, l)
 }
 
-// write appends a line to the file, whose content is b.
-func (f StateFile) write(b []byte, l *stateLine) error {
+// appendLine appends a line to the file, whose content is b.
+func (f StateFile) appendLine(b []byte, l *stateLine) error {
 	line, err := json.Marshal(l)
 	if err != nil {
 		return err
 	}
 	line = append(append([]byte{'\n'}, line...), '\n') // the first newline ends a line that was not written completely
-	name := filepath.Join(f.Dir, f.name())
-	if len(b)+len(line) > maxState {
+	name := filepath.Join(f.Dir, f.fileName())
+	if len(b)+len(line) > maxStateFile {
 		dir, err := vfs.Dir(f.Dir)
 		if err != nil {
 			return err
 		}
 		defer dir.Close()
-		return vfs.WriteDerived(dir, f.name(), 0o600, b[len(b)-maxState/2:], line)
+		return vfs.WriteDerived(dir, f.fileName(), 0o600, b[len(b)-maxStateFile/2:], line)
 	}
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -292,9 +293,9 @@ func (f StateFile) write(b []byte, l *stateLine) error {
 	return errors.Join(err, file.Close())
 }
 
-// removeOld removes the files in dir that were last written before oldest. Errors are ignored,
+// removeOldFiles removes the files in dir that were last written before oldest. Errors are ignored,
 // because the next session tries again.
-func removeOld(dir string, oldest time.Time) {
+func removeOldFiles(dir string, oldest time.Time) {
 	files, _ := os.ReadDir(dir)
 	for _, f := range files {
 		fi, err := f.Info()

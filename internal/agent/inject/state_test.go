@@ -29,20 +29,20 @@ func stateFile(t *testing.T) StateFile {
 
 // block returns a block with one note and one fingerprint.
 func block(name, print string) Block {
-	b := Block{Prints: []string{print}}
-	b.Tokens, b.Shown = 10, []session.ShownEntry{{In: InNotes, Name: name}}
+	b := Block{Fingerprints: []string{print}}
+	b.Tokens, b.ShownEntries = 10, []session.ShownEntry{{SourceKind: SourceNotes, Name: name}}
 	return b
 }
 
-func (f StateFile) mustBegin(t *testing.T, place, key string, turn, want bool) State {
+func (f StateFile) mustBegin(t *testing.T, place, key string, turn, want bool) ShownState {
 	t.Helper()
-	var s State
+	var s ShownState
 	var first bool
 	var err error
 	if turn {
 		s, first, err = f.BeginTurn(t.Context(), key)
 	} else {
-		s, first, err = f.Begin(t.Context(), place, key)
+		s, first, err = f.BeginAnswer(t.Context(), place, key)
 	}
 	if err != nil || first != want {
 		t.Fatalf("Begin(%s, %s) = first %t, %v; want %t", place, key, first, err, want)
@@ -52,45 +52,45 @@ func (f StateFile) mustBegin(t *testing.T, place, key string, turn, want bool) S
 
 func (f StateFile) mustAdd(t *testing.T, b Block, want bool) {
 	t.Helper()
-	if fresh, err := f.Add(t.Context(), b); err != nil || fresh != want {
-		t.Fatalf("Add(%v) = %t, %v; want %t", b.Prints, fresh, err, want)
+	if fresh, err := f.RecordBlock(t.Context(), b); err != nil || fresh != want {
+		t.Fatalf("Add(%v) = %t, %v; want %t", b.Fingerprints, fresh, err, want)
 	}
 }
 
 // TestState follows a session through several prompts and a compaction.
 func TestState(t *testing.T) {
 	f := stateFile(t)
-	if s := f.mustBegin(t, AtPrompt, "1", true, true); s.Prompt != 1 || len(s.Shown) > 0 {
+	if s := f.mustBegin(t, PlacePrompt, "1", true, true); s.Prompt != 1 || len(s.Shown) > 0 {
 		t.Errorf("the first prompt has the state %+v", s)
 	}
 	f.mustAdd(t, block("style", "tabs"), true)
 	f.mustAdd(t, block("style", "tabs"), false)
-	f.mustBegin(t, AtPrompt, "1", true, false)
-	f.mustBegin(t, AtPrompt, "2", true, true)
+	f.mustBegin(t, PlacePrompt, "1", true, false)
+	f.mustBegin(t, PlacePrompt, "2", true, true)
 	f.mustAdd(t, block("ship", "tuesdays"), true)
-	if s := f.State(); s.Prompt != 2 || s.Tokens != 20 ||
+	if s := f.ReadState(); s.Prompt != 2 || s.Tokens != 20 ||
 		!maps.Equal(s.Shown, map[string]int{"notes style": 1, "notes ship": 2}) || !s.Prints["tabs"] ||
 		!s.Prints["tuesdays"] {
 		t.Errorf("the state is %+v", s)
 	}
 	other := f
 	other.Session = "s2"
-	if s := other.mustBegin(t, AtPrompt, "1", true, true); s.Prompt != 1 {
+	if s := other.mustBegin(t, PlacePrompt, "1", true, true); s.Prompt != 1 {
 		t.Errorf("another session has the state %+v", s)
 	}
 	if err := f.RecordCompaction(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if s := f.State(); s.Prompt != 2 || s.Tokens != 20 || len(s.Shown)+len(s.Prints) > 0 {
+	if s := f.ReadState(); s.Prompt != 2 || s.Tokens != 20 || len(s.Shown)+len(s.Prints) > 0 {
 		t.Errorf("after a compaction the state is %+v", s)
 	}
 	f.mustAdd(t, block("style", "tabs"), true)
-	f.mustBegin(t, AtStart, "resume", false, true)
-	if s := f.State(); len(s.Shown) != 1 {
+	f.mustBegin(t, PlaceStart, "resume", false, true)
+	if s := f.ReadState(); len(s.Shown) != 1 {
 		t.Errorf("a resumed session has the state %+v", s)
 	}
-	f.mustBegin(t, AtStart, "compact", false, true)
-	if s := f.State(); len(s.Shown) != 0 || s.Tokens != 30 {
+	f.mustBegin(t, PlaceStart, "compact", false, true)
+	if s := f.ReadState(); len(s.Shown) != 0 || s.Tokens != 30 {
 		t.Errorf("a session that starts again after a compaction has the state %+v", s)
 	}
 }
@@ -99,37 +99,37 @@ func TestState(t *testing.T) {
 func TestHasStart(t *testing.T) {
 	f := stateFile(t)
 	shown := block("style", "tabs")
-	shown.Place = AtStart
+	shown.Place = PlaceStart
 	has := func(when string, start, compacted bool) {
 		t.Helper()
-		if s := f.State(); s.HasStart != start || s.Compacted != compacted {
+		if s := f.ReadState(); s.HasStart != start || s.Compacted != compacted {
 			t.Errorf("%s: HasStart is %t, Compacted %t; want %t, %t", when, s.HasStart, s.Compacted, start, compacted)
 		}
 	}
 	has("at first", false, false)
-	f.mustBegin(t, AtStart, "startup", false, true)
+	f.mustBegin(t, PlaceStart, "startup", false, true)
 	has("before anything is shown", false, false)
 	f.mustAdd(t, shown, true)
 	has("shown", true, false)
-	f.mustBegin(t, AtPrompt, "1", true, true)
-	f.mustBegin(t, AtStart, "resume", false, true)
+	f.mustBegin(t, PlacePrompt, "1", true, true)
+	f.mustBegin(t, PlaceStart, "resume", false, true)
 	has("resumed", true, false)
 	if err := f.RecordCompaction(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	has("compacted", false, true)
-	f.mustBegin(t, AtStart, "resume", false, true)
+	f.mustBegin(t, PlaceStart, "resume", false, true)
 	f.mustAdd(t, shown, true)
 	has("resumed after it", true, false)
 	// Claude Code reports a compaction after the start that follows it.
-	f.mustBegin(t, AtStart, "compact", false, true)
+	f.mustBegin(t, PlaceStart, "compact", false, true)
 	has("after a compaction", false, true)
 	f.mustAdd(t, shown, true)
 	if err := f.RecordCompaction(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	has("whose report comes late", true, false)
-	f.mustBegin(t, AtStart, "clear", false, true)
+	f.mustBegin(t, PlaceStart, "clear", false, true)
 	has("cleared", false, false)
 }
 
@@ -137,24 +137,24 @@ func TestHasStart(t *testing.T) {
 // after some seconds or after another report.
 func TestBeginAgain(t *testing.T) {
 	f := stateFile(t)
-	f.mustBegin(t, AtStart, "startup", false, true)
+	f.mustBegin(t, PlaceStart, "startup", false, true)
 	f.mustAdd(t, block("style", "tabs"), true)
-	f.mustBegin(t, AtStart, "startup", false, false)
-	f.mustBegin(t, AtStart, "resume", false, true)
+	f.mustBegin(t, PlaceStart, "startup", false, false)
+	f.mustBegin(t, PlaceStart, "resume", false, true)
 	for range 2 {
-		if err := f.Past(t.Context()); err != nil {
+		if err := f.RecordOtherReport(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if _, _, lines, _ := f.readState(); len(lines) != 4 || lines[3].Event != eventOther {
 		t.Errorf("the lines are %+v", lines)
 	}
-	f.mustBegin(t, AtStart, "resume", false, true)
-	f.mustBegin(t, AtPrompt, "go on", false, true)
-	f.mustBegin(t, AtPrompt, "go on", false, false)
-	f.Now = f.Now.Add(sameAnswer + 1)
-	f.mustBegin(t, AtPrompt, "go on", false, true)
-	f.mustBegin(t, AtStart, "resume", false, true)
+	f.mustBegin(t, PlaceStart, "resume", false, true)
+	f.mustBegin(t, PlacePrompt, "go on", false, true)
+	f.mustBegin(t, PlacePrompt, "go on", false, false)
+	f.Now = f.Now.Add(sameAnswerTime + 1)
+	f.mustBegin(t, PlacePrompt, "go on", false, true)
+	f.mustBegin(t, PlaceStart, "resume", false, true)
 }
 
 // TestBeginAtOnce tests that only one of many simultaneous hooks is the first, and that only one shows
@@ -166,12 +166,12 @@ func TestBeginAtOnce(t *testing.T) {
 		var firsts, shown atomic.Int32
 		for range 8 {
 			all.Go(func() {
-				if _, first, err := f.Begin(t.Context(), AtPrompt, key); err != nil {
+				if _, first, err := f.BeginAnswer(t.Context(), PlacePrompt, key); err != nil {
 					t.Error(err)
 				} else if first {
 					firsts.Add(1)
 				}
-				if fresh, err := f.Add(t.Context(), block(key, key)); err != nil {
+				if fresh, err := f.RecordBlock(t.Context(), block(key, key)); err != nil {
 					t.Error(err)
 				} else if fresh {
 					shown.Add(1)
@@ -189,27 +189,27 @@ func TestBeginAtOnce(t *testing.T) {
 // that old files are removed.
 func TestStateIsBounded(t *testing.T) {
 	f := stateFile(t)
-	f.mustBegin(t, AtPrompt, "0", true, true)
-	name := filepath.Join(f.Dir, f.name())
+	f.mustBegin(t, PlacePrompt, "0", true, true)
+	name := filepath.Join(f.Dir, f.fileName())
 	if err := os.WriteFile(name, []byte(strings.Repeat(`{"event":"prompt","key":"x","prompt":7,"tokens":5}`+
-		"\n", maxState/50)), 0o600); err != nil {
+		"\n", maxStateFile/50)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	f.mustAdd(t, block("style", "tabs"), true)
-	f.mustBegin(t, AtPrompt, "1", true, true)
+	f.mustBegin(t, PlacePrompt, "1", true, true)
 	fi, err := os.Stat(name)
-	if s := f.State(); err != nil || fi.Size() > maxState || s.Prompt != 8 || s.Tokens != 15 ||
+	if s := f.ReadState(); err != nil || fi.Size() > maxStateFile || s.Prompt != 8 || s.Tokens != 15 ||
 		s.Shown["notes style"] != 7 {
 		t.Errorf("the file has %d bytes, the state is %+v; %v", fi.Size(), s, err)
 	}
-	for _, age := range []time.Duration{stateKept - time.Hour, stateKept + time.Hour} {
+	for _, age := range []time.Duration{maxStateAge - time.Hour, maxStateAge + time.Hour} {
 		if err := os.Chtimes(name, f.Now, f.Now.Add(-age)); err != nil {
 			t.Fatal(err)
 		}
 		other := f
 		other.Session = fmt.Sprint("another", age)
-		other.mustBegin(t, AtStart, "startup", false, true)
-		if _, err := os.Stat(name); (err == nil) != (age < stateKept) {
+		other.mustBegin(t, PlaceStart, "startup", false, true)
+		if _, err := os.Stat(name); (err == nil) != (age < maxStateAge) {
 			t.Errorf("a file that is %v old: %v", age, err)
 		}
 	}
@@ -250,14 +250,14 @@ func TestWithoutShown(t *testing.T) {
 		{"", port, ""},
 	} {
 		prints := map[string]bool{}
-		for _, p := range PrintsIn(c.shown, OneLine(c.shown)) {
+		for _, p := range ShownFingerprints(c.shown, OneLine(c.shown)) {
 			prints[p] = true
 		}
-		if got := WithoutShown(c.content, prints); got != c.want {
+		if got := RemoveShownSentences(c.content, prints); got != c.want {
 			t.Errorf("WithoutShown(%q, prints of %q) = %q, want %q", c.content, c.shown, got, c.want)
 		}
 	}
-	if got := PrintsIn(port+" "+key, port+" Ask"); len(got) != 1 || got[0] != fingerprint(port) {
+	if got := ShownFingerprints(port+" "+key, port+" Ask"); len(got) != 1 || got[0] != fingerprint(port) {
 		t.Errorf("a sentence that was cut counts as shown: %v", got)
 	}
 }
@@ -266,18 +266,18 @@ func TestWithoutShown(t *testing.T) {
 // clients do not store.
 func TestStored(t *testing.T) {
 	f := stateFile(t)
-	for place, print := range map[string]string{AtStart: "start", AtPrompt: "prompt", AtAction: "action"} {
+	for place, print := range map[string]string{PlaceStart: "start", PlacePrompt: "prompt", PlaceAction: "action"} {
 		b := block(place, print)
 		b.Place = place
 		f.mustAdd(t, b, true)
 	}
-	if s := f.State(); len(s.Prints) != 3 || s.Stored["start"] || !s.Stored["prompt"] || !s.Stored["action"] {
+	if s := f.ReadState(); len(s.Prints) != 3 || s.Stored["start"] || !s.Stored["prompt"] || !s.Stored["action"] {
 		t.Errorf("shown are %v, and the client stored %v", s.Prints, s.Stored)
 	}
 	if err := f.RecordCompaction(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if s := f.State(); len(s.Stored) != 0 {
+	if s := f.ReadState(); len(s.Stored) != 0 {
 		t.Errorf("after a compaction the client still has %v", s.Stored)
 	}
 }

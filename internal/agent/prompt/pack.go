@@ -8,19 +8,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Margin is the factor, in hundredths, by which a token estimate is multiplied before it is
+// EstimateMarginPercent is the factor, in hundredths, by which a token estimate is multiplied before it is
 // compared with a budget that must not be exceeded. The lowest measured estimate was 0.79 of the
 // true count (see the table at the estimator), and 1/0.79 is 1.266.
-const Margin = 127
+const EstimateMarginPercent = 127
 
-// Room returns the largest estimate of tokens that certainly fits into the budget.
-func Room(budget int) int { return int(int64(budget) * 100 / Margin) }
+// MaxEstimate returns the largest estimate of tokens that certainly fits into the budget.
+func MaxEstimate(budget int) int { return int(int64(budget) * 100 / EstimateMarginPercent) }
 
-// maxShortened is the maximum number of parts that are tried for the remaining room.
-const maxShortened = 20
+// maxShortenAttempts is the maximum number of parts that are tried for the remaining room.
+const maxShortenAttempts = 20
 
-// Pack counts the tokens of the parts and keeps the context within the budget, which must be
-// positive. Unlike [Context.Fit], Pack never exceeds the budget, even if the token estimate is too
+// PackIntoBudget counts the tokens of the parts and keeps the context within the budget, which must be
+// positive. Unlike [Context.FitToBudget], Pack never exceeds the budget, even if the token estimate is too
 // low:
 //
 //  1. Pinned parts are included in their order. If a pinned part does not fit, it is shortened, or
@@ -30,40 +30,40 @@ const maxShortened = 20
 //  3. The remaining room goes to the first part that did not fit and can be shortened.
 //
 // The included parts stay in their order.
-func (c *Context) Pack(budget int) {
+func (c *Context) PackIntoBudget(budget int) {
 	for i := range c.Parts {
 		p := &c.Parts[i]
 		if p.Role == "" {
-			p.Role = System
+			p.Role = RoleSystem
 		}
 		p.Tokens = EstimateTokens(p.Text)
 	}
 	c.Budget, c.Tokens = budget, 0
-	k := &packer{Context: c, room: Room(budget), in: make([]bool, len(c.Parts))}
+	k := &packer{Context: c, remainingTokens: MaxEstimate(budget), isIncluded: make([]bool, len(c.Parts))}
 	for i, p := range c.Parts {
-		if p.Pinned && !k.takeWhole(i) {
-			k.takeShortened(i)
+		if p.IsPinned && !k.includeWhole(i) {
+			k.includeShortened(i)
 		}
 	}
 	var over []int
 	for i, p := range c.Parts {
-		if !p.Pinned && !k.takeWhole(i) {
+		if !p.IsPinned && !k.includeWhole(i) {
 			over = append(over, i)
 		}
 	}
 	shortened := false
 	for n, i := range over {
-		if shortened || n >= maxShortened {
+		if shortened || n >= maxShortenAttempts {
 			p := c.Parts[i]
-			c.Cut = append(c.Cut, CutText{p.Name, p.Source, p.Tokens, "over the budget"})
+			c.OmittedTexts = append(c.OmittedTexts, OmittedText{p.Name, p.Source, p.Tokens, "over the budget"})
 			continue
 		}
-		k.takeShortened(i)
-		shortened = k.in[i]
+		k.includeShortened(i)
+		shortened = k.isIncluded[i]
 	}
 	kept := c.Parts[:0:0]
 	for i, p := range c.Parts {
-		if k.in[i] {
+		if k.isIncluded[i] {
 			kept = append(kept, p)
 		}
 	}
@@ -73,38 +73,41 @@ func (c *Context) Pack(budget int) {
 // packer is the state of Pack.
 type packer struct {
 	*Context
-	room int    // in estimated tokens
-	in   []bool // for each part, whether it is included
+	remainingTokens int    // in estimated tokens
+	isIncluded      []bool // for each part, whether it is included
 }
 
-// takeWhole includes a part if all of it fits.
-func (k *packer) takeWhole(i int) bool {
+// includeWhole includes a part if all of it fits.
+func (k *packer) includeWhole(i int) bool {
 	p := &k.Parts[i]
-	k.in[i] = p.Tokens <= k.room-k.Tokens
-	if k.in[i] {
+	k.isIncluded[i] = p.Tokens <= k.remainingTokens-k.Tokens
+	if k.isIncluded[i] {
 		k.Tokens += p.Tokens
 	}
-	return k.in[i]
+	return k.isIncluded[i]
 }
 
-// takeShortened includes a part, shortened to the remaining room if necessary.
-func (k *packer) takeShortened(i int) {
+// includeShortened includes a part, shortened to the remaining room if necessary.
+func (k *packer) includeShortened(i int) {
 	p := &k.Parts[i]
 	whole := p.Tokens
-	if s := shorten(*p, k.room-k.Tokens); s != "" {
+	if s := shortenPart(*p, k.remainingTokens-k.Tokens); s != "" {
 		p.Text, p.Tokens = s, EstimateTokens(s)
-		k.takeWhole(i)
+		k.includeWhole(i)
 	}
-	if k.in[i] {
-		k.Cut = append(k.Cut, CutText{p.Name, p.Source, whole - p.Tokens, "over the budget: made shorter"})
+	if k.isIncluded[i] {
+		k.OmittedTexts = append(
+			k.OmittedTexts,
+			OmittedText{p.Name, p.Source, whole - p.Tokens, "over the budget: made shorter"},
+		)
 	} else {
-		k.Cut = append(k.Cut, CutText{p.Name, p.Source, whole, "over the budget"})
+		k.OmittedTexts = append(k.OmittedTexts, OmittedText{p.Name, p.Source, whole, "over the budget"})
 	}
 }
 
 // Fence puts s into a Markdown code block. The fence has at least three backticks and one more than
 // the longest sequence of backticks in s, so that s cannot end the block.
-func Fence(info, s string) string { return text.Fence(info, s) }
+func Fence(info, s string) string { return text.FenceCode(info, s) }
 
 // FitParagraphs returns the longest beginning of s that ends at a paragraph's end and for which fits
 // returns true. It returns "" if no such beginning exists. If fits accepts a text, it must accept

@@ -55,33 +55,35 @@ func TestPack(t *testing.T) {
 		{"all fit", []Part{{Name: "a", Text: words(10)}, {Name: "b", Text: words(10)}}, 100, "a b", ""},
 		{"whole ones first",
 			[]Part{
-				{Name: "a", Text: words(90), Short: half},
+				{Name: "a", Text: words(90), Shorten: half},
 				{Name: "b", Text: words(10)},
 				{Name: "c", Text: words(10)},
 			},
 			100, "a b c", "a"},
 		{"one is made shorter",
-			[]Part{{Name: "a", Text: words(500), Short: half}, {Name: "b", Text: words(500), Short: half}}, 100, "a",
+			[]Part{{Name: "a", Text: words(500), Shorten: half}, {Name: "b", Text: words(500),
+				Shorten: half}}, 100, "a",
 			"a b"},
-		{"pinned first", []Part{{Name: "a", Text: words(50)}, {Name: "b", Text: words(50), Pinned: true}}, 100, "b",
+		{"pinned first", []Part{{Name: "a", Text: words(50)}, {Name: "b", Text: words(50), IsPinned: true}}, 100, "b",
 			"a"},
-		{"even pinned are not above", []Part{{Name: "a", Text: words(500), Pinned: true}, {Name: "b", Text: "x"}},
+		{"even pinned are not above", []Part{{Name: "a", Text: words(500), IsPinned: true}, {Name: "b", Text: "x"}},
 			100, "b", "a"},
-		{"pinned are made shorter", []Part{{Name: "a", Text: words(500), Pinned: true, Short: half}}, 100, "a", "a"},
+		{"pinned are made shorter", []Part{{Name: "a", Text: words(500), IsPinned: true, Shorten: half}}, 100, "a",
+			"a"},
 		{"no room at all", []Part{{Name: "a", Text: "x"}}, 1, "", "a"},
 	} {
 		var c Context
 		c.Add(tt.parts...)
-		c.Pack(tt.budget)
+		c.PackIntoBudget(tt.budget)
 		var names, cut []string
 		sum := 0
 		for _, p := range c.Parts {
 			names = append(names, p.Name)
 			sum += p.Tokens
 		}
-		for _, k := range c.Cut {
+		for _, k := range c.OmittedTexts {
 			cut = append(cut, k.Name)
-			if k.Tokens <= 0 || k.Why == "" {
+			if k.Tokens <= 0 || k.Reason == "" {
 				t.Errorf("%s: cut %+v says nothing", tt.name, k)
 			}
 		}
@@ -92,7 +94,7 @@ func TestPack(t *testing.T) {
 		if got := strings.Join(cut, " "); got != tt.cut {
 			t.Errorf("%s: Pack(%d) cuts %q, want %q", tt.name, tt.budget, got, tt.cut)
 		}
-		if c.Tokens != sum || sum*Margin > tt.budget*100 {
+		if c.Tokens != sum || sum*EstimateMarginPercent > tt.budget*100 {
 			t.Errorf("%s: Pack(%d) = %d tokens of %d", tt.name, tt.budget, c.Tokens, sum)
 		}
 	}

@@ -19,8 +19,8 @@ type Role string
 
 // The values of Role.
 const (
-	System Role = "system" // the part belongs to the system prompt
-	User   Role = "user"   // the part goes before the newest message and is not stored in the conversation
+	RoleSystem Role = "system" // the part belongs to the system prompt
+	RoleUser   Role = "user"   // the part goes before the newest message and is not stored in the conversation
 )
 
 // Part is a piece of a context.
@@ -30,32 +30,32 @@ type Part struct {
 	Role   Role   `json:"role"`             // "" means System
 	Text   string `json:"text"`             // exact text, including blank lines and headers
 	Tokens int    `json:"tokens"`           // estimate, set by Fit and Pack
-	Why    string `json:"why,omitempty"`    // reason why the part is included
+	Reason string `json:"why,omitempty"`    // reason why the part is included
 
-	// Pinned parts are never left out. They are parts that the layout promises to include always.
-	Pinned bool `json:"pinned,omitempty"`
+	// IsPinned parts are never left out. They are parts that the layout promises to include always.
+	IsPinned bool `json:"pinned,omitempty"`
 	// Short, if not nil, returns a shorter version of the part, or "". The version has about
 	// the given number of tokens or fewer, and ends at a paragraph's end.
-	Short func(tokens int) string `json:"-"`
+	Shorten func(tokens int) string `json:"-"`
 
-	isFramed      bool   // the part was made by WithFrame
-	before, after string // for a framed part: the text around its body
+	isFramed                 bool   // the part was made by WithFrame
+	framePrefix, frameSuffix string // for a framed part: the text around its body
 }
 
-// CutText is text that was left out because of the budget.
-type CutText struct {
+// OmittedText is text that was left out because of the budget.
+type OmittedText struct {
 	Name   string `json:"name"`
 	Source string `json:"source,omitempty"`
 	Tokens int    `json:"tokens"` // number of tokens left out (for a shortened part, the difference)
-	Why    string `json:"why"`
+	Reason string `json:"why"`
 }
 
 // Context is the text that is put before the model, and the reasons for it.
 type Context struct {
-	Parts  []Part    `json:"parts"`
-	Cut    []CutText `json:"cut,omitempty"`
-	Budget int       `json:"budget,omitempty"` // in tokens (0 means unlimited)
-	Tokens int       `json:"tokens"`           // estimate for all parts
+	Parts        []Part        `json:"parts"`
+	OmittedTexts []OmittedText `json:"cut,omitempty"`
+	Budget       int           `json:"budget,omitempty"` // in tokens (0 means unlimited)
+	Tokens       int           `json:"tokens"`           // estimate for all parts
 }
 
 // Add appends the parts that have a text. Empty parts are ignored, so that a layout can add a file
@@ -77,7 +77,7 @@ func (c Context) RoleText(r Role) string { return c.roleText(r) }
 func (c Context) roleText(r Role) string {
 	var b strings.Builder
 	for _, p := range c.Parts {
-		if r == "" || cmp.Or(p.Role, System) == r {
+		if r == "" || cmp.Or(p.Role, RoleSystem) == r {
 			b.WriteString(p.Text)
 		}
 	}
@@ -89,10 +89,10 @@ func (c Context) roleText(r Role) string {
 func (c Context) Manifest() string {
 	var b strings.Builder
 	for _, p := range c.Parts {
-		fmt.Fprintf(&b, "in   %7d  %s%s\n", p.Tokens, p.Name, describeSource(p.Source, p.Why))
+		fmt.Fprintf(&b, "in   %7d  %s%s\n", p.Tokens, p.Name, describeSource(p.Source, p.Reason))
 	}
-	for _, k := range c.Cut {
-		fmt.Fprintf(&b, "cut  %7d  %s%s\n", k.Tokens, k.Name, describeSource(k.Source, k.Why))
+	for _, k := range c.OmittedTexts {
+		fmt.Fprintf(&b, "cut  %7d  %s%s\n", k.Tokens, k.Name, describeSource(k.Source, k.Reason))
 	}
 	return b.String()
 }
@@ -107,31 +107,34 @@ func describeSource(source, why string) string {
 	return source + why
 }
 
-// Fit counts the parts' tokens and keeps the context within the budget. 0 means unlimited.
+// FitToBudget counts the parts' tokens and keeps the context within the budget. 0 means unlimited.
 // Pinned parts are always included and are counted first. Other parts are included in order if
 // they fit. A part that does not fit is shortened if possible, and otherwise left out. Later
 // parts may still fit. Fit is deterministic. If the pinned parts exceed the budget, Tokens is
 // larger than Budget afterwards.
-func (c *Context) Fit(budget int) {
+func (c *Context) FitToBudget(budget int) {
 	c.Budget, c.Tokens = budget, 0
 	for i := range c.Parts {
 		p := &c.Parts[i]
 		if p.Role == "" {
-			p.Role = System
+			p.Role = RoleSystem
 		}
 		p.Tokens = EstimateTokens(p.Text)
-		if p.Pinned {
+		if p.IsPinned {
 			c.Tokens += p.Tokens
 		}
 	}
 	var kept []Part
 	for _, p := range c.Parts {
-		if !p.Pinned {
+		if !p.IsPinned {
 			if left := budget - c.Tokens; budget > 0 && p.Tokens > left {
 				whole := p.Tokens
-				p.Text = shorten(p, left)
+				p.Text = shortenPart(p, left)
 				p.Tokens = EstimateTokens(p.Text)
-				c.Cut = append(c.Cut, CutText{p.Name, p.Source, whole - p.Tokens, "over the budget"})
+				c.OmittedTexts = append(
+					c.OmittedTexts,
+					OmittedText{p.Name, p.Source, whole - p.Tokens, "over the budget"},
+				)
 				if p.Text == "" {
 					continue
 				}
@@ -143,12 +146,12 @@ func (c *Context) Fit(budget int) {
 	c.Parts = kept
 }
 
-// shorten returns at most tokens tokens of a part, or "" if the part cannot be shortened.
-func shorten(p Part, tokens int) string {
-	if p.Short == nil || tokens <= 0 {
+// shortenPart returns at most tokens tokens of a part, or "" if the part cannot be shortened.
+func shortenPart(p Part, tokens int) string {
+	if p.Shorten == nil || tokens <= 0 {
 		return ""
 	}
-	if s := p.Short(tokens); EstimateTokens(s) <= tokens {
+	if s := p.Shorten(tokens); EstimateTokens(s) <= tokens {
 		return s
 	}
 	return ""

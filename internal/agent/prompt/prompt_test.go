@@ -23,25 +23,25 @@ func TestFit(t *testing.T) {
 		{"a later one still fits",
 			[]Part{{Name: "a", Text: words(90)}, {Name: "b", Text: words(50)}, {Name: "c", Text: words(5)}}, 105,
 			"a c", "b"},
-		{"pinned count first", []Part{{Name: "a", Text: words(50)}, {Name: "b", Text: words(60), Pinned: true}}, 100,
+		{"pinned count first", []Part{{Name: "a", Text: words(50)}, {Name: "b", Text: words(60), IsPinned: true}}, 100,
 			"b", "a"},
-		{"pinned stay above", []Part{{Name: "a", Text: words(500), Pinned: true}, {Name: "b", Text: "x"}}, 100, "a",
+		{"pinned stay above", []Part{{Name: "a", Text: words(500), IsPinned: true}, {Name: "b", Text: "x"}}, 100, "a",
 			"b"},
-		{"made shorter", []Part{{Name: "a", Text: words(500), Short: half}}, 100, "a", "a"},
+		{"made shorter", []Part{{Name: "a", Text: words(500), Shorten: half}}, 100, "a", "a"},
 		{"nothing is empty", []Part{{Name: "a"}, {Name: "b", Text: "x"}}, 100, "b", ""},
 	} {
 		var c Context
 		c.Add(tt.parts...)
-		c.Fit(tt.budget)
+		c.FitToBudget(tt.budget)
 		var names, cut []string
 		sum, pinned := 0, 0
 		for _, p := range c.Parts {
 			names = append(names, p.Name)
 			sum += p.Tokens
-			if p.Pinned {
+			if p.IsPinned {
 				pinned += p.Tokens
 			}
-			if p.Tokens != EstimateTokens(p.Text) || p.Role != System {
+			if p.Tokens != EstimateTokens(p.Text) || p.Role != RoleSystem {
 				t.Errorf(
 					"%s: part %s has %d tokens and role %q, want %d and system",
 					tt.name,
@@ -52,9 +52,9 @@ func TestFit(t *testing.T) {
 				)
 			}
 		}
-		for _, k := range c.Cut {
+		for _, k := range c.OmittedTexts {
 			cut = append(cut, k.Name)
-			if k.Tokens <= 0 || k.Why == "" {
+			if k.Tokens <= 0 || k.Reason == "" {
 				t.Errorf("%s: cut %+v says nothing", tt.name, k)
 			}
 		}
@@ -72,9 +72,9 @@ func TestFit(t *testing.T) {
 
 func TestText(t *testing.T) {
 	var c Context
-	c.Add(Part{Text: "a\n"}, Part{Role: User, Text: "b\n"}, Part{Role: System, Text: "c\n"})
+	c.Add(Part{Text: "a\n"}, Part{Role: RoleUser, Text: "b\n"}, Part{Role: RoleSystem, Text: "c\n"})
 	for _, tt := range []struct{ got, want string }{
-		{c.Text(), "a\nb\nc\n"}, {c.RoleText(System), "a\nc\n"}, {c.RoleText(User), "b\n"},
+		{c.Text(), "a\nb\nc\n"}, {c.RoleText(RoleSystem), "a\nc\n"}, {c.RoleText(RoleUser), "b\n"},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("text = %q, want %q", tt.got, tt.want)

@@ -15,24 +15,24 @@ import (
 // ReportText returns a report as a text for a model. Every word costs the model tokens, so the text contains only the
 // necessary columns and empty lines. Text by others is quoted, or in a fence that it cannot close. typed rewrites the
 // commands in texts by oxbow so that the commands work as typed. If typed is nil, the commands stay unchanged.
-func ReportText(r report.Report, typed func(text string) string) string {
-	if typed == nil {
-		typed = func(text string) string { return text }
+func ReportText(r report.Report, formatCommands func(text string) string) string {
+	if formatCommands == nil {
+		formatCommands = func(text string) string { return text }
 	}
 	var b strings.Builder
-	w := sectionWriter{&b, typed}
+	w := sectionWriter{&b, formatCommands}
 	for _, s := range r.Sections {
 		endLine(&b)
-		w.section(s)
+		w.writeSection(s)
 	}
 	if len(r.Warnings)+len(r.Notes) > 0 {
 		endLine(&b)
 	}
 	for _, warning := range r.Warnings {
-		b.WriteString("- " + typed(warning.In(w.value)) + "\n")
+		b.WriteString("- " + formatCommands(warning.FormatWith(w.formatValue)) + "\n")
 	}
 	for _, n := range r.Notes {
-		b.WriteString("note: " + typed(n.In(w.value)) + "\n")
+		b.WriteString("note: " + formatCommands(n.FormatWith(w.formatValue)) + "\n")
 	}
 	return b.String()
 }
@@ -44,27 +44,27 @@ func endLine(b *strings.Builder) {
 	}
 }
 
-// AnswerText returns an answer as a text for a model.
-func AnswerText(a report.Reporter) string { return ReportText(a.Report(), nil) }
+// ReporterText returns an answer as a text for a model.
+func ReporterText(a report.Reporter) string { return ReportText(a.Report(), nil) }
 
 // WriteSection writes one section of a report. It is for callers that count each list item's
 // tokens.
 func WriteSection(b *strings.Builder, s report.Section) {
-	sectionWriter{b, func(text string) string { return text }}.section(s)
+	sectionWriter{b, func(text string) string { return text }}.writeSection(s)
 }
 
 // sectionWriter writes the sections of a report.
 type sectionWriter struct {
-	b     *strings.Builder
-	typed func(text string) string // see [ReportText]
+	b              *strings.Builder
+	formatCommands func(text string) string // see [ReportText]
 }
 
-func (w sectionWriter) section(s report.Section) {
+func (w sectionWriter) writeSection(s report.Section) {
 	switch s := s.(type) {
 	case report.Line:
-		w.b.WriteString(strings.Repeat(" ", s.Indent) + s.In(w.value) + "\n")
+		w.b.WriteString(strings.Repeat(" ", s.Indent) + s.FormatWith(w.formatValue) + "\n")
 	case report.Record:
-		w.record(s)
+		w.writeRecord(s)
 	case report.Fields:
 		w.writeCells(s.Cells)
 	case report.Table:
@@ -72,41 +72,41 @@ func (w sectionWriter) section(s report.Section) {
 	case report.List:
 		w.writeItems(s)
 	case report.Reasons:
-		for _, why := range s.Why {
-			w.b.WriteString("- " + w.typed(why.In(w.value)) + "\n")
+		for _, why := range s.Sentences {
+			w.b.WriteString("- " + w.formatCommands(why.FormatWith(w.formatValue)) + "\n")
 		}
-		if len(s.Near) > 0 {
-			w.b.WriteString("near to what was asked: " + w.value(s.Near) + "\n")
+		if len(s.SimilarNames) > 0 {
+			w.b.WriteString("near to what was asked: " + w.formatValue(s.SimilarNames) + "\n")
 		}
 	case report.Document:
 		w.b.WriteString(string(s))
 	case report.Finding:
-		w.finding(s)
+		w.writeFinding(s)
 	}
 }
 
-// finding writes a finding on a line.
-func (w sectionWriter) finding(f report.Finding) {
-	w.b.WriteString(string(f.Level) + ", " + string(f.About) + ": " + w.value(f.What))
+// writeFinding writes a finding on a line.
+func (w sectionWriter) writeFinding(f report.Finding) {
+	w.b.WriteString(string(f.Level) + ", " + string(f.Topic) + ": " + w.formatValue(f.Result))
 	if f.Remedy != "" {
-		w.b.WriteString("; remedy: " + w.typed(string(f.Remedy)))
+		w.b.WriteString("; remedy: " + w.formatCommands(string(f.Remedy)))
 	}
 	w.b.WriteString("\n")
 }
 
-// record writes a record: the key, the cells in parentheses, and below that the record's lines.
-func (w sectionWriter) record(r report.Record) {
+// writeRecord writes a record: the key, the cells in parentheses, and below that the record's lines.
+func (w sectionWriter) writeRecord(r report.Record) {
 	switch {
-	case !r.Did.IsEmpty():
-		w.b.WriteString(r.Did.In(w.value))
+	case !r.Effect.IsEmpty():
+		w.b.WriteString(r.Effect.FormatWith(w.formatValue))
 	case r.Title != nil:
-		w.b.WriteString(w.value(r.Title))
+		w.b.WriteString(w.formatValue(r.Title))
 	default:
-		w.b.WriteString(w.value(r.Key))
+		w.b.WriteString(w.formatValue(r.Key))
 	}
 	before := " ("
 	for _, c := range r.Cells {
-		value := w.cell(c.Value)
+		value := w.formatCell(c.Value)
 		if value == "" {
 			continue
 		}
@@ -121,7 +121,7 @@ func (w sectionWriter) record(r report.Record) {
 		w.b.WriteString(")")
 	}
 	w.b.WriteString("\n")
-	w.writeCells(r.Lines)
+	w.writeCells(r.TextCells)
 }
 
 // writeCells writes cells below each other. If a cell contains a text, the cell's name becomes
@@ -136,7 +136,7 @@ func (w sectionWriter) writeCells(cells []report.Cell) {
 			w.b.WriteString(Fence(c.Name, string(v)))
 			continue
 		}
-		value := w.cell(c.Value)
+		value := w.formatCell(c.Value)
 		switch {
 		case value == "":
 		case c.Name == "":
@@ -155,7 +155,7 @@ func (w sectionWriter) writeRows(t report.Table) {
 	for _, row := range t.Rows {
 		cells := make([]string, len(row))
 		for i, v := range row {
-			cells[i] = w.value(v)
+			cells[i] = w.formatValue(v)
 		}
 		w.b.WriteString(strings.Join(cells, ", ") + "\n")
 	}
@@ -165,34 +165,34 @@ func (w sectionWriter) writeRows(t report.Table) {
 // items.
 func (w sectionWriter) writeItems(l report.List) {
 	for i, s := range l.Items {
-		if l.Spaced && w.b.Len() > 0 {
+		if l.HasBlankLines && w.b.Len() > 0 {
 			w.b.WriteString("\n")
 		}
-		if l.Numbered {
+		if l.IsNumbered {
 			fmt.Fprintf(w.b, "%d. ", i+1)
 		}
-		w.section(s)
+		w.writeSection(s)
 	}
 }
 
-// cell is like value, but returns "" for an empty text, because such cells are omitted.
-func (w sectionWriter) cell(v any) string {
+// formatCell is like value, but returns "" for an empty text, because such cells are omitted.
+func (w sectionWriter) formatCell(v any) string {
 	if v == "" {
 		return ""
 	}
-	return w.value(v)
+	return w.formatValue(v)
 }
 
-// value returns a value on one line. It is the only function that quotes the values of a report for models. All
+// formatValue returns a value on one line. It is the only function that quotes the values of a report for models. All
 // values are quoted except those that are oxbow's own, because they may contain the text of others.
-func (w sectionWriter) value(v any) string {
+func (w sectionWriter) formatValue(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
 	case report.Words:
-		return w.typed(string(v))
+		return w.formatCommands(string(v))
 	case report.Sentence:
-		return v.In(w.value)
+		return v.FormatWith(w.formatValue)
 	case report.WordedValue:
 		return v.ForModel()
 	case report.Name:

@@ -22,32 +22,32 @@ func (f foreign) String() string { return f.text }
 
 func TestReportText(t *testing.T) {
 	var r report.Report
-	r.Linef("%d of %s", 2, report.Words("2 entries"))
+	r.AddLinef("%d of %s", 2, report.Words("2 entries"))
 	r.Add(
 		report.List{
 			Items: []report.Section{
 				report.Record{Key: report.Name("a\n- b"),
 					Cells: []report.Cell{{Value: report.Words("note")}, {Name: "version", Value: uint64(7)},
 						{Name: "by", Value: ""}},
-					Lines: []report.Cell{{Name: "aliases", Value: report.Names{"x", "y"}},
+					TextCells: []report.Cell{{Name: "aliases", Value: report.Names{"x", "y"}},
 						{Name: "labels", Value: report.Labels{"tag:a", "tag:b"}}, {Name: "cites", Value: ""},
 						{Name: "markdown", Value: report.Text("one\n```\ntwo")}}},
-				report.Record{Key: report.Name("c"), Did: report.Sentencef("forgot %s", report.Name("c")),
-					Lines: []report.Cell{{Value: report.Sentencef("add %s: %s", report.Name("d"), "e\x1b")}}},
+				report.Record{Key: report.Name("c"), Effect: report.Sentencef("forgot %s", report.Name("c")),
+					TextCells: []report.Cell{{Value: report.Sentencef("add %s: %s", report.Name("d"), "e\x1b")}}},
 			},
-			Spaced: true, Numbered: true, All: "--json lists them all",
+			HasBlankLines: true, IsNumbered: true, AllItemsAdvice: "--json lists them all",
 		},
 		report.Fields{Cells: []report.Cell{{Name: "at", Value: time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)},
 			{Name: "who", Value: foreign{"him\nher"}}, {Name: "empty"}}},
 		report.Table{Columns: []string{"NAME", "N"}, Rows: [][]any{{report.Name("a"), 3}, {"b", report.Change(4)}}},
 	)
-	r.Add(report.Finding{Level: "warning", About: "space", What: "9 kB\nfree", Remedy: "oxbow compact"},
-		report.Finding{Level: "ok", About: "lock", What: report.Words("free")})
+	r.Add(report.Finding{Level: "warning", Topic: "space", Result: "9 kB\nfree", Remedy: "oxbow compact"},
+		report.Finding{Level: "ok", Topic: "lock", Result: report.Words("free")})
 	report.AddReasons(&r, []report.Words{"nothing fits"}, []string{"near"})
 	r.Add(report.Document("a text without a line end"))
 	r.Warnf("the file %s is lost", report.Text("f\ng"))
 	report.AddNotes(&r, []toldNote{{}})
-	r.Notef("left:%s", report.Lines{"a\nb", "c"})
+	r.AddNotef("left:%s", report.Lines{"a\nb", "c"})
 	want := strings.ReplaceAll(`2 of 2 entries
 
 1. "a\n- b" (note, version 7)

@@ -12,23 +12,23 @@ import (
 )
 
 const (
-	// smallPart is the size, in bytes, up to which a pinned part is included completely if there is
+	// maxSmallPart is the size, in bytes, up to which a pinned part is included completely if there is
 	// room.
-	smallPart = 1500
+	maxSmallPart = 1500
 	// cutMark is the last line of a shortened part.
 	cutMark = "\n[… cut here]"
-	// maxNamed is the maximum number of parts that the last line names.
-	maxNamed = 3
+	// maxNamedParts is the maximum number of parts that the last line names.
+	maxNamedParts = 3
 )
 
 // WithFrame returns a copy of the part with a text that can be cut. before and after, for example a
 // block's tags, are never cut. Only body is cut.
 func (p Part) WithFrame(before, body, after string) Part {
 	p.Text = before + body + after
-	p.before = before
-	p.after = after
+	p.framePrefix = before
+	p.frameSuffix = after
 	p.isFramed = true
-	p.Short = func(tokens int) string {
+	p.Shorten = func(tokens int) string {
 		for limit := 4 * tokens; limit > 0; limit = limit * 7 / 8 {
 			if s := p.cutFramed(limit); EstimateTokens(s) <= tokens {
 				return s
@@ -41,8 +41,8 @@ func (p Part) WithFrame(before, body, after string) Part {
 
 // cutFramed returns a framed part in at most limit bytes, or "" if nothing of the body fits.
 func (p Part) cutFramed(limit int) string {
-	body := p.Text[len(p.before) : len(p.Text)-len(p.after)]
-	room := limit - len(p.before) - len(p.after) - len(cutMark)
+	body := p.Text[len(p.framePrefix) : len(p.Text)-len(p.frameSuffix)]
+	room := limit - len(p.framePrefix) - len(p.frameSuffix) - len(cutMark)
 	if len(body) <= room+len(cutMark) {
 		return p.Text
 	}
@@ -50,7 +50,7 @@ func (p Part) cutFramed(limit int) string {
 	if strings.TrimSpace(body) == "" {
 		return ""
 	}
-	return p.before + body + cutMark + p.after
+	return p.framePrefix + body + cutMark + p.frameSuffix
 }
 
 // cutAtParagraph returns the beginning of s in at most limit bytes. It ends at a paragraph's
@@ -82,17 +82,17 @@ func (c Context) TextWithin(limit int, advice string) string {
 	if text := c.Text(); len(text) <= limit {
 		return text
 	}
-	w := &limitedText{parts: c.Parts, texts: make([]string, len(c.Parts))}
-	w.room = limit - len(w.lastLine(advice, c.Parts)) - 20 // room for the number of parts in the last line
+	w := &limitedText{parts: c.Parts, partTexts: make([]string, len(c.Parts))}
+	w.remainingBytes = limit - len(w.cutSummary(advice, c.Parts)) - 20 // room for the number of parts in the last line
 	w.addPinned()
 	w.addOthers()
 	var cut []Part
 	for i, p := range c.Parts {
-		if w.texts[i] != p.Text {
+		if w.partTexts[i] != p.Text {
 			cut = append(cut, p)
 		}
 	}
-	text := strings.Join(w.texts, "") + w.lastLine(advice, cut)
+	text := strings.Join(w.partTexts, "") + w.cutSummary(advice, cut)
 	if len(text) > limit {
 		return ""
 	}
@@ -101,9 +101,9 @@ func (c Context) TextWithin(limit int, advice string) string {
 
 // limitedText is the state of TextWithin.
 type limitedText struct {
-	parts []Part
-	texts []string // by part ("" if it is left out)
-	room  int      // in bytes
+	parts          []Part
+	partTexts      []string // by part ("" if it is left out)
+	remainingBytes int      // in bytes
 }
 
 // addPinned adds the pinned parts, small parts first. Each part has an equal share of the
@@ -111,14 +111,14 @@ type limitedText struct {
 func (w *limitedText) addPinned() {
 	var pinned []int
 	for i, p := range w.parts {
-		if p.Pinned {
+		if p.IsPinned {
 			pinned = append(pinned, i)
 		}
 	}
 	slices.SortStableFunc(pinned, func(i, j int) int { return len(w.parts[i].Text) - len(w.parts[j].Text) })
 	for n, i := range pinned {
-		share := max(w.room/(len(pinned)-n), min(w.room, smallPart))
-		w.add(i, share)
+		share := max(w.remainingBytes/(len(pinned)-n), min(w.remainingBytes, maxSmallPart))
+		w.addPart(i, share)
 	}
 }
 
@@ -128,30 +128,30 @@ func (w *limitedText) addOthers() {
 	hasShort := false
 	for i, p := range w.parts {
 		switch {
-		case p.Pinned:
-		case len(p.Text) <= w.room:
-			w.add(i, w.room)
+		case p.IsPinned:
+		case len(p.Text) <= w.remainingBytes:
+			w.addPart(i, w.remainingBytes)
 		case !hasShort:
-			w.add(i, w.room)
-			hasShort = w.texts[i] != ""
+			w.addPart(i, w.remainingBytes)
+			hasShort = w.partTexts[i] != ""
 		}
 	}
 }
 
-// add adds a part, cut to limit bytes.
-func (w *limitedText) add(i, limit int) {
-	w.texts[i] = w.parts[i].withinBytes(limit)
-	w.room -= len(w.texts[i])
+// addPart adds a part, cut to limit bytes.
+func (w *limitedText) addPart(i, limit int) {
+	w.partTexts[i] = w.parts[i].textWithin(limit)
+	w.remainingBytes -= len(w.partTexts[i])
 }
 
-// withinBytes returns the part's text in at most limit bytes, or "" if that is impossible.
-func (p Part) withinBytes(limit int) string {
+// textWithin returns the part's text in at most limit bytes, or "" if that is impossible.
+func (p Part) textWithin(limit int) string {
 	if len(p.Text) <= limit {
 		return p.Text
 	}
-	if p.Short != nil && !p.isFramed {
+	if p.Shorten != nil && !p.isFramed {
 		for tokens := limit / 3; tokens > 0; tokens = tokens * 3 / 4 {
-			if s := p.Short(tokens); len(s) <= limit {
+			if s := p.Shorten(tokens); len(s) <= limit {
 				return s
 			}
 		}
@@ -160,8 +160,8 @@ func (p Part) withinBytes(limit int) string {
 	return p.cutFramed(limit)
 }
 
-// lastLine returns the line that names the parts that were cut.
-func (w *limitedText) lastLine(rest string, cut []Part) string {
+// cutSummary returns the line that names the parts that were cut.
+func (w *limitedText) cutSummary(rest string, cut []Part) string {
 	var names []string
 	for _, p := range cut {
 		name := p.Source
@@ -176,8 +176,8 @@ func (w *limitedText) lastLine(rest string, cut []Part) string {
 			names = append(names, name)
 		}
 	}
-	if more := len(names) - maxNamed; more > 0 {
-		names = append(names[:maxNamed], fmt.Sprintf("%d more", more))
+	if more := len(names) - maxNamedParts; more > 0 {
+		names = append(names[:maxNamedParts], fmt.Sprintf("%d more", more))
 	}
 	return "\n\n(Cut to fit: " + strings.Join(names, ", ") + ". " + rest + ")\n"
 }

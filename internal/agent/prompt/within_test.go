@@ -11,9 +11,9 @@ import (
 func TestTextWithin(t *testing.T) {
 	const rest = "The file has all."
 	facts := strings.Repeat("One fact of many.\n\n", 100)
-	large := Part{Name: "memory", Source: "MEMORY.md", Pinned: true}.WithFrame("<memory>\n", facts, "</memory>\n")
-	other := Part{Name: "other", Source: "OTHER.md", Pinned: true}.WithFrame("<other>\n", facts, "</other>\n")
-	small := Part{Name: "identity", Text: "I am small.\n", Pinned: true}
+	large := Part{Name: "memory", Source: "MEMORY.md", IsPinned: true}.WithFrame("<memory>\n", facts, "</memory>\n")
+	other := Part{Name: "other", Source: "OTHER.md", IsPinned: true}.WithFrame("<other>\n", facts, "</other>\n")
+	small := Part{Name: "identity", Text: "I am small.\n", IsPinned: true}
 	log := Part{Name: "log", Text: strings.Repeat("log\n", 500)}
 	for _, tt := range []struct {
 		name  string

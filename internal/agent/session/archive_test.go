@@ -28,30 +28,37 @@ import (
 func open(t *testing.T, home string) *session.Archive {
 	t.Helper()
 	m := storetest.Open(t, filepath.Join(home, session.StoreFile), nil)
-	return &session.Archive{Memory: m, Project: func(dir string) (string, string) { return filepath.Base(dir), dir }}
+	return &session.Archive{
+		Memory:      m,
+		FindProject: func(dir string) (string, string) { return filepath.Base(dir), dir },
+	}
 }
 
 func add(t *testing.T, a *session.Archive, want string, events ...session.Event) {
 	t.Helper()
-	r, err := a.Add(t.Context(), events)
-	if got := fmt.Sprintf("%d new, %d changed", r.Turns, r.Changed); err != nil || got != want {
+	r, err := a.AddEvents(t.Context(), events)
+	if got := fmt.Sprintf("%d new, %d changed", r.NewTurns, r.ChangedTurns); err != nil || got != want {
 		t.Fatalf("Add = %s, %v; want %s", got, err, want)
 	}
 }
 
 func TestArchive(t *testing.T) {
 	a := open(t, t.TempDir())
-	prompt := event(session.Prompt, "p1", "", 0, "why does the build fail")
+	prompt := event(session.KindPrompt, "p1", "", 0, "why does the build fail")
 	prompt.Dir, prompt.Branch = "/src/shop", "main"
 	test := exited(call("p1", "c1", 5, "go test ./..."), 1)
 	test.Dir = "/src/shop"
 	test.Call.Failed = true
 	test.Call.Output = "--- FAIL: TestPay (0.03s)\nFAIL"
-	edit := event(session.Called, "p1", "c2", 6, "")
-	edit.Call = &session.Call{Tool: "Edit", Wrote: []string{"/src/shop/pay/pay.go"}, Read: []string{"/etc/hosts"}}
-	noted := event(session.Called, "p1", "c3", 6, "")
-	noted.Call = &session.Call{Tool: "mcp__oxbow__remember"}
-	a.Commits = func(dir string, from, to time.Time) []string {
+	edit := event(session.KindCall, "p1", "c2", 6, "")
+	edit.Call = &session.ToolCall{
+		Tool:         "Edit",
+		WrittenFiles: []string{"/src/shop/pay/pay.go"},
+		ReadFiles:    []string{"/etc/hosts"},
+	}
+	noted := event(session.KindCall, "p1", "c3", 6, "")
+	noted.Call = &session.ToolCall{Tool: "mcp__oxbow__remember"}
+	a.FindCommits = func(dir string, from, to time.Time) []string {
 		return []string{"3f2a of " + dir, fmt.Sprint(to.Sub(from))}
 	}
 	add(t, a, "1 new, 0 changed", prompt, test)
@@ -62,15 +69,15 @@ func TestArchive(t *testing.T) {
 		"1 new, 1 changed",
 		edit,
 		noted,
-		event(session.Text, "p1", "m1", 7, "The root cause was a rounding error."),
-		event(session.Prompt, "p2", "", 60, "thanks"),
+		event(session.KindText, "p1", "m1", 7, "The root cause was a rounding error."),
+		event(session.KindPrompt, "p2", "", 60, "thanks"),
 	)
 
 	e, err := a.Memory.Get(t.Context(), "claude/s/0001")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := session.Readable(
+	if got, want := session.ReadableText(
 		e.Content,
 	), "user: why does the build fail\n\nassistant: The root cause was a rounding error.\n\n--- FAIL: TestPay "+
 		"(0.03s)\nFAIL"; got != want {
@@ -89,20 +96,20 @@ func TestArchive(t *testing.T) {
 		t.Errorf("the turn is %v terms long", n)
 	}
 	all, err := a.ListSessions(t.Context(), oxbow.Filter{}, time.Time{}, 10)
-	if err != nil || len(all) != 1 || all[0].Turns != 2 || all[0].Prompt != "why does the build fail" ||
-		all[0].Project != "shop" || !all[0].Last.Equal(at(60)) {
+	if err != nil || len(all) != 1 || all[0].TurnCount != 2 || all[0].FirstPrompt != "why does the build fail" ||
+		all[0].Project != "shop" || !all[0].LastTime.Equal(at(60)) {
 		t.Errorf("Sessions = %+v, %v", all, err)
 	}
 	if some, err := a.ListSessions(t.Context(), oxbow.Filter{}, at(61), 10); err != nil || len(some) != 0 {
 		t.Errorf("Sessions since later = %+v, %v", some, err)
 	}
 	// An earlier turn moves the others on.
-	add(t, a, "1 new, 2 changed", event(session.Prompt, "p0", "", -3600, "hello"))
+	add(t, a, "1 new, 2 changed", event(session.KindPrompt, "p0", "", -3600, "hello"))
 	turns, err := a.ReadTurns(t.Context(), "claude", "s")
 	if err != nil || len(turns) != 3 || turns[0].Prompt() != "hello" || turns[2].Prompt() != "thanks" {
 		t.Errorf("Turns = %v, %v", shown(turns), err)
 	}
-	if n, err := a.Forget(t.Context(), "claude", "s"); n != 3 || err != nil {
+	if n, err := a.RemoveSession(t.Context(), "claude", "s"); n != 3 || err != nil {
 		t.Errorf("Forget = %d, %v", n, err)
 	}
 	if turns, err := a.ReadTurns(t.Context(), "claude", "s"); len(turns) > 0 || err != nil {
@@ -130,13 +137,13 @@ func contents(t *testing.T, a *session.Archive) string {
 // is the end of one that was kept before.
 func TestArchiveEmptySession(t *testing.T) {
 	a := open(t, t.TempDir())
-	begun := event(session.Start, "", "", 0, "startup")
-	ended := event(session.End, "", "", 9, "other")
+	begun := event(session.KindStart, "", "", 0, "startup")
+	ended := event(session.KindEnd, "", "", 9, "other")
 	add(t, a, "0 new, 0 changed", ended)
 	add(t, a, "0 new, 0 changed", begun, ended)
 	add(t, a, "1 new, 0 changed", begun)
 	add(t, a, "0 new, 1 changed", ended)
-	add(t, a, "0 new, 1 changed", event(session.Prompt, "p1", "", 3, "thanks"))
+	add(t, a, "0 new, 1 changed", event(session.KindPrompt, "p1", "", 3, "thanks"))
 }
 
 // However events come in, the archive holds the same.
@@ -145,14 +152,14 @@ func TestArchiveOrder(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		events := randomEvents(r)
 		one, parts := open(t, t.TempDir()), open(t, t.TempDir())
-		if _, err := one.Add(t.Context(), events); err != nil {
+		if _, err := one.AddEvents(t.Context(), events); err != nil {
 			t.Fatal(err)
 		}
 		again := slices.Concat(events, events)
 		r.Shuffle(len(again), func(i, j int) { again[i], again[j] = again[j], again[i] })
 		for len(again) > 0 {
 			n := 1 + r.IntN(len(again))
-			if _, err := parts.Add(t.Context(), again[:n]); err != nil {
+			if _, err := parts.AddEvents(t.Context(), again[:n]); err != nil {
 				t.Fatal(err)
 			}
 			again = again[n:]
@@ -176,7 +183,7 @@ func randomDay(r *rand.Rand) (all []session.Event) {
 		if named == 0 || (named == 1 && r.IntN(4) == 0) {
 			turn = ""
 		}
-		p := event(session.Prompt, turn, id, now, pick("continue", "continue", "go on", fmt.Sprint("step ", i)))
+		p := event(session.KindPrompt, turn, id, now, pick("continue", "continue", "go on", fmt.Sprint("step ", i)))
 		all = append(all, p)
 		if r.IntN(3) == 0 { // a hook that knows less
 			p.Turn, p.ID, p.Time = "", "", p.Time.Add(time.Second)
@@ -201,14 +208,14 @@ func randomDay(r *rand.Rand) (all []session.Event) {
 					fmt.Sprint("i", i),
 					now+1,
 					"Done, in the end.",
-					session.Injection{Place: "prompt", Shown: []session.ShownEntry{roundingNote}},
+					session.Injection{Place: "prompt", ShownEntries: []session.ShownEntry{roundingNote}},
 				),
 			)
 		}
 		all = append(
 			all,
-			event(session.Text, turn, fmt.Sprint("m", i), now+9, pick("Done.", "The end.")),
-			event(session.Stop, turn, "", now+10, ""),
+			event(session.KindText, turn, fmt.Sprint("m", i), now+9, pick("Done.", "The end.")),
+			event(session.KindStop, turn, "", now+10, ""),
 		)
 	}
 	at := func(e session.Event) time.Duration { return e.Time.Sub(day) + time.Duration(r.IntN(90))*time.Second }
@@ -236,12 +243,12 @@ func TestArchiveDay(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		events := randomDay(r)
 		one, parts := open(t, t.TempDir()), open(t, t.TempDir())
-		if _, err := one.Add(t.Context(), events); err != nil {
+		if _, err := one.AddEvents(t.Context(), events); err != nil {
 			t.Fatal(err)
 		}
 		for rest := events; len(rest) > 0; {
 			n := min(1+r.IntN(60), len(rest))
-			if _, err := parts.Add(t.Context(), rest[:n]); err != nil {
+			if _, err := parts.AddEvents(t.Context(), rest[:n]); err != nil {
 				t.Fatal(err)
 			}
 			rest = rest[n:]
@@ -255,21 +262,22 @@ func TestArchiveDay(t *testing.T) {
 			}
 			t.Fatalf("seed %d: in parts, %d lines, want %d", seed, len(a), len(b))
 		}
-		if n, err := parts.Forget(t.Context(), "claude", "s"); err != nil || n < 60 || contents(t, parts) != "" {
+		if n, err := parts.RemoveSession(t.Context(), "claude", "s"); err != nil || n < 60 ||
+			contents(t, parts) != "" {
 			t.Errorf("Forget = %d, %v, and left %q", n, err, contents(t, parts))
 		}
 	}
 }
 
 // lines is a transcript of as many prompts, three read at a time.
-func lines(n *int) session.Reader {
+func lines(n *int) session.TranscriptReader {
 	return func(_ context.Context, client, path, cursor string) (events []session.Event, next string, err error) {
 		from, _ := strconv.Atoi(cursor)
 		to := min(from+3, *n)
 		for i := from; i < to; i++ {
 			events = append(
 				events,
-				session.Event{Client: client, Session: "s", Kind: session.Prompt, Turn: fmt.Sprint("t", i),
+				session.Event{Client: client, Session: "s", Kind: session.KindPrompt, Turn: fmt.Sprint("t", i),
 					ID: fmt.Sprint("u", i), Time: at(float64(i)), Text: fmt.Sprint("prompt ", i)},
 			)
 		}
@@ -284,26 +292,26 @@ func TestDrain(t *testing.T) {
 	n := 7
 	drain := func(want string) {
 		t.Helper()
-		r, err := a.Drain(t.Context(), spool, lines(&n))
-		if got := fmt.Sprintf("%d new, %d changed", r.Turns, r.Changed); err != nil || got != want {
+		r, err := a.DrainSpool(t.Context(), spool, lines(&n))
+		if got := fmt.Sprintf("%d new, %d changed", r.NewTurns, r.ChangedTurns); err != nil || got != want {
 			t.Errorf("Drain = %s, %v; want %s", got, err, want)
 		}
 	}
 	drain("0 new, 0 changed") // no spool yet
-	hook := session.Event{Client: "gemini", Session: "s", Kind: session.Prompt, Text: "prompt 0", Time: at(0.1),
+	hook := session.Event{Client: "gemini", Session: "s", Kind: session.KindPrompt, Text: "prompt 0", Time: at(0.1),
 		Transcript: "/t.jsonl"}
 	for range 2 {
-		if err := spool.Append(hook); err != nil {
+		if err := spool.AppendEvents(hook); err != nil {
 			t.Fatal(err)
 		}
 	}
 	drain("7 new, 1 changed") // the turn of the hook is the first of the transcript
 	drain("0 new, 0 changed")
 	n = 8
-	hook.Kind = session.Stop
+	hook.Kind = session.KindStop
 	hook.Text = ""
 	hook.Time = at(8.5)
-	if err := spool.Append(hook); err != nil {
+	if err := spool.AppendEvents(hook); err != nil {
 		t.Fatal(err)
 	}
 	drain("1 new, 2 changed")
@@ -316,10 +324,10 @@ func TestDrain(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := spool.Append(hook); err != nil {
+	if err := spool.AppendEvents(hook); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Drain(ctx, spool, nil); err != context.Canceled {
+	if _, err := a.DrainSpool(ctx, spool, nil); err != context.Canceled {
 		t.Errorf("Drain without time = %v", err)
 	}
 	drain("0 new, 0 changed")
@@ -335,14 +343,14 @@ func TestMain(m *testing.M) {
 	case "hook": // appends events, and says which were acknowledged
 		first, _ := strconv.Atoi(from)
 		for i := first; i < first+10_000; i++ {
-			e := session.Event{Client: "claude", Session: fmt.Sprint("s", i%2), Kind: session.Prompt,
+			e := session.Event{Client: "claude", Session: fmt.Sprint("s", i%2), Kind: session.KindPrompt,
 				Turn: fmt.Sprint("p", i), Text: fmt.Sprint("prompt ", i), Time: at(float64(i))}
 			in := e
-			in.Kind = session.Injected
+			in.Kind = session.KindInjection
 			in.ID = fmt.Sprint("i", i)
 			in.Text = "Perhaps useful."
 			in.Injection = &session.Injection{Place: "prompt", Tokens: i}
-			if err := cmp.Or(spool.Append(e), spool.Append(in)); err != nil {
+			if err := cmp.Or(spool.AppendEvents(e), spool.AppendEvents(in)); err != nil {
 				fmt.Fprintln(os.Stderr, err)
 				os.Exit(1)
 			}
@@ -351,7 +359,7 @@ func TestMain(m *testing.M) {
 	case "drain":
 		m, err := oxbow.Open(filepath.Join(home, session.StoreFile), nil)
 		for err == nil {
-			_, err = (&session.Archive{Memory: m}).Drain(context.Background(), spool, nil)
+			_, err = (&session.Archive{Memory: m}).DrainSpool(context.Background(), spool, nil)
 		}
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -410,7 +418,7 @@ func TestKilled(t *testing.T) {
 		done.Wait()
 	}
 	a := open(t, home)
-	if _, err := a.Drain(t.Context(), session.Spool{Dir: filepath.Join(home, session.SpoolDir)}, nil); err != nil {
+	if _, err := a.DrainSpool(t.Context(), session.Spool{Dir: filepath.Join(home, session.SpoolDir)}, nil); err != nil {
 		t.Fatal(err)
 	}
 	seen := map[string]int{}
@@ -420,11 +428,11 @@ func TestKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, turn := range turns {
-			seen[turn.ID]++
+			seen[turn.PromptID]++
 			for _, e := range turn.InjectionEvents() {
-				seen["injection "+turn.ID]++
-				if fmt.Sprint("p", e.Injection.Tokens) != turn.ID || e.Text != "Perhaps useful." {
-					t.Errorf("turn %s has the injection %+v", turn.ID, e)
+				seen["injection "+turn.PromptID]++
+				if fmt.Sprint("p", e.Injection.Tokens) != turn.PromptID || e.Text != "Perhaps useful." {
+					t.Errorf("turn %s has the injection %+v", turn.PromptID, e)
 				}
 			}
 		}

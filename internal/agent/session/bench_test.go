@@ -28,11 +28,11 @@ func grown(tb testing.TB, a *session.Archive, turns int, fn func(n int, took tim
 		var events []session.Event
 		for i := n; i < n+1000; i++ {
 			e := session.Event{Client: "claude", Session: fmt.Sprintf("178e33fd-%06d", i/20),
-				Turn: fmt.Sprint("p", i), Kind: session.Prompt, Time: at(float64(60 * i)),
+				Turn: fmt.Sprint("p", i), Kind: session.KindPrompt, Time: at(float64(60 * i)),
 				Dir:  fmt.Sprint("/src/project", i/20%7),
 				Text: fmt.Sprintf("why does build %d of module %d fail since the change of the parser?", i, i%97)}
 			text, run := e, e
-			text.Kind = session.Text
+			text.Kind = session.KindText
 			text.ID = fmt.Sprint("m", i)
 			text.Time = at(float64(60*i + 9))
 			text.Text = fmt.Sprintf(
@@ -40,14 +40,14 @@ func grown(tb testing.TB, a *session.Archive, turns int, fn func(n int, took tim
 				i,
 				i%1009,
 			)
-			run.Kind = session.Called
+			run.Kind = session.KindCall
 			run.ID = fmt.Sprint("toolu_", i)
 			run.Text = ""
 			run.Time = at(float64(60*i + 5))
-			run.Call = &session.Call{Tool: "Bash", Command: fmt.Sprintf("go test ./pkg%d", i%97)}
+			run.Call = &session.ToolCall{Tool: "Bash", Command: fmt.Sprintf("go test ./pkg%d", i%97)}
 			events = append(events, e, text, run)
 		}
-		if _, err := a.Add(tb.Context(), events); err != nil {
+		if _, err := a.AddEvents(tb.Context(), events); err != nil {
 			tb.Fatal(err)
 		}
 		if (n+1000)%10_000 == 0 && fn != nil {
@@ -63,9 +63,9 @@ func longSession(tb testing.TB, a *session.Archive, turns int) (turn func(i int)
 	turn = func(i int) []session.Event {
 		name, from := fmt.Sprint("p", i), float64(60*i)
 		all := []session.Event{
-			event(session.Prompt, name, "", from, fmt.Sprintf("why does build %d of module %d fail?", i, i%97)),
+			event(session.KindPrompt, name, "", from, fmt.Sprintf("why does build %d of module %d fail?", i, i%97)),
 			event(
-				session.Text,
+				session.KindText,
 				name,
 				fmt.Sprint("m", i),
 				from+9,
@@ -84,7 +84,7 @@ func longSession(tb testing.TB, a *session.Archive, turns int) (turn func(i int)
 	for i := range turns {
 		events = append(events, turn(i)...)
 		if i%500 == 499 || i == turns-1 {
-			if _, err := a.Add(tb.Context(), events); err != nil {
+			if _, err := a.AddEvents(tb.Context(), events); err != nil {
 				tb.Fatal(err)
 			}
 			events = nil
@@ -105,7 +105,7 @@ func BenchmarkTurn(b *testing.B) {
 			a := &session.Archive{Memory: m}
 			turn := longSession(b, a, n)
 			for i := n; b.Loop(); i++ {
-				if _, err := a.Add(b.Context(), turn(i)); err != nil {
+				if _, err := a.AddEvents(b.Context(), turn(i)); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -123,7 +123,7 @@ func TestTurnGrowth(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		for i := range 5 {
-			if _, err := a.Add(t.Context(), turn(turns+i)); err != nil {
+			if _, err := a.AddEvents(t.Context(), turn(turns+i)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -158,10 +158,10 @@ func BenchmarkStart(b *testing.B) {
 	var all []time.Duration
 	for b.Loop() {
 		i := len(all)
-		if err := spool.Append(session.Event{
+		if err := spool.AppendEvents(session.Event{
 			Client:  "claude",
 			Session: fmt.Sprintf("178e33fd-%06d", i%5000),
-			Kind:    session.Stop,
+			Kind:    session.KindStop,
 			Time:    at(7e6 + float64(i)),
 		}); err != nil {
 			b.Fatal(err)
@@ -172,8 +172,8 @@ func BenchmarkStart(b *testing.B) {
 			b.Fatal(err)
 		}
 		a := &session.Archive{Memory: m}
-		r, err := a.Drain(b.Context(), spool, nil)
-		if err != nil || r.Events != 1 {
+		r, err := a.DrainSpool(b.Context(), spool, nil)
+		if err != nil || r.EventCount != 1 {
 			b.Fatal(r, err)
 		}
 		if s, err := a.ListSessions(b.Context(), oxbow.Filter{}, time.Time{}, 20); err != nil || len(s) == 0 {

@@ -18,83 +18,92 @@ import (
 
 // Limits of stored events.
 const (
-	maxText    = 256 << 10 // bytes of a text
-	maxTurn    = 1 << 20   // maximum bytes of all texts in a turn
-	maxEvents  = 2000      // reports of a turn
-	maxWord    = 200       // bytes of identifiers and other words
-	maxPath    = 1 << 10   // bytes of a path or URL
-	maxPaths   = 200       // paths of a call
-	outputLine = 400       // maximum bytes of an output line
-	maxShown   = 40        // entries of an injection
-	maxRare    = 100       // terms of an injection
-	maxTaints  = 8         // calls of a turn that returned text by others
-	maxTaint   = 250       // bytes of a call in maxTaints
+	maxText         = 256 << 10 // bytes of a text
+	maxTurn         = 1 << 20   // maximum bytes of all texts in a turn
+	maxEvents       = 2000      // reports of a turn
+	maxIdentifier   = 200       // bytes of identifiers and other words
+	maxPath         = 1 << 10   // bytes of a path or URL
+	maxPaths        = 200       // paths of a call
+	maxOutputLine   = 400       // maximum bytes of an output line
+	maxShownEntries = 40        // entries of an injection
+	maxRareTerms    = 100       // terms of an injection
+	maxTaints       = 8         // calls of a turn that returned text by others
+	maxTaintBytes   = 250       // bytes of a call in maxTaints
 )
 
-// clean returns the event in its stored form. It is idempotent.
-func (e Event) clean() Event {
-	for _, s := range []*string{&e.Client, &e.Session, &e.Turn, &e.ID, &e.Branch, &e.Agent, &e.Model} {
-		*s = short(*s, maxWord)
+// normalize returns the event in its stored form. It is idempotent.
+func (e Event) normalize() Event {
+	for _, s := range []*string{&e.Client, &e.Session, &e.Turn, &e.ID, &e.Branch, &e.SubAgent, &e.Model} {
+		*s = shortLine(*s, maxIdentifier)
 	}
-	e.Dir, e.Transcript = short(e.Dir, maxPath), short(e.Transcript, maxPath)
-	e.Text = cutMarked(strings.TrimSpace(valid(e.Text)), maxText)
+	e.Dir, e.Transcript = shortLine(e.Dir, maxPath), shortLine(e.Transcript, maxPath)
+	e.Text = cutMarked(strings.TrimSpace(validText(e.Text)), maxText)
 	e.Time = e.Time.UTC().Round(0)
 	if y := e.Time.Year(); y < 1 || y > 9999 { // JSON cannot encode it
 		e.Time = time.Time{}
 	}
 	if e.Call != nil {
-		e.Call = e.Call.clean()
+		e.Call = e.Call.normalize()
 	}
-	e.Repeats = e.Repeats.clean()
+	e.Repeats = e.Repeats.normalize()
 	switch {
-	case e.Kind != Injected:
+	case e.Kind != KindInjection:
 		e.Injection = nil
 	case e.Injection != nil:
-		e.Call, e.Injection = nil, e.Injection.clean()
+		e.Call, e.Injection = nil, e.Injection.normalize()
 	}
 	return e
 }
 
-func (c *Call) clean() *Call {
+func (c *ToolCall) normalize() *ToolCall {
 	d := *c
-	d.Tool = short(c.Tool, maxWord)
-	d.Command = strings.TrimSpace(cut(strings.TrimSpace(valid(c.Command)), MaxCommand))
-	d.Asked = short(c.Asked, maxPath)
-	d.Wrote, d.Read = cleanPaths(c.Wrote), cleanPaths(c.Read)
-	d.Was, d.Became = short(c.Was, ReplacedLen), short(c.Became, ReplacedLen)
-	d.Before, d.After = short(c.Before, ReplacedLen), short(c.After, ReplacedLen)
-	d.Output, d.Reading = tail(c.Output), c.Reading.clean()
+	d.Tool = shortLine(c.Tool, maxIdentifier)
+	d.Command = strings.TrimSpace(cutText(strings.TrimSpace(validText(c.Command)), MaxCommandBytes))
+	d.WebQuery = shortLine(c.WebQuery, maxPath)
+	d.WrittenFiles, d.ReadFiles = normalizePaths(c.WrittenFiles), normalizePaths(c.ReadFiles)
+	d.OldTextHash, d.NewTextHash = shortLine(c.OldTextHash, TextHashLen), shortLine(c.NewTextHash, TextHashLen)
+	d.FileHashBefore, d.FileHashAfter = shortLine(
+		c.FileHashBefore,
+		TextHashLen,
+	), shortLine(
+		c.FileHashAfter,
+		TextHashLen,
+	)
+	d.Output, d.TextSource = outputTail(c.Output), c.TextSource.normalize()
 	return &d
 }
 
-// clean returns the injection in its stored form.
-func (in *Injection) clean() *Injection {
+// normalize returns the injection in its stored form.
+func (in *Injection) normalize() *Injection {
 	d := *in
-	d.Place = short(in.Place, maxWord)
-	d.Answer = short(in.Answer, maxWord)
+	d.Place = shortLine(in.Place, maxIdentifier)
+	d.Answer = shortLine(in.Answer, maxIdentifier)
 	d.Tokens = max(0, in.Tokens)
-	for _, f := range []*float64{&d.G, &d.Floor} {
+	for _, f := range []*float64{&d.Strength, &d.Floor} {
 		if math.IsNaN(*f) || math.IsInf(*f, 0) { // JSON cannot encode it
 			*f = 0
 		}
 	}
-	d.Shown, d.Rare = nil, nil
-	for _, s := range in.Shown[:min(len(in.Shown), maxShown)] {
-		d.Shown = append(d.Shown, ShownEntry{short(s.In, maxWord), short(s.Name, oxbow.MaxName), s.Version})
+	d.ShownEntries, d.RareTerms = nil, nil
+	for _, s := range in.ShownEntries[:min(len(in.ShownEntries), maxShownEntries)] {
+		d.ShownEntries = append(
+			d.ShownEntries,
+			ShownEntry{shortLine(s.SourceKind, maxIdentifier), shortLine(s.Name, oxbow.MaxName), s.Version},
+		)
 	}
-	for _, w := range in.Rare[:min(len(in.Rare), maxRare)] {
-		w = short(w, maxWord)
+	for _, w := range in.RareTerms[:min(len(in.RareTerms), maxRareTerms)] {
+		w = shortLine(w, maxIdentifier)
 		if w != "" {
-			d.Rare = append(d.Rare, w)
+			d.RareTerms = append(d.RareTerms, w)
 		}
 	}
 	return &d
 }
 
-func cleanPaths(ps []string) []string {
+func normalizePaths(ps []string) []string {
 	var all []string
 	for _, p := range ps {
-		p = short(p, maxPath)
+		p = shortLine(p, maxPath)
 		if p != "" {
 			all = append(all, p)
 		}
@@ -104,8 +113,8 @@ func cleanPaths(ps []string) []string {
 	return all[:min(len(all), maxPaths)]
 }
 
-// valid returns the text as valid UTF-8 with Unix line ends and without NUL bytes.
-func valid(s string) string {
+// validText returns the text as valid UTF-8 with Unix line ends and without NUL bytes.
+func validText(s string) string {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\ufffd")
 	}
@@ -115,8 +124,8 @@ func valid(s string) string {
 	return s
 }
 
-// short returns s on a single line, without control characters and cut to at most maxBytes bytes.
-func short(s string, maxBytes int) string {
+// shortLine returns s on a single line, without control characters and cut to at most maxBytes bytes.
+func shortLine(s string, maxBytes int) string {
 	if s == "" {
 		return ""
 	}
@@ -127,11 +136,11 @@ func short(s string, maxBytes int) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, "\ufffd"))
-	return strings.TrimSpace(cut(strings.TrimSpace(s), maxBytes))
+	return strings.TrimSpace(cutText(strings.TrimSpace(s), maxBytes))
 }
 
-// cut returns the beginning of a text, with at most maxBytes bytes.
-func cut(s string, maxBytes int) string { return text.CutPrefix(s, maxBytes) }
+// cutText returns the beginning of a text, with at most maxBytes bytes.
+func cutText(s string, maxBytes int) string { return text.TruncateBytes(s, maxBytes) }
 
 // cutMarked cuts a text that is longer than maxBytes bytes, and appends a note with its original size.
 func cutMarked(s string, maxBytes int) string {
@@ -139,16 +148,16 @@ func cutMarked(s string, maxBytes int) string {
 		return s
 	}
 	mark := fmt.Sprintf("\n[… cut here: the text had %s]", text.FormatBytes(int64(len(s))))
-	return strings.TrimSpace(cut(s, maxBytes-len(mark))) + mark
+	return strings.TrimSpace(cutText(s, maxBytes-len(mark))) + mark
 }
 
-// tail returns the last [MaxOutputLines] lines of an output, each cut to outputLine bytes.
-func tail(output string) string {
-	output = strings.TrimRight(valid(output), " \t\n")
+// outputTail returns the last [MaxOutputLines] lines of an output, each cut to maxOutputLine bytes.
+func outputTail(output string) string {
+	output = strings.TrimRight(validText(output), " \t\n")
 	lines := strings.Split(output, "\n")
 	lines = lines[max(0, len(lines)-MaxOutputLines):]
 	for i, l := range lines {
-		lines[i] = strings.TrimRight(cut(l, outputLine), " \t")
+		lines[i] = strings.TrimRight(cutText(l, maxOutputLine), " \t")
 	}
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
@@ -165,11 +174,11 @@ func (e Event) merge(o Event) Event {
 		{&e.ID, &o.ID},
 		{&e.Dir, &o.Dir},
 		{&e.Branch, &o.Branch},
-		{&e.Agent, &o.Agent},
+		{&e.SubAgent, &o.SubAgent},
 		{&e.Model, &o.Model},
 		{&e.Transcript, &o.Transcript}, {&e.Text, &o.Text},
 	} {
-		*p[0] = fuller(*p[0], *p[1])
+		*p[0] = longerText(*p[0], *p[1])
 	}
 	switch {
 	case e.Call == nil:
@@ -183,23 +192,23 @@ func (e Event) merge(o Event) Event {
 }
 
 // merge combines the repeats in two reports of the same event.
-func (r *Repeats) merge(o *Repeats) *Repeats {
+func (r *RepeatedCalls) merge(o *RepeatedCalls) *RepeatedCalls {
 	if r == nil || o == nil {
 		return cmp.Or(r, o)
 	}
-	return (&Repeats{slices.Concat(r.Foreign, o.Foreign), slices.Concat(r.Unvouched, o.Unvouched)}).clean()
+	return (&RepeatedCalls{slices.Concat(r.Foreign, o.Foreign), slices.Concat(r.Unvouched, o.Unvouched)}).normalize()
 }
 
-// clean returns the stored form, which has each call once, sorted. Without calls, it returns
+// normalize returns the stored form, which has each call once, sorted. Without calls, it returns
 // nil.
-func (r *Repeats) clean() *Repeats {
+func (r *RepeatedCalls) normalize() *RepeatedCalls {
 	if r == nil || len(r.Foreign)+len(r.Unvouched) == 0 {
 		return nil
 	}
-	all := Repeats{slices.Clone(r.Foreign), slices.Clone(r.Unvouched)}
+	all := RepeatedCalls{slices.Clone(r.Foreign), slices.Clone(r.Unvouched)}
 	for _, list := range []*[]string{&all.Foreign, &all.Unvouched} {
 		for i, s := range *list {
-			(*list)[i] = short(s, maxTaint)
+			(*list)[i] = shortLine(s, maxTaintBytes)
 		}
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
@@ -209,42 +218,56 @@ func (r *Repeats) clean() *Repeats {
 }
 
 // merge returns the reading of the higher rank, which is the less trusted reading.
-func (r *Reading) merge(o *Reading) *Reading {
+func (r *TextSource) merge(o *TextSource) *TextSource {
 	if r == nil {
 		return o
 	}
-	if o != nil && o.rank() > r.rank() {
+	if o != nil && o.trustRank() > r.trustRank() {
 		return o
 	}
 	return r
 }
 
-// clean returns the reading in its stored form. An unknown level becomes ReadForeign.
-func (r *Reading) clean() *Reading {
+// normalize returns the reading in its stored form. An unknown level becomes LevelForeign.
+func (r *TextSource) normalize() *TextSource {
 	if r == nil {
 		return nil
 	}
-	d := Reading{Level: r.Level, What: short(r.What, maxTaint), Trace: short(r.Trace, maxWord)}
-	if d.Level != ReadOwn && d.Level != ReadUnvouched {
-		d.Level = ReadForeign
+	d := TextSource{
+		Level:   r.Level,
+		Cause:   shortLine(r.Cause, maxTaintBytes),
+		TraceID: shortLine(r.TraceID, maxIdentifier),
+	}
+	if d.Level != LevelOwn && d.Level != LevelUnvouched {
+		d.Level = LevelForeign
 	}
 	return &d
 }
 
-func (c *Call) merge(o *Call) *Call {
+func (c *ToolCall) merge(o *ToolCall) *ToolCall {
 	d := *c
-	d.Tool = fuller(c.Tool, o.Tool)
-	d.Command = fuller(c.Command, o.Command)
-	d.Asked = fuller(c.Asked, o.Asked)
-	d.Output = fuller(c.Output, o.Output)
-	d.Wrote, d.Read = cleanPaths(slices.Concat(c.Wrote, o.Wrote)), cleanPaths(slices.Concat(c.Read, o.Read))
-	d.Was, d.Became = fuller(c.Was, o.Was), fuller(c.Became, o.Became)
-	d.Before, d.After = fuller(c.Before, o.Before), fuller(c.After, o.After)
+	d.Tool = longerText(c.Tool, o.Tool)
+	d.Command = longerText(c.Command, o.Command)
+	d.WebQuery = longerText(c.WebQuery, o.WebQuery)
+	d.Output = longerText(c.Output, o.Output)
+	d.WrittenFiles, d.ReadFiles = normalizePaths(
+		slices.Concat(c.WrittenFiles, o.WrittenFiles),
+	), normalizePaths(
+		slices.Concat(c.ReadFiles, o.ReadFiles),
+	)
+	d.OldTextHash, d.NewTextHash = longerText(c.OldTextHash, o.OldTextHash), longerText(c.NewTextHash, o.NewTextHash)
+	d.FileHashBefore, d.FileHashAfter = longerText(
+		c.FileHashBefore,
+		o.FileHashBefore,
+	), longerText(
+		c.FileHashAfter,
+		o.FileHashAfter,
+	)
 	d.Failed = c.Failed || o.Failed
 	if exitStatus(o) > exitStatus(c) {
-		d.Exit = o.Exit
+		d.ExitStatus = o.ExitStatus
 	}
-	d.Reading = c.Reading.merge(o.Reading)
+	d.TextSource = c.TextSource.merge(o.TextSource)
 	return &d
 }
 
@@ -253,7 +276,7 @@ func (in *Injection) merge(o *Injection) *Injection {
 	if in == nil {
 		return o
 	}
-	if o != nil && fuller(in.asJSON(), o.asJSON()) != in.asJSON() {
+	if o != nil && longerText(in.asJSON(), o.asJSON()) != in.asJSON() {
 		return o
 	}
 	return in
@@ -265,9 +288,9 @@ func (in *Injection) asJSON() string {
 	return string(b)
 }
 
-// fuller returns the longer of two texts. If both are equally long, it returns the text that is
+// longerText returns the longer of two texts. If both are equally long, it returns the text that is
 // greater in byte order.
-func fuller(a, b string) string {
+func longerText(a, b string) string {
 	if cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) < 0 {
 		return b
 	}

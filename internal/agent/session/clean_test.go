@@ -9,11 +9,11 @@ import (
 
 func TestTail(t *testing.T) {
 	in := strings.Repeat("line\n", 30) + strings.Repeat("x", 5000) + "\nend\n\n"
-	got := tail(in)
+	got := outputTail(in)
 	if lines := strings.Split(got, "\n"); len(lines) != MaxOutputLines || lines[9] != "end" || len(lines[8]) > 500 {
 		t.Errorf("tail = %d lines: %q", len(lines), got)
 	}
-	if again := tail(got); again != got {
+	if again := outputTail(got); again != got {
 		t.Errorf("tail of a tail = %q, want %q", again, got)
 	}
 }

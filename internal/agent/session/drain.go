@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	spoolLock = "lock"
-	lockPause = 5 * time.Millisecond
+	spoolLockFile = "lock"
+	lockPause     = 5 * time.Millisecond
 )
 
-// Drain adds the spooled events to the archive, and then the unread part of the transcripts that
+// DrainSpool adds the spooled events to the archive, and then the unread part of the transcripts that
 // the events name. Afterwards Drain removes the spool files that it has read. If the process is
 // killed in between, nothing is lost and the next Drain does not add anything twice. If read is
 // nil, transcripts are not read.
@@ -30,7 +30,7 @@ const (
 // events remain in the spool. If a spool file fails, Drain continues with the next file and returns
 // the first error. A transcript that cannot be read only counts as bad in the report. While another
 // process drains, Drain waits.
-func (a *Archive) Drain(ctx context.Context, s Spool, read Reader) (r Report, err error) {
+func (a *Archive) DrainSpool(ctx context.Context, s Spool, read TranscriptReader) (r ArchiveReport, err error) {
 	dir, err := vfs.Dir(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, nil
@@ -43,12 +43,12 @@ func (a *Archive) Drain(ctx context.Context, s Spool, read Reader) (r Report, er
 	if err != nil || len(names) == 0 {
 		return r, err
 	}
-	lock, err := dir.OpenLock(spoolLock)
+	lock, err := dir.OpenLock(spoolLockFile)
 	if err != nil {
 		return r, err
 	}
 	defer lock.Close()
-	if err := waitLock(ctx, lock); err != nil {
+	if err := waitForLock(ctx, lock); err != nil {
 		return r, err
 	}
 	names, err = spoolFiles(dir)
@@ -60,14 +60,14 @@ func (a *Archive) Drain(ctx context.Context, s Spool, read Reader) (r Report, er
 		if err := ctx.Err(); err != nil {
 			return r, err
 		}
-		one, err := a.drainFile(ctx, dir, name, read)
-		r.add(one)
+		one, err := a.drainSessionFile(ctx, dir, name, read)
+		r.addCounts(one)
 		failed = cmp.Or(failed, err) // continue with the next file
 	}
 	return r, failed
 }
 
-func waitLock(ctx context.Context, lock vfs.Lock) error {
+func waitForLock(ctx context.Context, lock vfs.Lock) error {
 	for {
 		if ok, err := lock.TryLock(); ok || err != nil {
 			return err
@@ -80,7 +80,7 @@ func waitLock(ctx context.Context, lock vfs.Lock) error {
 	}
 }
 
-// spoolFiles returns the names of sessions' spool files, sorted, without takenSuffix and without
+// spoolFiles returns the names of sessions' spool files, sorted, without drainingSuffix and without
 // duplicates.
 func spoolFiles(dir vfs.FS) ([]string, error) {
 	files, err := dir.ReadDir(".")
@@ -89,7 +89,7 @@ func spoolFiles(dir vfs.FS) ([]string, error) {
 	}
 	var names []string
 	for _, f := range files {
-		name := strings.TrimSuffix(f.Name(), takenSuffix)
+		name := strings.TrimSuffix(f.Name(), drainingSuffix)
 		isSpoolFile := strings.HasSuffix(name, spoolSuffix) && f.Type().IsRegular()
 		if isSpoolFile && !slices.Contains(names, name) {
 			names = append(names, name)
@@ -98,11 +98,16 @@ func spoolFiles(dir vfs.FS) ([]string, error) {
 	return names, nil
 }
 
-// drainFile drains the spool file of a session: first a renamed file that an earlier drain left
+// drainSessionFile drains the spool file of a session: first a renamed file that an earlier drain left
 // behind, then the current file, which it renames.
-func (a *Archive) drainFile(ctx context.Context, dir *vfs.OS, name string, read Reader) (Report, error) {
-	taken := name + takenSuffix
-	r, err := a.drainTaken(ctx, dir, taken, read)
+func (a *Archive) drainSessionFile(
+	ctx context.Context,
+	dir *vfs.OS,
+	name string,
+	read TranscriptReader,
+) (ArchiveReport, error) {
+	taken := name + drainingSuffix
+	r, err := a.drainRenamedFile(ctx, dir, taken, read)
 	if err != nil {
 		return r, err
 	}
@@ -113,58 +118,67 @@ func (a *Archive) drainFile(ctx context.Context, dir *vfs.OS, name string, read 
 	if err != nil {
 		return r, err
 	}
-	one, err := a.drainTaken(ctx, dir, taken, read)
-	r.add(one)
+	one, err := a.drainRenamedFile(ctx, dir, taken, read)
+	r.addCounts(one)
 	return r, err
 }
 
-// drainTaken adds the events of a renamed file, to which no process appends any more, and the unread part of the
+// drainRenamedFile adds the events of a renamed file, to which no process appends any more, and the unread part of the
 // transcripts that they name. Then it removes the file. If the file does not exist, it does nothing.
-func (a *Archive) drainTaken(ctx context.Context, dir *vfs.OS, taken string, read Reader) (r Report, err error) {
-	b, err := vfs.ReadFile(dir, taken, -1)
+func (a *Archive) drainRenamedFile(
+	ctx context.Context,
+	dir *vfs.OS,
+	fileName string,
+	read TranscriptReader,
+) (r ArchiveReport, err error) {
+	b, err := vfs.ReadFile(dir, fileName, -1)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, nil
 	}
 	if err != nil {
 		return r, err
 	}
-	events, bad := readEvents(b)
-	r, err = a.add(ctx, events, nil)
-	r.Bad += bad
+	events, bad := parseEvents(b)
+	r, err = a.addEventsThen(ctx, events, nil)
+	r.InvalidCount += bad
 	if err == nil && read != nil {
-		var imported Report
+		var imported ArchiveReport
 		imported, err = a.importTranscripts(ctx, events, read)
-		r.add(imported)
+		r.addCounts(imported)
 	}
 	if err != nil {
 		return r, err
 	}
-	return r, dir.Remove(taken)
+	return r, dir.Remove(fileName)
 }
 
 // importTranscripts adds the unread part of the transcripts that the events name. It fails only if ctx ends.
-func (a *Archive) importTranscripts(ctx context.Context, events []Event, read Reader) (r Report, err error) {
+func (a *Archive) importTranscripts(
+	ctx context.Context,
+	events []Event,
+	read TranscriptReader,
+) (r ArchiveReport, err error) {
 	var seen []string
 	for _, e := range events {
 		if e.Transcript == "" || slices.Contains(seen, e.Transcript) {
 			continue
 		}
 		seen = append(seen, e.Transcript)
-		one, err := a.Import(ctx, e.Client, e.Transcript, read)
+		one, err := a.ImportTranscript(ctx, e.Client, e.Transcript, read)
 		if ctx.Err() != nil {
 			return r, ctx.Err()
 		}
-		r.add(one)
+		r.addCounts(one)
 		if err != nil {
-			r.Bad++ // the hook events are archived, and a broken transcript must not block the spool
+			r.InvalidCount++ // the hook events are archived, and a broken transcript must not block the spool
 		}
 	}
 	return r, nil
 }
 
-// readEvents returns the events in a spool file's bytes, and the number of invalid lines. A line is
+// parseEvents returns the events in a spool file's bytes, and the number of invalid lines. A line is
 // incomplete if its writer was interrupted before acknowledging the events to the client.
-func readEvents(b []byte) (events []Event, bad int) {
+func parseEvents(b []byte) (events []Event, invalidLines int) {
 	for line := range bytes.Lines(b) {
 		line = bytes.TrimSpace(line)
 		if len(line) == 0 {
@@ -172,10 +186,10 @@ func readEvents(b []byte) (events []Event, bad int) {
 		}
 		var e Event
 		if err := json.Unmarshal(line, &e); err != nil || !e.isValid() {
-			bad++
+			invalidLines++
 			continue
 		}
 		events = append(events, e)
 	}
-	return events, bad
+	return events, invalidLines
 }

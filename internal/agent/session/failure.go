@@ -11,19 +11,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// maxSignature is the number of bytes to which a longer signature is cut.
-const maxSignature = 160
+// maxSignatureBytes is the number of bytes to which a longer signature is cut.
+const maxSignatureBytes = 160
 
-// errorLine matches a line that names an error.
-var errorLine = sync.OnceValue(func() *regexp.Regexp {
+// errorLinePattern matches a line that names an error.
+var errorLinePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?i)\b(error|fail(ed|ure)?|fatal|panic|exception|traceback|cannot|can't|could not|no such|not found|undefined|unresolved|denied|refused|invalid|unexpected|timed? ?out|segmentation|assert\w*|E\d{3,4})\b|^\s*[\w.]*(Error|Exception)\b|✗|✕|^---? FAIL`,
 	)
 })
 
-// placedError matches a line that compilers and linters print, FILE:LINE:COLUMN: text, optionally
+// placedErrorPattern matches a line that compilers and linters print, FILE:LINE:COLUMN: text, optionally
 // after the name of the tool.
-var placedError = sync.OnceValue(func() *regexp.Regexp {
+var placedErrorPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:\w+: )?(?:[A-Za-z]:)?[\w@~+-]*[./\\][\w./\\@~+-]*:\d+(?::\d+)?:? +\S`)
 })
 
@@ -33,11 +33,11 @@ func namesError(line string) bool {
 	if strings.HasPrefix(line, "#") {
 		return false
 	}
-	return (mayNameError(line) && errorLine().MatchString(line)) ||
-		(strings.Contains(line, ":") && placedError().MatchString(line))
+	return (mayNameError(line) && errorLinePattern().MatchString(line)) ||
+		(strings.Contains(line, ":") && placedErrorPattern().MatchString(line))
 }
 
-// errorWords lists the beginnings of the words that errorLine matches, by their first letter.
+// errorWords lists the beginnings of the words that errorLinePattern matches, by their first letter.
 var errorWords = map[byte][]string{
 	'a': {"assert"}, 'c': {"cannot", "can't", "could not"}, 'd': {"denied"}, 'f': {"fail", "fatal"}, 'i': {"invalid"},
 	'n': {"no such", "not found"},
@@ -46,10 +46,10 @@ var errorWords = map[byte][]string{
 	't': {"traceback", "timeout", "time out", "timed"}, 'u': {"undefined", "unresolved", "unexpected"},
 }
 
-// errorEnds lists the ends of words that errorLine matches.
-var errorEnds = []string{"error", "exception"}
+// errorSuffixes lists the ends of words that errorLinePattern matches.
+var errorSuffixes = []string{"error", "exception"}
 
-// mayNameError reports whether errorLine may match a line. It is a faster check than the regular
+// mayNameError reports whether errorLinePattern may match a line. It is a faster check than the regular
 // expression.
 func mayNameError(line string) bool {
 	for i := 0; i < len(line); i++ {
@@ -69,7 +69,7 @@ func mayNameError(line string) bool {
 				return true
 			}
 		}
-		for _, w := range errorEnds {
+		for _, w := range errorSuffixes {
 			if n := i - len(w); n >= begin && strings.EqualFold(line[n:i], w) {
 				return true
 			}
@@ -83,13 +83,13 @@ func isWordByte(c byte) bool {
 	return (c|0x20 >= 'a' && c|0x20 <= 'z') || (c >= '0' && c <= '9') || c == '_'
 }
 
-// variable lists patterns for texts that differ between two runs with the same failure, and their
+// variableParts lists patterns for texts that differ between two runs with the same failure, and their
 // replacements.
-var variable = sync.OnceValue(func() []variablePart {
+var variableParts = sync.OnceValue(func() []variablePart {
 	return []variablePart{
 		{"\x1b", regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`), ""},
 		{
-			digits,
+			digitChars,
 			regexp.MustCompile(
 				`\b\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?([.,]\d+)?(Z|[+-]\d\d:?\d\d)?)?|\b\d\d?:\d\d:\d\d([.,]\d+)?`,
 			),
@@ -104,11 +104,11 @@ var variable = sync.OnceValue(func() []variablePart {
 			"PATH",
 		},
 		{
-			digits + "-",
+			digitChars + "-",
 			regexp.MustCompile(`\b0x[0-9a-fA-F]+\b|\b[0-9a-fA-F]*\d[0-9a-fA-F]{6,}\b|\b[0-9a-f]{8}-[0-9a-f-]{27}\b`),
 			"HEX",
 		},
-		{digits, regexp.MustCompile(`\d+(?:[.,]\d+)*(?:\s?(?:ns|µs|ms|s|m|h|[KMG]i?B|%))?\b`), "N"},
+		{digitChars, regexp.MustCompile(`\d+(?:[.,]\d+)*(?:\s?(?:ns|µs|ms|s|m|h|[KMG]i?B|%))?\b`), "N"},
 		{":", regexp.MustCompile(`(PATH)(?::N)+`), "PATH"},
 		{"\t\n\f\r ", regexp.MustCompile(`\s+`), " "},
 	}
@@ -116,12 +116,12 @@ var variable = sync.OnceValue(func() []variablePart {
 
 // variablePart is a row of variable.
 type variablePart struct {
-	signs string // the pattern can match only texts that contain one of these characters
-	found *regexp.Regexp
-	in    string
+	requiredChars string // the pattern can match only texts that contain one of these characters
+	pattern       *regexp.Regexp
+	replacement   string
 }
 
-const digits = "0123456789"
+const digitChars = "0123456789"
 
 // ErrorLine returns the first line of an output that names an error. Otherwise it returns the first
 // line that is not a "#" line, or the first line at all. It returns "" if the output is blank.
@@ -142,15 +142,15 @@ func ErrorLine(output string) string {
 	return first
 }
 
-// Signature returns the common part of failures with the same cause: the error line ([ErrorLine])
+// FailureSignature returns the common part of failures with the same cause: the error line ([ErrorLine])
 // with placeholders for paths, URLs, numbers, hexadecimal IDs and times. It returns "" if the
 // output is blank.
-func Signature(output string) string {
-	found := text.CutPrefix(ErrorLine(output), 4*maxSignature)
-	for _, v := range variable() {
-		if strings.ContainsAny(found, v.signs) {
-			found = v.found.ReplaceAllString(found, v.in)
+func FailureSignature(output string) string {
+	found := text.TruncateBytes(ErrorLine(output), 4*maxSignatureBytes)
+	for _, v := range variableParts() {
+		if strings.ContainsAny(found, v.requiredChars) {
+			found = v.pattern.ReplaceAllString(found, v.replacement)
 		}
 	}
-	return short(found, maxSignature)
+	return shortLine(found, maxSignatureBytes)
 }

@@ -16,13 +16,13 @@ func FuzzFailureSigns(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		for line := range strings.Lines(s) {
-			if errorLine().MatchString(line) && !mayNameError(line) {
+			if errorLinePattern().MatchString(line) && !mayNameError(line) {
 				t.Errorf("%q names an error", line)
 			}
 		}
-		for _, v := range variable() {
-			if v.found.MatchString(s) && !strings.ContainsAny(s, v.signs) {
-				t.Errorf("%q matches %v", s, v.found)
+		for _, v := range variableParts() {
+			if v.pattern.MatchString(s) && !strings.ContainsAny(s, v.requiredChars) {
+				t.Errorf("%q matches %v", s, v.pattern)
 			}
 		}
 	})

@@ -25,8 +25,8 @@ func TestDrainFull(t *testing.T) {
 		disk, spool := crashfs.New(nil), session.Spool{Dir: filepath.Join(t.TempDir(), session.SpoolDir)}
 		disk.Inject(crashfs.Fault{At: at, Kinds: crashfs.Write, Err: syscall.ENOSPC, Short: at % 7, Forever: true})
 		for i := range 3 {
-			if err := spool.Append(
-				event(session.Prompt, fmt.Sprint("p", i), "", float64(i), "go on"),
+			if err := spool.AppendEvents(
+				event(session.KindPrompt, fmt.Sprint("p", i), "", float64(i), "go on"),
 				call(fmt.Sprint("p", i), "c", float64(i), "ls"),
 			); err != nil {
 				t.Fatal(err)
@@ -38,7 +38,7 @@ func TestDrainFull(t *testing.T) {
 				return err
 			}
 			defer m.Close()
-			_, err = (&session.Archive{Memory: m}).Drain(t.Context(), spool, nil)
+			_, err = (&session.Archive{Memory: m}).DrainSpool(t.Context(), spool, nil)
 			return err
 		}
 		err := drain()
@@ -76,7 +76,10 @@ func TestDrainFull(t *testing.T) {
 func TestDrainClockBack(t *testing.T) {
 	home := t.TempDir()
 	now := day.Add(time.Hour)
-	m, err := oxbow.Open(filepath.Join(home, session.StoreFile), &oxbow.Options{Clock: func() time.Time { return now }})
+	m, err := oxbow.Open(
+		filepath.Join(home, session.StoreFile),
+		&oxbow.Options{Clock: func() time.Time { return now }},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,20 +89,21 @@ func TestDrainClockBack(t *testing.T) {
 		if i == 2 {
 			now = now.Add(-time.Hour)
 		}
-		e := event(session.Prompt, fmt.Sprint("p", i), "", 0, fmt.Sprint("step ", i))
+		e := event(session.KindPrompt, fmt.Sprint("p", i), "", 0, fmt.Sprint("step ", i))
 		e.Time = now.Add(time.Duration(i) * time.Minute)
 		other := e
 		other.Session = fmt.Sprint("s", i)
 		for _, e := range []session.Event{e, other} {
-			if err := spool.Append(e); err != nil {
+			if err := spool.AppendEvents(e); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if _, err := a.Drain(t.Context(), spool, nil); err != nil {
+		if _, err := a.DrainSpool(t.Context(), spool, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if turns, err := a.ReadTurns(t.Context(), "claude", "s"); err != nil || len(turns) != 4 || turns[0].ID != "p2" {
+	if turns, err := a.ReadTurns(t.Context(), "claude", "s"); err != nil || len(turns) != 4 ||
+		turns[0].PromptID != "p2" {
 		t.Errorf("Turns = %s, %v", shown(turns), err)
 	}
 	if all, err := a.ListSessions(t.Context(), oxbow.Filter{}, time.Time{}, 10); err != nil || len(all) != 5 {
@@ -112,20 +116,21 @@ func TestDrainOthers(t *testing.T) {
 	home := t.TempDir()
 	a, spool := open(t, home), session.Spool{Dir: filepath.Join(home, session.SpoolDir)}
 	for _, id := range []string{"a", "b", "c"} {
-		if err := spool.Append(session.Event{Client: "claude", Session: id, Kind: session.Prompt, Text: "go on",
+		if err := spool.AppendEvents(session.Event{Client: "claude", Session: id, Kind: session.KindPrompt,
+			Text: "go on",
 			Time: day}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Mkdir(spool.File("claude", "b")+".taken", 0o700); err != nil {
+	if err := os.Mkdir(spool.FilePath("claude", "b")+".taken", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r, err := a.Drain(t.Context(), spool, nil)
-	if err == nil || r.Turns != 2 {
+	r, err := a.DrainSpool(t.Context(), spool, nil)
+	if err == nil || r.NewTurns != 2 {
 		t.Errorf("Drain = %+v, %v", r, err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(spool.Dir, "*.jsonl")); len(left) != 1 ||
-		left[0] != spool.File("claude", "b") {
+		left[0] != spool.FilePath("claude", "b") {
 		t.Errorf("the spool holds %q", left)
 	}
 }

@@ -5,13 +5,13 @@
 // the following rules join reports. Each report is joined at most once.
 //
 //   - A prompt without Turn begins a turn. It is joined with a prompt of equal text that is at
-//     most promptNear away, unless both have a Turn or both have an ID. Therefore a hook's
+//     most maxPromptGap away, unless both have a Turn or both have an ID. Therefore a hook's
 //     prompt is joined with the transcript's, and "continue" entered twice makes two turns.
 //   - A call without ID is joined with a call with ID. Both must have the same turn, agent, tool
 //     and input, and the call with ID must have begun before the report and must not contradict
-//     its outcome. See joinInOrder.
+//     its outcome. See mergeInOrder.
 //   - Two prompts or two calls without identifiers that are otherwise equal and at most
-//     doubleNear apart are joined, because a hook may be installed twice.
+//     maxDoubleGap apart are joined, because a hook may be installed twice.
 //   - A text without ID is dropped if it consists of texts with ID from the same turn, because
 //     hooks report the last message or all messages at a turn's end. Events of other kinds
 //     without ID are joined if their texts are equal.
@@ -30,57 +30,63 @@ import (
 	"time"
 )
 
-// Fold returns the turns that consist of the events, sorted by client, session and time.
-func Fold(events []Event) []Turn {
-	talks := map[talk][]Event{}
+// BuildTurns returns the turns that consist of the events, sorted by client, session and time.
+func BuildTurns(events []Event) []Turn {
+	talks := map[sessionKey][]Event{}
 	for _, e := range events {
-		e = e.clean()
-		t := talk{e.Client, e.Session}
+		e = e.normalize()
+		t := sessionKey{e.Client, e.Session}
 		talks[t] = append(talks[t], e)
 	}
 	var turns []Turn
-	for _, t := range slices.SortedFunc(maps.Keys(talks), func(a, b talk) int {
+	for _, t := range slices.SortedFunc(maps.Keys(talks), func(a, b sessionKey) int {
 		return cmp.Or(cmp.Compare(a.client, b.client), cmp.Compare(a.session, b.session))
 	}) {
-		some, _ := t.fold(talks[t], 1)
+		some, _ := t.buildTurns(talks[t], 1)
 		turns = append(turns, some...)
 	}
 	return turns
 }
 
-// fold returns the turns of a session, numbered from first on. It reports whether an event is
+// buildTurns returns the turns of a session, numbered from first on. It reports whether an event is
 // earlier than the first turn.
-func (t talk) fold(events []Event, first int) (turns []Turn, early bool) {
-	gs := groups{named: map[string]*group{}}
+func (t sessionKey) buildTurns(events []Event, first int) (turns []Turn, early bool) {
+	gs := turnGroups{groupsByName: map[string]*turnGroup{}}
 	var rest []Event // events without a known turn
-	for _, e := range union(events) {
-		if g := gs.groupOf(&e); g != nil {
-			g.add(e)
+	for _, e := range mergeReports(events) {
+		if g := gs.findGroup(&e); g != nil {
+			g.addReport(e)
 		} else {
 			rest = append(rest, e)
 		}
 	}
-	all := joinGroups(append(gs.all, gs.anonymous...))
+	all := joinGroups(append(gs.allGroups, gs.unnamedGroups...))
 	sortGroups(all)
 	if len(all) == 0 && len(rest) > 0 {
-		all = []*group{{start: rest[0].Time}}
+		all = []*turnGroup{{start: rest[0].Time}}
 	}
-	early = place(all, rest)
+	early = assignEvents(all, rest)
 	for i, g := range all {
-		turn := Turn{Client: t.client, Session: t.session, N: first + i, ID: cmp.Or(g.turn, g.id), Start: g.start}
-		turn.reports = g.limitReports()
-		turn.derive()
+		turn := Turn{
+			Client:    t.client,
+			Session:   t.session,
+			Number:    first + i,
+			PromptID:  cmp.Or(g.turnID, g.promptID),
+			StartTime: g.start,
+		}
+		turn.sourceReports = g.limitReports()
+		turn.deriveEvents()
 		turns = append(turns, turn)
 	}
 	return turns, early
 }
 
-// union merges reports with equal keys and returns the events sorted.
-func union(events []Event) []Event {
-	at := map[key]int{}
+// mergeReports merges reports with equal keys and returns the events sorted.
+func mergeReports(events []Event) []Event {
+	at := map[eventKey]int{}
 	all := make([]Event, 0, len(events))
 	for _, e := range events {
-		k := e.key()
+		k := e.identityKey()
 		if i, ok := at[k]; ok {
 			all[i] = all[i].merge(e)
 			continue
@@ -88,78 +94,78 @@ func union(events []Event) []Event {
 		at[k] = len(all)
 		all = append(all, e)
 	}
-	slices.SortFunc(all, compare)
+	slices.SortFunc(all, compareEvents)
 	return all
 }
 
-// group collects the reports that become one turn.
-type group struct {
-	turn, id string // Turn and ID of the prompt ("" if not known)
-	text     string // text of the first prompt
-	start    time.Time
-	prompts  int
-	reports  []Event
+// turnGroup collects the reports that become one turn.
+type turnGroup struct {
+	turnID, promptID string // Turn and ID of the prompt ("" if not known)
+	promptText       string // text of the first prompt
+	start            time.Time
+	promptCount      int
+	reports          []Event
 }
 
-func (g *group) add(e Event) {
-	if e.isPersonsPrompt() {
-		g.prompts++
-		if g.prompts == 1 {
-			g.text, g.start = e.Text, e.Time
+func (g *turnGroup) addReport(e Event) {
+	if e.isMainPrompt() {
+		g.promptCount++
+		if g.promptCount == 1 {
+			g.promptText, g.start = e.Text, e.Time
 		}
-		g.id = cmp.Or(g.id, e.ID)
+		g.promptID = cmp.Or(g.promptID, e.ID)
 	}
-	g.turn = cmp.Or(g.turn, e.Turn)
+	g.turnID = cmp.Or(g.turnID, e.Turn)
 	g.reports = append(g.reports, e)
 }
 
-// absorb adds the reports of another group that belongs to the same prompt.
-func (g *group) absorb(o *group) {
-	g.turn = cmp.Or(g.turn, o.turn)
-	g.id = cmp.Or(g.id, o.id)
-	g.prompts = g.prompts + o.prompts
+// absorbGroup adds the reports of another group that belongs to the same prompt.
+func (g *turnGroup) absorbGroup(o *turnGroup) {
+	g.turnID = cmp.Or(g.turnID, o.turnID)
+	g.promptID = cmp.Or(g.promptID, o.promptID)
+	g.promptCount = g.promptCount + o.promptCount
 	if o.start.Before(g.start) {
 		g.start = o.start
 	}
 	g.reports = append(g.reports, o.reports...)
 }
 
-// groups contains the turns of a session while it is folded.
-type groups struct {
-	all       []*group
-	named     map[string]*group // by Turn, or by "\x00" + ID for events without Turn
-	anonymous []*group
+// turnGroups contains the turns of a session while it is folded.
+type turnGroups struct {
+	allGroups     []*turnGroup
+	groupsByName  map[string]*turnGroup // by Turn, or by "\x00" + ID for events without Turn
+	unnamedGroups []*turnGroup
 }
 
 // namedGroup returns the named group, and creates the group if necessary.
-func (gs *groups) namedGroup(name string) *group {
-	if gs.named[name] == nil {
-		gs.named[name] = &group{}
-		gs.all = append(gs.all, gs.named[name])
+func (gs *turnGroups) namedGroup(name string) *turnGroup {
+	if gs.groupsByName[name] == nil {
+		gs.groupsByName[name] = &turnGroup{}
+		gs.allGroups = append(gs.allGroups, gs.groupsByName[name])
 	}
-	return gs.named[name]
+	return gs.groupsByName[name]
 }
 
 // anonymousGroup returns the group of a prompt that has neither Turn nor ID, and creates the group if necessary.
-func (gs *groups) anonymousGroup(e *Event) *group {
-	i := slices.IndexFunc(gs.anonymous, func(g *group) bool {
-		return g.text == e.Text && e.Time.Sub(g.start) <= doubleNear
+func (gs *turnGroups) anonymousGroup(e *Event) *turnGroup {
+	i := slices.IndexFunc(gs.unnamedGroups, func(g *turnGroup) bool {
+		return g.promptText == e.Text && e.Time.Sub(g.start) <= maxDoubleGap
 	})
 	if i >= 0 {
-		return gs.anonymous[i]
+		return gs.unnamedGroups[i]
 	}
-	g := &group{}
-	gs.anonymous = append(gs.anonymous, g)
+	g := &turnGroup{}
+	gs.unnamedGroups = append(gs.unnamedGroups, g)
 	return g
 }
 
-// groupOf returns the group to which an event belongs by its Turn or, for a prompt, by its ID or text. It returns nil
+// findGroup returns the group to which an event belongs by its Turn or, for a prompt, by its ID or text. It returns nil
 // if the turn of the event is not known.
-func (gs *groups) groupOf(e *Event) *group {
+func (gs *turnGroups) findGroup(e *Event) *turnGroup {
 	switch {
 	case e.Turn != "":
 		return gs.namedGroup(e.Turn)
-	case !e.isPersonsPrompt():
+	case !e.isMainPrompt():
 		return nil
 	case e.ID != "":
 		return gs.namedGroup("\x00" + e.ID)
@@ -167,67 +173,73 @@ func (gs *groups) groupOf(e *Event) *group {
 	return gs.anonymousGroup(e)
 }
 
-// isPersonsPrompt reports whether the event is a prompt for the main agent, not the task of a sub-agent.
-func (e *Event) isPersonsPrompt() bool { return e.Kind == Prompt && e.Agent == "" }
+// isMainPrompt reports whether the event is a prompt for the main agent, not the task of a sub-agent.
+func (e *Event) isMainPrompt() bool { return e.Kind == KindPrompt && e.SubAgent == "" }
 
 // canAbsorb reports whether group a can absorb group b, which belongs to the same prompt.
-func canAbsorb(a, b *group) bool {
-	if a.turn != "" {
-		return b.turn == "" && (a.id == "" || b.id == "" || a.id == b.id)
+func canAbsorb(a, b *turnGroup) bool {
+	if a.turnID != "" {
+		return b.turnID == "" && (a.promptID == "" || b.promptID == "" || a.promptID == b.promptID)
 	}
-	return a.id != "" && b.turn == "" && b.id == ""
+	return a.promptID != "" && b.turnID == "" && b.promptID == ""
 }
 
 // sortGroups sorts the groups by time. Groups without a prompt start with their first report.
-func sortGroups(all []*group) {
+func sortGroups(all []*turnGroup) {
 	for _, g := range all {
-		if g.prompts == 0 {
+		if g.promptCount == 0 {
 			g.start = g.reports[0].Time
 		}
 	}
-	slices.SortFunc(all, func(a, b *group) int {
+	slices.SortFunc(all, func(a, b *turnGroup) int {
 		return cmp.Or(
 			a.start.Compare(b.start),
-			cmp.Compare(a.turn, b.turn),
-			cmp.Compare(a.id, b.id),
-			cmp.Compare(a.text, b.text),
+			cmp.Compare(a.turnID, b.turnID),
+			cmp.Compare(a.promptID, b.promptID),
+			cmp.Compare(a.promptText, b.promptText),
 		)
 	})
 }
 
 // joinGroups joins groups whose first prompts have equal text and are near each other in time.
-func joinGroups(all []*group) []*group {
-	byText := map[string][]*group{}
+func joinGroups(all []*turnGroup) []*turnGroup {
+	byText := map[string][]*turnGroup{}
 	for _, g := range all {
-		if g.prompts > 0 {
-			byText[g.text] = append(byText[g.text], g)
+		if g.promptCount > 0 {
+			byText[g.promptText] = append(byText[g.promptText], g)
 		}
 	}
-	gone := map[*group]bool{}
+	gone := map[*turnGroup]bool{}
 	for _, same := range byText {
 		// Groups with a prompt ID absorb first, then groups with a Turn.
 		for _, named := range []bool{false, true} {
-			nearest(same, promptNear, func(g *group) time.Time { return g.start }, func(a, b *group) bool {
-				return (a.turn != "") == named && !gone[a] && !gone[b] && canAbsorb(a, b)
-			}, func(a, b *group) {
-				a.absorb(b)
-				gone[b] = true
-			})
+			joinNearest(
+				same,
+				maxPromptGap,
+				func(g *turnGroup) time.Time { return g.start },
+				func(a, b *turnGroup) bool {
+					return (a.turnID != "") == named && !gone[a] && !gone[b] && canAbsorb(a, b)
+				},
+				func(a, b *turnGroup) {
+					a.absorbGroup(b)
+					gone[b] = true
+				},
+			)
 		}
 	}
-	return slices.DeleteFunc(all, func(g *group) bool { return gone[g] })
+	return slices.DeleteFunc(all, func(g *turnGroup) bool { return gone[g] })
 }
 
 // groupsByEvent returns the group of each event that has an ID. The group is nil if several groups
 // contain the event.
-func groupsByEvent(groups []*group) map[key]*group {
-	owner := map[key]*group{}
+func groupsByEvent(groups []*turnGroup) map[eventKey]*turnGroup {
+	owner := map[eventKey]*turnGroup{}
 	for _, g := range groups {
 		for _, e := range g.reports {
 			if e.ID == "" {
 				continue
 			}
-			k := key{kind: e.Kind, id: e.ID}
+			k := eventKey{kind: e.Kind, id: e.ID}
 			if o, ok := owner[k]; ok && o != g {
 				owner[k] = nil
 				continue
@@ -238,36 +250,36 @@ func groupsByEvent(groups []*group) map[key]*group {
 	return owner
 }
 
-// place adds the events without a turn to their groups, and reports whether an event is earlier
+// assignEvents adds the events without a turn to their groups, and reports whether an event is earlier
 // than all groups. The groups must be sorted.
-func place(groups []*group, rest []Event) (early bool) {
+func assignEvents(groups []*turnGroup, unplaced []Event) (hasEarlierEvent bool) {
 	owner := groupsByEvent(groups)
-	var started *group // next group after the last session start
-	for _, e := range rest {
-		g := owner[key{kind: e.Kind, id: e.ID}]
+	var started *turnGroup // next group after the last session start
+	for _, e := range unplaced {
+		g := owner[eventKey{kind: e.Kind, id: e.ID}]
 		next := nextGroup(groups, e.Time)
-		if e.Kind == Start {
+		if e.Kind == KindStart {
 			started = next
 		}
 		// A turn after the first one begins with the last session start.
-		isOfResumption := e.isOfStart() && next == started && next != groups[0]
+		isOfResumption := e.isFromSessionStart() && next == started && next != groups[0]
 		if g == nil && isOfResumption {
 			g = next
 		}
 		if g == nil {
 			i := lastGroup(groups, e.Time)
-			early = early || i < 0
+			hasEarlierEvent = hasEarlierEvent || i < 0
 			g = groups[max(i, 0)]
 		}
 		g.reports = append(g.reports, e)
 	}
-	return early
+	return hasEarlierEvent
 }
 
 // lastGroup returns the index of the last group that begins at or before t, or -1 if all begin
 // later. The groups must be sorted.
-func lastGroup(groups []*group, t time.Time) int {
-	i, found := slices.BinarySearchFunc(groups, t, func(g *group, t time.Time) int { return g.start.Compare(t) })
+func lastGroup(groups []*turnGroup, t time.Time) int {
+	i, found := slices.BinarySearchFunc(groups, t, func(g *turnGroup, t time.Time) int { return g.start.Compare(t) })
 	for ; found && i+1 < len(groups) && groups[i+1].start.Equal(t); i++ {
 	}
 	if !found {
@@ -278,41 +290,41 @@ func lastGroup(groups []*group, t time.Time) int {
 
 // nextGroup returns the first group that begins at or after t, or nil if all begin earlier. The
 // groups must be sorted.
-func nextGroup(groups []*group, t time.Time) *group {
-	i, _ := slices.BinarySearchFunc(groups, t, func(g *group, t time.Time) int { return g.start.Compare(t) })
+func nextGroup(groups []*turnGroup, t time.Time) *turnGroup {
+	i, _ := slices.BinarySearchFunc(groups, t, func(g *turnGroup, t time.Time) int { return g.start.Compare(t) })
 	if i == len(groups) {
 		return nil
 	}
 	return groups[i]
 }
 
-// isOfStart reports whether the event is a session start or the injection made at a session start.
-func (e *Event) isOfStart() bool {
-	return e.Kind == Start || (e.Kind == Injected && e.Injection != nil && e.Injection.Place == placeStart)
+// isFromSessionStart reports whether the event is a session start or the injection made at a session start.
+func (e *Event) isFromSessionStart() bool {
+	return e.Kind == KindStart || (e.Kind == KindInjection && e.Injection != nil && e.Injection.Place == placeStart)
 }
 
 // placeStart is the place of injections that are made when a session starts.
 const placeStart = "start"
 
 // limitReports returns the reports that fit into a turn: all prompts and injections come first, then the
-// earliest other reports. If reports are left out, it adds a report of kind cutKind.
-func (g *group) limitReports() (kept []Event) {
+// earliest other reports. If reports are left out, it adds a report of kind kindOmitted.
+func (g *turnGroup) limitReports() (kept []Event) {
 	cut := false
 	rank := func(e *Event) int {
 		switch {
-		case e.Kind == cutKind:
+		case e.Kind == kindOmitted:
 			cut = true
 			return 2
-		case e.Kind == Prompt && e.Agent == "", e.Kind == Injected:
+		case e.Kind == KindPrompt && e.SubAgent == "", e.Kind == KindInjection:
 			return 0
 		}
 		return 1
 	}
-	slices.SortFunc(g.reports, compare)
+	slices.SortFunc(g.reports, compareEvents)
 	slices.SortStableFunc(g.reports, func(a, b Event) int { return cmp.Compare(rank(&a), rank(&b)) })
 	left, texts := maxTurn, map[string]bool{}
 	for _, e := range g.reports {
-		if e.Kind == cutKind {
+		if e.Kind == kindOmitted {
 			break
 		}
 		if !texts[e.Text] {
@@ -332,13 +344,13 @@ func (g *group) limitReports() (kept []Event) {
 	if cut {
 		last := g.reports[0]
 		if len(kept) > 0 {
-			last = slices.MaxFunc(kept, compare)
+			last = slices.MaxFunc(kept, compareEvents)
 		}
 		kept = append(
 			kept,
-			Event{Client: last.Client, Session: last.Session, Turn: g.turn, Kind: cutKind, Time: last.Time},
+			Event{Client: last.Client, Session: last.Session, Turn: g.turnID, Kind: kindOmitted, Time: last.Time},
 		)
 	}
-	slices.SortFunc(kept, compare)
+	slices.SortFunc(kept, compareEvents)
 	return kept
 }

@@ -30,71 +30,71 @@ import (
 )
 
 const (
-	metaOpen  = "<!--1 "
-	metaClose = "-->"
-	sep       = "\n\n"
+	metaPrefix    = "<!--1 "
+	metaSuffix    = "-->"
+	textSeparator = "\n\n"
 
 	maxMeta = 16 << 20 // maximum size of the uncompressed JSON, in bytes
 )
 
-// heads contains the prefixes of texts by kind.
-var heads = map[Kind]string{Prompt: "user: ", Text: "assistant: "}
+// textPrefixes contains the prefixes of texts by kind.
+var textPrefixes = map[EventKind]string{KindPrompt: "user: ", KindText: "assistant: "}
 
-// meta is the decoded last line of a content.
-type meta struct {
-	Client  string    `json:"c"`
-	Session string    `json:"s"`
-	N       int       `json:"n"`
-	ID      string    `json:"id,omitempty"`
-	Start   time.Time `json:"b,omitzero"`
-	Texts   [][2]int  `json:"t,omitempty"` // length of the prefix and each text, in bytes
-	Events  []report  `json:"e"`
+// turnMeta is the decoded last line of a content.
+type turnMeta struct {
+	Client      string        `json:"c"`
+	Session     string        `json:"s"`
+	TurnNumber  int           `json:"n"`
+	ID          string        `json:"id,omitempty"`
+	Start       time.Time     `json:"b,omitzero"`
+	TextLengths [][2]int      `json:"t,omitempty"` // length of the prefix and each text, in bytes
+	Events      []storedEvent `json:"e"`
 }
 
-// isSaid reports whether texts of the kind are shown in the content, because a person, an agent or
+// hasShownText reports whether texts of the kind are shown in the content, because a person, an agent or
 // a tool produced them. Other texts are set by the client, such as "resume".
-func (k Kind) isSaid() bool {
-	return k != Injected && k != Start && k != Stop && k != End
+func (k EventKind) hasShownText() bool {
+	return k != KindInjection && k != KindStart && k != KindStop && k != KindEnd
 }
 
-// report is an event in which texts are replaced by their numbers, counted from 1.
-type report struct {
+// storedEvent is an event in which texts are replaced by their numbers, counted from 1.
+type storedEvent struct {
 	Event
-	T int `json:"t,omitempty"` // Text
-	O int `json:"o,omitempty"` // Output of the call
+	TextNumber   int `json:"t,omitempty"` // Text
+	OutputNumber int `json:"o,omitempty"` // Output of the call
 }
 
-// signs encodes the last line, with five bits per character.
-var signs = base32.NewEncoding("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~").WithPadding(base32.NoPadding)
+// metaEncoding encodes the last line, with five bits per character.
+var metaEncoding = base32.NewEncoding("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~").WithPadding(base32.NoPadding)
 
-var errForm = errors.New("not the content of a turn")
+var errNotTurn = errors.New("not the content of a turn")
 
 // Content returns the turn encoded as the content of an entry.
 func (t *Turn) Content() string {
-	m := meta{Client: t.Client, Session: t.Session, N: t.N, ID: t.ID, Start: t.Start}
+	m := turnMeta{Client: t.Client, Session: t.Session, TurnNumber: t.Number, ID: t.PromptID, Start: t.StartTime}
 	var b strings.Builder
 	at := map[string]int{"": 0}
 	put := func(head, s string) {
 		if _, ok := at[s]; ok {
 			return
 		}
-		b.WriteString(head + s + sep)
-		m.Texts = append(m.Texts, [2]int{len(head), len(s)})
-		at[s] = len(m.Texts)
+		b.WriteString(head + s + textSeparator)
+		m.TextLengths = append(m.TextLengths, [2]int{len(head), len(s)})
+		at[s] = len(m.TextLengths)
 	}
-	both := [][]Event{t.Events, t.reports}
-	for _, k := range []Kind{Prompt, Text} {
+	both := [][]Event{t.Events, t.sourceReports}
+	for _, k := range []EventKind{KindPrompt, KindText} {
 		for _, es := range both {
 			for i := range es {
 				if es[i].Kind == k {
-					put(heads[k], es[i].Text)
+					put(textPrefixes[k], es[i].Text)
 				}
 			}
 		}
 	}
 	for _, es := range both {
 		for i := range es {
-			if es[i].Kind.isSaid() {
+			if es[i].Kind.hasShownText() {
 				put("", es[i].Text)
 			}
 			if c := es[i].Call; c != nil {
@@ -102,80 +102,80 @@ func (t *Turn) Content() string {
 			}
 		}
 	}
-	m.Events = make([]report, 0, len(t.reports))
-	for _, e := range t.reports {
-		r := report{Event: e}
+	m.Events = make([]storedEvent, 0, len(t.sourceReports))
+	for _, e := range t.sourceReports {
+		r := storedEvent{Event: e}
 		r.Client, r.Session = "", ""
-		if e.Kind.isSaid() {
-			r.T, r.Text = at[e.Text], ""
+		if e.Kind.hasShownText() {
+			r.TextNumber, r.Text = at[e.Text], ""
 		}
 		if c := e.Call; c != nil {
 			d := *c
-			r.O, d.Output, r.Call = at[c.Output], "", &d
+			r.OutputNumber, d.Output, r.Call = at[c.Output], "", &d
 		}
 		m.Events = append(m.Events, r)
 	}
-	return b.String() + metaOpen + pack(&m) + metaClose
+	return b.String() + metaPrefix + packMeta(&m) + metaSuffix
 }
 
-// cutForm splits a content into the texts and the encoded last line without its delimiters.
-func cutForm(content string) (texts, last string, ok bool) {
-	body, ok := strings.CutSuffix(content, metaClose)
+// splitContent splits a content into the texts and the encoded last line without its delimiters.
+func splitContent(content string) (texts, last string, ok bool) {
+	body, ok := strings.CutSuffix(content, metaSuffix)
 	i := strings.LastIndexByte(body, '\n') + 1
-	if !ok || !strings.HasPrefix(body[i:], metaOpen) {
+	if !ok || !strings.HasPrefix(body[i:], metaPrefix) {
 		return content, "", false
 	}
-	return body[:i], body[i+len(metaOpen):], true
+	return body[:i], body[i+len(metaPrefix):], true
 }
 
-// Readable returns the texts of a turn's content without the last line.
-func Readable(content string) string {
-	texts, _, _ := cutForm(content)
+// ReadableText returns the texts of a turn's content without the last line.
+func ReadableText(content string) string {
+	texts, _, _ := splitContent(content)
 	return strings.TrimRight(texts, "\n")
 }
 
-// Parse decodes a turn from the content of an entry. The error matches errForm if the content is
+// ParseTurn decodes a turn from the content of an entry. The error matches errNotTurn if the content is
 // not a turn's.
-func Parse(content string) (Turn, error) {
-	texts, last, ok := cutForm(content)
+func ParseTurn(content string) (Turn, error) {
+	texts, last, ok := splitContent(content)
 	if !ok {
-		return Turn{}, errForm
+		return Turn{}, errNotTurn
 	}
-	var m meta
-	if err := unpack(last, &m); err != nil {
-		return Turn{}, fmt.Errorf("%w: %v", errForm, err)
+	var m turnMeta
+	if err := unpackMeta(last, &m); err != nil {
+		return Turn{}, fmt.Errorf("%w: %v", errNotTurn, err)
 	}
 	all := []string{""}
-	for _, n := range m.Texts {
+	for _, n := range m.TextLengths {
 		head, size := n[0], n[1]
-		if !isTextLength(texts, head, size) || !strings.HasPrefix(texts[head+size:], sep) {
-			return Turn{}, fmt.Errorf("%w: it was edited", errForm)
+		if !hasTextLength(texts, head, size) || !strings.HasPrefix(texts[head+size:], textSeparator) {
+			return Turn{}, fmt.Errorf("%w: it was edited", errNotTurn)
 		}
 		all = append(all, texts[head:head+size])
-		texts = texts[head+size+len(sep):]
+		texts = texts[head+size+len(textSeparator):]
 	}
-	t := Turn{Client: m.Client, Session: m.Session, N: m.N, ID: m.ID, Start: m.Start}
+	t := Turn{Client: m.Client, Session: m.Session, Number: m.TurnNumber, PromptID: m.ID, StartTime: m.Start}
 	for _, r := range m.Events {
-		isNumber := min(r.T, r.O) >= 0 && max(r.T, r.O) < len(all)
+		isNumber := min(r.TextNumber, r.OutputNumber) >= 0 && max(r.TextNumber, r.OutputNumber) < len(all)
 		if !isNumber {
-			return Turn{}, fmt.Errorf("%w: a text is missing", errForm)
+			return Turn{}, fmt.Errorf("%w: a text is missing", errNotTurn)
 		}
 		e := r.Event
 		e.Client, e.Session = m.Client, m.Session
-		if r.T > 0 { // earlier versions also stored the texts of starts and ends this way
-			e.Text = all[r.T]
+		if r.TextNumber > 0 { // earlier versions also stored the texts of starts and ends this way
+			e.Text = all[r.TextNumber]
 		}
 		if e.Call != nil {
-			e.Call.Output = all[r.O]
+			e.Call.Output = all[r.OutputNumber]
 		}
-		t.reports = append(t.reports, e)
+		t.sourceReports = append(t.sourceReports, e)
 	}
-	t.derive()
+	t.deriveEvents()
 	return t, nil
 }
 
-// isTextLength reports whether texts is long enough for a prefix of head bytes and a text of size bytes.
-func isTextLength(texts string, head, size int) bool {
+// hasTextLength reports whether texts is long enough for a prefix of head bytes and a text of size bytes.
+func hasTextLength(texts string, head, size int) bool {
 	if head < 0 || size < 0 {
 		return false
 	}
@@ -185,53 +185,53 @@ func isTextLength(texts string, head, size int) bool {
 // PackedTexts returns texts that only the last line of a turn's content has, that is, injections, and
 // the URLs and queries of calls. It returns nil if the content is not a turn's.
 func PackedTexts(content string) (texts []string) {
-	t, _ := Parse(content)
-	for _, e := range t.reports {
-		if e.Kind == Injected {
+	t, _ := ParseTurn(content)
+	for _, e := range t.sourceReports {
+		if e.Kind == KindInjection {
 			texts = append(texts, e.Text)
 		}
 		if e.Call != nil {
-			texts = append(texts, e.Call.Asked)
+			texts = append(texts, e.Call.WebQuery)
 		}
 	}
 	return texts
 }
 
-// packer is a reusable buffer, compressor and decompressor.
-type packer struct {
-	buf bytes.Buffer
-	w   *flate.Writer
-	r   io.ReadCloser
+// metaPacker is a reusable buffer, compressor and decompressor.
+type metaPacker struct {
+	buf          bytes.Buffer
+	compressor   *flate.Writer
+	decompressor io.ReadCloser
 }
 
-var packers = sync.Pool{New: func() any {
+var metaPackers = sync.Pool{New: func() any {
 	w, _ := flate.NewWriter(nil, flate.DefaultCompression) // the level is valid
-	return &packer{w: w, r: flate.NewReader(nil)}
+	return &metaPacker{compressor: w, decompressor: flate.NewReader(nil)}
 }}
 
-func pack(m *meta) string {
-	p := packers.Get().(*packer)
-	defer packers.Put(p)
+func packMeta(m *turnMeta) string {
+	p := metaPackers.Get().(*metaPacker)
+	defer metaPackers.Put(p)
 	p.buf.Reset()
-	p.w.Reset(&p.buf)
-	b, _ := json.Marshal(m) // cannot fail: texts, numbers and valid times
-	_, _ = p.w.Write(b)     // writing to a buffer never fails
-	_ = p.w.Close()
-	return signs.EncodeToString(p.buf.Bytes())
+	p.compressor.Reset(&p.buf)
+	b, _ := json.Marshal(m)      // cannot fail: texts, numbers and valid times
+	_, _ = p.compressor.Write(b) // writing to a buffer never fails
+	_ = p.compressor.Close()
+	return metaEncoding.EncodeToString(p.buf.Bytes())
 }
 
-func unpack(s string, m *meta) error {
-	b, err := signs.DecodeString(s)
+func unpackMeta(s string, m *turnMeta) error {
+	b, err := metaEncoding.DecodeString(s)
 	if err != nil {
 		return err
 	}
-	p := packers.Get().(*packer)
-	defer packers.Put(p)
-	if err := p.r.(flate.Resetter).Reset(bytes.NewReader(b), nil); err != nil {
+	p := metaPackers.Get().(*metaPacker)
+	defer metaPackers.Put(p)
+	if err := p.decompressor.(flate.Resetter).Reset(bytes.NewReader(b), nil); err != nil {
 		return err
 	}
 	p.buf.Reset()
-	if _, err := p.buf.ReadFrom(io.LimitReader(p.r, maxMeta)); err != nil {
+	if _, err := p.buf.ReadFrom(io.LimitReader(p.decompressor, maxMeta)); err != nil {
 		return err
 	}
 	return json.Unmarshal(p.buf.Bytes(), m)

@@ -37,26 +37,26 @@ func TestRefusedIDs(t *testing.T) {
 	home := t.TempDir()
 	spool := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}
 	a := open(t, home)
-	check := func(what, id string, r session.Report, err error) {
+	check := func(what, id string, r session.ArchiveReport, err error) {
 		t.Helper()
-		for _, s := range r.Sessions {
+		for _, s := range r.ChangedSessions {
 			if !session.ValidID(s.Session) {
 				t.Errorf("%s of session %q keeps it as %q", what, id, s.Session)
 			}
 		}
-		if err != nil || len(r.Sessions)+r.Bad != 1 {
+		if err != nil || len(r.ChangedSessions)+r.InvalidCount != 1 {
 			t.Errorf("%s of session %q = %+v, %v", what, id, r, err)
 		}
 	}
 	for _, id := range refusedIDs {
-		e := session.Event{Client: "claude", Session: id, Kind: session.Prompt, Text: "hello"}
-		if err := spool.Append(e); err == nil {
+		e := session.Event{Client: "claude", Session: id, Kind: session.KindPrompt, Text: "hello"}
+		if err := spool.AppendEvents(e); err == nil {
 			t.Errorf("the spool keeps an event of session %q", id)
 		}
 		if strings.ToValidUTF8(id, "") != id {
 			continue // no JSON has it
 		}
-		r, err := a.Add(t.Context(), []session.Event{e})
+		r, err := a.AddEvents(t.Context(), []session.Event{e})
 		check("Add", id, r, err)
 		line, err := json.Marshal(e)
 		if err == nil {
@@ -68,7 +68,7 @@ func TestRefusedIDs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err = a.Drain(t.Context(), spool, nil)
+		r, err = a.DrainSpool(t.Context(), spool, nil)
 		check("Drain", id, r, err)
 	}
 }

@@ -17,34 +17,41 @@ import (
 
 // put makes the report of a hook that put a text before the model.
 func put(turn, id string, seconds float64, text string, in session.Injection) session.Event {
-	e := event(session.Injected, turn, id, seconds, text)
+	e := event(session.KindInjection, turn, id, seconds, text)
 	e.Injection = &in
 	return e
 }
 
-var roundingNote = session.ShownEntry{In: "notes", Name: "cents rounding", Version: 3}
+var roundingNote = session.ShownEntry{SourceKind: "notes", Name: "cents rounding", Version: 3}
 
 // An injection is kept to the byte, is one however often it is reported, and gives a
 // turn no word that it is found by.
 func TestInjectionKept(t *testing.T) {
 	a := open(t, t.TempDir())
 	text := "cents rounding@3: Balances use bankers quantization."
-	in := put("p1", "i1", 1, text, session.Injection{Place: "prompt", Answer: "payload", Tokens: 40, G: 3.2, Floor: 2,
-		Shown: []session.ShownEntry{roundingNote}, Rare: []string{"banker", "quantiz", "balanc"}})
+	in := put(
+		"p1",
+		"i1",
+		1,
+		text,
+		session.Injection{Place: "prompt", Answer: "payload", Tokens: 40, Strength: 3.2, Floor: 2,
+			ShownEntries: []session.ShownEntry{roundingNote}, RareTerms: []string{"banker", "quantiz", "balanc"}},
+	)
 	prompt, said := event(
-		session.Prompt,
+		session.KindPrompt,
 		"p1",
 		"u1",
 		0,
 		"why does it fail",
-	), event(session.Text, "p1", "m1", 9, "A bug in a loop.")
+	), event(session.KindText, "p1", "m1", 9, "A bug in a loop.")
 	add(t, a, "1 new, 0 changed", prompt, in, said)
 	add(t, a, "0 new, 0 changed", in)
 	e, err := a.Memory.Get(t.Context(), "claude/s/0001")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := session.Readable(e.Content), "user: why does it fail\n\nassistant: A bug in a loop."; got != want {
+	if got, want := session.ReadableText(e.Content),
+		"user: why does it fail\n\nassistant: A bug in a loop."; got != want {
 		t.Errorf("content = %q, want %q", got, want)
 	}
 	if got, want := fmt.Sprint(
@@ -57,7 +64,7 @@ func TestInjectionKept(t *testing.T) {
 			t.Errorf("%q finds %d entries, %v", q, len(hits), err)
 		}
 	}
-	turn, err := session.Parse(e.Content)
+	turn, err := session.ParseTurn(e.Content)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,12 +81,12 @@ func TestInjectionKept(t *testing.T) {
 // the same.
 func TestInjectionSaidAgain(t *testing.T) {
 	in := put("p1", "i1", 1, "A rounding error.", session.Injection{Place: "prompt"})
-	turns := session.Fold([]session.Event{
-		event(session.Prompt, "p1", "", 0, "why"),
+	turns := session.BuildTurns([]session.Event{
+		event(session.KindPrompt, "p1", "", 0, "why"),
 		in,
-		event(session.Text, "p1", "m1", 2, "A rounding error."),
+		event(session.KindText, "p1", "m1", 2, "A rounding error."),
 	})
-	back, err := session.Parse(turns[0].Content())
+	back, err := session.ParseTurn(turns[0].Content())
 	if err != nil || back.AgentText() != "A rounding error." || back.InjectionEvents()[0].Text != back.AgentText() {
 		t.Errorf("parsed back: %+v, %v", back.Events, err)
 	}
@@ -89,11 +96,11 @@ func TestInjectionSaidAgain(t *testing.T) {
 func TestOldTurn(t *testing.T) {
 	const old = "user: why does it fail\n\nassistant: A rounding error.\n\n--- FAIL: TestPay\n\n<!--1 " +
 		"==(?__[$'!)),,]=`^|/%_={|,)&>|;-,@+\\<]*+?)+|+>{)%])$\":>`='*[]$+^\"(';^`~``]'!:!-,_:=};;.)#\"+\"!-?%\"(;;<;-*)({).)\"\\~[]':\\\\\\{`*`^#^<-,'\"/#!+[&`#!(='[,'-*\"{<@<?{}=(;#!|{(<:![.\".!!&}_^):&`.$=|^\\{%(})*:'>^{=*`.(-):^*??#~|#{[=.[&<&|=><=`<#`)/[//-=$*/%<!~#-}[`?_=_+_-.:/?`[|+@}|/?\\@`@?\"{'\\/#^?&!.{(]@_:~@+\"}{`)+,\\\\$`}~&`<~%(;!!(~~{-->"
-	turn, err := session.Parse(old)
+	turn, err := session.ParseTurn(old)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again := session.Fold(turn.SourceEvents()); len(again) != 1 || again[0].Content() != old {
+	if again := session.BuildTurns(turn.SourceEvents()); len(again) != 1 || again[0].Content() != old {
 		t.Errorf("the turn is now %q", again[0].Content())
 	}
 }
@@ -108,27 +115,27 @@ func TestInjectionRedacted(t *testing.T) {
 		1,
 		"<oxbow-memory>the password is hunter2 of harbor</oxbow-memory>",
 		session.Injection{
-			Place: "start",
-			Shown: []session.ShownEntry{{In: "notes", Name: "hunter2"}},
-			Rare:  []string{"hunter2", "harbor"},
+			Place:        "start",
+			ShownEntries: []session.ShownEntry{{SourceKind: "notes", Name: "hunter2"}},
+			RareTerms:    []string{"hunter2", "harbor"},
 		},
 	)
-	add(t, a, "1 new, 0 changed", event(session.Prompt, "p1", "", 0, "go"), in)
+	add(t, a, "1 new, 0 changed", event(session.KindPrompt, "p1", "", 0, "go"), in)
 	turns, err := a.ReadTurns(t.Context(), "claude", "s")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, want := fmt.Sprint(
 		turns[0].InjectionEvents()[0].Text,
-		turns[0].InjectionEvents()[0].Injection.Shown,
-		turns[0].InjectionEvents()[0].Injection.Rare,
+		turns[0].InjectionEvents()[0].Injection.ShownEntries,
+		turns[0].InjectionEvents()[0].Injection.RareTerms,
 	), "<oxbow-memory>the password is [redacted] of harbor</oxbow-memory>[{notes [redacted] 0}] [harbor]"; got != want {
 		t.Errorf("kept is %q, want %q", got, want)
 	}
 }
 
 func TestUsed(t *testing.T) {
-	ferry := session.ShownEntry{In: "sessions", Name: "claude/s0/0004", Version: 9}
+	ferry := session.ShownEntry{SourceKind: "sessions", Name: "claude/s0/0004", Version: 9}
 	text := "2026-10-02, cents rounding@3:\nBalances use bankers quantization in ledger.\nclaude/s0/0004@9:\nThe " +
 		"ferry of the pilot went aground."
 	rare := []string{"banker", "quantiz", "ledger", "ferri", "pilot", "aground"}
@@ -137,13 +144,13 @@ func TestUsed(t *testing.T) {
 		"i1",
 		5,
 		text,
-		session.Injection{Place: "prompt", Shown: []session.ShownEntry{roundingNote, ferry}, Rare: rare},
+		session.Injection{Place: "prompt", ShownEntries: []session.ShownEntry{roundingNote, ferry}, RareTerms: rare},
 	)
 	said := func(seconds float64, s string) session.Event {
-		return event(session.Text, "p1", fmt.Sprint("m", seconds), seconds, s)
+		return event(session.KindText, "p1", fmt.Sprint("m", seconds), seconds, s)
 	}
 	edit := call("p1", "c1", 7, "quantize --ledger")
-	edit.Call.Wrote = []string{"pay/bankers.go"}
+	edit.Call.WrittenFiles = []string{"pay/bankers.go"}
 	for _, tc := range []struct {
 		name   string
 		events []session.Event
@@ -170,13 +177,13 @@ func TestUsed(t *testing.T) {
 		},
 		{
 			"nor what the person says",
-			[]session.Event{event(session.Prompt, "p1", "u2", 6, "bankers quantization in ledger")},
+			[]session.Event{event(session.KindPrompt, "p1", "u2", 6, "bankers quantization in ledger")},
 			nil,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			turns := session.Fold(slices.Concat(
-				[]session.Event{event(session.Prompt, "p1", "u1", 0, "go"), in},
+			turns := session.BuildTurns(slices.Concat(
+				[]session.Event{event(session.KindPrompt, "p1", "u1", 0, "go"), in},
 				tc.events,
 			))
 			if got := turns[0].UsedEntries(); !slices.Equal(got, tc.want) {
@@ -186,8 +193,8 @@ func TestUsed(t *testing.T) {
 	}
 	// A text that marks no entries is of all of them.
 	in.Text = strings.ReplaceAll(text, "@", " ")
-	if got := session.Fold([]session.Event{
-		event(session.Prompt, "p1", "", 0, "go"),
+	if got := session.BuildTurns([]session.Event{
+		event(session.KindPrompt, "p1", "", 0, "go"),
 		in,
 		said(6, "bankers quantization in ledger"),
 	})[0].UsedEntries(); len(got) != 2 {
@@ -197,24 +204,24 @@ func TestUsed(t *testing.T) {
 
 // Values that no hook writes are bounded, and are no error.
 func TestInjectionBounds(t *testing.T) {
-	in := session.Injection{Place: "prompt\n", Tokens: -1, G: 1 / zero, Floor: zero / zero}
+	in := session.Injection{Place: "prompt\n", Tokens: -1, Strength: 1 / zero, Floor: zero / zero}
 	for i := range 10_000 {
-		in.Shown, in.Rare = append(
-			in.Shown,
+		in.ShownEntries, in.RareTerms = append(
+			in.ShownEntries,
 			session.ShownEntry{Name: strings.Repeat(fmt.Sprint(i), 1000)},
-		), append(in.Rare, fmt.Sprint("w", i))
+		), append(in.RareTerms, fmt.Sprint("w", i))
 	}
 	odd := put("p1", "i1", 1, "x", in)
 	none := odd
 	none.ID, none.Injection = "i2", nil
-	turns := session.Fold([]session.Event{event(session.Prompt, "p1", "", 0, "go"), odd, none})
-	back, err := session.Parse(turns[0].Content())
+	turns := session.BuildTurns([]session.Event{event(session.KindPrompt, "p1", "", 0, "go"), odd, none})
+	back, err := session.ParseTurn(turns[0].Content())
 	if err != nil || len(back.Events) != 3 || len(back.InjectionEvents()) != 1 {
 		t.Fatalf("parsed back: %+v, %v", back.Events, err)
 	}
 	got := back.InjectionEvents()[0].Injection
-	if got.G != 0 || got.Floor != 0 || got.Tokens != 0 || got.Place != "prompt" || len(got.Shown) > 40 ||
-		len(got.Rare) > 100 || len(turns[0].Content()) > 16<<10 {
+	if got.Strength != 0 || got.Floor != 0 || got.Tokens != 0 || got.Place != "prompt" || len(got.ShownEntries) > 40 ||
+		len(got.RareTerms) > 100 || len(turns[0].Content()) > 16<<10 {
 		t.Errorf("kept is %.200v, in %d bytes", got, len(turns[0].Content()))
 	}
 	a := open(t, t.TempDir())
@@ -229,27 +236,27 @@ func TestShown(t *testing.T) {
 	shownIn := func(n, used int) (events []session.Event) {
 		for i := range n {
 			turn, from := fmt.Sprint("p", i), float64(60*i)
-			events = append(events, event(session.Prompt, turn, "", from, fmt.Sprint("step ", i)),
+			events = append(events, event(session.KindPrompt, turn, "", from, fmt.Sprint("step ", i)),
 				put(
 					turn,
 					fmt.Sprint("i", i),
 					from+1,
 					"The bankers quantize a ledger.",
 					session.Injection{
-						Place: "prompt",
-						Shown: []session.ShownEntry{roundingNote},
-						Rare:  []string{"banker", "quantiz", "ledger"},
+						Place:        "prompt",
+						ShownEntries: []session.ShownEntry{roundingNote},
+						RareTerms:    []string{"banker", "quantiz", "ledger"},
 					},
 				))
 			if i < used {
-				events = append(events, event(session.Text, turn, "", from+2, "A ledger that bankers quantized."))
+				events = append(events, event(session.KindText, turn, "", from+2, "A ledger that bankers quantized."))
 			}
 		}
 		return events
 	}
 	check := func(want string) {
 		t.Helper()
-		if got, err := a.ShownCounts(t.Context(), "cents rounding", "other"); err != nil || fmt.Sprint(got) != want {
+		if got, err := a.UseCounts(t.Context(), "cents rounding", "other"); err != nil || fmt.Sprint(got) != want {
 			t.Errorf("Shown = %v, %v; want %s", got, err, want)
 		}
 	}
@@ -276,7 +283,7 @@ func TestShown(t *testing.T) {
 	if got := unused(); got != "[]" {
 		t.Errorf("after it was used, Unused = %s", got)
 	}
-	if _, err := a.Forget(t.Context(), "claude", "s"); err != nil {
+	if _, err := a.RemoveSession(t.Context(), "claude", "s"); err != nil {
 		t.Fatal(err)
 	}
 	check("[{cents rounding 0 0} {other 0 0}]")
@@ -285,10 +292,10 @@ func TestShown(t *testing.T) {
 // A secret that an archive holds leaves every text of a turn, and the turn stays one.
 func TestRedactedTurn(t *testing.T) {
 	asked := call("p1", "c1", 3, "")
-	asked.Call.Asked = "https://a.example/?key=hunter2"
-	turn := session.Fold([]session.Event{
-		event(session.Prompt, "p1", "", 0, "hunter2 fails"),
-		put("p1", "i1", 1, "It was hunter2.", session.Injection{Place: "prompt", Rare: []string{"hunter2"}}),
+	asked.Call.WebQuery = "https://a.example/?key=hunter2"
+	turn := session.BuildTurns([]session.Event{
+		event(session.KindPrompt, "p1", "", 0, "hunter2 fails"),
+		put("p1", "i1", 1, "It was hunter2.", session.Injection{Place: "prompt", RareTerms: []string{"hunter2"}}),
 		asked,
 	})[0]
 	if got := session.PackedTexts(turn.Content()); fmt.Sprint(
@@ -299,14 +306,14 @@ func TestRedactedTurn(t *testing.T) {
 	content, ok := session.ApplyToTurn(turn.Content(), func(s string) string {
 		return strings.ReplaceAll(s, "hunter2", "[x]")
 	})
-	back, err := session.Parse(content)
+	back, err := session.ParseTurn(content)
 	if !ok || err != nil {
 		t.Fatalf("Redacted: %v, %v", ok, err)
 	}
 	if got := bytesOf(t, []session.Turn{back}); strings.Contains(got, "hunter2") || strings.Count(got, "[x]") != 4 {
 		t.Errorf("left is %s", got)
 	}
-	if again := session.Fold(back.SourceEvents()); again[0].Content() != content {
+	if again := session.BuildTurns(back.SourceEvents()); again[0].Content() != content {
 		t.Error("it folds to another turn")
 	}
 	if got, ok := session.ApplyToTurn("a note with hunter2", strings.ToUpper); ok || got != "a note with hunter2" ||
@@ -319,24 +326,27 @@ func TestRedactedTurn(t *testing.T) {
 func TestInjectionGrowth(t *testing.T) {
 	testenv.Sequential(t)
 	cost := func(n int) uint64 {
-		events := []session.Event{event(session.Prompt, "p1", "", 0, "go")}
+		events := []session.Event{event(session.KindPrompt, "p1", "", 0, "go")}
 		for i := range n {
-			in := session.Injection{Place: "action", Rare: []string{"banker", "quantiz", "ledger", fmt.Sprint("w", i)}}
+			in := session.Injection{
+				Place:     "action",
+				RareTerms: []string{"banker", "quantiz", "ledger", fmt.Sprint("w", i)},
+			}
 			text := ""
 			for j := range 20 {
-				s := session.ShownEntry{In: "notes", Name: fmt.Sprint("note ", i, ".", j), Version: 1}
-				in.Shown, text = append(in.Shown, s), text+s.Name+"@1: The bankers quantize a ledger.\n"
+				s := session.ShownEntry{SourceKind: "notes", Name: fmt.Sprint("note ", i, ".", j), Version: 1}
+				in.ShownEntries, text = append(in.ShownEntries, s), text+s.Name+"@1: The bankers quantize a ledger.\n"
 			}
 			events = append(
 				events,
 				put("p1", fmt.Sprint("i", i), float64(i), text, in),
-				event(session.Text, "p1", fmt.Sprint("m", i), float64(i), "A ledger that bankers quantized."),
+				event(session.KindText, "p1", fmt.Sprint("m", i), float64(i), "A ledger that bankers quantized."),
 			)
 		}
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		turn := session.Fold(events)[0]
+		turn := session.BuildTurns(events)[0]
 		if used := turn.UsedEntries(); len(used) == 0 || len(turn.Content()) == 0 {
 			t.Error("nothing was used")
 		}

@@ -28,9 +28,9 @@ const turnLabel = "turn"
 // TurnFilter selects the entries of an archive that are turns.
 var TurnFilter = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{turnLabel}}}}
 
-// most lists a turn's label keys by priority, each with its maximum number of labels. Labels
-// beyond maxMade in total are left out.
-var most = []struct {
+// labelLimits lists a turn's label keys by priority, each with its maximum number of labels. Labels
+// beyond maxEventLabels in total are left out.
+var labelLimits = []struct {
 	key string
 	n   int
 }{
@@ -44,26 +44,26 @@ var most = []struct {
 	{"exit", 8},
 	{"error", 10},
 	{oxbow.LabelTaint, 10}, {oxbow.LabelUnvouched, 4}, {"commit", 8}, {"call", 10}, {LabelInjected, 3},
-	{LabelShown, maxShown}, {labelUsed, maxShown}, {"tool", 30}, {oxbow.LabelFile, 70}, {"cmd", 80},
+	{LabelShown, maxShownEntries}, {labelUsed, maxShownEntries}, {"tool", 30}, {oxbow.LabelFile, 70}, {"cmd", 80},
 }
 
-// maxMade limits the labels made from a turn's events. maxForeign is the maximum number of other
-// labels, that is, existing labels and labels from [Archive.Label].
+// maxEventLabels limits the labels made from a turn's events. maxOtherLabels is the maximum number of other
+// labels, that is, existing labels and labels from [Archive.MakeLabels].
 const (
-	maxMade    = 244
-	maxForeign = oxbow.MaxLabels - maxMade
+	maxEventLabels = 244
+	maxOtherLabels = oxbow.MaxLabels - maxEventLabels
 )
 
 // turnLabels returns the labels of a turn. From old, the existing labels, it keeps each label with a key that
 // turnLabels does not set itself.
-func (a *Archive) turnLabels(t *Turn, old []oxbow.Label) []oxbow.Label {
-	given := map[string][]string{"client": {t.Client}, "session": {t.Session}, turnLabel: {fmt.Sprint(t.N)},
-		"branch": {t.Branch()}, oxbow.LabelTaint: t.FindTaints(), oxbow.LabelUnvouched: t.UnknownPrograms()}
-	project, root := a.project(t.Dir(), old)
+func (a *Archive) turnLabels(t *Turn, existing []oxbow.Label) []oxbow.Label {
+	given := map[string][]string{"client": {t.Client}, "session": {t.Session}, turnLabel: {fmt.Sprint(t.Number)},
+		"branch": {t.Branch()}, oxbow.LabelTaint: t.TaintingCalls(), oxbow.LabelUnvouched: t.UnvouchedCalls()}
+	project, root := a.resolveProject(t.Dir(), existing)
 	given[oxbow.LabelProject] = []string{project}
-	given["commit"] = labelValues(old, "commit")
-	if a.Commits != nil && t.Dir() != "" {
-		if found := a.Commits(t.Dir(), t.Start, t.End); len(found) > 0 {
+	given["commit"] = labelValues(existing, "commit")
+	if a.FindCommits != nil && t.Dir() != "" {
+		if found := a.FindCommits(t.Dir(), t.StartTime, t.EndTime); len(found) > 0 {
 			given["commit"] = found
 		}
 	}
@@ -74,27 +74,30 @@ func (a *Archive) turnLabels(t *Turn, old []oxbow.Label) []oxbow.Label {
 		given[labelUsed] = append(given[labelUsed], s.Name)
 	}
 	var all []oxbow.Label
-	for _, m := range most {
+	for _, m := range labelLimits {
 		for _, v := range given[m.key] {
-			if n := len(labelValues(all, m.key)); n < m.n && len(all) < maxMade {
+			if n := len(labelValues(all, m.key)); n < m.n && len(all) < maxEventLabels {
 				all = appendLabel(all, m.key, v)
 			}
 		}
 	}
 	var foreign []oxbow.Label
-	if a.Label != nil {
-		foreign = a.Label(t)
+	if a.MakeLabels != nil {
+		foreign = a.MakeLabels(t)
 	}
-	foreign = slices.DeleteFunc(append(foreign, old...), func(l oxbow.Label) bool { return isMade(l.Key) })
-	return oxbow.SortLabels(append(all, foreign[:min(len(foreign), maxForeign)]...))
+	foreign = slices.DeleteFunc(
+		append(foreign, existing...),
+		func(l oxbow.Label) bool { return isEventLabelKey(l.Key) },
+	)
+	return oxbow.SortLabels(append(all, foreign[:min(len(foreign), maxOtherLabels)]...))
 }
 
 // addLabels calls add for each label of the event.
 func (e *Event) addLabels(root string, add func(key, value string)) {
-	add("agent", e.Agent)
+	add("agent", e.SubAgent)
 	if in := e.Injection; in != nil {
 		add(LabelInjected, in.Place)
-		for _, s := range in.Shown {
+		for _, s := range in.ShownEntries {
 			add(LabelShown, s.Name)
 		}
 	}
@@ -104,26 +107,26 @@ func (e *Event) addLabels(root string, add func(key, value string)) {
 	}
 	add("tool", c.Tool)
 	add("cmd", c.Command)
-	if c.server(e.Client) != "" { // the server may also record the call ID
+	if c.mcpServer(e.Client) != "" { // the server may also record the call ID
 		add("call", e.ID)
 	}
-	for _, p := range slices.Concat(c.Wrote, c.Read) {
-		add(oxbow.LabelFile, relative(p, e.Dir, root))
+	for _, p := range slices.Concat(c.WrittenFiles, c.ReadFiles) {
+		add(oxbow.LabelFile, projectRelativePath(p, e.Dir, root))
 	}
-	if c.Exit != nil {
-		add("exit", fmt.Sprint(*c.Exit))
+	if c.ExitStatus != nil {
+		add("exit", fmt.Sprint(*c.ExitStatus))
 	}
-	failed := c.Failed || (c.Exit != nil && *c.Exit != 0)
+	failed := c.Failed || (c.ExitStatus != nil && *c.ExitStatus != 0)
 	if failed {
-		add("error", Signature(c.Output))
+		add("error", FailureSignature(c.Output))
 	}
-	if isTest().MatchString(c.Command) {
+	if testCommandPattern().MatchString(c.Command) {
 		add("test", map[bool]string{false: "pass", true: "fail"}[failed])
 	}
 }
 
-func isMade(key string) bool {
-	for _, m := range most {
+func isEventLabelKey(key string) bool {
+	for _, m := range labelLimits {
 		if m.key == key {
 			return true
 		}
@@ -136,35 +139,35 @@ func labelValues(ls []oxbow.Label, key string) []string { return oxbow.Entry{Lab
 // appendLabel adds a label in a valid form, unless the list already contains it or the value is
 // empty.
 func appendLabel(ls []oxbow.Label, key, value string) []oxbow.Label {
-	l := oxbow.Label{Key: key, Value: short(value, oxbow.MaxName)}
+	l := oxbow.Label{Key: key, Value: shortLine(value, oxbow.MaxName)}
 	if slices.Contains(ls, l) || l.Check() != nil {
 		return ls
 	}
 	return append(ls, l)
 }
 
-// project returns the name and root of dir's project. If the root or name is unknown, for example
+// resolveProject returns the name and root of dir's project. If the root or name is unknown, for example
 // because the directory was deleted, the name in the existing labels takes precedence over a
 // guess.
-func (a *Archive) project(dir string, old []oxbow.Label) (name, root string) {
-	if a.Project == nil || dir == "" {
+func (a *Archive) resolveProject(dir string, existing []oxbow.Label) (name, root string) {
+	if a.FindProject == nil || dir == "" {
 		return "", ""
 	}
-	name, root = a.Project(dir)
+	name, root = a.FindProject(dir)
 	isGuess := name == "" || root == ""
-	if vs := labelValues(old, oxbow.LabelProject); isGuess && len(vs) > 0 {
+	if vs := labelValues(existing, oxbow.LabelProject); isGuess && len(vs) > 0 {
 		name = vs[0]
 	}
 	return name, root
 }
 
-// relative returns a path relative to the project's root, with slashes. A path outside of the
+// projectRelativePath returns a path relative to the project's root, with slashes. A path outside of the
 // project is returned unchanged except for its slashes.
-func relative(p, dir, root string) string {
-	p = unixPath(p)
-	dir = unixPath(dir)
-	root = unixPath(root)
-	if !isAbs(p) && dir != "" {
+func projectRelativePath(p, dir, root string) string {
+	p = slashPath(p)
+	dir = slashPath(dir)
+	root = slashPath(root)
+	if !isAbsolutePath(p) && dir != "" {
 		p = path.Join(dir, p)
 	}
 	p = path.Clean(p)
@@ -177,8 +180,8 @@ func relative(p, dir, root string) string {
 	return p
 }
 
-// isTest matches commands that run tests.
-var isTest = sync.OnceValue(func() *regexp.Regexp {
+// testCommandPattern matches commands that run tests.
+var testCommandPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?:^|[;&|(]\s*|\s)(?:go test|go vet|cargo (?:test|nextest)|pytest|python3? -m (?:pytest|unittest)|tox|nox|` +
 			`(?:npm|pnpm|yarn|bun)(?: run)? test\S*|npx (?:jest|vitest|mocha|playwright)|jest|vitest|mocha|deno test|node --test|` +

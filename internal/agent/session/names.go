@@ -7,5 +7,5 @@ import "github.com/oxbow-memory/oxbow"
 // SessionFilter selects the summary entries of an archive. Each contains a [Summary] as JSON.
 var SessionFilter = oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{summaryLabel}}}}
 
-// Name returns the name of the turn's entry.
-func (t *Turn) Name() string { return talk{t.Client, t.Session}.turn(t.N) }
+// EntryName returns the name of the turn's entry.
+func (t *Turn) EntryName() string { return sessionKey{t.Client, t.Session}.turnName(t.Number) }

@@ -9,10 +9,10 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Ref returns the caller's reference for the source of a change: the session if the client names
+// SourceRef returns the caller's reference for the source of a change: the session if the client names
 // it, otherwise the call ID, by which the archive finds the session. It returns "" if both are
 // unknown.
-func (c *Caller) Ref() string {
+func (c *Caller) SourceRef() string {
 	switch {
 	case c.Session != "":
 		return oxbow.RefSession + c.Client + "/" + c.Session
@@ -22,8 +22,8 @@ func (c *Caller) Ref() string {
 	return ""
 }
 
-// IsCaller reports whether the Ref of a change's source names a session or a call.
-func IsCaller(s oxbow.Source) bool {
+// HasCaller reports whether the Ref of a change's source names a session or a call.
+func HasCaller(s oxbow.Source) bool {
 	caller, _ := s.SplitRef()
 	return caller != ""
 }
@@ -39,20 +39,20 @@ func SourceSession(s oxbow.Source) string {
 	return name
 }
 
-// Origin recognizes the changes that a session made.
-type Origin struct {
-	name  string          // CLIENT/SESSION
-	calls map[string]bool // references of the session's calls
+// SessionMatcher recognizes the changes that a session made.
+type SessionMatcher struct {
+	sessionName string          // CLIENT/SESSION
+	callRefs    map[string]bool // references of the session's calls
 }
 
-// Origin returns an Origin for an archived session.
-func (a *Archive) Origin(ctx context.Context, client, session string) (Origin, error) {
-	o := Origin{client + "/" + session, map[string]bool{}}
+// MatcherForSession returns an Origin for an archived session.
+func (a *Archive) MatcherForSession(ctx context.Context, client, session string) (SessionMatcher, error) {
+	o := SessionMatcher{client + "/" + session, map[string]bool{}}
 	turns, err := a.ReadTurns(ctx, client, session)
 	for i := range turns {
 		for _, e := range turns[i].Events {
-			if e.Kind == Called && e.ID != "" {
-				o.calls[oxbow.RefCall+e.ID] = true
+			if e.Kind == KindCall && e.ID != "" {
+				o.callRefs[oxbow.RefCall+e.ID] = true
 			}
 		}
 	}
@@ -60,12 +60,12 @@ func (a *Archive) Origin(ctx context.Context, client, session string) (Origin, e
 }
 
 // MadeChange reports whether the session made the change with this source.
-func (o Origin) MadeChange(s oxbow.Source) bool {
+func (o SessionMatcher) MadeChange(s oxbow.Source) bool {
 	caller, _ := s.SplitRef()
-	return caller != "" && (o.calls[caller] || SourceSession(s) == o.name)
+	return caller != "" && (o.callRefs[caller] || SourceSession(s) == o.sessionName)
 }
 
 // HasTurn reports whether the name belongs to a turn of the session.
-func (o Origin) HasTurn(turn string) bool {
-	return o.name != "" && strings.HasPrefix(turn, o.name+"/")
+func (o SessionMatcher) HasTurn(turn string) bool {
+	return o.sessionName != "" && strings.HasPrefix(turn, o.sessionName+"/")
 }

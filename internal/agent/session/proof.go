@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-var isCommit = sync.OnceValue(func() *regexp.Regexp {
+var commitCommandPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[;&|]\s*)git\s+(?:-[cC]\s+\S+\s+|-\S+\s+)*commit\b`)
 })
 
@@ -18,14 +18,14 @@ var isCommit = sync.OnceValue(func() *regexp.Regexp {
 func findProof(events []Event) (proof string, files []string) {
 	for _, e := range events {
 		c := e.Call
-		if e.Kind != Called || c == nil {
+		if e.Kind != KindCall || c == nil {
 			continue
 		}
-		switch failed := c.Failed || (c.Exit != nil && *c.Exit != 0); {
-		case isTest().MatchString(c.Command) && failed, len(c.Wrote) > 0:
-			proof, files = "", append(files, c.Wrote...)
-		case !failed && (isTest().MatchString(c.Command) || isCommit().MatchString(c.Command)):
-			proof = short(c.Command, maxTaint)
+		switch failed := c.Failed || (c.ExitStatus != nil && *c.ExitStatus != 0); {
+		case testCommandPattern().MatchString(c.Command) && failed, len(c.WrittenFiles) > 0:
+			proof, files = "", append(files, c.WrittenFiles...)
+		case !failed && (testCommandPattern().MatchString(c.Command) || commitCommandPattern().MatchString(c.Command)):
+			proof = shortLine(c.Command, maxTaintBytes)
 		}
 	}
 	return proof, files

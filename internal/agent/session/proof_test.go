@@ -6,15 +6,15 @@ import "testing"
 
 func TestProofOf(t *testing.T) {
 	zero, one := 0, 1
-	passed := Event{Kind: Called, Call: &Call{Tool: "Bash", Command: "go test ./...", Exit: &zero}}
-	failed := Event{Kind: Called, Call: &Call{Tool: "Bash", Command: "go test ./pay", Exit: &one}}
-	wrote := Event{Kind: Called, Call: &Call{Tool: "Edit", Wrote: []string{"pay.go"}}}
+	passed := Event{Kind: KindCall, Call: &ToolCall{Tool: "Bash", Command: "go test ./...", ExitStatus: &zero}}
+	failed := Event{Kind: KindCall, Call: &ToolCall{Tool: "Bash", Command: "go test ./pay", ExitStatus: &one}}
+	wrote := Event{Kind: KindCall, Call: &ToolCall{Tool: "Edit", WrittenFiles: []string{"pay.go"}}}
 	commit := Event{
-		Kind: Called,
-		Call: &Call{Tool: "Bash", Command: `git add -A && git -C . commit -m "pay: it adds up"`},
+		Kind: KindCall,
+		Call: &ToolCall{Tool: "Bash", Command: `git add -A && git -C . commit -m "pay: it adds up"`},
 	}
-	refused := Event{Kind: Called, Call: &Call{Tool: "Bash", Command: "git commit -m x", Failed: true}}
-	said := Event{Kind: Text, Text: "go test ./... passes"}
+	refused := Event{Kind: KindCall, Call: &ToolCall{Tool: "Bash", Command: "git commit -m x", Failed: true}}
+	said := Event{Kind: KindText, Text: "go test ./... passes"}
 	const test, made = "go test ./...", `git add -A && git -C . commit -m "pay: it adds up"`
 	for name, c := range map[string]struct {
 		events []Event

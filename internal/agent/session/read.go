@@ -21,11 +21,11 @@ func (a *Archive) ListSessions(ctx context.Context, f oxbow.Filter, since time.T
 	all := []Summary{}
 	for _, e := range heads {
 		var s Summary
-		if json.Unmarshal([]byte(e.Content), &s) == nil && !s.Last.Before(since) {
+		if json.Unmarshal([]byte(e.Content), &s) == nil && !s.LastTime.Before(since) {
 			all = append(all, s)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Summary) int { return b.Last.Compare(a.Last) })
+	slices.SortStableFunc(all, func(a, b Summary) int { return b.LastTime.Compare(a.LastTime) })
 	return all, err
 }
 
@@ -57,13 +57,13 @@ func (a *Archive) summaryEntries(ctx context.Context, f oxbow.Filter, limit int)
 	}
 }
 
-// Find returns the sessions whose SESSION or CLIENT/SESSION is id. If none match exactly, it
+// FindSessions returns the sessions whose SESSION or CLIENT/SESSION is id. If none match exactly, it
 // returns the sessions whose SESSION or CLIENT/SESSION begins with id.
-func (a *Archive) Find(ctx context.Context, id string) ([]Summary, error) {
-	if e, err := a.get(ctx, id); err != nil || e.Version != 0 {
+func (a *Archive) FindSessions(ctx context.Context, id string) ([]Summary, error) {
+	if e, err := a.getEntryIfExists(ctx, id); err != nil || e.Version != 0 {
 		var s Summary
 		isSummary := err == nil && json.Unmarshal([]byte(e.Content), &s) == nil
-		if isSummary && s.Turns > 0 {
+		if isSummary && s.TurnCount > 0 {
 			return []Summary{s}, nil
 		}
 	}
@@ -82,44 +82,48 @@ func (a *Archive) Find(ctx context.Context, id string) ([]Summary, error) {
 
 // ReadTurns returns the turns of a session, or nil if the session does not exist.
 func (a *Archive) ReadTurns(ctx context.Context, client, session string) ([]Turn, error) {
-	return a.TurnsFrom(ctx, client, session, 1)
+	return a.ReadTurnsFrom(ctx, client, session, 1)
 }
 
-// TurnsFrom is like ReadTurns, but begins with turn number from. A number that is not positive
+// ReadTurnsFrom is like ReadTurns, but begins with turn number from. A number that is not positive
 // counts from the end: 0 is the last turn.
-func (a *Archive) TurnsFrom(ctx context.Context, client, session string, from int) (turns []Turn, err error) {
-	t := talk{client, session}
+func (a *Archive) ReadTurnsFrom(
+	ctx context.Context,
+	client, session string,
+	firstNumber int,
+) (turns []Turn, err error) {
+	t := sessionKey{client, session}
 	var s Summary
-	head, err := a.get(ctx, t.name())
+	head, err := a.getEntryIfExists(ctx, t.summaryName())
 	if err != nil {
 		return nil, err
 	}
 	_ = json.Unmarshal([]byte(head.Content), &s) // without a summary, the session is empty
-	if from <= 0 {
-		from += s.Turns
+	if firstNumber <= 0 {
+		firstNumber += s.TurnCount
 	}
-	for n := max(from, 1); ; n++ {
-		e, err := a.get(ctx, t.turn(n))
-		isEnd := e.Version == 0 && n > s.Turns
+	for n := max(firstNumber, 1); ; n++ {
+		e, err := a.getEntryIfExists(ctx, t.turnName(n))
+		isEnd := e.Version == 0 && n > s.TurnCount
 		if err != nil || isEnd {
 			return turns, err
 		}
-		if turn, ok := t.parse(e, n); ok {
+		if turn, ok := t.parseTurn(e, n); ok {
 			turns = append(turns, turn)
 		}
 	}
 }
 
-// Forget removes a session and returns the number of its turns. The archive's history contains the
+// RemoveSession removes a session and returns the number of its turns. The archive's history contains the
 // turns until it is compacted.
-func (a *Archive) Forget(ctx context.Context, client, session string) (int, error) {
-	k, err := a.load(ctx, talk{client, session})
-	if err != nil || k.head.Version == 0 {
+func (a *Archive) RemoveSession(ctx context.Context, client, session string) (int, error) {
+	k, err := a.loadSession(ctx, sessionKey{client, session})
+	if err != nil || k.summaryEntry.Version == 0 {
 		return 0, err
 	}
-	turns := removalOps(k.turns)
+	turns := removalOps(k.turnEntries)
 	return len(turns), a.Memory.Apply(
 		ctx,
-		slices.Concat(turns, removalOps([]oxbow.Entry{k.head}), removalOps(k.pages))...,
+		slices.Concat(turns, removalOps([]oxbow.Entry{k.summaryEntry}), removalOps(k.hashPages))...,
 	)
 }

@@ -13,26 +13,26 @@ import (
 // archive records exactly what the model saw.
 func archivedForm(e Event, redact func(string) string) Event {
 	if redact == nil {
-		return e.clean()
+		return e.normalize()
 	}
 	e = e.applyToNames(redact) // e.Call is a copy now
-	if e.Kind == Injected {
-		return applyToInjection(e, redact).clean()
+	if e.Kind == KindInjection {
+		return applyToInjection(e, redact).normalize()
 	}
 	texts := []*string{&e.Text}
 	if c := e.Call; c != nil {
-		texts = append(texts, &c.Command, &c.Output, &c.Asked)
+		texts = append(texts, &c.Command, &c.Output, &c.WebQuery)
 	}
 	for _, s := range texts {
-		*s = redact(Strip(*s))
+		*s = redact(StripFences(*s))
 	}
-	return e.clean()
+	return e.normalize()
 }
 
 // applyToNames returns the event with fn applied to its names and paths, except for the path of the
 // transcript, which is still needed to read the transcript. The event's call is a copy.
 func (e Event) applyToNames(fn func(string) string) Event {
-	for _, s := range []*string{&e.Session, &e.Turn, &e.ID, &e.Dir, &e.Branch, &e.Agent, &e.Model} {
+	for _, s := range []*string{&e.Session, &e.Turn, &e.ID, &e.Dir, &e.Branch, &e.SubAgent, &e.Model} {
 		*s = fn(*s)
 	}
 	if e.Call == nil {
@@ -40,9 +40,9 @@ func (e Event) applyToNames(fn func(string) string) Event {
 	}
 	c := *e.Call
 	c.Tool = fn(c.Tool)
-	c.Wrote = slices.Clone(c.Wrote)
-	c.Read = slices.Clone(c.Read)
-	for _, paths := range [][]string{c.Wrote, c.Read} {
+	c.WrittenFiles = slices.Clone(c.WrittenFiles)
+	c.ReadFiles = slices.Clone(c.ReadFiles)
+	for _, paths := range [][]string{c.WrittenFiles, c.ReadFiles} {
 		for i := range paths {
 			paths[i] = fn(paths[i])
 		}
@@ -60,13 +60,13 @@ func applyToInjection(e Event, fn func(string) string) Event {
 		return e
 	}
 	in := *e.Injection
-	in.Shown = slices.Clone(in.Shown)
-	for i := range in.Shown {
-		in.Shown[i].Name = fn(in.Shown[i].Name)
+	in.ShownEntries = slices.Clone(in.ShownEntries)
+	for i := range in.ShownEntries {
+		in.ShownEntries[i].Name = fn(in.ShownEntries[i].Name)
 	}
 	if e.Text != was {
-		held := analysis.NewFinder(analysis.NewChoice(in.Rare, nil)).FindTerms(e.Text)
-		in.Rare = slices.DeleteFunc(slices.Clone(in.Rare), func(w string) bool { return !held[w] })
+		held := analysis.NewTermFinder(analysis.NewTermSet(in.RareTerms, nil)).FindTerms(e.Text)
+		in.RareTerms = slices.DeleteFunc(slices.Clone(in.RareTerms), func(w string) bool { return !held[w] })
 	}
 	e.Injection = &in
 	return e

@@ -20,45 +20,45 @@ func findRepeats(prints *fingerprint.File, events []Event) {
 		if s := events[i].agentText(); s != "" {
 			texts, at = append(texts, s), append(at, i)
 		}
-		events[i].Repeats = events[i].Repeats.merge(events[i].ownOutput())
+		events[i].Repeats = events[i].Repeats.merge(events[i].outputRepeats())
 	}
-	for k, m := range prints.Find(texts, nil) {
+	for k, m := range prints.FindRepeats(texts, nil) {
 		e := &events[at[k]]
-		e.Repeats = e.Repeats.merge((&Repeats{m.Foreign, m.Unvouched}).clean())
+		e.Repeats = e.Repeats.merge((&RepeatedCalls{m.Foreign, m.Unvouched}).normalize())
 	}
 }
 
 // agentText returns the agent's text, plan or command with output. It is "" for other events.
 func (e *Event) agentText() string {
 	switch {
-	case e.Kind == Text || e.Kind == Plan || e.Kind == Compact:
+	case e.Kind == KindText || e.Kind == KindPlan || e.Kind == KindCompact:
 		return e.Text
-	case e.Kind == Called && e.Call != nil:
+	case e.Kind == KindCall && e.Call != nil:
 		return strings.TrimSpace(e.Call.Command + "\n" + e.Call.Output)
 	}
 	return ""
 }
 
-// ownOutput returns the repeats of a failed command's stored output. If the call read text by
+// outputRepeats returns the repeats of a failed command's stored output. If the call read text by
 // others, the whole output is text by others.
-func (e *Event) ownOutput() *Repeats {
-	r := e.reading()
+func (e *Event) outputRepeats() *RepeatedCalls {
+	r := e.textSource()
 	if r == nil || e.Call.Output == "" {
 		return nil
 	}
 	switch r.Level {
-	case ReadForeign:
-		return (&Repeats{Foreign: []string{r.What}}).clean()
-	case ReadUnvouched:
-		return (&Repeats{Unvouched: []string{r.What}}).clean()
+	case LevelForeign:
+		return (&RepeatedCalls{Foreign: []string{r.Cause}}).normalize()
+	case LevelUnvouched:
+		return (&RepeatedCalls{Unvouched: []string{r.Cause}}).normalize()
 	}
 	return nil
 }
 
-// reading returns the judgement of a call, or nil if no hook has judged the event.
-func (e *Event) reading() *Reading {
+// textSource returns the judgement of a call, or nil if no hook has judged the event.
+func (e *Event) textSource() *TextSource {
 	if e.Call == nil {
 		return nil
 	}
-	return e.Call.Reading
+	return e.Call.TextSource
 }

@@ -33,20 +33,20 @@ type Caller struct {
 
 // Limits on the data that is read to answer a call.
 const (
-	maxRunning  = 16             // sessions
-	runningFor  = 12 * time.Hour // maximum time since a session's last report
-	tailOfSpool = 1 << 20        // bytes
-	tailOfTalk  = 128 << 10      // bytes of a transcript that are searched for the call
+	maxRunningSessions = 16             // sessions
+	maxReportAge       = 12 * time.Hour // maximum time since a session's last report
+	maxSpoolTail       = 1 << 20        // bytes
+	maxTranscriptTail  = 128 << 10      // bytes of a transcript that are searched for the call
 )
 
 // Exposure describes the texts that the model of a session has seen.
 type Exposure struct {
-	Known  bool        // whether a client's hooks report the session
-	Taints []string    // calls since the person's last prompt that returned text by others without fingerprints
-	Read   []string    // calls since then that returned text by others, with or without fingerprints
-	Shown  []ShownText // entries that hooks inserted into the model's context, according to the latest reports
-	Proof  string      // last passed test or commit since then ("" if none, or if files were written later)
-	Proved []string    // paths of the files written before the proof
+	IsReported    bool        // whether a client's hooks report the session
+	UntracedReads []string    // calls since the person's last prompt that returned text by others without fingerprints
+	ForeignReads  []string    // calls since then that returned text by others, with or without fingerprints
+	ShownTexts    []ShownText // entries that hooks inserted into the model's context, according to the latest reports
+	ProofCommand  string      // last passed test or commit since then ("" if none, or if files were written later)
+	ProvenFiles   []string    // paths of the files written before the proof
 }
 
 // ShownText is an entry that a hook inserted, with the inserted text.
@@ -55,49 +55,49 @@ type ShownText struct {
 	Text string
 }
 
-// Exposure returns the texts that the model in the caller's session has seen. The session is the
+// FindExposure returns the texts that the model in the caller's session has seen. The session is the
 // one that the caller names or whose spool or transcript contains the call. Otherwise Exposure
 // combines all sessions that run in the caller's directory, if the directory is known.
 //
 // If the spool has no prompt of the session, Exposure calls open to get the archive, because the
 // session's earlier events may already have been drained into the archive.
-func (s Spool) Exposure(
+func (s Spool) FindExposure(
 	ctx context.Context,
 	c Caller,
-	open func(context.Context) (*Archive, error),
+	openArchive func(context.Context) (*Archive, error),
 	now time.Time,
 ) (x Exposure, err error) {
-	all := s.running(now) // read the spool before the archive drains it
-	chosen := c.sessionsNamed(all)
-	if len(chosen) == 0 || !slices.ContainsFunc(chosen[0].events, isPrompt) {
-		a, err := open(ctx)
+	all := s.runningSessions(now) // read the spool before the archive drains it
+	chosen := c.namedSessions(all)
+	if len(chosen) == 0 || !slices.ContainsFunc(chosen[0].events, isMainPrompt) {
+		a, err := openArchive(ctx)
 		if err != nil {
 			return x, err
 		}
 		// Only the memory is needed. The functions in the archive may not be safe for concurrent use.
-		chosen, err = (&Archive{Memory: a.Memory}).choose(ctx, c, all, now)
+		chosen, err = (&Archive{Memory: a.Memory}).callerSessions(ctx, c, all, now)
 		if err != nil {
 			return x, err
 		}
 	}
 	if len(chosen) == 1 {
-		x.Proof, x.Proved = findProof(chosen[0].sincePrompt())
+		x.ProofCommand, x.ProvenFiles = findProof(chosen[0].eventsSincePrompt())
 	}
-	x.Known = len(chosen) > 0
+	x.IsReported = len(chosen) > 0
 	for _, r := range chosen {
-		since := r.sincePrompt()
-		if !s.FingerprintFile(func() time.Time { return now }).HasAll(foreignTraces(since)...) {
+		since := r.eventsSincePrompt()
+		if !s.FingerprintFile(func() time.Time { return now }).HasAllIDs(foreignTraces(since)...) {
 			since = withoutTraces(since)
 		}
 		turn := Turn{Events: since}
-		x.Read = appendNew(x.Read, turn.ReadsOfForeign()...)
-		x.Taints = appendNew(x.Taints, untracedCalls(since, r.dir, strings.Split(c.Own, "\n")...)...)
+		x.ForeignReads = appendNew(x.ForeignReads, turn.ForeignReads()...)
+		x.UntracedReads = appendNew(x.UntracedReads, untracedCalls(since, r.dir, strings.Split(c.Own, "\n")...)...)
 		for _, e := range r.events {
-			if e.Kind != Injected || e.Injection == nil {
+			if e.Kind != KindInjection || e.Injection == nil {
 				continue
 			}
-			for _, s := range e.Injection.Shown {
-				x.Shown = append(x.Shown, ShownText{s, e.about(s)})
+			for _, s := range e.Injection.ShownEntries {
+				x.ShownTexts = append(x.ShownTexts, ShownText{s, e.textAbout(s)})
 			}
 		}
 	}
@@ -114,63 +114,70 @@ func (s Spool) FingerprintFile(now func() time.Time) fingerprint.File {
 func withoutTraces(events []Event) []Event {
 	events = slices.Clone(events)
 	for i, e := range events {
-		if e.Call != nil && e.Call.Reading != nil {
-			c, r := *e.Call, *e.Call.Reading
-			r.Trace, c.Reading, events[i].Call = "", &r, &c
+		if e.Call != nil && e.Call.TextSource != nil {
+			c, r := *e.Call, *e.Call.TextSource
+			r.TraceID, c.TextSource, events[i].Call = "", &r, &c
 		}
 	}
 	return events
 }
 
-// choose returns the sessions that may have made the call. It adds recent sessions of the archive
+// callerSessions returns the sessions that may have made the call. It adds recent sessions of the archive
 // to the sessions that have a spool (all).
-func (a *Archive) choose(ctx context.Context, c Caller, all []running, now time.Time) ([]running, error) {
-	all, err := a.running(ctx, all, now)
+func (a *Archive) callerSessions(
+	ctx context.Context,
+	c Caller,
+	spooled []runningSession,
+	now time.Time,
+) ([]runningSession, error) {
+	spooled, err := a.addArchivedSessions(ctx, spooled, now)
 	if err != nil {
 		return nil, err
 	}
-	for i := range all {
-		if err := all[i].addEarlier(ctx, a); err != nil {
+	for i := range spooled {
+		if err := spooled[i].prependArchivedTurn(ctx, a); err != nil {
 			return nil, err
 		}
 	}
-	if chosen := c.sessionsNamed(all); len(chosen) > 0 || c.Dir == "" {
+	if chosen := c.namedSessions(spooled); len(chosen) > 0 || c.Dir == "" {
 		return chosen, nil
 	}
-	return only(all, func(r *running) bool {
+	return filterSessions(spooled, func(r *runningSession) bool {
 		return (c.Client == "" || r.client == c.Client) &&
 			(r.dir == "" || isInside(c.Dir, r.dir) || isInside(r.dir, c.Dir))
 	}), nil
 }
 
-// sessionsNamed returns the session that the caller names, or else the session that made the call.
-func (c *Caller) sessionsNamed(all []running) []running {
+// namedSessions returns the session that the caller names, or else the session that made the call.
+func (c *Caller) namedSessions(all []runningSession) []runningSession {
 	if c.Session != "" {
-		if named := only(all, func(r *running) bool { return r.session == c.Session }); len(named) > 0 {
+		if named := filterSessions(all, func(r *runningSession) bool { return r.session == c.Session }); len(
+			named,
+		) > 0 {
 			return named
 		}
 	}
 	if c.Call == "" {
 		return nil
 	}
-	return only(all, func(r *running) bool { return r.hasCall(c.Call) })
+	return filterSessions(all, func(r *runningSession) bool { return r.hasCall(c.Call) })
 }
 
-func only(all []running, fits func(*running) bool) (some []running) {
+func filterSessions(all []runningSession, isWanted func(*runningSession) bool) (some []runningSession) {
 	for i := range all {
-		if fits(&all[i]) {
+		if isWanted(&all[i]) {
 			some = append(some, all[i])
 		}
 	}
 	return some
 }
 
-// addEarlier prepends the last archived turn if the spool contains no prompt of the main agent.
-func (r *running) addEarlier(ctx context.Context, a *Archive) error {
-	if slices.ContainsFunc(r.events, isPrompt) {
+// prependArchivedTurn prepends the last archived turn if the spool contains no prompt of the main agent.
+func (r *runningSession) prependArchivedTurn(ctx context.Context, a *Archive) error {
+	if slices.ContainsFunc(r.events, isMainPrompt) {
 		return nil
 	}
-	turns, err := a.TurnsFrom(ctx, r.client, r.session, 0)
+	turns, err := a.ReadTurnsFrom(ctx, r.client, r.session, 0)
 	if err != nil || len(turns) == 0 {
 		return err
 	}
@@ -178,63 +185,73 @@ func (r *running) addEarlier(ctx context.Context, a *Archive) error {
 	for _, e := range r.events {
 		r.transcript = cmp.Or(e.Transcript, r.transcript)
 		if e.ID != "" {
-			r.bytes = append(append(r.bytes, e.ID...), '\n')
+			r.spoolTail = append(append(r.spoolTail, e.ID...), '\n')
 		}
 	}
 	return nil
 }
 
-// sincePrompt returns the events from the person's last prompt on, or all events if the person
+// eventsSincePrompt returns the events from the person's last prompt on, or all events if the person
 // wrote no prompt.
-func (r *running) sincePrompt() []Event {
+func (r *runningSession) eventsSincePrompt() []Event {
 	for i := len(r.events) - 1; i >= 0; i-- {
-		if isPrompt(r.events[i]) {
+		if isMainPrompt(r.events[i]) {
 			return r.events[i:]
 		}
 	}
 	return r.events
 }
 
-// running appends the archived sessions that reported within runningFor and are not in all yet.
-func (a *Archive) running(ctx context.Context, all []running, now time.Time) ([]running, error) {
-	hits, err := a.Memory.Recall(ctx, oxbow.Query{Limit: maxRunning, Filter: SessionFilter}) // the latest sessions
+// addArchivedSessions appends the archived sessions that reported within maxReportAge and are not in all yet.
+func (a *Archive) addArchivedSessions(
+	ctx context.Context,
+	all []runningSession,
+	now time.Time,
+) ([]runningSession, error) {
+	hits, err := a.Memory.Recall(
+		ctx,
+		oxbow.Query{Limit: maxRunningSessions, Filter: SessionFilter},
+	) // the latest sessions
 	if err != nil {
 		return nil, err
 	}
 	for _, h := range hits {
 		var s Summary
-		if now.Sub(h.Entry.Updated) > runningFor || json.Unmarshal([]byte(h.Entry.Content), &s) != nil {
+		if now.Sub(h.Entry.Updated) > maxReportAge || json.Unmarshal([]byte(h.Entry.Content), &s) != nil {
 			continue
 		}
-		if !slices.ContainsFunc(all, func(r running) bool { return r.client == s.Client && r.session == s.Session }) {
-			all = append(all, running{client: s.Client, session: s.Session, dir: s.Dir})
+		if !slices.ContainsFunc(
+			all,
+			func(r runningSession) bool { return r.client == s.Client && r.session == s.Session },
+		) {
+			all = append(all, runningSession{client: s.Client, session: s.Session, dir: s.Dir})
 		}
 	}
 	return all, nil
 }
 
-func isPrompt(e Event) bool { return e.Kind == Prompt && e.Agent == "" }
+func isMainPrompt(e Event) bool { return e.Kind == KindPrompt && e.SubAgent == "" }
 
-// running is a session that reported recently.
-type running struct {
+// runningSession is a session that reported recently.
+type runningSession struct {
 	client, session, dir, transcript string
 	events                           []Event
-	bytes                            []byte
+	spoolTail                        []byte
 }
 
 // hasCall reports whether the spool or the end of the transcript contains the call ID. IDs of fewer
 // than 6 bytes never match.
-func (r *running) hasCall(call string) bool {
+func (r *runningSession) hasCall(call string) bool {
 	if len(call) < 6 { // too short for an identifier
 		return false
 	}
-	return bytes.Contains(r.bytes, []byte(call)) ||
-		(r.transcript != "" && bytes.Contains(readTail(r.transcript, tailOfTalk), []byte(call)))
+	return bytes.Contains(r.spoolTail, []byte(call)) ||
+		(r.transcript != "" && bytes.Contains(readTail(r.transcript, maxTranscriptTail), []byte(call)))
 }
 
-// running returns at most maxRunning sessions that reported within runningFor, the latest first. A
+// runningSessions returns at most maxRunningSessions sessions that reported within maxReportAge, the latest first. A
 // session whose spool file was drained is missing until its next report.
-func (s Spool) running(now time.Time) (all []running) {
+func (s Spool) runningSessions(now time.Time) (all []runningSession) {
 	files, err := os.ReadDir(s.Dir)
 	if err != nil {
 		return nil
@@ -249,20 +266,24 @@ func (s Spool) running(now time.Time) (all []running) {
 		if err != nil || !fi.Mode().IsRegular() {
 			continue
 		}
-		if strings.HasSuffix(f.Name(), spoolSuffix) && now.Sub(fi.ModTime()) < runningFor {
+		if strings.HasSuffix(f.Name(), spoolSuffix) && now.Sub(fi.ModTime()) < maxReportAge {
 			names = append(names, recent{f.Name(), fi.ModTime()})
 		}
 	}
 	slices.SortFunc(names, func(a, b recent) int {
 		return cmp.Or(b.time.Compare(a.time), strings.Compare(a.name, b.name))
 	})
-	for _, n := range names[:min(len(names), maxRunning)] {
+	for _, n := range names[:min(len(names), maxRunningSessions)] {
 		name := filepath.Join(s.Dir, n.name)
-		r := running{
-			bytes: slices.Concat(readTail(name+takenSuffix, tailOfSpool), []byte{'\n'}, readTail(name, tailOfSpool)),
+		r := runningSession{
+			spoolTail: slices.Concat(
+				readTail(name+drainingSuffix, maxSpoolTail),
+				[]byte{'\n'},
+				readTail(name, maxSpoolTail),
+			),
 		}
-		r.events, _ = readEvents(r.bytes)
-		r.bytes = withoutInjections(r.bytes)
+		r.events, _ = parseEvents(r.spoolTail)
+		r.spoolTail = withoutInjections(r.spoolTail)
 		for _, e := range r.events {
 			r.client, r.session = e.Client, e.Session
 			r.dir, r.transcript = cmp.Or(e.Dir, r.dir), cmp.Or(e.Transcript, r.transcript)
@@ -278,30 +299,30 @@ func (s Spool) running(now time.Time) (all []running) {
 // may contain call IDs of other sessions.
 func withoutInjections(b []byte) (rest []byte) {
 	for line := range bytes.Lines(b) {
-		if !bytes.Contains(line, []byte(`"kind":"`+Injected+`"`)) {
+		if !bytes.Contains(line, []byte(`"kind":"`+KindInjection+`"`)) {
 			rest = append(rest, line...)
 		}
 	}
 	return rest
 }
 
-// tailOfFailure is the maximum number of bytes that are searched for the last failure.
-const tailOfFailure = 64 << 10 // bytes
+// maxFailureTail is the maximum number of bytes that are searched for the last failure.
+const maxFailureTail = 64 << 10 // bytes
 
-// Failure returns the signature of the error with which a command in the session last failed. It
+// LastFailure returns the signature of the error with which a command in the session last failed. It
 // returns "" if no command failed since the last prompt or the last write to a file, or if the same
 // command has passed since.
-func (s Spool) Failure(client, session string) string {
-	events, _ := readEvents(readTail(s.File(client, session), tailOfFailure))
+func (s Spool) LastFailure(client, session string) string {
+	events, _ := parseEvents(readTail(s.FilePath(client, session), maxFailureTail))
 	passed := map[string]bool{}
 	for _, e := range slices.Backward(events) {
 		c := e.Call
 		switch {
-		case isPrompt(e) || (c != nil && len(c.Wrote) > 0):
+		case isMainPrompt(e) || (c != nil && len(c.WrittenFiles) > 0):
 			return ""
-		case c == nil || c.Command == "" || e.Agent != "" || passed[c.Command]:
-		case c.Failed || (c.Exit != nil && *c.Exit != 0):
-			return Signature(c.Output)
+		case c == nil || c.Command == "" || e.SubAgent != "" || passed[c.Command]:
+		case c.Failed || (c.ExitStatus != nil && *c.ExitStatus != 0):
+			return FailureSignature(c.Output)
 		default:
 			passed[c.Command] = true
 		}
@@ -327,8 +348,8 @@ func readTail(name string, maxBytes int64) []byte {
 
 // isInside reports whether dir is other or a directory below it.
 func isInside(dir, other string) bool {
-	dir, other = unixPath(dir), strings.TrimSuffix(unixPath(other), "/")
-	rest, ok := cutFold(dir, other, strings.Contains(other, ":"))
+	dir, other = slashPath(dir), strings.TrimSuffix(slashPath(other), "/")
+	rest, ok := cutPrefixFold(dir, other, strings.Contains(other, ":"))
 	return ok && (rest == "" || rest[0] == '/')
 }
 
@@ -338,14 +359,14 @@ func RequestCaller(clientName string, meta map[string]any) Caller {
 	var c Caller
 	name := strings.ToLower(clientName)
 	for _, known := range clientfile.EventClients {
-		if known.HasHooks() && isNameOf(name, known) {
+		if known.HasHooks() && matchesMCPName(name, known) {
 			c.Client = known.Name
 		}
 	}
 	get := func(keys ...string) string {
 		for _, k := range keys {
 			if s, ok := meta[k].(string); ok && s != "" {
-				return short(s, maxWord)
+				return shortLine(s, maxIdentifier)
 			}
 		}
 		return ""
@@ -357,13 +378,14 @@ func RequestCaller(clientName string, meta map[string]any) Caller {
 			Session string `json:"session_id"`
 		}
 		if json.Unmarshal([]byte(turn), &m) == nil {
-			c.Session = short(m.Session, maxWord)
+			c.Session = shortLine(m.Session, maxIdentifier)
 		}
 	}
 	return c
 }
 
-// isNameOf reports whether a client introduces itself to MCP servers with such a name, which is in lower case.
-func isNameOf(name string, c clientfile.EventClient) bool {
-	return strings.HasPrefix(name, c.Name) || (c.Hook.Server != "" && strings.HasPrefix(name, c.Hook.Server))
+// matchesMCPName reports whether a client introduces itself to MCP servers with such a name, which is in lower case.
+func matchesMCPName(name string, c clientfile.EventClient) bool {
+	return strings.HasPrefix(name, c.Name) ||
+		(c.Hook.MCPClientPrefix != "" && strings.HasPrefix(name, c.Hook.MCPClientPrefix))
 }

@@ -32,34 +32,34 @@ func TestSpoolTaints(t *testing.T) {
 			if session == "b" {
 				e.Transcript = transcript
 			}
-			if err := s.Append(e); err != nil {
+			if err := s.AppendEvents(e); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	web := func(q string) Event {
-		return Event{Kind: Called, ID: "toolu_" + q, Call: &Call{Tool: "WebSearch", Asked: q}}
+		return Event{Kind: KindCall, ID: "toolu_" + q, Call: &ToolCall{Tool: "WebSearch", WebQuery: q}}
 	}
 	put(
 		"a",
 		"/p",
-		Event{Kind: Prompt, Text: "x"},
+		Event{Kind: KindPrompt, Text: "x"},
 		web("old"),
-		Event{Kind: Prompt, Text: "y"},
-		Event{Kind: Text, Text: "z"},
+		Event{Kind: KindPrompt, Text: "y"},
+		Event{Kind: KindText, Text: "z"},
 	)
-	put("b", "/p/sub", Event{Kind: Prompt, Text: "x"}, web("new"))
-	put("c", "/q", Event{Kind: Prompt, Text: "x"}, web("other"))
+	put("b", "/p/sub", Event{Kind: KindPrompt, Text: "x"}, web("new"))
+	put("c", "/q", Event{Kind: KindPrompt, Text: "x"}, web("other"))
 	m := storetest.Open(t, filepath.Join(t.TempDir(), StoreFile), nil)
 	a := &Archive{Memory: m}
 	archive := func(context.Context) (*Archive, error) { return a, nil }
-	put("d", "/r", Event{Kind: Prompt, Text: "x"}, web("early"))
-	if _, err := a.Drain(t.Context(), s, nil); err != nil {
+	put("d", "/r", Event{Kind: KindPrompt, Text: "x"}, web("early"))
+	if _, err := a.DrainSpool(t.Context(), s, nil); err != nil {
 		t.Fatal(err)
 	}
 	// All were drained, and some have reported since.
 	put("d", "/r", web("late"))
-	put("b", "/p/sub", Event{Kind: Text, Text: "w"})
+	put("b", "/p/sub", Event{Kind: KindText, Text: "w"})
 	for _, c := range []struct {
 		name   string
 		caller Caller
@@ -75,14 +75,15 @@ func TestSpoolTaints(t *testing.T) {
 		{"elsewhere", Caller{Client: "claude", Dir: "/s"}, nil},
 		{"the prompt is in the archive", Caller{Session: "d"}, []string{"WebSearch early", "WebSearch late"}},
 	} {
-		if got, err := s.Exposure(t.Context(), c.caller, archive, now); err != nil ||
-			!slices.Equal(got.Taints, c.want) {
-			t.Errorf("%s: %q, %v; want %q", c.name, got.Taints, err, c.want)
+		if got, err := s.FindExposure(t.Context(), c.caller, archive, now); err != nil ||
+			!slices.Equal(got.UntracedReads, c.want) {
+			t.Errorf("%s: %q, %v; want %q", c.name, got.UntracedReads, err, c.want)
 		}
 	}
-	if got, err := s.Exposure(t.Context(), Caller{Session: "c"}, archive, now.Add(2*runningFor)); got.Taints != nil ||
+	if got, err := s.FindExposure(t.Context(), Caller{Session: "c"}, archive,
+		now.Add(2*maxReportAge)); got.UntracedReads != nil ||
 		err != nil {
-		t.Errorf("of a session that ended long ago: %q, %v", got.Taints, err)
+		t.Errorf("of a session that ended long ago: %q, %v", got.UntracedReads, err)
 	}
 }
 
@@ -120,8 +121,8 @@ func TestCallerOf(t *testing.T) {
 // is written, or the person says something.
 func TestFailure(t *testing.T) {
 	one, zero := 1, 0
-	call := func(c Call) Event { return Event{Client: "claude", Session: "s", Kind: Called, Call: &c} }
-	failure := call(Call{Tool: "Bash", Command: "go test", Exit: &one, Output: "a.go:3: undefined: Lift"})
+	call := func(c ToolCall) Event { return Event{Client: "claude", Session: "s", Kind: KindCall, Call: &c} }
+	failure := call(ToolCall{Tool: "Bash", Command: "go test", ExitStatus: &one, Output: "a.go:3: undefined: Lift"})
 	const want = "undefined: Lift"
 	for _, tt := range []struct {
 		name  string
@@ -132,23 +133,23 @@ func TestFailure(t *testing.T) {
 		{
 			"then read",
 			[]Event{
-				call(Call{Tool: "Read", Read: []string{"a.go"}}),
-				call(Call{Tool: "Bash", Command: "ls", Exit: &zero}),
+				call(ToolCall{Tool: "Read", ReadFiles: []string{"a.go"}}),
+				call(ToolCall{Tool: "Bash", Command: "ls", ExitStatus: &zero}),
 			},
 			true,
 		},
-		{"passed", []Event{call(Call{Tool: "Bash", Command: "go test", Exit: &zero})}, false},
-		{"written", []Event{call(Call{Tool: "Edit", Wrote: []string{"a.go"}})}, false},
-		{"another prompt", []Event{{Client: "claude", Session: "s", Kind: Prompt, Text: "stop"}}, false},
+		{"passed", []Event{call(ToolCall{Tool: "Bash", Command: "go test", ExitStatus: &zero})}, false},
+		{"written", []Event{call(ToolCall{Tool: "Edit", WrittenFiles: []string{"a.go"}})}, false},
+		{"another prompt", []Event{{Client: "claude", Session: "s", Kind: KindPrompt, Text: "stop"}}, false},
 	} {
 		s := Spool{Dir: t.TempDir()}
-		if err := s.Append(append([]Event{failure}, tt.after...)...); err != nil {
+		if err := s.AppendEvents(append([]Event{failure}, tt.after...)...); err != nil {
 			t.Fatal(err)
 		}
-		if got := s.Failure("claude", "s"); strings.Contains(got, want) != tt.found || (!tt.found && got != "") {
+		if got := s.LastFailure("claude", "s"); strings.Contains(got, want) != tt.found || (!tt.found && got != "") {
 			t.Errorf("%s: the failure is %q", tt.name, got)
 		}
-		if got := s.Failure("claude", "other"); got != "" {
+		if got := s.LastFailure("claude", "other"); got != "" {
 			t.Errorf("another session has the failure %q", got)
 		}
 	}

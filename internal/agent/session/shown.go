@@ -10,23 +10,23 @@ import (
 	"strings"
 )
 
-// UnusedFrom is the number of turns in which an entry must have been shown without being used to be
+// MinShownForUnused is the number of turns in which an entry must have been shown without being used to be
 // reported as unused.
-const UnusedFrom = 10
+const MinShownForUnused = 10
 
-// Count contains two numbers for an entry: the turns in which a model was shown parts of it, and
+// UseCount contains two numbers for an entry: the turns in which a model was shown parts of it, and
 // the turns in which the agent also used these parts ([Turn.UsedEntries]).
-type Count struct {
-	Name  string `json:"name"`
-	Shown int    `json:"shown"`
-	Used  int    `json:"used"`
+type UseCount struct {
+	Name       string `json:"name"`
+	ShownTurns int    `json:"shown"`
+	UsedTurns  int    `json:"used"`
 }
 
-// IsUnused reports whether the entry was shown in at least UnusedFrom turns and never used.
-func (c Count) IsUnused() bool { return c.Shown >= UnusedFrom && c.Used == 0 }
+// IsUnused reports whether the entry was shown in at least MinShownForUnused turns and never used.
+func (c UseCount) IsUnused() bool { return c.ShownTurns >= MinShownForUnused && c.UsedTurns == 0 }
 
-// ShownCounts returns the counts of the named entries. It reads only the index of the archive.
-func (a *Archive) ShownCounts(ctx context.Context, names ...string) ([]Count, error) {
+// UseCounts returns the counts of the named entries. It reads only the index of the archive.
+func (a *Archive) UseCounts(ctx context.Context, names ...string) ([]UseCount, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -35,23 +35,23 @@ func (a *Archive) ShownCounts(ctx context.Context, names ...string) ([]Count, er
 		return nil, err
 	}
 	used, err := a.Memory.Values(ctx, labelUsed, names...)
-	counts := make([]Count, 0, len(names))
+	counts := make([]UseCount, 0, len(names))
 	for _, n := range names {
-		counts = append(counts, Count{n, shown[n], used[n]})
+		counts = append(counts, UseCount{n, shown[n], used[n]})
 	}
 	return counts, err
 }
 
 // UnusedEntries returns the entries that were shown often and never used, the most shown first.
-func (a *Archive) UnusedEntries(ctx context.Context) ([]Count, error) {
+func (a *Archive) UnusedEntries(ctx context.Context) ([]UseCount, error) {
 	shown, err := a.Memory.Values(ctx, LabelShown)
 	if err != nil || len(shown) == 0 {
 		return nil, err
 	}
-	counts, err := a.ShownCounts(ctx, slices.Collect(maps.Keys(shown))...)
-	counts = slices.DeleteFunc(counts, func(c Count) bool { return !c.IsUnused() })
-	slices.SortFunc(counts, func(a, b Count) int {
-		return cmp.Or(cmp.Compare(b.Shown, a.Shown), strings.Compare(a.Name, b.Name))
+	counts, err := a.UseCounts(ctx, slices.Collect(maps.Keys(shown))...)
+	counts = slices.DeleteFunc(counts, func(c UseCount) bool { return !c.IsUnused() })
+	slices.SortFunc(counts, func(a, b UseCount) int {
+		return cmp.Or(cmp.Compare(b.ShownTurns, a.ShownTurns), strings.Compare(a.Name, b.Name))
 	})
 	return counts, err
 }

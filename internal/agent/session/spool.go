@@ -19,9 +19,9 @@ import (
 const SpoolDir = "spool"
 
 const (
-	spoolSuffix = ".jsonl"
-	takenSuffix = ".taken" // suffix of a file while it is read into the archive
-	spoolRounds = 100      // maximum number of attempts if the file is renamed during an append
+	spoolSuffix    = ".jsonl"
+	drainingSuffix = ".taken" // suffix of a file while it is read into the archive
+	maxAppendTries = 100      // maximum number of attempts if the file is renamed during an append
 )
 
 // Spool is a directory with a file for each client and session.
@@ -30,7 +30,7 @@ type Spool struct {
 	Redact func(string) string // removes secrets from names and paths (may be nil)
 }
 
-// Append stores events until the archive drains them. After Append returns, the events survive the
+// AppendEvents stores events until the archive drains them. After Append returns, the events survive the
 // end of the process. Events without a time get the current time. All events are written to the
 // file of the first event's session.
 //
@@ -38,7 +38,7 @@ type Spool struct {
 // the file. Append has succeeded if the name still refers to the written file after the write,
 // because then a later drain reads the events. Otherwise Append writes the lines again to the new
 // file. Duplicate events do no harm.
-func (s Spool) Append(events ...Event) error {
+func (s Spool) AppendEvents(events ...Event) error {
 	if len(events) == 0 {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (s Spool) Append(events ...Event) error {
 		if !ValidID(e.Session) {
 			return fmt.Errorf("%.80q is no identifier of a session", e.Session)
 		}
-		line, err := json.Marshal(e.clean())
+		line, err := json.Marshal(e.normalize())
 		if err != nil {
 			return fmt.Errorf("encoding an event: %w", err)
 		}
@@ -72,16 +72,16 @@ func (s Spool) Append(events ...Event) error {
 		first = first.applyToNames(s.Redact)
 	}
 	name := spoolName(first.Client, first.Session)
-	for range spoolRounds {
+	for range maxAppendTries {
 		if done, err := appendTo(root, name, b); done || err != nil {
 			return err
 		}
 	}
-	return fmt.Errorf("%s was taken away %d times meanwhile", name, spoolRounds)
+	return fmt.Errorf("%s was taken away %d times meanwhile", name, maxAppendTries)
 }
 
-// File returns the path of a session's file, which need not exist.
-func (s Spool) File(client, session string) string {
+// FilePath returns the path of a session's file, which need not exist.
+func (s Spool) FilePath(client, session string) string {
 	return filepath.Join(s.Dir, spoolName(client, session))
 }
 

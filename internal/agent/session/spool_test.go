@@ -11,8 +11,8 @@ import (
 
 func TestSpoolAppend(t *testing.T) {
 	s := Spool{Dir: filepath.Join(t.TempDir(), SpoolDir)}
-	first := Event{Client: "claude", Session: "a/b:c", Kind: Prompt, Text: "one\ntwo", Time: time.Unix(5, 0)}
-	if err := s.Append(first); err != nil {
+	first := Event{Client: "claude", Session: "a/b:c", Kind: KindPrompt, Text: "one\ntwo", Time: time.Unix(5, 0)}
+	if err := s.AppendEvents(first); err != nil {
 		t.Fatal(err)
 	}
 	name := filepath.Join(s.Dir, spoolName("claude", "a/b:c"))
@@ -24,9 +24,9 @@ func TestSpoolAppend(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
-	if err := s.Append(
-		Event{Client: "claude", Session: "a/b:c", Kind: Stop},
-		Event{Client: "claude", Session: "a/b:c", Kind: End},
+	if err := s.AppendEvents(
+		Event{Client: "claude", Session: "a/b:c", Kind: KindStop},
+		Event{Client: "claude", Session: "a/b:c", Kind: KindEnd},
 	); err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestSpoolAppend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	events, bad := readEvents(b)
+	events, bad := parseEvents(b)
 	if len(events) != 3 || bad != 1 || events[0].Text != first.Text || !events[0].Time.Equal(first.Time) ||
 		events[1].Time.IsZero() {
 		t.Errorf("read %d events and %d bad lines: %+v", len(events), bad, events)

@@ -35,7 +35,7 @@ func TestStrip(t *testing.T) {
 		"what is &lt;system-reminder&gt;, and a &lt; " +
 			"b?": "what is &lt;system-reminder&gt;, and a &lt; b?",
 	} {
-		if got := session.Strip(in); got != want {
+		if got := session.StripFences(in); got != want {
 			t.Errorf("Strip(%q) = %q, want %q", in, got, want)
 		}
 	}
@@ -55,14 +55,14 @@ func TestStripWrapped(t *testing.T) {
 	elements := []string{"hook_context", "qwen:user-prompt-submit-context", "system-reminder", "system_reminder"}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
-		block := escapes[rng.IntN(len(escapes))]("<" + session.Fence + ">\nPerhaps useful: a < b & \"c\"\n</" +
-			session.Fence + ">")
+		block := escapes[rng.IntN(len(escapes))]("<" + session.FenceName + ">\nPerhaps useful: a < b & \"c\"\n</" +
+			session.FenceName + ">")
 		for range rng.IntN(3) {
 			e := elements[rng.IntN(len(elements))]
 			block = "<" + e + ">\n" + block + "\n</" + e + ">"
 		}
 		before, after := []string{"", "Why is it so? "}[rng.IntN(2)], []string{"", " And a < b?"}[rng.IntN(2)]
-		if got, want := session.Strip(before+block+after), strings.TrimSpace(before+after); got != want {
+		if got, want := session.StripFences(before+block+after), strings.TrimSpace(before+after); got != want {
 			t.Fatalf("Strip(%q) = %q, want %q", before+block+after, got, want)
 		}
 	}
@@ -81,7 +81,7 @@ func FuzzStrip(f *testing.F) {
 	f.Add("<hook_context>a</hook_context>b")
 	f.Add("<system-reminder><system-reminder></system-reminder>x")
 	f.Fuzz(func(t *testing.T, s string) {
-		once := session.Strip(s)
+		once := session.StripFences(s)
 		if len(once) > len(s) {
 			t.Errorf("Strip(%q) = %q is longer", s, once)
 		}
@@ -128,7 +128,7 @@ func TestSignature(t *testing.T) {
 		{"", []string{"", "\n"}},
 	} {
 		for _, out := range same.outputs {
-			if got := session.Signature(out); got != same.want {
+			if got := session.FailureSignature(out); got != same.want {
 				t.Errorf("Signature(%q) = %q, want %q", out, got, same.want)
 			}
 		}
@@ -149,17 +149,22 @@ func FuzzForm(f *testing.F) {
 			1,
 			output,
 			session.Injection{
-				Place: command,
-				Shown: []session.ShownEntry{{In: id, Name: prompt}},
-				Rare:  strings.Fields(text),
+				Place:        command,
+				ShownEntries: []session.ShownEntry{{SourceKind: id, Name: prompt}},
+				RareTerms:    strings.Fields(text),
 			},
 		)
-		turns := session.Fold(
-			[]session.Event{event(session.Prompt, turn, "", 0, prompt), event(session.Prompt, turn, id, 1, prompt), in,
-				event(session.Text, turn, id, 2, text), c},
+		turns := session.BuildTurns(
+			[]session.Event{
+				event(session.KindPrompt, turn, "", 0, prompt),
+				event(session.KindPrompt, turn, id, 1, prompt),
+				in,
+				event(session.KindText, turn, id, 2, text),
+				c,
+			},
 		)
 		for _, one := range turns {
-			back, err := session.Parse(one.Content())
+			back, err := session.ParseTurn(one.Content())
 			if err != nil {
 				t.Fatalf("Parse: %v", err)
 			}
@@ -168,9 +173,9 @@ func FuzzForm(f *testing.F) {
 				t.Fatalf("parsed back\n%s\nwant\n%s", got, want)
 			}
 		}
-		_, _ = session.Parse(prompt)
-		_, _ = session.Parse("<!--1 " + prompt + "-->")
-		if again := session.Fold(turns[0].SourceEvents()); bytesOf(t, again[:1]) == "" {
+		_, _ = session.ParseTurn(prompt)
+		_, _ = session.ParseTurn("<!--1 " + prompt + "-->")
+		if again := session.BuildTurns(turns[0].SourceEvents()); bytesOf(t, again[:1]) == "" {
 			t.Error("a turn folds to nothing")
 		}
 	})
@@ -201,9 +206,9 @@ func TestStripFindsTags(t *testing.T) {
 		}
 		text := "before " + b.String()
 		hasTag := anyTag().MatchString(text)
-		isStripped := session.Strip(text) != strings.TrimSpace(text)
+		isStripped := session.StripFences(text) != strings.TrimSpace(text)
 		if hasTag != isStripped {
-			t.Errorf("Strip(%q) = %q, but the text has a tag: %t", text, session.Strip(text), hasTag)
+			t.Errorf("Strip(%q) = %q, but the text has a tag: %t", text, session.StripFences(text), hasTag)
 		}
 		if hasTag {
 			fenced++

@@ -1,6 +1,6 @@
 // This file decides which texts of a turn repeat foreign text that the agent had read.
 //
-// A hook judges each call when it reports the call ([Reading]), and stores fingerprints of the
+// A hook judges each call when it reports the call ([TextSource]), and stores fingerprints of the
 // returned text. The fingerprints find later texts that repeat passages word for word. The rules
 // for tool and command names at the end of this file apply to calls that no hook has judged, such
 // as calls in an old archive. Everything that the agent writes after such a call counts as
@@ -19,9 +19,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Warned is contained in every answer of this program that includes a tainted entry. A call that
+// TaintWarning is contained in every answer of this program that includes a tainted entry. A call that
 // returned such an answer has read text by others.
-const Warned = "others may have had a part in what it says"
+const TaintWarning = "others may have had a part in what it says"
 
 // ownServers lists the names under which setup registers this program's MCP server. Another
 // program's server with such a name is mistaken for it.
@@ -32,9 +32,9 @@ var foreignDirs = []string{"node_modules", "bower_components", "jspm_packages", 
 	"vendor", "third_party",
 	".venv", "venv", "Pods", "Carthage", ".cargo", ".m2", ".gradle", ".yarn", ".pnpm-store", ".bundle", "elm-stuff"}
 
-// FindTaints returns the calls whose results the turn's texts and commands repeat, and the calls that
+// TaintingCalls returns the calls whose results the turn's texts and commands repeat, and the calls that
 // returned text by others without fingerprints. Each is the tool and its argument.
-func (t *Turn) FindTaints() []string {
+func (t *Turn) TaintingCalls() []string {
 	found := untracedCalls(t.Events, t.Dir())
 	for i := range t.Events {
 		if r := t.Events[i].Repeats; r != nil {
@@ -44,9 +44,9 @@ func (t *Turn) FindTaints() []string {
 	return found
 }
 
-// UnknownPrograms returns the calls of unknown programs whose output the turn's texts and commands
+// UnvouchedCalls returns the calls of unknown programs whose output the turn's texts and commands
 // repeat.
-func (t *Turn) UnknownPrograms() (found []string) {
+func (t *Turn) UnvouchedCalls() (found []string) {
 	for i := range t.Events {
 		if r := t.Events[i].Repeats; r != nil {
 			found = appendNew(found, r.Unvouched...)
@@ -55,11 +55,11 @@ func (t *Turn) UnknownPrograms() (found []string) {
 	return found
 }
 
-// ReadsOfForeign returns the calls that returned text by others, whether or not the turn repeats it.
-func (t *Turn) ReadsOfForeign() (found []string) {
+// ForeignReads returns the calls that returned text by others, whether or not the turn repeats it.
+func (t *Turn) ForeignReads() (found []string) {
 	for i := range t.Events {
-		if r := t.Events[i].reading(); r != nil && r.Level == ReadForeign {
-			found = appendNew(found, r.What)
+		if r := t.Events[i].textSource(); r != nil && r.Level == LevelForeign {
+			found = appendNew(found, r.Cause)
 		}
 	}
 	return appendNew(found, untracedCalls(t.Events, t.Dir())...)
@@ -77,8 +77,8 @@ func appendNew(list []string, more ...string) []string {
 
 // untracedCalls returns the calls, in order of time, that returned text by others without fingerprints.
 // Reading the agent's own files does not count.
-func untracedCalls(events []Event, dir string, own ...string) (found []string) {
-	for _, s := range taintedEvents(events, dir, own...) {
+func untracedCalls(events []Event, dir string, ownFiles ...string) (found []string) {
+	for _, s := range taintedEvents(events, dir, ownFiles...) {
 		found = appendNew(found, s)
 	}
 	return found
@@ -86,17 +86,17 @@ func untracedCalls(events []Event, dir string, own ...string) (found []string) {
 
 // taintedEvents yields the index and the tool with its argument of each call that returned text by others
 // without fingerprints.
-func taintedEvents(events []Event, dir string, own ...string) iter.Seq2[int, string] {
+func taintedEvents(events []Event, dir string, ownFiles ...string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
-		wrote := slices.Clone(own) // files that the agent wrote are its own
+		wrote := slices.Clone(ownFiles) // files that the agent wrote are its own
 		for i, e := range events {
-			if e.Kind != Called || e.Call == nil {
+			if e.Kind != KindCall || e.Call == nil {
 				continue
 			}
-			if s := e.Call.taint(e.Client, dir, wrote); s != "" && !yield(i, s) {
+			if s := e.Call.taintSource(e.Client, dir, wrote); s != "" && !yield(i, s) {
 				return
 			}
-			wrote = append(wrote, e.Call.Wrote...)
+			wrote = append(wrote, e.Call.WrittenFiles...)
 		}
 	}
 }
@@ -104,21 +104,21 @@ func taintedEvents(events []Event, dir string, own ...string) iter.Seq2[int, str
 // foreignTraces returns the traces of all texts in the events that are not the agent's own.
 func foreignTraces(events []Event) (ids []string) {
 	for _, e := range events {
-		r := e.reading()
-		if r == nil || r.Level == ReadOwn {
+		r := e.textSource()
+		if r == nil || r.Level == LevelOwn {
 			continue
 		}
-		if r.Trace != "" {
-			ids = append(ids, r.Trace)
+		if r.TraceID != "" {
+			ids = append(ids, r.TraceID)
 		}
 	}
 	return ids
 }
 
-// WithoutTainted returns the turn without the agent's texts, plans and commands that repeat foreign
+// WithoutTaintedTexts returns the turn without the agent's texts, plans and commands that repeat foreign
 // text. It also leaves out all of these from the first call on that returned foreign text
 // without fingerprints. Paths of written files stay.
-func (t *Turn) WithoutTainted() Turn {
+func (t *Turn) WithoutTaintedTexts() Turn {
 	u := *t
 	from := len(t.Events)
 	for i := range taintedEvents(t.Events, t.Dir()) {
@@ -129,10 +129,10 @@ func (t *Turn) WithoutTainted() Turn {
 	for i, e := range t.Events {
 		if i >= from || e.Repeats != nil {
 			switch {
-			case e.Kind == Text || e.Kind == Plan:
+			case e.Kind == KindText || e.Kind == KindPlan:
 				continue
-			case e.Kind == Called && e.Call != nil:
-				e.Call = &Call{Tool: e.Call.Tool, Wrote: e.Call.Wrote}
+			case e.Kind == KindCall && e.Call != nil:
+				e.Call = &ToolCall{Tool: e.Call.Tool, WrittenFiles: e.Call.WrittenFiles}
 			}
 		}
 		u.Events = append(u.Events, e)
@@ -140,34 +140,37 @@ func (t *Turn) WithoutTainted() Turn {
 	return u
 }
 
-// taint returns the tool and its argument if the call returned text by others without fingerprints,
+// taintSource returns the tool and its argument if the call returned text by others without fingerprints,
 // otherwise "".
-func (c *Call) taint(client, dir string, wrote []string) string {
-	if r := c.Reading; r != nil {
-		if r.Level == ReadForeign && r.Trace == "" {
-			return cmp.Or(r.What, c.Tool)
+func (c *ToolCall) taintSource(client, dir string, wrote []string) string {
+	if r := c.TextSource; r != nil {
+		if r.Level == LevelForeign && r.TraceID == "" {
+			return cmp.Or(r.Cause, c.Tool)
 		}
 		return ""
 	}
 	arg := ""
-	switch server := c.server(client); {
+	switch server := c.mcpServer(client); {
 	case server != "" && !slices.Contains(ownServers, strings.ToLower(server)):
-		arg = c.Asked
-	case c.Asked != "" || isForeignTool(client, c.Tool):
-		arg = c.Asked
+		arg = c.WebQuery
+	case c.WebQuery != "" || isForeignTool(client, c.Tool):
+		arg = c.WebQuery
 	default:
-		arg = c.readsForeign(dir, wrote)
+		arg = c.foreignReadPart(dir, wrote)
 		if arg == "" {
 			return ""
 		}
 	}
 	return strings.TrimSpace(
-		text.CutPrefix(strings.TrimSpace(short(c.Tool, maxWord)+" "+short(arg, maxPath)), maxTaint),
+		text.TruncateBytes(
+			strings.TrimSpace(shortLine(c.Tool, maxIdentifier)+" "+shortLine(arg, maxPath)),
+			maxTaintBytes,
+		),
 	)
 }
 
-// server returns the tool's MCP server, or "" for a client's built-in tool.
-func (c *Call) server(client string) string {
+// mcpServer returns the tool's MCP server, or "" for a client's built-in tool.
+func (c *ToolCall) mcpServer(client string) string {
 	if rest, ok := strings.CutPrefix(c.Tool, "mcp__"); ok {
 		server, _, _ := strings.Cut(rest, "__")
 		return server
@@ -179,7 +182,7 @@ func (c *Call) server(client string) string {
 	if !ok || separator == "" {
 		return ""
 	}
-	if slices.Contains(tools.LikeServers, name) || slices.Contains(tools.Foreign, name) {
+	if slices.Contains(tools.ServerLikeTools, name) || slices.Contains(tools.ForeignReaders, name) {
 		return ""
 	}
 	for _, own := range ownServers {
@@ -188,7 +191,7 @@ func (c *Call) server(client string) string {
 		}
 	}
 	server, _, ok := strings.Cut(name, separator)
-	if !ok || slices.Contains(tools.OwnServers, server) {
+	if !ok || slices.Contains(tools.BuiltinServers, server) {
 		return ""
 	}
 	return server
@@ -197,44 +200,57 @@ func (c *Call) server(client string) string {
 // isForeignTool reports whether a client's tool reads the web, mail or chats.
 func isForeignTool(client, tool string) bool {
 	known, _ := clientfile.FindEventClient(client)
-	return slices.Contains(known.Tools.Foreign, tool)
+	return slices.Contains(known.Tools.ForeignReaders, tool)
 }
 
-// readsForeign returns the first path or command part with which the call reads text by
+// foreignReadPart returns the first path or command part with which the call reads text by
 // somebody other than the agent and the person.
-func (c *Call) readsForeign(dir string, wrote []string) string {
-	for _, p := range c.Read {
-		if isForeign(p, dir) && !slices.Contains(wrote, p) {
+func (c *ToolCall) foreignReadPart(dir string, wrote []string) string {
+	for _, p := range c.ReadFiles {
+		if isForeignPath(p, dir) && !slices.Contains(wrote, p) {
 			return p
 		}
 	}
-	return commandReads(c.Command, dir, wrote)
+	return foreignCommandPart(c.Command, dir, wrote)
 }
 
 // fetchers are programs that read URLs, and readers are programs that print files. For the hubs gh
-// and glab, only the subcommands in hubReads print text by others.
+// and glab, only the subcommands in hubReadCommands print text by others.
 var (
-	fetchers = []string{"curl", "wget", "http", "https", "xh", "lynx", "w3m", "links", "aria2c", "Invoke-WebRequest",
-		"iwr", "Invoke-RestMethod", "irm"}
-	hubs     = []string{"gh", "glab"}
-	hubReads = []string{"view", "api", "list", "diff", "search", "status", "comment", "checks"}
-	readers  = []string{"cat", "bat", "head", "tail", "less", "more", "sed", "awk", "grep", "egrep", "rg", "ag",
+	fetchPrograms = []string{
+		"curl",
+		"wget",
+		"http",
+		"https",
+		"xh",
+		"lynx",
+		"w3m",
+		"links",
+		"aria2c",
+		"Invoke-WebRequest",
+		"iwr",
+		"Invoke-RestMethod",
+		"irm",
+	}
+	hubPrograms     = []string{"gh", "glab"}
+	hubReadCommands = []string{"view", "api", "list", "diff", "search", "status", "comment", "checks"}
+	filePrinters    = []string{"cat", "bat", "head", "tail", "less", "more", "sed", "awk", "grep", "egrep", "rg", "ag",
 		"jq", "yq", "strings", "xxd", "nl", "cut", "sort", "type", "Get-Content", "gc"}
 )
 
-// commandReads returns the first part of a command line that reads a foreign URL or path. It
+// foreignCommandPart returns the first part of a command line that reads a foreign URL or path. It
 // returns "" if no part does. It removes quotes and expands nothing.
-func commandReads(command, dir string, wrote []string) string {
+func foreignCommandPart(command, dir string, wrote []string) string {
 	for _, part := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune("|;&\n()`", r) }) {
 		words := strings.Fields(part)
-		for len(words) > 0 && (strings.Contains(words[0], "=") || slices.Contains(wrappers, words[0])) {
+		for len(words) > 0 && (strings.Contains(words[0], "=") || slices.Contains(wrapperPrograms, words[0])) {
 			words = words[1:]
 		}
 		for i, w := range words {
 			words[i] = strings.Trim(w, `"'<`)
 		}
-		if len(words) > 0 && readsOthers(words, func(p string) bool {
-			return isForeign(p, dir) && !slices.Contains(wrote, p)
+		if len(words) > 0 && readsForeignText(words, func(p string) bool {
+			return isForeignPath(p, dir) && !slices.Contains(wrote, p)
 		}) {
 			return strings.TrimSpace(part)
 		}
@@ -242,19 +258,19 @@ func commandReads(command, dir string, wrote []string) string {
 	return ""
 }
 
-// wrappers are programs that run the command in their arguments.
-var wrappers = []string{"sudo", "env", "time", "nohup", "command", "exec"}
+// wrapperPrograms are programs that run the command in their arguments.
+var wrapperPrograms = []string{"sudo", "env", "time", "nohup", "command", "exec"}
 
-// readsOthers reports whether a command reads text by others.
-func readsOthers(words []string, foreign func(path string) bool) bool {
+// readsForeignText reports whether a command reads text by others.
+func readsForeignText(words []string, foreign func(path string) bool) bool {
 	args := words[1:]
-	switch program := strings.TrimSuffix(path.Base(unixPath(words[0])), ".exe"); {
-	case slices.Contains(fetchers, program):
-		return slices.ContainsFunc(args, isRemote)
-	case slices.Contains(hubs, program):
+	switch program := strings.TrimSuffix(path.Base(slashPath(words[0])), ".exe"); {
+	case slices.Contains(fetchPrograms, program):
+		return slices.ContainsFunc(args, isRemoteAddress)
+	case slices.Contains(hubPrograms, program):
 		return len(args) > 0 && (args[0] == "api" || args[0] == "search" ||
-			(len(args) > 1 && slices.Contains(hubReads, args[1])))
-	case slices.Contains(readers, program):
+			(len(args) > 1 && slices.Contains(hubReadCommands, args[1])))
+	case slices.Contains(filePrinters, program):
 		return slices.ContainsFunc(args, func(w string) bool {
 			return !strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "/dev/") && strings.ContainsAny(w, `/\`) &&
 				foreign(w)
@@ -263,8 +279,8 @@ func readsOthers(words []string, foreign func(path string) bool) bool {
 	return false
 }
 
-// isRemote reports whether a word of a command is an address on another machine.
-func isRemote(w string) bool {
+// isRemoteAddress reports whether a word of a command is an address on another machine.
+func isRemoteAddress(w string) bool {
 	if strings.HasPrefix(w, "-") {
 		return false
 	}
@@ -281,21 +297,22 @@ func isRemote(w string) bool {
 		!strings.HasPrefix(host, "127.")
 }
 
-// isForeign reports whether a path leads out of the working directory or into a directory in
+// isForeignPath reports whether a path leads out of the working directory or into a directory in
 // foreignDirs.
-func isForeign(p, dir string) bool {
-	p, dir = unixPath(p), strings.TrimSuffix(unixPath(dir), "/")
+func isForeignPath(p, dir string) bool {
+	p, dir = slashPath(p), strings.TrimSuffix(slashPath(dir), "/")
 	if p == "" {
 		return false
 	}
 	rel := p
 	switch {
-	case isAbs(p) && dir == "":
+	case isAbsolutePath(p) && dir == "":
 		return true
-	case isAbs(p):
+	case isAbsolutePath(p):
 		clean := path.Clean(p)
-		inner, ok := cutFold(clean, dir, strings.Contains(dir, ":"))
-		isOtherName := inner != "" && inner[0] != '/' // the name of the directory is only the beginning of another name
+		inner, ok := cutPrefixFold(clean, dir, strings.Contains(dir, ":"))
+		isOtherName := inner != "" &&
+			inner[0] != '/' // the name of the directory is only the beginning of another name
 		if !ok || isOtherName {
 			return true
 		}
@@ -315,8 +332,8 @@ func isForeign(p, dir string) bool {
 	return false
 }
 
-// cutFold cuts a prefix from s. If fold is true (on Windows), letter case is ignored.
-func cutFold(s, prefix string, fold bool) (rest string, ok bool) {
+// cutPrefixFold cuts a prefix from s. If fold is true (on Windows), letter case is ignored.
+func cutPrefixFold(s, prefix string, fold bool) (rest string, ok bool) {
 	if !fold {
 		return strings.CutPrefix(s, prefix)
 	}
@@ -326,12 +343,12 @@ func cutFold(s, prefix string, fold bool) (rest string, ok bool) {
 	return s[len(prefix):], true
 }
 
-// unixPath returns a path of any system with slashes. It also replaces backslashes that are part of
+// slashPath returns a path of any system with slashes. It also replaces backslashes that are part of
 // a file name.
-func unixPath(p string) string { return strings.ReplaceAll(p, `\`, "/") }
+func slashPath(p string) string { return strings.ReplaceAll(p, `\`, "/") }
 
-// isAbs reports whether a path with slashes is absolute on any system.
-func isAbs(p string) bool {
+// isAbsolutePath reports whether a path with slashes is absolute on any system.
+func isAbsolutePath(p string) bool {
 	return strings.HasPrefix(p, "/") || (len(p) > 2 && p[1] == ':' && p[2] == '/' && (p[0]|0x20) >= 'a' &&
 		(p[0]|0x20) <= 'z')
 }

@@ -14,43 +14,43 @@ import (
 // InjectionEvents returns the events that record injections.
 func (t *Turn) InjectionEvents() []Event {
 	return slices.DeleteFunc(slices.Clone(t.Events), func(e Event) bool {
-		return e.Kind != Injected || e.Injection == nil
+		return e.Kind != KindInjection || e.Injection == nil
 	})
 }
 
-// leastRare is the number of an entry's rare terms that an agent must write to have used the entry.
-const leastRare = 3
+// minRareTerms is the number of an entry's rare terms that an agent must write to have used the entry.
+const minRareTerms = 3
 
 // UsedEntries returns the entries that were shown in the turn and used in it. An entry was used if the agent wrote at
-// least leastRare rare terms shown with the entry, and wrote none of them before the injection. The agent's texts,
+// least minRareTerms rare terms shown with the entry, and wrote none of them before the injection. The agent's texts,
 // commands, queries and the paths of changed files count as written text. UsedEntries only compares words. An agent
 // may follow a note without repeating its words, and later turns are not examined.
 func (t *Turn) UsedEntries() (used []ShownEntry) {
 	all := t.InjectionEvents()
 	var rare []string
 	for i := range all {
-		rare = append(rare, all[i].Injection.Rare...)
+		rare = append(rare, all[i].Injection.RareTerms...)
 	}
 	if len(rare) == 0 {
 		return nil
 	}
-	find := analysis.NewFinder(analysis.NewChoice(rare, nil))
-	first, seen := t.firstWritten(find), map[ShownEntry]bool{}
+	find := analysis.NewTermFinder(analysis.NewTermSet(rare, nil))
+	first, seen := t.firstWriteTimes(find), map[ShownEntry]bool{}
 	for i := range all {
 		in, since := all[i].Injection, all[i].Time.Truncate(time.Second) // some clients report only whole seconds
-		for _, s := range in.Shown {
+		for _, s := range in.ShownEntries {
 			if seen[s] {
 				continue
 			}
-			n, held := 0, find.FindTerms(all[i].about(s))
-			for _, w := range slices.Compact(slices.Sorted(slices.Values(in.Rare))) {
+			n, held := 0, find.FindTerms(all[i].textAbout(s))
+			for _, w := range slices.Compact(slices.Sorted(slices.Values(in.RareTerms))) {
 				at, ok := first[w]
 				isLater := ok && !at.Before(since)
 				if isLater && held[w] {
 					n++
 				}
 			}
-			seen[s] = n >= leastRare
+			seen[s] = n >= minRareTerms
 			if seen[s] {
 				used = append(used, s)
 			}
@@ -59,10 +59,10 @@ func (t *Turn) UsedEntries() (used []ShownEntry) {
 	return used
 }
 
-// about returns the lines of the event's text that are about an entry. They reach from a line with
+// textAbout returns the lines of the event's text that are about an entry. They reach from a line with
 // the entry's NAME@VERSION to the next line with another entry's. If the text has no such line,
 // about returns the whole text.
-func (e *Event) about(s ShownEntry) string {
+func (e *Event) textAbout(s ShownEntry) string {
 	mark := func(s ShownEntry) string { return fmt.Sprintf("%s@%d", s.Name, s.Version) }
 	if !strings.Contains(e.Text, mark(s)) {
 		return e.Text
@@ -70,7 +70,7 @@ func (e *Event) about(s ShownEntry) string {
 	var b strings.Builder
 	in := false
 	for line := range strings.Lines(e.Text) {
-		for _, o := range e.Injection.Shown {
+		for _, o := range e.Injection.ShownEntries {
 			if strings.Contains(line, mark(o)) {
 				in = o == s
 				break
@@ -83,17 +83,17 @@ func (e *Event) about(s ShownEntry) string {
 	return b.String()
 }
 
-// firstWritten returns the time at which the agent first wrote each of the terms.
-func (t *Turn) firstWritten(find *analysis.Finder) map[string]time.Time {
+// firstWriteTimes returns the time at which the agent first wrote each of the terms.
+func (t *Turn) firstWriteTimes(find *analysis.TermFinder) map[string]time.Time {
 	first := map[string]time.Time{}
 	for i := range t.Events {
 		e := &t.Events[i]
 		s := ""
 		switch {
-		case e.Kind == Text:
+		case e.Kind == KindText:
 			s = e.Text
-		case e.Kind == Called && e.Call != nil:
-			s = strings.Join(append([]string{e.Call.Command, e.Call.Asked}, e.Call.Wrote...), "\n")
+		case e.Kind == KindCall && e.Call != nil:
+			s = strings.Join(append([]string{e.Call.Command, e.Call.WebQuery}, e.Call.WrittenFiles...), "\n")
 		}
 		for w := range find.FindTerms(s) {
 			if at, ok := first[w]; !ok || e.Time.Before(at) {

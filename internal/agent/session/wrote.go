@@ -11,57 +11,57 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// reportNear is the maximum delay between a change and the report of the call that made it.
-const reportNear = time.Minute
+// maxReportDelay is the maximum delay between a change and the report of the call that made it.
+const maxReportDelay = time.Minute
 
-// Wrote reports whether a call by the client made a file's latest change, which happened at the
-// time changed. The call must have been reported between doubleNear before and reportNear after it.
+// CheckFileWrite reports whether a call by the client made a file's latest change, which happened at the
+// time changed. The call must have been reported between maxDoubleGap before and maxReportDelay after it.
 // The taints are the calls that returned text by others earlier in a turn in which the client wrote
 // the file after since. Reading own files does not count.
-func (a *Archive) Wrote(
+func (a *Archive) CheckFileWrite(
 	ctx context.Context,
 	client, file string,
-	since, changed time.Time,
-	own []string,
-) (taints []string, wrote bool, err error) {
+	since, changeTime time.Time,
+	ownFiles []string,
+) (taints []string, hasWritten bool, err error) {
 	f := TurnFilter.And(oxbow.Filter{
 		Terms: []oxbow.Term{{Key: "client", Values: []string{client}}},
-		After: since.Add(-runningFor),
+		After: since.Add(-maxReportAge),
 	})
 	hits, err := a.Memory.Recall(ctx, oxbow.Query{Limit: oxbow.MaxLimit, Filter: f})
 	for _, h := range hits {
-		t, err := Parse(h.Entry.Content)
+		t, err := ParseTurn(h.Entry.Content)
 		if err != nil {
 			continue
 		}
 		for i := range t.Events {
 			e := &t.Events[i]
-			after := e.Time.Sub(changed)
-			near := after >= -doubleNear && after <= reportNear
+			after := e.Time.Sub(changeTime)
+			near := after >= -maxDoubleGap && after <= maxReportDelay
 			isTooOld := !near && !e.Time.After(since)
-			if isTooOld || !e.Wrote(file) {
+			if isTooOld || !e.WritesFile(file) {
 				continue
 			}
-			wrote = wrote || near
-			for _, s := range untracedCalls(t.Events[:i], t.Dir(), own...) {
+			hasWritten = hasWritten || near
+			for _, s := range untracedCalls(t.Events[:i], t.Dir(), ownFiles...) {
 				if !slices.Contains(taints, s) && len(taints) < maxTaints {
 					taints = append(taints, s)
 				}
 			}
 		}
 	}
-	return taints, wrote, err
+	return taints, hasWritten, err
 }
 
-// Wrote reports whether the event is a call that wrote a file.
-func (e *Event) Wrote(file string) bool {
-	file = path.Clean(unixPath(file))
-	return e.Kind == Called && e.Call != nil && slices.ContainsFunc(e.Call.Wrote, func(p string) bool {
-		p = unixPath(p)
-		if !isAbs(p) {
-			p = path.Join(unixPath(e.Dir), p)
+// WritesFile reports whether the event is a call that wrote a file.
+func (e *Event) WritesFile(file string) bool {
+	file = path.Clean(slashPath(file))
+	return e.Kind == KindCall && e.Call != nil && slices.ContainsFunc(e.Call.WrittenFiles, func(p string) bool {
+		p = slashPath(p)
+		if !isAbsolutePath(p) {
+			p = path.Join(slashPath(e.Dir), p)
 		}
-		rest, ok := cutFold(path.Clean(p), file, len(file) > 1 && file[1] == ':')
+		rest, ok := cutPrefixFold(path.Clean(p), file, len(file) > 1 && file[1] == ':')
 		return ok && rest == ""
 	})
 }

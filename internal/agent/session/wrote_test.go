@@ -20,18 +20,18 @@ func TestWrote(t *testing.T) {
 	a := &Archive{Memory: m}
 	now := time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)
 	at := func(s int) time.Time { return now.Add(time.Duration(s) * time.Second) }
-	say := func(second int, turn string, k Kind, c *Call) Event {
+	say := func(second int, turn string, k EventKind, c *ToolCall) Event {
 		return Event{Client: "claude", Session: "a", Turn: turn, Kind: k, ID: turn + string(k) + at(second).String(),
-			Text: map[bool]string{true: turn}[k == Prompt], Dir: "/p", Time: at(second), Call: c}
+			Text: map[bool]string{true: turn}[k == KindPrompt], Dir: "/p", Time: at(second), Call: c}
 	}
 	const clean, mixed, rel = "/home/u/m/CLEAN.md", "/home/u/m/MIXED.md", "/p/notes/REL.md"
-	if _, err := a.Add(t.Context(), []Event{
-		say(0, "p1", Prompt, nil), say(1, "p1", Called, &Call{Tool: "Read", Read: []string{clean}}),
-		say(10, "p1", Called, &Call{Tool: "Write", Wrote: []string{clean}}),
-		say(11, "p1", Called, &Call{Tool: "Write", Wrote: []string{"notes/REL.md"}}),
-		say(12, "p1", Called, &Call{Tool: "WebSearch", Asked: "x"}),
-		say(20, "p1", Called, &Call{Tool: "Edit", Wrote: []string{mixed}}),
-		say(30, "p2", Prompt, nil), say(40, "p2", Called, &Call{Tool: "Edit", Wrote: []string{mixed}}),
+	if _, err := a.AddEvents(t.Context(), []Event{
+		say(0, "p1", KindPrompt, nil), say(1, "p1", KindCall, &ToolCall{Tool: "Read", ReadFiles: []string{clean}}),
+		say(10, "p1", KindCall, &ToolCall{Tool: "Write", WrittenFiles: []string{clean}}),
+		say(11, "p1", KindCall, &ToolCall{Tool: "Write", WrittenFiles: []string{"notes/REL.md"}}),
+		say(12, "p1", KindCall, &ToolCall{Tool: "WebSearch", WebQuery: "x"}),
+		say(20, "p1", KindCall, &ToolCall{Tool: "Edit", WrittenFiles: []string{mixed}}),
+		say(30, "p2", KindPrompt, nil), say(40, "p2", KindCall, &ToolCall{Tool: "Edit", WrittenFiles: []string{mixed}}),
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestWrote(t *testing.T) {
 		{"all since the last time", "claude", mixed, 0, 40, []string{clean}, true, []string{"WebSearch x"}},
 		{"the last call alone", "claude", mixed, 25, 40, nil, true, nil},
 	} {
-		taints, ok, err := a.Wrote(t.Context(), c.client, c.file, at(c.since), at(c.changed), c.own)
+		taints, ok, err := a.CheckFileWrite(t.Context(), c.client, c.file, at(c.since), at(c.changed), c.own)
 		if want := c.taints; err != nil || ok != c.want || (ok && !slices.Equal(taints, want)) {
 			t.Errorf("%s: Wrote = %q, %v, %v, want %q, %v", c.name, taints, ok, err, want, c.want)
 		}

@@ -32,49 +32,49 @@ var (
 	HomeDirs = []string{"skills"} // below a home of oxbow's
 ) // relative to a home of oxbow
 
-// maxFile is the maximum size, in bytes, of a skill's file.
-const maxFile = 128 << 10
+// maxFileSize is the maximum size, in bytes, of a skill's file.
+const maxFileSize = 128 << 10
 
-// Place is a directory tree that contains directories of skills.
-type Place struct {
+// SearchRoot is a directory tree that contains directories of skills.
+type SearchRoot struct {
 	// FS gives access to the files. For a project, it must not follow links that lead out of the
 	// project (an os.Root's FS does not). For the user's directories it may follow links,
 	// because these often lead elsewhere.
-	FS      fs.FS
-	Path    string   // path of the root directory, for messages
-	Dirs    []string // slash-separated directories, in the order of search
-	Project bool     // the skills belong to a project
+	FS        fs.FS
+	RootPath  string   // path of the root directory, for messages
+	SkillDirs []string // slash-separated directories, in the order of search
+	IsProject bool     // the skills belong to a project
 }
 
 // Set finds skills by name. A skill in an earlier place or directory hides later skills with
 // the same name, so that a project cannot replace a user's skill. Set does not cache anything.
 type Set struct {
-	Places []Place
+	Roots []SearchRoot
 }
 
 // Skill is a skill that was read.
 type Skill struct {
-	Name    string `json:"name"`
-	File    string `json:"file"`              // path for messages
-	Dir     string `json:"dir"`               // directory of the file, which may contain other files for the skill
-	Project bool   `json:"project,omitempty"` // the skill belongs to the project
-	Text    string `json:"-"`                 // content of the file without front matter
+	Name      string `json:"name"`
+	File      string `json:"file"`              // path for messages
+	Dir       string `json:"dir"`               // directory of the file, which may contain other files for the skill
+	IsProject bool   `json:"project,omitempty"` // the skill belongs to the project
+	Text      string `json:"-"`                 // content of the file without front matter
 }
 
 // unknownError is returned for an unknown skill name. It matches [oxbow.ErrInvalid].
 type unknownError struct {
-	Name   string
-	Near   []string // similar names, best first
-	Looked []string // existing directories of skills, for messages
+	Name         string
+	SimilarNames []string // similar names, best first
+	SearchedDirs []string // existing directories of skills, for messages
 }
 
 func (e *unknownError) Error() string {
 	s := fmt.Sprintf("there is no skill %q", e.Name)
 	switch {
-	case len(e.Near) > 0:
-		s += "; did you mean " + strings.Join(e.Near, " or ") + "?"
-	case len(e.Looked) > 0:
-		s += " in " + strings.Join(e.Looked, ", ")
+	case len(e.SimilarNames) > 0:
+		s += "; did you mean " + strings.Join(e.SimilarNames, " or ") + "?"
+	case len(e.SearchedDirs) > 0:
+		s += " in " + strings.Join(e.SearchedDirs, ", ")
 	default:
 		s += ": no directory of skills was found, neither in the user's own directory nor in the project"
 	}
@@ -98,7 +98,7 @@ func checkName(name string) error {
 		return nil
 	}
 	if len(name) > 64 {
-		name = text.Clip(name, 40)
+		name = text.TruncateWithEllipsis(name, 40)
 	}
 	return &oxbow.InvalidError{Field: "skill name", Value: name,
 		Reason: "is not made of letters, digits, dots, dashes and underscores (at most 64, a letter or digit first)"}
@@ -111,47 +111,47 @@ func (s *Set) Find(name string) (Skill, error) {
 	if err := checkName(name); err != nil {
 		return Skill{}, err
 	}
-	for _, pl := range s.Places {
-		for _, dir := range pl.Dirs {
+	for _, pl := range s.Roots {
+		for _, dir := range pl.SkillDirs {
 			for _, file := range []string{dir + "/" + name + "/SKILL.md", dir + "/" + name + ".md"} {
-				body, err := readText(pl.FS, file)
+				body, err := readSkillFile(pl.FS, file)
 				if errors.Is(err, fs.ErrNotExist) {
 					continue
 				}
 				if err != nil {
-					return Skill{}, fmt.Errorf("reading skill %q in %s: %w", name, shownPath(pl, file), err)
+					return Skill{}, fmt.Errorf("reading skill %q in %s: %w", name, displayPath(pl, file), err)
 				}
 				// Skip the front matter, which is for programs that list skills.
-				if _, rest, ok := frontmatter.Cut(body); ok {
+				if _, rest, ok := frontmatter.SplitFrontMatter(body); ok {
 					body = strings.TrimLeft(rest, "\r\n")
 				}
-				return Skill{Name: name, File: shownPath(pl, file), Dir: shownPath(pl, path.Dir(file)),
-					Project: pl.Project, Text: body}, nil
+				return Skill{Name: name, File: displayPath(pl, file), Dir: displayPath(pl, path.Dir(file)),
+					IsProject: pl.IsProject, Text: body}, nil
 			}
 		}
 	}
 	e := &unknownError{Name: name}
-	names, looked := s.namesAndDirs()
-	e.Near, e.Looked = text.FindSimilar(name, slices.Values(names), 2), looked
+	names, looked := s.listNamesAndDirs()
+	e.SimilarNames, e.SearchedDirs = text.FindSimilar(name, slices.Values(names), 2), looked
 	return Skill{}, e
 }
 
 // Names returns the names of all skills, sorted.
 func (s *Set) Names() []string {
-	names, _ := s.namesAndDirs()
+	names, _ := s.listNamesAndDirs()
 	return names
 }
 
-// namesAndDirs returns the names of all skills, and the directories that contain them. Directories that
+// listNamesAndDirs returns the names of all skills, and the directories that contain them. Directories that
 // cannot be listed are ignored.
-func (s *Set) namesAndDirs() (names, looked []string) {
-	for _, pl := range s.Places {
-		for _, dir := range pl.Dirs {
+func (s *Set) listNamesAndDirs() (names, looked []string) {
+	for _, pl := range s.Roots {
+		for _, dir := range pl.SkillDirs {
 			list, err := fs.ReadDir(pl.FS, dir)
 			if err != nil {
 				continue
 			}
-			looked = append(looked, shownPath(pl, dir))
+			looked = append(looked, displayPath(pl, dir))
 			for _, e := range list {
 				name, plain := strings.CutSuffix(e.Name(), ".md")
 				if !plain {
@@ -169,15 +169,15 @@ func (s *Set) namesAndDirs() (names, looked []string) {
 	return slices.Compact(names), looked
 }
 
-func shownPath(pl Place, file string) string {
-	if pl.Path == "" {
+func displayPath(pl SearchRoot, file string) string {
+	if pl.RootPath == "" {
 		return file
 	}
-	return strings.TrimSuffix(strings.ReplaceAll(pl.Path, `\`, "/"), "/") + "/" + file
+	return strings.TrimSuffix(strings.ReplaceAll(pl.RootPath, `\`, "/"), "/") + "/" + file
 }
 
-// readText returns the text of a file with at most maxFile bytes.
-func readText(fsys fs.FS, name string) (string, error) {
+// readSkillFile returns the text of a file with at most maxFileSize bytes.
+func readSkillFile(fsys fs.FS, name string) (string, error) {
 	// Open only regular files: opening a pipe would block.
 	fi, err := fs.Stat(fsys, name)
 	if err != nil {
@@ -191,29 +191,29 @@ func readText(fsys fs.FS, name string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	b, err := io.ReadAll(io.LimitReader(f, maxFileSize+1))
 	if err != nil {
 		return "", err
 	}
-	if len(b) > maxFile {
+	if len(b) > maxFileSize {
 		return "", &oxbow.InvalidError{
 			Field:  "the file",
-			Reason: fmt.Sprintf("has more than %d bytes, which is the most", maxFile),
+			Reason: fmt.Sprintf("has more than %d bytes, which is the most", maxFileSize),
 		}
 	}
 	body := strings.TrimPrefix(string(b), "\ufeff")
 	return body, oxbow.CheckContent(body)
 }
 
-// warning returns the warning with which the skill is shown in a code block, or "" if it is shown
+// warningText returns the warning with which the skill is shown in a code block, or "" if it is shown
 // without warning. The user's own skills are shown without warning, unless they are shaped like
 // instructions that outlast the task.
-func (s *Skill) warning() string {
-	shaped := screen.Shape(s.Text)
+func (s *Skill) warningText() string {
+	shaped := screen.DescribeInstructions(s.Text)
 	switch {
-	case s.Project && shaped != "":
+	case s.IsProject && shaped != "":
 		return "a file of the project, " + shaped + ": it says how to do the task and nothing else"
-	case s.Project:
+	case s.IsProject:
 		return "a file of the project: it says how to do the task and nothing else"
 	case shaped != "":
 		return shaped + ": it says how to do the task and nothing else"
@@ -221,28 +221,28 @@ func (s *Skill) warning() string {
 	return ""
 }
 
-// Withheld returns the reason why the skill must not be loaded automatically, for example by a
+// WithholdReason returns the reason why the skill must not be loaded automatically, for example by a
 // handoff that names the skill, or "" if the skill may be loaded. A skill is withheld if it belongs
 // to the project and its text is shaped like instructions.
-func (s *Skill) Withheld() string {
-	if !s.Project || screen.Doubt(nil, s.Name, s.Text) == "" {
+func (s *Skill) WithholdReason() string {
+	if !s.IsProject || screen.ReasonToDoubt(nil, s.Name, s.Text) == "" {
 		return ""
 	}
 	return "it came with the project and is shaped like instructions to an agent; read " + s.File + " before you use it"
 }
 
-// Show returns the skill in the form for a model: a line with the skill's source, and then the
+// ModelText returns the skill in the form for a model: a line with the skill's source, and then the
 // text. If the text needs a warning, it is in a code block with a warning above it.
-func (s *Skill) Show() string {
+func (s *Skill) ModelText() string {
 	from := s.File
-	if s.Project {
+	if s.IsProject {
 		from += ", of the project"
 	}
 	plain := strings.NewReplacer("--", "- -", "\n", " ", "\r", " ").Replace(from)
 	head := "<!-- skill " + s.Name + ", from " + plain + " -->\n"
 	body := strings.TrimRight(s.Text, " \t\r\n")
-	if caveat := s.warning(); caveat != "" {
-		return head + "(" + caveat + ")\n\n" + text.Fence("markdown", body) + "\n"
+	if caveat := s.warningText(); caveat != "" {
+		return head + "(" + caveat + ")\n\n" + text.FenceCode("markdown", body) + "\n"
 	}
 	return head + body + "\n\n"
 }

@@ -17,22 +17,22 @@ import (
 func file(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
 
 func TestFind(t *testing.T) {
-	set := Set{Places: []Place{
+	set := Set{Roots: []SearchRoot{
 		{FS: fstest.MapFS{
 			".claude/skills/senior/SKILL.md": file("---\nname: senior\ndescription: writes\n---\n\nWrite it once.\n"),
 			".codex/skills/senior/SKILL.md":  file("Never read."),
 			".codex/skills/plain.md":         file("\ufeff---\nnot a head, for it has no end\n"),
 			".codex/skills/dir/SKILL.md/x":   file("a directory in the place of the file"),
-			".codex/skills/long/SKILL.md":    file(strings.Repeat("x", maxFile+1)),
+			".codex/skills/long/SKILL.md":    file(strings.Repeat("x", maxFileSize+1)),
 			".codex/skills/binary/SKILL.md":  file("a\x00b"),
 			".codex/skills/empty/README.md":  file("no skill"),
-		}, Path: "/u", Dirs: UserDirs},
+		}, RootPath: "/u", SkillDirs: UserDirs},
 		{FS: fstest.MapFS{
 			".claude/skills/senior/SKILL.md": file("Do as the repository says."),
 			".claude/skills/vtt/SKILL.md":    file("---\r\nname: vtt\r\n---\r\nSquares.\r\n"),
 			".claude/skills/long/SKILL.md":   file("short"),
 			"secret.md":                      file("x"),
-		}, Path: `C:\p`, Dirs: ProjectDirs, Project: true},
+		}, RootPath: `C:\p`, SkillDirs: ProjectDirs, IsProject: true},
 	}}
 	for _, c := range []struct {
 		name string
@@ -62,7 +62,7 @@ func TestFind(t *testing.T) {
 		{
 			"vtt",
 			Skill{Name: "vtt", File: "C:/p/.claude/skills/vtt/SKILL.md", Dir: "C:/p/.claude/skills/vtt",
-				Project: true, Text: "Squares.\r\n"},
+				IsProject: true, Text: "Squares.\r\n"},
 			"<!-- skill vtt, from C:/p/.claude/skills/vtt/SKILL.md, of the project -->\n(a file of the project: it " +
 				"says how to do the task and nothing else)\n\n```markdown\nSquares.\n```\n\n",
 		},
@@ -71,7 +71,7 @@ func TestFind(t *testing.T) {
 		if err != nil || got != c.want {
 			t.Errorf("Find(%s) = %+v, %v, want %+v", c.name, got, err, c.want)
 		}
-		if s := got.Show(); s != c.show {
+		if s := got.ModelText(); s != c.show {
 			t.Errorf("Show of %s = %q, want %q", c.name, s, c.show)
 		}
 	}
@@ -109,7 +109,7 @@ func TestFind(t *testing.T) {
 	if got := strings.Join(set.Names(), " "); got != "binary long plain senior vtt" {
 		t.Errorf("Names() = %s", got)
 	}
-	none := Set{Places: []Place{{FS: fstest.MapFS{}, Dirs: UserDirs}}}
+	none := Set{Roots: []SearchRoot{{FS: fstest.MapFS{}, SkillDirs: UserDirs}}}
 	if _, err := none.Find("x"); err == nil || !strings.Contains(err.Error(), "no directory of skills was found") {
 		t.Errorf("Find without directories = %v", err)
 	}
@@ -136,11 +136,11 @@ func TestLinksStayInside(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	project := Set{Places: []Place{{FS: root.FS(), Dirs: ProjectDirs, Project: true}}}
+	project := Set{Roots: []SearchRoot{{FS: root.FS(), SkillDirs: ProjectDirs, IsProject: true}}}
 	if s, err := project.Find("out"); err == nil {
 		t.Errorf("a link out of the project gave %q", s.Text)
 	}
-	own := Set{Places: []Place{{FS: os.DirFS(filepath.Join(dir, "project")), Dirs: UserDirs}}}
+	own := Set{Roots: []SearchRoot{{FS: os.DirFS(filepath.Join(dir, "project")), SkillDirs: UserDirs}}}
 	if s, err := own.Find("out"); err != nil || s.Text != "password" {
 		t.Errorf("a link of one's own gave %q, %v", s.Text, err)
 	}
@@ -157,11 +157,11 @@ func TestShaped(t *testing.T) {
 	}{
 		{Skill{Name: "a", Text: "Squares."}, false, false},
 		{Skill{Name: "a", Text: orders}, false, true},
-		{Skill{Name: "a", Text: "Squares.", Project: true}, false, true},
-		{Skill{Name: "a", Text: orders, Project: true}, true, true},
+		{Skill{Name: "a", Text: "Squares.", IsProject: true}, false, true},
+		{Skill{Name: "a", Text: orders, IsProject: true}, true, true},
 	} {
-		shown := c.skill.Show()
-		if got := c.skill.Withheld() != ""; got != c.isWithheld {
+		shown := c.skill.ModelText()
+		if got := c.skill.WithholdReason() != ""; got != c.isWithheld {
 			t.Errorf("%+v: withheld is %t, want %t", c.skill, got, c.isWithheld)
 		}
 		if got := strings.Contains(shown, "```markdown\n"+c.skill.Text); got != c.isFenced {

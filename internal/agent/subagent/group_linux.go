@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// together starts the process in a process group of its own. When its context is done, the group
+// setProcessGroup starts the process in a process group of its own. When its context is done, the group
 // gets SIGTERM. stopAll kills the remaining processes of the group. If this program is killed, the
 // process also gets SIGTERM.
-func together(cmd *exec.Cmd) (stopAll func()) {
+func setProcessGroup(cmd *exec.Cmd) (killGroup func()) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
-	return startGroup(cmd)
+	return setGroupCancel(cmd)
 }

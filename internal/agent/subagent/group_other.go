@@ -6,4 +6,4 @@ package subagent
 
 import "os/exec"
 
-func together(*exec.Cmd) (stopAll func()) { return func() {} }
+func setProcessGroup(*exec.Cmd) (stopAll func()) { return func() {} }

@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// together starts the process in a process group of its own. When its context is done, the group
+// setProcessGroup starts the process in a process group of its own. When its context is done, the group
 // gets SIGTERM. stopAll kills the remaining processes of the group.
-func together(cmd *exec.Cmd) (stopAll func()) {
+func setProcessGroup(cmd *exec.Cmd) (stopAll func()) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	return startGroup(cmd)
+	return setGroupCancel(cmd)
 }

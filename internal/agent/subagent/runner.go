@@ -46,7 +46,7 @@ const (
 // placeholders lists the placeholders of a command. The first four are for files.
 var placeholders = []string{"briefing", "task", "skill", "mcp_config", "agent_id", "profile"}
 
-var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{([a-z_]+)\}`) })
+var placeholderPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{([a-z_]+)\}`) })
 
 // The possible contents of standard input.
 const (
@@ -57,39 +57,39 @@ const (
 
 // Runner is the command that starts a sub-agent.
 type Runner struct {
-	Command []string // program and arguments
-	Stdin   string
-	Timeout time.Duration
-	File    string // path of the settings file, for messages
+	Command      []string // program and arguments
+	Stdin        string
+	Timeout      time.Duration
+	SettingsPath string // path of the settings file, for messages
 }
 
 // ParseRunner parses the runner in a settings file. It returns nil if the file configures no
 // runner. The error is a [profile.Diagnostics].
 func ParseRunner(file string, data []byte) (*Runner, error) {
-	p := &settings{file: file}
-	r := p.readRunner(data)
-	if len(p.wrong) > 0 {
-		return nil, p.wrong
+	p := &settingsParser{file: file}
+	r := p.parseSettings(data)
+	if len(p.diagnostics) > 0 {
+		return nil, p.diagnostics
 	}
 	return r, nil
 }
 
-type settings struct {
-	file  string
-	wrong profile.Diagnostics
+type settingsParser struct {
+	file        string
+	diagnostics profile.Diagnostics
 }
 
-func (p *settings) add(n *yaml.Node, format string, args ...any) {
+func (p *settingsParser) addDiagnostic(n *yaml.Node, format string, args ...any) {
 	m := profile.Diagnostic{File: p.file, Text: fmt.Sprintf(format, args...)}
 	if n != nil {
 		m.Line, m.Column = n.Line, n.Column
 	}
-	p.wrong = append(p.wrong, m)
+	p.diagnostics = append(p.diagnostics, m)
 }
 
-func (p *settings) readRunner(data []byte) *Runner {
+func (p *settingsParser) parseSettings(data []byte) *Runner {
 	if len(data) > MaxSettings {
-		p.add(nil, "has more than %d bytes, which is the most", MaxSettings)
+		p.addDiagnostic(nil, "has more than %d bytes, which is the most", MaxSettings)
 		return nil
 	}
 	d := yaml.NewDecoder(bytes.NewReader(data))
@@ -97,26 +97,26 @@ func (p *settings) readRunner(data []byte) *Runner {
 	if err := d.Decode(&doc); errors.Is(err, io.EOF) {
 		return nil // the file contains only comments
 	} else if err != nil {
-		p.add(nil, "is not YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+		p.addDiagnostic(nil, "is not YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 		return nil
 	}
 	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		p.add(nil, "holds more than one document")
+		p.addDiagnostic(nil, "holds more than one document")
 		return nil
 	}
 	if len(doc.Content) == 0 || doc.Content[0].ShortTag() == "!!null" {
 		return nil
 	}
 	var r *Runner
-	p.eachKey(doc.Content[0], "settings", []string{"runner"}, func(_ string, v *yaml.Node) { r = p.runner(v) })
+	p.eachKey(doc.Content[0], "settings", []string{"runner"}, func(_ string, v *yaml.Node) { r = p.parseRunner(v) })
 	return r
 }
 
 // eachKey calls fn for each key of a mapping. Unknown and repeated keys are errors. YAML aliases
 // are errors as well, because the text of an alias does not show its value.
-func (p *settings) eachKey(n *yaml.Node, what string, known []string, fn func(key string, v *yaml.Node)) {
+func (p *settingsParser) eachKey(n *yaml.Node, what string, known []string, fn func(key string, v *yaml.Node)) {
 	if n.Kind != yaml.MappingNode {
-		p.add(n, "%s is not a mapping with %s", what, strings.Join(known, ", "))
+		p.addDiagnostic(n, "%s is not a mapping with %s", what, strings.Join(known, ", "))
 		return
 	}
 	var seen []string
@@ -125,50 +125,66 @@ func (p *settings) eachKey(n *yaml.Node, what string, known []string, fn func(ke
 		near := text.FindSimilar(k.Value, slices.Values(known), 1)
 		switch {
 		case k.Kind != yaml.ScalarNode || v.Kind == yaml.AliasNode:
-			p.add(k, "%s holds what is no plain key and value", what)
+			p.addDiagnostic(k, "%s holds what is no plain key and value", what)
 		case slices.Contains(seen, k.Value):
-			p.add(k, "%s is given twice", k.Value)
+			p.addDiagnostic(k, "%s is given twice", k.Value)
 		case slices.Contains(known, k.Value):
 			fn(k.Value, v)
 		case len(near) > 0:
-			p.add(k, "unknown key %q in %s; did you mean %s?", text.Clip(k.Value, 64), what, near[0])
+			p.addDiagnostic(
+				k,
+				"unknown key %q in %s; did you mean %s?",
+				text.TruncateWithEllipsis(k.Value, 64),
+				what,
+				near[0],
+			)
 		default:
-			p.add(k, "unknown key %q in %s; there are %s", text.Clip(k.Value, 64), what, strings.Join(known, ", "))
+			p.addDiagnostic(
+				k,
+				"unknown key %q in %s; there are %s",
+				text.TruncateWithEllipsis(k.Value, 64),
+				what,
+				strings.Join(known, ", "),
+			)
 		}
 		seen = append(seen, k.Value)
 	}
 }
 
-func (p *settings) runner(n *yaml.Node) *Runner {
-	r := &Runner{Stdin: stdinBriefing, Timeout: defaultTimeout, File: p.file}
+func (p *settingsParser) parseRunner(n *yaml.Node) *Runner {
+	r := &Runner{Stdin: stdinBriefing, Timeout: defaultTimeout, SettingsPath: p.file}
 	p.eachKey(n, "runner", []string{"command", "stdin", "timeout"}, func(key string, v *yaml.Node) {
 		switch key {
 		case "command":
-			r.Command = p.command(v)
+			r.Command = p.parseCommand(v)
 		case "stdin":
 			r.Stdin = v.Value
 			if !slices.Contains([]string{stdinBriefing, stdinTask, stdinNone}, v.Value) {
-				p.add(v, "stdin is %q; write briefing, task or none", text.Clip(v.Value, 64))
+				p.addDiagnostic(v, "stdin is %q; write briefing, task or none", text.TruncateWithEllipsis(v.Value, 64))
 			}
 		case "timeout":
 			d, err := time.ParseDuration(v.Value)
 			isTimeout := d >= time.Second && d <= maxTimeout
 			if err != nil || !isTimeout {
-				p.add(v, "timeout is %q; write a time such as 30m, from 1s to 24h", text.Clip(v.Value, 64))
+				p.addDiagnostic(
+					v,
+					"timeout is %q; write a time such as 30m, from 1s to 24h",
+					text.TruncateWithEllipsis(v.Value, 64),
+				)
 			}
 			r.Timeout = d
 		}
 	})
-	if r.Command == nil && len(p.wrong) == 0 {
-		p.add(n, "runner has no command")
+	if r.Command == nil && len(p.diagnostics) == 0 {
+		p.addDiagnostic(n, "runner has no command")
 	}
 	return r
 }
 
-func (p *settings) command(v *yaml.Node) []string {
+func (p *settingsParser) parseCommand(v *yaml.Node) []string {
 	hasArgs := len(v.Content) > 0 && len(v.Content) <= maxArgs
 	if v.Kind != yaml.SequenceNode || !hasArgs {
-		p.add(
+		p.addDiagnostic(
 			v,
 			"command is not a list of the program and its arguments, such as [agent, --prompt-file, \"{briefing}\"]; "+
 				"no shell reads it",
@@ -178,18 +194,18 @@ func (p *settings) command(v *yaml.Node) []string {
 	var argv []string
 	for _, a := range v.Content {
 		if a.Kind != yaml.ScalarNode || a.ShortTag() == "!!null" {
-			p.add(a, "command holds what is no word")
+			p.addDiagnostic(a, "command holds what is no word")
 			continue
 		}
 		if strings.IndexByte(a.Value, 0) >= 0 {
-			p.add(a, "command holds a NUL")
+			p.addDiagnostic(a, "command holds a NUL")
 		}
-		for _, m := range placeholder().FindAllStringSubmatch(a.Value, -1) {
+		for _, m := range placeholderPattern().FindAllStringSubmatch(a.Value, -1) {
 			if !slices.Contains(placeholders, m[1]) {
-				p.add(
+				p.addDiagnostic(
 					a,
 					"there is no placeholder {%s}; there are {%s}",
-					text.Clip(m[1], 64),
+					text.TruncateWithEllipsis(m[1], 64),
 					strings.Join(placeholders, "}, {"),
 				)
 			}
@@ -199,30 +215,30 @@ func (p *settings) command(v *yaml.Node) []string {
 	if len(argv) == 0 {
 		return nil
 	}
-	if !isProgram(argv[0]) {
-		p.add(
+	if !isValidProgram(argv[0]) {
+		p.addDiagnostic(
 			v.Content[0],
 			"the program %q is neither a name that is found in PATH nor a whole path",
-			text.Clip(argv[0], 64),
+			text.TruncateWithEllipsis(argv[0], 64),
 		)
 	}
 	return argv
 }
 
-// isProgram reports whether prog is a file name or an absolute path, without a placeholder. A
+// isValidProgram reports whether prog is a file name or an absolute path, without a placeholder. A
 // relative path is refused, because a project could provide the program.
-func isProgram(prog string) bool {
-	if prog == "" || placeholder().MatchString(prog) {
+func isValidProgram(prog string) bool {
+	if prog == "" || placeholderPattern().MatchString(prog) {
 		return false
 	}
 	return !strings.ContainsAny(prog, `/\`) || filepath.IsAbs(prog)
 }
 
-// argv returns the command with the placeholders replaced.
-func (r *Runner) argv(values map[string]string) []string {
+// expandCommand returns the command with the placeholders replaced.
+func (r *Runner) expandCommand(values map[string]string) []string {
 	argv := slices.Clone(r.Command)
 	for i, a := range argv[1:] {
-		argv[i+1] = placeholder().ReplaceAllStringFunc(a, func(s string) string { return values[s[1:len(s)-1]] })
+		argv[i+1] = placeholderPattern().ReplaceAllStringFunc(a, func(s string) string { return values[s[1:len(s)-1]] })
 	}
 	return argv
 }

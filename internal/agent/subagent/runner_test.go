@@ -17,11 +17,11 @@ func TestParseRunner(t *testing.T) {
 	full := "# mine\nrunner:\n  command: [claude, --print, \"--mcp-config={mcp_config}\", '{\"a\": 1}', \"\"]\n  " +
 		"stdin: task\n  timeout: 90s\n"
 	r, err := ParseRunner("s.yaml", []byte(full))
-	if err != nil || r.Stdin != stdinTask || r.Timeout != 90*time.Second || r.File != "s.yaml" ||
+	if err != nil || r.Stdin != stdinTask || r.Timeout != 90*time.Second || r.SettingsPath != "s.yaml" ||
 		!slices.Equal(r.Command, []string{"claude", "--print", "--mcp-config={mcp_config}", `{"a": 1}`, ""}) {
 		t.Fatalf("ParseRunner() = %+v, %v", r, err)
 	}
-	got := r.argv(map[string]string{"mcp_config": "/tmp/{task} $x"})
+	got := r.expandCommand(map[string]string{"mcp_config": "/tmp/{task} $x"})
 	if want := []string{"claude", "--print", "--mcp-config=/tmp/{task} $x", `{"a": 1}`, ""}; !slices.Equal(got, want) {
 		t.Errorf("argv() = %q, want %q", got, want)
 	}
@@ -84,7 +84,7 @@ func FuzzParseRunner(f *testing.F) {
 			t.Fatalf("ParseRunner accepts %+v", r)
 		}
 		for _, a := range r.Command {
-			for _, m := range placeholder().FindAllStringSubmatch(a, -1) {
+			for _, m := range placeholderPattern().FindAllStringSubmatch(a, -1) {
 				if !slices.Contains(placeholders, m[1]) {
 					t.Errorf("%q holds what nothing stands for", a)
 				}

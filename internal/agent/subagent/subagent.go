@@ -46,35 +46,35 @@ const (
 
 // Service creates sub-agents. It is safe for concurrent use.
 type Service struct {
-	Profiles *profile.Set
-	Skills   *skill.Set
-	Bound    *profile.Resolved // profile that restricts the caller and its sub-agents (may be nil)
+	Profiles     *profile.Set
+	Skills       *skill.Set
+	BoundProfile *profile.Resolved // profile that restricts the caller and its sub-agents (may be nil)
 
-	Program string            // path of oxbow
-	Args    []string          // arguments of oxbow before the command, such as --home DIR
-	Env     map[string]string // environment variables of oxbow, such as OXBOW_HOME
-	Depth   int               // number of sub-agents above the caller
+	ProgramPath string            // path of oxbow
+	ProgramArgs []string          // arguments of oxbow before the command, such as --home DIR
+	ProgramEnv  map[string]string // environment variables of oxbow, such as OXBOW_HOME
+	SpawnDepth  int               // number of sub-agents above the caller
 
 	// Runner returns the runner, or nil if only briefings can be made. It is called for each run,
 	// so that changes of the settings take effect. A nil Runner means no runner.
-	Runner  func() (*Runner, error)
-	Dir     string           // working directory of sub-agents
-	Environ func() []string  // environment for sub-agents, without oxbow's variables (nil means empty)
-	Now     func() time.Time // nil means time.Now
-	Stdout  io.Writer        // receives sub-agents' output while they run (nil discards the output)
-	Stderr  io.Writer        // receives their standard error
-	Grace   time.Duration    // time between SIGTERM and SIGKILL (5 s by default)
+	Runner     func() (*Runner, error)
+	WorkingDir string           // working directory of sub-agents
+	Environ    func() []string  // environment for sub-agents, without oxbow's variables (nil means empty)
+	Now        func() time.Time // nil means time.Now
+	Stdout     io.Writer        // receives sub-agents' output while they run (nil discards the output)
+	Stderr     io.Writer        // receives their standard error
+	StopGrace  time.Duration    // time between SIGTERM and SIGKILL (5 s by default)
 
-	mu       sync.Mutex // guards the fields below
-	running  int
-	stop     map[int]context.CancelFunc // cancel functions of the running sub-agents
-	next     int                        // next key in stop
-	isClosed bool
-	ended    sync.WaitGroup // waits for the running sub-agents
+	mu           sync.Mutex // guards the fields below
+	runningCount int
+	cancels      map[int]context.CancelFunc // cancel functions of the running sub-agents
+	nextKey      int                        // next key in stop
+	isClosed     bool
+	runs         sync.WaitGroup // waits for the running sub-agents
 }
 
-// Request describes a sub-agent to create.
-type Request struct {
+// SubagentRequest describes a sub-agent to create.
+type SubagentRequest struct {
 	Agent   string // name of the sub-agent, valid for [profile.CheckName]
 	Task    string // at most 256 KiB
 	Profile string // profile of its memory ("" means the caller's profile or, without one, the whole memory)
@@ -83,9 +83,9 @@ type Request struct {
 	Budget  int    // maximum tokens of the selection (0 means the profile's budget)
 }
 
-// Reach is the command that starts a sub-agent's memory server, in the form in which MCP clients
+// ServerCommand is the command that starts a sub-agent's memory server, in the form in which MCP clients
 // are configured.
-type Reach struct {
+type ServerCommand struct {
 	Command string            `json:"command"`
 	Args    []string          `json:"args"`
 	Env     map[string]string `json:"env"`
@@ -98,22 +98,22 @@ type Briefing struct {
 	Profile   string       // "" if it has access to the whole memory
 	Skill     *skill.Skill // nil for none
 	Selection profile.Selection
-	Reach     Reach
+	Server    ServerCommand
 	Tokens    int // estimated tokens of the text
 
-	resolved profile.Resolved
-	text     string
+	resolvedProfile profile.Resolved
+	text            string
 }
 
 // Text returns the briefing in the form for the sub-agent's model.
 func (b *Briefing) Text() string { return b.text }
 
-// Brief makes the briefing: the sub-agent's name, the profile's selection of the memory, the skill,
+// MakeBriefing makes the briefing: the sub-agent's name, the profile's selection of the memory, the skill,
 // the way to reach its memory, and the task. If the request is not valid, the error matches
 // [oxbow.ErrInvalid].
-func (s *Service) Brief(ctx context.Context, m *oxbow.Memory, req Request) (*Briefing, error) {
+func (s *Service) MakeBriefing(ctx context.Context, m *oxbow.Memory, req SubagentRequest) (*Briefing, error) {
 	if err := profile.CheckName(req.Agent); err != nil {
-		return nil, &oxbow.InvalidError{Field: "agent_id", Value: text.Clip(req.Agent, 64),
+		return nil, &oxbow.InvalidError{Field: "agent_id", Value: text.TruncateWithEllipsis(req.Agent, 64),
 			Reason: "is not made of letters, digits, dots, dashes and underscores (at most 64, a letter or digit " +
 				"first)"}
 	}
@@ -129,11 +129,11 @@ func (s *Service) Brief(ctx context.Context, m *oxbow.Memory, req Request) (*Bri
 	}
 	b := &Briefing{Agent: req.Agent, Task: req.Task}
 	var err error
-	b.resolved, err = s.profile(req.Profile)
+	b.resolvedProfile, err = s.resolveProfile(req.Profile)
 	if err != nil {
 		return nil, err
 	}
-	b.Profile = b.resolved.Name
+	b.Profile = b.resolvedProfile.Name
 	if req.Skill != "" {
 		k, err := s.Skills.Find(req.Skill)
 		if err != nil {
@@ -144,43 +144,50 @@ func (s *Service) Brief(ctx context.Context, m *oxbow.Memory, req Request) (*Bri
 	b.Selection, err = s.Profiles.Select(
 		ctx,
 		m,
-		&b.resolved,
+		&b.resolvedProfile,
 		profile.Request{Query: req.Task, Budget: req.Budget, AsOf: req.AsOf},
 	)
 	if err != nil {
 		return nil, fmt.Errorf("selecting the memory of %s: %w", req.Agent, err)
 	}
-	b.Reach = s.reach(b)
-	b.text = b.writeBriefing()
+	b.Server = s.serverCommand(b)
+	b.text = b.composeText()
 	b.Tokens = prompt.EstimateTokens(b.text)
 	return b, nil
 }
 
-// profile returns the profile of the sub-agent. If the caller is bound to a profile, so is the
+// resolveProfile returns the profile of the sub-agent. If the caller is bound to a profile, so is the
 // sub-agent, so that the caller cannot use it to see other entries.
-func (s *Service) profile(name string) (profile.Resolved, error) {
+func (s *Service) resolveProfile(name string) (profile.Resolved, error) {
 	switch {
-	case s.Bound != nil && name != "" && name != s.Bound.Name:
-		return profile.Resolved{}, &oxbow.InvalidError{Field: "memory_profile", Value: text.Clip(name, 64),
+	case s.BoundProfile != nil && name != "" && name != s.BoundProfile.Name:
+		return profile.Resolved{}, &oxbow.InvalidError{
+			Field: "memory_profile",
+			Value: text.TruncateWithEllipsis(name, 64),
 			Reason: fmt.Sprintf(
 				"is not the profile %q that this session is bound to, and its sub-agents with it",
-				s.Bound.Name,
-			)}
-	case s.Bound != nil:
-		return *s.Bound, nil
+				s.BoundProfile.Name,
+			),
+		}
+	case s.BoundProfile != nil:
+		return *s.BoundProfile, nil
 	case name == "":
 		return profile.Everything(), nil
 	}
 	return s.Profiles.Resolve(name)
 }
 
-func (s *Service) reach(b *Briefing) Reach {
-	r := Reach{Command: s.Program, Args: append(slices.Clone(s.Args), "mcp"), Env: maps.Clone(s.Env)}
+func (s *Service) serverCommand(b *Briefing) ServerCommand {
+	r := ServerCommand{
+		Command: s.ProgramPath,
+		Args:    append(slices.Clone(s.ProgramArgs), "mcp"),
+		Env:     maps.Clone(s.ProgramEnv),
+	}
 	if r.Env == nil {
 		r.Env = map[string]string{}
 	}
 	r.Env[envAgent] = b.Agent
-	r.Env[EnvDepth] = strconv.Itoa(s.Depth + 1)
+	r.Env[EnvDepth] = strconv.Itoa(s.SpawnDepth + 1)
 	if b.Profile != "" {
 		r.Args = append(r.Args, "--profile", b.Profile)
 		r.Env[envProfile] = b.Profile
@@ -188,21 +195,21 @@ func (s *Service) reach(b *Briefing) Reach {
 	return r
 }
 
-// CommandLine returns the command for a POSIX shell, preceded by its environment variables.
-func (r *Reach) CommandLine() string {
+// ShellCommand returns the command for a POSIX shell, preceded by its environment variables.
+func (r *ServerCommand) ShellCommand() string {
 	var words []string
 	for _, k := range slices.Sorted(maps.Keys(r.Env)) {
-		words = append(words, k+"="+quote(r.Env[k]))
+		words = append(words, k+"="+shellQuote(r.Env[k]))
 	}
-	words = append(words, quote(r.Command))
+	words = append(words, shellQuote(r.Command))
 	for _, a := range r.Args {
-		words = append(words, quote(a))
+		words = append(words, shellQuote(a))
 	}
 	return strings.Join(words, " ")
 }
 
-// quote quotes a word for a POSIX shell.
-func quote(s string) string {
+// shellQuote quotes a word for a POSIX shell.
+func shellQuote(s string) string {
 	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return !((r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || (r >= '0' && r <= '9') ||
 			strings.ContainsRune("-_./:@%+,=", r))
@@ -212,9 +219,9 @@ func quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// writeBriefing joins the parts of the briefing. The task comes last, because models heed the end
+// composeText joins the parts of the briefing. The task comes last, because models heed the end
 // most. The task is not put into a code block, because it is an instruction by the caller.
-func (b *Briefing) writeBriefing() string {
+func (b *Briefing) composeText() string {
 	var w strings.Builder
 	fmt.Fprintf(
 		&w,
@@ -230,7 +237,7 @@ func (b *Briefing) writeBriefing() string {
 			b.Skill.Name,
 			strconv.Quote(b.Skill.Dir),
 		)
-		w.WriteString(b.Skill.Show())
+		w.WriteString(b.Skill.ModelText())
 	}
 	w.WriteString("# Your memory\n\n")
 	if b.Profile != "" {
@@ -247,7 +254,7 @@ func (b *Briefing) writeBriefing() string {
 		" If you have no memory tools yet, this starts the server of them (Model Context Protocol, standard " +
 			"streams):\n\n" + prompt.Fence(
 			"sh",
-			b.Reach.CommandLine(),
+			b.Server.ShellCommand(),
 		) + "\n",
 	)
 	if n := b.Selection.AsOf; n != 0 {
@@ -278,12 +285,12 @@ func (s *Service) beginRun(ctx context.Context) (context.Context, func(), error)
 	switch {
 	case s.isClosed:
 		return ctx, nil, fmt.Errorf("starting a sub-agent: %w", context.Canceled)
-	case s.Depth >= maxDepth:
+	case s.SpawnDepth >= maxDepth:
 		return ctx, nil, &oxbow.InvalidError{
 			Field:  "sub-agent",
 			Reason: fmt.Sprintf("cannot be started: %d stand above already, which is the most", maxDepth),
 		}
-	case s.running >= maxRunning:
+	case s.runningCount >= maxRunning:
 		return ctx, nil, &oxbow.InvalidError{
 			Field: "sub-agent",
 			Reason: fmt.Sprintf(
@@ -293,21 +300,21 @@ func (s *Service) beginRun(ctx context.Context) (context.Context, func(), error)
 		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	if s.stop == nil {
-		s.stop = map[int]context.CancelFunc{}
+	if s.cancels == nil {
+		s.cancels = map[int]context.CancelFunc{}
 	}
-	key := s.next
-	s.next++
-	s.running++
-	s.stop[key] = cancel
-	s.ended.Add(1)
+	key := s.nextKey
+	s.nextKey++
+	s.runningCount++
+	s.cancels[key] = cancel
+	s.runs.Add(1)
 	return ctx, func() {
 		cancel()
 		s.mu.Lock()
-		s.running--
-		delete(s.stop, key)
+		s.runningCount--
+		delete(s.cancels, key)
 		s.mu.Unlock()
-		s.ended.Done()
+		s.runs.Done()
 	}, nil
 }
 
@@ -316,11 +323,11 @@ func (s *Service) beginRun(ctx context.Context) (context.Context, func(), error)
 func (s *Service) Close() error {
 	s.mu.Lock()
 	s.isClosed = true
-	for _, stop := range s.stop {
+	for _, stop := range s.cancels {
 		stop()
 	}
 	s.mu.Unlock()
-	s.ended.Wait()
+	s.runs.Wait()
 	return nil
 }
 

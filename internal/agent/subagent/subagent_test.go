@@ -74,10 +74,10 @@ func agent(t *testing.T, args ...string) *Runner {
 		t.Fatal(err)
 	}
 	return &Runner{
-		Command: append([]string{program, "agent"}, args...),
-		Stdin:   stdinNone,
-		Timeout: time.Minute,
-		File:    "settings.yaml",
+		Command:      append([]string{program, "agent"}, args...),
+		Stdin:        stdinNone,
+		Timeout:      time.Minute,
+		SettingsPath: "settings.yaml",
 	}
 }
 
@@ -144,21 +144,21 @@ func world(t *testing.T) (*oxbow.Memory, *Service) {
 	return m, &Service{
 		Profiles: &profile.Set{Places: []profile.Place{{FS: fsys, Dirs: profile.HomeDirs}}},
 		Skills: &skill.Set{
-			Places: []skill.Place{{FS: fstest.MapFS{"skills/core/SKILL.md": {Data: []byte("Count squares.")}},
-				Path: "/home/me", Dirs: skill.HomeDirs}},
+			Roots: []skill.SearchRoot{{FS: fstest.MapFS{"skills/core/SKILL.md": {Data: []byte("Count squares.")}},
+				RootPath: "/home/me", SkillDirs: skill.HomeDirs}},
 		},
-		Program: "/bin/ox bow", Args: []string{"--home", "/h"},
-		Env: map[string]string{EnvHome: "/h", EnvSettings: NoSettings},
-		Dir: t.TempDir(), Environ: os.Environ, Now: func() time.Time {
+		ProgramPath: "/bin/ox bow", ProgramArgs: []string{"--home", "/h"},
+		ProgramEnv: map[string]string{EnvHome: "/h", EnvSettings: NoSettings},
+		WorkingDir: t.TempDir(), Environ: os.Environ, Now: func() time.Time {
 			return time.Date(2026, 4, 18, 10, 0, 0, 0, time.UTC)
 		},
-		Grace: 100 * time.Millisecond,
+		StopGrace: 100 * time.Millisecond,
 	}
 }
 
-func brief(t *testing.T, s *Service, m *oxbow.Memory, r Request) *Briefing {
+func brief(t *testing.T, s *Service, m *oxbow.Memory, r SubagentRequest) *Briefing {
 	t.Helper()
-	b, err := s.Brief(t.Context(), m, r)
+	b, err := s.MakeBriefing(t.Context(), m, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func brief(t *testing.T, s *Service, m *oxbow.Memory, r Request) *Briefing {
 
 func TestBriefing(t *testing.T) {
 	m, s := world(t)
-	b := brief(t, s, m, Request{Agent: "refactor", Task: "  Make it 3D.\n", Profile: "dev", Skill: "core"})
+	b := brief(t, s, m, SubagentRequest{Agent: "refactor", Task: "  Make it 3D.\n", Profile: "dev", Skill: "core"})
 	want := "# You are the sub-agent refactor\n\nYou were started for one task, which stands at the end. Whoever " +
 		"started you reads what you answer last, and nothing else of what you do.\n\n" +
 		b.Selection.Text() +
@@ -188,7 +188,7 @@ func TestBriefing(t *testing.T) {
 		t.Errorf("Tokens = %d, of which the selection has %d", b.Tokens, b.Selection.Context.Tokens)
 	}
 	// The past, within a budget.
-	b = brief(t, s, m, Request{Agent: "author", Task: "Why?", Profile: "dev", AsOf: 1, Budget: 500})
+	b = brief(t, s, m, SubagentRequest{Agent: "author", Task: "Why?", Profile: "dev", AsOf: 1, Budget: 500})
 	if text := b.Text(); !strings.Contains(text, "Squares of 5 feet.") || strings.Contains(text, "Hexagons.") ||
 		!strings.Contains(text, `recall answers from the past with as_of "1"`) {
 		t.Errorf("as of change 1: %s", text)
@@ -197,24 +197,24 @@ func TestBriefing(t *testing.T) {
 		t.Errorf("the budget is %d", b.Selection.Context.Budget)
 	}
 	// Without a profile, all of the memory; a caller who is bound has his own.
-	b = brief(t, s, m, Request{Agent: "all", Task: "x"})
-	if _, is := b.Reach.Env[envProfile]; is || b.Profile != "" || !strings.Contains(b.Text(), "zeppelin") {
-		t.Errorf("without a profile: %q, %v", b.Profile, b.Reach)
+	b = brief(t, s, m, SubagentRequest{Agent: "all", Task: "x"})
+	if _, is := b.Server.Env[envProfile]; is || b.Profile != "" || !strings.Contains(b.Text(), "zeppelin") {
+		t.Errorf("without a profile: %q, %v", b.Profile, b.Server)
 	}
 	dev, err := s.Profiles.Resolve("dev")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Bound = &dev
+	s.BoundProfile = &dev
 	inside := scope.Within(m, dev.Scope())
-	b = brief(t, s, inside, Request{Agent: "own", Task: "x"})
+	b = brief(t, s, inside, SubagentRequest{Agent: "own", Task: "x"})
 	if b.Profile != "dev" || strings.Contains(b.Text(), "zeppelin") {
 		t.Errorf("of a bound caller: %q", b.Profile)
 	}
-	if _, err := s.Brief(
+	if _, err := s.MakeBriefing(
 		t.Context(),
 		inside,
-		Request{Agent: "spy", Task: "x", Profile: "novel"},
+		SubagentRequest{Agent: "spy", Task: "x", Profile: "novel"},
 	); !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(err.Error(), `bound to`) {
 		t.Errorf("through another profile: %v", err)
 	}
@@ -223,28 +223,28 @@ func TestBriefing(t *testing.T) {
 func TestBriefingRefuses(t *testing.T) {
 	m, s := world(t)
 	for name, c := range map[string]struct {
-		req  Request
+		req  SubagentRequest
 		want string
 	}{
-		"no agent":           {Request{Task: "x"}, "agent_id"},
-		"an agent of a path": {Request{Agent: "a/../b", Task: "x"}, "agent_id"},
-		"an agent of a flag": {Request{Agent: "--yolo", Task: "x"}, "agent_id"},
-		"no task":            {Request{Agent: "a", Task: " \n"}, "task is empty"},
-		"a long task":        {Request{Agent: "a", Task: strings.Repeat("x", maxTask+1)}, "task"},
-		"a binary task":      {Request{Agent: "a", Task: "a\x00b"}, "task"},
+		"no agent":           {SubagentRequest{Task: "x"}, "agent_id"},
+		"an agent of a path": {SubagentRequest{Agent: "a/../b", Task: "x"}, "agent_id"},
+		"an agent of a flag": {SubagentRequest{Agent: "--yolo", Task: "x"}, "agent_id"},
+		"no task":            {SubagentRequest{Agent: "a", Task: " \n"}, "task is empty"},
+		"a long task":        {SubagentRequest{Agent: "a", Task: strings.Repeat("x", maxTask+1)}, "task"},
+		"a binary task":      {SubagentRequest{Agent: "a", Task: "a\x00b"}, "task"},
 		"no such profile": {
-			Request{Agent: "a", Task: "x", Profile: "dve"},
+			SubagentRequest{Agent: "a", Task: "x", Profile: "dve"},
 			`there is no profile "dve"; did you mean dev?`,
 		},
-		"a hostile profile": {Request{Agent: "a", Task: "x", Profile: "../dev"}, "profile name"},
+		"a hostile profile": {SubagentRequest{Agent: "a", Task: "x", Profile: "../dev"}, "profile name"},
 		"no such skill": {
-			Request{Agent: "a", Task: "x", Skill: "cor"},
+			SubagentRequest{Agent: "a", Task: "x", Skill: "cor"},
 			`there is no skill "cor"; did you mean core?`,
 		},
-		"a hostile skill":  {Request{Agent: "a", Task: "x", Skill: "../core"}, "skill name"},
-		"a budget below 0": {Request{Agent: "a", Task: "x", Budget: -1}, "max_tokens"},
+		"a hostile skill":  {SubagentRequest{Agent: "a", Task: "x", Skill: "../core"}, "skill name"},
+		"a budget below 0": {SubagentRequest{Agent: "a", Task: "x", Budget: -1}, "max_tokens"},
 	} {
-		if b, err := s.Brief(t.Context(), m, c.req); !errors.Is(err, oxbow.ErrInvalid) ||
+		if b, err := s.MakeBriefing(t.Context(), m, c.req); !errors.Is(err, oxbow.ErrInvalid) ||
 			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: Brief() = %v, %v, want an error with %q", name, b, err, c.want)
 		}
@@ -255,14 +255,15 @@ func TestRun(t *testing.T) {
 	m, s := world(t)
 	var shown bytes.Buffer
 	s.Stdout = &shown
-	b := brief(t, s, m, Request{Agent: "refactor", Task: "Make it 3D.", Profile: "dev"})
+	b := brief(t, s, m, SubagentRequest{Agent: "refactor", Task: "Make it 3D.", Profile: "dev"})
 	r := agent(t, "cat")
 	r.Stdin = stdinBriefing
 	out, err := s.Run(t.Context(), m, r, b)
-	if err != nil || out.Ended != Done || out.Status != 0 || out.Result != b.Text() || shown.String() != b.Text() {
+	if err != nil || out.EndState != RunDone || out.ExitStatus != 0 || out.Output != b.Text() ||
+		shown.String() != b.Text() {
 		t.Fatalf("Run() = %+v, %v; shown %q", out, err, shown.String())
 	}
-	e, err := m.Get(t.Context(), out.Entry)
+	e, err := m.Get(t.Context(), out.EntryName)
 	if err != nil || e.Kind != oxbow.History ||
 		fmt.Sprint(e.Labels) != "[agent:refactor profile:dev project:vtt run:done]" || e.Source.Profile != "dev" ||
 		e.Source.Actor != oxbow.Program {
@@ -279,7 +280,12 @@ func TestRun(t *testing.T) {
 	}
 	// The same moment again is another entry; files are found by their
 	// placeholders, whatever is in them, and gone afterwards.
-	b = brief(t, s, m, Request{Agent: "refactor", Task: "`rm -rf` $HOME; \"'\nx", Profile: "dev", Skill: "core"})
+	b = brief(
+		t,
+		s,
+		m,
+		SubagentRequest{Agent: "refactor", Task: "`rm -rf` $HOME; \"'\nx", Profile: "dev", Skill: "core"},
+	)
 	for what, want := range map[string]string{
 		"{task}":       b.Task,
 		"{skill}":      "Count squares.",
@@ -287,14 +293,15 @@ func TestRun(t *testing.T) {
 		"{mcp_config}": "\"OXBOW_PROFILE\": \"dev\"",
 	} {
 		out, err := s.Run(t.Context(), m, agent(t, "show", what), b)
-		if err != nil || !strings.HasPrefix(out.Result, "2 arguments, <nil>\n") || !strings.Contains(out.Result, want) {
-			t.Errorf("%s gave %q, %v", what, out.Result, err)
+		if err != nil || !strings.HasPrefix(out.Output, "2 arguments, <nil>\n") ||
+			!strings.Contains(out.Output, want) {
+			t.Errorf("%s gave %q, %v", what, out.Output, err)
 		}
 	}
 	n := 0
 	for e, err := range m.Entries(
 		t.Context(),
-		oxbow.Filter{Terms: []oxbow.Term{{Key: labelRun, Values: []string{Done}}}},
+		oxbow.Filter{Terms: []oxbow.Term{{Key: labelRun, Values: []string{RunDone}}}},
 	) {
 		if err != nil || !strings.HasPrefix(e.Name, "run: refactor 2026-04-18 10:00:00") {
 			t.Errorf("%q, %v", e.Name, err)
@@ -310,16 +317,16 @@ func TestRun(t *testing.T) {
 // memory that cannot be written starts nothing.
 func TestRunUnrecorded(t *testing.T) {
 	m, s := world(t)
-	b := brief(t, s, m, Request{Agent: "a", Task: "x", Profile: "strict"})
+	b := brief(t, s, m, SubagentRequest{Agent: "a", Task: "x", Profile: "strict"})
 	out, err := s.Run(t.Context(), m, agent(t, "cat"), b)
-	if err != nil || out.Ended != Done || out.Entry != "" || len(out.Notes) != 1 ||
+	if err != nil || out.EndState != RunDone || out.EntryName != "" || len(out.Notes) != 1 ||
 		!strings.Contains(out.Notes[0], "not recorded") {
 		t.Errorf("Run() = %+v, %v, want a note that it is not recorded", out, err)
 	}
 	r := agent(t, "cat")
 	r.Command[0] = "no-such-program"
-	b = brief(t, s, m, Request{Agent: "a", Task: "x", Profile: "dev"})
-	if out, err := s.Run(t.Context(), m, r, b); !errors.Is(err, exec.ErrNotFound) || out.Entry != "" {
+	b = brief(t, s, m, SubagentRequest{Agent: "a", Task: "x", Profile: "dev"})
+	if out, err := s.Run(t.Context(), m, r, b); !errors.Is(err, exec.ErrNotFound) || out.EntryName != "" {
 		t.Errorf("Run() of no program = %+v, %v", out, err)
 	}
 	closed := oxbow.New(shut{m}, nil)
@@ -337,7 +344,7 @@ func (shut) Apply(context.Context, ...oxbow.Op) error { return oxbow.ErrFull }
 // and when its time is up; each is recorded.
 func TestStop(t *testing.T) {
 	m, s := world(t)
-	b := brief(t, s, m, Request{Agent: "a", Task: "x", Profile: "dev"})
+	b := brief(t, s, m, SubagentRequest{Agent: "a", Task: "x", Profile: "dev"})
 	modes := []string{"wait", "deaf"}
 	if runtime.GOOS != "windows" { // where a process alone is ended
 		modes = append(modes, "parent")
@@ -345,7 +352,7 @@ func TestStop(t *testing.T) {
 	for _, mode := range modes {
 		l := listen(t)
 		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan Outcome, 1)
+		ended := make(chan RunOutcome, 1)
 		go func() {
 			out, err := s.Run(ctx, m, agent(t, mode, l.Addr().String()), b)
 			if err != nil {
@@ -360,7 +367,7 @@ func TestStop(t *testing.T) {
 		conns := begun(t, l, n)
 		cancel()
 		out := <-ended
-		if e, err := m.Get(t.Context(), out.Entry); out.Ended != runStopped || err != nil ||
+		if e, err := m.Get(t.Context(), out.EntryName); out.EndState != runStopped || err != nil ||
 			!strings.Contains(e.Content, "stopped after") {
 			t.Errorf("%s: %+v, recorded as %q, %v", mode, out, e.Content, err)
 		}
@@ -372,14 +379,14 @@ func TestStop(t *testing.T) {
 	}
 	late := agent(t, "wait", listen(t).Addr().String())
 	late.Timeout = 50 * time.Millisecond
-	if out, err := s.Run(t.Context(), m, late, b); err != nil || out.Ended != runLate || len(out.Notes) != 1 ||
+	if out, err := s.Run(t.Context(), m, late, b); err != nil || out.EndState != runTimedOut || len(out.Notes) != 1 ||
 		!strings.Contains(out.Notes[0], "its time of 50ms was up") {
-		t.Errorf("Run() = %+v, %v, want %s", out, err, runLate)
+		t.Errorf("Run() = %+v, %v, want %s", out, err, runTimedOut)
 	}
 
 	// No more than maxRunning at once; and Close ends them all.
 	l := listen(t)
-	ended := make(chan Outcome, maxRunning)
+	ended := make(chan RunOutcome, maxRunning)
 	for range maxRunning {
 		go func() {
 			out, err := s.Run(t.Context(), m, agent(t, "wait", l.Addr().String()), b)
@@ -398,14 +405,14 @@ func TestStop(t *testing.T) {
 		t.Error(err)
 	}
 	for range maxRunning {
-		if out := <-ended; out.Ended != runStopped {
+		if out := <-ended; out.EndState != runStopped {
 			t.Errorf("after Close: %+v", out)
 		}
 	}
 	if _, err := s.Run(t.Context(), m, agent(t, "cat"), b); !errors.Is(err, context.Canceled) {
 		t.Errorf("after Close: %v", err)
 	}
-	deep := &Service{Depth: maxDepth}
+	deep := &Service{SpawnDepth: maxDepth}
 	if _, err := deep.Run(t.Context(), m, agent(t, "cat"), b); !errors.Is(err, oxbow.ErrInvalid) {
 		t.Errorf("too deep: %v", err)
 	}
@@ -425,7 +432,7 @@ func TestKeeper(t *testing.T) {
 		{"a\x00\xffb", "a\ufffd\ufffdb", 0},
 	} {
 		for _, step := range []int{1, 2, 7, 100} {
-			k := &keeper{head: 3, tail: 5}
+			k := &outputBuffer{maxHeadBytes: 3, maxTailBytes: 5}
 			for s := c.said; len(s) > 0; {
 				n := min(step, len(s))
 				if w, err := k.Write([]byte(s[:n])); w != n || err != nil {
@@ -433,7 +440,7 @@ func TestKeeper(t *testing.T) {
 				}
 				s = s[n:]
 			}
-			if got, cut := k.text(); got != c.want || cut != c.cut {
+			if got, cut := k.storedText(); got != c.want || cut != c.cut {
 				t.Errorf("%q by %d: %q, %d, want %q, %d", c.said, step, got, cut, c.want, c.cut)
 			}
 		}

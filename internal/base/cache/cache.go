@@ -34,7 +34,7 @@ func (b *Budget) UsedBytes() int64 {
 
 // cachedValue identifies a cached value.
 type cachedValue struct {
-	slots interface{ evict(n int) bool }
+	owner interface{ evictUnread(n int) bool }
 	slot  int
 	size  int64
 }
@@ -49,7 +49,7 @@ func (b *Budget) addValue(value cachedValue) {
 		oldest := b.queue[0]
 		b.queue[0] = cachedValue{}
 		b.queue = b.queue[1:]
-		if oldest.slots.evict(oldest.slot) {
+		if oldest.owner.evictUnread(oldest.slot) {
 			b.usedBytes -= oldest.size
 		} else {
 			b.queue = append(b.queue, oldest)
@@ -57,15 +57,15 @@ func (b *Budget) addValue(value cachedValue) {
 	}
 }
 
-// removeOwner removes all values of an owner from the queue.
-func (b *Budget) removeOwner(owner interface{ evict(n int) bool }) {
+// removeValuesOf removes all values of an owner from the queue.
+func (b *Budget) removeValuesOf(owner interface{ evictUnread(n int) bool }) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.queue = slices.DeleteFunc(b.queue, func(p cachedValue) bool {
-		if p.slots == owner {
+		if p.owner == owner {
 			b.usedBytes -= p.size
 		}
-		return p.slots == owner
+		return p.owner == owner
 	})
 }
 
@@ -126,17 +126,17 @@ func (s *Slots[T]) Put(n int, value T, size int) T {
 	return value
 }
 
-// Drop removes all values from the budget. The slots must not be used afterwards. Drop does nothing
+// RemoveAll removes all values from the budget. The slots must not be used afterwards. Drop does nothing
 // if s is nil.
-func (s *Slots[T]) Drop() {
+func (s *Slots[T]) RemoveAll() {
 	if s != nil {
-		s.budget.removeOwner(s)
+		s.budget.removeValuesOf(s)
 	}
 }
 
-// evict empties a slot and returns true. If the value was read since the last call, evict keeps it
+// evictUnread empties a slot and returns true. If the value was read since the last call, evict keeps it
 // and returns false.
-func (s *Slots[T]) evict(n int) bool {
+func (s *Slots[T]) evictUnread(n int) bool {
 	pointer := &s.blocks[n/blockSlots].Load()[n%blockSlots]
 	if p := pointer.Load(); p != nil && p.wasRead.Swap(false) {
 		return false

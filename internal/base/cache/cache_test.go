@@ -75,7 +75,7 @@ func TestShared(t *testing.T) {
 	if len(has(one)) != 0 || b.UsedBytes() != 200 {
 		t.Errorf("held %d bytes, of the first slots %v", b.UsedBytes(), has(one))
 	}
-	other.Drop()
+	other.RemoveAll()
 	if b.UsedBytes() != 0 {
 		t.Errorf("after Drop: held %d", b.UsedBytes())
 	}

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// Inner is the interface of the wrapped file.
-type Inner interface {
+// ReaderWriterAt is the interface of the wrapped file.
+type ReaderWriterAt interface {
 	io.ReaderAt
 	io.WriterAt
 }
@@ -15,7 +15,7 @@ type Inner interface {
 // A File wraps Inner. Once Context is done, reads and writes fail with the error of Context.
 type File struct {
 	Context context.Context
-	Inner   Inner
+	Inner   ReaderWriterAt
 }
 
 // WriteAt implements [io.WriterAt].

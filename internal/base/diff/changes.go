@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// EachLine yields the lines of both texts in order. The mark is ' ' for a line in both texts, '-'
+// DiffLines yields the lines of both texts in order. The mark is ' ' for a line in both texts, '-'
 // for a line only in before, and '+' for a line only in after.
-func EachLine(before, after string) iter.Seq2[byte, string] {
+func DiffLines(before, after string) iter.Seq2[byte, string] {
 	return func(yield func(mark byte, line string) bool) {
 		a, b := textLines(before), textLines(after)
 		interner := Interner{}

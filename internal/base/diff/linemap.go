@@ -157,7 +157,7 @@ func mapByMyers(a, b []int32, i, j int, m []int) {
 	for d := 0; d <= maxDistance; d++ {
 		for k := -d; k <= d; k += 2 {
 			var x int
-			if insertsLine(furthest, maxDistance, k, d) {
+			if endsWithInsertion(furthest, maxDistance, k, d) {
 				x = int(furthest[maxDistance+k+1])
 			} else {
 				x = int(furthest[maxDistance+k-1]) + 1
@@ -167,7 +167,7 @@ func mapByMyers(a, b []int32, i, j int, m []int) {
 			}
 			furthest[maxDistance+k] = int32(x)
 			if x >= len(a) && x-k >= len(b) {
-				followTrace(trace, len(a), len(b), i, j, m)
+				mapTrace(trace, len(a), len(b), i, j, m)
 				return
 			}
 		}
@@ -175,19 +175,19 @@ func mapByMyers(a, b []int32, i, j int, m []int) {
 	}
 }
 
-// insertsLine reports whether the furthest path to diagonal k in round d ends with an inserted line
+// endsWithInsertion reports whether the furthest path to diagonal k in round d ends with an inserted line
 // of b and the equal lines after it. Otherwise it ends with a deleted line of a. The slice furthest
 // contains the furthest positions of the round before. Diagonal 0 is at index middle.
-func insertsLine(furthest []int32, middle, k, d int) bool {
+func endsWithInsertion(furthest []int32, middle, k, d int) bool {
 	if k == -d || k == d {
 		return k == -d
 	}
 	return furthest[middle+k-1] < furthest[middle+k+1]
 }
 
-// followTrace follows the trace from the end of both texts back to their start, and maps the equal
+// mapTrace follows the trace from the end of both texts back to their start, and maps the equal
 // lines. Round d of the trace has the ends of the diagonals -d to d.
-func followTrace(trace [][]int32, x, y, i, j int, m []int) {
+func mapTrace(trace [][]int32, x, y, i, j int, m []int) {
 	for d := len(trace); d > 0; d-- {
 		round := trace[d-1]
 		furthest := func(k int) int {
@@ -198,7 +198,7 @@ func followTrace(trace [][]int32, x, y, i, j int, m []int) {
 		}
 		k := x - y
 		diagonal, step := k-1, 1
-		if insertsLine(round, d-1, k, d) {
+		if endsWithInsertion(round, d-1, k, d) {
 			diagonal, step = k+1, 0
 		}
 		px := furthest(diagonal)

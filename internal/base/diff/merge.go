@@ -48,9 +48,9 @@ func LineChanges(base, changed []string) (changes []LineChange) {
 	return changes
 }
 
-// Conflict returns the lines that replace the lines of base from changes[0].From to to, without to. At least
+// ResolveConflict returns the lines that replace the lines of base from changes[0].From to to, without to. At least
 // two different changes overlap or touch there.
-type Conflict func(changes []LineChange, to int) ([]string, error)
+type ResolveConflict func(changes []LineChange, to int) ([]string, error)
 
 // ApplyChanges applies the changes of several versions to the lines of base. Equal changes are applied once.
 // The result does not depend on the order of the changes. If conflict returns an error, ApplyChanges
@@ -58,7 +58,7 @@ type Conflict func(changes []LineChange, to int) ([]string, error)
 //
 // It implements diff3 (Khanna, Kunal and Pierce, "A Formal Investigation of Diff3", 2007). The
 // lines that all versions have in common with base are fixed points.
-func ApplyChanges(base []string, changes []LineChange, conflict Conflict) (merged []string, err error) {
+func ApplyChanges(base []string, changes []LineChange, conflict ResolveConflict) (merged []string, err error) {
 	all := slices.SortedFunc(slices.Values(changes), LineChange.Compare)
 	all = slices.CompactFunc(all, func(c, d LineChange) bool { return c.Compare(d) == 0 })
 	at := 0
@@ -93,8 +93,8 @@ func MergeLines(base, ours, theirs string) (string, bool) {
 	case ours == base:
 		return theirs, true
 	}
-	lines := splitLines(base)
-	changes := append(LineChanges(lines, splitLines(ours)), LineChanges(lines, splitLines(theirs))...)
+	lines := splitAfterNewlines(base)
+	changes := append(LineChanges(lines, splitAfterNewlines(ours)), LineChanges(lines, splitAfterNewlines(theirs))...)
 	merged, err := ApplyChanges(lines, changes, func([]LineChange, int) ([]string, error) { return nil, errConflict })
 	return strings.Join(merged, ""), err == nil
 }
@@ -102,5 +102,5 @@ func MergeLines(base, ours, theirs string) (string, bool) {
 // errConflict ends a merge at the first conflict.
 var errConflict = errors.New("both versions changed the same lines")
 
-// splitLines splits a text after each \n.
-func splitLines(s string) []string { return slices.Collect(strings.Lines(s)) }
+// splitAfterNewlines splits a text after each \n.
+func splitAfterNewlines(s string) []string { return slices.Collect(strings.Lines(s)) }

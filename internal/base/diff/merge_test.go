@@ -77,16 +77,16 @@ func FuzzLines(f *testing.F) {
 		}
 		// What is in the result came from somewhere, and what only one side
 		// brought in is there.
-		from := slices.Concat(splitLines(base), splitLines(ours), splitLines(theirs))
-		for _, l := range splitLines(got) {
+		from := slices.Concat(splitAfterNewlines(base), splitAfterNewlines(ours), splitAfterNewlines(theirs))
+		for _, l := range splitAfterNewlines(got) {
 			if !slices.Contains(from, l) && !slices.Contains(from, strings.TrimSuffix(l, "\n")) &&
 				!strings.Contains(ours+theirs+base, l) {
 				t.Errorf("line %q of the result is in none of the texts", l)
 			}
 		}
 		for _, side := range []string{ours, theirs} {
-			for _, l := range splitLines(side) {
-				if !slices.Contains(splitLines(base), l) && !strings.Contains(got, l) {
+			for _, l := range splitAfterNewlines(side) {
+				if !slices.Contains(splitAfterNewlines(base), l) && !strings.Contains(got, l) {
 					t.Errorf("line %q that was added is not in %q", l, got)
 				}
 			}

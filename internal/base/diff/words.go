@@ -7,18 +7,18 @@ import (
 	"unicode"
 )
 
-// Part is a part of a line.
-type Part struct {
+// LinePart is a part of a line.
+type LinePart struct {
 	Text      string
 	IsChanged bool // the other line does not have this part
 }
 
-// maxWords is the maximum number of words in lines that [ComparedWords] compares.
+// maxWords is the maximum number of words in lines that [CompareWords] compares.
 const maxWords = 400
 
-// ComparedWords compares two lines word by word and returns the parts of each. It returns nil if the lines differ more
+// CompareWords compares two lines word by word and returns the parts of each. It returns nil if the lines differ more
 // than they have in common, or if a line is too long. In these cases the parts would not help a reader.
-func ComparedWords(before, after string) (a, b []Part) {
+func CompareWords(before, after string) (a, b []LinePart) {
 	wordsA, wordsB := splitWords(before), splitWords(after)
 	if len(wordsA) > maxWords || len(wordsB) > maxWords {
 		return nil, nil
@@ -43,14 +43,14 @@ func ComparedWords(before, after string) (a, b []Part) {
 
 // joinParts joins neighboring words that are alike common or changed. A space between two changed words
 // is also changed.
-func joinParts(words []string, isCommon []bool) (parts []Part) {
+func joinParts(words []string, isCommon []bool) (parts []LinePart) {
 	for i, w := range words {
 		isChanged := !isCommon[i] || (w == " " && isBetweenChanges(isCommon, i))
 		if n := len(parts); n > 0 && parts[n-1].IsChanged == isChanged {
 			parts[n-1].Text += w
 			continue
 		}
-		parts = append(parts, Part{w, isChanged})
+		parts = append(parts, LinePart{w, isChanged})
 	}
 	return parts
 }

@@ -10,10 +10,10 @@ import (
 	"unicode"
 )
 
-// Sentence returns the last sentence that does more than announce the next step, and true. If all
+// ReasonSentence returns the last sentence that does more than announce the next step, and true. If all
 // sentences are announcements, it returns the last sentence and false. It returns "" for a text
 // without sentences.
-func Sentence(text string) (sentence string, isReason bool) {
+func ReasonSentence(text string) (sentence string, isReason bool) {
 	all := splitSentences(text)
 	for i := len(all) - 1; i >= 0; i-- {
 		if !isAnnouncement(all[i]) {
@@ -26,9 +26,9 @@ func Sentence(text string) (sentence string, isReason bool) {
 	return all[len(all)-1], false
 }
 
-// Trim removes the sentences at the beginning and end of a text that only announce the next step.
+// TrimAnnouncements removes the sentences at the beginning and end of a text that only announce the next step.
 // If all sentences are announcements, it returns the whole text. It keeps fenced code.
-func Trim(text string) string {
+func TrimAnnouncements(text string) string {
 	all := splitSentences(text)
 	first, last := 0, len(all)-1
 	for first <= last && isAnnouncement(all[first]) {

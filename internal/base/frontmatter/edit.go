@@ -10,17 +10,17 @@ import (
 )
 
 // lineRange is a range of lines from from to to, without to, counting from 0.
-type lineRange struct{ from, to int }
+type lineRange struct{ start, end int }
 
-// Edit returns data with new lines for some keys. top is the block mapping in data. render
+// EditKeys returns data with new lines for some keys. top is the block mapping in data. render
 // receives the current value of a key, or nil, and returns whether the key changes, and its new
 // lines, or "" to remove it. A new key is inserted after the existing keys that precede it in
 // keys. Lines end with eol.
-func Edit(
+func EditKeys(
 	data, eol string,
-	top *yaml.Node,
+	mapping *yaml.Node,
 	keys []string,
-	render func(key string, old *yaml.Node) (text string, ok bool),
+	renderKey func(key string, old *yaml.Node) (text string, ok bool),
 ) string {
 	var lines []string
 	for l := range strings.Lines(data) {
@@ -29,24 +29,24 @@ func Edit(
 	if n := len(lines); n > 0 && !strings.HasSuffix(lines[n-1], "\n") {
 		lines[n-1] += eol
 	}
-	spans, values := findKeys(top, lines)
+	spans, values := findKeys(mapping, lines)
 	insertions := make([]string, len(lines)+1) // text to insert before each line
 	isRemoved := make([]bool, len(lines))
 	lastEnd := 0 // end of the last key so far
 	for _, k := range keys {
 		at, exists := spans[k]
-		text, ok := render(k, values[k])
+		text, ok := renderKey(k, values[k])
 		text = strings.ReplaceAll(text, "\n", eol)
 		switch {
 		case ok && exists:
-			for i := at.from; i < at.to; i++ {
+			for i := at.start; i < at.end; i++ {
 				isRemoved[i] = true
 			}
-			insertions[at.from] += text
+			insertions[at.start] += text
 		case ok:
 			insertions[lastEnd] += text
 		}
-		lastEnd = max(lastEnd, at.to)
+		lastEnd = max(lastEnd, at.end)
 	}
 	var b strings.Builder
 	for i, text := range insertions {
@@ -69,7 +69,7 @@ func findKeys(top *yaml.Node, lines []string) (map[string]lineRange, map[string]
 		}
 		if v.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0 {
 			// Comments and empty lines before the next key belong to that key.
-			for end > k.Line && isRemark(lines[end-1]) {
+			for end > k.Line && isBlankOrComment(lines[end-1]) {
 				end--
 			}
 		}
@@ -80,7 +80,7 @@ func findKeys(top *yaml.Node, lines []string) (map[string]lineRange, map[string]
 	return spans, values
 }
 
-func isRemark(line string) bool {
+func isBlankOrComment(line string) bool {
 	s := strings.TrimSpace(line)
 	return s == "" || s[0] == '#'
 }

@@ -11,15 +11,15 @@ import (
 
 // Property is a key with its values. A nested mapping becomes several properties, such as owner.name.
 type Property struct {
-	Name    string       // name as spelled in the file; the names of nested keys are joined by dots
-	Scalars []*yaml.Node // values, which may be null
-	IsList  bool         // the values are in a list
+	Name   string       // name as spelled in the file; the names of nested keys are joined by dots
+	Values []*yaml.Node // values, which may be null
+	IsList bool         // the values are in a list
 }
 
-// Flatten returns the properties that a key with this value represents. Nested lists are joined to a single list, and
-// a mapping becomes a property for each of its values. The keys in a mapping called metadata keep their names, because
-// Claude Code writes keys there that other programs write at the top.
-func Flatten(name string, value *yaml.Node) []Property {
+// FlattenProperty returns the properties that a key with this value represents. Nested lists are joined to a single
+// list, and a mapping becomes a property for each of its values. The keys in a mapping called metadata keep their
+// names, because Claude Code writes keys there that other programs write at the top.
+func FlattenProperty(name string, value *yaml.Node) []Property {
 	p := Property{Name: name}
 	switch value.Kind {
 	case yaml.MappingNode:
@@ -29,16 +29,16 @@ func Flatten(name string, value *yaml.Node) []Property {
 			if NormalizeKey(name) != "metadata" {
 				member = name + "." + member
 			}
-			all = append(all, Flatten(member, value.Content[i+1])...)
+			all = append(all, FlattenProperty(member, value.Content[i+1])...)
 		}
 		return all
 	case yaml.SequenceNode:
 		p.IsList = true
 		var nested []Property
 		for _, item := range value.Content {
-			for _, q := range Flatten(name, item) {
+			for _, q := range FlattenProperty(name, item) {
 				if q.Name == name {
-					p.Scalars = append(p.Scalars, q.Scalars...)
+					p.Values = append(p.Values, q.Values...)
 					continue
 				}
 				q.IsList = true
@@ -47,7 +47,7 @@ func Flatten(name string, value *yaml.Node) []Property {
 		}
 		return append([]Property{p}, nested...)
 	}
-	p.Scalars = []*yaml.Node{value}
+	p.Values = []*yaml.Node{value}
 	return []Property{p}
 }
 

@@ -19,15 +19,15 @@ func TestFlatten(t *testing.T) {
 		"metadata: {type: x, tags: [y]}": "type=x tags=[y]",
 		"a: [x, {b: 1, c: 2}]":           "a=[x] a.b=[1] a.c=[2]",
 	} {
-		r := Reader{}
-		top := r.Read(text)
+		r := MappingReader{}
+		top := r.ReadMapping(text)
 		if top == nil {
 			t.Fatalf("%q cannot be read: %v", text, r.Diagnostics)
 		}
 		var got []string
-		for _, p := range Flatten(top.Content[0].Value, top.Content[1]) {
+		for _, p := range FlattenProperty(top.Content[0].Value, top.Content[1]) {
 			var values []string
-			for _, n := range p.Scalars {
+			for _, n := range p.Values {
 				values = append(values, n.Value)
 			}
 			s := strings.Join(values, " ")

@@ -45,10 +45,10 @@ func (d Diagnostic) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s", d.File, d.Line, d.Column, d.Text)
 }
 
-// Cut divides a text into front matter and body. data contains the lines between the first line,
+// SplitFrontMatter divides a text into front matter and body. data contains the lines between the first line,
 // which must be "---", and the next line "---" or "...". body is the text after that line. If there
 // is no front matter, ok is false and body is the whole text.
-func Cut(text string) (data, body string, ok bool) {
+func SplitFrontMatter(text string) (data, body string, ok bool) {
 	firstLine, rest, found := strings.Cut(text, "\n")
 	if !found || strings.TrimRight(firstLine, " \t\r") != "---" {
 		return "", text, false
@@ -67,17 +67,17 @@ func Cut(text string) (data, body string, ok bool) {
 	return "", text, false
 }
 
-// A Reader reads a mapping and collects its mistakes. It may be embedded in a type that reads the
+// A MappingReader reads a mapping and collects its mistakes. It may be embedded in a type that reads the
 // mapping's values.
-type Reader struct {
+type MappingReader struct {
 	File        string
 	FirstLine   int // number of the first YAML line in the file, counting from 1 (0 if the file contains only YAML)
 	MaxDepth    int // maximum nesting of lists and mappings (0 means 4)
 	Diagnostics []Diagnostic
 }
 
-// Add records a mistake at a node. A nil node means the whole file.
-func (r *Reader) Add(n *yaml.Node, format string, args ...any) {
+// AddMistake records a mistake at a node. A nil node means the whole file.
+func (r *MappingReader) AddMistake(n *yaml.Node, format string, args ...any) {
 	d := Diagnostic{Text: fmt.Sprintf(format, args...)}
 	if n != nil {
 		d.Line, d.Column = n.Line, n.Column
@@ -85,7 +85,7 @@ func (r *Reader) Add(n *yaml.Node, format string, args ...any) {
 	r.addDiagnostic(d)
 }
 
-func (r *Reader) addDiagnostic(d Diagnostic) {
+func (r *MappingReader) addDiagnostic(d Diagnostic) {
 	d.File = r.File
 	if r.FirstLine > 0 {
 		d.Line = max(d.Line, 1) + r.FirstLine - 1
@@ -98,15 +98,15 @@ var decodeErrorPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
 })
 
-// Read parses data, which must contain at most one YAML value, and returns the value. If data has
+// ReadMapping parses data, which must contain at most one YAML value, and returns the value. If data has
 // no value, Read returns an empty mapping with line 0. If there are mistakes, it returns nil. The
 // nodes have line numbers from 1 in data.
-func (r *Reader) Read(data string) *yaml.Node {
+func (r *MappingReader) ReadMapping(data string) *yaml.Node {
 	if len(data) > MaxBytes {
-		r.Add(nil, "has %d bytes; the most is %d", len(data), MaxBytes)
+		r.AddMistake(nil, "has %d bytes; the most is %d", len(data), MaxBytes)
 		return nil
 	}
-	if n := readPlain(data); n != nil {
+	if n := readPlainMapping(data); n != nil {
 		return n
 	}
 	if valid, _, bad := strings.Cut(strings.ToValidUTF8(data, "\xff"), "\xff"); bad {
@@ -126,7 +126,7 @@ func (r *Reader) Read(data string) *yaml.Node {
 	if err == nil {
 		err = d.Decode(&second)
 		if err == nil {
-			r.Add(&second, "begins a second document; there can be one only")
+			r.AddMistake(&second, "begins a second document; there can be one only")
 			return nil
 		}
 	}
@@ -147,24 +147,24 @@ func (r *Reader) Read(data string) *yaml.Node {
 
 // checkNode records each feature of a node and its children that is not allowed. It returns false if there is such a
 // feature.
-func (r *Reader) checkNode(n *yaml.Node, depth int) bool {
+func (r *MappingReader) checkNode(n *yaml.Node, depth int) bool {
 	found := len(r.Diagnostics)
 	switch {
 	case depth > cmp.Or(r.MaxDepth, maxDepth):
-		r.Add(n, "is nested more than %d deep", cmp.Or(r.MaxDepth, maxDepth))
+		r.AddMistake(n, "is nested more than %d deep", cmp.Or(r.MaxDepth, maxDepth))
 		return false
 	case n.Kind == yaml.AliasNode:
-		r.Add(n, "*%s is an alias, which is refused here; write the value out", n.Value)
+		r.AddMistake(n, "*%s is an alias, which is refused here; write the value out", n.Value)
 		return false
 	}
 	if n.Anchor != "" {
-		r.Add(n, "&%s is an anchor, which is refused here; write the value where it is needed", n.Anchor)
+		r.AddMistake(n, "&%s is an anchor, which is refused here; write the value where it is needed", n.Anchor)
 	}
 	if n.Style&yaml.TaggedStyle != 0 {
-		r.Add(n, "%s is a tag, which is refused here; write the plain value", n.Tag)
+		r.AddMistake(n, "%s is a tag, which is refused here; write the plain value", n.Tag)
 	}
-	if n.Kind == yaml.SequenceNode && len(n.Content) > maxList {
-		r.Add(n, "is a list of %d; the most is %d", len(n.Content), maxList)
+	if n.Kind == yaml.SequenceNode && len(n.Content) > maxListValues {
+		r.AddMistake(n, "is a list of %d; the most is %d", len(n.Content), maxListValues)
 		return false
 	}
 	for _, c := range n.Content {
@@ -176,8 +176,8 @@ func (r *Reader) checkNode(n *yaml.Node, depth int) bool {
 // IsNull reports whether a node is an empty value.
 func IsNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 
-// Describe returns the kind of a node in words.
-func Describe(n *yaml.Node) string {
+// DescribeKind returns the kind of a node in words.
+func DescribeKind(n *yaml.Node) string {
 	switch {
 	case IsNull(n):
 		return "empty"
@@ -186,8 +186,8 @@ func Describe(n *yaml.Node) string {
 	case n.Kind == yaml.SequenceNode:
 		return "a list"
 	}
-	return "the single value " + strconv.Quote(Clip(n.Value))
+	return "the single value " + strconv.Quote(ClipValue(n.Value))
 }
 
-// Clip shortens a value for a message.
-func Clip(s string) string { return text.Clip(s, 40) }
+// ClipValue shortens a value for a message.
+func ClipValue(s string) string { return text.TruncateWithEllipsis(s, 40) }

@@ -27,7 +27,7 @@ func TestCut(t *testing.T) {
 		{"an end that is far", "---\n" + strings.Repeat("x\n", maxLines) + "---\n", "", "---\n" +
 			strings.Repeat("x\n", maxLines) + "---\n", false},
 	} {
-		data, body, ok := Cut(tt.text)
+		data, body, ok := SplitFrontMatter(tt.text)
 		if data != tt.data || body != tt.body || ok != tt.ok {
 			t.Errorf("%s: Cut = %q, %q, %v, want %q, %q, %v", tt.name, data, body, ok, tt.data, tt.body, tt.ok)
 		}
@@ -43,14 +43,14 @@ func TestRead(t *testing.T) {
 		{"\na: *x", "day.md:12: is not YAML: unknown anchor"},
 		{"a: !!str 1", "day.md:12:4: !!str is a tag"},
 		{"a: [[[[1]]]]", "day.md:12:7: is nested more than 4 deep"},
-		{"a: [" + strings.Repeat("x, ", maxList) + "x]", "day.md:12:4: is a list of 1001; the most is 1000"},
+		{"a: [" + strings.Repeat("x, ", maxListValues) + "x]", "day.md:12:4: is a list of 1001; the most is 1000"},
 		{"a: " + strings.Repeat("x", MaxBytes), "day.md:12: has 65539 bytes; the most is 65536"},
 		{"a: x\nb: \"\xff\"", "day.md:13: is not UTF-8 text"},
 		{"a: 1\n---\nb: 2", "day.md:13:1: begins a second document"},
 		{"a: b: c", "day.md:12: is not YAML"},
 	} {
-		r := Reader{File: "day.md", FirstLine: 12}
-		n := r.Read(tt.text)
+		r := MappingReader{File: "day.md", FirstLine: 12}
+		n := r.ReadMapping(tt.text)
 		switch {
 		case tt.wrong == "" && (len(r.Diagnostics) != 0 || n == nil):
 			t.Errorf("Read(%.20q) = %v, %v", tt.text, n, r.Diagnostics)
@@ -82,9 +82,15 @@ func TestEdit(t *testing.T) {
 			top = doc.Content[0]
 		}
 		key, lines, some := strings.Cut(tt.changes, "=")
-		got := Edit(tt.text, tt.eol, top, []string{"name", "a", "b", "c"}, func(k string, _ *yaml.Node) (string, bool) {
-			return lines, some && k == key
-		})
+		got := EditKeys(
+			tt.text,
+			tt.eol,
+			top,
+			[]string{"name", "a", "b", "c"},
+			func(k string, _ *yaml.Node) (string, bool) {
+				return lines, some && k == key
+			},
+		)
 		if got != tt.want {
 			t.Errorf("%s: Edit = %q, want %q", tt.name, got, tt.want)
 		}
@@ -101,7 +107,7 @@ func FuzzReadPlain(f *testing.F) {
 	f.Add("tags: [a, b, ]\nname: a:\n")
 	f.Add("time: 1:2:3\npinned: null\nname: a #b\né: [é, e]\n")
 	f.Fuzz(func(t *testing.T, data string) {
-		plain := readPlain(data)
+		plain := readPlainMapping(data)
 		if plain == nil {
 			return
 		}

@@ -12,14 +12,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxList is the maximum number of values in a list.
-const maxList = 1000
+// maxListValues is the maximum number of values in a list.
+const maxListValues = 1000
 
 // reservedWords contains bare words that YAML 1.1 or 1.2 does not read as text.
 var reservedWords = []string{"", "null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 
-// IsBare reports whether a value can be written without quotes and is then read as the same text.
-func IsBare(s string) bool {
+// IsBareWord reports whether a value can be written without quotes and is then read as the same text.
+func IsBareWord(s string) bool {
 	for i, c := range s {
 		switch {
 		case (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'):
@@ -36,7 +36,7 @@ func IsBare(s string) bool {
 // false for null.
 func isLiteral(s string) bool {
 	switch {
-	case s == "true", s == "false", IsBare(s):
+	case s == "true", s == "false", IsBareWord(s):
 		return true
 	case s == "", s[0] < '0', s[0] > '9', s[len(s)-1] == ':':
 		return false
@@ -46,13 +46,13 @@ func isLiteral(s string) bool {
 
 // isPlainKey reports whether a key is a bare word of at most 100 bytes.
 func isPlainKey(key string) bool {
-	return len(key) <= 100 && IsBare(key)
+	return len(key) <= 100 && IsBareWord(key)
 }
 
-// readPlain returns the same mapping as the YAML decoder. It returns nil if data does not have the
+// readPlainMapping returns the same mapping as the YAML decoder. It returns nil if data does not have the
 // simple form, in which each line has a bare key, ": ", and either a literal or a list of bare
 // words in brackets.
-func readPlain(data string) *yaml.Node {
+func readPlainMapping(data string) *yaml.Node {
 	if data == "" {
 		return nil
 	}
@@ -83,14 +83,14 @@ func readPlain(data string) *yaml.Node {
 func parsePlainList(text string, line, column int) *yaml.Node {
 	inner, ok := strings.CutSuffix(text[1:], "]")
 	words := strings.Split(inner, ", ")
-	if !ok || len(words) > maxList {
+	if !ok || len(words) > maxListValues {
 		return nil
 	}
 	list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Style: yaml.FlowStyle, Line: line, Column: column,
 		Content: make([]*yaml.Node, len(words))}
 	column++
 	for i, w := range words {
-		if !IsBare(w) {
+		if !IsBareWord(w) {
 			return nil
 		}
 		list.Content[i] = scalarNode(w, line, column)

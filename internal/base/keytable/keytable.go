@@ -35,8 +35,8 @@ import (
 // second table has a row of 8 bytes for each key of each text: the key in the upper 40 bits, and the number of the
 // text in the lower 24 bits. Its rows are in ascending order.
 const (
-	format   = 1
-	headSize = 120
+	formatVersion = 1
+	headSize      = 120
 
 	numberBits = 24
 
@@ -47,7 +47,7 @@ const (
 	keyTable  = 1
 )
 
-var magic = [8]byte{0x89, 'o', 'x', 'k', 'e', 'y', '\r', '\n'}
+var fileMagic = [8]byte{0x89, 'o', 'x', 'k', 'e', 'y', '\r', '\n'}
 
 // ForeignSuffix is the suffix of the name of the file with the keys of foreign texts.
 const ForeignSuffix = ".foreign"
@@ -58,37 +58,37 @@ var ErrFormat = errors.New("the file of keys has another format")
 // errDamaged is returned for a key table with impossible content.
 var errDamaged = errors.New("the file of keys is damaged")
 
-// Text describes a text with two numbers, which the caller defines.
-type Text [2]uint64
+// TextData describes a text with two numbers, which the caller defines.
+type TextData [2]uint64
 
 // Head is the content of page 0.
 type Head struct {
-	Revision uint32          // revision of the rules by which texts get keys
-	Unicode  string          // version of Unicode, at most 16 bytes
-	Position logpos.Position // position in the log up to which the texts are in the file
-	Texts    int             // number of texts
-	Keys     int             // number of rows with keys
-	Whole    int             // number of texts when the file was last made from all entries
+	Revision       uint32          // revision of the rules by which texts get keys
+	UnicodeVersion string          // version of Unicode, at most 16 bytes
+	Position       logpos.Position // position in the log up to which the texts are in the file
+	TextCount      int             // number of texts
+	KeyRowCount    int             // number of rows with keys
+	FullTextCount  int             // number of texts when the file was last made from all entries
 }
 
 func (h *Head) encode() []byte {
 	le := binary.LittleEndian
 	b := make([]byte, headSize)
-	copy(b, magic[:])
-	le.PutUint32(b[8:], format)
+	copy(b, fileMagic[:])
+	le.PutUint32(b[8:], formatVersion)
 	le.PutUint32(b[12:], h.Revision)
-	copy(b[16:32], h.Unicode)
+	copy(b[16:32], h.UnicodeVersion)
 	copy(b[32:96], h.Position.Encode())
-	le.PutUint64(b[96:], uint64(h.Texts))
-	le.PutUint64(b[104:], uint64(h.Keys))
-	le.PutUint64(b[112:], uint64(h.Whole))
+	le.PutUint64(b[96:], uint64(h.TextCount))
+	le.PutUint64(b[104:], uint64(h.KeyRowCount))
+	le.PutUint64(b[112:], uint64(h.FullTextCount))
 	return b
 }
 
 // decodeHead decodes page 0.
 func decodeHead(b []byte) (h Head, err error) {
 	le := binary.LittleEndian
-	if [8]byte(b) != magic || le.Uint32(b[8:]) != format {
+	if [8]byte(b) != fileMagic || le.Uint32(b[8:]) != formatVersion {
 		return h, ErrFormat
 	}
 	texts := le.Uint64(b[96:])
@@ -96,31 +96,31 @@ func decodeHead(b []byte) (h Head, err error) {
 	whole := le.Uint64(b[112:])
 	var ok bool
 	h.Position, ok = logpos.Decode(string(b[32:96]))
-	areCountsPossible := texts <= MaxTexts && max(keys, whole) <= maxCount
+	areCountsPossible := texts <= MaxTexts && max(keys, whole) <= maxKeyRows
 	if !ok || !areCountsPossible {
 		return h, fmt.Errorf("%w: its counts are impossible", errDamaged)
 	}
 	h.Revision = le.Uint32(b[12:])
-	h.Unicode = string(bytes.TrimRight(b[16:32], "\x00"))
-	h.Texts = int(texts)
-	h.Keys = int(keys)
-	h.Whole = int(whole)
+	h.UnicodeVersion = string(bytes.TrimRight(b[16:32], "\x00"))
+	h.TextCount = int(texts)
+	h.KeyRowCount = int(keys)
+	h.FullTextCount = int(whole)
 	return h, nil
 }
 
-// maxCount is the largest number of rows with keys. It is smaller on 32-bit systems, where an int has 32 bits.
-const maxCount = min(1<<40, math.MaxInt)
+// maxKeyRows is the largest number of rows with keys. It is smaller on 32-bit systems, where an int has 32 bits.
+const maxKeyRows = min(1<<40, math.MaxInt)
 
-func (h *Head) tables() []pagefile.Table {
-	return []pagefile.Table{{Row: 16, Count: h.Texts}, {Row: 8, Count: h.Keys}}
+func (h *Head) pageTables() []pagefile.Table {
+	return []pagefile.Table{{RowSize: 16, RowCount: h.TextCount}, {RowSize: 8, RowCount: h.KeyRowCount}}
 }
 
 // File is an open key table. It is safe for concurrent use. If a page cannot be read, its methods return zeros.
 // Therefore the caller must call Err afterwards.
 type File struct {
-	Head Head
-	rows *pagefile.Reader
-	file vfs.File
+	Head   Head
+	tables *pagefile.Reader
+	file   vfs.File
 }
 
 // Open reads page 0 of a file. If Open fails, it closes the file. The error matches ErrFormat if the file is empty or
@@ -132,10 +132,10 @@ func Open(file vfs.File) (*File, error) {
 		err = ErrFormat
 	}
 	if err == nil {
-		f.rows, err = pagefile.Open(file, func(head []byte) (tables []pagefile.Table, err error) {
+		f.tables, err = pagefile.Open(file, func(head []byte) (tables []pagefile.Table, err error) {
 			f.Head, err = decodeHead(head)
-			tables = f.Head.tables()
-			if err == nil && int64(pagefile.CountPages(tables))*pagefile.Size != info.Size() {
+			tables = f.Head.pageTables()
+			if err == nil && int64(pagefile.CountPages(tables))*pagefile.PageSize != info.Size() {
 				err = fmt.Errorf("%w: it has another size than its head says", errDamaged)
 			}
 			return tables, err
@@ -151,33 +151,33 @@ func Open(file vfs.File) (*File, error) {
 func (f *File) Close() error { return f.file.Close() }
 
 // Err returns the first error, or nil if all pages could be read.
-func (f *File) Err() error { return f.rows.Err() }
+func (f *File) Err() error { return f.tables.Err() }
 
 // Text returns the text with this number.
-func (f *File) Text(number int) Text {
-	row := f.rows.Row(textTable, number)
-	return Text{binary.LittleEndian.Uint64(row), binary.LittleEndian.Uint64(row[8:])}
+func (f *File) Text(number int) TextData {
+	row := f.tables.Row(textTable, number)
+	return TextData{binary.LittleEndian.Uint64(row), binary.LittleEndian.Uint64(row[8:])}
 }
 
 // EachText calls fn with each text, in order of the numbers. The error is also the result of Err.
-func (f *File) EachText(fn func(t Text)) error {
+func (f *File) EachText(fn func(t TextData)) error {
 	le := binary.LittleEndian
-	return f.rows.EachPage(textTable, func(rows []byte) {
+	return f.tables.EachPage(textTable, func(rows []byte) {
 		for ; len(rows) > 0; rows = rows[16:] {
-			fn(Text{le.Uint64(rows), le.Uint64(rows[8:])})
+			fn(TextData{le.Uint64(rows), le.Uint64(rows[8:])})
 		}
 	})
 }
 
-// Row returns the row for a key of a text.
-func Row(key uint64, number int) uint64 { return key>>numberBits<<numberBits | uint64(number) }
+// KeyRow returns the row for a key of a text.
+func KeyRow(key uint64, number int) uint64 { return key>>numberBits<<numberBits | uint64(number) }
 
-// EachNumber calls fn with the numbers of the texts with a key, in ascending order. The lower 24 bits of the key are
-// ignored.
-func (f *File) EachNumber(key uint64, fn func(number int)) {
-	least := Row(key, 0)
-	for i := f.search(least); i < f.Head.Keys; i++ {
-		row := f.rows.Key(keyTable, i)
+// EachTextWithKey calls fn with the numbers of the texts with a key, in ascending order. The lower 24 bits of the
+// key are ignored.
+func (f *File) EachTextWithKey(key uint64, fn func(number int)) {
+	least := KeyRow(key, 0)
+	for i := f.searchRow(least); i < f.Head.KeyRowCount; i++ {
+		row := f.tables.RowKey(keyTable, i)
 		if row-least >= MaxTexts {
 			return
 		}
@@ -185,20 +185,21 @@ func (f *File) EachNumber(key uint64, fn func(number int)) {
 	}
 }
 
-// EachNumberIn is like EachNumber for ascending rows in memory.
-func EachNumberIn(rows []uint64, key uint64, fn func(number int)) {
-	least := Row(key, 0)
+// EachTextWithKeyIn is like EachTextWithKey for ascending rows in memory.
+func EachTextWithKeyIn(rows []uint64, key uint64, fn func(number int)) {
+	least := KeyRow(key, 0)
 	i := sort.Search(len(rows), func(i int) bool { return rows[i] >= least })
 	for ; i < len(rows) && rows[i]-least < MaxTexts; i++ {
 		fn(int(rows[i] - least))
 	}
 }
 
-// search returns the index of the first row that is at least row. Keys are hashes and therefore spread evenly, so
+// searchRow returns the index of the first row that is at least row. Keys are hashes and therefore spread evenly, so
 // search guesses the page by interpolation and usually reads two or three pages.
-func (f *File) search(row uint64) int {
-	perPage := pagefile.Data / 8
-	low, high := 0, (f.Head.Keys+perPage-1)/perPage // the row is on one of these pages, or on the first page after them
+func (f *File) searchRow(row uint64) int {
+	perPage := pagefile.PageDataSize / 8
+	// The row is on one of these pages, or on the first page after them.
+	low, high := 0, (f.Head.KeyRowCount+perPage-1)/perPage
 	lowRow, highRow := uint64(0), uint64(1<<64-1)
 	for guesses := 0; low < high; guesses++ {
 		page := (low + high) / 2
@@ -207,30 +208,30 @@ func (f *File) search(row uint64) int {
 			quotient, _ := bits.Div64(above, below, highRow-lowRow)
 			page = low + int(quotient)
 		}
-		first := f.rows.Key(keyTable, page*perPage)
-		last := f.rows.Key(keyTable, min((page+1)*perPage, f.Head.Keys)-1)
+		first := f.tables.RowKey(keyTable, page*perPage)
+		last := f.tables.RowKey(keyTable, min((page+1)*perPage, f.Head.KeyRowCount)-1)
 		switch {
 		case row <= first:
 			high, highRow = page, first
 		case row > last:
 			low, lowRow = page+1, last
 		default:
-			count := min(perPage, f.Head.Keys-page*perPage)
+			count := min(perPage, f.Head.KeyRowCount-page*perPage)
 			return page*perPage + sort.Search(count, func(i int) bool {
-				return f.rows.Key(keyTable, page*perPage+i) >= row
+				return f.tables.RowKey(keyTable, page*perPage+i) >= row
 			})
 		}
 	}
-	return min(low*perPage, f.Head.Keys)
+	return min(low*perPage, f.Head.KeyRowCount)
 }
 
-// Check reads a whole file and returns an error that describes the damage, if there is any.
-func Check(file io.ReaderAt, size int64) error {
+// CheckFile reads a whole file and returns an error that describes the damage, if there is any.
+func CheckFile(file io.ReaderAt, size int64) error {
 	var head Head
 	r, err := pagefile.Open(file, func(b []byte) (tables []pagefile.Table, err error) {
 		head, err = decodeHead(b)
-		tables = head.tables()
-		if err == nil && int64(pagefile.CountPages(tables))*pagefile.Size != size {
+		tables = head.pageTables()
+		if err == nil && int64(pagefile.CountPages(tables))*pagefile.PageSize != size {
 			err = fmt.Errorf("%w: it has another size than its head says", errDamaged)
 		}
 		return tables, err
@@ -245,7 +246,7 @@ func Check(file io.ReaderAt, size int64) error {
 	err = r.EachPage(keyTable, func(rows []byte) {
 		for ; len(rows) > 0; rows = rows[8:] {
 			row := binary.LittleEndian.Uint64(rows)
-			isAscending = isAscending && row >= last && row%MaxTexts < uint64(head.Texts)
+			isAscending = isAscending && row >= last && row%MaxTexts < uint64(head.TextCount)
 			last = row
 		}
 	})

@@ -15,17 +15,17 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-var testHead = Head{Revision: 3, Unicode: "15.0.0", Whole: 7,
-	Position: logpos.Position{Log: [16]byte{1}, Seq: 2, Offset: 3, Chain: [32]byte{4}}}
+var testHead = Head{Revision: 3, UnicodeVersion: "15.0.0", FullTextCount: 7,
+	Position: logpos.Position{LogID: [16]byte{1}, Seq: 2, Offset: 3, Chain: [32]byte{4}}}
 
 const testName = "table"
 
 // writeTable writes a table and opens it.
-func writeTable(t *testing.T, disk vfs.FS, old *File, texts []Text, runs [][]uint64) *File {
+func writeTable(t *testing.T, disk vfs.FS, old *File, texts []TextData, runs [][]uint64) *File {
 	t.Helper()
 	file, temp, err := vfs.CreateTemp(disk, testName, 0o600)
 	if err == nil {
-		err = Write(file, testHead, old, texts, runs)
+		err = WriteTable(file, testHead, old, texts, runs)
 	}
 	if err == nil {
 		err = errors.Join(file.Close(), disk.Rename(temp, testName))
@@ -67,7 +67,7 @@ func randomRuns(rng *rand.Rand, first, texts, rows int, wanted map[uint64][]int)
 		}
 		wanted[key] = append(wanted[key], number)
 		i := rng.IntN(len(runs))
-		runs[i] = append(runs[i], Row(key, number))
+		runs[i] = append(runs[i], KeyRow(key, number))
 	}
 	for _, run := range runs {
 		slices.Sort(run)
@@ -81,18 +81,18 @@ func TestTable(t *testing.T) {
 		disk := vfs.NewMem()
 		wanted := map[uint64][]int{}
 		var f *File
-		var texts []Text
+		var texts []TextData
 		for range 2 { // the second table is made from the first
-			var added []Text
+			var added []TextData
 			for range 1 + size/4 {
-				added = append(added, Text{rng.Uint64(), rng.Uint64()})
+				added = append(added, TextData{rng.Uint64(), rng.Uint64()})
 			}
 			runs := randomRuns(rng, len(texts), len(added), size, wanted)
 			f = writeTable(t, disk, f, added, runs)
 			texts = append(texts, added...)
 		}
 		head := testHead
-		head.Texts, head.Keys = len(texts), f.Head.Keys
+		head.TextCount, head.KeyRowCount = len(texts), f.Head.KeyRowCount
 		if f.Head != head {
 			t.Errorf("the head is %+v, want %+v", f.Head, head)
 		}
@@ -102,14 +102,14 @@ func TestTable(t *testing.T) {
 		}
 		for _, key := range keys {
 			var got []int
-			f.EachNumber(key+uint64(rng.IntN(MaxTexts)), func(n int) { got = append(got, n) })
+			f.EachTextWithKey(key+uint64(rng.IntN(MaxTexts)), func(n int) { got = append(got, n) })
 			slices.Sort(wanted[key])
 			if !slices.Equal(got, wanted[key]) {
 				t.Fatalf("of %d texts, %d have the key %x, want %d", len(texts), len(got), key, len(wanted[key]))
 			}
 		}
 		i := 0
-		err := f.EachText(func(text Text) {
+		err := f.EachText(func(text TextData) {
 			if text != texts[i] || f.Text(i) != text {
 				t.Fatalf("text %d is %v and %v, want %v", i, text, f.Text(i), texts[i])
 			}
@@ -130,7 +130,7 @@ func TestRowsInMemory(t *testing.T) {
 	}
 	for key, numbers := range wanted {
 		var got []int
-		EachNumberIn(rows, key, func(n int) { got = append(got, n) })
+		EachTextWithKeyIn(rows, key, func(n int) { got = append(got, n) })
 		slices.Sort(numbers)
 		if !slices.Equal(got, numbers) {
 			t.Fatalf("texts with the key %x: %v, want %v", key, got, numbers)
@@ -143,11 +143,11 @@ func TestSearchReadsFewPages(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
 	rows := make([]uint64, 300_000)
 	for i := range rows {
-		rows[i] = Row(rng.Uint64(), 0)
+		rows[i] = KeyRow(rng.Uint64(), 0)
 	}
 	slices.Sort(rows)
 	disk := vfs.NewMem()
-	writeTable(t, disk, nil, []Text{{}}, [][]uint64{rows})
+	writeTable(t, disk, nil, []TextData{{}}, [][]uint64{rows})
 	pages := 0
 	const searches = 200
 	for range searches {
@@ -159,7 +159,7 @@ func TestSearchReadsFewPages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.EachNumber(rows[rng.IntN(len(rows))], func(int) {})
+		f.EachTextWithKey(rows[rng.IntN(len(rows))], func(int) {})
 		_ = f.Close()
 	}
 	if most := 5 * searches; pages > most { // including page 0
@@ -173,7 +173,7 @@ type countingFile struct {
 }
 
 func (f *countingFile) ReadAt(b []byte, at int64) (int, error) {
-	*f.pages += len(b) / pagefile.Size
+	*f.pages += len(b) / pagefile.PageSize
 	return f.File.ReadAt(b, at)
 }
 
@@ -181,12 +181,12 @@ func (f *countingFile) ReadAt(b []byte, at int64) (int, error) {
 func TestCheck(t *testing.T) {
 	disk := vfs.NewMem()
 	runs := randomRuns(rand.New(rand.NewPCG(7, 1)), 0, 300, 3000, map[uint64][]int{})
-	writeTable(t, disk, nil, make([]Text, 300), runs)
+	writeTable(t, disk, nil, make([]TextData, 300), runs)
 	sound, err := vfs.ReadFile(disk, testName, -1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	check := func(b []byte) error { return Check(bytes.NewReader(b), int64(len(b))) }
+	check := func(b []byte) error { return CheckFile(bytes.NewReader(b), int64(len(b))) }
 	if err := check(sound); err != nil {
 		t.Error(err)
 	}
@@ -203,10 +203,10 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	for what, rows := range map[string][]uint64{
-		"descending rows": {Row(2<<30, 0), Row(1<<30, 0)},
+		"descending rows": {KeyRow(2<<30, 0), KeyRow(1<<30, 0)},
 		"a missing text":  {1},
 	} {
-		f := writeTable(t, disk, nil, []Text{{}}, [][]uint64{rows})
+		f := writeTable(t, disk, nil, []TextData{{}}, [][]uint64{rows})
 		b, err := io.ReadAll(io.NewSectionReader(f.file, 0, 1<<20))
 		if err != nil || check(b) == nil {
 			t.Errorf("%s were not noticed: %v", what, err)

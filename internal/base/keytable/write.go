@@ -10,42 +10,42 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
-// Write writes a key table with the texts and keys of an older table, if old is not nil, and with more texts and keys.
-// The numbers of the new texts continue those of the old table. Each element of runs has ascending rows. Write sets
-// the counts of the head.
-func Write(to io.WriterAt, head Head, old *File, texts []Text, runs [][]uint64) error {
-	head.Texts, head.Keys = len(texts), 0
+// WriteTable writes a key table with the texts and keys of an older table, if old is not nil, and with more texts
+// and keys. The numbers of the new texts continue those of the old table. Each element of runs has ascending rows.
+// Write sets the counts of the head.
+func WriteTable(to io.WriterAt, head Head, old *File, texts []TextData, runs [][]uint64) error {
+	head.TextCount, head.KeyRowCount = len(texts), 0
 	if old != nil {
-		head.Texts += old.Head.Texts
-		head.Keys = old.Head.Keys
+		head.TextCount += old.Head.TextCount
+		head.KeyRowCount = old.Head.KeyRowCount
 	}
 	for _, run := range runs {
-		head.Keys += len(run)
+		head.KeyRowCount += len(run)
 	}
 	out := bufio.NewWriterSize(io.NewOffsetWriter(to, 0), 1<<18)
 	w := pagefile.NewWriter(out)
 	w.Write(head.encode())
-	w.Close()
+	w.FinishPage()
 	if old != nil {
-		if err := old.EachText(func(t Text) { w.Row(t[0], t[1]) }); err != nil {
+		if err := old.EachText(func(t TextData) { w.AppendRow(t[0], t[1]) }); err != nil {
 			return err
 		}
 	}
 	for _, t := range texts {
-		w.Row(t[0], t[1])
+		w.AppendRow(t[0], t[1])
 	}
-	w.Close()
+	w.FinishPage()
 	added := MergeRuns(runs)
 	if old != nil {
-		err := old.rows.EachPage(keyTable, func(page []byte) { added = writeMerged(w, page, added) })
+		err := old.tables.EachPage(keyTable, func(page []byte) { added = writeMerged(w, page, added) })
 		if err != nil {
 			return err
 		}
 	}
 	for _, row := range added {
-		w.Row(row)
+		w.AppendRow(row)
 	}
-	w.Close()
+	w.FinishPage()
 	return out.Flush()
 }
 
@@ -55,10 +55,10 @@ func writeMerged(w *pagefile.Writer, page []byte, added []uint64) []uint64 {
 	for ; len(page) > 0; page = page[8:] {
 		row := binary.LittleEndian.Uint64(page)
 		for len(added) > 0 && added[0] < row {
-			w.Row(added[0])
+			w.AppendRow(added[0])
 			added = added[1:]
 		}
-		w.Row(row)
+		w.AppendRow(row)
 	}
 	return added
 }

@@ -11,18 +11,18 @@ import "encoding/binary"
 //	24    8 offset of its record in the file, or 0 for the base
 //	32   32 chain at the change
 type Position struct {
-	Log    [16]byte
+	LogID  [16]byte
 	Seq    uint64
 	Offset int64
 	Chain  [32]byte
 }
 
-const size = 64
+const encodedSize = 64
 
 // Encode returns p as 64 bytes.
 func (p Position) Encode() string {
-	var b [size]byte
-	copy(b[:], p.Log[:])
+	var b [encodedSize]byte
+	copy(b[:], p.LogID[:])
 	binary.LittleEndian.PutUint64(b[16:], p.Seq)
 	binary.LittleEndian.PutUint64(b[24:], uint64(p.Offset))
 	copy(b[32:], p.Chain[:])
@@ -31,13 +31,13 @@ func (p Position) Encode() string {
 
 // Decode decodes a position. It returns false if s does not have 64 bytes.
 func Decode[S ~string](s S) (p Position, ok bool) {
-	if len(s) != size {
+	if len(s) != encodedSize {
 		return p, false
 	}
 	b := []byte(s)
-	return Position{Log: [16]byte(b), Seq: binary.LittleEndian.Uint64(b[16:]),
+	return Position{LogID: [16]byte(b), Seq: binary.LittleEndian.Uint64(b[16:]),
 		Offset: int64(binary.LittleEndian.Uint64(b[24:])), Chain: [32]byte(b[32:])}, true
 }
 
-// IsUpTo reports whether both positions belong to the same log and p is not after q.
-func (p Position) IsUpTo(q Position) bool { return p.Log == q.Log && p.Seq <= q.Seq }
+// IsAtOrBefore reports whether both positions belong to the same log and p is not after q.
+func (p Position) IsAtOrBefore(q Position) bool { return p.LogID == q.LogID && p.Seq <= q.Seq }

@@ -5,8 +5,8 @@ package logpos
 import "testing"
 
 func TestEncode(t *testing.T) {
-	p := Position{Log: [16]byte{1}, Seq: 2, Offset: 3, Chain: [32]byte{31: 4}}
-	if got, ok := Decode(p.Encode()); !ok || got != p || len(p.Encode()) != size {
+	p := Position{LogID: [16]byte{1}, Seq: 2, Offset: 3, Chain: [32]byte{31: 4}}
+	if got, ok := Decode(p.Encode()); !ok || got != p || len(p.Encode()) != encodedSize {
 		t.Errorf("read back %v, %v", got, ok)
 	}
 	for _, s := range []string{"", p.Encode()[1:], p.Encode() + "x"} {
@@ -16,8 +16,8 @@ func TestEncode(t *testing.T) {
 	}
 	later, other := p, p
 	later.Seq++
-	other.Log[0]++
-	if !p.IsUpTo(p) || !p.IsUpTo(later) || later.IsUpTo(p) || p.IsUpTo(other) {
+	other.LogID[0]++
+	if !p.IsAtOrBefore(p) || !p.IsAtOrBefore(later) || later.IsAtOrBefore(p) || p.IsAtOrBefore(other) {
 		t.Error("positions are in another order")
 	}
 }

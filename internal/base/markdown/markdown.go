@@ -19,14 +19,14 @@ const MaxDepth = 40
 // delimiters in a paragraph, and the time for quotes with the square of their depth. People
 // do not write texts beyond these limits.
 const (
-	maxDelimiters = 2000 // in one paragraph
-	maxPrefix     = 60   // bytes of quote and list markers at the beginning of a line
+	maxDelimiters  = 2000 // in one paragraph
+	maxMarkerBytes = 60   // bytes of quote and list markers at the beginning of a line
 )
 
 // Parse parses CommonMark with tables and strikethrough, but without HTML. It returns nil for a text
 // whose parsing would take too long. The caller shows such a text unchanged.
 func Parse(source []byte) ast.Node {
-	if isTangled(string(source)) {
+	if isTooComplex(string(source)) {
 		return nil
 	}
 	return parser.NewParser(
@@ -54,8 +54,8 @@ func Parse(source []byte) ast.Node {
 	).Parse(text.NewReader(source))
 }
 
-// isTangled reports whether parsing the text would take too long.
-func isTangled(s string) bool {
+// isTooComplex reports whether parsing the text would take too long.
+func isTooComplex(s string) bool {
 	cost, delimiters := 0, 0
 	for line := range strings.Lines(s) {
 		rest := strings.TrimLeft(line, " \t")
@@ -64,7 +64,8 @@ func isTangled(s string) bool {
 			cost, delimiters = cost+delimiters*delimiters, 0
 			continue
 		}
-		if len(rest)-len(strings.TrimLeft(rest, "> \t-*+.)0123456789")) > maxPrefix && strings.Trim(rest, "-* ") != "" {
+		if len(rest)-len(strings.TrimLeft(rest, "> \t-*+.)0123456789")) > maxMarkerBytes &&
+			strings.Trim(rest, "-* ") != "" {
 			return true
 		}
 		for i := range len(rest) {
@@ -77,13 +78,13 @@ func isTangled(s string) bool {
 	return cost+delimiters*delimiters > maxDelimiters*maxDelimiters
 }
 
-// Literal returns the characters of a text in the tree, without escapes and entities.
-func Literal(n *ast.Text, source []byte) string {
+// LiteralText returns the characters of a text in the tree, without escapes and entities.
+func LiteralText(n *ast.Text, source []byte) string {
 	return string(util.UnescapePunctuations(util.ResolveEntityNames(util.ResolveNumericReferences(n.Value(source)))))
 }
 
-// Code returns the characters of a code span on one line.
-func Code(n *ast.CodeSpan, source []byte) string {
+// CodeText returns the characters of a code span on one line.
+func CodeText(n *ast.CodeSpan, source []byte) string {
 	var b strings.Builder
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		if t, ok := c.(*ast.Text); ok {

@@ -12,31 +12,31 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 )
 
-// A Terminal says how to render Markdown for a terminal.
-type Terminal struct {
-	Width  int  // number of columns, at least 1
-	Colour bool // use the colours of package termtext; without colours, marks such as ** are kept
+// A TerminalStyle says how to render Markdown for a terminal.
+type TerminalStyle struct {
+	Width      int  // number of columns, at least 1
+	WithColour bool // use the colours of package termtext; without colours, marks such as ** are kept
 }
 
-// narrowest is the smallest width of a text within quotes and lists. A text that is nested deeper is
+// minWidth is the smallest width of a text within quotes and lists. A text that is nested deeper is
 // not indented any further.
-const narrowest = 20
+const minWidth = 20
 
 // Render returns the text in lines. Lines of code, and single words that are too long, may be longer
 // than the width. Ends of lines in a paragraph are kept, because many notes are lists without marks.
 // Characters that could harm a terminal are replaced (see [termtext.Clean]).
-func (t Terminal) Render(source string) []string {
-	r := renderer{Terminal: t, source: []byte(source)}
+func (t TerminalStyle) Render(source string) []string {
+	r := renderer{TerminalStyle: t, source: []byte(source)}
 	doc := Parse(r.source)
 	if doc == nil {
-		return termtext.Wrap(termtext.Clean(strings.TrimRight(source, "\n")), t.Width)
+		return termtext.Wrap(termtext.ReplaceHarmful(strings.TrimRight(source, "\n")), t.Width)
 	}
 	return r.renderBlocks(doc, t.Width, 0)
 }
 
 // renderer renders one text.
 type renderer struct {
-	Terminal
+	TerminalStyle
 	source []byte
 }
 
@@ -47,11 +47,11 @@ func (r *renderer) renderBlocks(n ast.Node, width, depth int) (lines []string) {
 		return []string{"…"}
 	}
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		block := r.block(c, width, depth+1)
+		block := r.renderBlock(c, width, depth+1)
 		if len(block) == 0 {
 			continue
 		}
-		if len(lines) > 0 && !isTight(c) {
+		if len(lines) > 0 && !hasNoBlankLineBefore(c) {
 			lines = append(lines, "")
 		}
 		lines = append(lines, block...)
@@ -59,8 +59,8 @@ func (r *renderer) renderBlocks(n ast.Node, width, depth int) (lines []string) {
 	return lines
 }
 
-// isTight reports whether a block follows the previous one without an empty line.
-func isTight(n ast.Node) bool {
+// hasNoBlankLineBefore reports whether a block follows the previous one without an empty line.
+func hasNoBlankLineBefore(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.ListItem:
 		return n.Parent().(*ast.List).IsTight
@@ -73,42 +73,44 @@ func isTight(n ast.Node) bool {
 	return false
 }
 
-// block returns the lines of a block.
-func (r *renderer) block(n ast.Node, width, depth int) []string {
+// renderBlock returns the lines of a block.
+func (r *renderer) renderBlock(n ast.Node, width, depth int) []string {
 	switch n := n.(type) {
 	case *ast.Heading:
 		mark := ""
-		if !r.Colour {
+		if !r.WithColour {
 			mark = strings.Repeat("#", n.Level) + " "
 		}
 		return termtext.Wrap(mark+r.renderInlines(n, termtext.Bold, depth), width)
 	case *ast.Blockquote:
-		return indent(r.renderBlocks(n, r.within(width, 2), depth), r.paint(termtext.Dim, "│")+" ")
+		return prefixLines(r.renderBlocks(n, r.indentedWidth(width, 2), depth), r.paint(termtext.Dim, "│")+" ")
 	case *ast.CodeBlock, *ast.FencedCodeBlock:
-		code := termtext.Clean(strings.TrimRight(string(n.Lines().Value(r.source)), "\n"))
-		return indent(strings.Split(strings.ReplaceAll(code, "\t", "    "), "\n"), "    ")
+		code := termtext.ReplaceHarmful(strings.TrimRight(string(n.Lines().Value(r.source)), "\n"))
+		return prefixLines(strings.Split(strings.ReplaceAll(code, "\t", "    "), "\n"), "    ")
 	case *ast.List:
-		return r.list(n, width, depth)
+		return r.renderList(n, width, depth)
 	case *ast.ThematicBreak:
 		return []string{r.paint(termtext.Dim, strings.Repeat("─", min(width, 40)))}
 	case *xast.Table:
-		return r.table(n, width, depth)
+		return r.renderTable(n, width, depth)
 	}
 	return termtext.Wrap(r.renderInlines(n, "", depth), width)
 }
 
-// within returns the width of a text that is indented by some columns.
-func (r *renderer) within(width, columns int) int { return max(width-columns, min(narrowest, r.Width)) }
+// indentedWidth returns the width of a text that is indented by some columns.
+func (r *renderer) indentedWidth(width, columns int) int {
+	return max(width-columns, min(minWidth, r.Width))
+}
 
-// indent returns the lines behind a prefix. Empty lines get the prefix without its spaces.
-func indent(lines []string, prefix string) []string {
+// prefixLines returns the lines behind a prefix. Empty lines get the prefix without its spaces.
+func prefixLines(lines []string, prefix string) []string {
 	for i, l := range lines {
 		lines[i] = strings.TrimRight(prefix+l, " ")
 	}
 	return lines
 }
 
-func (r *renderer) list(n *ast.List, width, depth int) (lines []string) {
+func (r *renderer) renderList(n *ast.List, width, depth int) (lines []string) {
 	number := n.Start
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		mark := "- "
@@ -116,7 +118,7 @@ func (r *renderer) list(n *ast.List, width, depth int) (lines []string) {
 			mark = fmt.Sprintf("%d. ", number)
 			number++
 		}
-		item := r.renderBlocks(c, r.within(width, len(mark)), depth)
+		item := r.renderBlocks(c, r.indentedWidth(width, len(mark)), depth)
 		if len(item) == 0 {
 			item = []string{""}
 		}
@@ -124,13 +126,13 @@ func (r *renderer) list(n *ast.List, width, depth int) (lines []string) {
 		if len(lines) > 0 && !n.IsTight {
 			lines = append(lines, "")
 		}
-		lines = append(append(lines, first), indent(item[1:], strings.Repeat(" ", len(mark)))...)
+		lines = append(append(lines, first), prefixLines(item[1:], strings.Repeat(" ", len(mark)))...)
 	}
 	return lines
 }
 
-// table returns a table in columns. If they do not fit into the width, each cell is a line.
-func (r *renderer) table(n ast.Node, width, depth int) (lines []string) {
+// renderTable returns a table in columns. If they do not fit into the width, each cell is a line.
+func (r *renderer) renderTable(n ast.Node, width, depth int) (lines []string) {
 	var rows [][]string
 	var widths []int
 	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
@@ -156,7 +158,9 @@ func (r *renderer) table(n ast.Node, width, depth int) (lines []string) {
 	for _, cells := range rows {
 		if total > width {
 			for i, c := range cells {
-				lines = append(lines, indent(termtext.Wrap(c, r.within(width, 2)), strings.Repeat(" ", 2*min(i, 1)))...)
+				lines = append(
+					lines,
+					prefixLines(termtext.Wrap(c, r.indentedWidth(width, 2)), strings.Repeat(" ", 2*min(i, 1)))...)
 			}
 			continue
 		}
@@ -176,25 +180,25 @@ func (r *renderer) renderInlines(n ast.Node, style string, depth int) string {
 	}
 	var b strings.Builder
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		b.WriteString(r.inline(c, style, depth+1))
+		b.WriteString(r.renderInline(c, style, depth+1))
 	}
 	return b.String()
 }
 
-func (r *renderer) inline(n ast.Node, style string, depth int) string {
+func (r *renderer) renderInline(n ast.Node, style string, depth int) string {
 	switch n := n.(type) {
 	case *ast.Text:
-		s := r.text(style, Literal(n, r.source))
+		s := r.renderText(style, LiteralText(n, r.source))
 		if n.SoftLineBreak() || n.HardLineBreak() {
 			s += "\n"
 		}
 		return s
 	case *ast.String:
-		return r.text(style, string(n.Value))
+		return r.renderText(style, string(n.Value))
 	case *ast.CodeSpan:
-		return r.text(style, "`"+Code(n, r.source)+"`")
+		return r.renderText(style, "`"+CodeText(n, r.source)+"`")
 	case *ast.Emphasis:
-		if r.Colour {
+		if r.WithColour {
 			return r.renderInlines(n, termtext.Bold, depth)
 		}
 		mark := strings.Repeat("*", n.Level)
@@ -207,29 +211,29 @@ func (r *renderer) inline(n ast.Node, style string, depth int) string {
 		}
 		return "[ ] "
 	case *ast.Link:
-		return r.link(r.renderInlines(n, style, depth), string(n.Destination))
+		return r.renderLink(r.renderInlines(n, style, depth), string(n.Destination))
 	case *ast.Image:
-		return r.link("picture: "+r.renderInlines(n, style, depth), string(n.Destination))
+		return r.renderLink("picture: "+r.renderInlines(n, style, depth), string(n.Destination))
 	case *ast.AutoLink:
-		return r.text(style, string(n.Label(r.source)))
+		return r.renderText(style, string(n.Label(r.source)))
 	}
 	return r.renderInlines(n, style, depth)
 }
 
-// link returns the text of a link and its destination.
-func (r *renderer) link(label, to string) string {
-	to = termtext.Clean(to)
-	if label == "" || label == to {
-		return to
+// renderLink returns the text of a link and its destination.
+func (r *renderer) renderLink(label, destination string) string {
+	destination = termtext.ReplaceHarmful(destination)
+	if label == "" || label == destination {
+		return destination
 	}
-	return label + " " + r.paint(termtext.Dim, "("+to+")")
+	return label + " " + r.paint(termtext.Dim, "("+destination+")")
 }
 
-// text returns a text of others. Each word is painted for itself, so that the style survives the end
+// renderText returns a text of others. Each word is painted for itself, so that the style survives the end
 // of a line.
-func (r *renderer) text(style, s string) string {
-	s = termtext.Clean(s)
-	if style == "" || !r.Colour {
+func (r *renderer) renderText(style, s string) string {
+	s = termtext.ReplaceHarmful(s)
+	if style == "" || !r.WithColour {
 		return s
 	}
 	words := strings.Split(s, " ")
@@ -240,8 +244,8 @@ func (r *renderer) text(style, s string) string {
 }
 
 func (r *renderer) paint(code, s string) string {
-	if !r.Colour || s == "" {
+	if !r.WithColour || s == "" {
 		return s
 	}
-	return code + s + termtext.Plain
+	return code + s + termtext.ResetStyle
 }

@@ -36,12 +36,12 @@ func TestRender(t *testing.T) {
 		{"empty", "", "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := strings.Join(markdown.Terminal{Width: 20}.Render(tt.source), "\n")
+			got := strings.Join(markdown.TerminalStyle{Width: 20}.Render(tt.source), "\n")
 			if got != tt.plain {
 				t.Errorf("without colours %q is\n%s\nwant\n%s", tt.source, got, tt.plain)
 			}
-			shown := strings.NewReplacer(termtext.Bold, "<b>", termtext.Dim, "<dim>", termtext.Plain, "</>")
-			lines := markdown.Terminal{Width: 20, Colour: true}.Render(tt.source)
+			shown := strings.NewReplacer(termtext.Bold, "<b>", termtext.Dim, "<dim>", termtext.ResetStyle, "</>")
+			lines := markdown.TerminalStyle{Width: 20, WithColour: true}.Render(tt.source)
 			if got := shown.Replace(strings.Join(lines, "\n")); got != tt.colour {
 				t.Errorf("with colours %q is\n%s\nwant\n%s", tt.source, got, tt.colour)
 			}
@@ -52,7 +52,7 @@ func TestRender(t *testing.T) {
 // A text that takes too long to parse is shown as it is.
 func TestRenderTangled(t *testing.T) {
 	source := strings.Repeat("[*", 50_000)
-	lines := markdown.Terminal{Width: 80}.Render(source)
+	lines := markdown.TerminalStyle{Width: 80}.Render(source)
 	if got := strings.Join(lines, ""); got != source {
 		t.Errorf("%d bytes became %d", len(source), len(got))
 	}
@@ -66,13 +66,13 @@ func FuzzRender(f *testing.F) {
 		f.Add(s, uint8(20))
 	}
 	f.Fuzz(func(t *testing.T, source string, width uint8) {
-		o := markdown.Terminal{Width: int(width) + 1}
+		o := markdown.TerminalStyle{Width: int(width) + 1}
 		for _, line := range o.Render(source) {
-			if clean := termtext.Clean(line); clean != line || strings.Contains(line, "\n") {
+			if clean := termtext.ReplaceHarmful(line); clean != line || strings.Contains(line, "\n") {
 				t.Errorf("the line %q of %q is not safe", line, source)
 			}
 		}
-		o.Colour = true
+		o.WithColour = true
 		o.Render(source)
 	})
 }

@@ -8,30 +8,30 @@ import (
 	"io"
 )
 
-// A Comparison compares the pages that are written to it with the pages of a file. It ignores
+// A PageComparison compares the pages that are written to it with the pages of a file. It ignores
 // checksums.
-type Comparison struct {
+type PageComparison struct {
 	File          io.ReaderAt
 	HeadDiffers   bool // page 0 differs
 	DifferentPage int  // number of another page that differs, or 0
 }
 
-var errDiffers = errors.New("a page differs")
+var errPageDiffers = errors.New("a page differs")
 
 // WriteAt implements [io.WriterAt]. It returns an error if a page other than page 0 differs.
-func (c *Comparison) WriteAt(b []byte, offset int64) (int, error) {
+func (c *PageComparison) WriteAt(b []byte, offset int64) (int, error) {
 	have := make([]byte, len(b))
 	if _, err := c.File.ReadAt(have, offset); err != nil && err != io.EOF {
 		return 0, err
 	}
-	for i := 0; i < len(b); i += Size {
-		n := int(offset)/Size + i/Size
-		if bytes.Equal(b[i:][:Data], have[i:][:Data]) {
+	for i := 0; i < len(b); i += PageSize {
+		n := int(offset)/PageSize + i/PageSize
+		if bytes.Equal(b[i:][:PageDataSize], have[i:][:PageDataSize]) {
 			continue
 		}
 		if n > 0 {
 			c.DifferentPage = n
-			return 0, errDiffers
+			return 0, errPageDiffers
 		}
 		c.HeadDiffers = true
 	}

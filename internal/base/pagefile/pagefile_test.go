@@ -20,18 +20,18 @@ func write(rows int) []byte {
 	var b bytes.Buffer
 	w := NewWriter(&b)
 	w.Write([]byte("head"))
-	w.Close()
+	w.FinishPage()
 	for i := range uint64(rows) {
-		w.Row(2*i, i, i*i)
+		w.AppendRow(2*i, i, i*i)
 	}
-	w.Close()
-	w.Close() // of an empty table
+	w.FinishPage()
+	w.FinishPage() // of an empty table
 	w.Write(text(rows))
-	w.Close()
+	w.FinishPage()
 	for i := range rows {
-		w.Row4(uint32(i))
+		w.AppendRow4(uint32(i))
 	}
-	w.Close()
+	w.FinishPage()
 	return b.Bytes()
 }
 
@@ -42,7 +42,7 @@ func open(b []byte, rows int) (*Reader, error) {
 func TestRoundTrip(t *testing.T) {
 	for _, rows := range []int{0, 1, 170, 171, 1000, 100_000} {
 		b := write(rows)
-		if len(b) != CountPages(tables(rows))*Size {
+		if len(b) != CountPages(tables(rows))*PageSize {
 			t.Fatalf("%d rows are %d bytes, want %d pages", rows, len(b), CountPages(tables(rows)))
 		}
 		r, err := open(b, rows)
@@ -51,13 +51,13 @@ func TestRoundTrip(t *testing.T) {
 		}
 		for i := range rows {
 			row := r.Row(0, i)
-			if r.Key(0, i) != 2*uint64(i) || binary.LittleEndian.Uint64(row[16:]) != uint64(i*i) ||
+			if r.RowKey(0, i) != 2*uint64(i) || binary.LittleEndian.Uint64(row[16:]) != uint64(i*i) ||
 				binary.LittleEndian.Uint32(r.Row(3, i)) != uint32(i) {
 				t.Fatalf("row %d of %d: %v", i, rows, row)
 			}
 		}
 		for key := range min(400, 2*rows+2) {
-			if got, want := r.Search(0, uint64(key)), min(rows, (key+1)/2); got != want {
+			if got, want := r.SearchKey(0, uint64(key)), min(rows, (key+1)/2); got != want {
 				t.Fatalf("%d is at row %d of %d, want %d", key, got, rows, want)
 			}
 		}
@@ -73,7 +73,7 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil || next != uint64(rows) {
 			t.Fatalf("%d rows of %d, %v", next, rows, err)
 		}
-		if r.Search(1, 7) != 0 || !bytes.Equal(r.TableBytes(2), text(rows)) || r.Err() != nil {
+		if r.SearchKey(1, 7) != 0 || !bytes.Equal(r.TableBytes(2), text(rows)) || r.Err() != nil {
 			t.Fatalf("%d rows: %v", rows, r.Err())
 		}
 	}
@@ -89,7 +89,7 @@ func TestDamage(t *testing.T) {
 			return err
 		}
 		for i := range tables(rows) {
-			r.Load(i)
+			r.LoadTable(i)
 		}
 		return r.Err()
 	}
@@ -101,22 +101,22 @@ func TestDamage(t *testing.T) {
 			t.Errorf("page %d %s: %v", n, what, err)
 		}
 	}
-	for n := range len(sound) / Size {
-		for _, at := range []int{0, Data - 1, Data, Size - 1} {
+	for n := range len(sound) / PageSize {
+		for _, at := range []int{0, PageDataSize - 1, PageDataSize, PageSize - 1} {
 			b := bytes.Clone(sound)
-			b[n*Size+at] ^= 1
+			b[n*PageSize+at] ^= 1
 			try("changed", n, b)
 		}
-		try("cut off", n, sound[:n*Size+Size/2])
+		try("cut off", n, sound[:n*PageSize+PageSize/2])
 		if n > 0 {
 			b := bytes.Clone(sound)
-			copy(b[n*Size:], sound[(n-1)*Size:n*Size])
+			copy(b[n*PageSize:], sound[(n-1)*PageSize:n*PageSize])
 			try("twice", n, b)
 		}
 	}
 	b := bytes.Clone(sound)
 	copy(b, "HEAD")
-	binary.LittleEndian.PutUint32(b[Data:], Checksum(b[:Data], 0, 0))
+	binary.LittleEndian.PutUint32(b[PageDataSize:], Checksum(b[:PageDataSize], 0, 0))
 	try("of a file with another head", 1, b)
 }
 
@@ -135,10 +135,10 @@ func TestFind(t *testing.T) {
 		looks := 0
 		at := func(i int) uint64 { looks++; return keys[i] }
 		for i, key := range keys {
-			if got, ok := Find(len(keys), key, at); !ok || got != i {
+			if got, ok := FindKey(len(keys), key, at); !ok || got != i {
 				t.Fatalf("%d is at %d, %t, want %d", key, got, ok, i)
 			}
-			if _, ok := Find(len(keys), key+1, at); ok != slices.Contains(keys, key+1) {
+			if _, ok := FindKey(len(keys), key+1, at); ok != slices.Contains(keys, key+1) {
 				t.Fatalf("%d is found: %t", key+1, ok)
 			}
 		}
@@ -151,7 +151,7 @@ func TestFind(t *testing.T) {
 // What cannot be read is zeros, and no panic.
 func TestUnreadableIsZeros(t *testing.T) {
 	b := write(1000)
-	b[2*Size] ^= 1
+	b[2*PageSize] ^= 1
 	r, err := open(b, 1000)
 	if err != nil {
 		t.Fatal(err)
@@ -162,7 +162,7 @@ func TestUnreadableIsZeros(t *testing.T) {
 	if err := r.EachPage(0, func([]byte) {}); !errors.Is(err, errDamaged) {
 		t.Errorf("a table with an unreadable page: %v", err)
 	}
-	if r.Key(0, 3) != 6 {
+	if r.RowKey(0, 3) != 6 {
 		t.Error("a sound page is not read")
 	}
 }

@@ -20,10 +20,10 @@ import (
 )
 
 const (
-	// Size is the size of a page in bytes.
-	Size = 4096
-	// Data is the size of a page without its checksum, in bytes.
-	Data = Size - 4
+	// PageSize is the size of a page in bytes.
+	PageSize = 4096
+	// PageDataSize is the size of a page without its checksum, in bytes.
+	PageDataSize = PageSize - 4
 
 	pagesPerRead = 256 // number of pages that a single call reads when a whole table is read
 )
@@ -31,27 +31,27 @@ const (
 // errDamaged reports that a page is damaged.
 var errDamaged = errors.New("the file is damaged")
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+var crcTable = crc32.MakeTable(crc32.Castagnoli)
 
 // Checksum returns the checksum of page n. data is the page without its checksum. head is the
 // checksum of page 0.
 func Checksum(data []byte, n int, head uint32) uint32 {
 	if n == 0 {
-		return crc32.Update(0, castagnoli, data)
+		return crc32.Update(0, crcTable, data)
 	}
 	var b [12]byte
 	binary.LittleEndian.PutUint32(b[:], head)
 	binary.LittleEndian.PutUint64(b[4:], uint64(n))
-	return crc32.Update(crc32.Checksum(b[:], castagnoli), castagnoli, data)
+	return crc32.Update(crc32.Checksum(b[:], crcTable), crcTable, data)
 }
 
 // A Table describes a table: the row size in bytes (1 for plain bytes) and the number of rows.
-type Table struct{ Row, Count int }
+type Table struct{ RowSize, RowCount int }
 
 // PageCount returns the table's number of pages.
 func (t Table) PageCount() int {
-	perPage := Data / t.Row
-	return (t.Count + perPage - 1) / perPage
+	perPage := PageDataSize / t.RowSize
+	return (t.RowCount + perPage - 1) / perPage
 }
 
 // CountPages returns the number of pages in a file with these tables, including page 0.
@@ -64,7 +64,7 @@ func CountPages(tables []Table) int {
 }
 
 // page contains the bytes of a page, which are zeros if the page could not be read.
-type page = [Size]byte
+type page = [PageSize]byte
 
 // A Reader reads a file and caches its pages. It is safe for concurrent use. If a page cannot be
 // read, the methods return zeros. Therefore the caller must call Err afterwards.
@@ -78,17 +78,17 @@ type Reader struct {
 }
 
 // Open opens a file. shapes must return the tables that page 0 describes, or an error.
-func Open(file io.ReaderAt, shapes func(head []byte) ([]Table, error)) (*Reader, error) {
+func Open(file io.ReaderAt, decodeTables func(head []byte) ([]Table, error)) (*Reader, error) {
 	r := &Reader{file: file}
 	head, err := r.ReadPages(0, 1)
 	if err != nil {
 		return nil, err
 	}
-	r.tables, err = shapes(head)
+	r.tables, err = decodeTables(head)
 	if err != nil {
 		return nil, err
 	}
-	r.headChecksum = binary.LittleEndian.Uint32(head[Data:])
+	r.headChecksum = binary.LittleEndian.Uint32(head[PageDataSize:])
 	r.pages = make([]atomic.Pointer[page], CountPages(r.tables))
 	n := 1
 	for _, t := range r.tables {
@@ -98,8 +98,8 @@ func Open(file io.ReaderAt, shapes func(head []byte) ([]Table, error)) (*Reader,
 	return r, nil
 }
 
-// Fail records an error, which Err returns.
-func (r *Reader) Fail(err error) { r.err.CompareAndSwap(nil, &err) }
+// RecordError records an error, which Err returns.
+func (r *Reader) RecordError(err error) { r.err.CompareAndSwap(nil, &err) }
 
 // Err returns the first error, or nil if all pages could be read.
 func (r *Reader) Err() error {
@@ -109,15 +109,15 @@ func (r *Reader) Err() error {
 	return nil
 }
 
-// Count returns the number of rows in a table.
-func (r *Reader) Count(table int) int { return r.tables[table].Count }
+// RowCount returns the number of rows in a table.
+func (r *Reader) RowCount(table int) int { return r.tables[table].RowCount }
 
-// Start returns the first page of a table.
-func (r *Reader) Start(table int) int { return r.firstPages[table] }
+// FirstPage returns the first page of a table.
+func (r *Reader) FirstPage(table int) int { return r.firstPages[table] }
 
 // ReadPages reads count pages, beginning with page n, and verifies their checksums.
 func (r *Reader) ReadPages(n, count int) ([]byte, error) {
-	b := make([]byte, count*Size)
+	b := make([]byte, count*PageSize)
 	if err := r.readPages(b, n); err != nil {
 		return nil, err
 	}
@@ -126,15 +126,15 @@ func (r *Reader) ReadPages(n, count int) ([]byte, error) {
 
 // readPages fills b with pages, beginning with page n.
 func (r *Reader) readPages(b []byte, n int) error {
-	if got, err := r.file.ReadAt(b, int64(n)*Size); got < len(b) {
+	if got, err := r.file.ReadAt(b, int64(n)*PageSize); got < len(b) {
 		if err == nil || err == io.EOF {
 			err = fmt.Errorf("%w: it is cut short", errDamaged)
 		}
 		return err
 	}
-	for i := range len(b) / Size {
-		p := b[i*Size : (i+1)*Size]
-		if Checksum(p[:Data], n+i, r.headChecksum) != binary.LittleEndian.Uint32(p[Data:]) {
+	for i := range len(b) / PageSize {
+		p := b[i*PageSize : (i+1)*PageSize]
+		if Checksum(p[:PageDataSize], n+i, r.headChecksum) != binary.LittleEndian.Uint32(p[PageDataSize:]) {
 			return fmt.Errorf("%w: page %d does not match its check", errDamaged, n+i)
 		}
 	}
@@ -146,17 +146,17 @@ func (r *Reader) readPages(b []byte, n int) error {
 func (r *Reader) loadPages(n, count int) *page {
 	b, err := r.ReadPages(n, count)
 	if err != nil {
-		r.Fail(err)
+		r.RecordError(err)
 		return new(page)
 	}
 	for i := range count {
-		r.pages[n+i].CompareAndSwap(nil, (*page)(b[i*Size:]))
+		r.pages[n+i].CompareAndSwap(nil, (*page)(b[i*PageSize:]))
 	}
 	return r.pages[n].Load()
 }
 
 // Page returns page n of a table, counting from 0, with its rows, unused space and checksum.
-func (r *Reader) Page(table, n int) *[Size]byte {
+func (r *Reader) Page(table, n int) *[PageSize]byte {
 	n += r.firstPages[table]
 	if p := r.pages[n].Load(); p != nil {
 		return p
@@ -165,8 +165,8 @@ func (r *Reader) Page(table, n int) *[Size]byte {
 }
 
 func (r *Reader) Row(table, i int) []byte {
-	size := r.tables[table].Row
-	perPage := Data / size
+	size := r.tables[table].RowSize
+	perPage := PageDataSize / size
 	return r.Page(table, i/perPage)[i%perPage*size:][:size]
 }
 
@@ -175,29 +175,29 @@ func (r *Reader) Row(table, i int) []byte {
 // also returns.
 func (r *Reader) EachPage(table int, fn func(rows []byte)) error {
 	t := r.tables[table]
-	perPage, rowsLeft := Data/t.Row, t.Count
+	perPage, rowsLeft := PageDataSize/t.RowSize, t.RowCount
 	var buffer []byte
 	for n, end := r.firstPages[table], r.firstPages[table]+t.PageCount(); n < end; n += pagesPerRead {
 		count := min(pagesPerRead, end-n)
 		if buffer == nil {
-			buffer = make([]byte, count*Size)
+			buffer = make([]byte, count*PageSize)
 		}
-		b := buffer[:count*Size]
+		b := buffer[:count*PageSize]
 		if err := r.readPages(b, n); err != nil {
-			r.Fail(err)
+			r.RecordError(err)
 			return err
 		}
-		for ; len(b) > 0; b = b[Size:] {
+		for ; len(b) > 0; b = b[PageSize:] {
 			rows := min(perPage, rowsLeft)
-			fn(b[:rows*t.Row])
+			fn(b[:rows*t.RowSize])
 			rowsLeft -= rows
 		}
 	}
 	return nil
 }
 
-// Load reads all pages of a table into the cache, with few system calls.
-func (r *Reader) Load(table int) {
+// LoadTable reads all pages of a table into the cache, with few system calls.
+func (r *Reader) LoadTable(table int) {
 	for n, end := r.firstPages[table], r.firstPages[table]+r.tables[table].PageCount(); n < end; n += pagesPerRead {
 		if r.pages[n].Load() == nil {
 			r.loadPages(n, min(pagesPerRead, end-n))
@@ -207,33 +207,33 @@ func (r *Reader) Load(table int) {
 
 // TableBytes returns the contents of a table that consists of plain bytes.
 func (r *Reader) TableBytes(table int) []byte {
-	r.Load(table)
-	b := make([]byte, 0, r.Count(table))
+	r.LoadTable(table)
+	b := make([]byte, 0, r.RowCount(table))
 	for n := range r.tables[table].PageCount() {
 		if p := r.pages[r.firstPages[table]+n].Load(); p != nil {
-			b = append(b, p[:min(Data, cap(b)-len(b))]...)
+			b = append(b, p[:min(PageDataSize, cap(b)-len(b))]...)
 		}
 	}
 	return b
 }
 
-// Key returns the first 8 bytes of a row as a number.
-func (r *Reader) Key(table, i int) uint64 { return binary.LittleEndian.Uint64(r.Row(table, i)) }
+// RowKey returns the first 8 bytes of a row as a number.
+func (r *Reader) RowKey(table, i int) uint64 { return binary.LittleEndian.Uint64(r.Row(table, i)) }
 
-// Search returns the index of the first row whose key is at least key, or the number of rows if
+// SearchKey returns the index of the first row whose key is at least key, or the number of rows if
 // there is no such row. The keys of the table must be ascending.
-func (r *Reader) Search(table int, key uint64) int {
-	count, perPage := r.Count(table), Data/r.tables[table].Row
+func (r *Reader) SearchKey(table int, key uint64) int {
+	count, perPage := r.RowCount(table), PageDataSize/r.tables[table].RowSize
 	n := sort.Search(r.tables[table].PageCount(), func(n int) bool {
-		return r.Key(table, min((n+1)*perPage, count)-1) >= key
+		return r.RowKey(table, min((n+1)*perPage, count)-1) >= key
 	})
 	first := min(n*perPage, count)
-	return first + sort.Search(min(perPage, count-first), func(i int) bool { return r.Key(table, first+i) >= key })
+	return first + sort.Search(min(perPage, count-first), func(i int) bool { return r.RowKey(table, first+i) >= key })
 }
 
-// Find returns the index of a key among n ascending keys. It uses interpolation. Because the keys
+// FindKey returns the index of a key among n ascending keys. It uses interpolation. Because the keys
 // have few gaps, the first page that Find reads usually contains the key.
-func Find(n int, key uint64, keyAt func(i int) uint64) (i int, found bool) {
+func FindKey(n int, key uint64, keyAt func(i int) uint64) (i int, found bool) {
 	lo, hi := 0, n-1
 	for guesses := 4; lo <= hi; guesses-- {
 		guess := int(uint(lo+hi) / 2)

@@ -16,22 +16,22 @@ type Writer struct {
 	headChecksum uint32 // checksum of page 0
 }
 
-func NewWriter(out io.Writer) *Writer { return &Writer{out: out, page: make([]byte, 0, Size)} }
+func NewWriter(out io.Writer) *Writer { return &Writer{out: out, page: make([]byte, 0, PageSize)} }
 
-// makeRoom starts a new page, unless n bytes fit into the current page.
-func (w *Writer) makeRoom(n int) {
-	if len(w.page)+n > Data {
-		w.Close()
+// ensureRoom starts a new page, unless n bytes fit into the current page.
+func (w *Writer) ensureRoom(n int) {
+	if len(w.page)+n > PageDataSize {
+		w.FinishPage()
 	}
 }
 
-// Close completes the current page with its checksum.
-func (w *Writer) Close() {
+// FinishPage completes the current page with its checksum.
+func (w *Writer) FinishPage() {
 	if len(w.page) == 0 {
 		return
 	}
 	from := len(w.page)
-	w.page = w.page[:Data]
+	w.page = w.page[:PageDataSize]
 	clear(w.page[from:])
 	sum := Checksum(w.page, w.pageNumber, w.headChecksum)
 	if w.pageNumber == 0 {
@@ -44,31 +44,31 @@ func (w *Writer) Close() {
 // HeadChecksum returns the checksum of page 0, which must be closed.
 func (w *Writer) HeadChecksum() uint32 { return w.headChecksum }
 
-// Row appends a row that consists of 8-byte numbers.
-func (w *Writer) Row(numbers ...uint64) {
-	w.makeRoom(8 * len(numbers))
+// AppendRow appends a row that consists of 8-byte numbers.
+func (w *Writer) AppendRow(numbers ...uint64) {
+	w.ensureRoom(8 * len(numbers))
 	for _, n := range numbers {
 		w.page = binary.LittleEndian.AppendUint64(w.page, n)
 	}
 }
 
-// Row4 appends a row that consists of one 4-byte number.
-func (w *Writer) Row4(n uint32) {
-	w.makeRoom(4)
+// AppendRow4 appends a row that consists of one 4-byte number.
+func (w *Writer) AppendRow4(n uint32) {
+	w.ensureRoom(4)
 	w.page = binary.LittleEndian.AppendUint32(w.page, n)
 }
 
-// WriteRow appends an encoded row.
-func (w *Writer) WriteRow(row []byte) {
-	w.makeRoom(len(row))
+// AppendEncodedRow appends an encoded row.
+func (w *Writer) AppendEncodedRow(row []byte) {
+	w.ensureRoom(len(row))
 	w.page = append(w.page, row...)
 }
 
 // Write appends bytes, using as many pages as needed.
 func (w *Writer) Write(b []byte) {
 	for len(b) > 0 {
-		w.makeRoom(1)
-		n := min(len(b), Data-len(w.page))
+		w.ensureRoom(1)
+		n := min(len(b), PageDataSize-len(w.page))
 		w.page = append(w.page, b[:n]...)
 		b = b[n:]
 	}

@@ -47,15 +47,15 @@ func valueEnd(b []byte, i int) int {
 			depth--
 		}
 		i++
-		if depth == 0 && endsValue(b[i]) {
+		if depth == 0 && isValueEnd(b[i]) {
 			return i
 		}
 	}
 }
 
-// endsValue reports whether the byte after a value is a separator or a closing bracket. Other
+// isValueEnd reports whether the byte after a value is a separator or a closing bracket. Other
 // bytes belong to the value.
-func endsValue(c byte) bool { return isSeparator(c) || c == ']' || c == '}' }
+func isValueEnd(c byte) bool { return isSeparator(c) || c == ']' || c == '}' }
 
 // isSeparator reports whether a byte may occur between values.
 func isSeparator(c byte) bool { return c <= ' ' || c == ',' || c == ':' }
@@ -110,9 +110,9 @@ func mayBeSurrogate(b []byte) bool {
 	return len(b) > 2 && b[1] == 'u' && b[2]|0x20 == 'd'
 }
 
-// LoneSurrogate returns the offset of the first \u escape that is only half of a surrogate pair, or
+// FindLoneSurrogate returns the offset of the first \u escape that is only half of a surrogate pair, or
 // -1 if there is none.
-func LoneSurrogate(b []byte) int {
+func FindLoneSurrogate(b []byte) int {
 	for i := 0; i < len(b); {
 		j := bytes.IndexByte(b[i:], '\\')
 		if j < 0 {

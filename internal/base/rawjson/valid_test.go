@@ -35,7 +35,7 @@ func TestPlain(t *testing.T) {
 			if c < ' ' || c == '"' || c == '\\' {
 				want = at
 			}
-			if got := plainLength(b); got != want {
+			if got := plainPrefixLength(b); got != want {
 				t.Errorf("plain(%q) = %d, want %d", b, got, want)
 			}
 		}

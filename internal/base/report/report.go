@@ -29,58 +29,58 @@ type Section interface{ isSection() }
 // Line is a sentence on a line of its own.
 type Line struct {
 	Sentence
-	Indent int  // spaces before the sentence
-	Detail bool // a short report omits the line
-	Faint  bool // less important than the other lines
-	Cut    bool // the beginning is enough, so that a terminal does not wrap the line
-	Key    any  // shown by a short report in place of the sentence, unless nil
+	Indent     int  // spaces before the sentence
+	IsDetail   bool // a short report omits the line
+	IsFaint    bool // less important than the other lines
+	MayBeCut   bool // the beginning is enough, so that a terminal does not wrap the line
+	ShortValue any  // shown by a short report in place of the sentence, unless nil
 }
 
 // Record describes one thing, such as an entry or a proposal.
 type Record struct {
-	Key   any    // identifies the thing. A short report shows only this value, or nothing if it is nil
-	Title any    // shown in place of the key, unless nil
-	Cells []Cell // values shown next to the key
-	Lines []Cell // text shown below the cells
+	Key       any    // identifies the thing. A short report shows only this value, or nothing if it is nil
+	Title     any    // shown in place of the key, unless nil
+	Cells     []Cell // values shown next to the key
+	TextCells []Cell // text shown below the cells
 
 	// The effect of the call on the thing, such as "forgot NAME". If Did is not empty, reports show
 	// Did instead of the key. Because the user named the thing, a terminal shows only Did and the
 	// number of the change.
-	Did   Sentence
-	Wrote Change // the change that Did made
+	Effect        Sentence
+	WrittenChange Change // the change that Did made
 
 	// The thing itself. A terminal may have a layout of its own for such things.
-	Of any
+	Subject any
 }
 
 // Cell is a value with its name.
 type Cell struct {
-	Name  string // "" if the value needs no name
-	Value any
-	Faint bool // less important than the remaining cells
+	Name    string // "" if the value needs no name
+	Value   any
+	IsFaint bool // less important than the remaining cells
 }
 
 // Table is a list of rows with the same columns. The first cell identifies the row, and a short
 // report shows only this cell. It shows neighbours with the same first cell once.
 type Table struct {
-	Columns []string // names of the columns, or nil
-	Rows    [][]any
-	Wrap    bool // the last column contains sentences, which a terminal wraps instead of cutting them
+	Columns         []string // names of the columns, or nil
+	Rows            [][]any
+	WrapsLastColumn bool // the last column contains sentences, which a terminal wraps instead of cutting them
 }
 
 // Finding is the result of one check among several. A short report omits findings that need no action.
 type Finding struct {
-	Level  Level
-	About  Words // what was checked
-	What   any   // what was found
+	Level  FindingLevel
+	Topic  Words // what was checked
+	Result any   // what was found
 	Remedy Words // what to do about it, or ""
 }
 
-// Level is the importance of a finding: "ok", "unknown", "warning" or "problem".
-type Level string
+// FindingLevel is the importance of a finding: "ok", "unknown", "warning" or "problem".
+type FindingLevel string
 
 // NeedsAction reports whether somebody should do something about a finding of this level.
-func (l Level) NeedsAction() bool { return l == "warning" || l == "problem" }
+func (l FindingLevel) NeedsAction() bool { return l == "warning" || l == "problem" }
 
 // Fields lists the properties of one thing, each on a line. Cells without a value are omitted.
 type Fields struct {
@@ -89,19 +89,19 @@ type Fields struct {
 
 // List contains sections of the same kind, which may be many.
 type List struct {
-	Items    []Section
-	Spaced   bool // an empty line separates the items, because they contain long texts
-	Numbered bool // the items have numbers, because their order matters
+	Items         []Section
+	HasBlankLines bool // an empty line separates the items, because they contain long texts
+	IsNumbered    bool // the items have numbers, because their order matters
 	// The advice on how to list all items. If All is not empty, a renderer may shorten a long list, and a short report
 	// omits all items unless the items are the answer.
-	All      Words
-	IsAnswer bool // the items are the answer that the caller asked for
+	AllItemsAdvice Words
+	IsAnswer       bool // the items are the answer that the caller asked for
 }
 
 // Reasons explains why a result is empty.
 type Reasons struct {
-	Why  []Sentence
-	Near Names // names that are similar to what the caller asked for
+	Sentences    []Sentence
+	SimilarNames Names // names that are similar to what the caller asked for
 }
 
 // Document is a text for a model that already marks text by others, such as the opening of a
@@ -120,18 +120,18 @@ func (Document) isSection() {}
 // Add adds sections.
 func (r *Report) Add(sections ...Section) { r.Sections = append(r.Sections, sections...) }
 
-// Linef adds a sentence. See [Sentencef].
-func (r *Report) Linef(format string, values ...any) {
+// AddLinef adds a sentence. See [Sentencef].
+func (r *Report) AddLinef(format string, values ...any) {
 	r.Add(Line{Sentence: Sentencef(format, values...)})
 }
 
-// Detailf adds a sentence that a short report omits.
-func (r *Report) Detailf(format string, values ...any) {
-	r.Add(Line{Sentence: Sentencef(format, values...), Detail: true})
+// AddDetailf adds a sentence that a short report omits.
+func (r *Report) AddDetailf(format string, values ...any) {
+	r.Add(Line{Sentence: Sentencef(format, values...), IsDetail: true})
 }
 
-// Notef adds a note. See [Sentencef].
-func (r *Report) Notef(format string, values ...any) {
+// AddNotef adds a note. See [Sentencef].
+func (r *Report) AddNotef(format string, values ...any) {
 	r.Notes = append(r.Notes, Sentencef(format, values...))
 }
 
@@ -159,8 +159,8 @@ type (
 // WordedValue is a value that oxbow words for each interface, such as a note with the name of a parameter.
 type WordedValue interface{ ForModel() string }
 
-// Did returns the verb for the effect of a call, in a form that also fits a dry run.
-func Did(dryRun bool, did, would string) Words {
+// EffectVerb returns the verb for the effect of a call, in a form that also fits a dry run.
+func EffectVerb(dryRun bool, did, would string) Words {
 	if dryRun {
 		return Words(would)
 	}
@@ -168,10 +168,10 @@ func Did(dryRun bool, did, would string) Words {
 }
 
 // AddReasons adds the reasons why a result is empty. They may have a type that the interfaces know.
-func AddReasons[N any](r *Report, why []N, near []string) {
-	reasons := Reasons{Near: near}
+func AddReasons[N any](r *Report, why []N, similarNames []string) {
+	reasons := Reasons{SimilarNames: similarNames}
 	for _, w := range why {
-		reasons.Why = append(reasons.Why, Sentencef("%s", w))
+		reasons.Sentences = append(reasons.Sentences, Sentencef("%s", w))
 	}
 	r.Add(reasons)
 }
@@ -179,7 +179,7 @@ func AddReasons[N any](r *Report, why []N, near []string) {
 // AddNotes adds the notes of an answer, which may have a type that its interfaces know.
 func AddNotes[N any](r *Report, notes []N) {
 	for _, n := range notes {
-		r.Notef("%s", n)
+		r.AddNotef("%s", n)
 	}
 }
 
@@ -195,8 +195,8 @@ func (r *Report) Warnf(format string, values ...any) {
 	r.Warnings = append(r.Warnings, Sentencef(format, values...))
 }
 
-// Moment returns a value for a time in an answer (RFC 3339). If s is not a time, it returns s.
-func Moment(s string) any {
+// TimeValue returns a value for a time in an answer (RFC 3339). If s is not a time, it returns s.
+func TimeValue(s string) any {
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil {
 		return s
@@ -226,28 +226,28 @@ func (s Sentence) EndsWithLines() bool {
 // have %s or %q.
 func Sentencef(format string, values ...any) Sentence { return Sentence{format, values} }
 
-// In returns the sentence, with all values but numbers as write returns them.
-func (s Sentence) In(write func(value any) string) string {
+// FormatWith returns the sentence, with all values but numbers as write returns them.
+func (s Sentence) FormatWith(write func(value any) string) string {
 	args := make([]any, len(s.values))
 	for i, v := range s.values {
 		switch v.(type) {
 		case int, int64, uint64, float64:
 			args[i] = v // for verbs such as %d and %.2f
 		default:
-			args[i] = written{v, write}
+			args[i] = formattedValue{v, write}
 		}
 	}
 	return fmt.Sprintf(s.format, args...)
 }
 
-// written is a value that writes itself with a function.
-type written struct {
+// formattedValue is a value that writes itself with a function.
+type formattedValue struct {
 	value any
 	write func(any) string
 }
 
 // Format implements [fmt.Formatter]. The verb %q quotes a string, so that it needs no other cleaning.
-func (w written) Format(f fmt.State, verb rune) {
+func (w formattedValue) Format(f fmt.State, verb rune) {
 	text, isString := w.value.(string)
 	if verb == 'q' && isString {
 		_, _ = io.WriteString(f, strconv.Quote(text))

@@ -2,7 +2,7 @@
 
 // Package sqlitefile reads tables of SQLite databases. Several clients of agents store their sessions in such
 // a database. The package only reads, does not run SQL, and takes no locks, so it cannot disturb the client.
-// If another program changes the database while it is read, [DB.Changed] reports that.
+// If another program changes the database while it is read, [DB.CheckUnchanged] reports that.
 //
 // The format is described on https://www.sqlite.org/fileformat2.html. Tables without row IDs and texts in
 // UTF-16 are not supported.
@@ -20,31 +20,31 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// errFormat is matched by the errors for a file that is not a database, is damaged, or uses a part of the
+// errUnreadableFormat is matched by the errors for a file that is not a database, is damaged, or uses a part of the
 // format that is not supported.
-var errFormat = errors.New("not a readable SQLite database")
+var errUnreadableFormat = errors.New("not a readable SQLite database")
 
-// errBusy means that another program is changing the database.
-var errBusy = errors.New("another program is writing this database; try again")
+// errWriterActive means that another program is changing the database.
+var errWriterActive = errors.New("another program is writing this database; try again")
 
 const (
-	headerSize = 100
-	maxDepth   = 24        // maximum depth of a tree of pages
-	maxRecord  = 256 << 20 // maximum size of a record in bytes
+	headerSize    = 100
+	maxTreeDepth  = 24        // maximum depth of a tree of pages
+	maxRecordSize = 256 << 20 // maximum size of a record in bytes
 )
 
-var magic = []byte("SQLite format 3\x00")
+var headerMagic = []byte("SQLite format 3\x00")
 
 // DB is an open database.
 type DB struct {
-	file, wal *os.File // wal is nil if there is no write-ahead log
-	pageSize  int
-	usable    int              // bytes of a page that are used
-	pages     int64            // number of pages
-	logged    map[uint32]int64 // offsets in the write-ahead log of the newest pages
-	state     string           // differs after another program has written
-	path      string
-	visits    int64 // pages that the present walk through a tree has visited
+	file, wal      *os.File // wal is nil if there is no write-ahead log
+	pageSize       int
+	usablePageSize int              // bytes of a page that are used
+	pageCount      int64            // number of pages
+	walOffsets     map[uint32]int64 // offsets in the write-ahead log of the newest pages
+	initialState   string           // differs after another program has written
+	path           string
+	visitedPages   int64 // pages that the present walk through a tree has visited
 }
 
 // IsDatabase reports whether a file begins like a database.
@@ -54,21 +54,21 @@ func IsDatabase(path string) bool {
 		return false
 	}
 	defer f.Close()
-	head := make([]byte, len(magic))
+	head := make([]byte, len(headerMagic))
 	_, err = io.ReadFull(f, head)
-	return err == nil && bytes.Equal(head, magic)
+	return err == nil && bytes.Equal(head, headerMagic)
 }
 
 // Open opens a database with its write-ahead log. The caller closes it.
 func Open(path string) (*DB, error) {
 	if hasJournal(path) {
-		return nil, errBusy
+		return nil, errWriterActive
 	}
 	f, err := vfs.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{file: f, path: path, logged: map[uint32]int64{}}
+	db := &DB{file: f, path: path, walOffsets: map[uint32]int64{}}
 	if err := db.readHeader(); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -77,34 +77,34 @@ func Open(path string) (*DB, error) {
 
 func (db *DB) readHeader() error {
 	head := make([]byte, headerSize)
-	if _, err := db.file.ReadAt(head, 0); err != nil || !bytes.HasPrefix(head, magic) {
-		return errFormat
+	if _, err := db.file.ReadAt(head, 0); err != nil || !bytes.HasPrefix(head, headerMagic) {
+		return errUnreadableFormat
 	}
 	db.pageSize = int(binary.BigEndian.Uint16(head[16:]))
 	if db.pageSize == 1 {
 		db.pageSize = 1 << 16
 	}
-	db.usable = db.pageSize - int(head[20])
+	db.usablePageSize = db.pageSize - int(head[20])
 	isPageSize := db.pageSize >= 512 && db.pageSize&(db.pageSize-1) == 0
-	if !isPageSize || db.usable < 480 {
-		return fmt.Errorf("%w: its page size is %d", errFormat, db.pageSize)
+	if !isPageSize || db.usablePageSize < 480 {
+		return fmt.Errorf("%w: its page size is %d", errUnreadableFormat, db.pageSize)
 	}
 	info, err := db.file.Stat()
 	if err != nil {
 		return err
 	}
-	db.pages = info.Size() / int64(db.pageSize)
+	db.pageCount = info.Size() / int64(db.pageSize)
 	wal, err := vfs.OpenRegular(db.path + "-wal")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	db.wal = wal
-	db.state, err = db.readState() // before the log is read, so that later frames count as a change
+	db.initialState, err = db.readState() // before the log is read, so that later frames count as a change
 	if err != nil {
 		return err
 	}
 	if db.wal != nil {
-		if err := db.readLog(); err != nil {
+		if err := db.readWAL(); err != nil {
 			return err
 		}
 	}
@@ -113,7 +113,7 @@ func (db *DB) readHeader() error {
 		return err
 	}
 	if encoding := binary.BigEndian.Uint32(first[56:]); encoding > 1 {
-		return fmt.Errorf("%w: its texts are in UTF-16", errFormat)
+		return fmt.Errorf("%w: its texts are in UTF-16", errUnreadableFormat)
 	}
 	return nil
 }
@@ -127,15 +127,15 @@ func (db *DB) Close() error {
 	return err
 }
 
-// Changed returns an error if another program has changed the database since it was opened. Then the rows
+// CheckUnchanged returns an error if another program has changed the database since it was opened. Then the rows
 // that were read may belong to different states.
-func (db *DB) Changed() error {
+func (db *DB) CheckUnchanged() error {
 	state, err := db.readState()
 	if err != nil {
 		return err
 	}
-	if hasJournal(db.path) || state != db.state {
-		return errBusy
+	if hasJournal(db.path) || state != db.initialState {
+		return errWriterActive
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func (db *DB) readState() (string, error) {
 		return "", err
 	}
 	state := fmt.Sprintf("%x", counter)
-	head := make([]byte, logHeader)
+	head := make([]byte, walHeaderSize)
 	if db.wal != nil {
 		n, err := db.wal.ReadAt(head, 0)
 		if err != nil && err != io.EOF {
@@ -187,12 +187,12 @@ func hasJournal(path string) bool {
 // readPage returns a page, from the write-ahead log if it is newer there.
 func (db *DB) readPage(number uint32) ([]byte, error) {
 	b := make([]byte, db.pageSize)
-	if offset, ok := db.logged[number]; ok {
+	if offset, ok := db.walOffsets[number]; ok {
 		_, err := db.wal.ReadAt(b, offset)
 		return b, err
 	}
-	if number == 0 || int64(number) > db.pages {
-		return nil, fmt.Errorf("%w: page %d is missing", errFormat, number)
+	if number == 0 || int64(number) > db.pageCount {
+		return nil, fmt.Errorf("%w: page %d is missing", errUnreadableFormat, number)
 	}
 	_, err := db.file.ReadAt(b, int64(number-1)*int64(db.pageSize))
 	return b, err
@@ -200,14 +200,14 @@ func (db *DB) readPage(number uint32) ([]byte, error) {
 
 // Sizes in the write-ahead log, in bytes.
 const (
-	logHeader   = 32
-	frameHeader = 24
+	walHeaderSize   = 32
+	frameHeaderSize = 24
 )
 
-// readLog records the position of each page's newest version in the write-ahead log, up to the last frame
+// readWAL records the position of each page's newest version in the write-ahead log, up to the last frame
 // that ends a transaction. Frames with another salt or a wrong checksum are remains of an older log.
-func (db *DB) readLog() error {
-	head := make([]byte, logHeader)
+func (db *DB) readWAL() error {
+	head := make([]byte, walHeaderSize)
 	if _, err := io.ReadFull(db.wal, head); err != nil {
 		return nil // an empty log
 	}
@@ -217,41 +217,41 @@ func (db *DB) readLog() error {
 	case 0x377f0683:
 		order = binary.BigEndian
 	default:
-		return fmt.Errorf("%w: the write-ahead log is damaged", errFormat)
+		return fmt.Errorf("%w: the write-ahead log is damaged", errUnreadableFormat)
 	}
 	if size := binary.BigEndian.Uint32(head[8:]); int64(size) != int64(db.pageSize) {
-		return fmt.Errorf("%w: the write-ahead log has pages of %d bytes", errFormat, size)
+		return fmt.Errorf("%w: the write-ahead log has pages of %d bytes", errUnreadableFormat, size)
 	}
-	sum := checksum(order, [2]uint32{}, head[:24])
+	sum := updateChecksum(order, [2]uint32{}, head[:24])
 	if sum[0] != binary.BigEndian.Uint32(head[24:]) || sum[1] != binary.BigEndian.Uint32(head[28:]) {
 		return nil // SQLite ignores such a log
 	}
 	pending := map[uint32]int64{}
-	frame := make([]byte, frameHeader+db.pageSize)
-	for offset := int64(logHeader); ; offset += int64(len(frame)) {
+	frame := make([]byte, frameHeaderSize+db.pageSize)
+	for offset := int64(walHeaderSize); ; offset += int64(len(frame)) {
 		if _, err := io.ReadFull(db.wal, frame); err != nil {
 			return nil
 		}
-		sum = checksum(order, checksum(order, sum, frame[:8]), frame[frameHeader:])
+		sum = updateChecksum(order, updateChecksum(order, sum, frame[:8]), frame[frameHeaderSize:])
 		isSame := bytes.Equal(frame[8:16], head[16:24]) && sum[0] == binary.BigEndian.Uint32(frame[16:]) &&
 			sum[1] == binary.BigEndian.Uint32(frame[20:])
 		if !isSame {
 			return nil
 		}
-		pending[binary.BigEndian.Uint32(frame)] = offset + frameHeader
+		pending[binary.BigEndian.Uint32(frame)] = offset + frameHeaderSize
 		if size := binary.BigEndian.Uint32(frame[4:]); size > 0 { // the end of a transaction
 			for number, at := range pending {
-				db.logged[number] = at
+				db.walOffsets[number] = at
 			}
 			clear(pending)
-			db.pages = int64(size)
+			db.pageCount = int64(size)
 		}
 	}
 }
 
-// checksum continues a write-ahead log's checksum with b. The length of b must be a multiple of
+// updateChecksum continues a write-ahead log's checksum with b. The length of b must be a multiple of
 // eight.
-func checksum(order binary.ByteOrder, sum [2]uint32, b []byte) [2]uint32 {
+func updateChecksum(order binary.ByteOrder, sum [2]uint32, b []byte) [2]uint32 {
 	for i := 0; i+8 <= len(b); i += 8 {
 		sum[0] += order.Uint32(b[i:]) + sum[1]
 		sum[1] += order.Uint32(b[i+4:]) + sum[0]

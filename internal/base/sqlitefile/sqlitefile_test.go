@@ -21,7 +21,7 @@ func openTest(t testing.TB, path string) *DB {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := errors.Join(db.Changed(), db.Close()); err != nil {
+		if err := errors.Join(db.CheckUnchanged(), db.Close()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -61,8 +61,8 @@ func TestRows(t *testing.T) {
 // column without an index.
 func TestWith(t *testing.T) {
 	notes, lines := openTable(t, "testdata/plain.db", "notes"), openTable(t, "testdata/plain.db", "lines")
-	if len(notes.indexes) != 1 || len(lines.indexes) != 1 {
-		t.Errorf("the indexes are %v and %v", notes.indexes, lines.indexes)
+	if len(notes.indexRoots) != 1 || len(lines.indexRoots) != 1 {
+		t.Errorf("the indexes are %v and %v", notes.indexRoots, lines.indexRoots)
 	}
 	tests := []struct {
 		find  func(column, text string) ([]Row, error)
@@ -111,7 +111,7 @@ func TestWriteAheadLog(t *testing.T) {
 func TestUnreadable(t *testing.T) {
 	db := openTest(t, "testdata/plain.db")
 	for _, name := range []string{"bare", "nothing"} {
-		if _, err := db.Table(name); !errors.Is(err, errFormat) {
+		if _, err := db.Table(name); !errors.Is(err, errUnreadableFormat) {
 			t.Errorf("Table(%q): %v", name, err)
 		}
 	}
@@ -130,18 +130,18 @@ func TestUnreadable(t *testing.T) {
 	}
 	b[27]++
 	writeFile(t, path, b)
-	if err := changing.Changed(); !errors.Is(err, errBusy) {
+	if err := changing.CheckUnchanged(); !errors.Is(err, errWriterActive) {
 		t.Errorf("after a change: %v", err)
 	}
 	writeFile(t, path+"-journal", []byte("a journal"))
-	if _, err := Open(path); !errors.Is(err, errBusy) {
+	if _, err := Open(path); !errors.Is(err, errWriterActive) {
 		t.Errorf("with a journal: %v", err)
 	}
 	long := strings.Repeat("a text that is longer than the header of a database ", 3)
 	for _, text := range []string{"", "SQLite format 3\x00", long} {
 		other := filepath.Join(t.TempDir(), "other.db")
 		writeFile(t, other, []byte(text))
-		if _, err := Open(other); !errors.Is(err, errFormat) {
+		if _, err := Open(other); !errors.Is(err, errUnreadableFormat) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -163,11 +163,11 @@ func TestChangedLog(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := db.Changed(); err != nil {
+		if err := db.CheckUnchanged(); err != nil {
 			t.Errorf("without a change: %v", err)
 		}
 		writeFile(t, path+"-wal", log)
-		if err := db.Changed(); !errors.Is(err, errBusy) {
+		if err := db.CheckUnchanged(); !errors.Is(err, errWriterActive) {
 			t.Errorf("with %d bytes more in the log: %v", len(log)-before, err)
 		}
 		if err := db.Close(); err != nil {
@@ -195,7 +195,7 @@ func TestReservedSpace(t *testing.T) {
 		}
 		if table, err := db.Table("t"); err == nil {
 			for _, err := range table.Rows() {
-				if err != nil && !errors.Is(err, errFormat) && !errors.Is(err, io.EOF) {
+				if err != nil && !errors.Is(err, errUnreadableFormat) && !errors.Is(err, io.EOF) {
 					t.Errorf("offset %d: %v", at, err)
 				}
 			}

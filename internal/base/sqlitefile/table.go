@@ -13,11 +13,11 @@ import (
 
 // Table is a table of a database.
 type Table struct {
-	db      *DB
-	root    uint32
-	columns []string
-	alias   int               // index of the column that is the row ID, or -1
-	indexes map[string]uint32 // root pages of indexes that begin with a column in ascending order
+	db          *DB
+	rootPage    uint32
+	columns     []string
+	rowIDColumn int               // index of the column that is the row ID, or -1
+	indexRoots  map[string]uint32 // root pages of indexes that begin with a column in ascending order
 }
 
 // Row is a row of a table.
@@ -29,25 +29,25 @@ type Row struct {
 
 // schemaRow is a row of the table sqlite_schema.
 type schemaRow struct {
-	kind, name, table, sql string
-	root                   uint32
+	objectType, name, table, sql string
+	rootPage                     uint32
 }
 
 // readSchema returns the tables and indexes of the database.
 func (db *DB) readSchema() (all []schemaRow, err error) {
-	db.visits = 0
-	_, walkErr := db.walkTable(1, 0, func(c cell) bool {
-		values, valueErr := db.decodeValues(c.raw)
+	db.visitedPages = 0
+	_, walkErr := db.walkTable(1, 0, func(c treeCell) bool {
+		values, valueErr := db.decodeValues(c.record)
 		if valueErr != nil || len(values) < 5 {
 			err = valueErr
 			return false
 		}
 		var r schemaRow
-		r.kind, _ = values[0].(string)
+		r.objectType, _ = values[0].(string)
 		r.name, _ = values[1].(string)
 		r.table, _ = values[2].(string)
 		root, _ := values[3].(int64)
-		r.root = uint32(root)
+		r.rootPage = uint32(root)
 		r.sql, _ = values[4].(string)
 		all = append(all, r)
 		return true
@@ -62,26 +62,26 @@ func (db *DB) Table(name string) (*Table, error) {
 		return nil, err
 	}
 	for _, r := range all {
-		if r.kind != "table" || !strings.EqualFold(r.name, name) {
+		if r.objectType != "table" || !strings.EqualFold(r.name, name) {
 			continue
 		}
 		parts, rest := splitDefinition(r.sql)
 		if strings.Contains(strings.ToUpper(rest), "WITHOUT") {
-			return nil, fmt.Errorf("%w: the table %s has no row IDs", errFormat, name)
+			return nil, fmt.Errorf("%w: the table %s has no row IDs", errUnreadableFormat, name)
 		}
-		t := &Table{db: db, root: r.root, alias: -1, indexes: map[string]uint32{}}
+		t := &Table{db: db, rootPage: r.rootPage, rowIDColumn: -1, indexRoots: map[string]uint32{}}
 		unique := t.readColumns(parts)
 		for _, i := range all {
-			if i.kind != "index" || !strings.EqualFold(i.table, name) {
+			if i.objectType != "index" || !strings.EqualFold(i.table, name) {
 				continue
 			}
-			if column := indexedColumn(i, unique); column != "" && t.indexes[column] == 0 {
-				t.indexes[column] = i.root
+			if column := indexedColumn(i, unique); column != "" && t.indexRoots[column] == 0 {
+				t.indexRoots[column] = i.rootPage
 			}
 		}
 		return t, nil
 	}
-	return nil, fmt.Errorf("%w: it has no table %s", errFormat, name)
+	return nil, fmt.Errorf("%w: it has no table %s", errUnreadableFormat, name)
 }
 
 // HasTables reports whether the database has all the tables.
@@ -92,7 +92,7 @@ func (db *DB) HasTables(names ...string) bool {
 	}
 	return !slices.ContainsFunc(names, func(name string) bool {
 		return !slices.ContainsFunc(all, func(r schemaRow) bool {
-			return r.kind == "table" && strings.EqualFold(r.name, name)
+			return r.objectType == "table" && strings.EqualFold(r.name, name)
 		})
 	})
 }
@@ -120,7 +120,7 @@ func (t *Table) readColumns(parts []string) (unique []string) {
 		isKey := strings.Contains(upper, "PRIMARY KEY")
 		switch {
 		case isKey && len(words) > 1 && strings.EqualFold(words[1], "INTEGER"):
-			t.alias = len(t.columns) - 1
+			t.rowIDColumn = len(t.columns) - 1
 		case isKey, strings.Contains(upper, "UNIQUE"):
 			unique = append(unique, name)
 		}
@@ -209,10 +209,10 @@ func splitDefinition(sql string) (parts []string, rest string) {
 }
 
 // decodeRow decodes a cell of the table.
-func (t *Table) decodeRow(c cell) (Row, error) {
-	values, err := t.db.decodeValues(c.raw)
-	if t.alias >= 0 && t.alias < len(values) {
-		values[t.alias] = c.rowID
+func (t *Table) decodeRow(c treeCell) (Row, error) {
+	values, err := t.db.decodeValues(c.record)
+	if t.rowIDColumn >= 0 && t.rowIDColumn < len(values) {
+		values[t.rowIDColumn] = c.rowID
 	}
 	return Row{t, values, c.rowID}, err
 }
@@ -220,8 +220,8 @@ func (t *Table) decodeRow(c cell) (Row, error) {
 // Rows yields all rows in order of row ID. If reading fails, Rows yields the error and ends.
 func (t *Table) Rows() iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
-		t.db.visits = 0
-		_, err := t.db.walkTable(t.root, 0, func(c cell) bool {
+		t.db.visitedPages = 0
+		_, err := t.db.walkTable(t.rootPage, 0, func(c treeCell) bool {
 			row, err := t.decodeRow(c)
 			return yield(row, err) && err == nil
 		})
@@ -233,17 +233,17 @@ func (t *Table) Rows() iter.Seq2[Row, error] {
 
 // RowsWith returns the rows in which a column is a text, in order of row ID.
 func (t *Table) RowsWith(column, text string) ([]Row, error) {
-	return t.rowsWithin(column, span{text, text + "\x00"})
+	return t.rowsInSpan(column, textSpan{text, text + "\x00"})
 }
 
 // RowsWithPrefix returns the rows in which a column is a text with a prefix, in order of row ID.
 func (t *Table) RowsWithPrefix(column, prefix string) ([]Row, error) {
-	return t.rowsWithin(column, span{prefix, prefix + "\xff"})
+	return t.rowsInSpan(column, textSpan{prefix, prefix + "\xff"})
 }
 
-// rowsWithin returns the rows in which a column is a text in a span. It uses an index if there is one.
-func (t *Table) rowsWithin(column string, s span) (all []Row, err error) {
-	root := t.indexes[column]
+// rowsInSpan returns the rows in which a column is a text in a span. It uses an index if there is one.
+func (t *Table) rowsInSpan(column string, s textSpan) (all []Row, err error) {
+	root := t.indexRoots[column]
 	if root == 0 {
 		for row, err := range t.Rows() {
 			if err != nil {
@@ -255,9 +255,9 @@ func (t *Table) rowsWithin(column string, s span) (all []Row, err error) {
 		}
 		return all, nil
 	}
-	t.db.visits = 0
+	t.db.visitedPages = 0
 	err = t.db.walkIndex(root, 0, s, func(id int64) error {
-		c, found, err := t.db.findRow(t.root, id)
+		c, found, err := t.db.findRow(t.rootPage, id)
 		if err != nil || !found {
 			return err
 		}

@@ -16,20 +16,21 @@ const (
 	tableLeaf     = 0x0d
 )
 
-// node is a page of a tree.
-type node struct {
-	db     *DB
-	page   []byte
-	kind   byte
-	cells  []byte // two bytes for each cell, its offset in the page
-	number uint32
-	right  uint32 // last child, in an interior page
+// treeNode is a page of a tree.
+type treeNode struct {
+	db         *DB
+	page       []byte
+	pageType   byte
+	cells      []byte // two bytes for each cell, its offset in the page
+	pageNumber uint32
+	lastChild  uint32 // last child, in an interior page
 }
 
-func (db *DB) readNode(number uint32, depth int) (*node, error) {
-	db.visits++
-	if depth > maxDepth || db.visits > db.pages+maxDepth { // a tree that contains itself would never end
-		return nil, fmt.Errorf("%w: its tree is damaged", errFormat)
+func (db *DB) readNode(number uint32, depth int) (*treeNode, error) {
+	db.visitedPages++
+	if depth > maxTreeDepth ||
+		db.visitedPages > db.pageCount+maxTreeDepth { // a tree that contains itself would never end
+		return nil, fmt.Errorf("%w: its tree is damaged", errUnreadableFormat)
 	}
 	page, err := db.readPage(number)
 	if err != nil {
@@ -39,12 +40,12 @@ func (db *DB) readNode(number uint32, depth int) (*node, error) {
 	if number == 1 {
 		head = page[headerSize:]
 	}
-	n := &node{db: db, page: page, kind: head[0], number: number}
+	n := &treeNode{db: db, page: page, pageType: head[0], pageNumber: number}
 	size := 8
-	switch n.kind {
+	switch n.pageType {
 	case indexInterior, tableInterior:
 		size = 12
-		n.right = binary.BigEndian.Uint32(head[8:])
+		n.lastChild = binary.BigEndian.Uint32(head[8:])
 	case indexLeaf, tableLeaf:
 	default:
 		return nil, n.damageError()
@@ -57,37 +58,39 @@ func (db *DB) readNode(number uint32, depth int) (*node, error) {
 	return n, nil
 }
 
-func (n *node) damageError() error { return fmt.Errorf("%w: page %d is damaged", errFormat, n.number) }
-
-func (n *node) len() int { return len(n.cells) / 2 }
-
-// cell is an entry of a page.
-type cell struct {
-	child uint32 // page with the entries before this one, in an interior page
-	rowID int64  // in tables
-
-	raw *record // nil in the interior pages of tables
+func (n *treeNode) damageError() error {
+	return fmt.Errorf("%w: page %d is damaged", errUnreadableFormat, n.pageNumber)
 }
 
-// record is a record that is stored in a page and in its overflow pages.
-type record struct {
-	local    []byte
-	size     int
-	overflow uint32
+func (n *treeNode) len() int { return len(n.cells) / 2 }
+
+// treeCell is an entry of a page.
+type treeCell struct {
+	childPage uint32 // page with the entries before this one, in an interior page
+	rowID     int64  // in tables
+
+	record *storedRecord // nil in the interior pages of tables
+}
+
+// storedRecord is a record that is stored in a page and in its overflow pages.
+type storedRecord struct {
+	localBytes   []byte
+	size         int
+	overflowPage uint32
 }
 
 // decodeCell decodes the cell at an index.
-func (n *node) decodeCell(i int) (c cell, err error) {
+func (n *treeNode) decodeCell(i int) (c treeCell, err error) {
 	at := int(binary.BigEndian.Uint16(n.cells[2*i:]))
-	if at+4 > n.db.usable {
+	if at+4 > n.db.usablePageSize {
 		return c, n.damageError()
 	}
-	b := n.page[at:n.db.usable:n.db.usable]
-	if n.kind == indexInterior || n.kind == tableInterior {
-		c.child = binary.BigEndian.Uint32(b)
+	b := n.page[at:n.db.usablePageSize:n.db.usablePageSize]
+	if n.pageType == indexInterior || n.pageType == tableInterior {
+		c.childPage = binary.BigEndian.Uint32(b)
 		b = b[4:]
 	}
-	if n.kind == tableInterior {
+	if n.pageType == tableInterior {
 		id, size := decodeVarint(b)
 		if size == 0 {
 			return c, n.damageError()
@@ -96,12 +99,12 @@ func (n *node) decodeCell(i int) (c cell, err error) {
 		return c, nil
 	}
 	length, size := decodeVarint(b)
-	isTooLong := length > uint64(n.db.pages)*uint64(n.db.pageSize) || length > maxRecord
+	isTooLong := length > uint64(n.db.pageCount)*uint64(n.db.pageSize) || length > maxRecordSize
 	if size == 0 || isTooLong {
 		return c, n.damageError()
 	}
 	b = b[size:]
-	if n.kind == tableLeaf {
+	if n.pageType == tableLeaf {
 		id, size := decodeVarint(b)
 		if size == 0 {
 			return c, n.damageError()
@@ -113,21 +116,21 @@ func (n *node) decodeCell(i int) (c cell, err error) {
 	if local > len(b) {
 		return c, n.damageError()
 	}
-	c.raw = &record{local: b[:local], size: int(length)}
+	c.record = &storedRecord{localBytes: b[:local], size: int(length)}
 	if local < int(length) {
 		if local+4 > len(b) {
 			return c, n.damageError()
 		}
-		c.raw.overflow = binary.BigEndian.Uint32(b[local:])
+		c.record.overflowPage = binary.BigEndian.Uint32(b[local:])
 	}
 	return c, nil
 }
 
 // localSize returns the number of a record's bytes that are stored in the page itself.
-func (n *node) localSize(size int) int {
-	usable := n.db.usable
+func (n *treeNode) localSize(size int) int {
+	usable := n.db.usablePageSize
 	most := usable - 35
-	if n.kind != tableLeaf {
+	if n.pageType != tableLeaf {
 		most = (usable-12)*64/255 - 23
 	}
 	if size <= most {
@@ -142,24 +145,24 @@ func (n *node) localSize(size int) int {
 }
 
 // readRecord returns the bytes of a record.
-func (db *DB) readRecord(r *record) ([]byte, error) {
-	if r.overflow == 0 {
-		return r.local, nil
+func (db *DB) readRecord(r *storedRecord) ([]byte, error) {
+	if r.overflowPage == 0 {
+		return r.localBytes, nil
 	}
-	b := append(make([]byte, 0, min(r.size, 1<<20)), r.local...)
-	for next := r.overflow; len(b) < r.size; {
+	b := append(make([]byte, 0, min(r.size, 1<<20)), r.localBytes...)
+	for next := r.overflowPage; len(b) < r.size; {
 		page, err := db.readPage(next)
 		if err != nil {
 			return nil, err
 		}
 		next = binary.BigEndian.Uint32(page)
-		b = append(b, page[4:min(db.usable, 4+r.size-len(b))]...)
+		b = append(b, page[4:min(db.usablePageSize, 4+r.size-len(b))]...)
 	}
 	return b, nil
 }
 
 // decodeValues decodes the columns of a record.
-func (db *DB) decodeValues(r *record) ([]any, error) {
+func (db *DB) decodeValues(r *storedRecord) ([]any, error) {
 	b, err := db.readRecord(r)
 	if err != nil {
 		return nil, err
@@ -167,19 +170,19 @@ func (db *DB) decodeValues(r *record) ([]any, error) {
 	head, size := decodeVarint(b)
 	switch {
 	case size == 0, head > uint64(len(b)), head < uint64(size):
-		return nil, fmt.Errorf("%w: a record is damaged", errFormat)
+		return nil, fmt.Errorf("%w: a record is damaged", errUnreadableFormat)
 	}
 	types, body := b[size:head], b[head:]
 	var all []any
 	for len(types) > 0 {
 		kind, size := decodeVarint(types)
 		if size == 0 {
-			return nil, fmt.Errorf("%w: a record is damaged", errFormat)
+			return nil, fmt.Errorf("%w: a record is damaged", errUnreadableFormat)
 		}
 		types = types[size:]
 		value, used, ok := decodeColumn(kind, body)
 		if !ok {
-			return nil, fmt.Errorf("%w: a record is damaged", errFormat)
+			return nil, fmt.Errorf("%w: a record is damaged", errUnreadableFormat)
 		}
 		all = append(all, value)
 		body = body[used:]
@@ -240,7 +243,7 @@ func decodeVarint(b []byte) (n uint64, size int) {
 }
 
 // walkTable calls yield with each cell of a table in order of row ID. It returns false if yield did.
-func (db *DB) walkTable(number uint32, depth int, yield func(cell) bool) (hasMore bool, err error) {
+func (db *DB) walkTable(number uint32, depth int, yield func(treeCell) bool) (hasMore bool, err error) {
 	n, err := db.readNode(number, depth)
 	if err != nil {
 		return false, err
@@ -250,11 +253,11 @@ func (db *DB) walkTable(number uint32, depth int, yield func(cell) bool) (hasMor
 		if err != nil {
 			return false, err
 		}
-		switch n.kind {
+		switch n.pageType {
 		case tableLeaf:
 			hasMore = yield(c)
 		case tableInterior:
-			hasMore, err = db.walkTable(c.child, depth+1, yield)
+			hasMore, err = db.walkTable(c.childPage, depth+1, yield)
 		default:
 			return false, n.damageError()
 		}
@@ -262,36 +265,36 @@ func (db *DB) walkTable(number uint32, depth int, yield func(cell) bool) (hasMor
 			return false, err
 		}
 	}
-	if n.kind == tableInterior {
-		return db.walkTable(n.right, depth+1, yield)
+	if n.pageType == tableInterior {
+		return db.walkTable(n.lastChild, depth+1, yield)
 	}
 	return true, nil
 }
 
 // findRow returns the cell of a table with a row ID.
-func (db *DB) findRow(number uint32, id int64) (c cell, found bool, err error) {
-	visits := db.visits
-	defer func() { db.visits = visits }()
+func (db *DB) findRow(number uint32, id int64) (c treeCell, found bool, err error) {
+	visits := db.visitedPages
+	defer func() { db.visitedPages = visits }()
 	for depth := 0; ; depth++ {
 		n, err := db.readNode(number, depth)
 		if err != nil {
 			return c, false, err
 		}
-		number = n.right
+		number = n.lastChild
 		for i := range n.len() {
 			c, err := n.decodeCell(i)
 			if err != nil {
 				return c, false, err
 			}
-			if n.kind == tableLeaf && c.rowID == id {
+			if n.pageType == tableLeaf && c.rowID == id {
 				return c, true, nil
 			}
-			if n.kind == tableInterior && id <= c.rowID {
-				number = c.child
+			if n.pageType == tableInterior && id <= c.rowID {
+				number = c.childPage
 				break
 			}
 		}
-		if n.kind != tableInterior {
+		if n.pageType != tableInterior {
 			return c, false, nil
 		}
 	}
@@ -299,7 +302,7 @@ func (db *DB) findRow(number uint32, id int64) (c cell, found bool, err error) {
 
 // walkIndex calls yield with the row ID of each entry of an index whose first column is a text in the span,
 // in the order of the index.
-func (db *DB) walkIndex(number uint32, depth int, s span, yield func(rowID int64) error) error {
+func (db *DB) walkIndex(number uint32, depth int, s textSpan, yield func(rowID int64) error) error {
 	n, err := db.readNode(number, depth)
 	if err != nil {
 		return err
@@ -309,7 +312,7 @@ func (db *DB) walkIndex(number uint32, depth int, s span, yield func(rowID int64
 		if err != nil {
 			return err
 		}
-		values, err := db.decodeValues(c.raw)
+		values, err := db.decodeValues(c.record)
 		if err != nil {
 			return err
 		}
@@ -317,8 +320,8 @@ func (db *DB) walkIndex(number uint32, depth int, s span, yield func(rowID int64
 			return n.damageError()
 		}
 		position := s.compare(values[0])
-		if position >= 0 && n.kind == indexInterior {
-			if err := db.walkIndex(c.child, depth+1, s, yield); err != nil {
+		if position >= 0 && n.pageType == indexInterior {
+			if err := db.walkIndex(c.childPage, depth+1, s, yield); err != nil {
 				return err
 			}
 		}
@@ -331,17 +334,17 @@ func (db *DB) walkIndex(number uint32, depth int, s span, yield func(rowID int64
 			}
 		}
 	}
-	if n.kind == indexInterior {
-		return db.walkIndex(n.right, depth+1, s, yield)
+	if n.pageType == indexInterior {
+		return db.walkIndex(n.lastChild, depth+1, s, yield)
 	}
 	return nil
 }
 
-// span contains the texts from first on that are before end, in the order of their bytes.
-type span struct{ first, end string }
+// textSpan contains the texts from first on that are before end, in the order of their bytes.
+type textSpan struct{ first, end string }
 
 // compare returns -1, 0 or 1 if a value is before, in or after the span, in SQLite's order of types.
-func (s span) compare(value any) int {
+func (s textSpan) compare(value any) int {
 	text, ok := value.(string)
 	_, isBlob := value.([]byte)
 	switch {

@@ -16,21 +16,21 @@ const (
 	pingInterval   = 15 * time.Second
 )
 
-// LastID is the header in which a reconnecting client sends the ID of the last event that
+// LastEventIDHeader is the header in which a reconnecting client sends the ID of the last event that
 // it received.
-const LastID = "Last-Event-ID"
+const LastEventIDHeader = "Last-Event-ID"
 
-// A Stream is a response that sends events. It must be used by only one goroutine.
-type Stream struct {
-	response   http.ResponseWriter
-	controller *http.ResponseController
-	wait       time.Duration // maximum time for the client to receive an event
+// A EventStream is a response that sends events. It must be used by only one goroutine.
+type EventStream struct {
+	response       http.ResponseWriter
+	controller     *http.ResponseController
+	receiveTimeout time.Duration // maximum time for the client to receive an event
 }
 
-// Serve responds with a stream. It calls send after each receive from wake, and sends pings in
+// ServeEvents responds with a stream. It calls send after each receive from wake, and sends pings in
 // between. It returns when ctx is done, when the client disconnects or does not receive an event
 // within 10 s, or when send returns an error.
-func Serve(ctx context.Context, w http.ResponseWriter, wake <-chan struct{}, send func(*Stream) error) {
+func ServeEvents(ctx context.Context, w http.ResponseWriter, wake <-chan struct{}, send func(*EventStream) error) {
 	s, err := startStream(w, receiveTimeout)
 	ping := time.NewTicker(pingInterval)
 	defer ping.Stop()
@@ -39,32 +39,32 @@ func Serve(ctx context.Context, w http.ResponseWriter, wake <-chan struct{}, sen
 		case <-ctx.Done():
 			return
 		case <-ping.C:
-			err = s.ping()
+			err = s.sendPing()
 		case <-wake:
 			err = send(s)
 		}
 	}
 }
 
-func startStream(w http.ResponseWriter, wait time.Duration) (*Stream, error) {
+func startStream(w http.ResponseWriter, wait time.Duration) (*EventStream, error) {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no")
-	s := &Stream{w, http.NewResponseController(w), wait}
+	s := &EventStream{w, http.NewResponseController(w), wait}
 	_ = s.controller.SetReadDeadline(time.Time{}) // remove the deadline of the request; test recorders have none
 	w.WriteHeader(http.StatusOK)
-	return s, s.send([]byte("retry: 1000\n\n"))
+	return s, s.writeBytes([]byte("retry: 1000\n\n"))
 }
 
-// Event sends an event with a name. When the client reconnects, it sends the ID of the last event
+// SendEvent sends an event with a name. When the client reconnects, it sends the ID of the last event
 // in the header Last-Event-ID. An empty id leaves this ID unchanged. Line ends in data arrive as
 // \n.
-func (s *Stream) Event(id, name string, data []byte) error {
+func (s *EventStream) SendEvent(id, name string, data []byte) error {
 	var b bytes.Buffer
 	field := func(key, value string) {
 		if value != "" {
-			b.WriteString(key + ": " + oneLine.Replace(value) + "\n")
+			b.WriteString(key + ": " + lineEndRemover.Replace(value) + "\n")
 		}
 	}
 	field("id", id)
@@ -75,21 +75,23 @@ func (s *Stream) Event(id, name string, data []byte) error {
 		b.WriteByte('\n')
 	}
 	b.WriteByte('\n')
-	return s.send(b.Bytes())
+	return s.writeBytes(b.Bytes())
 }
 
-// ping sends a comment, so that proxies and clients know that the stream is alive.
-func (s *Stream) ping() error { return s.send([]byte(":\n\n")) }
+// sendPing sends a comment, so that proxies and clients know that the stream is alive.
+func (s *EventStream) sendPing() error { return s.writeBytes([]byte(":\n\n")) }
 
-var oneLine = strings.NewReplacer("\r", "", "\n", "", "\x00", "")
+var lineEndRemover = strings.NewReplacer("\r", "", "\n", "", "\x00", "")
 
 func normalizeLineEnds(b []byte) []byte {
 	b = bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n"))
 	return bytes.ReplaceAll(b, []byte("\r"), []byte("\n"))
 }
 
-func (s *Stream) send(b []byte) error {
-	_ = s.controller.SetWriteDeadline(time.Now().Add(s.wait)) // ignore the error: test recorders have no deadlines
+func (s *EventStream) writeBytes(b []byte) error {
+	_ = s.controller.SetWriteDeadline(
+		time.Now().Add(s.receiveTimeout),
+	) // ignore the error: test recorders have no deadlines
 	if _, err := s.response.Write(b); err != nil {
 		return err
 	}

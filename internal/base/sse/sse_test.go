@@ -15,9 +15,9 @@ func TestStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, err := range []error{
-		s.Event("7", "change", []byte(`{"a":1}`)),
-		s.Event("8\nevent: x", "", []byte("one\r\ntwo\rdata: three")),
-		s.ping(),
+		s.SendEvent("7", "change", []byte(`{"a":1}`)),
+		s.SendEvent("8\nevent: x", "", []byte("one\r\ntwo\rdata: three")),
+		s.sendPing(),
 	} {
 		if err != nil {
 			t.Fatal(err)

@@ -19,24 +19,24 @@ type List[E any] struct {
 // call of stop may still call fn.
 func (l *List[E]) Add(fn func(E)) (stop func()) {
 	f := &fn
-	l.publishEdited(func(fns []*func(E)) []*func(E) { return append(fns, f) })
+	l.replaceFunctions(func(fns []*func(E)) []*func(E) { return append(fns, f) })
 	return func() {
-		l.publishEdited(func(fns []*func(E)) []*func(E) {
+		l.replaceFunctions(func(fns []*func(E)) []*func(E) {
 			return slices.DeleteFunc(fns, func(g *func(E)) bool { return g == f })
 		})
 	}
 }
 
-// publishEdited publishes an edited copy of the list, because Send iterates over the old slice without a
+// replaceFunctions publishes an edited copy of the list, because Send iterates over the old slice without a
 // lock.
-func (l *List[E]) publishEdited(edit func([]*func(E)) []*func(E)) {
+func (l *List[E]) replaceFunctions(edit func([]*func(E)) []*func(E)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	fns := edit(slices.Clone(l.snapshot()))
+	fns := edit(slices.Clone(l.currentFunctions()))
 	l.functions.Store(&fns)
 }
 
-func (l *List[E]) snapshot() []*func(E) {
+func (l *List[E]) currentFunctions() []*func(E) {
 	if fns := l.functions.Load(); fns != nil {
 		return *fns
 	}
@@ -48,10 +48,10 @@ func (l *List[E]) snapshot() []*func(E) {
 func (l *List[E]) Send(e E) {
 	l.sendMu.Lock()
 	defer l.sendMu.Unlock()
-	for _, fn := range l.snapshot() {
+	for _, fn := range l.currentFunctions() {
 		(*fn)(e)
 	}
 }
 
 // Len returns the number of functions.
-func (l *List[E]) Len() int { return len(l.snapshot()) }
+func (l *List[E]) Len() int { return len(l.currentFunctions()) }

@@ -16,29 +16,31 @@ import (
 var knownKeys = []string{"project", "tag", "file", "confidence",
 	"kind", "name", "by", "door", "has", "trust", "after", "before", "on"}
 
-// Reserved contains the words that cannot be label keys.
-var Reserved = []string{"kind", "name", "by", "door", "after", "before", "on", "id", "has", "trust"}
+// ReservedKeys contains the words that cannot be label keys.
+var ReservedKeys = []string{"kind", "name", "by", "door", "after", "before", "on", "id", "has", "trust"}
 
 // untilKey is a known key that is not reserved, because it was a synonym once, so that labels with this key
 // may exist. It has no misspellings, because words such as util are likely label keys.
 const untilKey = "until"
 
-// synonyms maps other words to known keys.
-var synonyms = map[string]string{
+// keySynonyms maps other words to known keys.
+var keySynonyms = map[string]string{
 	"tags": "tag", "projects": "project", "files": "file", "path": "file",
 	"type": "kind", "since": "after", "date": "on",
 }
 
-// Canonical returns the known key for a synonym, or key itself.
-func Canonical(key string) string {
-	if k, ok := synonyms[key]; ok {
+// CanonicalKey returns the known key for a synonym, or key itself.
+func CanonicalKey(key string) string {
+	if k, ok := keySynonyms[key]; ok {
 		return k
 	}
 	return key
 }
 
-// IsKnown reports whether key is a known key or a synonym of a known key.
-func IsKnown(key string) bool { return slices.Contains(knownKeys, Canonical(key)) || key == untilKey }
+// IsKnownKey reports whether key is a known key or a synonym of a known key.
+func IsKnownKey(key string) bool {
+	return slices.Contains(knownKeys, CanonicalKey(key)) || key == untilKey
+}
 
 // IsLabelKey reports whether key has the form of a label key: a lower-case ASCII letter, followed
 // by lower-case letters, digits, - or _. The maximum length is 64 bytes.
@@ -59,7 +61,7 @@ func IsLabelKey(key string) bool {
 // typing error, and a longer key after two. In keys of three or four letters, the first letter must
 // be correct. Keys of two letters have no misspellings.
 func NearestKey(key string) string {
-	if IsKnown(key) || slices.Contains(Reserved, key) {
+	if IsKnownKey(key) || slices.Contains(ReservedKeys, key) {
 		return ""
 	}
 	for _, k := range knownKeys {
@@ -70,7 +72,8 @@ func NearestKey(key string) string {
 		case n >= 10:
 			maxErrors = 2
 		}
-		if max(len(key)-len(k), len(k)-len(key)) <= maxErrors && text.Distance([]byte(key), []byte(k)) <= maxErrors {
+		if max(len(key)-len(k), len(k)-len(key)) <= maxErrors &&
+			text.EditDistance([]byte(key), []byte(k)) <= maxErrors {
 			return k
 		}
 	}
@@ -80,15 +83,15 @@ func NearestKey(key string) string {
 // QuoteKey returns a label key in the syntax of filters. It quotes the key if the unquoted text
 // would be read as another key or as a misspelling.
 func QuoteKey(key string) string {
-	if isMisread(key) {
+	if wouldBeMisread(key) {
 		return strconv.Quote(key)
 	}
 	return key
 }
 
-// isMisread reports whether a filter would read the unquoted key as another key or as a misspelling.
-func isMisread(key string) bool {
-	return Canonical(key) != key || NearestKey(key) != "" || key == untilKey
+// wouldBeMisread reports whether a filter would read the unquoted key as another key or as a misspelling.
+func wouldBeMisread(key string) bool {
+	return CanonicalKey(key) != key || NearestKey(key) != "" || key == untilKey
 }
 
 // QuoteValue returns a value in the syntax of filters. It quotes the value if necessary.

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// LastChange returns the time of a file's last change: the modification time, or the inode's
+// LastChangeTime returns the time of a file's last change: the modification time, or the inode's
 // change time if that is later. Programs cannot set the change time of the inode.
-func LastChange(fi fs.FileInfo) time.Time {
+func LastChangeTime(fi fs.FileInfo) time.Time {
 	if at := inodeChangeTime(fi); at.After(fi.ModTime()) {
 		return at
 	}

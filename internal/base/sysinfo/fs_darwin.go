@@ -15,19 +15,19 @@ func describeFileSystem(path string) (FileSystem, error) {
 		return FileSystem{}, &os.PathError{Op: "statfs", Path: path, Err: err}
 	}
 	f := FileSystem{
-		Name:     unix.ByteSliceToString(st.Fstypename[:]),
-		Kind:     Network,
-		ReadOnly: st.Flags&unix.MNT_RDONLY != 0,
-		Free:     st.Bavail * uint64(st.Bsize),
-		Total:    st.Blocks * uint64(st.Bsize),
+		Name:       unix.ByteSliceToString(st.Fstypename[:]),
+		Kind:       KindNetwork,
+		IsReadOnly: st.Flags&unix.MNT_RDONLY != 0,
+		FreeBytes:  st.Bavail * uint64(st.Bsize),
+		TotalBytes: st.Blocks * uint64(st.Bsize),
 	}
 	switch {
 	case f.Name == "macfuse" || f.Name == "osxfuse" || f.Name == "fusefs":
-		f.Kind = Shared
+		f.Kind = KindShared
 	case f.Name == "tmpfs":
-		f.Kind = Volatile
+		f.Kind = KindVolatile
 	case st.Flags&unix.MNT_LOCAL != 0:
-		f.Kind = Local
+		f.Kind = KindLocal
 	}
 	return f, nil
 }

@@ -14,48 +14,48 @@ import (
 // fileSystems maps the numbers in statfs(2) to file systems. Numbers without a name in package unix are
 // from the sources of these file systems.
 var fileSystems = map[uint32]FileSystem{
-	unix.NFS_SUPER_MAGIC:   {Name: "nfs", Kind: Network},
-	unix.SMB_SUPER_MAGIC:   {Name: "smb", Kind: Network},
-	unix.SMB2_SUPER_MAGIC:  {Name: "smb2", Kind: Network},
-	unix.CIFS_SUPER_MAGIC:  {Name: "cifs", Kind: Network},
-	unix.AFS_SUPER_MAGIC:   {Name: "afs", Kind: Network},
-	unix.AFS_FS_MAGIC:      {Name: "afs", Kind: Network},
-	unix.CODA_SUPER_MAGIC:  {Name: "coda", Kind: Network},
-	unix.NCP_SUPER_MAGIC:   {Name: "ncp", Kind: Network},
-	unix.CEPH_SUPER_MAGIC:  {Name: "ceph", Kind: Network},
-	unix.OCFS2_SUPER_MAGIC: {Name: "ocfs2", Kind: Network},
-	0x01161970:             {Name: "gfs2", Kind: Network},
-	0x0bd00bd0:             {Name: "lustre", Kind: Network},
-	0x47504653:             {Name: "gpfs", Kind: Network},
-	0x19830326:             {Name: "beegfs", Kind: Network},
+	unix.NFS_SUPER_MAGIC:   {Name: "nfs", Kind: KindNetwork},
+	unix.SMB_SUPER_MAGIC:   {Name: "smb", Kind: KindNetwork},
+	unix.SMB2_SUPER_MAGIC:  {Name: "smb2", Kind: KindNetwork},
+	unix.CIFS_SUPER_MAGIC:  {Name: "cifs", Kind: KindNetwork},
+	unix.AFS_SUPER_MAGIC:   {Name: "afs", Kind: KindNetwork},
+	unix.AFS_FS_MAGIC:      {Name: "afs", Kind: KindNetwork},
+	unix.CODA_SUPER_MAGIC:  {Name: "coda", Kind: KindNetwork},
+	unix.NCP_SUPER_MAGIC:   {Name: "ncp", Kind: KindNetwork},
+	unix.CEPH_SUPER_MAGIC:  {Name: "ceph", Kind: KindNetwork},
+	unix.OCFS2_SUPER_MAGIC: {Name: "ocfs2", Kind: KindNetwork},
+	0x01161970:             {Name: "gfs2", Kind: KindNetwork},
+	0x0bd00bd0:             {Name: "lustre", Kind: KindNetwork},
+	0x47504653:             {Name: "gpfs", Kind: KindNetwork},
+	0x19830326:             {Name: "beegfs", Kind: KindNetwork},
 
-	unix.V9FS_MAGIC:         {Name: "9p", Kind: Shared},
-	unix.HOSTFS_SUPER_MAGIC: {Name: "hostfs", Kind: Shared},
-	0x786f4256:              {Name: "vboxsf", Kind: Shared},
-	0xbacbacbc:              {Name: "vmhgfs", Kind: Shared},
-	0x7c7c6673:              {Name: "prl_fs", Kind: Shared},
+	unix.V9FS_MAGIC:         {Name: "9p", Kind: KindShared},
+	unix.HOSTFS_SUPER_MAGIC: {Name: "hostfs", Kind: KindShared},
+	0x786f4256:              {Name: "vboxsf", Kind: KindShared},
+	0xbacbacbc:              {Name: "vmhgfs", Kind: KindShared},
+	0x7c7c6673:              {Name: "prl_fs", Kind: KindShared},
 
-	unix.TMPFS_MAGIC: {Name: "tmpfs", Kind: Volatile},
-	unix.RAMFS_MAGIC: {Name: "ramfs", Kind: Volatile},
+	unix.TMPFS_MAGIC: {Name: "tmpfs", Kind: KindVolatile},
+	unix.RAMFS_MAGIC: {Name: "ramfs", Kind: KindVolatile},
 
-	unix.OVERLAYFS_SUPER_MAGIC: {Name: "overlay", Kind: Layered},
-	0x61756673:                 {Name: "aufs", Kind: Layered},
+	unix.OVERLAYFS_SUPER_MAGIC: {Name: "overlay", Kind: KindLayered},
+	0x61756673:                 {Name: "aufs", Kind: KindLayered},
 
-	unix.EXT4_SUPER_MAGIC:     {Name: "ext4", Kind: Local}, // ext2 and ext3 have the same number
-	unix.XFS_SUPER_MAGIC:      {Name: "xfs", Kind: Local},
-	unix.BTRFS_SUPER_MAGIC:    {Name: "btrfs", Kind: Local},
-	unix.BCACHEFS_SUPER_MAGIC: {Name: "bcachefs", Kind: Local},
-	unix.F2FS_SUPER_MAGIC:     {Name: "f2fs", Kind: Local},
-	unix.NILFS_SUPER_MAGIC:    {Name: "nilfs", Kind: Local},
-	unix.REISERFS_SUPER_MAGIC: {Name: "reiserfs", Kind: Local},
-	unix.MSDOS_SUPER_MAGIC:    {Name: "vfat", Kind: Local},
-	unix.EXFAT_SUPER_MAGIC:    {Name: "exfat", Kind: Local},
-	unix.ECRYPTFS_SUPER_MAGIC: {Name: "ecryptfs", Kind: Local},
-	unix.UDF_SUPER_MAGIC:      {Name: "udf", Kind: Local},
-	0x2fc12fc1:                {Name: "zfs", Kind: Local},
-	0x3153464a:                {Name: "jfs", Kind: Local},
-	0x5346544e:                {Name: "ntfs", Kind: Local},
-	0x7366746e:                {Name: "ntfs3", Kind: Local},
+	unix.EXT4_SUPER_MAGIC:     {Name: "ext4", Kind: KindLocal}, // ext2 and ext3 have the same number
+	unix.XFS_SUPER_MAGIC:      {Name: "xfs", Kind: KindLocal},
+	unix.BTRFS_SUPER_MAGIC:    {Name: "btrfs", Kind: KindLocal},
+	unix.BCACHEFS_SUPER_MAGIC: {Name: "bcachefs", Kind: KindLocal},
+	unix.F2FS_SUPER_MAGIC:     {Name: "f2fs", Kind: KindLocal},
+	unix.NILFS_SUPER_MAGIC:    {Name: "nilfs", Kind: KindLocal},
+	unix.REISERFS_SUPER_MAGIC: {Name: "reiserfs", Kind: KindLocal},
+	unix.MSDOS_SUPER_MAGIC:    {Name: "vfat", Kind: KindLocal},
+	unix.EXFAT_SUPER_MAGIC:    {Name: "exfat", Kind: KindLocal},
+	unix.ECRYPTFS_SUPER_MAGIC: {Name: "ecryptfs", Kind: KindLocal},
+	unix.UDF_SUPER_MAGIC:      {Name: "udf", Kind: KindLocal},
+	0x2fc12fc1:                {Name: "zfs", Kind: KindLocal},
+	0x3153464a:                {Name: "jfs", Kind: KindLocal},
+	0x5346544e:                {Name: "ntfs", Kind: KindLocal},
+	0x7366746e:                {Name: "ntfs3", Kind: KindLocal},
 }
 
 func describeFileSystem(path string) (FileSystem, error) {
@@ -72,8 +72,8 @@ func describeFileSystem(path string) (FileSystem, error) {
 	case !ok:
 		f.Name = fmt.Sprintf("%#x", number)
 	}
-	f.ReadOnly = int64(st.Flags)&unix.ST_RDONLY != 0
-	f.Free, f.Total = st.Bavail*uint64(st.Bsize), st.Blocks*uint64(st.Bsize)
+	f.IsReadOnly = int64(st.Flags)&unix.ST_RDONLY != 0
+	f.FreeBytes, f.TotalBytes = st.Bavail*uint64(st.Bsize), st.Blocks*uint64(st.Bsize)
 	return f, nil
 }
 

@@ -21,19 +21,19 @@ func describeFileSystem(path string) (FileSystem, error) {
 	var f FileSystem
 	switch windows.GetDriveType(&volume[0]) {
 	case windows.DRIVE_REMOTE:
-		f.Kind = Network
+		f.Kind = KindNetwork
 	case windows.DRIVE_RAMDISK:
-		f.Kind = Volatile
+		f.Kind = KindVolatile
 	case windows.DRIVE_FIXED, windows.DRIVE_REMOVABLE:
-		f.Kind = Local
+		f.Kind = KindLocal
 	}
 	var kind [windows.MAX_PATH + 1]uint16
 	var flags uint32
 	if windows.GetVolumeInformation(&volume[0], nil, 0, nil, nil, &flags, &kind[0], uint32(len(kind))) == nil {
 		f.Name = strings.ToLower(windows.UTF16ToString(kind[:]))
-		f.ReadOnly = flags&windows.FILE_READ_ONLY_VOLUME != 0
+		f.IsReadOnly = flags&windows.FILE_READ_ONLY_VOLUME != 0
 	}
 	// Ignore the error: Free and Total are then 0, which means unknown.
-	_ = windows.GetDiskFreeSpaceEx(name, &f.Free, &f.Total, nil)
+	_ = windows.GetDiskFreeSpaceEx(name, &f.FreeBytes, &f.TotalBytes, nil)
 	return f, nil
 }

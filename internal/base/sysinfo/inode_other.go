@@ -6,5 +6,5 @@ package sysinfo
 
 import "io/fs"
 
-// Inode returns the number of the file's inode, or 0 if it is unknown.
-func Inode(fs.FileInfo) uint64 { return 0 }
+// InodeNumber returns the number of the file's inode, or 0 if it is unknown.
+func InodeNumber(fs.FileInfo) uint64 { return 0 }

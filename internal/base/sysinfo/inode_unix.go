@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// Inode returns the number of the file's inode, or 0 if it is unknown.
-func Inode(fi fs.FileInfo) uint64 {
+// InodeNumber returns the number of the file's inode, or 0 if it is unknown.
+func InodeNumber(fi fs.FileInfo) uint64 {
 	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Ino)
 	}

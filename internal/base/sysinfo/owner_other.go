@@ -5,4 +5,4 @@
 package sysinfo
 
 // readOwner returns the zero Owner, because access control lists are not examined.
-func readOwner(string) Owner { return Owner{} }
+func readOwner(string) FileOwner { return FileOwner{} }

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-func readOwner(path string) (o Owner) {
+func readOwner(path string) (o FileOwner) {
 	fi, err := os.Stat(path)
 	if err != nil {
 		return o
@@ -21,9 +21,9 @@ func readOwner(path string) (o Owner) {
 	}
 	o.Mode = fi.Mode().Perm()
 	self, uid := os.Geteuid(), int(st.Uid)
-	o.IsOther = uid != self && (self != 0 || strconv.Itoa(uid) != os.Getenv("SUDO_UID"))
+	o.IsOtherUser = uid != self && (self != 0 || strconv.Itoa(uid) != os.Getenv("SUDO_UID"))
 	// With umask 002, a user usually has a group of their own, which has no other members.
 	private := int(st.Gid) == os.Getegid() && st.Gid == st.Uid
-	o.IsWritable = o.Mode&0o002 != 0 || (o.Mode&0o020 != 0 && !private)
+	o.IsWritableByOthers = o.Mode&0o002 != 0 || (o.Mode&0o020 != 0 && !private)
 	return o
 }

@@ -2,21 +2,21 @@
 
 package sysinfo
 
-// State is the state of a process.
-type State int
+// ProcessStatus is the state of a process.
+type ProcessStatus int
 
 // All states.
 const (
-	unknownState State = iota
-	Gone               // the process does not exist on this host, or is not visible
-	running
-	Stopped // suspended by a signal or a debugger
+	stateUnknown ProcessStatus = iota
+	StateGone                  // the process does not exist on this host, or is not visible
+	stateRunning
+	StateStopped // suspended by a signal or a debugger
 )
 
 // ProcessState returns the state of a process.
-func ProcessState(pid int) State {
+func ProcessState(pid int) ProcessStatus {
 	if pid <= 0 {
-		return unknownState
+		return stateUnknown
 	}
 	return processState(pid)
 }

@@ -4,7 +4,7 @@
 
 package sysinfo
 
-func processState(int) State { return unknownState }
+func processState(int) ProcessStatus { return stateUnknown }
 
 // IsWritable reports whether this user can write the file or create files in the directory.
 // It returns true, because this is unknown on these platforms.

@@ -9,14 +9,14 @@ import (
 )
 
 // processState sends signal 0, which has no effect. If the error is not ESRCH, the process exists.
-func processState(pid int) State {
+func processState(pid int) ProcessStatus {
 	switch err := unix.Kill(pid, 0); {
 	case err == unix.ESRCH:
-		return Gone
+		return StateGone
 	case isStopped(pid):
-		return Stopped
+		return StateStopped
 	}
-	return running
+	return stateRunning
 }
 
 // IsWritable reports whether this user can write the file or create files in the directory.

@@ -6,27 +6,27 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-func processState(pid int) State {
+func processState(pid int) ProcessStatus {
 	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
 	switch err {
 	case nil:
 	case windows.ERROR_INVALID_PARAMETER: // error for a process ID that does not exist
-		return Gone
+		return StateGone
 	case windows.ERROR_ACCESS_DENIED:
-		return running
+		return stateRunning
 	default:
-		return unknownState
+		return stateUnknown
 	}
 	defer windows.CloseHandle(h)
 	const stillActive = 259 // STILL_ACTIVE, of GetExitCodeProcess
 	var code uint32
 	switch err := windows.GetExitCodeProcess(h, &code); {
 	case err != nil:
-		return unknownState
+		return stateUnknown
 	case code != stillActive:
-		return Gone
+		return StateGone
 	}
-	return running
+	return stateRunning
 }
 
 // IsWritable reports whether this user can write the file or create files in the directory.

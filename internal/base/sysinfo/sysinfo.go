@@ -13,31 +13,31 @@ import (
 	"strings"
 )
 
-// Kind is a kind of file system, distinguished by what matters for a store.
-type Kind int
+// FileSystemKind is a kind of file system, distinguished by what matters for a store.
+type FileSystemKind int
 
 // All kinds.
 const (
-	Unknown  Kind = iota
-	Local         // a disk of this machine
-	Network       // shared with other hosts, so that locks are not reliable
-	Shared        // provided by another system or program, such as 9p or FUSE; other writers are unknown
-	Volatile      // in memory; lost at the next boot
-	Layered       // an overlay as in containers; lost with the container
+	KindUnknown  FileSystemKind = iota
+	KindLocal                   // a disk of this machine
+	KindNetwork                 // shared with other hosts, so that locks are not reliable
+	KindShared                  // provided by another system or program, such as 9p or FUSE; other writers are unknown
+	KindVolatile                // in memory; lost at the next boot
+	KindLayered                 // an overlay as in containers; lost with the container
 )
 
 // String returns the name of the kind, which is a single word.
-func (k Kind) String() string {
+func (k FileSystemKind) String() string {
 	return [...]string{"unknown", "local", "network", "shared", "volatile", "layered"}[k]
 }
 
 // FileSystem describes a file system.
 type FileSystem struct {
-	Name     string // name that the system uses, such as xfs or nfs ("" if unknown)
-	Kind     Kind
-	ReadOnly bool
-	Free     uint64 // number of bytes available to this user
-	Total    uint64 // size in bytes (0 if unknown)
+	Name       string // name that the system uses, such as xfs or nfs ("" if unknown)
+	Kind       FileSystemKind
+	IsReadOnly bool
+	FreeBytes  uint64 // number of bytes available to this user
+	TotalBytes uint64 // size in bytes (0 if unknown)
 }
 
 // DescribeFileSystem describes the file system that contains the path. If the path does not exist, DescribeFileSystem
@@ -77,8 +77,8 @@ func isNotDir(path string) bool {
 	}
 }
 
-// networkPrograms contains FUSE programs that store files on other hosts.
-var networkPrograms = []string{
+// networkFUSEPrograms contains FUSE programs that store files on other hosts.
+var networkFUSEPrograms = []string{
 	"sshfs", "nfs", "smb", "cifs", "smbnetfs", "rclone", "s3fs", "s3backer", "goofys", "mount-s3", "gcsfuse",
 	"blobfuse", "blobfuse2",
 	"glusterfs", "ceph", "ceph-fuse", "juicefs", "JuiceFS", "seaweedfs", "weed", "mfs", "lizardfs", "curlftpfs",
@@ -86,34 +86,34 @@ var networkPrograms = []string{
 	"google-drive-ocamlfuse", "gvfsd-fuse",
 }
 
-// localPrograms contains FUSE programs that store files on a local disk.
-var localPrograms = []string{
+// localFUSEPrograms contains FUSE programs that store files on a local disk.
+var localFUSEPrograms = []string{
 	"ntfs-3g", "ntfs", "exfat", "mergerfs", "gocryptfs", "encfs", "cryfs", "securefs", "bindfs", "lvmfs", "zfs",
 	"zfs-fuse", "ext2", "apfs",
 }
 
 // fuseKind returns the kind of a FUSE file system. mount is the mount type, such as
 // "fuse.sshfs", "fuseblk" or "virtiofs".
-func fuseKind(mount string) Kind {
+func fuseKind(mount string) FileSystemKind {
 	_, sub, _ := strings.Cut(mount, ".")
 	switch {
 	case strings.HasPrefix(mount, "fuseblk"): // on a block device
-		return Local
-	case slices.Contains(networkPrograms, sub):
-		return Network
-	case slices.Contains(localPrograms, sub):
-		return Local
+		return KindLocal
+	case slices.Contains(networkFUSEPrograms, sub):
+		return KindNetwork
+	case slices.Contains(localFUSEPrograms, sub):
+		return KindLocal
 	}
-	return Shared
+	return KindShared
 }
 
-// An Owner describes who else can change a file.
-type Owner struct {
-	IsOther    bool        // the file belongs to another user
-	IsWritable bool        // other users may write the file
-	Mode       fs.FileMode // permissions of the file
+// An FileOwner describes who else can change a file.
+type FileOwner struct {
+	IsOtherUser        bool        // the file belongs to another user
+	IsWritableByOthers bool        // other users may write the file
+	Mode               fs.FileMode // permissions of the file
 }
 
 // ReadOwner examines a file or directory. It returns the zero Owner if the file does not exist, or on
 // platforms without owners.
-func ReadOwner(path string) Owner { return readOwner(path) }
+func ReadOwner(path string) FileOwner { return readOwner(path) }

@@ -31,14 +31,14 @@ func TestMountType(t *testing.T) {
 
 func TestLookLinux(t *testing.T) {
 	f, err := DescribeFileSystem("/proc")
-	if err != nil || f.Name != "0x9fa0" || f.Kind != Unknown {
+	if err != nil || f.Name != "0x9fa0" || f.Kind != KindUnknown {
 		t.Errorf("Look(/proc) = %+v, %v, want the number 0x9fa0 of an unknown kind", f, err)
 	}
 	f, err = DescribeFileSystem(t.TempDir())
-	if err != nil || f.Name == "" || f.Total == 0 || f.Free > f.Total || f.ReadOnly {
+	if err != nil || f.Name == "" || f.TotalBytes == 0 || f.FreeBytes > f.TotalBytes || f.IsReadOnly {
 		t.Errorf("Look of a temporary directory = %+v, %v, want a name, space, and that it can be written", f, err)
 	}
-	if f, err := DescribeFileSystem("/dev/shm"); err == nil && f.Name == "tmpfs" && f.Kind != Volatile {
+	if f, err := DescribeFileSystem("/dev/shm"); err == nil && f.Name == "tmpfs" && f.Kind != KindVolatile {
 		t.Errorf("Look(/dev/shm) = %+v, want it volatile", f)
 	}
 }
@@ -46,10 +46,11 @@ func TestLookLinux(t *testing.T) {
 // The tables: no kind of file system that other hosts write to may pass as a
 // local one.
 func TestKnownNumbers(t *testing.T) {
-	for number, want := range map[uint32]Kind{
-		0x6969: Network, 0xff534d42: Network, 0xfe534d42: Network, 0x517b: Network,
-		0x01021997: Shared, 0x01021994: Volatile, 0x794c7630: Layered, 0xef53: Local, 0x58465342: Local,
-		0x9123683e: Local,
+	for number, want := range map[uint32]FileSystemKind{
+		0x6969: KindNetwork, 0xff534d42: KindNetwork, 0xfe534d42: KindNetwork, 0x517b: KindNetwork,
+		0x01021997: KindShared, 0x01021994: KindVolatile, 0x794c7630: KindLayered, 0xef53: KindLocal,
+		0x58465342: KindLocal,
+		0x9123683e: KindLocal,
 	} {
 		if got := fileSystems[number].Kind; got != want {
 			t.Errorf("file system %#x is %v, want %v", number, got, want)
@@ -58,11 +59,11 @@ func TestKnownNumbers(t *testing.T) {
 }
 
 func TestProcess(t *testing.T) {
-	if got := ProcessState(os.Getpid()); got != running {
-		t.Errorf("Process of this one = %v, want %v", got, running)
+	if got := ProcessState(os.Getpid()); got != stateRunning {
+		t.Errorf("Process of this one = %v, want %v", got, stateRunning)
 	}
-	if got := ProcessState(0); got != unknownState {
-		t.Errorf("Process(0) = %v, want %v", got, unknownState)
+	if got := ProcessState(0); got != stateUnknown {
+		t.Errorf("Process(0) = %v, want %v", got, stateUnknown)
 	}
 	cmd := exec.Command("cat") // waits for its input
 	in, err := cmd.StdinPipe()
@@ -80,8 +81,8 @@ func TestProcess(t *testing.T) {
 	if _, err := syscall.Wait4(pid, &ws, syscall.WUNTRACED, nil); err != nil || !ws.Stopped() {
 		t.Fatalf("Wait4 = %v, %v, want that it stopped", ws, err)
 	}
-	if got := ProcessState(pid); got != Stopped {
-		t.Errorf("Process of a stopped one = %v, want %v", got, Stopped)
+	if got := ProcessState(pid); got != StateStopped {
+		t.Errorf("Process of a stopped one = %v, want %v", got, StateStopped)
 	}
 	if err := cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
@@ -92,8 +93,8 @@ func TestProcess(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if got := ProcessState(pid); got != Gone {
-		t.Errorf("Process of one that ended = %v, want %v", got, Gone)
+	if got := ProcessState(pid); got != StateGone {
+		t.Errorf("Process of one that ended = %v, want %v", got, StateGone)
 	}
 }
 

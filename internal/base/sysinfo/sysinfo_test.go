@@ -11,17 +11,17 @@ import (
 func TestFuseKind(t *testing.T) {
 	for _, c := range []struct {
 		mount string
-		want  Kind
+		want  FileSystemKind
 	}{
-		{"fuse.sshfs", Network},
-		{"fuse.rclone", Network},
-		{"fuse.glusterfs", Network},
-		{"fuse.gocryptfs", Local},
-		{"fuseblk", Local},
-		{"fuseblk.ntfs-3g", Local},
-		{"virtiofs", Shared},
-		{"fuse", Shared},
-		{"fuse.nobody-knows", Shared},
+		{"fuse.sshfs", KindNetwork},
+		{"fuse.rclone", KindNetwork},
+		{"fuse.glusterfs", KindNetwork},
+		{"fuse.gocryptfs", KindLocal},
+		{"fuseblk", KindLocal},
+		{"fuseblk.ntfs-3g", KindLocal},
+		{"virtiofs", KindShared},
+		{"fuse", KindShared},
+		{"fuse.nobody-knows", KindShared},
 	} {
 		if got := fuseKind(c.mount); got != c.want {
 			t.Errorf("fuseKind(%q) = %v, want %v", c.mount, got, c.want)
@@ -42,7 +42,7 @@ func TestLookAbove(t *testing.T) {
 	}
 	for _, path := range []string{filepath.Join(dir, "no", "such"), file, filepath.Join(file, "below", "a", "file")} {
 		got, err := DescribeFileSystem(path)
-		if err != nil || got.Name != here.Name || got.Kind != here.Kind || got.Total != here.Total {
+		if err != nil || got.Name != here.Name || got.Kind != here.Kind || got.TotalBytes != here.TotalBytes {
 			t.Errorf("Look(%q) = %+v, %v, want %+v", path, got, err, here)
 		}
 	}

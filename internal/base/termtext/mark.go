@@ -13,20 +13,20 @@ import (
 // sorted.
 func FindWords(s string, words []string) (positions []ucd.Word) {
 	for w := range ucd.Words(s) {
-		if _, ok := slices.BinarySearch(words, ucd.Lower(s[w.Start:w.End])); ok {
+		if _, ok := slices.BinarySearch(words, ucd.LowerWord(s[w.Start:w.End])); ok {
 			positions = append(positions, w)
 		}
 	}
 	return positions
 }
 
-// Mark highlights the words in s. The words must be in lower case and sorted. The rest of s is
+// HighlightWords highlights the words in s. The words must be in lower case and sorted. The rest of s is
 // printed with the escape sequence code, which may be "".
-func Mark(s string, words []string, code string) string {
+func HighlightWords(s string, words []string, code string) string {
 	var b strings.Builder
 	paint := func(code, s string) {
 		if s != "" && code != "" {
-			s = code + s + Plain
+			s = code + s + ResetStyle
 		}
 		b.WriteString(s)
 	}

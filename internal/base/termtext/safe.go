@@ -23,34 +23,34 @@ func IsHarmful(r rune) bool {
 		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
 }
 
-// Escape sequences that [Writer] permits. Each sequence selects one of those colours, among the
+// Escape sequences that [SafeWriter] permits. Each sequence selects one of those colours, among the
 // terminal's 16, that are readable on dark and light backgrounds.
 const (
-	Plain = "\x1b[0m"
-	Bold  = "\x1b[1m"
-	Dim   = "\x1b[2m"
-	Red   = "\x1b[1;31m"
-	Green = "\x1b[32m"
+	ResetStyle = "\x1b[0m"
+	Bold       = "\x1b[1m"
+	Dim        = "\x1b[2m"
+	Red        = "\x1b[1;31m"
+	Green      = "\x1b[32m"
 )
 
 // EscapeSequences contains all permitted escape sequences.
-var EscapeSequences = []string{Plain, Bold, Dim, Red, Green}
+var EscapeSequences = []string{ResetStyle, Bold, Dim, Red, Green}
 
-// Clean replaces harmful characters by JSON escapes, and CR LF by line feeds.
-func Clean(s string) string {
+// ReplaceHarmful replaces harmful characters by JSON escapes, and CR LF by line feeds.
+func ReplaceHarmful(s string) string {
 	if !strings.ContainsFunc(s, IsHarmful) {
 		return s
 	}
 	var out []byte
 	for _, r := range strings.ReplaceAll(s, "\r\n", "\n") {
-		out = appendSafe(out, r)
+		out = appendSafeRune(out, r)
 	}
 	return string(out)
 }
 
-// appendSafe appends a character to b. If the character could control the terminal or deceive a
-// reader, appendSafe appends the JSON escape of the character instead.
-func appendSafe(b []byte, r rune) []byte {
+// appendSafeRune appends a character to b. If the character could control the terminal or deceive a
+// reader, appendSafeRune appends the JSON escape of the character instead.
+func appendSafeRune(b []byte, r rune) []byte {
 	switch {
 	case !IsHarmful(r):
 		return utf8.AppendRune(b, r)
@@ -61,16 +61,16 @@ func appendSafe(b []byte, r rune) []byte {
 	return fmt.Appendf(b, "\\u%04x", r)
 }
 
-// A Writer writes text to a terminal like [Clean], but permits its own escape sequences and CR LF.
-type Writer struct {
+// A SafeWriter writes text to a terminal like [ReplaceHarmful], but permits its own escape sequences and CR LF.
+type SafeWriter struct {
 	W          io.Writer
 	incomplete []byte // beginning of a character or permitted sequence whose rest has not been written yet
 }
 
-// permitted contains the byte sequences that [Writer] does not change.
-var permitted = append([]string{"\r\n"}, EscapeSequences...)
+// permittedSequences contains the byte sequences that [SafeWriter] does not change.
+var permittedSequences = append([]string{"\r\n"}, EscapeSequences...)
 
-func (s *Writer) Write(b []byte) (int, error) {
+func (s *SafeWriter) Write(b []byte) (int, error) {
 	input := append(s.incomplete, b...)
 	output := make([]byte, 0, len(input))
 	for len(input) > 0 && utf8.FullRune(input) {
@@ -81,7 +81,7 @@ func (s *Writer) Write(b []byte) (int, error) {
 			break
 		}
 		r, n := utf8.DecodeRune(input)
-		output, input = appendSafe(output, r), input[n:]
+		output, input = appendSafeRune(output, r), input[n:]
 	}
 	s.incomplete = append([]byte(nil), input...)
 	if _, err := s.W.Write(output); err != nil {
@@ -93,7 +93,7 @@ func (s *Writer) Write(b []byte) (int, error) {
 // permittedPrefix returns the permitted sequence at the start of b, and true. If b is only the start of a
 // permitted sequence, permittedPrefix returns that sequence and false. Otherwise it returns "".
 func permittedPrefix(b []byte) (p string, isComplete bool) {
-	for _, p := range permitted {
+	for _, p := range permittedSequences {
 		if n := min(len(b), len(p)); string(b[:n]) == p[:n] {
 			return p, n == len(p)
 		}

@@ -16,9 +16,9 @@ var widthOptions = displaywidth.Options{ControlSequences: true}
 // CountColumns returns the number of columns of s. Tabs are not counted.
 func CountColumns(s string) int { return widthOptions.String(s) }
 
-// Fit shortens a text without colours to at most n columns. A shortened text ends with an ellipsis,
+// ShortenToColumns shortens a text without colours to at most n columns. A shortened text ends with an ellipsis,
 // so that the result has at least one column.
-func Fit(s string, n int) string {
+func ShortenToColumns(s string, n int) string {
 	if CountColumns(s) <= n {
 		return s
 	}
@@ -64,8 +64,8 @@ func Wrap(s string, n int) (lines []string) {
 	return lines
 }
 
-// Break is like Wrap, but also breaks longer ASCII words.
-func Break(s string, n int) (rows []string) {
+// WrapBreakingWords is like Wrap, but also breaks longer ASCII words.
+func WrapBreakingWords(s string, n int) (rows []string) {
 	for _, row := range Wrap(s, n) {
 		if CountColumns(row) > n {
 			part := displaywidth.TruncateString(row, n, "") // reads only the start of row

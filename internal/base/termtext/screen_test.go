@@ -17,10 +17,11 @@ func TestFit(t *testing.T) {
 	}{
 		{"short", 5, "short"}, {"shorter", 5, "shor…"}, {"two words", 5, "two…"}, {"日本語です", 5, "日本…"},
 		{"e\u0301e\u0301", 2, "e\u0301e\u0301"},
-		{"👨‍👩‍👧‍👦 family", 5, "👨‍👩‍👧‍👦 f…"}, {"🇩🇪🇫🇷", 3, "🇩🇪…"}, {Bold + "two words" + Plain, 9, Bold + "two words" +
-			Plain},
+		{"👨‍👩‍👧‍👦 family", 5, "👨‍👩‍👧‍👦 f…"}, {"🇩🇪🇫🇷", 3, "🇩🇪…"}, {Bold + "two words" + ResetStyle, 9, Bold +
+			"two words" +
+			ResetStyle},
 	} {
-		if got := Fit(c.in, c.n); got != c.want || CountColumns(got) > c.n {
+		if got := ShortenToColumns(c.in, c.n); got != c.want || CountColumns(got) > c.n {
 			t.Errorf("Fit(%q, %d) = %q of %d columns, want %q", c.in, c.n, got, CountColumns(got), c.want)
 		}
 	}
@@ -66,24 +67,24 @@ func TestBreak(t *testing.T) {
 		"ab\n\n12345":          {"ab", "", "12345"},
 		"e\u0301e\u0301fghijk": {"e\u0301e\u0301fgh", "ijk"},
 	} {
-		if got := Break(in, 5); !slices.Equal(got, want) {
+		if got := WrapBreakingWords(in, 5); !slices.Equal(got, want) {
 			t.Errorf("Break(%q, 5) = %q, want %q", in, got, want)
 		}
 	}
-	if got := len(Break(strings.Repeat("x", 1<<20), 64)); got != 1<<14 {
+	if got := len(WrapBreakingWords(strings.Repeat("x", 1<<20), 64)); got != 1<<14 {
 		t.Errorf("a word of 1 MiB is %d rows, want %d", got, 1<<14)
 	}
 }
 
 func TestMark(t *testing.T) {
 	for _, c := range []struct{ in, code, want string }{
-		{"Pay twice, pay.", "", Red + "Pay" + Plain + " twice, " + Red + "pay" + Plain + "."},
-		{"Pay", Bold, Red + "Pay" + Plain},
-		{"to pay", Bold, Bold + "to " + Plain + Red + "pay" + Plain},
-		{"repay", Dim, Dim + "repay" + Plain},
+		{"Pay twice, pay.", "", Red + "Pay" + ResetStyle + " twice, " + Red + "pay" + ResetStyle + "."},
+		{"Pay", Bold, Red + "Pay" + ResetStyle},
+		{"to pay", Bold, Bold + "to " + ResetStyle + Red + "pay" + ResetStyle},
+		{"repay", Dim, Dim + "repay" + ResetStyle},
 		{"", Dim, ""},
 	} {
-		if got := Mark(c.in, []string{"pay"}, c.code); got != c.want {
+		if got := HighlightWords(c.in, []string{"pay"}, c.code); got != c.want {
 			t.Errorf("Mark(%q, %q) = %q, want %q", c.in, c.code, got, c.want)
 		}
 	}
@@ -92,11 +93,12 @@ func TestMark(t *testing.T) {
 // However a text comes to the writer, its own colours pass and other sequences
 // do not.
 func TestWriter(t *testing.T) {
-	const in = Red + "match" + Plain + " \x1b[31mred\x1b[1;31 é\r\n\u202e\x1b]0;title\a" + Green
-	const want = Red + "match" + Plain + ` \u001b[31mred\u001b[1;31 é` + "\r\n" + `\u202e\u001b]0;title\u0007` + Green
+	const in = Red + "match" + ResetStyle + " \x1b[31mred\x1b[1;31 é\r\n\u202e\x1b]0;title\a" + Green
+	const want = Red + "match" + ResetStyle + ` \u001b[31mred\u001b[1;31 é` + "\r\n" + `\u202e\u001b]0;title\u0007` +
+		Green
 	for _, size := range []int{len(in), 1, 3} {
 		var b bytes.Buffer
-		w := &Writer{W: &b}
+		w := &SafeWriter{W: &b}
 		for part := range slices.Chunk([]byte(in), size) {
 			if n, err := w.Write(part); n != len(part) || err != nil {
 				t.Fatalf("Write(%q) = %d, %v", part, n, err)
@@ -119,7 +121,7 @@ func TestClean(t *testing.T) {
 		"\U000e0041":          `\udb40\udc41`,
 		"👨\u200d👩\u200d👧 क्\u200dष ❤️": "👨\u200d👩\u200d👧 क्\u200dष ❤️",
 	} {
-		if got := Clean(in); got != want {
+		if got := ReplaceHarmful(in); got != want {
 			t.Errorf("Clean(%q) = %q, want %q", in, got, want)
 		}
 	}

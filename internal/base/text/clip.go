@@ -4,17 +4,17 @@ package text
 
 import "unicode/utf8"
 
-// Clip returns s if it has at most n bytes. Otherwise it returns the first n bytes, cut between
+// TruncateWithEllipsis returns s if it has at most n bytes. Otherwise it returns the first n bytes, cut between
 // characters, and an ellipsis.
-func Clip(s string, n int) string {
-	if cut := CutPrefix(s, n); cut != s {
+func TruncateWithEllipsis(s string, n int) string {
+	if cut := TruncateBytes(s, n); cut != s {
 		return cut + ellipsis
 	}
 	return s
 }
 
-// CutPrefix returns the longest prefix of s that has at most n bytes and ends between characters.
-func CutPrefix(s string, n int) string {
+// TruncateBytes returns the longest prefix of s that has at most n bytes and ends between characters.
+func TruncateBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}

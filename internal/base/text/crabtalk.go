@@ -6,25 +6,25 @@ package text
 
 import "github.com/oxbow-memory/oxbow/internal/base/ucd"
 
-// Crabtalk returns the terms of s in exactly the same way as crabtalk's memory store (its RFC
+// CrabtalkTerms returns the terms of s in exactly the same way as crabtalk's memory store (its RFC
 // 0150). The terms are the longest sequences of alphanumeric characters (Unicode 17) in full lower
 // case, except single characters and 49 stop words. There is no stemming or normalization. Text
 // without spaces between words, such as Chinese, is a single term. Invalid UTF-8 separates terms.
 //
 // The terms may share memory with s.
-func Crabtalk(s string) []string {
-	return AppendCrabtalk(nil, s)
+func CrabtalkTerms(s string) []string {
+	return AppendCrabtalkTerms(nil, s)
 }
 
-// AppendCrabtalk appends the terms of [Crabtalk] to a slice.
-func AppendCrabtalk(terms []string, s string) []string {
+// AppendCrabtalkTerms appends the terms of [CrabtalkTerms] to a slice.
+func AppendCrabtalkTerms(terms []string, s string) []string {
 	return appendTerms(terms, s, func(w ucd.Word) bool { return w.Runes > 1 })
 }
 
-// CrabtalkBytes returns the terms of s in the same way as crabtalk's earlier memory with one file
-// per entry (its RFC 0038). Unlike [Crabtalk], it removes only terms of a single byte, so that
+// CrabtalkByteTerms returns the terms of s in the same way as crabtalk's earlier memory with one file
+// per entry (its RFC 0038). Unlike [CrabtalkTerms], it removes only terms of a single byte, so that
 // single characters outside of ASCII are kept.
-func CrabtalkBytes(s string) []string {
+func CrabtalkByteTerms(s string) []string {
 	return appendTerms(nil, s, func(w ucd.Word) bool { return w.End-w.Start > 1 })
 }
 
@@ -35,7 +35,7 @@ func appendTerms(terms []string, s string, keep func(ucd.Word) bool) []string {
 		}
 		word := s[w.Start:w.End]
 		if !w.Plain {
-			word = ucd.Lower(word)
+			word = ucd.LowerWord(word)
 		}
 		if isStopWord(word) {
 			continue

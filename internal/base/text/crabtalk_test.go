@@ -35,7 +35,7 @@ func TestCrabtalkVectors(t *testing.T) {
 		t.Fatalf("only %d vectors", len(vectors))
 	}
 	for _, v := range vectors {
-		if got := Crabtalk(v.Text); !slices.Equal(got, v.Tokens) {
+		if got := CrabtalkTerms(v.Text); !slices.Equal(got, v.Tokens) {
 			t.Errorf("Crabtalk(%q) = %q, want %q", v.Text, got, v.Tokens)
 		}
 	}
@@ -53,10 +53,10 @@ func TestAnalyzersAgainstRust(t *testing.T) {
 		t.Fatalf("only %d vectors", len(vectors))
 	}
 	for _, v := range vectors {
-		if got := Crabtalk(v.Text); !slices.Equal(got, v.Chars) {
+		if got := CrabtalkTerms(v.Text); !slices.Equal(got, v.Chars) {
 			t.Errorf("Crabtalk(%q) = %q, want %q", v.Text, got, v.Chars)
 		}
-		if got := CrabtalkBytes(v.Text); !slices.Equal(got, v.Bytes) {
+		if got := CrabtalkByteTerms(v.Text); !slices.Equal(got, v.Bytes) {
 			t.Errorf("CrabtalkBytes(%q) = %q, want %q", v.Text, got, v.Bytes)
 		}
 	}
@@ -69,11 +69,11 @@ func TestStopWords(t *testing.T) {
 		t.Fatalf("%d words, want 49", n)
 	}
 	for _, s := range []string{words, strings.ToUpper(words), strings.ReplaceAll(words, " ", "_")} {
-		if got := Crabtalk(s); len(got) != 0 {
+		if got := CrabtalkTerms(s); len(got) != 0 {
 			t.Errorf("Crabtalk(%q) = %q, want nothing", s, got)
 		}
 	}
-	if got, want := Crabtalk("them there hers"), []string{"them", "there", "hers"}; !slices.Equal(got, want) {
+	if got, want := CrabtalkTerms("them there hers"), []string{"them", "there", "hers"}; !slices.Equal(got, want) {
 		t.Errorf("Crabtalk = %q, want %q", got, want)
 	}
 }
@@ -89,7 +89,7 @@ func TestInvalidUTF8Separates(t *testing.T) {
 		{"ab\x00cd", []string{"ab", "cd"}},
 	}
 	for _, tt := range tests {
-		if got := Crabtalk(tt.in); !slices.Equal(got, tt.want) {
+		if got := CrabtalkTerms(tt.in); !slices.Equal(got, tt.want) {
 			t.Errorf("Crabtalk(%q) = %q, want %q", tt.in, got, tt.want)
 		}
 	}
@@ -101,8 +101,8 @@ func FuzzAnalyzers(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		for name, analyze := range map[string]func(string) []string{
-			"Crabtalk":      Crabtalk,
-			"CrabtalkBytes": CrabtalkBytes,
+			"Crabtalk":      CrabtalkTerms,
+			"CrabtalkBytes": CrabtalkByteTerms,
 		} {
 			terms := analyze(s)
 			for _, term := range terms {
@@ -110,7 +110,7 @@ func FuzzAnalyzers(f *testing.F) {
 					t.Fatalf("%s(%q) has the term %q", name, s, term)
 				}
 				for _, r := range term {
-					if (r != '\u0307' && !ucd.IsAlnum(r)) || ucd.LowerRune(r) != r {
+					if (r != '\u0307' && !ucd.IsAlphanumeric(r)) || ucd.LowerRune(r) != r {
 						t.Fatalf("%s(%q) has %U in the term %q", name, s, r, term)
 					}
 				}
@@ -139,13 +139,13 @@ func BenchmarkCrabtalk(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				Crabtalk(text)
+				CrabtalkTerms(text)
 			}
 		})
 	}
 }
 
-func ExampleCrabtalk() {
-	fmt.Println(Crabtalk("The release is shipped: v1.2, foo_bar, ΟΔΟΣ"))
+func ExampleCrabtalkTerms() {
+	fmt.Println(CrabtalkTerms("The release is shipped: v1.2, foo_bar, ΟΔΟΣ"))
 	// Output: [release shipped v1 foo bar οδος]
 }

@@ -2,11 +2,11 @@
 
 package text
 
-// Distance returns the number of typing errors between a and b: inserted, deleted or replaced
+// EditDistance returns the number of typing errors between a and b: inserted, deleted or replaced
 // elements and swapped neighbours. No element is edited twice. This is the optimal string alignment
 // distance: Levenshtein's (1966) with Damerau's (1964) transposition, computed with the table of
 // Wagner and Fischer (1974).
-func Distance[E comparable](a, b []E) int {
+func EditDistance[E comparable](a, b []E) int {
 	var buf [3 * 32]int // memory on the stack, for short words
 	cells := buf[:]
 	n := len(b) + 1

@@ -20,7 +20,7 @@ func TestDistance(t *testing.T) {
 		{strings.Repeat("a", 99) + "xy", strings.Repeat("a", 99) + "yx", 1}, // longer than the buffer
 	}
 	for _, tt := range tests {
-		if got := Distance([]rune(tt.a), []rune(tt.b)); got != tt.want {
+		if got := EditDistance([]rune(tt.a), []rune(tt.b)); got != tt.want {
 			t.Errorf("Distance(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
 		}
 	}

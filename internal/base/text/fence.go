@@ -4,9 +4,9 @@ package text
 
 import "strings"
 
-// Fence returns s between two lines of backticks. The lines have at least three backticks, and
+// FenceCode returns s between two lines of backticks. The lines have at least three backticks, and
 // more than the longest run in s, so that no line of s can end the block.
-func Fence(info, s string) string {
+func FenceCode(info, s string) string {
 	longest, run := 0, 0
 	for i := range len(s) {
 		if s[i] != '`' {

@@ -21,7 +21,7 @@ func DeriveName(content string) string {
 		if len(line) <= 60 {
 			return line
 		}
-		cut := CutPrefix(line, 60)
+		cut := TruncateBytes(line, 60)
 		if i := strings.LastIndexByte(cut, ' '); i > 20 {
 			cut = cut[:i]
 		}

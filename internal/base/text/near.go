@@ -19,7 +19,7 @@ import (
 //   - equal
 //   - one is a prefix of the other
 //   - one contains the other
-//   - at most 2 typing errors (see [Distance]), or 1 if word has fewer than 5 letters. Candidates
+//   - at most 2 typing errors (see [EditDistance]), or 1 if word has fewer than 5 letters. Candidates
 //     with more than 64 letters are not compared in this way.
 //
 // In the second and third class, both must have at least 3 letters, unless word is a prefix of
@@ -31,16 +31,16 @@ func FindSimilar(word string, candidates iter.Seq[string], limit int) []string {
 	if len(w.runes) == 0 || limit <= 0 {
 		return nil
 	}
-	var best []match // sorted (at most limit elements)
+	var best []similarMatch // sorted (at most limit elements)
 	for c := range candidates {
-		if !w.maybeNear(c) {
+		if !w.mayBeSimilar(c) {
 			continue
 		}
-		m, ok := w.compare(c)
+		m, ok := w.compareCandidate(c)
 		if !ok {
 			continue
 		}
-		i, isDuplicate := slices.BinarySearchFunc(best, m, match.compare)
+		i, isDuplicate := slices.BinarySearchFunc(best, m, similarMatch.compare)
 		if isDuplicate || i >= limit {
 			continue
 		}
@@ -56,8 +56,8 @@ func FindSimilar(word string, candidates iter.Seq[string], limit int) []string {
 	return texts
 }
 
-// target is the word that candidates are compared with.
-type target struct {
+// similarityTarget is the word that candidates are compared with.
+type similarityTarget struct {
 	runes     []rune
 	text      string // in lower case
 	maxErrors int    // maximum number of typing errors
@@ -65,8 +65,8 @@ type target struct {
 	isASCII   bool
 }
 
-func newTarget(word string) target {
-	t := target{text: lowerText(word), maxErrors: 2}
+func newTarget(word string) similarityTarget {
+	t := similarityTarget{text: lowerText(word), maxErrors: 2}
 	t.runes = []rune(t.text)
 	if len(t.runes) < 5 {
 		t.maxErrors = 1
@@ -85,10 +85,10 @@ func letterSet(s string) (set uint32, isASCII bool) {
 	return set, all < utf8.RuneSelf
 }
 
-// maybeNear reports whether a candidate may be similar to the word. It returns false within a few
+// mayBeSimilar reports whether a candidate may be similar to the word. It returns false within a few
 // nanoseconds for most candidates that are not similar. It counts the letters that only one of the
 // two words has: each of these letters needs a typing error, unless one word contains the other.
-func (t *target) maybeNear(candidate string) bool {
+func (t *similarityTarget) mayBeSimilar(candidate string) bool {
 	letters, isASCII := letterSet(candidate)
 	if !isASCII || !t.isASCII {
 		return true
@@ -102,25 +102,25 @@ func (t *target) maybeNear(candidate string) bool {
 		bits.OnesCount32(more) <= t.maxErrors && bits.OnesCount32(less) <= t.maxErrors
 }
 
-// match is a candidate that is similar to the word.
-type match struct {
+// similarMatch is a candidate that is similar to the word.
+type similarMatch struct {
 	text                              string
 	class, distance, lengthDifference int // length is the difference between the lengths
-	otherStart                        int // 1 if the first byte differs, which is seldom mistyped
+	differingStart                    int // 1 if the first byte differs, which is seldom mistyped
 }
 
 // compare orders matches by similarity, best first.
-func (m match) compare(o match) int {
+func (m similarMatch) compare(o similarMatch) int {
 	return cmp.Or(cmp.Compare(m.class, o.class), cmp.Compare(m.distance, o.distance),
-		cmp.Compare(m.otherStart, o.otherStart), cmp.Compare(m.lengthDifference, o.lengthDifference),
+		cmp.Compare(m.differingStart, o.differingStart), cmp.Compare(m.lengthDifference, o.lengthDifference),
 		cmp.Compare(m.text, o.text))
 }
 
-// compare compares a candidate with the word.
-func (t target) compare(candidate string) (match, bool) {
+// compareCandidate compares a candidate with the word.
+func (t similarityTarget) compareCandidate(candidate string) (similarMatch, bool) {
 	text := lowerText(candidate)
 	n := utf8.RuneCountInString(text)
-	m := match{text: candidate, lengthDifference: max(n-len(t.runes), len(t.runes)-n)}
+	m := similarMatch{text: candidate, lengthDifference: max(n-len(t.runes), len(t.runes)-n)}
 	minLength := min(n, len(t.runes))
 	switch {
 	case text == t.text:
@@ -129,9 +129,9 @@ func (t target) compare(candidate string) (match, bool) {
 	case minLength >= 3 && (strings.Contains(text, t.text) || strings.Contains(t.text, text)):
 		m.class = 2
 	case m.lengthDifference <= t.maxErrors && n <= 64: // the time grows with the square of the length
-		m.class, m.distance = 3, Distance(t.runes, []rune(text))
+		m.class, m.distance = 3, EditDistance(t.runes, []rune(text))
 		if text == "" || text[0] != t.text[0] {
-			m.otherStart = 1
+			m.differingStart = 1
 		}
 		// Reject a difference as large as the word.
 		return m, m.distance <= t.maxErrors && m.distance < max(n, len(t.runes))

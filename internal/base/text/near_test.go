@@ -63,8 +63,8 @@ func TestMaybeNear(t *testing.T) {
 	for range 20_000 {
 		w, candidate := word(), word()
 		target := newTarget(w)
-		_, near := target.compare(candidate)
-		if !target.maybeNear(candidate) {
+		_, near := target.compareCandidate(candidate)
+		if !target.mayBeSimilar(candidate) {
 			rejected++
 			if near {
 				t.Fatalf("%q is near %q and is rejected", candidate, w)

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Count formats a number and its noun, such as "1 entry" or "3 entries".
-func Count(n int, one, many string) string {
+// FormatCount formats a number and its noun, such as "1 entry" or "3 entries".
+func FormatCount(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
@@ -24,7 +24,7 @@ func FormatBytes(n int64) string {
 			return fmt.Sprintf("%.1f %s", float64(n)/float64(size), unit)
 		}
 	}
-	return Count(int(n), "byte", "bytes")
+	return FormatCount(int(n), "byte", "bytes")
 }
 
 // QuoteAll returns the words in quotation marks, with commas between them.
@@ -36,9 +36,9 @@ func QuoteAll(words []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// ShellName quotes a name as the last argument of a shell command. It puts "--" before a name that
+// QuoteShellOperand quotes a name as the last argument of a shell command. It puts "--" before a name that
 // begins with a dash, so that the name is not read as an option.
-func ShellName(name string) string {
+func QuoteShellOperand(name string) string {
 	if strings.HasPrefix(name, "-") {
 		return "-- " + ShellQuote(name)
 	}
@@ -53,15 +53,15 @@ func ShellQuote(s string) string {
 	return PosixQuote(s)
 }
 
-// isPlain reports whether no shell gives a rune a meaning of its own.
-func isPlain(r rune) bool {
+// isPlainShellRune reports whether no shell gives a rune a meaning of its own.
+func isPlainShellRune(r rune) bool {
 	return (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || (r >= '0' && r <= '9') ||
 		strings.ContainsRune("-_./:@%+,=", r) || r > 0x7f
 }
 
 // PosixQuote quotes a word for a POSIX shell.
 func PosixQuote(s string) string {
-	isSpecial := func(r rune) bool { return !isPlain(r) }
+	isSpecial := func(r rune) bool { return !isPlainShellRune(r) }
 	if s != "" && !strings.ContainsFunc(s, isSpecial) {
 		return s
 	}
@@ -71,7 +71,7 @@ func PosixQuote(s string) string {
 // windowsQuote quotes a word for cmd. PowerShell reads the result alike, except that a
 // quoted program needs "& " before it.
 func windowsQuote(s string) string {
-	isSpecial := func(r rune) bool { return r != '\\' && !isPlain(r) }
+	isSpecial := func(r rune) bool { return r != '\\' && !isPlainShellRune(r) }
 	if s != "" && !strings.ContainsFunc(s, isSpecial) {
 		return s
 	}

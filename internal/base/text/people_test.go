@@ -10,7 +10,7 @@ func TestShellName(t *testing.T) {
 		"-rf":     "-- -rf",
 		"--all x": "-- " + ShellQuote("--all x"),
 	} {
-		if got := ShellName(name); got != want {
+		if got := QuoteShellOperand(name); got != want {
 			t.Errorf("ShellName(%q) = %s, want %s", name, got, want)
 		}
 	}

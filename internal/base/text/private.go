@@ -11,19 +11,19 @@ import (
 // PrivateMark replaces a private part of a prompt.
 const PrivateMark = "[…]"
 
-var privateTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)<(/?)private>`) })
+var privateTagPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)<(/?)private>`) })
 
-// WithoutPrivate returns a prompt in which each part between <private> and </private>, in any
+// HidePrivateParts returns a prompt in which each part between <private> and </private>, in any
 // case, is replaced by [PrivateMark]. Parts may be nested. A part without an end extends to the
 // end of the prompt. An end without a start is left unchanged.
-func WithoutPrivate(prompt string) string {
+func HidePrivateParts(prompt string) string {
 	if !strings.Contains(prompt, "<") {
 		return prompt
 	}
 	var b strings.Builder
 	kept := 0 // end of the text that was copied or left out so far
 	depth := 0
-	for _, m := range privateTag().FindAllStringSubmatchIndex(prompt, -1) {
+	for _, m := range privateTagPattern().FindAllStringSubmatchIndex(prompt, -1) {
 		isEnd := m[2] < m[3]
 		switch {
 		case !isEnd:

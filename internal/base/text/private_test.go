@@ -20,7 +20,7 @@ func TestWithoutPrivate(t *testing.T) {
 		"if a < b && c > d":                                  "if a < b && c > d",
 		"<privateer>x</privateer>":                           "<privateer>x</privateer>",
 	} {
-		if got := WithoutPrivate(prompt); got != want {
+		if got := HidePrivateParts(prompt); got != want {
 			t.Errorf("WithoutPrivate(%q) = %q, want %q", prompt, got, want)
 		}
 	}
@@ -37,7 +37,7 @@ func FuzzWithoutPrivate(f *testing.F) {
 		if strings.Contains(before+private+after, secret) {
 			t.Skip("the text around it has the secret, too")
 		}
-		got := WithoutPrivate(before + "<private>" + secret + private + "</private>" + after)
+		got := HidePrivateParts(before + "<private>" + secret + private + "</private>" + after)
 		if strings.Contains(got, secret) {
 			t.Errorf("the secret is in %q", got)
 		}

@@ -21,7 +21,7 @@ func TestSlug(t *testing.T) {
 			t.Errorf("Slug(%q) = %q, want %q", tt.name, got, tt.want)
 		}
 	}
-	if got := CutPrefix("aé", 2); got != "a" {
+	if got := TruncateBytes("aé", 2); got != "a" {
 		t.Errorf("Cut(aé, 2) = %q, want a", got)
 	}
 }

@@ -16,7 +16,7 @@ const ellipsis = "…"
 
 // Snippet returns the part of content, about width characters long, that contains the most distinct
 // terms. If several parts contain as many, it returns the first. Without terms, it returns the
-// beginning. The terms must be terms of [Crabtalk] or [CrabtalkBytes], in lower case.
+// beginning. The terms must be terms of [CrabtalkTerms] or [CrabtalkByteTerms], in lower case.
 //
 // White space is reduced to single spaces, and invalid UTF-8 becomes U+FFFD. The part begins and
 // ends between words. If a word is too long or there are no spaces, it begins or ends between
@@ -42,7 +42,7 @@ func Excerpt(content string, terms []string, width int) string {
 			mayWrap = false
 			continue
 		}
-		if mayWrap && isProse(indent, words) {
+		if mayWrap && mayContinueParagraph(indent, words) {
 			indent = " "
 		} else if b.Len() > 0 {
 			indent = "\n" + indent
@@ -54,9 +54,9 @@ func Excerpt(content string, terms []string, width int) string {
 	return cutExcerpt(b.String(), terms, width)
 }
 
-// isProse reports whether a line with this indentation may continue a paragraph. It returns false
+// mayContinueParagraph reports whether a line with this indentation may continue a paragraph. It returns false
 // for an indented line and for the start of a Markdown block, such as a heading or a list item.
-func isProse(indent, words string) bool {
+func mayContinueParagraph(indent, words string) bool {
 	return indent == "" && !strings.ContainsAny(words[:1], "#-*+>|`~0123456789")
 }
 
@@ -70,8 +70,8 @@ func cutExcerpt(s string, terms []string, width int) string {
 	start, stop, room := bestPart(s, terms, width)
 	// Show a little text before the terms and more text after them. Near the end, show more text
 	// before the terms.
-	from := nextCut(s, min(runesBefore(s, start, room/3), runesBefore(s, len(s), width)), start)
-	to := lastCut(s, from, runesAfter(s, from, width), stop)
+	from := nextCutPosition(s, min(runesBefore(s, start, room/3), runesBefore(s, len(s), width)), start)
+	to := lastCutPosition(s, from, runesAfter(s, from, width), stop)
 	out := strings.TrimSuffix(strings.TrimRight(s[from:to], " \n"), "\n-")
 	if from > 0 {
 		out = ellipsis + out
@@ -82,9 +82,9 @@ func cutExcerpt(s string, terms []string, width int) string {
 	return out
 }
 
-// nextCut returns the first position between from and start at which a line begins. If there is
+// nextCutPosition returns the first position between from and start at which a line begins. If there is
 // none, it returns the start of a word, or otherwise of a character.
-func nextCut(s string, from, start int) int {
+func nextCutPosition(s string, from, start int) int {
 	if from == 0 || s[from-1] == '\n' {
 		return from
 	}
@@ -97,15 +97,15 @@ func nextCut(s string, from, start int) int {
 	if i := strings.IndexByte(s[from:start], ' '); i >= 0 {
 		return from + i + 1
 	}
-	for from < start && !canCut(s, from) {
+	for from < start && !isCutPosition(s, from) {
 		from++
 	}
 	return from
 }
 
-// lastCut returns the last position between from and to at which a word ends. If that is before
+// lastCutPosition returns the last position between from and to at which a word ends. If that is before
 // stop, it returns the end of the last character instead.
-func lastCut(s string, from, to, stop int) int {
+func lastCutPosition(s string, from, to, stop int) int {
 	if to == len(s) || strings.IndexByte(" \n", s[to]) >= 0 {
 		return to
 	}
@@ -113,7 +113,7 @@ func lastCut(s string, from, to, stop int) int {
 		return i
 	}
 	for end := to; end > from; end-- {
-		if canCut(s, end) {
+		if isCutPosition(s, end) {
 			return end
 		}
 	}
@@ -146,7 +146,7 @@ func bestPart(s string, terms []string, width int) (start, stop, room int) {
 	for p := range ucd.Words(s) {
 		runes += utf8.RuneCountInString(s[end:p.Start])
 		end = p.End
-		if n, ok := termIndex[ucd.Lower(s[p.Start:p.End])]; ok {
+		if n, ok := termIndex[ucd.LowerWord(s[p.Start:p.End])]; ok {
 			hits = append(hits, hit{n, p.Start, p.End, runes, runes + p.Runes})
 		}
 		runes += p.Runes
@@ -207,12 +207,12 @@ func runesAfter(s string, i, n int) int {
 	return i
 }
 
-// joiners are characters that connect their neighbors, as in an emoji of a family.
-var joiners = []rune{'\u200d', '\ufe0f'}
+// joinerRunes are characters that connect their neighbors, as in an emoji of a family.
+var joinerRunes = []rune{'\u200d', '\ufe0f'}
 
-// canCut reports whether s may be cut before byte i, because a character begins there that does not
+// isCutPosition reports whether s may be cut before byte i, because a character begins there that does not
 // belong to the previous character.
-func canCut(s string, i int) bool {
+func isCutPosition(s string, i int) bool {
 	if i == 0 || i == len(s) {
 		return true
 	}
@@ -221,5 +221,5 @@ func canCut(s string, i int) bool {
 	}
 	r, _ := utf8.DecodeRuneInString(s[i:])
 	last, _ := utf8.DecodeLastRuneInString(s[:i])
-	return !unicode.IsMark(r) && !slices.Contains(joiners, r) && last != '\u200d'
+	return !unicode.IsMark(r) && !slices.Contains(joinerRunes, r) && last != '\u200d'
 }

@@ -86,7 +86,7 @@ func TestSnippetHoldsTheMost(t *testing.T) {
 	terms := []string{"red", "green", "blue", "violet"}
 	distinct := func(s string) int {
 		seen := map[string]bool{}
-		for _, w := range Crabtalk(s) {
+		for _, w := range CrabtalkTerms(s) {
 			for _, term := range terms {
 				if w == term {
 					seen[term] = true
@@ -109,11 +109,11 @@ func TestSnippetHoldsTheMost(t *testing.T) {
 		for i := range folded {
 			stretch := string(folded[i:min(i+width, len(folded))])
 			// A word that the stretch cuts in two is not held by it.
-			if i > 0 && ucd.IsAlnum(folded[i-1]) {
-				stretch = strings.TrimLeftFunc(stretch, ucd.IsAlnum)
+			if i > 0 && ucd.IsAlphanumeric(folded[i-1]) {
+				stretch = strings.TrimLeftFunc(stretch, ucd.IsAlphanumeric)
 			}
-			if i+width < len(folded) && ucd.IsAlnum(folded[i+width]) {
-				stretch = strings.TrimRightFunc(stretch, ucd.IsAlnum)
+			if i+width < len(folded) && ucd.IsAlphanumeric(folded[i+width]) {
+				stretch = strings.TrimRightFunc(stretch, ucd.IsAlphanumeric)
 			}
 			most = max(most, distinct(stretch))
 		}
@@ -137,7 +137,7 @@ func FuzzSnippet(f *testing.F) {
 	f.Add("e\u0301\u0301\u0301\u0301 \xff日本語", "日本語", 2)
 	f.Add("… … … ……", "", 3)
 	f.Fuzz(func(t *testing.T, content, query string, width int) {
-		checkSnippet(t, content, CrabtalkBytes(query), width)
+		checkSnippet(t, content, CrabtalkByteTerms(query), width)
 	})
 }
 

@@ -10,11 +10,11 @@ var (
 	lastTime  = time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
 )
 
-// NearestTime returns t in UTC, or the nearest time that JSON can represent.
-func NearestTime(t time.Time) time.Time { return TimeWithin(t, firstTime, lastTime) }
+// ClampToJSONTime returns t in UTC, or the nearest time that JSON can represent.
+func ClampToJSONTime(t time.Time) time.Time { return ClampTime(t, firstTime, lastTime) }
 
-// TimeWithin returns t in UTC, limited to the range from first to last.
-func TimeWithin(t, first, last time.Time) time.Time {
+// ClampTime returns t in UTC, limited to the range from first to last.
+func ClampTime(t, first, last time.Time) time.Time {
 	switch t = t.UTC(); {
 	case t.Before(first):
 		return first

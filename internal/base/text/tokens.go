@@ -9,34 +9,34 @@ import (
 
 // Costs of text pieces, in hundredths of a token.
 const (
-	costWord        = 100 // a run of at most baseLetters ASCII letters
-	costLetter      = 22  // each further letter, up to longLetters
-	costLongWord    = 40  // each letter after longLetters, because most long words are not English
-	baseLetters     = 5
-	longLetters     = 9
-	costCapital     = 30  // a capital letter inside a run, as in camelCase
-	costCapitals    = 200 // each further capital letter, because the run is not a word but a code
-	costConsonant   = 200 // each consonant after freeConsonants others, because the run is not a word
-	freeConsonants  = 3
-	costDigits      = 100 // up to 3 digits
-	costMark        = 75  // a mark of punctuation in ASCII
-	costSameMark    = 10  // each repetition of a mark, as in a rule or a fence
-	costSpace       = 5   // a single space, because most spaces belong to the next word
-	costSpacedDigit = 95  // a digit after a single space, which is a separate token
-	costSpaces      = 75  // a run of two or more spaces
-	costNewline     = 75  // the first line feed, return or tab of a run
-	costNextLine    = 10  // each further line feed, return or tab
-	costLatin       = 100 // a letter with a diacritic
-	costCyrillic    = 60  // a Cyrillic letter
-	costArabic      = 90  // an Arabic letter
-	costGreek       = 105 // a Greek or Hebrew letter
-	costKana        = 105 // a Japanese syllable
-	costHangul      = 115 // a Korean syllable
-	costIdeograph   = 125 // a Chinese character
-	costIndic       = 140 // a letter or sign of Devanagari, Bengali, Tamil or Thai
-	costOther       = 200 // a code point of up to 3 bytes not named above
-	costFourBytes   = 300 // a code point of 4 bytes, such as an emoji
-	costInvalid     = 100 // a byte that is not UTF-8
+	costWord          = 100 // a run of at most maxBaseLetters ASCII letters
+	costLetter        = 22  // each further letter, up to maxNormalLetters
+	costLongWord      = 40  // each letter after maxNormalLetters, because most long words are not English
+	maxBaseLetters    = 5
+	maxNormalLetters  = 9
+	costCapital       = 30  // a capital letter inside a run, as in camelCase
+	costCapitals      = 200 // each further capital letter, because the run is not a word but a code
+	costConsonant     = 200 // each consonant after maxFreeConsonants others, because the run is not a word
+	maxFreeConsonants = 3
+	costDigits        = 100 // up to 3 digits
+	costMark          = 75  // a mark of punctuation in ASCII
+	costSameMark      = 10  // each repetition of a mark, as in a rule or a fence
+	costSpace         = 5   // a single space, because most spaces belong to the next word
+	costSpacedDigit   = 95  // a digit after a single space, which is a separate token
+	costSpaces        = 75  // a run of two or more spaces
+	costNewline       = 75  // the first line feed, return or tab of a run
+	costNextLine      = 10  // each further line feed, return or tab
+	costLatin         = 100 // a letter with a diacritic
+	costCyrillic      = 60  // a Cyrillic letter
+	costArabic        = 90  // an Arabic letter
+	costGreek         = 105 // a Greek or Hebrew letter
+	costKana          = 105 // a Japanese syllable
+	costHangul        = 115 // a Korean syllable
+	costIdeograph     = 125 // a Chinese character
+	costIndic         = 140 // a letter or sign of Devanagari, Bengali, Tamil or Thai
+	costOther         = 200 // a code point of up to 3 bytes not named above
+	costFourBytes     = 300 // a code point of 4 bytes, such as an emoji
+	costInvalid       = 100 // a byte that is not UTF-8
 )
 
 // EstimateTokens returns the approximate number of tokens that a large language model sees in s. It
@@ -69,7 +69,7 @@ func EstimateTokens(s string) int {
 			continue
 		}
 		n := runLength(s[i:])
-		switch run := s[i : i+n]; classes[s[i]] {
+		switch run := s[i : i+n]; byteClasses[s[i]] {
 		case letterClass:
 			sum += wordCost(run)
 		case digitClass:
@@ -90,19 +90,19 @@ func EstimateTokens(s string) int {
 	return (sum + 99) / 100
 }
 
-// class is the kind of an ASCII byte for the estimate.
-type class uint8
+// byteClass is the kind of an ASCII byte for the estimate.
+type byteClass uint8
 
 const (
-	markClass class = iota
+	markClass byteClass = iota
 	letterClass
 	digitClass
 	spaceClass
 	lineClass
 )
 
-// classes maps each byte to its class. Bytes outside of ASCII are marks.
-var classes = func() (cs [256]class) {
+// byteClasses maps each byte to its class. Bytes outside of ASCII are marks.
+var byteClasses = func() (cs [256]byteClass) {
 	for b := range cs[:utf8.RuneSelf] {
 		switch {
 		case (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z'):
@@ -121,8 +121,8 @@ var classes = func() (cs [256]class) {
 // runLength returns how many bytes at the start of s have the same class. Marks must also be
 // equal.
 func runLength(s string) int {
-	c, n := classes[s[0]], 1
-	for n < len(s) && classes[s[n]] == c && (c != markClass || s[n] == s[0]) {
+	c, n := byteClasses[s[0]], 1
+	for n < len(s) && byteClasses[s[n]] == c && (c != markClass || s[n] == s[0]) {
 		n++
 	}
 	return n
@@ -137,8 +137,8 @@ func isCamelHump(before, c byte) bool {
 func wordCost(word string) int {
 	sum := costWord + max(
 		0,
-		min(len(word), longLetters)-baseLetters,
-	)*costLetter + max(0, len(word)-longLetters)*costLongWord
+		min(len(word), maxNormalLetters)-maxBaseLetters,
+	)*costLetter + max(0, len(word)-maxNormalLetters)*costLongWord
 	consonants, capitals := 0, 0
 	for i := range len(word) {
 		c := word[i]
@@ -155,8 +155,8 @@ func wordCost(word string) int {
 			consonants = 0
 		} else {
 			consonants++
-			free := freeConsonants
-			if i < baseLetters {
+			free := maxFreeConsonants
+			if i < maxBaseLetters {
 				free++
 			}
 			if consonants > free {
@@ -175,8 +175,8 @@ func isVowel(c byte) bool {
 	return false
 }
 
-// scripts contains the scripts with a specific cost.
-var scripts = []struct {
+// scriptCosts contains the scripts with a specific cost.
+var scriptCosts = []struct {
 	tables []*unicode.RangeTable
 	cost   int
 }{
@@ -198,7 +198,7 @@ func runeCost(r rune, size int) int {
 	case size == 4:
 		return costFourBytes
 	}
-	for _, s := range scripts {
+	for _, s := range scriptCosts {
 		if unicode.In(r, s.tables...) {
 			return s.cost
 		}

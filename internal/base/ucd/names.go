@@ -129,23 +129,23 @@ func decomposeRunes(s string) []rune {
 	return rs
 }
 
-// isBelow reports whether i is from 0 to n-1.
-func isBelow(i, n rune) bool { return i >= 0 && i < n }
+// isInRange reports whether i is from 0 to n-1.
+func isInRange(i, n rune) bool { return i >= 0 && i < n }
 
 // isTail reports whether r is the tail of a Hangul syllable.
-func isTail(r rune) bool { return isBelow(r-tailFirst-1, tailCount-1) }
+func isTail(r rune) bool { return isInRange(r-tailFirst-1, tailCount-1) }
 
 // isOpenSyllable reports whether r is a Hangul syllable without a tail.
 func isOpenSyllable(r rune) bool {
 	i := r - syllableFirst
-	return isBelow(i, syllableCount) && i%tailCount == 0
+	return isInRange(i, syllableCount) && i%tailCount == 0
 }
 
 func appendDecomposed(rs []rune, r rune) []rune {
 	if r < utf8.RuneSelf {
 		return append(rs, r)
 	}
-	if i := r - syllableFirst; isBelow(i, syllableCount) {
+	if i := r - syllableFirst; isInRange(i, syllableCount) {
 		rs = append(rs, leadFirst+i/(vowelCount*tailCount), vowelFirst+i%(vowelCount*tailCount)/tailCount)
 		if tail := i % tailCount; tail != 0 {
 			rs = append(rs, tailFirst+tail)
@@ -202,7 +202,7 @@ func composeRunes(rs []rune) []rune {
 // composePair returns the character that is composed of a and b. It returns false if there is no
 // such character.
 func composePair(a, b rune) (rune, bool) {
-	if lead, vowel := a-leadFirst, b-vowelFirst; isBelow(lead, leadCount) && isBelow(vowel, vowelCount) {
+	if lead, vowel := a-leadFirst, b-vowelFirst; isInRange(lead, leadCount) && isInRange(vowel, vowelCount) {
 		return syllableFirst + (lead*vowelCount+vowel)*tailCount, true
 	}
 	if isTail(b) && isOpenSyllable(a) {

@@ -55,14 +55,14 @@ func TestTables(t *testing.T) {
 		if !utf8.ValidRune(r) {
 			continue
 		}
-		if got := IsAlnum(r); got != alnum[r] {
+		if got := IsAlphanumeric(r); got != alnum[r] {
 			t.Errorf("IsAlnum(%U) = %v, want %v", r, got, alnum[r])
 		}
 		want, ok := lowered[r]
 		if !ok {
 			want = string(r)
 		}
-		if got := Lower(string(r)); got != want {
+		if got := LowerWord(string(r)); got != want {
 			t.Errorf("Lower(%U) = %q, want %q", r, got, want)
 		}
 		if got := inRanges(cased, r); got != class['S'][r] {
@@ -71,7 +71,7 @@ func TestTables(t *testing.T) {
 		if got := inRanges(ignorable, r); got != class['I'][r] {
 			t.Errorf("within(ignorable, %U) = %v, want %v", r, got, class['I'][r])
 		}
-		if r < utf8.RuneSelf && (asciiKind[r] != separates) != alnum[r] {
+		if r < utf8.RuneSelf && (asciiKind[r] != kindSeparator) != alnum[r] {
 			t.Errorf("asciiKind[%U] = %v, alphanumeric: %v", r, asciiKind[r], alnum[r])
 		}
 	}

@@ -23,9 +23,9 @@ type Word struct {
 
 // Kinds of ASCII bytes, for the fast path in Words.
 const (
-	separates = iota
-	isPlain
-	isUpper
+	kindSeparator = iota
+	kindPlain
+	kindUpper
 )
 
 // asciiKind tells the kind of each byte below 0x80.
@@ -33,9 +33,9 @@ var asciiKind = func() (kind [utf8.RuneSelf]uint8) {
 	for c := range kind {
 		switch {
 		case (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'):
-			kind[c] = isPlain
+			kind[c] = kindPlain
 		case c >= 'A' && c <= 'Z':
-			kind[c] = isUpper
+			kind[c] = kindUpper
 		}
 	}
 	return kind
@@ -51,14 +51,14 @@ func Words(s string) iter.Seq[Word] {
 			for i < len(s) {
 				if c := s[i]; c < utf8.RuneSelf {
 					kind := asciiKind[c]
-					if kind == separates {
+					if kind == kindSeparator {
 						break
 					}
-					plain = plain && kind == isPlain
+					plain = plain && kind == kindPlain
 					i++
 				} else {
 					r, n := utf8.DecodeRuneInString(s[i:])
-					if !IsAlnum(r) { // false for utf8.RuneError
+					if !IsAlphanumeric(r) { // false for utf8.RuneError
 						break
 					}
 					i += n
@@ -87,8 +87,8 @@ type lowerRun struct {
 	step, delta int32
 }
 
-// IsAlnum reports whether r is Alphabetic or a number (Nd, Nl, No).
-func IsAlnum(r rune) bool {
+// IsAlphanumeric reports whether r is Alphabetic or a number (Nd, Nl, No).
+func IsAlphanumeric(r rune) bool {
 	if p := uint32(r) >> 8; p < uint32(len(alnumPage)) {
 		return alnumBits[alnumPage[p]][(r>>6)&3]>>(r&63)&1 != 0
 	}
@@ -129,19 +129,19 @@ func LowerRune(r rune) rune {
 	return r + lowerRuns[i].delta
 }
 
-// Lower returns the full lower case of an alphanumeric word. A word without capitals is
+// LowerWord returns the full lower case of an alphanumeric word. A word without capitals is
 // returned unchanged.
-func Lower(word string) string {
+func LowerWord(word string) string {
 	for i, r := range word {
 		if isCapital(r) {
-			return lowerAfter(word, i)
+			return lowerFrom(word, i)
 		}
 	}
 	return word
 }
 
-// lowerAfter returns the lower case of a word whose first capital is at byte index.
-func lowerAfter(word string, index int) string {
+// lowerFrom returns the lower case of a word whose first capital is at byte index.
+func lowerFrom(word string, index int) string {
 	b := make([]byte, index, len(word)+4)
 	copy(b, word)
 	for i, r := range word[index:] {

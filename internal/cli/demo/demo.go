@@ -10,11 +10,11 @@ import "embed"
 //go:embed notes sessions.jsonl
 var Files embed.FS
 
-// Corpus returns the files and directories of the sample, in the order in which they are imported.
-func Corpus() []string { return []string{"notes", "sessions.jsonl"} }
+// SamplePaths returns the files and directories of the sample, in the order in which they are imported.
+func SamplePaths() []string { return []string{"notes", "sessions.jsonl"} }
 
-// Session is an agent's session with the sample memory. Each line is one step: a report of the
+// SessionSteps is an agent's session with the sample memory. Each line is one step: a report of the
 // client's hook, or a command that the agent runs.
 //
 //go:embed session.jsonl
-var Session string
+var SessionSteps string

@@ -6,20 +6,20 @@ import "time"
 
 // An event is a key or one of these types.
 type (
-	size struct{ width, height int }
-	tick struct{} // a time for which the model waited has come
+	size      struct{ width, height int }
+	tickEvent struct{} // a time for which the model waited has come
 
-	answer struct { // result of search n
-		n     int
-		found QueryResult
+	searchAnswer struct { // result of search n
+		searchNumber int
+		result       QueryResult
 	}
-	entry struct { // entry to show
-		hit   Hit
-		whole EntryDetails
+	loadedEntry struct { // entry to show
+		hit     Hit
+		details EntryDetails
 	}
-	outcome struct { // result of a change
-		done   ChangeResult
-		undoes bool // the change was an undo
+	changeOutcome struct { // result of a change
+		result ChangeResult
+		isUndo bool // the change was an undo
 	}
 )
 
@@ -27,18 +27,18 @@ type (
 type (
 	effect any
 
-	search struct {
-		n     int
-		query string
+	searchEffect struct {
+		number int
+		query  string
 	}
-	wake    struct{ at time.Time } // send a tick at this time
-	get     struct{ hit Hit }
-	edit    struct{ hit Hit }
-	forget  struct{ hit Hit }
-	undo    struct{ change uint64 }
-	choice  struct{ hit Hit } // end, with this entry as the result
-	clip    struct{ hit Hit } // copy the text of the entry
-	suspend struct{}
-	redraw  struct{}
-	quit    struct{}
+	wakeEffect    struct{ wakeTime time.Time } // send a tick at this time
+	getEffect     struct{ hit Hit }
+	editEffect    struct{ hit Hit }
+	forgetEffect  struct{ hit Hit }
+	undoEffect    struct{ change uint64 }
+	chooseEffect  struct{ hit Hit } // end, with this entry as the result
+	copyEffect    struct{ hit Hit } // copy the text of the entry
+	suspendEffect struct{}
+	redrawEffect  struct{}
+	quitEffect    struct{}
 )

@@ -10,58 +10,58 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 )
 
-// code identifies a key.
-type code int
+// keyCode identifies a key.
+type keyCode int
 
 const (
-	typed code = iota // text, which may have been pasted
-	enter
-	tab
-	backspace
-	del
-	up
-	down
-	left
-	right
-	home
-	end
-	pageUp
-	pageDown
-	escape
-	ctrl    // with the letter in key.text
-	unknown // a key without meaning here
+	keyText keyCode = iota // text, which may have been pasted
+	keyEnter
+	keyTab
+	keyBackspace
+	keyDelete
+	keyArrowUp
+	keyArrowDown
+	keyArrowLeft
+	keyArrowRight
+	keyHome
+	keyEnd
+	keyPageUp
+	keyPageDown
+	keyEscape
+	keyCtrl    // with the letter in key.text
+	keyUnknown // a key without meaning here
 )
 
 // key is one key press.
 type key struct {
-	code code
+	code keyCode
 	text string
 }
 
 // The sequences that enclose pasted text.
 const (
-	pasteBegins = "\x1b[200~"
-	pasteEnds   = "\x1b[201~"
+	pasteStart = "\x1b[200~"
+	pasteEnd   = "\x1b[201~"
 )
 
-// mostPending is the maximum length in bytes of an incomplete escape sequence, and mostPasted
+// maxPendingBytes is the maximum length in bytes of an incomplete escape sequence, and maxPasteBytes
 // the maximum length of an incomplete paste. If more bytes arrive, the decoder stops waiting for
 // the end.
 const (
-	mostPending = 64
-	mostPasted  = 1 << 16
+	maxPendingBytes = 64
+	maxPasteBytes   = 1 << 16
 )
 
-// sequences maps the ends of escape sequences to keys. It includes the forms for xterm, for the
+// escapeSequences maps the ends of escape sequences to keys. It includes the forms for xterm, for the
 // Linux console, and for application mode.
-var sequences = map[string]code{
-	"A": up, "B": down, "C": right, "D": left, "H": home, "F": end,
-	"1~": home, "3~": del, "4~": end, "5~": pageUp, "6~": pageDown, "7~": home, "8~": end,
-	"Z": tab,
+var escapeSequences = map[string]keyCode{
+	"A": keyArrowUp, "B": keyArrowDown, "C": keyArrowRight, "D": keyArrowLeft, "H": keyHome, "F": keyEnd,
+	"1~": keyHome, "3~": keyDelete, "4~": keyEnd, "5~": keyPageUp, "6~": keyPageDown, "7~": keyHome, "8~": keyEnd,
+	"Z": keyTab,
 }
 
-// controls maps the control characters that are keys of their own.
-var controls = map[byte]code{'\r': enter, '\n': enter, '\t': tab, 0x7f: backspace, 0x08: backspace}
+// controlKeys maps the control characters that are keys of their own.
+var controlKeys = map[byte]keyCode{'\r': keyEnter, '\n': keyEnter, '\t': keyTab, 0x7f: keyBackspace, 0x08: keyBackspace}
 
 // nextKey returns the first key in b and its length in bytes. The length is 0 if the key is
 // incomplete. If last is set, no more bytes are expected, and an escape character is a key of its
@@ -69,39 +69,39 @@ var controls = map[byte]code{'\r': enter, '\n': enter, '\t': tab, 0x7f: backspac
 func nextKey(b []byte, last bool) (k key, n int) {
 	switch c := b[0]; {
 	case c == 0x1b:
-		return nextEscape(b, last)
-	case controls[c] != 0:
-		return key{code: controls[c]}, 1
+		return nextEscapeKey(b, last)
+	case controlKeys[c] != 0:
+		return key{code: controlKeys[c]}, 1
 	case c < 0x20:
-		return key{ctrl, string(rune(c | 0x60))}, 1
+		return key{keyCtrl, string(rune(c | 0x60))}, 1
 	case !utf8.FullRune(b) && !last:
 		return key{}, 0
 	}
 	r, n := utf8.DecodeRune(b)
 	isInvalid := r == utf8.RuneError && n == 1
 	if isInvalid || termtext.IsHarmful(r) {
-		return key{code: unknown}, n
+		return key{code: keyUnknown}, n
 	}
-	return key{typed, string(r)}, n
+	return key{keyText, string(r)}, n
 }
 
-// nextEscape is like nextKey, for bytes that begin with an escape character.
-func nextEscape(b []byte, last bool) (key, int) {
+// nextEscapeKey is like nextKey, for bytes that begin with an escape character.
+func nextEscapeKey(b []byte, last bool) (key, int) {
 	switch {
 	case len(b) == 1 && last, len(b) > 1 && b[1] == 0x1b:
-		return key{code: escape}, 1
+		return key{code: keyEscape}, 1
 	case len(b) == 1:
 		return key{}, 0
 	case b[1] == '[' || b[1] == 'O':
-		if bytes.HasPrefix(b, []byte(pasteBegins)) {
-			return nextPaste(b[len(pasteBegins):], last)
+		if bytes.HasPrefix(b, []byte(pasteStart)) {
+			return nextPasteKey(b[len(pasteStart):], last)
 		}
 		return longEscapeKey(b, last)
 	case !utf8.FullRune(b[1:]) && !last:
 		return key{}, 0
 	}
 	_, n := utf8.DecodeRune(b[1:])
-	return key{code: unknown}, 1 + n // Alt with a character
+	return key{code: keyUnknown}, 1 + n // Alt with a character
 }
 
 // longEscapeKey is like nextKey, for bytes that begin an escape sequence of several characters.
@@ -109,44 +109,44 @@ func longEscapeKey(b []byte, last bool) (key, int) {
 	for i := 2; i < len(b); i++ {
 		switch c := b[i]; {
 		case c < 0x20 || c > 0x7e:
-			return key{code: unknown}, i // not an escape sequence
+			return key{code: keyUnknown}, i // not an escape sequence
 		case c >= 0x40:
 			return key{code: escapeSequenceKey(string(b[2 : i+1]))}, i + 1
 		}
 	}
 	switch {
 	case last && len(b) == 2:
-		return key{code: escape}, 1
-	case last || len(b) > mostPending:
-		return key{code: unknown}, len(b)
+		return key{code: keyEscape}, 1
+	case last || len(b) > maxPendingBytes:
+		return key{code: keyUnknown}, len(b)
 	}
 	return key{}, 0
 }
 
 // escapeSequenceKey returns the key of an escape sequence, ignoring modifiers such as Shift.
-func escapeSequenceKey(s string) code {
+func escapeSequenceKey(s string) keyCode {
 	if params, _, ok := strings.Cut(s, ";"); ok {
 		s = params + s[len(s)-1:]
 		if s[len(s)-1] != '~' {
 			s = s[len(s)-1:]
 		}
 	}
-	if c, ok := sequences[s]; ok {
+	if c, ok := escapeSequences[s]; ok {
 		return c
 	}
-	return unknown
+	return keyUnknown
 }
 
-// nextPaste is like nextKey, for the bytes after [pasteBegins].
-func nextPaste(b []byte, last bool) (key, int) {
-	text, _, whole := strings.Cut(string(b), pasteEnds)
-	mayContinue := !last && len(b) < mostPasted
+// nextPasteKey is like nextKey, for the bytes after [pasteStart].
+func nextPasteKey(b []byte, last bool) (key, int) {
+	text, _, whole := strings.Cut(string(b), pasteEnd)
+	mayContinue := !last && len(b) < maxPasteBytes
 	if !whole && mayContinue {
 		return key{}, 0
 	}
-	n := len(pasteBegins) + len(text)
+	n := len(pasteStart) + len(text)
 	if whole {
-		n += len(pasteEnds)
+		n += len(pasteEnd)
 	}
 	text = strings.Map(func(r rune) rune {
 		switch {
@@ -157,5 +157,5 @@ func nextPaste(b []byte, last bool) (key, int) {
 		}
 		return r
 	}, text)
-	return key{typed, text}, n
+	return key{keyText, text}, n
 }

@@ -8,31 +8,31 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 )
 
-// line is a text of one line with a cursor.
-type line struct {
-	text []rune
-	at   int // position of the cursor, from 0 to len(text)
+// inputLine is a text of one line with a cursor.
+type inputLine struct {
+	text   []rune
+	cursor int // position of the cursor, from 0 to len(text)
 }
 
-func newLine(s string) line {
+func newInputLine(s string) inputLine {
 	text := []rune(s)
-	return line{text, len(text)}
+	return inputLine{text, len(text)}
 }
 
-func (l *line) String() string { return string(l.text) }
+func (l *inputLine) String() string { return string(l.text) }
 
 // replace replaces the characters from index from to index to with s, and moves the cursor behind
 // s.
-func (l *line) replace(from, to int, s string) {
+func (l *inputLine) replace(from, to int, s string) {
 	rest := string(l.text[to:])
 	l.text = append(l.text[:from:from], []rune(s)...)
-	l.at = len(l.text)
+	l.cursor = len(l.text)
 	l.text = append(l.text, []rune(rest)...)
 }
 
 // wordStart returns the position where the word before the cursor begins.
-func (l *line) wordStart() int {
-	at := l.at
+func (l *inputLine) wordStart() int {
+	at := l.cursor
 	for at > 0 && unicode.IsSpace(l.text[at-1]) {
 		at--
 	}
@@ -42,40 +42,40 @@ func (l *line) wordStart() int {
 	return at
 }
 
-// press applies an editing key, and reports whether k is one.
-func (l *line) press(k key) bool {
+// applyKey applies an editing key, and reports whether k is one.
+func (l *inputLine) applyKey(k key) bool {
 	switch {
-	case k.code == typed:
-		l.replace(l.at, l.at, k.text)
-	case k.code == backspace:
-		l.replace(max(l.at-1, 0), l.at, "")
-	case k.code == del:
-		at := l.at
+	case k.code == keyText:
+		l.replace(l.cursor, l.cursor, k.text)
+	case k.code == keyBackspace:
+		l.replace(max(l.cursor-1, 0), l.cursor, "")
+	case k.code == keyDelete:
+		at := l.cursor
 		l.replace(at, min(at+1, len(l.text)), "")
-	case k.code == left, k == key{ctrl, "b"}:
-		l.at = max(l.at-1, 0)
-	case k.code == right, k == key{ctrl, "f"}:
-		l.at = min(l.at+1, len(l.text))
-	case k.code == home, k == key{ctrl, "a"}:
-		l.at = 0
-	case k.code == end, k == key{ctrl, "e"}:
-		l.at = len(l.text)
-	case k == key{ctrl, "u"}:
-		l.replace(0, l.at, "")
-	case k == key{ctrl, "k"}:
-		l.replace(l.at, len(l.text), "")
-	case k == key{ctrl, "w"}:
-		l.replace(l.wordStart(), l.at, "")
+	case k.code == keyArrowLeft, k == key{keyCtrl, "b"}:
+		l.cursor = max(l.cursor-1, 0)
+	case k.code == keyArrowRight, k == key{keyCtrl, "f"}:
+		l.cursor = min(l.cursor+1, len(l.text))
+	case k.code == keyHome, k == key{keyCtrl, "a"}:
+		l.cursor = 0
+	case k.code == keyEnd, k == key{keyCtrl, "e"}:
+		l.cursor = len(l.text)
+	case k == key{keyCtrl, "u"}:
+		l.replace(0, l.cursor, "")
+	case k == key{keyCtrl, "k"}:
+		l.replace(l.cursor, len(l.text), "")
+	case k == key{keyCtrl, "w"}:
+		l.replace(l.wordStart(), l.cursor, "")
 	default:
 		return false
 	}
 	return true
 }
 
-// show returns the part of the line around the cursor that fits n columns, and the cursor's
+// visiblePart returns the part of the line around the cursor that fits n columns, and the cursor's
 // column. An ellipsis replaces the text that does not fit.
-func (l *line) show(n int) (text string, cursor int) {
-	before := safe(string(l.text[:l.at]))
+func (l *inputLine) visiblePart(n int) (text string, cursor int) {
+	before := cleanLine(string(l.text[:l.cursor]))
 	if termtext.CountColumns(before) >= n {
 		rs := []rune(before)
 		from := len(rs)
@@ -84,5 +84,5 @@ func (l *line) show(n int) (text string, cursor int) {
 		}
 		before = "…" + string(rs[from:])
 	}
-	return termtext.Fit(before+safe(string(l.text[l.at:])), n), termtext.CountColumns(before)
+	return termtext.ShortenToColumns(before+cleanLine(string(l.text[l.cursor:])), n), termtext.CountColumns(before)
 }

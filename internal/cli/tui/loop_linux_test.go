@@ -77,7 +77,7 @@ func (s *shown) until(text string) {
 func (s *shown) ends() any {
 	s.t.Helper()
 	got := <-s.ended
-	s.until(ends)
+	s.until(leaveSequence)
 	if now := s.settings(); now != s.before {
 		s.t.Errorf("the terminal's settings are %+v, want %+v", now, s.before)
 	}
@@ -90,7 +90,7 @@ func TestPanicRestoresTheTerminal(t *testing.T) {
 		if query == "x" {
 			panic("out of luck")
 		}
-		return QueryResult{Why: []string{"empty"}}
+		return QueryResult{EmptyReasons: []string{"empty"}}
 	}})
 	s.until("empty")
 	s.types("x")
@@ -105,12 +105,12 @@ func TestSlowRecall(t *testing.T) {
 	began, ended := make(chan string), make(chan string, 3)
 	s := show(t, t.Context(), Verbs{Recall: func(ctx context.Context, query string) QueryResult {
 		if query == "fast" {
-			return QueryResult{Why: []string{"this is fast"}}
+			return QueryResult{EmptyReasons: []string{"this is fast"}}
 		}
 		began <- query
 		<-ctx.Done()
 		ended <- query
-		return QueryResult{Why: []string{"too late"}}
+		return QueryResult{EmptyReasons: []string{"too late"}}
 	}})
 	if q := <-began; q != "" {
 		t.Fatalf("the first search is for %q", q)
@@ -157,7 +157,7 @@ func TestEditorHasTheTerminal(t *testing.T) {
 	if !<-edited {
 		t.Error("the editor has a terminal in raw mode")
 	}
-	s.until(begins)
+	s.until(enterSequence)
 	s.until("edited it")
 	stop()
 	if got := s.ends(); got != context.Canceled {

@@ -9,46 +9,46 @@ import "time"
 type mode int
 
 const (
-	typing   mode = iota // editing the query
-	choosing             // moving in the list
-	reading              // scrolling a whole entry
-	doubting             // confirming that an entry is forgotten
+	modeTyping        mode = iota // editing the query
+	modeChoosing                  // moving in the list
+	modeReading                   // scrolling a whole entry
+	modeConfirmForget             // confirming that an entry is forgotten
 )
 
 // model is the state of the screen.
 type model struct {
 	size
-	now   time.Time // time of the last event
-	mode  mode
-	was   mode // mode before reading
-	query line
-	searchNumbers
-	list  list
+	now               time.Time // time of the last event
+	mode              mode
+	modeBeforeReading mode // mode before reading
+	query             inputLine
+	searchState
+	list  hitList
 	pager pager
 
-	lacks   string   // the missing end of an incomplete query, or ""
-	victim  Hit      // entry that is about to be forgotten
-	doubts  mode     // mode before doubting
-	busy    bool     // a change is running, or the list is being updated after it
-	after   *message // message to show after that update, or nil
-	changes []uint64 // numbers of changes that were made here and not undone, oldest first
+	missingEnd         string   // the missing end of an incomplete query, or ""
+	entryToForget      Hit      // entry that is about to be forgotten
+	modeBeforeConfirm  mode     // mode before doubting
+	isBusy             bool     // a change is running, or the list is being updated after it
+	messageAfterUpdate *message // message to show after that update, or nil
+	undoableChanges    []uint64 // numbers of changes that were made here and not undone, oldest first
 	message
 }
 
 // message is the result of the last key. It disappears with the next key.
 type message struct {
-	text string
-	bad  bool
+	text    string
+	isError bool
 }
 
 func newModel(query string, s size, debounce time.Duration) *model {
-	return &model{size: s, query: newLine(query), searchNumbers: searchNumbers{debounce: debounce}}
+	return &model{size: s, query: newInputLine(query), searchState: searchState{debounce: debounce}}
 }
 
 // start returns the effects before the first event.
 func (m *model) start(now time.Time) []effect {
-	m.due = now
-	return m.update(tick{}, now)
+	m.nextSearchTime = now
+	return m.update(tickEvent{}, now)
 }
 
 // update handles an event and returns the effects to carry out.
@@ -57,88 +57,88 @@ func (m *model) update(e any, now time.Time) []effect {
 	switch e := e.(type) {
 	case key:
 		m.message = message{}
-		return append(m.press(e), m.later(now))
+		return append(m.handleKey(e), m.scheduleSearch(now))
 	case size:
 		m.size = e
-	case tick:
-		if m.isDue(now) {
-			return m.ask()
+	case tickEvent:
+		if m.takeDueSearch(now) {
+			return m.runQuery()
 		}
-	case answer:
+	case searchAnswer:
 		return m.receiveAnswer(e)
-	case entry:
+	case loadedEntry:
 		m.showEntry(e)
-	case outcome:
+	case changeOutcome:
 		return m.endChange(e)
 	}
 	return nil
 }
 
-// ask runs the query, unless the query is incomplete.
-func (m *model) ask() []effect {
-	m.lacks = missingEnd(m.query.String())
-	if m.lacks != "" {
+// runQuery runs the query, unless the query is incomplete.
+func (m *model) runQuery() []effect {
+	m.missingEnd = missingEnd(m.query.String())
+	if m.missingEnd != "" {
 		return nil
 	}
-	return m.searchNumbers.ask(m.query.String(), m.now)
+	return m.searchState.startSearch(m.query.String(), m.now)
 }
 
 // receiveAnswer handles the answer to a search. It ignores the answer if a later search was started.
-func (m *model) receiveAnswer(a answer) []effect {
-	query := m.asked
-	if !m.markAnswered(a.n) {
+func (m *model) receiveAnswer(a searchAnswer) []effect {
+	query := m.lastQuery
+	if !m.markAnswered(a.searchNumber) {
 		return nil
 	}
-	if m.after != nil {
-		m.busy = false
-		m.message = *m.after
-		m.after = nil
+	if m.messageAfterUpdate != nil {
+		m.isBusy = false
+		m.message = *m.messageAfterUpdate
+		m.messageAfterUpdate = nil
 	}
-	switch f := a.found; {
-	case f.Unfinished != "":
-		m.lacks = f.Unfinished
-	case f.Failed != "":
-		m.message = message{f.Failed, true}
+	switch f := a.result; {
+	case f.MissingEnd != "":
+		m.missingEnd = f.MissingEnd
+	case f.Failure != "":
+		m.message = message{f.Failure, true}
 	default:
-		m.list.setAnswer(f, m.list.of == query)
-		m.list.of = query
+		m.list.setAnswer(f, m.list.answeredQuery == query)
+		m.list.answeredQuery = query
 	}
-	if m.again {
-		return m.searchNumbers.ask(query, m.now)
+	if m.repeatQuery {
+		return m.searchState.startSearch(query, m.now)
 	}
 	return nil
 }
 
 // showEntry shows a whole entry.
-func (m *model) showEntry(e entry) {
-	if e.whole.Failed != "" {
-		m.message = message{e.whole.Failed, true}
+func (m *model) showEntry(e loadedEntry) {
+	if e.details.Failure != "" {
+		m.message = message{e.details.Failure, true}
 		return
 	}
-	if m.mode != reading {
-		m.was, m.mode = m.mode, reading
-		m.pager.top = 0
+	if m.mode != modeReading {
+		m.modeBeforeReading, m.mode = m.mode, modeReading
+		m.pager.firstVisible = 0
 	}
-	e.hit.Version = e.whole.Version
+	e.hit.Version = e.details.Version
 	m.pager.hit = e.hit
-	m.pager.whole = e.whole
+	m.pager.details = e.details
 	m.pager.rows = nil
 }
 
 // endChange handles the result of a change. The message is shown only after the list has been
 // updated, because until then the list is out of date.
-func (m *model) endChange(o outcome) []effect {
-	m.after, m.list.wanted = &message{o.done.Text, o.done.Failed}, o.done.Name
+func (m *model) endChange(o changeOutcome) []effect {
+	m.messageAfterUpdate, m.list.wantedName = &message{o.result.Text, o.result.Failed}, o.result.Name
 	switch {
-	case o.done.Failed:
-	case o.undoes:
-		m.changes = m.changes[:len(m.changes)-1]
-	case o.done.Change != 0:
-		m.changes = append(m.changes, o.done.Change)
+	case o.result.Failed:
+	case o.isUndo:
+		m.undoableChanges = m.undoableChanges[:len(m.undoableChanges)-1]
+	case o.result.Change != 0:
+		m.undoableChanges = append(m.undoableChanges, o.result.Change)
 	}
-	effects := m.searchNumbers.ask(m.asked, m.now)
-	if m.mode == reading {
-		effects = append(effects, get{m.pager.hit})
+	effects := m.searchState.startSearch(m.lastQuery, m.now)
+	if m.mode == modeReading {
+		effects = append(effects, getEffect{m.pager.hit})
 	}
 	return effects
 }

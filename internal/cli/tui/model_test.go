@@ -23,13 +23,13 @@ type player struct {
 	now     time.Time
 	entries []Hit
 	did     []effect // that are no search and no wake
-	asked   []search
+	asked   []searchEffect
 	mute    bool // searches are not answered
 }
 
 func play(t *testing.T, width, height int, entries ...Hit) *player {
 	p := &player{t: t, now: time.Date(2026, 4, 18, 9, 30, 0, 0, time.UTC), entries: entries}
-	p.m = newModel("", size{width, height}, pause)
+	p.m = newModel("", size{width, height}, typingPause)
 	p.do(p.m.start(p.now))
 	return p
 }
@@ -41,7 +41,7 @@ func (p *player) recall(query string) (f QueryResult) {
 		}
 	}
 	if len(f.Hits) == 0 {
-		f.Why = []string{"no entry holds " + query}
+		f.EmptyReasons = []string{"no entry holds " + query}
 	}
 	return f
 }
@@ -49,12 +49,12 @@ func (p *player) recall(query string) (f QueryResult) {
 func (p *player) do(effects []effect) {
 	for _, e := range effects {
 		switch e := e.(type) {
-		case search:
+		case searchEffect:
 			p.asked = append(p.asked, e)
 			if !p.mute {
-				p.event(answer{e.n, p.recall(e.query)})
+				p.event(searchAnswer{e.number, p.recall(e.query)})
 			}
-		case wake:
+		case wakeEffect:
 		default:
 			p.did = append(p.did, e)
 		}
@@ -66,7 +66,7 @@ func (p *player) event(e any) { p.do(p.m.update(e, p.now)) }
 // wait has time pass.
 func (p *player) wait(d time.Duration) {
 	p.now = p.now.Add(d)
-	p.event(tick{})
+	p.event(tickEvent{})
 }
 
 // types presses keys, as a terminal sends them, and pauses.
@@ -77,14 +77,14 @@ func (p *player) types(bytes string) {
 		p.event(k)
 		b = b[n:]
 	}
-	p.wait(pause)
+	p.wait(typingPause)
 }
 
 // rows returns what is shown, without colours, and checks that it fits and is safe.
 func (p *player) rows() (rows []string) {
 	p.t.Helper()
-	f := p.m.view()
-	if len(f.rows) != p.m.height || (f.cursor && (f.row >= p.m.height || f.column >= p.m.width)) {
+	f := p.m.render()
+	if len(f.rows) != p.m.height || (f.hasCursor && (f.row >= p.m.height || f.column >= p.m.width)) {
 		p.t.Fatalf("at %v: %d rows, cursor in column %d of row %d", p.m.size, len(f.rows), f.column, f.row)
 	}
 	for _, row := range f.rows {
@@ -174,12 +174,12 @@ func TestTyping(t *testing.T) {
 	p.foot("Ctrl-U empties the query · Esc quits")
 	p.types("\x15deed\x1b[D\x1b[D\x7fXY\x1b[3~")
 	p.shows("> dXYd")
-	if f := p.m.view(); !f.cursor || f.column != 5 {
-		t.Errorf("cursor %v in column %d, want 5", f.cursor, f.column)
+	if f := p.m.render(); !f.hasCursor || f.column != 5 {
+		t.Errorf("cursor %v in column %d, want 5", f.hasCursor, f.column)
 	}
 	p.hasDone()
 	p.types(keyEsc)
-	p.hasDone(quit{})
+	p.hasDone(quitEffect{})
 }
 
 // A search is made once keys pause. The latest wins: the answer to an older one is
@@ -188,29 +188,29 @@ func TestLatestSearchWins(t *testing.T) {
 	p := play(t, 60, 10, style, deploy)
 	p.mute, p.asked = true, nil
 	for _, k := range "dep" {
-		p.event(key{typed, string(k)})
-		p.wait(pause / 2)
+		p.event(key{keyText, string(k)})
+		p.wait(typingPause / 2)
 	}
 	if len(p.asked) > 0 {
 		t.Fatalf("while keys come: %v", p.asked)
 	}
-	p.wait(pause)
+	p.wait(typingPause)
 	p.types("l")
-	if want := []search{{2, "dep"}, {3, "depl"}}; !slices.Equal(p.asked, want) {
+	if want := []searchEffect{{2, "dep"}, {3, "depl"}}; !slices.Equal(p.asked, want) {
 		t.Fatalf("asked %v, want %v", p.asked, want)
 	}
 	p.shows("", "2 entries, newest first")
-	p.wait(slowAfter)
+	p.wait(slowSearchDelay)
 	p.shows("", "searching…", "▸ style  Tabs, not spaces. In Go, too.")
-	p.event(answer{3, QueryResult{Hits: []Hit{deploy}}})
-	p.event(answer{2, QueryResult{Hits: []Hit{style}}})
+	p.event(searchAnswer{3, QueryResult{Hits: []Hit{deploy}}})
+	p.event(searchAnswer{2, QueryResult{Hits: []Hit{style}}})
 	p.shows("> depl", "1 entry", "▸ deploy  Deploy before noon.")
 
 	// A key that does not change the query has it asked again, once.
 	p.types(keyDown)
 	p.types(keyDown)
-	p.event(answer{4, QueryResult{Hits: []Hit{style, deploy}}})
-	if want := []search{{4, "depl"}, {5, "depl"}}; !slices.Equal(p.asked[2:], want) {
+	p.event(searchAnswer{4, QueryResult{Hits: []Hit{style, deploy}}})
+	if want := []searchEffect{{4, "depl"}, {5, "depl"}}; !slices.Equal(p.asked[2:], want) {
 		t.Fatalf("asked %v, want %v", p.asked[2:], want)
 	}
 	p.shows("", "2 entries", "  style  Tabs, not spaces. In Go, too.", "▸ deploy  Deploy before noon.")
@@ -240,10 +240,10 @@ func TestUnfinishedQuery(t *testing.T) {
 	}
 	p.mute = true
 	p.types(" on:2")
-	p.event(answer{p.m.n, QueryResult{Unfinished: `"2" is not a date`}})
+	p.event(searchAnswer{p.m.searchNumber, QueryResult{MissingEnd: `"2" is not a date`}})
 	p.shows("> style on:2", `"2" is not a date · as before`, "▸ style  Tabs, not spaces. In Go, too.")
 	p.types("0")
-	p.event(answer{p.m.n, QueryResult{Failed: "the store is damaged\noxbow check"}})
+	p.event(searchAnswer{p.m.searchNumber, QueryResult{Failure: "the store is damaged\noxbow check"}})
 	p.shows(
 		"",
 		"",
@@ -262,16 +262,16 @@ func TestUnfinishedQuery(t *testing.T) {
 func TestChoosing(t *testing.T) {
 	p := play(t, 80, 12, style, deploy)
 	p.types("\x19")
-	p.hasDone(clip{style})
+	p.hasDone(copyEffect{style})
 	p.foot("copied style, if the terminal allows it")
 	p.types(keyDown + keyDown + "\x19\r")
-	p.hasDone(clip{deploy}, choice{deploy})
-	p.event(entry{deploy, EntryDetails{Version: 2, Text: "whole"}})
+	p.hasDone(copyEffect{deploy}, chooseEffect{deploy})
+	p.event(loadedEntry{deploy, EntryDetails{Version: 2, Text: "whole"}})
 	p.types("\x19")
 	p.types("\r")
 	whole := deploy
 	whole.Version = 2
-	p.hasDone(clip{whole}, choice{whole})
+	p.hasDone(copyEffect{whole}, chooseEffect{whole})
 }
 
 // In the list, letters act on the chosen entry.
@@ -282,31 +282,31 @@ func TestListKeys(t *testing.T) {
 	p.types("u")
 	p.foot("nothing to undo: nothing was changed in this screen")
 	p.types(keyDown + "e")
-	p.hasDone(edit{deploy})
+	p.hasDone(editEffect{deploy})
 	p.types("ed") // one change at a time
 	p.hasDone()
-	p.event(outcome{ChangeResult{Text: "updated deploy", Change: 7}, false})
+	p.event(changeOutcome{ChangeResult{Text: "updated deploy", Change: 7}, false})
 	p.foot("updated deploy")
 	p.types("d")
 	p.foot("Forget deploy? y forgets it, any other key keeps it")
 	p.types("n")
 	p.foot("kept")
 	p.types("dy")
-	p.hasDone(forget{deploy})
+	p.hasDone(forgetEffect{deploy})
 	p.entries = []Hit{style}
-	p.event(outcome{ChangeResult{Text: "forgot deploy", Change: 8}, false})
+	p.event(changeOutcome{ChangeResult{Text: "forgot deploy", Change: 8}, false})
 	p.shows("", "1 entry, newest first", "▸ style  Tabs, not spaces. In Go, too.")
 	p.types("u")
-	p.hasDone(undo{8})
+	p.hasDone(undoEffect{8})
 	p.entries = []Hit{style, deploy}
-	p.event(outcome{ChangeResult{Text: "undone", Name: "deploy"}, true})
+	p.event(changeOutcome{ChangeResult{Text: "undone", Name: "deploy"}, true})
 	p.shows("", "2 entries, newest first", "  style  Tabs, not spaces. In Go, too.", "▸ deploy  Deploy before noon.")
 	p.types("u")
-	p.hasDone(undo{7})
-	p.event(outcome{ChangeResult{Text: "undoing: it changed since", Failed: true}, true})
+	p.hasDone(undoEffect{7})
+	p.event(changeOutcome{ChangeResult{Text: "undoing: it changed since", Failed: true}, true})
 	p.types("u") // it is not lost
-	p.hasDone(undo{7})
-	p.event(outcome{ChangeResult{Text: "undone"}, true})
+	p.hasDone(undoEffect{7})
+	p.event(changeOutcome{ChangeResult{Text: "undone"}, true})
 
 	p.types("x")
 	p.foot("Tab goes back to the query")
@@ -318,7 +318,7 @@ func TestListKeys(t *testing.T) {
 	p.types("\t\x1b[F\x7fz")
 	p.shows("> yz")
 	p.types(keyEsc)
-	p.hasDone(quit{})
+	p.hasDone(quitEffect{})
 }
 
 // What was forgotten last can be undone where nothing is left to choose.
@@ -326,14 +326,14 @@ func TestUndoOfTheLastHit(t *testing.T) {
 	p := play(t, 80, 12, style)
 	p.types("\tdy")
 	p.entries = nil
-	p.event(outcome{ChangeResult{Text: "forgot style", Change: 3}, false})
+	p.event(changeOutcome{ChangeResult{Text: "forgot style", Change: 3}, false})
 	p.types("d") // nothing to forget
 	p.shows("", "nothing found", "no entry holds")
 	p.foot("u undo · Tab back to the query · Esc quits")
 	p.types("\tu")
 	p.shows("> u")
 	p.types("\x7f\tu")
-	p.hasDone(forget{style}, undo{3})
+	p.hasDone(forgetEffect{style}, undoEffect{3})
 }
 
 // A write that takes the chosen entry away or adds others leaves the choice where it
@@ -341,13 +341,13 @@ func TestUndoOfTheLastHit(t *testing.T) {
 func TestLiveList(t *testing.T) {
 	p := play(t, 60, 12, style, deploy)
 	p.types(keyDown + keyDown)
-	p.event(key{typed, "d"})
+	p.event(key{keyText, "d"})
 	p.entries = []Hit{drafts, style}
-	p.wait(pause)
+	p.wait(typingPause)
 	p.shows("", "", "  draft  Perhaps deploy twice.", "▸ style  Tabs, not spaces. In Go, too.")
 	p.foot("Forget deploy? y forgets it, any other key keeps it")
 	p.types("y")
-	p.hasDone(forget{deploy})
+	p.hasDone(forgetEffect{deploy})
 }
 
 // A whole entry scrolls, and goes away by the key that brought it.
@@ -360,8 +360,8 @@ func TestReading(t *testing.T) {
 		Text:    "first\n" + strings.Repeat("more\n", 20) + "last",
 	}
 	p.types("\x0f")
-	p.hasDone(get{long})
-	p.event(entry{long, whole})
+	p.hasDone(getEffect{long})
+	p.event(loadedEntry{long, whole})
 	p.shows(
 		"long",
 		"rows 1 to 7 of 26",
@@ -390,21 +390,21 @@ func TestReading(t *testing.T) {
 	p.types("e")
 	was := long
 	long.Version = 5 // the one that is shown
-	p.hasDone(edit{long})
-	p.event(outcome{ChangeResult{Text: "updated long", Change: 6}, false})
-	p.hasDone(get{long})
+	p.hasDone(editEffect{long})
+	p.event(changeOutcome{ChangeResult{Text: "updated long", Change: 6}, false})
+	p.hasDone(getEffect{long})
 	p.types("\x0f")
 	p.shows(">", "1 entry, newest first")
-	p.event(entry{long, EntryDetails{Failed: "entry not found"}})
+	p.event(loadedEntry{long, EntryDetails{Failure: "entry not found"}})
 	p.shows(">", "1 entry, newest first")
 	p.foot("entry not found")
 	p.types("\x0f")
-	p.event(entry{long, whole})
+	p.event(loadedEntry{long, whole})
 	p.types("dy")
 	p.shows(">")
-	p.hasDone(get{was}, forget{long})
+	p.hasDone(getEffect{was}, forgetEffect{long})
 	p.types("\x03")
-	p.hasDone(quit{})
+	p.hasDone(quitEffect{})
 }
 
 // Entries that stay as they are say why; those that no history keeps, that they are
@@ -462,7 +462,10 @@ func TestPreviewShowsWhatWasFound(t *testing.T) {
 	if rows := p.rows(); !slices.Contains(rows, "The needle.") {
 		t.Errorf("the preview is\n%s", strings.Join(rows, "\n"))
 	}
-	if view := strings.Join(p.m.view().rows, "\n"); !strings.Contains(view, termtext.Red+"needle"+termtext.Plain) {
+	if view := strings.Join(p.m.render().rows, "\n"); !strings.Contains(
+		view,
+		termtext.Red+"needle"+termtext.ResetStyle,
+	) {
 		t.Errorf("what was found is not marked in %q", view)
 	}
 }
@@ -492,7 +495,9 @@ func TestHostileEntries(t *testing.T) {
 			for _, keys := range []string{"x", "\t", "d", "n", "\r", "e", "\x1b", "\t" + keyDown, "d"} {
 				p.types(keys)
 				p.rows()
-				p.event(entry{hostile, EntryDetails{Facts: []Fact{{"labels", hostile.Name}}, Text: hostile.Text}})
+				p.event(
+					loadedEntry{hostile, EntryDetails{Facts: []Fact{{"labels", hostile.Name}}, Text: hostile.Text}},
+				)
 				p.rows()
 			}
 		}
@@ -519,12 +524,12 @@ func FuzzScreen(f *testing.F) {
 			p.types(string(k))
 			for _, e := range p.did {
 				switch e := e.(type) {
-				case get:
-					p.event(entry{e.hit, EntryDetails{Text: e.hit.Text}})
-				case edit, forget:
-					p.event(outcome{ChangeResult{Change: uint64(i + 1)}, false})
-				case undo:
-					p.event(outcome{ChangeResult{}, true})
+				case getEffect:
+					p.event(loadedEntry{e.hit, EntryDetails{Text: e.hit.Text}})
+				case editEffect, forgetEffect:
+					p.event(changeOutcome{ChangeResult{Change: uint64(i + 1)}, false})
+				case undoEffect:
+					p.event(changeOutcome{ChangeResult{}, true})
 				}
 			}
 			p.did = nil

@@ -6,8 +6,8 @@ package tui
 type notice int
 
 const (
-	resizes notice = iota
-	stops
-	goesOn
-	hangsUp
+	noticeResize notice = iota
+	noticeStop
+	noticeContinue
+	noticeHangup
 )

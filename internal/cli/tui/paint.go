@@ -8,18 +8,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/termtext"
 )
 
-// safe makes a text safe to show, on one line.
-func safe(s string) string {
-	return termtext.Clean(strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(s))
+// cleanLine makes a text safe to show, on one line.
+func cleanLine(s string) string {
+	return termtext.ReplaceHarmful(strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(s))
 }
 
 // oneLine is like safe, but also joins consecutive spaces.
-func oneLine(s string) string { return strings.Join(strings.Fields(termtext.Clean(s)), " ") }
+func oneLine(s string) string { return strings.Join(strings.Fields(termtext.ReplaceHarmful(s)), " ") }
 
 // paint returns s in a colour. If code is "", it returns s unchanged.
 func paint(code, s string) string {
 	if code == "" || s == "" {
 		return s
 	}
-	return code + s + termtext.Plain
+	return code + s + termtext.ResetStyle
 }

@@ -2,149 +2,149 @@
 
 package tui
 
-// press handles a key.
-func (m *model) press(k key) []effect {
+// handleKey handles a key.
+func (m *model) handleKey(k key) []effect {
 	switch k {
-	case key{ctrl, "c"}:
-		return []effect{quit{}}
-	case key{ctrl, "z"}:
-		return []effect{suspend{}}
-	case key{ctrl, "l"}:
-		return []effect{redraw{}}
+	case key{keyCtrl, "c"}:
+		return []effect{quitEffect{}}
+	case key{keyCtrl, "z"}:
+		return []effect{suspendEffect{}}
+	case key{keyCtrl, "l"}:
+		return []effect{redrawEffect{}}
 	}
 	switch m.mode {
-	case choosing:
-		return m.pressChoosing(k)
-	case reading:
-		return m.pressReading(k)
-	case doubting:
-		return m.decide(k)
+	case modeChoosing:
+		return m.handleChoosingKey(k)
+	case modeReading:
+		return m.handleReadingKey(k)
+	case modeConfirmForget:
+		return m.handleForgetReply(k)
 	}
-	return m.pressTyping(k)
+	return m.handleTypingKey(k)
 }
 
-// pressTyping handles a key in mode typing.
-func (m *model) pressTyping(k key) []effect {
+// handleTypingKey handles a key in mode typing.
+func (m *model) handleTypingKey(k key) []effect {
 	switch {
-	case k.code == tab, k.code == down:
-		if len(m.list.Hits)+len(m.changes) > 0 {
-			m.mode = choosing
+	case k.code == keyTab, k.code == keyArrowDown:
+		if len(m.list.Hits)+len(m.undoableChanges) > 0 {
+			m.mode = modeChoosing
 		}
-	case k == key{ctrl, "n"}:
-		m.list.move(1)
-	case k == key{ctrl, "p"}, k.code == up:
-		m.list.move(-1)
+	case k == key{keyCtrl, "n"}:
+		m.list.moveChoice(1)
+	case k == key{keyCtrl, "p"}, k.code == keyArrowUp:
+		m.list.moveChoice(-1)
 	default:
-		if !m.query.press(k) {
-			return m.either(k)
+		if !m.query.applyKey(k) {
+			return m.handleCommonKey(k)
 		}
 	}
 	return nil
 }
 
-// pressChoosing handles a key in mode choosing.
-func (m *model) pressChoosing(k key) []effect {
+// handleChoosingKey handles a key in mode choosing.
+func (m *model) handleChoosingKey(k key) []effect {
 	switch {
-	case k.code == tab, k == key{typed, "/"}, k.code == backspace:
-		m.mode = typing
-	case k.code == down, k == key{ctrl, "n"}, k == key{typed, "j"}:
-		m.list.move(1)
-	case k == key{ctrl, "p"}, k == key{typed, "k"}:
-		m.list.move(-1)
-	case k.code == up:
-		if !m.list.move(-1) {
-			m.mode = typing
+	case k.code == keyTab, k == key{keyText, "/"}, k.code == keyBackspace:
+		m.mode = modeTyping
+	case k.code == keyArrowDown, k == key{keyCtrl, "n"}, k == key{keyText, "j"}:
+		m.list.moveChoice(1)
+	case k == key{keyCtrl, "p"}, k == key{keyText, "k"}:
+		m.list.moveChoice(-1)
+	case k.code == keyArrowUp:
+		if !m.list.moveChoice(-1) {
+			m.mode = modeTyping
 		}
-	case k.code == home:
-		m.list.move(-len(m.list.Hits))
-	case k.code == end:
-		m.list.move(len(m.list.Hits))
-	case k.code == typed:
-		if h, ok := m.list.hit(); ok {
-			return m.act(k, &h)
+	case k.code == keyHome:
+		m.list.moveChoice(-len(m.list.Hits))
+	case k.code == keyEnd:
+		m.list.moveChoice(len(m.list.Hits))
+	case k.code == keyText:
+		if h, ok := m.list.chosenHit(); ok {
+			return m.handleChangeKey(k, &h)
 		}
-		return m.act(k, nil)
+		return m.handleChangeKey(k, nil)
 	default:
-		return m.either(k)
+		return m.handleCommonKey(k)
 	}
 	return nil
 }
 
-// either handles a key that has the same meaning in the query and in the list.
-func (m *model) either(k key) []effect {
-	_, page, _ := m.layout()
-	h, ok := m.list.hit()
+// handleCommonKey handles a key that has the same meaning in the query and in the list.
+func (m *model) handleCommonKey(k key) []effect {
+	_, page, _ := m.layoutRows()
+	h, ok := m.list.chosenHit()
 	switch k.code {
-	case ctrl:
+	case keyCtrl:
 		if ok {
-			return m.pressShowOrCopy(k, h)
+			return m.handleShowOrCopyKey(k, h)
 		}
-	case escape:
-		return []effect{quit{}}
-	case pageDown:
-		m.list.move(page)
-	case pageUp:
-		m.list.move(-page)
-	case enter:
+	case keyEscape:
+		return []effect{quitEffect{}}
+	case keyPageDown:
+		m.list.moveChoice(page)
+	case keyPageUp:
+		m.list.moveChoice(-page)
+	case keyEnter:
 		if ok {
-			return []effect{choice{h}}
+			return []effect{chooseEffect{h}}
 		}
 	}
 	return nil
 }
 
-// pressShowOrCopy handles a key that shows or copies an entry.
-func (m *model) pressShowOrCopy(k key, h Hit) []effect {
+// handleShowOrCopyKey handles a key that shows or copies an entry.
+func (m *model) handleShowOrCopyKey(k key, h Hit) []effect {
 	switch {
 	case k.text == "o":
-		return []effect{get{h}}
+		return []effect{getEffect{h}}
 	case k.text == "y":
 		m.message = message{text: "copied " + h.Name + ", if the terminal allows it"}
-		return []effect{clip{h}}
+		return []effect{copyEffect{h}}
 	}
 	return nil
 }
 
-// pressReading handles a key in mode reading.
-func (m *model) pressReading(k key) []effect {
+// handleReadingKey handles a key in mode reading.
+func (m *model) handleReadingKey(k key) []effect {
 	page := max(m.pager.height-1, 1)
 	switch {
-	case k.code == enter:
-		return []effect{choice{m.pager.hit}}
-	case k.code == escape, k == key{typed, "q"}, k == key{ctrl, "o"}:
-		m.mode = m.was
-	case k.code == down, k == key{ctrl, "n"}, k == key{typed, "j"}:
+	case k.code == keyEnter:
+		return []effect{chooseEffect{m.pager.hit}}
+	case k.code == keyEscape, k == key{keyText, "q"}, k == key{keyCtrl, "o"}:
+		m.mode = m.modeBeforeReading
+	case k.code == keyArrowDown, k == key{keyCtrl, "n"}, k == key{keyText, "j"}:
 		m.pager.scroll(1)
-	case k.code == up, k == key{ctrl, "p"}, k == key{typed, "k"}:
+	case k.code == keyArrowUp, k == key{keyCtrl, "p"}, k == key{keyText, "k"}:
 		m.pager.scroll(-1)
-	case k.code == pageDown, k == key{typed, " "}:
+	case k.code == keyPageDown, k == key{keyText, " "}:
 		m.pager.scroll(page)
-	case k.code == pageUp:
+	case k.code == keyPageUp:
 		m.pager.scroll(-page)
-	case k.code == home:
+	case k.code == keyHome:
 		m.pager.scroll(-len(m.pager.rows))
-	case k.code == end:
+	case k.code == keyEnd:
 		m.pager.scroll(len(m.pager.rows))
-	case k.code == ctrl:
-		return m.pressShowOrCopy(k, m.pager.hit)
-	case k.code == typed:
-		return m.act(k, &m.pager.hit)
+	case k.code == keyCtrl:
+		return m.handleShowOrCopyKey(k, m.pager.hit)
+	case k.code == keyText:
+		return m.handleChangeKey(k, &m.pager.hit)
 	}
 	return nil
 }
 
-// act handles a key that changes an entry or undoes a change. The hit is nil if there is no entry.
-func (m *model) act(k key, h *Hit) []effect {
+// handleChangeKey handles a key that changes an entry or undoes a change. The hit is nil if there is no entry.
+func (m *model) handleChangeKey(k key, h *Hit) []effect {
 	switch {
-	case m.busy:
-	case k.text == "u" && len(m.changes) == 0:
+	case m.isBusy:
+	case k.text == "u" && len(m.undoableChanges) == 0:
 		m.message = message{text: "nothing to undo: nothing was changed in this screen"}
 	case k.text == "u":
 		m.beginChange()
-		return []effect{undo{m.changes[len(m.changes)-1]}}
+		return []effect{undoEffect{m.undoableChanges[len(m.undoableChanges)-1]}}
 	case k.text != "e" && k.text != "d":
 		m.message = message{text: "Tab goes back to the query"}
-		if m.mode == reading {
+		if m.mode == modeReading {
 			m.text = "Esc goes back"
 		}
 	case h == nil:
@@ -152,30 +152,30 @@ func (m *model) act(k key, h *Hit) []effect {
 		m.message = message{h.Fixed, true}
 	case k.text == "e":
 		m.beginChange()
-		return []effect{edit{*h}}
+		return []effect{editEffect{*h}}
 	default:
-		m.victim, m.mode, m.doubts = *h, doubting, m.mode
+		m.entryToForget, m.mode, m.modeBeforeConfirm = *h, modeConfirmForget, m.mode
 	}
 	return nil
 }
 
-// decide handles the answer to the question whether to forget an entry.
-func (m *model) decide(k key) []effect {
-	m.mode = m.doubts
-	if k != (key{typed, "y"}) {
+// handleForgetReply handles the answer to the question whether to forget an entry.
+func (m *model) handleForgetReply(k key) []effect {
+	m.mode = m.modeBeforeConfirm
+	if k != (key{keyText, "y"}) {
 		m.message = message{text: "kept"}
 		return nil
 	}
-	if m.mode == reading {
-		m.mode = m.was
+	if m.mode == modeReading {
+		m.mode = m.modeBeforeReading
 	}
 	m.beginChange()
-	return []effect{forget{m.victim}}
+	return []effect{forgetEffect{m.entryToForget}}
 }
 
 // beginChange marks a change as running and drops the running search. The query is run again after the
 // change.
 func (m *model) beginChange() {
-	m.busy = true
-	m.ignoreRunning()
+	m.isBusy = true
+	m.ignoreRunningSearch()
 }

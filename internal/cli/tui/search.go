@@ -12,70 +12,70 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/syntax"
 )
 
-// slowAfter is the time after which the screen says that it is still searching.
-const slowAfter = 300 * time.Millisecond
+// slowSearchDelay is the time after which the screen says that it is still searching.
+const slowSearchDelay = 300 * time.Millisecond
 
-// searchNumbers numbers the searches, so that answers to old searches can be ignored.
-type searchNumbers struct {
+// searchState numbers the searches, so that answers to old searches can be ignored.
+type searchState struct {
 	debounce time.Duration // delay between the last key and the search
 
-	n     int       // number of the last search
-	asked string    // query of the last search
-	began time.Time // time when the last search began (zero after its answer has arrived)
-	again bool      // repeat the same query after the answer
-	due   time.Time // time of the next search (zero if none is scheduled)
+	searchNumber   int       // number of the last search
+	lastQuery      string    // query of the last search
+	startTime      time.Time // time when the last search began (zero after its answer has arrived)
+	repeatQuery    bool      // repeat the same query after the answer
+	nextSearchTime time.Time // time of the next search (zero if none is scheduled)
 }
 
-// later schedules a search after the debounce delay and replaces the search that was scheduled
+// scheduleSearch schedules a search after the debounce delay and replaces the search that was scheduled
 // before.
-func (s *searchNumbers) later(now time.Time) effect {
-	s.due = now.Add(s.debounce)
-	return wake{s.due}
+func (s *searchState) scheduleSearch(now time.Time) effect {
+	s.nextSearchTime = now.Add(s.debounce)
+	return wakeEffect{s.nextSearchTime}
 }
 
-// isDue reports whether the scheduled search is due. If so, it clears the schedule.
-func (s *searchNumbers) isDue(now time.Time) bool {
-	if s.due.IsZero() || now.Before(s.due) {
+// takeDueSearch reports whether the scheduled search is due. If so, it clears the schedule.
+func (s *searchState) takeDueSearch(now time.Time) bool {
+	if s.nextSearchTime.IsZero() || now.Before(s.nextSearchTime) {
 		return false
 	}
-	s.due = time.Time{}
+	s.nextSearchTime = time.Time{}
 	return true
 }
 
-// ask starts a search. If a search for the same query is still running, ask lets it finish and
+// startSearch starts a search. If a search for the same query is still running, ask lets it finish and
 // repeats the query afterwards.
-func (s *searchNumbers) ask(query string, now time.Time) []effect {
-	if s.running() && s.asked == query {
-		s.again = true
+func (s *searchState) startSearch(query string, now time.Time) []effect {
+	if s.isRunning() && s.lastQuery == query {
+		s.repeatQuery = true
 		return nil
 	}
-	s.n = s.n + 1
-	s.asked = query
-	s.began = now
-	s.again = false
-	return []effect{search{s.n, query}, wake{now.Add(slowAfter)}}
+	s.searchNumber = s.searchNumber + 1
+	s.lastQuery = query
+	s.startTime = now
+	s.repeatQuery = false
+	return []effect{searchEffect{s.searchNumber, query}, wakeEffect{now.Add(slowSearchDelay)}}
 }
 
 // markAnswered reports whether n is the last search, and marks it as answered if so.
-func (s *searchNumbers) markAnswered(n int) bool {
-	if n == s.n {
-		s.began = time.Time{}
+func (s *searchState) markAnswered(n int) bool {
+	if n == s.searchNumber {
+		s.startTime = time.Time{}
 	}
-	return n == s.n
+	return n == s.searchNumber
 }
 
-// ignoreRunning makes the screen ignore the answer of the running search.
-func (s *searchNumbers) ignoreRunning() {
-	s.n = s.n + 1
-	s.began = time.Time{}
-	s.again = false
+// ignoreRunningSearch makes the screen ignore the answer of the running search.
+func (s *searchState) ignoreRunningSearch() {
+	s.searchNumber = s.searchNumber + 1
+	s.startTime = time.Time{}
+	s.repeatQuery = false
 }
 
-func (s *searchNumbers) running() bool { return !s.began.IsZero() }
+func (s *searchState) isRunning() bool { return !s.startTime.IsZero() }
 
-// slow reports whether the running search has taken at least slowAfter.
-func (s *searchNumbers) slow(now time.Time) bool {
-	return s.running() && now.Sub(s.began) >= slowAfter
+// isSlow reports whether the running search has taken at least slowSearchDelay.
+func (s *searchState) isSlow(now time.Time) bool {
+	return s.isRunning() && now.Sub(s.startTime) >= slowSearchDelay
 }
 
 // missingEnd describes the missing end of an incomplete query, or returns "" for a complete
@@ -87,7 +87,7 @@ func missingEnd(query string) string {
 		return "the quotation is open"
 	case word != "" && bare == "":
 		return "a word follows " + word
-	case strings.HasSuffix(bare, ":") && syntax.IsKnown(strings.TrimSuffix(bare, ":")):
+	case strings.HasSuffix(bare, ":") && syntax.IsKnownKey(strings.TrimSuffix(bare, ":")):
 		return bare + " lacks its value"
 	}
 	return ""

@@ -9,11 +9,11 @@ import "time"
 
 // signals sends notices to check the size.
 type signals struct {
-	came chan notice
-	done chan struct{}
+	notices chan notice
+	done    chan struct{}
 }
 
-func watch() *signals {
+func watchSignals() *signals {
 	s := &signals{make(chan notice), make(chan struct{})}
 	go func() {
 		t := time.NewTicker(250 * time.Millisecond)
@@ -25,7 +25,7 @@ func watch() *signals {
 				return
 			}
 			select {
-			case s.came <- resizes:
+			case s.notices <- noticeResize:
 			case <-s.done:
 				return
 			}

@@ -11,33 +11,33 @@ import (
 	"syscall"
 )
 
-// noticeOf maps signals to notices.
-var noticeOf = map[os.Signal]notice{
-	syscall.SIGWINCH: resizes,
-	syscall.SIGTSTP:  stops,
-	syscall.SIGCONT:  goesOn,
-	syscall.SIGHUP:   hangsUp,
-	syscall.SIGQUIT:  hangsUp,
+// noticeBySignal maps signals to notices.
+var noticeBySignal = map[os.Signal]notice{
+	syscall.SIGWINCH: noticeResize,
+	syscall.SIGTSTP:  noticeStop,
+	syscall.SIGCONT:  noticeContinue,
+	syscall.SIGHUP:   noticeHangup,
+	syscall.SIGQUIT:  noticeHangup,
 }
 
 // signals receives the signals of this process while the screen is shown.
 type signals struct {
-	came chan notice
-	c    chan os.Signal
-	done chan struct{}
+	notices    chan notice
+	signalChan chan os.Signal
+	done       chan struct{}
 }
 
-func watch() *signals {
+func watchSignals() *signals {
 	s := &signals{make(chan notice), make(chan os.Signal, 8), make(chan struct{})}
-	for sig := range noticeOf {
-		signal.Notify(s.c, sig)
+	for sig := range noticeBySignal {
+		signal.Notify(s.signalChan, sig)
 	}
 	go func() {
 		for {
 			select {
-			case sig := <-s.c:
+			case sig := <-s.signalChan:
 				select {
-				case s.came <- noticeOf[sig]:
+				case s.notices <- noticeBySignal[sig]:
 				case <-s.done:
 					return
 				}
@@ -50,7 +50,7 @@ func watch() *signals {
 }
 
 func (s *signals) close() {
-	signal.Stop(s.c)
+	signal.Stop(s.signalChan)
 	close(s.done)
 }
 
@@ -66,5 +66,5 @@ func (s *signals) stopSelf() {
 	if syscall.Kill(syscall.Getpid(), syscall.SIGSTOP) == nil {
 		<-on
 	}
-	signal.Notify(s.c, syscall.SIGTSTP)
+	signal.Notify(s.signalChan, syscall.SIGTSTP)
 }

@@ -16,10 +16,10 @@ import (
 
 // Terminal is a terminal that reads keys and shows a screen.
 type Terminal struct {
-	in, out *os.File
-	cooked  *term.State  // state before enter
-	shown   frame        // frame that is shown now
-	undo    func() error // restores the Windows console
+	in, out        *os.File
+	savedState     *term.State  // state before enter
+	shownFrame     frame        // frame that is shown now
+	restoreConsole func() error // restores the Windows console
 }
 
 // NewTerminal returns the terminal on the two files.
@@ -29,12 +29,12 @@ func NewTerminal(in, out *os.File) *Terminal { return &Terminal{in: in, out: out
 // screen, enclose pasted text in marks, and disable wrapping, because a terminal may show a
 // character wider than expected.
 const (
-	begins = "\x1b[?1049h\x1b[?2004h\x1b[?7l"
-	ends   = "\x1b[?2026l\x1b[0m\x1b[?7h\x1b[?2004l\x1b[?25h\x1b[?1049l"
+	enterSequence = "\x1b[?1049h\x1b[?2004h\x1b[?7l"
+	leaveSequence = "\x1b[?2026l\x1b[0m\x1b[?7h\x1b[?2004l\x1b[?25h\x1b[?1049l"
 )
 
-// enter puts the terminal into raw mode and switches to the alternate screen.
-func (t *Terminal) enter() error {
+// enterScreen puts the terminal into raw mode and switches to the alternate screen.
+func (t *Terminal) enterScreen() error {
 	undo, err := prepareConsole(t.out)
 	if err != nil {
 		return fmt.Errorf("preparing the console: %w", err)
@@ -43,23 +43,23 @@ func (t *Terminal) enter() error {
 	if err != nil {
 		return fmt.Errorf("preparing the terminal: %w", err)
 	}
-	if t.cooked == nil {
-		t.cooked, t.undo = state, undo
+	if t.savedState == nil {
+		t.savedState, t.restoreConsole = state, undo
 	}
-	t.shown = frame{}
-	_, err = t.out.WriteString(begins)
+	t.shownFrame = frame{}
+	_, err = t.out.WriteString(enterSequence)
 	return err
 }
 
-// leave restores the terminal. It may be called at any time.
-func (t *Terminal) leave() {
-	if t.cooked == nil {
+// leaveScreen restores the terminal. It may be called at any time.
+func (t *Terminal) leaveScreen() {
+	if t.savedState == nil {
 		return
 	}
 	// Try all steps and ignore errors, because there is no other way to report them.
-	_, _ = t.out.WriteString(ends)
-	_ = term.Restore(int(t.in.Fd()), t.cooked)
-	_ = t.undo()
+	_, _ = t.out.WriteString(leaveSequence)
+	_ = term.Restore(int(t.in.Fd()), t.savedState)
+	_ = t.restoreConsole()
 }
 
 // copyText puts a text on the clipboard of the terminal by the sequence OSC 52. Terminals
@@ -82,22 +82,22 @@ func (t *Terminal) size() size {
 func (t *Terminal) draw(f frame) error {
 	var b bytes.Buffer
 	b.WriteString("\x1b[?2026h\x1b[?25l")
-	all := len(t.shown.rows) != len(f.rows)
+	all := len(t.shownFrame.rows) != len(f.rows)
 	if all {
 		b.WriteString("\x1b[2J")
 	}
 	for i, row := range f.rows {
-		if !all && row == t.shown.rows[i] {
+		if !all && row == t.shownFrame.rows[i] {
 			continue
 		}
 		fmt.Fprintf(&b, "\x1b[%d;1H\x1b[K", i+1)
-		_, _ = (&termtext.Writer{W: &b}).Write([]byte(row)) // even if row contains harmful characters
+		_, _ = (&termtext.SafeWriter{W: &b}).Write([]byte(row)) // even if row contains harmful characters
 	}
-	if f.cursor {
+	if f.hasCursor {
 		fmt.Fprintf(&b, "\x1b[%d;%dH\x1b[?25h", f.row+1, f.column+1)
 	}
 	b.WriteString("\x1b[?2026l")
-	t.shown = f
+	t.shownFrame = f
 	_, err := t.out.Write(b.Bytes())
 	return err
 }

@@ -44,13 +44,13 @@ type Hit struct {
 
 // QueryResult is the answer to a query.
 type QueryResult struct {
-	Hits  []Hit
-	More  bool     // there are more hits
-	Why   []string // why nothing was found (nil if there are hits)
-	Notes []string // other notes for the person
+	Hits         []Hit
+	HasMore      bool     // there are more hits
+	EmptyReasons []string // why nothing was found (nil if there are hits)
+	Notes        []string // other notes for the person
 
-	Unfinished string // missing end of an incomplete query ("" if the query was answered)
-	Failed     string // why the query failed, or ""
+	MissingEnd string // missing end of an incomplete query ("" if the query was answered)
+	Failure    string // why the query failed, or ""
 }
 
 // EntryDetails is an entry with all its details.
@@ -58,7 +58,7 @@ type EntryDetails struct {
 	Version uint64
 	Facts   []Fact
 	Text    string
-	Failed  string // why it cannot be shown, or ""
+	Failure string // why it cannot be shown, or ""
 }
 
 // Fact is a named part of an entry, such as its labels.

@@ -26,22 +26,26 @@ import (
 // Add marks the records as written on this machine. Use [Store.AddOthers] for texts that somebody
 // else wrote.
 func (b *Store) Add(ctx context.Context, records ...Record) ([]Record, error) {
-	return b.add(ctx, records, b.markOwn)
+	return b.addMarked(ctx, records, b.markRecords)
 }
 
 // AddOthers is like Add for annotations that somebody else wrote, for example in an imported file.
 // AddOthers does not mark the annotations as written on this machine, so they are unreviewed until
 // the reviewed branch contains them.
 func (b *Store) AddOthers(ctx context.Context, records ...Record) ([]Record, error) {
-	return b.add(ctx, records, func(_ context.Context, records []Record) {
+	return b.addMarked(ctx, records, func(_ context.Context, records []Record) {
 		for i := range records {
 			records[i].Mark = ""
 		}
 	})
 }
 
-func (b *Store) add(ctx context.Context, records []Record, mark func(context.Context, []Record)) ([]Record, error) {
-	if err := b.CheckedOut(); err != nil {
+func (b *Store) addMarked(
+	ctx context.Context,
+	records []Record,
+	markRecords func(context.Context, []Record),
+) ([]Record, error) {
+	if err := b.CheckSparseCheckout(); err != nil {
 		// Do not add annotations here, because a commit would delete the sidecars that are not
 		// checked out.
 		return nil, fmt.Errorf("annotating: %w", err)
@@ -60,7 +64,7 @@ func (b *Store) add(ctx context.Context, records []Record, mark func(context.Con
 		files[r.File] = append(files[r.File], i)
 		out[i] = r
 	}
-	mark(ctx, out)
+	markRecords(ctx, out)
 	for _, file := range order {
 		rs := make([]*Record, 0, len(files[file]))
 		for _, i := range files[file] {
@@ -82,10 +86,10 @@ type fileLines struct {
 
 // completeRecord fills in missing fields of the record.
 func (b *Store) completeRecord(ctx context.Context, r *Record, seen map[string]*fileLines) error {
-	if err := r.check(); err != nil {
+	if err := r.validate(); err != nil {
 		return err
 	}
-	if strings.HasPrefix(r.File, b.dir+"/") {
+	if strings.HasPrefix(r.File, b.sidecarDir+"/") {
 		return &oxbow.InvalidError{Field: "file", Value: r.File, Reason: "is of the annotations themselves"}
 	}
 	if r.Block == nil {
@@ -104,12 +108,12 @@ func (b *Store) completeRecord(ctx context.Context, r *Record, seen map[string]*
 				Reason: fmt.Sprintf("are not in %s, which has %d", r.File, len(f.lines)),
 			}
 		}
-		r.take(f.lines)
+		r.setLines(f.lines)
 		if r.Blob == "" {
 			r.Blob = f.blob
 		}
 		if r.Commit == "" && b.history != nil {
-			head, err := b.history.Head(ctx)
+			head, err := b.history.HeadCommit(ctx)
 			if err != nil {
 				return fmt.Errorf("annotating: %w", err)
 			}
@@ -118,14 +122,14 @@ func (b *Store) completeRecord(ctx context.Context, r *Record, seen map[string]*
 	} else if r.Hash == "" {
 		block := make([]string, len(r.Block))
 		for i, l := range r.Block {
-			block[i] = normalize(strings.TrimRight(l, "\r\n"))
+			block[i] = normalizeLine(strings.TrimRight(l, "\r\n"))
 		}
 		r.SetBlock(block)
 	}
-	r.Before = trimContext(r.Before[max(0, len(r.Before)-Context):])
-	r.After = trimContext(r.After[:min(len(r.After), Context)])
+	r.Before = normalizeContext(r.Before[max(0, len(r.Before)-ContextLines):])
+	r.After = normalizeContext(r.After[:min(len(r.After), ContextLines)])
 	if len(r.Scope) > 0 {
-		r.Scope = trimContext(r.Scope[:min(len(r.Scope), maxScope)])
+		r.Scope = normalizeContext(r.Scope[:min(len(r.Scope), maxEnclosingLines)])
 	}
 	if s, ok := oxbow.SourceFrom(ctx); ok {
 		if r.By == "" {
@@ -146,20 +150,20 @@ func (b *Store) completeRecord(ctx context.Context, r *Record, seen map[string]*
 	}
 	r.Time = r.Time.UTC().Truncate(time.Millisecond)
 	if r.ID == "" {
-		r.ID = r.id()
+		r.ID = r.defaultID()
 	}
-	return r.check()
+	return r.validate()
 }
 
 func (b *Store) readLines(file string) *fileLines {
-	data, err := b.content(file)
+	data, err := b.readContent(file)
 	if isBinary(data) {
 		err = errBinary(file)
 	}
 	if err != nil {
 		return &fileLines{err: err}
 	}
-	return &fileLines{lines: SplitLines(data), blob: blobName(data, b.sha256())}
+	return &fileLines{lines: SplitLines(data), blob: blobName(data, b.usesSHA256())}
 }
 
 // HasRecords reports, for each record, whether the store already contains it. The records need a File and
@@ -188,8 +192,8 @@ func (b *Store) HasRecords(ctx context.Context, records []Record) ([]bool, error
 
 // appendMissing appends to a sidecar, under the store's lock, the events and those records whose ID it
 // does not contain yet.
-func (b *Store) appendMissing(ctx context.Context, name string, records []*Record, events []event) (err error) {
-	if err := b.makeDirs(path.Dir(path.Join(b.dir, name))); err != nil {
+func (b *Store) appendMissing(ctx context.Context, name string, records []*Record, events []archiveEvent) (err error) {
+	if err := b.makeAnnotationDir(path.Dir(path.Join(b.sidecarDir, name))); err != nil {
 		return err
 	}
 	unlock, err := b.lockWriters(ctx)
@@ -211,13 +215,13 @@ func (b *Store) appendMissing(ctx context.Context, name string, records []*Recor
 	for _, r := range records {
 		if old, ok := known[r.ID]; ok {
 			if old.Archived {
-				events = append(events, event{id: r.ID, back: true, time: b.opts.Clock()})
+				events = append(events, archiveEvent{recordID: r.ID, isRestored: true, time: b.opts.Clock()})
 			}
 			r.Archived, r.Time = false, old.Time
 			continue
 		}
 		known[r.ID] = r
-		out, err = encode(out, r)
+		out, err = appendRecord(out, r)
 		if err != nil {
 			return err
 		}
@@ -225,10 +229,10 @@ func (b *Store) appendMissing(ctx context.Context, name string, records []*Recor
 	for _, e := range events {
 		// Only the latest event of an annotation counts. Make this event the latest even if the
 		// clock was set back or the previous event comes from a different machine.
-		if was, ok := have.last[e.id]; ok && !e.time.After(was.time) {
+		if was, ok := have.lastEvents[e.recordID]; ok && !e.time.After(was.time) {
 			e.time = was.time.Add(time.Millisecond)
 		}
-		out, err = e.encode(out)
+		out, err = e.appendTo(out)
 		if err != nil {
 			return err
 		}
@@ -236,12 +240,12 @@ func (b *Store) appendMissing(ctx context.Context, name string, records []*Recor
 	if len(out) == 0 {
 		return nil
 	}
-	return b.appendToFile(path.Join(b.dir, name), out)
+	return b.appendToFile(path.Join(b.sidecarDir, name), out)
 }
 
 // appendToFile appends to a file and syncs it. If writing fails, appendToFile truncates the file to the old length.
 func (b *Store) appendToFile(full string, out []byte) (err error) {
-	f, err := b.work.OpenFile(full, os.O_RDWR|os.O_CREATE, 0o644)
+	f, err := b.worktree.OpenFile(full, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return err
 	}
@@ -277,39 +281,40 @@ func (b *Store) appendToFile(full string, out []byte) (err error) {
 		return errors.Join(err, f.Truncate(end))
 	}
 	if end == 0 {
-		return b.work.SyncDir(path.Dir(full))
+		return b.worktree.SyncDir(path.Dir(full))
 	}
 	return nil
 }
 
-// gitattributes makes git merge the sidecars of two branches automatically.
-const gitattributes = "# made by oxbow: git joins the annotations of two branches\n*" + suffix + " " + unionMerge + "\n"
+// gitattributesText makes git merge the sidecars of two branches automatically.
+const gitattributesText = "# made by oxbow: git joins the annotations of two branches\n*" + sidecarSuffix + " " +
+	unionMerge + "\n"
 
-// makeDirs creates a directory below the annotations directory and syncs it.
-func (b *Store) makeDirs(dir string) error {
-	if _, err := b.work.Stat(dir); err == nil {
+// makeAnnotationDir creates a directory below the annotations directory and syncs it.
+func (b *Store) makeAnnotationDir(dir string) error {
+	if _, err := b.worktree.Stat(dir); err == nil {
 		return nil
 	}
 	fresh := false
-	if _, err := b.work.Stat(b.dir); errors.Is(err, fs.ErrNotExist) {
+	if _, err := b.worktree.Stat(b.sidecarDir); errors.Is(err, fs.ErrNotExist) {
 		fresh = true
 	}
-	if err := b.work.MkdirAll(dir, 0o755); err != nil {
+	if err := b.worktree.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	if fresh {
-		ignore := gitignore
-		if b.private {
-			ignore += privateLines
+		ignore := gitignoreText
+		if b.startsPrivate {
+			ignore += privateGitignoreLines
 		}
-		for name, text := range map[string]string{".gitignore": ignore, ".gitattributes": gitattributes} {
-			if err := vfs.WriteFile(b.work, path.Join(b.dir, name), []byte(text), 0o644); err != nil {
+		for name, text := range map[string]string{".gitignore": ignore, ".gitattributes": gitattributesText} {
+			if err := vfs.WriteFile(b.worktree, path.Join(b.sidecarDir, name), []byte(text), 0o644); err != nil {
 				return err
 			}
 		}
 	}
 	for d := dir; d != "."; d = path.Dir(d) {
-		if err := b.work.SyncDir(path.Dir(d)); err != nil {
+		if err := b.worktree.SyncDir(path.Dir(d)); err != nil {
 			return err
 		}
 	}
@@ -318,8 +323,8 @@ func (b *Store) makeDirs(dir string) error {
 
 // lockWriters acquires the lock between writers and returns the function that releases it.
 func (b *Store) lockWriters(ctx context.Context) (func() error, error) {
-	name := path.Join(b.dir, ".lock")
-	l, err := b.work.OpenLock(name)
+	name := path.Join(b.sidecarDir, ".lock")
+	l, err := b.worktree.OpenLock(name)
 	if err != nil {
 		return nil, err
 	}
@@ -333,10 +338,10 @@ func (b *Store) lockWriters(ctx context.Context) (func() error, error) {
 	return l.Close, nil
 }
 
-// Head returns the commit that is checked out, in hex, or "" without git.
-func (b *Store) Head(ctx context.Context) (string, error) {
+// HeadCommit returns the commit that is checked out, in hex, or "" without git.
+func (b *Store) HeadCommit(ctx context.Context) (string, error) {
 	if b.history == nil {
 		return "", nil
 	}
-	return b.history.Head(ctx)
+	return b.history.HeadCommit(ctx)
 }

@@ -11,48 +11,48 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/diff"
 )
 
-// Line is a line of a file, with the commit and the annotations that explain it.
-type Line struct {
+// BlameLine is a line of a file, with the commit and the annotations that explain it.
+type BlameLine struct {
 	Number int // from 1
 	Text   string
 
-	Commit  string // in hex ("" if the line is not committed, or without git)
-	From    int    // line number in the file at that commit (0 without a commit)
-	Author  string
-	Time    time.Time
-	Summary string
-	Head    []string // author, committer and summary in the format of git blame --porcelain
+	Commit          string // in hex ("" if the line is not committed, or without git)
+	CommitLine      int    // line number in the file at that commit (0 without a commit)
+	Author          string
+	Time            time.Time
+	Summary         string
+	PorcelainHeader []string // author, committer and summary in the format of git blame --porcelain
 
-	Why []Found // annotations at this line, without lost annotations
+	Annotations []FoundAnnotation // annotations at this line, without lost annotations
 }
 
 // Blame returns the lines of a file in the working tree. It returns the errors of [Store.Lookup].
 // If the error is a [PartialError], the lines are returned as well.
-func (b *Store) Blame(ctx context.Context, file string) ([]Line, error) {
+func (b *Store) Blame(ctx context.Context, file string) ([]BlameLine, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err
 	}
-	if _, err := b.work.Stat(file); err != nil {
+	if _, err := b.worktree.Stat(file); err != nil {
 		return nil, fmt.Errorf("blaming: %w", err)
 	}
-	p, err := b.resolve(ctx, file)
+	p, err := b.resolveFile(ctx, file)
 	if err != nil {
 		return nil, fmt.Errorf("blaming: %w", err)
 	}
 	lines := SplitLines(p.content)
-	out := make([]Line, len(lines))
+	out := make([]BlameLine, len(lines))
 	for i, l := range lines {
-		out[i] = Line{Number: i + 1, Text: l}
+		out[i] = BlameLine{Number: i + 1, Text: l}
 	}
 	for _, f := range p.found {
 		for n := f.Now.First; f.In == file && n <= f.Now.Last && n >= 1; n++ {
-			out[n-1].Why = append(out[n-1].Why, f)
+			out[n-1].Annotations = append(out[n-1].Annotations, f)
 		}
 	}
 	if b.repo == nil || !p.hasHistory() {
 		return out, p.partialError()
 	}
-	if err := b.blameCommits(ctx, p.head, file, lines, out); err != nil {
+	if err := b.blameCommits(ctx, p.headCommit, file, lines, out); err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -62,8 +62,8 @@ func (b *Store) Blame(ctx context.Context, file string) ([]Line, error) {
 }
 
 // blameCommits sets the commits of the lines that HEAD contains.
-func (b *Store) blameCommits(ctx context.Context, head, file string, lines []string, out []Line) error {
-	blob, err := b.repo.At(ctx, head, file)
+func (b *Store) blameCommits(ctx context.Context, head, file string, lines []string, out []BlameLine) error {
+	blob, err := b.repo.BlobAt(ctx, head, file)
 	if err != nil || blob == "" {
 		return err
 	}
@@ -84,11 +84,11 @@ func (b *Store) blameCommits(ctx context.Context, head, file string, lines []str
 		if to >= 0 {
 			g, l := blamed[i], &out[to]
 			l.Commit = g.Commit
-			l.From = g.Line
+			l.CommitLine = g.Line
 			l.Author = g.Author
 			l.Time = g.Time
 			l.Summary = g.Summary
-			l.Head = g.Head
+			l.PorcelainHeader = g.Head
 		}
 	}
 	return nil

@@ -11,16 +11,18 @@ import (
 )
 
 // findCopies returns the ranges where the text of the block occurs.
-func (s *blockSearch) findCopies() []candidate { return s.copiesOutside(nil) }
+func (s *blockSearch) findCopies() []candidate { return s.copiesOutsideLines(nil) }
 
 // findNewCopies returns the ranges of new lines, which the old version does not have, where the text of the
 // block occurs. If the block was moved, its lines are among the new lines.
-func (s *blockSearch) findNewCopies() []candidate { return s.copiesOutside(s.old.taken) }
+func (s *blockSearch) findNewCopies() []candidate {
+	return s.copiesOutsideLines(s.oldVersion.isFromOldText)
+}
 
-// copiesOutside implements findCopies. It ignores ranges that contain a line with index i for which taken[i] is
+// copiesOutsideLines implements findCopies. It ignores ranges that contain a line with index i for which taken[i] is
 // set. Taken may be nil.
-func (s *blockSearch) copiesOutside(taken []bool) []candidate {
-	r, p := s.record, s.text
+func (s *blockSearch) copiesOutsideLines(excludedLines []bool) []candidate {
+	r, p := s.record, s.newText
 	n := len(r.Block) + r.Cut
 	if n == 0 || n > len(p.lines) {
 		return nil
@@ -33,24 +35,24 @@ func (s *blockSearch) copiesOutside(taken []bool) []candidate {
 	// Search for the rarest line of the block first.
 	rare, least := 0, -1
 	for i, l := range head {
-		id, ok := p.in.lines[l]
+		id, ok := p.interner.lineIDs[l]
 		if !ok {
 			return nil
 		}
-		if c := len(p.postings.of(id)); least < 0 || c < least {
+		if c := len(p.postings.positionsOf(id)); least < 0 || c < least {
 			rare, least = i, c
 		}
 	}
 	var out []candidate
-	for _, at := range p.postings.of(p.in.lines[head[rare]]) {
+	for _, at := range p.postings.positionsOf(p.interner.lineIDs[head[rare]]) {
 		first := int(at) - rare
 		if !s.hasCopyAt(first, head, tail) {
 			continue
 		}
-		if taken != nil && slices.Contains(taken[first:first+n], true) {
+		if excludedLines != nil && slices.Contains(excludedLines[first:first+n], true) {
 			continue
 		}
-		out = append(out, candidate{first: first, end: first + n, distance: lineDistance(first, r.Span.First-1)})
+		out = append(out, candidate{start: first, end: first + n, distance: lineDistance(first, r.Span.First-1)})
 	}
 	return out
 }
@@ -58,7 +60,7 @@ func (s *blockSearch) copiesOutside(taken []bool) []candidate {
 // hasCopyAt reports whether the text has the lines of the block from index first on. The block begins with the lines of
 // head and ends with those of tail, which is empty if the block was not cut.
 func (s *blockSearch) hasCopyAt(first int, head, tail []string) bool {
-	r, lines := s.record, s.text.lines
+	r, lines := s.record, s.newText.lines
 	end := first + len(r.Block) + r.Cut
 	if first < 0 || end > len(lines) {
 		return false
@@ -70,33 +72,33 @@ func (s *blockSearch) hasCopyAt(first int, head, tail []string) bool {
 }
 
 // unchangedLines returns the lines of the block in the old version that are unchanged.
-func (f *oldVersion) unchangedLines(was Span) *keptLines {
-	k := &keptLines{first: -1, last: -1}
-	from, to := was.First-1, was.Last
+func (f *oldVersion) unchangedLines(oldSpan Span) *unchangedLines {
+	k := &unchangedLines{firstIndex: -1, lastIndex: -1}
+	from, to := oldSpan.First-1, oldSpan.Last
 	exact := 0
 	got := 0
 	all := 0
 	for i := from; i < to; i++ {
 		n := countLetters(f.lines[i])
 		all += n
-		t := f.bareAt(i)
+		t := f.newIndexIgnoringSpace(i)
 		if t < 0 {
 			continue
 		}
-		if k.first < 0 {
-			k.first, k.head = t, i-from
+		if k.firstIndex < 0 {
+			k.firstIndex, k.linesBefore = t, i-from
 		}
-		k.last, k.tail = t, to-1-i
-		k.lines++
+		k.lastIndex, k.linesAfter = t, to-1-i
+		k.count++
 		got += n
-		if f.to[i] >= 0 {
+		if f.newIndexes[i] >= 0 {
 			exact++
 		}
 	}
-	k.whole = exact == to-from && k.last-k.first == exact-1
-	k.share = 1
+	k.isWholeBlock = exact == to-from && k.lastIndex-k.firstIndex == exact-1
+	k.letterShare = 1
 	if all > 0 {
-		k.share = float64(got) / float64(all)
+		k.letterShare = float64(got) / float64(all)
 	}
 	return k
 }
@@ -106,94 +108,95 @@ func (f *oldVersion) unchangedLines(was Span) *keptLines {
 // had.
 func (s *blockSearch) findKept() []candidate {
 	was := s.record.Span
-	k := s.old.unchangedLines(was)
-	if k.whole {
-		return []candidate{{first: k.first, end: k.last + 1, kept: k}}
+	k := s.oldVersion.unchangedLines(was)
+	if k.isWholeBlock {
+		return []candidate{{start: k.firstIndex, end: k.lastIndex + 1, unchanged: k}}
 	}
-	if k.areTooFew(was) {
+	if k.areInsufficient(was) {
 		return nil
 	}
 	var out []candidate
-	for _, first := range s.old.possibleStarts(was, k) {
-		for _, end := range s.old.possibleEnds(was, k) {
-			out = append(out, candidate{first: first, end: end, kept: k})
+	for _, first := range s.oldVersion.possibleStarts(was, k) {
+		for _, end := range s.oldVersion.possibleEnds(was, k) {
+			out = append(out, candidate{start: first, end: end, unchanged: k})
 		}
 	}
 	return out
 }
 
-// areTooFew reports whether the unchanged lines are too few, or too far apart, to find the block by them.
-func (k *keptLines) areTooFew(was Span) bool {
-	return k.lines == 0 || k.share < leastKept || k.last-k.first >= 4*was.Len()+20
+// areInsufficient reports whether the unchanged lines are too few, or too far apart, to find the block by them.
+func (k *unchangedLines) areInsufficient(oldSpan Span) bool {
+	return k.count == 0 || k.letterShare < minUnchangedShare || k.lastIndex-k.firstIndex >= 4*oldSpan.Len()+20
 }
 
 // possibleStarts returns the indexes of the lines with which a range may start that contains the unchanged lines of
 // the block.
-func (f *oldVersion) possibleStarts(was Span, k *keptLines) []int {
-	if k.head == 0 {
-		return []int{k.first}
+func (f *oldVersion) possibleStarts(oldSpan Span, k *unchangedLines) []int {
+	if k.linesBefore == 0 {
+		return []int{k.firstIndex}
 	}
 	limit := 0 // the line after the unchanged lines before the block
-	for i := was.First - 2; i >= 0; i-- {
-		if t := f.bareAt(i); t >= 0 {
+	for i := oldSpan.First - 2; i >= 0; i-- {
+		if t := f.newIndexIgnoringSpace(i); t >= 0 {
 			limit = t + 1
 			break
 		}
 	}
-	if was.First > 1 && f.bareAt(was.First-2) >= 0 { // all lines in between belong to the block
-		return []int{max(limit, k.first-2*was.Len())}
+	if oldSpan.First > 1 && f.newIndexIgnoringSpace(oldSpan.First-2) >= 0 { // all lines in between belong to the block
+		return []int{max(limit, k.firstIndex-2*oldSpan.Len())}
 	}
-	return []int{k.first, max(limit, k.first-k.head)}
+	return []int{k.firstIndex, max(limit, k.firstIndex-k.linesBefore)}
 }
 
 // possibleEnds returns the indexes of the lines before which a range may end that contains the unchanged lines of the
 // block.
-func (f *oldVersion) possibleEnds(was Span, k *keptLines) []int {
-	end := k.last + 1
-	if k.tail == 0 {
+func (f *oldVersion) possibleEnds(oldSpan Span, k *unchangedLines) []int {
+	end := k.lastIndex + 1
+	if k.linesAfter == 0 {
 		return []int{end}
 	}
-	limit := len(f.now.lines) // the first of the unchanged lines after the block
-	for i := was.Last; i < len(f.bareTo); i++ {
-		if t := f.bareAt(i); t >= 0 {
+	limit := len(f.newText.lines) // the first of the unchanged lines after the block
+	for i := oldSpan.Last; i < len(f.bareNewIndexes); i++ {
+		if t := f.newIndexIgnoringSpace(i); t >= 0 {
 			limit = t
 			break
 		}
 	}
-	if was.Last < len(f.bareTo) && f.bareAt(was.Last) >= 0 { // all lines in between belong to the block
-		return []int{min(limit, end+2*was.Len())}
+	if oldSpan.Last < len(f.bareNewIndexes) &&
+		f.newIndexIgnoringSpace(oldSpan.Last) >= 0 { // all lines in between belong to the block
+		return []int{min(limit, end+2*oldSpan.Len())}
 	}
-	return []int{end, min(limit, end+k.tail)}
+	return []int{end, min(limit, end+k.linesAfter)}
 }
 
 // findReplacements returns the ranges of the lines that replaced the block in the old version. The result is valid
 // until the next search.
 func (s *blockSearch) findReplacements() []candidate {
 	was := s.record.Span
-	_, _, lo, hi := s.old.extendToGap(was.First-1, was.Last)
-	s.windows = appendWindows(s.windows[:0], was.Len(), lo, hi, candidate{first: lo})
-	return s.windows
+	_, _, lo, hi := s.oldVersion.extendToGap(was.First-1, was.Last)
+	s.windowBuffer = appendWindows(s.windowBuffer[:0], was.Len(), lo, hi, candidate{start: lo})
+	return s.windowBuffer
 }
 
 // appendWindows appends the ranges between the indexes lo and hi that have about n lines: n, a third more or a
 // third less. The supposed position is at.
-func appendWindows(out []candidate, n, lo, hi int, at candidate) []candidate {
+func appendWindows(out []candidate, n, lo, hi int, position candidate) []candidate {
 	if hi <= lo || hi-lo > 8*n+40 {
 		return out
 	}
 	for _, size := range []int{n, n + n/3 + 1, max(1, n-n/3)} {
 		for first := lo; first == lo || first+size <= hi; first++ {
-			out = append(out, candidate{first: first, end: min(first+size, hi), place: at.place,
-				distance: lineDistance(first, at.first)})
+			out = append(out, candidate{start: first, end: min(first+size, hi), positionRank: position.positionRank,
+				distance: lineDistance(first, position.start)})
 		}
 	}
 	return out
 }
 
-// Limits of [blockSearch.findSimilar].
+// Limits of [blockSearch.findSimilarRenames].
 const (
-	maxCommon = 20 // lines that occur more often than this do not vote
-	maxVoted  = 4  // number of positions that are examined
+	maxVoterOccurrences = 20 // lines that occur more often than this do not vote
+	maxVotedPositions   = 4  // number of positions that are examined
 )
 
 // findSimilar returns ranges around the positions for which most lines vote. Each block line and each context
@@ -204,37 +207,37 @@ func (s *blockSearch) findSimilar() []candidate {
 		return cmp.Or(cmp.Compare(votes[b], votes[a]), a-b)
 	})
 	n := len(s.record.Block) + s.record.Cut
-	out := s.windows[:0]
-	for i, at := range places[:min(len(places), maxVoted)] {
-		lo, hi := max(0, at-2), min(len(s.text.lines), at+n+2)
+	out := s.windowBuffer[:0]
+	for i, at := range places[:min(len(places), maxVotedPositions)] {
+		lo, hi := max(0, at-2), min(len(s.newText.lines), at+n+2)
 		if s.record.Cut > 0 && lo < hi { // the block is too long to try all ranges
-			out = append(out, candidate{first: lo, end: hi, place: i})
+			out = append(out, candidate{start: lo, end: hi, positionRank: i})
 		} else {
-			out = appendWindows(out, n, lo, hi, candidate{first: at, place: i})
+			out = appendWindows(out, n, lo, hi, candidate{start: at, positionRank: i})
 		}
 	}
-	s.windows = out
+	s.windowBuffer = out
 	return out
 }
 
 // countVotes returns, for each possible position of the block's first line, the weight of the
 // block and context lines that support this position.
 func (s *blockSearch) countVotes() map[int]float64 {
-	r, p := s.record, s.text
+	r, p := s.record, s.newText
 	bare := p.barePostings()
 	votes := map[int]float64{}
 	vote := func(lines []string, shift int) {
 		for i, l := range lines {
-			b := bareLine(l)
+			b := removeLineSpace(l)
 			if countLetters(b) < 3 {
 				continue
 			}
-			id, ok := p.in.bareLines[b]
+			id, ok := p.interner.bareLineIDs[b]
 			if !ok {
 				continue
 			}
-			at := bare.of(id)
-			if len(at) > maxCommon {
+			at := bare.positionsOf(id)
+			if len(at) > maxVoterOccurrences {
 				continue
 			}
 			for _, a := range at {

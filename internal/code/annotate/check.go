@@ -13,36 +13,39 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Problem is an invalid line of a sidecar.
-type Problem struct {
-	File   string // path of the sidecar, relative to the tree's root
-	Line   int    // line number from 1 (0 if the problem is about the whole file)
-	Offset int64  // offset of the line, in bytes
-	What   string
+// SidecarProblem is an invalid line of a sidecar.
+type SidecarProblem struct {
+	File        string // path of the sidecar, relative to the tree's root
+	Line        int    // line number from 1 (0 if the problem is about the whole file)
+	Offset      int64  // offset of the line, in bytes
+	Description string
 }
 
-// Report is the result of [Store.Check].
-type Report struct {
+// CheckReport is the result of [Store.CheckSidecars].
+type CheckReport struct {
 	Files       int // number of sidecars
 	Annotations int // number of readable annotations
 	Lines       int // number of lines that are not empty
-	Torn        int // number of sidecars whose last line is an incomplete write, which is normal after a crash
-	Newer       int // number of lines written by a newer program version
-	Problems    []Problem
+	TornFiles   int // number of sidecars whose last line is an incomplete write, which is normal after a crash
+	NewerLines  int // number of lines written by a newer program version
+	Problems    []SidecarProblem
 }
 
-// Check reads every line of every sidecar. It reports unreadable lines, blocks that do not match
+// CheckSidecars reads every line of every sidecar. It reports unreadable lines, blocks that do not match
 // their hash, and sidecars whose name belongs to no file, because lookups ignore such data. Check
 // changes nothing.
-func (b *Store) Check(ctx context.Context) (Report, error) {
-	var r Report
+func (b *Store) CheckSidecars(ctx context.Context) (CheckReport, error) {
+	var r CheckReport
 	err := b.walkSidecars(ctx, func(name string) error {
-		full := path.Join(b.dir, name)
-		data, err := vfs.ReadFile(b.work, full, maxSidecar)
+		full := path.Join(b.sidecarDir, name)
+		data, err := vfs.ReadFile(b.worktree, full, maxSidecar)
 		if errors.Is(err, vfs.ErrTooLarge) {
 			r.Problems = append(
 				r.Problems,
-				Problem{File: full, What: fmt.Sprintf("is longer than %d MiB, and is not read", maxSidecar>>20)},
+				SidecarProblem{
+					File:        full,
+					Description: fmt.Sprintf("is longer than %d MiB, and is not read", maxSidecar>>20),
+				},
 			)
 			return nil
 		}
@@ -53,40 +56,43 @@ func (b *Store) Check(ctx context.Context) (Report, error) {
 		r.checkSidecar(full, data)
 		// If a name was shortened to fit the file system, only the records in the sidecar contain
 		// the file's name.
-		if _, ok := sidecarSource(name); !ok && !strings.Contains(name, "%~") {
+		if _, ok := fileOfSidecarPath(name); !ok && !strings.Contains(name, "%~") {
 			r.Problems = append(
 				r.Problems,
-				Problem{File: full, What: "is named as no sidecar is: its annotations are found by a search only"},
+				SidecarProblem{
+					File:        full,
+					Description: "is named as no sidecar is: its annotations are found by a search only",
+				},
 			)
 		}
 		return nil
 	})
 	if err != nil {
-		return Report{}, fmt.Errorf("checking annotations: %w", err)
+		return CheckReport{}, fmt.Errorf("checking annotations: %w", err)
 	}
 	return r, nil
 }
 
 // checkSidecar checks a sidecar.
-func (r *Report) checkSidecar(full string, data []byte) {
-	s := parse(data)
+func (r *CheckReport) checkSidecar(full string, data []byte) {
+	s := parseSidecar(data)
 	r.Annotations += len(s.records)
-	r.Newer += s.newer
-	if s.torn {
-		r.Torn++
+	r.NewerLines += s.newerLines
+	if s.isTorn {
+		r.TornFiles++
 	}
-	for _, d := range s.damaged {
-		r.Problems = append(r.Problems, Problem{full, d.line, d.offset, "cannot be read: " + d.err.Error()})
+	for _, d := range s.damagedLines {
+		r.Problems = append(r.Problems, SidecarProblem{full, d.line, d.offset, "cannot be read: " + d.err.Error()})
 	}
 	n, at := 0, int64(0)
 	for l := range bytes.Lines(data) {
 		n++
 		if text := bytes.TrimSpace(l); len(text) > 0 {
 			r.Lines++
-			if rec, _, _, _ := parseLine(text); rec != nil && rec.contradictsHash() {
+			if rec, _, _, _ := parseSidecarLine(text); rec != nil && rec.contradictsHash() {
 				r.Problems = append(
 					r.Problems,
-					Problem{full, n, at, "the lines it keeps are not those that its hash is of"},
+					SidecarProblem{full, n, at, "the lines it keeps are not those that its hash is of"},
 				)
 			}
 		}

@@ -14,11 +14,11 @@ func TestCheckAndRecover(t *testing.T) {
 		add(t, b, Record{File: "a.txt", Span: Span{i + 1, i + 2}, Why: fmt.Sprint("a", i)})
 	}
 	add(t, b, Record{File: "b.txt", Span: Span{1, 2}, Why: "b"})
-	r, err := b.Check(t.Context())
+	r, err := b.CheckSidecars(t.Context())
 	if err != nil || r.Files != 2 || r.Annotations != 5 || r.Lines != 5 || len(r.Problems) != 0 {
 		t.Fatalf("Check = %+v, %v", r, err)
 	}
-	if saved, err := b.Recover(t.Context(), false); err != nil || len(saved) != 0 {
+	if saved, err := b.RecoverSidecars(t.Context(), false); err != nil || len(saved) != 0 {
 		t.Errorf("Recover of what is sound = %+v, %v", saved, err)
 	}
 
@@ -34,29 +34,29 @@ func TestCheckAndRecover(t *testing.T) {
 	) + "gar\xffbage\n" + "\n" + lines[3] + lines[0][:50]
 	put(t, m, name, damaged)
 	put(t, m, ".oxbow/annotations/con.txt.why", lines[0]) // a name that is written %63on.txt
-	r, err = b.Check(t.Context())
+	r, err = b.CheckSidecars(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
 	for _, p := range r.Problems {
-		got = append(got, fmt.Sprintf("%s:%d %s", p.File, p.Line, p.What[:9]))
+		got = append(got, fmt.Sprintf("%s:%d %s", p.File, p.Line, p.Description[:9]))
 		if p.Line > 0 && p.Offset != int64(strings.Index(damaged, strings.SplitAfter(damaged, "\n")[p.Line-1])) {
 			t.Errorf("line %d is said to be at %d", p.Line, p.Offset)
 		}
 	}
 	want := name + ":1 cannot be|" + name + ":3 cannot be|" + name +
 		":2 the lines|.oxbow/annotations/con.txt.why:0 is named "
-	if s := strings.Join(got, "|"); s != want || r.Torn != 1 || r.Annotations != 4 {
+	if s := strings.Join(got, "|"); s != want || r.TornFiles != 1 || r.Annotations != 4 {
 		t.Errorf("Check finds %s, %+v, want %s", s, r, want)
 	}
 
 	before := get(t, m, name)
-	dry, err := b.Recover(t.Context(), true)
+	dry, err := b.RecoverSidecars(t.Context(), true)
 	if err != nil || len(dry) != 1 || get(t, m, name) != before {
 		t.Errorf("a dry run = %+v, %v", dry, err)
 	}
-	saved, err := b.Recover(t.Context(), false)
+	saved, err := b.RecoverSidecars(t.Context(), false)
 	if err != nil || len(saved) != 1 || saved[0] != dry[0] ||
 		saved[0] != (RecoverResult{name, 3, 2, name + ".damaged"}) {
 		t.Fatalf("Recover = %+v, %v", saved, err)
@@ -70,13 +70,15 @@ func TestCheckAndRecover(t *testing.T) {
 	if err != nil || len(rs) != 4 {
 		t.Errorf("%d annotations are there, %v, want all 4", len(rs), err)
 	}
-	if r, err := b.Check(t.Context()); err != nil || len(r.Problems) != 2 || r.Torn != 0 {
+	if r, err := b.CheckSidecars(t.Context()); err != nil || len(r.Problems) != 2 || r.TornFiles != 0 {
 		t.Errorf("Check after Recover = %+v, %v, want the changed letter and the name", r, err)
 	}
 	// The next damage is kept next to the first.
 	put(t, m, name, get(t, m, name)+"more\n")
-	if saved, err := b.Recover(t.Context(), false); err != nil || len(saved) != 1 || saved[0].KeptIn != name+
-		".damaged-2" || get(t, m, name+".damaged") != kept {
+	if saved, err := b.RecoverSidecars(t.Context(), false); err != nil || len(saved) != 1 ||
+		saved[0].BackupFile != name+
+			".damaged-2" ||
+		get(t, m, name+".damaged") != kept {
 		t.Errorf("Recover again = %+v, %v", saved, err)
 	}
 }
@@ -86,8 +88,8 @@ func FuzzInside(f *testing.F) {
 	f.Add([]byte(strings.TrimSpace(one) + strings.TrimSpace(one)))
 	f.Add([]byte(`{"v":{"v":1,"archive":"x"}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		for _, l := range recordsInside(text) {
-			if r, e, _, err := parseLine(l); err != nil || (r == nil && e == nil) {
+		for _, l := range completeLinesIn(text) {
+			if r, e, _, err := parseSidecarLine(l); err != nil || (r == nil && e == nil) {
 				t.Errorf("inside of %q is found %q, which is no line: %v", text, l, err)
 			}
 		}

@@ -28,20 +28,20 @@ type DiffOptions struct {
 
 // Diff lists the annotations that a change touches.
 type Diff struct {
-	Base, Head string // commits (Head may also be "index" or "working tree")
-	Files      int    // number of changed and deleted files, without added files
-	Touched    []TouchedAnnotation
-	Added      []Found // annotations that only the sidecars of the head contain
-	Skipped    []SkippedFile
-	Annotated  bool // the base contains annotations
+	Base, Head         string // commits (Head may also be "index" or "working tree")
+	ChangedFiles       int    // number of changed and deleted files, without added files
+	TouchedAnnotations []TouchedAnnotation
+	AddedAnnotations   []FoundAnnotation // annotations that only the sidecars of the head contain
+	SkippedFiles       []SkippedFile
+	BaseHasAnnotations bool // the base contains annotations
 }
 
 // TouchedAnnotation is an annotation of lines that a change touches, with its position after the change and its
 // position at the base.
 type TouchedAnnotation struct {
-	Found
+	FoundAnnotation
 	BaseFile string
-	Base     Span
+	BaseSpan Span
 }
 
 // Diff finds the annotations that a change touches, and the annotations that the change adds. A
@@ -50,9 +50,9 @@ type TouchedAnnotation struct {
 // matches [oxbow.ErrInvalid] if the range is invalid, and [oxbow.ErrUnsupported] without git.
 func (b *Store) Diff(ctx context.Context, o DiffOptions) (*Diff, error) {
 	if b.repo == nil {
-		return nil, fmt.Errorf("comparing: %w: %w", oxbow.ErrUnsupported, git.ErrNone)
+		return nil, fmt.Errorf("comparing: %w: %w", oxbow.ErrUnsupported, git.ErrNoRepository)
 	}
-	x, err := b.compare(ctx, o)
+	x, err := b.compareRange(ctx, o)
 	if err != nil {
 		return nil, fmt.Errorf("comparing: %w", err)
 	}
@@ -62,19 +62,19 @@ func (b *Store) Diff(ctx context.Context, o DiffOptions) (*Diff, error) {
 // comparison is the state of a running Diff.
 type comparison struct {
 	Diff
-	tree     *Store // the working tree
-	base     *git.Repo
-	at       *Store // a store with the history of the base; its blobs were read in advance
-	blobs    readAhead
-	old, now *fileSet
-	former   map[string][]string // for each file in the base, the sidecars of its former names
-	renamed  map[string]string   // new names of the base's files that were renamed in the head
-	progress func(done, total int)
+	worktreeStore        *Store // the working tree
+	base                 *git.Repo
+	baseStore            *Store // a store with the history of the base; its blobs were read in advance
+	baseBlobs            cachedHistory
+	baseFiles, headFiles *fileSet
+	formerSidecars       map[string][]string // for each file in the base, the sidecars of its former names
+	newNames             map[string]string   // new names of the base's files that were renamed in the head
+	progress             func(done, total int)
 }
 
-// compare implements Diff.
-func (b *Store) compare(ctx context.Context, o DiffOptions) (*comparison, error) {
-	x := &comparison{tree: b, progress: o.Progress}
+// compareRange implements Diff.
+func (b *Store) compareRange(ctx context.Context, o DiffOptions) (*comparison, error) {
+	x := &comparison{worktreeStore: b, progress: o.Progress}
 	if x.progress == nil {
 		x.progress = func(int, int) {}
 	}
@@ -82,10 +82,10 @@ func (b *Store) compare(ctx context.Context, o DiffOptions) (*comparison, error)
 		return nil, err
 	}
 	x.base = b.repo.AtCommit(x.Base)
-	x.blobs = readAhead{History: x.base, blobs: map[string][]byte{}}
-	x.at = &Store{work: b.work, dir: b.dir, history: &x.blobs, opts: b.opts}
-	x.at.dropCaches()
-	if err := x.findFormer(ctx); err != nil {
+	x.baseBlobs = cachedHistory{History: x.base, blobs: map[string][]byte{}}
+	x.baseStore = &Store{worktree: b.worktree, sidecarDir: b.sidecarDir, history: &x.baseBlobs, opts: b.opts}
+	x.baseStore.dropCaches()
+	if err := x.findFormerSidecars(ctx); err != nil {
 		return nil, err
 	}
 	if err := x.findRenames(ctx); err != nil {
@@ -101,7 +101,7 @@ func (b *Store) compare(ctx context.Context, o DiffOptions) (*comparison, error)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		some := jobs[:min(batch, len(jobs))]
+		some := jobs[:min(blobBatchSize, len(jobs))]
 		if err := x.findInFiles(ctx, some); err != nil {
 			return nil, err
 		}
@@ -114,7 +114,7 @@ func (b *Store) compare(ctx context.Context, o DiffOptions) (*comparison, error)
 // resolveSides sets the base and the head of the comparison from the range in the options, and
 // lists the files of both.
 func (x *comparison) resolveSides(ctx context.Context, o DiffOptions) error {
-	repo := x.tree.repo
+	repo := x.worktreeStore.repo
 	from, to, two := strings.Cut(o.Range, "..")
 	var err error
 	x.Base, err = x.resolveCommit(ctx, from)
@@ -142,15 +142,15 @@ func (x *comparison) resolveSides(ctx context.Context, o DiffOptions) error {
 	if err != nil {
 		return err
 	}
-	x.old = &fileSet{files: files}
+	x.baseFiles = &fileSet{blobsByPath: files}
 	switch {
 	case two:
 		files, err = repo.CommitFiles(ctx, x.Head)
-		x.now = &fileSet{files: files}
+		x.headFiles = &fileSet{blobsByPath: files}
 	case o.Staged:
-		x.now, err = x.tree.stagedFiles()
+		x.headFiles, err = x.worktreeStore.stagedFiles()
 	default:
-		x.now, err = x.tree.worktreeFiles(ctx, files)
+		x.headFiles, err = x.worktreeStore.worktreeFiles(ctx, files)
 	}
 	return err
 }
@@ -158,7 +158,7 @@ func (x *comparison) resolveSides(ctx context.Context, o DiffOptions) error {
 // resolveCommit returns the ID of the named commit. "" means HEAD.
 func (x *comparison) resolveCommit(ctx context.Context, name string) (string, error) {
 	name = cmp.Or(name, "HEAD")
-	id, err := x.tree.repo.Resolve(ctx, name)
+	id, err := x.worktreeStore.repo.ResolveRevision(ctx, name)
 	if errors.Is(err, git.ErrNoCommit) {
 		err = &oxbow.InvalidError{
 			Field: fmt.Sprintf("%.80q", name),
@@ -171,17 +171,17 @@ func (x *comparison) resolveCommit(ctx context.Context, name string) (string, er
 
 // setCommits sets the head commit from to. If to starts with the third dot of A...B, setCommits
 // also sets the base to the merge base of both commits.
-func (x *comparison) setCommits(ctx context.Context, all, to string) (err error) {
-	to, common := strings.CutPrefix(to, ".")
-	x.Head, err = x.resolveCommit(ctx, to)
+func (x *comparison) setCommits(ctx context.Context, rangeText, headName string) (err error) {
+	headName, common := strings.CutPrefix(headName, ".")
+	x.Head, err = x.resolveCommit(ctx, headName)
 	if err != nil || !common {
 		return err
 	}
-	x.Base, err = x.tree.repo.MergeBase(ctx, x.Base, x.Head)
+	x.Base, err = x.worktreeStore.repo.MergeBase(ctx, x.Base, x.Head)
 	if err == nil && x.Base == "" {
 		err = &oxbow.InvalidError{
 			Field:  "diff",
-			Value:  all,
+			Value:  rangeText,
 			Reason: "has no commit in common in this clone; a shallow one gets it with git fetch --unshallow",
 		}
 	}
@@ -190,9 +190,9 @@ func (x *comparison) setCommits(ctx context.Context, all, to string) (err error)
 
 // sideContent returns a file's content on a side.
 func (x *comparison) sideContent(side *fileSet, file string) ([]byte, error) {
-	data := x.blobs.blobs[side.files[file]]
-	if data == nil && side.work {
-		return x.tree.content(file)
+	data := x.baseBlobs.blobs[side.blobsByPath[file]]
+	if data == nil && side.isWorktree {
+		return x.worktreeStore.readContent(file)
 	}
 	if data == nil {
 		return nil, errors.New("git does not have its content here, or it is too long")
@@ -205,63 +205,66 @@ func (x *comparison) sideContent(side *fileSet, file string) ([]byte, error) {
 
 // diffJob is a file whose annotations have to be found.
 type diffJob struct {
-	file  string   // file in the base ("" for new annotations)
-	to    string   // file in the head ("" if the head does not contain it)
-	blobs []string // sidecars at the base, the file's own first
-	own   *sidecar // for new annotations: the sidecar in the head
-	fresh map[string]bool
+	baseFile     string   // file in the base ("" for new annotations)
+	headFile     string   // file in the head ("" if the head does not contain it)
+	sidecarBlobs []string // sidecars at the base, the file's own first
+	headSidecar  *sidecar // for new annotations: the sidecar in the head
+	newIDs       map[string]bool
 }
 
 // baseSidecars returns the blobs of a file's sidecars at the base. The file's own sidecar comes
 // first, followed by the sidecars of its former names.
 func (x *comparison) baseSidecars(file string) []string {
-	if own, ok := x.old.files[x.tree.dir+"/"+sidecarPath(file)]; ok {
-		return slices.Concat([]string{own}, x.former[file])
+	if own, ok := x.baseFiles.blobsByPath[x.worktreeStore.sidecarDir+"/"+sidecarPath(file)]; ok {
+		return slices.Concat([]string{own}, x.formerSidecars[file])
 	}
-	return x.former[file]
+	return x.formerSidecars[file]
 }
 
 // changedFileJobs returns a job for each file that has annotations at the base and differs in the
 // head.
 func (x *comparison) changedFileJobs() []diffJob {
 	var jobs []diffJob
-	for _, file := range x.old.sortedPaths() {
-		blob, to := x.old.files[file], file
-		if _, ok := x.now.files[file]; !ok {
-			to = x.renamed[file]
+	for _, file := range x.baseFiles.sortedPaths() {
+		blob, to := x.baseFiles.blobsByPath[file], file
+		if _, ok := x.headFiles.blobsByPath[file]; !ok {
+			to = x.newNames[file]
 		}
-		isUnchanged := to != "" && x.now.files[to] == blob
-		if isUnchanged || !x.tree.mayHaveAnnotations(file) {
+		isUnchanged := to != "" && x.headFiles.blobsByPath[to] == blob
+		if isUnchanged || !x.worktreeStore.mayHaveAnnotations(file) {
 			continue
 		}
-		x.Files++
+		x.ChangedFiles++
 		if blobs := x.baseSidecars(file); len(blobs) > 0 {
-			jobs = append(jobs, diffJob{file: file, to: to, blobs: blobs})
+			jobs = append(jobs, diffJob{baseFile: file, headFile: to, sidecarBlobs: blobs})
 		}
 	}
 	return jobs
 }
 
-// findFormer finds sidecars under a former name: the file was renamed before the base, and its
+// findFormerSidecars finds sidecars under a former name: the file was renamed before the base, and its
 // sidecar was not renamed.
-func (x *comparison) findFormer(ctx context.Context) error {
+func (x *comparison) findFormerSidecars(ctx context.Context) error {
 	var gone []string
-	for name := range x.old.files {
-		if !x.tree.isSidecar(name) {
+	for name := range x.baseFiles.blobsByPath {
+		if !x.worktreeStore.isSidecar(name) {
 			continue
 		}
-		x.Annotated = true
-		file, ok := sidecarSource(strings.TrimPrefix(name, x.tree.dir+"/"))
-		if _, there := x.old.files[file]; ok && !there {
+		x.BaseHasAnnotations = true
+		file, ok := fileOfSidecarPath(strings.TrimPrefix(name, x.worktreeStore.sidecarDir+"/"))
+		if _, there := x.baseFiles.blobsByPath[file]; ok && !there {
 			gone = append(gone, file)
 		}
 	}
 	slices.Sort(gone)
-	now, err := x.base.FindRenamed(ctx, gone[:min(len(gone), maxOrphans)])
-	x.former = map[string][]string{}
+	now, err := x.base.CurrentNames(ctx, gone[:min(len(gone), maxOrphanSidecars)])
+	x.formerSidecars = map[string][]string{}
 	for _, file := range gone {
 		if to := now[file]; to != "" {
-			x.former[to] = append(x.former[to], x.old.files[x.tree.dir+"/"+sidecarPath(file)])
+			x.formerSidecars[to] = append(
+				x.formerSidecars[to],
+				x.baseFiles.blobsByPath[x.worktreeStore.sidecarDir+"/"+sidecarPath(file)],
+			)
 		}
 	}
 	return err
@@ -271,38 +274,42 @@ func (x *comparison) findFormer(ctx context.Context) error {
 func (x *comparison) addedFileJobs(ctx context.Context) ([]diffJob, error) {
 	differ := func(a, b *fileSet) (names, blobs []string) {
 		for _, name := range a.sortedPaths() {
-			if x.tree.isSidecar(name) && a.files[name] != b.files[name] {
-				names, blobs = append(names, name), append(blobs, a.files[name])
+			if x.worktreeStore.isSidecar(name) && a.blobsByPath[name] != b.blobsByPath[name] {
+				names, blobs = append(names, name), append(blobs, a.blobsByPath[name])
 			}
 		}
 		return names, blobs
 	}
-	_, was := differ(x.old, x.now)
-	names, now := differ(x.now, x.old)
-	if err := x.readMissing(ctx, slices.Concat(was, now)); err != nil {
+	_, was := differ(x.baseFiles, x.headFiles)
+	names, now := differ(x.headFiles, x.baseFiles)
+	if err := x.readMissingBlobs(ctx, slices.Concat(was, now)); err != nil {
 		return nil, err
 	}
 	known := map[string]bool{}
 	for _, blob := range was {
-		for _, r := range parse(x.blobs.blobs[blob]).records {
+		for _, r := range parseSidecar(x.baseBlobs.blobs[blob]).records {
 			known[r.ID] = true
 		}
 	}
 	var jobs []diffJob
 	for _, name := range names {
-		data, err := x.sideContent(x.now, name)
+		data, err := x.sideContent(x.headFiles, name)
 		if err != nil {
-			x.Skipped = append(x.Skipped, SkippedFile{name, err})
+			x.SkippedFiles = append(x.SkippedFiles, SkippedFile{name, err})
 			continue
 		}
-		s := parse(data)
-		j := diffJob{to: sidecarOwner(strings.TrimPrefix(name, x.tree.dir+"/"), s), own: s, fresh: map[string]bool{}}
+		s := parseSidecar(data)
+		j := diffJob{
+			headFile:    sidecarOwner(strings.TrimPrefix(name, x.worktreeStore.sidecarDir+"/"), s),
+			headSidecar: s,
+			newIDs:      map[string]bool{},
+		}
 		for _, r := range s.records {
 			if !known[r.ID] && !r.Archived {
-				j.fresh[r.ID] = true
+				j.newIDs[r.ID] = true
 			}
 		}
-		if len(j.fresh) > 0 {
+		if len(j.newIDs) > 0 {
 			jobs = append(jobs, j)
 		}
 	}
@@ -314,29 +321,29 @@ func (x *comparison) addedFileJobs(ctx context.Context) ([]diffJob, error) {
 func (x *comparison) findInFiles(ctx context.Context, jobs []diffJob) error {
 	var want []string
 	for _, j := range jobs {
-		want = append(want, j.blobs...)
-		if j.file != "" {
-			want = append(want, x.old.files[j.file])
+		want = append(want, j.sidecarBlobs...)
+		if j.baseFile != "" {
+			want = append(want, x.baseFiles.blobsByPath[j.baseFile])
 		}
-		want = append(want, x.now.files[j.to])
+		want = append(want, x.headFiles.blobsByPath[j.headFile])
 	}
-	if err := x.readMissing(ctx, want); err != nil {
+	if err := x.readMissingBlobs(ctx, want); err != nil {
 		return err
 	}
 	sidecars := make([][]*sidecar, len(jobs))
 	want = nil
 	for i, j := range jobs {
-		for _, blob := range j.blobs {
-			sidecars[i] = append(sidecars[i], parse(x.blobs.blobs[blob]))
+		for _, blob := range j.sidecarBlobs {
+			sidecars[i] = append(sidecars[i], parseSidecar(x.baseBlobs.blobs[blob]))
 		}
-		if j.own != nil {
-			sidecars[i] = append(sidecars[i], j.own)
+		if j.headSidecar != nil {
+			sidecars[i] = append(sidecars[i], j.headSidecar)
 		}
 		for blob := range recordedBlobs(sidecars[i], "") {
 			want = append(want, blob)
 		}
 	}
-	if err := x.readMissing(ctx, want); err != nil {
+	if err := x.readMissingBlobs(ctx, want); err != nil {
 		return err
 	}
 	for i, j := range jobs {
@@ -344,69 +351,69 @@ func (x *comparison) findInFiles(ctx context.Context, jobs []diffJob) error {
 			return err
 		}
 	}
-	clear(x.blobs.blobs)
+	clear(x.baseBlobs.blobs)
 	return nil
 }
 
-// readMissing reads those blobs that were not read yet.
-func (x *comparison) readMissing(ctx context.Context, names []string) error {
+// readMissingBlobs reads those blobs that were not read yet.
+func (x *comparison) readMissingBlobs(ctx context.Context, names []string) error {
 	slices.Sort(names)
 	names = slices.DeleteFunc(slices.Compact(names), func(n string) bool {
-		_, ok := x.blobs.blobs[n]
-		return ok || (len(n) == 64) != x.tree.sha256() || n == ""
+		_, ok := x.baseBlobs.blobs[n]
+		return ok || (len(n) == 64) != x.worktreeStore.usesSHA256() || n == ""
 	})
-	return x.blobs.cacheBlobs(ctx, names)
+	return x.baseBlobs.cacheBlobs(ctx, names)
 }
 
-// find finds a file's annotations on a side. If the side does not contain the file, or if the file
+// findInFile finds a file's annotations on a side. If the side does not contain the file, or if the file
 // is binary, find returns no annotations.
-func (x *comparison) find(
+func (x *comparison) findInFile(
 	ctx context.Context,
 	side *fileSet,
 	file string,
 	sidecars []*sidecar,
-) (found []Found, content []byte, err error) {
-	if _, ok := side.files[file]; !ok {
+) (found []FoundAnnotation, content []byte, err error) {
+	if _, ok := side.blobsByPath[file]; !ok {
 		return nil, nil, nil
 	}
 	content, err = x.sideContent(side, file)
 	if err != nil || isBinary(content) {
 		return nil, nil, err
 	}
-	src := &sources{
-		file:     file,
-		content:  content,
-		head:     x.Base,
-		sidecars: sidecars,
-		former:   max(0, len(sidecars)-1),
+	src := &textSources{
+		file:            file,
+		content:         content,
+		headCommit:      x.Base,
+		sidecars:        sidecars,
+		formerNameCount: max(0, len(sidecars)-1),
 	}
-	p, err := x.at.resolveAll(ctx, src)
+	p, err := x.baseStore.resolveSources(ctx, src)
 	if err != nil {
 		return nil, content, err
 	}
-	return p.found, content, src.partial
+	return p.found, content, src.gitError
 }
 
 // findOnBothSides finds a file's annotations on both sides.
 func (x *comparison) findOnBothSides(ctx context.Context, j diffJob, sidecars []*sidecar) error {
-	now, after, err := x.find(ctx, x.now, j.to, sidecars)
-	if j.own != nil {
-		x.add(j, now)
+	now, after, err := x.findInFile(ctx, x.headFiles, j.headFile, sidecars)
+	if j.headSidecar != nil {
+		x.addNewAnnotations(j, now)
 	}
-	var was []Found
+	var was []FoundAnnotation
 	var before []byte
-	if err == nil && j.file != "" {
-		was, before, err = x.find(ctx, x.old, j.file, sidecars)
+	if err == nil && j.baseFile != "" {
+		was, before, err = x.findInFile(ctx, x.baseFiles, j.baseFile, sidecars)
 	}
 	if err != nil && ctx.Err() == nil {
-		x.Skipped = append(x.Skipped, SkippedFile{cmp.Or(j.file, j.to), err})
+		x.SkippedFiles = append(x.SkippedFiles, SkippedFile{cmp.Or(j.baseFile, j.headFile), err})
 		return nil
 	}
 	if err != nil || before == nil {
 		return err
 	}
-	touches := touchedLines(SplitLines(before), SplitLines(after))
-	at := map[string]Found{}
+	touches := touchedSpanFunc(SplitLines(before), SplitLines(after))
+	at := map[string]FoundAnnotation{}
 	for _, f := range now {
 		at[f.ID] = f
 	}
@@ -414,34 +421,34 @@ func (x *comparison) findOnBothSides(ctx context.Context, j diffJob, sidecars []
 		if f.Placed == Lost || !touches(f.Now) {
 			continue
 		}
-		t := TouchedAnnotation{Found: at[f.ID], BaseFile: j.file, Base: f.Now}
+		t := TouchedAnnotation{FoundAnnotation: at[f.ID], BaseFile: j.baseFile, BaseSpan: f.Now}
 		if t.ID == "" || after == nil {
-			t.Found = Found{Record: f.Record, In: j.file, Placed: Lost}
+			t.FoundAnnotation = FoundAnnotation{Record: f.Record, In: j.baseFile, Placed: Lost}
 		}
-		x.Touched = append(x.Touched, t)
+		x.TouchedAnnotations = append(x.TouchedAnnotations, t)
 	}
 	return nil
 }
 
-// add adds the new annotations of a file to x.Added. An annotation that was not found is added as
+// addNewAnnotations adds the new annotations of a file to x.Added. An annotation that was not found is added as
 // lost.
-func (x *comparison) add(j diffJob, now []Found) {
-	for _, f := range now {
-		if j.fresh[f.ID] {
-			x.Added = append(x.Added, f)
-			delete(j.fresh, f.ID)
+func (x *comparison) addNewAnnotations(j diffJob, headAnnotations []FoundAnnotation) {
+	for _, f := range headAnnotations {
+		if j.newIDs[f.ID] {
+			x.AddedAnnotations = append(x.AddedAnnotations, f)
+			delete(j.newIDs, f.ID)
 		}
 	}
-	for _, r := range j.own.records {
-		if j.fresh[r.ID] {
-			x.Added = append(x.Added, Found{Record: *r, In: j.to, Placed: Lost})
+	for _, r := range j.headSidecar.records {
+		if j.newIDs[r.ID] {
+			x.AddedAnnotations = append(x.AddedAnnotations, FoundAnnotation{Record: *r, In: j.headFile, Placed: Lost})
 		}
 	}
 }
 
-// touchedLines returns a function that reports whether a span of old lines is touched, because a
+// touchedSpanFunc returns a function that reports whether a span of old lines is touched, because a
 // line of the span was deleted or changed, or a new line was inserted inside it.
-func touchedLines(before, after []string) func(Span) bool {
+func touchedSpanFunc(before, after []string) func(Span) bool {
 	in := diff.Interner{}
 	to := new(diff.Mapper).MapLines(in.LineIDs(before), in.LineIDs(after))
 	// gone[i] is the number of deleted lines before line i. apart[i] is the number of lines before
@@ -465,14 +472,18 @@ func touchedLines(before, after []string) func(Span) bool {
 	}
 }
 
-// TouchedBy returns the annotations of lines that a change of the file's content would delete,
+// FindTouchedBy returns the annotations of lines that a change of the file's content would delete,
 // modify or divide (see [Store.Diff]). The function change receives the present content and returns
 // the new content. It returns false if it changes nothing.
-func (b *Store) TouchedBy(ctx context.Context, file string, change func(text string) (string, bool)) ([]Found, error) {
+func (b *Store) FindTouchedBy(
+	ctx context.Context,
+	file string,
+	change func(text string) (string, bool),
+) ([]FoundAnnotation, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err
 	}
-	p, err := b.resolve(ctx, file)
+	p, err := b.resolveFile(ctx, file)
 	if err != nil {
 		return nil, err
 	}
@@ -480,10 +491,10 @@ func (b *Store) TouchedBy(ctx context.Context, file string, change func(text str
 	if !ok {
 		return nil, nil
 	}
-	touches := touchedLines(SplitLines(p.content), SplitLines([]byte(now)))
-	var out []Found
+	touches := touchedSpanFunc(SplitLines(p.content), SplitLines([]byte(now)))
+	var out []FoundAnnotation
 	for _, f := range p.found {
-		if f.isIn(file) && touches(f.Now) {
+		if f.isFoundIn(file) && touches(f.Now) {
 			out = append(out, f)
 		}
 	}
@@ -492,6 +503,6 @@ func (b *Store) TouchedBy(ctx context.Context, file string, change func(text str
 
 // HasAnnotations reports whether the tree has annotations.
 func (b *Store) HasAnnotations() bool {
-	_, err := b.work.Stat(b.dir)
+	_, err := b.worktree.Stat(b.sidecarDir)
 	return err == nil
 }

@@ -23,13 +23,13 @@ func touched(t *testing.T, b *Store, o DiffOptions) string {
 		t.Fatalf("Diff(%+v): %v", o, err)
 	}
 	var all []string
-	for _, x := range d.Touched {
-		all = append(all, fmt.Sprintf("%s %s:%s %s", x.Why, x.BaseFile, x.Base, x.Placed))
+	for _, x := range d.TouchedAnnotations {
+		all = append(all, fmt.Sprintf("%s %s:%s %s", x.Why, x.BaseFile, x.BaseSpan, x.Placed))
 	}
-	for _, f := range d.Added {
+	for _, f := range d.AddedAnnotations {
 		all = append(all, fmt.Sprintf("+%s %s:%s", f.Why, f.In, f.Now))
 	}
-	for _, s := range d.Skipped {
+	for _, s := range d.SkippedFiles {
 		all = append(all, "skipped "+s.File)
 	}
 	return strings.Join(all, ", ")
@@ -245,7 +245,7 @@ func TestDiffGrowth(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return float64(after.Mallocs - before.Mallocs), fmt.Sprint(len(d.Touched), steps)
+		return float64(after.Mallocs - before.Mallocs), fmt.Sprint(len(d.TouchedAnnotations), steps)
 	}
 	one, said := cost(32)
 	if said != "32 1" {

@@ -20,33 +20,33 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/fileref"
 )
 
-// stillFresh is the share of a file that must be unchanged for the file to be fresh.
-const stillFresh = .8
+// minFreshShare is the share of a file that must be unchanged for the file to be fresh.
+const minFreshShare = .8
 
-// maxAsked is the maximum number of references in one call for which git is asked separately.
+// maxGitQuestions is the maximum number of references in one call for which git is asked separately.
 // Further references are unverifiable unless their content is unchanged.
-const maxAsked = 20
+const maxGitQuestions = 20
 
-// errAsked means that git was asked maxAsked times.
-var errAsked = errors.New("too many files to ask git about at once")
+// errTooManyQuestions means that git was asked maxGitQuestions times.
+var errTooManyQuestions = errors.New("too many files to ask git about at once")
 
-// Blob returns git's name for the content of a file in the working tree, whether or not git has
+// FileBlobName returns git's name for the content of a file in the working tree, whether or not git has
 // stored the content. It returns false if the file cannot be read, or if the path cannot be the
 // path of an annotated file.
-func (b *Store) Blob(file string) (string, bool) {
-	file, _ = splitLines(b.inTree(file))
-	data, err := b.content(file)
+func (b *Store) FileBlobName(file string) (string, bool) {
+	file, _ = splitReference(b.relativeToTree(file))
+	data, err := b.readContent(file)
 	if err != nil || CheckFile(file) != nil {
 		return "", false
 	}
-	return blobName(data, b.sha256()), true
+	return blobName(data, b.usesSHA256()), true
 }
 
-// inTree returns the path relative to the root of the tree. A path outside of the tree is returned
+// relativeToTree returns the path relative to the root of the tree. A path outside of the tree is returned
 // unchanged.
-func (b *Store) inTree(file string) string {
+func (b *Store) relativeToTree(file string) string {
 	if filepath.IsAbs(file) && b.root != "" {
-		if rel, err := b.File("/", file); err == nil {
+		if rel, err := b.ToTreePath("/", file); err == nil {
 			return rel
 		}
 		return file
@@ -57,13 +57,13 @@ func (b *Store) inTree(file string) string {
 	return path.Clean(filepath.ToSlash(file))
 }
 
-var lineSuffix = sync.OnceValue(func() *regexp.Regexp {
+var lineSuffixPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(.+?)(?::|#L)([0-9]{1,9})(?:-L?([0-9]{1,9}))?$`)
 })
 
-// splitLines splits a reference into the path and the lines.
-func splitLines(file string) (string, Span) {
-	m := lineSuffix().FindStringSubmatch(file)
+// splitReference splits a reference into the path and the lines.
+func splitReference(file string) (string, Span) {
+	m := lineSuffixPattern().FindStringSubmatch(file)
 	if m == nil {
 		return file, Span{}
 	}
@@ -85,17 +85,17 @@ func splitLines(file string) (string, Span) {
 // which may have existed in the working tree then. CheckFileRefs never fails. A reference that
 // cannot be checked is unverifiable, with the reason in How.
 func (b *Store) CheckFileRefs(ctx context.Context, refs []fileref.Ref) []fileref.CheckResult {
-	c := &refChecker{store: b, ctx: ctx, left: maxAsked}
+	c := &refChecker{store: b, ctx: ctx, remainingQuestions: maxGitQuestions}
 	if b.history != nil {
-		c.head, c.err = b.history.Head(ctx)
+		c.head, c.err = b.history.HeadCommit(ctx)
 	}
 	out := make([]fileref.CheckResult, len(refs))
-	var open []openRef
+	var open []uncheckedRef
 	want := map[string]bool{}
 	for i, r := range refs {
 		out[i] = fileref.CheckResult{Ref: r, State: fileref.Unverifiable}
-		o := openRef{checked: &out[i]}
-		if !o.readFile(b) {
+		o := uncheckedRef{result: &out[i]}
+		if !o.readReferencedFile(b) {
 			continue
 		}
 		open = append(open, o)
@@ -105,69 +105,69 @@ func (b *Store) CheckFileRefs(ctx context.Context, refs []fileref.Ref) []fileref
 	}
 	c.readBlobs(want)
 	for _, o := range open {
-		if c.err == nil || errors.Is(c.err, errAsked) {
-			if o.there {
-				c.compare(o.checked, o.file, o.file, o.span, o.content)
+		if c.err == nil || errors.Is(c.err, errTooManyQuestions) {
+			if o.exists {
+				c.compareVersions(o.result, o.file, o.file, o.span, o.content)
 			} else {
-				c.checkMissingFile(o.checked, o.file, o.span)
+				c.checkMissingFile(o.result, o.file, o.span)
 			}
 		}
 		if c.err != nil {
-			o.checked.State = fileref.Unverifiable
-			o.checked.Now = ""
-			o.checked.Kept = 0
-			o.checked.How = "it was not looked at: " + c.err.Error()
+			o.result.State = fileref.Unverifiable
+			o.result.CurrentPath = ""
+			o.result.UnchangedShare = 0
+			o.result.Explanation = "it was not looked at: " + c.err.Error()
 		}
 	}
 	return out
 }
 
-// openRef is a reference that has to be compared with its old content.
-type openRef struct {
-	checked *fileref.CheckResult
+// uncheckedRef is a reference that has to be compared with its old content.
+type uncheckedRef struct {
+	result  *fileref.CheckResult
 	file    string
 	span    Span
 	content []byte
-	there   bool
+	exists  bool
 }
 
-// readFile reads the referenced file. It returns true if the file must be compared with its old
-// content. Otherwise readFile sets the result of the check.
-func (o *openRef) readFile(b *Store) bool {
-	r := o.checked
-	o.file = b.inTree(r.File)
+// readReferencedFile reads the referenced file. It returns true if the file must be compared with its old
+// content. Otherwise readReferencedFile sets the result of the check.
+func (o *uncheckedRef) readReferencedFile(b *Store) bool {
+	r := o.result
+	o.file = b.relativeToTree(r.File)
 	// If a file with this whole name exists, the end of the name is not a line range.
-	if _, err := b.work.Stat(o.file); err != nil {
-		o.file, o.span = splitLines(o.file)
+	if _, err := b.worktree.Stat(o.file); err != nil {
+		o.file, o.span = splitReference(o.file)
 	}
 	if CheckFile(o.file) != nil {
-		r.How = "it is not a path inside the working tree"
+		r.Explanation = "it is not a path inside the working tree"
 		return false
 	}
 	var err error
-	o.content, err = b.content(o.file)
+	o.content, err = b.readContent(o.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true
 	}
 	if err != nil {
-		r.How = "it cannot be read" // do not use the error, because it contains the path, which is not trusted
-		if fi, err := b.work.Stat(o.file); err == nil && fi.IsDir() {
-			r.How = "it is a directory, which is there; what is in it is not compared"
+		r.Explanation = "it cannot be read" // do not use the error, because it contains the path, which is not trusted
+		if fi, err := b.worktree.Stat(o.file); err == nil && fi.IsDir() {
+			r.Explanation = "it is a directory, which is there; what is in it is not compared"
 		}
 		return false
 	}
-	o.there = true
+	o.exists = true
 	same := r.Blob != "" && blobName(o.content, len(r.Blob) == 64) == r.Blob
 	switch {
 	case same:
 		r.State = fileref.Fresh
-		r.Kept = 1
-		r.How = "the file is as it was"
+		r.UnchangedShare = 1
+		r.Explanation = "the file is as it was"
 	case isBinary(o.content) && r.Blob == "":
-		r.How = "it is binary, and nothing says what it was like"
+		r.Explanation = "it is binary, and nothing says what it was like"
 	case isBinary(o.content):
-		r.How = "it is binary, and not as it was"
-		if !r.Doubtful {
+		r.Explanation = "it is binary, and not as it was"
+		if !r.IsDoubtful {
 			r.State = fileref.Stale
 		}
 	default:
@@ -178,25 +178,25 @@ func (o *openRef) readFile(b *Store) bool {
 
 // refChecker reads the old contents of references from git.
 type refChecker struct {
-	store *Store
-	ctx   context.Context
-	head  string // "" without git
-	blobs map[string][]byte
-	left  int // number of times that git may still be asked
-	err   error
+	store              *Store
+	ctx                context.Context
+	head               string // "" without git
+	blobs              map[string][]byte
+	remainingQuestions int // number of times that git may still be asked
+	err                error
 }
 
 // readBlobs reads the blobs of the references.
-func (a *refChecker) readBlobs(want map[string]bool) {
+func (a *refChecker) readBlobs(wanted map[string]bool) {
 	a.blobs = map[string][]byte{}
 	if a.head == "" || a.err != nil {
 		return
 	}
-	if len(want) == 0 {
+	if len(wanted) == 0 {
 		return
 	}
-	names := make([]string, 0, len(want))
-	for n := range want {
+	names := make([]string, 0, len(wanted))
+	for n := range wanted {
 		names = append(names, n)
 	}
 	slices.Sort(names)
@@ -209,26 +209,29 @@ func (a *refChecker) countQuestion() bool {
 	if a.err != nil || a.head == "" {
 		return false
 	}
-	a.left--
-	if a.left < 0 {
-		a.err = errAsked
+	a.remainingQuestions--
+	if a.remainingQuestions < 0 {
+		a.err = errTooManyQuestions
 	}
 	return a.err == nil
 }
 
 // oldVersions returns the contents that the file may have had at the time of the reference. how is a phrase that says
 // where they come from. sure is set if the file certainly belongs to this tree.
-func (a *refChecker) oldVersions(c *fileref.CheckResult, file string) (texts [][]byte, how string, sure bool) {
+func (a *refChecker) oldVersions(
+	c *fileref.CheckResult,
+	file string,
+) (texts [][]byte, explanation string, isCertain bool) {
 	if text, ok := a.blobs[c.Blob]; ok && c.Blob != "" {
 		return [][]byte{text}, "", true
 	}
-	if c.Doubtful || c.Time.IsZero() {
+	if c.IsDoubtful || c.Time.IsZero() {
 		return nil, "", false
 	}
 	if !a.countQuestion() {
 		return nil, "", false
 	}
-	before, after, err := a.store.history.Around(a.ctx, file, c.Time)
+	before, after, err := a.store.history.BlobsAround(a.ctx, file, c.Time)
 	if err != nil {
 		a.err = err
 		return nil, "", false
@@ -248,47 +251,47 @@ func (a *refChecker) oldVersions(c *fileref.CheckResult, file string) (texts [][
 	return texts, ", by what git has of that time", len(texts) > 0
 }
 
-// compare compares the old contents of a file with the present content, and sets the result of the
+// compareVersions compares the old contents of a file with the present content, and sets the result of the
 // reference. now is the file's present path.
-func (a *refChecker) compare(c *fileref.CheckResult, file, now string, span Span, content []byte) {
+func (a *refChecker) compareVersions(c *fileref.CheckResult, file, currentPath string, span Span, content []byte) {
 	texts, how, _ := a.oldVersions(c, file)
 	if a.err != nil {
 		return
 	}
 	if len(texts) == 0 {
 		switch {
-		case c.Doubtful:
-			c.How = "it may be of another project"
-		case c.Blob != "" && now == file:
+		case c.IsDoubtful:
+			c.Explanation = "it may be of another project"
+		case c.Blob != "" && currentPath == file:
 			c.State = fileref.Stale
-			c.How = "the file has changed; how much is not known, as nobody has kept what it was"
+			c.Explanation = "the file has changed; how much is not known, as nobody has kept what it was"
 		default:
-			c.How = "nothing says what it was like"
+			c.Explanation = "nothing says what it was like"
 		}
 		return
 	}
 	best := bestMatch(texts, file, span, content)
 	if best.confidence < 0 {
-		c.How = "it was binary"
+		c.Explanation = "it was binary"
 		return
 	}
-	c.Kept = math.Round(best.confidence*100) / 100
+	c.UnchangedShare = math.Round(best.confidence*100) / 100
 	what := "of the file still stands"
 	if span.Len() > 0 {
 		what = "of these lines still stand"
 	}
-	c.How = fmt.Sprintf("%.0f %% %s%s", 100*c.Kept, what, how)
+	c.Explanation = fmt.Sprintf("%.0f %% %s%s", 100*c.UnchangedShare, what, how)
 	hasLines := span.Len() > 0 && best.span.Len() > 0
-	isElsewhere := now != file || best.span != span
+	isElsewhere := currentPath != file || best.span != span
 	if hasLines && isElsewhere {
-		c.Now = now + ":" + best.span.String()
-	} else if now != file {
-		c.Now = now
+		c.CurrentPath = currentPath + ":" + best.span.String()
+	} else if currentPath != file {
+		c.CurrentPath = currentPath
 	}
 	switch {
-	case best.confidence < stillFresh:
+	case best.confidence < minFreshShare:
 		c.State = fileref.Stale
-	case c.Now != "":
+	case c.CurrentPath != "":
 		c.State = fileref.Moved
 	default:
 		c.State = fileref.Fresh
@@ -297,21 +300,25 @@ func (a *refChecker) compare(c *fileref.CheckResult, file, now string, span Span
 
 // bestMatch compares a file, or some of its lines, with each old text and returns the best
 // match. Its confidence is -1 if all old texts are binary.
-func bestMatch(texts [][]byte, file string, span Span, content []byte) match {
-	x := newLineIndex(newInterner(), SplitLines(content))
-	best := match{confidence: -1}
+func bestMatch(texts [][]byte, file string, span Span, content []byte) blockMatch {
+	x := newLineIndex(newLineInterner(), SplitLines(content))
+	best := blockMatch{confidence: -1}
 	for _, text := range texts {
 		if len(text) > MaxFile || isBinary(text) {
 			continue
 		}
 		old := SplitLines(text)
-		m := match{placing: Edited, confidence: keptShare(x, old)}
+		m := blockMatch{placing: Edited, confidence: unchangedLetterShare(x, old)}
 		if span.Len() > 0 && span.Last <= len(old) {
 			r := &Record{File: file, Span: span}
-			r.take(old)
-			was := &oldVersion{oldText: &oldText{old, x.in.lines.LineIDs(old)}, now: x, mapper: new(diff.Mapper)}
-			search := blockSearch{text: x, record: r, old: was}
-			m = search.find("")
+			r.setLines(old)
+			was := &oldVersion{
+				oldText: &oldText{old, x.interner.lineIDs.LineIDs(old)},
+				newText: x,
+				mapper:  new(diff.Mapper),
+			}
+			search := blockSearch{newText: x, record: r, oldVersion: was}
+			m = search.findBlock("")
 			if m.placing != Edited && m.placing != Lost {
 				m.confidence = 1
 			}
@@ -323,12 +330,12 @@ func bestMatch(texts [][]byte, file string, span Span, content []byte) match {
 	return best
 }
 
-// keptShare returns the share of the old text's letters that are in unchanged lines. Lines count as
+// unchangedLetterShare returns the share of the old text's letters that are in unchanged lines. Lines count as
 // unchanged only in their old order.
-func keptShare(pg *lineIndex, old []string) float64 {
+func unchangedLetterShare(pg *lineIndex, oldLines []string) float64 {
 	all, kept := 0, 0
-	for i, to := range new(diff.Mapper).MapLines(pg.in.lines.LineIDs(old), pg.ids) {
-		n := countLetters(old[i])
+	for i, to := range new(diff.Mapper).MapLines(pg.interner.lineIDs.LineIDs(oldLines), pg.ids) {
+		n := countLetters(oldLines[i])
 		all += n
 		if to >= 0 {
 			kept += n
@@ -343,12 +350,12 @@ func keptShare(pg *lineIndex, old []string) float64 {
 // checkMissingFile checks a reference to a file that is not in the working tree.
 func (a *refChecker) checkMissingFile(c *fileref.CheckResult, file string, span Span) {
 	if a.head == "" {
-		c.How = "there is no such file here, and no git that says whether there was"
+		c.Explanation = "there is no such file here, and no git that says whether there was"
 		return
 	}
 	_, ours := a.blobs[c.Blob]
-	if c.Doubtful && !ours {
-		c.How = "there is no such file here; it may be of another project"
+	if c.IsDoubtful && !ours {
+		c.Explanation = "there is no such file here; it may be of another project"
 		return
 	}
 	if !a.countQuestion() {
@@ -363,29 +370,29 @@ func (a *refChecker) checkMissingFile(c *fileref.CheckResult, file string, span 
 		if CheckFile(n) != nil {
 			continue
 		}
-		content, err := a.store.content(n)
+		content, err := a.store.readContent(n)
 		if err != nil || isBinary(content) {
 			continue
 		}
-		a.compare(c, file, n, span, content)
+		a.compareVersions(c, file, n, span, content)
 		if a.err == nil && c.State == fileref.Unverifiable {
 			c.State = fileref.Moved
-			c.Now = n
-			c.How = "the file was renamed; nothing says how much of it has changed"
+			c.CurrentPath = n
+			c.Explanation = "the file was renamed; nothing says how much of it has changed"
 		}
 		return
 	}
 	if !was && !ours {
 		// ask git about HEAD, because the deletion may not be committed yet
-		at, err := a.store.history.At(a.ctx, a.head, file)
+		at, err := a.store.history.BlobAt(a.ctx, a.head, file)
 		if err != nil {
 			a.err = err
 			return
 		}
 		if at == "" {
-			c.How = "there is no such file here, and git knows of none"
+			c.Explanation = "there is no such file here, and git knows of none"
 			return
 		}
 	}
-	c.State, c.How = fileref.Stale, "the file is gone"
+	c.State, c.Explanation = fileref.Stale, "the file is gone"
 }

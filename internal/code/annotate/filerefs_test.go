@@ -19,16 +19,26 @@ import (
 func checkRef(t *testing.T, b *Store, c fileref.Ref) fileref.CheckResult {
 	t.Helper()
 	out := b.CheckFileRefs(t.Context(), []fileref.Ref{c})
-	if len(out) != 1 || out[0].Ref != c || out[0].How == "" || out[0].Kept < 0 || out[0].Kept > 1 {
+	if len(out) != 1 || out[0].Ref != c || out[0].Explanation == "" || out[0].UnchangedShare < 0 ||
+		out[0].UnchangedShare > 1 {
 		t.Fatalf("CheckFileRefs(%+v) = %+v", c, out)
 	}
 	return out[0]
 }
 
-func wantRef(t *testing.T, what string, got fileref.CheckResult, state fileref.State, now string) {
+func wantRef(t *testing.T, what string, got fileref.CheckResult, state fileref.FileState, now string) {
 	t.Helper()
-	if got.State != state || got.Now != now {
-		t.Errorf("%s: %s is %s %q (%s), want %s %q", what, got.File, got.State, got.Now, got.How, state, now)
+	if got.State != state || got.CurrentPath != now {
+		t.Errorf(
+			"%s: %s is %s %q (%s), want %s %q",
+			what,
+			got.File,
+			got.State,
+			got.CurrentPath,
+			got.Explanation,
+			state,
+			now,
+		)
 	}
 }
 
@@ -73,7 +83,7 @@ func TestCheckFileRefs(t *testing.T) {
 	b := g.store()
 	blob := func(file string) string {
 		t.Helper()
-		s, ok := b.Blob(file)
+		s, ok := b.FileBlobName(file)
 		if !ok {
 			t.Fatalf("Blob(%s) says nothing", file)
 		}
@@ -87,7 +97,7 @@ func TestCheckFileRefs(t *testing.T) {
 	}
 	// The same without what it was like: git says that by the time.
 	untold := func(c fileref.Ref) fileref.Ref { c.Blob = ""; return c }
-	doubtful := func(c fileref.Ref) fileref.Ref { c.Doubtful = true; return c }
+	doubtful := func(c fileref.Ref) fileref.Ref { c.IsDoubtful = true; return c }
 	wantRef(t, "at once", checkRef(t, b, pool), fileref.Fresh, "")
 	wantRef(t, "at once", checkRef(t, b, lines), fileref.Fresh, "")
 	wantRef(t, "at once", checkRef(t, b, untold(pool)), fileref.Fresh, "")
@@ -99,8 +109,8 @@ func TestCheckFileRefs(t *testing.T) {
 	wantRef(t, "a line changed", checkRef(t, b, pool), fileref.Fresh, "")
 	wantRef(t, "a line changed", checkRef(t, b, untold(pool)), fileref.Fresh, "")
 	wantRef(t, "a line above", checkRef(t, b, lines), fileref.Moved, "pool.go:15-20")
-	if c := checkRef(t, b, pool); c.Kept <= .8 || c.Kept >= 1 {
-		t.Errorf("%v of it is kept (%s), want most", c.Kept, c.How)
+	if c := checkRef(t, b, pool); c.UnchangedShare <= .8 || c.UnchangedShare >= 1 {
+		t.Errorf("%v of it is kept (%s), want most", c.UnchangedShare, c.Explanation)
 	}
 	// Much changed; the lines are there still.
 	g.write("pool.go", strings.Join(strings.SplitAfter(source, "\n")[10:20], "")+numbered(60))
@@ -185,9 +195,9 @@ func TestCheckFileRefsIsSafe(t *testing.T) {
 		"a.txt:99999999999", strings.Repeat("x/", 3000), "C:\\x", "link", ":(top)a.txt", "a.txt\n"} {
 		c := checkRef(t, b, fileref.Ref{File: file, Blob: "--output=x", Time: noon})
 		if c.State != fileref.Unverifiable {
-			t.Errorf("%q is %s (%s), want UNVERIFIABLE", file, c.State, c.How)
+			t.Errorf("%q is %s (%s), want UNVERIFIABLE", file, c.State, c.Explanation)
 		}
-		if _, ok := b.Blob(file); ok {
+		if _, ok := b.FileBlobName(file); ok {
 			t.Errorf("%q has a blob", file)
 		}
 	}
@@ -198,7 +208,7 @@ func TestCheckFileRefsIsSafe(t *testing.T) {
 
 func TestCheckFileRefsWithoutGit(t *testing.T) {
 	m, b := tree(t, map[string]string{"a.txt": numbered(9)})
-	blob, _ := b.Blob("a.txt")
+	blob, _ := b.FileBlobName("a.txt")
 	wantRef(t, "as it was", checkRef(t, b, fileref.Ref{File: "a.txt", Blob: blob}), fileref.Fresh, "")
 	wantRef(t, "untold", checkRef(t, b, fileref.Ref{File: "a.txt", Time: noon}), fileref.Unverifiable, "")
 	wantRef(t, "missing", checkRef(t, b, fileref.Ref{File: "b.txt", Blob: blob}), fileref.Unverifiable, "")
@@ -207,7 +217,7 @@ func TestCheckFileRefsWithoutGit(t *testing.T) {
 	wantRef(
 		t,
 		"changed, of another project",
-		checkRef(t, b, fileref.Ref{File: "a.txt", Blob: blob, Doubtful: true}),
+		checkRef(t, b, fileref.Ref{File: "a.txt", Blob: blob, IsDoubtful: true}),
 		fileref.Unverifiable,
 		"",
 	)
@@ -220,15 +230,16 @@ func TestCheckFileRefsAsksGitLittle(t *testing.T) {
 	g.write("a.txt", numbered(9))
 	g.commitAt(noon)
 	var cs []fileref.Ref
-	for i := range maxAsked + 5 {
+	for i := range maxGitQuestions + 5 {
 		cs = append(cs, fileref.Ref{File: fmt.Sprintf("none%d.txt", i), Time: noon})
 	}
 	cs = append(cs, fileref.Ref{File: "a.txt", Blob: blobName([]byte(numbered(9)), false)})
 	out := g.store().CheckFileRefs(t.Context(), cs)
-	if got := out[maxAsked+4]; got.State != fileref.Unverifiable || !strings.Contains(got.How, "too many") {
-		t.Errorf("the citation beyond the bound is %s (%s)", got.State, got.How)
+	if got := out[maxGitQuestions+4]; got.State != fileref.Unverifiable ||
+		!strings.Contains(got.Explanation, "too many") {
+		t.Errorf("the citation beyond the bound is %s (%s)", got.State, got.Explanation)
 	}
 	if got := out[len(out)-1]; got.State != fileref.Fresh {
-		t.Errorf("what needs no git is %s (%s), want FRESH", got.State, got.How)
+		t.Errorf("what needs no git is %s (%s), want FRESH", got.State, got.Explanation)
 	}
 }

@@ -21,16 +21,16 @@ import (
 // fileSet maps the paths of regular files on a side to their blob names. In the working tree,
 // git need not have stored the blob.
 type fileSet struct {
-	files map[string]string
-	work  bool // contents are read from the working tree
+	blobsByPath map[string]string
+	isWorktree  bool // contents are read from the working tree
 }
 
 // sortedPaths returns the paths, sorted.
-func (s *fileSet) sortedPaths() []string { return slices.Sorted(maps.Keys(s.files)) }
+func (s *fileSet) sortedPaths() []string { return slices.Sorted(maps.Keys(s.blobsByPath)) }
 
 // isSidecar reports whether the path is the path of a sidecar.
 func (b *Store) isSidecar(name string) bool {
-	return strings.HasPrefix(name, b.dir+"/") && strings.HasSuffix(name, suffix)
+	return strings.HasPrefix(name, b.sidecarDir+"/") && strings.HasSuffix(name, sidecarSuffix)
 }
 
 // mayHaveAnnotations reports whether a file with this path can be annotated.
@@ -41,15 +41,15 @@ func (b *Store) mayHaveAnnotations(name string) bool {
 // stagedFiles returns the files of git's index. For a file with a merge conflict, it returns "our"
 // version.
 func (b *Store) stagedFiles() (*fileSet, error) {
-	entries, _, err := b.repo.Index()
+	entries, _, err := b.repo.IndexEntries()
 	if err != nil {
 		return nil, err
 	}
-	s := &fileSet{files: map[string]string{}}
+	s := &fileSet{blobsByPath: map[string]string{}}
 	for _, e := range entries {
 		isOurs := e.Stage == 0 || e.Stage == 2
-		if e.File && isOurs {
-			s.files[e.Name] = e.Blob
+		if e.IsRegular && isOurs {
+			s.blobsByPath[e.Name] = e.Blob
 		}
 	}
 	return s, nil
@@ -58,8 +58,8 @@ func (b *Store) stagedFiles() (*fileSet, error) {
 // worktreeFiles returns the files of the working tree that are in base or in the index, or that are
 // sidecars. It does not read a file if the index shows that the file has not changed.
 func (b *Store) worktreeFiles(ctx context.Context, base map[string]string) (*fileSet, error) {
-	s := &fileSet{files: map[string]string{}, work: true}
-	entries, at, err := b.repo.Index()
+	s := &fileSet{blobsByPath: map[string]string{}, isWorktree: true}
+	entries, at, err := b.repo.IndexEntries()
 	if err != nil { // ignore the error, because without the index all files are read
 		entries = nil
 	}
@@ -69,12 +69,12 @@ func (b *Store) worktreeFiles(ctx context.Context, base map[string]string) (*fil
 	for i := range entries {
 		if e := &entries[i]; strings.HasSuffix(e.Name, "/") {
 			apart = append(apart, e.Name)
-		} else if e.File {
+		} else if e.IsRegular {
 			listed[e.Name], names[e.Name] = e, ""
 		}
 	}
 	if err := b.walkSidecars(ctx, func(name string) error {
-		names[path.Join(b.dir, name)] = ""
+		names[path.Join(b.sidecarDir, name)] = ""
 		return nil
 	}); err != nil {
 		return nil, err
@@ -85,11 +85,11 @@ func (b *Store) worktreeFiles(ctx context.Context, base map[string]string) (*fil
 		}
 		e := listed[name]
 		if e == nil && slices.ContainsFunc(apart, func(dir string) bool { return strings.HasPrefix(name, dir) }) {
-			s.files[name] = base[name]
-		} else if e != nil && e.Apart {
-			s.files[name] = e.Blob
+			s.blobsByPath[name] = base[name]
+		} else if e != nil && e.IsNotCheckedOut {
+			s.blobsByPath[name] = e.Blob
 		} else if blob, ok := b.fileBlob(name, e, at); ok {
-			s.files[name] = blob
+			s.blobsByPath[name] = blob
 		}
 	}
 	return s, nil
@@ -101,18 +101,18 @@ func (b *Store) fileBlob(name string, e *git.IndexEntry, indexed time.Time) (str
 	if CheckFile(name) != nil {
 		return "", false
 	}
-	fi, err := b.work.Stat(name)
+	fi, err := b.worktree.Stat(name)
 	if err != nil || !fi.Mode().IsRegular() {
 		return "", err != nil && !errors.Is(err, fs.ErrNotExist)
 	}
 	if e != nil && isUnchanged(e, fi, indexed) {
 		return e.Blob, true
 	}
-	data, err := vfs.ReadFile(b.work, name, MaxFile)
+	data, err := vfs.ReadFile(b.worktree, name, MaxFile)
 	if err != nil {
 		return "", true
 	}
-	return blobName(data, b.sha256()), true
+	return blobName(data, b.usesSHA256()), true
 }
 
 // isUnchanged reports whether a file is still as it was when git wrote the index.
@@ -123,18 +123,18 @@ func isUnchanged(e *git.IndexEntry, fi fs.FileInfo, indexed time.Time) bool {
 
 // Limits of the search for renames.
 const (
-	maxRenames   = 1000 // number of files on each side
-	leastRenamed = .5   // minimum share of letters that two files must have in common
-	maxHolders   = 50   // a line that is in more files than this is ignored
+	maxRenames      = 1000 // number of files on each side
+	minRenameShare  = .5   // minimum share of letters that two files must have in common
+	maxFilesPerLine = 50   // a line that is in more files than this is ignored
 )
 
 // findRenames sets the new names of base files that have annotations and do not exist in the
 // head. The new name belongs to an added file with the same content, or with most of the lines.
 func (x *comparison) findRenames(ctx context.Context) error {
-	x.renamed = map[string]string{}
+	x.newNames = map[string]string{}
 	var gone, fresh []string
-	for _, file := range x.old.sortedPaths() {
-		if _, ok := x.now.files[file]; !ok && len(x.baseSidecars(file)) > 0 {
+	for _, file := range x.baseFiles.sortedPaths() {
+		if _, ok := x.headFiles.blobsByPath[file]; !ok && len(x.baseSidecars(file)) > 0 {
 			gone = append(gone, file)
 		}
 	}
@@ -142,15 +142,15 @@ func (x *comparison) findRenames(ctx context.Context) error {
 		return nil
 	}
 	byBlob := map[string][]string{}
-	for _, file := range x.now.sortedPaths() {
-		if _, ok := x.old.files[file]; !ok && x.tree.mayHaveAnnotations(file) {
+	for _, file := range x.headFiles.sortedPaths() {
+		if _, ok := x.baseFiles.blobsByPath[file]; !ok && x.worktreeStore.mayHaveAnnotations(file) {
 			fresh = append(fresh, file)
-			byBlob[x.now.files[file]] = append(byBlob[x.now.files[file]], file)
+			byBlob[x.headFiles.blobsByPath[file]] = append(byBlob[x.headFiles.blobsByPath[file]], file)
 		}
 	}
 	taken := map[string]bool{}
 	gone = slices.DeleteFunc(gone, func(file string) bool {
-		same := byBlob[x.old.files[file]]
+		same := byBlob[x.baseFiles.blobsByPath[file]]
 		if len(same) == 0 {
 			return false
 		}
@@ -160,22 +160,22 @@ func (x *comparison) findRenames(ctx context.Context) error {
 		}); i >= 0 {
 			to = same[i]
 		}
-		x.renamed[file], taken[to] = to, true
+		x.newNames[file], taken[to] = to, true
 		return true
 	})
 	fresh = slices.DeleteFunc(fresh, func(f string) bool { return taken[f] })
-	return x.findSimilar(ctx, gone[:min(len(gone), maxRenames)], fresh[:min(len(fresh), maxRenames)])
+	return x.findSimilarRenames(ctx, gone[:min(len(gone), maxRenames)], fresh[:min(len(fresh), maxRenames)])
 }
 
-// findSimilar is like findRenames, for files whose contents differ. It compares the lines of each
+// findSimilarRenames is like findRenames, for files whose contents differ. It compares the lines of each
 // added file with all deleted files at once.
-func (x *comparison) findSimilar(ctx context.Context, gone, fresh []string) error {
-	if len(gone) == 0 || len(fresh) == 0 {
+func (x *comparison) findSimilarRenames(ctx context.Context, deletedFiles, addedFiles []string) error {
+	if len(deletedFiles) == 0 || len(addedFiles) == 0 {
 		return nil
 	}
 	holders := map[string]map[int]int{} // for each line, its number of occurrences in each deleted file
-	size := make([]int, len(gone))
-	err := x.eachText(ctx, x.old, gone, func(i int, lines []string) {
+	size := make([]int, len(deletedFiles))
+	err := x.eachFileText(ctx, x.baseFiles, deletedFiles, func(i int, lines []string) {
 		for _, l := range lines {
 			if holders[l] == nil {
 				holders[l] = map[int]int{}
@@ -188,14 +188,14 @@ func (x *comparison) findSimilar(ctx context.Context, gone, fresh []string) erro
 		return err
 	}
 	var pairs []renamePair
-	err = x.eachText(ctx, x.now, fresh, func(k int, lines []string) {
+	err = x.eachFileText(ctx, x.headFiles, addedFiles, func(k int, lines []string) {
 		all := 0
 		common := map[int]int{}
 		used := map[string]int{}
 		for _, l := range lines {
 			all += len(l)
 			used[l]++
-			if len(holders[l]) > maxHolders {
+			if len(holders[l]) > maxFilesPerLine {
 				continue // ignore the line: a line in so many files is usually from a license text
 			}
 			for i, n := range holders[l] {
@@ -205,7 +205,7 @@ func (x *comparison) findSimilar(ctx context.Context, gone, fresh []string) erro
 			}
 		}
 		for i, n := range common {
-			if share := float64(n) / float64(max(all, size[i])); share >= leastRenamed {
+			if share := float64(n) / float64(max(all, size[i])); share >= minRenameShare {
 				pairs = append(pairs, renamePair{i, k, share})
 			}
 		}
@@ -213,47 +213,47 @@ func (x *comparison) findSimilar(ctx context.Context, gone, fresh []string) erro
 	if err != nil {
 		return err
 	}
-	x.pickRenames(pairs, gone, fresh)
+	x.setBestRenames(pairs, deletedFiles, addedFiles)
 	return nil
 }
 
 // renamePair is a deleted file, an added file, and the share in which their contents are equal.
 // from and to are indexes in the lists of these files.
 type renamePair struct {
-	from, to int
-	share    float64
+	deletedIndex, addedIndex int
+	share                    float64
 }
 
-// pickRenames treats the most similar pairs as renames, until no pair of unused files is left. It
+// setBestRenames treats the most similar pairs as renames, until no pair of unused files is left. It
 // sets x.renamed.
-func (x *comparison) pickRenames(pairs []renamePair, gone, fresh []string) {
+func (x *comparison) setBestRenames(pairs []renamePair, deletedFiles, addedFiles []string) {
 	slices.SortFunc(pairs, func(a, b renamePair) int {
-		return cmp.Or(cmp.Compare(b.share, a.share), a.from-b.from, a.to-b.to)
+		return cmp.Or(cmp.Compare(b.share, a.share), a.deletedIndex-b.deletedIndex, a.addedIndex-b.addedIndex)
 	})
 	taken := map[string]bool{}
 	for _, p := range pairs {
-		from, to := gone[p.from], fresh[p.to]
-		if x.renamed[from] == "" && !taken[to] {
-			x.renamed[from], taken[to] = to, true
+		from, to := deletedFiles[p.deletedIndex], addedFiles[p.addedIndex]
+		if x.newNames[from] == "" && !taken[to] {
+			x.newNames[from], taken[to] = to, true
 		}
 	}
 }
 
-// eachText calls fn with each file's significant lines, without white space, and the file's
+// eachFileText calls fn with each file's significant lines, without white space, and the file's
 // index. Binary files are skipped.
-func (x *comparison) eachText(
+func (x *comparison) eachFileText(
 	ctx context.Context,
 	side *fileSet,
 	files []string,
 	fn func(i int, lines []string),
 ) error {
-	for from := 0; from < len(files); from += batch {
-		some := files[from:min(from+batch, len(files))]
+	for from := 0; from < len(files); from += blobBatchSize {
+		some := files[from:min(from+blobBatchSize, len(files))]
 		var want []string
 		for _, f := range some {
-			want = append(want, side.files[f])
+			want = append(want, side.blobsByPath[f])
 		}
-		if err := x.readMissing(ctx, want); err != nil {
+		if err := x.readMissingBlobs(ctx, want); err != nil {
 			return err
 		}
 		for i, f := range some {
@@ -263,14 +263,14 @@ func (x *comparison) eachText(
 			}
 			var lines []string
 			for _, l := range SplitLines(data) {
-				l = bareLine(l)
+				l = removeLineSpace(l)
 				if countLetters(l) >= 3 {
 					lines = append(lines, l)
 				}
 			}
 			fn(from+i, lines)
 		}
-		clear(x.blobs.blobs)
+		clear(x.baseBlobs.blobs)
 	}
 	return nil
 }

@@ -39,85 +39,94 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// version is the version of a line. Version 1 is the first.
-const version = 1
+// lineVersion is the version of a line. Version 1 is the first.
+const lineVersion = 1
 
 // maxSidecarLine is the maximum length of a line, in bytes.
 const maxSidecarLine = 2 << 20
 
-// line is a line of a sidecar, as JSON.
-type line struct {
-	V        int       `json:"v"`
-	ID       string    `json:"id,omitempty"`
-	Archive  string    `json:"archive,omitempty"`
-	Return   string    `json:"return,omitempty"`
-	Run      string    `json:"run,omitempty"`
-	Undo     string    `json:"undo,omitempty"`
-	File     string    `json:"file,omitempty"`
-	Lines    *[2]int   `json:"lines,omitempty"`
-	Why      string    `json:"why,omitempty"`
-	Rejected []string  `json:"rejected,omitempty"`
-	By       string    `json:"by,omitempty"`
-	Agent    string    `json:"agent,omitempty"`
-	Model    string    `json:"model,omitempty"`
-	Session  string    `json:"session,omitempty"`
-	Profile  string    `json:"profile,omitempty"`
-	Ref      string    `json:"ref,omitempty"`
-	Time     time.Time `json:"time,omitzero"`
-	Commit   string    `json:"commit,omitempty"`
-	Blob     string    `json:"blob,omitempty"`
-	Hash     string    `json:"hash,omitempty"`
-	Before   []string  `json:"before,omitempty"`
-	Block    []string  `json:"block,omitempty"`
-	After    []string  `json:"after,omitempty"`
-	Cut      int       `json:"cut,omitempty"`
-	Scope    []string  `json:"scope,omitempty"`
-	Mark     string    `json:"mark,omitempty"` // see Store.FindUnreviewed
+// sidecarLine is a line of a sidecar, as JSON.
+type sidecarLine struct {
+	Version      int       `json:"v"`
+	ID           string    `json:"id,omitempty"`
+	ArchivedID   string    `json:"archive,omitempty"`
+	RestoredID   string    `json:"return,omitempty"`
+	RunName      string    `json:"run,omitempty"`
+	UndoneRun    string    `json:"undo,omitempty"`
+	File         string    `json:"file,omitempty"`
+	Lines        *[2]int   `json:"lines,omitempty"`
+	Reasoning    string    `json:"why,omitempty"`
+	Rejected     []string  `json:"rejected,omitempty"`
+	Author       string    `json:"by,omitempty"`
+	Agent        string    `json:"agent,omitempty"`
+	Model        string    `json:"model,omitempty"`
+	Session      string    `json:"session,omitempty"`
+	Profile      string    `json:"profile,omitempty"`
+	Ref          string    `json:"ref,omitempty"`
+	Time         time.Time `json:"time,omitzero"`
+	Commit       string    `json:"commit,omitempty"`
+	Blob         string    `json:"blob,omitempty"`
+	Hash         string    `json:"hash,omitempty"`
+	Before       []string  `json:"before,omitempty"`
+	Block        []string  `json:"block,omitempty"`
+	After        []string  `json:"after,omitempty"`
+	OmittedLines int       `json:"cut,omitempty"`
+	Scope        []string  `json:"scope,omitempty"`
+	Mark         string    `json:"mark,omitempty"` // see Store.FindUnreviewed
 }
 
-// event records that a run of GC or UndoGC archived or restored an annotation.
-type event struct {
-	id   string
-	back bool
-	time time.Time
-	run  string // run of GC or UndoGC that wrote the event ("" for other events)
-	undo string // run that the event undoes
+// archiveEvent records that a run of GC or UndoGC archived or restored an annotation.
+type archiveEvent struct {
+	recordID   string
+	isRestored bool
+	time       time.Time
+	runName    string // run of GC or UndoGC that wrote the event ("" for other events)
+	undoneRun  string // run that the event undoes
 }
 
 // compare orders the events of an annotation by time. The greatest event decides whether the
 // annotation is archived. If two events have the same time, restoring is greater than archiving.
-func (e event) compare(o event) int {
+func (e archiveEvent) compare(o archiveEvent) int {
 	back := func(b bool) int {
 		if b {
 			return 1
 		}
 		return 0
 	}
-	return cmp.Or(e.time.Compare(o.time), cmp.Compare(back(e.back), back(o.back)), cmp.Compare(e.id, o.id),
-		cmp.Compare(e.run, o.run), cmp.Compare(e.undo, o.undo))
+	return cmp.Or(
+		e.time.Compare(o.time),
+		cmp.Compare(back(e.isRestored), back(o.isRestored)),
+		cmp.Compare(e.recordID, o.recordID),
+		cmp.Compare(e.runName, o.runName),
+		cmp.Compare(e.undoneRun, o.undoneRun),
+	)
 }
 
-// encode appends the line of a record, with its line feed, to dst.
-func encode(dst []byte, r *Record) ([]byte, error) {
-	return appendLine(dst, &line{V: version, ID: r.ID, File: r.File, Lines: &[2]int{r.Span.First, r.Span.Last},
-		Why: r.Why, Rejected: r.Rejected, By: string(r.By), Agent: r.Agent, Model: r.Model, Session: r.Session,
-		Profile: r.Profile,
-		Ref:     r.Ref, Time: r.Time.UTC(), Commit: r.Commit, Blob: r.Blob, Hash: r.Hash, Before: r.Before,
-		Block: r.Block,
-		After: r.After, Cut: r.Cut, Scope: r.Scope, Mark: r.Mark})
+// appendRecord appends the line of a record, with its line feed, to dst.
+func appendRecord(dst []byte, r *Record) ([]byte, error) {
+	return appendLine(
+		dst,
+		&sidecarLine{Version: lineVersion, ID: r.ID, File: r.File, Lines: &[2]int{r.Span.First, r.Span.Last},
+			Reasoning: r.Why, Rejected: r.Rejected, Author: string(r.By), Agent: r.Agent, Model: r.Model,
+			Session: r.Session,
+			Profile: r.Profile,
+			Ref:     r.Ref, Time: r.Time.UTC(), Commit: r.Commit, Blob: r.Blob, Hash: r.Hash, Before: r.Before,
+			Block: r.Block,
+			After: r.After, OmittedLines: r.Cut, Scope: r.Scope, Mark: r.Mark},
+	)
 }
 
-func (e event) encode(dst []byte) ([]byte, error) {
-	l := &line{V: version, Time: e.time.UTC(), Run: e.run, Undo: e.undo}
-	if e.back {
-		l.Return = e.id
+func (e archiveEvent) appendTo(dst []byte) ([]byte, error) {
+	l := &sidecarLine{Version: lineVersion, Time: e.time.UTC(), RunName: e.runName, UndoneRun: e.undoneRun}
+	if e.isRestored {
+		l.RestoredID = e.recordID
 	} else {
-		l.Archive = e.id
+		l.ArchivedID = e.recordID
 	}
 	return appendLine(dst, l)
 }
 
-func appendLine(dst []byte, l *line) ([]byte, error) {
+func appendLine(dst []byte, l *sidecarLine) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -135,9 +144,9 @@ func appendLine(dst []byte, l *line) ([]byte, error) {
 
 var errConflictMark = errors.New("a conflict of a merge stands here; both sides are kept, remove the mark")
 
-// parseLine parses one line without its line feed. It returns a record, an event, true for a line
+// parseSidecarLine parses one line without its line feed. It returns a record, an event, true for a line
 // of a newer version, or an error. For an empty line, all results are zero.
-func parseLine(b []byte) (*Record, *event, bool, error) {
+func parseSidecarLine(b []byte) (*Record, *archiveEvent, bool, error) {
 	b = bytes.TrimSuffix(b, []byte{'\r'})
 	if len(bytes.TrimSpace(b)) == 0 {
 		return nil, nil, false, nil
@@ -153,45 +162,53 @@ func parseLine(b []byte) (*Record, *event, bool, error) {
 	if !utf8.Valid(b) {
 		return nil, nil, false, errors.New("it is not UTF-8")
 	}
-	var l line
+	var l sidecarLine
 	if err := json.Unmarshal(b, &l); err != nil {
 		// A newer version may use different types.
 		var v struct {
 			V int `json:"v"`
 		}
-		if json.Unmarshal(b, &v) == nil && v.V > version {
+		if json.Unmarshal(b, &v) == nil && v.V > lineVersion {
 			return nil, nil, true, nil
 		}
 		return nil, nil, false, err
 	}
 	switch {
-	case l.V > version:
+	case l.Version > lineVersion:
 		return nil, nil, true, nil
-	case l.V < 1:
+	case l.Version < 1:
 		return nil, nil, false, errors.New("it has no version")
 	}
-	id := l.ID + l.Archive + l.Return
-	isOnlyID := id == l.ID || id == l.Archive || id == l.Return
-	if !isID(id) || !isOnlyID {
+	id := l.ID + l.ArchivedID + l.RestoredID
+	isOnlyID := id == l.ID || id == l.ArchivedID || id == l.RestoredID
+	if !isValidID(id) || !isOnlyID {
 		return nil, nil, false, errors.New("it has not one id")
 	}
 	if l.ID == "" {
-		if len(l.Run) > maxWord || len(l.Undo) > maxWord {
-			return nil, nil, false, fmt.Errorf("its run has more than %d bytes", maxWord)
+		if len(l.RunName) > maxField || len(l.UndoneRun) > maxField {
+			return nil, nil, false, fmt.Errorf("its run has more than %d bytes", maxField)
 		}
-		return nil, &event{id: id, back: l.Return != "", time: l.Time, run: l.Run, undo: l.Undo}, false, nil
+		return nil, &archiveEvent{
+			recordID:   id,
+			isRestored: l.RestoredID != "",
+			time:       l.Time,
+			runName:    l.RunName,
+			undoneRun:  l.UndoneRun,
+		}, false, nil
 	}
-	r := &Record{ID: l.ID, File: l.File, Why: l.Why, Rejected: l.Rejected, By: oxbow.Actor(l.By), Agent: l.Agent,
-		Model:   l.Model,
-		Session: l.Session, Profile: l.Profile, Ref: l.Ref, Time: l.Time, Commit: l.Commit, Blob: l.Blob, Hash: l.Hash,
-		Before: l.Before, Block: l.Block, After: l.After, Cut: l.Cut, Scope: l.Scope, Mark: l.Mark}
+	r := &Record{
+		ID: l.ID, File: l.File, Why: l.Reasoning, Rejected: l.Rejected, By: oxbow.Actor(l.Author),
+		Agent: l.Agent, Model: l.Model, Session: l.Session, Profile: l.Profile, Ref: l.Ref, Time: l.Time,
+		Commit: l.Commit, Blob: l.Blob, Hash: l.Hash, Before: l.Before, Block: l.Block, After: l.After,
+		Cut: l.OmittedLines, Scope: l.Scope, Mark: l.Mark,
+	}
 	if l.Lines != nil {
 		r.Span = Span{l.Lines[0], l.Lines[1]}
 	}
-	if err := r.check(); err != nil {
+	if err := r.validate(); err != nil {
 		return nil, nil, false, err
 	}
-	if s := r.Span; s != (Span{}) && !s.isRange() {
+	if s := r.Span; s != (Span{}) && !s.isValidRange() {
 		return nil, nil, false, errors.New("its lines are no range")
 	}
 	if !r.isWithinLimits() {
@@ -200,18 +217,19 @@ func parseLine(b []byte) (*Record, *event, bool, error) {
 	return r, nil, false, nil
 }
 
-// isRange reports whether the span contains lines that a file can have.
-func (s Span) isRange() bool { return s.Len() > 0 && s.Last <= 1<<30 }
+// isValidRange reports whether the span contains lines that a file can have.
+func (s Span) isValidRange() bool { return s.Len() > 0 && s.Last <= 1<<30 }
 
 // isWithinLimits reports whether the record has at most as many lines as [Store.Add] stores.
 func (r *Record) isWithinLimits() bool {
 	isBlockShort := r.Cut >= 0 && len(r.Block) <= maxBlock
-	isContextShort := len(r.Before) <= Context && len(r.After) <= Context && len(r.Scope) <= maxScope
+	isContextShort := len(r.Before) <= ContextLines && len(r.After) <= ContextLines &&
+		len(r.Scope) <= maxEnclosingLines
 	return isBlockShort && isContextShort
 }
 
-// damage is a line of a sidecar that cannot be read.
-type damage struct {
+// damagedLine is a line of a sidecar that cannot be read.
+type damagedLine struct {
 	line   int // from 1
 	offset int64
 	err    error
@@ -219,26 +237,26 @@ type damage struct {
 
 // sidecar is the parsed content of a sidecar.
 type sidecar struct {
-	records []*Record        // sorted by time, then ID, with each ID once
-	events  []event          // sorted, without repetitions
-	last    map[string]event // last event of each annotation, by ID
-	newer   int              // number of lines by newer versions
-	damaged []damage
-	torn    bool // the last write is incomplete
+	records      []*Record               // sorted by time, then ID, with each ID once
+	events       []archiveEvent          // sorted, without repetitions
+	lastEvents   map[string]archiveEvent // last event of each annotation, by ID
+	newerLines   int                     // number of lines by newer versions
+	damagedLines []damagedLine
+	isTorn       bool // the last write is incomplete
 }
 
 // parsedLine is a line in a sidecar, with its parsed record or error.
 type parsedLine struct {
-	text   []byte
-	record *Record
-	event  *event
-	newer  bool
-	err    error
+	text    []byte
+	record  *Record
+	event   *archiveEvent
+	isNewer bool
+	err     error
 }
 
-// parseShare is the minimum number of lines that a goroutine parses. A smaller share is not worth a
+// minLinesPerGoroutine is the minimum number of lines that a goroutine parses. A smaller share is not worth a
 // goroutine.
-const parseShare = 64
+const minLinesPerGoroutine = 64
 
 // parseLines parses the lines of a sidecar with several goroutines, because the first lookup has to
 // wait for the result.
@@ -250,12 +268,12 @@ func parseLines(data []byte) []parsedLine {
 		rest = after
 	}
 	var wg sync.WaitGroup
-	n := max(parseShare, len(lines)/runtime.GOMAXPROCS(0)+1)
+	n := max(minLinesPerGoroutine, len(lines)/runtime.GOMAXPROCS(0)+1)
 	for some := range slices.Chunk(lines, n) {
 		wg.Go(func() {
 			for i := range some {
 				l := &some[i]
-				l.record, l.event, l.newer, l.err = parseLine(l.text)
+				l.record, l.event, l.isNewer, l.err = parseSidecarLine(l.text)
 			}
 		})
 	}
@@ -263,9 +281,9 @@ func parseLines(data []byte) []parsedLine {
 	return lines
 }
 
-// parse parses a sidecar. It never fails, because unreadable lines are listed in the result.
-func parse(data []byte) *sidecar {
-	s := &sidecar{last: map[string]event{}}
+// parseSidecar parses a sidecar. It never fails, because unreadable lines are listed in the result.
+func parseSidecar(data []byte) *sidecar {
+	s := &sidecar{lastEvents: map[string]archiveEvent{}}
 	byID := map[string]int{}
 	raw := map[string][]byte{}
 	lines := parseLines(data)
@@ -274,18 +292,18 @@ func parse(data []byte) *sidecar {
 		b := l.text
 		r := l.record
 		e := l.event
-		newer := l.newer
+		newer := l.isNewer
 		err := l.err
 		whole := n < len(lines)-1 || data[len(data)-1] == '\n'
 		from := at
 		at += int64(len(b)) + 1
 		switch {
 		case err != nil && !whole:
-			s.torn = true
+			s.isTorn = true
 		case err != nil:
-			s.damaged = append(s.damaged, damage{n + 1, from, err})
+			s.damagedLines = append(s.damagedLines, damagedLine{n + 1, from, err})
 		case newer:
-			s.newer++
+			s.newerLines++
 		case e != nil:
 			s.events = append(s.events, *e)
 		case r != nil:
@@ -298,14 +316,14 @@ func parse(data []byte) *sidecar {
 			}
 		}
 	}
-	slices.SortFunc(s.events, event.compare)
-	s.events = slices.CompactFunc(s.events, func(a, b event) bool { return a.compare(b) == 0 })
+	slices.SortFunc(s.events, archiveEvent.compare)
+	s.events = slices.CompactFunc(s.events, func(a, b archiveEvent) bool { return a.compare(b) == 0 })
 	for _, e := range s.events {
-		s.last[e.id] = e
+		s.lastEvents[e.recordID] = e
 	}
-	for id, e := range s.last {
+	for id, e := range s.lastEvents {
 		if i, ok := byID[id]; ok {
-			s.records[i].Archived = !e.back
+			s.records[i].Archived = !e.isRestored
 		}
 	}
 	slices.SortFunc(s.records, func(a, b *Record) int {
@@ -320,7 +338,7 @@ func parse(data []byte) *sidecar {
 // sidecarOwner returns the file to which a sidecar belongs. If the sidecar's name was shortened, it
 // takes the file from the newest annotation.
 func sidecarOwner(name string, s *sidecar) string {
-	if file, ok := sidecarSource(name); ok || len(s.records) == 0 {
+	if file, ok := fileOfSidecarPath(name); ok || len(s.records) == 0 {
 		return file
 	}
 	return s.records[len(s.records)-1].File

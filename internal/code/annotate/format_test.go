@@ -16,13 +16,13 @@ func sample(n int) *Record {
 		strings.Repeat("<&>\u2028\n", n), Time: noon.Add(time.Duration(n) * time.Second),
 		Before: []string{"", "\t{"}, After: []string{"}"}}
 	r.SetBlock([]string{"\tx := \"" + strings.Repeat("y", n) + "\""})
-	r.ID = r.id()
+	r.ID = r.defaultID()
 	return r
 }
 
 func encoded(t testing.TB, r *Record) string {
 	t.Helper()
-	b, err := encode(nil, r)
+	b, err := appendRecord(nil, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestEncodeParses(t *testing.T) {
 	if strings.Count(text, "\n") != 1 || !strings.HasSuffix(text, "\n") {
 		t.Fatalf("a record is %q, want one line", text)
 	}
-	s := parse([]byte(text))
+	s := parseSidecar([]byte(text))
 	if len(s.records) != 1 || !reflect.DeepEqual(s.records[0], r) {
 		t.Errorf("parse gives %+v, want %+v", s.records, r)
 	}
@@ -52,17 +52,19 @@ func TestMergesInAnyOrder(t *testing.T) {
 	twin := *sample(2)
 	twin.Why = "a fake under the same id"
 	lines = append(lines, encoded(t, &twin))
-	for i, e := range []event{{id: sample(1).ID, time: noon}, {id: sample(1).ID, back: true, time: noon.Add(time.Hour)},
-		{id: sample(2).ID, time: noon, run: "r"}, {id: sample(2).ID, back: true, time: noon, run: "s"},
-		{id: sample(2).ID, back: true, time: noon, run: "t", undo: "r"},
-		{id: sample(3).ID, back: true, time: noon}, {id: sample(3).ID, time: noon.Add(1)}} {
-		b, err := e.encode(nil)
+	for i, e := range []archiveEvent{{recordID: sample(1).ID, time: noon}, {recordID: sample(1).ID,
+		isRestored: true, time: noon.Add(time.Hour)},
+		{recordID: sample(2).ID, time: noon, runName: "r"}, {recordID: sample(2).ID, isRestored: true, time: noon,
+			runName: "s"},
+		{recordID: sample(2).ID, isRestored: true, time: noon, runName: "t", undoneRun: "r"},
+		{recordID: sample(3).ID, isRestored: true, time: noon}, {recordID: sample(3).ID, time: noon.Add(1)}} {
+		b, err := e.appendTo(nil)
 		if err != nil {
 			t.Fatal(i, err)
 		}
 		lines = append(lines, string(b))
 	}
-	want := parse([]byte(strings.Join(lines, "")))
+	want := parseSidecar([]byte(strings.Join(lines, "")))
 	if len(want.records) != 6 || want.records[0].Archived || want.records[1].Archived || !want.records[2].Archived {
 		t.Fatalf(
 			"parse gives %d records, archived %v %v %v",
@@ -76,7 +78,7 @@ func TestMergesInAnyOrder(t *testing.T) {
 	for range 200 {
 		mixed := append(append([]string(nil), lines...), lines[rng.IntN(len(lines))], "\n")
 		rng.Shuffle(len(mixed), func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
-		if got := parse([]byte(strings.Join(mixed, ""))); !reflect.DeepEqual(got, want) {
+		if got := parseSidecar([]byte(strings.Join(mixed, ""))); !reflect.DeepEqual(got, want) {
 			t.Fatalf("in another order the sidecar says %+v, want %+v", got, want)
 		}
 	}
@@ -85,10 +87,10 @@ func TestMergesInAnyOrder(t *testing.T) {
 func TestTornTail(t *testing.T) {
 	one, two := encoded(t, sample(1)), encoded(t, sample(2))
 	for cut := 1; cut < len(two); cut++ {
-		s := parse([]byte(one + two[:cut]))
+		s := parseSidecar([]byte(one + two[:cut]))
 		whole := cut == len(two)-1 // only the line feed is missing
-		if want := 1; (len(s.records) != want && !whole) || s.torn == whole || len(s.damaged) > 0 {
-			t.Fatalf("cut at %d: %d records, torn %v, damaged %v", cut, len(s.records), s.torn, s.damaged)
+		if want := 1; (len(s.records) != want && !whole) || s.isTorn == whole || len(s.damagedLines) > 0 {
+			t.Fatalf("cut at %d: %d records, torn %v, damaged %v", cut, len(s.records), s.isTorn, s.damagedLines)
 		}
 	}
 	// The next append stands on a line of its own.
@@ -98,9 +100,9 @@ func TestTornTail(t *testing.T) {
 	put(t, m, name, get(t, m, name)+two[:len(two)/2])
 	b.dropCaches()
 	add(t, b, Record{File: "a.txt", Span: Span{2, 2}, Why: "two"})
-	s := parse([]byte(get(t, m, name)))
-	if len(s.records) != 2 || len(s.damaged) != 1 {
-		t.Errorf("after a torn write: %d records, %d damaged lines, want 2 and 1", len(s.records), len(s.damaged))
+	s := parseSidecar([]byte(get(t, m, name)))
+	if len(s.records) != 2 || len(s.damagedLines) != 1 {
+		t.Errorf("after a torn write: %d records, %d damaged lines, want 2 and 1", len(s.records), len(s.damagedLines))
 	}
 }
 
@@ -122,14 +124,14 @@ func TestParseSetsAside(t *testing.T) {
 		{"nothing", ``, 0, 0},
 		{"a Windows line end", strings.TrimSuffix(good, "\n") + "\r", 0, 0},
 	} {
-		s := parse([]byte(c.line + "\n" + good))
-		if s.newer != c.newer || len(s.damaged) != c.damaged || len(s.records) != 1 {
+		s := parseSidecar([]byte(c.line + "\n" + good))
+		if s.newerLines != c.newer || len(s.damagedLines) != c.damaged || len(s.records) != 1 {
 			t.Errorf(
 				"%s: %d records, %d newer, damaged %v; want 1, %d, %d",
 				c.name,
 				len(s.records),
-				s.newer,
-				s.damaged,
+				s.newerLines,
+				s.damagedLines,
 				c.newer,
 				c.damaged,
 			)
@@ -150,17 +152,17 @@ func TestSidecarNames(t *testing.T) {
 		}
 		seen[low] = file
 		for part := range strings.SplitSeq(name, "/") {
-			if len(part) > 255 || strings.ContainsAny(part, "\n:\\") || reservedName(part) || part == ".lock" ||
+			if len(part) > 255 || strings.ContainsAny(part, "\n:\\") || isReservedName(part) || part == ".lock" ||
 				part == ".gitignore" {
 				t.Errorf("%q has sidecar %q, whose part %q some system refuses", file, name, part)
 			}
 		}
-		if back, ok := sidecarSource(name); (ok && back != file) || (!ok && len(file) < 200) {
+		if back, ok := fileOfSidecarPath(name); (ok && back != file) || (!ok && len(file) < 200) {
 			t.Errorf("sourceOf(%q) = %q, %v, want %q", name, back, ok, file)
 		}
 	}
 	for _, name := range []string{"a.go", "a%2", "a%zz.why", "%61.why", "..%2F..%2Fetc.why", ".git/x.why"} {
-		if file, ok := sidecarSource(name); ok {
+		if file, ok := fileOfSidecarPath(name); ok {
 			t.Errorf("sourceOf(%q) = %q, want none", name, file)
 		}
 	}
@@ -171,18 +173,18 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"v":1,"archive":"x","time":"2026-11-21T12:00:00Z"}` + "\n" + `{"v":9}`))
 	f.Add([]byte("<<<<<<< a\n{\"v\":1,\"id\":\"x\",\"file\":\"a\",\"why\":\"w\",\"lines\":[1,2]}\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s := parse(data)
+		s := parseSidecar(data)
 		var again []byte
 		for _, r := range s.records {
 			var err error
-			again, err = encode(again, r)
+			again, err = appendRecord(again, r)
 			if err != nil {
 				return // times that JSON cannot say, or a line that grew too long
 			}
 		}
-		got := parse(again)
-		if len(got.records) != len(s.records) || len(got.damaged) > 0 {
-			t.Fatalf("%d records written back are %d, damaged %v", len(s.records), len(got.records), got.damaged)
+		got := parseSidecar(again)
+		if len(got.records) != len(s.records) || len(got.damagedLines) > 0 {
+			t.Fatalf("%d records written back are %d, damaged %v", len(s.records), len(got.records), got.damagedLines)
 		}
 		for i, r := range s.records {
 			if g := got.records[i]; g.ID != r.ID || g.Why != r.Why ||
@@ -198,12 +200,12 @@ func FuzzSourceOf(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		file, ok := sidecarSource(name)
+		file, ok := fileOfSidecarPath(name)
 		if ok && (CheckFile(file) != nil || sidecarPath(file) != name) {
 			t.Fatalf("sourceOf(%q) = %q, which has sidecar %q", name, file, sidecarPath(file))
 		}
 		if CheckFile(name) == nil {
-			if back, ok := sidecarSource(sidecarPath(name)); ok && back != name {
+			if back, ok := fileOfSidecarPath(sidecarPath(name)); ok && back != name {
 				t.Fatalf("sidecarOf(%q) = %q, which is that of %q", name, sidecarPath(name), back)
 			}
 		}

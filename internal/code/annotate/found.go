@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// Found is an annotation and the present position of its block.
-type Found struct {
+// FoundAnnotation is an annotation and the present position of its block.
+type FoundAnnotation struct {
 	Record
 
 	In     string // file that contains the block now, or last contained it
-	Placed Placing
+	Placed PlacingKind
 	Now    Span // lines in that file (zero if Placed is [Lost])
 
 	// Confidence is the probability, 0 to 1, that the block is at this position. For [Edited], it
@@ -23,52 +23,52 @@ type Found struct {
 	How string // the result in words, for people ("" if Placed is [Lost])
 }
 
-// isIn reports whether the block is now in a file.
-func (f *Found) isIn(file string) bool { return f.In == file && f.Placed != Lost }
+// isFoundIn reports whether the block is now in a file.
+func (f *FoundAnnotation) isFoundIn(file string) bool { return f.In == file && f.Placed != Lost }
 
 // setPosition sets the position of the annotation to a match.
-func (f *Found) setPosition(file string, m match) {
+func (f *FoundAnnotation) setPosition(file string, m blockMatch) {
 	isSameText := m.placing == Exact || m.placing == Moved
 	if f.File != file && isSameText {
 		m.placing = Tracked
-		m.how = "the file was called " + f.File + " then; " + m.how
+		m.explanation = "the file was called " + f.File + " then; " + m.explanation
 	}
 	f.In = file
 	f.Placed = m.placing
 	f.Now = m.span
 	f.Confidence = m.confidence
-	f.How = m.how
+	f.How = m.explanation
 }
 
-// sources are a text and the sidecars whose annotations are searched in the text.
-type sources struct {
-	file      string
-	content   []byte
-	lines     []string   // lines of the content (not set before the first call of split)
-	blob      string     // git's name for the content ("" before the first call of split)
-	isMissing bool       // the file does not exist
-	head      string     // commit of HEAD ("" without git)
-	sidecar   string     // path of the file's sidecar
-	sidecars  []*sidecar // sidecars for the file, for its former names, and for missing files, in this order
-	former    int        // number of former names
-	partial   error      // error of git, if any (the next lookup tries again)
+// textSources are a text and the sidecars whose annotations are searched in the text.
+type textSources struct {
+	file            string
+	content         []byte
+	lines           []string   // lines of the content (not set before the first call of split)
+	blob            string     // git's name for the content ("" before the first call of split)
+	isMissing       bool       // the file does not exist
+	headCommit      string     // commit of HEAD ("" without git)
+	sidecarPath     string     // path of the file's sidecar
+	sidecars        []*sidecar // sidecars for the file, for its former names, and for missing files, in this order
+	formerNameCount int        // number of former names
+	gitError        error      // error of git, if any (the next lookup tries again)
 }
 
 // fileResults contains the annotations of a file with their present positions.
 type fileResults struct {
-	*sources
-	found    []Found  // sorted by position, lost annotations last
-	searched bool     // lost blocks were already searched for in other files
-	orphans  []string // deleted files with annotations that were not found in this file
+	*textSources
+	found               []FoundAnnotation // sorted by position, lost annotations last
+	isElsewhereSearched bool              // lost blocks were already searched for in other files
+	orphanFiles         []string          // deleted files with annotations that were not found in this file
 }
 
-// sort sorts found by position and then by time. Lost annotations come last.
-func (p *fileResults) sort() {
-	order := make([]*Found, len(p.found)) // sort pointers, because a Found is large
+// sortFound sorts found by position and then by time. Lost annotations come last.
+func (p *fileResults) sortFound() {
+	order := make([]*FoundAnnotation, len(p.found)) // sort pointers, because a Found is large
 	for i := range p.found {
 		order[i] = &p.found[i]
 	}
-	slices.SortStableFunc(order, func(x, y *Found) int {
+	slices.SortStableFunc(order, func(x, y *FoundAnnotation) int {
 		if (x.Placed == Lost) != (y.Placed == Lost) {
 			if x.Placed == Lost {
 				return 1
@@ -77,7 +77,7 @@ func (p *fileResults) sort() {
 		}
 		return cmp.Or(x.Now.First-y.Now.First, x.Now.Last-y.Now.Last, x.Time.Compare(y.Time))
 	})
-	found := make([]Found, len(order))
+	found := make([]FoundAnnotation, len(order))
 	for i, f := range order {
 		found[i] = *f
 	}

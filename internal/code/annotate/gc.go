@@ -15,12 +15,12 @@ import (
 
 // GCReport is the result of [Store.GC] or [Store.UndoGC].
 type GCReport struct {
-	Run         string        // name of the run ("" if nothing was changed, and for a dry run)
-	Files       int           // number of sidecars examined
-	Annotations int           // number of annotations in these files, including archived annotations
-	Archived    []Found       // sorted by path of the sidecar, then by time
-	Returned    []Found       // sorted in the same way, with the present positions
-	Skipped     []SkippedFile // files that could not be examined and were not changed
+	RunName      string            // name of the run ("" if nothing was changed, and for a dry run)
+	Files        int               // number of sidecars examined
+	Annotations  int               // number of annotations in these files, including archived annotations
+	Archived     []FoundAnnotation // sorted by path of the sidecar, then by time
+	Restored     []FoundAnnotation // sorted in the same way, with the present positions
+	SkippedFiles []SkippedFile     // files that could not be examined and were not changed
 }
 
 // GC archives the annotations whose lines are neither in HEAD nor in the working tree, including
@@ -36,37 +36,44 @@ type GCReport struct {
 func (b *Store) GC(ctx context.Context, dryRun bool) (GCReport, error) {
 	var rep GCReport
 	run := b.runName()
-	changes := map[string][]event{}
+	changes := map[string][]archiveEvent{}
 	var order []string
-	skipped, err := b.surveySidecars(ctx, treeAndHead, func(name string, s *sidecar, at []Found) error {
-		rep.Files++
-		rep.Annotations += len(at)
-		for _, a := range at {
-			lost := a.Placed == Lost
-			if lost == a.Archived {
-				continue
+	skipped, err := b.surveySidecars(
+		ctx,
+		searchTreeAndHead,
+		func(name string, s *sidecar, at []FoundAnnotation) error {
+			rep.Files++
+			rep.Annotations += len(at)
+			for _, a := range at {
+				lost := a.Placed == Lost
+				if lost == a.Archived {
+					continue
+				}
+				if changes[name] == nil {
+					order = append(order, name)
+				}
+				changes[name] = append(
+					changes[name],
+					archiveEvent{recordID: a.ID, isRestored: !lost, time: b.opts.Clock(), runName: run},
+				)
+				a.Archived = lost
+				if lost {
+					rep.Archived = append(rep.Archived, a)
+				} else {
+					rep.Restored = append(rep.Restored, a)
+				}
 			}
-			if changes[name] == nil {
-				order = append(order, name)
-			}
-			changes[name] = append(changes[name], event{id: a.ID, back: !lost, time: b.opts.Clock(), run: run})
-			a.Archived = lost
-			if lost {
-				rep.Archived = append(rep.Archived, a)
-			} else {
-				rep.Returned = append(rep.Returned, a)
-			}
-		}
-		return nil
-	})
+			return nil
+		},
+	)
 	if err != nil {
 		return GCReport{}, fmt.Errorf("archiving annotations: %w", err)
 	}
-	rep.Skipped = skipped
+	rep.SkippedFiles = skipped
 	if dryRun || len(order) == 0 {
 		return rep, nil
 	}
-	rep.Run = run
+	rep.RunName = run
 	for _, name := range order {
 		if err := b.appendMissing(ctx, name, nil, changes[name]); err != nil {
 			return GCReport{}, fmt.Errorf("archiving annotations: %w", err)
@@ -84,15 +91,15 @@ func (b *Store) runName() string { return "gc-" + b.opts.Clock().UTC().Format("2
 // to undo. In the report, Run is "" if no run can be undone. A dry run changes nothing.
 func (b *Store) UndoGC(ctx context.Context, dryRun bool) (GCReport, error) {
 	var rep GCReport
-	runs, undone := map[string]event{}, map[string]bool{}
-	err := b.each(ctx, func(_ string, s *sidecar) error {
+	runs, undone := map[string]archiveEvent{}, map[string]bool{}
+	err := b.eachSidecar(ctx, func(_ string, s *sidecar) error {
 		for _, e := range s.events {
-			switch was, ok := runs[e.run]; {
-			case e.run == "":
-			case e.undo != "":
-				undone[e.undo] = true
+			switch was, ok := runs[e.runName]; {
+			case e.runName == "":
+			case e.undoneRun != "":
+				undone[e.undoneRun] = true
 			case !ok || e.time.After(was.time):
-				runs[e.run] = e
+				runs[e.runName] = e
 			}
 		}
 		return nil
@@ -111,43 +118,52 @@ func (b *Store) UndoGC(ctx context.Context, dryRun bool) (GCReport, error) {
 		if err != nil {
 			return GCReport{}, fmt.Errorf("taking a gc back: %w", err)
 		}
-		if len(rep.Archived)+len(rep.Returned) > 0 {
+		if len(rep.Archived)+len(rep.Restored) > 0 {
 			return rep, nil
 		}
 	}
-	rep.Run = ""
+	rep.RunName = ""
 	return rep, nil
 }
 
 // undoRun undoes those changes of a run that were not changed since by other runs. Runs that were
 // undone are ignored.
 func (b *Store) undoRun(ctx context.Context, run string, undone map[string]bool, dryRun bool) (GCReport, error) {
-	rep := GCReport{Run: run}
-	err := b.each(ctx, func(name string, s *sidecar) error {
+	rep := GCReport{RunName: run}
+	err := b.eachSidecar(ctx, func(name string, s *sidecar) error {
 		rep.Files++
 		rep.Annotations += len(s.records)
-		counts := map[string]event{}
+		counts := map[string]archiveEvent{}
 		for _, e := range s.events {
-			if e.undo == "" && !undone[e.run] {
-				counts[e.id] = e
+			if e.undoneRun == "" && !undone[e.runName] {
+				counts[e.recordID] = e
 			}
 		}
-		var events []event
+		var events []archiveEvent
 		for _, r := range s.records {
 			e, ok := counts[r.ID]
-			if !ok || e.run != run {
+			if !ok || e.runName != run {
 				continue
 			}
-			if r.Archived == e.back {
+			if r.Archived == e.isRestored {
 				continue
 			}
-			events = append(events, event{id: r.ID, back: !e.back, time: b.opts.Clock(), run: "undo-" + run, undo: run})
-			at := Found{Record: *r, In: sidecarOwner(name, s), Placed: Lost}
-			at.Archived = e.back
-			if e.back {
+			events = append(
+				events,
+				archiveEvent{
+					recordID:   r.ID,
+					isRestored: !e.isRestored,
+					time:       b.opts.Clock(),
+					runName:    "undo-" + run,
+					undoneRun:  run,
+				},
+			)
+			at := FoundAnnotation{Record: *r, In: sidecarOwner(name, s), Placed: Lost}
+			at.Archived = e.isRestored
+			if e.isRestored {
 				rep.Archived = append(rep.Archived, at)
 			} else {
-				rep.Returned = append(rep.Returned, at)
+				rep.Restored = append(rep.Restored, at)
 			}
 		}
 		if dryRun || len(events) == 0 {

@@ -20,7 +20,7 @@ func (r GCReport) summary() string {
 	for _, s := range r.Archived {
 		a = append(a, s.Why)
 	}
-	for _, s := range r.Returned {
+	for _, s := range r.Restored {
 		b = append(b, s.Why)
 	}
 	return "archived " + strings.Join(a, " ") + "; returned " + strings.Join(b, " ")
@@ -36,11 +36,11 @@ func gc(t *testing.T, b *Store, want string) GCReport {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.summary() != want || dry.summary() != want || dry.Run != "" {
+	if r.summary() != want || dry.summary() != want || dry.RunName != "" {
 		t.Errorf("GC: %s; dry run: %s; want %s", r.summary(), dry.summary(), want)
 	}
 	again, err := b.GC(t.Context(), false)
-	if err != nil || again.summary() != "archived ; returned " || again.Run != "" {
+	if err != nil || again.summary() != "archived ; returned " || again.RunName != "" {
 		t.Errorf("GC again: %s, %v, want nothing", again.summary(), err)
 	}
 	return r
@@ -64,7 +64,7 @@ func TestGC(t *testing.T) {
 	put(t, m, "pool.go", source[:strings.Index(source, "// Get")])
 	before := get(t, m, ".oxbow/annotations/pool.go.why")
 	r := gc(t, b, "archived timeout close; returned ")
-	if r.Files != 2 || r.Annotations != 3 || r.Run == "" {
+	if r.Files != 2 || r.Annotations != 3 || r.RunName == "" {
 		t.Errorf("GC reports %+v, want 2 files, 3 annotations and a name", r)
 	}
 	if after := get(t, m, ".oxbow/annotations/pool.go.why"); !strings.HasPrefix(after, before) {
@@ -78,12 +78,13 @@ func TestGC(t *testing.T) {
 		t.Errorf("Search = %+v, %v, want the archived one", hits, err)
 	}
 	st, err := b.Stats(t.Context())
-	if err != nil || st.Annotations != 3 || st.Archived != 2 || st.Placed[Exact] != 1 || st.Placed[Lost] != 0 ||
-		st.Files != 2 {
+	if err != nil || st.Annotations != 3 || st.Archived != 2 || st.CountByPlacing[Exact] != 1 ||
+		st.CountByPlacing[Lost] != 0 ||
+		st.AnnotatedFiles != 2 {
 		t.Errorf("Stats = %+v, %v", st, err)
 	}
-	if !st.Oldest.Before(st.Median) || !st.Median.Before(st.Newest) || st.Bytes == 0 {
-		t.Errorf("Stats says times %v, %v, %v, %d bytes", st.Oldest, st.Median, st.Newest, st.Bytes)
+	if !st.Oldest.Before(st.Median) || !st.Median.Before(st.Newest) || st.SidecarBytes == 0 {
+		t.Errorf("Stats says times %v, %v, %v, %d bytes", st.Oldest, st.Median, st.Newest, st.SidecarBytes)
 	}
 
 	// One comes back with its lines, elsewhere.
@@ -116,7 +117,7 @@ func TestUndoGC(t *testing.T) {
 	undo("archived ; returned timeout")
 	undo("archived ; returned close")
 	undo("archived ; returned ")
-	if st, err := b.Stats(t.Context()); err != nil || st.Placed[Lost] != 2 || st.Archived != 0 {
+	if st, err := b.Stats(t.Context()); err != nil || st.CountByPlacing[Lost] != 2 || st.Archived != 0 {
 		t.Errorf("Stats after undo = %+v, %v, want 2 lost, none archived", st, err)
 	}
 
@@ -169,7 +170,7 @@ func TestUndoGCStepByStep(t *testing.T) {
 	if r, err := b.UndoGC(t.Context(), false); err != nil || r.summary() != "archived ; returned other" {
 		t.Errorf("undo past runs that nothing is left of: %s, %v; want %s returned", r.summary(), err, other.Why)
 	}
-	if r, err := b.Check(t.Context()); err != nil || len(r.Problems) > 0 {
+	if r, err := b.CheckSidecars(t.Context()); err != nil || len(r.Problems) > 0 {
 		t.Errorf("Check = %+v, %v", r, err)
 	}
 }
@@ -224,7 +225,7 @@ func TestGCByGit(t *testing.T) {
 	g.commit()
 	gc(t, b, "archived ; returned ")
 	st, err := b.Stats(t.Context())
-	if err != nil || st.Placed[Tracked] != 1 || st.Archived != 1 {
+	if err != nil || st.CountByPlacing[Tracked] != 1 || st.Archived != 1 {
 		t.Errorf("Stats = %+v, %v, want one tracked and one archived", st, err)
 	}
 	g.git("rm", "-q", "d.go")
@@ -246,16 +247,16 @@ func TestGCInAShallowClone(t *testing.T) {
 	clone := &repo{t, t.TempDir()}
 	clone.git("clone", "-q", "--depth", "1", "file://"+g.dir, ".")
 	c := clone.store()
-	if r := gc(t, c, "archived ; returned "); len(r.Skipped) != 1 || r.Skipped[0].File != "pool.go" ||
-		!errors.Is(r.Skipped[0].Err, errShallow) {
-		t.Errorf("skipped %v, want pool.go", r.Skipped)
+	if r := gc(t, c, "archived ; returned "); len(r.SkippedFiles) != 1 || r.SkippedFiles[0].File != "pool.go" ||
+		!errors.Is(r.SkippedFiles[0].Err, errShallow) {
+		t.Errorf("skipped %v, want pool.go", r.SkippedFiles)
 	}
 	// What goes within the history that is there is archived as ever.
 	add(t, c, Record{File: "conns.go", Span: Span{1, 3}, Why: "imports"})
 	clone.git("rm", "-q", "conns.go")
 	clone.commit()
-	if r := gc(t, c, "archived imports; returned "); len(r.Skipped) != 1 {
-		t.Errorf("skipped %v, want pool.go", r.Skipped)
+	if r := gc(t, c, "archived imports; returned "); len(r.SkippedFiles) != 1 {
+		t.Errorf("skipped %v, want pool.go", r.SkippedFiles)
 	}
 }
 
@@ -287,11 +288,11 @@ func TestGCSkipsWhatItCannotRead(t *testing.T) {
 	put(t, m, "a.txt", "\x00")
 	put(t, m, "b.txt", "")
 	r := gc(t, b, "archived b; returned ")
-	if len(r.Skipped) != 1 || r.Skipped[0].File != "a.txt" ||
-		!strings.Contains(fmt.Sprint(r.Skipped[0].Err), "binary") {
-		t.Errorf("skipped %v, want a.txt, which is binary", r.Skipped)
+	if len(r.SkippedFiles) != 1 || r.SkippedFiles[0].File != "a.txt" ||
+		!strings.Contains(fmt.Sprint(r.SkippedFiles[0].Err), "binary") {
+		t.Errorf("skipped %v, want a.txt, which is binary", r.SkippedFiles)
 	}
-	if errors.Is(r.Skipped[0].Err, errNoAnswer) {
+	if errors.Is(r.SkippedFiles[0].Err, errUnknownContent) {
 		t.Error("without git, there is no answer to miss")
 	}
 }
@@ -314,16 +315,16 @@ func TestGCFollowsARenameWithoutGit(t *testing.T) {
 			t.Errorf("%d are found under the new name, want %d", got, want)
 		}
 		st, err := b.Stats(t.Context())
-		if err != nil || st.Placed[Lost] != 1-want {
+		if err != nil || st.CountByPlacing[Lost] != 1-want {
 			t.Errorf("Stats = %+v, %v", st, err)
 		}
 		gc(t, b, []string{"archived third; returned ", "archived ; returned "}[want])
 	}
 	b := rename("nothing of it\n")
-	for i := range maxOthers {
-		put(t, b.work, fmt.Sprintf("many/%d.txt", i), "")
+	for i := range maxOtherFiles {
+		put(t, b.worktree, fmt.Sprintf("many/%d.txt", i), "")
 	}
-	if r := gc(t, b, "archived ; returned "); len(r.Skipped) != 1 || r.Skipped[0].File != "pool.txt" {
-		t.Errorf("skipped %v, want pool.txt", r.Skipped)
+	if r := gc(t, b, "archived ; returned "); len(r.SkippedFiles) != 1 || r.SkippedFiles[0].File != "pool.txt" {
+		t.Errorf("skipped %v, want pool.txt", r.SkippedFiles)
 	}
 }

@@ -14,17 +14,17 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// Line returns the record as a line of a sidecar, without the line feed (see
+// EncodeLine returns the record as a line of a sidecar, without the line feed (see
 // docs/format.md).
-func (r *Record) Line() ([]byte, error) {
-	b, err := encode(nil, r)
+func (r *Record) EncodeLine() ([]byte, error) {
+	b, err := appendRecord(nil, r)
 	return bytes.TrimSuffix(b, []byte{'\n'}), err
 }
 
 // ParseRecord parses a record in a line of a sidecar. If the line is not an annotation, the error
 // matches [oxbow.ErrInvalid].
 func ParseRecord(b []byte) (Record, error) {
-	r, _, _, err := parseLine(b)
+	r, _, _, err := parseSidecarLine(b)
 	if err != nil || r == nil {
 		reason := "is no annotation"
 		if err != nil {
@@ -73,8 +73,8 @@ func (b *Store) FilesAt(ctx context.Context, places []FileAt) ([]FileVersion, er
 	}
 	out := make([]FileVersion, len(places))
 	// Read the contents in batches, to limit the size of git's answers.
-	for from := 0; from < len(names); from += maxBatch {
-		part := names[from:min(len(names), from+maxBatch)]
+	for from := 0; from < len(names); from += maxFilesAtBatch {
+		part := names[from:min(len(names), from+maxFilesAtBatch)]
 		want := slices.DeleteFunc(slices.Clone(part), func(n string) bool { return n == "" })
 		slices.Sort(want)
 		blobs, err := b.repo.ReadBlobs(ctx, slices.Compact(want))
@@ -92,8 +92,8 @@ func (b *Store) FilesAt(ctx context.Context, places []FileAt) ([]FileVersion, er
 	return out, nil
 }
 
-// maxBatch is the number of files that are requested from git at once.
-const maxBatch = 64
+// maxFilesAtBatch is the number of files that are requested from git at once.
+const maxFilesAtBatch = 64
 
 // ReadNotes returns the texts of git notes under a reference, such as refs/notes/ai, by commit.
 // Without a git repository, the error matches [oxbow.ErrUnsupported].
@@ -111,7 +111,7 @@ func (b *Store) ReadNotes(ctx context.Context, ref string) (map[string][]byte, e
 	}
 	slices.Sort(names)
 	texts := map[string][]byte{}
-	for part := range slices.Chunk(slices.Compact(names), 16*maxBatch) {
+	for part := range slices.Chunk(slices.Compact(names), 16*maxFilesAtBatch) {
 		blobs, err := b.repo.ReadBlobs(ctx, part)
 		if err != nil {
 			return nil, err

@@ -4,88 +4,88 @@ package annotate
 
 import "github.com/oxbow-memory/oxbow/internal/base/diff"
 
-// interner numbers the lines and words of a file's versions.
-type interner struct {
-	lines     diff.Interner
-	words     diff.Interner
-	lineWords [][]int32     // words of each line, by line number; nil until first needed
-	bareLines diff.Interner // lines without white space
+// lineInterner numbers the lines and words of a file's versions.
+type lineInterner struct {
+	lineIDs     diff.Interner
+	wordIDs     diff.Interner
+	wordsByLine [][]int32     // words of each line, by line number; nil until first needed
+	bareLineIDs diff.Interner // lines without white space
 	// for each line, the number of the line without white space, plus 1, or 0 until first needed
-	bare []int32
+	bareIDByLine []int32
 }
 
-func newInterner() *interner {
-	return &interner{lines: diff.Interner{}, words: diff.Interner{}, bareLines: diff.Interner{}}
+func newLineInterner() *lineInterner {
+	return &lineInterner{lineIDs: diff.Interner{}, wordIDs: diff.Interner{}, bareLineIDs: diff.Interner{}}
 }
 
-// cachedWords returns the words of the line with number n.
-func (x *interner) cachedWords(n int32, line string) []int32 {
-	if int(n) >= len(x.lineWords) {
-		x.lineWords = append(x.lineWords, make([][]int32, len(x.lines)-len(x.lineWords))...)
+// lineWordIDs returns the words of the line with number n.
+func (x *lineInterner) lineWordIDs(n int32, line string) []int32 {
+	if int(n) >= len(x.wordsByLine) {
+		x.wordsByLine = append(x.wordsByLine, make([][]int32, len(x.lineIDs)-len(x.wordsByLine))...)
 	}
-	if x.lineWords[n] == nil {
-		x.lineWords[n] = x.appendWords([]int32{}, line)
+	if x.wordsByLine[n] == nil {
+		x.wordsByLine[n] = x.appendWordIDs([]int32{}, line)
 	}
-	return x.lineWords[n]
+	return x.wordsByLine[n]
 }
 
-// appendWords appends the numbers of the words in the line.
-func (x *interner) appendWords(to []int32, line string) []int32 {
+// appendWordIDs appends the numbers of the words in the line.
+func (x *lineInterner) appendWordIDs(dst []int32, line string) []int32 {
 	for w := range lineTokens(line) {
-		to = append(to, x.words.LineID(w))
+		dst = append(dst, x.wordIDs.LineID(w))
 	}
-	return to
+	return dst
 }
 
-// bareNumber returns the number of the line without its white space.
-func (x *interner) bareNumber(n int32, line string) int32 {
-	if int(n) >= len(x.bare) {
-		x.bare = append(x.bare, make([]int32, len(x.lines)-len(x.bare))...)
+// bareLineID returns the number of the line without its white space.
+func (x *lineInterner) bareLineID(n int32, line string) int32 {
+	if int(n) >= len(x.bareIDByLine) {
+		x.bareIDByLine = append(x.bareIDByLine, make([]int32, len(x.lineIDs)-len(x.bareIDByLine))...)
 	}
-	if x.bare[n] == 0 {
-		x.bare[n] = x.bareLines.LineID(bareLine(line)) + 1
+	if x.bareIDByLine[n] == 0 {
+		x.bareIDByLine[n] = x.bareLineIDs.LineID(removeLineSpace(line)) + 1
 	}
-	return x.bare[n] - 1
+	return x.bareIDByLine[n] - 1
 }
 
-// bareNumbers returns the numbers of the lines without their white space.
-func (x *interner) bareNumbers(ids []int32, lines []string) []int32 {
+// bareLineIDsOf returns the numbers of the lines without their white space.
+func (x *lineInterner) bareLineIDsOf(ids []int32, lines []string) []int32 {
 	out := make([]int32, len(ids))
 	for i, n := range ids {
-		out[i] = x.bareNumber(n, lines[i])
+		out[i] = x.bareLineID(n, lines[i])
 	}
 	return out
 }
 
 // postings lists the positions of each number in a sequence.
 type postings struct {
-	first []int32 // for each number, the start of its positions in list
-	list  []int32 // positions in the sequence, sorted by number and then by position
+	starts    []int32 // for each number, the start of its positions in list
+	positions []int32 // positions in the sequence, sorted by number and then by position
 }
 
 // newPostings returns the postings of ids, which must be less than idCount.
 func newPostings(ids []int32, idCount int) postings {
 	p := postings{make([]int32, idCount+1), make([]int32, len(ids))}
 	for _, n := range ids {
-		p.first[n+1]++
+		p.starts[n+1]++
 	}
 	for n := range idCount {
-		p.first[n+1] += p.first[n]
+		p.starts[n+1] += p.starts[n]
 	}
 	next := make([]int32, idCount)
-	copy(next, p.first)
+	copy(next, p.starts)
 	for i, n := range ids {
-		p.list[next[n]] = int32(i)
+		p.positions[next[n]] = int32(i)
 		next[n]++
 	}
 	return p
 }
 
-// of returns all positions of number n. It returns nil for a number that was assigned after the
+// positionsOf returns all positions of number n. It returns nil for a number that was assigned after the
 // postings were made.
-func (p postings) of(n int32) []int32 {
-	if int(n) >= len(p.first)-1 {
+func (p postings) positionsOf(n int32) []int32 {
+	if int(n) >= len(p.starts)-1 {
 		return nil
 	}
-	return p.list[p.first[n]:p.first[n+1]]
+	return p.positions[p.starts[n]:p.starts[n+1]]
 }

@@ -5,48 +5,48 @@ package annotate
 // lineIndex is a text in which blocks are searched for.
 type lineIndex struct {
 	lines    []string
-	in       *interner // may also contain lines of other texts
-	ids      []int32   // numbers of the lines
-	postings postings  // positions of ids
+	interner *lineInterner // may also contain lines of other texts
+	ids      []int32       // numbers of the lines
+	postings postings      // positions of ids
 
-	bare *postings // positions of the lines without white space; nil until first needed
-	bag  *wordBag  // nil until first needed
+	cachedBarePostings *postings // positions of the lines without white space; nil until first needed
+	bag                *wordBag  // nil until first needed
 
-	enclosers []int32 // for each line, the line that encloses it; nil until first needed
+	enclosingIndexes []int32 // for each line, the line that encloses it; nil until first needed
 }
 
 // newLineIndex returns an index of the lines. The interner may be shared with other texts.
-func newLineIndex(in *interner, lines []string) *lineIndex {
-	ids := in.lines.LineIDs(lines)
-	return &lineIndex{lines: lines, in: in, ids: ids, postings: newPostings(ids, len(in.lines))}
+func newLineIndex(in *lineInterner, lines []string) *lineIndex {
+	ids := in.lineIDs.LineIDs(lines)
+	return &lineIndex{lines: lines, interner: in, ids: ids, postings: newPostings(ids, len(in.lineIDs))}
 }
 
 // barePostings returns the positions of the lines. It finds them by the number of the line without
 // white space.
 func (p *lineIndex) barePostings() postings {
-	if p.bare == nil {
-		at := newPostings(p.in.bareNumbers(p.ids, p.lines), len(p.in.bareLines))
-		p.bare = &at
+	if p.cachedBarePostings == nil {
+		at := newPostings(p.interner.bareLineIDsOf(p.ids, p.lines), len(p.interner.bareLineIDs))
+		p.cachedBarePostings = &at
 	}
-	return *p.bare
+	return *p.cachedBarePostings
 }
 
 // newWordBag returns a bag for a block, with an empty window. The index has only one bag, so the
 // bag returned by an earlier call becomes invalid.
 func (p *lineIndex) newWordBag(block []string) *wordBag {
 	if p.bag == nil {
-		p.bag = newWordBag(p.lines, p.ids, p.in)
+		p.bag = newWordBag(p.lines, p.ids, p.interner)
 	}
-	p.bag.reset(block)
+	p.bag.setBlock(block)
 	return p.bag
 }
 
 // enclosingLine returns the index of the line that encloses the line with index lineNo, or -1.
 func (p *lineIndex) enclosingLine(lineNo int) int {
-	if p.enclosers == nil {
-		p.enclosers = enclosingLines(p.lines)
+	if p.enclosingIndexes == nil {
+		p.enclosingIndexes = enclosingLines(p.lines)
 	}
-	return int(p.enclosers[lineNo])
+	return int(p.enclosingIndexes[lineNo])
 }
 
 // enclosingLines returns, for each line, the index of the enclosing line: the nearest line above
@@ -60,7 +60,7 @@ func enclosingLines(lines []string) []int32 {
 	var stack []open // each element is indented deeper than the previous element
 	out := make([]int32, len(lines))
 	for i, l := range lines {
-		d := indent(l)
+		d := indentWidth(l)
 		if d < 0 {
 			continue
 		}
@@ -78,7 +78,7 @@ func enclosingLines(lines []string) []int32 {
 	}
 	next := int32(-1)
 	for i := len(lines) - 1; i >= 0; i-- {
-		if indent(lines[i]) < 0 {
+		if indentWidth(lines[i]) < 0 {
 			out[i] = next
 		}
 		next = out[i]
@@ -86,11 +86,11 @@ func enclosingLines(lines []string) []int32 {
 	return out
 }
 
-// bareSet returns the lines with indexes from to to-1, without white space.
-func (p *lineIndex) bareSet(from, to int) map[string]bool {
+// bareLineSet returns the lines with indexes from to to-1, without white space.
+func (p *lineIndex) bareLineSet(from, to int) map[string]bool {
 	set := map[string]bool{}
 	for _, l := range p.lines[max(0, min(from, len(p.lines))):max(0, min(to, len(p.lines)))] {
-		set[bareLine(l)] = true
+		set[removeLineSpace(l)] = true
 	}
 	return set
 }

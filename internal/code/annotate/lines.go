@@ -27,7 +27,7 @@ func SplitLines(text []byte) []string {
 	lines := make([]string, 0, strings.Count(s, "\n")+1)
 	for len(s) > 0 {
 		line, rest, _ := strings.Cut(s, "\n")
-		lines = append(lines, normalize(strings.TrimSuffix(line, "\r")))
+		lines = append(lines, normalizeLine(strings.TrimSuffix(line, "\r")))
 		s = rest
 	}
 	return lines
@@ -36,10 +36,10 @@ func SplitLines(text []byte) []string {
 // maxLine is the length of a line, in bytes, above which SplitLines shortens it.
 const maxLine = 1024
 
-func normalize(line string) string {
+func normalizeLine(line string) string {
 	if len(line) > maxLine {
 		sum := sha256.Sum256([]byte(line))
-		line = text.CutPrefix(line, maxLine-40) + "… " + hex.EncodeToString(sum[:16])
+		line = text.TruncateBytes(line, maxLine-40) + "… " + hex.EncodeToString(sum[:16])
 	}
 	if !utf8.ValidString(line) {
 		line = strings.ToValidUTF8(line, "\ufffd")
@@ -47,10 +47,10 @@ func normalize(line string) string {
 	return line
 }
 
-func trimContext(lines []string) []string {
+func normalizeContext(lines []string) []string {
 	out := make([]string, len(lines))
 	for i, l := range lines {
-		out[i] = normalize(strings.TrimRight(l, "\r\n"))
+		out[i] = normalizeLine(strings.TrimRight(l, "\r\n"))
 	}
 	return out
 }
@@ -78,7 +78,7 @@ func errBinary(file string) error {
 }
 
 // blobName returns git's name for the content.
-func blobName(data []byte, sha2 bool) string { return git.BlobName(data, sha2) }
+func blobName(data []byte, usesSHA256 bool) string { return git.BlobName(data, usesSHA256) }
 
 // countLetters returns the number of letters and digits in the lines. Lines with few letters
 // occur in many places.
@@ -141,26 +141,26 @@ func lineTokens(l string) func(func(string) bool) {
 	}
 }
 
-func bareLine(l string) string { return strings.Join(strings.Fields(l), "") }
+func removeLineSpace(l string) string { return strings.Join(strings.Fields(l), "") }
 
-// Limits of [Scope].
+// Limits of [FindEnclosingLines].
 const (
-	maxScope    = 3    // lines
-	maxScopeFar = 2000 // number of lines above the block that are examined
+	maxEnclosingLines    = 3    // lines
+	maxEnclosingDistance = 2000 // number of lines above the block that are examined
 )
 
-// Scope returns the lines that enclose the line with this index, the innermost first, but at most three. The enclosing
-// line of a line is the nearest line above that is less indented and contains a letter or digit. In code, these are
-// for example an if statement and the head of the function. A blank line has the same enclosing lines as the next
-// line.
-func Scope(lines []string, index int) []string {
+// FindEnclosingLines returns the lines that enclose the line with this index, the innermost first, but at most
+// three. The enclosing line of a line is the nearest line above that is less indented and contains a letter or
+// digit. In code, these are for example an if statement and the head of the function. A blank line has the same
+// enclosing lines as the next line.
+func FindEnclosingLines(lines []string, index int) []string {
 	depth := -1
 	for i := index; i < len(lines) && depth < 0; i++ {
-		depth = indent(lines[i])
+		depth = indentWidth(lines[i])
 	}
 	var out []string
-	for i := index - 1; i >= max(0, index-maxScopeFar) && depth > 0 && len(out) < maxScope; i-- {
-		d := indent(lines[i])
+	for i := index - 1; i >= max(0, index-maxEnclosingDistance) && depth > 0 && len(out) < maxEnclosingLines; i-- {
+		d := indentWidth(lines[i])
 		isLessIndented := d >= 0 && d < depth
 		if isLessIndented && countLetters(lines[i]) > 0 {
 			out = append(out, lines[i])
@@ -170,9 +170,9 @@ func Scope(lines []string, index int) []string {
 	return out
 }
 
-// indent returns a line's indentation, with a tab counted as eight spaces. It returns -1 for a line
+// indentWidth returns a line's indentation, with a tab counted as eight spaces. It returns -1 for a line
 // that contains only white space.
-func indent(l string) int {
+func indentWidth(l string) int {
 	n := 0
 	for i := range len(l) {
 		switch l[i] {

@@ -15,8 +15,8 @@ import (
 // PartialError is returned together with the results if git failed. Then blocks were found only by
 // their text, and annotations from former names of the file may be missing.
 type PartialError struct {
-	Err     error
-	Orphans []string // deleted files with annotations that were not found in this file
+	Err         error
+	OrphanFiles []string // deleted files with annotations that were not found in this file
 }
 
 func (e *PartialError) Error() string { return "git did not answer: " + e.Err.Error() }
@@ -38,7 +38,7 @@ func (e *PartialError) Unwrap() error { return e.Err }
 // The error matches [oxbow.ErrInvalid] if the path or the lines are invalid, and [fs.ErrNotExist]
 // if the file does not exist and has no annotations. If the error is a [PartialError], the results
 // are returned as well.
-func (b *Store) Lookup(ctx context.Context, file string, span Span) ([]Found, error) {
+func (b *Store) Lookup(ctx context.Context, file string, span Span) ([]FoundAnnotation, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (b *Store) Lookup(ctx context.Context, file string, span Span) ([]Found, er
 			Reason: "are no range; lines count from 1",
 		}
 	}
-	p, err := b.resolve(ctx, file)
+	p, err := b.resolveFile(ctx, file)
 	if err == nil && span == (Span{}) {
 		err = b.searchElsewhere(ctx, p)
 	}
@@ -63,7 +63,7 @@ func (b *Store) Lookup(ctx context.Context, file string, span Span) ([]Found, er
 			Reason: fmt.Sprintf("are not in %s, which has %d", file, len(p.lines)),
 		}
 	}
-	var out []Found
+	var out []FoundAnnotation
 	for _, f := range p.found {
 		isInSpan := f.In == file && f.Now.Overlaps(span)
 		if isInSpan || span == (Span{}) {
@@ -75,15 +75,15 @@ func (b *Store) Lookup(ctx context.Context, file string, span Span) ([]Found, er
 
 // partialError returns a [PartialError] if git failed, and nil otherwise.
 func (p *fileResults) partialError() error {
-	if p.partial == nil {
+	if p.gitError == nil {
 		return nil
 	}
-	return &PartialError{p.partial, p.orphans}
+	return &PartialError{p.gitError, p.orphanFiles}
 }
 
-// resolve finds all annotations of a file. If the file, its sidecars and HEAD have not changed since the last call,
+// resolveFile finds all annotations of a file. If the file, its sidecars and HEAD have not changed since the last call,
 // it returns the same results.
-func (b *Store) resolve(ctx context.Context, file string) (*fileResults, error) {
+func (b *Store) resolveFile(ctx context.Context, file string) (*fileResults, error) {
 	src, err := b.readSources(ctx, file)
 	if err != nil {
 		return nil, err
@@ -94,12 +94,12 @@ func (b *Store) resolve(ctx context.Context, file string) (*fileResults, error) 
 	if cached := b.cachedResults(src); cached != nil {
 		return cached, nil
 	}
-	p, err := b.resolveAll(ctx, src)
+	p, err := b.resolveSources(ctx, src)
 	if err != nil {
 		return nil, err
 	}
-	err = b.noteOrphans(ctx, p)
-	if err == nil && p.partial == nil {
+	err = b.listOrphans(ctx, p)
+	if err == nil && p.gitError == nil {
 		b.cacheResults(p)
 	}
 	return p, err

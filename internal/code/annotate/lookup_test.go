@@ -53,8 +53,8 @@ var selectSpan = Span{14, 19}
 var changes = []struct {
 	name   string
 	change func(string) string
-	git    Placing // followed by git
-	text   Placing // without git
+	git    PlacingKind // followed by git
+	text   PlacingKind // without git
 	now    Span
 }{
 	{"nothing", func(s string) string { return s }, Exact, Exact, Span{14, 19}},
@@ -85,7 +85,7 @@ var changes = []struct {
 }
 
 // whole looks up all of a file and wants one annotation.
-func whole(t *testing.T, b *Store, file string) Found {
+func whole(t *testing.T, b *Store, file string) FoundAnnotation {
 	t.Helper()
 	fs, err := b.Lookup(t.Context(), file, Span{})
 	if err != nil {
@@ -97,7 +97,7 @@ func whole(t *testing.T, b *Store, file string) Found {
 	return fs[0]
 }
 
-func checkFound(t *testing.T, f Found, placed Placing, now Span) {
+func checkFound(t *testing.T, f FoundAnnotation, placed PlacingKind, now Span) {
 	t.Helper()
 	if f.Placed != placed || (placed != Edited && f.Now != now) || (!f.Now.Overlaps(now) && placed != Lost) {
 		t.Errorf("found %s at %s (%q), want %s at %s", f.Placed, f.Now, f.How, placed, now)
@@ -255,7 +255,7 @@ func TestShortBlocks(t *testing.T) {
 		name   string
 		span   Span
 		change func(string) string
-		placed Placing
+		placed PlacingKind
 		now    Span
 	}{
 		{"a brace that moved with its lines", Span{10, 10}, func(s string) string {
@@ -419,7 +419,14 @@ func TestLookupOverAHistory(t *testing.T) {
 				}
 			}
 			if whole < 30 || wrong > 0 || right != whole || lostRight != lostAll {
-				t.Errorf("%d of %d right, %d wrong; %d of %d gone called lost", right, whole, wrong, lostRight, lostAll)
+				t.Errorf(
+					"%d of %d right, %d wrong; %d of %d gone called lost",
+					right,
+					whole,
+					wrong,
+					lostRight,
+					lostAll,
+				)
 			}
 		})
 	}
@@ -433,7 +440,7 @@ func TestLookupAfterAMergedRename(t *testing.T) {
 	g.commit()
 	b := g.store()
 	add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "a timeout"})
-	blob, _ := b.Blob("pool.go")
+	blob, _ := b.FileBlobName("pool.go")
 	g.commit()
 	g.git("checkout", "-q", "-b", "side")
 	g.git("mv", "pool.go", "conns.go")
@@ -446,7 +453,12 @@ func TestLookupAfterAMergedRename(t *testing.T) {
 	checkFound(t, whole(t, b, "conns.go"), Tracked, Span{15, 20})
 	gc(t, b, "archived ; returned ")
 	if c := b.CheckFileRefs(t.Context(), []fileref.Ref{{File: "pool.go", Blob: blob}})[0]; c.State != fileref.Moved ||
-		c.Now != "conns.go" {
-		t.Errorf("a citation of the old name is %s, now %q (%s), want MOVED to conns.go", c.State, c.Now, c.How)
+		c.CurrentPath != "conns.go" {
+		t.Errorf(
+			"a citation of the old name is %s, now %q (%s), want MOVED to conns.go",
+			c.State,
+			c.CurrentPath,
+			c.Explanation,
+		)
 	}
 }

@@ -2,41 +2,41 @@
 
 package annotate
 
-// Placing says how an annotation was found.
-type Placing string
+// PlacingKind says how an annotation was found.
+type PlacingKind string
 
 const (
-	Exact   Placing = "exact"   // same text, same position
-	Moved   Placing = "moved"   // same text at a different position, found by the text and its context
-	Tracked Placing = "tracked" // same text, found by comparison with the old file or through a rename
-	Edited  Placing = "edited"  // similar text, to be checked before use
-	Lost    Placing = "lost"    // the lines do not exist any more
+	Exact   PlacingKind = "exact"   // same text, same position
+	Moved   PlacingKind = "moved"   // same text at a different position, found by the text and its context
+	Tracked PlacingKind = "tracked" // same text, found by comparison with the old file or through a rename
+	Edited  PlacingKind = "edited"  // similar text, to be checked before use
+	Lost    PlacingKind = "lost"    // the lines do not exist any more
 )
 
-// match is the position of a block.
-type match struct {
-	span       Span
-	placing    Placing
-	confidence float64 // 0 to 1
-	how        string
+// blockMatch is the position of a block.
+type blockMatch struct {
+	span        Span
+	placing     PlacingKind
+	confidence  float64 // 0 to 1
+	explanation string
 }
 
-var notFound = match{placing: Lost}
+var noMatch = blockMatch{placing: Lost}
 
 // blockSearch is the search for the block of an annotation in a text.
 type blockSearch struct {
-	text   *lineIndex
-	record *Record
-	old    *oldVersion // version for which the annotation was written (nil if it is not known)
+	newText    *lineIndex
+	record     *Record
+	oldVersion *oldVersion // version for which the annotation was written (nil if it is not known)
 
-	windows []candidate // memory for candidates, which the next search of similar lines overwrites
+	windowBuffer []candidate // memory for candidates, which the next search of similar lines overwrites
 }
 
 // blockLines returns the lines of the block. If the old version is not known, the lines in the middle of a long
 // block are left out.
 func (s *blockSearch) blockLines() []string {
-	if s.old != nil {
-		return s.old.lines[s.record.Span.First-1 : s.record.Span.Last]
+	if s.oldVersion != nil {
+		return s.oldVersion.lines[s.record.Span.First-1 : s.record.Span.Last]
 	}
 	return s.record.Block
 }
@@ -44,24 +44,24 @@ func (s *blockSearch) blockLines() []string {
 // candidate is a range of lines where a block may be. The first step sets the fields of the first group, and
 // the second step sets the scores of the second group that the choice needs.
 type candidate struct {
-	first, end int        // index of the first line, and the index after the last line
-	kept       *keptLines // the unchanged lines of the block, which the range contains
-	place      int        // rank of the supposed position of the block that is in this range, 0 for the best
-	distance   int        // number of lines between the range and the supposed position of the block
+	start, end   int             // index of the first line, and the index after the last line
+	unchanged    *unchangedLines // the unchanged lines of the block, which the range contains
+	positionRank int             // rank of the supposed position of the block that is in this range, 0 for the best
+	distance     int             // number of lines between the range and the supposed position of the block
 
-	context    float64 // see [blockSearch.contextScore]
-	similarity float64 // see [wordBag.similarity]
-	inOrder    int     // number of lines that are equal to the block's lines at the same index
+	contextScore float64 // see [blockSearch.contextScore]
+	similarity   float64 // see [wordBag.similarity]
+	equalLines   int     // number of lines that are equal to the block's lines at the same index
 }
 
 // span returns the range as line numbers.
-func (c *candidate) span() Span { return Span{c.first + 1, c.end} }
+func (c *candidate) span() Span { return Span{c.start + 1, c.end} }
 
-// keptLines describes the unchanged lines of a block.
-type keptLines struct {
-	first, last int     // first and last unchanged line, as indexes in the new text (-1 if there are none)
-	head, tail  int     // number of block lines before and after the unchanged lines
-	lines       int     // number of unchanged lines, ignoring white space
-	share       float64 // share of the block's letters in unchanged lines
-	whole       bool    // the whole block is unchanged and contiguous
+// unchangedLines describes the unchanged lines of a block.
+type unchangedLines struct {
+	firstIndex, lastIndex   int     // first and last unchanged line, as indexes in the new text (-1 if there are none)
+	linesBefore, linesAfter int     // number of block lines before and after the unchanged lines
+	count                   int     // number of unchanged lines, ignoring white space
+	letterShare             float64 // share of the block's letters in unchanged lines
+	isWholeBlock            bool    // the whole block is unchanged and contiguous
 }

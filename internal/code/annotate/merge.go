@@ -11,22 +11,22 @@ import (
 	"time"
 )
 
-// MergeResult is the result of [Merge].
+// MergeResult is the result of [MergeSidecars].
 type MergeResult struct {
-	Data       []byte // the merged sidecar
-	Records    int    // number of annotations in Data
-	Unreadable []byte // lines of ours and theirs that cannot be read, each with a line feed; they are not in Data
-	Removed    int    // lines in base that one side had deleted
+	Data            []byte // the merged sidecar
+	RecordCount     int    // number of annotations in Data
+	UnreadableLines []byte // lines of ours and theirs that cannot be read, each with a line feed; they are not in Data
+	RemovedLines    int    // lines in base that one side had deleted
 }
 
-// Merge merges two sidecars with the common ancestor base, which may be empty. ours and theirs
+// MergeSidecars merges two sidecars with the common ancestor base, which may be empty. ours and theirs
 // may be swapped without changing the result. Data contains the lines of base in their order,
 // followed by both sides' added lines, sorted by time. Equal lines occur only once, and so do
 // annotations that both sides added and that differ only in time, commit and blob. A line of
 // base that one side deleted is deleted, because a person may have had to erase it. If that side
 // is damaged, the line is kept, because the deletion may have been an accident. Lines of newer
 // versions are kept.
-func Merge(base, ours, theirs []byte) MergeResult {
+func MergeSidecars(base, ours, theirs []byte) MergeResult {
 	b := parseMergeSide(base)
 	o := parseMergeSide(ours)
 	t := parseMergeSide(theirs)
@@ -35,30 +35,30 @@ func Merge(base, ours, theirs []byte) MergeResult {
 	at := map[string]int{}
 	add := func(p *mergeLine) {
 		// If several annotations have the same key, keep the annotation that parse would use.
-		if i, ok := at[p.key]; ok && p.key != "" {
-			if p.raw < all[i].raw {
+		if i, ok := at[p.equalityKey]; ok && p.equalityKey != "" {
+			if p.text < all[i].text {
 				all[i] = p
 			}
 			return
 		}
-		at[p.key] = len(all)
+		at[p.equalityKey] = len(all)
 		all = append(all, p)
 	}
-	for _, p := range b.order {
-		inOurs, inTheirs := o.has[p.raw], t.has[p.raw]
+	for _, p := range b.lines {
+		inOurs, inTheirs := o.contains[p.text], t.contains[p.text]
 		// A side with damage may have lost the line, and did not remove it.
-		isKept := (inOurs && inTheirs) || (inOurs && t.damaged) || (inTheirs && o.damaged)
+		isKept := (inOurs && inTheirs) || (inOurs && t.isDamaged) || (inTheirs && o.isDamaged)
 		if isKept {
 			add(p)
 		} else if inOurs || inTheirs {
-			m.Removed++
+			m.RemovedLines++
 		}
 	}
 	fresh := map[string]*mergeLine{}
 	for _, side := range []*mergeSide{o, t} {
-		for _, p := range side.order {
-			if !b.has[p.raw] {
-				fresh[p.raw] = p
+		for _, p := range side.lines {
+			if !b.contains[p.text] {
+				fresh[p.text] = p
 			}
 		}
 	}
@@ -67,54 +67,54 @@ func Merge(base, ours, theirs []byte) MergeResult {
 		added = append(added, p)
 	}
 	slices.SortFunc(added, func(x, y *mergeLine) int {
-		return cmp.Or(x.time.Compare(y.time), strings.Compare(x.raw, y.raw))
+		return cmp.Or(x.time.Compare(y.time), strings.Compare(x.text, y.text))
 	})
 	for _, p := range added {
 		add(p)
 	}
 	ids := map[string]bool{}
 	for _, p := range all {
-		m.Data = append(append(m.Data, p.raw...), '\n')
+		m.Data = append(append(m.Data, p.text...), '\n')
 		if p.id != "" {
 			ids[p.id] = true
 		}
 	}
-	m.Records = len(ids)
-	bad := slices.Concat(o.bad, t.bad)
+	m.RecordCount = len(ids)
+	bad := slices.Concat(o.unreadable, t.unreadable)
 	slices.Sort(bad)
 	for _, l := range slices.Compact(bad) {
-		m.Unreadable = append(append(m.Unreadable, l...), '\n')
+		m.UnreadableLines = append(append(m.UnreadableLines, l...), '\n')
 	}
 	return m
 }
 
 // mergeLine is a readable line.
 type mergeLine struct {
-	raw  string
+	text string
 	time time.Time
 	id   string // ID of the annotation ("" for other lines)
 	// equal for annotations that differ only in time, commit and blob; "" for lines that are not
 	// annotations
-	key string
+	equalityKey string
 }
 
 // mergeSide contains the lines of one side, without repetitions.
 type mergeSide struct {
-	order   []*mergeLine
-	has     map[string]bool
-	bad     []string
-	damaged bool
+	lines      []*mergeLine
+	contains   map[string]bool
+	unreadable []string
+	isDamaged  bool
 }
 
 func parseMergeSide(data []byte) *mergeSide {
-	s := &mergeSide{has: map[string]bool{}}
+	s := &mergeSide{contains: map[string]bool{}}
 	for l := range bytes.Lines(data) {
 		l = bytes.TrimRight(l, "\r\n")
-		r, e, newer, err := parseLine(l)
-		p := &mergeLine{raw: string(l)}
+		r, e, newer, err := parseSidecarLine(l)
+		p := &mergeLine{text: string(l)}
 		switch {
 		case err != nil:
-			s.bad, s.damaged = append(s.bad, p.raw), true
+			s.unreadable, s.isDamaged = append(s.unreadable, p.text), true
 			continue
 		case r != nil:
 			p.time, p.id = r.Time, r.ID
@@ -122,11 +122,11 @@ func parseMergeSide(data []byte) *mergeSide {
 			same.Time = time.Time{}
 			same.Commit = ""
 			same.Blob = ""
-			key, err := encode(nil, &same)
+			key, err := appendRecord(nil, &same)
 			if err != nil { // compare whole lines, because a line that is too long cannot be encoded again
 				key = l
 			}
-			p.key = string(key)
+			p.equalityKey = string(key)
 		case e != nil:
 			p.time = e.time
 		case newer:
@@ -138,9 +138,9 @@ func parseMergeSide(data []byte) *mergeSide {
 		default:
 			continue
 		}
-		if !s.has[p.raw] {
-			s.has[p.raw] = true
-			s.order = append(s.order, p)
+		if !s.contains[p.text] {
+			s.contains[p.text] = true
+			s.lines = append(s.lines, p)
 		}
 	}
 	return s

@@ -22,7 +22,7 @@ func lineAt(t testing.TB, minute int, why string) string {
 	t.Helper()
 	r := sample(minute)
 	r.Why, r.Time = why, noon.Add(time.Duration(minute)*time.Minute)
-	r.ID = r.id()
+	r.ID = r.defaultID()
 	return encoded(t, r)
 }
 
@@ -32,12 +32,12 @@ func TestMerge(t *testing.T) {
 	three := lineAt(t, 3, "three")
 	// The same annotation, made on both branches at different times.
 	same := sample(4)
-	same.ID = same.id()
+	same.ID = same.defaultID()
 	early := encoded(t, same)
 	same.Time, same.Commit = same.Time.Add(time.Hour), strings.Repeat("b", 40)
 	late := encoded(t, same)
 	first := min(early, late) // which of the two counts when both are read
-	gone, err := event{id: sample(1).ID, time: noon.Add(90 * time.Second), run: "r"}.encode(nil)
+	gone, err := archiveEvent{recordID: sample(1).ID, time: noon.Add(90 * time.Second), runName: "r"}.appendTo(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,19 +65,19 @@ func TestMerge(t *testing.T) {
 		{"Windows line ends", one, strings.ReplaceAll(one+two, "\n", "\r\n"), one + three, one + two + three, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m := Merge([]byte(c.base), []byte(c.ours), []byte(c.theirs))
-			if string(m.Data) != c.want || string(m.Unreadable) != c.aside {
-				t.Errorf("merged\n%s\naside\n%s\nwant\n%s\naside\n%s", m.Data, m.Unreadable, c.want, c.aside)
+			m := MergeSidecars([]byte(c.base), []byte(c.ours), []byte(c.theirs))
+			if string(m.Data) != c.want || string(m.UnreadableLines) != c.aside {
+				t.Errorf("merged\n%s\naside\n%s\nwant\n%s\naside\n%s", m.Data, m.UnreadableLines, c.want, c.aside)
 			}
-			if n := len(parse(m.Data).records); n != m.Records {
-				t.Errorf("it says %d annotations, and %d are read", m.Records, n)
+			if n := len(parseSidecar(m.Data).records); n != m.RecordCount {
+				t.Errorf("it says %d annotations, and %d are read", m.RecordCount, n)
 			}
-			other := Merge([]byte(c.base), []byte(c.theirs), []byte(c.ours))
-			if !bytes.Equal(other.Data, m.Data) || !bytes.Equal(other.Unreadable, m.Unreadable) {
+			other := MergeSidecars([]byte(c.base), []byte(c.theirs), []byte(c.ours))
+			if !bytes.Equal(other.Data, m.Data) || !bytes.Equal(other.UnreadableLines, m.UnreadableLines) {
 				t.Errorf("the other way round it is\n%s", other.Data)
 			}
-			again := Merge(m.Data, m.Data, m.Data)
-			if !bytes.Equal(again.Data, m.Data) || len(again.Unreadable) > 0 {
+			again := MergeSidecars(m.Data, m.Data, m.Data)
+			if !bytes.Equal(again.Data, m.Data) || len(again.UnreadableLines) > 0 {
 				t.Errorf("merged with itself it is\n%s", again.Data)
 			}
 		})
@@ -91,11 +91,11 @@ func TestMergeLosesNothing(t *testing.T) {
 	var pool []string
 	for i := range 30 {
 		pool = append(pool, lineAt(t, i+1, fmt.Sprint("why ", i%20)))
-		e, err := event{
-			id:   sample(i + 1).ID,
-			back: i%3 == 0,
-			time: noon.Add(time.Duration(rng.IntN(50)) * time.Minute),
-		}.encode(
+		e, err := archiveEvent{
+			recordID:   sample(i + 1).ID,
+			isRestored: i%3 == 0,
+			time:       noon.Add(time.Duration(rng.IntN(50)) * time.Minute),
+		}.appendTo(
 			nil,
 		)
 		if err != nil {
@@ -113,10 +113,14 @@ func TestMergeLosesNothing(t *testing.T) {
 	for range 200 {
 		base := some(rng.IntN(8))
 		ours, theirs := base+some(rng.IntN(8)), base+some(rng.IntN(8))
-		want, got := parse([]byte(ours+theirs)), parse(Merge([]byte(base), []byte(ours), []byte(theirs)).Data)
+		want, got := parseSidecar(
+			[]byte(ours+theirs),
+		), parseSidecar(
+			MergeSidecars([]byte(base), []byte(ours), []byte(theirs)).Data,
+		)
 		if !slices.EqualFunc(want.records, got.records, func(a, b *Record) bool {
 			return a.ID == b.ID && a.Why == b.Why && a.Archived == b.Archived && a.Time.Equal(b.Time)
-		}) || len(got.damaged) > 0 {
+		}) || len(got.damagedLines) > 0 {
 			t.Fatalf("merging\n%s\nand\n%s\nloses something", ours, theirs)
 		}
 	}
@@ -128,20 +132,20 @@ func FuzzMerge(f *testing.F) {
 	f.Add([]byte(""), []byte(one), []byte(two[:30]))
 	f.Add([]byte("=======\n"), []byte("{\"v\":9}\n\n"), []byte("\r\n\x00"))
 	f.Fuzz(func(t *testing.T, base, ours, theirs []byte) {
-		m := Merge(base, ours, theirs)
-		other := Merge(base, theirs, ours)
-		if !bytes.Equal(m.Data, other.Data) || !bytes.Equal(m.Unreadable, other.Unreadable) {
+		m := MergeSidecars(base, ours, theirs)
+		other := MergeSidecars(base, theirs, ours)
+		if !bytes.Equal(m.Data, other.Data) || !bytes.Equal(m.UnreadableLines, other.UnreadableLines) {
 			t.Errorf("Merge is not the same both ways")
 		}
-		s := parse(m.Data)
-		if len(s.damaged) > 0 || s.torn || len(s.records) != m.Records {
+		s := parseSidecar(m.Data)
+		if len(s.damagedLines) > 0 || s.isTorn || len(s.records) != m.RecordCount {
 			t.Errorf("what was merged is damaged: %+v", s)
 		}
 		// What one side wrote again is in the result, or next to it.
 		for l := range bytes.Lines(ours) {
 			l = bytes.TrimRight(l, "\r\n")
-			r, _, _, err := parseLine(l)
-			if err != nil && !bytes.Contains(m.Unreadable, l) {
+			r, _, _, err := parseSidecarLine(l)
+			if err != nil && !bytes.Contains(m.UnreadableLines, l) {
 				t.Errorf("the damaged line %q is nowhere", l)
 			}
 			if r != nil && !bytes.Contains(base, l) && !slices.ContainsFunc(s.records, func(q *Record) bool {
@@ -166,16 +170,19 @@ func TestSetup(t *testing.T) {
 	}
 	const line = ".oxbow/annotations/**/*.why merge=union text eol=lf"
 	config := read(".git/config")
-	s, err := b.Setup(t.Context(), SetupOptions{Command: "oxbow annotate merge-driver", Install: true, DryRun: true})
-	if err != nil || s.Attributes.Line != line || s.Attributes.There {
+	s, err := b.SetUpGitMerge(
+		t.Context(),
+		SetupOptions{DriverCommand: "oxbow annotate merge-driver", InstallDriver: true, DryRun: true},
+	)
+	if err != nil || s.Attributes.Line != line || s.Attributes.AlreadyExists {
 		t.Errorf("Setup = %+v, %v", s, err)
 	}
 	if read(".gitattributes") != "*.png binary" || read(".git/config") != config {
 		t.Error("a dry run wrote something")
 	}
 	for i := range 2 {
-		s, err = b.Setup(t.Context(), SetupOptions{Command: "oxbow annotate merge-driver"})
-		if err != nil || s.Attributes.There != (i > 0) {
+		s, err = b.SetUpGitMerge(t.Context(), SetupOptions{DriverCommand: "oxbow annotate merge-driver"})
+		if err != nil || s.Attributes.AlreadyExists != (i > 0) {
 			t.Errorf("Setup = %+v, %v", s, err)
 		}
 		if got, want := read(".gitattributes"), "*.png binary\n"+line+"\n"; got != want {
@@ -186,7 +193,10 @@ func TestSetup(t *testing.T) {
 		}
 	}
 	for range 2 {
-		s, err = b.Setup(t.Context(), SetupOptions{Command: "'it''s' annotate merge-driver", Install: true})
+		s, err = b.SetUpGitMerge(
+			t.Context(),
+			SetupOptions{DriverCommand: "'it''s' annotate merge-driver", InstallDriver: true},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,14 +218,14 @@ func TestSetup(t *testing.T) {
 	); strings.Count(got, "merge: oxbow") != 2 || strings.Count(got, "unspecified") != 1 {
 		t.Errorf("git reads the attributes as %q", got)
 	}
-	if _, err := b.Setup(t.Context(), SetupOptions{Command: "x", Install: true}); err != nil ||
+	if _, err := b.SetUpGitMerge(t.Context(), SetupOptions{DriverCommand: "x", InstallDriver: true}); err != nil ||
 		strings.Count(read(".git/info/attributes"), "\n") != 1 {
 		t.Errorf("info/attributes holds %q, %v, want one line", read(".git/info/attributes"), err)
 	}
 
 	// A line that says otherwise stays, and a link is not followed.
 	g.write(".gitattributes", ".oxbow/annotations/** merge=binary\n")
-	if _, err := b.Setup(t.Context(), SetupOptions{Command: "x"}); !isInvalid(err) {
+	if _, err := b.SetUpGitMerge(t.Context(), SetupOptions{DriverCommand: "x"}); !isInvalid(err) {
 		t.Errorf("Setup over another merge = %v, want ErrInvalid", err)
 	}
 	outside := filepath.Join(t.TempDir(), "x")
@@ -223,7 +233,7 @@ func TestSetup(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(outside, filepath.Join(g.dir, ".gitattributes")); err == nil {
-		if _, err := b.Setup(t.Context(), SetupOptions{Command: "x"}); err == nil {
+		if _, err := b.SetUpGitMerge(t.Context(), SetupOptions{DriverCommand: "x"}); err == nil {
 			t.Error("Setup wrote over a link")
 		}
 		if _, err := os.Stat(outside); err == nil {
@@ -243,8 +253,8 @@ func TestUnionMerge(t *testing.T) {
 		b := g.store()
 		add(t, b, Record{File: "a.txt", Span: Span{2, 3}, Why: "base"})
 		if driver != "" {
-			o := SetupOptions{Command: driver, Install: true}
-			if s, err := b.Setup(t.Context(), o); err != nil || !s.Attributes.There {
+			o := SetupOptions{DriverCommand: driver, InstallDriver: true}
+			if s, err := b.SetUpGitMerge(t.Context(), o); err != nil || !s.Attributes.AlreadyExists {
 				t.Fatalf("Setup = %+v, %v, want the attributes to be there", s, err)
 			}
 		}

@@ -30,19 +30,19 @@ func OpenDir(_ context.Context, dir string, o *Options) (*Store, error) {
 		return nil, fmt.Errorf("opening annotations: %w", err)
 	}
 	var bare error
-	repo, err := git.Find(root, nil)
+	repo, err := git.FindRepo(root, nil)
 	switch {
 	case err == nil:
 		root = repo.Root()
 		if opts.History == nil {
 			opts.History = repo
 		}
-	case !errors.Is(err, git.ErrNone) && !errors.Is(err, git.ErrOwner):
+	case !errors.Is(err, git.ErrNoRepository) && !errors.Is(err, git.ErrOtherOwner):
 		return nil, fmt.Errorf("opening annotations: %w", err)
-	case errors.Is(err, git.ErrBare):
+	case errors.Is(err, git.ErrBareRepository):
 		bare = err
 	default:
-		root = annotatedDir(root, opts.Dir)
+		root = findAnnotatedDir(root, opts.Dir)
 	}
 	work, err := vfs.Dir(root)
 	if err != nil {
@@ -54,14 +54,14 @@ func OpenDir(_ context.Context, dir string, o *Options) (*Store, error) {
 	}
 	b.root = root
 	b.repo = repo
-	b.bare = bare
+	b.bareErr = bare
 	b.closeDir = work.Close
 	return b, nil
 }
 
-// annotatedDir returns the directory, or its nearest parent directory, that contains annotations. It returns the
+// findAnnotatedDir returns the directory, or its nearest parent directory, that contains annotations. It returns the
 // directory itself if no such directory exists. Directories of other users are ignored, as with repositories.
-func annotatedDir(dir, sub string) string {
+func findAnnotatedDir(dir, sub string) string {
 	if sub == "" {
 		sub = DefaultDir
 	}
@@ -86,9 +86,9 @@ func isDirectory(path string) bool {
 // Root returns the path of the tree's root, or "" if the store was not opened with [OpenDir].
 func (b *Store) Root() string { return b.root }
 
-// File converts an operating system path, absolute or relative to dir, to a path relative to the
+// ToTreePath converts an operating system path, absolute or relative to dir, to a path relative to the
 // tree's root.
-func (b *Store) File(dir, name string) (string, error) {
+func (b *Store) ToTreePath(dir, name string) (string, error) {
 	given := strings.ToValidUTF8(name, "\ufffd")
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(dir, name)

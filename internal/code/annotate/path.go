@@ -19,8 +19,8 @@ import (
 // DefaultDir is the default sidecar directory, relative to the root of the working tree.
 const DefaultDir = ".oxbow/annotations"
 
-// suffix is the end of a sidecar's name.
-const suffix = ".why"
+// sidecarSuffix is the end of a sidecar's name.
+const sidecarSuffix = ".why"
 
 // CheckFile returns an error matching [oxbow.ErrInvalid] if the path cannot be the path of an
 // annotated file. A valid path is relative, slash-separated, inside of the tree, outside of .git,
@@ -50,9 +50,9 @@ func CheckFile(name string) error {
 	return &oxbow.InvalidError{Field: "file", Value: strings.ToValidUTF8(name, "\ufffd"), Reason: reason}
 }
 
-// maxPart is the maximum length in bytes of an element in a sidecar's path, without the suffix.
+// maxPathElement is the maximum length in bytes of an element in a sidecar's path, without the suffix.
 // Most file systems allow 255.
-const maxPart = 200
+const maxPathElement = 200
 
 // sidecarPath returns the path of the file's sidecar, relative to the annotations directory. The
 // directories mirror the source files' directories. Characters that some file systems refuse are
@@ -61,19 +61,19 @@ const maxPart = 200
 func sidecarPath(file string) string {
 	parts := strings.Split(file, "/")
 	for i, p := range parts {
-		parts[i] = encodePart(p, i < len(parts)-1)
+		parts[i] = encodePathElement(p, i < len(parts)-1)
 	}
-	return strings.Join(parts, "/") + suffix
+	return strings.Join(parts, "/") + sidecarSuffix
 }
 
-func encodePart(p string, dir bool) string {
+func encodePathElement(p string, isDir bool) string {
 	var b strings.Builder
 	for i := range len(p) {
 		c := p[i]
 		odd := c < 0x20 || c == 0x7f || strings.IndexByte(`%"*:<>?|\`, c) >= 0 ||
 			((c == '.' || c == ' ') && i == len(p)-1) ||
-			(i == 0 && (reservedName(p) || p == ".lock" || p == ".gitignore" || p == ".gitattributes")) ||
-			(dir && i == len(p)-len(suffix) && strings.HasSuffix(p, suffix))
+			(i == 0 && (isReservedName(p) || p == ".lock" || p == ".gitignore" || p == ".gitattributes")) ||
+			(isDir && i == len(p)-len(sidecarSuffix) && strings.HasSuffix(p, sidecarSuffix))
 		if odd {
 			fmt.Fprintf(&b, "%%%02X", c)
 		} else {
@@ -81,10 +81,10 @@ func encodePart(p string, dir bool) string {
 		}
 	}
 	s := b.String()
-	if len(s) > maxPart {
+	if len(s) > maxPathElement {
 		sum := sha256.Sum256([]byte(p))
 		s = strings.TrimRight(
-			text.CutPrefix(s, maxPart-40),
+			text.TruncateBytes(s, maxPathElement-40),
 			"%. 0123456789ABCDEF",
 		) + "%~" + hex.EncodeToString(
 			sum[:12],
@@ -93,8 +93,8 @@ func encodePart(p string, dir bool) string {
 	return s
 }
 
-// reservedName reports whether Windows reserves the name for a device.
-func reservedName(p string) bool {
+// isReservedName reports whether Windows reserves the name for a device.
+func isReservedName(p string) bool {
 	base, _, _ := strings.Cut(strings.ToUpper(p), ".")
 	base = strings.TrimRight(base, " ")
 	switch base {
@@ -105,11 +105,11 @@ func reservedName(p string) bool {
 		base[3] <= '9'
 }
 
-// sidecarSource returns the file whose sidecar has the path. It returns false if the path is not the path of a
+// fileOfSidecarPath returns the file whose sidecar has the path. It returns false if the path is not the path of a
 // sidecar, or if the path was shortened. For a shortened path, only the records in the sidecar contain the file's
 // name.
-func sidecarSource(sidecar string) (string, bool) {
-	name, ok := strings.CutSuffix(sidecar, suffix)
+func fileOfSidecarPath(sidecar string) (string, bool) {
+	name, ok := strings.CutSuffix(sidecar, sidecarSuffix)
 	if !ok || strings.Contains(name, "%~") {
 		return "", false
 	}

@@ -11,37 +11,42 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// gitignore is the content of .gitignore in the annotations directory.
-const gitignore = "# made by oxbow: the lock is of this machine only\n.lock\n*.tmp\n"
+// gitignoreText is the content of .gitignore in the annotations directory.
+const gitignoreText = "# made by oxbow: the lock is of this machine only\n.lock\n*.tmp\n"
 
-// privateLines are the additional lines in .gitignore while the annotations are private.
-const privateLines = "# kept out of git until oxbow annotate setup\n*\n"
+// privateGitignoreLines are the additional lines in .gitignore while the annotations are private.
+const privateGitignoreLines = "# kept out of git until oxbow annotate setup\n*\n"
 
 // maxGitignore is the maximum size, in bytes, of a .gitignore that is read.
 const maxGitignore = 1 << 20
 
 // StartPrivate makes the annotations of a tree private when the first annotation is added, which
-// means that git ignores them until [Store.Share] is called. It has no effect on a tree that
+// means that git ignores them until [Store.MakePublic] is called. It has no effect on a tree that
 // already has annotations. Call it before any other method.
-func (b *Store) StartPrivate() { b.private = true }
+func (b *Store) StartPrivate() { b.startsPrivate = true }
 
 // IsPrivate reports whether git ignores the annotations of the tree because of
 // [Store.StartPrivate].
 func (b *Store) IsPrivate() bool {
-	text, err := vfs.ReadFile(b.work, b.gitignorePath(), maxGitignore)
-	return err == nil && bytes.Contains(text, []byte(privateLines))
+	text, err := vfs.ReadFile(b.worktree, b.gitignorePath(), maxGitignore)
+	return err == nil && bytes.Contains(text, []byte(privateGitignoreLines))
 }
 
-// Share makes private annotations visible to git.
-func (b *Store) Share() error {
-	text, err := vfs.ReadFile(b.work, b.gitignorePath(), maxGitignore)
+// MakePublic makes private annotations visible to git.
+func (b *Store) MakePublic() error {
+	text, err := vfs.ReadFile(b.worktree, b.gitignorePath(), maxGitignore)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil || !bytes.Contains(text, []byte(privateLines)) {
+	if err != nil || !bytes.Contains(text, []byte(privateGitignoreLines)) {
 		return err
 	}
-	return vfs.WriteFile(b.work, b.gitignorePath(), bytes.Replace(text, []byte(privateLines), nil, 1), 0o644)
+	return vfs.WriteFile(
+		b.worktree,
+		b.gitignorePath(),
+		bytes.Replace(text, []byte(privateGitignoreLines), nil, 1),
+		0o644,
+	)
 }
 
-func (b *Store) gitignorePath() string { return path.Join(b.dir, ".gitignore") }
+func (b *Store) gitignorePath() string { return path.Join(b.sidecarDir, ".gitignore") }

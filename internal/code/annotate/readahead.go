@@ -10,14 +10,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// readAhead is a history with a cache of blobs.
-type readAhead struct {
+// cachedHistory is a history with a cache of blobs.
+type cachedHistory struct {
 	History
 	blobs map[string][]byte
 }
 
 // ReadBlobs returns blobs from the cache, and reads the missing blobs from git.
-func (h *readAhead) ReadBlobs(ctx context.Context, names []string) (map[string][]byte, error) {
+func (h *cachedHistory) ReadBlobs(ctx context.Context, names []string) (map[string][]byte, error) {
 	found := map[string][]byte{}
 	var others []string
 	for _, n := range names {
@@ -38,10 +38,10 @@ func (h *readAhead) ReadBlobs(ctx context.Context, names []string) (map[string][
 }
 
 // cacheBlobs reads blobs into the cache, in batches. A blob that is too long is cached as missing.
-func (h *readAhead) cacheBlobs(ctx context.Context, names []string) error {
-	for some := range slices.Chunk(names, batch) {
+func (h *cachedHistory) cacheBlobs(ctx context.Context, names []string) error {
+	for some := range slices.Chunk(names, blobBatchSize) {
 		blobs, err := h.History.ReadBlobs(ctx, some)
-		if errors.Is(err, git.ErrTooMuch) && len(some) > 1 {
+		if errors.Is(err, git.ErrOutputTooLong) && len(some) > 1 {
 			for _, n := range some {
 				if err := h.cacheBlobs(ctx, []string{n}); err != nil {
 					return err
@@ -49,7 +49,7 @@ func (h *readAhead) cacheBlobs(ctx context.Context, names []string) error {
 			}
 			continue
 		}
-		if err != nil && !errors.Is(err, git.ErrTooMuch) {
+		if err != nil && !errors.Is(err, git.ErrOutputTooLong) {
 			return err
 		}
 		for _, n := range some {

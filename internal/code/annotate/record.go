@@ -52,12 +52,12 @@ func (s Span) String() string {
 
 // Limits of a [Record].
 const (
-	Context   = 3     // number of lines kept before and after the block
-	MaxWhy    = 65536 // maximum size in bytes of the reasoning and each alternative
-	MaxFile   = 16 << 20
-	maxBlock  = 200 // number of a block's lines to store; for a longer block, half at each end
-	maxWord   = 256 // maximum size of Agent, Model, Session, Profile and Ref, in bytes
-	maxReject = 100
+	ContextLines = 3     // number of lines kept before and after the block
+	MaxReasoning = 65536 // maximum size in bytes of the reasoning and each alternative
+	MaxFile      = 16 << 20
+	maxBlock     = 200 // number of a block's lines to store; for a longer block, half at each end
+	maxField     = 256 // maximum size of Agent, Model, Session, Profile and Ref, in bytes
+	maxRejected  = 100
 )
 
 // Record is an annotation: the reason why the lines of a span were written as they are.
@@ -90,15 +90,15 @@ type Record struct {
 	Blob   string // git's name for the whole content of the file at that time, in hex, even if git has not stored it
 
 	// Hash is the hash of the whole block. Block contains the block's lines in the form of [SplitLines], and Before
-	// and After contain up to [Context] lines around the block. If the block is long, Cut lines in its middle are left
-	// out.
+	// and After contain up to [ContextLines] lines around the block. If the block is long, Cut lines in its middle
+	// are left out.
 	Hash          string
 	Block         []string
 	Before, After []string
 	Cut           int
 
 	// Scope contains the lines that enclose the block, the innermost first; see the function
-	// [Scope]. Scope distinguishes blocks that have the same text and the same surrounding lines.
+	// [FindEnclosingLines]. Scope distinguishes blocks that have the same text and the same surrounding lines.
 	Scope []string
 
 	// Mark proves to the machine that wrote the record that nobody has changed it; see
@@ -116,17 +116,17 @@ func (r *Record) SetLines(lines []string) bool {
 	if r.Span.Len() == 0 || r.Span.Last > len(lines) {
 		return false
 	}
-	r.take(lines)
+	r.setLines(lines)
 	return true
 }
 
-// take implements SetLines.
-func (r *Record) take(lines []string) {
+// setLines implements SetLines.
+func (r *Record) setLines(lines []string) {
 	from, to := r.Span.First-1, r.Span.Last
 	r.SetBlock(lines[from:to])
-	r.Before = append([]string(nil), lines[max(0, from-Context):from]...)
-	r.After = append([]string(nil), lines[to:min(len(lines), to+Context)]...)
-	r.Scope = Scope(lines, from)
+	r.Before = append([]string(nil), lines[max(0, from-ContextLines):from]...)
+	r.After = append([]string(nil), lines[to:min(len(lines), to+ContextLines)]...)
+	r.Scope = FindEnclosingLines(lines, from)
 }
 
 // SetBlock sets Hash, Block and Cut from all lines of the block.
@@ -140,8 +140,8 @@ func (r *Record) SetBlock(lines []string) {
 	r.Block = append([]string(nil), lines...)
 }
 
-// id returns the default ID.
-func (r *Record) id() string {
+// defaultID returns the default ID.
+func (r *Record) defaultID() string {
 	h := sha256.New()
 	for _, s := range append(
 		[]string{r.File, r.Span.String(), r.Hash, r.Why, r.Agent, r.Session, r.Ref},
@@ -153,8 +153,8 @@ func (r *Record) id() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// check returns an error matching [oxbow.ErrInvalid] if the record is invalid.
-func (r *Record) check() error {
+// validate returns an error matching [oxbow.ErrInvalid] if the record is invalid.
+func (r *Record) validate() error {
 	if err := CheckFile(r.File); err != nil {
 		return err
 	}
@@ -167,24 +167,24 @@ func (r *Record) check() error {
 			field = "rejected"
 		}
 		switch {
-		case len(s) > MaxWhy:
-			return invalidField(field, s, fmt.Sprintf("has %d bytes; the most is %d", len(s), MaxWhy))
+		case len(s) > MaxReasoning:
+			return invalidField(field, s, fmt.Sprintf("has %d bytes; the most is %d", len(s), MaxReasoning))
 		case !utf8.ValidString(s):
 			return invalidField(field, "", "is not UTF-8")
 		}
 	}
-	if len(r.Rejected) > maxReject {
+	if len(r.Rejected) > maxRejected {
 		return invalidField(
 			"rejected",
 			"",
-			fmt.Sprintf("has %d alternatives; the most is %d", len(r.Rejected), maxReject),
+			fmt.Sprintf("has %d alternatives; the most is %d", len(r.Rejected), maxRejected),
 		)
 	}
-	return r.checkWords()
+	return r.validateFields()
 }
 
-// checkWords checks the short fields, IDs and hashes.
-func (r *Record) checkWords() error {
+// validateFields checks the short fields, IDs and hashes.
+func (r *Record) validateFields() error {
 	for _, w := range []struct{ field, value string }{
 		{"agent", r.Agent},
 		{"model", r.Model},
@@ -192,11 +192,11 @@ func (r *Record) checkWords() error {
 		{"profile", r.Profile},
 		{"ref", r.Ref},
 	} {
-		if len(w.value) > maxWord || !utf8.ValidString(w.value) {
-			return invalidField(w.field, w.value, fmt.Sprintf("is not UTF-8 of at most %d bytes", maxWord))
+		if len(w.value) > maxField || !utf8.ValidString(w.value) {
+			return invalidField(w.field, w.value, fmt.Sprintf("is not UTF-8 of at most %d bytes", maxField))
 		}
 	}
-	if r.ID != "" && !isID(r.ID) {
+	if r.ID != "" && !isValidID(r.ID) {
 		return invalidField("id", r.ID, "is not 1 to 64 of the characters A-Z a-z 0-9 . _ -")
 	}
 	for _, w := range []struct{ field, value string }{{"commit", r.Commit}, {"blob", r.Blob}} {
@@ -209,10 +209,10 @@ func (r *Record) checkWords() error {
 
 // invalidField returns an error for a field, with the beginning of its value.
 func invalidField(field, value, reason string) error {
-	return &oxbow.InvalidError{Field: field, Value: text.Clip(value, 60), Reason: reason}
+	return &oxbow.InvalidError{Field: field, Value: text.TruncateWithEllipsis(value, 60), Reason: reason}
 }
 
-func isID(s string) bool {
+func isValidID(s string) bool {
 	for i := range len(s) {
 		c := s[i]
 		if !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||

@@ -13,8 +13,8 @@ import (
 // recordStore is a read-only [oxbow.Store] of annotations. The ID of an entry is its index in
 // records plus 1.
 type recordStore struct {
-	records []Found
-	content func(*Record) string
+	records    []FoundAnnotation
+	searchText func(*Record) string
 }
 
 // reasoningText returns the text for searching in the reasoning.
@@ -25,9 +25,9 @@ func reasoningText(r *Record) string {
 // blockText returns the text for searching in the lines.
 func blockText(r *Record) string { return strings.Join(r.Block, "\n") }
 
-func (s *recordStore) entry(i int) oxbow.Entry {
+func (s *recordStore) entryAt(i int) oxbow.Entry {
 	r := &s.records[i].Record
-	e := oxbow.Entry{ID: uint64(i) + 1, Name: r.ID, Content: s.content(r), Created: r.Time, Updated: r.Time,
+	e := oxbow.Entry{ID: uint64(i) + 1, Name: r.ID, Content: s.searchText(r), Created: r.Time, Updated: r.Time,
 		Source: oxbow.Source{Time: r.Time, Actor: r.By, Session: r.Session, Profile: r.Profile}}
 	for _, l := range []oxbow.Label{
 		{Key: oxbow.LabelFile, Value: s.records[i].In},
@@ -54,7 +54,7 @@ func (s *recordStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxb
 				yield(oxbow.Entry{}, err)
 				return
 			}
-			if e := s.entry(i); f.Match(&e) && !yield(e, nil) {
+			if e := s.entryAt(i); f.Match(&e) && !yield(e, nil) {
 				return
 			}
 		}
@@ -65,7 +65,7 @@ func (s *recordStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxb
 func (s *recordStore) Get(_ context.Context, name string) (oxbow.Entry, error) {
 	for i := range s.records {
 		if s.records[i].ID == name {
-			return s.entry(i), nil
+			return s.entryAt(i), nil
 		}
 	}
 	return oxbow.Entry{}, oxbow.ErrNotFound

@@ -14,29 +14,30 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// RecoverResult is the result of [Store.Recover] for one sidecar.
+// RecoverResult is the result of [Store.RecoverSidecars] for one sidecar.
 type RecoverResult struct {
-	File   string // path of the sidecar, relative to the tree's root
-	Lines  int    // number of lines that could not be read
-	Found  int    // number of annotations and events that were found inside damaged lines and written to the sidecar
-	KeptIn string // file that keeps the unreadable lines; it never replaces an existing file
+	File            string // path of the sidecar, relative to the tree's root
+	UnreadableLines int    // number of lines that could not be read
+	// Number of annotations and events that were found inside damaged lines and written to the sidecar.
+	RestoredLines int
+	BackupFile    string // file that keeps the unreadable lines; it never replaces an existing file
 }
 
-// Recover repairs sidecars with lines that cannot be read. It saves these lines unchanged in a file
+// RecoverSidecars repairs sidecars with lines that cannot be read. It saves these lines unchanged in a file
 // next to the sidecar. If such a line contains complete annotations, for example because two lines
 // were joined, Recover restores the annotations. Readable lines are kept. A dry run changes
 // nothing. Errors match [oxbow.ErrBusy] or the errors of package io/fs.
-func (b *Store) Recover(ctx context.Context, dryRun bool) ([]RecoverResult, error) {
+func (b *Store) RecoverSidecars(ctx context.Context, dryRun bool) ([]RecoverResult, error) {
 	var all []RecoverResult
 	err := b.walkSidecars(ctx, func(name string) error {
 		s, err := b.readSidecar(name)
 		if err != nil {
 			return err
 		}
-		if len(s.damaged) == 0 && !s.torn {
+		if len(s.damagedLines) == 0 && !s.isTorn {
 			return nil
 		}
-		saved, err := b.recover(ctx, name, dryRun)
+		saved, err := b.recoverSidecar(ctx, name, dryRun)
 		if err == nil {
 			all = append(all, saved)
 		}
@@ -48,8 +49,8 @@ func (b *Store) Recover(ctx context.Context, dryRun bool) ([]RecoverResult, erro
 	return all, nil
 }
 
-func (b *Store) recover(ctx context.Context, name string, dryRun bool) (saved RecoverResult, err error) {
-	full := path.Join(b.dir, name)
+func (b *Store) recoverSidecar(ctx context.Context, name string, dryRun bool) (saved RecoverResult, err error) {
+	full := path.Join(b.sidecarDir, name)
 	if !dryRun {
 		unlock, err := b.lockWriters(ctx)
 		if err != nil {
@@ -57,7 +58,7 @@ func (b *Store) recover(ctx context.Context, name string, dryRun bool) (saved Re
 		}
 		defer func() { err = errors.Join(err, unlock()) }()
 	}
-	data, err := vfs.ReadFile(b.work, full, maxSidecar)
+	data, err := vfs.ReadFile(b.worktree, full, maxSidecar)
 	if err != nil {
 		return saved, err
 	}
@@ -65,52 +66,52 @@ func (b *Store) recover(ctx context.Context, name string, dryRun bool) (saved Re
 	var good, bad []byte
 	for l := range bytes.Lines(data) {
 		text := bytes.TrimRight(l, "\r\n")
-		if _, _, _, err := parseLine(text); err == nil {
+		if _, _, _, err := parseSidecarLine(text); err == nil {
 			good = append(append(good, text...), '\n')
 			continue
 		}
-		saved.Lines++
+		saved.UnreadableLines++
 		bad = append(append(bad, text...), '\n')
-		for _, p := range recordsInside(text) {
-			saved.Found++
+		for _, p := range completeLinesIn(text) {
+			saved.RestoredLines++
 			good = append(append(good, p...), '\n')
 		}
 	}
-	saved.KeptIn, err = b.freeName(full)
+	saved.BackupFile, err = b.unusedBackupName(full)
 	if err != nil {
 		return saved, err
 	}
-	if dryRun || saved.Lines == 0 {
+	if dryRun || saved.UnreadableLines == 0 {
 		return saved, nil
 	}
 	// Write the copy first, so that a crash loses nothing.
-	if err := vfs.WriteFile(b.work, saved.KeptIn, bad, 0o644); err != nil {
+	if err := vfs.WriteFile(b.worktree, saved.BackupFile, bad, 0o644); err != nil {
 		return saved, err
 	}
-	return saved, vfs.WriteFile(b.work, full, good, 0o644)
+	return saved, vfs.WriteFile(b.worktree, full, good, 0o644)
 }
 
-// maxKeptFiles is the maximum number of names that freeName tries.
-const maxKeptFiles = 1000
+// maxBackupNames is the maximum number of names that unusedBackupName tries.
+const maxBackupNames = 1000
 
-// freeName returns an unused name next to the sidecar.
-func (b *Store) freeName(full string) (string, error) {
-	for n := range maxKeptFiles {
+// unusedBackupName returns an unused name next to the sidecar.
+func (b *Store) unusedBackupName(full string) (string, error) {
+	for n := range maxBackupNames {
 		name := full + ".damaged"
 		if n > 0 {
 			name += fmt.Sprintf("-%d", n+1)
 		}
-		if _, err := b.work.Stat(name); errors.Is(err, fs.ErrNotExist) {
+		if _, err := b.worktree.Stat(name); errors.Is(err, fs.ErrNotExist) {
 			return name, nil
 		} else if err != nil {
 			return "", err
 		}
 	}
-	return "", fmt.Errorf("%s has %d damaged versions beside it: %w", full, maxKeptFiles, fs.ErrExist)
+	return "", fmt.Errorf("%s has %d damaged versions beside it: %w", full, maxBackupNames, fs.ErrExist)
 }
 
-// recordsInside returns the complete lines that are contained in an unreadable line.
-func recordsInside(text []byte) [][]byte {
+// completeLinesIn returns the complete lines that are contained in an unreadable line.
+func completeLinesIn(text []byte) [][]byte {
 	var found [][]byte
 	const begin = `{"v":`
 	for len(text) > 0 {
@@ -121,7 +122,7 @@ func recordsInside(text []byte) [][]byte {
 		text = text[i:]
 		var raw json.RawMessage
 		if json.NewDecoder(bytes.NewReader(text)).Decode(&raw) == nil {
-			if r, e, _, _ := parseLine(raw); r != nil || e != nil {
+			if r, e, _, _ := parseSidecarLine(raw); r != nil || e != nil {
 				found = append(found, raw)
 				text = text[len(raw):]
 				continue

@@ -146,7 +146,7 @@ func TestGitThatDoesNotAnswer(t *testing.T) {
 		t.Helper()
 		found, err := b.Lookup(t.Context(), "conns.go", Span{})
 		var partial *PartialError
-		if !errors.As(err, &partial) || !slices.Contains(partial.Orphans, "pool.go") {
+		if !errors.As(err, &partial) || !slices.Contains(partial.OrphanFiles, "pool.go") {
 			t.Errorf("Lookup(conns.go) = %v, %v, want a PartialError that names pool.go", found, err)
 		}
 	}
@@ -177,7 +177,7 @@ func TestGitThatDoesNotAnswer(t *testing.T) {
 			t.Errorf("Lookup(stays.go) = %+v, %v, want the annotation and a PartialError", found, err)
 		}
 		lines, err := c.Blame(t.Context(), "stays.go")
-		if !errors.As(err, &partial) || len(lines) != 30 || len(lines[8].Why) != 1 {
+		if !errors.As(err, &partial) || len(lines) != 30 || len(lines[8].Annotations) != 1 {
 			t.Errorf("Blame(stays.go) = %d lines, %v, want all with a PartialError", len(lines), err)
 		}
 	})
@@ -190,7 +190,7 @@ func TestCopyAmongManySidecars(t *testing.T) {
 	g.write("pool.go", source)
 	g.commit()
 	add(t, g.store(), Record{File: "pool.go", Span: selectSpan, Why: "one"})
-	for i := range maxOrigins {
+	for i := range maxOriginSidecars {
 		g.write(fmt.Sprintf("%s/a%d.go.why", DefaultDir, i), "")
 	}
 	g.write("copy.go", "// copied\n"+source)
@@ -219,7 +219,7 @@ func TestNamesAreAskedForOtherFiles(t *testing.T) {
 	g.write("pool.go", source)
 	g.commit()
 	add(t, g.store(), Record{File: "pool.go", Span: selectSpan, Why: "one"})
-	repo, err := git.Find(g.dir, nil)
+	repo, err := git.FindRepo(g.dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

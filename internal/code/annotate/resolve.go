@@ -12,9 +12,9 @@ import (
 )
 
 // cachedResults returns the results of an earlier call for the same sources, or nil.
-func (b *Store) cachedResults(src *sources) *fileResults {
+func (b *Store) cachedResults(src *textSources) *fileResults {
 	b.mu.Lock()
-	cached := b.resolved[src.file]
+	cached := b.resultsByFile[src.file]
 	b.mu.Unlock()
 	if cached == nil || !cached.hasSources(src) {
 		return nil
@@ -26,15 +26,16 @@ func (b *Store) cachedResults(src *sources) *fileResults {
 func (b *Store) cacheResults(p *fileResults) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.resolved) >= maxResolved {
-		clear(b.resolved)
+	if len(b.resultsByFile) >= maxCachedFiles {
+		clear(b.resultsByFile)
 	}
-	b.resolved[p.file] = p
+	b.resultsByFile[p.file] = p
 }
 
 // hasSources reports whether the results were found in the same content and sidecars, at the same HEAD.
-func (p *fileResults) hasSources(src *sources) bool {
-	return p.head == src.head && slices.Equal(p.sidecars, src.sidecars) && bytes.Equal(p.content, src.content)
+func (p *fileResults) hasSources(src *textSources) bool {
+	return p.headCommit == src.headCommit && slices.Equal(p.sidecars, src.sidecars) &&
+		bytes.Equal(p.content, src.content)
 }
 
 // errShallow means that a shallow clone's history is too short to contain the deletion or
@@ -43,14 +44,14 @@ var errShallow = errors.New(
 	"this shallow clone has not the history that says what became of a file; git fetch --unshallow gets it",
 )
 
-// noteOrphans lists the deleted files whose annotations may belong to this file. It lists them only
+// listOrphans lists the deleted files whose annotations may belong to this file. It lists them only
 // if git failed, or if the clone is shallow and nothing was found.
-func (b *Store) noteOrphans(ctx context.Context, p *fileResults) error {
-	if p.partial == nil {
+func (b *Store) listOrphans(ctx context.Context, p *fileResults) error {
+	if p.gitError == nil {
 		if len(p.found) > 0 || !b.isShallow() {
 			return nil
 		}
-		p.partial = errShallow
+		p.gitError = errShallow
 	}
 	names, sidecars, err := b.orphanSidecars(ctx)
 	if err != nil {
@@ -62,44 +63,44 @@ func (b *Store) noteOrphans(ctx context.Context, p *fileResults) error {
 	}
 	for i, s := range sidecars {
 		if names[i] != p.file && slices.ContainsFunc(s.records, func(r *Record) bool { return !here[r.ID] }) {
-			p.orphans = append(p.orphans, names[i])
+			p.orphanFiles = append(p.orphanFiles, names[i])
 		}
 	}
-	if len(p.orphans) == 0 && p.partial == errShallow {
-		p.partial = nil
+	if len(p.orphanFiles) == 0 && p.gitError == errShallow {
+		p.gitError = nil
 	}
 	return nil
 }
 
-// resolveAll searches the content for the annotations of the sidecars. Annotations from the sidecar of a deleted
+// resolveSources searches the content for the annotations of the sidecars. Annotations from the sidecar of a deleted
 // file are found only if that file was probably renamed to this file, or if their text is the same and distinctive.
-func (b *Store) resolveAll(ctx context.Context, src *sources) (*fileResults, error) {
-	src.split(b.sha256())
-	p := &fileResults{sources: src}
-	h := b.blobHistory(src.file)
+func (b *Store) resolveSources(ctx context.Context, src *textSources) (*fileResults, error) {
+	src.splitContent(b.usesSHA256())
+	p := &fileResults{textSources: src}
+	h := b.lockBlobHistory(src.file)
 	defer h.mu.Unlock()
 	fetch := func(sidecars []*sidecar) error { // fetch reads all old texts at once
 		if b.history == nil {
 			return nil
 		}
-		err := h.fetchMissing(ctx, b.history, src.head, recordedBlobs(sidecars, src.blob))
+		err := h.fetchMissing(ctx, b.history, src.headCommit, recordedBlobs(sidecars, src.blob))
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err != nil && !errors.Is(err, git.ErrTooMuch) {
-			src.partial = err
+		if err != nil && !errors.Is(err, git.ErrOutputTooLong) {
+			src.gitError = err
 		}
 		return nil
 	}
 	sidecars := slices.Clone(src.sidecars)
-	own := sidecars[:min(1+src.former, len(sidecars))]
+	own := sidecars[:min(1+src.formerNameCount, len(sidecars))]
 	if err := fetch(own); err != nil {
 		return nil, err
 	}
-	x := newLineIndex(h.in, src.lines)
+	x := newLineIndex(h.interner, src.lines)
 	adopted := 0
 	for i, s := range sidecars[len(own):] {
-		if x.isSuccessor(s, src.blob) {
+		if x.isSuccessorOf(s, src.blob) {
 			sidecars[len(own)+i], sidecars[len(own)+adopted] = sidecars[len(own)+adopted], s
 			adopted++
 		}
@@ -107,7 +108,7 @@ func (b *Store) resolveAll(ctx context.Context, src *sources) (*fileResults, err
 	if err := fetch(sidecars[len(own) : len(own)+adopted]); err != nil {
 		return nil, err
 	}
-	search := blockSearch{text: x}
+	search := blockSearch{newText: x}
 	olds := map[string]*oldVersion{}
 	seen := map[string]bool{}
 	for i, s := range sidecars {
@@ -115,18 +116,18 @@ func (b *Store) resolveAll(ctx context.Context, src *sources) (*fileResults, err
 			if seen[r.ID] {
 				continue
 			}
-			search.record, search.old = r, nil
-			m := notFound
+			search.record, search.oldVersion = r, nil
+			m := noMatch
 			if i < len(own)+adopted {
-				old := h.texts[r.Blob]
+				old := h.oldTexts[r.Blob]
 				isOlder := old != nil && r.Blob != src.blob
 				if isOlder && olds[r.Blob] == nil {
-					olds[r.Blob] = &oldVersion{oldText: old, now: x, mapper: &h.mapper}
+					olds[r.Blob] = &oldVersion{oldText: old, newText: x, mapper: &h.mapper}
 				}
-				search.old = olds[r.Blob]
-				m = search.find(src.blob)
+				search.oldVersion = olds[r.Blob]
+				m = search.findBlock(src.blob)
 			} else {
-				m = search.findBy(byUniqueText)
+				m = search.findWith(uniqueCopyMethod)
 				if m.confidence < .9 {
 					// an annotation of a different file counts only if its text is the same and the
 					// confidence is high
@@ -142,11 +143,11 @@ func (b *Store) resolveAll(ctx context.Context, src *sources) (*fileResults, err
 				}
 			}
 			seen[r.ID] = true
-			f := Found{Record: *r}
+			f := FoundAnnotation{Record: *r}
 			f.setPosition(src.file, m)
 			p.found = append(p.found, f)
 		}
 	}
-	p.sort()
+	p.sortFound()
 	return p, nil
 }

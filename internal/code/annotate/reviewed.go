@@ -20,9 +20,9 @@ import (
 // markSize is the size of a mark, in bytes.
 const markSize = 12
 
-// statement returns the parts of a record that a mark protects, which are the record's text and
+// protectedText returns the parts of a record that a mark protects, which are the record's text and
 // lines.
-func (r *Record) statement() string {
+func (r *Record) protectedText() string {
 	var b strings.Builder
 	add := func(texts ...string) {
 		b.WriteString(strconv.Itoa(len(texts)) + "\n")
@@ -39,36 +39,36 @@ func (r *Record) statement() string {
 	return b.String()
 }
 
-// markWith returns the mark for the record: an HMAC-SHA256 with the key, which proves that the
+// computeMark returns the mark for the record: an HMAC-SHA256 with the key, which proves that the
 // owner of the key wrote the record.
-func (r *Record) markWith(key []byte) string {
+func (r *Record) computeMark(key []byte) string {
 	h := hmac.New(sha256.New, key)
-	h.Write([]byte(r.statement()))
+	h.Write([]byte(r.protectedText()))
 	return hex.EncodeToString(h.Sum(nil)[:markSize])
 }
 
 // isMarkedWith reports whether the owner of the key wrote the record.
 func (r *Record) isMarkedWith(key []byte) bool {
-	return len(key) > 0 && hmac.Equal([]byte(r.Mark), []byte(r.markWith(key)))
+	return len(key) > 0 && hmac.Equal([]byte(r.Mark), []byte(r.computeMark(key)))
 }
 
-// markOwn marks the records as written by this machine.
-func (b *Store) markOwn(ctx context.Context, records []Record) {
-	if b.opts.MakeKey == nil || len(records) == 0 {
+// markRecords marks the records as written by this machine.
+func (b *Store) markRecords(ctx context.Context, records []Record) {
+	if b.opts.CreateKey == nil || len(records) == 0 {
 		return
 	}
-	key := b.opts.MakeKey(ctx)
+	key := b.opts.CreateKey(ctx)
 	for i := range records {
 		records[i].Mark = ""
 		if len(key) > 0 {
-			records[i].Mark = records[i].markWith(key)
+			records[i].Mark = records[i].computeMark(key)
 		}
 	}
 }
 
 // FindUnreviewed reports, for each annotation, whether the annotation is unreviewed: another machine wrote it, and the
 // reviewed branch does not contain it. If git fails, the reviewed branch counts as empty.
-func (b *Store) FindUnreviewed(ctx context.Context, found []Found) []bool {
+func (b *Store) FindUnreviewed(ctx context.Context, found []FoundAnnotation) []bool {
 	out := make([]bool, len(found))
 	var key []byte
 	if b.opts.Key != nil {
@@ -82,16 +82,16 @@ func (b *Store) FindUnreviewed(ctx context.Context, found []Found) []bool {
 	if !isAny {
 		return out
 	}
-	reviewed := b.reviewedStatements(ctx, possibleSidecars(found))
+	reviewed := b.reviewedTexts(ctx, possibleSidecars(found))
 	for i := range found {
-		out[i] = out[i] && !reviewed[found[i].statement()]
+		out[i] = out[i] && !reviewed[found[i].protectedText()]
 	}
 	return out
 }
 
 // possibleSidecars returns the names of the sidecars that may contain the annotations: the
 // sidecar for the file's former name and the sidecar for its present name.
-func possibleSidecars(found []Found) (names []string) {
+func possibleSidecars(found []FoundAnnotation) (names []string) {
 	seen := map[string]bool{}
 	for _, f := range found {
 		for _, file := range []string{f.File, f.In} {
@@ -104,9 +104,9 @@ func possibleSidecars(found []Found) (names []string) {
 	return names
 }
 
-// reviewedStatements returns the statements of all annotations that the named sidecars contain
+// reviewedTexts returns the statements of all annotations that the named sidecars contain
 // on the reviewed branch.
-func (b *Store) reviewedStatements(ctx context.Context, names []string) map[string]bool {
+func (b *Store) reviewedTexts(ctx context.Context, names []string) map[string]bool {
 	if b.repo == nil || b.opts.ReviewedCommit == nil {
 		return nil
 	}
@@ -116,7 +116,7 @@ func (b *Store) reviewedStatements(ctx context.Context, names []string) map[stri
 	}
 	places := make([]git.FileAt, len(names))
 	for i, name := range names {
-		places[i] = git.FileAt{Commit: commit, File: path.Join(b.dir, name)}
+		places[i] = git.FileAt{Commit: commit, File: path.Join(b.sidecarDir, name)}
 	}
 	blobs, err := b.repo.BlobsAt(ctx, places)
 	if err != nil {
@@ -128,11 +128,11 @@ func (b *Store) reviewedStatements(ctx context.Context, names []string) map[stri
 	}
 	statements := map[string]bool{}
 	for _, text := range texts {
-		if b.skipAbove > 0 && int64(len(text)) > b.skipAbove {
+		if b.maxReadSize > 0 && int64(len(text)) > b.maxReadSize {
 			continue
 		}
-		for _, r := range parse(text).records {
-			statements[r.statement()] = true
+		for _, r := range parseSidecar(text).records {
+			statements[r.protectedText()] = true
 		}
 	}
 	return statements

@@ -35,11 +35,11 @@ func e() {
 		{8, nil},
 		{10, []string{"func e() {"}},
 	} {
-		if got := Scope(lines, c.at); !reflect.DeepEqual(got, c.want) {
+		if got := FindEnclosingLines(lines, c.at); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("Scope of line %d = %q, want %q", c.at, got, c.want)
 		}
 	}
-	if got := Scope(nil, 0); got != nil {
+	if got := FindEnclosingLines(nil, 0); got != nil {
 		t.Errorf("Scope of nothing = %q", got)
 	}
 }
@@ -52,11 +52,11 @@ func TestParents(t *testing.T) {
 		for range rnd.IntN(40) {
 			lines = append(lines, strings.Repeat("\t", rnd.IntN(4))+[]string{"", "}", "x", "for x", " y"}[rnd.IntN(5)])
 		}
-		p := newLineIndex(newInterner(), lines)
+		p := newLineIndex(newLineInterner(), lines)
 		for at := range lines {
-			want := Scope(lines, at)
+			want := FindEnclosingLines(lines, at)
 			var got []string
-			for i := p.enclosingLine(at); i >= 0 && len(got) < maxScope; i = p.enclosingLine(i) {
+			for i := p.enclosingLine(at); i >= 0 && len(got) < maxEnclosingLines; i = p.enclosingLine(i) {
 				got = append(got, lines[i])
 			}
 			if !reflect.DeepEqual(got, want) {

@@ -13,11 +13,11 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Hit is an annotation that a search found.
-type Hit struct {
-	Found
-	Score   float64 // higher is better (0 if the query contains no words)
-	ByLines bool    // the lines contain the words of the query, and the reasoning does not
+// SearchHit is an annotation that a search found.
+type SearchHit struct {
+	FoundAnnotation
+	Score            float64 // higher is better (0 if the query contains no words)
+	MatchesOnlyLines bool    // the lines contain the words of the query, and the reasoning does not
 }
 
 // Search returns the annotations of the whole tree that match the query, including archived ones,
@@ -28,22 +28,22 @@ type Hit struct {
 // and, if the annotation is archived, archived:true. If the limit is not reached, annotations
 // follow whose lines match the query. A query without words returns all annotations that match the
 // query's filters, the newest first.
-func (b *Store) Search(ctx context.Context, q oxbow.Query) ([]Hit, error) {
-	all, err := b.allRecords(ctx)
+func (b *Store) Search(ctx context.Context, q oxbow.Query) ([]SearchHit, error) {
+	all, err := b.allUnlocated(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("searching annotations: %w", err)
 	}
 	if q.Limit == 0 {
 		q.Limit = oxbow.DefaultLimit
 	}
-	var hits []Hit
+	var hits []SearchHit
 	seen := map[uint64]bool{}
 	rank := func(content func(*Record) string) error {
 		found, err := oxbow.New(&recordStore{all, content}, nil).Recall(ctx, q)
 		for _, f := range found {
 			if !seen[f.Entry.ID] && len(hits) < q.Limit {
 				seen[f.Entry.ID] = true
-				hits = append(hits, Hit{Found: all[f.Entry.ID-1], Score: f.Score})
+				hits = append(hits, SearchHit{FoundAnnotation: all[f.Entry.ID-1], Score: f.Score})
 			}
 		}
 		return err
@@ -54,7 +54,7 @@ func (b *Store) Search(ctx context.Context, q oxbow.Query) ([]Hit, error) {
 		byReasoning := len(hits)
 		err = rank(blockText)
 		for i := byReasoning; i < len(hits); i++ {
-			hits[i].ByLines = true
+			hits[i].MatchesOnlyLines = true
 		}
 	}
 	if err != nil {
@@ -70,40 +70,40 @@ func (b *Store) Search(ctx context.Context, q oxbow.Query) ([]Hit, error) {
 }
 
 // locateHit sets the present position of a hit. If the file cannot be read, the hit is not changed.
-func (b *Store) locateHit(ctx context.Context, h *Hit) {
-	p, err := b.resolve(ctx, h.In)
+func (b *Store) locateHit(ctx context.Context, h *SearchHit) {
+	p, err := b.resolveFile(ctx, h.In)
 	if err != nil {
 		return
 	}
 	for _, f := range p.found {
 		if f.ID == h.ID {
-			h.Found = f
+			h.FoundAnnotation = f
 		}
 	}
 }
 
 // Diagnose explains why a search finds nothing.
 func (b *Store) Diagnose(ctx context.Context, q oxbow.Query) (oxbow.Diagnosis, error) {
-	all, err := b.allRecords(ctx)
+	all, err := b.allUnlocated(ctx)
 	if err != nil {
 		return oxbow.Diagnosis{}, fmt.Errorf("searching annotations: %w", err)
 	}
 	return oxbow.New(&recordStore{all, reasoningText}, nil).Diagnose(ctx, q)
 }
 
-// allRecords returns all annotations without searching for their present positions, sorted by the path of
+// allUnlocated returns all annotations without searching for their present positions, sorted by the path of
 // the sidecar and then by time.
-func (b *Store) allRecords(ctx context.Context) ([]Found, error) {
-	var all []Found
+func (b *Store) allUnlocated(ctx context.Context) ([]FoundAnnotation, error) {
+	var all []FoundAnnotation
 	seen := map[string]bool{}
-	left := maxRenamed
-	err := b.each(ctx, func(name string, s *sidecar) error {
-		file, known := sidecarSource(name)
+	left := maxRenameQueries
+	err := b.eachSidecar(ctx, func(name string, s *sidecar) error {
+		file, known := fileOfSidecarPath(name)
 		mayBeRenamed := known && len(s.records) > 0
 		if mayBeRenamed && left > 0 {
-			if _, err := b.work.Stat(file); errors.Is(err, fs.ErrNotExist) {
+			if _, err := b.worktree.Stat(file); errors.Is(err, fs.ErrNotExist) {
 				left--
-				file = b.nowCalled(ctx, file)
+				file = b.currentName(ctx, file)
 			}
 		}
 		for _, r := range s.records {
@@ -113,7 +113,7 @@ func (b *Store) allRecords(ctx context.Context) ([]Found, error) {
 			}
 			if !seen[in+"\x00"+r.ID] {
 				seen[in+"\x00"+r.ID] = true
-				all = append(all, Found{Record: *r, In: in, Placed: Lost})
+				all = append(all, FoundAnnotation{Record: *r, In: in, Placed: Lost})
 			}
 		}
 		return nil
@@ -121,16 +121,16 @@ func (b *Store) allRecords(ctx context.Context) ([]Found, error) {
 	return all, err
 }
 
-// maxRenamed is the maximum number of missing files whose new name one search requests from git.
-const maxRenamed = 50
+// maxRenameQueries is the maximum number of missing files whose new name one search requests from git.
+const maxRenameQueries = 50
 
-// nowCalled returns the present name of a file that is missing in the working tree, or the file's
+// currentName returns the present name of a file that is missing in the working tree, or the file's
 // old name if git knows no new name. It caches git's answer for this state of the history.
-func (b *Store) nowCalled(ctx context.Context, file string) string {
+func (b *Store) currentName(ctx context.Context, file string) string {
 	if b.history == nil {
 		return file
 	}
-	head, err := b.history.Head(ctx)
+	head, err := b.history.HeadCommit(ctx)
 	if err != nil || head == "" {
 		return file
 	}
@@ -143,13 +143,13 @@ func (b *Store) nowCalled(ctx context.Context, file string) string {
 		if err != nil {
 			return file // use the old name, under which the annotation is still found
 		}
-		b.keepNames(key, names)
+		b.cacheFormerNames(key, names)
 	}
 	for _, n := range slices.Backward(names) {
 		if CheckFile(n) != nil {
 			continue
 		}
-		if _, err := b.work.Stat(n); err == nil {
+		if _, err := b.worktree.Stat(n); err == nil {
 			return n
 		}
 	}

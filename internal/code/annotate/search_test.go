@@ -37,7 +37,7 @@ func TestSearch(t *testing.T) {
 		var ws []string
 		for _, h := range hits {
 			w, _, _ := strings.Cut(h.Why, " ")
-			if h.ByLines {
+			if h.MatchesOnlyLines {
 				w += "*"
 			}
 			if (h.Score > 0) != (q.Text != "") {
@@ -78,7 +78,8 @@ func TestSearch(t *testing.T) {
 	// What was found stands where it is now.
 	put(t, m, "cache.go", "// Copyright\n"+source)
 	hits, err := b.Search(t.Context(), oxbow.Query{Text: "idle"})
-	if err != nil || len(hits) == 0 || hits[0].ByLines || hits[0].Placed != Moved || hits[0].Now != (Span{15, 20}) {
+	if err != nil || len(hits) == 0 || hits[0].MatchesOnlyLines || hits[0].Placed != Moved ||
+		hits[0].Now != (Span{15, 20}) {
 		t.Errorf("Search = %+v, %v, want one that moved", hits, err)
 	}
 	g, err := b.Diagnose(t.Context(), oxbow.Query{Text: "elephant"})

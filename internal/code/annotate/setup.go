@@ -20,20 +20,20 @@ import (
 
 // attributeLine is a line of a git attributes file.
 type attributeLine struct {
-	File  string // slash-separated path relative to the root of the tree, or absolute path
-	Line  string
-	There bool // the line, or a line with the same effect, already existed
+	File          string // slash-separated path relative to the root of the tree, or absolute path
+	Line          string
+	AlreadyExists bool // the line, or a line with the same effect, already existed
 }
 
-// Setup is the result of [Store.Setup].
-type Setup struct {
+// SetupResult is the result of [Store.SetupResult].
+type SetupResult struct {
 	Attributes attributeLine // line for the attributes of the tree, which applies to every clone: union merge
 
-	// Config and Local make git use oxbow to merge the sidecars in this clone. Config are settings
+	// ConfigSettings and Local make git use oxbow to merge the sidecars in this clone. Config are settings
 	// for the clone's config. Local is a line for the clone's own attributes file, which overrides
 	// the attributes of the tree. Local.There is set if the line is already there.
-	Config [][2]string // pairs of key and value
-	Local  attributeLine
+	ConfigSettings  [][2]string // pairs of key and value
+	LocalAttributes attributeLine
 
 	WasPrivate bool // git ignored the annotations before
 }
@@ -41,70 +41,77 @@ type Setup struct {
 // unionMerge are the attributes that make git merge sidecars without oxbow.
 const unionMerge = "merge=union text eol=lf"
 
-// driver is the name of the merge driver in git's config.
-const driver = "oxbow"
+// mergeDriverName is the name of the merge driver in git's config.
+const mergeDriverName = "oxbow"
 
 // maxAttributes is the maximum size, in bytes, of an attributes file that is read.
 const maxAttributes = 4 << 20
 
-// SetupOptions are the options of [Store.Setup].
+// SetupOptions are the options of [Store.SetupResult].
 type SetupOptions struct {
-	Install bool // make Command the merge driver of this clone, by settings in the repository's config
+	InstallDriver bool // make Command the merge driver of this clone, by settings in the repository's config
 
-	// Command is a shell command such as "oxbow annotate merge-driver", to which git appends the names
+	// DriverCommand is a shell command such as "oxbow annotate merge-driver", to which git appends the names
 	// of the input files.
-	Command string
+	DriverCommand string
 
 	DryRun bool // change nothing
 }
 
-// Setup makes private annotations visible to git, and adds the line to .gitattributes that makes
+// SetUpGitMerge makes private annotations visible to git, and adds the line to .gitattributes that makes
 // git merge the sidecars of two branches. Existing lines are not
 // written again.
 //
 // Without a git repository, the error matches [oxbow.ErrUnsupported]. If the attributes specify a
 // different merge driver, it matches [oxbow.ErrInvalid].
-func (b *Store) Setup(ctx context.Context, o SetupOptions) (Setup, error) {
+func (b *Store) SetUpGitMerge(ctx context.Context, o SetupOptions) (SetupResult, error) {
 	if b.repo == nil {
-		return Setup{}, fmt.Errorf("setting up git: %w: %w", oxbow.ErrUnsupported, git.ErrNone)
+		return SetupResult{}, fmt.Errorf("setting up git: %w: %w", oxbow.ErrUnsupported, git.ErrNoRepository)
 	}
-	pattern := b.dir + "/**/*" + suffix
-	s := Setup{
+	pattern := b.sidecarDir + "/**/*" + sidecarSuffix
+	s := SetupResult{
 		Attributes: attributeLine{File: ".gitattributes", Line: pattern + " " + unionMerge},
-		Config: [][2]string{
-			{"merge." + driver + ".name", "annotations of code"},
-			{"merge." + driver + ".driver", o.Command + " %O %A %B %P || git merge-file --union %A %O %B"},
+		ConfigSettings: [][2]string{
+			{"merge." + mergeDriverName + ".name", "annotations of code"},
+			{
+				"merge." + mergeDriverName + ".driver",
+				o.DriverCommand + " %O %A %B %P || git merge-file --union %A %O %B",
+			},
 		},
-		Local: attributeLine{File: filepath.Join(b.repo.Common(), "info", "attributes"), Line: pattern + " merge=" +
-			driver},
+		LocalAttributes: attributeLine{
+			File: filepath.Join(b.repo.CommonDir(), "info", "attributes"),
+			Line: pattern + " merge=" +
+				mergeDriverName,
+		},
 	}
 	// The first annotation created this file. git prefers it to the attributes of parent
 	// directories.
-	own := attributeLine{File: path.Join(b.dir, ".gitattributes")}
-	_, err := checkAttributes(b.work, own.File, "*", &own, "union")
-	if own.There {
+	own := attributeLine{File: path.Join(b.sidecarDir, ".gitattributes")}
+	_, err := checkAttributes(b.worktree, own.File, "*", &own, "union")
+	if own.AlreadyExists {
 		s.Attributes = own
 	} else if err == nil {
-		err = setAttributes(b.work, ".gitattributes", b.dir+"/", &s.Attributes, "union", o.DryRun)
+		err = appendAttributeLine(b.worktree, ".gitattributes", b.sidecarDir+"/", &s.Attributes, "union", o.DryRun)
 	}
 	s.WasPrivate = b.IsPrivate()
 	if err == nil && !o.DryRun {
-		err = b.Share()
+		err = b.MakePublic()
 	}
 	if err != nil {
 		return s, fmt.Errorf("setting up git: %w", err)
 	}
-	common, err := vfs.Dir(b.repo.Common())
+	common, err := vfs.Dir(b.repo.CommonDir())
 	if err != nil {
 		return s, fmt.Errorf("setting up git: %w", err)
 	}
 	defer common.Close()
-	onlyCheck := o.DryRun || !o.Install
-	if err := setAttributes(common, "info/attributes", b.dir+"/", &s.Local, driver, onlyCheck); err != nil {
+	onlyCheck := o.DryRun || !o.InstallDriver
+	if err := appendAttributeLine(common, "info/attributes", b.sidecarDir+"/", &s.LocalAttributes, mergeDriverName,
+		onlyCheck); err != nil {
 		return s, fmt.Errorf("setting up git: %w", err)
 	}
-	if o.Install && !o.DryRun {
-		for _, kv := range s.Config {
+	if o.InstallDriver && !o.DryRun {
+		for _, kv := range s.ConfigSettings {
 			if err := b.repo.SetConfig(ctx, kv[0], kv[1]); err != nil {
 				return s, fmt.Errorf("setting up git: %w", err)
 			}
@@ -137,8 +144,8 @@ func checkAttributes(fsys vfs.FS, name, prefix string, l *attributeLine, merge s
 		}
 	}
 	switch {
-	case said == merge || (said != "" && said == driver):
-		l.There = true
+	case said == merge || (said != "" && said == mergeDriverName):
+		l.AlreadyExists = true
 	case said != "":
 		return nil, &oxbow.InvalidError{
 			Field:  "attributes",
@@ -149,14 +156,14 @@ func checkAttributes(fsys vfs.FS, name, prefix string, l *attributeLine, merge s
 	return old, nil
 }
 
-// setAttributes appends the line to an attributes file, unless checkAttributes finds it there. If
+// appendAttributeLine appends the line to an attributes file, unless checkAttributes finds it there. If
 // dryRun is set, it only calls checkAttributes.
-func setAttributes(fsys vfs.FS, name, prefix string, l *attributeLine, merge string, dryRun bool) error {
+func appendAttributeLine(fsys vfs.FS, name, prefix string, l *attributeLine, merge string, dryRun bool) error {
 	old, err := checkAttributes(fsys, name, prefix, l, merge)
 	if err != nil {
 		return err
 	}
-	if l.There || dryRun {
+	if l.AlreadyExists || dryRun {
 		return nil
 	}
 	text := l.Line + "\n"

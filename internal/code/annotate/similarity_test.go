@@ -55,7 +55,7 @@ func TestAlike(t *testing.T) {
 		}
 		return ls
 	}
-	p := newLineIndex(newInterner(), text(40))
+	p := newLineIndex(newLineInterner(), text(40))
 	for range 50 {
 		block := text(rng.IntN(8))
 		bag := p.newWordBag(block)
@@ -70,7 +70,7 @@ func TestAlike(t *testing.T) {
 	// Worked out by hand: close and pool weigh 724/1024 each, since the text has
 	// them twice, and p 1: 2·(2·724) by (2·724 + 1024) + 2·724.
 	if got, want := newLineIndex(
-		newInterner(),
+		newLineInterner(),
 		[]string{"close(pool)", "pool, close"},
 	).newWordBag([]string{"p.close(pool)"}).similarity(
 		0,

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// split sets lines and blob. Later calls do nothing.
-func (s *sources) split(sha2 bool) {
+// splitContent sets lines and blob. Later calls do nothing.
+func (s *textSources) splitContent(sha2 bool) {
 	if s.blob == "" {
 		s.lines, s.blob = SplitLines(s.content), blobName(s.content, sha2)
 	}
@@ -21,13 +21,13 @@ func (s *sources) split(sha2 bool) {
 // readSources reads a file of the working tree, and the sidecars that may have annotations of its lines: those of
 // the file and of its former names and, if the file has no annotations, those of deleted files. It also starts to
 // read the old versions of the file for which its own annotations were written.
-func (b *Store) readSources(ctx context.Context, file string) (*sources, error) {
-	content, contentErr := b.content(file)
+func (b *Store) readSources(ctx context.Context, file string) (*textSources, error) {
+	content, contentErr := b.readContent(file)
 	if isBinary(content) {
 		contentErr = errBinary(file)
 	}
-	src := &sources{file: file, content: content, sidecar: sidecarPath(file)}
-	own, err := b.readSidecar(src.sidecar)
+	src := &textSources{file: file, content: content, sidecarPath: sidecarPath(file)}
+	own, err := b.readSidecar(src.sidecarPath)
 	if err != nil {
 		return nil, err
 	}
@@ -37,26 +37,26 @@ func (b *Store) readSources(ctx context.Context, file string) (*sources, error) 
 		return nil, contentErr
 	}
 	// Git runs while the remaining sidecars are read.
-	names, known := b.askNames(ctx, src)
-	defer names.stop()
+	names, known := b.startNameQuery(ctx, src)
+	defer names.cancelAndWait()
 	if src.isMissing {
 		return src, nil
 	}
 	if !known && src.hasHistory() {
 		b.prefetchBlobs(ctx, src)
 	}
-	former, err := names.wait()
+	former, err := names.waitForNames()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		src.partial = err
+		src.gitError = err
 	}
 	others, err := b.readSidecars(former)
 	if err != nil {
 		return nil, err
 	}
-	src.former = len(others)
+	src.formerNameCount = len(others)
 	if len(own.records) == 0 {
 		_, orphans, err := b.orphanSidecars(ctx)
 		if err != nil {
@@ -65,7 +65,7 @@ func (b *Store) readSources(ctx context.Context, file string) (*sources, error) 
 		others = append(others, orphans...)
 	}
 	for i, s := range others {
-		if i < src.former || !slices.Contains(src.sidecars, s) {
+		if i < src.formerNameCount || !slices.Contains(src.sidecars, s) {
 			src.sidecars = append(src.sidecars, s)
 		}
 	}
@@ -73,15 +73,15 @@ func (b *Store) readSources(ctx context.Context, file string) (*sources, error) 
 }
 
 // hasHistory reports whether git has commits and has answered without an error until now.
-func (s *sources) hasHistory() bool { return s.head != "" && s.partial == nil }
+func (s *textSources) hasHistory() bool { return s.headCommit != "" && s.gitError == nil }
 
 // prefetchBlobs reads in advance the old versions for which the file's own annotations were written. It
 // ignores errors, because the same error occurs again when a version is needed.
-func (b *Store) prefetchBlobs(ctx context.Context, src *sources) {
-	src.split(b.sha256())
-	h := b.blobHistory(src.file)
+func (b *Store) prefetchBlobs(ctx context.Context, src *textSources) {
+	src.splitContent(b.usesSHA256())
+	h := b.lockBlobHistory(src.file)
 	defer h.mu.Unlock()
-	_ = h.fetchMissing(ctx, b.history, src.head, recordedBlobs(src.sidecars, src.blob))
+	_ = h.fetchMissing(ctx, b.history, src.headCommit, recordedBlobs(src.sidecars, src.blob))
 }
 
 // readSidecars reads the sidecars of files. Names that cannot be the name of an annotated file are skipped.
@@ -102,37 +102,37 @@ func (b *Store) readSidecars(files []string) ([]*sidecar, error) {
 
 // nameQuery reads the former names of a file from git.
 type nameQuery struct {
-	names []string
-	err   error
-	done  chan struct{} // closed when the result is known; nil if it was known from the start
-	stop  func()        // cancels the query and waits until it has ended
+	names         []string
+	err           error
+	done          chan struct{} // closed when the result is known; nil if it was known from the start
+	cancelAndWait func()        // cancels the query and waits until it has ended
 }
 
-// wait returns the names. If git failed, it returns the error and the names found so far.
-func (q *nameQuery) wait() ([]string, error) {
+// waitForNames returns the names. If git failed, it returns the error and the names found so far.
+func (q *nameQuery) waitForNames() ([]string, error) {
 	if q.done != nil {
 		<-q.done
 	}
 	return q.names, q.err
 }
 
-// askNames sets the head and starts a query for the file's former names. It starts none if the names
+// startNameQuery sets the head and starts a query for the file's former names. It starts none if the names
 // are cached for this state of the history, or if no annotation can come from a different file.
-func (b *Store) askNames(ctx context.Context, src *sources) (q *nameQuery, known bool) {
-	q = &nameQuery{stop: func() {}}
+func (b *Store) startNameQuery(ctx context.Context, src *textSources) (q *nameQuery, known bool) {
+	q = &nameQuery{cancelAndWait: func() {}}
 	if b.history == nil {
 		return q, false
 	}
-	src.head, q.err = b.history.Head(ctx)
-	if q.err != nil || src.head == "" {
-		src.partial = q.err
+	src.headCommit, q.err = b.history.HeadCommit(ctx)
+	if q.err != nil || src.headCommit == "" {
+		src.gitError = q.err
 		return q, false
 	}
 	origins, err := b.possibleOrigins(ctx, src)
 	if err == nil && len(origins) == 0 {
 		return q, false
 	}
-	key := src.head + " " + src.file + "\n" + strings.Join(origins, "\n")
+	key := src.headCommit + " " + src.file + "\n" + strings.Join(origins, "\n")
 	b.mu.Lock()
 	q.names, known = b.formerNames[key]
 	b.mu.Unlock()
@@ -141,22 +141,22 @@ func (b *Store) askNames(ctx context.Context, src *sources) (q *nameQuery, known
 	}
 	asking, cancel := context.WithCancel(ctx)
 	q.done = make(chan struct{})
-	q.stop = func() { cancel(); <-q.done }
+	q.cancelAndWait = func() { cancel(); <-q.done }
 	go func() {
 		defer close(q.done)
 		q.names, q.err = b.history.FormerNames(asking, src.file, origins)
 		if q.err == nil {
-			b.keepNames(key, q.names)
+			b.cacheFormerNames(key, q.names)
 		}
 	}()
 	return q, false
 }
 
-// keepNames caches the former names of a file. The key consists of HEAD, the file and the candidates.
-func (b *Store) keepNames(key string, names []string) {
+// cacheFormerNames caches the former names of a file. The key consists of HEAD, the file and the candidates.
+func (b *Store) cacheFormerNames(key string, names []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.formerNames) >= maxResolved {
+	if len(b.formerNames) >= maxCachedFiles {
 		clear(b.formerNames)
 	}
 	b.formerNames[key] = names
@@ -166,16 +166,16 @@ func (b *Store) keepNames(key string, names []string) {
 // that do not exist any more, files with an annotation that has a line of its block or context in
 // the content, files whose annotations all have only short lines, and all files beyond the limit. If it
 // returns an error, the list is incomplete.
-func (b *Store) possibleOrigins(ctx context.Context, src *sources) (files []string, err error) {
+func (b *Store) possibleOrigins(ctx context.Context, src *textSources) (files []string, err error) {
 	var have map[string]bool // lines of content, nil until first needed
 	stands := func(r *Record) bool {
 		long := 0
 		for _, l := range slices.Concat(r.Block, r.Before, r.After) {
-			if countLetters(l) < fewLetters {
+			if countLetters(l) < minLineLetters {
 				continue
 			}
 			long++
-			if have[bareLine(l)] {
+			if have[removeLineSpace(l)] {
 				return true
 			}
 		}
@@ -183,19 +183,19 @@ func (b *Store) possibleOrigins(ctx context.Context, src *sources) (files []stri
 	}
 	n := 0
 	err = b.walkSidecars(ctx, func(name string) error {
-		if name == src.sidecar {
+		if name == src.sidecarPath {
 			return nil
 		}
-		file, ok := sidecarSource(name)
+		file, ok := fileOfSidecarPath(name)
 		n++
-		if n <= maxOrigins || !ok {
+		if n <= maxOriginSidecars || !ok {
 			s, err := b.readSidecar(name)
 			if err != nil || len(s.records) == 0 {
 				return err
 			}
 			if have == nil {
-				src.split(b.sha256())
-				have = (&lineIndex{lines: src.lines}).bareSet(0, len(src.lines))
+				src.splitContent(b.usesSHA256())
+				have = (&lineIndex{lines: src.lines}).bareLineSet(0, len(src.lines))
 			}
 			file = sidecarOwner(name, s)
 			if b.HasFile(file) && !slices.ContainsFunc(s.records, stands) {
@@ -210,19 +210,19 @@ func (b *Store) possibleOrigins(ctx context.Context, src *sources) (files []stri
 
 // Limits for the number of sidecars to read: for any files, and for deleted files.
 const (
-	maxOrigins = 200
-	maxOrphans = 200
+	maxOriginSidecars = 200
+	maxOrphanSidecars = 200
 )
 
 // orphanSidecars returns the sidecars of files that do not exist, the first 200 by name. If the
 // file was renamed without a commit, its annotations are in such a sidecar.
 func (b *Store) orphanSidecars(ctx context.Context) (names []string, sidecars []*sidecar, err error) {
 	err = b.walkSidecars(ctx, func(name string) error {
-		file, ok := sidecarSource(name)
-		if !ok || len(sidecars) == maxOrphans {
+		file, ok := fileOfSidecarPath(name)
+		if !ok || len(sidecars) == maxOrphanSidecars {
 			return nil
 		}
-		if _, err := b.work.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := b.worktree.Stat(file); !errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
 		s, err := b.readSidecar(name)

@@ -11,39 +11,39 @@ import (
 
 // Stats contains the numbers of a store.
 type Stats struct {
-	Files int // number of source files with annotations
+	AnnotatedFiles int // number of source files with annotations
 	// number of annotations. If copies of a file have the same annotation, the annotation counts
 	// once
 	Annotations int
 	// number of annotations by their state in the working tree, excluding the archived annotations
 	// in Archived
-	Placed   map[Placing]int
-	Archived int            // number of archived annotations whose lines do not exist
-	By       map[string]int // number by author: person, agent, tool, import, or ""
+	CountByPlacing map[PlacingKind]int
+	Archived       int            // number of archived annotations whose lines do not exist
+	CountByAuthor  map[string]int // number by author: person, agent, tool, import, or ""
 
 	Oldest, Median, Newest time.Time // times of the annotations, zero if there are no annotations
 
-	Bytes   int64 // total size of the sidecars
-	Damaged int   // number of sidecar lines that cannot be read (see [Store.Check])
-	Newer   int   // number of lines written by a newer program version
-	Skipped []SkippedFile
+	SidecarBytes int64 // total size of the sidecars
+	DamagedLines int   // number of sidecar lines that cannot be read (see [Store.CheckSidecars])
+	NewerLines   int   // number of lines written by a newer program version
+	SkippedFiles []SkippedFile
 }
 
 // Stats counts the annotations of the tree and finds their present positions.
 func (b *Store) Stats(ctx context.Context) (Stats, error) {
-	st := Stats{Placed: map[Placing]int{}, By: map[string]int{}}
-	best := map[string]Found{}
+	st := Stats{CountByPlacing: map[PlacingKind]int{}, CountByAuthor: map[string]int{}}
+	best := map[string]FoundAnnotation{}
 	var order []string
-	skipped, err := b.surveySidecars(ctx, treeOnly, func(name string, s *sidecar, at []Found) error {
+	skipped, err := b.surveySidecars(ctx, searchTreeOnly, func(name string, s *sidecar, at []FoundAnnotation) error {
 		b.mu.Lock()
-		if c := b.cached[name]; c != nil {
-			st.Bytes += c.size
+		if c := b.cachedSidecars[name]; c != nil {
+			st.SidecarBytes += c.size
 		}
 		b.mu.Unlock()
-		st.Damaged += len(s.damaged)
-		st.Newer += s.newer
+		st.DamagedLines += len(s.damagedLines)
+		st.NewerLines += s.newerLines
 		if len(at) > 0 {
-			st.Files++
+			st.AnnotatedFiles++
 		}
 		for _, a := range at {
 			was, ok := best[a.ID]
@@ -60,16 +60,16 @@ func (b *Store) Stats(ctx context.Context) (Stats, error) {
 	if err != nil {
 		return Stats{}, fmt.Errorf("counting annotations: %w", err)
 	}
-	st.Annotations, st.Skipped = len(best), skipped
+	st.Annotations, st.SkippedFiles = len(best), skipped
 	var times []time.Time
 	for _, id := range order {
 		a := best[id]
 		if a.Placed == Lost && a.Archived {
 			st.Archived++
 		} else {
-			st.Placed[a.Placed]++
+			st.CountByPlacing[a.Placed]++
 		}
-		st.By[string(a.By)]++
+		st.CountByAuthor[string(a.By)]++
 		times = append(times, a.Time)
 	}
 	if n := len(times); n > 0 {

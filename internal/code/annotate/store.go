@@ -34,10 +34,10 @@ type Options struct {
 	Clock    func() time.Time // returns the time for a new record that has no time; default time.Now
 	LockWait time.Duration    // maximum time for which Add waits for other writers; default 5 s
 
-	// Key returns the key of this machine. MakeKey also creates the key if necessary. Without Key,
+	// Key returns the key of this machine. CreateKey also creates the key if necessary. Without Key,
 	// no annotation counts as written by this machine (see [Store.FindUnreviewed]).
-	Key     func() []byte
-	MakeKey func(ctx context.Context) []byte
+	Key       func() []byte
+	CreateKey func(ctx context.Context) []byte
 
 	// ReviewedCommit returns the commit of the reviewed branch, or "" if no branch is reviewed.
 	ReviewedCommit func(ctx context.Context, repo *git.Repo) (string, error)
@@ -46,22 +46,22 @@ type Options struct {
 // Store reads and writes the annotations of one working tree. Several goroutines may use a Store at the same
 // time, and several processes may open the same tree.
 type Store struct {
-	work     vfs.FS
-	dir      string
-	history  History
-	opts     Options
-	closeDir func() error
-	root     string    // root of the tree in the operating system's form ("" if it is not known)
-	repo     *git.Repo // nil without git
-	bare     error     // error if the root is a repository without a working tree
+	worktree   vfs.FS
+	sidecarDir string
+	history    History
+	opts       Options
+	closeDir   func() error
+	root       string    // root of the tree in the operating system's form ("" if it is not known)
+	repo       *git.Repo // nil without git
+	bareErr    error     // error if the root is a repository without a working tree
 
-	private   bool  // the annotations become private when the first annotation is added
-	skipAbove int64 // size, in bytes, above which a sidecar is not read (0 for no limit)
+	startsPrivate bool  // the annotations become private when the first annotation is added
+	maxReadSize   int64 // size, in bytes, above which a sidecar is not read (0 for no limit)
 
-	mu          sync.Mutex                // guards all fields below
-	cached      map[string]*cachedSidecar // by path of the sidecar
-	resolved    map[string]*fileResults   // by file
-	formerNames map[string][]string       // former names, by HEAD and file
+	mu             sync.Mutex                // guards all fields below
+	cachedSidecars map[string]*cachedSidecar // by path of the sidecar
+	resultsByFile  map[string]*fileResults   // by file
+	formerNames    map[string][]string       // former names, by HEAD and file
 
 	histories map[string]*blobHistory // by file
 }
@@ -69,7 +69,7 @@ type Store struct {
 // Open returns a store for a working tree. work is the file system at the root of the tree. Open reads and creates no
 // files.
 func Open(work vfs.FS, o *Options) (*Store, error) {
-	b := &Store{work: work}
+	b := &Store{worktree: work}
 	if o != nil {
 		b.opts = *o
 	}
@@ -82,8 +82,8 @@ func Open(work vfs.FS, o *Options) (*Store, error) {
 	if b.opts.LockWait == 0 {
 		b.opts.LockWait = defaultLockWait
 	}
-	b.dir, b.history = b.opts.Dir, b.opts.History
-	if err := CheckFile(b.dir); err != nil {
+	b.sidecarDir, b.history = b.opts.Dir, b.opts.History
+	if err := CheckFile(b.sidecarDir); err != nil {
 		return nil, fmt.Errorf("opening annotations: %w", err)
 	}
 	b.dropCaches()
@@ -94,8 +94,8 @@ func Open(work vfs.FS, o *Options) (*Store, error) {
 func (b *Store) dropCaches() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.cached = map[string]*cachedSidecar{}
-	b.resolved = map[string]*fileResults{}
+	b.cachedSidecars = map[string]*cachedSidecar{}
+	b.resultsByFile = map[string]*fileResults{}
 	b.formerNames = map[string][]string{}
 	b.histories = map[string]*blobHistory{}
 }
@@ -111,88 +111,90 @@ func (b *Store) Close() error {
 // cachedSidecar is a parsed sidecar, with the size and modification time of its file.
 type cachedSidecar struct {
 	size    int64
-	mod     time.Time
+	modTime time.Time
 	sidecar *sidecar
 }
 
-// isOf reports whether the sidecar was read from the file as it is now.
-func (c *cachedSidecar) isOf(fi fs.FileInfo) bool {
-	return c.size == fi.Size() && c.mod.Equal(fi.ModTime())
+// isCurrent reports whether the sidecar was read from the file as it is now.
+func (c *cachedSidecar) isCurrent(fi fs.FileInfo) bool {
+	return c.size == fi.Size() && c.modTime.Equal(fi.ModTime())
 }
 
 // maxSidecar is the maximum size, in bytes, of a sidecar.
 const maxSidecar = 256 << 20
 
-// SkipLarge makes the store ignore sidecars with more than size bytes. Hooks call SkipLarge because they must answer
-// quickly, and reading a large sidecar takes long. SkipLarge must be called before other methods.
-func (b *Store) SkipLarge(size int64) { b.skipAbove = size }
+// SkipLargeSidecars makes the store ignore sidecars with more than size bytes. Hooks call SkipLargeSidecars because
+// they must answer quickly, and reading a large sidecar takes long. SkipLargeSidecars must be called before other
+// methods.
+func (b *Store) SkipLargeSidecars(size int64) { b.maxReadSize = size }
 
-var noSidecar = &sidecar{} // used for files without a sidecar; must not be changed
+var emptySidecar = &sidecar{} // used for files without a sidecar; must not be changed
 
 // readSidecar reads a sidecar. name is the path relative to the sidecar directory. If the file does not exist,
-// readSidecar returns noSidecar. The caller must not change the result, because the result is cached.
+// readSidecar returns emptySidecar. The caller must not change the result, because the result is cached.
 func (b *Store) readSidecar(name string) (*sidecar, error) {
-	full := path.Join(b.dir, name)
-	fi, err := b.work.Stat(full)
+	full := path.Join(b.sidecarDir, name)
+	fi, err := b.worktree.Stat(full)
 	if errors.Is(err, fs.ErrNotExist) {
-		return noSidecar, nil
+		return emptySidecar, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading annotations: %w", err)
 	}
-	if b.skipAbove > 0 && fi.Size() > b.skipAbove {
-		return noSidecar, nil
+	if b.maxReadSize > 0 && fi.Size() > b.maxReadSize {
+		return emptySidecar, nil
 	}
 	b.mu.Lock()
-	c := b.cached[name]
+	c := b.cachedSidecars[name]
 	b.mu.Unlock()
-	if c != nil && c.isOf(fi) {
+	if c != nil && c.isCurrent(fi) {
 		return c.sidecar, nil
 	}
-	data, err := vfs.ReadFile(b.work, full, maxSidecar)
+	data, err := vfs.ReadFile(b.worktree, full, maxSidecar)
 	if errors.Is(err, fs.ErrNotExist) {
-		return noSidecar, nil
+		return emptySidecar, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading annotations: %w", err)
 	}
-	c = &cachedSidecar{size: int64(len(data)), mod: fi.ModTime(), sidecar: parse(data)}
+	c = &cachedSidecar{size: int64(len(data)), modTime: fi.ModTime(), sidecar: parseSidecar(data)}
 	b.mu.Lock()
-	b.cached[name] = c
+	b.cachedSidecars[name] = c
 	b.mu.Unlock()
 	return c.sidecar, nil
 }
 
-// sha256 reports whether blobs are named by SHA-256.
-func (b *Store) sha256() bool { return b.history != nil && b.history.SHA256() }
+// usesSHA256 reports whether blobs are named by SHA-256.
+func (b *Store) usesSHA256() bool { return b.history != nil && b.history.IsSHA256() }
 
-// CheckedOut returns an error if git's index contains annotations, but the working tree has none. This
+// CheckSparseCheckout returns an error if git's index contains annotations, but the working tree has none. This
 // happens in a sparse checkout.
-func (b *Store) CheckedOut() error {
+func (b *Store) CheckSparseCheckout() error {
 	if b.repo == nil {
 		return nil
 	}
-	if _, err := b.work.Stat(b.dir); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := b.worktree.Stat(b.sidecarDir); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if names, err := git.IndexNames(filepath.Join(b.root, filepath.FromSlash(b.dir))); err != nil || len(names) == 0 {
+	if names, err := git.IndexNames(filepath.Join(b.root, filepath.FromSlash(b.sidecarDir))); err != nil ||
+		len(names) == 0 {
 		return nil // an index that cannot be read proves nothing
 	}
 	return fmt.Errorf(
 		"the annotations of this repository are not checked out; git sparse-checkout add %s gets them, or git "+
 			"restore %[1]s",
-		path.Dir(b.dir),
+		path.Dir(b.sidecarDir),
 	)
 }
 
 // isShallow reports whether the repository is a shallow clone.
 func (b *Store) isShallow() bool {
-	h, ok := b.history.(interface{ Shallow() bool })
-	return ok && h.Shallow()
+	h, ok := b.history.(interface{ IsShallow() bool })
+	return ok && h.IsShallow()
 }
 
-// maxResolved is the maximum number of files whose annotations or names are cached.
-const maxResolved = 64
+// maxCachedFiles is the maximum number of files whose annotations or names are cached.
+const maxCachedFiles = 64
 
 // ReadRecords returns the annotations in a file's sidecar, the oldest first, including archived annotations. Each
 // annotation has the line numbers at the time of writing. [Store.Lookup] finds the present lines.
@@ -211,12 +213,12 @@ func (b *Store) ReadRecords(_ context.Context, file string) ([]Record, error) {
 	return rs, nil
 }
 
-// content returns the content of a file in the working tree.
-func (b *Store) content(file string) ([]byte, error) {
-	if b.bare != nil {
-		return nil, b.bare
+// readContent returns the content of a file in the working tree.
+func (b *Store) readContent(file string) ([]byte, error) {
+	if b.bareErr != nil {
+		return nil, b.bareErr
 	}
-	data, err := vfs.ReadFile(b.work, file, MaxFile)
+	data, err := vfs.ReadFile(b.worktree, file, MaxFile)
 	if errors.Is(err, vfs.ErrTooLarge) {
 		return nil, &oxbow.InvalidError{
 			Field:  "file",
@@ -227,9 +229,9 @@ func (b *Store) content(file string) ([]byte, error) {
 	return data, err
 }
 
-// blobHistory returns the cache of a file's old versions, locked. The caller must unlock it. If the cache has
+// lockBlobHistory returns the cache of a file's old versions, locked. The caller must unlock it. If the cache has
 // become too large, it is emptied first.
-func (b *Store) blobHistory(file string) *blobHistory {
+func (b *Store) lockBlobHistory(file string) *blobHistory {
 	b.mu.Lock()
 	l := b.histories[file]
 	if l == nil {
@@ -241,23 +243,23 @@ func (b *Store) blobHistory(file string) *blobHistory {
 	}
 	b.mu.Unlock()
 	l.mu.Lock()
-	if l.bytes > maxKept || len(l.in.lines) > maxLines {
-		l.in = newInterner()
-		l.texts = map[string]*oldText{}
-		l.missing = map[string]string{}
+	if l.bytes > maxOldTextBytes || len(l.interner.lineIDs) > maxInternedLines {
+		l.interner = newLineInterner()
+		l.oldTexts = map[string]*oldText{}
+		l.missingAtHead = map[string]string{}
 		l.bytes = 0
 	}
 	return l
 }
 
-// maxDepth is the maximum depth of directories that walkFiles visits.
-const maxDepth = 64
+// maxDirDepth is the maximum depth of directories that walkFiles visits.
+const maxDirDepth = 64
 
 // walkSidecars calls fn for each sidecar, in the order of their paths. name is the path relative to the sidecar
 // directory.
 func (b *Store) walkSidecars(ctx context.Context, fn func(name string) error) error {
-	return b.walkFiles(ctx, b.dir, func(name string) error {
-		if !strings.HasSuffix(name, suffix) {
+	return b.walkFiles(ctx, b.sidecarDir, func(name string) error {
+		if !strings.HasSuffix(name, sidecarSuffix) {
 			return nil
 		}
 		return fn(name)
@@ -273,7 +275,7 @@ func (b *Store) walkFiles(ctx context.Context, root string, fn func(name string)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		entries, err := b.work.ReadDir(path.Join(root, dir))
+		entries, err := b.worktree.ReadDir(path.Join(root, dir))
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
@@ -283,7 +285,7 @@ func (b *Store) walkFiles(ctx context.Context, root string, fn func(name string)
 		for _, e := range entries {
 			name := path.Join(dir, e.Name())
 			switch {
-			case e.IsDir() && depth < maxDepth && path.Join(root, name) != b.dir:
+			case e.IsDir() && depth < maxDirDepth && path.Join(root, name) != b.sidecarDir:
 				err = down(name, depth+1)
 			case e.Type().IsRegular():
 				err = fn(name)
@@ -297,8 +299,8 @@ func (b *Store) walkFiles(ctx context.Context, root string, fn func(name string)
 	return down(".", 0)
 }
 
-// each calls fn for each sidecar, sorted by path.
-func (b *Store) each(ctx context.Context, fn func(name string, s *sidecar) error) error {
+// eachSidecar calls fn for each sidecar, sorted by path.
+func (b *Store) eachSidecar(ctx context.Context, fn func(name string, s *sidecar) error) error {
 	return b.walkSidecars(ctx, func(name string) error {
 		s, err := b.readSidecar(name)
 		if err != nil {
@@ -308,9 +310,9 @@ func (b *Store) each(ctx context.Context, fn func(name string, s *sidecar) error
 	})
 }
 
-// All returns the annotations of all files, sorted by sidecar and then by time. Each annotation has the line numbers
-// at the time of writing. An ID occurs at most once in each sidecar.
-func (b *Store) All(ctx context.Context) ([]Record, error) {
+// AllRecords returns the annotations of all files, sorted by sidecar and then by time. Each annotation has the line
+// numbers at the time of writing. An ID occurs at most once in each sidecar.
+func (b *Store) AllRecords(ctx context.Context) ([]Record, error) {
 	var all []Record
 	err := b.walkSidecars(ctx, func(name string) error {
 		c, err := b.readSidecar(name)
@@ -325,13 +327,13 @@ func (b *Store) All(ctx context.Context) ([]Record, error) {
 	return all, err
 }
 
-// Text reads a file of the working tree and splits the content with [SplitLines]. If the file cannot be
+// FileLines reads a file of the working tree and splits the content with [SplitLines]. If the file cannot be
 // annotated, the error matches [oxbow.ErrInvalid]. Otherwise it matches an error of package io/fs.
-func (b *Store) Text(file string) ([]string, error) {
+func (b *Store) FileLines(file string) ([]string, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err
 	}
-	data, err := b.content(file)
+	data, err := b.readContent(file)
 	if err != nil {
 		return nil, fmt.Errorf("reading a file: %w", err)
 	}
@@ -343,25 +345,25 @@ func (b *Store) Text(file string) ([]string, error) {
 
 // HasFile reports whether the working tree contains the file.
 func (b *Store) HasFile(file string) bool {
-	fi, err := b.work.Stat(file)
+	fi, err := b.worktree.Stat(file)
 	return err == nil && fi.Mode().IsRegular()
 }
 
 // isBlobName reports whether a text is the name of a blob in this repository.
 func (b *Store) isBlobName(name string) bool {
-	return git.IsHash(name) && (len(name) == 64) == b.sha256()
+	return git.IsHash(name) && (len(name) == 64) == b.usesSHA256()
 }
 
 // BlobName computes the name that git has, or would have, for a file with this content.
 func (b *Store) BlobName(content []byte) string {
-	return blobName(content, b.sha256())
+	return blobName(content, b.usesSHA256())
 }
 
-// IsTree reports whether the directory is in a git repository or has annotations.
-func (b *Store) IsTree() bool {
+// IsRepoOrAnnotated reports whether the directory is in a git repository or has annotations.
+func (b *Store) IsRepoOrAnnotated() bool {
 	if b.repo != nil {
 		return true
 	}
-	_, err := b.work.Stat(b.dir)
+	_, err := b.worktree.Stat(b.sidecarDir)
 	return !errors.Is(err, fs.ErrNotExist)
 }

@@ -150,7 +150,7 @@ func TestAddRefuses(t *testing.T) {
 		{File: "a.txt", Span: Span{2, 1}, Why: "x"},
 		{File: "a.txt", Span: Span{1, 1}, Why: "  "},
 		{File: "a.txt", Span: Span{1, 1}, Why: "\xff"},
-		{File: "a.txt", Span: Span{1, 1}, Why: strings.Repeat("x", MaxWhy+1)},
+		{File: "a.txt", Span: Span{1, 1}, Why: strings.Repeat("x", MaxReasoning+1)},
 		{File: "a.txt", Span: Span{1, 1}, Why: "x", ID: "a/b"},
 		{File: "a.txt", Span: Span{1, 1}, Why: "x", Commit: "--output=x"},
 		{File: "bin", Span: Span{1, 1}, Why: "x"},
@@ -254,7 +254,7 @@ func TestManyWriters(t *testing.T) {
 	if err != nil || len(rs) != writers*each {
 		t.Errorf("%d annotations are there, %v, want %d", len(rs), err, writers*each)
 	}
-	if s, _ := b.readSidecar(sidecarPath("a.txt")); len(s.damaged) > 0 || s.torn {
+	if s, _ := b.readSidecar(sidecarPath("a.txt")); len(s.damagedLines) > 0 || s.isTorn {
 		t.Errorf("the sidecar is damaged: %+v", s)
 	}
 }

@@ -42,7 +42,7 @@ func TestGoneAmongLinesThatAreAlike(t *testing.T) {
 		name   string
 		line   int // annotated
 		change func(string) string
-		placed Placing
+		placed PlacingKind
 		now    int
 	}{
 		{"the function is gone, and its twin is another", 7, func(s string) string {
@@ -163,7 +163,8 @@ func TestConfidenceOfEdited(t *testing.T) {
 				b := g.store()
 				add(t, b, Record{File: "a.yaml", Span: c.span, Why: c.name})
 				g.write("a.yaml", c.now)
-				if f := whole(t, b, "a.yaml"); f.Placed != Edited || f.Now != c.span || (f.Confidence >= .5) != c.sure {
+				if f := whole(t, b, "a.yaml"); f.Placed != Edited || f.Now != c.span ||
+					(f.Confidence >= .5) != c.sure {
 					t.Errorf(
 						"found %s at %s with confidence %.2f (%s), want edited at %s, sure %v",
 						f.Placed,
@@ -231,7 +232,7 @@ func TestCopiesThatBecameOne(t *testing.T) {
 		name string
 		line int
 		now  string
-		want Placing
+		want PlacingKind
 	}{
 		{"a line of the first copy", 4, "// Helpers.\n\n" + helper + one.String(), Lost},
 		{"a line of the second copy", 14, "// Helpers.\n\n" + helper + one.String(), Lost},
@@ -260,7 +261,7 @@ func TestFewLettersAreNotReworded(t *testing.T) {
 		"!= nil {\n\t\tpanic(err)\n\t}\n}\n"
 	for _, c := range []struct {
 		name, now string
-		want      Placing
+		want      PlacingKind
 	}{
 		{"another function", other, Lost},
 		{"the same function", strings.Replace(was, "if err != nil {", "if path != got && err != nil {", 1), Edited},

@@ -4,15 +4,15 @@ package fileref
 
 import "time"
 
-// State is the state of a referenced file or its referenced lines in the working tree.
-type State string
+// FileState is the state of a referenced file or its referenced lines in the working tree.
+type FileState string
 
 const (
-	Fresh State = "FRESH" // at least .8 of the content is unchanged
+	Fresh FileState = "FRESH" // at least .8 of the content is unchanged
 	// at least .8 of the content is unchanged, but in a different file or in different lines
-	Moved        State = "MOVED"
-	Stale        State = "STALE"        // the file was deleted, or less than .8 of the content is unchanged
-	Unverifiable State = "UNVERIFIABLE" // the old content is unknown, or the file is not in this tree
+	Moved        FileState = "MOVED"
+	Stale        FileState = "STALE"        // the file was deleted, or less than .8 of the content is unchanged
+	Unverifiable FileState = "UNVERIFIABLE" // the old content is unknown, or the file is not in this tree
 )
 
 // Ref is a reference to a file.
@@ -27,18 +27,18 @@ type Ref struct {
 
 	Time time.Time // time of the reference, used to find the content in git if Blob is empty
 
-	// Doubtful means that the reference may belong to a different tree. Then the file is checked
+	// IsDoubtful means that the reference may belong to a different tree. Then the file is checked
 	// only if Blob identifies its content.
-	Doubtful bool
+	IsDoubtful bool
 }
 
 // CheckResult is the result of checking a reference.
 type CheckResult struct {
 	Ref
-	State State
-	// Now is the file's present path, or the path of the file that contains its remaining lines. It
+	State FileState
+	// CurrentPath is the file's present path, or the path of the file that contains its remaining lines. It
 	// is "" if the path is File. Now has line numbers if File has line numbers.
-	Now  string
-	Kept float64 // share of the content that is unchanged, 0 to 1; 0 if it is not known
-	How  string  // the result in words, for people
+	CurrentPath    string
+	UnchangedShare float64 // share of the content that is unchanged, 0 to 1; 0 if it is not known
+	Explanation    string  // the result in words, for people
 }

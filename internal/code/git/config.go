@@ -10,13 +10,13 @@ import (
 
 // RemoteURL returns the first URL of a remote, or "" if the remote does not exist. It does not
 // apply url.*.insteadOf.
-func (r *Repo) RemoteURL(remote string) string { return r.Config("remote", remote, "url") }
+func (r *Repo) RemoteURL(remote string) string { return r.ConfigValue("remote", remote, "url") }
 
-// Config returns the first value of a key in a named section, such as remote.origin.url. It
+// ConfigValue returns the first value of a key in a named section, such as remote.origin.url. It
 // reads only the repository's own config. It returns "" if the key is not set. Included files
 // are not read.
-func (r *Repo) Config(section, name, wanted string) string {
-	b, err := readSmall(filepath.Join(r.common, "config"))
+func (r *Repo) ConfigValue(section, name, wantedKey string) string {
+	b, err := readSmallFile(filepath.Join(r.commonDir, "config"))
 	if err != nil {
 		return ""
 	}
@@ -33,15 +33,15 @@ func (r *Repo) Config(section, name, wanted string) string {
 		if !within || !ok {
 			continue
 		}
-		if strings.EqualFold(strings.TrimSpace(key), wanted) {
-			return configValue(value)
+		if strings.EqualFold(strings.TrimSpace(key), wantedKey) {
+			return parseConfigValue(value)
 		}
 	}
 	return ""
 }
 
-// configValue parses a value: it removes quotes, resolves backslashes, and cuts off a comment.
-func configValue(s string) string {
+// parseConfigValue parses a value: it removes quotes, resolves backslashes, and cuts off a comment.
+func parseConfigValue(s string) string {
 	var b strings.Builder
 	quoted := false
 	s = strings.TrimSpace(s)

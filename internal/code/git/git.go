@@ -40,8 +40,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// ErrNone is returned by [Find] if there is no repository, or if git is not installed.
-var ErrNone error = noRepository{}
+// ErrNoRepository is returned by [FindRepo] if there is no repository, or if git is not installed.
+var ErrNoRepository error = noRepository{}
 
 type noRepository struct{}
 
@@ -50,38 +50,38 @@ func (noRepository) Error() string { return "no git repository" }
 // Advice returns a remedy for the caller, as a sentence without a period.
 func (noRepository) Advice() string { return "call it inside a git repository" }
 
-// ErrBare is returned by [Find] in a repository without a working tree, or inside a .git
-// directory. It matches [ErrNone].
-var ErrBare = fmt.Errorf("%w with a working tree", ErrNone)
+// ErrBareRepository is returned by [FindRepo] in a repository without a working tree, or inside a .git
+// directory. It matches [ErrNoRepository].
+var ErrBareRepository = fmt.Errorf("%w with a working tree", ErrNoRepository)
 
-// ErrOwner is returned by [Find] if the repository belongs to another user.
-var ErrOwner = errors.New("git repository belongs to another user")
+// ErrOtherOwner is returned by [FindRepo] if the repository belongs to another user.
+var ErrOtherOwner = errors.New("git repository belongs to another user")
 
-// ErrTooMuch is returned if git's output is longer than [Options.Output].
-var ErrTooMuch = errors.New("git says too much")
+// ErrOutputTooLong is returned if git's output is longer than [Options.MaxOutput].
+var ErrOutputTooLong = errors.New("git says too much")
 
 // Options limit the resources that git may use. Nil and zero fields mean the default.
 type Options struct {
-	Program string        // path of git (by default, it is searched for in PATH)
-	Timeout time.Duration // time limit of one run; 5 s by default
-	Output  int64         // maximum output of one run, in bytes; 64 MiB by default
+	ProgramPath string        // path of git (by default, it is searched for in PATH)
+	Timeout     time.Duration // time limit of one run; 5 s by default
+	MaxOutput   int64         // maximum output of one run, in bytes; 64 MiB by default
 }
 
 // Repo is a repository with a working tree. It is safe for concurrent use.
 type Repo struct {
-	root    string // root of the working tree
-	dir     string // .git, or the directory that the file .git refers to
-	common  string // directory with the shared references: dir, or the main working tree's .git directory
-	program string
-	opts    Options
-	sha256  bool
-	pinned  string // commit that is used as HEAD ("" for the repository's own HEAD)
+	root       string // root of the working tree
+	gitDir     string // .git, or the directory that the file .git refers to
+	commonDir  string // directory with the shared references: dir, or the main working tree's .git directory
+	program    string
+	opts       Options
+	sha256     bool
+	pinnedHead string // commit that is used as HEAD ("" for the repository's own HEAD)
 }
 
-// Find returns the repository that contains the directory. The repository's working tree begins at
-// the directory or at one of the directory's parents. The error matches [ErrNone] (which includes
-// [ErrBare]) or [ErrOwner].
-func Find(dir string, o *Options) (*Repo, error) {
+// FindRepo returns the repository that contains the directory. The repository's working tree begins at
+// the directory or at one of the directory's parents. The error matches [ErrNoRepository] (which includes
+// [ErrBareRepository]) or [ErrOtherOwner].
+func FindRepo(dir string, o *Options) (*Repo, error) {
 	r := &Repo{}
 	if o != nil {
 		r.opts = *o
@@ -89,14 +89,14 @@ func Find(dir string, o *Options) (*Repo, error) {
 	if r.opts.Timeout == 0 {
 		r.opts.Timeout = 5 * time.Second
 	}
-	if r.opts.Output == 0 {
-		r.opts.Output = 64 << 20
+	if r.opts.MaxOutput == 0 {
+		r.opts.MaxOutput = 64 << 20
 	}
-	r.program = r.opts.Program
+	r.program = r.opts.ProgramPath
 	if r.program == "" {
 		p, err := exec.LookPath("git")
 		if err != nil {
-			return nil, fmt.Errorf("%w: %v", ErrNone, err)
+			return nil, fmt.Errorf("%w: %v", ErrNoRepository, err)
 		}
 		r.program = p
 	}
@@ -105,19 +105,19 @@ func Find(dir string, o *Options) (*Repo, error) {
 		return nil, fmt.Errorf("finding git: %w", err)
 	}
 	r.program = program
-	if err := r.find(dir); err != nil {
+	if err := r.locateDirs(dir); err != nil {
 		return nil, err
 	}
-	for _, p := range []string{r.root, r.dir, r.common} {
+	for _, p := range []string{r.root, r.gitDir, r.commonDir} {
 		if !IsOwnPath(p) {
-			return nil, fmt.Errorf("%w: %s", ErrOwner, p)
+			return nil, fmt.Errorf("%w: %s", ErrOtherOwner, p)
 		}
 	}
 	r.sha256 = r.usesSHA256()
 	return r, nil
 }
 
-func (r *Repo) find(dir string) error {
+func (r *Repo) locateDirs(dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return fmt.Errorf("finding a git repository: %w", err)
@@ -128,35 +128,35 @@ func (r *Repo) find(dir string) error {
 			r.root = dir
 			switch {
 			case fi.IsDir():
-				r.dir = dot
+				r.gitDir = dot
 			case fi.Mode().IsRegular():
-				to, ok := gitFile(dot)
+				to, ok := readGitFile(dot)
 				if !ok {
-					return fmt.Errorf("%w: %s leads nowhere", ErrNone, dot)
+					return fmt.Errorf("%w: %s leads nowhere", ErrNoRepository, dot)
 				}
-				r.dir = to
+				r.gitDir = to
 			default: // ignore a symbolic link, although git would follow it, because links are not needed
-				return fmt.Errorf("%w: %s is neither a directory nor a file", ErrNone, dot)
+				return fmt.Errorf("%w: %s is neither a directory nor a file", ErrNoRepository, dot)
 			}
-			r.common = r.dir
-			if b, err := readSmall(filepath.Join(r.dir, "commondir")); err == nil {
+			r.commonDir = r.gitDir
+			if b, err := readSmallFile(filepath.Join(r.gitDir, "commondir")); err == nil {
 				c := filepath.FromSlash(strings.TrimSpace(string(b)))
 				if !filepath.IsAbs(c) {
-					c = filepath.Join(r.dir, c)
+					c = filepath.Join(r.gitDir, c)
 				}
-				r.common = filepath.Clean(c)
+				r.commonDir = filepath.Clean(c)
 			}
-			if _, err := os.Stat(filepath.Join(r.dir, "HEAD")); err != nil {
-				return fmt.Errorf("%w: %s has no HEAD", ErrNone, r.dir)
+			if _, err := os.Stat(filepath.Join(r.gitDir, "HEAD")); err != nil {
+				return fmt.Errorf("%w: %s has no HEAD", ErrNoRepository, r.gitDir)
 			}
 			return nil
 		}
 		if isBare(dir) {
-			return fmt.Errorf("%w: %s is a repository by itself", ErrBare, dir)
+			return fmt.Errorf("%w: %s is a repository by itself", ErrBareRepository, dir)
 		}
 		up := filepath.Dir(dir)
 		if up == dir {
-			return ErrNone
+			return ErrNoRepository
 		}
 		dir = up
 	}
@@ -169,14 +169,14 @@ func isBare(dir string) bool {
 			return false
 		}
 	}
-	b, err := readSmall(filepath.Join(dir, "HEAD"))
+	b, err := readSmallFile(filepath.Join(dir, "HEAD"))
 	text := strings.TrimSpace(string(b))
 	return err == nil && (IsHash(text) || strings.HasPrefix(text, "ref: refs/"))
 }
 
-// gitFile returns the directory that a .git file of a worktree or submodule refers to.
-func gitFile(path string) (string, bool) {
-	b, err := readSmall(path)
+// readGitFile returns the directory that a .git file of a worktree or submodule refers to.
+func readGitFile(path string) (string, bool) {
+	b, err := readSmallFile(path)
 	if err != nil {
 		return "", false
 	}
@@ -192,11 +192,11 @@ func gitFile(path string) (string, bool) {
 	return filepath.Clean(to), err == nil && fi.IsDir()
 }
 
-// readSmall returns the first 64 KiB of a regular file.
-func readSmall(path string) ([]byte, error) { return readBounded(path, 64<<10) }
+// readSmallFile returns the first 64 KiB of a regular file.
+func readSmallFile(path string) ([]byte, error) { return readFileStart(path, 64<<10) }
 
-// readBounded returns at most the first maxBytes bytes of a regular file.
-func readBounded(path string, maxBytes int64) ([]byte, error) {
+// readFileStart returns at most the first maxBytes bytes of a regular file.
+func readFileStart(path string, maxBytes int64) ([]byte, error) {
 	f, err := vfs.OpenRegular(path)
 	if err != nil {
 		return nil, err
@@ -208,22 +208,22 @@ func readBounded(path string, maxBytes int64) ([]byte, error) {
 // Root returns the root of the working tree.
 func (r *Repo) Root() string { return r.root }
 
-// Dir returns the repository's own directory.
-func (r *Repo) Dir() string { return r.dir }
+// GitDir returns the repository's own directory.
+func (r *Repo) GitDir() string { return r.gitDir }
 
-// Common returns the directory that all working trees of the repository share. It contains config,
+// CommonDir returns the directory that all working trees of the repository share. It contains config,
 // objects and references.
-func (r *Repo) Common() string { return r.common }
+func (r *Repo) CommonDir() string { return r.commonDir }
 
 // SetConfig sets a key in the repository's own config. It runs git in a way that does not read any
 // config.
 func (r *Repo) SetConfig(ctx context.Context, key, value string) error {
-	_, err := r.run(
+	_, err := r.runGit(
 		ctx,
 		nil,
 		"config",
 		"--file",
-		filepath.Join(r.common, "config"),
+		filepath.Join(r.commonDir, "config"),
 		"--no-includes",
 		"--replace-all",
 		key,
@@ -232,13 +232,13 @@ func (r *Repo) SetConfig(ctx context.Context, key, value string) error {
 	return err
 }
 
-// SHA256 reports whether objects are named by SHA-256.
-func (r *Repo) SHA256() bool { return r.sha256 }
+// IsSHA256 reports whether objects are named by SHA-256.
+func (r *Repo) IsSHA256() bool { return r.sha256 }
 
 // usesSHA256 reports whether extensions.objectFormat is sha256. It finds the setting only on a line
 // of its own in the repository's config, because git init writes it there.
 func (r *Repo) usesSHA256() bool {
-	b, err := readSmall(filepath.Join(r.common, "config"))
+	b, err := readSmallFile(filepath.Join(r.commonDir, "config"))
 	if err != nil {
 		return false
 	}
@@ -251,9 +251,9 @@ func (r *Repo) usesSHA256() bool {
 	return false
 }
 
-// settings override all settings of a repository that specify a command or a file, or change the
+// safeSettings override all settings of a repository that specify a command or a file, or change the
 // output.
-var settings = []string{
+var safeSettings = []string{
 	"core.fsmonitor=false",
 	"core.hooksPath=" + os.DevNull,
 	"core.attributesFile=" + os.DevNull,
@@ -298,7 +298,7 @@ func (r *Repo) gitEnvironment(dir string) []string {
 	env := []string{
 		"GIT_DIR=" + dir,
 		"GIT_WORK_TREE=" + dir,
-		"GIT_OBJECT_DIRECTORY=" + filepath.Join(r.common, "objects"),
+		"GIT_OBJECT_DIRECTORY=" + filepath.Join(r.commonDir, "objects"),
 		"GIT_CONFIG_NOSYSTEM=1",
 		"GIT_CONFIG_GLOBAL=" + os.DevNull,
 		"GIT_ATTR_NOSYSTEM=1",
@@ -322,9 +322,9 @@ func (r *Repo) gitEnvironment(dir string) []string {
 	return env
 }
 
-// makeGitDir creates the directory that git uses as .git, with the minimum content. It contains a
+// makeTempGitDir creates the directory that git uses as .git, with the minimum content. It contains a
 // copy of the file shallow, which lists the commits at which a shallow clone ends.
-func (r *Repo) makeGitDir() (string, error) {
+func (r *Repo) makeTempGitDir() (string, error) {
 	dir, err := os.MkdirTemp("", "oxbow-git-")
 	if err != nil {
 		return "", err
@@ -334,7 +334,7 @@ func (r *Repo) makeGitDir() (string, error) {
 		config = "[core]\n\trepositoryformatversion = 1\n\tbare = false\n[extensions]\n\tobjectformat = sha256\n"
 	}
 	files := map[string]string{"HEAD": "ref: refs/heads/none\n", "config": config}
-	b, err := readBounded(filepath.Join(r.common, "shallow"), 16<<20)
+	b, err := readFileStart(filepath.Join(r.commonDir, "shallow"), 16<<20)
 	if err == nil {
 		files["shallow"] = string(b)
 	} else if errors.Is(err, fs.ErrNotExist) {
@@ -354,10 +354,10 @@ func (r *Repo) makeGitDir() (string, error) {
 	return dir, nil
 }
 
-// run runs git and returns its output. If git fails, run returns the output up to then and an
+// runGit runs git and returns its output. If git fails, run returns the output up to then and an
 // error.
-func (r *Repo) run(ctx context.Context, stdin []byte, args ...string) (said []byte, err error) {
-	dir, err := r.makeGitDir()
+func (r *Repo) runGit(ctx context.Context, stdin []byte, args ...string) (output []byte, err error) {
+	dir, err := r.makeTempGitDir()
 	if err != nil {
 		return nil, fmt.Errorf("running git %s: %w", args[0], err)
 	}
@@ -365,7 +365,7 @@ func (r *Repo) run(ctx context.Context, stdin []byte, args ...string) (said []by
 	ctx, cancel := context.WithTimeout(ctx, r.opts.Timeout)
 	defer cancel()
 	all := []string{"--no-pager", "--no-optional-locks"}
-	for _, s := range settings {
+	for _, s := range safeSettings {
 		all = append(all, "-c", s)
 	}
 	cmd := exec.CommandContext(ctx, r.program, append(all, args...)...)
@@ -373,13 +373,13 @@ func (r *Repo) run(ctx context.Context, stdin []byte, args ...string) (said []by
 	cmd.Env = r.gitEnvironment(dir)
 	cmd.Stdin = bytes.NewReader(stdin)
 	cmd.WaitDelay = time.Second // end after a second, because a grandchild may keep pipes open
-	out := &limitedBuffer{most: r.opts.Output, stop: cancel}
-	stderr := &limitedBuffer{most: 4 << 10}
+	out := &limitedBuffer{maxBytes: r.opts.MaxOutput, cancel: cancel}
+	stderr := &limitedBuffer{maxBytes: 4 << 10}
 	cmd.Stdout, cmd.Stderr = out, stderr
 	err = cmd.Run()
 	switch {
-	case out.over:
-		return nil, fmt.Errorf("running git %s: %w: more than %d bytes", args[0], ErrTooMuch, r.opts.Output)
+	case out.hasOverflowed:
+		return nil, fmt.Errorf("running git %s: %w: more than %d bytes", args[0], ErrOutputTooLong, r.opts.MaxOutput)
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return nil, fmt.Errorf("running git %s: %w", args[0], context.DeadlineExceeded)
 	case err != nil:
@@ -394,18 +394,18 @@ func (r *Repo) run(ctx context.Context, stdin []byte, args ...string) (said []by
 // limitedBuffer stores at most most bytes. It discards further bytes and calls stop. limitedBuffer
 // must not have a method ReadFrom, because io.Copy would call that method instead of Write.
 type limitedBuffer struct {
-	data []byte
-	most int64
-	over bool
-	stop func()
+	data          []byte
+	maxBytes      int64
+	hasOverflowed bool
+	cancel        func()
 }
 
 func (b *limitedBuffer) Write(p []byte) (int, error) {
 	n := len(p)
-	if room := b.most - int64(len(b.data)); int64(n) > room {
-		b.over = true
-		if b.stop != nil {
-			b.stop()
+	if room := b.maxBytes - int64(len(b.data)); int64(n) > room {
+		b.hasOverflowed = true
+		if b.cancel != nil {
+			b.cancel()
 		}
 		p = p[:room]
 	}

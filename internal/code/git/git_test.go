@@ -75,7 +75,7 @@ func (g *repo) commit(message string) string {
 
 func (g *repo) find() *Repo {
 	g.t.Helper()
-	r, err := Find(g.dir, nil)
+	r, err := FindRepo(g.dir, nil)
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -87,11 +87,11 @@ func TestRead(t *testing.T) {
 		t.Run(format, func(t *testing.T) {
 			g := newRepo(t, "--object-format="+format)
 			r := g.find()
-			if head, err := r.Head(t.Context()); head != "" || err != nil {
+			if head, err := r.HeadCommit(t.Context()); head != "" || err != nil {
 				t.Errorf("Head before the first commit = %q, %v", head, err)
 			}
-			if r.SHA256() != (format == "sha256") {
-				t.Errorf("SHA256 = %v", r.SHA256())
+			if r.IsSHA256() != (format == "sha256") {
+				t.Errorf("SHA256 = %v", r.IsSHA256())
 			}
 			text := strings.Repeat("a line that is long enough\n", 10)
 			g.write("sub/old name\n.txt", text)
@@ -107,17 +107,17 @@ func TestRead(t *testing.T) {
 					t.Errorf("%s = %q, %v, want %q", what, got, err, want)
 				}
 			}
-			head, err := r.Head(t.Context())
+			head, err := r.HeadCommit(t.Context())
 			check("Head", head, err, three)
 			g.git("pack-refs", "--all")
-			head, err = r.Head(t.Context())
+			head, err = r.HeadCommit(t.Context())
 			check("Head of packed references", head, err, three)
 			was := g.git("rev-parse", one+":sub/old name\n.txt")
-			at, err := r.At(t.Context(), one, "sub/old name\n.txt")
+			at, err := r.BlobAt(t.Context(), one, "sub/old name\n.txt")
 			check("At", at, err, was)
-			at, err = r.At(t.Context(), one, "none")
+			at, err = r.BlobAt(t.Context(), one, "none")
 			check("At of a missing path", at, err, "")
-			at, err = r.At(t.Context(), one, "sub")
+			at, err = r.BlobAt(t.Context(), one, "sub")
 			check("At of a directory", at, err, "")
 			none := strings.Repeat("0123", len(one)/4)
 			blobs, err := r.ReadBlobs(t.Context(), []string{was, none, two})
@@ -131,16 +131,16 @@ func TestRead(t *testing.T) {
 			check("Successors of what never was", names, err, []string(nil))
 			check("whether that was there", gone, err, false)
 			now := g.git("rev-parse", "HEAD:-new.txt")
-			before, after, err := r.Around(t.Context(), "-new.txt", time.Date(2026, 4, 18, 12, 0, 1, 0, time.UTC))
+			before, after, err := r.BlobsAround(t.Context(), "-new.txt", time.Date(2026, 4, 18, 12, 0, 1, 0, time.UTC))
 			check("Around, a second after", []string{before, after}, err, []string{now, ""})
-			before, after, err = r.Around(t.Context(), "-new.txt", time.Date(2026, 4, 18, 11, 0, 0, 0, time.UTC))
+			before, after, err = r.BlobsAround(t.Context(), "-new.txt", time.Date(2026, 4, 18, 11, 0, 0, 0, time.UTC))
 			check("Around, an hour before", []string{before, after}, err, []string{"", was})
 			g.write("-new.txt", text+"more\nand more\n")
 			g.write("other", "other\n")
 			g.commit("four")
-			with, err := r.Alongside(t.Context(), one, "-new.txt")
+			with, err := r.FilesChangedWith(t.Context(), one, "-new.txt")
 			check("Alongside", with, err, []string{"other"})
-			with, err = r.Alongside(t.Context(), g.git("rev-parse", "HEAD"), "-new.txt")
+			with, err = r.FilesChangedWith(t.Context(), g.git("rev-parse", "HEAD"), "-new.txt")
 			check("Alongside since HEAD", with, err, []string(nil))
 			g.git("reset", "-q", "--hard", three)
 			lines, err := r.Blame(t.Context(), three, "-new.txt")
@@ -251,9 +251,9 @@ func TestRenamesOfMerges(t *testing.T) {
 	check("Names", names, err, []string{"a.go"})
 	names, _, err = r.LaterNames(t.Context(), "a.go")
 	check("Successors", names, err, []string{"pkg/b.go"})
-	with, err := r.Alongside(t.Context(), one, "a.go")
+	with, err := r.FilesChangedWith(t.Context(), one, "a.go")
 	check("Alongside", with, err, []string{"pkg/b.go"})
-	before, after, err := r.Around(t.Context(), "pkg/b.go", time.Date(2026, 4, 18, 11, 0, 0, 0, time.UTC))
+	before, after, err := r.BlobsAround(t.Context(), "pkg/b.go", time.Date(2026, 4, 18, 11, 0, 0, 0, time.UTC))
 	check("Around", []string{before, after}, err, []string{"", now})
 }
 
@@ -262,14 +262,14 @@ func TestWorktreesAndSubdirectories(t *testing.T) {
 	g.write("sub/a", "a\n")
 	one := g.commit("one")
 	g.git("worktree", "add", "-q", "-b", "side", "../side")
-	side, err := Find(filepath.Join(g.dir, "..", "side", "sub"), nil)
+	side, err := FindRepo(filepath.Join(g.dir, "..", "side", "sub"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := filepath.Join(filepath.Dir(g.dir), "side"); side.Root() != want {
 		t.Errorf("Root = %s, want %s", side.Root(), want)
 	}
-	if head, err := side.Head(t.Context()); head != one || err != nil {
+	if head, err := side.HeadCommit(t.Context()); head != one || err != nil {
 		t.Errorf("Head = %s, %v, want %s", head, err, one)
 	}
 	if lines, err := side.Blame(t.Context(), one, "sub/a"); err != nil || len(lines) != 1 {
@@ -285,7 +285,7 @@ func TestShallow(t *testing.T) {
 	g.write("a", "a\nb\n")
 	two := g.commit("two")
 	g.git("clone", "-q", "--depth", "1", "file://"+filepath.ToSlash(g.dir), "../shallow")
-	r, err := Find(filepath.Join(g.dir, "..", "shallow"), nil)
+	r, err := FindRepo(filepath.Join(g.dir, "..", "shallow"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,12 +318,12 @@ func TestLeavesNothing(t *testing.T) {
 }
 
 func TestNone(t *testing.T) {
-	if _, err := Find(t.TempDir(), nil); !errors.Is(err, ErrNone) {
+	if _, err := FindRepo(t.TempDir(), nil); !errors.Is(err, ErrNoRepository) {
 		t.Errorf("Find in no repository = %v, want ErrNone", err)
 	}
 	g := newRepo(t)
 	t.Setenv("PATH", t.TempDir())
-	if _, err := Find(g.dir, nil); !errors.Is(err, ErrNone) {
+	if _, err := FindRepo(g.dir, nil); !errors.Is(err, ErrNoRepository) {
 		t.Errorf("Find without git = %v, want ErrNone", err)
 	}
 }
@@ -333,14 +333,14 @@ func TestBounds(t *testing.T) {
 	g.write("a", strings.Repeat("x", 10000))
 	g.commit("one")
 	blob := g.git("rev-parse", "HEAD:a")
-	r, err := Find(g.dir, &Options{Output: 1000})
+	r, err := FindRepo(g.dir, &Options{MaxOutput: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.ReadBlobs(t.Context(), []string{blob}); !errors.Is(err, ErrTooMuch) {
+	if _, err := r.ReadBlobs(t.Context(), []string{blob}); !errors.Is(err, ErrOutputTooLong) {
 		t.Errorf("Blobs beyond the bound = %v, want ErrTooMuch", err)
 	}
-	r, err = Find(g.dir, &Options{Timeout: 1})
+	r, err = FindRepo(g.dir, &Options{Timeout: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -361,10 +361,10 @@ func TestRefusesNames(t *testing.T) {
 		if _, err := r.ReadBlobs(t.Context(), []string{bad}); err == nil {
 			t.Errorf("Blobs(%q) was asked of git", bad)
 		}
-		if _, err := r.At(t.Context(), bad, "a"); err == nil {
+		if _, err := r.BlobAt(t.Context(), bad, "a"); err == nil {
 			t.Errorf("At(%q) was asked of git", bad)
 		}
-		if _, err := r.Alongside(t.Context(), bad, "a"); err == nil {
+		if _, err := r.FilesChangedWith(t.Context(), bad, "a"); err == nil {
 			t.Errorf("Alongside(%q) was asked of git", bad)
 		}
 		if _, err := r.Blame(t.Context(), bad, "a"); err == nil {
@@ -372,12 +372,12 @@ func TestRefusesNames(t *testing.T) {
 		}
 	}
 	// A path that looks like an option or a pattern is a path.
-	head, err := r.Head(t.Context())
+	head, err := r.HeadCommit(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"--output=x", ":(top)a", "*", "-x"} {
-		if id, err := r.At(t.Context(), head, path); id != "" || err != nil {
+		if id, err := r.BlobAt(t.Context(), head, path); id != "" || err != nil {
 			t.Errorf("At(%q) = %q, %v, want none", path, id, err)
 		}
 		if names, err := r.FormerNames(t.Context(), path, nil); len(names) != 0 || err != nil {
@@ -391,7 +391,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("commit " + id + "\x00\n:100644 100644 " + id + " " + id + " R100\x00a\x00b\x00"))
 	f.Add([]byte(id + " 1 2 3\nauthor A\nauthor-time 12\nsummary s\n\tline\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if steps, err := parseRaw(data); err == nil {
+		if steps, err := parseRawLog(data); err == nil {
 			for _, s := range steps {
 				if s.commit != "" && !IsHash(s.commit) {
 					t.Fatalf("a step has commit %q", s.commit)
@@ -417,14 +417,14 @@ func TestFindNoWorkingTree(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Find(dir, nil); !errors.Is(err, ErrNone) || errors.Is(err, ErrBare) {
+	if _, err := FindRepo(dir, nil); !errors.Is(err, ErrNoRepository) || errors.Is(err, ErrBareRepository) {
 		t.Errorf("Find without HEAD = %v, want ErrNone", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "HEAD"), []byte("ref: refs/heads/main\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, d := range []string{dir, filepath.Join(dir, "hooks")} {
-		if _, err := Find(d, nil); !errors.Is(err, ErrBare) || !errors.Is(err, ErrNone) {
+		if _, err := FindRepo(d, nil); !errors.Is(err, ErrBareRepository) || !errors.Is(err, ErrNoRepository) {
 			t.Errorf("Find(%s) = %v, want ErrBare", d, err)
 		}
 	}

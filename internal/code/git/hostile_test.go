@@ -150,7 +150,7 @@ func TestHostileRepository(t *testing.T) {
 	}
 
 	r := g.find()
-	if got, err := r.Head(t.Context()); got != head || err != nil {
+	if got, err := r.HeadCommit(t.Context()); got != head || err != nil {
 		t.Errorf("Head = %s, %v, want %s", got, err, head)
 	}
 	if got, err := r.ReadBlobs(t.Context(), []string{blob, missing}); err != nil ||
@@ -159,7 +159,7 @@ func TestHostileRepository(t *testing.T) {
 		t.Errorf("Blobs = %q, %v, want one", got, err)
 	}
 	for _, name := range []string{"HEAD", "main", "@{-1}", "HEAD~1", "--exec=x"} {
-		_, _ = r.Resolve(t.Context(), name) // what counts is the markers
+		_, _ = r.ResolveRevision(t.Context(), name) // what counts is the markers
 	}
 	if got, err := r.MergeBase(t.Context(), one, head); got != one || err != nil {
 		t.Errorf("MergeBase = %s, %v, want %s", got, err, one)
@@ -167,25 +167,25 @@ func TestHostileRepository(t *testing.T) {
 	if got, err := r.CommitFiles(t.Context(), head); got["a.txt"] != blob || len(got) != 2 || err != nil {
 		t.Errorf("Files = %v, %v, want a.txt and the attributes", got, err)
 	}
-	if got, err := r.FindRenamed(t.Context(), []string{"old.txt"}); got["old.txt"] != "a.txt" || err != nil {
+	if got, err := r.CurrentNames(t.Context(), []string{"old.txt"}); got["old.txt"] != "a.txt" || err != nil {
 		t.Errorf("Renamed = %v, %v, want a.txt", got, err)
 	}
-	if got, _, err := r.Index(); len(got) != 2 || err != nil {
+	if got, _, err := r.IndexEntries(); len(got) != 2 || err != nil {
 		t.Errorf("Index = %v, %v, want two files", got, err)
 	}
-	if got, err := r.At(t.Context(), head, "a.txt"); got != blob || err != nil {
+	if got, err := r.BlobAt(t.Context(), head, "a.txt"); got != blob || err != nil {
 		t.Errorf("At = %s, %v, want %s", got, err, blob)
 	}
 	if got, err := r.FormerNames(t.Context(), "a.txt", nil); err != nil || len(got) != 1 || got[0] != "old.txt" {
 		t.Errorf("Names = %q, %v, want old.txt", got, err)
 	}
-	if _, after, err := r.Around(t.Context(), "a.txt", time.Unix(0, 0)); err != nil || len(after) != 40 {
+	if _, after, err := r.BlobsAround(t.Context(), "a.txt", time.Unix(0, 0)); err != nil || len(after) != 40 {
 		t.Errorf("Around = %q, %v, want a blob", after, err)
 	}
 	if got, _, err := r.LaterNames(t.Context(), "old.txt"); err != nil || len(got) != 1 || got[0] != "a.txt" {
 		t.Errorf("Successors = %q, %v, want a.txt", got, err)
 	}
-	if got, err := r.Alongside(t.Context(), one, "old.txt"); err != nil || len(got) != 2 {
+	if got, err := r.FilesChangedWith(t.Context(), one, "old.txt"); err != nil || len(got) != 2 {
 		t.Errorf("Alongside = %q, %v, want two", got, err)
 	}
 	if got, err := r.Blame(t.Context(), head, "a.txt"); err != nil || len(got) != 11 {
@@ -214,8 +214,8 @@ func TestHostileRepository(t *testing.T) {
 		t.Errorf("Times = %v, %v, want one", got, err)
 	}
 	// What is missing is missing, and not fetched.
-	_, _ = r.At(t.Context(), missing, "a.txt")
-	_, _ = r.Alongside(t.Context(), missing, "a.txt")
+	_, _ = r.BlobAt(t.Context(), missing, "a.txt")
+	_, _ = r.FilesChangedWith(t.Context(), missing, "a.txt")
 	_, _ = r.Blame(t.Context(), missing, "a.txt")
 	if got := markers(t, traps); len(got) > 0 {
 		t.Errorf("the repository ran %q", got)
@@ -236,7 +236,7 @@ func TestHostileNames(t *testing.T) {
 	var places []FileAt
 	for _, n := range names {
 		places = append(places, FileAt{head, n})
-		at, err := r.At(t.Context(), head, n)
+		at, err := r.BlobAt(t.Context(), head, n)
 		if err != nil || at == "" {
 			t.Errorf("At(%q) = %q, %v", n, at, err)
 		}
@@ -252,15 +252,15 @@ func TestHostileNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, b := range blobs {
-		if want, err := r.At(t.Context(), head, names[i]); err != nil || b != want {
+		if want, err := r.BlobAt(t.Context(), head, names[i]); err != nil || b != want {
 			t.Errorf("BlobsAt(%q) = %q, want %q, %v", names[i], b, want, err)
 		}
 	}
 	for _, rev := range []string{"HEAD", "--output=" + written, head[:10], strings.ToUpper(head), head + "^", "", head +
 		"\n" + head} {
-		_, err1 := r.At(t.Context(), rev, "HEAD")
+		_, err1 := r.BlobAt(t.Context(), rev, "HEAD")
 		_, err2 := r.Blame(t.Context(), rev, "HEAD")
-		_, err3 := r.Alongside(t.Context(), rev, "HEAD")
+		_, err3 := r.FilesChangedWith(t.Context(), rev, "HEAD")
 		_, err4 := r.ReadBlobs(t.Context(), []string{rev})
 		_, err5 := r.BlobsAt(t.Context(), []FileAt{{rev, "HEAD"}})
 		_, err6 := r.CommitTimes(t.Context(), []string{rev})
@@ -271,7 +271,7 @@ func TestHostileNames(t *testing.T) {
 		}
 	}
 	for _, ref := range []string{"HEAD", "refs/../HEAD", "refs/../../out", "/etc/passwd", "", "refs/heads/main/../x"} {
-		if got, err := r.Ref(t.Context(), ref); err == nil {
+		if got, err := r.RefObject(t.Context(), ref); err == nil {
 			t.Errorf("Ref(%q) = %q, want it refused", ref, got)
 		}
 	}
@@ -301,11 +301,11 @@ func TestHostileFiles(t *testing.T) {
 	}
 	r := g.find()
 	for _, ref := range []string{"refs/notes/ai", "refs/notes/x"} {
-		if got, err := r.Ref(t.Context(), ref); err == nil || strings.Contains(fmt.Sprint(got, err), "root:") {
+		if got, err := r.RefObject(t.Context(), ref); err == nil || strings.Contains(fmt.Sprint(got, err), "root:") {
 			t.Errorf("Ref(%s) = %q, %v, want it refused", ref, got, err)
 		}
 	}
-	if _, err := r.At(t.Context(), head, "a"); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+	if _, err := r.BlobAt(t.Context(), head, "a"); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("At with a pipe for the list of shallow commits = %v, want it refused", err)
 	}
 	if err := os.Remove(filepath.Join(dot, "shallow")); err != nil {
@@ -329,7 +329,7 @@ func TestOwner(t *testing.T) {
 	if err := os.Chown(filepath.Join(g.dir, ".git"), 12345, 12345); err != nil {
 		t.Skipf("cannot give it away here: %v", err)
 	}
-	if _, err := Find(g.dir, nil); err == nil || !strings.Contains(err.Error(), "another user") {
+	if _, err := FindRepo(g.dir, nil); err == nil || !strings.Contains(err.Error(), "another user") {
 		t.Errorf("Find of another user's repository = %v, want ErrOwner", err)
 	}
 }

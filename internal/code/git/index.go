@@ -19,14 +19,14 @@ import (
 // maxIndex is the maximum size, in bytes, of an index that is read.
 const maxIndex = 256 << 20
 
-var errIndex = errors.New("git's index is of a form that is not known")
+var errUnknownIndexFormat = errors.New("git's index is of a form that is not known")
 
 // IndexNames returns the names in the index of a working tree that are at or below a path. They are
 // slash-separated and relative to the path; the path itself is ".". It returns no names if the path
 // is not in a working tree. Letter case is ignored, as on most file systems of macOS and Windows.
 func IndexNames(path string) ([]string, error) {
 	r := &Repo{}
-	if err := r.find(filepath.Dir(path)); err != nil {
+	if err := r.locateDirs(filepath.Dir(path)); err != nil {
 		if r.root == "" {
 			return nil, nil
 		}
@@ -39,7 +39,7 @@ func IndexNames(path string) ([]string, error) {
 	r.sha256 = r.usesSHA256()
 	at := strings.ToLower(filepath.ToSlash(rel))
 	var names []string
-	err = r.readIndexNames(filepath.Join(r.dir, "index"), func(e IndexEntry) {
+	err = r.readIndexNames(filepath.Join(r.gitDir, "index"), func(e IndexEntry) {
 		name := e.Name
 		switch lower := strings.ToLower(name); {
 		// A link, a module, or a directory of a sparse index
@@ -55,37 +55,37 @@ func IndexNames(path string) ([]string, error) {
 	return names, nil
 }
 
-// InTree reports whether a directory is in a git working tree.
-func InTree(dir string) bool {
+// IsInTree reports whether a directory is in a git working tree.
+func IsInTree(dir string) bool {
 	r := &Repo{}
-	return r.find(dir) == nil || r.root != ""
+	return r.locateDirs(dir) == nil || r.root != ""
 }
 
 // IndexEntry is an entry of the index.
 type IndexEntry struct {
-	Name  string
-	Blob  string
-	File  bool // the entry is a regular file
-	Stage int  // not 0 if the file has a merge conflict
+	Name      string
+	Blob      string
+	IsRegular bool // the entry is a regular file
+	Stage     int  // not 0 if the file has a merge conflict
 
 	// Size and modification time of the file when git last examined it. If they are unchanged, the
 	// file still has the blob's content, unless Time is not before the index's modification time.
-	Size  uint32
-	Time  time.Time
-	Apart bool // the file is not checked out
+	Size            uint32
+	Time            time.Time
+	IsNotCheckedOut bool // the file is not checked out
 }
 
-// Index returns the entries of the working tree's index, and the index's modification time.
-func (r *Repo) Index() (entries []IndexEntry, at time.Time, err error) {
-	name := filepath.Join(r.dir, "index")
+// IndexEntries returns the entries of the working tree's index, and the index's modification time.
+func (r *Repo) IndexEntries() (entries []IndexEntry, modTime time.Time, err error) {
+	name := filepath.Join(r.gitDir, "index")
 	if fi, err := os.Stat(name); err == nil {
-		at = fi.ModTime()
+		modTime = fi.ModTime()
 	}
 	shared, err := r.readIndex(name, func(e IndexEntry) { entries = append(entries, e) })
 	if err == nil && shared != "" {
-		err = errIndex // fail, because the changes to the shared entries are not applied
+		err = errUnknownIndexFormat // fail, because the changes to the shared entries are not applied
 	}
-	return entries, at, err
+	return entries, modTime, err
 }
 
 // readIndexNames calls fn with the entries of an index and, if the index is split, also with the
@@ -105,7 +105,7 @@ func (r *Repo) readIndexNames(file string, fn func(IndexEntry)) error {
 // readIndex calls fn with the entries of an index. A split index has further entries in a shared
 // index, whose path readIndex returns. Otherwise the path is "".
 func (r *Repo) readIndex(file string, fn func(IndexEntry)) (shared string, err error) {
-	b, err := readBounded(file, maxIndex)
+	b, err := readFileStart(file, maxIndex)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
@@ -117,35 +117,35 @@ func (r *Repo) readIndex(file string, fn func(IndexEntry)) (shared string, err e
 		hash = 32
 	}
 	if len(b) < 12+hash || string(b[:4]) != "DIRC" {
-		return "", errIndex
+		return "", errUnknownIndexFormat
 	}
 	version, n := binary.BigEndian.Uint32(b[4:]), binary.BigEndian.Uint32(b[8:])
 	if version < 2 || version > 4 {
-		return "", errIndex
+		return "", errUnknownIndexFormat
 	}
 	rest, name := b[12:len(b)-hash], ""
 	for range n {
 		head := rest
-		name, rest, err = indexEntry(rest, name, version, hash)
+		name, rest, err = parseEntryName(rest, name, version, hash)
 		if err != nil {
 			return "", err
 		}
-		fn(parseEntry(head, name, hash))
+		fn(parseEntryStat(head, name, hash))
 	}
-	shared, err = sharedIndex(rest, hash)
+	shared, err = sharedIndexName(rest, hash)
 	if err != nil || shared == "" {
 		return "", err
 	}
 	return filepath.Join(filepath.Dir(file), shared), nil
 }
 
-// sharedIndex returns the file name of the shared index that a split index names in its
+// sharedIndexName returns the file name of the shared index that a split index names in its
 // extensions, or "".
-func sharedIndex(extensions []byte, hash int) (string, error) {
+func sharedIndexName(extensions []byte, hash int) (string, error) {
 	for len(extensions) >= 8 {
 		size := binary.BigEndian.Uint32(extensions[4:])
 		if uint64(size) > uint64(len(extensions)-8) {
-			return "", errIndex
+			return "", errUnknownIndexFormat
 		}
 		if body := extensions[8 : 8+size]; string(extensions[:4]) == "link" && len(body) >= hash {
 			return "sharedindex." + hex.EncodeToString(body[:hash]), nil
@@ -155,39 +155,39 @@ func sharedIndex(extensions []byte, hash int) (string, error) {
 	return "", nil
 }
 
-// parseEntry parses the part of an entry before the name. The caller, indexEntry, has checked that
+// parseEntryStat parses the part of an entry before the name. The caller, parseEntryName, has checked that
 // b is long enough.
-func parseEntry(b []byte, name string, hash int) IndexEntry {
+func parseEntryStat(b []byte, name string, hash int) IndexEntry {
 	word := func(at int) uint32 { return binary.BigEndian.Uint32(b[at:]) }
 	flags := binary.BigEndian.Uint16(b[40+hash:])
-	e := IndexEntry{Name: name, Blob: hex.EncodeToString(b[40 : 40+hash]), File: word(24)>>12 == 0o10,
+	e := IndexEntry{Name: name, Blob: hex.EncodeToString(b[40 : 40+hash]), IsRegular: word(24)>>12 == 0o10,
 		Stage: int(flags>>12) & 3,
 		Size:  word(36), Time: time.Unix(int64(word(8)), int64(word(12)))}
 	if flags&0x4000 != 0 {
-		e.Apart = binary.BigEndian.Uint16(b[40+hash+2:])&0x4000 != 0
+		e.IsNotCheckedOut = binary.BigEndian.Uint16(b[40+hash+2:])&0x4000 != 0
 	}
 	return e
 }
 
-// indexEntry returns the name of the first entry in b, and the bytes after the entry. before is the
+// parseEntryName returns the name of the first entry in b, and the bytes after the entry. before is the
 // name of the previous entry.
-func indexEntry(b []byte, before string, version uint32, hash int) (name string, rest []byte, err error) {
+func parseEntryName(b []byte, previousName string, version uint32, hash int) (name string, rest []byte, err error) {
 	head := 40 + hash + 2
 	if len(b) < head {
-		return "", nil, errIndex
+		return "", nil, errUnknownIndexFormat
 	}
 	if version >= 3 && binary.BigEndian.Uint16(b[head-2:])&0x4000 != 0 {
 		head += 2
 	}
 	if len(b) < head {
-		return "", nil, errIndex
+		return "", nil, errUnknownIndexFormat
 	}
 	text, kept := b[head:], 0
 	if version == 4 { // the name is the previous name without its last bytes, plus a suffix
 		drop := 0
 		for more := true; more; text = text[1:] {
-			if len(text) == 0 || drop > len(before) {
-				return "", nil, errIndex
+			if len(text) == 0 || drop > len(previousName) {
+				return "", nil, errUnknownIndexFormat
 			}
 			more = text[0]&0x80 != 0
 			drop = drop<<7 | int(text[0]&0x7f)
@@ -195,20 +195,20 @@ func indexEntry(b []byte, before string, version uint32, hash int) (name string,
 				drop++
 			}
 		}
-		if drop > len(before) {
-			return "", nil, errIndex
+		if drop > len(previousName) {
+			return "", nil, errUnknownIndexFormat
 		}
-		kept = len(before) - drop
+		kept = len(previousName) - drop
 	}
 	end := bytes.IndexByte(text, 0)
 	if end < 0 {
-		return "", nil, errIndex
+		return "", nil, errUnknownIndexFormat
 	}
-	name, rest = before[:kept]+string(text[:end]), text[end+1:]
+	name, rest = previousName[:kept]+string(text[:end]), text[end+1:]
 	if version < 4 {
 		size := (head + end + 8) &^ 7
 		if size > len(b) {
-			return "", nil, errIndex
+			return "", nil, errUnknownIndexFormat
 		}
 		rest = b[size:]
 	}

@@ -37,7 +37,7 @@ func TestTracked(t *testing.T) {
 			}
 		})
 	}
-	if got, err := IndexNames(filepath.Join(t.TempDir(), ".oxbow")); err != nil || got != nil || InTree(t.TempDir()) {
+	if got, err := IndexNames(filepath.Join(t.TempDir(), ".oxbow")); err != nil || got != nil || IsInTree(t.TempDir()) {
 		t.Errorf("Tracked() outside of a working tree = %q, %v, want nothing", got, err)
 	}
 }
@@ -45,7 +45,7 @@ func TestTracked(t *testing.T) {
 func FuzzIndexEntry(f *testing.F) {
 	f.Add([]byte(strings.Repeat("x", 62)+"name\x00\x00\x00\x00\x00\x00"), "na", uint32(2))
 	f.Fuzz(func(t *testing.T, b []byte, before string, version uint32) {
-		name, rest, err := indexEntry(b, before, 2+version%3, 20)
+		name, rest, err := parseEntryName(b, before, 2+version%3, 20)
 		if err == nil && (len(rest) >= len(b) || len(name) > len(b)+len(before)) {
 			t.Errorf("indexEntry() = %d bytes of name, %d left of %d", len(name), len(rest), len(b))
 		}

@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// Ref returns the object of a reference such as refs/notes/ai, or "" if the reference does not
+// RefObject returns the object of a reference such as refs/notes/ai, or "" if the reference does not
 // exist. It reads the reference files itself. Symbolic references are an error.
-func (r *Repo) Ref(_ context.Context, name string) (string, error) {
+func (r *Repo) RefObject(_ context.Context, name string) (string, error) {
 	if !fs.ValidPath(name) || !strings.HasPrefix(name, "refs/") {
 		return "", fmt.Errorf("%.80q is not the whole name of a reference", name)
 	}
 	b, err := r.readRef(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return r.packedRef(name)
+		return r.readPackedRef(name)
 	}
 	if err != nil {
 		return "", fmt.Errorf("reading a reference: %w", err)
@@ -36,11 +36,11 @@ func (r *Repo) Ref(_ context.Context, name string) (string, error) {
 // It returns nil if the reference does not exist. In the notes tree, a note's path is the name
 // of its object, possibly with slashes inserted.
 func (r *Repo) ReadNotes(ctx context.Context, ref string) (map[string]string, error) {
-	at, err := r.Ref(ctx, ref)
+	at, err := r.RefObject(ctx, ref)
 	if err != nil || at == "" {
 		return nil, err
 	}
-	out, err := r.run(ctx, nil, "ls-tree", "-r", "-z", "--full-tree", at)
+	out, err := r.runGit(ctx, nil, "ls-tree", "-r", "-z", "--full-tree", at)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (r *Repo) BlobsAt(ctx context.Context, places []FileAt) ([]string, error) {
 	if len(asked) == 0 {
 		return names, nil
 	}
-	out, err := r.run(ctx, in.Bytes(), "cat-file", "--batch-check=%(objectname) %(objecttype)")
+	out, err := r.runGit(ctx, in.Bytes(), "cat-file", "--batch-check=%(objectname) %(objecttype)")
 	if err != nil {
 		return nil, err
 	}

@@ -16,11 +16,11 @@ import (
 	"time"
 )
 
-// Head returns the commit of HEAD, or "" before the first commit. It reads the reference files
+// HeadCommit returns the commit of HEAD, or "" before the first commit. It reads the reference files
 // itself. It fails for a repository that stores references as reftables.
-func (r *Repo) Head(_ context.Context) (string, error) {
-	if r.pinned != "" {
-		return r.pinned, nil
+func (r *Repo) HeadCommit(_ context.Context) (string, error) {
+	if r.pinnedHead != "" {
+		return r.pinnedHead, nil
 	}
 	id, err := r.followRef("HEAD")
 	if err != nil {
@@ -35,7 +35,7 @@ func (r *Repo) followRef(ref string) (string, error) {
 	for range 5 { // symbolic references may refer to other symbolic references
 		b, err := r.readRef(ref)
 		if errors.Is(err, fs.ErrNotExist) {
-			return r.packedRef(ref)
+			return r.readPackedRef(ref)
 		}
 		if err != nil {
 			return "", err
@@ -58,19 +58,19 @@ func (r *Repo) followRef(ref string) (string, error) {
 }
 
 func (r *Repo) readRef(ref string) ([]byte, error) {
-	b, err := readSmall(filepath.Join(r.dir, filepath.FromSlash(ref)))
-	isShared := r.common != r.dir && ref != "HEAD"
+	b, err := readSmallFile(filepath.Join(r.gitDir, filepath.FromSlash(ref)))
+	isShared := r.commonDir != r.gitDir && ref != "HEAD"
 	if isShared && errors.Is(err, fs.ErrNotExist) {
-		return readSmall(filepath.Join(r.common, filepath.FromSlash(ref)))
+		return readSmallFile(filepath.Join(r.commonDir, filepath.FromSlash(ref)))
 	}
 	return b, err
 }
 
-// maxPacked is the maximum number of bytes to read from packed-refs.
-const maxPacked = 64 << 20
+// maxPackedRefs is the maximum number of bytes to read from packed-refs.
+const maxPackedRefs = 64 << 20
 
-func (r *Repo) packedRef(ref string) (string, error) {
-	b, err := readBounded(filepath.Join(r.common, "packed-refs"), maxPacked)
+func (r *Repo) readPackedRef(ref string) (string, error) {
+	b, err := readFileStart(filepath.Join(r.commonDir, "packed-refs"), maxPackedRefs)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
@@ -107,7 +107,7 @@ func (r *Repo) readObjects(ctx context.Context, names []string, kind string) (ma
 	if len(names) == 0 {
 		return found, nil
 	}
-	out, err := r.run(ctx, in.Bytes(), "cat-file", "--batch")
+	out, err := r.runGit(ctx, in.Bytes(), "cat-file", "--batch")
 	if err != nil {
 		return nil, err
 	}
@@ -134,12 +134,12 @@ func (r *Repo) readObjects(ctx context.Context, names []string, kind string) (ma
 	return found, nil
 }
 
-// At returns the blob name for a path in a commit, or "" if the commit lacks the path.
-func (r *Repo) At(ctx context.Context, commit, file string) (string, error) {
+// BlobAt returns the blob name for a path in a commit, or "" if the commit lacks the path.
+func (r *Repo) BlobAt(ctx context.Context, commit, file string) (string, error) {
 	if err := checkHex(commit); err != nil {
 		return "", fmt.Errorf("reading a tree: %w", err)
 	}
-	out, err := r.run(ctx, nil, "ls-tree", "-z", "--full-tree", commit, "--", file)
+	out, err := r.runGit(ctx, nil, "ls-tree", "-z", "--full-tree", commit, "--", file)
 	if err != nil {
 		return "", err
 	}
@@ -155,18 +155,18 @@ func (r *Repo) At(ctx context.Context, commit, file string) (string, error) {
 	return "", nil
 }
 
-// step is a commit's change of one file, as git log --raw prints it.
-type step struct {
-	commit   string
-	old, new string // blobs; all zeros if the file does not exist
-	from, to string // paths; they differ only if the file was renamed or copied
-	status   byte   // A, M, R, C, D, T
+// fileChange is a commit's change of one file, as git log --raw prints it.
+type fileChange struct {
+	commit           string
+	oldBlob, newBlob string // blobs; all zeros if the file does not exist
+	oldPath, newPath string // paths; they differ only if the file was renamed or copied
+	status           byte   // A, M, R, C, D, T
 }
 
-// parseRaw parses the output of git log --raw -z with the format "commit %H". If parsing fails,
-// parseRaw returns the error and the steps before it.
-func parseRaw(out []byte) ([]step, error) {
-	var steps []step
+// parseRawLog parses the output of git log --raw -z with the format "commit %H". If parsing fails,
+// parseRawLog returns the error and the steps before it.
+func parseRawLog(out []byte) ([]fileChange, error) {
+	var steps []fileChange
 	commit := ""
 	fields := strings.Split(string(out), "\x00")
 	next := func(i int) (string, error) {
@@ -193,17 +193,17 @@ func parseRaw(out []byte) ([]step, error) {
 		if !isStep {
 			return steps, fmt.Errorf("reading a history: git says %.80q", f)
 		}
-		s := step{commit: commit, old: w[2], new: w[3], status: w[4][0]}
+		s := fileChange{commit: commit, oldBlob: w[2], newBlob: w[3], status: w[4][0]}
 		var err error
 		i++
-		s.from, err = next(i)
+		s.oldPath, err = next(i)
 		if err != nil {
 			return steps, err
 		}
-		s.to = s.from
+		s.newPath = s.oldPath
 		if s.status == 'R' || s.status == 'C' {
 			i++
-			s.to, err = next(i)
+			s.newPath, err = next(i)
 			if err != nil {
 				return steps, err
 			}
@@ -217,8 +217,8 @@ func parseRaw(out []byte) ([]step, error) {
 // copy. The original of a copy that the copying commit did not change is found only if it is in others. If git fails,
 // FormerNames returns the names found so far and the error.
 func (r *Repo) FormerNames(ctx context.Context, file string, others []string) (names []string, err error) {
-	commit, err := r.Head(ctx)
-	for range maxHops {
+	commit, err := r.HeadCommit(ctx)
+	for range maxRenameHops {
 		if err != nil || commit == "" {
 			break
 		}
@@ -236,105 +236,130 @@ func (r *Repo) FormerNames(ctx context.Context, file string, others []string) (n
 // or copying another file, and the name of that file. It considers only files that the commit
 // deleted or changed, and others. Considering all files, like git log --follow, would be the
 // slowest part of a lookup.
-func (r *Repo) copyOrigin(ctx context.Context, head, file string, others []string) (commit, from string, err error) {
-	made, err := r.log(ctx, nil, "--no-renames", "--diff-filter=A", "-n", strconv.Itoa(maxDeletions), head, "--", file)
+func (r *Repo) copyOrigin(
+	ctx context.Context,
+	head, file string,
+	others []string,
+) (commit, originalPath string, err error) {
+	made, err := r.logFileChanges(
+		ctx,
+		nil,
+		"--no-renames",
+		"--diff-filter=A",
+		"-n",
+		strconv.Itoa(maxDeletions),
+		head,
+		"--",
+		file,
+	)
 	if err != nil {
 		return "", "", err
 	}
 	for _, m := range made {
-		changed, err := r.log(ctx, nil, "--no-walk", "--no-renames", "--diff-filter=DM", m.commit)
+		changed, err := r.logFileChanges(ctx, nil, "--no-walk", "--no-renames", "--diff-filter=DM", m.commit)
 		if err != nil {
 			return "", "", err
 		}
 		paths := append([]string{file}, others...)
 		for _, c := range changed {
-			if c.status == 'D' && c.old == m.new { // the contents are equal, so no objects have to be read
-				return m.commit, c.from, nil
+			if c.status == 'D' && c.oldBlob == m.newBlob { // the contents are equal, so no objects have to be read
+				return m.commit, c.oldPath, nil
 			}
-			paths = append(paths, c.from)
+			paths = append(paths, c.oldPath)
 		}
-		steps, err := r.log(ctx, paths, "--no-walk", "--find-copies-harder", "--diff-filter=RC", m.commit)
+		steps, err := r.logFileChanges(ctx, paths, "--no-walk", "--find-copies-harder", "--diff-filter=RC", m.commit)
 		if err != nil {
 			return "", "", err
 		}
-		if i := slices.IndexFunc(steps, func(s step) bool { return s.to == file }); i >= 0 {
-			return m.commit, steps[i].from, nil
+		if i := slices.IndexFunc(steps, func(s fileChange) bool { return s.newPath == file }); i >= 0 {
+			return m.commit, steps[i].oldPath, nil
 		}
 	}
 	return "", "", nil
 }
 
-// Alongside returns the files that were added or changed together with the given file, by
+// FilesChangedWith returns the files that were added or changed together with the given file, by
 // commits after the given commit in HEAD's history. It follows only first parents and starts
 // with the newest commits.
-func (r *Repo) Alongside(ctx context.Context, commit, file string) ([]string, error) {
+func (r *Repo) FilesChangedWith(ctx context.Context, commit, file string) ([]string, error) {
 	if err := checkHex(commit); err != nil {
 		return nil, fmt.Errorf("reading a history: %w", err)
 	}
-	head, err := r.Head(ctx)
+	head, err := r.HeadCommit(ctx)
 	if err != nil || head == "" {
 		return nil, err
 	}
-	steps, err := r.log(ctx, nil, "--no-renames", "--full-diff", "-n", strconv.Itoa(maxAlongside), head, "^"+
-		commit, "--", file)
+	steps, err := r.logFileChanges(
+		ctx,
+		nil,
+		"--no-renames",
+		"--full-diff",
+		"-n",
+		strconv.Itoa(maxCommitsAlongside),
+		head,
+		"^"+
+			commit,
+		"--",
+		file,
+	)
 	if err != nil {
 		return nil, err
 	}
 	var files []string
 	for _, s := range steps {
 		hasContent := s.status == 'A' || s.status == 'M'
-		if !hasContent || s.to == file {
+		if !hasContent || s.newPath == file {
 			continue
 		}
-		if !slices.Contains(files, s.to) {
-			files = append(files, s.to)
+		if !slices.Contains(files, s.newPath) {
+			files = append(files, s.newPath)
 		}
 	}
 	return files, nil
 }
 
-// maxAlongside is the maximum number of commits that [Repo.Alongside] examines.
-const maxAlongside = 200
+// maxCommitsAlongside is the maximum number of commits that [Repo.Alongside] examines.
+const maxCommitsAlongside = 200
 
-// log returns the changes of files by commits, following first parents, the newest first. If paths
+// logFileChanges returns the changes of files by commits, following first parents, the newest first. If paths
 // is not empty, only changes of these paths are returned.
-func (r *Repo) log(ctx context.Context, paths []string, args ...string) ([]step, error) {
+func (r *Repo) logFileChanges(ctx context.Context, paths []string, args ...string) ([]fileChange, error) {
 	all := append([]string{"log", "--raw", "-z", "--no-abbrev", "--no-color", "--no-ext-diff", "--no-textconv",
 		"--no-show-signature", "--no-decorate", "--no-notes", "--first-parent", "-m", "--format=commit %H"}, args...)
 	var in []byte
 	if len(paths) > 0 { // pass the paths on stdin, because they may be too long for a command line
 		all, in = append(all, "--stdin"), []byte("--\n"+strings.Join(paths, "\n")+"\n")
 	}
-	out, err := r.run(ctx, in, all...)
+	out, err := r.runGit(ctx, in, all...)
 	if err != nil {
 		return nil, err
 	}
-	return parseRaw(out)
+	return parseRawLog(out)
 }
 
-// Around returns the blobs of a path in the last commit before t that changed it, and in the first
+// BlobsAround returns the blobs of a path in the last commit before t that changed it, and in the first
 // such commit at or after t, by the dates of the commits in the history of HEAD. A blob is "" if no
 // such commit exists. It follows only first parents and no renames.
-func (r *Repo) Around(ctx context.Context, file string, t time.Time) (before, after string, err error) {
-	head, err := r.Head(ctx)
+func (r *Repo) BlobsAround(ctx context.Context, file string, t time.Time) (before, after string, err error) {
+	head, err := r.HeadCommit(ctx)
 	if err != nil || head == "" {
 		return "", "", err
 	}
-	blob := func(s step) string {
-		if !IsHash(s.new) || strings.Trim(s.new, "0") == "" {
+	blob := func(s fileChange) string {
+		if !IsHash(s.newBlob) || strings.Trim(s.newBlob, "0") == "" {
 			return ""
 		}
-		return s.new
+		return s.newBlob
 	}
 	at := t.UTC().Format(time.RFC3339)
-	old, err := r.log(ctx, nil, "--no-renames", "-n", "1", "--until="+at, head, "--", file)
+	old, err := r.logFileChanges(ctx, nil, "--no-renames", "-n", "1", "--until="+at, head, "--", file)
 	if err != nil {
 		return "", "", err
 	}
 	if len(old) > 0 {
 		before = blob(old[0])
 	}
-	later, err := r.log(ctx, nil, "--no-renames", "--since="+at, head, "--", file)
+	later, err := r.logFileChanges(ctx, nil, "--no-renames", "--since="+at, head, "--", file)
 	if err != nil {
 		return "", "", err
 	}
@@ -344,31 +369,31 @@ func (r *Repo) Around(ctx context.Context, file string, t time.Time) (before, af
 	return before, after, nil
 }
 
-// maxHops is the maximum number of renames to follow for a file. maxDeletions is the maximum
+// maxRenameHops is the maximum number of renames to follow for a file. maxDeletions is the maximum
 // number of deletions to examine for a file.
 const (
-	maxHops      = 16
-	maxDeletions = 5
+	maxRenameHops = 16
+	maxDeletions  = 5
 )
 
-// Shallow reports whether the repository is a shallow clone, whose history is cut off.
-func (r *Repo) Shallow() bool {
-	fi, err := os.Stat(filepath.Join(r.common, "shallow"))
+// IsShallow reports whether the repository is a shallow clone, whose history is cut off.
+func (r *Repo) IsShallow() bool {
+	fi, err := os.Stat(filepath.Join(r.commonDir, "shallow"))
 	return err == nil && fi.Size() > 0
 }
 
 // LaterNames returns the names to which commits renamed a file that is not in HEAD, in the order of
 // the renames. was reports whether a commit ever deleted or renamed the file. It follows only first
 // parents.
-func (r *Repo) LaterNames(ctx context.Context, file string) (names []string, was bool, err error) {
-	head, err := r.Head(ctx)
+func (r *Repo) LaterNames(ctx context.Context, file string) (names []string, wasInHistory bool, err error) {
+	head, err := r.HeadCommit(ctx)
 	if err != nil || head == "" {
 		return nil, false, err
 	}
-	for range maxHops {
+	for range maxRenameHops {
 		// Find the commits that deleted the path, and find out whether such a commit renamed the
 		// file.
-		deaths, err := r.log(
+		deaths, err := r.logFileChanges(
 			ctx,
 			nil,
 			"--no-renames",
@@ -382,16 +407,16 @@ func (r *Repo) LaterNames(ctx context.Context, file string) (names []string, was
 		if err != nil {
 			return nil, false, err
 		}
-		was = was || len(deaths) > 0
+		wasInHistory = wasInHistory || len(deaths) > 0
 		next := ""
 		for _, d := range deaths {
-			moves, err := r.log(ctx, nil, "-M", "--diff-filter=R", "-n", "1", d.commit)
+			moves, err := r.logFileChanges(ctx, nil, "-M", "--diff-filter=R", "-n", "1", d.commit)
 			if err != nil {
 				return nil, false, err
 			}
 			for _, m := range moves {
-				if m.commit == d.commit && m.from == file {
-					next = m.to
+				if m.commit == d.commit && m.oldPath == file {
+					next = m.newPath
 				}
 			}
 			if next != "" {
@@ -405,7 +430,7 @@ func (r *Repo) LaterNames(ctx context.Context, file string) (names []string, was
 		names = append(names, next)
 		file = next
 	}
-	return names, was, nil
+	return names, wasInHistory, nil
 }
 
 // blamedLine is a line of a file and the commit that wrote it.
@@ -423,7 +448,7 @@ func (r *Repo) Blame(ctx context.Context, commit, file string) ([]blamedLine, er
 	if err := checkHex(commit); err != nil {
 		return nil, fmt.Errorf("blaming: %w", err)
 	}
-	out, err := r.run(ctx, nil, "blame", "--no-textconv", "--porcelain", commit, "--", file)
+	out, err := r.runGit(ctx, nil, "blame", "--no-textconv", "--porcelain", commit, "--", file)
 	if err != nil {
 		return nil, err
 	}

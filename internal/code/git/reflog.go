@@ -17,21 +17,21 @@ import (
 // maxReflog is the number of bytes to read at the end of the reflog.
 const maxReflog = 1 << 20
 
-// Move is a change of HEAD. Its time has a precision of one second.
-type Move struct {
+// HeadMove is a change of HEAD. Its time has a precision of one second.
+type HeadMove struct {
 	Time time.Time
 	To   string // new commit
 	New  bool   // the move created the commit
 	Made bool   // git commit created the commit, with a message by the user or an agent
 
-	from   string // previous commit
-	amends bool   // git commit --amend created the commit
+	oldCommit string // previous commit
+	isAmend   bool   // git commit --amend created the commit
 }
 
-// Reflog returns the last moves of HEAD in their order. It reads the reflog file, and returns no
+// ReadHeadMoves returns the last moves of HEAD in their order. It reads the reflog file, and returns no
 // moves if the file does not exist, for example because the reflog is disabled.
-func (r *Repo) Reflog() []Move {
-	f, err := vfs.OpenRegular(filepath.Join(r.dir, "logs", "HEAD"))
+func (r *Repo) ReadHeadMoves() []HeadMove {
+	f, err := vfs.OpenRegular(filepath.Join(r.gitDir, "logs", "HEAD"))
 	if err != nil {
 		return nil
 	}
@@ -45,11 +45,12 @@ func (r *Repo) Reflog() []Move {
 	if err != nil {
 		return nil
 	}
-	var all []Move
+	var all []HeadMove
 	made := map[string]bool{}
 	for line := range strings.Lines(string(b)) {
-		if m, ok := parseMove(line); ok {
-			m.Made = m.Made || (m.amends && made[m.from]) // an amended commit keeps the message of the commit before
+		if m, ok := parseReflogLine(line); ok {
+			m.Made = m.Made ||
+				(m.isAmend && made[m.oldCommit]) // an amended commit keeps the message of the commit before
 			made[m.To] = made[m.To] || m.Made
 			all = append(all, m)
 		}
@@ -57,39 +58,39 @@ func (r *Repo) Reflog() []Move {
 	return all
 }
 
-// parseMove parses a line of the reflog: the commits before and after, the name and address of the
+// parseReflogLine parses a line of the reflog: the commits before and after, the name and address of the
 // committer, the time, the time zone, and after a tab the description.
-func parseMove(line string) (Move, bool) {
+func parseReflogLine(line string) (HeadMove, bool) {
 	head, what, _ := strings.Cut(line, "\t")
 	_, after, ok := strings.Cut(head, "> ")
 	words := strings.Fields(head)
 	sec, _, _ := strings.Cut(after, " ")
 	n, err := strconv.ParseInt(sec, 10, 64)
 	if !ok || err != nil {
-		return Move{}, false
+		return HeadMove{}, false
 	}
 	hasCommits := len(words) >= 2 && IsHash(words[0]) && IsHash(words[1])
 	if !hasCommits {
-		return Move{}, false
+		return HeadMove{}, false
 	}
-	m := Move{Time: time.Unix(n, 0), To: words[1]}
+	m := HeadMove{Time: time.Unix(n, 0), To: words[1]}
 	for _, made := range []string{"commit", "cherry-pick", "revert", "merge"} {
 		m.New = m.New || strings.HasPrefix(what, made)
 	}
 	for _, made := range []string{"commit: ", "commit (initial): ", "commit (merge): "} {
 		m.Made = m.Made || strings.HasPrefix(what, made)
 	}
-	m.from, m.amends = words[0], strings.HasPrefix(what, "commit (amend): ")
+	m.oldCommit, m.isAmend = words[0], strings.HasPrefix(what, "commit (amend): ")
 	return m, true
 }
 
-// PeriodCommits returns a function that finds the commits of a period in the reflog of a working tree:
+// CommitsInPeriod returns a function that finds the commits of a period in the reflog of a working tree:
 // the commit that was checked out at from, and the commits that were created until to. The function
 // caches the reflog of the last directory.
-func PeriodCommits(now func() time.Time) func(dir string, from, to time.Time) []string {
+func CommitsInPeriod(now func() time.Time) func(dir string, from, to time.Time) []string {
 	var mu sync.Mutex // guards the following variables
 	var last string
-	var moves []Move
+	var moves []HeadMove
 	var read time.Time
 	return func(dir string, from, to time.Time) (found []string) {
 		if !filepath.IsAbs(dir) {
@@ -101,8 +102,8 @@ func PeriodCommits(now func() time.Time) func(dir string, from, to time.Time) []
 			last = dir
 			moves = nil
 			read = now()
-			if repo, err := Find(dir, nil); err == nil {
-				moves = repo.Reflog()
+			if repo, err := FindRepo(dir, nil); err == nil {
+				moves = repo.ReadHeadMoves()
 			}
 		}
 		for _, m := range moves {

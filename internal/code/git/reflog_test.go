@@ -14,17 +14,17 @@ import (
 
 func TestReflog(t *testing.T) {
 	g := newRepo(t)
-	repo, err := Find(g.dir, nil)
+	repo, err := FindRepo(g.dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all := repo.Reflog(); len(all) != 0 {
+	if all := repo.ReadHeadMoves(); len(all) != 0 {
 		t.Errorf("Reflog of a new repository = %v", all)
 	}
 	g.git("commit", "-q", "--allow-empty", "-m", "one\ttab > 7 +0000")
 	g.git("commit", "-q", "--allow-empty", "-m", "two")
 	g.git("checkout", "-q", "--detach", "HEAD~1")
-	f, err := os.OpenFile(filepath.Join(repo.Dir(), "logs", "HEAD"), os.O_APPEND|os.O_WRONLY, 0)
+	f, err := os.OpenFile(filepath.Join(repo.GitDir(), "logs", "HEAD"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,9 +35,9 @@ func TestReflog(t *testing.T) {
 	at := time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC)
 	one := g.git("rev-parse", "main~1")
 	two := g.git("rev-parse", "main")
-	want := []Move{{Time: at, To: one, New: true}, {Time: at, To: two, New: true}, {Time: at, To: one}}
-	got := repo.Reflog()
-	if !slices.EqualFunc(got, want, func(a, b Move) bool {
+	want := []HeadMove{{Time: at, To: one, New: true}, {Time: at, To: two, New: true}, {Time: at, To: one}}
+	got := repo.ReadHeadMoves()
+	if !slices.EqualFunc(got, want, func(a, b HeadMove) bool {
 		return a.Time.Equal(b.Time) && a.To == b.To && a.New == b.New
 	}) {
 		t.Errorf("Reflog = %v, want %v", got, want)
@@ -75,7 +75,7 @@ func TestCommitsOf(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	find := PeriodCommits(time.Now)
+	find := CommitsInPeriod(time.Now)
 	for _, c := range []struct {
 		from, to time.Duration
 		want     string

@@ -24,37 +24,44 @@ var ErrNoCommit = errors.New("names no commit of this clone")
 // AtCommit returns a copy of the repository with the commit as its HEAD.
 func (r *Repo) AtCommit(commit string) *Repo {
 	p := *r
-	p.pinned = commit
+	p.pinnedHead = commit
 	return &p
 }
 
-// refPlaces lists the paths under which git searches for a reference, in git's order.
-var refPlaces = []string{"%s", "refs/%s", "refs/tags/%s", "refs/heads/%s", "refs/remotes/%s", "refs/remotes/%s/HEAD"}
+// refPathFormats lists the paths under which git searches for a reference, in git's order.
+var refPathFormats = []string{
+	"%s",
+	"refs/%s",
+	"refs/tags/%s",
+	"refs/heads/%s",
+	"refs/remotes/%s",
+	"refs/remotes/%s/HEAD",
+}
 
 // A revision is a name, followed by steps to parents.
 var (
-	revision = sync.OnceValue(func() *regexp.Regexp {
+	revisionPattern = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^([^~^]+)((?:[~^][0-9]*|\^\{(?:commit)?\})*)$`)
 	})
-	refName = sync.OnceValue(func() *regexp.Regexp {
+	refNamePattern = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^[\p{L}\p{N}_][\p{L}\p{N}_./+=,%#!&@-]*$`)
 	})
-	someHex = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{4,64}$`) })
+	shortHexPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{4,64}$`) })
 )
 
-// Resolve returns the commit that a revision names: a branch, a tag, a reference, an abbreviated
+// ResolveRevision returns the commit that a revision names: a branch, a tag, a reference, an abbreviated
 // commit name, or @ for HEAD, optionally followed by ~N and ^N. Errors match [ErrNoCommit].
-func (r *Repo) Resolve(ctx context.Context, name string) (string, error) {
-	m := revision().FindStringSubmatch(name)
+func (r *Repo) ResolveRevision(ctx context.Context, name string) (string, error) {
+	m := revisionPattern().FindStringSubmatch(name)
 	if m == nil {
 		return "", fmt.Errorf("%.80q %w", name, ErrNoCommit)
 	}
 	id, steps := r.resolveName(m[1]), m[2]
 	if id == "" {
-		_, err := r.Head(ctx) // Head returns an error if references cannot be read at all
+		_, err := r.HeadCommit(ctx) // Head returns an error if references cannot be read at all
 		return "", errors.Join(fmt.Errorf("%.80q %w", name, ErrNoCommit), err)
 	}
-	out, err := r.run(ctx, nil, "rev-parse", "--verify", "--quiet", id+steps+"^{commit}")
+	out, err := r.runGit(ctx, nil, "rev-parse", "--verify", "--quiet", id+steps+"^{commit}")
 	commit := strings.TrimSpace(string(out))
 	if err != nil || !IsHash(commit) {
 		if ctx.Err() != nil {
@@ -75,7 +82,7 @@ func (r *Repo) resolveName(ref string) string {
 		return ""
 	}
 	mayBeFile := strings.ToUpper(ref) != ref && !strings.HasPrefix(ref, "refs/")
-	for _, place := range refPlaces {
+	for _, place := range refPathFormats {
 		if place == "%s" && mayBeFile {
 			continue // skip the name, because it could be the name of another file in .git, such as config
 		}
@@ -83,7 +90,7 @@ func (r *Repo) resolveName(ref string) string {
 			return id
 		}
 	}
-	if someHex().MatchString(ref) {
+	if shortHexPattern().MatchString(ref) {
 		return ref
 	}
 	return ""
@@ -95,7 +102,7 @@ func (r *Repo) MergeBase(ctx context.Context, a, b string) (string, error) {
 	if err := errors.Join(checkHex(a), checkHex(b)); err != nil {
 		return "", err
 	}
-	out, err := r.run(ctx, nil, "merge-base", a, b)
+	out, err := r.runGit(ctx, nil, "merge-base", a, b)
 	if id := strings.TrimSpace(string(out)); err == nil && IsHash(id) {
 		return id, nil
 	}
@@ -110,8 +117,8 @@ func (r *Repo) CommitFiles(ctx context.Context, commit string) (map[string]strin
 	return r.listTree(ctx, commit, "-r", "")
 }
 
-// FilesIn is like CommitFiles, for the files directly in a directory.
-func (r *Repo) FilesIn(ctx context.Context, commit, dir string) (map[string]string, error) {
+// CommitFilesIn is like CommitFiles, for the files directly in a directory.
+func (r *Repo) CommitFilesIn(ctx context.Context, commit, dir string) (map[string]string, error) {
 	return r.listTree(ctx, commit, "-t", dir+"/")
 }
 
@@ -123,7 +130,7 @@ func (r *Repo) listTree(ctx context.Context, commit, depth, path string) (map[st
 	if path != "" {
 		args = append(args, "--", path)
 	}
-	out, err := r.run(ctx, nil, args...)
+	out, err := r.runGit(ctx, nil, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -140,9 +147,9 @@ func (r *Repo) listTree(ctx context.Context, commit, depth, path string) (map[st
 	return files, nil
 }
 
-// Follow returns the object of a reference with the given full name, such as
+// FollowRef returns the object of a reference with the given full name, such as
 // refs/remotes/origin/HEAD, or "" if the reference does not exist. It follows symbolic references.
-func (r *Repo) Follow(name string) (string, error) {
+func (r *Repo) FollowRef(name string) (string, error) {
 	if !isRefName(name) || !strings.HasPrefix(name, "refs/") {
 		return "", fmt.Errorf("%.80q is not the whole name of a reference", name)
 	}
@@ -153,13 +160,13 @@ func (r *Repo) Follow(name string) (string, error) {
 	return id, nil
 }
 
-// LastChange returns the commit that last changed a file, or "". It follows only first parents.
+// LastCommitOf returns the commit that last changed a file, or "". It follows only first parents.
 // Therefore a merge counts as the change of all files that it merged.
-func (r *Repo) LastChange(ctx context.Context, commit, file string) (string, error) {
+func (r *Repo) LastCommitOf(ctx context.Context, commit, file string) (string, error) {
 	if err := checkHex(commit); err != nil {
 		return "", fmt.Errorf("reading a history: %w", err)
 	}
-	steps, err := r.log(ctx, nil, "--no-renames", "-n", "1", commit, "--", file)
+	steps, err := r.logFileChanges(ctx, nil, "--no-renames", "-n", "1", commit, "--", file)
 	if err != nil || len(steps) == 0 {
 		return "", err
 	}
@@ -168,9 +175,9 @@ func (r *Repo) LastChange(ctx context.Context, commit, file string) (string, err
 
 // BlobName returns git's name for a content: the hash of "blob ", the length in decimal, a NUL and
 // the content. It uses SHA-256 if sha2 is set, and SHA-1 otherwise.
-func BlobName(data []byte, sha2 bool) string {
+func BlobName(data []byte, usesSHA256 bool) string {
 	head := fmt.Appendf(nil, "blob %d\x00", len(data))
-	if sha2 {
+	if usesSHA256 {
 		h := sha256.New()
 		h.Write(head)
 		h.Write(data)
@@ -182,17 +189,17 @@ func BlobName(data []byte, sha2 bool) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// FindRenamed returns the present names of files that are not in HEAD because commits in HEAD's
+// CurrentNames returns the present names of files that are not in HEAD because commits in HEAD's
 // history renamed them. It follows only first parents, and starts git once for all files.
-func (r *Repo) FindRenamed(ctx context.Context, files []string) (map[string]string, error) {
-	head, err := r.Head(ctx)
+func (r *Repo) CurrentNames(ctx context.Context, files []string) (map[string]string, error) {
+	head, err := r.HeadCommit(ctx)
 	if err != nil || head == "" {
 		return nil, err
 	}
 	now := map[string]string{}
 	asked := map[string]bool{}
 	next := files
-	for range maxHops {
+	for range maxRenameHops {
 		next = slices.DeleteFunc(slices.Clone(next), func(f string) bool {
 			return asked[f] || strings.ContainsAny(f, "\n")
 		})
@@ -217,7 +224,7 @@ func (r *Repo) FindRenamed(ctx context.Context, files []string) (map[string]stri
 	out := map[string]string{}
 	for _, f := range files {
 		to := f
-		for range maxHops {
+		for range maxRenameHops {
 			if now[to] == "" || now[to] == f {
 				break
 			}
@@ -232,27 +239,38 @@ func (r *Repo) FindRenamed(ctx context.Context, files []string) (map[string]stri
 
 // findRenames returns the new name of each file, from the newest commit that deleted the old name.
 func (r *Repo) findRenames(ctx context.Context, head string, files []string) (map[string]string, error) {
-	ends, err := r.log(ctx, files, "--no-renames", "--diff-filter=D", "-n", strconv.Itoa(maxDeletions*len(files)), head)
+	ends, err := r.logFileChanges(
+		ctx,
+		files,
+		"--no-renames",
+		"--diff-filter=D",
+		"-n",
+		strconv.Itoa(maxDeletions*len(files)),
+		head,
+	)
 	if err != nil || len(ends) == 0 {
 		return nil, err
 	}
 	want := map[string]bool{}
 	var commits []string
 	for _, e := range ends {
-		want[e.from] = true
+		want[e.oldPath] = true
 		if !slices.Contains(commits, e.commit) {
 			commits = append(commits, e.commit)
 		}
 	}
 	to := map[string]string{}
 	for some := range slices.Chunk(commits, 100) {
-		steps, err := r.log(ctx, nil, slices.Concat([]string{"--no-walk=unsorted", "-M", "--diff-filter=R"}, some)...)
+		steps, err := r.logFileChanges(
+			ctx,
+			nil,
+			slices.Concat([]string{"--no-walk=unsorted", "-M", "--diff-filter=R"}, some)...)
 		if err != nil {
 			return nil, err
 		}
 		for _, s := range steps { // use the first commit, because the newest commit comes first
-			if want[s.from] && to[s.from] == "" {
-				to[s.from] = s.to
+			if want[s.oldPath] && to[s.oldPath] == "" {
+				to[s.oldPath] = s.newPath
 			}
 		}
 	}
@@ -261,5 +279,5 @@ func (r *Repo) findRenames(ctx context.Context, head string, files []string) (ma
 
 // isRefName reports whether a text can be the name of a reference, also a short one.
 func isRefName(name string) bool {
-	return refName().MatchString(name) && fs.ValidPath(name) && !strings.Contains(name, "..")
+	return refNamePattern().MatchString(name) && fs.ValidPath(name) && !strings.Contains(name, "..")
 }

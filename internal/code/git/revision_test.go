@@ -30,24 +30,24 @@ func TestResolve(t *testing.T) {
 		"main", "refs/heads/main", "heads/main", "tags/v1.0",
 		"feature/x", "origin/main", "origin", two, two[:8], two[:8] + "~1", "deadbeef"} {
 		want := strings.TrimSpace(g.git("rev-parse", name+"^{commit}"))
-		if got, err := r.Resolve(t.Context(), name); got != want || err != nil {
+		if got, err := r.ResolveRevision(t.Context(), name); got != want || err != nil {
 			t.Errorf("Resolve(%q) = %q, %v, want %q", name, got, err, want)
 		}
 	}
 	for _, name := range []string{"", "none", "feature", "config", "index", "../HEAD", "refs/../HEAD", "-q", "--all",
 		"HEAD@{0}", "HEAD:a", "HEAD~9", "HEAD^2", ":/one", "HEAD ", "a\nb", `refs\heads\main`, "abc",
 		strings.Repeat("a", 40)} {
-		if got, err := r.Resolve(t.Context(), name); !errors.Is(err, ErrNoCommit) {
+		if got, err := r.ResolveRevision(t.Context(), name); !errors.Is(err, ErrNoCommit) {
 			t.Errorf("Resolve(%q) = %q, %v, want ErrNoCommit", name, got, err)
 		}
 	}
 	other := filepath.Join(t.TempDir(), "other")
 	g.git("worktree", "add", "-q", other, "main")
-	w, err := Find(other, nil)
+	w, err := FindRepo(other, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := w.Resolve(t.Context(), "HEAD"); got != two || err != nil {
+	if got, err := w.ResolveRevision(t.Context(), "HEAD"); got != two || err != nil {
 		t.Errorf("Resolve(HEAD) of a worktree = %q, %v, want %q", got, err, two)
 	}
 }

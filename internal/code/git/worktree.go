@@ -14,27 +14,27 @@ import (
 const maxHookIndex = 12 << 20
 
 // Worktree is a git working tree.
-type Worktree struct{ repo Repo }
+type Worktree struct{ gitRepo Repo }
 
 // FindWorktree returns the working tree that contains a directory. It returns false if the directory is not in a
 // working tree.
 func FindWorktree(dir string) (*Worktree, bool) {
 	w := &Worktree{}
-	if err := w.repo.find(dir); err != nil {
+	if err := w.gitRepo.locateDirs(dir); err != nil {
 		return nil, false
 	}
-	w.repo.sha256 = w.repo.usesSHA256()
+	w.gitRepo.sha256 = w.gitRepo.usesSHA256()
 	return w, true
 }
 
 // Root returns the root directory of the working tree.
-func (w *Worktree) Root() string { return w.repo.root }
+func (w *Worktree) Root() string { return w.gitRepo.root }
 
 // TrackedNames returns the subset of names that the index contains. The names are relative to the root and
 // slash-separated. Letter case is ignored. If the index is too large to be read while a client waits, TrackedNames
 // fails.
 func (w *Worktree) TrackedNames(names ...string) (map[string]bool, error) {
-	index := filepath.Join(w.repo.dir, "index")
+	index := filepath.Join(w.gitRepo.gitDir, "index")
 	if fi, err := os.Stat(index); err == nil && fi.Size() > maxHookIndex {
 		return nil, fmt.Errorf("%s has %d bytes, which take too long to read", index, fi.Size())
 	}
@@ -43,7 +43,7 @@ func (w *Worktree) TrackedNames(names ...string) (map[string]bool, error) {
 		wanted[strings.ToLower(n)] = n
 	}
 	tracked := map[string]bool{}
-	err := w.repo.readIndexNames(index, func(e IndexEntry) {
+	err := w.gitRepo.readIndexNames(index, func(e IndexEntry) {
 		n, ok := wanted[e.Name]
 		if !ok {
 			n, ok = wanted[strings.ToLower(e.Name)]
@@ -59,7 +59,7 @@ func (w *Worktree) TrackedNames(names ...string) (map[string]bool, error) {
 // reflog. They are commits of the user and the user's agents.
 func (w *Worktree) OwnCommits() map[string]bool {
 	own := map[string]bool{}
-	for _, m := range w.repo.Reflog() {
+	for _, m := range w.gitRepo.ReadHeadMoves() {
 		if m.Made {
 			own[m.To] = true
 		}
@@ -68,4 +68,4 @@ func (w *Worktree) OwnCommits() map[string]bool {
 }
 
 // ConfigFile returns the path of the repository's config.
-func (w *Worktree) ConfigFile() string { return filepath.Join(w.repo.common, "config") }
+func (w *Worktree) ConfigFile() string { return filepath.Join(w.gitRepo.commonDir, "config") }

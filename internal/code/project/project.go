@@ -15,15 +15,15 @@ import (
 
 // Project is the name of a project and the reason for it.
 type Project struct {
-	Name string // value for the label project, which consists of lower-case letters, digits, dots, - and _
-	Why  string // the rule that determined Name
-	Root string // directory of the project; in a linked worktree, the directory of the worktree
+	Name    string // value for the label project, which consists of lower-case letters, digits, dots, - and _
+	Reason  string // the rule that determined Name
+	RootDir string // directory of the project; in a linked worktree, the directory of the worktree
 }
 
-// maxUp is the maximum number of parent directories that are examined.
-const maxUp = 64
+// maxParentDirs is the maximum number of parent directories that are examined.
+const maxParentDirs = 64
 
-// Find determines the project of a directory. The name is the first of these that exists:
+// FindProject determines the project of a directory. The name is the first of these that exists:
 //
 //  1. the last element in the URL of the git remote origin, or of the first remote if origin does
 //     not exist. All clones and worktrees have this in common, wherever they are.
@@ -38,9 +38,9 @@ const maxUp = 64
 // dir is an absolute path in the operating system's form. Find reads git's files and runs no
 // program. read returns a file's content like [os.ReadFile]. isDir reports whether a path is a
 // directory.
-func Find(dir string, read func(path string) ([]byte, error), isDir func(path string) bool) (Project, error) {
+func FindProject(dir string, read func(path string) ([]byte, error), isDir func(path string) bool) (Project, error) {
 	home := ""
-	for d, n := dir, 0; n < maxUp; d, n = filepath.Dir(d), n+1 {
+	for d, n := dir, 0; n < maxParentDirs; d, n = filepath.Dir(d), n+1 {
 		if p, ok := gitProject(d, read); ok {
 			return p, checkProject(p)
 		}
@@ -52,13 +52,13 @@ func Find(dir string, read func(path string) ([]byte, error), isDir func(path st
 		}
 	}
 	p := Project{
-		Name: projectName(filepath.Base(MainTree(dir))),
-		Why:  "the name of the directory; it is in no git repository",
-		Root: dir,
+		Name:    toProjectName(filepath.Base(MainWorktreeDir(dir))),
+		Reason:  "the name of the directory; it is in no git repository",
+		RootDir: dir,
 	}
 	if home != "" {
 		p = Project{
-			projectName(filepath.Base(home)),
+			toProjectName(filepath.Base(home)),
 			"the name of the directory that holds .oxbow; it is in no git repository",
 			home,
 		}
@@ -68,7 +68,7 @@ func Find(dir string, read func(path string) ([]byte, error), isDir func(path st
 
 func checkProject(p Project) error {
 	if err := (oxbow.Label{Key: oxbow.LabelProject, Value: p.Name}).Check(); err != nil {
-		return fmt.Errorf("naming the project of %s: %w", p.Root, err)
+		return fmt.Errorf("naming the project of %s: %w", p.RootDir, err)
 	}
 	return nil
 }
@@ -99,13 +99,13 @@ func gitProject(dir string, read func(string) ([]byte, error)) (Project, bool) {
 	config, err := read(filepath.Join(git, "config"))
 	if err == nil {
 		if remote, u := configuredRemote(string(config)); u != "" {
-			if name := urlName(u); name != "" {
+			if name := projectNameFromURL(u); name != "" {
 				return Project{name, "the git remote " + remote, dir}, true
 			}
 		}
 	}
 	return Project{
-		projectName(filepath.Base(main)),
+		toProjectName(filepath.Base(main)),
 		"the directory of the git repository, which has no remote",
 		dir,
 	}, true
@@ -116,10 +116,10 @@ func firstLine(b []byte) string {
 	return strings.TrimSpace(line)
 }
 
-// MainTree returns the directory whose subdirectory .claude/worktrees contains dir, because Claude
-// Code creates worktrees there. The directory need not exist on this machine. MainTree returns any
+// MainWorktreeDir returns the directory whose subdirectory .claude/worktrees contains dir, because Claude
+// Code creates worktrees there. The directory need not exist on this machine. MainWorktreeDir returns any
 // other directory unchanged.
-func MainTree(dir string) string {
+func MainWorktreeDir(dir string) string {
 	main, _, _ := strings.Cut(filepath.ToSlash(dir)+"/", "/.claude/worktrees/")
 	main = strings.TrimSuffix(main, "/")
 	if main == "" || len(main) >= len(dir) {
@@ -128,10 +128,10 @@ func MainTree(dir string) string {
 	return filepath.FromSlash(main)
 }
 
-// LinkedFrom returns the main worktree's directory if dir is the root of a linked git worktree,
+// MainWorktreeOf returns the main worktree's directory if dir is the root of a linked git worktree,
 // otherwise "". A .git file that only claims to belong to a repository is not enough: the
 // repository must refer back to the worktree (gitrepository-layout(5)).
-func LinkedFrom(dir string, read func(path string) ([]byte, error)) string {
+func MainWorktreeOf(dir string, read func(path string) ([]byte, error)) string {
 	b, err := read(filepath.Join(dir, ".git"))
 	to, ok := strings.CutPrefix(firstLine(b), "gitdir: ")
 	isLink := ok && to != ""
@@ -192,9 +192,9 @@ func configuredRemote(config string) (remote, u string) {
 	return remote, u
 }
 
-// urlName returns the project name in a git URL: its last element. It accepts the forms of
+// projectNameFromURL returns the project name in a git URL: its last element. It accepts the forms of
 // git-clone(1): a URL, host:path, and a path.
-func urlName(s string) string {
+func projectNameFromURL(s string) string {
 	p := s
 	u, err := url.Parse(s)
 	isURL := err == nil && u.Scheme != "" && u.Host != ""
@@ -207,13 +207,13 @@ func urlName(s string) string {
 		p = rest
 	}
 	p = path.Base(strings.TrimRight(strings.ReplaceAll(p, `\`, "/"), "/"))
-	return projectName(strings.TrimSuffix(p, ".git"))
+	return toProjectName(strings.TrimSuffix(p, ".git"))
 }
 
-// projectName converts a word to a valid project name: lower case, without accents, with - for
+// toProjectName converts a word to a valid project name: lower case, without accents, with - for
 // other characters. The result has at most [oxbow.MaxName] bytes. It is "" if the word contains no
 // letter or digit.
-func projectName(s string) string {
+func toProjectName(s string) string {
 	var b strings.Builder
 	for _, r := range analysis.Fold(analysis.Fold(s)) { // fold twice, because ǿ becomes ø, which becomes o
 		switch {

@@ -89,8 +89,8 @@ func TestProjectOf(t *testing.T) {
 			}
 			return false
 		}
-		p, err := Find(abs(tt.dir), read, isDir)
-		if p.Name != tt.want || p.Root != abs(tt.root) || p.Why == "" || !errors.Is(err, tt.err) {
+		p, err := FindProject(abs(tt.dir), read, isDir)
+		if p.Name != tt.want || p.RootDir != abs(tt.root) || p.Reason == "" || !errors.Is(err, tt.err) {
 			t.Errorf(
 				"%s: Of(%s) = %+v, %v; want %s of %s, %v",
 				tt.name,
@@ -118,7 +118,7 @@ func TestURLName(t *testing.T) {
 		"https://example.org/":                    "",
 		"":                                        "",
 	} {
-		if got := urlName(s); got != want {
+		if got := projectNameFromURL(s); got != want {
 			t.Errorf("urlName(%q) = %q, want %q", s, got, want)
 		}
 	}
@@ -129,14 +129,14 @@ func FuzzProjectName(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		name := projectName(s)
+		name := toProjectName(s)
 		if name == "" {
 			return
 		}
 		if err := (oxbow.Label{Key: oxbow.LabelProject, Value: name}).Check(); err != nil {
 			t.Fatalf("ProjectName(%q) = %q: %v", s, name, err)
 		}
-		if again := projectName(name); again != name {
+		if again := toProjectName(name); again != name {
 			t.Errorf("ProjectName(%q) = %q, and of that %q", s, name, again)
 		}
 	})

@@ -32,21 +32,21 @@ func main() {
 	}
 }
 
-func writeImage(program, certs, name, arch, out string) error {
+func writeImage(programPath, certsPath, name, arch, out string) error {
 	im := image{name: name, arch: arch}
 	var err error
-	im.program, err = os.ReadFile(program)
+	im.program, err = os.ReadFile(programPath)
 	if err != nil {
 		return err
 	}
-	if certs != "" {
-		im.certs, err = os.ReadFile(certs)
+	if certsPath != "" {
+		im.certs, err = os.ReadFile(certsPath)
 		if err != nil {
 			return err
 		}
 	}
 	if err := checkStatic(im.program); err != nil {
-		return fmt.Errorf("%s: %w; build it with CGO_ENABLED=0", program, err)
+		return fmt.Errorf("%s: %w; build it with CGO_ENABLED=0", programPath, err)
 	}
 	b, err := im.makeLayout()
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 func main() {
 	repository := flag.String("repository", ".", "the directory of the clone")
 	flag.Parse()
-	n, err := writeBundles(*repository)
+	n, err := writePlugins(*repository)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "plugins:", err)
 		os.Exit(1)
@@ -30,11 +30,11 @@ func main() {
 	fmt.Printf("wrote %d files\n", n)
 }
 
-// readBundles returns the files of all plug-ins by path.
-func readBundles() (map[string]string, error) {
+// pluginFilesByPath returns the files of all plug-ins by path.
+func pluginFilesByPath() (map[string]string, error) {
 	var failed error
 	files, err := setup.PluginFiles(func(argv []string) string {
-		source, err := hook.Plugin(argv)
+		source, err := hook.OpencodePlugin(argv)
 		failed = err
 		return string(source)
 	})
@@ -44,8 +44,8 @@ func readBundles() (map[string]string, error) {
 	return files, err
 }
 
-func writeBundles(repository string) (n int, err error) {
-	files, err := readBundles()
+func writePlugins(repository string) (n int, err error) {
+	files, err := pluginFilesByPath()
 	if err != nil {
 		return 0, err
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 func TestUpToDate(t *testing.T) {
-	want, err := readBundles()
+	want, err := pluginFilesByPath()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,11 +41,11 @@ func TestUpToDate(t *testing.T) {
 
 func TestWriteBundles(t *testing.T) {
 	dir := t.TempDir()
-	want, err := readBundles()
+	want, err := pluginFilesByPath()
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := writeBundles(dir)
+	n, err := writePlugins(dir)
 	if err != nil || n != len(want) {
 		t.Fatalf("writeBundles = %d, %v, want %d files", n, err, len(want))
 	}

@@ -42,7 +42,7 @@ type binary struct {
 
 func (b binary) target() setup.Target { return setup.Target{OS: b.GOOS, Arch: b.GOARCH} }
 
-func build(root, dist, targets string) error {
+func buildRelease(root, dist, targets string) error {
 	// goreleaser packs only files below the repository. Git ignores the directory.
 	tmp, err := os.MkdirTemp(root, ".release-")
 	if err != nil {
@@ -59,7 +59,7 @@ func build(root, dist, targets string) error {
 	if err != nil {
 		return err
 	}
-	config, err := withTargets(source, dist, targets)
+	config, err := configForTargets(source, dist, targets)
 	if err != nil {
 		return err
 	}
@@ -75,11 +75,11 @@ func build(root, dist, targets string) error {
 	if err := c.Run(); err != nil {
 		return fmt.Errorf("goreleaser: %w", err)
 	}
-	return finish(root, dist)
+	return writeRemainingFiles(root, dist)
 }
 
-// withTargets returns the configuration for a directory, and for some of its platforms if targets is not empty.
-func withTargets(source []byte, dist, targets string) ([]byte, error) {
+// configForTargets returns the configuration for a directory, and for some of its platforms if targets is not empty.
+func configForTargets(source []byte, dist, targets string) ([]byte, error) {
 	var config map[string]any
 	if err := yaml.Unmarshal(source, &config); err != nil {
 		return nil, fmt.Errorf("%s: %w", configFile, err)
@@ -166,9 +166,9 @@ func readRelease(root, dist string) (release, error) {
 	return r, nil
 }
 
-// finish writes the files that goreleaser does not make: npm packages, bundles, container images, server.json and
-// install.sh.
-func finish(root, dist string) error {
+// writeRemainingFiles writes the files that goreleaser does not make: npm packages, bundles, container images,
+// server.json and install.sh.
+func writeRemainingFiles(root, dist string) error {
 	r, err := readRelease(root, dist)
 	if err != nil {
 		return err
@@ -199,13 +199,13 @@ func finish(root, dist string) error {
 		}
 		t := b.target()
 		targets = append(targets, t)
-		npm := map[string][]byte{"package.json": []byte(t.NPMProgram(r.version)), "LICENSE": license,
+		npm := map[string][]byte{"package.json": []byte(t.NPMProgramManifest(r.version)), "LICENSE": license,
 			"NOTICE": notice, t.Executable(): program}
 		bundle := map[string][]byte{"manifest.json": []byte(t.BundleManifest(r.version)), "LICENSE": license,
 			"NOTICE": notice, "server/" + t.Executable(): program}
 		npmBytes, bundleBytes := npmArchive(npm), zipArchive(bundle)
 		name := fmt.Sprintf("oxbow_%s_%s_%s.mcpb", r.version, b.GOOS, b.GOARCH)
-		err = errors.Join(write(npmFile(t.NPMPackage(), r.version), npmBytes), write(name, bundleBytes))
+		err = errors.Join(write(npmFileName(t.NPMPackage(), r.version), npmBytes), write(name, bundleBytes))
 		if err != nil {
 			return err
 		}
@@ -218,18 +218,18 @@ func finish(root, dist string) error {
 		}
 		image, err := r.buildImage(path, b.GOARCH)
 		if err == nil {
-			err = write(fmt.Sprintf("oxbow_%s_linux_%s%s", r.version, b.GOARCH, imageEnd), image)
+			err = write(fmt.Sprintf("oxbow_%s_linux_%s%s", r.version, b.GOARCH, imageSuffix), image)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	launcher := map[string][]byte{"LICENSE": license}
-	for name, content := range setup.NPMLauncher(r.version, targets) {
+	for name, content := range setup.NPMLauncherFiles(r.version, targets) {
 		launcher[name] = []byte(content)
 	}
 	err = errors.Join(
-		write(npmFile("oxbow", r.version), npmArchive(launcher)),
+		write(npmFileName("oxbow", r.version), npmArchive(launcher)),
 		write("server.json", []byte(setup.RegistryEntry(r.version, bundles))),
 		write("install.sh", []byte(strings.ReplaceAll(installScript, "@VERSION@", r.version))),
 	)
@@ -239,8 +239,8 @@ func finish(root, dist string) error {
 	return appendFile(filepath.Join(dist, checksumsFile), sums.String())
 }
 
-// imageEnd is the end of a container image's name.
-const imageEnd = ".oci.tar"
+// imageSuffix is the end of a container image's name.
+const imageSuffix = ".oci.tar"
 
 // buildImage returns a container image with a program for Linux.
 func (r release) buildImage(program, arch string) ([]byte, error) {
@@ -259,7 +259,7 @@ func (r release) buildImage(program, arch string) ([]byte, error) {
 	return os.ReadFile(out)
 }
 
-func npmFile(name, version string) string { return name + "-" + version + ".tgz" }
+func npmFileName(name, version string) string { return name + "-" + version + ".tgz" }
 
 func appendFile(path, text string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
@@ -270,8 +270,8 @@ func appendFile(path, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// mode returns the permissions of a file in a package.
-func mode(name string) int64 {
+// fileMode returns the permissions of a file in a package.
+func fileMode(name string) int64 {
 	switch filepath.Ext(name) {
 	case "", ".exe", ".js":
 		return 0o755
@@ -286,7 +286,7 @@ func npmArchive(files map[string][]byte) []byte {
 	w := tar.NewWriter(z)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		h := &tar.Header{
-			Name: "package/" + name, Mode: mode(name), Size: int64(len(files[name])), Format: tar.FormatUSTAR,
+			Name: "package/" + name, Mode: fileMode(name), Size: int64(len(files[name])), Format: tar.FormatUSTAR,
 		}
 		mustWrite(w.WriteHeader(h))
 		_, err := w.Write(files[name])
@@ -302,7 +302,7 @@ func zipArchive(files map[string][]byte) []byte {
 	w := zip.NewWriter(&b)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		h := &zip.FileHeader{Name: name, Method: zip.Deflate}
-		h.SetMode(os.FileMode(mode(name)))
+		h.SetMode(os.FileMode(fileMode(name)))
 		f, err := w.CreateHeader(h)
 		mustWrite(err)
 		_, err = f.Write(files[name])

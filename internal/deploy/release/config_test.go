@@ -64,11 +64,11 @@ func TestConfiguration(t *testing.T) {
 
 func TestWithTargets(t *testing.T) {
 	source := readConfig(t)
-	one, err := withTargets(source, "/dist", "linux_arm64")
+	one, err := configForTargets(source, "/dist", "linux_arm64")
 	if err != nil || !strings.Contains(string(one), "linux_arm64") || strings.Contains(string(one), "darwin_arm64") {
 		t.Errorf("withTargets = %s, %v, want one target", one, err)
 	}
-	if _, err := withTargets(source, "/dist", "linux_vax"); err == nil {
+	if _, err := configForTargets(source, "/dist", "linux_vax"); err == nil {
 		t.Error("withTargets accepts an unknown target")
 	}
 }
@@ -82,7 +82,7 @@ func TestManuals(t *testing.T) {
 	if err := writeCompletions(dir); err != nil {
 		t.Fatal(err)
 	}
-	err := wantFiles(dir, "oxbow.1", "oxbow-recall.1", "oxbow-label-add.1", "oxbow.bash", "_oxbow", "oxbow.fish",
+	err := checkFilesExist(dir, "oxbow.1", "oxbow-recall.1", "oxbow-label-add.1", "oxbow.bash", "_oxbow", "oxbow.fish",
 		"oxbow.ps1")
 	if err != nil {
 		t.Error(err)
@@ -113,10 +113,10 @@ func TestWantHash(t *testing.T) {
 		t.Fatal(err)
 	}
 	const sum = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-	if err := wantHash(path, sum); err != nil {
+	if err := checkHash(path, sum); err != nil {
 		t.Error(err)
 	}
-	if err := wantHash(path, strings.Repeat("0", 64)); err == nil {
+	if err := checkHash(path, strings.Repeat("0", 64)); err == nil {
 		t.Error("a wrong checksum is accepted")
 	}
 }

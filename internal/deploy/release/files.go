@@ -52,7 +52,7 @@ func (r release) checkSums() (int, error) {
 			err = errors.Join(err, fmt.Errorf("%s is listed twice", name))
 		}
 		listed[name] = true
-		err = errors.Join(err, wantHash(filepath.Join(r.dist, name), sum))
+		err = errors.Join(err, checkHash(filepath.Join(r.dist, name), sum))
 	}
 	files, rerr := os.ReadDir(r.dist)
 	for _, f := range files {
@@ -67,8 +67,8 @@ func (r release) checkSums() (int, error) {
 	return len(listed), errors.Join(err, rerr)
 }
 
-// wantHash returns an error unless the file has the SHA-256.
-func wantHash(path, want string) error {
+// checkHash returns an error unless the file has the SHA-256.
+func checkHash(path, want string) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return err

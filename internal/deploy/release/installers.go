@@ -22,19 +22,19 @@ import (
 )
 
 func installArchive(r release, dir string) (installedProgram, error) {
-	if _, err := output(dir, "tar", "-xzf", r.file(".tar.gz")); err != nil {
+	if _, err := runProgram(dir, "tar", "-xzf", r.packagePath(".tar.gz")); err != nil {
 		return installedProgram{}, err
 	}
 	program := filepath.Join(dir, "oxbow")
-	return installedProgram{argv: []string{program}, typed: program, variables: []string{}}, errors.Join(
-		wantFiles(dir, "LICENSE", "NOTICE", "man/oxbow.1", "completions/oxbow.bash", "completions/_oxbow",
+	return installedProgram{argv: []string{program}, typedCommand: program, variables: []string{}}, errors.Join(
+		checkFilesExist(dir, "LICENSE", "NOTICE", "man/oxbow.1", "completions/oxbow.bash", "completions/_oxbow",
 			"completions/oxbow.fish", "completions/oxbow.ps1"),
-		wantOutput(dir, []string{"OXBOW-RECALL"}, "man", "-l", "-P", "cat", "man/oxbow-recall.1"),
+		checkOutput(dir, []string{"OXBOW-RECALL"}, "man", "-l", "-P", "cat", "man/oxbow-recall.1"),
 	)
 }
 
-// linuxFiles are the files of the deb and the rpm package beside the program.
-var linuxFiles = []string{"usr/share/man/man1/oxbow.1", "usr/share/man/man1/oxbow-recall.1",
+// linuxPackageFiles are the files of the deb and the rpm package beside the program.
+var linuxPackageFiles = []string{"usr/share/man/man1/oxbow.1", "usr/share/man/man1/oxbow-recall.1",
 	"usr/share/bash-completion/completions/oxbow",
 	"usr/share/fish/vendor_completions.d/oxbow.fish", "usr/share/zsh/vendor-completions/_oxbow",
 	"usr/share/doc/oxbow/copyright"}
@@ -46,7 +46,7 @@ func installDeb(r release, dir string) (installedProgram, error) {
 	if err := makeDpkgRoot(root); err != nil {
 		return installedProgram{}, err
 	}
-	if _, err := output(dir, append(dpkg, "-i", r.file(".deb"))...); err != nil {
+	if _, err := runProgram(dir, append(dpkg, "-i", r.packagePath(".deb"))...); err != nil {
 		return installedProgram{}, err
 	}
 	program := filepath.Join(root, "usr/bin/oxbow")
@@ -58,11 +58,11 @@ func installDeb(r release, dir string) (installedProgram, error) {
 		os.WriteFile(filepath.Join(stubs, "sudo"), []byte("#!/bin/sh\nexec \"$@\"\n"), 0o755),
 		os.WriteFile(filepath.Join(stubs, "dpkg"),
 			[]byte("#!/bin/sh\nexec "+real+" --root='"+clean+"' --force-not-root \"$@\"\n"), 0o755),
-		wantFiles(root, linuxFiles...))
+		checkFilesExist(root, linuxPackageFiles...))
 	return installedProgram{
-		argv: []string{program}, typed: program, variables: []string{"PATH=" + path},
-		remove: func() error {
-			return errors.Join(wantOutput(dir, nil, append(dpkg, "-r", "oxbow")...), wantGone(program))
+		argv: []string{program}, typedCommand: program, variables: []string{"PATH=" + path},
+		uninstall: func() error {
+			return errors.Join(checkOutput(dir, nil, append(dpkg, "-r", "oxbow")...), checkAbsent(program))
 		},
 	}, err
 }
@@ -84,46 +84,46 @@ func makeDpkgRoot(root string) error {
 func installRPM(r release, dir string) (installedProgram, error) {
 	root := filepath.Join(dir, "root")
 	program := filepath.Join(root, "usr/bin/oxbow")
-	installed := installedProgram{argv: []string{program}, typed: program}
+	installed := installedProgram{argv: []string{program}, typedCommand: program}
 	if err := os.Mkdir(root, 0o755); err != nil {
 		return installed, err
 	}
 	if os.Getuid() == 0 {
 		rpm := []string{"rpm", "--root", root, "--dbpath", "/var/lib/rpm"}
 		// On Debian, no package in rpm's database provides what other packages require.
-		if _, err := output(dir, append(rpm, "--nodeps", "-i", r.file(".rpm"))...); err != nil {
+		if _, err := runProgram(dir, append(rpm, "--nodeps", "-i", r.packagePath(".rpm"))...); err != nil {
 			return installed, err
 		}
-		installed.remove = func() error {
+		installed.uninstall = func() error {
 			return errors.Join(
-				wantOutput(dir, []string{"oxbow"}, append(rpm, "-q", "oxbow")...),
-				wantOutput(dir, nil, append(rpm, "--nodeps", "-e", "oxbow")...), wantGone(program))
+				checkOutput(dir, []string{"oxbow"}, append(rpm, "-q", "oxbow")...),
+				checkOutput(dir, nil, append(rpm, "--nodeps", "-e", "oxbow")...), checkAbsent(program))
 		}
-		return installed, wantFiles(root, linuxFiles...)
+		return installed, checkFilesExist(root, linuxPackageFiles...)
 	}
 	// The paths in the package are absolute. Without the flag, cpio would install it on this machine.
 	const unpack = `rpm2cpio "$0" | cpio -idm --quiet --no-absolute-filenames`
-	_, err := output(root, "sh", "-c", unpack, r.file(".rpm"))
-	return installed, errors.Join(err, wantFiles(root, linuxFiles...))
+	_, err := runProgram(root, "sh", "-c", unpack, r.packagePath(".rpm"))
+	return installed, errors.Join(err, checkFilesExist(root, linuxPackageFiles...))
 }
 
 func installNPM(r release, dir string) (installedProgram, error) {
 	t := setup.Target{OS: runtime.GOOS, Arch: runtime.GOARCH}
-	launcher := filepath.Join(r.dist, npmFile("oxbow", r.version))
-	program := filepath.Join(r.dist, npmFile(t.NPMPackage(), r.version))
+	launcher := filepath.Join(r.dist, npmFileName("oxbow", r.version))
+	program := filepath.Join(r.dist, npmFileName(t.NPMPackage(), r.version))
 	installed := installedProgram{
-		argv:      []string{"npx", "--offline", "oxbow"},
-		typed:     "npx oxbow",
-		variables: []string{"npm_config_offline=true", "npm_config_audit=false", "npm_config_fund=false"},
-		remove:    func() error { return checkLauncher(dir, t.NPMPackage()) },
+		argv:         []string{"npx", "--offline", "oxbow"},
+		typedCommand: "npx oxbow",
+		variables:    []string{"npm_config_offline=true", "npm_config_audit=false", "npm_config_fund=false"},
+		uninstall:    func() error { return checkLauncher(dir, t.NPMPackage()) },
 	}
-	_, err := output(dir, "npm", "install", "--offline", "--no-audit", "--no-fund", program, launcher)
+	_, err := runProgram(dir, "npm", "install", "--offline", "--no-audit", "--no-fund", program, launcher)
 	return installed, err
 }
 
 // checkLauncher tests that the launcher passes the exit status on, and its message if the program is missing.
 func checkLauncher(dir, programPackage string) error {
-	got, err := output(dir, "npx", "--offline", "oxbow", "get", "nosuch")
+	got, err := runProgram(dir, "npx", "--offline", "oxbow", "get", "nosuch")
 	var ended *exec.ExitError
 	if !errors.As(err, &ended) || ended.ExitCode() != 1 {
 		return fmt.Errorf("the launcher lost the exit status of get: %v: %s", err, got)
@@ -131,15 +131,15 @@ func checkLauncher(dir, programPackage string) error {
 	if err := os.RemoveAll(filepath.Join(dir, "node_modules", programPackage)); err != nil {
 		return err
 	}
-	got, err = output(dir, "npx", "--offline", "oxbow", "version")
+	got, err = runProgram(dir, "npx", "--offline", "oxbow", "version")
 	if err == nil || !strings.Contains(got, programPackage+" is not installed") {
 		return fmt.Errorf("without its program the launcher prints %q, %v", got, err)
 	}
 	return nil
 }
 
-// handshake is the first message from a client to an MCP server.
-const handshake = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
+// mcpHandshake is the first message from a client to an MCP server.
+const mcpHandshake = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
 	`"capabilities":{},"clientInfo":{"name":"try","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":2,"method":"tools/list"}
@@ -148,18 +148,18 @@ const handshake = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"prot
 // installBundle unpacks the bundle and lets its server answer a client.
 func installBundle(r release, dir string) (installedProgram, error) {
 	bundle := filepath.Join(dir, "bundle")
-	if err := unzip(r.file(".mcpb"), bundle); err != nil {
+	if err := unzip(r.packagePath(".mcpb"), bundle); err != nil {
 		return installedProgram{}, err
 	}
 	argv, err := bundleCommand(bundle)
 	if err != nil {
 		return installedProgram{}, err
 	}
-	installed := installedProgram{argv: argv[:1], typed: argv[0]}
+	installed := installedProgram{argv: argv[:1], typedCommand: argv[0]}
 	c := exec.Command(argv[0], argv[1:]...)
 	c.Dir = dir
 	c.Env = []string{"HOME=" + dir, "PATH="}
-	c.Stdin = strings.NewReader(handshake)
+	c.Stdin = strings.NewReader(mcpHandshake)
 	var told bytes.Buffer
 	c.Stderr = &told
 	answers, err := c.Output()
@@ -183,7 +183,7 @@ func unzip(file, dir string) error {
 // installByScript runs install.sh with a server on this machine. With a wrong or without a checksum, it must install
 // nothing.
 func installByScript(r release, dir string) (installedProgram, error) {
-	archive := filepath.Base(r.file(".tar.gz"))
+	archive := filepath.Base(r.packagePath(".tar.gz"))
 	for name, change := range map[string]func(string) string{
 		"broken": func(s string) string {
 			at := strings.Index(s, "  "+archive)
@@ -191,24 +191,24 @@ func installByScript(r release, dir string) (installedProgram, error) {
 		},
 		"unlisted": func(s string) string { return strings.ReplaceAll(s, archive, "other.tar.gz") },
 	} {
-		program, told, err := r.runScript(filepath.Join(dir, name), change)
+		program, told, err := r.runInstallScript(filepath.Join(dir, name), change)
 		if err == nil || !strings.Contains(told, "checksum") {
 			return installedProgram{}, fmt.Errorf("with %s checksums install.sh prints %q, %v", name, told, err)
 		}
-		if err := wantGone(program); err != nil {
+		if err := checkAbsent(program); err != nil {
 			return installedProgram{}, err
 		}
 	}
-	program, told, err := r.runScript(filepath.Join(dir, "bin"), func(s string) string { return s })
+	program, told, err := r.runInstallScript(filepath.Join(dir, "bin"), func(s string) string { return s })
 	if err == nil && !strings.Contains(told, "next: "+program+" demo") {
 		err = fmt.Errorf("install.sh prints %q, want the next command with %s", told, program)
 	}
-	return installedProgram{argv: []string{program}, typed: program}, err
+	return installedProgram{argv: []string{program}, typedCommand: program}, err
 }
 
-// runScript runs install.sh for a directory, with changed checksums, and returns the program's
+// runInstallScript runs install.sh for a directory, with changed checksums, and returns the program's
 // path and the script's output.
-func (r release) runScript(place string, change func(sums string) string) (program, told string, err error) {
+func (r release) runInstallScript(place string, change func(sums string) string) (program, told string, err error) {
 	files := http.FileServerFS(os.DirFS(r.dist))
 	sums, err := os.ReadFile(filepath.Join(r.dist, checksumsFile))
 	if err != nil {
@@ -222,8 +222,13 @@ func (r release) runScript(place string, change func(sums string) string) (progr
 		files.ServeHTTP(w, q)
 	}))
 	defer server.Close()
-	told, err = outputWith(filepath.Dir(place), []string{"OXBOW_BASE_URL=" + server.URL, "OXBOW_INSTALL_DIR=" + place,
-		"no_proxy=127.0.0.1"}, "sh", filepath.Join(r.dist, "install.sh"))
+	told, err = runProgramWith(
+		filepath.Dir(place),
+		[]string{"OXBOW_BASE_URL=" + server.URL, "OXBOW_INSTALL_DIR=" + place,
+			"no_proxy=127.0.0.1"},
+		"sh",
+		filepath.Join(r.dist, "install.sh"),
+	)
 	return filepath.Join(place, "oxbow"), told, err
 }
 
@@ -237,12 +242,12 @@ func installFormula(r release, dir string) (installedProgram, error) {
 		return installedProgram{}, err
 	}
 	formula := filepath.Join(r.dist, "homebrew", "oxbow.rb")
-	if _, err := output(dir, "ruby", "-wc", formula); err != nil {
+	if _, err := runProgram(dir, "ruby", "-wc", formula); err != nil {
 		return installedProgram{}, err
 	}
 	program := filepath.Join(prefix, "bin/oxbow")
-	_, err := output(dir, "ruby", runner, formula, r.dist, r.downloadURL(), r.version, prefix)
-	return installedProgram{argv: []string{program}, typed: program}, errors.Join(err, wantFiles(prefix,
+	_, err := runProgram(dir, "ruby", runner, formula, r.dist, r.downloadURL(), r.version, prefix)
+	return installedProgram{argv: []string{program}, typedCommand: program}, errors.Join(err, checkFilesExist(prefix,
 		"share/man/man1/oxbow.1", "etc/bash_completion.d/oxbow", "share/zsh/site-functions/_oxbow",
 		"share/fish/vendor_completions.d/oxbow.fish"))
 }
@@ -252,12 +257,14 @@ func installImage(r release, dir string) (installedProgram, error) {
 	buildah := []string{"buildah", "--root", filepath.Join(dir, "images"), "--runroot", filepath.Join(dir, "run"),
 		"--storage-driver", "vfs"}
 	const container = "oxbow-try"
-	_, err := output(dir, append(buildah, "from", "--name", container, "oci-archive:"+r.file(imageEnd))...)
+	_, err := runProgram(
+		dir,
+		append(buildah, "from", "--name", container, "oci-archive:"+r.packagePath(imageSuffix))...)
 	return installedProgram{
-		argv:  append(buildah, "run", "--isolation", "chroot", container, "--", "/oxbow"),
-		typed: "/oxbow",
-		remove: func() error {
-			_, err := output(dir, append(buildah, "rm", container)...)
+		argv:         append(buildah, "run", "--isolation", "chroot", container, "--", "/oxbow"),
+		typedCommand: "/oxbow",
+		uninstall: func() error {
+			_, err := runProgram(dir, append(buildah, "rm", container)...)
 			return err
 		},
 	}, err
@@ -294,12 +301,15 @@ func installScoop(r release, dir string) (installedProgram, error) {
 	if !isHere {
 		return installedProgram{}, fmt.Errorf("the manifest refers to %s, not to a file in %s", x.URL, r.downloadURL())
 	}
-	if err := wantHash(filepath.Join(r.dist, name), x.Hash); err != nil {
+	if err := checkHash(filepath.Join(r.dist, name), x.Hash); err != nil {
 		return installedProgram{}, err
 	}
 	place := filepath.Join(dir, "scoop")
-	err = errors.Join(unzip(filepath.Join(r.dist, name), place), wantFiles(place, "completions/oxbow.ps1", "LICENSE"))
-	return installedProgram{demo: func() error {
+	err = errors.Join(
+		unzip(filepath.Join(r.dist, name), place),
+		checkFilesExist(place, "completions/oxbow.ps1", "LICENSE"),
+	)
+	return installedProgram{runDemo: func() error {
 		c := exec.Command("go", "run", "./internal/deploy/wine", "--program", filepath.Join(place, x.Bin[0]))
 		c.Dir = r.root
 		printed, err := c.CombinedOutput()

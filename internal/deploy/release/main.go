@@ -29,13 +29,13 @@ func main() {
 	out := flag.String("out", "", "the directory of the release, which build replaces")
 	targets := flag.String("targets", "", "platforms such as linux_amd64,darwin_arm64; all when empty")
 	flag.Parse()
-	if err := run(*repository, *out, *targets, flag.Args()); err != nil {
+	if err := runCommandLine(*repository, *out, *targets, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
 }
 
-func run(repository, out, targets string, args []string) error {
+func runCommandLine(repository, out, targets string, args []string) error {
 	if out == "" || len(args) == 0 {
 		return errors.New("usage: go run . --out DIR [--targets LIST] build|try [KIND...]")
 	}
@@ -49,9 +49,9 @@ func run(repository, out, targets string, args []string) error {
 	}
 	switch {
 	case args[0] == "build" && len(args) == 1:
-		return build(root, dist, targets)
+		return buildRelease(root, dist, targets)
 	case args[0] == "try":
-		return try(root, dist, args[1:])
+		return tryRelease(root, dist, args[1:])
 	}
 	return fmt.Errorf("unknown command %q: build or try", args)
 }

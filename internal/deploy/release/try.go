@@ -15,18 +15,18 @@ import (
 
 // A trial tries one way to install oxbow.
 type trial struct {
-	kind    string
-	needs   []string // programs
-	install func(r release, dir string) (installedProgram, error)
+	kind             string
+	requiredPrograms []string // programs
+	install          func(r release, dir string) (installedProgram, error)
 }
 
 // installedProgram is the program that a trial installed in an empty directory.
 type installedProgram struct {
-	argv      []string     // command line that starts the program, or nil if the program cannot run on this system
-	typed     string       // command that its messages suggest
-	variables []string     // environment of the lines in docs/install.md; nil if there are no lines for this way
-	demo      func() error // plays the demo if argv is nil
-	remove    func() error // uninstalls it; may be nil
+	argv         []string     // command line that starts the program, or nil if the program cannot run on this system
+	typedCommand string       // command that its messages suggest
+	variables    []string     // environment of the lines in docs/install.md; nil if there are no lines for this way
+	runDemo      func() error // plays the demo if argv is nil
+	uninstall    func() error // uninstalls it; may be nil
 }
 
 var trials = []trial{
@@ -41,9 +41,9 @@ var trials = []trial{
 	{"scoop", []string{"go"}, installScoop},
 }
 
-// try checks the release's files, runs the trials of the kinds (all kinds if none is given), and prints a table. A
-// trial whose program is missing fails.
-func try(root, dist string, kinds []string) error {
+// tryRelease checks the release's files, runs the trials of the kinds (all kinds if none is given), and prints a
+// table. A trial whose program is missing fails.
+func tryRelease(root, dist string, kinds []string) error {
 	r, err := readRelease(root, dist)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func try(root, dist string, kinds []string) error {
 		if len(kinds) > 0 && !slices.Contains(kinds, t.kind) {
 			continue
 		}
-		cells, err := r.tryOne(t)
+		cells, err := r.runTrial(t)
 		fmt.Printf("| %s | %s |\n", t.kind, strings.Join(cells, " | "))
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", t.kind, err))
@@ -68,10 +68,10 @@ func try(root, dist string, kinds []string) error {
 	return failed
 }
 
-// tryOne runs a trial and returns the cells of its row.
-func (r release) tryOne(t trial) (cells []string, err error) {
+// runTrial runs a trial and returns the cells of its row.
+func (r release) runTrial(t trial) (cells []string, err error) {
 	cells = []string{"no", "no", ""}
-	for _, program := range t.needs {
+	for _, program := range t.requiredPrograms {
 		if _, err := exec.LookPath(program); err != nil {
 			return cells, fmt.Errorf("not tried: %w", err)
 		}
@@ -86,29 +86,29 @@ func (r release) tryOne(t trial) (cells []string, err error) {
 		return cells, err
 	}
 	cells[0] = "yes"
-	if installed.demo == nil {
-		installed.demo = func() error { return wantDemo(dir, installed.typed, installed.argv...) }
+	if installed.runDemo == nil {
+		installed.runDemo = func() error { return checkDemo(dir, installed.typedCommand, installed.argv...) }
 	}
-	if err := installed.demo(); err != nil {
+	if err := installed.runDemo(); err != nil {
 		return cells, err
 	}
 	cells[1] = "passed"
 	if installed.variables != nil {
-		count, err := r.typeLines(t.kind, dir, installed.variables)
+		count, err := r.runInstallLines(t.kind, dir, installed.variables)
 		if err != nil {
 			return cells, err
 		}
 		cells[2] = fmt.Sprint(count)
 	}
-	if installed.remove != nil {
-		return cells, installed.remove()
+	if installed.uninstall != nil {
+		return cells, installed.uninstall()
 	}
 	return cells, nil
 }
 
-// typeLines runs the lines that docs/install.md shows for a way to install oxbow, in a directory that contains the
-// files of the release, with an empty home. It returns the number of lines.
-func (r release) typeLines(kind, dir string, variables []string) (int, error) {
+// runInstallLines runs the lines that docs/install.md shows for a way to install oxbow, in a directory that
+// contains the files of the release, with an empty home. It returns the number of lines.
+func (r release) runInstallLines(kind, dir string, variables []string) (int, error) {
 	page, err := os.ReadFile(filepath.Join(r.root, installPage))
 	if err != nil {
 		return 0, err
@@ -132,7 +132,7 @@ func (r release) typeLines(kind, dir string, variables []string) (int, error) {
 		return 0, err
 	}
 	script := strings.ReplaceAll(strings.Join(lines, "\n"), "VERSION", r.version)
-	printed, err := outputWith(place, variables, "sh", "-ec", script)
+	printed, err := runProgramWith(place, variables, "sh", "-ec", script)
 	if err == nil && !strings.Contains(printed, "Tabs, not spaces.") {
 		err = fmt.Errorf("%q prints %q", script, printed)
 	}
@@ -152,16 +152,16 @@ func installLines(page, kind string) ([]string, error) {
 	return strings.Split(block, "\n"), nil
 }
 
-// file returns the path of a release file for this machine.
-func (r release) file(end string) string {
-	return filepath.Join(r.dist, fmt.Sprintf("oxbow_%s_linux_%s%s", r.version, runtime.GOARCH, end))
+// packagePath returns the path of a release file for this machine.
+func (r release) packagePath(suffix string) string {
+	return filepath.Join(r.dist, fmt.Sprintf("oxbow_%s_linux_%s%s", r.version, runtime.GOARCH, suffix))
 }
 
-// output runs a program in dir, as a user who has nothing but PATH and a home there.
-func output(dir string, argv ...string) (string, error) { return outputWith(dir, nil, argv...) }
+// runProgram runs a program in dir, as a user who has nothing but PATH and a home there.
+func runProgram(dir string, argv ...string) (string, error) { return runProgramWith(dir, nil, argv...) }
 
-// outputWith is like output, with more variables, which replace variables with the same name.
-func outputWith(dir string, variables []string, argv ...string) (string, error) {
+// runProgramWith is like output, with more variables, which replace variables with the same name.
+func runProgramWith(dir string, variables []string, argv ...string) (string, error) {
 	c := exec.Command(argv[0], argv[1:]...)
 	c.Dir = dir
 	c.Env = append([]string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "npm_config_update_notifier=false"},
@@ -173,9 +173,9 @@ func outputWith(dir string, variables []string, argv ...string) (string, error) 
 	return string(b), nil
 }
 
-// wantOutput runs a program and returns an error unless it prints all the words.
-func wantOutput(dir string, words []string, argv ...string) error {
-	got, err := output(dir, argv...)
+// checkOutput runs a program and returns an error unless it prints all the words.
+func checkOutput(dir string, words []string, argv ...string) error {
+	got, err := runProgram(dir, argv...)
 	if err != nil {
 		return err
 	}
@@ -187,22 +187,22 @@ func wantOutput(dir string, words []string, argv ...string) error {
 	return nil
 }
 
-// wantDemo runs the demo and the first commands of a new memory. typed is what their messages name.
-func wantDemo(dir, typed string, program ...string) error {
+// checkDemo runs the demo and the first commands of a new memory. typed is what their messages name.
+func checkDemo(dir, typed string, program ...string) error {
 	run := func(words ...string) []string { return slices.Concat(program, words) }
 	return errors.Join(
-		wantOutput(dir, []string{"undid 1 change", "Now yours: " + typed + " init"}, run("demo")...),
-		wantOutput(dir, []string{"revision ", runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH},
+		checkOutput(dir, []string{"undid 1 change", "Now yours: " + typed + " init"}, run("demo")...),
+		checkOutput(dir, []string{"revision ", runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH},
 			run("version")...),
-		wantOutput(dir, []string{"  " + typed + " recall tabs"}, run("init")...),
-		wantOutput(dir, []string{"remembered style"}, run("remember", "style", "Tabs, not spaces.")...),
-		wantOutput(dir, []string{"Tabs, not spaces."}, run("recall", "tabs")...),
-		wantOutput(dir, []string{"sound"}, run("check")...),
+		checkOutput(dir, []string{"  " + typed + " recall tabs"}, run("init")...),
+		checkOutput(dir, []string{"remembered style"}, run("remember", "style", "Tabs, not spaces.")...),
+		checkOutput(dir, []string{"Tabs, not spaces."}, run("recall", "tabs")...),
+		checkOutput(dir, []string{"sound"}, run("check")...),
 	)
 }
 
-// wantFiles returns an error unless all files exist and are not empty.
-func wantFiles(dir string, names ...string) error {
+// checkFilesExist returns an error unless all files exist and are not empty.
+func checkFilesExist(dir string, names ...string) error {
 	for _, name := range names {
 		fi, err := os.Stat(filepath.Join(dir, name))
 		if err != nil {
@@ -215,7 +215,7 @@ func wantFiles(dir string, names ...string) error {
 	return nil
 }
 
-func wantGone(path string) error {
+func checkAbsent(path string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%s is still there (%v)", path, err)
 	}

@@ -21,7 +21,7 @@ type sitePage struct {
 	path    string
 	title   string
 	text    []byte
-	tree    ast.Node
+	root    ast.Node
 	links   []string
 	anchors map[string]bool
 }
@@ -62,9 +62,9 @@ func parsePage(file string, content []byte) *sitePage {
 	ids := &headingIDs{usedIDs: map[string]bool{}}
 	context := parser.NewContext(parser.WithIDs(ids))
 	p := &sitePage{path: file, title: path.Base(file), text: content, anchors: ids.usedIDs}
-	p.tree = markdownParser.Parser().Parse(text.NewReader(content), parser.WithContext(context))
+	p.root = markdownParser.Parser().Parse(text.NewReader(content), parser.WithContext(context))
 	hasTitle := false
-	_ = ast.Walk(p.tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+	_ = ast.Walk(p.root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		switch n := n.(type) {
 		case *ast.Link:
 			if entering {
@@ -87,7 +87,7 @@ func parsePage(file string, content []byte) *sitePage {
 
 // renderPage returns the page as HTML, with links that lead to pages of the site.
 func (p *sitePage) renderPage(s *pageSite) ([]byte, error) {
-	err := ast.Walk(p.tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+	err := ast.Walk(p.root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
 		}
@@ -107,7 +107,7 @@ func (p *sitePage) renderPage(s *pageSite) ([]byte, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = markdownParser.Renderer().Render(&b, p.text, p.tree)
+	err = markdownParser.Renderer().Render(&b, p.text, p.root)
 	return b.Bytes(), err
 }
 
@@ -116,7 +116,7 @@ func (p *sitePage) searchItems() []searchItem {
 	s := pageSite{pages: map[string]*sitePage{p.path: p}}
 	address, _ := s.pageAddress(p.path)
 	items := []searchItem{{Page: p.title, Heading: p.title, Address: address}}
-	for n := p.tree.FirstChild(); n != nil; n = n.NextSibling() {
+	for n := p.root.FirstChild(); n != nil; n = n.NextSibling() {
 		if h, isHeading := n.(*ast.Heading); isHeading && h.Level > 1 {
 			id, _ := h.AttributeString("id")
 			anchor, _ := id.([]byte)

@@ -46,12 +46,12 @@ type searchItem struct {
 }
 
 // writeSite writes the pages of a clone into a directory, and returns their number.
-func writeSite(repository fs.FS, source, out string) (int, error) {
+func writeSite(repository fs.FS, sourceURL, out string) (int, error) {
 	paths, err := findPages(repository)
 	if err != nil {
 		return 0, err
 	}
-	site := &pageSite{repository: repository, source: source, pages: map[string]*sitePage{}}
+	site := &pageSite{repository: repository, sourceURL: sourceURL, pages: map[string]*sitePage{}}
 	for _, p := range paths {
 		text, err := fs.ReadFile(repository, p)
 		if err != nil {
@@ -98,7 +98,7 @@ func findPages(repository fs.FS) ([]string, error) {
 // pageSite contains the data about all pages that are needed to write a page.
 type pageSite struct {
 	repository fs.FS
-	source     string
+	sourceURL  string
 	pages      map[string]*sitePage
 }
 
@@ -139,7 +139,7 @@ func (s *pageSite) resolveLink(from, link string) (string, error) {
 		ownPath, _ := s.pageAddress(from)
 		address = relativeAddress(ownPath, address)
 	} else {
-		address = s.source + "/" + target
+		address = s.sourceURL + "/" + target
 	}
 	if hasAnchor {
 		address += "#" + anchor
@@ -166,18 +166,18 @@ func (s *pageSite) checkLinks(paths []string) error {
 }
 
 var (
-	navigationHeading = regexp.MustCompile(`^## (.+)$`)
-	navigationRow     = regexp.MustCompile(`^\| \[([^\]]+)\]\(([^)]+)\)`)
+	navigationHeadingPattern = regexp.MustCompile(`^## (.+)$`)
+	navigationRowPattern     = regexp.MustCompile(`^\| \[([^\]]+)\]\(([^)]+)\)`)
 )
 
 // makeNavigation returns the groups and links of the index page, with addresses relative to a page.
 func (s *pageSite) makeNavigation(from string) ([]navigationGroup, error) {
 	var groups []navigationGroup
 	for line := range strings.Lines(string(s.pages[indexPage].text)) {
-		if m := navigationHeading.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+		if m := navigationHeadingPattern.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
 			groups = append(groups, navigationGroup{Title: m[1]})
 		}
-		m := navigationRow.FindStringSubmatch(line)
+		m := navigationRowPattern.FindStringSubmatch(line)
 		if m == nil || len(groups) == 0 {
 			continue
 		}

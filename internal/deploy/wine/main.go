@@ -28,8 +28,8 @@ import (
 	"syscall"
 )
 
-// packages are those whose code depends on the file system, locks, processes, or the form of paths.
-var packages = []string{
+// defaultTestPackages are those whose code depends on the file system, locks, processes, or the form of paths.
+var defaultTestPackages = []string{
 	".", "./vfs", "./internal/base/...", "./internal/log/...", "./internal/tree/...", "./internal/setup",
 	"./internal/screening/...", "./internal/agent/clientfile", "./internal/agent/session/...",
 }
@@ -41,10 +41,10 @@ func main() {
 	flag.Parse()
 	chosen := flag.Args()
 	if len(chosen) == 0 && *built == "" {
-		chosen = packages
+		chosen = defaultTestPackages
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, *repository, *prefix, *built, chosen)
+	err := tryUnderWine(ctx, *repository, *prefix, *built, chosen)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "wine:", err)

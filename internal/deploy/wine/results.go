@@ -12,17 +12,17 @@ import (
 	"strings"
 )
 
-// A result counts the tests of a package.
-type result struct {
+// A testCounts counts the tests of a package.
+type testCounts struct {
 	passed, skipped int
 	failed          []string
 	hasFailed       bool // the package failed, perhaps without a failed test: it was not built, or ended early
 }
 
 // readResults reads the events that "go test -json" prints. Tests within tests are not counted.
-func readResults(r io.Reader) (map[string]*result, error) {
+func readResults(r io.Reader) (map[string]*testCounts, error) {
 	const module = "github.com/oxbow-memory/oxbow"
-	results := map[string]*result{}
+	results := map[string]*testCounts{}
 	events := json.NewDecoder(r)
 	for {
 		var event struct{ Action, Package, Test string }
@@ -42,14 +42,14 @@ func readResults(r io.Reader) (map[string]*result, error) {
 		}
 		p := results[name]
 		if p == nil {
-			p = &result{}
+			p = &testCounts{}
 			results[name] = p
 		}
-		p.count(event.Action, event.Test)
+		p.addEvent(event.Action, event.Test)
 	}
 }
 
-func (p *result) count(action, test string) {
+func (p *testCounts) addEvent(action, test string) {
 	switch {
 	case test == "" && action == "fail":
 		p.hasFailed = true
@@ -64,7 +64,7 @@ func (p *result) count(action, test string) {
 }
 
 // printResults prints a table of Markdown. Packages without tests are left out.
-func printResults(w io.Writer, results map[string]*result) {
+func printResults(w io.Writer, results map[string]*testCounts) {
 	fmt.Fprintln(w, "\n| package | passed | failed | skipped | failed tests |\n|---|--:|--:|--:|---|")
 	for _, name := range slices.Sorted(maps.Keys(results)) {
 		p := results[name]

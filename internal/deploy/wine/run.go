@@ -18,16 +18,16 @@ import (
 //go:embed library/processprng.c
 var processPRNG string
 
-// A wine is an installation of Wine with a directory for its files.
-type wine struct {
-	program    string
+// A wineInstallation is an installation of Wine with a directory for its files.
+type wineInstallation struct {
+	winePath   string
 	repository string
 	prefix     string // Wine's files, such as drive C
-	temp       string
+	tempDir    string
 }
 
-// run tries the program, which it builds if built is empty, and tests the packages.
-func run(ctx context.Context, repository, prefix, built string, packages []string) (err error) {
+// tryUnderWine tries the program, which it builds if built is empty, and tests the packages.
+func tryUnderWine(ctx context.Context, repository, prefix, built string, packages []string) (err error) {
 	program, err := findWine()
 	if err != nil {
 		return err
@@ -40,21 +40,21 @@ func run(ctx context.Context, repository, prefix, built string, packages []strin
 	if prefix == "" {
 		prefix = filepath.Join(temp, "prefix")
 	}
-	w := wine{program: program, repository: repository, temp: temp}
+	w := wineInstallation{winePath: program, repository: repository, tempDir: temp}
 	w.prefix, err = filepath.Abs(prefix)
 	if err != nil {
 		return err
 	}
-	if err := w.prepare(ctx); err != nil {
+	if err := w.preparePrefix(ctx); err != nil {
 		return err
 	}
-	end, err := w.keepRunning(ctx)
+	end, err := w.keepServicesRunning(ctx)
 	if err != nil {
 		return err
 	}
 	err = w.tryProgram(ctx, built)
 	if len(packages) > 0 {
-		err = errors.Join(err, w.test(ctx, packages))
+		err = errors.Join(err, w.runTests(ctx, packages))
 	}
 	return errors.Join(err, end())
 }
@@ -69,20 +69,20 @@ func findWine() (string, error) {
 	return "", errors.New("there is no Wine; on Debian: apt-get install wine64 gcc-mingw-w64-x86-64-win32")
 }
 
-func (w wine) environment() []string {
+func (w wineInstallation) environment() []string {
 	return append(os.Environ(), "WINEPREFIX="+w.prefix, "WINEDEBUG=-all", "WINEDLLOVERRIDES=winemenubuilder.exe=d",
 		"GOOS=windows", "GOARCH=amd64", "CGO_ENABLED=0")
 }
 
-// output runs a program and returns its output. If it fails, the error contains this.
-func (w wine) output(ctx context.Context, name string, args ...string) (string, error) {
-	return w.outputIn(ctx, w.repository, name, args...)
+// runCommand runs a program and returns its output. If it fails, the error contains this.
+func (w wineInstallation) runCommand(ctx context.Context, name string, args ...string) (string, error) {
+	return w.runCommandIn(ctx, w.repository, name, args...)
 }
 
-// outputIn is like output, in another directory. The program prints to a file, because a service of Wine may keep a
+// runCommandIn is like output, in another directory. The program prints to a file, because a service of Wine may keep a
 // pipe open after the program has ended.
-func (w wine) outputIn(ctx context.Context, dir, name string, args ...string) (string, error) {
-	f, err := os.Create(filepath.Join(w.temp, "output"))
+func (w wineInstallation) runCommandIn(ctx context.Context, dir, name string, args ...string) (string, error) {
+	f, err := os.Create(filepath.Join(w.tempDir, "output"))
 	if err != nil {
 		return "", err
 	}
@@ -99,10 +99,10 @@ func (w wine) outputIn(ctx context.Context, dir, name string, args ...string) (s
 	return string(b), errors.Join(err, rerr)
 }
 
-// keepRunning starts a program that waits until the returned function is called. Wine's services run as long as a
-// program runs, so no test has to start them.
-func (w wine) keepRunning(ctx context.Context) (end func() error, err error) {
-	c := exec.CommandContext(ctx, w.program, "cmd")
+// keepServicesRunning starts a program that waits until the returned function is called. Wine's services run as
+// long as a program runs, so no test has to start them.
+func (w wineInstallation) keepServicesRunning(ctx context.Context) (end func() error, err error) {
+	c := exec.CommandContext(ctx, w.winePath, "cmd")
 	c.Env = w.environment()
 	input, err := c.StdinPipe()
 	if err != nil {
@@ -114,32 +114,32 @@ func (w wine) keepRunning(ctx context.Context) (end func() error, err error) {
 	return func() error { return errors.Join(input.Close(), c.Wait()) }, nil
 }
 
-// prepare creates Wine's files and the library that Go programs need.
-func (w wine) prepare(ctx context.Context) error {
+// preparePrefix creates Wine's files and the library that Go programs need.
+func (w wineInstallation) preparePrefix(ctx context.Context) error {
 	if err := os.MkdirAll(w.prefix, 0o755); err != nil {
 		return err
 	}
-	if _, err := w.output(ctx, w.program, "wineboot", "--init"); err != nil {
+	if _, err := w.runCommand(ctx, w.winePath, "wineboot", "--init"); err != nil {
 		return err
 	}
-	source := filepath.Join(w.temp, "processprng.c")
+	source := filepath.Join(w.tempDir, "processprng.c")
 	if err := os.WriteFile(source, []byte(processPRNG), 0o644); err != nil {
 		return err
 	}
 	library := filepath.Join(w.prefix, "drive_c", "windows", "system32", "bcryptprimitives.dll")
-	_, err := w.output(ctx, "x86_64-w64-mingw32-gcc", "-shared", "-o", library, source, "-ladvapi32")
+	_, err := w.runCommand(ctx, "x86_64-w64-mingw32-gcc", "-shared", "-o", library, source, "-ladvapi32")
 	return err
 }
 
 // tryProgram runs the demo and the first commands of a person, in a directory whose name has a space and an umlaut. If
 // built is a path, tryProgram copies the program from there. Otherwise it builds the program.
-func (w wine) tryProgram(ctx context.Context, built string) error {
-	dir := filepath.Join(w.temp, "Jörg Groß")
+func (w wineInstallation) tryProgram(ctx context.Context, built string) error {
+	dir := filepath.Join(w.tempDir, "Jörg Groß")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
 	}
 	program := filepath.Join(dir, "oxbow.exe")
-	if err := w.place(ctx, built, program); err != nil {
+	if err := w.placeProgram(ctx, built, program); err != nil {
 		return err
 	}
 	for _, step := range []struct{ command, want string }{
@@ -158,7 +158,7 @@ func (w wine) tryProgram(ctx context.Context, built string) error {
 		for i := range args {
 			args[i] = strings.ReplaceAll(args[i], "_", " ")
 		}
-		printed, err := w.outputIn(ctx, dir, w.program, append([]string{program}, args...)...)
+		printed, err := w.runCommandIn(ctx, dir, w.winePath, append([]string{program}, args...)...)
 		if err != nil {
 			return err
 		}
@@ -170,10 +170,10 @@ func (w wine) tryProgram(ctx context.Context, built string) error {
 	return nil
 }
 
-// place copies the program from the path built, or builds it if the path is empty.
-func (w wine) place(ctx context.Context, built, program string) error {
+// placeProgram copies the program from the path built, or builds it if the path is empty.
+func (w wineInstallation) placeProgram(ctx context.Context, built, program string) error {
 	if built == "" {
-		_, err := w.output(ctx, "go", "build", "-trimpath", "-o", program, "./cmd/oxbow")
+		_, err := w.runCommand(ctx, "go", "build", "-trimpath", "-o", program, "./cmd/oxbow")
 		return err
 	}
 	b, err := os.ReadFile(built)
@@ -183,13 +183,13 @@ func (w wine) place(ctx context.Context, built, program string) error {
 	return os.WriteFile(program, b, 0o755)
 }
 
-// test runs the tests of packages and prints the table.
-func (w wine) test(ctx context.Context, packages []string) error {
-	overlay, err := w.overlay(ctx)
+// runTests runs the tests of packages and prints the table.
+func (w wineInstallation) runTests(ctx context.Context, packages []string) error {
+	overlay, err := w.writeTestOverlay(ctx)
 	if err != nil {
 		return err
 	}
-	args := []string{"test", "-trimpath", "-json", "-p", "1", "-exec", w.program, "-overlay", overlay,
+	args := []string{"test", "-trimpath", "-json", "-p", "1", "-exec", w.winePath, "-overlay", overlay,
 		"-timeout", "20m"}
 	c := exec.CommandContext(ctx, "go", append(args, packages...)...)
 	c.Dir = w.repository
@@ -209,11 +209,11 @@ func (w wine) test(ctx context.Context, packages []string) error {
 	return err
 }
 
-// overlay writes the file for "go test -overlay" that replaces a part of package testing: under Wine 8, os.RemoveAll
-// fails, by which each test removes its temporary directory. The replaced part removes it by os.Remove. Packages os
-// and vfs are not replaced, so that the tests of oxbow find removals that fail.
-func (w wine) overlay(ctx context.Context) (string, error) {
-	root, err := w.output(ctx, "go", "env", "GOROOT")
+// writeTestOverlay writes the file for "go test -overlay" that replaces a part of package testing: under Wine 8,
+// os.RemoveAll fails, by which each test removes its temporary directory. The replaced part removes it by
+// os.Remove. Packages os and vfs are not replaced, so that the tests of oxbow find removals that fail.
+func (w wineInstallation) writeTestOverlay(ctx context.Context) (string, error) {
+	root, err := w.runCommand(ctx, "go", "env", "GOROOT")
 	if err != nil {
 		return "", err
 	}
@@ -222,11 +222,11 @@ func (w wine) overlay(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	replaced, err := withCleanup(string(b))
+	replaced, err := replaceCleanup(string(b))
 	if err != nil {
 		return "", err
 	}
-	file, list := filepath.Join(w.temp, "testing.go"), filepath.Join(w.temp, "overlay.json")
+	file, list := filepath.Join(w.tempDir, "testing.go"), filepath.Join(w.tempDir, "overlay.json")
 	if err := os.WriteFile(file, []byte(replaced), 0o644); err != nil {
 		return "", err
 	}
@@ -257,8 +257,8 @@ func removeByRemove(path string) error {
 }
 `
 
-// withCleanup returns testing.go with a removal of temporary directories that works under Wine.
-func withCleanup(source string) (string, error) {
+// replaceCleanup returns testing.go with a removal of temporary directories that works under Wine.
+func replaceCleanup(source string) (string, error) {
 	const call = "err := os.RemoveAll(path)"
 	if strings.Count(source, call) != 1 {
 		return "", fmt.Errorf("testing.go of this Go has not one %q; change withCleanup", call)

@@ -58,14 +58,14 @@ func TestWithCleanup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	replaced, err := withCleanup(string(b))
+	replaced, err := replaceCleanup(string(b))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if strings.Count(replaced, "err := removeByRemove(path)\n") != 1 || !strings.HasSuffix(replaced, cleanupSource) {
 		t.Error("the call or the function was not added")
 	}
-	if _, err := withCleanup("package testing\n"); err == nil {
+	if _, err := replaceCleanup("package testing\n"); err == nil {
 		t.Error("a file without the call was accepted")
 	}
 }

@@ -17,84 +17,93 @@ import (
 type Texts struct {
 	Names []string // names of the entries with the texts, or ""
 	Texts []string
-	// Ignored contains, for each text, another text whose words are ignored, such as the earlier version.
-	Ignored []string
+	// IgnoredTexts contains, for each text, another text whose words are ignored, such as the earlier version.
+	IgnoredTexts []string
 	// OnlyTainted limits the comparison to tainted entries.
 	OnlyTainted bool
 }
 
-// maxRead is the maximum total size, in bytes, of the entries that texts are compared with if the store has no index.
-const maxRead = 32 << 20
+// maxReadBytes is the maximum total size, in bytes, of the entries that texts are compared with if the store has no
+// index.
+const maxReadBytes = 32 << 20
 
-// maxFew is the maximum total size, in bytes, of the tainted entries that texts are compared with before the index is
-// used. Most memories have only a few tainted entries, and reading these takes less time than using the index.
-const maxFew = 64 << 10
+// maxTaintedBytes is the maximum total size, in bytes, of the tainted entries that texts are compared with before
+// the index is used. Most memories have only a few tainted entries, and reading these takes less time than using
+// the index.
+const maxTaintedBytes = 64 << 10
 
-// ErrTooMany is returned if entries have too much foreign text to read all of it.
-var ErrTooMany = errors.New("too many entries that nobody vouches for")
+// ErrTooManyEntries is returned if entries have too much foreign text to read all of it.
+var ErrTooManyEntries = errors.New("too many entries that nobody vouches for")
 
-// EachRepeat calls fn with each entry whose foreign text is repeated, and with the index of the text that repeats this
-// entry. The text of an entry does not repeat the entry itself. If text i repeats several entries that have the same
-// trust, taints and reasons why nobody vouches for them, EachRepeat may call fn for one of these entries only.
+// EachRepeatedEntry calls fn with each entry whose foreign text is repeated, and with the index of the text that
+// repeats this entry. The text of an entry does not repeat the entry itself. If text i repeats several entries that
+// have the same trust, taints and reasons why nobody vouches for them, EachRepeatedEntry may call fn for one of
+// these entries only.
 //
-// If the store is a log, EachRepeat uses the index, and writes the index file if it lacks many entries and writer is
-// not nil. writer must be a memory over the same log. Other stores are read, and EachRepeat returns ErrTooMany if
-// the entries have more than 32 MiB of foreign text.
-func (x *Index) EachRepeat(
+// If the store is a log, EachRepeatedEntry uses the index, and writes the index file if it lacks many entries and
+// writer is not nil. writer must be a memory over the same log. Other stores are read, and EachRepeatedEntry
+// returns ErrTooManyEntries if the entries have more than 32 MiB of foreign text.
+func (x *Index) EachRepeatedEntry(
 	ctx context.Context,
 	store oxbow.Store,
 	writer *oxbow.Memory,
 	texts *Texts,
 	fn func(e *oxbow.Entry, i int),
 ) error {
-	c := &comparison{texts: texts, fn: fn}
+	c := &comparison{texts: texts, onRepeat: fn}
 	db, isLog := store.(*logstore.DB)
 	if !isLog {
-		return c.readEntries(ctx, store, maxRead)
+		return c.readEntries(ctx, store, maxReadBytes)
 	}
 	if texts.OnlyTainted {
-		if err := c.readEntries(ctx, store, cmp.Or(x.maxFew, maxFew)); !errors.Is(err, ErrTooMany) {
+		if err := c.readEntries(ctx, store, cmp.Or(x.maxTaintedBytes, maxTaintedBytes)); !errors.Is(
+			err,
+			ErrTooManyEntries,
+		) {
 			return err
 		}
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.calls++
+	x.comparisonCount++
 	found, err := x.candidatesFor(ctx, db, c)
 	if err == nil {
 		err = c.readCandidates(db, found)
 	}
 	if to := writableLog(writer); err == nil && to != nil {
-		_ = x.save(ctx, to) // after an error, a later call writes the file
+		_ = x.saveFile(ctx, to) // after an error, a later call writes the file
 	}
 	return err
 }
 
-// EachTainted calls fn with each tainted entry of a store until fn returns an error. It returns ErrTooMany if these
-// entries have so much text that EachRepeat is faster.
-func EachTainted(ctx context.Context, store oxbow.Store, fn func(*oxbow.Entry) error) error {
-	left := maxFew
-	return eachEntry(ctx, store, classTerms[:tainted+1], func(e *oxbow.Entry) error {
+// EachTaintedEntry calls fn with each tainted entry of a store until fn returns an error. It returns
+// ErrTooManyEntries if these entries have so much text that EachRepeatedEntry is faster.
+func EachTaintedEntry(ctx context.Context, store oxbow.Store, fn func(*oxbow.Entry) error) error {
+	left := maxTaintedBytes
+	return eachMatchingEntry(ctx, store, classTerms[:classTainted+1], func(e *oxbow.Entry) error {
 		left -= len(e.Content)
 		if left < 0 {
-			return ErrTooMany
+			return ErrTooManyEntries
 		}
 		return fn(e)
 	})
 }
 
-// EachRepeatIn is like EachRepeat, for entries that each passes to its function.
-func (t *Texts) EachRepeatIn(each func(compare func(*oxbow.Entry) error) error, fn func(e *oxbow.Entry, i int)) error {
-	c := &comparison{texts: t, fn: fn}
+// EachRepeatedEntryIn is like EachRepeatedEntry, for entries that each passes to its function.
+func (t *Texts) EachRepeatedEntryIn(
+	each func(compare func(*oxbow.Entry) error) error,
+	fn func(e *oxbow.Entry, i int),
+) error {
+	c := &comparison{texts: t, onRepeat: fn}
 	return each(func(e *oxbow.Entry) error {
 		c.compareEntry(e)
 		return nil
 	})
 }
 
-// Save writes the index file of a memory if it lacks many entries. Call it after writing many entries, so that the next
-// change does not have to read them.
-func Save(ctx context.Context, m *oxbow.Memory) error {
+// SaveIndex writes the index file of a memory if it lacks many entries. Call it after writing many entries, so that
+// the next change does not have to read them.
+func SaveIndex(ctx context.Context, m *oxbow.Memory) error {
 	db := writableLog(m)
 	if db == nil {
 		return nil
@@ -104,7 +113,7 @@ func Save(ctx context.Context, m *oxbow.Memory) error {
 	x.mu.Lock()
 	err := x.catchUp(ctx, db)
 	if err == nil {
-		err = x.save(ctx, db)
+		err = x.saveFile(ctx, db)
 	}
 	x.mu.Unlock()
 	return err
@@ -127,7 +136,7 @@ func (x *Index) candidatesFor(ctx context.Context, db *logstore.DB, c *compariso
 	if err := x.catchUp(ctx, db); err != nil || x.isEmpty() {
 		return nil, err
 	}
-	keys := c.search().Keys()
+	keys := c.fingerprintComparison().Keys()
 	found, err := x.findCandidates(keys, c.texts.OnlyTainted)
 	if err == nil {
 		return found, nil
@@ -140,37 +149,37 @@ func (x *Index) candidatesFor(ctx context.Context, db *logstore.DB, c *compariso
 
 // comparison is a comparison of texts with entries.
 type comparison struct {
-	texts   *Texts
-	fn      func(e *oxbow.Entry, i int)
-	compare *fingerprint.Comparison // nil until it is needed
-	found   map[repeat]bool
+	texts        *Texts
+	onRepeat     func(e *oxbow.Entry, i int)
+	fingerprints *fingerprint.Comparison // nil until it is needed
+	foundRepeats map[repeat]bool
 }
 
 // repeat means that a text repeats an entry with an originHash.
 type repeat struct {
-	origin uint64
-	text   int32
+	originHash uint64
+	textIndex  int32
 }
 
-func (c *comparison) search() *fingerprint.Comparison {
-	if c.compare == nil {
-		c.compare = fingerprint.Compare(c.texts.Texts, c.texts.Ignored)
-		c.found = map[repeat]bool{}
+func (c *comparison) fingerprintComparison() *fingerprint.Comparison {
+	if c.fingerprints == nil {
+		c.fingerprints = fingerprint.NewComparison(c.texts.Texts, c.texts.IgnoredTexts)
+		c.foundRepeats = map[repeat]bool{}
 	}
-	return c.compare
+	return c.fingerprints
 }
 
-// readEntries compares the texts with all entries that have foreign text. It returns ErrTooMany if these entries have
-// more than this number of bytes.
+// readEntries compares the texts with all entries that have foreign text. It returns ErrTooManyEntries if these
+// entries have more than this number of bytes.
 func (c *comparison) readEntries(ctx context.Context, store oxbow.Store, most int) error {
 	terms := classTerms
 	if c.texts.OnlyTainted {
-		terms = terms[:tainted+1]
+		terms = terms[:classTainted+1]
 	}
-	return eachEntry(ctx, store, terms, func(e *oxbow.Entry) error {
+	return eachMatchingEntry(ctx, store, terms, func(e *oxbow.Entry) error {
 		most -= len(e.Content)
 		if most < 0 {
-			return ErrTooMany
+			return ErrTooManyEntries
 		}
 		c.compareEntry(e)
 		return nil
@@ -179,10 +188,10 @@ func (c *comparison) readEntries(ctx context.Context, store oxbow.Store, most in
 
 // compareEntry compares the texts with an entry.
 func (c *comparison) compareEntry(e *oxbow.Entry) {
-	for _, i := range c.search().FindRepeats(WrittenText(e)) {
+	for _, i := range c.fingerprintComparison().FindRepeats(AllText(e)) {
 		if c.texts.Names[i] != e.Name {
-			c.fn(e, i)
-			c.found[repeat{originHash(e), int32(i)}] = true
+			c.onRepeat(e, i)
+			c.foundRepeats[repeat{originHash(e), int32(i)}] = true
 		}
 	}
 }
@@ -191,7 +200,7 @@ func (c *comparison) compareEntry(e *oxbow.Entry) {
 func (c *comparison) readCandidates(db *logstore.DB, all []candidate) error {
 	compared := map[uint64]bool{}
 	for _, candidate := range all {
-		if compared[candidate.id] || c.addsNothing(&candidate) {
+		if compared[candidate.id] || c.isKnownRepeat(&candidate) {
 			continue
 		}
 		compared[candidate.id] = true
@@ -199,7 +208,7 @@ func (c *comparison) readCandidates(db *logstore.DB, all []candidate) error {
 		if err != nil {
 			return err
 		}
-		if e == nil || !c.isForeign(e) {
+		if e == nil || !c.mustCompare(e) {
 			continue // the entry was removed, or a person vouches for the text now
 		}
 		c.compareEntry(e)
@@ -207,18 +216,18 @@ func (c *comparison) readCandidates(db *logstore.DB, all []candidate) error {
 	return nil
 }
 
-// isForeign reports whether the texts must be compared with the entry.
-func (c *comparison) isForeign(e *oxbow.Entry) bool {
-	class := classOf(e)
-	return class == tainted || (class != ownText && !c.texts.OnlyTainted)
+// mustCompare reports whether the texts must be compared with the entry.
+func (c *comparison) mustCompare(e *oxbow.Entry) bool {
+	class := entryClass(e)
+	return class == classTainted || (class != classOwnText && !c.texts.OnlyTainted)
 }
 
-// addsNothing reports whether all texts of a candidate are known to repeat an entry with the same labels and trust.
+// isKnownRepeat reports whether all texts of a candidate are known to repeat an entry with the same labels and trust.
 // Then the candidate need not be read. This is also correct if the candidate is not the current version of its entry,
 // because the current version is a candidate, too.
-func (c *comparison) addsNothing(candidate *candidate) bool {
-	return !slices.ContainsFunc(candidate.texts, func(i int32) bool {
-		return !c.found[repeat{candidate.origin, i}]
+func (c *comparison) isKnownRepeat(candidate *candidate) bool {
+	return !slices.ContainsFunc(candidate.textIndexes, func(i int32) bool {
+		return !c.foundRepeats[repeat{candidate.originHash, i}]
 	})
 }
 

@@ -18,37 +18,37 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// class is the reason why the text of an entry is foreign.
-type class uint64
+// foreignClass is the reason why the text of an entry is foreign.
+type foreignClass uint64
 
 const (
-	tainted    class = iota
-	unvouched        // has the label unvouched
-	withOrigin       // has the label origin
-	byOthers         // was written by an import or by another system
-	ownText          // is not foreign
+	classTainted    foreignClass = iota
+	classUnvouched               // has the label unvouched
+	classWithOrigin              // has the label origin
+	classByOthers                // was written by an import or by another system
+	classOwnText                 // is not foreign
 )
 
 // classTerms are the filter terms that select the entries with foreign text, by class. An entry belongs to the first
 // class that selects it.
 var classTerms = []oxbow.Term{
-	tainted:    {Key: "has", Values: []string{oxbow.LabelTaint}},
-	unvouched:  {Key: "has", Values: []string{oxbow.LabelUnvouched}},
-	withOrigin: {Key: "has", Values: []string{oxbow.LabelOrigin}},
-	byOthers:   {Key: "by", Values: []string{string(oxbow.Imported), string(oxbow.Foreign)}},
+	classTainted:    {Key: "has", Values: []string{oxbow.LabelTaint}},
+	classUnvouched:  {Key: "has", Values: []string{oxbow.LabelUnvouched}},
+	classWithOrigin: {Key: "has", Values: []string{oxbow.LabelOrigin}},
+	classByOthers:   {Key: "by", Values: []string{string(oxbow.Imported), string(oxbow.Foreign)}},
 }
 
-func classOf(e *oxbow.Entry) class {
+func entryClass(e *oxbow.Entry) foreignClass {
 	for c, term := range classTerms {
 		if (oxbow.Filter{Terms: []oxbow.Term{term}}).Match(e) {
-			return class(c)
+			return foreignClass(c)
 		}
 	}
-	return ownText
+	return classOwnText
 }
 
-// WrittenText returns all text of an entry that may repeat foreign text.
-func WrittenText(e *oxbow.Entry) string {
+// AllText returns all text of an entry that may repeat foreign text.
+func AllText(e *oxbow.Entry) string {
 	return strings.Join(append([]string{e.Content, e.Name}, e.Aliases...), "\n")
 }
 
@@ -69,9 +69,9 @@ func originHash(e *oxbow.Entry) uint64 {
 	return h.Sum64()
 }
 
-// eachEntry calls fn once for each entry that a term selects, in the order of the terms, until fn returns an error. The
-// terms are the first of classTerms.
-func eachEntry(ctx context.Context, store oxbow.Store, terms []oxbow.Term, fn func(*oxbow.Entry) error) error {
+// eachMatchingEntry calls fn once for each entry that a term selects, in the order of the terms, until fn returns
+// an error. The terms are the first of classTerms.
+func eachMatchingEntry(ctx context.Context, store oxbow.Store, terms []oxbow.Term, fn func(*oxbow.Entry) error) error {
 	var seen []oxbow.Term // negated terms of earlier queries, so that later queries do not return the same entries
 	for _, term := range terms {
 		f := oxbow.Filter{Terms: append(slices.Clone(seen), term)}

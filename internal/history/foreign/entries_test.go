@@ -49,7 +49,7 @@ func TestEntriesAreReadOnce(t *testing.T) {
 		{classTerms[:1], []string{"all", "tainted"}},
 	} {
 		var names []string
-		if err := eachEntry(t.Context(), m, c.terms, func(e *oxbow.Entry) error {
+		if err := eachMatchingEntry(t.Context(), m, c.terms, func(e *oxbow.Entry) error {
 			names = append(names, e.Name)
 			return nil
 		}); err != nil {

@@ -28,37 +28,37 @@ import (
 // compared.
 type Index struct {
 	mu sync.Mutex // guards the fields below
-	loaded
-	calls   int // number of comparisons
-	retryAt int // value of versions from which writing is tried again, after a failed attempt
+	indexState
+	comparisonCount int // number of comparisons
+	retrySaveAt     int // value of versions from which writing is tried again, after a failed attempt
 
-	leastRows int // minimum number of rows in memory before the file is written (set by tests)
-	maxFew    int // like the constant maxFew (set by tests)
+	leastRows       int // minimum number of rows in memory before the file is written (set by tests)
+	maxTaintedBytes int // like the constant maxFew (set by tests)
 }
 
-// loaded is what an index has read.
-type loaded struct {
+// indexState is what an index has read.
+type indexState struct {
 	// db is the store whose entries the index has, or nil. The index is complete up to the position.
 	db       *logstore.DB
 	position oxbow.Position
 
-	file  *keytable.File // nil if there is no file that can be used
-	texts []keytable.Text
-	runs  [][]uint64 // ascending rows of the texts that are not in the file; each run is longer than the next
-	fresh []uint64   // rows that are not in runs yet
-	whole int        // number of texts when the file, or the index without a file, was made from all entries
+	file           *keytable.File // nil if there is no file that can be used
+	texts          []keytable.TextData
+	sortedRuns     [][]uint64 // ascending rows of the texts that are not in the file; each run is longer than the next
+	freshRows      []uint64   // rows that are not in runs yet
+	fullBuildTexts int        // number of texts when the file, or the index without a file, was made from all entries
 	// number of versions that were read to complete the index, including those without foreign text
-	versions int
+	versionsRead int
 }
 
 const (
 	idShift = 2 // of the entry ID in a text
 
-	// maxRun is the maximum number of rows that are sorted at once.
-	maxRun = 1 << 20
+	// maxRunRows is the maximum number of rows that are sorted at once.
+	maxRunRows = 1 << 20
 
-	// A process that compares more than longCalls times is expected to run for long.
-	longCalls = 8
+	// A process that compares more than longProcessCalls times is expected to run for long.
+	longProcessCalls = 8
 
 	// The file is written if there are at least leastRows rows in memory, or if at least leastVersions versions were
 	// read. In a process that runs for long, leastLongRows and leastLongVersions apply.
@@ -67,36 +67,36 @@ const (
 	leastLongRows     = 64 << 10
 	leastLongVersions = 4 << 10
 
-	leastStale = 4 << 10 // minimum number of stale texts before the file is made from all entries again
+	leastStaleTexts = 4 << 10 // minimum number of stale texts before the file is made from all entries again
 )
 
-// errFull is returned if there are more texts than a file can have.
-var errFull = fmt.Errorf("more than %d texts are foreign", keytable.MaxTexts)
+// errTooManyTexts is returned if there are more texts than a file can have.
+var errTooManyTexts = fmt.Errorf("more than %d texts are foreign", keytable.MaxTexts)
 
-// forget drops everything that the index has read.
-func (x *Index) forget() {
+// discardState drops everything that the index has read.
+func (x *Index) discardState() {
 	if x.file != nil {
 		_ = x.file.Close() // ignore the error: the file was only read
 	}
-	x.loaded = loaded{}
+	x.indexState = indexState{}
 }
 
 // Close closes the file. The index can be used again.
 func (x *Index) Close() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.forget()
+	x.discardState()
 }
 
 // catchUp reads all changes of the store that the index does not have yet.
 func (x *Index) catchUp(ctx context.Context, db *logstore.DB) error {
 	if x.db != db {
-		x.forget()
+		x.discardState()
 		if !x.openFile(db) {
 			return x.readAll(ctx, db)
 		}
 	}
-	err := x.readTail(ctx)
+	err := x.readNewChanges(ctx)
 	if errors.Is(err, oxbow.ErrPosition) { // the log was rewritten, or the file belongs to another history
 		return x.readAll(ctx, db)
 	}
@@ -113,28 +113,33 @@ func (x *Index) openFile(db *logstore.DB) bool {
 	if err != nil {
 		return false
 	}
-	at, err := db.PlaceOf(table.Head.Position)
-	if err != nil || !hasRules(&table.Head) {
+	at, err := db.RefreshPosition(table.Head.Position)
+	if err != nil || !hasCurrentRevision(&table.Head) {
 		_ = table.Close() // ignore the error: the file was only read
 		return false
 	}
-	x.loaded = loaded{db: db, position: oxbow.Position(at.Encode()), file: table, whole: table.Head.Whole}
+	x.indexState = indexState{
+		db:             db,
+		position:       oxbow.Position(at.Encode()),
+		file:           table,
+		fullBuildTexts: table.Head.FullTextCount,
+	}
 	return true
 }
 
-// hasRules reports whether a file has the keys that texts get now.
-func hasRules(h *keytable.Head) bool {
-	return h.Revision == fingerprint.KeyRevision && h.Unicode == fingerprint.KeyUnicode
+// hasCurrentRevision reports whether a file has the keys that texts get now.
+func hasCurrentRevision(h *keytable.Head) bool {
+	return h.Revision == fingerprint.KeyRevision && h.UnicodeVersion == fingerprint.KeyUnicode
 }
 
-// readTail reads the changes since the position.
-func (x *Index) readTail(ctx context.Context) error {
+// readNewChanges reads the changes since the position.
+func (x *Index) readNewChanges(ctx context.Context) error {
 	now, err := x.db.Position(ctx) // also reads the changes of other processes
 	if err != nil || now == x.position {
 		return err
 	}
 	for delta, err := range x.db.Since(ctx, x.position) {
-		x.versions++
+		x.versionsRead++
 		if err == nil && delta.Entry != nil {
 			err = x.addEntry(delta.Entry)
 		}
@@ -143,90 +148,90 @@ func (x *Index) readTail(ctx context.Context) error {
 		}
 	}
 	x.position = now
-	x.sortFresh()
+	x.sortFreshRows()
 	return nil
 }
 
 // readAll reads all entries with foreign text, without the file.
 func (x *Index) readAll(ctx context.Context, db *logstore.DB) error {
-	x.forget()
+	x.discardState()
 	now, err := db.Position(ctx)
 	if err == nil {
-		err = eachEntry(ctx, db, classTerms, x.addEntry)
+		err = eachMatchingEntry(ctx, db, classTerms, x.addEntry)
 	}
 	if err != nil {
-		x.forget()
+		x.discardState()
 		return err
 	}
-	x.sortFresh()
+	x.sortFreshRows()
 	x.db, x.position = db, now
-	x.whole = len(x.texts)
-	_, x.versions = db.Size()
+	x.fullBuildTexts = len(x.texts)
+	_, x.versionsRead = db.Size()
 	return nil
 }
 
 // addEntry adds a version of an entry, if the text of this version is foreign.
 func (x *Index) addEntry(e *oxbow.Entry) error {
-	c := classOf(e)
-	if c == ownText {
+	c := entryClass(e)
+	if c == classOwnText {
 		return nil
 	}
-	number := x.fileTexts() + len(x.texts)
+	number := x.fileTextCount() + len(x.texts)
 	if number == keytable.MaxTexts {
-		return errFull
+		return errTooManyTexts
 	}
-	x.texts = append(x.texts, keytable.Text{e.ID<<idShift | uint64(c), originHash(e)})
-	keys := fingerprint.AppendKeys(nil, WrittenText(e))
+	x.texts = append(x.texts, keytable.TextData{e.ID<<idShift | uint64(c), originHash(e)})
+	keys := fingerprint.AppendKeys(nil, AllText(e))
 	slices.Sort(keys)
 	for _, k := range slices.Compact(keys) {
-		x.fresh = append(x.fresh, keytable.Row(uint64(k), number))
+		x.freshRows = append(x.freshRows, keytable.KeyRow(uint64(k), number))
 	}
-	if len(x.fresh) >= maxRun {
-		x.sortFresh()
+	if len(x.freshRows) >= maxRunRows {
+		x.sortFreshRows()
 	}
 	return nil
 }
 
-func (x *Index) fileTexts() int {
+func (x *Index) fileTextCount() int {
 	if x.file == nil {
 		return 0
 	}
-	return x.file.Head.Texts
+	return x.file.Head.TextCount
 }
 
-// sortFresh moves the fresh rows into a run. It merges runs of similar lengths, so that there are only a few.
-func (x *Index) sortFresh() {
-	if len(x.fresh) == 0 {
+// sortFreshRows moves the fresh rows into a run. It merges runs of similar lengths, so that there are only a few.
+func (x *Index) sortFreshRows() {
+	if len(x.freshRows) == 0 {
 		return
 	}
-	slices.Sort(x.fresh)
-	x.runs = append(x.runs, x.fresh)
-	x.fresh = nil
-	for n := len(x.runs); n > 1 && len(x.runs[n-2]) < 2*len(x.runs[n-1]); n-- {
-		x.runs = append(x.runs[:n-2], keytable.MergeRuns(x.runs[n-2:]))
+	slices.Sort(x.freshRows)
+	x.sortedRuns = append(x.sortedRuns, x.freshRows)
+	x.freshRows = nil
+	for n := len(x.sortedRuns); n > 1 && len(x.sortedRuns[n-2]) < 2*len(x.sortedRuns[n-1]); n-- {
+		x.sortedRuns = append(x.sortedRuns[:n-2], keytable.MergeRuns(x.sortedRuns[n-2:]))
 	}
 }
 
 // rowsInMemory returns the number of rows that are not in the file.
 func (x *Index) rowsInMemory() (rows int) {
-	for _, run := range x.runs {
+	for _, run := range x.sortedRuns {
 		rows += len(run)
 	}
 	return rows
 }
 
-func (x *Index) isEmpty() bool { return x.fileTexts()+len(x.texts) == 0 }
+func (x *Index) isEmpty() bool { return x.fileTextCount()+len(x.texts) == 0 }
 
 // candidate is a version of an entry that has a key in common with written texts.
 type candidate struct {
-	id     uint64
-	class  class
-	origin uint64
-	texts  []int32 // indexes of the written texts
+	id          uint64
+	class       foreignClass
+	originHash  uint64
+	textIndexes []int32 // indexes of the written texts
 }
 
-// findCandidates returns the versions with any of the keys, in the order in which eachEntry calls its function. keys
-// has the indexes of the written texts.
+// findCandidates returns the versions with any of the keys, in the order in which eachMatchingEntry calls its
+// function. keys has the indexes of the written texts.
 func (x *Index) findCandidates(keys map[fingerprint.Key][]int32, onlyTainted bool) ([]candidate, error) {
 	found := map[int][]int32{}
 	for _, k := range slices.Sorted(maps.Keys(keys)) { // in this order, each page of the file is needed once
@@ -238,17 +243,17 @@ func (x *Index) findCandidates(keys map[fingerprint.Key][]int32, onlyTainted boo
 			}
 		}
 		if x.file != nil {
-			x.file.EachNumber(uint64(k), add)
+			x.file.EachTextWithKey(uint64(k), add)
 		}
-		for _, run := range x.runs {
-			keytable.EachNumberIn(run, uint64(k), add)
+		for _, run := range x.sortedRuns {
+			keytable.EachTextWithKeyIn(run, uint64(k), add)
 		}
 	}
 	var all []candidate
 	for number, texts := range found {
 		t := x.textAt(number)
-		c := candidate{t[0] >> idShift, class(t[0] & (1<<idShift - 1)), t[1], texts}
-		if c.class == tainted || !onlyTainted {
+		c := candidate{t[0] >> idShift, foreignClass(t[0] & (1<<idShift - 1)), t[1], texts}
+		if c.class == classTainted || !onlyTainted {
 			all = append(all, c)
 		}
 	}
@@ -259,8 +264,8 @@ func (x *Index) findCandidates(keys map[fingerprint.Key][]int32, onlyTainted boo
 	return all, nil
 }
 
-func (x *Index) textAt(number int) keytable.Text {
-	if n := x.fileTexts(); number >= n {
+func (x *Index) textAt(number int) keytable.TextData {
+	if n := x.fileTextCount(); number >= n {
 		return x.texts[number-n]
 	}
 	return x.file.Text(number)
@@ -273,31 +278,31 @@ func (x *Index) shouldSave() bool {
 	rows := x.rowsInMemory()
 	total := rows
 	if x.file != nil {
-		total += x.file.Head.Keys
+		total += x.file.Head.KeyRowCount
 	}
-	if x.versions < x.retryAt {
+	if x.versionsRead < x.retrySaveAt {
 		return false
 	}
 	if x.leastRows > 0 {
 		return rows >= x.leastRows
 	}
-	if x.calls > longCalls {
-		return rows >= max(leastLongRows, total/16) || x.versions >= max(leastLongVersions, total/16)
+	if x.comparisonCount > longProcessCalls {
+		return rows >= max(leastLongRows, total/16) || x.versionsRead >= max(leastLongVersions, total/16)
 	}
 	root := int(math.Sqrt(float64(total)))
-	return rows >= max(leastRows, 4*root) || x.versions >= max(leastVersions, root)
+	return rows >= max(leastRows, 4*root) || x.versionsRead >= max(leastVersions, root)
 }
 
-// save writes the file if it lacks many rows. to is the same log as the store of the index. If the file cannot be
+// saveFile writes the file if it lacks many rows. to is the same log as the store of the index. If the file cannot be
 // written, for example because another process writes to the log, a later call tries again.
-func (x *Index) save(ctx context.Context, to *logstore.DB) error {
+func (x *Index) saveFile(ctx context.Context, to *logstore.DB) error {
 	if x.db == nil || !x.shouldSave() {
 		return nil
 	}
 	// If the log is rewritten after this line, the file is not written, so that it cannot have words of erased texts.
-	epoch := to.Moment(func() {}).Epoch
+	epoch := to.CurrentLogState(func() {}).Epoch
 	err := x.catchUp(ctx, x.db)
-	if isStale := x.fileTexts()+len(x.texts) > 2*x.whole+leastStale; err == nil && isStale {
+	if isStale := x.fileTextCount()+len(x.texts) > 2*x.fullBuildTexts+leastStaleTexts; err == nil && isStale {
 		err = x.readAll(ctx, x.db)
 	}
 	at, ok := logpos.Decode(x.position)
@@ -305,22 +310,22 @@ func (x *Index) save(ctx context.Context, to *logstore.DB) error {
 		return err
 	}
 	head := keytable.Head{
-		Revision: fingerprint.KeyRevision,
-		Unicode:  fingerprint.KeyUnicode,
-		Position: at,
-		Whole:    x.whole,
+		Revision:       fingerprint.KeyRevision,
+		UnicodeVersion: fingerprint.KeyUnicode,
+		Position:       at,
+		FullTextCount:  x.fullBuildTexts,
 	}
-	err = to.DerivedFile(keytable.ForeignSuffix).Make(ctx, epoch, func(file vfs.File) error {
-		return keytable.Write(file, head, x.file, x.texts, x.runs)
+	err = to.DerivedFile(keytable.ForeignSuffix).Create(ctx, epoch, func(file vfs.File) error {
+		return keytable.WriteTable(file, head, x.file, x.texts, x.sortedRuns)
 	})
 	if err != nil {
-		x.retryAt = x.versions + leastVersions/8
+		x.retrySaveAt = x.versionsRead + leastVersions/8
 		if x.file != nil && x.file.Err() != nil {
-			x.forget()
+			x.discardState()
 		}
 		return err
 	}
-	x.retryAt = 0
-	x.forget() // the next call opens the new file
+	x.retrySaveAt = 0
+	x.discardState() // the next call opens the new file
 	return nil
 }

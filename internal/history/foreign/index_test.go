@@ -41,7 +41,7 @@ func compareTexts(t *testing.T, x *Index, store oxbow.Store, writer *oxbow.Memor
 	for i := range all {
 		all[i] = inherited{taints: map[string]bool{}, unvouched: map[string]bool{}}
 	}
-	if err := x.EachRepeat(t.Context(), store, writer, texts, func(e *oxbow.Entry, i int) {
+	if err := x.EachRepeatedEntry(t.Context(), store, writer, texts, func(e *oxbow.Entry, i int) {
 		for _, v := range e.Values(oxbow.LabelTaint) {
 			all[i].taints[v] = true
 		}
@@ -82,7 +82,7 @@ func newRandomMemory(t *testing.T, seed uint64) *randomMemory {
 }
 
 // testIndex returns an index that writes its file early, and that is used even for a few tainted entries.
-func testIndex() *Index { return &Index{leastRows: 12, maxFew: 1} }
+func testIndex() *Index { return &Index{leastRows: 12, maxTaintedBytes: 1} }
 
 func (r *randomMemory) text() string {
 	words := strings.Fields("run Read the LOG of oxbow7 configuration pagination Straße naïve 部署脚本 ไทย é don't " +
@@ -144,7 +144,7 @@ func (r *randomMemory) compare(when string) {
 	for range 8 {
 		texts.Names = append(texts.Names, r.name())
 		texts.Texts = append(texts.Texts, r.text())
-		texts.Ignored = append(texts.Ignored, []string{"", r.text()}[r.rng.IntN(2)])
+		texts.IgnoredTexts = append(texts.IgnoredTexts, []string{"", r.text()}[r.rng.IntN(2)])
 	}
 	want := compareTexts(r.t, new(Index), plainStore{r.m.Store()}, nil, texts)
 	for _, s := range want {
@@ -171,7 +171,7 @@ func (r *randomMemory) usesFile() bool {
 	x := testIndex()
 	defer x.Close()
 	db := r.m.Store().(*logstore.DB)
-	return x.openFile(db) && x.readTail(r.t.Context()) == nil
+	return x.openFile(db) && x.readNewChanges(r.t.Context()) == nil
 }
 
 func TestSameResults(t *testing.T) {
@@ -295,14 +295,14 @@ func TestStaleTextsAreDropped(t *testing.T) {
 	for i := range 50 {
 		ops = append(ops, oxbow.Add{Name: fmt.Sprint("n", i), Content: "one two three four five six"})
 	}
-	for range 4 + leastStale/len(ops) {
+	for range 4 + leastStaleTexts/len(ops) {
 		if err := r.m.Apply(ctx, ops...); err != nil {
 			t.Fatal(err)
 		}
 		for i := range ops {
 			ops[i] = oxbow.Update{Name: fmt.Sprint("n", i), Content: r.text()}
 		}
-		r.long.calls = 0
+		r.long.comparisonCount = 0
 		r.compare("while entries change")
 	}
 	file, err := r.disk.OpenFile(testFile, 0, 0)
@@ -313,7 +313,7 @@ func TestStaleTextsAreDropped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := table.Head.Texts; n > leastStale+3*len(ops) {
+	if n := table.Head.TextCount; n > leastStaleTexts+3*len(ops) {
 		t.Errorf("the file has %d texts of 50 entries", n)
 	}
 	r.long.Close()
@@ -335,11 +335,11 @@ func TestStoreWithoutLog(t *testing.T) {
 	for _, c := range []struct {
 		most int
 		want error
-	}{{3 * len(text), nil}, {3*len(text) - 1, ErrTooMany}} {
+	}{{3 * len(text), nil}, {3*len(text) - 1, ErrTooManyEntries}} {
 		found := 0
 		compare := comparison{
-			texts: &Texts{Names: []string{"new"}, Texts: []string{text}},
-			fn:    func(*oxbow.Entry, int) { found++ },
+			texts:    &Texts{Names: []string{"new"}, Texts: []string{text}},
+			onRepeat: func(*oxbow.Entry, int) { found++ },
 		}
 		if err := compare.readEntries(t.Context(), plainStore{m.Store()}, c.most); err != c.want || found < 2 {
 			t.Errorf(

@@ -16,13 +16,13 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// gramWords is the number of words in a gram.
-const gramWords = text.CopiedWords
+// wordsPerGram is the number of words in a gram.
+const wordsPerGram = text.MinCopiedWords
 
-// Gram is a hash of gramWords consecutive words.
+// Gram is a hash of wordsPerGram consecutive words.
 type Gram uint64
 
-var seed = maphash.MakeSeed()
+var hashSeed = maphash.MakeSeed()
 
 // HashGrams returns a hash for each six consecutive words of a text, in order. It ignores letter case and the
 // characters between words. In scripts that are written without spaces, each letter is a word. The hashes are
@@ -41,17 +41,17 @@ const (
 // A gramScanner computes the grams of many texts in the same memory. The zero gramScanner is ready
 // to use.
 type gramScanner struct {
-	lower  []byte   // the text in lower case
-	hashes []uint64 // hashes of the words
-	grams  []Gram
+	lowerText []byte   // the text in lower case
+	hashes    []uint64 // hashes of the words
+	grams     []Gram
 
-	isStable bool // hashes of words are the same in each run of the program
+	hasStableHashes bool // hashes of words are the same in each run of the program
 }
 
 // hashWord returns the hash of the word in the first n bytes of b. At least shortWord bytes must
 // follow it.
 func (s *gramScanner) hashWord(b []byte, n int) uint64 {
-	if s.isStable {
+	if s.hasStableHashes {
 		return stableHash(b, n)
 	}
 	return hashWord(b, n)
@@ -86,20 +86,22 @@ const notASCII = 0xff
 // hashASCII computes the hashes of the words of an ASCII text, which are the words that splitWords
 // returns. It returns false if the text has other characters.
 func (s *gramScanner) hashASCII(content string) bool {
-	s.hashes, s.lower = s.hashes[:0], append(s.lower[:0], content...)
-	s.lower = append(s.lower, make([]byte, 1+shortWord)...) // a character after the last word, and space for hashWord
+	s.hashes, s.lowerText = s.hashes[:0], append(s.lowerText[:0], content...)
+	s.lowerText = append(
+		s.lowerText,
+		make([]byte, 1+shortWord)...) // a character after the last word, and space for hashWord
 	from := -1
 	for i := range len(content) + 1 {
-		switch b := wordByte[s.lower[i]]; {
+		switch b := wordByte[s.lowerText[i]]; {
 		case b == notASCII:
 			return false
 		case b != 0:
-			s.lower[i] = b
+			s.lowerText[i] = b
 			if from < 0 {
 				from = i
 			}
 		case from >= 0:
-			s.hashes = append(s.hashes, s.hashWord(s.lower[from:], i-from))
+			s.hashes = append(s.hashes, s.hashWord(s.lowerText[from:], i-from))
 			from = -1
 		}
 	}
@@ -110,25 +112,25 @@ func (s *gramScanner) hashASCII(content string) bool {
 func (s *gramScanner) hashWords(words []string) {
 	s.hashes = s.hashes[:0]
 	for _, w := range words {
-		s.lower = append(append(s.lower[:0], w...), make([]byte, shortWord)...)
-		s.hashes = append(s.hashes, s.hashWord(s.lower, len(w)))
+		s.lowerText = append(append(s.lowerText[:0], w...), make([]byte, shortWord)...)
+		s.hashes = append(s.hashes, s.hashWord(s.lowerText, len(w)))
 	}
 }
 
 // shortWord is the maximum length, in bytes, of a word that hashWord multiplies as a single number.
 const shortWord = 8
 
-// secrets are two numbers that nobody outside of this run of the program knows.
-var secrets = [2]uint64{maphash.String(seed, "add"), maphash.String(seed, "multiply") | 1}
+// hashSecrets are two numbers that nobody outside of this run of the program knows.
+var hashSecrets = [2]uint64{maphash.String(hashSeed, "add"), maphash.String(hashSeed, "multiply") | 1}
 
 // hashWord returns the hash of the word in the first n bytes of b. At least shortWord bytes must
 // follow it. Most words are short, and for these it is faster than a hash of any length.
 func hashWord(b []byte, n int) uint64 {
 	if n > shortWord {
-		return maphash.Bytes(seed, b[:n])
+		return maphash.Bytes(hashSeed, b[:n])
 	}
 	word := binary.LittleEndian.Uint64(b) << (8 * (shortWord - n)) // without the bytes behind the word
-	hi, lo := bits.Mul64(word^secrets[0], secrets[1])
+	hi, lo := bits.Mul64(word^hashSecrets[0], hashSecrets[1])
 	return hi ^ lo
 }
 
@@ -156,11 +158,11 @@ func (s *gramScanner) combineHashes() []Gram {
 	s.grams = s.grams[:0]
 	g := uint64(0)
 	for i, h := range s.hashes {
-		if i >= gramWords {
-			g -= s.hashes[i-gramWords] * oldestFactor
+		if i >= wordsPerGram {
+			g -= s.hashes[i-wordsPerGram] * oldestFactor
 		}
 		g = g*gramFactor + h
-		if i >= gramWords-1 {
+		if i >= wordsPerGram-1 {
 			s.grams = append(s.grams, Gram(g))
 		}
 	}

@@ -18,18 +18,18 @@ const (
 
 // Edge is the fact that a version was made from a source.
 type Edge struct {
-	Name   string `json:"name"`
-	Seq    uint64 `json:"seq"`
-	From   string `json:"from"`               // name of the source: an entry or a turn
-	Source uint64 `json:"from_seq,omitempty"` // version of the source entry (0 for a turn)
-	How    string `json:"how"`                // ByLabel, ByMerge or ByWords
+	Name          string `json:"name"`
+	Seq           uint64 `json:"seq"`
+	SourceName    string `json:"from"`               // name of the source: an entry or a turn
+	SourceVersion uint64 `json:"from_seq,omitempty"` // version of the source entry (0 for a turn)
+	FoundBy       string `json:"how"`                // ByLabel, ByMerge or ByWords
 }
 
 // graph contains a history, or the part of a history that has the requested edges.
 type graph struct {
 	changes []oxbow.Change // oldest first
 	// For each version, the version of the same entry before it.
-	before map[*oxbow.Version]*oxbow.Version
+	previous map[*oxbow.Version]*oxbow.Version
 }
 
 // readGraph reads the whole history of a memory.
@@ -47,11 +47,11 @@ func readGraph(ctx context.Context, h oxbow.Historian) (*graph, error) {
 
 // newGraph returns the graph of changes, which must be in order, the oldest first.
 func newGraph(changes []oxbow.Change) *graph {
-	g := &graph{changes: changes, before: map[*oxbow.Version]*oxbow.Version{}}
+	g := &graph{changes: changes, previous: map[*oxbow.Version]*oxbow.Version{}}
 	last := map[string]*oxbow.Version{}
 	for v := range g.eachVersion {
 		if old := last[v.Entry.Name]; old != nil {
-			g.before[v] = old
+			g.previous[v] = old
 		}
 		last[v.Entry.Name] = v
 	}
@@ -76,9 +76,9 @@ func (g *graph) Edges(names map[string]bool) (edges []Edge) {
 	type ends struct{ name, from string }
 	found := map[ends]bool{}
 	add := func(e Edge) {
-		k := ends{e.Name, e.From}
-		isAsked := names[e.Name] || names[e.From]
-		if e.Name == e.From || !isAsked {
+		k := ends{e.Name, e.SourceName}
+		isAsked := names[e.Name] || names[e.SourceName]
+		if e.Name == e.SourceName || !isAsked {
 			return
 		}
 		if !found[k] {
@@ -127,13 +127,13 @@ func (g *graph) versionGrams(names map[string]bool) *gramSet {
 
 // labelEdges returns an edge for each source label that the version before does not have.
 func (g *graph) labelEdges(v *oxbow.Version) (edges []Edge) {
-	for _, l := range v.Entry.Values(Label) {
-		if old := g.before[v]; old != nil && slices.Contains(old.Entry.Values(Label), l) {
+	for _, l := range v.Entry.Values(SourceLabel) {
+		if old := g.previous[v]; old != nil && slices.Contains(old.Entry.Values(SourceLabel), l) {
 			continue
 		}
-		e := Edge{Name: v.Entry.Name, Seq: v.Seq, From: l, How: ByLabel}
+		e := Edge{Name: v.Entry.Name, Seq: v.Seq, SourceName: l, FoundBy: ByLabel}
 		if name, seq, ok := ParseSource(l); ok {
-			e.From, e.Source = name, seq
+			e.SourceName, e.SourceVersion = name, seq
 		}
 		edges = append(edges, e)
 	}
@@ -176,40 +176,40 @@ func eachMerge(c *oxbow.Change, fn func(gone, kept int)) {
 // maxSteps is the maximum length of a path that Walk follows.
 const maxSteps = 8
 
-// walkBoth returns the edges to the sources of an entry and to the entries made from it, as [Walk] does.
-// find returns the edges of the named entries.
-func walkBoth(name string, find func(map[string]bool) ([]Edge, error)) (sources, made []Edge, err error) {
+// walkBothDirections returns the edges to the sources of an entry and to the entries made from it, as [FindLineage]
+// does. find returns the edges of the named entries.
+func walkBothDirections(name string, find func(map[string]bool) ([]Edge, error)) (sources, made []Edge, err error) {
 	nearest, err := find(map[string]bool{name: true})
 	if err != nil {
 		return nil, nil, err
 	}
-	w := walker{find: find, sources: true}
-	sources, err = w.walk(name, nearest)
+	w := walker{findEdges: find, isTowardSources: true}
+	sources, err = w.followEdges(name, nearest)
 	if err != nil {
 		return nil, nil, err
 	}
-	w.sources = false
-	made, err = w.walk(name, nearest)
+	w.isTowardSources = false
+	made, err = w.followEdges(name, nearest)
 	return sources, made, err
 }
 
 // walker follows edges, either to sources or from them.
 type walker struct {
-	find    func(names map[string]bool) ([]Edge, error)
-	sources bool
+	findEdges       func(names map[string]bool) ([]Edge, error)
+	isTowardSources bool
 }
 
 // edgeEnds returns the two ends of an edge: near is the end from which the walker comes, and far is the
 // end to which it goes.
 func (w walker) edgeEnds(e Edge) (near, far string) {
-	if w.sources {
-		return e.Name, e.From
+	if w.isTowardSources {
+		return e.Name, e.SourceName
 	}
-	return e.From, e.Name
+	return e.SourceName, e.Name
 }
 
-// walk follows edges. found are the edges of the named entry.
-func (w walker) walk(name string, found []Edge) (edges []Edge, err error) {
+// followEdges follows edges. found are the edges of the named entry.
+func (w walker) followEdges(name string, found []Edge) (edges []Edge, err error) {
 	seen, at := map[string]bool{name: true}, map[string]bool{name: true}
 	for step := 1; ; step++ {
 		next := map[string]bool{}
@@ -227,7 +227,7 @@ func (w walker) walk(name string, found []Edge) (edges []Edge, err error) {
 			return edges, nil
 		}
 		at = next
-		found, err = w.find(next)
+		found, err = w.findEdges(next)
 		if err != nil {
 			return nil, err
 		}

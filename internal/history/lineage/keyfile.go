@@ -46,11 +46,11 @@ const (
 
 var keyMagic = [8]byte{0x89, 'o', 'x', 'w', 'd', 's', '\r', '\n'}
 
-// errKeyFile is returned for a file that cannot be used.
-var errKeyFile = errors.New("the file of words is of no use")
+// errUnusableKeyFile is returned for a file that cannot be used.
+var errUnusableKeyFile = errors.New("the file of words is of no use")
 
-// errCommon means that so many versions have a key that it is faster to read the whole history.
-var errCommon = errors.New("too many versions have these words")
+// errTooManyVersions means that so many versions have a key that it is faster to read the whole history.
+var errTooManyVersions = errors.New("too many versions have these words")
 
 // decodeHash decodes the hash of a change.
 func decodeHash(s string) (hash [32]byte, ok bool) {
@@ -63,10 +63,10 @@ func decodeHash(s string) (hash [32]byte, ok bool) {
 
 // keyHead is the decoded page 0 of a key file.
 type keyHead struct {
-	unicode                 string
-	seq                     uint64
-	hash                    [32]byte
-	changes, versions, keys int
+	unicodeVersion                      string
+	seq                                 uint64
+	hash                                [32]byte
+	changeCount, versionCount, keyCount int
 }
 
 func (h *keyHead) encode() []byte {
@@ -74,12 +74,12 @@ func (h *keyHead) encode() []byte {
 	b := make([]byte, 96)
 	copy(b, keyMagic[:])
 	le.PutUint32(b[8:], keyFormat)
-	copy(b[16:32], h.unicode)
+	copy(b[16:32], h.unicodeVersion)
 	le.PutUint64(b[32:], h.seq)
 	copy(b[40:], h.hash[:])
-	le.PutUint64(b[72:], uint64(h.changes))
-	le.PutUint64(b[80:], uint64(h.versions))
-	le.PutUint64(b[88:], uint64(h.keys))
+	le.PutUint64(b[72:], uint64(h.changeCount))
+	le.PutUint64(b[80:], uint64(h.versionCount))
+	le.PutUint64(b[88:], uint64(h.keyCount))
 	return b
 }
 
@@ -87,72 +87,72 @@ func (h *keyHead) encode() []byte {
 func decodeKeyHead(b []byte) (h keyHead, err error) {
 	le := binary.LittleEndian
 	if [8]byte(b) != keyMagic || le.Uint32(b[8:]) != keyFormat {
-		return h, fmt.Errorf("%w: it has another format", errKeyFile)
+		return h, fmt.Errorf("%w: it has another format", errUnusableKeyFile)
 	}
 	h = keyHead{
-		unicode:  string(bytes.TrimRight(b[16:32], "\x00")),
-		seq:      le.Uint64(b[32:]),
-		hash:     [32]byte(b[40:72]),
-		changes:  int(le.Uint64(b[72:])),
-		versions: int(le.Uint64(b[80:])),
-		keys:     int(le.Uint64(b[88:])),
+		unicodeVersion: string(bytes.TrimRight(b[16:32], "\x00")),
+		seq:            le.Uint64(b[32:]),
+		hash:           [32]byte(b[40:72]),
+		changeCount:    int(le.Uint64(b[72:])),
+		versionCount:   int(le.Uint64(b[80:])),
+		keyCount:       int(le.Uint64(b[88:])),
 	}
-	counts := []int{h.changes, h.versions, h.keys}
-	isTooLarge := h.versions > maxVersions || h.changes > maxVersions || h.keys > maxKeys
+	counts := []int{h.changeCount, h.versionCount, h.keyCount}
+	isTooLarge := h.versionCount > maxVersions || h.changeCount > maxVersions || h.keyCount > maxKeys
 	if slices.Min(counts) < 0 || isTooLarge {
-		return h, fmt.Errorf("%w: its counts are impossible", errKeyFile)
+		return h, fmt.Errorf("%w: its counts are impossible", errUnusableKeyFile)
 	}
-	if h.unicode != unicode.Version {
-		return h, fmt.Errorf("%w: it divides texts into words by other rules", errKeyFile)
+	if h.unicodeVersion != unicode.Version {
+		return h, fmt.Errorf("%w: it divides texts into words by other rules", errUnusableKeyFile)
 	}
 	return h, nil
 }
 
 func (h *keyHead) tables() []pagefile.Table {
-	return []pagefile.Table{{Row: 16, Count: h.changes}, {Row: 8, Count: h.keys}}
+	return []pagefile.Table{{RowSize: 16, RowCount: h.changeCount}, {RowSize: 8, RowCount: h.keyCount}}
 }
 
 // writeKeyFile writes the key file of a history.
 func writeKeyFile(to io.WriterAt, changes []oxbow.Change) error {
-	h := keyHead{unicode: unicode.Version}
+	h := keyHead{unicodeVersion: unicode.Version}
 	var rows []uint64  // of the key table
 	var first []uint64 // number of each change's first version
-	scanner := gramScanner{isStable: true}
+	scanner := gramScanner{hasStableHashes: true}
 	for i := range changes {
 		c := &changes[i]
-		first = append(first, uint64(h.versions))
-		scanner.keysOfChange(c, func(i int, k key) { rows = append(rows, uint64(k)|uint64(h.versions+i)) })
-		h.versions += len(c.Versions)
+		first = append(first, uint64(h.versionCount))
+		scanner.eachChangeKey(c, func(i int, k key) { rows = append(rows, uint64(k)|uint64(h.versionCount+i)) })
+		h.versionCount += len(c.Versions)
 		if len(c.Versions) > 0 {
-			h.changes++
+			h.changeCount++
 		}
-		if h.versions > maxVersions || len(rows) > maxKeys {
-			return fmt.Errorf("%w: the history has too many words", errKeyFile)
+		if h.versionCount > maxVersions || len(rows) > maxKeys {
+			return fmt.Errorf("%w: the history has too many words", errUnusableKeyFile)
 		}
 		h.seq = c.Seq
 	}
 	var ok bool
 	h.hash, ok = decodeHash(changes[len(changes)-1].Hash)
 	if !ok {
-		return fmt.Errorf("%w: the history has no hashes", errKeyFile)
+		return fmt.Errorf("%w: the history has no hashes", errUnusableKeyFile)
 	}
 	slices.Sort(rows)
 	rows = slices.Compact(rows)
-	h.keys = len(rows)
+	h.keyCount = len(rows)
 	out := bufio.NewWriterSize(io.NewOffsetWriter(to, 0), 1<<18)
 	w := pagefile.NewWriter(out)
 	w.Write(h.encode())
-	w.Close()
+	w.FinishPage()
 	for i, c := range changes {
 		if len(c.Versions) > 0 {
-			w.Row(first[i], c.Seq)
+			w.AppendRow(first[i], c.Seq)
 		}
 	}
-	w.Close()
+	w.FinishPage()
 	for _, row := range rows {
-		w.Row(row)
+		w.AppendRow(row)
 	}
-	w.Close()
+	w.FinishPage()
 	return out.Flush()
 }
 
@@ -171,8 +171,8 @@ func openKeyFile(file vfs.File) (*keyFile, error) {
 		if err == nil {
 			k.head, err = decodeKeyHead(head)
 		}
-		if err == nil && int64(pagefile.CountPages(k.head.tables()))*pagefile.Size != info.Size() {
-			err = fmt.Errorf("%w: it has another size than its head says", errKeyFile)
+		if err == nil && int64(pagefile.CountPages(k.head.tables()))*pagefile.PageSize != info.Size() {
+			err = fmt.Errorf("%w: it has another size than its head says", errUnusableKeyFile)
 		}
 		return k.head.tables(), err
 	})
@@ -182,36 +182,36 @@ func openKeyFile(file vfs.File) (*keyFile, error) {
 	return k, nil
 }
 
-// place is a version of the history: its index in a change.
-type place struct {
+// versionPlace is a version of the history: its index in a change.
+type versionPlace struct {
 	seq   uint64
 	index int
 }
 
-// addNumbers adds the numbers of the versions with a key to numbers. It returns an error if there are
+// addVersionNumbers adds the numbers of the versions with a key to numbers. It returns an error if there are
 // more than most numbers.
-func (f *keyFile) addNumbers(k key, numbers map[uint32]bool, most int) error {
-	for i := f.rows.Search(keyTable, uint64(k)); i < f.head.keys; i++ {
-		row := f.rows.Key(keyTable, i)
+func (f *keyFile) addVersionNumbers(k key, numbers map[uint32]bool, most int) error {
+	for i := f.rows.SearchKey(keyTable, uint64(k)); i < f.head.keyCount; i++ {
+		row := f.rows.RowKey(keyTable, i)
 		if newKey(row) != k {
 			break
 		}
 		numbers[uint32(row-uint64(k))] = true
 		if len(numbers) > most {
-			return errCommon
+			return errTooManyVersions
 		}
 	}
 	return f.rows.Err()
 }
 
 // findVersion returns the place of the version with this number.
-func (f *keyFile) findVersion(number uint32) (place, error) {
-	i := f.rows.Search(changeTable, uint64(number)+1) - 1
+func (f *keyFile) findVersion(number uint32) (versionPlace, error) {
+	i := f.rows.SearchKey(changeTable, uint64(number)+1) - 1
 	if i < 0 {
-		return place{}, fmt.Errorf("%w: version %d is in no change", errKeyFile, number)
+		return versionPlace{}, fmt.Errorf("%w: version %d is in no change", errUnusableKeyFile, number)
 	}
 	row := f.rows.Row(changeTable, i)
 	le := binary.LittleEndian
-	p := place{le.Uint64(row[8:]), int(uint64(number) - le.Uint64(row))}
+	p := versionPlace{le.Uint64(row[8:]), int(uint64(number) - le.Uint64(row))}
 	return p, f.rows.Err()
 }

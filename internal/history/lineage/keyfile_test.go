@@ -52,7 +52,10 @@ func (r *randomHistory) change() {
 	var ops []oxbow.Op
 	for range 1 + r.rng.IntN(3) {
 		name, other := r.name(), r.name()
-		source := oxbow.Label{Key: Label, Value: []string{Source(other, 1), "claude/a/0001"}[r.rng.IntN(2)]}
+		source := oxbow.Label{
+			Key:   SourceLabel,
+			Value: []string{FormatSource(other, 1), "claude/a/0001"}[r.rng.IntN(2)],
+		}
 		switch r.rng.IntN(6) {
 		case 0:
 			ops = append(ops, oxbow.Remove{Name: name})
@@ -91,10 +94,10 @@ func (r *randomHistory) compare(when string) (usedFile bool) {
 		if i == 12 {
 			name = "claude/a/0001"
 		}
-		wantFrom, wantMade, _ := walkBoth(name, func(names map[string]bool) ([]Edge, error) {
+		wantFrom, wantMade, _ := walkBothDirections(name, func(names map[string]bool) ([]Edge, error) {
 			return whole.Edges(names), nil
 		})
-		from, made, err := Walk(r.t.Context(), r.m, name)
+		from, made, err := FindLineage(r.t.Context(), r.m, name)
 		if err != nil || !slices.Equal(from, wantFrom) || !slices.Equal(made, wantMade) {
 			r.t.Fatalf("%s: edges of %s are %v and %v, %v; want %v and %v", when, name, from, made, err, wantFrom,
 				wantMade)
@@ -125,7 +128,7 @@ func TestEdgesWithFile(t *testing.T) {
 			}
 			r.change()
 		}
-		from, _, err := Walk(t.Context(), r.m, "n1")
+		from, _, err := FindLineage(t.Context(), r.m, "n1")
 		if err != nil {
 			t.Fatal(err)
 		}

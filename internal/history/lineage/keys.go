@@ -14,7 +14,7 @@ import (
 // depends only on the six words.
 const (
 	keyWords  = 4
-	keyWindow = gramWords - keyWords + 1
+	keyWindow = wordsPerGram - keyWords + 1
 )
 
 // A key is the upper keyBits bits of a hash. The hash is computed from keyWords consecutive words, or from an
@@ -47,7 +47,7 @@ func (s *gramScanner) appendWordKeys(keys []key, text string) []key {
 			h = mixHash(h, word)
 		}
 		last[i%keyWindow] = h
-		if i < gramWords {
+		if i < wordsPerGram {
 			continue
 		}
 		k := newKey(slices.Min(last[:]))
@@ -58,10 +58,10 @@ func (s *gramScanner) appendWordKeys(keys []key, text string) []key {
 	return keys
 }
 
-// keysOfChange calls add for each key of a change's versions, with the index of the version in the change. A version
+// eachChangeKey calls add for each key of a change's versions, with the index of the version in the change. A version
 // has the keys of its words and its name. In a merge, both versions have the names of both entries. A version with a
 // source label also has the key of the source's name.
-func (s *gramScanner) keysOfChange(c *oxbow.Change, add func(i int, k key)) {
+func (s *gramScanner) eachChangeKey(c *oxbow.Change, add func(i int, k key)) {
 	var keys []key
 	for i := range c.Versions {
 		v := &c.Versions[i]
@@ -78,7 +78,7 @@ func (s *gramScanner) keysOfChange(c *oxbow.Change, add func(i int, k key)) {
 
 // sourceKeys returns the keys of the names in a version's source labels.
 func sourceKeys(v *oxbow.Version) (keys []key) {
-	for _, l := range v.Entry.Values(Label) {
+	for _, l := range v.Entry.Values(SourceLabel) {
 		name, _, ok := ParseSource(l)
 		if !ok {
 			name = l

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Label is the key of labels that name an entry's sources. The value is NAME@SEQ for an entry
+// SourceLabel is the key of labels that name an entry's sources. The value is NAME@SEQ for an entry
 // version, or the name of a session's turn. Only oxbow sets this label, and callers of verbs
 // cannot add or remove it.
-const Label = "from"
+const SourceLabel = "from"
 
-// Source returns the label value for a version of an entry.
-func Source(name string, version uint64) string {
+// FormatSource returns the label value for a version of an entry.
+func FormatSource(name string, version uint64) string {
 	return name + "@" + strconv.FormatUint(version, 10)
 }
 
@@ -28,7 +28,7 @@ func ParseSource(s string) (name string, version uint64, ok bool) {
 	if err != nil || version == 0 {
 		return "", 0, false
 	}
-	if Source(s[:i], version) != s {
+	if FormatSource(s[:i], version) != s {
 		return "", 0, false // another spelling of the number, such as 007
 	}
 	return s[:i], version, true

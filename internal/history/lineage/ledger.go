@@ -17,22 +17,22 @@ import (
 
 // Limits for a ledger and its results.
 const (
-	maxShown   = 1 << 20 // total size, in bytes, of the texts that a ledger keeps
-	maxSources = 4       // number of sources returned for a text
-	leastRare  = 4       // number of rare words that a text must share with its source
+	maxShownBytes  = 1 << 20 // total size, in bytes, of the texts that a ledger keeps
+	maxSources     = 4       // number of sources returned for a text
+	leastRareWords = 4       // number of rare words that a text must share with its source
 )
 
 // Ledger records the texts shown in a session. It is safe for concurrent use. The zero Ledger is
 // empty and ready to use.
 type Ledger struct {
-	mu      sync.Mutex      // guards all fields below
-	shown   []*ShownText    // in the order in which they were shown, the newest last
-	known   map[string]bool // keys of shown's elements
-	bytes   int             // total size of the texts in shown
-	indexed int             // the first indexed elements of shown are in grams and words
+	mu           sync.Mutex      // guards all fields below
+	shownTexts   []*ShownText    // in the order in which they were shown, the newest last
+	shownKeys    map[string]bool // keys of shown's elements
+	shownBytes   int             // total size of the texts in shown
+	indexedCount int             // the first indexed elements of shown are in grams and words
 	// The first text that contains each gram, and all texts that contain each word.
-	grams map[Gram]*ShownText
-	words map[string][]*ShownText
+	textByGram  map[Gram]*ShownText
+	textsByWord map[string][]*ShownText
 }
 
 // ShownText is a text that was shown. It belongs to a version of an entry or to a
@@ -45,74 +45,75 @@ type ShownText struct {
 	Text    string
 }
 
-// ShownEntry returns the content of an entry as a shown text.
-func ShownEntry(e *oxbow.Entry) ShownText {
+// NewShownText returns the content of an entry as a shown text.
+func NewShownText(e *oxbow.Entry) ShownText {
 	return ShownText{Name: e.Name, Version: e.Version, Taints: e.Values(oxbow.LabelTaint), Trust: e.Trust(),
 		Text: e.Content}
 }
 
 // key identifies the text and its version.
 func (s *ShownText) key() string {
-	return fmt.Sprintf("%s@%d %x", s.Name, s.Version, maphash.String(seed, s.Text))
+	return fmt.Sprintf("%s@%d %x", s.Name, s.Version, maphash.String(hashSeed, s.Text))
 }
 
-// Source returns the value of the label [Label] that names the text's entry or turn.
-func (s *ShownText) Source() string {
+// SourceValue returns the value of the label [SourceLabel] that names the text's entry or turn.
+func (s *ShownText) SourceValue() string {
 	if s.Version == 0 {
 		return s.Name
 	}
-	return Source(s.Name, s.Version)
+	return FormatSource(s.Name, s.Version)
 }
 
-// Show adds texts to the ledger. It keeps the first maxShown/2 bytes of each text. If the ledger is
+// AddTexts adds texts to the ledger. It keeps the first maxShownBytes/2 bytes of each text. If the ledger is
 // full, it drops the oldest texts. On a nil Ledger, Show does nothing.
-func (l *Ledger) Show(all ...ShownText) {
+func (l *Ledger) AddTexts(all ...ShownText) {
 	if l == nil {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, s := range all {
-		s.Text = s.Text[:min(len(s.Text), maxShown/2)]
+		s.Text = s.Text[:min(len(s.Text), maxShownBytes/2)]
 		key := s.key()
-		if s.Text == "" || l.known[key] {
+		if s.Text == "" || l.shownKeys[key] {
 			continue
 		}
-		if l.known == nil {
-			l.known = map[string]bool{}
+		if l.shownKeys == nil {
+			l.shownKeys = map[string]bool{}
 		}
-		l.known[key] = true
-		l.shown, l.bytes = append(l.shown, &s), l.bytes+len(s.Text)
+		l.shownKeys[key] = true
+		l.shownTexts, l.shownBytes = append(l.shownTexts, &s), l.shownBytes+len(s.Text)
 	}
-	if l.bytes <= maxShown {
+	if l.shownBytes <= maxShownBytes {
 		return
 	}
 	from := 0
-	for ; l.bytes > maxShown/2 && from < len(l.shown)-1; from++ { // keep the newest text, even if it is large
-		l.bytes -= len(l.shown[from].Text)
-		delete(l.known, l.shown[from].key())
+	// Keep the newest text, even if it is large.
+	for ; l.shownBytes > maxShownBytes/2 && from < len(l.shownTexts)-1; from++ {
+		l.shownBytes -= len(l.shownTexts[from].Text)
+		delete(l.shownKeys, l.shownTexts[from].key())
 	}
-	l.shown = slices.Clone(l.shown[from:])
-	l.indexed = 0
-	l.grams = nil
-	l.words = nil
+	l.shownTexts = slices.Clone(l.shownTexts[from:])
+	l.indexedCount = 0
+	l.textByGram = nil
+	l.textsByWord = nil
 }
 
-// Sources returns the shown texts from which text was probably copied. First come texts that have
+// FindSources returns the shown texts from which text was probably copied. First come texts that have
 // six consecutive words in common with text, then texts that have at least four rare words in
 // common with it. Words that are also in old, the previous content, do not count. Texts that were
 // shown from the entry name itself are left out. Sources with more matches come first. rare
 // returns the words that are rare in the memory.
-func (l *Ledger) Sources(name, text, old string, rare func(words []string) map[string]bool) []*ShownText {
+func (l *Ledger) FindSources(name, text, old string, rare func(words []string) map[string]bool) []*ShownText {
 	if l == nil {
 		return nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.shown) == 0 || text == old {
+	if len(l.shownTexts) == 0 || text == old {
 		return nil
 	}
-	l.indexNew()
+	l.indexNewTexts()
 	words, had := splitWords(text), splitWords(old)
 	rows := map[*ShownText]int{}
 	before := map[Gram]bool{}
@@ -120,7 +121,7 @@ func (l *Ledger) Sources(name, text, old string, rare func(words []string) map[s
 		before[g] = true
 	}
 	for _, g := range wordGrams(words) {
-		s := l.grams[g]
+		s := l.textByGram[g]
 		if s == nil || before[g] {
 			continue
 		}
@@ -128,8 +129,8 @@ func (l *Ledger) Sources(name, text, old string, rare func(words []string) map[s
 			rows[s]++
 		}
 	}
-	found := l.mostCommon(rows)
-	for _, s := range l.mostCommon(l.rareWords(name, ownWords(words, had), rare)) {
+	found := l.sortByCount(rows)
+	for _, s := range l.sortByCount(l.countRareWords(name, longWordsNotIn(words, had), rare)) {
 		if rows[s] == 0 {
 			found = append(found, s)
 		}
@@ -137,52 +138,56 @@ func (l *Ledger) Sources(name, text, old string, rare func(words []string) map[s
 	return found[:min(len(found), maxSources)]
 }
 
-// rareWords returns how many of the words are rare and occur in a shown text, for each text with at
-// least leastRare such words.
-func (l *Ledger) rareWords(name string, words map[string]bool, rare func([]string) map[string]bool) map[*ShownText]int {
+// countRareWords returns how many of the words are rare and occur in a shown text, for each text with at
+// least leastRareWords such words.
+func (l *Ledger) countRareWords(
+	name string,
+	words map[string]bool,
+	rare func([]string) map[string]bool,
+) map[*ShownText]int {
 	var shared []string
 	for w := range words {
-		if l.words[w] != nil {
+		if l.textsByWord[w] != nil {
 			shared = append(shared, w)
 		}
 	}
-	if len(shared) < leastRare {
+	if len(shared) < leastRareWords {
 		return nil
 	}
 	slices.Sort(shared)
 	counts := map[*ShownText]int{}
 	for w := range rare(shared) {
-		for _, s := range l.words[w] {
+		for _, s := range l.textsByWord[w] {
 			counts[s]++
 		}
 	}
-	maps.DeleteFunc(counts, func(s *ShownText, n int) bool { return n < leastRare || s.Name == name })
+	maps.DeleteFunc(counts, func(s *ShownText, n int) bool { return n < leastRareWords || s.Name == name })
 	return counts
 }
 
-// indexNew adds the texts that were shown since the last call to grams and words.
-func (l *Ledger) indexNew() {
-	if l.grams == nil {
-		l.grams, l.words = map[Gram]*ShownText{}, map[string][]*ShownText{}
+// indexNewTexts adds the texts that were shown since the last call to grams and words.
+func (l *Ledger) indexNewTexts() {
+	if l.textByGram == nil {
+		l.textByGram, l.textsByWord = map[Gram]*ShownText{}, map[string][]*ShownText{}
 	}
-	for _, s := range l.shown[l.indexed:] {
+	for _, s := range l.shownTexts[l.indexedCount:] {
 		words := splitWords(s.Text)
-		for w := range ownWords(words, nil) {
-			l.words[w] = append(l.words[w], s)
+		for w := range longWordsNotIn(words, nil) {
+			l.textsByWord[w] = append(l.textsByWord[w], s)
 		}
 		for _, g := range wordGrams(words) {
-			if l.grams[g] == nil {
-				l.grams[g] = s
+			if l.textByGram[g] == nil {
+				l.textByGram[g] = s
 			}
 		}
 	}
-	l.indexed = len(l.shown)
+	l.indexedCount = len(l.shownTexts)
 }
 
-// mostCommon returns the texts in counts, by falling count. Texts with the same count are sorted by time,
+// sortByCount returns the texts in counts, by falling count. Texts with the same count are sorted by time,
 // the newest first.
-func (l *Ledger) mostCommon(counts map[*ShownText]int) (found []*ShownText) {
-	for _, s := range slices.Backward(l.shown) {
+func (l *Ledger) sortByCount(counts map[*ShownText]int) (found []*ShownText) {
+	for _, s := range slices.Backward(l.shownTexts) {
 		if counts[s] > 0 {
 			found = append(found, s)
 		}
@@ -191,14 +196,14 @@ func (l *Ledger) mostCommon(counts map[*ShownText]int) (found []*ShownText) {
 	return found
 }
 
-// leastWord is the minimum length, in letters, of a rare word.
-const leastWord = 3
+// leastWordLetters is the minimum length, in letters, of a rare word.
+const leastWordLetters = 3
 
-// ownWords returns the words with at least leastWord letters that are not in others.
-func ownWords(words, others []string) map[string]bool {
+// longWordsNotIn returns the words with at least leastWordLetters letters that are not in others.
+func longWordsNotIn(words, others []string) map[string]bool {
 	set := make(map[string]bool, len(words))
 	for _, w := range words {
-		if utf8.RuneCountInString(w) >= leastWord {
+		if utf8.RuneCountInString(w) >= leastWordLetters {
 			set[w] = true
 		}
 	}

@@ -12,11 +12,11 @@ import (
 )
 
 // all is a memory in which each word is rare, few one in which only some are.
-func all(words []string) map[string]bool { return ownWords(words, nil) }
+func all(words []string) map[string]bool { return longWordsNotIn(words, nil) }
 
 func few(some ...string) func([]string) map[string]bool {
 	return func(words []string) map[string]bool {
-		return ownWords(slices.DeleteFunc(slices.Clone(words), func(w string) bool {
+		return longWordsNotIn(slices.DeleteFunc(slices.Clone(words), func(w string) bool {
 			return !slices.Contains(some, w)
 		}), nil)
 	}
@@ -56,19 +56,19 @@ func TestSources(t *testing.T) {
 		{"nothing", "n", "", "", all, ""},
 	} {
 		l := new(Ledger)
-		l.Show(page, other)
-		l.Show(page, turn)
+		l.AddTexts(page, other)
+		l.AddTexts(page, turn)
 		var got []string
-		for _, s := range l.Sources(c.name, c.text, c.old, c.rare) {
-			got = append(got, s.Source())
+		for _, s := range l.FindSources(c.name, c.text, c.old, c.rare) {
+			got = append(got, s.SourceValue())
 		}
 		if s := strings.Join(got, " "); s != c.want {
 			t.Errorf("%s: %q, want %q", c.what, s, c.want)
 		}
 	}
 	var none *Ledger
-	none.Show(page)
-	if none.Sources("n", page.Text, "", all) != nil {
+	none.AddTexts(page)
+	if none.FindSources("n", page.Text, "", all) != nil {
 		t.Error("no ledger has sources")
 	}
 }
@@ -78,28 +78,28 @@ func TestLedgerIsBounded(t *testing.T) {
 	l := new(Ledger)
 	text := func(i int) string { return strings.Repeat(fmt.Sprintf("the word w%d stands here ", i), 4000) }
 	for i := range 30 {
-		l.Show(ShownEntry(&oxbow.Entry{Name: fmt.Sprint("e", i), Version: 1, Content: text(i)}))
-		if got := l.Sources("n", text(i), "", few()); len(got) != 1 || got[0].Name != fmt.Sprint("e", i) {
+		l.AddTexts(NewShownText(&oxbow.Entry{Name: fmt.Sprint("e", i), Version: 1, Content: text(i)}))
+		if got := l.FindSources("n", text(i), "", few()); len(got) != 1 || got[0].Name != fmt.Sprint("e", i) {
 			t.Fatalf("what was shown last is not found: %d sources", len(got))
 		}
 	}
 	large := ""
 	for i := range 3 {
-		large = strings.Repeat(fmt.Sprintf("a large text%d of the harbor ", i), maxShown/2/29)
-		l.Show(ShownText{Name: fmt.Sprint("large", i), Version: 1, Text: large})
-		if got := l.Sources("n", large[:1000], "", few()); len(got) != 1 || got[0].Name != fmt.Sprint("large", i) {
+		large = strings.Repeat(fmt.Sprintf("a large text%d of the harbor ", i), maxShownBytes/2/29)
+		l.AddTexts(ShownText{Name: fmt.Sprint("large", i), Version: 1, Text: large})
+		if got := l.FindSources("n", large[:1000], "", few()); len(got) != 1 || got[0].Name != fmt.Sprint("large", i) {
 			t.Errorf("a large text that was shown last is not found: %d sources", len(got))
 		}
 	}
-	l.Show(ShownText{Name: "longest", Version: 1, Text: "the northern gate opens at nine sharp " +
+	l.AddTexts(ShownText{Name: "longest", Version: 1, Text: "the northern gate opens at nine sharp " +
 		strings.Repeat(large, 3)})
-	if got := l.Sources("n", "the northern gate opens at nine sharp", "", few()); len(got) != 1 {
+	if got := l.FindSources("n", "the northern gate opens at nine sharp", "", few()); len(got) != 1 {
 		t.Error("the beginning of a text that is too long is not found")
 	}
-	if l.bytes > maxShown || len(l.grams) > maxShown {
-		t.Errorf("%d bytes, %d grams", l.bytes, len(l.grams))
+	if l.shownBytes > maxShownBytes || len(l.textByGram) > maxShownBytes {
+		t.Errorf("%d bytes, %d grams", l.shownBytes, len(l.textByGram))
 	}
-	if got := l.Sources("n", text(0), "", few()); len(got) > 0 {
+	if got := l.FindSources("n", text(0), "", few()); len(got) > 0 {
 		t.Errorf("what was dropped is found: %s", got[0].Name)
 	}
 }
@@ -107,15 +107,15 @@ func TestLedgerIsBounded(t *testing.T) {
 func BenchmarkSources(b *testing.B) {
 	l := new(Ledger)
 	for i := range 500 {
-		l.Show(ShownText{
+		l.AddTexts(ShownText{
 			Name:    fmt.Sprint("e", i),
 			Version: 1,
 			Text:    strings.Repeat(fmt.Sprintf("word%d of entry%d and some more ", i, i), 30),
 		})
 	}
 	text := strings.Repeat("what an agent writes of harbor, crane and gate, in some words ", 6)
-	l.Sources("n", text, "", all)
+	l.FindSources("n", text, "", all)
 	for b.Loop() {
-		l.Sources("n", text, "", all)
+		l.FindSources("n", text, "", all)
 	}
 }

@@ -38,14 +38,14 @@ func FuzzParseSource(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		name, version, ok := ParseSource(s)
-		if ok != (name != "") || ok != (version != 0) || (ok && Source(name, version) != s) {
+		if ok != (name != "") || ok != (version != 0) || (ok && FormatSource(name, version) != s) {
 			t.Errorf(
 				"ParseSource(%q) = %q, %d, %v, and that is written %q",
 				s,
 				name,
 				version,
 				ok,
-				Source(name, version),
+				FormatSource(name, version),
 			)
 		}
 	})
@@ -62,11 +62,11 @@ func TestWalk(t *testing.T) {
 	apply(oxbow.Add{Name: "page", Content: "run the script of the page as root"})
 	apply(oxbow.Add{Name: "other", Content: "nothing to do with it at all"})
 	apply(oxbow.Add{Name: "note", Content: "So: run the script of the page as root, and then read the log of it."})
-	apply(oxbow.Add{Name: "said", Content: "tabs", Labels: []oxbow.Label{{Key: Label, Value: "claude/a/0001"}}})
+	apply(oxbow.Add{Name: "said", Content: "tabs", Labels: []oxbow.Label{{Key: SourceLabel, Value: "claude/a/0001"}}})
 	apply(oxbow.Add{
 		Name:    "both",
 		Content: "x",
-		Labels:  []oxbow.Label{{Key: Label, Value: "note@3"}, {Key: Label, Value: "said@4"}},
+		Labels:  []oxbow.Label{{Key: SourceLabel, Value: "note@3"}, {Key: SourceLabel, Value: "said@4"}},
 	})
 	apply(
 		oxbow.Remove{Name: "other"},
@@ -74,7 +74,7 @@ func TestWalk(t *testing.T) {
 			Name:    "both",
 			Content: "x",
 			Aliases: []string{"other"},
-			Labels:  []oxbow.Label{{Key: Label, Value: "note@3"}},
+			Labels:  []oxbow.Label{{Key: SourceLabel, Value: "note@3"}},
 		},
 	)
 	for _, c := range []struct {
@@ -93,7 +93,7 @@ func TestWalk(t *testing.T) {
 		{"both", true, nil},
 		{"claude/a/0001", true, []Edge{{"said", 4, "claude/a/0001", 0, ByLabel}, {"both", 5, "said", 4, ByLabel}}},
 	} {
-		got, made, err := Walk(t.Context(), m, c.name)
+		got, made, err := FindLineage(t.Context(), m, c.name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,16 +18,20 @@ func plainEdges(g *graph, names map[string]bool) (edges []Edge) {
 	first := map[string]*oxbow.Version{}
 	for v := range g.eachVersion {
 		words := splitWords(v.Entry.Content)
-		for i := gramWords; i <= len(words); i++ {
-			gram := strings.Join(words[i-gramWords:i], " ")
+		for i := wordsPerGram; i <= len(words); i++ {
+			gram := strings.Join(words[i-wordsPerGram:i], " ")
 			source := first[gram]
 			if source == nil {
 				first[gram] = v
 				continue
 			}
 			e := Edge{v.Entry.Name, v.Seq, source.Entry.Name, source.Seq, ByWords}
-			isKnown := slices.ContainsFunc(edges, func(o Edge) bool { return o.Name == e.Name && o.From == e.From })
-			if e.Name != e.From && !isKnown && v.Verb != oxbow.VerbRestore && (names[e.Name] || names[e.From]) {
+			isKnown := slices.ContainsFunc(
+				edges,
+				func(o Edge) bool { return o.Name == e.Name && o.SourceName == e.SourceName },
+			)
+			if e.Name != e.SourceName && !isKnown && v.Verb != oxbow.VerbRestore &&
+				(names[e.Name] || names[e.SourceName]) {
 				edges = append(edges, e)
 			}
 		}

@@ -144,17 +144,20 @@ func say(p *Plan) string {
 		return s
 	}
 	for _, s := range p.Steps {
-		all = append(all, s.Did+" "+s.Name+list(s.Took))
+		all = append(all, s.Action+" "+s.Name+list(s.RevertedChanges))
 	}
 	for _, c := range p.Conflicts {
-		if c.Kept == nil {
+		if c.KeptParts == nil {
 			all = append(all, "null in JSON")
 		}
-		all = append(all, "kept "+strings.Join(c.Kept, " ")+" of "+c.Name+list(c.Later)+" by "+c.By)
+		all = append(all, "kept "+strings.Join(c.KeptParts, " ")+" of "+c.Name+list(c.LaterChanges)+" by "+c.LastActor)
 	}
 	for _, d := range p.Derived {
-		all = append(all, map[bool]string{true: "goes ", false: "stays "}[d.Taken]+d.Name+"@"+string(rune('0'+d.Seq))+
-			" from "+d.From+" "+d.How)
+		all = append(
+			all,
+			map[bool]string{true: "goes ", false: "stays "}[d.IsReverted]+d.Name+"@"+string(rune('0'+d.Seq))+
+				" from "+d.SourceName+" "+d.FoundBy,
+		)
 	}
 	return strings.Join(all, "; ")
 }
@@ -162,7 +165,7 @@ func say(p *Plan) string {
 // A plan that another writer made stale changes nothing.
 func TestConflict(t *testing.T) {
 	m := write(t, "person write a one", "bad write a evil", "bad write b evil")
-	p, err := Make(t.Context(), historian(t, m), ofSession("bad", false))
+	p, err := MakePlan(t.Context(), historian(t, m), ofSession("bad", false))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,61 +18,61 @@ import (
 
 // Selection specifies the versions to revert.
 type Selection struct {
-	// Has reports whether a version is selected. Only the number, time, source and note of the
+	// SelectsVersion reports whether a version is selected. Only the number, time, source and note of the
 	// change are set.
-	Has func(c *oxbow.Change, v *oxbow.Version) bool
+	SelectsVersion func(c *oxbow.Change, v *oxbow.Version) bool
 
-	// From reports whether a value of the label [lineage.Label] names something outside of the
+	// SelectsSource reports whether a value of the label [lineage.Label] names something outside of the
 	// memory that is selected, such as a session's turn. If From is nil, nothing outside is
 	// selected.
-	From func(value string) bool
+	SelectsSource func(value string) bool
 
-	// Derived means that versions derived from selected versions are also reverted.
-	Derived bool
+	// WithDerived means that versions derived from selected versions are also reverted.
+	WithDerived bool
 }
 
 // DerivedVersion describes a version that was made from a selected version, directly or through other
 // derived versions.
 type DerivedVersion struct {
-	Name string `json:"name"`
-	Seq  uint64 `json:"seq"`
-	From string `json:"from"` // source: NAME@SEQ, or the name of a turn
-	How  string `json:"how"`  // way in which the source was recognized: from, merged or words
-	// Taken is set if the version is also reverted.
-	Taken  bool         `json:"taken_back,omitempty"`
-	Source oxbow.Source `json:"-"`
+	Name       string `json:"name"`
+	Seq        uint64 `json:"seq"`
+	SourceName string `json:"from"` // source: NAME@SEQ, or the name of a turn
+	FoundBy    string `json:"how"`  // way in which the source was recognized: from, merged or words
+	// IsReverted is set if the version is also reverted.
+	IsReverted bool         `json:"taken_back,omitempty"`
+	Source     oxbow.Source `json:"-"`
 }
 
 // node is a version in the log, at or after the first selected version.
 type node struct {
 	oxbow.Version
-	prev     *oxbow.Entry // the entry before this version (nil if it did not exist)
-	selected bool
-	derived  *DerivedVersion
-	undone   bool // the version was undone, or is itself an undo, and therefore has no effect now
+	previous   *oxbow.Entry // the entry before this version (nil if it did not exist)
+	isSelected bool
+	derivation *DerivedVersion
+	isUndone   bool // the version was undone, or is itself an undo, and therefore has no effect now
 }
 
 // isRestore reports whether the version was written by an undo or a revert, and so contains no new
 // work.
 func (n *node) isRestore() bool {
-	return n.Verb == oxbow.VerbRestore || strings.HasPrefix(n.Note, noteStart)
+	return n.Verb == oxbow.VerbRestore || strings.HasPrefix(n.Note, revertNotePrefix)
 }
 
 // isToRevert reports whether the version is to be reverted.
 func (n *node) isToRevert(sel *Selection) bool {
-	return n.selected || (n.derived != nil && sel.Derived)
+	return n.isSelected || (n.derivation != nil && sel.WithDerived)
 }
 
-// isTouched reports whether the version is selected, or derived from a selected version.
-func (n *node) isTouched() bool {
-	return n.selected || n.derived != nil
+// isSelectedOrDerived reports whether the version is selected, or derived from a selected version.
+func (n *node) isSelectedOrDerived() bool {
+	return n.isSelected || n.derivation != nil
 }
 
 // window is the part of the log from the first selected version on, oldest first.
 type window struct {
-	nodes   []*node
-	before  oxbow.Store // the memory before the first selected version
-	changes []uint64    // numbers of the changes with a selected version
+	nodes           []*node
+	storeBefore     oxbow.Store // the memory before the first selected version
+	selectedChanges []uint64    // numbers of the changes with a selected version
 }
 
 // readWindow returns the window, or nil if nothing is selected.
@@ -82,7 +82,7 @@ func readWindow(ctx context.Context, h oxbow.Historian, sel *Selection) (*window
 		if err != nil {
 			return nil, err
 		}
-		if sel.includesChange(&c) {
+		if sel.hasVersionOf(&c) {
 			first = c.Seq
 		}
 	}
@@ -101,18 +101,18 @@ func readWindow(ctx context.Context, h oxbow.Historian, sel *Selection) (*window
 		if !revertsSince(&c, first) {
 			continue
 		}
-		if !undone[c.Seq] && !sel.includesChange(&c) {
-			w.markUndone(&c, undone)
+		if !undone[c.Seq] && !sel.hasVersionOf(&c) {
+			w.markUndoneChanges(&c, undone)
 		}
 	}
 	slices.Reverse(w.nodes)
-	slices.Reverse(w.changes)
+	slices.Reverse(w.selectedChanges)
 	var err error
-	w.before, err = h.AsOf(ctx, first-1)
+	w.storeBefore, err = h.AsOf(ctx, first-1)
 	if err != nil {
 		return nil, err
 	}
-	return w, w.link(ctx)
+	return w, w.linkPrevious(ctx)
 }
 
 // revertsSince reports whether a change reverts others, none of which is before the change with number first.
@@ -120,25 +120,28 @@ func revertsSince(c *oxbow.Change, first uint64) bool {
 	return len(c.Reverts) > 0 && slices.Min(c.Reverts) >= first
 }
 
-// includesChange reports whether the selection contains a version of the change.
-func (sel *Selection) includesChange(c *oxbow.Change) bool {
-	return slices.ContainsFunc(c.Versions, func(v oxbow.Version) bool { return sel.Has(c, &v) })
+// hasVersionOf reports whether the selection contains a version of the change.
+func (sel *Selection) hasVersionOf(c *oxbow.Change) bool {
+	return slices.ContainsFunc(c.Versions, func(v oxbow.Version) bool { return sel.SelectsVersion(c, &v) })
 }
 
 // addChange adds a change. Changes are added from the newest to the oldest.
 func (w *window) addChange(c *oxbow.Change, sel *Selection, undone map[uint64]bool) {
-	if sel.includesChange(c) && !undone[c.Seq] {
-		w.changes = append(w.changes, c.Seq)
+	if sel.hasVersionOf(c) && !undone[c.Seq] {
+		w.selectedChanges = append(w.selectedChanges, c.Seq)
 	}
 	for _, v := range slices.Backward(c.Versions) {
 		if !v.Erased { // skip erased versions, because their text is not known
-			w.nodes = append(w.nodes, &node{Version: v, selected: sel.Has(c, &v), undone: undone[c.Seq]})
+			w.nodes = append(
+				w.nodes,
+				&node{Version: v, isSelected: sel.SelectsVersion(c, &v), isUndone: undone[c.Seq]},
+			)
 		}
 	}
 }
 
-// markUndone marks the change that was added last, which is an undo, and all changes that it undid.
-func (w *window) markUndone(c *oxbow.Change, undone map[uint64]bool) {
+// markUndoneChanges marks the change that was added last, which is an undo, and all changes that it undid.
+func (w *window) markUndoneChanges(c *oxbow.Change, undone map[uint64]bool) {
 	for _, s := range c.Reverts {
 		undone[s] = true
 	}
@@ -146,24 +149,24 @@ func (w *window) markUndone(c *oxbow.Change, undone map[uint64]bool) {
 		if n.Seq != c.Seq {
 			break
 		}
-		n.undone = true
+		n.isUndone = true
 	}
 }
 
-// link sets prev of all nodes.
-func (w *window) link(ctx context.Context) error {
+// linkPrevious sets prev of all nodes.
+func (w *window) linkPrevious(ctx context.Context) error {
 	now := map[string]*oxbow.Entry{}
 	for _, n := range w.nodes {
 		name := n.Entry.Name
 		old, ok := now[name]
 		if !ok {
 			var err error
-			old, err = at(ctx, w.before, name)
+			old, err = entryOrNil(ctx, w.storeBefore, name)
 			if err != nil {
 				return err
 			}
 		}
-		n.prev, now[name] = old, nil
+		n.previous, now[name] = old, nil
 		if n.Verb != oxbow.VerbRemove {
 			now[name] = &n.Entry
 		}
@@ -171,8 +174,8 @@ func (w *window) link(ctx context.Context) error {
 	return nil
 }
 
-// at returns the entry with that name, or nil if it does not exist.
-func at(ctx context.Context, s oxbow.Store, name string) (*oxbow.Entry, error) {
+// entryOrNil returns the entry with that name, or nil if it does not exist.
+func entryOrNil(ctx context.Context, s oxbow.Store, name string) (*oxbow.Entry, error) {
 	e, err := s.Get(ctx, name)
 	if errors.Is(err, oxbow.ErrNotFound) {
 		return nil, nil
@@ -180,10 +183,10 @@ func at(ctx context.Context, s oxbow.Store, name string) (*oxbow.Entry, error) {
 	return &e, err
 }
 
-// derive finds the versions that were derived from selected versions. Words that were already in
+// findDerived finds the versions that were derived from selected versions. Words that were already in
 // the memory before the source was written do not prove a copy. derive searches for the first
 // occurrence of words only if a first pass finds words in common, because this search is expensive.
-func (w *window) derive(ctx context.Context, sel *Selection) error {
+func (w *window) findDerived(ctx context.Context, sel *Selection) error {
 	shared := w.traceDerived(sel, nil)
 	if len(shared) == 0 {
 		return nil
@@ -196,7 +199,7 @@ func (w *window) derive(ctx context.Context, sel *Selection) error {
 			}
 		}
 	}
-	for e, err := range w.before.Entries(ctx, oxbow.Filter{}) {
+	for e, err := range w.storeBefore.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
 			return err
 		}
@@ -204,8 +207,8 @@ func (w *window) derive(ctx context.Context, sel *Selection) error {
 	}
 	for _, n := range w.nodes {
 		note(n.Entry.Content, n.Seq)
-		if n.derived != nil {
-			n.derived = nil
+		if n.derivation != nil {
+			n.derivation = nil
 		}
 	}
 	w.traceDerived(sel, known)
@@ -215,17 +218,18 @@ func (w *window) derive(ctx context.Context, sel *Selection) error {
 // trace records, version by version, the text that selected and derived versions left in the
 // memory.
 type trace struct {
-	sel     *Selection
-	known   map[lineage.Gram]uint64 // for each gram, the version in which it first occurred (nil in the first pass)
-	touched map[string]*node        // for each name with text of such versions, the first such version
-	made    map[lineage.Gram]*node  // grams that such versions wrote
-	shared  map[lineage.Gram]bool   // grams of made that later versions contain
+	selection *Selection
+	// For each gram, the version in which it first occurred (nil in the first pass).
+	firstOccurrence map[lineage.Gram]uint64
+	firstVersions   map[string]*node       // for each name with text of such versions, the first such version
+	writtenGrams    map[lineage.Gram]*node // grams that such versions wrote
+	sharedGrams     map[lineage.Gram]bool  // grams of made that later versions contain
 }
 
 // traceDerived sets derived in all derived versions. It returns the grams that a derived version has in
 // common with the version from which it was derived.
-func (w *window) traceDerived(sel *Selection, known map[lineage.Gram]uint64) map[lineage.Gram]bool {
-	t := &trace{sel, known, map[string]*node{}, map[lineage.Gram]*node{}, map[lineage.Gram]bool{}}
+func (w *window) traceDerived(sel *Selection, firstOccurrence map[lineage.Gram]uint64) map[lineage.Gram]bool {
+	t := &trace{sel, firstOccurrence, map[string]*node{}, map[lineage.Gram]*node{}, map[lineage.Gram]bool{}}
 	for from := 0; from < len(w.nodes); {
 		to := from
 		for to < len(w.nodes) && w.nodes[to].Seq == w.nodes[from].Seq {
@@ -234,49 +238,55 @@ func (w *window) traceDerived(sel *Selection, known map[lineage.Gram]uint64) map
 		t.traceVersions(w.nodes[from:to])
 		from = to
 	}
-	return t.shared
+	return t.sharedGrams
 }
 
 // traceVersions handles a change's versions.
 func (t *trace) traceVersions(nodes []*node) {
 	for _, n := range nodes {
-		if n.isTouched() || n.undone {
+		if n.isSelectedOrDerived() || n.isUndone {
 			continue
 		}
 		from, how := t.findCause(n)
-		t.mark(n, from, how)
+		t.markDerived(n, from, how)
 	}
 	t.markMerges(nodes)
 	for _, n := range nodes {
-		t.leaveText(n)
+		t.recordText(n)
 	}
 }
 
-func (t *trace) mark(n *node, from, how string) {
+func (t *trace) markDerived(n *node, from, how string) {
 	if from != "" {
-		n.derived = &DerivedVersion{Name: n.Entry.Name, Seq: n.Seq, From: from, How: how, Source: n.Source}
+		n.derivation = &DerivedVersion{
+			Name:       n.Entry.Name,
+			Seq:        n.Seq,
+			SourceName: from,
+			FoundBy:    how,
+			Source:     n.Source,
+		}
 	}
 }
 
-// leaveText updates the trace with the text that the version left in the memory.
-func (t *trace) leaveText(n *node) {
+// recordText updates the trace with the text that the version left in the memory.
+func (t *trace) recordText(n *node) {
 	name := n.Entry.Name
 	switch {
-	case !n.isTouched() && n.undone:
-		if first := t.touched[name]; first != nil && first.undone {
-			delete(t.touched, name)
+	case !n.isSelectedOrDerived() && n.isUndone:
+		if first := t.firstVersions[name]; first != nil && first.isUndone {
+			delete(t.firstVersions, name)
 		}
-	case !n.isTouched():
+	case !n.isSelectedOrDerived():
 		if n.Verb == oxbow.VerbRemove {
-			delete(t.touched, name)
+			delete(t.firstVersions, name)
 		}
 	default:
-		if t.touched[name] == nil {
-			t.touched[name] = n
+		if t.firstVersions[name] == nil {
+			t.firstVersions[name] = n
 		}
 		for _, g := range addedGrams(n) {
-			if _, ok := t.made[g]; !ok {
-				t.made[g] = n
+			if _, ok := t.writtenGrams[g]; !ok {
+				t.writtenGrams[g] = n
 			}
 		}
 	}
@@ -284,14 +294,14 @@ func (t *trace) leaveText(n *node) {
 
 // addedGrams returns the grams that the version has and the version before it has not.
 func addedGrams(n *node) []lineage.Gram {
-	if n.prev == nil || n.Verb == oxbow.VerbRemove {
+	if n.previous == nil || n.Verb == oxbow.VerbRemove {
 		return lineage.HashGrams(n.Entry.Content)
 	}
-	if n.prev.Content == n.Entry.Content {
+	if n.previous.Content == n.Entry.Content {
 		return nil
 	}
 	old := map[lineage.Gram]bool{}
-	for _, g := range lineage.HashGrams(n.prev.Content) {
+	for _, g := range lineage.HashGrams(n.previous.Content) {
 		old[g] = true
 	}
 	return slices.DeleteFunc(lineage.HashGrams(n.Entry.Content), func(g lineage.Gram) bool { return old[g] })
@@ -316,11 +326,11 @@ func (t *trace) findCause(n *node) (from, how string) {
 
 // labelSource returns a source that a new label of the version names, or "".
 func (t *trace) labelSource(n *node) string {
-	for _, v := range n.Entry.Values(lineage.Label) {
-		if n.prev != nil && slices.Contains(n.prev.Values(lineage.Label), v) {
+	for _, v := range n.Entry.Values(lineage.SourceLabel) {
+		if n.previous != nil && slices.Contains(n.previous.Values(lineage.SourceLabel), v) {
 			continue
 		}
-		if t.namesTouched(v) || t.sel.namesSource(v) {
+		if t.namesSelectedOrDerived(v) || t.selection.namesSource(v) {
 			return v
 		}
 	}
@@ -329,30 +339,30 @@ func (t *trace) labelSource(n *node) string {
 
 // namesSource reports whether a source label names something that the selection selects other than by version.
 func (sel *Selection) namesSource(label string) bool {
-	return sel.From != nil && sel.From(label)
+	return sel.SelectsSource != nil && sel.SelectsSource(label)
 }
 
-// namesTouched reports whether a source label names a version from the first touched version of its entry on.
-func (t *trace) namesTouched(source string) bool {
+// namesSelectedOrDerived reports whether a source label names a version from the first touched version of its entry on.
+func (t *trace) namesSelectedOrDerived(source string) bool {
 	name, seq, ok := lineage.ParseSource(source)
-	first := t.touched[name]
+	first := t.firstVersions[name]
 	return ok && first != nil && first.Seq <= seq
 }
 
 // copySource returns a version from which the new content of n was copied, or "". It records the shared
 // grams.
 func (t *trace) copySource(n *node) (from string) {
-	if n.prev != nil && n.prev.Content == n.Entry.Content {
+	if n.previous != nil && n.previous.Content == n.Entry.Content {
 		return ""
 	}
 	for _, g := range lineage.HashGrams(n.Entry.Content) {
-		s := t.made[g]
+		s := t.writtenGrams[g]
 		if s == nil {
 			continue
 		}
-		t.shared[g] = true
+		t.sharedGrams[g] = true
 		if from == "" && t.isNewSince(g, s.Seq) {
-			from = lineage.Source(s.Entry.Name, s.Seq)
+			from = lineage.FormatSource(s.Entry.Name, s.Seq)
 		}
 	}
 	return from
@@ -361,10 +371,10 @@ func (t *trace) copySource(n *node) (from string) {
 // isNewSince reports whether a gram occurred first in the version with number seq, or later. In the first
 // pass, the first occurrences are not known yet, and isNewSince returns true.
 func (t *trace) isNewSince(g lineage.Gram, seq uint64) bool {
-	if t.known == nil {
+	if t.firstOccurrence == nil {
 		return true
 	}
-	first, ok := t.known[g]
+	first, ok := t.firstOccurrence[g]
 	return ok && first >= seq
 }
 
@@ -377,7 +387,7 @@ func (t *trace) markMerges(nodes []*node) {
 		if n.Verb != oxbow.VerbRemove || n.isRestore() {
 			continue
 		}
-		if !n.selected && !n.undone {
+		if !n.isSelected && !n.isUndone {
 			gone[n.Entry.Name] = n
 		}
 	}
@@ -385,23 +395,23 @@ func (t *trace) markMerges(nodes []*node) {
 		return
 	}
 	for _, n := range nodes {
-		if n.Verb == oxbow.VerbRemove || n.selected {
+		if n.Verb == oxbow.VerbRemove || n.isSelected {
 			continue
 		}
-		parts, from := []*node{n}, t.touched[n.Entry.Name]
+		parts, from := []*node{n}, t.firstVersions[n.Entry.Name]
 		for _, a := range n.Entry.Aliases {
 			if o := gone[a]; o != nil {
-				parts, from = append(parts, o), cmp.Or(from, t.touched[a])
+				parts, from = append(parts, o), cmp.Or(from, t.firstVersions[a])
 			}
 		}
 		if from == nil || len(parts) == 1 {
 			continue
 		}
 		for _, o := range parts {
-			t.mark(o, lineage.Source(from.Entry.Name, from.Seq), lineage.ByMerge)
+			t.markDerived(o, lineage.FormatSource(from.Entry.Name, from.Seq), lineage.ByMerge)
 		}
 	}
 }
 
-// noteStart is the start of a revert's note.
-const noteStart = "revert of "
+// revertNotePrefix is the start of a revert's note.
+const revertNotePrefix = "revert of "

@@ -14,51 +14,51 @@ import (
 
 // replay is an entry's state while its changes are repeated.
 type replay struct {
-	now *oxbow.Entry // the entry without the reverted versions (nil if it would not exist)
+	entry *oxbow.Entry // the entry without the reverted versions (nil if it would not exist)
 	// Contents of reverted versions, each with the entry that would have been there instead.
-	bad   map[string]*oxbow.Entry
-	good  map[string]bool // contents of versions that are not reverted
-	took  []uint64        // numbers of the reverted versions
-	later []*node         // other versions after the first reverted version
+	revertedContents map[string]*oxbow.Entry
+	keptContents     map[string]bool // contents of versions that are not reverted
+	revertedVersions []uint64        // numbers of the reverted versions
+	laterVersions    []*node         // other versions after the first reverted version
 }
 
 // replayWithout repeats an entry's changes except the reverted changes.
 func replayWithout(before *oxbow.Entry, nodes []*node, sel *Selection) *replay {
-	r := &replay{now: before, bad: map[string]*oxbow.Entry{}, good: map[string]bool{}}
+	r := &replay{entry: before, revertedContents: map[string]*oxbow.Entry{}, keptContents: map[string]bool{}}
 	if before != nil {
-		r.good[before.Content] = true
+		r.keptContents[before.Content] = true
 	}
 	for _, n := range nodes {
 		content := n.Entry.Content
 		switch {
-		case n.undone:
+		case n.isUndone:
 			continue
 		case n.isToRevert(sel):
-			r.took = append(r.took, n.Seq)
-			if n.Verb != oxbow.VerbRemove && !r.knowsContent(content) {
-				r.bad[content] = r.now
+			r.revertedVersions = append(r.revertedVersions, n.Seq)
+			if n.Verb != oxbow.VerbRemove && !r.hadContent(content) {
+				r.revertedContents[content] = r.entry
 			}
 			continue
 		case n.Verb == oxbow.VerbRemove:
-			r.now = nil
+			r.entry = nil
 		default:
-			r.now = r.repeatChange(n)
+			r.entry = r.repeatChange(n)
 			if !n.isRestore() {
-				r.good[content] = true
-				delete(r.bad, content)
+				r.keptContents[content] = true
+				delete(r.revertedContents, content)
 			}
 		}
-		if len(r.took) > 0 {
-			r.later = append(r.later, n)
+		if len(r.revertedVersions) > 0 {
+			r.laterVersions = append(r.laterVersions, n)
 		}
 	}
 	return r
 }
 
-// knowsContent reports whether an earlier version of the entry had the content.
-func (r *replay) knowsContent(content string) bool {
-	_, isBad := r.bad[content]
-	return isBad || r.good[content]
+// hadContent reports whether an earlier version of the entry had the content.
+func (r *replay) hadContent(content string) bool {
+	_, isBad := r.revertedContents[content]
+	return isBad || r.keptContents[content]
 }
 
 // repeatChange repeats a version's change, for only those parts that the version changed. If the
@@ -66,20 +66,20 @@ func (r *replay) knowsContent(content string) bool {
 // instead. It returns nil if the entry would be empty.
 func (r *replay) repeatChange(n *node) *oxbow.Entry {
 	old := oxbow.Entry{}
-	if n.prev != nil {
-		old = *n.prev
+	if n.previous != nil {
+		old = *n.previous
 	}
 	e := oxbow.Entry{Name: n.Entry.Name, Kind: n.Entry.Kind, Created: n.Entry.Created}
-	if r.now != nil {
-		e = r.now.Clone()
+	if r.entry != nil {
+		e = r.entry.Clone()
 	}
 	if content, ok := r.contentAfter(n, old.Content); ok {
 		e.Content = content
 	} else {
 		return nil
 	}
-	e.Aliases, e.Labels = threeway.MergeWords(&old, &n.Entry, &e)
-	if addOperation(&e).Check() != nil { // there are too many labels, so keep the version's own
+	e.Aliases, e.Labels = threeway.MergeAliasesAndLabels(&old, &n.Entry, &e)
+	if newAddOp(&e).Check() != nil { // there are too many labels, so keep the version's own
 		e.Aliases, e.Labels = n.Entry.Aliases, n.Entry.Labels
 	}
 	return &e
@@ -88,14 +88,14 @@ func (r *replay) repeatChange(n *node) *oxbow.Entry {
 // contentAfter returns the content after the version. ok is false if the entry would not exist.
 func (r *replay) contentAfter(n *node, old string) (content string, ok bool) {
 	content = n.Entry.Content
-	if n.prev != nil && content == old {
-		if r.now == nil {
+	if n.previous != nil && content == old {
+		if r.entry == nil {
 			return "", false
 		}
-		return r.now.Content, true
+		return r.entry.Content, true
 	}
 	if n.isRestore() {
-		was, ok := r.bad[content]
+		was, ok := r.revertedContents[content]
 		if !ok {
 			return content, true
 		}
@@ -104,17 +104,17 @@ func (r *replay) contentAfter(n *node, old string) (content string, ok bool) {
 		}
 		return was.Content, true
 	}
-	if n.prev == nil || r.now == nil {
+	if n.previous == nil || r.entry == nil {
 		return content, true
 	}
-	if merged, ok := diff.MergeLines(old, content, r.now.Content); ok && merged != "" {
+	if merged, ok := diff.MergeLines(old, content, r.entry.Content); ok && merged != "" {
 		return merged, true
 	}
 	return content, true
 }
 
-// addOperation returns the operation that adds the entry.
-func addOperation(e *oxbow.Entry) oxbow.Add {
+// newAddOp returns the operation that adds the entry.
+func newAddOp(e *oxbow.Entry) oxbow.Add {
 	return oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels,
 		Created: e.Created}
 }
@@ -127,11 +127,11 @@ func editOps(from, to *oxbow.Entry) []oxbow.Op {
 	case from == nil && to == nil:
 		return nil
 	case from == nil:
-		return []oxbow.Op{addOperation(to)}
+		return []oxbow.Op{newAddOp(to)}
 	case to == nil:
 		return []oxbow.Op{oxbow.Remove{Name: from.Name, If: from.Version}}
 	case from.Kind != to.Kind:
-		return []oxbow.Op{oxbow.Remove{Name: from.Name, If: from.Version}, addOperation(to)}
+		return []oxbow.Op{oxbow.Remove{Name: from.Name, If: from.Version}, newAddOp(to)}
 	case from.Content == to.Content && slices.Equal(from.Aliases, to.Aliases) && slices.Equal(from.Labels, to.Labels):
 		return nil
 	}
@@ -140,12 +140,12 @@ func editOps(from, to *oxbow.Entry) []oxbow.Op {
 	}
 }
 
-// isLost reports whether the text of the version before n was redacted.
-func isLost(ctx context.Context, h oxbow.Historian, n *node) (bool, error) {
+// isPreviousRedacted reports whether the text of the version before n was redacted.
+func isPreviousRedacted(ctx context.Context, h oxbow.Historian, n *node) (bool, error) {
 	if n.Prev == 0 {
 		return false, nil
 	}
-	if n.prev != nil && n.prev.Version == n.Prev {
+	if n.previous != nil && n.previous.Version == n.Prev {
 		return false, nil // the previous version could be read
 	}
 	for v, err := range h.Versions(ctx, n.Entry.Name) {

@@ -34,9 +34,9 @@ func in(session string) context.Context {
 }
 
 func ofSession(s string, derived bool) Selection {
-	return Selection{Has: func(c *oxbow.Change, _ *oxbow.Version) bool {
+	return Selection{SelectsVersion: func(c *oxbow.Change, _ *oxbow.Version) bool {
 		return c.Source.Session == s
-	}, Derived: derived}
+	}, WithDerived: derived}
 }
 
 // act is one thing that a session does: at a memory where it cannot be done, nothing.
@@ -200,12 +200,12 @@ func TestNeverSeen(t *testing.T) {
 		if got := state(t, m); got != want {
 			t.Fatalf("seed %d: after the revert\n%s\nwant\n%s\nit was\n%s\nplan %+v", seed, got, want, before, p)
 		}
-		if p.Empty() {
+		if p.IsEmpty() {
 			continue
 		}
 		took++
-		again, err := Make(t.Context(), historian(t, m), ofSession("bad", true))
-		if err != nil || !again.Empty() {
+		again, err := MakePlan(t.Context(), historian(t, m), ofSession("bad", true))
+		if err != nil || !again.IsEmpty() {
 			t.Fatalf("seed %d: a second revert does %+v, %v; want nothing", seed, again.Steps, err)
 		}
 		if _, _, err := m.Undo(in("person"), 1); err != nil {
@@ -235,12 +235,12 @@ func historian(t testing.TB, m *oxbow.Memory) oxbow.Historian {
 
 func do(t testing.TB, m *oxbow.Memory, sel Selection) *Plan {
 	t.Helper()
-	p, err := Make(t.Context(), historian(t, m), sel)
+	p, err := MakePlan(t.Context(), historian(t, m), sel)
 	if err != nil {
 		t.Fatal(err)
 	}
 	seq, err := p.Apply(in("person"))
-	if err != nil || (seq == 0) != p.Empty() {
+	if err != nil || (seq == 0) != p.IsEmpty() {
 		t.Fatalf("Apply = %d, %v", seq, err)
 	}
 	if seq != 0 {

@@ -17,28 +17,28 @@ import (
 
 // The tables, in the order of the file.
 const (
-	Entries = iota // by ID: ID, version, offset, times of creation and version
-	Names          // ascending: hash, ID
-	Aliases        // ascending: hash, ID
-	Removed        // ascending: hash, change
-	Changes        // offsets
-	OpIDs          // bytes
-	Sums           // bytes
-	Heads          // by ID: number of the entry's form, size of its content
-	Newest         // row numbers of Entries, the most recently written version first
-	Forms          // bytes: the texts of the forms, ascending, each after its length
-	Texts          // bytes, by ID: a text with the names of each entry, after its length
-	Tables
+	TableEntries = iota // by ID: ID, version, offset, times of creation and version
+	TableNames          // ascending: hash, ID
+	TableAliases        // ascending: hash, ID
+	TableRemoved        // ascending: hash, change
+	TableChanges        // offsets
+	TableOpIDs          // bytes
+	TableSums           // bytes
+	TableHeads          // by ID: number of the entry's form, size of its content
+	TableNewest         // row numbers of Entries, the most recently written version first
+	TableForms          // bytes: the texts of the forms, ascending, each after its length
+	TableTexts          // bytes, by ID: a text with the names of each entry, after its length
+	TableCount
 )
 
 // RowSize is the size of a row in bytes, by table.
-var RowSize = [Tables]int{40, 16, 16, 16, 8, 1, 1, 8, 4, 1, 1}
+var RowSize = [TableCount]int{40, 16, 16, 16, 8, 1, 1, 8, 4, 1, 1}
 
-// errTables is the error for base tables that contradict each other.
-var errTables = errors.New("its tables do not fit together")
+// errInconsistentTables is the error for base tables that contradict each other.
+var errInconsistentTables = errors.New("its tables do not fit together")
 
-// Row combines a row in the table Entries and the corresponding rows in Heads and Texts.
-type Row struct {
+// EntryRow combines a row in the table Entries and the corresponding rows in Heads and Texts.
+type EntryRow struct {
 	ID, Version      uint64
 	Offset           int64
 	Created, Updated int64
@@ -46,71 +46,92 @@ type Row struct {
 	Text             string
 }
 
-// Key is a row of Names, Aliases or Removed.
-type Key struct{ Hash, Number uint64 }
+// TableKey is a row of Names, Aliases or Removed.
+type TableKey struct{ Hash, Number uint64 }
 
-func (a Key) compare(b Key) int {
+func (a TableKey) compare(b TableKey) int {
 	return cmp.Or(cmp.Compare(a.Hash, b.Hash), cmp.Compare(a.Number, b.Number))
 }
 
 // Rows are new rows and the rows of a base that are still valid. The rows of an entry are
 // either new or in the base.
 type Rows struct {
-	Entries                 []Row
-	Names, Aliases, Removed []Key
+	Entries                 []EntryRow
+	Names, Aliases, Removed []TableKey
 	Changes                 []int64
 	OpIDs, Sums             []byte
 
-	Base   *pagefile.Reader   // previous tables (may be nil)
-	Hidden func(row int) bool // reports whether a row of Entries in the base is no longer valid
-	Gone   map[uint64]bool    // IDs of the hidden rows
+	Base      *pagefile.Reader   // previous tables (may be nil)
+	IsHidden  func(row int) bool // reports whether a row of Entries in the base is no longer valid
+	HiddenIDs map[uint64]bool    // IDs of the hidden rows
 	// rows of Removed in the base that are no longer valid, because an entry has the name again
-	Again map[Key]bool
+	ReusedNames map[TableKey]bool
 
-	forms   []string
-	numbers map[string]uint32
+	formTexts   []string
+	formNumbers map[string]uint32
 }
 
-// Form returns the number of a form, counting from 0. A new form gets the next number.
-func (r *Rows) Form(text string) uint32 {
-	n, ok := r.numbers[text]
+// FormNumber returns the number of a form, counting from 0. A new form gets the next number.
+func (r *Rows) FormNumber(text string) uint32 {
+	n, ok := r.formNumbers[text]
 	if !ok {
-		if r.numbers == nil {
-			r.numbers = map[string]uint32{}
+		if r.formNumbers == nil {
+			r.formNumbers = map[string]uint32{}
 		}
-		n = uint32(len(r.forms))
-		r.numbers[text], r.forms = n, append(r.forms, text)
+		n = uint32(len(r.formTexts))
+		r.formNumbers[text], r.formTexts = n, append(r.formTexts, text)
 	}
 	return n
 }
 
 // WriteFile writes the tables. head returns the first page, and receives the number of rows or
 // bytes in each table. The caller must have passed the base's forms to Form, in order.
-func (r *Rows) WriteFile(to io.WriterAt, head func(counts [Tables]int) []byte) error {
-	slices.SortFunc(r.Entries, func(a, b Row) int { return cmp.Compare(a.ID, b.ID) })
-	for _, keys := range [][]Key{r.Names, r.Aliases, r.Removed} {
-		slices.SortFunc(keys, Key.compare)
+func (r *Rows) WriteFile(to io.WriterAt, head func(counts [TableCount]int) []byte) error {
+	slices.SortFunc(r.Entries, func(a, b EntryRow) int { return cmp.Compare(a.ID, b.ID) })
+	for _, keys := range [][]TableKey{r.Names, r.Aliases, r.Removed} {
+		slices.SortFunc(keys, TableKey.compare)
 	}
 	forms, numbers := r.usedForms()
-	n, changes := r.baseRowCount(Entries)-len(r.Gone)+len(r.Entries), r.baseRowCount(Changes)+len(r.Changes)
-	counts := [Tables]int{n, r.count(Names, r.Names), r.count(Aliases, r.Aliases), r.count(Removed, r.Removed), changes,
-		len(r.OpIDs), len(r.Sums), n, n, len(forms), r.textBytes()}
-	if counts[Names] != n {
-		r.fail()
+	n, changes := r.baseRowCount(
+		TableEntries,
+	)-len(
+		r.HiddenIDs,
+	)+len(
+		r.Entries,
+	), r.baseRowCount(
+		TableChanges,
+	)+len(
+		r.Changes,
+	)
+	counts := [TableCount]int{
+		n,
+		r.countRows(TableNames, r.Names),
+		r.countRows(TableAliases, r.Aliases),
+		r.countRows(TableRemoved, r.Removed),
+		changes,
+		len(r.OpIDs),
+		len(r.Sums),
+		n,
+		n,
+		len(forms),
+		r.textTableSize(),
+	}
+	if counts[TableNames] != n {
+		r.failBase()
 	}
 	out := bufio.NewWriterSize(io.NewOffsetWriter(to, 0), 1<<18)
-	w := &writer{Rows: r, Writer: pagefile.NewWriter(out), numbers: numbers}
+	w := &tableWriter{Rows: r, Writer: pagefile.NewWriter(out), newFormNumbers: numbers}
 	for _, table := range []func(){
 		func() { w.Write(head(counts)) },
 		w.writeEntries,
-		func() { w.writeKeys(Names, r.Names) },
-		func() { w.writeKeys(Aliases, r.Aliases) },
-		func() { w.writeKeys(Removed, r.Removed) },
+		func() { w.writeKeys(TableNames, r.Names) },
+		func() { w.writeKeys(TableAliases, r.Aliases) },
+		func() { w.writeKeys(TableRemoved, r.Removed) },
 		w.writeChanges,
 		func() { w.Write(r.OpIDs) },
 		func() { w.Write(r.Sums) },
 		w.writeHeads,
-		w.newest,
+		w.writeNewest,
 		func() { w.Write(forms) },
 		w.writeTexts,
 	} {
@@ -118,7 +139,7 @@ func (r *Rows) WriteFile(to io.WriterAt, head func(counts [Tables]int) []byte) e
 			return err
 		}
 		table()
-		w.Close()
+		w.FinishPage()
 		// bufio returns an earlier error again. Do not flush here, because that would cause a write
 		// for each small table.
 		if _, err := out.Write(nil); err != nil {
@@ -133,13 +154,13 @@ func (r *Rows) baseRowCount(table int) int {
 	if r.Base == nil {
 		return 0
 	}
-	return r.Base.Count(table)
+	return r.Base.RowCount(table)
 }
 
-// fail records that the base cannot be used.
-func (r *Rows) fail() {
+// failBase records that the base cannot be used.
+func (r *Rows) failBase() {
 	if r.Base != nil {
-		r.Base.Fail(errTables)
+		r.Base.RecordError(errInconsistentTables)
 	}
 }
 
@@ -150,9 +171,9 @@ func (r *Rows) err() error {
 	return r.Base.Err()
 }
 
-// merge calls fn for each row in a table of the base, in order. In addition, it calls add for each of
+// mergeRows calls fn for each row in a table of the base, in order. In addition, it calls add for each of
 // n other rows. It calls add(k) before it calls fn for the first row for which before(k, …) returns true.
-func (r *Rows) merge(
+func (r *Rows) mergeRows(
 	table, n int,
 	before func(next, i int, row []byte) bool,
 	fn func(i int, row []byte),
@@ -176,25 +197,27 @@ func (r *Rows) merge(
 	}
 }
 
-// each calls fn for each row in a table of the base.
-func (r *Rows) each(table int, fn func(i int, row []byte)) { r.merge(table, 0, nil, fn, nil) }
-
-// validKey decodes a row of the base's table Names, Aliases or Removed, and reports whether
-// the row is still valid.
-func (r *Rows) validKey(table int, row []byte) (Key, bool) {
-	k := Key{binary.LittleEndian.Uint64(row), binary.LittleEndian.Uint64(row[8:])}
-	if table == Removed {
-		return k, !r.Again[k]
-	}
-	return k, !r.Gone[k.Number]
+// eachBaseRow calls fn for each row in a table of the base.
+func (r *Rows) eachBaseRow(table int, fn func(i int, row []byte)) {
+	r.mergeRows(table, 0, nil, fn, nil)
 }
 
-// count returns the number of rows in the new table, which has the given keys and the
+// decodeValidKey decodes a row of the base's table Names, Aliases or Removed, and reports whether
+// the row is still valid.
+func (r *Rows) decodeValidKey(table int, row []byte) (TableKey, bool) {
+	k := TableKey{binary.LittleEndian.Uint64(row), binary.LittleEndian.Uint64(row[8:])}
+	if table == TableRemoved {
+		return k, !r.ReusedNames[k]
+	}
+	return k, !r.HiddenIDs[k.Number]
+}
+
+// countRows returns the number of rows in the new table, which has the given keys and the
 // base's valid rows.
-func (r *Rows) count(table int, keys []Key) int {
+func (r *Rows) countRows(table int, keys []TableKey) int {
 	n := len(keys)
-	r.each(table, func(_ int, row []byte) {
-		if _, ok := r.validKey(table, row); ok {
+	r.eachBaseRow(table, func(_ int, row []byte) {
+		if _, ok := r.decodeValidKey(table, row); ok {
 			n++
 		}
 	})
@@ -204,8 +227,8 @@ func (r *Rows) count(table int, keys []Key) int {
 // rowForm returns the form number in a row of the base's table Heads.
 func (r *Rows) rowForm(row []byte) uint32 {
 	n := binary.LittleEndian.Uint32(row)
-	if int(n) >= len(r.forms) {
-		r.fail()
+	if int(n) >= len(r.formTexts) {
+		r.failBase()
 		return 0
 	}
 	return n
@@ -213,18 +236,18 @@ func (r *Rows) rowForm(row []byte) uint32 {
 
 // usedForms returns the table of the forms that rows still use. places has, for each old form
 // number, the number in this table.
-func (r *Rows) usedForms() (table []byte, places []uint32) {
-	has := make([]bool, max(1, len(r.forms)))
+func (r *Rows) usedForms() (table []byte, newNumbers []uint32) {
+	has := make([]bool, max(1, len(r.formTexts)))
 	for _, e := range r.Entries {
 		has[e.Form] = true
 	}
-	r.each(Heads, func(i int, row []byte) {
-		if !r.Hidden(i) {
+	r.eachBaseRow(TableHeads, func(i int, row []byte) {
+		if !r.IsHidden(i) {
 			has[r.rowForm(row)] = true
 		}
 	})
 	var used []string
-	for n, text := range r.forms {
+	for n, text := range r.formTexts {
 		if has[n] {
 			used = append(used, text)
 		}
@@ -233,12 +256,12 @@ func (r *Rows) usedForms() (table []byte, places []uint32) {
 	for _, text := range used {
 		table = AppendText(table, text)
 	}
-	places = make([]uint32, len(has))
-	for n, text := range r.forms {
+	newNumbers = make([]uint32, len(has))
+	for n, text := range r.formTexts {
 		i, _ := slices.BinarySearch(used, text)
-		places[n] = uint32(i)
+		newNumbers[n] = uint32(i)
 	}
-	return table, places
+	return table, newNumbers
 }
 
 // EachText calls fn with the text of each row in a file, in order, until fn returns false. If
@@ -246,7 +269,7 @@ func (r *Rows) usedForms() (table []byte, places []uint32) {
 func EachText(f *pagefile.Reader, fn func(i int, text string) bool) {
 	rest := "" // start of a text that continues in the next page
 	i, done := 0, false
-	_ = f.EachPage(Texts, func(page []byte) { // ignore the error, because f keeps it
+	_ = f.EachPage(TableTexts, func(page []byte) { // ignore the error, because f keeps it
 		b := rest + string(page)
 		for !done {
 			text, after, ok := CutText(b)
@@ -259,9 +282,9 @@ func EachText(f *pagefile.Reader, fn func(i int, text string) bool) {
 		}
 		rest = b
 	})
-	isWhole := i == f.Count(Entries) && len(rest) == 0
+	isWhole := i == f.RowCount(TableEntries) && len(rest) == 0
 	if !done && !isWhole {
-		f.Fail(errTables)
+		f.RecordError(errInconsistentTables)
 	}
 }
 
@@ -287,8 +310,8 @@ func CutText(s string) (text, rest string, ok bool) {
 	return "", "", false
 }
 
-// eachText calls fn with the texts of the base, if there is a base.
-func (r *Rows) eachText(fn func(i int, text string)) {
+// eachBaseText calls fn with the texts of the base, if there is a base.
+func (r *Rows) eachBaseText(fn func(i int, text string)) {
 	if r.Base != nil {
 		EachText(r.Base, func(i int, text string) bool {
 			fn(i, text)
@@ -297,96 +320,103 @@ func (r *Rows) eachText(fn func(i int, text string)) {
 	}
 }
 
-// textSize returns the size of a text in the table Texts.
-func textSize(n int) int { return len(binary.AppendUvarint(nil, uint64(n))) + n }
+// encodedTextSize returns the size of a text in the table Texts.
+func encodedTextSize(n int) int { return len(binary.AppendUvarint(nil, uint64(n))) + n }
 
-// textBytes returns the size of the new table Texts.
-func (r *Rows) textBytes() (size int) {
+// textTableSize returns the size of the new table Texts.
+func (r *Rows) textTableSize() (size int) {
 	for i := range r.Entries {
-		size += textSize(len(r.Entries[i].Text))
+		size += encodedTextSize(len(r.Entries[i].Text))
 	}
-	r.eachText(func(i int, text string) {
-		if !r.Hidden(i) {
-			size += textSize(len(text))
+	r.eachBaseText(func(i int, text string) {
+		if !r.IsHidden(i) {
+			size += encodedTextSize(len(text))
 		}
 	})
 	return size
 }
 
-// writer writes the tables in order.
-type writer struct {
+// tableWriter writes the tables in order.
+type tableWriter struct {
 	*Rows
 	*pagefile.Writer
-	numbers []uint32 // index in the new table of forms, by form number
-	at      []uint32 // index in the new table Entries, for each element of Rows.Entries
+	newFormNumbers  []uint32 // index in the new table of forms, by form number
+	newEntryIndexes []uint32 // index in the new table Entries, for each element of Rows.Entries
 	// index in the new table for each row of the base's table Entries (for a hidden row,
 	// the index of the next row)
-	places []uint32
+	baseEntryIndexes []uint32
 }
 
-func (w *writer) writeEntries() {
-	w.at, w.places = make([]uint32, len(w.Entries)), make([]uint32, w.baseRowCount(Entries))
+func (w *tableWriter) writeEntries() {
+	w.newEntryIndexes, w.baseEntryIndexes = make(
+		[]uint32,
+		len(w.Entries),
+	), make(
+		[]uint32,
+		w.baseRowCount(TableEntries),
+	)
 	n := uint32(0)
-	w.merge(Entries, len(w.Entries), func(next, _ int, row []byte) bool {
+	w.mergeRows(TableEntries, len(w.Entries), func(next, _ int, row []byte) bool {
 		return w.Entries[next].ID <= binary.LittleEndian.Uint64(row)
 	}, func(i int, row []byte) {
-		w.places[i] = n
-		if !w.Hidden(i) {
-			w.WriteRow(row)
+		w.baseEntryIndexes[i] = n
+		if !w.IsHidden(i) {
+			w.AppendEncodedRow(row)
 			n++
 		}
 	}, func(next int) {
 		e := &w.Entries[next]
-		w.Row(e.ID, e.Version, uint64(e.Offset), uint64(e.Created), uint64(e.Updated))
-		w.at[next] = n
+		w.AppendRow(e.ID, e.Version, uint64(e.Offset), uint64(e.Created), uint64(e.Updated))
+		w.newEntryIndexes[next] = n
 		n++
 	})
-	if int(n) != w.baseRowCount(Entries)-len(w.Gone)+len(w.Entries) {
-		w.fail()
+	if int(n) != w.baseRowCount(TableEntries)-len(w.HiddenIDs)+len(w.Entries) {
+		w.failBase()
 	}
 }
 
-func (w *writer) writeKeys(table int, keys []Key) {
-	w.merge(table, len(keys), func(next, _ int, row []byte) bool {
-		k, _ := w.validKey(table, row)
+func (w *tableWriter) writeKeys(table int, keys []TableKey) {
+	w.mergeRows(table, len(keys), func(next, _ int, row []byte) bool {
+		k, _ := w.decodeValidKey(table, row)
 		return keys[next].compare(k) < 0
 	}, func(_ int, row []byte) {
-		if _, ok := w.validKey(table, row); ok {
-			w.WriteRow(row)
+		if _, ok := w.decodeValidKey(table, row); ok {
+			w.AppendEncodedRow(row)
 		}
-	}, func(next int) { w.Row(keys[next].Hash, keys[next].Number) })
+	}, func(next int) { w.AppendRow(keys[next].Hash, keys[next].Number) })
 }
 
-func (w *writer) writeChanges() {
-	w.each(Changes, func(_ int, row []byte) { w.WriteRow(row) })
+func (w *tableWriter) writeChanges() {
+	w.eachBaseRow(TableChanges, func(_ int, row []byte) { w.AppendEncodedRow(row) })
 	for _, offset := range w.Changes {
-		w.Row(uint64(offset))
+		w.AppendRow(uint64(offset))
 	}
 }
 
-func (w *writer) writeHeads() {
-	write := func(form, size uint32) { w.Row(uint64(w.numbers[form]) | uint64(size)<<32) }
-	w.merge(Heads, len(w.at), func(next, i int, _ []byte) bool {
-		return w.at[next] < w.places[i]
+func (w *tableWriter) writeHeads() {
+	write := func(form, size uint32) { w.AppendRow(uint64(w.newFormNumbers[form]) | uint64(size)<<32) }
+	w.mergeRows(TableHeads, len(w.newEntryIndexes), func(next, i int, _ []byte) bool {
+		return w.newEntryIndexes[next] < w.baseEntryIndexes[i]
 	}, func(i int, row []byte) {
-		if !w.Hidden(i) {
+		if !w.IsHidden(i) {
 			write(w.rowForm(row), binary.LittleEndian.Uint32(row[4:]))
 		}
 	}, func(next int) { write(w.Entries[next].Form, w.Entries[next].Size) })
 }
 
-func (w *writer) writeTexts() {
+func (w *tableWriter) writeTexts() {
 	next := 0
 	var b []byte
 	write := func(text string) {
 		b = AppendText(b[:0], text)
 		w.Write(b)
 	}
-	w.eachText(func(i int, text string) {
-		for ; next < len(w.Entries) && i < len(w.places) && w.at[next] < w.places[i]; next++ {
+	w.eachBaseText(func(i int, text string) {
+		for ; next < len(w.Entries) && i < len(w.baseEntryIndexes) &&
+			w.newEntryIndexes[next] < w.baseEntryIndexes[i]; next++ {
 			write(w.Entries[next].Text)
 		}
-		if !w.Hidden(i) {
+		if !w.IsHidden(i) {
 			write(text)
 		}
 	})
@@ -395,34 +425,35 @@ func (w *writer) writeTexts() {
 	}
 }
 
-// newest writes the rows ordered by the time of the version, latest first. Rows with equal
+// writeNewest writes the rows ordered by the time of the version, latest first. Rows with equal
 // times are ordered by ID, greatest first.
-func (w *writer) newest() {
-	order := make([]uint32, len(w.at)) // indexes of w.Entries
+func (w *tableWriter) writeNewest() {
+	order := make([]uint32, len(w.newEntryIndexes)) // indexes of w.Entries
 	for i := range order {
 		order[i] = uint32(len(order) - 1 - i)
 	}
 	slices.SortFunc(order, func(a, b uint32) int {
 		return cmp.Or(cmp.Compare(w.Entries[b].Updated, w.Entries[a].Updated), cmp.Compare(b, a))
 	})
-	left := w.baseRowCount(Entries) - len(w.Gone)
-	w.merge(Newest, len(order), func(next, _ int, row []byte) bool {
+	left := w.baseRowCount(TableEntries) - len(w.HiddenIDs)
+	w.mergeRows(TableNewest, len(order), func(next, _ int, row []byte) bool {
 		i, e := binary.LittleEndian.Uint32(row), order[next]
-		if int(i) >= len(w.places) {
+		if int(i) >= len(w.baseEntryIndexes) {
 			return false
 		}
-		updated := int64(binary.LittleEndian.Uint64(w.Base.Row(Entries, int(i))[32:]))
-		return w.Entries[e].Updated > updated || (w.Entries[e].Updated == updated && w.at[e] > w.places[i])
+		updated := int64(binary.LittleEndian.Uint64(w.Base.Row(TableEntries, int(i))[32:]))
+		return w.Entries[e].Updated > updated ||
+			(w.Entries[e].Updated == updated && w.newEntryIndexes[e] > w.baseEntryIndexes[i])
 	}, func(_ int, row []byte) {
 		switch i := int(binary.LittleEndian.Uint32(row)); {
-		case i >= len(w.places):
+		case i >= len(w.baseEntryIndexes):
 			left = math.MinInt
-		case !w.Hidden(i):
-			w.Row4(w.places[i])
+		case !w.IsHidden(i):
+			w.AppendRow4(w.baseEntryIndexes[i])
 			left--
 		}
-	}, func(next int) { w.Row4(w.at[order[next]]) })
+	}, func(next int) { w.AppendRow4(w.newEntryIndexes[order[next]]) })
 	if left != 0 {
-		w.fail()
+		w.failBase()
 	}
 }

@@ -31,11 +31,18 @@ type model struct {
 	changes                []int64
 }
 
-func (m *model) row(r *Rows, name string) Row {
+func (m *model) row(r *Rows, name string) EntryRow {
 	id, version := m.ids[name], m.versions[name]
-	return Row{ID: id, Version: version, Offset: int64(version) * 100, Created: int64(id), Updated: int64(version / 3),
-		Form: r.Form(fmt.Sprint("form ", (id+version)%7)), Size: uint32(version),
-		Text: strings.Repeat(name, int(version%5)*int(version%200))}
+	return EntryRow{
+		ID:      id,
+		Version: version,
+		Offset:  int64(version) * 100,
+		Created: int64(id),
+		Updated: int64(version / 3),
+		Form:    r.FormNumber(fmt.Sprint("form ", (id+version)%7)),
+		Size:    uint32(version),
+		Text:    strings.Repeat(name, int(version%5)*int(version%200)),
+	}
 }
 
 func hash(name string) uint64 { return binary.LittleEndian.Uint64([]byte(name + "        ")) }
@@ -48,14 +55,14 @@ func (m *model) rows(pass func(name string, version uint64) bool) *Rows {
 			continue
 		}
 		r.Entries = append(r.Entries, m.row(r, name))
-		r.Names = append(r.Names, Key{hash(name), m.ids[name]})
+		r.Names = append(r.Names, TableKey{hash(name), m.ids[name]})
 		if version%2 == 0 {
-			r.Aliases = append(r.Aliases, Key{^hash(name), m.ids[name]})
+			r.Aliases = append(r.Aliases, TableKey{^hash(name), m.ids[name]})
 		}
 	}
 	for name, version := range m.removed {
 		if pass(name, version) {
-			r.Removed = append(r.Removed, Key{hash(name), version})
+			r.Removed = append(r.Removed, TableKey{hash(name), version})
 		}
 	}
 	return r
@@ -67,16 +74,16 @@ func write(t *testing.T, r *Rows) ([]byte, *pagefile.Reader) {
 	var m memory
 	head := []byte("head")
 	var tables []pagefile.Table
-	err := r.WriteFile(&m, func(counts [Tables]int) []byte {
+	err := r.WriteFile(&m, func(counts [TableCount]int) []byte {
 		for i, n := range counts {
-			tables = append(tables, pagefile.Table{Row: RowSize[i], Count: n})
+			tables = append(tables, pagefile.Table{RowSize: RowSize[i], RowCount: n})
 		}
 		return head
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := pagefile.CountPages(tables) * pagefile.Size; len(m) != want {
+	if want := pagefile.CountPages(tables) * pagefile.PageSize; len(m) != want {
 		t.Fatalf("the file has %d bytes, its tables %d", len(m), want)
 	}
 	f, err := pagefile.Open(bytes.NewReader(m), func([]byte) ([]pagefile.Table, error) { return tables, nil })
@@ -90,25 +97,25 @@ func write(t *testing.T, r *Rows) ([]byte, *pagefile.Reader) {
 func over(t *testing.T, r *Rows, base *pagefile.Reader, was, is *model) {
 	t.Helper()
 	r.Base = base
-	r.Gone = map[uint64]bool{}
-	r.Again = map[Key]bool{}
-	r.forms = nil
-	r.numbers = nil
+	r.HiddenIDs = map[uint64]bool{}
+	r.ReusedNames = map[TableKey]bool{}
+	r.formTexts = nil
+	r.formNumbers = nil
 	hidden := map[int]bool{}
-	for b := base.TableBytes(Forms); len(b) > 0; {
+	for b := base.TableBytes(TableForms); len(b) > 0; {
 		n, size := binary.Uvarint(b)
-		r.Form(string(b[size:][:n]))
+		r.FormNumber(string(b[size:][:n]))
 		b = b[size+int(n):]
 	}
 	for name, version := range was.versions {
 		if is.versions[name] != version || is.ids[name] != was.ids[name] {
-			hidden[base.Search(Entries, was.ids[name])] = true
-			r.Gone[was.ids[name]] = true
+			hidden[base.SearchKey(TableEntries, was.ids[name])] = true
+			r.HiddenIDs[was.ids[name]] = true
 		}
 	}
 	for name, version := range was.removed {
 		if is.removed[name] != version {
-			r.Again[Key{hash(name), version}] = true
+			r.ReusedNames[TableKey{hash(name), version}] = true
 		}
 	}
 	for i := range r.Entries {
@@ -118,7 +125,7 @@ func over(t *testing.T, r *Rows, base *pagefile.Reader, was, is *model) {
 			}
 		}
 	}
-	r.Hidden = func(row int) bool { return hidden[row] }
+	r.IsHidden = func(row int) bool { return hidden[row] }
 	r.Changes = is.changes[len(was.changes):]
 }
 
@@ -161,7 +168,12 @@ func TestMerged(t *testing.T) {
 				rows := m.rows(func(name string, version uint64) bool { return version > uint64(len(was.changes)) })
 				over(t, rows, base, was, m)
 				if got, _ := write(t, rows); !bytes.Equal(got, want) {
-					t.Fatalf("seed %d: %d entries over %d are not the same file", seed, len(rows.Entries), len(was.ids))
+					t.Fatalf(
+						"seed %d: %d entries over %d are not the same file",
+						seed,
+						len(rows.Entries),
+						len(was.ids),
+					)
 				}
 			}
 			base, was = whole, &model{copyOf(m.ids), copyOf(m.versions), copyOf(m.removed), m.changes}
@@ -180,19 +192,22 @@ func TestUnfitBase(t *testing.T) {
 	all := func(string, uint64) bool { return true }
 	sound, base := write(t, m.rows(all))
 	none := func(string, uint64) bool { return false }
-	for table, wrong := range map[int]byte{Heads: 0x77, Newest: 0x77, Names: 0, Entries: 0} {
+	for table, wrong := range map[int]byte{TableHeads: 0x77, TableNewest: 0x77, TableNames: 0, TableEntries: 0} {
 		b := bytes.Clone(sound)
-		n := base.Start(table)
-		page := b[n*pagefile.Size:][:pagefile.Size]
+		n := base.FirstPage(table)
+		page := b[n*pagefile.PageSize:][:pagefile.PageSize]
 		page[1] ^= 0x77 // in the first number of a row
 		if wrong != 0 {
-			head := binary.LittleEndian.Uint32(b[pagefile.Data:])
-			binary.LittleEndian.PutUint32(page[pagefile.Data:], pagefile.Checksum(page[:pagefile.Data], n, head))
+			head := binary.LittleEndian.Uint32(b[pagefile.PageDataSize:])
+			binary.LittleEndian.PutUint32(
+				page[pagefile.PageDataSize:],
+				pagefile.Checksum(page[:pagefile.PageDataSize], n, head),
+			)
 		}
 		f, err := pagefile.Open(bytes.NewReader(b), func([]byte) ([]pagefile.Table, error) {
 			var ts []pagefile.Table
-			for i := range Tables {
-				ts = append(ts, pagefile.Table{Row: RowSize[i], Count: base.Count(i)})
+			for i := range TableCount {
+				ts = append(ts, pagefile.Table{RowSize: RowSize[i], RowCount: base.RowCount(i)})
 			}
 			return ts, nil
 		})
@@ -202,8 +217,8 @@ func TestUnfitBase(t *testing.T) {
 		rows := m.rows(none)
 		over(t, rows, f, m, m)
 		var to memory
-		err = rows.WriteFile(&to, func([Tables]int) []byte { return nil })
-		if err == nil || (wrong != 0 && !errors.Is(err, errTables)) {
+		err = rows.WriteFile(&to, func([TableCount]int) []byte { return nil })
+		if err == nil || (wrong != 0 && !errors.Is(err, errInconsistentTables)) {
 			t.Errorf("table %d: %v", table, err)
 		}
 	}

@@ -20,42 +20,42 @@ import (
 // number of the last change in the copy. If Options.FS is set, path is a path in that
 // file system.
 func (d *DB) Backup(ctx context.Context, path string, mayReplace bool) (uint64, error) {
-	log, err := d.toCopy(ctx, d.openSecondLog)
+	log, err := d.openForCopy(ctx, d.openSecondLog)
 	if err != nil {
 		return 0, err
 	}
 	defer log.Close()
 	if err := log.Read(func(*wal.Record) error { return ctx.Err() }); err != nil {
-		return 0, d.describe(err)
+		return 0, d.describeError(err)
 	}
-	fsys, name, done, err := locate(path, d.opts)
+	fsys, name, done, err := fsForPath(path, d.opts)
 	if err != nil {
 		return 0, err
 	}
 	defer done()
-	return log.Seq(), d.describe(log.CopyTo(fsys, name, mayReplace))
+	return log.LastSeq(), d.describeError(log.CopyTo(fsys, name, mayReplace))
 }
 
 // BackupTo checks the store like [DB.Check] and then writes a copy of it to w, with the
 // same bytes as the file that [DB.Backup] creates. If the store is damaged, BackupTo writes
 // nothing. The report describes exactly the state that was written.
 func (d *DB) BackupTo(ctx context.Context, w io.Writer) (store.CheckReport, error) {
-	log, err := d.toCopy(ctx, d.openVerifiedLog)
+	log, err := d.openForCopy(ctx, d.openVerifiedLog)
 	if err != nil {
 		return store.CheckReport{}, err
 	}
 	defer log.Close()
-	rep, err := d.readThrough(ctx, log, newPlacing())
+	rep, err := d.readVerified(ctx, log, newPlacedState())
 	if err == nil {
 		rep.Bytes, err = log.WriteTo(w)
 	}
-	return rep, d.describe(err)
+	return rep, d.describeError(err)
 }
 
-// toCopy opens the log a second time with open. Reading this log returns a single state of the
+// openForCopy opens the log a second time with open. Reading this log returns a single state of the
 // store, because a log only grows and a rewrite creates a new file. The caller must close the
 // returned log.
-func (d *DB) toCopy(ctx context.Context, open func() (*wal.Log, error)) (*wal.Log, error) {
+func (d *DB) openForCopy(ctx context.Context, open func() (*wal.Log, error)) (*wal.Log, error) {
 	if err := d.Refresh(ctx); err != nil {
 		return nil, err
 	}
@@ -69,9 +69,9 @@ func (d *DB) toCopy(ctx context.Context, open func() (*wal.Log, error)) (*wal.Lo
 	return log, nil
 }
 
-// locate returns the file system for a path in the operating system, and the name of the file in
+// fsForPath returns the file system for a path in the operating system, and the name of the file in
 // it. The directory must exist.
-func locate(path string, opts Options) (fsys vfs.FS, name string, done func(), err error) {
+func fsForPath(path string, opts Options) (fsys vfs.FS, name string, done func(), err error) {
 	if opts.FS != nil {
 		return opts.FS, path, func() {}, nil
 	}

@@ -24,7 +24,7 @@ func baseRecords(t *testing.T, d *DB) (records []wal.Record, names [][]string) {
 	}
 	defer log.Close()
 	if err := log.Read(func(r *wal.Record) error {
-		if r.Type != wal.Base {
+		if r.Type != wal.TypeBase {
 			return nil
 		}
 		v, err := decodeBody(r.Body)
@@ -66,7 +66,7 @@ func TestBaseOfLargeRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if last := d.log.Seq(); last != 5 {
+	if last := d.log.LastSeq(); last != 5 {
 		t.Errorf("after two compactions the last change is %d, want 5", last)
 	}
 	_, names := baseRecords(t, d)
@@ -104,7 +104,7 @@ func TestBaseDamage(t *testing.T) {
 	}
 	records, names := baseRecords(t, d)
 	for i, in := range names {
-		if size := len(records[i].Body); len(in) > 1 && size > 2*baseBytes {
+		if size := len(records[i].Body); len(in) > 1 && size > 2*maxGroupBytes {
 			t.Errorf("record %d has %d bytes and %d entries", i, size, len(in))
 		}
 	}
@@ -123,7 +123,7 @@ func TestBaseDamage(t *testing.T) {
 	for i, r := range records {
 		damaged := vfs.NewMem()
 		b := bytes.Clone(file)
-		b[int(r.Offset)+wal.Overhead/2+len(r.Body)/2] ^= 4
+		b[int(r.Offset)+wal.RecordOverhead/2+len(r.Body)/2] ^= 4
 		for name, text := range map[string][]byte{"memory.oxbow": b, "memory.oxbow.snap": snapshot} {
 			if err := damaged.Put(name, text, 0o600, time.Time{}); err != nil {
 				t.Fatal(err)
@@ -137,7 +137,7 @@ func TestBaseDamage(t *testing.T) {
 		if err := d.Close(); err != nil {
 			t.Error(err)
 		}
-		got, err := Recover(
+		got, err := RecoverStore(
 			t.Context(),
 			"memory.oxbow",
 			"saved",

@@ -12,15 +12,15 @@ import (
 
 // batch is a state with staged changes that are not durable yet.
 type batch struct {
-	st     *state
-	names  map[string]*store.Entry // staged entries (nil if the entry is removed)
-	gone   map[string]uint64
-	opIDs  map[string]seenID // staged op IDs, by their keys
-	nextID uint64
-	seq    uint64 // number of the change that is being staged
-	now    time.Time
+	st           *state
+	stagedByName map[string]*store.Entry // staged entries (nil if the entry is removed)
+	removedNames map[string]uint64
+	opIDs        map[string]seenOpID // staged op IDs, by their keys
+	nextID       uint64
+	seq          uint64 // number of the change that is being staged
+	changeTime   time.Time
 
-	undo []rollbackStep // steps that undo the change that is being staged
+	rollbackSteps []rollbackStep // steps that undo the change that is being staged
 }
 
 // rollbackStep contains the value that a name had in the batch before the staged change.
@@ -28,30 +28,30 @@ type rollbackStep struct {
 	name      string
 	entry     *store.Entry
 	wasStaged bool // the batch had a staged entry with this name
-	gone      uint64
+	removedBy uint64
 	nextID    uint64
 }
 
-// rollback removes the staged change, which failed, from the batch.
-func (g *batch) rollback() {
-	for _, u := range slices.Backward(g.undo) {
-		g.gone[u.name], g.nextID = u.gone, u.nextID
+// rollbackChange removes the staged change, which failed, from the batch.
+func (g *batch) rollbackChange() {
+	for _, u := range slices.Backward(g.rollbackSteps) {
+		g.removedNames[u.name], g.nextID = u.removedBy, u.nextID
 		if u.wasStaged {
-			g.names[u.name] = u.entry
+			g.stagedByName[u.name] = u.entry
 		} else {
-			delete(g.names, u.name)
+			delete(g.stagedByName, u.name)
 		}
 	}
-	g.undo = g.undo[:0]
+	g.rollbackSteps = g.rollbackSteps[:0]
 }
 
-// commit completes the staged change, which cannot be rolled back any more.
-func (g *batch) commit(opID string) {
+// completeChange completes the staged change, which cannot be rolled back any more.
+func (g *batch) completeChange(opID string) {
 	if opID != "" {
-		g.opIDs[store.OpIDKey(opID)] = seenID{opID, g.seq}
+		g.opIDs[store.OpIDKey(opID)] = seenOpID{opID, g.seq}
 	}
 	g.seq++
-	g.undo = g.undo[:0]
+	g.rollbackSteps = g.rollbackSteps[:0]
 }
 
 // changeWithOpID returns the number of the earlier change with this op ID, or 0 if the ID is new. If
@@ -71,70 +71,73 @@ func (g *batch) changeWithOpID(opID string) (uint64, error) {
 	return was.seq, nil
 }
 
-// get returns the entry with this name, or nil if the name is unknown.
-func (g *batch) get(name string) *store.Entry {
-	if e, ok := g.names[name]; ok {
+// findEntry returns the entry with this name, or nil if the name is unknown.
+func (g *batch) findEntry(name string) *store.Entry {
+	if e, ok := g.stagedByName[name]; ok {
 		return e
 	}
-	return g.st.find(name)
+	return g.st.findByName(name)
 }
 
 // lastChangeTo returns the number of the last change to an entry with this name.
 func (g *batch) lastChangeTo(name string) uint64 {
-	if e, ok := g.names[name]; ok {
+	if e, ok := g.stagedByName[name]; ok {
 		if e != nil {
 			return e.Version
 		}
-		return g.gone[name]
+		return g.removedNames[name]
 	}
 	return g.st.lastChangeTo(name)
 }
 
 // stageEntry stages an entry in the state after the current change.
 func (g *batch) stageEntry(verb store.Verb, e *store.Entry) loggedOp {
-	p := loggedOp{verb: verb, prev: g.lastChangeTo(e.Name), entry: e}
-	g.setName(e.Name, e)
+	p := loggedOp{verb: verb, prevSeq: g.lastChangeTo(e.Name), entry: e}
+	g.setEntryForName(e.Name, e)
 	e.Version = g.seq // Version is temporary, because apply sets it again
 	g.nextID = max(g.nextID, e.ID+1)
 	return p
 }
 
-// drop stages the removal of an entry.
-func (g *batch) drop(e *store.Entry) loggedOp {
+// stageRemoval stages the removal of an entry.
+func (g *batch) stageRemoval(e *store.Entry) loggedOp {
 	p := loggedOp{
-		verb:  store.VerbRemove,
-		prev:  g.lastChangeTo(e.Name),
-		entry: &store.Entry{ID: e.ID, Name: e.Name, Kind: e.Kind},
+		verb:    store.VerbRemove,
+		prevSeq: g.lastChangeTo(e.Name),
+		entry:   &store.Entry{ID: e.ID, Name: e.Name, Kind: e.Kind},
 	}
-	g.setName(e.Name, nil)
+	g.setEntryForName(e.Name, nil)
 	return p
 }
 
-func (g *batch) setName(name string, e *store.Entry) {
-	old, had := g.names[name]
-	g.undo = append(g.undo, rollbackStep{name: name, entry: old, wasStaged: had, gone: g.gone[name], nextID: g.nextID})
-	g.names[name] = e
+func (g *batch) setEntryForName(name string, e *store.Entry) {
+	old, had := g.stagedByName[name]
+	g.rollbackSteps = append(
+		g.rollbackSteps,
+		rollbackStep{name: name, entry: old, wasStaged: had, removedBy: g.removedNames[name], nextID: g.nextID},
+	)
+	g.stagedByName[name] = e
 	if e == nil {
-		g.gone[name] = g.seq
+		g.removedNames[name] = g.seq
 	}
 }
 
-// owner returns the name of an entry, other than but, that has the word as its name or
+// findOwner returns the name of an entry, other than but, that has the word as its name or
 // alias.
-func (g *batch) owner(word, but string) (name string, ok bool) {
-	if word != but && g.get(word) != nil {
+func (g *batch) findOwner(word, except string) (name string, ok bool) {
+	if word != except && g.findEntry(word) != nil {
 		return word, true
 	}
-	for name, e := range g.names {
-		if e == nil || name == but {
+	for name, e := range g.stagedByName {
+		if e == nil || name == except {
 			continue
 		}
 		if slices.Contains(e.Aliases, word) {
 			return name, true
 		}
 	}
-	for _, e := range g.st.withAlias(word) {
-		if _, staged := g.names[e.Name]; !staged && e.Name != but {
+	for _, e := range g.st.entriesWithAlias(word) {
+		if _, staged := g.stagedByName[e.Name]; !staged && e.Name != except {
 			return e.Name, true
 		}
 	}
@@ -142,9 +145,9 @@ func (g *batch) owner(word, but string) (name string, ok bool) {
 }
 
 // stageOps returns a function that stages the ops of a call in a batch, and returns them as the body of a record.
-func stageOps(ops []store.Op) func(g *batch) (*body, error) {
-	return func(g *batch) (*body, error) {
-		v := new(body)
+func stageOps(ops []store.Op) func(g *batch) (*recordBody, error) {
+	return func(g *batch) (*recordBody, error) {
+		v := new(recordBody)
 		for _, op := range ops {
 			p, err := g.stageOp(op)
 			if err != nil {
@@ -152,7 +155,7 @@ func stageOps(ops []store.Op) func(g *batch) (*body, error) {
 			}
 			v.ops = append(v.ops, p)
 			if add, ok := op.(store.Add); ok && add.UniqueAliases {
-				g.takeName(v, add.Name, g.owner)
+				g.removeNameFromAliases(v, add.Name, g.findOwner)
 			}
 		}
 		return v, g.st.readError()
@@ -162,7 +165,7 @@ func stageOps(ops []store.Op) func(g *batch) (*body, error) {
 // stageOp stages a single op.
 func (g *batch) stageOp(op store.Op) (loggedOp, error) {
 	name := op.Target()
-	old := g.get(name)
+	old := g.findEntry(name)
 	_, isAdd := op.(store.Add)
 	if isAdd && old != nil {
 		return loggedOp{}, &store.NameError{Name: name, Err: store.ErrExists}
@@ -177,11 +180,11 @@ func (g *batch) stageOp(op store.Op) (loggedOp, error) {
 		}
 		e = *old
 	}
-	if err := store.CheckAliases(op, e.Aliases, g.owner); err != nil {
+	if err := store.CheckAliases(op, e.Aliases, g.findOwner); err != nil {
 		return loggedOp{}, err
 	}
 	if _, isRemove := op.(store.Remove); isRemove {
-		return g.drop(old), nil
+		return g.stageRemoval(old), nil
 	}
 	e = op.ApplyTo(e)
 	// copy the lists, because the originals belong to the op or to the old version
@@ -190,7 +193,7 @@ func (g *batch) stageOp(op store.Op) (loggedOp, error) {
 	if isAdd {
 		e.ID = g.nextID
 		if e.Created.IsZero() {
-			e.Created = g.now
+			e.Created = g.changeTime
 		} else {
 			e.Created = e.Created.UTC().Round(0)
 		}
@@ -198,21 +201,21 @@ func (g *batch) stageOp(op store.Op) (loggedOp, error) {
 	return g.stageEntry(store.WrittenBy(op, e).Verb, &e), nil
 }
 
-// takeName removes a new entry's name from other entries' aliases.
-func (g *batch) takeName(v *body, name string, owner func(word, but string) (string, bool)) {
+// removeNameFromAliases removes a new entry's name from other entries' aliases.
+func (g *batch) removeNameFromAliases(v *recordBody, name string, owner func(word, but string) (string, bool)) {
 	for _, form := range store.NameForms(name) {
-		g.takeWord(v, form, name, owner)
+		g.removeWordFromAliases(v, form, name, owner)
 	}
 }
 
-// takeWord removes one spelling of the name from other entries' aliases.
-func (g *batch) takeWord(v *body, word, name string, owner func(word, but string) (string, bool)) {
+// removeWordFromAliases removes one spelling of the name from other entries' aliases.
+func (g *batch) removeWordFromAliases(v *recordBody, word, name string, owner func(word, but string) (string, bool)) {
 	for {
 		other, ok := owner(word, word)
 		if !ok || other == name {
 			return
 		}
-		e := g.get(other).Clone()
+		e := g.findEntry(other).Clone()
 		e.Aliases = slices.DeleteFunc(e.Aliases, func(a string) bool { return a == word })
 		if i := slices.IndexFunc(v.ops, func(p loggedOp) bool { return p.entry.Name == other }); i >= 0 {
 			v.ops[i].entry.Aliases = e.Aliases // the same change writes this entry, so change its op

@@ -43,15 +43,15 @@ func (d *DB) CheckEntries(ctx context.Context) (store.CheckReport, []*store.Entr
 	if ctx.Err() != nil {
 		return look.report, nil, ctx.Err()
 	}
-	for range checkTries {
+	for range maxCheckPasses {
 		before, beforeErr := look, err
-		quiet, lerr := d.withWritersWaiting(ctx, func() { look, err = d.checkOnce(ctx) })
+		quiet, lerr := d.withWritersBlocked(ctx, func() { look, err = d.checkOnce(ctx) })
 		switch {
 		case ctx.Err() != nil:
 			return look.report, nil, ctx.Err()
 		case lerr != nil || quiet, err == nil && look.isSound():
 			return look.report, look.entries, cmp.Or(lerr, err)
-		case look.agreesWith(before) && (err == nil) == (beforeErr == nil):
+		case look.hasSameResult(before) && (err == nil) == (beforeErr == nil):
 			// Another process held the lock all the time, but did not write anything.
 			return look.report, look.entries, err
 		}
@@ -59,29 +59,29 @@ func (d *DB) CheckEntries(ctx context.Context) (store.CheckReport, []*store.Entr
 	return look.report, nil, cmp.Or(err, fmt.Errorf("%w: others write faster than it can be checked", store.ErrBusy))
 }
 
-// checkTries is the maximum number of further passes if another process holds the lock.
-const checkTries = 10
+// maxCheckPasses is the maximum number of further passes if another process holds the lock.
+const maxCheckPasses = 10
 
-// checkLook is the result of a pass.
-type checkLook struct {
+// checkPass is the result of a pass.
+type checkPass struct {
 	report      store.CheckReport
 	entries     []*store.Entry // the entries that the store answers with (nil if the log is damaged)
 	wasCompared bool           // the entries were compared with the log at the same change
 }
 
 // isSound reports whether the pass found no problem.
-func (c checkLook) isSound() bool { return c.wasCompared && len(c.report.Problems) == 0 }
+func (c checkPass) isSound() bool { return c.wasCompared && len(c.report.Problems) == 0 }
 
-// agreesWith reports whether two passes had the same result.
-func (c checkLook) agreesWith(o checkLook) bool {
+// hasSameResult reports whether two passes had the same result.
+func (c checkPass) hasSameResult(o checkPass) bool {
 	return c.wasCompared == o.wasCompared && c.report.Last == o.report.Last &&
 		slices.Equal(c.report.Problems, o.report.Problems)
 }
 
-// withWritersWaiting calls fn while no process can write, compact or redact, and reports whether
+// withWritersBlocked calls fn while no process can write, compact or redact, and reports whether
 // that is certain. This is uncertain if another process holds the lock for longer than a writer
-// waits, or if the lock file is missing. In these cases, withWritersWaiting calls fn anyway.
-func (d *DB) withWritersWaiting(ctx context.Context, fn func()) (isQuiet bool, err error) {
+// waits, or if the lock file is missing. In these cases, withWritersBlocked calls fn anyway.
+func (d *DB) withWritersBlocked(ctx context.Context, fn func()) (isQuiet bool, err error) {
 	defer func() {
 		if err == nil {
 			fn()
@@ -111,64 +111,64 @@ func (d *DB) withWritersWaiting(ctx context.Context, fn func()) (isQuiet bool, e
 }
 
 // checkOnce makes a pass without a lock.
-func (d *DB) checkOnce(ctx context.Context) (look checkLook, err error) {
-	look.report.Path = d.path
+func (d *DB) checkOnce(ctx context.Context) (pass checkPass, err error) {
+	pass.report.Path = d.path
 	// Read the lock file first. Otherwise a change that another process makes in between would look
 	// like a lost change.
 	meta, _ := wal.ReadLockMeta(d.fs, d.name)
-	have, herr := d.listing(ctx, store.Filter{})
+	have, herr := d.openListing(ctx, store.Filter{})
 	if have != nil {
 		defer have.close()
 	}
 	var damaged *store.CorruptError
 	if herr != nil && !errors.As(herr, &damaged) {
-		return look, herr
+		return pass, herr
 	}
 	log, err := d.openVerifiedLog()
 	if err != nil && !errors.As(err, &damaged) {
-		return look, err
+		return pass, err
 	}
 	if err != nil {
-		look.report.Damaged, look.wasCompared = true, true
-		look.report.Problems = []store.Problem{damageProblem(damaged)}
-		return look, nil
+		pass.report.Damaged, pass.wasCompared = true, true
+		pass.report.Problems = []store.Problem{damageProblem(damaged)}
+		return pass, nil
 	}
 	defer log.Close()
 	var wg sync.WaitGroup
-	p := newPlacing()
+	p := newPlacedState()
 	if herr == nil {
-		p.until = have.seq
-		wg.Go(func() { look.entries, herr = have.allEntries(ctx, d) })
+		p.targetSeq = have.lastSeq
+		wg.Go(func() { pass.entries, herr = have.allEntries(ctx, d) })
 	}
-	look.report, err = d.examine(ctx, log, meta, p)
+	pass.report, err = d.checkLog(ctx, log, meta, p)
 	wg.Wait()
 	if err != nil {
-		return look, err
+		return pass, err
 	}
 	if herr != nil {
-		if !errors.As(herr, &damaged) || !look.report.Damaged {
-			return look, herr // the log is sound
+		if !errors.As(herr, &damaged) || !pass.report.Damaged {
+			return pass, herr // the log is sound
 		}
-		look.entries = nil
+		pass.entries = nil
 	}
-	look.wasCompared = look.report.Damaged || !log.Exists() || p.isReached
-	if look.wasCompared && !look.report.Damaged {
-		look.report.Problems = append(look.report.Problems, compareStates(look.entries, p.then)...)
+	pass.wasCompared = pass.report.Damaged || !log.Exists() || p.hasTarget
+	if pass.wasCompared && !pass.report.Damaged {
+		pass.report.Problems = append(pass.report.Problems, compareStates(pass.entries, p.targetEntries)...)
 	}
-	if len(look.report.Problems) == 0 {
-		look.report.Problems, err = d.checkDerived(ctx, p)
+	if len(pass.report.Problems) == 0 {
+		pass.report.Problems, err = d.checkDerived(ctx, p)
 	}
-	look.report.Problems = append(look.report.Problems, d.staleFiles()...)
-	return look, err
+	pass.report.Problems = append(pass.report.Problems, d.findStaleFiles()...)
+	return pass, err
 }
 
 // checkDerived checks the snapshot and the derived files of others.
-func (d *DB) checkDerived(ctx context.Context, p *placing) (ps []store.Problem, err error) {
+func (d *DB) checkDerived(ctx context.Context, p *placedState) (ps []store.Problem, err error) {
 	var snapshot []store.Problem
 	var serr error
 	var wg sync.WaitGroup
 	wg.Go(func() { snapshot, serr = d.checkSnapshot(p) })
-	for _, k := range d.opts.Derived {
+	for _, k := range d.opts.DerivedFileKinds {
 		found, kerr := k.Check(ctx, checkedFile{d.DerivedFile(k.Suffix), p})
 		ps, err = append(ps, found...), errors.Join(err, kerr)
 	}
@@ -176,50 +176,55 @@ func (d *DB) checkDerived(ctx context.Context, p *placing) (ps []store.Problem, 
 	return append(snapshot, ps...), errors.Join(serr, err)
 }
 
-// examine reads the whole log into p and compares it with the lock file. Damage is returned as a
+// checkLog reads the whole log into p and compares it with the lock file. Damage is returned as a
 // problem in the report, not as an error.
-func (d *DB) examine(ctx context.Context, log *wal.Log, meta wal.LockMeta, p *placing) (store.CheckReport, error) {
-	rep, err := d.readThrough(ctx, log, p)
+func (d *DB) checkLog(
+	ctx context.Context,
+	log *wal.Log,
+	meta wal.LockMeta,
+	p *placedState,
+) (store.CheckReport, error) {
+	rep, err := d.readVerified(ctx, log, p)
 	if !log.Exists() {
 		return rep, err
 	}
 	var c *wal.CorruptError
 	if errors.As(err, &c) {
 		var damaged *store.CorruptError
-		errors.As(d.describe(c), &damaged)
+		errors.As(d.describeError(c), &damaged)
 		rep.Damaged = true
 		rep.Problems = slices.Insert(rep.Problems, 0, damageProblem(damaged))
 		return rep, nil
 	}
 	if err != nil {
-		return rep, d.describe(err)
+		return rep, d.describeError(err)
 	}
-	n, err := log.Torn()
+	n, err := log.TornBytes()
 	if err != nil || n == 0 {
-		return rep, d.describe(err)
+		return rep, d.describeError(err)
 	}
-	torn := store.Problem{Offset: log.End(),
+	torn := store.Problem{Offset: log.EndOffset(),
 		What: fmt.Sprintf(
 			"%d bytes after the last change are what an interrupted write left; nothing acknowledged is in them",
 			n,
 		),
 		Mend: "nothing to do: the next change moves them to " + d.path + ".lost"}
-	if meta.Durable > log.Seq() && meta.ID == fmt.Sprintf("%x", log.Header().ID) {
+	if meta.DurableSeq > log.LastSeq() && meta.ID == fmt.Sprintf("%x", log.Header().ID) {
 		rep.Damaged = true
 		torn.What = fmt.Sprintf(
 			"%d bytes after change %d are no change, and change %d had been written",
 			n,
-			log.Seq(),
-			meta.Durable,
+			log.LastSeq(),
+			meta.DurableSeq,
 		)
-		torn.Mend = mendDamage
+		torn.Mend = damageAdvice
 	}
 	rep.Problems = append(rep.Problems, torn)
 	return rep, nil
 }
 
-// mendDamage is the advice to the user for a damaged log.
-const mendDamage = "nothing was changed; oxbow recover saves what can be read into a new file, or put a backup in " +
+// damageAdvice is the advice to the user for a damaged log.
+const damageAdvice = "nothing was changed; oxbow recover saves what can be read into a new file, or put a backup in " +
 	"the place of this one"
 
 // damageProblem returns the problem of a damaged log.
@@ -231,12 +236,12 @@ func damageProblem(c *store.CorruptError) store.Problem {
 	case n > 1:
 		what = fmt.Sprintf("%s (changes %d to %d)", c.Reason, c.Lost[0], c.Lost[n-1])
 	}
-	return store.Problem{Offset: c.Offset, What: what, Mend: mendDamage}
+	return store.Problem{Offset: c.Offset, What: what, Mend: damageAdvice}
 }
 
-// readThrough reads the log into p. It returns an error at the first damage.
-func (d *DB) readThrough(ctx context.Context, log *wal.Log, p *placing) (store.CheckReport, error) {
-	rep := store.CheckReport{Path: d.path, First: log.Header().Base + 1}
+// readVerified reads the log into p. It returns an error at the first damage.
+func (d *DB) readVerified(ctx context.Context, log *wal.Log, p *placedState) (store.CheckReport, error) {
+	rep := store.CheckReport{Path: d.path, First: log.Header().BaseSeq + 1}
 	base := sha256.New()
 	var vouched []byte // hash of the base that the last compaction recorded
 	var at int64
@@ -248,17 +253,17 @@ func (d *DB) readThrough(ctx context.Context, log *wal.Log, p *placing) (store.C
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		tell(progress.State{Unit: progress.Bytes, Done: r.Offset, Total: log.Size()})
+		tell(progress.State{Unit: progress.UnitBytes, DoneCount: r.Offset, TotalCount: log.Size()})
 		rep.Records++
-		if r.Type == wal.Seal {
+		if r.Type == wal.TypeSeal {
 			return nil
 		}
-		if r.Type == wal.Base {
+		if r.Type == wal.TypeBase {
 			base.Write(r.Body)
 		}
 		v, err := decodeBody(r.Body)
 		if err != nil {
-			return d.formError(r, err)
+			return d.unknownBodyError(r, err)
 		}
 		if v.base != nil {
 			vouched, at = v.base, r.Offset
@@ -272,23 +277,23 @@ func (d *DB) readThrough(ctx context.Context, log *wal.Log, p *placing) (store.C
 			What: "the entries kept by the last compaction are not those that it vouched for: they were edited",
 			Mend: "restore a backup; or, to accept what is there, oxbow recover --replace"})
 	}
-	if log.Seq() == p.until {
-		p.reach()
+	if log.LastSeq() == p.targetSeq {
+		p.recordTarget()
 	}
-	rep.Entries = len(p.st.order)
-	rep.Bytes = log.End()
-	rep.Last = log.Seq()
-	chain := log.Chain()
+	rep.Entries = len(p.st.changedByID)
+	rep.Bytes = log.EndOffset()
+	rep.Last = log.LastSeq()
+	chain := log.LastChain()
 	rep.Head = fmt.Sprintf("%x", chain[:])
 	for _, g := range log.Gaps() {
-		if g.TornSeal {
+		if g.IsTornSeal {
 			continue
 		}
-		what := fmt.Sprintf("%d bytes are damaged; they held no change", g.To-g.From)
-		if g.To-g.From == wal.Overhead {
+		what := fmt.Sprintf("%d bytes are damaged; they held no change", g.EndOffset-g.StartOffset)
+		if g.EndOffset-g.StartOffset == wal.RecordOverhead {
 			what = "a commit mark is damaged; it held no change, but it may be the first sign of a bad disk"
 		}
-		rep.Problems = append(rep.Problems, store.Problem{Offset: g.From, What: what,
+		rep.Problems = append(rep.Problems, store.Problem{Offset: g.StartOffset, What: what,
 			Mend: "no change is lost, and oxbow recover --replace writes the file anew; then look after the disk"})
 	}
 	return rep, err
@@ -296,19 +301,27 @@ func (d *DB) readThrough(ctx context.Context, log *wal.Log, p *placing) (store.C
 
 // isSameState reports whether two entries have the same name, version and data.
 func isSameState(a, b *store.Entry) bool {
-	return a.Name == b.Name && a.Version == b.Version && leftAs(a, loggedOp{verb: store.VerbUpdate, entry: b})
+	return a.Name == b.Name && a.Version == b.Version &&
+		isUnchangedSince(a, loggedOp{verb: store.VerbUpdate, entry: b})
 }
 
 // compareStates returns a problem if the entries in memory differ from those in the file.
-func compareStates(have, want []*store.Entry) []store.Problem {
-	if len(have) != len(want) {
+func compareStates(fromMemory, fromFile []*store.Entry) []store.Problem {
+	if len(fromMemory) != len(fromFile) {
 		return []store.Problem{
-			{Offset: -1, What: fmt.Sprintf("%d entries are answered from, %d are in the file", len(have), len(want)),
-				Mend: "this is a defect of oxbow: please report it; a restart reads the file anew"},
+			{
+				Offset: -1,
+				What: fmt.Sprintf(
+					"%d entries are answered from, %d are in the file",
+					len(fromMemory),
+					len(fromFile),
+				),
+				Mend: "this is a defect of oxbow: please report it; a restart reads the file anew",
+			},
 		}
 	}
-	for i, e := range have {
-		if !isSameState(e, want[i]) {
+	for i, e := range fromMemory {
+		if !isSameState(e, fromFile[i]) {
 			return []store.Problem{
 				{Offset: -1, What: fmt.Sprintf("entry %q in memory is not the one in the file", e.Name),
 					Mend: "this is a defect of oxbow: please report it; a restart reads the file anew"},
@@ -318,10 +331,10 @@ func compareStates(have, want []*store.Entry) []store.Problem {
 	return nil
 }
 
-// staleFiles finds temporary files from interrupted rewrites of the log. Temporary files of derived
+// findStaleFiles finds temporary files from interrupted rewrites of the log. Temporary files of derived
 // files are ignored, because a process may be writing such a file, and the next write removes it
 // anyway.
-func (d *DB) staleFiles() []store.Problem {
+func (d *DB) findStaleFiles() []store.Problem {
 	dir, base := path.Split(d.name)
 	es, err := d.fs.ReadDir(path.Clean(dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -329,7 +342,7 @@ func (d *DB) staleFiles() []store.Problem {
 			err.Error(), Mend: "mend its permissions"}}
 	}
 	derived := []string{SnapshotSuffix}
-	for _, k := range d.opts.Derived {
+	for _, k := range d.opts.DerivedFileKinds {
 		derived = append(derived, k.Suffix)
 	}
 	var ps []store.Problem
@@ -343,7 +356,7 @@ func (d *DB) staleFiles() []store.Problem {
 		if !isTemp || !strings.HasPrefix(e.Name(), base+".") {
 			continue
 		}
-		if !d.recentFile(e) {
+		if !d.isRecentFile(e) {
 			ps = append(ps, store.Problem{Offset: -1, What: "a rewrite was interrupted and left " + e.Name(),
 				Mend: "nothing needs it; when no other oxbow is running: rm " +
 					text.ShellQuote(path.Join(path.Dir(d.path), e.Name()))})
@@ -352,9 +365,9 @@ func (d *DB) staleFiles() []store.Problem {
 	return ps
 }
 
-// recentFile reports whether a file was changed in the last minute, as a running
+// isRecentFile reports whether a file was changed in the last minute, as a running
 // compaction does.
-func (d *DB) recentFile(e fs.DirEntry) bool {
+func (d *DB) isRecentFile(e fs.DirEntry) bool {
 	fi, err := e.Info()
 	return err == nil && d.opts.Clock().Sub(fi.ModTime()).Abs() < time.Minute
 }

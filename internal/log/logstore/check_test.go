@@ -21,7 +21,7 @@ func TestCheckBesideWriters(t *testing.T) {
 	}
 	defer disk.Close()
 	open := func() *DB {
-		return compactHome(t, disk, Options{SnapshotLeast: 1, LockWait: time.Minute})
+		return compactHome(t, disk, Options{MinSnapshotOps: 1, LockWait: time.Minute})
 	}
 	first := open()
 	if err := remember(t.Context(), first, store.Entry{Name: "first", Content: "text"}); err != nil {

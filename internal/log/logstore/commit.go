@@ -27,7 +27,7 @@ func (d *DB) Apply(ctx context.Context, ops ...store.Op) error {
 	if err := d.checkOps(ctx, ops); err != nil || len(ops) == 0 {
 		return err
 	}
-	return d.commit(ctx, stageOps(ops)).err
+	return d.commitChange(ctx, stageOps(ops)).err
 }
 
 // Commit implements [store.Committer].
@@ -35,12 +35,12 @@ func (d *DB) Commit(ctx context.Context, ops ...store.Op) (store.Change, error) 
 	if err := d.checkOps(ctx, ops); err != nil || len(ops) == 0 {
 		return store.Change{}, err
 	}
-	r := d.commit(ctx, stageOps(ops))
+	r := d.commitChange(ctx, stageOps(ops))
 	if r.err != nil {
 		return store.Change{}, r.err
 	}
-	if r.written != nil {
-		return decodeChange(r.seq, r.hash, r.written), nil
+	if r.writtenBody != nil {
+		return decodeChange(r.seq, r.hash, r.writtenBody), nil
 	}
 	// An earlier call with the same op ID made the change.
 	rec, v, ok, err := d.readRecord(r.seq)
@@ -52,7 +52,7 @@ func (d *DB) Commit(ctx context.Context, ops ...store.Op) (store.Change, error) 
 
 // checkOps returns an error if the store cannot be written to now, or if no store can apply one of the ops.
 func (d *DB) checkOps(ctx context.Context, ops []store.Op) error {
-	err := d.ready(ctx)
+	err := d.checkReady(ctx)
 	for _, op := range ops {
 		if err != nil {
 			break
@@ -70,31 +70,32 @@ func (d *DB) DryRun(ctx context.Context, ops ...store.Op) error {
 			return err
 		}
 	}
-	var v *body
+	var v *recordBody
 	var err error
 	if rerr := d.withState(ctx, func(st *state) {
-		g := &batch{names: map[string]*store.Entry{}, gone: map[string]uint64{}, st: st, nextID: st.nextID,
-			now: d.opts.Clock().UTC()}
+		g := &batch{stagedByName: map[string]*store.Entry{}, removedNames: map[string]uint64{}, st: st,
+			nextID:     st.nextID,
+			changeTime: d.opts.Clock().UTC()}
 		v, err = stageOps(ops)(g)
 	}); rerr != nil || err != nil {
 		return cmp.Or(rerr, err)
 	}
 	f := draft{body: v}
-	defer f.release()
-	return f.tooLarge()
+	defer f.releaseEncoded()
+	return f.checkSize()
 }
 
-// errPanic is the error of the requests in a batch that panicked.
-var errPanic = fmt.Errorf("%w: the program panicked meanwhile", store.ErrUnknownOutcome)
+// errBatchPanicked is the error of the requests in a batch that panicked.
+var errBatchPanicked = fmt.Errorf("%w: the program panicked meanwhile", store.ErrUnknownOutcome)
 
-// commit makes a change durable and returns its finished request, which has the error or the number of the
+// commitChange makes a change durable and returns its finished request, which has the error or the number of the
 // change. build stages the change in a batch.
-func (d *DB) commit(ctx context.Context, build func(g *batch) (*body, error)) *commitRequest {
+func (d *DB) commitChange(ctx context.Context, build func(g *batch) (*recordBody, error)) *commitRequest {
 	r := newCommitRequest(ctx, build)
 	if len(store.OpIDFrom(ctx)) > 64 {
-		r.finish(0, &store.InvalidError{
+		r.finishRequest(0, &store.InvalidError{
 			Field:  "op id",
-			Value:  text.Clip(store.OpIDFrom(ctx), 40),
+			Value:  text.TruncateWithEllipsis(store.OpIDFrom(ctx), 40),
 			Reason: "is longer than 64 bytes",
 		})
 		return r
@@ -108,31 +109,31 @@ func (d *DB) commit(ctx context.Context, build func(g *batch) (*body, error)) *c
 	}
 	// The caller is the leader and commits all queued requests, including its own.
 	d.writerMu.Lock()
-	batch := d.queue.take()
-	err := errPanic
+	batch := d.queue.takeAll()
+	err := errBatchPanicked
 	defer func() {
 		isCanceled := err != nil && err == ctx.Err()
 		if isCanceled && !r.isFinished() {
 			// Nothing was tried, so only this canceled request fails.
-			r.finish(0, err)
+			r.finishRequest(0, err)
 		} else {
 			for _, o := range batch {
 				if !o.isFinished() {
-					o.finish(0, err)
+					o.finishRequest(0, err)
 				}
 			}
 		}
 		d.writerMu.Unlock()
-		d.queue.handOff(batch)
+		d.queue.passLeadership(batch)
 	}()
 	err = d.withLock(ctx, func() error {
-		err := d.commitAll(batch)
+		err := d.commitRequests(batch)
 		// nothing was written, so rebuild the state from the log instead of the damaged
 		// snapshot
 		if errors.Is(err, errSnapshot) {
 			err = d.reload()
 			if err == nil {
-				err = d.commitAll(slices.DeleteFunc(slices.Clone(batch), (*commitRequest).isFinished))
+				err = d.commitRequests(slices.DeleteFunc(slices.Clone(batch), (*commitRequest).isFinished))
 			}
 		}
 		return err
@@ -150,93 +151,93 @@ func (d *DB) withExclusiveLock(ctx context.Context, fn func() error) error {
 // withLock calls fn with the lock between processes and with exclusive access to the log,
 // after reading the changes of other processes. writerMu must be held.
 func (d *DB) withLock(ctx context.Context, fn func() error) error {
-	if err := d.ready(ctx); err != nil {
+	if err := d.checkReady(ctx); err != nil {
 		return err
 	}
 	if err := d.log.Lock(ctx); err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return d.describe(err)
+		return d.describeError(err)
 	}
-	d.catching.Lock()
+	d.catchUpMu.Lock()
 	d.logmu.Lock()
 	defer d.logmu.Unlock()
 	defer d.log.Unlock()
-	defer d.appending.Store(false)
-	if err := d.startAppending(); err != nil {
+	defer d.isAppending.Store(false)
+	if err := d.catchUpBeforeAppend(); err != nil {
 		return err
 	}
-	return d.describe(fn())
+	return d.describeError(fn())
 }
 
-// startAppending reads the changes of other processes. It releases catching, which must be
+// catchUpBeforeAppend reads the changes of other processes. It releases catching, which must be
 // held.
-func (d *DB) startAppending() error {
-	defer d.catching.Unlock()
-	if d.broken != nil {
-		return d.broken
+func (d *DB) catchUpBeforeAppend() error {
+	defer d.catchUpMu.Unlock()
+	if d.brokenErr != nil {
+		return d.brokenErr
 	}
-	_, err := d.log.Poll()
+	_, err := d.log.PollChanges()
 	if err == nil && d.log.MayBeOverwritten() {
 		err = d.reload()
 	}
 	if err == nil {
 		err = d.catchUp()
 	}
-	d.appending.Store(err == nil)
+	d.isAppending.Store(err == nil)
 	return err
 }
 
-// commitAll stages the requests, appends the valid ones, and makes them visible. An invalid request
+// commitRequests stages the requests, appends the valid ones, and makes them visible. An invalid request
 // does not affect later requests. Such a request may be invalid because of an earlier change in the
 // batch, for example because that change uses the same name or the same op ID. Because the earlier
 // change may never become durable, the error is returned only after that change is durable.
-func (d *DB) commitAll(batch []*commitRequest) error {
+func (d *DB) commitRequests(batch []*commitRequest) error {
 	g := d.newBatch()
-	defer d.keepBatch(g)
-	if isFar(clampedNanoseconds(g.now)) { // a record cannot contain such a time
+	defer d.saveSpareBatch(g)
+	if isClampedTime(clampedNanoseconds(g.changeTime)) { // a record cannot contain such a time
 		return &store.InvalidError{
 			Field:  "clock",
-			Value:  g.now.Format(time.RFC3339),
+			Value:  g.changeTime.Format(time.RFC3339),
 			Reason: "is not of the years 1678 to 2262",
 		}
 	}
-	drafts, later, err := d.stageAll(g, batch)
+	drafts, later, err := d.stageRequests(g, batch)
 	if err != nil || len(drafts) == 0 {
 		return err
 	}
-	recs, err := d.append(drafts, g.now)
+	recs, err := d.appendDrafts(drafts, g.changeTime)
 	if err != nil {
 		return err // withLock describes the error
 	}
 	d.applyDurable(recs, drafts)
 	for i, rec := range recs {
 		r := drafts[i].request
-		r.written, r.hash = drafts[i].body, rec.Chain
-		r.finish(rec.Seq, nil)
+		r.writtenBody, r.hash = drafts[i].body, rec.Chain
+		r.finishRequest(rec.Seq, nil)
 	}
 	for _, finish := range later {
 		finish()
 	}
-	if d.idle != nil {
-		d.idle.Reset(d.opts.SealAfter)
+	if d.sealTimer != nil {
+		d.sealTimer.Reset(d.opts.SealAfter)
 	}
-	d.grownByUs()
+	d.onOwnChange()
 	return nil
 }
 
-// stageAll stages the requests and returns the drafts to append. A request without a change is
+// stageRequests stages the requests and returns the drafts to append. A request without a change is
 // finished at once. After the first draft, such a request is instead finished by a function in
 // later, which must be called when the drafts are durable.
-func (d *DB) stageAll(g *batch, requests []*commitRequest) (drafts []draft, later []func(), err error) {
+func (d *DB) stageRequests(g *batch, requests []*commitRequest) (drafts []draft, finishLater []func(), err error) {
 	drafts = make([]draft, 0, len(requests))
 	answer := func(r *commitRequest, seq uint64, err error) {
 		if len(drafts) == 0 {
-			r.finish(seq, err)
+			r.finishRequest(seq, err)
 			return
 		}
-		later = append(later, func() { r.finish(seq, err) })
+		finishLater = append(finishLater, func() { r.finishRequest(seq, err) })
 	}
 	for _, r := range requests {
 		id := store.OpIDFrom(r.ctx)
@@ -244,30 +245,30 @@ func (d *DB) stageAll(g *batch, requests []*commitRequest) (drafts []draft, late
 			answer(r, seq, err)
 			continue
 		}
-		v, err := r.build(g)
+		v, err := r.stageChange(g)
 		if err := g.st.readError(); err != nil {
 			return nil, nil, err
 		}
 		if err != nil {
-			g.rollback()
+			g.rollbackChange()
 			answer(r, 0, err)
 			continue
 		}
 		v.opID = id
 		v.note = withoutSecrets(cmp.Or(v.note, store.NoteFrom(r.ctx)))
-		v.source = d.source(r.ctx)
+		v.source = d.changeSource(r.ctx)
 		v.source = sourceWithoutSecrets(v.source)
 		f := draft{request: r, body: v}
-		if err := f.tooLarge(); err != nil {
+		if err := f.checkSize(); err != nil {
 			// the remaining requests do not depend on the failed request and are staged normally
-			g.rollback()
+			g.rollbackChange()
 			answer(r, 0, err)
 			continue
 		}
-		g.commit(id)
+		g.completeChange(id)
 		drafts = append(drafts, f)
 	}
-	return drafts, later, nil
+	return drafts, finishLater, nil
 }
 
 // withoutSecrets returns a change's note without passwords and keys. A note repeats words of the
@@ -279,7 +280,7 @@ func withoutSecrets(note string) string {
 		return ""
 	}
 	var cleaner *screen.Cleaner // a cleaner without a key, because marks in a note need no tags
-	return cleaner.Text(note)
+	return cleaner.CleanText(note)
 }
 
 // sourceWithoutSecrets returns a source without passwords and keys. The path of an imported
@@ -296,13 +297,13 @@ func (d *DB) applyDurable(recs []wal.Record, drafts []draft) {
 	deltas := make([]store.Delta, 0, len(drafts))
 	d.mu.Lock()
 	for i, rec := range recs {
-		d.offsets = append(d.offsets, rec.Offset)
-		deltas = append(deltas, d.st.apply(rec.Seq, time.Unix(0, rec.Time).UTC(), drafts[i].body)...)
+		d.changeOffsets = append(d.changeOffsets, rec.Offset)
+		deltas = append(deltas, d.st.applyChange(rec.Seq, time.Unix(0, rec.Time).UTC(), drafts[i].body)...)
 	}
-	d.recent.add(d.position(), deltas)
+	d.recent.addStep(d.currentPosition(), deltas)
 	failed := d.st.readError()
 	d.mu.Unlock()
-	d.publish(deltas)
+	d.publishDeltas(deltas)
 	if failed != nil {
 		_ = d.reload() // ignore the error, because the next reader gets the same error
 	}
@@ -311,36 +312,36 @@ func (d *DB) applyDurable(recs []wal.Record, drafts []draft) {
 // draft is a change that was staged and will be appended to the log.
 type draft struct {
 	request *commitRequest
-	body    *body
-	enc     *encoder // encoded bytes of the change, nil until they are needed
+	body    *recordBody
+	encoded *bodyEncoder // encoded bytes of the change, nil until they are needed
 }
 
-// smallBody is a size in bytes, as estimated by body.size, that always fits into a record.
-const smallBody = 1 << 20
+// alwaysFittingSize is a size in bytes, as estimated by body.size, that always fits into a record.
+const alwaysFittingSize = 1 << 20
 
-// tooLarge returns an error if the change does not fit into a record.
-func (f *draft) tooLarge() error {
-	if f.body.size() <= smallBody {
+// checkSize returns an error if the change does not fit into a record.
+func (f *draft) checkSize() error {
+	if f.body.encodedSize() <= alwaysFittingSize {
 		return nil
 	}
-	f.enc = encodeBody(f.body)
-	if len(f.enc.body) <= wal.MaxBody {
+	f.encoded = encodeBody(f.body)
+	if len(f.encoded.body) <= wal.MaxBody {
 		return nil
 	}
-	return &store.InvalidError{Field: "change", Value: text.FormatBytes(int64(len(f.enc.body))),
+	return &store.InvalidError{Field: "change", Value: text.FormatBytes(int64(len(f.encoded.body))),
 		Reason: "is more than the " + text.FormatBytes(wal.MaxBody) + " that one change may hold; split it"}
 }
 
-// release makes the memory of the encoded bytes available to later changes.
-func (f *draft) release() {
-	if f.enc != nil {
-		f.enc.release()
-		f.enc = nil
+// releaseEncoded makes the memory of the encoded bytes available to later changes.
+func (f *draft) releaseEncoded() {
+	if f.encoded != nil {
+		f.encoded.release()
+		f.encoded = nil
 	}
 }
 
-// append makes the drafts durable.
-func (d *DB) append(drafts []draft, at time.Time) ([]wal.Record, error) {
+// appendDrafts makes the drafts durable.
+func (d *DB) appendDrafts(drafts []draft, appendTime time.Time) ([]wal.Record, error) {
 	for i := range drafts {
 		for _, p := range drafts[i].body.ops {
 			p.entry.Version = 0 // the record contains the number, and the batch is no longer used
@@ -348,19 +349,19 @@ func (d *DB) append(drafts []draft, at time.Time) ([]wal.Record, error) {
 	}
 	// Encoding is most of the work for a change, because of the hash.
 	inParallel(len(drafts), func(i int) {
-		if f := &drafts[i]; f.enc == nil {
-			f.enc = encodeBody(f.body)
+		if f := &drafts[i]; f.encoded == nil {
+			f.encoded = encodeBody(f.body)
 		}
 	})
 	recs := make([]wal.Payload, len(drafts))
 	for i := range drafts {
 		f := &drafts[i]
-		defer f.release()
-		recs[i] = wal.Payload{Type: typeChange, Time: at.UnixNano(), Urgent: onlyRemoves(f.body),
-			Body: f.enc.body, Digest: f.enc.digest}
-		f.body.stamp(d.log.Seq()+1+uint64(i), time.Unix(0, at.UnixNano()).UTC())
+		defer f.releaseEncoded()
+		recs[i] = wal.Payload{Type: typeChange, Time: appendTime.UnixNano(), IsUrgent: hasOnlyRemovals(f.body),
+			Body: f.encoded.body, Digest: f.encoded.digest}
+		f.body.stampEntries(d.log.LastSeq()+1+uint64(i), time.Unix(0, appendTime.UnixNano()).UTC())
 	}
-	return d.log.AppendWhile(d.ahead(entriesWritten(drafts)), recs...)
+	return d.log.AppendWhile(d.onAppend(entriesWritten(drafts)), recs...)
 }
 
 // entriesWritten yields the entries that the drafts write.
@@ -399,47 +400,51 @@ func inParallel(n int, do func(i int)) {
 	wg.Wait()
 }
 
-// source returns the source of changes made with the context.
-func (d *DB) source(ctx context.Context) store.Source {
+// changeSource returns the source of changes made with the context.
+func (d *DB) changeSource(ctx context.Context) store.Source {
 	s, ok := store.SourceFrom(ctx)
 	if !ok {
 		s = d.opts.Source
 	}
 	s.Door = cmp.Or(s.Door, d.opts.Source.Door)
 	for _, p := range []*string{&s.Door, &s.Session, &s.Profile, &s.Ref, &s.Claimed.Client, &s.Claimed.Agent} {
-		*p = text.Clip(*p, 200)
+		*p = text.TruncateWithEllipsis(*p, 200)
 	}
 	return s
 }
 
-func onlyRemoves(v *body) bool {
+func hasOnlyRemovals(v *recordBody) bool {
 	return !slices.ContainsFunc(v.ops, func(p loggedOp) bool { return p.verb != store.VerbRemove })
 }
 
 // newBatch returns an empty batch on top of the state. writerMu must be held.
 func (d *DB) newBatch() *batch {
-	g := d.spare
-	d.spare = nil
+	g := d.spareBatch
+	d.spareBatch = nil
 	if g == nil {
-		g = &batch{names: map[string]*store.Entry{}, gone: map[string]uint64{}, opIDs: map[string]seenID{}}
+		g = &batch{
+			stagedByName: map[string]*store.Entry{},
+			removedNames: map[string]uint64{},
+			opIDs:        map[string]seenOpID{},
+		}
 	}
 	g.st = d.st
 	g.nextID = d.st.nextID
-	g.seq = d.log.Seq() + 1
-	g.now = d.opts.Clock().UTC()
+	g.seq = d.log.LastSeq() + 1
+	g.changeTime = d.opts.Clock().UTC()
 	return g
 }
 
-// keepBatch stores the batch for reuse by the next commit, unless the batch is large.
-func (d *DB) keepBatch(g *batch) {
-	if max(len(g.names), len(g.gone), len(g.opIDs), cap(g.undo)) > 128 {
+// saveSpareBatch stores the batch for reuse by the next commit, unless the batch is large.
+func (d *DB) saveSpareBatch(g *batch) {
+	if max(len(g.stagedByName), len(g.removedNames), len(g.opIDs), cap(g.rollbackSteps)) > 128 {
 		return
 	}
-	clear(g.names)
-	clear(g.gone)
+	clear(g.stagedByName)
+	clear(g.removedNames)
 	clear(g.opIDs)
-	clear(g.undo[:cap(g.undo)])
-	g.undo = g.undo[:0]
+	clear(g.rollbackSteps[:cap(g.rollbackSteps)])
+	g.rollbackSteps = g.rollbackSteps[:0]
 	g.st = nil
-	d.spare = g
+	d.spareBatch = g
 }

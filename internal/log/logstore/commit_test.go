@@ -61,9 +61,9 @@ func TestAnswersWaitForTheSync(t *testing.T) {
 		if opID != "" {
 			ctx = store.WithOpID(ctx, opID)
 		}
-		return newCommitRequest(ctx, func(g *batch) (*body, error) {
+		return newCommitRequest(ctx, func(g *batch) (*recordBody, error) {
 			p, err := g.stageOp(store.Add{Name: "a", Content: "text"})
-			return &body{ops: []loggedOp{p}}, err
+			return &recordBody{ops: []loggedOp{p}}, err
 		})
 	}
 	for _, tt := range []struct {
@@ -84,7 +84,7 @@ func TestAnswersWaitForTheSync(t *testing.T) {
 			var err error
 			batch := []*commitRequest{add("x"), add("x"), add("")}
 			disk.full = tt.full
-			err = d.withLock(t.Context(), func() error { return d.commitAll(batch) })
+			err = d.withLock(t.Context(), func() error { return d.commitRequests(batch) })
 			if (err != nil) != tt.full {
 				t.Fatalf("the batch ends with %v", err)
 			}
@@ -168,7 +168,7 @@ func TestLine(t *testing.T) {
 				var panicked any
 				go func() {
 					defer func() { panicked = recover() }()
-					first = d.commit(ctx, func(*batch) (*body, error) { panic("a mistake") }).err
+					first = d.commitChange(ctx, func(*batch) (*recordBody, error) { panic("a mistake") }).err
 				}()
 				synctest.Wait()
 				go func() { second = m.Apply(t.Context(), store.Add{Name: "a", Content: "text"}) }()

@@ -47,27 +47,27 @@ import (
 )
 
 const (
-	// aheadBytes is the maximum size of entries that are cached because they were in a
+	// maxAheadBytes is the maximum size of entries that are cached because they were in a
 	// record that was read for another entry.
-	aheadBytes = 32 << 20
-	// fewChanges is a number of changes that can be copied quickly.
-	fewChanges = 256
-	// entryBytes is the approximate size of an entry in the log in addition to its content.
-	entryBytes = 256
+	maxAheadBytes = 32 << 20
+	// maxRemainingChanges is a number of changes that can be copied quickly.
+	maxRemainingChanges = 256
+	// entryOverhead is the approximate size of an entry in the log in addition to its content.
+	entryOverhead = 256
 )
 
 // compaction is the state of a compaction.
 type compaction struct {
-	*survey
-	d       *DB
-	log     *wal.Log // a second reader of the old log
-	out     *wal.Rewriter
-	sum     [32]byte // hash of the base
-	rows    *keydir.Rows
-	sums    *summary
-	snap    string  // name of the new snapshot
-	st      *state  // state of the new file, based on its snapshot
-	offsets []int64 // offsets of the changes after the snapshot
+	*logSurvey
+	db              *DB
+	oldLog          *wal.Log // a second reader of the old log
+	rewriter        *wal.Rewriter
+	baseHash        [32]byte // hash of the base
+	rows            *keydir.Rows
+	summary         *entrySummary
+	newSnapshotName string  // name of the new snapshot
+	st              *state  // state of the new file, based on its snapshot
+	changeOffsets   []int64 // offsets of the changes after the snapshot
 }
 
 // beginCompaction surveys the log.
@@ -76,32 +76,32 @@ func (d *DB) beginCompaction(ctx context.Context, drops dropFunc) (*compaction, 
 	if err != nil {
 		return nil, err
 	}
-	c := &compaction{d: d, log: log, survey: newSurvey(ctx, log, drops)}
-	if _, err := d.replayLog(log, c.survey, nil, 0); err != nil {
+	c := &compaction{db: d, oldLog: log, logSurvey: newSurvey(ctx, log, drops)}
+	if _, err := d.replayLog(log, c.logSurvey, nil, 0); err != nil {
 		return c, err
 	}
-	c.endSurvey()
+	c.finishSurvey()
 	return c, nil
 }
 
 // hasNoEffect reports whether a compaction would change nothing: all changes must be kept, the log is
 // undamaged, and the base has the current form.
 func (c *compaction) hasNoEffect() bool {
-	return c.horizon == c.log.Header().Base && len(c.log.Gaps()) == 0 && !c.hasGroup
+	return c.horizon == c.oldLog.Header().BaseSeq && len(c.oldLog.Gaps()) == 0 && !c.hasLargeGroup
 }
 
-// keptBytes returns the size of the changes after the horizon.
-func (c *compaction) keptBytes() int64 {
-	if len(c.kept) == 0 {
+// keptChangeBytes returns the size of the changes after the horizon.
+func (c *compaction) keptChangeBytes() int64 {
+	if len(c.keptOffsets) == 0 {
 		return 0
 	}
-	return c.log.End() - c.kept[0]
+	return c.oldLog.EndOffset() - c.keptOffsets[0]
 }
 
 // writeBase calls emit for each record of the base, with the entries in it.
 func (c *compaction) writeBase(emit func(b []byte, ops []loggedOp) error) error {
-	w := newBaseWriter(c.first.nextID, c.first.seen, emit)
-	reader := c.log.NewReader()
+	w := newBaseWriter(c.baseBody.nextID, c.baseBody.seenOpIDs, emit)
+	reader := c.oldLog.NewReader()
 	ahead, size := map[uint64]*store.Entry{}, 0
 	for _, p := range c.base {
 		if err := c.ctx.Err(); err != nil {
@@ -109,16 +109,16 @@ func (c *compaction) writeBase(emit func(b []byte, ops []loggedOp) error) error 
 		}
 		e := ahead[p.id]
 		if e == nil || e.Version != p.version {
-			r, err := reader.At(p.offset)
+			r, err := reader.RecordAt(p.offset)
 			if err != nil {
 				return err
 			}
 			es, err := decodeEntries(&r, nil)
 			if err != nil {
-				return c.d.formError(&r, err)
+				return c.db.unknownBodyError(&r, err)
 			}
 			size += len(r.Body)
-			if size > aheadBytes {
+			if size > maxAheadBytes {
 				clear(ahead)
 				size = len(r.Body)
 			}
@@ -132,125 +132,142 @@ func (c *compaction) writeBase(emit func(b []byte, ops []loggedOp) error) error 
 			return fmt.Errorf(
 				"%w: %s: version %d of entry %d is not at byte %d",
 				store.ErrCorrupt,
-				c.d.path,
+				c.db.path,
 				p.version,
 				p.id,
 				p.offset,
 			)
 		}
-		if err := w.add(e); err != nil {
+		if err := w.addEntry(e); err != nil {
 			return err
 		}
 	}
 	var err error
-	c.sum, err = w.close()
+	c.baseHash, err = w.close()
 	return err
 }
 
 // writeRecord writes a record to the new log and reports progress. Writing counts as the second
 // half of the work.
 func (c *compaction) writeRecord(r wal.Record) (offset int64, err error) {
-	offset, err = c.out.Emit(r)
-	c.tell(progress.State{Unit: progress.Bytes, Done: offset, Part: min(1, .5+float64(offset)/float64(c.size)/2)})
+	offset, err = c.rewriter.AppendRecord(r)
+	c.reportProgress(
+		progress.State{
+			Unit:      progress.UnitBytes,
+			DoneCount: offset,
+			DoneShare: min(1, .5+float64(offset)/float64(c.logSize)/2),
+		},
+	)
 	return offset, err
 }
 
 // copyLog writes the base, the later changes and the snapshot of the new log.
 func (c *compaction) copyLog() (err error) {
-	c.out, err = c.log.Rewriter(c.horizon, c.chain)
+	c.rewriter, err = c.oldLog.NewRewriter(c.horizon, c.horizonChain)
 	if err != nil {
 		return err
 	}
-	c.rows = &keydir.Rows{Entries: make([]keydir.Row, 0, len(c.last)), Names: make([]keydir.Key, 0, len(c.last))}
-	c.sums = &summary{counts: map[store.Label]int{}}
-	last, now := c.log.Seq(), c.d.opts.Clock().UnixNano()
+	c.rows = &keydir.Rows{
+		Entries: make([]keydir.EntryRow, 0, len(c.newestByID)),
+		Names:   make([]keydir.TableKey, 0, len(c.newestByID)),
+	}
+	c.summary = &entrySummary{counts: map[store.Label]int{}}
+	last, now := c.oldLog.LastSeq(), c.db.opts.Clock().UnixNano()
 	err = c.writeBase(func(b []byte, ops []loggedOp) error {
-		off, err := c.writeRecord(wal.Record{Seq: c.horizon, Durable: last, Time: now, Type: wal.Base, Body: b,
-			Chain: c.chain})
-		c.placeEntries(ops, off)
+		off, err := c.writeRecord(wal.Record{Seq: c.horizon, DurableSeq: last, Time: now, Type: wal.TypeBase, Body: b,
+			Chain: c.horizonChain})
+		c.addEntryRows(ops, off)
 		return err
 	})
-	reader := c.log.NewReader()
-	for _, off := range c.kept {
+	reader := c.oldLog.NewReader()
+	for _, off := range c.keptOffsets {
 		err = cmp.Or(err, c.ctx.Err())
 		if err != nil {
 			return err
 		}
-		r, err := reader.At(off)
+		r, err := reader.RecordAt(off)
 		if err != nil {
 			return err
 		}
-		r.Durable = last
+		r.DurableSeq = last
 		off, err = c.writeRecord(r)
 		if err != nil {
 			return err
 		}
 		v, err := decodeBody(r.Body)
 		if err != nil {
-			return c.d.formError(&r, err)
+			return c.db.unknownBodyError(&r, err)
 		}
 		for _, p := range v.ops {
 			p.entry.Version, p.entry.Updated = r.Seq, time.Unix(0, r.Time)
 		}
-		c.placeEntries(v.ops, off)
+		c.addEntryRows(v.ops, off)
 		c.rows.Changes = append(c.rows.Changes, off)
 	}
 	if err != nil {
 		return err
 	}
-	if err := c.out.Flush(); err != nil {
+	if err := c.rewriter.Flush(); err != nil {
 		return err
 	}
 	return c.writeSnapshot()
 }
 
-// placeEntries records, for each entry that the ops write, the offset of the record if this is the last
+// addEntryRows records, for each entry that the ops write, the offset of the record if this is the last
 // version of the entry.
-func (c *compaction) placeEntries(ops []loggedOp, offset int64) {
+func (c *compaction) addEntryRows(ops []loggedOp, offset int64) {
 	for _, p := range slices.Backward(ops) {
 		e := p.entry
-		at, ok := slices.BinarySearchFunc(c.last, placedVersion{id: e.ID, version: e.Version}, placedVersion.compare)
+		key := placedVersion{id: e.ID, version: e.Version}
+		at, ok := slices.BinarySearchFunc(c.newestByID, key, placedVersion.compare)
 		if p.isErased || p.verb == store.VerbRemove {
 			continue
 		}
-		if !ok || c.last[at].offset < 0 {
+		if !ok || c.newestByID[at].offset < 0 {
 			continue
 		}
-		c.last[at].offset = -1
+		c.newestByID[at].offset = -1
 		c.rows.Entries = append(c.rows.Entries, newRow(c.rows, e, offset))
-		c.rows.Names = append(c.rows.Names, keydir.Key{Hash: textHash(e.Name), Number: e.ID})
+		c.rows.Names = append(c.rows.Names, keydir.TableKey{Hash: textHash(e.Name), Number: e.ID})
 		for _, a := range e.Aliases {
-			c.rows.Aliases = append(c.rows.Aliases, keydir.Key{Hash: textHash(a), Number: e.ID})
+			c.rows.Aliases = append(c.rows.Aliases, keydir.TableKey{Hash: textHash(a), Number: e.ID})
 		}
-		c.sums.add(e, 1)
+		c.summary.addEntry(e, 1)
 	}
 }
 
 // writeSnapshot writes a snapshot of the new file's current state, and opens it.
 func (c *compaction) writeSnapshot() error {
-	for key, seq := range c.gone {
-		c.rows.Removed = append(c.rows.Removed, keydir.Key{Hash: binary.LittleEndian.Uint64(key[:]), Number: seq})
+	for key, seq := range c.removedNames {
+		c.rows.Removed = append(c.rows.Removed, keydir.TableKey{Hash: binary.LittleEndian.Uint64(key[:]), Number: seq})
 	}
-	c.rows.Sums, c.rows.OpIDs = c.sums.encode(), encodeOpIDs(c.ids.seenIDs())
-	h := snapshotHead{log: c.log.Header().ID, seq: c.log.Seq(), chain: c.log.Chain(), base: c.horizon,
-		synced: c.out.End(), nextID: c.ids.nextID}
+	c.rows.Sums, c.rows.OpIDs = c.summary.encode(), encodeOpIDs(c.opIDState.rememberedOpIDs())
+	h := snapshotHead{
+		logID:        c.oldLog.Header().ID,
+		lastSeq:      c.oldLog.LastSeq(),
+		chain:        c.oldLog.LastChain(),
+		base:         c.horizon,
+		syncedOffset: c.rewriter.EndOffset(),
+		nextID:       c.opIDState.nextID,
+	}
 	if n := len(c.rows.Changes); n > 0 {
 		h.offset = c.rows.Changes[n-1]
 	}
-	c.last, c.gone = nil, nil
-	c.snap = c.out.Name() + SnapshotSuffix
-	f, err := c.d.fs.OpenFile(c.snap, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	c.newestByID, c.removedNames = nil, nil
+	c.newSnapshotName = c.rewriter.TempName() + SnapshotSuffix
+	f, err := c.db.fs.OpenFile(c.newSnapshotName, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(c.rows.WriteFile(ctxfile.File{Context: c.ctx, Inner: f}, h.page()), f.Close()); err != nil {
+	if err := errors.Join(c.rows.WriteFile(ctxfile.File{Context: c.ctx, Inner: f}, h.pageEncoder()),
+		f.Close()); err != nil {
 		return err
 	}
 	c.rows = nil
-	s, err := openSnapshot(c.d.fs, c.snap, c.d.opts.Room, func() (*wal.Log, error) {
-		o := c.d.logOptions()
+	s, err := openSnapshot(c.db.fs, c.newSnapshotName, c.db.opts.CacheBudget, func() (*wal.Log, error) {
+		o := c.db.logOptions()
 		o.ReadOnly = true
-		return wal.Open(c.d.fs, c.out.Name(), o)
+		return wal.Open(c.db.fs, c.rewriter.TempName(), o)
 	})
 	if err != nil {
 		return err
@@ -261,8 +278,8 @@ func (c *compaction) writeSnapshot() error {
 
 // copyNewChanges copies the changes that were appended to the log since the last read.
 func (c *compaction) copyNewChanges() error {
-	return c.log.Read(func(r *wal.Record) error {
-		if r.Type == wal.Seal {
+	return c.oldLog.Read(func(r *wal.Record) error {
+		if r.Type == wal.TypeSeal {
 			return nil
 		}
 		return cmp.Or(c.ctx.Err(), c.copyChange(*r))
@@ -273,14 +290,14 @@ func (c *compaction) copyNewChanges() error {
 func (c *compaction) copyChange(r wal.Record) error {
 	v, err := decodeBody(r.Body)
 	if err != nil {
-		return c.d.formError(&r, err)
+		return c.db.unknownBodyError(&r, err)
 	}
-	r.Durable = r.Seq
-	r.Offset, err = c.out.Emit(r)
+	r.DurableSeq = r.Seq
+	r.Offset, err = c.rewriter.AppendRecord(r)
 	if err != nil {
 		return err
 	}
-	c.offsets = append(c.offsets, r.Offset)
+	c.changeOffsets = append(c.changeOffsets, r.Offset)
 	_, err = c.st.applyRecord(&r, v)
 	return err
 }
@@ -288,72 +305,73 @@ func (c *compaction) copyChange(r wal.Record) error {
 // catchUp calls copyNewChanges until only a few changes are missing.
 func (c *compaction) catchUp() error {
 	for range 100 {
-		was := c.log.Seq()
-		if err := c.copyNewChanges(); err != nil || c.log.Seq()-was < fewChanges {
-			return cmp.Or(err, c.out.Flush())
+		was := c.oldLog.LastSeq()
+		if err := c.copyNewChanges(); err != nil || c.oldLog.LastSeq()-was < maxRemainingChanges {
+			return cmp.Or(err, c.rewriter.Flush())
 		}
 	}
-	return errReplaced // the log grows faster than it is copied
+	return errLogReplaced // the log grows faster than it is copied
 }
 
-// finish replaces the log by the new file. It returns the number of the change that records
+// replaceLog replaces the log by the new file. It returns the number of the change that records
 // the compaction. The lock and logmu must be held.
-func (c *compaction) finish(ctx context.Context, note string) (uint64, error) {
-	d := c.d
-	if place, err := c.log.Place(); err != nil || place != wal.Same {
-		return 0, cmp.Or(err, errReplaced)
+func (c *compaction) replaceLog(ctx context.Context, note string) (uint64, error) {
+	d := c.db
+	if place, err := c.oldLog.PollName(); err != nil || place != wal.PollSame {
+		return 0, cmp.Or(err, errLogReplaced)
 	}
 	if err := c.copyNewChanges(); err != nil {
 		return 0, err
 	}
-	if c.log.Seq() != d.log.Seq() || c.log.Chain() != d.log.Chain() {
-		return 0, errReplaced
+	if c.oldLog.LastSeq() != d.log.LastSeq() || c.oldLog.LastChain() != d.log.LastChain() {
+		return 0, errLogReplaced
 	}
-	mark := d.durableMark(ctx, c.sum[:], note)
+	mark := d.newRewriteRecord(ctx, c.baseHash[:], note)
 	if err := c.copyChange(mark); err != nil {
 		return 0, err
 	}
-	if err := d.dropStale(c.survey); err != nil {
+	if err := d.removeStaleDerivedFiles(c.logSurvey); err != nil {
 		return 0, fmt.Errorf("removing what was made from the log: %w", err)
 	}
-	err := d.dropFile(d.snapshotName())
+	err := d.removeDerivedFile(d.snapshotName())
 	if err == nil {
-		err = d.fs.Rename(c.snap, d.snapshotName())
+		err = d.fs.Rename(c.newSnapshotName, d.snapshotName())
 	}
 	if err != nil {
 		return 0, fmt.Errorf("replacing the snapshot: %w", err)
 	}
-	end := d.log.End()
-	rerr := d.log.Replace(c.out)
-	if rerr != nil && d.log.End() == end {
+	end := d.log.EndOffset()
+	rerr := d.log.ReplaceBy(c.rewriter)
+	if rerr != nil && d.log.EndOffset() == end {
 		// remove the snapshot that was just renamed, because it belongs to the new file
-		_ = d.dropFile(d.snapshotName())
+		_ = d.removeDerivedFile(d.snapshotName())
 		return 0, rerr
 	}
 	// The new file is in place. After an error, the rename may not be durable.
-	if err := d.log.Jump(c.offsets[len(c.offsets)-1], mark.Seq, mark.Chain, c.out.End()); err != nil {
+	if err := d.log.JumpToRecord(c.changeOffsets[len(c.changeOffsets)-1], mark.Seq, mark.Chain,
+		c.rewriter.EndOffset()); err != nil {
 		return mark.Seq, errors.Join(rerr, d.reload()) // continue with a state that is read from the log again
 	}
-	d.setState(c.st, c.offsets)
-	c.st, c.out = nil, nil
+	d.setState(c.st, c.changeOffsets)
+	c.st, c.rewriter = nil, nil
 	return mark.Seq, rerr
 }
 
-// close removes the files that are not needed any more.
-func (c *compaction) close() {
+// removeTempFiles removes the files that are not needed any more.
+func (c *compaction) removeTempFiles() {
 	if c == nil {
 		return
 	}
 	if c.st != nil {
 		c.st.base.release()
 	}
-	if c.out != nil {
-		c.out.Cancel()
-		if c.snap != "" {
-			_ = c.d.fs.Remove(c.snap)
+	if c.rewriter != nil {
+		c.rewriter.Cancel()
+		if c.newSnapshotName != "" {
+			_ = c.db.fs.Remove(c.newSnapshotName)
 		}
 	}
-	_ = c.log.Close()
+	_ = c.oldLog.Close()
 }
 
 // Compact implements [store.Compactor].
@@ -363,31 +381,37 @@ func (d *DB) Compact(ctx context.Context, before time.Time, dryRun bool) (rep st
 		return rep, err
 	}
 	if d.opts.ReadOnly && !dryRun {
-		return rep, d.describe(wal.ErrReadOnly)
+		return rep, d.describeError(wal.ErrReadOnly)
 	}
-	err = d.compactor.run(ctx, func(holdWriters bool) error {
+	err = d.compactor.runExclusively(ctx, func(holdWriters bool) error {
 		rep, err = d.compact(ctx, drops, compactOptions{dryRun: dryRun, holdWriters: holdWriters})
 		return err
 	})
 	return rep, err
 }
 
-// compactSelf starts a compaction in another goroutine if most of the log is not needed. Errors are
-// ignored, because compactSelf is called again later. logmu must be held exclusively.
-func (d *DB) compactSelf() {
-	d.compactor.start(d.log.End(), d.base, d.log.Seq(), d.mustHold, func(ctx context.Context, drops dropFunc) bool {
-		rep, _ := d.compact(ctx, drops, compactOptions{})
-		return rep.Seq != 0
-	})
+// startAutoCompaction starts a compaction in another goroutine if most of the log is not needed. Errors are
+// ignored, because startAutoCompaction is called again later. logmu must be held exclusively.
+func (d *DB) startAutoCompaction() {
+	d.compactor.startIfUnneeded(
+		d.log.EndOffset(),
+		d.base,
+		d.log.LastSeq(),
+		d.neededBytes,
+		func(ctx context.Context, drops dropFunc) bool {
+			rep, _ := d.compact(ctx, drops, compactOptions{})
+			return rep.Seq != 0
+		},
+	)
 }
 
-// mustHold returns the approximate size, in bytes, of the entries and changes that
+// neededBytes returns the approximate size, in bytes, of the entries and changes that
 // must be kept. logmu must be held.
-func (d *DB) mustHold(drops dropFunc) (int64, error) {
+func (d *DB) neededBytes(drops dropFunc) (int64, error) {
 	var failed error
-	dropped := sort.Search(int(d.log.Seq()-d.base), func(i int) bool {
+	dropped := sort.Search(int(d.log.LastSeq()-d.base), func(i int) bool {
 		off, _, err := d.recordOffset(d.base + uint64(i) + 1)
-		r, rerr := d.log.At(off)
+		r, rerr := d.log.RecordAt(off)
 		failed = cmp.Or(failed, err, rerr)
 		return !drops(&r)
 	})
@@ -398,21 +422,21 @@ func (d *DB) mustHold(drops dropFunc) (int64, error) {
 	}
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	n := d.log.End() - off + entryBytes*int64(d.st.len())
+	n := d.log.EndOffset() - off + entryOverhead*int64(d.st.len())
 	if b := d.st.base; b != nil {
-		sums, err := decodeSummary(b.rows.TableBytes(sectionSums))
+		sums, err := decodeSummary(b.tables.TableBytes(sectionSums))
 		if err != nil {
 			return 0, err
 		}
-		n += sums.content
+		n += sums.contentBytes
 	}
-	for _, e := range d.st.order {
+	for _, e := range d.st.changedByID {
 		n += int64(len(e.Content))
 	}
 	return n, nil
 }
 
-// replacedError returns errReplaced if another process has replaced the log, because this may be the
+// replacedError returns errLogReplaced if another process has replaced the log, because this may be the
 // cause of err. Otherwise it returns err. After [wal.ErrUnknown], it returns err as well, because
 // then this process itself replaced the log.
 func (c *compaction) replacedError(err error) error {
@@ -422,12 +446,12 @@ func (c *compaction) replacedError(err error) error {
 	if errors.Is(err, wal.ErrUnknown) {
 		return err
 	}
-	place, perr := c.log.Place()
+	place, perr := c.oldLog.PollName()
 	switch {
-	case perr == nil && place == wal.Replaced:
-		return errReplaced
+	case perr == nil && place == wal.PollReplaced:
+		return errLogReplaced
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errSnapshot):
-		return errReplaced
+		return errLogReplaced
 	}
 	return err
 }
@@ -446,21 +470,21 @@ type compactOptions struct {
 // compact compacts the log.
 func (d *DB) compact(ctx context.Context, drops dropFunc, o compactOptions) (rep store.CompactReport, err error) {
 	var c *compaction
-	defer func() { c.close() }()
+	defer func() { c.removeTempFiles() }()
 	prepare := func() error {
 		c, err = d.beginCompaction(ctx, drops)
 		if err != nil {
 			return err
 		}
-		rep = store.CompactReport{BytesBefore: c.log.Size(), BytesAfter: c.log.Size()}
+		rep = store.CompactReport{BytesBefore: c.oldLog.Size(), BytesAfter: c.oldLog.Size()}
 		if c.hasNoEffect() {
 			return nil
 		}
-		rep.Changes, rep.Versions = int(c.horizon-c.log.Header().Base), c.versions-len(c.base)
+		rep.Changes, rep.Versions = int(c.horizon-c.oldLog.Header().BaseSeq), c.versionCount-len(c.base)
 		if o.dryRun {
-			rep.BytesAfter = wal.HeaderSize + c.keptBytes()
+			rep.BytesAfter = wal.HeaderSize + c.keptChangeBytes()
 			return c.writeBase(func(b []byte, _ []loggedOp) error {
-				rep.BytesAfter += wal.Overhead + int64(len(b))
+				rep.BytesAfter += wal.RecordOverhead + int64(len(b))
 				return nil
 			})
 		}
@@ -470,7 +494,7 @@ func (d *DB) compact(ctx context.Context, drops dropFunc, o compactOptions) (rep
 		return c.catchUp()
 	}
 	finish := func() error {
-		rep.Seq, err = c.finish(
+		rep.Seq, err = c.replaceLog(
 			ctx,
 			fmt.Sprintf(
 				"%s%d changes up to %d dropped, %d earlier versions with them",
@@ -485,7 +509,7 @@ func (d *DB) compact(ctx context.Context, drops dropFunc, o compactOptions) (rep
 	}
 	if !o.holdWriters {
 		if err := prepare(); err != nil || !c.hasState() {
-			return rep, d.describe(c.replacedError(err))
+			return rep, d.describeError(c.replacedError(err))
 		}
 	}
 	return rep, d.withExclusiveLock(ctx, func() error {
@@ -498,14 +522,14 @@ func (d *DB) compact(ctx context.Context, drops dropFunc, o compactOptions) (rep
 	})
 }
 
-// dropStale removes each derived file that is not valid after the compaction. The lock must
+// removeStaleDerivedFiles removes each derived file that is not valid after the compaction. The lock must
 // be held.
-func (d *DB) dropStale(s *survey) error {
-	for _, k := range d.opts.Derived {
+func (d *DB) removeStaleDerivedFiles(s *logSurvey) error {
+	for _, k := range d.opts.DerivedFileKinds {
 		f := d.DerivedFile(k.Suffix)
-		drop := f.drop
-		if f.staysValid(k, s) {
-			drop = f.dropTemps
+		drop := f.removeWithTemps
+		if f.isValidAfter(k, s) {
+			drop = f.removeTemps
 		}
 		if err := drop(); err != nil {
 			return err
@@ -514,24 +538,24 @@ func (d *DB) dropStale(s *survey) error {
 	return nil
 }
 
-// staysValid reports whether the file is valid after the compaction.
-func (f DerivedFile) staysValid(is DerivedFiles, s *survey) bool {
+// isValidAfter reports whether the file is valid after the compaction.
+func (f DerivedFile) isValidAfter(kind DerivedFileKind, s *logSurvey) bool {
 	file, err := f.Open()
 	if err != nil {
 		return false
 	}
 	defer file.Close()
-	return is.Keep(file, s.horizon, s.hasVersion)
+	return kind.StaysValid(file, s.horizon, s.hasVersion)
 }
 
-// durableMark creates the record of the change that states that the log was rewritten. This record
+// newRewriteRecord creates the record of the change that states that the log was rewritten. This record
 // is written to the new file together with the base, and contains the hash of the base. Therefore
 // the file never contains the base without the record.
-func (d *DB) durableMark(ctx context.Context, sum []byte, note string) wal.Record {
-	v := &body{base: sum, source: d.source(ctx), note: note}
-	r := wal.Record{Seq: d.log.Seq() + 1, Time: d.opts.Clock().UnixNano(), Type: typeChange}
+func (d *DB) newRewriteRecord(ctx context.Context, sum []byte, note string) wal.Record {
+	v := &recordBody{base: sum, source: d.changeSource(ctx), note: note}
+	r := wal.Record{Seq: d.log.LastSeq() + 1, Time: d.opts.Clock().UnixNano(), Type: typeChange}
 	enc := encodeBody(v)
 	r.Body = enc.body
-	r.Chain = wal.Link(d.log.Chain(), r.Seq, r.Time, r.Type, enc.digest)
+	r.Chain = wal.NextChain(d.log.LastChain(), r.Seq, r.Time, r.Type, enc.digest)
 	return r
 }

@@ -31,14 +31,14 @@ func waitCompacted(m *DB) {
 
 // A store that is being closed begins no compaction, which nothing would end.
 func TestCompactsNotWhileClosed(t *testing.T) {
-	m := compactHome(t, vfs.NewMem(), Options{KeepChanges: 5, CompactLeast: 4096})
+	m := compactHome(t, vfs.NewMem(), Options{KeepChanges: 5, MinCompactBytes: 4096})
 	m.EndWaiting()
 	for i := range 500 {
 		if err := remember(t.Context(), m, store.Entry{Name: "entry", Content: fmt.Sprint("version ", i)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if m.compactor.stop.Load() != nil {
+	if m.compactor.cancelLast.Load() != nil {
 		t.Error("a compaction began")
 	}
 	checkAndCloseStore(t, m)
@@ -48,7 +48,7 @@ func TestCompactsNotWhileClosed(t *testing.T) {
 // write, and the last changes can be undone.
 func TestCompactsItself(t *testing.T) {
 	fsys := vfs.NewMem()
-	o := Options{KeepChanges: 50, CompactLeast: 4096}
+	o := Options{KeepChanges: 50, MinCompactBytes: 4096}
 	m, other := compactHome(t, fsys, o), compactHome(t, fsys, Options{})
 	events := 0
 	other.Watch(func(e store.Event) {
@@ -103,11 +103,11 @@ func TestCompactsItself(t *testing.T) {
 	}
 }
 
-// What is younger than KeepFor is kept, however many changes there are.
+// What is younger than MinKeepTime is kept, however many changes there are.
 func TestCompactionKeepsTheYoung(t *testing.T) {
 	var passed atomic.Int64 // seconds
 	fsys := vfs.NewMem()
-	m := compactHome(t, fsys, Options{KeepChanges: 10, KeepFor: 100 * time.Second, CompactLeast: 4096,
+	m := compactHome(t, fsys, Options{KeepChanges: 10, MinKeepTime: 100 * time.Second, MinCompactBytes: 4096,
 		Clock: func() time.Time { return time.Unix(1776162225+passed.Load(), 0) }})
 	for i := range 2000 {
 		passed.Add(1)
@@ -120,7 +120,7 @@ func TestCompactionKeepsTheYoung(t *testing.T) {
 	}
 	waitCompacted(m)
 	d := m
-	if kept := d.log.Seq() - d.base; kept < 100 || kept > 1000 {
+	if kept := d.log.LastSeq() - d.base; kept < 100 || kept > 1000 {
 		t.Errorf("%d changes are kept", kept)
 	}
 	checkAndCloseStore(t, m)
@@ -128,12 +128,12 @@ func TestCompactionKeepsTheYoung(t *testing.T) {
 
 // A clock that panics where a compaction may begin leaves the next one free to.
 func TestCompactorClockThatPanics(t *testing.T) {
-	c := compactor{opts: Options{KeepChanges: 1, KeepFor: time.Hour, Clock: func() time.Time {
+	c := compactor{opts: Options{KeepChanges: 1, MinKeepTime: time.Hour, Clock: func() time.Time {
 		panic("no time")
 	}}, mu: ctxmutex.New()}
 	func() {
 		defer func() { _ = recover() }()
-		c.start(1<<20, 0, 10, nil, nil)
+		c.startIfUnneeded(1<<20, 0, 10, nil, nil)
 	}()
 	if !c.mu.TryLock() {
 		t.Error("the lock of compactions is held")
@@ -209,7 +209,7 @@ func (f *onSnapshot) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File
 // Closing a store ends a compaction that would take long.
 func TestCloseEndsACompaction(t *testing.T) {
 	fsys := vfs.NewMem()
-	m := compactHome(t, fsys, Options{KeepChanges: 1, CompactLeast: 1})
+	m := compactHome(t, fsys, Options{KeepChanges: 1, MinCompactBytes: 1})
 	for i := range 50 {
 		if err := m.Apply(
 			context.Background(),
@@ -233,7 +233,7 @@ func TestCompactUnderTheLock(t *testing.T) {
 	var again func()
 	h.then = func() {
 		tries++
-		if tries < compactTries {
+		if tries < maxCompactTries {
 			if _, err := other.Redact(t.Context(), fmt.Sprint(tries), false); err != nil {
 				t.Error(err)
 			}
@@ -242,7 +242,7 @@ func TestCompactUnderTheLock(t *testing.T) {
 	}
 	again = h.then
 	if rep, err := m.Compact(t.Context(), time.Unix(1<<40, 0), false); err != nil || rep.Seq == 0 ||
-		tries != compactTries {
+		tries != maxCompactTries {
 		t.Fatalf("Compact() = %+v, %v after %d tries", rep, err, tries)
 	}
 	checkAndCloseStore(t, m)

@@ -1,6 +1,6 @@
 // This file decides when a store compacts automatically, and how Close ends a compaction.
 //
-// A process with a limit for the history ([Options.KeepChanges], [Options.KeepFor])
+// A process with a limit for the history ([Options.KeepChanges], [Options.MinKeepTime])
 // compacts if the log is more than twice as long as the entries and the history to keep,
 // plus 1 MiB. So the work of copying is small compared with the space that is freed.
 
@@ -19,17 +19,17 @@ import (
 )
 
 const (
-	// quickBytes is the size of a log that can be compacted in a few milliseconds.
-	// quickTime is how long Close waits for that.
-	quickBytes = 8 << 20
-	quickTime  = 50 * time.Millisecond
-	// compactTries is the maximum number of attempts to finish a compaction. The last
+	// quickCompactBytes is the size of a log that can be compacted in a few milliseconds.
+	// quickCompactTime is how long Close waits for that.
+	quickCompactBytes = 8 << 20
+	quickCompactTime  = 50 * time.Millisecond
+	// maxCompactTries is the maximum number of attempts to finish a compaction. The last
 	// attempt holds the lock from the beginning.
-	compactTries = 3
+	maxCompactTries = 3
 )
 
-// errReplaced is returned if another process replaced the log during the compaction.
-var errReplaced = errors.New("another process replaced the log meanwhile")
+// errLogReplaced is returned if another process replaced the log during the compaction.
+var errLogReplaced = errors.New("another process replaced the log meanwhile")
 
 // dropFunc reports whether a change is dropped if all changes before it are dropped.
 type dropFunc func(r *wal.Record) bool
@@ -39,77 +39,77 @@ type dropFunc func(r *wal.Record) bool
 type compactor struct {
 	opts Options
 
-	mu      ctxmutex.Mutex                     // held while this process compacts
-	checkAt atomic.Int64                       // length of the log at which the decision is made again
-	stop    atomic.Pointer[context.CancelFunc] // cancels the last automatic compaction
+	mu              ctxmutex.Mutex                     // held while this process compacts
+	nextCheckLength atomic.Int64                       // length of the log at which the decision is made again
+	cancelLast      atomic.Pointer[context.CancelFunc] // cancels the last automatic compaction
 }
 
-// start calls compact in another goroutine if most of the log is unneeded. length is the
-// log's length. The log contains the changes after base up to last. mustHold returns the
+// startIfUnneeded calls compact in another goroutine if most of the log is unneeded. length is the
+// log's length. The log contains the changes after base up to last. neededBytes returns the
 // approximate number of needed bytes. compact reports whether it changed the log.
-func (c *compactor) start(
+func (c *compactor) startIfUnneeded(
 	length int64,
 	base, last uint64,
-	mustHold func(dropFunc) (int64, error),
+	neededBytes func(dropFunc) (int64, error),
 	compact func(context.Context, dropFunc) bool,
 ) {
 	keep := uint64(c.opts.KeepChanges)
 	if c.opts.KeepChanges <= 0 || last-base <= keep {
 		return
 	}
-	if length < c.checkAt.Load() {
+	if length < c.nextCheckLength.Load() {
 		return
 	}
 	young := time.Unix(0, math.MaxInt64)
-	if c.opts.KeepFor > 0 {
-		young = c.opts.Clock().Add(-c.opts.KeepFor)
+	if c.opts.MinKeepTime > 0 {
+		young = c.opts.Clock().Add(-c.opts.MinKeepTime)
 	}
 	if !c.mu.TryLock() {
 		return
 	}
 	drops := func(r *wal.Record) bool { return r.Seq+keep <= last && time.Unix(0, r.Time).Before(young) }
-	must, err := mustHold(drops)
-	if due := 2*must + c.opts.CompactLeast; err != nil || length < due {
-		c.checkAt.Store(max(due, length))
+	must, err := neededBytes(drops)
+	if due := 2*must + c.opts.MinCompactBytes; err != nil || length < due {
+		c.nextCheckLength.Store(max(due, length))
 		c.mu.Unlock()
 		return
 	}
 	ctx, stop := context.WithCancel(store.WithSource(context.Background(), store.Source{Actor: store.Program}))
-	c.stop.Store(&stop)
+	c.cancelLast.Store(&stop)
 	go func() {
 		defer c.mu.Unlock()
 		defer stop()
-		c.checkAt.Store(0)
+		c.nextCheckLength.Store(0)
 		if !compact(ctx, drops) {
-			c.checkAt.Store(length + length/4 + c.opts.CompactLeast)
+			c.nextCheckLength.Store(length + length/4 + c.opts.MinCompactBytes)
 		}
 	}()
 }
 
-// run calls compact when no other compaction is running. If compact returns errReplaced, run calls
+// runExclusively calls compact when no other compaction is running. If compact returns errLogReplaced, run calls
 // compact again. In the last attempt, holdWriters is set.
-func (c *compactor) run(ctx context.Context, compact func(holdWriters bool) error) error {
+func (c *compactor) runExclusively(ctx context.Context, compact func(holdWriters bool) error) error {
 	if err := c.mu.LockContext(ctx); err != nil {
 		return err
 	}
 	defer c.mu.Unlock()
 	for try := 1; ; try++ {
-		if err := compact(try == compactTries); !errors.Is(err, errReplaced) || try == compactTries {
+		if err := compact(try == maxCompactTries); !errors.Is(err, errLogReplaced) || try == maxCompactTries {
 			return err
 		}
 	}
 }
 
-// end waits for a running compaction if the log is short, and otherwise cancels it.
-func (c *compactor) end(length int64) {
-	stop := c.stop.Load()
+// waitOrCancel waits for a running compaction if the log is short, and otherwise cancels it.
+func (c *compactor) waitOrCancel(length int64) {
+	stop := c.cancelLast.Load()
 	if stop == nil {
 		return
 	}
 	if !c.mu.TryLock() {
-		ctx, cancel := context.WithTimeout(context.Background(), quickTime)
+		ctx, cancel := context.WithTimeout(context.Background(), quickCompactTime)
 		defer cancel()
-		if length > quickBytes || c.mu.LockContext(ctx) != nil {
+		if length > quickCompactBytes || c.mu.LockContext(ctx) != nil {
 			(*stop)()
 			c.mu.Lock()
 		}

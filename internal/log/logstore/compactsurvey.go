@@ -28,94 +28,102 @@ type placedVersion struct {
 	offset      int64 // -1 if the version is already in the new file
 }
 
-// survey collects the data for a compaction.
-type survey struct {
-	ctx      context.Context
-	drops    dropFunc
-	horizon  uint64          // the last dropped change, or the base
-	chain    [32]byte        // chain of the log at the horizon
-	versions int             // number of versions up to the horizon
-	isFrozen bool            // the horizon was reached
-	base     []placedVersion // the entries at the horizon, by ID
-	first    *body           // the data of the base besides entries
+// logSurvey collects the data for a compaction.
+type logSurvey struct {
+	ctx          context.Context
+	isDropped    dropFunc
+	horizon      uint64          // the last dropped change, or the base
+	horizonChain [32]byte        // chain of the log at the horizon
+	versionCount int             // number of versions up to the horizon
+	isFrozen     bool            // the horizon was reached
+	base         []placedVersion // the entries at the horizon, by ID
+	baseBody     *recordBody     // the data of the base besides entries
 
-	live map[nameKey]placedVersion // until endSurvey: the newest versions of the entries
-	last []placedVersion           // after endSurvey: the same versions, by ID (equal to base if no change is kept)
-	gone map[nameKey]uint64        // names that were removed after the horizon, with the changes that removed them
-	ids  *state                    // op IDs and the next ID
-	kept []int64                   // offsets of the changes after the horizon
+	newestByName map[nameKey]placedVersion // until finishSurvey: the newest versions of the entries
+	// After finishSurvey: the same versions, by ID (equal to base if no change is kept).
+	newestByID []placedVersion
+	// Names that were removed after the horizon, with the changes that removed them.
+	removedNames map[nameKey]uint64
+	opIDState    *state  // op IDs and the next ID
+	keptOffsets  []int64 // offsets of the changes after the horizon
 
-	hasGroup bool // the base contains a record with a large group of entries
+	hasLargeGroup bool // the base contains a record with a large group of entries
 
-	tell func(progress.State)
-	size int64 // size of the log in bytes
+	reportProgress func(progress.State)
+	logSize        int64 // size of the log in bytes
 }
 
-func newSurvey(ctx context.Context, log *wal.Log, drops dropFunc) *survey {
+func newSurvey(ctx context.Context, log *wal.Log, drops dropFunc) *logSurvey {
 	h := log.Header()
-	return &survey{ctx: ctx, drops: drops, horizon: h.Base, chain: h.Chain,
-		live: map[nameKey]placedVersion{}, gone: map[nameKey]uint64{}, ids: newState(),
-		tell: progress.Reporter(ctx), size: max(1, log.Size())}
+	return &logSurvey{ctx: ctx, isDropped: drops, horizon: h.BaseSeq, horizonChain: h.BaseChain,
+		newestByName: map[nameKey]placedVersion{}, removedNames: map[nameKey]uint64{}, opIDState: newState(),
+		reportProgress: progress.Reporter(ctx), logSize: max(1, log.Size())}
 }
 
 // applyRecord implements applier.
-func (s *survey) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
-	s.tell(progress.State{Unit: progress.Bytes, Done: r.Offset, Part: float64(r.Offset) / float64(s.size) / 2})
+func (s *logSurvey) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, error) {
+	s.reportProgress(
+		progress.State{
+			Unit:      progress.UnitBytes,
+			DoneCount: r.Offset,
+			DoneShare: float64(r.Offset) / float64(s.logSize) / 2,
+		},
+	)
 	if r.Type == typeChange {
-		if !s.isFrozen && !s.drops(r) {
+		if !s.isFrozen && !s.isDropped(r) {
 			s.freezeHorizon()
 		}
 		if s.isFrozen {
-			s.kept = append(s.kept, r.Offset)
+			s.keptOffsets = append(s.keptOffsets, r.Offset)
 		} else {
-			s.horizon, s.chain = r.Seq, r.Chain
+			s.horizon, s.horizonChain = r.Seq, r.Chain
 		}
 	}
-	s.hasGroup = s.hasGroup || (r.Type == wal.Base && isLargeGroup(v.ops))
+	s.hasLargeGroup = s.hasLargeGroup || (r.Type == wal.TypeBase && isLargeGroup(v.ops))
 	for _, p := range v.ops {
 		e := p.entry
-		s.ids.nextID = max(s.ids.nextID, e.ID+1)
+		s.opIDState.nextID = max(s.opIDState.nextID, e.ID+1)
 		switch key := hashName(e.Name); {
 		case p.isErased:
 		case p.verb == store.VerbRemove:
-			delete(s.live, key)
+			delete(s.newestByName, key)
 			if s.isFrozen {
-				s.gone[key] = r.Seq
+				s.removedNames[key] = r.Seq
 			}
 		default:
-			s.live[key] = placedVersion{e.ID, cmp.Or(e.Version, r.Seq), r.Offset}
-			delete(s.gone, key)
+			s.newestByName[key] = placedVersion{e.ID, cmp.Or(e.Version, r.Seq), r.Offset}
+			delete(s.removedNames, key)
 			if !s.isFrozen {
-				s.versions++
+				s.versionCount++
 			}
 		}
 	}
-	s.ids.rememberOpIDs(r.Seq, v)
+	s.opIDState.rememberOpIDs(r.Seq, v)
 	return nil, s.ctx.Err()
 }
 
 // freezeHorizon records the current entries as those at the horizon.
-func (s *survey) freezeHorizon() {
+func (s *logSurvey) freezeHorizon() {
 	s.isFrozen = true
-	s.first = &body{nextID: s.ids.nextID, seen: s.ids.seenIDs()}
-	s.base = s.byID()
+	s.baseBody = &recordBody{nextID: s.opIDState.nextID, seenOpIDs: s.opIDState.rememberedOpIDs()}
+	s.base = s.sortedVersions()
 }
 
-// endSurvey ends the survey after the last change. It converts the entry map to rows, which need a
+// finishSurvey ends the survey after the last change. It converts the entry map to rows, which need a
 // third of the memory.
-func (s *survey) endSurvey() {
+func (s *logSurvey) finishSurvey() {
 	if s.isFrozen {
-		s.last = s.byID()
+		s.newestByID = s.sortedVersions()
 	} else {
 		s.freezeHorizon()
-		s.last = s.base
+		s.newestByID = s.base
 	}
-	s.live = nil
+	s.newestByName = nil
 }
 
-// byID returns the current entries by ID.
-func (s *survey) byID() []placedVersion {
-	all := slices.AppendSeq(make([]placedVersion, 0, len(s.live)), maps.Values(s.live))
+// sortedVersions returns the current entries by ID.
+func (s *logSurvey) sortedVersions() []placedVersion {
+	all := slices.AppendSeq(make([]placedVersion, 0, len(s.newestByName)), maps.Values(s.newestByName))
 	slices.SortFunc(all, placedVersion.compare)
 	return all
 }
@@ -125,7 +133,7 @@ func (p placedVersion) compare(q placedVersion) int {
 }
 
 // hasVersion reports whether the compacted log has this version, in its base or in a later change.
-func (s *survey) hasVersion(id, version uint64) bool {
+func (s *logSurvey) hasVersion(id, version uint64) bool {
 	_, ok := slices.BinarySearchFunc(s.base, placedVersion{id: id, version: version}, placedVersion.compare)
 	return ok || version > s.horizon
 }

@@ -10,77 +10,77 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// current is the current state, guarded by mu. To change it, both mu and logmu must be held
+// currentState is the current state, guarded by mu. To change it, both mu and logmu must be held
 // exclusively. So the holder of logmu may read it without mu.
-type current struct {
-	mu     sync.RWMutex
-	st     *state
-	recent recent
-	closed bool
+type currentState struct {
+	mu       sync.RWMutex
+	st       *state
+	recent   recentDeltas
+	isClosed bool
 }
 
-// ready returns an error if ctx is done or the store is closed.
-func (c *current) ready(ctx context.Context) error {
+// checkReady returns an error if ctx is done or the store is closed.
+func (c *currentState) checkReady(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	if c.closed {
+	if c.isClosed {
 		return store.ErrClosed
 	}
 	return nil
 }
 
 // viewState calls fn with the state, and returns the state.
-func (c *current) viewState(fn func(st *state)) *state {
+func (c *currentState) viewState(fn func(st *state)) *state {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	fn(c.st)
 	return c.st
 }
 
-// mostRecent is the number of deltas that are kept in memory for [DB.Since].
-const mostRecent = 4096
+// maxRecentDeltas is the number of deltas that are kept in memory for [DB.Since].
+const maxRecentDeltas = 4096
 
-// recent has the current position and the deltas that led to it.
-type recent struct {
-	pos   store.Position // position, or "" while the log has no file
-	steps []step
-	size  int // number of deltas in steps
+// recentDeltas has the current position and the deltas that led to it.
+type recentDeltas struct {
+	position   store.Position // position, or "" while the log has no file
+	steps      []deltaStep
+	deltaCount int // number of deltas in steps
 }
 
-// step has the deltas between its position and the next step's position.
-type step struct {
-	before store.Position
-	deltas []store.Delta
+// deltaStep has the deltas between its position and the next step's position.
+type deltaStep struct {
+	startPosition store.Position
+	deltas        []store.Delta
 }
 
-// add sets the position to p.
-func (r *recent) add(p store.Position, deltas []store.Delta) {
-	if p == r.pos {
+// addStep sets the position to p.
+func (r *recentDeltas) addStep(p store.Position, deltas []store.Delta) {
+	if p == r.position {
 		return
 	}
-	r.steps = append(r.steps, step{r.pos, deltas})
-	r.size += len(deltas)
-	r.pos = p
-	if r.size <= mostRecent && len(r.steps) <= mostRecent {
+	r.steps = append(r.steps, deltaStep{r.position, deltas})
+	r.deltaCount += len(deltas)
+	r.position = p
+	if r.deltaCount <= maxRecentDeltas && len(r.steps) <= maxRecentDeltas {
 		return
 	}
 	n := 0
-	for ; n < len(r.steps) && (r.size > mostRecent/2 || len(r.steps)-n > mostRecent/2); n++ {
-		r.size -= len(r.steps[n].deltas)
+	for ; n < len(r.steps) && (r.deltaCount > maxRecentDeltas/2 || len(r.steps)-n > maxRecentDeltas/2); n++ {
+		r.deltaCount -= len(r.steps[n].deltas)
 	}
 	r.steps = slices.Clone(r.steps[n:])
 }
 
-// since returns the steps after p, and false if they are not in memory.
-func (r *recent) since(p store.Position) ([]step, bool) {
-	if p == r.pos {
+// stepsSince returns the steps after p, and false if they are not in memory.
+func (r *recentDeltas) stepsSince(p store.Position) ([]deltaStep, bool) {
+	if p == r.position {
 		return nil, true
 	}
 	for i := len(r.steps) - 1; i >= 0; i-- {
-		if r.steps[i].before == p {
+		if r.steps[i].startPosition == p {
 			return r.steps[i:], true
 		}
 	}

@@ -30,37 +30,44 @@ type DB struct {
 	path string // path for messages
 	opts Options
 
-	writerMu ctxmutex.Mutex // held by the leader of a group commit while it writes
-	queue    commitQueue    // changes that wait to be committed
-	spare    *batch         // a batch for reuse (guarded by writerMu)
+	writerMu   ctxmutex.Mutex // held by the leader of a group commit while it writes
+	queue      commitQueue    // changes that wait to be committed
+	spareBatch *batch         // a batch for reuse (guarded by writerMu)
 
 	sharedLog
-	current
+	currentState
 
-	closing    context.Context // done when the store is being closed
+	closingCtx context.Context // done when the store is being closed
 	endWaiting context.CancelFunc
 
 	compactor    compactor
 	checkpointer checkpointer
 
-	// ahead is called with the entries of changes, with logmu held exclusively. The
+	// onAppend is called with the entries of changes, with logmu held exclusively. The
 	// function that it returns, if not nil, is called while the changes become durable.
-	ahead func(es iter.Seq[*store.Entry]) func()
+	onAppend func(es iter.Seq[*store.Entry]) func()
 	// called after changes by this process, with logmu held exclusively
-	grownByUs func()
+	onOwnChange func()
 	// called after changes by other processes, with logmu held exclusively
-	grownByOthers func()
+	onOthersChange func()
 
-	watchers subscribers.List[store.Event]
-	idle     *time.Timer // timer to seal the last change (nil if Options.SealAfter is 0)
+	watchers  subscribers.List[store.Event]
+	sealTimer *time.Timer // timer to seal the last change (nil if Options.SealAfter is 0)
 }
 
 func (d *DB) logOptions() wal.Options {
-	return wal.Options{Step: d.opts.FreeStep, Reserve: d.opts.FreeReserve, Clock: d.opts.Clock, Rand: d.opts.Rand,
-		LockWait: d.opts.LockWait,
+	return wal.Options{
+		FreeStep:    d.opts.FreeStep,
+		FreeReserve: d.opts.FreeReserve,
+		Clock:       d.opts.Clock,
+		Rand:        d.opts.Rand,
+		LockWait:    d.opts.LockWait,
 		// if the caller passed a file system, the log does not have to be at its path in
 		// the operating system
-		ReadOnly: d.opts.ReadOnly, Digest: digestBody, AtPath: d.opts.FS == nil}
+		ReadOnly:      d.opts.ReadOnly,
+		DigestBody:    digestBody,
+		IsBoundToPath: d.opts.FS == nil,
+	}
 }
 
 // readTail reads the records after the current position of the log into the state. logmu must
@@ -68,39 +75,39 @@ func (d *DB) logOptions() wal.Options {
 func (d *DB) readTail() ([]store.Delta, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	deltas, err := d.replayLog(d.log, d.st, func(off int64) { d.offsets = append(d.offsets, off) }, 0)
-	d.recent.add(d.position(), deltas)
+	deltas, err := d.replayLog(d.log, d.st, func(off int64) { d.changeOffsets = append(d.changeOffsets, off) }, 0)
+	d.recent.addStep(d.currentPosition(), deltas)
 	return deltas, err
 }
 
-// applier applies the changes of a log and returns the deltas.
-type applier interface {
-	applyRecord(r *wal.Record, v *body) ([]store.Delta, error)
+// recordApplier applies the changes of a log and returns the deltas.
+type recordApplier interface {
+	applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, error)
 }
 
 // replayLog reads the rest of the log into st, up to and including the change last, or to the
 // end if last is 0. If note is not nil, it is called with each change's offset.
-func (d *DB) replayLog(log *wal.Log, st applier, note func(int64), last uint64) ([]store.Delta, error) {
+func (d *DB) replayLog(log *wal.Log, st recordApplier, recordOffset func(int64), last uint64) ([]store.Delta, error) {
 	var deltas []store.Delta
 	err := log.Read(func(r *wal.Record) error {
 		if last != 0 && r.Seq > last {
-			return errStop
+			return errStopReplay
 		}
 		switch r.Type {
-		case typeChange, wal.Base:
+		case typeChange, wal.TypeBase:
 			v, err := decodeBody(r.Body)
 			if err != nil {
-				return d.formError(r, err)
+				return d.unknownBodyError(r, err)
 			}
 			did, err := st.applyRecord(r, v)
 			if err != nil {
 				return err
 			}
 			deltas = append(deltas, did...)
-			if r.Type == typeChange && note != nil {
-				note(r.Offset)
+			if r.Type == typeChange && recordOffset != nil {
+				recordOffset(r.Offset)
 			}
-		case wal.Seal:
+		case wal.TypeSeal:
 		default:
 			return fmt.Errorf(
 				"%w: %s holds a record of type %d; a newer oxbow wrote it: update this one",
@@ -111,14 +118,14 @@ func (d *DB) replayLog(log *wal.Log, st applier, note func(int64), last uint64) 
 		}
 		return nil
 	})
-	if err != nil && err != errStop {
-		return deltas, d.describe(err)
+	if err != nil && err != errStopReplay {
+		return deltas, d.describeError(err)
 	}
 	return deltas, nil
 }
 
-// formError returns the error for a record with a correct checksum but an unknown body.
-func (d *DB) formError(r *wal.Record, err error) error {
+// unknownBodyError returns the error for a record with a correct checksum but an unknown body.
+func (d *DB) unknownBodyError(r *wal.Record, err error) error {
 	return fmt.Errorf("%w: change %d of %s at byte %d: %v; a newer oxbow may have written it: update this one",
 		store.ErrVersion, r.Seq, d.path, r.Offset, err)
 }
@@ -128,11 +135,11 @@ func (d *DB) refresh() error {
 	if !d.lockUnlessCurrent() {
 		return nil
 	}
-	news, err := d.log.Poll()
-	if news == wal.Same && err == nil {
-		err = d.inPlace()
+	news, err := d.log.PollChanges()
+	if news == wal.PollSame && err == nil {
+		err = d.checkDirInPlace()
 	}
-	broken, overwritten := d.broken, d.log.MayBeOverwritten()
+	broken, overwritten := d.brokenErr, d.log.MayBeOverwritten()
 	d.logmu.RUnlock()
 	if err != nil || broken != nil {
 		return errors.Join(broken, err)
@@ -143,7 +150,7 @@ func (d *DB) refresh() error {
 			return err
 		}
 	}
-	if news == wal.Same {
+	if news == wal.PollSame {
 		return nil
 	}
 	d.logmu.Lock()
@@ -167,15 +174,15 @@ func (d *DB) rereadOverwritten() (didRead bool, err error) {
 	return true, err
 }
 
-// inPlace returns an error if the store's directory is no longer at its path and the log has no file yet. If the log
-// has a file, package wal returns this error.
-func (d *DB) inPlace() error {
+// checkDirInPlace returns an error if the store's directory is no longer at its path and the log has no file yet.
+// If the log has a file, package wal returns this error.
+func (d *DB) checkDirInPlace() error {
 	dir, ok := d.fs.(*vfs.OS)
 	if !ok || d.opts.FS != nil {
 		return nil
 	}
 	if !d.log.Exists() && dir.Moved() {
-		return d.describe(wal.ErrVanished)
+		return d.describeError(wal.ErrVanished)
 	}
 	return nil
 }
@@ -183,35 +190,35 @@ func (d *DB) inPlace() error {
 // catchUp reads the changes of other processes. logmu must be held exclusively.
 func (d *DB) catchUp() error {
 	for range 100 {
-		news, err := d.log.Poll()
-		if err == nil && news == wal.Grown {
-			end := d.log.End()
+		news, err := d.log.PollChanges()
+		if err == nil && news == wal.PollGrown {
+			end := d.log.EndOffset()
 			deltas, rerr := d.readTail()
 			if errors.Is(rerr, errSnapshot) {
 				return d.reload()
 			}
-			d.publish(deltas)
+			d.publishDeltas(deltas)
 			if rerr != nil {
 				d.recordBroken(rerr)
 				return rerr
 			}
-			d.grownByOthers()
-			if d.log.End() > end {
+			d.onOthersChange()
+			if d.log.EndOffset() > end {
 				continue
 			}
 			// There is an unfinished write, or the rest of an interrupted write. The file
 			// may have been replaced all the same, so check that.
-			news, err = d.log.Place()
+			news, err = d.log.PollName()
 		}
 		if err != nil {
 			return err
 		}
 		switch news {
-		case wal.Same:
-			return d.inPlace()
-		case wal.Gone:
-			return d.describe(wal.ErrVanished)
-		case wal.Replaced:
+		case wal.PollSame:
+			return d.checkDirInPlace()
+		case wal.PollGone:
+			return d.describeError(wal.ErrVanished)
+		case wal.PollReplaced:
 			if err := d.reloadFromSnapshot(); err != nil {
 				return err
 			}
@@ -223,51 +230,51 @@ func (d *DB) catchUp() error {
 // reload reads the file that the name now refers to from its start. If the new file contains the last
 // change that watchers know, they receive the changes since then. Otherwise they receive a reset.
 // logmu must be held exclusively.
-func (d *DB) reload() error { return d.reloadBy(d.readAll) }
+func (d *DB) reload() error { return d.reloadWith(d.readAll) }
 
 // reloadFromSnapshot is like reload, but starts at the snapshot if a valid snapshot exists.
-func (d *DB) reloadFromSnapshot() error { return d.reloadBy(d.readFromSnapshot) }
+func (d *DB) reloadFromSnapshot() error { return d.reloadWith(d.readFromSnapshot) }
 
-// reloadBy reloads the log with the given function, which reads the log from a certain start.
-func (d *DB) reloadBy(read func() (*state, []int64, error)) error {
-	if d.closed {
+// reloadWith reloads the log with the given function, which reads the log from a certain start.
+func (d *DB) reloadWith(read func() (*state, []int64, error)) error {
+	if d.isClosed {
 		return store.ErrClosed // the store is closed, so nobody would close the files that this call opens
 	}
-	id, seq := d.log.Header().ID, d.log.Seq()
+	id, seq := d.log.Header().ID, d.log.LastSeq()
 	had := d.log.Exists()
 	if err := d.log.Reopen(); err != nil {
-		return d.describe(err)
+		return d.describeError(err)
 	}
 	st, offsets, err := read()
 	if err != nil {
 		d.recordBroken(err)
-		if d.broken == nil && d.st.readError() != nil {
-			d.broken = err // there is no usable state any more
+		if d.brokenErr == nil && d.st.readError() != nil {
+			d.brokenErr = err // there is no usable state any more
 		}
 		return err
 	}
 	isSameLog := had && d.log.Header().ID == id
-	if isSameLog && d.log.Seq() < seq {
+	if isSameLog && d.log.LastSeq() < seq {
 		// Refuse to continue. Otherwise this process would write other changes under the numbers of
 		// the missing changes.
-		d.broken = d.describe(&wal.RolledBackError{Have: d.log.Seq(), Had: seq})
-		return d.broken
+		d.brokenErr = d.describeError(&wal.RolledBackError{LastSeq: d.log.LastSeq(), DurableSeq: seq})
+		return d.brokenErr
 	}
 	deltas, same := d.changesSinceLast(st, offsets)
 	d.setState(st, offsets)
 	if same {
-		d.publish(deltas)
+		d.publishDeltas(deltas)
 	} else {
 		d.resetWatchers()
 	}
-	d.broken = nil
+	d.brokenErr = nil
 	return nil
 }
 
 // resetWatchers sends a reset to the watchers.
 func (d *DB) resetWatchers() {
 	d.mu.Lock()
-	d.recent = recent{pos: d.recent.pos}
+	d.recent = recentDeltas{position: d.recent.position}
 	d.mu.Unlock()
 	d.watchers.Send(store.Event{Reset: true})
 }
@@ -285,7 +292,10 @@ func (d *DB) readFromSnapshot() (*state, []int64, error) {
 	}
 	var offsets []int64
 	st := newState()
-	err = cmp.Or(st.loadSnapshot(s), d.log.Jump(s.head.offset, s.head.seq, s.head.chain, s.head.synced))
+	err = cmp.Or(
+		st.loadSnapshot(s),
+		d.log.JumpToRecord(s.head.offset, s.head.lastSeq, s.head.chain, s.head.syncedOffset),
+	)
 	if err == nil {
 		_, err = d.replayLog(d.log, st, func(off int64) { offsets = append(offsets, off) }, 0)
 	}
@@ -294,7 +304,7 @@ func (d *DB) readFromSnapshot() (*state, []int64, error) {
 	}
 	s.release()
 	if err := d.log.Reopen(); err != nil {
-		return nil, nil, d.describe(err)
+		return nil, nil, d.describeError(err)
 	}
 	return d.readAll()
 }
@@ -311,22 +321,22 @@ func (d *DB) readAll() (*state, []int64, error) {
 // changesSinceLast returns the changes since the last position if the history of the file contains
 // that position. The old state must not be used afterwards.
 func (d *DB) changesSinceLast(st *state, offsets []int64) ([]store.Delta, bool) {
-	was, ok := logpos.Decode(d.recent.pos)
+	was, ok := logpos.Decode(d.recent.position)
 	h := d.log.Header()
-	if !ok || h.ID != was.Log {
+	if !ok || h.ID != was.LogID {
 		return nil, false
 	}
-	from := h.Base
+	from := h.BaseSeq
 	if st.base != nil {
-		from = st.base.head.seq
+		from = st.base.head.lastSeq
 	}
 	switch {
-	case was.Seq == h.Base:
+	case was.Seq == h.BaseSeq:
 		was.Offset = 0
 	case was.Seq > from && was.Seq-from <= uint64(len(offsets)):
 		was.Offset = offsets[was.Seq-from-1]
 	default:
-		was.Offset, ok = st.base.change(was.Seq)
+		was.Offset, ok = st.base.changeOffset(was.Seq)
 		if !ok {
 			return nil, false
 		}
@@ -336,12 +346,12 @@ func (d *DB) changesSinceLast(st *state, offsets []int64) ([]store.Delta, bool) 
 		return nil, false
 	}
 	defer log.Close()
-	if log.Jump(was.Offset, was.Seq, was.Chain, 0) != nil {
+	if log.JumpToRecord(was.Offset, was.Seq, was.Chain, 0) != nil {
 		return nil, false
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	deltas, err := d.replayLog(log, rewriteRefuser{d.st}, nil, d.log.Seq())
+	deltas, err := d.replayLog(log, rewriteRefuser{d.st}, nil, d.log.LastSeq())
 	return deltas, err == nil
 }
 
@@ -349,7 +359,7 @@ func (d *DB) changesSinceLast(st *state, offsets []int64) ([]store.Delta, bool) 
 type rewriteRefuser struct{ *state }
 
 // applyRecord implements applier.
-func (f rewriteRefuser) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
+func (f rewriteRefuser) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, error) {
 	if isRewrite(r, v) {
 		return nil, errSnapshot
 	}
@@ -370,15 +380,15 @@ func (d *DB) setEqualState(st *state, offsets []int64) {
 	if d.st.base != st.base {
 		d.st.base.release()
 	}
-	d.base = d.log.Header().Base
+	d.base = d.log.Header().BaseSeq
 	d.st = st
-	d.offsets = offsets
-	d.from = d.base
+	d.changeOffsets = offsets
+	d.startSeq = d.base
 	if st.base != nil {
-		d.from = st.base.head.seq
+		d.startSeq = st.base.head.lastSeq
 	}
-	d.checkpointer.setNextTail(st.base.end(), st.len())
-	d.recent.add(d.position(), nil)
+	d.checkpointer.setNextTail(st.base.logOffset(), st.len())
+	d.recent.addStep(d.currentPosition(), nil)
 }
 
 // withState calls fn with the current state, and again if its snapshot turns out to be damaged.
@@ -392,24 +402,24 @@ func (d *DB) withState(ctx context.Context, fn func(st *state)) error {
 		if st.readError() == nil {
 			return nil
 		}
-		if err := d.replace(st); err != nil {
+		if err := d.reloadDamaged(st); err != nil {
 			return err
 		}
 	}
 }
 
-// replace reads the state from the whole log, because the snapshot of st is damaged.
-func (d *DB) replace(st *state) error {
+// reloadDamaged reads the state from the whole log, because the snapshot of st is damaged.
+func (d *DB) reloadDamaged(st *state) error {
 	d.logmu.Lock()
 	defer d.logmu.Unlock()
-	if d.broken != nil || d.st != st {
-		return d.broken
+	if d.brokenErr != nil || d.st != st {
+		return d.brokenErr
 	}
 	return d.reload()
 }
 
-// publish sends the deltas to the watchers.
-func (d *DB) publish(deltas []store.Delta) {
+// publishDeltas sends the deltas to the watchers.
+func (d *DB) publishDeltas(deltas []store.Delta) {
 	if len(deltas) > 0 {
 		d.watchers.Send(store.Event{Changes: deltas})
 	}
@@ -420,7 +430,7 @@ func (d *DB) Watch(fn func(store.Event)) (stop func()) { return d.watchers.Add(f
 
 // Refresh implements [store.Watcher].
 func (d *DB) Refresh(ctx context.Context) error {
-	if err := d.ready(ctx); err != nil {
+	if err := d.checkReady(ctx); err != nil {
 		return err
 	}
 	d.checkpointer.countCall()
@@ -429,7 +439,7 @@ func (d *DB) Refresh(ctx context.Context) error {
 
 // Get implements [store.Store].
 func (d *DB) Get(ctx context.Context, name string) (e store.Entry, err error) {
-	rerr := d.withState(ctx, func(st *state) { e, err = st.get(name) })
+	rerr := d.withState(ctx, func(st *state) { e, err = st.getEntry(name) })
 	if rerr != nil {
 		return store.Entry{}, rerr
 	}
@@ -441,27 +451,27 @@ func (d *DB) Get(ctx context.Context, name string) (e store.Entry, err error) {
 func (d *DB) EntryByID(id uint64) (*store.Entry, error) {
 	for {
 		var e *store.Entry
-		st := d.viewState(func(st *state) { e = st.byID(id) })
+		st := d.viewState(func(st *state) { e = st.findByID(id) })
 		if st.readError() == nil {
 			return e, nil
 		}
-		if err := d.replace(st); err != nil {
+		if err := d.reloadDamaged(st); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// describe converts the log's errors to errors of package store.
-func (d *DB) describe(err error) error { return describe(d.path, err) }
+// describeError converts the log's errors to errors of package store.
+func (d *DB) describeError(err error) error { return describeError(d.path, err) }
 
-// position returns the position of the log. logmu and mu must be held.
-func (d *DB) position() store.Position {
+// currentPosition returns the position of the log. logmu and mu must be held.
+func (d *DB) currentPosition() store.Position {
 	if !d.log.Exists() {
 		return ""
 	}
-	p := logpos.Position{Log: d.log.Header().ID, Seq: d.log.Seq(), Chain: d.log.Chain()}
-	if n := len(d.offsets); n > 0 {
-		p.Offset = d.offsets[n-1]
+	p := logpos.Position{LogID: d.log.Header().ID, Seq: d.log.LastSeq(), Chain: d.log.LastChain()}
+	if n := len(d.changeOffsets); n > 0 {
+		p.Offset = d.changeOffsets[n-1]
 	} else if d.st.base != nil {
 		p.Offset = d.st.base.head.offset
 	}
@@ -469,20 +479,20 @@ func (d *DB) position() store.Position {
 }
 
 // openSecondLog opens the log a second time. The second log is read from the start.
-func (d *DB) openSecondLog() (*wal.Log, error) { return d.openToRead(d.logOptions()) }
+func (d *DB) openSecondLog() (*wal.Log, error) { return d.openReadOnly(d.logOptions()) }
 
 // openVerifiedLog is like openSecondLog, but reading also verifies the chain of every record.
 func (d *DB) openVerifiedLog() (*wal.Log, error) {
 	o := d.logOptions()
-	o.Verify = true
-	return d.openToRead(o)
+	o.VerifyChain = true
+	return d.openReadOnly(o)
 }
 
-// openToRead opens the log a second time without permission to write.
-func (d *DB) openToRead(o wal.Options) (*wal.Log, error) {
+// openReadOnly opens the log a second time without permission to write.
+func (d *DB) openReadOnly(o wal.Options) (*wal.Log, error) {
 	o.ReadOnly = true
 	log, err := wal.Open(d.fs, d.name, o)
-	return log, d.describe(err)
+	return log, d.describeError(err)
 }
 
 // snapshotName returns the name of the snapshot.
@@ -490,5 +500,5 @@ func (d *DB) snapshotName() string { return d.name + SnapshotSuffix }
 
 // openSnapshot opens the snapshot and a second reader of the log.
 func (d *DB) openSnapshot() (*snapshot, error) {
-	return openSnapshot(d.fs, d.snapshotName(), d.opts.Room, d.openSecondLog)
+	return openSnapshot(d.fs, d.snapshotName(), d.opts.CacheBudget, d.openSecondLog)
 }

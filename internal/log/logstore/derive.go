@@ -17,21 +17,21 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// ErrDerived is returned if a derived file was not written or cannot be used. errUnfit means that
-// the log has changed since, and errBusy that another process is writing. The file is then written
+// ErrDerivedFile is returned if a derived file was not written or cannot be used. errStoreChanged means that
+// the log has changed since, and errWriterActive that another process is writing. The file is then written
 // at the next opportunity.
 var (
-	ErrDerived = errors.New("a file that is made from the log was not made")
-	errUnfit   = fmt.Errorf("%w: the store has changed", ErrDerived)
-	errBusy    = fmt.Errorf("%w: a process writes to the store", ErrDerived)
+	ErrDerivedFile  = errors.New("a file that is made from the log was not made")
+	errStoreChanged = fmt.Errorf("%w: the store has changed", ErrDerivedFile)
+	errWriterActive = fmt.Errorf("%w: a process writes to the store", ErrDerivedFile)
 )
 
-// derive creates the derived file name for the log of an epoch. begin and end call their
+// writeDerivedFile creates the derived file name for the log of an epoch. begin and end call their
 // argument while holding the lock between processes: begin to create an empty temporary
 // file, and end to rename this file. In between, write writes the content while others read
 // and write the store. The file is not synced, because its checksums reveal the damage of a
 // crash. A redaction in the meantime removes the temporary file.
-func (d *DB) derive(
+func (d *DB) writeDerivedFile(
 	name string,
 	epoch uint64,
 	begin, end func(fn func() error) error,
@@ -42,7 +42,7 @@ func (d *DB) derive(
 	err := begin(func() error {
 		err := d.checkEpoch(epoch)
 		if err == nil {
-			err = d.dropTemps(name)
+			err = d.removeDerivedTemps(name)
 		}
 		if err == nil {
 			f, temp, err = vfs.CreateTemp(d.fs, name, 0o600)
@@ -60,7 +60,7 @@ func (d *DB) derive(
 		err = end(func() error {
 			err := d.checkEpoch(epoch)
 			if err == nil {
-				err = d.nameFile(f, temp, name)
+				err = d.renameDerivedFile(f, temp, name)
 			}
 			named = err == nil
 			return err
@@ -83,39 +83,39 @@ func (d *DB) checkEpoch(epoch uint64) error {
 		return err
 	}
 	if d.epoch.Load() != epoch {
-		return errUnfit
+		return errStoreChanged
 	}
 	return nil
 }
 
-// nameFile renames f from temp to name, unless another process has removed it. The lock
+// renameDerivedFile renames f from temp to name, unless another process has removed it. The lock
 // between processes must be held.
-func (d *DB) nameFile(f vfs.File, temp, name string) error {
+func (d *DB) renameDerivedFile(f vfs.File, temp, name string) error {
 	named, err := d.fs.Stat(temp)
 	if errors.Is(err, fs.ErrNotExist) {
-		return errUnfit
+		return errStoreChanged
 	}
 	if err != nil {
 		return err
 	}
 	if own, err := f.Stat(); err != nil || !vfs.SameFile(named, own) {
-		return errUnfit
+		return errStoreChanged
 	}
 	return d.fs.Rename(temp, name)
 }
 
-// dropFile removes a derived file and its temporary files. It truncates each file first, so that
+// removeDerivedFile removes a derived file and its temporary files. It truncates each file first, so that
 // the data is gone even for processes that have the file open. The lock between processes must be
 // held.
-func (d *DB) dropFile(name string) error {
-	if err := d.dropTemps(name); err != nil {
+func (d *DB) removeDerivedFile(name string) error {
+	if err := d.removeDerivedTemps(name); err != nil {
 		return err
 	}
 	return d.truncateAndRemove(name)
 }
 
-// dropTemps removes the temporary files of a derived file like dropFile, but not the file itself.
-func (d *DB) dropTemps(name string) error {
+// removeDerivedTemps removes the temporary files of a derived file like removeDerivedFile, but not the file itself.
+func (d *DB) removeDerivedTemps(name string) error {
 	dir := path.Dir(d.name)
 	files, err := d.fs.ReadDir(dir)
 	if err != nil {
@@ -150,10 +150,10 @@ func (d *DB) truncateAndRemove(name string) error {
 }
 
 // withoutWriters calls fn if no process writes, compacts or redacts, and locks out writers
-// during the call. Otherwise it returns errBusy. Readers are not affected.
+// during the call. Otherwise it returns errWriterActive. Readers are not affected.
 func (d *DB) withoutWriters(fn func() error) error {
 	if !d.writerMu.TryLock() {
-		return errBusy
+		return errWriterActive
 	}
 	defer d.writerMu.Unlock()
 	return d.withoutOthers(context.Background(), fn)
@@ -170,7 +170,7 @@ func (d *DB) betweenWrites(ctx context.Context, fn func() error) error {
 
 // withoutOthers calls fn if no other process writes. writerMu must be held.
 func (d *DB) withoutOthers(ctx context.Context, fn func() error) error {
-	if err := d.ready(ctx); err != nil {
+	if err := d.checkReady(ctx); err != nil {
 		return err
 	}
 	if _, err := d.fs.Stat(d.name); err != nil {
@@ -182,7 +182,7 @@ func (d *DB) withoutOthers(ctx context.Context, fn func() error) error {
 	}
 	defer l.Close()
 	if got, err := l.TryLock(); !got || err != nil {
-		return cmp.Or(err, errBusy)
+		return cmp.Or(err, errWriterActive)
 	}
 	return fn()
 }

@@ -17,7 +17,7 @@ import (
 
 const testSuffix = ".made"
 
-// versionList implements [Versions].
+// versionList implements [VersionList].
 type versionList struct {
 	ids, versions []uint64
 	offsets       []int64
@@ -30,10 +30,10 @@ func (l *versionList) SetOffset(i int, offset int64)      { l.offsets[i] = offse
 // derivedHome returns a store of some entries, which others make files of. They stay after a
 // compaction if keep is true.
 func derivedHome(t *testing.T, keep *bool) *DB {
-	d := openTest(t, vfs.NewMem(), "memory.oxbow", Options{Derived: []DerivedFiles{{
-		Suffix: testSuffix,
-		Keep:   func(vfs.File, uint64, func(id, version uint64) bool) bool { return *keep },
-		Check:  func(context.Context, CheckedFile) ([]store.Problem, error) { return nil, nil },
+	d := openTest(t, vfs.NewMem(), "memory.oxbow", Options{DerivedFileKinds: []DerivedFileKind{{
+		Suffix:     testSuffix,
+		StaysValid: func(vfs.File, uint64, func(id, version uint64) bool) bool { return *keep },
+		Check:      func(context.Context, CheckedFile) ([]store.Problem, error) { return nil, nil },
 	}}})
 	for i := range 8 {
 		if err := remember(
@@ -57,11 +57,11 @@ func TestDerivedOfAnotherLog(t *testing.T) {
 	keep := true
 	d := derivedHome(t, &keep)
 	f := d.DerivedFile(testSuffix)
-	now := d.Moment(func() {})
-	if err := f.Make(t.Context(), now.Epoch, write); err != nil || !f.Exists() {
+	now := d.CurrentLogState(func() {})
+	if err := f.Create(t.Context(), now.Epoch, write); err != nil || !f.Exists() {
 		t.Fatalf("Make() = %v, there is a file: %t", err, f.Exists())
 	}
-	file, temp, err := f.Begin(func() error { return nil })
+	file, temp, err := f.CreateTemp(func() error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,13 +71,13 @@ func TestDerivedOfAnotherLog(t *testing.T) {
 	if f.Exists() {
 		t.Error("a redaction leaves the file")
 	}
-	if err := f.Adopt(file, temp, func() error { return nil }); !errors.Is(err, ErrDerived) || f.Exists() {
+	if err := f.AdoptTemp(file, temp, func() error { return nil }); !errors.Is(err, ErrDerivedFile) || f.Exists() {
 		t.Errorf("Adopt() after a redaction = %v, there is a file: %t", err, f.Exists())
 	}
 	if err := file.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := f.Make(t.Context(), now.Epoch, write); !errors.Is(err, ErrDerived) || f.Exists() {
+	if err := f.Create(t.Context(), now.Epoch, write); !errors.Is(err, ErrDerivedFile) || f.Exists() {
 		t.Errorf("Make() of the log before = %v, there is a file: %t", err, f.Exists())
 	}
 	checkAndCloseStore(t, d)
@@ -88,8 +88,8 @@ func TestDerivedAfterCompaction(t *testing.T) {
 	for _, keep := range []bool{true, false} {
 		d := derivedHome(t, &keep)
 		f := d.DerivedFile(testSuffix)
-		now := d.Moment(func() {})
-		if err := f.Make(t.Context(), now.Epoch, write); err != nil {
+		now := d.CurrentLogState(func() {})
+		if err := f.Create(t.Context(), now.Epoch, write); err != nil {
 			t.Fatal(err)
 		}
 		if rep, err := d.Compact(t.Context(), time.Now().Add(time.Hour), false); err != nil || rep.Seq == 0 {
@@ -106,7 +106,7 @@ func TestDerivedAfterCompaction(t *testing.T) {
 		for _, e := range es {
 			vs.ids, vs.versions = append(vs.ids, e.ID), append(vs.versions, e.Version)
 		}
-		if err := d.Locate(t.Context(), vs); err != nil {
+		if err := d.UpdateOffsets(t.Context(), vs); err != nil {
 			t.Fatal(err)
 		}
 		for i, e := range es {
@@ -115,10 +115,13 @@ func TestDerivedAfterCompaction(t *testing.T) {
 			}
 		}
 		vs.versions[2] = 1 // of the history that was dropped
-		if err := d.Locate(t.Context(), vs); !errors.Is(err, ErrDerived) {
+		if err := d.UpdateOffsets(t.Context(), vs); !errors.Is(err, ErrDerivedFile) {
 			t.Errorf("Locate() of a version that was dropped = %v", err)
 		}
-		if _, err := d.PlaceOf(logpos.Position{Log: now.Position.Log, Seq: 99}); !errors.Is(err, store.ErrPosition) {
+		if _, err := d.RefreshPosition(logpos.Position{LogID: now.Position.LogID, Seq: 99}); !errors.Is(
+			err,
+			store.ErrPosition,
+		) {
 			t.Errorf("PlaceOf() a change that is not there = %v", err)
 		}
 		checkAndCloseStore(t, d)

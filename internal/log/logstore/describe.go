@@ -11,9 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// describe converts a log's error to an error of package store that contains the store's
+// describeError converts a log's error to an error of package store that contains the store's
 // path.
-func describe(path string, err error) error {
+func describeError(path string, err error) error {
 	var c *wal.CorruptError
 	var v *wal.VersionError
 	var b *wal.BusyError
@@ -22,16 +22,16 @@ func describe(path string, err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &c):
-		return &store.CorruptError{Path: path, Offset: c.Offset, Reason: c.Reason, Lost: c.Lost}
+		return &store.CorruptError{Path: path, Offset: c.Offset, Reason: c.Reason, Lost: c.LostSeqs}
 	case errors.As(err, &v):
 		return fmt.Errorf("%w: %s: %v; update oxbow to read it", store.ErrVersion, path, v)
 	case errors.As(err, &b):
 		h := b.Holder
 		return &store.BusyError{Path: path, Waited: b.Waited, PID: h.PID, Program: h.Program, Since: h.Since,
-			Stopped: h.Stopped}
+			Stopped: h.IsSuspended}
 	case errors.As(err, &r):
 		return fmt.Errorf("%w: %s: %v", store.ErrRolledBack, path, r)
-	case errors.Is(err, wal.ErrMagic):
+	case errors.Is(err, wal.ErrNotLog):
 		return fmt.Errorf("%w: %s: %v", store.ErrNotStore, path, err)
 	case errors.Is(err, wal.ErrUnknown):
 		return fmt.Errorf("%w: %s: %w", store.ErrUnknownOutcome, path, err)

@@ -18,14 +18,14 @@ import (
 // errSnapshot is the error of a snapshot that cannot be used. The log is read instead.
 var errSnapshot = errors.New("the snapshot cannot be used")
 
-// headKeys are the keys of the labels in a snapshot: those that profiles select and rank by
+// snapshotLabelKeys are the keys of the labels in a snapshot: those that profiles select and rank by
 // and that have few values.
-var headKeys = []string{store.LabelConfidence, "covered", store.LabelOrigin, "pinned", "process", "profile",
+var snapshotLabelKeys = []string{store.LabelConfidence, "covered", store.LabelOrigin, "pinned", "process", "profile",
 	store.LabelProject, store.LabelQuarantine, store.LabelSuspect, store.LabelTag, store.LabelTaint,
 	store.LabelUnvouched}
 
-// A form is a kind and a set of labels with headKeys, which many entries share.
-type form struct {
+// A entryForm is a kind and a set of labels with snapshotLabelKeys, which many entries share.
+type entryForm struct {
 	text   string // encoded form in a snapshot
 	kind   store.Kind
 	labels []store.Label
@@ -36,15 +36,15 @@ type form struct {
 func encodeForm(e *store.Entry) string {
 	b := []byte{byte(e.Kind)}
 	for _, l := range e.Labels {
-		if slices.Contains(headKeys, l.Key) {
+		if slices.Contains(snapshotLabelKeys, l.Key) {
 			b = keydir.AppendText(keydir.AppendText(b, l.Key), l.Value)
 		}
 	}
 	return string(b)
 }
 
-// cutText returns the text at the start of b, and the remaining bytes.
-func cutText(b []byte) (text string, rest []byte, err error) {
+// cutPrefixedText returns the text at the start of b, and the remaining bytes.
+func cutPrefixedText(b []byte) (text string, rest []byte, err error) {
 	n, size := binary.Uvarint(b)
 	if size <= 0 || n > uint64(len(b)-size) {
 		return "", nil, errSnapshot
@@ -78,10 +78,10 @@ func decodeNames(text string, e *store.Entry) error {
 }
 
 // decodeForms decodes section 10 of a snapshot.
-func decodeForms(b []byte) (fs []form, err error) {
+func decodeForms(b []byte) (fs []entryForm, err error) {
 	for len(b) > 0 {
 		var text string
-		text, b, err = cutText(b)
+		text, b, err = cutPrefixedText(b)
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +94,7 @@ func decodeForms(b []byte) (fs []form, err error) {
 	return fs, nil
 }
 
-func decodeForm(text string) (f form, err error) {
+func decodeForm(text string) (f entryForm, err error) {
 	b := []byte(text)
 	if len(b) == 0 || !store.Kind(b[0]).Valid() {
 		return f, fmt.Errorf("%w: a form has an unknown kind", errSnapshot)
@@ -102,36 +102,36 @@ func decodeForm(text string) (f form, err error) {
 	f.text, f.kind = text, store.Kind(b[0])
 	for b = b[1:]; len(b) > 0 && err == nil; {
 		var l store.Label
-		l.Key, b, err = cutText(b)
+		l.Key, b, err = cutPrefixedText(b)
 		if err == nil {
-			l.Value, b, err = cutText(b)
+			l.Value, b, err = cutPrefixedText(b)
 		}
 		f.labels = append(f.labels, l)
 	}
 	return f, err
 }
 
-// inForm reports whether forms contain the labels that a filter term with this key and
+// isFormTerm reports whether forms contain the labels that a filter term with this key and
 // these values selects by.
-func inForm(key string, values []string) bool {
+func isFormTerm(key string, values []string) bool {
 	switch key {
 	case "kind":
 		return true
 	case "has":
-		return !slices.ContainsFunc(values, func(v string) bool { return !slices.Contains(headKeys, v) })
+		return !slices.ContainsFunc(values, func(v string) bool { return !slices.Contains(snapshotLabelKeys, v) })
 	}
-	return slices.Contains(headKeys, key)
+	return slices.Contains(snapshotLabelKeys, key)
 }
 
-// byHead returns the part of a filter that can be evaluated with heads, and whether that is
+// headFilter returns the part of a filter that can be evaluated with heads, and whether that is
 // the whole filter.
-func byHead(f store.Filter) (part store.Filter, isWhole bool) {
+func headFilter(f store.Filter) (part store.Filter, isWhole bool) {
 	for _, t := range f.Terms {
-		if inForm(t.Key, t.Values) {
+		if isFormTerm(t.Key, t.Values) {
 			part.Terms = append(part.Terms, t)
 		}
 	}
-	far := func(t time.Time) bool { return !t.IsZero() && isFar(clampedNanoseconds(t)) }
+	far := func(t time.Time) bool { return !t.IsZero() && isClampedTime(clampedNanoseconds(t)) }
 	if !far(f.After) && !far(f.Before) {
 		part.After, part.Before = f.After, f.Before
 	}
@@ -149,5 +149,5 @@ func clampedNanoseconds(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// isFar reports whether nanoseconds may have limited the time.
-func isFar(ns int64) bool { return ns == math.MinInt64 || ns == math.MaxInt64 }
+// isClampedTime reports whether nanoseconds may have limited the time.
+func isClampedTime(ns int64) bool { return ns == math.MinInt64 || ns == math.MaxInt64 }

@@ -23,44 +23,44 @@ func (d *DB) ViewHeads(
 	fn func(all iter.Seq2[store.Head, error], read func(ids []uint64) ([]*store.Entry, error)) error,
 ) (ok bool, err error) {
 	named := slices.Contains(keys, store.HeadName)
-	if slices.ContainsFunc(keys, func(key string) bool { return key != store.HeadName && !inForm(key, nil) }) {
+	if slices.ContainsFunc(keys, func(key string) bool { return key != store.HeadName && !isFormTerm(key, nil) }) {
 		return false, nil
 	}
-	l, err := d.listing(ctx, store.Filter{})
+	l, err := d.openListing(ctx, store.Filter{})
 	if err != nil {
 		return true, err
 	}
 	defer l.close()
 	all := func(yield func(store.Head, error) bool) { l.yieldHeads(ctx, names, yield) }
 	if named {
-		all = func(yield func(store.Head, error) bool) { l.namedHeads(ctx, names, yield) }
+		all = func(yield func(store.Head, error) bool) { l.yieldNamedHeads(ctx, names, yield) }
 	}
 	err = fn(all, func(ids []uint64) ([]*store.Entry, error) {
 		if len(ids) == 0 { // without a snapshot there are no rows
 			return nil, nil
 		}
-		es := l.base.entriesByID(ids)
+		es := l.base.readEntriesByID(ids)
 		return es, l.base.readError()
 	})
 	return l.base.readError() == nil, err
 }
 
 // yieldHeads yields the heads of the entries.
-func (l *listing) yieldHeads(ctx context.Context, names []string, yield func(store.Head, error) bool) {
+func (l *entryListing) yieldHeads(ctx context.Context, names []string, yield func(store.Head, error) bool) {
 	var named []int
 	if l.base != nil {
 		named = l.rowsNamed(names)
-		l.base.rows.Load(sectionHeads)
-		l.base.rows.Load(sectionEntries)
+		l.base.tables.LoadTable(sectionHeads)
+		l.base.tables.LoadTable(sectionEntries)
 	}
-	order := l.order
+	order := l.changedEntries
 	var e store.Entry
 	for row := range l.base.len() {
 		if row%4096 == 0 && ctx.Err() != nil {
 			yield(store.Head{}, ctx.Err())
 			return
 		}
-		if l.hidden.hasBit(row) {
+		if l.hiddenRows.hasBit(row) {
 			continue
 		}
 		size, far := l.base.decodeHead(row, &e)
@@ -71,7 +71,7 @@ func (l *listing) yieldHeads(ctx context.Context, names []string, yield func(sto
 		}
 		h := store.Head{Entry: &e, Whole: false, Size: size}
 		if _, found := slices.BinarySearch(named, row); found || far {
-			h.Entry, h.Whole = l.base.entry(row), true
+			h.Entry, h.Whole = l.base.readEntry(row), true
 			if h.Entry == nil {
 				yield(store.Head{}, l.base.readError())
 				return
@@ -88,21 +88,21 @@ func (l *listing) yieldHeads(ctx context.Context, names []string, yield func(sto
 	}
 }
 
-// namedHeads is like yieldHeads, but each head has the entry's name and aliases.
-func (l *listing) namedHeads(ctx context.Context, names []string, yield func(store.Head, error) bool) {
+// yieldNamedHeads is like yieldHeads, but each head has the entry's name and aliases.
+func (l *entryListing) yieldNamedHeads(ctx context.Context, names []string, yield func(store.Head, error) bool) {
 	var texts []string // by row
 	if l.base != nil {
-		texts = l.base.encodedTexts()
+		texts = l.base.encodedNames()
 	}
 	row := 0
 	l.yieldHeads(ctx, names, func(h store.Head, err error) bool {
 		if err == nil && !h.Whole {
-			for row < len(texts)-1 && l.base.id(row) != h.Entry.ID {
+			for row < len(texts)-1 && l.base.entryID(row) != h.Entry.ID {
 				row++
 			}
 			err = decodeNames(texts[row], h.Entry)
 			if err != nil {
-				l.base.fail(err)
+				l.base.recordError(err)
 			}
 		}
 		return yield(h, err)
@@ -113,7 +113,7 @@ func (l *listing) namedHeads(ctx context.Context, names []string, yield func(sto
 // false. It returns false if the names cannot be read from a snapshot. The caller must then read
 // the entries.
 func (d *DB) EachName(ctx context.Context, fn func(name string) bool) (ok bool, err error) {
-	l, err := d.listing(ctx, store.Filter{})
+	l, err := d.openListing(ctx, store.Filter{})
 	if err != nil {
 		return true, err
 	}
@@ -121,19 +121,19 @@ func (d *DB) EachName(ctx context.Context, fn func(name string) bool) (ok bool, 
 	more := true
 	if l.base != nil {
 		isHeld := func(int) bool { return false }
-		if slices.ContainsFunc(l.base.entryForms(), func(f form) bool { return f.isHeld() }) {
+		if slices.ContainsFunc(l.base.entryForms(), func(f entryForm) bool { return f.isHiddenFromSearch() }) {
 			isShown := l.base.rowSelector(store.BySearch.Filter())
 			isHeld = func(row int) bool { return !isShown(row) }
 		}
 		var e store.Entry
-		keydir.EachText(l.base.rows, func(row int, text string) bool {
+		keydir.EachText(l.base.tables, func(row int, text string) bool {
 			if row%4096 == 0 {
 				err = ctx.Err()
 			}
 			if err != nil {
 				return false
 			}
-			if l.hidden.hasBit(row) || isHeld(row) {
+			if l.hiddenRows.hasBit(row) || isHeld(row) {
 				return true
 			}
 			err = decodeNames(text, &e)
@@ -141,25 +141,25 @@ func (d *DB) EachName(ctx context.Context, fn func(name string) bool) (ok bool, 
 			return more
 		})
 	}
-	for _, e := range l.order {
+	for _, e := range l.changedEntries {
 		more = more && err == nil && (!e.MayShow(store.BySearch) || fn(e.Name))
 	}
 	return l.base.readError() == nil, err
 }
 
-// isHeld reports whether no search finds the entries with this form.
-func (f form) isHeld() bool {
+// isHiddenFromSearch reports whether no search finds the entries with this form.
+func (f entryForm) isHiddenFromSearch() bool {
 	e := store.Entry{Kind: f.kind, Labels: f.labels}
 	return !e.MayShow(store.BySearch)
 }
 
-// encodedTexts returns the names and aliases of the entries, encoded, by row. The texts are parts of a
+// encodedNames returns the names and aliases of the entries, encoded, by row. The texts are parts of a
 // single string.
-func (s *snapshot) encodedTexts() []string {
+func (s *snapshot) encodedNames() []string {
 	var all strings.Builder
 	all.Grow(s.head.counts[sectionTexts])
 	ends := make([]int, 0, s.len())
-	keydir.EachText(s.rows, func(_ int, text string) bool {
+	keydir.EachText(s.tables, func(_ int, text string) bool {
 		all.WriteString(text)
 		ends = append(ends, all.Len())
 		return true
@@ -175,11 +175,11 @@ func (s *snapshot) encodedTexts() []string {
 // decodeHead sets e to the head of the entry in a row and returns the content's size. mayBeFar
 // reports that the creation time may have been limited to int64's range.
 func (s *snapshot) decodeHead(row int, e *store.Entry) (size int, mayBeFar bool) {
-	number, bytes := s.form(row)
+	number, bytes := s.formAndSize(row)
 	f := &s.entryForms()[number]
-	le, r := binary.LittleEndian, s.rows.Row(sectionEntries, row)
+	le, r := binary.LittleEndian, s.tables.Row(sectionEntries, row)
 	created := int64(le.Uint64(r[24:]))
 	*e = store.Entry{ID: le.Uint64(r), Version: le.Uint64(r[8:]), Kind: f.kind, Labels: f.labels,
 		Created: time.Unix(0, created).UTC(), Updated: time.Unix(0, int64(le.Uint64(r[32:]))).UTC()}
-	return int(bytes), isFar(created)
+	return int(bytes), isClampedTime(created)
 }

@@ -19,59 +19,62 @@ import (
 
 // readRecord reads the change with this number from the log. ok is false if the log does not
 // have it.
-func (d *DB) readRecord(seq uint64) (r wal.Record, v *body, ok bool, err error) {
-	return d.recordPart(seq, nil)
+func (d *DB) readRecord(seq uint64) (r wal.Record, v *recordBody, ok bool, err error) {
+	return d.readRecordPart(seq, nil)
 }
 
-// recordPart is like record, but decodes only the ops whose index is wanted. If wanted is nil, it
+// readRecordPart is like record, but decodes only the ops whose index is wanted. If wanted is nil, it
 // decodes all ops.
-func (d *DB) recordPart(seq uint64, wanted func(i int) bool) (r wal.Record, v *body, ok bool, err error) {
+func (d *DB) readRecordPart(seq uint64, isWanted func(i int) bool) (r wal.Record, v *recordBody, ok bool, err error) {
 	for {
 		d.mu.RLock()
 		st := d.st
 		d.mu.RUnlock()
-		r, v, ok, err = d.recordOnce(seq, wanted)
+		r, v, ok, err = d.tryReadRecordPart(seq, isWanted)
 		if !errors.Is(err, errSnapshot) {
 			return r, v, ok, err
 		}
-		if err := d.replace(st); err != nil {
+		if err := d.reloadDamaged(st); err != nil {
 			return r, nil, false, err
 		}
 	}
 }
 
-// recordOnce is like recordPart, but returns errSnapshot if the snapshot cannot be read.
-func (d *DB) recordOnce(seq uint64, wanted func(i int) bool) (r wal.Record, v *body, ok bool, err error) {
+// tryReadRecordPart is like readRecordPart, but returns errSnapshot if the snapshot cannot be read.
+func (d *DB) tryReadRecordPart(
+	seq uint64,
+	isWanted func(i int) bool,
+) (r wal.Record, v *recordBody, ok bool, err error) {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
 	offset, ok, err := d.recordOffset(seq)
 	if err != nil || !ok {
 		return r, nil, false, err
 	}
-	r, err = d.log.At(offset)
+	r, err = d.log.RecordAt(offset)
 	if err != nil {
-		return r, nil, false, d.describe(err)
+		return r, nil, false, d.describeError(err)
 	}
-	v, err = decodeOps(r.Body, wanted)
+	v, err = decodeOps(r.Body, isWanted)
 	if err != nil {
-		return r, nil, false, d.formError(&r, err)
+		return r, nil, false, d.unknownBodyError(&r, err)
 	}
-	v.stamp(seq, time.Unix(0, r.Time).UTC())
+	v.stampEntries(seq, time.Unix(0, r.Time).UTC())
 	return r, v, true, nil
 }
 
 // recordOffset returns the offset of a change's record. logmu must be held.
 func (d *DB) recordOffset(seq uint64) (offset int64, ok bool, err error) {
-	if seq > d.from {
-		i := seq - d.from - 1
-		if i >= uint64(len(d.offsets)) {
+	if seq > d.startSeq {
+		i := seq - d.startSeq - 1
+		if i >= uint64(len(d.changeOffsets)) {
 			return 0, false, nil
 		}
-		return d.offsets[i], true, nil
+		return d.changeOffsets[i], true, nil
 	}
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	offset, ok = d.st.base.change(seq)
+	offset, ok = d.st.base.changeOffset(seq)
 	return offset, ok, d.st.readError()
 }
 
@@ -89,13 +92,13 @@ func (d *DB) recordOffsetOrLast(seq uint64, last int64) int64 {
 
 // EntryVersion returns a version of the entry with this ID, or nil if the log no longer has this
 // version. last is the offset at which the version's record was before.
-func (d *DB) EntryVersion(id, version uint64, last int64) *store.Entry {
+func (d *DB) EntryVersion(id, version uint64, lastOffset int64) *store.Entry {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
 	if offset, ok, err := d.recordOffset(version); ok && err == nil {
-		last = offset
+		lastOffset = offset
 	}
-	r, err := d.log.At(last)
+	r, err := d.log.RecordAt(lastOffset)
 	if err != nil {
 		return nil
 	}
@@ -133,7 +136,7 @@ func (d *DB) LogFrom(ctx context.Context, seq uint64, skip int) iter.Seq2[store.
 				yield(store.Change{}, err)
 				return
 			}
-			c, ok, err := d.PartOfChange(seq, nil)
+			c, ok, err := d.ReadChangePart(seq, nil)
 			if err != nil {
 				yield(store.Change{}, err)
 				return
@@ -148,10 +151,10 @@ func (d *DB) LogFrom(ctx context.Context, seq uint64, skip int) iter.Seq2[store.
 	}
 }
 
-// PartOfChange returns the change with this number, with only the versions whose index is wanted. If
+// ReadChangePart returns the change with this number, with only the versions whose index is wanted. If
 // wanted is nil, it has all versions. ok is false if the log does not have the change.
-func (d *DB) PartOfChange(seq uint64, wanted func(i int) bool) (c store.Change, ok bool, err error) {
-	r, v, ok, err := d.recordPart(seq, wanted)
+func (d *DB) ReadChangePart(seq uint64, isWanted func(i int) bool) (c store.Change, ok bool, err error) {
+	r, v, ok, err := d.readRecordPart(seq, isWanted)
 	if err != nil || !ok {
 		return store.Change{}, false, err
 	}
@@ -159,7 +162,7 @@ func (d *DB) PartOfChange(seq uint64, wanted func(i int) bool) (c store.Change, 
 }
 
 // decodeChange returns the change in a record. The entries of the body must be stamped.
-func decodeChange(seq uint64, hash [32]byte, v *body) store.Change {
+func decodeChange(seq uint64, hash [32]byte, v *recordBody) store.Change {
 	c := store.Change{Seq: seq, Hash: hex.EncodeToString(hash[:]), Time: v.source.Time, Source: v.source,
 		Note: v.note, Reverts: v.reverts}
 	for _, p := range v.ops {
@@ -168,8 +171,8 @@ func decodeChange(seq uint64, hash [32]byte, v *body) store.Change {
 	return c
 }
 
-func newVersion(seq uint64, v *body, p loggedOp) store.Version {
-	return store.Version{Seq: seq, Prev: p.prev, Verb: p.verb, Entry: *p.entry, Source: v.source, Note: v.note,
+func newVersion(seq uint64, v *recordBody, p loggedOp) store.Version {
+	return store.Version{Seq: seq, Prev: p.prevSeq, Verb: p.verb, Entry: *p.entry, Source: v.source, Note: v.note,
 		Erased: p.isErased}
 }
 
@@ -231,7 +234,7 @@ func (d *DB) versionsIn(seq uint64, name string, id uint64) ([]store.Version, er
 		}
 		return vs, nil
 	}
-	err = d.eachBase(func(_ int64, p loggedOp) {
+	err = d.eachBaseEntry(func(_ int64, p loggedOp) {
 		if p.entry.Name == name && p.entry.Version == seq {
 			vs = append(vs, store.Version{Seq: seq, Verb: store.VerbUpdate, Entry: *p.entry, Source: p.entry.Source,
 				Note: "earlier versions were dropped by a compaction"})
@@ -240,28 +243,28 @@ func (d *DB) versionsIn(seq uint64, name string, id uint64) ([]store.Version, er
 	return vs, err
 }
 
-// eachBase calls fn for each entry in the base of the log.
-func (d *DB) eachBase(fn func(offset int64, p loggedOp)) error {
+// eachBaseEntry calls fn for each entry in the base of the log.
+func (d *DB) eachBaseEntry(fn func(offset int64, p loggedOp)) error {
 	log, err := d.openSecondLog()
 	if err != nil {
 		return err
 	}
 	defer log.Close()
 	err = log.Read(func(r *wal.Record) error {
-		if r.Type != wal.Base {
-			return errStop
+		if r.Type != wal.TypeBase {
+			return errStopReplay
 		}
 		v, err := decodeBody(r.Body)
 		if err != nil {
-			return d.formError(r, err)
+			return d.unknownBodyError(r, err)
 		}
 		for _, p := range v.ops {
 			fn(r.Offset, p)
 		}
 		return nil
 	})
-	if err != errStop {
-		return d.describe(err)
+	if err != errStopReplay {
+		return d.describeError(err)
 	}
 	return nil
 }
@@ -276,7 +279,7 @@ func (d *DB) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
 	// binary search still finds the change if this did not happen around t.
 	var failed error
 	i := sort.Search(int(last+1-first), func(i int) bool {
-		r, _, _, err := d.recordPart(first+uint64(i), func(int) bool { return false })
+		r, _, _, err := d.readRecordPart(first+uint64(i), func(int) bool { return false })
 		failed = errors.Join(failed, err)
 		return time.Unix(0, r.Time).After(t)
 	})
@@ -295,7 +298,7 @@ func (d *DB) AsOf(ctx context.Context, seq uint64) (store.Store, error) {
 		return nil, err
 	}
 	st, err := d.stateAt(seq)
-	return &view{st: st}, err
+	return &fixedView{st: st}, err
 }
 
 // checkHasState returns an error if the log does not have the state after change seq.
@@ -311,7 +314,7 @@ func (d *DB) checkHasState(seq uint64) error {
 }
 
 // replayTo reads the log from its start into st, up to change seq.
-func (d *DB) replayTo(seq uint64, st applier) ([]store.Delta, error) {
+func (d *DB) replayTo(seq uint64, st recordApplier) ([]store.Delta, error) {
 	if seq == 0 {
 		return nil, nil
 	}
@@ -330,21 +333,25 @@ func (d *DB) stateAt(seq uint64) (*state, error) {
 	return st, err
 }
 
-// view is a read-only store with a fixed state.
-type view struct{ st *state }
+// fixedView is a read-only store with a fixed state.
+type fixedView struct{ st *state }
 
-func (v *view) Get(_ context.Context, name string) (store.Entry, error) { return v.st.get(name) }
-
-func (v *view) Entries(ctx context.Context, f store.Filter) iter.Seq2[store.Entry, error] {
-	return func(yield func(store.Entry, error) bool) { yieldEntries(ctx, slices.Values(v.st.order), f, yield) }
+func (v *fixedView) Get(_ context.Context, name string) (store.Entry, error) {
+	return v.st.getEntry(name)
 }
 
-func (v *view) Apply(context.Context, ...store.Op) error {
+func (v *fixedView) Entries(ctx context.Context, f store.Filter) iter.Seq2[store.Entry, error] {
+	return func(yield func(store.Entry, error) bool) {
+		yieldEntries(ctx, slices.Values(v.st.changedByID), f, yield)
+	}
+}
+
+func (v *fixedView) Apply(context.Context, ...store.Op) error {
 	return fmt.Errorf("%w: this is how it was, not how it is", store.ErrReadOnly)
 }
 
-func (v *view) Close() error { return nil }
+func (v *fixedView) Close() error { return nil }
 
 // Watch and Refresh implement [store.Watcher], without events.
-func (v *view) Watch(func(store.Event)) (stop func()) { return func() {} }
-func (v *view) Refresh(context.Context) error         { return nil }
+func (v *fixedView) Watch(func(store.Event)) (stop func()) { return func() {} }
+func (v *fixedView) Refresh(context.Context) error         { return nil }

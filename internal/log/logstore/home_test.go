@@ -17,7 +17,7 @@ import (
 // openTest opens a store for a test.
 func openTest(t testing.TB, fsys vfs.FS, name string, o Options) *DB {
 	t.Helper()
-	o.FS, o.KeepFiles = fsys, o.KeepFiles || !o.ReadOnly
+	o.FS, o.WriteDerivedFiles = fsys, o.WriteDerivedFiles || !o.ReadOnly
 	o.Source.Door = "library"
 	if o.Clock == nil {
 		o.Clock = time.Now
@@ -28,8 +28,8 @@ func openTest(t testing.TB, fsys vfs.FS, name string, o Options) *DB {
 	if o.LockWait == 0 {
 		o.LockWait = vfs.DefaultLockWait
 	}
-	if o.Room == nil {
-		o.Room = cache.NewBudget(64 << 20)
+	if o.CacheBudget == nil {
+		o.CacheBudget = cache.NewBudget(64 << 20)
 	}
 	d, err := Open(name, o)
 	if err != nil {

@@ -14,29 +14,29 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// fewRows limits how many entries are read separately: fewer than 1 in 16. If more are
+// separateReadDivisor limits how many entries are read separately: fewer than 1 in 16. If more are
 // needed, the log is read sequentially with few system calls.
-const fewRows = 16
+const separateReadDivisor = 16
 
-// listing has a state's entries as of one moment.
-type listing struct {
-	base   *snapshot
-	hidden bitmap
-	rows   []int // selected rows of base, ascending (nil means all)
-	order  []*store.Entry
-	seq    uint64 // number of the last change
-	scan   *scan  // scan that reads most entries of base in order, or nil until first used
+// entryListing has a state's entries as of one moment.
+type entryListing struct {
+	base           *snapshot
+	hiddenRows     bitmap
+	selectedRows   []int // selected rows of base, ascending (nil means all)
+	changedEntries []*store.Entry
+	lastSeq        uint64   // number of the last change
+	scan           *rowScan // scan that reads most entries of base in order, or nil until first used
 }
 
-// listing returns the entries that a filter may select. The caller must close it.
-func (d *DB) listing(ctx context.Context, f store.Filter) (l *listing, err error) {
+// openListing returns the entries that a filter may select. The caller must close it.
+func (d *DB) openListing(ctx context.Context, f store.Filter) (l *entryListing, err error) {
 	err = d.withState(ctx, func(st *state) {
-		p, _ := logpos.Decode(d.recent.pos)
-		l = &listing{base: st.base.acquire(), hidden: slices.Clone(st.hidden), seq: p.Seq}
-		if hasRare(f) {
-			l.order = slices.Clone(st.rare)
+		p, _ := logpos.Decode(d.recent.position)
+		l = &entryListing{base: st.base.acquire(), hiddenRows: slices.Clone(st.hiddenRows), lastSeq: p.Seq}
+		if selectsRareLabel(f) {
+			l.changedEntries = slices.Clone(st.rareLabelEntries)
 		} else {
-			l.order = slices.Clone(st.order)
+			l.changedEntries = slices.Clone(st.changedByID)
 		}
 	})
 	if err == nil {
@@ -45,20 +45,20 @@ func (d *DB) listing(ctx context.Context, f store.Filter) (l *listing, err error
 	return l, err
 }
 
-func (l *listing) close() { l.base.release() }
+func (l *entryListing) close() { l.base.release() }
 
 // excludeRows excludes rows that the filter certainly does not select.
-func (l *listing) excludeRows(f store.Filter) {
+func (l *entryListing) excludeRows(f store.Filter) {
 	if l.base == nil {
 		return
 	}
 	if i := slices.IndexFunc(f.Terms, func(t store.Term) bool { return t.Key == "name" && !t.Not }); i >= 0 {
-		l.rows = l.rowsNamed(f.Terms[i].Values)
+		l.selectedRows = l.rowsNamed(f.Terms[i].Values)
 		return
 	}
-	if part, _ := byHead(f); !part.IsZero() {
-		l.rows = []int{}
-		if hasRare(f) && !slices.ContainsFunc(l.base.entryForms(), func(k form) bool {
+	if part, _ := headFilter(f); !part.IsZero() {
+		l.selectedRows = []int{}
+		if selectsRareLabel(f) && !slices.ContainsFunc(l.base.entryForms(), func(k entryForm) bool {
 			return store.Filter{Terms: part.Terms}.Match(&store.Entry{Kind: k.kind, Labels: k.labels})
 		}) {
 			return
@@ -66,7 +66,7 @@ func (l *listing) excludeRows(f store.Filter) {
 		selects := l.base.rowSelector(part)
 		for row := range l.base.len() {
 			if selects(row) {
-				l.rows = append(l.rows, row)
+				l.selectedRows = append(l.selectedRows, row)
 			}
 		}
 	}
@@ -74,13 +74,13 @@ func (l *listing) excludeRows(f store.Filter) {
 
 // rowsNamed returns the rows of entries whose name or alias is in words. Because rowsNamed compares
 // hashes, it may return additional rows.
-func (l *listing) rowsNamed(words []string) []int {
+func (l *entryListing) rowsNamed(words []string) []int {
 	rows := []int{}
 	for _, w := range store.AllNameForms(words) {
-		ids := l.base.numbersWithHash(sectionNames, w)
-		ids = append(ids, l.base.numbersWithHash(sectionAliases, w)...)
+		ids := l.base.findNumbersByHash(sectionNames, w)
+		ids = append(ids, l.base.findNumbersByHash(sectionAliases, w)...)
 		for _, id := range ids {
-			if row, ok := l.base.find(id); ok {
+			if row, ok := l.base.findRow(id); ok {
 				rows = append(rows, row)
 			}
 		}
@@ -97,34 +97,34 @@ func (s *snapshot) rowSelector(f store.Filter) func(row int) bool {
 	for i, k := range forms {
 		ok[i] = store.Filter{Terms: f.Terms}.Match(&store.Entry{Kind: k.kind, Labels: k.labels})
 	}
-	s.rows.Load(sectionHeads)
+	s.tables.LoadTable(sectionHeads)
 	if f.After.IsZero() && f.Before.IsZero() {
 		return func(row int) bool {
-			form, _ := s.form(row)
+			form, _ := s.formAndSize(row)
 			return ok[form]
 		}
 	}
-	s.rows.Load(sectionEntries)
+	s.tables.LoadTable(sectionEntries)
 	after, before := clampedNanoseconds(f.After), int64(math.MaxInt64)
 	if !f.Before.IsZero() {
 		before = clampedNanoseconds(f.Before)
 	}
 	return func(row int) bool {
-		form, _ := s.form(row)
-		created := s.field(row, 3)
+		form, _ := s.formAndSize(row)
+		created := s.entryField(row, 3)
 		return ok[form] && created >= after && created < before
 	}
 }
 
-// all yields the entries in order of ID. If an entry cannot be read, it yields nil for this entry
+// eachEntry yields the entries in order of ID. If an entry cannot be read, it yields nil for this entry
 // and ends.
-func (l *listing) all(yield func(*store.Entry) bool) {
-	order := l.order
-	for row := range l.baseRows() {
-		if l.hidden.hasBit(row) {
+func (l *entryListing) eachEntry(yield func(*store.Entry) bool) {
+	order := l.changedEntries
+	for row := range l.eachBaseRow() {
+		if l.hiddenRows.hasBit(row) {
 			continue
 		}
-		for id := l.base.id(row); len(order) > 0 && order[0].ID < id; order = order[1:] {
+		for id := l.base.entryID(row); len(order) > 0 && order[0].ID < id; order = order[1:] {
 			if !yield(order[0]) {
 				return
 			}
@@ -142,25 +142,25 @@ func (l *listing) all(yield func(*store.Entry) bool) {
 }
 
 // readRow returns the entry of a row, or nil if it cannot be read.
-func (l *listing) readRow(row int) *store.Entry {
-	if l.rows != nil && len(l.rows) < l.base.len()/fewRows {
-		return l.base.entry(row)
+func (l *entryListing) readRow(row int) *store.Entry {
+	if l.selectedRows != nil && len(l.selectedRows) < l.base.len()/separateReadDivisor {
+		return l.base.readEntry(row)
 	}
 	if l.scan == nil {
-		l.scan = newScan(l.base)
+		l.scan = newRowScan(l.base)
 	}
-	return l.scan.entry(row)
+	return l.scan.readEntry(row)
 }
 
-func (l *listing) baseRows() iter.Seq[int] {
+func (l *entryListing) eachBaseRow() iter.Seq[int] {
 	switch {
 	case l.base == nil:
 		return func(func(int) bool) {}
-	case l.rows != nil:
-		return slices.Values(l.rows)
+	case l.selectedRows != nil:
+		return slices.Values(l.selectedRows)
 	}
 	return func(yield func(int) bool) {
-		l.base.rows.Load(sectionEntries)
+		l.base.tables.LoadTable(sectionEntries)
 		for row := range l.base.len() {
 			if !yield(row) {
 				return
@@ -172,7 +172,7 @@ func (l *listing) baseRows() iter.Seq[int] {
 // Entries implements [store.Store].
 func (d *DB) Entries(ctx context.Context, f store.Filter) iter.Seq2[store.Entry, error] {
 	return func(yield func(store.Entry, error) bool) {
-		l, err := d.listing(ctx, f)
+		l, err := d.openListing(ctx, f)
 		if err != nil {
 			yield(store.Entry{}, err)
 			return
@@ -183,7 +183,7 @@ func (d *DB) Entries(ctx context.Context, f store.Filter) iter.Seq2[store.Entry,
 }
 
 // allEntries returns all entries of the listing.
-func (l *listing) allEntries(ctx context.Context, d *DB) (all []*store.Entry, err error) {
+func (l *entryListing) allEntries(ctx context.Context, d *DB) (all []*store.Entry, err error) {
 	d.yieldListed(ctx, l, store.Filter{}, func(e store.Entry, yerr error) bool {
 		err = yerr
 		if err == nil {
@@ -195,9 +195,9 @@ func (l *listing) allEntries(ctx context.Context, d *DB) (all []*store.Entry, er
 }
 
 // yieldListed yields the entries of a listing that the filter selects.
-func (d *DB) yieldListed(ctx context.Context, l *listing, f store.Filter, yield func(store.Entry, error) bool) {
+func (d *DB) yieldListed(ctx context.Context, l *entryListing, f store.Filter, yield func(store.Entry, error) bool) {
 	last, stopped := uint64(0), false
-	yieldEntries(ctx, l.all, f, func(e store.Entry, err error) bool {
+	yieldEntries(ctx, l.eachEntry, f, func(e store.Entry, err error) bool {
 		last = e.ID
 		stopped = !yield(e, err) || err != nil
 		return !stopped
@@ -206,16 +206,16 @@ func (d *DB) yieldListed(ctx context.Context, l *listing, f store.Filter, yield 
 		return
 	}
 	// The snapshot could not be read, so read the remaining entries from the log.
-	st, err := d.stateAt(l.seq)
+	st, err := d.stateAt(l.lastSeq)
 	if err != nil {
 		yield(store.Entry{}, err)
 		return
 	}
-	i, found := st.searchID(last)
+	i, found := st.searchChangedID(last)
 	if found {
 		i++
 	}
-	yieldEntries(ctx, slices.Values(st.order[i:]), f, yield)
+	yieldEntries(ctx, slices.Values(st.changedByID[i:]), f, yield)
 }
 
 // Stats implements [store.Counter].
@@ -225,32 +225,39 @@ func (d *DB) Stats(ctx context.Context) (store.Stats, error) {
 	}
 	d.logmu.RLock() // the log and the state change only while logmu is held exclusively
 	defer d.logmu.RUnlock()
-	chain := d.log.Chain()
-	return store.Stats{Path: d.path, Entries: d.st.len(), Bytes: d.log.Size(), Used: d.log.End(), First: d.base + 1,
-		Last: d.log.Seq(), Head: hex.EncodeToString(chain[:])}, nil
+	chain := d.log.LastChain()
+	return store.Stats{
+		Path:    d.path,
+		Entries: d.st.len(),
+		Bytes:   d.log.Size(),
+		Used:    d.log.EndOffset(),
+		First:   d.base + 1,
+		Last:    d.log.LastSeq(),
+		Head:    hex.EncodeToString(chain[:]),
+	}, nil
 }
 
 // Summary returns statistics of the entries, without reading every entry.
 func (d *DB) Summary(ctx context.Context) (out store.Summary, err error) {
 	err = d.withState(ctx, func(st *state) {
-		sum := st.summary()
-		out = store.Summary{Entries: st.len(), Content: sum.content, Counts: sum.counts}
-		for _, e := range st.order {
+		sum := st.computeSummary()
+		out = store.Summary{Entries: st.len(), Content: sum.contentBytes, Counts: sum.counts}
+		for _, e := range st.changedByID {
 			extendRange(&out, e.Created)
 		}
 		if st.base == nil {
 			return
 		}
-		st.base.rows.Load(sectionEntries)
+		st.base.tables.LoadTable(sectionEntries)
 		first := -1
 		last := -1
 		low := int64(math.MaxInt64)
 		high := int64(math.MinInt64)
 		for row := range st.base.len() {
-			if st.hidden.hasBit(row) {
+			if st.hiddenRows.hasBit(row) {
 				continue
 			}
-			created := st.base.field(row, 3)
+			created := st.base.entryField(row, 3)
 			if created <= low {
 				first, low = row, created
 			}
@@ -260,7 +267,7 @@ func (d *DB) Summary(ctx context.Context) (out store.Summary, err error) {
 		}
 		for _, row := range []int{first, last} {
 			if row >= 0 {
-				if e := st.base.entry(row); e != nil {
+				if e := st.base.readEntry(row); e != nil {
 					extendRange(&out, e.Created)
 				}
 			}
@@ -269,44 +276,48 @@ func (d *DB) Summary(ctx context.Context) (out store.Summary, err error) {
 	return out, err
 }
 
-// written is an entry's ID and the time when its version was written.
-type written struct {
-	at int64
-	id uint64
+// writtenVersion is an entry's ID and the time when its version was written.
+type writtenVersion struct {
+	writeTime int64
+	id        uint64
 }
 
-func (a written) compare(b written) int {
-	return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(b.id, a.id))
+func (a writtenVersion) compare(b writtenVersion) int {
+	return cmp.Or(cmp.Compare(b.writeTime, a.writeTime), cmp.Compare(b.id, a.id))
 }
 
 // Newest is like [store.Newest]. It reads only the entries of the page if the filter has
 // only conditions on kind, project, tag and creation time.
-func (d *DB) Newest(ctx context.Context, f store.Filter, offset, limit int) (page []store.Entry, total int, err error) {
-	if _, all := byHead(f); !all {
+func (d *DB) Newest(
+	ctx context.Context,
+	f store.Filter,
+	offset, limit int,
+) (page []store.Entry, total int, err error) {
+	if _, all := headFilter(f); !all {
 		return store.Newest(ctx, d, f, offset, limit)
 	}
 	err = d.withState(ctx, func(st *state) {
 		page, total = nil, 0
-		var best []written // the newest entries so far, in order
+		var best []writtenVersion // the newest entries so far, in order
 		most := offset + limit
-		add := func(w written) {
-			i, _ := slices.BinarySearchFunc(best, w, written.compare)
+		add := func(w writtenVersion) {
+			i, _ := slices.BinarySearchFunc(best, w, writtenVersion.compare)
 			if i < most {
 				best = slices.Insert(best, i, w)
 				best = best[:min(len(best), most)]
 			}
 		}
-		for _, e := range slices.Backward(st.order) {
+		for _, e := range slices.Backward(st.changedByID) {
 			if f.Match(e) {
 				total++
-				add(written{e.Updated.UnixNano(), e.ID})
+				add(writtenVersion{e.Updated.UnixNano(), e.ID})
 			}
 		}
 		found := 0 // number of the base's rows that the filter selects
 		for row := range st.newestRows(f) {
 			found++
 			if found <= most {
-				add(written{st.base.field(row, 4), st.base.id(row)})
+				add(writtenVersion{st.base.entryField(row, 4), st.base.entryID(row)})
 			} else if f.IsZero() {
 				break
 			}
@@ -316,7 +327,7 @@ func (d *DB) Newest(ctx context.Context, f store.Filter, offset, limit int) (pag
 			total = st.len()
 		}
 		for _, w := range best[min(offset, len(best)):] {
-			if e := st.byID(w.id); e != nil {
+			if e := st.findByID(w.id); e != nil {
 				page = append(page, *e)
 			}
 		}
@@ -333,8 +344,8 @@ func (st *state) newestRows(f store.Filter) iter.Seq[int] {
 			selects = st.base.rowSelector(f)
 		}
 		for place := range st.base.len() {
-			row := st.base.newest(place)
-			if st.hidden.hasBit(row) || !selects(row) {
+			row := st.base.newestRow(place)
+			if st.hiddenRows.hasBit(row) || !selects(row) {
 				continue
 			}
 			if !yield(row) {

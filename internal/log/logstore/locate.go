@@ -11,38 +11,38 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// PlaceOf returns the position with the current offset of its record. If the position is
+// RefreshPosition returns the position with the current offset of its record. If the position is
 // not in the history of the log, the error matches [store.ErrPosition].
-func (d *DB) PlaceOf(p logpos.Position) (logpos.Position, error) {
+func (d *DB) RefreshPosition(p logpos.Position) (logpos.Position, error) {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
 	p.Offset = d.recordOffsetOrLast(p.Seq, p.Offset)
 	is := d.log.Header()
 	switch {
-	case !d.log.Exists() || is.ID != p.Log || p.Seq > d.log.Seq():
+	case !d.log.Exists() || is.ID != p.LogID || p.Seq > d.log.LastSeq():
 	case p.Offset == 0:
-		if is.Base == p.Seq && is.Chain == p.Chain {
+		if is.BaseSeq == p.Seq && is.BaseChain == p.Chain {
 			return p, nil
 		}
 	default:
-		r, err := d.log.At(p.Offset)
-		if err == nil && r.IsChange(p.Seq, p.Chain) {
+		r, err := d.log.RecordAt(p.Offset)
+		if err == nil && r.IsChainedRecord(p.Seq, p.Chain) {
 			return p, nil
 		}
 	}
 	return p, fmt.Errorf("%w: %s", store.ErrPosition, d.path)
 }
 
-// Versions is a list of entry versions and their records' offsets.
-type Versions interface {
+// VersionList is a list of entry versions and their records' offsets.
+type VersionList interface {
 	Len() int
 	Version(i int) (id, version uint64)
 	SetOffset(i int, offset int64) // sets the offset of the record
 }
 
-// Locate updates the versions' offsets to the current offsets of their records. It returns an error
+// UpdateOffsets updates the versions' offsets to the current offsets of their records. It returns an error
 // if the log lacks a version. Locate works in small parts, so that writers never have to wait long.
-func (d *DB) Locate(ctx context.Context, vs Versions) error {
+func (d *DB) UpdateOffsets(ctx context.Context, vs VersionList) error {
 	const part = 1 << 14
 	for from := 0; from < vs.Len(); {
 		d.logmu.RLock()
@@ -50,7 +50,7 @@ func (d *DB) Locate(ctx context.Context, vs Versions) error {
 		if d.base == 0 { // otherwise the parts would each read the whole base
 			to = min(to, from+part)
 		}
-		err := d.locatePart(vs, from, to)
+		err := d.updateOffsetsOf(vs, from, to)
 		d.logmu.RUnlock()
 		err = cmp.Or(err, ctx.Err())
 		if err != nil {
@@ -61,9 +61,9 @@ func (d *DB) Locate(ctx context.Context, vs Versions) error {
 	return nil
 }
 
-// locatePart is like Locate, for the versions from from (inclusive) to to (exclusive).
+// updateOffsetsOf is like Locate, for the versions from from (inclusive) to to (exclusive).
 // logmu must be held.
-func (d *DB) locatePart(vs Versions, from, to int) error {
+func (d *DB) updateOffsetsOf(vs VersionList, from, to int) error {
 	before := map[uint64]int{} // indexes of the versions that are in the base, by ID
 	for i := from; i < to; i++ {
 		id, version := vs.Version(i)
@@ -79,7 +79,7 @@ func (d *DB) locatePart(vs Versions, from, to int) error {
 	if len(before) == 0 {
 		return nil
 	}
-	err := d.eachBase(func(off int64, p loggedOp) {
+	err := d.eachBaseEntry(func(off int64, p loggedOp) {
 		i, ok := before[p.entry.ID]
 		if !ok {
 			return
@@ -92,14 +92,14 @@ func (d *DB) locatePart(vs Versions, from, to int) error {
 	for id, i := range before {
 		if err == nil {
 			_, version := vs.Version(i)
-			err = fmt.Errorf("%w: version %d of entry %d is not in the log", ErrDerived, version, id)
+			err = fmt.Errorf("%w: version %d of entry %d is not in the log", ErrDerivedFile, version, id)
 		}
 	}
 	return err
 }
 
-// Moment is a state of the log.
-type Moment struct {
+// LogState is a state of the log.
+type LogState struct {
 	Position logpos.Position
 	Exists   bool   // the log has a file and so a position
 	NextID   uint64 // ID of the next new entry
@@ -108,23 +108,23 @@ type Moment struct {
 	Epoch uint64
 }
 
-// Moment returns the current state after calling fn. When fn is called, watchers have
+// CurrentLogState returns the current state after calling fn. When fn is called, watchers have
 // received exactly the changes up to this state.
-func (d *DB) Moment(fn func()) Moment {
+func (d *DB) CurrentLogState(fn func()) LogState {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
 	fn()
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	p, ok := logpos.Decode(d.position())
-	return Moment{p, ok, d.st.nextID, d.epoch.Load()}
+	p, ok := logpos.Decode(d.currentPosition())
+	return LogState{p, ok, d.st.nextID, d.epoch.Load()}
 }
 
 // Size returns the log's size in bytes and its number of entries at the last read.
 func (d *DB) Size() (bytes int64, entries int) {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
-	return d.log.End(), d.st.len()
+	return d.log.EndOffset(), d.st.len()
 }
 
 // SnapshotSeq returns the number of the last change in the state's snapshot, or 0 if the state has
@@ -135,5 +135,5 @@ func (d *DB) SnapshotSeq() uint64 {
 	if d.st.base == nil {
 		return 0
 	}
-	return d.st.base.head.seq
+	return d.st.base.head.lastSeq
 }

@@ -46,88 +46,95 @@ func openDir(dir string, readOnly bool) (vfs.FS, error) {
 	return vfs.Dir(dir)
 }
 
-// Ahead sets a function that is called with the entries of changes while the log is locked.
+// OnAppend sets a function that is called with the entries of changes while the log is locked.
 // The function that it returns, if not nil, is called while the changes become durable.
-func (d *DB) Ahead(fn func(entries iter.Seq[*store.Entry]) func()) { d.ahead = fn }
+func (d *DB) OnAppend(fn func(entries iter.Seq[*store.Entry]) func()) { d.onAppend = fn }
 
 // EndWaiting cancels waits for other processes and work in the background.
 func (d *DB) EndWaiting() { d.endWaiting() }
 
-// Room returns the memory budget for entries that were read.
-func (d *DB) Room() *cache.Budget { return d.opts.Room }
+// CacheBudget returns the memory budget for entries that were read.
+func (d *DB) CacheBudget() *cache.Budget { return d.opts.CacheBudget }
 
 // openDB opens the store in this file and reads it.
 func openDB(fsys vfs.FS, name, path string, opts Options) (*DB, error) {
-	opts = opts.orDefault()
-	d := &DB{fs: fsys, name: name, path: path, opts: opts, current: current{st: newState()}, writerMu: ctxmutex.New(),
+	opts = opts.withDefaults()
+	d := &DB{
+		fs:           fsys,
+		name:         name,
+		path:         path,
+		opts:         opts,
+		currentState: currentState{st: newState()},
+		writerMu:     ctxmutex.New(),
 		compactor:    compactor{opts: opts, mu: ctxmutex.New()},
-		checkpointer: checkpointer{opts: opts, mu: ctxmutex.New()}}
-	d.closing, d.endWaiting = context.WithCancel(context.Background())
-	d.checkpointer.livesOn = d.makeUp
-	d.ahead = func(iter.Seq[*store.Entry]) func() { return nil }
-	d.grownByOthers = func() {
-		d.checkpointer.shortenTail(d.log.End(), func() { _ = d.renewSnapshot(d.closing) })
+		checkpointer: checkpointer{opts: opts, mu: ctxmutex.New()},
 	}
-	d.grownByUs = func() {
-		if d.closing.Err() == nil {
-			d.compactSelf()
+	d.closingCtx, d.endWaiting = context.WithCancel(context.Background())
+	d.checkpointer.onLongRun = d.writeMissingSnapshot
+	d.onAppend = func(iter.Seq[*store.Entry]) func() { return nil }
+	d.onOthersChange = func() {
+		d.checkpointer.renewIfTailLong(d.log.EndOffset(), func() { _ = d.renewSnapshot(d.closingCtx) })
+	}
+	d.onOwnChange = func() {
+		if d.closingCtx.Err() == nil {
+			d.startAutoCompaction()
 		}
-		d.grownByOthers()
+		d.onOthersChange()
 	}
 	log, err := wal.Open(fsys, name, d.logOptions())
 	if err != nil {
-		return nil, d.describe(err)
+		return nil, d.describeError(err)
 	}
 	d.log = log
-	if err := d.start(); err != nil {
+	if err := d.loadState(); err != nil {
 		d.st.base.release()
 		_ = log.Close()
 		return nil, err
 	}
 	if opts.SealAfter > 0 {
-		d.idle = time.AfterFunc(opts.SealAfter, d.seal)
+		d.sealTimer = time.AfterFunc(opts.SealAfter, d.sealLastChange)
 	}
 	return d, nil
 }
 
-// start reads the log, from its snapshot if a valid snapshot exists, otherwise from the
+// loadState reads the log, from its snapshot if a valid snapshot exists, otherwise from the
 // log's start.
-func (d *DB) start() error {
+func (d *DB) loadState() error {
 	st, offsets, err := d.readFromSnapshot()
 	if err != nil {
 		return err
 	}
 	d.setState(st, offsets)
-	d.recent = recent{pos: d.recent.pos}
+	d.recent = recentDeltas{position: d.recent.position}
 	return nil
 }
 
-// seal writes a seal after the last change, unless a commit is running.
-func (d *DB) seal() {
+// sealLastChange writes a seal after the last change, unless a commit is running.
+func (d *DB) sealLastChange() {
 	if !d.writerMu.TryLock() {
 		return
 	}
 	defer d.writerMu.Unlock()
 	d.logmu.Lock()
 	defer d.logmu.Unlock()
-	if d.ready(context.Background()) == nil {
-		d.log.Seal()
+	if d.checkReady(context.Background()) == nil {
+		d.log.SealLastRecord()
 	}
 }
 
 // Close implements [store.Store].
 func (d *DB) Close() error {
-	if d.ready(context.Background()) == nil {
+	if d.checkReady(context.Background()) == nil {
 		d.endWaiting()
 		// taking the lock also waits for a compaction that is starting; no later compaction can
 		// start
 		length, _ := d.Size()
-		d.compactor.end(length)
+		d.compactor.waitOrCancel(length)
 		d.logmu.RLock()
-		instant := d.broken == nil && d.instantSnapshot()
+		instant := d.brokenErr == nil && d.isQuickSnapshotDue()
 		d.logmu.RUnlock()
 		if instant {
-			_ = d.keepSnapshot(context.Background())
+			_ = d.updateSnapshot(context.Background())
 		}
 	}
 	d.checkpointer.mu.Lock() // this also makes a snapshot that is being written end early and remove its file
@@ -138,13 +145,13 @@ func (d *DB) Close() error {
 	defer d.logmu.Unlock()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.closed {
+	if d.isClosed {
 		return store.ErrClosed
 	}
-	d.closed = true
+	d.isClosed = true
 	d.st.base.release()
-	if d.idle != nil {
-		d.idle.Stop()
+	if d.sealTimer != nil {
+		d.sealTimer.Stop()
 	}
 	err := d.log.Close()
 	if c, ok := d.fs.(interface{ Close() error }); ok && d.opts.FS == nil {
@@ -155,5 +162,5 @@ func (d *DB) Close() error {
 
 // Create creates the file of an empty store. If the file exists, it does nothing.
 func (d *DB) Create(ctx context.Context) error {
-	return d.withExclusiveLock(ctx, d.log.Create)
+	return d.withExclusiveLock(ctx, d.log.CreateFile)
 }

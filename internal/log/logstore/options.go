@@ -16,38 +16,40 @@ import (
 
 // Options change how a store is opened. Clock and Rand must be set.
 type Options struct {
-	FS       vfs.FS // nil means the file system of the operating system
-	Clock    func() time.Time
-	Rand     io.Reader
-	Source   store.Source // source of changes made under a context without a source
-	LockWait time.Duration
-	Room     *cache.Budget // memory budget for entries that were read
+	FS          vfs.FS // nil means the file system of the operating system
+	Clock       func() time.Time
+	Rand        io.Reader
+	Source      store.Source // source of changes made under a context without a source
+	LockWait    time.Duration
+	CacheBudget *cache.Budget // memory budget for entries that were read
 
-	SealAfter   time.Duration // time after the last change when a seal is written (0 means never)
-	KeepChanges int           // number of changes that automatic compactions keep (0 means no automatic compactions)
-	KeepFor     time.Duration // minimum time for which automatic compactions keep changes
-	ReadOnly    bool
-	KeepFiles   bool           // write derived files even if the store is read-only
-	Derived     []DerivedFiles // derived files of other packages
-	LivesOn     int64          // number of calls after which the process is expected to run for long (0 means never)
+	SealAfter time.Duration // time after the last change when a seal is written (0 means never)
+	// Number of changes that automatic compactions keep (0 means no automatic compactions).
+	KeepChanges       int
+	MinKeepTime       time.Duration // minimum time for which automatic compactions keep changes
+	ReadOnly          bool
+	WriteDerivedFiles bool              // write derived files even if the store is read-only
+	DerivedFileKinds  []DerivedFileKind // derived files of other packages
+	// Number of calls after which the process is expected to run for long (0 means never).
+	LongRunCalls int64
 
 	// Sizes in bytes. 0 means the default. Tests set other values.
 	FreeStep, FreeReserve int64 // sizes of the free space at the log's end
-	CompactLeast          int64 // minimum number of unneeded bytes before an automatic compaction
-	TailLeast             int64 // minimum size of the log after a snapshot before the next snapshot
+	MinCompactBytes       int64 // minimum number of unneeded bytes before an automatic compaction
+	MinTailBytes          int64 // minimum size of the log after a snapshot before the next snapshot
 
-	SnapshotLeast int64 // minimum number of changes before a snapshot is written (0 means the default)
+	MinSnapshotOps int64 // minimum number of changes before a snapshot is written (0 means the default)
 }
 
-// DerivedFiles describes the derived files with a certain suffix, which another package
+// DerivedFileKind describes the derived files with a certain suffix, which another package
 // writes.
-type DerivedFiles struct {
+type DerivedFileKind struct {
 	Suffix string
 
-	// Keep reports whether a file stays valid after a compaction: it must not need a change
+	// StaysValid reports whether a file stays valid after a compaction: it must not need a change
 	// before the horizon, and may have only versions of entries that the log still has.
 	// Otherwise the file is removed.
-	Keep func(f vfs.File, horizon uint64, holds func(id, version uint64) bool) bool
+	StaysValid func(f vfs.File, horizon uint64, holds func(id, version uint64) bool) bool
 
 	// Check returns the problems of the file. The log is known to be sound.
 	Check func(ctx context.Context, f CheckedFile) ([]store.Problem, error)
@@ -58,17 +60,17 @@ type CheckedFile interface {
 	Path() string // path for messages
 	Open() (vfs.File, error)
 
-	// PlaceOf returns the position with the current offset of its record. If the position
+	// RefreshPosition returns the position with the current offset of its record. If the position
 	// is not in the history of the log, the error matches [store.ErrPosition].
-	PlaceOf(p logpos.Position) (logpos.Position, error)
+	RefreshPosition(p logpos.Position) (logpos.Position, error)
 
 	// EntriesAt returns the entries after the change at a position, ordered by ID, and the
 	// next new entry's ID.
 	EntriesAt(p logpos.Position) (entries []*store.Entry, nextID uint64, err error)
 }
 
-func (o Options) orDefault() Options {
-	o.CompactLeast = cmp.Or(o.CompactLeast, 1<<20)
-	o.TailLeast = cmp.Or(o.TailLeast, 64<<20)
+func (o Options) withDefaults() Options {
+	o.MinCompactBytes = cmp.Or(o.MinCompactBytes, 1<<20)
+	o.MinTailBytes = cmp.Or(o.MinTailBytes, 64<<20)
 	return o
 }

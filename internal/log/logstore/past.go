@@ -10,23 +10,23 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// errFromStart means that an earlier state can only be read from the start of the log.
-var errFromStart = errors.New("the state must be read from the start of the log")
+// errReadFromStart means that an earlier state can only be read from the start of the log.
+var errReadFromStart = errors.New("the state must be read from the start of the log")
 
-// Before returns the deltas that turn the current state, or a slightly older state, into the state
+// DeltasBefore returns the deltas that turn the current state, or a slightly older state, into the state
 // after change seq. For each entry that a later change touched, there is a delta with the version at
 // that time, or without an entry if it did not exist.
 //
 // ok is false if the later changes have more than limit ops, or if they contain a redaction, a
 // recovery or a compaction. The caller must then use [DB.AsOf].
-func (d *DB) Before(ctx context.Context, seq uint64, limit int) (deltas []store.Delta, ok bool, err error) {
+func (d *DB) DeltasBefore(ctx context.Context, seq uint64, limit int) (deltas []store.Delta, ok bool, err error) {
 	if err := d.Refresh(ctx); err != nil {
 		return nil, false, err
 	}
 	if err := d.checkHasState(seq); err != nil {
 		return nil, false, err
 	}
-	p := past{entries: map[uint64]*store.Entry{}}
+	p := pastVersions{entries: map[uint64]*store.Entry{}}
 	ops := 0
 	for _, last := d.changeRange(); last > seq; last-- {
 		r, v, found, err := d.readRecord(last)
@@ -43,42 +43,42 @@ func (d *DB) Before(ctx context.Context, seq uint64, limit int) (deltas []store.
 			return nil, false, nil
 		}
 		ops += len(v.ops)
-		err = d.undoInto(&p, last, v)
-		if errors.Is(err, errFromStart) || errors.Is(err, store.ErrNotFound) {
+		err = d.addVersionsBefore(&p, last, v)
+		if errors.Is(err, errReadFromStart) || errors.Is(err, store.ErrNotFound) {
 			return nil, false, nil
 		}
 		if err != nil {
 			return nil, false, err
 		}
 	}
-	for _, id := range p.ids {
+	for _, id := range p.entryIDs {
 		deltas = append(deltas, store.Delta{ID: id, Entry: p.entries[id]})
 	}
 	return deltas, true, nil
 }
 
-// past contains the versions that entries had before some changes.
-type past struct {
-	entries map[uint64]*store.Entry // the versions by entry ID, nil for an entry that did not exist
-	ids     []uint64                // the keys of entries
+// pastVersions contains the versions that entries had before some changes.
+type pastVersions struct {
+	entries  map[uint64]*store.Entry // the versions by entry ID, nil for an entry that did not exist
+	entryIDs []uint64                // the keys of entries
 }
 
-func (p *past) setEntry(id uint64, e *store.Entry) {
+func (p *pastVersions) setEntry(id uint64, e *store.Entry) {
 	if _, known := p.entries[id]; !known {
-		p.ids = append(p.ids, id)
+		p.entryIDs = append(p.entryIDs, id)
 	}
 	p.entries[id] = e
 }
 
-// undoInto sets the entries of change seq in p to their state before the change.
-func (d *DB) undoInto(p *past, seq uint64, v *body) error {
+// addVersionsBefore sets the entries of change seq in p to their state before the change.
+func (d *DB) addVersionsBefore(p *pastVersions, seq uint64, v *recordBody) error {
 	first, _ := d.changeRange()
 	for i := len(v.ops) - 1; i >= 0; i-- {
 		op := v.ops[i]
-		if op.prev != 0 && op.prev < first {
-			return errFromStart // otherwise before would have to read all entries of the base
+		if op.prevSeq != 0 && op.prevSeq < first {
+			return errReadFromStart // otherwise before would have to read all entries of the base
 		}
-		old, err := d.before(seq, v, v.ops[:i], op)
+		old, err := d.versionBefore(seq, v, v.ops[:i], op)
 		if err != nil {
 			return err
 		}

@@ -14,44 +14,47 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// placesLeast is the minimum body size, in bytes, for which positions are stored. A
+// minIndexedBody is the minimum body size, in bytes, for which positions are stored. A
 // smaller body can be read and checked as a whole in the time of a single system call.
-const placesLeast = 8 << 10
+const minIndexedBody = 8 << 10
 
-// opPlaces has the positions of the entries in a record.
-type opPlaces struct {
+// opPositions has the positions of the entries in a record.
+type opPositions struct {
 	offset int64 // offset of the record
 	seq    uint64
 	source store.Source // source of the record's change; its Time is the time of the record
-	ops    []opPlace    // in ascending order of rows
+	ops    []opPosition // in ascending order of rows
 }
 
-// opPlace is the position in a body of the op that wrote a row's entry.
-type opPlace struct {
-	row, at, size uint32
-	sum           uint32 // checksum of the entry's bytes, computed when the record was checked
+// opPosition is the position in a body of the op that wrote a row's entry.
+type opPosition struct {
+	row, bodyOffset, size uint32
+	checksum              uint32 // checksum of the entry's bytes, computed when the record was checked
 }
 
-// findPlaces returns the positions in a record that was checked, or nil for a small record.
+// findOpPositions returns the positions in a record that was checked, or nil for a small record.
 // Entries without a row are left out, so that there are at most as many positions as rows.
-func findPlaces(r *wal.Record, rowOf func(id uint64) (row int, ok bool)) *opPlaces {
-	if len(r.Body) < placesLeast {
+func findOpPositions(r *wal.Record, rowOf func(id uint64) (row int, ok bool)) *opPositions {
+	if len(r.Body) < minIndexedBody {
 		return nil
 	}
-	p := &opPlaces{offset: r.Offset, seq: r.Seq}
-	err := wire.EachPart(r.Body, func(num, from, at, end int) error {
+	p := &opPositions{offset: r.Offset, seq: r.Seq}
+	err := wire.EachFieldOffsets(r.Body, func(num, from, at, end int) error {
 		switch num {
 		case 0:
-			return wire.ErrShort // the record must be read as a whole
+			return wire.ErrTruncated // the record must be read as a whole
 		case fieldSource:
-			return wire.Each(string(r.Body[from:end]), func(f wire.Field) (err error) {
+			return wire.EachField(string(r.Body[from:end]), func(f wire.Field) (err error) {
 				p.source, err = decodeSource(f)
 				return err
 			})
 		case fieldOp:
 			op := r.Body[at:end]
-			if row, ok := rowOf(opID(op)); ok {
-				p.ops = append(p.ops, opPlace{uint32(row), uint32(at), uint32(len(op)), crc32.Checksum(op, castagnoli)})
+			if row, ok := rowOf(entryIDOfOp(op)); ok {
+				p.ops = append(
+					p.ops,
+					opPosition{uint32(row), uint32(at), uint32(len(op)), crc32.Checksum(op, crcTable)},
+				)
 			}
 		}
 		return nil
@@ -61,27 +64,27 @@ func findPlaces(r *wal.Record, rowOf func(id uint64) (row int, ok bool)) *opPlac
 	}
 	p.source.Time = time.Unix(0, r.Time).UTC()
 	slices.Reverse(p.ops) // if a record has several versions of an entry, keep the last version
-	slices.SortStableFunc(p.ops, func(a, b opPlace) int { return cmp.Compare(a.row, b.row) })
+	slices.SortStableFunc(p.ops, func(a, b opPosition) int { return cmp.Compare(a.row, b.row) })
 	// clone to release spare capacity
-	p.ops = slices.Clone(slices.CompactFunc(p.ops, func(a, b opPlace) bool { return a.row == b.row }))
+	p.ops = slices.Clone(slices.CompactFunc(p.ops, func(a, b opPosition) bool { return a.row == b.row }))
 	return p
 }
 
-// entry returns a row's entry. It returns nil if the entry's position is unknown, or if the bytes
+// readEntry returns a row's entry. It returns nil if the entry's position is unknown, or if the bytes
 // there have changed since they were checked.
-func (p *opPlaces) entry(log *wal.Log, row int) *store.Entry {
-	i, ok := slices.BinarySearchFunc(p.ops, uint32(row), func(o opPlace, row uint32) int {
+func (p *opPositions) readEntry(log *wal.Log, row int) *store.Entry {
+	i, ok := slices.BinarySearchFunc(p.ops, uint32(row), func(o opPosition, row uint32) int {
 		return cmp.Compare(o.row, row)
 	})
 	if !ok {
 		return nil
 	}
 	op := make([]byte, p.ops[i].size)
-	if err := log.BodyAt(p.offset, int64(p.ops[i].at), op); err != nil ||
-		crc32.Checksum(op, castagnoli) != p.ops[i].sum {
+	if err := log.BodyAt(p.offset, int64(p.ops[i].bodyOffset), op); err != nil ||
+		crc32.Checksum(op, crcTable) != p.ops[i].checksum {
 		return nil
 	}
-	v, err := decodePut(wire.Field{Num: fieldOp, Bytes: true, Str: string(op)})
+	v, err := decodeOp(wire.Field{Number: fieldOp, IsBytes: true, Text: string(op)})
 	if err != nil || v.verb == store.VerbRemove {
 		return nil
 	}

@@ -19,7 +19,7 @@ import (
 func TestPlaces(t *testing.T) {
 	disk := vfs.NewMem()
 	open := func(o Options) *DB { return openTest(t, disk, "memory.oxbow", o) }
-	w := open(Options{SnapshotLeast: 1})
+	w := open(Options{MinSnapshotOps: 1})
 	var first []store.Op
 	for i := range 600 {
 		first = append(first, store.Add{Name: fmt.Sprint("entry ", i), Content: fmt.Sprint("the harbor of ", i)})
@@ -51,13 +51,13 @@ func TestPlaces(t *testing.T) {
 	}
 	checkAndCloseStore(t, w)
 
-	m := open(Options{Room: cache.NewBudget(1)})
+	m := open(Options{CacheBudget: cache.NewBudget(1)})
 	s := m.st.base
 	if s == nil || s.len() < 800 {
 		t.Fatalf("the store has no snapshot of what was written: %v", s)
 	}
 	read := func(row int) *store.Entry {
-		r, err := s.log.At(s.field(row, 2))
+		r, err := s.log.RecordAt(s.entryField(row, 2))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,11 +69,11 @@ func TestPlaces(t *testing.T) {
 	}
 	for row := range s.len() {
 		want := read(row)
-		if got := s.entry(row); !reflect.DeepEqual(got, want) { // the first of a record notes the places
+		if got := s.readEntry(row); !reflect.DeepEqual(got, want) { // the first of a record notes the places
 			t.Fatalf("row %d: got %+v, want %+v", row, got, want)
 		}
 		large := want.Name != "entry 5"
-		if got := s.entryAt(row); (got != nil) != large || (large && !reflect.DeepEqual(got, want)) {
+		if got := s.readEntryAtPosition(row); (got != nil) != large || (large && !reflect.DeepEqual(got, want)) {
 			t.Fatalf("row %d by its place: got %+v, want %+v", row, got, want)
 		}
 	}
@@ -94,7 +94,7 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 	put(b[at] ^ 4)
-	if s.entryAt(row) != nil {
+	if s.readEntryAtPosition(row) != nil {
 		t.Error("an entry is read of bytes that are damaged")
 	}
 	if e, err := m.Get(t.Context(), "twice 7"); !errors.Is(err, store.ErrCorrupt) {

@@ -32,7 +32,7 @@ func TestLongCallsTellProgress(t *testing.T) {
 	}{
 		{"Check", func(ctx context.Context) error { _, err := d.Check(ctx); return err }},
 		{"Recover", func(ctx context.Context) error {
-			_, err := Recover(ctx, "memory.oxbow", "recovered.oxbow", d.opts)
+			_, err := RecoverStore(ctx, "memory.oxbow", "recovered.oxbow", d.opts)
 			return err
 		}},
 		{"Compact", func(ctx context.Context) error {
@@ -42,13 +42,13 @@ func TestLongCallsTellProgress(t *testing.T) {
 	} {
 		calls, last := 0, 0.0
 		ctx := progress.WithReporter(t.Context(), func(s progress.State) {
-			if s.Total > 0 {
-				s.Part = float64(s.Done) / float64(s.Total)
+			if s.TotalCount > 0 {
+				s.DoneShare = float64(s.DoneCount) / float64(s.TotalCount)
 			}
-			if s.Unit != progress.Bytes || s.Part < last || s.Part > 1 {
+			if s.Unit != progress.UnitBytes || s.DoneShare < last || s.DoneShare > 1 {
 				t.Errorf("%s: told %+v after a part of %v", c.name, s, last)
 			}
-			calls, last = calls+1, s.Part
+			calls, last = calls+1, s.DoneShare
 		})
 		if err := c.call(ctx); err != nil {
 			t.Errorf("%s: %v", c.name, err)

@@ -32,7 +32,7 @@ func TestRareLabels(t *testing.T) {
 			name := fmt.Sprint("n", r.IntN(8))
 			var labels []store.Label
 			if r.IntN(4) == 0 {
-				labels = append(labels, store.Label{Key: rareKeys[r.IntN(len(rareKeys))], Value: "x"})
+				labels = append(labels, store.Label{Key: rareLabelKeys[r.IntN(len(rareLabelKeys))], Value: "x"})
 			}
 			ops := []store.Op{
 				store.Add{Name: name, Content: "c", Labels: labels},
@@ -77,7 +77,7 @@ func compareRare(t *testing.T, d *DB, seed uint64, step int) {
 		}
 		return all
 	}
-	for _, values := range [][]string{rareKeys[:1], rareKeys[1:2], rareKeys[2:], rareKeys} {
+	for _, values := range [][]string{rareLabelKeys[:1], rareLabelKeys[1:2], rareLabelKeys[2:], rareLabelKeys} {
 		f := store.Filter{Terms: []store.Term{{Key: "has", Values: values}}}
 		want := ids(store.Filter{}, func(e *store.Entry) bool { return f.Match(e) })
 		if got := ids(f, func(*store.Entry) bool { return true }); !slices.Equal(got, want) {

@@ -83,29 +83,35 @@ const (
 	fieldSeenID  = 17
 )
 
-var verbs = [...]store.Verb{1: store.VerbAdd, store.VerbUpdate, store.VerbAlias, store.VerbLabel, store.VerbRemove,
-	store.VerbRestore}
-
-// body is the decoded body of a record.
-type body struct {
-	source  store.Source
-	ops     []loggedOp
-	opID    string
-	note    string
-	reverts []uint64
-	base    []byte
-	nextID  uint64
-	seen    []seenID
+var verbsByCode = [...]store.Verb{
+	1: store.VerbAdd,
+	store.VerbUpdate,
+	store.VerbAlias,
+	store.VerbLabel,
+	store.VerbRemove,
+	store.VerbRestore,
 }
 
-// stamp sets the version, time and source of a change's entries. Entries of a base already have
+// recordBody is the decoded body of a record.
+type recordBody struct {
+	source    store.Source
+	ops       []loggedOp
+	opID      string
+	note      string
+	reverts   []uint64
+	base      []byte
+	nextID    uint64
+	seenOpIDs []seenOpID
+}
+
+// stampEntries sets the version, time and source of a change's entries. Entries of a base already have
 // these fields.
-func (v *body) stamp(seq uint64, at time.Time) {
-	v.source.Time = at
+func (v *recordBody) stampEntries(seq uint64, changeTime time.Time) {
+	v.source.Time = changeTime
 	for _, p := range v.ops {
 		if p.entry.Version == 0 {
 			p.entry.Version = seq
-			p.entry.Updated = at
+			p.entry.Updated = changeTime
 			p.entry.Source = v.source
 		}
 	}
@@ -116,46 +122,46 @@ func (v *body) stamp(seq uint64, at time.Time) {
 type loggedOp struct {
 	verb     store.Verb
 	entry    *store.Entry
-	prev     uint64
+	prevSeq  uint64
 	isErased bool
 }
 
-// seenID is an op ID and the number of its change.
-type seenID struct {
+// seenOpID is an op ID and the number of its change.
+type seenOpID struct {
 	id  string
 	seq uint64
 }
 
-// encoder has the bytes of an encoded body and their digest.
-type encoder struct {
+// bodyEncoder has the bytes of an encoded body and their digest.
+type bodyEncoder struct {
 	body   []byte
 	digest [sha256.Size]byte // equals the digest from digestBody
 
-	op  []byte
-	sum []byte // input of the digest
+	opBuffer    []byte
+	digestInput []byte // input of the digest
 }
 
-// encoders has encoders whose memory can be used again.
-var encoders = sync.Pool{New: func() any { return new(encoder) }}
+// encoderPool has encoders whose memory can be used again.
+var encoderPool = sync.Pool{New: func() any { return new(bodyEncoder) }}
 
 // release makes the memory of the encoder available to later calls of encodeBody, unless it is large.
-func (c *encoder) release() {
+func (c *bodyEncoder) release() {
 	if cap(c.body) <= 64<<10 {
-		encoders.Put(c)
+		encoderPool.Put(c)
 	}
 }
 
 // encodeBody encodes a body. The result need not be released.
-func encodeBody(v *body) *encoder {
-	c := encoders.Get().(*encoder)
-	b := slices.Grow(c.body[:0], v.size())
-	c.op = appendSource(c.op[:0], &v.source)
-	b = wire.AppendBytes(b, fieldSource, c.op)
-	sum := append(c.sum[:0], b...)
+func encodeBody(v *recordBody) *bodyEncoder {
+	c := encoderPool.Get().(*bodyEncoder)
+	b := slices.Grow(c.body[:0], v.encodedSize())
+	c.opBuffer = appendSource(c.opBuffer[:0], &v.source)
+	b = wire.AppendBytes(b, fieldSource, c.opBuffer)
+	sum := append(c.digestInput[:0], b...)
 	for i := range v.ops {
-		c.op = appendPut(slices.Grow(c.op[:0], v.ops[i].size()), &v.ops[i])
-		b = wire.AppendBytes(b, fieldOp, c.op)
-		h := sha256.Sum256(c.op)
+		c.opBuffer = appendOp(slices.Grow(c.opBuffer[:0], v.ops[i].encodedSize()), &v.ops[i])
+		b = wire.AppendBytes(b, fieldOp, c.opBuffer)
+		h := sha256.Sum256(c.opBuffer)
 		sum = append(append(sum, fieldOp), h[:]...)
 	}
 	rest := len(b)
@@ -167,34 +173,34 @@ func encodeBody(v *body) *encoder {
 	b = wire.AppendBytes(b, fieldBase, v.base)
 	sum = append(sum, b[rest:]...)
 	c.body = b
-	c.sum = sum
+	c.digestInput = sum
 	c.digest = sha256.Sum256(sum)
 	return c
 }
 
-// size returns the approximate size of the encoded body, which is seldom too low.
-func (v *body) size() int {
+// encodedSize returns the approximate size of the encoded body, which is seldom too low.
+func (v *recordBody) encodedSize() int {
 	n := 256 + len(v.note) + len(v.base) + 10*len(v.reverts)
 	for i := range v.ops {
-		n += v.ops[i].size()
+		n += v.ops[i].encodedSize()
 	}
 	return n
 }
 
 // appendBase appends the encoded body of a base record.
-func appendBase(b []byte, v *body) []byte {
+func appendBase(b []byte, v *recordBody) []byte {
 	for i := range v.ops {
-		b = wire.AppendBytes(b, fieldOp, appendBasePut(nil, &v.ops[i]))
+		b = wire.AppendBytes(b, fieldOp, appendBaseOp(nil, &v.ops[i]))
 	}
 	b = wire.AppendUint(b, fieldNextID, v.nextID)
-	for _, s := range v.seen {
+	for _, s := range v.seenOpIDs {
 		b = wire.AppendBytes(b, fieldSeenID, wire.AppendUint(wire.AppendString(nil, 1, s.id), 2, s.seq))
 	}
 	return b
 }
 
-// size returns the approximate size of the encoded op, which is seldom too low.
-func (p *loggedOp) size() int {
+// encodedSize returns the approximate size of the encoded op, which is seldom too low.
+func (p *loggedOp) encodedSize() int {
 	n := 64 + len(p.entry.Name) + len(p.entry.Content)
 	for _, a := range p.entry.Aliases {
 		n += len(a) + 4
@@ -205,10 +211,10 @@ func (p *loggedOp) size() int {
 	return n
 }
 
-// appendPut appends the encoded op of a change.
-func appendPut(b []byte, p *loggedOp) []byte {
+// appendOp appends the encoded op of a change.
+func appendOp(b []byte, p *loggedOp) []byte {
 	e := p.entry
-	for i, v := range verbs {
+	for i, v := range verbsByCode {
 		if v == p.verb {
 			b = wire.AppendUint(b, 1, uint64(i))
 		}
@@ -227,13 +233,13 @@ func appendPut(b []byte, p *loggedOp) []byte {
 		b = wire.AppendUint(b, 8, wire.Zigzag(e.Created.Unix()))
 		b = wire.AppendUint(b, 9, uint64(e.Created.Nanosecond()))
 	}
-	return wire.AppendUint(b, 10, p.prev)
+	return wire.AppendUint(b, 10, p.prevSeq)
 }
 
-// appendBasePut appends the encoded op of a base record. The op includes fields that a change
+// appendBaseOp appends the encoded op of a base record. The op includes fields that a change
 // stores once for all ops.
-func appendBasePut(b []byte, p *loggedOp) []byte {
-	b = appendPut(b, p)
+func appendBaseOp(b []byte, p *loggedOp) []byte {
+	b = appendOp(b, p)
 	b = wire.AppendUint(b, 11, p.entry.Version)
 	b = wire.AppendUint(b, 12, wire.Zigzag(p.entry.Updated.UnixNano()))
 	return wire.AppendBytes(b, 13, appendSource(nil, &p.entry.Source))
@@ -254,37 +260,37 @@ func appendSource(b []byte, s *store.Source) []byte {
 }
 
 // decodeBody decodes a record's body. All its strings share a single copy of data.
-func decodeBody(data []byte) (*body, error) {
-	v := new(body)
-	err := wire.Each(string(data), func(f wire.Field) error {
+func decodeBody(data []byte) (*recordBody, error) {
+	v := new(recordBody)
+	err := wire.EachField(string(data), func(f wire.Field) error {
 		var err error
-		switch f.Num {
+		switch f.Number {
 		case fieldSource:
 			v.source, err = decodeSource(f)
 		case fieldOp:
 			var p loggedOp
-			p, err = decodePut(f)
+			p, err = decodeOp(f)
 			v.ops = append(v.ops, p)
 		case fieldErased:
 			var p loggedOp
 			p, err = decodeErased(f)
 			v.ops = append(v.ops, p)
 		case fieldOpID:
-			v.opID = f.Str
+			v.opID = f.Text
 		case fieldNote:
-			v.note = f.Str
+			v.note = f.Text
 		case fieldReverts:
-			v.reverts = append(v.reverts, f.Val)
+			v.reverts = append(v.reverts, f.Uint)
 		case fieldBase:
-			v.base = []byte(f.Str)
+			v.base = []byte(f.Text)
 		case fieldNextID:
-			v.nextID = f.Val
+			v.nextID = f.Uint
 		case fieldSeenID:
 			var id, seq wire.Field
-			id, seq, err = wire.Pair(f.Str)
-			v.seen = append(v.seen, seenID{id: id.Str, seq: seq.Val})
+			id, seq, err = wire.DecodePair(f.Text)
+			v.seenOpIDs = append(v.seenOpIDs, seenOpID{id: id.Text, seq: seq.Uint})
 		default:
-			return f.Unknown()
+			return f.UnknownError()
 		}
 		return err
 	})
@@ -293,21 +299,21 @@ func decodeBody(data []byte) (*body, error) {
 
 // decodeOps is like decodeBody, but decodes only the ops whose index is wanted. If wanted is nil, it
 // decodes all ops.
-func decodeOps(data []byte, wanted func(i int) bool) (*body, error) {
-	if wanted == nil {
+func decodeOps(data []byte, isWanted func(i int) bool) (*recordBody, error) {
+	if isWanted == nil {
 		return decodeBody(data)
 	}
 	var part []byte // the fields of the body without the ops that were not wanted
 	isSplit := true
 	i := -1
-	err := wire.EachPart(data, func(num, from, _, end int) error {
+	err := wire.EachFieldOffsets(data, func(num, from, _, end int) error {
 		switch num {
 		case 0: // do not split the body, because the rest may contain ops
 			isSplit = isSplit && end == from
 			return nil
 		case fieldOp, fieldErased:
 			i++
-			if !wanted(i) {
+			if !isWanted(i) {
 				return nil
 			}
 		}
@@ -324,60 +330,60 @@ func decodeOps(data []byte, wanted func(i int) bool) (*body, error) {
 	ops := v.ops
 	v.ops = nil
 	for i, op := range ops {
-		if wanted(i) {
+		if isWanted(i) {
 			v.ops = append(v.ops, op)
 		}
 	}
 	return v, nil
 }
 
-func decodePut(f wire.Field) (loggedOp, error) {
+func decodeOp(f wire.Field) (loggedOp, error) {
 	e := new(store.Entry)
 	p := loggedOp{entry: e}
 	var sec int64
 	var nsec uint64
-	if !f.Bytes {
-		return p, f.Unknown()
+	if !f.IsBytes {
+		return p, f.UnknownError()
 	}
-	err := wire.Each(f.Str, func(f wire.Field) error {
+	err := wire.EachField(f.Text, func(f wire.Field) error {
 		var err error
-		switch f.Num {
+		switch f.Number {
 		case 1:
-			if f.Val >= uint64(len(verbs)) || f.Val == 0 {
-				return fmt.Errorf("unknown verb %d", f.Val)
+			if f.Uint >= uint64(len(verbsByCode)) || f.Uint == 0 {
+				return fmt.Errorf("unknown verb %d", f.Uint)
 			}
-			p.verb = verbs[f.Val]
+			p.verb = verbsByCode[f.Uint]
 		case 2:
-			e.ID = f.Val
+			e.ID = f.Uint
 		case 3:
-			e.Name = f.Str
+			e.Name = f.Text
 		case 4:
-			if f.Val > math.MaxUint8 || !store.Kind(f.Val).Valid() {
-				return fmt.Errorf("unknown kind %d", f.Val)
+			if f.Uint > math.MaxUint8 || !store.Kind(f.Uint).Valid() {
+				return fmt.Errorf("unknown kind %d", f.Uint)
 			}
-			e.Kind = store.Kind(f.Val)
+			e.Kind = store.Kind(f.Uint)
 		case 5:
-			e.Content = f.Str
+			e.Content = f.Text
 		case 6:
-			e.Aliases = append(e.Aliases, f.Str)
+			e.Aliases = append(e.Aliases, f.Text)
 		case 7:
 			var key, value wire.Field
-			key, value, err = wire.Pair(f.Str)
-			e.Labels = append(e.Labels, store.Label{Key: key.Str, Value: value.Str})
+			key, value, err = wire.DecodePair(f.Text)
+			e.Labels = append(e.Labels, store.Label{Key: key.Text, Value: value.Text})
 		case 8:
-			sec = wire.Unzigzag(f.Val)
+			sec = wire.Unzigzag(f.Uint)
 		case 9:
-			nsec = f.Val
+			nsec = f.Uint
 		case 10:
-			p.prev = f.Val
+			p.prevSeq = f.Uint
 		case 11:
-			e.Version = f.Val
+			e.Version = f.Uint
 		case 12:
-			e.Updated = time.Unix(0, wire.Unzigzag(f.Val)).UTC()
+			e.Updated = time.Unix(0, wire.Unzigzag(f.Uint)).UTC()
 		case 13:
 			e.Source, err = decodeSource(f)
 		default:
-			return f.Unknown()
+			return f.UnknownError()
 		}
 		return err
 	})
@@ -387,7 +393,7 @@ func decodePut(f wire.Field) (loggedOp, error) {
 	}
 	if p.verb != store.VerbRemove {
 		// older versions of oxbow did not always refuse such times
-		e.Created = text.NearestTime(time.Unix(sec, int64(nsec)))
+		e.Created = text.ClampToJSONTime(time.Unix(sec, int64(nsec)))
 	}
 	e.Source.Time = e.Updated
 	return p, err
@@ -396,24 +402,24 @@ func decodePut(f wire.Field) (loggedOp, error) {
 func decodeErased(f wire.Field) (loggedOp, error) {
 	p := loggedOp{entry: new(store.Entry), isErased: true}
 	hashed := false
-	err := wire.Each(f.Str, func(f wire.Field) error {
-		switch f.Num {
+	err := wire.EachField(f.Text, func(f wire.Field) error {
+		switch f.Number {
 		case 1:
-			if len(f.Str) != sha256.Size {
+			if len(f.Text) != sha256.Size {
 				return errors.New("an erased op without its hash")
 			}
 			hashed = true
 		case 2:
-			p.entry.ID = f.Val
+			p.entry.ID = f.Uint
 		case 3:
-			if f.Val >= uint64(len(verbs)) {
-				return fmt.Errorf("unknown verb %d", f.Val)
+			if f.Uint >= uint64(len(verbsByCode)) {
+				return fmt.Errorf("unknown verb %d", f.Uint)
 			}
-			p.verb = verbs[f.Val]
+			p.verb = verbsByCode[f.Uint]
 		case 10:
-			p.prev = f.Val
+			p.prevSeq = f.Uint
 		default:
-			return f.Unknown()
+			return f.UnknownError()
 		}
 		return nil
 	})
@@ -426,11 +432,11 @@ func decodeErased(f wire.Field) (loggedOp, error) {
 func decodeSource(f wire.Field) (store.Source, error) {
 	var s store.Source
 	texts := sourceFields(&s)
-	err := wire.Each(f.Str, func(f wire.Field) error {
-		if f.Num > len(texts) {
-			return f.Unknown()
+	err := wire.EachField(f.Text, func(f wire.Field) error {
+		if f.Number > len(texts) {
+			return f.UnknownError()
 		}
-		*texts[f.Num-1] = f.Str
+		*texts[f.Number-1] = f.Text
 		return nil
 	})
 	return s, err
@@ -439,22 +445,22 @@ func decodeSource(f wire.Field) (store.Source, error) {
 // digestBody returns the digest of a body for the chain.
 func digestBody(_ uint8, data []byte) ([32]byte, error) {
 	h := sha256.New()
-	err := wire.Each(string(data), func(f wire.Field) error {
-		switch f.Num {
+	err := wire.EachField(string(data), func(f wire.Field) error {
+		switch f.Number {
 		case fieldOp:
-			sum := sha256.Sum256([]byte(f.Str))
+			sum := sha256.Sum256([]byte(f.Text))
 			h.Write([]byte{fieldOp})
 			h.Write(sum[:])
 		case fieldErased:
 			h.Write([]byte{fieldOp})
-			return wire.Each(f.Str, func(f wire.Field) error {
-				if f.Num == 1 {
-					h.Write([]byte(f.Str))
+			return wire.EachField(f.Text, func(f wire.Field) error {
+				if f.Number == 1 {
+					h.Write([]byte(f.Text))
 				}
 				return nil
 			})
 		default:
-			h.Write([]byte(f.Raw))
+			h.Write([]byte(f.Encoded))
 		}
 		return nil
 	})
@@ -463,22 +469,22 @@ func digestBody(_ uint8, data []byte) ([32]byte, error) {
 	return sum, err
 }
 
-// eachWanted calls fn with the fields of a body, except ops whose entries are not wanted. A nil
+// eachWantedField calls fn with the fields of a body, except ops whose entries are not wanted. A nil
 // want means that all entries are wanted. In this way, little of a large record is copied. The
 // strings of different ops do not share memory.
-func eachWanted(body []byte, want func(id uint64) bool, fn func(f wire.Field) error) error {
-	return wire.EachPart(body, func(num, from, at, end int) error {
-		if num == fieldOp && want != nil {
-			if !want(opID(body[at:end])) {
+func eachWantedField(body []byte, isWanted func(id uint64) bool, fn func(f wire.Field) error) error {
+	return wire.EachFieldOffsets(body, func(num, from, at, end int) error {
+		if num == fieldOp && isWanted != nil {
+			if !isWanted(entryIDOfOp(body[at:end])) {
 				return nil
 			}
 		}
-		return wire.Each(string(body[from:end]), fn)
+		return wire.EachField(string(body[from:end]), fn)
 	})
 }
 
-// opID returns the entry ID in an op, or 0 if the op has none.
-func opID(op []byte) uint64 {
+// entryIDOfOp returns the entry ID in an op, or 0 if the op has none.
+func entryIDOfOp(op []byte) uint64 {
 	for len(op) > 0 {
 		tag, n := binary.Uvarint(op)
 		v, m := binary.Uvarint(op[max(n, 0):])
@@ -496,23 +502,23 @@ func opID(op []byte) uint64 {
 	return 0
 }
 
-// errStop ends a replay early.
-var errStop = errors.New("stop")
+// errStopReplay ends a replay early.
+var errStopReplay = errors.New("stop")
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+var crcTable = crc32.MakeTable(crc32.Castagnoli)
 
 // decodeEntries returns the entries that the ops of a record write. If want is nil, it returns all
 // of these entries.
-func decodeEntries(r *wal.Record, want func(id uint64) bool) ([]*store.Entry, error) {
+func decodeEntries(r *wal.Record, isWanted func(id uint64) bool) ([]*store.Entry, error) {
 	var es []*store.Entry
 	var source store.Source
-	err := eachWanted(r.Body, want, func(f wire.Field) (err error) {
-		switch f.Num {
+	err := eachWantedField(r.Body, isWanted, func(f wire.Field) (err error) {
+		switch f.Number {
 		case fieldSource:
 			source, err = decodeSource(f)
 		case fieldOp:
 			var p loggedOp
-			p, err = decodePut(f)
+			p, err = decodeOp(f)
 			if p.verb != store.VerbRemove {
 				es = append(es, p.entry)
 			}

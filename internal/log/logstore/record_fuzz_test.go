@@ -27,32 +27,36 @@ func FuzzDecodeBody(f *testing.F) {
 	at := time.Unix(1776162225, 5).UTC()
 	e := &store.Entry{ID: 3, Name: "a name", Kind: store.World, Content: "what\nwas said", Aliases: []string{"x", "y"},
 		Labels: []store.Label{{Key: "project", Value: "p"}, {Key: "tag", Value: "t"}}, Created: at}
-	change := &body{source: store.Source{Door: "mcp", Actor: store.Agent, Session: "s"}, opID: "id", note: "why",
+	change := &recordBody{source: store.Source{Door: "mcp", Actor: store.Agent, Session: "s"}, opID: "id", note: "why",
 		reverts: []uint64{1, 300},
 		ops: []loggedOp{
-			{verb: store.VerbAdd, entry: e, prev: 7},
-			{verb: store.VerbRemove, entry: &store.Entry{ID: 9, Name: "b"}, prev: 2},
+			{verb: store.VerbAdd, entry: e, prevSeq: 7},
+			{verb: store.VerbRemove, entry: &store.Entry{ID: 9, Name: "b"}, prevSeq: 2},
 		}}
 	b := encodeBody(change).body
 	f.Add(b)
 	for _, year := range []int{-5, 20000} {
 		far := *e
 		far.Created = time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
-		b := encodeBody(&body{ops: []loggedOp{{verb: store.VerbAdd, entry: &far}}}).body
+		b := encodeBody(&recordBody{ops: []loggedOp{{verb: store.VerbAdd, entry: &far}}}).body
 		f.Add(b)
 	}
 	based := *e
 	based.Version, based.Updated = 12, at
 	f.Add(appendBase(
 		nil,
-		&body{nextID: 40, seen: []seenID{{"id", 7}}, ops: []loggedOp{{verb: store.VerbAdd, entry: &based}}},
+		&recordBody{
+			nextID:    40,
+			seenOpIDs: []seenOpID{{"id", 7}},
+			ops:       []loggedOp{{verb: store.VerbAdd, entry: &based}},
+		},
 	))
 	f.Add(wire.AppendBytes(nil, fieldErased, wire.AppendUint(wire.AppendBytes(nil, 1, make([]byte, 32)), 2, 5)))
 	f.Add(bytes.Repeat([]byte{fieldOp<<3 | 2, 0}, 500))
 	f.Add(bytes.Repeat([]byte{fieldErased<<3 | 2, 0}, 1<<16))
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var v *body
+		var v *recordBody
 		var err error
 		used := allocated(func() { v, err = decodeBody(data) })
 		if most := uint64(16*len(data) + 1<<20); used > most {
@@ -74,7 +78,7 @@ func FuzzDecodeBody(f *testing.F) {
 				t.Errorf("an entry was made in the year %d, which JSON has no form for", y)
 			}
 		}
-		if v.nextID != 0 || len(v.seen) > 0 {
+		if v.nextID != 0 || len(v.seenOpIDs) > 0 {
 			return // a base record, or neither
 		}
 		// Decoding what was encoded gives the same body, and the same bytes.
@@ -97,7 +101,7 @@ func FuzzDecodeBody(f *testing.F) {
 
 // snapshotAlike fails unless what is read of a record for its entries alone is what
 // the whole body says.
-func snapshotAlike(t *testing.T, v *body, data []byte) {
+func snapshotAlike(t *testing.T, v *recordBody, data []byte) {
 	t.Helper()
 	es, err := decodeEntries(&wal.Record{Seq: 9, Body: data}, nil)
 	if err != nil {
@@ -111,7 +115,8 @@ func snapshotAlike(t *testing.T, v *body, data []byte) {
 			t.Fatalf("entry %d is missing", p.entry.ID)
 		}
 		e := es[0]
-		if e.ID != p.entry.ID || p.entry.Name != e.Name || !leftAs(e, p) || (p.entry.Version == 0 && e.Version != 9) ||
+		if e.ID != p.entry.ID || p.entry.Name != e.Name || !isUnchangedSince(e, p) ||
+			(p.entry.Version == 0 && e.Version != 9) ||
 			(p.entry.Version != 0 && p.entry.Version != e.Version) {
 			t.Errorf("entry %d is %+v, want %+v", e.ID, e, p)
 		}

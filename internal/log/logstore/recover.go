@@ -15,147 +15,157 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// Recover reads the undamaged part of the store in the file path, and writes it to the new
+// RecoverStore reads the undamaged part of the store in the file path, and writes it to the new
 // file out. The damaged file is not changed. Each change contains whole entries, so that a
 // lost change affects only the entries that it wrote. The history in the new file begins
 // after the last lost change. Derived files, such as a snapshot, are not read.
-func Recover(ctx context.Context, path, out string, o Options) (store.RecoverReport, error) {
-	opts := o.orDefault()
+func RecoverStore(ctx context.Context, path, out string, o Options) (store.RecoverReport, error) {
+	opts := o.withDefaults()
 	rep := store.RecoverReport{Out: out}
-	fsys, name, done, err := locate(path, opts)
+	fsys, name, done, err := fsForPath(path, opts)
 	if err != nil {
 		return rep, err
 	}
 	defer done()
-	d := &DB{fs: fsys, name: name, path: path, opts: opts, current: current{st: newState()}}
+	d := &DB{fs: fsys, name: name, path: path, opts: opts, currentState: currentState{st: newState()}}
 
 	plan := salvagePlan{}
-	tell := d.tellsHalf(ctx)
-	sal, err := d.salvage(ctx, &plan, func(r *wal.Record) error { tell(r, 0); return nil })
+	tell := d.halfProgressReporter(ctx)
+	sal, err := d.eachSalvagedRecord(ctx, &plan, func(r *wal.Record) error { tell(r, 0); return nil })
 	if err != nil {
-		return rep, d.describe(err)
+		return rep, d.describeError(err)
 	}
 	if sal.Header.ID == ([16]byte{}) { // the records did not reveal the log's identity
 		if _, err := io.ReadFull(opts.Rand, sal.Header.ID[:]); err != nil {
 			return rep, err
 		}
 		if plan.base == 0 {
-			plan.chain = wal.FirstChain(sal.Header.ID)
-			plan.last = plan.chain
+			plan.baseChain = wal.FirstChain(sal.Header.ID)
+			plan.lastChain = plan.baseChain
 		}
 	}
-	for _, b := range sal.Bad {
+	for _, b := range sal.BadRanges {
 		rep.BadBytes += b[1] - b[0]
 		rep.Base = rep.Base || b[0] < max(sal.Header.BaseEnd, plan.baseEnd)
 	}
-	rep.Header = sal.Guessed
+	rep.Header = sal.HasGuessedHeader
 	rep.First = plan.base + 1
-	rep.Last = plan.at
-	rep.Changes, rep.Lost = plan.changes, plan.lost
+	rep.Last = plan.lastSeq
+	rep.Changes, rep.Lost = plan.changeCount, plan.lostRanges
 	rep.Entries, err = d.writeRecovered(ctx, out, sal.Header, plan, rep)
-	return rep, d.describe(err)
+	return rep, d.describeError(err)
 }
 
 // salvagePlan describes the undamaged records in a log, that is, which changes are
 // missing, and where the new file's history begins.
 type salvagePlan struct {
-	isStarted bool     // the fields at, base and chain are set
-	at        uint64   // number of the last change
-	last      [32]byte // chain at that change
-	base      uint64   // the last change up to which changes may be missing; the new history begins after it
-	chain     [32]byte // chain at base
-	baseEnd   int64    // end of the last base record
-	changes   int      // number of changes that were read
-	lost      [][2]uint64
+	isStarted   bool     // the fields at, base and chain are set
+	lastSeq     uint64   // number of the last change
+	lastChain   [32]byte // chain at that change
+	base        uint64   // the last change up to which changes may be missing; the new history begins after it
+	baseChain   [32]byte // chain at base
+	baseEnd     int64    // end of the last base record
+	changeCount int      // number of changes that were read
+	lostRanges  [][2]uint64
 }
 
-// begin sets the start values before the first record of a log.
-func (p *salvagePlan) begin(sal *wal.SalvageDamage) {
+// setStart sets the start values before the first record of a log.
+func (p *salvagePlan) setStart(sal *wal.SalvageDamage) {
 	if p.isStarted {
 		return
 	}
 	p.isStarted = true
-	p.at, p.last = sal.Header.Base, sal.Header.Chain
-	if sal.Guessed {
-		p.last = wal.FirstChain(sal.Header.ID)
+	p.lastSeq, p.lastChain = sal.Header.BaseSeq, sal.Header.BaseChain
+	if sal.HasGuessedHeader {
+		p.lastChain = wal.FirstChain(sal.Header.ID)
 	}
-	p.base, p.chain = p.at, p.last
+	p.base, p.baseChain = p.lastSeq, p.lastChain
 }
 
-// add adds an undamaged record and reports whether it is used. A record is not used if it occurs
+// addRecord adds an undamaged record and reports whether it is used. A record is not used if it occurs
 // twice or is in the wrong place.
-func (p *salvagePlan) add(sal *wal.SalvageDamage, r *wal.Record) bool {
-	p.begin(sal)
+func (p *salvagePlan) addRecord(sal *wal.SalvageDamage, r *wal.Record) bool {
+	p.setStart(sal)
 	switch {
-	case r.Type == wal.Seal:
-		if r.Seq > p.at { // the seal contains a later number, which proves that changes are missing
-			p.addLost(p.at+1, r.Seq)
+	case r.Type == wal.TypeSeal:
+		if r.Seq > p.lastSeq { // the seal contains a later number, which proves that changes are missing
+			p.addLost(p.lastSeq+1, r.Seq)
 			p.restartHistory(r)
 		}
 		return false
-	case r.Type == wal.Base:
-		if p.changes > 0 {
+	case r.Type == wal.TypeBase:
+		if p.changeCount > 0 {
 			return false
 		}
 		p.restartHistory(r)
-		p.baseEnd = r.Offset + wal.Overhead + int64(len(r.Body))
+		p.baseEnd = r.Offset + wal.RecordOverhead + int64(len(r.Body))
 		return true
-	case r.Seq <= p.at:
+	case r.Seq <= p.lastSeq:
 		return false
 	}
 	linked := false
-	if r.Seq == p.at+1 {
+	if r.Seq == p.lastSeq+1 {
 		digest, err := digestBody(r.Type, r.Body)
-		linked = err == nil && r.Chain == wal.Link(p.last, r.Seq, r.Time, r.Type, digest)
+		linked = err == nil && r.Chain == wal.NextChain(p.lastChain, r.Seq, r.Time, r.Type, digest)
 	} else {
-		p.addLost(p.at+1, r.Seq-1)
+		p.addLost(p.lastSeq+1, r.Seq-1)
 	}
-	p.at, p.last = r.Seq, r.Chain
+	p.lastSeq, p.lastChain = r.Seq, r.Chain
 	if !linked {
 		p.restartHistory(r)
 	}
-	p.changes++
+	p.changeCount++
 	return true
 }
 
 // restartHistory begins the history of the new file after this record.
 func (p *salvagePlan) restartHistory(r *wal.Record) {
-	p.at = r.Seq
-	p.last = r.Chain
+	p.lastSeq = r.Seq
+	p.lastChain = r.Chain
 	p.base = r.Seq
-	p.chain = r.Chain
+	p.baseChain = r.Chain
 }
 
 // addLost records the changes from first to last as lost.
 func (p *salvagePlan) addLost(first, last uint64) {
-	if n := len(p.lost); n > 0 && p.lost[n-1][1]+1 == first {
-		p.lost[n-1][1] = last
+	if n := len(p.lostRanges); n > 0 && p.lostRanges[n-1][1]+1 == first {
+		p.lostRanges[n-1][1] = last
 		return
 	}
-	p.lost = append(p.lost, [2]uint64{first, last})
+	p.lostRanges = append(p.lostRanges, [2]uint64{first, last})
 }
 
-// tellsHalf returns a function that reports progress during one of the two passes over the log.
+// halfProgressReporter returns a function that reports progress during one of the two passes over the log.
 // before is the progress at the start of the pass.
-func (d *DB) tellsHalf(ctx context.Context) func(r *wal.Record, before float64) {
+func (d *DB) halfProgressReporter(ctx context.Context) func(r *wal.Record, before float64) {
 	tell, size := progress.Reporter(ctx), int64(1)
 	if fi, err := d.fs.Stat(d.name); err == nil {
 		size = max(1, fi.Size())
 	}
 	return func(r *wal.Record, before float64) {
-		tell(progress.State{Unit: progress.Bytes, Done: r.Offset, Part: before + float64(r.Offset)/float64(size)/2})
+		tell(
+			progress.State{
+				Unit:      progress.UnitBytes,
+				DoneCount: r.Offset,
+				DoneShare: before + float64(r.Offset)/float64(size)/2,
+			},
+		)
 	}
 }
 
-// salvage calls fn for each undamaged record of the log that is used.
-func (d *DB) salvage(ctx context.Context, p *salvagePlan, fn func(r *wal.Record) error) (wal.SalvageDamage, error) {
-	sal, err := wal.Salvage(d.fs, d.name, d.logOptions(), func(sal *wal.SalvageDamage, r *wal.Record) error {
-		if err := ctx.Err(); err != nil || !p.add(sal, r) {
+// eachSalvagedRecord calls fn for each undamaged record of the log that is used.
+func (d *DB) eachSalvagedRecord(
+	ctx context.Context,
+	p *salvagePlan,
+	fn func(r *wal.Record) error,
+) (wal.SalvageDamage, error) {
+	sal, err := wal.SalvageRecords(d.fs, d.name, d.logOptions(), func(sal *wal.SalvageDamage, r *wal.Record) error {
+		if err := ctx.Err(); err != nil || !p.addRecord(sal, r) {
 			return err
 		}
 		return fn(r)
 	})
-	p.begin(&sal)
+	p.setStart(&sal)
 	return sal, err
 }
 
@@ -169,17 +179,17 @@ func (d *DB) writeRecovered(
 	plan salvagePlan,
 	rep store.RecoverReport,
 ) (int, error) {
-	fsys, name, done, err := locate(out, d.opts)
+	fsys, name, done, err := fsForPath(out, d.opts)
 	if err != nil {
 		return 0, err
 	}
 	defer done()
 	now := d.opts.Clock().UnixNano()
-	h.Base, h.Chain = plan.base, plan.chain
+	h.BaseSeq, h.BaseChain = plan.base, plan.baseChain
 	st := newState()
-	err = wal.Make(fsys, name, d.logOptions(), h, func(emit func(wal.Record) error) error {
-		v := &body{
-			source: d.source(ctx),
+	err = wal.CreateLog(fsys, name, d.logOptions(), h, func(emit func(wal.Record) error) error {
+		v := &recordBody{
+			source: d.changeSource(ctx),
 			note: fmt.Sprintf("recovery: %d changes read, %d stretches of them lost, %d bytes unreadable",
 				rep.Changes, len(rep.Lost), rep.BadBytes),
 		}
@@ -190,53 +200,53 @@ func (d *DB) writeRecovered(
 			}
 			written = true
 			sum, err := writeStateAsBase(st, func(b []byte) error {
-				return emit(wal.Record{Seq: plan.base, Time: now, Type: wal.Base, Body: b, Chain: plan.chain})
+				return emit(wal.Record{Seq: plan.base, Time: now, Type: wal.TypeBase, Body: b, Chain: plan.baseChain})
 			})
 			v.base = sum[:]
 			return err
 		}
-		tell := d.tellsHalf(ctx)
-		_, err := d.salvage(ctx, &salvagePlan{}, func(r *wal.Record) error {
+		tell := d.halfProgressReporter(ctx)
+		_, err := d.eachSalvagedRecord(ctx, &salvagePlan{}, func(r *wal.Record) error {
 			tell(r, .5)
 			b, err := decodeBody(r.Body)
 			if err != nil {
-				return d.formError(r, err)
+				return d.unknownBodyError(r, err)
 			}
 			if r.Type == typeChange && r.Seq > plan.base {
 				if err := cmp.Or(writeBase(), emit(*r)); err != nil {
 					return err
 				}
 			}
-			st.apply(r.Seq, time.Unix(0, r.Time).UTC(), b)
+			st.applyChange(r.Seq, time.Unix(0, r.Time).UTC(), b)
 			return nil
 		})
 		err = cmp.Or(err, writeBase())
 		if err != nil {
 			return err
 		}
-		r := wal.Record{Seq: plan.at + 1, Time: now, Type: typeChange}
+		r := wal.Record{Seq: plan.lastSeq + 1, Time: now, Type: typeChange}
 		enc := encodeBody(v)
 		r.Body = enc.body
-		r.Chain = wal.Link(plan.last, r.Seq, r.Time, r.Type, enc.digest)
+		r.Chain = wal.NextChain(plan.lastChain, r.Seq, r.Time, r.Type, enc.digest)
 		return emit(r)
 	})
 	return st.len(), err
 }
 
-// Accept makes a store usable again that went back to an earlier state
+// AcceptRollback makes a store usable again that went back to an earlier state
 // ([store.ErrRolledBack]), for example because a backup was restored on purpose. The
 // changes after that state are lost, and their numbers are used again.
-func (d *DB) Accept(ctx context.Context) error {
+func (d *DB) AcceptRollback(ctx context.Context) error {
 	d.writerMu.Lock()
 	defer d.writerMu.Unlock()
 	d.logmu.Lock()
-	if errors.Is(d.broken, store.ErrRolledBack) {
-		d.broken = nil
+	if errors.Is(d.brokenErr, store.ErrRolledBack) {
+		d.brokenErr = nil
 		if err := d.reload(); err != nil {
 			d.logmu.Unlock()
 			return err
 		}
 	}
 	d.logmu.Unlock()
-	return d.withLock(ctx, func() error { d.log.Accept(); return nil })
+	return d.withLock(ctx, func() error { d.log.AcceptCurrent(); return nil })
 }

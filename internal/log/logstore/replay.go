@@ -10,48 +10,52 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// placing is a state that was read from the log's start, with the offsets of its
+// placedState is a state that was read from the log's start, with the offsets of its
 // records.
-type placing struct {
-	st      *state
-	places  map[uint64]int64 // offset of each entry's record, by ID
-	changes []int64          // offsets of the changes' records
-	chain   [32]byte         // chain after the last change
+type placedState struct {
+	st            *state
+	entryOffsets  map[uint64]int64 // offset of each entry's record, by ID
+	changeOffsets []int64          // offsets of the changes' records
+	lastChain     [32]byte         // chain after the last change
 
-	until     uint64         // number of a change whose entries are requested
-	isReached bool           // the log has that change
-	then      []*store.Entry // the entries after that change
+	targetSeq     uint64         // number of a change whose entries are requested
+	hasTarget     bool           // the log has that change
+	targetEntries []*store.Entry // the entries after that change
 }
 
-func newPlacing() *placing { return &placing{st: newState(), places: map[uint64]int64{}} }
+func newPlacedState() *placedState {
+	return &placedState{st: newState(), entryOffsets: map[uint64]int64{}}
+}
 
 // applyRecord implements applier.
-func (p *placing) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
-	if r.Type == typeChange && r.Seq == p.until+1 {
-		p.reach()
+func (p *placedState) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, error) {
+	if r.Type == typeChange && r.Seq == p.targetSeq+1 {
+		p.recordTarget()
 	}
 	deltas, err := p.st.applyRecord(r, v)
 	for _, d := range deltas {
 		if d.Entry != nil {
-			p.places[d.ID] = r.Offset
+			p.entryOffsets[d.ID] = r.Offset
 		}
 	}
 	if r.Type == typeChange {
-		p.changes, p.chain = append(p.changes, r.Offset), r.Chain
+		p.changeOffsets, p.lastChain = append(p.changeOffsets, r.Offset), r.Chain
 	}
 	return deltas, err
 }
 
-// reach records the current entries as the entries after change p.until.
-func (p *placing) reach() { p.then, p.isReached = slices.Clone(p.st.order), true }
+// recordTarget records the current entries as the entries after change p.until.
+func (p *placedState) recordTarget() {
+	p.targetEntries, p.hasTarget = slices.Clone(p.st.changedByID), true
+}
 
-// placedAt returns the state after change seq. If whole is the state with this number and chain,
-// placedAt returns whole. Otherwise it reads the log.
-func (d *DB) placedAt(whole *placing, seq uint64, chain [32]byte) (*placing, error) {
-	if whole.chain == chain {
-		return whole, nil
+// placedStateAt returns the state after change seq. If whole is the state with this number and chain,
+// placedStateAt returns whole. Otherwise it reads the log.
+func (d *DB) placedStateAt(wholeState *placedState, seq uint64, chain [32]byte) (*placedState, error) {
+	if wholeState.lastChain == chain {
+		return wholeState, nil
 	}
-	p := newPlacing()
+	p := newPlacedState()
 	_, err := d.replayTo(seq, p)
 	return p, err
 }
@@ -59,14 +63,16 @@ func (d *DB) placedAt(whole *placing, seq uint64, chain [32]byte) (*placing, err
 // checkedFile implements [CheckedFile].
 type checkedFile struct {
 	DerivedFile
-	whole *placing
+	wholeState *placedState
 }
 
-// PlaceOf implements [CheckedFile].
-func (f checkedFile) PlaceOf(p logpos.Position) (logpos.Position, error) { return f.d.PlaceOf(p) }
+// RefreshPosition implements [CheckedFile].
+func (f checkedFile) RefreshPosition(p logpos.Position) (logpos.Position, error) {
+	return f.db.RefreshPosition(p)
+}
 
 // EntriesAt implements [CheckedFile].
 func (f checkedFile) EntriesAt(p logpos.Position) (entries []*store.Entry, nextID uint64, err error) {
-	at, err := f.d.placedAt(f.whole, p.Seq, p.Chain)
-	return at.st.order, at.st.nextID, err
+	at, err := f.db.placedStateAt(f.wholeState, p.Seq, p.Chain)
+	return at.st.changedByID, at.st.nextID, err
 }

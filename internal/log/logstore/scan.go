@@ -8,65 +8,65 @@ import (
 )
 
 const (
-	// scanIDs is the number of IDs that a scan decodes at once from a record. A record may contain
+	// scanBatchIDs is the number of IDs that a scan decodes at once from a record. A record may contain
 	// more entries than fit into memory.
-	scanIDs = 8192
+	scanBatchIDs = 8192
 
-	// scanBytes is the size of the entries that a scan decodes in advance.
-	scanBytes = 16 << 20
+	// maxScanBytes is the size of the entries that a scan decodes in advance.
+	maxScanBytes = 16 << 20
 
-	// scanShare is the part of the cache up to which scans add entries to the cache. Otherwise a scan of
+	// scanCacheDivisor is the part of the cache up to which scans add entries to the cache. Otherwise a scan of
 	// a large memory would fill the cache with entries that are read only once.
-	scanShare = 8
+	scanCacheDivisor = 8
 )
 
-// scan reads the entries of a snapshot in ascending order of their rows. It is not safe for concurrent
+// rowScan reads the entries of a snapshot in ascending order of their rows. It is not safe for concurrent
 // use.
-type scan struct {
-	snap   *snapshot
-	reader *wal.Reader
-	ahead  map[int]*store.Entry // entries that were decoded together with an earlier row, by row
-	bytes  int                  // size of ahead
+type rowScan struct {
+	snapshot     *snapshot
+	reader       *wal.Reader
+	decodedAhead map[int]*store.Entry // entries that were decoded together with an earlier row, by row
+	aheadSize    int                  // size of ahead
 }
 
-func newScan(s *snapshot) *scan {
-	return &scan{snap: s, reader: s.log.NewReader(), ahead: map[int]*store.Entry{}}
+func newRowScan(s *snapshot) *rowScan {
+	return &rowScan{snapshot: s, reader: s.log.NewReader(), decodedAhead: map[int]*store.Entry{}}
 }
 
-// entry returns the entry of a row, or nil if it cannot be read.
-func (c *scan) entry(row int) *store.Entry {
-	if e := c.ahead[row]; e != nil {
-		delete(c.ahead, row)
-		c.bytes -= EntryBytes(e)
+// readEntry returns the entry of a row, or nil if it cannot be read.
+func (c *rowScan) readEntry(row int) *store.Entry {
+	if e := c.decodedAhead[row]; e != nil {
+		delete(c.decodedAhead, row)
+		c.aheadSize -= EntryBytes(e)
 		return e
 	}
-	if e, ok := c.snap.entries.Get(row); ok {
+	if e, ok := c.snapshot.cachedEntries.Get(row); ok {
 		return e
 	}
-	id := c.snap.id(row)
-	r, err := c.reader.At(c.snap.field(row, 2))
+	id := c.snapshot.entryID(row)
+	r, err := c.reader.RecordAt(c.snapshot.entryField(row, 2))
 	if err != nil {
-		return c.snap.entryOrFail(row, nil, err)
+		return c.snapshot.entryOrFail(row, nil, err)
 	}
-	decoded, err := c.snap.decodeRows(&r, func(op uint64) bool { return op >= id && op-id < scanIDs })
-	if room := c.snap.room; room.UsedBytes() < room.MaxBytes()/scanShare {
-		c.snap.cacheRows(decoded)
+	decoded, err := c.snapshot.decodeRows(&r, func(op uint64) bool { return op >= id && op-id < scanBatchIDs })
+	if room := c.snapshot.cacheBudget; room.UsedBytes() < room.MaxBytes()/scanCacheDivisor {
+		c.snapshot.cacheRows(decoded)
 	} else {
 		c.keepDecoded(decoded, row)
 	}
-	return c.snap.entryOrFail(row, decoded[row], err)
+	return c.snapshot.entryOrFail(row, decoded[row], err)
 }
 
 // keepDecoded stores the decoded entries of rows after the present row for later calls.
-func (c *scan) keepDecoded(decoded map[int]*store.Entry, present int) {
-	if c.bytes > scanBytes {
-		clear(c.ahead)
-		c.bytes = 0
+func (c *rowScan) keepDecoded(decoded map[int]*store.Entry, present int) {
+	if c.aheadSize > maxScanBytes {
+		clear(c.decodedAhead)
+		c.aheadSize = 0
 	}
 	for row, e := range decoded {
-		if row > present && c.ahead[row] == nil {
-			c.ahead[row] = e
-			c.bytes += EntryBytes(e)
+		if row > present && c.decodedAhead[row] == nil {
+			c.decodedAhead[row] = e
+			c.aheadSize += EntryBytes(e)
 		}
 	}
 }

@@ -15,9 +15,9 @@ import (
 
 func TestScan(t *testing.T) {
 	disk := vfs.NewMem()
-	w := openTest(t, disk, "memory.oxbow", Options{SnapshotLeast: 1})
+	w := openTest(t, disk, "memory.oxbow", Options{MinSnapshotOps: 1})
 	var added, updated []store.Op
-	const count = scanIDs + 500 // so that a scan reads the first record twice
+	const count = scanBatchIDs + 500 // so that a scan reads the first record twice
 	for i := range count {
 		added = append(added, store.Add{Name: fmt.Sprint("entry ", i), Content: "first"})
 		if i%3 == 0 { // the entries of two records follow each other
@@ -32,7 +32,7 @@ func TestScan(t *testing.T) {
 	checkAndCloseStore(t, w)
 
 	room := cache.NewBudget(1 << 20)
-	m := openTest(t, disk, "memory.oxbow", Options{Room: room})
+	m := openTest(t, disk, "memory.oxbow", Options{CacheBudget: room})
 	i := 0
 	for e, err := range m.Entries(t.Context(), store.Filter{}) {
 		want := "first"
@@ -57,7 +57,7 @@ func TestScan(t *testing.T) {
 // the cache.
 func TestScanLeavesCache(t *testing.T) {
 	disk := vfs.NewMem()
-	w := openTest(t, disk, "memory.oxbow", Options{SnapshotLeast: 1})
+	w := openTest(t, disk, "memory.oxbow", Options{MinSnapshotOps: 1})
 	const size = 4 << 10
 	for i := range 200 {
 		op := store.Add{Name: fmt.Sprint("entry ", i), Content: strings.Repeat("x", size)}
@@ -68,13 +68,13 @@ func TestScanLeavesCache(t *testing.T) {
 	checkAndCloseStore(t, w)
 
 	room := cache.NewBudget(400 << 10)
-	m := openTest(t, disk, "memory.oxbow", Options{Room: room})
+	m := openTest(t, disk, "memory.oxbow", Options{CacheBudget: room})
 	for _, err := range m.Entries(t.Context(), store.Filter{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if used, most := room.UsedBytes(), room.MaxBytes()/scanShare+2*size; used == 0 || used > most {
+	if used, most := room.UsedBytes(), room.MaxBytes()/scanCacheDivisor+2*size; used == 0 || used > most {
 		t.Errorf("the scan left %d bytes in the cache, want at most %d", used, most)
 	}
 	checkAndCloseStore(t, m)

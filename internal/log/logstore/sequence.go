@@ -22,23 +22,23 @@ func (d *DB) Position(ctx context.Context) (store.Position, error) {
 	}
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	return d.recent.pos, nil
+	return d.recent.position, nil
 }
 
 // Since implements [store.Sequencer].
 func (d *DB) Since(ctx context.Context, p store.Position) iter.Seq2[store.Delta, error] {
 	return func(yield func(store.Delta, error) bool) {
-		if err := d.ready(ctx); err != nil {
+		if err := d.checkReady(ctx); err != nil {
 			yield(store.Delta{}, err)
 			return
 		}
 		d.mu.RLock()
-		steps, ok := d.recent.since(p)
-		last, _ := logpos.Decode(d.recent.pos)
+		steps, ok := d.recent.stepsSince(p)
+		last, _ := logpos.Decode(d.recent.position)
 		d.mu.RUnlock()
 		if !ok {
 			err := d.readSince(p, last.Seq, func(delta store.Delta) bool { return yield(delta, nil) })
-			if err != nil && err != errStop {
+			if err != nil && err != errStopReplay {
 				yield(store.Delta{}, err)
 			}
 			return
@@ -68,19 +68,19 @@ func (d *DB) readSince(s store.Position, last uint64, yield func(store.Delta) bo
 	defer log.Close()
 	if s == "" {
 		// use the position before the first change
-		p = logpos.Position{Log: log.Header().ID, Chain: wal.FirstChain(log.Header().ID)}
+		p = logpos.Position{LogID: log.Header().ID, Chain: wal.FirstChain(log.Header().ID)}
 	}
-	if !log.Exists() || log.Header().ID != p.Log {
+	if !log.Exists() || log.Header().ID != p.LogID {
 		return unknown
 	}
 	d.logmu.RLock()
 	at := d.recordOffsetOrLast(p.Seq, p.Offset)
 	d.logmu.RUnlock()
-	switch err := log.Jump(at, p.Seq, p.Chain, 0); {
+	switch err := log.JumpToRecord(at, p.Seq, p.Chain, 0); {
 	case errors.As(err, new(*wal.CorruptError)):
 		return unknown
 	case err != nil:
-		return d.describe(err)
+		return d.describeError(err)
 	}
 	if p.Seq == last {
 		return nil
@@ -91,15 +91,15 @@ func (d *DB) readSince(s store.Position, last uint64, yield func(store.Delta) bo
 
 // deltaReader yields the deltas of changes without a state to apply them to.
 type deltaReader struct {
-	db      *DB
-	yield   func(store.Delta) bool
-	unknown error
+	db          *DB
+	yield       func(store.Delta) bool
+	positionErr error
 }
 
 // applyRecord implements applier.
-func (t *deltaReader) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
+func (t *deltaReader) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, error) {
 	if isRewrite(r, v) {
-		return nil, t.unknown
+		return nil, t.positionErr
 	}
 	v.source.Time = time.Unix(0, r.Time).UTC()
 	for _, p := range v.ops {
@@ -107,9 +107,9 @@ func (t *deltaReader) applyRecord(r *wal.Record, v *body) ([]store.Delta, error)
 		switch {
 		case p.verb == store.VerbRemove:
 			deltas[0].Entry = nil
-		case p.verb == store.VerbRestore && p.prev != 0:
+		case p.verb == store.VerbRestore && p.prevSeq != 0:
 			// An undo may have replaced an entry that has the same name and a different ID.
-			before, err := t.db.versionsIn(p.prev, p.entry.Name, p.entry.ID)
+			before, err := t.db.versionsIn(p.prevSeq, p.entry.Name, p.entry.ID)
 			if err != nil {
 				return nil, err
 			}
@@ -124,7 +124,7 @@ func (t *deltaReader) applyRecord(r *wal.Record, v *body) ([]store.Delta, error)
 		p.entry.Source = v.source
 		for _, delta := range deltas {
 			if !t.yield(delta) {
-				return nil, errStop
+				return nil, errStopReplay
 			}
 		}
 	}

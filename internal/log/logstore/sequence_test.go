@@ -119,7 +119,7 @@ func (h *randomHistory) op(name string) store.Op {
 	return store.Remove{Name: name}
 }
 
-// entriesByID returns all entries of the store.
+// readEntriesByID returns all entries of the store.
 func entriesByID(t *testing.T, s store.Store) map[uint64]store.Entry {
 	t.Helper()
 	es := map[uint64]store.Entry{}

@@ -20,15 +20,15 @@ import (
 // and has read all changes of others, so that the state is current and readers do not have
 // to wait. A writer that waits for logmu or has not read these changes yet holds catching.
 type sharedLog struct {
-	logmu     sync.RWMutex
-	catching  sync.Mutex
-	appending atomic.Bool
+	logmu       sync.RWMutex
+	catchUpMu   sync.Mutex
+	isAppending atomic.Bool
 
-	log     *wal.Log
-	base    uint64  // number of the change before the first change in the log
-	from    uint64  // number of the last change in the snapshot or base
-	offsets []int64 // record offsets of changes after from
-	broken  error   // error that prevents further reading of the log
+	log           *wal.Log
+	base          uint64  // number of the change before the first change in the log
+	startSeq      uint64  // number of the last change in the snapshot or base
+	changeOffsets []int64 // record offsets of changes after from
+	brokenErr     error   // error that prevents further reading of the log
 	// incremented when the log is read again, because data derived in an earlier epoch may
 	// contain redacted texts
 	epoch atomic.Uint64
@@ -39,12 +39,12 @@ func (l *sharedLog) lockUnlessCurrent() (locked bool) {
 	if l.logmu.TryRLock() {
 		return true
 	}
-	if l.appending.Load() {
+	if l.isAppending.Load() {
 		return false
 	}
-	l.catching.Lock()
-	fresh := l.appending.Load()
-	l.catching.Unlock()
+	l.catchUpMu.Lock()
+	fresh := l.isAppending.Load()
+	l.catchUpMu.Unlock()
 	if fresh {
 		return false
 	}
@@ -56,13 +56,13 @@ func (l *sharedLog) lockUnlessCurrent() (locked bool) {
 func (l *sharedLog) changeRange() (first, last uint64) {
 	l.logmu.RLock()
 	defer l.logmu.RUnlock()
-	return l.base + 1, l.from + uint64(len(l.offsets))
+	return l.base + 1, l.startSeq + uint64(len(l.changeOffsets))
 }
 
 // recordBroken records an error that reading again cannot fix. logmu must be held exclusively.
 func (l *sharedLog) recordBroken(err error) {
 	switch {
 	case errors.Is(err, store.ErrCorrupt), errors.Is(err, store.ErrVersion), errors.Is(err, store.ErrNotStore):
-		l.broken = err
+		l.brokenErr = err
 	}
 }

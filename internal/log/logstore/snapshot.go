@@ -91,44 +91,44 @@ const SnapshotSuffix = ".snap"
 const (
 	snapshotVersion = 4
 
-	manyLooked = 1 << 15 // number of looked-up names after which the cache is emptied
+	maxNameLookups = 1 << 15 // number of looked-up names after which the cache is emptied
 )
 
 var snapshotMagic = [8]byte{0x89, 'o', 'x', 's', 'n', 'p', '\r', '\n'}
 
 // The sections of a snapshot.
 const (
-	sectionEntries = keydir.Entries
-	sectionNames   = keydir.Names
-	sectionAliases = keydir.Aliases
-	sectionRemoved = keydir.Removed
-	sectionChanges = keydir.Changes
-	sectionOpIDs   = keydir.OpIDs
-	sectionSums    = keydir.Sums
-	sectionHeads   = keydir.Heads
-	sectionNewest  = keydir.Newest
-	sectionForms   = keydir.Forms
-	sectionTexts   = keydir.Texts
-	sections       = keydir.Tables
+	sectionEntries = keydir.TableEntries
+	sectionNames   = keydir.TableNames
+	sectionAliases = keydir.TableAliases
+	sectionRemoved = keydir.TableRemoved
+	sectionChanges = keydir.TableChanges
+	sectionOpIDs   = keydir.TableOpIDs
+	sectionSums    = keydir.TableSums
+	sectionHeads   = keydir.TableHeads
+	sectionNewest  = keydir.TableNewest
+	sectionForms   = keydir.TableForms
+	sectionTexts   = keydir.TableTexts
+	sectionCount   = keydir.TableCount
 )
 
 // snapshotHead is the decoded page 0.
 type snapshotHead struct {
-	log    [16]byte
-	seq    uint64
-	offset int64
-	chain  [32]byte
-	base   uint64
-	synced int64
-	nextID uint64
-	counts [sections]int
+	logID        [16]byte
+	lastSeq      uint64
+	offset       int64
+	chain        [32]byte
+	base         uint64
+	syncedOffset int64
+	nextID       uint64
+	counts       [sectionCount]int
 }
 
 // tableSizes returns the sizes of the sections.
 func (h *snapshotHead) tableSizes() []pagefile.Table {
-	ts := make([]pagefile.Table, sections)
+	ts := make([]pagefile.Table, sectionCount)
 	for i, n := range h.counts {
-		ts[i] = pagefile.Table{Row: keydir.RowSize[i], Count: n}
+		ts[i] = pagefile.Table{RowSize: keydir.RowSize[i], RowCount: n}
 	}
 	return ts
 }
@@ -136,16 +136,16 @@ func (h *snapshotHead) tableSizes() []pagefile.Table {
 // encode returns the bytes of page 0 without its checksum.
 func (h *snapshotHead) encode() []byte {
 	le := binary.LittleEndian
-	b := make([]byte, 0, pagefile.Data)
+	b := make([]byte, 0, pagefile.PageDataSize)
 	b = append(b, snapshotMagic[:]...)
 	b = le.AppendUint32(b, snapshotVersion)
 	b = le.AppendUint32(b, 0)
-	b = append(b, h.log[:]...)
-	b = le.AppendUint64(b, h.seq)
+	b = append(b, h.logID[:]...)
+	b = le.AppendUint64(b, h.lastSeq)
 	b = le.AppendUint64(b, uint64(h.offset))
 	b = append(b, h.chain[:]...)
 	b = le.AppendUint64(b, h.base)
-	b = le.AppendUint64(b, uint64(h.synced))
+	b = le.AppendUint64(b, uint64(h.syncedOffset))
 	b = le.AppendUint64(b, h.nextID)
 	for _, n := range h.counts {
 		b = le.AppendUint64(b, uint64(n))
@@ -160,10 +160,10 @@ func decodeSnapshotHead(b []byte, size int64) (h snapshotHead, err error) {
 	case [8]byte(b) != snapshotMagic, le.Uint32(b[8:]) != snapshotVersion, le.Uint32(b[12:]) != 0:
 		return h, fmt.Errorf("%w: it is of another version", errSnapshot)
 	}
-	h = snapshotHead{log: [16]byte(b[16:]), seq: le.Uint64(b[32:]), offset: int64(le.Uint64(b[40:])),
+	h = snapshotHead{logID: [16]byte(b[16:]), lastSeq: le.Uint64(b[32:]), offset: int64(le.Uint64(b[40:])),
 		chain: [32]byte(b[48:]),
-		base:  le.Uint64(b[80:]), synced: int64(le.Uint64(b[88:])), nextID: le.Uint64(b[96:])}
-	for s := range sections {
+		base:  le.Uint64(b[80:]), syncedOffset: int64(le.Uint64(b[88:])), nextID: le.Uint64(b[96:])}
+	for s := range sectionCount {
 		n := le.Uint64(b[104+8*s:])
 		if n > uint64(size) {
 			return h, fmt.Errorf("%w: it claims %d rows", errSnapshot, n)
@@ -178,10 +178,10 @@ func decodeSnapshotHead(b []byte, size int64) (h snapshotHead, err error) {
 
 // isConsistent reports whether the counts of the head agree with each other and with the size of the file.
 func (h *snapshotHead) isConsistent(size int64) bool {
-	if int64(pagefile.CountPages(h.tableSizes()))*pagefile.Size != size {
+	if int64(pagefile.CountPages(h.tableSizes()))*pagefile.PageSize != size {
 		return false
 	}
-	if h.seq-h.base != uint64(h.counts[sectionChanges]) {
+	if h.lastSeq-h.base != uint64(h.counts[sectionChanges]) {
 		return false
 	}
 	rows := h.counts[sectionEntries]
@@ -198,19 +198,19 @@ func textHash(s string) uint64 {
 // goroutines. If a part of the file cannot be read, the methods return zero values and record the
 // error. The caller must then call readError.
 type snapshot struct {
-	head snapshotHead
-	rows *pagefile.Reader // the sections
-	file vfs.File
-	log  *wal.Log
-	refs atomic.Int32 // number of users; the files are closed when it becomes 0
+	head     snapshotHead
+	tables   *pagefile.Reader // the sections
+	file     vfs.File
+	log      *wal.Log
+	refCount atomic.Int32 // number of users; the files are closed when it becomes 0
 
-	entries *cache.Slots[*store.Entry] // cached entries by row
-	room    *cache.Budget              // memory budget of the cache
-	shared  atomic.Pointer[[]form]     // forms of the snapshot, nil until first read
+	cachedEntries *cache.Slots[*store.Entry]  // cached entries by row
+	cacheBudget   *cache.Budget               // memory budget of the cache
+	cachedForms   atomic.Pointer[[]entryForm] // forms of the snapshot, nil until first read
 
-	places sync.Map     // *opPlaces by offset, for large records that were read
-	names  sync.Map     // cached rows by name
-	looked atomic.Int32 // number of names looked up
+	opPositions sync.Map     // *opPositions by offset, for large records that were read
+	rowsByName  sync.Map     // cached rows by name
+	nameLookups atomic.Int32 // number of names looked up
 }
 
 // openSnapshot opens the snapshot with this name. It returns an error if the snapshot does
@@ -225,8 +225,8 @@ func openSnapshot(
 	if err != nil {
 		return nil, err
 	}
-	s := &snapshot{file: f, room: room}
-	s.refs.Store(1)
+	s := &snapshot{file: f, cacheBudget: room}
+	s.refCount.Store(1)
 	defer func() {
 		if err != nil {
 			s.release()
@@ -236,22 +236,22 @@ func openSnapshot(
 	if err != nil {
 		return nil, err
 	}
-	s.rows, err = pagefile.Open(f, func(page []byte) ([]pagefile.Table, error) {
+	s.tables, err = pagefile.Open(f, func(page []byte) ([]pagefile.Table, error) {
 		s.head, err = decodeSnapshotHead(page, info.Size())
 		return s.head.tableSizes(), err
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.entries = cache.NewSlots[*store.Entry](room, s.head.counts[sectionEntries])
+	s.cachedEntries = cache.NewSlots[*store.Entry](room, s.head.counts[sectionEntries])
 	s.log, err = open()
 	if err != nil {
 		return nil, err
 	}
-	if h := s.log.Header(); h.ID != s.head.log || h.Base != s.head.base {
+	if h := s.log.Header(); h.ID != s.head.logID || h.BaseSeq != s.head.base {
 		return nil, fmt.Errorf("%w: it is of another history", errSnapshot)
 	}
-	if err := s.log.Jump(s.head.offset, s.head.seq, s.head.chain, s.head.synced); err != nil {
+	if err := s.log.JumpToRecord(s.head.offset, s.head.lastSeq, s.head.chain, s.head.syncedOffset); err != nil {
 		return nil, err
 	}
 	// If several records were not synced, a crash may have lost an earlier record and kept
@@ -265,42 +265,42 @@ func openSnapshot(
 // acquire keeps the files open until release is called as often as acquire.
 func (s *snapshot) acquire() *snapshot {
 	if s != nil {
-		s.refs.Add(1)
+		s.refCount.Add(1)
 	}
 	return s
 }
 
 func (s *snapshot) release() {
-	if s == nil || s.refs.Add(-1) > 0 {
+	if s == nil || s.refCount.Add(-1) > 0 {
 		return
 	}
 	_ = s.file.Close() // ignore the error, because the file was only read
-	s.entries.Drop()
+	s.cachedEntries.RemoveAll()
 	if s.log != nil {
 		_ = s.log.Close()
 	}
 }
 
-// fail records an error.
-func (s *snapshot) fail(err error) { s.rows.Fail(err) }
+// recordError records an error.
+func (s *snapshot) recordError(err error) { s.tables.RecordError(err) }
 
 // readError returns the error if a part of the snapshot could not be read.
 func (s *snapshot) readError() error {
 	if s == nil {
 		return nil
 	}
-	if err := s.rows.Err(); err != nil {
+	if err := s.tables.Err(); err != nil {
 		return fmt.Errorf("%w: %w", errSnapshot, err)
 	}
 	return nil
 }
 
-// numbersWithHash returns the second fields of all rows with the text's hash.
-func (s *snapshot) numbersWithHash(section int, text string) []uint64 {
+// findNumbersByHash returns the second fields of all rows with the text's hash.
+func (s *snapshot) findNumbersByHash(section int, text string) []uint64 {
 	var ns []uint64
 	hash := textHash(text)
-	for i := s.rows.Search(section, hash); i < s.head.counts[section] && s.rows.Key(section, i) == hash; i++ {
-		ns = append(ns, binary.LittleEndian.Uint64(s.rows.Row(section, i)[8:]))
+	for i := s.tables.SearchKey(section, hash); i < s.head.counts[section] && s.tables.RowKey(section, i) == hash; i++ {
+		ns = append(ns, binary.LittleEndian.Uint64(s.tables.Row(section, i)[8:]))
 	}
 	return ns
 }
@@ -313,65 +313,65 @@ func (s *snapshot) len() int {
 	return s.head.counts[sectionEntries]
 }
 
-// end returns the offset in the log of the last change in the snapshot.
-func (s *snapshot) end() int64 {
+// logOffset returns the offset in the log of the last change in the snapshot.
+func (s *snapshot) logOffset() int64 {
 	if s == nil {
 		return wal.HeaderSize
 	}
 	return s.head.offset
 }
 
-func (s *snapshot) id(row int) uint64 { return s.rows.Key(sectionEntries, row) }
+func (s *snapshot) entryID(row int) uint64 { return s.tables.RowKey(sectionEntries, row) }
 
-// field returns a field of an entry's row: 1 version, 2 offset, 3 created, 4 updated.
-func (s *snapshot) field(row, n int) int64 {
-	return int64(binary.LittleEndian.Uint64(s.rows.Row(sectionEntries, row)[8*n:]))
+// entryField returns a field of an entry's row: 1 version, 2 offset, 3 created, 4 updated.
+func (s *snapshot) entryField(row, n int) int64 {
+	return int64(binary.LittleEndian.Uint64(s.tables.Row(sectionEntries, row)[8*n:]))
 }
 
 // entryForms returns the forms of the entries.
-func (s *snapshot) entryForms() []form {
-	if fs := s.shared.Load(); fs != nil {
+func (s *snapshot) entryForms() []entryForm {
+	if fs := s.cachedForms.Load(); fs != nil {
 		return *fs
 	}
-	fs, err := decodeForms(s.rows.TableBytes(sectionForms))
+	fs, err := decodeForms(s.tables.TableBytes(sectionForms))
 	if err != nil {
-		s.fail(err)
+		s.recordError(err)
 	}
 	if len(fs) == 0 {
-		fs = []form{{}} // the snapshot has no entries, or its forms cannot be read
+		fs = []entryForm{{}} // the snapshot has no entries, or its forms cannot be read
 	}
-	s.shared.Store(&fs)
+	s.cachedForms.Store(&fs)
 	return fs
 }
 
-// form returns the form number and the content size of the entry in a row.
-func (s *snapshot) form(row int) (number, size uint32) {
-	r := s.rows.Row(sectionHeads, row)
+// formAndSize returns the form number and the content size of the entry in a row.
+func (s *snapshot) formAndSize(row int) (number, size uint32) {
+	r := s.tables.Row(sectionHeads, row)
 	number, size = binary.LittleEndian.Uint32(r), binary.LittleEndian.Uint32(r[4:])
 	if int(number) >= len(s.entryForms()) {
-		s.fail(fmt.Errorf("%w: entry %d has a form that is not there", errSnapshot, s.id(row)))
+		s.recordError(fmt.Errorf("%w: entry %d has a form that is not there", errSnapshot, s.entryID(row)))
 		number = 0
 	}
 	return number, size
 }
 
-// newest returns the row with this rank in the order of most recent versions.
-func (s *snapshot) newest(place int) (row int) {
-	row = int(binary.LittleEndian.Uint32(s.rows.Row(sectionNewest, place)))
+// newestRow returns the row with this rank in the order of most recent versions.
+func (s *snapshot) newestRow(rank int) (row int) {
+	row = int(binary.LittleEndian.Uint32(s.tables.Row(sectionNewest, rank)))
 	if row >= s.len() {
-		s.fail(fmt.Errorf("%w: row %d is not there", errSnapshot, row))
+		s.recordError(fmt.Errorf("%w: row %d is not there", errSnapshot, row))
 		row = 0
 	}
 	return row
 }
 
-// find returns the row of the entry with this ID.
-func (s *snapshot) find(id uint64) (row int, ok bool) {
+// findRow returns the row of the entry with this ID.
+func (s *snapshot) findRow(id uint64) (row int, ok bool) {
 	if s == nil {
 		return 0, false
 	}
-	row = s.rows.Search(sectionEntries, id)
-	return row, row < s.len() && s.id(row) == id
+	row = s.tables.SearchKey(sectionEntries, id)
+	return row, row < s.len() && s.entryID(row) == id
 }
 
 // lastRemoval returns the number of the last change that removed an entry with this name, or 0
@@ -380,16 +380,16 @@ func (s *snapshot) lastRemoval(name string) (last uint64) {
 	if s == nil || s.head.counts[sectionRemoved] == 0 {
 		return 0
 	}
-	for _, seq := range s.numbersWithHash(sectionRemoved, name) {
-		offset, ok := s.change(seq)
-		r, err := s.log.At(offset)
+	for _, seq := range s.findNumbersByHash(sectionRemoved, name) {
+		offset, ok := s.changeOffset(seq)
+		r, err := s.log.RecordAt(offset)
 		if !ok || err != nil {
-			s.fail(errors.Join(errSnapshot, err))
+			s.recordError(errors.Join(errSnapshot, err))
 			return 0
 		}
 		v, err := decodeBody(r.Body)
 		if err != nil {
-			s.fail(err)
+			s.recordError(err)
 			return 0
 		}
 		for _, p := range v.ops {
@@ -401,13 +401,13 @@ func (s *snapshot) lastRemoval(name string) (last uint64) {
 	return last
 }
 
-// change returns the offset of a change's record.
-func (s *snapshot) change(seq uint64) (offset int64, ok bool) {
+// changeOffset returns the offset of a change's record.
+func (s *snapshot) changeOffset(seq uint64) (offset int64, ok bool) {
 	if s == nil {
 		return 0, false
 	}
-	if seq <= s.head.base || seq > s.head.seq {
+	if seq <= s.head.base || seq > s.head.lastSeq {
 		return 0, false
 	}
-	return int64(s.rows.Key(sectionChanges, int(seq-s.head.base-1))), true
+	return int64(s.tables.RowKey(sectionChanges, int(seq-s.head.base-1))), true
 }

@@ -97,7 +97,7 @@ func answers(t *testing.T, m *DB) map[string]any {
 	d := m
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
-	said["state"] = []any{d.st.nextID, maps.Clone(d.st.opIDs), slices.Clone(d.st.opLog), d.log.Seq(), d.base}
+	said["state"] = []any{d.st.nextID, maps.Clone(d.st.opIDs), slices.Clone(d.st.opIDOrder), d.log.LastSeq(), d.base}
 	return said
 }
 
@@ -123,7 +123,7 @@ func heads(t *testing.T, s store.Store) (all []string) {
 	t.Helper()
 	ok, err := s.(*DB).ViewHeads(
 		t.Context(),
-		append(slices.Clone(headKeys), store.HeadName),
+		append(slices.Clone(snapshotLabelKeys), store.HeadName),
 		[]string{"name 1", "alias 2"},
 		func(hs iter.Seq2[store.Head, error], read func(ids []uint64) ([]*store.Entry, error)) error {
 			for h, err := range hs {
@@ -221,13 +221,13 @@ func TestSnapshotIsTheLog(t *testing.T) {
 	based := 0
 	for seed := range uint64(40) {
 		h := newRandomHistory(t, 1000+seed)
-		ms := []*DB{h.open(Options{SnapshotLeast: 1}), h.open(Options{SnapshotLeast: 1})}
+		ms := []*DB{h.open(Options{MinSnapshotOps: 1}), h.open(Options{MinSnapshotOps: 1})}
 		for i := range 80 {
 			who := h.rand.IntN(len(ms))
 			h.change(ms[who])
 			if h.rand.IntN(5) == 0 {
 				checkAndCloseStore(t, ms[who])
-				ms[who] = h.open(Options{SnapshotLeast: 1})
+				ms[who] = h.open(Options{MinSnapshotOps: 1})
 				if hasBase(ms[who]) {
 					based++
 				}
@@ -251,7 +251,7 @@ func TestSnapshotIsTheLog(t *testing.T) {
 // A snapshot made from another has the same bytes as one made from the log.
 func TestSnapshotOfSnapshot(t *testing.T) {
 	encode := func(m *DB) []byte {
-		f, err := m.freeze()
+		f, err := m.freezeState()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -262,7 +262,7 @@ func TestSnapshotOfSnapshot(t *testing.T) {
 	for seed := range uint64(40) {
 		h := newRandomHistory(t, 2000+seed)
 		for range 8 {
-			m := h.open(Options{SnapshotLeast: 1})
+			m := h.open(Options{MinSnapshotOps: 1})
 			for range h.rand.IntN(12) {
 				h.change(m)
 			}
@@ -273,7 +273,7 @@ func TestSnapshotOfSnapshot(t *testing.T) {
 				based++
 			}
 			got := encode(m)
-			if err := m.replace(m.st); err != nil {
+			if err := m.reloadDamaged(m.st); err != nil {
 				t.Fatal(err)
 			}
 			want := encode(m)
@@ -290,14 +290,14 @@ func TestSnapshotOfSnapshot(t *testing.T) {
 }
 
 // snapshotBytes returns what is written of a frozen store.
-func snapshotBytes(t *testing.T, f *frozen) []byte {
+func snapshotBytes(t *testing.T, f *frozenState) []byte {
 	t.Helper()
 	mem := vfs.NewMem()
 	file, err := mem.OpenFile("snapshot", os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(f.write(file), file.Close()); err != nil {
+	if err := errors.Join(f.writeSnapshot(file), file.Close()); err != nil {
 		t.Fatal(err)
 	}
 	b, err := vfs.ReadFile(mem, "snapshot", -1)
@@ -314,8 +314,11 @@ func equalTables(t *testing.T, a, b []byte) bool {
 	if len(a) != len(b) {
 		return false
 	}
-	for n := 1; n < len(a)/pagefile.Size; n++ {
-		if !bytes.Equal(a[n*pagefile.Size:][:pagefile.Data], b[n*pagefile.Size:][:pagefile.Data]) {
+	for n := 1; n < len(a)/pagefile.PageSize; n++ {
+		if !bytes.Equal(
+			a[n*pagefile.PageSize:][:pagefile.PageDataSize],
+			b[n*pagefile.PageSize:][:pagefile.PageDataSize],
+		) {
 			return false
 		}
 	}
@@ -328,12 +331,12 @@ func TestSnapshotOfReaders(t *testing.T) {
 	if err := h.fs.Remove(testSnapshot); err != nil {
 		t.Fatal(err)
 	}
-	m := h.open(Options{ReadOnly: true, SnapshotLeast: 1})
+	m := h.open(Options{ReadOnly: true, MinSnapshotOps: 1})
 	checkAndCloseStore(t, m)
 	if _, err := h.fs.Stat(testSnapshot); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a read-only memory wrote a snapshot: %v", err)
 	}
-	m = h.open(Options{ReadOnly: true, KeepFiles: true, SnapshotLeast: 1})
+	m = h.open(Options{ReadOnly: true, WriteDerivedFiles: true, MinSnapshotOps: 1})
 	checkAndCloseStore(t, m)
 	m = h.open(Options{ReadOnly: true})
 	if !hasBase(m) {
@@ -396,7 +399,7 @@ func TestSnapshotOfAnotherHistory(t *testing.T) {
 	other.fs = h.fs.(*vfs.Mem).Clone()
 	for i, one := range []*randomHistory{&other, h} {
 		one.now.Store(now)
-		m := one.open(Options{SnapshotLeast: int64(1 + 100*i)})
+		m := one.open(Options{MinSnapshotOps: int64(1 + 100*i)})
 		if err := m.Apply(t.Context(), store.Add{Name: fmt.Sprint("name ", 1+i), Content: "x"}); err != nil {
 			t.Fatal(err)
 		}
@@ -439,21 +442,24 @@ func TestSnapshotChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.release()
-	for i := range sections {
+	for i := range sectionCount {
 		if s.head.counts[i] == 0 {
 			continue
 		}
 		b := bytes.Clone(sound)
-		n := s.rows.Start(i)
-		page := b[n*pagefile.Size:][:pagefile.Size]
+		n := s.tables.FirstPage(i)
+		page := b[n*pagefile.PageSize:][:pagefile.PageSize]
 		page[7] ^= 1 // and its check is right
-		head := binary.LittleEndian.Uint32(sound[pagefile.Data:])
-		binary.LittleEndian.PutUint32(page[pagefile.Data:], pagefile.Checksum(page[:pagefile.Data], n, head))
+		head := binary.LittleEndian.Uint32(sound[pagefile.PageDataSize:])
+		binary.LittleEndian.PutUint32(
+			page[pagefile.PageDataSize:],
+			pagefile.Checksum(page[:pagefile.PageDataSize], n, head),
+		)
 		if err := h.fs.(*vfs.Mem).Put(testSnapshot, b, 0o600, time.Unix(1, 0)); err != nil {
 			t.Fatal(err)
 		}
-		if got := problems(); !strings.Contains(got, "its table of "+sectionNamesOf[i]) {
-			t.Errorf("of a wrong table of %s: %s", sectionNamesOf[i], got)
+		if got := problems(); !strings.Contains(got, "its table of "+sectionTitles[i]) {
+			t.Errorf("of a wrong table of %s: %s", sectionTitles[i], got)
 		}
 	}
 }
@@ -462,7 +468,7 @@ func TestSnapshotChecked(t *testing.T) {
 // it, also where a snapshot has what was there before.
 func TestAliasIsUniqueBetweenHandles(t *testing.T) {
 	h := newRandomHistory(t, 1)
-	m := h.open(Options{SnapshotLeast: 1})
+	m := h.open(Options{MinSnapshotOps: 1})
 	if err := remember(
 		t.Context(),
 		m,

@@ -23,8 +23,8 @@ func TestSnapshotBytes(t *testing.T) {
 		h := newRandomHistory(t, 6000+seed)
 		for round := range 10 {
 			m := h.open(Options{
-				SnapshotLeast: 1,
-				Rand:          bytes.NewReader(bytes.Repeat([]byte{byte(seed), byte(round)}, 512)),
+				MinSnapshotOps: 1,
+				Rand:           bytes.NewReader(bytes.Repeat([]byte{byte(seed), byte(round)}, 512)),
 			})
 			for range h.rand.IntN(12) {
 				h.change(m)

@@ -20,12 +20,12 @@ import (
 // it, and what it says.
 func snapshotHome(t *testing.T) (*randomHistory, map[string]any) {
 	h := newRandomHistory(t, 11)
-	m := h.open(Options{SnapshotLeast: 1})
+	m := h.open(Options{MinSnapshotOps: 1})
 	for range 60 {
 		h.change(m)
 	}
 	checkAndCloseStore(t, m)
-	m = h.open(Options{SnapshotLeast: 1000})
+	m = h.open(Options{MinSnapshotOps: 1000})
 	if !hasBase(m) {
 		t.Fatal("there is no snapshot")
 	}
@@ -71,12 +71,12 @@ func TestSnapshotDamaged(t *testing.T) {
 	for n := 0; n < len(sound); n += 500 + step {
 		try(fmt.Sprintf("cut to %d bytes", n), sound[:n])
 	}
-	try("longer", append(bytes.Clone(sound), make([]byte, pagefile.Size)...))
+	try("longer", append(bytes.Clone(sound), make([]byte, pagefile.PageSize)...))
 	// Pages of the same file in another order
-	for n := pagefile.Size; n+2*pagefile.Size <= len(sound); n += pagefile.Size {
+	for n := pagefile.PageSize; n+2*pagefile.PageSize <= len(sound); n += pagefile.PageSize {
 		b := bytes.Clone(sound)
-		copy(b[n:], sound[n+pagefile.Size:n+2*pagefile.Size])
-		try(fmt.Sprintf("page %d is the next one", n/pagefile.Size), b)
+		copy(b[n:], sound[n+pagefile.PageSize:n+2*pagefile.PageSize])
+		try(fmt.Sprintf("page %d is the next one", n/pagefile.PageSize), b)
 	}
 	try("sound", sound)
 }
@@ -88,7 +88,7 @@ func TestSnapshotDamagedUnderWriter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for n := pagefile.Size; n < len(sound); n += pagefile.Size {
+	for n := pagefile.PageSize; n < len(sound); n += pagefile.PageSize {
 		one := *h
 		one.fs = h.fs.(*vfs.Mem).Clone()
 		plain := *h
@@ -113,12 +113,12 @@ func TestSnapshotDamagedUnderWriter(t *testing.T) {
 					t.Context(),
 					op,
 				), c.Apply(t.Context(), op); fmt.Sprint(got) != fmt.Sprint(want) {
-					t.Fatalf("page %d: %T of %q is %v, want %v", n/pagefile.Size, op, name, got, want)
+					t.Fatalf("page %d: %T of %q is %v, want %v", n/pagefile.PageSize, op, name, got, want)
 				}
 			}
 		}
 		if got, want := entriesByID(t, a), entriesByID(t, c); len(got) != len(want) {
-			t.Errorf("page %d: %d entries, want %d", n/pagefile.Size, len(got), len(want))
+			t.Errorf("page %d: %d entries, want %d", n/pagefile.PageSize, len(got), len(want))
 		}
 		checkAndCloseStore(t, a)
 		checkAndCloseStore(t, c)
@@ -129,7 +129,7 @@ func TestSnapshotDamagedUnderWriter(t *testing.T) {
 // entry once.
 func TestSnapshotDamagedWhileListing(t *testing.T) {
 	h := newRandomHistory(t, 12)
-	m := h.open(Options{SnapshotLeast: 1})
+	m := h.open(Options{MinSnapshotOps: 1})
 	for i := range 300 {
 		if err := m.Apply(
 			t.Context(),
@@ -147,7 +147,7 @@ func TestSnapshotDamagedWhileListing(t *testing.T) {
 			t.Fatalf("entry %d comes as number %d: %v", e.ID, n, err)
 		}
 		if b := m.st.base; n == 150 { // the row of an entry that was not read yet leads nowhere
-			b.rows.Row(sectionEntries, 280)[16]++
+			b.tables.Row(sectionEntries, 280)[16]++
 		}
 	}
 	if n != 300 {
@@ -180,8 +180,8 @@ func TestSnapshotEveryBit(t *testing.T) {
 			return true
 		}
 		defer s.release()
-		for i := range sections {
-			s.rows.Load(i)
+		for i := range sectionCount {
+			s.tables.LoadTable(i)
 		}
 		return s.readError() != nil
 	}

@@ -38,7 +38,7 @@ func TestSnapshotOnFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.fs = fullDisk{mem}
-	m := h.open(Options{SnapshotLeast: 1})
+	m := h.open(Options{MinSnapshotOps: 1})
 	if err := m.Apply(t.Context(), store.Add{Name: "one more", Content: "x"}); err != nil {
 		t.Fatal(err)
 	}
@@ -68,8 +68,8 @@ func TestSnapshotOfUnsyncedRecords(t *testing.T) {
 	}
 	d := m
 	var drafts []wal.Payload
-	for _, off := range d.offsets {
-		r, err := d.log.At(off)
+	for _, off := range d.changeOffsets {
+		r, err := d.log.RecordAt(off)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestSnapshotOfUnsyncedRecords(t *testing.T) {
 		}
 	}
 	put(bytes.Clone(file)) // without the seal of the close
-	reader := h.open(Options{ReadOnly: true, KeepFiles: true, SnapshotLeast: 1})
+	reader := h.open(Options{ReadOnly: true, WriteDerivedFiles: true, MinSnapshotOps: 1})
 	checkAndCloseStore(t, reader)
 	if _, err := h.fs.Stat(testSnapshot); err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func TestSnapshotCrashWhileWriting(t *testing.T) {
 		disk := crashfs.New(img.Clone())
 		one := *h
 		one.fs = disk.Process()
-		m := one.open(Options{SnapshotLeast: 1})
+		m := one.open(Options{MinSnapshotOps: 1})
 		before := disk.CountOps()
 		disk.StopAt(before + k)
 		_ = m.Close() // the disk stops
@@ -207,8 +207,8 @@ func TestSnapshotInReadOnlyDirectory(t *testing.T) {
 		one.fs = readOnlyDir{mem}
 		for _, o := range []Options{
 			{ReadOnly: true},
-			{ReadOnly: true, KeepFiles: true, SnapshotLeast: 1},
-			{SnapshotLeast: 1},
+			{ReadOnly: true, WriteDerivedFiles: true, MinSnapshotOps: 1},
+			{MinSnapshotOps: 1},
 		} {
 			m := one.open(o)
 			if hasBase(m) != there {

@@ -17,89 +17,89 @@ func (s *snapshot) rowNamed(name string) (row int, ok bool) {
 	if s == nil {
 		return 0, false
 	}
-	if row, ok := s.names.Load(name); ok {
+	if row, ok := s.rowsByName.Load(name); ok {
 		return row.(int), true
 	}
-	for _, id := range s.numbersWithHash(sectionNames, name) {
-		row, ok := s.find(id)
+	for _, id := range s.findNumbersByHash(sectionNames, name) {
+		row, ok := s.findRow(id)
 		if !ok {
-			s.fail(fmt.Errorf("%w: it lists a name of entry %d, which it does not have", errSnapshot, id))
+			s.recordError(fmt.Errorf("%w: it lists a name of entry %d, which it does not have", errSnapshot, id))
 			break
 		}
-		if e := s.entry(row); e != nil && e.Name == name {
-			if s.looked.Add(1)%manyLooked == 0 {
-				s.names.Clear()
+		if e := s.readEntry(row); e != nil && e.Name == name {
+			if s.nameLookups.Add(1)%maxNameLookups == 0 {
+				s.rowsByName.Clear()
 			}
-			s.names.Store(name, row)
+			s.rowsByName.Store(name, row)
 			return row, true
 		}
 	}
 	return 0, false
 }
 
-// entry returns the entry of a row, or nil if it cannot be read.
-func (s *snapshot) entry(row int) *store.Entry {
-	if e, ok := s.entries.Get(row); ok {
+// readEntry returns the entry of a row, or nil if it cannot be read.
+func (s *snapshot) readEntry(row int) *store.Entry {
+	if e, ok := s.cachedEntries.Get(row); ok {
 		return e
 	}
-	id, offset := s.id(row), s.field(row, 2)
-	if e := s.entryAt(row); e != nil {
-		return s.entries.Put(row, e, EntryBytes(e))
+	id, offset := s.entryID(row), s.entryField(row, 2)
+	if e := s.readEntryAtPosition(row); e != nil {
+		return s.cachedEntries.Put(row, e, EntryBytes(e))
 	}
 	var es map[int]*store.Entry
-	r, err := s.log.At(offset)
+	r, err := s.log.RecordAt(offset)
 	if err == nil {
 		next := 0 // entries of one record often have consecutive rows, so try the next row first
-		p := findPlaces(&r, func(id uint64) (int, bool) {
-			at, ok := next, next < s.len() && s.id(next) == id
+		p := findOpPositions(&r, func(id uint64) (int, bool) {
+			at, ok := next, next < s.len() && s.entryID(next) == id
 			if !ok {
-				at, ok = s.find(id)
+				at, ok = s.findRow(id)
 			}
 			next = at + 1
-			return at, ok && s.field(at, 2) == offset
+			return at, ok && s.entryField(at, 2) == offset
 		})
 		if p != nil {
-			s.places.Store(offset, p)
+			s.opPositions.Store(offset, p)
 		}
 		es, err = s.decodeAndCache(&r, func(op uint64) bool { return op == id })
 	}
 	return s.entryOrFail(row, es[row], err)
 }
 
-// entryAt returns the entry of a row if its position in a record is known. Otherwise it
+// readEntryAtPosition returns the entry of a row if its position in a record is known. Otherwise it
 // returns nil.
-func (s *snapshot) entryAt(row int) *store.Entry {
-	p, ok := s.places.Load(s.field(row, 2))
+func (s *snapshot) readEntryAtPosition(row int) *store.Entry {
+	p, ok := s.opPositions.Load(s.entryField(row, 2))
 	if !ok {
 		return nil
 	}
-	e := p.(*opPlaces).entry(s.log, row)
+	e := p.(*opPositions).readEntry(s.log, row)
 	if e == nil {
 		return nil
 	}
-	if e.ID != s.id(row) || e.Version != uint64(s.field(row, 1)) {
+	if e.ID != s.entryID(row) || e.Version != uint64(s.entryField(row, 1)) {
 		return nil
 	}
 	return e
 }
 
-// entriesByID returns the entries with these IDs, which must have rows. It reads each record
+// readEntriesByID returns the entries with these IDs, which must have rows. It reads each record
 // once.
-func (s *snapshot) entriesByID(ids []uint64) []*store.Entry {
+func (s *snapshot) readEntriesByID(ids []uint64) []*store.Entry {
 	rows, es := make([]int, len(ids)), map[int]*store.Entry{}
 	wanted := map[int64][]uint64{} // IDs by the offset of their record
 	for i, id := range ids {
-		rows[i], _ = s.find(id)
-		if e, ok := s.entries.Get(rows[i]); ok {
+		rows[i], _ = s.findRow(id)
+		if e, ok := s.cachedEntries.Get(rows[i]); ok {
 			es[rows[i]] = e
 			continue
 		}
-		offset := s.field(rows[i], 2)
+		offset := s.entryField(rows[i], 2)
 		wanted[offset] = append(wanted[offset], id)
 	}
 	rd := s.log.NewReader()
 	for _, offset := range slices.Sorted(maps.Keys(wanted)) {
-		if r, err := rd.At(offset); err == nil {
+		if r, err := rd.RecordAt(offset); err == nil {
 			some, _ := s.decodeAndCache(&r, func(id uint64) bool { return slices.Contains(wanted[offset], id) })
 			maps.Copy(es, some)
 		}
@@ -114,8 +114,8 @@ func (s *snapshot) entriesByID(ids []uint64) []*store.Entry {
 // entryOrFail returns the entry e of a row. If e is nil, it records an error.
 func (s *snapshot) entryOrFail(row int, e *store.Entry, err error) *store.Entry {
 	if e == nil {
-		s.fail(errors.Join(
-			fmt.Errorf("%w: entry %d is not at byte %d of the log", errSnapshot, s.id(row), s.field(row, 2)),
+		s.recordError(errors.Join(
+			fmt.Errorf("%w: entry %d is not at byte %d of the log", errSnapshot, s.entryID(row), s.entryField(row, 2)),
 			err,
 		))
 	}
@@ -124,23 +124,23 @@ func (s *snapshot) entryOrFail(row int, e *store.Entry, err error) *store.Entry 
 
 // decodeAndCache returns the wanted entries of a record that rows refer to, by row, and caches them. A nil
 // want means that all entries are wanted.
-func (s *snapshot) decodeAndCache(r *wal.Record, want func(id uint64) bool) (map[int]*store.Entry, error) {
-	taken, err := s.decodeRows(r, want)
+func (s *snapshot) decodeAndCache(r *wal.Record, isWanted func(id uint64) bool) (map[int]*store.Entry, error) {
+	taken, err := s.decodeRows(r, isWanted)
 	s.cacheRows(taken)
 	return taken, err
 }
 
 // decodeRows returns the wanted entries of a record that rows refer to, by row. A nil want means that all entries are
 // wanted.
-func (s *snapshot) decodeRows(r *wal.Record, want func(id uint64) bool) (map[int]*store.Entry, error) {
-	es, err := decodeEntries(r, want)
+func (s *snapshot) decodeRows(r *wal.Record, isWanted func(id uint64) bool) (map[int]*store.Entry, error) {
+	es, err := decodeEntries(r, isWanted)
 	decoded := make(map[int]*store.Entry, len(es))
 	for _, e := range slices.Backward(es) { // if a record has several versions of an entry, use the last version
-		row, ok := s.find(e.ID)
+		row, ok := s.findRow(e.ID)
 		if !ok || decoded[row] != nil {
 			continue
 		}
-		if s.field(row, 2) == r.Offset && uint64(s.field(row, 1)) == e.Version {
+		if s.entryField(row, 2) == r.Offset && uint64(s.entryField(row, 1)) == e.Version {
 			decoded[row] = e
 		}
 	}
@@ -151,7 +151,7 @@ func (s *snapshot) decodeRows(r *wal.Record, want func(id uint64) bool) (map[int
 // entry in the map with the cached entry.
 func (s *snapshot) cacheRows(decoded map[int]*store.Entry) {
 	for row, e := range decoded {
-		decoded[row] = s.entries.Put(row, e, EntryBytes(e))
+		decoded[row] = s.cachedEntries.Put(row, e, EntryBytes(e))
 	}
 }
 

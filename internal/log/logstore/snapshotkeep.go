@@ -16,153 +16,160 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// frozen is the store as of one moment. A snapshot can be written from it while other changes are
+// frozenState is the store as of one moment. A snapshot can be written from it while other changes are
 // made. It must be released.
-type frozen struct {
-	epoch   uint64 // epoch of the store at that moment
-	st      *state // a copy of the state without names; the entries are in its order
-	head    snapshotHead
-	offsets []int64          // offsets of the changes after the state's base
-	places  map[uint64]int64 // offsets of the records in the log's base, by entry ID, if needed
+type frozenState struct {
+	epoch       uint64 // epoch of the store at that moment
+	st          *state // a copy of the state without names; the entries are in its order
+	head        snapshotHead
+	offsets     []int64          // offsets of the changes after the state's base
+	baseOffsets map[uint64]int64 // offsets of the records in the log's base, by entry ID, if needed
 }
 
-// freeze returns the current state of the store. logmu must be held.
-func (d *DB) freeze() (*frozen, error) {
-	places, err := d.basePlaces()
+// freezeState returns the current state of the store. logmu must be held.
+func (d *DB) freezeState() (*frozenState, error) {
+	places, err := d.baseEntryOffsets()
 	if err != nil {
 		return nil, err
 	}
-	p, _ := logpos.Decode(d.position())
+	p, _ := logpos.Decode(d.currentPosition())
 	st := d.st
-	return &frozen{
+	return &frozenState{
 		epoch: d.epoch.Load(),
-		st: &state{base: st.base.acquire(), hidden: slices.Clone(st.hidden), order: slices.Clone(st.order),
-			gone:   maps.Clone(st.gone),
-			nextID: st.nextID, opIDs: maps.Clone(st.opIDs), opLog: slices.Clone(st.opLog), rare: slices.Clone(st.rare)},
-		head: snapshotHead{log: p.Log, seq: p.Seq, offset: p.Offset, chain: p.Chain, base: d.base,
-			synced: d.log.SyncedOffset(), nextID: st.nextID},
-		offsets: slices.Clone(d.offsets),
-		places:  places,
+		st: &state{
+			base:             st.base.acquire(),
+			hiddenRows:       slices.Clone(st.hiddenRows),
+			changedByID:      slices.Clone(st.changedByID),
+			removedNames:     maps.Clone(st.removedNames),
+			nextID:           st.nextID,
+			opIDs:            maps.Clone(st.opIDs),
+			opIDOrder:        slices.Clone(st.opIDOrder),
+			rareLabelEntries: slices.Clone(st.rareLabelEntries),
+		},
+		head: snapshotHead{logID: p.LogID, lastSeq: p.Seq, offset: p.Offset, chain: p.Chain, base: d.base,
+			syncedOffset: d.log.SyncedOffset(), nextID: st.nextID},
+		offsets:     slices.Clone(d.changeOffsets),
+		baseOffsets: places,
 	}, nil
 }
 
-func (f *frozen) release() {
+func (f *frozenState) release() {
 	if f != nil {
 		f.st.base.release()
 	}
 }
 
-// write writes the snapshot.
-func (f *frozen) write(to io.WriterAt) error {
-	rows := f.st.collect(f.offsets, f.offset)
+// writeSnapshot writes the snapshot.
+func (f *frozenState) writeSnapshot(to io.WriterAt) error {
+	rows := f.st.snapshotRows(f.offsets, f.entryOffset)
 	if err := f.st.readError(); err != nil {
 		return err
 	}
-	err := rows.WriteFile(to, f.head.page())
+	err := rows.WriteFile(to, f.head.pageEncoder())
 	return cmp.Or(f.st.readError(), err)
 }
 
-// offset returns the offset of the record with an entry's version.
-func (f *frozen) offset(e *store.Entry) int64 {
-	from := f.head.seq - uint64(len(f.offsets))
-	if e.Version > from && e.Version <= f.head.seq {
+// entryOffset returns the offset of the record with an entry's version.
+func (f *frozenState) entryOffset(e *store.Entry) int64 {
+	from := f.head.lastSeq - uint64(len(f.offsets))
+	if e.Version > from && e.Version <= f.head.lastSeq {
 		return f.offsets[e.Version-from-1]
 	}
-	if offset, ok := f.st.base.change(e.Version); ok {
+	if offset, ok := f.st.base.changeOffset(e.Version); ok {
 		return offset
 	}
-	return f.places[e.ID]
+	return f.baseOffsets[e.ID]
 }
 
-// basePlaces returns the offsets of the records in the log's base, by entry ID, if a
+// baseEntryOffsets returns the offsets of the records in the log's base, by entry ID, if a
 // snapshot of the state needs them.
-func (d *DB) basePlaces() (map[uint64]int64, error) {
+func (d *DB) baseEntryOffsets() (map[uint64]int64, error) {
 	places := map[uint64]int64{}
 	if d.base == 0 || d.st.base != nil {
 		return places, nil
 	}
-	return places, d.eachBase(func(offset int64, p loggedOp) { places[p.entry.ID] = offset })
+	return places, d.eachBaseEntry(func(offset int64, p loggedOp) { places[p.entry.ID] = offset })
 }
 
 // Checkpoint writes the snapshot, from which the next process starts, if enough has changed
 // since the last snapshot. If another process is writing, it leaves the snapshot to the
 // next call.
 func (d *DB) Checkpoint(ctx context.Context) error {
-	if err := d.ready(ctx); err != nil {
+	if err := d.checkReady(ctx); err != nil {
 		return err
 	}
-	err := d.keepSnapshot(ctx)
-	if errors.Is(err, errSnapshot) || errors.Is(err, ErrDerived) {
+	err := d.updateSnapshot(ctx)
+	if errors.Is(err, errSnapshot) || errors.Is(err, ErrDerivedFile) {
 		return nil
 	}
 	return err
 }
 
-// keepSnapshot writes the snapshot in the background if much has changed since the last
+// updateSnapshot writes the snapshot in the background if much has changed since the last
 // snapshot. The file is renamed between the writes of this process, and not at all if
 // another process is writing. If it is not written, the next process only needs more time.
-func (d *DB) keepSnapshot(ctx context.Context) error {
-	if !d.opts.KeepFiles {
+func (d *DB) updateSnapshot(ctx context.Context) error {
+	if !d.opts.WriteDerivedFiles {
 		return nil
 	}
 	if err := d.checkpointer.mu.LockContext(ctx); err != nil {
 		return err
 	}
 	defer d.checkpointer.mu.Unlock()
-	f, err := d.freezeIf(d.worthSnapshot)
+	f, err := d.freezeIf(d.isSnapshotDue)
 	if f == nil {
 		return err
 	}
 	defer f.release()
 	between := func(fn func() error) error { return d.betweenWrites(ctx, fn) }
-	return d.putFrozen(ctx, f, between, between)
+	return d.writeFrozenState(ctx, f, between, between)
 }
 
 // freezeIf freezes the store if it is open, can be read, and worth returns true. Otherwise
 // it returns nil. worth is called with logmu held.
-func (d *DB) freezeIf(worth func() bool) (*frozen, error) {
+func (d *DB) freezeIf(isWorthwhile func() bool) (*frozenState, error) {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
-	if d.closed || d.broken != nil {
+	if d.isClosed || d.brokenErr != nil {
 		return nil, nil
 	}
-	if !worth() {
+	if !isWorthwhile() {
 		return nil, nil
 	}
-	return d.freeze()
+	return d.freezeState()
 }
 
-// instantSnapshot reports whether a snapshot is worth writing and, according to its number
+// isQuickSnapshotDue reports whether a snapshot is worth writing and, according to its number
 // of rows, takes only a few milliseconds. logmu must be held.
-func (d *DB) instantSnapshot() bool {
-	rows, read := d.st.len()+len(d.st.gone)+int(d.log.Seq()-d.base)/4, d.log.End()
+func (d *DB) isQuickSnapshotDue() bool {
+	rows, read := d.st.len()+len(d.st.removedNames)+int(d.log.LastSeq()-d.base)/4, d.log.EndOffset()
 	if b := d.st.base; b != nil {
 		rows, read = rows+b.head.counts[sectionRemoved], 0
 	}
-	return d.checkpointer.isQuick(rows, read) && d.worthSnapshot()
+	return d.checkpointer.isQuick(rows, read) && d.isSnapshotDue()
 }
 
-// worthSnapshot reports whether much has changed since the snapshot. logmu must be held.
-func (d *DB) worthSnapshot() bool {
-	return d.log.Exists() && d.checkpointer.isWorthwhile(d.st.ops, d.st.len())
+// isSnapshotDue reports whether much has changed since the snapshot. logmu must be held.
+func (d *DB) isSnapshotDue() bool {
+	return d.log.Exists() && d.checkpointer.isWorthwhile(d.st.opsSinceBase, d.st.len())
 }
 
-// makeUp writes the snapshot that was already missing when the store was opened, and uses
+// writeMissingSnapshot writes the snapshot that was already missing when the store was opened, and uses
 // it as the base of the state.
-func (d *DB) makeUp() {
+func (d *DB) writeMissingSnapshot() {
 	if d.opts.ReadOnly {
-		_ = d.keepSnapshot(d.closing)
+		_ = d.updateSnapshot(d.closingCtx)
 		return
 	}
-	if d.checkpointer.mu.LockContext(d.closing) != nil {
+	if d.checkpointer.mu.LockContext(d.closingCtx) != nil {
 		return
 	}
 	defer d.checkpointer.mu.Unlock()
 	d.logmu.RLock()
-	worth := d.ready(d.closing) == nil && d.broken == nil && d.worthSnapshot()
+	worth := d.checkReady(d.closingCtx) == nil && d.brokenErr == nil && d.isSnapshotDue()
 	d.logmu.RUnlock()
 	if worth {
-		_ = d.renewSnapshot(d.closing)
+		_ = d.renewSnapshot(d.closingCtx)
 	}
 }
 
@@ -170,7 +177,7 @@ func (d *DB) makeUp() {
 // Once ctx is done, it does not wait for other processes and ends early. The checkpointer's
 // lock must be held.
 func (d *DB) renewSnapshot(ctx context.Context) error {
-	if d.restOn(ctx, func() error { return nil }, restIfWorthwhile) == nil {
+	if d.rebaseOnSnapshot(ctx, func() error { return nil }, rebaseIfWorthwhile) == nil {
 		return nil // another process has written a newer snapshot
 	}
 	f, err := d.freezeIf(func() bool { return true })
@@ -178,40 +185,40 @@ func (d *DB) renewSnapshot(ctx context.Context) error {
 		return err
 	}
 	defer f.release()
-	return d.putFrozen(ctx, f, func(fn func() error) error { return d.withExclusiveLock(ctx, fn) },
-		func(put func() error) error { return d.restOn(ctx, put, restAlways) })
+	return d.writeFrozenState(ctx, f, func(fn func() error) error { return d.withExclusiveLock(ctx, fn) },
+		func(put func() error) error { return d.rebaseOnSnapshot(ctx, put, rebaseAlways) })
 }
 
-// putFrozen writes the snapshot of f, unless the existing snapshot is as recent. begin and end are
+// writeFrozenState writes the snapshot of f, unless the existing snapshot is as recent. begin and end are
 // used as in derive.
-func (d *DB) putFrozen(ctx context.Context, f *frozen, begin, end func(fn func() error) error) error {
-	return d.derive(d.snapshotName(), f.epoch, begin, func(put func() error) error {
+func (d *DB) writeFrozenState(ctx context.Context, f *frozenState, begin, end func(fn func() error) error) error {
+	return d.writeDerivedFile(d.snapshotName(), f.epoch, begin, func(put func() error) error {
 		return end(func() error {
 			if err := d.checkEpoch(f.epoch); err != nil {
 				return err
 			}
 			if s, err := d.openSnapshot(); err == nil {
 				defer s.release()
-				if s.head.seq >= f.head.seq {
+				if s.head.lastSeq >= f.head.lastSeq {
 					return nil
 				}
 			}
 			return put()
 		})
-	}, func(file vfs.File) error { return f.write(ctxfile.File{Context: ctx, Inner: file}) })
+	}, func(file vfs.File) error { return f.writeSnapshot(ctxfile.File{Context: ctx, Inner: file}) })
 }
 
-// restCondition decides when restOn uses a snapshot.
-type restCondition int
+// rebaseCondition decides when restOn uses a snapshot.
+type rebaseCondition int
 
 const (
-	restAlways       restCondition = iota
-	restIfWorthwhile               // if this frees at least half of the log data that the state keeps in memory
+	rebaseAlways       rebaseCondition = iota
+	rebaseIfWorthwhile                 // if this frees at least half of the log data that the state keeps in memory
 )
 
-// restOn calls put with the lock between processes and then uses the existing snapshot as
+// rebaseOnSnapshot calls put with the lock between processes and then uses the existing snapshot as
 // the base of the state.
-func (d *DB) restOn(ctx context.Context, put func() error, condition restCondition) error {
+func (d *DB) rebaseOnSnapshot(ctx context.Context, put func() error, condition rebaseCondition) error {
 	return d.withExclusiveLock(ctx, func() error {
 		if err := put(); err != nil {
 			return err
@@ -220,10 +227,10 @@ func (d *DB) restOn(ctx context.Context, put func() error, condition restConditi
 		if err != nil {
 			return err
 		}
-		spared := s.end() - d.st.base.end()
-		isWorthwhile := spared >= (d.log.End()-d.st.base.end())/2
-		isUsable := s.head.seq <= d.log.Seq() && s.head.seq > d.from
-		if condition == restIfWorthwhile {
+		spared := s.logOffset() - d.st.base.logOffset()
+		isWorthwhile := spared >= (d.log.EndOffset()-d.st.base.logOffset())/2
+		isUsable := s.head.lastSeq <= d.log.LastSeq() && s.head.lastSeq > d.startSeq
+		if condition == rebaseIfWorthwhile {
 			isUsable = isUsable && isWorthwhile
 		}
 		if !isUsable {
@@ -235,7 +242,7 @@ func (d *DB) restOn(ctx context.Context, put func() error, condition restConditi
 			s.release()
 			return err
 		}
-		d.setEqualState(st, slices.Clone(d.offsets[s.head.seq-d.from:]))
+		d.setEqualState(st, slices.Clone(d.changeOffsets[s.head.lastSeq-d.startSeq:]))
 		return nil
 	})
 }

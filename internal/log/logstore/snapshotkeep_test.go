@@ -32,7 +32,7 @@ func TestSnapshotsWhileOpen(t *testing.T) {
 	renewed := 0
 	for seed := range uint64(30) {
 		h := newRandomHistory(t, 4000+seed)
-		o := Options{TailLeast: 1}
+		o := Options{MinTailBytes: 1}
 		ms := []*DB{h.open(o), h.open(o)}
 		for i := range 80 {
 			m := ms[h.rand.IntN(len(ms))]
@@ -69,11 +69,11 @@ func TestSnapshotsWhileOpen(t *testing.T) {
 // The log after a snapshot grows with the store, but not beyond what fits into memory.
 func TestTailBound(t *testing.T) {
 	for n, want := range map[int]int64{0: 64 << 20, 800_000: 64 << 20, 1_000_000: 80_000_000, 10_000_000: 256 << 20} {
-		if got := tailBound(64<<20, n); got != want {
+		if got := maxTailLength(64<<20, n); got != want {
 			t.Errorf("tailBound of %d entries = %d, want %d", n, got, want)
 		}
 	}
-	if got := tailBound(1, 1); got != tailEntry {
+	if got := maxTailLength(1, 1); got != tailBytesPerEntry {
 		t.Errorf("tailBound of one entry = %d", got)
 	}
 }
@@ -99,7 +99,7 @@ func TestSnapshotsBesideWriters(t *testing.T) {
 	h := newRandomHistory(t, 1)
 	mem, written := h.fs.(*vfs.Mem), new(atomic.Int64)
 	h.fs = countingDisk{mem, written}
-	m := h.open(Options{TailLeast: least})
+	m := h.open(Options{MinTailBytes: least})
 	h.fs = mem
 	var wg sync.WaitGroup
 	for w := range writers {
@@ -130,11 +130,11 @@ func TestSnapshotsBesideWriters(t *testing.T) {
 	}
 	settle(m)
 	d := m
-	if n := len(d.st.order); n > writers*writes/4 {
+	if n := len(d.st.changedByID); n > writers*writes/4 {
 		t.Errorf("%d of %d entries are in memory", n, d.st.len())
 	}
-	if n := written.Load(); n == 0 || n > d.log.End()/least {
-		t.Errorf("%d snapshots were written of a log of %d bytes", n, d.log.End())
+	if n := written.Load(); n == 0 || n > d.log.EndOffset()/least {
+		t.Errorf("%d snapshots were written of a log of %d bytes", n, d.log.EndOffset())
 	}
 	sameAnswers(t, "after all", answers(t, m), h.replayed())
 	checkAndCloseStore(t, m)
@@ -162,7 +162,7 @@ func TestSnapshotIsOvertaken(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := m
-		f, err := d.freeze()
+		f, err := d.freezeState()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,9 +173,9 @@ func TestSnapshotIsOvertaken(t *testing.T) {
 			if err := do(other); err != nil {
 				t.Fatal(what, err)
 			}
-			return d.restOn(t.Context(), put, restAlways)
+			return d.rebaseOnSnapshot(t.Context(), put, rebaseAlways)
 		}
-		if err := d.putFrozen(t.Context(), f, func(fn func() error) error {
+		if err := d.writeFrozenState(t.Context(), f, func(fn func() error) error {
 			return d.withExclusiveLock(t.Context(), fn)
 		}, end); (err == nil) != (what == "change") {
 			t.Errorf("%s: %v", what, err)
@@ -205,9 +205,9 @@ func TestSnapshotIsOvertaken(t *testing.T) {
 func TestSnapshotOfAnotherWhileOpen(t *testing.T) {
 	h := newRandomHistory(t, 3)
 	mem := h.fs.(*vfs.Mem)
-	writer := h.open(Options{TailLeast: 1})
+	writer := h.open(Options{MinTailBytes: 1})
 	h.fs = fullDisk{mem}
-	full := h.open(Options{TailLeast: 1})
+	full := h.open(Options{MinTailBytes: 1})
 	h.fs = mem
 	add := func(m *DB, name string) {
 		if err := m.Apply(t.Context(), store.Add{Name: name, Content: strings.Repeat(name, 50)}); err != nil {
@@ -271,8 +271,8 @@ func TestCloseEndsSnapshot(t *testing.T) {
 	mem := h.fs.(*vfs.Mem)
 	disk := slowDisk{mem, make(chan struct{}), make(chan context.Context, 1)}
 	h.fs = disk
-	m := h.open(Options{TailLeast: 1})
-	disk.closing <- m.closing
+	m := h.open(Options{MinTailBytes: 1})
+	disk.closing <- m.closingCtx
 	if err := m.Apply(t.Context(), store.Add{Name: "name 1", Content: "text"}); err != nil {
 		t.Fatal(err)
 	}
@@ -303,7 +303,7 @@ func TestCloseWaitsForNoSnapshot(t *testing.T) {
 		}
 	}
 	add("name 1")
-	m := h.open(Options{TailLeast: 1, LockWait: time.Hour})
+	m := h.open(Options{MinTailBytes: 1, LockWait: time.Hour})
 	add("name 2")
 	l, err := h.fs.OpenLock(wal.LockName("memory.oxbow"))
 	if err != nil {
@@ -328,11 +328,11 @@ func TestCloseWaitsForNoSnapshot(t *testing.T) {
 // A process that lives on makes the snapshot that was worth it when it opened the store.
 func TestSnapshotOfAProcessThatLivesOn(t *testing.T) {
 	for _, o := range []Options{
-		{SnapshotLeast: 5, LivesOn: 3},
-		{SnapshotLeast: 5, LivesOn: 3, ReadOnly: true, KeepFiles: true},
+		{MinSnapshotOps: 5, LongRunCalls: 3},
+		{MinSnapshotOps: 5, LongRunCalls: 3, ReadOnly: true, WriteDerivedFiles: true},
 	} {
 		h := newRandomHistory(t, 8)
-		writer := h.open(Options{SnapshotLeast: 1 << 30})
+		writer := h.open(Options{MinSnapshotOps: 1 << 30})
 		for i := range 5 {
 			if err := writer.Apply(t.Context(), store.Add{Name: fmt.Sprint("name ", i), Content: "text"}); err != nil {
 				t.Fatal(err)
@@ -369,12 +369,12 @@ func TestSnapshotOfAProcessThatLivesOn(t *testing.T) {
 // snapshot that was to be made.
 func TestClosedOpensNothing(t *testing.T) {
 	h := newRandomHistory(t, 9)
-	writer := h.open(Options{SnapshotLeast: 1})
+	writer := h.open(Options{MinSnapshotOps: 1})
 	if err := writer.Apply(t.Context(), store.Add{Name: "a", Content: "text"}); err != nil {
 		t.Fatal(err)
 	}
 	checkAndCloseStore(t, writer)
-	m := h.open(Options{SnapshotLeast: 1})
+	m := h.open(Options{MinSnapshotOps: 1})
 	if m.SnapshotSeq() != 1 {
 		t.Fatal("the store rests on no snapshot")
 	}
@@ -382,7 +382,7 @@ func TestClosedOpensNothing(t *testing.T) {
 	if f, err := m.freezeIf(func() bool { return true }); f != nil || err != nil {
 		t.Errorf("freezeIf() = %+v, %v, want nothing", f, err)
 	}
-	m.st.base.fail(errSnapshot) // as reading a file that is closed does
+	m.st.base.recordError(errSnapshot) // as reading a file that is closed does
 	if e, err := m.EntryByID(1); !errors.Is(err, store.ErrClosed) {
 		t.Errorf("EntryByID() = %+v, %v, want ErrClosed", e, err)
 	}

@@ -17,59 +17,64 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// opText is the number of content bytes that take about as long to read from the log as an op.
-const opText = 4096
+// contentBytesPerOp is the number of content bytes that take about as long to read from the log as an op.
+const contentBytesPerOp = 4096
 
-// opIDWindow is the minimum number of changes with an op ID whose IDs are remembered.
-const opIDWindow = 4096
+// minRememberedOpIDs is the minimum number of changes with an op ID whose IDs are remembered.
+const minRememberedOpIDs = 4096
 
 // state has a store's entries after a change. These are the entries of a snapshot, if the store has
 // one, and the entries that changed since. Entries are immutable, and a new version is a new Entry.
 // If the snapshot cannot be read, methods return zero values, and readError returns the error.
 type state struct {
-	base   *snapshot // may be nil
-	hidden bitmap    // rows of base that were replaced or removed
+	base       *snapshot // may be nil
+	hiddenRows bitmap    // rows of base that were replaced or removed
 
-	names  map[string]*store.Entry // entries that changed
-	order  []*store.Entry          // the same entries, by ID
-	gone   map[string]uint64       // removed names and the changes that removed them
-	nextID uint64
-	rare   []*store.Entry // the entries in order that have a label of rareKeys
+	changedByName    map[string]*store.Entry // entries that changed
+	changedByID      []*store.Entry          // the same entries, by ID
+	removedNames     map[string]uint64       // removed names and the changes that removed them
+	nextID           uint64
+	rareLabelEntries []*store.Entry // the entries in order that have a label of rareLabelKeys
 	// number of ops that were applied since the base, in which an op counts once more for each
 	// opText bytes of content
-	ops int
+	opsSinceBase int
 
-	opIDs map[string]seenID // op IDs and their changes, by the keys of the IDs
-	opLog []string          // the keys, oldest first
+	opIDs     map[string]seenOpID // op IDs and their changes, by the keys of the IDs
+	opIDOrder []string            // the keys, oldest first
 }
 
 func newState() *state {
-	return &state{names: map[string]*store.Entry{}, gone: map[string]uint64{}, nextID: 1, opIDs: map[string]seenID{}}
+	return &state{
+		changedByName: map[string]*store.Entry{},
+		removedNames:  map[string]uint64{},
+		nextID:        1,
+		opIDs:         map[string]seenOpID{},
+	}
 }
 
 // withBase returns a state that has as its base a later snapshot of the same history. Both states
 // share their op IDs, so changes may be applied to only one of the states.
 func (st *state) withBase(s *snapshot) *state {
 	n := newState()
-	n.base, n.hidden = s, make(bitmap, (s.len()+63)/64)
+	n.base, n.hiddenRows = s, make(bitmap, (s.len()+63)/64)
 	n.nextID = st.nextID
 	n.opIDs = st.opIDs
-	n.opLog = st.opLog
-	for _, e := range st.order {
-		if e.Version > s.head.seq {
+	n.opIDOrder = st.opIDOrder
+	for _, e := range st.changedByID {
+		if e.Version > s.head.lastSeq {
 			n.putEntry(e)
-			n.ops++
+			n.opsSinceBase++
 		}
 	}
-	for name, seq := range st.gone {
-		if seq <= s.head.seq {
+	for name, seq := range st.removedNames {
+		if seq <= s.head.lastSeq {
 			continue
 		}
-		if row, ok := n.row(name); ok {
-			n.hidden.setBit(row)
+		if row, ok := n.baseRowOf(name); ok {
+			n.hiddenRows.setBit(row)
 		}
-		n.gone[name] = seq
-		n.ops++
+		n.removedNames[name] = seq
+		n.opsSinceBase++
 	}
 	return n
 }
@@ -78,46 +83,46 @@ func (st *state) withBase(s *snapshot) *state {
 func (st *state) readError() error { return st.base.readError() }
 
 // len returns the number of entries.
-func (st *state) len() int { return st.base.len() - st.hidden.count() + len(st.order) }
+func (st *state) len() int { return st.base.len() - st.hiddenRows.count() + len(st.changedByID) }
 
-// find returns the entry with this name, or nil if the name is unknown.
-func (st *state) find(name string) *store.Entry {
-	if e := st.names[name]; e != nil {
+// findByName returns the entry with this name, or nil if the name is unknown.
+func (st *state) findByName(name string) *store.Entry {
+	if e := st.changedByName[name]; e != nil {
 		return e
 	}
-	if row, ok := st.row(name); ok {
-		return st.base.entry(row)
+	if row, ok := st.baseRowOf(name); ok {
+		return st.base.readEntry(row)
 	}
 	return nil
 }
 
-// row returns the row of the base with the entry with this name.
-func (st *state) row(name string) (row int, ok bool) {
-	if st.base == nil || st.names[name] != nil {
+// baseRowOf returns the row of the base with the entry with this name.
+func (st *state) baseRowOf(name string) (row int, ok bool) {
+	if st.base == nil || st.changedByName[name] != nil {
 		return 0, false
 	}
-	if _, gone := st.gone[name]; gone {
+	if _, gone := st.removedNames[name]; gone {
 		return 0, false
 	}
 	row, ok = st.base.rowNamed(name)
-	return row, ok && !st.hidden.hasBit(row)
+	return row, ok && !st.hiddenRows.hasBit(row)
 }
 
-// byID returns the entry with this ID, or nil if the ID is unknown.
-func (st *state) byID(id uint64) *store.Entry {
-	if i, found := st.searchID(id); found {
-		return st.order[i]
+// findByID returns the entry with this ID, or nil if the ID is unknown.
+func (st *state) findByID(id uint64) *store.Entry {
+	if i, found := st.searchChangedID(id); found {
+		return st.changedByID[i]
 	}
-	if row, ok := st.base.find(id); ok && !st.hidden.hasBit(row) {
-		return st.base.entry(row)
+	if row, ok := st.base.findRow(id); ok && !st.hiddenRows.hasBit(row) {
+		return st.base.readEntry(row)
 	}
 	return nil
 }
 
-// withAlias returns the entries with this alias.
-func (st *state) withAlias(alias string) (es []*store.Entry) {
-	es = st.baseWithAlias(alias)
-	for _, e := range st.order {
+// entriesWithAlias returns the entries with this alias.
+func (st *state) entriesWithAlias(alias string) (es []*store.Entry) {
+	es = st.baseEntriesWithAlias(alias)
+	for _, e := range st.changedByID {
 		if slices.Contains(e.Aliases, alias) {
 			es = append(es, e)
 		}
@@ -125,12 +130,12 @@ func (st *state) withAlias(alias string) (es []*store.Entry) {
 	return es
 }
 
-// baseWithAlias returns the entries of the base with this alias.
-func (st *state) baseWithAlias(alias string) (es []*store.Entry) {
+// baseEntriesWithAlias returns the entries of the base with this alias.
+func (st *state) baseEntriesWithAlias(alias string) (es []*store.Entry) {
 	if st.base != nil {
-		for _, id := range st.base.numbersWithHash(sectionAliases, alias) {
-			if row, ok := st.base.find(id); ok && !st.hidden.hasBit(row) {
-				es = append(es, st.base.entry(row)) // the entry is nil if it cannot be read
+		for _, id := range st.base.findNumbersByHash(sectionAliases, alias) {
+			if row, ok := st.base.findRow(id); ok && !st.hiddenRows.hasBit(row) {
+				es = append(es, st.base.readEntry(row)) // the entry is nil if it cannot be read
 			}
 		}
 	}
@@ -140,28 +145,28 @@ func (st *state) baseWithAlias(alias string) (es []*store.Entry) {
 // lastChangeTo returns the number of the last change to an entry with this name, or 0 if no
 // change touched it.
 func (st *state) lastChangeTo(name string) uint64 {
-	if e := st.find(name); e != nil {
+	if e := st.findByName(name); e != nil {
 		return e.Version
 	}
-	if seq, ok := st.gone[name]; ok {
+	if seq, ok := st.removedNames[name]; ok {
 		return seq
 	}
 	return st.base.lastRemoval(name)
 }
 
 // applyRecord implements applier.
-func (st *state) applyRecord(r *wal.Record, v *body) ([]store.Delta, error) {
+func (st *state) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, error) {
 	if st.base != nil && isRewrite(r, v) {
 		return nil, errSnapshot // the snapshot was made from an earlier version of the file
 	}
-	deltas := st.apply(r.Seq, time.Unix(0, r.Time).UTC(), v)
+	deltas := st.applyChange(r.Seq, time.Unix(0, r.Time).UTC(), v)
 	return deltas, st.readError()
 }
 
 // isRewrite reports whether a redaction or a recovery wrote the record. If so, earlier
 // records may have changed. A compaction does not count, because it leaves entries
 // unchanged.
-func isRewrite(r *wal.Record, v *body) bool {
+func isRewrite(r *wal.Record, v *recordBody) bool {
 	if r.Type != typeChange {
 		return true
 	}
@@ -172,12 +177,12 @@ func isRewrite(r *wal.Record, v *body) bool {
 	return !isCompaction && len(v.reverts) == 0
 }
 
-// apply applies a change and returns the deltas.
-func (st *state) apply(seq uint64, at time.Time, v *body) []store.Delta {
-	v.stamp(seq, at)
-	st.ops += len(v.ops)
+// applyChange applies a change and returns the deltas.
+func (st *state) applyChange(seq uint64, changeTime time.Time, v *recordBody) []store.Delta {
+	v.stampEntries(seq, changeTime)
+	st.opsSinceBase += len(v.ops)
 	for i := range v.ops {
-		st.ops += len(v.ops[i].entry.Content) / opText
+		st.opsSinceBase += len(v.ops[i].entry.Content) / contentBytesPerOp
 	}
 	deltas := make([]store.Delta, 0, len(v.ops))
 	for i := range v.ops {
@@ -187,7 +192,7 @@ func (st *state) apply(seq uint64, at time.Time, v *body) []store.Delta {
 		case p.isErased:
 			// do not apply anything, because a later version replaced or removed the erased version
 		case p.verb == store.VerbRemove:
-			st.remove(e, seq)
+			st.removeEntry(e, seq)
 			deltas = append(deltas, store.Delta{ID: e.ID})
 		default:
 			// An undo may replace an entry that has the same name and a different ID.
@@ -203,20 +208,20 @@ func (st *state) apply(seq uint64, at time.Time, v *body) []store.Delta {
 }
 
 // rememberOpIDs remembers the op IDs of a change.
-func (st *state) rememberOpIDs(seq uint64, v *body) {
+func (st *state) rememberOpIDs(seq uint64, v *recordBody) {
 	st.nextID = max(st.nextID, v.nextID)
 	if v.opID != "" {
 		st.rememberOpID(v.opID, seq)
 	}
-	for _, s := range v.seen {
+	for _, s := range v.seenOpIDs {
 		st.rememberOpID(s.id, s.seq)
 	}
 }
 
-// seenIDs returns the remembered op IDs, oldest first.
-func (st *state) seenIDs() []seenID {
-	ids := make([]seenID, len(st.opLog))
-	for i, key := range st.opLog {
+// rememberedOpIDs returns the remembered op IDs, oldest first.
+func (st *state) rememberedOpIDs() []seenOpID {
+	ids := make([]seenOpID, len(st.opIDOrder))
+	for i, key := range st.opIDOrder {
 		ids[i] = st.opIDs[key]
 	}
 	return ids
@@ -225,87 +230,87 @@ func (st *state) seenIDs() []seenID {
 // putEntry sets the entry with the name of e. It returns the ID of another entry that had the
 // name before and is removed by this, or 0.
 func (st *state) putEntry(e *store.Entry) (replaced uint64) {
-	old := st.names[e.Name]
-	switch row, ok := st.base.find(e.ID); {
+	old := st.changedByName[e.Name]
+	switch row, ok := st.base.findRow(e.ID); {
 	case old != nil && old.ID != e.ID:
 		replaced = old.ID
-		st.dropFromOrder(old.ID)
+		st.removeFromChanged(old.ID)
 	case old != nil:
-	case ok && !st.hidden.hasBit(row): // remove the old name, because an ID has only one name
-		st.hidden.setBit(row)
+	case ok && !st.hiddenRows.hasBit(row): // remove the old name, because an ID has only one name
+		st.hiddenRows.setBit(row)
 	default:
-		if row, ok := st.row(e.Name); ok {
-			replaced = st.base.id(row)
-			st.hidden.setBit(row)
+		if row, ok := st.baseRowOf(e.Name); ok {
+			replaced = st.base.entryID(row)
+			st.hiddenRows.setBit(row)
 		}
 	}
-	st.names[e.Name] = e
-	delete(st.gone, e.Name)
-	st.addRare(e)
-	if n := len(st.order); n == 0 || st.order[n-1].ID < e.ID {
-		st.order = append(st.order, e)
+	st.changedByName[e.Name] = e
+	delete(st.removedNames, e.Name)
+	st.addRareLabelEntry(e)
+	if n := len(st.changedByID); n == 0 || st.changedByID[n-1].ID < e.ID {
+		st.changedByID = append(st.changedByID, e)
 		return replaced
 	}
-	i, found := st.searchID(e.ID)
+	i, found := st.searchChangedID(e.ID)
 	if found {
-		st.order[i] = e
+		st.changedByID[i] = e
 	} else {
-		st.order = slices.Insert(st.order, i, e)
+		st.changedByID = slices.Insert(st.changedByID, i, e)
 	}
 	return replaced
 }
 
-// remove removes the entry with the ID and name of e.
-func (st *state) remove(e *store.Entry, seq uint64) {
-	if old := st.names[e.Name]; old != nil {
-		delete(st.names, e.Name)
-		st.dropFromOrder(old.ID)
-	} else if row, ok := st.base.find(e.ID); ok {
-		st.hidden.setBit(row)
+// removeEntry removes the entry with the ID and name of e.
+func (st *state) removeEntry(e *store.Entry, seq uint64) {
+	if old := st.changedByName[e.Name]; old != nil {
+		delete(st.changedByName, e.Name)
+		st.removeFromChanged(old.ID)
+	} else if row, ok := st.base.findRow(e.ID); ok {
+		st.hiddenRows.setBit(row)
 	}
-	st.gone[e.Name] = seq
+	st.removedNames[e.Name] = seq
 }
 
-// dropFromOrder removes a changed entry from the order.
-func (st *state) dropFromOrder(id uint64) {
-	if i, found := st.searchID(id); found {
-		st.dropRare(id)
-		st.order = slices.Delete(st.order, i, i+1)
+// removeFromChanged removes a changed entry from the order.
+func (st *state) removeFromChanged(id uint64) {
+	if i, found := st.searchChangedID(id); found {
+		st.removeRareLabelEntry(id)
+		st.changedByID = slices.Delete(st.changedByID, i, i+1)
 	}
 }
 
-// rareKeys are keys of labels that few entries have and that every write looks for.
-var rareKeys = []string{store.LabelQuarantine, store.LabelSuspect, store.LabelTaint}
+// rareLabelKeys are keys of labels that few entries have and that every write looks for.
+var rareLabelKeys = []string{store.LabelQuarantine, store.LabelSuspect, store.LabelTaint}
 
-// addRare adds an entry to the entries with a rare label if the entry has such a label. It first drops the
+// addRareLabelEntry adds an entry to the entries with a rare label if the entry has such a label. It first drops the
 // earlier version of the entry.
-func (st *state) addRare(e *store.Entry) {
-	st.dropRare(e.ID)
-	if slices.ContainsFunc(e.Labels, func(l store.Label) bool { return slices.Contains(rareKeys, l.Key) }) {
-		i, _ := searchByID(st.rare, e.ID)
-		st.rare = slices.Insert(st.rare, i, e)
+func (st *state) addRareLabelEntry(e *store.Entry) {
+	st.removeRareLabelEntry(e.ID)
+	if slices.ContainsFunc(e.Labels, func(l store.Label) bool { return slices.Contains(rareLabelKeys, l.Key) }) {
+		i, _ := searchByID(st.rareLabelEntries, e.ID)
+		st.rareLabelEntries = slices.Insert(st.rareLabelEntries, i, e)
 	}
 }
 
-// dropRare removes an entry from the entries with a rare label, if it is one of them.
-func (st *state) dropRare(id uint64) {
-	if i, found := searchByID(st.rare, id); found {
-		st.rare = slices.Delete(st.rare, i, i+1)
+// removeRareLabelEntry removes an entry from the entries with a rare label, if it is one of them.
+func (st *state) removeRareLabelEntry(id uint64) {
+	if i, found := searchByID(st.rareLabelEntries, id); found {
+		st.rareLabelEntries = slices.Delete(st.rareLabelEntries, i, i+1)
 	}
 }
 
-// hasRare reports whether a filter selects only entries with a label of rareKeys.
-func hasRare(f store.Filter) bool {
+// selectsRareLabel reports whether a filter selects only entries with a label of rareLabelKeys.
+func selectsRareLabel(f store.Filter) bool {
 	return slices.ContainsFunc(f.Terms, func(t store.Term) bool {
-		isRare := func(key string) bool { return slices.Contains(rareKeys, key) }
+		isRare := func(key string) bool { return slices.Contains(rareLabelKeys, key) }
 		return t.Key == "has" && !t.Not && !slices.ContainsFunc(t.Values, func(v string) bool { return !isRare(v) })
 	})
 }
 
-// searchID returns the index of an ID in order, or the index at which the ID has to be inserted.
-func (st *state) searchID(id uint64) (int, bool) { return searchByID(st.order, id) }
+// searchChangedID returns the index of an ID in order, or the index at which the ID has to be inserted.
+func (st *state) searchChangedID(id uint64) (int, bool) { return searchByID(st.changedByID, id) }
 
-// searchByID is like searchID for any list that is ordered by ID.
+// searchByID is like searchChangedID for any list that is ordered by ID.
 func searchByID(order []*store.Entry, id uint64) (int, bool) {
 	return slices.BinarySearchFunc(order, id, func(e *store.Entry, id uint64) int { return cmp.Compare(e.ID, id) })
 }
@@ -313,14 +318,14 @@ func searchByID(order []*store.Entry, id uint64) (int, bool) {
 func (st *state) rememberOpID(id string, seq uint64) {
 	key := store.OpIDKey(id)
 	if _, ok := st.opIDs[key]; !ok {
-		st.opLog = append(st.opLog, key)
+		st.opIDOrder = append(st.opIDOrder, key)
 	}
-	st.opIDs[key] = seenID{id, seq}
-	if len(st.opLog) > 2*opIDWindow {
-		for _, old := range st.opLog[:opIDWindow] {
+	st.opIDs[key] = seenOpID{id, seq}
+	if len(st.opIDOrder) > 2*minRememberedOpIDs {
+		for _, old := range st.opIDOrder[:minRememberedOpIDs] {
 			delete(st.opIDs, old)
 		}
-		st.opLog = slices.Clone(st.opLog[opIDWindow:])
+		st.opIDOrder = slices.Clone(st.opIDOrder[minRememberedOpIDs:])
 	}
 }
 
@@ -350,7 +355,7 @@ func (b bitmap) all(yield func(int) bool) {
 }
 
 // encodeOpIDs encodes section 6 of a snapshot.
-func encodeOpIDs(ids []seenID) (b []byte) {
+func encodeOpIDs(ids []seenOpID) (b []byte) {
 	for _, o := range ids {
 		b = binary.LittleEndian.AppendUint64(b, o.seq)
 		b = append(append(b, byte(len(o.id))), o.id...)
@@ -359,12 +364,12 @@ func encodeOpIDs(ids []seenID) (b []byte) {
 }
 
 // decodeOpIDs decodes the op IDs of a snapshot, oldest first.
-func decodeOpIDs(b []byte) (ids []seenID, err error) {
+func decodeOpIDs(b []byte) (ids []seenOpID, err error) {
 	for len(b) > 0 {
 		if len(b) < 9 || len(b) < 9+int(b[8]) {
 			return nil, errSnapshot
 		}
-		ids = append(ids, seenID{string(b[9 : 9+int(b[8])]), binary.LittleEndian.Uint64(b)})
+		ids = append(ids, seenOpID{string(b[9 : 9+int(b[8])]), binary.LittleEndian.Uint64(b)})
 		b = b[9+int(b[8]):]
 	}
 	return ids, nil
@@ -372,7 +377,7 @@ func decodeOpIDs(b []byte) (ids []seenID, err error) {
 
 // loadSnapshot loads a snapshot into the empty state.
 func (st *state) loadSnapshot(s *snapshot) error {
-	ids, err := decodeOpIDs(s.rows.TableBytes(sectionOpIDs))
+	ids, err := decodeOpIDs(s.tables.TableBytes(sectionOpIDs))
 	if err != nil {
 		return err
 	}
@@ -381,12 +386,12 @@ func (st *state) loadSnapshot(s *snapshot) error {
 	}
 	st.base = s
 	st.nextID = s.head.nextID
-	st.hidden = make(bitmap, (s.len()+63)/64)
+	st.hiddenRows = make(bitmap, (s.len()+63)/64)
 	return s.readError()
 }
 
-func (st *state) get(name string) (store.Entry, error) {
-	if e := st.find(name); e != nil {
+func (st *state) getEntry(name string) (store.Entry, error) {
+	if e := st.findByName(name); e != nil {
 		return *e, nil
 	}
 	return store.Entry{}, &store.NameError{Name: name, Err: store.ErrNotFound}
@@ -394,7 +399,12 @@ func (st *state) get(name string) (store.Entry, error) {
 
 // yieldEntries yields the entries that the filter selects. It ends at a nil entry, which means that
 // the entry could not be read.
-func yieldEntries(ctx context.Context, es iter.Seq[*store.Entry], f store.Filter, yield func(store.Entry, error) bool) {
+func yieldEntries(
+	ctx context.Context,
+	es iter.Seq[*store.Entry],
+	f store.Filter,
+	yield func(store.Entry, error) bool,
+) {
 	n := 0
 	for e := range es {
 		n++

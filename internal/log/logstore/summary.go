@@ -15,27 +15,29 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// summary has statistics of entries.
-type summary struct {
-	content int64               // total size of the contents in bytes
-	counts  map[store.Label]int // number of entries by kind, project and tag, with the same keys as in filters
+// entrySummary has statistics of entries.
+type entrySummary struct {
+	contentBytes int64               // total size of the contents in bytes
+	counts       map[store.Label]int // number of entries by kind, project and tag, with the same keys as in filters
 }
 
-// add counts an entry n times. A negative n removes the entry again.
-func (s *summary) add(e *store.Entry, n int) { s.addHead(e.Kind, e.Labels, len(e.Content), n) }
+// addEntry counts an entry n times. A negative n removes the entry again.
+func (s *entrySummary) addEntry(e *store.Entry, n int) {
+	s.addHead(e.Kind, e.Labels, len(e.Content), n)
+}
 
 // addHead counts an entry with this kind, labels and content size n times.
-func (s *summary) addHead(kind store.Kind, labels []store.Label, size, n int) {
-	s.content += int64(n * size)
-	s.count(store.Label{Key: "kind", Value: kind.String()}, n)
+func (s *entrySummary) addHead(kind store.Kind, labels []store.Label, size, n int) {
+	s.contentBytes += int64(n * size)
+	s.addLabelCount(store.Label{Key: "kind", Value: kind.String()}, n)
 	for _, l := range labels {
 		if l.Key == store.LabelProject || l.Key == store.LabelTag {
-			s.count(l, n)
+			s.addLabelCount(l, n)
 		}
 	}
 }
 
-func (s *summary) count(l store.Label, n int) {
+func (s *entrySummary) addLabelCount(l store.Label, n int) {
 	s.counts[l] += n
 	if s.counts[l] == 0 {
 		delete(s.counts, l)
@@ -43,8 +45,8 @@ func (s *summary) count(l store.Label, n int) {
 }
 
 // encode encodes section 7 of a snapshot.
-func (s *summary) encode() []byte {
-	b := binary.LittleEndian.AppendUint64(nil, uint64(s.content))
+func (s *entrySummary) encode() []byte {
+	b := binary.LittleEndian.AppendUint64(nil, uint64(s.contentBytes))
 	labels := slices.SortedFunc(maps.Keys(s.counts), func(a, b store.Label) int {
 		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value))
 	})
@@ -56,17 +58,17 @@ func (s *summary) encode() []byte {
 }
 
 // decodeSummary decodes section 7 of a snapshot.
-func decodeSummary(b []byte) (*summary, error) {
+func decodeSummary(b []byte) (*entrySummary, error) {
 	if len(b) < 8 {
 		return nil, errSnapshot
 	}
-	s := &summary{content: int64(binary.LittleEndian.Uint64(b)), counts: map[store.Label]int{}}
+	s := &entrySummary{contentBytes: int64(binary.LittleEndian.Uint64(b)), counts: map[store.Label]int{}}
 	for b = b[8:]; len(b) > 0; {
 		var l store.Label
 		var err error
-		l.Key, b, err = cutText(b)
+		l.Key, b, err = cutPrefixedText(b)
 		if err == nil {
-			l.Value, b, err = cutText(b)
+			l.Value, b, err = cutPrefixedText(b)
 		}
 		if err != nil || len(b) < 8 {
 			return nil, errSnapshot
@@ -76,40 +78,40 @@ func decodeSummary(b []byte) (*summary, error) {
 	return s, nil
 }
 
-// summary returns the statistics of the state's entries.
-func (st *state) summary() *summary {
-	s := &summary{counts: map[store.Label]int{}}
+// computeSummary returns the statistics of the state's entries.
+func (st *state) computeSummary() *entrySummary {
+	s := &entrySummary{counts: map[store.Label]int{}}
 	if b := st.base; b != nil {
-		base, err := decodeSummary(b.rows.TableBytes(sectionSums))
+		base, err := decodeSummary(b.tables.TableBytes(sectionSums))
 		if err != nil {
-			b.fail(err)
+			b.recordError(err)
 			return s
 		}
 		s = base
-		for row := range st.hidden.all {
-			number, size := b.form(row)
+		for row := range st.hiddenRows.all {
+			number, size := b.formAndSize(row)
 			f := b.entryForms()[number]
 			s.addHead(f.kind, f.labels, int(size), -1)
 		}
 	}
-	for _, e := range st.order {
-		s.add(e, 1)
+	for _, e := range st.changedByID {
+		s.addEntry(e, 1)
 	}
 	return s
 }
 
-// Summarize computes statistics by reading all entries.
-func Summarize(entries iter.Seq2[store.Entry, error]) (out store.Summary, err error) {
-	sum := summary{counts: map[store.Label]int{}}
+// SummarizeEntries computes statistics by reading all entries.
+func SummarizeEntries(entries iter.Seq2[store.Entry, error]) (out store.Summary, err error) {
+	sum := entrySummary{counts: map[store.Label]int{}}
 	for e, err := range entries {
 		if err != nil {
 			return store.Summary{}, err
 		}
 		out.Entries++
 		extendRange(&out, e.Created)
-		sum.add(&e, 1)
+		sum.addEntry(&e, 1)
 	}
-	out.Content, out.Counts = sum.content, sum.counts
+	out.Content, out.Counts = sum.contentBytes, sum.counts
 	return out, nil
 }
 

@@ -52,21 +52,21 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 				return 0, store.NoChange("change %d was erased, so that nothing says what to undo", seq)
 			}
 			s := step{seq: seq, p: p}
-			s.old, err = d.before(seq, v, v.ops[:i], p)
+			s.old, err = d.versionBefore(seq, v, v.ops[:i], p)
 			if err != nil {
 				return 0, err
 			}
 			steps = append(steps, s)
 		}
 	}
-	r := d.commit(ctx, func(g *batch) (*body, error) {
-		v := &body{reverts: seqs, note: "undo of " + joinNumbers(seqs)}
+	r := d.commitChange(ctx, func(g *batch) (*recordBody, error) {
+		v := &recordBody{reverts: seqs, note: "undo of " + joinNumbers(seqs)}
 		was := map[string]*store.Entry{} // the entries before the undo (nil if the entry did not exist)
 		for _, s := range slices.Backward(steps) {
 			name := s.p.entry.Name
-			now := g.get(name)
+			now := g.findEntry(name)
 			if _, ours := was[name]; !ours {
-				if !leftAs(now, s.p) {
+				if !isUnchangedSince(now, s.p) {
 					return nil, &store.ConflictError{Name: name, Want: s.seq, Have: g.lastChangeTo(name)}
 				}
 				was[name] = now
@@ -76,126 +76,127 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 				e := d.restoredEntry(ctx, s.old)
 				v.ops = append(v.ops, g.stageEntry(store.VerbRestore, &e))
 			case now != nil:
-				v.ops = append(v.ops, g.drop(now))
+				v.ops = append(v.ops, g.stageRemoval(now))
 			}
 		}
-		v.ops = lastOfEach(v.ops, was)
-		return v, g.freeRestored(v, func(name string) *store.Entry { return was[name] })
+		v.ops = lastOpPerName(v.ops, was)
+		return v, g.freeRestoredAliases(v, func(name string) *store.Entry { return was[name] })
 	})
 	return r.seq, r.err
 }
 
-// freeRestored removes the aliases of restored entries that another entry now has, so that
+// freeRestoredAliases removes the aliases of restored entries that another entry now has, so that
 // no word identifies two entries. If an entry gets its name back, the name is removed from
 // the aliases of other entries, because names have precedence. before returns the entry
 // that had a name before the change.
-func (g *batch) freeRestored(v *body, before func(name string) *store.Entry) error {
-	owner := g.indexedOwner(v)
+func (g *batch) freeRestoredAliases(v *recordBody, entryBefore func(name string) *store.Entry) error {
+	owner := g.ownerFinder(v)
 	for _, p := range slices.Clone(v.ops) {
 		if p.verb != store.VerbRestore {
 			continue
 		}
 		var had []string
-		old := before(p.entry.Name)
+		old := entryBefore(p.entry.Name)
 		if old != nil {
 			had = old.Aliases
 		}
 		p.entry.Aliases, _ = store.FreeAliases(p.entry.Name, p.entry.Aliases, had, owner)
 		if old == nil {
-			g.takeName(v, p.entry.Name, owner)
+			g.removeNameFromAliases(v, p.entry.Name, owner)
 		}
 	}
 	return g.st.readError()
 }
 
-// manyRestored is the number of operations in a change from which aliases are looked up in a table. For
+// minOpsForAliasTable is the number of operations in a change from which aliases are looked up in a table. For
 // fewer operations, each lookup searches all entries.
-const manyRestored = 16
+const minOpsForAliasTable = 16
 
-// indexedOwner returns a function that is like g.owner, but is fast for changes of many
+// ownerFinder returns a function that is like g.owner, but is fast for changes of many
 // entries.
-func (g *batch) indexedOwner(v *body) func(word, but string) (string, bool) {
-	if len(v.ops) < manyRestored {
-		return g.owner
+func (g *batch) ownerFinder(v *recordBody) func(word, but string) (string, bool) {
+	if len(v.ops) < minOpsForAliasTable {
+		return g.findOwner
 	}
-	return g.aliasTable().owner
+	return g.newAliasTable().findOwner
 }
 
 // aliasTable finds the entries of a batch by their aliases.
 type aliasTable struct {
-	g     *batch
-	named map[string][]string // names of the entries that may have an alias
+	batch        *batch
+	namesByAlias map[string][]string // names of the entries that may have an alias
 }
 
-// aliasTable returns a table for the entries that are not in the snapshot. The snapshot has
+// newAliasTable returns a table for the entries that are not in the snapshot. The snapshot has
 // its own table.
-func (g *batch) aliasTable() *aliasTable {
+func (g *batch) newAliasTable() *aliasTable {
 	t := &aliasTable{g, map[string][]string{}}
 	add := func(e *store.Entry) {
 		for _, a := range e.Aliases {
-			t.named[a] = append(t.named[a], e.Name)
+			t.namesByAlias[a] = append(t.namesByAlias[a], e.Name)
 		}
 	}
-	for _, e := range g.names {
+	for _, e := range g.stagedByName {
 		if e != nil {
 			add(e)
 		}
 	}
-	for _, e := range g.st.order {
-		if _, staged := g.names[e.Name]; !staged {
+	for _, e := range g.st.changedByID {
+		if _, staged := g.stagedByName[e.Name]; !staged {
 			add(e)
 		}
 	}
 	return t
 }
 
-func (t *aliasTable) owner(word, but string) (name string, ok bool) {
-	if word != but && t.g.get(word) != nil {
+func (t *aliasTable) findOwner(word, except string) (name string, ok bool) {
+	if word != except && t.batch.findEntry(word) != nil {
 		return word, true
 	}
-	for _, name := range t.named[word] {
-		e := t.g.get(name)
-		if e == nil || name == but {
+	for _, name := range t.namesByAlias[word] {
+		e := t.batch.findEntry(name)
+		if e == nil || name == except {
 			continue
 		}
 		if slices.Contains(e.Aliases, word) {
 			return name, true
 		}
 	}
-	for _, e := range t.g.st.baseWithAlias(word) {
-		if _, staged := t.g.names[e.Name]; !staged && e.Name != but {
+	for _, e := range t.batch.st.baseEntriesWithAlias(word) {
+		if _, staged := t.batch.stagedByName[e.Name]; !staged && e.Name != except {
 			return e.Name, true
 		}
 	}
 	return "", false
 }
 
-// leftAs reports whether the entry still is as the op wrote it. Later changes to the entry do not
+// isUnchangedSince reports whether the entry still is as the op wrote it. Later changes to the entry do not
 // exist, or were undone.
-func leftAs(now *store.Entry, p loggedOp) bool {
-	if now == nil || p.verb == store.VerbRemove {
-		return now == nil && p.verb == store.VerbRemove
+func isUnchangedSince(current *store.Entry, p loggedOp) bool {
+	if current == nil || p.verb == store.VerbRemove {
+		return current == nil && p.verb == store.VerbRemove
 	}
 	e := p.entry
-	return now.ID == e.ID && now.Kind == e.Kind && now.Content == e.Content && now.Created.Equal(e.Created) &&
-		slices.Equal(now.Aliases, e.Aliases) &&
-		slices.Equal(store.WithoutTextBy(now.Labels), store.WithoutTextBy(e.Labels))
+	return current.ID == e.ID && current.Kind == e.Kind && current.Content == e.Content &&
+		current.Created.Equal(e.Created) &&
+		slices.Equal(current.Aliases, e.Aliases) &&
+		slices.Equal(store.WithoutTextBy(current.Labels), store.WithoutTextBy(e.Labels))
 }
 
-// lastOfEach keeps only the last of several ops on the same name, and makes it follow the
+// lastOpPerName keeps only the last of several ops on the same name, and makes it follow the
 // change before the first op. If the last op is a removal, it must remove the entry in was,
 // because an op in between may have restored an earlier entry with the same name and
 // another ID.
-func lastOfEach(ops []loggedOp, was map[string]*store.Entry) []loggedOp {
+func lastOpPerName(ops []loggedOp, entriesBefore map[string]*store.Entry) []loggedOp {
 	var kept []loggedOp
 	places := map[string]int{}
 	for _, p := range ops {
 		name := p.entry.Name
-		if e := was[name]; e != nil && p.verb == store.VerbRemove {
+		if e := entriesBefore[name]; e != nil && p.verb == store.VerbRemove {
 			p.entry = &store.Entry{ID: e.ID, Name: name, Kind: e.Kind}
 		}
 		if i, ok := places[name]; ok {
-			p.prev = kept[i].prev
+			p.prevSeq = kept[i].prevSeq
 			kept[i] = p
 			continue
 		}
@@ -213,26 +214,31 @@ func joinNumbers(seqs []uint64) string {
 	return s
 }
 
-// before returns the entry's version before op p, or nil if the entry is new. ops are the
+// versionBefore returns the entry's version before op p, or nil if the entry is new. ops are the
 // earlier ops of the same change, whose body is in.
-func (d *DB) before(seq uint64, in *body, ops []loggedOp, p loggedOp) (*store.Version, error) {
-	for _, o := range slices.Backward(ops) {
+func (d *DB) versionBefore(
+	seq uint64,
+	changeBody *recordBody,
+	earlierOps []loggedOp,
+	p loggedOp,
+) (*store.Version, error) {
+	for _, o := range slices.Backward(earlierOps) {
 		if o.entry.Name == p.entry.Name {
 			if o.verb == store.VerbRemove {
 				return nil, nil
 			}
-			v := newVersion(seq, in, o)
+			v := newVersion(seq, changeBody, o)
 			return &v, nil
 		}
 	}
-	if p.prev == 0 {
+	if p.prevSeq == 0 {
 		return nil, nil
 	}
-	vs, err := d.versionsIn(p.prev, p.entry.Name, p.entry.ID)
+	vs, err := d.versionsIn(p.prevSeq, p.entry.Name, p.entry.ID)
 	if err != nil {
 		return nil, err
 	}
-	if first, _ := d.changeRange(); len(vs) == 0 && p.prev < first {
+	if first, _ := d.changeRange(); len(vs) == 0 && p.prevSeq < first {
 		// A compaction dropped the previous change, and the base does not have the entry. So the
 		// entry had been removed, or was redacted.
 		return nil, nil
@@ -260,12 +266,12 @@ func (d *DB) before(seq uint64, in *body, ops []loggedOp, p loggedOp) (*store.Ve
 
 // Restore implements [store.Historian].
 func (d *DB) Restore(ctx context.Context, name string, seq uint64) (uint64, error) {
-	return d.restore(ctx, name, seq, nil)
+	return d.restoreVersion(ctx, name, seq, nil)
 }
 
 // RestoreIf implements [store.Historian].
 func (d *DB) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
-	return d.restore(ctx, name, seq, &version)
+	return d.restoreVersion(ctx, name, seq, &version)
 }
 
 // restoredEntry returns a version's entry in the form in which the context's caller restores it.
@@ -275,12 +281,12 @@ func (d *DB) restoredEntry(ctx context.Context, v *store.Version) store.Entry {
 	if v.Source.Actor != "" { // otherwise a compaction kept the version, and the entry itself contains the source
 		e.Source = v.Source
 	}
-	e.Labels = store.KeepTextBy(e.Labels, &e, d.source(ctx).Actor)
+	e.Labels = store.KeepTextBy(e.Labels, &e, d.changeSource(ctx).Actor)
 	return e
 }
 
-// restore restores a version. If want is not nil, the entry must have this version.
-func (d *DB) restore(ctx context.Context, name string, seq uint64, want *uint64) (uint64, error) {
+// restoreVersion restores a version. If want is not nil, the entry must have this version.
+func (d *DB) restoreVersion(ctx context.Context, name string, seq uint64, wantedVersion *uint64) (uint64, error) {
 	if err := d.Refresh(ctx); err != nil {
 		return 0, err
 	}
@@ -306,24 +312,24 @@ func (d *DB) restore(ctx context.Context, name string, seq uint64, want *uint64)
 	case found.Erased:
 		return 0, store.NoChange("version %d of %q was erased, so that nothing is left to restore", found.Seq, name)
 	}
-	r := d.commit(ctx, func(g *batch) (*body, error) {
+	r := d.commitChange(ctx, func(g *batch) (*recordBody, error) {
 		e := d.restoredEntry(ctx, found)
-		v := &body{note: fmt.Sprintf("restore of %s@%d", name, found.Seq)}
-		now := g.get(name)
-		if want != nil {
+		v := &recordBody{note: fmt.Sprintf("restore of %s@%d", name, found.Seq)}
+		now := g.findEntry(name)
+		if wantedVersion != nil {
 			have := uint64(0)
 			if now != nil {
 				have = now.Version
 			}
-			if have != *want {
-				return nil, &store.ConflictError{Name: name, Want: *want, Have: have}
+			if have != *wantedVersion {
+				return nil, &store.ConflictError{Name: name, Want: *wantedVersion, Have: have}
 			}
 		}
 		if now != nil && now.ID != e.ID {
-			v.ops = append(v.ops, g.drop(now))
+			v.ops = append(v.ops, g.stageRemoval(now))
 		}
 		v.ops = append(v.ops, g.stageEntry(store.VerbRestore, &e))
-		return v, g.freeRestored(v, func(string) *store.Entry { return now })
+		return v, g.freeRestoredAliases(v, func(string) *store.Entry { return now })
 	})
 	return r.seq, r.err
 }

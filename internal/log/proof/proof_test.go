@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-func newKey(t testing.TB, seed byte) Key {
+func newKey(t testing.TB, seed byte) SigningKey {
 	t.Helper()
 	k, err := NewKey(bytes.NewReader(bytes.Repeat([]byte{seed}, 32)))
 	if err != nil {
@@ -19,34 +19,40 @@ func newKey(t testing.TB, seed byte) Key {
 	return k
 }
 
-func head(kind string, seq uint64) Head {
-	return Head{
-		Kind:  kind,
-		Seq:   seq,
-		Chain: strings.Repeat(fmt.Sprintf("%02x", seq), 32),
-		Time:  time.Date(2026, 4, 18, 9, 0, int(seq), 0, time.UTC),
+func head(kind string, seq uint64) SignedHead {
+	return SignedHead{
+		HeadKind: kind,
+		Seq:      seq,
+		Chain:    strings.Repeat(fmt.Sprintf("%02x", seq), 32),
+		Time:     time.Date(2026, 4, 18, 9, 0, int(seq), 0, time.UTC),
 	}
 }
 
-func seqs(heads []Head) string {
+func seqs(heads []SignedHead) string {
 	var all []string
 	for _, h := range heads {
-		all = append(all, fmt.Sprint(h.Kind, " ", h.Seq))
+		all = append(all, fmt.Sprint(h.HeadKind, " ", h.Seq))
 	}
 	return strings.Join(all, ", ")
 }
 
 func TestSigned(t *testing.T) {
 	k, other := newKey(t, 1), newKey(t, 2)
-	if again, err := ParseKey(k.Encode()); err != nil || again.Public() != k.Public() || k.Public() == other.Public() {
-		t.Errorf("ParseKey() = %v, %v", again.Public(), err)
+	if again, err := ParseKey(k.EncodeKeyFile()); err != nil || again.PublicKey() != k.PublicKey() ||
+		k.PublicKey() == other.PublicKey() {
+		t.Errorf("ParseKey() = %v, %v", again.PublicKey(), err)
 	}
 	if _, err := ParseKey([]byte("OXBOW-SIGNING-KEY-00\n")); err == nil {
 		t.Error("a short key is read")
 	}
 	text := bytes.Join(
-		[][]byte{k.Sign(head(Grown, 2)), k.Sign(head(Grown, 5)), k.Sign(head(Grown, 9)), k.Sign(head(Back, 5)),
-			k.Sign(head(Grown, 8))},
+		[][]byte{
+			k.SignHead(head(KindHead, 2)),
+			k.SignHead(head(KindHead, 5)),
+			k.SignHead(head(KindHead, 9)),
+			k.SignHead(head(KindRollback, 5)),
+			k.SignHead(head(KindHead, 8)),
+		},
 		nil,
 	)
 	for _, c := range []struct {
@@ -61,10 +67,11 @@ func TestSigned(t *testing.T) {
 			"head 2, head 5, head 9, head 8",
 			"[4]",
 		},
-		{"another key", string(text) + string(other.Sign(head(Grown, 11))), "head 2, head 5, back 5, head 8", "[6]"},
+		{"another key", string(text) + string(other.SignHead(head(KindHead, 11))), "head 2, head 5, back 5, head 8",
+			"[6]"},
 		{"no words", "\n" + string(text), "head 2, head 5, back 5, head 8", "[1]"},
 	} {
-		heads, bad := ReadHeads([]byte(c.text), k.Public())
+		heads, bad := ParseHeads([]byte(c.text), k.PublicKey())
 		if seqs(heads) != c.want || fmt.Sprint(bad) != c.bad {
 			t.Errorf("%s: Read() = %s, and %v, want %s, and %s", c.name, seqs(heads), bad, c.want, c.bad)
 		}
@@ -73,17 +80,17 @@ func TestSigned(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	k := newKey(f, 1)
-	line := k.Sign(head(Grown, 2))
+	line := k.SignHead(head(KindHead, 2))
 	f.Add(line)
-	f.Add(append(bytes.Clone(line), k.Sign(head(Back, 1))...))
+	f.Add(append(bytes.Clone(line), k.SignHead(head(KindRollback, 1))...))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		heads, bad := ReadHeads(b, k.Public())
+		heads, bad := ParseHeads(b, k.PublicKey())
 		if n := bytes.Count(b, []byte("\n")); len(heads)+len(bad) > n {
 			t.Errorf("%d lines are %d heads and %d others", n, len(heads), len(bad))
 		}
 		for _, h := range heads {
-			if want := head(h.Kind, h.Seq); h.Chain != want.Chain || !h.Time.Equal(want.Time) ||
-				(seqs([]Head{h}) != "head 2" && seqs([]Head{h}) != "back 1") {
+			if want := head(h.HeadKind, h.Seq); h.Chain != want.Chain || !h.Time.Equal(want.Time) ||
+				(seqs([]SignedHead{h}) != "head 2" && seqs([]SignedHead{h}) != "back 1") {
 				t.Errorf("%+v is signed in %q", h, b)
 			}
 		}

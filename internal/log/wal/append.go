@@ -14,11 +14,11 @@ import (
 
 // A Payload is a record to be appended.
 type Payload struct {
-	Type   uint8
-	Time   int64 // nanoseconds since 1970
-	Body   []byte
-	Digest [32]byte // digest of the body (zero means that it is computed)
-	Urgent bool     // the append may use the reserve on a full disk, because the record will free space
+	Type     uint8
+	Time     int64 // nanoseconds since 1970
+	Body     []byte
+	Digest   [32]byte // digest of the body (zero means that it is computed)
+	IsUrgent bool     // the append may use the reserve on a full disk, because the record will free space
 }
 
 // Append writes records at the log's position and returns them once they are on stable
@@ -39,9 +39,9 @@ func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.buf = nil
+	l.appendBuf = nil
 	if cap(buf) <= firstChunk {
-		l.buf = buf
+		l.appendBuf = buf
 	}
 	if err := l.makeRoom(int64(len(buf)), urgent); err != nil {
 		return nil, err
@@ -51,22 +51,22 @@ func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
 		return nil, err
 	}
 	if n, err := l.file.WriteAt(buf, from); err != nil {
-		return nil, l.rollback(n, err)
+		return nil, l.undoFailedWrite(n, err)
 	}
-	if err := l.sync(work); err != nil {
+	if err := l.syncFile(work); err != nil {
 		// After a failed sync it is unknown which data was written, and another sync of
 		// this file could succeed without writing the data. Therefore write a new file.
-		if rerr := l.rewriteAfterSyncError(buf[l.end-from:], "", err); rerr != nil {
+		if rerr := l.rewriteAfterSyncError(buf[l.endOffset-from:], "", err); rerr != nil {
 			return nil, rerr
 		}
 	}
 	for i := range recs {
-		l.advance(&recs[i])
+		l.advancePast(&recs[i])
 	}
-	l.durable = l.seq
-	l.syncedEnd = l.end
-	l.wroteLast = true
-	l.recordDurable()
+	l.durableSeq = l.lastSeq
+	l.syncedEnd = l.endOffset
+	l.isLastOwnUnsealed = true
+	l.updateDurableMeta()
 	return recs, nil
 }
 
@@ -74,28 +74,28 @@ func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
 // contains everything that was durable, has no second name, and has free space after the last
 // record.
 func (l *Log) prepareFile() error {
-	if l.failed != nil {
-		return errors.Join(ErrReadOnly, l.failed)
+	if l.appendErr != nil {
+		return errors.Join(ErrReadOnly, l.appendErr)
 	}
 	if l.opts.ReadOnly {
 		return ErrReadOnly
 	}
 	if l.file == nil {
-		if err := l.create(); err != nil {
+		if err := l.createFile(); err != nil {
 			return err
 		}
 	}
 	if err := l.verifyLockMeta(""); err != nil {
 		return err
 	}
-	if err := l.leaveSharedFile(); err != nil {
-		return fmt.Errorf("copy the file, which has a second name: %w", noSpace(err))
+	if err := l.copyFromSharedFile(); err != nil {
+		return fmt.Errorf("copy the file, which has a second name: %w", asFullError(err))
 	}
 	return l.truncateTornTail()
 }
 
-// sync makes the written data durable. It calls work while the device is writing.
-func (l *Log) sync(work func()) error {
+// syncFile makes the written data durable. It calls work while the device is writing.
+func (l *Log) syncFile(work func()) error {
 	if work != nil {
 		if f, ok := l.file.(vfs.SyncStarter); ok {
 			if err := f.StartSync(); err != nil {
@@ -113,10 +113,10 @@ func (l *Log) sync(work func()) error {
 // could record this. A later sync would then succeed without writing the records. Therefore the
 // same bytes are written again.
 func (l *Log) prependUnsynced(buf *[]byte) (from int64, err error) {
-	if l.syncedEnd >= l.end || l.end-l.syncedEnd > MaxBody {
-		return l.end, nil
+	if l.syncedEnd >= l.endOffset || l.endOffset-l.syncedEnd > MaxBody {
+		return l.endOffset, nil
 	}
-	whole := make([]byte, l.end-l.syncedEnd, l.end-l.syncedEnd+int64(len(*buf)))
+	whole := make([]byte, l.endOffset-l.syncedEnd, l.endOffset-l.syncedEnd+int64(len(*buf)))
 	if n, err := l.file.ReadAt(whole, l.syncedEnd); n < len(whole) {
 		return 0, err
 	}
@@ -126,16 +126,16 @@ func (l *Log) prependUnsynced(buf *[]byte) (from int64, err error) {
 
 // chainPayloads creates the records of the payloads and links them to the chain.
 func (l *Log) chainPayloads(payloads []Payload) (recs []Record, buf []byte, isUrgent bool, err error) {
-	seq := l.seq
-	chain := l.chain
-	off := l.end
+	seq := l.lastSeq
+	chain := l.lastChain
+	off := l.endOffset
 	isUrgent = true
 	recs = make([]Record, len(payloads))
 	n := 0
 	for _, d := range payloads {
-		n += Overhead + len(d.Body)
+		n += RecordOverhead + len(d.Body)
 	}
-	buf = slices.Grow(l.buf[:0], n)
+	buf = slices.Grow(l.appendBuf[:0], n)
 	for i, d := range payloads {
 		if len(d.Body) > MaxBody {
 			return nil, nil, false, fmt.Errorf(
@@ -144,21 +144,21 @@ func (l *Log) chainPayloads(payloads []Payload) (recs []Record, buf []byte, isUr
 				MaxBody,
 			)
 		}
-		if d.Type < Unchained {
+		if d.Type < MinUnchainedType {
 			if d.Digest == [32]byte{} {
-				d.Digest, err = l.opts.Digest(d.Type, d.Body)
+				d.Digest, err = l.opts.DigestBody(d.Type, d.Body)
 				if err != nil {
 					return nil, nil, false, err
 				}
 			}
 			seq++
-			chain = Link(chain, seq, d.Time, d.Type, d.Digest)
+			chain = NextChain(chain, seq, d.Time, d.Type, d.Digest)
 		}
-		isUrgent = isUrgent && d.Urgent
-		recs[i] = Record{Seq: seq, Durable: l.durable, Time: d.Time, Type: d.Type, Body: d.Body, Chain: chain,
+		isUrgent = isUrgent && d.IsUrgent
+		recs[i] = Record{Seq: seq, DurableSeq: l.durableSeq, Time: d.Time, Type: d.Type, Body: d.Body, Chain: chain,
 			Offset: off}
-		buf = appendRecord(buf, &recs[i], l.seed)
-		off += recs[i].size()
+		buf = appendRecord(buf, &recs[i], l.checksumSeed)
+		off += recs[i].encodedSize()
 	}
 	return recs, buf, isUrgent, nil
 }
@@ -166,45 +166,45 @@ func (l *Log) chainPayloads(payloads []Payload) (recs []Record, buf []byte, isUr
 // makeRoom ensures that n bytes fit after the position, followed by the reserve unless the
 // append is urgent.
 func (l *Log) makeRoom(n int64, isUrgent bool) error {
-	need := l.end + n
-	if need+l.spare <= l.size {
+	need := l.endOffset + n
+	if need+l.freeReserve <= l.fileSize {
 		return nil // do nothing, because a write extends a file that another process has truncated
 	}
 	fi, err := l.file.Stat()
 	if err != nil {
 		return err
 	}
-	l.size = fi.Size()
-	if need+l.spare <= l.size {
+	l.fileSize = fi.Size()
+	if need+l.freeReserve <= l.fileSize {
 		return nil
 	}
-	step := min(max(l.size/8, l.step), maxStep)
-	grown := (need + l.spare + step - 1) / step * step
-	err = writeZeros(l.file, l.size, grown)
+	step := min(max(l.fileSize/8, l.freeStep), maxFreeStep)
+	grown := (need + l.freeReserve + step - 1) / step * step
+	err = writeZeros(l.file, l.fileSize, grown)
 	if err == nil {
-		l.size = grown
+		l.fileSize = grown
 		return nil
 	}
-	_ = l.file.Truncate(l.size)
-	if need <= l.size && isUrgent {
+	_ = l.file.Truncate(l.fileSize)
+	if need <= l.fileSize && isUrgent {
 		return nil
 	}
-	return noSpace(err)
+	return asFullError(err)
 }
 
-// rollback removes the rest of a failed write, so that the records certainly do not exist.
-func (l *Log) rollback(n int, err error) error {
+// undoFailedWrite removes the rest of a failed write, so that the records certainly do not exist.
+func (l *Log) undoFailedWrite(n int, err error) error {
 	if n > 0 || !vfs.IsFull(err) {
-		if terr := l.truncate(); terr != nil {
-			l.failed = terr
+		if terr := l.truncateAtPosition(); terr != nil {
+			l.appendErr = terr
 			return errors.Join(ErrUnknown, err, terr)
 		}
 	}
-	return noSpace(err)
+	return asFullError(err)
 }
 
-// create creates the file with only its header.
-func (l *Log) create() error {
+// createFile creates the file with only its header.
+func (l *Log) createFile() error {
 	switch _, err := l.fs.Stat(l.name); {
 	case err == nil:
 		return errors.New("the log was made by another process and not read yet")
@@ -215,22 +215,22 @@ func (l *Log) create() error {
 	if _, err := io.ReadFull(l.opts.Rand, h.ID[:]); err != nil {
 		return fmt.Errorf("make an identity: %w", err)
 	}
-	h.Chain = FirstChain(h.ID)
+	h.BaseChain = FirstChain(h.ID)
 	err := l.swapFile(&h, "", func(*Rewriter) error { return nil })
 	if l.file != nil { // the file exists, but its name may not be durable
-		l.end = HeaderSize
-		l.seq = 0
-		l.chain = h.Chain
-		l.durable = 0
+		l.endOffset = HeaderSize
+		l.lastSeq = 0
+		l.lastChain = h.BaseChain
+		l.durableSeq = 0
 		l.syncedEnd = HeaderSize
 	}
-	return readOnly(noSpace(err))
+	return asReadOnlyError(asFullError(err))
 }
 
-// Create creates the file if it does not exist. The lock must be held.
-func (l *Log) Create() error {
+// CreateFile creates the file if it does not exist. The lock must be held.
+func (l *Log) CreateFile() error {
 	if l.file != nil {
 		return nil
 	}
-	return l.create()
+	return l.createFile()
 }

@@ -75,8 +75,8 @@ import (
 )
 
 const (
-	// Version is the format version that this package reads and writes.
-	Version = 1
+	// FormatVersion is the format version that this package reads and writes.
+	FormatVersion = 1
 
 	// MaxBody is the maximum size of a record's body in bytes.
 	MaxBody = 64 << 20
@@ -84,67 +84,67 @@ const (
 	// HeaderSize is the size of the header in bytes.
 	HeaderSize = 96
 
-	// Overhead is the size of a record without its body, in bytes.
-	Overhead = prefixSize + chainSize
+	// RecordOverhead is the size of a record without its body, in bytes.
+	RecordOverhead = prefixSize + chainSize
 
 	prefixSize = 40
 	chainSize  = 32
 
-	// Unchained is the lowest record type outside of the chain.
-	Unchained = 128
+	// MinUnchainedType is the lowest record type outside of the chain.
+	MinUnchainedType = 128
 
-	// Base is the type of records in the base section.
-	Base = 128
+	// TypeBase is the type of records in the base section.
+	TypeBase = 128
 
-	// Seal is the type of seals.
-	Seal = 255
+	// TypeSeal is the type of seals.
+	TypeSeal = 255
 )
 
 var (
-	magic      = [8]byte{'O', 'X', 'B', 'O', 'W', 0x0d, 0x0a, 0x1a}
+	fileMagic  = [8]byte{'O', 'X', 'B', 'O', 'W', 0x0d, 0x0a, 0x1a}
 	recordMark = [4]byte{'\n', 'o', 'x', 'r'}
-	castagnoli = crc32.MakeTable(crc32.Castagnoli)
+	crcTable   = crc32.MakeTable(crc32.Castagnoli)
 )
 
 // Header is the header of a log file.
 type Header struct {
-	ID      [16]byte
-	Created int64 // nanoseconds since 1970
-	Base    uint64
-	Chain   [32]byte // chain at Base
-	BaseEnd int64    // end of the base section
+	ID        [16]byte
+	Created   int64 // nanoseconds since 1970
+	BaseSeq   uint64
+	BaseChain [32]byte // chain at Base
+	BaseEnd   int64    // end of the base section
 }
 
 // Record is a record of a log.
 type Record struct {
-	Seq     uint64
-	Durable uint64
-	Time    int64 // nanoseconds since 1970
-	Type    uint8
-	Body    []byte
-	Chain   [32]byte
-	Offset  int64 // offset of its first byte in the file
+	Seq        uint64
+	DurableSeq uint64
+	Time       int64 // nanoseconds since 1970
+	Type       uint8
+	Body       []byte
+	Chain      [32]byte
+	Offset     int64 // offset of its first byte in the file
 }
 
-// size returns the size of the record in the file.
-func (r *Record) size() int64 { return Overhead + int64(len(r.Body)) }
+// encodedSize returns the size of the record in the file.
+func (r *Record) encodedSize() int64 { return RecordOverhead + int64(len(r.Body)) }
 
-// IsChange reports whether r is the chained record with this sequence number and chain.
-func (r *Record) IsChange(seq uint64, chain [32]byte) bool {
-	return r.Type < Unchained && r.Seq == seq && r.Chain == chain
+// IsChainedRecord reports whether r is the chained record with this sequence number and chain.
+func (r *Record) IsChainedRecord(seq uint64, chain [32]byte) bool {
+	return r.Type < MinUnchainedType && r.Seq == seq && r.Chain == chain
 }
 
 func (h *Header) encode() []byte {
 	b := make([]byte, HeaderSize)
-	copy(b, magic[:])
+	copy(b, fileMagic[:])
 	le := binary.LittleEndian
-	le.PutUint32(b[8:], Version)
+	le.PutUint32(b[8:], FormatVersion)
 	copy(b[16:], h.ID[:])
 	le.PutUint64(b[32:], uint64(h.Created))
-	le.PutUint64(b[40:], h.Base)
-	copy(b[48:], h.Chain[:])
+	le.PutUint64(b[40:], h.BaseSeq)
+	copy(b[48:], h.BaseChain[:])
 	le.PutUint64(b[80:], uint64(h.BaseEnd))
-	le.PutUint32(b[92:], crc32.Checksum(b[:92], castagnoli))
+	le.PutUint32(b[92:], crc32.Checksum(b[:92], crcTable))
 	return b
 }
 
@@ -164,42 +164,42 @@ func HeaderID(header []byte) ([16]byte, error) {
 // decodeHeader decodes a header. Its errors may be a *damage, which the caller must
 // convert.
 func decodeHeader(b []byte) (Header, error) {
-	if len(b) < len(magic) || [8]byte(b[:8]) != magic {
-		return Header{}, ErrMagic
+	if len(b) < len(fileMagic) || [8]byte(b[:8]) != fileMagic {
+		return Header{}, ErrNotLog
 	}
 	if len(b) < HeaderSize {
-		return Header{}, &damage{0, "the header is cut short"}
+		return Header{}, &recordDamage{0, "the header is cut short"}
 	}
 	le := binary.LittleEndian
 	// Check the version first, because a newer version may have a different header. If the checksum
 	// is valid for this version, the version field is damaged.
-	if v := le.Uint32(b[8:]); v != Version {
-		known := append(le.AppendUint32(bytes.Clone(b[:8]), Version), b[12:92]...)
-		if v == 0 || crc32.Checksum(known, castagnoli) == le.Uint32(b[92:]) {
-			return Header{}, &damage{8, "the version in the header is damaged"}
+	if v := le.Uint32(b[8:]); v != FormatVersion {
+		known := append(le.AppendUint32(bytes.Clone(b[:8]), FormatVersion), b[12:92]...)
+		if v == 0 || crc32.Checksum(known, crcTable) == le.Uint32(b[92:]) {
+			return Header{}, &recordDamage{8, "the version in the header is damaged"}
 		}
-		return Header{}, &VersionError{Have: v}
+		return Header{}, &VersionError{Version: v}
 	}
-	if crc32.Checksum(b[:92], castagnoli) != le.Uint32(b[92:]) {
-		return Header{}, &damage{0, "the header does not match its checksum"}
+	if crc32.Checksum(b[:92], crcTable) != le.Uint32(b[92:]) {
+		return Header{}, &recordDamage{0, "the header does not match its checksum"}
 	}
 	if f := le.Uint32(b[12:]); f != 0 {
-		return Header{}, &VersionError{Have: Version, Flags: f}
+		return Header{}, &VersionError{Version: FormatVersion, UnknownFlags: f}
 	}
 	var h Header
 	copy(h.ID[:], b[16:])
 	h.Created = int64(le.Uint64(b[32:]))
-	h.Base = le.Uint64(b[40:])
-	copy(h.Chain[:], b[48:])
+	h.BaseSeq = le.Uint64(b[40:])
+	copy(h.BaseChain[:], b[48:])
 	h.BaseEnd = int64(le.Uint64(b[80:]))
 	if h.BaseEnd < HeaderSize || le.Uint32(b[88:]) != 0 {
-		return Header{}, &damage{80, "the header has an unknown form"}
+		return Header{}, &recordDamage{80, "the header has an unknown form"}
 	}
 	return h, nil
 }
 
 // checksumSeed returns the state of the checksum after the log's identity.
-func (h *Header) checksumSeed() uint32 { return crc32.Checksum(h.ID[:], castagnoli) }
+func (h *Header) checksumSeed() uint32 { return crc32.Checksum(h.ID[:], crcTable) }
 
 // appendRecord appends the encoded record to b.
 func appendRecord(b []byte, r *Record, seed uint32) []byte {
@@ -208,12 +208,12 @@ func appendRecord(b []byte, r *Record, seed uint32) []byte {
 	b = append(b, recordMark[:]...)
 	b = le.AppendUint32(b, uint32(len(r.Body)))
 	b = le.AppendUint64(b, r.Seq)
-	b = le.AppendUint64(b, r.Durable)
+	b = le.AppendUint64(b, r.DurableSeq)
 	b = le.AppendUint64(b, uint64(r.Time))
 	b = append(b, r.Type, 0, 0, 0)
-	crc := crc32.Update(seed, castagnoli, b[start:])
-	crc = crc32.Update(crc, castagnoli, r.Body)
-	crc = crc32.Update(crc, castagnoli, r.Chain[:])
+	crc := crc32.Update(seed, crcTable, b[start:])
+	crc = crc32.Update(crc, crcTable, r.Body)
+	crc = crc32.Update(crc, crcTable, r.Chain[:])
 	b = le.AppendUint32(b, crc)
 	b = append(b, r.Body...)
 	return append(b, r.Chain[:]...)
@@ -221,21 +221,21 @@ func appendRecord(b []byte, r *Record, seed uint32) []byte {
 
 // Reasons why bytes are not a record.
 var (
-	errEnd   = errors.New("the log ends here")
-	errShort = errors.New("the record is cut short")
+	errLogEnd      = errors.New("the log ends here")
+	errShortRecord = errors.New("the record is cut short")
 )
 
 // decodeRecord decodes the record at the start of b. Its body shares memory with b. The
-// error is errEnd if there is free space. It is errShort if b has too few bytes, and need
+// error is errEnd if there is free space. It is errShortRecord if b has too few bytes, and need
 // is then the required number. Other errors describe the damage.
 func decodeRecord(b []byte, seed uint32) (r Record, need int64, err error) {
 	if len(b) < prefixSize {
-		return Record{}, prefixSize, errShort
+		return Record{}, prefixSize, errShortRecord
 	}
 	le := binary.LittleEndian
 	if m := [4]byte(b); m != recordMark {
 		if m == [4]byte{} {
-			return Record{}, 0, errEnd
+			return Record{}, 0, errLogEnd
 		}
 		return Record{}, 0, errors.New("no record begins here")
 	}
@@ -243,12 +243,12 @@ func decodeRecord(b []byte, seed uint32) (r Record, need int64, err error) {
 	if n > MaxBody {
 		return Record{}, 0, fmt.Errorf("a record claims a body of %d bytes", n)
 	}
-	need = Overhead + n
+	need = RecordOverhead + n
 	if int64(len(b)) < need {
-		return Record{}, need, errShort
+		return Record{}, need, errShortRecord
 	}
-	crc := crc32.Update(seed, castagnoli, b[:36])
-	crc = crc32.Update(crc, castagnoli, b[prefixSize:need])
+	crc := crc32.Update(seed, crcTable, b[:36])
+	crc = crc32.Update(crc, crcTable, b[prefixSize:need])
 	if crc != le.Uint32(b[36:]) {
 		return Record{}, 0, errors.New("a record does not match its checksum")
 	}
@@ -256,20 +256,20 @@ func decodeRecord(b []byte, seed uint32) (r Record, need int64, err error) {
 		return Record{}, 0, errors.New("a record has an unknown form")
 	}
 	r = Record{
-		Seq:     le.Uint64(b[8:]),
-		Durable: le.Uint64(b[16:]),
-		Time:    int64(le.Uint64(b[24:])),
-		Type:    b[32],
-		Body:    b[prefixSize : prefixSize+n : prefixSize+n],
+		Seq:        le.Uint64(b[8:]),
+		DurableSeq: le.Uint64(b[16:]),
+		Time:       int64(le.Uint64(b[24:])),
+		Type:       b[32],
+		Body:       b[prefixSize : prefixSize+n : prefixSize+n],
 	}
 	copy(r.Chain[:], b[prefixSize+n:])
 	return r, need, nil
 }
 
-// Link returns the chain of a chained record.
-func Link(before [32]byte, seq uint64, time int64, typ uint8, digest [32]byte) [32]byte {
+// NextChain returns the chain of a chained record.
+func NextChain(previousChain [32]byte, seq uint64, time int64, typ uint8, digest [32]byte) [32]byte {
 	var b [32 + 8 + 8 + 1 + 32]byte
-	copy(b[:], before[:])
+	copy(b[:], previousChain[:])
 	binary.LittleEndian.PutUint64(b[32:], seq)
 	binary.LittleEndian.PutUint64(b[40:], uint64(time))
 	b[48] = typ
@@ -294,15 +294,15 @@ func isZero(b []byte) bool {
 
 // A VersionError reports that this package does not support the version of the file.
 type VersionError struct {
-	Have  uint32
-	Flags uint32 // flags that this version does not know, if the version itself is supported
+	Version      uint32
+	UnknownFlags uint32 // flags that this version does not know, if the version itself is supported
 }
 
 func (e *VersionError) Error() string {
-	if e.Flags != 0 {
-		return fmt.Sprintf("the file has unknown flags %#x", e.Flags)
+	if e.UnknownFlags != 0 {
+		return fmt.Sprintf("the file has unknown flags %#x", e.UnknownFlags)
 	}
-	return fmt.Sprintf("the file is of format version %d; this program knows version %d", e.Have, Version)
+	return fmt.Sprintf("the file is of format version %d; this program knows version %d", e.Version, FormatVersion)
 }
 
 // lockMeta is the content of the lock file: the current or last lock holder, and the durable end of
@@ -312,11 +312,12 @@ func (e *VersionError) Error() string {
 // crash may leave a mixture of two versions with a wrong number. A wrong number could name
 // changes that never existed, and the log would be refused because it lacks them.
 type lockMeta struct {
-	Holder
-	ID       string `json:"id,omitempty"`       // identity of the log in hex
-	Durable  uint64 `json:"durable,omitempty"`  // highest sequence number known to be on stable storage
-	Unsynced bool   `json:"unsynced,omitempty"` // a sync of the file failed, and the log could not replace the file
-	Sum      uint32 `json:"sum,omitempty"`      // CRC-32C of the encoded ID, Durable and Unsynced
+	LockHolder
+	ID         string `json:"id,omitempty"`      // identity of the log in hex
+	DurableSeq uint64 `json:"durable,omitempty"` // highest sequence number known to be on stable storage
+	// A sync of the file failed, and the log could not replace the file.
+	HasFailedSync bool   `json:"unsynced,omitempty"`
+	Checksum      uint32 `json:"sum,omitempty"` // CRC-32C of the encoded ID, Durable and Unsynced
 }
 
 // lockMetaSize is the size of the lock file in bytes. It is padded with spaces, so that a
@@ -326,13 +327,13 @@ const lockMetaSize = 256
 // encode appends the metadata of this process to b as JSON with lockMetaSize bytes. It encodes the
 // JSON by hand, because it is called for every change and must be fast.
 func (n *lockMeta) encode(b []byte) []byte {
-	b = append(b, me()...)
+	b = append(b, lockFilePrefix()...)
 	b = n.Since.AppendFormat(b, time.RFC3339Nano)
 	if n.ID != "" {
 		b = append(b, `",`...)
 		start := len(b)
 		b = n.appendFields(b)
-		sum := crc32.Checksum(b[start:], castagnoli)
+		sum := crc32.Checksum(b[start:], crcTable)
 		b = append(b, `,"sum":`...)
 		b = strconv.AppendUint(b, uint64(sum), 10)
 		b = append(b, '}')
@@ -350,8 +351,8 @@ func (n *lockMeta) appendFields(b []byte) []byte {
 	b = append(b, `"id":"`...)
 	b = append(b, n.ID...)
 	b = append(b, `","durable":`...)
-	b = strconv.AppendUint(b, n.Durable, 10)
-	if n.Unsynced {
+	b = strconv.AppendUint(b, n.DurableSeq, 10)
+	if n.HasFailedSync {
 		b = append(b, `,"unsynced":true`...)
 	}
 	return b

@@ -15,28 +15,28 @@ import (
 // log's identity. Possible identities are the header's identity with at most one wrong
 // bit, and the identity in the lock file (noted). An identity is right if it makes a
 // record's checksum correct. If two records agree on an unknown identity, the returned
-// header has the zero identity. Otherwise the error is ErrMagic. Each byte of the file is
+// header has the zero identity. Otherwise the error is ErrNotLog. Each byte of the file is
 // read only a few times, even if the lengths in the records are wrong.
-func guessHeader(f io.ReaderAt, size int64, noted []byte) (h Header, seed uint32, err error) {
+func guessHeader(f io.ReaderAt, size int64, knownID []byte) (h Header, seed uint32, err error) {
 	b := make([]byte, HeaderSize)
 	if _, err := f.ReadAt(b, 0); err != nil && err != io.EOF {
 		return h, 0, err
 	}
 	known := map[uint32][16]byte{}
-	know := func(id [16]byte) { known[crc32.Checksum(id[:], castagnoli)] = id }
+	know := func(id [16]byte) { known[crc32.Checksum(id[:], crcTable)] = id }
 	for flip := range 128 {
 		id := [16]byte(b[16:])
 		id[flip/8] ^= 1 << (flip % 8)
 		know(id)
 	}
 	know([16]byte(b[16:]))
-	if len(noted) == 16 {
-		know([16]byte(noted))
+	if len(knownID) == 16 {
+		know([16]byte(knownID))
 	}
 	h.BaseEnd = HeaderSize
 	seen := map[uint32]bool{}
 	found := false
-	left := guessReads * size
+	left := maxReadsPerByte * size
 	var failed error
 	err = eachRecordMark(f, HeaderSize, size, func(offset int64) bool {
 		var n int64
@@ -53,13 +53,13 @@ func guessHeader(f io.ReaderAt, size int64, noted []byte) (h Header, seed uint32
 	})
 	err = errors.Join(err, failed)
 	if err == nil && !found {
-		err = ErrMagic
+		err = ErrNotLog
 	}
 	return h, seed, err
 }
 
-// guessReads limits how often, on average, each byte of the file is read.
-const guessReads = 4
+// maxReadsPerByte limits how often, on average, each byte of the file is read.
+const maxReadsPerByte = 4
 
 // seedAt returns the checksum seed for which there is a valid record at offset, and the
 // size of the record. The size is 0 if there cannot be a record that ends at or before end.
@@ -70,7 +70,7 @@ func seedAt(f io.ReaderAt, offset, end int64) (seed uint32, bytes int64, err err
 	}
 	le := binary.LittleEndian
 	n := int64(le.Uint32(b[4:]))
-	if n > MaxBody || offset+Overhead+n > end {
+	if n > MaxBody || offset+RecordOverhead+n > end {
 		return 0, 0, nil
 	}
 	if b[32] == 0 || b[33]|b[34]|b[35] != 0 {
@@ -80,22 +80,22 @@ func seedAt(f io.ReaderAt, offset, end int64) (seed uint32, bytes int64, err err
 	if _, err := f.ReadAt(rest, offset+prefixSize); err != nil && err != io.EOF {
 		return 0, 0, err
 	}
-	return checksumBefore(checksumBefore(le.Uint32(b[36:]), rest), b[:36]), Overhead + n, nil
+	return checksumBefore(checksumBefore(le.Uint32(b[36:]), rest), b[:36]), RecordOverhead + n, nil
 }
 
 // checksumBefore returns the CRC-32C from which appending p results in sum.
 func checksumBefore(sum uint32, p []byte) uint32 {
 	c := ^sum
 	for _, b := range slices.Backward(p) {
-		i := castagnoliPlace[c>>24]
-		c = (c^castagnoli[i])<<8 | uint32(i^b)
+		i := crcTableIndex[c>>24]
+		c = (c^crcTable[i])<<8 | uint32(i^b)
 	}
 	return ^c
 }
 
-// castagnoliPlace maps the highest byte of a table value to its index.
-var castagnoliPlace = func() (places [256]byte) {
-	for i, v := range castagnoli {
+// crcTableIndex maps the highest byte of a table value to its index.
+var crcTableIndex = func() (places [256]byte) {
+	for i, v := range crcTable {
 		places[v>>24] = byte(i)
 	}
 	return places

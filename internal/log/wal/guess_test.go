@@ -36,15 +36,15 @@ func TestGuessReadsLittle(t *testing.T) {
 	for _, size := range []int{1 << 18, 1 << 19} {
 		file := make([]byte, HeaderSize, size)
 		for len(file)+prefixSize <= size {
-			m := mark(max(0, (size-len(file))/2-Overhead))
+			m := mark(max(0, (size-len(file))/2-RecordOverhead))
 			binary.LittleEndian.PutUint32(m[8:], uint32(len(file))) // no two are of one identity
 			file = append(file, m...)
 		}
 		r := &countingReader{ReaderAt: bytes.NewReader(file)}
-		if _, _, err := guessHeader(r, int64(len(file)), nil); !errors.Is(err, ErrMagic) {
+		if _, _, err := guessHeader(r, int64(len(file)), nil); !errors.Is(err, ErrNotLog) {
 			t.Errorf("guessHeader = %v, want ErrMagic", err)
 		}
-		if most := int64(len(file)) * (guessReads + 3); r.n > most {
+		if most := int64(len(file)) * (maxReadsPerByte + 3); r.n > most {
 			t.Errorf("of a file of %d bytes it reads %d, want at most %d", len(file), r.n, most)
 		}
 	}
@@ -57,16 +57,16 @@ func TestOtherFiles(t *testing.T) {
 	newer := append([]byte{}, img...)
 	newer[8] = 2
 	wrong := append([]byte{}, newer...)
-	binary.LittleEndian.PutUint32(newer[92:], crc32.Checksum(newer[:92], castagnoli))
+	binary.LittleEndian.PutUint32(newer[92:], crc32.Checksum(newer[:92], crcTable))
 	headless := append([]byte{}, img...)
 	headless[0] = 0
 	for name, tc := range map[string]struct {
 		b    []byte
 		want func(error) bool
 	}{
-		"empty": {nil, func(err error) bool { return errors.Is(err, ErrMagic) }},
-		"text":  {[]byte("# Memory\n"), func(err error) bool { return errors.Is(err, ErrMagic) }},
-		"newer": {newer, func(err error) bool { var v *VersionError; return errors.As(err, &v) && v.Have == 2 }},
+		"empty": {nil, func(err error) bool { return errors.Is(err, ErrNotLog) }},
+		"text":  {[]byte("# Memory\n"), func(err error) bool { return errors.Is(err, ErrNotLog) }},
+		"newer": {newer, func(err error) bool { var v *VersionError; return errors.As(err, &v) && v.Version == 2 }},
 		"wrong": {wrong, func(err error) bool { var c *CorruptError; return errors.As(err, &c) && c.Offset == 8 }},
 		"magic": {headless, func(err error) bool { var c *CorruptError; return errors.As(err, &c) && c.Offset == 0 }},
 		"short": {img[:50], func(err error) bool { var c *CorruptError; return errors.As(err, &c) }},

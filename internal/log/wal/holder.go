@@ -12,26 +12,26 @@ import (
 	"time"
 )
 
-// Holder describes the process that holds the lock. That process wrote the description, so
+// LockHolder describes the process that holds the lock. That process wrote the description, so
 // it is only used in messages and not for decisions.
-type Holder struct {
-	PID     int       `json:"pid"`
-	Program string    `json:"program"`
-	Since   time.Time `json:"since"`
-	Stopped bool      `json:"-"` // the process is suspended
+type LockHolder struct {
+	PID         int       `json:"pid"`
+	Program     string    `json:"program"`
+	Since       time.Time `json:"since"`
+	IsSuspended bool      `json:"-"` // the process is suspended
 }
 
-// me returns the start of the lock file up to the time, which is constant in a process.
-var me = sync.OnceValue(func() string {
-	name, err := json.Marshal(program())
+// lockFilePrefix returns the start of the lock file up to the time, which is constant in a process.
+var lockFilePrefix = sync.OnceValue(func() string {
+	name, err := json.Marshal(programName())
 	if err != nil {
 		name = []byte(`"unknown"`)
 	}
 	return fmt.Sprintf(`{"pid":%d,"program":%s,"since":"`, os.Getpid(), name)
 })
 
-// program returns the name of this program and its subcommand.
-func program() string {
+// programName returns the name of this program and its subcommand.
+func programName() string {
 	if len(os.Args) == 0 {
 		return "unknown"
 	}

@@ -8,13 +8,13 @@ import (
 	"io"
 )
 
-// Jump sets the position to the end of the chained record at this offset, as if all records
+// JumpToRecord sets the position to the end of the chained record at this offset, as if all records
 // before it had been read. Damage before it is not detected. The record must have this
 // sequence number and chain, which proves that the history before it is as expected. Offset
 // 0 means the log's base. The bytes before synced must be known to be on stable storage. If
 // it returns an error (a *[CorruptError] or a file system error), the position does not
 // change.
-func (l *Log) Jump(offset int64, seq uint64, chain [32]byte, synced int64) error {
+func (l *Log) JumpToRecord(offset int64, seq uint64, chain [32]byte, synced int64) error {
 	wrong := func(offset int64) error {
 		return &CorruptError{
 			Offset: offset,
@@ -25,21 +25,21 @@ func (l *Log) Jump(offset int64, seq uint64, chain [32]byte, synced int64) error
 		if !l.Exists() {
 			return wrong(HeaderSize)
 		}
-		if l.header.Base != seq || l.header.Chain != chain {
+		if l.header.BaseSeq != seq || l.header.BaseChain != chain {
 			return wrong(HeaderSize)
 		}
-		l.end = max(l.end, l.header.BaseEnd)
+		l.endOffset = max(l.endOffset, l.header.BaseEnd)
 	} else {
-		r, err := l.At(offset)
+		r, err := l.RecordAt(offset)
 		if err != nil {
 			return err
 		}
-		if offset < max(HeaderSize, l.header.BaseEnd) || !r.IsChange(seq, chain) {
+		if offset < max(HeaderSize, l.header.BaseEnd) || !r.IsChainedRecord(seq, chain) {
 			return wrong(offset)
 		}
-		l.advance(&r)
+		l.advancePast(&r)
 	}
-	l.syncedEnd = max(l.syncedEnd, min(synced, l.end))
+	l.syncedEnd = max(l.syncedEnd, min(synced, l.endOffset))
 	return nil
 }
 
@@ -49,24 +49,24 @@ func (l *Log) SyncedOffset() int64 { return l.syncedEnd }
 // Reader reads records at ascending offsets with few system calls. Only one goroutine may
 // use a Reader.
 type Reader struct {
-	log *Log
-	buf []byte
-	off int64 // offset of buf in the file
+	log       *Log
+	buf       []byte
+	bufOffset int64 // offset of buf in the file
 }
 
 // NewReader returns a reader of the records in l. It does not affect the position.
 func (l *Log) NewReader() *Reader { return &Reader{log: l} }
 
-// At returns the record at this offset. Its body is valid until the next call.
-func (r *Reader) At(offset int64) (Record, error) {
+// RecordAt returns the record at this offset. Its body is valid until the next call.
+func (r *Reader) RecordAt(offset int64) (Record, error) {
 	want := int64(1)
 	for {
-		if in := offset - r.off; in < 0 || int64(len(r.buf))-in < want {
-			if err := r.fill(offset, want); err != nil {
+		if in := offset - r.bufOffset; in < 0 || int64(len(r.buf))-in < want {
+			if err := r.fillBuffer(offset, want); err != nil {
 				return Record{}, err
 			}
 		}
-		rec, need, err := decodeRecord(r.buf[offset-r.off:], r.log.seed)
+		rec, need, err := decodeRecord(r.buf[offset-r.bufOffset:], r.log.checksumSeed)
 		rec.Offset = offset
 		if err == nil {
 			return rec, nil
@@ -78,22 +78,22 @@ func (r *Reader) At(offset int64) (Record, error) {
 	}
 }
 
-// fill reads at least want bytes at this offset.
-func (r *Reader) fill(offset, want int64) error {
+// fillBuffer reads at least want bytes at this offset.
+func (r *Reader) fillBuffer(offset, minBytes int64) error {
 	size := int64(pageChunk)
-	if next := r.off + int64(len(r.buf)); offset >= r.off && offset < next+firstChunk {
+	if next := r.bufOffset + int64(len(r.buf)); offset >= r.bufOffset && offset < next+firstChunk {
 		size = readChunk // read more at a time, because the reads are sequential
 	}
-	size = max(size, want)
+	size = max(size, minBytes)
 	if int64(cap(r.buf)) < size {
 		r.buf = make([]byte, size)
 	}
 	buf := r.buf[:size]
 	n, err := r.log.file.ReadAt(buf, offset)
-	r.buf, r.off = buf[:n], offset
-	if int64(n) < want {
+	r.buf, r.bufOffset = buf[:n], offset
+	if int64(n) < minBytes {
 		if err == nil || errors.Is(err, io.EOF) {
-			err = &CorruptError{Offset: offset, Reason: errShort.Error()}
+			err = &CorruptError{Offset: offset, Reason: errShortRecord.Error()}
 		}
 		return err
 	}

@@ -41,14 +41,14 @@ func TestJump(t *testing.T) {
 		"the base, not zero": {0, 3, p.chain},
 	} {
 		var corrupt *CorruptError
-		if err := c.Jump(wrong.offset, wrong.seq, wrong.chain, 0); !errors.As(err, &corrupt) {
+		if err := c.JumpToRecord(wrong.offset, wrong.seq, wrong.chain, 0); !errors.As(err, &corrupt) {
 			t.Errorf("%s: %v", what, err)
 		}
-		if c.End() != HeaderSize || c.Seq() != 0 {
-			t.Fatalf("%s: the position is %d, after change %d", what, c.End(), c.Seq())
+		if c.EndOffset() != HeaderSize || c.LastSeq() != 0 {
+			t.Fatalf("%s: the position is %d, after change %d", what, c.EndOffset(), c.LastSeq())
 		}
 	}
-	if err := c.Jump(p.offset, p.seq, p.chain, 0); err != nil {
+	if err := c.JumpToRecord(p.offset, p.seq, p.chain, 0); err != nil {
 		t.Fatal(err)
 	}
 	same(t, all(t, c), "4 four", "5 five", "6 six")
@@ -59,13 +59,13 @@ func TestJump(t *testing.T) {
 	damaged := image(t, fsys)
 	damaged[places[0].offset+40] ^= 1
 	d := open(t, fsWith(t, damaged))
-	if err := d.Jump(p.offset, p.seq, p.chain, 0); err != nil {
+	if err := d.JumpToRecord(p.offset, p.seq, p.chain, 0); err != nil {
 		t.Fatal(err)
 	}
 	same(t, all(t, d), "4 four", "5 five", "6 six", "7 seven")
 	damaged[places[4].offset+40] ^= 1
 	d = open(t, fsWith(t, damaged))
-	if err := d.Jump(p.offset, p.seq, p.chain, 0); err != nil {
+	if err := d.JumpToRecord(p.offset, p.seq, p.chain, 0); err != nil {
 		t.Fatal(err)
 	}
 	var corrupt *CorruptError
@@ -79,12 +79,12 @@ func TestJumpToTheBase(t *testing.T) {
 	a := open(t, fsys)
 	add(t, a, "one")
 	add(t, a, "two")
-	chain := a.Chain()
+	chain := a.LastChain()
 	if err := a.Lock(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.Rewrite(2, chain, func(emit func(Record) error) error {
-		return emit(Record{Seq: 2, Time: 1, Type: Base, Body: []byte("both"), Chain: chain})
+		return emit(Record{Seq: 2, Time: 1, Type: TypeBase, Body: []byte("both"), Chain: chain})
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -95,19 +95,19 @@ func TestJumpToTheBase(t *testing.T) {
 	for _, wrong := range []struct {
 		seq   uint64
 		chain [32]byte
-	}{{1, chain}, {2, a.Chain()}} {
-		if b.Jump(0, wrong.seq, wrong.chain, 0) == nil {
+	}{{1, chain}, {2, a.LastChain()}} {
+		if b.JumpToRecord(0, wrong.seq, wrong.chain, 0) == nil {
 			t.Error("a base that is another was believed")
 		}
 	}
-	if err := b.Jump(HeaderSize, 2, chain, 0); err == nil {
+	if err := b.JumpToRecord(HeaderSize, 2, chain, 0); err == nil {
 		t.Error("a record of the base was taken for a change")
 	}
-	if err := b.Jump(0, 2, chain, 0); err != nil {
+	if err := b.JumpToRecord(0, 2, chain, 0); err != nil {
 		t.Fatal(err)
 	}
 	same(t, all(t, b), "3 three")
-	if open(t, vfs.NewMem()).Jump(0, 0, [32]byte{}, 0) == nil {
+	if open(t, vfs.NewMem()).JumpToRecord(0, 0, [32]byte{}, 0) == nil {
 		t.Error("a log without a file has a base")
 	}
 }

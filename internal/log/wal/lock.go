@@ -22,25 +22,25 @@ func (l *Log) Lock(ctx context.Context) error {
 	if l.lock == nil {
 		k, err := l.fs.OpenLock(l.lockName())
 		if errors.Is(err, fs.ErrNotExist) {
-			err = l.makeDir()
+			err = l.createDir()
 			if err == nil {
 				k, err = l.fs.OpenLock(l.lockName())
 			}
 		}
 		if err != nil {
-			return readOnly(err)
+			return asReadOnlyError(err)
 		}
 		l.lock = k
 	}
-	if l.metaPending {
+	if l.isMetaPending {
 		return nil // the lock was never released
 	}
 	ok, waited, err := vfs.AcquireLock(ctx, l.lock, l.opts.LockWait)
 	if err != nil {
-		return readOnly(err)
+		return asReadOnlyError(err)
 	}
 	if !ok {
-		return &BusyError{Waited: waited, Holder: l.Holder()}
+		return &BusyError{Waited: waited, Holder: l.ReadLockHolder()}
 	}
 	noted := false
 	defer func() {
@@ -48,15 +48,15 @@ func (l *Log) Lock(ctx context.Context) error {
 			_ = l.lock.Unlock()
 		}
 	}()
-	l.free.Store(-1) // forget earlier observations, because they may be outdated
-	l.readMeta()
-	_ = l.writeMeta()
+	l.freeOffset.Store(-1) // forget earlier observations, because they may be outdated
+	l.readLockMeta()
+	_ = l.writeLockMeta()
 	noted = true
 	return nil
 }
 
-// makeDir creates the directory of the log and its missing parents, durably.
-func (l *Log) makeDir() error {
+// createDir creates the directory of the log and its missing parents, durably.
+func (l *Log) createDir() error {
 	dir := path.Dir(l.name)
 	if err := l.fs.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -73,16 +73,16 @@ func (l *Log) makeDir() error {
 // Unlock releases the write lock. If the log could not record its failure in the lock file,
 // Unlock tries again, and keeps the lock if that fails.
 func (l *Log) Unlock() error {
-	l.metaPending = l.metaPending && l.writeMeta() != nil
-	if l.metaPending {
+	l.isMetaPending = l.isMetaPending && l.writeLockMeta() != nil
+	if l.isMetaPending {
 		return nil
 	}
 	return l.lock.Unlock()
 }
 
-// Hold acquires the write lock of the log with this name, even if the log cannot be opened.
+// HoldLock acquires the write lock of the log with this name, even if the log cannot be opened.
 // The caller must call release.
-func Hold(ctx context.Context, fsys vfs.FS, name string, o Options) (release func() error, err error) {
+func HoldLock(ctx context.Context, fsys vfs.FS, name string, o Options) (release func() error, err error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}

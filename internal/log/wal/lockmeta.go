@@ -17,10 +17,10 @@ import (
 // LockMeta is the content of a log's lock file. It may be outdated or belong to another
 // file.
 type LockMeta struct {
-	Holder          // the process that holds the lock or held it last
-	ID       string // identity of the log in hex (see [Header].ID)
-	Durable  uint64 // highest sequence number that was known to be on stable storage
-	Unsynced bool   // a sync of the file failed, and the log could not replace the file
+	LockHolder           // the process that holds the lock or held it last
+	ID            string // identity of the log in hex (see [Header].ID)
+	DurableSeq    uint64 // highest sequence number that was known to be on stable storage
+	HasFailedSync bool   // a sync of the file failed, and the log could not replace the file
 }
 
 // ReadLockMeta reads the lock file of the log with this name, without locking it. ok is
@@ -33,16 +33,16 @@ func ReadLockMeta(fsys vfs.FS, name string) (LockMeta, bool) {
 	if err != nil || json.Unmarshal(b, &n) != nil {
 		return LockMeta{}, false
 	}
-	if n.Sum != crc32.Checksum(n.appendFields(nil), castagnoli) {
+	if n.Checksum != crc32.Checksum(n.appendFields(nil), crcTable) {
 		n.ID = ""
-		n.Durable = 0
-		n.Unsynced = false
+		n.DurableSeq = 0
+		n.HasFailedSync = false
 	}
 	if hasSecondName(fsys, l.lockName()) {
-		n.Durable = 0
+		n.DurableSeq = 0
 	}
-	n.Stopped = sysinfo.ProcessState(n.PID) == sysinfo.Stopped
-	return LockMeta{n.Holder, n.ID, n.Durable, n.Unsynced}, true
+	n.IsSuspended = sysinfo.ProcessState(n.PID) == sysinfo.StateStopped
+	return LockMeta{n.LockHolder, n.ID, n.DurableSeq, n.HasFailedSync}, true
 }
 
 // hasSecondName reports whether a lock file is known to have several names.
@@ -56,9 +56,9 @@ func hasSecondName(fsys vfs.FS, name string) bool {
 	return err == nil && isShared
 }
 
-// notedID returns the identity in the lock file, or nil if the file does not
+// lockFileID returns the identity in the lock file, or nil if the file does not
 // contain it.
-func notedID(fsys vfs.FS, name string) []byte {
+func lockFileID(fsys vfs.FS, name string) []byte {
 	meta, _ := ReadLockMeta(fsys, name)
 	id, err := hex.DecodeString(meta.ID)
 	if err != nil {
@@ -75,9 +75,9 @@ func LockName(name string) string {
 
 func (l *Log) lockName() string { return l.name + ".lock" }
 
-// readMeta reads the metadata that the last lock holder wrote. A file that cannot be read
+// readLockMeta reads the metadata that the last lock holder wrote. A file that cannot be read
 // is treated as empty.
-func (l *Log) readMeta() {
+func (l *Log) readLockMeta() {
 	if l.metaFile == nil {
 		l.meta = lockMeta{}
 		f, err := l.fs.OpenFile(l.lockName(), os.O_RDWR, 0)
@@ -87,76 +87,76 @@ func (l *Log) readMeta() {
 		l.metaFile = f
 	}
 	isShared, err := vfs.HasSecondName(l.metaFile)
-	l.metaShared = err == nil && isShared
-	b := &l.metaRead
+	l.hasMetaSecondName = err == nil && isShared
+	b := &l.lastReadMeta
 	n, _ := l.metaFile.ReadAt(b[:], 0)
-	if n == lockMetaSize && *b == l.metaWritten {
+	if n == lockMetaSize && *b == l.lastWrittenMeta {
 		return // no other process has had the lock since, so the metadata is unchanged
 	}
 	l.meta = lockMeta{}
-	if json.Unmarshal(b[:n], &l.meta) != nil || l.meta.Sum != crc32.Checksum(l.meta.appendFields(nil), castagnoli) {
+	if json.Unmarshal(b[:n], &l.meta) != nil || l.meta.Checksum != crc32.Checksum(l.meta.appendFields(nil), crcTable) {
 		l.meta = lockMeta{}
 	}
-	if l.metaShared {
-		l.meta.Durable = 0
+	if l.hasMetaSecondName {
+		l.meta.DurableSeq = 0
 	}
 	// The last holder may not have seen the last append of this process.
-	if l.meta.ID == l.recorded.ID || l.meta.ID == "" {
-		l.meta.ID, l.meta.Durable = l.recorded.ID, max(l.meta.Durable, l.recorded.Durable)
+	if l.meta.ID == l.durableMeta.ID || l.meta.ID == "" {
+		l.meta.ID, l.meta.DurableSeq = l.durableMeta.ID, max(l.meta.DurableSeq, l.durableMeta.DurableSeq)
 	}
 }
 
-// writeMeta writes the metadata of this process to the lock file.
-func (l *Log) writeMeta() error {
+// writeLockMeta writes the metadata of this process to the lock file.
+func (l *Log) writeLockMeta() error {
 	if l.metaFile == nil {
 		return errors.New("the lock file cannot be written")
 	}
 	l.meta.Since = l.opts.Clock().UTC()
 	meta := l.meta
-	if l.metaShared && !meta.Unsynced {
+	if l.hasMetaSecondName && !meta.HasFailedSync {
 		meta.ID = "" // under the name in the lock file, the log may be shorter
 	}
-	_, err := l.metaFile.WriteAt(meta.encode(l.metaWritten[:0]), 0)
+	_, err := l.metaFile.WriteAt(meta.encode(l.lastWrittenMeta[:0]), 0)
 	return err
 }
 
-// recordDurable notes the log's durable end for the next write of the lock file. Only
+// updateDurableMeta notes the log's durable end for the next write of the lock file. Only
 // the lock holder may change the metadata, while readers may change other fields.
-func (l *Log) recordDurable() {
-	l.recorded = lockMeta{ID: l.id(), Durable: l.durable}
-	if l.meta.ID != l.recorded.ID {
-		l.meta = l.recorded
+func (l *Log) updateDurableMeta() {
+	l.durableMeta = lockMeta{ID: l.identityHex(), DurableSeq: l.durableSeq}
+	if l.meta.ID != l.durableMeta.ID {
+		l.meta = l.durableMeta
 	}
-	l.meta.Durable = max(l.meta.Durable, l.recorded.Durable)
+	l.meta.DurableSeq = max(l.meta.DurableSeq, l.durableMeta.DurableSeq)
 }
 
-// id returns the file's identity in hex, or "" if the log has no file.
-func (l *Log) id() string {
+// identityHex returns the file's identity in hex, or "" if the log has no file.
+func (l *Log) identityHex() string {
 	if l.file == nil {
 		return ""
 	}
-	if l.hexID == "" || l.hexOf != l.header.ID {
-		l.hexID, l.hexOf = hex.EncodeToString(l.header.ID[:]), l.header.ID
+	if l.hexID == "" || l.hexIDSource != l.header.ID {
+		l.hexID, l.hexIDSource = hex.EncodeToString(l.header.ID[:]), l.header.ID
 	}
 	return l.hexID
 }
 
-// Accept accepts the current log, which must have been read to its end, regardless of the
+// AcceptCurrent accepts the current log, which must have been read to its end, regardless of the
 // lock file. The lock must be held.
-func (l *Log) Accept() {
-	l.durable = min(l.durable, l.seq)
+func (l *Log) AcceptCurrent() {
+	l.durableSeq = min(l.durableSeq, l.lastSeq)
 	l.meta = lockMeta{}
-	l.recordDurable()
-	_ = l.writeMeta()
+	l.updateDurableMeta()
+	_ = l.writeLockMeta()
 }
 
-// Holder reads which process holds the lock or held it last.
-func (l *Log) Holder() Holder {
-	var h Holder
+// ReadLockHolder reads which process holds the lock or held it last.
+func (l *Log) ReadLockHolder() LockHolder {
+	var h LockHolder
 	b, err := vfs.ReadFile(l.fs, l.lockName(), 4096)
 	if err != nil || json.Unmarshal(b, &h) != nil {
-		return Holder{}
+		return LockHolder{}
 	}
-	h.Stopped = sysinfo.ProcessState(h.PID) == sysinfo.Stopped
+	h.IsSuspended = sysinfo.ProcessState(h.PID) == sysinfo.StateStopped
 	return h
 }

@@ -19,22 +19,22 @@ func TestNoted(t *testing.T) {
 	if err := vfs.WriteFile(fsys, "log", []byte("damaged"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	release, err := Hold(t.Context(), fsys, "log", Options{})
+	release, err := HoldLock(t.Context(), fsys, "log", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var busy *BusyError
-	if _, err := Hold(t.Context(), fsys, "log", Options{}); !errors.As(err, &busy) || busy.Holder.PID == 0 {
+	if _, err := HoldLock(t.Context(), fsys, "log", Options{}); !errors.As(err, &busy) || busy.Holder.PID == 0 {
 		t.Errorf("Hold of a log that is held = %v, want a BusyError that names the holder", err)
 	}
 	if err := release(); err != nil {
 		t.Fatal(err)
 	}
 	n, ok := ReadLockMeta(fsys, "log")
-	if !ok || n.PID == 0 || n.Program == "" || n.Since.IsZero() || n.Durable != 0 {
+	if !ok || n.PID == 0 || n.Program == "" || n.Since.IsZero() || n.DurableSeq != 0 {
 		t.Errorf("ReadNoted = %+v, %v, want who had the lock and nothing of the log", n, ok)
 	}
-	release, err = Hold(t.Context(), fsys, "log", Options{})
+	release, err = HoldLock(t.Context(), fsys, "log", Options{})
 	if err != nil {
 		t.Errorf("Hold of a log that was given back = %v", err)
 	} else if err := release(); err != nil {
@@ -44,7 +44,7 @@ func TestNoted(t *testing.T) {
 
 func TestNotedOfALog(t *testing.T) {
 	fsys := vfs.NewMem()
-	l, err := Open(fsys, "log", Options{Digest: func(uint8, []byte) ([32]byte, error) { return [32]byte{}, nil }})
+	l, err := Open(fsys, "log", Options{DigestBody: func(uint8, []byte) ([32]byte, error) { return [32]byte{}, nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestNotedOfALog(t *testing.T) {
 	}
 	id := l.Header().ID
 	n, ok := ReadLockMeta(fsys, "log")
-	if !ok || n.ID != hex.EncodeToString(id[:]) || n.Durable < 2 || n.Durable > 3 || n.Unsynced {
+	if !ok || n.ID != hex.EncodeToString(id[:]) || n.DurableSeq < 2 || n.DurableSeq > 3 || n.HasFailedSync {
 		t.Errorf("ReadNoted = %+v, %v, want that change 2 or 3 of %x is durable", n, ok, id)
 	}
 	if err := l.Close(); err != nil {
@@ -83,7 +83,7 @@ func TestNotedOfALog(t *testing.T) {
 	if err := vfs.WriteFile(fsys, LockName("log"), b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if n, ok := ReadLockMeta(fsys, "log"); !ok || n.ID != "" || n.Durable != 0 || n.PID == 0 {
+	if n, ok := ReadLockMeta(fsys, "log"); !ok || n.ID != "" || n.DurableSeq != 0 || n.PID == 0 {
 		t.Errorf("ReadNoted of a torn note = %+v, %v, want the holder alone", n, ok)
 	}
 }

@@ -17,87 +17,87 @@ import (
 
 // Options of a log. Zero fields mean the default.
 type Options struct {
-	Clock    func() time.Time // default: time.Now
-	Rand     io.Reader        // default: crypto/rand
-	LockWait time.Duration    // maximum time to wait for the lock; 0 means a single attempt
-	ReadOnly bool             // the log never acquires a lock
-	Verify   bool             // verify the chain of every record that is read
+	Clock       func() time.Time // default: time.Now
+	Rand        io.Reader        // default: crypto/rand
+	LockWait    time.Duration    // maximum time to wait for the lock; 0 means a single attempt
+	ReadOnly    bool             // the log never acquires a lock
+	VerifyChain bool             // verify the chain of every record that is read
 
-	// Step and Reserve are sizes of the free space in bytes. Step is the unit by which the free
+	// FreeStep and Reserve are sizes of the free space in bytes. Step is the unit by which the free
 	// space is extended, and Reserve is the part that only urgent appends may use. Zero means the
 	// default.
-	Step, Reserve int64
+	FreeStep, FreeReserve int64
 
-	// AtPath means that the log belongs to the path of its directory, if the file system is
-	// a [vfs.OS]: if the directory was moved, the log is [Gone].
-	AtPath bool
+	// IsBoundToPath means that the log belongs to the path of its directory, if the file system is
+	// a [vfs.OS]: if the directory was moved, the log is [PollGone].
+	IsBoundToPath bool
 
-	// Digest computes the digest of a chained record's body for the chain. It is required.
-	Digest func(typ uint8, body []byte) ([32]byte, error)
+	// DigestBody computes the digest of a chained record's body for the chain. It is required.
+	DigestBody func(typ uint8, body []byte) ([32]byte, error)
 }
 
 // Log is an open log with a position, which is the end of the last record that was read or
 // appended. Poll, At and the accessors may be called concurrently. Other methods need
 // exclusive access.
 type Log struct {
-	fs    vfs.FS
-	name  string
-	opts  Options
-	step  int64 // the free space is extended in steps of this size
-	spare int64 // size of the free space that only urgent appends may use
+	fs          vfs.FS
+	name        string
+	opts        Options
+	freeStep    int64 // the free space is extended in steps of this size
+	freeReserve int64 // size of the free space that only urgent appends may use
 
-	file   vfs.File    // nil if the log has no file
-	info   fs.FileInfo // identity of file
-	header Header
-	seed   uint32
+	file         vfs.File    // nil if the log has no file
+	fileInfo     fs.FileInfo // identity of file
+	header       Header
+	checksumSeed uint32
 
-	end       int64    // the position
-	seq       uint64   // number of the last chained record before end, or the base
-	chain     [32]byte // chain at seq
-	durable   uint64   // highest sequence number known to be on stable storage
-	syncedEnd int64    // the bytes before this offset are on stable storage
-	size      int64    // last known size of the file
+	endOffset  int64    // the position
+	lastSeq    uint64   // number of the last chained record before end, or the base
+	lastChain  [32]byte // chain at seq
+	durableSeq uint64   // highest sequence number known to be on stable storage
+	syncedEnd  int64    // the bytes before this offset are on stable storage
+	fileSize   int64    // last known size of the file
 	// the last Poll found bytes before the position that differ from the bytes that were read there
-	strange   atomic.Bool
-	free      atomic.Int64 // position after which the last Poll found at least prefixSize zeros, or -1
-	isChecked bool         // the bytes after end are zeros or were written by this log
-	wroteLast bool         // the last record was written by this log and is not followed by a seal
+	hasForeignBytes    atomic.Bool
+	freeOffset         atomic.Int64 // position after which the last Poll found at least prefixSize zeros, or -1
+	isFreeSpaceChecked bool         // the bytes after end are zeros or were written by this log
+	isLastOwnUnsealed  bool         // the last record was written by this log and is not followed by a seal
 
-	buf  []byte // memory for the next append
-	gaps []Gap  // damaged bytes that did not contain a change
+	appendBuf []byte       // memory for the next append
+	gaps      []DamagedGap // damaged bytes that did not contain a change
 
-	lock        vfs.Lock
-	metaFile    vfs.File
-	metaShared  bool               // the lock file has a second name, so its durable number may be of another log
-	meta        lockMeta           // content of the lock file when the lock was acquired
-	recorded    lockMeta           // metadata that this log last made durable
-	metaWritten [lockMetaSize]byte // the last content that this log wrote
-	metaRead    [lockMetaSize]byte // the last content that was read
-	hexID       string             // hexOf in hex
-	hexOf       [16]byte
-	failed      error // error because of which appends are refused
-	metaPending bool  // the log keeps the lock, because the error could not be recorded in the lock file
+	lock              vfs.Lock
+	metaFile          vfs.File
+	hasMetaSecondName bool               // the lock file has a second name, so its durable number may be of another log
+	meta              lockMeta           // content of the lock file when the lock was acquired
+	durableMeta       lockMeta           // metadata that this log last made durable
+	lastWrittenMeta   [lockMetaSize]byte // the last content that this log wrote
+	lastReadMeta      [lockMetaSize]byte // the last content that was read
+	hexID             string             // hexOf in hex
+	hexIDSource       [16]byte
+	appendErr         error // error because of which appends are refused
+	isMetaPending     bool  // the log keeps the lock, because the error could not be recorded in the lock file
 }
 
 // newLog returns a log without a file.
 func newLog(fsys vfs.FS, name string, o Options) *Log {
 	l := &Log{fs: fsys, name: name, opts: o}
-	l.step, l.spare = cmp.Or(o.Step, minStep), cmp.Or(o.Reserve, reserve)
+	l.freeStep, l.freeReserve = cmp.Or(o.FreeStep, minFreeStep), cmp.Or(o.FreeReserve, defaultReserve)
 	return l
 }
 
-// adopt makes f the log's file and sets the position to the end of the header.
-func (l *Log) adopt(f vfs.File) error {
+// adoptFile makes f the log's file and sets the position to the end of the header.
+func (l *Log) adoptFile(f vfs.File) error {
 	fi, err := f.Stat()
 	var h Header
 	switch {
 	case err != nil:
 	case fi.IsDir():
-		err = fmt.Errorf("%w: it is a directory", ErrMagic)
+		err = fmt.Errorf("%w: it is a directory", ErrNotLog)
 	default:
 		h, err = readHeader(f, fi.Size())
-		if err == ErrMagic {
-			if _, _, gerr := guessHeader(f, fi.Size(), notedID(l.fs, l.name)); gerr == nil {
+		if err == ErrNotLog {
+			if _, _, gerr := guessHeader(f, fi.Size(), lockFileID(l.fs, l.name)); gerr == nil {
 				err = &CorruptError{Reason: "the header is damaged; there are records after it"}
 			}
 		}
@@ -110,20 +110,20 @@ func (l *Log) adopt(f vfs.File) error {
 		_ = l.file.Close()
 	}
 	l.file = f
-	l.info = fi
+	l.fileInfo = fi
 	l.header = h
-	l.seed = h.checksumSeed()
-	l.size = fi.Size()
-	l.end = HeaderSize
-	l.seq = h.Base
-	l.chain = h.Chain
-	l.durable = h.Base
+	l.checksumSeed = h.checksumSeed()
+	l.fileSize = fi.Size()
+	l.endOffset = HeaderSize
+	l.lastSeq = h.BaseSeq
+	l.lastChain = h.BaseChain
+	l.durableSeq = h.BaseSeq
 	l.syncedEnd = HeaderSize
-	l.isChecked = false
-	l.wroteLast = false
-	l.failed = nil
+	l.isFreeSpaceChecked = false
+	l.isLastOwnUnsealed = false
+	l.appendErr = nil
 	l.gaps = nil
-	l.free.Store(-1)
+	l.freeOffset.Store(-1)
 	return nil
 }
 
@@ -133,7 +133,7 @@ func readHeader(f vfs.File, size int64) (Header, error) {
 		return Header{}, err
 	}
 	h, err := decodeHeader(b)
-	if d := (*damage)(nil); errors.As(err, &d) {
+	if d := (*recordDamage)(nil); errors.As(err, &d) {
 		return Header{}, &CorruptError{Offset: d.offset, Reason: d.reason}
 	}
 	return h, err
@@ -144,34 +144,34 @@ type pollResult int
 
 // Results of Poll: changes of a log since it was last read.
 const (
-	Same     pollResult = iota // no change
-	Grown                      // there are bytes after the position
-	Replaced                   // the name refers to another file, or to the first file
-	Gone                       // the name does not exist any more
+	PollSame     pollResult = iota // no change
+	PollGrown                      // there are bytes after the position
+	PollReplaced                   // the name refers to another file, or to the first file
+	PollGone                       // the name does not exist any more
 )
 
-// Poll detects changes by other processes, without a lock. If it returns Same, every record
+// PollChanges detects changes by other processes, without a lock. If it returns Same, every record
 // that was acknowledged before the call, by any process, has been read.
-func (l *Log) Poll() (pollResult, error) {
+func (l *Log) PollChanges() (pollResult, error) {
 	if l.file != nil {
 		var b [chainSize + prefixSize]byte
-		n, err := l.file.ReadAt(b[:], l.end-chainSize)
+		n, err := l.file.ReadAt(b[:], l.endOffset-chainSize)
 		if err != nil && err != io.EOF {
-			return Same, err
+			return PollSame, err
 		}
-		l.free.Store(-1)
-		l.strange.Store(n < chainSize || [chainSize]byte(b[:]) != l.bytesBefore())
+		l.freeOffset.Store(-1)
+		l.hasForeignBytes.Store(n < chainSize || [chainSize]byte(b[:]) != l.bytesBefore())
 		after := b[min(chainSize, n):n]
 		if !isZero(after[:min(len(after), len(recordMark))]) {
-			return Grown, nil
+			return PollGrown, nil
 		}
 		if isZero(after) {
-			l.free.Store(l.end)
+			l.freeOffset.Store(l.endOffset)
 		}
 	}
 	// The order is important. If the name still refers to this file after the tail was read, no
 	// other file had replaced this file when the tail was read.
-	return l.Place()
+	return l.PollName()
 }
 
 // MayBeOverwritten reports whether the last Poll found different bytes before the position
@@ -179,48 +179,48 @@ func (l *Log) Poll() (pollResult, error) {
 // into the file, or that a writer has taken back its last record. The caller should acquire
 // the lock, under which no writer takes records back, and read the file again from its
 // start.
-func (l *Log) MayBeOverwritten() bool { return l.strange.Load() }
+func (l *Log) MayBeOverwritten() bool { return l.hasForeignBytes.Load() }
 
 // bytesBefore returns the bytes that the file should have before the position: the last
 // record's chain, or the end of the header.
 func (l *Log) bytesBefore() [chainSize]byte {
-	if l.end > HeaderSize {
-		return l.chain
+	if l.endOffset > HeaderSize {
+		return l.lastChain
 	}
 	return [chainSize]byte(l.header.encode()[HeaderSize-chainSize:])
 }
 
-// Place reports whether the name refers to the same file: Same, Replaced or Gone. It does
+// PollName reports whether the name refers to the same file: Same, Replaced or Gone. It does
 // not check for new records.
-func (l *Log) Place() (pollResult, error) {
+func (l *Log) PollName() (pollResult, error) {
 	if l.file == nil {
 		_, err := l.fs.Stat(l.name)
 		if errors.Is(err, fs.ErrNotExist) {
-			return Same, nil
+			return PollSame, nil
 		}
 		if err != nil {
-			return Same, err
+			return PollSame, err
 		}
-		return Replaced, nil
+		return PollReplaced, nil
 	}
-	same, err := l.refersTo()
+	same, err := l.nameRefersToFile()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return Gone, nil
+		return PollGone, nil
 	case err != nil:
-		return Same, err
+		return PollSame, err
 	case !same:
-		return Replaced, nil
+		return PollReplaced, nil
 	}
-	return Same, nil
+	return PollSame, nil
 }
 
-// refersTo reports whether the log's name refers to its file.
-func (l *Log) refersTo() (bool, error) {
-	if dir, ok := l.fs.(*vfs.OS); ok && l.opts.AtPath {
-		return dir.RefersTo(l.name, l.info)
+// nameRefersToFile reports whether the log's name refers to its file.
+func (l *Log) nameRefersToFile() (bool, error) {
+	if dir, ok := l.fs.(*vfs.OS); ok && l.opts.IsBoundToPath {
+		return dir.RefersTo(l.name, l.fileInfo)
 	}
-	return vfs.NameRefersTo(l.fs, l.name, l.info)
+	return vfs.NameRefersTo(l.fs, l.name, l.fileInfo)
 }
 
 // Exists reports whether the log has a file.
@@ -229,14 +229,14 @@ func (l *Log) Exists() bool { return l.file != nil }
 // Header returns the header of the file.
 func (l *Log) Header() Header { return l.header }
 
-// Seq returns the sequence number of the last chained record before the position.
-func (l *Log) Seq() uint64 { return l.seq }
+// LastSeq returns the sequence number of the last chained record before the position.
+func (l *Log) LastSeq() uint64 { return l.lastSeq }
 
-// Chain returns the chain at Seq.
-func (l *Log) Chain() [32]byte { return l.chain }
+// LastChain returns the chain at Seq.
+func (l *Log) LastChain() [32]byte { return l.lastChain }
 
-// End returns the position, an offset in the file.
-func (l *Log) End() int64 { return l.end }
+// EndOffset returns the position, an offset in the file.
+func (l *Log) EndOffset() int64 { return l.endOffset }
 
 // ReadOnly reports whether the file could only be opened for reading.
 func (l *Log) ReadOnly() bool { return l.opts.ReadOnly }
@@ -248,33 +248,34 @@ func (l *Log) Size() int64 {
 	}
 	fi, err := l.file.Stat()
 	if err != nil {
-		return l.size
+		return l.fileSize
 	}
 	return fi.Size()
 }
 
-// Gap is a range of damaged bytes between two records that directly follow each other in
+// DamagedGap is a range of damaged bytes between two records that directly follow each other in
 // the chain.
-type Gap struct {
-	From, To int64 // offsets
-	TornSeal bool  // the gap is the rest of a seal after a crash (this is not damage, because seals are not synced)
+type DamagedGap struct {
+	StartOffset, EndOffset int64 // offsets
+	// The gap is the rest of a seal after a crash (this is not damage, because seals are not synced).
+	IsTornSeal bool
 }
 
 // Gaps returns the gaps that Read skipped.
-func (l *Log) Gaps() []Gap { return l.gaps }
+func (l *Log) Gaps() []DamagedGap { return l.gaps }
 
 // Free space is extended in steps that are large enough that most appends only overwrite
 // zeros, but small compared with the log.
 const (
-	minStep = 64 << 10
-	maxStep = 1 << 20
+	minFreeStep = 64 << 10
+	maxFreeStep = 1 << 20
 
-	// zeros is the number of bytes that a single call writes to extend the free space.
+	// zeroWriteSize is the number of bytes that a single call writes to extend the free space.
 	// Calls of 1 MiB, which Linux keeps as a unit in its page cache, would make an append
 	// take 1.15 times as long.
-	zeros = 16 << 10
+	zeroWriteSize = 16 << 10
 
-	// reserve is the free space for urgent appends only, so that entries can be removed
+	// defaultReserve is the free space for urgent appends only, so that entries can be removed
 	// when the disk is full.
-	reserve = 16 << 10
+	defaultReserve = 16 << 10
 )

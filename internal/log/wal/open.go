@@ -14,7 +14,7 @@ import (
 )
 
 // Open opens the log with this name. If the file does not exist, the log is empty, and the
-// first append creates the file. Errors are [ErrMagic], *[VersionError], *[CorruptError],
+// first append creates the file. Errors are [ErrNotLog], *[VersionError], *[CorruptError],
 // or errors of the file system.
 func Open(fsys vfs.FS, name string, o Options) (*Log, error) {
 	if o.Clock == nil {
@@ -47,24 +47,24 @@ func (l *Log) Reopen() error {
 		}
 		return nil
 	}
-	return l.adopt(f)
+	return l.adoptFile(f)
 }
 
 // describeOpen returns a better error for a file that cannot be opened, if it is a
 // directory.
 func describeOpen(fsys vfs.FS, name string, err error) error {
 	if fi, serr := fsys.Stat(name); serr == nil && fi.IsDir() {
-		return fmt.Errorf("%w: it is a directory", ErrMagic)
+		return fmt.Errorf("%w: it is a directory", ErrNotLog)
 	}
 	return err
 }
 
 // Close seals the last record, if this is possible without waiting, and closes the file.
 func (l *Log) Close() error {
-	l.Seal()
+	l.SealLastRecord()
 	var errs []error
-	if l.metaPending {
-		_ = l.writeMeta() // write the metadata now, because this is the last chance to inform other processes
+	if l.isMetaPending {
+		_ = l.writeLockMeta() // write the metadata now, because this is the last chance to inform other processes
 	}
 	if l.metaFile != nil {
 		errs = append(errs, l.metaFile.Close())
@@ -78,33 +78,40 @@ func (l *Log) Close() error {
 	return errors.Join(errs...)
 }
 
-// Seal marks the last record as durable, so that later damage to it can be distinguished
+// SealLastRecord marks the last record as durable, so that later damage to it can be distinguished
 // from a torn tail. The seal is not synced, and errors are ignored, because nothing
 // depends on it.
-func (l *Log) Seal() {
-	if !l.wroteLast {
+func (l *Log) SealLastRecord() {
+	if !l.isLastOwnUnsealed {
 		return
 	}
-	if l.failed != nil || l.lock == nil {
+	if l.appendErr != nil || l.lock == nil {
 		return
 	}
 	if ok, err := l.lock.TryLock(); err != nil || !ok {
 		return
 	}
 	defer l.lock.Unlock()
-	if news, err := l.Poll(); err != nil || news != Same {
+	if news, err := l.PollChanges(); err != nil || news != PollSame {
 		return
 	}
 	// a program that made only a single change has not recorded it in the lock file
 	// yet
-	l.readMeta()
-	l.recordDurable()
-	_ = l.writeMeta()
-	r := Record{Seq: l.seq, Durable: l.seq, Time: l.opts.Clock().UnixNano(), Type: Seal, Chain: l.chain, Offset: l.end}
-	if l.end+r.size() > l.size {
+	l.readLockMeta()
+	l.updateDurableMeta()
+	_ = l.writeLockMeta()
+	r := Record{
+		Seq:        l.lastSeq,
+		DurableSeq: l.lastSeq,
+		Time:       l.opts.Clock().UnixNano(),
+		Type:       TypeSeal,
+		Chain:      l.lastChain,
+		Offset:     l.endOffset,
+	}
+	if l.endOffset+r.encodedSize() > l.fileSize {
 		return
 	}
-	if _, err := l.file.WriteAt(appendRecord(nil, &r, l.seed), l.end); err == nil {
-		l.advance(&r)
+	if _, err := l.file.WriteAt(appendRecord(nil, &r, l.checksumSeed), l.endOffset); err == nil {
+		l.advancePast(&r)
 	}
 }

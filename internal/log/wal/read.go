@@ -18,13 +18,13 @@ const (
 	readChunk  = 1 << 20
 )
 
-// chunks are buffers of firstChunk bytes with arbitrary content.
-var chunks = sync.Pool{New: func() any { return new([firstChunk]byte) }}
+// chunkPool are buffers of firstChunk bytes with arbitrary content.
+var chunkPool = sync.Pool{New: func() any { return new([firstChunk]byte) }}
 
-// rereads is the number of attempts to read an invalid record before it is considered
+// maxReadTries is the number of attempts to read an invalid record before it is considered
 // damaged. Another process may still be writing the record, and its pages may become
 // visible in any order.
-const rereads = 3
+const maxReadTries = 3
 
 // Read calls fn for each record after the position and moves the position. A record's body
 // is only valid during the call. Read returns nil at the end of the log or at a torn tail.
@@ -35,19 +35,19 @@ func (l *Log) Read(fn func(r *Record) error) error {
 		return nil
 	}
 	var bad error
-	for range rereads {
-		at := l.end
+	for range maxReadTries {
+		at := l.endOffset
 		err := l.readOnce(fn)
-		if d := (*damage)(nil); !errors.As(err, &d) {
+		if d := (*recordDamage)(nil); !errors.As(err, &d) {
 			return err
 		}
 		bad = err
-		if l.end != at {
+		if l.endOffset != at {
 			continue
 		}
 	}
-	d := bad.(*damage)
-	chainIsBroken := l.opts.Verify && errors.Is(d, errChain)
+	d := bad.(*recordDamage)
+	chainIsBroken := l.opts.VerifyChain && errors.Is(d, errBrokenChain)
 	if d.offset < l.header.BaseEnd || chainIsBroken {
 		return &CorruptError{Offset: d.offset, Reason: d.reason}
 	}
@@ -56,14 +56,14 @@ func (l *Log) Read(fn func(r *Record) error) error {
 	case err != nil:
 		return err
 	case lost != nil:
-		return &CorruptError{Offset: d.offset, Reason: d.reason, Lost: lost}
+		return &CorruptError{Offset: d.offset, Reason: d.reason, LostSeqs: lost}
 	case next > 0:
 		torn, err := l.isTornSeal(d.offset, next)
 		if err != nil {
 			return err
 		}
-		l.gaps = append(l.gaps, Gap{d.offset, next, torn})
-		l.end = next
+		l.gaps = append(l.gaps, DamagedGap{d.offset, next, torn})
+		l.endOffset = next
 		return l.Read(fn)
 	}
 	return nil
@@ -71,21 +71,21 @@ func (l *Log) Read(fn func(r *Record) error) error {
 
 // readOnce is a single pass of Read. At an invalid record it returns a *damage.
 func (l *Log) readOnce(fn func(r *Record) error) error {
-	first := chunks.Get().(*[firstChunk]byte)
-	defer chunks.Put(first)
+	first := chunkPool.Get().(*[firstChunk]byte)
+	defer chunkPool.Put(first)
 	// request a byte more than the file has, so that the first read already reports
 	// the end
-	want := min(max(l.Size()-l.end, 0)+1, firstChunk)
-	if l.isChecked {
+	want := min(max(l.Size()-l.endOffset, 0)+1, firstChunk)
+	if l.isFreeSpaceChecked {
 		want = min(want, pageChunk)
 	}
 	buf := first[:0:want]
-	off := l.end // file offset of buf[0]
+	off := l.endOffset // file offset of buf[0]
 	eof := false
 	more := func(want int) error {
-		if off < l.end { // drop the consumed bytes
-			n := copy(buf, buf[l.end-off:])
-			buf, off = buf[:n], l.end
+		if off < l.endOffset { // drop the consumed bytes
+			n := copy(buf, buf[l.endOffset-off:])
+			buf, off = buf[:n], l.endOffset
 		}
 		switch {
 		case want <= cap(buf):
@@ -106,46 +106,46 @@ func (l *Log) readOnce(fn func(r *Record) error) error {
 		return err
 	}
 	for {
-		r, need, err := decodeRecord(buf[l.end-off:], l.seed)
+		r, need, err := decodeRecord(buf[l.endOffset-off:], l.checksumSeed)
 		switch {
 		case err == nil:
-			r.Offset = l.end
-			if err := l.checkFollows(&r); err != nil {
+			r.Offset = l.endOffset
+			if err := l.checkChain(&r); err != nil {
 				return err
 			}
 			if err := fn(&r); err != nil {
 				return err
 			}
-			l.advance(&r)
+			l.advancePast(&r)
 			continue
 		case need > 0 && !eof:
 			if err := more(int(need)); err != nil {
 				return err
 			}
 			continue
-		case (err == errEnd || err == errShort) && l.end < l.header.BaseEnd:
-			return &damage{l.end, "the base section is cut short"}
-		case err == errEnd, err == errShort && isZero(buf[l.end-off:]):
-			return l.checkFree(buf[l.end-off:], off+int64(len(buf)), eof)
+		case (err == errLogEnd || err == errShortRecord) && l.endOffset < l.header.BaseEnd:
+			return &recordDamage{l.endOffset, "the base section is cut short"}
+		case err == errLogEnd, err == errShortRecord && isZero(buf[l.endOffset-off:]):
+			return l.checkFree(buf[l.endOffset-off:], off+int64(len(buf)), eof)
 		}
-		return &damage{l.end, err.Error()}
+		return &recordDamage{l.endOffset, err.Error()}
 	}
 }
 
 // checkFree checks, once per opened file, that all bytes after the end of the log are
 // zeros. tail are the bytes that were already read, up to the file offset next.
 func (l *Log) checkFree(tail []byte, next int64, atEOF bool) error {
-	if l.isChecked {
+	if l.isFreeSpaceChecked {
 		return nil
 	}
-	buf := chunks.Get().(*[firstChunk]byte)
-	defer chunks.Put(buf)
+	buf := chunkPool.Get().(*[firstChunk]byte)
+	defer chunkPool.Put(buf)
 	for {
 		if !isZero(tail) {
-			return &damage{l.end, "there are bytes behind the end of the log"}
+			return &recordDamage{l.endOffset, "there are bytes behind the end of the log"}
 		}
 		if atEOF {
-			l.isChecked = true
+			l.isFreeSpaceChecked = true
 			return nil
 		}
 		n, err := l.file.ReadAt(buf[:], next)
@@ -157,122 +157,122 @@ func (l *Log) checkFree(tail []byte, next int64, atEOF bool) error {
 	}
 }
 
-// errChain is the damage of a record that was edited after it was written.
-var errChain = &damage{reason: "the chain is broken: a change does not match the hash of those before it"}
+// errBrokenChain is the damage of a record that was edited after it was written.
+var errBrokenChain = &recordDamage{reason: "the chain is broken: a change does not match the hash of those before it"}
 
 // Is reports whether two errors describe damage for the same reason.
-func (d *damage) Is(target error) bool {
-	t, ok := target.(*damage)
+func (d *recordDamage) Is(target error) bool {
+	t, ok := target.(*recordDamage)
 	return ok && t.reason == d.reason
 }
 
-// checkFollows returns a *damage if a record does not continue the previous
+// checkChain returns a *damage if a record does not continue the previous
 // record's chain.
-func (l *Log) checkFollows(r *Record) error {
-	want := l.seq + 1
-	if r.Type >= Unchained {
-		want = l.seq
+func (l *Log) checkChain(r *Record) error {
+	want := l.lastSeq + 1
+	if r.Type >= MinUnchainedType {
+		want = l.lastSeq
 	}
 	if r.Seq != want {
-		return &damage{r.Offset, fmt.Sprintf("change %d stands where change %d belongs", r.Seq, want)}
+		return &recordDamage{r.Offset, fmt.Sprintf("change %d stands where change %d belongs", r.Seq, want)}
 	}
-	mustVerify := r.Type >= Unchained || l.opts.Verify
+	mustVerify := r.Type >= MinUnchainedType || l.opts.VerifyChain
 	if mustVerify && !l.isSuccessor(r) {
-		return &damage{r.Offset, errChain.reason}
+		return &recordDamage{r.Offset, errBrokenChain.reason}
 	}
 	return nil
 }
 
-// advance sets the position to the end of r.
-func (l *Log) advance(r *Record) {
-	l.end = r.Offset + r.size()
-	if r.Durable+1 >= r.Seq {
+// advancePast sets the position to the end of r.
+func (l *Log) advancePast(r *Record) {
+	l.endOffset = r.Offset + r.encodedSize()
+	if r.DurableSeq+1 >= r.Seq {
 		l.syncedEnd = max(l.syncedEnd, r.Offset)
 	}
-	l.seq, l.chain = r.Seq, r.Chain
-	l.durable = max(l.durable, r.Durable)
-	l.wroteLast = false
+	l.lastSeq, l.lastChain = r.Seq, r.Chain
+	l.durableSeq = max(l.durableSeq, r.DurableSeq)
+	l.isLastOwnUnsealed = false
 }
 
 // findAfterDamage examines the bytes after an invalid record. next is the offset of a record that
 // links to the last valid record, if no chained record is missing in between. If a later record
 // shows that records were lost, lost has their sequence numbers. If it returns neither, the bytes
 // are a torn tail.
-func (l *Log) findAfterDamage(from int64) (next int64, lost []uint64, err error) {
-	err = l.scan(from+1, func(r *Record) bool {
+func (l *Log) findAfterDamage(from int64) (next int64, lostSeqs []uint64, err error) {
+	err = l.scanRecords(from+1, func(r *Record) bool {
 		if l.isSuccessor(r) {
 			next = r.Offset
 			return false
 		}
-		if r.Durable <= l.seq || r.Seq < l.seq {
+		if r.DurableSeq <= l.lastSeq || r.Seq < l.lastSeq {
 			return true
 		}
-		for s := l.seq + 1; s <= r.Durable && len(lost) < 1000; s++ {
-			lost = append(lost, s)
+		for s := l.lastSeq + 1; s <= r.DurableSeq && len(lostSeqs) < 1000; s++ {
+			lostSeqs = append(lostSeqs, s)
 		}
 		return false
 	})
-	return next, lost, err
+	return next, lostSeqs, err
 }
 
 // isTornSeal reports whether a gap contains the remains of a seal whose write a crash interrupted.
 // The remains are either the seal's first bytes followed by zeros, or zeros up to a disk sector
 // followed by the seal's last bytes.
 func (l *Log) isTornSeal(from, to int64) (bool, error) {
-	if to-from != Overhead {
+	if to-from != RecordOverhead {
 		return false, nil
 	}
-	b := make([]byte, Overhead)
+	b := make([]byte, RecordOverhead)
 	if _, err := l.file.ReadAt(b, from); err != nil {
 		return false, err
 	}
 	var seal Record
-	seal.Seq = l.seq
-	seal.Durable = l.seq
-	seal.Type = Seal
-	seal.Chain = l.chain
+	seal.Seq = l.lastSeq
+	seal.DurableSeq = l.lastSeq
+	seal.Type = TypeSeal
+	seal.Chain = l.lastChain
 	seal.Time = int64(binary.LittleEndian.Uint64(b[24:]))
-	whole := appendRecord(nil, &seal, l.seed)
+	whole := appendRecord(nil, &seal, l.checksumSeed)
 	end := len(bytes.TrimRight(b, "\x00"))
 	if end < prefixSize { // the checksum is incomplete, so compare only the fields before it
 		return bytes.HasPrefix(whole, b[:min(end, prefixSize-4)]), nil
 	}
-	if end < Overhead {
+	if end < RecordOverhead {
 		return bytes.HasPrefix(whole, b[:end]), nil
 	}
 	const sector = 512
 	begin := int(sector - from%sector)
-	return begin < Overhead && isZero(b[:begin]) && bytes.HasSuffix(whole, b[max(begin, prefixSize):]), nil
+	return begin < RecordOverhead && isZero(b[:begin]) && bytes.HasSuffix(whole, b[max(begin, prefixSize):]), nil
 }
 
 // isSuccessor reports whether the chain shows that r directly follows the last record before the
 // position.
 func (l *Log) isSuccessor(r *Record) bool {
-	if r.Type >= Unchained {
-		return r.Seq == l.seq && r.Chain == l.chain
+	if r.Type >= MinUnchainedType {
+		return r.Seq == l.lastSeq && r.Chain == l.lastChain
 	}
-	digest, err := l.opts.Digest(r.Type, r.Body)
-	return err == nil && r.Seq == l.seq+1 && r.Chain == Link(l.chain, r.Seq, r.Time, r.Type, digest)
+	digest, err := l.opts.DigestBody(r.Type, r.Body)
+	return err == nil && r.Seq == l.lastSeq+1 && r.Chain == NextChain(l.lastChain, r.Seq, r.Time, r.Type, digest)
 }
 
-// scan calls fn for each valid record that begins at the offset from or later, until fn returns
+// scanRecords calls fn for each valid record that begins at the offset from or later, until fn returns
 // false. A record's body is only valid during the call.
-func (l *Log) scan(from int64, fn func(r *Record) bool) error {
+func (l *Log) scanRecords(from int64, fn func(r *Record) bool) error {
 	size := l.Size()
 	var room []byte // memory for a record
 	return eachRecordMark(l.file, from, size, func(offset int64) bool {
-		r, more, bad, err := l.at(offset, size, room)
+		r, more, bad, err := l.readRecordAt(offset, size, room)
 		room = more
 		return err != nil || bad != nil || fn(&r)
 	})
 }
 
-// At returns the record at this offset.
-func (l *Log) At(offset int64) (Record, error) {
+// RecordAt returns the record at this offset.
+func (l *Log) RecordAt(offset int64) (Record, error) {
 	if l.file == nil {
 		return Record{}, &CorruptError{Offset: offset, Reason: "there is no file"}
 	}
-	r, _, bad, err := l.at(offset, l.Size(), nil)
+	r, _, bad, err := l.readRecordAt(offset, l.Size(), nil)
 	if bad != nil {
 		err = &CorruptError{Offset: offset, Reason: bad.Error()}
 	}
@@ -286,28 +286,28 @@ func (l *Log) BodyAt(offset, bodyOffset int64, b []byte) error {
 	return err
 }
 
-// at returns the record at this file offset, or in bad the reason why no valid record is
+// readRecordAt returns the record at this file offset, or in bad the reason why no valid record is
 // there. size is the file's size. room is memory for the record and its body, and more is
 // the memory to pass to the next call. Lengths in the file are not trusted, so at never
 // allocates more than the file's size.
-func (l *Log) at(offset, size int64, room []byte) (r Record, more []byte, bad, err error) {
+func (l *Log) readRecordAt(offset, size int64, recordBuf []byte) (r Record, nextBuf []byte, damageErr, err error) {
 	want := int64(4 << 10)
 	for {
-		if int64(cap(room)) < want {
-			room = make([]byte, want)
+		if int64(cap(recordBuf)) < want {
+			recordBuf = make([]byte, want)
 		}
-		buf := room[:want]
+		buf := recordBuf[:want]
 		n, err := l.file.ReadAt(buf, offset)
 		if err != nil && err != io.EOF {
-			return Record{}, room, nil, err
+			return Record{}, recordBuf, nil, err
 		}
-		r, need, bad := decodeRecord(buf[:n], l.seed)
+		r, need, bad := decodeRecord(buf[:n], l.checksumSeed)
 		r.Offset = offset
 		if bad == nil || err == io.EOF {
-			return r, room, bad, nil
+			return r, recordBuf, bad, nil
 		}
 		if need <= want || offset+need > size {
-			return r, room, bad, nil
+			return r, recordBuf, bad, nil
 		}
 		want = need
 	}

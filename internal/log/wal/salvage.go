@@ -13,16 +13,21 @@ import (
 
 // SalvageDamage describes the damage of a salvaged log.
 type SalvageDamage struct {
-	Header  Header     // has the zero identity if the identity is unknown
-	Guessed bool       // the header was damaged and was reconstructed from the records
-	Bad     [][2]int64 // ranges [from, to) of bytes that are not records
-	Bytes   int64      // size of the file without free space
+	Header           Header     // has the zero identity if the identity is unknown
+	HasGuessedHeader bool       // the header was damaged and was reconstructed from the records
+	BadRanges        [][2]int64 // ranges [from, to) of bytes that are not records
+	UsedBytes        int64      // size of the file without free space
 }
 
-// Salvage calls fn for every valid record in the file, ordered by offset, with the damage
+// SalvageRecords calls fn for every valid record in the file, ordered by offset, with the damage
 // found so far. It continues after damage. A record's body is only valid during the call.
 // The file is not changed.
-func Salvage(fsys vfs.FS, name string, o Options, fn func(s *SalvageDamage, r *Record) error) (SalvageDamage, error) {
+func SalvageRecords(
+	fsys vfs.FS,
+	name string,
+	o Options,
+	fn func(s *SalvageDamage, r *Record) error,
+) (SalvageDamage, error) {
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
 		return SalvageDamage{}, describeOpen(fsys, name, err)
@@ -40,13 +45,22 @@ func Salvage(fsys vfs.FS, name string, o Options, fn func(s *SalvageDamage, r *R
 		if errors.As(err, &v) {
 			return s, err
 		}
-		s.Header, seed, err = guessHeader(f, fi.Size(), notedID(fsys, name))
+		s.Header, seed, err = guessHeader(f, fi.Size(), lockFileID(fsys, name))
 		if err != nil {
 			return s, err
 		}
-		s.Guessed = true
+		s.HasGuessedHeader = true
 	}
-	l := &Log{fs: fsys, name: name, opts: o, file: f, info: fi, header: s.Header, seed: seed, size: fi.Size()}
+	l := &Log{
+		fs:           fsys,
+		name:         name,
+		opts:         o,
+		file:         f,
+		fileInfo:     fi,
+		header:       s.Header,
+		checksumSeed: seed,
+		fileSize:     fi.Size(),
+	}
 	end := int64(HeaderSize)
 	var stop error // error of fn
 	var room []byte
@@ -54,7 +68,7 @@ func Salvage(fsys vfs.FS, name string, o Options, fn func(s *SalvageDamage, r *R
 		if offset < end {
 			return true // this mark is inside a record's body
 		}
-		r, more, bad, err := l.at(offset, fi.Size(), room)
+		r, more, bad, err := l.readRecordAt(offset, fi.Size(), room)
 		room = more
 		if err != nil {
 			stop = err
@@ -64,9 +78,9 @@ func Salvage(fsys vfs.FS, name string, o Options, fn func(s *SalvageDamage, r *R
 			return true
 		}
 		if offset > end {
-			s.Bad = append(s.Bad, [2]int64{end, offset})
+			s.BadRanges = append(s.BadRanges, [2]int64{end, offset})
 		}
-		end = offset + r.size()
+		end = offset + r.encodedSize()
 		stop = fn(&s, &r)
 		return stop == nil
 	})
@@ -74,22 +88,22 @@ func Salvage(fsys vfs.FS, name string, o Options, fn func(s *SalvageDamage, r *R
 	if err != nil {
 		return s, err
 	}
-	l.end = end
-	tail, err := l.tail()
+	l.endOffset = end
+	tail, err := l.readTail()
 	if err != nil {
 		return s, err
 	}
 	if len(tail) > 0 {
-		s.Bad = append(s.Bad, [2]int64{end, end + int64(len(tail))})
+		s.BadRanges = append(s.BadRanges, [2]int64{end, end + int64(len(tail))})
 	}
-	s.Bytes = end + int64(len(tail))
+	s.UsedBytes = end + int64(len(tail))
 	return s, nil
 }
 
-// Make creates a new log with this name and header. fill must emit base records first, then
+// CreateLog creates a new log with this name and header. fill must emit base records first, then
 // chained records that continue the header's sequence number and chain. If the file exists,
 // the error matches fs.ErrExist.
-func Make(fsys vfs.FS, name string, o Options, h Header, fill func(emit func(r Record) error) error) error {
+func CreateLog(fsys vfs.FS, name string, o Options, h Header, fill func(emit func(r Record) error) error) error {
 	if _, err := fsys.Stat(name); !errors.Is(err, fs.ErrNotExist) {
 		if err == nil {
 			err = fs.ErrExist
@@ -106,9 +120,9 @@ func Make(fsys vfs.FS, name string, o Options, h Header, fill func(emit func(r R
 	var durable uint64
 	return l.swapFile(&h, "", func(w *Rewriter) error {
 		return fill(func(r Record) error {
-			r.Durable = max(r.Seq, durable)
-			durable = r.Durable
-			_, err := w.Emit(r)
+			r.DurableSeq = max(r.Seq, durable)
+			durable = r.DurableSeq
+			_, err := w.AppendRecord(r)
 			return err
 		})
 	})
@@ -124,7 +138,7 @@ func (l *Log) WriteTo(w io.Writer) (int64, error) {
 	if err != nil {
 		return int64(n), err
 	}
-	m, err := io.CopyN(w, io.NewSectionReader(l.file, HeaderSize, l.end-HeaderSize), l.end-HeaderSize)
+	m, err := io.CopyN(w, io.NewSectionReader(l.file, HeaderSize, l.endOffset-HeaderSize), l.endOffset-HeaderSize)
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
 	}
@@ -145,7 +159,7 @@ func (l *Log) CopyTo(dst vfs.FS, name string, mayReplace bool) error {
 	}
 	h := l.header
 	c := newLog(dst, name, l.opts)
-	err := c.swapFile(&h, "", func(w *Rewriter) error { return w.copyFrom(l.file, HeaderSize, l.end) })
+	err := c.swapFile(&h, "", func(w *Rewriter) error { return w.copyFrom(l.file, HeaderSize, l.endOffset) })
 	if c.file != nil {
 		err = errors.Join(err, c.file.Close())
 	}

@@ -45,7 +45,7 @@ func TestOverwrittenInPlace(t *testing.T) {
 		if err := l.Lock(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := l.Create(); err != nil {
+		if err := l.CreateFile(); err != nil {
 			t.Fatal(err)
 		}
 		_ = l.Unlock()
@@ -61,11 +61,11 @@ func TestOverwrittenInPlace(t *testing.T) {
 			add(t, o, "of another log")
 			old = filepath.Join(other, "m.oxbow")
 		}
-		if news, err := l.Poll(); news != Same || err != nil || l.MayBeOverwritten() {
+		if news, err := l.PollChanges(); news != PollSame || err != nil || l.MayBeOverwritten() {
 			t.Fatalf("Poll() = %v, %v before the file is overwritten", news, err)
 		}
 		copyInPlace(t, old, path)
-		if _, err := l.Poll(); !l.MayBeOverwritten() || err != nil {
+		if _, err := l.PollChanges(); !l.MayBeOverwritten() || err != nil {
 			t.Errorf("after %d records, an older copy in the same file was not noticed (%v)", len(bodies), err)
 		}
 	}
@@ -96,8 +96,8 @@ func TestSecondName(t *testing.T) {
 		if got := all(t, openDir(t, dir)); !slices.Equal(got, want) {
 			t.Errorf("the log has %q, want %q", got, want)
 		}
-		if meta, _ := ReadLockMeta(openDir(t, dir).fs, "m.oxbow"); meta.Durable != 0 {
-			t.Errorf("the lock file of two logs says that change %d was durable", meta.Durable)
+		if meta, _ := ReadLockMeta(openDir(t, dir).fs, "m.oxbow"); meta.DurableSeq != 0 {
+			t.Errorf("the lock file of two logs says that change %d was durable", meta.DurableSeq)
 		}
 	}
 }

@@ -50,7 +50,7 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Unlock()
-	if err := l.Rewrite(l.Seq(), l.Chain(), func(func(Record) error) error { return nil }); err != nil {
+	if err := l.Rewrite(l.LastSeq(), l.LastChain(), func(func(Record) error) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range gone {

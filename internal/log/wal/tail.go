@@ -11,44 +11,44 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// truncate cuts off the file at the position, durably.
-func (l *Log) truncate() error {
-	if err := l.file.Truncate(l.end); err != nil {
+// truncateAtPosition cuts off the file at the position, durably.
+func (l *Log) truncateAtPosition() error {
+	if err := l.file.Truncate(l.endOffset); err != nil {
 		return err
 	}
 	if err := l.file.Sync(); err != nil {
 		return err
 	}
-	l.size, l.isChecked = l.end, true
+	l.fileSize, l.isFreeSpaceChecked = l.endOffset, true
 	return nil
 }
 
 // truncateTornTail removes the bytes after the last record, which an interrupted write
 // left. They are copied to another file first.
 func (l *Log) truncateTornTail() error {
-	torn, err := l.keepTail()
+	torn, err := l.saveTornTail()
 	if err != nil {
-		return fmt.Errorf("keep the torn tail aside: %w", noSpace(err))
+		return fmt.Errorf("keep the torn tail aside: %w", asFullError(err))
 	}
 	if torn {
-		if err := l.truncate(); err != nil {
+		if err := l.truncateAtPosition(); err != nil {
 			return fmt.Errorf("cut the torn tail: %w", err)
 		}
 	}
-	l.isChecked = true
+	l.isFreeSpaceChecked = true
 	return nil
 }
 
-// keepTail durably copies the bytes after the last record to a file in LostDir. isTorn is
+// saveTornTail durably copies the bytes after the last record to a file in LostDir. isTorn is
 // false if no such bytes exist. Call it before the bytes are cut off or left out of a new
 // file.
-func (l *Log) keepTail() (isTorn bool, err error) {
-	if l.isChecked {
-		if l.free.Load() == l.end {
+func (l *Log) saveTornTail() (isTorn bool, err error) {
+	if l.isFreeSpaceChecked {
+		if l.freeOffset.Load() == l.endOffset {
 			return false, nil // already checked since the lock was acquired
 		}
 		var b [prefixSize]byte
-		n, err := l.file.ReadAt(b[:], l.end)
+		n, err := l.file.ReadAt(b[:], l.endOffset)
 		if err != nil && err != io.EOF {
 			return false, err
 		}
@@ -56,7 +56,7 @@ func (l *Log) keepTail() (isTorn bool, err error) {
 			return false, nil
 		}
 	}
-	tail, err := l.tail()
+	tail, err := l.readTail()
 	if err != nil || len(tail) == 0 {
 		return false, err
 	}
@@ -64,7 +64,7 @@ func (l *Log) keepTail() (isTorn bool, err error) {
 	if err := l.fs.MkdirAll(dir, 0o700); err != nil {
 		return false, err
 	}
-	name := fmt.Sprintf("%s/%d-at-%d.torn", dir, l.seq+1, l.end)
+	name := fmt.Sprintf("%s/%d-at-%d.torn", dir, l.lastSeq+1, l.endOffset)
 	if err := vfs.WriteFile(l.fs, name, tail, 0o600); err != nil {
 		return false, err
 	}
@@ -76,23 +76,23 @@ func (l *Log) keepTail() (isTorn bool, err error) {
 // LostDir returns the directory next to the log for torn tails that were cut off.
 func (l *Log) LostDir() string { return l.name + ".lost" }
 
-// tail returns the bytes after the position up to the last byte that is not zero, but at
+// readTail returns the bytes after the position up to the last byte that is not zero, but at
 // most MaxBody+Overhead bytes.
-func (l *Log) tail() ([]byte, error) {
+func (l *Log) readTail() ([]byte, error) {
 	size := l.Size()
-	if size <= l.end {
+	if size <= l.endOffset {
 		return nil, nil
 	}
-	size = min(size-l.end, MaxBody+Overhead)
+	size = min(size-l.endOffset, MaxBody+RecordOverhead)
 	var b []byte
 	if size <= firstChunk { // usually there is only a little free space
-		first := chunks.Get().(*[firstChunk]byte)
-		defer chunks.Put(first)
+		first := chunkPool.Get().(*[firstChunk]byte)
+		defer chunkPool.Put(first)
 		b = first[:size]
 	} else {
 		b = make([]byte, size)
 	}
-	n, err := l.file.ReadAt(b, l.end)
+	n, err := l.file.ReadAt(b, l.endOffset)
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
@@ -103,12 +103,12 @@ func (l *Log) tail() ([]byte, error) {
 	return bytes.Clone(bytes.TrimRight(b, "\x00")), nil
 }
 
-// Torn returns the number of bytes after the position that are not a record. An interrupted write
+// TornBytes returns the number of bytes after the position that are not a record. An interrupted write
 // leaves such bytes, and the next append removes them.
-func (l *Log) Torn() (int, error) {
+func (l *Log) TornBytes() (int, error) {
 	if l.file == nil {
 		return 0, nil
 	}
-	tail, err := l.tail()
+	tail, err := l.readTail()
 	return len(tail), err
 }

@@ -16,7 +16,7 @@ func TestTailAfterAnOldLook(t *testing.T) {
 	m := vfs.NewMem()
 	l := open(t, m)
 	add(t, l, "one")
-	if news, err := l.Poll(); err != nil || news != Same {
+	if news, err := l.PollChanges(); err != nil || news != PollSame {
 		t.Fatalf("Poll() = %v, %v; want Same", news, err)
 	}
 	f, err := m.OpenFile("m.oxbow", 2, 0)
@@ -24,7 +24,7 @@ func TestTailAfterAnOldLook(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if _, err := f.WriteAt(recordMark[:3], l.End()); err != nil {
+	if _, err := f.WriteAt(recordMark[:3], l.EndOffset()); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Lock(t.Context()); err != nil {

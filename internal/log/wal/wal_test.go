@@ -22,10 +22,10 @@ import (
 func testOptions() Options {
 	now := time.Unix(1776162225, 0)
 	return Options{
-		Clock:  func() time.Time { now = now.Add(time.Second); return now },
-		Rand:   rand.NewChaCha8([32]byte{1}),
-		Digest: func(_ uint8, b []byte) ([32]byte, error) { return sha256.Sum256(b), nil },
-		Verify: true,
+		Clock:       func() time.Time { now = now.Add(time.Second); return now },
+		Rand:        rand.NewChaCha8([32]byte{1}),
+		DigestBody:  func(_ uint8, b []byte) ([32]byte, error) { return sha256.Sum256(b), nil },
+		VerifyChain: true,
 	}
 }
 
@@ -67,19 +67,19 @@ func all(t *testing.T, l *Log) []string {
 }
 
 func read(l *Log) ([]string, error) {
-	switch news, err := l.Poll(); {
+	switch news, err := l.PollChanges(); {
 	case err != nil:
 		return nil, err
-	case news == Replaced:
+	case news == PollReplaced:
 		if err := l.Reopen(); err != nil {
 			return nil, err
 		}
-	case news == Gone:
+	case news == PollGone:
 		return nil, ErrVanished
 	}
 	var bodies []string
 	err := l.Read(func(r *Record) error {
-		if r.Type < Unchained {
+		if r.Type < MinUnchainedType {
 			bodies = append(bodies, fmt.Sprintf("%d %s", r.Seq, r.Body))
 		}
 		return nil
@@ -125,7 +125,7 @@ func TestAppendIsRead(t *testing.T) {
 	add(t, b, "three")
 	same(t, all(t, a), "3 three")
 	same(t, all(t, a))
-	if a.Chain() != b.Chain() || a.Seq() != 3 {
+	if a.LastChain() != b.LastChain() || a.LastSeq() != 3 {
 		t.Errorf("chain or sequence number differ between two openers")
 	}
 	same(t, all(t, open(t, fsys)), "1 one", "2 two", "3 three")
@@ -156,16 +156,16 @@ func TestTornTail(t *testing.T) {
 	base := vfs.NewMem()
 	l := open(t, base)
 	add(t, l, "one", "two")
-	end := l.End()
+	end := l.EndOffset()
 	add(t, l, "three, which is the one that is torn")
-	img := image(t, base)[:l.End()]
+	img := image(t, base)[:l.EndOffset()]
 	for cut := end; cut < int64(len(img)); cut++ {
 		torn := append([]byte{}, img[:cut]...)
 		torn = append(torn, make([]byte, 100)...)
 		fsys := fsWith(t, torn)
 		l := open(t, fsys)
 		same(t, all(t, l), "1 one", "2 two")
-		n, err := l.Torn()
+		n, err := l.TornBytes()
 		if err != nil || (n == 0) != (cut == end) {
 			t.Fatalf("cut at %d: Torn() = %d, %v", cut, n, err)
 		}
@@ -189,7 +189,7 @@ func TestBitFlips(t *testing.T) {
 	add(t, l, "one")
 	add(t, l, "two", "three")
 	add(t, l, "four")
-	img := image(t, base)[:l.End()+8]
+	img := image(t, base)[:l.EndOffset()+8]
 	want := all(t, open(t, base))
 	refused, short := 0, 0
 	for i := range img {
@@ -217,7 +217,7 @@ func TestBitFlips(t *testing.T) {
 			_ = l.Close()
 		}
 	}
-	if last := int(Overhead+4) * 8; short > last {
+	if last := int(RecordOverhead+4) * 8; short > last {
 		t.Errorf("%d flips shortened the log, more than the %d bits of its last record", short, last)
 	}
 	if refused == 0 {
@@ -228,7 +228,7 @@ func TestBitFlips(t *testing.T) {
 		t.Fatal(err)
 	}
 	sealed := image(t, base)
-	for i := HeaderSize; int64(i) < l.end-Overhead; i++ {
+	for i := HeaderSize; int64(i) < l.endOffset-RecordOverhead; i++ {
 		flipped := append([]byte{}, sealed...)
 		flipped[i] ^= 1
 		l := open(t, fsWith(t, flipped))
@@ -244,29 +244,29 @@ func TestDamagedSeal(t *testing.T) {
 	fsys := vfs.NewMem()
 	l := open(t, fsys)
 	add(t, l, "one")
-	at := l.End()
-	l.Seal()
-	if l.End() != at+Overhead {
+	at := l.EndOffset()
+	l.SealLastRecord()
+	if l.EndOffset() != at+RecordOverhead {
 		t.Fatalf("no seal was written")
 	}
 	add(t, l, "two")
 	add(t, l, "three")
 	img := image(t, fsys)
-	for i := at; i < at+Overhead; i++ {
+	for i := at; i < at+RecordOverhead; i++ {
 		flipped := append([]byte{}, img...)
 		flipped[i] ^= 4
 		l := open(t, fsWith(t, flipped))
 		same(t, all(t, l), "1 one", "2 two", "3 three")
-		if g := l.Gaps(); len(g) != 1 || (g[0].TornSeal && flipped[at+Overhead-1] != 0) {
+		if g := l.Gaps(); len(g) != 1 || (g[0].IsTornSeal && flipped[at+RecordOverhead-1] != 0) {
 			t.Fatalf("byte %d: gaps = %v", i, g)
 		}
 	}
-	for n := range int64(Overhead) { // a crash leaves the first bytes
+	for n := range int64(RecordOverhead) { // a crash leaves the first bytes
 		torn := append([]byte{}, img...)
-		clear(torn[at+n : at+Overhead])
+		clear(torn[at+n : at+RecordOverhead])
 		l := open(t, fsWith(t, torn))
 		same(t, all(t, l), "1 one", "2 two", "3 three")
-		if g := l.Gaps(); len(g) > 1 || (len(g) == 1 && !g[0].TornSeal) {
+		if g := l.Gaps(); len(g) > 1 || (len(g) == 1 && !g[0].IsTornSeal) {
 			t.Fatalf("%d bytes of a seal are left: gaps = %v", n, g)
 		}
 	}
@@ -292,7 +292,7 @@ func TestRewrite(t *testing.T) {
 	l, other := open(t, fsys), open(t, fsys)
 	add(t, l, "one")
 	add(t, l, "two")
-	chain := l.Chain()
+	chain := l.LastChain()
 	add(t, l, "three")
 	all(t, other)
 	if err := l.Lock(t.Context()); err != nil {
@@ -308,7 +308,7 @@ func TestRewrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := l.Rewrite(2, chain, func(emit func(Record) error) error {
-		if err := emit(Record{Seq: 2, Type: Base, Body: []byte("one and two"), Chain: chain}); err != nil {
+		if err := emit(Record{Seq: 2, Type: TypeBase, Body: []byte("one and two"), Chain: chain}); err != nil {
 			return err
 		}
 		return emit(third)
@@ -325,7 +325,7 @@ func TestRewrite(t *testing.T) {
 	same(t, all(t, l), "4 four")
 	// Damage in the base section is never a torn tail.
 	img := image(t, fsys)
-	for i := HeaderSize; i < HeaderSize+Overhead; i++ {
+	for i := HeaderSize; i < HeaderSize+RecordOverhead; i++ {
 		flipped := append([]byte{}, img...)
 		flipped[i] ^= 1
 		d := open(t, fsWith(t, flipped))
@@ -377,8 +377,8 @@ func FuzzRead(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(img[:l.End()+20])
-	f.Add(img[:l.End()-5])
+	f.Add(img[:l.EndOffset()+20])
+	f.Add(img[:l.EndOffset()-5])
 	f.Add(img[:HeaderSize])
 	f.Fuzz(func(t *testing.T, b []byte) {
 		l, err := Open(fsWith(t, b), "m.oxbow", testOptions())

@@ -11,54 +11,54 @@ import (
 
 // Field is a field of a message.
 type Field struct {
-	Num   int
-	Bytes bool   // the field is length-delimited; otherwise it is a varint
-	Val   uint64 // value of a varint
-	Str   string // value of a length-delimited field
-	Raw   string // encoded field with its tag
+	Number  int
+	IsBytes bool   // the field is length-delimited; otherwise it is a varint
+	Uint    uint64 // value of a varint
+	Text    string // value of a length-delimited field
+	Encoded string // encoded field with its tag
 }
 
-// Unknown returns the error for an unknown field.
-func (f Field) Unknown() error { return fmt.Errorf("unknown field %d", f.Num) }
+// UnknownError returns the error for an unknown field.
+func (f Field) UnknownError() error { return fmt.Errorf("unknown field %d", f.Number) }
 
-// ErrShort is the error of a message that ends within a field.
-var ErrShort = errors.New("a field is cut short")
+// ErrTruncated is the error of a message that ends within a field.
+var ErrTruncated = errors.New("a field is cut short")
 
-// isTag reports whether a field begins with this tag: the field's number is from 1 to 1<<20, and its
+// isValidTag reports whether a field begins with this tag: the field's number is from 1 to 1<<20, and its
 // value is a number (0) or length-delimited (2).
-func isTag(tag uint64) bool {
+func isValidTag(tag uint64) bool {
 	num, form := tag>>3, tag&7
 	return num > 0 && num <= 1<<20 && (form == 0 || form == 2)
 }
 
-// Each calls fn for each field of a message, in order, until fn returns an error. The
+// EachField calls fn for each field of a message, in order, until fn returns an error. The
 // strings of the fields share memory with s.
-func Each(s string, fn func(f Field) error) error {
+func EachField(s string, fn func(f Field) error) error {
 	for len(s) > 0 {
 		rest := s
 		tag, n := uvarint(s)
 		if n <= 0 {
-			return ErrShort
+			return ErrTruncated
 		}
-		f := Field{Num: int(tag >> 3), Bytes: tag&7 == 2}
+		f := Field{Number: int(tag >> 3), IsBytes: tag&7 == 2}
 		s = s[n:]
-		if !isTag(tag) {
+		if !isValidTag(tag) {
 			return fmt.Errorf("field %d has an unknown form", tag>>3)
 		}
 		v, n := uvarint(s)
 		if n <= 0 {
-			return ErrShort
+			return ErrTruncated
 		}
 		s = s[n:]
-		if f.Bytes {
+		if f.IsBytes {
 			if v > uint64(len(s)) {
-				return ErrShort
+				return ErrTruncated
 			}
-			f.Str, s = s[:v], s[v:]
+			f.Text, s = s[:v], s[v:]
 		} else {
-			f.Val = v
+			f.Uint = v
 		}
-		f.Raw = rest[:len(rest)-len(s)]
+		f.Encoded = rest[:len(rest)-len(s)]
 		if err := fn(f); err != nil {
 			return err
 		}
@@ -66,27 +66,27 @@ func Each(s string, fn func(f Field) error) error {
 	return nil
 }
 
-// Pair returns the fields 1 and 2 of a message without other fields. Missing fields are
+// DecodePair returns the fields 1 and 2 of a message without other fields. Missing fields are
 // zero.
-func Pair(s string) (first, second Field, err error) {
-	err = Each(s, func(f Field) error {
-		switch f.Num {
+func DecodePair(s string) (first, second Field, err error) {
+	err = EachField(s, func(f Field) error {
+		switch f.Number {
 		case 1:
 			first = f
 		case 2:
 			second = f
 		default:
-			return f.Unknown()
+			return f.UnknownError()
 		}
 		return nil
 	})
 	return first, second, err
 }
 
-// EachPart calls fn for each field with three offsets: the start of the field, the start of the
+// EachFieldOffsets calls fn for each field with three offsets: the start of the field, the start of the
 // field's value, and the end. num is 0 for the rest of the body, if this rest starts with a field
 // that is not length-delimited.
-func EachPart(body []byte, fn func(num, from, at, end int) error) error {
+func EachFieldOffsets(body []byte, fn func(num, from, at, end int) error) error {
 	for from := 0; from < len(body); {
 		tag, n := binary.Uvarint(body[from:])
 		v, m := binary.Uvarint(body[from+max(n, 0):])

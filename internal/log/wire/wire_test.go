@@ -33,13 +33,13 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// show is a message as Each gives it, and where EachPart finds its fields.
+// show is a message as Each gives it, and where EachFieldOffsets finds its fields.
 func show(s string) (fields, parts string, err error) {
-	err = Each(s, func(f Field) error {
-		fields += fmt.Sprintf("%d %t %d %q %q;", f.Num, f.Bytes, f.Val, f.Str, f.Raw)
+	err = EachField(s, func(f Field) error {
+		fields += fmt.Sprintf("%d %t %d %q %q;", f.Number, f.IsBytes, f.Uint, f.Text, f.Encoded)
 		return nil
 	})
-	_ = EachPart([]byte(s), func(num, from, at, end int) error {
+	_ = EachFieldOffsets([]byte(s), func(num, from, at, end int) error {
 		parts += fmt.Sprint(num, from, at, end, ";")
 		return nil
 	})
@@ -55,7 +55,7 @@ func TestEach(t *testing.T) {
 	}
 	for n := range len(whole) {
 		if _, _, err := show(whole[:n]); (err == nil) != (n == 0 || n == 9) ||
-			(err != nil && !errors.Is(err, ErrShort)) {
+			(err != nil && !errors.Is(err, ErrTruncated)) {
 			t.Errorf("cut after %d bytes: %v", n, err)
 		}
 	}
@@ -66,10 +66,10 @@ func TestEach(t *testing.T) {
 		}
 	}
 	stop := errors.New("stop")
-	if err := Each(whole, func(Field) error { return stop }); err != stop {
+	if err := EachField(whole, func(Field) error { return stop }); err != stop {
 		t.Errorf("Each() = %v", err)
 	}
-	if err := EachPart([]byte(whole), func(int, int, int, int) error { return stop }); err != stop {
+	if err := EachFieldOffsets([]byte(whole), func(int, int, int, int) error { return stop }); err != stop {
 		t.Errorf("EachPart() = %v", err)
 	}
 }
@@ -86,9 +86,9 @@ func TestPair(t *testing.T) {
 		{in: string(AppendUint(nil, 3, 1)), bad: true},
 		{in: "\x0a\x02a", bad: true},
 	} {
-		first, second, err := Pair(tc.in)
-		if (err != nil) != tc.bad || first.Str != tc.text || second.Val != tc.number {
-			t.Errorf("Pair(%q) = %q, %d, %v, want %q, %d", tc.in, first.Str, second.Val, err, tc.text, tc.number)
+		first, second, err := DecodePair(tc.in)
+		if (err != nil) != tc.bad || first.Text != tc.text || second.Uint != tc.number {
+			t.Errorf("Pair(%q) = %q, %d, %v, want %q, %d", tc.in, first.Text, second.Uint, err, tc.text, tc.number)
 		}
 	}
 }
@@ -100,12 +100,12 @@ func FuzzEach(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		var b []byte
 		raw := ""
-		err := Each(s, func(f Field) error {
-			raw += f.Raw
-			if f.Bytes {
-				b = AppendString(b, f.Num, f.Str)
+		err := EachField(s, func(f Field) error {
+			raw += f.Encoded
+			if f.IsBytes {
+				b = AppendString(b, f.Number, f.Text)
 			} else {
-				b = AppendUint(b, f.Num, f.Val)
+				b = AppendUint(b, f.Number, f.Uint)
 			}
 			return nil
 		})

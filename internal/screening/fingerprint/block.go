@@ -41,11 +41,11 @@ import (
 )
 
 const (
-	headerSize = 32
-	headSize   = 40
-	nonceSize  = 12
-	printSize  = 6
-	maxBody    = 4 << 20 // bytes of a block after its head
+	headerSize    = 32
+	blockHeadSize = 40
+	nonceSize     = 12
+	bytesPerPrint = 6
+	maxBlockBody  = 4 << 20 // bytes of a block after its head
 )
 
 var (
@@ -63,13 +63,14 @@ type Level uint32
 
 // All levels. They are part of the file format.
 const (
-	Foreign     Level = 1 // text by others
-	Unvouched   Level = 2 // text of unknown origin
-	vouched     Level = 3 // text that a person vouched for; matching prints in older blocks are ignored
-	ownPath     Level = 4 // paths of files that the agent wrote
-	foreignPath Level = 5 // paths of files into which a program wrote foreign text
-	foreignRun  Level = 6 // time of a program's run that may write foreign text; the two prints are its start and end
-	programRun  Level = 7 // like foreignRun, for text that nobody vouches for
+	LevelForeign     Level = 1 // text by others
+	LevelUnvouched   Level = 2 // text of unknown origin
+	levelVouched     Level = 3 // text that a person vouched for; matching prints in older blocks are ignored
+	levelOwnPath     Level = 4 // paths of files that the agent wrote
+	levelForeignPath Level = 5 // paths of files into which a program wrote foreign text
+	// Time of a program's run that may write foreign text; the two prints are its start and end.
+	levelForeignRun Level = 6
+	levelProgramRun Level = 7 // like levelForeignRun, for text that nobody vouches for
 )
 
 // printHash is a keyed 48-bit hash of consecutive words. It is called a print.
@@ -77,9 +78,9 @@ type printHash uint64
 
 // cipherKey contains the ciphers for the key of a home.
 type cipherKey struct {
-	key   []byte
-	block cipher.Block
-	aead  cipher.AEAD
+	key         []byte
+	blockCipher cipher.Block
+	aead        cipher.AEAD
 }
 
 func newCipherKey(key []byte) (*cipherKey, error) {
@@ -97,17 +98,17 @@ func (k *cipherKey) hashPrint(hash uint64) printHash {
 	var b [16]byte
 	le.PutUint64(b[:], hash)
 	b[15] = 1 // no other use of the key encrypts a block with this last byte
-	k.block.Encrypt(b[:], b[:])
-	return printAt(b[:])
+	k.blockCipher.Encrypt(b[:], b[:])
+	return decodePrint(b[:])
 }
 
-// printAt decodes the print at the start of b.
-func printAt(b []byte) printHash {
+// decodePrint decodes the print at the start of b.
+func decodePrint(b []byte) printHash {
 	return printHash(le.Uint32(b)) | printHash(le.Uint16(b[4:]))<<32
 }
 
-// digest returns the first eight bytes of an HMAC.
-func (k *cipherKey) digest(parts ...[]byte) uint64 {
+// shortHMAC returns the first eight bytes of an HMAC.
+func (k *cipherKey) shortHMAC(parts ...[]byte) uint64 {
 	h := hmac.New(sha256.New, k.key)
 	for _, p := range parts {
 		h.Write(p)
@@ -119,7 +120,7 @@ func (k *cipherKey) digest(parts ...[]byte) uint64 {
 func (k *cipherKey) makeHeader(size int64) []byte {
 	b := make([]byte, headerSize)
 	copy(b, headerMagic)
-	le.PutUint64(b[8:], k.digest([]byte("prints")))
+	le.PutUint64(b[8:], k.shortHMAC([]byte("prints")))
 	le.PutUint64(b[16:], uint64(size))
 	le.PutUint32(b[28:], crc32.Checksum(b[:28], castagnoli))
 	return b
@@ -134,7 +135,7 @@ func (k *cipherKey) readHeader(b []byte) (size int64, err error) {
 		return 0, errDamaged
 	}
 	size = int64(le.Uint64(b[16:]))
-	if le.Uint64(b[8:]) != k.digest([]byte("prints")) || size < headerSize {
+	if le.Uint64(b[8:]) != k.shortHMAC([]byte("prints")) || size < headerSize {
 		return 0, errDamaged
 	}
 	return size, nil
@@ -152,23 +153,23 @@ type blockHead struct {
 
 // readHead decodes the block head at the start of b.
 func readHead(b []byte) (h blockHead, err error) {
-	if len(b) < headSize || !bytes.Equal(b[:4], blockMagic) {
+	if len(b) < blockHeadSize || !bytes.Equal(b[:4], blockMagic) {
 		return h, errDamaged
 	}
-	if le.Uint32(b[4:]) != crc32.Checksum(b[8:headSize], castagnoli) {
+	if le.Uint32(b[4:]) != crc32.Checksum(b[8:blockHeadSize], castagnoli) {
 		return h, errDamaged
 	}
 	sealed, prints := le.Uint32(b[12:]), le.Uint32(b[16:])
 	switch {
-	case sealed > maxBody, prints > maxBody, prints%printSize != 0:
+	case sealed > maxBlockBody, prints > maxBlockBody, prints%bytesPerPrint != 0:
 		return h, errDamaged
 	}
-	return blockHead{b[:headSize], le.Uint32(b[8:]), int(sealed), int(prints), Level(le.Uint32(b[20:])),
+	return blockHead{b[:blockHeadSize], le.Uint32(b[8:]), int(sealed), int(prints), Level(le.Uint32(b[20:])),
 		time.Unix(int64(le.Uint64(b[24:])), 0), le.Uint64(b[32:])}, nil
 }
 
 // blockSize returns the length of the block in bytes.
-func (h *blockHead) blockSize() int { return headSize + h.sealedSize + h.printsSize }
+func (h *blockHead) blockSize() int { return blockHeadSize + h.sealedSize + h.printsSize }
 
 // appendBlock appends a block to b. It also returns the block's identifier.
 func (k *cipherKey) appendBlock(
@@ -185,8 +186,8 @@ func (k *cipherKey) appendBlock(
 	for _, p := range prints {
 		body = append(body, byte(p), byte(p>>8), byte(p>>16), byte(p>>24), byte(p>>32), byte(p>>40))
 	}
-	id = k.digest(le.AppendUint32(nil, uint32(level)), plain, []byte{0}, body)
-	raw := make([]byte, headSize)
+	id = k.shortHMAC(le.AppendUint32(nil, uint32(level)), plain, []byte{0}, body)
+	raw := make([]byte, blockHeadSize)
 	copy(raw, blockMagic)
 	le.PutUint32(raw[20:], uint32(level))
 	le.PutUint64(raw[24:], uint64(at.Unix()))

@@ -70,14 +70,14 @@ func (d *droppedSet) addPrint(p printHash) {
 	})
 }
 
-func (d *droppedSet) mayHave(p printHash) bool {
+func (d *droppedSet) mayContain(p printHash) bool {
 	return eachBit(p, func(at uint64) bool { return d.data[droppedHeader+at/8]&(1<<(at%8)) != 0 })
 }
 
 // writeHeader writes the header.
 func (d *droppedSet) writeHeader(key *cipherKey) {
 	copy(d.data, droppedMagic)
-	le.PutUint64(d.data[8:], key.digest([]byte("dropped")))
+	le.PutUint64(d.data[8:], key.shortHMAC([]byte("dropped")))
 	le.PutUint64(d.data[16:], uint64(d.start.Unix()))
 	le.PutUint32(d.data[28:], d.checksum())
 }
@@ -86,9 +86,9 @@ func (d *droppedSet) checksum() uint32 {
 	return crc32.Update(crc32.Checksum(d.data[:28], castagnoli), castagnoli, d.data[droppedHeader:])
 }
 
-// readDropped reads a file with dropped prints, which contains one generation of them. It returns
+// readDroppedSet reads a file with dropped prints, which contains one generation of them. It returns
 // nil if the file does not exist, or if all prints in the file are too old.
-func (f File) readDropped(name string, key *cipherKey) (*droppedSet, error) {
+func (f File) readDroppedSet(name string, key *cipherKey) (*droppedSet, error) {
 	path := filepath.Join(f.Dir, name)
 	file, err := vfs.OpenRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -103,7 +103,7 @@ func (f File) readDropped(name string, key *cipherKey) (*droppedSet, error) {
 	if n != len(d.data) || string(d.data[:8]) != string(droppedMagic) {
 		return nil, errDamaged
 	}
-	if le.Uint64(d.data[8:]) != key.digest([]byte("dropped")) || le.Uint32(d.data[28:]) != d.checksum() {
+	if le.Uint64(d.data[8:]) != key.shortHMAC([]byte("dropped")) || le.Uint32(d.data[28:]) != d.checksum() {
 		return nil, errDamaged
 	}
 	d.start = time.Unix(int64(le.Uint64(d.data[16:])), 0)
@@ -113,15 +113,15 @@ func (f File) readDropped(name string, key *cipherKey) (*droppedSet, error) {
 	return d, nil
 }
 
-// addDropped adds prints to the current generation. If the generation is too old, addDropped begins a new
+// addDroppedPrints adds prints to the current generation. If the generation is too old, addDroppedPrints begins a new
 // generation.
-func (f File) addDropped(dir *vfs.OS, key *cipherKey, prints []printHash) error {
+func (f File) addDroppedPrints(dir *vfs.OS, key *cipherKey, prints []printHash) error {
 	if len(prints) == 0 {
 		return nil
 	}
-	d, err := f.readDropped(droppedFile, key)
+	d, err := f.readDroppedSet(droppedFile, key)
 	if err != nil {
-		f.renameDamaged(dir, droppedFile, lossReason(droppedFile, err))
+		f.renameDamagedFile(dir, droppedFile, lossReason(droppedFile, err))
 	}
 	if d != nil && f.Now().Sub(d.start) >= maxAge {
 		if err := os.Rename(filepath.Join(f.Dir, droppedFile), filepath.Join(f.Dir, droppedOldFile)); err != nil {
@@ -139,10 +139,10 @@ func (f File) addDropped(dir *vfs.OS, key *cipherKey, prints []printHash) error 
 	return vfs.WriteFile(dir, droppedFile, d.data, 0o600)
 }
 
-// readAllDropped returns the generations of dropped prints.
-func (f File) readAllDropped(key *cipherKey) (sets []*droppedSet, err error) {
+// readDroppedSets returns the generations of dropped prints.
+func (f File) readDroppedSets(key *cipherKey) (sets []*droppedSet, err error) {
 	for _, name := range []string{droppedFile, droppedOldFile} {
-		d, err := f.readDropped(name, key)
+		d, err := f.readDroppedSet(name, key)
 		if err != nil {
 			return nil, err
 		}

@@ -36,15 +36,16 @@ const (
 	// maxAge is the time for which the prints of a text are kept.
 	maxAge = 14 * 24 * time.Hour
 
-	maxFile     = 8 << 20   // maximum file size in bytes; a larger file loses its oldest blocks
-	shrunkSize  = 6 << 20   // size of the file in bytes after blocks were dropped
-	recentBytes = 256 << 10 // bytes at the file's end that are searched for an equal block before a block is stored
-	repeatAfter = 24 * time.Hour
-	keySize     = 32
-	partOverlap = 4 << 10 // overlap of a long text's parts in bytes, so that no word sequence is lost
-	maxLabels   = 8       // maximum number of labels in a block
-	lockWait    = 2 * time.Second
-	readerSize  = 256 << 10
+	maxFile    = 8 << 20 // maximum file size in bytes; a larger file loses its oldest blocks
+	shrunkSize = 6 << 20 // size of the file in bytes after blocks were dropped
+	// Bytes at the file's end that are searched for an equal block before a block is stored.
+	recentBlockBytes = 256 << 10
+	repeatInterval   = 24 * time.Hour
+	keySize          = 32
+	partOverlap      = 4 << 10 // overlap of a long text's parts in bytes, so that no word sequence is lost
+	maxLabels        = 8       // maximum number of labels in a block
+	lockWait         = 2 * time.Second
+	readerSize       = 256 << 10
 )
 
 // File stores the fingerprints of a home. It consists of a file for texts and a file for paths.
@@ -57,39 +58,42 @@ type File struct {
 // errTooLong reports that labels were stored only for the beginning and the end of a text.
 var errTooLong = errors.New("it is too long to be kept as a whole")
 
-// Add stores the prints of a text that was read, and returns their identifier for [File.HasAll]. A
+// AddText stores the prints of a text that was read, and returns their identifier for [File.HasAllIDs]. A
 // text without words also has an identifier. If a text is too long, Add stores the prints of its
 // beginning and end, counts the prints of its middle as dropped, and returns an error.
-func (f File) Add(level Level, text string, labels ...string) (id string, err error) {
-	hashes, isWhole := readHashes(text)
+func (f File) AddText(level Level, text string, labels ...string) (id string, err error) {
+	hashes, isWhole := hashesToStore(text)
 	id, err = f.addHashes(printsFile, level, labels, hashes)
 	if err == nil && !isWhole {
-		return "", cmp.Or(f.addMiddle(text), errTooLong)
+		return "", cmp.Or(f.addMiddlePrints(text), errTooLong)
 	}
 	return id, err
 }
 
-// maxMiddle is the maximum size in bytes of a text's middle whose prints are stored.
-const maxMiddle = 8 << 20
+// maxMiddleBytes is the maximum size in bytes of a text's middle whose prints are stored.
+const maxMiddleBytes = 8 << 20
 
-// addMiddle adds the prints from a long text's middle to the dropped prints. If the middle is
+// addMiddlePrints adds the prints from a long text's middle to the dropped prints. If the middle is
 // too long, it records that fingerprints were lost.
-func (f File) addMiddle(text string) error {
-	middle := text[maxRead : len(text)-maxRead]
+func (f File) addMiddlePrints(text string) error {
+	middle := text[maxFullyHashedBytes : len(text)-maxFullyHashedBytes]
 	_, err := vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
-		if len(middle) > maxMiddle {
+		if len(middle) > maxMiddleBytes {
 			f.recordLoss(dir, fmt.Sprintf("a text of %d bytes is too long", len(text)))
 			return nil
 		}
-		key, err := f.makeKey(dir)
+		key, err := f.openOrCreateKey(dir)
 		if err != nil {
 			return err
 		}
 		var prints []printHash
-		eachHash(text[max(0, maxRead-partOverlap):len(text)-maxRead+partOverlap], func(h uint64) {
-			prints = append(prints, key.hashPrint(h))
-		})
-		return f.addDropped(dir, key, prints)
+		eachHash(
+			text[max(0, maxFullyHashedBytes-partOverlap):len(text)-maxFullyHashedBytes+partOverlap],
+			func(h uint64) {
+				prints = append(prints, key.hashPrint(h))
+			},
+		)
+		return f.addDroppedPrints(dir, key, prints)
 	})
 	return err
 }
@@ -113,7 +117,7 @@ func (f File) addPrints(
 	printsOf func(*cipherKey) []printHash,
 ) (id string, err error) {
 	ok, err := vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
-		key, err := f.makeKey(dir)
+		key, err := f.openOrCreateKey(dir)
 		if err != nil {
 			return err
 		}
@@ -121,7 +125,7 @@ func (f File) addPrints(
 		slices.Sort(prints)
 		block, n := key.appendBlock(nil, level, f.Now(), labels[:min(len(labels), maxLabels)], prints)
 		id = strconv.FormatUint(n, 36)
-		return f.appendTo(dir, name, key, block, n, level)
+		return f.appendBlockTo(dir, name, key, block, n, level)
 	})
 	switch {
 	case err != nil:
@@ -132,9 +136,9 @@ func (f File) addPrints(
 	return id, nil
 }
 
-// appendTo appends a block to a file. The block becomes valid when the header contains the new
+// appendBlockTo appends a block to a file. The block becomes valid when the header contains the new
 // size, so that a process may be killed at any time.
-func (f File) appendTo(dir *vfs.OS, name string, key *cipherKey, block []byte, id uint64, level Level) error {
+func (f File) appendBlockTo(dir *vfs.OS, name string, key *cipherKey, block []byte, id uint64, level Level) error {
 	file, err := dir.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
 		return err
@@ -149,8 +153,8 @@ func (f File) appendTo(dir *vfs.OS, name string, key *cipherKey, block []byte, i
 		return err
 	}
 	// The order of blocks for paths and vouched texts matters, so those blocks are repeated.
-	skipRepeats := level < vouched
-	if skipRepeats && isRecent(file, size, id, f.Now()) {
+	skipRepeats := level < levelVouched
+	if skipRepeats && hasRecentBlock(file, size, id, f.Now()) {
 		return nil
 	}
 	if _, err := file.WriteAt(block, size); err != nil {
@@ -169,9 +173,9 @@ func (f File) appendTo(dir *vfs.OS, name string, key *cipherKey, block []byte, i
 	return nil
 }
 
-// isRecent reports whether the end of the file contains the block from the last day.
-func isRecent(file vfs.File, size int64, id uint64, now time.Time) bool {
-	b := make([]byte, min(size-headerSize, recentBytes))
+// hasRecentBlock reports whether the end of the file contains the block from the last day.
+func hasRecentBlock(file vfs.File, size int64, id uint64, now time.Time) bool {
+	b := make([]byte, min(size-headerSize, recentBlockBytes))
 	n, _ := file.ReadAt(b, size-int64(len(b))) // if the end cannot be read, the block is written again
 	for b = b[:n]; ; {
 		next := bytes.Index(b, blockMagic)
@@ -189,18 +193,18 @@ func isRecent(file vfs.File, size int64, id uint64, now time.Time) bool {
 // isRepeat reports whether the head is of the block with this ID, and so new that the block need not
 // be written again.
 func (h *blockHead) isRepeat(id uint64, now time.Time) bool {
-	return h.id == id && now.Sub(h.time) < repeatAfter
+	return h.id == id && now.Sub(h.time) < repeatInterval
 }
 
-// makeKey returns the key of the home. Missing files, including the file with the key, are created.
+// openOrCreateKey returns the key of the home. Missing files, including the file with the key, are created.
 // Damaged files are renamed, and new files are created in their place.
-func (f File) makeKey(dir *vfs.OS) (*cipherKey, error) {
+func (f File) openOrCreateKey(dir *vfs.OS) (*cipherKey, error) {
 	key, err := readKey(dir)
 	hasKey, reason := !errors.Is(err, fs.ErrNotExist), ""
 	if err != nil {
 		if hasKey {
 			reason = lossReason(keyFile, err)
-			f.renameDamaged(dir, keyFile, reason)
+			f.renameDamagedFile(dir, keyFile, reason)
 		}
 		b := make([]byte, keySize)
 		_, _ = rand.Read(b) // never fails
@@ -218,7 +222,7 @@ func (f File) makeKey(dir *vfs.OS) (*cipherKey, error) {
 			continue
 		}
 		if isMissing := errors.Is(err, fs.ErrNotExist); !isMissing || hasKey {
-			f.renameDamaged(dir, name, cmp.Or(reason, lossReason(name, err)))
+			f.renameDamagedFile(dir, name, cmp.Or(reason, lossReason(name, err)))
 		}
 		if err := vfs.WriteFile(dir, name, key.makeHeader(headerSize), 0o600); err != nil {
 			return nil, err
@@ -261,7 +265,7 @@ func (f File) scanBlocks(name string, fn func(key *cipherKey, h *blockHead, seal
 	defer file.Close()
 	oldest := f.Now().Add(-maxAge)
 	r := bufio.NewReaderSize(io.NewSectionReader(file, headerSize, size-headerSize), readerSize)
-	raw, body := make([]byte, headSize), make([]byte, 0, readerSize)
+	raw, body := make([]byte, blockHeadSize), make([]byte, 0, readerSize)
 	for unread := size - headerSize; unread > 0; {
 		if _, err := io.ReadFull(r, raw); err != nil {
 			return errDamaged
@@ -333,8 +337,8 @@ func readValidSize(file *os.File, key *cipherKey) (size int64, err error) {
 	return size, err
 }
 
-// HasAll reports whether the prints of all identifiers are stored.
-func (f File) HasAll(ids ...string) bool {
+// HasAllIDs reports whether the prints of all identifiers are stored.
+func (f File) HasAllIDs(ids ...string) bool {
 	if len(ids) == 0 {
 		return true
 	}
@@ -364,13 +368,13 @@ func (f File) shrinkFile(dir *vfs.OS, name string, key *cipherKey) error {
 		return nil
 	})
 	if err != nil { // keep the blocks before the damage
-		f.renameDamaged(dir, name, lossReason(name, err))
+		f.renameDamagedFile(dir, name, lossReason(name, err))
 	}
 	size := int64(headerSize)
 	isKept := make([]bool, len(blocks))
 	for _, isLasting := range []bool{true, false} {
 		for i, b := range slices.Backward(blocks) {
-			if b.isLasting() != isLasting {
+			if b.isDroppedLast() != isLasting {
 				continue
 			}
 			if size+int64(len(b.encoded)) > shrunkSize {
@@ -386,11 +390,11 @@ func (f File) shrinkFile(dir *vfs.OS, name string, key *cipherKey) error {
 		switch {
 		case isKept[i]:
 			contents = append(contents, b.encoded)
-		case b.level == Foreign || b.level == Unvouched:
+		case b.level == LevelForeign || b.level == LevelUnvouched:
 			dropped = b.appendPrints(dropped)
 		}
 	}
-	if err := f.addDropped(dir, key, dropped); err != nil {
+	if err := f.addDroppedPrints(dir, key, dropped); err != nil {
 		return err
 	}
 	return vfs.WriteFile(dir, name, slices.Concat(contents...), 0o600)
@@ -403,15 +407,16 @@ type storedBlock struct {
 	printsSize int // length of the prints in bytes; they are at the end of raw
 }
 
-// isLasting reports whether the block is deleted after all others.
-func (b *storedBlock) isLasting() bool {
-	return b.level == vouched || b.level == foreignPath || b.level == foreignRun || b.level == programRun
+// isDroppedLast reports whether the block is deleted after all others.
+func (b *storedBlock) isDroppedLast() bool {
+	return b.level == levelVouched || b.level == levelForeignPath || b.level == levelForeignRun ||
+		b.level == levelProgramRun
 }
 
 // appendPrints appends the prints of the block to a list.
 func (b *storedBlock) appendPrints(list []printHash) []printHash {
-	for p := b.encoded[len(b.encoded)-b.printsSize:]; len(p) >= printSize; p = p[printSize:] {
-		list = append(list, printAt(p))
+	for p := b.encoded[len(b.encoded)-b.printsSize:]; len(p) >= bytesPerPrint; p = p[bytesPerPrint:] {
+		list = append(list, decodePrint(p))
 	}
 	return list
 }

@@ -31,13 +31,13 @@ type printSearch[P printNumber] struct {
 	mask   P             // selects the bits of a print that are an index into filter
 }
 
-// filterShare is the number of filter bits for each print. With this number, few other prints pass
+// filterBitsPerPrint is the number of filter bits for each print. With this number, few other prints pass
 // the filter, and the filter fits into the processor's cache.
-const filterShare = 64
+const filterBitsPerPrint = 64
 
-// makeFilter builds the filter from the prints.
-func (w *printSearch[P]) makeFilter() {
-	size := 1 << bits.Len(uint(len(w.texts)*filterShare))
+// buildFilter builds the filter from the prints.
+func (w *printSearch[P]) buildFilter() {
+	size := 1 << bits.Len(uint(len(w.texts)*filterBitsPerPrint))
 	w.mask = P(max(size, 64) - 1)
 	w.filter = make([]uint64, (w.mask+1)/64)
 	for p := range w.texts {
@@ -45,8 +45,8 @@ func (w *printSearch[P]) makeFilter() {
 	}
 }
 
-// mayHave reports whether a text may have the print. It may return true for other prints.
-func (w *printSearch[P]) mayHave(p P) bool { return w.filter[p&w.mask/64]&(1<<(p%64)) != 0 }
+// mayContain reports whether a text may have the print. It may return true for other prints.
+func (w *printSearch[P]) mayContain(p P) bool { return w.filter[p&w.mask/64]&(1<<(p%64)) != 0 }
 
 // addText adds the prints of text i. It omits the prints that also occur in the text ignored.
 func (w *printSearch[P]) addText(i int, text, ignored string, print func(hash uint64) P) {
@@ -65,16 +65,16 @@ func (w *printSearch[P]) addText(i int, text, ignored string, print func(hash ui
 	})
 }
 
-// origin describes the text to which a matching print belongs.
-type origin struct {
+// printOrigin describes the text to which a matching print belongs.
+type printOrigin struct {
 	level  Level
 	labels []string
 }
 
-// Find returns a Match for each text. ignored contains, for each text, another text whose words are
+// FindRepeats returns a Match for each text. ignored contains, for each text, another text whose words are
 // ignored, such as an earlier version. It may be shorter than texts. While fingerprints are
 // missing, each text with words counts as a repetition of a text that nobody vouches for.
-func (f File) Find(texts, ignored []string) []Match {
+func (f File) FindRepeats(texts, ignored []string) []Match {
 	matches := make([]Match, len(texts))
 	_, isLost := f.LastLoss()
 	for first := 0; first < len(texts); {
@@ -88,7 +88,7 @@ func (f File) Find(texts, ignored []string) []Match {
 	}
 	for i := range matches {
 		m := &matches[i]
-		if isLost && hasPrints(texts[i]) {
+		if isLost && isLongEnough(texts[i]) {
 			m.Unvouched = append(m.Unvouched, lossLabel)
 		}
 		m.Foreign, m.Unvouched = limitLabels(m.Foreign), limitLabels(m.Unvouched)
@@ -103,8 +103,8 @@ func limitLabels(all []string) []string {
 	return all[:min(len(all), maxLabels)]
 }
 
-// hasPrints reports whether a text is long enough to be recognized as a repetition.
-func hasPrints(text string) (ok bool) {
+// isLongEnough reports whether a text is long enough to be recognized as a repetition.
+func isLongEnough(text string) (ok bool) {
 	eachWrittenHash(text, func(uint64) { ok = true })
 	return ok
 }
@@ -114,19 +114,19 @@ func hasPrints(text string) (ok bool) {
 // prints.
 func (f File) findBatch(texts, ignored []string, matches []Match, first int) (end int, err error) {
 	var w *printSearch[printHash] // created when scanBlocks passes the key
-	found := map[printHash][]origin{}
+	found := map[printHash][]printOrigin{}
 	end = len(texts)
 	err = f.scanBlocks(printsFile, func(key *cipherKey, h *blockHead, sealed, prints []byte) error {
 		if w == nil {
 			w = &printSearch[printHash]{texts: map[printHash][]int32{}}
 			for i := first; i < len(texts); i++ {
-				w.addText(i, texts[i], textAt(ignored, i), key.hashPrint)
+				w.addText(i, texts[i], textOrEmpty(ignored, i), key.hashPrint)
 				if len(w.texts) > batchSize {
 					end = i + 1
 					break
 				}
 			}
-			w.makeFilter()
+			w.buildFilter()
 			if err := f.searchDropped(key, w, found); err != nil {
 				return err
 			}
@@ -135,7 +135,7 @@ func (f File) findBatch(texts, ignored []string, matches []Match, first int) (en
 	})
 	for p, origins := range found {
 		for _, i := range w.texts[p] {
-			matches[i].addPrint(p, origins)
+			matches[i].addCommonPrint(p, origins)
 		}
 	}
 	return end, err
@@ -144,22 +144,22 @@ func (f File) findBatch(texts, ignored []string, matches []Match, first int) (en
 // searchDropped adds to found the wanted prints that may have been dropped. It must be called
 // before the blocks of the file are searched, because a person may have vouched for a text in a
 // newer block.
-func (f File) searchDropped(key *cipherKey, w *printSearch[printHash], found map[printHash][]origin) error {
-	sets, err := f.readAllDropped(key)
+func (f File) searchDropped(key *cipherKey, w *printSearch[printHash], found map[printHash][]printOrigin) error {
+	sets, err := f.readDroppedSets(key)
 	if err != nil {
 		return err
 	}
 	for _, d := range sets {
 		for p := range w.texts {
-			if d.mayHave(p) {
-				found[p] = append(found[p], origin{Unvouched, []string{droppedLabel}})
+			if d.mayContain(p) {
+				found[p] = append(found[p], printOrigin{LevelUnvouched, []string{droppedLabel}})
 			}
 		}
 	}
 	return nil
 }
 
-func textAt(texts []string, i int) string {
+func textOrEmpty(texts []string, i int) string {
 	if i < len(texts) {
 		return texts[i]
 	}
@@ -168,17 +168,22 @@ func textAt(texts []string, i int) string {
 
 // searchBlock adds to found the wanted prints of a block. If the block is vouched, searchBlock
 // instead removes the wanted prints of the block from found.
-func (w *printSearch[P]) searchBlock(key *cipherKey, h *blockHead, sealed, prints []byte, found map[P][]origin) error {
-	if h.level > vouched {
+func (w *printSearch[P]) searchBlock(
+	key *cipherKey,
+	h *blockHead,
+	sealed, prints []byte,
+	found map[P][]printOrigin,
+) error {
+	if h.level > levelVouched {
 		return nil
 	}
-	var blockOrigin *origin // the labels are decrypted for the first wanted print
-	for ; len(prints) >= printSize; prints = prints[printSize:] {
-		p := P(printAt(prints))
-		if !w.mayHave(p) || w.texts[p] == nil {
+	var blockOrigin *printOrigin // the labels are decrypted for the first wanted print
+	for ; len(prints) >= bytesPerPrint; prints = prints[bytesPerPrint:] {
+		p := P(decodePrint(prints))
+		if !w.mayContain(p) || w.texts[p] == nil {
 			continue
 		}
-		if h.level == vouched {
+		if h.level == levelVouched {
 			delete(found, p)
 			continue
 		}
@@ -187,20 +192,20 @@ func (w *printSearch[P]) searchBlock(key *cipherKey, h *blockHead, sealed, print
 			if err != nil {
 				return err
 			}
-			blockOrigin = &origin{h.level, labels}
+			blockOrigin = &printOrigin{h.level, labels}
 		}
 		found[p] = append(found[p], *blockOrigin)
 	}
 	return nil
 }
 
-// addPrint adds a print that the text has in common with earlier texts.
-func (m *Match) addPrint(p printHash, origins []origin) {
+// addCommonPrint adds a print that the text has in common with earlier texts.
+func (m *Match) addCommonPrint(p printHash, origins []printOrigin) {
 	if len(origins) > 0 {
 		m.commonPrints = append(m.commonPrints, p)
 	}
 	for _, o := range origins {
-		if o.level == Unvouched {
+		if o.level == LevelUnvouched {
 			m.Unvouched = append(m.Unvouched, o.labels...)
 		} else {
 			m.Foreign = append(m.Foreign, o.labels...)
@@ -208,9 +213,9 @@ func (m *Match) addPrint(p printHash, origins []origin) {
 	}
 }
 
-// Vouch records that a person vouches for the words that the matches have in common with earlier
+// VouchFor records that a person vouches for the words that the matches have in common with earlier
 // texts. These words are ignored until they are read again.
-func (f File) Vouch(matches ...Match) error {
+func (f File) VouchFor(matches ...Match) error {
 	var prints []printHash
 	for i := range matches {
 		prints = append(prints, matches[i].commonPrints...)
@@ -218,7 +223,7 @@ func (f File) Vouch(matches ...Match) error {
 	if len(prints) == 0 {
 		return nil
 	}
-	_, err := f.addPrints(printsFile, vouched, nil, func(*cipherKey) []printHash { return prints })
+	_, err := f.addPrints(printsFile, levelVouched, nil, func(*cipherKey) []printHash { return prints })
 	return err
 }
 
@@ -228,20 +233,20 @@ type Comparison struct {
 	search printSearch[uint64]
 }
 
-// Compare returns a Comparison of written texts. ignored has the same meaning as for [File.Find].
-func Compare(texts, ignored []string) *Comparison {
+// NewComparison returns a Comparison of written texts. ignored has the same meaning as for [File.FindRepeats].
+func NewComparison(texts, ignored []string) *Comparison {
 	c := &Comparison{texts: texts, search: printSearch[uint64]{texts: map[uint64][]int32{}}}
 	for i := range texts {
-		c.search.addText(i, texts[i], textAt(ignored, i), func(hash uint64) uint64 { return hash })
+		c.search.addText(i, texts[i], textOrEmpty(ignored, i), func(hash uint64) uint64 { return hash })
 	}
-	c.search.makeFilter()
+	c.search.buildFilter()
 	return c
 }
 
 // FindRepeats returns the indexes of written texts that repeat a foreign text.
 func (c *Comparison) FindRepeats(other string) (indexes []int) {
 	eachHash(other, func(h uint64) {
-		if !c.search.mayHave(h) {
+		if !c.search.mayContain(h) {
 			return
 		}
 		for _, i := range c.search.texts[h] {

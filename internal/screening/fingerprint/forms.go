@@ -143,7 +143,7 @@ func replaceLookalikes(s string) string {
 			hasOther = true
 		}
 		if hasASCII && hasOther {
-			return instruction.Skeleton(strings.ToLower(s))
+			return instruction.ReplaceLookalikes(strings.ToLower(s))
 		}
 	}
 	return s

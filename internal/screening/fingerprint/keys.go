@@ -35,11 +35,11 @@ func eachKeyedRun(words []word, fn func(hash uint64, k Key)) {
 		for ; last < len(words); last++ {
 			hash = hash*runFactor + words[last].hash
 			units += int(words[last].units)
-			if units >= runUnits {
+			if units >= unitsPerRun {
 				break
 			}
 		}
-		if units < runUnits {
+		if units < unitsPerRun {
 			return // later sequences have even fewer words
 		}
 		fn(mixBits(hash), keyOfRun(words[i:last+1]))

@@ -101,7 +101,7 @@ func TestKeysFindAllRepeats(t *testing.T) {
 		for i := range foreign {
 			foreign = append(foreign, disguises[m.rng.IntN(len(disguises))](m, foreign[i]))
 		}
-		c := Compare(written, ignored)
+		c := NewComparison(written, ignored)
 		keys := c.Keys()
 		for _, f := range foreign {
 			var common []int32

@@ -19,15 +19,15 @@ const lossLabel = "fingerprints-lost"
 
 // A Loss describes when and why fingerprints were lost.
 type Loss struct {
-	Time   time.Time
-	Reason string
-	Ends   time.Time // until then, agents' texts count as repetitions of a text that nobody vouches for
+	Time    time.Time
+	Reason  string
+	EndTime time.Time // until then, agents' texts count as repetitions of a text that nobody vouches for
 }
 
-// renameDamaged renames a damaged file, or a directory or link with its name, and records that
-// fingerprints were lost. reason names the file that was damaged first. renameDamaged ignores errors,
+// renameDamagedFile renames a damaged file, or a directory or link with its name, and records that
+// fingerprints were lost. reason names the file that was damaged first. renameDamagedFile ignores errors,
 // because the caller will then fail to write the new file.
-func (f File) renameDamaged(dir *vfs.OS, name, reason string) {
+func (f File) renameDamagedFile(dir *vfs.OS, name, reason string) {
 	_ = vfs.RemoveTree(filepath.Join(f.Dir, name+damagedSuffix))
 	_ = os.Rename(filepath.Join(f.Dir, name), filepath.Join(f.Dir, name+damagedSuffix))
 	f.recordLoss(dir, reason)
@@ -45,19 +45,19 @@ func lossReason(name string, err error) string { return fmt.Sprintf("%s: %v", na
 // repairFile renames damaged files and creates new files with the blocks that can be read.
 func (f File) repairFile(name string) {
 	_, _ = vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
-		key, err := f.makeKey(dir)
+		key, err := f.openOrCreateKey(dir)
 		if err != nil {
 			return err
 		}
 		err = f.scanBlocks(name, func(*cipherKey, *blockHead, []byte, []byte) error { return nil })
-		_, droppedErr := f.readAllDropped(key)
+		_, droppedErr := f.readDroppedSets(key)
 		if err == nil && droppedErr == nil {
 			return nil // another process has already repaired the files
 		}
 		if droppedErr != nil {
 			for _, name := range []string{droppedFile, droppedOldFile} {
-				if _, err := f.readDropped(name, key); err != nil {
-					f.renameDamaged(dir, name, lossReason(name, err))
+				if _, err := f.readDroppedSet(name, key); err != nil {
+					f.renameDamagedFile(dir, name, lossReason(name, err))
 				}
 			}
 		}
@@ -77,6 +77,6 @@ func (f File) LastLoss() (l Loss, ok bool) {
 	if err != nil {
 		l.Time, l.Reason = f.Now(), lossFile+" cannot be read"
 	}
-	l.Ends = l.Time.Add(maxAge)
-	return l, l.Ends.After(f.Now())
+	l.EndTime = l.Time.Add(maxAge)
+	return l, l.EndTime.After(f.Now())
 }

@@ -15,18 +15,18 @@ type Writer int
 
 // All writers.
 const (
-	unknown Writer = iota
-	Agent
-	Other   // a program that wrote foreign text
-	Program // a program that wrote text that nobody vouches for
+	writerUnknown Writer = iota
+	WriterAgent
+	WriterForeign   // a program that wrote foreign text
+	WriterUnvouched // a program that wrote text that nobody vouches for
 )
 
 // AddRun records that a program ran from one time to another. A file that changed in this time has
 // text of the level, which is Foreign or Unvouched, unless the agent wrote it later.
 func (f File) AddRun(level Level, from, to time.Time) error {
-	run := foreignRun
-	if level == Unvouched {
-		run = programRun
+	run := levelForeignRun
+	if level == LevelUnvouched {
+		run = levelProgramRun
 	}
 	_, err := f.addPrints(pathsFile, run, nil, func(*cipherKey) []printHash {
 		return []printHash{printHash(from.UnixMilli()), printHash(to.UnixMilli())}
@@ -36,16 +36,16 @@ func (f File) AddRun(level Level, from, to time.Time) error {
 
 // runWriters contains, for each level of a run, the writer for files that changed during such a
 // run.
-var runWriters = map[Level]Writer{foreignRun: Other, programRun: Program}
+var runWriters = map[Level]Writer{levelForeignRun: WriterForeign, levelProgramRun: WriterUnvouched}
 
 // setRunWriters sets the writers of the files that changed while a program ran. It also sets the writer of
 // a file with a change time in the future, because such a time was set on purpose and may hide a
 // change.
 func setRunWriters(writers []Writer, changed []int64, now int64, run Level, prints []byte) {
-	if len(prints) < 2*printSize {
+	if len(prints) < 2*bytesPerPrint {
 		return
 	}
-	from, to := int64(printAt(prints)), int64(printAt(prints[printSize:]))
+	from, to := int64(decodePrint(prints)), int64(decodePrint(prints[bytesPerPrint:]))
 	for i, changeTime := range changed {
 		if changeTime < from {
 			continue
@@ -62,17 +62,17 @@ func changeTimes(paths []string) []int64 {
 	times := make([]int64, len(paths))
 	for i, p := range paths {
 		if fi, err := os.Stat(p); err == nil {
-			times[i] = sysinfo.LastChange(fi).UnixMilli()
+			times[i] = sysinfo.LastChangeTime(fi).UnixMilli()
 		}
 	}
 	return times
 }
 
 // AddOwnPaths records that the agent wrote the files.
-func (f File) AddOwnPaths(paths ...string) error { return f.addPaths(ownPath, paths) }
+func (f File) AddOwnPaths(paths ...string) error { return f.addPaths(levelOwnPath, paths) }
 
 // AddOtherPaths records that a program wrote foreign text to the files.
-func (f File) AddOtherPaths(paths ...string) error { return f.addPaths(foreignPath, paths) }
+func (f File) AddOtherPaths(paths ...string) error { return f.addPaths(levelForeignPath, paths) }
 
 func (f File) addPaths(level Level, paths []string) error {
 	if len(paths) == 0 {
@@ -115,12 +115,12 @@ func (f File) LastWriters(paths []string) []Writer {
 			setRunWriters(writers, times, f.Now().Add(time.Minute).UnixMilli(), h.level, prints)
 			return nil
 		}
-		writer := Agent
-		if h.level == foreignPath {
-			writer = Other
+		writer := WriterAgent
+		if h.level == levelForeignPath {
+			writer = WriterForeign
 		}
-		for ; len(prints) >= printSize; prints = prints[printSize:] {
-			for _, i := range indexes[printAt(prints)] {
+		for ; len(prints) >= bytesPerPrint; prints = prints[bytesPerPrint:] {
+			for _, i := range indexes[decodePrint(prints)] {
 				writers[i] = writer
 			}
 		}
@@ -129,7 +129,7 @@ func (f File) LastWriters(paths []string) []Writer {
 	if err != nil {
 		f.repairFile(pathsFile)
 		for i := range writers {
-			writers[i] = Other
+			writers[i] = WriterForeign
 		}
 	}
 	return writers

@@ -21,31 +21,31 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// runWords is the number of consecutive words that two texts must have in common.
-const runWords = text.CopiedWords
+// wordsPerRun is the number of consecutive words that two texts must have in common.
+const wordsPerRun = text.MinCopiedWords
 
 // A word counts as two units, and a letter of a script without spaces as one unit.
 const (
-	wordUnits   = 2
-	letterUnits = 1
-	runUnits    = runWords * wordUnits
+	unitsPerWord   = 2
+	unitsPerLetter = 1
+	unitsPerRun    = wordsPerRun * unitsPerWord
 
-	// A line or sentence of less than runUnits is hashed as a whole if it has at least these units
+	// A line or sentence of less than unitsPerRun is hashed as a whole if it has at least these units
 	// and letters.
-	shortUnits   = 3 * wordUnits
-	shortLetters = 12
+	minShortLineUnits   = 3 * unitsPerWord
+	minShortLineLetters = 12
 
 	// A short line is searched inside a longer text only if it has at least these units and
 	// letters. Shorter lines are too common.
-	innerUnits   = 4 * wordUnits
-	innerLetters = 20
+	minInnerLineUnits   = 4 * unitsPerWord
+	minInnerLineLetters = 20
 )
 
 const (
-	hashBasis  = 14695981039346656037
-	hashPrime  = 1099511628211
-	runFactor  = 0x9e3779b97f4a7c15
-	shortBasis = 0x5851f42d4c957f2d // distinguishes a whole short line from a run
+	hashBasis      = 14695981039346656037
+	hashPrime      = 1099511628211
+	runFactor      = 0x9e3779b97f4a7c15
+	shortLineBasis = 0x5851f42d4c957f2d // distinguishes a whole short line from a run
 )
 
 // word is a normalized word of a text.
@@ -72,7 +72,7 @@ type wordScanner struct {
 
 func (s *wordScanner) endWord() {
 	if s.letters > 0 {
-		s.words = append(s.words, word{hash: s.hash, units: wordUnits, letters: uint16(min(s.letters, 1<<15))})
+		s.words = append(s.words, word{hash: s.hash, units: unitsPerWord, letters: uint16(min(s.letters, 1<<15))})
 	}
 	s.hash, s.letters = hashBasis, 0
 }
@@ -169,7 +169,7 @@ func (s *wordScanner) addRune(r rune) {
 		s.endLine()
 	case text.IsUnspaced(r):
 		s.endWord()
-		s.words = append(s.words, word{hash: mixRune(s.hash, r), units: letterUnits, letters: 2})
+		s.words = append(s.words, word{hash: mixRune(s.hash, r), units: unitsPerLetter, letters: 2})
 	case unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r):
 		s.hash = mixRune(s.hash, unicode.ToLower(r))
 		s.letters++
@@ -194,12 +194,12 @@ func eachRun(words []word, fn func(hash uint64)) {
 		for j := i; j < len(words); j++ {
 			h = h*runFactor + words[j].hash
 			units += int(words[j].units)
-			if units >= runUnits {
+			if units >= unitsPerRun {
 				fn(mixBits(h))
 				break
 			}
 		}
-		if units < runUnits {
+		if units < unitsPerRun {
 			return // later runs have even fewer words
 		}
 	}
@@ -212,22 +212,22 @@ func eachShortLine(words []word, fn func(hash uint64)) {
 		for to < len(words)-1 && !words[to].isLast {
 			to++
 		}
-		h, units, letters := shortHash(words[from : to+1])
-		isShort := units >= shortUnits && units < runUnits
-		if isShort && letters >= shortLetters {
+		h, units, letters := shortLineHash(words[from : to+1])
+		isShort := units >= minShortLineUnits && units < unitsPerRun
+		if isShort && letters >= minShortLineLetters {
 			fn(mixBits(h))
 		}
 		from = to + 1
 	}
 }
 
-func shortHash(words []word) (h uint64, units, letters int) {
-	h = shortBasis
+func shortLineHash(words []word) (h uint64, units, letters int) {
+	h = shortLineBasis
 	for i := range words {
 		h = h*runFactor + words[i].hash
 		units += int(words[i].units)
 		letters += int(words[i].letters)
-		if units >= runUnits {
+		if units >= unitsPerRun {
 			break
 		}
 	}
@@ -238,38 +238,38 @@ func shortHash(words []word) (h uint64, units, letters int) {
 // text.
 func eachInnerLine(words []word, fn func(hash uint64)) {
 	for i := range words {
-		h := uint64(shortBasis)
+		h := uint64(shortLineBasis)
 		units := 0
 		letters := 0
 		for j := i; j < len(words); j++ {
 			h = h*runFactor + words[j].hash
 			letters += int(words[j].letters)
 			units += int(words[j].units)
-			if units >= runUnits {
+			if units >= unitsPerRun {
 				break
 			}
-			if units >= innerUnits && letters >= innerLetters {
+			if units >= minInnerLineUnits && letters >= minInnerLineLetters {
 				fn(mixBits(h))
 			}
 		}
 	}
 }
 
-// maxRead is the maximum size, in bytes, of a text for which all hashes are stored. For a longer
-// text, only the hashes of its first and last maxRead bytes are stored. Clients also shorten long
+// maxFullyHashedBytes is the maximum size, in bytes, of a text for which all hashes are stored. For a longer
+// text, only the hashes of its first and last maxFullyHashedBytes bytes are stored. Clients also shorten long
 // texts in this way.
-const maxRead = 512 << 10
+const maxFullyHashedBytes = 512 << 10
 
-// readHashes returns the hashes to store for a text that was read, without duplicates. isWhole reports
+// hashesToStore returns the hashes to store for a text that was read, without duplicates. isWhole reports
 // whether the hashes cover the whole text.
-func readHashes(text string) (all []uint64, isWhole bool) {
+func hashesToStore(text string) (all []uint64, isWhole bool) {
 	add := func(h uint64) { all = append(all, h) }
-	isWhole = len(text) <= maxRead
+	isWhole = len(text) <= maxFullyHashedBytes
 	if isWhole {
 		eachHash(text, add)
 	} else {
-		eachHash(text[:maxRead], add)
-		eachHash(text[len(text)-maxRead:], add)
+		eachHash(text[:maxFullyHashedBytes], add)
+		eachHash(text[len(text)-maxFullyHashedBytes:], add)
 	}
 	slices.Sort(all)
 	return slices.Compact(all), isWhole

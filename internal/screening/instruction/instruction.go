@@ -20,10 +20,10 @@ import (
 // not look like instructions. A single weak rule is not enough. Find reads the text as a model
 // does, so that look-alike letters, invisible characters or split words do not prevent a match.
 func Find(text string) []string {
-	low, has := toLower(text)
+	low, has := lowerWithKinds(text)
 	var f finder
 	if !has.isASCII && hasHidden(text) {
-		f.addStrong(Hidden)
+		f.addStrong(RuleHidden)
 	}
 	switch {
 	case !has.isASCII, has.hasControls && hidesLetters(low):
@@ -32,29 +32,29 @@ func Find(text string) []string {
 	f.hasLines = has.hasControls
 	f.applyRules(low)
 	if !has.isASCII {
-		if s := Skeleton(low); s != low {
+		if s := ReplaceLookalikes(low); s != low {
 			f.applyRules(s)
 		}
 	}
-	if !f.isStrong && len(f.names) < minWeak {
+	if !f.isStrong && len(f.names) < minWeakRules {
 		return nil
 	}
 	slices.Sort(f.names)
 	return f.names
 }
 
-// Hidden is the name of the rule for characters that a person cannot see.
-const Hidden = "hidden"
+// RuleHidden is the name of the rule for characters that a person cannot see.
+const RuleHidden = "hidden"
 
-// minWeak is the number of weak rules that a text must match to look like instructions.
-const minWeak = 2
+// minWeakRules is the number of weak rules that a text must match to look like instructions.
+const minWeakRules = 2
 
 // minBoldMarks is the minimum number of bold marks in a text that may have single bold words one after
 // another.
 const minBoldMarks = 6
 
-// isBold reports whether a text may have single bold words one after another.
-func isBold(low string) bool {
+// hasBoldWords reports whether a text may have single bold words one after another.
+func hasBoldWords(low string) bool {
 	return (strings.IndexByte(low, '*') >= 0 && strings.Count(low, "**") >= minBoldMarks) ||
 		(strings.IndexByte(low, '_') >= 0 && strings.Count(low, "__") >= minBoldMarks)
 }
@@ -84,7 +84,7 @@ func (f *finder) applyRules(low string) {
 	}
 	hasMatch := f.addMatches(low, flowingText)
 	if !hasMatch && !hasShortLines {
-		if !isBold(low) {
+		if !hasBoldWords(low) {
 			return
 		}
 	}
@@ -102,10 +102,10 @@ func (f *finder) applyRules(low string) {
 // of the text may be split.
 func (f *finder) addMatches(lines, flowing string) (mayBeSplit bool) {
 	t := rules()
-	foundGroups, mayBeSplit := t.groupsIn(flowing)
+	foundGroups, mayBeSplit := t.matchedGroups(flowing)
 	for i, groups := range foundGroups {
 		r := &t.rules[i]
-		if groups != r.groups {
+		if groups != r.wordGroups {
 			continue
 		}
 		text := flowing
@@ -127,10 +127,10 @@ func (f *finder) addMatches(lines, flowing string) (mayBeSplit bool) {
 // may consist of several words.
 func (f *finder) addSquashedMatches(word string) {
 	t := rules()
-	foundGroups := t.squashedGroupsIn(word)
+	foundGroups := t.matchedSquashedGroups(word)
 	for i, groups := range foundGroups {
 		r := &t.rules[i]
-		if r.isWeak || groups != r.groups {
+		if r.isWeak || groups != r.wordGroups {
 			continue
 		}
 		if r.squashedExpr().MatchString(word) {
@@ -143,7 +143,7 @@ func (f *finder) addSquashedMatches(word string) {
 type rule struct {
 	name       string
 	isWeak     bool
-	groups     uint8 // one bit for each group of words
+	wordGroups uint8 // one bit for each group of words
 	expression string
 	once       sync.Once
 	*pattern
@@ -194,15 +194,15 @@ type charKinds struct {
 	hasControls bool // control characters: line breaks, tabs, escapes
 }
 
-// toLower returns the text in lower case, like [strings.ToLower], after a line break. It also returns
+// lowerWithKinds returns the text in lower case, like [strings.ToLower], after a line break. It also returns
 // which kinds of characters the text contains.
-func toLower(text string) (low string, has charKinds) {
+func lowerWithKinds(text string) (low string, has charKinds) {
 	const ones = 0x0101010101010101
 	b := append(make([]byte, 0, 1+len(text)), '\n')
 	has.isASCII = true
 	for controls := uint64(0); text != "" || controls != 0; {
 		if len(text) >= 8 {
-			if eight := uint64(firstBytes(text)) | uint64(firstBytes(text[4:]))<<32; eight&(0x80*ones) == 0 {
+			if eight := uint64(headBytes(text)) | uint64(headBytes(text[4:]))<<32; eight&(0x80*ones) == 0 {
 				upperCase := (eight + (0x80-'A')*ones) &^ (eight + (0x80-'Z'-1)*ones) & (0x80 * ones)
 				controls |= ^(eight + (0x80-' ')*ones) & (0x80 * ones)
 				b, text = le.AppendUint64(b, eight|upperCase>>2), text[8:]
@@ -223,9 +223,9 @@ func toLower(text string) (low string, has charKinds) {
 
 var le = binary.LittleEndian
 
-// maxJoiners is the maximum number of consecutive zero-width characters in a harmless text. Some
+// maxZeroWidthRun is the maximum number of consecutive zero-width characters in a harmless text. Some
 // emoji contain a single joiner.
-const maxJoiners = 1
+const maxZeroWidthRun = 1
 
 // hidingRanges contains invisible characters that can hide text anywhere: tags and direction controls.
 var hidingRanges = &unicode.RangeTable{
@@ -233,9 +233,9 @@ var hidingRanges = &unicode.RangeTable{
 	R32: []unicode.Range32{{Lo: 0xE0020, Hi: 0xE007F, Stride: 1}},
 }
 
-// joiners contains zero-width characters that a text may need between two emoji or between letters
+// zeroWidthChars contains zero-width characters that a text may need between two emoji or between letters
 // of some scripts.
-const joiners = "\u200B\u200C\u200D\u2060\u2061\u2062\u2063\u2064\u180E\u034F\uFEFF"
+const zeroWidthChars = "\u200B\u200C\u200D\u2060\u2061\u2062\u2063\u2064\u180E\u034F\uFEFF"
 
 const softHyphen = 0xAD
 
@@ -248,7 +248,7 @@ func hasHidden(text string) bool {
 	afterHidden := false // invisible characters follow an ASCII letter
 	for i, c := range text {
 		if c < utf8.RuneSelf {
-			isLetter := isWord(byte(c))
+			isLetter := isWordByte(byte(c))
 			if afterHidden && isLetter {
 				return true
 			}
@@ -262,7 +262,7 @@ func hasHidden(text string) bool {
 			return true
 		}
 		switch {
-		case strings.ContainsRune(joiners, c):
+		case strings.ContainsRune(zeroWidthChars, c):
 			joinerCount++
 			afterHidden = afterLetter || afterHidden
 		case unicode.Is(unicode.Variation_Selector, c):
@@ -276,7 +276,7 @@ func hasHidden(text string) bool {
 			afterHidden = afterLetter || afterHidden
 		}
 		afterLetter = false
-		if joinerCount > maxJoiners || selectorCount > maxJoiners {
+		if joinerCount > maxZeroWidthRun || selectorCount > maxZeroWidthRun {
 			return true
 		}
 	}

@@ -96,8 +96,8 @@ func TestRules(t *testing.T) {
 		}
 	}
 	for i := range all.rules {
-		if r := &all.rules[i]; groups[i] != r.groups || r.groups == 0 || r.name == "" || r.expression == "" {
-			t.Errorf("rule %d, %q, has groups %b of %b", i, r.name, groups[i], r.groups)
+		if r := &all.rules[i]; groups[i] != r.wordGroups || r.wordGroups == 0 || r.name == "" || r.expression == "" {
+			t.Errorf("rule %d, %q, has groups %b of %b", i, r.name, groups[i], r.wordGroups)
 		} else {
 			r.matches("") // the expression compiles
 		}
@@ -108,7 +108,7 @@ func TestRules(t *testing.T) {
 // where a match may begin, and not where all of it is searched, or the other way round.
 func searched(t *testing.T, text string) {
 	t.Helper()
-	low, has := toLower(text)
+	low, has := lowerWithKinds(text)
 	if want := "\n" + strings.ToLower(text); low != want ||
 		has.isASCII != !strings.ContainsFunc(text, func(c rune) bool {
 			return c >= utf8.RuneSelf
@@ -117,7 +117,7 @@ func searched(t *testing.T, text string) {
 	}
 	for i := range rules().rules {
 		r := &rules().rules[i]
-		if got := r.matches(low); got != r.unanchored().MatchString(low) {
+		if got := r.matches(low); got != r.unanchoredExpr().MatchString(low) {
 			t.Errorf("%s, %q: matches(%q) = %t", r.name, r.expression, low, got)
 		}
 	}
@@ -155,8 +155,8 @@ func TestMatchesAsSearched(t *testing.T) {
 	}
 }
 
-// plainGroups is groupsIn by a look at each place of a text for each word.
-func (t *table) plainGroups(low string) []uint8 {
+// plainGroups is matchedGroups by a look at each place of a text for each word.
+func (t *ruleTable) plainGroups(low string) []uint8 {
 	has := make([]uint8, len(t.rules))
 	letter := func(c byte) bool { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') }
 	for _, ws := range append(t.words[:], t.oneByteWords) {
@@ -172,7 +172,7 @@ func (t *table) plainGroups(low string) []uint8 {
 }
 
 func groupsOf(low string) []uint8 {
-	has, _ := rules().groupsIn(low)
+	has, _ := rules().matchedGroups(low)
 	return has
 }
 
@@ -200,8 +200,8 @@ func TestGroupsIn(t *testing.T) {
 // TestSquashedGroupsIn compares the index of squashed words with a search for each of them.
 func TestSquashedGroupsIn(t *testing.T) {
 	all := rules()
-	var words []word
-	for _, ws := range all.squashed {
+	var words []ruleWord
+	for _, ws := range all.squashedWords {
 		words = append(words, ws...)
 	}
 	if len(words) < 100 {
@@ -215,11 +215,11 @@ func TestSquashedGroupsIn(t *testing.T) {
 				want[w.rule] |= w.group
 			}
 		}
-		if got := all.squashedGroupsIn(text); !slices.Equal(got, want) {
+		if got := all.matchedSquashedGroups(text); !slices.Equal(got, want) {
 			t.Fatalf("squashedGroupsIn(%q) = %v, want %v", text, got, want)
 		}
 	}
-	if got := all.squashedGroupsIn("zzzzzzzzzzzzzzzzz"); got != nil {
+	if got := all.matchedSquashedGroups("zzzzzzzzzzzzzzzzz"); got != nil {
 		t.Errorf("squashedGroupsIn of a text without a rule's word = %v", got)
 	}
 }
@@ -245,7 +245,7 @@ func FuzzFind(f *testing.F) {
 	f.Add("\U000E0061 \u200B\u200B <|im_start|>")
 	f.Fuzz(func(t *testing.T, s string) {
 		searched(t, s)
-		if low, _ := toLower(s); !slices.Equal(groupsOf(low), rules().plainGroups(low)) {
+		if low, _ := lowerWithKinds(s); !slices.Equal(groupsOf(low), rules().plainGroups(low)) {
 			t.Errorf("groupsIn(%q) = %v, want %v", low, groupsOf(low), rules().plainGroups(low))
 		}
 		if got := Find(s); !slices.IsSorted(got) || len(slices.Compact(slices.Clone(got))) != len(got) {

@@ -73,7 +73,7 @@ func TestLetters(t *testing.T) {
 		}
 		return
 	}
-	if letterSource != want {
+	if lookalikeSource != want {
 		t.Error("letters.txt is not what Unicode's tables and the look-alikes make; run with -update")
 	}
 	for _, c := range []struct{ text, want string }{
@@ -86,7 +86,7 @@ func TestLetters(t *testing.T) {
 		{"ﬁle\u00A0names", "file names"},
 		{"忽略 所有", "忽略 所有"},
 	} {
-		if got := Skeleton(c.text); got != c.want {
+		if got := ReplaceLookalikes(c.text); got != c.want {
 			t.Errorf("Skeleton(%q) = %q, want %q", c.text, got, c.want)
 		}
 	}

@@ -15,13 +15,13 @@ import (
 // pattern is a regular expression that is tried only at positions where a match can begin. This is
 // faster than [regexp.Regexp], which examines the whole text at 50 ns per byte.
 type pattern struct {
-	anchored      *regexp.Regexp // matches one character, followed by the expression
-	unanchored    func() *regexp.Regexp
-	prefixes      []string         // sorted prefixes; each match begins with a prefix
-	firstPrefix   [1<<8 + 1]uint16 // by first byte: index of the first prefix
-	isAtWordStart bool             // a match begins at the start of a word
-	isAtLineStart bool             // only signs may precede a match in its line
-	maxLength     int              // maximum length of a match in bytes (negative if unlimited)
+	anchoredExpr   *regexp.Regexp // matches one character, followed by the expression
+	unanchoredExpr func() *regexp.Regexp
+	prefixes       []string         // sorted prefixes; each match begins with a prefix
+	firstPrefix    [1<<8 + 1]uint16 // by first byte: index of the first prefix
+	isAtWordStart  bool             // a match begins at the start of a word
+	isAtLineStart  bool             // only signs may precede a match in its line
+	maxLength      int              // maximum length of a match in bytes (negative if unlimited)
 }
 
 // newPattern compiles an expression. An initial ^ means that only signs may precede a match in its
@@ -33,14 +33,14 @@ func newPattern(expr string) *pattern {
 		panic(err)
 	}
 	p := &pattern{
-		anchored: regexp.MustCompile(`\A(?s:.)(?:` + expr + `)`),
-		unanchored: sync.OnceValue(func() *regexp.Regexp {
+		anchoredExpr: regexp.MustCompile(`\A(?s:.)(?:` + expr + `)`),
+		unanchoredExpr: sync.OnceValue(func() *regexp.Regexp {
 			if isAtLineStart {
 				expr = `(?m)^\W*(?:` + expr + `)`
 			}
 			return regexp.MustCompile(expr)
 		}),
-		isAtWordStart: beginsWord(re),
+		isAtWordStart: beginsWithBoundary(re),
 		isAtLineStart: isAtLineStart,
 		maxLength:     utf8.UTFMax * maxMatchLength(re),
 	}
@@ -80,10 +80,10 @@ func (p *pattern) matchesText(text string) bool {
 		}
 		tries--
 		if tries < 0 {
-			return p.unanchored().MatchString(text)
+			return p.unanchoredExpr().MatchString(text)
 		}
 		_, n := utf8.DecodeLastRuneInString(text[:i])
-		if p.anchored.MatchString(text[i-n : min(len(text), i+maxLength+1)]) {
+		if p.anchoredExpr.MatchString(text[i-n : min(len(text), i+maxLength+1)]) {
 			return true
 		}
 	}
@@ -97,31 +97,31 @@ func beginsWithAny(text string, others []string) bool {
 
 // mayStartAfter reports whether a match can begin directly after a text.
 func (p *pattern) mayStartAfter(before string) bool {
-	if p.isAtWordStart && isWord(before[len(before)-1]) {
+	if p.isAtWordStart && isWordByte(before[len(before)-1]) {
 		return false
 	}
 	for i := len(before) - 1; p.isAtLineStart && i >= 0 && before[i] != '\n'; i-- {
-		if isWord(before[i]) {
+		if isWordByte(before[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-// isWord reports whether \b treats a byte as part of a word.
-func isWord(c byte) bool {
+// isWordByte reports whether \b treats a byte as part of a word.
+func isWordByte(c byte) bool {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'
 }
 
-// beginsWord reports whether the expression always begins with \b.
-func beginsWord(re *syntax.Regexp) bool {
+// beginsWithBoundary reports whether the expression always begins with \b.
+func beginsWithBoundary(re *syntax.Regexp) bool {
 	switch re.Op {
 	case syntax.OpWordBoundary:
 		return true
 	case syntax.OpCapture, syntax.OpConcat:
-		return beginsWord(re.Sub[0])
+		return beginsWithBoundary(re.Sub[0])
 	case syntax.OpAlternate:
-		return !slices.ContainsFunc(re.Sub, func(s *syntax.Regexp) bool { return !beginsWord(s) })
+		return !slices.ContainsFunc(re.Sub, func(s *syntax.Regexp) bool { return !beginsWithBoundary(s) })
 	}
 	return false
 }

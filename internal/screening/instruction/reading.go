@@ -66,14 +66,14 @@ func isInvisible(c rune) bool {
 }
 
 //go:embed letters.txt
-var letterSource string
+var lookalikeSource string
 
-// letters maps a character to the ASCII characters that it looks like, in lower case. Each line of
+// lookalikes maps a character to the ASCII characters that it looks like, in lower case. Each line of
 // letters.txt contains an ASCII text, a tab, and the look-alikes. The test of that file derives it
 // from Unicode's compatibility decompositions.
-var letters = sync.OnceValue(func() map[rune]string {
-	m := make(map[rune]string, len(letterSource)/3)
-	for line := range strings.Lines(letterSource) {
+var lookalikes = sync.OnceValue(func() map[rune]string {
+	m := make(map[rune]string, len(lookalikeSource)/3)
+	for line := range strings.Lines(lookalikeSource) {
 		ascii, like, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		for _, c := range like {
 			m[c] = ascii
@@ -82,10 +82,10 @@ var letters = sync.OnceValue(func() map[rune]string {
 	return m
 })
 
-// Skeleton returns a text with ASCII characters in place of their look-alikes, and without accents.
+// ReplaceLookalikes returns a text with ASCII characters in place of their look-alikes, and without accents.
 // Other signs become hyphens, and other white space becomes spaces. The text must be in lower case.
-func Skeleton(low string) string {
-	like := letters()
+func ReplaceLookalikes(low string) string {
+	like := lookalikes()
 	b := make([]byte, 0, len(low))
 	for _, c := range low {
 		switch ascii, found := like[c]; {
@@ -122,7 +122,7 @@ func joinLines(low string) (flowing string, hasShortLines bool) {
 			shortLines = 0
 		} else if n > 0 {
 			shortLines++
-			if !isShort(low[lineStart : lineStart+n]) {
+			if !isShortLine(low[lineStart : lineStart+n]) {
 				shortLines = 0
 			}
 			hasShortLines = hasShortLines || shortLines >= minShortLines
@@ -169,8 +169,8 @@ func squeezeSpace(b []byte) []byte {
 	return out
 }
 
-// isShort reports whether a line has at most maxShortWords words.
-func isShort(line string) bool {
+// isShortLine reports whether a line has at most maxShortWords words.
+func isShortLine(line string) bool {
 	line = strings.TrimSpace(line)
 	for range maxShortWords {
 		_, rest, found := strings.Cut(line, " ")
@@ -184,8 +184,8 @@ func isShort(line string) bool {
 
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' }
 
-// isItem reports whether a line begins like a list item, a heading or a quotation.
-func isItem(line string) bool {
+// isListItem reports whether a line begins like a list item, a heading or a quotation.
+func isListItem(line string) bool {
 	line = strings.TrimLeft(line, " \t")
 	if line == "" || strings.IndexByte("-*#>|+", line[0]) >= 0 {
 		return true
@@ -200,19 +200,19 @@ const (
 	maxShortWords    = 2  // maximum number of words in a short line
 	minShortLines    = 3  // minimum number of consecutive short lines
 	minSingleLetters = 5  // minimum number of consecutive single letters
-	minChain         = 2  // minimum number of consecutive signs that join words
+	minChainedWords  = 2  // minimum number of consecutive signs that join words
 	minSquashed      = 16 // minimum number of letters in a word that may be several words
 	maxSquashed      = 16 // maximum number of such words that are examined in a text
 )
 
-// piece is a word of a text, and the characters between it and the next word.
-type piece struct{ word, gap string }
+// wordAndGap is a word of a text, and the characters between it and the next word.
+type wordAndGap struct{ word, gap string }
 
 // splitPieces divides a text into words. If the text does not begin with a word, the first piece has
 // an empty word.
 //
 // The pieces are appended to all, which may be empty.
-func splitPieces(s string, all []piece) []piece {
+func splitPieces(s string, all []wordAndGap) []wordAndGap {
 	for i := 0; i < len(s); {
 		from := i
 		for i < len(s) && !isGapByte[s[i]] {
@@ -221,7 +221,7 @@ func splitPieces(s string, all []piece) []piece {
 		word := s[from:i]
 		for from = i; i < len(s) && isGapByte[s[i]]; i++ {
 		}
-		all = append(all, piece{word, s[from:i]})
+		all = append(all, wordAndGap{word, s[from:i]})
 	}
 	return all
 }
@@ -229,20 +229,20 @@ func splitPieces(s string, all []piece) []piece {
 // isGapByte contains true for the bytes between words.
 var isGapByte = func() (is [256]bool) {
 	for c := range byte(utf8.RuneSelf) {
-		is[c] = !isWord(c) || c == '_'
+		is[c] = !isWordByte(c) || c == '_'
 	}
 	return is
 }()
 
 // piecesPool contains slices for splitPieces, because most texts are short and many are examined at once.
-var piecesPool = sync.Pool{New: func() any { return new([]piece) }}
+var piecesPool = sync.Pool{New: func() any { return new([]wordAndGap) }}
 
 // joinSplitWords returns a reading of a text with its split words joined. It also returns long words that
 // may consist of several words.
 func joinSplitWords(low string) (words string, squashed []string) {
-	pooled, ok := piecesPool.Get().(*[]piece)
+	pooled, ok := piecesPool.Get().(*[]wordAndGap)
 	if !ok {
-		pooled = new([]piece)
+		pooled = new([]wordAndGap)
 	}
 	all := splitPieces(joinShortLines(low), (*pooled)[:0])
 	b := make([]byte, 1, len(low)+16)
@@ -255,13 +255,13 @@ func joinSplitWords(low string) (words string, squashed []string) {
 			i += n
 			continue
 		}
-		n := countChained(all[i:])
+		n := countChainedWords(all[i:])
 		for _, p := range all[i : i+n] {
 			b = append(append(append(b, p.word...), strings.TrimSuffix(p.gap, all[i].gap)...), ' ')
-			squashed = appendLong(squashed, p.word)
+			squashed = appendIfLong(squashed, p.word)
 		}
 		b = appendWithoutEmphasis(append(b, all[i+n].word...), all[i+n].gap)
-		squashed = appendLong(squashed, all[i+n].word)
+		squashed = appendIfLong(squashed, all[i+n].word)
 		i += n + 1
 	}
 	words, _ = joinLines(string(b[len(b)-1-len(bytes.TrimLeft(b, "\n")):]))
@@ -271,7 +271,7 @@ func joinSplitWords(low string) (words string, squashed []string) {
 	return words, squashed[:min(len(squashed), maxSquashed)]
 }
 
-func appendLong(squashed []string, word string) []string {
+func appendIfLong(squashed []string, word string) []string {
 	if len(word) < minSquashed {
 		return squashed
 	}
@@ -281,7 +281,7 @@ func appendLong(squashed []string, word string) []string {
 // continuesLine reports whether a line may continue the sentence of the line before. It returns false
 // for an empty line and for the start of a list item.
 func continuesLine(line string) bool {
-	return isLetter(line[0]) || (line[0] != '\n' && !isItem(line))
+	return isLetter(line[0]) || (line[0] != '\n' && !isListItem(line))
 }
 
 // appendWithoutEmphasis appends the characters between two words to b. It omits the signs for bold and italic if the
@@ -299,7 +299,7 @@ func appendWithoutEmphasis(b []byte, gap string) []byte {
 }
 
 // countSingleLetters returns how many consecutive single letters a text begins with.
-func countSingleLetters(all []piece) int {
+func countSingleLetters(all []wordAndGap) int {
 	const widest = 8 // maximum number of bytes between two letters
 	n := 0
 	for n < len(all) && utf8.RuneCountInString(all[n].word) == 1 && (all[n].word < "0" || all[n].word > "9") {
@@ -313,7 +313,7 @@ func countSingleLetters(all []piece) int {
 
 // appendJoined appends single letters as words to b. The most frequent gap separates the letters of a
 // word, and any other gap ends a word. It also returns all letters as a single word.
-func appendJoined(b []byte, letters []piece) (joined []byte, run string) {
+func appendJoined(b []byte, letters []wordAndGap) (joined []byte, run string) {
 	count := map[string]int{}
 	commonGap := letters[0].gap
 	for _, p := range letters[:len(letters)-1] {
@@ -340,9 +340,9 @@ func appendJoined(b []byte, letters []piece) (joined []byte, run string) {
 	return b, all.String()
 }
 
-// countChained returns how many words at the start of a text are joined to the next word by the
-// same sign. It returns 0 if there are fewer than minChain.
-func countChained(all []piece) int {
+// countChainedWords returns how many words at the start of a text are joined to the next word by the
+// same sign. It returns 0 if there are fewer than minChainedWords.
+func countChainedWords(all []wordAndGap) int {
 	sign := all[0].gap
 	if len(sign) != 1 || strings.IndexByte("_-.*~+/|,:;=\\", sign[0]) < 0 {
 		return 0
@@ -351,7 +351,7 @@ func countChained(all []piece) int {
 	for n < len(all)-1 && len(all[n].gap) <= 3 && strings.HasSuffix(all[n].gap, sign) {
 		n++
 	}
-	if n < minChain || n == len(all) {
+	if n < minChainedWords || n == len(all) {
 		return 0
 	}
 	return n

@@ -10,19 +10,19 @@ import (
 	"sync"
 )
 
-// table contains all rules and an index of their words.
-type table struct {
+// ruleTable contains all rules and an index of their words.
+type ruleTable struct {
 	rules        []rule
-	oneByteWords []word                 // words of a single byte, sorted
-	usedHeads    [headCount / 64]uint64 // bit set: the elements of words that are not empty
-	words        [headCount][]word      // longer words, by a hash of their first three bytes
+	oneByteWords []ruleWord               // words of a single byte, sorted
+	usedHeads    [headBuckets / 64]uint64 // bit set: the elements of words that are not empty
+	words        [headBuckets][]ruleWord  // longer words, by a hash of their first three bytes
 
 	// Words of at least minInnerLetters letters, without spaces, by a hash of their first three bytes.
-	squashed          [headCount][]word
-	usedSquashedHeads [headCount / 64]uint64 // bit set: the elements of squashed that are not empty
+	squashedWords     [headBuckets][]ruleWord
+	usedSquashedHeads [headBuckets / 64]uint64 // bit set: the elements of squashed that are not empty
 }
 
-const headCount = 1 << 12
+const headBuckets = 1 << 12
 
 // minInnerLetters is the minimum length of a word that is also searched for inside longer words.
 const minInnerLetters = 4
@@ -30,16 +30,16 @@ const minInnerLetters = 4
 // headIndex returns the index in words for a head, which depends on its first three bytes.
 func headIndex(head uint32) uint32 { return head << 8 * 0x9E3779B1 >> 20 }
 
-// word is a word or sign that a rule requires in a text.
-type word struct {
+// ruleWord is a word or sign that a rule requires in a text.
+type ruleWord struct {
 	text       string
 	head, mask uint32 // first four bytes of text, and a mask that is 0 for bytes which a shorter text lacks
 	rule       int
 	group      uint8
 }
 
-// firstBytes returns the first four bytes of a text. Missing bytes are 0.
-func firstBytes(s string) uint32 {
+// headBytes returns the first four bytes of a text. Missing bytes are 0.
+func headBytes(s string) uint32 {
 	if len(s) < 4 {
 		s += "\x00\x00\x00"
 	}
@@ -48,7 +48,7 @@ func firstBytes(s string) uint32 {
 }
 
 // addWord adds a word to the index.
-func (t *table) addWord(w word) {
+func (t *ruleTable) addWord(w ruleWord) {
 	if len(w.text) == 1 {
 		t.oneByteWords = append(t.oneByteWords, w)
 		return
@@ -65,22 +65,22 @@ func (t *table) addWord(w word) {
 }
 
 // addSquashedWord adds a word that is also searched for inside longer words.
-func (t *table) addSquashedWord(w word) {
+func (t *ruleTable) addSquashedWord(w ruleWord) {
 	place := headIndex(w.head)
-	t.squashed[place] = append(t.squashed[place], w)
+	t.squashedWords[place] = append(t.squashedWords[place], w)
 	t.usedSquashedHeads[place/64] |= 1 << (place % 64)
 }
 
-// squashedGroupsIn is like groupsIn, for a word that may consist of several words without spaces. It returns nil if
-// the word contains no word of a rule.
-func (t *table) squashedGroupsIn(squashed string) (foundGroups []uint8) {
+// matchedSquashedGroups is like matchedGroups, for a word that may consist of several words without spaces. It
+// returns nil if the word contains no word of a rule.
+func (t *ruleTable) matchedSquashedGroups(squashed string) (foundGroups []uint8) {
 	for i := 0; i+minInnerLetters <= len(squashed); i++ {
-		head := firstBytes(squashed[i:])
+		head := headBytes(squashed[i:])
 		place := headIndex(head)
 		if t.usedSquashedHeads[place/64]>>(place%64)&1 == 0 {
 			continue
 		}
-		for _, w := range t.squashed[place] {
+		for _, w := range t.squashedWords[place] {
 			if head != w.head || !strings.HasPrefix(squashed[i:], w.text) {
 				continue
 			}
@@ -93,11 +93,11 @@ func (t *table) squashedGroupsIn(squashed string) (foundGroups []uint8) {
 	return foundGroups
 }
 
-// groupsIn returns, for each rule, a bit set of the word groups from which the text contains a
+// matchedGroups returns, for each rule, a bit set of the word groups from which the text contains a
 // word. It also reports whether words of the text may be split or joined, because the text has
 // four single letters at equal distances, three joining signs within a few words, or an
 // unusually long word.
-func (t *table) groupsIn(low string) (foundGroups []uint8, mayBeSplit bool) {
+func (t *ruleTable) matchedGroups(low string) (foundGroups []uint8, mayBeSplit bool) {
 	foundGroups = make([]uint8, len(t.rules))
 	sign, isIn := byte(0), false
 	for _, w := range t.oneByteWords {
@@ -110,8 +110,8 @@ func (t *table) groupsIn(low string) (foundGroups []uint8, mayBeSplit bool) {
 	}
 	afterLetter := uint64(0) // lowest bit: the byte before the block is part of a word
 	var splits splitDetector
-	for blockStart := 0; blockStart < len(low); blockStart += len(block{}) {
-		var b block
+	for blockStart := 0; blockStart < len(low); blockStart += len(textBlock{}) {
+		var b textBlock
 		copy(b[:], low[blockStart:])
 		letters, others := b.classify()
 		for begin := letters&^(letters<<1|afterLetter) | others; begin != 0; begin &= begin - 1 {
@@ -119,7 +119,7 @@ func (t *table) groupsIn(low string) (foundGroups []uint8, mayBeSplit bool) {
 			if i >= len(low) {
 				break
 			}
-			head := firstBytes(low[i:])
+			head := headBytes(low[i:])
 			if place := headIndex(head); t.usedHeads[place/64]>>(place%64)&1 != 0 {
 				for _, w := range t.words[place] {
 					if head&w.mask == w.head && strings.HasPrefix(low[i:], w.text) {
@@ -142,8 +142,8 @@ type splitDetector struct {
 }
 
 const (
-	minJoins    = 3  // number of signs that join words, in two consecutive blocks
-	minLongWord = 16 // number of letters in a word
+	minJoiningSigns = 3  // number of signs that join words, in two consecutive blocks
+	minLongWord     = 16 // number of letters in a word
 )
 
 // addBlock examines the letters and signs of a block. before is 1 if a letter precedes the block.
@@ -163,16 +163,16 @@ func (a *splitDetector) addBlock(letters, others, before uint64) {
 	longWord &= longWord << 2
 	longWord &= longWord << 4
 	longWord &= longWord << 8
-	a.isSplit = spelled|longWord != 0 || a.joinCount+signs >= minJoins ||
+	a.isSplit = spelled|longWord != 0 || a.joinCount+signs >= minJoiningSigns ||
 		a.tailLetters+bits.TrailingZeros64(^letters) >= minLongWord
 	a.joinCount, a.tailLetters = signs, bits.LeadingZeros64(^letters)
 }
 
-type block [64]byte
+type textBlock [64]byte
 
 // classify returns one bit for each byte that is part of a word, and one bit for each other byte
 // except spaces.
-func (b *block) classify() (letters, others uint64) {
+func (b *textBlock) classify() (letters, others uint64) {
 	const ones, tops, low = 0x0101010101010101, 0x8080808080808080, 0x7f7f7f7f7f7f7f7f
 	for i := 0; i < len(b); i += 8 {
 		x := le.Uint64(b[i:])
@@ -180,23 +180,23 @@ func (b *block) classify() (letters, others uint64) {
 		in := (y+(0x80-'a')*ones)&^(y+(0x80-'z'-1)*ones) | (y+(0x80-'0')*ones)&^(y+(0x80-'9'-1)*ones)
 		in &= tops &^ x
 		out := ((y ^ ' '*ones) + low | x) & tops &^ in
-		letters |= in >> 7 * gatherBits >> 56 << i
-		others |= out >> 7 * gatherBits >> 56 << i
+		letters |= in >> 7 * gatherFactor >> 56 << i
+		others |= out >> 7 * gatherFactor >> 56 << i
 	}
 	return letters, others
 }
 
-// gatherBits is a factor. The product with a word has the lowest bit of each byte in its highest
+// gatherFactor is a factor. The product with a word has the lowest bit of each byte in its highest
 // byte.
-const gatherBits = 0x0102040810204080
+const gatherFactor = 0x0102040810204080
 
 //go:embed rules.txt
-var ruleSource string
+var ruleText string
 
 // rules returns the rules of rules.txt.
-var rules = sync.OnceValue(func() *table {
-	t := new(table)
-	for line := range strings.Lines(ruleSource) {
+var rules = sync.OnceValue(func() *ruleTable {
+	t := new(ruleTable)
+	for line := range strings.Lines(ruleText) {
 		line = strings.TrimRight(line, "\r\n")
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
@@ -209,14 +209,16 @@ var rules = sync.OnceValue(func() *table {
 			bit := groups + 1
 			groups |= bit
 			for w := range strings.SplitSeq(group, "|") {
-				t.addWord(word{w, firstBytes(w), uint32(1<<(8*min(len(w), 4)) - 1), len(t.rules), bit})
+				t.addWord(ruleWord{w, headBytes(w), uint32(1<<(8*min(len(w), 4)) - 1), len(t.rules), bit})
 				if squashed := strings.ReplaceAll(w, " ", ""); len(squashed) >= minInnerLetters {
-					t.addSquashedWord(word{text: squashed, head: firstBytes(squashed), rule: len(t.rules), group: bit})
+					t.addSquashedWord(
+						ruleWord{text: squashed, head: headBytes(squashed), rule: len(t.rules), group: bit},
+					)
 				}
 			}
 		}
-		t.rules = append(t.rules, rule{name: name, isWeak: weak, groups: groups, expression: expr})
+		t.rules = append(t.rules, rule{name: name, isWeak: weak, wordGroups: groups, expression: expr})
 	}
-	slices.SortFunc(t.oneByteWords, func(a, b word) int { return strings.Compare(a.text, b.text) })
+	slices.SortFunc(t.oneByteWords, func(a, b ruleWord) int { return strings.Compare(a.text, b.text) })
 	return t
 })

@@ -7,8 +7,8 @@ package personal
 // lengths 13, which is not issued any more, and 19 are left out, because one in ten other numbers
 // would match.
 type issuer struct {
-	low, high, digits int
-	lengths           []int
+	lowPrefix, highPrefix, prefixDigits int
+	lengths                             []int
 }
 
 var issuers = []issuer{
@@ -51,19 +51,19 @@ var cardShapes = [][]int{
 }
 
 // matchCard returns the number of groups from group k that form a card number, or 0.
-func (c *chain) matchCard(k int) int {
+func (c *digitChain) matchCard(k int) int {
 	gs := c.groups[k:]
 	if gs[0].digitCount < 4 {
 		return 0
 	}
-	if gs[0].digitCount > maxDigits && !c.isSeparateNumber(k, 1) {
+	if gs[0].digitCount > maxGroupDigits && !c.isSeparateNumber(k, 1) {
 		return 0
 	}
 	for _, shape := range cardShapes {
 		if !matchesShape(gs, shape) || !c.isSeparateNumber(k, len(shape)) {
 			continue
 		}
-		if d := c.groupDigits(gs[:len(shape)]); isIssued(d) && hasLuhnDigit(d) {
+		if d := c.groupDigits(gs[:len(shape)]); hasKnownIssuer(d) && hasLuhnDigit(d) {
 			return len(shape)
 		}
 	}
@@ -72,7 +72,7 @@ func (c *chain) matchCard(k int) int {
 
 // matchesShape reports whether the first groups have the lengths of the shape and equal separators
 // between them.
-func matchesShape(gs []group, shape []int) bool {
+func matchesShape(gs []digitGroup, shape []int) bool {
 	if len(gs) < len(shape) {
 		return false
 	}
@@ -92,13 +92,13 @@ func matchesShape(gs []group, shape []int) bool {
 
 // isSeparateNumber reports whether n groups from group k form a number of their own, because the
 // neighboring groups have other separators or other lengths.
-func (c *chain) isSeparateNumber(k, n int) bool {
+func (c *digitChain) isSeparateNumber(k, n int) bool {
 	first, last := c.groups[k], c.groups[k+n-1]
-	if k == 0 && !mayStartAt(c.text, first.start) {
+	if k == 0 && !canNumberStart(c.text, first.start) {
 		return false
 	}
-	isLast := k+n == len(c.groups) && c.isComplete
-	if isLast && !mayEndAt(c.text, last.end) {
+	isLast := k+n == len(c.groups) && c.hasAllGroups
+	if isLast && !canNumberEnd(c.text, last.end) {
 		return false
 	}
 	if k > 0 {
@@ -115,13 +115,13 @@ func (c *chain) isSeparateNumber(k, n int) bool {
 	return true
 }
 
-func isIssued(d []byte) bool {
+func hasKnownIssuer(d []byte) bool {
 	for _, is := range issuers {
 		v := 0
-		for _, b := range d[:is.digits] {
+		for _, b := range d[:is.prefixDigits] {
 			v = 10*v + int(b-'0')
 		}
-		if v < is.low || v > is.high {
+		if v < is.lowPrefix || v > is.highPrefix {
 			continue
 		}
 		for _, n := range is.lengths {
@@ -170,17 +170,17 @@ var ibanLengths = map[string]int{
 	"UA": 29, "VA": 22, "VG": 24, "XK": 20, "YE": 30,
 }
 
-// ibanAt returns the end of the IBAN whose first digit is at position i, or 0 if there is no IBAN.
+// ibanEnd returns the end of the IBAN whose first digit is at position i, or 0 if there is no IBAN.
 // There may be a space or a dash between two characters. At least half of the characters must be
 // digits.
-func ibanAt(text string, i int) int {
+func ibanEnd(text string, i int) int {
 	if i < 2 {
 		return 0
 	}
-	if i > 2 && isWord(text[i-3]) {
+	if i > 2 && isWordByte(text[i-3]) {
 		return 0
 	}
-	country := [2]byte{upper(text[i-2]), upper(text[i-1])}
+	country := [2]byte{upperByte(text[i-2]), upperByte(text[i-1])}
 	length := ibanLengths[string(country[:])]
 	if length == 0 {
 		return 0
@@ -202,7 +202,7 @@ func ibanAt(text string, i int) int {
 		}
 		n++
 	}
-	if i < len(text) && isWord(text[i]) {
+	if i < len(text) && isWordByte(text[i]) {
 		return 0
 	}
 	if 2*digits < length || mod97(b[:n]) != 1 {
@@ -224,7 +224,7 @@ func ibanChar(text string, i, n int) (c byte, size int) {
 	if n < 4 {
 		return 0, 0
 	}
-	c = upper(text[i])
+	c = upperByte(text[i])
 	if c >= 'A' && c <= 'Z' {
 		return c, 1
 	}
@@ -235,7 +235,7 @@ func ibanChar(text string, i, n int) (c byte, size int) {
 	return 0, size
 }
 
-func upper(b byte) byte {
+func upperByte(b byte) byte {
 	if b >= 'a' && b <= 'z' {
 		b -= 'a' - 'A'
 	}

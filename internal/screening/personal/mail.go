@@ -11,17 +11,17 @@ import (
 
 // Maximum lengths of an address in bytes (RFC 5321, 4.5.3.1).
 const (
-	maxLocal  = 64
-	maxDomain = 255
+	maxLocalPart = 64
+	maxDomain    = 255
 )
 
-// signs are the forms of the at sign: plain, in a URL, and full-width.
-var signs = []string{"@", "%40", "＠"}
+// atSigns are the forms of the at sign: plain, in a URL, and full-width.
+var atSigns = []string{"@", "%40", "＠"}
 
 // findMailAddresses returns the mail addresses in a text.
 func findMailAddresses(text string) []Finding {
 	var found []Finding
-	for _, sign := range signs {
+	for _, sign := range atSigns {
 		lastEnd := 0 // end of the previous address
 		for signPos := 0; ; {
 			i := strings.Index(text[signPos:], sign)
@@ -32,7 +32,7 @@ func findMailAddresses(text string) []Finding {
 			start, end := localStart(text[lastEnd:signPos])+lastEnd, domainEnd(text, signPos+len(sign))
 			isAddress := start < signPos && end > 0
 			if isAddress && isPersonal(text, start, signPos, signPos+len(sign), end) {
-				found = append(found, Finding{mail, start, end})
+				found = append(found, Finding{kindMail, start, end})
 				lastEnd = end
 			}
 			signPos += len(sign)
@@ -75,7 +75,7 @@ func localStart(before string) int {
 			break
 		}
 		i -= n
-		if len(before)-i > maxLocal {
+		if len(before)-i > maxLocalPart {
 			return len(before)
 		}
 	}
@@ -106,7 +106,7 @@ func domainEnd(text string, start int) int {
 			break
 		}
 		i += n
-		if labels > 0 && isTopLevel(text[label:i]) {
+		if labels > 0 && isTopLevelDomain(text[label:i]) {
 			end = i
 		} else if labels > 0 && i > label {
 			end = 0
@@ -115,8 +115,8 @@ func domainEnd(text string, start int) int {
 	return end
 }
 
-// isTopLevel reports whether a label can be a top-level domain.
-func isTopLevel(label string) bool {
+// isTopLevelDomain reports whether a label can be a top-level domain.
+func isTopLevelDomain(label string) bool {
 	letters := 0
 	for _, c := range label {
 		if !isLetter(c) {
@@ -140,10 +140,42 @@ var (
 		"first.last", "firstname.lastname"}
 	exampleDomains = []string{"example.com", "example.net", "example.org", "example.edu", "domain.com", "email.com",
 		"mail.com", "company.com", "host.com", "acme.com"}
-	unownedTops = []string{"example", "invalid", "test", "localhost", "local", "internal", "lan", "png", "jpg", "jpeg",
-		"gif", "svg", "webp", "css", "js", "ts",
-		"json", "yaml", "yml", "toml", "xml", "html", "txt", "md", "go", "py", "lock", "log", "service", "socket",
-		"timer", "target", "mount", "slice"}
+	reservedTopDomains = []string{
+		"example",
+		"invalid",
+		"test",
+		"localhost",
+		"local",
+		"internal",
+		"lan",
+		"png",
+		"jpg",
+		"jpeg",
+		"gif",
+		"svg",
+		"webp",
+		"css",
+		"js",
+		"ts",
+		"json",
+		"yaml",
+		"yml",
+		"toml",
+		"xml",
+		"html",
+		"txt",
+		"md",
+		"go",
+		"py",
+		"lock",
+		"log",
+		"service",
+		"socket",
+		"timer",
+		"target",
+		"mount",
+		"slice",
+	}
 )
 
 // isPersonal reports whether an address may belong to a person. Its parts are text[start:atSign]
@@ -152,23 +184,25 @@ func isPersonal(text string, start, atSign, domain, end int) bool {
 	local, host := strings.ToLower(text[start:atSign]), strings.ToLower(text[domain:end])
 	top := host[strings.LastIndexByte(host, '.')+1:]
 	switch {
-	case isAccount(text[max(0, atSign-maxDomain):atSign]):
+	case endsWithURLUser(text[max(0, atSign-maxDomain):atSign]):
 		return false
 	case strings.HasPrefix(text[end:], ":/"), strings.HasPrefix(text[end:], ":~"): // a path on a host
 		return false
-	case slices.Contains(programNames, local) || slices.Contains(unownedTops, top):
+	case slices.Contains(programNames, local) || slices.Contains(reservedTopDomains, top):
 		return false
 	case slices.Contains(exampleDomains, host) && slices.Contains(placeholders, local):
 		return false
-	case strings.Contains(host, "noreply") || strings.HasSuffix(local, "noreply"), strings.HasSuffix(local, "no-reply"),
-		strings.Contains(local, "donotreply"), strings.Contains(local, "do-not-reply"):
+	case strings.Contains(host, "noreply") || strings.HasSuffix(local, "noreply"),
+		strings.HasSuffix(local, "no-reply"),
+		strings.Contains(local, "donotreply"),
+		strings.Contains(local, "do-not-reply"):
 		return false
 	}
 	return true
 }
 
-// isAccount reports whether the text before an at sign ends with the user and password of a URL.
-func isAccount(before string) bool {
+// endsWithURLUser reports whether the text before an at sign ends with the user and password of a URL.
+func endsWithURLUser(before string) bool {
 	i := strings.LastIndex(before, "://")
 	return i >= 0 && !strings.ContainsAny(before[i+len("://"):], "/?# \t\n")
 }

@@ -15,8 +15,8 @@ const (
 	paren
 )
 
-// group is a sequence of digits without a separator.
-type group struct {
+// digitGroup is a sequence of digits without a separator.
+type digitGroup struct {
 	start, end             int       // position in the text
 	firstDigit, digitCount int       // index in chain.digits, and number of digits
 	sep                    separator // separator before the group (unused for the first group)
@@ -26,21 +26,21 @@ type group struct {
 // are searched for has more groups.
 const maxGroups = 24
 
-// maxDigits is the maximum number of digits in a group. For a longer group, only maxDigits+1 digits are stored, so
-// that the group cannot match.
-const maxDigits = 20
+// maxGroupDigits is the maximum number of digits in a group. For a longer group, only maxGroupDigits+1 digits are
+// stored, so that the group cannot match.
+const maxGroupDigits = 20
 
-// chain is a sequence of digit groups with single separators between them.
-type chain struct {
-	text       string
-	groups     []group
-	digits     []byte // '0' to '9', whatever script the text uses
-	isComplete bool   // the text has no further group (false if maxGroups was reached)
+// digitChain is a sequence of digit groups with single separators between them.
+type digitChain struct {
+	text         string
+	groups       []digitGroup
+	digits       []byte // '0' to '9', whatever script the text uses
+	hasAllGroups bool   // the text has no further group (false if maxGroups was reached)
 }
 
-// zeros contains the digit 0 of other scripts that are recognized: full-width, Arabic, Persian and Devanagari. In
+// zeroDigits contains the digit 0 of other scripts that are recognized: full-width, Arabic, Persian and Devanagari. In
 // UTF-8, the digits 1 to 9 of a script differ from the digit 0 only in the last byte.
-var zeros = []string{"０", "٠", "۰", "०"}
+var zeroDigits = []string{"０", "٠", "۰", "०"}
 
 // digitAt returns the digit at a position and its length in bytes. The length is 0 if there is no
 // digit.
@@ -51,7 +51,7 @@ func digitAt(text string, i int) (d byte, size int) {
 		}
 		return 0, 0
 	}
-	for _, zero := range zeros {
+	for _, zero := range zeroDigits {
 		last := len(zero) - 1
 		if i+last >= len(text) || text[i:i+last] != zero[:last] {
 			continue
@@ -127,20 +127,20 @@ func gapAt(text string) (sep separator, size int) {
 }
 
 // scanGroups reads the groups of digits that begin at position i, and returns their end.
-func (c *chain) scanGroups(text string, i int) (end int) {
+func (c *digitChain) scanGroups(text string, i int) (end int) {
 	c.text = text
 	c.groups = c.groups[:0]
 	c.digits = c.digits[:0]
-	c.isComplete = true
+	c.hasAllGroups = true
 	sep := space
 	for {
-		g := group{start: i, firstDigit: len(c.digits), sep: sep}
+		g := digitGroup{start: i, firstDigit: len(c.digits), sep: sep}
 		for i < len(text) {
 			d, size := digitAt(text, i)
 			if size == 0 {
 				break
 			}
-			if g.digitCount <= maxDigits {
+			if g.digitCount <= maxGroupDigits {
 				c.digits = append(c.digits, d)
 				g.digitCount++
 			}
@@ -157,7 +157,7 @@ func (c *chain) scanGroups(text string, i int) (end int) {
 			return i
 		}
 		if len(c.groups) == maxGroups {
-			c.isComplete = false
+			c.hasAllGroups = false
 			return i
 		}
 		i += size
@@ -165,27 +165,27 @@ func (c *chain) scanGroups(text string, i int) (end int) {
 }
 
 // groupDigits returns the digits of the groups.
-func (c *chain) groupDigits(gs []group) []byte {
+func (c *digitChain) groupDigits(gs []digitGroup) []byte {
 	last := gs[len(gs)-1]
 	return c.digits[gs[0].firstDigit : last.firstDigit+last.digitCount]
 }
 
-// startsDigit contains true for the bytes that can be the first byte of a digit.
-var startsDigit = func() (table [256]bool) {
+// isDigitStart contains true for the bytes that can be the first byte of a digit.
+var isDigitStart = func() (table [256]bool) {
 	for _, b := range []byte("0123456789\xD9\xDB\xE0\xEF") {
 		table[b] = true
 	}
 	return table
 }()
 
-// minDigits is the minimum number of digits in a number that is searched for.
-const minDigits = 14
+// minNumberDigits is the minimum number of digits in a number that is searched for.
+const minNumberDigits = 14
 
 // findNumbers appends the numbers in a text to found.
 func findNumbers(text string, found []Finding) []Finding {
-	var c chain
+	var c digitChain
 	for i := 0; i < len(text); {
-		if !startsDigit[text[i]] {
+		if !isDigitStart[text[i]] {
 			i++
 			continue
 		}
@@ -193,13 +193,13 @@ func findNumbers(text string, found []Finding) []Finding {
 			i++
 			continue
 		}
-		if end := ibanAt(text, i); end > 0 {
-			found = append(found, Finding{iban, i - 2, end})
+		if end := ibanEnd(text, i); end > 0 {
+			found = append(found, Finding{kindIBAN, i - 2, end})
 			i = end
 			continue
 		}
 		end := c.scanGroups(text, i)
-		if len(c.digits) >= minDigits {
+		if len(c.digits) >= minNumberDigits {
 			found, end = c.appendNumbers(found, end)
 		}
 		i = end
@@ -209,49 +209,49 @@ func findNumbers(text string, found []Finding) []Finding {
 
 // appendNumbers appends the numbers of the chain to found. It returns the position at which the scan must
 // continue.
-func (c *chain) appendNumbers(found []Finding, end int) ([]Finding, int) {
+func (c *digitChain) appendNumbers(found []Finding, end int) ([]Finding, int) {
 	for k := 0; k < len(c.groups); {
-		if len(c.digits)-c.groups[k].firstDigit < minDigits {
+		if len(c.digits)-c.groups[k].firstDigit < minNumberDigits {
 			break
 		}
 		n := c.matchCard(k)
 		if n == 0 {
-			if ibanAt(c.text, c.groups[k].start) > 0 { // the next chain begins there
+			if ibanEnd(c.text, c.groups[k].start) > 0 { // the next chain begins there
 				return found, c.groups[k].start
 			}
 			k++
 			continue
 		}
-		found = append(found, Finding{card, c.groups[k].start, c.groups[k+n-1].end})
+		found = append(found, Finding{kindCard, c.groups[k].start, c.groups[k+n-1].end})
 		k += n
 	}
 	return found, end
 }
 
-// mayStartAt reports whether a number can begin at a position. It must not be part of a word, a
+// canNumberStart reports whether a number can begin at a position. It must not be part of a word, a
 // path or a fraction. A dash or a similar sign must not join it to the text before.
-func mayStartAt(text string, i int) bool {
+func canNumberStart(text string, i int) bool {
 	if i == 0 {
 		return true
 	}
 	b := text[i-1]
-	return !isWord(b) && strings.IndexByte("-./\\#$,~^@", b) < 0
+	return !isWordByte(b) && strings.IndexByte("-./\\#$,~^@", b) < 0
 }
 
-// mayEndAt reports whether a number can end at a position.
-func mayEndAt(text string, i int) bool {
+// canNumberEnd reports whether a number can end at a position.
+func canNumberEnd(text string, i int) bool {
 	if i == len(text) {
 		return true
 	}
-	if isWord(text[i]) || strings.IndexByte("%$\\^@", text[i]) >= 0 {
+	if isWordByte(text[i]) || strings.IndexByte("%$\\^@", text[i]) >= 0 {
 		return false
 	}
 	if i+1 < len(text) && strings.IndexByte("-.,:/", text[i]) >= 0 {
-		return !isWord(text[i+1]) || (text[i] == '-' && !isDigit(rune(text[i+1]))) // 4111 1111 1111 1111-Visa
+		return !isWordByte(text[i+1]) || (text[i] == '-' && !isDigit(rune(text[i+1]))) // 4111 1111 1111 1111-Visa
 	}
 	return true
 }
 
-func isWord(b byte) bool {
+func isWordByte(b byte) bool {
 	return b == '_' || (b >= '0' && b <= '9') || (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z')
 }

@@ -16,13 +16,13 @@ type Kind string
 
 // All kinds.
 const (
-	mail Kind = "mail"
-	iban Kind = "iban"
-	card Kind = "card"
+	kindMail Kind = "mail"
+	kindIBAN Kind = "iban"
+	kindCard Kind = "card"
 )
 
 // AllKinds returns all kinds.
-func AllKinds() []Kind { return []Kind{mail, iban, card} }
+func AllKinds() []Kind { return []Kind{kindMail, kindIBAN, kindCard} }
 
 // A Finding is personal data at text[Start:End].
 type Finding struct {

@@ -105,13 +105,13 @@ func TestRedact(t *testing.T) {
 	if got, want := Redact(text, AllKinds()), "Ann: [mail], [iban], [card]."; got != want {
 		t.Errorf("Redact = %q, want %q", got, want)
 	}
-	if got, want := Redact(text, []Kind{iban}), "Ann: ann@firma.de, [iban], 4111 1111 1111 1111."; got != want {
+	if got, want := Redact(text, []Kind{kindIBAN}), "Ann: ann@firma.de, [iban], 4111 1111 1111 1111."; got != want {
 		t.Errorf("Redact = %q, want %q", got, want)
 	}
 	if got := Redact(text, nil); got != text {
 		t.Errorf("Redact of no kinds = %q", got)
 	}
-	if got := FindKinds(text); !slices.Equal(got, []Kind{card, iban, mail}) {
+	if got := FindKinds(text); !slices.Equal(got, []Kind{kindCard, kindIBAN, kindMail}) {
 		t.Errorf("FindKinds = %v", got)
 	}
 }

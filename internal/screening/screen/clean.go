@@ -30,15 +30,15 @@ func NewCleaner(dir string) *Cleaner { return &Cleaner{secret.NewRedactor(dir)} 
 // text. A text without secrets is returned unchanged.
 func (c *Cleaner) Clean(text string) (string, []Secret) { return c.redactorWithKey().Redact(text) }
 
-// Text is like Clean, and returns only the text.
-func (c *Cleaner) Text(text string) string {
+// CleanText is like Clean, and returns only the text.
+func (c *Cleaner) CleanText(text string) string {
 	text, _ = c.redactorWithKey().Redact(text)
 	return text
 }
 
-// Mark returns the text with marks in place of these secrets.
-func (c *Cleaner) Mark(text string, found []Secret) string {
-	return c.redactorWithKey().Mark(text, found)
+// ReplaceSecrets returns the text with marks in place of these secrets.
+func (c *Cleaner) ReplaceSecrets(text string, found []Secret) string {
+	return c.redactorWithKey().ReplaceFindings(text, found)
 }
 
 // redactorWithKey returns the redactor, which has no key if c is nil.

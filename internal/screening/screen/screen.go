@@ -5,8 +5,9 @@
 // shaped like instructions to an agent, and fingerprint finds text that repeats foreign text.
 //
 // A text that is written is examined in two steps. First, a [Cleaner] replaces secrets in the text, or the text is
-// refused, so that no later step stores a secret. Then one call of [Find] examines the text that will be stored, and
-// the findings become labels. A text without labels, such as a file, is examined by [Doubt] each time it is shown.
+// refused, so that no later step stores a secret. Then one call of [Find] examines the text that will be stored,
+// and the findings become labels. A text without labels, such as a file, is examined by [ReasonToDoubt] each time
+// it is shown.
 //
 // Other packages do not import secret, personal and instruction, but call this package. Therefore a new kind of finding
 // is added in one place.
@@ -39,15 +40,15 @@ func Find(texts, added []string) Findings {
 	if len(added) > 0 {
 		all += "\n" + strings.Join(added, "\n")
 	}
-	return Findings{Personal: personal.FindKinds(all), Instructions: Instructions(written)}
+	return Findings{Personal: personal.FindKinds(all), Instructions: InstructionRules(written)}
 }
 
-// Hidden is the rule of [Instructions] for characters that only a model sees.
-const Hidden = instruction.Hidden
+// RuleHidden is the rule of [InstructionRules] for characters that only a model sees.
+const RuleHidden = instruction.RuleHidden
 
-// Instructions returns the rules for instructions to an agent that a text matches, sorted. It returns nil if the text
-// matches none.
-func Instructions(text string) []string { return instruction.Find(text) }
+// InstructionRules returns the rules for instructions to an agent that a text matches, sorted. It returns nil if
+// the text matches none.
+func InstructionRules(text string) []string { return instruction.Find(text) }
 
 // A DoubtReason is the reason why a text without labels needs a warning, or must not be shown to a model that did not
 // ask for it. The text of the reason completes a sentence that begins with "a part of it". An empty DoubtReason means
@@ -56,29 +57,29 @@ type DoubtReason string
 
 // The reasons for doubt.
 const (
-	IsShaped DoubtReason = "is shaped like instructions"
-	Repeats  DoubtReason = "repeats what others wrote, which an agent had read"
+	DoubtInstructions DoubtReason = "is shaped like instructions"
+	DoubtForeignText  DoubtReason = "repeats what others wrote, which an agent had read"
 )
 
-// Doubt returns the reason to doubt texts that agents or strangers may have written and that are read
+// ReasonToDoubt returns the reason to doubt texts that agents or strangers may have written and that are read
 // together. It is the only function that decides this for texts without labels, such as the files of
 // other layouts, past turns, profiles and annotations. For entries, see store.Entry.WhyHeld. If
 // repeats is nil, repetitions are not checked.
-func Doubt(repeats func(text string) bool, texts ...string) DoubtReason {
+func ReasonToDoubt(repeats func(text string) bool, texts ...string) DoubtReason {
 	text := strings.Join(texts, "\n")
 	switch {
-	case Instructions(text) != nil:
-		return IsShaped
+	case InstructionRules(text) != nil:
+		return DoubtInstructions
 	case repeats != nil && repeats(text):
-		return Repeats
+		return DoubtForeignText
 	}
 	return ""
 }
 
-// Shape describes the rules for instructions that a text matches. It returns "" if the text matches
+// DescribeInstructions describes the rules for instructions that a text matches. It returns "" if the text matches
 // none.
-func Shape(text string) string {
-	rules := Instructions(text)
+func DescribeInstructions(text string) string {
+	rules := InstructionRules(text)
 	if rules == nil {
 		return ""
 	}

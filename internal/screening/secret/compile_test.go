@@ -173,7 +173,7 @@ func (w *tableWriter) rule(t testing.TB, s *source) {
 		before, after = int(number(first)), int(number(cmp.Or(last, "0")))
 	}
 	w.rest = appendText(w.rest, f[0])
-	w.rest = appendInts(w.rest, before, after, asInt(assigns), asInt(f[0] == generic || f[0] == "password"),
+	w.rest = appendInts(w.rest, before, after, asInt(assigns), asInt(f[0] == genericRuleName || f[0] == "password"),
 		int(math.Round(1000*number(f[2]))), int(number(f[3])), place(&w.exprs, parts.Replace(f[5])), len(s.allow))
 	for _, a := range s.allow {
 		target := slices.Index(
@@ -189,22 +189,22 @@ func (w *tableWriter) rule(t testing.TB, s *source) {
 
 // program returns a program as decodeProgram reads it.
 func (w *tableWriter) program(p *program) []byte {
-	b := appendInts(nil, p.groups, len(p.insts))
-	for _, in := range p.insts {
-		b = appendInts(b, int(in.op), place(&w.sets, in.firstBytes))
-		switch in.op {
+	b := appendInts(nil, p.slotCount, len(p.instructions))
+	for _, in := range p.instructions {
+		b = appendInts(b, int(in.opcode), place(&w.sets, in.firstBytes))
+		switch in.opcode {
 		case opLiteral:
 			b = appendText(appendInts(b, asInt(in.isCaseless)), in.text)
 		case opRun:
-			b = appendInts(b, asInt(in.isLazy), asInt(in.isExact), place(&w.sets, *in.runBytes), in.min)
-			if in.max == math.MaxInt-1 {
-				in.max = -1
+			b = appendInts(b, asInt(in.isLazy), asInt(in.isExact), place(&w.sets, *in.runBytes), in.minLength)
+			if in.maxLength == math.MaxInt-1 {
+				in.maxLength = -1
 			}
-			b = appendInts(b, in.max+1)
+			b = appendInts(b, in.maxLength+1)
 		case opBranch:
 			b = appendInts(appendInts(b, len(in.branches)), in.branches...)
 		case opJump, opSave:
-			b = appendInts(b, in.arg)
+			b = appendInts(b, in.operand)
 		}
 	}
 	return b
@@ -242,7 +242,7 @@ func TestTable(t *testing.T) {
 		if err := os.WriteFile("rules.bin", want, 0o644); err != nil {
 			t.Fatal(err)
 		}
-	} else if table != string(want) {
+	} else if ruleTable != string(want) {
 		t.Error("rules.bin is not of these rules: go test ./internal/screening/secret -run TestTable -update")
 	}
 }

@@ -34,13 +34,13 @@ func newProgram(expr string) *program {
 	if err != nil {
 		panic("secret: " + err.Error())
 	}
-	p := &program{groups: 2}
+	p := &program{slotCount: 2}
 	p.add(re)
-	p.insts = append(p.insts, inst{op: opMatch})
-	for pc := len(p.insts) - 1; pc >= 0; pc-- { // jumps lead forward
+	p.instructions = append(p.instructions, instruction{opcode: opMatch})
+	for pc := len(p.instructions) - 1; pc >= 0; pc-- { // jumps lead forward
 		p.begins(pc)
-		if in := &p.insts[pc]; in.op == opRun {
-			in.isExact = !in.runBytes.meets(&p.insts[pc+1].firstBytes)
+		if in := &p.instructions[pc]; in.opcode == opRun {
+			in.isExact = !in.runBytes.meets(&p.instructions[pc+1].firstBytes)
 		}
 	}
 	return p
@@ -48,9 +48,9 @@ func newProgram(expr string) *program {
 
 // begins sets what a match from an instruction may begin with.
 func (p *program) begins(pc int) {
-	in := &p.insts[pc]
+	in := &p.instructions[pc]
 	f := &in.firstBytes
-	switch in.op {
+	switch in.opcode {
 	case opLiteral:
 		f.add(in.text[0])
 		if in.isCaseless {
@@ -59,26 +59,26 @@ func (p *program) begins(pc int) {
 		}
 	case opRun:
 		*f = *in.runBytes
-		if in.min == 0 {
-			f.join(&p.insts[pc+1].firstBytes)
+		if in.minLength == 0 {
+			f.join(&p.instructions[pc+1].firstBytes)
 		}
 	case opBranch:
 		for _, alt := range in.branches {
-			f.join(&p.insts[alt].firstBytes)
+			f.join(&p.instructions[alt].firstBytes)
 		}
 	case opJump:
-		*f = p.insts[in.arg].firstBytes
+		*f = p.instructions[in.operand].firstBytes
 	case opMatch:
 		*f = allBytes
 	case opEnd: // no byte follows
 	default:
-		*f = p.insts[pc+1].firstBytes
+		*f = p.instructions[pc+1].firstBytes
 	}
 }
 
-func (p *program) emit(in inst) int {
-	p.insts = append(p.insts, in)
-	return len(p.insts) - 1
+func (p *program) emit(in instruction) int {
+	p.instructions = append(p.instructions, in)
+	return len(p.instructions) - 1
 }
 
 // add appends the instructions of an expression.
@@ -91,12 +91,12 @@ func (p *program) add(re *syntax.Regexp) {
 		if fold {
 			text = strings.ToLower(text)
 		}
-		p.emit(inst{op: opLiteral, text: text, isCaseless: fold})
+		p.emit(instruction{opcode: opLiteral, text: text, isCaseless: fold})
 	case syntax.OpCapture:
-		p.groups = max(p.groups, 2*re.Cap+2)
-		p.emit(inst{op: opSave, arg: 2 * re.Cap})
+		p.slotCount = max(p.slotCount, 2*re.Cap+2)
+		p.emit(instruction{opcode: opSave, operand: 2 * re.Cap})
 		p.add(re.Sub[0])
-		p.emit(inst{op: opSave, arg: 2*re.Cap + 1})
+		p.emit(instruction{opcode: opSave, operand: 2*re.Cap + 1})
 	case syntax.OpConcat:
 		for _, sub := range re.Sub {
 			p.add(sub)
@@ -104,13 +104,13 @@ func (p *program) add(re *syntax.Regexp) {
 	case syntax.OpAlternate:
 		p.branch(re.Sub...)
 	case syntax.OpBeginText:
-		p.emit(inst{op: opBegin})
+		p.emit(instruction{opcode: opBegin})
 	case syntax.OpEndText:
-		p.emit(inst{op: opEnd})
+		p.emit(instruction{opcode: opEnd})
 	case syntax.OpWordBoundary:
-		p.emit(inst{op: opBoundary})
+		p.emit(instruction{opcode: opBoundary})
 	case syntax.OpNoWordBoundary:
-		p.emit(inst{op: opNoBoundary})
+		p.emit(instruction{opcode: opNoBoundary})
 	default:
 		p.repeat(re)
 	}
@@ -118,15 +118,15 @@ func (p *program) add(re *syntax.Regexp) {
 
 // branch appends alternatives, the first of which that matches is taken.
 func (p *program) branch(subs ...*syntax.Regexp) {
-	branch := p.emit(inst{op: opBranch})
+	branch := p.emit(instruction{opcode: opBranch})
 	var jumps []int
 	for _, sub := range subs {
-		p.insts[branch].branches = append(p.insts[branch].branches, len(p.insts))
+		p.instructions[branch].branches = append(p.instructions[branch].branches, len(p.instructions))
 		p.add(sub)
-		jumps = append(jumps, p.emit(inst{op: opJump}))
+		jumps = append(jumps, p.emit(instruction{opcode: opJump}))
 	}
 	for _, j := range jumps {
-		p.insts[j].arg = len(p.insts)
+		p.instructions[j].operand = len(p.instructions)
 	}
 }
 
@@ -163,7 +163,7 @@ func (p *program) repeat(re *syntax.Regexp) {
 			most = math.MaxInt - 1
 		}
 		isLazy := re.Flags&syntax.NonGreedy != 0 && least != most
-		p.emit(inst{op: opRun, runBytes: &s, min: least, max: most, isLazy: isLazy})
+		p.emit(instruction{opcode: opRun, runBytes: &s, minLength: least, maxLength: most, isLazy: isLazy})
 		return
 	}
 	if sub == re || most < 0 || most > maxUnrolled {
@@ -214,7 +214,7 @@ func setOf(re *syntax.Regexp) (s byteSet, ok bool) {
 		}
 		c := byte(re.Rune[0])
 		s.add(c)
-		if re.Flags&syntax.FoldCase != 0 && (byteKind(c) == lower || byteKind(c) == upper) {
+		if re.Flags&syntax.FoldCase != 0 && (byteKind(c) == kindLower || byteKind(c) == kindUpper) {
 			s.add(c ^ 0x20)
 		}
 		return s, true
@@ -238,7 +238,7 @@ func setOf(re *syntax.Regexp) (s byteSet, ok bool) {
 }
 
 func upperByte(c byte) byte {
-	if byteKind(c) == lower {
+	if byteKind(c) == kindLower {
 		return c - 0x20
 	}
 	return c
@@ -249,8 +249,8 @@ func newAutomaton(words []keyword) *automaton {
 	a := &automaton{classCount: 1}
 	letters := 1
 	for _, w := range words {
-		letters += min(len(w.word), maxPrefix)
-		for i := range min(len(w.word), maxPrefix) {
+		letters += min(len(w.word), maxStoredPrefix)
+		for i := range min(len(w.word), maxStoredPrefix) {
 			if c := w.word[i]; a.byteClass[c] == 0 {
 				a.byteClass[c] = uint8(a.classCount)
 				a.classCount++
@@ -264,7 +264,7 @@ func newAutomaton(words []keyword) *automaton {
 	ends := [][]keyword{nil}
 	for _, w := range words {
 		s := 0
-		for i := range min(len(w.word), maxPrefix) {
+		for i := range min(len(w.word), maxStoredPrefix) {
 			to := &next[s*a.classCount+int(a.byteClass[w.word[i]])]
 			if *to == 0 {
 				*to = uint16(len(ends))

@@ -8,9 +8,9 @@ type keyword struct {
 	rule int
 }
 
-// maxPrefix is the number of bytes that the automaton stores per word, to stay small. A match of
+// maxStoredPrefix is the number of bytes that the automaton stores per word, to stay small. A match of
 // this prefix is then compared with the whole word.
-const maxPrefix = 4
+const maxStoredPrefix = 4
 
 // automaton finds many words in one pass, ignoring case. See Aho and Corasick, Efficient
 // string matching, 1975.
@@ -22,8 +22,8 @@ type automaton struct {
 	words       []keyword
 }
 
-// eachWord calls fn with every word in the text and its position.
-func (a *automaton) eachWord(text string, fn func(w keyword, start int)) {
+// eachKeyword calls fn with every word in the text and its position.
+func (a *automaton) eachKeyword(text string, fn func(w keyword, start int)) {
 	state := 0
 	for i := range len(text) {
 		state = int(a.transitions[state*a.classCount+int(a.byteClass[text[i]])])
@@ -31,7 +31,7 @@ func (a *automaton) eachWord(text string, fn func(w keyword, start int)) {
 			continue
 		}
 		for _, w := range a.words[a.wordStarts[state]:a.wordStarts[state+1]] {
-			if start := i + 1 - min(len(w.word), maxPrefix); hasPrefixFold(text[start:], w.word) {
+			if start := i + 1 - min(len(w.word), maxStoredPrefix); hasPrefixFold(text[start:], w.word) {
 				fn(w, start)
 			}
 		}

@@ -7,22 +7,22 @@ import "strings"
 // program is a compiled regular expression. It matches the same texts as package regexp, whose time
 // per position grows with the size of the expression. The programs are stored in rules.bin.
 type program struct {
-	insts  []inst
-	groups int // number of entries of matcher.slots in use
+	instructions []instruction
+	slotCount    int // number of entries of matcher.slots in use
 }
 
-// inst is an instruction. It is followed by the next instruction, except for a jump.
-type inst struct {
-	op         uint8
-	isCaseless bool     // the literal matches in upper and lower case
-	isLazy     bool     // lazy: the run is as short as possible
-	isExact    bool     // the byte after the run cannot be in the set, so that only the longest run can match
-	text       string   // literal
-	firstBytes byteSet  // possible first bytes of a match from here on
-	runBytes   *byteSet // bytes that a run may contain
-	min, max   int      // length of a run in bytes
-	branches   []int    // first instructions of the branches
-	arg        int      // instruction to jump to, or slot to save the position in
+// instruction is an instruction. It is followed by the next instruction, except for a jump.
+type instruction struct {
+	opcode               uint8
+	isCaseless           bool     // the literal matches in upper and lower case
+	isLazy               bool     // lazy: the run is as short as possible
+	isExact              bool     // the byte after the run cannot be in the set, so that only the longest run can match
+	text                 string   // literal
+	firstBytes           byteSet  // possible first bytes of a match from here on
+	runBytes             *byteSet // bytes that a run may contain
+	minLength, maxLength int      // length of a run in bytes
+	branches             []int    // first instructions of the branches
+	operand              int      // instruction to jump to, or slot to save the position in
 }
 
 // Operations of instructions.
@@ -39,8 +39,8 @@ const (
 	opMatch
 )
 
-// cachedRun is the largest maximum length of runs whose ends are not cached.
-const cachedRun = 64
+// maxUncachedRun is the largest maximum length of runs whose ends are not cached.
+const maxUncachedRun = 64
 
 // byteSet is a set of bytes. A set that contains runes outside of ASCII contains all bytes of their
 // UTF-8 encodings.
@@ -51,28 +51,28 @@ func (s *byteSet) has(c byte) bool { return s[c>>6]>>(c&63)&1 != 0 }
 // matcher matches a program in a text.
 type matcher struct {
 	*program
-	text  string
-	slots [2 * maxGroups]int // start and end of each group; group 0 is the match
-	runs  []span             // by instruction: the most recent long run
-	steps int                // number of instructions and run bytes so far, to measure time
+	text       string
+	slots      [2 * maxGroups]int // start and end of each group; group 0 is the match
+	cachedRuns []span             // by instruction: the most recent long run
+	stepCount  int                // number of instructions and run bytes so far, to measure time
 }
 
 // span is a range of positions from from to to, without to.
-type span struct{ from, to int }
+type span struct{ start, end int }
 
 // maxGroups is the maximum number of groups in an expression, including the match.
 const maxGroups = 20
 
 // matchAt reports whether the expression matches at a position.
 func (m *matcher) matchAt(pos int) bool {
-	if pos < len(m.text) && !m.insts[0].firstBytes.has(m.text[pos]) {
+	if pos < len(m.text) && !m.instructions[0].firstBytes.has(m.text[pos]) {
 		return false
 	}
-	for i := range m.groups {
+	for i := range m.slotCount {
 		m.slots[i] = -1
 	}
 	m.slots[0] = pos
-	return m.match(0, pos)
+	return m.matchFrom(0, pos)
 }
 
 // matchesIn reports whether the expression matches anywhere in the text.
@@ -86,27 +86,27 @@ func (p *program) matchesIn(text string) bool {
 	return false
 }
 
-// match reports whether the program from instruction pc on matches at a position.
-func (m *matcher) match(pc, pos int) bool {
+// matchFrom reports whether the program from instruction pc on matches at a position.
+func (m *matcher) matchFrom(pc, pos int) bool {
 	for {
-		instr := &m.insts[pc]
-		m.steps++
-		switch instr.op {
+		instr := &m.instructions[pc]
+		m.stepCount++
+		switch instr.opcode {
 		case opBranch:
 			for _, alt := range instr.branches {
-				if m.canMatch(alt, pos) && m.match(alt, pos) {
+				if m.canMatch(alt, pos) && m.matchFrom(alt, pos) {
 					return true
 				}
 			}
 			return false
 		case opJump:
-			pc = instr.arg
+			pc = instr.operand
 			continue
 		case opSave:
-			oldStart := m.slots[instr.arg]
-			m.slots[instr.arg] = pos
-			if !m.match(pc+1, pos) {
-				m.slots[instr.arg] = oldStart
+			oldStart := m.slots[instr.operand]
+			m.slots[instr.operand] = pos
+			if !m.matchFrom(pc+1, pos) {
+				m.slots[instr.operand] = oldStart
 				return false
 			}
 			return true
@@ -114,7 +114,7 @@ func (m *matcher) match(pc, pos int) bool {
 			m.slots[1] = pos
 			return true
 		case opRun:
-			if !instr.isExact && instr.min != instr.max {
+			if !instr.isExact && instr.minLength != instr.maxLength {
 				return m.tryRunLengths(pc, pos)
 			}
 		}
@@ -130,20 +130,20 @@ func (m *matcher) match(pc, pos int) bool {
 // fixedSize returns the match length of an instruction that can match in only one way. It
 // returns -1 if the instruction does not match.
 func (m *matcher) fixedSize(pc, pos int) int {
-	instr := &m.insts[pc]
-	switch instr.op {
+	instr := &m.instructions[pc]
+	switch instr.opcode {
 	case opLiteral:
 		if instr.hasPrefix(m.text[pos:]) {
 			return len(instr.text)
 		}
 	case opRun:
 		n := m.runLength(pc, pos)
-		isTooLong := n > instr.max && instr.isExact
-		if n >= instr.min && !isTooLong {
-			return min(n, instr.max)
+		isTooLong := n > instr.maxLength && instr.isExact
+		if n >= instr.minLength && !isTooLong {
+			return min(n, instr.maxLength)
 		}
 	default:
-		if m.checkAssertion(instr.op, pos) {
+		if m.checkAssertion(instr.opcode, pos) {
 			return 0
 		}
 	}
@@ -152,7 +152,7 @@ func (m *matcher) fixedSize(pc, pos int) int {
 
 // canMatch reports whether the next byte allows an instruction to match.
 func (m *matcher) canMatch(pc, pos int) bool {
-	return pos == len(m.text) || m.insts[pc].firstBytes.has(m.text[pos])
+	return pos == len(m.text) || m.instructions[pc].firstBytes.has(m.text[pos])
 }
 
 // checkAssertion reports whether an assertion is true at a position.
@@ -163,18 +163,18 @@ func (m *matcher) checkAssertion(op uint8, pos int) bool {
 	case opEnd:
 		return pos == len(m.text)
 	}
-	isInWord := (pos > 0 && isWord(m.text[pos-1]) == (pos < len(m.text) && isWord(m.text[pos]))) ||
-		(pos == 0 && (len(m.text) == 0 || !isWord(m.text[0])))
+	isInWord := (pos > 0 && isWordByte(m.text[pos-1]) == (pos < len(m.text) && isWordByte(m.text[pos]))) ||
+		(pos == 0 && (len(m.text) == 0 || !isWordByte(m.text[0])))
 	return isInWord == (op == opNoBoundary)
 }
 
 // tryRunLengths tries each possible run length, followed by the rest of the program.
 func (m *matcher) tryRunLengths(pc, pos int) bool {
-	instr := &m.insts[pc]
+	instr := &m.instructions[pc]
 	if instr.isLazy {
-		for n := 0; n <= instr.max; n++ {
-			if n >= instr.min && m.canMatch(pc+1, pos+n) {
-				if m.match(pc+1, pos+n) {
+		for n := 0; n <= instr.maxLength; n++ {
+			if n >= instr.minLength && m.canMatch(pc+1, pos+n) {
+				if m.matchFrom(pc+1, pos+n) {
 					return true
 				}
 			}
@@ -184,8 +184,8 @@ func (m *matcher) tryRunLengths(pc, pos int) bool {
 		}
 		return false
 	}
-	for n := min(m.runLength(pc, pos), instr.max); n >= instr.min; n-- {
-		if m.canMatch(pc+1, pos+n) && m.match(pc+1, pos+n) {
+	for n := min(m.runLength(pc, pos), instr.maxLength); n >= instr.minLength; n-- {
+		if m.canMatch(pc+1, pos+n) && m.matchFrom(pc+1, pos+n) {
 			return true
 		}
 	}
@@ -195,31 +195,31 @@ func (m *matcher) tryRunLengths(pc, pos int) bool {
 // runLength returns the length of the run at a position. The result is at most one more than the maximum
 // length of the instruction.
 func (m *matcher) runLength(pc, pos int) int {
-	in := &m.insts[pc]
-	if in.max <= cachedRun {
+	in := &m.instructions[pc]
+	if in.maxLength <= maxUncachedRun {
 		n := 0
-		for n <= in.max && pos+n < len(m.text) && in.runBytes.has(m.text[pos+n]) {
+		for n <= in.maxLength && pos+n < len(m.text) && in.runBytes.has(m.text[pos+n]) {
 			n++
 		}
-		m.steps += n
+		m.stepCount += n
 		return n
 	}
-	if m.runs == nil {
-		m.runs = make([]span, len(m.insts))
+	if m.cachedRuns == nil {
+		m.cachedRuns = make([]span, len(m.instructions))
 	}
-	r := &m.runs[pc]
-	if pos < r.from || pos >= r.to {
+	r := &m.cachedRuns[pc]
+	if pos < r.start || pos >= r.end {
 		*r = span{pos, pos}
-		for r.to < len(m.text) && in.runBytes.has(m.text[r.to]) {
-			r.to++
+		for r.end < len(m.text) && in.runBytes.has(m.text[r.end]) {
+			r.end++
 		}
-		m.steps += r.to - pos
+		m.stepCount += r.end - pos
 	}
-	return min(r.to-pos, in.max+1)
+	return min(r.end-pos, in.maxLength+1)
 }
 
 // hasPrefix reports whether the text begins with the instruction's literal.
-func (in *inst) hasPrefix(text string) bool {
+func (in *instruction) hasPrefix(text string) bool {
 	if in.isCaseless {
 		return hasPrefixFold(text, in.text)
 	}
@@ -228,7 +228,7 @@ func (in *inst) hasPrefix(text string) bool {
 
 // equalsFold reports whether c is the character low, which is in lower case, or its capital letter.
 func equalsFold(c, low byte) bool {
-	return c == low || (byteKind(c) == upper && c|0x20 == low)
+	return c == low || (byteKind(c) == kindUpper && c|0x20 == low)
 }
 
 // hasPrefixFold reports whether a text begins with a word, ignoring case. The word must be in lower

@@ -21,9 +21,9 @@ import (
 func reference(t testing.TB, text string) []Finding {
 	var found []Finding
 	rules := ruleSet()
-	for i, r := range rules.all {
+	for i, r := range rules.ruleList {
 		var near []span
-		rules.keywords.eachWord(text, func(w keyword, start int) {
+		rules.keywords.eachKeyword(text, func(w keyword, start int) {
 			if w.rule == i {
 				near = append(near, span{start - r.bytesBefore, start + r.bytesAfter})
 			}
@@ -32,10 +32,10 @@ func reference(t testing.TB, text string) []Finding {
 			continue
 		}
 		for _, m := range peer(t, i).FindAllStringSubmatchIndex(text, -1) {
-			if !slices.ContainsFunc(near, func(n span) bool { return n.from <= m[0] && m[0] <= n.to }) {
+			if !slices.ContainsFunc(near, func(n span) bool { return n.start <= m[0] && m[0] <= n.end }) {
 				continue
 			}
-			if f, ok := r.findingIn(text, m); ok {
+			if f, ok := r.secretInMatch(text, m); ok {
 				found = append(found, f)
 			}
 		}
@@ -73,7 +73,7 @@ func sameAsReference(t *testing.T, text string) {
 	if strings.ContainsFunc(text, func(c rune) bool {
 		return c >= 0x80
 	}) && slices.ContainsFunc(slices.Concat(got, want), func(f Finding) bool {
-		return countsBytes(f.order)
+		return countsBytes(f.ruleIndex)
 	}) {
 		return
 	}
@@ -124,8 +124,8 @@ func sample(r *rand.Rand, b *strings.Builder, re *syntax.Regexp) {
 
 // countsBytes reports whether a rule has runs of bytes that are runes in regexp.
 func countsBytes(rule int) bool {
-	return slices.ContainsFunc(ruleSet().all[rule].program().insts, func(in inst) bool {
-		return in.op == opRun && in.max > 1 && in.runBytes.has(0x80)
+	return slices.ContainsFunc(ruleSet().ruleList[rule].program().instructions, func(in instruction) bool {
+		return in.opcode == opRun && in.maxLength > 1 && in.runBytes.has(0x80)
 	})
 }
 
@@ -219,10 +219,10 @@ func TestFindGrowth(t *testing.T) {
 	testenv.Sequential(t)
 	const size, most = 16 << 10, 250
 	steps := func(text string) (n int) {
-		s := search{text: text, rules: ruleSet()}
-		s.rules.keywords.eachWord(text, s.tryRule)
+		s := textSearch{text: text, rules: ruleSet()}
+		s.rules.keywords.eachKeyword(text, s.tryRule)
 		for _, r := range s.searches {
-			n += r.steps
+			n += r.stepCount
 		}
 		return n
 	}
@@ -245,8 +245,8 @@ func BenchmarkFirst(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		s := search{text: string(text[:4<<10]), rules: loadRules()}
-		s.rules.keywords.eachWord(s.text, s.tryRule)
+		s := textSearch{text: string(text[:4<<10]), rules: loadRules()}
+		s.rules.keywords.eachKeyword(s.text, s.tryRule)
 	}
 }
 

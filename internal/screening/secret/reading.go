@@ -10,34 +10,35 @@ import (
 	"unicode/utf8"
 )
 
-// reading is a text, or a part of a text, in decoded form.
-type reading struct {
-	text       string
-	starts     []int // position of the original character for each byte of text, and for the end of text (may be nil)
-	start, end int   // position of the whole reading in the original, used if starts is nil
+// decodedText is a text, or a part of a text, in decoded form.
+type decodedText struct {
+	text string
+	// Position of the original character for each byte of text, and for the end of text (may be nil).
+	originalStarts             []int
+	originalStart, originalEnd int // position of the whole reading in the original, used if starts is nil
 }
 
 // originalRange returns the range of the original text from which text[start:end] was decoded.
-func (r *reading) originalRange(start, end int) (originalStart, originalEnd int) {
-	if r.starts == nil {
-		return r.start, r.end
+func (r *decodedText) originalRange(start, end int) (originalStart, originalEnd int) {
+	if r.originalStarts == nil {
+		return r.originalStart, r.originalEnd
 	}
-	return r.starts[start], r.starts[end]
+	return r.originalStarts[start], r.originalStarts[end]
 }
 
-// otherReadings returns decoded forms of a text and its parts, in which there may be secrets that
+// decodedTexts returns decoded forms of a text and its parts, in which there may be secrets that
 // are not visible in the text itself. Only lines with encoded characters, such as percent signs,
 // are decoded. Neighboring lines of this kind are decoded together.
-func otherReadings(text string) []reading {
-	all := base64Readings(text)
-	if !hasOtherForms(text) {
+func decodedTexts(text string) []decodedText {
+	all := base64Texts(text)
+	if !mayHideSecret(text) {
 		return all
 	}
 	for start := 0; start < len(text); {
 		end := start
 		for end < len(text) {
 			next := end + lineLength(text[end:])
-			if !hasOtherForms(text[end:next]) {
+			if !mayHideSecret(text[end:next]) {
 				break
 			}
 			end = next
@@ -47,8 +48,8 @@ func otherReadings(text string) []reading {
 			continue
 		}
 		r := decodeForms(text[start:end], start)
-		for _, inner := range base64Readings(r.text) {
-			inner.start, inner.end = r.originalRange(inner.start, inner.end)
+		for _, inner := range base64Texts(r.text) {
+			inner.originalStart, inner.originalEnd = r.originalRange(inner.originalStart, inner.originalEnd)
 			all = append(all, inner)
 		}
 		all = append(all, r)
@@ -65,8 +66,8 @@ func lineLength(text string) int {
 	return len(text)
 }
 
-// hasOtherForms reports whether [decodeForms] may find a secret that is not visible in the text itself.
-func hasOtherForms(text string) bool {
+// mayHideSecret reports whether [decodeForms] may find a secret that is not visible in the text itself.
+func mayHideSecret(text string) bool {
 	for rest := text; ; rest = rest[1:] {
 		percent := strings.IndexByte(rest, '%')
 		if percent < 0 {
@@ -103,7 +104,7 @@ func hasOtherForms(text string) bool {
 
 // decodeForms decodes a part of a text, which begins at the offset: it replaces variants of ASCII letters
 // by the letters, removes invisible characters, and decodes percent-encoding.
-func decodeForms(text string, offset int) reading {
+func decodeForms(text string, offset int) decodedText {
 	decoded := make([]byte, 0, len(text))
 	starts := make([]int, 0, len(text)+1)
 	add := func(part string, start int) {
@@ -128,7 +129,7 @@ func decodeForms(text string, offset int) reading {
 		}
 		i += size
 	}
-	return reading{text: string(decoded), starts: append(starts, offset+len(text))}
+	return decodedText{text: string(decoded), originalStarts: append(starts, offset+len(text))}
 }
 
 // asciiLetters contains the letters in the order of Unicode's mathematical alphabets.
@@ -183,8 +184,8 @@ const (
 	probeSize   = 24 // number of bytes that are examined to see whether a run encodes text
 )
 
-// base64Readings returns the base64 runs that encode text, in decoded form.
-func base64Readings(text string) (all []reading) {
+// base64Texts returns the base64 runs that encode text, in decoded form.
+func base64Texts(text string) (all []decodedText) {
 	for i := 0; i+minBase64 <= len(text); {
 		last := i + minBase64 - 1
 		for last >= i && isBase64[text[last]] {
@@ -194,18 +195,18 @@ func base64Readings(text string) (all []reading) {
 			i = last + 1
 			continue
 		}
-		end := endOfBase64(text, i)
+		end := base64End(text, i)
 		if decoded := decodeBase64(text[i:end]); decoded != "" {
-			all = append(all, reading{text: decoded, start: i, end: end})
+			all = append(all, decodedText{text: decoded, originalStart: i, originalEnd: end})
 		}
 		i = end
 	}
 	return all
 }
 
-// endOfBase64 returns the end of the base64 run that begins at start. The run may have several
+// base64End returns the end of the base64 run that begins at start. The run may have several
 // lines.
-func endOfBase64(text string, start int) int {
+func base64End(text string, start int) int {
 	lineStart := start
 	for i := start; ; {
 		for i < len(text) && isBase64[text[i]] {
@@ -242,8 +243,8 @@ var base64Values, isBase64 = func() (values [256]uint8, isValue [256]bool) {
 	return values, isValue
 }()
 
-// areText reports whether all three bytes may be part of a text.
-func areText(a, b, c byte) bool { return isText(a) && isText(b) && isText(c) }
+// areTextBytes reports whether all three bytes may be part of a text.
+func areTextBytes(a, b, c byte) bool { return isTextByte(a) && isTextByte(b) && isTextByte(c) }
 
 // decodeBase64 returns the text that a run encodes, or "" if the run does not encode a text.
 func decodeBase64(run string) string {
@@ -252,7 +253,7 @@ func decodeBase64(run string) string {
 		for _, c := range []byte(run[i : i+4]) {
 			b = b<<6 | uint32(base64Values[c]&63)
 		}
-		if !areText(byte(b>>16), byte(b>>8), byte(b)) {
+		if !areTextBytes(byte(b>>16), byte(b>>8), byte(b)) {
 			return ""
 		}
 	}
@@ -266,8 +267,8 @@ func decodeBase64(run string) string {
 // standardBase64 removes line breaks, and replaces the characters of the URL alphabet by those of the standard one.
 var standardBase64 = strings.NewReplacer("\r", "", "\n", "", "-", "+", "_", "/")
 
-// isText reports whether a byte can be part of an encoded text. Zero bytes are part of UTF-16.
-func isText(c byte) bool {
+// isTextByte reports whether a byte can be part of an encoded text. Zero bytes are part of UTF-16.
+func isTextByte(c byte) bool {
 	return c >= ' ' || c == '\t' || c == '\n' || c == '\r' || c == 0
 }
 
@@ -283,7 +284,7 @@ func decodeText(run string) string {
 		s = strings.ReplaceAll(s, "\x00", "")
 	}
 	for i := range len(s) {
-		if s[i] == 0 || !isText(s[i]) {
+		if s[i] == 0 || !isTextByte(s[i]) {
 			return ""
 		}
 	}

@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// generic is the name of the rule for values that are assigned to any name that sounds like a
+// genericRuleName is the name of the rule for values that are assigned to any name that sounds like a
 // secret.
-const generic = "generic-api-key"
+const genericRuleName = "generic-api-key"
 
 // rule describes one kind of secret.
 type rule struct {
 	name                    string
-	order                   int  // index in the table
+	tableIndex              int  // index in the table
 	bytesBefore, bytesAfter int  // maximum distance in bytes between the starts of a match and its keyword
 	isForAssignments        bool // the keyword is part of a name, to which the secret is assigned
 	noWords                 bool // secrets of this rule do not contain words
 	entropy                 float64
-	group                   int
+	secretGroup             int
 	allowances              []allowance
 	*expression
 }
@@ -33,14 +33,14 @@ type allowance struct {
 
 // hasRule reports whether a rule has this name.
 func (rs *rules) hasRule(name string) bool {
-	return slices.ContainsFunc(rs.all, func(r rule) bool { return r.name == name })
+	return slices.ContainsFunc(rs.ruleList, func(r rule) bool { return r.name == name })
 }
 
-// maxName is the maximum distance in bytes between a keyword and the assignment.
-const maxName = 64
+// maxNameLength is the maximum distance in bytes between a keyword and the assignment.
+const maxNameLength = 64
 
-// minAssigned is the minimum length, in bytes, of a value that is assigned to a name.
-const minAssigned = 8
+// minAssignedLength is the minimum length, in bytes, of a value that is assigned to a name.
+const minAssignedLength = 8
 
 // beginsWithAssign reports whether up to three bytes begin with an ASCII assignment sign, or are a
 // full-width colon or equals sign.
@@ -48,11 +48,12 @@ func beginsWithAssign(sign string) bool {
 	return strings.IndexByte("=>:|,?", sign[0]) >= 0 || sign == "：" || sign == "＝"
 }
 
-// isAssignment reports whether a text can be the rest of a name, an assignment sign, and a value
+// looksLikeAssignment reports whether a text can be the rest of a name, an assignment sign, and a value
 // without white space.
-func isAssignment(text string) bool {
+func looksLikeAssignment(text string) bool {
 	i := 0
-	for i < len(text) && i < maxName && (isWord(text[i]) || strings.IndexByte(" \t\r\n\f.-'\"\\*[]?()", text[i]) >= 0) {
+	for i < len(text) && i < maxNameLength && (isWordByte(text[i]) || strings.IndexByte(" \t\r\n\f.-'\"\\*[]?()",
+		text[i]) >= 0) {
 		i++
 	}
 	sign := text[i:min(len(text), i+3)]
@@ -68,35 +69,35 @@ func isAssignment(text string) bool {
 		i-- // the value may begin with an equals sign
 	}
 	n := 0
-	for n < minAssigned && i+n < len(text) && isToken(text[i+n]) {
+	for n < minAssignedLength && i+n < len(text) && isTokenByte(text[i+n]) {
 		n++
 	}
-	return n == minAssigned
+	return n == minAssignedLength
 }
 
-func isWord(c byte) bool {
+func isWordByte(c byte) bool {
 	return c == '_' || ('0' <= c && c <= '9') || ('a' <= c|0x20 && c|0x20 <= 'z')
 }
 
-// isToken reports whether a byte may be part of a token: ASCII except white space and
+// isTokenByte reports whether a byte may be part of a token: ASCII except white space and
 // quotes.
-func isToken(c byte) bool { return ' ' < c && c < 0x7f && c != '"' && c != '\'' && c != '`' }
+func isTokenByte(c byte) bool { return ' ' < c && c < 0x7f && c != '"' && c != '\'' && c != '`' }
 
-// findingIn returns the secret in a match. It returns false if the match is not a secret.
-func (r *rule) findingIn(text string, match []int) (Finding, bool) {
+// secretInMatch returns the secret in a match. It returns false if the match is not a secret.
+func (r *rule) secretInMatch(text string, match []int) (Finding, bool) {
 	start, end := r.secretRange(match)
 	for end > start && text[end-1] == '\n' {
 		end--
 	}
-	f := Finding{r.name, start, end, r.order}
-	return f, end > start && !r.isAllowed(text, match[0], match[1], f)
+	f := Finding{r.name, start, end, r.tableIndex}
+	return f, end > start && !r.isHarmless(text, match[0], match[1], f)
 }
 
 // secretRange returns the position of the secret in a match: the rule's group, or the first group that
 // is not empty, or the whole match.
 func (r *rule) secretRange(match []int) (start, end int) {
-	if r.group > 0 {
-		return match[2*r.group], match[2*r.group+1]
+	if r.secretGroup > 0 {
+		return match[2*r.secretGroup], match[2*r.secretGroup+1]
 	}
 	for i := 2; i < len(match); i += 2 {
 		if match[i] >= 0 && match[i] < match[i+1] {
@@ -106,9 +107,9 @@ func (r *rule) secretRange(match []int) (start, end int) {
 	return match[0], match[1]
 }
 
-// isAllowed reports whether a finding is not a secret, because it is an example, a variable, a
+// isHarmless reports whether a finding is not a secret, because it is an example, a variable, a
 // path, a public key or made of words.
-func (r *rule) isAllowed(text string, start, end int, f Finding) bool {
+func (r *rule) isHarmless(text string, start, end int, f Finding) bool {
 	secret := text[f.Start:f.End]
 	isGuessable := r.entropy > 0 && entropy(secret) <= r.entropy
 	if isGuessable || isExample(secret) {
@@ -158,7 +159,7 @@ func isJoinedWords(s string) bool {
 		if strings.Trim(part, "abcdefghijklmnopqrstuvwxyz") != "" || len(part) > maxJoinedWord {
 			return false
 		}
-		if len(part) > maxUnspoken && !isPronounceable(part) {
+		if len(part) > maxUnspokenWord && !isPronounceable(part) {
 			return false
 		}
 		words, letterCount = words+1, letterCount+len(part)
@@ -240,7 +241,8 @@ func isExample(s string) bool {
 // extendToName returns a match together with the start of the name that the match continues. The
 // expressions of gitleaks expect this.
 func extendToName(text string, start, end int) string {
-	for n := 0; n < 50 && start > 0 && (isWord(text[start-1]) || text[start-1] == '.' || text[start-1] == '-'); n++ {
+	for n := 0; n < 50 && start > 0 && (isWordByte(text[start-1]) || text[start-1] == '.' ||
+		text[start-1] == '-'); n++ {
 		start--
 	}
 	return text[start:end]
@@ -290,16 +292,16 @@ func isPlainValue(s string) bool {
 	letters := 0
 	digits := 0
 	for s != "" {
-		n := wordSize(s)
+		n := firstWordSize(s)
 		w, kind := s[:n], byteKind(s[n-1])
 		s = s[n:]
-		if kind == other {
+		if kind == kindOther {
 			continue
 		}
-		if kind == digit {
+		if kind == kindDigit {
 			digits++
 		}
-		isLongWord := n > 3 && kind == lower
+		isLongWord := n > 3 && kind == kindLower
 		if isLongWord && !isPronounceable(w) {
 			return false
 		}
@@ -310,10 +312,10 @@ func isPlainValue(s string) bool {
 
 // Limits for random values, in bytes.
 const (
-	minScrambled    = 14
-	maxUnspoken     = 4   // maximum length of an unpronounceable part that counts as one word, such as TLS
-	perUnspoken     = 3.0 // bytes of a longer unpronounceable part that count as one more word
-	minWithStopword = 2.5 // minimum average word length in a value that contains a stop word
+	minScrambled     = 14
+	maxUnspokenWord  = 4   // maximum length of an unpronounceable part that counts as one word, such as TLS
+	bytesPerUnspoken = 3.0 // bytes of a longer unpronounceable part that count as one more word
+	minWithStopword  = 2.5 // minimum average word length in a value that contains a stop word
 )
 
 // isScrambled reports whether some part of a value changes its case and digits as often as a random
@@ -322,16 +324,19 @@ func isScrambled(s string) bool {
 	if isHexadecimal(s) {
 		return false
 	}
-	for part := range strings.FieldsFuncSeq(s, func(c rune) bool { return c >= 0x80 || byteKind(byte(c)) == other }) {
+	for part := range strings.FieldsFuncSeq(s, func(c rune) bool {
+		return c >= 0x80 ||
+			byteKind(byte(c)) == kindOther
+	}) {
 		wordCount, minLength := 0.0, minAverageWord
 		for rest := part; rest != ""; wordCount++ {
-			n := wordSize(rest)
+			n := firstWordSize(rest)
 			if startsWithStopword(rest[:n]) {
 				minLength = minWithStopword
 			}
-			isLongWord := n > maxUnspoken && byteKind(rest[n-1]) != digit
+			isLongWord := n > maxUnspokenWord && byteKind(rest[n-1]) != kindDigit
 			if isLongWord && !isPronounceable(rest[:n]) {
-				wordCount += float64(n) / perUnspoken
+				wordCount += float64(n) / bytesPerUnspoken
 			}
 			rest = rest[n:]
 		}
@@ -342,23 +347,23 @@ func isScrambled(s string) bool {
 	return false
 }
 
-// wordSize returns the length of the first word in a camel-case identifier. For example, RSAKey
+// firstWordSize returns the length of the first word in a camel-case identifier. For example, RSAKey
 // consists of the words RSA and Key.
-func wordSize(s string) int {
+func firstWordSize(s string) int {
 	kind, n := byteKind(s[0]), 1
 	for n < len(s) && byteKind(s[n]) == kind {
 		n++
 	}
-	if kind != upper || n == len(s) {
+	if kind != kindUpper || n == len(s) {
 		return n
 	}
-	if byteKind(s[n]) != lower {
+	if byteKind(s[n]) != kindLower {
 		return n
 	}
 	if n > 1 {
 		return n - 1
 	}
-	for n < len(s) && byteKind(s[n]) == lower {
+	for n < len(s) && byteKind(s[n]) == kindLower {
 		n++
 	}
 	return n
@@ -383,27 +388,27 @@ func isPronounceable(w string) bool {
 
 // Kinds of bytes in an identifier.
 const (
-	other = iota
-	lower
-	upper
-	digit
+	kindOther = iota
+	kindLower
+	kindUpper
+	kindDigit
 )
 
 func byteKind(c byte) int {
 	switch {
 	case 'a' <= c && c <= 'z':
-		return lower
+		return kindLower
 	case 'A' <= c && c <= 'Z':
-		return upper
+		return kindUpper
 	case '0' <= c && c <= '9':
-		return digit
+		return kindDigit
 	}
-	return other
+	return kindOther
 }
 
 // isCapitalized reports whether a word consists of an upper-case letter and lower-case letters.
 func isCapitalized(s string) bool {
-	return byteKind(s[0]) == upper && strings.Trim(s[1:], "abcdefghijklmnopqrstuvwxyz") == ""
+	return byteKind(s[0]) == kindUpper && strings.Trim(s[1:], "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
 // minStopword is the minimum length, in bytes, of a stop word in an identifier. Shorter stop

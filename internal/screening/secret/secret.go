@@ -25,16 +25,16 @@ import (
 type Finding struct {
 	Rule       string
 	Start, End int
-	order      int // index of the rule; findings at the same position are sorted by it
+	ruleIndex  int // index of the rule; findings at the same position are sorted by it
 }
 
 // Find returns the secrets in a text, in order and without overlaps. It also finds secrets that are
 // percent-encoded, in base64, in full-width letters, or interrupted by invisible characters or a
 // line break. Marks of [Redactor.Redact] are not findings.
 func Find(text string) []Finding {
-	found := append(findPlain(text), findAcrossLines(text)...)
-	for _, r := range otherReadings(text) {
-		for _, f := range findPlain(r.text) {
+	found := append(findLiteral(text), findAcrossLines(text)...)
+	for _, r := range decodedTexts(text) {
+		for _, f := range findLiteral(r.text) {
 			f.Start, f.End = r.originalRange(f.Start, f.End)
 			found = append(found, f)
 		}
@@ -42,16 +42,16 @@ func Find(text string) []Finding {
 	return mergeFindings(text, found)
 }
 
-// findPlain returns the secrets that are written literally, without encoding or a line break.
-func findPlain(text string) []Finding {
+// findLiteral returns the secrets that are written literally, without encoding or a line break.
+func findLiteral(text string) []Finding {
 	rules := ruleSet()
-	s := search{text: text, rules: rules}
-	rules.keywords.eachWord(text, s.tryRule)
+	s := textSearch{text: text, rules: rules}
+	rules.keywords.eachKeyword(text, s.tryRule)
 	return s.findings
 }
 
-// search is the state of one pass over a text. It tries each rule at most once at a position.
-type search struct {
+// textSearch is the state of one pass over a text. It tries each rule at most once at a position.
+type textSearch struct {
 	text        string
 	rules       *rules
 	searchIndex []uint16     // by rule: 1 + its index in searches (0 until a keyword of the rule occurs)
@@ -67,13 +67,13 @@ type ruleSearch struct {
 
 // tryRule tries to match a rule near an occurrence of its keyword. It finds non-overlapping matches
 // from left to right, like package regexp.
-func (s *search) tryRule(word keyword, start int) {
-	r := &s.rules.all[word.rule]
-	if r.isForAssignments && !isAssignment(s.text[start+len(word.word):]) {
+func (s *textSearch) tryRule(word keyword, start int) {
+	r := &s.rules.ruleList[word.rule]
+	if r.isForAssignments && !looksLikeAssignment(s.text[start+len(word.word):]) {
 		return
 	}
 	if s.searchIndex == nil {
-		s.searchIndex = make([]uint16, len(s.rules.all))
+		s.searchIndex = make([]uint16, len(s.rules.ruleList))
 	}
 	index := &s.searchIndex[word.rule]
 	if *index == 0 {
@@ -88,7 +88,7 @@ func (s *search) tryRule(word keyword, start int) {
 			continue
 		}
 		rs.nextPos = max(rs.nextPos, rs.slots[1])
-		if f, ok := r.findingIn(s.text, rs.slots[:rs.groups]); ok {
+		if f, ok := r.secretInMatch(s.text, rs.slots[:rs.slotCount]); ok {
 			s.findings = append(s.findings, f)
 		}
 	}
@@ -100,7 +100,10 @@ func mergeFindings(text string, found []Finding) []Finding {
 	if found == nil {
 		return nil
 	}
-	slices.SortFunc(found, func(a, b Finding) int { return cmp.Or(a.Start-b.Start, b.End-a.End, a.order-b.order) })
+	slices.SortFunc(
+		found,
+		func(a, b Finding) int { return cmp.Or(a.Start-b.Start, b.End-a.End, a.ruleIndex-b.ruleIndex) },
+	)
 	var out []Finding
 	marks := findMarks(text)
 	for _, f := range found {
@@ -112,7 +115,7 @@ func mergeFindings(text string, found []Finding) []Finding {
 		}
 		if last := len(out) - 1; last >= 0 && f.Start < out[last].End {
 			out[last].End = max(out[last].End, f.End)
-			if out[last].Rule == generic {
+			if out[last].Rule == genericRuleName {
 				out[last].Rule = f.Rule
 			}
 			continue
@@ -169,16 +172,16 @@ func isTag(s string) bool {
 	return len(s) == tagSize && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// maxRounds is the maximum number of searches in a text. A further search may find a secret that
+// maxSearches is the maximum number of searches in a text. A further search may find a secret that
 // overlapped an earlier finding.
-const maxRounds = 4
+const maxSearches = 4
 
 // replaceSecrets replaces the secrets in a text by marks. It returns the new text, and the secrets that the first
 // search found with their positions in the original text. tag returns the tag of a secret, which is eight hexadecimal
 // digits, or "" for no tag.
 func replaceSecrets(text string, tag func(secret string) string) (string, []Finding) {
 	var first []Finding
-	for range maxRounds {
+	for range maxSearches {
 		found := Find(text)
 		if len(found) == 0 {
 			break
@@ -204,8 +207,8 @@ func replaceSecrets(text string, tag func(secret string) string) (string, []Find
 // Lengths, in bytes, of the pieces of a divided secret. A first piece that is shorter does not
 // contain the whole prefix of a key, and a piece that is longer is found by itself.
 const (
-	minPiece = 4
-	maxPiece = 300
+	minPieceLength = 4
+	maxPieceLength = 300
 )
 
 // FindDivided returns secrets that begin where one text ends and continue where the next begins,
@@ -215,7 +218,7 @@ const (
 func FindDivided(texts ...string) [][]Finding {
 	found := make([][]Finding, len(texts))
 	for i, first := range texts {
-		start := startOfPiece(first, len(first))
+		start := pieceStart(first, len(first))
 		if !hasKeyword(first[start:]) {
 			continue
 		}
@@ -223,8 +226,8 @@ func FindDivided(texts ...string) [][]Finding {
 			if k == i {
 				continue
 			}
-			end := endOfPiece(second, 0)
-			if f, size := dividedKey(first[start:], second[:end]); size > 0 {
+			end := pieceEnd(second, 0)
+			if f, size := findDividedKey(first[start:], second[:end]); size > 0 {
 				found[i] = append(found[i], Finding{Rule: f.Rule, Start: start + f.Start, End: len(first)})
 				found[k] = append(found[k], Finding{Rule: f.Rule, End: size})
 			}
@@ -249,7 +252,7 @@ func findAcrossLines(text string) (found []Finding) {
 		if end > 0 && text[end-1] == '\r' {
 			end--
 		}
-		start := startOfPiece(text, end)
+		start := pieceStart(text, end)
 		if !hasKeyword(text[start:end]) {
 			continue
 		}
@@ -257,26 +260,29 @@ func findAcrossLines(text string) (found []Finding) {
 		for second < len(text) && (text[second] == ' ' || text[second] == '\t' || text[second] == '>') {
 			second++
 		}
-		f, size := dividedKey(text[start:end], text[second:endOfPiece(text, second)])
+		f, size := findDividedKey(text[start:end], text[second:pieceEnd(text, second)])
 		if size > 0 {
-			found = append(found, Finding{Rule: f.Rule, Start: start + f.Start, End: second + size, order: f.order})
+			found = append(
+				found,
+				Finding{Rule: f.Rule, Start: start + f.Start, End: second + size, ruleIndex: f.ruleIndex},
+			)
 		}
 	}
 }
 
-// startOfPiece returns the start of the consecutive key characters that end at end.
-func startOfPiece(text string, end int) int {
+// pieceStart returns the start of the consecutive key characters that end at end.
+func pieceStart(text string, end int) int {
 	start := end
-	for start > max(0, end-maxPiece) && isKeyByte(text[start-1]) {
+	for start > max(0, end-maxPieceLength) && isKeyByte(text[start-1]) {
 		start--
 	}
 	return start
 }
 
-// endOfPiece returns the end of the consecutive key characters that begin at start.
-func endOfPiece(text string, start int) int {
+// pieceEnd returns the end of the consecutive key characters that begin at start.
+func pieceEnd(text string, start int) int {
 	end := start
-	for end < min(len(text), start+maxPiece) && isKeyByte(text[end]) {
+	for end < min(len(text), start+maxPieceLength) && isKeyByte(text[end]) {
 		end++
 	}
 	return end
@@ -287,29 +293,29 @@ func isKeyByte(c byte) bool { return isBase64[c] || c == '.' || c == '=' }
 // hasKeyword reports whether a piece contains the keyword of a rule for keys with a distinctive
 // prefix.
 func hasKeyword(piece string) (ok bool) {
-	if len(piece) < minPiece {
+	if len(piece) < minPieceLength {
 		return false
 	}
 	rules := ruleSet()
-	rules.keywords.eachWord(piece, func(h keyword, _ int) {
-		r := &rules.all[h.rule]
-		ok = ok || (!r.isForAssignments && r.name != generic && r.name != "password")
+	rules.keywords.eachKeyword(piece, func(h keyword, _ int) {
+		r := &rules.ruleList[h.rule]
+		ok = ok || (!r.isForAssignments && r.name != genericRuleName && r.name != "password")
 	})
 	return ok
 }
 
-// dividedKey returns the secret that two pieces form together, and the number of its bytes in the
+// findDividedKey returns the secret that two pieces form together, and the number of its bytes in the
 // second piece. The size is 0 if they do not form a secret, or if the second piece may be an
 // ordinary word.
-func dividedKey(first, second string) (f Finding, size int) {
+func findDividedKey(first, second string) (f Finding, size int) {
 	isWord := strings.Trim(second, "abcdefghijklmnopqrstuvwxyz.-_") == ""
-	isAfterWhole := !strings.ContainsAny(second, "0123456789") && findPlain(first) != nil
+	isAfterWhole := !strings.ContainsAny(second, "0123456789") && findLiteral(first) != nil
 	if isWord || isAfterWhole {
 		return Finding{}, 0
 	}
-	for _, f := range findPlain(first + second) {
-		isInBoth := f.Start <= len(first)-minPiece && f.End > len(first)
-		if isInBoth && f.Rule != generic {
+	for _, f := range findLiteral(first + second) {
+		isInBoth := f.Start <= len(first)-minPieceLength && f.End > len(first)
+		if isInBoth && f.Rule != genericRuleName {
 			return f, f.End - len(first)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// table contains the rules in compiled form. A test builds it from rules.txt, own.txt and
+// ruleTable contains the rules in compiled form. A test builds it from rules.txt, own.txt and
 // stopwords.txt:
 //
 //	go test ./internal/screening/secret -run TestTable -update
@@ -18,7 +18,7 @@ import (
 // Numbers are uvarints. A text follows its length.
 //
 //go:embed rules.bin
-var table string
+var ruleTable string
 
 // tableReader decodes the table. It does not check for errors, because a test compares the table
 // with the sources of the table.
@@ -47,9 +47,9 @@ func (r *tableReader) readText() string { return r.readBytes(r.readInt()) }
 
 // rules contains all rules, and the automaton of their keywords.
 type rules struct {
-	sets        []byteSet
+	byteSets    []byteSet
 	expressions []expression // the expressions of the constants below are first
-	all         []rule
+	ruleList    []rule
 	keywords    automaton
 	stopwords   [256]string // stop words by first byte; each word follows its length
 }
@@ -72,31 +72,33 @@ const (
 var ruleSet = sync.OnceValue(loadRules)
 
 func loadRules() *rules {
-	rs, r := new(rules), tableReader(table)
-	rs.sets = make([]byteSet, r.readInt())
-	for i := range rs.sets {
+	rs, r := new(rules), tableReader(ruleTable)
+	rs.byteSets = make([]byteSet, r.readInt())
+	for i := range rs.byteSets {
 		b := []byte(r.readBytes(32))
-		for j := range rs.sets[i] {
-			rs.sets[i][j] = binary.LittleEndian.Uint64(b[8*j:])
+		for j := range rs.byteSets[i] {
+			rs.byteSets[i][j] = binary.LittleEndian.Uint64(b[8*j:])
 		}
 	}
 	rs.expressions = make([]expression, r.readInt())
 	for i := range rs.expressions {
 		rs.expressions[i].code = r.readText()
 	}
-	rs.all = make([]rule, r.readInt())
+	rs.ruleList = make([]rule, r.readInt())
 	allowances := make([]allowance, 0, r.readInt())
-	for i := range rs.all {
+	for i := range rs.ruleList {
 		firstAllowance := len(allowances)
-		newRule := rule{name: r.readText(), order: i, bytesBefore: r.readInt(), bytesAfter: r.readInt(),
+		newRule := rule{name: r.readText(), tableIndex: i, bytesBefore: r.readInt(), bytesAfter: r.readInt(),
 			isForAssignments: r.readInt() != 0,
 			noWords:          r.readInt() != 0,
-			entropy:          float64(r.readInt()) / 1000, group: r.readInt(), expression: &rs.expressions[r.readInt()]}
+			entropy: float64(
+				r.readInt(),
+			) / 1000, secretGroup: r.readInt(), expression: &rs.expressions[r.readInt()]}
 		for range r.readInt() {
 			allowances = append(allowances, allowance{r.readInt(), &rs.expressions[r.readInt()]})
 		}
 		newRule.allowances = allowances[firstAllowance:]
-		rs.all[i] = newRule
+		rs.ruleList[i] = newRule
 	}
 	rs.keywords.decode(&r)
 	for range r.readInt() {
@@ -132,26 +134,26 @@ type expression struct {
 }
 
 func (e *expression) program() *program {
-	e.once.Do(func() { e.decoded = decodeProgram(tableReader(e.code), ruleSet().sets) })
+	e.once.Do(func() { e.decoded = decodeProgram(tableReader(e.code), ruleSet().byteSets) })
 	return e.decoded
 }
 
 func decodeProgram(r tableReader, sets []byteSet) *program {
-	p := &program{groups: r.readInt(), insts: make([]inst, r.readInt())}
-	for i := range p.insts {
-		in := &p.insts[i]
-		in.op = uint8(r.readInt())
+	p := &program{slotCount: r.readInt(), instructions: make([]instruction, r.readInt())}
+	for i := range p.instructions {
+		in := &p.instructions[i]
+		in.opcode = uint8(r.readInt())
 		in.firstBytes = sets[r.readInt()]
-		switch in.op {
+		switch in.opcode {
 		case opLiteral:
 			in.isCaseless, in.text = r.readInt() != 0, r.readText()
 		case opRun:
 			in.isLazy = r.readInt() != 0
 			in.isExact = r.readInt() != 0
 			in.runBytes = &sets[r.readInt()]
-			in.min, in.max = r.readInt(), r.readInt()-1
-			if in.max < 0 {
-				in.max = math.MaxInt - 1
+			in.minLength, in.maxLength = r.readInt(), r.readInt()-1
+			if in.maxLength < 0 {
+				in.maxLength = math.MaxInt - 1
 			}
 		case opBranch:
 			in.branches = make([]int, r.readInt())
@@ -159,7 +161,7 @@ func decodeProgram(r tableReader, sets []byteSet) *program {
 				in.branches[j] = r.readInt()
 			}
 		case opJump, opSave:
-			in.arg = r.readInt()
+			in.operand = r.readInt()
 		}
 	}
 	return p

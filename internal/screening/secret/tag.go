@@ -92,8 +92,8 @@ func readKey(dir string) []byte {
 	return key
 }
 
-// Mark returns the text with the findings replaced by marks.
-func (r *Redactor) Mark(text string, found []Finding) string {
+// ReplaceFindings returns the text with the findings replaced by marks.
+func (r *Redactor) ReplaceFindings(text string, found []Finding) string {
 	for _, f := range slices.Backward(found) {
 		mark := markBegin + f.Rule
 		if t := r.secretTag(text[f.Start:f.End]); t != "" {

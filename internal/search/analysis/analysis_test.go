@@ -83,7 +83,7 @@ func TestFieldsWeigh(t *testing.T) {
 		t.Errorf("Doc = %+v", want)
 	}
 	var many strings.Builder
-	for i := range maxChunks + 10 {
+	for i := range maxCachedChunks + 10 {
 		many.WriteString(" w")
 		for ; i > 0; i /= 26 {
 			many.WriteByte(byte('a' + i%26))
@@ -93,7 +93,7 @@ func TestFieldsWeigh(t *testing.T) {
 	if got := a.Doc(fields); !slices.Equal(got.Terms, want.Terms) || got.Len != want.Len {
 		t.Errorf("after it forgot, Doc = %+v, want %+v", got, want)
 	}
-	if n := len(a.known.chunks); n > 100 {
+	if n := len(a.cache.chunks); n > 100 {
 		t.Errorf("it keeps %d chunks after forgetting", n)
 	}
 }
@@ -113,7 +113,7 @@ func TestQuestion(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			q := NewAnalyzer().Question(context.Background(), QueryText{Words: tt.text})
+			q := NewAnalyzer().AnalyzeQuestion(context.Background(), QueryText{Words: tt.text})
 			ws, only := q.Words, q.StopWords
 			var ts []string
 			for _, w := range ws {
@@ -140,7 +140,7 @@ func TestSlip(t *testing.T) {
 		"prots":   "",      // two errors away
 		"rfc9998": "",      // numbers are not typing errors
 	} {
-		if got := Correct(word, func(s string) int { return held[s] }); got != want {
+		if got := CorrectSpelling(word, func(s string) int { return held[s] }); got != want {
 			t.Errorf("Slip(%q) = %q, want %q", word, got, want)
 		}
 	}
@@ -171,10 +171,10 @@ func TestDialogue(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := Dialogue(tt.text, 16, 6); !slices.Equal(got, tt.want) {
+			if got := SplitDialogue(tt.text, 16, 6); !slices.Equal(got, tt.want) {
 				t.Errorf("Dialogue(%q) = %v, want %v", tt.text, got, tt.want)
 			}
-			if got := IsTurn(tt.text); got != tt.turn {
+			if got := IsTalkTurn(tt.text); got != tt.turn {
 				t.Errorf("IsTurn(%q) = %v", tt.text, got)
 			}
 		})
@@ -182,7 +182,7 @@ func TestDialogue(t *testing.T) {
 }
 
 func TestSpeechOf(t *testing.T) {
-	for text, want := range map[string]Speech{
+	for text, want := range map[string]SpeechKind{
 		"a plain note: here":                 NoSpeech,
 		"a note\n\nuser: as it says":         NoSpeech,
 		"user: Hi":                           NoSpeech,
@@ -208,26 +208,26 @@ func TestAddressesProgram(t *testing.T) {
 		"young people":          false,
 		"":                      false,
 	} {
-		if got := NewAnalyzer().Question(t.Context(), QueryText{Words: question}).AddressesProgram; got != want {
+		if got := NewAnalyzer().AnalyzeQuestion(t.Context(), QueryText{Words: question}).AddressesProgram; got != want {
 			t.Errorf("the question %q addresses a program: %v", question, got)
 		}
 	}
 }
 
 func TestShare(t *testing.T) {
-	the := Share("the")
-	time := Share(Root("time"))
-	rare := Share("oxbow")
+	the := EnglishShare("the")
+	time := EnglishShare(Root("time"))
+	rare := EnglishShare("oxbow")
 	if !(the > .5 && the <= 1 && time > .01 && time < the && rare == 0) {
 		t.Errorf("shares of the, time and oxbow are %v, %v and %v", the, time, rare)
 	}
-	for term, share := range common() {
+	for term, share := range commonTermShares() {
 		if share <= 0 || share > 1 || term == "" || strings.IndexFunc(term, unicode.IsLetter) != 0 {
 			t.Errorf("%q has the share %v", term, share)
 		}
 	}
-	if n := strings.Count(commonText, "\n"); n < 3000 || n != len(common()) {
-		t.Errorf("the table has %d lines and %d terms", n, len(common()))
+	if n := strings.Count(commonTermsText, "\n"); n < 3000 || n != len(commonTermShares()) {
+		t.Errorf("the table has %d lines and %d terms", n, len(commonTermShares()))
 	}
 }
 
@@ -245,7 +245,7 @@ func TestAsksAndTellsWhen(t *testing.T) {
 		"How long? and what month?":         true,
 		"Ann said when she sailed":          false,
 	} {
-		if got := a.Question(t.Context(), QueryText{Words: question}).AsksWhen; got != want {
+		if got := a.AnalyzeQuestion(t.Context(), QueryText{Words: question}).AsksForTime; got != want {
 			t.Errorf("the question %q asks when: %v", question, got)
 		}
 	}
@@ -257,12 +257,12 @@ func TestAsksAndTellsWhen(t *testing.T) {
 		"a daylily":                  false,
 		"":                           false,
 	} {
-		if got := a.TellsWhen(text); got != want {
+		if got := a.MentionsTime(text); got != want {
 			t.Errorf("TellsWhen(%q) = %v", text, got)
 		}
 	}
 	if !EndsInQuestion("Ann: And you? \n") || EndsInQuestion("Ann: Why? Because.") ||
-		Speaker("Jo Ann: Hi") != "Jo Ann" {
+		SpeakerName("Jo Ann: Hi") != "Jo Ann" {
 		t.Error("Asks or Speaker is wrong")
 	}
 }
@@ -276,13 +276,13 @@ func FuzzDoc(f *testing.F) {
 	}
 	a := NewAnalyzer()
 	f.Fuzz(func(t *testing.T, s string) {
-		fields := Dialogue(s, 16, 6)
+		fields := SplitDialogue(s, 16, 6)
 		got, want := a.Doc(fields), NewAnalyzer().Doc(fields)
 		if !slices.Equal(got.Terms, want.Terms) || got.Len != want.Len {
 			t.Fatalf("Doc(%q) = %v, from a fresh analyzer %v", s, got, want)
 		}
 		for _, term := range got.Terms {
-			if term.Text == "" || strings.ContainsAny(term.Text, " :\n") || len(term.Text) > maxWhole+8 {
+			if term.Text == "" || strings.ContainsAny(term.Text, " :\n") || len(term.Text) > maxWholeBytes+8 {
 				t.Fatalf("Doc(%q) has the term %q", s, term.Text)
 			}
 		}
@@ -316,7 +316,7 @@ func TestLongQuestion(t *testing.T) {
 	}
 	text := strings.Join(words, " ")
 	question := text + " the " + text + " " + words[99] + " " + words[3]
-	q := NewAnalyzer().Question(t.Context(), QueryText{Words: question})
+	q := NewAnalyzer().AnalyzeQuestion(t.Context(), QueryText{Words: question})
 	got, only := q.Words, q.StopWords
 	if only || len(got) != len(words) {
 		t.Fatalf("%d words, only stop words %v; want %d", len(got), only, len(words))

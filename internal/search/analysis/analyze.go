@@ -19,24 +19,24 @@ type Field struct {
 // An Analyzer converts text to terms. It caches the terms of the chunks (words and compounds) that
 // it has seen, because a look-up is faster than stemming. It is safe for concurrent use.
 type Analyzer struct {
-	mu    sync.Mutex
-	known unitCache
-	stamp uint64 // number of the document that is being analyzed; see term.stamp
+	mu             sync.Mutex
+	cache          unitCache
+	documentNumber uint64 // number of the document that is being analyzed; see term.stamp
 }
 
-// fewSlots is the initial table size, enough for the words of a few texts.
-const fewSlots = 1 << 10
+// initialSlots is the initial table size, enough for the words of a few texts.
+const initialSlots = 1 << 10
 
 // NewAnalyzer returns an analyzer with an empty cache.
-func NewAnalyzer() *Analyzer { return &Analyzer{known: newKnown(Root, fewSlots)} }
+func NewAnalyzer() *Analyzer { return &Analyzer{cache: newUnitCache(Root, initialSlots)} }
 
 // beginDocument prepares the analyzer for a new document. The cache is emptied only here, because
 // the terms of a document in progress refer to it.
 func (a *Analyzer) beginDocument() {
-	if a.known.full() {
-		a.known.empty()
+	if a.cache.isFull() {
+		a.cache.removeAll()
 	}
-	a.stamp++
+	a.documentNumber++
 }
 
 // SetDoc sets d to the document with these fields. Each word counts with the weight of its
@@ -49,38 +49,38 @@ func (a *Analyzer) SetDoc(ctx context.Context, d *index.Document, fields []Field
 	a.beginDocument()
 	d.Terms = d.Terms[:0]
 	d.Numbers = d.Numbers[:0]
-	d.Known = a.known.inIndex
+	d.Known = a.cache.indexNumbers
 	d.Len = 0
 	for i := range fields {
 		f := &fields[i]
-		s, w := f.Text, watch{ctx: ctx}
-		for from, to := chunk(s, 0); from < to && !w.isDone(to); from, to = chunk(s, to) {
+		s, w := f.Text, contextChecker{ctx: ctx}
+		for from, to := nextChunk(s, 0); from < to && !w.isDone(to); from, to = nextChunk(s, to) {
 			c := s[from:to]
-			if len(c) <= maxWhole {
-				if k := a.known.find(c); k.units == 1 {
-					a.count(d, k.term, k.isWhole, f.Weight)
+			if len(c) <= maxWholeBytes {
+				if k := a.cache.findOrAnalyze(c); k.unitCount == 1 {
+					a.addOccurrence(d, k.firstTerm, k.startsWithWhole, f.Weight)
 					continue
 				}
 			}
-			for _, u := range a.known.chunkUnits(c) {
-				a.count(d, u.term, u.isWhole, f.Weight)
+			for _, u := range a.cache.chunkUnits(c) {
+				a.addOccurrence(d, u.term, u.isWhole, f.Weight)
 			}
 		}
 	}
 }
 
-// count adds an occurrence of the term with this number to d. isWhole is set for a term that combines
+// addOccurrence adds an occurrence of the term with this number to d. startsWithWhole is set for a term that combines
 // several words.
-func (a *Analyzer) count(d *index.Document, number uint32, isWhole bool, weight uint32) {
+func (a *Analyzer) addOccurrence(d *index.Document, number uint32, isWhole bool, weight uint32) {
 	if !isWhole {
 		d.Len += weight
 	}
-	t := &a.known.terms[number]
-	if t.stamp != a.stamp {
-		t.stamp, t.at = a.stamp, len(d.Terms)
+	t := &a.cache.terms[number]
+	if t.documentNumber != a.documentNumber {
+		t.documentNumber, t.documentIndex = a.documentNumber, len(d.Terms)
 		d.Terms = append(d.Terms, index.Term{Text: t.text})
 		d.Numbers = append(d.Numbers, number)
 	}
-	n := &d.Terms[t.at].TF
+	n := &d.Terms[t.documentIndex].TF
 	*n = uint16(min(uint32(*n)+weight, 1<<16-1))
 }

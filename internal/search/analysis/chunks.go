@@ -11,21 +11,21 @@ import (
 
 // Classes of characters: separators, letters and digits, connectors, and emoji.
 const (
-	separates = iota
-	isWord
-	joins
-	isEmoji
+	classSeparator = iota
+	classWord
+	classConnector
+	classEmoji
 )
 
 var asciiClass = func() (class [utf8.RuneSelf]uint8) {
 	for c := range class {
 		switch {
 		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
-			class[c] = isWord
+			class[c] = classWord
 		}
 	}
 	for _, c := range "-_./@'," {
-		class[c] = joins
+		class[c] = classConnector
 	}
 	return class
 }()
@@ -38,78 +38,78 @@ func firstClass(s string) (class uint8, size int) {
 	r, n := utf8.DecodeRuneInString(s)
 	switch {
 	case r == '’' || r == '‐' || r == '‑':
-		return joins, n
+		return classConnector, n
 	case r == utf8.RuneError && n == 1, isEmojiSuffix(r):
-		return separates, n
+		return classSeparator, n
 	case unicode.IsLetter(r), unicode.IsNumber(r), unicode.IsMark(r):
-		return isWord, n
-	case startsEmoji(r):
-		return isEmoji, n
+		return classWord, n
+	case isEmojiStart(r):
+		return classEmoji, n
 	}
-	return separates, n
+	return classSeparator, n
 }
 
-// maxChunk is the size limit of a chunk in bytes. A longer chunk is split, so that a text without
+// maxChunkBytes is the size limit of a chunk in bytes. A longer chunk is split, so that a text without
 // spaces needs little memory and cancellation is noticed soon.
-const maxChunk = 1 << 16
+const maxChunkBytes = 1 << 16
 
-// watch checks whether a context is done, after every [maxChunk] bytes of a text.
-type watch struct {
-	ctx  context.Context
-	next int // offset in the text of the next check
+// contextChecker checks whether a context is done, after every [maxChunkBytes] bytes of a text.
+type contextChecker struct {
+	ctx       context.Context
+	nextCheck int // offset in the text of the next check
 }
 
 // isDone reports whether the context is done. It checks the context only if enough text was
 // processed since the last check.
-func (w *watch) isDone(at int) bool {
-	if at < w.next {
+func (w *contextChecker) isDone(at int) bool {
+	if at < w.nextCheck {
 		return false
 	}
-	w.next = at + maxChunk
+	w.nextCheck = at + maxChunkBytes
 	return w.ctx.Err() != nil
 }
 
-// chunk returns the start and end of the first chunk in s at or after byte i. If s has
-// no further chunk, start and end are equal. A chunk is not much longer than maxChunk.
-func chunk(s string, i int) (from, to int) {
+// nextChunk returns the start and end of the first chunk in s at or after byte i. If s has
+// no further chunk, start and end are equal. A chunk is not much longer than maxChunkBytes.
+func nextChunk(s string, i int) (from, to int) {
 	for i < len(s) {
 		if c := s[i]; c < utf8.RuneSelf { // a fast version of firstClass for ASCII
-			if asciiClass[c] == isWord {
+			if asciiClass[c] == classWord {
 				break
 			}
 			i++
 			continue
 		}
 		class, n := firstClass(s[i:])
-		if class == isEmoji {
+		if class == classEmoji {
 			return i, i + emojiSize(s[i:])
 		}
-		if class == isWord {
+		if class == classWord {
 			break
 		}
 		i += n
 	}
 	from = i
 	joined := false // the previous character was a connector, which cannot end the chunk
-	for i < len(s) && (i-from < maxChunk || joined) {
+	for i < len(s) && (i-from < maxChunkBytes || joined) {
 		if c := s[i]; c < utf8.RuneSelf {
-			if class := asciiClass[c]; class == isWord {
+			if class := asciiClass[c]; class == classWord {
 				i, joined = i+1, false
 				continue
-			} else if class == separates {
+			} else if class == classSeparator {
 				break
 			}
 		}
 		class, n := firstClass(s[i:])
-		if class == isWord {
+		if class == classWord {
 			i, joined = i+n, false
 			continue
 		}
-		if class != joins || i+n == len(s) {
+		if class != classConnector || i+n == len(s) {
 			break
 		}
 		next, _ := firstClass(s[i+n:])
-		if next != isWord {
+		if next != classWord {
 			break
 		}
 		if s[i] == ',' && !isBetweenDigits(s, i) {
@@ -141,15 +141,15 @@ const (
 	maxEmoji = 64 // maximum size of an emoji in bytes, except for its last character
 )
 
-// startsEmoji reports whether r is an emoji or another pictograph. Arrows, box drawings and
+// isEmojiStart reports whether r is an emoji or another pictograph. Arrows, box drawings and
 // geometric shapes do not count, because texts use them as punctuation.
-func startsEmoji(r rune) bool {
+func isEmojiStart(r rune) bool {
 	return (r >= 0x2300 && r <= 0x23ff) || (r >= 0x2600 && r <= 0x27bf) || (r >= 0x2b00 && r <= 0x2bff) ||
 		(r >= 0x1f000 && r <= 0x1faff && !isSkinTone(r))
 }
 
-// isRegion reports whether r is a letter of a flag.
-func isRegion(r rune) bool { return r >= 0x1f1e6 && r <= 0x1f1ff }
+// isFlagLetter reports whether r is a letter of a flag.
+func isFlagLetter(r rune) bool { return r >= 0x1f1e6 && r <= 0x1f1ff }
 
 func isSkinTone(r rune) bool { return r >= 0x1f3fb && r <= 0x1f3ff }
 
@@ -161,8 +161,8 @@ func isEmojiSuffix(r rune) bool { return r == 0xfe0e || r == 0xfe0f || r == 0x20
 // emoji that are joined, and a flag of two letters. The size is not much larger than maxEmoji.
 func emojiSize(s string) int {
 	first, i := utf8.DecodeRuneInString(s)
-	if isRegion(first) {
-		if r, n := utf8.DecodeRuneInString(s[i:]); isRegion(r) {
+	if isFlagLetter(first) {
+		if r, n := utf8.DecodeRuneInString(s[i:]); isFlagLetter(r) {
 			i += n
 		}
 		return i
@@ -175,7 +175,7 @@ func emojiSize(s string) int {
 			isJoined = false
 		case r == zeroWidthJoiner:
 			isJoined = true
-		case !isJoined || !startsEmoji(r):
+		case !isJoined || !isEmojiStart(r):
 			return i
 		default:
 			isJoined = false

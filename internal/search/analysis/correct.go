@@ -4,17 +4,17 @@ package analysis
 
 import "strings"
 
-// Words shorter than minSlip have too many similar terms, so that a correction would often be
-// wrong. Words longer than maxSlip are probably not words, and the time grows with the square of
+// Words shorter than minCorrectedBytes have too many similar terms, so that a correction would often be
+// wrong. Words longer than maxCorrectedBytes are probably not words, and the time grows with the square of
 // the length. The limits are in bytes.
-const minSlip, maxSlip = 4, 64
+const minCorrectedBytes, maxCorrectedBytes = 4, 64
 
-// The bytes that Correct tries as a missing or a wrong byte. slipOther is used for words with
+// The bytes that Correct tries as a missing or a wrong byte. otherCorrectionBytes is used for words with
 // letters outside of ASCII.
 var (
-	slipLatin = []byte("abcdefghijklmnopqrstuvwxyz'_-.")
-	slipOther = func() []byte {
-		bytes := append([]byte(nil), slipLatin...)
+	latinCorrectionBytes = []byte("abcdefghijklmnopqrstuvwxyz'_-.")
+	otherCorrectionBytes = func() []byte {
+		bytes := append([]byte(nil), latinCorrectionBytes...)
 		for c := 0x80; c <= 0xf4; c++ {
 			bytes = append(bytes, byte(c))
 		}
@@ -22,7 +22,7 @@ var (
 	}()
 )
 
-// Correct returns the term that the writer of an unknown word probably meant, or "" if no
+// CorrectSpelling returns the term that the writer of an unknown word probably meant, or "" if no
 // term is similar. Term and correction differ by a single typing error: one byte too
 // many, too few or wrong, or two swapped neighbours. Both must have at least four bytes,
 // the word at most 64, and the correction must not have digits. Among several
@@ -32,17 +32,17 @@ var (
 // df must return the number of documents that contain a term. Correct calls it for all
 // possible corrections, some hundreds, which is faster than comparing the word with the
 // whole vocabulary (see Norvig, "How to Write a Spelling Corrector", 2007).
-func Correct(term string, df func(string) int) string {
-	if len(term) < minSlip || len(term) > maxSlip {
+func CorrectSpelling(term string, df func(string) int) string {
+	if len(term) < minCorrectedBytes || len(term) > maxCorrectedBytes {
 		return ""
 	}
-	letters := slipLatin
+	letters := latinCorrectionBytes
 	if strings.ContainsFunc(term, func(r rune) bool { return r >= 0x80 }) {
-		letters = slipOther
+		letters = otherCorrectionBytes
 	}
 	var best correction
 	try := func(b []byte) {
-		if len(b) < minSlip || hasDigit(b) {
+		if len(b) < minCorrectedBytes || hasDigit(b) {
 			return
 		}
 		if string(b) == term {
@@ -85,9 +85,9 @@ func Correct(term string, df func(string) int) string {
 
 // correction is a possible correction of a word.
 type correction struct {
-	word    string
-	df      int  // number of documents with the word
-	isAlike bool // begins with the same letter as the corrected word
+	word               string
+	df                 int  // number of documents with the word
+	hasSameFirstLetter bool // begins with the same letter as the corrected word
 }
 
 // isWorse reports whether word b, with this document frequency, is a better correction than c. A
@@ -96,7 +96,7 @@ func (c *correction) isWorse(b []byte, df int, isAlike bool) bool {
 	switch {
 	case c.word == "":
 		return true
-	case c.isAlike != isAlike:
+	case c.hasSameFirstLetter != isAlike:
 		return isAlike
 	case c.df != df:
 		return df > c.df

@@ -31,7 +31,8 @@ func slipByScan(term string, vocabulary map[string]int) string {
 	bestDF := 0
 	bestAlike := false
 	for t, df := range vocabulary {
-		if len(t) < minSlip || len(term) < minSlip || t == term || !oneSlip(term, t) || hasDigit([]byte(t)) {
+		if len(t) < minCorrectedBytes || len(term) < minCorrectedBytes || t == term || !oneSlip(term, t) ||
+			hasDigit([]byte(t)) {
 			continue
 		}
 		alike := t[0] == term[0]
@@ -63,7 +64,13 @@ func TestSlipIsAsScan(t *testing.T) {
 			}
 			term := word()
 			delete(vocabulary, term)
-			got, want := Correct(term, func(s string) int { return vocabulary[s] }), slipByScan(term, vocabulary)
+			got, want := CorrectSpelling(
+				term,
+				func(s string) int { return vocabulary[s] },
+			), slipByScan(
+				term,
+				vocabulary,
+			)
 			if got != want {
 				t.Fatalf("Slip(%q) among %v = %q, want %q", term, vocabulary, got, want)
 			}

@@ -11,27 +11,27 @@ import (
 // people and programs are the words that chat logs write before a text to name the speaker: a
 // person or a program.
 var (
-	people   = []string{"user", "human"}
-	programs = []string{"assistant", "ai", "bot", "model", "system", "tool"}
+	personSpeakers  = []string{"user", "human"}
+	programSpeakers = []string{"assistant", "ai", "bot", "model", "system", "tool"}
 )
 
-// isEndOfWord reports whether s ends at byte i or has a space or a line break there.
-func isEndOfWord(s string, i int) bool {
+// isWordEnd reports whether s ends at byte i or has a space or a line break there.
+func isWordEnd(s string, i int) bool {
 	return i == len(s) || s[i] == ' ' || s[i] == '\n'
 }
 
-// speaker returns the length of the speaker's word and the colon at the start of s, as in "user:".
+// chatSpeakerSize returns the length of the speaker's word and the colon at the start of s, as in "user:".
 // byProgram is set if the speaker is a program. It returns 0 if s does not start with a speaker.
-func speaker(s string) (n int, byProgram bool) {
+func chatSpeakerSize(s string) (n int, byProgram bool) {
 	i := strings.IndexByte(s[:min(len(s), len("assistant:"))], ':')
-	if i < 0 || !isEndOfWord(s, i+1) {
+	if i < 0 || !isWordEnd(s, i+1) {
 		return 0, false
 	}
 	is := func(word string) bool { return len(word) == i && strings.EqualFold(word, s[:i]) }
 	switch {
-	case slices.ContainsFunc(people, is):
+	case slices.ContainsFunc(personSpeakers, is):
 		return i + 1, false
-	case slices.ContainsFunc(programs, is):
+	case slices.ContainsFunc(programSpeakers, is):
 		return i + 1, true
 	}
 	return 0, false
@@ -42,10 +42,10 @@ func speaker(s string) (n int, byProgram bool) {
 // mention the person.
 const speakerWeight = 48
 
-// name returns the length of the name that s begins with, if a colon and a space follow, as in
+// leadingNameSize returns the length of the name that s begins with, if a colon and a space follow, as in
 // "Caroline Smith: Hello". Otherwise it returns 0. A name has up to three words, each with a
 // capital letter at its start.
-func name(s string) int {
+func leadingNameSize(s string) int {
 	i := strings.Index(s[:min(len(s), 48)], ": ")
 	if i < 1 || strings.ContainsAny(s[:i], "\n.,;/(") {
 		return 0
@@ -66,22 +66,23 @@ func name(s string) int {
 	return i
 }
 
-// IsTurn reports whether a text is a short turn in a talk between people, such as
+// IsTalkTurn reports whether a text is a short turn in a talk between people, such as
 // "Caroline: Hello". A turn starts with a name, has at most 1500 bytes, and consists of
 // a single paragraph.
-func IsTurn(text string) bool {
-	n, _ := speaker(text)
-	return n == 0 && len(text) <= 1500 && name(text) > 0 && !strings.Contains(strings.TrimSpace(text), "\n\n")
+func IsTalkTurn(text string) bool {
+	n, _ := chatSpeakerSize(text)
+	return n == 0 && len(text) <= 1500 && leadingNameSize(text) > 0 &&
+		!strings.Contains(strings.TrimSpace(text), "\n\n")
 }
 
-// Speech is the kind of dialogue that a text is.
-type Speech uint8
+// SpeechKind is the kind of dialogue that a text is.
+type SpeechKind uint8
 
-// The kinds of [Speech].
+// The kinds of [SpeechKind].
 const (
-	NoSpeech   Speech = iota
-	TurnOfTalk        // a turn in a talk between people (see [IsTurn])
-	TurnOfChat        // a single turn by a program, such as "assistant: Hello"
+	NoSpeech   SpeechKind = iota
+	TurnOfTalk            // a turn in a talk between people (see [IsTalkTurn])
+	TurnOfChat            // a single turn by a program, such as "assistant: Hello"
 	// several turns: a later paragraph starts with a speaker of a chat, or again with the name at
 	// the start of the text
 	WholeTalk
@@ -89,21 +90,21 @@ const (
 )
 
 // ClassifySpeech returns the kind of dialogue that a text is.
-func ClassifySpeech(text string) Speech {
-	if IsTurn(text) {
+func ClassifySpeech(text string) SpeechKind {
+	if IsTalkTurn(text) {
 		return TurnOfTalk
 	}
-	n, program := speaker(text)
-	if n == 0 && name(text) == 0 {
+	n, program := chatSpeakerSize(text)
+	if n == 0 && leadingNameSize(text) == 0 {
 		return NoSpeech
 	}
-	chat, first := n > 0, Speaker(text)
+	chat, first := n > 0, SpeakerName(text)
 	for rest := text; ; {
 		_, after, more := strings.Cut(rest, "\n\n")
 		if !more {
 			break
 		}
-		if speaksAgain(after, first) {
+		if startsNewTurn(after, first) {
 			if chat {
 				return WholeChat
 			}
@@ -117,41 +118,41 @@ func ClassifySpeech(text string) Speech {
 	return NoSpeech
 }
 
-// speaksAgain reports whether a paragraph starts with a speaker of a chat, or with the name first. The
+// startsNewTurn reports whether a paragraph starts with a speaker of a chat, or with the name first. The
 // name is "" if the text does not start with a name.
-func speaksAgain(paragraph, first string) bool {
-	if n, _ := speaker(paragraph); n > 0 {
+func startsNewTurn(paragraph, first string) bool {
+	if n, _ := chatSpeakerSize(paragraph); n > 0 {
 		return true
 	}
-	return first != "" && Speaker(paragraph) == first
+	return first != "" && SpeakerName(paragraph) == first
 }
 
-// Speaker returns the name at the start of a turn, or "".
-func Speaker(turn string) string { return turn[:name(turn)] }
+// SpeakerName returns the name at the start of a turn, or "".
+func SpeakerName(turn string) string { return turn[:leadingNameSize(turn)] }
 
 // EndsInQuestion reports whether a turn ends in a question mark.
 func EndsInQuestion(turn string) bool { return strings.HasSuffix(strings.TrimSpace(turn), "?") }
 
-// Dialogue splits a text into fields. If the text starts with a speaker of a chat, such as
+// SplitDialogue splits a text into fields. If the text starts with a speaker of a chat, such as
 // "user: ", each turn is a field named "user" or "assistant", without the speaker's word. A
 // new turn starts with a speaker after an empty line. Other texts are a single field named
 // "body". A name before it, as in "Caroline: Hello", is a separate field named "speaker".
 //
 // person is the weight of words in the body and in turns by people, and program the weight
 // of words in turns by programs, both in sixteenths.
-func Dialogue(text string, person, program uint32) []Field {
-	n, byProgram := speaker(text)
+func SplitDialogue(text string, personWeight, programWeight uint32) []Field {
+	n, byProgram := chatSpeakerSize(text)
 	if n == 0 {
-		if n := name(text); n > 0 {
-			return []Field{{"speaker", text[:n], speakerWeight}, {"body", text[n:], person}}
+		if n := leadingNameSize(text); n > 0 {
+			return []Field{{"speaker", text[:n], speakerWeight}, {"body", text[n:], personWeight}}
 		}
-		return []Field{{"body", text, person}}
+		return []Field{{"body", text, personWeight}}
 	}
 	var fs []Field
 	add := func(turn string) {
-		f := Field{"user", turn, person}
+		f := Field{"user", turn, personWeight}
 		if byProgram {
-			f.Name, f.Weight = "assistant", program
+			f.Name, f.Weight = "assistant", programWeight
 		}
 		fs = append(fs, f)
 	}
@@ -163,7 +164,7 @@ func Dialogue(text string, person, program uint32) []Field {
 			return fs
 		}
 		i += j + 2
-		if n, p := speaker(text[i:]); n > 0 {
+		if n, p := chatSpeakerSize(text[i:]); n > 0 {
 			add(text[from:i])
 			from, byProgram = i+n, p
 		}

@@ -14,56 +14,56 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// A Finder builds documents like an [Analyzer], but only with certain terms. A Finder is faster
+// A TermFinder builds documents like an [Analyzer], but only with certain terms. A Finder is faster
 // because it does not analyze most words. A word of lower-case letters has exactly one term, so
 // that the word adds one term to the document's length even if it is not analyzed. The first
 // letters usually show that the term is not one of the wanted terms. Only one goroutine may use a
 // Finder. A Finder keeps references to the texts that are passed to it.
-type Finder struct {
-	only        *Choice
-	known       unitCache
+type TermFinder struct {
+	wantedTerms *TermSet
+	cache       unitCache
 	wantsDigits bool // a wanted term may be a number
 
-	beginnings []beginning // patterns for the first letters of plain words that may have a wanted term
+	startPatterns []startPattern // patterns for the first letters of plain words that may have a wanted term
 	// bit set of the three-letter beginnings of these words (see packThree), as a fast first test
-	threes     [1 << 10]uint32
-	signatures []uint64 // signatures of the terms (nil if prefixes are wanted)
+	threeLetterStarts [1 << 10]uint32
+	termSignatures    []uint64 // signatures of the terms (nil if prefixes are wanted)
 }
 
-// beginning is a pattern for the start of plain words. It has the first letters in the
+// startPattern is a pattern for the start of plain words. It has the first letters in the
 // form of [packLetters], and a mask that selects the bytes to compare.
-type beginning struct{ first, mask uint64 }
+type startPattern struct{ letters, mask uint64 }
 
-// mostBeginnings is the maximum number of beginnings that a word is compared with. If there
+// maxStartPatterns is the maximum number of beginnings that a word is compared with. If there
 // are more, every word may have a term.
-const mostBeginnings = 32
+const maxStartPatterns = 32
 
-// NewFinder returns a Finder for the given terms.
-func NewFinder(choice *Choice) *Finder {
-	f := &Finder{only: choice}
+// NewTermFinder returns a Finder for the given terms.
+func NewTermFinder(choice *TermSet) *TermFinder {
+	f := &TermFinder{wantedTerms: choice}
 	for _, t := range slices.Concat(choice.Terms(), choice.Prefixes()) {
-		f.addBeginnings(t)
+		f.addStemStarts(t)
 		f.wantsDigits = f.wantsDigits || t == "" || isDigit(t[0])
-		f.signatures = append(f.signatures, termSignature(t))
+		f.termSignatures = append(f.termSignatures, termSignature(t))
 	}
 	for t := range choice.terms {
-		f.reachAll(wordsWithoutRule()[t])
+		f.addWordStarts(wordsWithoutRule()[t])
 	}
 	if len(choice.prefixes) > 0 {
-		f.signatures = nil
+		f.termSignatures = nil
 		for t, words := range wordsWithoutRule() {
-			if choice.HasAll(t) {
-				f.reachAll(words)
+			if choice.HasAllWithPrefix(t) {
+				f.addWordStarts(words)
 			}
 		}
 	}
 	return f
 }
 
-// reachAll registers the beginnings of all plain words that have a wanted term.
-func (f *Finder) reachAll(words []string) {
+// addWordStarts registers the beginnings of all plain words that have a wanted term.
+func (f *TermFinder) addWordStarts(words []string) {
 	for _, w := range words {
-		f.mayBegin(packLetters(w), 8)
+		f.addStartPattern(packLetters(w), 8)
 	}
 }
 
@@ -82,37 +82,39 @@ func packThree(first uint64) uint32 {
 	return uint32(first&31<<10 | first>>8&31<<5 | first>>16&31)
 }
 
-// mayBegin registers that plain words may begin with the first n of these letters.
-func (f *Finder) mayBegin(first uint64, n int) {
-	b := beginning{first, math.MaxUint64}
+// addStartPattern registers that plain words may begin with the first n of these letters.
+func (f *TermFinder) addStartPattern(first uint64, n int) {
+	b := startPattern{first, math.MaxUint64}
 	if n < 8 {
 		b.mask = 1<<(8*n) - 1
-		b.first &= b.mask
+		b.letters &= b.mask
 	}
-	f.beginnings = append(f.beginnings, b)
-	three, free := packThree(b.first), packThree(^b.mask)
+	f.startPatterns = append(f.startPatterns, b)
+	three, free := packThree(b.letters), packThree(^b.mask)
 	for some := free; ; some = (some - 1) & free {
-		f.threes[(three|some)>>5] |= 1 << ((three | some) & 31)
+		f.threeLetterStarts[(three|some)>>5] |= 1 << ((three | some) & 31)
 		if some == 0 {
 			break
 		}
 	}
 }
 
-// mayHave reports whether a plain word with these first letters may have a wanted term.
-func (f *Finder) mayHave(first uint64) bool {
-	return f.hasThree(packThree(first)) && f.mayStartPattern(first)
+// mayHaveTerm reports whether a plain word with these first letters may have a wanted term.
+func (f *TermFinder) mayHaveTerm(first uint64) bool {
+	return f.hasThreeLetterStart(packThree(first)) && f.matchesStartPattern(first)
 }
 
-func (f *Finder) hasThree(three uint32) bool { return f.threes[three>>5]>>(three&31)&1 != 0 }
+func (f *TermFinder) hasThreeLetterStart(three uint32) bool {
+	return f.threeLetterStarts[three>>5]>>(three&31)&1 != 0
+}
 
-// mayStartPattern reports whether the first letters match a pattern in beginnings.
-func (f *Finder) mayStartPattern(first uint64) bool {
-	if len(f.beginnings) > mostBeginnings {
+// matchesStartPattern reports whether the first letters match a pattern in beginnings.
+func (f *TermFinder) matchesStartPattern(first uint64) bool {
+	if len(f.startPatterns) > maxStartPatterns {
 		return true
 	}
-	for i := range f.beginnings {
-		if b := &f.beginnings[i]; first&b.mask == b.first {
+	for i := range f.startPatterns {
+		if b := &f.startPatterns[i]; first&b.mask == b.letters {
 			return true
 		}
 	}
@@ -133,10 +135,10 @@ var wordsWithoutRule = sync.OnceValue(func() map[string][]string {
 })
 
 // trimCache empties the cache of chunks if it is full.
-func (f *Finder) trimCache() {
-	if f.known.only == nil || f.known.full() {
-		f.known = newKnown(f.root, 1<<6)
-		f.known.only = f.only
+func (f *TermFinder) trimCache() {
+	if f.cache.wantedTerms == nil || f.cache.isFull() {
+		f.cache = newUnitCache(f.wantedRoot, 1<<6)
+		f.cache.wantedTerms = f.wantedTerms
 	}
 }
 
@@ -144,23 +146,23 @@ func (f *Finder) trimCache() {
 // apostrophe also begins other characters.
 func mayBeApostrophe(c byte) bool { return c == '\'' || c == "’"[0] }
 
-// root returns the term of a folded word, or "" if the term is certainly not wanted.
-func (f *Finder) root(word string) string {
-	if len(word) > 2 && isPlain(word) {
-		if !f.mayHave(packLetters(word)) {
+// wantedRoot returns the term of a folded word, or "" if the term is certainly not wanted.
+func (f *TermFinder) wantedRoot(word string) string {
+	if len(word) > 2 && isPlainWord(word) {
+		if !f.mayHaveTerm(packLetters(word)) {
 			return ""
 		}
 	}
 	return Root(word)
 }
 
-// addBeginnings registers the possible beginnings of plain words whose stem is t or begins with t.
+// addStemStarts registers the possible beginnings of plain words whose stem is t or begins with t.
 // Stemming keeps a word's first two letters and changes other letters only at the stem's end,
 // except for the words in wordsWithoutRule. In a stem of three letters, only the last may
 // differ: an e may replace ing or ed (using, use), and an i may replace y (cry, cri). In a
 // longer stem, the first three letters and all except the last two are unchanged (bility,
 // ble).
-func (f *Finder) addBeginnings(t string) {
+func (f *TermFinder) addStemStarts(t string) {
 	for i := range len(t) {
 		if !isLower(t[i]) {
 			return // plain words cannot have such a term
@@ -170,13 +172,13 @@ func (f *Finder) addBeginnings(t string) {
 	if n > 3 {
 		n = max(3, n-2)
 	}
-	f.mayBegin(packLetters(t), n)
+	f.addStartPattern(packLetters(t), n)
 	switch {
 	case len(t) != 3:
 	case t[2] == 'e':
-		f.mayBegin(packLetters(t[:2]+"i"), n)
+		f.addStartPattern(packLetters(t[:2]+"i"), n)
 	case t[2] == 'i':
-		f.mayBegin(packLetters(t[:2]+"y"), n)
+		f.addStartPattern(packLetters(t[:2]+"y"), n)
 	}
 }
 
@@ -184,30 +186,30 @@ func (f *Finder) addBeginnings(t string) {
 // the wanted terms. A term is listed once for each occurrence. SetDoc reports whether the
 // document has any terms, wanted or not. If ctx is done, it returns early and d must not be
 // used.
-func (f *Finder) SetDoc(ctx context.Context, d *index.Document, fields []Field) (hasSome bool) {
+func (f *TermFinder) SetDoc(ctx context.Context, d *index.Document, fields []Field) (hasSome bool) {
 	f.trimCache()
 	d.Terms = d.Terms[:0]
 	d.Numbers = d.Numbers[:0]
 	d.Len = 0
 	for i := range fields {
-		if f.scan(ctx, d, fields[i].Text, fields[i].Weight) {
+		if f.addText(ctx, d, fields[i].Text, fields[i].Weight) {
 			hasSome = true
 		}
 	}
 	return hasSome
 }
 
-// scan adds a text to d.
-func (f *Finder) scan(ctx context.Context, d *index.Document, s string, weight uint32) (hasSome bool) {
-	w := watch{ctx: ctx}
+// addText adds a text to d.
+func (f *TermFinder) addText(ctx context.Context, d *index.Document, s string, weight uint32) (hasSome bool) {
+	w := contextChecker{ctx: ctx}
 	for i := 0; i < len(s) && !w.isDone(i); {
 		switch c := s[i]; {
 		case isLower(c | 0x20):
 			if n, end, w := matchPlainWord(s[i:]); n > 0 {
 				hasSome = true
 				d.Len += weight
-				if f.mayHave(w) {
-					f.addUnits(d, f.known.storedUnits(f.known.find(s[i:i+n])), weight)
+				if f.mayHaveTerm(w) {
+					f.addUnits(d, f.cache.storedUnits(f.cache.findOrAnalyze(s[i:i+n])), weight)
 				}
 				i += end
 				if i < len(s) && s[i] == ' ' {
@@ -216,7 +218,7 @@ func (f *Finder) scan(ctx context.Context, d *index.Document, s string, weight u
 				continue
 			}
 		case isDigit(c):
-			if n := number(s[i:]); n > 0 && !f.wantsDigits {
+			if n := numberSize(s[i:]); n > 0 && !f.wantsDigits {
 				hasSome = true
 				d.Len += weight
 				i += n
@@ -226,7 +228,7 @@ func (f *Finder) scan(ctx context.Context, d *index.Document, s string, weight u
 			i++
 			continue
 		}
-		from, to := chunk(s, i)
+		from, to := nextChunk(s, i)
 		if from == to {
 			break
 		}
@@ -237,21 +239,21 @@ func (f *Finder) scan(ctx context.Context, d *index.Document, s string, weight u
 }
 
 // addChunk adds a chunk to d and reports whether it has any terms.
-func (f *Finder) addChunk(d *index.Document, c string, weight uint32) bool {
-	if len(c) <= maxWhole {
-		k := f.known.find(c)
-		d.Len += weight * uint32(k.parts)
-		f.addUnits(d, f.known.storedUnits(k), weight)
+func (f *TermFinder) addChunk(d *index.Document, c string, weight uint32) bool {
+	if len(c) <= maxWholeBytes {
+		k := f.cache.findOrAnalyze(c)
+		d.Len += weight * uint32(k.partCount)
+		f.addUnits(d, f.cache.storedUnits(k), weight)
 		return k.hasUnits
 	}
-	us, parts, any := f.known.appendKnown(nil, c)
+	us, parts, any := f.cache.appendNumberedUnits(nil, c)
 	d.Len += weight * uint32(parts)
 	f.addUnits(d, us, weight)
 	return any
 }
 
 // addUnits adds the units of a chunk to d.
-func (f *Finder) addUnits(d *index.Document, us []unit, weight uint32) {
+func (f *TermFinder) addUnits(d *index.Document, us []unit, weight uint32) {
 	for i := range us {
 		d.Terms = append(d.Terms, index.Term{Text: us[i].text, TF: uint16(weight)})
 	}
@@ -267,7 +269,7 @@ func matchPlainWord(s string) (n, end int, first uint64) {
 		high = 0x80 * each
 	)
 	if len(s) >= 8 {
-		first = word(s) | 0x20 // the first letter may be a capital, so set its lower-case bit
+		first = readUint64(s) | 0x20 // the first letter may be a capital, so set its lower-case bit
 		low := first &^ high
 		// the high bit of each byte is set if the byte is a lower-case letter
 		small := (low + (0x80-'a')*each) &^ (low + (0x80-'z'-1)*each) &^ first & high
@@ -289,17 +291,17 @@ func matchPlainWord(s string) (n, end int, first uint64) {
 	}
 	end = n
 	if n < len(s) && mayBeApostrophe(s[n]) {
-		end += contraction(s[n:])
+		end += contractionSize(s[n:])
 	}
-	if n > maxWord || !endsAt(s, end) {
+	if n > maxWordBytes || !chunkEndsAt(s, end) {
 		return 0, 0, 0
 	}
 	return n, end, first
 }
 
-// contraction returns the length of the English contraction, such as 's, at the beginning of s, if
+// contractionSize returns the length of the English contraction, such as 's, at the beginning of s, if
 // the chunk ends after the contraction. Otherwise it returns 0.
-func contraction(s string) int {
+func contractionSize(s string) int {
 	n := len("'")
 	if s[0] != '\'' {
 		if !strings.HasPrefix(s, "’") {
@@ -307,29 +309,29 @@ func contraction(s string) int {
 		}
 		n = len("’")
 	}
-	for _, tail := range contracted {
-		if to := n + len(tail); strings.HasPrefix(s[n:], tail) && endsAt(s, to) {
+	for _, tail := range contractionEndings {
+		if to := n + len(tail); strings.HasPrefix(s[n:], tail) && chunkEndsAt(s, to) {
 			return to
 		}
 	}
 	return 0
 }
 
-// number returns the length of the chunk at the start of s if the chunk is certainly a
+// numberSize returns the length of the chunk at the start of s if the chunk is certainly a
 // number and therefore a single word. Otherwise it returns 0.
-func number(s string) int {
+func numberSize(s string) int {
 	n := 1
 	for n < len(s) && isDigit(s[n]) {
 		n++
 	}
-	if n > maxWord || !endsAt(s, n) {
+	if n > maxWordBytes || !chunkEndsAt(s, n) {
 		return 0
 	}
 	return n
 }
 
-// endsAt reports whether the chunk at the start of s certainly ends at byte n.
-func endsAt(s string, n int) bool {
+// chunkEndsAt reports whether the chunk at the start of s certainly ends at byte n.
+func chunkEndsAt(s string, n int) bool {
 	if n == len(s) {
 		return true
 	}
@@ -337,10 +339,10 @@ func endsAt(s string, n int) bool {
 		return false
 	}
 	switch asciiClass[s[n]] {
-	case separates:
+	case classSeparator:
 		return n > 1 || (s[n] != '+' && s[n] != '#')
-	case joins:
-		return n+1 == len(s) || (s[n+1] < 0x80 && asciiClass[s[n+1]] != isWord)
+	case classConnector:
+		return n+1 == len(s) || (s[n+1] < 0x80 && asciiClass[s[n+1]] != classWord)
 	}
 	return false
 }

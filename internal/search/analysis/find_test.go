@@ -15,11 +15,11 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-func only(terms ...string) *Finder { return NewFinder(NewChoice(terms, nil)) }
+func only(terms ...string) *TermFinder { return NewTermFinder(NewTermSet(terms, nil)) }
 
 // sameFound fails unless the Finder makes of the fields what the Analyzer makes
 // of them, as far as the wanted terms go.
-func sameFound(t *testing.T, a *Analyzer, f *Finder, fields []Field) {
+func sameFound(t *testing.T, a *Analyzer, f *TermFinder, fields []Field) {
 	t.Helper()
 	var got, want index.Document
 	a.SetDoc(context.Background(), &want, fields)
@@ -30,14 +30,15 @@ func sameFound(t *testing.T, a *Analyzer, f *Finder, fields []Field) {
 	sum := func(terms []index.Term) map[string]int {
 		m := map[string]int{}
 		for _, w := range terms {
-			if f.only.Has(w.Text) {
+			if f.wantedTerms.Has(w.Text) {
 				m[w.Text] = min(m[w.Text]+int(w.TF), 1<<16-1)
 			}
 		}
 		return m
 	}
 	g, w := sum(got.Terms), sum(want.Terms)
-	if len(g) != len(w) || slices.ContainsFunc(got.Terms, func(t index.Term) bool { return !f.only.Has(t.Text) }) {
+	if len(g) != len(w) ||
+		slices.ContainsFunc(got.Terms, func(t index.Term) bool { return !f.wantedTerms.Has(t.Text) }) {
 		t.Fatalf("%v: found %v, want %v", fields, got.Terms, w)
 	}
 	for term, n := range w {
@@ -51,7 +52,7 @@ func sameFound(t *testing.T, a *Analyzer, f *Finder, fields []Field) {
 }
 
 // sameOccurrences fails unless the Finder finds its terms where the Analyzer makes them.
-func sameOccurrences(t *testing.T, a *Analyzer, f *Finder, s string) {
+func sameOccurrences(t *testing.T, a *Analyzer, f *TermFinder, s string) {
 	t.Helper()
 	type place struct {
 		term string
@@ -66,12 +67,12 @@ func sameOccurrences(t *testing.T, a *Analyzer, f *Finder, s string) {
 			}
 		}
 		for _, u := range us {
-			if f.only.Has(u.text) {
+			if f.wantedTerms.Has(u.text) {
 				want = append(want, place{u.text, words})
 			}
 		}
 	})
-	n := f.FindPositions(context.Background(), s, func(term string, at int) { got = append(got, place{term, at}) })
+	n := f.FindInText(context.Background(), s, func(term string, at int) { got = append(got, place{term, at}) })
 	if n != words || !slices.Equal(got, want) {
 		t.Fatalf("%.100q: found %v in %d words, want %v in %d", s, got, n, want, words)
 	}
@@ -123,7 +124,7 @@ func TestFinderFindsEveryForm(t *testing.T) {
 	}
 	for term, ws := range byTerm {
 		beginning := term[:1+len(ws)%len(term)]
-		for _, f := range []*Finder{only(term), NewFinder(NewChoice(nil, []string{beginning}))} {
+		for _, f := range []*TermFinder{only(term), NewTermFinder(NewTermSet(nil, []string{beginning}))} {
 			for _, w := range ws {
 				var d index.Document
 				f.SetDoc(context.Background(), &d, []Field{{"body", w, 16}})
@@ -170,7 +171,7 @@ func TestFinderOnTexts(t *testing.T) {
 			term := all[r.IntN(len(all))]
 			prefixes = append(prefixes, term[:r.IntN(len(term)+1)])
 		}
-		f := NewFinder(NewChoice(terms, prefixes))
+		f := NewTermFinder(NewTermSet(terms, prefixes))
 		for _, s := range finderTexts {
 			sameFound(t, a, f, []Field{{"name", s, 32}, {"body", s, 6}})
 		}
@@ -194,9 +195,9 @@ func TestFinderForgets(t *testing.T) {
 				b.WriteByte(byte('0' + r.IntN(10)))
 			}
 		}
-		before := len(f.known.chunks)
+		before := len(f.cache.chunks)
 		sameFound(t, a, f, []Field{{"body", b.String(), 16}})
-		dropped = dropped || len(f.known.chunks) < before
+		dropped = dropped || len(f.cache.chunks) < before
 	}
 	if !dropped {
 		t.Error("nothing was ever dropped")
@@ -220,7 +221,12 @@ func FuzzFinder(f *testing.F) {
 		if len(asked) > 0 {
 			prefixes = append(prefixes, Fold(asked[:1+len(text)%len(asked)]))
 		}
-		sameFound(t, a, NewFinder(NewChoice(terms, prefixes)), []Field{{"name", text, 32}, {"body", asked + text, 16}})
+		sameFound(
+			t,
+			a,
+			NewTermFinder(NewTermSet(terms, prefixes)),
+			[]Field{{"name", text, 32}, {"body", asked + text, 16}},
+		)
 	})
 }
 
@@ -240,9 +246,9 @@ func BenchmarkFinder(b *testing.B) {
 
 // What a Finder finds stands where it says.
 func TestOccurrences(t *testing.T) {
-	f := NewFinder(NewChoice([]string{"lamp", "harbour", "getusernam", "17"}, nil))
+	f := NewTermFinder(NewTermSet([]string{"lamp", "harbour", "getusernam", "17"}, nil))
 	var got []string
-	words := f.FindPositions(
+	words := f.FindInText(
 		t.Context(),
 		"The lamps of a harbour; getUserName, then 17 lamps.",
 		func(term string, at int) {

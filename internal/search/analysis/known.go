@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// maxChunks limits the size of the cache, to about 10 MB.
-const maxChunks = 1 << 16
+// maxCachedChunks limits the size of the cache, to about 10 MB.
+const maxCachedChunks = 1 << 16
 
 // unitCache is a cache of chunks and their terms. It is a special hash table, because filling
 // an index spends most of its time in look-ups. In the usual case, a chunk is a single word
@@ -31,76 +31,79 @@ type unitCache struct {
 	seed1, seed2 uint64
 	seed         maphash.Seed
 
-	slots  []slot // length is a power of two, and at least half the slots are free
-	chunks []cachedChunk
-	terms  []term
-	texts  []string
-	units  []unit
-	byText map[string]uint32
-	only   *Choice // terms whose units are stored, without numbers (nil means all terms, with numbers)
-	root   func(word string) string
-	cutNow []unit // scratch
+	slots        []slot // length is a power of two, and at least half the slots are free
+	chunks       []cachedChunk
+	terms        []term
+	texts        []string
+	units        []unit
+	termByText   map[string]uint32
+	wantedTerms  *TermSet // terms whose units are stored, without numbers (nil means all terms, with numbers)
+	wordRoot     func(word string) string
+	scratchUnits []unit // scratch
 
-	inIndex *index.TermNumbers // numbers of the terms in an index that is being built
+	indexNumbers *index.TermNumbers // numbers of the terms in an index that is being built
 }
 
 type slot struct {
-	hash uint32 // upper part of the hash (the lower part selects the slot)
-	next uint32 // number of the chunk plus 1 (0 if the slot is free)
+	hash        uint32 // upper part of the hash (the lower part selects the slot)
+	chunkNumber uint32 // number of the chunk plus 1 (0 if the slot is free)
 }
 
 // cachedChunk is a chunk in the cache.
 type cachedChunk struct {
-	ends     ends
-	term     uint32 // term of the first unit
-	from     uint32 // index of its first unit in units
-	length   uint8
-	units    uint8 // number of stored units
-	isWhole  bool  // the first unit is a whole
-	parts    uint8 // number of stored and other units, except wholes
-	hasUnits bool  // the chunk has units, stored or not
+	ends            textEnds
+	firstTerm       uint32 // term of the first unit
+	firstUnit       uint32 // index of its first unit in units
+	length          uint8
+	unitCount       uint8 // number of stored units
+	startsWithWhole bool  // the first unit is a whole
+	partCount       uint8 // number of stored and other units, except wholes
+	hasUnits        bool  // the chunk has units, stored or not
 }
 
 // term is a term, and its index in the document that is being built.
 type term struct {
-	text  string
-	stamp uint64 // number of the last analyzed document with the term
-	at    int    // index of the term in that document's Terms
+	text           string
+	documentNumber uint64 // number of the last analyzed document with the term
+	documentIndex  int    // index of the term in that document's Terms
 }
 
-// ends has the first and last bytes of a text. For a text of at most 16 bytes, these are
+// textEnds has the first and last bytes of a text. For a text of at most 16 bytes, these are
 // all bytes.
-type ends [2]uint64
+type textEnds [2]uint64
 
-func chunkEnds(s string) ends {
+func chunkEnds(s string) textEnds {
 	switch n := len(s); {
 	case n >= 8:
-		return ends{word(s), word(s[n-8:])}
+		return textEnds{readUint64(s), readUint64(s[n-8:])}
 	case n >= 4:
-		return ends{uint64(half(s)) | uint64(half(s[n-4:]))<<32}
+		return textEnds{uint64(readUint32(s)) | uint64(readUint32(s[n-4:]))<<32}
 	default:
-		return ends{uint64(s[0]) | uint64(s[n/2])<<8 | uint64(s[n-1])<<16}
+		return textEnds{uint64(s[0]) | uint64(s[n/2])<<8 | uint64(s[n-1])<<16}
 	}
 }
 
-func word(s string) uint64 { return uint64(half(s)) | uint64(half(s[4:]))<<32 }
+func readUint64(s string) uint64 { return uint64(readUint32(s)) | uint64(readUint32(s[4:]))<<32 }
 
-func half(s string) uint32 {
+func readUint32(s string) uint32 {
 	_ = s[3]
 	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 }
 
-// newKnown returns an empty cache with this number of slots, a power of two. root must
+// newUnitCache returns an empty cache with this number of slots, a power of two. root must
 // return the term of a word. The hash seeds are random, so that nobody can construct a text
 // whose chunks all get the same hash. They do not affect results.
-func newKnown(root func(word string) string, slots int) unitCache {
+func newUnitCache(root func(word string) string, slots int) unitCache {
 	return unitCache{
 		seed1: rand.Uint64(), seed2: rand.Uint64(), seed: maphash.MakeSeed(),
-		slots: make([]slot, slots), byText: map[string]uint32{}, inIndex: new(index.TermNumbers), root: root,
+		slots: make(
+			[]slot,
+			slots,
+		), termByText: map[string]uint32{}, indexNumbers: new(index.TermNumbers), wordRoot: root,
 	}
 }
 
-func (k *unitCache) hash(s string, e ends) uint64 {
+func (k *unitCache) hash(s string, e textEnds) uint64 {
 	if len(s) > 16 {
 		return maphash.String(k.seed, s)
 	}
@@ -108,55 +111,57 @@ func (k *unitCache) hash(s string, e ends) uint64 {
 	return hi ^ lo
 }
 
-// empty removes all chunks but keeps the allocated memory.
-func (k *unitCache) empty() {
+// removeAll removes all chunks but keeps the allocated memory.
+func (k *unitCache) removeAll() {
 	clear(k.slots)
 	clear(k.texts)
 	clear(k.units)
-	clear(k.byText)
+	clear(k.termByText)
 	k.chunks = k.chunks[:0]
 	k.terms = k.terms[:0]
 	k.texts = k.texts[:0]
 	k.units = k.units[:0]
-	k.inIndex = new(index.TermNumbers)
+	k.indexNumbers = new(index.TermNumbers)
 }
 
-// full reports whether the cache exceeds its limit.
-func (k *unitCache) full() bool { return len(k.chunks) > maxChunks || len(k.terms) > 2*maxChunks }
+// isFull reports whether the cache exceeds its limit.
+func (k *unitCache) isFull() bool {
+	return len(k.chunks) > maxCachedChunks || len(k.terms) > 2*maxCachedChunks
+}
 
-// find returns the cached data of a chunk with at most maxWhole bytes. If the chunk is new,
+// findOrAnalyze returns the cached data of a chunk with at most maxWholeBytes bytes. If the chunk is new,
 // it is analyzed. The result is valid until the next call.
-func (k *unitCache) find(c string) *cachedChunk {
+func (k *unitCache) findOrAnalyze(c string) *cachedChunk {
 	e := chunkEnds(c)
 	hash := k.hash(c, e)
 	mask := uint32(len(k.slots) - 1)
 	i, part := uint32(hash)&mask, uint32(hash>>32)
-	for ; k.slots[i].next != 0; i = (i + 1) & mask {
+	for ; k.slots[i].chunkNumber != 0; i = (i + 1) & mask {
 		if s := k.slots[i]; s.hash == part {
-			known := &k.chunks[s.next-1]
+			known := &k.chunks[s.chunkNumber-1]
 			if known.ends == e && int(known.length) == len(c) {
-				if len(c) <= 16 || k.texts[s.next-1] == c {
+				if len(c) <= 16 || k.texts[s.chunkNumber-1] == c {
 					return known
 				}
 			}
 		}
 	}
-	if k.only == nil { // with only, the caller keeps the texts unchanged, so a copy is not needed
+	if k.wantedTerms == nil { // with only, the caller keeps the texts unchanged, so a copy is not needed
 		c = strings.Clone(c)
 	}
 	n, from := uint32(len(k.chunks)), len(k.units)
-	s := cachedChunk{ends: e, length: uint8(len(c)), from: uint32(from)}
+	s := cachedChunk{ends: e, length: uint8(len(c)), firstUnit: uint32(from)}
 	var parts int
-	k.units, parts, s.hasUnits = k.appendKnown(k.units, c)
-	s.units, s.parts = uint8(len(k.units)-from), uint8(parts)
-	if s.units > 0 {
-		s.term, s.isWhole = k.units[from].term, k.units[from].isWhole
+	k.units, parts, s.hasUnits = k.appendNumberedUnits(k.units, c)
+	s.unitCount, s.partCount = uint8(len(k.units)-from), uint8(parts)
+	if s.unitCount > 0 {
+		s.firstTerm, s.startsWithWhole = k.units[from].term, k.units[from].isWhole
 	}
 	k.chunks = append(k.chunks, s)
 	k.texts = append(k.texts, c)
 	k.slots[i] = slot{part, n + 1}
 	if 2*len(k.chunks) > len(k.slots) {
-		k.grow()
+		k.growSlots()
 	}
 	return &k.chunks[n]
 }
@@ -164,54 +169,54 @@ func (k *unitCache) find(c string) *cachedChunk {
 // chunkUnits returns the units of a chunk. A chunk that is too long for the cache is analyzed
 // each time.
 func (k *unitCache) chunkUnits(c string) []unit {
-	if len(c) <= maxWhole {
-		return k.storedUnits(k.find(c))
+	if len(c) <= maxWholeBytes {
+		return k.storedUnits(k.findOrAnalyze(c))
 	}
-	us, _, _ := k.appendKnown(nil, strings.Clone(c))
+	us, _, _ := k.appendNumberedUnits(nil, strings.Clone(c))
 	return us
 }
 
 // storedUnits returns the stored units of a chunk.
-func (k *unitCache) storedUnits(s *cachedChunk) []unit { return k.units[s.from:][:s.units] }
+func (k *unitCache) storedUnits(s *cachedChunk) []unit { return k.units[s.firstUnit:][:s.unitCount] }
 
-// appendKnown appends the units of a chunk to us and numbers their terms. It leaves out units that
+// appendNumberedUnits appends the units of a chunk to us and numbers their terms. It leaves out units that
 // must not be stored. It also returns the number of units that are not wholes, and whether
 // the chunk has any units.
-func (k *unitCache) appendKnown(us []unit, c string) (_ []unit, parts int, hasUnits bool) {
-	k.cutNow = appendUnits(k.cutNow[:0], c, k.root)
-	for _, u := range k.cutNow {
+func (k *unitCache) appendNumberedUnits(us []unit, c string) (_ []unit, parts int, hasUnits bool) {
+	k.scratchUnits = appendUnits(k.scratchUnits[:0], c, k.wordRoot)
+	for _, u := range k.scratchUnits {
 		if !u.isWhole {
 			parts++
 		}
-		if k.only != nil {
-			if k.only.Has(u.text) {
+		if k.wantedTerms != nil {
+			if k.wantedTerms.Has(u.text) {
 				us = append(us, u)
 			}
 			continue
 		}
-		n, ok := k.byText[u.text]
+		n, ok := k.termByText[u.text]
 		if !ok {
-			if len(c) > maxWhole { // copy the text, because a substring would keep the whole chunk in memory
+			if len(c) > maxWholeBytes { // copy the text, because a substring would keep the whole chunk in memory
 				u.text = strings.Clone(u.text)
 			}
 			n = uint32(len(k.terms))
 			k.terms = append(k.terms, term{text: u.text})
-			k.byText[u.text] = n
+			k.termByText[u.text] = n
 		}
 		u.term, u.isStopWord = n, IsStopWord(u.word)
 		us = append(us, u)
 	}
-	return us, parts, len(k.cutNow) > 0
+	return us, parts, len(k.scratchUnits) > 0
 }
 
-// grow doubles the number of slots.
-func (k *unitCache) grow() {
+// growSlots doubles the number of slots.
+func (k *unitCache) growSlots() {
 	k.slots = make([]slot, 2*len(k.slots))
 	mask := uint32(len(k.slots) - 1)
 	for n, e := range k.chunks {
 		hash := k.hash(k.texts[n], e.ends)
 		i := uint32(hash) & mask
-		for k.slots[i].next != 0 {
+		for k.slots[i].chunkNumber != 0 {
 			i = (i + 1) & mask
 		}
 		k.slots[i] = slot{uint32(hash >> 32), uint32(n + 1)}

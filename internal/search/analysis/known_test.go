@@ -23,11 +23,11 @@ func TestKnownAsCut(t *testing.T) {
 			b[rng.IntN(n)] = "abS_./9"[rng.IntN(7)]
 		}
 		c := string(b)
-		if from, to := chunk(c, 0); from != 0 || to != n {
+		if from, to := nextChunk(c, 0); from != 0 || to != n {
 			continue
 		}
 		seen[c] = true
-		got, want := a.known.chunkUnits(c), appendUnits(nil, c, Root)
+		got, want := a.cache.chunkUnits(c), appendUnits(nil, c, Root)
 		same := slices.EqualFunc(got, want, func(a, b unit) bool {
 			return a.text == b.text && a.word == b.word && a.isWhole == b.isWhole
 		})
@@ -35,7 +35,7 @@ func TestKnownAsCut(t *testing.T) {
 			t.Fatalf("of %q it knows %v, want %v", c, got, want)
 		}
 		for _, u := range got {
-			if text := a.known.terms[u.term].text; text != u.text {
+			if text := a.cache.terms[u.term].text; text != u.text {
 				t.Fatalf("%q: term %d is %q, want %q", c, u.term, text, u.text)
 			}
 		}

@@ -33,18 +33,18 @@ func TestWorkIsLinear(t *testing.T) {
 		a := NewAnalyzer()
 		runtime.ReadMemStats(&before)
 		a.Doc([]Field{{"body", s, 16}})
-		a.Sequence(t.Context(), s)
+		a.TermSequence(t.Context(), s)
 		runtime.ReadMemStats(&after)
 		return after.TotalAlloc - before.TotalAlloc
 	}
 	for name, unit := range shapes {
 		t.Run(name, func(t *testing.T) {
-			small := strings.Repeat(unit, 2*maxChunk/len(unit))
+			small := strings.Repeat(unit, 2*maxChunkBytes/len(unit))
 			large := small + small
 			// What is compared within a chunk is bounded by this.
-			for from, to := chunk(large, 0); from < to; from, to = chunk(large, to) {
-				if to-from > maxChunk+8 {
-					t.Fatalf("a chunk has %d bytes, want at most about %d", to-from, maxChunk)
+			for from, to := nextChunk(large, 0); from < to; from, to = nextChunk(large, to) {
+				if to-from > maxChunkBytes+8 {
+					t.Fatalf("a chunk has %d bytes, want at most about %d", to-from, maxChunkBytes)
 				}
 			}
 			if one, two := allocated(small), allocated(large); float64(two) > 2.6*float64(one)+1<<16 {
@@ -71,7 +71,7 @@ func (c *looked) Err() error {
 func TestCanceledAnalysisEnds(t *testing.T) {
 	testenv.Sequential(t)
 	for name, unit := range shapes {
-		text := strings.Repeat(unit, 8*maxChunk/len(unit))
+		text := strings.Repeat(unit, 8*maxChunkBytes/len(unit))
 		var part, all index.Document
 		NewAnalyzer().SetDoc(&looked{Context: t.Context()}, &part, []Field{{"body", text, 16}})
 		NewAnalyzer().SetDoc(t.Context(), &all, []Field{{"body", text, 16}})

@@ -12,8 +12,8 @@ import (
 // A QueryText has the texts of a query.
 type QueryText struct {
 	Words    string   // text to rank by
-	Must     []string // words or phrases that a document must have, or word* for a prefix
-	Not      []string // words or phrases that a document must not have, or word* for a prefix
+	Required []string // words or phrases that a document must have, or word* for a prefix
+	Excluded []string // words or phrases that a document must not have, or word* for a prefix
 	Prefixes []string // rank by all words that begin with one of these prefixes
 }
 
@@ -24,13 +24,13 @@ type Word struct {
 	N    int    // number of occurrences in the question
 }
 
-// A Clause is an analyzed word or phrase that a query requires or excludes. A Clause has either the
-// terms of the word or phrase, as [Analyzer.Sequence] returns them, or a prefix.
-type Clause struct {
-	Text   string
-	Not    bool // excluded
-	Terms  []string
-	Prefix *Prefix
+// A QueryClause is an analyzed word or phrase that a query requires or excludes. A Clause has either the
+// terms of the word or phrase, as [Analyzer.TermSequence] returns them, or a prefix.
+type QueryClause struct {
+	Text       string
+	IsExcluded bool // excluded
+	Terms      []string
+	Prefix     *Prefix
 }
 
 // A Prefix is the beginning of words that a query looks for.
@@ -46,30 +46,30 @@ type Question struct {
 	Words     []Word
 	StopWords bool
 
-	Clauses  []Clause // the required words and phrases, followed by the excluded
+	Clauses  []QueryClause // the required words and phrases, followed by the excluded
 	Prefixes []Prefix
 
-	// AsksWhen is set if the words ask for a time: "when" occurs before the first word that is not
+	// AsksForTime is set if the words ask for a time: "when" occurs before the first word that is not
 	// a stop word, or "how long", "what year" or a similar expression occurs anywhere.
-	AsksWhen bool
+	AsksForTime bool
 	// AddressesProgram is set if "you" or "your" occurs. The question may then be about something
 	// that a program said.
 	AddressesProgram bool
 }
 
-// times are the words that make a question ask for a time if they follow "what" or "which", as in
+// timeNouns are the words that make a question ask for a time if they follow "what" or "which", as in
 // "what year".
-var times = map[string]bool{"date": true, "day": true, "week": true, "month": true, "year": true, "time": true}
+var timeNouns = map[string]bool{"date": true, "day": true, "week": true, "month": true, "year": true, "time": true}
 
-// Question analyzes the texts of a query. If ctx is done, it returns early.
-func (a *Analyzer) Question(ctx context.Context, t QueryText) Question {
-	q := a.rankWords(ctx, t.Words)
-	for _, s := range t.Must {
+// AnalyzeQuestion analyzes the texts of a query. If ctx is done, it returns early.
+func (a *Analyzer) AnalyzeQuestion(ctx context.Context, t QueryText) Question {
+	q := a.analyzeRankWords(ctx, t.Words)
+	for _, s := range t.Required {
 		q.Clauses = append(q.Clauses, a.parseClause(ctx, s))
 	}
-	for _, s := range t.Not {
+	for _, s := range t.Excluded {
 		c := a.parseClause(ctx, s)
-		c.Not = true
+		c.IsExcluded = true
 		q.Clauses = append(q.Clauses, c)
 	}
 	for _, s := range t.Prefixes {
@@ -78,8 +78,8 @@ func (a *Analyzer) Question(ctx context.Context, t QueryText) Question {
 	return q
 }
 
-// rankWords analyzes the words to rank by.
-func (a *Analyzer) rankWords(ctx context.Context, s string) Question {
+// analyzeRankWords analyzes the words to rank by.
+func (a *Analyzer) analyzeRankWords(ctx context.Context, s string) Question {
 	var q Question
 	var stop []Word
 	var words wordSet
@@ -99,13 +99,13 @@ func (a *Analyzer) rankWords(ctx context.Context, s string) Question {
 		}
 		switch word {
 		case "when":
-			q.AsksWhen = q.AsksWhen || !begun
+			q.AsksForTime = q.AsksForTime || !begun
 		case "long":
-			q.AsksWhen = q.AsksWhen || before == "how"
+			q.AsksForTime = q.AsksForTime || before == "how"
 		case "you", "your", "yours":
 			q.AddressesProgram = true
 		}
-		q.AsksWhen = q.AsksWhen || ((before == "what" || before == "which") && times[word])
+		q.AsksForTime = q.AsksForTime || ((before == "what" || before == "which") && timeNouns[word])
 		before = word
 		begun = len(words.words) > 0
 	})
@@ -121,8 +121,8 @@ func (a *Analyzer) rankWords(ctx context.Context, s string) Question {
 
 // wordSet collects the distinct words of a question in order, and counts them.
 type wordSet struct {
-	words []Word
-	at    map[string]int // index in words by term (nil while words is short)
+	words       []Word
+	indexByTerm map[string]int // index in words by term (nil while words is short)
 }
 
 func (s *wordSet) add(w Word) {
@@ -130,8 +130,8 @@ func (s *wordSet) add(w Word) {
 	if i < 0 {
 		i = len(s.words)
 		s.words = append(s.words, w)
-		if s.at != nil {
-			s.at[w.Term] = i
+		if s.indexByTerm != nil {
+			s.indexByTerm[w.Term] = i
 		}
 	}
 	s.words[i].N++
@@ -139,24 +139,24 @@ func (s *wordSet) add(w Word) {
 
 // find returns the index of a term, or -1 if the set does not have it.
 func (s *wordSet) find(term string) int {
-	if len(s.words) <= fewUnits {
+	if len(s.words) <= maxLinearUnits {
 		return slices.IndexFunc(s.words, func(w Word) bool { return w.Term == term })
 	}
-	if s.at == nil {
-		s.at = map[string]int{}
+	if s.indexByTerm == nil {
+		s.indexByTerm = map[string]int{}
 		for i, w := range s.words {
-			s.at[w.Term] = i
+			s.indexByTerm[w.Term] = i
 		}
 	}
-	if i, ok := s.at[term]; ok {
+	if i, ok := s.indexByTerm[term]; ok {
 		return i
 	}
 	return -1
 }
 
-// Sequence returns the terms of a text's words in order, without wholes. Phrases are
+// TermSequence returns the terms of a text's words in order, without wholes. Phrases are
 // compared by this sequence. If ctx is done, it returns early.
-func (a *Analyzer) Sequence(ctx context.Context, s string) []string {
+func (a *Analyzer) TermSequence(ctx context.Context, s string) []string {
 	var ts []string
 	a.eachChunk(ctx, s, func(us []unit) {
 		for _, u := range us {
@@ -168,9 +168,9 @@ func (a *Analyzer) Sequence(ctx context.Context, s string) []string {
 	return ts
 }
 
-// Count returns for each term how often it occurs in the text, including wholes. If ctx
+// CountTerms returns for each term how often it occurs in the text, including wholes. If ctx
 // is done, it returns early.
-func (a *Analyzer) Count(ctx context.Context, text string, terms []string) []int {
+func (a *Analyzer) CountTerms(ctx context.Context, text string, terms []string) []int {
 	n, place := make([]int, len(terms)), make(map[string]int, len(terms))
 	for i, t := range terms {
 		place[t] = i
@@ -190,18 +190,18 @@ func (a *Analyzer) eachChunk(ctx context.Context, s string, fn func([]unit)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.beginDocument()
-	w := watch{ctx: ctx}
-	for from, to := chunk(s, 0); from < to && !w.isDone(to); from, to = chunk(s, to) {
-		fn(a.known.chunkUnits(s[from:to]))
+	w := contextChecker{ctx: ctx}
+	for from, to := nextChunk(s, 0); from < to && !w.isDone(to); from, to = nextChunk(s, to) {
+		fn(a.cache.chunkUnits(s[from:to]))
 	}
 }
 
-func (a *Analyzer) parseClause(ctx context.Context, s string) Clause {
+func (a *Analyzer) parseClause(ctx context.Context, s string) QueryClause {
 	if word, ok := strings.CutSuffix(s, "*"); ok {
 		p := makePrefix(word)
-		return Clause{Text: s, Prefix: &p}
+		return QueryClause{Text: s, Prefix: &p}
 	}
-	return Clause{Text: s, Terms: a.Sequence(ctx, s)}
+	return QueryClause{Text: s, Terms: a.TermSequence(ctx, s)}
 }
 
 func makePrefix(word string) Prefix {

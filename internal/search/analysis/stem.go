@@ -25,14 +25,14 @@ func Stem(word string) string {
 		return word // without the apostrophe, the word is too short to have an ending
 	}
 	var buf [64]byte
-	w := stemmer{b: append(buf[:0], word...)}
+	w := stemmer{letters: append(buf[:0], word...)}
 	w.markY()
 	w.setRegions()
 	w.step0()
 	w.step1a()
-	switch string(w.b) { // the later steps must not change these words
+	switch string(w.letters) { // the later steps must not change these words
 	case "inning", "outing", "canning", "herring", "earring", "proceed", "exceed", "succeed":
-		return string(w.b)
+		return string(w.letters)
 	}
 	w.step1b()
 	w.step1c()
@@ -40,15 +40,15 @@ func Stem(word string) string {
 	w.step3()
 	w.step4()
 	w.step5()
-	for i, c := range w.b {
+	for i, c := range w.letters {
 		if c == 'Y' {
-			w.b[i] = 'y'
+			w.letters[i] = 'y'
 		}
 	}
-	if string(w.b) == word {
+	if string(w.letters) == word {
 		return word
 	}
-	return string(w.b)
+	return string(w.letters)
 }
 
 // stemExceptions are the words whose stems the algorithm lists explicitly.
@@ -62,8 +62,8 @@ var stemExceptions = map[string]string{
 // stemmer has the state of a word while it is being stemmed. A y that is a consonant is
 // written Y.
 type stemmer struct {
-	b      []byte
-	r1, r2 int // start offsets of the regions R1 and R2
+	letters []byte
+	r1, r2  int // start offsets of the regions R1 and R2
 }
 
 func isVowel(c byte) bool {
@@ -76,12 +76,12 @@ func isVowel(c byte) bool {
 
 // markY replaces each y at the start or after a vowel by Y.
 func (w *stemmer) markY() {
-	for i, c := range w.b {
+	for i, c := range w.letters {
 		if c != 'y' {
 			continue
 		}
-		if i == 0 || isVowel(w.b[i-1]) {
-			w.b[i] = 'Y'
+		if i == 0 || isVowel(w.letters[i-1]) {
+			w.letters[i] = 'Y'
 		}
 	}
 }
@@ -90,15 +90,15 @@ func (w *stemmer) markY() {
 // is defined in the same way within R1.
 func (w *stemmer) setRegions() {
 	next := func(i int) int {
-		for ; i < len(w.b) && !isVowel(w.b[i]); i++ {
+		for ; i < len(w.letters) && !isVowel(w.letters[i]); i++ {
 		}
-		for ; i < len(w.b) && isVowel(w.b[i]); i++ {
+		for ; i < len(w.letters) && isVowel(w.letters[i]); i++ {
 		}
-		return min(i+1, len(w.b))
+		return min(i+1, len(w.letters))
 	}
 	w.r1 = -1
 	for _, p := range [...]string{"gener", "commun", "arsen"} {
-		if len(w.b) >= len(p) && string(w.b[:len(p)]) == p {
+		if len(w.letters) >= len(p) && string(w.letters[:len(p)]) == p {
 			w.r1 = len(p)
 		}
 	}
@@ -109,19 +109,21 @@ func (w *stemmer) setRegions() {
 }
 
 func (w *stemmer) hasSuffix(s string) bool {
-	n := len(w.b) - len(s)
-	return n >= 0 && string(w.b[n:]) == s
+	n := len(w.letters) - len(s)
+	return n >= 0 && string(w.letters[n:]) == s
 }
 
-// replaceEnd replaces the last n bytes.
-func (w *stemmer) replaceEnd(n int, suffix string) { w.b = append(w.b[:len(w.b)-n], suffix...) }
+// replaceSuffix replaces the last n bytes.
+func (w *stemmer) replaceSuffix(n int, suffix string) {
+	w.letters = append(w.letters[:len(w.letters)-n], suffix...)
+}
 
-func (w *stemmer) inR1(n int) bool { return len(w.b)-n >= w.r1 }
-func (w *stemmer) inR2(n int) bool { return len(w.b)-n >= w.r2 }
+func (w *stemmer) isSuffixInR1(n int) bool { return len(w.letters)-n >= w.r1 }
+func (w *stemmer) isSuffixInR2(n int) bool { return len(w.letters)-n >= w.r2 }
 
-// vowelBefore reports whether there is a vowel before the last n bytes.
-func (w *stemmer) vowelBefore(n int) bool {
-	for _, c := range w.b[:max(0, len(w.b)-n)] {
+// hasVowelBefore reports whether there is a vowel before the last n bytes.
+func (w *stemmer) hasVowelBefore(n int) bool {
+	for _, c := range w.letters[:max(0, len(w.letters)-n)] {
 		if isVowel(c) {
 			return true
 		}
@@ -129,16 +131,16 @@ func (w *stemmer) vowelBefore(n int) bool {
 	return false
 }
 
-// shortAt reports whether a short syllable ends at i. A short syllable is a consonant, a
+// isShortSyllableAt reports whether a short syllable ends at i. A short syllable is a consonant, a
 // vowel, and a consonant other than w, x and Y, or a vowel at the start of the word and a
 // consonant.
-func (w *stemmer) shortAt(i int) bool {
+func (w *stemmer) isShortSyllableAt(i int) bool {
 	switch {
 	case i == 2:
-		return isVowel(w.b[0]) && !isVowel(w.b[1])
+		return isVowel(w.letters[0]) && !isVowel(w.letters[1])
 	case i >= 3:
-		c := w.b[i-1]
-		return !isVowel(w.b[i-3]) && isVowel(w.b[i-2]) && !isVowel(c) && c != 'w' && c != 'x' && c != 'Y'
+		c := w.letters[i-1]
+		return !isVowel(w.letters[i-3]) && isVowel(w.letters[i-2]) && !isVowel(c) && c != 'w' && c != 'x' && c != 'Y'
 	}
 	return false
 }
@@ -146,7 +148,7 @@ func (w *stemmer) shortAt(i int) bool {
 func (w *stemmer) step0() {
 	for _, s := range [...]string{"'s'", "'s", "'"} {
 		if w.hasSuffix(s) {
-			w.replaceEnd(len(s), "")
+			w.replaceSuffix(len(s), "")
 			return
 		}
 	}
@@ -155,17 +157,17 @@ func (w *stemmer) step0() {
 func (w *stemmer) step1a() {
 	switch {
 	case w.hasSuffix("sses"):
-		w.replaceEnd(2, "")
+		w.replaceSuffix(2, "")
 	case w.hasSuffix("ied"), w.hasSuffix("ies"):
-		if len(w.b) > 4 {
-			w.replaceEnd(2, "")
+		if len(w.letters) > 4 {
+			w.replaceSuffix(2, "")
 		} else {
-			w.replaceEnd(1, "")
+			w.replaceSuffix(1, "")
 		}
 	case w.hasSuffix("us"), w.hasSuffix("ss"):
 	case w.hasSuffix("s"):
-		if w.vowelBefore(2) {
-			w.replaceEnd(1, "")
+		if w.hasVowelBefore(2) {
+			w.replaceSuffix(1, "")
 		}
 	}
 }
@@ -173,8 +175,8 @@ func (w *stemmer) step1a() {
 func (w *stemmer) step1b() {
 	for _, s := range [...]string{"eedly", "eed"} {
 		if w.hasSuffix(s) {
-			if w.inR1(len(s)) {
-				w.replaceEnd(len(s), "ee")
+			if w.isSuffixInR1(len(s)) {
+				w.replaceSuffix(len(s), "ee")
 			}
 			return
 		}
@@ -183,39 +185,39 @@ func (w *stemmer) step1b() {
 		if !w.hasSuffix(s) {
 			continue
 		}
-		if !w.vowelBefore(len(s)) {
+		if !w.hasVowelBefore(len(s)) {
 			return
 		}
-		w.replaceEnd(len(s), "")
-		n := len(w.b)
+		w.replaceSuffix(len(s), "")
+		n := len(w.letters)
 		switch {
 		case w.hasSuffix("at"), w.hasSuffix("bl"), w.hasSuffix("iz"):
-			w.b = append(w.b, 'e')
-		case n >= 2 && w.b[n-1] == w.b[n-2] && strings.IndexByte("bdfgmnprt", w.b[n-1]) >= 0:
-			w.b = w.b[:n-1]
-		case w.r1 >= n && w.shortAt(n):
-			w.b = append(w.b, 'e')
+			w.letters = append(w.letters, 'e')
+		case n >= 2 && w.letters[n-1] == w.letters[n-2] && strings.IndexByte("bdfgmnprt", w.letters[n-1]) >= 0:
+			w.letters = w.letters[:n-1]
+		case w.r1 >= n && w.isShortSyllableAt(n):
+			w.letters = append(w.letters, 'e')
 		}
 		return
 	}
 }
 
 func (w *stemmer) step1c() {
-	n := len(w.b)
-	if n <= 2 || isVowel(w.b[n-2]) {
+	n := len(w.letters)
+	if n <= 2 || isVowel(w.letters[n-2]) {
 		return
 	}
-	if last := w.b[n-1]; last == 'y' || last == 'Y' {
-		w.b[n-1] = 'i'
+	if last := w.letters[n-1]; last == 'y' || last == 'Y' {
+		w.letters[n-1] = 'i'
 	}
 }
 
-// rule is a suffix of a word and the text that replaces it.
-type rule struct{ suffix, with string }
+// suffixRule is a suffix of a word and the text that replaces it.
+type suffixRule struct{ suffix, replacement string }
 
 // longestRule returns the rule with the longest suffix that the word has.
-func (w *stemmer) longestRule(rules []rule) (best rule, ok bool) {
-	last := w.b[len(w.b)-1]
+func (w *stemmer) longestRule(rules []suffixRule) (best suffixRule, ok bool) {
+	last := w.letters[len(w.letters)-1]
 	for i := range rules {
 		r := &rules[i]
 		n := len(r.suffix)
@@ -229,7 +231,7 @@ func (w *stemmer) longestRule(rules []rule) (best rule, ok bool) {
 	return best, ok
 }
 
-var step2Rules = []rule{
+var step2Rules = []suffixRule{
 	{"tional", "tion"}, {"enci", "ence"}, {"anci", "ance"}, {"abli", "able"}, {"entli", "ent"},
 	{"izer", "ize"}, {"ization", "ize"}, {"ational", "ate"}, {"ation", "ate"}, {"ator", "ate"},
 	{"alism", "al"}, {"aliti", "al"}, {"alli", "al"}, {"fulness", "ful"}, {"ousli", "ous"}, {"ousness", "ous"},
@@ -240,12 +242,12 @@ var step2Rules = []rule{
 func (w *stemmer) step2() {
 	r, ok := w.longestRule(step2Rules)
 	n := len(r.suffix)
-	if !ok || !w.inR1(n) {
+	if !ok || !w.isSuffixInR1(n) {
 		return
 	}
 	before := byte(0)
-	if len(w.b) > n {
-		before = w.b[len(w.b)-n-1]
+	if len(w.letters) > n {
+		before = w.letters[len(w.letters)-n-1]
 	}
 	switch r.suffix {
 	case "ogi":
@@ -257,10 +259,10 @@ func (w *stemmer) step2() {
 			return
 		}
 	}
-	w.replaceEnd(n, r.with)
+	w.replaceSuffix(n, r.replacement)
 }
 
-var step3Rules = []rule{
+var step3Rules = []suffixRule{
 	{"ational", "ate"}, {"tional", "tion"}, {"alize", "al"}, {"icate", "ic"}, {"iciti", "ic"}, {"ical", "ic"},
 	{"ful", ""}, {"ness", ""}, {"ative", ""},
 }
@@ -268,15 +270,15 @@ var step3Rules = []rule{
 func (w *stemmer) step3() {
 	r, ok := w.longestRule(step3Rules)
 	n := len(r.suffix)
-	if !ok || !w.inR1(n) {
+	if !ok || !w.isSuffixInR1(n) {
 		return
 	}
-	if r.suffix != "ative" || w.inR2(n) {
-		w.replaceEnd(n, r.with)
+	if r.suffix != "ative" || w.isSuffixInR2(n) {
+		w.replaceSuffix(n, r.replacement)
 	}
 }
 
-var step4Rules = []rule{
+var step4Rules = []suffixRule{
 	{"al", ""}, {"ance", ""}, {"ence", ""}, {"er", ""}, {"ic", ""}, {"able", ""}, {"ible", ""}, {"ant", ""},
 	{"ement", ""}, {"ment", ""}, {"ent", ""}, {"ism", ""}, {"ate", ""}, {"iti", ""}, {"ous", ""}, {"ive", ""},
 	{"ize", ""}, {"ion", ""},
@@ -285,31 +287,31 @@ var step4Rules = []rule{
 func (w *stemmer) step4() {
 	r, ok := w.longestRule(step4Rules)
 	n := len(r.suffix)
-	if !ok || !w.inR2(n) {
+	if !ok || !w.isSuffixInR2(n) {
 		return
 	}
 	if r.suffix == "ion" {
-		if at := len(w.b) - n - 1; at < 0 || strings.IndexByte("st", w.b[at]) < 0 {
+		if at := len(w.letters) - n - 1; at < 0 || strings.IndexByte("st", w.letters[at]) < 0 {
 			return
 		}
 	}
-	w.replaceEnd(n, "")
+	w.replaceSuffix(n, "")
 }
 
 // dropsFinalE reports whether step 5 removes the e at the end of the word.
 func (w *stemmer) dropsFinalE() bool {
-	return w.inR2(1) || (w.inR1(1) && !w.shortAt(len(w.b)-1))
+	return w.isSuffixInR2(1) || (w.isSuffixInR1(1) && !w.isShortSyllableAt(len(w.letters)-1))
 }
 
 func (w *stemmer) step5() {
 	switch {
 	case w.hasSuffix("e"):
 		if w.dropsFinalE() {
-			w.replaceEnd(1, "")
+			w.replaceSuffix(1, "")
 		}
 	case w.hasSuffix("ll"):
-		if w.inR2(1) {
-			w.replaceEnd(1, "")
+		if w.isSuffixInR2(1) {
+			w.replaceSuffix(1, "")
 		}
 	}
 }

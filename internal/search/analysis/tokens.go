@@ -19,12 +19,12 @@ type Tokens struct {
 	// numberToken for a number and chunkToken for any other chunk. Three more numbers follow a
 	// chunkToken: the number of its words, and the signature of its terms in two parts. A
 	// spaceToken is not a word. It only increases the distance to the next token.
-	words []uint32
+	encoded []uint32
 }
 
 const (
 	distanceBits = 16
-	mostDistance = 1<<distanceBits - 1
+	maxDistance  = 1<<distanceBits - 1
 
 	// packThree never returns these values.
 	spaceToken  = 1<<15 - 1
@@ -42,29 +42,29 @@ func termSignature(term string) uint64 {
 	return 1<<(sum&63) | 1<<(sum>>6&63)
 }
 
-// spareKnown are caches that already contain terms from earlier texts. Reusing a cache saves
+// spareCaches are caches that already contain terms from earlier texts. Reusing a cache saves
 // analysis, because texts have most of their words in common.
-var spareKnown = sync.Pool{New: func() any { return new(unitCache) }}
+var spareCaches = sync.Pool{New: func() any { return new(unitCache) }}
 
-// borrowKnown returns a cache from spareKnown. The caller must put it back.
-func borrowKnown() *unitCache {
-	k := spareKnown.Get().(*unitCache)
-	if k.slots == nil || k.full() {
-		*k = newKnown(Root, fewSlots)
+// borrowCache returns a cache from spareCaches. The caller must put it back.
+func borrowCache() *unitCache {
+	k := spareCaches.Get().(*unitCache)
+	if k.slots == nil || k.isFull() {
+		*k = newUnitCache(Root, initialSlots)
 	}
 	return k
 }
 
-// Tokenize returns the tokens of a text for use with any [Finder]. If ctx is done, it
+// Tokenize returns the tokens of a text for use with any [TermFinder]. If ctx is done, it
 // returns early and the tokens must not be used.
 func Tokenize(ctx context.Context, s string) *Tokens {
-	k := borrowKnown()
-	defer spareKnown.Put(k)
+	k := borrowCache()
+	defer spareCaches.Put(k)
 	words := make([]uint32, 0, len(s)/5)
-	before, w := 0, watch{ctx: ctx}
+	before, w := 0, contextChecker{ctx: ctx}
 	add := func(what uint32, at int) {
-		for ; at-before > mostDistance; before += mostDistance {
-			words = append(words, spaceToken<<distanceBits|mostDistance)
+		for ; at-before > maxDistance; before += maxDistance {
+			words = append(words, spaceToken<<distanceBits|maxDistance)
 		}
 		words = append(words, what<<distanceBits|uint32(at-before))
 		before = at
@@ -81,7 +81,7 @@ func Tokenize(ctx context.Context, s string) *Tokens {
 				continue
 			}
 		case isDigit(c):
-			if n := number(s[i:]); n > 0 {
+			if n := numberSize(s[i:]); n > 0 {
 				add(numberToken, i)
 				i += n
 				continue
@@ -90,20 +90,20 @@ func Tokenize(ctx context.Context, s string) *Tokens {
 			i++
 			continue
 		}
-		from, to := chunk(s, i)
+		from, to := nextChunk(s, i)
 		if from == to {
 			break
 		}
 		add(chunkToken, from)
-		parts, signature := k.signature(s[from:to])
+		parts, signature := k.chunkSignature(s[from:to])
 		words = append(words, uint32(parts), uint32(signature), uint32(signature>>32))
 		i = to
 	}
 	return &Tokens{s, append([]uint32(nil), words...)} // copy the tokens to a slice without spare capacity
 }
 
-// signature returns the number of words in a chunk, and the chunk's signature.
-func (k *unitCache) signature(c string) (parts int, signature uint64) {
+// chunkSignature returns the number of words in a chunk, and the chunk's signature.
+func (k *unitCache) chunkSignature(c string) (parts int, signature uint64) {
 	for _, u := range k.chunkUnits(c) {
 		signature |= termSignature(u.text)
 		if !u.isWhole {
@@ -113,43 +113,43 @@ func (k *unitCache) signature(c string) (parts int, signature uint64) {
 	return parts, signature
 }
 
-// Find calls fn for each occurrence of a wanted term in the text. at is the number of
+// FindOccurrences calls fn for each occurrence of a wanted term in the text. at is the number of
 // words up to the end of the occurrence. It returns the number of words.
-func (f *Finder) Find(t *Tokens, fn func(term string, at int)) (words int) {
-	k := borrowKnown()
-	defer spareKnown.Put(k)
+func (f *TermFinder) FindOccurrences(t *Tokens, fn func(term string, at int)) (words int) {
+	k := borrowCache()
+	defer spareCaches.Put(k)
 	at := 0
 	take := func(chunk string) {
 		us := k.chunkUnits(chunk)
 		for i := range us {
-			if f.only.Has(us[i].text) {
+			if f.wantedTerms.Has(us[i].text) {
 				fn(us[i].text, words)
 			}
 		}
 	}
-	for i := 0; i < len(t.words); i++ {
-		token := t.words[i]
-		at += int(token & mostDistance)
+	for i := 0; i < len(t.encoded); i++ {
+		token := t.encoded[i]
+		at += int(token & maxDistance)
 		switch token >>= distanceBits; token {
 		case spaceToken:
 		case chunkToken:
-			words += int(t.words[i+1])
-			if signature := uint64(t.words[i+2]) | uint64(t.words[i+3])<<32; f.mayHold(signature) {
-				_, to := chunk(t.text, at)
+			words += int(t.encoded[i+1])
+			if signature := uint64(t.encoded[i+2]) | uint64(t.encoded[i+3])<<32; f.matchesSignature(signature) {
+				_, to := nextChunk(t.text, at)
 				take(t.text[at:to])
 			}
 			i += 3
 		case numberToken:
 			words++
 			if f.wantsDigits {
-				take(t.text[at : at+number(t.text[at:])])
+				take(t.text[at : at+numberSize(t.text[at:])])
 			}
 		default:
 			words++
-			if !f.hasThree(token) {
+			if !f.hasThreeLetterStart(token) {
 				continue
 			}
-			if n, _, first := matchPlainWord(t.text[at:]); f.mayStartPattern(first) {
+			if n, _, first := matchPlainWord(t.text[at:]); f.matchesStartPattern(first) {
 				take(t.text[at : at+n])
 			}
 		}
@@ -157,12 +157,12 @@ func (f *Finder) Find(t *Tokens, fn func(term string, at int)) (words int) {
 	return words
 }
 
-// mayHold reports whether a chunk with this signature may have a wanted term.
-func (f *Finder) mayHold(signature uint64) bool {
-	if f.signatures == nil {
+// matchesSignature reports whether a chunk with this signature may have a wanted term.
+func (f *TermFinder) matchesSignature(signature uint64) bool {
+	if f.termSignatures == nil {
 		return true
 	}
-	for _, s := range f.signatures {
+	for _, s := range f.termSignatures {
 		if signature&s == s {
 			return true
 		}
@@ -170,15 +170,15 @@ func (f *Finder) mayHold(signature uint64) bool {
 	return false
 }
 
-// FindPositions is like [Finder.Find] for a text without tokens. If ctx is done, it returns
+// FindInText is like [Finder.FindOccurrences] for a text without tokens. If ctx is done, it returns
 // early.
-func (f *Finder) FindPositions(ctx context.Context, s string, fn func(term string, at int)) (words int) {
-	return f.Find(Tokenize(ctx, s), fn)
+func (f *TermFinder) FindInText(ctx context.Context, s string, fn func(term string, at int)) (words int) {
+	return f.FindOccurrences(Tokenize(ctx, s), fn)
 }
 
 // FindTerms returns the terms of the choice that occur in a text.
-func (f *Finder) FindTerms(s string) map[string]bool {
+func (f *TermFinder) FindTerms(s string) map[string]bool {
 	found := map[string]bool{}
-	f.FindPositions(context.Background(), s, func(term string, _ int) { found[term] = true })
+	f.FindInText(context.Background(), s, func(term string, _ int) { found[term] = true })
 	return found
 }

@@ -23,12 +23,12 @@ january february march april june july august september october november decembe
 	return m
 })
 
-// MayDate reports whether a word in a question may belong to a date. Such a word starts with a
+// MayBeDate reports whether a word in a question may belong to a date. Such a word starts with a
 // digit or is the name of a month.
-func MayDate(word string) bool { return (word != "" && isDigit(word[0])) || months()[word] }
+func MayBeDate(word string) bool { return (word != "" && isDigit(word[0])) || monthNames()[word] }
 
-// months are the names of the months in lower case.
-var months = sync.OnceValue(func() map[string]bool {
+// monthNames are the names of the months in lower case.
+var monthNames = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for i := time.January; i <= time.December; i++ {
 		m[strings.ToLower(i.String())] = true
@@ -36,9 +36,9 @@ var months = sync.OnceValue(func() map[string]bool {
 	return m
 })
 
-// TellsWhen reports whether the text has a word that says when, such as "yesterday",
+// MentionsTime reports whether the text has a word that says when, such as "yesterday",
 // "last", "week" or the name of a month.
-func (a *Analyzer) TellsWhen(text string) bool {
+func (a *Analyzer) MentionsTime(text string) bool {
 	tells := false
 	a.eachChunk(context.Background(), text, func(us []unit) {
 		tells = tells || slices.ContainsFunc(us, func(u unit) bool { return timeTerms()[u.text] })

@@ -41,23 +41,24 @@ type unit struct {
 	word       string // the word as written, but in lower case and folded
 }
 
-// Size limits. If a compound such as getUserName has more than maxWhole bytes, the whole is not a term, and only its
-// parts can be found. A word with more than maxWord bytes is cut, so that a line of base64 needs little memory.
+// Size limits. If a compound such as getUserName has more than maxWholeBytes bytes, the whole is not a term, and
+// only its parts can be found. A word with more than maxWordBytes bytes is cut, so that a line of base64 needs
+// little memory.
 const (
-	maxWhole = 64 // in bytes
-	maxWord  = 64 // in bytes
+	maxWholeBytes = 64 // in bytes
+	maxWordBytes  = 64 // in bytes
 )
 
 // unitSet collects the units of a chunk.
 type unitSet struct {
-	units []unit
-	first int             // index of the chunk's first unit
-	texts map[string]bool // texts of the units before index known (nil while there are few)
-	known int
+	units        []unit
+	firstOfChunk int             // index of the chunk's first unit
+	unitTexts    map[string]bool // texts of the units before index known (nil while there are few)
+	indexedUnits int
 }
 
-// fewUnits is the maximum number of units for linear search.
-const fewUnits = 32
+// maxLinearUnits is the maximum number of units for linear search.
+const maxLinearUnits = 32
 
 // addPart adds a unit that is a part of the chunk.
 func (s *unitSet) addPart(text, word string) {
@@ -73,32 +74,32 @@ func (s *unitSet) addWhole(text, word string) {
 }
 
 func (s *unitSet) contains(text string) bool {
-	if len(s.units)-s.first <= fewUnits {
-		return slices.ContainsFunc(s.units[s.first:], func(u unit) bool { return u.text == text })
+	if len(s.units)-s.firstOfChunk <= maxLinearUnits {
+		return slices.ContainsFunc(s.units[s.firstOfChunk:], func(u unit) bool { return u.text == text })
 	}
-	if s.texts == nil {
-		s.texts, s.known = map[string]bool{}, s.first
+	if s.unitTexts == nil {
+		s.unitTexts, s.indexedUnits = map[string]bool{}, s.firstOfChunk
 	}
-	for ; s.known < len(s.units); s.known++ {
-		s.texts[s.units[s.known].text] = true
+	for ; s.indexedUnits < len(s.units); s.indexedUnits++ {
+		s.unitTexts[s.units[s.indexedUnits].text] = true
 	}
-	return s.texts[text]
+	return s.unitTexts[text]
 }
 
 // addEmoji adds the units of a chunk that is an emoji.
 func (s *unitSet) addEmoji(c string) {
-	parts, whole := cutEmoji(c)
+	parts, whole := splitEmoji(c)
 	for _, p := range parts {
 		s.addPart(p, p)
 	}
-	if len(parts) > 1 && len(whole) <= maxWhole {
+	if len(parts) > 1 && len(whole) <= maxWholeBytes {
 		s.addWhole(whole, whole)
 	}
 }
 
-// cutEmoji returns the emoji in a text of emojiSize bytes, and their combination without
+// splitEmoji returns the emoji in a text of emojiSize bytes, and their combination without
 // variants and skin tones.
-func cutEmoji(emoji string) (parts []string, whole string) {
+func splitEmoji(emoji string) (parts []string, whole string) {
 	whole = strings.Map(func(r rune) rune {
 		if isEmojiSuffix(r) || isSkinTone(r) {
 			return -1
@@ -114,11 +115,11 @@ func (s *unitSet) addIdentifier(c string, root func(word string) string) {
 	parts := splitIdentifier(c)
 	joined := ""
 	for _, p := range parts {
-		if w := addWord(p, root, s.addPart); len(parts) > 1 && len(joined) <= maxWhole {
+		if w := addWord(p, root, s.addPart); len(parts) > 1 && len(joined) <= maxWholeBytes {
 			joined += w
 		}
 	}
-	if len(parts) > 1 && len(joined) <= maxWhole {
+	if len(parts) > 1 && len(joined) <= maxWholeBytes {
 		s.addWhole(root(joined), joined)
 	}
 }
@@ -126,12 +127,12 @@ func (s *unitSet) addIdentifier(c string, root func(word string) string) {
 // appendUnits appends the units of a chunk to us: the parts in order, and each whole after its
 // parts. root must return the term of a folded word.
 func appendUnits(us []unit, c string, root func(word string) string) []unit {
-	if isPlain(c) {
+	if isPlainWord(c) {
 		w := Fold(c)
 		return append(us, unit{text: root(w), word: w})
 	}
-	set := unitSet{units: us, first: len(us)}
-	if class, _ := firstClass(c); class == isEmoji {
+	set := unitSet{units: us, firstOfChunk: len(us)}
+	if class, _ := firstClass(c); class == classEmoji {
 		set.addEmoji(c)
 		return set.units
 	}
@@ -139,8 +140,8 @@ func appendUnits(us []unit, c string, root func(word string) string) []unit {
 	for element := range strings.SplitSeq(c, "/") {
 		elements++
 		dotted := strings.FieldsFunc(element, func(r rune) bool { return r == '.' || r == '@' })
-		if isNumbers(element) { // a version, a date or a decimal number
-			w := text.CutPrefix(strings.TrimPrefix(strings.ReplaceAll(Fold(element), ",", ""), "v"), maxWord)
+		if isNumberChunk(element) { // a version, a date or a decimal number
+			w := text.TruncateBytes(strings.TrimPrefix(strings.ReplaceAll(Fold(element), ",", ""), "v"), maxWordBytes)
 			set.addPart(w, w)
 			addVersions(&set, w)
 			continue
@@ -148,30 +149,30 @@ func appendUnits(us []unit, c string, root func(word string) string) []unit {
 		for _, d := range dotted {
 			set.addIdentifier(d, root)
 		}
-		if w := Fold(element); len(dotted) > 1 && len(w) <= maxWhole {
+		if w := Fold(element); len(dotted) > 1 && len(w) <= maxWholeBytes {
 			set.addWhole(w, w)
 		}
 	}
-	if w := Fold(c); elements > 1 && len(w) <= maxWhole {
+	if w := Fold(c); elements > 1 && len(w) <= maxWholeBytes {
 		set.addWhole(w, w)
 	}
 	return set.units
 }
 
-// isPlain reports whether the chunk consists of lower-case ASCII letters after a first
+// isPlainWord reports whether the chunk consists of lower-case ASCII letters after a first
 // letter of either case. Most chunks are plain.
-func isPlain(c string) bool {
+func isPlainWord(c string) bool {
 	for i := 1; i < len(c); i++ {
 		if !isLower(c[i]) {
 			return false
 		}
 	}
-	return len(c) <= maxWord && (isLower(c[0]) || isUpper(c[0]))
+	return len(c) <= maxWordBytes && (isLower(c[0]) || isUpper(c[0]))
 }
 
-// isNumbers reports whether the chunk consists of digits with at least one connector. A
+// isNumberChunk reports whether the chunk consists of digits with at least one connector. A
 // v may precede the digits, and letters may follow the first connector, as in 1.2.0-rc1.
-func isNumbers(s string) bool {
+func isNumberChunk(s string) bool {
 	if s[0]|0x20 == 'v' && len(s) > 1 {
 		s = s[1:]
 	}
@@ -209,8 +210,8 @@ func addVersions(set *unitSet, version string) {
 	}
 }
 
-// contracted are the endings that may follow an apostrophe in an English word.
-var contracted = []string{"s", "t", "d", "m", "ve", "ll", "re"}
+// contractionEndings are the endings that may follow an apostrophe in an English word.
+var contractionEndings = []string{"s", "t", "d", "m", "ve", "ll", "re"}
 
 // splitIdentifier splits an identifier at hyphens, underscores and apostrophes, and before capitals
 // that start a word. English endings after an apostrophe are removed.
@@ -231,7 +232,10 @@ func splitIdentifier(s string) []string {
 		case r == '\'' || r == '’':
 			end(i)
 			from = i + n
-			if tail := strings.ToLower(s[from:min(len(s), from+len("ll'"))]); slices.Contains(contracted, tail) {
+			if tail := strings.ToLower(s[from:min(len(s), from+len("ll'"))]); slices.Contains(
+				contractionEndings,
+				tail,
+			) {
 				return parts
 			}
 		case i > from && isUpper(s[i]) &&
@@ -250,9 +254,9 @@ func splitIdentifier(s string) []string {
 // Korean characters are added in pairs.
 func addWord(w string, root func(word string) string, addPart func(text, word string)) string {
 	f := Fold(w)
-	if !hasWide(f) {
-		if len(f) > maxWord {
-			f = text.CutPrefix(f, maxWord)
+	if !hasWideRune(f) {
+		if len(f) > maxWordBytes {
+			f = text.TruncateBytes(f, maxWordBytes)
 		}
 		if f != "" {
 			addPart(root(f), f)
@@ -270,7 +274,7 @@ func addWord(w string, root func(word string) string, addPart func(text, word st
 		case wide:
 			addPart(run, run)
 		default:
-			addPart(root(text.CutPrefix(run, maxWord)), run)
+			addPart(root(text.TruncateBytes(run, maxWordBytes)), run)
 		}
 	}
 	for i, r := range f {
@@ -290,7 +294,7 @@ func addWord(w string, root func(word string) string, addPart func(text, word st
 	return f
 }
 
-func hasWide(s string) bool {
+func hasWideRune(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			return strings.ContainsFunc(s, isWide)

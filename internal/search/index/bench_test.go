@@ -71,7 +71,7 @@ func corpusOf(b *testing.B, n int) *corpus {
 // marked returns the document of that id with a term for each part of all that
 // it belongs to, and the id for a time.
 func marked(id uint64, words []string) Doc {
-	d := Words(0, words)
+	d := DocumentOfWords(0, words)
 	d.Created = int64(id)
 	for _, every := range parts {
 		if id%every == 1 {
@@ -87,19 +87,19 @@ func mark(every uint64) string { return fmt.Sprint("one in ", every) }
 
 // addUp is Search by the plain way: all postings of the query's terms.
 func addUp(x *Index, ask Query) []Hit {
-	q := newQuery(x.Searcher(), ask.Terms)
+	q := newSearchState(x.Searcher(), ask.Terms)
 	defer q.release()
-	best := topK{limit: ask.Limit, heap: q.heap[:0], least: math.SmallestNonzeroFloat64}
+	best := topK{limit: ask.Limit, heap: q.hitHeap[:0], minScore: math.SmallestNonzeroFloat64}
 	for i := range x.Searcher().views {
 		v := q.openView(i)
-		v.scan(q, best.least, func(number uint32, score float64) float64 {
+		v.scoreDocuments(q, best.minScore, func(number uint32, score float64) float64 {
 			if c := (rankedHit{score, v, number}); best.wouldKeep(c) && !v.isDeleted(number) {
-				best.add(c)
+				best.addHit(c)
 			}
-			return best.least
+			return best.minScore
 		})
 	}
-	q.heap = best.heap
+	q.hitHeap = best.heap
 	return best.takeHits()
 }
 
@@ -148,10 +148,13 @@ func BenchmarkFiltered(b *testing.B) {
 				set  func(q *Query)
 			}{
 				{"all", func(q *Query) {}},
-				{"held", func(q *Query) { q.Filter = []Clause{{Terms: []string{mark(every)}}} }},
-				{"lacked", func(q *Query) { q.Filter = []Clause{{Terms: []string{mark(every)}, Not: true}} }},
-				{"newest", func(q *Query) { q.Range = &Range{int64(1e5 - 1e5/every), 1e5 + 1} }},
-				{"allowed", func(q *Query) { q.Accept = func(id uint64) bool { return id%every == 1 } }},
+				{"held", func(q *Query) { q.Conditions = []TermCondition{{Terms: []string{mark(every)}}} }},
+				{
+					"lacked",
+					func(q *Query) { q.Conditions = []TermCondition{{Terms: []string{mark(every)}, IsNegated: true}} },
+				},
+				{"newest", func(q *Query) { q.CreatedRange = &TimeRange{int64(1e5 - 1e5/every), 1e5 + 1} }},
+				{"allowed", func(q *Query) { q.AcceptDocument = func(id uint64) bool { return id%every == 1 } }},
 			}
 			took := make([][]time.Duration, len(ways))
 			for i := 0; b.Loop(); i++ {
@@ -180,7 +183,7 @@ func BenchmarkBesideWriter(b *testing.B) {
 	x := New(Params{})
 	docs := make([]Doc, len(c.docs))
 	for i, d := range c.docs {
-		docs[i] = Words(0, d)
+		docs[i] = DocumentOfWords(0, d)
 		x.put(uint64(i), 0, docs[i])
 	}
 	var alone, beside []time.Duration
@@ -220,10 +223,10 @@ func BenchmarkPut(b *testing.B) {
 			docs := corpusOf(b, n).docs
 			x := New(Params{})
 			for i, d := range docs {
-				x.put(uint64(i+1), 0, Words(0, d))
+				x.put(uint64(i+1), 0, DocumentOfWords(0, d))
 			}
 			for i := 0; b.Loop(); i++ { // each is a replacement: a delete and an add
-				x.put(uint64(i%n+1), 0, Words(0, docs[(i*7919)%n]))
+				x.put(uint64(i%n+1), 0, DocumentOfWords(0, docs[(i*7919)%n]))
 			}
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "puts/s")
 		})
@@ -237,7 +240,7 @@ func BenchmarkAdd(b *testing.B) {
 		if i%len(docs) == 0 {
 			x = New(Params{})
 		}
-		x.put(uint64(i%len(docs)+1), 0, Words(0, docs[i%len(docs)]))
+		x.put(uint64(i%len(docs)+1), 0, DocumentOfWords(0, docs[i%len(docs)]))
 	}
 }
 
@@ -263,7 +266,7 @@ func BenchmarkFill(b *testing.B) {
 						}
 					}
 					if way == "bulk" {
-						x.Fill(each, nil)
+						x.FillEmpty(each, nil)
 						continue
 					}
 					each(func(d *Document) bool { x.put(d.ID, 0, *d); return true })
@@ -352,7 +355,7 @@ func BenchmarkFirstSearch(b *testing.B) {
 				return words[:n]
 			}
 			x := New(Params{})
-			x.Fill(func(yield func(*Document) bool) {
+			x.FillEmpty(func(yield func(*Document) bool) {
 				var d Document
 				for id := range uint64(n) {
 					d.SetWords(some(20 + rng.IntN(5)))
@@ -378,9 +381,10 @@ func BenchmarkFirstSearch(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				query := Query{Terms: Any(some(2 + rng.IntN(5))), Limit: 10}
+				query := Query{Terms: TermsForWords(some(2 + rng.IntN(5))), Limit: 10}
 				for _, t := range query.Terms {
-					if found, ok := opened.Searcher().views[0].image.find(t.Text); ok && found.found.Load() == nil {
+					if found, ok := opened.Searcher().views[0].snapshot.findTerm(t.Text); ok &&
+						found.cachedPostings.Load() == nil {
 						postings += int(found.df)
 					}
 				}

@@ -12,91 +12,91 @@ import (
 // end, when the length of each posting list is known, it distributes the numbers to the
 // lists. Only one goroutine may use a builder.
 type builder struct {
-	s           *segment
-	seed        maphash.Seed
-	countsEmpty bool     // documents without terms count in N and avgdl
-	bytes       int      // approximate size of the documents in memory, without terms
-	buildsWhole bool     // the builder builds a whole index, and records the term numbers of the analyzer
-	block       []item   // memory for items, which the last documents share
-	items       [][]item // items of each document
+	segment       *segment
+	seed          maphash.Seed
+	countsEmpty   bool        // documents without terms count in N and avgdl
+	approxBytes   int         // approximate size of the documents in memory, without terms
+	isWholeIndex  bool        // the builder builds a whole index, and records the term numbers of the analyzer
+	docTermMemory []docTerm   // memory for items, which the last documents share
+	documentTerms [][]docTerm // items of each document
 
-	pending  []uint16 // TF of each term, by term number, in the document that is being added
-	distinct []uint32 // scratch
+	pendingTFs      []uint16 // TF of each term, by term number, in the document that is being added
+	distinctNumbers []uint32 // scratch
 }
 
-// blockItems is the number of items that are allocated at once.
-const blockItems = 1 << 15
+// docTermsPerBlock is the number of items that are allocated at once.
+const docTermsPerBlock = 1 << 15
 
 // Approximate memory in bytes for a document, an item and a term.
 const (
-	docBytes  = 72
-	itemBytes = 8
-	termBytes = 64
+	approxDocBytes     = 72
+	approxDocTermBytes = 8
+	approxTermBytes    = 64
 )
 
-// size returns the approximate memory use of the builder in bytes.
-func (b *builder) size() int { return b.bytes + termBytes*len(b.s.terms) }
+// approxSize returns the approximate memory use of the builder in bytes.
+func (b *builder) approxSize() int { return b.approxBytes + approxTermBytes*len(b.segment.terms) }
 
-// item is a term of a document, by number, and its frequency in the document.
-type item struct {
+// docTerm is a term of a document, by number, and its frequency in the document.
+type docTerm struct {
 	term uint32
 	tf   uint16
 }
 
 func (x *Searcher) newBuilder() *builder {
-	return &builder{s: new(segment), seed: x.seed, countsEmpty: x.params.CountEmpty}
+	return &builder{segment: new(segment), seed: x.seed, countsEmpty: x.params.CountEmpty}
 }
 
-// add adds a document to the segment. The builder keeps a reference to d.Data, but not to d.
-func (b *builder) add(d *Document) {
-	s := b.s
+// addDocument adds a document to the segment. The builder keeps a reference to d.Data, but not to d.
+func (b *builder) addDocument(d *Document) {
+	s := b.segment
 	terms := b.countTerms(d)
-	if cap(b.block)-len(b.block) < len(terms) {
-		b.block = make([]item, 0, max(min(blockItems, 8*cap(b.block)), len(terms)))
+	if cap(b.docTermMemory)-len(b.docTermMemory) < len(terms) {
+		b.docTermMemory = make([]docTerm, 0, max(min(docTermsPerBlock, 8*cap(b.docTermMemory)), len(terms)))
 	}
-	items := b.block[len(b.block):]
+	items := b.docTermMemory[len(b.docTermMemory):]
 	for _, n := range terms {
-		items = append(items, item{n, b.pending[n]})
-		b.pending[n] = 0
+		items = append(items, docTerm{n, b.pendingTFs[n]})
+		b.pendingTFs[n] = 0
 	}
-	b.block = b.block[:len(b.block)+len(items)]
-	b.items = append(b.items, items)
-	b.bytes += docBytes + itemBytes*len(items)
+	b.docTermMemory = b.docTermMemory[:len(b.docTermMemory)+len(items)]
+	b.documentTerms = append(b.documentTerms, items)
+	b.approxBytes += approxDocBytes + approxDocTermBytes*len(items)
 	s.addDoc(d, b.countsEmpty)
 }
 
 // addDoc adds a document without its terms. If countsEmpty is set, a document without terms
 // counts in N and avgdl.
 func (s *segment) addDoc(d *Document, countsEmpty bool) {
-	dl := uint32(unscored)
+	dl := uint32(unscoredLength)
 	if len(d.Terms) > 0 || countsEmpty {
-		dl = min(d.Len, unscored-1)
-		s.counted++
-		s.total += uint64(dl)
+		dl = min(d.Len, unscoredLength-1)
+		s.scoredCount++
+		s.totalLength += uint64(dl)
 	}
-	s.ids.add(d.ID)
-	s.updated.add(d.Updated)
-	s.created.add(d.Created)
-	s.lens = append(s.lens, dl)
+	s.ids.appendValue(d.ID)
+	s.updated.appendValue(d.Updated)
+	s.created.appendValue(d.Created)
+	s.docLengths = append(s.docLengths, dl)
 	s.data = append(s.data, d.Data)
 }
 
-// countLost records that a document with this term was deleted from another segment.
-func (b *builder) countLost(text string, hash uint64) {
-	n, ok := b.s.termNumber(text, hash)
+// addLostTerm records that a document with this term was deleted from another segment.
+func (b *builder) addLostTerm(text string, hash uint64) {
+	n, ok := b.segment.termNumber(text, hash)
 	if !ok {
 		n = b.newTerm(text, hash)
 	}
-	b.s.terms[n].lost++
+	b.segment.terms[n].lostCount++
 }
 
 // newTerm assigns a number to a new term. It copies the text, which is often a substring of
 // a whole document.
 func (b *builder) newTerm(text string, hash uint64) uint32 {
-	s := b.s
+	s := b.segment
 	n := uint32(len(s.terms))
 	s.terms = append(s.terms, term{text: s.arena.add(text)})
-	s.dict.insert(hash, n)
+	s.termTable.insert(hash, n)
 	return n
 }
 
@@ -104,45 +104,45 @@ func (b *builder) newTerm(text string, hash uint64) uint32 {
 // pending. It creates missing terms, and increments the df of all of these terms. The result is
 // valid until the next call.
 func (b *builder) countTerms(d *Document) []uint32 {
-	b.distinct = b.distinct[:0]
+	b.distinctNumbers = b.distinctNumbers[:0]
 	numbers := d.Numbers
-	if d.Known == nil || !b.buildsWhole {
+	if d.Known == nil || !b.isWholeIndex {
 		numbers = nil
-	} else if d.Known.by != b {
-		*d.Known = TermNumbers{by: b}
+	} else if d.Known.owner != b {
+		*d.Known = TermNumbers{owner: b}
 	}
-	for some := range slices.Chunk(d.Terms, len(lookups{}.hashes)) {
+	for some := range slices.Chunk(d.Terms, len(termLookups{}.hashes)) {
 		n := min(len(some), len(numbers))
-		b.countSome(some, numbers[:n], d.Known)
+		b.countTermGroup(some, numbers[:n], d.Known)
 		numbers = numbers[n:]
 	}
-	return b.distinct
+	return b.distinctNumbers
 }
 
-// lookups is scratch memory for a group of terms.
-type lookups struct {
-	hashes [128]uint64
-	first  [128]uint32 // result of dict.first for each term
-	known  [128]uint32 // known term number plus 1
+// termLookups is scratch memory for a group of terms.
+type termLookups struct {
+	hashes       [128]uint64
+	firstNumbers [128]uint32 // result of dict.first for each term
+	knownNumbers [128]uint32 // known term number plus 1
 }
 
-// countSome implements countTerms for a group of terms. Such look-ups mostly wait for memory
+// countTermGroup implements countTerms for a group of terms. Such look-ups mostly wait for memory
 // (texts, dictionary, terms). Therefore independent reads are in separate loops, so that the reads
 // overlap.
-func (b *builder) countSome(words []Term, numbers []uint32, known *TermNumbers) {
-	var l lookups
-	s := b.s
+func (b *builder) countTermGroup(words []Term, numbers []uint32, known *TermNumbers) {
+	var l termLookups
+	s := b.segment
 	for i, number := range numbers {
-		l.known[i] = known.term(number)
+		l.knownNumbers[i] = known.indexNumber(number)
 	}
 	for i := range words {
-		if l.known[i] == 0 {
+		if l.knownNumbers[i] == 0 {
 			l.hashes[i] = maphash.String(b.seed, words[i].Text)
 		}
 	}
 	for i := range words {
-		if l.known[i] == 0 {
-			l.first[i] = s.dict.first(l.hashes[i])
+		if l.knownNumbers[i] == 0 {
+			l.firstNumbers[i] = s.termTable.firstNumber(l.hashes[i])
 		}
 	}
 	for i := range words {
@@ -150,31 +150,31 @@ func (b *builder) countSome(words []Term, numbers []uint32, known *TermNumbers) 
 		if w.TF == 0 {
 			continue
 		}
-		n := l.known[i] - 1
-		if l.known[i] == 0 {
-			n = b.lookUp(w.Text, l.first[i], l.hashes[i])
+		n := l.knownNumbers[i] - 1
+		if l.knownNumbers[i] == 0 {
+			n = b.findOrAddTerm(w.Text, l.firstNumbers[i], l.hashes[i])
 			if i < len(numbers) {
-				known.setTerm(numbers[i], n)
+				known.setIndexNumber(numbers[i], n)
 			}
 		}
-		if more := len(s.terms) - len(b.pending); more > 0 {
-			b.pending = append(b.pending, make([]uint16, more)...)
+		if more := len(s.terms) - len(b.pendingTFs); more > 0 {
+			b.pendingTFs = append(b.pendingTFs, make([]uint16, more)...)
 		}
-		if b.pending[n] == 0 {
-			b.distinct = append(b.distinct, n)
+		if b.pendingTFs[n] == 0 {
+			b.distinctNumbers = append(b.distinctNumbers, n)
 			s.terms[n].df++
 		}
-		b.pending[n] = uint16(min(uint32(b.pending[n])+uint32(w.TF), math.MaxUint16))
+		b.pendingTFs[n] = uint16(min(uint32(b.pendingTFs[n])+uint32(w.TF), math.MaxUint16))
 	}
 }
 
-// lookUp returns the number of a term, and adds a new term. first is the result of
+// findOrAddTerm returns the number of a term, and adds a new term. first is the result of
 // dict.first for the hash.
-func (b *builder) lookUp(text string, first uint32, hash uint64) uint32 {
-	if first != 0 && b.s.arena.get(b.s.terms[first-1].text) == text {
+func (b *builder) findOrAddTerm(text string, first uint32, hash uint64) uint32 {
+	if first != 0 && b.segment.arena.get(b.segment.terms[first-1].text) == text {
 		return first - 1
 	}
-	if n, ok := b.s.termNumber(text, hash); ok {
+	if n, ok := b.segment.termNumber(text, hash); ok {
 		return n
 	}
 	return b.newTerm(text, hash)
@@ -182,118 +182,118 @@ func (b *builder) lookUp(text string, first uint32, hash uint64) uint32 {
 
 // finishSegment returns the segment, with impacts computed by the scale. The builder must not be
 // used afterwards.
-func (b *builder) finishSegment(sc scale) *segment {
-	s := b.s
-	l := layOut(s)
-	for number, items := range b.items {
-		dl := s.lens[number]
+func (b *builder) finishSegment(sc bm25Scale) *segment {
+	s := b.segment
+	l := newPostingLayout(s)
+	for number, items := range b.documentTerms {
+		dl := s.docLengths[number]
 		for _, it := range items {
-			l.push(it.term, posting{uint32(number), it.tf, sc.impact(it.tf, dl)})
+			l.pushPosting(it.term, posting{uint32(number), it.tf, sc.impact(it.tf, dl)})
 		}
 	}
-	l.finish(sc.slope)
+	l.finishTables(sc.lengthSlope)
 	return s
 }
 
-// layout has the posting lists of a segment while the segment is being filled. All lists
+// postingLayout has the posting lists of a segment while the segment is being filled. All lists
 // are in a single array, so that the writes stay close together in memory. At the end,
 // long lists are converted to columns.
-type layout struct {
-	s        *segment
-	postings []posting // the terms without columns first, then the terms that get columns
-	few      uint32    // maximum number of postings for a term without columns
-	next     []uint32  // by term number: index of the term's next posting
+type postingLayout struct {
+	segment         *segment
+	postings        []posting // the terms without columns first, then the terms that get columns
+	maxListPostings uint32    // maximum number of postings for a term without columns
+	nextPosting     []uint32  // by term number: index of the term's next posting
 }
 
-// inTerm marks a term whose only posting is stored in the term itself.
-const inTerm = math.MaxUint32
+// postingInTerm marks a term whose only posting is stored in the term itself.
+const postingInTerm = math.MaxUint32
 
-// layOut allocates memory for the postings of all terms, according to their df.
-func layOut(s *segment) *layout {
-	l := &layout{s: s, next: make([]uint32, len(s.terms))}
+// newPostingLayout allocates memory for the postings of all terms, according to their df.
+func newPostingLayout(s *segment) *postingLayout {
+	l := &postingLayout{segment: s, nextPosting: make([]uint32, len(s.terms))}
 	for n := range s.terms {
-		if t := &s.terms[n]; t.df > 1 && t.df < columnsLeast {
-			l.few += t.df
+		if t := &s.terms[n]; t.df > 1 && t.df < minColumnPostings {
+			l.maxListPostings += t.df
 		}
 	}
 	few := uint32(0)
-	common := l.few
+	common := l.maxListPostings
 	many := uint32(0)
 	for n := range s.terms {
 		t := &s.terms[n]
 		switch t.hasList = t.df > 1; {
 		case !t.hasList:
-			l.next[n] = inTerm
+			l.nextPosting[n] = postingInTerm
 			continue
-		case t.df < columnsLeast:
-			l.next[n] = few
+		case t.df < minColumnPostings:
+			l.nextPosting[n] = few
 			few += t.df
 		default:
-			l.next[n] = common
+			l.nextPosting[n] = common
 			common += t.df
 		}
-		t.at = many
+		t.listOrDoc = many
 		many++
 	}
-	l.postings, s.lists = make([]posting, common), make([]postings, many)
+	l.postings, s.postingLists = make([]posting, common), make([]postings, many)
 	return l
 }
 
-// push appends a posting to a term. Document numbers must ascend.
-func (l *layout) push(n uint32, p posting) {
-	to := &l.next[n]
-	if *to == inTerm {
-		t := &l.s.terms[n]
-		t.at = p.doc
+// pushPosting appends a posting to a term. Document numbers must ascend.
+func (l *postingLayout) pushPosting(n uint32, p posting) {
+	to := &l.nextPosting[n]
+	if *to == postingInTerm {
+		t := &l.segment.terms[n]
+		t.listOrDoc = p.doc
 		t.tf = p.tf
-		t.most = p.impact
+		t.maxImpact = p.impact
 		return
 	}
 	l.postings[*to] = p
 	*to++
 }
 
-// finish computes the data for look-ups: maximum impacts, columns, time blocks, and the
+// finishTables computes the data for look-ups: maximum impacts, columns, time blocks, and the
 // table of document IDs.
-func (l *layout) finish(slope float64) {
-	s := l.s
-	few := slices.Clone(l.postings[:l.few])
+func (l *postingLayout) finishTables(slope float64) {
+	s := l.segment
+	few := slices.Clone(l.postings[:l.maxListPostings])
 	for n := range s.terms {
 		t := &s.terms[n]
 		if !t.hasList {
 			continue
 		}
 		from := few
-		if t.df >= columnsLeast {
+		if t.df >= minColumnPostings {
 			from = l.postings
 		}
-		list := from[l.next[n]-t.df : l.next[n] : l.next[n]]
+		list := from[l.nextPosting[n]-t.df : l.nextPosting[n] : l.nextPosting[n]]
 		for _, p := range list {
-			t.most = max(t.most, p.impact)
+			t.maxImpact = max(t.maxImpact, p.impact)
 		}
-		s.lists[t.at] = newPostings(list, len(s.lens))
+		s.postingLists[t.listOrDoc] = newPostings(list, len(s.docLengths))
 	}
-	s.slope = slope
-	s.dict.trim()
+	s.impactSlope = slope
+	s.termTable.trimSpare()
 	s.terms = trimCapacity(s.terms)
-	s.ids.fit()
-	s.updated.fit()
-	s.created.fit()
-	s.lens = trimCapacity(s.lens)
-	s.indexDocs()
+	s.ids.trimSpare()
+	s.updated.trimSpare()
+	s.created.trimSpare()
+	s.docLengths = trimCapacity(s.docLengths)
+	s.buildIDTable()
 }
 
-// indexDocs builds the tables that find a document by its ID.
-func (s *segment) indexDocs() {
-	s.blocks = timeBlocks(s.created.all())
-	s.latestUpdates = blockMaxima(s.updated.all())
+// buildIDTable builds the tables that find a document by its ID.
+func (s *segment) buildIDTable() {
+	s.createdBlocks = timeBlocks(s.created.allValues())
+	s.latestUpdates = blockMaxima(s.updated.allValues())
 	if !slices.ContainsFunc(s.data, func(d any) bool { return d != nil }) {
 		s.data = nil
 	}
-	s.isAscending = isRising(s.ids.all())
+	s.isAscending = isAscending(s.ids.allValues())
 	if !s.isAscending {
-		s.byID.grow(len(s.lens))
-		for n, id := range s.ids.all() {
+		s.byID.reserve(len(s.docLengths))
+		for n, id := range s.ids.allValues() {
 			s.byID.insert(idHash(id), uint32(n))
 		}
 	}

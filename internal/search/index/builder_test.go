@@ -17,7 +17,7 @@ func randomDoc(r *rand.Rand) Doc {
 	for range r.IntN(12) {
 		d.Terms = append(
 			d.Terms,
-			Term{Text: strconv.Itoa(r.IntN(40)), TF: []uint16{0, 1, One, 5 * One, 40000}[r.IntN(5)]},
+			Term{Text: strconv.Itoa(r.IntN(40)), TF: []uint16{0, 1, OneTF, 5 * OneTF, 40000}[r.IntN(5)]},
 		)
 	}
 	if r.IntN(50) == 0 {
@@ -31,8 +31,8 @@ func fill(x *Index, ids []uint64, docs []Doc) {
 	fillRuns(x, nil, ids, docs)
 }
 
-func fillRuns(x *Index, runs *Runs, ids []uint64, docs []Doc) {
-	x.Fill(func(yield func(*Document) bool) {
+func fillRuns(x *Index, runs *RunOptions, ids []uint64, docs []Doc) {
+	x.FillEmpty(func(yield func(*Document) bool) {
 		for i := range docs {
 			docs[i].ID = ids[i]
 			if !yield(&docs[i]) {
@@ -87,7 +87,10 @@ func TestFillIsAsPut(t *testing.T) {
 		fill(all, ids, docs)
 		compare := func(when string) {
 			t.Helper()
-			if got, want := maps.Collect(all.Terms("")), maps.Collect(one.Terms("")); !maps.Equal(got, want) {
+			if got, want := maps.Collect(all.TermsWithPrefix("")), maps.Collect(one.TermsWithPrefix("")); !maps.Equal(
+				got,
+				want,
+			) {
 				t.Fatalf("seed %d, %s: terms %v, want %v", seed, when, got, want)
 			}
 			if one.Len() != all.Len() {
@@ -140,11 +143,11 @@ func TestFillRefuses(t *testing.T) {
 		fn()
 	}
 	full := New(Params{})
-	full.put(1, 0, Words(0, []string{"a"}))
+	full.put(1, 0, DocumentOfWords(0, []string{"a"}))
 	panics("Fill of an index with a document", func() { fill(full, nil, nil) })
 	empty := New(Params{})
-	empty.Fill(func(yield func(*Document) bool) {
-		if d := Words(1, []string{"a"}); yield(&d) {
+	empty.FillEmpty(func(yield func(*Document) bool) {
+		if d := DocumentOfWords(1, []string{"a"}); yield(&d) {
 			yield(nil)
 		}
 	}, nil)
@@ -152,6 +155,10 @@ func TestFillRefuses(t *testing.T) {
 		t.Errorf("%d documents of a Fill that was given up", n)
 	}
 	panics("Fill of the same id", func() {
-		fill(New(Params{}), []uint64{1, 1}, []Doc{Words(0, []string{"a"}), Words(0, []string{"b"})})
+		fill(
+			New(Params{}),
+			[]uint64{1, 1},
+			[]Doc{DocumentOfWords(0, []string{"a"}), DocumentOfWords(0, []string{"b"})},
+		)
 	})
 }

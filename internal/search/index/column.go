@@ -17,55 +17,55 @@ type column[T int64 | uint64] struct {
 	file   *fileColumn[T] // used instead of values in a snapshot's segment
 }
 
-// at returns the number of a document. If the number cannot be read, it returns 0,
+// valueAt returns the number of a document. If the number cannot be read, it returns 0,
 // and the searcher's Err returns the error.
-func (c *column[T]) at(number uint32) T {
+func (c *column[T]) valueAt(number uint32) T {
 	if int(number) < len(c.values) {
 		return c.values[number]
 	}
-	return c.file.at(number)
+	return c.file.valueAt(number)
 }
 
-// all returns the numbers of all documents. Numbers read from a file are cached.
-func (c *column[T]) all() []T {
+// allValues returns the numbers of all documents. Numbers read from a file are cached.
+func (c *column[T]) allValues() []T {
 	if c.file == nil {
 		return c.values
 	}
-	return c.file.all()
+	return c.file.allValues()
 }
 
-// add appends the number of the next document.
-func (c *column[T]) add(v T) { c.values = append(c.values, v) }
+// appendValue appends the number of the next document.
+func (c *column[T]) appendValue(v T) { c.values = append(c.values, v) }
 
-// fit releases spare capacity after the last document was added.
-func (c *column[T]) fit() { c.values = trimCapacity(c.values) }
+// trimSpare releases spare capacity after the last document was added.
+func (c *column[T]) trimSpare() { c.values = trimCapacity(c.values) }
 
 // fileColumn is a field of the documents in a snapshot file.
 type fileColumn[T int64 | uint64] struct {
-	docs  *pagefile.Reader
-	field int // byte offset of the field in a row
-	whole atomic.Pointer[[]T]
+	docs         *pagefile.Reader
+	fieldOffset  int // byte offset of the field in a row
+	cachedValues atomic.Pointer[[]T]
 }
 
-func (c *fileColumn[T]) at(number uint32) T {
-	const perPage = pagefile.Data / docSize
+func (c *fileColumn[T]) valueAt(number uint32) T {
+	const perPage = pagefile.PageDataSize / docRowSize
 	page := c.docs.Page(tableDocs, int(number/perPage))
-	return T(binary.LittleEndian.Uint64(page[int(number%perPage)*docSize+c.field:]))
+	return T(binary.LittleEndian.Uint64(page[int(number%perPage)*docRowSize+c.fieldOffset:]))
 }
 
-func (c *fileColumn[T]) all() []T {
-	if whole := c.whole.Load(); whole != nil {
+func (c *fileColumn[T]) allValues() []T {
+	if whole := c.cachedValues.Load(); whole != nil {
 		return *whole
 	}
-	values := make([]T, 0, c.docs.Count(tableDocs))
+	values := make([]T, 0, c.docs.RowCount(tableDocs))
 	err := c.docs.EachPage(tableDocs, func(rows []byte) {
-		for ; len(rows) > 0; rows = rows[docSize:] {
-			values = append(values, T(binary.LittleEndian.Uint64(rows[c.field:])))
+		for ; len(rows) > 0; rows = rows[docRowSize:] {
+			values = append(values, T(binary.LittleEndian.Uint64(rows[c.fieldOffset:])))
 		}
 	})
 	if err != nil {
 		return values[:cap(values)]
 	}
-	c.whole.CompareAndSwap(nil, &values)
-	return *c.whole.Load()
+	c.cachedValues.CompareAndSwap(nil, &values)
+	return *c.cachedValues.Load()
 }

@@ -9,39 +9,39 @@ import (
 	"strings"
 )
 
-// One is the TF of a term that occurs once in plain text, and the length that each word
+// OneTF is the TF of a term that occurs once in plain text, and the length that each word
 // adds to Len. Frequencies and lengths are in sixteenths, so that words of a field can have
 // a higher or lower weight.
-const One = 16
+const OneTF = 16
 
 // A Term is a term of a document.
 type Term struct {
 	Text string
-	TF   uint16 // frequency in sixteenths: [One] for each occurrence in plain text
+	TF   uint16 // frequency in sixteenths: [OneTF] for each occurrence in plain text
 }
 
 // TermNumbers maps an analyzer's term numbers to the term numbers of an index that is being
-// filled, so that [Index.Fill] looks up each text only once. The zero value is ready to
+// filled, so that [Index.FillEmpty] looks up each text only once. The zero value is ready to
 // use. It must not be used with several analyzers or concurrent Fills.
 type TermNumbers struct {
-	terms []uint32 // numbers of the terms in the index plus 1, by the analyzer's number
-	by    any      // the builder or index to which the numbers belong
+	indexNumbers []uint32 // numbers of the terms in the index plus 1, by the analyzer's number
+	owner        any      // the builder or index to which the numbers belong
 }
 
-// term returns the number of the term in the index plus 1, or 0 if it is unknown.
-func (k *TermNumbers) term(number uint32) uint32 {
-	if int(number) >= len(k.terms) {
+// indexNumber returns the number of the term in the index plus 1, or 0 if it is unknown.
+func (k *TermNumbers) indexNumber(number uint32) uint32 {
+	if int(number) >= len(k.indexNumbers) {
 		return 0
 	}
-	return k.terms[number]
+	return k.indexNumbers[number]
 }
 
-// setTerm records the number of a term in the index.
-func (k *TermNumbers) setTerm(number, term uint32) {
-	for int(number) >= len(k.terms) {
-		k.terms = append(k.terms, 0)
+// setIndexNumber records the number of a term in the index.
+func (k *TermNumbers) setIndexNumber(number, term uint32) {
+	for int(number) >= len(k.indexNumbers) {
+		k.indexNumbers = append(k.indexNumbers, 0)
 	}
-	k.terms[number] = term + 1
+	k.indexNumbers[number] = term + 1
 }
 
 // A Document is a set of weighted terms with an ID. Terms may be in any order. If a term
@@ -52,7 +52,7 @@ type Document struct {
 	ID      uint64
 	Terms   []Term
 	Len     uint32 // document length dl, in sixteenths
-	Created int64  // time for [Query.Range]
+	Created int64  // time for [Query.CreatedRange]
 	Updated int64  // among hits with equal scores, the larger value comes first
 	Data    any    // data of the caller, with the same type in all documents (see [Searcher.Data])
 
@@ -62,8 +62,8 @@ type Document struct {
 	Numbers []uint32
 }
 
-// Words returns the document of a plain text with these words.
-func Words(id uint64, words []string) Document {
+// DocumentOfWords returns the document of a plain text with these words.
+func DocumentOfWords(id uint64, words []string) Document {
 	d := Document{ID: id}
 	d.SetWords(words)
 	return d
@@ -73,9 +73,9 @@ func Words(id uint64, words []string) Document {
 func (d *Document) SetWords(words []string) {
 	d.Terms = d.Terms[:0]
 	d.Numbers = d.Numbers[:0]
-	d.Len = One * uint32(len(words))
+	d.Len = OneTF * uint32(len(words))
 	for _, w := range words {
-		d.Terms = append(d.Terms, Term{Text: w, TF: One})
+		d.Terms = append(d.Terms, Term{Text: w, TF: OneTF})
 	}
 }
 
@@ -126,20 +126,20 @@ type Query struct {
 	// Accept, if not nil, reports whether a document may be a hit. It does not affect
 	// scores. It is called in any order, and only for documents that would otherwise be
 	// among the hits found so far.
-	Accept func(id uint64) bool
+	AcceptDocument func(id uint64) bool
 
-	// Filter has conditions. A hit must meet all conditions. Conditions do not affect scores. The
+	// Conditions has conditions. A hit must meet all conditions. Conditions do not affect scores. The
 	// index evaluates the conditions itself, so they are fast even if many documents meet them.
-	Filter []Clause
-	Range  *Range // if not nil, Created of a hit must be in this range
+	Conditions   []TermCondition
+	CreatedRange *TimeRange // if not nil, Created of a hit must be in this range
 
 	// Factor, if not nil, returns a factor for a document's score, which must be above 0 and at
 	// most 1. The index calls Factor in the same way as Accept.
-	Factor func(id uint64) float64
+	ScoreFactor func(id uint64) float64
 }
 
-// Any returns query terms with weight 1 for these words.
-func Any(words []string) []QueryTerm {
+// TermsForWords returns query terms with weight 1 for these words.
+func TermsForWords(words []string) []QueryTerm {
 	terms := make([]QueryTerm, len(words))
 	for i, w := range words {
 		terms[i] = QueryTerm{Text: w, Weight: 1}
@@ -167,14 +167,14 @@ func distinctTerms(dst, terms []QueryTerm) []QueryTerm {
 	return slices.CompactFunc(dst, func(a, b QueryTerm) bool { return a.Text == b.Text })
 }
 
-// A Clause is a condition: the document must have at least one term or, if Not is set,
+// A TermCondition is a condition: the document must have at least one term or, if Not is set,
 // none.
-type Clause struct {
-	Terms []string
-	Not   bool
+type TermCondition struct {
+	Terms     []string
+	IsNegated bool
 }
 
-// A Range is a span of time that includes From and To.
-type Range struct{ From, To int64 }
+// A TimeRange is a span of time that includes From and To.
+type TimeRange struct{ First, Last int64 }
 
-func (t *Range) containsTime(at int64) bool { return at >= t.From && at <= t.To }
+func (t *TimeRange) containsTime(at int64) bool { return at >= t.First && at <= t.Last }

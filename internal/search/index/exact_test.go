@@ -61,13 +61,19 @@ func (m *model) search(t *testing.T, terms []string, limit int, allow func(uint6
 	}
 	n := float64(len(m.docs))
 	avgdl := float64(total) / n
-	s := scale{n: n, avgdl: avgdl, k1: k1, rest: One * float64(k1*(1-b)), slope: float64(k1*b) / avgdl}
+	s := bm25Scale{
+		docCount:      n,
+		averageLength: avgdl,
+		k1:            k1,
+		lengthBase:    OneTF * float64(k1*(1-b)),
+		lengthSlope:   float64(k1*b) / avgdl,
+	}
 	var all []plainHit
 	for id, d := range m.docs {
 		sum, plain := 0.0, 0.0
 		for _, w := range terms {
 			if tf := float64(d.tf[w]); tf > 0 {
-				sum += s.score(s.gain(s.idf(df[w], Prior{}), 1), One*d.tf[w], One*uint32(d.len))
+				sum += s.score(s.termGain(s.idf(df[w], Prior{}), 1), OneTF*d.tf[w], OneTF*uint32(d.len))
 				idf := math.Log((n-float64(df[w])+0.5)/(float64(df[w])+0.5) + 1)
 				plain += idf * tf * (k1 + 1) / (tf + k1*(1-b+b*float64(d.len)/avgdl))
 			}
@@ -134,7 +140,7 @@ func TestExactAgainstBruteForce(t *testing.T) {
 					return
 				}
 				newer, terms := int64(rng.IntN(5)), words(rng.IntN(25)*rng.IntN(4))
-				d := Words(0, terms)
+				d := DocumentOfWords(0, terms)
 				d.ID, d.Updated = id, newer
 				c.Document, texts[id] = &d, &d
 				x.Apply(c)
@@ -169,14 +175,15 @@ func TestExactAgainstBruteForce(t *testing.T) {
 					t.Fatalf("query %d: Count(%q) = %d, want %d", i, q, n, count)
 				}
 				for _, h := range got[:min(3, len(got))] {
-					e, ok := x.Explain(h.ID, Any(q))
-					if !ok || e.Score != h.Score || e.N != len(m.docs) || e.Len != float64(m.docs[h.ID].len) {
+					e, ok := x.Explain(h.ID, TermsForWords(q))
+					if !ok || e.Score != h.Score || e.DocumentCount != len(m.docs) ||
+						e.Len != float64(m.docs[h.ID].len) {
 						t.Fatalf("query %d: Explain(%d, %q) = %+v, %v; the hit is %v", i, h.ID, q, e, ok, h)
 					}
 					sum := 0.0
 					for _, ts := range e.Terms {
 						sum += ts.Score
-						if ts.TF != float64(m.docs[h.ID].tf[ts.Term]) || ts.DF != x.DF(ts.Term) {
+						if ts.Occurrences != float64(m.docs[h.ID].tf[ts.Term]) || ts.DF != x.DF(ts.Term) {
 							t.Fatalf("query %d: Explain(%d, %q) says %+v", i, h.ID, q, ts)
 						}
 					}
@@ -194,7 +201,7 @@ func TestExactAgainstBruteForce(t *testing.T) {
 					df[w]++
 				}
 			}
-			if got := maps.Collect(x.Terms("")); !maps.Equal(got, df) {
+			if got := maps.Collect(x.TermsWithPrefix("")); !maps.Equal(got, df) {
 				t.Errorf("Terms yielded %d terms, want %d, or other counts", len(got), len(df))
 			}
 			if x.Len() != len(m.docs) {
@@ -226,18 +233,18 @@ func TestHistoryDoesNotShow(t *testing.T) {
 	docs := zipfText(3000)
 	fresh, worn := New(Params{}), New(Params{})
 	for i, d := range docs {
-		fresh.put(uint64(i), int64(i), Words(0, d))
-		worn.put(uint64(i), 0, Words(0, docs[len(docs)-1-i]))
+		fresh.put(uint64(i), int64(i), DocumentOfWords(0, d))
+		worn.put(uint64(i), 0, DocumentOfWords(0, docs[len(docs)-1-i]))
 	}
 	had := make([]Doc, len(docs)) // what worn has
 	for i := range docs {
-		had[i] = Words(0, docs[len(docs)-1-i])
+		had[i] = DocumentOfWords(0, docs[len(docs)-1-i])
 	}
 	for round := range 3 {
 		for i := range docs {
 			if j := (i * 7919) % len(docs); round == 2 || j%3 > 0 {
 				worn.Apply(Change{ID: uint64(j), Old: &had[j]})
-				had[j] = Words(0, docs[j])
+				had[j] = DocumentOfWords(0, docs[j])
 				worn.put(uint64(j), int64(j), had[j])
 			}
 		}
@@ -254,21 +261,22 @@ func TestHistoryDoesNotShow(t *testing.T) {
 func TestRewritesDoNotPileUp(t *testing.T) {
 	x := New(Params{})
 	for i := range 1000 {
-		x.put(uint64(i), 0, Words(0, []string{fmt.Sprint("own", i)}))
+		x.put(uint64(i), 0, DocumentOfWords(0, []string{fmt.Sprint("own", i)}))
 	}
-	x.put(5000, 0, Words(0, []string{"hot"}))
-	x.put(5001, 0, Words(0, []string{"hot"}))
-	hot := Words(5000, []string{"hot"})
+	x.put(5000, 0, DocumentOfWords(0, []string{"hot"}))
+	x.put(5001, 0, DocumentOfWords(0, []string{"hot"}))
+	hot := DocumentOfWords(5000, []string{"hot"})
 	for range 10_000 {
 		x.Apply(Change{ID: 5000, Document: &hot, Old: &hot})
 		docs, postings := 0, 0
 		for _, v := range x.Searcher().views {
-			docs += len(v.lens)
-			if n, ok := v.termNumber("hot", x.Searcher().hash("hot")); ok {
-				postings += v.term(int(n)).df
+			docs += len(v.docLengths)
+			if n, ok := v.termNumber("hot", x.Searcher().hashTerm("hot")); ok {
+				postings += v.termCountsAt(int(n)).df
 			}
 		}
-		if most := 4 * mostFull * memDocs; postings > most || docs > 1002+most { // merging is in the background
+		if most := 4 * maxFullMemtables * maxMemDocs; postings > most ||
+			docs > 1002+most { // merging is in the background
 			t.Fatalf("a term in 2 documents has %d postings; %d document numbers for 1002 documents", postings, docs)
 		}
 	}
@@ -279,7 +287,7 @@ func TestRewritesDoNotPileUp(t *testing.T) {
 func TestPutCopiesTerms(t *testing.T) {
 	x := New(Params{})
 	b := []string{strings.Repeat("k", 3)}
-	x.put(1, 0, Words(0, b))
+	x.put(1, 0, DocumentOfWords(0, b))
 	b[0] = "changed"
 	if x.DF("kkk") != 1 || x.DF("changed") != 0 {
 		t.Errorf("DF(kkk) = %d, DF(changed) = %d, want 1 and 0", x.DF("kkk"), x.DF("changed"))
@@ -292,7 +300,7 @@ func TestReadersBesideAWriter(t *testing.T) {
 	const docs, readers, writes = 300, 4, 3000
 	x := New(Params{})
 	for i := range docs {
-		x.put(uint64(i), int64(i), Words(0, []string{"all", "first"}))
+		x.put(uint64(i), int64(i), DocumentOfWords(0, []string{"all", "first"}))
 	}
 	done := make(chan struct{})
 	var wg sync.WaitGroup
@@ -319,11 +327,12 @@ func TestReadersBesideAWriter(t *testing.T) {
 					t.Errorf("Count = %d, want %d", n, docs)
 					return
 				}
-				if e, ok := x.Explain(hits[0].ID, Any([]string{"all"})); !ok || e.N != docs || e.Terms[0].DF != docs {
+				if e, ok := x.Explain(hits[0].ID, TermsForWords([]string{"all"})); !ok || e.DocumentCount != docs ||
+					e.Terms[0].DF != docs {
 					t.Errorf("Explain = %+v, %v", e, ok)
 					return
 				}
-				for term, df := range x.Terms("") {
+				for term, df := range x.TermsWithPrefix("") {
 					if df < 1 {
 						t.Errorf("Terms yielded %q with %d", term, df)
 						return
@@ -336,7 +345,7 @@ func TestReadersBesideAWriter(t *testing.T) {
 		x.put(
 			uint64(i*7%docs),
 			int64(i),
-			Words(0, []string{"all", []string{"first", "second"}[i%2], fmt.Sprint("only", i)}),
+			DocumentOfWords(0, []string{"all", []string{"first", "second"}[i%2], fmt.Sprint("only", i)}),
 		)
 	}
 	close(done)

@@ -4,44 +4,49 @@ package index
 
 // An Explanation explains a document's score.
 type Explanation struct {
-	N      int         // number of documents in the index
-	Len    float64     // number of terms in the document, dl
-	AvgLen float64     // average number of terms in a document, avgdl
-	Terms  []TermScore // distinct valid terms of the query, sorted
-	Score  float64     // sum of the terms' scores in this order
+	DocumentCount int         // number of documents in the index
+	Len           float64     // number of terms in the document, dl
+	AvgLen        float64     // average number of terms in a document, avgdl
+	Terms         []TermScore // distinct valid terms of the query, sorted
+	Score         float64     // sum of the terms' scores in this order
 }
 
 // A TermScore is a term's contribution to a score. It is 0 if the document does not have
 // the term.
 type TermScore struct {
-	Term   string
-	Weight float64 // weight of the term in the query
-	TF     float64 // number of occurrences in the document, a multiple of 1/16
-	DF     int     // number of documents with the term
-	IDF    float64 // ln((N − DF + 0.5)/(DF + 0.5) + 1), where N and DF include the term's prior
-	Score  float64
+	Term        string
+	Weight      float64 // weight of the term in the query
+	Occurrences float64 // number of occurrences in the document, a multiple of 1/16
+	DF          int     // number of documents with the term
+	IDF         float64 // ln((N − DF + 0.5)/(DF + 0.5) + 1), where N and DF include the term's prior
+	Score       float64
 }
 
 // Explain returns how [Searcher.Search] computes the score of the document. The sum is
 // identical to the last bit. ok is false if the document does not exist or has no
 // terms.
 func (x *Searcher) Explain(id uint64, terms []QueryTerm) (Explanation, bool) {
-	at, number, ok := x.locate(id)
-	if !ok || at.lens[number] == unscored {
+	at, number, ok := x.locateDocument(id)
+	if !ok || at.docLengths[number] == unscoredLength {
 		return Explanation{}, false
 	}
-	q := newQuery(x, terms)
+	q := newSearchState(x, terms)
 	defer q.release()
-	s, dl := q.s, at.lens[number]
-	e := Explanation{N: x.live, Len: float64(dl) / One, AvgLen: s.avgdl, Terms: make([]TermScore, 0, len(q.terms))}
+	s, dl := q.scale, at.docLengths[number]
+	e := Explanation{
+		DocumentCount: x.scoredCount,
+		Len:           float64(dl) / OneTF,
+		AvgLen:        s.averageLength,
+		Terms:         make([]TermScore, 0, len(q.terms)),
+	}
 	for k, w := range q.terms {
 		ts := TermScore{Term: w.Text, Weight: w.Weight, DF: q.dfs[k], IDF: s.idf(q.dfs[k], w.Prior)}
 		for i := range x.views {
 			if &x.views[i] != at {
 				continue
 			}
-			if tf := uint32(q.found[i*len(q.terms)+k].tf(number)); tf > 0 {
-				ts.TF = float64(tf) / One
+			if tf := uint32(q.foundTerms[i*len(q.terms)+k].termFrequency(number)); tf > 0 {
+				ts.Occurrences = float64(tf) / OneTF
 				ts.Score = s.score(q.gains[k], tf, dl)
 			}
 		}

@@ -14,105 +14,105 @@ type RunFile interface {
 	io.WriterAt
 }
 
-// Runs are the options for an index that is larger than the memory for it. When the documents in
+// RunOptions are the options for an index that is larger than the memory for it. When the documents in
 // memory reach a size, they are moved to a file, which is called a run. The index consists of all
 // runs until [Searcher.WriteSnapshot] merges them.
-type Runs struct {
-	Bytes int // approximate size of the documents in memory at which they are written as a run
+type RunOptions struct {
+	MaxBytes int // approximate size of the documents in memory at which they are written as a run
 
-	// New returns an empty file. The index reads the file as long as the index is used. If
+	// NewFile returns an empty file. The index reads the file as long as the index is used. If
 	// New or the file returns an error, the documents stay in memory.
-	New func() (RunFile, error)
+	NewFile func() (RunFile, error)
 }
 
-// Fill adds documents to an empty index. The result is the same as with Apply, but Fill is
+// FillEmpty adds documents to an empty index. The result is the same as with Apply, but Fill is
 // much faster. Each document is used only until the next is requested. A nil document
 // cancels the operation, and the index stays empty. If runs is not nil, memory use is
 // bounded, but IDs must ascend and the Data of documents is lost. Fill panics if the index
 // is not empty or an ID occurs twice.
-func (x *Index) Fill(documents iter.Seq[*Document], runs *Runs) {
+func (x *Index) FillEmpty(documents iter.Seq[*Document], runs *RunOptions) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	now := x.current.Load()
 	if len(now.views) > 0 {
 		panic("index: Fill of an index that is not empty")
 	}
-	f := filler{x: now, runs: runs}
-	f.begin()
+	f := fillRun{searcher: now, runs: runs}
+	f.startBuilder()
 	for d := range documents {
 		if d == nil {
-			f.wait()
+			f.waitForRun()
 			return
 		}
-		f.add(d)
+		f.addDocument(d)
 	}
-	if to := f.end(); len(to.views) > 0 {
+	if to := f.finishSearcher(); len(to.views) > 0 {
 		x.current.Store(to)
 	}
 }
 
-// filler has the state of a Fill.
-type filler struct {
-	x     *Searcher // the empty searcher
-	b     *builder  // builder of the last documents
-	runs  *Runs     // nil if all further documents stay in memory
-	last  uint64    // ID of the previous document
-	views []view    // segments of the documents that were added before those in b
+// fillRun has the state of a Fill.
+type fillRun struct {
+	searcher *Searcher   // the empty searcher
+	builder  *builder    // builder of the last documents
+	runs     *RunOptions // nil if all further documents stay in memory
+	lastID   uint64      // ID of the previous document
+	views    []view      // segments of the documents that were added before those in b
 
-	writing chan bool // receives whether the last run was written successfully (nil if no run is being written)
+	runWritten chan bool // receives whether the last run was written successfully (nil if no run is being written)
 }
 
-func (f *filler) begin() {
-	f.b = f.x.newBuilder()
-	f.b.buildsWhole = true
+func (f *fillRun) startBuilder() {
+	f.builder = f.searcher.newBuilder()
+	f.builder.isWholeIndex = true
 }
 
-// add adds a document.
-func (f *filler) add(d *Document) {
+// addDocument adds a document.
+func (f *fillRun) addDocument(d *Document) {
 	if f.runs == nil {
-		f.b.add(d)
+		f.builder.addDocument(d)
 		return
 	}
-	if len(f.b.s.lens)+len(f.views) > 0 && d.ID <= f.last {
+	if len(f.builder.segment.docLengths)+len(f.views) > 0 && d.ID <= f.lastID {
 		panic("index: Fill with an id that came before")
 	}
-	f.last = d.ID
-	f.b.add(d)
-	if f.b.size() >= f.runs.Bytes {
-		f.spill()
+	f.lastID = d.ID
+	f.builder.addDocument(d)
+	if f.builder.approxSize() >= f.runs.MaxBytes {
+		f.spillRun()
 	}
 }
 
-// spill writes the documents in memory as a run, while further documents are added. At
+// spillRun writes the documents in memory as a run, while further documents are added. At
 // most one run is written at a time.
-func (f *filler) spill() {
-	f.wait()
+func (f *fillRun) spillRun() {
+	f.waitForRun()
 	if f.runs == nil {
 		return
 	}
-	b, at := f.b, len(f.views)
-	f.views = append(f.views, view{segment: b.s})
-	f.writing = make(chan bool, 1)
-	to := f.writing
-	newFile, x := f.runs.New, f.x
+	b, at := f.builder, len(f.views)
+	f.views = append(f.views, view{segment: b.segment})
+	f.runWritten = make(chan bool, 1)
+	to := f.runWritten
+	newFile, x := f.runs.NewFile, f.searcher
 	views := f.views
 	go func() {
 		s, err := writeRun(x, b, newFile)
 		views[at].segment = s
 		to <- err == nil
 	}()
-	f.begin()
+	f.startBuilder()
 }
 
-// wait waits until the run that is being written is complete.
-func (f *filler) wait() {
-	if f.writing == nil {
+// waitForRun waits until the run that is being written is complete.
+func (f *fillRun) waitForRun() {
+	if f.runWritten == nil {
 		return
 	}
-	if !<-f.writing {
+	if !<-f.runWritten {
 		f.runs = nil
 	}
-	f.writing = nil
+	f.runWritten = nil
 }
 
 // writeRun writes the documents of a builder to a new file and returns them as a segment
@@ -120,10 +120,16 @@ func (f *filler) wait() {
 func writeRun(x *Searcher, b *builder, newFile func() (RunFile, error)) (*segment, error) {
 	f, err := newFile()
 	if err != nil {
-		return b.finishSegment(x.params.scale(b.s.counted, b.s.total)), err
+		return b.finishSegment(x.params.newScale(b.segment.scoredCount, b.segment.totalLength)), err
 	}
 	s := b.sortedSegment()
-	run := &Searcher{params: x.params, seed: x.seed, views: []view{{segment: s}}, live: s.counted, total: s.total}
+	run := &Searcher{
+		params:      x.params,
+		seed:        x.seed,
+		views:       []view{{segment: s}},
+		scoredCount: s.scoredCount,
+		totalLength: s.totalLength,
+	}
 	size, err := run.WriteSnapshot(f, 0)
 	if err == nil {
 		var opened *Index
@@ -132,27 +138,27 @@ func writeRun(x *Searcher, b *builder, newFile func() (RunFile, error)) (*segmen
 			return opened.Searcher().views[0].segment, nil
 		}
 	}
-	return run.merge(run.views), err
+	return run.mergeViews(run.views), err
 }
 
-// end returns the searcher with all documents.
-func (f *filler) end() *Searcher {
+// finishSearcher returns the searcher with all documents.
+func (f *fillRun) finishSearcher() *Searcher {
 	hasRuns := f.runs != nil && len(f.views) > 0
-	if hasRuns && len(f.b.s.lens) > 0 {
-		f.spill() // write another run, because a run needs less memory than a segment
+	if hasRuns && len(f.builder.segment.docLengths) > 0 {
+		f.spillRun() // write another run, because a run needs less memory than a segment
 	}
-	f.wait()
-	to := &Searcher{params: f.x.params, seed: f.x.seed, views: f.views}
+	f.waitForRun()
+	to := &Searcher{params: f.searcher.params, seed: f.searcher.seed, views: f.views}
 	for _, v := range to.views {
-		to.live += v.counted
-		to.total += v.total
+		to.scoredCount += v.scoredCount
+		to.totalLength += v.totalLength
 	}
-	if s := f.b.s; len(s.lens) > 0 {
-		to.live += s.counted
-		to.total += s.total
-		f.b.finishSegment(to.scale())
-		if !s.isAscending && s.byID.used > 0 {
-			for n, id := range s.ids.all() {
+	if s := f.builder.segment; len(s.docLengths) > 0 {
+		to.scoredCount += s.scoredCount
+		to.totalLength += s.totalLength
+		f.builder.finishSegment(to.currentScale())
+		if !s.isAscending && s.byID.usedSlots > 0 {
+			for n, id := range s.ids.allValues() {
 				if first, _ := s.documentNumber(id); first != uint32(n) {
 					panic("index: Fill with an id that came before")
 				}
@@ -166,17 +172,17 @@ func (f *filler) end() *Searcher {
 // sortedSegment returns the segment with its posting lists, but without the data that only a
 // search needs. It is used to write the segment. The builder must not be used afterwards.
 func (b *builder) sortedSegment() *segment {
-	s := b.s
-	l := layOut(s)
-	for number, items := range b.items {
+	s := b.segment
+	l := newPostingLayout(s)
+	for number, items := range b.documentTerms {
 		for _, it := range items {
-			l.push(it.term, posting{doc: uint32(number), tf: it.tf})
+			l.pushPosting(it.term, posting{doc: uint32(number), tf: it.tf})
 		}
 	}
-	b.items = nil
+	b.documentTerms = nil
 	for n := range s.terms {
 		if t := &s.terms[n]; t.hasList {
-			s.lists[t.at].list = l.postings[l.next[n]-t.df : l.next[n]]
+			s.postingLists[t.listOrDoc].list = l.postings[l.nextPosting[n]-t.df : l.nextPosting[n]]
 		}
 	}
 	s.isAscending = true // Fill with runs requires ascending IDs

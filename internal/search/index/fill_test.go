@@ -69,7 +69,7 @@ func TestRunsAreAsOnePiece(t *testing.T) {
 		for range r.IntN(80) {
 			d := randomDoc(r)
 			if r.IntN(4) == 0 { // a term of one run only
-				d.Terms = append(d.Terms, Term{Text: "own" + strconv.Itoa(r.IntN(1000)), TF: One})
+				d.Terms = append(d.Terms, Term{Text: "own" + strconv.Itoa(r.IntN(1000)), TF: OneTF})
 			}
 			d.Updated, d.Created = r.Int64(), r.Int64()
 			id += 1 + r.Uint64N(3)
@@ -77,7 +77,7 @@ func TestRunsAreAsOnePiece(t *testing.T) {
 		}
 		number(r, docs)
 		fill(one, ids, docs)
-		fillRuns(all, &Runs{Bytes: 1 + r.IntN(6000), New: files.new}, ids, docs)
+		fillRuns(all, &RunOptions{MaxBytes: 1 + r.IntN(6000), NewFile: files.new}, ids, docs)
 		most = max(most, len(all.Searcher().views))
 		if files.writes < 0 {
 			failed++
@@ -143,9 +143,9 @@ func TestRunsRefuse(t *testing.T) {
 	files := &runFiles{writes: 100}
 	fillRuns(
 		New(Params{}),
-		&Runs{Bytes: 1, New: files.new},
+		&RunOptions{MaxBytes: 1, NewFile: files.new},
 		[]uint64{2, 1},
-		[]Doc{Words(0, []string{"a"}), Words(0, []string{"b"})},
+		[]Doc{DocumentOfWords(0, []string{"a"}), DocumentOfWords(0, []string{"b"})},
 	)
 }
 
@@ -155,10 +155,10 @@ func TestRunsFailMeanwhile(t *testing.T) {
 	x := New(Params{})
 	ids, docs := make([]uint64, 50), make([]Doc, 50)
 	for i := range docs {
-		ids[i], docs[i] = uint64(i), Words(0, []string{"common", "own" + strconv.Itoa(i)})
+		ids[i], docs[i] = uint64(i), DocumentOfWords(0, []string{"common", "own" + strconv.Itoa(i)})
 	}
 	files := &runFiles{writes: 1000}
-	fillRuns(x, &Runs{Bytes: 1000, New: func() (RunFile, error) {
+	fillRuns(x, &RunOptions{MaxBytes: 1000, NewFile: func() (RunFile, error) {
 		f, err := files.new()
 		runs = append(runs, f.(*testRun))
 		return f, err

@@ -38,14 +38,16 @@ func (x *Index) put(id uint64, updated int64, d Doc) {
 	x.Put(d)
 }
 
-func (x *Index) Search(q Query) []Hit                       { return x.Searcher().Search(q) }
-func (x *Index) Count(q Query) int                          { return x.Searcher().Count(q) }
-func (x *Index) Newest(q Query) []uint64                    { return x.Searcher().Newest(q) }
-func (x *Index) DF(term string) int                         { return x.Searcher().DF(term) }
-func (x *Index) Len() int                                   { return x.Searcher().Len() }
-func (x *Index) IDs(term string) []uint64                   { return x.Searcher().IDs(term) }
-func (x *Index) Err() error                                 { return x.Searcher().Err() }
-func (x *Index) Terms(prefix string) iter.Seq2[string, int] { return x.Searcher().Terms(prefix) }
+func (x *Index) Search(q Query) []Hit             { return x.Searcher().Search(q) }
+func (x *Index) Count(q Query) int                { return x.Searcher().CountHits(q) }
+func (x *Index) Newest(q Query) []uint64          { return x.Searcher().NewestIDs(q) }
+func (x *Index) DF(term string) int               { return x.Searcher().DF(term) }
+func (x *Index) Len() int                         { return x.Searcher().Len() }
+func (x *Index) DocumentIDs(term string) []uint64 { return x.Searcher().DocumentIDs(term) }
+func (x *Index) Err() error                       { return x.Searcher().Err() }
+func (x *Index) TermsWithPrefix(prefix string) iter.Seq2[string, int] {
+	return x.Searcher().TermsWithPrefix(prefix)
+}
 func (x *Index) Explain(id uint64, terms []QueryTerm) (Explanation, bool) {
 	return x.Searcher().Explain(id, terms)
 }
@@ -77,10 +79,10 @@ func checkInside(t *testing.T, x *Index) {
 		v := &sr.views[i]
 		checkSegment(t, v.segment)
 		gone, there := 0, []uint32(nil)
-		for n, id := range v.ids.all() {
+		for n, id := range v.ids.allValues() {
 			// A memtable has older versions of a document, too.
 			if at, ok := v.documentNumber(id); !ok ||
-				(at != uint32(n) && (v.mem == nil || at < uint32(n) || !v.isDeleted(uint32(n)))) {
+				(at != uint32(n) && (v.memtable == nil || at < uint32(n) || !v.isDeleted(uint32(n)))) {
 				t.Fatalf("document %d has number %d, found under %d", id, n, at)
 			}
 			if v.isDeleted(uint32(n)) {
@@ -91,22 +93,22 @@ func checkInside(t *testing.T, x *Index) {
 				t.Fatalf("document %d is in two segments", id)
 			}
 			seen[id] = true
-			if v.lens[n] != unscored {
+			if v.docLengths[n] != unscoredLength {
 				live++
-				total += uint64(v.lens[n])
+				total += uint64(v.docLengths[n])
 			}
 			there = append(there, uint32(n))
 		}
-		v.eachTermIn(there, func(text string) { df[text]++ })
-		if gone != v.gone {
-			t.Fatalf("%d documents are deleted, counted %d", gone, v.gone)
+		v.eachTermOfDocuments(there, func(text string) { df[text]++ })
+		if gone != v.deletedCount {
+			t.Fatalf("%d documents are deleted, counted %d", gone, v.deletedCount)
 		}
 	}
-	if live != sr.live || total != sr.total {
-		t.Fatalf("%d documents of %d terms, counted %d of %d", live, total, sr.live, sr.total)
+	if live != sr.scoredCount || total != sr.totalLength {
+		t.Fatalf("%d documents of %d terms, counted %d of %d", live, total, sr.scoredCount, sr.totalLength)
 	}
 	n := 0
-	for text, got := range sr.Terms("") {
+	for text, got := range sr.TermsWithPrefix("") {
 		n++
 		if got != df[text] || sr.DF(text) != got {
 			t.Fatalf("term %q: %d documents, DF %d, counted %d", text, got, sr.DF(text), df[text])
@@ -120,10 +122,10 @@ func checkInside(t *testing.T, x *Index) {
 // checkSegment checks the terms of a segment.
 func checkSegment(t *testing.T, s *segment) {
 	t.Helper()
-	if len(s.timeBlocks()) != (len(s.lens)+63)/64 {
-		t.Fatalf("%d blocks of %d documents", len(s.timeBlocks()), len(s.lens))
+	if len(s.timeBlocks()) != (len(s.docLengths)+63)/64 {
+		t.Fatalf("%d blocks of %d documents", len(s.timeBlocks()), len(s.docLengths))
 	}
-	for n, at := range s.created.all() {
+	for n, at := range s.created.allValues() {
 		if e := s.timeBlocks()[n/64]; at < e.first || at > e.last {
 			t.Fatalf("document number %d is of %d, its block from %d to %d", n, at, e.first, e.last)
 		}
@@ -139,17 +141,23 @@ func checkSegment(t *testing.T, s *segment) {
 		if len(list) != int(e.df) || e.hasList != (e.df > 1) {
 			t.Fatalf("term %q: %d postings, df %d", text, len(list), e.df)
 		}
-		sc := scale{rest: defaultK1 * (1 - defaultB) * One, slope: s.slope}
+		sc := bm25Scale{lengthBase: defaultK1 * (1 - defaultB) * OneTF, lengthSlope: s.impactSlope}
 		for i, p := range list {
 			if i > 0 && list[i-1].doc >= p.doc {
 				t.Fatalf("term %q: list does not rise at %d", text, i)
 			}
-			if e.hasList && s.lists[e.at].tf(p.doc) != p.tf {
-				t.Fatalf("term %q: tf(%d) = %d, want %d", text, p.doc, s.lists[e.at].tf(p.doc), p.tf)
+			if e.hasList && s.postingLists[e.listOrDoc].termFrequency(p.doc) != p.tf {
+				t.Fatalf(
+					"term %q: tf(%d) = %d, want %d",
+					text,
+					p.doc,
+					s.postingLists[e.listOrDoc].termFrequency(p.doc),
+					p.tf,
+				)
 			}
-			most := sc.score(impactSteps, uint32(p.tf), s.lens[p.doc])
-			if p.tf == 0 || p.impact > e.most || float64(p.impact) < most || float64(p.impact) > most+1 {
-				t.Fatalf("term %q: posting %+v outside of its bounds, %v and %d", text, p, most, e.most)
+			most := sc.score(maxImpact, uint32(p.tf), s.docLengths[p.doc])
+			if p.tf == 0 || p.impact > e.maxImpact || float64(p.impact) < most || float64(p.impact) > most+1 {
+				t.Fatalf("term %q: posting %+v outside of its bounds, %v and %d", text, p, most, e.maxImpact)
 			}
 		}
 	}

@@ -8,8 +8,8 @@ import "slices"
 // by an ID's hash. It does not store the text or ID, so the caller must compare the result.
 // Collisions are resolved by linear probing.
 type idTable struct {
-	slots []slot
-	used  int
+	slots     []slot
+	usedSlots int
 }
 
 // slot is an entry of the table. It needs only 8 bytes. Because a slot contains the
@@ -21,7 +21,7 @@ type slot struct {
 }
 
 // find returns the number with this hash for which is returns true.
-func (t *idTable) find(hash uint64, is func(number uint32) bool) (uint32, bool) {
+func (t *idTable) find(hash uint64, isMatch func(number uint32) bool) (uint32, bool) {
 	if len(t.slots) == 0 {
 		return 0, false
 	}
@@ -31,7 +31,7 @@ func (t *idTable) find(hash uint64, is func(number uint32) bool) (uint32, bool) 
 		if s.number == 0 {
 			return 0, false
 		}
-		if s.hash == h && is(s.number-1) {
+		if s.hash == h && isMatch(s.number-1) {
 			return s.number - 1, true
 		}
 		i++
@@ -41,9 +41,9 @@ func (t *idTable) find(hash uint64, is func(number uint32) bool) (uint32, bool) 
 	}
 }
 
-// first returns the first number with this hash, plus 1. It returns 0 if the
+// firstNumber returns the first number with this hash, plus 1. It returns 0 if the
 // hash is unknown.
-func (t *idTable) first(hash uint64) uint32 {
+func (t *idTable) firstNumber(hash uint64) uint32 {
 	if len(t.slots) == 0 {
 		return 0
 	}
@@ -62,16 +62,16 @@ func (t *idTable) first(hash uint64) uint32 {
 
 // insert adds a number that is not in the table. It must be less than 1<<32 - 1.
 func (t *idTable) insert(hash uint64, number uint32) {
-	if t.used*4 >= len(t.slots)*3 {
+	if t.usedSlots*4 >= len(t.slots)*3 {
 		t.resize(2*len(t.slots) + 16)
 	}
 	t.insertSlot(slot{uint32(hash >> 32), number + 1})
-	t.used++
+	t.usedSlots++
 }
 
-// trim releases spare capacity after the last number was added.
-func (t *idTable) trim() {
-	if want := t.used*4/3 + 4; want < len(t.slots)*3/4 {
+// trimSpare releases spare capacity after the last number was added.
+func (t *idTable) trimSpare() {
+	if want := t.usedSlots*4/3 + 4; want < len(t.slots)*3/4 {
 		t.resize(want)
 	}
 }
@@ -103,9 +103,9 @@ func (t *idTable) resize(slots int) {
 	}
 }
 
-// grow makes room for n more numbers.
-func (t *idTable) grow(n int) {
-	if want := (t.used+n)*4/3 + 4; want > len(t.slots) {
+// reserve makes room for n more numbers.
+func (t *idTable) reserve(n int) {
+	if want := (t.usedSlots+n)*4/3 + 4; want > len(t.slots) {
 		t.resize(want)
 	}
 }
@@ -117,8 +117,8 @@ func idHash(id uint64) uint64 {
 	return id ^ id>>33
 }
 
-// isRising reports whether the IDs are strictly ascending.
-func isRising(ids []uint64) bool {
+// isAscending reports whether the IDs are strictly ascending.
+func isAscending(ids []uint64) bool {
 	for i := 1; i < len(ids); i++ {
 		if ids[i] <= ids[i-1] {
 			return false

@@ -31,8 +31,8 @@ func TestTableIsAsAMap(t *testing.T) {
 		has := map[uint32]bool{}
 		check := func() {
 			t.Helper()
-			if x.used != len(has) || x.used*4 > len(x.slots)*3+4 {
-				t.Fatalf("kind %d: %d numbers in %d slots, want %d", kind, x.used, len(x.slots), len(has))
+			if x.usedSlots != len(has) || x.usedSlots*4 > len(x.slots)*3+4 {
+				t.Fatalf("kind %d: %d numbers in %d slots, want %d", kind, x.usedSlots, len(x.slots), len(has))
 			}
 			for n := range most {
 				h := hashOf(n, kind)
@@ -40,7 +40,7 @@ func TestTableIsAsAMap(t *testing.T) {
 				if ok != has[n] || (ok && got != n) {
 					t.Fatalf("kind %d: find(%d) = %d, %v", kind, n, got, ok)
 				}
-				if first := x.first(h); ok && (first == 0 || uint32(hashOf(first-1, kind)>>32) != uint32(h>>32)) {
+				if first := x.firstNumber(h); ok && (first == 0 || uint32(hashOf(first-1, kind)>>32) != uint32(h>>32)) {
 					t.Fatalf("kind %d: first(%d) = %d", kind, n, first)
 				}
 			}
@@ -53,7 +53,7 @@ func TestTableIsAsAMap(t *testing.T) {
 				}
 			}
 			if round == 2 {
-				x.trim()
+				x.trimSpare()
 			}
 			check()
 		}
@@ -69,9 +69,9 @@ func TestTexts(t *testing.T) {
 		case 0:
 			s = ""
 		case 1:
-			s = strings.Repeat(s, longest/len(s)) // as long as it may be, or nearly
+			s = strings.Repeat(s, maxBlockString/len(s)) // as long as it may be, or nearly
 		case 2:
-			s = strings.Repeat("x", longest+i%2)
+			s = strings.Repeat("x", maxBlockString+i%2)
 		case 3:
 			s = strings.Repeat(s, 100)
 		}
@@ -81,8 +81,8 @@ func TestTexts(t *testing.T) {
 		}
 		want[ref] = s
 	}
-	if len(x.blocks) < 10 || len(x.long) < 100 {
-		t.Fatalf("%d blocks, %d long texts", len(x.blocks), len(x.long))
+	if len(x.blocks) < 10 || len(x.longStrings) < 100 {
+		t.Fatalf("%d blocks, %d long texts", len(x.blocks), len(x.longStrings))
 	}
 	handed := map[uint32]string{}
 	for ref, s := range want {
@@ -101,26 +101,26 @@ func TestTexts(t *testing.T) {
 
 // When no block can be numbered any more, texts are kept one by one.
 func TestTextsBeyondBlocks(t *testing.T) {
-	x := termArena{blocks: make([]string, mostBlocks)}
+	x := termArena{blocks: make([]string, maxBlocks)}
 	a, b := x.add("a"), x.add("b")
-	if x.get(a) != "a" || x.get(b) != "b" || len(x.blocks) != mostBlocks || len(x.long) != 2 {
-		t.Errorf("got %q and %q; %d blocks, %d texts beside", x.get(a), x.get(b), len(x.blocks), len(x.long))
+	if x.get(a) != "a" || x.get(b) != "b" || len(x.blocks) != maxBlocks || len(x.longStrings) != 2 {
+		t.Errorf("got %q and %q; %d blocks, %d texts beside", x.get(a), x.get(b), len(x.blocks), len(x.longStrings))
 	}
 }
 
 // Words that come and go do not leave their texts.
 func TestTextsDoNotPileUp(t *testing.T) {
 	x := New(Params{})
-	x.put(0, 0, Words(0, []string{"stays", strings.Repeat("long", 100)}))
+	x.put(0, 0, DocumentOfWords(0, []string{"stays", strings.Repeat("long", 100)}))
 	for i := range 3000 {
 		words := make([]string, 100)
 		for j := range words {
 			words[j] = fmt.Sprintf("only-once-%d-%d", i, j)
 		}
-		x.put(1, 0, Words(0, words))
+		x.put(1, 0, DocumentOfWords(0, words))
 		size := 0
 		for _, v := range x.Searcher().views {
-			size += v.arena.size
+			size += v.arena.totalBytes
 		}
 		if size > 4*blockBytes {
 			t.Fatalf("after %d puts the texts of 102 words have %d bytes", i, size)
@@ -131,7 +131,7 @@ func TestTextsDoNotPileUp(t *testing.T) {
 	}
 	x.Delete(0)
 	x.Delete(1)
-	for text := range x.Terms("") {
+	for text := range x.TermsWithPrefix("") {
 		t.Errorf("%q is left", text)
 	}
 	checkInside(t, x)
@@ -149,15 +149,15 @@ func TestLongDocument(t *testing.T) {
 		count[w]++
 	}
 	for id := range uint64(3) {
-		x.put(id, 0, Words(0, words))
+		x.put(id, 0, DocumentOfWords(0, words))
 	}
-	e, _ := x.Explain(2, Any(words))
+	e, _ := x.Explain(2, TermsForWords(words))
 	if len(e.Terms) != len(count) {
 		t.Fatalf("%d terms, want %d", len(e.Terms), len(count))
 	}
 	for _, ts := range e.Terms {
-		if ts.TF != float64(count[ts.Term]) || ts.DF != 3 {
-			t.Errorf("%q stands %v times in %d documents, want %d in 3", ts.Term, ts.TF, ts.DF, count[ts.Term])
+		if ts.Occurrences != float64(count[ts.Term]) || ts.DF != 3 {
+			t.Errorf("%q stands %v times in %d documents, want %d in 3", ts.Term, ts.Occurrences, ts.DF, count[ts.Term])
 		}
 	}
 	checkInside(t, x)

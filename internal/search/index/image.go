@@ -17,14 +17,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
-// fail records an error of reading the snapshot. The index must not be used afterwards.
-func (img *image) fail(err error) { img.docs.Fail(err) }
+// recordError records an error of reading the snapshot. The index must not be used afterwards.
+func (img *snapshotTerms) recordError(err error) { img.docs.RecordError(err) }
 
-// find returns the term with this text.
-func (img *image) find(text string) (*imageTerm, bool) {
+// findTerm returns the term with this text.
+func (img *snapshotTerms) findTerm(text string) (*snapshotTerm, bool) {
 	lo, hi := 0, len(img.blocks) // the last block whose first term is not greater than text
 	for lo < hi {
-		if half := (lo + hi) / 2; img.blocks[half].first <= text {
+		if half := (lo + hi) / 2; img.blocks[half].firstTerm <= text {
 			lo = half + 1
 		} else {
 			hi = half
@@ -33,7 +33,7 @@ func (img *image) find(text string) (*imageTerm, bool) {
 	if lo == 0 {
 		return nil, false
 	}
-	ts := img.block(lo - 1)
+	ts := img.loadBlock(lo - 1)
 	lo, hi = 0, len(ts)
 	for lo < hi {
 		if half := (lo + hi) / 2; ts[half].text < text {
@@ -48,70 +48,70 @@ func (img *image) find(text string) (*imageTerm, bool) {
 	return &ts[lo], true
 }
 
-// term returns the term with this number.
-func (img *image) term(n int) *imageTerm {
-	if ts := img.block(n / blockTerms); n%blockTerms < len(ts) {
-		return &ts[n%blockTerms]
+// termAt returns the term with this number.
+func (img *snapshotTerms) termAt(n int) *snapshotTerm {
+	if ts := img.loadBlock(n / termsPerBlock); n%termsPerBlock < len(ts) {
+		return &ts[n%termsPerBlock]
 	}
-	return new(imageTerm) // the block cannot be read
+	return new(snapshotTerm) // the block cannot be read
 }
 
-// load returns a term with its postings, from a cache after the first call.
-func (img *image) load(text string) (foundTerm, bool) {
-	t, ok := img.find(text)
+// loadTerm returns a term with its postings, from a cache after the first call.
+func (img *snapshotTerms) loadTerm(text string) (foundTerm, bool) {
+	t, ok := img.findTerm(text)
 	if !ok {
 		return foundTerm{}, false
 	}
-	if f := t.found.Load(); f != nil {
+	if f := t.cachedPostings.Load(); f != nil {
 		return *f, true
 	}
 	f := new(foundTerm)
 	if err := img.readTerm(t, f); err != nil {
-		img.fail(err)
+		img.recordError(err)
 		*f = foundTerm{}
 	}
-	t.found.Store(f)
+	t.cachedPostings.Store(f)
 	return *f, true
 }
 
 // readTerm reads the postings of a term into f. A long list is converted to columns while it is
 // decoded, because the whole list would need several times the memory.
-func (img *image) readTerm(t *imageTerm, f *foundTerm) error {
+func (img *snapshotTerms) readTerm(t *snapshotTerm, f *foundTerm) error {
 	if err := img.docs.Err(); err != nil {
 		return err
 	}
-	b, err := readPiece(img.r, t.at, int64(t.size), math.MaxInt64)
+	b, err := readBytesAt(img.reader, t.listOffset, int64(t.listSize), math.MaxInt64)
 	if err != nil {
 		return err
 	}
-	r, err := img.list(t, b)
+	r, err := img.openList(t, b)
 	defer r.release()
 	if err != nil {
 		return err
 	}
 	f.df = int(t.df)
-	if t.df < columnsLeast {
+	if t.df < minColumnPostings {
 		list, err := r.appendPostings(make([]posting, 0, t.df))
 		for _, p := range list {
-			f.most = max(f.most, p.impact)
+			f.maxImpact = max(f.maxImpact, p.impact)
 		}
 		f.list = list
 		return err
 	}
-	f.cols = newColumns(f.df, len(img.lens))
-	f.most, err = r.fillColumns(f.cols)
+	f.columns = newColumns(f.df, len(img.docLengths))
+	f.maxImpact, err = r.fillColumns(f.columns)
 	return err
 }
 
 // eachTerm calls fn with the text and df of each term with this prefix, in order, until fn returns
-// false. Unlike term, eachTerm caches nothing, because it usually reads many terms, of which few
+// false. Unlike term, eachDocumentTerm caches nothing, because it usually reads many terms, of which few
 // are needed again.
-func (img *image) eachTerm(prefix string, fn func(text string, df int) bool) {
-	first, last := img.prefixRange(prefix)
+func (img *snapshotTerms) eachTerm(prefix string, fn func(text string, df int) bool) {
+	first, last := img.prefixTermRange(prefix)
 	var b []byte
-	for i := first / blockTerms; i*blockTerms < last && img.docs.Err() == nil; i++ {
+	for i := first / termsPerBlock; i*termsPerBlock < last && img.docs.Err() == nil; i++ {
 		k := &img.blocks[i]
-		if ts := k.terms.Load(); ts != nil {
+		if ts := k.cachedTerms.Load(); ts != nil {
 			for j := range *ts {
 				if t := &(*ts)[j]; strings.HasPrefix(t.text, prefix) && !fn(t.text, int(t.df)) {
 					return
@@ -119,22 +119,22 @@ func (img *image) eachTerm(prefix string, fn func(text string, df int) bool) {
 			}
 			continue
 		}
-		b = slices.Grow(b[:0], int(k.rest))[:k.rest]
+		b = slices.Grow(b[:0], int(k.termsSize))[:k.termsSize]
 		if err := img.readBlockBytes(k, b); err != nil {
-			img.fail(err)
+			img.recordError(err)
 			return
 		}
 		n, err := countTerms(b)
 		if err != nil {
-			img.fail(err)
+			img.recordError(err)
 			return
 		}
-		texts := string(b[n*entrySize:])
+		texts := string(b[n*termEntrySize:])
 		for j := range n {
-			size := binary.LittleEndian.Uint32(b[j*entrySize:])
+			size := binary.LittleEndian.Uint32(b[j*termEntrySize:])
 			text := texts[:size]
 			texts = texts[size:]
-			df := binary.LittleEndian.Uint32(b[j*entrySize+4:])
+			df := binary.LittleEndian.Uint32(b[j*termEntrySize+4:])
 			if strings.HasPrefix(text, prefix) && !fn(text, int(df)) {
 				return
 			}
@@ -142,35 +142,36 @@ func (img *image) eachTerm(prefix string, fn func(text string, df int) bool) {
 	}
 }
 
-// prefixRange returns the numbers of the terms that may have this prefix. last is
+// prefixTermRange returns the numbers of the terms that may have this prefix. last is
 // exclusive.
-func (img *image) prefixRange(prefix string) (first, last int) {
-	at := sort.Search(len(img.blocks), func(i int) bool { return img.blocks[i].first >= prefix })
+func (img *snapshotTerms) prefixTermRange(prefix string) (first, last int) {
+	at := sort.Search(len(img.blocks), func(i int) bool { return img.blocks[i].firstTerm >= prefix })
 	from := max(at-1, 0)
 	to := from
-	for to < len(img.blocks) && (img.blocks[to].first <= prefix || strings.HasPrefix(img.blocks[to].first, prefix)) {
+	for to < len(img.blocks) && (img.blocks[to].firstTerm <= prefix || strings.HasPrefix(img.blocks[to].firstTerm,
+		prefix)) {
 		to++
 	}
-	return from * blockTerms, min(to*blockTerms, img.terms)
+	return from * termsPerBlock, min(to*termsPerBlock, img.termCount)
 }
 
-// block returns the terms of a block, and caches them.
-func (img *image) block(i int) []imageTerm {
+// loadBlock returns the terms of a block, and caches them.
+func (img *snapshotTerms) loadBlock(i int) []snapshotTerm {
 	k := &img.blocks[i]
-	if ts := k.terms.Load(); ts != nil {
+	if ts := k.cachedTerms.Load(); ts != nil {
 		return *ts
 	}
 	ts, err := img.readBlock(k)
 	if err != nil {
-		img.fail(err)
+		img.recordError(err)
 		return nil
 	}
-	k.terms.CompareAndSwap(nil, &ts)
-	return *k.terms.Load()
+	k.cachedTerms.CompareAndSwap(nil, &ts)
+	return *k.cachedTerms.Load()
 }
 
-func (img *image) readBlock(k *block) ([]imageTerm, error) {
-	b := make([]byte, k.rest)
+func (img *snapshotTerms) readBlock(k *dictBlock) ([]snapshotTerm, error) {
+	b := make([]byte, k.termsSize)
 	if err := img.readBlockBytes(k, b); err != nil {
 		return nil, err
 	}
@@ -178,64 +179,64 @@ func (img *image) readBlock(k *block) ([]imageTerm, error) {
 }
 
 // readBlockBytes fills b with the encoded terms of a block, and verifies their checksum.
-func (img *image) readBlockBytes(k *block, b []byte) error {
-	at := k.lists + int64(k.size)
-	if n, err := img.r.ReadAt(b, at); n < len(b) {
+func (img *snapshotTerms) readBlockBytes(k *dictBlock, b []byte) error {
+	at := k.listsOffset + int64(k.listsSize)
+	if n, err := img.reader.ReadAt(b, at); n < len(b) {
 		if err == io.EOF {
 			err = fmt.Errorf("%w: it is cut short", errSnapshot)
 		}
 		return err
 	}
-	if crc32.Checksum(b, castagnoli) != k.check {
+	if crc32.Checksum(b, castagnoli) != k.checksum {
 		return fmt.Errorf("%w: %d bytes at %d do not match their checksum", errSnapshot, len(b), at)
 	}
 	return nil
 }
 
 // countTerms returns the number of terms in an encoded block. All blocks except the last have
-// [blockTerms] terms. In the last block, the terms end where the sum of their text lengths
+// [termsPerBlock] terms. In the last block, the terms end where the sum of their text lengths
 // reaches the block's end.
 func countTerms(b []byte) (n int, err error) {
 	texts := 0 // total size of their texts
-	for n < blockTerms && (n+1)*entrySize <= len(b) && n*entrySize+texts < len(b) {
-		texts += int(min(binary.LittleEndian.Uint32(b[n*entrySize:]), math.MaxInt32))
+	for n < termsPerBlock && (n+1)*termEntrySize <= len(b) && n*termEntrySize+texts < len(b) {
+		texts += int(min(binary.LittleEndian.Uint32(b[n*termEntrySize:]), math.MaxInt32))
 		n++
-		if n*entrySize+texts == len(b) {
+		if n*termEntrySize+texts == len(b) {
 			break
 		}
 	}
-	if n == 0 || n*entrySize+texts != len(b) {
+	if n == 0 || n*termEntrySize+texts != len(b) {
 		return 0, fmt.Errorf("%w: the terms of a block have an unknown form", errSnapshot)
 	}
 	return n, nil
 }
 
 // readTerms decodes a block's terms.
-func readTerms(b []byte, k *block) ([]imageTerm, error) {
+func readTerms(b []byte, k *dictBlock) ([]snapshotTerm, error) {
 	le := binary.LittleEndian
 	n, err := countTerms(b)
 	if err != nil {
 		return nil, err
 	}
-	rest := string(b[n*entrySize:])
-	ts := make([]imageTerm, n)
-	at, end := k.lists, k.lists+int64(k.size)
+	rest := string(b[n*termEntrySize:])
+	ts := make([]snapshotTerm, n)
+	at, end := k.listsOffset, k.listsOffset+int64(k.listsSize)
 	for i := range ts {
-		e := b[i*entrySize:]
+		e := b[i*termEntrySize:]
 		t := &ts[i]
 		t.df = le.Uint32(e[4:])
-		t.at = at
-		t.size = le.Uint32(e[8:])
-		t.check = le.Uint32(e[12:])
+		t.listOffset = at
+		t.listSize = le.Uint32(e[8:])
+		t.checksum = le.Uint32(e[12:])
 		size := le.Uint32(e)
 		t.text, rest = rest[:size], rest[size:]
-		at += int64(t.size)
-		isInOrder := t.text == k.first
+		at += int64(t.listSize)
+		isInOrder := t.text == k.firstTerm
 		if i > 0 {
 			isInOrder = t.text > ts[i-1].text
 		}
 		// each posting has at least one byte
-		hasPostings := t.df > 0 && t.df <= t.size
+		hasPostings := t.df > 0 && t.df <= t.listSize
 		switch {
 		case at > end, !hasPostings, !isInOrder:
 			return nil, fmt.Errorf("%w: a term of a block has an unknown form", errSnapshot)
@@ -247,96 +248,96 @@ func readTerms(b []byte, k *block) ([]imageTerm, error) {
 	return ts, nil
 }
 
-// lists contains the posting lists of a block, encoded.
-type lists struct {
-	block int
-	b     []byte
+// blockLists contains the posting lists of a block, encoded.
+type blockLists struct {
+	blockNumber int
+	encoded     []byte
 }
 
-// decodeAt appends the postings of the term with this number to list. It reads all lists of
+// decodeTermPostings appends the postings of the term with this number to list. It reads all lists of
 // the term's block, because the next terms are usually requested next.
-func (img *image) decodeAt(n int, list []posting) []posting {
-	t, i := img.term(n), n/blockTerms
+func (img *snapshotTerms) decodeTermPostings(n int, list []posting) []posting {
+	t, i := img.termAt(n), n/termsPerBlock
 	if t.df == 0 || img.docs.Err() != nil {
 		return list
 	}
-	k, last := &img.blocks[i], img.last.Load()
-	if last == nil || last.block != i {
-		b, err := readPiece(img.r, k.lists, int64(k.size), math.MaxInt64)
+	k, last := &img.blocks[i], img.lastLists.Load()
+	if last == nil || last.blockNumber != i {
+		b, err := readBytesAt(img.reader, k.listsOffset, int64(k.listsSize), math.MaxInt64)
 		if err != nil {
-			img.fail(err)
+			img.recordError(err)
 			return list
 		}
-		last = &lists{i, b}
-		img.last.Store(last)
+		last = &blockLists{i, b}
+		img.lastLists.Store(last)
 	}
-	return img.decodeBytes(t, last.b[t.at-k.lists:], list)
+	return img.decodeListBytes(t, last.encoded[t.listOffset-k.listsOffset:], list)
 }
 
-// decodeBytes appends the postings of a term to list. The term's encoded list is at the
+// decodeListBytes appends the postings of a term to list. The term's encoded list is at the
 // start of b. If the list cannot be read, nothing is appended.
-func (img *image) decodeBytes(t *imageTerm, b []byte, list []posting) []posting {
+func (img *snapshotTerms) decodeListBytes(t *snapshotTerm, b []byte, list []posting) []posting {
 	before := len(list)
-	r, err := img.list(t, b)
+	r, err := img.openList(t, b)
 	defer r.release()
 	if err == nil {
 		list, err = r.appendPostings(slices.Grow(list, int(t.df)))
 	}
 	if err != nil {
-		img.fail(err)
+		img.recordError(err)
 		return list[:before]
 	}
 	return list
 }
 
-// image gives access to the terms in an open snapshot, which it reads when they are needed.
-type image struct {
-	r      io.ReaderAt
-	docs   *pagefile.Reader
-	sum    uint32   // checksum of the rows in docs
-	lens   []uint32 // lengths of the documents
-	sc     scale    // scale of the impacts
-	terms  int
-	blocks []block
-	last   atomic.Pointer[lists] // lists of the block that was read last
+// snapshotTerms gives access to the terms in an open snapshot, which it reads when they are needed.
+type snapshotTerms struct {
+	reader       io.ReaderAt
+	docs         *pagefile.Reader
+	rowsChecksum uint32    // checksum of the rows in docs
+	docLengths   []uint32  // lengths of the documents
+	impactScale  bm25Scale // scale of the impacts
+	termCount    int
+	blocks       []dictBlock
+	lastLists    atomic.Pointer[blockLists] // lists of the block that was read last
 
-	blocksOfTimes atomic.Pointer[[]timeBlock] // nil until they are read
-	latestUpdates atomic.Pointer[[]int64]     // nil until they are read (see segment.latest)
+	cachedTimeBlocks atomic.Pointer[[]timeBlock] // nil until they are read
+	latestUpdates    atomic.Pointer[[]int64]     // nil until they are read (see segment.latest)
 }
 
-// block is a part of the dictionary.
-type block struct {
-	first string // its first term
-	lists int64  // offset of its posting lists in the snapshot
-	size  uint32 // size of its posting lists in bytes
-	rest  uint32 // size of its terms in bytes
-	check uint32
-	terms atomic.Pointer[[]imageTerm] // nil until they are read
+// dictBlock is a part of the dictionary.
+type dictBlock struct {
+	firstTerm   string // its first term
+	listsOffset int64  // offset of its posting lists in the snapshot
+	listsSize   uint32 // size of its posting lists in bytes
+	termsSize   uint32 // size of its terms in bytes
+	checksum    uint32
+	cachedTerms atomic.Pointer[[]snapshotTerm] // nil until they are read
 }
 
-// imageTerm is a term of a snapshot.
-type imageTerm struct {
-	text  string
-	df    uint32
-	at    int64 // offset of its posting list
-	size  uint32
-	check uint32
-	found atomic.Pointer[foundTerm] // nil until its posting list is read
+// snapshotTerm is a term of a snapshot.
+type snapshotTerm struct {
+	text           string
+	df             uint32
+	listOffset     int64 // offset of its posting list
+	listSize       uint32
+	checksum       uint32
+	cachedPostings atomic.Pointer[foundTerm] // nil until its posting list is read
 }
 
 // foundTerm is a term with its postings in a segment.
 type foundTerm struct {
 	postings
-	df   int
-	lost int
-	most uint8
+	df        int
+	lostCount int
+	maxImpact uint8
 }
 
 const (
-	footSize   = 32
-	entrySize  = 16 // size of a term in bytes, without its text
-	blockSize  = 24 // size of a block's row in the table, without its first term
-	blockTerms = 64
+	footerSize    = 32
+	termEntrySize = 16 // size of a term in bytes, without its text
+	blockRowSize  = 24 // size of a block's row in the table, without its first term
+	termsPerBlock = 64
 )
 
 // errSnapshot is the error of damaged snapshots.
@@ -344,9 +345,9 @@ var errSnapshot = errors.New("the index snapshot is damaged")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// readPiece reads n bytes from r at this offset. size is the size of r. The result has a
+// readBytesAt reads n bytes from r at this offset. size is the size of r. The result has a
 // spare capacity of listMargin bytes.
-func readPiece(r io.ReaderAt, off, n, size int64) ([]byte, error) {
+func readBytesAt(r io.ReaderAt, off, n, size int64) ([]byte, error) {
 	switch {
 	case n < 0, off < 0, n > size-off:
 		return nil, fmt.Errorf("%w: it is cut short", errSnapshot)
@@ -361,10 +362,10 @@ func readPiece(r io.ReaderAt, off, n, size int64) ([]byte, error) {
 	return b, nil
 }
 
-// readChecked reads a piece that ends with a checksum, verifies it, and returns the piece
+// readCheckedBytes reads a piece that ends with a checksum, verifies it, and returns the piece
 // without the checksum.
-func readChecked(r io.ReaderAt, off, n, size int64) ([]byte, error) {
-	b, err := readPiece(r, off, n, size)
+func readCheckedBytes(r io.ReaderAt, off, n, size int64) ([]byte, error) {
+	b, err := readBytesAt(r, off, n, size)
 	if err != nil {
 		return nil, err
 	}

@@ -17,15 +17,15 @@ type Index struct {
 
 	current atomic.Pointer[Searcher]
 
-	mu      sync.Mutex // held while a change is applied
-	merging [2][]view  // views that are being merged in the background: small segments and large segments
-	merger  sync.WaitGroup
+	mu         sync.Mutex // held while a change is applied
+	mergeLanes [2][]view  // views that are being merged in the background: small segments and large segments
+	mergeGroup sync.WaitGroup
 }
 
 // New returns an empty index. It panics if K1 is negative, B is outside of [0, 1], or
 // either is NaN.
 func New(p Params) *Index {
-	x := &Index{params: p.orDefault(), seed: maphash.MakeSeed()}
+	x := &Index{params: p.withDefaults(), seed: maphash.MakeSeed()}
 	x.current.Store(&Searcher{params: x.params, seed: x.seed})
 	return x
 }
@@ -33,8 +33,8 @@ func New(p Params) *Index {
 // Searcher returns the state of the index after the last change.
 func (x *Index) Searcher() *Searcher { return x.current.Load() }
 
-// Wait waits until no merge is running.
-func (x *Index) Wait() { x.merger.Wait() }
+// WaitForMerges waits until no merge is running.
+func (x *Index) WaitForMerges() { x.mergeGroup.Wait() }
 
 // Apply makes several changes at once. Readers see either all changes or none. The index
 // keeps the documents' Data and, for some time, their terms' texts.
@@ -42,7 +42,7 @@ func (x *Index) Apply(changes ...Change) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if now := x.current.Load(); len(changes) > 0 {
-		x.publish(x.next(now, lastOfEach(changes)))
+		x.publishSearcher(x.nextSearcher(now, lastChanges(changes)))
 	}
 }
 
@@ -52,8 +52,8 @@ func (x *Index) Put(d Document) { x.Apply(Change{ID: d.ID, Document: &d}) }
 // Delete deletes the document with this ID, if it exists.
 func (x *Index) Delete(id uint64) { x.Apply(Change{ID: id}) }
 
-// lastOfEach returns the last change of each document.
-func lastOfEach(changes []Change) []Change {
+// lastChanges returns the last change of each document.
+func lastChanges(changes []Change) []Change {
 	if len(changes) < 2 {
 		return changes
 	}
@@ -73,26 +73,26 @@ func lastOfEach(changes []Change) []Change {
 	return some
 }
 
-// next returns the searcher after changes of different documents. If there are few changes, they
+// nextSearcher returns the searcher after changes of different documents. If there are few changes, they
 // are added to the memtable, otherwise they become a new segment.
-func (x *Index) next(now *Searcher, changes []Change) *Searcher {
+func (x *Index) nextSearcher(now *Searcher, changes []Change) *Searcher {
 	terms := 0
 	for _, c := range changes {
 		if c.Document != nil {
 			terms += len(c.Document.Terms)
 		}
 	}
-	if len(changes) < memDocs && terms < memPostings {
+	if len(changes) < maxMemDocs && terms < maxMemPostings {
 		to := now.withViews(slices.Clone(now.views))
-		to.extend(changes)
+		to.addToMemtable(changes)
 		return to
 	}
 	return now.withSegment(changes)
 }
 
-// After returns the searcher after changes of different documents, without a change to an index. The
+// WithChanges returns the searcher after changes of different documents, without a change to an index. The
 // documents become a new segment.
-func (x *Searcher) After(changes []Change) *Searcher {
+func (x *Searcher) WithChanges(changes []Change) *Searcher {
 	if len(changes) == 0 {
 		return x
 	}
@@ -103,51 +103,51 @@ func (x *Searcher) After(changes []Change) *Searcher {
 func (x *Searcher) withSegment(changes []Change) *Searcher {
 	to := x.withViews(slices.Clone(x.views))
 	b := x.newBuilder()
-	to.removeAll(changes, b.countLost)
+	to.removeDocuments(changes, b.addLostTerm)
 	for _, c := range changes {
 		if c.Document != nil {
-			b.add(c.Document)
+			b.addDocument(c.Document)
 		}
 	}
-	to.live += b.s.counted
-	to.total += b.s.total
-	to.views = append(to.views, view{segment: b.finishSegment(to.scale())})
+	to.scoredCount += b.segment.scoredCount
+	to.totalLength += b.segment.totalLength
+	to.views = append(to.views, view{segment: b.finishSegment(to.currentScale())})
 	return to
 }
 
-// extend applies the changes to the memtable of a searcher that is not published yet.
-func (x *Searcher) extend(changes []Change) {
-	at := slices.IndexFunc(x.views, func(v view) bool { return v.mem != nil && !v.mem.isFull() })
+// addToMemtable applies the changes to the memtable of a searcher that is not published yet.
+func (x *Searcher) addToMemtable(changes []Change) {
+	at := slices.IndexFunc(x.views, func(v view) bool { return v.memtable != nil && !v.memtable.isFull() })
 	s, m := &segment{isAscending: true}, memtable{}
 	if at >= 0 {
-		s, m = x.views[at].segment.growableCopy(), *x.views[at].mem
+		s, m = x.views[at].segment.growableCopy(), *x.views[at].memtable
 	}
-	s.mem = &m
-	x.removeAll(changes, func(text string, hash uint64) { m.add(text, hash, lostPosting, 0) })
-	counted, total := s.counted, s.total
+	s.memtable = &m
+	x.removeDocuments(changes, func(text string, hash uint64) { m.addPosting(text, hash, lostPosting, 0) })
+	counted, total := s.scoredCount, s.totalLength
 	for _, c := range changes {
 		d := c.Document
 		if d == nil {
 			continue
 		}
-		number := uint32(len(s.lens))
-		s.isAscending = s.isAscending && (number == 0 || d.ID > s.ids.at(number-1))
+		number := uint32(len(s.docLengths))
+		s.isAscending = s.isAscending && (number == 0 || d.ID > s.ids.valueAt(number-1))
 		s.addDoc(d, x.params.CountEmpty)
 		for _, t := range d.Terms {
 			if t.TF > 0 {
-				m.add(t.Text, x.hash(t.Text), number, t.TF)
+				m.addPosting(t.Text, x.hashTerm(t.Text), number, t.TF)
 			}
 		}
-		m.ends = append(m.ends, uint32(len(m.postings)))
+		m.postingEnds = append(m.postingEnds, uint32(len(m.postings)))
 	}
-	s.blocks = timeBlocks(s.created.all())
-	s.latestUpdates = blockMaxima(s.updated.all())
-	x.live += s.counted - counted
-	x.total += s.total - total
+	s.createdBlocks = timeBlocks(s.created.allValues())
+	s.latestUpdates = blockMaxima(s.updated.allValues())
+	x.scoredCount += s.scoredCount - counted
+	x.totalLength += s.totalLength - total
 	switch {
 	case at >= 0:
 		x.views[at].segment = s
-	case len(s.lens) > 0 || len(m.postings) > 0:
+	case len(s.docLengths) > 0 || len(m.postings) > 0:
 		x.views = append(x.views, view{segment: s})
 	}
 }
@@ -158,45 +158,48 @@ func (s *segment) growableCopy() *segment {
 		ids:         s.ids,
 		updated:     s.updated,
 		created:     s.created,
-		lens:        s.lens,
+		docLengths:  s.docLengths,
 		data:        s.data,
 		isAscending: s.isAscending,
-		counted:     s.counted,
-		total:       s.total,
+		scoredCount: s.scoredCount,
+		totalLength: s.totalLength,
 	}
 }
 
-// removeAll removes the changed documents from a searcher that is not published yet. It
+// removeDocuments removes the changed documents from a searcher that is not published yet. It
 // calls lose for each term of a removed document.
-func (x *Searcher) removeAll(changes []Change, lose func(text string, hash uint64)) {
+func (x *Searcher) removeDocuments(changes []Change, loseTerm func(text string, hash uint64)) {
 	owned := map[*segment]bool{}      // segments whose deletion bits were already copied
 	wanted := map[*segment][]uint32{} // numbers of the documents whose terms are unknown
 	for _, c := range changes {
-		v, number, ok := x.locate(c.ID)
+		v, number, ok := x.locateDocument(c.ID)
 		if !ok {
 			continue
 		}
-		switch dl := v.lens[number]; {
-		case v.mem != nil:
-			v.mem.eachTerm(number, func(n uint32) { lose(v.mem.terms[n].text, v.mem.terms[n].hash) })
-		case dl == unscored:
-		case c.Old != nil && min(c.Old.Len, unscored-1) == dl:
+		switch dl := v.docLengths[number]; {
+		case v.memtable != nil:
+			v.memtable.eachDocumentTerm(
+				number,
+				func(n uint32) { loseTerm(v.memtable.terms[n].text, v.memtable.terms[n].hash) },
+			)
+		case dl == unscoredLength:
+		case c.Old != nil && min(c.Old.Len, unscoredLength-1) == dl:
 			for _, text := range c.Old.distinctTerms() {
-				lose(text, x.hash(text))
+				loseTerm(text, x.hashTerm(text))
 			}
 		default:
 			wanted[v.segment] = append(wanted[v.segment], number)
 		}
-		if dl := v.lens[number]; dl != unscored {
-			x.live--
-			x.total -= uint64(dl)
+		if dl := v.docLengths[number]; dl != unscoredLength {
+			x.scoredCount--
+			x.totalLength -= uint64(dl)
 		}
-		*v = v.without(number, owned[v.segment])
+		*v = v.withoutDocument(number, owned[v.segment])
 		owned[v.segment] = true
 	}
 	for _, v := range x.views {
 		if documents := wanted[v.segment]; documents != nil {
-			v.eachTermIn(documents, func(text string) { lose(text, x.hash(text)) })
+			v.eachTermOfDocuments(documents, func(text string) { loseTerm(text, x.hashTerm(text)) })
 		}
 	}
 }
@@ -204,22 +207,22 @@ func (x *Searcher) removeAll(changes []Change, lose func(text string, hash uint6
 // NeedsOld reports whether a change of this document must read all postings of a large
 // segment unless [Change.Old] is set.
 func (x *Searcher) NeedsOld(id uint64) bool {
-	v, _, ok := x.locate(id)
-	return ok && v.mem == nil
+	v, _, ok := x.locateDocument(id)
+	return ok && v.memtable == nil
 }
 
-// publish makes now the current searcher and starts merges in the background. If too many full memtables
+// publishSearcher makes now the current searcher and starts merges in the background. If too many full memtables
 // (segments with the newest documents) are waiting, publish merges the memtables first. x.mu must be
 // held.
-func (x *Index) publish(now *Searcher) {
-	if full := smallToMerge(now.views, x.mergingViews()); len(full) > mostFull && full[0].mem != nil {
-		if s := now.merge(full); s != nil {
-			now = now.withViews(replace(now.views, full, s))
+func (x *Index) publishSearcher(now *Searcher) {
+	if full := smallToMerge(now.views, x.mergingViews()); len(full) > maxFullMemtables && full[0].memtable != nil {
+		if s := now.mergeViews(full); s != nil {
+			now = now.withViews(replaceViews(now.views, full, s))
 		}
 	}
 	x.current.Store(now)
-	for lane := range x.merging {
-		if x.merging[lane] != nil {
+	for lane := range x.mergeLanes {
+		if x.mergeLanes[lane] != nil {
 			continue
 		}
 		choose := smallToMerge
@@ -227,34 +230,40 @@ func (x *Index) publish(now *Searcher) {
 			choose = largeToMerge
 		}
 		if merged := choose(now.views, x.mergingViews()); merged != nil {
-			x.mergeLater(now, lane, merged)
+			x.startMerge(now, lane, merged)
 		}
 	}
 }
 
 // mergingViews returns the views that are being merged. x.mu must be held.
-func (x *Index) mergingViews() []view { return slices.Concat(x.merging[:]...) }
+func (x *Index) mergingViews() []view { return slices.Concat(x.mergeLanes[:]...) }
 
 // withViews returns a searcher that has the same documents in other views.
 func (x *Searcher) withViews(views []view) *Searcher {
-	return &Searcher{params: x.params, seed: x.seed, views: views, live: x.live, total: x.total}
+	return &Searcher{
+		params:      x.params,
+		seed:        x.seed,
+		views:       views,
+		scoredCount: x.scoredCount,
+		totalLength: x.totalLength,
+	}
 }
 
-// mergeLater starts a merge of views in the background, in the lane for small or for large
+// startMerge starts a merge of views in the background, in the lane for small or for large
 // segments. x.mu must be held.
-func (x *Index) mergeLater(now *Searcher, lane int, merged []view) {
-	x.merging[lane] = merged
-	x.merger.Go(func() {
-		s := now.merge(merged)
+func (x *Index) startMerge(now *Searcher, lane int, merged []view) {
+	x.mergeLanes[lane] = merged
+	x.mergeGroup.Go(func() {
+		s := now.mergeViews(merged)
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		x.merging[lane] = nil
+		x.mergeLanes[lane] = nil
 		// Discard the result if the snapshot could not be read, or if Compact was called in
 		// the meantime.
-		if now := x.current.Load(); now.Err() == nil && holdsAll(now.views, merged) {
-			to := now.withViews(replace(now.views, merged, s))
+		if now := x.current.Load(); now.Err() == nil && containsAllSegments(now.views, merged) {
+			to := now.withViews(replaceViews(now.views, merged, s))
 			if now.Err() == nil { // the merge noticed the documents that were deleted in the meantime
-				x.publish(to)
+				x.publishSearcher(to)
 			}
 		}
 	})
@@ -266,7 +275,7 @@ func (x *Searcher) isCompact() bool {
 	if len(x.views) != 1 {
 		return len(x.views) == 0
 	}
-	return x.views[0].gone == 0 && x.views[0].mem == nil
+	return x.views[0].deletedCount == 0 && x.views[0].memtable == nil
 }
 
 // Compact merges all segments into a new segment without deleted documents, ordered by ID.
@@ -278,7 +287,7 @@ func (x *Index) Compact() *Searcher {
 	if now.isCompact() {
 		return now
 	}
-	if s := now.merge(now.views); now.Err() == nil {
+	if s := now.mergeViews(now.views); now.Err() == nil {
 		now = now.withViews([]view{{segment: s}})
 		x.current.Store(now)
 	}

@@ -25,14 +25,14 @@ func closeTo(a, b float64) bool { return math.Abs(a-b) <= 1e-12*math.Max(math.Ab
 // put adds documents 1, 2, … of those words, all equally new.
 func put(x *Index, docs ...string) *Index {
 	for i, d := range docs {
-		x.put(uint64(i+1), 0, Words(0, strings.Fields(d)))
+		x.put(uint64(i+1), 0, DocumentOfWords(0, strings.Fields(d)))
 	}
 	return x
 }
 
 // ask is the query of plain words.
 func ask(words []string, limit int, allow func(uint64) bool) Query {
-	return Query{Terms: Any(words), Limit: limit, Accept: allow}
+	return Query{Terms: TermsForWords(words), Limit: limit, AcceptDocument: allow}
 }
 
 func ids(hits []Hit) []uint64 {
@@ -108,7 +108,7 @@ func TestOrderOfTies(t *testing.T) {
 		id    uint64
 		newer int64
 	}{{5, 1}, {3, 7}, {9, 7}, {4, -2}, {1, 1}} {
-		x.put(d.id, d.newer, Words(0, []string{"same"}))
+		x.put(d.id, d.newer, DocumentOfWords(0, []string{"same"}))
 	}
 	want := []uint64{3, 9, 1, 5, 4} // newer 7, 7, 1, 1, −2
 	for limit := 0; limit <= 6; limit++ {
@@ -131,26 +131,26 @@ func TestOrderOfTies(t *testing.T) {
 
 func TestReplaceAndDelete(t *testing.T) {
 	x := put(New(Params{}), "alpha beta", "beta gamma")
-	x.put(1, 0, Words(0, []string{"delta"}))
+	x.put(1, 0, DocumentOfWords(0, []string{"delta"}))
 	x.Delete(7) // there is none
 	for term, want := range map[string]int{"alpha": 0, "beta": 1, "gamma": 1, "delta": 1} {
 		if got := x.DF(term); got != want {
 			t.Errorf("DF(%q) = %d, want %d", term, got, want)
 		}
 	}
-	if got, want := maps.Collect(x.Terms("")), map[string]int{
+	if got, want := maps.Collect(x.TermsWithPrefix("")), map[string]int{
 		"beta":  1,
 		"gamma": 1,
 		"delta": 1,
 	}; !maps.Equal(got, want) {
 		t.Errorf("Terms = %v, want %v", got, want)
 	}
-	x.put(2, 0, Words(0, nil)) // a document without terms does not count
+	x.put(2, 0, DocumentOfWords(0, nil)) // a document without terms does not count
 	if got := x.Len(); got != 1 {
 		t.Errorf("Len = %d, want 1", got)
 	}
 	x.Delete(1)
-	if got := maps.Collect(x.Terms("")); len(got) != 0 || x.Len() != 0 {
+	if got := maps.Collect(x.TermsWithPrefix("")); len(got) != 0 || x.Len() != 0 {
 		t.Errorf("Terms = %v, Len = %d after all was deleted", got, x.Len())
 	}
 	checkInside(t, x)
@@ -159,10 +159,10 @@ func TestReplaceAndDelete(t *testing.T) {
 func TestTermsMayBeLeft(t *testing.T) {
 	x := New(Params{})
 	for i := range 1000 {
-		x.put(uint64(i), 0, Words(0, []string{fmt.Sprint("t", i)}))
+		x.put(uint64(i), 0, DocumentOfWords(0, []string{fmt.Sprint("t", i)}))
 	}
 	n := 0
-	for range x.Terms("") {
+	for range x.TermsWithPrefix("") {
 		x.Delete(uint64(n)) // the searcher does not change
 		n++
 		if n == 300 {
@@ -176,23 +176,24 @@ func TestTermsMayBeLeft(t *testing.T) {
 
 func TestExplain(t *testing.T) {
 	x := put(New(Params{}), "x x y", "y", "z z z z")
-	e, ok := x.Explain(1, Any([]string{"y", "x", "nowhere", "z", "x"}))
+	e, ok := x.Explain(1, TermsForWords([]string{"y", "x", "nowhere", "z", "x"}))
 	if !ok {
 		t.Fatal("Explain(1) = false")
 	}
-	// N = 3, avgdl = 8/3: k1·(…) = 1.2·(0.25+0.75·3·3/8) = 1.3125 for document 1.
-	want := Explanation{N: 3, Len: 3, AvgLen: 8.0 / 3, Terms: []TermScore{
+	// DocumentCount = 3, avgdl = 8/3: k1·(…) = 1.2·(0.25+0.75·3·3/8) = 1.3125 for document 1.
+	want := Explanation{DocumentCount: 3, Len: 3, AvgLen: 8.0 / 3, Terms: []TermScore{
 		{"nowhere", 1, 0, 0, math.Log(3.5/0.5 + 1), 0},
 		{"x", 1, 2, 1, math.Log(2.5/1.5 + 1), math.Log(2.5/1.5+1) * 4.4 / 3.3125},
 		{"y", 1, 1, 2, math.Log(1.5/2.5 + 1), math.Log(1.5/2.5+1) * 2.2 / 2.3125},
 		{"z", 1, 0, 1, math.Log(2.5/1.5 + 1), 0},
 	}}
-	if e.N != want.N || e.Len != want.Len || !closeTo(e.AvgLen, want.AvgLen) || len(e.Terms) != len(want.Terms) {
+	if e.DocumentCount != want.DocumentCount || e.Len != want.Len || !closeTo(e.AvgLen, want.AvgLen) ||
+		len(e.Terms) != len(want.Terms) {
 		t.Fatalf("Explain = %+v, want %+v", e, want)
 	}
 	for i, got := range e.Terms {
 		w := want.Terms[i]
-		if got.Term != w.Term || got.TF != w.TF || got.DF != w.DF || !closeTo(got.IDF, w.IDF) ||
+		if got.Term != w.Term || got.Occurrences != w.Occurrences || got.DF != w.DF || !closeTo(got.IDF, w.IDF) ||
 			!closeTo(got.Score, w.Score) {
 			t.Errorf("term %d: %+v, want %+v", i, got, w)
 		}
@@ -200,7 +201,7 @@ func TestExplain(t *testing.T) {
 	if hit := x.Search(ask([]string{"y", "x"}, 1, nil))[0]; hit.ID != 1 || hit.Score != e.Score {
 		t.Errorf("Explain(1).Score = %v, Search found %v", e.Score, hit)
 	}
-	if _, ok := x.Explain(4, Any([]string{"x"})); ok {
+	if _, ok := x.Explain(4, TermsForWords([]string{"x"})); ok {
 		t.Error("Explain(4) = true for a document that is not there")
 	}
 }
@@ -235,7 +236,7 @@ func TestPanicInAllow(t *testing.T) {
 			t.Fatalf("Search = %v, want %v", got, want)
 		}
 	}
-	x.put(5, 0, Words(0, []string{"x"})) // the lock was released
+	x.put(5, 0, DocumentOfWords(0, []string{"x"})) // the lock was released
 }
 
 // The vectors are crabtalk's own answers. It returns ties in any order.
@@ -271,11 +272,11 @@ func TestCrabtalkVectors(t *testing.T) {
 				id = uint64(len(kind) + 1)
 				number[op.Name], kind[id] = id, op.Kind
 			}
-			terms := text.Crabtalk(op.Content)
+			terms := text.CrabtalkTerms(op.Content)
 			for _, a := range op.Aliases {
-				terms = append(terms, text.Crabtalk(a)...)
+				terms = append(terms, text.CrabtalkTerms(a)...)
 			}
-			x.put(id, int64(id), Words(0, terms))
+			x.put(id, int64(id), DocumentOfWords(0, terms))
 		case "forget":
 			if id, ok := number[op.Name]; ok {
 				x.Delete(id)
@@ -287,7 +288,7 @@ func TestCrabtalkVectors(t *testing.T) {
 			if op.Kind != "" {
 				allow = func(id uint64) bool { return kind[id] == op.Kind }
 			}
-			got := x.Search(ask(text.Crabtalk(op.Query), op.Limit, allow))
+			got := x.Search(ask(text.CrabtalkTerms(op.Query), op.Limit, allow))
 			want := step.Result.Hits
 			if len(got) != len(want) {
 				t.Errorf("Search(%q) = %v, want %v", op.Query, got, want)
@@ -322,7 +323,7 @@ func TestCrabtalkVectors(t *testing.T) {
 func TestWeights(t *testing.T) {
 	x := New(Params{})
 	x.put(1, 0, Doc{Terms: []Term{{Text: "x", TF: 24}, {Text: "none", TF: 0}, {Text: "x", TF: 16}}, Len: 64})
-	x.put(2, 0, Doc{Terms: []Term{{Text: "x", TF: One}}, Len: 32})
+	x.put(2, 0, Doc{Terms: []Term{{Text: "x", TF: OneTF}}, Len: 32})
 	got := x.Search(Query{Limit: 5, Terms: []QueryTerm{
 		{Text: "x", Weight: 3}, {Text: "x", Weight: 0.5}, {Text: "x", Weight: -1}, {Text: "none", Weight: 1},
 		{Text: "x", Weight: math.NaN()}, {Text: "x", Weight: math.Inf(1)}}})
@@ -332,15 +333,15 @@ func TestWeights(t *testing.T) {
 		t.Errorf("Search = %v, want %v", got, want)
 	}
 	e, ok := x.Explain(1, []QueryTerm{{Text: "x", Weight: 3}})
-	if !ok || e.Len != 4 || e.Terms[0].TF != 2.5 || e.Terms[0].Weight != 3 || e.Score != got[0].Score {
+	if !ok || e.Len != 4 || e.Terms[0].Occurrences != 2.5 || e.Terms[0].Weight != 3 || e.Score != got[0].Score {
 		t.Errorf("Explain = %+v", e)
 	}
 	if got := x.DF("none"); got != 0 {
 		t.Errorf("DF of a term of TF 0 = %d", got)
 	}
 	x.put(1, 0, Doc{Terms: []Term{{Text: "y", TF: 65535}, {Text: "y", TF: 65535}}, Len: 16})
-	if e, _ := x.Explain(1, Any([]string{"y"})); e.Terms[0].TF != 65535.0/16 {
-		t.Errorf("TF = %v, want it saturated", e.Terms[0].TF)
+	if e, _ := x.Explain(1, TermsForWords([]string{"y"})); e.Terms[0].Occurrences != 65535.0/16 {
+		t.Errorf("TF = %v, want it saturated", e.Terms[0].Occurrences)
 	}
 }
 
@@ -350,16 +351,20 @@ func TestWeights(t *testing.T) {
 func TestTermScoresAreExplanations(t *testing.T) {
 	testenv.Sequential(t)
 	var p TermScores // filled again and again
-	for _, n := range []uint64{500, 3 * 2 * window, 20} {
+	for _, n := range []uint64{500, 3 * 2 * windowDocs, 20} {
 		r := rand.New(rand.NewPCG(n, 1))
 		x := New(Params{})
 		for i := range n {
 			ws := []string{"a", "b", "c", "d", "e"}[:1+i%5]
-			x.put(i*7%n, int64(i), Words(0, append(ws, fmt.Sprint("own", i), fmt.Sprint("rare", i/7%(n/9)), "x"+
-				string(rune('a'+i%17)), fmt.Sprint("few", r.Uint64()%60))))
+			x.put(
+				i*7%n,
+				int64(i),
+				DocumentOfWords(0, append(ws, fmt.Sprint("own", i), fmt.Sprint("rare", i/7%(n/9)), "x"+
+					string(rune('a'+i%17)), fmt.Sprint("few", r.Uint64()%60))),
+			)
 		}
 		for i := range n / 5 {
-			x.put(i, 0, Words(0, []string{"e", "c", "c", "few3"}))
+			x.put(i, 0, DocumentOfWords(0, []string{"e", "c", "c", "few3"}))
 			x.Delete(n/2 + 3*i)
 		}
 		own := n / 3 // its number; its id is another
@@ -382,7 +387,7 @@ func TestTermScoresAreExplanations(t *testing.T) {
 				ids = append(ids, (first+i*step)%n)
 			}
 		}
-		x.Searcher().TermScores(&p, ids, terms)
+		x.Searcher().ComputeTermScores(&p, ids, terms)
 		texts := p.Terms
 		if want := []string{"c", "e", "few3", "few4", "nobody's", fmt.Sprint("own", own), "rare8",
 			"xd"}; !slices.Equal(texts, want) {
@@ -391,8 +396,8 @@ func TestTermScoresAreExplanations(t *testing.T) {
 		given := make([]int, len(texts))
 		for i, id := range ids {
 			e, ok := x.Explain(id, terms)
-			if ok != (p.Of(i) != nil) {
-				t.Fatalf("document %d: TermScores %v, Explain %v", id, p.Of(i), ok)
+			if ok != (p.Contributions(i) != nil) {
+				t.Fatalf("document %d: TermScores %v, Explain %v", id, p.Contributions(i), ok)
 			}
 			want := make([]float64, len(texts))
 			for _, ts := range e.Terms {
@@ -400,8 +405,8 @@ func TestTermScoresAreExplanations(t *testing.T) {
 				want[k] = ts.Score
 				given[k]++
 			}
-			if ok && !slices.Equal(p.Of(i), want) {
-				t.Errorf("document %d: TermScores %v, Explain %v", id, p.Of(i), want)
+			if ok && !slices.Equal(p.Contributions(i), want) {
+				t.Errorf("document %d: TermScores %v, Explain %v", id, p.Contributions(i), want)
 			}
 		}
 		for k, some := range given {

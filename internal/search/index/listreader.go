@@ -11,29 +11,29 @@ import (
 	"sync"
 )
 
-// someRead is the number of postings that are decoded at a time. The decoded values fit
+// decodeBatchSize is the number of postings that are decoded at a time. The decoded values fit
 // into the processor's L1 cache.
-const someRead = 512
+const decodeBatchSize = 512
 
-// lenOnes is the number of document lengths for which a [listReader] caches impacts.
-const lenOnes = 4096
+// cachedLengths is the number of document lengths for which a [listReader] caches impacts.
+const cachedLengths = 4096
 
 // listReader decodes a posting list.
 type listReader struct {
-	img  *image
-	b    []byte // the rest of the list and listMargin more bytes
-	left uint32 // number of postings that are not decoded yet
-	next uint64 // smallest possible document number of the next posting
+	snapshot   *snapshotTerms
+	encoded    []byte // the rest of the list and listMargin more bytes
+	remaining  uint32 // number of postings that are not decoded yet
+	minNextDoc uint64 // smallest possible document number of the next posting
 
 	// The postings that were decoded last.
-	numbers [someRead]uint32
-	tfs     [someRead]uint16
-	impacts [someRead]uint8
+	numbers [decodeBatchSize]uint32
+	tfs     [decodeBatchSize]uint16
+	impacts [decodeBatchSize]uint8
 
 	// impacts by document length for a TF of One, 0 if not computed yet (empty for a
 	// short list)
-	ones  []uint8
-	table [lenOnes]uint8 // memory for ones
+	impactsForOne []uint8
+	impactMemory  [cachedLengths]uint8 // memory for ones
 }
 
 // listMargin is the number of bytes that must follow a list in memory, with any content,
@@ -43,20 +43,20 @@ const listMargin = 8
 // listReaders is a pool, because a reader needs about 8 kB.
 var listReaders = sync.Pool{New: func() any { return new(listReader) }}
 
-// list returns a reader for a term's posting list at the start of b. The caller must
+// openList returns a reader for a term's posting list at the start of b. The caller must
 // release it.
-func (img *image) list(t *imageTerm, b []byte) (*listReader, error) {
+func (img *snapshotTerms) openList(t *snapshotTerm, b []byte) (*listReader, error) {
 	r := listReaders.Get().(*listReader)
-	r.img = img
-	r.b = b[:t.size+listMargin]
-	r.left = t.df
-	r.next = 0
-	r.ones = nil
-	if t.df > lenOnes {
-		r.ones = r.table[:]
-		clear(r.ones)
+	r.snapshot = img
+	r.encoded = b[:t.listSize+listMargin]
+	r.remaining = t.df
+	r.minNextDoc = 0
+	r.impactsForOne = nil
+	if t.df > cachedLengths {
+		r.impactsForOne = r.impactMemory[:]
+		clear(r.impactsForOne)
 	}
-	if crc32.Checksum(b[:t.size], castagnoli) != t.check {
+	if crc32.Checksum(b[:t.listSize], castagnoli) != t.checksum {
 		return r, fmt.Errorf("%w: the list of a term does not match its checksum", errSnapshot)
 	}
 	return r, nil
@@ -64,25 +64,25 @@ func (img *image) list(t *imageTerm, b []byte) (*listReader, error) {
 
 // release puts the reader back into listReaders.
 func (r *listReader) release() {
-	r.img, r.b = nil, nil
+	r.snapshot, r.encoded = nil, nil
 	listReaders.Put(r)
 }
 
-// decodeSome decodes the next postings and returns their number.
-func (r *listReader) decodeSome() (n int, err error) {
-	n = int(min(r.left, someRead))
-	if err := r.decode(n); err != nil {
+// decodeBatch decodes the next postings and returns their number.
+func (r *listReader) decodeBatch() (n int, err error) {
+	n = int(min(r.remaining, decodeBatchSize))
+	if err := r.decodePostings(n); err != nil {
 		return 0, err
 	}
-	lens := r.img.lens
-	sc := r.img.sc
-	ones := r.ones
+	lens := r.snapshot.docLengths
+	sc := r.snapshot.impactScale
+	ones := r.impactsForOne
 	for i, number := range r.numbers[:n] {
 		dl, tf := lens[number], r.tfs[i]
 		switch {
-		case dl == unscored:
+		case dl == unscoredLength:
 			return 0, fmt.Errorf("%w: a list names a document that is not there", errSnapshot)
-		case tf != One || dl >= uint32(len(ones)):
+		case tf != OneTF || dl >= uint32(len(ones)):
 			r.impacts[i] = sc.impact(tf, dl)
 			continue
 		case ones[dl] == 0:
@@ -93,22 +93,22 @@ func (r *listReader) decodeSome() (n int, err error) {
 	return n, nil
 }
 
-// longOrTF masks two bits in each of eight bytes: whether the distance has another byte, and whether
+// multiByteMask masks two bits in each of eight bytes: whether the distance has another byte, and whether
 // a TF follows. If all these bits are 0, the eight bytes encode eight postings.
-const longOrTF = 0x8181818181818181
+const multiByteMask = 0x8181818181818181
 
-// decode decodes the document numbers and TFs of the next n postings. A posting has one or
+// decodePostings decodes the document numbers and TFs of the next n postings. A posting has one or
 // two bytes in an unpredictable order, so the code does not branch on the length.
-func (r *listReader) decode(n int) error {
-	b := r.b
-	next := r.next
-	docs := uint64(len(r.img.lens))
+func (r *listReader) decodePostings(n int) error {
+	b := r.encoded
+	next := r.minNextDoc
+	docs := uint64(len(r.snapshot.docLengths))
 	for i := 0; i < n; i++ {
 		if i+8 <= n && len(b) >= 8+listMargin {
-			if eight := binary.LittleEndian.Uint64(b); eight&longOrTF == 0 {
+			if eight := binary.LittleEndian.Uint64(b); eight&multiByteMask == 0 {
 				for k := range 8 {
 					next += eight & 0xff >> 1
-					r.numbers[i+k], r.tfs[i+k] = uint32(next), One
+					r.numbers[i+k], r.tfs[i+k] = uint32(next), OneTF
 					next++
 					eight >>= 8
 				}
@@ -132,7 +132,7 @@ func (r *listReader) decode(n int) error {
 			}
 		}
 		b = b[size:]
-		tf := uint64(One)
+		tf := uint64(OneTF)
 		if v&1 != 0 {
 			tf, size = uint64(b[0]), 1
 			if tf >= 0x80 {
@@ -151,10 +151,10 @@ func (r *listReader) decode(n int) error {
 		next = number + 1
 		r.numbers[i], r.tfs[i] = uint32(number), uint16(tf)
 	}
-	r.b = b
-	r.left = r.left - uint32(n)
-	r.next = next
-	hasRest := r.left == 0 && len(b) > listMargin
+	r.encoded = b
+	r.remaining = r.remaining - uint32(n)
+	r.minNextDoc = next
+	hasRest := r.remaining == 0 && len(b) > listMargin
 	if len(b) < listMargin || hasRest {
 		return fmt.Errorf("%w: a list has an unknown form", errSnapshot)
 	}
@@ -163,8 +163,8 @@ func (r *listReader) decode(n int) error {
 
 // appendPostings appends all postings to list.
 func (r *listReader) appendPostings(list []posting) ([]posting, error) {
-	for r.left > 0 {
-		n, err := r.decodeSome()
+	for r.remaining > 0 {
+		n, err := r.decodeBatch()
 		if err != nil {
 			return list, err
 		}
@@ -177,22 +177,22 @@ func (r *listReader) appendPostings(list []posting) ([]posting, error) {
 
 // fillColumns adds all postings to empty columns and returns the largest impact.
 func (r *listReader) fillColumns(w *columns) (most uint8, err error) {
-	for r.left > 0 {
-		n, err := r.decodeSome()
+	for r.remaining > 0 {
+		n, err := r.decodeBatch()
 		if err != nil {
 			return 0, err
 		}
 		for _, impact := range r.impacts[:n] {
 			most = max(most, impact)
 		}
-		w.pushAll(r.numbers[:n], r.tfs[:n], r.impacts[:n])
+		w.pushBatch(r.numbers[:n], r.tfs[:n], r.impacts[:n])
 	}
-	w.finish()
+	w.finishColumns()
 	return most, nil
 }
 
-// pushAll adds several postings, like push.
-func (w *columns) pushAll(numbers []uint32, tfs []uint16, impacts []uint8) {
+// pushBatch adds several postings, like push.
+func (w *columns) pushBatch(numbers []uint32, tfs []uint16, impacts []uint8) {
 	w.impacts = append(w.impacts, impacts...)
 	from := len(w.docs)
 	w.docs = w.docs[:from+len(numbers)]
@@ -201,22 +201,22 @@ func (w *columns) pushAll(numbers []uint32, tfs []uint16, impacts []uint8) {
 		docs[i] = uint16(number)
 	}
 	for _, number := range numbers {
-		w.starts[number>>w.shift]++
+		w.startIndexes[number>>w.startShift]++
 	}
-	if w.bits != nil {
+	if w.docBits != nil {
 		for _, number := range numbers {
-			w.bits[number/64] |= 1 << (number % 64)
+			w.docBits[number/64] |= 1 << (number % 64)
 		}
 	}
-	if w.dense == nil {
+	if w.denseTFs == nil {
 		w.tfs = append(w.tfs, tfs...)
 		return
 	}
 	for i, number := range numbers {
-		tf := tfs[i] / w.unit
-		w.dense[number] = uint8(min(tf, largeTF))
-		if tf >= largeTF {
-			w.large = append(w.large, posting{number, tfs[i], impacts[i]})
+		tf := tfs[i] / w.denseUnit
+		w.denseTFs[number] = uint8(min(tf, maxDenseTF))
+		if tf >= maxDenseTF {
+			w.largePostings = append(w.largePostings, posting{number, tfs[i], impacts[i]})
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// best adds the view's best documents to the heap. It processes terms in descending order of their
+// searchBest adds the view's best documents to the heap. It processes terms in descending order of their
 // maximum contribution to a score. A posting is skipped if it cannot help a document to become one
 // of the best. This is so if the posting's impact (an upper bound of its contribution), plus the
 // maximum contributions of all weaker terms, is below the lowest of the best scores so far. The
@@ -25,54 +25,61 @@ import (
 // best returns false, without changing the heap, if adding up all postings is better. This
 // is so for a small view, for weights outside of single precision, or if too many
 // candidates are not accepted.
-func (v *view) best(q *query, ask *Query, best *topK) (done bool) {
-	if !(q.norm > leastNorm && q.norm < mostNorm) {
+func (v *view) searchBest(q *searchState, ask *Query, best *topK) (done bool) {
+	if !(q.gainSum > minNorm && q.gainSum < maxNorm) {
 		return false
 	}
 	for i := range q.cursors {
-		if q.cursors[i].part < leastPart {
+		if q.cursors[i].gainShare < minGainShare {
 			return false
 		}
 	}
 	postings := q.countPostings()
-	b := maxScore{query: q, view: v, ask: ask, limit: best.limit, budget: postings / worthOfRefusal, size: firstBatch}
-	b.slack = 1 - float32(len(q.terms)+roundings)*(1.0/(1<<22))
-	b.c0, b.c1 = max(float32(q.s.rest), tiny), float32(q.s.slope)
-	b.near, b.kept = q.near[:0], q.kept[:0]
-	for _, r := range best.heap {
-		b.push(float32(r.score / q.norm))
+	b := maxScore{
+		searchState:   q,
+		view:          v,
+		searchQuery:   ask,
+		limit:         best.limit,
+		refusalBudget: postings / postingsPerRefusal,
+		nextBatchSize: firstBatchSize,
 	}
-	b.threshold = max(b.threshold, b.boundOfTenBest()*b.slack)
+	b.estimateSlack = 1 - float32(len(q.terms)+maxRoundingErrors)*(1.0/(1<<22))
+	b.kBase, b.kSlope = max(float32(q.scale.lengthBase), lengthEpsilon), float32(q.scale.lengthSlope)
+	b.topEstimates, b.keptDocuments = q.topEstimates[:0], q.keptDocuments[:0]
+	for _, r := range best.heap {
+		b.pushEstimate(float32(r.score / q.gainSum))
+	}
+	b.threshold = max(b.threshold, b.boundOfTenBest()*b.estimateSlack)
 	switch {
 	case b.hasFewCandidates(postings):
 		b.scoreAllCandidates()
-	case postings <= fewPostings && len(v.lens) <= 2*window:
+	case postings <= maxPostingsToAdd && len(v.docLengths) <= 2*windowDocs:
 		return false // adding up so few postings is faster than choosing among them
 	default:
-		b.allTerms()
+		b.processTerms()
 	}
-	q.near, q.kept = b.near, b.kept
-	if b.budget < 0 {
+	q.topEstimates, q.keptDocuments = b.topEstimates, b.keptDocuments
+	if b.refusalBudget < 0 {
 		return false
 	}
-	b.rescore(best)
+	b.rescoreKept(best)
 	return true
 }
 
-// Estimates in single precision are possible if each term contributes at least leastPart of
-// the query's norm, and the norm is between leastNorm and mostNorm.
+// Estimates in single precision are possible if each term contributes at least minGainShare of
+// the query's norm, and the norm is between minNorm and maxNorm.
 const (
-	leastPart = 1e-20
-	leastNorm = 1e-280
-	mostNorm  = 1e280
-	tiny      = 1e-30 // added to document lengths to avoid 0/0
-	roundings = 16    // maximum number of rounding errors in a term's contribution
+	minGainShare      = 1e-20
+	minNorm           = 1e-280
+	maxNorm           = 1e280
+	lengthEpsilon     = 1e-30 // added to document lengths to avoid 0/0
+	maxRoundingErrors = 16    // maximum number of rounding errors in a term's contribution
 )
 
 // keepsScores reports whether the search accepts every document and multiplies no score by a
 // factor.
 func (b *maxScore) keepsScores() bool {
-	return b.filter.acceptsAll && b.ask.Accept == nil && b.ask.Factor == nil
+	return b.filter.acceptsAll && b.searchQuery.AcceptDocument == nil && b.searchQuery.ScoreFactor == nil
 }
 
 // boundOfTenBest returns a score that at least ten documents of the view reach by their
@@ -82,141 +89,142 @@ func (b *maxScore) keepsScores() bool {
 // computed.
 func (b *maxScore) boundOfTenBest() float32 {
 	v, least := b.view, 0.0
-	if b.limit > ten {
+	if b.limit > tenthRank {
 		return 0
 	}
-	if v.gone > 0 || !b.keepsScores() {
+	if v.deletedCount > 0 || !b.keepsScores() {
 		return 0
 	}
 	for i := range b.cursors {
-		if c := &b.cursors[i]; c.cols != nil {
-			least = max(least, float64(c.part)*float64(c.cols.tenth-1)/impactSteps)
+		if c := &b.cursors[i]; c.columns != nil {
+			least = max(least, float64(c.gainShare)*float64(c.columns.tenthImpact-1)/maxImpact)
 		}
 	}
-	if b.s.slope > v.slope {
-		least *= v.slope / b.s.slope
+	if b.scale.lengthSlope > v.impactSlope {
+		least *= v.impactSlope / b.scale.lengthSlope
 	}
 	return float32(least)
 }
 
-// firstBatch is the size of the first batch of candidates (documents that might be among the best).
+// firstBatchSize is the size of the first batch of candidates (documents that might be among the best).
 // Batches grow up to batchSize. The first batches are small, because each batch raises the
 // threshold, so that later batches skip more postings.
-const firstBatch = 32
+const firstBatchSize = 32
 
-// fewPostings is the number of postings that can be added up faster than a MaxScore search
+// maxPostingsToAdd is the number of postings that can be added up faster than a MaxScore search
 // can start.
-const fewPostings = 400
+const maxPostingsToAdd = 400
 
-// worthOfRefusal is the number of postings that can be added up in the time that the search needs
+// postingsPerRefusal is the number of postings that can be added up in the time that the search needs
 // for a candidate that is then refused.
-const worthOfRefusal = 32
+const postingsPerRefusal = 32
 
-// strongFrom is the minimum number of postings for which a term's strongest postings, with
+// minStrongPostings is the minimum number of postings for which a term's strongest postings, with
 // at least 7/8 of the largest impact, are processed first. This raises the threshold for
 // the rest.
-const strongFrom = 512
+const minStrongPostings = 512
 
 // maxScore is the state of a search.
 type maxScore struct {
-	*query
-	view  *view
-	ask   *Query
-	limit int
+	*searchState
+	view        *view
+	searchQuery *Query
+	limit       int
 
-	threshold float32        // minimum estimate of a candidate (never decreases)
-	slack     float32        // factor below 1 by which an estimate may be lower than the score
-	near      []uint32       // the largest estimates so far as float bits, ascending, at most limit
-	kept      []keptDocument // candidates that reached the threshold
-	c0, c1    float32        // the k of a candidate is c0 + c1·dl
-	size      int            // size of the next batch
-	budget    int            // number of candidates that may still be refused before the search gives up
+	threshold     float32        // minimum estimate of a candidate (never decreases)
+	estimateSlack float32        // factor below 1 by which an estimate may be lower than the score
+	topEstimates  []uint32       // the largest estimates so far as float bits, ascending, at most limit
+	keptDocuments []keptDocument // candidates that reached the threshold
+	kBase, kSlope float32        // the k of a candidate is c0 + c1·dl
+	nextBatchSize int            // size of the next batch
+	refusalBudget int            // number of candidates that may still be refused before the search gives up
 }
 
-// allTerms processes the terms in order.
-func (b *maxScore) allTerms() {
-	for place, i := range b.order {
+// processTerms processes the terms in order.
+func (b *maxScore) processTerms() {
+	for place, i := range b.cursorOrder {
 		c := &b.cursors[i]
-		if b.rest[place] < float64(b.threshold) || b.budget < 0 {
+		if b.maxRest[place] < float64(b.threshold) || b.refusalBudget < 0 {
 			return
 		}
-		switch w := c.cols; {
+		switch w := c.columns; {
 		case w == nil:
-			b.scoreList(c, place)
-		case w.bits != nil && b.filter.part < bothShare:
+			b.scorePostingList(c, place)
+		case w.docBits != nil && b.filter.documentShare < maxLookupShare:
 			b.scoreFiltered(c, place)
 		default:
-			above := impactSteps + 1
-			if strong := int(c.most/c.unit) * 7 / 8; len(w.docs) > strongFrom && strong > b.minImpact(c, place) {
+			above := maxImpact + 1
+			if strong := int(c.maxContribution/c.impactUnit) * 7 / 8; len(w.docs) > minStrongPostings &&
+				strong > b.minImpact(c, place) {
 				b.scoreColumns(c, place, strong, above)
 				above = strong
 			}
 			b.scoreColumns(c, place, b.minImpact(c, place), above)
 		}
-		b.size = batchSize
+		b.nextBatchSize = batchSize
 	}
 }
 
 // minImpact returns the lowest impact at which a posting of the term can reach the threshold. If no
-// posting can reach the threshold, the result is above impactSteps.
-func (b *maxScore) minImpact(c *cursor, place int) int {
-	need := math.Ceil((float64(b.threshold) - b.rest[place+1]) / c.unit)
-	return int(min(max(need, 1), impactSteps+1))
+// posting can reach the threshold, the result is above maxImpact.
+func (b *maxScore) minImpact(c *queryCursor, orderIndex int) int {
+	need := math.Ceil((float64(b.threshold) - b.maxRest[orderIndex+1]) / c.impactUnit)
+	return int(min(max(need, 1), maxImpact+1))
 }
 
-// bothShare is a fraction of all documents. If fewer documents meet the query's
+// maxLookupShare is a fraction of all documents. If fewer documents meet the query's
 // conditions, it is faster to look up which of these documents have the term than to
 // compare impacts.
-const bothShare = 0.15
+const maxLookupShare = 0.15
 
-// candidate returns the candidate for a posting of the term.
-func (b *maxScore) candidate(c *cursor, doc uint32, tf uint16) candidate {
-	f, k := float32(tf), b.c0+b.c1*float32(b.view.lens[doc])
-	return candidate{doc, c.part * f / (f + k), k}
+// makeCandidate returns the candidate for a posting of the term.
+func (b *maxScore) makeCandidate(c *queryCursor, doc uint32, tf uint16) candidate {
+	f, k := float32(tf), b.kBase+b.kSlope*float32(b.view.docLengths[doc])
+	return candidate{doc, c.gainShare * f / (f + k), k}
 }
 
-func (b *maxScore) scoreList(c *cursor, place int) {
-	n, minImpact := 0, b.minImpact(c, place)
+func (b *maxScore) scorePostingList(c *queryCursor, orderIndex int) {
+	n, minImpact := 0, b.minImpact(c, orderIndex)
 	for _, p := range c.list {
 		if int(p.impact) >= minImpact && b.filter.accepts(p.doc) {
-			b.batch[n] = b.candidate(c, p.doc, p.tf)
+			b.candidateBatch[n] = b.makeCandidate(c, p.doc, p.tf)
 			n++
 		}
 	}
-	b.complete(place, b.batch[:n])
+	b.completeCandidates(orderIndex, b.candidateBatch[:n])
 }
 
 const (
-	everyByte = 0x0101010101010101
-	topBits   = 0x80 * everyByte
+	onesInBytes    = 0x0101010101010101
+	topBitsOfBytes = 0x80 * onesInBytes
 
-	// multiplying by gatherBits moves the lowest bits of all bytes to the highest byte
-	gatherBits = 0x0102040810204080
+	// multiplying by gatherBitsFactor moves the lowest bits of all bytes to the highest byte
+	gatherBitsFactor = 0x0102040810204080
 )
 
 // scoreColumns processes the postings with an impact of at least minImpact and below above.
-func (b *maxScore) scoreColumns(c *cursor, place, minImpact, above int) {
-	w := c.cols
-	upper, end := uint32(0), w.upTo(0)
-	unit := float32(w.unit)
+func (b *maxScore) scoreColumns(c *queryCursor, orderIndex, minImpact, impactLimit int) {
+	w := c.columns
+	upper, end := uint32(0), w.endOfUpperHalf(0)
+	unit := float32(w.denseUnit)
 	docs := w.docs
 	tfs := w.tfs
-	dense := w.dense
-	lens := b.view.lens
-	part := c.part
-	c0 := b.c0
-	c1 := b.c1
+	dense := w.denseTFs
+	lens := b.view.docLengths
+	part := c.gainShare
+	c0 := b.kBase
+	c1 := b.kSlope
 	all := b.filter.acceptsAll
-	for i := 0; i < len(w.impacts) && minImpact < above &&
-		b.budget >= 0; minImpact = max(minImpact, b.minImpact(c, place)) {
+	for i := 0; i < len(w.impacts) && minImpact < impactLimit &&
+		b.refusalBudget >= 0; minImpact = max(minImpact, b.minImpact(c, orderIndex)) {
 		n := 0
-		n, i = b.reach(w.impacts, i, minImpact, above)
+		n, i = b.collectReaching(w.impacts, i, minImpact, impactLimit)
 		left := 0
-		for _, x := range b.batch[:n] {
+		for _, x := range b.candidateBatch[:n] {
 			at := int(x.doc)
 			for at >= end {
 				upper += 1 << 16
-				end = w.upTo(upper)
+				end = w.endOfUpperHalf(upper)
 			}
 			doc, f := upper|uint32(docs[at]), float32(0)
 			if !all && !b.filter.hasBit(doc) {
@@ -226,35 +234,35 @@ func (b *maxScore) scoreColumns(c *cursor, place, minImpact, above int) {
 				f = float32(tfs[at])
 			} else {
 				f = float32(dense[doc])
-				if f == largeTF {
-					f = float32(w.largeTF(doc))
+				if f == maxDenseTF {
+					f = float32(w.findLargeTF(doc))
 				} else {
 					f *= unit
 				}
 			}
 			k := c0 + c1*float32(lens[doc])
-			b.batch[left] = candidate{doc, part * f / (f + k), k}
+			b.candidateBatch[left] = candidate{doc, part * f / (f + k), k}
 			left++
 		}
-		batch := b.batch[:left]
-		if b.filter.late != nil { // Outside of the loop above, because the loop is faster if it is small.
+		batch := b.candidateBatch[:left]
+		if b.filter.lateRange != nil { // Outside of the loop above, because the loop is faster if it is small.
 			batch = slices.DeleteFunc(batch, func(c candidate) bool { return !b.filter.isInTime(c.doc) })
 		}
-		b.size = min(2*b.size, batchSize)
-		b.complete(place, batch)
+		b.nextBatchSize = min(2*b.nextBatchSize, batchSize)
+		b.completeCandidates(orderIndex, batch)
 	}
 }
 
-// reach collects the indexes of the impacts from minImpact up to, but not including, above. It
+// collectReaching collects the indexes of the impacts from minImpact up to, but not including, above. It
 // starts at index i and stops when the batch is full. It returns the number of collected indexes
 // and the next index.
 //
 // One addition compares eight impacts: it overflows into the top bit of each byte whose impact is
 // at least minImpact. reach first collects the blocks that have such an impact, without a branch
 // that depends on impacts. Few blocks have such an impact, so a branch would be mispredicted.
-func (b *maxScore) reach(impacts []uint8, i, minImpact, above int) (n, next int) {
+func (b *maxScore) collectReaching(impacts []uint8, i, minImpact, impactLimit int) (n, next int) {
 	var blocks [64]int32
-	low, high := uint64(0x80-minImpact)*everyByte, uint64(0x80-above)*everyByte
+	low, high := uint64(0x80-minImpact)*onesInBytes, uint64(0x80-impactLimit)*onesInBytes
 	le := binary.LittleEndian
 	for i < len(impacts) {
 		found := 0
@@ -262,7 +270,7 @@ func (b *maxScore) reach(impacts []uint8, i, minImpact, above int) (n, next int)
 			some := impacts[i : i+impactBlock]
 			set := ((le.Uint64(some) + low) | (le.Uint64(some[8:]) + low) | (le.Uint64(
 				some[16:],
-			) + low) | (le.Uint64(some[24:]) + low)) & topBits
+			) + low) | (le.Uint64(some[24:]) + low)) & topBitsOfBytes
 			blocks[found%len(blocks)] = int32(i)
 			found += int((set | -set) >> 63)
 		}
@@ -270,13 +278,13 @@ func (b *maxScore) reach(impacts []uint8, i, minImpact, above int) (n, next int)
 			some, set := impacts[at:at+impactBlock], uint64(0)
 			for j := 0; j < impactBlock; j += 8 {
 				eight := le.Uint64(some[j:])
-				set |= ((eight + low) &^ (eight + high) & topBits >> 7 * gatherBits) >> 56 << j
+				set |= ((eight + low) &^ (eight + high) & topBitsOfBytes >> 7 * gatherBitsFactor) >> 56 << j
 			}
 			for ; set != 0; set &= set - 1 {
-				b.batch[n].doc = uint32(at) + uint32(bits.TrailingZeros64(set))
+				b.candidateBatch[n].doc = uint32(at) + uint32(bits.TrailingZeros64(set))
 				n++
 			}
-			if n >= b.size {
+			if n >= b.nextBatchSize {
 				return n, int(at) + impactBlock
 			}
 		}
@@ -286,30 +294,30 @@ func (b *maxScore) reach(impacts []uint8, i, minImpact, above int) (n, next int)
 
 // scoreFiltered is like scoreColumns, for conditions that few documents meet. It examines
 // only documents that meet the conditions and have the term.
-func (b *maxScore) scoreFiltered(c *cursor, place int) {
+func (b *maxScore) scoreFiltered(c *queryCursor, orderIndex int) {
 	n := 0
-	for i, set := range b.filter.set {
-		for set &= c.cols.bits[i]; set != 0 && b.budget >= 0; set &= set - 1 {
+	for i, set := range b.filter.documentBits {
+		for set &= c.columns.docBits[i]; set != 0 && b.refusalBudget >= 0; set &= set - 1 {
 			doc := uint32(64*i + bits.TrailingZeros64(set))
 			if !b.filter.isInTime(doc) {
 				continue
 			}
-			b.batch[n] = b.candidate(c, doc, c.cols.tf(doc))
+			b.candidateBatch[n] = b.makeCandidate(c, doc, c.columns.termFrequency(doc))
 			n++
 			if n == batchSize {
-				b.complete(place, b.batch[:n])
+				b.completeCandidates(orderIndex, b.candidateBatch[:n])
 				n = 0
 			}
 		}
 	}
-	b.complete(place, b.batch[:n])
+	b.completeCandidates(orderIndex, b.candidateBatch[:n])
 }
 
-// complete adds the contributions of the terms after place to the candidates. It drops the
+// completeCandidates adds the contributions of the terms after place to the candidates. It drops the
 // candidates that cannot reach the threshold, and offers the remaining candidates.
-func (b *maxScore) complete(place int, candidates []candidate) {
-	for next := place + 1; next < len(b.order) && len(candidates) > 0; next++ {
-		if need := b.threshold - float32(b.rest[next]); need > 0 {
+func (b *maxScore) completeCandidates(orderIndex int, candidates []candidate) {
+	for next := orderIndex + 1; next < len(b.cursorOrder) && len(candidates) > 0; next++ {
+		if need := b.threshold - float32(b.maxRest[next]); need > 0 {
 			left := 0
 			for _, x := range candidates {
 				candidates[left] = x
@@ -317,42 +325,42 @@ func (b *maxScore) complete(place int, candidates []candidate) {
 			}
 			candidates = candidates[:left]
 		}
-		b.cursors[b.order[next]].addTo(candidates)
+		b.cursors[b.cursorOrder[next]].addContributions(candidates)
 	}
 	for _, x := range candidates {
 		if x.sum >= b.threshold {
-			b.offer(place, x)
+			b.offerCandidate(orderIndex, x)
 		}
 	}
 }
 
-// addTo adds the contributions of the term to the candidates.
-func (c *cursor) addTo(candidates []candidate) {
-	part, w := c.part, c.cols
+// addContributions adds the contributions of the term to the candidates.
+func (c *queryCursor) addContributions(candidates []candidate) {
+	part, w := c.gainShare, c.columns
 	switch {
 	case w == nil:
 		for i := range candidates {
 			x := &candidates[i]
-			if at := c.find(x.doc); c.list[at].doc == x.doc {
+			if at := c.findIndex(x.doc); c.list[at].doc == x.doc {
 				f := float32(c.list[at].tf)
 				x.sum += part * f / (f + x.k)
 			}
 		}
-	case w.dense != nil:
-		dense, unit := w.dense, float32(w.unit)
+	case w.denseTFs != nil:
+		dense, unit := w.denseTFs, float32(w.denseUnit)
 		for i := range candidates {
 			x := &candidates[i]
 			f := float32(dense[x.doc])
-			if f == largeTF {
-				f = float32(w.largeTF(x.doc))
+			if f == maxDenseTF {
+				f = float32(w.findLargeTF(x.doc))
 			} else {
 				f *= unit
 			}
 			x.sum += part * f / (f + x.k)
 		}
-	case w.bits != nil:
-		all := w.bits
-		starts := w.starts
+	case w.docBits != nil:
+		all := w.docBits
+		starts := w.startIndexes
 		tfs := w.tfs
 		for i := range candidates {
 			x := &candidates[i]
@@ -364,8 +372,8 @@ func (c *cursor) addTo(candidates []candidate) {
 		}
 	default:
 		docs := w.docs
-		starts := w.starts
-		shift := w.shift
+		starts := w.startIndexes
+		shift := w.startShift
 		for i := range candidates {
 			x := &candidates[i]
 			slot, low := x.doc>>shift, uint16(x.doc)
@@ -377,96 +385,99 @@ func (c *cursor) addTo(candidates []candidate) {
 	}
 }
 
-// offer keeps a candidate if the document is not deleted, is accepted, and was not found
+// offerCandidate keeps a candidate if the document is not deleted, is accepted, and was not found
 // already by a term before place.
-func (b *maxScore) offer(place int, x candidate) {
+func (b *maxScore) offerCandidate(orderIndex int, x candidate) {
 	if b.view.isDeleted(x.doc) {
 		return
 	}
-	for _, i := range b.order[:max(place, 0)] {
-		if b.cursors[i].tf(x.doc) > 0 {
+	for _, i := range b.cursorOrder[:max(orderIndex, 0)] {
+		if b.cursors[i].termFrequency(x.doc) > 0 {
 			return
 		}
 	}
-	if b.ask.Accept != nil && !b.ask.Accept(b.view.ids.at(x.doc)) {
-		b.budget--
+	if b.searchQuery.AcceptDocument != nil && !b.searchQuery.AcceptDocument(b.view.ids.valueAt(x.doc)) {
+		b.refusalBudget--
 		return
 	}
-	if b.ask.Factor != nil { // a refused candidate stays refused, because a factor never increases a score
-		x.sum *= float32(b.ask.Factor(b.view.ids.at(x.doc)))
+	if b.searchQuery.ScoreFactor != nil { // a refused candidate stays refused, because a factor never increases a score
+		x.sum *= float32(b.searchQuery.ScoreFactor(b.view.ids.valueAt(x.doc)))
 		if x.sum < b.threshold {
 			return
 		}
 	}
-	b.kept = append(b.kept, keptDocument{doc: x.doc, sum: x.sum})
-	b.push(x.sum)
+	b.keptDocuments = append(b.keptDocuments, keptDocument{doc: x.doc, estimate: x.sum})
+	b.pushEstimate(x.sum)
 }
 
-// push adds an estimate to the largest estimates, and raises the threshold. It always
+// pushEstimate adds an estimate to the largest estimates, and raises the threshold. It always
 // processes the whole list, to avoid unpredictable branches.
-func (b *maxScore) push(sum float32) {
+func (b *maxScore) pushEstimate(sum float32) {
 	bits := math.Float32bits(sum) // the bits of non-negative floats have the same order as the floats
-	if len(b.near) < b.limit {
-		b.near = slices.Insert(b.near, 0, 0)
-	} else if bits <= b.near[0] {
+	if len(b.topEstimates) < b.limit {
+		b.topEstimates = slices.Insert(b.topEstimates, 0, 0)
+	} else if bits <= b.topEstimates[0] {
 		return
 	}
-	near := b.near
+	near := b.topEstimates
 	for i := 1; i < len(near); i++ {
 		near[i-1] = min(near[i], bits)
 		bits = max(near[i], bits)
 	}
 	near[len(near)-1] = bits
 	if len(near) == b.limit {
-		b.threshold = max(b.threshold, math.Float32frombits(near[0])*b.slack)
+		b.threshold = max(b.threshold, math.Float32frombits(near[0])*b.estimateSlack)
 	}
 }
 
-// rescore computes the exact scores of the candidates that were kept, and adds the best candidates
+// rescoreKept computes the exact scores of the candidates that were kept, and adds the best candidates
 // to the heap. It processes one term after the other for all candidates, so that it reads memory in
 // order.
-func (b *maxScore) rescore(best *topK) {
-	n, rest := 0, max(b.s.rest, leastRest)
-	for _, x := range b.kept {
-		if x.sum >= b.threshold {
-			b.kept[n] = keptDocument{doc: x.doc, k: rest + float64(b.s.slope*float64(b.view.lens[x.doc]))}
+func (b *maxScore) rescoreKept(best *topK) {
+	n, rest := 0, max(b.scale.lengthBase, minRest)
+	for _, x := range b.keptDocuments {
+		if x.estimate >= b.threshold {
+			b.keptDocuments[n] = keptDocument{
+				doc: x.doc,
+				k:   rest + float64(b.scale.lengthSlope*float64(b.view.docLengths[x.doc])),
+			}
 			n++
 		}
 	}
-	some := b.kept[:n]
+	some := b.keptDocuments[:n]
 	for i := range b.cursors {
-		b.cursors[i].rescore(some)
+		b.cursors[i].addExactScores(some)
 	}
 	for i := range some {
 		x := &some[i]
 		r := rankedHit{x.score, b.view, x.doc}
-		if b.ask.Factor != nil {
-			r.score *= b.ask.Factor(r.id())
+		if b.searchQuery.ScoreFactor != nil {
+			r.score *= b.searchQuery.ScoreFactor(r.id())
 		}
-		if r.score >= best.least && best.wouldKeep(r) {
-			best.add(r)
+		if r.score >= best.minScore && best.wouldKeep(r) {
+			best.addHit(r)
 		}
 	}
 }
 
-// leastRest replaces a rest of 0, so that a term with TF 0 contributes 0 and not NaN. It is
+// minRest replaces a rest of 0, so that a term with TF 0 contributes 0 and not NaN. It is
 // too small to change any other score.
-const leastRest = 1e-300
+const minRest = 1e-300
 
-// rescore adds the contributions of the term to the candidates. It is scale.score, inlined
+// addExactScores adds the contributions of the term to the candidates. It is scale.score, inlined
 // by hand.
-func (c *cursor) rescore(docs []keptDocument) {
+func (c *queryCursor) addExactScores(docs []keptDocument) {
 	gain := c.gain
-	switch w := c.cols; {
+	switch w := c.columns; {
 	case w == nil:
 		for i := range docs {
 			x := &docs[i]
-			if at := c.find(x.doc); c.list[at].doc == x.doc {
+			if at := c.findIndex(x.doc); c.list[at].doc == x.doc {
 				f := float64(c.list[at].tf)
 				x.score += float64(gain*f) / (f + x.k)
 			}
 		}
-	case w.dense != nil:
+	case w.denseTFs != nil:
 		for i := range docs {
 			x := &docs[i]
 			f := float64(w.denseTF(x.doc))
@@ -475,7 +486,7 @@ func (c *cursor) rescore(docs []keptDocument) {
 	default:
 		for i := range docs {
 			x := &docs[i]
-			if at, ok := w.find(x.doc); ok {
+			if at, ok := w.findIndex(x.doc); ok {
 				f := float64(w.tfs[at])
 				x.score += float64(gain*f) / (f + x.k)
 			}
@@ -487,27 +498,28 @@ func (c *cursor) rescore(docs []keptDocument) {
 // documents is faster than processing the postings.
 func (b *maxScore) hasFewCandidates(postings int) bool {
 	w := &b.filter
-	return !w.acceptsAll && w.n*fewShare <= len(b.view.lens) && w.n*len(b.cursors) <= postings*lookUpWorth
+	return !w.acceptsAll && w.documentCount*fewDocsDivisor <= len(b.view.docLengths) &&
+		w.documentCount*len(b.cursors) <= postings*postingsPerLookup
 }
 
 // scoreAllCandidates scores the documents that meet the conditions, and no others.
 func (b *maxScore) scoreAllCandidates() {
 	n := 0
 	complete := func() {
-		for i := range b.batch[:n] {
-			x := &b.batch[i]
-			x.sum, x.k = 0, b.c0+b.c1*float32(b.view.lens[x.doc])
+		for i := range b.candidateBatch[:n] {
+			x := &b.candidateBatch[i]
+			x.sum, x.k = 0, b.kBase+b.kSlope*float32(b.view.docLengths[x.doc])
 		}
-		b.complete(-1, b.batch[:n])
+		b.completeCandidates(-1, b.candidateBatch[:n])
 		n = 0
 	}
-	for i, set := range b.filter.set {
-		for ; set != 0 && b.budget >= 0; set &= set - 1 {
+	for i, set := range b.filter.documentBits {
+		for ; set != 0 && b.refusalBudget >= 0; set &= set - 1 {
 			doc := uint32(64*i + bits.TrailingZeros64(set))
 			if !b.filter.isInTime(doc) {
 				continue
 			}
-			b.batch[n].doc = doc
+			b.candidateBatch[n].doc = doc
 			n++
 			if n == batchSize {
 				complete()

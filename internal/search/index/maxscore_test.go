@@ -31,7 +31,7 @@ type row struct {
 // best ranks all documents by the formula as scale.score has it.
 func (m *table) best(q Query) []Hit {
 	ts := distinctTerms(nil, q.Terms)
-	s := scale{n: float64(m.n), k1: defaultK1}
+	s := bm25Scale{docCount: float64(m.n), k1: defaultK1}
 	at, df := make([]int, len(ts)), make([]int, len(ts))
 	for i, t := range ts {
 		at[i], _ = slices.BinarySearch(m.words, t.Text)
@@ -48,8 +48,8 @@ func (m *table) best(q Query) []Hit {
 			}
 		}
 	}
-	s.avgdl = float64(total) / One / s.n
-	s.rest, s.slope = One*float64(s.k1*(1-defaultB)), float64(s.k1*defaultB)/s.avgdl
+	s.averageLength = float64(total) / OneTF / s.docCount
+	s.lengthBase, s.lengthSlope = OneTF*float64(s.k1*(1-defaultB)), float64(s.k1*defaultB)/s.averageLength
 	var all []plainHit
 	for id, d := range m.docs {
 		if d == nil {
@@ -58,13 +58,13 @@ func (m *table) best(q Query) []Hit {
 		sum := 0.0
 		for i, w := range at {
 			if d.tf[w] > 0 {
-				sum += s.score(s.gain(s.idf(df[i], ts[i].Prior), ts[i].Weight), uint32(d.tf[w]), d.len)
+				sum += s.score(s.termGain(s.idf(df[i], ts[i].Prior), ts[i].Weight), uint32(d.tf[w]), d.len)
 			}
 		}
-		if q.Factor != nil {
-			sum *= q.Factor(uint64(id))
+		if q.ScoreFactor != nil {
+			sum *= q.ScoreFactor(uint64(id))
 		}
-		if sum > 0 && (q.Accept == nil || q.Accept(uint64(id))) && m.meets(d, q) {
+		if sum > 0 && (q.AcceptDocument == nil || q.AcceptDocument(uint64(id))) && m.meets(d, q) {
 			all = append(all, plainHit{sum, d.newer, uint64(id)})
 		}
 	}
@@ -78,16 +78,16 @@ func (m *table) best(q Query) []Hit {
 
 // meets reports whether a document meets the query's conditions.
 func (m *table) meets(d *row, q Query) bool {
-	for _, c := range q.Filter {
+	for _, c := range q.Conditions {
 		has := slices.ContainsFunc(c.Terms, func(t string) bool {
 			w, known := slices.BinarySearch(m.words, t)
 			return known && d.tf[w] > 0
 		})
-		if has == c.Not {
+		if has == c.IsNegated {
 			return false
 		}
 	}
-	return q.Range == nil || (d.time >= q.Range.From && d.time <= q.Range.To)
+	return q.CreatedRange == nil || (d.time >= q.CreatedRange.First && d.time <= q.CreatedRange.Last)
 }
 
 // Documents have one of few lengths and times, so that ties are everywhere; the
@@ -132,7 +132,7 @@ func TestTenThousandQueries(t *testing.T) {
 		}
 		d := Doc{Len: r.len, Created: r.time}
 		for range 1 + rng.IntN(30) {
-			w, tf := z.Uint64(), []uint16{One, One, One, 6, 2 * One, 700}[rng.IntN(6)]
+			w, tf := z.Uint64(), []uint16{OneTF, OneTF, OneTF, 6, 2 * OneTF, 700}[rng.IntN(6)]
 			r.tf[w] += tf
 			d.Terms = append(d.Terms, Term{Text: m.words[w], TF: tf})
 		}
@@ -152,7 +152,7 @@ func TestTenThousandQueries(t *testing.T) {
 		for range rng.IntN(4) {
 			change()
 		}
-		q := Query{Limit: []int{1, 3, 10, 10, 60, many + 1}[rng.IntN(6)]}
+		q := Query{Limit: []int{1, 3, 10, 10, 60, maxScoreLimit + 1}[rng.IntN(6)]}
 		for range 1 + rng.IntN(8) {
 			w := z.Uint64()
 			q.Terms = append(
@@ -166,24 +166,24 @@ func TestTenThousandQueries(t *testing.T) {
 		}
 		if k := rng.IntN(10); k < 4 {
 			every := []uint64{2, 10, 100, 1000}[k]
-			q.Accept = func(id uint64) bool { return id%every == 1 }
+			q.AcceptDocument = func(id uint64) bool { return id%every == 1 }
 		}
 		for rng.IntN(2) == 0 {
-			c := Clause{Not: rng.IntN(3) == 0}
+			c := TermCondition{IsNegated: rng.IntN(3) == 0}
 			for range 1 + rng.IntN(3) {
 				c.Terms = append(c.Terms, m.words[rng.IntN(vocab)])
 			}
 			if rng.IntN(20) == 0 {
 				c.Terms = []string{"nobody has it"}
 			}
-			q.Filter = append(q.Filter, c)
+			q.Conditions = append(q.Conditions, c)
 		}
 		if rng.IntN(5) == 0 {
 			at := rng.Int64N(now)
-			q.Range = &Range{at, at + 1 + rng.Int64N(now)/[]int64{1, 10, 1000}[rng.IntN(3)]}
+			q.CreatedRange = &TimeRange{at, at + 1 + rng.Int64N(now)/[]int64{1, 10, 1000}[rng.IntN(3)]}
 		}
 		if rng.IntN(5) == 0 {
-			q.Factor = func(id uint64) float64 { return 1 / float64(1+id%3) }
+			q.ScoreFactor = func(id uint64) float64 { return 1 / float64(1+id%3) }
 		}
 		got, want := x.Search(q), m.best(q)
 		if !slices.Equal(got, want) {
@@ -192,12 +192,12 @@ func TestTenThousandQueries(t *testing.T) {
 		given += len(got)
 		if n := q; i%20 == 0 {
 			n.Limit = ids
-			n.Factor = nil
+			n.ScoreFactor = nil
 			if count := x.Count(q); count != len(m.best(n)) {
 				t.Fatalf("query %d: Count(%+v) = %d, want %d", i, q, count, len(m.best(n)))
 			}
 		}
-		if v := x.Searcher().views[0]; len(v.lens) > 2*window && q.Limit <= many {
+		if v := x.Searcher().views[0]; len(v.docLengths) > 2*windowDocs && q.Limit <= maxScoreLimit {
 			chosen++
 		}
 	}
@@ -210,17 +210,17 @@ func TestTenThousandQueries(t *testing.T) {
 // Weights may be so large that sums have no bound, or so small that they vanish.
 func TestExtremeWeights(t *testing.T) {
 	x := New(Params{B: 1})
-	for i := range 2*window + 300 {
+	for i := range 2*windowDocs + 300 {
 		x.put(
 			uint64(i),
 			0,
-			Doc{Terms: []Term{{Text: "x", TF: One}, {Text: "y", TF: uint16(1 + i%3)}}, Len: uint32(i % 2)},
+			Doc{Terms: []Term{{Text: "x", TF: OneTF}, {Text: "y", TF: uint16(1 + i%3)}}, Len: uint32(i % 2)},
 		)
 	}
 	for _, w := range []float64{math.MaxFloat64, math.SmallestNonzeroFloat64, 1} {
 		q := Query{Terms: []QueryTerm{{Text: "x", Weight: w}, {Text: "y", Weight: w}}, Limit: 5}
 		got := x.Search(q)
-		q.Limit = many + 1 // all are added up
+		q.Limit = maxScoreLimit + 1 // all are added up
 		if want := x.Search(q); !slices.Equal(got, want[:min(5, len(want))]) {
 			t.Errorf("weight %v: Search = %v, want the first of %v", w, got, want)
 		}
@@ -234,9 +234,9 @@ func TestFormsOfPostings(t *testing.T) {
 		often, seldom int
 		want          string
 	}{
-		{columnsLeast - 1, 2 * window, "columns false bits false dense false postings 63"},
-		{113, 2 * window, "columns true bits false dense false postings 113"},
-		{300, 2 * window, "columns true bits true dense false postings 300"},
+		{minColumnPostings - 1, 2 * windowDocs, "columns false bits false dense false postings 63"},
+		{113, 2 * windowDocs, "columns true bits false dense false postings 113"},
+		{300, 2 * windowDocs, "columns true bits true dense false postings 300"},
 		{300, 300 * 64, "columns true bits false dense false postings 300"},
 		{10_000, 300 * 64, "columns true bits true dense true postings 10000"},
 		{100, 66_000 + 100, "columns true bits false dense false postings 100"},
@@ -247,7 +247,7 @@ func TestFormsOfPostings(t *testing.T) {
 		var docs []Doc
 		add := func(n int, word string) {
 			for range n {
-				ids, docs = append(ids, uint64(len(ids)+1)), append(docs, Words(0, []string{word}))
+				ids, docs = append(ids, uint64(len(ids)+1)), append(docs, DocumentOfWords(0, []string{word}))
 			}
 		}
 		add(step.seldom, "seldom")
@@ -258,13 +258,14 @@ func TestFormsOfPostings(t *testing.T) {
 			checkInside(t, x)
 			var alone []posting
 			sr := x.Searcher()
-			f, _ := sr.views[0].find("often", sr.hash("often"), &alone)
-			w := f.cols
+			f, _ := sr.views[0].findTerm("often", sr.hashTerm("often"), &alone)
+			w := f.columns
 			if got := fmt.Sprintf("columns %v bits %v dense %v postings %d", w != nil, w != nil &&
-				w.bits != nil, w != nil && w.dense != nil, f.count()); got != step.want {
+				w.docBits != nil, w != nil && w.denseTFs != nil, f.count()); got != step.want {
 				t.Errorf("%d of %d documents: %s, want %s", step.often, len(ids), got, step.want)
 			}
-			if hits := x.Search(ask([]string{"often"}, 1, nil)); len(hits) != 1 || hits[0].ID != uint64(step.seldom+1) {
+			if hits := x.Search(ask([]string{"often"}, 1, nil)); len(hits) != 1 ||
+				hits[0].ID != uint64(step.seldom+1) {
 				t.Errorf("%d of %d documents: Search = %v, want the first of equals", step.often, len(ids), hits)
 			}
 		}
@@ -282,7 +283,7 @@ func TestColumns(t *testing.T) {
 		for _, share := range []int{1, 2, 3, 4, 5, 8, 9, 32, 40, 1000, 3000} {
 			var list []posting
 			// So many numbers follow each other, about
-			unit, run := []int{1, One}[rng.IntN(2)], []int{1, 20}[rng.IntN(2)]
+			unit, run := []int{1, OneTF}[rng.IntN(2)], []int{1, 20}[rng.IntN(2)]
 			for n := rng.IntN(share); n < docs; n++ {
 				if rng.IntN(run) == 0 {
 					n += rng.IntN(run * (2*share - 1))
@@ -295,14 +296,14 @@ func TestColumns(t *testing.T) {
 					posting{
 						uint32(n),
 						uint16(unit * (1 + rng.IntN([]int{40, math.MaxUint16 / unit}[rng.IntN(2)]))),
-						uint8(1 + rng.IntN(impactSteps)),
+						uint8(1 + rng.IntN(maxImpact)),
 					},
 				)
 			}
 			p := newPostings(slices.Clone(list), docs)
 			var room []posting
-			if got := p.all(&room); !slices.Equal(got, list) || p.count() != len(list) ||
-				(p.cols != nil) != (len(list) >= columnsLeast) {
+			if got := p.allPostings(&room); !slices.Equal(got, list) || p.count() != len(list) ||
+				(p.columns != nil) != (len(list) >= minColumnPostings) {
 				t.Fatalf("%d postings among %d documents came back as %d others", len(list), docs, len(got))
 			}
 			tfs := make([]uint16, docs)
@@ -310,7 +311,7 @@ func TestColumns(t *testing.T) {
 				tfs[q.doc] = q.tf
 			}
 			for n, want := range tfs {
-				if got := p.tf(uint32(n)); got != want {
+				if got := p.termFrequency(uint32(n)); got != want {
 					t.Fatalf("%d postings among %d documents: tf(%d) = %d, want %d", len(list), docs, n, got, want)
 				}
 			}
@@ -331,21 +332,21 @@ func TestManyDocuments(t *testing.T) {
 		}
 		return ws
 	}
-	x.Fill(func(yield func(*Document) bool) {
+	x.FillEmpty(func(yield func(*Document) bool) {
 		for i := range docs {
-			d := Words(uint64(i), words(1+rng.IntN(12)))
+			d := DocumentOfWords(uint64(i), words(1+rng.IntN(12)))
 			d.Created = int64(i)
 			yield(&d)
 		}
 	}, nil)
 	for i := range testenv.Long(200, 2000) {
-		q := Query{Terms: Any(words(1 + rng.IntN(6))), Limit: many + 1}
+		q := Query{Terms: TermsForWords(words(1 + rng.IntN(6))), Limit: maxScoreLimit + 1}
 		if i%3 == 0 {
-			q.Filter = []Clause{{Terms: words(1 + rng.IntN(2)), Not: i%2 == 0}}
+			q.Conditions = []TermCondition{{Terms: words(1 + rng.IntN(2)), IsNegated: i%2 == 0}}
 		}
 		if i%5 == 0 {
 			at := rng.Int64N(docs)
-			q.Range = &Range{at, at + rng.Int64N(docs)/[]int64{1, 300}[rng.IntN(2)]}
+			q.CreatedRange = &TimeRange{at, at + rng.Int64N(docs)/[]int64{1, 300}[rng.IntN(2)]}
 		}
 		want := x.Search(q)
 		q.Limit = 1 + rng.IntN(20)
@@ -359,7 +360,7 @@ func TestManyDocuments(t *testing.T) {
 // count: not where those are deleted or refused, count for less, or are longer than the
 // mean by more than when the impacts were made.
 func TestTenStrongest(t *testing.T) {
-	const docs, strong = 2*window + 300, 12
+	const docs, strong = 2*windowDocs + 300, 12
 	for _, c := range []struct {
 		name   string
 		change func(x *Index, q *Query)
@@ -371,39 +372,42 @@ func TestTenStrongest(t *testing.T) {
 				x.Apply(Change{ID: i})
 			}
 		}},
-		{"refused", func(_ *Index, q *Query) { q.Accept = func(id uint64) bool { return id >= strong } }},
-		{"factor", func(_ *Index, q *Query) { q.Factor = func(uint64) float64 { return .01 } }},
-		{"filter", func(_ *Index, q *Query) { q.Filter = []Clause{{Terms: []string{"strong"}, Not: true}} }},
+		{"refused", func(_ *Index, q *Query) { q.AcceptDocument = func(id uint64) bool { return id >= strong } }},
+		{"factor", func(_ *Index, q *Query) { q.ScoreFactor = func(uint64) float64 { return .01 } }},
+		{"filter", func(_ *Index, q *Query) {
+			q.Conditions = []TermCondition{{Terms: []string{"strong"},
+				IsNegated: true}}
+		}},
 		{"longer", func(x *Index, _ *Query) {
 			short := make([]Change, 2*docs)
 			for i := range short {
-				d := Words(uint64(docs+i), []string{"short"})
+				d := DocumentOfWords(uint64(docs+i), []string{"short"})
 				short[i] = Change{ID: d.ID, Document: &d}
 			}
 			x.Apply(short...)
 		}},
 	} {
 		x := New(Params{})
-		x.Fill(func(yield func(*Document) bool) {
+		x.FillEmpty(func(yield func(*Document) bool) {
 			for i := range docs {
 				words := slices.Repeat([]string{"other"}, 20)
 				words[0] = "term"
 				if i < strong {
 					words = append(slices.Repeat([]string{"term"}, 20), "strong")
 				}
-				d := Words(uint64(i), words)
+				d := DocumentOfWords(uint64(i), words)
 				if c.name == "no lengths" {
 					d.Len = 0
 				}
 				yield(&d)
 			}
 		}, nil)
-		q := Query{Terms: Any([]string{"term"}), Limit: ten}
+		q := Query{Terms: TermsForWords([]string{"term"}), Limit: tenthRank}
 		c.change(x, &q)
-		x.Wait()
+		x.WaitForMerges()
 		got := x.Search(q)
-		q.Limit = many + 1 // all are added up
-		if want := x.Search(q)[:ten]; !slices.Equal(got, want) {
+		q.Limit = maxScoreLimit + 1 // all are added up
+		if want := x.Search(q)[:tenthRank]; !slices.Equal(got, want) {
 			t.Errorf("%s: Search = %v, want %v", c.name, got, want)
 		}
 		checkInside(t, x)
@@ -414,13 +418,13 @@ func TestTenStrongest(t *testing.T) {
 // visits few documents, and a wide range, a narrow range and a common word find the same as
 // adding up all postings.
 func TestLateTimes(t *testing.T) {
-	const docs = 4*window + 77
+	const docs = 4*windowDocs + 77
 	rng := rand.New(rand.NewPCG(5, 6))
 	x := New(Params{})
 	times := make([]int64, docs)
-	x.Fill(func(yield func(*Document) bool) {
+	x.FillEmpty(func(yield func(*Document) bool) {
 		for i := range docs {
-			d := Words(uint64(i), []string{"all", "w" + strconv.Itoa(i%40), "v" + strconv.Itoa(i%700)})
+			d := DocumentOfWords(uint64(i), []string{"all", "w" + strconv.Itoa(i%40), "v" + strconv.Itoa(i%700)})
 			times[i] = rng.Int64N(1000)
 			d.Created = times[i]
 			d.Updated = rng.Int64N(1000)
@@ -430,16 +434,16 @@ func TestLateTimes(t *testing.T) {
 	late := 0
 	for i := range 200 {
 		from := rng.Int64N(1000)
-		r := &Range{from, from + rng.Int64N([]int64{3, 1000}[i%2])}
+		r := &TimeRange{from, from + rng.Int64N([]int64{3, 1000}[i%2])}
 		in := func(id uint64) bool { return r.containsTime(times[id]) }
-		q := Query{Terms: Any([]string{"w7", []string{"v47", "all", "w8"}[i%3]}), Limit: 10}
+		q := Query{Terms: TermsForWords([]string{"w7", []string{"v47", "all", "w8"}[i%3]}), Limit: 10}
 		plain, ranged := q, q
-		plain.Accept = in
-		ranged.Range = r
+		plain.AcceptDocument = in
+		ranged.CreatedRange = r
 		if got, want := x.Search(ranged), x.Search(plain); !slices.Equal(got, want) {
 			t.Fatalf("Search(%+v) = %v, want %v", r, got, want)
 		}
-		if got, want := x.Searcher().Count(ranged), x.Searcher().Count(plain); got != want {
+		if got, want := x.Searcher().CountHits(ranged), x.Searcher().CountHits(plain); got != want {
 			t.Fatalf("Count(%+v) = %d, want %d", r, got, want)
 		}
 		if got, want := x.Newest(ranged), x.Newest(plain); !slices.Equal(got, want) {
@@ -447,8 +451,8 @@ func TestLateTimes(t *testing.T) {
 		}
 		var w filterSet
 		v := &x.Searcher().views[0]
-		w.fill(v, &ranged, x.Searcher().hash, 100)
-		if w.late != nil {
+		w.computeSet(v, &ranged, x.Searcher().hashTerm, 100)
+		if w.lateRange != nil {
 			late++
 		}
 	}

@@ -18,24 +18,24 @@ import (
 //	terms      its text ─► newest posting ──► the posting before it ──► …
 //	postings   {document, tf}, or that a document of another segment lost the term
 type memtable struct {
-	slots    []uint32 // term number plus 1, or 0 (the length is a power of two)
-	terms    []memTerm
-	postings []memPosting
-	ends     []uint32 // end of each document's postings, by document number
+	slots       []uint32 // term number plus 1, or 0 (the length is a power of two)
+	terms       []memTerm
+	postings    []memPosting
+	postingEnds []uint32 // end of each document's postings, by document number
 }
 
 type memTerm struct {
-	text string
-	hash uint64
-	next uint32 // next older term in the same slot, plus 1
-	last uint32 // newest posting, plus 1
+	text        string
+	hash        uint64
+	nextInSlot  uint32 // next older term in the same slot, plus 1
+	lastPosting uint32 // newest posting, plus 1
 }
 
 type memPosting struct {
-	term   uint32
-	doc    uint32 // document number or lostPosting
-	before uint32 // next older posting of the term, plus 1
-	tf     uint16
+	term        uint32
+	doc         uint32 // document number or lostPosting
+	prevPosting uint32 // next older posting of the term, plus 1
+	tf          uint16
 }
 
 // lostPosting is the document number for a document that was deleted from another segment.
@@ -44,21 +44,23 @@ const lostPosting = math.MaxUint32
 // A memtable with this many documents or postings is full. Even with the changes of another call, a
 // memtable has less than 64 documents, so that a word has a bit for each document.
 const (
-	memDocs     = 32
-	memPostings = 1 << 14
-	memLeast    = 512 // initial capacity for postings
+	maxMemDocs     = 32
+	maxMemPostings = 1 << 14
+	minMemCapacity = 512 // initial capacity for postings
 )
 
 // isFull reports whether the memtable must be converted to a segment.
-func (m *memtable) isFull() bool { return len(m.ends) >= memDocs || len(m.postings) >= memPostings }
+func (m *memtable) isFull() bool {
+	return len(m.postingEnds) >= maxMemDocs || len(m.postings) >= maxMemPostings
+}
 
-// find returns the number of the term with this text and hash.
-func (m *memtable) find(text string, hash uint64) (uint32, bool) {
+// findTerm returns the number of the term with this text and hash.
+func (m *memtable) findTerm(text string, hash uint64) (uint32, bool) {
 	if len(m.slots) == 0 {
 		return 0, false
 	}
 	terms := m.terms[:cap(m.terms)]
-	for i := atomic.LoadUint32(&m.slots[int(hash)&(len(m.slots)-1)]); i > 0; i = terms[i-1].next {
+	for i := atomic.LoadUint32(&m.slots[int(hash)&(len(m.slots)-1)]); i > 0; i = terms[i-1].nextInSlot {
 		t := &terms[i-1]
 		if int(i) > len(m.terms) || t.hash != hash {
 			continue
@@ -70,27 +72,27 @@ func (m *memtable) find(text string, hash uint64) (uint32, bool) {
 	return 0, false
 }
 
-// each calls fn with the postings of a term, newest first.
-func (m *memtable) each(n uint32, fn func(p *memPosting)) {
+// eachPosting calls fn with the postings of a term, newest first.
+func (m *memtable) eachPosting(n uint32, fn func(p *memPosting)) {
 	postings := m.postings[:cap(m.postings)]
-	for i := atomic.LoadUint32(&m.terms[n].last); i > 0; i = postings[i-1].before {
+	for i := atomic.LoadUint32(&m.terms[n].lastPosting); i > 0; i = postings[i-1].prevPosting {
 		if int(i) <= len(m.postings) {
 			fn(&postings[i-1])
 		}
 	}
 }
 
-// count returns the number of documents that have the term, and the number of documents
+// countDocuments returns the number of documents that have the term, and the number of documents
 // that lost it.
-func (m *memtable) count(n uint32) (df, lost int) {
-	m.each(n, func(p *memPosting) {
+func (m *memtable) countDocuments(n uint32) (df, lostCount int) {
+	m.eachPosting(n, func(p *memPosting) {
 		if p.doc == lostPosting {
-			lost++
+			lostCount++
 		} else {
 			df++
 		}
 	})
-	return df, lost
+	return df, lostCount
 }
 
 // appendPostings appends a term's postings to list, in ascending order of documents. It
@@ -98,11 +100,11 @@ func (m *memtable) count(n uint32) (df, lost int) {
 // maximum.
 func (m *memtable) appendPostings(list []posting, n uint32) (_ []posting, lost int) {
 	from := len(list)
-	m.each(n, func(p *memPosting) {
+	m.eachPosting(n, func(p *memPosting) {
 		if p.doc == lostPosting {
 			lost++
 		} else {
-			list = append(list, posting{p.doc, p.tf, impactSteps})
+			list = append(list, posting{p.doc, p.tf, maxImpact})
 		}
 	})
 	for i, j := from, len(list)-1; i < j; i, j = i+1, j-1 {
@@ -111,56 +113,57 @@ func (m *memtable) appendPostings(list []posting, n uint32) (_ []posting, lost i
 	return list, lost
 }
 
-// eachTerm calls fn with the numbers of a document's terms.
-func (m *memtable) eachTerm(number uint32, fn func(n uint32)) {
+// eachDocumentTerm calls fn with the numbers of a document's terms.
+func (m *memtable) eachDocumentTerm(number uint32, fn func(n uint32)) {
 	from := uint32(0)
 	if number > 0 {
-		from = m.ends[number-1]
+		from = m.postingEnds[number-1]
 	}
-	for _, p := range m.postings[from:m.ends[number]] {
+	for _, p := range m.postings[from:m.postingEnds[number]] {
 		if p.doc == number {
 			fn(p.term)
 		}
 	}
 }
 
-// add adds a posting to a version that is not published yet. doc is the number of the newest
+// addPosting adds a posting to a version that is not published yet. doc is the number of the newest
 // document so far, or lostPosting.
-func (m *memtable) add(text string, hash uint64, doc uint32, tf uint16) {
+func (m *memtable) addPosting(text string, hash uint64, doc uint32, tf uint16) {
 	if len(m.terms) == cap(m.terms) || len(m.postings) == cap(m.postings) {
-		m.grow()
+		m.growArrays()
 	}
-	n, ok := m.find(text, hash)
+	n, ok := m.findTerm(text, hash)
 	if !ok {
 		n = uint32(len(m.terms))
 		m.terms = append(m.terms, memTerm{text: text, hash: hash})
-		m.link(n)
+		m.linkTerm(n)
 	}
 	t := &m.terms[n]
-	if t.last > 0 && doc != lostPosting {
-		if p := &m.postings[t.last-1]; p.doc == doc { // a document that contains the term twice has a single posting
+	if t.lastPosting > 0 && doc != lostPosting {
+		// A document that contains the term twice has a single posting.
+		if p := &m.postings[t.lastPosting-1]; p.doc == doc {
 			p.tf = uint16(min(uint32(p.tf)+uint32(tf), math.MaxUint16))
 			return
 		}
 	}
-	m.postings = append(m.postings, memPosting{n, doc, t.last, tf})
-	atomic.StoreUint32(&t.last, uint32(len(m.postings)))
+	m.postings = append(m.postings, memPosting{n, doc, t.lastPosting, tf})
+	atomic.StoreUint32(&t.lastPosting, uint32(len(m.postings)))
 }
 
-// link inserts a term at the start of its slot's chain.
-func (m *memtable) link(n uint32) {
+// linkTerm inserts a term at the start of its slot's chain.
+func (m *memtable) linkTerm(n uint32) {
 	slot := &m.slots[int(m.terms[n].hash)&(len(m.slots)-1)]
-	m.terms[n].next = *slot
+	m.terms[n].nextInSlot = *slot
 	atomic.StoreUint32(slot, n+1)
 }
 
-// grow doubles the arrays' capacity. The version must not be published yet.
-func (m *memtable) grow() {
-	room := max(memLeast, 2*cap(m.postings))
+// growArrays doubles the arrays' capacity. The version must not be published yet.
+func (m *memtable) growArrays() {
+	room := max(minMemCapacity, 2*cap(m.postings))
 	m.postings = append(make([]memPosting, 0, room), m.postings...)
 	m.terms = append(make([]memTerm, 0, room/2), m.terms...)
 	m.slots = make([]uint32, room/2)
 	for n := range m.terms {
-		m.link(uint32(n))
+		m.linkTerm(uint32(n))
 	}
 }

@@ -24,14 +24,14 @@ const (
 	largeClass = 4
 	// maximum number of full memtables that wait for a merge. A change that finds more of them
 	// merges them itself
-	mostFull = 8
+	maxFullMemtables = 8
 	// minimum number of deleted documents before a segment is rewritten (at least 3 in 10
 	// documents must also be deleted)
-	leastDeleted = 64
+	minDeletedDocs = 64
 )
 
-func (v *view) class() int {
-	if v.mem != nil {
+func (v *view) sizeClass() int {
+	if v.memtable != nil {
 		return 0
 	}
 	return max(1, bits.Len(uint(v.liveCount()+len(v.terms)/256))/classBits)
@@ -55,11 +55,11 @@ func viewsToMerge(views, merging []view, hasClass func(class int) bool) []view {
 		if hasSegment(merging, v) || v.isFilling() {
 			continue
 		}
-		c := v.class()
+		c := v.sizeClass()
 		if !hasClass(c) {
 			continue
 		}
-		if v.gone >= leastDeleted && v.gone*10 > len(v.lens)*3 {
+		if v.deletedCount >= minDeletedDocs && v.deletedCount*10 > len(v.docLengths)*3 {
 			return slices.DeleteFunc(slices.Clone(views), func(w view) bool {
 				return w.liveCount() > v.liveCount() || hasSegment(merging, w) || w.isFilling()
 			})
@@ -88,20 +88,20 @@ func hasSegment(views []view, v view) bool {
 
 // isFilling reports whether the view is of a memtable that is not full yet.
 func (v *view) isFilling() bool {
-	return v.mem != nil && !v.mem.isFull()
+	return v.memtable != nil && !v.memtable.isFull()
 }
 
-// holdsAll reports whether views contains the segments of all wanted views.
-func holdsAll(views, wanted []view) bool {
+// containsAllSegments reports whether views contains the segments of all wanted views.
+func containsAllSegments(views, wanted []view) bool {
 	return !slices.ContainsFunc(wanted, func(v view) bool { return !hasSegment(views, v) })
 }
 
-// merge returns a segment with the documents of the views that are not deleted. It keeps
+// mergeViews returns a segment with the documents of the views that are not deleted. It keeps
 // the counts of terms that were lost from other segments. If the snapshot cannot be read,
 // it returns nil, and x.Err returns the error.
-func (x *Searcher) merge(views []view) *segment {
-	b, sc := x.newBuilder(), x.scale()
-	s := b.s
+func (x *Searcher) mergeViews(views []view) *segment {
+	b, sc := x.newBuilder(), x.currentScale()
+	s := b.segment
 	views = slices.Clone(views)
 	// sort the views so that IDs are ascending if possible
 	slices.SortStableFunc(views, func(v, w view) int { return cmp.Compare(v.firstID(), w.firstID()) })
@@ -112,24 +112,24 @@ func (x *Searcher) merge(views []view) *segment {
 	}
 	largest := 0
 	for i := range views {
-		largest = max(largest, views[i].numTerms())
+		largest = max(largest, views[i].termCount())
 	}
 	s.terms = make([]term, 0, largest+largest/2)
-	s.dict.grow(cap(s.terms))
+	s.termTable.reserve(cap(s.terms))
 	terms := make([][]uint32, len(views)) // by view: new number of each term
 	var room []posting
 	for i := range views {
 		terms[i] = b.adoptTerms(&views[i], &room)
 	}
-	l := layOut(s)
+	l := newPostingLayout(s)
 	for i := range views {
 		for n, to := range terms[i] {
-			if to == dropped {
+			if to == droppedNumber {
 				continue
 			}
 			for _, p := range views[i].termPostings(n, &room) {
-				if number := numbers[i][p.doc]; number != dropped {
-					l.push(to, posting{number, p.tf, sc.impact(p.tf, s.lens[number])})
+				if number := numbers[i][p.doc]; number != droppedNumber {
+					l.pushPosting(to, posting{number, p.tf, sc.impact(p.tf, s.docLengths[number])})
 				}
 			}
 		}
@@ -137,43 +137,43 @@ func (x *Searcher) merge(views []view) *segment {
 	if x.Err() != nil { // some posting lists could not be read
 		return nil
 	}
-	l.finish(sc.slope)
+	l.finishTables(sc.lengthSlope)
 	return s
 }
 
 // firstID returns the first document's ID, or 0 if the segment is empty.
 func (s *segment) firstID() uint64 {
-	if len(s.lens) == 0 {
+	if len(s.docLengths) == 0 {
 		return 0
 	}
-	return s.ids.at(0)
+	return s.ids.valueAt(0)
 }
 
-// dropped is the new number of documents and terms that are not kept.
-const dropped = math.MaxUint32
+// droppedNumber is the new number of documents and terms that are not kept.
+const droppedNumber = math.MaxUint32
 
 // adoptDocs adds the documents of a view, except deleted documents, and returns the documents' new
 // numbers.
 func (b *builder) adoptDocs(v *view) []uint32 {
-	s := b.s
-	numbers := make([]uint32, len(v.lens))
-	ids := v.ids.all()
-	updated := v.updated.all()
-	created := v.created.all()
+	s := b.segment
+	numbers := make([]uint32, len(v.docLengths))
+	ids := v.ids.allValues()
+	updated := v.updated.allValues()
+	created := v.created.allValues()
 	for i, id := range ids {
 		if v.isDeleted(uint32(i)) {
-			numbers[i] = dropped
+			numbers[i] = droppedNumber
 			continue
 		}
-		numbers[i] = uint32(len(s.lens))
-		s.ids.add(id)
-		s.updated.add(updated[i])
-		s.created.add(created[i])
-		s.lens = append(s.lens, v.lens[i])
+		numbers[i] = uint32(len(s.docLengths))
+		s.ids.appendValue(id)
+		s.updated.appendValue(updated[i])
+		s.created.appendValue(created[i])
+		s.docLengths = append(s.docLengths, v.docLengths[i])
 		s.data = append(s.data, v.documentData(uint32(i)))
-		if v.lens[i] != unscored {
-			s.counted++
-			s.total += uint64(v.lens[i])
+		if v.docLengths[i] != unscoredLength {
+			s.scoredCount++
+			s.totalLength += uint64(v.docLengths[i])
 		}
 	}
 	return numbers
@@ -181,11 +181,11 @@ func (b *builder) adoptDocs(v *view) []uint32 {
 
 // adoptTerms adds the terms of a view with their counts, and returns the terms' new numbers.
 func (b *builder) adoptTerms(v *view, room *[]posting) []uint32 {
-	numbers := make([]uint32, v.numTerms())
+	numbers := make([]uint32, v.termCount())
 	for n := range numbers {
-		t := v.term(n)
+		t := v.termCountsAt(n)
 		df := t.df
-		if v.gone > 0 {
+		if v.deletedCount > 0 {
 			df = 0
 			for _, p := range v.termPostings(n, room) {
 				if !v.isDeleted(p.doc) {
@@ -193,26 +193,26 @@ func (b *builder) adoptTerms(v *view, room *[]posting) []uint32 {
 				}
 			}
 		}
-		lost := t.lost - (t.df - df)
+		lost := t.lostCount - (t.df - df)
 		if df == 0 && lost == 0 {
-			numbers[n] = dropped
+			numbers[n] = droppedNumber
 			continue
 		}
 		hash := maphash.String(b.seed, t.text)
-		to, ok := b.s.termNumber(t.text, hash)
+		to, ok := b.segment.termNumber(t.text, hash)
 		if !ok {
 			to = b.newTerm(t.text, hash)
 		}
-		b.s.terms[to].df += uint32(df)
-		b.s.terms[to].lost += int32(lost)
+		b.segment.terms[to].df += uint32(df)
+		b.segment.terms[to].lostCount += int32(lost)
 		numbers[n] = to
 	}
 	return numbers
 }
 
-// replace returns views with the merged views replaced by the segment result. Documents that
+// replaceViews returns views with the merged views replaced by the segment result. Documents that
 // were deleted since the merge started are deleted from the result.
-func replace(views, merged []view, result *segment) []view {
+func replaceViews(views, merged []view, result *segment) []view {
 	next := view{segment: result}
 	rest := make([]view, 0, len(views))
 	owned := false
@@ -228,9 +228,9 @@ func replace(views, merged []view, result *segment) []view {
 				since &^= old[w]
 			}
 			for ; since != 0; since &= since - 1 {
-				id := v.ids.at(uint32(64*w + bits.TrailingZeros64(since)))
+				id := v.ids.valueAt(uint32(64*w + bits.TrailingZeros64(since)))
 				if number, ok := result.documentNumber(id); ok {
-					next, owned = next.without(number, owned), true
+					next, owned = next.withoutDocument(number, owned), true
 				}
 			}
 		}

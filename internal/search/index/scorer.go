@@ -23,9 +23,9 @@ type Params struct {
 	CountEmpty bool
 }
 
-// orDefault returns the parameters with defaults for zero fields. It panics if K1 is
+// withDefaults returns the parameters with defaults for zero fields. It panics if K1 is
 // negative, B is outside of [0, 1], or either is NaN.
-func (p Params) orDefault() Params {
+func (p Params) withDefaults() Params {
 	isValidK1 := p.K1 >= 0 && !math.IsInf(p.K1, 1)
 	isValidB := p.B >= 0 && p.B <= 1
 	if !isValidK1 || !isValidB {
@@ -40,65 +40,67 @@ func (p Params) orDefault() Params {
 	return p
 }
 
-// scale has the parts of the formula that are the same for all postings in a query.
-type scale struct {
-	n           float64 // number of documents, N
-	avgdl       float64
-	k1          float64
-	rest, slope float64 // One·k1·(1−b+b·dl/avgdl) = rest + slope·dl, with dl in sixteenths
+// bm25Scale has the parts of the formula that are the same for all postings in a query.
+type bm25Scale struct {
+	docCount                float64 // number of documents, N
+	averageLength           float64
+	k1                      float64
+	lengthBase, lengthSlope float64 // One·k1·(1−b+b·dl/avgdl) = rest + slope·dl, with dl in sixteenths
 }
 
-// scale returns the scale for n documents with this total length.
-func (p Params) scale(n int, total uint64) scale {
-	s := scale{n: float64(n), k1: p.K1}
-	if s.n > 0 {
-		s.avgdl = float64(total) / One / s.n
+// newScale returns the scale for n documents with this total length.
+func (p Params) newScale(n int, total uint64) bm25Scale {
+	s := bm25Scale{docCount: float64(n), k1: p.K1}
+	if s.docCount > 0 {
+		s.averageLength = float64(total) / OneTF / s.docCount
 	}
-	s.rest = One * float64(p.K1*(1-p.B))
-	if s.avgdl > 0 { // it is 0 only if no document has terms
-		s.slope = float64(p.K1*p.B) / s.avgdl
+	s.lengthBase = OneTF * float64(p.K1*(1-p.B))
+	if s.averageLength > 0 { // it is 0 only if no document has terms
+		s.lengthSlope = float64(p.K1*p.B) / s.averageLength
 	}
 	return s
 }
 
 // idf returns ln((N − df + 0.5)/(df + 0.5) + 1), where N and df include the prior.
-func (s scale) idf(df int, p Prior) float64 {
+func (s bm25Scale) idf(df int, p Prior) float64 {
 	d := float64(df) + p.DF
-	return math.Log((s.n+p.N-d+0.5)/(d+0.5) + 1)
+	return math.Log((s.docCount+p.N-d+0.5)/(d+0.5) + 1)
 }
 
-// gain returns idf·(k1+1)·weight, the factor of the formula that depends only on the term.
-func (s scale) gain(idf, weight float64) float64 { return float64(float64(idf*(s.k1+1)) * weight) }
+// termGain returns idf·(k1+1)·weight, the factor of the formula that depends only on the term.
+func (s bm25Scale) termGain(idf, weight float64) float64 {
+	return float64(float64(idf*(s.k1+1)) * weight)
+}
 
 // score returns gain·tf / (tf + k1·(1 − b + b·dl/avgdl)), with tf and dl in sixteenths. Numerator
 // and denominator are both 16 times larger than in the formula, which does not change any bit of
 // the result. The conversions to float64 prevent the compiler from fusing multiplications and
 // additions, because fused operations would have different results on some machines.
-func (s scale) score(gain float64, tf, dl uint32) float64 {
+func (s bm25Scale) score(gain float64, tf, dl uint32) float64 {
 	f := float64(tf)
-	return float64(gain*f) / (f + (s.rest + float64(s.slope*float64(dl))))
+	return float64(gain*f) / (f + (s.lengthBase + float64(s.lengthSlope*float64(dl))))
 }
 
-// impactSteps is the impact of a posting that makes its term's maximum contribution. Impacts have 7
+// maxImpact is the impact of a posting that makes its term's maximum contribution. Impacts have 7
 // bits, so that a single addition can compare eight impacts.
-const impactSteps = 127
+const maxImpact = 127
 
 // impact returns the share of the gain that a posting contributes, in 127ths, rounded up.
-func (s scale) impact(tf uint16, dl uint32) uint8 {
+func (s bm25Scale) impact(tf uint16, dl uint32) uint8 {
 	f := float64(tf)
-	return uint8(min(1+int(impactSteps*f/(f+(s.rest+float64(s.slope*float64(dl))))), impactSteps))
+	return uint8(min(1+int(maxImpact*f/(f+(s.lengthBase+float64(s.lengthSlope*float64(dl))))), maxImpact))
 }
 
-// stretch returns the factor by which a bound from an impact must be multiplied to be valid
+// boundFactor returns the factor by which a bound from an impact must be multiplied to be valid
 // now. slope is the slope with which the impact was computed. If the average length has
 // increased since, each length reduces the score less.
-func (s scale) stretch(slope float64) float64 {
-	if s.slope > 0 && s.slope < slope {
-		return slope / s.slope
+func (s bm25Scale) boundFactor(slope float64) float64 {
+	if s.lengthSlope > 0 && s.lengthSlope < slope {
+		return slope / s.lengthSlope
 	}
 	return 1
 }
 
-// unscored is stored as the length of a document without terms if the document is ignored in N and
+// unscoredLength is stored as the length of a document without terms if the document is ignored in N and
 // avgdl.
-const unscored = math.MaxUint32
+const unscoredLength = math.MaxUint32

@@ -51,21 +51,21 @@ import (
 // Searcher is the immutable state of an index between two changes. It is safe for
 // concurrent use.
 type Searcher struct {
-	params Params
-	seed   maphash.Seed
-	views  []view
-	live   int    // N: number of documents with terms that are not deleted
-	total  uint64 // sum of dl over these documents
+	params      Params
+	seed        maphash.Seed
+	views       []view
+	scoredCount int    // N: number of documents with terms that are not deleted
+	totalLength uint64 // sum of dl over these documents
 }
 
 // Len returns the number of documents with terms, N in the formula.
-func (x *Searcher) Len() int { return x.live }
+func (x *Searcher) Len() int { return x.scoredCount }
 
 // Err returns the error that occurred when the searcher read the snapshot from which the index was
 // opened, or nil. Results of the searcher must then be discarded.
 func (x *Searcher) Err() error {
 	for i := range x.views {
-		if img := x.views[i].image; img != nil {
+		if img := x.views[i].snapshot; img != nil {
 			if err := img.docs.Err(); err != nil {
 				return err
 			}
@@ -74,30 +74,30 @@ func (x *Searcher) Err() error {
 	return nil
 }
 
-// Check reads the whole snapshot from which the searcher was opened, and returns an error if the
+// CheckSnapshot reads the whole snapshot from which the searcher was opened, and returns an error if the
 // snapshot is damaged.
-func (x *Searcher) Check() error {
+func (x *Searcher) CheckSnapshot() error {
 	var room []posting
 	for i := range x.views {
-		img := x.views[i].image
+		img := x.views[i].snapshot
 		if img == nil {
 			continue
 		}
 		if err := img.checkDocs(); err != nil {
 			return err
 		}
-		for n := range img.terms {
-			img.term(n)
+		for n := range img.termCount {
+			img.termAt(n)
 			if img.docs.Err() == nil {
-				room = img.decodeAt(n, room[:0])
+				room = img.decodeTermPostings(n, room[:0])
 			}
 		}
 	}
 	return x.Err()
 }
 
-// Size returns the number of documents, including those without terms.
-func (x *Searcher) Size() int {
+// DocumentCount returns the number of documents, including those without terms.
+func (x *Searcher) DocumentCount() int {
 	n := 0
 	for i := range x.views {
 		n += x.views[i].liveCount()
@@ -105,15 +105,15 @@ func (x *Searcher) Size() int {
 	return n
 }
 
-func (x *Searcher) scale() scale { return x.params.scale(x.live, x.total) }
+func (x *Searcher) currentScale() bm25Scale { return x.params.newScale(x.scoredCount, x.totalLength) }
 
 // IDF returns the idf of a term that df documents have.
-func (x *Searcher) IDF(df int, p Prior) float64 { return x.scale().idf(df, p) }
+func (x *Searcher) IDF(df int, p Prior) float64 { return x.currentScale().idf(df, p) }
 
-func (x *Searcher) hash(text string) uint64 { return maphash.String(x.seed, text) }
+func (x *Searcher) hashTerm(text string) uint64 { return maphash.String(x.seed, text) }
 
-// locate returns the view and number of the document with this ID.
-func (x *Searcher) locate(id uint64) (v *view, number uint32, ok bool) {
+// locateDocument returns the view and number of the document with this ID.
+func (x *Searcher) locateDocument(id uint64) (v *view, number uint32, ok bool) {
 	for i := len(x.views) - 1; i >= 0; i-- {
 		v := &x.views[i]
 		if n, ok := v.documentNumber(id); ok && !v.isDeleted(n) {
@@ -126,7 +126,7 @@ func (x *Searcher) locate(id uint64) (v *view, number uint32, ok bool) {
 // Data returns the Data that the caller set for the document with this ID. It is nil for
 // documents from a snapshot. ok is false if the ID is unknown.
 func (x *Searcher) Data(id uint64) (data any, ok bool) {
-	v, n, ok := x.locate(id)
+	v, n, ok := x.locateDocument(id)
 	if !ok {
 		return nil, false
 	}
@@ -146,7 +146,7 @@ func (x *Searcher) EachDocument() iter.Seq2[uint64, any] {
 	return func(yield func(uint64, any) bool) {
 		for i := range x.views {
 			v := &x.views[i]
-			for n, id := range v.ids.all() {
+			for n, id := range v.ids.allValues() {
 				if !v.isDeleted(uint32(n)) && !yield(id, v.documentData(uint32(n))) {
 					return
 				}
@@ -157,25 +157,25 @@ func (x *Searcher) EachDocument() iter.Seq2[uint64, any] {
 
 // DF returns the number of documents with the term.
 func (x *Searcher) DF(term string) int {
-	hash, df := x.hash(term), 0
+	hash, df := x.hashTerm(term), 0
 	for i := range x.views {
-		df += x.views[i].df(term, hash)
+		df += x.views[i].termDF(term, hash)
 	}
 	return df
 }
 
-// IDs returns the IDs of the documents with the term, in ascending order.
-func (x *Searcher) IDs(term string) []uint64 {
+// DocumentIDs returns the IDs of the documents with the term, in ascending order.
+func (x *Searcher) DocumentIDs(term string) []uint64 {
 	var ids []uint64
 	var room []posting
-	hash := x.hash(term)
+	hash := x.hashTerm(term)
 	for i := range x.views {
 		v := &x.views[i]
 		alone := make([]posting, 0, 1)
-		f, _ := v.find(term, hash, &alone)
-		for _, p := range f.all(&room) {
+		f, _ := v.findTerm(term, hash, &alone)
+		for _, p := range f.allPostings(&room) {
 			if !v.isDeleted(p.doc) {
-				ids = append(ids, v.ids.at(p.doc))
+				ids = append(ids, v.ids.valueAt(p.doc))
 			}
 		}
 	}
@@ -183,21 +183,21 @@ func (x *Searcher) IDs(term string) []uint64 {
 	return ids
 }
 
-// Terms yields each term with this prefix, and the number of documents that have it, in no
+// TermsWithPrefix yields each term with this prefix, and the number of documents that have it, in no
 // particular order.
-func (x *Searcher) Terms(prefix string) iter.Seq2[string, int] {
+func (x *Searcher) TermsWithPrefix(prefix string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		for i := range x.views {
 			more := true
 			x.views[i].eachTerm(prefix, func(text string, df int) bool {
 				if len(x.views) > 1 {
-					hash := x.hash(text)
+					hash := x.hashTerm(text)
 					for j := range x.views {
 						if j < i && x.views[j].hasTerm(text, hash) {
 							return true // already yielded
 						}
 						if j != i {
-							df += x.views[j].df(text, hash)
+							df += x.views[j].termDF(text, hash)
 						}
 					}
 				}
@@ -213,8 +213,8 @@ func (x *Searcher) Terms(prefix string) iter.Seq2[string, int] {
 
 // hasTerm reports whether the segment has a term with this text.
 func (s *segment) hasTerm(text string, hash uint64) bool {
-	if s.image != nil {
-		_, ok := s.image.find(text)
+	if s.snapshot != nil {
+		_, ok := s.snapshot.findTerm(text)
 		return ok
 	}
 	_, ok := s.termNumber(text, hash)

@@ -14,84 +14,85 @@ import (
 // atomic pointers.
 type segment struct {
 	// The following are indexed by document number.
-	ids     column[uint64]
-	updated column[int64]
-	created column[int64]
-	lens    []uint32    // dl in sixteenths, or unscored
-	data    []any       // the documents' Data (nil if no document has Data)
-	blocks  []timeBlock // ranges of created, by number / 64 (see times)
+	ids           column[uint64]
+	updated       column[int64]
+	created       column[int64]
+	docLengths    []uint32    // dl in sixteenths, or unscored
+	data          []any       // the documents' Data (nil if no document has Data)
+	createdBlocks []timeBlock // ranges of created, by number / 64 (see times)
 
 	latestUpdates []int64 // largest values of updated, by number / 64 (see latest)
 
 	isAscending bool    // the IDs are ascending
 	byID        idTable // used if the IDs are not ascending
-	counted     int     // number of documents that are not unscored
-	total       uint64  // sum of dl
-	slope       float64 // slope of the scale with which the impacts were computed
+	scoredCount int     // number of documents that are not unscored
+	totalLength uint64  // sum of dl
+	impactSlope float64 // slope of the scale with which the impacts were computed
 
-	dict  idTable // term numbers by the hash of the text
-	terms []term  // by term number
-	arena termArena
-	lists []postings // for terms with several postings
-	image *image     // used instead of the fields above, in a snapshot's segment
-	mem   *memtable  // used instead of the fields above, in a segment that still grows
+	termTable    idTable // term numbers by the hash of the text
+	terms        []term  // by term number
+	arena        termArena
+	postingLists []postings     // for terms with several postings
+	snapshot     *snapshotTerms // used instead of the fields above, in a snapshot's segment
+	memtable     *memtable      // used instead of the fields above, in a segment that still grows
 }
 
 // term is a term and the documents that have it. Most terms occur in a single document, and
 // that posting is stored in the term itself. A term does not contain pointers, so that the
 // garbage collector does not scan the terms.
 type term struct {
-	text    uint32 // reference in the arena
-	df      uint32 // number of postings
-	at      uint32 // index in lists or, without a list, the document of its only posting
-	lost    int32  // number of documents in other segments that had the term and were deleted since this segment began
-	tf      uint16 // frequency in the only posting of the term, or 0 if the term has several postings or none
-	most    uint8  // largest impact of its postings
-	hasList bool   // has a list
+	text      uint32 // reference in the arena
+	df        uint32 // number of postings
+	listOrDoc uint32 // index in lists or, without a list, the document of its only posting
+	// Number of documents in other segments that had the term and were deleted since this segment began.
+	lostCount int32
+	tf        uint16 // frequency in the only posting of the term, or 0 if the term has several postings or none
+	maxImpact uint8  // largest impact of its postings
+	hasList   bool   // has a list
 }
 
-// find returns the term with this text and hash. A single posting, which does not belong to a list,
+// findTerm returns the term with this text and hash. A single posting, which does not belong to a list,
 // is appended to alone, and the result refers to it.
-func (s *segment) find(text string, hash uint64, alone *[]posting) (foundTerm, bool) {
-	if s.image != nil {
-		return s.image.load(text)
+func (s *segment) findTerm(text string, hash uint64, singlePostings *[]posting) (foundTerm, bool) {
+	if s.snapshot != nil {
+		return s.snapshot.loadTerm(text)
 	}
 	n, ok := s.termNumber(text, hash)
 	if !ok {
 		return foundTerm{}, false
 	}
-	if s.mem != nil {
-		list, lost := s.mem.appendPostings(*alone, n)
-		from := len(*alone)
-		*alone = list
+	if s.memtable != nil {
+		list, lost := s.memtable.appendPostings(*singlePostings, n)
+		from := len(*singlePostings)
+		*singlePostings = list
 		return foundTerm{
-			postings: postings{list: list[from:]},
-			df:       len(list) - from,
-			lost:     lost,
-			most:     impactSteps,
+			postings:  postings{list: list[from:]},
+			df:        len(list) - from,
+			lostCount: lost,
+			maxImpact: maxImpact,
 		}, true
 	}
-	return s.foundAt(n, alone), true
+	return s.findTermAt(n, singlePostings), true
 }
 
-// foundAt is like find, for a term number.
-func (s *segment) foundAt(n uint32, alone *[]posting) foundTerm {
+// findTermAt is like find, for a term number.
+func (s *segment) findTermAt(n uint32, singlePostings *[]posting) foundTerm {
 	t := &s.terms[n]
-	f := foundTerm{df: int(t.df), lost: int(t.lost), most: t.most}
+	f := foundTerm{df: int(t.df), lostCount: int(t.lostCount), maxImpact: t.maxImpact}
 	switch {
 	case t.hasList:
-		f.postings = s.lists[t.at]
+		f.postings = s.postingLists[t.listOrDoc]
 	case t.df > 0:
-		*alone = append(*alone, t.onlyPosting())
-		f.list = (*alone)[len(*alone)-1:]
+		*singlePostings = append(*singlePostings, t.onlyPosting())
+		f.list = (*singlePostings)[len(*singlePostings)-1:]
 	}
 	return f
 }
 
-// df returns the segment's contribution to a term's df.
-func (s *segment) df(text string, hash uint64) int {
-	if s.image != nil {
-		t, ok := s.image.find(text)
+// termDF returns the segment's contribution to a term's df.
+func (s *segment) termDF(text string, hash uint64) int {
+	if s.snapshot != nil {
+		t, ok := s.snapshot.findTerm(text)
 		if !ok {
 			return 0
 		}
@@ -101,71 +102,71 @@ func (s *segment) df(text string, hash uint64) int {
 	if !ok {
 		return 0
 	}
-	t := s.term(int(n))
-	return t.df - t.lost
+	t := s.termCountsAt(int(n))
+	return t.df - t.lostCount
 }
 
 func (s *segment) termNumber(text string, hash uint64) (uint32, bool) {
-	if s.mem != nil {
-		return s.mem.find(text, hash)
+	if s.memtable != nil {
+		return s.memtable.findTerm(text, hash)
 	}
-	n := s.dict.first(hash)
+	n := s.termTable.firstNumber(hash)
 	if n == 0 || s.arena.get(s.terms[n-1].text) == text {
 		return n - 1, n > 0
 	}
-	return s.dict.find(hash, func(n uint32) bool { return s.arena.get(s.terms[n].text) == text })
+	return s.termTable.find(hash, func(n uint32) bool { return s.arena.get(s.terms[n].text) == text })
 }
 
 // onlyPosting returns the single posting of a term without a list.
-func (t *term) onlyPosting() posting { return posting{t.at, t.tf, t.most} }
+func (t *term) onlyPosting() posting { return posting{t.listOrDoc, t.tf, t.maxImpact} }
 
-// counts is a term without its postings.
-type counts struct {
-	text string
-	df   int
-	lost int
+// termCounts is a term without its postings.
+type termCounts struct {
+	text      string
+	df        int
+	lostCount int
 }
 
-// numTerms returns the number of terms.
-func (s *segment) numTerms() int {
-	if s.image != nil {
-		return s.image.terms
+// termCount returns the number of terms.
+func (s *segment) termCount() int {
+	if s.snapshot != nil {
+		return s.snapshot.termCount
 	}
-	if s.mem != nil {
-		return len(s.mem.terms)
+	if s.memtable != nil {
+		return len(s.memtable.terms)
 	}
 	return len(s.terms)
 }
 
-// term returns the counts of the term with this number.
-func (s *segment) term(n int) counts {
-	if s.image != nil {
-		t := s.image.term(n)
-		return counts{t.text, int(t.df), 0}
+// termCountsAt returns the counts of the term with this number.
+func (s *segment) termCountsAt(n int) termCounts {
+	if s.snapshot != nil {
+		t := s.snapshot.termAt(n)
+		return termCounts{t.text, int(t.df), 0}
 	}
-	if s.mem != nil {
-		df, lost := s.mem.count(uint32(n))
-		return counts{s.mem.terms[n].text, df, lost}
+	if s.memtable != nil {
+		df, lost := s.memtable.countDocuments(uint32(n))
+		return termCounts{s.memtable.terms[n].text, df, lost}
 	}
 	t := &s.terms[n]
-	return counts{s.arena.get(t.text), int(t.df), int(t.lost)}
+	return termCounts{s.arena.get(t.text), int(t.df), int(t.lostCount)}
 }
 
 // termPostings returns the postings of the term with this number, in ascending order. They
 // may be stored in room.
 func (s *segment) termPostings(n int, room *[]posting) []posting {
-	if s.image != nil {
-		*room = s.image.decodeAt(n, (*room)[:0])
+	if s.snapshot != nil {
+		*room = s.snapshot.decodeTermPostings(n, (*room)[:0])
 		return *room
 	}
-	if s.mem != nil {
-		*room, _ = s.mem.appendPostings((*room)[:0], uint32(n))
+	if s.memtable != nil {
+		*room, _ = s.memtable.appendPostings((*room)[:0], uint32(n))
 		return *room
 	}
 	t := &s.terms[n]
 	switch {
 	case t.hasList:
-		return s.lists[t.at].all(room)
+		return s.postingLists[t.listOrDoc].allPostings(room)
 	case t.df > 0:
 		*room = append((*room)[:0], t.onlyPosting())
 	default:
@@ -177,61 +178,61 @@ func (s *segment) termPostings(n int, room *[]posting) []posting {
 // documentNumber returns the number of the document with this ID. In a memtable it is the last
 // version.
 func (s *segment) documentNumber(id uint64) (uint32, bool) {
-	if s.mem != nil && !s.isAscending {
-		for n := len(s.lens) - 1; n >= 0; n-- {
-			if s.ids.at(uint32(n)) == id {
+	if s.memtable != nil && !s.isAscending {
+		for n := len(s.docLengths) - 1; n >= 0; n-- {
+			if s.ids.valueAt(uint32(n)) == id {
 				return uint32(n), true
 			}
 		}
 		return 0, false
 	}
 	if !s.isAscending {
-		return s.byID.find(idHash(id), func(n uint32) bool { return s.ids.at(n) == id })
+		return s.byID.find(idHash(id), func(n uint32) bool { return s.ids.valueAt(n) == id })
 	}
-	n, ok := pagefile.Find(len(s.lens), id, func(i int) uint64 { return s.ids.at(uint32(i)) })
+	n, ok := pagefile.FindKey(len(s.docLengths), id, func(i int) uint64 { return s.ids.valueAt(uint32(i)) })
 	return uint32(n), ok
 }
 
-// eachTermIn calls fn for each term in each of the documents, which are given by number. In a
+// eachTermOfDocuments calls fn for each term in each of the documents, which are given by number. In a
 // segment with an image it decodes all postings. In other segments it searches the long posting
 // lists for the documents.
-func (s *segment) eachTermIn(documents []uint32, fn func(text string)) {
-	wanted := make([]bool, len(s.lens))
+func (s *segment) eachTermOfDocuments(documents []uint32, fn func(text string)) {
+	wanted := make([]bool, len(s.docLengths))
 	for _, number := range documents {
 		wanted[number] = true
 	}
 	var room []posting
-	for n := range s.numTerms() {
-		if list := s.longList(n); list != nil && len(documents)*searchPostings < list.count() {
+	for n := range s.termCount() {
+		if list := s.postingListAt(n); list != nil && len(documents)*postingsPerSearch < list.count() {
 			for _, number := range documents {
 				if list.hasDocument(number) {
-					fn(s.term(n).text)
+					fn(s.termCountsAt(n).text)
 				}
 			}
 			continue
 		}
 		for _, p := range s.termPostings(n, &room) {
 			if wanted[p.doc] {
-				fn(s.term(n).text)
+				fn(s.termCountsAt(n).text)
 			}
 		}
 	}
 }
 
-// searchPostings is the number of postings that can be decoded in the time that a search for
+// postingsPerSearch is the number of postings that can be decoded in the time that a search for
 // one document takes.
-const searchPostings = 8
+const postingsPerSearch = 8
 
-// longList returns the postings of the term with this number, if they are in memory and the
+// postingListAt returns the postings of the term with this number, if they are in memory and the
 // term has several. Otherwise it returns nil.
-func (s *segment) longList(n int) *postings {
-	if s.image != nil || s.mem != nil {
+func (s *segment) postingListAt(n int) *postings {
+	if s.snapshot != nil || s.memtable != nil {
 		return nil
 	}
 	if !s.terms[n].hasList {
 		return nil
 	}
-	return &s.lists[s.terms[n].at]
+	return &s.postingLists[s.terms[n].listOrDoc]
 }
 
 // timeBlock is the time range of 64 consecutive documents. Ranges are usually narrow,
@@ -240,10 +241,10 @@ type timeBlock struct{ first, last int64 }
 
 // timeBlocks returns the ranges of created.
 func (s *segment) timeBlocks() []timeBlock {
-	if s.image != nil {
-		return s.image.timeBlocks()
+	if s.snapshot != nil {
+		return s.snapshot.timeBlocks()
 	}
-	return s.blocks
+	return s.createdBlocks
 }
 
 // timeBlocks returns the time range of each block of 64 times.
@@ -255,18 +256,18 @@ func timeBlocks(times []int64) []timeBlock {
 	return blocks
 }
 
-// latest returns, for each block of 64 documents, the time of the latest update. The values of a
+// latestUpdateBlocks returns, for each block of 64 documents, the time of the latest update. The values of a
 // snapshot are cached after the first call.
-func (s *segment) latest() []int64 {
-	if s.image == nil {
+func (s *segment) latestUpdateBlocks() []int64 {
+	if s.snapshot == nil {
 		return s.latestUpdates
 	}
-	if blocks := s.image.latestUpdates.Load(); blocks != nil {
+	if blocks := s.snapshot.latestUpdates.Load(); blocks != nil {
 		return *blocks
 	}
-	blocks := blockMaxima(s.updated.all())
-	if s.image.docs.Err() == nil {
-		s.image.latestUpdates.CompareAndSwap(nil, &blocks)
+	blocks := blockMaxima(s.updated.allValues())
+	if s.snapshot.docs.Err() == nil {
+		s.snapshot.latestUpdates.CompareAndSwap(nil, &blocks)
 	}
 	return blocks
 }
@@ -283,8 +284,8 @@ func blockMaxima(updated []int64) []int64 {
 // view is a segment without the documents that were deleted.
 type view struct {
 	*segment
-	deleted []uint64 // bit for each document (nil if no document is deleted)
-	gone    int      // number of deleted documents
+	deleted      []uint64 // bit for each document (nil if no document is deleted)
+	deletedCount int      // number of deleted documents
 }
 
 func (v *view) isDeleted(number uint32) bool {
@@ -292,30 +293,30 @@ func (v *view) isDeleted(number uint32) bool {
 }
 
 // liveCount returns the number of documents that are not deleted.
-func (v *view) liveCount() int { return len(v.lens) - v.gone }
+func (v *view) liveCount() int { return len(v.docLengths) - v.deletedCount }
 
-// without returns the view with this document deleted. The bits are copied, unless ownsBits
+// withoutDocument returns the view with this document deleted. The bits are copied, unless ownsBits
 // is set because the current change has copied them already.
-func (v view) without(number uint32, ownsBits bool) view {
+func (v view) withoutDocument(number uint32, ownsBits bool) view {
 	if !ownsBits {
-		bits := make([]uint64, (len(v.lens)+63)/64)
+		bits := make([]uint64, (len(v.docLengths)+63)/64)
 		copy(bits, v.deleted)
 		v.deleted = bits
 	}
 	v.deleted[number/64] |= 1 << (number % 64)
-	v.gone++
+	v.deletedCount++
 	return v
 }
 
 // eachTerm calls fn with the text of each term with this prefix, and the segment's contribution
 // to the term's df, until fn returns false.
 func (s *segment) eachTerm(prefix string, fn func(text string, df int) bool) {
-	if s.image != nil {
-		s.image.eachTerm(prefix, fn)
+	if s.snapshot != nil {
+		s.snapshot.eachTerm(prefix, fn)
 		return
 	}
-	for n := range s.numTerms() {
-		if t := s.term(n); strings.HasPrefix(t.text, prefix) && !fn(t.text, t.df-t.lost) {
+	for n := range s.termCount() {
+		if t := s.termCountsAt(n); strings.HasPrefix(t.text, prefix) && !fn(t.text, t.df-t.lostCount) {
 			return
 		}
 	}

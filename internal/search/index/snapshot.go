@@ -37,7 +37,7 @@
 //
 // A list has a varint for each posting. The varint is twice the distance to the previous
 // document number minus one (the first distance is counted from -1), plus 1 if the TF is
-// not [One]. In that case the TF follows as a second varint. For example, a term that
+// not [OneTF]. In that case the TF follows as a second varint. For example, a term that
 // occurs once in documents 0 and 2, and with TF 2 in document 3, has the list 00 02 01 02.
 //
 // Deleted documents are not written. Readers verify the checksum of each piece and the range of
@@ -69,46 +69,51 @@ const FileSuffix = ".idx"
 // document. Errors are from w, or from reading the snapshot that the index was opened
 // from. The written data must then be discarded.
 func (x *Searcher) WriteSnapshot(w io.WriterAt, offset int64) (size int64, err error) {
-	s := snapshotWriter{x: x, out: bufio.NewWriterSize(io.NewOffsetWriter(w, offset), writeBytes)}
+	s := snapshotWriter{searcher: x, out: bufio.NewWriterSize(io.NewOffsetWriter(w, offset), writeBufferSize)}
 	s.writeDocuments()
-	if err := s.allTerms(); err != nil {
+	if err := s.writeTerms(); err != nil {
 		return 0, err
 	}
-	f := foot{terms: int64(s.terms), blocks: int64(len(s.table) / blockSize), table: s.size, docs: s.docs}
-	s.write(s.table)
-	s.write(s.firsts)
+	f := snapshotFooter{
+		termCount:    int64(s.termCount),
+		blockCount:   int64(len(s.blockTable) / blockRowSize),
+		tableOffset:  s.size,
+		docsChecksum: s.docsChecksum,
+	}
+	s.write(s.blockTable)
+	s.write(s.firstTerms)
 	s.write(binary.LittleEndian.AppendUint32(
 		nil,
-		crc32.Update(crc32.Checksum(s.table, castagnoli), castagnoli, s.firsts),
+		crc32.Update(crc32.Checksum(s.blockTable, castagnoli), castagnoli, s.firstTerms),
 	))
-	f.size = s.size + footSize
-	s.write(f.append(nil))
+	f.tableSize = s.size + footerSize
+	s.write(f.appendTo(nil))
 	return s.size, cmp.Or(s.out.Flush(), x.Err())
 }
 
-// writeBytes is the number of bytes that are written at once.
-const writeBytes = 1 << 18
+// writeBufferSize is the number of bytes that are written at once.
+const writeBufferSize = 1 << 18
 
 // snapshotWriter writes the snapshot of a searcher. Errors of out are sticky until it is
 // flushed.
 type snapshotWriter struct {
-	x       *Searcher
-	out     *bufio.Writer
-	size    int64  // number of bytes written
-	docs    uint32 // checksum of page 0
-	terms   int
-	numbers [][]uint32 // new document numbers, by view and old number (dropped for deleted documents)
+	searcher     *Searcher
+	out          *bufio.Writer
+	size         int64  // number of bytes written
+	docsChecksum uint32 // checksum of page 0
+	termCount    int
+	newNumbers   [][]uint32 // new document numbers, by view and old number (dropped for deleted documents)
 
-	block         termBlock
-	table, firsts []byte
-	list          []byte // scratch
+	block                  termBlock
+	blockTable, firstTerms []byte
+	encodedList            []byte // scratch
 }
 
 // termBlock is a block that is being written.
 type termBlock struct {
-	at             int64 // offset of its lists
-	first          string
-	terms          int
+	listsOffset    int64 // offset of its lists
+	firstTerm      string
+	termCount      int
 	entries, texts []byte
 }
 
@@ -121,56 +126,59 @@ func (w *snapshotWriter) Write(b []byte) (int, error) {
 
 // docRef identifies a document in a searcher by the index of the view and by the document's number
 // in this view.
-type docRef struct{ view, number uint32 }
+type docRef struct{ viewIndex, documentNumber uint32 }
 
 // writeDocuments writes the documents in ascending order of IDs, and sets the new number of each
 // document in numbers.
 func (w *snapshotWriter) writeDocuments() {
-	views := w.x.views
-	docs := make([]docRef, 0, w.x.Size())
-	w.numbers = make([][]uint32, len(views))
+	views := w.searcher.views
+	docs := make([]docRef, 0, w.searcher.DocumentCount())
+	w.newNumbers = make([][]uint32, len(views))
 	ids := make([][]uint64, len(views))
 	updated := make([][]int64, len(views))
 	created := make([][]int64, len(views))
 	for i := range views {
 		v := &views[i]
-		ids[i] = v.ids.all()
-		updated[i] = v.updated.all()
-		created[i] = v.created.all()
-		w.numbers[i] = make([]uint32, len(v.lens))
-		for n := range v.lens {
-			w.numbers[i][n] = dropped
+		ids[i] = v.ids.allValues()
+		updated[i] = v.updated.allValues()
+		created[i] = v.created.allValues()
+		w.newNumbers[i] = make([]uint32, len(v.docLengths))
+		for n := range v.docLengths {
+			w.newNumbers[i][n] = droppedNumber
 			if !v.isDeleted(uint32(n)) {
 				docs = append(docs, docRef{uint32(i), uint32(n)})
 			}
 		}
 	}
-	byID := func(a, b docRef) int { return cmp.Compare(ids[a.view][a.number], ids[b.view][b.number]) }
+	byID := func(a, b docRef) int {
+		return cmp.Compare(ids[a.viewIndex][a.documentNumber], ids[b.viewIndex][b.documentNumber])
+	}
 	if !slices.IsSortedFunc(docs, byID) {
 		slices.SortFunc(docs, byID)
 	}
 	for n, d := range docs {
-		w.numbers[d.view][d.number] = uint32(n)
+		w.newNumbers[d.viewIndex][d.documentNumber] = uint32(n)
 	}
-	w.docs = writeDocs(
+	w.docsChecksum = writeDocs(
 		w,
-		docsHead{n: len(docs), total: w.x.total, params: w.x.params},
+		docsHeader{docCount: len(docs), totalLength: w.searcher.totalLength, params: w.searcher.params},
 		func(i int) (uint64, int64, int64, uint32) {
 			d := docs[i]
-			return ids[d.view][d.number], updated[d.view][d.number], created[d.view][d.number],
-				views[d.view].lens[d.number]
+			return ids[d.viewIndex][d.documentNumber], updated[d.viewIndex][d.documentNumber],
+				created[d.viewIndex][d.documentNumber],
+				views[d.viewIndex].docLengths[d.documentNumber]
 		},
 	)
 }
 
-// allTerms writes all views' terms, sorted by text. It stops if reading fails.
-func (w *snapshotWriter) allTerms() error {
-	w.block.at = w.size
+// writeTerms writes all views' terms, sorted by text. It stops if reading fails.
+func (w *snapshotWriter) writeTerms() error {
+	w.block.listsOffset = w.size
 	var list, room []posting
-	cursors := openCursors(w.x.views, w.numbers)
+	cursors := openCursors(w.searcher.views, w.newNumbers)
 	for n := 0; len(cursors) > 0; n++ {
-		if n%blockTerms == 0 && w.x.Err() != nil {
-			return w.x.Err()
+		if n%termsPerBlock == 0 && w.searcher.Err() != nil {
+			return w.searcher.Err()
 		}
 		text, same := cursors[0].text, 1
 		for same < len(cursors) && cursors[same].text == text {
@@ -180,105 +188,110 @@ func (w *snapshotWriter) allTerms() error {
 		for _, c := range cursors[:same] {
 			list = c.appendPostings(list)
 		}
-		list, room = sortRuns(list, room)
+		list, room = sortPostingRuns(list, room)
 		if len(list) > 0 { // if the list is empty, all documents with the term were deleted
-			if err := w.term(text, list); err != nil {
+			if err := w.writeTerm(text, list); err != nil {
 				return err
 			}
 		}
-		cursors = advance(cursors, same)
+		cursors = advanceCursors(cursors, same)
 	}
-	return w.endBlock()
+	return w.writeBlock()
 }
 
-// term writes the list of a term. Texts must ascend.
-func (w *snapshotWriter) term(text string, list []posting) error {
+// writeTerm writes the list of a term. Texts must ascend.
+func (w *snapshotWriter) writeTerm(text string, list []posting) error {
 	le, k := binary.LittleEndian, &w.block
-	w.appendList(list)
-	if uint64(len(w.list)) > math.MaxUint32 {
-		return fmt.Errorf("writing the index snapshot: a list of %d bytes is too large", len(w.list))
+	w.encodeList(list)
+	if uint64(len(w.encodedList)) > math.MaxUint32 {
+		return fmt.Errorf("writing the index snapshot: a list of %d bytes is too large", len(w.encodedList))
 	}
-	w.write(w.list)
-	if k.terms == 0 {
-		k.first = text
+	w.write(w.encodedList)
+	if k.termCount == 0 {
+		k.firstTerm = text
 	}
 	k.entries = le.AppendUint32(k.entries, uint32(len(text)))
 	k.entries = le.AppendUint32(k.entries, uint32(len(list)))
-	k.entries = le.AppendUint32(k.entries, uint32(len(w.list)))
-	k.entries = le.AppendUint32(k.entries, crc32.Checksum(w.list, castagnoli))
+	k.entries = le.AppendUint32(k.entries, uint32(len(w.encodedList)))
+	k.entries = le.AppendUint32(k.entries, crc32.Checksum(w.encodedList, castagnoli))
 	k.texts = append(k.texts, text...)
-	w.terms++
-	k.terms++
-	if k.terms == blockTerms {
-		return w.endBlock()
+	w.termCount++
+	k.termCount++
+	if k.termCount == termsPerBlock {
+		return w.writeBlock()
 	}
 	return nil
 }
 
-// endBlock writes the terms of the current block after the block's lists, unless
+// writeBlock writes the terms of the current block after the block's lists, unless
 // the block is empty.
-func (w *snapshotWriter) endBlock() error {
+func (w *snapshotWriter) writeBlock() error {
 	le, k := binary.LittleEndian, &w.block
-	if k.terms == 0 {
+	if k.termCount == 0 {
 		return nil
 	}
-	size := w.size - k.at
+	size := w.size - k.listsOffset
 	k.entries = append(k.entries, k.texts...)
 	if size > math.MaxUint32 || uint64(len(k.entries)) > math.MaxUint32 {
 		return fmt.Errorf("writing the index snapshot: a block of %d bytes is too large", size)
 	}
-	w.table = le.AppendUint64(w.table, uint64(k.at))
-	w.table = le.AppendUint32(w.table, uint32(size))
-	w.table = le.AppendUint32(w.table, uint32(len(k.entries)))
-	w.table = le.AppendUint32(w.table, crc32.Checksum(k.entries, castagnoli))
-	w.table = le.AppendUint32(w.table, uint32(len(k.first)))
-	w.firsts = append(w.firsts, k.first...)
+	w.blockTable = le.AppendUint64(w.blockTable, uint64(k.listsOffset))
+	w.blockTable = le.AppendUint32(w.blockTable, uint32(size))
+	w.blockTable = le.AppendUint32(w.blockTable, uint32(len(k.entries)))
+	w.blockTable = le.AppendUint32(w.blockTable, crc32.Checksum(k.entries, castagnoli))
+	w.blockTable = le.AppendUint32(w.blockTable, uint32(len(k.firstTerm)))
+	w.firstTerms = append(w.firstTerms, k.firstTerm...)
 	w.write(k.entries)
-	*k = termBlock{at: w.size, entries: k.entries[:0], texts: k.texts[:0]}
+	*k = termBlock{listsOffset: w.size, entries: k.entries[:0], texts: k.texts[:0]}
 	return nil
 }
 
-// appendList encodes the postings to w.list.
-func (w *snapshotWriter) appendList(list []posting) {
-	b, next := w.list[:0], uint32(0)
+// encodeList encodes the postings to w.list.
+func (w *snapshotWriter) encodeList(list []posting) {
+	b, next := w.encodedList[:0], uint32(0)
 	for _, p := range list {
-		if v := uint64(p.doc-next) << 1; p.tf == One {
+		if v := uint64(p.doc-next) << 1; p.tf == OneTF {
 			b = binary.AppendUvarint(b, v)
 		} else {
 			b = binary.AppendUvarint(binary.AppendUvarint(b, v|1), uint64(p.tf))
 		}
 		next = p.doc + 1
 	}
-	w.list = b
+	w.encodedList = b
 }
 
-// foot is the foot of a snapshot.
-type foot struct {
-	terms, blocks int64
-	table, size   int64
-	docs          uint32
+// snapshotFooter is the foot of a snapshot.
+type snapshotFooter struct {
+	termCount, blockCount  int64
+	tableOffset, tableSize int64
+	docsChecksum           uint32
 }
 
-func (f *foot) append(b []byte) []byte {
+func (f *snapshotFooter) appendTo(b []byte) []byte {
 	le, from := binary.LittleEndian, len(b)
-	b = le.AppendUint32(le.AppendUint32(b, uint32(f.terms)), uint32(f.blocks))
-	b = le.AppendUint64(le.AppendUint64(b, uint64(f.table)), uint64(f.size))
-	b = le.AppendUint32(b, f.docs)
+	b = le.AppendUint32(le.AppendUint32(b, uint32(f.termCount)), uint32(f.blockCount))
+	b = le.AppendUint64(le.AppendUint64(b, uint64(f.tableOffset)), uint64(f.tableSize))
+	b = le.AppendUint32(b, f.docsChecksum)
 	return le.AppendUint32(b, crc32.Checksum(b[from:], castagnoli))
 }
 
-// readFoot reads the foot of a snapshot with this size. from is the end of the documents
+// readFooter reads the foot of a snapshot with this size. from is the end of the documents
 // part and docs is its checksum.
-func readFoot(r io.ReaderAt, size, from int64, docs uint32) (foot, error) {
-	b, err := readChecked(r, size-footSize, footSize, size)
+func readFooter(r io.ReaderAt, size, from int64, docs uint32) (snapshotFooter, error) {
+	b, err := readCheckedBytes(r, size-footerSize, footerSize, size)
 	if err != nil {
-		return foot{}, err
+		return snapshotFooter{}, err
 	}
 	le := binary.LittleEndian
-	f := foot{int64(le.Uint32(b)), int64(le.Uint32(b[4:])), int64(le.Uint64(b[8:])), int64(le.Uint64(b[16:])),
-		le.Uint32(b[24:])}
-	isOfFile := f.size == size && f.docs == docs
-	if !isOfFile || !f.hasTable(from, size-footSize) {
+	f := snapshotFooter{
+		int64(le.Uint32(b)),
+		int64(le.Uint32(b[4:])),
+		int64(le.Uint64(b[8:])),
+		int64(le.Uint64(b[16:])),
+		le.Uint32(b[24:]),
+	}
+	isOfFile := f.tableSize == size && f.docsChecksum == docs
+	if !isOfFile || !f.hasTable(from, size-footerSize) {
 		return f, fmt.Errorf("%w: its foot has an unknown form", errSnapshot)
 	}
 	return f, nil
@@ -286,8 +299,8 @@ func readFoot(r io.ReaderAt, size, from int64, docs uint32) (foot, error) {
 
 // hasTable reports whether the table begins between these offsets and has the blocks that its terms
 // need.
-func (f *foot) hasTable(from, to int64) bool {
-	return f.table >= from && f.table <= to && f.blocks == (f.terms+blockTerms-1)/blockTerms
+func (f *snapshotFooter) hasTable(from, to int64) bool {
+	return f.tableOffset >= from && f.tableOffset <= to && f.blockCount == (f.termCount+termsPerBlock-1)/termsPerBlock
 }
 
 // OpenSnapshot opens the index in the first size bytes of r. Later reads also use these
@@ -296,61 +309,71 @@ func (f *foot) hasTable(from, to int64) bool {
 // or from r.
 func OpenSnapshot(r io.ReaderAt, size int64, p Params) (*Index, error) {
 	x := New(p)
-	var h docsHead
+	var h docsHeader
 	docs, err := pagefile.Open(r, func(page []byte) (_ []pagefile.Table, err error) {
-		h, err = readDocsHead(page, size, x.params)
+		h, err = readDocsHeader(page, size, x.params)
 		return h.tableSizes(), err
 	})
 	if err != nil {
 		return nil, err
 	}
-	from := int64(pagefile.CountPages(h.tableSizes())) * pagefile.Size
-	f, err := readFoot(r, size, from, h.check)
+	from := int64(pagefile.CountPages(h.tableSizes())) * pagefile.PageSize
+	f, err := readFooter(r, size, from, h.pageChecksum)
 	if err != nil {
 		return nil, err
 	}
-	s, err := h.segment(docs)
+	s, err := h.newSegment(docs)
 	if err != nil {
 		return nil, err
 	}
-	table, err := readChecked(r, f.table, size-footSize-f.table, size)
+	table, err := readCheckedBytes(r, f.tableOffset, size-footerSize-f.tableOffset, size)
 	if err != nil {
 		return nil, err
 	}
-	to := &Searcher{params: x.params, seed: x.seed, live: s.counted, total: s.total}
-	img := &image{r: r, docs: docs, sum: h.sum, lens: s.lens, sc: to.scale(), terms: int(f.terms)}
-	img.blocks, err = readTable(table, f.blocks, from, f.table)
+	to := &Searcher{params: x.params, seed: x.seed, scoredCount: s.scoredCount, totalLength: s.totalLength}
+	img := &snapshotTerms{
+		reader:       r,
+		docs:         docs,
+		rowsChecksum: h.rowsChecksum,
+		docLengths:   s.docLengths,
+		impactScale:  to.currentScale(),
+		termCount:    int(f.termCount),
+	}
+	img.blocks, err = readBlockTable(table, f.blockCount, from, f.tableOffset)
 	if err != nil {
 		return nil, err
 	}
-	s.image, s.slope = img, img.sc.slope
+	s.snapshot, s.impactSlope = img, img.impactScale.lengthSlope
 	to.views = []view{{segment: s}}
 	x.current.Store(to)
 	return x, nil
 }
 
-// readTable reads the table of blocks. The blocks must be between the offsets from and end.
-func readTable(b []byte, blocks, from, end int64) ([]block, error) {
+// readBlockTable reads the table of blocks. The blocks must be between the offsets from and end.
+func readBlockTable(b []byte, blocks, from, end int64) ([]dictBlock, error) {
 	le := binary.LittleEndian
-	if int64(len(b)) < blocks*blockSize {
+	if int64(len(b)) < blocks*blockRowSize {
 		return nil, fmt.Errorf("%w: its table is cut short", errSnapshot)
 	}
-	firsts := string(b[blocks*blockSize:])
-	bs := make([]block, blocks)
+	firsts := string(b[blocks*blockRowSize:])
+	bs := make([]dictBlock, blocks)
 	for i := range bs {
-		e := b[i*blockSize:]
+		e := b[i*blockRowSize:]
 		k := &bs[i]
-		k.lists = int64(le.Uint64(e))
-		k.size = le.Uint32(e[8:])
-		k.rest = le.Uint32(e[12:])
-		k.check = le.Uint32(e[16:])
+		k.listsOffset = int64(le.Uint64(e))
+		k.listsSize = le.Uint32(e[8:])
+		k.termsSize = le.Uint32(e[12:])
+		k.checksum = le.Uint32(e[16:])
 		n := int64(le.Uint32(e[20:]))
 		switch {
-		case k.lists < from, k.lists > end, int64(k.size)+int64(k.rest) > end-k.lists, n > int64(len(firsts)):
+		case k.listsOffset < from,
+			k.listsOffset > end,
+			int64(k.listsSize)+int64(k.termsSize) > end-k.listsOffset,
+			n > int64(len(firsts)):
 			return nil, fmt.Errorf("%w: a block of its table leads outside", errSnapshot)
 		}
-		k.first, firsts = firsts[:n], firsts[n:]
-		if i > 0 && k.first <= bs[i-1].first {
+		k.firstTerm, firsts = firsts[:n], firsts[n:]
+		if i > 0 && k.firstTerm <= bs[i-1].firstTerm {
 			return nil, fmt.Errorf("%w: its table does not rise", errSnapshot)
 		}
 	}

@@ -32,7 +32,7 @@ func smallSnapshot(t testing.TB) (*Index, []byte) {
 			Doc{
 				Created: int64(i % 4),
 				Terms: []Term{
-					{Text: "common", TF: One},
+					{Text: "common", TF: OneTF},
 					{Text: fmt.Sprint("w", i%7), TF: uint16(i + 1)},
 					{Text: fmt.Sprint("own", i), TF: 700},
 				},
@@ -40,12 +40,12 @@ func smallSnapshot(t testing.TB) (*Index, []byte) {
 			},
 		)
 	}
-	for i, dl := range []uint32{shortLong - 1, shortLong, shortUnscored, unscored - 1} {
-		x.put(uint64(40+i), 5, Doc{Created: int64(i), Terms: []Term{{Text: "common", TF: One}}, Len: dl})
+	for i, dl := range []uint32{shortLong - 1, shortLong, shortUnscored, unscoredLength - 1} {
+		x.put(uint64(40+i), 5, Doc{Created: int64(i), Terms: []Term{{Text: "common", TF: OneTF}}, Len: dl})
 	}
 	x.put(30, 5, Doc{Created: 1})
 	x.Delete(95)
-	x.put(90, 9, Words(0, []string{"common", "again", "again"}))
+	x.put(90, 9, DocumentOfWords(0, []string{"common", "again", "again"}))
 	b, err := x.AppendSnapshot(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func TestSnapshotAnswersAlike(t *testing.T) {
 func TestSnapshotTogether(t *testing.T) {
 	x := New(Params{})
 	for i, d := range zipfText(2000) {
-		x.put(uint64(i), 0, Words(0, d))
+		x.put(uint64(i), 0, DocumentOfWords(0, d))
 	}
 	b, err := x.AppendSnapshot(nil)
 	if err != nil {
@@ -92,7 +92,7 @@ func TestSnapshotTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	terms := maps.Collect(x.Terms(""))
+	terms := maps.Collect(x.TermsWithPrefix(""))
 	var all sync.WaitGroup
 	for i := range 4 {
 		all.Go(func() {
@@ -123,7 +123,7 @@ func TestSnapshotTogether(t *testing.T) {
 func TestSnapshotIsReadByNeed(t *testing.T) {
 	x := New(Params{})
 	for i, d := range zipfText(2000) {
-		x.put(uint64(i), 0, Words(0, d))
+		x.put(uint64(i), 0, DocumentOfWords(0, d))
 	}
 	b, err := x.AppendSnapshot(nil)
 	if err != nil {
@@ -135,11 +135,12 @@ func TestSnapshotIsReadByNeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	opened := r.n
-	if want := 2*pagefile.Size + len(y.Searcher().views[0].image.blocks)*(blockSize+20) + 1000; opened > want {
+	if want := 2*pagefile.PageSize + len(y.Searcher().views[0].snapshot.blocks)*(blockRowSize+20) +
+		1000; opened > want {
 		t.Errorf("opening read %d bytes, want at most %d", opened, want)
 	}
 	rare := ""
-	for term, df := range x.Terms("") {
+	for term, df := range x.TermsWithPrefix("") {
 		if df == 2 {
 			rare = term
 		}
@@ -147,7 +148,7 @@ func TestSnapshotIsReadByNeed(t *testing.T) {
 	if hits := y.Search(ask([]string{rare}, 10, nil)); len(hits) != 2 {
 		t.Fatalf("%d hits, want 2", len(hits))
 	}
-	if got := r.n - opened; got > blockTerms*(entrySize+20)+50+2*pagefile.Size {
+	if got := r.n - opened; got > termsPerBlock*(termEntrySize+20)+50+2*pagefile.PageSize {
 		t.Errorf("a query of one rare term read %d bytes", got)
 	}
 }
@@ -156,7 +157,7 @@ func TestSnapshotIsReadByNeed(t *testing.T) {
 func TestTermsOfAPrefix(t *testing.T) {
 	x := New(Params{})
 	for i := range 3000 {
-		x.put(uint64(i), 0, Words(0, []string{fmt.Sprintf("w%04d", i), fmt.Sprint("v", i%7), "w"}))
+		x.put(uint64(i), 0, DocumentOfWords(0, []string{fmt.Sprintf("w%04d", i), fmt.Sprint("v", i%7), "w"}))
 	}
 	b, err := x.AppendSnapshot(nil)
 	if err != nil {
@@ -168,7 +169,7 @@ func TestTermsOfAPrefix(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		y.put(5000, 0, Words(0, []string{"w01", "later"}))
+		y.put(5000, 0, DocumentOfWords(0, []string{"w01", "later"}))
 		y.Delete(1234)
 		want := map[string]int{}
 		for i := range 3000 {
@@ -181,10 +182,10 @@ func TestTermsOfAPrefix(t *testing.T) {
 		want["w01"], want["later"] = 1, 1
 		maps.DeleteFunc(want, func(s string, _ int) bool { return !strings.HasPrefix(s, prefix) })
 		before := r.n
-		if got := maps.Collect(y.Terms(prefix)); !maps.Equal(got, want) {
+		if got := maps.Collect(y.TermsWithPrefix(prefix)); !maps.Equal(got, want) {
 			t.Errorf("%q: %d terms, want %d", prefix, len(got), len(want))
 		}
-		if read := r.n - before; prefix == "w064" && read > 3*blockTerms*(entrySize+20) {
+		if read := r.n - before; prefix == "w064" && read > 3*termsPerBlock*(termEntrySize+20) {
 			t.Errorf("%q: %d of %d bytes were read", prefix, read, len(b))
 		}
 		if y.Err() != nil {
@@ -225,7 +226,7 @@ func (r *failingReader) ReadAt(b []byte, off int64) (int, error) {
 func TestSnapshotFailsMeanwhile(t *testing.T) {
 	x := New(Params{})
 	for i, d := range zipfText(100) {
-		x.put(uint64(i), 0, Words(0, d))
+		x.put(uint64(i), 0, DocumentOfWords(0, d))
 	}
 	b, err := x.AppendSnapshot(nil)
 	if err != nil {
@@ -234,17 +235,17 @@ func TestSnapshotFailsMeanwhile(t *testing.T) {
 	for name, read := range map[string]func(y *Index) error{
 		"AppendSnapshot": func(y *Index) error { _, err := y.AppendSnapshot(nil); return err },
 		"Compact":        func(y *Index) error { return y.Compact().Err() },
-		"merge":          func(y *Index) error { now := y.Searcher(); now.merge(now.views); return now.Err() },
+		"merge":          func(y *Index) error { now := y.Searcher(); now.mergeViews(now.views); return now.Err() },
 		"Apply": func(y *Index) error {
-			for i := range 2 * memDocs { // memtables become segments
-				y.put(uint64(1000+i), 1, Words(0, []string{"fresh"}))
+			for i := range 2 * maxMemDocs { // memtables become segments
+				y.put(uint64(1000+i), 1, DocumentOfWords(0, []string{"fresh"}))
 			}
 			var deletions []Change
-			for i := range leastDeleted + 1 { // the snapshot is to be merged
+			for i := range minDeletedDocs + 1 { // the snapshot is to be merged
 				deletions = append(deletions, Change{ID: uint64(i)})
 			}
 			y.Apply(deletions...)
-			y.Wait()
+			y.WaitForMerges()
 			return y.Err()
 		},
 	} {
@@ -255,7 +256,7 @@ func TestSnapshotFailsMeanwhile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			y.put(7, 1, Words(0, []string{"fresh", "words"}))
+			y.put(7, 1, DocumentOfWords(0, []string{"fresh", "words"}))
 			r.left = reads
 			if err := read(y); err == nil {
 				done, r.left = true, math.MaxInt
@@ -277,7 +278,7 @@ func TestSnapshotFailsMeanwhile(t *testing.T) {
 // another answer.
 func TestSnapshotDamageShows(t *testing.T) {
 	x, b := smallSnapshot(t)
-	terms, step := len(b)/pagefile.Size*pagefile.Size, testenv.Long(5, 1)
+	terms, step := len(b)/pagefile.PageSize*pagefile.PageSize, testenv.Long(5, 1)
 	for i := range b {
 		if i < terms && i%step != 0 {
 			continue // of pages, which are zeros for the most part
@@ -294,14 +295,18 @@ func TestSnapshotDamageShows(t *testing.T) {
 				t.Fatalf("byte %d changed: Search(%q) = %v", i, q, got)
 			}
 		}
-		recent := Query{Terms: Any([]string{"common"}), Limit: 30, Range: &Range{From: 1, To: 2}}
+		recent := Query{
+			Terms:        TermsForWords([]string{"common"}),
+			Limit:        30,
+			CreatedRange: &TimeRange{First: 1, Last: 2},
+		}
 		if got := y.Search(recent); y.Err() == nil && !slices.Equal(got, x.Search(recent)) {
 			t.Fatalf("byte %d changed: by time %v", i, got)
 		}
 		if got := y.Newest(recent); y.Err() == nil && !slices.Equal(got, x.Newest(recent)) {
 			t.Fatalf("byte %d changed: the newest are %v", i, got)
 		}
-		if y.Searcher().Check() == nil {
+		if y.Searcher().CheckSnapshot() == nil {
 			t.Fatalf("byte %d changed, and all was read without an error", i)
 		}
 	}
@@ -325,7 +330,7 @@ func FuzzSnapshot(f *testing.F) {
 		runtime.ReadMemStats(&before)
 		x, err := OpenSnapshot(bytes.NewReader(b), int64(len(b)), Params{})
 		if err == nil {
-			_ = x.Searcher().Check()
+			_ = x.Searcher().CheckSnapshot()
 		}
 		runtime.ReadMemStats(&after)
 		if used := after.TotalAlloc - before.TotalAlloc; used > 16*uint64(len(b))+1<<20 {
@@ -338,7 +343,7 @@ func FuzzSnapshot(f *testing.F) {
 			x.Search(ask(q, 10, nil))
 		}
 		x.Delete(100)
-		x.put(99, 0, Words(0, smallQueries[1]))
+		x.put(99, 0, DocumentOfWords(0, smallQueries[1]))
 		x.Search(ask(smallQueries[1], 10, nil))
 	})
 }
@@ -346,27 +351,30 @@ func FuzzSnapshot(f *testing.F) {
 // resum makes the checks of an image hold, as far as there is one.
 func resum(b []byte) {
 	le := binary.LittleEndian
-	if len(b) < pagefile.Size+footSize {
+	if len(b) < pagefile.PageSize+footerSize {
 		return
 	}
-	h := docsHead{n: int(le.Uint32(b)), long: int(le.Uint32(b[4:]))}
-	head := pagefile.Checksum(b[:pagefile.Data], 0, 0)
+	h := docsHeader{docCount: int(le.Uint32(b)), longCount: int(le.Uint32(b[4:]))}
+	head := pagefile.Checksum(b[:pagefile.PageDataSize], 0, 0)
 	for n := range pagefile.CountPages(h.tableSizes()) {
-		if from := n * pagefile.Size; from+pagefile.Size <= len(b) {
-			le.PutUint32(b[from+pagefile.Data:], pagefile.Checksum(b[from:from+pagefile.Data], n, head))
+		if from := n * pagefile.PageSize; from+pagefile.PageSize <= len(b) {
+			le.PutUint32(
+				b[from+pagefile.PageDataSize:],
+				pagefile.Checksum(b[from:from+pagefile.PageDataSize], n, head),
+			)
 		}
 	}
-	f := b[len(b)-footSize:]
+	f := b[len(b)-footerSize:]
 	le.PutUint64(f[16:], uint64(len(b)))
 	le.PutUint32(f[24:], head)
 	le.PutUint32(f[28:], crc32.Checksum(f[:28], castagnoli))
-	b = b[:len(b)-footSize]
+	b = b[:len(b)-footerSize]
 	at, blocks := int(min(le.Uint64(f[8:]), uint64(len(b)))), int(min(le.Uint32(f[4:]), 1<<20))
 	for i := range blocks {
-		if at+(i+1)*blockSize > len(b) {
+		if at+(i+1)*blockRowSize > len(b) {
 			break
 		}
-		e := b[at+i*blockSize:]
+		e := b[at+i*blockRowSize:]
 		lists := int(min(le.Uint64(e), uint64(len(b))))
 		size := int(le.Uint32(e[8:]))
 		rest := int(le.Uint32(e[12:]))
@@ -374,12 +382,12 @@ func resum(b []byte) {
 			continue
 		}
 		entries := b[lists+size : lists+size+rest]
-		for from, j := lists, 0; (j+1)*entrySize <= len(entries) && j < blockTerms; j++ {
-			n := int(le.Uint32(entries[j*entrySize+8:]))
+		for from, j := lists, 0; (j+1)*termEntrySize <= len(entries) && j < termsPerBlock; j++ {
+			n := int(le.Uint32(entries[j*termEntrySize+8:]))
 			if from+n > lists+size {
 				break
 			}
-			le.PutUint32(entries[j*entrySize+12:], crc32.Checksum(b[from:from+n], castagnoli))
+			le.PutUint32(entries[j*termEntrySize+12:], crc32.Checksum(b[from:from+n], castagnoli))
 			from += n
 		}
 		le.PutUint32(e[16:], crc32.Checksum(entries, castagnoli))
@@ -395,22 +403,22 @@ func TestOldDocumentsSpareReading(t *testing.T) {
 	testenv.Sequential(t)
 	x := New(Params{})
 	old := func(i int, d []string) *Document {
-		o := Words(0, d)
+		o := DocumentOfWords(0, d)
 		o.ID = uint64(i)
 		return &o
 	}
 	texts := zipfText(2000)
 	for i, d := range texts {
-		x.put(uint64(i), 0, Words(0, d))
+		x.put(uint64(i), 0, DocumentOfWords(0, d))
 	}
 	b, err := x.AppendSnapshot(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	put := Words(0, []string{"fresh"})
+	put := DocumentOfWords(0, []string{"fresh"})
 	put.ID = 77
 	wrong := old(5, texts[5])
-	wrong.Len += One
+	wrong.Len += OneTF
 	removals := func(known bool) []Change {
 		cs := []Change{{ID: 3}, {ID: 77, Document: &put}, {ID: 1999}}
 		for i := range cs {
@@ -435,7 +443,7 @@ func TestOldDocumentsSpareReading(t *testing.T) {
 			t.Fatal(err)
 		}
 		opened := r.n
-		r.from = y.Searcher().views[0].image.blocks[0].lists
+		r.from = y.Searcher().views[0].snapshot.blocks[0].listsOffset
 		y.Apply(c.changes...)
 		if got := r.n - opened; c.reads != (got > 0) {
 			t.Errorf("%s: %d bytes were read", c.name, got)
@@ -444,11 +452,11 @@ func TestOldDocumentsSpareReading(t *testing.T) {
 		want := New(Params{})
 		for i, d := range texts {
 			if !slices.ContainsFunc(c.changes, func(c Change) bool { return c.ID == uint64(i) }) {
-				want.put(uint64(i), 0, Words(0, d))
+				want.put(uint64(i), 0, DocumentOfWords(0, d))
 			}
 		}
 		want.Put(put)
-		if !maps.Equal(maps.Collect(y.Terms("")), maps.Collect(want.Terms(""))) {
+		if !maps.Equal(maps.Collect(y.TermsWithPrefix("")), maps.Collect(want.TermsWithPrefix(""))) {
 			t.Errorf("%s: the terms are not those of an index that never had the documents", c.name)
 		}
 		for _, q := range append(smallQueries, texts[3][:2]) {

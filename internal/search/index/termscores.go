@@ -8,34 +8,34 @@ import (
 	"slices"
 )
 
-// place is a document whose scores are computed.
-type place struct {
-	view   int
-	number uint32
-	at     int // index in the list of IDs
+// scoredDocument is a document whose scores are computed.
+type scoredDocument struct {
+	viewIndex      int
+	documentNumber uint32
+	idIndex        int // index in the list of IDs
 }
 
 // TermScores has each query term's contributions to the scores of some documents. The zero
-// value is ready for [Searcher.TermScores]. A value can be reused.
+// value is ready for [Searcher.ComputeTermScores]. A value can be reused.
 type TermScores struct {
 	Terms []string  // distinct valid terms of the query, sorted
 	Gains []float64 // maximum contribution of each term
 
-	given  []float64 // contributions by document and term
-	data   []any     // the documents' Data (elements may be nil)
-	there  []bool    // whether each document is in the index
-	places []place
-	runs   [][]place
+	contributions []float64 // contributions by document and term
+	data          []any     // the documents' Data (elements may be nil)
+	isIndexed     []bool    // whether each document is in the index
+	documents     []scoredDocument
+	documentRuns  [][]scoredDocument
 }
 
-// Of returns each term's contribution to the score of the i-th document that was passed
-// to [Searcher.TermScores]. It returns nil if the document is not in the index.
-func (p *TermScores) Of(i int) []float64 {
-	if !p.there[i] {
+// Contributions returns each term's contribution to the score of the i-th document that was passed
+// to [Searcher.ComputeTermScores]. It returns nil if the document is not in the index.
+func (p *TermScores) Contributions(i int) []float64 {
+	if !p.isIndexed[i] {
 		return nil
 	}
 	n := len(p.Terms)
-	return p.given[i*n : (i+1)*n : (i+1)*n]
+	return p.contributions[i*n : (i+1)*n : (i+1)*n]
 }
 
 // Data returns the Data of document i. It is nil if the document has no Data or is in a
@@ -48,59 +48,66 @@ func (p *TermScores) Release() {
 	clear(p.data)
 }
 
-// TermScores computes how much each term contributes to the scores of the documents with these IDs,
+// ComputeTermScores computes how much each term contributes to the scores of the documents with these IDs,
 // and stores the contributions in p. The numbers equal the numbers of [Searcher.Explain], but are
 // computed faster.
-func (x *Searcher) TermScores(p *TermScores, ids []uint64, terms []QueryTerm) {
-	q := newQuery(x, terms)
+func (x *Searcher) ComputeTermScores(p *TermScores, ids []uint64, terms []QueryTerm) {
+	q := newSearchState(x, terms)
 	defer q.release()
 	p.Terms, p.Gains = p.Terms[:0], append(p.Gains[:0], q.gains...)
 	for _, w := range q.terms {
 		p.Terms = append(p.Terms, w.Text)
 	}
-	p.given = zeroedSlice(p.given, len(ids)*len(q.terms))
-	p.locate(x, ids)
-	for _, run := range p.runs {
-		v := &x.views[run[0].view]
+	p.contributions = zeroedSlice(p.contributions, len(ids)*len(q.terms))
+	p.locateDocuments(x, ids)
+	for _, run := range p.documentRuns {
+		v := &x.views[run[0].viewIndex]
 		for k := range q.terms {
-			f, gain := &q.found[run[0].view*len(q.terms)+k], q.gains[k]
-			f.eachInRun(run, func(d place, tf uint16) {
-				p.given[d.at*len(q.terms)+k] = q.s.score(gain, uint32(tf), v.lens[d.number])
+			f, gain := &q.foundTerms[run[0].viewIndex*len(q.terms)+k], q.gains[k]
+			f.eachInRun(run, func(d scoredDocument, tf uint16) {
+				p.contributions[d.idIndex*len(q.terms)+k] = q.scale.score(
+					gain,
+					uint32(tf),
+					v.docLengths[d.documentNumber],
+				)
 			})
 		}
 	}
 }
 
-// locate finds the documents and groups them into runs.
-func (p *TermScores) locate(x *Searcher, ids []uint64) {
-	p.places = p.places[:0]
-	p.there, p.data = zeroedSlice(p.there, len(ids)), zeroedSlice(p.data, len(ids))
+// locateDocuments finds the documents and groups them into runs.
+func (p *TermScores) locateDocuments(x *Searcher, ids []uint64) {
+	p.documents = p.documents[:0]
+	p.isIndexed, p.data = zeroedSlice(p.isIndexed, len(ids)), zeroedSlice(p.data, len(ids))
 	for i, id := range ids {
-		d, ok := place{at: i}, false
+		d, ok := scoredDocument{idIndex: i}, false
 		// the distance between two IDs is often the distance between their document numbers
-		if last := len(p.places) - 1; last >= 0 {
-			o := p.places[last]
-			v := &x.views[o.view]
-			d.view, d.number = o.view, o.number+uint32(id-ids[o.at])
-			ok = int(d.number) < len(v.lens) && v.ids.at(d.number) == id && !v.isDeleted(d.number)
+		if last := len(p.documents) - 1; last >= 0 {
+			o := p.documents[last]
+			v := &x.views[o.viewIndex]
+			d.viewIndex, d.documentNumber = o.viewIndex, o.documentNumber+uint32(id-ids[o.idIndex])
+			ok = int(d.documentNumber) < len(v.docLengths) && v.ids.valueAt(d.documentNumber) == id &&
+				!v.isDeleted(d.documentNumber)
 		}
 		for j := len(x.views) - 1; j >= 0 && !ok; j-- {
 			v := &x.views[j]
-			d.number, ok = v.documentNumber(id)
+			d.documentNumber, ok = v.documentNumber(id)
 			if ok {
-				d.view, ok = j, !v.isDeleted(d.number)
+				d.viewIndex, ok = j, !v.isDeleted(d.documentNumber)
 			}
 		}
-		if ok && x.views[d.view].lens[d.number] != unscored {
-			p.there[i], p.data[i] = true, x.views[d.view].documentData(d.number)
-			p.places = append(p.places, d)
+		if ok && x.views[d.viewIndex].docLengths[d.documentNumber] != unscoredLength {
+			p.isIndexed[i], p.data[i] = true, x.views[d.viewIndex].documentData(d.documentNumber)
+			p.documents = append(p.documents, d)
 		}
 	}
-	order := func(a, b place) int { return cmp.Or(cmp.Compare(a.view, b.view), cmp.Compare(a.number, b.number)) }
-	if !slices.IsSortedFunc(p.places, order) {
-		slices.SortFunc(p.places, order)
+	order := func(a, b scoredDocument) int {
+		return cmp.Or(cmp.Compare(a.viewIndex, b.viewIndex), cmp.Compare(a.documentNumber, b.documentNumber))
 	}
-	p.runs = appendRuns(p.runs[:0], p.places)
+	if !slices.IsSortedFunc(p.documents, order) {
+		slices.SortFunc(p.documents, order)
+	}
+	p.documentRuns = appendRuns(p.documentRuns[:0], p.documents)
 }
 
 // zeroedSlice returns a slice with n zeros. It uses the memory of s if possible.
@@ -112,10 +119,11 @@ func zeroedSlice[T any](s []T, n int) []T {
 
 // appendRuns appends groups of documents with consecutive numbers to runs. docs must be ordered
 // by view and number.
-func appendRuns(runs [][]place, docs []place) [][]place {
+func appendRuns(runs [][]scoredDocument, docs []scoredDocument) [][]scoredDocument {
 	for len(docs) > 0 {
 		n := 1
-		for n < len(docs) && docs[n].view == docs[n-1].view && docs[n].number == docs[n-1].number+1 {
+		for n < len(docs) && docs[n].viewIndex == docs[n-1].viewIndex &&
+			docs[n].documentNumber == docs[n-1].documentNumber+1 {
 			n++
 		}
 		runs, docs = append(runs, docs[:n]), docs[n:]
@@ -124,10 +132,10 @@ func appendRuns(runs [][]place, docs []place) [][]place {
 }
 
 // eachInRun calls fn for each document of a run that has the term.
-func (p *postings) eachInRun(run []place, fn func(p place, tf uint16)) {
-	if p.cols != nil {
+func (p *postings) eachInRun(run []scoredDocument, fn func(p scoredDocument, tf uint16)) {
+	if p.columns != nil {
 		for _, d := range run {
-			if tf := p.cols.tf(d.number); tf > 0 {
+			if tf := p.columns.termFrequency(d.documentNumber); tf > 0 {
 				fn(d, tf)
 			}
 		}
@@ -136,8 +144,8 @@ func (p *postings) eachInRun(run []place, fn func(p place, tf uint16)) {
 	if len(p.list) == 0 {
 		return
 	}
-	first, n := run[0].number, uint32(len(run))
-	for _, q := range p.list[p.find(first):] {
+	first, n := run[0].documentNumber, uint32(len(run))
+	for _, q := range p.list[p.findIndex(first):] {
 		if q.doc >= first+n {
 			break
 		}

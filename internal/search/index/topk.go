@@ -10,11 +10,11 @@ type rankedHit struct {
 	number uint32
 }
 
-func (a *rankedHit) id() uint64 { return a.view.ids.at(a.number) }
+func (a *rankedHit) id() uint64 { return a.view.ids.valueAt(a.number) }
 
-// before reports whether a ranks before b: it has a higher score, a newer document, or a
+// ranksBefore reports whether a ranks before b: it has a higher score, a newer document, or a
 // smaller ID. The order is total, because IDs are unique.
-func (a *rankedHit) before(b *rankedHit) bool {
+func (a *rankedHit) ranksBefore(b *rankedHit) bool {
 	if a.score != b.score {
 		return a.score > b.score
 	}
@@ -23,7 +23,7 @@ func (a *rankedHit) before(b *rankedHit) bool {
 
 // winsTie is like before, for equal scores.
 func (a *rankedHit) winsTie(b *rankedHit) bool {
-	if x, y := a.view.updated.at(a.number), b.view.updated.at(b.number); x != y {
+	if x, y := a.view.updated.valueAt(a.number), b.view.updated.valueAt(b.number); x != y {
 		return x > y
 	}
 	return a.id() < b.id()
@@ -32,19 +32,20 @@ func (a *rankedHit) winsTie(b *rankedHit) bool {
 // topK keeps the hits with the highest scores, at most limit.
 type topK struct {
 	limit int
-	heap  []rankedHit // binary heap: the children of i are 2i+1 and 2i+2, and a parent never ranks before its children
-	least float64     // minimum score of a hit that can still be added
+	// Binary heap: the children of i are 2i+1 and 2i+2, and a parent never ranks before its children.
+	heap     []rankedHit
+	minScore float64 // minimum score of a hit that can still be added
 }
 
 // wouldKeep reports whether c would be among the best.
-func (t *topK) wouldKeep(c rankedHit) bool { return len(t.heap) < t.limit || c.before(&t.heap[0]) }
+func (t *topK) wouldKeep(c rankedHit) bool { return len(t.heap) < t.limit || c.ranksBefore(&t.heap[0]) }
 
-// add adds a hit that wouldKeep accepted. If there are then too many hits, it drops the lowest hit.
-func (t *topK) add(c rankedHit) {
+// addHit adds a hit that wouldKeep accepted. If there are then too many hits, it drops the lowest hit.
+func (t *topK) addHit(c rankedHit) {
 	if len(t.heap) < t.limit {
 		t.heap = append(t.heap, c)
 		i := len(t.heap) - 1
-		for i > 0 && t.heap[(i-1)/2].before(&c) {
+		for i > 0 && t.heap[(i-1)/2].ranksBefore(&c) {
 			t.heap[i] = t.heap[(i-1)/2]
 			i = (i - 1) / 2
 		}
@@ -53,7 +54,7 @@ func (t *topK) add(c rankedHit) {
 		replaceTop(t.heap, c)
 	}
 	if len(t.heap) == t.limit {
-		t.least = t.heap[0].score
+		t.minScore = t.heap[0].score
 	}
 }
 
@@ -65,10 +66,10 @@ func replaceTop(heap []rankedHit, c rankedHit) {
 		if child >= len(heap) {
 			break
 		}
-		if r := child + 1; r < len(heap) && heap[child].before(&heap[r]) {
+		if r := child + 1; r < len(heap) && heap[child].ranksBefore(&heap[r]) {
 			child = r
 		}
-		if !c.before(&heap[child]) {
+		if !c.ranksBefore(&heap[child]) {
 			break
 		}
 		heap[i] = heap[child]
@@ -101,5 +102,5 @@ func (t *topK) takeHits() []Hit {
 type Hit struct {
 	ID    uint64
 	Score float64
-	Data  any // as returned by [TermScores.Data]
+	Data  any // as returned by [ComputeTermScores.Data]
 }

@@ -13,31 +13,32 @@ import (
 
 // Parameters for neighbouring turns.
 const (
-	turnNext = 2 // distance up to which neighbours of a candidate become candidates
+	candidateReach = 2 // distance up to which neighbours of a candidate become candidates
 
-	neighbourReach   = 5   // distance up to which neighbours contribute
-	neighbourAsked   = 0.9 // share that the previous turn contributes if it is a question
-	neighbourBefore  = 0.6 // share that the previous turn contributes otherwise
-	neighbourAfter   = 0.4 // share that the next turn contributes
-	neighbourFurther = 0.3 // share that other neighbours contribute
-	rarestHolders    = 2   // number of turns with the rarest word that must rank before turns without any query word
+	neighbourReach        = 5   // distance up to which neighbours contribute
+	previousQuestionShare = 0.9 // share that the previous turn contributes if it is a question
+	previousTurnShare     = 0.6 // share that the previous turn contributes otherwise
+	nextTurnShare         = 0.4 // share that the next turn contributes
+	otherNeighbourShare   = 0.3 // share that other neighbours contribute
+	// Number of turns with the rarest word that must rank before turns without any query word.
+	minRarestHolders = 2
 	// relative distance below the limit at which the highest score of a turn without query words is
 	// placed
-	limitStep      = 1e-6
-	neighbourFaint = 0.25 // a contribution is ignored if it is less than this share of the turn's own
+	limitMargin       = 1e-6
+	minNeighbourShare = 0.25 // a contribution is ignored if it is less than this share of the turn's own
 )
 
-// besideTerm is a neighbour's contribution for a term.
-type besideTerm struct {
-	term  int
-	from  uint64
-	power float64
+// neighbourTerm is a neighbour's contribution for a term.
+type neighbourTerm struct {
+	term        int
+	neighbourID uint64
+	power       float64
 }
 
 // neighbourShare returns the share that a neighbour at this distance contributes.
 func neighbourShare(step int, neighbour *turn) float64 {
 	if step == -1 && !neighbour.isQuestion {
-		return neighbourBefore
+		return previousTurnShare
 	}
 	return maxNeighbourShare(step)
 }
@@ -46,26 +47,28 @@ func neighbourShare(step int, neighbour *turn) float64 {
 func maxNeighbourShare(step int) float64 {
 	switch step {
 	case -1:
-		return neighbourAsked
+		return previousQuestionShare
 	case 1:
-		return neighbourAfter
+		return nextTurnShare
 	}
-	return neighbourFurther
+	return otherNeighbourShare
 }
 
 // combineNeighbours sets each term's contribution to the score of turn i. This is the fourth root of a sum of
 // fourth powers. The sum has a term for the turn's own contribution, and a term for each
 // neighbour's share. The result is a little more than the largest contribution, and more if many
 // turns have the word. Terms of dates do not use neighbours.
-func (t *dialogue) combineNeighbours(i int, own *candidate, a *account) {
-	a.beside, a.powers = a.beside[:0], a.powers[:0]
-	for _, given := range own.scores {
-		a.powers = append(a.powers, fourthPower(given))
+func (t *dialogue) combineNeighbours(i int, own *candidate, a *scoreAccount) {
+	a.neighbours, a.fourthPowers = a.neighbours[:0], a.fourthPowers[:0]
+	for _, given := range own.termScores {
+		a.fourthPowers = append(a.fourthPowers, fourthPower(given))
 	}
-	counts := func(k int, given float64) bool { return given > neighbourFaint*own.scores[k] && !t.dates[k] }
+	counts := func(k int, given float64) bool {
+		return given > minNeighbourShare*own.termScores[k] && !t.isDateTerm[k]
+	}
 	worth := func(n *candidate, step int) bool {
 		part := maxNeighbourShare(step)
-		for k, given := range n.scores {
+		for k, given := range n.termScores {
 			if counts(k, part*given) {
 				return true
 			}
@@ -74,36 +77,36 @@ func (t *dialogue) combineNeighbours(i int, own *candidate, a *account) {
 	}
 	t.eachNeighbour(i, neighbourReach, worth, func(n *candidate, step int) {
 		part := neighbourShare(step, n.turn)
-		for k, given := range n.scores {
+		for k, given := range n.termScores {
 			if given := part * given; counts(k, given) {
 				power := fourthPower(given)
-				a.beside = append(a.beside, besideTerm{k, n.id, power})
-				a.powers[k] += power
+				a.neighbours = append(a.neighbours, neighbourTerm{k, n.id, power})
+				a.fourthPowers[k] += power
 			}
 		}
 	})
-	for _, b := range a.beside {
-		a.terms[b.term] = math.Sqrt(math.Sqrt(a.powers[b.term]))
+	for _, b := range a.neighbours {
+		a.termScores[b.term] = math.Sqrt(math.Sqrt(a.fourthPowers[b.term]))
 	}
 }
 
-// besideLimit returns an upper limit for the score of a turn that has no query word itself and
+// neighbourOnlyLimit returns an upper limit for the score of a turn that has no query word itself and
 // does not answer a question. The limit is the second-best score among candidates with the
 // rarest word, or the score of the only such candidate. It returns 0, which means no limit, if
 // no candidate has a query word.
-func (t *dialogue) besideLimit() float64 {
-	t.p.besideLimit = 0
-	if !t.p.found.hasTalks {
+func (t *dialogue) neighbourOnlyLimit() float64 {
+	t.plan.neighbourOnlyLimit = 0
+	if !t.plan.foundKinds.hasTalks {
 		return 0
 	}
 	rarest := -1
 	for _, i := range t.candidates {
 		own := t.readTurn(i)
-		for k := range t.scores.Terms {
+		for k := range t.termScores.Terms {
 			if !t.hasTerm(own, k) {
 				continue
 			}
-			if rarest < 0 || t.scores.Gains[k] > t.scores.Gains[rarest] {
+			if rarest < 0 || t.termScores.Gains[k] > t.termScores.Gains[rarest] {
 				rarest = k
 			}
 		}
@@ -114,38 +117,38 @@ func (t *dialogue) besideLimit() float64 {
 	var scores []float64
 	for _, i := range t.candidates {
 		if t.hasTerm(t.readTurn(i), rarest) {
-			t.explainScore(i, &t.spare)
-			scores = append(scores, t.spare.score)
+			t.explainScore(i, &t.spareAccount)
+			scores = append(scores, t.spareAccount.score)
 		}
 	}
 	slices.SortFunc(scores, func(a, b float64) int { return cmp.Compare(b, a) })
-	return scores[min(rarestHolders, len(scores))-1]
+	return scores[min(minRarestHolders, len(scores))-1]
 }
 
-// limitBeside reduces a turn's score to just below the limit if the score comes only from
+// limitNeighbourOnly reduces a turn's score to just below the limit if the score comes only from
 // neighbours. The order among such turns stays the same. Turns after a question with a
 // query word are not limited, because an answer seldom repeats the word.
-func (t *dialogue) limitBeside(i int, own *candidate, a *account) {
-	limit := t.p.besideLimit
+func (t *dialogue) limitNeighbourOnly(i int, own *candidate, a *scoreAccount) {
+	limit := t.plan.neighbourOnlyLimit
 	if limit <= 0 || a.score < limit {
 		return
 	}
 	if own.turn.kind != analysis.TurnOfTalk {
 		return
 	}
-	for k := range t.scores.Terms {
+	for k := range t.termScores.Terms {
 		if t.hasTerm(own, k) {
 			return
 		}
 	}
 	isAnswer := false
 	t.eachNeighbour(i, 1, nil, func(n *candidate, step int) {
-		isAnswer = isAnswer || (step == -1 && n.turn.isQuestion && n.most > 0)
+		isAnswer = isAnswer || (step == -1 && n.turn.isQuestion && n.maxTermScore > 0)
 	})
 	if isAnswer {
 		return
 	}
-	f := factor{"only turns beside it hold the words", limit / a.score * (1 - limitStep*limit/a.score)}
+	f := scoreFactor{"only turns beside it hold the words", limit / a.score * (1 - limitMargin*limit/a.score)}
 	a.factors = append(a.factors, f)
 	a.score *= f.multiplier
 }
@@ -156,10 +159,10 @@ func (t *dialogue) hasTerm(own *candidate, k int) bool {
 	if own.turn.kind != analysis.TurnOfTalk {
 		return false
 	}
-	if own.scores[k] == 0 || t.dates[k] {
+	if own.termScores[k] == 0 || t.isDateTerm[k] {
 		return false
 	}
-	weights := t.speaker(own.turn.speaker).weights
+	weights := t.findSpeaker(own.turn.speaker).weights
 	return weights == nil || weights[k] == 1
 }
 

@@ -13,37 +13,42 @@ import (
 )
 
 const (
-	batchItems = 64 // number of items in a batch
-	buildAhead = 4  // number of batches for each worker that may wait before and after the analysis
+	itemsPerBatch = 64 // number of items in a batch
+	batchesAhead  = 4  // number of batches for each worker that may wait before and after the analysis
 	// number of batches after which another worker starts (each worker needs a separate cache
 	// of words)
-	buildWorkers = 8
-	mostWorkers  = 4 // maximum number of workers (the index can keep up with about three)
+	batchesPerWorker = 8
+	maxWorkers       = 4 // maximum number of workers (the index can keep up with about three)
 )
 
 // buildBatch is a group of items and their documents.
 type buildBatch struct {
-	items []Item
-	docs  []index.Document
-	ready chan struct{} // receives a value when all items are analyzed (buffered)
+	items    []Item
+	docs     []index.Document
+	analyzed chan struct{} // receives a value when all items are analyzed (buffered)
 }
 
-// Fill adds items, which must be in order of ID, to an empty index. If ctx is done, it
+// FillIndex adds items, which must be in order of ID, to an empty index. If ctx is done, it
 // returns an error and the index must not be used. It leaves busy processors free for the
 // goroutines that produce the items. For runs, see [index.Index.Fill]. With runs, all
 // items must be Late.
-func (r *Scorer) Fill(ctx context.Context, items iter.Seq2[Item, error], busy int, runs *index.Runs) error {
-	most := max(1, min(runtime.GOMAXPROCS(0)-busy, mostWorkers))
-	toAnalyze := make(chan *buildBatch, buildAhead*most)
+func (r *Scorer) FillIndex(
+	ctx context.Context,
+	items iter.Seq2[Item, error],
+	busyProcessors int,
+	runs *index.RunOptions,
+) error {
+	most := max(1, min(runtime.GOMAXPROCS(0)-busyProcessors, maxWorkers))
+	toAnalyze := make(chan *buildBatch, batchesAhead*most)
 	// the same batches, in the order of the items, for the goroutine that adds them to the index
-	toPut := make(chan *buildBatch, buildAhead*most)
+	toPut := make(chan *buildBatch, batchesAhead*most)
 	used := make(chan *buildBatch, cap(toAnalyze)+cap(toPut)+most) // batches for reuse
 	var failed error                                               // set before toPut is closed
 	go func() {
 		defer close(toPut)
 		defer close(toAnalyze)
-		failed = dealBatches(items, used, func(n int, b *buildBatch) {
-			if workers := n / buildWorkers; n%buildWorkers == 0 && workers < most {
+		failed = groupIntoBatches(items, used, func(n int, b *buildBatch) {
+			if workers := n / batchesPerWorker; n%batchesPerWorker == 0 && workers < most {
 				go r.analyzeBatches(ctx, toAnalyze, workers > 0)
 			}
 			toAnalyze <- b
@@ -52,7 +57,7 @@ func (r *Scorer) Fill(ctx context.Context, items iter.Seq2[Item, error], busy in
 	}()
 	next := func(fn func(*buildBatch)) {
 		for b := range toPut {
-			<-b.ready
+			<-b.analyzed
 			fn(b)
 			select {
 			case used <- b:
@@ -60,7 +65,7 @@ func (r *Scorer) Fill(ctx context.Context, items iter.Seq2[Item, error], busy in
 			}
 		}
 	}
-	r.index.Fill(func(yield func(*index.Document) bool) {
+	r.index.FillEmpty(func(yield func(*index.Document) bool) {
 		next(func(b *buildBatch) {
 			for i := range b.docs {
 				if ctx.Err() == nil { // if ctx is done, the documents may be incomplete
@@ -75,16 +80,20 @@ func (r *Scorer) Fill(ctx context.Context, items iter.Seq2[Item, error], busy in
 	return cmp.Or(failed, ctx.Err())
 }
 
-// dealBatches groups the items into batches, and calls fn for each batch with its number, counting
+// groupIntoBatches groups the items into batches, and calls fn for each batch with its number, counting
 // from 0.
-func dealBatches(items iter.Seq2[Item, error], used <-chan *buildBatch, fn func(n int, b *buildBatch)) error {
+func groupIntoBatches(
+	items iter.Seq2[Item, error],
+	freeBatches <-chan *buildBatch,
+	fn func(n int, b *buildBatch),
+) error {
 	next := func() *buildBatch {
 		select {
-		case b := <-used:
+		case b := <-freeBatches:
 			b.items, b.docs = b.items[:0], b.docs[:0]
 			return b
 		default:
-			return &buildBatch{docs: make([]index.Document, 0, batchItems), ready: make(chan struct{}, 1)}
+			return &buildBatch{docs: make([]index.Document, 0, itemsPerBatch), analyzed: make(chan struct{}, 1)}
 		}
 	}
 	n, b := 0, next()
@@ -94,7 +103,7 @@ func dealBatches(items iter.Seq2[Item, error], used <-chan *buildBatch, fn func(
 		}
 		b.items = append(b.items, it)
 		b.docs = b.docs[:len(b.docs)+1] // the batch has enough capacity for another document
-		if len(b.items) == batchItems {
+		if len(b.items) == itemsPerBatch {
 			fn(n, b)
 			n, b = n+1, next()
 		}
@@ -113,13 +122,13 @@ func (r *Scorer) analyzeBatches(ctx context.Context, batches <-chan *buildBatch,
 	for b := range batches {
 		for i, it := range b.items {
 			if ctx.Err() == nil {
-				r.Analyze(ctx, it, &b.docs[i], &buf)
+				r.AnalyzeItem(ctx, it, &b.docs[i], &buf)
 				b.docs[i].Data = it
-				if it.Kept().Late {
+				if it.ItemMemo().Late {
 					b.docs[i].Data = nil
 				}
 			}
 		}
-		b.ready <- struct{}{}
+		b.analyzed <- struct{}{}
 	}
 }

@@ -21,31 +21,31 @@ import (
 // Parameters for dialogues. A turn is short, and its subject is often mentioned only in earlier
 // turns.
 const (
-	speechLook = 10 // number of best hits that are checked for dialogues (without any, scores are not adjusted)
-	speechPool = 30 // minimum number of candidates: the best hits without adjustment
+	maxCheckedHits = 10 // number of best hits that are checked for dialogues (without any, scores are not adjusted)
+	minCandidates  = 30 // minimum number of candidates: the best hits without adjustment
 
-	factorSpeaker = 1.5 // the query names the speaker
-	factorAsks    = 0.8 // the turn ends in a question
-	factorTime    = 1.3 // if the query asks for a time and the turn mentions a time
-	factorProgram = 0.7 // a program wrote the turn, and the query does not ask for that
+	factorSpeaker  = 1.5 // the query names the speaker
+	factorQuestion = 0.8 // the turn ends in a question
+	factorTime     = 1.3 // if the query asks for a time and the turn mentions a time
+	factorProgram  = 0.7 // a program wrote the turn, and the query does not ask for that
 
 	// Weights of query terms.
 	weightSpeaker = 0.5   // the speaker's name, because factorSpeaker already counts it
-	leastShare    = 0.001 // minimum share of English texts with a term at which its weight in a chat is reduced
+	minTermShare  = 0.001 // minimum share of English texts with a term at which its weight in a chat is reduced
 )
 
-// poolSize returns the number of hits to fetch from the index if limit turns are wanted.
-func poolSize(limit int) int { return max(speechPool, limit+limit/2) }
+// candidateCount returns the number of hits to fetch from the index if limit turns are wanted.
+func candidateCount(limit int) int { return max(minCandidates, limit+limit/2) }
 
-// speeches are the kinds of dialogue among the hits that affect the ranking.
-type speeches struct {
-	hasTalks  bool // turns of talks
-	hasChats  bool // turns of programs, if the query does not ask for these
-	hasWholes bool // whole dialogues
+// dialogueKinds are the kinds of dialogue among the hits that affect the ranking.
+type dialogueKinds struct {
+	hasTalks          bool // turns of talks
+	hasChats          bool // turns of programs, if the query does not ask for these
+	hasWholeDialogues bool // whole dialogues
 }
 
-// countSpeeches returns the kinds of dialogue among the hits.
-func (v *View) countSpeeches(p *Plan, found []index.Hit) (s speeches) {
+// findDialogueKinds returns the kinds of dialogue among the hits.
+func (v *View) findDialogueKinds(p *Plan, found []index.Hit) (s dialogueKinds) {
 	for i := range found {
 		switch v.itemTurn(v.hitItem(&found[i])).kind {
 		case analysis.TurnOfTalk:
@@ -53,25 +53,25 @@ func (v *View) countSpeeches(p *Plan, found []index.Hit) (s speeches) {
 		case analysis.TurnOfChat:
 			s.hasChats = !p.asksProgram
 		case analysis.WholeTalk, analysis.WholeChat:
-			s.hasWholes = true
+			s.hasWholeDialogues = true
 		}
 	}
 	return s
 }
 
-// rescore ranks the candidates again with the adjustments for dialogues. The candidates are
+// rescoreDialogues ranks the candidates again with the adjustments for dialogues. The candidates are
 // the hits of the index and their nearest neighbours.
-func (v *View) rescore(p *Plan, found []index.Hit, limit int) []index.Hit {
-	p.long = nil
-	if p.found.hasWholes {
-		for _, h := range found[:min(len(found), stretchPool)] {
-			p.long = append(p.long, h.ID)
+func (v *View) rescoreDialogues(p *Plan, found []index.Hit, limit int) []index.Hit {
+	p.stretchRanked = nil
+	if p.foundKinds.hasWholeDialogues {
+		for _, h := range found[:min(len(found), maxStretchHits)] {
+			p.stretchRanked = append(p.stretchRanked, h.ID)
 		}
-		slices.Sort(p.long)
+		slices.Sort(p.stretchRanked)
 	}
 	d := newDialogue(v, p, found)
 	defer d.release()
-	p.besideLimit = d.besideLimit()
+	p.neighbourOnlyLimit = d.neighbourOnlyLimit()
 	order := func(a, b index.Hit) int {
 		if c := cmp.Compare(b.Score, a.Score); c != 0 {
 			return c
@@ -79,19 +79,22 @@ func (v *View) rescore(p *Plan, found []index.Hit, limit int) []index.Hit {
 		return cmp.Or(v.compareNewer(a, b), cmp.Compare(a.ID, b.ID))
 	}
 	hits := make([]index.Hit, 0, min(limit, len(d.candidates))+1)
-	a := &d.spare
-	slices.SortFunc(d.candidates, func(i, j int) int { return cmp.Compare(d.places[j].bound, d.places[i].bound) })
+	a := &d.spareAccount
+	slices.SortFunc(
+		d.candidates,
+		func(i, j int) int { return cmp.Compare(d.neighbourhood[j].scoreBound, d.neighbourhood[i].scoreBound) },
+	)
 	for _, i := range d.candidates {
-		if len(hits) == limit && d.places[i].bound < hits[limit-1].Score {
+		if len(hits) == limit && d.neighbourhood[i].scoreBound < hits[limit-1].Score {
 			break // all remaining candidates have a lower bound, so none can be among the hits
 		}
 		d.explainScore(i, a)
-		h := index.Hit{ID: d.places[i].id, Score: a.score}
+		h := index.Hit{ID: d.neighbourhood[i].id, Score: a.score}
 		isLow := len(hits) == limit && h.Score < hits[limit-1].Score
 		if h.Score <= 0 || isLow {
 			continue // the bound decides, so the entry need not be read
 		}
-		h.Data = d.item(i)
+		h.Data = d.itemAt(i)
 		if len(hits) == limit && order(hits[limit-1], h) < 0 {
 			continue
 		}
@@ -104,29 +107,29 @@ func (v *View) rescore(p *Plan, found []index.Hit, limit int) []index.Hit {
 
 // dialogue has the data for the adjustments: the candidates and their neighbours.
 type dialogue struct {
-	v          *View
-	p          *Plan
-	candidates []int       // ascending indexes in places
-	places     []candidate // sorted by ID (consecutive around each candidate)
-	scores     index.TermScores
-	dates      []bool    // which of the query's terms are dates; dates in neighbours do not count
-	speakers   []speaker // speakers looked up so far, usually few
+	view          *View
+	plan          *Plan
+	candidates    []int       // ascending indexes in places
+	neighbourhood []candidate // sorted by ID (consecutive around each candidate)
+	termScores    index.TermScores
+	isDateTerm    []bool    // which of the query's terms are dates; dates in neighbours do not count
+	speakers      []speaker // speakers looked up so far, usually few
 
-	rarity []float64 // weight of each term in a chat (nil until needed)
+	cachedRarities []float64 // weight of each term in a chat (nil until needed)
 
-	ids     []uint64 // scratch
-	stretch *stretch // nil until needed
-	spare   account
+	ids           []uint64       // scratch
+	stretchFinder *stretchFinder // nil until needed
+	spareAccount  scoreAccount
 }
 
 // candidate is an entry, or an ID without an entry.
 type candidate struct {
-	id     uint64
-	scores []float64 // unadjusted contribution of each term (nil if the entry is not in the index)
-	most   float64   // largest of scores
-	bound  float64   // upper bound of the score, set for candidates
-	item   Item      // nil until it is read
-	turn   *turn     // nil until it is read, noTurn if the plan excludes the entry
+	id           uint64
+	termScores   []float64 // unadjusted contribution of each term (nil if the entry is not in the index)
+	maxTermScore float64   // largest of scores
+	scoreBound   float64   // upper bound of the score, set for candidates
+	item         Item      // nil until it is read
+	turn         *turn     // nil until it is read, noTurn if the plan excludes the entry
 }
 
 // spareDialogues are reused, because a dialogue has some 50 kB.
@@ -137,15 +140,15 @@ var spareDialogues = sync.Pool{New: func() any { return new(dialogue) }}
 // part of it.
 func newDialogue(v *View, p *Plan, found []index.Hit) *dialogue {
 	t := spareDialogues.Get().(*dialogue)
-	t.v, t.p = v, p
+	t.view, t.plan = v, p
 	ids := make([]uint64, len(found))
 	for i, h := range found {
 		ids[i] = h.ID
 	}
 	slices.Sort(ids)
 	reach := uint64(0)
-	if p.found.hasTalks {
-		reach = turnNext + neighbourReach
+	if p.foundKinds.hasTalks {
+		reach = candidateReach + neighbourReach
 	}
 	for _, id := range ids {
 		from, last := id-min(id, reach), id+min(reach, math.MaxUint64-id)
@@ -160,33 +163,38 @@ func newDialogue(v *View, p *Plan, found []index.Hit) *dialogue {
 		}
 		t.ids = append(t.ids, last)
 	}
-	v.x.TermScores(&t.scores, t.ids, p.lookup.Terms)
-	for _, text := range t.scores.Terms {
-		t.dates = append(t.dates, strings.HasPrefix(text, datePrefix))
+	v.searcher.ComputeTermScores(&t.termScores, t.ids, p.indexQuery.Terms)
+	for _, text := range t.termScores.Terms {
+		t.isDateTerm = append(t.isDateTerm, strings.HasPrefix(text, datePrefix))
 	}
-	t.places = slices.Grow(t.places, len(t.ids))
+	t.neighbourhood = slices.Grow(t.neighbourhood, len(t.ids))
 	for i, id := range t.ids {
-		n := candidate{id: id, scores: t.scores.Of(i)}
-		for _, given := range n.scores {
-			n.most = max(n.most, given)
+		n := candidate{id: id, termScores: t.termScores.Contributions(i)}
+		for _, given := range n.termScores {
+			n.maxTermScore = max(n.maxTermScore, given)
 		}
-		t.places = append(t.places, n)
+		t.neighbourhood = append(t.neighbourhood, n)
 	}
 	for _, h := range found {
-		t.places[t.find(h.ID)].item, _ = h.Data.(Item)
+		t.neighbourhood[t.findIndex(h.ID)].item, _ = h.Data.(Item)
 	}
 	i := 0
 	for _, id := range ids {
-		for t.places[i].id < id {
+		for t.neighbourhood[i].id < id {
 			i++
 		}
 		t.candidates = append(t.candidates, i)
-		t.eachNeighbour(i, turnNext, nil, func(n *candidate, step int) { t.candidates = append(t.candidates, i+step) })
+		t.eachNeighbour(
+			i,
+			candidateReach,
+			nil,
+			func(n *candidate, step int) { t.candidates = append(t.candidates, i+step) },
+		)
 	}
 	slices.Sort(t.candidates)
 	t.candidates = slices.Compact(t.candidates)
 	for _, i := range t.candidates {
-		t.places[i].bound = t.scoreBound(i)
+		t.neighbourhood[i].scoreBound = t.scoreBound(i)
 	}
 	return t
 }
@@ -194,14 +202,14 @@ func newDialogue(v *View, p *Plan, found []index.Hit) *dialogue {
 // scoreBound returns an upper bound for the score of candidate i. Only turns of talks
 // have weights or factors above 1.
 func (t *dialogue) scoreBound(i int) float64 {
-	if t.p.found.hasTalks {
+	if t.plan.foundKinds.hasTalks {
 		return math.Inf(1)
 	}
-	_, long := slices.BinarySearch(t.p.long, t.places[i].id)
+	_, long := slices.BinarySearch(t.plan.stretchRanked, t.neighbourhood[i].id)
 	sum := 0.0
-	for k, given := range t.places[i].scores {
+	for k, given := range t.neighbourhood[i].termScores {
 		if long && given > 0 {
-			given += stretchPart * t.scores.Gains[k]
+			given += stretchWeight * t.termScores.Gains[k]
 		}
 		sum += given
 	}
@@ -211,49 +219,60 @@ func (t *dialogue) scoreBound(i int) float64 {
 // release puts the dialogue back into spareDialogues.
 func (t *dialogue) release() {
 	clear(t.speakers)
-	t.scores.Release()
-	clear(t.places)
-	*t = dialogue{candidates: t.candidates[:0], places: t.places[:0], scores: t.scores, dates: t.dates[:0],
-		speakers: t.speakers[:0], ids: t.ids[:0], spare: t.spare}
+	t.termScores.Release()
+	clear(t.neighbourhood)
+	*t = dialogue{
+		candidates:    t.candidates[:0],
+		neighbourhood: t.neighbourhood[:0],
+		termScores:    t.termScores,
+		isDateTerm:    t.isDateTerm[:0],
+		speakers:      t.speakers[:0],
+		ids:           t.ids[:0],
+		spareAccount:  t.spareAccount,
+	}
 	spareDialogues.Put(t)
 }
 
 // readTurn reads the turn with index i. This may read a file, so it is done only when needed:
 // most neighbours do not contribute.
 func (t *dialogue) readTurn(i int) *candidate {
-	n := &t.places[i]
+	n := &t.neighbourhood[i]
 	if n.turn != nil {
 		return n
 	}
 	n.turn = noTurn
-	if n.scores != nil {
-		n.turn = t.v.itemTurn(t.item(i))
+	if n.termScores != nil {
+		n.turn = t.view.itemTurn(t.itemAt(i))
 	}
-	if n.turn.kind != analysis.TurnOfTalk || t.p.accept == nil {
+	if n.turn.kind != analysis.TurnOfTalk || t.plan.acceptDocument == nil {
 		return n
 	}
-	if !t.p.accept(n.id) {
+	if !t.plan.acceptDocument(n.id) {
 		n.turn = noTurn
 	}
 	return n
 }
 
-// item returns the item with index i, or nil if it cannot be read.
-func (t *dialogue) item(i int) Item {
-	n := &t.places[i]
+// itemAt returns the item with index i, or nil if it cannot be read.
+func (t *dialogue) itemAt(i int) Item {
+	n := &t.neighbourhood[i]
 	if n.item == nil {
-		it, ok := t.scores.Data(i).(Item)
+		it, ok := t.termScores.Data(i).(Item)
 		if !ok {
-			it = t.v.item(n.id)
+			it = t.view.findItem(n.id)
 		}
 		n.item = it
 	}
 	return n.item
 }
 
-// find returns the index of this ID in places.
-func (t *dialogue) find(id uint64) int {
-	i, _ := slices.BinarySearchFunc(t.places, id, func(p candidate, id uint64) int { return cmp.Compare(p.id, id) })
+// findIndex returns the index of this ID in places.
+func (t *dialogue) findIndex(id uint64) int {
+	i, _ := slices.BinarySearchFunc(
+		t.neighbourhood,
+		id,
+		func(p candidate, id uint64) int { return cmp.Compare(p.id, id) },
+	)
 	return i
 }
 
@@ -265,10 +284,10 @@ func (t *dialogue) find(id uint64) int {
 // called.
 func (t *dialogue) eachNeighbour(
 	i, reach int,
-	worth func(n *candidate, step int) bool,
+	isWorthwhile func(n *candidate, step int) bool,
 	fn func(n *candidate, step int),
 ) {
-	if !t.p.found.hasTalks {
+	if !t.plan.foundKinds.hasTalks {
 		return // decide without reading the entry
 	}
 	own := t.readTurn(i)
@@ -281,14 +300,14 @@ func (t *dialogue) eachNeighbour(
 			step = -step
 		}
 		j := i + step
-		if j < 0 || j >= len(t.places) {
+		if j < 0 || j >= len(t.neighbourhood) {
 			continue
 		}
-		if t.places[j].id != own.id+uint64(int64(step)) {
+		if t.neighbourhood[j].id != own.id+uint64(int64(step)) {
 			continue
 		}
-		if worth != nil {
-			if n := &t.places[j]; n.most == 0 || !worth(n, step) {
+		if isWorthwhile != nil {
+			if n := &t.neighbourhood[j]; n.maxTermScore == 0 || !isWorthwhile(n, step) {
 				continue
 			}
 		}
@@ -298,46 +317,46 @@ func (t *dialogue) eachNeighbour(
 	}
 }
 
-// account explains the score of an entry. The score is the sum of the terms' contributions,
+// scoreAccount explains the score of an entry. The score is the sum of the terms' contributions,
 // including those from the best stretch (the part of a long text with the most query
 // words), each multiplied by its weight. The sum is multiplied by all factors.
-type account struct {
-	terms   []float64    // contribution of each term
-	powers  []float64    // sums of fourth powers for each term, for a turn in a talk
-	beside  []besideTerm // contributions of neighbours
-	stretch []float64    // contribution of each term in the best stretch (may be nil)
-	weights []float64    // weight of each term in this entry (nil means 1)
-	why     string       // reason for the weights
-	factors []factor
-	score   float64
+type scoreAccount struct {
+	termScores    []float64       // contribution of each term
+	fourthPowers  []float64       // sums of fourth powers for each term, for a turn in a talk
+	neighbours    []neighbourTerm // contributions of neighbours
+	stretchScores []float64       // contribution of each term in the best stretch (may be nil)
+	weights       []float64       // weight of each term in this entry (nil means 1)
+	weightReason  string          // reason for the weights
+	factors       []scoreFactor
+	score         float64
 }
 
-type factor struct {
-	why        string
+type scoreFactor struct {
+	reason     string
 	multiplier float64
 }
 
 // explainScore sets a to the explanation of candidate i's score. It reuses the memory of a.
-func (t *dialogue) explainScore(i int, a *account) {
+func (t *dialogue) explainScore(i int, a *scoreAccount) {
 	own := t.readTurn(i)
-	a.terms = append(a.terms[:0], own.scores...)
-	a.stretch = nil
+	a.termScores = append(a.termScores[:0], own.termScores...)
+	a.stretchScores = nil
 	a.weights = nil
 	a.factors = a.factors[:0]
 	a.score = 0
 	t.combineNeighbours(i, own, a)
-	if _, long := slices.BinarySearch(t.p.long, own.id); long {
-		a.stretch = t.bestStretch(i)
+	if _, long := slices.BinarySearch(t.plan.stretchRanked, own.id); long {
+		a.stretchScores = t.bestStretch(i)
 	}
 	switch {
-	case own.turn.kind == analysis.WholeChat && t.p.found.hasWholes:
-		a.weights, a.why = t.termRarities(), "how common it is"
-	case own.turn.kind == analysis.TurnOfTalk && t.p.found.hasTalks:
-		a.weights, a.why = t.speaker(own.turn.speaker).weights, "the name of who speaks"
+	case own.turn.kind == analysis.WholeChat && t.plan.foundKinds.hasWholeDialogues:
+		a.weights, a.weightReason = t.termRarities(), "how common it is"
+	case own.turn.kind == analysis.TurnOfTalk && t.plan.foundKinds.hasTalks:
+		a.weights, a.weightReason = t.findSpeaker(own.turn.speaker).weights, "the name of who speaks"
 	}
-	for k, given := range a.terms {
-		if a.stretch != nil {
-			given += a.stretch[k]
+	for k, given := range a.termScores {
+		if a.stretchScores != nil {
+			given += a.stretchScores[k]
 		}
 		if a.weights != nil {
 			given = float64(given * a.weights[k])
@@ -345,78 +364,78 @@ func (t *dialogue) explainScore(i int, a *account) {
 		a.score += given
 	}
 	if a.score > 0 {
-		a.factors = t.appendFactors(own, a.terms, a.factors)
+		a.factors = t.appendFactors(own, a.termScores, a.factors)
 	}
-	if t.p.lookup.Factor != nil {
-		a.factors = append(a.factors, factor{"age", t.p.lookup.Factor(own.id)})
+	if t.plan.indexQuery.ScoreFactor != nil {
+		a.factors = append(a.factors, scoreFactor{"age", t.plan.indexQuery.ScoreFactor(own.id)})
 	}
 	for _, f := range a.factors {
 		a.score *= f.multiplier
 	}
-	t.limitBeside(i, own, a)
+	t.limitNeighbourOnly(i, own, a)
 }
 
 // termRarities returns each term's weight in a chat with a program, which usually has many
 // subjects. The weight is the square root of the term's information, relative to a term
 // that occurs in 1 out of 1,000 English texts.
 func (t *dialogue) termRarities() []float64 {
-	if t.rarity == nil {
-		for _, term := range t.scores.Terms {
-			share := max(analysis.Share(term), leastShare)
-			t.rarity = append(t.rarity, math.Sqrt(math.Log(share)/math.Log(leastShare)))
+	if t.cachedRarities == nil {
+		for _, term := range t.termScores.Terms {
+			share := max(analysis.EnglishShare(term), minTermShare)
+			t.cachedRarities = append(t.cachedRarities, math.Sqrt(math.Log(share)/math.Log(minTermShare)))
 		}
 	}
-	return t.rarity
+	return t.cachedRarities
 }
 
 // bestStretch returns each term's contribution in an entry's best stretch, or nil if no
 // stretch is good enough. The result is valid until the next call.
 func (t *dialogue) bestStretch(i int) []float64 {
-	it := t.item(i)
-	if it == nil || t.places[i].most == 0 {
+	it := t.itemAt(i)
+	if it == nil || t.neighbourhood[i].maxTermScore == 0 {
 		return nil
 	}
-	if t.stretch == nil {
-		t.stretch = newStretch(t.scores.Terms)
+	if t.stretchFinder == nil {
+		t.stretchFinder = newStretch(t.termScores.Terms)
 	}
-	return t.stretch.find(t.v.itemTokens(it), t.scores.Gains)
+	return t.stretchFinder.findBest(t.view.itemTokens(it), t.termScores.Gains)
 }
 
 // appendFactors appends the factors for a candidate's score. terms are the terms' contributions.
-func (t *dialogue) appendFactors(own *candidate, terms []float64, fs []factor) []factor {
+func (t *dialogue) appendFactors(own *candidate, terms []float64, fs []scoreFactor) []scoreFactor {
 	switch own.turn.kind {
 	case analysis.TurnOfChat:
-		if t.p.found.hasChats {
-			fs = append(fs, factor{"a program says it", factorProgram})
+		if t.plan.foundKinds.hasChats {
+			fs = append(fs, scoreFactor{"a program says it", factorProgram})
 		}
 	case analysis.TurnOfTalk:
-		if !t.p.found.hasTalks {
+		if !t.plan.foundKinds.hasTalks {
 			break
 		}
-		if share := t.coverage(terms); share < 1 {
-			fs = append(fs, factor{"words it has not", math.Sqrt(math.Sqrt(share))})
+		if share := t.termCoverage(terms); share < 1 {
+			fs = append(fs, scoreFactor{"words it has not", math.Sqrt(math.Sqrt(share))})
 		}
-		if t.speaker(own.turn.speaker).weights != nil {
-			fs = append(fs, factor{"who speaks", factorSpeaker})
+		if t.findSpeaker(own.turn.speaker).weights != nil {
+			fs = append(fs, scoreFactor{"who speaks", factorSpeaker})
 		}
 		if own.turn.isQuestion {
-			fs = append(fs, factor{"it asks", factorAsks})
+			fs = append(fs, scoreFactor{"it asks", factorQuestion})
 		}
-		if t.p.asksWhen && t.tellsWhen(own) {
-			fs = append(fs, factor{"it tells when", factorTime})
+		if t.plan.asksForTime && t.mentionsTime(own) {
+			fs = append(fs, scoreFactor{"it tells when", factorTime})
 		}
 	}
 	return fs
 }
 
-// coverage returns the fraction of the query's terms, not counting dates, that contribute
+// termCoverage returns the fraction of the query's terms, not counting dates, that contribute
 // to the score. The result is above 0, because a match of only a date counts as half a
 // term. The factor for the score is its fourth root by two square roots, because a
 // general power is five times slower and not identical on all machines.
-func (t *dialogue) coverage(terms []float64) float64 {
+func (t *dialogue) termCoverage(terms []float64) float64 {
 	has, all := 0, 0
 	for k, given := range terms {
-		if !t.dates[k] {
+		if !t.isDateTerm[k] {
 			all++
 			if given > 0 {
 				has++
@@ -435,23 +454,23 @@ type speaker struct {
 	weights []float64 // weight of each term in the speaker's turns (nil if the query does not name the speaker)
 }
 
-// speaker returns the data of the speaker with this name. The query names the speaker if it
+// findSpeaker returns the data of the speaker with this name. The query names the speaker if it
 // has a word of the name.
-func (t *dialogue) speaker(name unique.Handle[string]) *speaker {
+func (t *dialogue) findSpeaker(name unique.Handle[string]) *speaker {
 	for i := range t.speakers {
 		if t.speakers[i].name == name {
 			return &t.speakers[i]
 		}
 	}
 	s := speaker{name: name}
-	for _, term := range t.v.r.an.Sequence(t.v.ctx, name.Value()) {
-		if !slices.ContainsFunc(t.p.Words, func(w Term) bool { return w.Term == term }) {
+	for _, term := range t.view.scorer.queryAnalyzer.TermSequence(t.view.ctx, name.Value()) {
+		if !slices.ContainsFunc(t.plan.Words, func(w Term) bool { return w.Term == term }) {
 			continue
 		}
 		if s.weights == nil {
-			s.weights = slices.Repeat([]float64{1}, len(t.scores.Terms))
+			s.weights = slices.Repeat([]float64{1}, len(t.termScores.Terms))
 		}
-		if k, ok := slices.BinarySearch(t.scores.Terms, term); ok {
+		if k, ok := slices.BinarySearch(t.termScores.Terms, term); ok {
 			s.weights[k] = weightSpeaker
 		}
 	}
@@ -459,18 +478,18 @@ func (t *dialogue) speaker(name unique.Handle[string]) *speaker {
 	return &t.speakers[len(t.speakers)-1]
 }
 
-// tellsWhen reports whether a turn mentions a time.
-func (t *dialogue) tellsWhen(n *candidate) bool {
-	when := n.turn.when.Load()
-	if when == whenUnknown {
-		when = whenNot
-		if it := t.v.item(n.id); it != nil {
-			it.Text(&t.v.text)
-			if t.v.r.an.TellsWhen(t.v.text.Content) {
-				when = whenSaid
+// mentionsTime reports whether a turn mentions a time.
+func (t *dialogue) mentionsTime(n *candidate) bool {
+	when := n.turn.timeMention.Load()
+	if when == timeUnknown {
+		when = timeNotMentioned
+		if it := t.view.findItem(n.id); it != nil {
+			it.FillText(&t.view.text)
+			if t.view.scorer.queryAnalyzer.MentionsTime(t.view.text.Content) {
+				when = timeMentioned
 			}
 		}
-		n.turn.when.Store(when)
+		n.turn.timeMention.Store(when)
 	}
-	return when == whenSaid
+	return when == timeMentioned
 }

@@ -31,14 +31,14 @@ type FieldScore struct {
 	TF, Score float64
 }
 
-// Weigh explains the score that the index computes without adjustments. It returns nil if
+// ExplainUnadjusted explains the score that the index computes without adjustments. It returns nil if
 // the document does not exist.
-func (v *View) Weigh(p *Plan, id uint64) *Explanation {
-	x, ok := v.x.Explain(id, p.lookup.Terms)
+func (v *View) ExplainUnadjusted(p *Plan, id uint64) *Explanation {
+	x, ok := v.searcher.Explain(id, p.indexQuery.Terms)
 	if !ok {
 		return nil
 	}
-	e := &Explanation{Documents: x.N, Length: x.Len, AvgLen: x.AvgLen}
+	e := &Explanation{Documents: x.DocumentCount, Length: x.Len, AvgLen: x.AvgLen}
 	for _, t := range x.Terms {
 		e.Terms = append(e.Terms, TermScore{TermScore: t})
 	}
@@ -47,19 +47,19 @@ func (v *View) Weigh(p *Plan, id uint64) *Explanation {
 
 // Explain explains the score of a hit. It returns nil if the document does not exist.
 func (v *View) Explain(p *Plan, id uint64) *Explanation {
-	x, ok := v.x.Explain(id, p.lookup.Terms)
+	x, ok := v.searcher.Explain(id, p.indexQuery.Terms)
 	if !ok {
 		return nil
 	}
-	e := &Explanation{Documents: x.N, Length: x.Len, AvgLen: x.AvgLen}
+	e := &Explanation{Documents: x.DocumentCount, Length: x.Len, AvgLen: x.AvgLen}
 	fieldsOfTerm := func(i int, ts *TermScore) {
-		if p.lookup.Factor != nil && ts.Score > 0 {
-			ts.Fields = []FieldScore{{Field: "text", TF: ts.TF, Score: ts.Score}}
-			multiply(ts, []factor{{"age", p.lookup.Factor(id)}})
+		if p.indexQuery.ScoreFactor != nil && ts.Score > 0 {
+			ts.Fields = []FieldScore{{Field: "text", TF: ts.Occurrences, Score: ts.Score}}
+			applyFactors(ts, []scoreFactor{{"age", p.indexQuery.ScoreFactor(id)}})
 		}
 	}
-	if v.r.an != nil {
-		it := v.item(id)
+	if v.scorer.queryAnalyzer != nil {
+		it := v.findItem(id)
 		if it == nil {
 			return nil
 		}
@@ -86,43 +86,43 @@ func (v *View) explainFields(p *Plan, id uint64, it Item, terms []index.TermScor
 	fields := v.itemFields(it)
 	var counts [][]int // by field and term
 	for _, f := range fields {
-		counts = append(counts, v.r.an.Count(v.ctx, f.Text, texts))
+		counts = append(counts, v.scorer.queryAnalyzer.CountTerms(v.ctx, f.Text, texts))
 	}
-	var account account
+	var account scoreAccount
 	d := newDialogue(v, p, []index.Hit{{ID: id}})
-	d.explainScore(d.find(id), &account)
+	d.explainScore(d.findIndex(id), &account)
 	return func(i int, ts *TermScore) {
 		own := ts.Score
-		ts.Score = account.terms[i]
+		ts.Score = account.termScores[i]
 		switch {
 		case own == 0:
 		case strings.HasPrefix(ts.Term, datePrefix):
-			ts.Fields = []FieldScore{{Field: "date", TF: ts.TF, Score: ts.Score}}
+			ts.Fields = []FieldScore{{Field: "date", TF: ts.Occurrences, Score: ts.Score}}
 		default:
-			ts.Fields = fieldScores(account.terms[i]*(fourthPower(own)/account.powers[i]), fields, counts, i)
+			ts.Fields = fieldScores(account.termScores[i]*(fourthPower(own)/account.fourthPowers[i]), fields, counts, i)
 		}
-		for _, b := range account.beside {
+		for _, b := range account.neighbours {
 			if b.term == i {
 				ts.Fields = append(ts.Fields, FieldScore{Field: "beside " +
-					v.name(b.from), Score: account.terms[i] * (b.power / account.powers[i])})
+					v.itemName(b.neighbourID), Score: account.termScores[i] * (b.power / account.fourthPowers[i])})
 			}
 		}
-		if account.stretch != nil && account.stretch[i] > 0 {
-			ts.Score += account.stretch[i]
-			ts.Fields = append(ts.Fields, FieldScore{Field: "best stretch", Score: account.stretch[i]})
+		if account.stretchScores != nil && account.stretchScores[i] > 0 {
+			ts.Score += account.stretchScores[i]
+			ts.Fields = append(ts.Fields, FieldScore{Field: "best stretch", Score: account.stretchScores[i]})
 		}
 		if account.weights != nil {
-			multiply(ts, []factor{{account.why, account.weights[i]}})
+			applyFactors(ts, []scoreFactor{{account.weightReason, account.weights[i]}})
 		}
-		multiply(ts, account.factors)
+		applyFactors(ts, account.factors)
 	}
 }
 
-// multiply multiplies a term's score by the factors. It adds each difference as a field.
-func multiply(t *TermScore, factors []factor) {
+// applyFactors multiplies a term's score by the factors. It adds each difference as a field.
+func applyFactors(t *TermScore, factors []scoreFactor) {
 	for _, f := range factors {
 		if more := t.Score*f.multiplier - t.Score; more != 0 {
-			t.Fields = append(t.Fields, FieldScore{Field: f.why, Score: more})
+			t.Fields = append(t.Fields, FieldScore{Field: f.reason, Score: more})
 			t.Score += more
 		}
 	}

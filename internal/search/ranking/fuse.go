@@ -12,10 +12,10 @@ import (
 // and individual Rank Learning Methods", 2009.
 const fuseK = 60
 
-// Fuse sums 1/(60+rank) for each element over the rankings, and returns the elements
+// FuseRankings sums 1/(60+rank) for each element over the rankings, and returns the elements
 // ordered by their sums, and the sums. Elements with equal sums keep the order of the first
 // ranking that has them.
-func Fuse[T comparable](rankings ...[]T) (all []T, scores map[T]float64) {
+func FuseRankings[T comparable](rankings ...[]T) (all []T, scores map[T]float64) {
 	scores = map[T]float64{}
 	for _, r := range rankings {
 		for i, id := range r {

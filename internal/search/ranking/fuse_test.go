@@ -24,7 +24,7 @@ func TestFuse(t *testing.T) {
 		// Equal worth: as met.
 		{"a b", "c d", "a c b d"},
 	} {
-		if got, _ := Fuse(strings.Fields(tt.a), strings.Fields(tt.b)); strings.Join(got, " ") != tt.want {
+		if got, _ := FuseRankings(strings.Fields(tt.a), strings.Fields(tt.b)); strings.Join(got, " ") != tt.want {
 			t.Errorf("Fuse(%s; %s) = %v, want %s", tt.a, tt.b, got, tt.want)
 		}
 	}

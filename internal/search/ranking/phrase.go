@@ -7,22 +7,22 @@ import (
 	"slices"
 )
 
-// field has a field's words and the positions of each word.
-type field struct {
-	words []string
-	at    map[string][]int
+// fieldWords has a field's words and the positions of each word.
+type fieldWords struct {
+	words     []string
+	positions map[string][]int
 }
 
 // containsSequence reports whether the words of seq occur in sequence in the field. It returns false if
 // ctx is done.
-func (f *field) containsSequence(ctx context.Context, seq []string) bool {
+func (f *fieldWords) containsSequence(ctx context.Context, seq []string) bool {
 	rarest := 0
 	for i, w := range seq {
-		if len(f.at[w]) < len(f.at[seq[rarest]]) {
+		if len(f.positions[w]) < len(f.positions[seq[rarest]]) {
 			rarest = i
 		}
 	}
-	for n, at := range f.at[seq[rarest]] {
+	for n, at := range f.positions[seq[rarest]] {
 		if n%256 == 255 && ctx.Err() != nil {
 			return false
 		}

@@ -21,16 +21,16 @@ import (
 // A Query has the parameters of a search.
 type Query struct {
 	analysis.QueryText
-	Spans []Span // documents created in these spans rank higher
-	AsIs  bool   // do not correct misspelt words
+	Spans        []Span // documents created in these spans rank higher
+	NoCorrection bool   // do not correct misspelt words
 
-	Filter []index.Clause       // conditions that the index can evaluate
-	Times  *index.Range         // range of creation times (may be nil)
-	Accept func(id uint64) bool // all conditions, including Filter and Times (may be nil)
-	More   bool                 // Accept has conditions that are not in Filter or Times
+	Conditions        []index.TermCondition // conditions that the index can evaluate
+	CreatedRange      *index.TimeRange      // range of creation times (may be nil)
+	AcceptDocument    func(id uint64) bool  // all conditions, including Filter and Times (may be nil)
+	HasMoreConditions bool                  // Accept has conditions that are not in Filter or Times
 	// factor above 0 and at most 1 for a document's score, depending on its age (may be
 	// nil)
-	Recency func(id uint64) float64
+	RecencyFactor func(id uint64) float64
 }
 
 // Span is a time range from From (inclusive) to To (exclusive). Zero means no bound.
@@ -42,57 +42,57 @@ type Term struct {
 	Corrected  bool // the word is in no document, and the term differs from it by a single typing error
 }
 
-// A Clause is a required or excluded word or phrase of a query.
-type Clause struct {
-	Text   string
-	Not    bool
-	Accept func(id uint64) bool
-	Filter []index.Clause // necessary conditions that the index can evaluate
+// A WordClause is a required or excluded word or phrase of a query.
+type WordClause struct {
+	Text           string
+	IsExcluded     bool
+	AcceptDocument func(id uint64) bool
+	Conditions     []index.TermCondition // necessary conditions that the index can evaluate
 }
 
 // A Plan is a query prepared for an index.
 type Plan struct {
-	Any       bool // the query lacks words to rank by, so the newest documents are returned
-	Words     []Term
-	StopWords bool // the query has only stop words, so they are searched
-	Clauses   []Clause
+	HasNoWords bool // the query lacks words to rank by, so the newest documents are returned
+	Words      []Term
+	StopWords  bool // the query has only stop words, so they are searched
+	Clauses    []WordClause
 
-	// lookup is the query of the index, without a limit. Its Accept has the conditions that
+	// indexQuery is the query of the index, without a limit. Its Accept has the conditions that
 	// the index cannot evaluate.
-	lookup index.Query
+	indexQuery index.Query
 
-	isSeed      bool                 // for the ranking Seed
-	asksWhen    bool                 // the query asks for a time
-	asksProgram bool                 // the query addresses a program
-	found       speeches             // kinds of dialogue among the last search's best hits
-	long        []uint64             // IDs of the last search that are also ranked by their best stretch, ascending
-	accept      func(id uint64) bool // filter and clauses (may be nil)
+	isSeed         bool                 // for the ranking Seed
+	asksForTime    bool                 // the query asks for a time
+	asksProgram    bool                 // the query addresses a program
+	foundKinds     dialogueKinds        // kinds of dialogue among the last search's best hits
+	stretchRanked  []uint64             // IDs of the last search that are also ranked by their best stretch, ascending
+	acceptDocument func(id uint64) bool // filter and clauses (may be nil)
 
-	// besideLimit is the last search's limit for the score of a turn if only its
+	// neighbourOnlyLimit is the last search's limit for the score of a turn if only its
 	// neighbours have query words. 0 means no limit.
-	besideLimit float64
+	neighbourOnlyLimit float64
 }
 
 // englishPrior returns the prior of a term for ordinary English.
 func englishPrior(term string) index.Prior {
-	return index.Prior{N: priorTexts, DF: priorTexts * analysis.Share(term)}
+	return index.Prior{N: priorTexts, DF: priorTexts * analysis.EnglishShare(term)}
 }
 
 // HasTerms reports whether there is any term to rank by.
-func (p *Plan) HasTerms() bool { return len(p.lookup.Terms) > 0 }
+func (p *Plan) HasTerms() bool { return len(p.indexQuery.Terms) > 0 }
 
 // LookupTerms returns the terms that a query may look up in an index, including all values of the
 // given [Keyword] keys. It returns nil if the query may look up all terms.
-func LookupTerms(ranking string, q Query, keys []string) *analysis.Choice {
+func LookupTerms(ranking string, q Query, keys []string) *analysis.TermSet {
 	v := New(ranking, nil).View(context.Background(), nil)
-	asked := &scanStats{x: v.x}
+	asked := &scanStats{searcher: v.searcher}
 	v.stats = asked
-	p := v.Plan(q)
+	p := v.MakePlan(q)
 	terms, prefixes := asked.terms, asked.prefixes
-	for _, t := range p.lookup.Terms {
+	for _, t := range p.indexQuery.Terms {
 		terms = append(terms, t.Text)
 	}
-	for _, c := range p.lookup.Filter {
+	for _, c := range p.indexQuery.Conditions {
 		terms = append(terms, c.Terms...)
 	}
 	for _, k := range keys {
@@ -101,14 +101,14 @@ func LookupTerms(ranking string, q Query, keys []string) *analysis.Choice {
 	if slices.Contains(prefixes, "") {
 		return nil
 	}
-	return analysis.NewChoice(terms, prefixes)
+	return analysis.NewTermSet(terms, prefixes)
 }
 
 // scanStats records look-ups of terms that the choice does not contain.
 type scanStats struct {
-	x      *index.Searcher
-	choice *analysis.Choice
-	missed atomic.Bool
+	searcher  *index.Searcher
+	choice    *analysis.TermSet
+	hasMissed atomic.Bool
 
 	// terms and prefixes that were looked up (only recorded during planning, while choice is
 	// nil)
@@ -117,7 +117,7 @@ type scanStats struct {
 
 // missTerm records that a term was looked up that is not part of the choice.
 func (s *scanStats) missTerm(term string) {
-	s.missed.Store(true)
+	s.hasMissed.Store(true)
 	if s.choice == nil {
 		s.terms = append(s.terms, term)
 	}
@@ -125,7 +125,7 @@ func (s *scanStats) missTerm(term string) {
 
 // missPrefix is like missTerm for all terms with a prefix.
 func (s *scanStats) missPrefix(prefix string) {
-	s.missed.Store(true)
+	s.hasMissed.Store(true)
 	if s.choice == nil {
 		s.prefixes = append(s.prefixes, prefix)
 	}
@@ -135,38 +135,42 @@ func (s *scanStats) DF(term string) int {
 	if s.choice == nil || !s.choice.Has(term) {
 		s.missTerm(term)
 	}
-	return s.x.DF(term)
+	return s.searcher.DF(term)
 }
 
-func (s *scanStats) IDs(term string) []uint64 {
+func (s *scanStats) DocumentIDs(term string) []uint64 {
 	if s.choice == nil || !s.choice.Has(term) {
 		s.missTerm(term)
 	}
-	return s.x.IDs(term)
+	return s.searcher.DocumentIDs(term)
 }
 
-func (s *scanStats) Terms(prefix string) iter.Seq2[string, int] {
-	if s.choice == nil || !s.choice.HasAll(prefix) {
+func (s *scanStats) TermsWithPrefix(prefix string) iter.Seq2[string, int] {
+	if s.choice == nil || !s.choice.HasAllWithPrefix(prefix) {
 		s.missPrefix(prefix)
 	}
-	return s.x.Terms(prefix)
+	return s.searcher.TermsWithPrefix(prefix)
 }
 
-// Plan prepares a query.
-func (v *View) Plan(q Query) *Plan {
-	r := v.r
+// MakePlan prepares a query.
+func (v *View) MakePlan(q Query) *Plan {
+	r := v.scorer
 	p := &Plan{
-		isSeed: r.an == nil,
-		accept: q.Accept,
-		lookup: index.Query{Filter: q.Filter, Range: q.Times, Factor: q.Recency},
+		isSeed:         r.queryAnalyzer == nil,
+		acceptDocument: q.AcceptDocument,
+		indexQuery: index.Query{
+			Conditions:   q.Conditions,
+			CreatedRange: q.CreatedRange,
+			ScoreFactor:  q.RecencyFactor,
+		},
 	}
-	if q.More {
-		p.lookup.Accept = q.Accept
+	if q.HasMoreConditions {
+		p.indexQuery.AcceptDocument = q.AcceptDocument
 	}
-	if r.an == nil {
-		p.Any = strings.TrimSpace(q.Words) == ""
-		terms := text.Crabtalk(q.Words)
-		p.lookup.Terms = index.Any(terms)
+	if r.queryAnalyzer == nil {
+		p.HasNoWords = strings.TrimSpace(q.Words) == ""
+		terms := text.CrabtalkTerms(q.Words)
+		p.indexQuery.Terms = index.TermsForWords(terms)
 		slices.Sort(terms)
 		terms = slices.Compact(terms)
 		p.Words = make([]Term, len(terms))
@@ -175,64 +179,63 @@ func (v *View) Plan(q Query) *Plan {
 		}
 		return p
 	}
-	asked := r.an.Question(v.ctx, q.QueryText)
+	asked := r.queryAnalyzer.AnalyzeQuestion(v.ctx, q.QueryText)
 	ws := asked.Words
 	p.StopWords = asked.StopWords
-	p.asksWhen = asked.AsksWhen
+	p.asksForTime = asked.AsksForTime
 	p.asksProgram = asked.AddressesProgram
 	for _, c := range asked.Clauses {
 		v.addClause(p, c)
 	}
-	p.Words, p.lookup.Terms = make([]Term, 0, len(ws)), make([]index.QueryTerm, 0, len(ws)+1)
+	p.Words, p.indexQuery.Terms = make([]Term, 0, len(ws)), make([]index.QueryTerm, 0, len(ws)+1)
 	for _, w := range ws {
 		// A repeated word counts more, but in a question less so than in a long text.
 		pl, weight := Term{w.Word, w.Term, false}, float64(w.N)
-		if len(ws) < longQuery {
+		if len(ws) < minLongQueryWords {
 			weight = math.Sqrt(weight)
 		}
-		if !q.AsIs && v.stats.DF(w.Term) == 0 {
-			if t := analysis.Correct(w.Term, v.stats.DF); t != "" {
+		if !q.NoCorrection && v.stats.DF(w.Term) == 0 {
+			if t := analysis.CorrectSpelling(w.Term, v.stats.DF); t != "" {
 				pl.Term = t
 				pl.Corrected = true
-				weight = weight * weightSlip
+				weight = weight * weightCorrected
 			}
 		}
 		p.Words = append(p.Words, pl)
-		p.lookup.Terms = append(
-			p.lookup.Terms,
-			index.QueryTerm{Text: pl.Term, Weight: weight, Prior: englishPrior(pl.Term)},
-		)
+		term := index.QueryTerm{Text: pl.Term, Weight: weight, Prior: englishPrior(pl.Term)}
+		p.indexQuery.Terms = append(p.indexQuery.Terms, term)
 		// A year or month in the query also finds the entries that were created in that year or
 		// month.
-		if t := datePrefix + w.Word; analysis.MayDate(w.Word) && v.stats.DF(t) > 0 {
-			p.lookup.Terms = append(p.lookup.Terms, index.QueryTerm{Text: t, Weight: weightWhen})
+		if t := datePrefix + w.Word; analysis.MayBeDate(w.Word) && v.stats.DF(t) > 0 {
+			p.indexQuery.Terms = append(p.indexQuery.Terms, index.QueryTerm{Text: t, Weight: weightQueryDate})
 		}
 	}
 	for i, prefix := range asked.Prefixes {
 		ts := v.termsWithPrefix(prefix)
-		for _, t := range ts[:min(len(ts), mostPrefixed)] {
+		for _, t := range ts[:min(len(ts), maxPrefixWords)] {
 			p.Words = append(p.Words, Term{q.Prefixes[i] + "*", t, false})
-			p.lookup.Terms = append(p.lookup.Terms, index.QueryTerm{Text: t, Weight: weightPrefix})
+			p.indexQuery.Terms = append(p.indexQuery.Terms, index.QueryTerm{Text: t, Weight: weightPrefix})
 		}
 	}
 	for _, d := range q.Spans {
-		for _, t := range spanTerms(d) {
-			p.lookup.Terms = append(p.lookup.Terms, index.QueryTerm{Text: t, Weight: weightWhen})
+		for _, t := range spanDateTerms(d) {
+			p.indexQuery.Terms = append(p.indexQuery.Terms, index.QueryTerm{Text: t, Weight: weightQueryDate})
 		}
 	}
 	// If a term occurs twice, the larger weight is used.
-	slices.SortStableFunc(p.lookup.Terms, func(a, b index.QueryTerm) int {
+	slices.SortStableFunc(p.indexQuery.Terms, func(a, b index.QueryTerm) int {
 		return cmp.Or(strings.Compare(a.Text, b.Text), cmp.Compare(b.Weight, a.Weight))
 	})
-	p.lookup.Terms = slices.CompactFunc(p.lookup.Terms, func(a, b index.QueryTerm) bool { return a.Text == b.Text })
-	p.Any = len(p.Words) == 0 && len(q.Prefixes) == 0 && strings.TrimSpace(q.Words) == ""
+	isSameTerm := func(a, b index.QueryTerm) bool { return a.Text == b.Text }
+	p.indexQuery.Terms = slices.CompactFunc(p.indexQuery.Terms, isSameTerm)
+	p.HasNoWords = len(p.Words) == 0 && len(q.Prefixes) == 0 && strings.TrimSpace(q.Words) == ""
 	return p
 }
 
-// spanTerms returns the terms of a date expression. If the expression has few days, these are the
+// spanDateTerms returns the terms of a date expression. If the expression has few days, these are the
 // terms of the days, otherwise the terms of the months or years. An expression without a start or
 // an end gets no terms, because such terms would not change the order of entries.
-func spanTerms(d Span) []string {
+func spanDateTerms(d Span) []string {
 	if d.From.IsZero() || d.To.IsZero() {
 		return nil
 	}
@@ -259,14 +262,14 @@ func spanTerms(d Span) []string {
 			0,
 			0,
 			d.From.Location(),
-		); len(ts) <= mostDays; t = t.AddDate(step.years, step.months, step.days) {
+		); len(ts) <= maxDateTerms; t = t.AddDate(step.years, step.months, step.days) {
 			s := datePrefix + t.Format(step.layout)
 			if t.Format(step.layout) > last.Format(step.layout) {
 				break
 			}
 			ts = append(ts, s)
 		}
-		if len(ts) <= mostDays {
+		if len(ts) <= maxDateTerms {
 			if step.days == 1 && isWholeMonth(d.From, last, len(ts)) {
 				continue // use the term of the month instead
 			}
@@ -306,35 +309,35 @@ func (v *View) termsWithPrefix(prefix analysis.Prefix) []string {
 }
 
 // addClause adds a clause to the plan.
-func (v *View) addClause(p *Plan, asked analysis.Clause) {
-	c := Clause{Text: asked.Text, Not: asked.Not}
+func (v *View) addClause(p *Plan, asked analysis.QueryClause) {
+	c := WordClause{Text: asked.Text, IsExcluded: asked.IsExcluded}
 	var holds func(id uint64) bool
 	isExact := true // the index can evaluate the whole clause
 	if asked.Prefix != nil {
 		terms := v.termsWithPrefix(*asked.Prefix)
-		holds = v.holdsAny(terms)
-		c.Filter = []index.Clause{{Terms: terms, Not: c.Not}}
+		holds = v.anyTermFilter(terms)
+		c.Conditions = []index.TermCondition{{Terms: terms, IsNegated: c.IsExcluded}}
 	} else {
 		holds = v.sequenceFilter(asked.Terms)
 		isExact = len(asked.Terms) == 1
 		switch {
-		case !c.Not:
-			c.Filter = requireAll(asked.Terms)
+		case !c.IsExcluded:
+			c.Conditions = requireAll(asked.Terms)
 		case isExact:
-			c.Filter = []index.Clause{{Terms: asked.Terms, Not: true}}
+			c.Conditions = []index.TermCondition{{Terms: asked.Terms, IsNegated: true}}
 		}
 	}
-	c.Accept = func(id uint64) bool { return holds(id) != asked.Not }
+	c.AcceptDocument = func(id uint64) bool { return holds(id) != asked.IsExcluded }
 	p.Clauses = append(p.Clauses, c)
-	p.lookup.Filter = append(p.lookup.Filter, c.Filter...)
-	p.accept = acceptBoth(p.accept, c.Accept)
+	p.indexQuery.Conditions = append(p.indexQuery.Conditions, c.Conditions...)
+	p.acceptDocument = acceptBoth(p.acceptDocument, c.AcceptDocument)
 	if !isExact {
-		p.lookup.Accept = acceptBoth(p.lookup.Accept, c.Accept)
+		p.indexQuery.AcceptDocument = acceptBoth(p.indexQuery.AcceptDocument, c.AcceptDocument)
 	}
 }
 
 // Accepts reports whether the filter and the clauses of the query select a document.
-func (p *Plan) Accepts(id uint64) bool { return p.accept == nil || p.accept(id) }
+func (p *Plan) Accepts(id uint64) bool { return p.acceptDocument == nil || p.acceptDocument(id) }
 
 // acceptBoth returns a function that reports whether a and b return true. a may be nil.
 func acceptBoth(a, b func(id uint64) bool) func(id uint64) bool {
@@ -344,12 +347,12 @@ func acceptBoth(a, b func(id uint64) bool) func(id uint64) bool {
 	return func(id uint64) bool { return a(id) && b(id) }
 }
 
-// holdsAny returns a function that reports whether an entry has at least one of
+// anyTermFilter returns a function that reports whether an entry has at least one of
 // the terms. The list of these entries is made at the first call.
-func (v *View) holdsAny(terms []string) func(id uint64) bool {
+func (v *View) anyTermFilter(terms []string) func(id uint64) bool {
 	ids := sync.OnceValue(func() (ids []uint64) {
 		for _, t := range terms {
-			ids = append(ids, v.stats.IDs(t)...)
+			ids = append(ids, v.stats.DocumentIDs(t)...)
 		}
 		slices.Sort(ids)
 		return ids
@@ -369,7 +372,7 @@ func (v *View) sequenceFilter(seq []string) func(id uint64) bool {
 		return func(uint64) bool { return true } // an empty sequence requires nothing
 	}
 	rarest := slices.MinFunc(seq, func(a, b string) int { return cmp.Compare(v.stats.DF(a), v.stats.DF(b)) })
-	ids := sync.OnceValue(func() []uint64 { return v.stats.IDs(rarest) })
+	ids := sync.OnceValue(func() []uint64 { return v.stats.DocumentIDs(rarest) })
 	found := map[uint64]bool{}
 	return func(id uint64) bool {
 		holds, known := found[id]
@@ -379,8 +382,8 @@ func (v *View) sequenceFilter(seq []string) func(id uint64) bool {
 		if _, may := slices.BinarySearch(ids(), id); !may {
 			return false
 		}
-		if it := v.item(id); it != nil {
-			holds = len(seq) == 1 || slices.ContainsFunc(v.fieldWords(it), func(f field) bool {
+		if it := v.findItem(id); it != nil {
+			holds = len(seq) == 1 || slices.ContainsFunc(v.fieldWords(it), func(f fieldWords) bool {
 				return f.containsSequence(v.ctx, seq)
 			})
 		}

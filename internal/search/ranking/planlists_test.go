@@ -15,9 +15,9 @@ type listCounter struct {
 	lists int
 }
 
-func (c *listCounter) IDs(term string) []uint64 {
+func (c *listCounter) DocumentIDs(term string) []uint64 {
 	c.lists++
-	return c.termStats.IDs(term)
+	return c.termStats.DocumentIDs(term)
 }
 
 // note is an item with a text.
@@ -27,14 +27,14 @@ type note struct {
 	text string
 }
 
-func (n *note) Text(t *Text) { *t = Text{ID: n.id, Labels: t.Labels[:0], Content: n.text} }
+func (n *note) FillText(t *Text) { *t = Text{ID: n.id, Labels: t.Labels[:0], Content: n.text} }
 
 func (n *note) Keywords() []string { return nil }
 
 // A search makes no list of all entries with a word if the index evaluates the clause.
 func TestClausesInTheIndexMakeNoLists(t *testing.T) {
 	r := New(Oxbow, nil)
-	err := r.Fill(t.Context(), func(yield func(Item, error) bool) {
+	err := r.FillIndex(t.Context(), func(yield func(Item, error) bool) {
 		for i := range 100 {
 			text := fmt.Sprintf("crane harbor pier%d", i)
 			if i%2 == 0 {
@@ -52,15 +52,15 @@ func TestClausesInTheIndexMakeNoLists(t *testing.T) {
 		query Query
 		lists bool
 	}{
-		{Query{QueryText: analysis.QueryText{Words: "crane", Not: []string{"rope"}}}, false},
-		{Query{QueryText: analysis.QueryText{Words: "crane", Must: []string{"rope"}}}, false},
-		{Query{QueryText: analysis.QueryText{Words: "crane", Not: []string{"pier1*"}}}, false},
-		{Query{QueryText: analysis.QueryText{Words: "crane", Must: []string{"harbor pier7"}}}, true},
+		{Query{QueryText: analysis.QueryText{Words: "crane", Excluded: []string{"rope"}}}, false},
+		{Query{QueryText: analysis.QueryText{Words: "crane", Required: []string{"rope"}}}, false},
+		{Query{QueryText: analysis.QueryText{Words: "crane", Excluded: []string{"pier1*"}}}, false},
+		{Query{QueryText: analysis.QueryText{Words: "crane", Required: []string{"harbor pier7"}}}, true},
 	} {
 		v := r.View(t.Context(), nil)
 		counter := &listCounter{termStats: v.stats}
 		v.stats = counter
-		if hits := v.Search(v.Plan(c.query), 10); len(hits) == 0 {
+		if hits := v.Search(v.MakePlan(c.query), 10); len(hits) == 0 {
 			t.Errorf("%+v finds nothing", c.query)
 		}
 		if got := counter.lists > 0; got != c.lists {

@@ -13,14 +13,14 @@ import (
 
 // An Item is something to rank. It is the Data of a document or is read when needed.
 type Item interface {
-	// Text sets t to the texts of the item. It reuses the slices of t.
-	Text(t *Text)
+	// FillText sets t to the texts of the item. It reuses the slices of t.
+	FillText(t *Text)
 
 	// Keywords returns terms made by [Keyword], sorted.
 	Keywords() []string
 
-	// Kept returns the item's embedded [Memo].
-	Kept() *Memo
+	// ItemMemo returns the item's embedded [Memo].
+	ItemMemo() *Memo
 }
 
 // Memo caches results about an item's text. Each type that implements [Item] must embed a Memo.
@@ -30,8 +30,8 @@ type Memo struct {
 	Late   bool                               // the item is read when it is needed, and is not the Data of a document
 }
 
-// Kept returns the memo.
-func (m *Memo) Kept() *Memo { return m }
+// ItemMemo returns the memo.
+func (m *Memo) ItemMemo() *Memo { return m }
 
 // MemoBytes returns the approximate size in bytes of the complete memo for an item with
 // this content.
@@ -55,19 +55,19 @@ type Text struct {
 
 // turn has the properties of an item that matter in a dialogue.
 type turn struct {
-	kind             analysis.Speech       // if the item is not a turn in a talk, no other field is set
+	kind             analysis.SpeechKind   // if the item is not a turn in a talk, no other field is set
 	isQuestion       bool                  // the turn ends in a question
 	created          int64                 // in nanoseconds since 1970
 	session, speaker unique.Handle[string] // handles, because they are often compared
-	when             atomic.Int32
+	timeMention      atomic.Int32
 }
 
 // Values of turn.when, which tells whether a turn mentions a time. turn.when is computed only when
 // needed, because this is slow and few queries ask for a time.
 const (
-	whenUnknown = iota
-	whenSaid
-	whenNot
+	timeUnknown = iota
+	timeMentioned
+	timeNotMentioned
 )
 
 // noTurns has a shared turn for each kind of item that is not a turn in a talk.
@@ -81,17 +81,17 @@ var noTurns = [...]*turn{
 // noTurn is the turn of items that are not in a dialogue.
 var noTurn = noTurns[analysis.NoSpeech]
 
-// neighbourTime is the maximum time between the creation of neighbouring turns.
-const neighbourTime = time.Hour
+// maxNeighbourTime is the maximum time between the creation of neighbouring turns.
+const maxNeighbourTime = time.Hour
 
-// isNextTo reports whether t is a turn of the same talk as other, created within neighbourTime.
+// isNextTo reports whether t is a turn of the same talk as other, created within maxNeighbourTime.
 // The caller must check that their IDs are close.
 func (t *turn) isNextTo(other *turn) bool {
-	return t.kind == analysis.TurnOfTalk && t.session == other.session && t.isNear(other.created)
+	return t.kind == analysis.TurnOfTalk && t.session == other.session && t.isCreatedNear(other.created)
 }
 
-// isNear reports whether the turn was created within neighbourTime of this time.
-func (t *turn) isNear(created int64) bool {
+// isCreatedNear reports whether the turn was created within maxNeighbourTime of this time.
+func (t *turn) isCreatedNear(created int64) bool {
 	a, b := min(t.created, created), max(t.created, created)
-	return uint64(b)-uint64(a) <= uint64(neighbourTime)
+	return uint64(b)-uint64(a) <= uint64(maxNeighbourTime)
 }

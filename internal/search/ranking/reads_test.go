@@ -17,7 +17,7 @@ type chat struct {
 	id uint64
 }
 
-func (c *chat) Text(t *Text) {
+func (c *chat) FillText(t *Text) {
 	*t = Text{ID: c.id, Labels: t.Labels[:0], Name: fmt.Sprint("chat ", c.id), Updated: time.Unix(int64(c.id), 0),
 		Content: fmt.Sprintf(
 			"user: where is the lantern of %d?\n\nassistant: in the harbour\n\nuser: thanks for number %d",
@@ -33,7 +33,7 @@ func (c *chat) Keywords() []string { return nil }
 func TestReads(t *testing.T) {
 	r := New(Oxbow, nil)
 	const n = 200
-	err := r.Fill(t.Context(), func(yield func(Item, error) bool) {
+	err := r.FillIndex(t.Context(), func(yield func(Item, error) bool) {
 		for id := range uint64(n) {
 			if !yield(&chat{id: id + 1, Memo: Memo{Late: true}}, nil) {
 				return
@@ -56,7 +56,7 @@ func TestReads(t *testing.T) {
 			return &chat{id: id}
 		})
 		q := Query{QueryText: analysis.QueryText{Words: "where is the lantern in the harbour"}}
-		if hits := v.Search(v.Plan(q), 5); len(hits) != 5 {
+		if hits := v.Search(v.MakePlan(q), 5); len(hits) != 5 {
 			t.Fatalf("%d hits, want 5", len(hits))
 		}
 	}
@@ -65,7 +65,7 @@ func TestReads(t *testing.T) {
 			t.Errorf("item %d was read %d times", id, times)
 		}
 	}
-	if len(reads) < 5 || len(reads) > stretchPool {
-		t.Errorf("%d items were read, want from 5 to %d", len(reads), stretchPool)
+	if len(reads) < 5 || len(reads) > maxStretchHits {
+		t.Errorf("%d items were read, want from 5 to %d", len(reads), maxStretchHits)
 	}
 }

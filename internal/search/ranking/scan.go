@@ -22,8 +22,8 @@ import (
 // scanBatch is the number of items that a worker scans at a time.
 const scanBatch = 512
 
-// Scan returns a view of an index with only the chosen terms. Items must be in order of ID.
-func Scan(ctx context.Context, ranking string, items []Item, choice *analysis.Choice) (*View, error) {
+// ScanItems returns a view of an index with only the chosen terms. Items must be in order of ID.
+func ScanItems(ctx context.Context, ranking string, items []Item, choice *analysis.TermSet) (*View, error) {
 	batches := make([][]index.Document, (len(items)+scanBatch-1)/scanBatch)
 	var next atomic.Int64
 	var wg sync.WaitGroup
@@ -35,7 +35,7 @@ func Scan(ctx context.Context, ranking string, items []Item, choice *analysis.Ch
 				if i >= len(batches) {
 					return
 				}
-				batches[i] = sc.scan(ctx, items[i*scanBatch:min((i+1)*scanBatch, len(items))])
+				batches[i] = sc.scanItems(ctx, items[i*scanBatch:min((i+1)*scanBatch, len(items))])
 			}
 		})
 	}
@@ -48,7 +48,7 @@ func Scan(ctx context.Context, ranking string, items []Item, choice *analysis.Ch
 	// such a document has other terms.
 	p.CountEmpty = true
 	r := New(ranking, index.New(p))
-	r.index.Fill(func(yield func(*index.Document) bool) {
+	r.index.FillEmpty(func(yield func(*index.Document) bool) {
 		for _, docs := range batches {
 			for i := range docs {
 				yield(&docs[i])
@@ -56,47 +56,47 @@ func Scan(ctx context.Context, ranking string, items []Item, choice *analysis.Ch
 		}
 	}, nil)
 	v := r.View(ctx, nil)
-	v.stats = &scanStats{x: v.x, choice: choice}
+	v.stats = &scanStats{searcher: v.searcher, choice: choice}
 	return v, nil
 }
 
 // CoversTerms reports whether the scan that created the view was for this ranking and included
 // all terms of c. It returns false if c is nil, which means all terms.
-func (v *View) CoversTerms(ranking string, c *analysis.Choice) bool {
+func (v *View) CoversTerms(ranking string, c *analysis.TermSet) bool {
 	have := v.stats.(*scanStats).choice
 	return v.Ranking() == ranking && c != nil && !slices.ContainsFunc(c.Terms(), func(t string) bool {
 		return !have.Has(t)
 	}) &&
-		!slices.ContainsFunc(c.Prefixes(), func(p string) bool { return !have.HasAll(p) })
+		!slices.ContainsFunc(c.Prefixes(), func(p string) bool { return !have.HasAllWithPrefix(p) })
 }
 
 // HasMissingTerms reports whether terms were looked up that the scan did not include. Results of the
 // view must then be discarded.
 func (v *View) HasMissingTerms() bool {
 	s, ok := v.stats.(*scanStats)
-	return ok && s.missed.Load()
+	return ok && s.hasMissed.Load()
 }
 
-// NeedAll marks the scan as insufficient if the plan needs the documents that a scan for
+// RequireAllDocuments marks the scan as insufficient if the plan needs the documents that a scan for
 // Seed leaves out.
-func (v *View) NeedAll(p *Plan) {
+func (v *View) RequireAllDocuments(p *Plan) {
 	if s, ok := v.stats.(*scanStats); ok && p.isSeed {
-		s.missed.Store(true)
+		s.hasMissed.Store(true)
 	}
 }
 
-// scanner searches items for terms. It finds the terms that [Scorer.Analyze] would find.
+// scanner searches items for terms. It finds the terms that [Scorer.AnalyzeItem] would find.
 // Only one goroutine may use a scanner.
 type scanner struct {
-	choice        *analysis.Choice
-	find          *analysis.Finder // nil for Seed
-	wantsDates    bool             // a term may be a date of an item
-	wantsKeywords bool             // a term may be a keyword
-	buf           Buffer
+	choice        *analysis.TermSet
+	finder        *analysis.TermFinder // nil for Seed
+	wantsDates    bool                 // a term may be a date of an item
+	wantsKeywords bool                 // a term may be a keyword
+	buffer        Buffer
 	terms         []index.Term // memory for the terms of many documents
 }
 
-func newScanner(ranking string, c *analysis.Choice) *scanner {
+func newScanner(ranking string, c *analysis.TermSet) *scanner {
 	sc := &scanner{choice: c}
 	for _, t := range slices.Concat(c.Terms(), c.Prefixes()) {
 		sc.wantsKeywords = sc.wantsKeywords || isKeyword(t)
@@ -109,38 +109,38 @@ func newScanner(ranking string, c *analysis.Choice) *scanner {
 		}
 	}
 	if ranking != Seed {
-		sc.find = analysis.NewFinder(c)
+		sc.finder = analysis.NewTermFinder(c)
 	}
 	return sc
 }
 
-// scan returns the items' documents with the wanted terms. For Seed, it leaves out documents
+// scanItems returns the items' documents with the wanted terms. For Seed, it leaves out documents
 // without words, because Seed does not count such documents. If ctx is done, it returns early.
-func (sc *scanner) scan(ctx context.Context, items []Item) []index.Document {
+func (sc *scanner) scanItems(ctx context.Context, items []Item) []index.Document {
 	docs := make([]index.Document, 0, len(items))
-	t := &sc.buf.text
+	t := &sc.buffer.text
 	for _, it := range items {
 		if ctx.Err() != nil {
 			break
 		}
-		it.Text(t)
+		it.FillText(t)
 		d := index.Document{ID: t.ID, Updated: t.Updated.UnixNano(), Created: timestamp(t.Created), Data: it}
 		from := len(sc.terms)
 		d.Terms = sc.terms[from:]
-		if sc.find == nil {
+		if sc.finder == nil {
 			if !sc.setSeedWords(t, &d) {
 				continue
 			}
 		} else {
-			sc.buf.fields = appendFields(sc.buf.fields[:0], t)
-			sc.find.SetDoc(ctx, &d, sc.buf.fields)
-			d.Len += padding(t)
+			sc.buffer.fields = appendFields(sc.buffer.fields[:0], t)
+			sc.finder.SetDoc(ctx, &d, sc.buffer.fields)
+			d.Len += lengthPadding(t)
 		}
 		if sc.wantsDates {
-			sc.add(&d, dateTerms(t.Created), weightDate)
+			sc.addWantedTerms(&d, dateTerms(t.Created), weightDate)
 		}
 		if sc.wantsKeywords {
-			sc.add(&d, it.Keywords(), 1)
+			sc.addWantedTerms(&d, it.Keywords(), 1)
 		}
 		d.Terms = slices.Clone(d.Terms)
 		docs = append(docs, d)
@@ -148,8 +148,8 @@ func (sc *scanner) scan(ctx context.Context, items []Item) []index.Document {
 	return docs
 }
 
-// add adds those terms to d that are wanted.
-func (sc *scanner) add(d *index.Document, terms []string, tf uint16) {
+// addWantedTerms adds those terms to d that are wanted.
+func (sc *scanner) addWantedTerms(d *index.Document, terms []string, tf uint16) {
 	for _, t := range terms {
 		if sc.choice.Has(t) {
 			d.Terms = append(d.Terms, index.Term{Text: t, TF: tf})
@@ -160,8 +160,8 @@ func (sc *scanner) add(d *index.Document, terms []string, tf uint16) {
 // setSeedWords sets d to a text's words for Seed. It returns false if the text has no
 // words.
 func (sc *scanner) setSeedWords(t *Text, d *index.Document) bool {
-	sc.buf.words = seedWords(sc.buf.words[:0], t)
-	d.Len = index.One * uint32(len(sc.buf.words))
-	sc.add(d, sc.buf.words, index.One)
-	return len(sc.buf.words) > 0
+	sc.buffer.words = seedWords(sc.buffer.words[:0], t)
+	d.Len = index.OneTF * uint32(len(sc.buffer.words))
+	sc.addWantedTerms(d, sc.buffer.words, index.OneTF)
+	return len(sc.buffer.words) > 0
 }

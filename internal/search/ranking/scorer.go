@@ -30,25 +30,25 @@ const (
 	// turnPadding is added to the length of a turn in a talk. Without it, b = 0.75 would
 	// count differences in length too much, because people talk in short turns and not
 	// because a turn has only the relevant words.
-	turnPadding = 16 * index.One
+	turnPadding = 16 * index.OneTF
 
 	// Weights of a word, in sixteenths.
 	weightName      = 32
 	weightAlias     = 32
 	weightLabel     = 16
-	weightBody      = 16
+	weightContent   = 16
 	weightAssistant = 2 // text of a program in a chat
 	weightDate      = 16
 
 	// Weights of query terms other than ordinary words, whose weight is 1.
-	weightSlip   = 0.8 // a corrected word
-	weightWhen   = 1   // a date in the query
-	weightPrefix = 0.8 // a word with a prefix of the query
-	mostPrefixed = 32  // maximum number of words for a prefix
-	mostDays     = 31  // maximum number of days, months or years for a date expression
+	weightCorrected = 0.8 // a corrected word
+	weightQueryDate = 1   // a date in the query
+	weightPrefix    = 0.8 // a word with a prefix of the query
+	maxPrefixWords  = 32  // maximum number of words for a prefix
+	maxDateTerms    = 31  // maximum number of days, months or years for a date expression
 	// minimum number of words at which a query is treated as a text, in which repeated
 	// words show its subject
-	longQuery = 20
+	minLongQueryWords = 20
 
 	// priorTexts is the number of texts in the prior of a query word (its assumed
 	// general frequency). It is about the size of a small memory.
@@ -57,11 +57,11 @@ const (
 
 // A Scorer implements a ranking. It converts text to terms and has the index of these.
 type Scorer struct {
-	name   string
-	index  *index.Index
-	an     *analysis.Analyzer // analyzes queries (nil for Seed)
-	texts  *analysis.Analyzer // analyzes documents, so that queries do not wait for a document's analysis
-	speaks atomic.Bool        // the last search found parts of dialogues
+	name             string
+	index            *index.Index
+	queryAnalyzer    *analysis.Analyzer // analyzes queries (nil for Seed)
+	documentAnalyzer *analysis.Analyzer // analyzes documents, so that queries do not wait for a document's analysis
+	foundDialogues   atomic.Bool        // the last search found parts of dialogues
 }
 
 // New returns the scorer of a ranking with index x. If x is nil, it creates an empty index.
@@ -71,7 +71,7 @@ func New(name string, x *index.Index) *Scorer {
 	}
 	r := &Scorer{name: name, index: x}
 	if name != Seed {
-		r.an, r.texts = analysis.NewAnalyzer(), analysis.NewAnalyzer()
+		r.queryAnalyzer, r.documentAnalyzer = analysis.NewAnalyzer(), analysis.NewAnalyzer()
 	}
 	return r
 }
@@ -95,15 +95,15 @@ type Buffer struct {
 	words  []string
 }
 
-// Analyze sets d to the document of an item, except Data. It reuses the memory of d. If ctx
+// AnalyzeItem sets d to the document of an item, except Data. It reuses the memory of d. If ctx
 // is done, it returns early and d must not be used.
-func (r *Scorer) Analyze(ctx context.Context, it Item, d *index.Document, b *Buffer) {
+func (r *Scorer) AnalyzeItem(ctx context.Context, it Item, d *index.Document, b *Buffer) {
 	t := &b.text
-	it.Text(t)
+	it.FillText(t)
 	d.ID = t.ID
 	d.Updated = t.Updated.UnixNano()
 	d.Created = timestamp(t.Created)
-	if r.texts == nil {
+	if r.documentAnalyzer == nil {
 		b.words = seedWords(b.words[:0], t)
 		d.SetWords(b.words)
 		if len(b.words) == 0 {
@@ -111,8 +111,8 @@ func (r *Scorer) Analyze(ctx context.Context, it Item, d *index.Document, b *Buf
 		}
 	} else {
 		b.fields = appendFields(b.fields[:0], t)
-		r.texts.SetDoc(ctx, d, b.fields)
-		d.Len += padding(t)
+		r.documentAnalyzer.SetDoc(ctx, d, b.fields)
+		d.Len += lengthPadding(t)
 		for _, term := range dateTerms(t.Created) {
 			d.Terms = append(d.Terms, index.Term{Text: term, TF: weightDate})
 		}
@@ -124,16 +124,16 @@ func (r *Scorer) Analyze(ctx context.Context, it Item, d *index.Document, b *Buf
 
 // seedWords appends the terms of a text for Seed.
 func seedWords(words []string, t *Text) []string {
-	words = text.AppendCrabtalk(words, t.Content)
+	words = text.AppendCrabtalkTerms(words, t.Content)
 	for _, a := range t.Aliases {
-		words = text.AppendCrabtalk(words, a)
+		words = text.AppendCrabtalkTerms(words, a)
 	}
 	return words
 }
 
-// padding returns the number that Oxbow adds to the length of a text.
-func padding(t *Text) uint32 {
-	if analysis.IsTurn(t.Content) {
+// lengthPadding returns the number that Oxbow adds to the length of a text.
+func lengthPadding(t *Text) uint32 {
+	if analysis.IsTalkTurn(t.Content) {
 		return turnPadding
 	}
 	return 0
@@ -148,22 +148,22 @@ func appendFields(fs []analysis.Field, t *Text) []analysis.Field {
 	for _, l := range t.Labels {
 		fs = append(fs, analysis.Field{Name: "label", Text: l, Weight: weightLabel})
 	}
-	return append(fs, analysis.Dialogue(t.Content, weightBody, weightAssistant)...)
+	return append(fs, analysis.SplitDialogue(t.Content, weightContent, weightAssistant)...)
 }
 
 // WordClauses returns conditions that every document with all words of the text meets. It returns
 // none for Seed.
-func (r *Scorer) WordClauses(text string) []index.Clause {
-	if r.an == nil {
+func (r *Scorer) WordClauses(text string) []index.TermCondition {
+	if r.queryAnalyzer == nil {
 		return nil
 	}
-	return requireAll(r.an.Sequence(context.Background(), text))
+	return requireAll(r.queryAnalyzer.TermSequence(context.Background(), text))
 }
 
 // requireAll returns conditions that require all of the terms.
-func requireAll(terms []string) (cs []index.Clause) {
+func requireAll(terms []string) (cs []index.TermCondition) {
 	for _, t := range terms {
-		cs = append(cs, index.Clause{Terms: []string{t}})
+		cs = append(cs, index.TermCondition{Terms: []string{t}})
 	}
 	return cs
 }
@@ -193,7 +193,7 @@ var monthTerms = func() (terms [13]string) {
 // range, it returns the smallest or largest int64.
 func timestamp(t time.Time) int64 {
 	switch {
-	case !isFar(t):
+	case !isOutsideInt64(t):
 		return t.UnixNano()
 	case t.Year() < 1970:
 		return math.MinInt64
@@ -201,29 +201,29 @@ func timestamp(t time.Time) int64 {
 	return math.MaxInt64
 }
 
-// isFar reports whether the time in nanoseconds since 1970 does not fit into an int64.
-func isFar(t time.Time) bool {
+// isOutsideInt64 reports whether the time in nanoseconds since 1970 does not fit into an int64.
+func isOutsideInt64(t time.Time) bool {
 	y := t.UTC().Year()
 	return y < 1678 || y > 2261
 }
 
-// Between returns the range of creation times from from (inclusive) to before (exclusive).
+// CreationRange returns the range of creation times from from (inclusive) to before (exclusive).
 // Zero means no bound. If more is true, a bound does not fit into the range, so the range
 // includes too much.
-func Between(from, before time.Time) (times *index.Range, more bool) {
+func CreationRange(from, before time.Time) (times *index.TimeRange, isInexact bool) {
 	if from.IsZero() && before.IsZero() {
 		return nil, false
 	}
-	times = &index.Range{From: math.MinInt64, To: math.MaxInt64}
+	times = &index.TimeRange{First: math.MinInt64, Last: math.MaxInt64}
 	if !from.IsZero() {
-		times.From, more = timestamp(from), isFar(from)
+		times.First, isInexact = timestamp(from), isOutsideInt64(from)
 	}
 	switch {
 	case before.IsZero():
-	case isFar(before):
-		times.To, more = timestamp(before), true
+	case isOutsideInt64(before):
+		times.Last, isInexact = timestamp(before), true
 	default:
-		times.To = timestamp(before) - 1
+		times.Last = timestamp(before) - 1
 	}
-	return times, more
+	return times, isInexact
 }

@@ -17,27 +17,27 @@ type Hit struct {
 // Search returns the hits of a plan, best first. Equal scores are ordered by newer version,
 // then by lower ID.
 func (v *View) Search(p *Plan, limit int) []Hit {
-	if len(p.lookup.Terms) == 0 {
+	if len(p.indexQuery.Terms) == 0 {
 		return nil
 	}
-	r, lookup := v.r, p.lookup
+	r, lookup := v.scorer, p.indexQuery
 	lookup.Limit = limit
-	if r.speaks.Load() { // fetch more hits at once, because dialogues are likely
-		lookup.Limit = poolSize(limit)
+	if r.foundDialogues.Load() { // fetch more hits at once, because dialogues are likely
+		lookup.Limit = candidateCount(limit)
 	}
-	found := v.x.Search(lookup)
-	if r.an != nil {
-		p.found = v.countSpeeches(p, found[:min(len(found), limit, speechLook)])
-		speaks := p.found != speeches{}
-		if speaks && lookup.Limit < poolSize(limit) {
-			lookup.Limit = poolSize(limit)
-			found = v.x.Search(lookup)
+	found := v.searcher.Search(lookup)
+	if r.queryAnalyzer != nil {
+		p.foundKinds = v.findDialogueKinds(p, found[:min(len(found), limit, maxCheckedHits)])
+		speaks := p.foundKinds != dialogueKinds{}
+		if speaks && lookup.Limit < candidateCount(limit) {
+			lookup.Limit = candidateCount(limit)
+			found = v.searcher.Search(lookup)
 		}
 		if speaks {
-			found = v.rescore(p, found, limit)
+			found = v.rescoreDialogues(p, found, limit)
 		}
-		if r.speaks.Load() != speaks {
-			r.speaks.Store(speaks)
+		if r.foundDialogues.Load() != speaks {
+			r.foundDialogues.Store(speaks)
 		}
 	}
 	found = found[:min(len(found), limit)]
@@ -52,31 +52,31 @@ func (v *View) Search(p *Plan, limit int) []Hit {
 
 // Newest returns the items that a plan without terms selects, newest version first.
 func (v *View) Newest(p *Plan, limit int) []Hit {
-	v.NeedAll(p)
-	lookup := p.lookup
+	v.RequireAllDocuments(p)
+	lookup := p.indexQuery
 	if p.isSeed { // the index of Seed has no keywords for documents without words
-		lookup = index.Query{Accept: p.accept}
+		lookup = index.Query{AcceptDocument: p.acceptDocument}
 	}
 	lookup.Limit = limit
 	var hits []Hit
-	for _, id := range v.x.Newest(lookup) {
-		if it := v.item(id); it != nil { // nil if it could not be read
+	for _, id := range v.searcher.NewestIDs(lookup) {
+		if it := v.findItem(id); it != nil { // nil if it could not be read
 			hits = append(hits, Hit{Item: it})
 		}
 	}
 	return hits
 }
 
-// Count returns how many documents have a word of the plan and meet the filter's conditions.
+// CountHits returns how many documents have a word of the plan and meet the filter's conditions.
 // accept must implement the same conditions and may be nil.
-func (v *View) Count(p *Plan, filter index.Query, accept func(id uint64) bool) int {
-	if !p.Any {
-		filter.Terms = p.lookup.Terms
-		return v.x.Count(filter)
+func (v *View) CountHits(p *Plan, filter index.Query, accept func(id uint64) bool) int {
+	if !p.HasNoWords {
+		filter.Terms = p.indexQuery.Terms
+		return v.searcher.CountHits(filter)
 	}
 	if p.isSeed { // see Newest
-		filter = index.Query{Accept: accept}
+		filter = index.Query{AcceptDocument: accept}
 	}
 	filter.Limit = math.MaxInt
-	return len(v.x.Newest(filter))
+	return len(v.searcher.NewestIDs(filter))
 }

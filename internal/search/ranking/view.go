@@ -15,48 +15,48 @@ import (
 // View is a state of a scorer between two changes, for a single query and
 // goroutine.
 type View struct {
-	ctx   context.Context // context of the query
-	r     *Scorer
-	x     *index.Searcher
-	stats termStats // statistics of x
-	read  func(id uint64) Item
+	ctx      context.Context // context of the query
+	scorer   *Scorer
+	searcher *index.Searcher
+	stats    termStats // statistics of x
+	loadItem func(id uint64) Item
 
 	text       Text // scratch
-	last       Item // item of lastFields
-	lastFields []field
+	lastItem   Item // item of lastFields
+	lastFields []fieldWords
 }
 
 // termStats are the parts of an index that a plan needs.
 type termStats interface {
 	DF(term string) int
-	IDs(term string) []uint64
-	Terms(prefix string) iter.Seq2[string, int]
+	DocumentIDs(term string) []uint64
+	TermsWithPrefix(prefix string) iter.Seq2[string, int]
 }
 
 // View returns the current state of the scorer. Once ctx is done, the view's results must
 // be discarded. read reads the item of a document without Data, and returns nil if this
 // fails. It may be nil if all documents have Data.
 func (r *Scorer) View(ctx context.Context, read func(id uint64) Item) *View {
-	return r.ViewWith(ctx, r.index.Searcher(), read)
+	return r.ViewOfSearcher(ctx, r.index.Searcher(), read)
 }
 
-// ViewWith is like View, for a searcher that was made from one of the scorer's index.
-func (r *Scorer) ViewWith(ctx context.Context, x *index.Searcher, read func(id uint64) Item) *View {
-	return &View{ctx: ctx, r: r, x: x, stats: x, read: read}
+// ViewOfSearcher is like View, for a searcher that was made from one of the scorer's index.
+func (r *Scorer) ViewOfSearcher(ctx context.Context, x *index.Searcher, read func(id uint64) Item) *View {
+	return &View{ctx: ctx, scorer: r, searcher: x, stats: x, loadItem: read}
 }
 
-// With returns the same view for a query with another context.
-func (v *View) With(ctx context.Context) *View {
+// WithContext returns the same view for a query with another context.
+func (v *View) WithContext(ctx context.Context) *View {
 	w := *v
 	w.ctx = ctx
 	return &w
 }
 
 // Ranking returns the name of the ranking.
-func (v *View) Ranking() string { return v.r.name }
+func (v *View) Ranking() string { return v.scorer.name }
 
 // Searcher returns the searcher of the index.
-func (v *View) Searcher() *index.Searcher { return v.x }
+func (v *View) Searcher() *index.Searcher { return v.searcher }
 
 // DF returns the number of documents with a term.
 func (v *View) DF(term string) int { return v.stats.DF(term) }
@@ -68,26 +68,26 @@ func (v *View) TermFrequency(w Term) (df int, idf float64) {
 		df = v.stats.DF(w.Term)
 	}
 	var prior index.Prior
-	if v.r.an != nil && !w.Corrected {
+	if v.scorer.queryAnalyzer != nil && !w.Corrected {
 		prior = englishPrior(w.Term)
-	} else if v.r.an != nil {
+	} else if v.scorer.queryAnalyzer != nil {
 		prior.N = priorTexts
 	}
-	return df, v.x.IDF(df, prior)
+	return df, v.searcher.IDF(df, prior)
 }
 
 // Item returns a document's item, or nil if the document does not exist or cannot be
 // read.
-func (v *View) Item(id uint64) any { return v.item(id) }
+func (v *View) Item(id uint64) any { return v.findItem(id) }
 
-func (v *View) item(id uint64) Item {
-	data, ok := v.x.Data(id)
+func (v *View) findItem(id uint64) Item {
+	data, ok := v.searcher.Data(id)
 	it, _ := data.(Item)
 	if it != nil || !ok {
 		return it
 	}
-	if v.read != nil {
-		it = v.read(id)
+	if v.loadItem != nil {
+		it = v.loadItem(id)
 	}
 	return it
 }
@@ -97,7 +97,7 @@ func (v *View) item(id uint64) Item {
 func (v *View) hitItem(h *index.Hit) Item {
 	it, ok := h.Data.(Item)
 	if !ok {
-		it = v.item(h.ID)
+		it = v.findItem(h.ID)
 		if it != nil {
 			h.Data = it
 		}
@@ -107,7 +107,7 @@ func (v *View) hitItem(h *index.Hit) Item {
 
 // itemFields returns the fields of an item.
 func (v *View) itemFields(it Item) []analysis.Field {
-	it.Text(&v.text)
+	it.FillText(&v.text)
 	return appendFields(nil, &v.text)
 }
 
@@ -117,19 +117,19 @@ func (v *View) compareNewer(a, b index.Hit) int {
 	if ia == nil || ib == nil {
 		return 0
 	}
-	ia.Text(&v.text)
+	ia.FillText(&v.text)
 	updated := v.text.Updated
-	ib.Text(&v.text)
+	ib.FillText(&v.text)
 	return v.text.Updated.Compare(updated)
 }
 
-// name returns the name of an item.
-func (v *View) name(id uint64) string {
-	it := v.item(id)
+// itemName returns the name of an item.
+func (v *View) itemName(id uint64) string {
+	it := v.findItem(id)
 	if it == nil {
 		return ""
 	}
-	it.Text(&v.text)
+	it.FillText(&v.text)
 	return v.text.Name
 }
 
@@ -139,33 +139,33 @@ func (v *View) itemTurn(it Item) *turn {
 	if it == nil {
 		return noTurn
 	}
-	kept := &it.Kept().turn
+	kept := &it.ItemMemo().turn
 	if t := kept.Load(); t != nil {
 		return t
 	}
 	x := &v.text
-	it.Text(x)
+	it.FillText(x)
 	kind := analysis.ClassifySpeech(x.Content)
 	t := noTurns[kind]
 	if kind == analysis.TurnOfTalk {
 		t = &turn{kind: kind, isQuestion: analysis.EndsInQuestion(x.Content), created: timestamp(x.Created),
-			session: unique.Make(x.Session), speaker: unique.Make(analysis.Speaker(x.Content))}
+			session: unique.Make(x.Session), speaker: unique.Make(analysis.SpeakerName(x.Content))}
 	}
 	kept.CompareAndSwap(nil, t)
 	return kept.Load()
 }
 
-// Around returns a turn's neighbours at a distance of at most reach, before and after the
+// Neighbours returns a turn's neighbours at a distance of at most reach, before and after the
 // turn, in order. If accept is not nil, it returns only neighbours that accept accepts. For
 // an entry that is not a turn in a talk, it returns nothing.
-func (v *View) Around(id uint64, reach int, accept func(id uint64) bool) (before, after []Item) {
-	own := v.itemTurn(v.item(id))
+func (v *View) Neighbours(id uint64, reach int, accept func(id uint64) bool) (before, after []Item) {
+	own := v.itemTurn(v.findItem(id))
 	if own.kind != analysis.TurnOfTalk {
 		return nil, nil
 	}
 	for step := -reach; step <= reach; step++ {
 		at := id + uint64(int64(step))
-		it := v.item(at)
+		it := v.findItem(at)
 		switch {
 		case step == 0 || it == nil || !v.itemTurn(it).isNextTo(own) || (accept != nil && !accept(at)):
 		case step < 0:
@@ -180,7 +180,7 @@ func (v *View) Around(id uint64, reach int, accept func(id uint64) bool) (before
 // Vocabulary yields the words with this prefix and the number of documents with each.
 func (v *View) Vocabulary(prefix string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
-		for t, df := range v.stats.Terms(prefix) {
+		for t, df := range v.stats.TermsWithPrefix(prefix) {
 			if isKeyword(t) || strings.HasPrefix(t, datePrefix) {
 				continue // terms with a prefix are not words
 			}
@@ -191,11 +191,11 @@ func (v *View) Vocabulary(prefix string) iter.Seq2[string, int] {
 	}
 }
 
-// Values yields the values that documents have for a key.
-func (v *View) Values(key string) iter.Seq[string] {
+// KeywordValues yields the values that documents have for a key.
+func (v *View) KeywordValues(key string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		prefix := Keyword(key, "")
-		for t := range v.stats.Terms(prefix) {
+		for t := range v.stats.TermsWithPrefix(prefix) {
 			if !yield(t[len(prefix):]) {
 				return
 			}
@@ -205,13 +205,13 @@ func (v *View) Values(key string) iter.Seq[string] {
 
 // fieldWords returns the words of an item's fields. The last item's result is cached, because all
 // phrases in a query are checked for one item before the next item.
-func (v *View) fieldWords(it Item) []field {
-	if v.last != it {
-		v.last, v.lastFields = it, v.lastFields[:0]
+func (v *View) fieldWords(it Item) []fieldWords {
+	if v.lastItem != it {
+		v.lastItem, v.lastFields = it, v.lastFields[:0]
 		for _, f := range v.itemFields(it) {
-			w := field{v.r.an.Sequence(v.ctx, f.Text), map[string][]int{}}
+			w := fieldWords{v.scorer.queryAnalyzer.TermSequence(v.ctx, f.Text), map[string][]int{}}
 			for i, word := range w.words {
-				w.at[word] = append(w.at[word], i)
+				w.positions[word] = append(w.positions[word], i)
 			}
 			v.lastFields = append(v.lastFields, w)
 		}

@@ -43,55 +43,55 @@ type nearDuplicate struct {
 }
 
 const (
-	// fewWords is the minimum number of words of a text, without stop words, so that the text is
+	// minComparedWords is the minimum number of words of a text, without stop words, so that the text is
 	// compared by words. It is also the minimum number of words, with stop words, so that two texts
-	// with different headings can be equal. fewRunes is the second minimum in characters, for
+	// with different headings can be equal. minComparedRunes is the second minimum in characters, for
 	// scripts without spaces.
-	fewWords, fewRunes = 3, 6
+	minComparedWords, minComparedRunes = 3, 6
 
-	// The shorter text must have at least partOf/partBase of the longer text's words. Otherwise the
+	// The shorter text must have at least partOf/minShareDenominator of the longer text's words. Otherwise the
 	// longer text probably says more than the shorter text.
-	partOf, partBase = 3, 5
+	minShareNumerator, minShareDenominator = 3, 5
 
 	// These limit the work if many texts have the same rarest word, for example because
-	// they follow the same pattern. For each text, at most mostLooked signatures of longer
-	// texts are examined, and at most mostCompared texts are compared by words.
-	mostLooked   = 4096
-	mostCompared = 256
+	// they follow the same pattern. For each text, at most maxSignatures signatures of longer
+	// texts are examined, and at most maxWordComparisons texts are compared by words.
+	maxSignatures      = 4096
+	maxWordComparisons = 256
 )
 
-// sample is a text in a form that is prepared for comparison.
-type sample struct {
+// preparedText is a text in a form that is prepared for comparison.
+type preparedText struct {
 	index       int
 	passage     Passage
-	same        string   // the normalized text (equal texts have the same value)
+	normalized  string   // the normalized text (equal texts have the same value)
 	words       []uint32 // numbers of the stems in order, without stop words (nil if the text is not compared by words)
 	hasFewWords bool     // the text is so short that an equal text is a duplicate only below the same heading
-	sharps      string   // the words that must be identical: numbers, words with symbols, and negations
+	exactWords  string   // the words that must be identical: numbers, words with symbols, and negations
 }
 
 // signature returns a set with one bit for each word. Several words may have the same bit. If a
 // text contains all words in a second text, its signature contains all bits in the second
 // signature.
-func (s *sample) signature() (bits uint64) {
+func (s *preparedText) signature() (bits uint64) {
 	for _, w := range s.words {
 		bits |= 1 << (w * 0x9e3779b1 >> 26)
 	}
 	return bits
 }
 
-// duplicates is the state of a search for duplicates. keep maps each text to drop to the text to
+// duplicateSearch is the state of a search for duplicates. keep maps each text to drop to the text to
 // keep, by index.
-type duplicates struct {
-	keep  map[int]int
-	exact map[int]bool
+type duplicateSearch struct {
+	keptByDropped  map[int]int
+	exactByDropped map[int]bool
 
-	looked, compared int // number of pairs compared by signature and by words
+	signatureChecks, wordComparisons int // number of pairs compared by signature and by words
 }
 
-// Fold returns a text in lower case, with single spaces between words. Two texts with the same result are the same
-// except for line breaks, spaces and letter case. Results are stored in hashes, so they must not change.
-func Fold(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
+// NormalizeText returns a text in lower case, with single spaces between words. Two texts with the same result are
+// the same except for line breaks, spaces and letter case. Results are stored in hashes, so they must not change.
+func NormalizeText(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
 
 // NearDuplicates returns the texts that can be dropped, in order of Drop. The result
 // depends only on the texts.
@@ -106,16 +106,16 @@ func Fold(s string) string { return strings.Join(strings.Fields(strings.ToLower(
 // NearDuplicates returns an error if ctx is done. After each analyzed text, it calls
 // progress, which may be nil, with the number of analyzed texts.
 func NearDuplicates(ctx context.Context, texts []Passage, progress func(done int)) ([]nearDuplicate, error) {
-	d := duplicates{keep: map[int]int{}, exact: map[int]bool{}}
-	err := d.find(ctx, texts, progress)
-	return d.list(), err
+	d := duplicateSearch{keptByDropped: map[int]int{}, exactByDropped: map[int]bool{}}
+	err := d.findAll(ctx, texts, progress)
+	return d.listDuplicates(), err
 }
 
-func (d *duplicates) find(ctx context.Context, texts []Passage, progress func(done int)) error {
-	c := cutter{analysis.NewAnalyzer(), map[string]uint32{}, map[string]cutWord{}}
-	samples := make([]*sample, len(texts))
+func (d *duplicateSearch) findAll(ctx context.Context, texts []Passage, progress func(done int)) error {
+	c := textAnalyzer{analysis.NewAnalyzer(), map[string]uint32{}, map[string]analyzedWord{}}
+	samples := make([]*preparedText, len(texts))
 	for i, t := range texts {
-		samples[i] = c.sample(ctx, i, t)
+		samples[i] = c.prepareText(ctx, i, t)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -123,22 +123,25 @@ func (d *duplicates) find(ctx context.Context, texts []Passage, progress func(do
 			progress(i + 1)
 		}
 	}
-	return d.findContained(ctx, d.findEqual(samples), len(c.numbers))
+	return d.findContained(ctx, d.findEqual(samples), len(c.stemNumbers))
 }
 
 // findEqual finds equal texts and returns a sample for each group.
-func (d *duplicates) findEqual(samples []*sample) []*sample {
+func (d *duplicateSearch) findEqual(samples []*preparedText) []*preparedText {
 	samples = slices.Clone(samples)
-	slices.SortStableFunc(samples, func(a, b *sample) int { return cmp.Compare(b.passage.Weight, a.passage.Weight) })
-	first := map[string]*sample{}
-	var left []*sample
+	slices.SortStableFunc(
+		samples,
+		func(a, b *preparedText) int { return cmp.Compare(b.passage.Weight, a.passage.Weight) },
+	)
+	first := map[string]*preparedText{}
+	var left []*preparedText
 	for _, s := range samples {
-		key := s.same
+		key := s.normalized
 		if s.hasFewWords {
 			key += "\x00" + s.passage.Heading
 		}
-		if f := first[key]; f != nil && s.same != "" {
-			d.keep[s.index], d.exact[s.index] = f.index, true
+		if f := first[key]; f != nil && s.normalized != "" {
+			d.keptByDropped[s.index], d.exactByDropped[s.index] = f.index, true
 			continue
 		}
 		first[key] = s
@@ -149,12 +152,12 @@ func (d *duplicates) findEqual(samples []*sample) []*sample {
 
 // findContained finds texts whose words a longer text contains. It processes longer texts first, so
 // that the longer texts are already registered. The numbers of words are below count.
-func (d *duplicates) findContained(ctx context.Context, samples []*sample, count int) error {
-	samples = slices.DeleteFunc(samples, func(s *sample) bool { return s.words == nil })
-	slices.SortFunc(samples, func(a, b *sample) int {
+func (d *duplicateSearch) findContained(ctx context.Context, samples []*preparedText, count int) error {
+	samples = slices.DeleteFunc(samples, func(s *preparedText) bool { return s.words == nil })
+	slices.SortFunc(samples, func(a, b *preparedText) int {
 		return cmp.Or(
 			cmp.Compare(len(b.words), len(a.words)),
-			cmp.Compare(len(b.same), len(a.same)),
+			cmp.Compare(len(b.normalized), len(a.normalized)),
 			cmp.Compare(a.index, b.index),
 		)
 	})
@@ -168,7 +171,7 @@ func (d *duplicates) findContained(ctx context.Context, samples []*sample, count
 			}
 		}
 	}
-	keys, number := rarest(samples, frequency)
+	keys, number := rarestWords(samples, frequency)
 	clear(last)
 	signatures := make([]uint64, len(samples))
 	holders := make([][]int32, len(number)) // by key number: the samples with this key, longest first
@@ -194,65 +197,65 @@ func (d *duplicates) findContained(ctx context.Context, samples []*sample, count
 
 // rareWord is a text's rarest word together with the number of its sharps, that is,
 // numbers, symbols and negations.
-type rareWord struct{ word, sharps uint32 }
+type rareWord struct{ word, exactWordCount uint32 }
 
-// rarest returns the key of each sample. number maps each key to a number.
-func rarest(samples []*sample, frequency []int) (keys []rareWord, number map[rareWord]int) {
-	keys, number = make([]rareWord, len(samples)), map[rareWord]int{}
+// rarestWords returns the key of each sample. number maps each key to a number.
+func rarestWords(samples []*preparedText, frequency []int) (keys []rareWord, keyNumbers map[rareWord]int) {
+	keys, keyNumbers = make([]rareWord, len(samples)), map[rareWord]int{}
 	sharps := map[string]uint32{}
 	for i, s := range samples {
-		n, ok := sharps[s.sharps]
+		n, ok := sharps[s.exactWords]
 		if !ok {
 			n = uint32(len(sharps))
-			sharps[s.sharps] = n
+			sharps[s.exactWords] = n
 		}
 		word := slices.MinFunc(s.words, func(a, b uint32) int { return cmp.Compare(frequency[a], frequency[b]) })
 		keys[i] = rareWord{word, n}
-		if _, ok := number[keys[i]]; !ok {
-			number[keys[i]] = len(number)
+		if _, ok := keyNumbers[keys[i]]; !ok {
+			keyNumbers[keys[i]] = len(keyNumbers)
 		}
 	}
-	return keys, number
+	return keys, keyNumbers
 }
 
 // findLonger searches for a sample that contains the words of sample i. The candidates are
 // in longer, longest first.
-func (d *duplicates) findLonger(i int, samples []*sample, signatures []uint64, longer []int32) {
-	s, compared := samples[i], d.compared
+func (d *duplicateSearch) findLonger(i int, samples []*preparedText, signatures []uint64, longer []int32) {
+	s, compared := samples[i], d.wordComparisons
 	longer = longer[sort.Search(len(longer), func(i int) bool {
-		return len(s.words)*partBase >= len(samples[longer[i]].words)*partOf
+		return len(s.words)*minShareDenominator >= len(samples[longer[i]].words)*minShareNumerator
 	}):]
-	for _, l := range longer[:min(len(longer), mostLooked)] {
-		d.looked++
+	for _, l := range longer[:min(len(longer), maxSignatures)] {
+		d.signatureChecks++
 		if signatures[i]&^signatures[l] != 0 {
 			continue
 		}
-		d.compared++
+		d.wordComparisons++
 		if s.isContainedIn(samples[l]) {
-			d.keep[s.index] = samples[l].index
+			d.keptByDropped[s.index] = samples[l].index
 			return
 		}
-		if d.compared == compared+mostCompared {
+		if d.wordComparisons == compared+maxWordComparisons {
 			return
 		}
 	}
 }
 
-// list returns the duplicates. If the kept text of a pair is itself a duplicate,
+// listDuplicates returns the duplicates. If the kept text of a pair is itself a duplicate,
 // list follows the chain and returns its last text.
-func (d *duplicates) list() []nearDuplicate {
+func (d *duplicateSearch) listDuplicates() []nearDuplicate {
 	var all []nearDuplicate
-	for drop, k := range d.keep {
-		for next, gone := d.keep[k]; gone; next, gone = d.keep[k] {
-			k, d.exact[drop] = next, d.exact[drop] && d.exact[k]
+	for drop, k := range d.keptByDropped {
+		for next, gone := d.keptByDropped[k]; gone; next, gone = d.keptByDropped[k] {
+			k, d.exactByDropped[drop] = next, d.exactByDropped[drop] && d.exactByDropped[k]
 		}
-		all = append(all, nearDuplicate{drop, k, d.exact[drop]})
+		all = append(all, nearDuplicate{drop, k, d.exactByDropped[drop]})
 	}
 	slices.SortFunc(all, func(a, b nearDuplicate) int { return cmp.Compare(a.Drop, b.Drop) })
 	return all
 }
 
-func distinct(words []string) map[string]bool {
+func wordSet(words []string) map[string]bool {
 	m := make(map[string]bool, len(words))
 	for _, w := range words {
 		m[w] = true
@@ -260,48 +263,48 @@ func distinct(words []string) map[string]bool {
 	return m
 }
 
-// around has the characters that are removed at both ends of a word: punctuation, quotes
+// trimmedCharacters has the characters that are removed at both ends of a word: punctuation, quotes
 // and emphasis.
-const around = ".,;:!?\"'()*_`“”‘’«»…"
+const trimmedCharacters = ".,;:!?\"'()*_`“”‘’«»…"
 
 // negations are words that reverse the meaning of a text.
-var negations = distinct(
+var negations = wordSet(
 	strings.Fields(`not no never none nobody nothing neither nor without except unless cannot cant dont
 	isnt arent wasnt doesnt didnt wont shouldnt mustnt nt stop stopped instead
 	nicht kein keine keinen nie ohne pas jamais sans ne non nunca sin geen niet ikke inte bez не нет без`),
 )
 
-// maxCached is the maximum number of words in the cache of a cutter, and maxCachedWord the maximum length of such
+// maxCachedWords is the maximum number of words in the cache of a cutter, and maxCachedWord the maximum length of such
 // a word in bytes.
 const (
-	maxCached     = 1 << 16
-	maxCachedWord = 64
+	maxCachedWords = 1 << 16
+	maxCachedWord  = 64
 )
 
-// cutter analyzes texts. It caches the results for short words.
-type cutter struct {
-	analyzer *analysis.Analyzer
-	numbers  map[string]uint32
-	seen     map[string]cutWord
+// textAnalyzer analyzes texts. It caches the results for short words.
+type textAnalyzer struct {
+	analyzer      *analysis.Analyzer
+	stemNumbers   map[string]uint32
+	analyzedWords map[string]analyzedWord
 }
 
-// cutWord is the result for a word between spaces.
-type cutWord struct {
-	words []uint32
-	sharp string // the word in a form for comparison, if it must be identical in duplicates, otherwise ""
+// analyzedWord is the result for a word between spaces.
+type analyzedWord struct {
+	stemNumbers []uint32
+	exactForm   string // the word in a form for comparison, if it must be identical in duplicates, otherwise ""
 }
 
-// sample prepares a text for comparison.
-func (c *cutter) sample(ctx context.Context, index int, t Passage) *sample {
-	s := &sample{index: index, passage: t, hasFewWords: true}
-	s.same = strings.TrimRight(Fold(t.Text), ".")
+// prepareText prepares a text for comparison.
+func (c *textAnalyzer) prepareText(ctx context.Context, index int, t Passage) *preparedText {
+	s := &preparedText{index: index, passage: t, hasFewWords: true}
+	s.normalized = strings.TrimRight(NormalizeText(t.Text), ".")
 	for _, r := range t.Text {
 		if r < utf8.RuneSelf {
 			continue
 		}
 		// Korean is written with spaces, but particles are attached to its words.
 		if text.IsUnspaced(r) || unicode.Is(unicode.Hangul, r) {
-			s.hasFewWords = utf8.RuneCountInString(s.same) < fewRunes
+			s.hasFewWords = utf8.RuneCountInString(s.normalized) < minComparedRunes
 			return s
 		}
 	}
@@ -311,33 +314,33 @@ func (c *cutter) sample(ctx context.Context, index int, t Passage) *sample {
 		if ctx.Err() != nil {
 			return s
 		}
-		cut, ok := c.seen[w]
+		cut, ok := c.analyzedWords[w]
 		if !ok {
-			cut = c.cutWord(ctx, w)
-			if len(c.seen) > maxCached {
-				clear(c.seen)
+			cut = c.analyzeWord(ctx, w)
+			if len(c.analyzedWords) > maxCachedWords {
+				clear(c.analyzedWords)
 			}
 			if len(w) <= maxCachedWord {
-				c.seen[w] = cut
+				c.analyzedWords[w] = cut
 			}
 		}
-		words = append(words, cut.words...)
-		if cut.sharp != "" {
-			sharps = append(sharps, cut.sharp)
+		words = append(words, cut.stemNumbers...)
+		if cut.exactForm != "" {
+			sharps = append(sharps, cut.exactForm)
 		}
 	}
-	s.hasFewWords = len(strings.Fields(s.same)) < fewWords
-	if len(words) >= fewWords {
+	s.hasFewWords = len(strings.Fields(s.normalized)) < minComparedWords
+	if len(words) >= minComparedWords {
 		s.words = slices.Clip(words)
 	}
 	slices.Sort(sharps)
-	s.sharps = strings.Join(sharps, " ")
+	s.exactWords = strings.Join(sharps, " ")
 	return s
 }
 
-// cutWord analyzes a word.
-func (c *cutter) cutWord(ctx context.Context, w string) (cut cutWord) {
-	w = strings.Trim(w, around)
+// analyzeWord analyzes a word.
+func (c *textAnalyzer) analyzeWord(ctx context.Context, w string) (cut analyzedWord) {
+	w = strings.Trim(w, trimmedCharacters)
 	folded := analysis.Fold(w)
 	plain := strings.Map(func(r rune) rune {
 		if r == '\'' || r == '’' {
@@ -347,27 +350,27 @@ func (c *cutter) cutWord(ctx context.Context, w string) (cut cutWord) {
 	}, folded)
 	switch {
 	case negations[plain] || (strings.HasSuffix(plain, "nt") && plain != folded):
-		cut.sharp = plain
-	case isSharp(w):
-		cut.sharp = w
+		cut.exactForm = plain
+	case mustBeIdentical(w):
+		cut.exactForm = w
 	}
-	for _, stem := range c.analyzer.Sequence(ctx, w) {
+	for _, stem := range c.analyzer.TermSequence(ctx, w) {
 		if analysis.IsStopWord(stem) {
 			continue
 		}
-		n, ok := c.numbers[stem]
+		n, ok := c.stemNumbers[stem]
 		if !ok {
-			n = uint32(len(c.numbers))
-			c.numbers[strings.Clone(stem)] = n
+			n = uint32(len(c.stemNumbers))
+			c.stemNumbers[strings.Clone(stem)] = n
 		}
-		cut.words = append(cut.words, n)
+		cut.stemNumbers = append(cut.stemNumbers, n)
 	}
 	return cut
 }
 
-// isSharp reports whether a word must be identical in duplicates because it has a digit or
+// mustBeIdentical reports whether a word must be identical in duplicates because it has a digit or
 // a symbol. A single hyphen or apostrophe between letters is not a symbol.
-func isSharp(word string) bool {
+func mustBeIdentical(word string) bool {
 	letter := false // the previous character was a letter
 	for i, r := range word {
 		switch {
@@ -385,7 +388,7 @@ func isSharp(word string) bool {
 }
 
 // isContainedIn reports whether the longer text contains the words of s in the same order.
-func (s *sample) isContainedIn(longer *sample) bool {
+func (s *preparedText) isContainedIn(longer *preparedText) bool {
 	// more is the number of words that the longer text may still have in addition
 	n, more := 0, len(longer.words)-len(s.words)
 	for _, w := range longer.words {

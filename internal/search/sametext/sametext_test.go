@@ -135,8 +135,8 @@ func TestNearDuplicatesByChance(t *testing.T) {
 		compared             int // pairs, at most
 	}{
 		{"of many words", 8_000, 40, 500, 80},
-		{"of few words", 40_000, 10, 20, 40_000 * mostCompared},
-		{"of the same words", 4_000, 40, 10, 4_000 * mostCompared},
+		{"of few words", 40_000, 10, 20, 40_000 * maxWordComparisons},
+		{"of the same words", 4_000, 40, 10, 4_000 * maxWordComparisons},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, 2))
@@ -148,19 +148,19 @@ func TestNearDuplicatesByChance(t *testing.T) {
 				}
 			}
 			texts = append(texts, Passage{Text: texts[17].Text[4:]})
-			d := duplicates{keep: map[int]int{}, exact: map[int]bool{}}
-			if err := d.find(t.Context(), texts, nil); err != nil {
+			d := duplicateSearch{keptByDropped: map[int]int{}, exactByDropped: map[int]bool{}}
+			if err := d.findAll(t.Context(), texts, nil); err != nil {
 				t.Fatal(err)
 			}
-			if at, ok := d.keep[tt.texts]; tt.compared < tt.texts && (!ok || at != 17) {
+			if at, ok := d.keptByDropped[tt.texts]; tt.compared < tt.texts && (!ok || at != 17) {
 				t.Errorf("the part of text 17 keeps %d, %t", at, ok)
 			}
-			if d.looked > tt.texts*mostLooked || d.compared > tt.compared {
+			if d.signatureChecks > tt.texts*maxSignatures || d.wordComparisons > tt.compared {
 				t.Errorf(
 					"looked at %d pairs, compared %d; at most %d and %d",
-					d.looked,
-					d.compared,
-					tt.texts*mostLooked,
+					d.signatureChecks,
+					d.wordComparisons,
+					tt.texts*maxSignatures,
 					tt.compared,
 				)
 			}
@@ -240,7 +240,7 @@ func TestFold(t *testing.T) {
 		{" \n", ""},
 		{"We ship.", "we ship."},
 	} {
-		if got := Fold(pair[0]); got != pair[1] {
+		if got := NormalizeText(pair[0]); got != pair[1] {
 			t.Errorf("Fold(%q) = %q, want %q", pair[0], got, pair[1])
 		}
 	}

@@ -25,10 +25,10 @@ type Permissions struct {
 // AreLimited reports whether the permissions exclude some projects or kinds.
 func (r Permissions) AreLimited() bool { return len(r.Projects) > 0 || len(r.Kinds) > 0 }
 
-// And returns permissions that allow only the operations that both r and o allow. If r and o have
+// Intersect returns permissions that allow only the operations that both r and o allow. If r and o have
 // different profiles, or lists of projects or kinds without a common element, the error matches
 // [oxbow.ErrInvalid].
-func (r Permissions) And(o Permissions) (Permissions, error) {
+func (r Permissions) Intersect(o Permissions) (Permissions, error) {
 	combined := Permissions{ReadOnly: r.ReadOnly || o.ReadOnly, Profile: r.Profile}
 	switch {
 	case r.Profile == "":
@@ -85,13 +85,13 @@ func (r Permissions) Scope(title string, below ...scope.Scope) (s scope.Scope, o
 		f.Terms = append(f.Terms, oxbow.Term{Key: "kind", Values: r.Kinds})
 	}
 	s.Any = []oxbow.Filter{f}
-	return Fit(s, below...), true
+	return FitAddedLabels(s, below...), true
 }
 
-// Fit adapts the labels that scope s adds to new entries, because the scopes below may forbid them.
+// FitAddedLabels adapts the labels that scope s adds to new entries, because the scopes below may forbid them.
 // If a scope forbids a label, Fit chooses another value that s allows. If all scopes together allow
 // no value, Fit removes the label.
-func Fit(s scope.Scope, below ...scope.Scope) scope.Scope {
+func FitAddedLabels(s scope.Scope, below ...scope.Scope) scope.Scope {
 	var label []oxbow.Label
 	for _, l := range s.Own {
 		choice := []string{l.Value}

@@ -37,7 +37,7 @@ func TestAnd(t *testing.T) {
 			Permissions{}, "none of those"},
 		{"two profiles", Permissions{Profile: "a"}, Permissions{Profile: "b"}, Permissions{}, `is not "a"`},
 	} {
-		got, err := tt.a.And(tt.b)
+		got, err := tt.a.Intersect(tt.b)
 		if tt.wrong != "" {
 			if !errors.Is(err, oxbow.ErrInvalid) || !strings.Contains(fmt.Sprint(err), tt.wrong) {
 				t.Errorf("%s: And = %v, want an error with %q", tt.name, err, tt.wrong)
@@ -68,7 +68,13 @@ func TestScope(t *testing.T) {
 		t.Error("rights that bound nothing but a profile made a scope")
 	}
 	bottom, _ := Permissions{Projects: []string{"b", "c"}}.Scope("the lower rights")
-	top, ok := Permissions{Projects: []string{"a", "c", "b"}, Kinds: []string{"note"}}.Scope("the upper rights", bottom)
+	top, ok := Permissions{
+		Projects: []string{"a", "c", "b"},
+		Kinds:    []string{"note"},
+	}.Scope(
+		"the upper rights",
+		bottom,
+	)
 	if !ok {
 		t.Fatal("rights that bound made no scope")
 	}
@@ -108,7 +114,10 @@ func TestScope(t *testing.T) {
 
 func TestFitWithoutChoice(t *testing.T) {
 	below := scope.Scope{Only: []oxbow.Term{{Key: "project", Values: []string{"x"}}}}
-	s := Fit(scope.Scope{Own: []oxbow.Label{{Key: "project", Value: "y"}, {Key: "profile", Value: "p"}}}, below)
+	s := FitAddedLabels(
+		scope.Scope{Own: []oxbow.Label{{Key: "project", Value: "y"}, {Key: "profile", Value: "p"}}},
+		below,
+	)
 	if !slices.Equal(s.Own, []oxbow.Label{{Key: "profile", Value: "p"}}) {
 		t.Errorf("Own = %v, want the profile alone", s.Own)
 	}
@@ -188,7 +197,7 @@ func TestParseTokensDiagnostics(t *testing.T) {
 			" ro\n", []string{"tokens:2: there is a token \"ci\" already, in line 1",
 			`tokens:3: token "vtt" has the secret of "ci", in line 1`}},
 		{"not text", "ci \xff", []string{"not UTF-8"}},
-		{"long", strings.Repeat("#\n", MaxFile/2+1), []string{"more than"}},
+		{"long", strings.Repeat("#\n", MaxTokenFile/2+1), []string{"more than"}},
 	} {
 		ts, _, err := ParseTokens("tokens", []byte(tt.file))
 		if ts != nil || !errors.Is(err, oxbow.ErrInvalid) {

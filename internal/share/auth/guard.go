@@ -41,12 +41,12 @@ type Guard struct {
 	// Verify is nil, only Tokens are valid.
 	Verify func(ctx context.Context, secret string) (Token, error)
 
-	// Metadata is the URL at which clients find the provider of tokens for Verify. It may be empty.
-	Metadata string
+	// MetadataURL is the URL at which clients find the provider of tokens for Verify. It may be empty.
+	MetadataURL string
 
-	// Large is the path of a handler that allows more than MaxBody bytes and limits the request
+	// LargeBodyPath is the path of a handler that allows more than MaxBody bytes and limits the request
 	// size itself. It may be empty.
-	Large string
+	LargeBodyPath string
 }
 
 // RefusedError is returned for a request that a [Guard] refuses.
@@ -74,7 +74,7 @@ func (e *UncheckedError) Unwrap() error { return e.Err }
 // g.Large. With 413, Admit also returns the token, which the handler needs to explain the refusal.
 // If the request does not declare its size, the handler must limit the body.
 func (g Guard) Admit(r *http.Request) (Token, error) {
-	if err := g.AdmitSite(r); err != nil {
+	if err := g.CheckSite(r); err != nil {
 		return Token{}, err
 	}
 	token, err := g.bearerToken(r)
@@ -86,9 +86,9 @@ func (g Guard) Admit(r *http.Request) (Token, error) {
 		}
 	}
 	if err != nil {
-		return Token{}, &RefusedError{Status: http.StatusUnauthorized, Reason: err.Error(), metadataURL: g.Metadata}
+		return Token{}, &RefusedError{Status: http.StatusUnauthorized, Reason: err.Error(), metadataURL: g.MetadataURL}
 	}
-	if r.ContentLength > MaxBody && r.URL.Path != g.Large {
+	if r.ContentLength > MaxBody && r.URL.Path != g.LargeBodyPath {
 		return token, &RefusedError{
 			Status: http.StatusRequestEntityTooLarge,
 			Reason: fmt.Sprintf("the request has %d bytes; the most is %d", r.ContentLength, MaxBody),
@@ -132,16 +132,16 @@ func (g Guard) ForTenant(tenant string) Guard {
 	return g
 }
 
-// Secure reports whether other machines can reach the server only over TLS.
-func (g Guard) Secure() bool {
+// IsTLSOnly reports whether other machines can reach the server only over TLS.
+func (g Guard) IsTLSOnly() bool {
 	return len(g.Origins) > 0 && !slices.ContainsFunc(g.Origins, func(o string) bool {
 		return !strings.HasPrefix(o, "https://")
 	})
 }
 
-// AdmitSite is like Admit, but checks only Host and Origin. A handler uses it if the token is
+// CheckSite is like Admit, but checks only Host and Origin. A handler uses it if the token is
 // elsewhere, for example in a cookie.
-func (g Guard) AdmitSite(r *http.Request) error {
+func (g Guard) CheckSite(r *http.Request) error {
 	if !g.isHostAllowed(r.Host) {
 		return &RefusedError{
 			Status: http.StatusForbidden,
@@ -157,8 +157,8 @@ func (g Guard) AdmitSite(r *http.Request) error {
 	return nil
 }
 
-// Challenge sets the header that belongs to a refusal with status 401 or 503.
-func (e *RefusedError) Challenge(h http.Header) {
+// SetChallenge sets the header that belongs to a refusal with status 401 or 503.
+func (e *RefusedError) SetChallenge(h http.Header) {
 	if e.Status == http.StatusServiceUnavailable {
 		h.Set("Retry-After", strconv.Itoa(max(1, int((e.retryAfter+time.Second-1)/time.Second))))
 	}

@@ -20,14 +20,14 @@ type Quota struct {
 	Writes  int   // maximum number of changes per second, averaged over a short time
 }
 
-// maxTenantName is the maximum length of a tenant's name.
-const maxTenantName = 63
+// maxTenantNameLength is the maximum length of a tenant's name.
+const maxTenantNameLength = 63
 
 var (
-	tenantName = sync.OnceValue(func() *regexp.Regexp {
+	tenantNamePattern = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 	})
-	deviceName = sync.OnceValue(func() *regexp.Regexp {
+	deviceNamePattern = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(con|prn|aux|nul|(com|lpt)[0-9])$`)
 	})
 )
@@ -37,14 +37,14 @@ var (
 // letters, digits, dashes and underscores.
 func CheckTenant(name string) error {
 	switch {
-	case name == "" || len(name) > maxTenantName:
-		return fmt.Errorf("a tenant's name has 1 to %d characters; this has %d", maxTenantName, len(name))
-	case !tenantName().MatchString(name):
+	case name == "" || len(name) > maxTenantNameLength:
+		return fmt.Errorf("a tenant's name has 1 to %d characters; this has %d", maxTenantNameLength, len(name))
+	case !tenantNamePattern().MatchString(name):
 		return errors.New(
 			"a tenant's name is made of lower-case letters, digits, dashes and underscores, and begins with a letter " +
 				"or digit",
 		)
-	case deviceName().MatchString(name):
+	case deviceNamePattern().MatchString(name):
 		return fmt.Errorf("%q is the name of a device on Windows, and cannot be a tenant's", name)
 	}
 	return nil
@@ -133,10 +133,10 @@ var sizeUnits = []struct {
 	size int64
 }{{"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}}
 
-func parseSize(s string, unit bool) (int64, error) {
+func parseSize(s string, allowUnit bool) (int64, error) {
 	size := int64(1)
 	for _, u := range sizeUnits {
-		if rest, ok := strings.CutSuffix(s, u.name); ok && unit {
+		if rest, ok := strings.CutSuffix(s, u.name); ok && allowUnit {
 			s, size = rest, u.size
 			break
 		}
@@ -151,8 +151,8 @@ func parseSize(s string, unit bool) (int64, error) {
 	return int64(n) * size, err
 }
 
-// May describes in words what a client with this token may do.
-func (t *Token) May() string {
+// DescribeRights describes in words what a client with this token may do.
+func (t *Token) DescribeRights() string {
 	switch {
 	case t.Only != "":
 		return "reads " + t.Only + " and no memory"

@@ -56,11 +56,11 @@ func TestTenantTokens(t *testing.T) {
 		"reads and writes all of the memory of tenant acme",
 		"reads all of the memory of tenant beta",
 	} {
-		if got := ts[i].May(); got != want {
+		if got := ts[i].DescribeRights(); got != want {
 			t.Errorf("token %q %s, want %s", ts[i].Name, got, want)
 		}
 	}
-	if got, want := scraper[1].May(), "reads metrics and no memory"; got != want {
+	if got, want := scraper[1].DescribeRights(), "reads metrics and no memory"; got != want {
 		t.Errorf("token %q %s, want %s", scraper[1].Name, got, want)
 	}
 	for tenant, name := range map[string]string{"": "own", "acme": "ops", "beta": "ci"} {

@@ -19,9 +19,9 @@ import (
 
 // Limits of a token file.
 const (
-	MaxFile   = 1 << 20 // bytes
-	maxTokens = 1000    // number of tokens in a file
-	minSecret = 16      // length of a secret, in characters
+	MaxTokenFile    = 1 << 20 // bytes
+	maxTokens       = 1000    // number of tokens in a file
+	minSecretLength = 16      // length of a secret, in characters
 )
 
 // Token identifies a client by its secret.
@@ -101,8 +101,8 @@ func ParseTokens(file string, data []byte) (ts Tokens, quotas map[string]Quota, 
 		wrong = append(wrong, profile.Diagnostic{File: file, Line: line, Text: fmt.Sprintf(format, args...)})
 	}
 	switch {
-	case len(data) > MaxFile:
-		add(0, "has more than %d bytes, which is the most", MaxFile)
+	case len(data) > MaxTokenFile:
+		add(0, "has more than %d bytes, which is the most", MaxTokenFile)
 		return nil, nil, wrong
 	case !utf8.Valid(data):
 		add(0, "is not UTF-8 text")
@@ -223,7 +223,7 @@ func parseToken(words []string) (Token, error) {
 					t.Name,
 				)
 			}
-			return t, fmt.Errorf("%q is not known; did you mean %s=VALUE?", text.Clip(key, 40), near[0])
+			return t, fmt.Errorf("%q is not known; did you mean %s=VALUE?", text.TruncateWithEllipsis(key, 40), near[0])
 		}
 		if value == "" {
 			return t, fmt.Errorf("%s has no value: write %s=VALUE", key, key)
@@ -243,7 +243,7 @@ func (t *Token) setOption(key, value string) error {
 			return fmt.Errorf(
 				"a token is bound to one profile; this has %q and %q",
 				t.Rights.Profile,
-				text.Clip(value, 40),
+				text.TruncateWithEllipsis(value, 40),
 			)
 		}
 		t.Rights.Profile = value
@@ -302,10 +302,10 @@ func parseSecret(s string) (digest [sha256.Size]byte, err error) {
 			return digest, fmt.Errorf("the secret holds what a header cannot: use letters, digits and signs of ASCII")
 		}
 	}
-	if len(s) < minSecret {
+	if len(s) < minSecretLength {
 		return digest, fmt.Errorf(
 			"the secret is shorter than %d characters; make one at random: openssl rand -base64 24",
-			minSecret,
+			minSecretLength,
 		)
 	}
 	return sha256.Sum256([]byte(s)), nil

@@ -19,13 +19,13 @@ import (
 
 // overlayStore combines the entries of an upper store and a lower store.
 type overlayStore struct {
-	upperMemory  *oxbow.Memory // the memory of the upper store
-	upper, lower oxbow.Store
-	upperCan     oxbow.Capabilities // optional interfaces of upper
-	lowerWatcher oxbow.Watcher
-	suffix       string
-	watchers     subscribers.List[oxbow.Event]
-	stopFuncs    []func()
+	upperMemory       *oxbow.Memory // the memory of the upper store
+	upper, lower      oxbow.Store
+	upperCapabilities oxbow.Capabilities // optional interfaces of upper
+	lowerWatcher      oxbow.Watcher
+	suffix            string
+	watchers          subscribers.List[oxbow.Event]
+	stopFuncs         []func()
 
 	isStale  atomic.Bool // entries may be outdated, because one of the stores has changed
 	isClosed atomic.Bool
@@ -50,13 +50,13 @@ func New(ctx context.Context, m *oxbow.Memory, lower oxbow.Store, suffix string)
 
 func newStore(ctx context.Context, m *oxbow.Memory, under oxbow.Store, suffix string) (*overlayStore, error) {
 	o := &overlayStore{upperMemory: m, upper: m.Store(), lower: under, suffix: suffix,
-		upperCan: oxbow.CapabilitiesOf(m.Store()), lowerWatcher: oxbow.CapabilitiesOf(under).Watcher}
+		upperCapabilities: oxbow.CapabilitiesOf(m.Store()), lowerWatcher: oxbow.CapabilitiesOf(under).Watcher}
 	o.isStale.Store(true)
 	if o.lowerWatcher == nil {
 		return nil, fmt.Errorf("%w: a store under a memory must report its changes", oxbow.ErrUnsupported)
 	}
 	o.stopFuncs = append(o.stopFuncs, o.lowerWatcher.Watch(func(oxbow.Event) { o.isStale.Store(true) }))
-	if w := o.upperCan.Watcher; w != nil {
+	if w := o.upperCapabilities.Watcher; w != nil {
 		o.stopFuncs = append(o.stopFuncs, w.Watch(o.forwardEvents))
 	}
 	if err := o.refreshLower(ctx); err != nil {
@@ -70,7 +70,7 @@ func newStore(ctx context.Context, m *oxbow.Memory, under oxbow.Store, suffix st
 // history is the upper store's history, and read-only.
 func (o *overlayStore) Capabilities() oxbow.Capabilities {
 	c := oxbow.Capabilities{DryRunner: o, Watcher: o, HeadViewer: o, Pager: o}
-	if h := o.upperCan.Historian; h != nil {
+	if h := o.upperCapabilities.Historian; h != nil {
 		c.Historian = readOnlyHistory{h}
 	}
 	return c
@@ -79,8 +79,8 @@ func (o *overlayStore) Capabilities() oxbow.Capabilities {
 // Upper returns the upper store, which has the history.
 func (o *overlayStore) Upper() oxbow.Store { return o.upper }
 
-// Under returns the lower store's entries at the last refresh.
-func (o *overlayStore) Under() []*oxbow.Entry {
+// LowerEntries returns the lower store's entries at the last refresh.
+func (o *overlayStore) LowerEntries() []*oxbow.Entry {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.entries
@@ -102,7 +102,7 @@ func (o *overlayStore) Refresh(ctx context.Context) error {
 	if o.isClosed.Load() {
 		return oxbow.ErrClosed
 	}
-	if w := o.upperCan.Watcher; w == nil {
+	if w := o.upperCapabilities.Watcher; w == nil {
 		o.forwardEvents(oxbow.Event{Reset: true})
 	} else if err := w.Refresh(ctx); err != nil {
 		return err
@@ -142,7 +142,7 @@ func (o *overlayStore) loadLower(ctx context.Context) ([]*oxbow.Entry, error) {
 			return nil, err
 		}
 		e = e.Clone()
-		e.ID += overlayid.UnderID
+		e.ID += overlayid.LowerStoreOffset
 		all = append(all, &e)
 	}
 	usedNames := map[string]bool{}
@@ -205,7 +205,7 @@ func (o *overlayStore) freshEntries(ctx context.Context) ([]*oxbow.Entry, error)
 	if err := o.refreshLower(ctx); err != nil {
 		return nil, err
 	}
-	return o.Under(), nil
+	return o.LowerEntries(), nil
 }
 
 // Get implements [oxbow.Store].

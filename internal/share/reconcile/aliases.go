@@ -25,7 +25,7 @@ func (s *syncRun) resolveAliases(steps []*plannedStep) []*plannedStep {
 	of := map[string]*entryPair{} // pair by the name of the entry in the holder
 	for _, p := range s.pairs {
 		st := byPair[p]
-		e := entryAfter(p, st)
+		e := entryAfterStep(p, st)
 		if e == nil {
 			continue
 		}
@@ -43,9 +43,9 @@ func (s *syncRun) resolveAliases(steps []*plannedStep) []*plannedStep {
 		holders = append(holders, h)
 		of[h.Name] = p
 	}
-	s.result.Taken = oxbow.SettleAliases(holders, oxbow.OldestKeeps)
+	s.report.TakenAliases = oxbow.SettleAliases(holders, oxbow.OldestKeeps)
 	lostAliases := map[*entryPair][]string{}
-	for _, t := range s.result.Taken {
+	for _, t := range s.report.TakenAliases {
 		lostAliases[of[t.Name]] = append(lostAliases[of[t.Name]], t.Alias)
 	}
 	for _, p := range s.pairs {
@@ -66,9 +66,9 @@ func (s *syncRun) resolveAliases(steps []*plannedStep) []*plannedStep {
 	return steps
 }
 
-// entryAfter returns the home's entry of a pair after its step, or nil if the home then has no such
+// entryAfterStep returns the home's entry of a pair after its step, or nil if the home then has no such
 // entry. The step may be nil.
-func entryAfter(p *entryPair, st *plannedStep) *oxbow.Entry {
+func entryAfterStep(p *entryPair, st *plannedStep) *oxbow.Entry {
 	switch {
 	case st == nil || len(st.ops) == 0:
 		return p.home
@@ -80,7 +80,7 @@ func entryAfter(p *entryPair, st *plannedStep) *oxbow.Entry {
 
 // dropAliases changes a step so that the home's entry does not have these aliases afterwards.
 func (s *syncRun) dropAliases(st *plannedStep, p *entryPair, lostAliases []string) {
-	e := entryAfter(p, st).Clone()
+	e := entryAfterStep(p, st).Clone()
 	e.Aliases = slices.DeleteFunc(e.Aliases, func(a string) bool { return slices.Contains(lostAliases, a) })
 	isChanged := slices.ContainsFunc(st.ops, func(op oxbow.Op) bool { return op.Target() == e.Name })
 	switch {

@@ -12,12 +12,12 @@ import (
 
 // pairEntries sets s.pairs to the pairs of matching entries.
 func (s *syncRun) pairEntries(home, server *sideEntries) {
-	for _, e := range home.order {
+	for _, e := range home.entries {
 		s.usedNames[oxbow.NormalName(e.Name)] = true
 	}
 	atHome, atServer := map[*oxbow.Entry]bool{}, map[*oxbow.Entry]bool{} // entries that already belong to a record
 	for _, r := range s.state.records {
-		if r.Gone {
+		if r.WasRemoved {
 			continue
 		}
 		p := &entryPair{record: r, oldRecord: r, homeChange: sideRemoved, serverChange: sideUnchanged}
@@ -32,9 +32,9 @@ func (s *syncRun) pairEntries(home, server *sideEntries) {
 	}
 	s.findRenames(home, server, atHome, atServer)
 	for _, p := range s.pairs {
-		s.judgePair(p, home, server)
+		s.compareWithRecord(p, home, server)
 	}
-	for _, e := range server.order {
+	for _, e := range server.entries {
 		if !atServer[e] {
 			p := &entryPair{server: e, serverChange: sideChanged}
 			if h := home.findName(e.Name); h != nil && !atHome[h] {
@@ -45,7 +45,7 @@ func (s *syncRun) pairEntries(home, server *sideEntries) {
 			s.pairs = append(s.pairs, p)
 		}
 	}
-	for _, e := range home.order {
+	for _, e := range home.entries {
 		if !atHome[e] {
 			s.pairs = append(s.pairs, &entryPair{home: e, homeChange: sideChanged})
 		}
@@ -57,7 +57,7 @@ func (s *syncRun) findServer(p *entryPair, server *sideEntries, used map[*oxbow.
 	r := p.record
 	e, candidate := server.byID[r.ID]
 	isFound := r.ID != 0 && e != nil
-	if !isFound || isOther(e, r, server) {
+	if !isFound || mayBeOtherEntry(e, r, server) {
 		e = server.byName[r.Server.Name]
 	}
 	if e != nil && !used[e] {
@@ -67,9 +67,9 @@ func (s *syncRun) findServer(p *entryPair, server *sideEntries, used map[*oxbow.
 	}
 }
 
-// isOther reports whether an entry with the ID of a record may be a different entry. This is so if a different store,
-// which may use the same IDs, has replaced the server's store.
-func isOther(e *oxbow.Entry, r *syncRecord, server *sideEntries) bool {
+// mayBeOtherEntry reports whether an entry with the ID of a record may be a different entry. This is so if a
+// different store, which may use the same IDs, has replaced the server's store.
+func mayBeOtherEntry(e *oxbow.Entry, r *syncRecord, server *sideEntries) bool {
 	return !server.isTrusted && e.Name != r.Server.Name
 }
 
@@ -79,7 +79,7 @@ func isOther(e *oxbow.Entry, r *syncRecord, server *sideEntries) bool {
 // name.
 func (s *syncRun) findRenames(home, server *sideEntries, atHome, atServer map[*oxbow.Entry]bool) {
 	names := map[string]bool{} // known names on the server
-	for _, e := range server.order {
+	for _, e := range server.entries {
 		names[e.Name] = true
 	}
 	for _, p := range s.pairs {
@@ -87,11 +87,11 @@ func (s *syncRun) findRenames(home, server *sideEntries, atHome, atServer map[*o
 			names[p.record.Server.Name] = true
 		}
 	}
-	s.findMoved(home.order, atHome, func(p *entryPair) (entryIdentity, bool) {
+	s.findMovedEntries(home.entries, atHome, func(p *entryPair) (entryIdentity, bool) {
 		return p.record.Home, p.home == nil && home.isTrusted
 	},
 		func(name string) bool { return !names[name] }, func(p *entryPair, e *oxbow.Entry) { p.home = e })
-	s.findMoved(server.order, atServer, func(p *entryPair) (entryIdentity, bool) {
+	s.findMovedEntries(server.entries, atServer, func(p *entryPair) (entryIdentity, bool) {
 		return p.record.Server, p.serverChange == sideRemoved && server.isTrusted
 	},
 		func(name string) bool { return home.findName(name) == nil }, func(p *entryPair, e *oxbow.Entry) {
@@ -99,15 +99,15 @@ func (s *syncRun) findRenames(home, server *sideEntries, atHome, atServer map[*o
 		})
 }
 
-// findMoved finds, for each pair whose entry is missing on one side, the new entry that replaced
+// findMovedEntries finds, for each pair whose entry is missing on one side, the new entry that replaced
 // the missing entry. If several entries have the same creation time, an alias or the content
 // decides.
-func (s *syncRun) findMoved(
+func (s *syncRun) findMovedEntries(
 	entries []*oxbow.Entry,
 	used map[*oxbow.Entry]bool,
 	missing func(*entryPair) (entryIdentity, bool),
 	free func(string) bool,
-	take func(*entryPair, *oxbow.Entry),
+	assign func(*entryPair, *oxbow.Entry),
 ) {
 	candidates := func(k oxbow.Kind, created int64) string { return fmt.Sprint(k, created) }
 	moved, isMatch := map[string][]*entryPair{}, map[string][]*oxbow.Entry{}
@@ -141,7 +141,7 @@ func (s *syncRun) findMoved(
 				if len(one) != 1 {
 					return false
 				}
-				take(p, one[0])
+				assign(p, one[0])
 				used[one[0]] = true
 				return true
 			})
@@ -149,9 +149,9 @@ func (s *syncRun) findMoved(
 	}
 }
 
-// judgePair sets p.homeChange and p.serverChange of a pair with a record. They describe how the
+// compareWithRecord sets p.homeChange and p.serverChange of a pair with a record. They describe how the
 // entry changed on each side since the last synchronization.
-func (s *syncRun) judgePair(p *entryPair, home, server *sideEntries) {
+func (s *syncRun) compareWithRecord(p *entryPair, home, server *sideEntries) {
 	r := p.record
 	switch {
 	case p.home != nil && s.state.entryHash(p.home) == r.Home.Hash:
@@ -169,7 +169,7 @@ func (s *syncRun) judgePair(p *entryPair, home, server *sideEntries) {
 		p.serverChange = sideChanged
 	}
 	if p.homeChange == sideRemoved && !home.isTrusted {
-		s.result.Returns++
+		s.report.NotRemoved++
 		p.record = nil
 		p.homeChange = sideAbsent
 		p.serverChange = sideChanged
@@ -182,7 +182,7 @@ func (s *syncRun) judgePair(p *entryPair, home, server *sideEntries) {
 		return
 	}
 	if p.serverChange == sideRemoved { // the entry may still be on the server, so the home's version is sent again
-		s.result.Returns++
+		s.report.NotRemoved++
 		p.record = nil
 		p.serverChange = sideAbsent
 		p.homeChange = sideChanged

@@ -30,48 +30,48 @@ const planSuffix = ".plan"
 
 // runPlan lists the changes that a run is about to make.
 type runPlan struct {
-	home   oxbow.Position // position of the home when the run began
-	isPull bool
-	mark   pullMark
-	steps  []*planStep
+	homePosition oxbow.Position // position of the home when the run began
+	isPull       bool
+	mark         pullMark
+	steps        []*planStep
 }
 
 // pullMark identifies the changes of a pull in the home's history: the changes after a number that have
 // this session and note.
 type pullMark struct {
-	After   uint64 `json:"after,omitempty"`
-	Session string `json:"session,omitempty"`
-	Note    string `json:"note,omitempty"`
+	AfterSeq uint64 `json:"after,omitempty"`
+	Session  string `json:"session,omitempty"`
+	Note     string `json:"note,omitempty"`
 }
 
 // planHeader is the first line of the file.
 type planHeader struct {
-	Version int      `json:"oxbow_plan"`
-	Base    []byte   `json:"base,omitempty"` // digest of the state file (empty if there was no state file)
-	Salt    []byte   `json:"salt"`
-	Home    []byte   `json:"home,omitempty"`
-	Pull    bool     `json:"pull,omitempty"`
-	Mark    pullMark `json:"mark,omitzero"`
-	Sum     []byte   `json:"sum"` // SHA-256 of all following lines
+	Version     int      `json:"oxbow_plan"`
+	StateDigest []byte   `json:"base,omitempty"` // digest of the state file (empty if there was no state file)
+	Salt        []byte   `json:"salt"`
+	Home        []byte   `json:"home,omitempty"`
+	IsPull      bool     `json:"pull,omitempty"`
+	Mark        pullMark `json:"mark,omitzero"`
+	Sum         []byte   `json:"sum"` // SHA-256 of all following lines
 }
 
 // planStep is a step in a plan file.
 type planStep struct {
 	// number of the record that the step replaces, counted from 1, or 0 if the step makes a new
 	// record
-	Old  int    `json:"old,omitempty"`
-	Name string `json:"name"`         // name of the changed entry after the step
-	At   string `json:"at,omitempty"` // for a pull: name of the home's entry in the record
+	RecordNumber int    `json:"old,omitempty"`
+	Name         string `json:"name"`         // name of the changed entry after the step
+	HomeName     string `json:"at,omitempty"` // for a pull: name of the home's entry in the record
 	// for a pull: the home's entry contains changes that are not on the server
-	Stay   bool        `json:"stay,omitempty"`
-	Record *syncRecord `json:"record,omitempty"` // record after the step (nil if the step deletes the record)
+	HasHomeChanges bool        `json:"stay,omitempty"`
+	Record         *syncRecord `json:"record,omitempty"` // record after the step (nil if the step deletes the record)
 }
 
 // WritePlan writes the changes that a run is about to make. It must be called from
-// [Options.Record], before the first change. If the run is killed before [State.Write], the next
+// [Options.WritePlan], before the first change. If the run is killed before [State.Write], the next
 // run learns from the plan which changes this run was making.
 func (s *State) WritePlan(fsys vfs.FS, name string) error {
-	if s.isAhead {
+	if s.hasUnsavedResults {
 		if err := s.writeState(fsys, name); err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func (s *State) writePlan(fsys vfs.FS, name string) error {
 		}
 	}
 	sum := sha256.Sum256(body.Bytes())
-	head, err := json.Marshal(planHeader{planVersion, s.fileDigest, s.salt, []byte(s.plan.home), s.plan.isPull,
+	head, err := json.Marshal(planHeader{planVersion, s.fileDigest, s.salt, []byte(s.plan.homePosition), s.plan.isPull,
 		s.plan.mark,
 		sum[:]})
 	if err == nil {
@@ -118,14 +118,14 @@ func (s *State) readPlan(fsys vfs.FS, name string) error {
 	if p != nil && s.fitsPlan(h) {
 		s.salt = h.Salt
 		s.plan = p
-		s.isAhead = true
+		s.hasUnsavedResults = true
 	}
 	return nil
 }
 
 // fitsPlan reports whether a plan with header h was made for this state.
 func (s *State) fitsPlan(h planHeader) bool {
-	if !bytes.Equal(h.Base, s.fileDigest) {
+	if !bytes.Equal(h.StateDigest, s.fileDigest) {
 		return false
 	}
 	return len(s.salt) == 0 || bytes.Equal(h.Salt, s.salt)
@@ -142,14 +142,14 @@ func parsePlan(b []byte, records int) (planHeader, *runPlan) {
 	if sum := sha256.Sum256(rest); len(h.Salt) == 0 || !bytes.Equal(sum[:], h.Sum) {
 		return h, nil
 	}
-	p := &runPlan{home: oxbow.Position(h.Home), isPull: h.Pull, mark: h.Mark}
+	p := &runPlan{homePosition: oxbow.Position(h.Home), isPull: h.IsPull, mark: h.Mark}
 	used := map[int]bool{}
 	for l := range bytes.Lines(rest) {
 		var st planStep
 		if json.Unmarshal(l, &st) != nil || !st.isValid(records, used) {
 			return h, nil
 		}
-		used[st.Old] = true
+		used[st.RecordNumber] = true
 		p.steps = append(p.steps, &st)
 	}
 	return h, p
@@ -157,8 +157,8 @@ func parsePlan(b []byte, records int) (planHeader, *runPlan) {
 
 // isValid reports whether a step has a record, or changes one of the state's records that no earlier step used.
 func (st *planStep) isValid(records int, used map[int]bool) bool {
-	if st.Old == 0 {
+	if st.RecordNumber == 0 {
 		return st.Record != nil
 	}
-	return st.Old > 0 && st.Old <= records && !used[st.Old]
+	return st.RecordNumber > 0 && st.RecordNumber <= records && !used[st.RecordNumber]
 }

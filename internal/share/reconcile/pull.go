@@ -34,7 +34,7 @@ func (s *syncRun) planPull() (steps []*plannedStep, err error) {
 	}
 	steps = s.resolveAliases(steps)
 	// Sort removals first, because another entry may need the name.
-	slices.SortStableFunc(steps, func(a, b *plannedStep) int { return cmp.Compare(stepRank(a), stepRank(b)) })
+	slices.SortStableFunc(steps, func(a, b *plannedStep) int { return cmp.Compare(stepOrder(a), stepOrder(b)) })
 	return steps, nil
 }
 
@@ -82,8 +82,8 @@ func boolToInt(b bool) int {
 	return 0
 }
 
-// stepRank returns the order of a step: removals are first, then renames, then all other steps.
-func stepRank(s *plannedStep) int {
+// stepOrder returns the order of a step: removals are first, then renames, then all other steps.
+func stepOrder(s *plannedStep) int {
 	if len(s.ops) > 0 {
 		if _, ok := s.ops[0].(oxbow.Remove); ok {
 			return len(s.ops)
@@ -92,9 +92,9 @@ func stepRank(s *plannedStep) int {
 	return 3
 }
 
-// freeName returns the name of e. If another entry in the home has this name, it returns a variant
+// chooseFreeName returns the name of e. If another entry in the home has this name, it returns a variant
 // of the name. own is the present name of the entry, which counts as free.
-func (s *syncRun) freeName(e *oxbow.Entry, own string) string {
+func (s *syncRun) chooseFreeName(e *oxbow.Entry, own string) string {
 	name := e.Name
 	for n := 1; name != own && s.usedNames[name]; n++ {
 		name = conflictName(e, n)
@@ -120,11 +120,11 @@ func conflictName(e *oxbow.Entry, n int) string {
 // planAdd plans to add the entry e to the home.
 func (s *syncRun) planAdd(st *plannedStep, e oxbow.Entry) {
 	st.record = s.state.pairRecord(st.serverEntry, nil)
-	name := s.freeName(&e, "")
+	name := s.chooseFreeName(&e, "")
 	st.hasHomeChanges = name != e.Name
 	e.Name = name
 	st.ops, st.change = []oxbow.Op{addOperation(e)}, Change{Name: name, Verb: oxbow.VerbAdd,
-		Conflict: st.hasHomeChanges}
+		HasConflict: st.hasHomeChanges}
 	st.homeEntry, st.size = &e, len(e.Content)
 	s.usedNames[name] = true
 }
@@ -137,18 +137,18 @@ func addOperation(e oxbow.Entry) oxbow.Add {
 // planReplace plans to change an entry of the home to e.
 func (s *syncRun) planReplace(st *plannedStep, oldEntry *oxbow.Entry, e oxbow.Entry) {
 	st.record = s.state.pairRecord(st.serverEntry, nil)
-	ls := slices.Concat(removeStamps(e.Labels), pullStamps(oldEntry.Labels))
+	ls := slices.Concat(withoutStamps(e.Labels), onlyStamps(oldEntry.Labels))
 	if e.Content != oldEntry.Content {
-		ls = append(ls, pullStamps(e.Labels)...)
+		ls = append(ls, onlyStamps(e.Labels)...)
 	}
 	e.Labels = oxbow.SortLabels(ls)
-	name := s.freeName(&e, oldEntry.Name)
+	name := s.chooseFreeName(&e, oldEntry.Name)
 	st.hasHomeChanges = st.hasHomeChanges || name != e.Name
 	e.Name = name
 	st.change.Name, st.change.Verb = name, oxbow.VerbUpdate
 	st.ops, st.size = replaceOperations(oldEntry.Name, oldEntry.Kind, oldEntry.Version, e), len(e.Content)
 	if name != oldEntry.Name {
-		st.change.Was = oldEntry.Name
+		st.change.OldName = oldEntry.Name
 	}
 	s.usedNames[name] = true
 	st.homeEntry = &e
@@ -181,7 +181,7 @@ func (s *syncRun) planMerge(st *plannedStep, p *entryPair) error {
 	}
 	if err == nil {
 		st.hasHomeChanges = s.state.entryHash(&m) != s.state.entryHash(p.server)
-		_, st.change.Conflict = m.Label(threeway.LabelConflict)
+		_, st.change.HasConflict = m.Label(threeway.LabelConflict)
 		s.planReplace(st, p.home, m)
 		if s.state.entryHash(&m) == s.state.entryHash(p.home) {
 			st.ops = nil
@@ -206,7 +206,7 @@ func (s *syncRun) planMerge(st *plannedStep, p *entryPair) error {
 	s.usedNames[oxbow.NormalName(e.Name)] = true
 	st.ops = []oxbow.Op{addOperation(e)}
 	st.size = len(e.Content)
-	st.change = Change{Name: e.Name, Verb: oxbow.VerbAdd, Conflict: true}
+	st.change = Change{Name: e.Name, Verb: oxbow.VerbAdd, HasConflict: true}
 	return nil
 }
 
@@ -214,7 +214,7 @@ func (s *syncRun) planMerge(st *plannedStep, p *entryPair) error {
 // aliases and labels whose hashes are in the record.
 func (s *syncRun) mergeEntry(p *entryPair, baseContent string) (oxbow.Entry, error) {
 	a, b := p.home.Clone(), p.server.Clone()
-	a.Labels, b.Labels = removeStamps(a.Labels), removeStamps(b.Labels)
+	a.Labels, b.Labels = withoutStamps(a.Labels), withoutStamps(b.Labels)
 	o := oxbow.Entry{Content: baseContent}
 	if r := p.record; r != nil {
 		o.Name = r.Server.Name
@@ -236,9 +236,9 @@ func (s *syncRun) mergeEntry(p *entryPair, baseContent string) (oxbow.Entry, err
 
 // applyPull changes the home and updates the records.
 func (s *syncRun) applyPull(steps []*plannedStep) (err error) {
-	total, before := countChanges(steps), s.state.server
+	total, before := countChanges(steps), s.state.serverPosition
 	if total > 0 {
-		s.forgetPull()
+		s.clearPullInfo()
 	}
 	var pulls []uint64
 	for len(steps) > 0 && err == nil {
@@ -249,18 +249,18 @@ func (s *syncRun) applyPull(steps []*plannedStep) (err error) {
 			pulls = append(pulls, seq)
 		}
 		if s.opts.Progress != nil {
-			s.opts.Progress(len(s.result.Changes), total)
+			s.opts.Progress(len(s.report.Changes), total)
 		}
 		steps = steps[part:]
 	}
-	if len(s.result.Changes) > 0 {
-		s.state.pulls, s.state.serverBeforePull = pulls, before
+	if len(s.report.Changes) > 0 {
+		s.state.pullChanges, s.state.serverBeforePull = pulls, before
 	}
 	s.finishRun()
 	if err == nil {
-		s.state.server = s.serverPos
+		s.state.serverPosition = s.serverPos
 	}
-	if err == nil || len(s.result.Changes) > 0 {
+	if err == nil || len(s.report.Changes) > 0 {
 		s.state.plan = nil
 	}
 	return err
@@ -287,14 +287,14 @@ func countFittingSteps(steps []*plannedStep, items, bytes int) (n int) {
 	return n
 }
 
-// forgetPull deletes the records' information about the last pull, which is needed to notice that
+// clearPullInfo deletes the records' information about the last pull, which is needed to notice that
 // the pull was undone.
-func (s *syncRun) forgetPull() {
+func (s *syncRun) clearPullInfo() {
 	for _, r := range s.state.records {
-		if r.Gone {
-			s.newByOld[r] = nil
-		} else if r.Pulled {
-			s.newByOld[r] = removePullInfo(r)
+		if r.WasRemoved {
+			s.replacements[r] = nil
+		} else if r.WasPulled {
+			s.replacements[r] = withoutPullInfo(r)
 		}
 	}
 }
@@ -318,9 +318,9 @@ func (s *syncRun) applyHomeChange(steps []*plannedStep) (seq uint64, err error) 
 		seq = change.Seq
 	}
 	for _, st := range steps {
-		s.recordPulled(st, written)
+		s.recordPulledStep(st, written)
 		if len(st.ops) > 0 {
-			s.result.Changes = append(s.result.Changes, st.change)
+			s.report.Changes = append(s.report.Changes, st.change)
 		}
 	}
 	return seq, nil
@@ -343,24 +343,24 @@ func opOrder(op oxbow.Op) int {
 	return 1
 }
 
-// removePullInfo returns a copy of the record without information about the last pull.
-func removePullInfo(r *syncRecord) *syncRecord {
+// withoutPullInfo returns a copy of the record without information about the last pull.
+func withoutPullInfo(r *syncRecord) *syncRecord {
 	if r == nil {
 		return nil
 	}
 	b := *r
-	b.Pulled, b.Before = false, nil
+	b.WasPulled, b.BeforePull = false, nil
 	return &b
 }
 
-// recordPulled records a finished step in the state. written contains the entries that the pull
+// recordPulledStep records a finished step in the state. written contains the entries that the pull
 // wrote, by name. The entries are as the home stored them, because the home may have redacted an
 // entry or added labels.
-func (s *syncRun) recordPulled(st *plannedStep, written map[string]*oxbow.Entry) {
+func (s *syncRun) recordPulledStep(st *plannedStep, written map[string]*oxbow.Entry) {
 	defer s.queueRecord(st)
 	if st.record == nil {
 		if len(st.ops) > 0 && st.oldRecord != nil {
-			st.record = &syncRecord{Pulled: true, Gone: true, Before: removePullInfo(st.oldRecord)}
+			st.record = &syncRecord{WasPulled: true, WasRemoved: true, BeforePull: withoutPullInfo(st.oldRecord)}
 		}
 		return
 	}
@@ -375,12 +375,12 @@ func (s *syncRun) recordPulled(st *plannedStep, written map[string]*oxbow.Entry)
 		}
 	}
 	if len(st.ops) > 0 {
-		st.record.Pulled, st.record.Before = true, removePullInfo(st.oldRecord)
+		st.record.WasPulled, st.record.BeforePull = true, withoutPullInfo(st.oldRecord)
 	}
 }
 
-// lastChange returns the number of the home's last change, or 0 if it is unknown.
-func (s *syncRun) lastChange() uint64 {
+// lastHomeChange returns the number of the home's last change, or 0 if it is unknown.
+func (s *syncRun) lastHomeChange() uint64 {
 	if c := oxbow.CapabilitiesOf(s.exactHome).Counter; c != nil {
 		if stats, err := c.Stats(s.ctx); err == nil {
 			return stats.Last

@@ -13,11 +13,11 @@ import (
 )
 
 func (s *syncRun) planPush() (steps []*plannedStep) {
-	s.unpulled = map[string]string{}
+	s.unpulledAliases = map[string]string{}
 	for _, p := range s.pairs {
 		if p.serverChange == sideChanged && p.server != nil {
 			for _, a := range p.server.Aliases {
-				s.unpulled[oxbow.NormalName(a)] = p.server.Name
+				s.unpulledAliases[oxbow.NormalName(a)] = p.server.Name
 			}
 		}
 	}
@@ -26,7 +26,7 @@ func (s *syncRun) planPush() (steps []*plannedStep) {
 			steps = append(steps, st)
 		}
 	}
-	slices.SortStableFunc(steps, func(a, b *plannedStep) int { return cmp.Compare(stepRank(a), stepRank(b)) })
+	slices.SortStableFunc(steps, func(a, b *plannedStep) int { return cmp.Compare(stepOrder(a), stepOrder(b)) })
 	return steps
 }
 
@@ -39,7 +39,7 @@ func (s *syncRun) pushStep(p *entryPair) *plannedStep {
 	case p.homeChange == sideRemoved && p.serverChange == sideRemoved:
 		st.record = nil
 	case p.serverChange == sideRemoved && p.homeChange != sideChanged:
-		s.result.Behind++
+		s.report.ServerChanges++
 		if p.oldRecord == nil || p.record != nil {
 			return nil
 		}
@@ -64,37 +64,41 @@ func (s *syncRun) pushChangedOnServer(st *plannedStep, p *entryPair) *plannedSte
 		st.record = s.state.pairRecord(p.server, p.home)
 		return st
 	}
-	s.result.Behind++
+	s.report.ServerChanges++
 	if p.homeChange == sideChanged {
-		s.result.Waiting = append(s.result.Waiting, Problem{p.home.Name, ErrBoth})
+		s.report.Unsent = append(s.report.Unsent, Problem{p.home.Name, ErrBothChanged})
 		return nil
 	}
 	if p.oldRecord == nil || p.record != nil {
 		return nil
 	}
-	s.state.server = "" // read the whole server next time, to find the entry of this record
+	s.state.serverPosition = "" // read the whole server next time, to find the entry of this record
 	return st
 }
 
 // planSending plans to send the home's entry to the server. It returns false if the entry is blocked
 // or must be pulled first.
 func (s *syncRun) planSending(st *plannedStep, p *entryPair) bool {
-	if s.opts.Blocked != nil {
-		if err := s.opts.Blocked(p.home); err != nil {
-			s.result.Kept = append(s.result.Kept, Problem{p.home.Name, err})
+	if s.opts.CheckSend != nil {
+		if err := s.opts.CheckSend(p.home); err != nil {
+			s.report.Blocked = append(s.report.Blocked, Problem{p.home.Name, err})
 			return false
 		}
 	}
 	e := p.home.Clone()
 	for _, a := range e.Aliases {
 		// the next pull decides which of the two entries keeps the alias
-		if owner, ok := s.unpulled[oxbow.NormalName(a)]; ok {
-			err := fmt.Errorf("on the server, %q is an alias of %q; a pull decides that the older entry keeps it", a, owner)
-			s.result.Waiting = append(s.result.Waiting, Problem{e.Name, err})
+		if owner, ok := s.unpulledAliases[oxbow.NormalName(a)]; ok {
+			err := fmt.Errorf(
+				"on the server, %q is an alias of %q; a pull decides that the older entry keeps it",
+				a,
+				owner,
+			)
+			s.report.Unsent = append(s.report.Unsent, Problem{e.Name, err})
 			return false
 		}
 	}
-	e.Labels = removeStamps(e.Labels)
+	e.Labels = withoutStamps(e.Labels)
 	st.size, st.change = len(e.Content), Change{Name: e.Name, Verb: oxbow.VerbAdd}
 	if p.record == nil || p.serverChange == sideRemoved {
 		st.ops = []oxbow.Op{addOperation(e)}
@@ -102,7 +106,7 @@ func (s *syncRun) planSending(st *plannedStep, p *entryPair) bool {
 		was := p.record.Server
 		st.ops, st.change.Verb = replaceOperations(was.Name, was.Kind, p.record.Version, e), oxbow.VerbUpdate
 		if was.Name != e.Name {
-			st.change.Was = was.Name
+			st.change.OldName = was.Name
 		}
 	}
 	st.record = s.state.pairRecord(&e, &e)
@@ -123,7 +127,7 @@ func (s *syncRun) applyPush(steps []*plannedStep) error {
 			break
 		}
 		if s.opts.Progress != nil {
-			s.opts.Progress(len(s.result.Changes), total)
+			s.opts.Progress(len(s.report.Changes), total)
 		}
 		steps = steps[part:]
 	}
@@ -134,22 +138,22 @@ func (s *syncRun) applyPush(steps []*plannedStep) error {
 			s.state.plan = s.unfinishedPush(steps)
 		}
 	}
-	hasPushedAll := sendErr == nil && s.result.Behind == 0 && len(s.result.Waiting) == 0
+	hasPushedAll := sendErr == nil && s.report.ServerChanges == 0 && len(s.report.Unsent) == 0
 	if hasPushedAll {
-		s.state.server = s.serverPos
+		s.state.serverPosition = s.serverPos
 	}
-	if len(s.result.Changes) > 0 {
-		s.learnVersions()
+	if len(s.report.Changes) > 0 {
+		s.fetchSentVersions()
 	}
 	return sendErr
 }
 
-// learnVersions asks the server for the IDs and versions of the entries that were sent. Without
+// fetchSentVersions asks the server for the IDs and versions of the entries that were sent. Without
 // them, a later run could not tell whether the server removed an entry or never received it. If the
 // server does not answer, the next run asks again. If no other client wrote since the push, the
 // next run then reads only the changes after the push.
-func (s *syncRun) learnVersions() {
-	before, d := s.serverPos, newSide()
+func (s *syncRun) fetchSentVersions() {
+	before, d := s.serverPos, newSideEntries()
 	now, err := s.readPosition()
 	if err != nil || before == "" {
 		return
@@ -160,11 +164,11 @@ func (s *syncRun) learnVersions() {
 	}
 	ids, names := map[uint64]bool{}, map[string]*syncRecord{}
 	for _, r := range s.state.records {
-		if !r.Gone {
+		if !r.WasRemoved {
 			ids[r.ID], names[r.Server.Name] = true, r
 		}
 	}
-	sent := s.state.server == before
+	sent := s.state.serverPosition == before
 	for id, e := range d.byID {
 		switch {
 		case e == nil:
@@ -179,7 +183,7 @@ func (s *syncRun) learnVersions() {
 		}
 	}
 	if sent {
-		s.state.server = now
+		s.state.serverPosition = now
 	}
 }
 
@@ -200,7 +204,7 @@ func (s *syncRun) sendSteps(steps []*plannedStep) error {
 		for _, st := range steps {
 			s.queueRecord(st)
 			if len(st.ops) > 0 {
-				s.result.Changes = append(s.result.Changes, st.change)
+				s.report.Changes = append(s.report.Changes, st.change)
 			}
 		}
 		return nil
@@ -213,8 +217,8 @@ func (s *syncRun) sendSteps(steps []*plannedStep) error {
 		}
 		return s.sendSteps(steps[half:])
 	case moved:
-		err = ErrBoth
+		err = ErrBothChanged
 	}
-	s.result.Waiting = append(s.result.Waiting, Problem{steps[0].change.Name, err})
+	s.report.Unsent = append(s.report.Unsent, Problem{steps[0].change.Name, err})
 	return nil
 }

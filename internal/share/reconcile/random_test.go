@@ -241,7 +241,7 @@ func settle(t *testing.T, w *world, homes []*writer) {
 		for _, h := range homes {
 			did += len(h.pull().Changes)
 			rep := h.push()
-			did += len(rep.Changes) + len(rep.Waiting)
+			did += len(rep.Changes) + len(rep.Unsent)
 		}
 		if did == 0 {
 			return

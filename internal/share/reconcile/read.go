@@ -23,13 +23,13 @@ var errServer = errors.New("the server's answer cannot be used, and nothing was 
 type sideEntries struct {
 	byName     map[string]*oxbow.Entry
 	byID       map[uint64]*oxbow.Entry // nil for removed entries
-	order      []*oxbow.Entry
+	entries    []*oxbow.Entry
 	isComplete bool // all entries were read, not only changes
 	isTrusted  bool // the history continues from the last synchronization, so that a missing entry was removed
 	isExact    bool // the changes were read exactly from the last synchronization on
 }
 
-func newSide() *sideEntries {
+func newSideEntries() *sideEntries {
 	return &sideEntries{byName: map[string]*oxbow.Entry{}, byID: map[uint64]*oxbow.Entry{}}
 }
 
@@ -39,7 +39,7 @@ func (d *sideEntries) addEntry(e oxbow.Entry) {
 		return
 	}
 	d.byID[e.ID], d.byName[e.Name] = &e, &e
-	d.order = append(d.order, &e)
+	d.entries = append(d.entries, &e)
 }
 
 // findName returns the entry with a name, in any spelling, or nil.
@@ -53,7 +53,7 @@ func (d *sideEntries) findName(name string) *oxbow.Entry {
 }
 
 func (s *syncRun) readHome() (*sideEntries, error) {
-	d := newSide()
+	d := newSideEntries()
 	d.isComplete = true
 	for e, err := range s.exactHome.Entries(s.ctx, oxbow.Filter{}) {
 		if err != nil {
@@ -66,7 +66,7 @@ func (s *syncRun) readHome() (*sideEntries, error) {
 		return nil, err
 	}
 	s.homePos = now
-	d.isTrusted = s.state.home == now || s.state.home.Precedes(now)
+	d.isTrusted = s.state.homePosition == now || s.state.homePosition.Precedes(now)
 	s.isUndone, err = s.wasPullUndone()
 	if s.isUndone {
 		s.state.undoPull()
@@ -77,7 +77,7 @@ func (s *syncRun) readHome() (*sideEntries, error) {
 // wasPullUndone reports whether the changes of the last pull were undone.
 func (s *syncRun) wasPullUndone() (bool, error) {
 	h, err := oxbow.HistoryOf(s.home)
-	if err != nil || len(s.state.pulls) == 0 {
+	if err != nil || len(s.state.pullChanges) == 0 {
 		return false, nil
 	}
 	reverted := map[uint64]bool{}
@@ -85,14 +85,14 @@ func (s *syncRun) wasPullUndone() (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if c.Seq <= s.state.pulls[0] {
+		if c.Seq <= s.state.pullChanges[0] {
 			break
 		}
 		for _, seq := range c.Reverts {
 			reverted[seq] = reverted[seq] || !reverted[c.Seq]
 		}
 	}
-	for _, seq := range s.state.pulls {
+	for _, seq := range s.state.pullChanges {
 		if reverted[seq] {
 			return true, nil
 		}
@@ -107,9 +107,9 @@ func (s *syncRun) readServer(homeTrusted bool) (d *sideEntries, err error) {
 	if err != nil {
 		return nil, err
 	}
-	d = newSide()
-	if s.state.server != "" {
-		if err := s.readSince(d, s.state.server); err != nil && !errors.Is(err, oxbow.ErrPosition) {
+	d = newSideEntries()
+	if s.state.serverPosition != "" {
+		if err := s.readSince(d, s.state.serverPosition); err != nil && !errors.Is(err, oxbow.ErrPosition) {
 			return nil, err
 		} else if err == nil {
 			d.isTrusted, d.isExact = true, true
@@ -117,12 +117,12 @@ func (s *syncRun) readServer(homeTrusted bool) (d *sideEntries, err error) {
 	}
 	isComplete := !d.isExact || s.isUndone || !homeTrusted
 	for _, r := range s.state.records {
-		isComplete = isComplete || (!r.Gone && r.ID == 0 && d.byName[r.Server.Name] == nil)
+		isComplete = isComplete || (!r.WasRemoved && r.ID == 0 && d.byName[r.Server.Name] == nil)
 	}
 	if !isComplete {
 		return d, nil
 	}
-	all := newSide()
+	all := newSideEntries()
 	all.isComplete = true
 	all.isTrusted = d.isTrusted
 	all.isExact = d.isExact

@@ -10,21 +10,21 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Options configure [Pull] and [Push]. Nil and zero fields mean the default.
+// Options configure [IsPull] and [Push]. Nil and zero fields mean the default.
 type Options struct {
 	DryRun bool // only report the changes, without making them
 
-	// Blocked returns an error if the entry must not be sent to the server. If Blocked is nil, all
+	// CheckSend returns an error if the entry must not be sent to the server. If Blocked is nil, all
 	// entries may be sent.
-	Blocked func(*oxbow.Entry) error
+	CheckSend func(*oxbow.Entry) error
 
 	// Rand is the source of random bytes for salts and IDs. The default is crypto/rand.
 	Rand io.Reader
 
-	// Record is called before the first change, when the state contains the plan of the run. It
+	// WritePlan is called before the first change, when the state contains the plan of the run. It
 	// should call [State.WritePlan], so that the next run knows the intended changes if this run is
 	// killed. If Record returns an error, the run ends. Record may be nil.
-	Record func() error
+	WritePlan func() error
 
 	// Progress is called with the number of changes made so far.
 	Progress func(done, total int)
@@ -35,25 +35,25 @@ type Options struct {
 // Report describes the changes that a run has made, even if the run failed.
 type Report struct {
 	Changes []Change
-	Waiting []Problem // for a push: entries that both sides changed, or that the server refused
-	Kept    []Problem // for a push: entries that [Options.Blocked] blocked
+	Unsent  []Problem // for a push: entries that both sides changed, or that the server refused
+	Blocked []Problem // for a push: entries that [Options.CheckSend] blocked
 	// for a push: number of entries that the server has changed, so that a pull would change them
 	// in the home
-	Behind int
+	ServerChanges int
 	// Number of entries that are missing on one side, perhaps by mistake, and were therefore not
 	// removed from the other side.
-	Returns int
+	NotRemoved int
 	// For a pull: aliases that an entry of the home did not get, or lost, because another entry has
 	// the alias.
-	Taken []oxbow.TakenAlias
+	TakenAliases []oxbow.TakenAlias
 }
 
 // Change describes a changed entry on one side.
 type Change struct {
-	Name     string
-	Was      string // previous name, if the entry was renamed
-	Verb     oxbow.Verb
-	Conflict bool // both versions were kept
+	Name        string
+	OldName     string // previous name, if the entry was renamed
+	Verb        oxbow.Verb
+	HasConflict bool // both versions were kept
 }
 
 // A Problem describes why an entry was not changed or sent.
@@ -62,8 +62,8 @@ type Problem struct {
 	Err  error
 }
 
-// ErrBoth is the reason for an entry that must be pulled before it can be pushed.
-var ErrBoth = errors.New("both sides changed it")
+// ErrBothChanged is the reason for an entry that must be pulled before it can be pushed.
+var ErrBothChanged = errors.New("both sides changed it")
 
 // Limits of the data that is read from a server.
 const (
@@ -86,7 +86,7 @@ type syncRun struct {
 	exactHome    oxbow.Store // the store below home, in which an entry has only its exact name
 	state        *State
 	opts         Options
-	result       Report
+	report       Report
 
 	pairs     []*entryPair
 	homePos   oxbow.Position  // position in the home's history after it was read ("" if the home has no positions)
@@ -97,10 +97,10 @@ type syncRun struct {
 
 	// For a push: the aliases of the entries that a pull would change, each with the server's entry
 	// that has the alias.
-	unpulled map[string]string
+	unpulledAliases map[string]string
 
-	newByOld   map[*syncRecord]*syncRecord // new versions of changed records, nil for deleted records
-	newRecords []*syncRecord               // new records
+	replacements map[*syncRecord]*syncRecord // new versions of changed records, nil for deleted records
+	newRecords   []*syncRecord               // new records
 }
 
 // sideChange tells how an entry changed on one side since the last synchronization.
@@ -140,7 +140,7 @@ type plannedStep struct {
 func (s *syncRun) addToReport(steps []*plannedStep) {
 	for _, st := range steps {
 		if len(st.ops) > 0 {
-			s.result.Changes = append(s.result.Changes, st.change)
+			s.report.Changes = append(s.report.Changes, st.change)
 		}
 	}
 }
@@ -149,7 +149,7 @@ func (s *syncRun) addToReport(steps []*plannedStep) {
 func (s *syncRun) queueRecord(st *plannedStep) {
 	st.isDone = true
 	if st.oldRecord != nil {
-		s.newByOld[st.oldRecord] = st.record
+		s.replacements[st.oldRecord] = st.record
 	} else if st.record != nil {
 		s.newRecords = append(s.newRecords, st.record)
 	}
@@ -159,21 +159,21 @@ func (s *syncRun) queueRecord(st *plannedStep) {
 func (s *syncRun) finishRun() {
 	s.moveRecords()
 	if now, err := storePosition(s.ctx, s.exactHome); err == nil {
-		s.state.home = now
+		s.state.homePosition = now
 	}
 }
 
 func (s *syncRun) moveRecords() {
 	var all []*syncRecord
 	for _, r := range s.state.records {
-		if current, ok := s.newByOld[r]; !ok {
+		if current, ok := s.replacements[r]; !ok {
 			all = append(all, r)
 		} else if current != nil {
 			all = append(all, current)
 		}
 	}
 	s.state.records = append(all, s.newRecords...)
-	s.newByOld, s.newRecords = map[*syncRecord]*syncRecord{}, nil
+	s.replacements, s.newRecords = map[*syncRecord]*syncRecord{}, nil
 }
 
 // storePosition returns the store's current position in its history, or "" if the store has no

@@ -11,9 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// stampContext adds a session ID to the context, unless it has one. With the ID, the changes of
+// ensureSession adds a session ID to the context, unless it has one. With the ID, the changes of
 // this pull can be found in the home's history.
-func (s *syncRun) stampContext() error {
+func (s *syncRun) ensureSession() error {
 	src, _ := oxbow.SourceFrom(s.ctx)
 	if src.Session == "" {
 		b := make([]byte, 8)
@@ -23,30 +23,30 @@ func (s *syncRun) stampContext() error {
 		src.Session = hex.EncodeToString(b)
 		s.ctx = oxbow.WithSource(s.ctx, src)
 	}
-	s.pullMark = pullMark{After: s.lastChange(), Session: src.Session, Note: oxbow.NoteFrom(s.ctx)}
+	s.pullMark = pullMark{AfterSeq: s.lastHomeChange(), Session: src.Session, Note: oxbow.NoteFrom(s.ctx)}
 	return nil
 }
 
-// announcePull stores the plan of the steps in the state, and calls [Options.Record] so that the
+// recordPullPlan stores the plan of the steps in the state, and calls [Options.WritePlan] so that the
 // caller writes the plan to the file.
-func (s *syncRun) announcePull(steps []*plannedStep) error {
-	if s.opts.Record == nil || countChanges(steps) == 0 {
+func (s *syncRun) recordPullPlan(steps []*plannedStep) error {
+	if s.opts.WritePlan == nil || countChanges(steps) == 0 {
 		return nil
 	}
-	if err := s.stampContext(); err != nil {
+	if err := s.ensureSession(); err != nil {
 		return err
 	}
 	s.state.plan = s.unfinishedPull(steps)
-	return s.opts.Record()
+	return s.opts.WritePlan()
 }
 
-// announcePush is like announcePull, for the steps of a push.
-func (s *syncRun) announcePush(steps []*plannedStep) error {
-	if s.opts.Record == nil || countChanges(steps) == 0 {
+// recordPushPlan is like recordPullPlan, for the steps of a push.
+func (s *syncRun) recordPushPlan(steps []*plannedStep) error {
+	if s.opts.WritePlan == nil || countChanges(steps) == 0 {
 		return nil
 	}
 	s.state.plan = s.unfinishedPush(steps)
-	return s.opts.Record()
+	return s.opts.WritePlan()
 }
 
 // unfinishedPull returns a plan with the remaining steps of a pull that change an entry.
@@ -59,7 +59,7 @@ func (s *syncRun) unfinishedPull(steps []*plannedStep) *runPlan {
 		if st.record != nil && st.homeEntry != nil {
 			r := *st.record
 			r.Home = s.state.identify(st.homeEntry)
-			q.At, q.Record = st.homeEntry.Name, &r
+			q.HomeName, q.Record = st.homeEntry.Name, &r
 		}
 	}
 	return p
@@ -84,13 +84,13 @@ func (s *syncRun) unfinishedPush(steps []*plannedStep) *runPlan {
 	for i, r := range s.state.records {
 		number[r] = i + 1
 	}
-	p := &runPlan{home: s.homePos, mark: s.pullMark}
+	p := &runPlan{homePosition: s.homePos, mark: s.pullMark}
 	for _, st := range unfinishedSteps(steps) {
 		p.steps = append(p.steps, &planStep{
-			Old:    number[st.oldRecord],
-			Name:   st.change.Name,
-			Stay:   st.hasHomeChanges,
-			Record: st.record,
+			RecordNumber:   number[st.oldRecord],
+			Name:           st.change.Name,
+			HasHomeChanges: st.hasHomeChanges,
+			Record:         st.record,
 		})
 	}
 	return p
@@ -113,7 +113,7 @@ func (s *syncRun) resumePull() error {
 		if err != nil {
 			return err
 		}
-		if c.Seq <= p.mark.After {
+		if c.Seq <= p.mark.AfterSeq {
 			break
 		}
 		isOfRun := c.Source.Session == p.mark.Session && c.Note == p.mark.Note
@@ -124,16 +124,16 @@ func (s *syncRun) resumePull() error {
 	if len(d.seqs) == 0 {
 		return nil
 	}
-	s.forgetPull()
+	s.clearPullInfo()
 	for _, q := range p.steps {
 		if st := s.finishedPullStep(q, d); st != nil {
 			s.queueRecord(st)
 		}
 	}
 	s.moveRecords()
-	s.state.pulls, s.state.serverBeforePull = d.seqs, s.state.server
-	if s.state.home == "" {
-		s.state.home = p.home
+	s.state.pullChanges, s.state.serverBeforePull = d.seqs, s.state.serverPosition
+	if s.state.homePosition == "" {
+		s.state.homePosition = p.homePosition
 	}
 	return nil
 }
@@ -160,24 +160,24 @@ func (d *pullChanges) addChange(c oxbow.Change) {
 // finishedPullStep returns the step that corresponds to a planned step of a pull. If the pull did not make the change,
 // it returns nil.
 func (s *syncRun) finishedPullStep(q *planStep, d pullChanges) *plannedStep {
-	st := &plannedStep{oldRecord: s.recordByNumber(q.Old), record: q.Record}
+	st := &plannedStep{oldRecord: s.recordByNumber(q.RecordNumber), record: q.Record}
 	if q.Record == nil {
 		if !d.removed[q.Name] {
 			return nil
 		}
-		st.record = &syncRecord{Pulled: true, Gone: true, Before: removePullInfo(st.oldRecord)}
+		st.record = &syncRecord{WasPulled: true, WasRemoved: true, BeforePull: withoutPullInfo(st.oldRecord)}
 		return st
 	}
 	if _, ok := d.entries[q.Name]; !ok {
 		return nil
 	}
-	if e, ok := d.entries[q.At]; ok {
+	if e, ok := d.entries[q.HomeName]; ok {
 		st.record.Home = s.state.identify(&e)
 	}
-	if q.Stay {
+	if q.HasHomeChanges {
 		st.record.Home.Hash = ""
 	}
-	st.record.Pulled, st.record.Before = true, removePullInfo(st.oldRecord)
+	st.record.WasPulled, st.record.BeforePull = true, withoutPullInfo(st.oldRecord)
 	return st
 }
 
@@ -196,9 +196,9 @@ func (s *syncRun) resumePush(server *sideEntries) error {
 		if !arrived {
 			continue
 		}
-		s.queueRecord(&plannedStep{oldRecord: s.recordByNumber(q.Old), record: q.Record})
-		if s.state.home == "" {
-			s.state.home = p.home
+		s.queueRecord(&plannedStep{oldRecord: s.recordByNumber(q.RecordNumber), record: q.Record})
+		if s.state.homePosition == "" {
+			s.state.homePosition = p.homePosition
 		}
 	}
 	s.moveRecords()
@@ -208,7 +208,7 @@ func (s *syncRun) resumePush(server *sideEntries) error {
 // hasArrived reports whether the server has made the change of a step. If so, hasArrived also
 // completes the record of the step.
 func (s *syncRun) hasArrived(q *planStep, server *sideEntries) (found bool, err error) {
-	old := s.recordByNumber(q.Old)
+	old := s.recordByNumber(q.RecordNumber)
 	if q.Record == nil {
 		e, isKnown := server.byID[old.ID]
 		return old.ID > 0 && e == nil && (isKnown || server.isComplete), nil

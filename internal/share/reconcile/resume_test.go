@@ -231,11 +231,11 @@ func TestKilledThenUndone(t *testing.T) {
 	if got := fmt.Sprint(shown(t, h)); got != before {
 		t.Fatalf("taken back it is\n%s, want\n%s", got, before)
 	}
-	h.o.Blocked = func(*oxbow.Entry) error { return errors.New("stays") }
+	h.o.CheckSend = func(*oxbow.Entry) error { return errors.New("stays") }
 	if got := names(h.push()); strings.Contains(strings.ReplaceAll(got, "remove gone here", ""), "remove") {
 		t.Errorf("a push did %s, on a server with %s", got, server)
 	}
-	h.o.Blocked = nil
+	h.o.CheckSend = nil
 	h.pull()
 	if got := fmt.Sprint(shown(t, h)); got != after {
 		t.Errorf("pulled once more it is\n%s, want\n%s", got, after)
@@ -289,7 +289,8 @@ func FuzzParsePlan(f *testing.F) {
 				continue
 			}
 			for _, st := range p.steps {
-				if st.Old < 0 || st.Old > max(0, records) || (st.Old == 0 && st.Record == nil) {
+				if st.RecordNumber < 0 || st.RecordNumber > max(0, records) ||
+					(st.RecordNumber == 0 && st.Record == nil) {
 					t.Errorf("over %d records %q has the step %+v", records, b, st)
 				}
 			}

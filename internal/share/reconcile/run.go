@@ -3,7 +3,7 @@
 // Package reconcile synchronizes a home with a server, entry by entry. It merges the changes that
 // both sides made since the last synchronization, by the rules of package threeway.
 //
-// [Pull] changes only the home, and [Push] changes only the server. Labels and aliases are merged
+// [IsPull] changes only the home, and [Push] changes only the server. Labels and aliases are merged
 // as sets, and contents line by line. If both sides changed the same lines, both texts are kept and
 // get the label conflict. A change wins over a removal. A removed entry and a new entry with the
 // same kind and the same time of creation count as a renamed entry. If only one side changed an
@@ -35,13 +35,13 @@ func Pull(ctx context.Context, home, server oxbow.Store, st *State, o *Options) 
 	steps, err := s.planPull()
 	if err != nil || s.opts.DryRun {
 		s.addToReport(steps)
-		return s.result, err
+		return s.report, err
 	}
-	err = s.announcePull(steps)
+	err = s.recordPullPlan(steps)
 	if err == nil {
 		err = s.applyPull(steps)
 	}
-	return s.result, err
+	return s.report, err
 }
 
 // Push sends the home's changes to the server. Entries that both sides changed must be pulled
@@ -54,19 +54,19 @@ func Push(ctx context.Context, home, server oxbow.Store, st *State, o *Options) 
 	steps := s.planPush()
 	if s.opts.DryRun {
 		s.addToReport(steps)
-		return s.result, nil
+		return s.report, nil
 	}
-	err = s.announcePush(steps)
+	err = s.recordPushPlan(steps)
 	if err == nil {
 		err = s.applyPush(steps)
 	}
-	return s.result, err
+	return s.report, err
 }
 
 // beginRun starts a session and reads both sides.
 func beginRun(ctx context.Context, home, server oxbow.Store, st *State, o *Options) (*syncRun, error) {
 	s := &syncRun{ctx: ctx, home: home, exactHome: home, server: server, state: st, usedNames: map[string]bool{},
-		newByOld: map[*syncRecord]*syncRecord{}}
+		replacements: map[*syncRecord]*syncRecord{}}
 	if m, ok := home.(interface{ Store() oxbow.Store }); ok {
 		s.exactHome = m.Store()
 	}

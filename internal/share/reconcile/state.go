@@ -38,28 +38,28 @@ type State struct {
 	URL string
 
 	salt             []byte
-	server           oxbow.Position // the records include the server's changes up to this position ("" if unknown)
-	home             oxbow.Position // position of the home at the last synchronization ("" if unknown)
-	pulls            []uint64       // numbers of the home's changes that the last pull made
+	serverPosition   oxbow.Position // the records include the server's changes up to this position ("" if unknown)
+	homePosition     oxbow.Position // position of the home at the last synchronization ("" if unknown)
+	pullChanges      []uint64       // numbers of the home's changes that the last pull made
 	serverBeforePull oxbow.Position // value of server before that pull
 	records          []*syncRecord
 
-	fileDigest []byte   // digest of the file's header (nil if the file does not exist)
-	isAhead    bool     // the state contains results of a killed run that are not in the state file yet
-	plan       *runPlan // changes that this run, or a killed run, is about to make
-	hasPlan    bool     // a plan file exists
+	fileDigest        []byte   // digest of the file's header (nil if the file does not exist)
+	hasUnsavedResults bool     // the state contains results of a killed run that are not in the state file yet
+	plan              *runPlan // changes that this run, or a killed run, is about to make
+	hasPlan           bool     // a plan file exists
 }
 
 // header is the first line of the file.
 type header struct {
-	Version int      `json:"oxbow_remote"`
-	URL     string   `json:"url"`
-	Salt    []byte   `json:"salt,omitempty"`
-	Server  []byte   `json:"server,omitempty"`
-	Home    []byte   `json:"home,omitempty"`
-	Pulls   []uint64 `json:"pulls,omitempty"`
-	Before  []byte   `json:"before,omitempty"`
-	Sum     []byte   `json:"sum"` // SHA-256 of all following lines
+	Version          int      `json:"oxbow_remote"`
+	URL              string   `json:"url"`
+	Salt             []byte   `json:"salt,omitempty"`
+	ServerPosition   []byte   `json:"server,omitempty"`
+	HomePosition     []byte   `json:"home,omitempty"`
+	Pulls            []uint64 `json:"pulls,omitempty"`
+	ServerBeforePull []byte   `json:"before,omitempty"`
+	Sum              []byte   `json:"sum"` // SHA-256 of all following lines
 }
 
 // syncRecord describes an entry at the time of the last synchronization.
@@ -76,10 +76,10 @@ type syncRecord struct {
 	Aliases []string `json:"aliases,omitempty"`
 	Labels  []string `json:"labels,omitempty"`
 
-	Pulled bool        `json:"pulled,omitempty"` // the last pull wrote the entry
-	Before *syncRecord `json:"before,omitempty"` // record before that pull (nil if the entry was new)
+	WasPulled  bool        `json:"pulled,omitempty"` // the last pull wrote the entry
+	BeforePull *syncRecord `json:"before,omitempty"` // record before that pull (nil if the entry was new)
 	// That pull removed the entry. The record is kept in case the pull is undone.
-	Gone bool `json:"gone,omitempty"`
+	WasRemoved bool `json:"gone,omitempty"`
 }
 
 // entryIdentity identifies an entry and its version on one side.
@@ -95,18 +95,18 @@ type entryIdentity struct {
 func (s *State) undoPull() {
 	var all []*syncRecord
 	for _, r := range s.records {
-		if r.Pulled {
-			r = r.Before
+		if r.WasPulled {
+			r = r.BeforePull
 		}
 		if r != nil {
 			all = append(all, r)
 		}
 	}
 	s.records = all
-	s.server = s.serverBeforePull
-	s.pulls = nil
+	s.serverPosition = s.serverBeforePull
+	s.pullChanges = nil
 	s.serverBeforePull = ""
-	s.isAhead = true
+	s.hasUnsavedResults = true
 }
 
 // saltedHash returns a salted digest of the parts. It depends on how the text is divided into parts.
@@ -131,7 +131,7 @@ func (s *State) saltedHashes(all []string) (out []string) {
 // set stamps independently.
 func (s *State) entryHash(e *oxbow.Entry) string {
 	aliases := slices.Sorted(slices.Values(e.Aliases))
-	labels := labelTexts(removeStamps(e.Labels))
+	labels := labelTexts(withoutStamps(e.Labels))
 	return s.saltedHash(slices.Concat(
 		[]string{e.Name, e.Kind.String(), e.Content, fmt.Sprint(len(aliases))},
 		aliases,
@@ -149,7 +149,7 @@ func (s *State) pairRecord(server, home *oxbow.Entry) *syncRecord {
 	r := &syncRecord{ID: server.ID, Version: server.Version, Updated: server.Updated.UnixNano(),
 		Server:  s.identify(server),
 		Content: s.saltedHash(server.Content),
-		Aliases: s.saltedHashes(server.Aliases), Labels: s.saltedHashes(labelTexts(removeStamps(server.Labels)))}
+		Aliases: s.saltedHashes(server.Aliases), Labels: s.saltedHashes(labelTexts(withoutStamps(server.Labels)))}
 	if home != nil {
 		r.Home = s.identify(home)
 	}
@@ -212,11 +212,11 @@ func parseState(b []byte) (*State, error) {
 		records = append(records, &r)
 	}
 	s.salt = h.Salt
-	s.server = oxbow.Position(h.Server)
-	s.home = oxbow.Position(h.Home)
-	s.pulls = h.Pulls
+	s.serverPosition = oxbow.Position(h.ServerPosition)
+	s.homePosition = oxbow.Position(h.HomePosition)
+	s.pullChanges = h.Pulls
 	s.records = records
-	s.serverBeforePull = oxbow.Position(h.Before)
+	s.serverBeforePull = oxbow.Position(h.ServerBeforePull)
 	return s, nil
 }
 
@@ -255,25 +255,27 @@ func (s *State) writeState(fsys vfs.FS, name string) error {
 		}
 	}
 	sum := sha256.Sum256(body.Bytes())
-	head, err := json.Marshal(header{stateVersion, s.URL, s.salt, []byte(s.server), []byte(s.home), s.pulls,
-		[]byte(s.serverBeforePull), sum[:]})
+	head, err := json.Marshal(
+		header{stateVersion, s.URL, s.salt, []byte(s.serverPosition), []byte(s.homePosition), s.pullChanges,
+			[]byte(s.serverBeforePull), sum[:]},
+	)
 	if err == nil {
 		err = vfs.WriteFile(fsys, name, slices.Concat(head, []byte("\n"), body.Bytes()), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("recording what is known of the server: %w", err)
 	}
-	s.fileDigest, s.isAhead = headerDigest(head), false
+	s.fileDigest, s.hasUnsavedResults = headerDigest(head), false
 	return nil
 }
 
-// removeStamps returns the labels without stamps. Stamps are labels with which programs describe a
+// withoutStamps returns the labels without stamps. Stamps are labels with which programs describe a
 // text. The two sides set stamps independently.
-func removeStamps(ls []oxbow.Label) []oxbow.Label {
+func withoutStamps(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(ls), isStamp)
 }
 
-func pullStamps(ls []oxbow.Label) []oxbow.Label {
+func onlyStamps(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(ls), func(l oxbow.Label) bool { return !isStamp(l) })
 }
 

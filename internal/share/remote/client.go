@@ -36,10 +36,10 @@ type Options struct {
 	// context has no source.
 	Claimed oxbow.Claim
 
-	// Later is called if the server asks the client to try again after some time. It should wait
+	// WaitLater is called if the server asks the client to try again after some time. It should wait
 	// and return nil to send the request again. If Later is nil or returns an error, the call fails
-	// with the server's error, which wraps a [*LaterError].
-	Later func(ctx context.Context, after time.Duration) error
+	// with the server's error, which wraps a [*RetryLaterError].
+	WaitLater func(ctx context.Context, after time.Duration) error
 }
 
 // Store is a store on a server. It implements the optional store interfaces that are listed below.
@@ -53,7 +53,7 @@ type Store struct {
 	link     serverLink
 	claimed  oxbow.Claim
 	isClosed atomic.Bool
-	events   follower
+	follower follower
 
 	randMu sync.Mutex // serializes reads of rand
 	rand   io.Reader
@@ -75,7 +75,7 @@ func Open(address, token string, o *Options) (*Store, error) {
 	if err != nil || !isServerURL(u) {
 		return nil, &oxbow.InvalidError{
 			Field:  "address",
-			Value:  text.Clip(address, 200),
+			Value:  text.TruncateWithEllipsis(address, 200),
 			Reason: "is not that of a server, such as http://127.0.0.1:8333",
 		}
 	}
@@ -99,12 +99,12 @@ func Open(address, token string, o *Options) (*Store, error) {
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	s := &Store{
-		link:    serverLink{strings.TrimRight(address, "/"), token, &client, opts.Later},
+		link:    serverLink{strings.TrimRight(address, "/"), token, &client, opts.WaitLater},
 		claimed: opts.Claimed,
 		rand:    opts.Rand,
 	}
-	s.events.store, s.events.lock = s, make(chan struct{}, 1)
-	s.events.lock <- struct{}{}
+	s.follower.store, s.follower.lock = s, make(chan struct{}, 1)
+	s.follower.lock <- struct{}{}
 	if s.rand == nil {
 		s.rand = rand.Reader
 	}
@@ -153,7 +153,7 @@ func (s *Store) getEntry(ctx context.Context, name string, version *uint64) (oxb
 		return oxbow.Entry{}, err
 	}
 	if w.ID == 0 {
-		return oxbow.Entry{}, fmt.Errorf("%w: it has no entry", errAnswer)
+		return oxbow.Entry{}, fmt.Errorf("%w: it has no entry", errInvalidAnswer)
 	}
 	return oxbow.Entry(w), nil
 }
@@ -227,7 +227,11 @@ func (s *Store) changeStamp(ctx context.Context) (wireStamp, error) {
 		w.Claimed = from.Claimed
 	}
 	if len(w.OpID) > 64 {
-		return w, &oxbow.InvalidError{Field: "op id", Value: text.Clip(w.OpID, 40), Reason: "is longer than 64 bytes"}
+		return w, &oxbow.InvalidError{
+			Field:  "op id",
+			Value:  text.TruncateWithEllipsis(w.OpID, 40),
+			Reason: "is longer than 64 bytes",
+		}
 	}
 	return w, checkUTF8("op id", w.OpID)
 }
@@ -249,22 +253,22 @@ func (s *Store) sendChange(ctx context.Context, prefer string, ops []oxbow.Op) (
 	if err := s.checkReady(ctx); err != nil || len(ops) == 0 {
 		return oxbow.Change{}, err
 	}
-	from := s.events.knownPosition()
+	from := s.follower.knownPosition()
 	body, err := s.applyBody(ctx, ops, from)
 	if err != nil {
 		return oxbow.Change{}, err
 	}
-	res, err := s.link.change(ctx, "apply", prefer, body)
+	res, err := s.link.sendChange(ctx, "apply", prefer, body)
 	for isRetry := true; isRetry && ctx.Err() == nil; {
-		isLost, ok := errors.AsType[*lostError](err)
-		if !ok || !s.keepsOpIDs(ctx) {
+		isLost, ok := errors.AsType[*lostAnswerError](err)
+		if !ok || !s.recognizesOpIDs(ctx) {
 			break
 		}
 		isRetry = s.link.isLater(isLost)
 		if isRetry && !s.link.waitForServer(ctx, isLost) {
 			break
 		}
-		res, err = s.link.change(ctx, "apply", prefer, body)
+		res, err = s.link.sendChange(ctx, "apply", prefer, body)
 		if !isRetry && hasFailedUnanswered(err) {
 			err = isLost
 		}
@@ -272,7 +276,11 @@ func (s *Store) sendChange(ctx context.Context, prefer string, ops []oxbow.Op) (
 	if err != nil {
 		return oxbow.Change{}, err
 	}
-	return s.events.readApplied(ctx, res, from), nil // do not fail, because the status says that the change was made
+	return s.follower.readChangeAnswer(
+		ctx,
+		res,
+		from,
+	), nil // do not fail, because the status says that the change was made
 }
 
 // hasFailedUnanswered reports whether err is the error of a request to which the server sent no answer.
@@ -296,12 +304,12 @@ func (s *Store) applyBody(ctx context.Context, ops []oxbow.Op, since *wirePositi
 		return nil, err
 	}
 	body, err := encodeJSON(wireApply{stamp, ws, since})
-	if err == nil && len(body) > maxApply {
+	if err == nil && len(body) > maxChangeBody {
 		err = &oxbow.InvalidError{
 			Field: "change",
 			Value: text.FormatBytes(int64(len(body))),
 			Reason: "is more than the " +
-				text.FormatBytes(maxApply) + " that one change may hold; split it",
+				text.FormatBytes(maxChangeBody) + " that one change may hold; split it",
 		}
 	}
 	return body, err
@@ -320,11 +328,11 @@ func (s *Store) givenOrNewOpID(given string) (string, error) {
 	return cmp.Or(given, base64.RawURLEncoding.EncodeToString(b[:])), nil
 }
 
-// keepsOpIDs reports whether the server recognizes a repeated change by its op ID.
-func (s *Store) keepsOpIDs(ctx context.Context) bool {
+// recognizesOpIDs reports whether the server recognizes a repeated change by its op ID.
+func (s *Store) recognizesOpIDs(ctx context.Context) bool {
 	var about wireAbout
 	res, err := s.link.get(ctx, "about", nil)
-	return err == nil && decodeJSON(res, &about) == nil && about.OpIDs
+	return err == nil && decodeJSON(res, &about) == nil && about.KeepsOpIDs
 }
 
 // DryRun implements [oxbow.DryRunner].

@@ -35,7 +35,7 @@ type eventFeeds struct {
 	list []*eventFeed // the most recently used feed is last
 }
 
-func newFeeds() *eventFeeds { return &eventFeeds{} }
+func newEventFeeds() *eventFeeds { return &eventFeeds{} }
 
 // feedFor returns the feed of a store. The first call creates the feed.
 func (fs *eventFeeds) feedFor(w oxbow.Watcher) *eventFeed {

@@ -26,22 +26,27 @@ func (s *Store) Position(ctx context.Context) (oxbow.Position, error) {
 
 // Since implements [oxbow.Sequencer].
 func (s *Store) Since(ctx context.Context, p oxbow.Position) iter.Seq2[oxbow.Delta, error] {
-	return streamLines(ctx, s, func() (*http.Response, error) { return s.askSince(ctx, p) }, (*streamReader).readDelta)
+	return streamLines(
+		ctx,
+		s,
+		func() (*http.Response, error) { return s.requestSince(ctx, p) },
+		(*streamReader).readDelta,
+	)
 }
 
-func (s *Store) askSince(ctx context.Context, p oxbow.Position) (*http.Response, error) {
+func (s *Store) requestSince(ctx context.Context, p oxbow.Position) (*http.Response, error) {
 	return s.link.get(ctx, "since", url.Values{"position": {base64.RawURLEncoding.EncodeToString([]byte(p))}})
 }
 
 // Watch implements [oxbow.Watcher]. The first call requests the server's position.
-func (s *Store) Watch(fn func(oxbow.Event)) (stop func()) { return s.events.addWatcher(fn) }
+func (s *Store) Watch(fn func(oxbow.Event)) (stop func()) { return s.follower.addWatcher(fn) }
 
 // Refresh implements [oxbow.Watcher].
 func (s *Store) Refresh(ctx context.Context) error {
 	if err := s.checkReady(ctx); err != nil {
 		return err
 	}
-	return s.events.sendChanges(ctx)
+	return s.follower.sendChanges(ctx)
 }
 
 // Limits for the changes that are collected for an event. If there are more, the event is a reset.
@@ -61,9 +66,9 @@ type follower struct {
 	// lock is a mutex that also supports contexts: a goroutine can stop waiting when a context is
 	// done. Receiving from lock gives the right to use the fields below. Afterwards the receiver
 	// must send to lock.
-	lock     chan struct{}
-	isValid  bool // position is a valid position of the server
-	position oxbow.Position
+	lock        chan struct{}
+	hasPosition bool // position is a valid position of the server
+	position    oxbow.Position
 }
 
 // knownPosition returns the position up to which events were sent. It returns nil if the store has
@@ -78,7 +83,7 @@ func (f *follower) knownPosition() *wirePosition {
 	default:
 		return nil
 	}
-	if !f.isValid {
+	if !f.hasPosition {
 		return nil
 	}
 	return &wirePosition{[]byte(f.position)}
@@ -93,7 +98,7 @@ func (f *follower) addWatcher(fn func(oxbow.Event)) (stop func()) {
 		ctx, cancel := context.WithTimeout(context.Background(), followTimeout)
 		defer cancel()
 		p, err := f.store.Position(ctx)
-		f.position, f.isValid = p, err == nil
+		f.position, f.hasPosition = p, err == nil
 	}
 	return f.watchers.Add(fn)
 }
@@ -110,8 +115,8 @@ func (f *follower) sendChanges(ctx context.Context) error {
 		return ctx.Err()
 	}
 	defer func() { f.lock <- struct{}{} }()
-	if f.isValid {
-		res, err := f.store.askSince(ctx, f.position)
+	if f.hasPosition {
+		res, err := f.store.requestSince(ctx, f.position)
 		var changes []oxbow.Delta
 		var next oxbow.Position
 		if err == nil {
@@ -130,16 +135,20 @@ func (f *follower) sendChanges(ctx context.Context) error {
 	if err != nil && !errors.Is(err, oxbow.ErrUnsupported) {
 		return err
 	}
-	f.position, f.isValid = p, err == nil
+	f.position, f.hasPosition = p, err == nil
 	f.sendEvent(oxbow.Event{Reset: true})
 	return nil
 }
 
-// readApplied reads the server's answer to a change. It sends the change's events, and returns the
+// readChangeAnswer reads the server's answer to a change. It sends the change's events, and returns the
 // change, or an empty change if the server did not report the change. If from is not nil, the
 // answer contains all changes after that position. If other events were sent in the meantime,
-// readApplied requests these changes instead.
-func (f *follower) readApplied(ctx context.Context, res *http.Response, from *wirePosition) (change oxbow.Change) {
+// readChangeAnswer requests these changes instead.
+func (f *follower) readChangeAnswer(
+	ctx context.Context,
+	res *http.Response,
+	from *wirePosition,
+) (change oxbow.Change) {
 	r := newStreamReader(res.Body)
 	var err error
 	if res.Header.Get(appliedHeader) == returnChange {
@@ -155,7 +164,7 @@ func (f *follower) readApplied(ctx context.Context, res *http.Response, from *wi
 	}
 	changes, next, err := readDeltas(res, r)
 	<-f.lock
-	fits := err == nil && f.isValid && f.position == oxbow.Position(from.Position)
+	fits := err == nil && f.hasPosition && f.position == oxbow.Position(from.Position)
 	if fits {
 		f.position = next
 		f.sendEvent(oxbow.Event{Changes: changes})

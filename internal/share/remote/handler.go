@@ -18,15 +18,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// maxRequest is the maximum size, in bytes, of a request. Changes may have maxApply bytes.
-const maxRequest = 4 << 20
+// maxRequestBody is the maximum size, in bytes, of a request. Changes may have maxChangeBody bytes.
+const maxRequestBody = 4 << 20
 
 // Handler serves the routes below /api/v1/store/. open returns the store for a request and a
 // context whose source is stamped on changes, or an error that refuses the request. Access
 // control is the responsibility of open, because the handler allows every operation that the
 // store allows. log, which may be nil, receives details of failures that clients must not see.
 func Handler(open func(r *http.Request) (oxbow.Store, context.Context, error), log *slog.Logger) http.Handler {
-	h := &handler{open: open, feeds: newFeeds(), log: log}
+	h := &handler{open: open, feeds: newEventFeeds(), log: log}
 	return http.HandlerFunc(h.serveRequest)
 }
 
@@ -48,7 +48,7 @@ var routes = map[string]route{
 	"entry":    {http.MethodGet, []string{"name", "at"}, (*servedCall).writeEntry},
 	"entries":  {http.MethodPost, nil, (*servedCall).writeEntries},
 	"apply":    {http.MethodPost, nil, (*servedCall).applyChange},
-	"dryrun":   {http.MethodPost, nil, (*servedCall).tryChange},
+	"dryrun":   {http.MethodPost, nil, (*servedCall).dryRunChange},
 	"check":    {http.MethodGet, nil, (*servedCall).writeCheck},
 	"stats":    {http.MethodGet, nil, (*servedCall).writeStats},
 	"position": {http.MethodGet, nil, (*servedCall).writePosition},
@@ -78,7 +78,7 @@ func (h *handler) serveRequest(w http.ResponseWriter, r *http.Request) {
 	route, ok := routes[name]
 	if !ok {
 		Problem{Type: "about:blank", Title: "There is no such route", Status: http.StatusNotFound, Code: "no_route",
-			Detail: fmt.Sprintf("there is no route %q", text.Clip(r.URL.Path, 200))}.Write(w)
+			Detail: fmt.Sprintf("there is no route %q", text.TruncateWithEllipsis(r.URL.Path, 200))}.Write(w)
 		return
 	}
 	if r.Method != route.method {
@@ -90,7 +90,7 @@ func (h *handler) serveRequest(w http.ResponseWriter, r *http.Request) {
 	}
 	if err := h.runRoute(w, r, route); err != nil {
 		p := MakeProblem(err)
-		p.Report(h.log)
+		p.LogWithheld(h.log)
 		p.Write(w)
 	}
 }
@@ -98,11 +98,13 @@ func (h *handler) serveRequest(w http.ResponseWriter, r *http.Request) {
 func (h *handler) runRoute(w http.ResponseWriter, r *http.Request, route route) error {
 	q, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return badRequest("has a query that cannot be read")
+		return badRequestError("has a query that cannot be read")
 	}
 	for key, vs := range q {
 		if !slices.Contains(route.params, key) || len(vs) != 1 {
-			return badRequest(fmt.Sprintf("has an unknown parameter, or one twice: %q", text.Clip(key, 40)))
+			return badRequestError(
+				fmt.Sprintf("has an unknown parameter, or one twice: %q", text.TruncateWithEllipsis(key, 40)),
+			)
 		}
 	}
 	store, ctx, err := h.open(r)
@@ -119,7 +121,7 @@ func unsupportedError(what string) error {
 
 // readBody reads the JSON document in the request.
 func (c *servedCall) readBody(v any) error {
-	return decodeDocument(http.MaxBytesReader(c.w, c.r.Body, maxRequest), v)
+	return decodeDocument(http.MaxBytesReader(c.w, c.r.Body, maxRequestBody), v)
 }
 
 // writeAnswer writes a JSON document.
@@ -140,7 +142,7 @@ func (c *servedCall) parseNumber(key string) (uint64, error) {
 	if err != nil {
 		return 0, &oxbow.InvalidError{
 			Field:  key,
-			Value:  text.Clip(c.query.Get(key), 40),
+			Value:  text.TruncateWithEllipsis(c.query.Get(key), 40),
 			Reason: "is not the number of a change",
 		}
 	}
@@ -153,7 +155,7 @@ func (c *servedCall) parseTime(key string) (time.Time, error) {
 	if err != nil {
 		return t, &oxbow.InvalidError{
 			Field:  key,
-			Value:  text.Clip(c.query.Get(key), 40),
+			Value:  text.TruncateWithEllipsis(c.query.Get(key), 40),
 			Reason: "is not a time such as 2026-04-18T12:00:00Z",
 		}
 	}
@@ -166,7 +168,7 @@ func (c *servedCall) parsePosition(key string) (oxbow.Position, error) {
 	if err != nil {
 		return "", &oxbow.InvalidError{
 			Field:  key,
-			Value:  text.Clip(c.query.Get(key), 40),
+			Value:  text.TruncateWithEllipsis(c.query.Get(key), 40),
 			Reason: "is not a position that was answered before",
 		}
 	}

@@ -250,7 +250,7 @@ func TestHostileAnswers(t *testing.T) {
 	status, kind = 200, "application/json"
 	body = func() io.Reader { return &zeros{`{"entry":{"content":"`} }
 	for name, err := range calls() {
-		if !errors.Is(err, errAnswer) && !strings.Contains(err.Error(), "bytes") {
+		if !errors.Is(err, errInvalidAnswer) && !strings.Contains(err.Error(), "bytes") {
 			t.Errorf("%s: an endless answer is %v", name, err)
 		}
 	}

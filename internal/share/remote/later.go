@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// LaterError is returned if the server asks the client to try again after a while.
-type LaterError struct {
+// RetryLaterError is returned if the server asks the client to try again after a while.
+type RetryLaterError struct {
 	After time.Duration
 	Err   error // error of the server
 }
 
-func (e *LaterError) Error() string { return e.Err.Error() }
-func (e *LaterError) Unwrap() error { return e.Err }
+func (e *RetryLaterError) Error() string { return e.Err.Error() }
+func (e *RetryLaterError) Unwrap() error { return e.Err }
 
 // maxRetryAfter is the maximum waiting time.
 const maxRetryAfter = 365 * 24 * time.Hour
@@ -43,10 +43,10 @@ func retryAfter(res *http.Response) time.Duration {
 	return max(time.Second, min(at.Sub(now), maxRetryAfter))
 }
 
-// withRetryAfter wraps the error in a LaterError if the server asks the client to try again.
+// withRetryAfter wraps the error in a RetryLaterError if the server asks the client to try again.
 func withRetryAfter(res *http.Response, err error) error {
 	if after := retryAfter(res); after > 0 {
-		return &LaterError{after, err}
+		return &RetryLaterError{after, err}
 	}
 	return err
 }

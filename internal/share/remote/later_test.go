@@ -65,7 +65,7 @@ func TestLater(t *testing.T) {
 			s := serve(t, m, b.wrap)
 			var waits []time.Duration
 			most := 3
-			c, err := Open(s.url, secret, &Options{Later: func(_ context.Context, after time.Duration) error {
+			c, err := Open(s.url, secret, &Options{WaitLater: func(_ context.Context, after time.Duration) error {
 				if len(waits) == most {
 					return errors.New("no longer")
 				}
@@ -92,7 +92,7 @@ func TestLater(t *testing.T) {
 			}
 			waits = nil
 			b.left.Store(9)
-			var later *LaterError
+			var later *RetryLaterError
 			if _, err := c.Get(t.Context(), "a"); !errors.As(err, &later) || later.After != 7*time.Second ||
 				b.left.Load() != 5 {
 				t.Errorf(

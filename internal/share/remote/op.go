@@ -29,8 +29,8 @@ const (
 
 // Limits of a request with a change. These are the limits of the store, plus room for JSON escapes.
 const (
-	maxApply = 128 << 20 // bytes
-	maxOps   = 1 << 20
+	maxChangeBody = 128 << 20 // bytes
+	maxOps        = 1 << 20
 )
 
 // wireStamp contains the data of a change besides its ops.
@@ -98,7 +98,7 @@ func encodeOps(ops []oxbow.Op) ([]opjson.Op, error) {
 	for i, op := range ops {
 		err := op.Check()
 		if err == nil {
-			ws[i], err = opjson.From(op)
+			ws[i], err = opjson.EncodeOp(op)
 		}
 		if err != nil {
 			return nil, err
@@ -127,21 +127,23 @@ func decodeApply(r io.Reader) (w wireApply, ops []oxbow.Op, err error) {
 				if err := d.Decode(&o); err != nil {
 					return err
 				}
-				op, err := o.Op()
+				op, err := o.Decode()
 				switch {
 				case err != nil:
-					err = badRequest("has an op that is not exactly one of add, update, alias, relabel and remove")
+					err = badRequestError(
+						"has an op that is not exactly one of add, update, alias, relabel and remove",
+					)
 				default:
 					err = op.Check()
 				}
 				ops = append(ops, op)
 				if err == nil && len(ops) > maxOps {
-					err = badRequest(fmt.Sprintf("has more than %d ops; split it", maxOps))
+					err = badRequestError(fmt.Sprintf("has more than %d ops; split it", maxOps))
 				}
 				return err
 			})
 		}
-		return badRequest(fmt.Sprintf("has an unknown field %q", text.Clip(key, 40)))
+		return badRequestError(fmt.Sprintf("has an unknown field %q", text.TruncateWithEllipsis(key, 40)))
 	})
 	return w, ops, requestError(err)
 }
@@ -183,7 +185,9 @@ func eachElement(d *json.Decoder, fn func() error) error {
 func expectToken(d *json.Decoder, want json.Delim) error {
 	t, err := d.Token()
 	if err == nil && t != want {
-		err = badRequest(fmt.Sprintf("has %s where %q is expected", text.Clip(fmt.Sprint(t), 40), want.String()))
+		err = badRequestError(
+			fmt.Sprintf("has %s where %q is expected", text.TruncateWithEllipsis(fmt.Sprint(t), 40), want.String()),
+		)
 	}
 	return err
 }
@@ -191,7 +195,7 @@ func expectToken(d *json.Decoder, want json.Delim) error {
 // checkEnd returns an error if the input continues.
 func checkEnd(d *json.Decoder) error {
 	if _, err := d.Token(); err != io.EOF {
-		return badRequest("has more after its end")
+		return badRequestError("has more after its end")
 	}
 	return nil
 }
@@ -204,7 +208,7 @@ func decodeDocument(r io.Reader, v any) error {
 	switch {
 	case err != nil:
 	case raw[0] != '{':
-		err = badRequest("is not a JSON object")
+		err = badRequestError("is not a JSON object")
 	default:
 		err = checkEnd(d)
 	}
@@ -216,7 +220,9 @@ func decodeDocument(r io.Reader, v any) error {
 	return requestError(err)
 }
 
-func badRequest(reason string) error { return &oxbow.InvalidError{Field: "request", Reason: reason} }
+func badRequestError(reason string) error {
+	return &oxbow.InvalidError{Field: "request", Reason: reason}
+}
 
 // requestError converts an error that occurred while a request was read. The new error says that
 // the request is wrong.
@@ -227,13 +233,15 @@ func requestError(err error) error {
 	case err == nil, errors.Is(err, oxbow.ErrInvalid), errors.As(err, new(*http.MaxBytesError)):
 		return err
 	case err == io.EOF, err == io.ErrUnexpectedEOF:
-		return badRequest("ends before the JSON document does")
+		return badRequestError("ends before the JSON document does")
 	case errors.As(err, &syntax):
-		return badRequest(fmt.Sprintf("is not JSON: %v, at byte %d", err, syntax.Offset))
+		return badRequestError(fmt.Sprintf("is not JSON: %v, at byte %d", err, syntax.Offset))
 	case errors.As(err, &kind):
-		return badRequest(fmt.Sprintf("has a %s where a %s is expected, in %q", kind.Value, kind.Type, kind.Field))
+		return badRequestError(
+			fmt.Sprintf("has a %s where a %s is expected, in %q", kind.Value, kind.Type, kind.Field),
+		)
 	}
-	return badRequest("is refused: " + text.Clip(strings.TrimPrefix(err.Error(), "json: "), 200))
+	return badRequestError("is refused: " + text.TruncateWithEllipsis(strings.TrimPrefix(err.Error(), "json: "), 200))
 }
 
 // encodeJSON returns v as JSON.
@@ -248,7 +256,7 @@ func encodeJSON(v any) ([]byte, error) {
 // checkUTF8 returns an error if the text is not UTF-8, because JSON would change it.
 func checkUTF8(field, s string) error {
 	if !utf8.ValidString(s) {
-		return &oxbow.InvalidError{Field: field, Value: text.Clip(s, 40), Reason: "is not UTF-8"}
+		return &oxbow.InvalidError{Field: field, Value: text.TruncateWithEllipsis(s, 40), Reason: "is not UTF-8"}
 	}
 	return nil
 }

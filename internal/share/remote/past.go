@@ -49,7 +49,7 @@ func (s *Store) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Versi
 // SeqAt implements [oxbow.Historian].
 func (s *Store) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
 	var w wireSeq
-	err := s.getJSON(ctx, "seqat", url.Values{"time": {text.NearestTime(t).Format(time.RFC3339Nano)}}, &w)
+	err := s.getJSON(ctx, "seqat", url.Values{"time": {text.ClampToJSONTime(t).Format(time.RFC3339Nano)}}, &w)
 	return w.Seq, err
 }
 
@@ -127,14 +127,14 @@ func (s *Store) changeHistory(ctx context.Context, route string, v any) (uint64,
 	if err != nil {
 		return 0, err
 	}
-	res, err := s.link.change(ctx, route, "", body)
+	res, err := s.link.sendChange(ctx, route, "", body)
 	if err != nil {
 		return 0, err
 	}
-	s.events.sendOwnChange(ctx)
+	s.follower.sendOwnChange(ctx)
 	var w wireSeq
 	if err := decodeJSON(res, &w); err != nil {
-		return 0, &lostError{err}
+		return 0, &lostAnswerError{err}
 	}
 	return w.Seq, nil
 }

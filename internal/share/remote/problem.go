@@ -32,16 +32,16 @@ type Problem struct {
 	Value  string `json:"value,omitempty"`
 	Reason string `json:"reason,omitempty"`
 
-	Name  string   `json:"name,omitempty"`  // name of the entry
-	Names []string `json:"names,omitempty"` // for ambiguous: two of the entries
-	Alias string   `json:"alias,omitempty"` // for ambiguous and alias_taken
-	Owner string   `json:"owner,omitempty"` // for alias_taken
-	Want  uint64   `json:"want,omitempty"`  // for conflict: the expected version
-	Have  uint64   `json:"have,omitempty"`  // for conflict: the present version (0 if the entry does not exist)
-	Limit int64    `json:"limit,omitempty"` // maximum, for too_large in bytes, for quota in the unit of the quota
-	Bound string   `json:"bound,omitempty"` // for quota: the name of the limit
+	Name        string   `json:"name,omitempty"`  // name of the entry
+	Names       []string `json:"names,omitempty"` // for ambiguous: two of the entries
+	Alias       string   `json:"alias,omitempty"` // for ambiguous and alias_taken
+	Owner       string   `json:"owner,omitempty"` // for alias_taken
+	WantVersion uint64   `json:"want,omitempty"`  // for conflict: the expected version
+	HaveVersion uint64   `json:"have,omitempty"`  // for conflict: the present version (0 if the entry does not exist)
+	Limit       int64    `json:"limit,omitempty"` // maximum, for too_large in bytes, for quota in the unit of the quota
+	LimitName   string   `json:"bound,omitempty"` // for quota: the name of the limit
 	// for quota: the number of seconds after which another attempt may succeed
-	Retry int `json:"retry,omitempty"`
+	RetrySeconds int `json:"retry,omitempty"`
 
 	// The complete error, for the server's log, if Detail leaves out file names of the server.
 	Withheld error `json:"-"`
@@ -90,7 +90,7 @@ const maxDetail = 4 << 10
 // MakeProblem returns the document for an error, without a remedy.
 func MakeProblem(err error) Problem {
 	p := Problem{Type: "about:blank", Title: "The server failed", Status: http.StatusInternalServerError,
-		Code: "internal", Detail: text.Clip(err.Error(), maxDetail)}
+		Code: "internal", Detail: text.TruncateWithEllipsis(err.Error(), maxDetail)}
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		p.Code = "too_large"
 		p.Status = http.StatusRequestEntityTooLarge
@@ -107,7 +107,7 @@ func MakeProblem(err error) Problem {
 			break
 		}
 	}
-	p.addFacts(err)
+	p.setErrorFields(err)
 	p.hideFileNames(err)
 	return p
 }
@@ -129,32 +129,32 @@ func (p *Problem) hideFileNames(err error) {
 	}
 }
 
-// Report logs the error that the document withholds. log may be nil.
-func (p Problem) Report(log *slog.Logger) {
+// LogWithheld logs the error that the document withholds. log may be nil.
+func (p Problem) LogWithheld(log *slog.Logger) {
 	if p.Withheld != nil && log != nil {
 		log.Error("a request failed", "status", p.Status, "code", p.Code, "error", p.Withheld)
 	}
 }
 
-// addFacts sets the fields that belong to an error type of package oxbow.
-func (p *Problem) addFacts(err error) {
+// setErrorFields sets the fields that belong to an error type of package oxbow.
+func (p *Problem) setErrorFields(err error) {
 	if e, ok := errors.AsType[*oxbow.InvalidError](err); ok && p.Code == "invalid" {
 		p.Field = e.Field
-		p.Value = text.Clip(e.Value, maxDetail)
+		p.Value = text.TruncateWithEllipsis(e.Value, maxDetail)
 		p.Reason = e.Reason
 	}
 	if e, ok := errors.AsType[*oxbow.NameError](err); ok {
-		p.Name = text.Clip(e.Name, maxDetail)
+		p.Name = text.TruncateWithEllipsis(e.Name, maxDetail)
 	}
 	if e, ok := errors.AsType[*oxbow.ConflictError](err); ok && p.Code == "conflict" {
 		p.Name = e.Name
-		p.Want = e.Want
-		p.Have = e.Have
+		p.WantVersion = e.Want
+		p.HaveVersion = e.Have
 	}
 	if e, ok := errors.AsType[*oxbow.QuotaError](err); ok && p.Code == "quota" {
-		p.Bound = e.Bound
+		p.LimitName = e.Bound
 		p.Limit = e.Most
-		p.Retry = int((e.Wait + time.Second - 1) / time.Second)
+		p.RetrySeconds = int((e.Wait + time.Second - 1) / time.Second)
 	}
 	if e, ok := errors.AsType[*oxbow.AliasError](err); ok && p.Code == "not_found" {
 		p.Code = "ambiguous"
@@ -195,14 +195,14 @@ func (p Problem) knownError() error {
 		return &oxbow.InvalidError{Field: p.Field, Value: p.Value, Reason: p.Reason}
 	case p.Code == "too_large":
 		return &oxbow.InvalidError{Field: "request", Reason: "is too large; split it"}
-	case p.Code == "quota" && p.Bound != "":
-		return &oxbow.QuotaError{Bound: p.Bound, Most: p.Limit, Wait: time.Duration(p.Retry) * time.Second}
+	case p.Code == "quota" && p.LimitName != "":
+		return &oxbow.QuotaError{Bound: p.LimitName, Most: p.Limit, Wait: time.Duration(p.RetrySeconds) * time.Second}
 	case p.Code == "ambiguous" && len(p.Names) > 1:
 		return &oxbow.AliasError{Alias: p.Alias, Names: p.Names}
 	case p.Code == "alias_taken":
 		return &oxbow.AliasError{Alias: p.Alias, Names: []string{p.Owner}}
 	case p.Code == "conflict" && p.Name != "":
-		return &oxbow.ConflictError{Name: p.Name, Want: p.Want, Have: p.Have}
+		return &oxbow.ConflictError{Name: p.Name, Want: p.WantVersion, Have: p.HaveVersion}
 	case err != nil && p.Name != "":
 		return &oxbow.NameError{Name: p.Name, Err: err}
 	}
@@ -228,8 +228,8 @@ func (e *answeredError) Unwrap() error { return e.err }
 func (p Problem) Write(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Cache-Control", "no-store")
-	if p.Retry > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(p.Retry))
+	if p.RetrySeconds > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(p.RetrySeconds))
 	}
 	w.WriteHeader(p.Status)
 	e := json.NewEncoder(w)

@@ -28,18 +28,18 @@ const (
 	maxDocument = maxLine
 )
 
-// lostError is returned for a request that may have arrived but was not answered.
-type lostError struct{ err error }
+// lostAnswerError is returned for a request that may have arrived but was not answered.
+type lostAnswerError struct{ err error }
 
-func (e *lostError) Error() string   { return "the answer was lost: " + e.err.Error() }
-func (e *lostError) Unwrap() []error { return []error{oxbow.ErrUnknownOutcome, e.err} }
+func (e *lostAnswerError) Error() string   { return "the answer was lost: " + e.err.Error() }
+func (e *lostAnswerError) Unwrap() []error { return []error{oxbow.ErrUnknownOutcome, e.err} }
 
 // serverLink contains the data for sending requests to a server.
 type serverLink struct {
 	base      string // URL without a trailing slash
 	token     string
 	client    *http.Client
-	waitLater func(ctx context.Context, after time.Duration) error // see [Options.Later]
+	waitLater func(ctx context.Context, after time.Duration) error // see [Options.WaitLater]
 }
 
 // get requests a document or a stream.
@@ -70,9 +70,9 @@ func (k *serverLink) sendRead(ctx context.Context, method, route string, body []
 	}
 }
 
-// change sends a JSON document with a change. prefer is the value of the Prefer header, or "". If
-// no answer arrives, the error is a lostError, unless the connection could not be established.
-func (k *serverLink) change(ctx context.Context, route, prefer string, body []byte) (*http.Response, error) {
+// sendChange sends a JSON document with a change. prefer is the value of the Prefer header, or "". If
+// no answer arrives, the error is a lostAnswerError, unless the connection could not be established.
+func (k *serverLink) sendChange(ctx context.Context, route, prefer string, body []byte) (*http.Response, error) {
 	for {
 		res, err := k.send(ctx, http.MethodPost, route, prefer, body)
 		_, answered := err.(*serverError)
@@ -85,19 +85,19 @@ func (k *serverLink) change(ctx context.Context, route, prefer string, body []by
 		if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
 			return res, err // there was no connection, so the server did not get the request
 		}
-		return nil, &lostError{err}
+		return nil, &lostAnswerError{err}
 	}
 }
 
 // isLater reports whether the server asks the client to try again later and the client can wait.
 func (k *serverLink) isLater(err error) bool {
-	return k.waitLater != nil && errors.As(err, new(*LaterError))
+	return k.waitLater != nil && errors.As(err, new(*RetryLaterError))
 }
 
 // waitForServer waits as long as the server requested in err. It returns false if err contains no
 // such request, or if ctx is done first.
 func (k *serverLink) waitForServer(ctx context.Context, err error) bool {
-	e, ok := errors.AsType[*LaterError](err)
+	e, ok := errors.AsType[*RetryLaterError](err)
 	return ok && k.waitLater != nil && ctx.Err() == nil && k.waitLater(ctx, e.After) == nil
 }
 
@@ -142,10 +142,10 @@ func (k *serverLink) refusalError(res *http.Response) error {
 	var p Problem
 	isProblem := media == "application/problem+json" && err == nil && json.Unmarshal(b, &p) == nil
 	if isProblem && p.Code != "" {
-		p.Detail = text.Clip(p.Detail, maxDetail)
+		p.Detail = text.TruncateWithEllipsis(p.Detail, maxDetail)
 		return &serverError{withRetryAfter(res, p.Err())}
 	}
-	err = fmt.Errorf("%w: %s answered %s", errAnswer, k.base, text.Clip(res.Status, 200))
+	err = fmt.Errorf("%w: %s answered %s", errInvalidAnswer, k.base, text.TruncateWithEllipsis(res.Status, 200))
 	err = withRetryAfter(res, err)
 	if res.StatusCode >= http.StatusInternalServerError { // the answer may come from a proxy
 		return err
@@ -168,10 +168,10 @@ func decodeJSON(res *http.Response, v any) error {
 	case err != nil:
 		return fmt.Errorf("the answer was cut: %w", err)
 	case len(b) > maxDocument:
-		return fmt.Errorf("%w: it has more than %d bytes", errAnswer, maxDocument)
+		return fmt.Errorf("%w: it has more than %d bytes", errInvalidAnswer, maxDocument)
 	}
 	if err := json.Unmarshal(b, v); err != nil {
-		return fmt.Errorf("%w: %w", errAnswer, err)
+		return fmt.Errorf("%w: %w", errInvalidAnswer, err)
 	}
 	return nil
 }

@@ -14,11 +14,11 @@ import (
 // with a history do.
 func (c *servedCall) writeAbout() error {
 	_, err := oxbow.HistoryOf(c.store)
-	return c.writeAnswer(wireAbout{OpIDs: err == nil})
+	return c.writeAnswer(wireAbout{KeepsOpIDs: err == nil})
 }
 
-// storeAt returns the store or, if seq is not nil, the store in the state after change *seq.
-func (c *servedCall) storeAt(seq *uint64) (oxbow.Store, error) {
+// storeAfter returns the store or, if seq is not nil, the store in the state after change *seq.
+func (c *servedCall) storeAfter(seq *uint64) (oxbow.Store, error) {
 	if seq == nil {
 		return c.store, nil
 	}
@@ -38,7 +38,7 @@ func (c *servedCall) writeEntry() error {
 		}
 		at = &n
 	}
-	s, err := c.storeAt(at)
+	s, err := c.storeAfter(at)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (c *servedCall) writeEntry() error {
 	if err != nil {
 		return err
 	}
-	return c.writeAnswer(toWire(e))
+	return c.writeAnswer(toWireEntry(e))
 }
 
 func (c *servedCall) writeEntries() error {
@@ -57,18 +57,18 @@ func (c *servedCall) writeEntries() error {
 	if err := c.readBody(&w); err != nil {
 		return err
 	}
-	s, err := c.storeAt(w.At)
+	s, err := c.storeAfter(w.AfterChange)
 	if err != nil {
 		return err
 	}
-	if w.At != nil {
+	if w.AfterChange != nil {
 		defer s.Close()
 	}
 	return sendStream(
 		newStreamWriter(c.w, c.logger),
 		s.Entries(c.ctx, w.Filter.toFilter()),
 		func(out *streamWriter, e oxbow.Entry) error {
-			return out.writeLine(streamLine{Entry: toWire(e)})
+			return out.writeLine(streamLine{Entry: toWireEntry(e)})
 		}, "",
 	)
 }
@@ -94,13 +94,13 @@ func sendStream[T any](
 	return nil
 }
 
-// changeBody reads a change from the request.
-func (c *servedCall) changeBody() (wireApply, []oxbow.Op, error) {
-	return decodeApply(http.MaxBytesReader(c.w, c.r.Body, maxApply))
+// readChangeBody reads a change from the request.
+func (c *servedCall) readChangeBody() (wireApply, []oxbow.Op, error) {
+	return decodeApply(http.MaxBytesReader(c.w, c.r.Body, maxChangeBody))
 }
 
 func (c *servedCall) applyChange() error {
-	w, ops, err := c.changeBody()
+	w, ops, err := c.readChangeBody()
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (c *servedCall) applyChange() error {
 		return c.writeAnswer(struct{}{})
 	}
 	out := newStreamWriter(c.w, c.logger)
-	out.begin() // set the status now, because a later error does not mean that the change failed
+	out.setHeaders() // set the status now, because a later error does not mean that the change failed
 	if withChange {
 		c.w.Header().Set(appliedHeader, returnChange)
 		if out.writeChange(made) != nil {
@@ -132,8 +132,8 @@ func (c *servedCall) applyChange() error {
 	return c.sendSince(out, oxbow.Position(w.Since.Position))
 }
 
-func (c *servedCall) tryChange() error {
-	w, ops, err := c.changeBody()
+func (c *servedCall) dryRunChange() error {
+	w, ops, err := c.readChangeBody()
 	if err != nil {
 		return err
 	}
@@ -264,7 +264,7 @@ func (c *servedCall) writePastState() error {
 	if err != nil {
 		return err
 	}
-	s, err := c.storeAt(&seq)
+	s, err := c.storeAfter(&seq)
 	if err != nil {
 		return err
 	}
@@ -280,7 +280,7 @@ func (c *servedCall) revertChanges() error {
 		return err
 	}
 	if len(w.Seqs) == 0 {
-		return badRequest("has no seqs, the changes to undo")
+		return badRequestError("has no seqs, the changes to undo")
 	}
 	h, err := oxbow.HistoryOf(c.store)
 	if err != nil {

@@ -70,12 +70,12 @@ func (s *streamWriter) Write(b []byte) (int, error) {
 	// ignore the error, because a test's response recorder does not support
 	// deadlines
 	_ = http.NewResponseController(s.w).SetWriteDeadline(time.Now().Add(writeTimeout))
-	s.begin()
+	s.setHeaders()
 	return s.w.Write(b)
 }
 
-// begin sets the headers of the answer, whose status will be 200.
-func (s *streamWriter) begin() {
+// setHeaders sets the headers of the answer, whose status will be 200.
+func (s *streamWriter) setHeaders() {
 	if !s.isStarted {
 		s.isStarted = true
 		s.w.Header().Set("Content-Type", "application/x-ndjson")
@@ -104,7 +104,7 @@ func (s *streamWriter) close(err error, p oxbow.Position) {
 	problem, failed := Problem{}, err != nil
 	if failed {
 		problem = MakeProblem(err)
-		problem.Report(s.log)
+		problem.LogWithheld(s.log)
 	}
 	switch {
 	case failed && !s.isStarted:
@@ -130,11 +130,11 @@ func newStreamReader(r io.Reader) *streamReader {
 	return &streamReader{r: bufio.NewReaderSize(r, 64<<10)}
 }
 
-// errIncomplete is returned for a stream without an end line.
-var errIncomplete = fmt.Errorf("the answer was cut: %w", io.ErrUnexpectedEOF)
+// errIncompleteStream is returned for a stream without an end line.
+var errIncompleteStream = fmt.Errorf("the answer was cut: %w", io.ErrUnexpectedEOF)
 
-// errAnswer is returned for an answer that no oxbow server sends.
-var errAnswer = errors.New("the answer is not one of an oxbow server")
+// errInvalidAnswer is returned for an answer that no oxbow server sends.
+var errInvalidAnswer = errors.New("the answer is not one of an oxbow server")
 
 // nextLine returns the next line, or io.EOF after the end line. If the server has sent a problem
 // instead of the end line, it returns that error.
@@ -147,13 +147,13 @@ func (s *streamReader) nextLine() (l streamLine, err error) {
 		return l, err
 	}
 	if err := json.Unmarshal(b, &l); err != nil {
-		return l, fmt.Errorf("%w: %w", errAnswer, err)
+		return l, fmt.Errorf("%w: %w", errInvalidAnswer, err)
 	}
 	switch {
 	case l.Problem != nil:
 		return l, l.Problem.Err()
 	case l.End != nil && l.End.Count != s.count:
-		return l, fmt.Errorf("%w: it ends after %d lines of %d", errAnswer, s.count, l.End.Count)
+		return l, fmt.Errorf("%w: it ends after %d lines of %d", errInvalidAnswer, s.count, l.End.Count)
 	case l.End != nil:
 		s.end = l.End
 		return l, io.EOF
@@ -168,13 +168,13 @@ func (s *streamReader) readLine() ([]byte, error) {
 	for {
 		b, err := s.r.ReadSlice('\n')
 		if len(s.buf)+len(b) > maxLine {
-			return nil, fmt.Errorf("%w: a line has more than %d bytes", errAnswer, maxLine)
+			return nil, fmt.Errorf("%w: a line has more than %d bytes", errInvalidAnswer, maxLine)
 		}
 		switch {
 		case err == nil && len(s.buf) == 0:
 			return b, nil
 		case err == io.EOF:
-			return nil, errIncomplete
+			return nil, errIncompleteStream
 		case err != nil && err != bufio.ErrBufferFull:
 			return nil, fmt.Errorf("the answer was cut: %w", err)
 		}
@@ -195,7 +195,7 @@ func (s *streamReader) readEntry(after uint64) (oxbow.Entry, error) {
 	case err != nil:
 		return oxbow.Entry{}, err
 	case l.Entry == nil || l.Entry.ID <= after:
-		return oxbow.Entry{}, fmt.Errorf("%w: no entry where one is next", errAnswer)
+		return oxbow.Entry{}, fmt.Errorf("%w: no entry where one is next", errInvalidAnswer)
 	}
 	return oxbow.Entry(*l.Entry), nil
 }
@@ -206,7 +206,7 @@ func (s *streamReader) readDelta() (oxbow.Delta, error) {
 	case err != nil:
 		return oxbow.Delta{}, err
 	case l.Delta == nil:
-		return oxbow.Delta{}, fmt.Errorf("%w: no delta where one is next", errAnswer)
+		return oxbow.Delta{}, fmt.Errorf("%w: no delta where one is next", errInvalidAnswer)
 	case l.Delta.Entry == nil:
 		return oxbow.Delta{ID: l.Delta.ID}, nil
 	}
@@ -225,7 +225,7 @@ func (s *streamReader) readVersion(before uint64) (oxbow.Version, error) {
 			return v, nil
 		}
 	}
-	return oxbow.Version{}, fmt.Errorf("%w: no version where one is next", errAnswer)
+	return oxbow.Version{}, fmt.Errorf("%w: no version where one is next", errInvalidAnswer)
 }
 
 // readChange reads a change whose number is less than before, and its versions.
@@ -235,18 +235,18 @@ func (s *streamReader) readChange(before uint64) (oxbow.Change, error) {
 		return oxbow.Change{}, err
 	}
 	if l.Change == nil || l.Change.Seq >= before {
-		return oxbow.Change{}, fmt.Errorf("%w: no change where one is next", errAnswer)
+		return oxbow.Change{}, fmt.Errorf("%w: no change where one is next", errInvalidAnswer)
 	}
 	c := l.Change.toChange()
 	for size := 0; len(c.Versions) < l.Change.Versions; {
 		v, err := s.readVersion(c.Seq)
 		switch size += len(v.Entry.Content) + 256; {
 		case err == io.EOF:
-			return c, errIncomplete
+			return c, errIncompleteStream
 		case err != nil:
 			return c, err
 		case size > maxChange:
-			return c, fmt.Errorf("%w: a change has more than %d bytes", errAnswer, maxChange)
+			return c, fmt.Errorf("%w: a change has more than %d bytes", errInvalidAnswer, maxChange)
 		}
 		c.Versions = append(c.Versions, v)
 	}

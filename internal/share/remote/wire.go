@@ -26,10 +26,10 @@ type wireEntry struct {
 	Source  oxbow.Source  `json:"source"`
 }
 
-func toWire(e oxbow.Entry) *wireEntry {
-	e.Created = text.NearestTime(e.Created)
-	e.Updated = text.NearestTime(e.Updated)
-	e.Source.Time = text.NearestTime(e.Source.Time)
+func toWireEntry(e oxbow.Entry) *wireEntry {
+	e.Created = text.ClampToJSONTime(e.Created)
+	e.Updated = text.ClampToJSONTime(e.Updated)
+	e.Source.Time = text.ClampToJSONTime(e.Source.Time)
 	return (*wireEntry)(&e)
 }
 
@@ -49,7 +49,7 @@ type wireTerm struct {
 // toWireFilter leaves out values that are not UTF-8, because no entry contains such a value and
 // JSON would change the value.
 func toWireFilter(f oxbow.Filter) wireFilter {
-	w := wireFilter{After: text.NearestTime(f.After), Before: text.NearestTime(f.Before)}
+	w := wireFilter{After: text.ClampToJSONTime(f.After), Before: text.ClampToJSONTime(f.Before)}
 	for _, t := range f.Terms {
 		t.Values = slices.DeleteFunc(slices.Clone(t.Values), func(v string) bool {
 			return !utf8.ValidString(v) || !utf8.ValidString(t.Key)
@@ -79,7 +79,7 @@ type wireChange struct {
 }
 
 func toWireChange(c oxbow.Change) *wireChange {
-	return &wireChange{c.Seq, c.Hash, text.NearestTime(c.Time), c.Source, c.Note, c.Reverts, len(c.Versions)}
+	return &wireChange{c.Seq, c.Hash, text.ClampToJSONTime(c.Time), c.Source, c.Note, c.Reverts, len(c.Versions)}
 }
 
 func (w *wireChange) toChange() oxbow.Change {
@@ -102,7 +102,7 @@ type wireVersion struct {
 }
 
 func toWireVersion(v oxbow.Version) *wireVersion {
-	return &wireVersion{v.Seq, v.Prev, v.Verb, toWire(v.Entry), v.Source, v.Note, v.Erased}
+	return &wireVersion{v.Seq, v.Prev, v.Verb, toWireEntry(v.Entry), v.Source, v.Note, v.Erased}
 }
 
 // toVersion returns the version. It returns false if w is invalid.
@@ -124,7 +124,7 @@ func toWireDelta(d oxbow.Delta) *wireDelta {
 	if d.Entry == nil {
 		return &wireDelta{ID: d.ID}
 	}
-	return &wireDelta{d.ID, toWire(*d.Entry)}
+	return &wireDelta{d.ID, toWireEntry(*d.Entry)}
 }
 
 // wireReport is an [oxbow.CheckReport].
@@ -176,11 +176,11 @@ type wireStats struct {
 // Further documents of requests and answers.
 type (
 	wireAbout struct {
-		OpIDs bool `json:"op_ids"` // a change with the op ID of an earlier change is not made again
+		KeepsOpIDs bool `json:"op_ids"` // a change with the op ID of an earlier change is not made again
 	}
 	wireEntries struct {
-		Filter wireFilter `json:"filter,omitzero"`
-		At     *uint64    `json:"at,omitempty"` // number of the change after which the store is read
+		Filter      wireFilter `json:"filter,omitzero"`
+		AfterChange *uint64    `json:"at,omitempty"` // number of the change after which the store is read
 	}
 	wireSeq struct {
 		Seq uint64 `json:"seq"`

@@ -67,7 +67,7 @@ func (v *version) file() string {
 		e.Labels = append(e.Labels, oxbow.Label{Key: "tag", Value: l})
 	}
 	e.Labels = oxbow.SortLabels(append(e.Labels, oxbow.Label{Key: "status", Value: v.status}))
-	return Format(e)
+	return FormatEntry(e)
 }
 
 // stretches returns where a version differs from the base of n lines, as [from, to) and the
@@ -202,7 +202,7 @@ func (h *history) build(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree, err := At(dir)
+	tree, err := FindOrNewTree(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +301,7 @@ func TestClonesInAnyOrder(t *testing.T) {
 // changed the same.
 func (h *history) compare(t *testing.T, dir string) {
 	t.Helper()
-	files, _, err := Lint(filepath.Join(dir, Dir))
+	files, _, err := LintFiles(filepath.Join(dir, Dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -410,7 +410,7 @@ func TestWithoutOxbow(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		runGit(t, dir, "init", "-q", "-b", "ours")
-		tree, err := At(dir)
+		tree, err := FindOrNewTree(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -428,7 +428,7 @@ func TestWithoutOxbow(t *testing.T) {
 		runGit(t, dir, "checkout", "-q", "ours")
 		commit(c.ours)
 		out, err := tryGit(t, dir, "merge", "-q", "--no-edit", "theirs")
-		files, wrong, lerr := Lint(filepath.Join(dir, filepath.FromSlash(Dir)))
+		files, wrong, lerr := LintFiles(filepath.Join(dir, filepath.FromSlash(Dir)))
 		if lerr != nil || (err != nil) != (c.want != "") || !strings.Contains(fmt.Sprint(wrong), c.want) ||
 			(c.want == "" && len(files) != 1) {
 			t.Errorf("git merge: %v %s; wrong are %v, %v, want %q", err, out, wrong, lerr, c.want)

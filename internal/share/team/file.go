@@ -20,29 +20,29 @@ const (
 	maxFiles   = 20_000   // number of files in a directory that are read
 )
 
-const extension = ".md"
+const fileExtension = ".md"
 
-// alphabet contains the digits of Crockford's base 32, in which ULIDs are written.
-const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+// base32Alphabet contains the digits of Crockford's base 32, in which ULIDs are written.
+const base32Alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 // ulidLength is the number of digits of a ULID.
 const ulidLength = 26
 
-// maxTitle is the maximum number of bytes that an entry's name contributes to its file name.
-const maxTitle = 60
+// maxTitleBytes is the maximum number of bytes that an entry's name contributes to its file name.
+const maxTitleBytes = 60
 
 // isEntryFile reports whether the file name is a ULID followed by .md, or such a name after a title
 // and a dash. The ULID must be in upper case and the title in lower case, so that no two names
 // differ only in case.
 func isEntryFile(name string) bool {
-	id, ok := strings.CutSuffix(name, extension)
+	id, ok := strings.CutSuffix(name, fileExtension)
 	if !ok || len(id) < ulidLength {
 		return false
 	}
 	prefix, id := id[:len(id)-ulidLength], id[len(id)-ulidLength:]
 	title, hasDash := strings.CutSuffix(prefix, "-")
-	return id[0] <= '7' && strings.Trim(id, alphabet) == "" &&
-		(prefix == "" || (hasDash && title != "" && len(title) <= maxTitle && title == fileTitle(title)))
+	return id[0] <= '7' && strings.Trim(id, base32Alphabet) == "" &&
+		(prefix == "" || (hasDash && title != "" && len(title) <= maxTitleBytes && title == fileTitle(title)))
 }
 
 // fileTitle returns the words of an entry's name that its file name begins with: ASCII letters in
@@ -52,16 +52,16 @@ func fileTitle(name string) string {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
 	})
 	title := strings.Join(words, "-")
-	return strings.TrimRight(title[:min(len(title), maxTitle)], "-")
+	return strings.TrimRight(title[:min(len(title), maxTitleBytes)], "-")
 }
 
 // fileName returns the name of the file for a new entry: the words of the entry's name, so that
 // people recognize the file, and a ULID, so that two branches never choose the same file.
 func fileName(name string, at time.Time, random [10]byte) string {
 	if title := fileTitle(name); title != "" {
-		return title + "-" + newULID(at, random) + extension
+		return title + "-" + newULID(at, random) + fileExtension
 	}
-	return newULID(at, random) + extension
+	return newULID(at, random) + fileExtension
 }
 
 // newULID returns the ULID with the time and 80 random bits.
@@ -79,7 +79,7 @@ func newULID(at time.Time, random [10]byte) string {
 		acc, bits = acc<<8|uint32(b), bits+8
 		for bits >= 5 {
 			bits -= 5
-			id[n] = alphabet[acc>>bits&31]
+			id[n] = base32Alphabet[acc>>bits&31]
 			n++
 		}
 	}

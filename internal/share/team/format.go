@@ -21,15 +21,15 @@ import (
 
 // The keys of the front matter. Labels of other keys are in the list keyLabels.
 const (
-	keyName    = "name"
-	keyAliases = "aliases"
-	keyProject = "project"
-	keyTags    = "tags"
-	keyFiles   = "related_files"
-	keyLabels  = "labels"
-	keyCreated = "created"
-	keyBefore  = "lines_before" // line ends at the beginning of the content, which a person's editor might remove
-	keyAfter   = "lines_after"  // line ends at the end of the content
+	keyName        = "name"
+	keyAliases     = "aliases"
+	keyProject     = "project"
+	keyTags        = "tags"
+	keyFiles       = "related_files"
+	keyLabels      = "labels"
+	keyCreated     = "created"
+	keyLinesBefore = "lines_before" // line ends at the beginning of the content, which a person's editor might remove
+	keyLinesAfter  = "lines_after"  // line ends at the end of the content
 )
 
 const lineEnds = "\r\n"
@@ -39,9 +39,9 @@ var labelKeys = []struct{ key, label string }{
 	{keyProject, oxbow.LabelProject}, {keyTags, oxbow.LabelTag}, {keyFiles, oxbow.LabelFile},
 }
 
-// Format returns the text of an entry's file, as [Tree.Write] writes it. Equal entries have equal
+// FormatEntry returns the text of an entry's file, as [Tree.WriteEntry] writes it. Equal entries have equal
 // files. An entry that YAML cannot represent is written in the format of package mdtree.
-func Format(e oxbow.Entry) string {
+func FormatEntry(e oxbow.Entry) string {
 	if !hasYAMLForm(&e) {
 		return mdtree.FormatEntry(e)
 	}
@@ -78,10 +78,10 @@ func Format(e oxbow.Entry) string {
 		before, after = e.Content, ""
 	}
 	if before != "" {
-		writeKey(&b, keyBefore, before)
+		writeKey(&b, keyLinesBefore, before)
 	}
 	if after != "" {
-		writeKey(&b, keyAfter, after)
+		writeKey(&b, keyLinesAfter, after)
 	}
 	b.WriteString("---\n")
 	if text != "" {
@@ -115,7 +115,7 @@ func writeList(b *strings.Builder, key string, values []string) {
 
 // quoteUnlessBare returns a YAML scalar that is read as s.
 func quoteUnlessBare(s string) string {
-	if frontmatter.IsBare(s) {
+	if frontmatter.IsBareWord(s) {
 		return s
 	}
 	return strconv.Quote(s)
@@ -125,21 +125,23 @@ func quoteUnlessBare(s string) string {
 // know becomes labels. A value that cannot be a label becomes a paragraph above the content. notes describe these
 // values.
 func parseText(text string) (e oxbow.Entry, notes []string, ok bool, err error) {
-	data, body, ok := frontmatter.Cut(strings.TrimPrefix(text, "\ufeff"))
+	data, body, ok := frontmatter.SplitFrontMatter(strings.TrimPrefix(text, "\ufeff"))
 	if !ok {
 		return e, nil, false, nil
 	}
-	r := &fileReader{Reader: frontmatter.Reader{FirstLine: 2}}
-	switch top := r.Read(data); {
+	r := &fileReader{MappingReader: frontmatter.MappingReader{FirstLine: 2}}
+	switch top := r.ReadMapping(data); {
 	case top == nil || top.Line == 0:
 	case top.Kind != yaml.MappingNode:
-		r.Add(top, "is %s; write lines such as name: deploy", frontmatter.Describe(top))
+		r.AddMistake(top, "is %s; write lines such as name: deploy", frontmatter.DescribeKind(top))
 	default:
 		r.readKeys(top)
 	}
 	r.entry.Labels = oxbow.SortLabels(r.entry.Labels)
-	r.entry.Content = r.before + strings.Trim(strings.Join(append(r.paragraphs, strings.Trim(body, lineEnds)), "\n\n"),
-		lineEnds) + r.after
+	r.entry.Content = r.linesBefore + strings.Trim(
+		strings.Join(append(r.paragraphs, strings.Trim(body, lineEnds)), "\n\n"),
+		lineEnds,
+	) + r.linesAfter
 	var errs []error
 	for _, d := range r.Diagnostics {
 		errs = append(errs, fmt.Errorf("has a mistake in line %d: %s", d.Line, d.Text))
@@ -149,11 +151,11 @@ func parseText(text string) (e oxbow.Entry, notes []string, ok bool, err error) 
 
 // fileReader reads the front matter of an entry's file.
 type fileReader struct {
-	frontmatter.Reader
-	entry         oxbow.Entry
-	before, after string
-	notes         []string
-	paragraphs    []string // values that are kept with the content
+	frontmatter.MappingReader
+	entry                   oxbow.Entry
+	linesBefore, linesAfter string
+	notes                   []string
+	paragraphs              []string // values that are kept with the content
 }
 
 func (r *fileReader) readKeys(top *yaml.Node) {
@@ -161,7 +163,7 @@ func (r *fileReader) readKeys(top *yaml.Node) {
 	for i := 0; i+1 < len(top.Content); i += 2 {
 		k, v := top.Content[i], top.Content[i+1]
 		if seen[k.Value] {
-			r.Add(k, "the key %s is there twice; keep one", frontmatter.Clip(k.Value))
+			r.AddMistake(k, "the key %s is there twice; keep one", frontmatter.ClipValue(k.Value))
 			continue
 		}
 		seen[k.Value] = true
@@ -176,33 +178,33 @@ func (r *fileReader) readValue(k, v *yaml.Node) {
 		if k.Value != l.key {
 			continue
 		}
-		for _, n := range r.values(k, v) {
+		for _, n := range r.valueNodes(k, v) {
 			r.addLabel(n, oxbow.Label{Key: l.label, Value: n.Value})
 		}
 		return
 	}
 	switch k.Value {
 	case keyName:
-		r.entry.Name = r.value(k, v)
+		r.entry.Name = r.singleValue(k, v)
 	case keyAliases:
-		for _, n := range r.values(k, v) {
+		for _, n := range r.valueNodes(k, v) {
 			r.entry.Aliases = append(r.entry.Aliases, n.Value)
 		}
 	case keyLabels:
-		for _, n := range r.values(k, v) {
+		for _, n := range r.valueNodes(k, v) {
 			l, err := oxbow.ParseLabel(n.Value)
 			if err != nil {
-				r.Add(n, "%v", err)
+				r.AddMistake(n, "%v", err)
 				continue
 			}
 			r.addLabel(n, l)
 		}
 	case keyCreated:
 		r.readCreated(k, v)
-	case keyBefore:
-		r.before = r.readLineEnds(k, v)
-	case keyAfter:
-		r.after = r.readLineEnds(k, v)
+	case keyLinesBefore:
+		r.linesBefore = r.readLineEnds(k, v)
+	case keyLinesAfter:
+		r.linesAfter = r.readLineEnds(k, v)
 	default:
 		r.readOtherKey(k, v)
 	}
@@ -214,8 +216,8 @@ const maxOtherLabels = oxbow.MaxLabels / 2
 
 // readOtherKey reads a key that oxbow does not know, like an import.
 func (r *fileReader) readOtherKey(k, v *yaml.Node) {
-	for _, p := range frontmatter.Flatten(k.Value, v) {
-		for _, n := range p.Scalars {
+	for _, p := range frontmatter.FlattenProperty(k.Value, v) {
+		for _, n := range p.Values {
 			l := oxbow.Label{Key: frontmatter.LabelKey(p.Name), Value: strings.TrimSpace(n.Value)}
 			isNote := l.Key == "kind" && l.Value == oxbow.Note.String()
 			switch {
@@ -223,64 +225,64 @@ func (r *fileReader) readOtherKey(k, v *yaml.Node) {
 			case l.Check() == nil && len(r.entry.Labels) < maxOtherLabels:
 				r.entry.Labels = append(r.entry.Labels, l)
 			default:
-				r.keepWithText(p.Name, n.Value, "cannot be a label")
+				r.addParagraph(p.Name, n.Value, "cannot be a label")
 			}
 		}
 	}
 }
 
-// keepWithText keeps a value as a paragraph above the content, and notes the reason.
-func (r *fileReader) keepWithText(key, value, reason string) {
+// addParagraph keeps a value as a paragraph above the content, and notes the reason.
+func (r *fileReader) addParagraph(key, value, reason string) {
 	r.paragraphs = append(r.paragraphs, key+": "+strings.TrimSpace(value))
 	r.notes = append(r.notes, fmt.Sprintf("has the key %q with %q, which %s and is kept with the text",
-		frontmatter.Clip(key), frontmatter.Clip(value), reason))
+		frontmatter.ClipValue(key), frontmatter.ClipValue(value), reason))
 }
 
 func (r *fileReader) addLabel(n *yaml.Node, l oxbow.Label) {
 	if err := l.Check(); err != nil {
-		r.Add(n, "%v", err)
+		r.AddMistake(n, "%v", err)
 		return
 	}
 	r.entry.Labels = append(r.entry.Labels, l)
 }
 
-// value returns the single value of a key.
-func (r *fileReader) value(k, v *yaml.Node) string {
+// singleValue returns the single value of a key.
+func (r *fileReader) singleValue(k, v *yaml.Node) string {
 	if v.Kind != yaml.ScalarNode {
-		r.Add(v, "%s is %s; write a single value", k.Value, frontmatter.Describe(v))
+		r.AddMistake(v, "%s is %s; write a single value", k.Value, frontmatter.DescribeKind(v))
 		return ""
 	}
 	return v.Value
 }
 
-// values returns the values of a list, or a single value as a list.
-func (r *fileReader) values(k, v *yaml.Node) []*yaml.Node {
+// valueNodes returns the values of a list, or a single value as a list.
+func (r *fileReader) valueNodes(k, v *yaml.Node) []*yaml.Node {
 	if v.Kind == yaml.ScalarNode {
 		return []*yaml.Node{v}
 	}
 	isScalar := func(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode }
 	if v.Kind != yaml.SequenceNode || slices.ContainsFunc(v.Content, func(n *yaml.Node) bool { return !isScalar(n) }) {
-		r.Add(v, "%s is not a list of words; write a list such as [a, b]", k.Value)
+		r.AddMistake(v, "%s is not a list of words; write a list such as [a, b]", k.Value)
 		return nil
 	}
 	return v.Content
 }
 
 func (r *fileReader) readCreated(k, v *yaml.Node) {
-	s := r.value(k, v)
+	s := r.singleValue(k, v)
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly} {
 		if t, err := time.Parse(layout, s); err == nil {
 			r.entry.Created = t.UTC()
 			return
 		}
 	}
-	r.keepWithText(keyCreated, s, "is not a date such as 2026-04-18T09:30:00Z")
+	r.addParagraph(keyCreated, s, "is not a date such as 2026-04-18T09:30:00Z")
 }
 
 func (r *fileReader) readLineEnds(k, v *yaml.Node) string {
-	s := r.value(k, v)
+	s := r.singleValue(k, v)
 	if strings.Trim(s, lineEnds) != "" || len(s) > maxContent {
-		r.Add(v, "%s is not a list of line ends such as \"\\n\\n\"; take the line out", k.Value)
+		r.AddMistake(v, "%s is not a list of line ends such as \"\\n\\n\"; take the line out", k.Value)
 		return ""
 	}
 	return s

@@ -39,7 +39,7 @@ lines_after: "\n"
 
 The card network takes 31 seconds to answer.
 `
-	if got := Format(e); got != want {
+	if got := FormatEntry(e); got != want {
 		t.Errorf("Format() = %s, want %s", got, want)
 	}
 }
@@ -66,7 +66,7 @@ func TestFormatRoundTrip(t *testing.T) {
 		"an early time":  {Name: "a", Created: time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC)},
 		"the year 10000": {Name: "a", Created: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)},
 	} {
-		for _, text := range []string{Format(e), mdtree.FormatEntry(e)} {
+		for _, text := range []string{FormatEntry(e), mdtree.FormatEntry(e)} {
 			got, notes, err := parseEntry(text)
 			if err != nil || len(notes) > 0 || !equalEntries(got, e) {
 				t.Errorf("%s: parseEntry(%q) = %+v, %q, %v", what, text, got, notes, err)
@@ -111,7 +111,7 @@ func TestOtherKeysAreKept(t *testing.T) {
 		if err != nil || !equalEntries(got, want) {
 			t.Errorf("parseEntry(%q) = %+v, %v, want %+v", text, got, err, want)
 		}
-		again, notes, err := parseEntry(Format(got))
+		again, notes, err := parseEntry(FormatEntry(got))
 		if err != nil || len(notes) > 0 || !equalEntries(again, got) {
 			t.Errorf("after %q was written again, parseEntry = %+v, %q, %v", text, again, notes, err)
 		}
@@ -151,16 +151,16 @@ func FuzzFormat(f *testing.F) {
 	f.Add(mdtree.FormatEntry(oxbow.Entry{Name: "a", Aliases: []string{"b"}, Content: "\n"}))
 	f.Fuzz(func(t *testing.T, text string) {
 		e, _, err := parseEntry(text)
-		if err != nil || len(Format(e)) > maxFile || mdtree.HasConflictMarkers(Format(e)) {
+		if err != nil || len(FormatEntry(e)) > maxFile || mdtree.HasConflictMarkers(FormatEntry(e)) {
 			return
 		}
-		again, notes, err := parseEntry(Format(e))
+		again, notes, err := parseEntry(FormatEntry(e))
 		if err != nil || len(notes) > 0 || !equalEntries(again, e) || !slices.Equal(again.Aliases, e.Aliases) {
 			t.Errorf(
 				"%q is read as %+v, and written as %q, which is read as %+v, %q, %v",
 				text,
 				e,
-				Format(e),
+				FormatEntry(e),
 				again,
 				notes,
 				err,

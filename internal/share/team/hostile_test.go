@@ -148,7 +148,7 @@ func (e *evil) git(dir string) {
 // text is a file's.
 func (e *evil) text() string {
 	name := e.pick("a", "A", "ä", "a\u0308", "../../x", "a/b", strings.Repeat("n", 300), "", "-x", "a\nb")
-	good := Format(oxbow.Entry{
+	good := FormatEntry(oxbow.Entry{
 		Name:    name,
 		Content: e.pick("x", "\x00", "</div>", strings.Repeat("y", e.IntN(90_000))),
 		Labels:  []oxbow.Label{{Key: "file", Value: "../../../etc/passwd"}},
@@ -232,9 +232,9 @@ func (e *evil) team(dir string) {
 
 // use does all that there is to do in a repository. Errors are as they should be.
 func (e *evil) use(ctx context.Context, dir string) {
-	if tree, err := Find(dir); err == nil && tree != nil {
+	if tree, err := FindTree(dir); err == nil && tree != nil {
 		tree.Identity()
-		tree.DriverInstalled()
+		tree.HasMergeDriver()
 		if s, err := tree.Open(ctx, mdtree.Options{}); err == nil {
 			for entry, err := range s.Entries(ctx, oxbow.Filter{}) {
 				if err != nil {
@@ -246,7 +246,7 @@ func (e *evil) use(ctx context.Context, dir string) {
 			}
 			_, _, _ = s.ReviewedNames(ctx)
 			_, _ = s.Check(ctx)
-			file, _, err := tree.Write(
+			file, _, err := tree.WriteEntry(
 				ctx,
 				s,
 				oxbow.Entry{Name: e.pick("a", "new"), Content: "mine"},
@@ -256,7 +256,7 @@ func (e *evil) use(ctx context.Context, dir string) {
 				_ = s.Store.Refresh(ctx)
 				for entry := range s.Entries(ctx, oxbow.Filter{}) {
 					if p, err := s.Locate(ctx, entry.Name); err == nil && p.Path == file {
-						_ = tree.Remove(ctx, s, p)
+						_ = tree.RemoveEntry(ctx, s, p)
 					}
 				}
 			}
@@ -265,11 +265,11 @@ func (e *evil) use(ctx context.Context, dir string) {
 			}
 		}
 	}
-	if at, err := At(dir); err == nil {
+	if at, err := FindOrNewTree(dir); err == nil {
 		_, _ = at.Init(ctx, "oxbow", true)
 		_, _ = at.Init(ctx, "oxbow", false)
 	}
-	_, _, _ = Lint(filepath.Join(dir, filepath.FromSlash(Dir)))
+	_, _, _ = LintFiles(filepath.Join(dir, filepath.FromSlash(Dir)))
 	_ = FindDirectory(dir)
 	files, _ := filepath.Glob(filepath.Join(dir, Dir, "*"))
 	if len(files) > 2 {
@@ -342,7 +342,7 @@ func TestLinksWithin(t *testing.T) {
 	if rep, err := s.Check(t.Context()); err != nil || rep.Records != 1 {
 		t.Errorf("Check() read %d entries, %v, want that of the one file", rep.Records, err)
 	}
-	if text, err := s.tree.readSmall(settingsFile); err == nil {
+	if text, err := s.tree.readTeamFile(settingsFile); err == nil {
 		t.Errorf("readSmall() followed a link: %q", text)
 	}
 }
@@ -355,7 +355,7 @@ func TestForeignJournal(t *testing.T) {
 		Dir + "/.oxbow-tree/commit.json": journal, Dir + "/.oxbow-tree/0": noteFile("evil", "staged")})
 	s := opened(t, clone)
 	o := WriteOptions{Random: bytes.NewReader(make([]byte, 10))}
-	if _, _, err := s.tree.Write(t.Context(), s, oxbow.Entry{Name: "b", Content: "two"}, o); err != nil {
+	if _, _, err := s.tree.WriteEntry(t.Context(), s, oxbow.Entry{Name: "b", Content: "two"}, o); err != nil {
 		t.Fatal(err)
 	}
 	if got := fmt.Sprint(namesOf(t, s)); got != "[a b]" {

@@ -26,10 +26,10 @@ func (t *Tree) Identity() string {
 	if u := normalizeURL(t.repo.RemoteURL(remoteName), t.repo.Root()); u != "" {
 		return u
 	}
-	return "path:" + realPathOr(t.repo.Root())
+	return "path:" + realPathOrClean(t.repo.Root())
 }
 
-func realPathOr(p string) string {
+func realPathOrClean(p string) string {
 	if real, err := filepath.EvalSymlinks(p); err == nil {
 		return real
 	}
@@ -60,7 +60,7 @@ func normalizeURL(address, root string) string {
 		if err != nil {
 			return "url:" + address
 		}
-		return "path:" + realPathOr(filepath.FromSlash(u.Path))
+		return "path:" + realPathOrClean(filepath.FromSlash(u.Path))
 	default:
 		i := strings.IndexByte(address, ':')
 		if i < 2 || strings.ContainsAny(address[:i], `/\`) { // a path, possibly with a drive letter
@@ -68,10 +68,10 @@ func normalizeURL(address, root string) string {
 			if !filepath.IsAbs(p) {
 				p = filepath.Join(root, p)
 			}
-			return "path:" + realPathOr(p)
+			return "path:" + realPathOrClean(p)
 		}
 		scheme = "ssh"
-		user, host, _ = removeUser(address[:i])
+		user, host, _ = cutUser(address[:i])
 		host, repoPath = strings.ToLower(host), address[i+1:]
 		isPerson := user != "" && user != "git"
 		if isPerson && !strings.HasPrefix(repoPath, "/") {
@@ -81,7 +81,7 @@ func normalizeURL(address, root string) string {
 	return canonicalURL(strings.ToLower(scheme), user, host, repoPath)
 }
 
-func removeUser(s string) (user, host string, ok bool) {
+func cutUser(s string) (user, host string, ok bool) {
 	if i := strings.LastIndexByte(s, '@'); i >= 0 {
 		return s[:i], s[i+1:], true
 	}
@@ -114,7 +114,7 @@ func (t *Tree) IsTrusted(l trust.List) bool {
 	return false
 }
 
-// Trust records that the user trusts the team files of this repository.
-func (t *Tree) Trust(ctx context.Context, l trust.List, now time.Time) error {
+// MarkTrusted records that the user trusts the team files of this repository.
+func (t *Tree) MarkTrusted(ctx context.Context, l trust.List, now time.Time) error {
 	return l.AddTeam(ctx, t.Identity(), now)
 }

@@ -17,9 +17,9 @@ import (
 
 // Finding is a problem in a file.
 type Finding struct {
-	File string // file name in the directory ("" for the directory itself)
-	What string
-	Mend string
+	File    string // file name in the directory ("" for the directory itself)
+	Problem string
+	Mend    string
 }
 
 // File is a file that contains an entry.
@@ -28,10 +28,10 @@ type File struct {
 	Entry oxbow.Entry
 }
 
-// Lint reads all files in a directory. It returns the entries in the order of the files, and a
+// LintFiles reads all files in a directory. It returns the entries in the order of the files, and a
 // finding for each problem. Lint ignores files that are not meant as entries. If the directory
 // cannot be read, Lint returns an error.
-func Lint(dir string) (files []File, wrong []Finding, err error) {
+func LintFiles(dir string) (files []File, wrong []Finding, err error) {
 	t := &Tree{path: filepath.Clean(dir)}
 	if fi, err := os.Lstat(dir); err == nil && !fi.IsDir() {
 		return nil, nil, fmt.Errorf(
@@ -48,7 +48,7 @@ func Lint(dir string) (files []File, wrong []Finding, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading team files: %w", err)
 	}
-	l := &linter{dir: d, names: map[string]string{}}
+	l := &linter{dir: d, fileByEntryName: map[string]string{}}
 	for _, e := range entries {
 		if name := e.Name(); name == settingsFile {
 			l.lintSettings(t)
@@ -59,22 +59,22 @@ func Lint(dir string) (files []File, wrong []Finding, err error) {
 	if n := len(l.files); n > maxFiles {
 		l.addFinding("", "remove what is done with", "there are %d entries; more than %d are not read", n, maxFiles)
 	}
-	return l.files, l.found, nil
+	return l.files, l.findings, nil
 }
 
 type linter struct {
-	dir   *vfs.OS
-	names map[string]string // files by the name of their entry
-	files []File
-	found []Finding
+	dir             *vfs.OS
+	fileByEntryName map[string]string // files by the name of their entry
+	files           []File
+	findings        []Finding
 }
 
 func (l *linter) addFinding(file, mend, format string, args ...any) {
-	l.found = append(l.found, Finding{file, fmt.Sprintf(format, args...), mend})
+	l.findings = append(l.findings, Finding{file, fmt.Sprintf(format, args...), mend})
 }
 
 func (l *linter) lintSettings(t *Tree) {
-	text, err := t.readSmall(settingsFile)
+	text, err := t.readTeamFile(settingsFile)
 	if err == nil {
 		_, err = parseSettings(settingsFile, text)
 	}
@@ -92,7 +92,7 @@ func (l *linter) lintSettings(t *Tree) {
 func (l *linter) lintFile(d os.DirEntry) {
 	name := d.Name()
 	switch {
-	case !strings.EqualFold(filepath.Ext(name), extension) || strings.EqualFold(name, "README.md"):
+	case !strings.EqualFold(filepath.Ext(name), fileExtension) || strings.EqualFold(name, "README.md"):
 		return
 	case !d.Type().IsRegular():
 		l.addFinding(
@@ -132,7 +132,7 @@ func (l *linter) lintFile(d os.DirEntry) {
 
 // lintEntry checks the entry in a file.
 func (l *linter) lintEntry(name string, e oxbow.Entry) {
-	if first, twice := l.names[e.Name]; twice {
+	if first, twice := l.fileByEntryName[e.Name]; twice {
 		l.addFinding(
 			name,
 			"put into one file what is right, and remove the other; until then a reviewed one counts before others, "+
@@ -142,7 +142,7 @@ func (l *linter) lintEntry(name string, e oxbow.Entry) {
 			first,
 		)
 	} else {
-		l.names[e.Name] = name
+		l.fileByEntryName[e.Name] = name
 	}
 	if err := Check(e); err != nil {
 		l.addFinding(name, "shorten or mend the entry", "%v", err)

@@ -52,7 +52,7 @@ func Merge(base, ours, theirs string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("merging: %w", err)
 	}
-	text := Format(e)
+	text := FormatEntry(e)
 	if _, _, err := parseEntry(text); err != nil {
 		return "", fmt.Errorf("merging: the result %w", err)
 	}

@@ -80,7 +80,7 @@ func TestMerge(t *testing.T) {
 		expand := strings.NewReplacer("{", conflictOpen, "or", conflictOr, "}", conflictClose)
 		file := func(s string) string {
 			e := entryFrom(t, expand.Replace(strings.ReplaceAll(s, "dropped", "dr0pped")))
-			return Format(e)
+			return FormatEntry(e)
 		}
 		for _, sides := range [][2]string{{c.ours, c.theirs}, {c.theirs, c.ours}} {
 			got, err := Merge(file(c.base), file(sides[0]), file(sides[1]))
@@ -116,7 +116,7 @@ func TestMergeRefuses(t *testing.T) {
 		t.Errorf("Merge() of a conflict within a conflict = %q, want an error", got)
 	}
 	if e := (oxbow.Entry{Name: "a", Created: time.Unix(5, 0)}); true {
-		early, late := Format(e), strings.ReplaceAll(Format(e), "00:00:05", "00:00:09")
+		early, late := FormatEntry(e), strings.ReplaceAll(FormatEntry(e), "00:00:05", "00:00:09")
 		got, err := Merge("", late, early)
 		if p, _, perr := parseEntry(got); err != nil || perr != nil || p.Created.Unix() != 5 {
 			t.Errorf("Merge() of two new files = %q, %v, want the earlier date", got, err)

@@ -27,11 +27,11 @@ type teamSettings struct {
 // parseSettings parses team.yaml: a mapping with the keys version and branch. file is its path, for
 // error messages, which contain the line of each mistake. An empty text means the defaults.
 func parseSettings(file, text string) (teamSettings, error) {
-	r := &settingsReader{Reader: frontmatter.Reader{File: file}}
-	switch n := r.Read(text); {
+	r := &settingsReader{MappingReader: frontmatter.MappingReader{File: file}}
+	switch n := r.ReadMapping(text); {
 	case n == nil || n.Line == 0:
 	case n.Kind != yaml.MappingNode:
-		r.Add(n, "is %s; it has lines such as \"version: %s\"", frontmatter.Describe(n), settingsVersion)
+		r.AddMistake(n, "is %s; it has lines such as \"version: %s\"", frontmatter.DescribeKind(n), settingsVersion)
 	default:
 		r.readNode(n)
 	}
@@ -43,7 +43,7 @@ func parseSettings(file, text string) (teamSettings, error) {
 }
 
 type settingsReader struct {
-	frontmatter.Reader
+	frontmatter.MappingReader
 	settings teamSettings
 }
 
@@ -53,24 +53,28 @@ func (r *settingsReader) readNode(n *yaml.Node) {
 		k, v := n.Content[i], n.Content[i+1]
 		switch {
 		case seenKeys[k.Value]:
-			r.Add(k, "%s is there twice", frontmatter.Clip(k.Value))
+			r.AddMistake(k, "%s is there twice", frontmatter.ClipValue(k.Value))
 		case k.Value == "version" && v.Value != settingsVersion:
-			r.Add(
+			r.AddMistake(
 				v,
 				"is of version %s, and this oxbow reads %s: install a newer one",
-				frontmatter.Clip(v.Value),
+				frontmatter.ClipValue(v.Value),
 				settingsVersion,
 			)
 		case k.Value == "branch" && (v.Kind != yaml.ScalarNode || !isBranch(v.Value)):
-			r.Add(v, "is %s; branch is the name of a branch of the remote, such as main", frontmatter.Describe(v))
+			r.AddMistake(
+				v,
+				"is %s; branch is the name of a branch of the remote, such as main",
+				frontmatter.DescribeKind(v),
+			)
 		case k.Value == "branch":
 			r.settings.Branch = v.Value
 		case k.Value != "version":
-			r.Add(
+			r.AddMistake(
 				k,
 				"unknown key %q; there are version and branch. A newer oxbow may have written it: install that, or "+
 					"take the line out",
-				frontmatter.Clip(k.Value),
+				frontmatter.ClipValue(k.Value),
 			)
 		}
 		seenKeys[k.Value] = true

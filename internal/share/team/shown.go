@@ -18,8 +18,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// localTaint is the taint of entries that are not reviewed.
-const localTaint = "team files: not on the reviewed branch"
+// unreviewedTaint is the taint of entries that are not reviewed.
+const unreviewedTaint = "team files: not on the reviewed branch"
 
 // privilegedLabels lists the labels by which an entry is shown to agents that did not ask for it, and the label that
 // certifies an entry. These labels are removed from entries that are not reviewed.
@@ -31,25 +31,25 @@ var privilegedLabels = []string{"pinned", "process", oxbow.LabelVerified}
 // they have not changed.
 type TeamStore struct {
 	files            *Store
-	sharedPrintsFunc func() map[string]bool // hashes of the entries that the user shared
+	readSharedHashes func() map[string]bool // hashes of the entries that the user shared
 	watchers         subscribers.List[oxbow.Event]
-	stop             func()
+	stopWatching     func()
 
 	mu           sync.Mutex // guards the fields below, which describe how the entries were last shown
 	upstream     Upstream
-	sharedPrints map[string]bool // hashes, see prints
+	sharedHashes map[string]bool // hashes, see prints
 }
 
 var _ oxbow.Watcher = (*TeamStore)(nil)
 
-// Show presents the entries of files, and closes files when it is closed. prints returns the
+// NewTeamStore presents the entries of files, and closes files when it is closed. prints returns the
 // hashes of all entries that the user has shared, and may be nil.
-func Show(files *Store, prints func() map[string]bool) *TeamStore {
-	if prints == nil {
-		prints = func() map[string]bool { return nil }
+func NewTeamStore(files *Store, readHashes func() map[string]bool) *TeamStore {
+	if readHashes == nil {
+		readHashes = func() map[string]bool { return nil }
 	}
-	s := &TeamStore{files: files, sharedPrintsFunc: prints}
-	s.stop = files.Watch(s.watchers.Send)
+	s := &TeamStore{files: files, readSharedHashes: readHashes}
+	s.stopWatching = files.Watch(s.watchers.Send)
 	return s
 }
 
@@ -70,16 +70,16 @@ func (s *TeamStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow
 		if err != nil {
 			reviewed = nil // treat all entries as not reviewed
 		}
-		own := s.sharedPrintsFunc()
+		own := s.readSharedHashes()
 		s.mu.Lock()
-		s.upstream, s.sharedPrints = up, own
+		s.upstream, s.sharedHashes = up, own
 		s.mu.Unlock()
 		for e, err := range s.files.Entries(ctx, oxbow.Filter{}) {
 			if err != nil {
 				yield(e, err)
 				return
 			}
-			e = shownEntry(e.Clone(), reviewed[e.Name], own, up)
+			e = presentEntry(e.Clone(), reviewed[e.Name], own, up)
 			if f.Match(&e) && !yield(e, nil) {
 				return
 			}
@@ -87,11 +87,11 @@ func (s *TeamStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow
 	}
 }
 
-// shownEntry returns an entry as it is shown. The version of a shown entry depends on whether the
+// presentEntry returns an entry as it is shown. The version of a shown entry depends on whether the
 // entry is reviewed or was shared by the user, so that a change of this state also changes the
 // version.
-func shownEntry(e oxbow.Entry, reviewed bool, prints map[string]bool, up Upstream) oxbow.Entry {
-	isOwn := !reviewed && prints[Print(e)]
+func presentEntry(e oxbow.Entry, reviewed bool, sharedHashes map[string]bool, up Upstream) oxbow.Entry {
+	isOwn := !reviewed && sharedHashes[EntryHash(e)]
 	e.Version &^= 3
 	if reviewed {
 		e.Version |= 1
@@ -107,21 +107,21 @@ func shownEntry(e oxbow.Entry, reviewed bool, prints map[string]bool, up Upstrea
 	e.Labels = slices.DeleteFunc(e.Labels, func(l oxbow.Label) bool { return slices.Contains(privilegedLabels, l.Key) })
 	e.Labels = oxbow.SortLabels(append(
 		e.Labels[:min(len(e.Labels), oxbow.MaxLabels-1)],
-		oxbow.Label{Key: oxbow.LabelTaint, Value: localTaint},
+		oxbow.Label{Key: oxbow.LabelTaint, Value: unreviewedTaint},
 	))
 	return e
 }
 
-// Print returns the hash of an entry, which identifies an entry that the user shared. It is a hash of
+// EntryHash returns the hash of an entry, which identifies an entry that the user shared. It is a hash of
 // the format of package mdtree, because the lists of earlier versions contain such hashes.
-func Print(e oxbow.Entry) string {
+func EntryHash(e oxbow.Entry) string {
 	sum := sha256.Sum256([]byte(mdtree.FormatEntry(e)))
 	return hex.EncodeToString(sum[:])
 }
 
 // String returns the branch and its abbreviated commit.
 func (u Upstream) String() string {
-	return u.Branch + " at " + u.Commit[:min(len(u.Commit), shortCommit)]
+	return u.Branch + " at " + u.Commit[:min(len(u.Commit), shortCommitLength)]
 }
 
 // Apply implements [oxbow.Store].
@@ -139,9 +139,9 @@ func (s *TeamStore) Refresh(ctx context.Context) error {
 		return err
 	}
 	_, up, err := s.files.tree.readUpstream(ctx)
-	own := s.sharedPrintsFunc()
+	own := s.readSharedHashes()
 	s.mu.Lock()
-	moved := (err == nil && s.upstream != up) || !maps.Equal(s.sharedPrints, own)
+	moved := (err == nil && s.upstream != up) || !maps.Equal(s.sharedHashes, own)
 	s.mu.Unlock()
 	if moved {
 		s.watchers.Send(oxbow.Event{Reset: true})
@@ -151,6 +151,6 @@ func (s *TeamStore) Refresh(ctx context.Context) error {
 
 // Close implements [oxbow.Store].
 func (s *TeamStore) Close() error {
-	s.stop()
+	s.stopWatching()
 	return s.files.Close()
 }

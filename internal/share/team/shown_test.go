@@ -21,7 +21,7 @@ import (
 func over(t testing.TB, dir string, shares *[]oxbow.Entry) (both, own *oxbow.Memory) {
 	t.Helper()
 	own = storetest.Open(t, filepath.Join(t.TempDir(), "memory.oxbow"), nil)
-	tree, err := Find(dir)
+	tree, err := FindTree(dir)
 	if err != nil || tree == nil {
 		t.Fatalf("Find(%s) = %v, %v", dir, tree, err)
 	}
@@ -32,11 +32,11 @@ func over(t testing.TB, dir string, shares *[]oxbow.Entry) (both, own *oxbow.Mem
 	prints := func() map[string]bool {
 		own := map[string]bool{}
 		for _, e := range *shares {
-			own[Print(e)] = true
+			own[EntryHash(e)] = true
 		}
 		return own
 	}
-	both, err = overlay.New(t.Context(), own, Show(files, prints), " (team)")
+	both, err = overlay.New(t.Context(), own, NewTeamStore(files, prints), " (team)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestShown(t *testing.T) {
 	}
 	var shares []oxbow.Entry
 	both, _ := over(t, clone, &shares)
-	put(t, clone, map[string]string{inDir(2): Format(pinned), inDir(3): Format(mine)})
+	put(t, clone, map[string]string{inDir(2): FormatEntry(pinned), inDir(3): FormatEntry(mine)})
 	want := func(words string, trust oxbow.Trust, volunteered, pinned bool) {
 		t.Helper()
 		e := found(t, both, words)
@@ -101,7 +101,7 @@ func TestShown(t *testing.T) {
 	}
 
 	// A review makes it the team's, an edit of the file takes that away.
-	put(t, up, map[string]string{inDir(2): Format(pinned)})
+	put(t, up, map[string]string{inDir(2): FormatEntry(pinned)})
 	runGit(t, up, "add", "-A")
 	runGit(t, up, "commit", "-qm", "reviewed")
 	runGit(t, clone, "fetch", "-q")
@@ -254,7 +254,7 @@ func BenchmarkRecall(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		tree, err := Find(clone)
+		tree, err := FindTree(clone)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -262,7 +262,7 @@ func BenchmarkRecall(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		both, err = overlay.New(b.Context(), own, Show(files, nil), " (team)")
+		both, err = overlay.New(b.Context(), own, NewTeamStore(files, nil), " (team)")
 		if err != nil {
 			b.Fatal(err)
 		}

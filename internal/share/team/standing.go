@@ -41,7 +41,7 @@ func (s *Store) ReviewedNames(ctx context.Context) (names map[string]bool, up Up
 	names = map[string]bool{}
 	err = s.View(ctx, func(v mdtree.View) error {
 		for file, blob := range blobs {
-			if text, ok := v.File(file); ok && s.sums.blobName(file, text) == blob {
+			if text, ok := v.File(file); ok && s.blobNames.blobName(file, text) == blob {
 				for _, it := range v.Items(file) {
 					p, found := v.Find(it.Entry.Name)
 					if found && p.Path == file {
@@ -62,13 +62,13 @@ func (t *Tree) reviewedFiles(ctx context.Context) map[string]string {
 	return blobs
 }
 
-// preferReviewed returns a function that reports whether a file with this text is on the reviewed branch.
+// isReviewedFunc returns a function that reports whether a file with this text is on the reviewed branch.
 // The function reads the branch once, when it is first called.
-func (s *Store) preferReviewed(ctx context.Context) func(file, text string) bool {
+func (s *Store) isReviewedFunc(ctx context.Context) func(file, text string) bool {
 	blobs := sync.OnceValue(func() map[string]string { return s.tree.reviewedFiles(ctx) })
 	return func(file, text string) bool {
 		blob, ok := blobs()[file]
-		return ok && s.sums.blobName(file, text) == blob
+		return ok && s.blobNames.blobName(file, text) == blob
 	}
 }
 
@@ -83,12 +83,12 @@ func (s *Store) Commit(ctx context.Context, name string) (string, error) {
 	if err != nil || up.Commit == "" {
 		return "", err
 	}
-	id, err := s.tree.repo.LastChange(ctx, up.Commit, path.Join(s.tree.rel, p.Path))
-	return id[:min(len(id), shortCommit)], err
+	id, err := s.tree.repo.LastCommitOf(ctx, up.Commit, path.Join(s.tree.relPath, p.Path))
+	return id[:min(len(id), shortCommitLength)], err
 }
 
-// shortCommit is the number of hexadecimal digits in an abbreviated commit.
-const shortCommit = 10
+// shortCommitLength is the number of hexadecimal digits in an abbreviated commit.
+const shortCommitLength = 10
 
 // readUpstream returns the blob names of the files on the reviewed branch, by file name, and the
 // branch.
@@ -108,7 +108,7 @@ func (t *Tree) readUpstream(ctx context.Context) (blobs map[string]string, up Up
 		return blobs, up, err
 	}
 	up = Upstream{Branch: remoteName + "/" + branch.Branch}
-	up.Commit, err = t.repo.Follow("refs/remotes/" + up.Branch)
+	up.Commit, err = t.repo.FollowRef("refs/remotes/" + up.Branch)
 	if err != nil || up.Commit == "" {
 		return nil, up, err
 	}
@@ -121,7 +121,7 @@ func (t *Tree) readUpstream(ctx context.Context) (blobs map[string]string, up Up
 func defaultBranch(repo *git.Repo) (up Upstream, err error) {
 	for _, name := range defaultBranches {
 		up = Upstream{Branch: remoteName + "/" + name}
-		up.Commit, err = repo.Follow("refs/remotes/" + up.Branch)
+		up.Commit, err = repo.FollowRef("refs/remotes/" + up.Branch)
 		if err != nil {
 			return Upstream{}, fmt.Errorf("finding the reviewed branch: %w", err)
 		}
@@ -139,7 +139,7 @@ func ReviewedCommit(ctx context.Context, repo *git.Repo) (string, error) {
 		up, err := defaultBranch(repo)
 		return up.Commit, err
 	}
-	t, err := findTree(repo, repo.Root())
+	t, err := newTree(repo, repo.Root())
 	if err != nil {
 		return "", err
 	}
@@ -150,21 +150,24 @@ func ReviewedCommit(ctx context.Context, repo *git.Repo) (string, error) {
 // commitFiles returns the blob names of a commit's team files. It caches the last result for each
 // branch.
 func (t *Tree) commitFiles(ctx context.Context, up Upstream) (map[string]string, error) {
-	if files, ok := t.reviewed[up]; ok {
+	if files, ok := t.reviewedFilesByUpstream[up]; ok {
 		return files, nil
 	}
-	listed, err := t.repo.FilesIn(ctx, up.Commit, t.rel)
+	listed, err := t.repo.CommitFilesIn(ctx, up.Commit, t.relPath)
 	if err != nil {
 		return nil, fmt.Errorf("reading the reviewed branch: %w", err)
 	}
 	files := make(map[string]string, len(listed))
 	for p, blob := range listed {
-		if name, ok := strings.CutPrefix(p, t.rel+"/"); ok {
+		if name, ok := strings.CutPrefix(p, t.relPath+"/"); ok {
 			files[name] = blob
 		}
 	}
-	maps.DeleteFunc(t.reviewed, func(old Upstream, _ map[string]string) bool { return old.Branch == up.Branch })
-	t.reviewed[up] = files
+	maps.DeleteFunc(
+		t.reviewedFilesByUpstream,
+		func(old Upstream, _ map[string]string) bool { return old.Branch == up.Branch },
+	)
+	t.reviewedFilesByUpstream[up] = files
 	return files, nil
 }
 
@@ -174,8 +177,8 @@ func (t *Tree) blobSettings(ctx context.Context, blob string) (teamSettings, err
 	if blob == "" {
 		return teamSettings{}, nil
 	}
-	text, err := t.readSmall(settingsFile)
-	if err != nil || git.BlobName([]byte(text), t.repo.SHA256()) != blob {
+	text, err := t.readTeamFile(settingsFile)
+	if err != nil || git.BlobName([]byte(text), t.repo.IsSHA256()) != blob {
 		found, err := t.repo.ReadBlobs(ctx, []string{blob})
 		if err != nil {
 			return teamSettings{}, fmt.Errorf("reading %s of the reviewed branch: %w", settingsFile, err)
@@ -186,8 +189,10 @@ func (t *Tree) blobSettings(ctx context.Context, blob string) (teamSettings, err
 	return s, err
 }
 
-// readSmall returns the text of a regular file in the directory.
-func (t *Tree) readSmall(name string) (string, error) { return readFile(filepath.Join(t.path, name)) }
+// readTeamFile returns the text of a regular file in the directory.
+func (t *Tree) readTeamFile(name string) (string, error) {
+	return readFile(filepath.Join(t.path, name))
+}
 
 // readFile returns the text of a regular file. It does not follow symbolic links.
 func readFile(p string) (string, error) {

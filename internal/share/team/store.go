@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Store contains the entries from team files, in file name order. [Tree.Write] and [Tree.Remove]
+// Store contains the entries from team files, in file name order. [Tree.WriteEntry] and [Tree.RemoveEntry]
 // change the files, and Apply does not. If several files define the same entry name, the reviewed file counts. If none
 // is reviewed, the first file counts.
 //
@@ -26,17 +26,17 @@ import (
 // nothing.
 type Store struct {
 	*mdtree.Store
-	tree  *Tree
-	files *entryFiles
-	sums  *blobNames
-	clock func() time.Time
+	tree      *Tree
+	files     *entryFiles
+	blobNames *blobNames
+	clock     func() time.Time
 
-	mu     sync.Mutex // guards opened
-	opened time.Time  // zero after the first Refresh
+	mu       sync.Mutex // guards opened
+	openTime time.Time  // zero after the first Refresh
 }
 
-// freshTime is the time after Open for which Refresh does nothing.
-const freshTime = 50 * time.Millisecond
+// noRefreshTime is the time after Open for which Refresh does nothing.
+const noRefreshTime = 50 * time.Millisecond
 
 // Open opens the files as a store, and in the meantime reads the reviewed branch. Only Clock and
 // Warn of the options are used.
@@ -58,27 +58,27 @@ func (t *Tree) Open(ctx context.Context, o mdtree.Options) (*Store, error) {
 	lasting := context.WithoutCancel(ctx)
 	s := &Store{tree: t, files: &entryFiles{dir, maxFiles, func() map[string]string {
 		return t.reviewedFiles(lasting)
-	}}, sums: &blobNames{isSHA256: t.repo.SHA256(), byFile: map[string]blobName{}}, clock: o.Clock}
+	}}, blobNames: &blobNames{isSHA256: t.repo.IsSHA256(), byFile: map[string]blobName{}}, clock: o.Clock}
 	s.Store, err = mdtree.Open(
 		ctx,
 		s.files,
-		teamLayout{s.sums},
+		teamLayout{s.blobNames},
 		mdtree.Options{Clock: o.Clock, Warn: o.Warn, Path: t.path, NoJournal: true, Manual: true, MaxFile: maxFile,
-			Prefer: s.preferReviewed},
+			Prefer: s.isReviewedFunc},
 	)
 	if err != nil {
 		_ = dir.Close()
 		return nil, fmt.Errorf("opening team files: %w", err)
 	}
-	s.opened = o.Clock()
+	s.openTime = o.Clock()
 	return s, nil
 }
 
 // Refresh implements [oxbow.Watcher].
 func (s *Store) Refresh(ctx context.Context) error {
 	s.mu.Lock()
-	skip := !s.opened.IsZero() && s.clock().Sub(s.opened) < freshTime
-	s.opened = time.Time{}
+	skip := !s.openTime.IsZero() && s.clock().Sub(s.openTime) < noRefreshTime
+	s.openTime = time.Time{}
 	s.mu.Unlock()
 	if skip {
 		return ctx.Err()
@@ -95,8 +95,8 @@ func (s *Store) Close() error {
 	return err
 }
 
-// File returns the path of an entry's file, for messages.
-func (s *Store) File(ctx context.Context, name string) (string, error) {
+// EntryFile returns the path of an entry's file, for messages.
+func (s *Store) EntryFile(ctx context.Context, name string) (string, error) {
 	p, err := s.Locate(ctx, name)
 	return filepath.Join(s.tree.path, p.Path), err
 }
@@ -127,7 +127,7 @@ func (s *blobNames) blobName(file, text string) string {
 
 // teamLayout is the format of team files, with a file for each entry. Files are read in parallel, so
 // that computing their blob names is parallel as well.
-type teamLayout struct{ sums *blobNames }
+type teamLayout struct{ blobNames *blobNames }
 
 // Dirs implements [mdtree.Layout].
 func (teamLayout) Dirs() []string { return []string{"."} }
@@ -141,11 +141,12 @@ func (l teamLayout) Parse(file, text string) ([]mdtree.Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.sums.blobName(file, text)
+	l.blobNames.blobName(file, text)
 	return []mdtree.Item{{Entry: e, End: len(text)}}, nil
 }
 
-// Plan implements [mdtree.Layout]. It refuses all changes: [Tree.Write] and [Tree.Remove] also check what git knows.
+// Plan implements [mdtree.Layout]. It refuses all changes: [Tree.WriteEntry] and [Tree.RemoveEntry] also check what
+// git knows.
 func (teamLayout) Plan(mdtree.View, oxbow.Op, time.Time) ([]mdtree.Edit, error) {
 	return nil, fmt.Errorf("team files are changed by oxbow team: %w", oxbow.ErrReadOnly)
 }
@@ -155,8 +156,8 @@ func (teamLayout) Plan(mdtree.View, oxbow.Op, time.Time) ([]mdtree.Edit, error) 
 // of the remaining files.
 type entryFiles struct {
 	*vfs.OS
-	maxFiles int
-	reviewed func() map[string]string // files of the reviewed branch, by name
+	maxFiles      int
+	reviewedFiles func() map[string]string // files of the reviewed branch, by name
 }
 
 // ReadDir implements [vfs.FS].
@@ -170,7 +171,7 @@ func (f *entryFiles) ReadDir(name string) ([]fs.DirEntry, error) {
 		return !e.Type().IsRegular() || !isEntryFile(final)
 	})
 	if len(entries) > f.maxFiles {
-		reviewed := f.reviewed()
+		reviewed := f.reviewedFiles()
 		others := func(e fs.DirEntry) int {
 			if _, ok := reviewed[e.Name()]; ok {
 				return 0

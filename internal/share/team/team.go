@@ -31,24 +31,24 @@ const Dir = ".oxbow/team"
 
 // Tree gives access to the team files of a working tree. It is safe for concurrent use.
 type Tree struct {
-	repo *git.Repo
-	path string // path of the directory in the operating system's form
-	rel  string // slash-separated path of the directory, relative to the working tree
+	repo    *git.Repo
+	path    string // path of the directory in the operating system's form
+	relPath string // slash-separated path of the directory, relative to the working tree
 
-	mu       sync.Mutex // guards reviewed
-	reviewed map[Upstream]map[string]string
+	mu                      sync.Mutex // guards reviewed
+	reviewedFilesByUpstream map[Upstream]map[string]string
 }
 
-// Find returns the team files nearest to a directory. It looks in the directory itself and in
+// FindTree returns the team files nearest to a directory. It looks in the directory itself and in
 // all parents up to the root of the git working tree. It returns nil if no directory contains
 // team files. Directories that are reached through a link below the working tree are ignored.
-func Find(dir string) (*Tree, error) {
+func FindTree(dir string) (*Tree, error) {
 	current, err := realDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	for ; ; current = filepath.Dir(current) {
-		if isTeam(current) {
+		if hasTeamFiles(current) {
 			return treeAt(current)
 		}
 		if _, err := os.Lstat(filepath.Join(current, ".git")); err == nil || filepath.Dir(current) == current {
@@ -62,7 +62,7 @@ func Find(dir string) (*Tree, error) {
 func FindDirectory(dir string) string {
 	current, err := realDir(dir)
 	for ; err == nil; current = filepath.Dir(current) {
-		if isTeam(current) {
+		if hasTeamFiles(current) {
 			return filepath.Join(current, filepath.FromSlash(Dir))
 		}
 		if filepath.Dir(current) == current {
@@ -72,11 +72,11 @@ func FindDirectory(dir string) string {
 	return ""
 }
 
-// At is like [Find]. If the working tree has no team files, At returns a Tree that can create team
+// FindOrNewTree is like [FindTree]. If the working tree has no team files, At returns a Tree that can create team
 // files at the root of the working tree. If the directory is not in a working tree, the error
 // matches [git.ErrNone].
-func At(dir string) (*Tree, error) {
-	t, err := Find(dir)
+func FindOrNewTree(dir string) (*Tree, error) {
+	t, err := FindTree(dir)
 	if err != nil || t != nil {
 		return t, err
 	}
@@ -84,11 +84,11 @@ func At(dir string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	repo, err := git.Find(current, nil)
+	repo, err := git.FindRepo(current, nil)
 	if err != nil {
 		return nil, err
 	}
-	return findTree(repo, repo.Root())
+	return newTree(repo, repo.Root())
 }
 
 func realDir(dir string) (string, error) {
@@ -102,8 +102,8 @@ func realDir(dir string) (string, error) {
 	return at, nil
 }
 
-// isTeam reports whether the directory has a subdirectory with team files.
-func isTeam(root string) bool {
+// hasTeamFiles reports whether the directory has a subdirectory with team files.
+func hasTeamFiles(root string) bool {
 	for _, dir := range []string{".oxbow", filepath.FromSlash(Dir)} {
 		if fi, err := os.Lstat(filepath.Join(root, dir)); err != nil || !fi.IsDir() {
 			return false
@@ -113,33 +113,38 @@ func isTeam(root string) bool {
 }
 
 func treeAt(start string) (*Tree, error) {
-	repo, err := git.Find(start, nil)
-	if errors.Is(err, git.ErrNone) {
+	repo, err := git.FindRepo(start, nil)
+	if errors.Is(err, git.ErrNoRepository) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("finding team files: %w", err)
 	}
-	return findTree(repo, start)
+	return newTree(repo, start)
 }
 
-func findTree(repo *git.Repo, start string) (*Tree, error) {
+func newTree(repo *git.Repo, start string) (*Tree, error) {
 	dir := filepath.Join(start, filepath.FromSlash(Dir))
 	rel, err := filepath.Rel(repo.Root(), dir)
 	if err != nil {
 		return nil, fmt.Errorf("finding team files: %w", err)
 	}
-	return &Tree{repo: repo, path: dir, rel: filepath.ToSlash(rel), reviewed: map[Upstream]map[string]string{}}, nil
+	return &Tree{
+		repo:                    repo,
+		path:                    dir,
+		relPath:                 filepath.ToSlash(rel),
+		reviewedFilesByUpstream: map[Upstream]map[string]string{},
+	}, nil
 }
 
 // Path returns the directory of the team files.
 func (t *Tree) Path() string { return t.path }
 
-// Top returns the root of the working tree.
-func (t *Tree) Top() string { return t.repo.Root() }
+// Root returns the root of the working tree.
+func (t *Tree) Root() string { return t.repo.Root() }
 
-// Rel returns the slash-separated path of a team file, relative to the working tree's root.
-func (t *Tree) Rel(file string) string { return path.Join(t.rel, file) }
+// RelPath returns the slash-separated path of a team file, relative to the working tree's root.
+func (t *Tree) RelPath(file string) string { return path.Join(t.relPath, file) }
 
 // directoryExists reports whether the directory of team files exists. It returns an error if the directory must not be
 // used, for example because the directory is a link.

@@ -66,7 +66,7 @@ func noteFile(name, content string) string {
 		Created: time.Unix(1767225600, 0),
 		Labels:  []oxbow.Label{{Key: "tag", Value: "x"}},
 	}
-	return Format(e)
+	return FormatEntry(e)
 }
 
 // shared returns a repository with team files, and a clone of it.
@@ -85,7 +85,7 @@ func shared(t testing.TB, files map[string]string) (upstream, clone string) {
 // opened returns the store of the team files of a directory, which the test ends by a check.
 func opened(t testing.TB, dir string) *Store {
 	t.Helper()
-	tree, err := Find(dir)
+	tree, err := FindTree(dir)
 	if err != nil || tree == nil {
 		t.Fatalf("Find(%s) = %v, %v", dir, tree, err)
 	}
@@ -144,7 +144,7 @@ func TestStanding(t *testing.T) {
 	}
 	standing("a", "b", "c")
 	first := strings.TrimSpace(runGit(t, up, "rev-parse", "HEAD"))
-	if c, err := s.Commit(ctx, "b"); err != nil || !strings.HasPrefix(first, c) || len(c) != shortCommit {
+	if c, err := s.Commit(ctx, "b"); err != nil || !strings.HasPrefix(first, c) || len(c) != shortCommitLength {
 		t.Errorf("Commit(b) = %q, %v, want the beginning of %s", c, err, first)
 	}
 	// Edited, new, on a branch of one's own that is pushed: all local.
@@ -184,24 +184,24 @@ func TestReviewedBranchIsNamedUpstream(t *testing.T) {
 func TestFindNone(t *testing.T) {
 	plain := t.TempDir()
 	put(t, plain, map[string]string{inDir(1): noteFile("a", "one")})
-	if tree, err := Find(plain); tree != nil || err != nil {
+	if tree, err := FindTree(plain); tree != nil || err != nil {
 		t.Errorf("Find() outside of git = %v, %v, want none", tree, err)
 	}
 	_, clone := shared(t, map[string]string{"x": "y"})
-	if tree, err := Find(clone); tree != nil || err != nil {
+	if tree, err := FindTree(clone); tree != nil || err != nil {
 		t.Errorf("Find() without team files = %v, %v, want none", tree, err)
 	}
 	// Those of a repository around are not those of one inside.
 	outer, _ := shared(t, map[string]string{inDir(1): noteFile("a", "one")})
 	inner := filepath.Join(outer, "inner")
 	runGit(t, outer, "init", "-q", inner)
-	if tree, err := Find(inner); tree != nil || err != nil {
+	if tree, err := FindTree(inner); tree != nil || err != nil {
 		t.Errorf("Find() in a repository inside = %v, %v, want none", tree, err)
 	}
 	if err := os.Symlink(filepath.Join(outer, ".oxbow"), filepath.Join(clone, ".oxbow")); err != nil {
 		t.Skip(err)
 	}
-	if tree, err := Find(clone); tree != nil || err != nil {
+	if tree, err := FindTree(clone); tree != nil || err != nil {
 		t.Errorf("Find() through a link = %v, %v, want none", tree, err)
 	}
 }
@@ -212,7 +212,7 @@ func TestStoreRefusesChanges(t *testing.T) {
 	if err := s.Apply(t.Context(), oxbow.Remove{Name: "a"}); !errors.Is(err, oxbow.ErrReadOnly) {
 		t.Errorf("Apply() = %v, want %v", err, oxbow.ErrReadOnly)
 	}
-	if p, err := s.File(t.Context(), "a"); err != nil || p != filepath.Join(clone, filepath.FromSlash(inDir(1))) {
+	if p, err := s.EntryFile(t.Context(), "a"); err != nil || p != filepath.Join(clone, filepath.FromSlash(inDir(1))) {
 		t.Errorf("File(a) = %q, %v", p, err)
 	}
 	if rep, err := s.Check(t.Context()); err != nil || len(rep.Problems) > 0 {
@@ -222,7 +222,7 @@ func TestStoreRefusesChanges(t *testing.T) {
 
 func TestTrusted(t *testing.T) {
 	_, clone := shared(t, map[string]string{inDir(1): noteFile("a", "one")})
-	tree, err := Find(clone)
+	tree, err := FindTree(clone)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,16 +231,16 @@ func TestTrusted(t *testing.T) {
 		t.Error("team files are trusted at first")
 	}
 	runGit(t, clone, "remote", "set-url", "origin", "https://bob:secret@example.org/team/code.git")
-	if err := tree.Trust(t.Context(), l, time.Unix(0, 0)); err != nil || !tree.IsTrusted(l) {
+	if err := tree.MarkTrusted(t.Context(), l, time.Unix(0, 0)); err != nil || !tree.IsTrusted(l) {
 		t.Errorf("Trust() = %v, and they are trusted: %t", err, tree.IsTrusted(l))
 	}
 	_, other := shared(t, map[string]string{inDir(1): noteFile("a", "one")})
 	runGit(t, other, "remote", "set-url", "origin", "git@example.org:team/code")
-	if o, err := Find(other); err != nil || !o.IsTrusted(l) {
+	if o, err := FindTree(other); err != nil || !o.IsTrusted(l) {
 		t.Errorf("another clone of the repository is not trusted: %v", err)
 	}
 	runGit(t, other, "remote", "set-url", "origin", "git@example.org:team/other")
-	if o, err := Find(other); err != nil || o.IsTrusted(l) {
+	if o, err := FindTree(other); err != nil || o.IsTrusted(l) {
 		t.Errorf("another repository is trusted: %v", err)
 	}
 	if was, err := l.RemoveTeam(t.Context(), tree.Identity()); !was || err != nil || tree.IsTrusted(l) {
@@ -322,7 +322,7 @@ func TestFileName(t *testing.T) {
 		"01ARZ3NDEKTSV4RRFFQ69G5FAV.txt": false, "deploy-01ARZ3NDEKTSV4RRFFQ69G5FAV.md": true,
 		"Deploy-01ARZ3NDEKTSV4RRFFQ69G5FAV.md": false, "deploy01ARZ3NDEKTSV4RRFFQ69G5FAV.md": false,
 		"-01ARZ3NDEKTSV4RRFFQ69G5FAV.md": false, "a--b-01ARZ3NDEKTSV4RRFFQ69G5FAV.md": false,
-		strings.Repeat("a", maxTitle+1) + "-01ARZ3NDEKTSV4RRFFQ69G5FAV.md": false} {
+		strings.Repeat("a", maxTitleBytes+1) + "-01ARZ3NDEKTSV4RRFFQ69G5FAV.md": false} {
 		if isEntryFile(name) != want {
 			t.Errorf("isEntryFile(%s) = %t", name, !want)
 		}
@@ -348,7 +348,7 @@ func BenchmarkFirst(b *testing.B) {
 	}()
 	for b.Loop() {
 		begin := time.Now()
-		tree, err := Find(clone)
+		tree, err := FindTree(clone)
 		find += time.Since(begin)
 		if err != nil || tree == nil {
 			b.Fatal(err)

@@ -24,9 +24,9 @@ import (
 // driverName is the name of the merge driver in git's config.
 const driverName = "oxbow-entry"
 
-// attributes assign the merge driver to the files. They also keep git from changing line ends,
+// gitAttributes assign the merge driver to the files. They also keep git from changing line ends,
 // because reviewed files are compared byte for byte.
-const attributes = "*.md -text merge=" + driverName + "\n"
+const gitAttributes = "*.md -text merge=" + driverName + "\n"
 
 const (
 	attributesFile = ".gitattributes"
@@ -51,7 +51,7 @@ func (t *Tree) Init(ctx context.Context, command string, dryRun bool) (written [
 	ignoreBefore, ignoreText := t.extendIgnoreFile()
 	for name, text := range map[string]string{
 		settingsFile:       formatSettings(teamSettings{}),
-		attributesFile:     attributes,
+		attributesFile:     gitAttributes,
 		"../" + ignoreFile: ignoreText,
 	} {
 		var oldText []byte
@@ -70,11 +70,11 @@ func (t *Tree) Init(ctx context.Context, command string, dryRun bool) (written [
 				return nil, err
 			}
 		}
-		written = append(written, t.Rel(name))
+		written = append(written, t.RelPath(name))
 	}
 	slices.Sort(written)
 	if !dryRun {
-		err = t.installDriver(ctx, Command(command))
+		err = t.installDriver(ctx, MergeCommand(command))
 	}
 	return written, err
 }
@@ -82,25 +82,25 @@ func (t *Tree) Init(ctx context.Context, command string, dryRun bool) (written [
 // installDriver makes command this clone's merge driver, unless the config already names a driver.
 // It refuses a config file that is a link, because git would write to the link's target.
 func (t *Tree) installDriver(ctx context.Context, command string) error {
-	if t.DriverInstalled() {
+	if t.HasMergeDriver() {
 		return nil
 	}
-	if config := filepath.Join(t.repo.Common(), "config"); !isRegular(config) {
+	if config := filepath.Join(t.repo.CommonDir(), "config"); !isRegular(config) {
 		return fmt.Errorf("%s is not a regular file", config)
 	}
 	return errors.Join(t.repo.SetConfig(ctx, "merge."+driverName+".name", "team files of oxbow"),
 		t.repo.SetConfig(ctx, "merge."+driverName+".driver", command))
 }
 
-// Command returns the shell command that git runs to merge a file. It calls the program. If the
+// MergeCommand returns the shell command that git runs to merge a file. It calls the program. If the
 // program is missing or cannot read a file, the command instead calls git's merge by line.
-func Command(program string) string {
+func MergeCommand(program string) string {
 	return program + " merge-entry %O %A %B %P || git merge-file -L ours -L base -L theirs %A %O %B"
 }
 
-// DriverInstalled reports whether this clone's git config contains the merge driver.
-func (t *Tree) DriverInstalled() bool {
-	return strings.Contains(t.repo.Config("merge", driverName, "driver"), " merge-entry %O %A %B")
+// HasMergeDriver reports whether this clone's git config contains the merge driver.
+func (t *Tree) HasMergeDriver() bool {
+	return strings.Contains(t.repo.ConfigValue("merge", driverName, "driver"), " merge-entry %O %A %B")
 }
 
 // ignoredTemps is the line in .gitignore for the writers' temporary files.
@@ -123,17 +123,17 @@ func (t *Tree) extendIgnoreFile() (oldText []byte, text string) {
 	return oldText, text + ignoredTemps + "\n"
 }
 
-// WriteOptions configure [Tree.Write].
+// WriteOptions configure [Tree.WriteEntry].
 type WriteOptions struct {
-	Random io.Reader       // random bytes for the names of new files
-	Wrote  map[string]bool // hashes (see [Print]) of the files that this user's oxbow wrote
+	Random    io.Reader       // random bytes for the names of new files
+	OwnHashes map[string]bool // hashes (see [EntryHash]) of the files that this user's oxbow wrote
 }
 
-// Write writes the file of an entry. It replaces the file of the entry with the same name. If no
+// WriteEntry writes the file of an entry. It replaces the file of the entry with the same name. If no
 // file has the name, Write creates a file named after the entry, its creation time and random digits.
 // It returns the file name. isChanged is false if the file already had this text. If the file must
-// not be replaced, it returns an [EditedError] (see [Tree.CheckReplace]).
-func (t *Tree) Write(
+// not be replaced, it returns an [UncommittedEditError] (see [Tree.CheckReplace]).
+func (t *Tree) WriteEntry(
 	ctx context.Context,
 	s *Store,
 	e oxbow.Entry,
@@ -146,12 +146,12 @@ func (t *Tree) Write(
 	if exists, err := t.directoryExists(); err != nil || !exists {
 		return "", false, errors.Join(err, errorUnless(exists, fs.ErrNotExist))
 	}
-	text, newFile := Format(e), ""
+	text, newFile := FormatEntry(e), ""
 	err = s.Edit(ctx, func(v mdtree.View, _ time.Time) (edits []mdtree.Edit, err error) {
 		if p, found := v.Find(e.Name); found {
-			file, isChanged = p.Path, Format(p.Entry) != text
+			file, isChanged = p.Path, FormatEntry(p.Entry) != text
 			if isChanged {
-				err = t.CheckReplace(ctx, file, o.Wrote)
+				err = t.CheckReplace(ctx, file, o.OwnHashes)
 			}
 		} else {
 			if newFile == "" {
@@ -179,24 +179,24 @@ func (o *WriteOptions) newFileName(e *oxbow.Entry) (string, error) {
 	return fileName(e.Name, e.Created, r), nil
 }
 
-// EditedError is returned for a team file whose text would be lost, because somebody edited the
+// UncommittedEditError is returned for a team file whose text would be lost, because somebody edited the
 // file without committing it. It matches [oxbow.ErrConflict].
-type EditedError struct {
+type UncommittedEditError struct {
 	File string // path relative to the root of the working tree
 }
 
-func (e *EditedError) Error() string {
+func (e *UncommittedEditError) Error() string {
 	return fmt.Sprintf("%s was edited and the edit is not committed, so git has no copy of it", e.File)
 }
 
 // Is reports whether target is [oxbow.ErrConflict].
-func (e *EditedError) Is(target error) bool { return target == oxbow.ErrConflict }
+func (e *UncommittedEditError) Is(target error) bool { return target == oxbow.ErrConflict }
 
-// CheckReplace returns an [EditedError] if the file contains text that exists nowhere else. A file
+// CheckReplace returns an [UncommittedEditError] if the file contains text that exists nowhere else. A file
 // may be replaced in three cases: the file is missing, the HEAD commit has the same text, or wrote
 // contains the hash of the file. In the last case, the home's history contains the text.
-func (t *Tree) CheckReplace(ctx context.Context, file string, wrote map[string]bool) error {
-	text, err := t.readSmall(file)
+func (t *Tree) CheckReplace(ctx context.Context, file string, ownHashes map[string]bool) error {
+	text, err := t.readTeamFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -204,17 +204,17 @@ func (t *Tree) CheckReplace(ctx context.Context, file string, wrote map[string]b
 		return err
 	}
 	e, _, err := parseEntry(text)
-	isSaved := err == nil && wrote[Print(e)] && containsOnly(text, &e)
+	isSaved := err == nil && ownHashes[EntryHash(e)] && containsOnly(text, &e)
 	if isSaved {
 		return nil
 	}
 	return t.checkCommitted(ctx, file, text)
 }
 
-// CheckRemove returns an [EditedError] if the file contains text besides the entry that is not
+// CheckRemove returns an [UncommittedEditError] if the file contains text besides the entry that is not
 // committed, because removing the file would lose this text. The entry itself is stored elsewhere.
 func (t *Tree) CheckRemove(ctx context.Context, p mdtree.Place) error {
-	text, err := t.readSmall(p.Path)
+	text, err := t.readTeamFile(p.Path)
 	if err != nil || containsOnly(text, &p.Entry) {
 		return err
 	}
@@ -226,37 +226,37 @@ func (t *Tree) CheckRemove(ctx context.Context, p mdtree.Place) error {
 // mdtree.
 func containsOnly(text string, e *oxbow.Entry) bool {
 	text = normalizeLineEnds(text)
-	return text == normalizeLineEnds(Format(*e)) || text == normalizeLineEnds(mdtree.FormatEntry(*e))
+	return text == normalizeLineEnds(FormatEntry(*e)) || text == normalizeLineEnds(mdtree.FormatEntry(*e))
 }
 
 func normalizeLineEnds(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
-// checkCommitted returns an [EditedError] unless the commit at HEAD contains the text of the file.
+// checkCommitted returns an [UncommittedEditError] unless the commit at HEAD contains the text of the file.
 func (t *Tree) checkCommitted(ctx context.Context, file, text string) error {
-	head, err := t.repo.Head(ctx)
+	head, err := t.repo.HeadCommit(ctx)
 	if err != nil {
 		return err
 	}
-	edited := &EditedError{File: t.Rel(file)}
+	edited := &UncommittedEditError{File: t.RelPath(file)}
 	if head == "" {
 		return edited
 	}
-	blob, err := t.repo.At(ctx, head, t.Rel(file))
+	blob, err := t.repo.BlobAt(ctx, head, t.RelPath(file))
 	if err != nil {
 		return err
 	}
 	for _, form := range []string{text, normalizeLineEnds(text)} {
-		if blob == git.BlobName([]byte(form), t.repo.SHA256()) {
+		if blob == git.BlobName([]byte(form), t.repo.IsSHA256()) {
 			return nil
 		}
 	}
 	return edited
 }
 
-// Remove removes the file of an entry. If the entry has changed since p was read, the error matches
+// RemoveEntry removes the file of an entry. If the entry has changed since p was read, the error matches
 // [oxbow.ErrConflict]. If the file contains no entry or does not exist, the error matches
 // [oxbow.ErrNotFound].
-func (t *Tree) Remove(ctx context.Context, s *Store, p mdtree.Place) (err error) {
+func (t *Tree) RemoveEntry(ctx context.Context, s *Store, p mdtree.Place) (err error) {
 	defer func() { err = wrapError("removing a team file", err) }()
 	if exists, err := t.directoryExists(); err != nil || !exists {
 		return errors.Join(err, errorUnless(exists, fs.ErrNotExist))
@@ -264,10 +264,10 @@ func (t *Tree) Remove(ctx context.Context, s *Store, p mdtree.Place) (err error)
 	return s.Edit(ctx, func(v mdtree.View, _ time.Time) ([]mdtree.Edit, error) {
 		items := v.Items(p.Path)
 		if len(items) == 0 {
-			return nil, fmt.Errorf("%w: %s is not the file of an entry", oxbow.ErrNotFound, t.Rel(p.Path))
+			return nil, fmt.Errorf("%w: %s is not the file of an entry", oxbow.ErrNotFound, t.RelPath(p.Path))
 		}
-		if Format(items[0].Entry) != Format(p.Entry) {
-			return nil, fmt.Errorf("%w: %s was changed meanwhile", oxbow.ErrConflict, t.Rel(p.Path))
+		if FormatEntry(items[0].Entry) != FormatEntry(p.Entry) {
+			return nil, fmt.Errorf("%w: %s was changed meanwhile", oxbow.ErrConflict, t.RelPath(p.Path))
 		}
 		return []mdtree.Edit{{Path: p.Path, Remove: true}}, nil
 	})
@@ -284,7 +284,7 @@ func Check(e oxbow.Entry) error {
 	if n := len(e.Content); n > maxContent {
 		return fmt.Errorf("has a content of %d bytes; the most that a team file has is %d", n, maxContent)
 	}
-	text := Format(e)
+	text := FormatEntry(e)
 	if len(text) > maxFile {
 		return fmt.Errorf("makes a file of %d bytes; the most is %d", len(text), maxFile)
 	}

@@ -27,13 +27,13 @@ func checkInitTwice(t *testing.T, ignored string) {
 	dir := t.TempDir()
 	runGit(t, dir, "init", "-q")
 	put(t, dir, map[string]string{".oxbow/.gitignore": ignored})
-	tree, err := At(dir)
+	tree, err := FindOrNewTree(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []int{3, 0} {
 		written, err := tree.Init(t.Context(), "oxbow", false)
-		if err != nil || len(written) != want || !tree.DriverInstalled() {
+		if err != nil || len(written) != want || !tree.HasMergeDriver() {
 			t.Errorf("Init() = %v, %v the %d. time, want %d files and a driver", written, err, i+1, want)
 		}
 	}
@@ -58,7 +58,7 @@ func checkInitTwice(t *testing.T, ignored string) {
 	); !strings.Contains(got, "merge: oxbow-entry") || !strings.Contains(got, "text: unset") {
 		t.Errorf("git check-attr = %q", got)
 	}
-	if got := runGit(t, dir, "config", "merge.oxbow-entry.driver"); strings.TrimSpace(got) != Command("oxbow") {
+	if got := runGit(t, dir, "config", "merge.oxbow-entry.driver"); strings.TrimSpace(got) != MergeCommand("oxbow") {
 		t.Errorf("the driver is %q", got)
 	}
 }
@@ -72,7 +72,7 @@ func TestWriteRemovesStaleTemps(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := opened(t, clone)
-	_, _, err := s.tree.Write(
+	_, _, err := s.tree.WriteEntry(
 		t.Context(),
 		s,
 		oxbow.Entry{Name: "b", Content: "two"},
@@ -92,14 +92,14 @@ func TestWriteRemovesStaleTemps(t *testing.T) {
 func TestWriteTwice(t *testing.T) {
 	_, clone := shared(t, map[string]string{inDir(1): noteFile("a", "one")})
 	s := opened(t, clone)
-	o := WriteOptions{Random: bytes.NewReader(make([]byte, 100)), Wrote: map[string]bool{}}
+	o := WriteOptions{Random: bytes.NewReader(make([]byte, 100)), OwnHashes: map[string]bool{}}
 	for _, c := range []struct {
 		name, content string
 		changed       bool
 	}{{"a", "one", true}, {"a", "two", true}, {"a", "two", false}, {"b", "three", true}, {"b", "three", false}} {
 		e := oxbow.Entry{Name: c.name, Content: c.content, Created: time.Unix(1767225600, 0)}
-		file, changed, err := s.tree.Write(t.Context(), s, e, o)
-		o.Wrote[Print(e)] = true
+		file, changed, err := s.tree.WriteEntry(t.Context(), s, e, o)
+		o.OwnHashes[EntryHash(e)] = true
 		if err != nil || changed != c.changed || (c.name == "a") != (file == nth(1)) {
 			t.Errorf("Write(%+v) = %s, %t, %v", c, file, changed, err)
 		}
@@ -115,14 +115,14 @@ func TestWriteTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, clone, map[string]string{inDir(1): noteFile("a", "edited meanwhile")})
-	if err := s.tree.Remove(t.Context(), s, p); !errors.Is(err, oxbow.ErrConflict) {
+	if err := s.tree.RemoveEntry(t.Context(), s, p); !errors.Is(err, oxbow.ErrConflict) {
 		t.Errorf("Remove() of a file that was edited = %v, want %v", err, oxbow.ErrConflict)
 	}
 	if err := s.Store.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	p, err = s.Locate(t.Context(), "a")
-	if err != nil || s.tree.Remove(t.Context(), s, p) != nil {
+	if err != nil || s.tree.RemoveEntry(t.Context(), s, p) != nil {
 		t.Errorf("Remove() failed: %v", err)
 	}
 	if _, err := os.Lstat(filepath.Join(clone, inDir(1))); !os.IsNotExist(err) {
@@ -140,18 +140,18 @@ func TestWriteKeepsEdits(t *testing.T) {
 	}{
 		"as it was committed":     {committed, false},
 		"with CRLF":               {strings.ReplaceAll(committed, "\n", "\r\n"), false},
-		"as share wrote it":       {Format(wrote), false},
+		"as share wrote it":       {FormatEntry(wrote), false},
 		"as earlier versions did": {mdtree.FormatEntry(wrote), false},
 		"another content":         {noteFile("a", "a person wrote this"), true},
-		"share's, and more text":  {Format(wrote) + "\nA PERSON WROTE THIS\n", true},
+		"share's, and more text":  {FormatEntry(wrote) + "\nA PERSON WROTE THIS\n", true},
 	} {
 		_, clone := shared(t, map[string]string{inDir(1): committed})
 		put(t, clone, map[string]string{inDir(1): c.text})
 		s := opened(t, clone)
-		o := WriteOptions{Random: bytes.NewReader(make([]byte, 10)), Wrote: map[string]bool{Print(wrote): true}}
-		_, changed, err := s.tree.Write(t.Context(), s, oxbow.Entry{Name: "a", Content: "from the home"}, o)
+		o := WriteOptions{Random: bytes.NewReader(make([]byte, 10)), OwnHashes: map[string]bool{EntryHash(wrote): true}}
+		_, changed, err := s.tree.WriteEntry(t.Context(), s, oxbow.Entry{Name: "a", Content: "from the home"}, o)
 		now, rerr := os.ReadFile(filepath.Join(clone, inDir(1)))
-		var edited *EditedError
+		var edited *UncommittedEditError
 		if rerr != nil || changed == c.lost || errors.As(err, &edited) != c.lost || (string(now) == c.text) != c.lost {
 			t.Errorf("%s: Write() = %t, %v; the file is %q", what, changed, err, now)
 		}
@@ -164,7 +164,7 @@ func TestRemoveRefuses(t *testing.T) {
 		inDir(2): "no front matter\n"})
 	s := opened(t, clone)
 	for _, file := range []string{"README.md", nth(2), nth(3), "../../README.md"} {
-		err := s.tree.Remove(t.Context(), s, mdtree.Place{Path: file})
+		err := s.tree.RemoveEntry(t.Context(), s, mdtree.Place{Path: file})
 		if !errors.Is(err, oxbow.ErrNotFound) || !strings.Contains(fmt.Sprint(err), "is not the file of an entry") {
 			t.Errorf("Remove() of %s = %v, want an error that says it has no entry", file, err)
 		}
@@ -176,7 +176,7 @@ func TestRemoveRefuses(t *testing.T) {
 	}
 	p, err := s.Locate(t.Context(), "a")
 	if err == nil {
-		err = s.tree.Remove(t.Context(), s, p)
+		err = s.tree.RemoveEntry(t.Context(), s, p)
 	}
 	if _, serr := os.Lstat(filepath.Join(clone, filepath.FromSlash(inDir(1)))); err != nil || !os.IsNotExist(serr) {
 		t.Errorf("Remove() of an entry without a date = %v; the file: %v", err, serr)
@@ -189,13 +189,13 @@ func TestWriteSeesOtherWriters(t *testing.T) {
 	_, clone := shared(t, map[string]string{inDir(1): noteFile("a", "one")})
 	first, second := opened(t, clone), opened(t, clone)
 	e := oxbow.Entry{Name: "b", Content: "two"}
-	o := WriteOptions{Random: bytes.NewReader(make([]byte, 20)), Wrote: map[string]bool{Print(e): true}}
-	file, _, err := first.tree.Write(t.Context(), first, e, o)
+	o := WriteOptions{Random: bytes.NewReader(make([]byte, 20)), OwnHashes: map[string]bool{EntryHash(e): true}}
+	file, _, err := first.tree.WriteEntry(t.Context(), first, e, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	e.Content = "three"
-	again, changed, err := second.tree.Write(t.Context(), second, e, o)
+	again, changed, err := second.tree.WriteEntry(t.Context(), second, e, o)
 	if err != nil || again != file || !changed {
 		t.Errorf("Write() = %s, %t, %v, want %s again", again, changed, err, file)
 	}
@@ -237,24 +237,24 @@ func TestCheckRefuses(t *testing.T) {
 func TestLint(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, map[string]string{
-		nth(1): noteFile("a", "fine"), "team.yaml": "version: 1\n", "README.md": "", ".gitattributes": attributes,
+		nth(1): noteFile("a", "fine"), "team.yaml": "version: 1\n", "README.md": "", ".gitattributes": gitAttributes,
 		"notes.txt": "x",
 		nth(2):      noteFile("a", "again"), strings.ToLower(nth(3)): noteFile("c", "lower"), nth(4): "no block\n",
 		nth(5): noteFile("d", "<<<<<<< ours\nx\n=======\ny\n>>>>>>> theirs"), nth(6): "\xff\xfe",
 		nth(7): strings.Repeat("x", maxFile+1),
-		nth(8): Format(oxbow.Entry{Name: "e", Labels: []oxbow.Label{{Key: "conflict", Value: "content"}}}),
+		nth(8): FormatEntry(oxbow.Entry{Name: "e", Labels: []oxbow.Label{{Key: "conflict", Value: "content"}}}),
 		nth(9): strings.ReplaceAll(noteFile("crlf", "one\ntwo"), "\n", "\r\n"), nth(10) + ".tmp": "",
 	})
 	if err := os.Symlink(nth(1), filepath.Join(dir, nth(11))); err != nil {
 		t.Log(err)
 	}
-	files, wrong, err := Lint(dir)
+	files, wrong, err := LintFiles(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := map[string]string{}
 	for _, f := range wrong {
-		got[f.File] += f.What
+		got[f.File] += f.Problem
 	}
 	for file, want := range map[string]string{
 		nth(2): `says "a", which ` + nth(1) +
@@ -271,7 +271,7 @@ func TestLint(t *testing.T) {
 		t.Errorf("Lint() also found %v; it read %d files, want 4", got, len(files))
 	}
 	put(t, dir, map[string]string{"team.yaml": "rules: x\n"})
-	if _, wrong, _ := Lint(dir); !strings.Contains(fmt.Sprint(wrong), `unknown key "rules"`) {
+	if _, wrong, _ := LintFiles(dir); !strings.Contains(fmt.Sprint(wrong), `unknown key "rules"`) {
 		t.Errorf("Lint() = %v, want the unknown key", wrong)
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// History wraps a history so that its changes are subject to the limit (see
+// WrapHistory wraps a history so that its changes are subject to the limit (see
 // [oxbow.Options.History]). If l is nil, it returns h.
-func (l *Limit) History(h oxbow.Historian) oxbow.Historian {
+func (l *Limit) WrapHistory(h oxbow.Historian) oxbow.Historian {
 	if l == nil {
 		return h
 	}

@@ -59,7 +59,7 @@ func (l *Limit) Allow(ctx context.Context, s oxbow.Store, ops []oxbow.Op) error 
 			}
 		}
 	}
-	g := weighOps(ops)
+	g := newGrant(ops)
 	g.time = now
 	hasQuota := l.quota.Entries > 0 || l.quota.Bytes > 0
 	if hasQuota && g.bytes > 0 {
@@ -100,9 +100,9 @@ func (l *Limit) checkQuota(ctx context.Context, s oxbow.Store, g grant) error {
 	return nil
 }
 
-// weighOps returns the number of entries and bytes that the ops add. bytes is 0 if they only remove
+// newGrant returns the number of entries and bytes that the ops add. bytes is 0 if they only remove
 // entries.
-func weighOps(ops []oxbow.Op) (g grant) {
+func newGrant(ops []oxbow.Op) (g grant) {
 	const head = 100 // approximate overhead of a change, in bytes
 	for _, op := range ops {
 		switch op := op.(type) {

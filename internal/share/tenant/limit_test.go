@@ -31,7 +31,7 @@ func limited(t *testing.T, q auth.Quota) (*oxbow.Memory, *atomic.Int64) {
 			FS: vfs.NewMem(),
 			Screen: func(ctx context.Context, s oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
 				return ops, l.Allow(ctx, s, ops)
-			}, History: l.History,
+			}, History: l.WrapHistory,
 		},
 	), &clock
 }

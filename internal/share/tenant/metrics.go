@@ -21,8 +21,8 @@ var durationBounds = []float64{.001, .0025, .005, .01, .02, .05, .1, .25, .5, 1,
 
 // Metrics counts the requests of a server. It is safe for concurrent use.
 type Metrics struct {
-	version string
-	started time.Time
+	version   string
+	startTime time.Time
 
 	mu         sync.Mutex // guards the fields below
 	requests   map[requestKey]int
@@ -46,7 +46,7 @@ type histogram struct {
 
 // NewMetrics returns empty metrics for a program with that version.
 func NewMetrics(version string, started time.Time) *Metrics {
-	return &Metrics{version: version, started: started, requests: map[requestKey]int{},
+	return &Metrics{version: version, startTime: started, requests: map[requestKey]int{},
 		durations: map[string]*histogram{}}
 }
 
@@ -103,7 +103,7 @@ func (m *Metrics) writeAll(w io.Writer, p *Pool) error {
 	metric("oxbow_build_info", "gauge", "The version that runs.")
 	fmt.Fprintf(&b, "oxbow_build_info{version=%s} 1\n", quoteLabel(m.version))
 	metric("process_start_time_seconds", "gauge", "When the server started.")
-	fmt.Fprintf(&b, "process_start_time_seconds %d\n", m.started.Unix())
+	fmt.Fprintf(&b, "process_start_time_seconds %d\n", m.startTime.Unix())
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/sched/goroutines:goroutines"}}
 	metrics.Read(samples)
 	metric("go_memory_bytes", "gauge", "Memory mapped by the runtime.")

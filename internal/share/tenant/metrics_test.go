@@ -20,9 +20,9 @@ func TestMetrics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &Server{Pool: s.pool, Guard: auth.Guard{Tokens: tokens}, Outside: http.NotFoundHandler(),
-		Metrics: NewMetrics("v1 \"quoted\\\"", time.Unix(7, 0)),
-		Visitor: func(http.ResponseWriter, *http.Request) string { return "" }}
+	server := &Server{Pool: s.pool, Guard: auth.Guard{Tokens: tokens}, NoTenantHandler: http.NotFoundHandler(),
+		Metrics:       NewMetrics("v1 \"quoted\\\"", time.Unix(7, 0)),
+		VisitorTenant: func(http.ResponseWriter, *http.Request) string { return "" }}
 	get := func(path, host, secret string) (int, string) {
 		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "GET", "http://"+host+path, nil)
 		if secret != "" {

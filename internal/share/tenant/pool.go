@@ -24,9 +24,9 @@ type Home interface {
 
 // Options configure a pool. Zero fields mean the default.
 type Options struct {
-	Most   int           // maximum number of open homes (64 by default)
-	Idle   time.Duration // time after which an unused home is closed (10 minutes by default)
-	Logger *slog.Logger  // logs errors from closing homes (nil discards them)
+	MaxOpen     int           // maximum number of open homes (64 by default)
+	IdleTimeout time.Duration // time after which an unused home is closed (10 minutes by default)
+	Logger      *slog.Logger  // logs errors from closing homes (nil discards them)
 }
 
 // Pool manages open homes. A home is closed if it was unused for a while, or if the maximum number
@@ -61,22 +61,22 @@ func New(open func(ctx context.Context, tenant string) (Home, error), o *Options
 	if o != nil {
 		p.opts = *o
 	}
-	p.opts.Most = cmp.Or(p.opts.Most, 64)
-	p.opts.Idle = cmp.Or(p.opts.Idle, 10*time.Minute)
+	p.opts.MaxOpen = cmp.Or(p.opts.MaxOpen, 64)
+	p.opts.IdleTimeout = cmp.Or(p.opts.IdleTimeout, 10*time.Minute)
 	p.opts.Logger = cmp.Or(p.opts.Logger, slog.New(slog.DiscardHandler))
 	return p
 }
 
 var (
-	errClosed  = errors.New("the server is ending")
-	errOpening = errors.New("the memory of the tenant could not be opened")
-	errFull    = errors.New("all homes that may be open at once are in use")
+	errPoolClosed    = errors.New("the server is ending")
+	errOpening       = errors.New("the memory of the tenant could not be opened")
+	errAllHomesInUse = errors.New("all homes that may be open at once are in use")
 )
 
 // useHome returns the home of a tenant. The home stays open until release is called.
 func (p *Pool) useHome(ctx context.Context, tenant string) (_ Home, release func(), err error) {
 	for {
-		s, wait, mustFill, err := p.takeSlot(tenant)
+		s, wait, mustFill, err := p.acquireSlot(tenant)
 		switch {
 		case err != nil:
 			return nil, nil, err
@@ -104,15 +104,16 @@ func (p *Pool) useHome(ctx context.Context, tenant string) (_ Home, release func
 	}
 }
 
-// takeSlot returns the slot of a tenant and counts its caller as a user. If mustFill is true, the caller must open the
-// home with fillSlot. If takeSlot returns no slot, the caller must wait until another home was closed, and try again.
-func (p *Pool) takeSlot(tenant string) (_ *homeSlot, wait <-chan struct{}, mustFill bool, err error) {
+// acquireSlot returns the slot of a tenant and counts its caller as a user. If mustFill is true, the caller must
+// open the home with fillSlot. If acquireSlot returns no slot, the caller must wait until another home was closed,
+// and try again.
+func (p *Pool) acquireSlot(tenant string) (_ *homeSlot, wait <-chan struct{}, mustFill bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.slots[tenant]
 	switch {
 	case p.isClosed:
-		return nil, nil, false, errClosed
+		return nil, nil, false, errPoolClosed
 	case s != nil && s.isClosing:
 		return nil, s.closed, false, nil
 	case s != nil:
@@ -121,10 +122,10 @@ func (p *Pool) takeSlot(tenant string) (_ *homeSlot, wait <-chan struct{}, mustF
 			s.idleTimer.Stop()
 		}
 		return s, nil, false, nil
-	case len(p.slots) >= p.opts.Most:
+	case len(p.slots) >= p.opts.MaxOpen:
 		idle := p.homeToClose()
 		if idle == nil {
-			return nil, nil, false, errFull
+			return nil, nil, false, errAllHomesInUse
 		}
 		if !idle.isClosing {
 			p.evictHome(idle)
@@ -185,10 +186,10 @@ func (p *Pool) releaseSlot(s *homeSlot) {
 		return // the home could not be opened
 	}
 	s.lastUse = time.Now()
-	s.idleTimer = time.AfterFunc(p.opts.Idle, func() {
+	s.idleTimer = time.AfterFunc(p.opts.IdleTimeout, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		isUsed := s.users > 0 || time.Since(s.lastUse) < p.opts.Idle
+		isUsed := s.users > 0 || time.Since(s.lastUse) < p.opts.IdleTimeout
 		if s.isClosing || p.isClosed {
 			return
 		}

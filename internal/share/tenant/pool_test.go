@@ -86,10 +86,10 @@ func secretOf(name string) string { return "a-secret-of-" + name + "-0123" }
 func (s *street) ask(t *testing.T, ctx context.Context, name, query string) (int, string) {
 	t.Helper()
 	server := &Server{
-		Pool:    s.pool,
-		Outside: http.NotFoundHandler(),
-		Metrics: NewMetrics("test", time.Now()),
-		Visitor: func(http.ResponseWriter, *http.Request) string {
+		Pool:            s.pool,
+		NoTenantHandler: http.NotFoundHandler(),
+		Metrics:         NewMetrics("test", time.Now()),
+		VisitorTenant: func(http.ResponseWriter, *http.Request) string {
 			return ""
 		},
 	}
@@ -115,7 +115,7 @@ func (s *street) want(t *testing.T, log ...string) {
 
 func TestPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newStreet(Options{Most: 2, Idle: time.Minute})
+		s := newStreet(Options{MaxOpen: 2, IdleTimeout: time.Minute})
 		s.slow = time.Second
 		get := func(name string) {
 			t.Helper()
@@ -152,7 +152,7 @@ func TestPool(t *testing.T) {
 // A home with a request under way is not closed, however long it lasts.
 func TestInUse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newStreet(Options{Most: 2, Idle: time.Minute})
+		s := newStreet(Options{MaxOpen: 2, IdleTimeout: time.Minute})
 		var held sync.WaitGroup
 		for _, name := range []string{"a", "b"} {
 			held.Go(func() {
@@ -186,7 +186,7 @@ func TestInUse(t *testing.T) {
 // closed under a request.
 func TestManyTenants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newStreet(Options{Most: 2, Idle: 20 * time.Millisecond})
+		s := newStreet(Options{MaxOpen: 2, IdleTimeout: 20 * time.Millisecond})
 		s.slow = 7 * time.Millisecond
 		var wg sync.WaitGroup
 		var busy, served int
@@ -254,10 +254,10 @@ func TestTooLarge(t *testing.T) {
 	token := auth.New("a", secretOf("a"), auth.Permissions{})
 	token.Tenant = "a"
 	server := &Server{
-		Pool:    s.pool,
-		Guard:   auth.Guard{Tokens: auth.Tokens{token}},
-		Outside: http.NotFoundHandler(),
-		Metrics: NewMetrics("test", time.Now()),
+		Pool:            s.pool,
+		Guard:           auth.Guard{Tokens: auth.Tokens{token}},
+		NoTenantHandler: http.NotFoundHandler(),
+		Metrics:         NewMetrics("test", time.Now()),
 	}
 	for name, want := range map[string]string{"a": "a", "b": "404 page not found\n"} {
 		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "POST", "http://localhost/", nil)

@@ -18,21 +18,21 @@ type Server struct {
 	Pool  *Pool
 	Guard auth.Guard // checks the tokens of all tenants
 
-	// Outside serves the requests without a tenant: requests of the server's own home, and requests
+	// NoTenantHandler serves the requests without a tenant: requests of the server's own home, and requests
 	// that will be refused.
-	Outside http.Handler
+	NoTenantHandler http.Handler
 
-	// Visitor returns the tenant for a request without a token, for example from a cookie. It
+	// VisitorTenant returns the tenant for a request without a token, for example from a cookie. It
 	// returns "" if the request identifies no tenant. Visitor must accept only names that the
 	// program itself has issued.
-	Visitor func(http.ResponseWriter, *http.Request) string
+	VisitorTenant func(http.ResponseWriter, *http.Request) string
 
 	Logger  *slog.Logger // logs details of failures that clients must not see (nil discards them)
 	Metrics *Metrics
 	Health  *Health // nil if memories can always be read
 
-	// Described serves /.well-known/, which describes the provider of tokens. It may be nil.
-	Described http.Handler
+	// MetadataHandler serves /.well-known/, which describes the provider of tokens. It may be nil.
+	MetadataHandler http.Handler
 }
 
 // ServeHTTP implements [http.Handler]. The tenant's home checks the token again, with a guard of
@@ -42,8 +42,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	tenant, end := "", s.Metrics.beginRequest(r.URL.Path)
 	defer func() { end(tenant, cmp.Or(answer.code, http.StatusOK)) }()
 	switch {
-	case s.Described != nil && strings.HasPrefix(r.URL.Path, "/.well-known/"):
-		s.Described.ServeHTTP(answer, r)
+	case s.MetadataHandler != nil && strings.HasPrefix(r.URL.Path, "/.well-known/"):
+		s.MetadataHandler.ServeHTTP(answer, r)
 	case r.URL.Path == "/healthz": // no host is refused, because the answer contains nothing about the memories
 		s.Health.ServeHTTP(answer, r)
 	case r.URL.Path == "/metrics":
@@ -59,7 +59,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	t, err := s.Guard.Admit(r)
 	if refused, ok := errors.AsType[*auth.RefusedError](err); ok {
-		refused.Challenge(w.Header())
+		refused.SetChallenge(w.Header())
 		http.Error(w, refused.Reason, refused.Status)
 		return
 	}
@@ -74,14 +74,14 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 // serveTenant passes a request to the home of a tenant, or to s.Outside if tenant is "".
 func (s *Server) serveTenant(w http.ResponseWriter, r *http.Request, tenant string) {
 	if tenant == "" {
-		s.Outside.ServeHTTP(w, r)
+		s.NoTenantHandler.ServeHTTP(w, r)
 		return
 	}
 	home, release, err := s.Pool.useHome(r.Context(), tenant)
 	if err != nil {
 		p := remote.MakeProblem(err)
-		p.Report(s.Logger)
-		if err == errFull || err == errClosed {
+		p.LogWithheld(s.Logger)
+		if err == errAllHomesInUse || err == errPoolClosed {
 			w.Header().Set("Retry-After", "1")
 			p.Status = http.StatusServiceUnavailable
 			p.Code = "busy"
@@ -97,7 +97,7 @@ func (s *Server) serveTenant(w http.ResponseWriter, r *http.Request, tenant stri
 
 // requestTenant returns the tenant of a request, or "". A token has priority over a cookie.
 func (s *Server) requestTenant(w http.ResponseWriter, r *http.Request) string {
-	if s.Guard.AdmitSite(r) != nil {
+	if s.Guard.CheckSite(r) != nil {
 		return ""
 	}
 	if r.Header.Get("Authorization") != "" {
@@ -108,5 +108,5 @@ func (s *Server) requestTenant(w http.ResponseWriter, r *http.Request) string {
 		}
 		return t.Tenant // ignore the size, because the tenant's home refuses a request that is too large
 	}
-	return s.Visitor(w, r)
+	return s.VisitorTenant(w, r)
 }

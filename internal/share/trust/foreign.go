@@ -14,10 +14,10 @@ import (
 // instructiveLabels lists the labels by which an entry is shown to agents that did not ask for it.
 var instructiveLabels = []string{"pinned", "process"}
 
-// Serve returns a read-only memory with the entries of m, without a history. The source of all
+// NewForeignMemory returns a read-only memory with the entries of m, without a history. The source of all
 // entries has the actor [oxbow.Foreign]. No entry is pinned or has the label process:true. All
 // changes fail with the error refused. Closing the memory closes m.
-func Serve(m *oxbow.Memory, refused error) *oxbow.Memory {
+func NewForeignMemory(m *oxbow.Memory, refused error) *oxbow.Memory {
 	o := m.Options()
 	return oxbow.New(&foreignStore{m.Store(), m.Close, refused}, &o)
 }
@@ -36,14 +36,14 @@ func (f *foreignStore) Close() error { return f.closeMemory() }
 // Get implements [oxbow.Store].
 func (f *foreignStore) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 	e, err := f.store.Get(ctx, name)
-	return asForeign(e), err
+	return markForeign(e), err
 }
 
 // Entries implements [oxbow.Store].
 func (f *foreignStore) Entries(ctx context.Context, filter oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
 		for e, err := range f.store.Entries(ctx, oxbow.Filter{}) {
-			e = asForeign(e)
+			e = markForeign(e)
 			if err != nil || filter.Match(&e) {
 				if !yield(e, err) || err != nil {
 					return
@@ -59,7 +59,7 @@ func (f *foreignStore) Apply(context.Context, ...oxbow.Op) error { return f.refu
 // DryRun implements [oxbow.DryRunner].
 func (f *foreignStore) DryRun(context.Context, ...oxbow.Op) error { return f.refusal }
 
-func asForeign(e oxbow.Entry) oxbow.Entry {
+func markForeign(e oxbow.Entry) oxbow.Entry {
 	e = e.Clone()
 	e.Source = oxbow.Source{Time: e.Source.Time, Actor: oxbow.Foreign}
 	e.Labels = slices.DeleteFunc(e.Labels, func(l oxbow.Label) bool {

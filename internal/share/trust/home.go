@@ -25,10 +25,10 @@ var sharedNames = []string{"annotations", "team", "profiles", "memory-profiles",
 	".gitattributes",
 	".ds_store", "desktop.ini", "thumbs.db"}
 
-// isShared reports whether a name in DirName does not prove a home, because people share the file or directory
+// isSharedName reports whether a name in DirName does not prove a home, because people share the file or directory
 // on purpose (such as team files), or because the file only switches off hooks. Letter case is ignored, as on
 // most file systems of macOS and Windows.
-func isShared(name string) bool {
+func isSharedName(name string) bool {
 	name = strings.ToLower(name)
 	return slices.Contains(sharedNames, name) || strings.HasSuffix(name, ".off")
 }
@@ -41,20 +41,21 @@ func MayBeHome(dir string) bool {
 	if err != nil {
 		return !errors.Is(err, fs.ErrNotExist)
 	}
-	return len(entries) == 0 || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return !isShared(e.Name()) })
+	return len(entries) == 0 ||
+		slices.ContainsFunc(entries, func(e os.DirEntry) bool { return !isSharedName(e.Name()) })
 }
 
 // homeFacts are the facts that decide whether a home belongs to the user.
 type homeFacts struct {
-	home, store  string
-	path         string // path of the home with symbolic links resolved
-	link         string // path of the home itself if it is a link, otherwise ""
-	id           sysinfo.FileID
-	fingerprint  string    // fingerprint
-	items        []string  // names in the home that are not shared
-	oldestChange time.Time // earliest change of items or of the link, which proves that the home existed
-	trackedNames []string  // names in the home that git tracks and that are not shared ("." is the home itself)
-	trackedErr   error     // error because of which trackedNames is not known
+	home, store   string
+	path          string // path of the home with symbolic links resolved
+	link          string // path of the home itself if it is a link, otherwise ""
+	id            sysinfo.FileID
+	fingerprint   string    // fingerprint
+	unsharedNames []string  // names in the home that are not shared
+	oldestChange  time.Time // earliest change of items or of the link, which proves that the home existed
+	trackedNames  []string  // names in the home that git tracks and that are not shared ("." is the home itself)
+	trackedErr    error     // error because of which trackedNames is not known
 }
 
 // isTracked reports whether git tracks the name.
@@ -69,52 +70,52 @@ func examineHome(home, store string) (homeFacts, error) {
 	}
 	if fi.Mode()&fs.ModeSymlink != 0 {
 		f.link, f.oldestChange = filepath.Join(realPath(filepath.Dir(home)), filepath.Base(home)),
-			sysinfo.LastChange(fi)
+			sysinfo.LastChangeTime(fi)
 	}
 	f.fingerprint, err = Fingerprint(home, store)
 	if err != nil {
-		f.fingerprint = layoutPrint // ignore the error, because opening the home reports it
+		f.fingerprint = layoutFingerprint // ignore the error, because opening the home reports it
 	}
 	// If store and home are equal, the home is a single file, which is the memory itself.
-	if err := f.readItems(); err != nil && store != home {
+	if err := f.readUnsharedNames(); err != nil && store != home {
 		return f, err
 	}
-	f.readTracked()
+	f.readTrackedNames()
 	return f, nil
 }
 
-// readItems sets items and oldestChange.
-func (f *homeFacts) readItems() error {
+// readUnsharedNames sets items and oldestChange.
+func (f *homeFacts) readUnsharedNames() error {
 	entries, err := os.ReadDir(f.home)
 	for _, e := range entries {
 		fi, err := e.Info()
-		if isShared(e.Name()) || err != nil {
+		if isSharedName(e.Name()) || err != nil {
 			continue
 		}
-		f.items = append(f.items, e.Name())
+		f.unsharedNames = append(f.unsharedNames, e.Name())
 		if f.link == "" { // otherwise oldestChange is the time of the link
-			f.noteChange(sysinfo.LastChange(fi))
+			f.updateOldestChange(sysinfo.LastChangeTime(fi))
 		}
 	}
 	return err
 }
 
-// noteChange sets oldestChange to t if t is earlier.
-func (f *homeFacts) noteChange(t time.Time) {
+// updateOldestChange sets oldestChange to t if t is earlier.
+func (f *homeFacts) updateOldestChange(t time.Time) {
 	if f.oldestChange.IsZero() || t.Before(f.oldestChange) {
 		f.oldestChange = t
 	}
 }
 
-// readTracked sets trackedNames, for the home's path with and without symbolic links.
-func (f *homeFacts) readTracked() {
+// readTrackedNames sets trackedNames, for the home's path with and without symbolic links.
+func (f *homeFacts) readTrackedNames() {
 	for _, path := range slices.Compact([]string{f.home, f.path}) {
 		names, err := git.IndexNames(path)
 		if err != nil && f.trackedErr == nil {
 			f.trackedErr = err
 		}
 		for _, n := range names {
-			if top, _, _ := strings.Cut(n, "/"); !isShared(top) {
+			if top, _, _ := strings.Cut(n, "/"); !isSharedName(top) {
 				f.trackedNames = append(f.trackedNames, n)
 			}
 		}

@@ -46,7 +46,7 @@ func newGit(t *testing.T, dir string, add ...string) {
 func begunRecord(t *testing.T) List {
 	t.Helper()
 	l := List{Dir: filepath.Join(t.TempDir(), "config")}
-	l.Begin()
+	l.StartRecord()
 	past := time.Now().Add(-time.Hour)
 	if err := os.Chtimes(filepath.Join(l.Dir, startFile), past, past); err != nil {
 		t.Fatal(err)
@@ -99,7 +99,7 @@ func TestJudgeUnrecorded(t *testing.T) {
 		{"empty", began, func(*testing.T, string) {}, Own},
 		{"new documents alone", began, func(t *testing.T, home string) {
 			write(t, filepath.Join(home, "SOUL.md"))
-		}, None},
+		}, NoHome},
 		{"old documents alone", future, func(t *testing.T, home string) {
 			write(t, filepath.Join(home, "SOUL.md"))
 		}, Own},
@@ -110,7 +110,7 @@ func TestJudgeUnrecorded(t *testing.T) {
 		{"tracked documents alone", future, func(t *testing.T, home string) {
 			write(t, filepath.Join(home, "SOUL.md"))
 			newGit(t, filepath.Dir(home), ".oxbow")
-		}, None},
+		}, NoHome},
 		{"old store with tracked profiles", future, func(t *testing.T, home string) {
 			newStore(t, home)
 			write(t, filepath.Join(home, "profiles", "a.yaml"))
@@ -132,13 +132,13 @@ func TestJudgeUnrecorded(t *testing.T) {
 			store := filepath.Join(home, "memory.oxbow")
 			l := tt.record(t)
 			v := l.Judge(home, store)
-			if v.State != tt.want || (v.State != Own && (v.Why == "" || v.Mend == "")) {
+			if v.State != tt.want || (v.State != Own && (v.Reason == "" || v.Mend == "")) {
 				t.Errorf("Judge() = %+v, want %s", v, tt.want)
 			}
 			if l.Dir == "" || v.State == Own {
 				return
 			}
-			if _, err := l.Add(t.Context(), home, store, "", time.Now()); err != nil {
+			if _, err := l.TrustHome(t.Context(), home, store, "", time.Now()); err != nil {
 				t.Fatal(err)
 			}
 			if v := l.Judge(home, store); (v.State != Own && v.State != Trusted) || v.Unrecorded {
@@ -255,14 +255,14 @@ func TestWithholdDocument(t *testing.T) {
 	}
 	check := func(when string, isUsed bool) {
 		t.Helper()
-		if why := l.WithholdDocument(home, "SOUL.md"); (why == "") != isUsed {
+		if why := l.DocumentRefusal(home, "SOUL.md"); (why == "") != isUsed {
 			t.Errorf("%s, WithholdDocument() = %q", when, why)
 		}
 	}
 	check("without git", true)
 	newGit(t, filepath.Dir(home), ".oxbow/SOUL.md")
 	check("tracked", false)
-	if _, err := l.Add(t.Context(), home, store, "", time.Now()); err != nil {
+	if _, err := l.TrustHome(t.Context(), home, store, "", time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	check("trusted", true)
@@ -279,10 +279,10 @@ func TestRevokedStaysRevoked(t *testing.T) {
 	if err := l.RecordHome(t.Context(), home, store, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if was, err := l.Remove(t.Context(), home); !was || err != nil {
+	if was, err := l.RevokeHome(t.Context(), home); !was || err != nil {
 		t.Fatalf("Remove() = %t, %v", was, err)
 	}
-	if v := l.Judge(home, store); v.State != Foreign || !strings.Contains(v.Why, "revoked") {
+	if v := l.Judge(home, store); v.State != Foreign || !strings.Contains(v.Reason, "revoked") {
 		t.Errorf("Judge() = %+v, want foreign", v)
 	}
 	if n := len(l.Homes()); n != 0 {

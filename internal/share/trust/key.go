@@ -14,18 +14,18 @@ const (
 	keySize = 32
 )
 
-// Key returns this machine's key, or nil if no key has been created yet.
-func (l List) Key() []byte {
+// MachineKey returns this machine's key, or nil if no key has been created yet.
+func (l List) MachineKey() []byte {
 	if key := l.readFile(keyFile); len(key) == keySize {
 		return key
 	}
 	return nil
 }
 
-// MakeKey returns the key of this machine, and creates it if necessary. It returns nil if the key
+// EnsureMachineKey returns the key of this machine, and creates it if necessary. It returns nil if the key
 // cannot be stored.
-func (l List) MakeKey(ctx context.Context, random io.Reader) []byte {
-	if key := l.Key(); key != nil || random == nil {
+func (l List) EnsureMachineKey(ctx context.Context, random io.Reader) []byte {
+	if key := l.MachineKey(); key != nil || random == nil {
 		return key
 	}
 	err := l.replaceFile(ctx, keyFile, func(old []byte) ([]byte, error) {
@@ -41,5 +41,5 @@ func (l List) MakeKey(ctx context.Context, random io.Reader) []byte {
 	if err != nil {
 		return nil
 	}
-	return l.Key()
+	return l.MachineKey()
 }

@@ -28,21 +28,21 @@ type Home struct {
 	Path        string `json:"home"` // path with symbolic links resolved
 	Fingerprint string `json:"fingerprint"`
 	// Digest of the settings file, which can start sub-agents.
-	Settings  string            `json:"settings,omitempty"`
-	Documents map[string]string `json:"documents,omitempty"` // digests of the documents, by path in lower case
-	Parts     []string          `json:"parts,omitempty"`     // other files in the home that git tracked at that time
-	ID        sysinfo.FileID    `json:"id,omitzero"`         // identity of the directory
-	Link      string            `json:"link,omitempty"`      // path of the link through which the home is found
-	// Made is set if this machine created the home. Otherwise the user declared the home trusted.
-	Made    bool      `json:"made,omitempty"`
-	Revoked bool      `json:"revoked,omitempty"` // the trust was revoked
-	Since   time.Time `json:"since"`
+	Settings     string            `json:"settings,omitempty"`
+	Documents    map[string]string `json:"documents,omitempty"` // digests of the documents, by path in lower case
+	TrackedFiles []string          `json:"parts,omitempty"`     // other files in the home that git tracked at that time
+	ID           sysinfo.FileID    `json:"id,omitzero"`         // identity of the directory
+	Link         string            `json:"link,omitempty"`      // path of the link through which the home is found
+	// IsCreatedHere is set if this machine created the home. Otherwise the user declared the home trusted.
+	IsCreatedHere bool      `json:"made,omitempty"`
+	Revoked       bool      `json:"revoked,omitempty"` // the trust was revoked
+	Since         time.Time `json:"since"`
 }
 
 // matchesExactly reports whether the line describes the home exactly as it is now. If the store is
 // missing or damaged, fingerprints are not compared.
 func (h *Home) matchesExactly(f homeFacts) bool {
-	isSameStore := h.Fingerprint == f.fingerprint || f.fingerprint == damagedPrint || f.fingerprint == ""
+	isSameStore := h.Fingerprint == f.fingerprint || f.fingerprint == damagedFingerprint || f.fingerprint == ""
 	return h.Path == f.path && h.Link == f.link && isSameStore && h.ID == f.id
 }
 
@@ -60,11 +60,11 @@ func (h *Home) isForHome(f homeFacts) bool {
 		return isSamePath
 	}
 	switch isTracked := len(f.trackedNames) > 0; {
-	case h.Fingerprint == f.fingerprint && f.hasIdentity():
+	case h.Fingerprint == f.fingerprint && f.hasStoreID():
 		return isSameDir || (isSamePath && !isTracked)
 	case h.Fingerprint == f.fingerprint, f.fingerprint == "": // the store may have been moved away
 		return isSameDir
-	case f.fingerprint == damagedPrint: // damage is reported when the store is opened
+	case f.fingerprint == damagedFingerprint: // damage is reported when the store is opened
 		return isSameDir && !isTracked
 	default: // a home without a memory may have got a memory since
 		return h.Fingerprint == "" && isSameDir && !isTracked
@@ -75,20 +75,22 @@ func (h *Home) isForHome(f homeFacts) bool {
 // numbers are ignored, because they may change, and so are unknown values.
 func isSameFile(a, b sysinfo.FileID, isSamePath bool) bool {
 	if !isSamePath {
-		return a == b && a.Born != 0
+		return a == b && a.CreationTime != 0
 	}
 	isAnyUnknown := a == sysinfo.FileID{} || b == sysinfo.FileID{}
-	isSameBirth := a.Born == b.Born || a.Born == 0 || b.Born == 0
-	return isAnyUnknown || (a.Node == b.Node && isSameBirth)
+	isSameBirth := a.CreationTime == b.CreationTime || a.CreationTime == 0 || b.CreationTime == 0
+	return isAnyUnknown || (a.Inode == b.Inode && isSameBirth)
 }
 
-// hasIdentity reports whether the store has an ID of its own, so that the fingerprint identifies
+// hasStoreID reports whether the store has an ID of its own, so that the fingerprint identifies
 // the store.
-func (f *homeFacts) hasIdentity() bool { return strings.HasPrefix(f.fingerprint, storePrint) }
+func (f *homeFacts) hasStoreID() bool {
+	return strings.HasPrefix(f.fingerprint, storeFingerprintPrefix)
+}
 
-// findLine returns the line of the record for the home.
-func (l List) findLine(f homeFacts) (Home, bool) {
-	homes := l.homesWith(f.path, f.fingerprint, f.id.Node)
+// findHome returns the line of the record for the home.
+func (l List) findHome(f homeFacts) (Home, bool) {
+	homes := l.homesContaining(f.path, f.fingerprint, f.id.Inode)
 	if i := slices.IndexFunc(homes, func(h Home) bool { return h.isForHome(f) }); i >= 0 {
 		return homes[i], true
 	}
@@ -99,7 +101,7 @@ func (l List) findLine(f homeFacts) (Home, bool) {
 type List struct{ Dir string }
 
 const (
-	listFile  = "trusted"
+	homesFile = "trusted"
 	lockFile  = "trusted.lock"
 	startFile = "trusted.began"
 	lockWait  = 5 * time.Second
@@ -128,20 +130,20 @@ func (l List) recordStart() (time.Time, error) {
 	return fi.ModTime(), nil
 }
 
-// Begin starts the record, unless it was started before. Homes that exist already count as created
+// StartRecord starts the record, unless it was started before. Homes that exist already count as created
 // by an earlier version of oxbow.
-func (l List) Begin() { _, _ = l.recordStart() }
+func (l List) StartRecord() { _, _ = l.recordStart() }
 
 // Homes returns the recorded homes, which belong to the user. Lines that cannot be read are
 // ignored.
 func (l List) Homes() []Home {
-	return slices.DeleteFunc(parseHomes(l.readFile(listFile)), func(h Home) bool { return h.Revoked })
+	return slices.DeleteFunc(parseHomes(l.readFile(homesFile)), func(h Home) bool { return h.Revoked })
 }
 
-// homesWith returns the record's lines that contain one of the words, so that not every command has
+// homesContaining returns the record's lines that contain one of the words, so that not every command has
 // to parse a long record.
-func (l List) homesWith(words ...string) (homes []Home) {
-	for line := range bytes.Lines(l.readFile(listFile)) {
+func (l List) homesContaining(words ...string) (homes []Home) {
+	for line := range bytes.Lines(l.readFile(homesFile)) {
 		if slices.ContainsFunc(words, func(w string) bool { return w != "" && bytes.Contains(line, quoteWord(w)) }) {
 			homes = append(homes, parseHomes(line)...)
 		}
@@ -182,14 +184,14 @@ func parseLines[T any](file []byte, key func(v *T) string) (values []T) {
 
 func parseHomes(file []byte) []Home { return parseLines(file, func(h *Home) string { return h.Path }) }
 
-// Add records that the user trusts a home in its present state. If settings is not "", it also
+// TrustHome records that the user trusts a home in its present state. If settings is not "", it also
 // records this settings file.
-func (l List) Add(ctx context.Context, home, store, settings string, now time.Time) (Home, error) {
+func (l List) TrustHome(ctx context.Context, home, store, settings string, now time.Time) (Home, error) {
 	f, err := examineHome(home, store)
 	if err != nil {
 		return Home{}, err
 	}
-	h := f.recordLine(now)
+	h := f.newHomeRecord(now)
 	h.Settings, err = fileDigest(settings)
 	if err != nil {
 		return Home{}, err
@@ -198,23 +200,23 @@ func (l List) Add(ctx context.Context, home, store, settings string, now time.Ti
 		name := strings.ToLower(path)
 		if !strings.HasSuffix(name, ".md") {
 			top, _, _ := strings.Cut(name, "/")
-			h.Parts = append(h.Parts, top)
+			h.TrackedFiles = append(h.TrackedFiles, top)
 			continue
 		}
 		if err := h.addDocument(home, path); err != nil {
 			return Home{}, err
 		}
 	}
-	for _, name := range f.items {
+	for _, name := range f.unsharedNames {
 		if strings.HasSuffix(strings.ToLower(name), ".md") {
 			if err := h.addDocument(home, name); err != nil {
 				return Home{}, err
 			}
 		}
 	}
-	slices.Sort(h.Parts)
-	h.Parts = slices.Compact(h.Parts)
-	return h, l.putLine(ctx, h)
+	slices.Sort(h.TrackedFiles)
+	h.TrackedFiles = slices.Compact(h.TrackedFiles)
+	return h, l.putHome(ctx, h)
 }
 
 // addDocument records the digest of a document.
@@ -228,8 +230,8 @@ func (h *Home) addDocument(home, path string) error {
 	return err
 }
 
-// recordLine returns the line of the record for a home.
-func (f *homeFacts) recordLine(now time.Time) Home {
+// newHomeRecord returns the line of the record for a home.
+func (f *homeFacts) newHomeRecord(now time.Time) Home {
 	return Home{Path: f.path, Link: f.link, Fingerprint: f.fingerprint, ID: f.id, Since: now.UTC()}
 }
 
@@ -240,33 +242,33 @@ func (l List) RecordHome(ctx context.Context, home, store string, now time.Time)
 	if err != nil {
 		return err
 	}
-	h := f.recordLine(now)
-	h.Made = true
-	if old, found := l.findLine(f); found && !old.Revoked {
+	h := f.newHomeRecord(now)
+	h.IsCreatedHere = true
+	if old, found := l.findHome(f); found && !old.Revoked {
 		if old.matchesExactly(f) {
 			return nil
 		}
-		h.Made, h.Since = old.Made, old.Since
+		h.IsCreatedHere, h.Since = old.IsCreatedHere, old.Since
 		h.Settings = old.Settings
 		h.Documents = old.Documents
-		h.Parts = old.Parts
+		h.TrackedFiles = old.TrackedFiles
 	}
-	return l.putLine(ctx, h)
+	return l.putHome(ctx, h)
 }
 
-// putLine replaces the lines for the home's path and link.
-func (l List) putLine(ctx context.Context, h Home) error {
+// putHome replaces the lines for the home's path and link.
+func (l List) putHome(ctx context.Context, h Home) error {
 	if err := l.changeHomes(ctx, func(homes []Home) []Home {
 		return append(removeHome(homes, h.Path, h.Link), h)
 	}); err != nil {
 		return err
 	}
-	l.Begin()
+	l.StartRecord()
 	return nil
 }
 
-// Remove revokes the trust in a home. It reports whether the home was recorded.
-func (l List) Remove(ctx context.Context, home string) (wasRecorded bool, err error) {
+// RevokeHome revokes the trust in a home. It reports whether the home was recorded.
+func (l List) RevokeHome(ctx context.Context, home string) (wasRecorded bool, err error) {
 	path := realPath(home)
 	if l.Dir == "" || !slices.ContainsFunc(l.Homes(), func(h Home) bool { return h.Path == path }) {
 		return false, nil
@@ -293,10 +295,10 @@ func (l List) TrustsSettings(home, settings string) bool {
 	})
 }
 
-// WithholdDocument returns the reason why a document in a home of the user must not be used, or ""
+// DocumentRefusal returns the reason why a document in a home of the user must not be used, or ""
 // if the document may be used. A document is withheld if git tracks the document and its text
 // differs from the text that the user trusted, because a pull or a checkout may have changed it.
-func (l List) WithholdDocument(home, name string) string {
+func (l List) DocumentRefusal(home, name string) string {
 	path := filepath.Join(home, filepath.FromSlash(name))
 	names, err := git.IndexNames(path)
 	if err == nil && len(names) == 0 {
@@ -338,7 +340,7 @@ func fileDigest(file string) (string, error) {
 
 // changeHomes replaces the recorded homes by the homes that fn returns.
 func (l List) changeHomes(ctx context.Context, fn func([]Home) []Home) error {
-	return l.replaceFile(ctx, listFile, func(old []byte) ([]byte, error) { return encodeLines(fn(parseHomes(old))) })
+	return l.replaceFile(ctx, homesFile, func(old []byte) ([]byte, error) { return encodeLines(fn(parseHomes(old))) })
 }
 
 // replaceFile replaces a record file by the content that fn returns. Concurrent calls are

@@ -32,9 +32,9 @@ func (l List) AddOutput(ctx context.Context, path, digest string) error {
 	})
 }
 
-// Wrote reports whether the digest belongs to the last text that oxbow wrote to
+// HasOutput reports whether the digest belongs to the last text that oxbow wrote to
 // the file.
-func (l List) Wrote(path, digest string) bool {
+func (l List) HasOutput(path, digest string) bool {
 	return slices.Contains(parseOutputs(l.readFile(outputsFile)), writtenFile{realPath(path), digest})
 }
 

@@ -31,7 +31,7 @@ func (l List) AddTeam(ctx context.Context, id string, now time.Time) error {
 
 // RemoveTeam removes a repository from the record. It reports whether the repository
 // was recorded.
-func (l List) RemoveTeam(ctx context.Context, id string) (was bool, err error) {
+func (l List) RemoveTeam(ctx context.Context, id string) (wasRecorded bool, err error) {
 	if !slices.ContainsFunc(l.Teams(), func(t Team) bool { return t.ID == id }) {
 		return false, nil
 	}
@@ -46,7 +46,7 @@ func withoutTeam(teams []Team, id string) []Team {
 
 // A sharedFile is the hash of a team file that this user wrote.
 type sharedFile struct {
-	Print string `json:"print"`
+	Hash string `json:"print"`
 }
 
 const sharesFile = "shared-entries"
@@ -54,10 +54,10 @@ const sharesFile = "shared-entries"
 // maxShares is the maximum number of hashes that are stored.
 const maxShares = 10_000
 
-// AddShare records the hash of a team file that this user wrote.
-func (l List) AddShare(ctx context.Context, print string) error {
+// AddSharedFile records the hash of a team file that this user wrote.
+func (l List) AddSharedFile(ctx context.Context, hash string) error {
 	return l.replaceFile(ctx, sharesFile, func(old []byte) ([]byte, error) {
-		all := append(parseShares(old), sharedFile{print})
+		all := append(parseSharedFiles(old), sharedFile{hash})
 		return encodeLines(all[max(0, len(all)-maxShares):])
 	})
 }
@@ -65,12 +65,12 @@ func (l List) AddShare(ctx context.Context, print string) error {
 // WrittenTeamFiles returns the hashes of the team files that this user wrote.
 func (l List) WrittenTeamFiles() map[string]bool {
 	prints := map[string]bool{}
-	for _, s := range parseShares(l.readFile(sharesFile)) {
-		prints[s.Print] = true
+	for _, s := range parseSharedFiles(l.readFile(sharesFile)) {
+		prints[s.Hash] = true
 	}
 	return prints
 }
 
-func parseShares(file []byte) []sharedFile {
-	return parseLines(file, func(s *sharedFile) string { return s.Print })
+func parseSharedFiles(file []byte) []sharedFile {
+	return parseLines(file, func(s *sharedFile) string { return s.Hash })
 }

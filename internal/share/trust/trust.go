@@ -34,14 +34,14 @@ const (
 	Trusted State = "trusted" // git tracks the home, and the record says that it belongs to the user
 	Foreign State = "foreign" // the home contains a memory, and nothing shows that it belongs to the user
 	Refused State = "refused" // another user owns the home, or other users can write to it
-	None    State = "none"    // not a home, because it contains no usable memory or is a link that is not followed
+	NoHome  State = "none"    // not a home, because it contains no usable memory or is a link that is not followed
 )
 
 // Verdict is a state and its reason.
 type Verdict struct {
-	State State  `json:"state"`
-	Why   string `json:"why,omitempty"`
-	Mend  string `json:"mend,omitempty"` // advice that tells the user how to make the home usable
+	State  State  `json:"state"`
+	Reason string `json:"why,omitempty"`
+	Mend   string `json:"mend,omitempty"` // advice that tells the user how to make the home usable
 
 	// IsTrackedLink is set if git tracks the home as a link. Such a home cannot be trusted.
 	IsTrackedLink bool `json:"-"`
@@ -64,25 +64,25 @@ func (l List) Judge(home, store string) Verdict {
 	}
 	if f.link != "" && f.isTracked(".") {
 		return Verdict{
-			State:         None,
+			State:         NoHome,
 			IsTrackedLink: true,
-			Why:           "git tracks it as a link, and such a link is not followed",
+			Reason:        "git tracks it as a link, and such a link is not followed",
 			Mend:          "name the home that you mean: --home DIR",
 		}
 	}
-	record, found := l.findLine(f)
+	record, found := l.findHome(f)
 	switch {
 	case !found:
 		return l.judgeUnrecorded(f)
 	case record.Revoked:
-		return f.foreignOrNone("you revoked its trust")
+		return f.foreignOrNoHome("you revoked its trust")
 	}
 	if name := f.unexpectedFile(record); name != "" {
-		return f.foreignOrNone("git tracks " + name + ", and did not when the home was recorded as yours")
+		return f.foreignOrNoHome("git tracks " + name + ", and did not when the home was recorded as yours")
 	}
 	v := Verdict{State: Own, Unrecorded: !record.matchesExactly(f)}
 	if len(f.trackedNames) > 0 {
-		v.State, v.Why = Trusted, "git tracks it ("+f.trackedName()+")"
+		v.State, v.Reason = Trusted, "git tracks it ("+f.trackedName()+")"
 	}
 	return v
 }
@@ -92,14 +92,17 @@ func (l List) Judge(home, store string) Verdict {
 func judgeOwner(home, store string) (v Verdict, refused bool) {
 	for _, path := range []string{home, store} {
 		switch owner := sysinfo.ReadOwner(path); {
-		case owner.IsOther:
-			return Verdict{State: Refused, Why: fmt.Sprintf("another user owns %s", path),
+		case owner.IsOtherUser:
+			return Verdict{State: Refused, Reason: fmt.Sprintf("another user owns %s", path),
 				Mend: "if it is meant all the same, name it: --home " + text.ShellQuote(home)}, true
-		case owner.IsWritable:
-			return Verdict{State: Refused, Why: fmt.Sprintf("other users may write %s (mode %04o)", path, owner.Mode),
+		case owner.IsWritableByOthers:
+			return Verdict{
+				State:  Refused,
+				Reason: fmt.Sprintf("other users may write %s (mode %04o)", path, owner.Mode),
 				Mend: "chmod go-w " + text.ShellQuote(path) +
 					", when nobody put anything there that is not yours; or name it: --home " +
-					text.ShellQuote(home)}, true
+					text.ShellQuote(home),
+			}, true
 		}
 	}
 	return Verdict{}, false
@@ -111,51 +114,51 @@ func judgeOwner(home, store string) (v Verdict, refused bool) {
 // from an archive, a copy or a clone.
 func (l List) judgeUnrecorded(f homeFacts) Verdict {
 	if f.trackedErr != nil {
-		return f.foreignOrNone(fmt.Sprintf(
+		return f.foreignOrNoHome(fmt.Sprintf(
 			"it is in a working tree of git, and whether it came with a clone is unknown: %v",
 			f.trackedErr,
 		))
 	}
 	if len(f.trackedNames) > 0 {
-		return f.foreignOrNone("git tracks it (" + f.trackedName() + ")")
+		return f.foreignOrNoHome("git tracks it (" + f.trackedName() + ")")
 	}
 	if f.link != "" {
 		storePath, err := filepath.Rel(f.home, f.store)
 		target := l.Judge(f.path, filepath.Join(f.path, storePath))
 		isUsable := target.State == Own || target.State == Trusted
 		if err != nil || !isUsable {
-			return f.foreignOrNone("it is a link to " + f.path + ", which is not recorded as yours")
+			return f.foreignOrNoHome("it is a link to " + f.path + ", which is not recorded as yours")
 		}
 	}
 	began, err := l.recordStart()
 	switch {
 	case err != nil: // this machine cannot record homes
 		return Verdict{State: Own}
-	case len(f.items) == 0 && f.link == "":
+	case len(f.unsharedNames) == 0 && f.link == "":
 		// the home is empty, so a person created it to use it for a memory
 		return Verdict{State: Own, Unrecorded: true}
 	case f.oldestChange.After(began):
-		return f.foreignOrNone("there is no record that this machine made it")
+		return f.foreignOrNoHome("there is no record that this machine made it")
 	}
 	return Verdict{State: Own, Unrecorded: true}
 }
 
-// foreignOrNone returns the verdict for a home that is not known to belong to the user. If the home
+// foreignOrNoHome returns the verdict for a home that is not known to belong to the user. If the home
 // contains a memory, it is a foreign home. Otherwise it is ignored, so that it does not hide a
 // memory of the user.
-func (f *homeFacts) foreignOrNone(why string) Verdict {
-	v := Verdict{State: Foreign, Why: why, Mend: "oxbow trust " + text.ShellQuote(f.home)}
+func (f *homeFacts) foreignOrNoHome(why string) Verdict {
+	v := Verdict{State: Foreign, Reason: why, Mend: "oxbow trust " + text.ShellQuote(f.home)}
 	if f.fingerprint == "" || f.link != "" {
-		v.State = None
+		v.State = NoHome
 	}
 	return v
 }
 
 // Fingerprints of memories without an identity.
 const (
-	layoutPrint  = "files"   // a memory with a different layout
-	damagedPrint = "damaged" // oxbow's own store with an unreadable header
-	storePrint   = "store:"  // prefix for the fingerprint of a store that has an ID
+	layoutFingerprint      = "files"   // a memory with a different layout
+	damagedFingerprint     = "damaged" // oxbow's own store with an unreadable header
+	storeFingerprintPrefix = "store:"  // prefix for the fingerprint of a store that has an ID
 )
 
 // Fingerprint returns a value that identifies the memory in a home and does not change when the
@@ -163,7 +166,7 @@ const (
 // different layout, it is a constant. It is "" if the home contains no memory.
 func Fingerprint(home, store string) (string, error) {
 	if store == home {
-		return layoutPrint, nil
+		return layoutFingerprint, nil
 	}
 	f, err := vfs.OpenRegular(store)
 	if os.IsNotExist(err) {
@@ -181,12 +184,12 @@ func Fingerprint(home, store string) (string, error) {
 	}
 	if _, err := wal.HeaderID(head[:n]); err == nil {
 		sum := sha256.Sum256(head[:32]) // magic, version and random identity
-		return storePrint + hex.EncodeToString(sum[:16]), nil
+		return storeFingerprintPrefix + hex.EncodeToString(sum[:16]), nil
 	}
 	if strings.HasSuffix(store, ".oxbow") {
-		return damagedPrint, nil
+		return damagedFingerprint, nil
 	}
-	return layoutPrint, nil
+	return layoutFingerprint, nil
 }
 
 // trackedName returns the path of the first tracked file, for messages.
@@ -198,7 +201,7 @@ func (f *homeFacts) trackedName() string {
 // such a file into a home that belongs to the user. The store's files are identified by the fingerprint. Settings and
 // documents are compared with the record when they are used.
 func (f *homeFacts) unexpectedFile(record Home) string {
-	if f.fingerprint == layoutPrint {
+	if f.fingerprint == layoutFingerprint {
 		return "" // the tracked file is the memory itself
 	}
 	for _, path := range f.trackedNames {
@@ -209,7 +212,7 @@ func (f *homeFacts) unexpectedFile(record Home) string {
 		if isDocument || isStore {
 			continue
 		}
-		if !slices.Contains(record.Parts, top) {
+		if !slices.Contains(record.TrackedFiles, top) {
 			return filepath.Join(filepath.Base(f.home), filepath.FromSlash(path))
 		}
 	}

@@ -39,7 +39,8 @@ func TestJudgeOwner(t *testing.T) {
 	home, store := made(t)
 	want := func(state State, why string) {
 		t.Helper()
-		if v := l.Judge(home, store); v.State != state || !strings.Contains(v.Why, why) || (why != "" && v.Mend == "") {
+		if v := l.Judge(home, store); v.State != state || !strings.Contains(v.Reason, why) ||
+			(why != "" && v.Mend == "") {
 			t.Errorf("Judge() = %+v, want %s, %q, and what mends it", v, state, why)
 		}
 	}
@@ -93,7 +94,7 @@ func TestServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused := errors.New("refused")
-	f := Serve(m, refused)
+	f := NewForeignMemory(m, refused)
 	hits, err := f.Recall(ctx, oxbow.Query{Text: "obey"})
 	if err != nil || len(hits) != 1 {
 		t.Fatalf("Recall() = %v, %v, want one hit", hits, err)
@@ -134,7 +135,7 @@ func TestList(t *testing.T) {
 		home, store := made(t)
 		homes[i] = home
 		all.Go(func() {
-			if _, err := l.Add(t.Context(), home, store, "", time.Unix(0, 0)); err != nil {
+			if _, err := l.TrustHome(t.Context(), home, store, "", time.Unix(0, 0)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -144,14 +145,14 @@ func TestList(t *testing.T) {
 		t.Errorf("%d homes are trusted, want %d", n, len(homes))
 	}
 	for _, want := range []bool{true, false} {
-		if was, err := l.Remove(t.Context(), homes[0]); was != want || err != nil {
+		if was, err := l.RevokeHome(t.Context(), homes[0]); was != want || err != nil {
 			t.Errorf("Remove() = %t, %v, want %t", was, err, want)
 		}
 	}
 	if n := len(l.Homes()); n != len(homes)-1 {
 		t.Errorf("%d homes are trusted, want %d", n, len(homes)-1)
 	}
-	if _, err := (List{}).Add(t.Context(), homes[0], homes[0], "", time.Now()); err == nil {
+	if _, err := (List{}).TrustHome(t.Context(), homes[0], homes[0], "", time.Now()); err == nil {
 		t.Error("a home is recorded nowhere")
 	}
 }

@@ -36,7 +36,7 @@ func TestNothingBypassesServe(t *testing.T) {
 				return nil
 			},
 			Wrap: func(_ *testing.T, base oxbow.Store) oxbow.Store {
-				return Serve(oxbow.New(base, nil), oxbow.ErrReadOnly).Store()
+				return NewForeignMemory(oxbow.New(base, nil), oxbow.ErrReadOnly).Store()
 			},
 		},
 	)

@@ -49,7 +49,7 @@ func keys(t *testing.T, dir, name string) (Keys, *age.X25519Identity) {
 		t.Fatal(err)
 	}
 	file := write(t, filepath.Join(dir, name), "# a comment\r\n"+id.String()+"\r\n")
-	return Keys{To: []string{id.Recipient().String()}, Identity: file}, id
+	return Keys{Recipients: []string{id.Recipient().String()}, Identity: file}, id
 }
 
 func write(t *testing.T, file, text string) string {
@@ -104,7 +104,11 @@ func TestBothWays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listed := Keys{To: []string{write(t, filepath.Join(dir, "to"), "# two\n"+k.To[0]+"\n\n"+second.To[0]+"\n")}}
+	listed := Keys{
+		Recipients: []string{
+			write(t, filepath.Join(dir, "to"), "# two\n"+k.Recipients[0]+"\n\n"+second.Recipients[0]+"\n"),
+		},
+	}
 	want := plain(t, m)
 	for _, c := range []struct {
 		name   string
@@ -118,7 +122,7 @@ func TestBothWays(t *testing.T) {
 	} {
 		file := filepath.Join(dir, c.name+".age")
 		w, err := Write(t.Context(), m, file, c.keys, false)
-		if err != nil || w.Opened != c.opened || w.Entries != 2 || w.Last != 3 {
+		if err != nil || w.IsVerified != c.opened || w.Entries != 2 || w.Last != 3 {
 			t.Fatalf("%s: Write() = %+v, %v", c.name, w, err)
 		}
 		if b := read(t, file); bytes.Contains(b, []byte(secret)) || int64(len(b)) != w.Size {
@@ -214,14 +218,14 @@ func TestKeepsTheEarlierBackup(t *testing.T) {
 		want    error
 	}{
 		{t.Context(), k, false, fs.ErrExist},
-		{t.Context(), Keys{To: k.To, Identity: other.Identity}, true, ErrKey},
+		{t.Context(), Keys{Recipients: k.Recipients, Identity: other.Identity}, true, ErrKey},
 		{ended, k, true, context.Canceled},
-		{t.Context(), Keys{To: []string{filepath.Join(dir, "none")}}, true, oxbow.ErrInvalid},
-		{t.Context(), Keys{To: []string{other.Identity}}, true, oxbow.ErrInvalid},
-		{t.Context(), Keys{To: []string{"age1tag1qqq"}}, true, oxbow.ErrInvalid},
-		{t.Context(), Keys{To: k.To, Passphrase: other.Identity}, true, oxbow.ErrInvalid},
+		{t.Context(), Keys{Recipients: []string{filepath.Join(dir, "none")}}, true, oxbow.ErrInvalid},
+		{t.Context(), Keys{Recipients: []string{other.Identity}}, true, oxbow.ErrInvalid},
+		{t.Context(), Keys{Recipients: []string{"age1tag1qqq"}}, true, oxbow.ErrInvalid},
+		{t.Context(), Keys{Recipients: k.Recipients, Passphrase: other.Identity}, true, oxbow.ErrInvalid},
 		{t.Context(), Keys{Passphrase: other.Identity}, true, oxbow.ErrInvalid},
-		{t.Context(), Keys{To: k.To, Identity: file}, true, oxbow.ErrInvalid},
+		{t.Context(), Keys{Recipients: k.Recipients, Identity: file}, true, oxbow.ErrInvalid},
 	} {
 		if _, err := Write(c.ctx, m, file, c.keys, c.replace); !errors.Is(err, c.want) {
 			t.Errorf("Write(%+v) = %v, want %v", c.keys, err, c.want)
@@ -231,7 +235,7 @@ func TestKeepsTheEarlierBackup(t *testing.T) {
 		}
 	}
 	secretKey := strings.Fields(string(read(t, k.Identity)))[3]
-	if _, err := Write(t.Context(), m, file, Keys{To: []string{secretKey}}, true); err == nil ||
+	if _, err := Write(t.Context(), m, file, Keys{Recipients: []string{secretKey}}, true); err == nil ||
 		strings.Contains(err.Error(), secretKey) {
 		t.Errorf("Write() to a secret key = %v, want an error without the key", err)
 	}
@@ -265,7 +269,7 @@ func FuzzDecrypt(f *testing.F) {
 	f.Add(armored.Bytes())
 	f.Add([]byte("OXBOW"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r, err := decrypt(bytes.NewReader(b), []age.Identity{id})
+		r, err := newDecryptReader(bytes.NewReader(b), []age.Identity{id})
 		if err != nil {
 			return
 		}

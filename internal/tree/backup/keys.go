@@ -17,28 +17,29 @@ import (
 
 // Prefixes of a public age key, a secret age key, and an ssh key.
 const (
-	publicStart = "age1"
-	secretStart = "AGE-SECRET-KEY-"
-	sshStart    = "ssh-"
+	publicKeyPrefix = "age1"
+	secretKeyPrefix = "AGE-SECRET-KEY-"
+	sshKeyPrefix    = "ssh-"
 )
 
 // IsKey reports whether the text is a key and not a file name.
 func IsKey(s string) bool {
-	return strings.HasPrefix(s, publicStart) || strings.HasPrefix(s, secretStart) || strings.HasPrefix(s, sshStart)
+	return strings.HasPrefix(s, publicKeyPrefix) || strings.HasPrefix(s, secretKeyPrefix) ||
+		strings.HasPrefix(s, sshKeyPrefix)
 }
 
-// maxKeys is the maximum size of a key file, in bytes.
-const maxKeys = 1 << 20
+// maxKeyFile is the maximum size of a key file, in bytes.
+const maxKeyFile = 1 << 20
 
 // Keys specify the keys for encrypting or decrypting a backup.
 type Keys struct {
-	To         []string // public keys, or files with a public key on each line, in the format of age -R
+	Recipients []string // public keys, or files with a public key on each line, in the format of age -R
 	Identity   string   // file with secret keys, in the format of age-keygen (may be empty)
 	Passphrase string   // file that contains a passphrase (may be empty)
 }
 
 // CanEncrypt reports whether the keys can encrypt.
-func (k Keys) CanEncrypt() bool { return len(k.To) > 0 || k.Passphrase != "" }
+func (k Keys) CanEncrypt() bool { return len(k.Recipients) > 0 || k.Passphrase != "" }
 
 // CanDecrypt reports whether the keys may be able to decrypt.
 func (k Keys) CanDecrypt() bool { return k.Identity != "" || k.Passphrase != "" }
@@ -46,7 +47,7 @@ func (k Keys) CanDecrypt() bool { return k.Identity != "" || k.Passphrase != "" 
 // readRecipients reads the keys for encryption.
 func (k Keys) readRecipients() ([]age.Recipient, error) {
 	if k.Passphrase != "" {
-		if len(k.To) > 0 {
+		if len(k.Recipients) > 0 {
 			return nil, invalidf("a backup is encrypted to keys or with a passphrase, not both")
 		}
 		pass, err := readPassphrase(k.Passphrase)
@@ -57,10 +58,10 @@ func (k Keys) readRecipients() ([]age.Recipient, error) {
 		return []age.Recipient{r}, err
 	}
 	var all []age.Recipient
-	for _, to := range k.To {
+	for _, to := range k.Recipients {
 		from, text := "--to", []byte(to)
 		switch {
-		case strings.HasPrefix(to, secretStart):
+		case strings.HasPrefix(to, secretKeyPrefix):
 			return nil, invalidf(
 				"--to takes the public key, and this is a secret one: age-keygen -y KEYFILE prints the public key",
 			)
@@ -134,11 +135,11 @@ func readKeys(file string) ([]byte, error) {
 		return nil, fmt.Errorf("reading keys: %w", err)
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxKeys+1))
+	b, err := io.ReadAll(io.LimitReader(f, maxKeyFile+1))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("reading keys: %w", err)
-	case len(b) > maxKeys:
+	case len(b) > maxKeyFile:
 		return nil, invalidf("%s is too long for a file of keys", file)
 	}
 	return b, nil

@@ -52,7 +52,7 @@ func Restore(ctx context.Context, file string, k Keys, target string) (temp stri
 		return "", err
 	}
 	defer src.Close()
-	r, err := decrypt(src, ids)
+	r, err := newDecryptReader(src, ids)
 	if err != nil {
 		return "", err
 	}
@@ -65,7 +65,7 @@ func Restore(ctx context.Context, file string, k Keys, target string) (temp stri
 	if err != nil {
 		return "", err
 	}
-	_, err = io.CopyBuffer(&sink{ctx: ctx, to: io.NewOffsetWriter(f, 0)}, r, make([]byte, copyStep))
+	_, err = io.CopyBuffer(&contextWriter{ctx: ctx, writer: io.NewOffsetWriter(f, 0)}, r, make([]byte, copyStep))
 	if err == nil {
 		err = f.Sync()
 	}
@@ -79,9 +79,9 @@ func Restore(ctx context.Context, file string, k Keys, target string) (temp stri
 // copyStep is the number of bytes that are written at once.
 const copyStep = 256 << 10
 
-// Settle renames a file written by [Restore] to file, which must be in the same directory, and
+// RenameRestored renames a file written by [Restore] to file, which must be in the same directory, and
 // syncs the directory. If file exists, the error matches [fs.ErrExist].
-func Settle(temp, file string) (err error) {
+func RenameRestored(temp, file string) (err error) {
 	dir, name, err := openDir(file)
 	if err != nil {
 		return err
@@ -90,9 +90,9 @@ func Settle(temp, file string) (err error) {
 	return errors.Join(vfs.RenameNew(dir, temp, name), dir.SyncDir("."))
 }
 
-// decrypt returns a reader of the decrypted content. If src is not encrypted, decrypt returns src
+// newDecryptReader returns a reader of the decrypted content. If src is not encrypted, decrypt returns src
 // unchanged.
-func decrypt(src io.Reader, ids []age.Identity) (io.Reader, error) {
+func newDecryptReader(src io.Reader, ids []age.Identity) (io.Reader, error) {
 	in := bufio.NewReaderSize(src, copyStep)
 	head, err := in.Peek(len(armor.Header))
 	if err != nil && err != io.EOF {
@@ -123,15 +123,15 @@ func decrypt(src io.Reader, ids []age.Identity) (io.Reader, error) {
 
 // damageReader reads decrypted data and converts errors to damage errors.
 type damageReader struct {
-	r io.Reader
-	n int64
+	r         io.Reader
+	readBytes int64
 }
 
 func (s *damageReader) Read(b []byte) (int, error) {
 	n, err := s.r.Read(b)
-	s.n += int64(n)
+	s.readBytes += int64(n)
 	if err != nil && err != io.EOF {
-		err = damageError(err, s.n)
+		err = damageError(err, s.readBytes)
 	}
 	return n, err
 }
@@ -142,13 +142,13 @@ func damageError(err error, after int64) error {
 		return err
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return &damage{fmt.Sprintf("it is cut short: it ends after %d bytes that can be decrypted", after)}
+		return &damagedError{fmt.Sprintf("it is cut short: it ends after %d bytes that can be decrypted", after)}
 	}
-	return &damage{fmt.Sprintf("it is damaged or cut short after %d bytes that can be decrypted: %v", after, err)}
+	return &damagedError{fmt.Sprintf("it is damaged or cut short after %d bytes that can be decrypted: %v", after, err)}
 }
 
-// damage is the error for a damaged backup. It matches [oxbow.ErrCorrupt].
-type damage struct{ message string }
+// damagedError is the error for a damaged backup. It matches [oxbow.ErrCorrupt].
+type damagedError struct{ message string }
 
-func (e *damage) Error() string      { return e.message }
-func (*damage) Is(target error) bool { return target == oxbow.ErrCorrupt }
+func (e *damagedError) Error() string      { return e.message }
+func (*damagedError) Is(target error) bool { return target == oxbow.ErrCorrupt }

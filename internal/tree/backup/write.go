@@ -22,7 +22,7 @@ import (
 type Written struct {
 	oxbow.CheckReport       // result of checking the store that was copied
 	Size              int64 // size of the file, in bytes
-	Opened            bool  // the file was decrypted with a key, and the content was equal to the store
+	IsVerified        bool  // the file was decrypted with a key, and the content was equal to the store
 }
 
 // Write writes an encrypted copy of the store to a file. It is atomic: the file either contains the
@@ -50,15 +50,15 @@ func Write(ctx context.Context, m *oxbow.Memory, file string, k Keys, replace bo
 	if err != nil {
 		return out, err
 	}
-	err = out.writeVerified(ctx, m, d, &sink{ctx: ctx, to: d, sum: sha256.New()}, to, ids)
+	err = out.writeVerified(ctx, m, d, &contextWriter{ctx: ctx, writer: d, sum: sha256.New()}, to, ids)
 	if err == nil {
-		err = commit(d, replace)
+		err = commitDraft(d, replace)
 	}
 	return out, errors.Join(err, d.Discard())
 }
 
-// commit renames the complete new file to its final name and syncs the directory.
-func commit(d *vfs.Draft, replace bool) error {
+// commitDraft renames the complete new file to its final name and syncs the directory.
+func commitDraft(d *vfs.Draft, replace bool) error {
 	if !replace {
 		return d.CommitNew()
 	}
@@ -70,7 +70,7 @@ func (o *Written) writeVerified(
 	ctx context.Context,
 	m *oxbow.Memory,
 	d *vfs.Draft,
-	s *sink,
+	s *contextWriter,
 	to []age.Recipient,
 	ids []age.Identity,
 ) error {
@@ -100,7 +100,7 @@ func (o *Written) writeVerified(
 	if len(ids) == 0 {
 		return nil
 	}
-	r, err := decrypt(d.Reader(), ids)
+	r, err := newDecryptReader(d.Reader(), ids)
 	if err != nil {
 		return fmt.Errorf("trying the key on what was written: %w", err)
 	}
@@ -111,7 +111,7 @@ func (o *Written) writeVerified(
 	if [32]byte(opened.Sum(nil)) != [32]byte(plain.Sum(nil)) {
 		return errors.New("what was written decrypts to something else than the memory")
 	}
-	o.Opened = true
+	o.IsVerified = true
 	return nil
 }
 
@@ -121,18 +121,18 @@ func openDir(file string) (dir *vfs.OS, name string, err error) {
 	return dir, filepath.Base(file), err
 }
 
-// sink is a writer that fails once the context is done.
-type sink struct {
-	ctx context.Context
-	to  io.Writer
-	sum hash.Hash // hash of the data written so far (may be nil)
+// contextWriter is a writer that fails once the context is done.
+type contextWriter struct {
+	ctx    context.Context
+	writer io.Writer
+	sum    hash.Hash // hash of the data written so far (may be nil)
 }
 
-func (s *sink) Write(b []byte) (int, error) {
+func (s *contextWriter) Write(b []byte) (int, error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, err
 	}
-	n, err := s.to.Write(b)
+	n, err := s.writer.Write(b)
 	if s.sum != nil {
 		s.sum.Write(b[:n])
 	}

@@ -32,7 +32,7 @@ type commitRequest struct {
 	written []oxbow.Version // entries after each op, as the last staging of the request computed them
 }
 
-func (r *commitRequest) finish(err error) {
+func (r *commitRequest) setResult(err error) {
 	r.err = err
 	close(r.done)
 }
@@ -70,7 +70,7 @@ func (s *Store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 		return err
 	}
 	s.mu.RLock()
-	g := newStage(s.st, s.clock())
+	g := newStagedChanges(s.st, s.clock())
 	s.mu.RUnlock()
 	return g.stageRequest(&commitRequest{ops: ops})
 }
@@ -83,48 +83,48 @@ func (s *Store) Checkpoint(ctx context.Context) error {
 // commit waits until a request is committed. One of the waiting goroutines becomes the writer
 // and commits all waiting requests.
 func (s *Store) commit(r *commitRequest) error {
-	if err := s.ready(r.ctx); err != nil {
+	if err := s.checkWritable(r.ctx); err != nil {
 		return err
 	}
-	s.queued.Lock()
+	s.queueMu.Lock()
 	s.queue = append(s.queue, r)
-	s.queued.Unlock()
+	s.queueMu.Unlock()
 	select {
 	case <-r.done:
 		return r.err
-	case s.writer <- struct{}{}:
-		defer func() { <-s.writer }()
+	case s.writerToken <- struct{}{}:
+		defer func() { <-s.writerToken }()
 	}
 	if r.isFinished() {
 		return r.err
 	}
-	s.queued.Lock()
+	s.queueMu.Lock()
 	batch := s.queue
 	s.queue = nil
-	s.queued.Unlock()
+	s.queueMu.Unlock()
 
 	err := s.withLock(r.ctx, func() error { return s.commitAll(batch) })
 	if r.ctx.Err() != nil && !r.isFinished() {
 		// only this caller has given up, so commit the requests of all other callers
-		r.finish(r.ctx.Err())
-		s.queued.Lock()
+		r.setResult(r.ctx.Err())
+		s.queueMu.Lock()
 		s.queue = append(slices.DeleteFunc(batch, (*commitRequest).isFinished), s.queue...)
-		s.queued.Unlock()
+		s.queueMu.Unlock()
 		return r.err
 	}
 	for _, o := range batch {
 		if !o.isFinished() {
-			o.finish(err)
+			o.setResult(err)
 		}
 	}
 	return r.err
 }
 
-func (s *Store) ready(ctx context.Context) error {
+func (s *Store) checkWritable(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if s.ro {
+	if s.isReadOnly {
 		return fmt.Errorf("%w: %s was opened so", oxbow.ErrReadOnly, s.path)
 	}
 	s.mu.RLock()
@@ -137,13 +137,13 @@ func (s *Store) ready(ctx context.Context) error {
 
 // withLock runs fn while holding the lock between processes. The caller must be the writer.
 func (s *Store) withLock(ctx context.Context, fn func() error) error {
-	if err := s.ready(ctx); err != nil {
+	if err := s.checkWritable(ctx); err != nil {
 		return err
 	}
 	if err := s.syncParents(); err != nil {
 		return fmt.Errorf("writing %s: %w", s.path, err)
 	}
-	if err := s.acquire(ctx); err != nil {
+	if err := s.acquireLock(ctx); err != nil {
 		return err
 	}
 	err := fn()
@@ -154,7 +154,7 @@ func (s *Store) withLock(ctx context.Context, fn func() error) error {
 // directory once, because another process may have created the directory without a sync.
 func (s *Store) syncParents() error {
 	dir := path.Dir(s.name)
-	if s.cleaned || dir == "." {
+	if s.isCleaned || dir == "." {
 		return nil
 	}
 	if err := s.fs.MkdirAll(dir, 0o700); err != nil {
@@ -169,27 +169,27 @@ func (s *Store) syncParents() error {
 	return nil
 }
 
-// errRaced is returned if a program that does not use the lock has written the file in the
+// errFileOverwritten is returned if a program that does not use the lock has written the file in the
 // meantime.
-var errRaced = errors.New("was written by another program meanwhile")
+var errFileOverwritten = errors.New("was written by another program meanwhile")
 
-// raceTries is the number of attempts to make a change. An attempt fails if a program that does not
+// maxRaceAttempts is the number of attempts to make a change. An attempt fails if a program that does not
 // use the lock writes the file in the meantime.
-const raceTries = 20
+const maxRaceAttempts = 20
 
 // commitAll stages the requests, writes the file, and makes the changes visible. If a request
 // fails, the remaining requests are still committed.
 func (s *Store) commitAll(batch []*commitRequest) error {
-	for range raceTries {
-		if err := s.catchUp(); err != nil {
+	for range maxRaceAttempts {
+		if err := s.reloadIfChanged(); err != nil {
 			return err
 		}
 		// After the lock was acquired, only a program that does not use the lock can change the
 		// state. In that case, staging is repeated.
 		s.mu.RLock()
-		st, seen := s.st, s.seen
+		st, seen := s.st, s.lastImage
 		s.mu.RUnlock()
-		g := newStage(st, s.clock())
+		g := newStagedChanges(st, s.clock())
 		errs := make([]error, len(batch))
 		write := false
 		for i, r := range batch {
@@ -203,8 +203,8 @@ func (s *Store) commitAll(batch []*commitRequest) error {
 		}
 		var err error
 		if write {
-			err = s.flush(g, seen)
-			if errors.Is(err, errRaced) {
+			err = s.writeStaged(g, seen)
+			if errors.Is(err, errFileOverwritten) {
 				continue
 			}
 		}
@@ -213,7 +213,7 @@ func (s *Store) commitAll(batch []*commitRequest) error {
 				if errs[i] == nil {
 					errs[i] = err
 				}
-				r.finish(errs[i])
+				r.setResult(errs[i])
 			}
 		}
 		return nil
@@ -222,46 +222,46 @@ func (s *Store) commitAll(batch []*commitRequest) error {
 }
 
 // stageRequest stages all ops of a request, or none.
-func (g *batch) stageRequest(r *commitRequest) error {
+func (g *stagedChanges) stageRequest(r *commitRequest) error {
 	for _, op := range r.ops {
-		if err := g.check(op); err != nil {
+		if err := g.checkOp(op); err != nil {
 			return err
 		}
 	}
-	written, err := g.apply(r.ops)
+	written, err := g.stageOps(r.ops)
 	r.written = written
 	return err
 }
 
-// catchUp updates the state from the file. The lock must be held. If another program wrote the
+// reloadIfChanged updates the state from the file. The lock must be held. If another program wrote the
 // file, its checksum is compared with the last read. Comparing times is not enough, because a
 // program that overwrites a file in place may do so within a tick of the file's clock and
 // without changing its length.
-func (s *Store) catchUp() error {
+func (s *Store) reloadIfChanged() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return oxbow.ErrClosed
 	}
-	if s.seen.file != nil && !s.seen.own {
-		if img, data, err := s.load(); err == nil {
+	if s.lastImage.file != nil && !s.lastImage.isOwnWrite {
+		if img, data, err := s.readImage(); err == nil {
 			img.close()
-			if sumOfFile(data) != s.seen.sum {
-				s.seen.close()
-				s.seen = image{} // read it again
+			if fileChecksum(data) != s.lastImage.checksum {
+				s.lastImage.close()
+				s.lastImage = fileImage{} // read it again
 			}
 		}
 	}
 	return s.readFile()
 }
 
-// chunk is the number of bytes that are encoded before they are written. A chunk is small enough
+// writeChunkSize is the number of bytes that are encoded before they are written. A chunk is small enough
 // that its data stay in the processor's cache until the system has copied them.
-const chunk = 128 << 10
+const writeChunkSize = 128 << 10
 
-// flush writes the whole file with the staged changes. After the file was synced, the staged
+// writeStaged writes the whole file with the staged changes. After the file was synced, the staged
 // changes become the state. seen is the file on which the changes are based.
-func (s *Store) flush(g *batch, seen image) (err error) {
+func (s *Store) writeStaged(g *stagedChanges, seen fileImage) (err error) {
 	order := g.orderedRecords()
 	if uint64(len(order)) > 1<<32-1 {
 		return unsupportedError("counts up to 4294967295 entries")
@@ -270,7 +270,7 @@ func (s *Store) flush(g *batch, seen image) (err error) {
 	if err != nil {
 		return s.writeError(err)
 	}
-	img := image{file: f, own: true}
+	img := fileImage{file: f, isOwnWrite: true}
 	renamed := false
 	defer func() {
 		if err != nil && !renamed {
@@ -280,7 +280,7 @@ func (s *Store) flush(g *batch, seen image) (err error) {
 			}
 		}
 	}()
-	err = s.writeWhole(f, g.nextID, order)
+	err = s.writeAndSync(f, g.nextID, order)
 	if err != nil {
 		return s.writeError(err)
 	}
@@ -293,7 +293,7 @@ func (s *Store) flush(g *batch, seen image) (err error) {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return s.writeError(err)
 	case !seen.isUnchanged(info):
-		return errRaced
+		return errFileOverwritten
 	}
 	if err := s.fs.Rename(temp, s.name); err != nil {
 		// In spite of the error, the file may have been renamed, for example on a network file
@@ -324,7 +324,7 @@ func (s *Store) writeError(err error) error {
 
 // createTemp creates a temporary file with the mode of the store. It does not use the RFC's name
 // NAME.tmp, because a running crabtalk would truncate that file.
-func (s *Store) createTemp(seen image) (vfs.File, string, error) {
+func (s *Store) createTemp(seen fileImage) (vfs.File, string, error) {
 	perm := fs.FileMode(0o600)
 	if seen.file != nil {
 		perm = seen.info.Mode().Perm() | 0o200
@@ -332,11 +332,11 @@ func (s *Store) createTemp(seen image) (vfs.File, string, error) {
 	return vfs.CreateTemp(s.fs, s.name, perm)
 }
 
-// writeWhole writes and syncs the whole file.
-func (s *Store) writeWhole(f vfs.File, next uint64, order []*record) error {
+// writeAndSync writes and syncs the whole file.
+func (s *Store) writeAndSync(f vfs.File, next uint64, order []*record) error {
 	var at int64
 	if s.buf == nil {
-		s.buf = make([]byte, 0, chunk+chunk/4)
+		s.buf = make([]byte, 0, writeChunkSize+writeChunkSize/4)
 	}
 	b := appendHeader(s.buf[:0], next, len(order))
 	put := func() error {
@@ -345,15 +345,15 @@ func (s *Store) writeWhole(f vfs.File, next uint64, order []*record) error {
 			err = io.ErrShortWrite
 		}
 		at += int64(n)
-		if cap(b) <= 4*chunk {
+		if cap(b) <= 4*writeChunkSize {
 			s.buf = b
 		}
 		b = b[:0]
 		return err
 	}
 	for _, r := range order {
-		b = r.append(b)
-		if len(b) >= chunk {
+		b = r.appendTo(b)
+		if len(b) >= writeChunkSize {
 			if err := put(); err != nil {
 				return err
 			}
@@ -367,42 +367,42 @@ func (s *Store) writeWhole(f vfs.File, next uint64, order []*record) error {
 	return f.Sync()
 }
 
-// sumOfFile returns a checksum that shows whether the bytes of a file have changed.
-func sumOfFile(data []byte) uint64 {
+// fileChecksum returns a checksum that shows whether the bytes of a file have changed.
+func fileChecksum(data []byte) uint64 {
 	return uint64(crc32.Checksum(data, castagnoli))<<32 | uint64(crc32.ChecksumIEEE(data))
 }
 
 // publish makes the written entries the state, and sends the changes to the watchers.
-func (s *Store) publish(g *batch, order []*record, img image) {
+func (s *Store) publish(g *stagedChanges, order []*record, img fileImage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.seen.close()
-	s.seen, s.broken = img, nil
-	next := &state{names: g.base.names, order: order, nextID: g.nextID}
+	s.lastImage.close()
+	s.lastImage, s.contentErr = img, nil
+	next := &state{byName: g.base.byName, sortedRecords: order, nextID: g.nextID}
 	if s.st != g.base {
 		// Just before this process replaced the file, a program that ignores the lock wrote a
 		// different file, and a reader of this store has read that file.
-		next.names = make(map[string]*record, len(order))
+		next.byName = make(map[string]*record, len(order))
 		for _, r := range order {
-			next.names[r.Name] = r
+			next.byName[r.Name] = r
 		}
-		s.replace(next)
+		s.replaceState(next)
 		return
 	}
 	var deltas []oxbow.Delta
 	for name, r := range g.staged {
-		before := next.names[name]
+		before := next.byName[name]
 		isSame := r != nil && before != nil && r.ID == before.ID
 		if before != nil && !isSame {
 			deltas = append(deltas, oxbow.Delta{ID: before.ID})
 		}
 		if r == nil {
-			delete(next.names, name)
+			delete(next.byName, name)
 			continue
 		}
-		e := r.entry()
+		e := r.toEntry()
 		deltas = append(deltas, oxbow.Delta{ID: r.ID, Entry: &e})
-		next.names[name] = r
+		next.byName[name] = r
 	}
 	s.st = next
 	if len(deltas) > 0 {
@@ -411,15 +411,15 @@ func (s *Store) publish(g *batch, order []*record, img image) {
 	}
 }
 
-var tempName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.[0-9a-f]{16}\.tmp$`) })
+var tempNamePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.[0-9a-f]{16}\.tmp$`) })
 
 // removeTemps removes the temporary files of crashed writers, once. The lock must be held, so that no
 // other writer is running.
 func (s *Store) removeTemps() {
-	if s.cleaned {
+	if s.isCleaned {
 		return
 	}
-	s.cleaned = true
+	s.isCleaned = true
 	for _, name := range s.tempNames() {
 		_ = s.fs.Remove(path.Join(path.Dir(s.name), name))
 	}
@@ -433,7 +433,7 @@ func (s *Store) tempNames() []string {
 	}
 	var names []string
 	for _, e := range es {
-		if rest, ok := strings.CutPrefix(e.Name(), path.Base(s.name)); ok && tempName().MatchString(rest) {
+		if rest, ok := strings.CutPrefix(e.Name(), path.Base(s.name)); ok && tempNamePattern().MatchString(rest) {
 			names = append(names, e.Name())
 		}
 	}

@@ -17,7 +17,7 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	rep := oxbow.CheckReport{Path: s.path}
 	// Another process may write the file between reading the state and reading the file. The two
 	// cannot be compared then, so try again.
-	for range readTries {
+	for range maxReadAttempts {
 		if err := s.Refresh(ctx); err != nil {
 			var f *FormatError
 			if errors.As(err, &f) {
@@ -28,14 +28,14 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 			return rep, err
 		}
 		s.mu.RLock()
-		seen := s.seen
+		seen := s.lastImage
 		s.mu.RUnlock()
 		if seen.file == nil {
 			rep.Problems = append(rep.Problems, s.staleFiles()...)
 			return rep, nil
 		}
-		img, data, err := s.load()
-		isExpected := errors.Is(err, errMoving) || errors.Is(err, fs.ErrNotExist)
+		img, data, err := s.readImage()
+		isExpected := errors.Is(err, errChangedDuringRead) || errors.Is(err, fs.ErrNotExist)
 		if err != nil && !isExpected {
 			return rep, fmt.Errorf("reading %s: %w", s.path, err)
 		}
@@ -47,7 +47,7 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 			continue
 		}
 		rep.Bytes = int64(len(data))
-		f, names, err := decode(data)
+		f, names, err := decodeMemoryFile(data)
 		if err != nil {
 			rep.Problems = append(rep.Problems, oxbow.Problem{Offset: -1, What: s.describeError(data, err).Error(),
 				Mend: "restore a backup"})
@@ -55,7 +55,7 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 		}
 		rep.Records, rep.Entries = len(f.Entries), len(f.Entries)
 		s.mu.RLock()
-		current := s.seen.isUnchanged(img.info)
+		current := s.lastImage.isUnchanged(img.info)
 		if current {
 			rep.Problems = append(rep.Problems, compareStates(s.st, newState(f, names))...)
 		}
@@ -63,7 +63,7 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 		if !current {
 			continue
 		}
-		if d, err := parse(data, kindArch); err == nil && d.file.NextID < f.NextID {
+		if d, err := parseEntries(data, kindArch); err == nil && d.file.NextID < f.NextID {
 			rep.Problems = append(rep.Problems, oxbow.Problem{Offset: headerSize,
 				What: fmt.Sprintf(
 					"the next id is %d, but entries up to %d are there: crabtalk would write over one of them",
@@ -81,22 +81,22 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 // compareStates returns a problem if the state in memory differs from the state in the file.
 func compareStates(have, want *state) []oxbow.Problem {
 	const mend = "this is a defect of oxbow: please report it; a restart reads the file anew"
-	if len(have.order) != len(want.order) || len(have.names) != len(want.names) {
+	if len(have.sortedRecords) != len(want.sortedRecords) || len(have.byName) != len(want.byName) {
 		return []oxbow.Problem{
 			{
 				Offset: -1,
 				What: fmt.Sprintf(
 					"%d entries are answered from, %d are in the file",
-					len(have.order),
-					len(want.order),
+					len(have.sortedRecords),
+					len(want.sortedRecords),
 				),
 				Mend: mend,
 			},
 		}
 	}
-	for i, r := range have.order {
-		w := want.order[i]
-		isIndexed := have.names[r.Name] == r
+	for i, r := range have.sortedRecords {
+		w := want.sortedRecords[i]
+		isIndexed := have.byName[r.Name] == r
 		if !isIndexed || !r.equals(w) {
 			return []oxbow.Problem{
 				{Offset: -1, What: fmt.Sprintf("entry %q in memory is not the one in the file", r.Name), Mend: mend},

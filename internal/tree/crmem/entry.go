@@ -11,13 +11,13 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// lastDate is the last second that all user interfaces can show as a date.
-const lastDate = 253402300799 // 9999-12-31T23:59:59Z
+// maxDate is the last second that all user interfaces can show as a date.
+const maxDate = 253402300799 // 9999-12-31T23:59:59Z
 
-// entry returns the record as an entry. A date after the year 9999 is returned as the last second
+// toEntry returns the record as an entry. A date after the year 9999 is returned as the last second
 // of that year. The file is not changed.
-func (r *record) entry() oxbow.Entry {
-	created := time.Unix(int64(min(r.Created, lastDate)), 0).UTC()
+func (r *record) toEntry() oxbow.Entry {
+	created := time.Unix(int64(min(r.Created, maxDate)), 0).UTC()
 	e := oxbow.Entry{ID: r.ID, Name: r.Name, Content: r.Content, Aliases: r.Aliases,
 		Created: created, Updated: created, Version: r.version}
 	if r.Kind == kindArch {
@@ -56,46 +56,46 @@ func checkLabels(ls []oxbow.Label) error {
 	return unsupportedError("keeps no labels, such as %s", ls[0])
 }
 
-// batch contains the records of a store with staged changes that have not been written yet.
-type batch struct {
+// stagedChanges contains the records of a store with staged changes that have not been written yet.
+type stagedChanges struct {
 	base   *state
 	nextID uint64
 	now    uint64
 
-	staged map[string]*record // staged records by name, nil for removed records
-	undo   []func()           // functions that undo the staged changes of the present request
+	staged    map[string]*record // staged records by name, nil for removed records
+	undoFuncs []func()           // functions that undo the staged changes of the present request
 }
 
-func newStage(st *state, now time.Time) *batch {
-	return &batch{base: st, nextID: st.nextID, now: uint64(max(now.Unix(), 0)),
+func newStagedChanges(st *state, now time.Time) *stagedChanges {
+	return &stagedChanges{base: st, nextID: st.nextID, now: uint64(max(now.Unix(), 0)),
 		staged: map[string]*record{}}
 }
 
-// recordNamed returns the record with this name, or nil.
-func (g *batch) recordNamed(name string) *record {
+// findRecord returns the record with this name, or nil.
+func (g *stagedChanges) findRecord(name string) *record {
 	if r, ok := g.staged[name]; ok {
 		return r
 	}
-	return g.base.names[name]
+	return g.base.byName[name]
 }
 
 // nameOwner returns the record whose name is the word. If no record has this name, it returns the
 // oldest record that has the word as an alias. The record named by but is ignored.
-func (g *batch) nameOwner(word, but string) (name string, ok bool) {
-	if word != but && g.recordNamed(word) != nil {
+func (g *stagedChanges) nameOwner(word, except string) (name string, ok bool) {
+	if word != except && g.findRecord(word) != nil {
 		return word, true
 	}
 	for _, r := range g.orderedRecords() {
-		if r.Name != but && slices.Contains(r.Aliases, word) {
+		if r.Name != except && slices.Contains(r.Aliases, word) {
 			return r.Name, true
 		}
 	}
 	return "", false
 }
 
-func (g *batch) setRecord(name string, r *record) {
+func (g *stagedChanges) setRecord(name string, r *record) {
 	old, had := g.staged[name]
-	g.undo = append(g.undo, func() {
+	g.undoFuncs = append(g.undoFuncs, func() {
 		if had {
 			g.staged[name] = old
 		} else {
@@ -105,34 +105,34 @@ func (g *batch) setRecord(name string, r *record) {
 	g.staged[name] = r
 }
 
-// apply stages either all ops or none, and returns the entry after each op.
-func (g *batch) apply(ops []oxbow.Op) (written []oxbow.Version, err error) {
-	g.undo = g.undo[:0]
+// stageOps stages either all ops or none, and returns the entry after each op.
+func (g *stagedChanges) stageOps(ops []oxbow.Op) (written []oxbow.Version, err error) {
+	g.undoFuncs = g.undoFuncs[:0]
 	id := g.nextID
 	for _, op := range ops {
-		old := g.recordNamed(op.Target())
+		old := g.findRecord(op.Target())
 		if err := g.stageOp(op); err != nil {
-			for _, fn := range slices.Backward(g.undo) {
+			for _, fn := range slices.Backward(g.undoFuncs) {
 				fn()
 			}
 			g.nextID = id
 			return nil, err
 		}
-		now := g.recordNamed(op.Target())
+		now := g.findRecord(op.Target())
 		if now == nil {
 			now = old // the op removed the record
 		}
-		written = append(written, oxbow.WrittenBy(op, now.entry()))
+		written = append(written, oxbow.WrittenBy(op, now.toEntry()))
 	}
 	return written, nil
 }
 
 // stageOp stages a single op. The caller has validated the op (see check).
-func (g *batch) stageOp(op oxbow.Op) error {
+func (g *stagedChanges) stageOp(op oxbow.Op) error {
 	name := op.Target()
-	old := g.recordNamed(name)
+	old := g.findRecord(name)
 	if add, ok := op.(oxbow.Add); ok {
-		return g.add(add, old)
+		return g.stageAdd(add, old)
 	}
 	if old == nil {
 		return &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
@@ -164,12 +164,12 @@ func (g *batch) stageOp(op oxbow.Op) error {
 		g.setRecord(name, nil)
 		return nil
 	}
-	r.version = entrySum(r.append(nil))
+	r.version = entryVersion(r.appendTo(nil))
 	g.setRecord(name, &r)
 	return nil
 }
 
-func (g *batch) add(op oxbow.Add, old *record) error {
+func (g *stagedChanges) stageAdd(op oxbow.Add, old *record) error {
 	if old != nil {
 		return &oxbow.NameError{Name: op.Name, Err: oxbow.ErrExists}
 	}
@@ -191,27 +191,27 @@ func (g *batch) add(op oxbow.Add, old *record) error {
 		}
 	}
 	// The next ID must be larger than this ID and must fit into the file's field.
-	last := len(g.base.order) - 1
-	isAfterLast := last < 0 || g.nextID > g.base.order[last].ID
+	last := len(g.base.sortedRecords) - 1
+	isAfterLast := last < 0 || g.nextID > g.base.sortedRecords[last].ID
 	if g.nextID == math.MaxUint64 || !isAfterLast {
 		return unsupportedError("counts ids up to %d, and the store has reached it", uint64(math.MaxUint64))
 	}
 	r := &record{ID: g.nextID, Created: created, Kind: kind, Name: op.Name, Content: op.Content,
 		Aliases: slices.Clone(op.Aliases)}
-	r.version = entrySum(r.append(nil))
+	r.version = entryVersion(r.appendTo(nil))
 	g.nextID++
 	g.setRecord(op.Name, r)
 	return nil
 }
 
-// check returns an error if no store could accept the op. It differs from the op's method Check in
+// checkOp returns an error if no store could accept the op. It differs from the op's method Check in
 // one point: it does not refuse values that the entry already has. The reason is that crabtalk
 // accepts any name and alias, and entries with such names and aliases must remain editable.
-func (g *batch) check(op oxbow.Op) error {
+func (g *stagedChanges) checkOp(op oxbow.Op) error {
 	if _, add := op.(oxbow.Add); add {
 		return op.Check()
 	}
-	old := g.recordNamed(op.Target())
+	old := g.findRecord(op.Target())
 	if old == nil {
 		return op.Check()
 	}
@@ -240,18 +240,18 @@ func (g *batch) check(op oxbow.Op) error {
 }
 
 // orderedRecords returns the records with the staged changes applied, sorted by ID.
-func (g *batch) orderedRecords() []*record {
+func (g *stagedChanges) orderedRecords() []*record {
 	replaced := make(map[uint64]*record, len(g.staged)) // nil for removed records
 	for name, r := range g.staged {
-		if old := g.base.names[name]; old != nil {
+		if old := g.base.byName[name]; old != nil {
 			replaced[old.ID] = nil
 		}
 		if r != nil {
 			replaced[r.ID] = r
 		}
 	}
-	order := make([]*record, 0, len(g.base.order)+len(replaced))
-	for _, r := range g.base.order {
+	order := make([]*record, 0, len(g.base.sortedRecords)+len(replaced))
+	for _, r := range g.base.sortedRecords {
 		if now, ok := replaced[r.ID]; ok {
 			delete(replaced, r.ID)
 			r = now
@@ -267,6 +267,6 @@ func (g *batch) orderedRecords() []*record {
 			order = append(order, r)
 		}
 	}
-	slices.SortFunc(order[first:], byID)
+	slices.SortFunc(order[first:], compareByID)
 	return order
 }

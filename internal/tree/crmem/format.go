@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	magic      = "CRMEM\x00"
-	version    = 1
-	headerSize = 16
-	bodyStart  = headerSize + 8 + 4 // offset of the first entry
-	minEntry   = 8 + 8 + 4 + 4 + 4 + 4
-	kindNote   = 0
-	kindArch   = 1
-	kindTopic  = 2 // kind that a later crabtalk uses with the same version number
+	magic        = "CRMEM\x00"
+	version      = 1
+	headerSize   = 16
+	bodyStart    = headerSize + 8 + 4 // offset of the first entry
+	minEntrySize = 8 + 8 + 4 + 4 + 4 + 4
+	kindNote     = 0
+	kindArch     = 1
+	kindTopic    = 2 // kind that a later crabtalk uses with the same version number
 )
 
 // memoryFile is the content of a file in the format CRMEM v1.
@@ -41,7 +41,7 @@ type record struct {
 	Content string
 	Aliases []string
 
-	version uint64 // see entrySum
+	version uint64 // see entryVersion
 }
 
 // equals reports whether two records have the same ID, version, name, content and aliases.
@@ -57,11 +57,11 @@ var ErrBadFormat = errors.New("bad memory file format")
 // error: [oxbow.ErrNotStore] if the file has a different format, [oxbow.ErrVersion] if the file has
 // a different layout or version, and [oxbow.ErrCorrupt] if the file is damaged.
 type FormatError struct {
-	Path   string // "" if the data was not read from a file
-	Offset int64  // offset of the error, or -1 if unknown
-	Reason string
-	Hint   string // advice for the user (may be empty)
-	class  error
+	Path     string // "" if the data was not read from a file
+	Offset   int64  // offset of the error, or -1 if unknown
+	Reason   string
+	Hint     string // advice for the user (may be empty)
+	category error
 }
 
 func (e *FormatError) Error() string {
@@ -79,26 +79,26 @@ func (e *FormatError) Error() string {
 }
 
 // Is reports whether target is [ErrBadFormat] or the error's class.
-func (e *FormatError) Is(target error) bool { return target == ErrBadFormat || target == e.class }
+func (e *FormatError) Is(target error) bool { return target == ErrBadFormat || target == e.category }
 
-func corrupt(offset int, reason string) *FormatError {
-	return &FormatError{Offset: int64(offset), Reason: reason, class: oxbow.ErrCorrupt}
+func corruptError(offset int, reason string) *FormatError {
+	return &FormatError{Offset: int64(offset), Reason: reason, category: oxbow.ErrCorrupt}
 }
 
-// decode decodes a file in the format CRMEM v1. It also returns the entries by name. The result
+// decodeMemoryFile decodes a file in the format CRMEM v1. It also returns the entries by name. The result
 // does not share memory with data. All errors are [*FormatError]. The package comment describes
 // which files are refused.
-func decode(data []byte) (*memoryFile, map[string]*record, error) {
-	d, err := parse(data, kindArch)
+func decodeMemoryFile(data []byte) (*memoryFile, map[string]*record, error) {
+	d, err := parseEntries(data, kindArch)
 	if err != nil {
 		return nil, nil, err
 	}
-	if d.at < len(data) {
-		return nil, nil, corrupt(d.at, fmt.Sprintf("%d bytes behind the last entry", len(data)-d.at))
+	if d.offset < len(data) {
+		return nil, nil, corruptError(d.offset, fmt.Sprintf("%d bytes behind the last entry", len(data)-d.offset))
 	}
 	for i := range data[12:headerSize] {
 		if data[12+i] != 0 {
-			return nil, nil, corrupt(12+i, "reserved bytes are not zero")
+			return nil, nil, corruptError(12+i, "reserved bytes are not zero")
 		}
 	}
 	f := d.file
@@ -107,13 +107,16 @@ func decode(data []byte) (*memoryFile, map[string]*record, error) {
 	for i := range f.Entries {
 		r := &f.Entries[i]
 		if i > 0 && f.Entries[i-1].ID == r.ID {
-			return nil, nil, corrupt(
+			return nil, nil, corruptError(
 				-1,
 				fmt.Sprintf("entries %q and %q have the same id %d", f.Entries[i-1].Name, r.Name, r.ID),
 			)
 		}
 		if other := names[r.Name]; other != nil {
-			return nil, nil, corrupt(-1, fmt.Sprintf("entries %d and %d have the same name %q", other.ID, r.ID, r.Name))
+			return nil, nil, corruptError(
+				-1,
+				fmt.Sprintf("entries %d and %d have the same name %q", other.ID, r.ID, r.Name),
+			)
 		}
 		names[r.Name] = r
 	}
@@ -140,37 +143,37 @@ func checkHeader(data []byte) error {
 		if len(data) > 0 && string(data[:min(len(data), len(magic))]) == magic[:min(len(data), len(magic))] {
 			class = oxbow.ErrCorrupt
 		}
-		return &FormatError{Offset: int64(len(data)), Reason: "file shorter than header", class: class}
+		return &FormatError{Offset: int64(len(data)), Reason: "file shorter than header", category: class}
 	case string(data[:6]) != magic:
-		return &FormatError{Offset: 0, Reason: "invalid magic", class: oxbow.ErrNotStore}
+		return &FormatError{Offset: 0, Reason: "invalid magic", category: oxbow.ErrNotStore}
 	case binary.LittleEndian.Uint32(data[6:]) != version:
-		return &FormatError{Offset: 6, Reason: "unsupported version", class: oxbow.ErrVersion}
+		return &FormatError{Offset: 6, Reason: "unsupported version", category: oxbow.ErrVersion}
 	case binary.LittleEndian.Uint16(data[10:]) != 0:
-		return &FormatError{Offset: 10, Reason: "unknown flags", class: oxbow.ErrVersion}
+		return &FormatError{Offset: 10, Reason: "unknown flags", category: oxbow.ErrVersion}
 	}
 	return nil
 }
 
 // decoder decodes the part after the header. It keeps the first error.
 type decoder struct {
-	data []byte
-	text string // data as a string, so that substrings need no copies
-	at   int
-	err  error
-	file *memoryFile
+	data   []byte
+	text   string // data as a string, so that substrings need no copies
+	offset int
+	err    error
+	file   *memoryFile
 }
 
-// parse decodes a header and entries of kinds up to highest, in their order in the file. The caller
+// parseEntries decodes a header and entries of kinds up to highest, in their order in the file. The caller
 // has to check the bytes after the last entry.
-func parse(data []byte, highest uint32) (*decoder, error) {
+func parseEntries(data []byte, highest uint32) (*decoder, error) {
 	if err := checkHeader(data); err != nil {
 		return nil, err
 	}
-	d := &decoder{data: data, at: headerSize, file: &memoryFile{}}
-	d.file.NextID = d.u64()
-	count := int64(d.u32())
-	if d.err == nil && count > int64(len(data)-d.at)/minEntry {
-		d.fail(len(data), "truncated body")
+	d := &decoder{data: data, offset: headerSize, file: &memoryFile{}}
+	d.file.NextID = d.readUint64()
+	count := int64(d.readUint32())
+	if d.err == nil && count > int64(len(data)-d.offset)/minEntrySize {
+		d.setError(len(data), "truncated body")
 	}
 	if d.err != nil {
 		return nil, d.err
@@ -178,7 +181,7 @@ func parse(data []byte, highest uint32) (*decoder, error) {
 	d.text = string(data)
 	d.file.Entries = make([]record, count)
 	for i := range d.file.Entries {
-		d.record(&d.file.Entries[i], highest)
+		d.readRecord(&d.file.Entries[i], highest)
 		if d.err != nil {
 			return nil, d.err
 		}
@@ -186,64 +189,64 @@ func parse(data []byte, highest uint32) (*decoder, error) {
 	return d, nil
 }
 
-func (d *decoder) fail(offset int, reason string) {
+func (d *decoder) setError(offset int, reason string) {
 	if d.err == nil {
-		d.err = corrupt(offset, reason)
+		d.err = corruptError(offset, reason)
 	}
 }
 
-// take returns the next n bytes, or nil if there are fewer.
-func (d *decoder) take(n int64) []byte {
-	if d.err == nil && n > int64(len(d.data)-d.at) {
-		d.fail(len(d.data), "truncated body")
+// takeBytes returns the next n bytes, or nil if there are fewer.
+func (d *decoder) takeBytes(n int64) []byte {
+	if d.err == nil && n > int64(len(d.data)-d.offset) {
+		d.setError(len(d.data), "truncated body")
 	}
 	if d.err != nil {
 		return nil
 	}
-	b := d.data[d.at : d.at+int(n)]
-	d.at += int(n)
+	b := d.data[d.offset : d.offset+int(n)]
+	d.offset += int(n)
 	return b
 }
 
-func (d *decoder) u32() uint32 {
-	if b := d.take(4); b != nil {
+func (d *decoder) readUint32() uint32 {
+	if b := d.takeBytes(4); b != nil {
 		return binary.LittleEndian.Uint32(b)
 	}
 	return 0
 }
 
-func (d *decoder) u64() uint64 {
-	if b := d.take(8); b != nil {
+func (d *decoder) readUint64() uint64 {
+	if b := d.takeBytes(8); b != nil {
 		return binary.LittleEndian.Uint64(b)
 	}
 	return 0
 }
 
-func (d *decoder) str() string {
-	n := int64(d.u32())
-	start := d.at
-	if d.take(n) == nil {
+func (d *decoder) readString() string {
+	n := int64(d.readUint32())
+	start := d.offset
+	if d.takeBytes(n) == nil {
 		return ""
 	}
-	s := d.text[start:d.at]
+	s := d.text[start:d.offset]
 	if !utf8.ValidString(s) {
-		d.fail(start, "invalid utf8")
+		d.setError(start, "invalid utf8")
 	}
 	return s
 }
 
-func (d *decoder) record(r *record, highest uint32) {
-	start := d.at
-	r.ID, r.Created = d.u64(), d.u64()
-	kindAt := d.at
-	r.Kind = d.u32()
+func (d *decoder) readRecord(r *record, highest uint32) {
+	start := d.offset
+	r.ID, r.Created = d.readUint64(), d.readUint64()
+	kindAt := d.offset
+	r.Kind = d.readUint32()
 	if d.err == nil && r.Kind > highest {
-		d.fail(kindAt, "unknown entry kind")
+		d.setError(kindAt, "unknown entry kind")
 	}
-	r.Name, r.Content = d.str(), d.str()
-	count := int64(d.u32())
-	if d.err == nil && count > int64(len(d.data)-d.at)/4 {
-		d.fail(len(d.data), "truncated body")
+	r.Name, r.Content = d.readString(), d.readString()
+	count := int64(d.readUint32())
+	if d.err == nil && count > int64(len(d.data)-d.offset)/4 {
+		d.setError(len(d.data), "truncated body")
 	}
 	if d.err != nil {
 		return
@@ -251,10 +254,10 @@ func (d *decoder) record(r *record, highest uint32) {
 	if count > 0 {
 		r.Aliases = make([]string, count)
 		for i := range r.Aliases {
-			r.Aliases[i] = d.str()
+			r.Aliases[i] = d.readString()
 		}
 	}
-	r.version = entrySum(d.data[start:d.at])
+	r.version = entryVersion(d.data[start:d.offset])
 }
 
 func appendHeader(b []byte, next uint64, count int) []byte {
@@ -265,8 +268,8 @@ func appendHeader(b []byte, next uint64, count int) []byte {
 	return binary.LittleEndian.AppendUint32(b, uint32(count))
 }
 
-// append appends the record in the format of the file.
-func (r *record) append(b []byte) []byte {
+// appendTo appends the record in the format of the file.
+func (r *record) appendTo(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint64(b, r.ID)
 	b = binary.LittleEndian.AppendUint64(b, r.Created)
 	b = binary.LittleEndian.AppendUint32(b, r.Kind)
@@ -286,12 +289,12 @@ func appendString(b []byte, s string) []byte {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// entrySum computes the version of an entry from its bytes in the file. The format does not store
+// entryVersion computes the version of an entry from its bytes in the file. The format does not store
 // versions, but a writer must be able to specify the version that it has read. The result is
 // between 1 and 2^53-1, so that JSON implementations in other languages can represent it exactly.
 // Two 32-bit checksums are used because processors compute them fastest. The bytes include the ID
 // and the date, so that an entry that was removed and added again has a different version.
-func entrySum(record []byte) uint64 {
+func entryVersion(record []byte) uint64 {
 	v := uint64(crc32.Checksum(record, castagnoli))<<32 | uint64(crc32.ChecksumIEEE(record))
 	return max(v&(1<<53-1), 1)
 }

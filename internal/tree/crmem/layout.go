@@ -42,15 +42,15 @@ var layoutNames = [...]string{
 // String describes the layout in words.
 func (l Layout) String() string { return layoutNames[l] }
 
-// recognise determines the layout of a whole file. The layouts share the first 16 bytes, so it
+// detectLayout determines the layout of a whole file. The layouts share the first 16 bytes, so it
 // examines the structure. In CRMEM, the entries must end at the end of the file. In a crabdb,
 // the index and the records after the header must be consistent.
-func recognise(data []byte) Layout {
+func detectLayout(data []byte) Layout {
 	if checkHeader(data) != nil {
 		return layoutUnknown
 	}
 	var whole, topics bool
-	if d, err := parse(data, kindTopic); err == nil && d.at == len(data) {
+	if d, err := parseEntries(data, kindTopic); err == nil && d.offset == len(data) {
 		whole = true
 		for _, r := range d.file.Entries {
 			topics = topics || r.Kind == kindTopic
@@ -95,21 +95,21 @@ func Import(data []byte) (ImportedFile, error) {
 	if err := checkHeader(data); err != nil {
 		return ImportedFile{}, err
 	}
-	in := ImportedFile{Layout: recognise(data)}
+	in := ImportedFile{Layout: detectLayout(data)}
 	switch in.Layout {
 	case layoutAmbiguous:
 		return ImportedFile{}, &FormatError{Offset: -1, Reason: "the file is " +
-			in.Layout.String(), class: oxbow.ErrVersion,
+			in.Layout.String(), category: oxbow.ErrVersion,
 			Hint: "open it with the crabtalk that wrote it and dump it from there"}
 	case layoutCrabDB:
 		return in, in.readCrabDB(data)
 	}
-	d, err := parse(data, kindTopic)
+	d, err := parseEntries(data, kindTopic)
 	if err != nil {
 		return ImportedFile{}, err
 	}
-	if n := len(data) - d.at; n > 0 {
-		in.warn("%d bytes behind the last entry were left out", n)
+	if n := len(data) - d.offset; n > 0 {
+		in.addWarning("%d bytes behind the last entry were left out", n)
 	}
 	last := make(map[string]int, len(d.file.Entries))
 	for i := range d.file.Entries {
@@ -117,7 +117,7 @@ func Import(data []byte) (ImportedFile, error) {
 	}
 	for i := range d.file.Entries {
 		r := &d.file.Entries[i]
-		e := r.entry()
+		e := r.toEntry()
 		e.ID, e.Version = 0, 0
 		if r.Kind == kindTopic {
 			e.Labels = []oxbow.Label{topicLabel}
@@ -130,14 +130,14 @@ func Import(data []byte) (ImportedFile, error) {
 				}
 			}
 			last[e.Name] = i
-			in.warn("entry %d has the name %q of a later one; it is read as %q", r.ID, r.Name, e.Name)
+			in.addWarning("entry %d has the name %q of a later one; it is read as %q", r.ID, r.Name, e.Name)
 		}
 		in.Entries = append(in.Entries, e)
 	}
 	return in, nil
 }
 
-func (in *ImportedFile) warn(format string, args ...any) {
+func (in *ImportedFile) addWarning(format string, args ...any) {
 	in.Warnings = append(in.Warnings, fmt.Sprintf(format, args...))
 }
 
@@ -158,19 +158,19 @@ func (in *ImportedFile) warn(format string, args ...any) {
 // The memory is in column 2. A key is REALM/memory/NAME, its value a JSON object with name, kind,
 // content, aliases and created_at.
 const (
-	crabStart    = 32
-	crabMemory   = 2
-	crabKeyParts = "/memory/"
+	crabRecordsOffset = 32
+	crabMemory        = 2
+	crabKeyParts      = "/memory/"
 )
 
 type crabKey struct {
-	col byte
-	key string
+	column byte
+	key    string
 }
 
 // crabRecord is a record and the offset after it.
 type crabRecord struct {
-	op, col    byte
+	op, column byte
 	key, value []byte
 	end        int
 }
@@ -180,64 +180,64 @@ var (
 	errCrabOp   = errors.New("a record is neither put nor delete")
 )
 
-func crabAt(data []byte, offset int) (crabRecord, error) {
-	d := &decoder{data: data, at: offset}
-	b := d.take(2)
+func parseCrabRecord(data []byte, offset int) (crabRecord, error) {
+	d := &decoder{data: data, offset: offset}
+	b := d.takeBytes(2)
 	if b == nil {
 		return crabRecord{}, errCrabTorn
 	}
 	if b[0] > 1 {
 		return crabRecord{}, errCrabOp
 	}
-	r := crabRecord{op: b[0], col: b[1]}
-	r.key = d.take(int64(d.u32()))
-	r.value = d.take(int64(d.u32()))
-	r.end = d.at
+	r := crabRecord{op: b[0], column: b[1]}
+	r.key = d.takeBytes(int64(d.readUint32()))
+	r.value = d.takeBytes(int64(d.readUint32()))
+	r.end = d.offset
 	if d.err != nil {
 		return crabRecord{}, errCrabTorn
 	}
 	return r, nil
 }
 
-// crabIndex reads the index to which the header refers, and returns the offset at which replaying
+// readCrabIndex reads the index to which the header refers, and returns the offset at which replaying
 // starts. If the file has no index, keys is nil and ok is true. ok is false if the index is
 // invalid.
-func crabIndex(data []byte) (keys map[crabKey]int, replay int, ok bool) {
-	if len(data) < crabStart {
+func readCrabIndex(data []byte) (keys map[crabKey]int, replay int, ok bool) {
+	if len(data) < crabRecordsOffset {
 		return nil, 0, false
 	}
 	at, n := binary.LittleEndian.Uint64(data[16:]), binary.LittleEndian.Uint64(data[24:])
 	if at == 0 && n == 0 {
-		return nil, crabStart, true
+		return nil, crabRecordsOffset, true
 	}
 	size := uint64(len(data))
-	isInFile := crabStart <= at && at <= size && n <= size-at
+	isInFile := crabRecordsOffset <= at && at <= size && n <= size-at
 	if !isInFile || n < 4 {
 		return nil, 0, false
 	}
-	d := &decoder{data: data[:at+n], at: int(at)}
-	count := int64(d.u32())
+	d := &decoder{data: data[:at+n], offset: int(at)}
+	count := int64(d.readUint32())
 	const least = 1 + 4 + 8
 	if count > int64(n)/least {
 		return nil, 0, false
 	}
 	keys = make(map[crabKey]int, count)
 	for range count {
-		col := d.take(1)
-		key := d.take(int64(d.u32()))
-		off := d.u64()
-		isBefore := crabStart <= off && off < at
+		col := d.takeBytes(1)
+		key := d.takeBytes(int64(d.readUint32()))
+		off := d.readUint64()
+		isBefore := crabRecordsOffset <= off && off < at
 		if d.err != nil || !isBefore {
 			return nil, 0, false
 		}
-		r, err := crabAt(data, int(off))
-		isEntry := err == nil && r.op == 0 && r.col == col[0] && string(r.key) == string(key)
+		r, err := parseCrabRecord(data, int(off))
+		isEntry := err == nil && r.op == 0 && r.column == col[0] && string(r.key) == string(key)
 		if !isEntry {
 			return nil, 0, false
 		}
 		keys[crabKey{col[0], string(key)}] = int(off)
 	}
-	if d.at != len(d.data) {
+	if d.offset != len(d.data) {
 		return nil, 0, false
 	}
 	return keys, int(at + n), true
@@ -245,12 +245,12 @@ func crabIndex(data []byte) (keys map[crabKey]int, replay int, ok bool) {
 
 // isCrabDB reports whether data is a consistent crabdb.
 func isCrabDB(data []byte) bool {
-	_, replay, ok := crabIndex(data)
+	_, replay, ok := readCrabIndex(data)
 	if !ok {
 		return false
 	}
 	for at := replay; at < len(data); {
-		r, err := crabAt(data, at)
+		r, err := parseCrabRecord(data, at)
 		if err != nil {
 			return errors.Is(err, errCrabTorn)
 		}
@@ -261,17 +261,17 @@ func isCrabDB(data []byte) bool {
 
 // readCrabDB reads the memory in a crabdb.
 func (in *ImportedFile) readCrabDB(data []byte) error {
-	keys, at, _ := crabIndex(data)
+	keys, at, _ := readCrabIndex(data)
 	if keys == nil {
 		keys = map[crabKey]int{}
 	}
 	for at < len(data) {
-		r, err := crabAt(data, at)
+		r, err := parseCrabRecord(data, at)
 		if err != nil {
-			in.warn("%d bytes at the end are what an interrupted write left", len(data)-at)
+			in.addWarning("%d bytes at the end are what an interrupted write left", len(data)-at)
 			break
 		}
-		k := crabKey{r.col, string(r.key)}
+		k := crabKey{r.column, string(r.key)}
 		if r.op == 0 {
 			keys[k] = at
 		} else {
@@ -282,22 +282,22 @@ func (in *ImportedFile) readCrabDB(data []byte) error {
 	others := 0
 	for _, k := range sortedKeys(keys) {
 		_, name, ok := strings.Cut(k.key, crabKeyParts)
-		if k.col != crabMemory || !ok {
+		if k.column != crabMemory || !ok {
 			others++
 			continue
 		}
-		r, err := crabAt(data, keys[k])
+		r, err := parseCrabRecord(data, keys[k])
 		if err != nil {
-			return corrupt(keys[k], err.Error())
+			return corruptError(keys[k], err.Error())
 		}
 		if e, err := in.crabEntry(name, r.value); err != nil {
-			in.warn("entry %q was left out: %v", name, err)
+			in.addWarning("entry %q was left out: %v", name, err)
 		} else {
 			in.Entries = append(in.Entries, e)
 		}
 	}
 	if others > 0 {
-		in.warn("%d keys that hold no memory (sessions, skills, settings) were left out", others)
+		in.addWarning("%d keys that hold no memory (sessions, skills, settings) were left out", others)
 	}
 	return nil
 }
@@ -323,12 +323,12 @@ func (in *ImportedFile) crabEntry(name string, value []byte) (oxbow.Entry, error
 	case "topic":
 		e.Labels = []oxbow.Label{topicLabel}
 	default:
-		in.warn("entry %q is of kind %q; it is read as a note", name, v.Kind)
+		in.addWarning("entry %q is of kind %q; it is read as a note", name, v.Kind)
 	}
 	if v.CreatedAt != "" {
 		t, err := time.Parse(time.RFC3339, v.CreatedAt)
 		if err != nil {
-			in.warn("entry %q has the date %q, which is none; it is read without", name, v.CreatedAt)
+			in.addWarning("entry %q has the date %q, which is none; it is read without", name, v.CreatedAt)
 		} else {
 			e.Created = t.UTC()
 			e.Updated = e.Created
@@ -339,6 +339,6 @@ func (in *ImportedFile) crabEntry(name string, value []byte) (oxbow.Entry, error
 
 func sortedKeys(keys map[crabKey]int) []crabKey {
 	return slices.SortedFunc(maps.Keys(keys), func(a, b crabKey) int {
-		return cmp.Or(cmp.Compare(a.col, b.col), strings.Compare(a.key, b.key))
+		return cmp.Or(cmp.Compare(a.column, b.column), strings.Compare(a.key, b.key))
 	})
 }

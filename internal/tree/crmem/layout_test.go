@@ -79,7 +79,7 @@ func TestRecognise(t *testing.T) {
 		{"nothing", nil, layoutUnknown},
 		{"text", []byte("# Notes\n\nand a text that is long enough"), layoutUnknown},
 	} {
-		if got := recognise(tt.data); got != tt.want {
+		if got := detectLayout(tt.data); got != tt.want {
 			t.Errorf("Recognise(%s) = %v, want %v", tt.name, got, tt.want)
 		}
 	}
@@ -193,7 +193,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil && !errors.Is(err, ErrBadFormat) {
 			t.Errorf("Decode = %v, want a FormatError", err)
 		}
-		layout := recognise(data)
+		layout := detectLayout(data)
 		if err == nil && layout != layoutV1 && layout != layoutAmbiguous {
 			t.Errorf("Decode accepts what is recognised as %v", layout)
 		}

@@ -19,9 +19,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// holder is the content of the lock file: it describes the process that holds or last held the
+// lockHolder is the content of the lock file: it describes the process that holds or last held the
 // lock. It is used only in messages and is not synced.
-type holder struct {
+type lockHolder struct {
 	PID     int       `json:"pid"`
 	Program string    `json:"program"`
 	Since   time.Time `json:"since"`
@@ -33,44 +33,44 @@ const holderSize = 192
 
 func (s *Store) lockName() string { return s.name + ".lock" }
 
-// acquire acquires the lock between processes. It waits at most s.wait. The caller must be the
+// acquireLock acquires the lock between processes. It waits at most s.wait. The caller must be the
 // writer of this process.
-func (s *Store) acquire(ctx context.Context) error {
+func (s *Store) acquireLock(ctx context.Context) error {
 	if s.lock == nil {
 		k, err := s.fs.OpenLock(s.lockName())
 		if err != nil {
-			return s.readOnly(err)
+			return s.lockError(err)
 		}
 		s.lock = k
 	}
-	ok, waited, err := vfs.AcquireLock(ctx, s.lock, s.wait)
+	ok, waited, err := vfs.AcquireLock(ctx, s.lock, s.lockTimeout)
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return err
 	case err != nil:
-		return s.readOnly(err)
+		return s.lockError(err)
 	case !ok:
-		h := s.holder()
+		h := s.readLockHolder()
 		return &oxbow.BusyError{Path: s.path, Waited: waited, PID: h.PID, Program: h.Program, Since: h.Since}
 	}
-	s.signLock()
+	s.writeLockHolder()
 	return nil
 }
 
-func (s *Store) readOnly(err error) error {
+func (s *Store) lockError(err error) error {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		return fmt.Errorf("%w: %s: %w", oxbow.ErrReadOnly, s.path, err)
 	}
 	return fmt.Errorf("locking %s: %w", s.path, err)
 }
 
-// signLock writes the description of this process to the lock file.
-func (s *Store) signLock() {
+// writeLockHolder writes the description of this process to the lock file.
+func (s *Store) writeLockHolder() {
 	program := "unknown"
 	if len(os.Args) > 0 {
 		program = strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
 	}
-	note, err := json.Marshal(holder{os.Getpid(), program[:min(len(program), 48)], s.clock().UTC().Round(0)})
+	note, err := json.Marshal(lockHolder{os.Getpid(), program[:min(len(program), 48)], s.clock().UTC().Round(0)})
 	if err != nil || len(note) >= holderSize {
 		return
 	}
@@ -83,10 +83,10 @@ func (s *Store) signLock() {
 	_ = f.Close()
 }
 
-func (s *Store) holder() (h holder) {
+func (s *Store) readLockHolder() (h lockHolder) {
 	b, err := vfs.ReadFile(s.fs, s.lockName(), 4096)
 	if err != nil || json.Unmarshal(b, &h) != nil {
-		return holder{}
+		return lockHolder{}
 	}
 	return h
 }

@@ -28,26 +28,26 @@ import (
 //
 // Locks are acquired in this order: writer, the lock between processes, mu.
 type Store struct {
-	fs    vfs.FS
-	name  string // name in fs
-	path  string // path for messages
-	clock func() time.Time
-	wait  time.Duration
-	ro    bool
-	owned io.Closer // the directory, if Open opened it
+	fs          vfs.FS
+	name        string // name in fs
+	path        string // path for messages
+	clock       func() time.Time
+	lockTimeout time.Duration
+	isReadOnly  bool
+	ownedDir    io.Closer // the directory, if Open opened it
 
-	writer  chan struct{}    // held by the goroutine that commits all requests
-	queued  sync.Mutex       // guards queue
-	queue   []*commitRequest // requests that wait to be committed
-	lock    vfs.Lock         // nil until the first change (used by the writer)
-	cleaned bool             // leftover temporary files were removed, and the directories were synced
-	buf     []byte           // reused for writing
+	writerToken chan struct{}    // held by the goroutine that commits all requests
+	queueMu     sync.Mutex       // guards queue
+	queue       []*commitRequest // requests that wait to be committed
+	lock        vfs.Lock         // nil until the first change (used by the writer)
+	isCleaned   bool             // leftover temporary files were removed, and the directories were synced
+	buf         []byte           // reused for writing
 
-	mu     sync.RWMutex // guards all fields below
-	st     *state
-	seen   image // the file from which st was read
-	broken error // error in the file's content, or nil
-	closed bool
+	mu         sync.RWMutex // guards all fields below
+	st         *state
+	lastImage  fileImage // the file from which st was read
+	contentErr error     // error in the file's content, or nil
+	closed     bool
 
 	watchers subscribers.List[oxbow.Event]
 }
@@ -60,31 +60,31 @@ var (
 
 // state contains the records of a store. Records are never modified.
 type state struct {
-	names  map[string]*record
-	order  []*record // sorted by ID
-	nextID uint64
+	byName        map[string]*record
+	sortedRecords []*record // sorted by ID
+	nextID        uint64
 }
 
-func byID(a, b *record) int { return cmp.Compare(a.ID, b.ID) }
+func compareByID(a, b *record) int { return cmp.Compare(a.ID, b.ID) }
 
-// image is a state of the file. The file is kept open while the store uses its state. Otherwise the
+// fileImage is a state of the file. The file is kept open while the store uses its state. Otherwise the
 // inode number could be reused for another file, which would then be mistaken for this file.
-type image struct {
-	file vfs.File // nil if the file does not exist
-	info fs.FileInfo
-	sum  uint64 // checksum of the content, unless own is set
-	own  bool   // this store wrote the file
+type fileImage struct {
+	file       vfs.File // nil if the file does not exist
+	info       fs.FileInfo
+	checksum   uint64 // checksum of the content, unless own is set
+	isOwnWrite bool   // this store wrote the file
 }
 
 // isUnchanged reports whether info, the present description of the file, shows no change.
-func (m image) isUnchanged(info fs.FileInfo) bool {
+func (m fileImage) isUnchanged(info fs.FileInfo) bool {
 	if m.file == nil || info == nil {
 		return m.file == nil && info == nil
 	}
 	return vfs.SameFile(m.info, info) && m.info.Size() == info.Size() && m.info.ModTime().Equal(info.ModTime())
 }
 
-func (m image) close() {
+func (m fileImage) close() {
 	if m.file != nil {
 		_ = m.file.Close()
 	}
@@ -101,13 +101,13 @@ func Open(file string, o *oxbow.Options) (*Store, error) {
 	if o == nil {
 		o = &oxbow.Options{}
 	}
-	s := &Store{fs: o.FS, name: file, path: file, clock: o.Clock, wait: o.LockWait, ro: o.ReadOnly,
-		writer: make(chan struct{}, 1), st: &state{names: map[string]*record{}, nextID: 1}}
+	s := &Store{fs: o.FS, name: file, path: file, clock: o.Clock, lockTimeout: o.LockWait, isReadOnly: o.ReadOnly,
+		writerToken: make(chan struct{}, 1), st: &state{byName: map[string]*record{}, nextID: 1}}
 	if s.clock == nil {
 		s.clock = time.Now
 	}
-	if s.wait == 0 {
-		s.wait = vfs.DefaultLockWait
+	if s.lockTimeout == 0 {
+		s.lockTimeout = vfs.DefaultLockWait
 	}
 	if s.fs == nil {
 		abs, err := filepath.Abs(file)
@@ -118,7 +118,7 @@ func Open(file string, o *oxbow.Options) (*Store, error) {
 			abs = real
 		}
 		dir := filepath.Dir(abs)
-		if !s.ro {
+		if !s.isReadOnly {
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				return nil, err
 			}
@@ -129,7 +129,7 @@ func Open(file string, o *oxbow.Options) (*Store, error) {
 		}
 		s.fs = d
 		s.name = filepath.Base(abs)
-		s.owned = d
+		s.ownedDir = d
 	}
 	s.mu.Lock()
 	err := s.readFile()
@@ -147,7 +147,7 @@ func Open(file string, o *oxbow.Options) (*Store, error) {
 // refuseLink returns an error if the file's name is a symbolic link, because a rename would replace
 // the link and leave its target unchanged.
 func (s *Store) refuseLink() error {
-	if s.ro || s.seen.file == nil {
+	if s.isReadOnly || s.lastImage.file == nil {
 		return nil
 	}
 	es, err := s.fs.ReadDir(path.Dir(s.name))
@@ -163,100 +163,101 @@ func (s *Store) refuseLink() error {
 	return nil
 }
 
-// readTries is the number of attempts to read a file that changes while it is read.
-const readTries = 100
+// maxReadAttempts is the number of attempts to read a file that changes while it is read.
+const maxReadAttempts = 100
 
 // readFile updates the state from the file if the file has changed. mu must be held exclusively. An
 // error in the file's content is kept until the file changes.
 func (s *Store) readFile() error {
-	for range readTries {
+	for range maxReadAttempts {
 		info, err := s.fs.Stat(s.name)
 		if errors.Is(err, fs.ErrNotExist) {
-			return s.fileMissing()
+			return s.handleMissingFile()
 		}
 		if err != nil {
 			return fmt.Errorf("reading %s: %w", s.path, err)
 		}
-		if s.seen.isUnchanged(info) {
-			return s.broken
+		if s.lastImage.isUnchanged(info) {
+			return s.contentErr
 		}
-		img, data, err := s.load()
+		img, data, err := s.readImage()
 		switch {
-		case errors.Is(err, fs.ErrNotExist), errors.Is(err, errMoving):
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, errChangedDuringRead):
 			continue
 		case err != nil:
 			return fmt.Errorf("reading %s: %w", s.path, err)
 		}
-		s.seen.close()
-		unchanged := s.seen.file != nil && !s.seen.own && s.broken == nil && s.seen.sum == img.sum &&
-			s.seen.info.Size() == img.info.Size()
-		s.seen = img
+		s.lastImage.close()
+		unchanged := s.lastImage.file != nil && !s.lastImage.isOwnWrite && s.contentErr == nil &&
+			s.lastImage.checksum == img.checksum &&
+			s.lastImage.info.Size() == img.info.Size()
+		s.lastImage = img
 		if unchanged {
 			return nil // nothing changed except the modification time
 		}
-		f, names, err := decode(data)
+		f, names, err := decodeMemoryFile(data)
 		if err == nil && isCrabDB(data) {
-			err = &FormatError{Offset: -1, Reason: "it is " + layoutAmbiguous.String(), class: oxbow.ErrVersion}
+			err = &FormatError{Offset: -1, Reason: "it is " + layoutAmbiguous.String(), category: oxbow.ErrVersion}
 		}
-		s.broken = s.describeError(data, err)
+		s.contentErr = s.describeError(data, err)
 		if err != nil {
-			return s.broken
+			return s.contentErr
 		}
-		s.replace(newState(f, names))
+		s.replaceState(newState(f, names))
 		return nil
 	}
 	return fmt.Errorf("%w: %s is being written over and over", oxbow.ErrBusy, s.path)
 }
 
-// errMoving is returned if the file changed while it was read.
-var errMoving = errors.New("changed while being read")
+// errChangedDuringRead is returned if the file changed while it was read.
+var errChangedDuringRead = errors.New("changed while being read")
 
-// load reads the file. The caller must close the image.
-func (s *Store) load() (image, []byte, error) {
+// readImage reads the file. The caller must close the image.
+func (s *Store) readImage() (fileImage, []byte, error) {
 	f, err := s.fs.OpenFile(s.name, os.O_RDONLY, 0)
 	if err != nil {
-		return image{}, nil, err
+		return fileImage{}, nil, err
 	}
-	img := image{file: f}
+	img := fileImage{file: f}
 	before, err := f.Stat()
 	if err != nil {
 		img.close()
-		return image{}, nil, err
+		return fileImage{}, nil, err
 	}
 	data := make([]byte, before.Size())
 	n, err := f.ReadAt(data, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		img.close()
-		return image{}, nil, err
+		return fileImage{}, nil, err
 	}
 	img.info, err = f.Stat()
-	if err == nil && (n < len(data) || !isSameState(img.info, before)) {
-		err = errMoving
+	if err == nil && (n < len(data) || !hasSameSizeAndTime(img.info, before)) {
+		err = errChangedDuringRead
 	}
 	if err != nil {
 		img.close()
-		return image{}, nil, err
+		return fileImage{}, nil, err
 	}
-	img.sum = sumOfFile(data)
+	img.checksum = fileChecksum(data)
 	return img, data, nil
 }
 
-// isSameState reports whether two descriptions of a file have the same size and time of change.
-func isSameState(a, b fs.FileInfo) bool {
+// hasSameSizeAndTime reports whether two descriptions of a file have the same size and time of change.
+func hasSameSizeAndTime(a, b fs.FileInfo) bool {
 	return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// fileMissing is called if the file does not exist. If the store had entries, it returns an error,
+// handleMissingFile is called if the file does not exist. If the store had entries, it returns an error,
 // because the store must not be treated as empty.
-func (s *Store) fileMissing() error {
-	if s.seen.file == nil {
+func (s *Store) handleMissingFile() error {
+	if s.lastImage.file == nil {
 		return nil
 	}
-	if len(s.st.order) > 0 || s.broken != nil {
+	if len(s.st.sortedRecords) > 0 || s.contentErr != nil {
 		return fmt.Errorf("%w: %s", oxbow.ErrVanished, s.path)
 	}
-	s.seen.close()
-	s.seen = image{}
+	s.lastImage.close()
+	s.lastImage = fileImage{}
 	return nil
 }
 
@@ -269,10 +270,10 @@ func (s *Store) describeError(data []byte, err error) error {
 	}
 	d := *f
 	d.Path = s.path
-	if l := recognise(data); l != layoutUnknown && l != layoutV1 {
+	if l := detectLayout(data); l != layoutUnknown && l != layoutV1 {
 		d.Reason = "the file is " + l.String()
 		d.Offset = -1
-		d.class = oxbow.ErrVersion
+		d.category = oxbow.ErrVersion
 		d.Hint = "it is not opened, because writing would destroy it; `oxbow convert DIR` copies what it holds"
 	}
 	return &d
@@ -280,23 +281,23 @@ func (s *Store) describeError(data []byte, err error) error {
 
 // newState returns the state with the entries of a decoded file.
 func newState(f *memoryFile, names map[string]*record) *state {
-	st := &state{names: names, nextID: f.NextID, order: make([]*record, len(f.Entries))}
+	st := &state{byName: names, nextID: f.NextID, sortedRecords: make([]*record, len(f.Entries))}
 	for i := range f.Entries {
-		st.order[i] = &f.Entries[i]
+		st.sortedRecords[i] = &f.Entries[i]
 	}
 	return st
 }
 
-// replace replaces the state and sends the changes to the watchers. mu must be held exclusively.
-func (s *Store) replace(next *state) {
+// replaceState replaces the state and sends the changes to the watchers. mu must be held exclusively.
+func (s *Store) replaceState(next *state) {
 	old := s.st
 	s.st = next
 	if s.watchers.Len() == 0 {
 		return
 	}
 	var deltas []oxbow.Delta
-	o := old.order
-	for _, r := range next.order {
+	o := old.sortedRecords
+	for _, r := range next.sortedRecords {
 		for ; len(o) > 0 && o[0].ID < r.ID; o = o[1:] {
 			deltas = append(deltas, oxbow.Delta{ID: o[0].ID})
 		}
@@ -307,7 +308,7 @@ func (s *Store) replace(next *state) {
 				continue
 			}
 		}
-		e := r.entry()
+		e := r.toEntry()
 		deltas = append(deltas, oxbow.Delta{ID: r.ID, Entry: &e})
 	}
 	for _, r := range o {
@@ -332,8 +333,8 @@ func (s *Store) Refresh(ctx context.Context) error {
 	}
 	s.mu.RLock()
 	closed := s.closed
-	fresh := err == nil && s.seen.isUnchanged(info)
-	broken := s.broken
+	fresh := err == nil && s.lastImage.isUnchanged(info)
+	broken := s.contentErr
 	s.mu.RUnlock()
 	switch {
 	case closed:
@@ -356,8 +357,8 @@ func (s *Store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if r := s.st.names[name]; r != nil {
-		return r.entry(), nil
+	if r := s.st.byName[name]; r != nil {
+		return r.toEntry(), nil
 	}
 	return oxbow.Entry{}, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 }
@@ -370,7 +371,7 @@ func (s *Store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 			return
 		}
 		s.mu.RLock()
-		order := s.st.order // never modified
+		order := s.st.sortedRecords // never modified
 		s.mu.RUnlock()
 		for i, r := range order {
 			if i%1024 == 1023 {
@@ -379,7 +380,7 @@ func (s *Store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 					return
 				}
 			}
-			if e := r.entry(); f.Match(&e) && !yield(e, nil) {
+			if e := r.toEntry(); f.Match(&e) && !yield(e, nil) {
 				return
 			}
 		}
@@ -394,9 +395,9 @@ func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	st := oxbow.Stats{Path: s.path, Entries: len(s.st.order)}
-	if s.seen.file != nil {
-		st.Bytes = s.seen.info.Size()
+	st := oxbow.Stats{Path: s.path, Entries: len(s.st.sortedRecords)}
+	if s.lastImage.file != nil {
+		st.Bytes = s.lastImage.info.Size()
 		st.Used = st.Bytes
 	}
 	return st, nil
@@ -404,21 +405,21 @@ func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
 
 // Close implements [oxbow.Store].
 func (s *Store) Close() error {
-	s.writer <- struct{}{}
-	defer func() { <-s.writer }()
+	s.writerToken <- struct{}{}
+	defer func() { <-s.writerToken }()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return oxbow.ErrClosed
 	}
 	s.closed = true
-	s.seen.close()
+	s.lastImage.close()
 	var err error
 	if s.lock != nil {
 		err = s.lock.Close()
 	}
-	if s.owned != nil {
-		err = errors.Join(err, s.owned.Close())
+	if s.ownedDir != nil {
+		err = errors.Join(err, s.ownedDir.Close())
 	}
 	return err
 }

@@ -137,7 +137,7 @@ func (f memoryFile) encode() []byte {
 	slices.SortStableFunc(rs, func(a, b record) int { return cmp.Compare(a.ID, b.ID) })
 	b := appendHeader(nil, f.NextID, len(rs))
 	for _, r := range rs {
-		b = r.append(b)
+		b = r.appendTo(b)
 	}
 	return b
 }
@@ -363,7 +363,7 @@ func TestBusyAndReadOnly(t *testing.T) {
 	if err := ro.Checkpoint(t.Context()); !errors.Is(err, oxbow.ErrReadOnly) {
 		t.Errorf("Checkpoint = %v, want ErrReadOnly", err)
 	}
-	if st, err := ro.Stats(t.Context()); err != nil || st.Entries != 1 || st.Bytes != 28+minEntry+2 {
+	if st, err := ro.Stats(t.Context()); err != nil || st.Entries != 1 || st.Bytes != 28+minEntrySize+2 {
 		t.Errorf("Stats = %+v, %v", st, err)
 	}
 	if err := lock.Close(); err != nil {

@@ -117,14 +117,14 @@ func TestEncodeVectors(t *testing.T) {
 // do not take.
 func applyUnchecked(ctx context.Context, s *Store, ops ...oxbow.Op) error {
 	return s.withLock(ctx, func() error {
-		if err := s.catchUp(); err != nil {
+		if err := s.reloadIfChanged(); err != nil {
 			return err
 		}
-		g := newStage(s.st, s.clock())
-		if _, err := g.apply(ops); err != nil {
+		g := newStagedChanges(s.st, s.clock())
+		if _, err := g.stageOps(ops); err != nil {
 			return err
 		}
-		return s.flush(g, s.seen)
+		return s.writeStaged(g, s.lastImage)
 	})
 }
 
@@ -198,7 +198,7 @@ func TestDecodeVectors(t *testing.T) {
 			}
 			var got []string
 			for _, r := range f.Entries {
-				e := map[string]any{"id": r.ID, "created_at": r.Created, "kind": r.entry().Kind.String(),
+				e := map[string]any{"id": r.ID, "created_at": r.Created, "kind": r.toEntry().Kind.String(),
 					"name":    r.Name,
 					"content": r.Content, "aliases": append([]string{}, r.Aliases...)}
 				j, err := json.Marshal(e)
@@ -238,7 +238,7 @@ func TestDecodeByHand(t *testing.T) {
 	enc := func(next uint64, rs ...record) []byte {
 		b := appendHeader(nil, next, len(rs))
 		for _, r := range rs {
-			b = r.append(b)
+			b = r.appendTo(b)
 		}
 		return b
 	}
@@ -270,7 +270,11 @@ func TestDecodeByHand(t *testing.T) {
 		}
 	}
 	// Each byte less is a truncated body.
-	whole := enc(3, entry(1, "a"), record{ID: 2, Kind: kindArch, Name: "b", Content: "é", Aliases: []string{"x", "yy"}})
+	whole := enc(
+		3,
+		entry(1, "a"),
+		record{ID: 2, Kind: kindArch, Name: "b", Content: "é", Aliases: []string{"x", "yy"}},
+	)
 	for n := headerSize; n < len(whole); n++ {
 		if _, err := decodeFile(whole[:n]); err == nil || !strings.Contains(err.Error(), "truncated body") {
 			t.Errorf("Decode of the first %d bytes = %v, want truncated body", n, err)
@@ -284,6 +288,6 @@ func TestDecodeByHand(t *testing.T) {
 }
 
 func decodeFile(data []byte) (*memoryFile, error) {
-	f, _, err := decode(data)
+	f, _, err := decodeMemoryFile(data)
 	return f, err
 }

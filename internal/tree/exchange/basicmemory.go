@@ -18,7 +18,7 @@ const permalinkKey = "permalink"
 // becomes an alias, so that links lead to the note.
 func readBasicMemory(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		opts := o.or()
+		opts := o.orDefault()
 		opts.Format = Obsidian
 		first := true
 		for it, err := range ReadMarkdown(r, ref, &opts) {

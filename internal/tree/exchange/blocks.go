@@ -12,24 +12,24 @@ import (
 // blockStart is a position where a text may be split. It is a heading, or the first line of a
 // block, such as a paragraph, that follows a blank line.
 type blockStart struct {
-	off   int    // byte offset of the line's start
-	end   int    // for a heading: byte offset after its last line
-	line  int    // line number, from 1
-	level int    // level of the heading, 1 to 6 (0 for a paragraph)
-	text  string // text of the heading, without # and underline
+	offset int    // byte offset of the line's start
+	end    int    // for a heading: byte offset after its last line
+	line   int    // line number, from 1
+	level  int    // level of the heading, 1 to 6 (0 for a paragraph)
+	text   string // text of the heading, without # and underline
 }
 
 // blockStarts yields the positions where the text may be split, in order. A heading that is
 // underlined and follows a blank line is yielded twice: first as a paragraph.
 func blockStarts(text string) iter.Seq[blockStart] {
 	return func(yield func(blockStart) bool) {
-		var s scanner
+		var s blockScanner
 		for off, num := 0, 1; off < len(text); num++ {
 			end := len(text)
 			if i := strings.IndexByte(text[off:], '\n'); i >= 0 {
 				end = off + i + 1
 			}
-			if !s.line(text, off, end, num, yield) {
+			if !s.scanLine(text, off, end, num, yield) {
 				return
 			}
 			off = end
@@ -37,26 +37,26 @@ func blockStarts(text string) iter.Seq[blockStart] {
 	}
 }
 
-// scanner is the state of the parser after the lines read so far.
-type scanner struct {
-	fence     string // opening marker of the current code block ("" outside of code blocks)
-	comment   bool   // inside of <!-- -->
-	afterText bool   // the previous line was not blank
-	block     block
-	para      int // offset of the current paragraph
-	paraLine  int
+// blockScanner is the state of the parser after the lines read so far.
+type blockScanner struct {
+	fence           string // opening marker of the current code block ("" outside of code blocks)
+	isInComment     bool   // inside of <!-- -->
+	afterText       bool   // the previous line was not blank
+	block           blockType
+	paragraphOffset int // offset of the current paragraph
+	paragraphLine   int
 }
 
-// block is the type of block that the next text line would continue.
-type block uint8
+// blockType is the type of block that the next text line would continue.
+type blockType uint8
 
 const (
-	noBlock    block = iota // the next line starts a new block
-	paraBlock               // a paragraph; a following line of = or - makes it a heading
-	otherBlock              // a list, a quotation, a table or HTML
+	noBlock    blockType = iota // the next line starts a new block
+	paraBlock                   // a paragraph; a following line of = or - makes it a heading
+	otherBlock                  // a list, a quotation, a table or HTML
 )
 
-func (s *scanner) line(text string, off, end, num int, yield func(blockStart) bool) bool {
+func (s *blockScanner) scanLine(text string, off, end, num int, yield func(blockStart) bool) bool {
 	l := strings.TrimRight(text[off:end], "\r\n")
 	rest := strings.TrimLeft(l, " ")
 	// Four spaces or a tab start a code block or continue the previous line.
@@ -65,11 +65,11 @@ func (s *scanner) line(text string, off, end, num int, yield func(blockStart) bo
 	afterText := s.afterText
 	s.afterText = rest != ""
 	begins := func() bool {
-		return afterText || yield(blockStart{off: off, end: end, line: num})
+		return afterText || yield(blockStart{offset: off, end: end, line: num})
 	}
 
 	switch {
-	case s.inside(rest, indented):
+	case s.isInCodeOrComment(rest, indented):
 		return true
 	case rest == "":
 		s.block = noBlock
@@ -81,22 +81,22 @@ func (s *scanner) line(text string, off, end, num int, yield func(blockStart) bo
 		s.fence, s.block = f, noBlock
 		return begins()
 	}
-	if level, title, ok := parseATX(rest); ok {
+	if level, title, ok := parseATXHeading(rest); ok {
 		s.block = noBlock
-		return yield(blockStart{off: off, end: end, line: num, level: level, text: title})
+		return yield(blockStart{offset: off, end: end, line: num, level: level, text: title})
 	}
 	if level := underlineLevel(rest); level > 0 && s.block == paraBlock {
 		s.block = noBlock
-		title := strings.Join(strings.Fields(text[s.para:off]), " ")
-		return yield(blockStart{off: s.para, end: end, line: s.paraLine, level: level, text: title})
+		title := strings.Join(strings.Fields(text[s.paragraphOffset:off]), " ")
+		return yield(blockStart{offset: s.paragraphOffset, end: end, line: s.paragraphLine, level: level, text: title})
 	}
-	s.goOn(rest, off, num)
+	s.continueBlock(rest, off, num)
 	return begins()
 }
 
-// inside reports whether the line is in a code block or a comment. It also detects the end of the
+// isInCodeOrComment reports whether the line is in a code block or a comment. It also detects the end of the
 // code block or comment.
-func (s *scanner) inside(text string, indented bool) bool {
+func (s *blockScanner) isInCodeOrComment(text string, indented bool) bool {
 	switch {
 	case s.fence != "":
 		// a closing marker is at least as long as the opening marker, and no text follows it
@@ -105,27 +105,27 @@ func (s *scanner) inside(text string, indented bool) bool {
 			s.fence = ""
 		}
 		return true
-	case s.comment:
-		s.comment = !strings.Contains(text, "-->")
+	case s.isInComment:
+		s.isInComment = !strings.Contains(text, "-->")
 		return true
 	}
 	return false
 }
 
-// goOn processes a line that is neither a heading nor code.
-func (s *scanner) goOn(text string, off, num int) {
+// continueBlock processes a line that is neither a heading nor code.
+func (s *blockScanner) continueBlock(text string, off, num int) {
 	switch {
 	case strings.HasPrefix(text, "<!--"):
 		s.block = noBlock
-		s.comment = !strings.Contains(text[len("<!--"):], "-->")
+		s.isInComment = !strings.Contains(text[len("<!--"):], "-->")
 	case strings.Trim(text, "-*_ \t") == "":
 		s.block = noBlock // a horizontal rule, or a list item without text
-	case beginsOther(text):
+	case beginsOtherBlock(text):
 		s.block = otherBlock
 	case s.block == noBlock:
 		s.block = paraBlock
-		s.para = off
-		s.paraLine = num
+		s.paragraphOffset = off
+		s.paragraphLine = num
 	}
 }
 
@@ -143,8 +143,8 @@ func openFence(s string) string {
 	return s[:n]
 }
 
-// parseATX parses a heading such as "## Title ##".
-func parseATX(s string) (level int, title string, ok bool) {
+// parseATXHeading parses a heading such as "## Title ##".
+func parseATXHeading(s string) (level int, title string, ok bool) {
 	rest := strings.TrimLeft(s, "#")
 	level = len(s) - len(rest)
 	isLevel := 1 <= level && level <= 6
@@ -171,8 +171,8 @@ func underlineLevel(s string) int {
 	return 0
 }
 
-// beginsOther reports whether the line starts a list item, a quotation, a table or HTML.
-func beginsOther(s string) bool {
+// beginsOtherBlock reports whether the line starts a list item, a quotation, a table or HTML.
+func beginsOtherBlock(s string) bool {
 	switch s[0] {
 	case '>', '|', '<':
 		return true

@@ -37,8 +37,8 @@ func readChat(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 		var turns []json.RawMessage
 		size := 0
 		for l, err := range eachObject(r, ref) {
-			it := Item{Ref: l.where, Origin: ref}
-			if _, turn := l.fields.get("role"); err == nil && turn {
+			it := Item{Ref: l.ref, Origin: ref}
+			if _, turn := l.fields.rawValue("role"); err == nil && turn {
 				size += len(l.text)
 				if size > maxGraph {
 					yield(
@@ -56,11 +56,11 @@ func readChat(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 					turns = append(turns, slices.Clone(l.text))
 					continue
 				}
-				err = problem(l.where, fmt.Errorf("turn %w", err))
+				err = newItemError(l.ref, fmt.Errorf("turn %w", err))
 			} else if err == nil {
 				err = it.parseSession(l.fields, o)
 				if err != nil {
-					err = problem(l.where, err)
+					err = newItemError(l.ref, err)
 				}
 			}
 			if err != nil {
@@ -72,7 +72,7 @@ func readChat(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 			}
 		}
 		if len(turns) > 0 {
-			it := Item{Ref: at(ref, 1), Origin: ref}
+			it := Item{Ref: lineRef(ref, 1), Origin: ref}
 			it.Entry.Kind = oxbow.Archive
 			it.Entry.Name, _ = fileTitle(ref)
 			if o != nil {
@@ -90,7 +90,7 @@ func (it *Item) setTurns(turns []json.RawMessage) {
 	if err == nil {
 		var left []string
 		it.Entry.Content, it.Spoken, left, err = sessionText(raw)
-		it.Losses = leftOut(it.Ref, left)
+		it.Losses = omittedFieldsWarning(it.Ref, left)
 	}
 	if err != nil {
 		it.Losses = append(it.Losses, it.Ref+": "+err.Error())
@@ -101,14 +101,14 @@ func (it *Item) setTurns(turns []json.RawMessage) {
 func (it *Item) parseSession(fields object, o *ReadOptions) (err error) {
 	e := &it.Entry
 	e.Kind = oxbow.Archive
-	e.Name, err = eitherField(fields, "id", "session_id", object.word)
+	e.Name, err = eitherField(fields, "id", "session_id", object.textOrNumber)
 	if err != nil {
 		return err
 	}
 	if e.Name == "" {
 		return errors.New("session has no id")
 	}
-	date, err := eitherField(fields, "date", "created", object.text)
+	date, err := eitherField(fields, "date", "created", object.textValue)
 	if err != nil {
 		return err
 	}
@@ -121,8 +121,8 @@ func (it *Item) parseSession(fields object, o *ReadOptions) (err error) {
 	case o != nil:
 		e.Created = o.Dates[e.Name]
 	}
-	raw, ok := fields.get("turns")
-	if other, both := fields.get("messages"); both {
+	raw, ok := fields.rawValue("turns")
+	if other, both := fields.rawValue("messages"); both {
 		if ok {
 			return errors.New("session has both turns and messages")
 		}
@@ -137,7 +137,7 @@ func (it *Item) parseSession(fields object, o *ReadOptions) (err error) {
 		return err
 	}
 	known := []string{"id", "session_id", "date", "created", "turns", "messages"}
-	it.Losses = leftOut(it.Ref, slices.Concat(fields.otherFields(known), left))
+	it.Losses = omittedFieldsWarning(it.Ref, slices.Concat(fields.otherFields(known), left))
 	return nil
 }
 
@@ -159,17 +159,17 @@ func eitherField(o object, a, b string, get func(object, string) (string, error)
 	return va, nil
 }
 
-// word returns a field that is a string or a number.
-func (o object) word(key string) (string, error) {
-	if raw, ok := o.get(key); ok && strings.IndexByte("-0123456789", raw[0]) >= 0 {
+// textOrNumber returns a field that is a string or a number.
+func (o object) textOrNumber(key string) (string, error) {
+	if raw, ok := o.rawValue(key); ok && strings.IndexByte("-0123456789", raw[0]) >= 0 {
 		return string(raw), nil
 	}
-	return o.text(key)
+	return o.textValue(key)
 }
 
 // sessionText returns a session's turns as text, without the private parts of a person's
 // messages ([text.WithoutPrivate]), the same text without the usual roles, and the names of omitted fields.
-func sessionText(raw json.RawMessage) (content, spoken string, left []string, err error) {
+func sessionText(raw json.RawMessage) (content, spoken string, omittedFields []string, err error) {
 	if raw[0] != '[' {
 		return "", "", nil, fmt.Errorf("turns must be a list, not %s", quoteShort(string(raw)))
 	}
@@ -183,15 +183,15 @@ func sessionText(raw json.RawMessage) (content, spoken string, left []string, er
 		}
 		for _, f := range more {
 			f = "turn's " + f
-			if !slices.Contains(left, f) && len(left) < maxFields {
-				left = append(left, f)
+			if !slices.Contains(omittedFields, f) && len(omittedFields) < maxFields {
+				omittedFields = append(omittedFields, f)
 			}
 		}
 		if n > 1 {
 			b.WriteString("\n\n")
 		}
 		if role == "user" || role == "human" {
-			said = text.WithoutPrivate(said)
+			said = text.HidePrivateParts(said)
 		}
 		turn := role + ":"
 		if said != "" {
@@ -206,7 +206,7 @@ func sessionText(raw json.RawMessage) (content, spoken string, left []string, er
 	if n == 0 {
 		return "", "", nil, errors.New("session has no turns")
 	}
-	return b.String(), texts.String(), left, nil
+	return b.String(), texts.String(), omittedFields, nil
 }
 
 // usualRoles are the roles of persons and models in a chat log. Another role is part of the text, because it may
@@ -214,9 +214,9 @@ func sessionText(raw json.RawMessage) (content, spoken string, left []string, er
 var usualRoles = []string{"user", "human", "assistant", "ai", "model", "tool"}
 
 // parseTurn parses [role, text] or {"role":…,"content":…}.
-func parseTurn(raw json.RawMessage) (role, said string, left []string, err error) {
+func parseTurn(raw json.RawMessage) (role, message string, omittedFields []string, err error) {
 	if raw[0] == '[' {
-		pair, err := asList("of its parts", raw)
+		pair, err := decodeList("of its parts", raw)
 		if err != nil {
 			return "", "", nil, fmt.Errorf("is not [role, text]: %w", err)
 		}
@@ -229,52 +229,52 @@ func parseTurn(raw json.RawMessage) (role, said string, left []string, err error
 	if err != nil {
 		return "", "", nil, err
 	}
-	role, err = o.text("role")
+	role, err = o.textValue("role")
 	if err != nil {
 		return "", "", nil, fmt.Errorf("is bad: %w", err)
 	}
 	if role == "" {
 		return "", "", nil, errors.New("has no role")
 	}
-	left = o.otherFields([]string{"role", "content"})
-	content, ok := o.get("content")
+	omittedFields = o.otherFields([]string{"role", "content"})
+	content, ok := o.rawValue("content")
 	switch {
 	case !ok:
-		return role, "", left, nil // skip the turn, for example a tool call; its fields are in left
+		return role, "", omittedFields, nil // skip the turn, for example a tool call; its fields are in left
 	case content[0] == '[':
 		said, more, err := joinParts(content)
-		return role, said, append(left, more...), err
+		return role, said, append(omittedFields, more...), err
 	}
-	said, err = o.text("content")
+	message, err = o.textValue("content")
 	if err != nil {
 		return "", "", nil, fmt.Errorf("is bad: %w", err)
 	}
-	return role, said, left, nil
+	return role, message, omittedFields, nil
 }
 
 // joinParts joins the text parts of a message.
-func joinParts(raw json.RawMessage) (text string, left []string, err error) {
+func joinParts(raw json.RawMessage) (text string, omittedFields []string, err error) {
 	var texts []string
 	for p := range rawjson.EachElement(raw) {
 		o, err := parseObject(p)
 		if err != nil {
 			return "", nil, fmt.Errorf("has a part that %w", err)
 		}
-		typ, err := o.text("type")
+		typ, err := o.textValue("type")
 		if err != nil {
 			return "", nil, fmt.Errorf("has a bad part: %w", err)
 		}
 		if typ != "text" {
-			left = append(left, "part of type "+quoteShort(typ))
+			omittedFields = append(omittedFields, "part of type "+quoteShort(typ))
 			continue
 		}
-		t, err := o.text("text")
+		t, err := o.textValue("text")
 		if err != nil {
 			return "", nil, fmt.Errorf("has a bad part: %w", err)
 		}
 		texts = append(texts, t)
 	}
-	return strings.Join(texts, "\n"), left, nil
+	return strings.Join(texts, "\n"), omittedFields, nil
 }
 
 // readDates reads LongMemEval's questions file, in which haystacks contain the dates of sessions:
@@ -296,10 +296,10 @@ func readDates(r io.Reader, ref string, loc *time.Location, dates map[string]tim
 			}
 			for _, err := range addDates(l.text, loc, dates) {
 				if errors.Is(err, errDates) {
-					yield(fmt.Errorf("reading %s: %w", at(ref, l.num), err))
+					yield(fmt.Errorf("reading %s: %w", lineRef(ref, l.number), err))
 					return
 				}
-				if !yield(problem(at(ref, l.num), err)) {
+				if !yield(newItemError(lineRef(ref, l.number), err)) {
 					return
 				}
 			}
@@ -307,14 +307,14 @@ func readDates(r io.Reader, ref string, loc *time.Location, dates map[string]tim
 	}
 }
 
-var errDates = fmt.Errorf("more than %d sessions", maxDates)
+var errDates = fmt.Errorf("more than %d sessions", maxSessionDates)
 
 func addDates(text []byte, loc *time.Location, dates map[string]time.Time) (bad []error) {
 	o, err := parseLine(text)
 	if err != nil {
 		return []error{err}
 	}
-	raw, ok := o.get("haystack")
+	raw, ok := o.rawValue("haystack")
 	if !ok {
 		return []error{errors.New("has no haystack")}
 	}
@@ -324,7 +324,7 @@ func addDates(text []byte, loc *time.Location, dates map[string]time.Time) (bad 
 	n := 0
 	for p := range rawjson.EachElement(raw) {
 		n++
-		pair, err := asList("haystack", p)
+		pair, err := decodeList("haystack", p)
 		if err == nil && len(pair) != 2 {
 			err = fmt.Errorf("is not [session id, date]: %s", quoteShort(string(p)))
 		}
@@ -337,7 +337,7 @@ func addDates(text []byte, loc *time.Location, dates map[string]time.Time) (bad 
 			continue
 		}
 		have, ok := dates[pair[0]]
-		if !ok && len(dates) == maxDates {
+		if !ok && len(dates) == maxSessionDates {
 			return append(bad, errDates)
 		}
 		if !ok || t.Before(have) {

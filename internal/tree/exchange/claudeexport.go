@@ -28,7 +28,7 @@ func readClaudeExport(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Ite
 				if itemErr == errNotMemory {
 					continue
 				}
-				itemErr = rec.problem(itemErr)
+				itemErr = rec.itemError(itemErr)
 			}
 			for _, it := range items {
 				if !yieldItem(yield, it) {
@@ -70,14 +70,14 @@ func claudeMemories(rec objectAt) (items []Item, err error) {
 		if strings.TrimSpace(content) == "" {
 			return
 		}
-		it := Item{Ref: rec.where, Origin: string(ClaudeExport)}
+		it := Item{Ref: rec.ref, Origin: string(ClaudeExport)}
 		it.Entry.Name, it.Entry.Content = name, content
-		it.ID = cutName(id, oxbow.MaxName)
+		it.ID = cleanName(id, oxbow.MaxName)
 		it.addLabel("type", "memory")
 		it.addLabel("claude-project", project)
 		items = append(items, it)
 	}
-	text, err := rec.fields.text("conversations_memory")
+	text, err := rec.fields.textValue("conversations_memory")
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func claudeMemories(rec objectAt) (items []Item, err error) {
 		return nil, err
 	}
 	add("What Claude remembers of me", "memory"+account, text, "")
-	raw, ok := rec.fields.get("project_memories")
+	raw, ok := rec.fields.rawValue("project_memories")
 	if !ok || raw[0] != '{' {
 		return items, nil
 	}
@@ -95,7 +95,7 @@ func claudeMemories(rec objectAt) (items []Item, err error) {
 		return items, err
 	}
 	for _, m := range memories {
-		text, err := asText(m.key, m.raw)
+		text, err := decodeText(m.key, m.rawValue)
 		if err != nil {
 			return items, err
 		}
@@ -107,13 +107,13 @@ func claudeMemories(rec objectAt) (items []Item, err error) {
 // claudeAccount returns the part of an ID that distinguishes the memories of several accounts: the account's ID
 // in the object, or the name of a file such as memories/ID.json. It is empty if neither is known.
 func claudeAccount(rec objectAt) (string, error) {
-	if raw, ok := rec.fields.get("account_uuid"); ok && string(raw) != "null" {
-		id, err := asText("account_uuid", raw)
+	if raw, ok := rec.fields.rawValue("account_uuid"); ok && string(raw) != "null" {
+		id, err := decodeText("account_uuid", raw)
 		if err != nil || id != "" {
 			return "/" + id, err
 		}
 	}
-	file := refFile(rec.where)
+	file := refFile(rec.ref)
 	if path.Base(path.Dir(file)) == "memories" {
 		return "/" + strings.TrimSuffix(path.Base(file), path.Ext(file)), nil
 	}
@@ -130,25 +130,25 @@ var (
 
 // claudeProject converts a project: its description and instructions, and each document.
 func claudeProject(rec objectAt, o *ReadOptions) (items []Item, err error) {
-	name, err := rec.fields.text("name")
+	name, err := rec.fields.textValue("name")
 	if err != nil {
 		return nil, err
 	}
-	it, err := claudeProjectForm.item(rec, o)
+	it, err := claudeProjectForm.toItem(rec, o)
 	switch {
 	case err == nil:
-		it.Entry.Name = cutName("Project "+name, 200)
+		it.Entry.Name = cleanName("Project "+name, 200)
 		it.addLabel("type", "project")
 		items = append(items, it)
-	case !errors.Is(err, errEmpty):
+	case !errors.Is(err, errEmptyFile):
 		return nil, err
 	}
-	raw, ok := rec.fields.get("docs")
+	raw, ok := rec.fields.rawValue("docs")
 	if !ok || raw[0] != '[' {
 		return items, nil
 	}
 	for part := range rawjson.EachElement(raw) {
-		doc, err := claudeDoc(part, rec, name, o)
+		doc, err := claudeDocument(part, rec, name, o)
 		if err != nil {
 			return items, err
 		}
@@ -157,24 +157,24 @@ func claudeProject(rec objectAt, o *ReadOptions) (items []Item, err error) {
 	return items, nil
 }
 
-// claudeDoc converts a document of a project.
-func claudeDoc(raw json.RawMessage, project objectAt, projectName string, o *ReadOptions) (Item, error) {
-	doc := objectAt{where: project.where}
+// claudeDocument converts a document of a project.
+func claudeDocument(raw json.RawMessage, project objectAt, projectName string, o *ReadOptions) (Item, error) {
+	doc := objectAt{ref: project.ref}
 	var err error
 	doc.fields, err = parseRecord(raw)
 	if err != nil {
 		return Item{}, err
 	}
-	file, err := doc.fields.text("filename")
+	file, err := doc.fields.textValue("filename")
 	if err != nil {
 		return Item{}, err
 	}
-	it, err := claudeDocForm.item(doc, o)
+	it, err := claudeDocForm.toItem(doc, o)
 	if err != nil {
 		return it, err
 	}
 	if file != "" {
-		it.Entry.Name = cutName(strings.TrimSuffix(file, path.Ext(file)), 200)
+		it.Entry.Name = cleanName(strings.TrimSuffix(file, path.Ext(file)), 200)
 	}
 	it.addLabel("claude-project", projectName)
 	it.addLabel("filename", file)
@@ -183,6 +183,6 @@ func claudeDoc(raw json.RawMessage, project objectAt, projectName string, o *Rea
 
 // isClaudeExport recognizes the files of the export by their keys.
 func isClaudeExport(h jsonHead) bool {
-	return hasAny(h.keys, "conversations_memory", "project_memories") ||
-		hasAll(h.keys, "uuid", "docs") || hasAll(h.keys, "uuid", "prompt_template")
+	return containsAny(h.keys, "conversations_memory", "project_memories") ||
+		containsAll(h.keys, "uuid", "docs") || containsAll(h.keys, "uuid", "prompt_template")
 }

@@ -41,10 +41,13 @@ var claudeMemSections = [][2]string{
 	{"next_steps", "Next steps"}, {"notes", "Notes"},
 }
 
-var claudeMemProgram = program{
+var claudeMemProgram = recordProgram{
 	format: claudeMem,
-	lists:  documentLists{read: []string{"observations", "summaries", "prompts"}, ignored: []string{"sessions"}},
-	item: func(rec objectAt, o *ReadOptions) (Item, error) {
+	lists: documentLists{
+		recordLists:  []string{"observations", "summaries", "prompts"},
+		ignoredNames: []string{"sessions"},
+	},
+	convert: func(rec objectAt, o *ReadOptions) (Item, error) {
 		switch {
 		case rec.list == "prompts" || rec.fields.hasKey("prompt_text"):
 			return Item{}, errPrompt
@@ -65,9 +68,9 @@ func readClaudeMem(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, 
 func claudeMemItem(rec objectAt, o *ReadOptions) (Item, error) {
 	rec.fields = unpackedLists(rec.fields)
 	var facts []string
-	if raw, ok := rec.fields.get("facts"); ok {
+	if raw, ok := rec.fields.rawValue("facts"); ok {
 		var err error
-		facts, err = rec.fields.list("facts")
+		facts, err = rec.fields.listValue("facts")
 		if err != nil {
 			facts = []string{string(raw)} // keep facts in an unknown form unchanged
 		}
@@ -77,7 +80,7 @@ func claudeMemItem(rec objectAt, o *ReadOptions) (Item, error) {
 	}
 	form := claudeMemObservation
 	form.text = []string{"narrative", "text"}
-	if narrative, _ := rec.fields.text("narrative"); narrative != "" {
+	if narrative, _ := rec.fields.textValue("narrative"); narrative != "" {
 		form.text = []string{"narrative"}
 	}
 	if len(facts) > 0 {
@@ -87,7 +90,7 @@ func claudeMemItem(rec objectAt, o *ReadOptions) (Item, error) {
 	if !hasText(rec.fields, append(form.text, "subtitle")...) {
 		form.text = []string{"title"} // use the title as the text, because there is no other text
 	}
-	return form.item(rec, o)
+	return form.toItem(rec, o)
 }
 
 // factList is the name of the field that contains the facts as a Markdown list.
@@ -100,7 +103,7 @@ func claudeMemSummaryItem(rec objectAt, o *ReadOptions) (Item, error) {
 	var sections []string
 	for _, s := range claudeMemSections {
 		form.text = append(form.text, s[0])
-		text, err := rec.fields.text(s[0])
+		text, err := rec.fields.textValue(s[0])
 		if err != nil {
 			return Item{}, err
 		}
@@ -110,21 +113,21 @@ func claudeMemSummaryItem(rec objectAt, o *ReadOptions) (Item, error) {
 		}
 	}
 	if len(sections) == 0 {
-		return Item{}, errEmpty
+		return Item{}, errEmptyFile
 	}
-	it, err := form.item(rec, o)
+	it, err := form.toItem(rec, o)
 	if err != nil {
 		return it, err
 	}
-	request, _ := rec.fields.text("request")
-	it.Entry.Name = cutName("Session: "+nameOr("", request), 100)
+	request, _ := rec.fields.textValue("request")
+	it.Entry.Name = cleanName("Session: "+nameOr("", request), 100)
 	if request == "" {
-		it.Entry.Name = cutName("Session: "+nameOr("", it.Entry.Content), 100)
+		it.Entry.Name = cleanName("Session: "+nameOr("", it.Entry.Content), 100)
 	}
 	it.Entry.Content = strings.Join(sections, "\n\n")
 	if it.ID != "" {
 		// add a prefix, because observations and summaries are numbered separately
-		it.ID = cutName("summary/"+it.ID, oxbow.MaxName)
+		it.ID = cleanName("summary/"+it.ID, oxbow.MaxName)
 	}
 	it.addLabel("type", "summary")
 	return it, nil
@@ -135,13 +138,13 @@ func claudeMemSummaryItem(rec objectAt, o *ReadOptions) (Item, error) {
 func unpackedLists(o object) object {
 	o = slices.Clone(o)
 	for i, f := range o {
-		if f.raw[0] != '"' {
+		if f.rawValue[0] != '"' {
 			continue
 		}
-		s := []byte(strings.TrimSpace(rawjson.Unquote(f.raw)))
-		isList := len(s) > 1 && s[0] == '[' && rawjson.Valid(s) && rawjson.LoneSurrogate(s) < 0
+		s := []byte(strings.TrimSpace(rawjson.Unquote(f.rawValue)))
+		isList := len(s) > 1 && s[0] == '[' && rawjson.Valid(s) && rawjson.FindLoneSurrogate(s) < 0
 		if isList {
-			o[i].raw = s
+			o[i].rawValue = s
 		}
 	}
 	return o
@@ -149,7 +152,7 @@ func unpackedLists(o object) object {
 
 // isClaudeMem recognizes an export of claude-mem, or rows of claude-mem's tables, by the keys.
 func isClaudeMem(h jsonHead) bool {
-	row := hasAny(h.keys, "memory_session_id", "sdk_session_id")
-	return hasAll(h.keys, "exportedAt", "totalObservations") || row ||
-		hasAny(h.lists["observations"], "memory_session_id", "sdk_session_id")
+	row := containsAny(h.keys, "memory_session_id", "sdk_session_id")
+	return containsAll(h.keys, "exportedAt", "totalObservations") || row ||
+		containsAny(h.lists["observations"], "memory_session_id", "sdk_session_id")
 }

@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// conflictCopy matches the names that sync programs give to a file's second version, without the
+// conflictCopyPattern matches the names that sync programs give to a file's second version, without the
 // ending:
 //
 //   - "Note (Pat's conflicted copy 2026-03-01)" of Dropbox, Nextcloud and Obsidian Sync, in the
@@ -19,7 +19,7 @@ import (
 //   - "Note (SFConflict pat@example.org 2026-03-01-12-00-00)" of Seafile
 //   - "Note (conflict)", "Note [conflicted]" of pCloud, "Note_DESKTOP_Mar-01_Conflict" of Synology
 //   - "Note.conflict-1" of oxbow's own stores of Markdown files
-var conflictCopy = sync.OnceValue(func() *regexp.Regexp {
+var conflictCopyPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\bconflict(?:ed|ing)? copy\b|\.sync-conflict-\d|\.conflict-\d+$` +
 		`|[ _-]conflict[ _-]\d{4}-?\d{2}-?\d{2}|\((?:sf)?conflict(?:ed)?\b|\[conflict(?:ed)?\]|_conflict(?:ed)?(?:copy)?$` +
 		`|in konflikt stehende kopie|konfliktkopie|copie en conflit|copie conflictuelle|copia en conflicto` +
@@ -30,5 +30,5 @@ var conflictCopy = sync.OnceValue(func() *regexp.Regexp {
 // file.
 func isConflictCopy(base string) bool {
 	base = strings.TrimSuffix(base, ".gz")
-	return conflictCopy().MatchString(strings.TrimSuffix(base, path.Ext(base)))
+	return conflictCopyPattern().MatchString(strings.TrimSuffix(base, path.Ext(base)))
 }

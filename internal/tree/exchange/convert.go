@@ -35,15 +35,15 @@ type ConvertReport struct {
 
 // AdaptedEntry is an entry that was changed so that the new store accepts it.
 type AdaptedEntry struct {
-	Name string   `json:"name"`
-	Lost []string `json:"lost"` // data that was removed, such as "labels" or "kind journal"
+	Name      string   `json:"name"`
+	LostParts []string `json:"lost"` // data that was removed, such as "labels" or "kind journal"
 }
 
 // RefusedEntry is an entry that the new store does not accept.
 type RefusedEntry struct {
-	Name string `json:"name"`
-	Err  error  `json:"-"`
-	Why  string `json:"why"`
+	Name   string `json:"name"`
+	Err    error  `json:"-"`
+	Reason string `json:"why"`
 }
 
 // convertBatch is the maximum number of entries written in a single change.
@@ -58,27 +58,27 @@ func Convert(ctx context.Context, from, to oxbow.Store, o *ConvertOptions) (Conv
 	if o == nil {
 		o = new(ConvertOptions)
 	}
-	c := &converter{to: to, opts: *o}
+	c := &converter{target: to, opts: *o}
 	var batch []oxbow.Op
 	flush := func() error {
-		if err := c.write(ctx, batch); err != nil {
+		if err := c.writeBatch(ctx, batch); err != nil {
 			return err
 		}
 		batch = batch[:0]
 		if o.Progress != nil {
-			o.Progress(c.rep.Entries + len(c.rep.Refused))
+			o.Progress(c.report.Entries + len(c.report.Refused))
 		}
 		return nil
 	}
 	for e, err := range from.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
-			return c.rep, fmt.Errorf("reading the old store: %w", err)
+			return c.report, fmt.Errorf("reading the old store: %w", err)
 		}
 		batch = append(batch, oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content,
 			Aliases: slices.Clone(e.Aliases), Labels: slices.Clone(e.Labels), Created: e.Created})
 		if len(batch) == convertBatch {
 			if err := flush(); err != nil {
-				return c.rep, err
+				return c.report, err
 			}
 		}
 	}
@@ -86,14 +86,14 @@ func Convert(ctx context.Context, from, to oxbow.Store, o *ConvertOptions) (Conv
 	if err == nil {
 		err = c.compareWritten(ctx)
 	}
-	return c.rep, err
+	return c.report, err
 }
 
 type converter struct {
-	to    oxbow.Store
-	opts  ConvertOptions
-	rep   ConvertReport
-	wrote map[string]writtenEntry // entries that were written, by name
+	target  oxbow.Store
+	opts    ConvertOptions
+	report  ConvertReport
+	written map[string]writtenEntry // entries that were written, by name
 }
 
 // writtenEntry describes an entry as it was passed to the new store.
@@ -105,50 +105,50 @@ type writtenEntry struct {
 	sum     digest // of the content
 }
 
-// noteWritten records an entry that the new store accepted.
-func (c *converter) noteWritten(add oxbow.Add) {
-	if c.wrote == nil {
-		c.wrote = map[string]writtenEntry{}
+// recordWritten records an entry that the new store accepted.
+func (c *converter) recordWritten(add oxbow.Add) {
+	if c.written == nil {
+		c.written = map[string]writtenEntry{}
 	}
-	c.wrote[add.Name] = writtenEntry{add.Kind, add.Created, add.Aliases, add.Labels, hash(add.Content)}
-	c.rep.Entries++
+	c.written[add.Name] = writtenEntry{add.Kind, add.Created, add.Aliases, add.Labels, hashParts(add.Content)}
+	c.report.Entries++
 }
 
 // compareWritten reads the new store, and reports the entries and parts of entries that it lacks. A store may accept
 // an entry although it cannot store all parts of the entry. For example, a file without front matter has no date.
 func (c *converter) compareWritten(ctx context.Context) error {
 	rows := map[string]int{} // row of each name in c.rep.Adapted
-	for i, a := range c.rep.Adapted {
+	for i, a := range c.report.Adapted {
 		rows[a.Name] = i
 	}
-	for e, err := range c.to.Entries(ctx, oxbow.Filter{}) {
+	for e, err := range c.target.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
 			return fmt.Errorf("reading the new store: %w", err)
 		}
-		w, ok := c.wrote[e.Name]
+		w, ok := c.written[e.Name]
 		if !ok {
 			continue
 		}
-		delete(c.wrote, e.Name)
+		delete(c.written, e.Name)
 		lost := w.missingParts(&e)
 		if len(lost) == 0 {
 			continue
 		}
 		if i, ok := rows[e.Name]; ok {
-			c.rep.Adapted[i].Lost = append(c.rep.Adapted[i].Lost, lost...)
+			c.report.Adapted[i].LostParts = append(c.report.Adapted[i].LostParts, lost...)
 		} else {
-			c.rep.Adapted = append(c.rep.Adapted, AdaptedEntry{strings.Clone(e.Name), lost})
+			c.report.Adapted = append(c.report.Adapted, AdaptedEntry{strings.Clone(e.Name), lost})
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.wrote)) {
-		c.rep.Entries--
-		c.rep.Refused = append(c.rep.Refused, RefusedEntry{name, errNotKept, errNotKept.Error()})
+	for _, name := range slices.Sorted(maps.Keys(c.written)) {
+		c.report.Entries--
+		c.report.Refused = append(c.report.Refused, RefusedEntry{name, errNotStored, errNotStored.Error()})
 	}
 	return nil
 }
 
-// errNotKept reports that a store accepted an entry and does not have it.
-var errNotKept = errors.New("the layout took it and has no entry with this name")
+// errNotStored reports that a store accepted an entry and does not have it.
+var errNotStored = errors.New("the layout took it and has no entry with this name")
 
 // missingParts lists the parts of the entry that the stored entry e lacks.
 func (w *writtenEntry) missingParts(e *oxbow.Entry) (lost []string) {
@@ -161,7 +161,7 @@ func (w *writtenEntry) missingParts(e *oxbow.Entry) (lost []string) {
 	if !slices.Equal(oxbow.SortLabels(e.Labels), oxbow.SortLabels(w.labels)) {
 		lost = append(lost, "labels")
 	}
-	if hash(e.Content) != w.sum {
+	if hashParts(e.Content) != w.sum {
 		lost = append(lost, "characters of the text")
 	}
 	if !w.created.IsZero() && e.Created.Sub(w.created).Abs() >= time.Second {
@@ -176,24 +176,24 @@ func isRefusal(err error) bool {
 	return errors.Is(err, oxbow.ErrUnsupported) || errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrExists)
 }
 
-// write writes a batch in a single change. If the store refuses an entry, write makes a separate
+// writeBatch writes a batch in a single change. If the store refuses an entry, write makes a separate
 // change for each entry.
-func (c *converter) write(ctx context.Context, batch []oxbow.Op) error {
+func (c *converter) writeBatch(ctx context.Context, batch []oxbow.Op) error {
 	if len(batch) == 0 {
 		return nil
 	}
-	batch, taken, err := oxbow.WithoutTakenAliases(ctx, c.to, batch)
+	batch, taken, err := oxbow.WithoutTakenAliases(ctx, c.target, batch)
 	if err != nil {
 		return fmt.Errorf("reading the new store: %w", err)
 	}
 	for _, t := range taken {
 		lost := fmt.Sprintf("alias %q, which means %q", t.Alias, t.Owner)
-		c.rep.Adapted = append(c.rep.Adapted, AdaptedEntry{t.Name, []string{lost}})
+		c.report.Adapted = append(c.report.Adapted, AdaptedEntry{t.Name, []string{lost}})
 	}
-	err = c.to.Apply(ctx, batch...)
+	err = c.target.Apply(ctx, batch...)
 	if err == nil {
 		for _, op := range batch {
-			c.noteWritten(op.(oxbow.Add))
+			c.recordWritten(op.(oxbow.Add))
 		}
 		return nil
 	}
@@ -201,21 +201,21 @@ func (c *converter) write(ctx context.Context, batch []oxbow.Op) error {
 		return fmt.Errorf("writing the new store: %w", err)
 	}
 	for _, op := range batch {
-		if err := c.writeOne(ctx, op.(oxbow.Add)); err != nil {
+		if err := c.writeEntry(ctx, op.(oxbow.Add)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *converter) writeOne(ctx context.Context, add oxbow.Add) error {
+func (c *converter) writeEntry(ctx context.Context, add oxbow.Add) error {
 	var lost []string
 	for {
-		err := c.to.Apply(ctx, add)
+		err := c.target.Apply(ctx, add)
 		if err == nil {
-			c.noteWritten(add)
+			c.recordWritten(add)
 			if len(lost) > 0 {
-				c.rep.Adapted = append(c.rep.Adapted, AdaptedEntry{add.Name, lost})
+				c.report.Adapted = append(c.report.Adapted, AdaptedEntry{add.Name, lost})
 			}
 			return nil
 		}
@@ -239,13 +239,13 @@ func (c *converter) writeOne(ctx context.Context, add oxbow.Add) error {
 			add.Kind = oxbow.Note
 			continue
 		}
-		c.rep.Refused = append(c.rep.Refused, RefusedEntry{add.Name, err, reason(err)})
+		c.report.Refused = append(c.report.Refused, RefusedEntry{add.Name, err, refusalReason(err)})
 		return nil
 	}
 }
 
-// reason returns err's message without the text of [oxbow.ErrUnsupported].
-func reason(err error) string {
+// refusalReason returns err's message without the text of [oxbow.ErrUnsupported].
+func refusalReason(err error) string {
 	words := oxbow.ErrUnsupported.Error()
 	return strings.TrimSuffix(strings.ReplaceAll(err.Error(), words+": ", ""), ": "+words)
 }

@@ -142,7 +142,7 @@ func TestConvert(t *testing.T) {
 		}
 		var adapted, refused []string
 		for _, a := range rep.Adapted {
-			adapted = append(adapted, a.Name+": "+strings.Join(a.Lost, ", "))
+			adapted = append(adapted, a.Name+": "+strings.Join(a.LostParts, ", "))
 		}
 		for _, r := range rep.Refused {
 			refused = append(refused, r.Name)

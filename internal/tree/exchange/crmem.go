@@ -21,9 +21,9 @@ const maxCRMEM = 1 << 30
 func readCRMEM(r io.Reader, ref string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		data, err := io.ReadAll(&boundedReader{
-			r:    r,
-			left: maxCRMEM,
-			err:  fmt.Errorf("is longer than the %d bytes that are read", maxCRMEM),
+			r:         r,
+			remaining: maxCRMEM,
+			err:       fmt.Errorf("is longer than the %d bytes that are read", maxCRMEM),
 		})
 		var in crmem.ImportedFile
 		if err == nil {
@@ -34,13 +34,13 @@ func readCRMEM(r io.Reader, ref string) iter.Seq2[Item, error] {
 			return
 		}
 		for i, e := range in.Entries {
-			it := Item{Entry: e, Ref: at(ref, i+1), Origin: ref}
+			it := Item{Entry: e, Ref: lineRef(ref, i+1), Origin: ref}
 			if i == 0 {
 				for _, w := range in.Warnings {
 					it.Warnings = append(it.Warnings, ref+": "+w)
 				}
 			}
-			if name := cutName(e.Name, oxbow.MaxName); name != e.Name && name != "" {
+			if name := cleanName(e.Name, oxbow.MaxName); name != e.Name && name != "" {
 				it.Entry.Name = name
 				it.Warnings = append(
 					it.Warnings,

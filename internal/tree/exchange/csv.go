@@ -19,18 +19,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 )
 
-// csvTexts are the names of the columns whose texts are the content of an entry.
-var csvTexts = []string{"content", "text", "note", "body", "memory"}
+// csvTextColumns are the names of the columns whose texts are the content of an entry.
+var csvTextColumns = []string{"content", "text", "note", "body", "memory"}
 
 // csvRow converts a row. A row with an id updates the entry of an earlier import.
-var csvRow = recordForm{format: csvTable, id: []string{"id"}, text: csvTexts, keys: map[string]string{}}
+var csvRow = recordForm{format: csvTable, id: []string{"id"}, text: csvTextColumns, keys: map[string]string{}}
 
 // checkTableFile accepts the tables in a directory that was imported with the name of the format.
 func checkTableFile(file string) error {
 	if isTableFile(file) {
 		return nil
 	}
-	return &passedOver{"was passed over: its name ends in none of .csv and .tsv"}
+	return &skippedError{"was passed over: its name ends in none of .csv and .tsv"}
 }
 
 // isTableFile reports whether the name of a file says that the file is a table.
@@ -45,8 +45,8 @@ func isTableFile(name string) bool {
 // csvSeparators are the characters that may separate columns.
 var csvSeparators = []rune{',', ';', '\t'}
 
-// separatorOf returns the separator that occurs most often in the line with the names of the columns.
-func separatorOf(head string) rune {
+// guessSeparator returns the separator that occurs most often in the line with the names of the columns.
+func guessSeparator(head string) rune {
 	line, _, _ := strings.Cut(head, "\n")
 	separator := csvSeparators[0]
 	for _, c := range csvSeparators {
@@ -59,11 +59,11 @@ func separatorOf(head string) rune {
 
 // readCSV yields an item for each row of a table.
 func readCSV(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
-	p := program{format: csvTable, item: func(row objectAt, o *ReadOptions) (Item, error) {
+	p := recordProgram{format: csvTable, convert: func(row objectAt, o *ReadOptions) (Item, error) {
 		if !slices.ContainsFunc(row.fields, isTextField) {
 			return Item{}, errors.New("has no text in the column of the content")
 		}
-		it, err := csvRow.item(row, o)
+		it, err := csvRow.toItem(row, o)
 		it.Origin = ref // an id is unique only in its table
 		return it, err
 	}}
@@ -71,20 +71,20 @@ func readCSV(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error]
 }
 
 // isTextField reports whether a column has a part of the content.
-func isTextField(f field) bool { return slices.Contains(csvTexts, f.key) }
+func isTextField(f field) bool { return slices.Contains(csvTextColumns, f.key) }
 
 // csvRows yields the rows of a table. Columns without a value are left out. After a row that cannot be parsed, it
 // yields an error and ends, because it is unknown where the next row begins.
 func csvRows(r *bufio.Reader, ref string) iter.Seq2[objectAt, error] {
 	return func(yield func(objectAt, error) bool) {
-		head, _ := r.Peek(headSize) // a shorter file is returned with an error, which the next read reports
+		head, _ := r.Peek(peekSize) // a shorter file is returned with an error, which the next read reports
 		if strings.HasPrefix(string(head), "\uFEFF") {
 			_, _ = r.Discard(len("\uFEFF")) // it was peeked, so it can be discarded
 			head = head[len("\uFEFF"):]
 		}
-		t := csvReader{ref: ref, bounded: &recordReader{r: r, left: maxLine}}
-		t.rows = csv.NewReader(t.bounded)
-		t.rows.Comma = separatorOf(string(head))
+		t := csvReader{ref: ref, limited: &limitedReader{r: r, remaining: maxLine}}
+		t.rows = csv.NewReader(t.limited)
+		t.rows.Comma = guessSeparator(string(head))
 		t.rows.FieldsPerRecord = -1
 		if err := t.readNames(); err != nil {
 			yield(objectAt{}, csvProblem(ref, 1, err))
@@ -105,7 +105,7 @@ func csvRows(r *bufio.Reader, ref string) iter.Seq2[objectAt, error] {
 // csvReader is the state of reading a table.
 type csvReader struct {
 	ref       string
-	bounded   *recordReader
+	limited   *limitedReader
 	rows      *csv.Reader
 	names     []string // names of the columns
 	isDamaged bool     // the next row cannot be found
@@ -115,7 +115,7 @@ type csvReader struct {
 func (t *csvReader) readNames() error {
 	names, err := t.rows.Read()
 	if err == io.EOF {
-		return errEmpty
+		return errEmptyFile
 	}
 	if err == nil {
 		t.names, err = csvColumns(names)
@@ -125,7 +125,7 @@ func (t *csvReader) readNames() error {
 
 // readRow returns the next row. At the end, the error is io.EOF.
 func (t *csvReader) readRow() (objectAt, error) {
-	t.bounded.left = maxLine
+	t.limited.remaining = maxLine
 	row, err := t.rows.Read()
 	if err == io.EOF {
 		return objectAt{}, err
@@ -135,9 +135,9 @@ func (t *csvReader) readRow() (objectAt, error) {
 		return objectAt{}, csvProblem(t.ref, 1, err)
 	}
 	line, _ := t.rows.FieldPos(0)
-	o := objectAt{where: at(t.ref, line)}
+	o := objectAt{ref: lineRef(t.ref, line)}
 	o.fields, err = csvFields(t.names, row)
-	return o, o.problem(err)
+	return o, o.itemError(err)
 }
 
 // csvProblem returns the error for a table that cannot be read further. line is used if the error has no line.
@@ -146,26 +146,26 @@ func csvProblem(ref string, line int, err error) error {
 	switch {
 	case isParse:
 		err = fmt.Errorf("is not CSV: %w; what comes before was read", parse.Err)
-		return problem(at(ref, parse.StartLine), err)
-	case errors.Is(err, errEmpty) || errors.Is(err, errLongRecord) || errors.Is(err, errColumns):
-		return problem(at(ref, line), err)
+		return newItemError(lineRef(ref, parse.StartLine), err)
+	case errors.Is(err, errEmptyFile) || errors.Is(err, errLongRecord) || errors.Is(err, errColumns):
+		return newItemError(lineRef(ref, line), err)
 	}
 	return fmt.Errorf("reading %s: %w", ref, err)
 }
 
-// recordReader is a reader that fails after left bytes, because a quotation mark without its end would make the rest
+// limitedReader is a reader that fails after left bytes, because a quotation mark without its end would make the rest
 // of the file a single value.
-type recordReader struct {
-	r    io.Reader
-	left int
+type limitedReader struct {
+	r         io.Reader
+	remaining int
 }
 
-func (b *recordReader) Read(p []byte) (int, error) {
-	if b.left <= 0 {
+func (b *limitedReader) Read(p []byte) (int, error) {
+	if b.remaining <= 0 {
 		return 0, errLongRecord
 	}
 	n, err := b.r.Read(p)
-	b.left -= n
+	b.remaining -= n
 	return n, err
 }
 
@@ -177,14 +177,14 @@ func csvColumns(names []string) (keys []string, err error) {
 	for _, name := range names {
 		keys = append(keys, frontmatter.NormalizeKey(strings.TrimSpace(name)))
 	}
-	if hasAny(keys, csvTexts...) {
+	if containsAny(keys, csvTextColumns...) {
 		return keys, nil
 	}
 	if len(names) > 8 {
 		names = append(slices.Clone(names[:8]), "…")
 	}
 	return nil, fmt.Errorf("%w: the first line must name the columns, one of them %s. It is %s. Put a line such as "+
-		"name,content,tags above the rows", errColumns, strings.Join(csvTexts, ", "),
+		"name,content,tags above the rows", errColumns, strings.Join(csvTextColumns, ", "),
 		quoteShort(strings.Join(names, ", ")))
 }
 

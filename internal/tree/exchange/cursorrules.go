@@ -95,5 +95,5 @@ func checkCursorFile(file string) error {
 	if slices.Contains([]string{".mdc", ".md"}, strings.ToLower(path.Ext(file))) {
 		return nil
 	}
-	return &passedOver{"was passed over: its name ends in none of .mdc and .md"}
+	return &skippedError{"was passed over: its name ends in none of .mdc and .md"}
 }

@@ -30,7 +30,7 @@ func parseDate(s string, loc *time.Location) (time.Time, error) {
 	}
 	t, ok := parseNumber(text)
 	if !ok {
-		t, ok = parseWritten(text, loc)
+		t, ok = parseWrittenDate(text, loc)
 	}
 	t = t.UTC()
 	isYear := 1 <= t.Year() && t.Year() <= 9999
@@ -72,39 +72,39 @@ var dateForms = sync.OnceValue(func() []dateForm {
 })
 
 type dateForm struct {
-	pattern *regexp.Regexp
-	order   string
+	pattern   *regexp.Regexp
+	partOrder string
 }
 
-// weekday matches a weekday before a date. timeOfDay matches the time after a date, with the groups
-// hour, minute, second, fraction, am or pm, and time zone. compactTime is for a date without separators.
+// weekday matches a weekday before a date. timePattern matches the time after a date, with the groups
+// hour, minute, second, fraction, am or pm, and time zone. compactTimePattern is for a date without separators.
 var (
-	weekday = sync.OnceValue(func() *regexp.Regexp {
+	weekdayPattern = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(?i:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,? +`)
 	})
-	timeOfDay = sync.OnceValue(func() *regexp.Regexp {
+	timePattern = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(
 			`^(?:[Tt]|,? +(?:at +)?)([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,9})[0-9]*)?)?` +
-				` ?([AaPp][Mm])? ?` + zone + `?(?: \([^()]*\))?$`,
+				` ?([AaPp][Mm])? ?` + zoneExpr + `?(?: \([^()]*\))?$`,
 		)
 	})
-	compactTime = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^[T ]?([0-9]{2})([0-9]{2})([0-9]{2})?()()` + zone + `?$`)
+	compactTimePattern = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[T ]?([0-9]{2})([0-9]{2})([0-9]{2})?()()` + zoneExpr + `?$`)
 	})
 )
 
-// zone matches a time zone with a known distance from UTC.
-const zone = `([Zz]|(?:UTC|GMT)?[+-][0-9]{2}:?(?:[0-9]{2})?|UTC|GMT)`
+// zoneExpr matches a time zone with a known distance from UTC.
+const zoneExpr = `([Zz]|(?:UTC|GMT)?[+-][0-9]{2}:?(?:[0-9]{2})?|UTC|GMT)`
 
-// parseWritten parses a date in one of the dateForms, and the time after it.
-func parseWritten(s string, loc *time.Location) (time.Time, bool) {
-	s = s[len(weekday().FindString(s)):]
+// parseWrittenDate parses a date in one of the dateForms, and the time after it.
+func parseWrittenDate(s string, loc *time.Location) (time.Time, bool) {
+	s = s[len(weekdayPattern().FindString(s)):]
 	for _, form := range dateForms() {
 		m := form.pattern.FindStringSubmatch(s)
 		if m == nil {
 			continue
 		}
-		day, ok := form.day(m[1:])
+		day, ok := form.parseDay(m[1:])
 		if !ok {
 			continue
 		}
@@ -112,34 +112,34 @@ func parseWritten(s string, loc *time.Location) (time.Time, bool) {
 		if rest == "" {
 			return day.Add(calendarHour * time.Hour), true
 		}
-		clock := timeOfDay().FindStringSubmatch(rest)
+		clock := timePattern().FindStringSubmatch(rest)
 		if clock == nil && len(m[0]) == len("20060102") {
-			clock = compactTime().FindStringSubmatch(rest)
+			clock = compactTimePattern().FindStringSubmatch(rest)
 		}
 		if clock != nil {
-			return atTime(day, clock[1:], loc)
+			return withTimeOfDay(day, clock[1:], loc)
 		}
 	}
 	return time.Time{}, false
 }
 
-// day returns the day of the groups, at midnight UTC.
-func (f *dateForm) day(groups []string) (time.Time, bool) {
+// parseDay returns the day of the groups, at midnight UTC.
+func (f *dateForm) parseDay(groups []string) (time.Time, bool) {
 	var y, m, d int
 	for i, g := range groups {
-		switch f.order[i] {
+		switch f.partOrder[i] {
 		case 'y':
-			y = number(g)
+			y = digitsValue(g)
 		case 'm':
 			m = monthNumber(g)
 		case 'd':
-			d = number(g)
+			d = digitsValue(g)
 		}
 	}
-	if f.order == "??y" {
+	if f.partOrder == "??y" {
 		// A text such as 4/5/2026 may be in April or in May. Only a day above 12, or two equal
 		// numbers, decide this.
-		m, d = number(groups[0]), number(groups[1])
+		m, d = digitsValue(groups[0]), digitsValue(groups[1])
 		if m > 12 {
 			m, d = d, m
 		} else if d <= 12 && m != d {
@@ -150,8 +150,8 @@ func (f *dateForm) day(groups []string) (time.Time, bool) {
 	return t, t.Year() == y && int(t.Month()) == m && t.Day() == d
 }
 
-// number returns the value of at most nine digits, or 0 for an empty text.
-func number(digits string) int {
+// digitsValue returns the value of at most nine digits, or 0 for an empty text.
+func digitsValue(digits string) int {
 	n, err := strconv.Atoi(digits)
 	if err != nil {
 		return 0
@@ -172,14 +172,14 @@ func monthNumber(s string) int {
 	if strings.EqualFold(s, "sept") {
 		return int(time.September)
 	}
-	return number(s)
+	return digitsValue(s)
 }
 
-// atTime returns the time on a day. The groups are the same as in timeOfDay.
-func atTime(day time.Time, groups []string, loc *time.Location) (time.Time, bool) {
-	hour, minute := number(groups[0]), number(groups[1])
-	second := number(groups[2])
-	nano := number((groups[3] + "000000000")[:9])
+// withTimeOfDay returns the time on a day. The groups are the same as in timePattern.
+func withTimeOfDay(day time.Time, groups []string, loc *time.Location) (time.Time, bool) {
+	hour, minute := digitsValue(groups[0]), digitsValue(groups[1])
+	second := digitsValue(groups[2])
+	nano := digitsValue((groups[3] + "000000000")[:9])
 	half := strings.ToLower(groups[4])
 	isHalfHour := 1 <= hour && hour <= 12
 	if half != "" && !isHalfHour {
@@ -212,7 +212,7 @@ func timeZone(s string, loc *time.Location) (*time.Location, bool) {
 		return time.UTC, true
 	}
 	digits := strings.ReplaceAll(s[1:], ":", "")
-	hours, minutes := number(digits[:2]), number(digits[2:])
+	hours, minutes := digitsValue(digits[:2]), digitsValue(digits[2:])
 	if hours > 23 || minutes > 59 {
 		return nil, false
 	}
@@ -223,14 +223,14 @@ func timeZone(s string, loc *time.Location) (*time.Location, bool) {
 	return time.FixedZone("", offset), true
 }
 
-var dateInName = sync.OnceValue(func() *regexp.Regexp {
+var dateInNamePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[^0-9])([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[^0-9]|$)`)
 })
 
 // nameDate returns the first date in a file name such as 2026-04-18-standup.md. ok is false if the
 // name contains no date.
 func nameDate(name string, loc *time.Location) (time.Time, bool) {
-	m := dateInName().FindStringSubmatch(name)
+	m := dateInNamePattern().FindStringSubmatch(name)
 	if m == nil {
 		return time.Time{}, false
 	}

@@ -22,9 +22,9 @@ import (
 
 // documentLists contains the names of the lists in a program's documents.
 type documentLists struct {
-	read    []string // lists whose records are yielded
-	tables  []string // lists whose records are yielded, unless the object is a record itself
-	ignored []string // members that contain nothing to import, such as settings of the export
+	recordLists  []string // lists whose records are yielded
+	tableLists   []string // lists whose records are yielded, unless the object is a record itself
+	ignoredNames []string // members that contain nothing to import, such as settings of the export
 }
 
 // documentObjects yields the records in JSON documents: the elements of an array, and the elements
@@ -34,7 +34,7 @@ type documentLists struct {
 // document is damaged, it yields the records before the damage, and an ItemError.
 func documentObjects(r io.Reader, ref string, lists documentLists) iter.Seq2[objectAt, error] {
 	return func(yield func(objectAt, error) bool) {
-		br := bufio.NewReaderSize(r, headSize)
+		br := bufio.NewReaderSize(r, peekSize)
 		if bom, _ := br.Peek(3); string(bom) == "\uFEFF" {
 			_, _ = br.Discard(3) // the bytes were peeked, so discarding them cannot fail
 		}
@@ -53,40 +53,40 @@ type documentReader struct {
 	dec   *json.Decoder
 	yield func(objectAt, error) bool
 
-	done bool // the caller wants no more records, or the rest cannot be read
+	isDone bool // the caller wants no more records, or the rest cannot be read
 }
 
 // readAll reads the values of the input.
 func (d *documentReader) readAll() {
-	for !d.done {
-		tok, err := d.token()
+	for !d.isDone {
+		tok, err := d.readToken()
 		switch {
-		case d.done || err == io.EOF:
+		case d.isDone || err == io.EOF:
 			return
 		case err != nil:
-			d.fail(err)
+			d.yieldError(err)
 		case tok == json.Delim('['):
 			d.readList("")
 		case tok == json.Delim('{'):
 			d.readObject()
 		default:
-			where := at(d.ref, d.lines.lineAt(d.dec.InputOffset()))
+			where := lineRef(d.ref, d.lines.lineAt(d.dec.InputOffset()))
 			err = fmt.Errorf("is not a JSON object or array, but %s", quoteShort(fmt.Sprint(tok)))
-			d.give(objectAt{}, problem(where, err))
+			d.yieldObject(objectAt{}, newItemError(where, err))
 		}
 	}
 }
 
-// token returns the next token. The size of a token is limited.
-func (d *documentReader) token() (json.Token, error) {
-	d.lines.left = maxLine
+// readToken returns the next token. The size of a token is limited.
+func (d *documentReader) readToken() (json.Token, error) {
+	d.lines.remaining = maxLine
 	return d.dec.Token()
 }
 
-// fail yields an error, and ends the reading.
-func (d *documentReader) fail(err error) {
-	d.done = true
-	where := at(d.ref, d.lines.nextLine(d.dec.InputOffset()))
+// yieldError yields an error, and ends the reading.
+func (d *documentReader) yieldError(err error) {
+	d.isDone = true
+	where := lineRef(d.ref, d.lines.nextValueLine(d.dec.InputOffset()))
 	syn, isSyntax := errors.AsType[*json.SyntaxError](err)
 	switch {
 	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
@@ -98,68 +98,68 @@ func (d *documentReader) fail(err error) {
 		d.yield(objectAt{}, fmt.Errorf("reading %s: %w", where, err))
 		return
 	}
-	d.yield(objectAt{}, problem(where, err))
+	d.yield(objectAt{}, newItemError(where, err))
 }
 
 // readList reads the records of a list whose opening bracket was read.
 func (d *documentReader) readList(list string) {
-	for num := 1; !d.done && d.dec.More(); num++ {
-		raw, line := d.value()
-		if d.done {
+	for num := 1; !d.isDone && d.dec.More(); num++ {
+		raw, line := d.readValue()
+		if d.isDone {
 			return
 		}
-		o := objectAt{list: list, num: num, text: raw, where: at(d.ref, line)}
+		o := objectAt{list: list, number: num, text: raw, ref: lineRef(d.ref, line)}
 		var err error
 		o.fields, err = parseRecord(raw)
-		d.give(o, o.problem(err))
+		d.yieldObject(o, o.itemError(err))
 	}
-	if !d.done {
-		if _, err := d.token(); err != nil { // the closing bracket
-			d.fail(err)
+	if !d.isDone {
+		if _, err := d.readToken(); err != nil { // the closing bracket
+			d.yieldError(err)
 		}
 	}
 }
 
 // readObject reads an object whose opening brace was read.
 func (d *documentReader) readObject() {
-	o := objectAt{where: at(d.ref, d.lines.lineAt(d.dec.InputOffset()))}
+	o := objectAt{ref: lineRef(d.ref, d.lines.lineAt(d.dec.InputOffset()))}
 	hasList := false
 	var bad error
-	for !d.done && d.dec.More() {
-		key, err := d.token()
+	for !d.isDone && d.dec.More() {
+		key, err := d.readToken()
 		if err != nil {
-			d.fail(err)
+			d.yieldError(err)
 			return
 		}
 		name, _ := key.(string)
-		if slices.Contains(d.lists.read, name) {
+		if slices.Contains(d.lists.recordLists, name) {
 			hasList = true
 			d.readMember(name)
 		} else {
 			bad = cmp.Or(bad, d.readField(&o, name))
 		}
 	}
-	if d.done {
+	if d.isDone {
 		return
 	}
-	if _, err := d.token(); err != nil { // the closing brace
-		d.fail(err)
+	if _, err := d.readToken(); err != nil { // the closing brace
+		d.yieldError(err)
 	} else if hasList {
 		d.reportUnread(o)
 	} else {
-		d.give(o, o.problem(bad))
+		d.yieldObject(o, o.itemError(bad))
 	}
 }
 
 // readField reads a member that is not one of the lists to read, and adds it to the object. The rows of a
 // table are yielded instead. It returns an error if the member cannot be a field.
 func (d *documentReader) readField(o *objectAt, name string) error {
-	raw, line := d.value()
+	raw, line := d.readValue()
 	switch {
-	case d.done:
+	case d.isDone:
 		return nil
-	case slices.Contains(d.lists.tables, name) && isTable(raw):
-		d.giveRows(name, raw, line)
+	case slices.Contains(d.lists.tableLists, name) && isTable(raw):
+		d.yieldRows(name, raw, line)
 		return nil
 	case len(o.fields) >= maxFields:
 		return fmt.Errorf("has more than %d fields", maxFields)
@@ -181,52 +181,52 @@ func isTable(raw json.RawMessage) bool {
 	return false
 }
 
-// giveRows yields the records of a list that was read as a whole.
-func (d *documentReader) giveRows(list string, raw json.RawMessage, line int) {
+// yieldRows yields the records of a list that was read as a whole.
+func (d *documentReader) yieldRows(list string, raw json.RawMessage, line int) {
 	num := 0
 	for row := range rawjson.EachElement(raw) {
 		num++
-		if d.done {
+		if d.isDone {
 			return
 		}
-		o := objectAt{list: list, num: num, text: row, where: at(d.ref, line)}
+		o := objectAt{list: list, number: num, text: row, ref: lineRef(d.ref, line)}
 		var err error
 		o.fields, err = parseRecord(row)
-		d.give(o, o.problem(err))
+		d.yieldObject(o, o.itemError(err))
 	}
 }
 
 // readMember reads a member of the document that should be a list of records.
 func (d *documentReader) readMember(name string) {
-	tok, err := d.token()
+	tok, err := d.readToken()
 	switch {
 	case err != nil:
-		d.fail(err)
+		d.yieldError(err)
 	case tok == json.Delim('['):
 		d.readList(name)
 	case tok == json.Delim('{'):
-		d.fail(fmt.Errorf("%s is not a list", name))
+		d.yieldError(fmt.Errorf("%s is not a list", name))
 	case tok != nil:
-		where := at(d.ref, d.lines.lineAt(d.dec.InputOffset()))
-		d.give(objectAt{}, problem(where, fmt.Errorf("%s is not a list", name)))
+		where := lineRef(d.ref, d.lines.lineAt(d.dec.InputOffset()))
+		d.yieldObject(objectAt{}, newItemError(where, fmt.Errorf("%s is not a list", name)))
 	}
 }
 
 // reportUnread yields an error for each further list of an object with lists.
 func (d *documentReader) reportUnread(o objectAt) {
 	for _, f := range o.fields {
-		isReported := f.raw[0] == '[' && !slices.Contains(d.lists.ignored, f.key)
-		if d.done || !isReported {
+		isReported := f.rawValue[0] == '[' && !slices.Contains(d.lists.ignoredNames, f.key)
+		if d.isDone || !isReported {
 			continue
 		}
 		n := 0
-		for range rawjson.EachElement(f.raw) {
+		for range rawjson.EachElement(f.rawValue) {
 			n++
 		}
 		if n > 0 {
 			err := fmt.Errorf("%s of the list %s %s left out, because oxbow does not know it",
-				text.Count(n, "record", "records"), quoteShort(f.key), wasOrWere(n))
-			d.give(objectAt{}, problem(o.where, err))
+				text.FormatCount(n, "record", "records"), quoteShort(f.key), wasOrWere(n))
+			d.yieldObject(objectAt{}, newItemError(o.ref, err))
 		}
 	}
 }
@@ -238,21 +238,21 @@ func wasOrWere(n int) string {
 	return "were"
 }
 
-func (d *documentReader) give(o objectAt, err error) {
+func (d *documentReader) yieldObject(o objectAt, err error) {
 	if err != nil {
 		o = objectAt{}
 	}
 	if !d.yield(o, err) {
-		d.done = true
+		d.isDone = true
 	}
 }
 
-// value returns the next value, and the line on which it begins. If the value cannot be read, it
+// readValue returns the next value, and the line on which it begins. If the value cannot be read, it
 // yields an error and ends the reading.
-func (d *documentReader) value() (raw json.RawMessage, line int) {
-	d.lines.left = maxLine
+func (d *documentReader) readValue() (raw json.RawMessage, line int) {
+	d.lines.remaining = maxLine
 	if err := d.dec.Decode(&raw); err != nil {
-		d.fail(err)
+		d.yieldError(err)
 		return nil, 0
 	}
 	end := d.dec.InputOffset()
@@ -272,23 +272,23 @@ func checkText(raw []byte) error {
 	if !utf8.Valid(raw) {
 		return errors.New("is not UTF-8")
 	}
-	if rawjson.LoneSurrogate(raw) >= 0 {
+	if rawjson.FindLoneSurrogate(raw) >= 0 {
 		return errors.New("has half a character (a lone surrogate)")
 	}
 	return nil
 }
 
-// problem returns an [*ItemError] for the record, or nil if err is nil.
-func (o objectAt) problem(err error) error {
+// itemError returns an [*ItemError] for the record, or nil if err is nil.
+func (o objectAt) itemError(err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case o.list != "":
-		err = fmt.Errorf("record %d of %s: %w", o.num, o.list, err)
-	case o.num > 0:
-		err = fmt.Errorf("record %d: %w", o.num, err)
+		err = fmt.Errorf("record %d of %s: %w", o.number, o.list, err)
+	case o.number > 0:
+		err = fmt.Errorf("record %d: %w", o.number, err)
 	}
-	return problem(o.where, err)
+	return newItemError(o.ref, err)
 }
 
 // errLongRecord is returned for a record that is too long to be read.
@@ -297,34 +297,34 @@ var errLongRecord = fmt.Errorf("has more than the %d MiB of one record that are 
 // lineCounter is a reader that finds the number of the line at an offset. It fails after left
 // bytes.
 type lineCounter struct {
-	r       io.Reader
-	left    int
-	pending []byte // bytes that were read and whose lines are not counted yet
-	from    int64  // offset of pending
-	line    int    // line at from
+	r             io.Reader
+	remaining     int
+	pending       []byte // bytes that were read and whose lines are not counted yet
+	pendingOffset int64  // offset of pending
+	line          int    // line at from
 }
 
 func (c *lineCounter) Read(p []byte) (int, error) {
-	if c.left <= 0 {
+	if c.remaining <= 0 {
 		return 0, errLongRecord
 	}
 	n, err := c.r.Read(p)
-	c.left -= n
+	c.remaining -= n
 	c.pending = append(c.pending, p[:n]...)
 	return n, err
 }
 
 // lineAt returns the line at an offset, which must not be less than in the last call.
 func (c *lineCounter) lineAt(offset int64) int {
-	n := min(max(int(offset-c.from), 0), len(c.pending))
+	n := min(max(int(offset-c.pendingOffset), 0), len(c.pending))
 	c.line += bytes.Count(c.pending[:n], []byte("\n"))
 	c.pending = c.pending[n:]
-	c.from += int64(n)
+	c.pendingOffset += int64(n)
 	return c.line
 }
 
-// nextLine returns the line on which the next value begins after an offset.
-func (c *lineCounter) nextLine(offset int64) int {
+// nextValueLine returns the line on which the next value begins after an offset.
+func (c *lineCounter) nextValueLine(offset int64) int {
 	line := c.lineAt(offset)
 	rest := bytes.TrimLeft(c.pending, ", \t\r\n")
 	return line + bytes.Count(c.pending[:len(c.pending)-len(rest)], []byte("\n"))
@@ -404,13 +404,13 @@ func objectKeys(dec *json.Decoder) []string {
 	return keys
 }
 
-// hasAll reports whether the keys contain all the words.
-func hasAll(keys []string, words ...string) bool {
+// containsAll reports whether the keys contain all the words.
+func containsAll(keys []string, words ...string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(keys, w) })
 }
 
-// hasAny reports whether the keys contain one of the words.
-func hasAny(keys []string, words ...string) bool {
+// containsAny reports whether the keys contain one of the words.
+func containsAny(keys []string, words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(keys, w) })
 }
 

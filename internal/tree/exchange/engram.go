@@ -20,11 +20,11 @@ var (
 	engramSession     = recordForm{format: engram, id: []string{"id"}, text: []string{"summary"}, keys: engramKeys}
 )
 
-var engramProgram = program{
+var engramProgram = recordProgram{
 	format: engram,
-	lists:  documentLists{read: []string{"sessions", "observations", "prompts"}},
-	item: func(rec objectAt, o *ReadOptions) (Item, error) {
-		if raw, ok := rec.fields.get("deleted_at"); ok && raw[0] == '"' {
+	lists:  documentLists{recordLists: []string{"sessions", "observations", "prompts"}},
+	convert: func(rec objectAt, o *ReadOptions) (Item, error) {
+		if raw, ok := rec.fields.rawValue("deleted_at"); ok && raw[0] == '"' {
 			return Item{}, errDeleted
 		}
 		switch {
@@ -36,10 +36,10 @@ var engramProgram = program{
 			return Item{}, errNoField("content")
 		}
 		form := engramObservation
-		if id, _ := rec.fields.text("sync_id"); id == "" {
+		if id, _ := rec.fields.textValue("sync_id"); id == "" {
 			form.id = []string{"session_id", "id"} // earlier versions of engram did not write sync_id
 		}
-		return form.item(rec, o)
+		return form.toItem(rec, o)
 	},
 }
 
@@ -50,12 +50,12 @@ func readEngram(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, err
 
 // engramSessionItem converts the summary of a session.
 func engramSessionItem(rec objectAt, o *ReadOptions) (Item, error) {
-	if summary, _ := rec.fields.text("summary"); summary == "" {
+	if summary, _ := rec.fields.textValue("summary"); summary == "" {
 		return Item{}, errNotMemory
 	}
-	it, err := engramSession.item(rec, o)
+	it, err := engramSession.toItem(rec, o)
 	if err == nil {
-		it.Entry.Name = cutName("Session: "+it.Entry.Name, 100)
+		it.Entry.Name = cleanName("Session: "+it.Entry.Name, 100)
 		it.addLabel("type", "summary")
 	}
 	return it, err
@@ -63,6 +63,6 @@ func engramSessionItem(rec objectAt, o *ReadOptions) (Item, error) {
 
 // isEngram recognizes the export by its keys.
 func isEngram(h jsonHead) bool {
-	isExport := hasAll(h.keys, "version", "exported_at") && hasAny(h.keys, "sessions", "observations")
-	return isExport || hasAny(h.lists["observations"], "sync_id", "topic_key")
+	isExport := containsAll(h.keys, "version", "exported_at") && containsAny(h.keys, "sessions", "observations")
+	return isExport || containsAny(h.lists["observations"], "sync_id", "topic_key")
 }

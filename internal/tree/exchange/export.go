@@ -15,9 +15,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/progress"
 )
 
-// record is the format of an exported entry. Its fields are ordered like the JSON keys and like
+// exportedEntry is the format of an exported entry. Its fields are ordered like the JSON keys and like
 // [oxbow.Entry], so that an Entry can be converted to a record.
-type record struct {
+type exportedEntry struct {
 	ID      uint64        `json:"id"`
 	Name    string        `json:"name"`
 	Kind    oxbow.Kind    `json:"kind"`
@@ -44,7 +44,7 @@ func Export(ctx context.Context, s oxbow.Store, f oxbow.Filter, w io.Writer) (in
 	bw := bufio.NewWriterSize(w, 64<<10)
 	enc := json.NewEncoder(bw)
 	enc.SetEscapeHTML(false) // do not escape <, > and &, because the output is not embedded in HTML
-	n, tell := 0, progress.Counter(ctx, progress.Entries)
+	n, tell := 0, progress.CountReporter(ctx, progress.UnitEntries)
 	for e, err := range s.Entries(ctx, f) {
 		if err != nil {
 			return n, fmt.Errorf("exporting entries: %w", err)
@@ -53,7 +53,7 @@ func Export(ctx context.Context, s oxbow.Store, f oxbow.Filter, w io.Writer) (in
 		if err := ctx.Err(); err != nil {
 			return n, fmt.Errorf("exporting entries: %w", err)
 		}
-		r := record(e)
+		r := exportedEntry(e)
 		r.Created, r.Updated = e.Created.UTC(), e.Updated.UTC()
 		if r.Aliases == nil {
 			r.Aliases = []string{}

@@ -41,10 +41,10 @@ func Read(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		info, err := fsys.Stat(name)
 		if err != nil {
-			yield(Item{}, fmt.Errorf("reading %s: %w", o.ref(name), err))
+			yield(Item{}, fmt.Errorf("reading %s: %w", o.withBase(name), err))
 			return
 		}
-		o := o.withSums()
+		o := o.withSummedProgress()
 		if !info.IsDir() {
 			o.expectBytes(info.Size())
 			for it, err := range readFile(fsys, name, o) {
@@ -60,17 +60,17 @@ func Read(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 
 // readDir reads the files below a directory.
 func readDir(fsys vfs.FS, dir string, o *ReadOptions, yield func(Item, error) bool) {
-	opts := o.or()
+	opts := o.orDefault()
 	if opts.Format == "" {
 		opts.Format = dirFormat(fsys, dir)
 	}
-	opts.root = strings.TrimSuffix(o.ref(dir), "/.")
+	opts.root = strings.TrimSuffix(o.withBase(dir), "/.")
 	src, _ := findSource(opts.Format) // if no format was requested, each file is recognized by itself
 	roots := []string{dir}
 	if src.roots != nil {
 		roots = src.roots(fsys, dir)
 	}
-	w := walker{fsys: fsys, o: &opts, check: src.check, contents: make(map[string]bool)}
+	w := walker{fsys: fsys, options: &opts, check: src.checkFile, contentsPaths: make(map[string]bool)}
 	for _, root := range roots {
 		if err := w.walkRoot(root); err != nil {
 			yield(Item{}, err)
@@ -78,11 +78,11 @@ func readDir(fsys vfs.FS, dir string, o *ReadOptions, yield func(Item, error) bo
 		}
 	}
 	isEmpty := len(w.files) == 0 && len(w.problems) == 0
-	if isEmpty && !w.ignored {
-		yield(Item{}, w.nothing(dir))
+	if isEmpty && !w.hasIgnored {
+		yield(Item{}, w.noFilesError(dir))
 		return
 	}
-	for _, err := range append(w.problems, w.others...) {
+	for _, err := range append(w.problems, w.otherErrors...) {
 		if !yield(Item{}, err) {
 			return
 		}
@@ -92,13 +92,21 @@ func readDir(fsys vfs.FS, dir string, o *ReadOptions, yield func(Item, error) bo
 	}
 }
 
-// nothing returns the error for a directory without any file to read.
-func (w *walker) nothing(dir string) error {
+// noFilesError returns the error for a directory without any file to read.
+func (w *walker) noFilesError(dir string) error {
 	if w.check != nil {
-		return fmt.Errorf("reading %s: no file below it is one of %s%s", w.o.ref(dir), w.o.Format, w.byName())
+		return fmt.Errorf(
+			"reading %s: no file below it is one of %s%s",
+			w.options.withBase(dir),
+			w.options.Format,
+			w.otherFilesHint(),
+		)
 	}
-	return fmt.Errorf("reading %s: no file below it ends in .md, .markdown, .jsonl or .ndjson%s", w.o.ref(dir),
-		w.byName())
+	return fmt.Errorf(
+		"reading %s: no file below it ends in .md, .markdown, .jsonl or .ndjson%s",
+		w.options.withBase(dir),
+		w.otherFilesHint(),
+	)
 }
 
 // walkRoot collects the files below a root, which may also be a single file.
@@ -108,7 +116,7 @@ func (w *walker) walkRoot(root string) error {
 		w.files = append(w.files, root)
 		return nil
 	}
-	return w.walk(root, 0)
+	return w.walkDir(root, 0)
 }
 
 // checkFile returns nil if the file is read.
@@ -119,21 +127,21 @@ func (w *walker) checkFile(name string) error {
 			name = strings.TrimPrefix(name, w.root+"/")
 		}
 		return w.check(name)
-	case byName(name) == "":
-		return errOther
+	case formatByExtension(name) == "":
+		return errOtherExtension
 	}
 	return nil
 }
 
-// byName tells the user how to import the first file with a different ending. Such a file is only read if the user
-// names the file itself.
-func (w *walker) byName() string {
-	for _, err := range w.others {
+// otherFilesHint tells the user how to import the first file with a different ending. Such a file is only read if
+// the user names the file itself.
+func (w *walker) otherFilesHint() string {
+	for _, err := range w.otherErrors {
 		item, ok := errors.AsType[*ItemError](err)
 		if !ok {
 			continue
 		}
-		if item.Err == errOther || isPassedOver(item.Err) {
+		if item.Err == errOtherExtension || isSkipped(item.Err) {
 			return "; a file with another ending is read by its own name: oxbow import " + text.ShellQuote(item.Ref)
 		}
 	}
@@ -161,8 +169,8 @@ func ReadPath(file, root string, o *ReadOptions) iter.Seq2[Item, error] {
 				return
 			}
 		}
-		opts := o.or()
-		opts.Base = originBase(dir, root)
+		opts := o.orDefault()
+		opts.BasePath = originBase(dir, root)
 		for it, err := range Read(fsys, name, &opts) {
 			if !yield(it, err) {
 				return
@@ -187,16 +195,16 @@ func originBase(dir, root string) string {
 
 // walker collects the files below a directory that Read reads.
 type walker struct {
-	fsys     vfs.FS
-	o        *ReadOptions
-	files    []string
-	problems []error
-	others   []error         // errors for files with endings that are not read
-	contents map[string]bool // paths to mdBooks' tables of contents
+	fsys          vfs.FS
+	options       *ReadOptions
+	files         []string
+	problems      []error
+	otherErrors   []error         // errors for files with endings that are not read
+	contentsPaths map[string]bool // paths to mdBooks' tables of contents
 
-	check   func(file string) error // see source.check (may be nil)
-	root    string                  // the directory or file from which the walk began
-	ignored bool                    // a file was ignored
+	check      func(file string) error // see source.check (may be nil)
+	root       string                  // the directory or file from which the walk began
+	hasIgnored bool                    // a file was ignored
 }
 
 // bookFile is the name of an mdBook's settings file.
@@ -207,14 +215,14 @@ var bookSource = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^\s*src\s*=\s*["']([^"']*)["']`)
 })
 
-// noteContents records the path of the book's table of contents in the directory.
-func (w *walker) noteContents(dir string) {
+// recordContents records the path of the book's table of contents in the directory.
+func (w *walker) recordContents(dir string) {
 	src := "src"
-	text, err := vfs.ReadFile(w.fsys, path.Join(dir, bookFile), headSize)
+	text, err := vfs.ReadFile(w.fsys, path.Join(dir, bookFile), peekSize)
 	if m := bookSource().FindSubmatch(text); err == nil && m != nil {
 		src = string(m[1])
 	}
-	w.contents[path.Join(dir, "SUMMARY.md")], w.contents[path.Join(dir, src, "SUMMARY.md")] = true, true
+	w.contentsPaths[path.Join(dir, "SUMMARY.md")], w.contentsPaths[path.Join(dir, src, "SUMMARY.md")] = true, true
 }
 
 // maxHidden is the maximum depth to which hidden directories are searched for files to import.
@@ -231,28 +239,28 @@ func (w *walker) hasNotes(dir string, depth int) bool {
 		if d.IsDir() {
 			return strings.Count(dir, "/") < maxHidden && w.hasNotes(path.Join(dir, d.Name()), depth+1)
 		}
-		return byName(d.Name()) != ""
+		return formatByExtension(d.Name()) != ""
 	})
 }
 
-// walk collects the files below a directory.
-func (w *walker) walk(dir string, depth int) error {
+// walkDir collects the files below a directory.
+func (w *walker) walkDir(dir string, depth int) error {
 	if depth > maxDepth {
-		return fmt.Errorf("reading %s: directories are more than %d deep", w.o.ref(dir), maxDepth)
+		return fmt.Errorf("reading %s: directories are more than %d deep", w.options.withBase(dir), maxDepth)
 	}
 	list, err := w.fsys.ReadDir(dir)
 	if err != nil {
 		if depth == 0 {
-			return fmt.Errorf("reading %s: %w", w.o.ref(dir), err)
+			return fmt.Errorf("reading %s: %w", w.options.withBase(dir), err)
 		}
-		w.problems = append(w.problems, problem(w.o.ref(dir), err))
+		w.problems = append(w.problems, newItemError(w.options.withBase(dir), err))
 		return nil
 	}
 	if slices.ContainsFunc(list, func(d fs.DirEntry) bool { return d.Name() == bookFile }) {
-		w.noteContents(dir)
+		w.recordContents(dir)
 	}
 	for _, d := range list {
-		if err := w.visit(path.Join(dir, d.Name()), d, depth); err != nil {
+		if err := w.visitFile(path.Join(dir, d.Name()), d, depth); err != nil {
 			return err
 		}
 	}
@@ -271,34 +279,34 @@ func (w *walker) isHiddenNote(name string, d fs.DirEntry, depth int) bool {
 	case d.IsDir():
 		return w.hasNotes(name, depth+1)
 	}
-	return byName(d.Name()) != ""
+	return formatByExtension(d.Name()) != ""
 }
 
-// visit adds a file to the walker's lists, or walks a directory.
-func (w *walker) visit(name string, d fs.DirEntry, depth int) error {
+// visitFile adds a file to the walker's lists, or walks a directory.
+func (w *walker) visitFile(name string, d fs.DirEntry, depth int) error {
 	switch {
-	case d.Name() == bookFile, w.contents[name]:
+	case d.Name() == bookFile, w.contentsPaths[name]:
 	case strings.HasPrefix(d.Name(), "."):
 		if w.isHiddenNote(name, d, depth) {
-			w.others = append(w.others, problem(w.o.ref(name), errHidden))
+			w.otherErrors = append(w.otherErrors, newItemError(w.options.withBase(name), errHidden))
 		}
 	case d.IsDir():
-		return w.walk(name, depth+1)
+		return w.walkDir(name, depth+1)
 	case w.checkFile(name) != nil:
-		if err := w.checkFile(name); err == errIgnored {
-			w.ignored = true
+		if err := w.checkFile(name); err == errIgnoredFile {
+			w.hasIgnored = true
 		} else {
 			if d.Type()&fs.ModeSymlink != 0 { // perhaps to a directory with notes
-				err = &passedOver{"was passed over: it " + linkReason}
+				err = &skippedError{"was passed over: it " + linkReason}
 			}
-			w.others = append(w.others, problem(w.o.ref(name), err))
+			w.otherErrors = append(w.otherErrors, newItemError(w.options.withBase(name), err))
 		}
 	case d.Type()&fs.ModeSymlink != 0:
-		w.problems = append(w.problems, problem(w.o.ref(name), errors.New(linkReason)))
+		w.problems = append(w.problems, newItemError(w.options.withBase(name), errors.New(linkReason)))
 	case !d.Type().IsRegular():
-		w.problems = append(w.problems, problem(w.o.ref(name), errors.New("is not a regular file")))
+		w.problems = append(w.problems, newItemError(w.options.withBase(name), errors.New("is not a regular file")))
 	case len(w.files) == maxFiles:
-		return fmt.Errorf("reading %s: more than %d files", w.o.ref(path.Dir(name)), maxFiles)
+		return fmt.Errorf("reading %s: more than %d files", w.options.withBase(path.Dir(name)), maxFiles)
 	default:
 		w.files = append(w.files, name)
 	}
@@ -316,10 +324,10 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
-// stem returns a path without the ending of a file that can be imported.
-func stem(name string) string {
+// withoutExtension returns a path without the ending of a file that can be imported.
+func withoutExtension(name string) string {
 	name = strings.TrimSuffix(name, ".gz")
-	if s := strings.TrimSuffix(name, path.Ext(name)); path.Base(s) != "" && byName(name) != "" {
+	if s := strings.TrimSuffix(name, path.Ext(name)); path.Base(s) != "" && formatByExtension(name) != "" {
 		return s
 	}
 	return name
@@ -331,7 +339,7 @@ func compareFiles(a, b string) int {
 	if byCopy := compareBool(isConflictCopy(path.Base(a)), isConflictCopy(path.Base(b))); byCopy != 0 {
 		return byCopy
 	}
-	if byStem := strings.Compare(stem(a), stem(b)); byStem != 0 {
+	if byStem := strings.Compare(withoutExtension(a), withoutExtension(b)); byStem != 0 {
 		return byStem
 	}
 	return strings.Compare(a, b)
@@ -347,23 +355,26 @@ func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, err
 		return
 	}
 	if len(rest) == 0 && len(dates) > 0 {
-		yield(Item{}, fmt.Errorf("reading %s: holds dates of sessions, but no sessions", o.ref(path.Dir(files[0]))))
+		yield(
+			Item{},
+			fmt.Errorf("reading %s: holds dates of sessions, but no sessions", o.withBase(path.Dir(files[0]))),
+		)
 		return
 	}
 	for _, name := range rest {
-		if info, err := fsys.Stat(name); o.or().Progress != nil && err == nil {
+		if info, err := fsys.Stat(name); o.orDefault().Progress != nil && err == nil {
 			o.expectBytes(info.Size())
 		}
 	}
 	for _, name := range rest {
-		opts := o.or()
+		opts := o.orDefault()
 		if d := dates[path.Dir(name)]; d != nil {
 			opts.Dates = d
 		}
 		for it, err := range readFile(fsys, name, &opts) {
 			// continue with the next file, even if the error ended the reading of this file
 			if err != nil && !isItemError(err) {
-				err = &ItemError{Ref: o.ref(name), Err: err}
+				err = &ItemError{Ref: o.withBase(name), Err: err}
 			}
 			if !yield(it, err) {
 				return
@@ -382,7 +393,7 @@ func readAllDates(
 ) (dates map[string]map[string]time.Time, rest []string, ok bool) {
 	dates = make(map[string]map[string]time.Time)
 	for _, name := range files {
-		mayBeDates := o.or().Format == "" && byName(name) == JSONL
+		mayBeDates := o.orDefault().Format == "" && formatByExtension(name) == JSONL
 		if !mayBeDates || peekFormat(fsys, name) != Dates {
 			rest = append(rest, name)
 			continue
@@ -390,7 +401,7 @@ func readAllDates(
 		dir := path.Dir(name)
 		if dates[dir] == nil {
 			dates[dir] = make(map[string]time.Time)
-			maps.Copy(dates[dir], o.or().Dates)
+			maps.Copy(dates[dir], o.orDefault().Dates)
 		}
 		for err := range readDatesFile(fsys, name, o, dates[dir]) {
 			if !yield(Item{}, err) || !isItemError(err) {
@@ -408,11 +419,11 @@ func peekFormat(fsys vfs.FS, name string) Format {
 		return ""
 	}
 	defer f.Close()
-	head, err := io.ReadAll(io.NewSectionReader(f, 0, headSize))
+	head, err := io.ReadAll(io.NewSectionReader(f, 0, peekSize))
 	if err != nil {
 		return ""
 	}
-	format, err := detect(name, head)
+	format, err := detectFormat(name, head)
 	if err != nil {
 		return ""
 	}
@@ -423,16 +434,16 @@ func readDatesFile(fsys vfs.FS, name string, o *ReadOptions, dates map[string]ti
 	return func(yield func(error) bool) {
 		f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 		if err != nil {
-			yield(problem(o.ref(name), err))
+			yield(newItemError(o.withBase(name), err))
 			return
 		}
 		defer f.Close()
-		r, err := unpack(bufio.NewReaderSize(o.boundReader(fileSection(f)), headSize), o)
+		r, err := decompress(bufio.NewReaderSize(o.boundReader(fileSection(f)), peekSize), o)
 		if err != nil {
-			yield(problem(o.ref(name), err))
+			yield(newItemError(o.withBase(name), err))
 			return
 		}
-		for err := range readDates(r, o.ref(name), o.or().Location, dates) {
+		for err := range readDates(r, o.withBase(name), o.orDefault().Location, dates) {
 			if !yield(err) {
 				return
 			}
@@ -444,21 +455,21 @@ func readFile(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 		if err != nil {
-			yield(Item{}, fmt.Errorf("opening %s: %w", o.ref(name), err))
+			yield(Item{}, fmt.Errorf("opening %s: %w", o.withBase(name), err))
 			return
 		}
 		defer f.Close()
-		opts, size := o.or(), int64(headSize)
+		opts, size := o.orDefault(), int64(peekSize)
 		if info, err := f.Stat(); err == nil {
 			opts.ModTime, size = info.ModTime(), min(size, info.Size()+bytes.MinRead)
 		}
 		if isZipFile(f) {
-			readZip(f, o.ref(name), &opts, yield)
+			readZip(f, o.withBase(name), &opts, yield)
 			return
 		}
 		for it, err := range readStream(
 			bufio.NewReaderSize(o.meteredReader(o.boundReader(fileSection(f))), int(size)),
-			o.ref(name),
+			o.withBase(name),
 			&opts,
 		) {
 			if !yield(it, err) {
@@ -483,7 +494,7 @@ func readZip(f vfs.File, ref string, o *ReadOptions, yield func(Item, error) boo
 		return
 	}
 	opts := *o
-	opts.Base = ref
+	opts.BasePath = ref
 	readDir(fsys, root, &opts, yield)
 }
 
@@ -493,35 +504,35 @@ func fileSection(f vfs.File) io.Reader { return io.NewSectionReader(f, 0, math.M
 // ReadStream reads a single input, which may be compressed with gzip. If o specifies no format, it
 // is determined from the name and the first bytes. ref is the name of the input.
 func ReadStream(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
-	return readStream(bufio.NewReaderSize(o.boundReader(r), headSize), ref, o)
+	return readStream(bufio.NewReaderSize(o.boundReader(r), peekSize), ref, o)
 }
 
 func readStream(br *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
-	plain, err := unpack(br, o)
+	plain, err := decompress(br, o)
 	if err != nil {
-		return failWith(fmt.Errorf("reading %s: %w", ref, err))
+		return fatalErrorSeq(fmt.Errorf("reading %s: %w", ref, err))
 	}
-	format := o.or().Format
+	format := o.orDefault().Format
 	if format == "" {
-		head, err := plain.Peek(headSize)
+		head, err := plain.Peek(peekSize)
 		if isPeekError(err) {
-			return failWith(fmt.Errorf("reading %s: %w", ref, err))
+			return fatalErrorSeq(fmt.Errorf("reading %s: %w", ref, err))
 		}
-		format, err = detect(ref, head)
+		format, err = detectFormat(ref, head)
 		if err != nil {
-			return failWith(err)
+			return fatalErrorSeq(err)
 		}
 	}
 	src, ok := findSource(format)
 	if !ok {
-		return failWith(fmt.Errorf("reading %s: format %s is unknown", ref, quoteShort(string(format))))
+		return fatalErrorSeq(fmt.Errorf("reading %s: format %s is unknown", ref, quoteShort(string(format))))
 	}
-	return src.read(plain, ref, o)
+	return src.readItems(plain, ref, o)
 }
 
-// unpack returns a reader of the decompressed input. It fails if the result is longer than
+// decompress returns a reader of the decompressed input. It fails if the result is longer than
 // [ReadOptions.MaxExpanded]. Input that is not compressed is returned unchanged.
-func unpack(br *bufio.Reader, o *ReadOptions) (*bufio.Reader, error) {
+func decompress(br *bufio.Reader, o *ReadOptions) (*bufio.Reader, error) {
 	head, err := br.Peek(3)
 	if err != nil && err != io.EOF {
 		return nil, err
@@ -533,10 +544,10 @@ func unpack(br *bufio.Reader, o *ReadOptions) (*bufio.Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("unpacking: %w", err)
 	}
-	limit := o.or().MaxExpanded
+	limit := o.orDefault().MaxExpanded
 	if limit <= 0 {
 		limit = maxExpanded
 	}
-	over := fmt.Errorf("%w: %d", errExpanded, limit)
-	return bufio.NewReaderSize(&boundedReader{r: zr, left: limit, err: over}, headSize), nil
+	over := fmt.Errorf("%w: %d", errExpandedTooLarge, limit)
+	return bufio.NewReaderSize(&boundedReader{r: zr, remaining: limit, err: over}, peekSize), nil
 }

@@ -55,7 +55,7 @@ const (
 )
 
 func TestDetect(t *testing.T) {
-	long := `{"id":"s","turns":[["user","` + strings.Repeat("x", headSize)
+	long := `{"id":"s","turns":[["user","` + strings.Repeat("x", peekSize)
 	for _, tt := range []struct {
 		name, head string
 		want       Format
@@ -68,7 +68,7 @@ func TestDetect(t *testing.T) {
 		{"x.jsonl.gz", pack(t, chatLine), Chat, ""},
 		{"x.ndjson", "\uFEFF\n " + datesLine, Dates, ""},
 		{"", long, Chat, ""},
-		{"", `{"content":"` + strings.Repeat("x", headSize), JSONL, ""},
+		{"", `{"content":"` + strings.Repeat("x", peekSize), JSONL, ""},
 		{"", `{"session_id":"x","messages":[`, Chat, ""},
 		{"", `{"name":"turns","content":"haystack"}`, JSONL, ""},
 		{"", "plain text", Markdown, ""},
@@ -85,7 +85,7 @@ func TestDetect(t *testing.T) {
 		{"x.jsonl", `{"id":"1","content":"x","metadata":{},"state":"active","categories":[]}`, mem0, ""},
 		{"x.json", `{"exportedAt":"x","totalObservations":1,"observations":[`, claudeMem, ""},
 		{"x.json", `[{"id":1,"memory_session_id":"s","title":"x"}]`, claudeMem, ""},
-		{"x.json", `{"version":"1","exported_at":"x","sessions":[{"id":"` + strings.Repeat("x", headSize), engram, ""},
+		{"x.json", `{"version":"1","exported_at":"x","sessions":[{"id":"` + strings.Repeat("x", peekSize), engram, ""},
 		{"x.json", `{"entities":[],"relations":[]}`, serverMemory, ""},
 		{"x.json", `[{"conversations_memory":"x"}]`, ClaudeExport, ""},
 		{"x.md", "---\ntitle: a\ntype: note\npermalink: b\n---\n", basicMemory, ""},
@@ -96,7 +96,7 @@ func TestDetect(t *testing.T) {
 		{"x", "a\xffb", "", "is not a text"},
 		{"x", "\xff\xfea\x00", "", "UTF-16"},
 	} {
-		got, err := detect(tt.name, []byte(tt.head))
+		got, err := detectFormat(tt.name, []byte(tt.head))
 		if got != tt.want || (err == nil) != (tt.err == "") || (err != nil && !strings.Contains(err.Error(), tt.err)) {
 			t.Errorf("Detect(%q, %.30q) = %q, %v; want %q, %q", tt.name, tt.head, got, err, tt.want, tt.err)
 		}
@@ -116,7 +116,7 @@ func TestReadDirectory(t *testing.T) {
 	put(t, fsys, "d/bad.md", "a\xff")
 	put(t, fsys, "d/bad.jsonl.gz", "\x1f\x8b\x08garbage")
 	put(t, fsys, "d/doc.jsonl", "[\n1]")
-	items, errs := collect(Read(fsys, "d", &ReadOptions{Base: "/home/me/"}))
+	items, errs := collect(Read(fsys, "d", &ReadOptions{BasePath: "/home/me/"}))
 	var got []string
 	for _, it := range items {
 		got = append(got, it.Ref+"="+it.Entry.Name)
@@ -304,7 +304,7 @@ func TestReadStream(t *testing.T) {
 // noise returns n hexadecimal digits that gzip can hardly shorten.
 func noise(n int) string {
 	var b strings.Builder
-	for h := hash("noise"); b.Len() < n; h = hash(string(h[:])) {
+	for h := hashParts("noise"); b.Len() < n; h = hashParts(string(h[:])) {
 		for _, c := range h {
 			b.WriteByte("0123456789abcdef"[c>>4])
 			b.WriteByte("0123456789abcdef"[c&15])

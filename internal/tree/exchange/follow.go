@@ -34,7 +34,7 @@ func NoteFormat(fsys vfs.FS, dir string) Format {
 }
 
 // IsMarkdown reports whether a file with this name is a Markdown file.
-func IsMarkdown(name string) bool { return byName(name) == Markdown }
+func IsMarkdown(name string) bool { return formatByExtension(name) == Markdown }
 
 // OriginValue returns the value of the label [LabelImport] for a file.
 func OriginValue(file string) string { return originLabel(file) }
@@ -48,9 +48,9 @@ func MarkedLabels(e oxbow.Entry, file string) []oxbow.Label {
 // WithMarks returns the labels without their own import marks, and with the import marks that
 // marked contains.
 func WithMarks(labels, marked []oxbow.Label) []oxbow.Label {
-	labels = slices.DeleteFunc(slices.Clone(labels), isMark)
+	labels = slices.DeleteFunc(slices.Clone(labels), isImportMark)
 	for _, l := range marked {
-		if isMark(l) {
+		if isImportMark(l) {
 			labels = append(labels, l)
 		}
 	}
@@ -69,11 +69,11 @@ func EqualBodies(a, b string) bool { return trimBreaks(a) == trimBreaks(b) }
 
 func trimBreaks(s string) string { return strings.Trim(s, "\r\n") }
 
-// Rewritten returns the text of a Markdown file in which the content of the item is replaced. The rest of the file is
-// unchanged. It returns an error if the item's text does not occur exactly once in the file, or if content does not
-// begin with the description from the front matter.
-func Rewritten(file string, it Item, content string) (string, error) {
-	above, was := it.Entry.Content[:it.above], trimBreaks(it.Entry.Content[it.above:])
+// ReplaceContent returns the text of a Markdown file in which the content of the item is replaced. The rest of the
+// file is unchanged. It returns an error if the item's text does not occur exactly once in the file, or if content
+// does not begin with the description from the front matter.
+func ReplaceContent(file string, it Item, content string) (string, error) {
+	above, was := it.Entry.Content[:it.frontTextLen], trimBreaks(it.Entry.Content[it.frontTextLen:])
 	body, ok := strings.CutPrefix(content, above)
 	switch {
 	case !ok:

@@ -128,9 +128,9 @@ func TestRewritten(t *testing.T) {
 		}
 		content := tt.content
 		if strings.Contains(tt.file, "rating") { // the comment is kept above the text
-			content = items[0].Entry.Content[:items[0].above] + content
+			content = items[0].Entry.Content[:items[0].frontTextLen] + content
 		}
-		got, err := Rewritten(tt.file, items[0], content)
+		got, err := ReplaceContent(tt.file, items[0], content)
 		if got != tt.want || (err != nil) != (tt.want == "") {
 			t.Errorf("%s: %q, %v; want %q", tt.name, got, err, tt.want)
 		}

@@ -16,16 +16,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// detect determines a file's format from its name, which may be empty, and its first bytes. Callers
+// detectFormat determines a file's format from its name, which may be empty, and its first bytes. Callers
 // should pass 64 KiB, which may be compressed. If the name ends in .md, .markdown, .jsonl or
 // .ndjson (optionally followed by .gz), the name decides between Markdown and JSON. The bytes
 // decide between the JSON formats.
-func detect(name string, head []byte) (Format, error) {
+func detectFormat(name string, head []byte) (Format, error) {
 	if isGzip(head) {
 		if zr, err := gzip.NewReader(bytes.NewReader(head)); err == nil {
 			// Ignore the error, because the input is cut off, so that reading always fails at the
 			// end.
-			head, _ = io.ReadAll(io.LimitReader(zr, headSize))
+			head, _ = io.ReadAll(io.LimitReader(zr, peekSize))
 		}
 	}
 	format := formatByName(name, head)
@@ -49,9 +49,9 @@ func formatByName(name string, head []byte) Format {
 		return cursorRules
 	case isTableFile(name):
 		return csvTable
-	case byName(name) == Markdown && isBasicMemory(head):
+	case formatByExtension(name) == Markdown && isBasicMemory(head):
 		return basicMemory
-	case byName(name) == Markdown:
+	case formatByExtension(name) == Markdown:
 		return Markdown
 	}
 	return ""
@@ -65,7 +65,7 @@ func formatByText(name string, head []byte) (Format, error) {
 	switch {
 	case bytes.HasPrefix(text, []byte("{")) || isArray(first):
 		return formatOfJSON(text, first)
-	case byName(name) == JSONL:
+	case formatByExtension(name) == JSONL:
 		return JSONL, nil // the reader of JSON lines will report the error
 	case bytes.HasPrefix(head, []byte{0xFF, 0xFE}) || bytes.HasPrefix(head, []byte{0xFE, 0xFF}):
 		return "", errors.New("is UTF-16; convert it to UTF-8 first")
@@ -73,7 +73,7 @@ func formatByText(name string, head []byte) (Format, error) {
 		return "", errors.New("is empty")
 	case bytes.HasPrefix(head, []byte("SQLite format 3\x00")):
 		return "", errDatabase
-	case bytes.IndexByte(head, 0) >= 0 || !isText(head):
+	case bytes.IndexByte(head, 0) >= 0 || !isUTF8Text(head):
 		return "", errors.New("is not a text")
 	}
 	return Markdown, nil
@@ -85,13 +85,13 @@ func formatOfJSON(text, first []byte) (Format, error) {
 	if f := documentFormat(h); isKnown && f != "" {
 		return f, nil
 	}
-	if isKnown && hasAny(h.keys, "mapping", "chat_messages") {
+	if isKnown && containsAny(h.keys, "mapping", "chat_messages") {
 		return "", errChatService
 	}
 	if isKnown && isDocument(first) {
 		return "", unknownDocument(h)
 	}
-	f := byKeys(text)
+	f := formatByKeys(text)
 	if f == "" {
 		return "", errTranscript
 	}
@@ -111,8 +111,10 @@ var errDatabase = errors.New("is a database of SQLite, which oxbow does not read
 	"engram export and mem0's get_all write files that it reads, too")
 
 // errChatService is returned for conversations of ChatGPT or Claude.
-var errChatService = errors.New("holds conversations of a chat service, which are read only from a file: oxbow import " +
-	"--from chatgpt FILE, or --from claude-export FILE")
+var errChatService = errors.New(
+	"holds conversations of a chat service, which are read only from a file: oxbow import " +
+		"--from chatgpt FILE, or --from claude-export FILE",
+)
 
 // errTranscript is returned for session logs of Claude Code, Codex and similar programs.
 var errTranscript = errors.New(
@@ -120,9 +122,9 @@ var errTranscript = errors.New(
 		"session; oxbow annotate --from-transcript FILE takes why it edited code",
 )
 
-// byKeys distinguishes the JSON formats by the keys of the first line, which may be cut off. It
+// formatByKeys distinguishes the JSON formats by the keys of the first line, which may be cut off. It
 // returns "" for the transcript of an agent.
-func byKeys(text []byte) Format {
+func formatByKeys(text []byte) Format {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	if _, err := dec.Token(); err != nil {
 		return JSONL
@@ -148,12 +150,12 @@ func byKeys(text []byte) Format {
 	return JSONL
 }
 
-// isText reports whether the bytes are UTF-8. The last rune may be cut off.
-func isText(b []byte) bool {
+// isUTF8Text reports whether the bytes are UTF-8. The last rune may be cut off.
+func isUTF8Text(b []byte) bool {
 	i := text.InvalidUTF8Index(string(b))
 	return (len(b)-i < utf8.UTFMax && !utf8.FullRune(b[i:])) || i == len(b)
 }
 
 func isGzip(head []byte) bool { return len(head) > 2 && head[0] == 0x1F && head[1] == 0x8B }
 
-var errExpanded = errors.New("expands to more bytes than are read")
+var errExpandedTooLarge = errors.New("expands to more bytes than are read")

@@ -34,12 +34,12 @@ const (
 // cannot choose this format.
 const crmemFile Format = "crmem"
 
-// headSize is the number of bytes that are read from a file to determine its format.
-const headSize = 64 << 10
+// peekSize is the number of bytes that are read from a file to determine its format.
+const peekSize = 64 << 10
 
-// byName returns the format that the ending of the name indicates, Markdown or JSONL, or "" for
+// formatByExtension returns the format that the ending of the name indicates, Markdown or JSONL, or "" for
 // other endings.
-func byName(name string) Format {
+func formatByExtension(name string) Format {
 	switch path.Ext(strings.TrimSuffix(strings.ToLower(name), ".gz")) {
 	case ".md", ".markdown":
 		return Markdown

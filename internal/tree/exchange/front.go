@@ -21,15 +21,15 @@ import (
 // frontKey is a key of front matter with its values. A nested mapping becomes several
 // keys, such as owner.name.
 type frontKey struct {
-	name    string // name as spelled in the file
-	key     string // the name in lower case, with _ for - and spaces
-	line    int    // line of the file, from 1
-	values  []string
-	list    bool   // the value is a list
-	isEmpty bool   // the key is written without a value, or with null, "", [] or {}
-	comment string // comments after and within the value, "# …", which are not part of values
-	raw     string // lines that are not a key and a value, or a value with an error (if set, values is empty)
-	err     error  // why the value could not be read (if set, values is empty)
+	name     string // name as spelled in the file
+	key      string // the name in lower case, with _ for - and spaces
+	line     int    // line of the file, from 1
+	values   []string
+	isList   bool   // the value is a list
+	isEmpty  bool   // the key is written without a value, or with null, "", [] or {}
+	comment  string // comments after and within the value, "# …", which are not part of values
+	rawLines string // lines that are not a key and a value, or a value with an error (if set, values is empty)
+	err      error  // why the value could not be read (if set, values is empty)
 }
 
 // value returns the key's only value, or "".
@@ -44,7 +44,7 @@ func (k *frontKey) value() string {
 // has. Without front matter, the size is 0. Text between two rules is not front matter if
 // its first line is not a key.
 func parseFront(text string) (keys []frontKey, size, count int) {
-	data, body, ok := frontmatter.Cut(text)
+	data, body, ok := frontmatter.SplitFrontMatter(text)
 	if !ok {
 		return nil, 0, 0
 	}
@@ -60,7 +60,7 @@ func parseFront(text string) (keys []frontKey, size, count int) {
 			continue
 		}
 		if strings.HasPrefix(strings.TrimSpace(l), "#") {
-			keys = append(keys, frontKey{line: i + 2, raw: strings.TrimSpace(l)})
+			keys = append(keys, frontKey{line: i + 2, rawLines: strings.TrimSpace(l)})
 			i++
 			continue
 		}
@@ -70,7 +70,7 @@ func parseFront(text string) (keys []frontKey, size, count int) {
 				return nil, 0, 0
 			}
 			keys = append(keys, frontKey{
-				line: i + 2, raw: l, err: fmt.Errorf("line %s is not key: value", quoteShort(l))})
+				line: i + 2, rawLines: l, err: fmt.Errorf("line %s is not key: value", quoteShort(l))})
 			i++
 			continue
 		}
@@ -166,7 +166,7 @@ func (k frontKey) readKeys(value string, lines []string) []frontKey {
 			node = decodeLoosely(value, lines)
 		}
 		if node == nil {
-			k.raw = strings.TrimRight(strings.TrimSpace(k.name+": "+value)+"\n"+strings.Join(lines, "\n"), " \n")
+			k.rawLines = strings.TrimRight(strings.TrimSpace(k.name+": "+value)+"\n"+strings.Join(lines, "\n"), " \n")
 			k.err = fmt.Errorf("%s: %w", k.name, errNoPlainValue)
 			return []frontKey{k}
 		}
@@ -218,11 +218,11 @@ const maxFrontDepth = 64
 // decodeValue reads a value as YAML. It returns nil if the value is not valid
 // YAML.
 func decodeValue(value string, lines []string) *yaml.Node {
-	r := frontmatter.Reader{MaxDepth: maxFrontDepth}
+	r := frontmatter.MappingReader{MaxDepth: maxFrontDepth}
 	if !strings.HasPrefix(value, "|") && !strings.HasPrefix(value, ">") {
 		lines = quoteHashes(lines)
 	}
-	top := r.Read("k: " + value + "\n" + strings.Join(lines, "\n"))
+	top := r.ReadMapping("k: " + value + "\n" + strings.Join(lines, "\n"))
 	if top == nil {
 		return nil
 	}
@@ -262,13 +262,13 @@ func quoteHashes(lines []string) []string {
 // flattenNode returns the keys and values of a node (see [frontmatter.Flatten]).
 func (k frontKey) flattenNode(n *yaml.Node) []frontKey {
 	var keys []frontKey
-	for _, p := range frontmatter.Flatten(k.name, n) {
+	for _, p := range frontmatter.FlattenProperty(k.name, n) {
 		sub := k
 		sub.name = p.Name
 		sub.key = frontmatter.NormalizeKey(p.Name)
-		sub.list = p.IsList
-		sub.isEmpty = len(p.Scalars) == 0
-		keys = append(keys, sub.readScalars(p.Scalars)...)
+		sub.isList = p.IsList
+		sub.isEmpty = len(p.Values) == 0
+		keys = append(keys, sub.readScalars(p.Values)...)
 	}
 	return keys
 }
@@ -287,15 +287,15 @@ func (k frontKey) readScalars(nodes []*yaml.Node) []frontKey {
 			bad.values = nil
 			bad.comment = ""
 			bad.err = fmt.Errorf("%s: %w: %s", k.name, errNoText, quoteShort(s))
-			bad.raw = k.name + ": " + strings.ReplaceAll(s, "\x00", `\0`)
+			bad.rawLines = k.name + ": " + strings.ReplaceAll(s, "\x00", `\0`)
 			unread = append(unread, bad)
 		case s == "" || frontmatter.IsNull(n):
-			k.isEmpty = k.isEmpty || !k.list
+			k.isEmpty = k.isEmpty || !k.isList
 		default:
 			k.values = append(k.values, s)
 		}
 	}
-	if !k.list && len(unread) > 0 {
+	if !k.isList && len(unread) > 0 {
 		return unread
 	}
 	return append([]frontKey{k}, unread...)

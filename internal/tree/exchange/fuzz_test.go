@@ -90,17 +90,17 @@ func FuzzFields(f *testing.F) {
 		}
 		for _, f := range o {
 			var got any
-			if err := json.Unmarshal(f.raw, &got); err != nil || !reflect.DeepEqual(got, want[f.key]) {
-				t.Errorf("parseLine(%q) has %q for %q, %v; want %v", in, f.raw, f.key, err, want[f.key])
+			if err := json.Unmarshal(f.rawValue, &got); err != nil || !reflect.DeepEqual(got, want[f.key]) {
+				t.Errorf("parseLine(%q) has %q for %q, %v; want %v", in, f.rawValue, f.key, err, want[f.key])
 			}
 			switch v := want[f.key].(type) {
 			case string:
-				if s, err := asText(f.key, f.raw); s != v || err != nil {
-					t.Errorf("asText(%q) = %q, %v; want %q", f.raw, s, err, v)
+				if s, err := decodeText(f.key, f.rawValue); s != v || err != nil {
+					t.Errorf("asText(%q) = %q, %v; want %q", f.rawValue, s, err, v)
 				}
 			case []any:
-				if n := len(slices.Collect(rawjson.EachElement(f.raw))); n != len(v) {
-					t.Errorf("Elements(%q) has %d, want %d", f.raw, n, len(v))
+				if n := len(slices.Collect(rawjson.EachElement(f.rawValue))); n != len(v) {
+					t.Errorf("Elements(%q) has %d, want %d", f.rawValue, n, len(v))
 				}
 			}
 		}

@@ -16,22 +16,23 @@ import (
 
 // graph is the knowledge graph of an MCP memory server's file.
 type graph struct {
-	nodes  []node
+	nodes  []graphNode
 	byName map[string]int // index of the first node with that name
-	edges  []edge
+	edges  []graphEdge
 	size   int // size of the texts, in bytes
 }
 
-type node struct {
-	name, typ, where string
-	observations     []string
-	relations        []string
-	further          object // members that the original memory server does not write
+type graphNode struct {
+	name, entityType, ref string
+	observations          []string
+	relations             []string
+	otherMembers          object // members that the original memory server does not write
 }
 
-type edge struct {
-	from, to, typ, where string
-	further              []string // "key: value" for each member that the original memory server does not write
+type graphEdge struct {
+	fromName, toName, relationType, ref string
+	// "key: value" for each member that the original memory server does not write.
+	otherMembers []string
 }
 
 // The members of an entity and a relation. Forks of the memory server use the spellings after the first.
@@ -44,10 +45,10 @@ var (
 
 var errGraphSize = fmt.Errorf("the knowledge graph has more than %d MiB of text; cut the file", maxGraph>>20)
 
-// add adds a line of type entity or relation.
-func (g *graph) add(typ string, o object, where string) error {
+// addLine adds a line of type entity or relation.
+func (g *graph) addLine(typ string, o object, where string) error {
 	need := func(key string) (s string, err error) {
-		s, err = o.text(key)
+		s, err = o.textValue(key)
 		if err == nil && s == "" {
 			err = fmt.Errorf("%s has no %s", typ, key)
 		}
@@ -62,21 +63,21 @@ func (g *graph) add(typ string, o object, where string) error {
 	if err != nil {
 		return err
 	}
-	n := node{name: name, where: where}
+	n := graphNode{name: name, ref: where}
 	typeKey := o.firstKey(entityTypeKeys...)
-	n.typ, err = o.text(typeKey)
+	n.entityType, err = o.textValue(typeKey)
 	if err != nil {
 		return err
 	}
-	if raw, ok := o.get("observations"); ok {
+	if raw, ok := o.rawValue("observations"); ok {
 		n.observations = observationTexts(raw)
 	}
 	for _, s := range n.observations {
 		g.size += len(s) + 64
 	}
-	n.further = o.without("type", "name", typeKey, "observations")
-	for _, f := range n.further {
-		g.size += len(f.key) + len(f.raw) + 64
+	n.otherMembers = o.withoutFields("type", "name", typeKey, "observations")
+	for _, f := range n.otherMembers {
+		g.size += len(f.key) + len(f.rawValue) + 64
 	}
 	if g.byName == nil {
 		g.byName = make(map[string]int)
@@ -89,25 +90,25 @@ func (g *graph) add(typ string, o object, where string) error {
 }
 
 // addRelation adds a relation. need returns a field that must not be empty.
-func (g *graph) addRelation(o object, where string, need func(key string) (string, error)) (err error) {
-	e := edge{where: where}
+func (g *graph) addRelation(o object, where string, requiredField func(key string) (string, error)) (err error) {
+	e := graphEdge{ref: where}
 	from, to := o.firstKey(fromKeys...), o.firstKey(toKeys...)
 	relation := o.firstKey(relationKeys...)
-	e.from, err = need(from)
+	e.fromName, err = requiredField(from)
 	if err != nil {
 		return err
 	}
-	e.to, err = need(to)
+	e.toName, err = requiredField(to)
 	if err != nil {
 		return err
 	}
-	e.typ, err = need(relation)
+	e.relationType, err = requiredField(relation)
 	if err != nil {
 		return err
 	}
-	for _, f := range o.without("type", from, to, relation) {
-		if s := memberText(f.raw); s != "" {
-			e.further = append(e.further, f.key+": "+s)
+	for _, f := range o.withoutFields("type", from, to, relation) {
+		if s := memberText(f.rawValue); s != "" {
+			e.otherMembers = append(e.otherMembers, f.key+": "+s)
 			g.size += len(f.key) + len(s) + 64
 		}
 	}
@@ -160,35 +161,35 @@ func (g *graph) checkSize() error {
 // error for each relation whose entity does not exist.
 func (g *graph) entityNotes(ref string, yield func(Item, error) bool) {
 	for _, e := range g.edges {
-		i, ok := g.byName[e.from]
+		i, ok := g.byName[e.fromName]
 		if !ok {
 			err := fmt.Errorf(
 				"relation %s → %s is from %s, which is no entity of this file",
-				quoteShort(e.typ),
-				quoteShort(e.to),
-				quoteShort(e.from),
+				quoteShort(e.relationType),
+				quoteShort(e.toName),
+				quoteShort(e.fromName),
 			)
-			if !yield(Item{}, problem(e.where, err)) {
+			if !yield(Item{}, newItemError(e.ref, err)) {
 				return
 			}
 			continue
 		}
-		text := e.typ + " → " + e.to
-		if len(e.further) > 0 {
-			text += " (" + strings.Join(e.further, ", ") + ")"
+		text := e.relationType + " → " + e.toName
+		if len(e.otherMembers) > 0 {
+			text += " (" + strings.Join(e.otherMembers, ", ") + ")"
 		}
 		g.nodes[i].relations = append(g.nodes[i].relations, text)
 	}
 	for _, n := range g.nodes {
-		if !yieldItem(yield, n.item(ref)) {
+		if !yieldItem(yield, n.toItem(ref)) {
 			return
 		}
 	}
 }
 
-// item returns the note for an entity.
-func (n *node) item(ref string) Item {
-	it := Item{Ref: n.where, Origin: ref}
+// toItem returns the note for an entity.
+func (n *graphNode) toItem(ref string) Item {
+	it := Item{Ref: n.ref, Origin: ref}
 	it.Entry = oxbow.Entry{Name: n.name}
 	texts := slices.Concat(n.observations, n.relations)
 	addLabel := func(key, value string) {
@@ -199,13 +200,13 @@ func (n *node) item(ref string) Item {
 		}
 		it.Entry.Labels = append(it.Entry.Labels, l)
 	}
-	for _, tag := range oxbow.SplitTags(n.typ) {
+	for _, tag := range oxbow.SplitTags(n.entityType) {
 		if tag != "" {
 			addLabel(oxbow.LabelTag, tag)
 		}
 	}
-	for _, f := range n.further {
-		value := memberText(f.raw)
+	for _, f := range n.otherMembers {
+		value := memberText(f.rawValue)
 		if keyTwins[frontmatter.NormalizeKey(f.key)] == "created" {
 			if t, err := parseDate(value, nil); err == nil {
 				it.Entry.Created = t

@@ -21,18 +21,18 @@ type header struct {
 	description string
 	paragraphs  []string // "key: value" for each value that cannot become a label
 	warnings    []string
-	further     []oxbow.Label // labels made from keys that do not correspond to a field of an entry
+	otherLabels []oxbow.Label // labels made from keys that do not correspond to a field of an entry
 
-	ref  string
-	opts *ReadOptions
-	seen map[string]bool // keys that were read
+	ref      string
+	opts     *ReadOptions
+	seenKeys map[string]bool // keys that were read
 }
 
 // headerField is a key of front matter that an entry has a field for.
 type headerField struct {
-	key  string
-	many bool // the key may have several values
-	set  func(*header, frontKey)
+	key        string
+	allowsMany bool // the key may have several values
+	set        func(*header, frontKey)
 }
 
 // headerFields lists the keys of front matter that an entry has a field for. All other keys become
@@ -54,7 +54,7 @@ var headerFields = []headerField{
 
 // readHeader reads front matter. Values that it cannot use become warnings.
 func readHeader(keys []frontKey, ref string, o *ReadOptions) header {
-	h := header{ref: ref, opts: o, seen: make(map[string]bool)}
+	h := header{ref: ref, opts: o, seenKeys: make(map[string]bool)}
 	for _, k := range keys {
 		h.applyKey(k)
 	}
@@ -62,23 +62,23 @@ func readHeader(keys []frontKey, ref string, o *ReadOptions) header {
 	return h
 }
 
-// addSecond adds the values of a second front matter, which stays in the text. The values of the
+// addSecondFront adds the values of a second front matter, which stays in the text. The values of the
 // first front matter remain.
-func (h *header) addSecond(keys []frontKey) {
+func (h *header) addSecondFront(keys []frontKey) {
 	second := readHeader(keys, h.ref, h.opts)
 	e := &h.entry
 	e.Name = cmp.Or(e.Name, second.entry.Name)
 	if e.Created.IsZero() {
 		e.Created = second.entry.Created
 	}
-	if !h.seen["kind"] && !h.seen["type"] {
+	if !h.seenKeys["kind"] && !h.seenKeys["type"] {
 		e.Kind = second.entry.Kind
 	}
 	e.Aliases = tidyAliases(e.Name, append(e.Aliases, second.entry.Aliases...))
 	e.Aliases = e.Aliases[:min(len(e.Aliases), oxbow.MaxAliases)]
 	room := max(0, maxHeaderLabels-len(e.Labels))
 	e.Labels = append(e.Labels, second.entry.Labels[:min(room, len(second.entry.Labels))]...)
-	h.further = append(h.further, second.further...)
+	h.otherLabels = append(h.otherLabels, second.otherLabels...)
 }
 
 // applyKey applies a key. A value that is not valid for its key is kept as a label or a paragraph,
@@ -88,16 +88,16 @@ func (h *header) applyKey(k frontKey) {
 		k.key = twin
 	}
 	if k.err != nil {
-		h.warn(k, "front matter is kept with the text: %v", k.err)
+		h.addWarning(k, "front matter is kept with the text: %v", k.err)
 	}
-	if k.raw != "" {
-		h.addRaw(k.raw)
+	if k.rawLines != "" {
+		h.addRawLines(k.rawLines)
 	}
 	if k.comment != "" {
-		h.addRaw(k.name + ": " + strings.TrimSpace(strings.Join(k.values, ", ")+" "+k.comment))
+		h.addRawLines(k.name + ": " + strings.TrimSpace(strings.Join(k.values, ", ")+" "+k.comment))
 	}
 	if len(k.values) == 0 {
-		h.noteEmpty(k)
+		h.warnEmptyKey(k)
 		return
 	}
 	for _, f := range headerFields {
@@ -105,30 +105,35 @@ func (h *header) applyKey(k frontKey) {
 			continue
 		}
 		switch {
-		case h.seen[k.key] && !f.many:
-			h.warn(
+		case h.seenKeys[k.key] && !f.allowsMany:
+			h.addWarning(
 				k,
 				"%s is given twice; the first is used, and %s is kept with the text",
 				k.name,
 				quoteShort(strings.Join(k.values, ", ")),
 			)
 			h.addParagraph(k, strings.Join(k.values, ", "))
-		case !f.many && len(k.values) != 1:
-			h.warn(k, "%s takes one value; %s is kept with the text", k.name, quoteShort(strings.Join(k.values, ", ")))
+		case !f.allowsMany && len(k.values) != 1:
+			h.addWarning(
+				k,
+				"%s takes one value; %s is kept with the text",
+				k.name,
+				quoteShort(strings.Join(k.values, ", ")),
+			)
 			h.addParagraph(k, strings.Join(k.values, ", "))
 		default:
-			h.seen[k.key] = true
+			h.seenKeys[k.key] = true
 			f.set(h, k)
 		}
 		return
 	}
-	if near := misspeltField(k.key); near != "" && !h.seen[k.key] {
-		h.warn(k, "key %s is kept as a label; did you mean %s?", quoteShort(k.name), near)
+	if near := misspeltField(k.key); near != "" && !h.seenKeys[k.key] {
+		h.addWarning(k, "key %s is kept as a label; did you mean %s?", quoteShort(k.name), near)
 	}
-	h.seen[k.key] = true
+	h.seenKeys[k.key] = true
 	at := len(h.entry.Labels)
 	h.addLabels(k, frontmatter.LabelKey(k.key), k.values...)
-	h.further = append(h.further, h.entry.Labels[at:]...)
+	h.otherLabels = append(h.otherLabels, h.entry.Labels[at:]...)
 }
 
 // misspeltField returns the key of a field that differs from key in one typing error, or "".
@@ -139,19 +144,19 @@ func misspeltField(key string) string {
 	}
 	for _, f := range headerFields {
 		isNearLength := len(f.key)-len(key) <= 1 && len(key)-len(f.key) <= 1
-		if isNearLength && text.Distance([]byte(key), []byte(f.key)) == 1 {
+		if isNearLength && text.EditDistance([]byte(key), []byte(f.key)) == 1 {
 			return f.key
 		}
 	}
 	return ""
 }
 
-// noteEmpty adds a warning for a key without a value, which cannot become a label. A field of an entry, such as
+// warnEmptyKey adds a warning for a key without a value, which cannot become a label. A field of an entry, such as
 // tags, is not reported, because an entry without the key has the same fields.
-func (h *header) noteEmpty(k frontKey) {
+func (h *header) warnEmptyKey(k frontKey) {
 	isField := slices.ContainsFunc(headerFields, func(f headerField) bool { return f.key == k.key })
 	if k.isEmpty && !isField {
-		h.warn(k, "property %s has no value, so it is left out", quoteShort(k.name))
+		h.addWarning(k, "property %s has no value, so it is left out", quoteShort(k.name))
 	}
 }
 
@@ -161,25 +166,25 @@ func (h *header) addParagraph(k frontKey, value string) {
 	h.paragraphs = append(h.paragraphs, k.name+": "+value)
 }
 
-// addRaw keeps lines of front matter as they are written. A comment is escaped, because it would
+// addRawLines keeps lines of front matter as they are written. A comment is escaped, because it would
 // be a heading.
-func (h *header) addRaw(raw string) {
+func (h *header) addRawLines(raw string) {
 	if strings.HasPrefix(raw, "#") {
 		raw = `\` + raw
 	}
 	h.paragraphs = append(h.paragraphs, raw)
 }
 
-func (h *header) warn(k frontKey, format string, args ...any) {
-	h.warnings = append(h.warnings, fmt.Sprintf("%s: %s", at(h.ref, k.line), fmt.Sprintf(format, args...)))
+func (h *header) addWarning(k frontKey, format string, args ...any) {
+	h.warnings = append(h.warnings, fmt.Sprintf("%s: %s", lineRef(h.ref, k.line), fmt.Sprintf(format, args...)))
 }
 
 // setName sets the name. If both name and title are given, the title becomes an alias.
 func (h *header) setName(k frontKey) {
 	e := &h.entry
-	name := cutName(k.value(), oxbow.MaxName)
+	name := cleanName(k.value(), oxbow.MaxName)
 	if len(name) < len(strings.TrimSpace(k.value())) && len(k.value()) > oxbow.MaxName {
-		h.warn(k, "%s has %d bytes; the most is %d, so it is cut, and the whole is kept with the text", k.key,
+		h.addWarning(k, "%s has %d bytes; the most is %d, so it is cut, and the whole is kept with the text", k.key,
 			len(k.value()), oxbow.MaxName)
 		h.addParagraph(k, k.value())
 	}
@@ -195,7 +200,7 @@ func (h *header) setName(k frontKey) {
 
 func (h *header) addTags(k frontKey) {
 	tags := k.values
-	if !k.list {
+	if !k.isList {
 		tags = []string{k.value()}
 	}
 	for _, t := range oxbow.SplitTags(tags...) {
@@ -206,12 +211,12 @@ func (h *header) addTags(k frontKey) {
 func (h *header) addAliases(k frontKey) {
 	for _, v := range k.values {
 		if err := oxbow.CheckName(v); err != nil {
-			h.warn(k, "an alias is kept with the text: %v", err)
+			h.addWarning(k, "an alias is kept with the text: %v", err)
 			h.addParagraph(k, v)
 			continue
 		}
 		if len(h.entry.Aliases) == oxbow.MaxAliases {
-			h.warn(k, "alias %s is kept with the text: an entry has at most %d", quoteShort(v), oxbow.MaxAliases)
+			h.addWarning(k, "alias %s is kept with the text: an entry has at most %d", quoteShort(v), oxbow.MaxAliases)
 			h.addParagraph(k, v)
 			continue
 		}
@@ -242,7 +247,7 @@ func (h *header) addLabels(k frontKey, key string, values ...string) {
 func (h *header) setConfidence(k frontKey) {
 	c, err := strconv.ParseFloat(k.value(), 64)
 	if err != nil || !(c >= 0 && c <= 1) {
-		h.warn(k, "confidence %s is kept with the text: it is not a number from 0 to 1", quoteShort(k.value()))
+		h.addWarning(k, "confidence %s is kept with the text: it is not a number from 0 to 1", quoteShort(k.value()))
 		h.addParagraph(k, k.value())
 		return
 	}
@@ -254,7 +259,7 @@ func (h *header) setCreated(k frontKey) {
 	t, err := parseDate(k.value(), h.opts.location())
 	switch {
 	case err != nil:
-		h.warn(k, "%s is kept with the text: %v", k.name, err)
+		h.addWarning(k, "%s is kept with the text: %v", k.name, err)
 		h.addParagraph(k, k.value())
 	case h.entry.Created.IsZero() || k.key == "created":
 		h.entry.Created = t
@@ -264,7 +269,7 @@ func (h *header) setCreated(k frontKey) {
 func (h *header) setKind(k frontKey) {
 	kind, err := parseKind(k.value())
 	if err != nil {
-		h.warn(k, "kind is kept with the text: %v", err)
+		h.addWarning(k, "kind is kept with the text: %v", err)
 		h.addParagraph(k, k.value())
 		return
 	}
@@ -274,7 +279,7 @@ func (h *header) setKind(k frontKey) {
 // setType sets the kind. If the value is not a kind, setType adds a label, because many programs
 // have types of their own.
 func (h *header) setType(k frontKey) {
-	if kind, err := oxbow.ParseKind(k.value()); err == nil && !h.seen["kind"] {
+	if kind, err := oxbow.ParseKind(k.value()); err == nil && !h.seenKeys["kind"] {
 		h.entry.Kind = kind
 		return
 	}

@@ -106,7 +106,7 @@ func (r *headingReader) addText(n ast.Node) {
 	}
 	switch n := n.(type) {
 	case *ast.Text:
-		out.Write(unescape(n.Value(r.source)))
+		out.Write(unescapeMarkdown(n.Value(r.source)))
 		if n.SoftLineBreak() || n.HardLineBreak() {
 			out.WriteByte(' ')
 		}
@@ -160,7 +160,7 @@ func (r *headingReader) readTag(tag string) {
 	}
 }
 
-// unescape replaces escapes such as \* and entities such as &amp;.
-func unescape(s []byte) []byte {
+// unescapeMarkdown replaces escapes such as \* and entities such as &amp;.
+func unescapeMarkdown(s []byte) []byte {
 	return []byte(html.UnescapeString(string(util.UnescapePunctuations(s))))
 }

@@ -23,9 +23,9 @@ const (
 	batchBytes = 4 << 20
 )
 
-// maxTries is the number of attempts to write a batch if another writer changes its entries in the
+// maxAttempts is the number of attempts to write a batch if another writer changes its entries in the
 // meantime.
-const maxTries = 4
+const maxAttempts = 4
 
 // maxMessages is the maximum number of problems, and also the maximum number of notes, in a
 // report.
@@ -94,7 +94,7 @@ type Report struct {
 	// Changes lists the added and updated entries, in order. It is empty if NoChanges is set.
 	Changes []Change
 
-	// First contains the names of the first added or updated entries, at most shownFirst.
+	// First contains the names of the first added or updated entries, at most maxFirstNames.
 	First []string
 
 	// Stale lists entries that an earlier import made from a file and that the file no longer
@@ -102,15 +102,15 @@ type Report struct {
 	Stale []string
 
 	// Gone lists entries whose file was deleted or renamed since the import, with the file. They are not changed.
-	Gone  []string
-	stood map[digest]byte // the importer's names.stood
+	Gone        []string
+	matchStates map[digest]byte // the importer's names.stood
 }
 
-// shownFirst is the maximum number of names in Report.First.
-const shownFirst = 3
+// maxFirstNames is the maximum number of names in Report.First.
+const maxFirstNames = 3
 
 // Changed reports whether the import added or updated the named entry.
-func (r *Report) Changed(name string) bool { return r.stood[hash(name)] == 2 }
+func (r *Report) Changed(name string) bool { return r.matchStates[hashParts(name)] == 2 }
 
 // Change is an import's change of an entry.
 type Change struct {
@@ -119,7 +119,7 @@ type Change struct {
 	Ref  string     `json:"ref"`  // position of the item: file:line
 }
 
-func (r *Report) message(list *[]string, format string, args ...any) {
+func (r *Report) addMessage(list *[]string, format string, args ...any) {
 	if len(*list) == maxMessages {
 		r.More++
 		return
@@ -153,59 +153,67 @@ func Import(ctx context.Context, s oxbow.Store, items iter.Seq2[Item, error], o 
 	if o == nil {
 		o = &ImportOptions{}
 	}
-	im := importer{ctx: ctx, s: s, exact: s, o: o, rep: Report{Changes: []Change{}}, done: newNames(),
-		origins: make(map[string]bool), fileNames: make(map[string]bool)}
+	im := importer{
+		ctx:        ctx,
+		store:      s,
+		exactStore: s,
+		opts:       o,
+		report:     Report{Changes: []Change{}},
+		usedNames:  newUsedNames(),
+		origins:    make(map[string]bool),
+		fileNames:  make(map[string]bool),
+	}
 	// Use the memory's store, because a Memory searches all aliases for an unused name, which is
 	// slow.
 	if m, ok := s.(interface{ Store() oxbow.Store }); ok {
-		im.exact = m.Store()
+		im.exactStore = m.Store()
 	}
-	if c := oxbow.CapabilitiesOf(im.exact).Counter; c != nil {
+	if c := oxbow.CapabilitiesOf(im.exactStore).Counter; c != nil {
 		stats, err := c.Stats(ctx)
-		im.empty = err == nil && stats.Entries == 0
+		im.wasEmpty = err == nil && stats.Entries == 0
 	}
-	im.rep.stood = im.done.stood
-	err := im.run(readAhead(items, o.Interrupt))
+	im.report.matchStates = im.usedNames.matchStates
+	err := im.importItems(readAhead(items, o.Interrupt))
 	if err == nil {
 		err = im.findStale()
 	}
-	return im.rep, err
+	return im.report, err
 }
 
 type importer struct {
-	ctx context.Context
-	s   oxbow.Store
+	ctx   context.Context
+	store oxbow.Store
 	// the store for look-ups by exact name: s, or the store below s if only that store supports
 	// such look-ups
-	exact     oxbow.Store
-	o         *ImportOptions
-	rep       Report
-	done      *names          // names and items of all batches so far
-	origins   map[string]bool // label values for the origins of all items so far
-	fileNames map[string]bool // file names that became aliases
+	exactStore oxbow.Store
+	opts       *ImportOptions
+	report     Report
+	usedNames  *usedNames      // names and items of all batches so far
+	origins    map[string]bool // label values for the origins of all items so far
+	fileNames  map[string]bool // file names that became aliases
 	// Aliases in the store with their entries' names. The map is nil until it is first needed.
 	aliases map[digest]string
 	// Names of entries that earlier imports made from records, by a digest of program and ID. The
 	// map is nil until it is first needed.
-	records map[digest]string
-	count   int  // number of items processed
-	empty   bool // the store was empty before the import
-	bare    bool // the store does not store labels, so items are not marked
+	recordNames    map[digest]string
+	count          int  // number of items processed
+	wasEmpty       bool // the store was empty before the import
+	storesNoLabels bool // the store does not store labels, so items are not marked
 }
 
-func (im *importer) run(items iter.Seq2[Item, error]) error {
+func (im *importer) importItems(items iter.Seq2[Item, error]) error {
 	var batch []Item
 	size := 0
 	flush := func() error {
 		if len(batch) > 0 {
-			if err := im.flush(importBatch{items: batch}); err != nil {
+			if err := im.writeBatch(importBatch{items: batch}); err != nil {
 				return err
 			}
 			im.count += len(batch)
 			batch, size = batch[:0], 0
 		}
-		if im.o.Progress != nil {
-			im.o.Progress(im.count)
+		if im.opts.Progress != nil {
+			im.opts.Progress(im.count)
 		}
 		return nil
 	}
@@ -214,10 +222,10 @@ func (im *importer) run(items iter.Seq2[Item, error]) error {
 			return fmt.Errorf("importing: %w", cerr)
 		}
 		switch {
-		case errors.Is(err, errEmpty), errors.Is(err, errOther), errors.Is(err, errHidden),
-			errors.Is(err, errDeleted), isPassedOver(err):
-			im.rep.message(&im.rep.Notes, "%v", err)
-			im.rep.Skipped++
+		case errors.Is(err, errEmptyFile), errors.Is(err, errOtherExtension), errors.Is(err, errHidden),
+			errors.Is(err, errDeleted), isSkipped(err):
+			im.report.addMessage(&im.report.Notes, "%v", err)
+			im.report.Skipped++
 			im.count++
 			continue
 		case err != nil && isItemError(err):
@@ -228,7 +236,7 @@ func (im *importer) run(items iter.Seq2[Item, error]) error {
 			// Also write the items that were read before the error.
 			return errors.Join(err, flush())
 		}
-		it, ok := im.prepare(it)
+		it, ok := im.markAndCheck(it)
 		if !ok {
 			continue
 		}
@@ -285,13 +293,13 @@ func readAhead(items iter.Seq2[Item, error], interrupt func()) iter.Seq2[Item, e
 	}
 }
 
-// prepare marks an item with its origin. It returns false if no store could hold the item.
-func (im *importer) prepare(it Item) (Item, bool) {
+// markAndCheck marks an item with its origin. It returns false if no store could hold the item.
+func (im *importer) markAndCheck(it Item) (Item, bool) {
 	for _, s := range it.Losses {
-		im.rep.message(&im.rep.Problems, "%s", s)
+		im.report.addMessage(&im.report.Problems, "%s", s)
 	}
 	for _, w := range it.Warnings {
-		im.rep.message(&im.rep.Notes, "%s", w)
+		im.report.addMessage(&im.report.Notes, "%s", w)
 	}
 	if n := it.FileName; im.fileNames[n] {
 		it.FileName = ""
@@ -305,11 +313,11 @@ func (im *importer) prepare(it Item) (Item, bool) {
 		if it.ID == "" {
 			im.origins[originLabel(it.Origin)] = true
 		}
-		if !im.o.NoOrigin && !im.bare {
+		if !im.opts.NoOrigin && !im.storesNoLabels {
 			it = markedItem(it)
 		}
 	}
-	if err := it.check(); err != nil {
+	if err := it.checkValid(); err != nil {
 		im.reportSkipped(1, "%s: %v", it.Ref, err)
 		im.count++
 		return it, false
@@ -319,8 +327,8 @@ func (im *importer) prepare(it Item) (Item, bool) {
 
 // reportSkipped reports why n items were not imported.
 func (im *importer) reportSkipped(n int, format string, args ...any) {
-	im.rep.message(&im.rep.Problems, format, args...)
-	im.rep.Skipped += n
+	im.report.addMessage(&im.report.Problems, format, args...)
+	im.report.Skipped += n
 }
 
 // importBatch is a part of the imported items that is written in a single
@@ -330,40 +338,40 @@ type importBatch struct {
 	isUnmarked bool // the items' marks have been removed
 }
 
-// flush plans a batch and writes it.
-func (im *importer) flush(batch importBatch) error {
+// writeBatch plans a batch and writes it.
+func (im *importer) writeBatch(batch importBatch) error {
 	items := batch.items
-	if im.bare {
+	if im.storesNoLabels {
 		items = unmarkedItems(items)
 	}
-	p, err := im.apply(items)
+	p, err := im.applyBatch(items)
 	refused := errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrUnsupported)
 	switch {
 	case p == nil:
 		return fmt.Errorf("importing %s: %w", items[0].Ref, err)
 	case err == nil:
-		isFirstUnmarked := batch.isUnmarked && !im.bare
+		isFirstUnmarked := batch.isUnmarked && !im.storesNoLabels
 		if isFirstUnmarked && len(p.ops) > 0 {
-			im.bare = true
-			im.rep.message(
-				&im.rep.Notes,
+			im.storesNoLabels = true
+			im.report.addMessage(
+				&im.report.Notes,
 				"the store keeps no labels: it does not know where the entries came from, and a file that is changed "+
 					"later will be added next to them; further keys of front matter are left out",
 			)
 		}
-		im.commit(p)
+		im.addToReport(p)
 		return nil
 	case errors.Is(err, oxbow.ErrUnsupported) && !batch.isUnmarked && slices.ContainsFunc(items, isMarked):
 		// The store may be unable to store the marks, so try again without them.
-		return im.flush(importBatch{items: unmarkedItems(items), isUnmarked: true})
+		return im.writeBatch(importBatch{items: unmarkedItems(items), isUnmarked: true})
 	case refused && len(items) > 1:
 		// The store has narrower limits than usual. Split the batch to find the item that it
 		// refuses, and write the remaining items.
 		half := len(items) / 2
-		if err := im.flush(importBatch{items[:half], batch.isUnmarked}); err != nil {
+		if err := im.writeBatch(importBatch{items[:half], batch.isUnmarked}); err != nil {
 			return err
 		}
-		return im.flush(importBatch{items[half:], batch.isUnmarked})
+		return im.writeBatch(importBatch{items[half:], batch.isUnmarked})
 	case refused:
 		advice := ""
 		if errors.Is(err, oxbow.ErrUnsupported) {
@@ -375,55 +383,55 @@ func (im *importer) flush(batch importBatch) error {
 	return fmt.Errorf("importing %s to %s: %w", items[0].Ref, items[len(items)-1].Ref, err)
 }
 
-// apply plans a batch and writes it. If another writer changes an affected entry in the meantime,
+// applyBatch plans a batch and writes it. If another writer changes an affected entry in the meantime,
 // it plans again. The plan is nil if planning failed.
-func (im *importer) apply(items []Item) (*plan, error) {
+func (im *importer) applyBatch(items []Item) (*batchPlan, error) {
 	for try := 1; ; try++ {
-		p, err := im.plan(items, im.empty && try == 1)
+		p, err := im.planBatch(items, im.wasEmpty && try == 1)
 		if p == nil || len(p.ops) == 0 {
 			return p, err
 		}
-		if im.o.DryRun {
-			if d := oxbow.CapabilitiesOf(im.exact).DryRunner; d != nil {
+		if im.opts.DryRun {
+			if d := oxbow.CapabilitiesOf(im.exactStore).DryRunner; d != nil {
 				err = d.DryRun(im.ctx, p.ops...)
 			}
 			return p, err
 		}
-		err = im.s.Apply(im.sourceContext(items), p.ops...)
+		err = im.store.Apply(im.sourceContext(items), p.ops...)
 		changed := errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrNotFound) ||
 			errors.Is(err, oxbow.ErrConflict)
-		if !changed || try == maxTries {
+		if !changed || try == maxAttempts {
 			return p, err
 		}
 	}
 }
 
-// commit adds the results of a plan to the report.
-func (im *importer) commit(p *plan) {
-	im.done.merge(p.names)
-	im.rep.Added += p.rep.Added
-	im.rep.Updated += p.rep.Updated
-	im.rep.Same += p.rep.Same
-	im.rep.Skipped += p.rep.Skipped
-	if !im.o.NoChanges {
-		im.rep.Changes = append(im.rep.Changes, p.rep.Changes...)
+// addToReport adds the results of a plan to the report.
+func (im *importer) addToReport(p *batchPlan) {
+	im.usedNames.addAll(p.names)
+	im.report.Added += p.report.Added
+	im.report.Updated += p.report.Updated
+	im.report.Same += p.report.Same
+	im.report.Skipped += p.report.Skipped
+	if !im.opts.NoChanges {
+		im.report.Changes = append(im.report.Changes, p.report.Changes...)
 	}
-	for _, c := range p.rep.Changes[:min(len(p.rep.Changes), shownFirst-len(im.rep.First))] {
-		im.rep.First = append(im.rep.First, c.Name)
+	for _, c := range p.report.Changes[:min(len(p.report.Changes), maxFirstNames-len(im.report.First))] {
+		im.report.First = append(im.report.First, c.Name)
 	}
-	for _, m := range p.rep.Problems {
-		im.rep.message(&im.rep.Problems, "%s", m)
+	for _, m := range p.report.Problems {
+		im.report.addMessage(&im.report.Problems, "%s", m)
 	}
-	for _, m := range p.rep.Notes {
-		im.rep.message(&im.rep.Notes, "%s", m)
+	for _, m := range p.report.Notes {
+		im.report.addMessage(&im.report.Notes, "%s", m)
 	}
 }
 
 // sourceContext returns a context with the source for a batch.
 func (im *importer) sourceContext(items []Item) context.Context {
 	src, _ := oxbow.SourceFrom(im.ctx)
-	src.Actor = cmp.Or(im.o.Author, oxbow.Imported)
-	origin := im.o.Ref
+	src.Actor = cmp.Or(im.opts.Author, oxbow.Imported)
+	origin := im.opts.Ref
 	if origin == "" {
 		origin = commonOrigin(items)
 	}
@@ -456,23 +464,23 @@ func refFile(ref string) string {
 // findStale adds two lists to the report. Stale gets the entries that come from the files that were read, but match no
 // item. Gone gets the entries whose file does not exist any more.
 func (im *importer) findStale() error {
-	if im.o.NoOrigin || im.bare {
+	if im.opts.NoOrigin || im.storesNoLabels {
 		return nil
 	}
-	if len(im.origins) == 0 && im.o.IsGone == nil {
+	if len(im.origins) == 0 && im.opts.IsGone == nil {
 		return nil
 	}
 	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{markOrigin}}}}
-	for e, err := range im.s.Entries(im.ctx, f) {
+	for e, err := range im.store.Entries(im.ctx, f) {
 		if err != nil {
 			return fmt.Errorf("looking for stale entries: %w", err)
 		}
 		origin, _ := e.Label(markOrigin)
 		switch {
 		case im.isStaleEntry(&e, origin):
-			im.rep.Stale = append(im.rep.Stale, e.Name)
-		case im.o.IsGone != nil && im.done.stood[hash(e.Name)] == 0 && im.o.IsGone(origin):
-			im.rep.Gone = append(im.rep.Gone, fmt.Sprintf("%s (%s)", e.Name, origin))
+			im.report.Stale = append(im.report.Stale, e.Name)
+		case im.opts.IsGone != nil && im.usedNames.matchStates[hashParts(e.Name)] == 0 && im.opts.IsGone(origin):
+			im.report.Gone = append(im.report.Gone, fmt.Sprintf("%s (%s)", e.Name, origin))
 		}
 	}
 	return nil
@@ -480,5 +488,5 @@ func (im *importer) findStale() error {
 
 // isStaleEntry reports whether an entry came from a file that was read now, and was not in this file.
 func (im *importer) isStaleEntry(e *oxbow.Entry, origin string) bool {
-	return im.origins[origin] && im.done.stood[hash(e.Name)] == 0
+	return im.origins[origin] && im.usedNames.matchStates[hashParts(e.Name)] == 0
 }

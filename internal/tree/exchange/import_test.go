@@ -278,7 +278,7 @@ func many(n, size int) (items []any) {
 func TestImportBatches(t *testing.T) {
 	var done []int
 	s := newStore()
-	items := append(many(1001, 1), problem("bad:1", errors.New("bad")))
+	items := append(many(1001, 1), newItemError("bad:1", errors.New("bad")))
 	load(t, s, sequence(items...), &ImportOptions{Progress: func(n int) { done = append(done, n) }})
 	if !slices.Equal(s.applied, []int{500, 500, 1}) || !slices.Equal(done, []int{500, 1000, 1002}) {
 		t.Errorf("1001 items were applied as %v with progress %v", s.applied, done)
@@ -320,12 +320,12 @@ func TestImportRace(t *testing.T) {
 	s.before = func() error { tries++; return &oxbow.ConflictError{Name: "a"} }
 	tries = 0
 	if _, err := Import(t.Context(), s, markdown("a.md", "ours"), nil); !errors.Is(err, oxbow.ErrConflict) ||
-		tries != maxTries {
+		tries != maxAttempts {
 		t.Errorf(
 			"Import into a store that never rests = %v after %d tries, want a conflict after %d",
 			err,
 			tries,
-			maxTries,
+			maxAttempts,
 		)
 	}
 }

@@ -35,8 +35,8 @@ const (
 	// maxExpanded is the default of [ReadOptions.MaxExpanded].
 	maxExpanded = 4 << 30
 
-	maxDepth = 64      // depth of nested directories
-	maxDates = 1 << 20 // sessions in files of dates
+	maxDepth        = 64      // depth of nested directories
+	maxSessionDates = 1 << 20 // sessions in files of dates
 )
 
 // Item is an entry in the form that it had in another program.
@@ -74,34 +74,34 @@ type Item struct {
 	Losses   []string
 	Warnings []string
 
-	above int // length of the text from front matter with which the content begins
+	frontTextLen int // length of the text from front matter with which the content begins
 }
 
-// errEmpty is returned for a file without text. The error only leads to a note, because an
+// errEmptyFile is returned for a file without text. The error only leads to a note, because an
 // empty file has nothing to import.
-var errEmpty = errors.New("holds no text")
+var errEmptyFile = errors.New("holds no text")
 
-// errOther is returned for a file whose ending belongs to none of the formats. The error only leads
+// errOtherExtension is returned for a file whose ending belongs to none of the formats. The error only leads
 // to a note.
-var errOther = errors.New("was passed over: its name ends in none of .md, .markdown, .jsonl and .ndjson")
+var errOtherExtension = errors.New("was passed over: its name ends in none of .md, .markdown, .jsonl and .ndjson")
 
 // errHidden is returned for a hidden file, and for a hidden directory that contains files to import. The error only
 // leads to a note.
 var errHidden = errors.New("was passed over: its name begins with a dot; name it to import what it has")
 
-// passedOver is the reason why a file in a directory was not read. It only leads to a note.
-type passedOver struct{ reason string }
+// skippedError is the reason why a file in a directory was not read. It only leads to a note.
+type skippedError struct{ reason string }
 
-func (p *passedOver) Error() string { return p.reason }
+func (p *skippedError) Error() string { return p.reason }
 
-// isPassedOver reports whether the error says that a file in a directory was not read.
-func isPassedOver(err error) bool {
-	_, ok := errors.AsType[*passedOver](err)
+// isSkipped reports whether the error says that a file in a directory was not read.
+func isSkipped(err error) bool {
+	_, ok := errors.AsType[*skippedError](err)
 	return ok
 }
 
-// errIgnored is returned for a file that contains nothing to import. It is not reported.
-var errIgnored = errors.New("is ignored")
+// errIgnoredFile is returned for a file that contains nothing to import. It is not reported.
+var errIgnoredFile = errors.New("is ignored")
 
 // ItemError is the reason why an item or a line was not imported. Reading continues after it.
 type ItemError struct {
@@ -125,12 +125,12 @@ func isItemError(err error) bool {
 	return ok
 }
 
-func problem(ref string, err error) error { return &ItemError{Ref: ref, Err: err} }
+func newItemError(ref string, err error) error { return &ItemError{Ref: ref, Err: err} }
 
-func at(ref string, line int) string { return ref + ":" + strconv.Itoa(line) }
+func lineRef(ref string, line int) string { return ref + ":" + strconv.Itoa(line) }
 
-// check returns an error if no store could hold the item.
-func (it *Item) check() error {
+// checkValid returns an error if no store could hold the item.
+func (it *Item) checkValid() error {
 	e := &it.Entry
 	return oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels}.Check()
 }
@@ -138,21 +138,21 @@ func (it *Item) check() error {
 // yieldItem yields the item, or an ItemError if it is not valid.
 func yieldItem(yield func(Item, error) bool, it Item) bool {
 	it.Entry.Labels = oxbow.SortLabels(it.Entry.Labels)
-	if err := it.check(); err != nil {
-		return yield(Item{}, problem(it.Ref, err))
+	if err := it.checkValid(); err != nil {
+		return yield(Item{}, newItemError(it.Ref, err))
 	}
 	return yield(it, nil)
 }
 
-// failWith returns a sequence that consists of a single fatal error.
-func failWith(err error) iter.Seq2[Item, error] {
+// fatalErrorSeq returns a sequence that consists of a single fatal error.
+func fatalErrorSeq(err error) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) { yield(Item{}, err) }
 }
 
-// cutName converts any text to a valid name of at most max bytes: it replaces white space and
+// cleanName converts any text to a valid name of at most max bytes: it replaces white space and
 // control characters by single spaces, and cuts longer texts off after a complete rune. It returns
 // "" if no text remains.
-func cutName(s string, max int) string {
+func cleanName(s string, max int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)
@@ -161,27 +161,27 @@ func cutName(s string, max int) string {
 		return s
 	}
 	const more = "…"
-	return strings.TrimSpace(text.CutPrefix(s, max-len(more))) + more
+	return strings.TrimSpace(text.TruncateBytes(s, max-len(more))) + more
 }
 
 // numberedName returns the name with a number, "NAME (2)", in at most [oxbow.MaxName] bytes.
 func numberedName(name string, n int) string {
 	suffix := fmt.Sprintf(" (%d)", n)
-	return cutName(name, oxbow.MaxName-len(suffix)) + suffix
+	return cleanName(name, oxbow.MaxName-len(suffix)) + suffix
 }
 
 // quoteShort quotes the beginning of a text, for an error message.
-func quoteShort(s string) string { return fmt.Sprintf("%q", text.Clip(s, 60)) }
+func quoteShort(s string) string { return fmt.Sprintf("%q", text.TruncateWithEllipsis(s, 60)) }
 
 // boundedReader is a reader that fails if r has more than left bytes.
 type boundedReader struct {
-	r    io.Reader
-	left int64
-	err  error
+	r         io.Reader
+	remaining int64
+	err       error
 }
 
 func (b *boundedReader) Read(p []byte) (int, error) {
-	if b.left <= 0 {
+	if b.remaining <= 0 {
 		// the input may have exactly the allowed size, so fail only if another byte follows
 		var one [1]byte
 		switch n, err := b.r.Read(one[:]); {
@@ -191,10 +191,10 @@ func (b *boundedReader) Read(p []byte) (int, error) {
 			return 0, err
 		}
 	}
-	if int64(len(p)) > b.left {
-		p = p[:b.left]
+	if int64(len(p)) > b.remaining {
+		p = p[:b.remaining]
 	}
 	n, err := b.r.Read(p)
-	b.left -= int64(n)
+	b.remaining -= int64(n)
 	return n, err
 }

@@ -19,9 +19,9 @@ import (
 var entryFields = []string{"id", "name", "kind", "content", "aliases", "labels", "created", "updated",
 	"version", "source", "project", "tags", "related_files", "confidence"}
 
-// otherWords maps keys of other programs to the key that was probably meant. It is used only for
+// keySynonyms maps keys of other programs to the key that was probably meant. It is used only for
 // hints in error messages.
-var otherWords = map[string]string{
+var keySynonyms = map[string]string{
 	"title": "name", "key": "name", "text": "content", "body": "content", "value": "content", "memory": "content",
 	"type": "kind", "tag": "tags", "files": "related_files", "file": "related_files", "alias": "aliases",
 	"label": "labels", "metadata": "labels", "date": "created", "created_at": "created", "updated_at": "updated",
@@ -49,11 +49,11 @@ func readObjects(lines iter.Seq2[objectAt, error], ref string) iter.Seq2[Item, e
 	return func(yield func(Item, error) bool) {
 		var g graph
 		for l, err := range lines {
-			it := Item{Ref: l.where}
+			it := Item{Ref: l.ref}
 			read := err == nil
 			if read {
 				if typ := graphType(l); typ != "" {
-					err = g.add(typ, l.fields, l.where)
+					err = g.addLine(typ, l.fields, l.ref)
 					if err == nil {
 						continue
 					}
@@ -63,9 +63,9 @@ func readObjects(lines iter.Seq2[objectAt, error], ref string) iter.Seq2[Item, e
 			}
 			switch {
 			case errors.Is(err, errGraphSize):
-				err = fmt.Errorf("reading %s: %w", l.where, err)
+				err = fmt.Errorf("reading %s: %w", l.ref, err)
 			case err != nil && read:
-				err = l.problem(err)
+				err = l.itemError(err)
 			}
 			if err != nil {
 				if !yield(Item{}, err) || !isItemError(err) {
@@ -87,7 +87,7 @@ func graphType(o objectAt) string {
 	case "relations":
 		return "relation"
 	}
-	if typ, _ := o.fields.text("type"); typ == "entity" || typ == "relation" {
+	if typ, _ := o.fields.textValue("type"); typ == "entity" || typ == "relation" {
 		return typ
 	}
 	return ""
@@ -99,19 +99,19 @@ func parseEntry(o object) (e oxbow.Entry, err error) {
 		return e, unknownField(others[0])
 	}
 	for _, key := range []string{"name", "content"} {
-		if _, ok := o.get(key); !ok {
+		if _, ok := o.rawValue(key); !ok {
 			return e, fmt.Errorf("has no %s", key)
 		}
 	}
-	e.Name, err = o.text("name")
+	e.Name, err = o.textValue("name")
 	if err != nil {
 		return e, err
 	}
-	e.Content, err = o.text("content")
+	e.Content, err = o.textValue("content")
 	if err != nil {
 		return e, err
 	}
-	kind, err := o.text("kind")
+	kind, err := o.textValue("kind")
 	if err != nil {
 		return e, err
 	}
@@ -121,8 +121,8 @@ func parseEntry(o object) (e oxbow.Entry, err error) {
 			return e, err
 		}
 	}
-	if raw, ok := o.get("aliases"); ok {
-		e.Aliases, err = asList("aliases", raw)
+	if raw, ok := o.rawValue("aliases"); ok {
+		e.Aliases, err = decodeList("aliases", raw)
 		if err != nil {
 			return e, err
 		}
@@ -131,17 +131,17 @@ func parseEntry(o object) (e oxbow.Entry, err error) {
 	if err != nil {
 		return e, err
 	}
-	e.Created, err = o.time("created", nil)
+	e.Created, err = o.timeValue("created", nil)
 	if err != nil {
 		return e, err
 	}
-	e.Updated, err = o.time("updated", nil)
+	e.Updated, err = o.timeValue("updated", nil)
 	return e, err
 }
 
-// time returns a field that is a date, or the zero time if the field is absent.
-func (o object) time(key string, loc *time.Location) (time.Time, error) {
-	s, err := o.text(key)
+// timeValue returns a field that is a date, or the zero time if the field is absent.
+func (o object) timeValue(key string, loc *time.Location) (time.Time, error) {
+	s, err := o.textValue(key)
 	if err != nil || s == "" {
 		return time.Time{}, err
 	}
@@ -153,7 +153,7 @@ func (o object) time(key string, loc *time.Location) (time.Time, error) {
 }
 
 func unknownField(key string) error {
-	switch word, ok := otherWords[strings.ToLower(key)]; {
+	switch word, ok := keySynonyms[strings.ToLower(key)]; {
 	case ok:
 		return fmt.Errorf("field %s is unknown; did you mean %s?", quoteShort(key), word)
 	case key == "turns" || key == "messages" || key == "session_id":
@@ -182,7 +182,7 @@ func parseKind(s string) (oxbow.Kind, error) {
 // parseLabels reads the field labels in either form, and all further fields that become labels.
 func parseLabels(o object) ([]oxbow.Label, error) {
 	var ls []oxbow.Label
-	if raw, ok := o.get("labels"); ok {
+	if raw, ok := o.rawValue("labels"); ok {
 		var err error
 		switch raw[0] {
 		case '[':
@@ -199,7 +199,7 @@ func parseLabels(o object) ([]oxbow.Label, error) {
 	for _, f := range []struct{ field, key string }{
 		{"project", oxbow.LabelProject}, {"tags", oxbow.LabelTag}, {"related_files", oxbow.LabelFile},
 	} {
-		vs, err := o.list(f.field)
+		vs, err := o.listValue(f.field)
 		if err != nil {
 			return nil, err
 		}
@@ -210,7 +210,7 @@ func parseLabels(o object) ([]oxbow.Label, error) {
 			ls = append(ls, oxbow.Label{Key: f.key, Value: v})
 		}
 	}
-	if raw, ok := o.get("confidence"); ok {
+	if raw, ok := o.rawValue("confidence"); ok {
 		var c float64
 		if err := json.Unmarshal(raw, &c); err != nil || !(c >= 0 && c <= 1) {
 			return nil, fmt.Errorf("confidence must be a number from 0 to 1, not %s", quoteShort(string(raw)))
@@ -237,11 +237,11 @@ func labelList(raw json.RawMessage) ([]oxbow.Label, error) {
 			)
 		}
 		var l oxbow.Label
-		l.Key, err = o.text("key")
+		l.Key, err = o.textValue("key")
 		if err != nil {
 			return nil, fmt.Errorf("label %d: %w", len(ls)+1, err)
 		}
-		l.Value, err = o.text("value")
+		l.Value, err = o.textValue("value")
 		if err != nil {
 			return nil, fmt.Errorf("label %d: %w", len(ls)+1, err)
 		}
@@ -257,7 +257,7 @@ func labelObject(raw json.RawMessage) ([]oxbow.Label, error) {
 	}
 	var ls []oxbow.Label
 	for _, f := range o {
-		vs, err := object{f}.list(f.key)
+		vs, err := object{f}.listValue(f.key)
 		if err != nil {
 			return nil, fmt.Errorf("label %w", err)
 		}

@@ -21,11 +21,11 @@ func KnownRecords(path string) Format {
 		return ""
 	}
 	defer f.Close()
-	plain, err := unpack(bufio.NewReaderSize(f, headSize), nil)
+	plain, err := decompress(bufio.NewReaderSize(f, peekSize), nil)
 	if err != nil {
 		return ""
 	}
-	head, _ := plain.Peek(headSize) // a shorter file is returned with an error
+	head, _ := plain.Peek(peekSize) // a shorter file is returned with an error
 	h, ok := readJSONHead(bytes.TrimPrefix(head, []byte("\uFEFF")))
 	if !ok {
 		return ""

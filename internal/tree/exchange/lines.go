@@ -22,18 +22,20 @@ import (
 // the comparison of all field names fast.
 const maxFields = 64
 
-// maxBlank is the maximum number of bytes in consecutive blank lines. A file with more blank
+// maxBlankBytes is the maximum number of bytes in consecutive blank lines. A file with more blank
 // bytes is not a text file.
-const maxBlank = 64 << 20
+const maxBlankBytes = 64 << 20
 
 // errDocument is returned for a JSON document that is read as JSON lines.
-var errDocument = errors.New("is one JSON document, and no lines of JSON. If you gave --from, leave it out or name the " +
-	"program that wrote the file. Otherwise convert the entries to lines such as {\"name\":\"…\",\"content\":\"…\"}")
+var errDocument = errors.New(
+	"is one JSON document, and no lines of JSON. If you gave --from, leave it out or name the " +
+		"program that wrote the file. Otherwise convert the entries to lines such as {\"name\":\"…\",\"content\":\"…\"}",
+)
 
 // line is a line of a file. Its text is valid until the next line is read.
 type line struct {
-	text []byte
-	num  int
+	text   []byte
+	number int
 }
 
 // scanLines yields the lines of r that are not blank. For a line that is longer than maxLine or not
@@ -63,20 +65,20 @@ func scanLines(r io.Reader, ref string) iter.Seq2[line, error] {
 			}
 			switch {
 			case err != nil && err != io.EOF:
-				yield(line{num: num}, fmt.Errorf("reading %s: %w", at(ref, num), err))
+				yield(line{number: num}, fmt.Errorf("reading %s: %w", lineRef(ref, num), err))
 				return
-			case blank > maxBlank:
+			case blank > maxBlankBytes:
 				yield(
-					line{num: num},
+					line{number: num},
 					fmt.Errorf(
 						"reading %s: more than %d bytes of blank lines follow each other",
-						at(ref, num),
-						maxBlank,
+						lineRef(ref, num),
+						maxBlankBytes,
 					),
 				)
 				return
 			case bad != nil:
-				if !yield(line{num: num}, problem(at(ref, num), bad)) {
+				if !yield(line{number: num}, newItemError(lineRef(ref, num), bad)) {
 					return
 				}
 			case len(data) > 0:
@@ -109,8 +111,8 @@ func readLine(br *bufio.Reader, buf []byte) (text []byte, rest int, err error) {
 
 // field is a field of a JSON object. raw is its unparsed value.
 type field struct {
-	key string
-	raw json.RawMessage
+	key      string
+	rawValue json.RawMessage
 }
 
 // object contains the fields of a JSON object in their original order.
@@ -120,12 +122,12 @@ type object []field
 // surrogate pair, which encoding/json would replace by a different character. The fields refer to
 // b.
 func parseLine(b []byte) (object, error) {
-	if i := rawjson.LoneSurrogate(b); i >= 0 {
+	if i := rawjson.FindLoneSurrogate(b); i >= 0 {
 		return nil, fmt.Errorf("has half a character (a lone surrogate) at byte %d of the line", i)
 	}
 	if !rawjson.Valid(b) {
 		if err := json.NewDecoder(bytes.NewReader(b)).Decode(new(json.RawMessage)); err != nil {
-			return nil, badJSON(err)
+			return nil, jsonError(err)
 		}
 		return nil, errors.New("has more behind its JSON object")
 	}
@@ -160,9 +162,9 @@ func parseObject(b []byte) (object, error) {
 type objectAt struct {
 	fields object
 	text   []byte // valid until the next object is read
-	where  string
+	ref    string
 	list   string // list of the document that contains the object, or ""
-	num    int    // number of the object in the list, from 1, or 0 if the object is not in a list
+	number int    // number of the object in the list, from 1, or 0 if the object is not in a list
 }
 
 // eachObject yields the objects in lines of JSON. For a line that is not an object, it yields an
@@ -179,11 +181,11 @@ func eachObject(r io.Reader, ref string) iter.Seq2[objectAt, error] {
 				yield(objectAt{}, fmt.Errorf("reading %s: %w", ref, errDocument))
 				return
 			}
-			o := objectAt{text: l.text, where: at(ref, l.num)}
+			o := objectAt{text: l.text, ref: lineRef(ref, l.number)}
 			if err == nil {
 				o.fields, err = parseLine(l.text)
 				if err != nil {
-					err = problem(o.where, err)
+					err = newItemError(o.ref, err)
 				}
 			}
 			if !yield(o, err) {
@@ -198,7 +200,7 @@ func isDocument(text []byte) bool {
 	return string(text) == "{" || string(text) == "[" || (len(text) > 0 && text[0] == '[')
 }
 
-func badJSON(err error) error {
+func jsonError(err error) error {
 	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("is not JSON: it ends too early")
 	}
@@ -212,12 +214,12 @@ func (o object) hasKey(key string) bool {
 	return slices.ContainsFunc(o, func(f field) bool { return f.key == key })
 }
 
-// get returns the value of a field, or false if the object does not have the field or its value is
+// rawValue returns the value of a field, or false if the object does not have the field or its value is
 // null.
-func (o object) get(key string) (json.RawMessage, bool) {
+func (o object) rawValue(key string) (json.RawMessage, bool) {
 	for _, f := range o {
 		if f.key == key {
-			return f.raw, string(f.raw) != "null"
+			return f.rawValue, string(f.rawValue) != "null"
 		}
 	}
 	return nil, false
@@ -234,26 +236,26 @@ func (o object) firstKey(keys ...string) string {
 	return keys[0]
 }
 
-// text returns the value of a string field, or "" if the object does not have the field.
-func (o object) text(key string) (string, error) {
-	raw, ok := o.get(key)
+// textValue returns the value of a string field, or "" if the object does not have the field.
+func (o object) textValue(key string) (string, error) {
+	raw, ok := o.rawValue(key)
 	if !ok {
 		return "", nil
 	}
-	return asText(key, raw)
+	return decodeText(key, raw)
 }
 
-// list returns a field's value if it is a list of strings. A single string counts as a list.
-func (o object) list(key string) ([]string, error) {
-	raw, ok := o.get(key)
+// listValue returns a field's value if it is a list of strings. A single string counts as a list.
+func (o object) listValue(key string) ([]string, error) {
+	raw, ok := o.rawValue(key)
 	if !ok {
 		return nil, nil
 	}
 	if raw[0] == '"' {
-		s, err := asText(key, raw)
+		s, err := decodeText(key, raw)
 		return []string{s}, err
 	}
-	return asList(key, raw)
+	return decodeList(key, raw)
 }
 
 // otherFields returns the names of the fields that are not in known.
@@ -267,39 +269,39 @@ func (o object) otherFields(known []string) []string {
 	return ks
 }
 
-// without returns a copy of the fields whose names are not in known. The copy does not refer to the
+// withoutFields returns a copy of the fields whose names are not in known. The copy does not refer to the
 // memory of the line.
-func (o object) without(known ...string) object {
+func (o object) withoutFields(known ...string) object {
 	var rest object
 	for _, f := range o {
 		if !slices.Contains(known, f.key) {
-			rest = append(rest, field{key: strings.Clone(f.key), raw: bytes.Clone(f.raw)})
+			rest = append(rest, field{key: strings.Clone(f.key), rawValue: bytes.Clone(f.rawValue)})
 		}
 	}
 	return rest
 }
 
-// leftOut returns a warning that lists fields that an entry cannot store.
-func leftOut(where string, fields []string) []string {
+// omittedFieldsWarning returns a warning that lists fields that an entry cannot store.
+func omittedFieldsWarning(where string, fields []string) []string {
 	if len(fields) == 0 {
 		return nil
 	}
 	return []string{where + ": left out what an entry has no place for: " + strings.Join(fields, ", ")}
 }
 
-func asText(key string, raw json.RawMessage) (string, error) {
+func decodeText(key string, raw json.RawMessage) (string, error) {
 	if raw[0] != '"' {
 		return "", fmt.Errorf("%s must be a string, not %s", key, quoteShort(string(raw)))
 	}
 	return rawjson.Unquote(raw), nil
 }
 
-func asList(key string, raw json.RawMessage) (ss []string, err error) {
+func decodeList(key string, raw json.RawMessage) (ss []string, err error) {
 	if raw[0] != '[' {
 		return nil, fmt.Errorf("%s must be a list of strings, not %s", key, quoteShort(string(raw)))
 	}
 	for p := range rawjson.EachElement(raw) {
-		s, err := asText("each of "+key, p)
+		s, err := decodeText("each of "+key, p)
 		if err != nil {
 			return nil, err
 		}

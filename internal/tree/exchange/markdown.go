@@ -59,7 +59,7 @@ func ReadMarkdown(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error
 		case len(b) > maxMarkdown:
 			yield(
 				Item{},
-				problem(
+				newItemError(
 					ref,
 					fmt.Errorf("has more than the %d MiB of a Markdown file that are read; cut it", maxMarkdown>>20),
 				),
@@ -69,8 +69,8 @@ func ReadMarkdown(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error
 		if i := text.InvalidUTF8Index(string(b)); i < len(b) {
 			yield(
 				Item{},
-				problem(
-					at(ref, 1+strings.Count(string(b[:i]), "\n")),
+				newItemError(
+					lineRef(ref, 1+strings.Count(string(b[:i]), "\n")),
 					errors.New("is not UTF-8; convert it first, for example with iconv -t UTF-8"),
 				),
 			)
@@ -79,13 +79,16 @@ func ReadMarkdown(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error
 		if i := bytes.IndexByte(b, 0); i >= 0 {
 			yield(
 				Item{},
-				problem(at(ref, 1+strings.Count(string(b[:i]), "\n")), errors.New("holds a NUL: this is not a text")),
+				newItemError(
+					lineRef(ref, 1+strings.Count(string(b[:i]), "\n")),
+					errors.New("holds a NUL: this is not a text"),
+				),
 			)
 			return
 		}
 		items := markdownItems(strings.TrimPrefix(string(b), "\uFEFF"), ref, o)
 		if len(items) == 1 && strings.TrimSpace(items[0].Entry.Content) == "" {
-			yield(Item{}, problem(at(ref, 1), errEmpty))
+			yield(Item{}, newItemError(lineRef(ref, 1), errEmptyFile))
 			return
 		}
 		for _, it := range items {
@@ -105,12 +108,12 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 	if size == 0 {
 		titleFrom = 0
 	} else {
-		h.addSecond(second)
+		h.addSecondFront(second)
 	}
 	if isConflictCopy(path.Base(ref)) {
 		name, _ := fileTitle(ref)
 		h.entry.Name = name
-		h.warnings = append(h.warnings, at(ref, 1)+
+		h.warnings = append(h.warnings, lineRef(ref, 1)+
 			": is another version of a note, from a conflict of a sync program; keep the one that is right")
 	}
 	hasOnlyFront := size > 0 && strings.TrimSpace(body) == ""
@@ -128,21 +131,21 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 	title := cmp.Or(h.entry.Name, top, file)
 	var items []Item
 	used := make(map[string]int)
-	for i, p := range split(body) {
-		it := Item{Entry: h.entry.Clone(), Ref: at(ref, p.line+count), Origin: ref, Further: h.further}
+	for i, p := range splitText(body) {
+		it := Item{Entry: h.entry.Clone(), Ref: lineRef(ref, p.line+count), Origin: ref, Further: h.otherLabels}
 		it.Entry.Name = uniqueName(pieceName(title, top, p), used)
 		it.Entry.Content = body[p.start:p.end]
-		if o.or().Format == Obsidian {
+		if o.orDefault().Format == Obsidian {
 			it.Entry.Labels = append(it.Entry.Labels, inlineTags(it.Entry.Content)...)
 		}
 		if i == 0 {
-			it.Ref = at(ref, 1)
+			it.Ref = lineRef(ref, 1)
 			if !common && !slices.Equal(nameWords(file), nameWords(it.Entry.Name)) {
 				it.FileName = file
 			}
 			it.Warnings = h.warnings
 			above := h.textAbove()
-			it.above = len(above)
+			it.frontTextLen = len(above)
 			it.Entry.Content = above + it.Entry.Content
 		} else {
 			it.Entry.Aliases = nil // remove the aliases, because they refer to the beginning of the file
@@ -224,10 +227,10 @@ func firstTitle(body string) string {
 		switch {
 		case m.level != 1:
 			continue
-		case title != "" || !isDecoration(body[:m.off]):
+		case title != "" || !isDecoration(body[:m.offset]):
 			return ""
 		}
-		title = cutName(headingText(m.text), oxbow.MaxName)
+		title = cleanName(headingText(m.text), oxbow.MaxName)
 	}
 	return title
 }
@@ -250,7 +253,7 @@ func fileTitle(ref string) (title string, common bool) {
 	if common && isNamed {
 		base = dir + "/" + base
 	}
-	return cmp.Or(cutName(base, oxbow.MaxName), "untitled"), common
+	return cmp.Or(cleanName(base, oxbow.MaxName), "untitled"), common
 }
 
 // nameWords returns the words of a name, in lower case. If a title has the same words as the file name,
@@ -262,7 +265,9 @@ func nameWords(name string) []string {
 }
 
 // tagPattern matches a tag of Obsidian and the character before it.
-var tagPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[\s(,;])#([\p{L}\p{N}_/-]+)`) })
+var tagPattern = sync.OnceValue(
+	func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[\s(,;])#([\p{L}\p{N}_/-]+)`) },
+)
 
 // codePattern matches inline code.
 var codePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`[^`]*`") })
@@ -297,26 +302,26 @@ func inlineTags(text string) (ls []oxbow.Label) {
 // pieceName returns the name of a piece, which need not be unique yet. The title is cut short, so
 // that the headings, which distinguish the pieces, fit into the name. The heading of the whole
 // file, top, is not repeated.
-func pieceName(title, top string, p piece) string {
+func pieceName(title, top string, p textPiece) string {
 	path := p.path
-	if len(path) > 0 && top != "" && cutName(headingText(path[0]), oxbow.MaxName) == top {
+	if len(path) > 0 && top != "" && cleanName(headingText(path[0]), oxbow.MaxName) == top {
 		path = path[1:]
 	}
-	if len(path) == 0 && p.part < 2 {
+	if len(path) == 0 && p.partNumber < 2 {
 		return title
 	}
-	names := []string{cutName(title, oxbow.MaxName/3)}
+	names := []string{cleanName(title, oxbow.MaxName/3)}
 	for _, h := range path {
-		h = cutName(headingText(h), oxbow.MaxName/3)
+		h = cleanName(headingText(h), oxbow.MaxName/3)
 		if h == "" {
 			h = "untitled"
 		}
 		names = append(names, h)
 	}
-	name := cutName(strings.Join(names, " > "), oxbow.MaxName)
-	if p.part > 1 {
-		suffix := fmt.Sprintf(" (part %d)", p.part)
-		name = cutName(name, oxbow.MaxName-len(suffix)) + suffix
+	name := cleanName(strings.Join(names, " > "), oxbow.MaxName)
+	if p.partNumber > 1 {
+		suffix := fmt.Sprintf(" (part %d)", p.partNumber)
+		name = cleanName(name, oxbow.MaxName-len(suffix)) + suffix
 	}
 	return name
 }

@@ -551,7 +551,7 @@ func TestSplitForced(t *testing.T) {
 func checkPieces(t *testing.T, text string) {
 	t.Helper()
 	off := 0
-	for _, p := range split(text) {
+	for _, p := range splitText(text) {
 		if p.start != off || p.end < p.start || p.end-p.start > oxbow.MaxContent {
 			t.Fatalf("piece %d to %d follows one that ended at %d", p.start, p.end, off)
 		}

@@ -29,23 +29,23 @@ var mem0Form = recordForm{
 // mem0Lists are the lists in mem0's documents. All other OpenMemory tables describe the
 // program's users, settings and history, and contain no memories.
 var mem0Lists = documentLists{
-	read:    []string{"results", "memories"},
-	tables:  []string{"categories", "apps"},
-	ignored: []string{"memory_categories", "status_history", "access_controls", "relations"},
+	recordLists:  []string{"results", "memories"},
+	tableLists:   []string{"categories", "apps"},
+	ignoredNames: []string{"memory_categories", "status_history", "access_controls", "relations"},
 }
 
 // readMem0 yields an item for each memory.
 func readMem0(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	names := map[string]string{} // names of categories and apps, by ID
-	p := program{format: mem0, item: func(rec objectAt, o *ReadOptions) (Item, error) {
+	p := recordProgram{format: mem0, convert: func(rec objectAt, o *ReadOptions) (Item, error) {
 		return mem0Item(rec, names, o)
 	}}
 	objects := func(yield func(objectAt, error) bool) {
 		for rec, err := range documentObjects(r, ref, mem0Lists) {
 			isName := rec.list == "categories" || rec.list == "apps"
 			if err == nil && isName {
-				id, _ := rec.fields.text("id") // skip the row, because a row without an ID names nothing
-				names[id], _ = rec.fields.text("name")
+				id, _ := rec.fields.textValue("id") // skip the row, because a row without an ID names nothing
+				names[id], _ = rec.fields.textValue("name")
 				continue
 			}
 			if !yield(rec, err) {
@@ -58,38 +58,38 @@ func readMem0(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error
 
 // mem0Item converts a memory. A point of a vector database has the memory in its payload.
 func mem0Item(rec objectAt, names map[string]string, o *ReadOptions) (Item, error) {
-	if raw, ok := rec.fields.get("payload"); ok && raw[0] == '{' {
+	if raw, ok := rec.fields.rawValue("payload"); ok && raw[0] == '{' {
 		inner, err := parseObject(raw)
 		if err != nil {
 			return Item{}, err
 		}
 		rec.fields = slices.DeleteFunc(append(rec.fields, inner...), func(f field) bool { return f.key == "payload" })
 	}
-	if raw, ok := rec.fields.get("deleted_at"); ok && raw[0] == '"' {
+	if raw, ok := rec.fields.rawValue("deleted_at"); ok && raw[0] == '"' {
 		return Item{}, errDeleted
 	}
-	if state, _ := rec.fields.text("state"); state == "deleted" {
+	if state, _ := rec.fields.textValue("state"); state == "deleted" {
 		return Item{}, errDeleted
 	}
 	if !hasText(rec.fields, mem0Form.text...) {
 		return Item{}, errNoField("memory")
 	}
 	rec.fields = slices.DeleteFunc(slices.Clone(rec.fields), func(f field) bool {
-		return f.key == "state" && string(f.raw) == `"active"`
+		return f.key == "state" && string(f.rawValue) == `"active"`
 	})
-	it, err := mem0Form.item(rec, o)
-	for _, id := range idsIn(rec.fields, "category_ids") {
+	it, err := mem0Form.toItem(rec, o)
+	for _, id := range listStrings(rec.fields, "category_ids") {
 		it.addLabel(oxbow.LabelTag, names[id])
 	}
-	if id, _ := rec.fields.text("app_id"); names[id] != "" {
+	if id, _ := rec.fields.textValue("app_id"); names[id] != "" {
 		it.addLabel("app", names[id])
 	}
 	return it, err
 }
 
-// idsIn returns the strings in a list, or nil if the field is not such a list.
-func idsIn(o object, key string) (ids []string) {
-	raw, ok := o.get(key)
+// listStrings returns the strings in a list, or nil if the field is not such a list.
+func listStrings(o object, key string) (ids []string) {
+	raw, ok := o.rawValue(key)
 	if !ok || raw[0] != '[' {
 		return nil
 	}
@@ -104,14 +104,14 @@ func idsIn(o object, key string) (ids []string) {
 // isMem0 recognizes mem0's documents by their keys.
 func isMem0(h jsonHead) bool {
 	memory := func(keys []string) bool {
-		return hasAll(keys, "memory") && hasAny(keys, "id", "user_id", "hash", "created_at")
+		return containsAll(keys, "memory") && containsAny(keys, "id", "user_id", "hash", "created_at")
 	}
 	switch {
 	case memory(h.keys) || memory(h.lists["results"]) || memory(h.lists["memories"]):
 		return true
-	case hasAll(h.keys, "id", "payload") || hasAll(h.keys, "user", "apps"):
+	case containsAll(h.keys, "id", "payload") || containsAll(h.keys, "user", "apps"):
 		return true
 	}
 	line := []string{"content", "state", "categories"}
-	return hasAll(h.keys, line...) || hasAll(h.lists["memories"], "content", "state")
+	return containsAll(h.keys, line...) || containsAll(h.lists["memories"], "content", "state")
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
-// follow plans the change of an entry whose file has changed and which was also edited in the store. The text of the
-// file wins. Labels that were added or removed in the store stay added or removed. If the text was edited in the store
-// as well, the edited text becomes an entry of its own, so that nothing is lost.
-func (im *importer) follow(it Item, old oxbow.Entry, p *plan) error {
-	p.planVerdict(replace, it, old, "")
+// planFollowedChange plans the change of an entry whose file has changed and which was also edited in the store.
+// The text of the file wins. Labels that were added or removed in the store stay added or removed. If the text was
+// edited in the store as well, the edited text becomes an entry of its own, so that nothing is lost.
+func (im *importer) planFollowedChange(it Item, old oxbow.Entry, p *batchPlan) error {
+	p.planVerdict(verdictReplace, it, old, "")
 	base, err := im.importedVersion(old)
 	if err != nil {
 		return err
@@ -42,13 +42,13 @@ func (im *importer) follow(it Item, old oxbow.Entry, p *plan) error {
 }
 
 // addConflictCopy plans an entry for the text that an entry had in the store.
-func (im *importer) addConflictCopy(it Item, old oxbow.Entry, p *plan) error {
+func (im *importer) addConflictCopy(it Item, old oxbow.Entry, p *batchPlan) error {
 	for n := 1; ; n++ {
-		name := cutName(old.Name, oxbow.MaxName-len(copySuffix)) + copySuffix
+		name := cleanName(old.Name, oxbow.MaxName-len(copySuffix)) + copySuffix
 		if n > 1 {
 			name = numberedName(name, n)
 		}
-		id := hash(name)
+		id := hashParts(name)
 		owner, err := im.nameOwner(name, p)
 		if err != nil {
 			return err
@@ -56,13 +56,17 @@ func (im *importer) addConflictCopy(it Item, old oxbow.Entry, p *plan) error {
 		if owner != "" {
 			continue
 		}
-		p.names.stood[id] = 2
+		p.names.matchStates[id] = 2
 		p.ops = append(p.ops, oxbow.Add{Name: name, Kind: old.Kind, Content: old.Content,
 			Labels: withoutOrigin(old.Labels)})
-		p.rep.Changes = append(p.rep.Changes, Change{name, oxbow.VerbAdd, it.Ref})
-		p.rep.Notes = append(p.rep.Notes, fmt.Sprintf(
+		p.report.Changes = append(p.report.Changes, Change{name, oxbow.VerbAdd, it.Ref})
+		p.report.Notes = append(p.report.Notes, fmt.Sprintf(
 			"%s: %q was edited in the memory, and its file was edited too: the file's text is in %q, the memory's in %q",
-			it.Ref, old.Name, old.Name, name))
+			it.Ref,
+			old.Name,
+			old.Name,
+			name,
+		))
 		return nil
 	}
 }
@@ -87,7 +91,7 @@ func mergeLabels(base, store, file []oxbow.Label) []oxbow.Label {
 // importedVersion returns the newest version of an entry that an import wrote and nobody has edited, or nil
 // if the store has none.
 func (im *importer) importedVersion(old oxbow.Entry) (*oxbow.Entry, error) {
-	history, err := oxbow.HistoryOf(im.s)
+	history, err := oxbow.HistoryOf(im.store)
 	if err != nil {
 		return nil, nil // the store has no history
 	}

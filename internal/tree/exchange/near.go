@@ -20,7 +20,7 @@ func nearestCandidate(word string, candidates []string) string {
 		if difference := max(len(c)-len(word), len(word)-len(c)); difference >= least {
 			continue // skip the candidate, because the distance is at least the difference between the lengths
 		}
-		if d := text.Distance([]byte(word), []byte(strings.ToLower(c))); d < least {
+		if d := text.EditDistance([]byte(word), []byte(strings.ToLower(c))); d < least {
 			best, least = c, d
 		}
 	}

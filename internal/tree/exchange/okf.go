@@ -31,7 +31,7 @@ const (
 	okfAliases   = "aliases"
 	okfGenerated = "generated"
 	okfTimestamp = "timestamp" // of version 0.1
-	okfOwn       = "oxbow"     // keys that an oxbow export adds
+	okfOxbowKey  = "oxbow"     // keys that an oxbow export adds
 )
 
 // okfLabel is the label key for front matter keys that no label can have. The value is a JSON
@@ -57,11 +57,11 @@ func readOKF(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error]
 			yield(Item{}, fmt.Errorf("reading %s: %w", ref, err))
 			return
 		}
-		data, body, hasFront := frontmatter.Cut(string(b))
+		data, body, hasFront := frontmatter.SplitFrontMatter(string(b))
 		var doc yaml.Node
 		mayBeConcept := hasFront && len(b) <= maxMarkdown
 		if !mayBeConcept || !isMapping(data, &doc) {
-			if !yield(Item{}, problem(at(ref, 1), errNoConcept)) {
+			if !yield(Item{}, newItemError(lineRef(ref, 1), errNoConcept)) {
 				return
 			}
 			// read the file as Markdown, so that the text is kept in any case
@@ -70,7 +70,7 @@ func readOKF(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error]
 		}
 		it, err := okfItem(doc.Content[0], body, ref, o)
 		if err != nil {
-			yield(Item{}, problem(at(ref, 1), err))
+			yield(Item{}, newItemError(lineRef(ref, 1), err))
 			return
 		}
 		yieldItem(yield, it)
@@ -79,22 +79,24 @@ func readOKF(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error]
 
 // errNoConcept is returned for a file of a bundle that has no front matter. The file's text is
 // imported as ordinary Markdown.
-var errNoConcept = errors.New("is no concept of OKF, because its front matter is missing or is not YAML; it is read as " +
-	"plain Markdown")
+var errNoConcept = errors.New(
+	"is no concept of OKF, because its front matter is missing or is not YAML; it is read as " +
+		"plain Markdown",
+)
 
 // okfItem converts a concept.
 func okfItem(front *yaml.Node, body, ref string, o *ReadOptions) (Item, error) {
-	it := Item{Ref: at(ref, 1), Origin: ref}
+	it := Item{Ref: lineRef(ref, 1), Origin: ref}
 	var own okfHeader
 	isOwn := false
 	for key, value := range mappingPairs(front) {
-		mayBeOwn := key.Value == okfOwn && value.Kind == yaml.MappingNode
+		mayBeOwn := key.Value == okfOxbowKey && value.Kind == yaml.MappingNode
 		if mayBeOwn && value.Decode(&own) == nil {
 			isOwn = true
 		}
 	}
 	for key, value := range mappingPairs(front) {
-		if key.Value != okfOwn && !slices.Contains(own.Derived, key.Value) {
+		if key.Value != okfOxbowKey && !slices.Contains(own.Derived, key.Value) {
 			it.applyOKF(key.Value, value)
 		}
 		isFirstTime := key.Value == okfTimestamp && it.Entry.Updated.IsZero()
@@ -111,8 +113,8 @@ func okfItem(front *yaml.Node, body, ref string, o *ReadOptions) (Item, error) {
 	}
 	if !isOwn {
 		it.Entry.Created = it.Entry.Updated
-		id := strings.TrimSuffix(strings.TrimPrefix(ref, o.or().root+"/"), path.Ext(ref))
-		it.Entry.Aliases = tidyAliases(it.Entry.Name, append(it.Entry.Aliases, cutName(id, oxbow.MaxName)))
+		id := strings.TrimSuffix(strings.TrimPrefix(ref, o.orDefault().root+"/"), path.Ext(ref))
+		it.Entry.Aliases = tidyAliases(it.Entry.Name, append(it.Entry.Aliases, cleanName(id, oxbow.MaxName)))
 		return it, nil
 	}
 	it.Origin = "" // clear the origin, because an exported entry is recognized by its name and dates
@@ -170,7 +172,7 @@ func (it *Item) applyOKF(key string, value *yaml.Node) {
 	isScalar := value.Kind == yaml.ScalarNode
 	switch {
 	case key == okfTitle && isScalar:
-		it.Entry.Name = cutName(value.Value, oxbow.MaxName)
+		it.Entry.Name = cleanName(value.Value, oxbow.MaxName)
 		return
 	case key == okfType && isScalar:
 		if kind, err := oxbow.ParseKind(value.Value); err == nil {
@@ -207,7 +209,7 @@ func (it *Item) addOKFLabel(labelKey, key, value string) {
 	if value == "" {
 		return
 	}
-	isProgram := isStamp(l) || isMark(l) || l.Key == oxbow.LabelVerified || l.Key == oxbow.LabelPersonal
+	isProgram := isStamp(l) || isImportMark(l) || l.Key == oxbow.LabelVerified || l.Key == oxbow.LabelPersonal
 	if l.Check() != nil || isProgram {
 		l = oxbow.Label{Key: okfLabel, Value: fmt.Sprintf("{%s:%s}", quotedText(key), jsonOrText(value))}
 	}
@@ -222,14 +224,14 @@ func (it *Item) addOKFLabel(labelKey, key, value string) {
 
 // jsonOrText returns a value that is JSON unchanged, and another value as a JSON string.
 func jsonOrText(value string) string {
-	if isFlow(value) {
+	if isJSONCollection(value) {
 		return value
 	}
 	return string(quotedText(value))
 }
 
-// isFlow reports whether the value is a JSON object or array.
-func isFlow(value string) bool {
+// isJSONCollection reports whether the value is a JSON object or array.
+func isJSONCollection(value string) bool {
 	return (strings.HasPrefix(value, "{") || strings.HasPrefix(value, "[")) && json.Valid([]byte(value))
 }
 
@@ -258,7 +260,7 @@ func nodeJSON(n *yaml.Node) string {
 
 // isOKFIndex reports whether the index of a directory says that the directory is a bundle.
 func isOKFIndex(text []byte) bool {
-	data, _, ok := frontmatter.Cut(string(text))
+	data, _, ok := frontmatter.SplitFrontMatter(string(text))
 	return ok && strings.Contains(data, "okf_version:")
 }
 
@@ -266,11 +268,11 @@ func isOKFIndex(text []byte) bool {
 func checkOKFFile(file string) error {
 	switch base := path.Base(file); {
 	case base == "index.md":
-		return errIgnored
+		return errIgnoredFile
 	case base == "log.md":
-		return &passedOver{"was passed over: it is the log of the bundle, and no concept"}
-	case byName(base) != Markdown:
-		return errOther
+		return &skippedError{"was passed over: it is the log of the bundle, and no concept"}
+	case formatByExtension(base) != Markdown:
+		return errOtherExtension
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func frontOf(t *testing.T, fsys vfs.FS, name string) map[string]any {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, _, ok := frontmatter.Cut(string(b))
+	data, _, ok := frontmatter.SplitFrontMatter(string(b))
 	var front map[string]any
 	if err := yaml.Unmarshal([]byte(data), &front); err != nil || !ok {
 		t.Fatalf("%s has no front matter: %v\n%s", name, err, b)
@@ -81,7 +81,14 @@ func TestOKFRoundTrip(t *testing.T) {
 			"okf", `{"Owner Team":"moorings"}`)})
 	add(oxbow.Add{Name: "Deploy, how", Kind: oxbow.Journal, Content: "x",
 		Labels: label("type", "journal", "type", "note")})
-	add(oxbow.Add{Name: "index", Kind: oxbow.Note, Content: "---\nnot: front\n---\n", Labels: label("type", "archive")})
+	add(
+		oxbow.Add{
+			Name:    "index",
+			Kind:    oxbow.Note,
+			Content: "---\nnot: front\n---\n",
+			Labels:  label("type", "archive"),
+		},
+	)
 	add(oxbow.Add{Name: "日本", Kind: oxbow.Archive, Content: "", Labels: label("description", "d", "status", "draft")})
 	add(oxbow.Add{Name: "long", Kind: oxbow.Note, Content: strings.Repeat("# H\n\nword word\n\n", 4000)})
 	mem := bundle(t, s)
@@ -140,7 +147,7 @@ func TestOKFOfOthers(t *testing.T) {
 		"okf/computations/depth.md": "note/depth-of-a-berth.md",
 	} {
 		want, got := frontOf(t, fsys, file), frontOf(t, mem, written)
-		for _, key := range []string{okfOwn, okfAliases, LabelImport, markSum} {
+		for _, key := range []string{okfOxbowKey, okfAliases, LabelImport, markSum} {
 			delete(got, key)
 		}
 		if want["description"] == nil {

@@ -20,7 +20,7 @@ import (
 )
 
 // okfKeys are the keys whose meaning in the format differs from the label with the same name.
-var okfKeys = []string{okfType, okfTitle, okfTags, okfAliases, okfOwn}
+var okfKeys = []string{okfType, okfTitle, okfTags, okfAliases, okfOxbowKey}
 
 // okfConcept is a concept that was written.
 type okfConcept struct {
@@ -34,7 +34,7 @@ type okfConcept struct {
 func ExportOKF(ctx context.Context, s oxbow.Store, f oxbow.Filter, dir vfs.FS) (int, error) {
 	used := map[string]bool{}
 	concepts := map[string][]okfConcept{} // by directory
-	n, tell := 0, progress.Counter(ctx, progress.Entries)
+	n, tell := 0, progress.CountReporter(ctx, progress.UnitEntries)
 	for e, err := range s.Entries(ctx, f) {
 		if err == nil {
 			err = ctx.Err()
@@ -85,7 +85,7 @@ func okfFront(e oxbow.Entry, c *okfConcept) (string, error) {
 	for _, l := range e.Labels {
 		switch {
 		case l.IsLocal():
-		case l.Key == okfLabel && isFlow(l.Value):
+		case l.Key == okfLabel && isJSONCollection(l.Value):
 			key, value := okfMember(l.Value)
 			if values[key] == nil {
 				keys = append(keys, key)
@@ -100,7 +100,7 @@ func okfFront(e oxbow.Entry, c *okfConcept) (string, error) {
 			values[l.Key] = append(values[l.Key], l.Value)
 		}
 	}
-	addKey(top, okfType, okfTypeOf(e, &own))
+	addKey(top, okfType, conceptType(e, &own))
 	addKey(top, okfTitle, e.Name)
 	addKeys(top, okfAliases, e.Aliases)
 	addKeys(top, okfTags, values[oxbow.LabelTag])
@@ -116,12 +116,12 @@ func okfFront(e oxbow.Entry, c *okfConcept) (string, error) {
 		addKey(top, "description", c.description)
 		own.Derived = append(own.Derived, "description")
 	}
-	addDerived(top, e, &own)
+	addDerivedKeys(top, e, &own)
 	node := &yaml.Node{}
 	if err := node.Encode(own); err != nil {
 		return "", err
 	}
-	appendPairs(top, &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{textScalar(okfOwn), node}})
+	appendPairs(top, &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{textScalar(okfOxbowKey), node}})
 	b, err := yaml.Marshal(top)
 	return string(b), err
 }
@@ -146,12 +146,12 @@ func okfMember(value string) (key, member string) {
 // isOwnLabel reports whether a label cannot be a key of front matter, because the key means something else
 // there, or only programs may set the label.
 func isOwnLabel(l oxbow.Label) bool {
-	return slices.Contains(okfKeys, l.Key) || isStamp(l) || isMark(l) || l.Key == oxbow.LabelVerified ||
+	return slices.Contains(okfKeys, l.Key) || isStamp(l) || isImportMark(l) || l.Key == oxbow.LabelVerified ||
 		l.Key == oxbow.LabelPersonal || l.Key == okfLabel
 }
 
-// okfTypeOf returns the type of a concept: the label type of a note, otherwise the kind.
-func okfTypeOf(e oxbow.Entry, own *okfHeader) string {
+// conceptType returns the type of a concept: the label type of a note, otherwise the kind.
+func conceptType(e oxbow.Entry, own *okfHeader) string {
 	types := own.Labels[okfType]
 	own.Derived = append(own.Derived, okfType)
 	if e.Kind == oxbow.Note && len(types) == 1 {
@@ -160,9 +160,9 @@ func okfTypeOf(e oxbow.Entry, own *okfHeader) string {
 	return e.Kind.String()
 }
 
-// addDerived adds the keys that describe the origin of an entry and its trust. These keys tell other programs what
+// addDerivedKeys adds the keys that describe the origin of an entry and its trust. These keys tell other programs what
 // oxbow knows. An import does not trust these keys.
-func addDerived(top *yaml.Node, e oxbow.Entry, own *okfHeader) {
+func addDerivedKeys(top *yaml.Node, e oxbow.Entry, own *okfHeader) {
 	at := e.Updated.UTC().Format(time.RFC3339Nano)
 	add := func(key string, by string) {
 		if hasKey(top, key) {
@@ -235,7 +235,7 @@ func addKeys(top *yaml.Node, key string, values []string) {
 	var nodes []*yaml.Node
 	for _, v := range values {
 		node := &yaml.Node{Kind: yaml.ScalarNode, Value: v}
-		if isFlow(v) {
+		if isJSONCollection(v) {
 			var doc yaml.Node
 			if yaml.Unmarshal([]byte(v), &doc) == nil && len(doc.Content) == 1 {
 				node = doc.Content[0]
@@ -285,7 +285,7 @@ func firstSentence(content string) string {
 		if i := strings.Index(line, ". "); i > 0 {
 			line = line[:i+1]
 		}
-		return cutName(line, 160)
+		return cleanName(line, 160)
 	}
 	return ""
 }
@@ -297,7 +297,13 @@ func writeOKFIndexes(dir vfs.FS, concepts map[string][]okfConcept) error {
 	top.WriteString("---\nokf_version: \"0.2\"\n---\n\n# Contents\n\n")
 	var all []okfConcept
 	for _, kind := range sortedKeys(concepts) {
-		fmt.Fprintf(&top, "* [%s](%s/) - %s\n", kind, kind, text.Count(len(concepts[kind]), "concept", "concepts"))
+		fmt.Fprintf(
+			&top,
+			"* [%s](%s/) - %s\n",
+			kind,
+			kind,
+			text.FormatCount(len(concepts[kind]), "concept", "concepts"),
+		)
 		var b strings.Builder
 		fmt.Fprintf(&b, "# %s\n\n", kind)
 		for _, c := range concepts[kind] {

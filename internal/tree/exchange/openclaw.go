@@ -81,20 +81,20 @@ func isOpenClawDir(files []string) bool {
 			count++
 		}
 	}
-	return count >= 2 && hasAny(files, "MEMORY.md", "memory.md", "memory", "USER.md") &&
-		hasAny(files, "SOUL.md", "IDENTITY.md", "HEARTBEAT.md")
+	return count >= 2 && containsAny(files, "MEMORY.md", "memory.md", "memory", "USER.md") &&
+		containsAny(files, "SOUL.md", "IDENTITY.md", "HEARTBEAT.md")
 }
 
 // errNoOpenClawMemory is returned for a file of a workspace that is an instruction or belongs to a tool. The error
 // only leads to a note.
-var errNoOpenClawMemory = &passedOver{"was passed over: it is no memory of the agent; name it to import it"}
+var errNoOpenClawMemory = &skippedError{"was passed over: it is no memory of the agent; name it to import it"}
 
 // checkOpenClawFile returns nil if a file of a workspace contains memories. The path is relative to the
 // workspace.
 func checkOpenClawFile(file string) error {
 	dir, _, isBelow := strings.Cut(file, "/")
 	isMemory := (isBelow && dir == "memory") || (!isBelow && openClawFiles[strings.ToLower(file)] != "")
-	if byName(file) != Markdown || !isMemory {
+	if formatByExtension(file) != Markdown || !isMemory {
 		return errNoOpenClawMemory
 	}
 	return nil

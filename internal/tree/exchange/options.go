@@ -15,10 +15,10 @@ type ReadOptions struct {
 	// and the first bytes.
 	Format Format
 
-	// Base is the path of the file system's root. It is put before file names in references and
+	// BasePath is the path of the file system's root. It is put before file names in references and
 	// origins. Entries are recognized by their origin. Without Base, files with the same name in
 	// two directories would be mistaken for the same file.
-	Base string
+	BasePath string
 
 	// Location is the time zone for dates without a time zone. Nil means UTC.
 	Location *time.Location
@@ -84,9 +84,9 @@ type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// withSums returns options with a Progress function to which callers pass increments. It passes the
+// withSummedProgress returns options with a Progress function to which callers pass increments. It passes the
 // sums of the increments to the original function.
-func (o *ReadOptions) withSums() *ReadOptions {
+func (o *ReadOptions) withSummedProgress() *ReadOptions {
 	if o == nil || o.Progress == nil {
 		return o
 	}
@@ -100,18 +100,18 @@ func (o *ReadOptions) withSums() *ReadOptions {
 	return &opts
 }
 
-func (o *ReadOptions) or() ReadOptions {
+func (o *ReadOptions) orDefault() ReadOptions {
 	if o == nil {
 		return ReadOptions{}
 	}
 	return *o
 }
 
-func (o *ReadOptions) ref(name string) string {
-	if o == nil || o.Base == "" {
+func (o *ReadOptions) withBase(name string) string {
+	if o == nil || o.BasePath == "" {
 		return name
 	}
-	return strings.TrimSuffix(o.Base, "/") + "/" + name
+	return strings.TrimSuffix(o.BasePath, "/") + "/" + name
 }
 
 // location returns the time zone for dates without a time zone.

@@ -49,11 +49,13 @@ func markedItem(it Item) Item {
 // isMarked reports whether an item has something that [unmarkedItems] removes.
 func isMarked(it Item) bool {
 	return it.FileName != "" || len(it.Further) > 0 || slices.ContainsFunc(it.Entry.Labels, func(l oxbow.Label) bool {
-		return isMark(l)
+		return isImportMark(l)
 	})
 }
 
-func isMark(l oxbow.Label) bool { return l.Key == markOrigin || l.Key == markSum || l.Key == markID }
+func isImportMark(l oxbow.Label) bool {
+	return l.Key == markOrigin || l.Key == markSum || l.Key == markID
+}
 
 // unmarkedItems returns the items without origin labels, and without aliases and labels that some
 // stores cannot store.
@@ -75,17 +77,17 @@ func unmarkedItems(items []Item) []Item {
 // value consists of a digest of the whole name and the end of the name, which distinguishes
 // files better than the beginning.
 func originLabel(origin string) string {
-	v := cutName(origin, len(origin)+len("\uFFFD"))
+	v := cleanName(origin, len(origin)+len("\uFFFD"))
 	if v == origin && len(v) <= oxbow.MaxName {
 		return v
 	}
-	h := hash(origin)
+	h := hashParts(origin)
 	v = hex.EncodeToString(h[:6]) + "…" + v[max(0, len(v)-200):]
-	return cutName(strings.ToValidUTF8(v, ""), oxbow.MaxName)
+	return cleanName(strings.ToValidUTF8(v, ""), oxbow.MaxName)
 }
 
 func withoutOrigin(ls []oxbow.Label) []oxbow.Label {
-	return slices.DeleteFunc(withoutLocal(ls), isMark)
+	return slices.DeleteFunc(withoutLocal(ls), isImportMark)
 }
 
 // withoutLocal returns the labels, sorted, without local labels (see [oxbow.Label.IsLocal]).
@@ -100,7 +102,7 @@ func contentSum(e oxbow.Entry) string {
 	for _, l := range slices.DeleteFunc(withoutOrigin(e.Labels), isStamp) {
 		parts = append(parts, l.Key, l.Value)
 	}
-	h := hash(parts...)
+	h := hashParts(parts...)
 	return hex.EncodeToString(h[:])
 }
 
@@ -114,7 +116,7 @@ func IsEdited(e oxbow.Entry) bool {
 // size needs only few bytes per item.
 type digest [16]byte
 
-func hash(parts ...string) digest {
+func hashParts(parts ...string) digest {
 	b := make([]byte, 0, 1024)
 	for _, p := range parts {
 		b = append(binary.LittleEndian.AppendUint64(b, uint64(len(p))), p...)
@@ -123,41 +125,41 @@ func hash(parts ...string) digest {
 	return digest(h[:16])
 }
 
-// names records the names that an import, or a batch of the import, has used so
+// usedNames records the names that an import, or a batch of the import, has used so
 // far.
-type names struct {
+type usedNames struct {
 	// names of entries that were matched with an item. The value is 1, or 2 if the entry was
 	// changed
-	stood map[digest]byte
-	items map[digest]bool // items by digest of the whole item
-	last  map[digest]int  // for each original name, the last number that was appended to it (0 if none was)
+	matchStates map[digest]byte
+	itemHashes  map[digest]bool // items by digest of the whole item
+	lastNumbers map[digest]int  // for each original name, the last number that was appended to it (0 if none was)
 
 	// maps each alias to the entry that received the alias, or to "" if an entry lost the alias
 	aliases map[digest]string
 }
 
-func newNames() *names {
-	return &names{make(map[digest]byte), make(map[digest]bool), make(map[digest]int), make(map[digest]string)}
+func newUsedNames() *usedNames {
+	return &usedNames{make(map[digest]byte), make(map[digest]bool), make(map[digest]int), make(map[digest]string)}
 }
 
-func (n *names) merge(m *names) {
-	maps.Copy(n.stood, m.stood)
-	maps.Copy(n.items, m.items)
-	maps.Copy(n.last, m.last)
+func (n *usedNames) addAll(m *usedNames) {
+	maps.Copy(n.matchStates, m.matchStates)
+	maps.Copy(n.itemHashes, m.itemHashes)
+	maps.Copy(n.lastNumbers, m.lastNumbers)
 	maps.Copy(n.aliases, m.aliases)
 }
 
-// plan is the result of planning a batch. If the store changes before the plan is applied, the plan
+// batchPlan is the result of planning a batch. If the store changes before the plan is applied, the plan
 // is discarded and made again. Therefore planning modifies only the plan.
-type plan struct {
-	ops   []oxbow.Op
-	rep   Report
-	names *names
-	blind bool // do not look up names, because the store was empty when the import began
+type batchPlan struct {
+	ops          []oxbow.Op
+	report       Report
+	names        *usedNames
+	skipsLookups bool // do not look up names, because the store was empty when the import began
 }
 
-func (im *importer) plan(items []Item, blind bool) (*plan, error) {
-	p := &plan{names: newNames(), blind: blind}
+func (im *importer) planBatch(items []Item, blind bool) (*batchPlan, error) {
+	p := &batchPlan{names: newUsedNames(), skipsLookups: blind}
 	for _, it := range items {
 		if err := im.placeItem(it, p); err != nil {
 			return nil, err
@@ -167,7 +169,7 @@ func (im *importer) plan(items []Item, blind bool) (*plan, error) {
 }
 
 // placeItem finds the entry that matches the item and plans the change.
-func (im *importer) placeItem(it Item, p *plan) error {
+func (im *importer) placeItem(it Item, p *batchPlan) error {
 	it, err := im.normalizedItem(it, p)
 	if err == nil {
 		it, err = im.withKnownName(it, p)
@@ -175,29 +177,29 @@ func (im *importer) placeItem(it Item, p *plan) error {
 	if err != nil {
 		return err
 	}
-	own := hash(it.Entry.Name)
-	whole := hash(it.Entry.Name, it.Entry.Kind.String(), contentSum(it.Entry))
-	if im.done.items[whole] || p.names.items[whole] {
-		p.rep.Same++
+	own := hashParts(it.Entry.Name)
+	whole := hashParts(it.Entry.Name, it.Entry.Kind.String(), contentSum(it.Entry))
+	if im.usedNames.itemHashes[whole] || p.names.itemHashes[whole] {
+		p.report.Same++
 		return nil
 	}
-	last := max(im.done.last[own], p.names.last[own])
+	last := max(im.usedNames.lastNumbers[own], p.names.lastNumbers[own])
 	for n := last + 1; ; n++ {
 		name, id := it.Entry.Name, own
 		if n > 1 {
 			name = numberedName(name, n)
-			id = hash(name)
+			id = hashParts(name)
 		}
-		if im.done.stood[id]+p.names.stood[id] > 0 {
+		if im.usedNames.matchStates[id]+p.names.matchStates[id] > 0 {
 			continue
 		}
-		v, reason := fresh, ""
+		v, reason := verdictFresh, ""
 		var old oxbow.Entry
-		if !p.blind {
+		if !p.skipsLookups {
 			var err error
-			old, err = oxbow.GetNamed(im.ctx, im.exact, name)
+			old, err = oxbow.GetNamed(im.ctx, im.exactStore, name)
 			if err == nil {
-				v, name = same, old.Name
+				v, name = verdictSame, old.Name
 			} else if err != nil && !errors.Is(err, oxbow.ErrNotFound) {
 				return err
 			}
@@ -206,35 +208,35 @@ func (im *importer) placeItem(it Item, p *plan) error {
 		if err != nil {
 			return err
 		}
-		if v == same {
+		if v == verdictSame {
 			v, reason = im.judgeItem(it, old, n)
 		}
-		if v == other {
+		if v == verdictOther {
 			continue
 		}
-		if v == both && !im.o.Follow {
-			v = skip
+		if v == verdictBoth && !im.opts.Follow {
+			v = verdictSkip
 		}
-		p.names.stood[id] = 1
+		p.names.matchStates[id] = 1
 		if n > 1 {
-			p.names.last[own] = n
+			p.names.lastNumbers[own] = n
 		}
-		if v != skip {
-			p.names.items[whole] = true
+		if v != verdictSkip {
+			p.names.itemHashes[whole] = true
 		}
 		it.Entry.Name = name
-		if n > 1 && v != same {
-			p.rep.Notes = append(
-				p.rep.Notes,
+		if n > 1 && v != verdictSame {
+			p.report.Notes = append(
+				p.report.Notes,
 				fmt.Sprintf("%s: named %q, since another entry has its name", it.Ref, name),
 			)
 		}
-		if slices.Contains([]verdict{fresh, replace, both}, v) {
-			p.rep.Notes = append(p.rep.Notes, left...)
-			p.names.stood[id] = 2
+		if slices.Contains([]verdict{verdictFresh, verdictReplace, verdictBoth}, v) {
+			p.report.Notes = append(p.report.Notes, left...)
+			p.names.matchStates[id] = 2
 		}
-		if v == both {
-			return im.follow(it, old, p)
+		if v == verdictBoth {
+			return im.planFollowedChange(it, old, p)
 		}
 		p.planVerdict(v, it, old, reason)
 		return nil
@@ -243,17 +245,17 @@ func (im *importer) placeItem(it Item, p *plan) error {
 
 // normalizedItem returns the item with its name, aliases and labels in the spelling of the store. The
 // name does not change if the store has an entry with exactly the item's spelling.
-func (im *importer) normalizedItem(it Item, p *plan) (Item, error) {
+func (im *importer) normalizedItem(it Item, p *batchPlan) (Item, error) {
 	was := it.Entry
 	it.Entry = oxbow.NormalEntry(was)
 	changedWords := !slices.Equal(it.Entry.Aliases, was.Aliases) || !slices.Equal(it.Entry.Labels, was.Labels)
 	if changedWords && slices.ContainsFunc(it.Entry.Labels, func(l oxbow.Label) bool { return l.Key == markSum }) {
 		it = markedItem(it)
 	}
-	if it.Entry.Name == was.Name || p.blind {
+	if it.Entry.Name == was.Name || p.skipsLookups {
 		return it, nil
 	}
-	old, err := oxbow.GetNamed(im.ctx, im.exact, was.Name)
+	old, err := oxbow.GetNamed(im.ctx, im.exactStore, was.Name)
 	if err == nil {
 		it.Entry.Name = old.Name
 	} else if !errors.Is(err, oxbow.ErrNotFound) {
@@ -264,24 +266,24 @@ func (im *importer) normalizedItem(it Item, p *plan) (Item, error) {
 
 // withKnownName returns the item with the name of the entry that an earlier import made from the same record. If no
 // such entry exists, it returns the item unchanged.
-func (im *importer) withKnownName(it Item, p *plan) (Item, error) {
-	if it.ID == "" || p.blind {
+func (im *importer) withKnownName(it Item, p *batchPlan) (Item, error) {
+	if it.ID == "" || p.skipsLookups {
 		return it, nil
 	}
-	if im.records == nil {
+	if im.recordNames == nil {
 		records := map[digest]string{}
 		f := oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{markID}}}}
-		for e, err := range im.exact.Entries(im.ctx, f) {
+		for e, err := range im.exactStore.Entries(im.ctx, f) {
 			if err != nil {
 				return it, err
 			}
 			origin, _ := e.Label(markOrigin)
 			id, _ := e.Label(markID)
-			records[hash(origin, id)] = strings.Clone(e.Name)
+			records[hashParts(origin, id)] = strings.Clone(e.Name)
 		}
-		im.records = records
+		im.recordNames = records
 	}
-	if name := im.records[hash(originLabel(it.Origin), it.ID)]; name != "" {
+	if name := im.recordNames[hashParts(originLabel(it.Origin), it.ID)]; name != "" {
 		it.Entry.Name = name
 	}
 	return it, nil
@@ -291,7 +293,12 @@ func (im *importer) withKnownName(it Item, p *plan) (Item, error) {
 // because an alias of two entries would be ambiguous. name is the name that the item will have.
 // Aliases in had, which the entry already has, are kept. left contains a message for each alias
 // that was left out.
-func (im *importer) withFreeAliases(it Item, name string, had []string, p *plan) (_ Item, left []string, err error) {
+func (im *importer) withFreeAliases(
+	it Item,
+	name string,
+	had []string,
+	p *batchPlan,
+) (_ Item, left []string, err error) {
 	free, taken := oxbow.FreeAliases(name, it.Entry.Aliases, had, func(word, but string) (string, bool) {
 		owner, ownerErr := im.nameOwner(word, p)
 		err = errors.Join(err, ownerErr)
@@ -314,33 +321,33 @@ func (im *importer) withFreeAliases(it Item, name string, had []string, p *plan)
 }
 
 // nameOwner returns the name of the entry that has the word as its name or alias, or "".
-func (im *importer) nameOwner(word string, p *plan) (string, error) {
-	id := hash(word)
-	if im.done.stood[id]+p.names.stood[id] > 0 {
+func (im *importer) nameOwner(word string, p *batchPlan) (string, error) {
+	id := hashParts(word)
+	if im.usedNames.matchStates[id]+p.names.matchStates[id] > 0 {
 		return word, nil
 	}
-	for _, n := range []*names{p.names, im.done} {
+	for _, n := range []*usedNames{p.names, im.usedNames} {
 		if owner, ok := n.aliases[id]; ok {
 			return owner, nil
 		}
 	}
-	if p.blind {
+	if p.skipsLookups {
 		return "", nil
 	}
-	if e, err := oxbow.GetNamed(im.ctx, im.exact, word); err == nil {
+	if e, err := oxbow.GetNamed(im.ctx, im.exactStore, word); err == nil {
 		return e.Name, nil
 	} else if err != nil && !errors.Is(err, oxbow.ErrNotFound) {
 		return "", err
 	}
 	if im.aliases == nil {
 		im.aliases = map[digest]string{}
-		for e, err := range im.exact.Entries(im.ctx, oxbow.Filter{}) {
+		for e, err := range im.exactStore.Entries(im.ctx, oxbow.Filter{}) {
 			if err != nil {
 				im.aliases = nil
 				return "", err
 			}
 			for _, a := range e.Aliases {
-				im.aliases[hash(oxbow.NormalName(a))] = strings.Clone(e.Name)
+				im.aliases[hashParts(oxbow.NormalName(a))] = strings.Clone(e.Name)
 			}
 		}
 	}
@@ -351,12 +358,12 @@ func (im *importer) nameOwner(word string, p *plan) (string, error) {
 type verdict uint8
 
 const (
-	fresh   verdict = iota // the store has no entry with the item's name
-	same                   // the entry has the same content as the item
-	replace                // the item replaces the entry
-	skip                   // the entry is kept, and the item is not imported
-	both                   // the entry and its file were both changed since the last import
-	other                  // the entry and the item are different things with the same name
+	verdictFresh   verdict = iota // the store has no entry with the item's name
+	verdictSame                   // the entry has the same content as the item
+	verdictReplace                // the item replaces the entry
+	verdictSkip                   // the entry is kept, and the item is not imported
+	verdictBoth                   // the entry and its file were both changed since the last import
+	verdictOther                  // the entry and the item are different things with the same name
 )
 
 // judgeItem compares an item with the existing entry of the same name (or of the name with
@@ -369,12 +376,12 @@ func (im *importer) judgeItem(it Item, old oxbow.Entry, n int) (verdict, string)
 	stamped := func(l oxbow.Label) bool { return isStamp(l) && !slices.Contains(it.Entry.Labels, l) }
 	if it.Origin == "" {
 		if equal && slices.Equal(withoutLocal(it.Entry.Labels), slices.DeleteFunc(withoutLocal(old.Labels), stamped)) {
-			return same, ""
+			return verdictSame, ""
 		}
 		return im.judgeExported(it, old, n)
 	}
 	if equal && slices.Equal(withoutOrigin(it.Entry.Labels), slices.DeleteFunc(withoutOrigin(old.Labels), stamped)) {
-		return same, ""
+		return verdictSame, ""
 	}
 	return im.judgeImported(it, old)
 }
@@ -387,27 +394,27 @@ func (im *importer) judgeExported(it Item, old oxbow.Entry, n int) (verdict, str
 	case n > 1 && !known:
 		// an import appended the number, so the equal name does not mean that the entries are the
 		// same
-		return other, ""
-	case n == 1 && im.o.Overwrite:
-		return replace, ""
+		return verdictOther, ""
+	case n == 1 && im.opts.Overwrite:
+		return verdictReplace, ""
 	case !known && !it.Entry.Created.IsZero():
-		return other, ""
+		return verdictOther, ""
 	case it.Entry.Kind != old.Kind:
-		return skip, fmt.Sprintf("%q is of kind %s in the store, and a kind is fixed", old.Name, old.Kind)
+		return verdictSkip, fmt.Sprintf("%q is of kind %s in the store, and a kind is fixed", old.Name, old.Kind)
 	case it.Entry.Updated.IsZero():
-		return skip, fmt.Sprintf(
+		return verdictSkip, fmt.Sprintf(
 			"%q is in the store with other content, and the item does not say when it was updated",
 			old.Name,
 		)
 	case !it.Entry.Updated.After(old.Updated):
-		return skip, fmt.Sprintf("%q is in the store with other content that is not older", old.Name)
+		return verdictSkip, fmt.Sprintf("%q is in the store with other content that is not older", old.Name)
 	case old.Source.Actor != oxbow.Imported || !known:
-		return skip, fmt.Sprintf(
+		return verdictSkip, fmt.Sprintf(
 			"%q was written or edited in the store, and stays as it is; an import with overwrite replaces it",
 			old.Name,
 		)
 	}
-	return replace, ""
+	return verdictReplace, ""
 }
 
 // isSameEntry reports whether an item of an export and an entry with its name were the same entry
@@ -429,41 +436,41 @@ func (im *importer) judgeImported(it Item, old oxbow.Entry) (verdict, string) {
 	was, _ := old.Label(markSum)
 	switch {
 	case !slices.Contains(old.Labels, oxbow.Label{Key: markOrigin, Value: originLabel(it.Origin)}):
-		return other, ""
+		return verdictOther, ""
 	case it.ID != "" && !slices.Contains(old.Labels, oxbow.Label{Key: markID, Value: it.ID}):
-		return other, "" // the entry belongs to another record of the same program
-	case im.o.Overwrite:
-		return replace, ""
+		return verdictOther, "" // the entry belongs to another record of the same program
+	case im.opts.Overwrite:
+		return verdictReplace, ""
 	case it.Entry.Kind != old.Kind:
-		return skip, fmt.Sprintf("%q was imported as a kind %s, and a kind is fixed", old.Name, old.Kind)
+		return verdictSkip, fmt.Sprintf("%q was imported as a kind %s, and a kind is fixed", old.Name, old.Kind)
 	case was == contentSum(it.Entry):
-		return same, "" // keep the entry: it was edited here, and the file has not changed
+		return verdictSame, "" // keep the entry: it was edited here, and the file has not changed
 	case was != contentSum(old):
-		return both, fmt.Sprintf("%q was edited in the store, and the file has changed too", old.Name)
+		return verdictBoth, fmt.Sprintf("%q was edited in the store, and the file has changed too", old.Name)
 	}
-	return replace, ""
+	return verdictReplace, ""
 }
 
 // planVerdict plans the change for a verdict. The change requires the entry's present version, so that an
 // edit in the meantime is not lost.
-func (p *plan) planVerdict(v verdict, it Item, old oxbow.Entry, reason string) {
+func (p *batchPlan) planVerdict(v verdict, it Item, old oxbow.Entry, reason string) {
 	e := &it.Entry
-	if v == fresh || v == replace {
+	if v == verdictFresh || v == verdictReplace {
 		for _, a := range old.Aliases {
-			p.names.aliases[hash(a)] = ""
+			p.names.aliases[hashParts(a)] = ""
 		}
 		for _, a := range e.Aliases {
-			p.names.aliases[hash(a)] = e.Name
+			p.names.aliases[hashParts(a)] = e.Name
 		}
 	}
 	add := oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels,
 		Created: e.Created}
 	switch v {
-	case fresh:
+	case verdictFresh:
 		p.ops = append(p.ops, add)
-		p.rep.Added++
-		p.rep.Changes = append(p.rep.Changes, Change{e.Name, oxbow.VerbAdd, it.Ref})
-	case replace:
+		p.report.Added++
+		p.report.Changes = append(p.report.Changes, Change{e.Name, oxbow.VerbAdd, it.Ref})
+	case verdictReplace:
 		if e.Kind == old.Kind {
 			p.ops = append(
 				p.ops,
@@ -475,12 +482,12 @@ func (p *plan) planVerdict(v verdict, it Item, old oxbow.Entry, reason string) {
 			}
 			p.ops = append(p.ops, oxbow.Remove{Name: e.Name, If: old.Version}, add)
 		}
-		p.rep.Updated++
-		p.rep.Changes = append(p.rep.Changes, Change{e.Name, oxbow.VerbUpdate, it.Ref})
-	case skip:
-		p.rep.Problems = append(p.rep.Problems, it.Ref+": "+reason)
-		p.rep.Skipped++
-	case same:
-		p.rep.Same++
+		p.report.Updated++
+		p.report.Changes = append(p.report.Changes, Change{e.Name, oxbow.VerbUpdate, it.Ref})
+	case verdictSkip:
+		p.report.Problems = append(p.report.Problems, it.Ref+": "+reason)
+		p.report.Skipped++
+	case verdictSame:
+		p.report.Same++
 	}
 }

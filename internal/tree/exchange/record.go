@@ -26,27 +26,27 @@ var errDeleted = errors.New("was passed over: it is deleted in the program that 
 // without a summary. It is ignored.
 var errNotMemory = errors.New("is no memory")
 
-// program describes the records of a program.
-type program struct {
+// recordProgram describes the records of a program.
+type recordProgram struct {
 	format Format
 	lists  documentLists
 
-	// item converts a record. If the record contains nothing to import, it returns an error such
+	// convert converts a record. If the record contains nothing to import, it returns an error such
 	// as errDeleted.
-	item func(o objectAt, opts *ReadOptions) (Item, error)
+	convert func(o objectAt, opts *ReadOptions) (Item, error)
 }
 
 // readRecords yields an item for each record in the documents of a program.
-func (p program) readRecords(objects iter.Seq2[objectAt, error], o *ReadOptions) iter.Seq2[Item, error] {
+func (p recordProgram) readRecords(objects iter.Seq2[objectAt, error], o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		for rec, err := range objects {
 			var it Item
 			if err == nil {
-				it, err = p.item(rec, o)
+				it, err = p.convert(rec, o)
 				if err == errNotMemory {
 					continue
 				}
-				err = rec.problem(err)
+				err = rec.itemError(err)
 			}
 			if err != nil {
 				if !yield(Item{}, err) || !isItemError(err) {
@@ -71,12 +71,12 @@ type recordForm struct {
 	keys map[string]string
 }
 
-// item returns the item for a record.
-func (f recordForm) item(o objectAt, opts *ReadOptions) (Item, error) {
-	it := Item{Ref: o.where, Origin: string(f.format)}
+// toItem returns the item for a record.
+func (f recordForm) toItem(o objectAt, opts *ReadOptions) (Item, error) {
+	it := Item{Ref: o.ref, Origin: string(f.format)}
 	var paragraphs []string
 	for _, name := range f.text {
-		s, err := o.fields.text(name)
+		s, err := o.fields.textValue(name)
 		if err != nil {
 			return it, err
 		}
@@ -89,19 +89,19 @@ func (f recordForm) item(o objectAt, opts *ReadOptions) (Item, error) {
 	if err != nil {
 		return it, err
 	}
-	h := readHeader(f.frontKeys(o), o.where, utcOptions(opts))
+	h := readHeader(f.frontKeys(o), o.ref, utcOptions(opts))
 	it.Entry = h.entry
-	it.Further = h.further
+	it.Further = h.otherLabels
 	it.Warnings = h.warnings
 	it.Entry.Content = strings.TrimRight(h.textAbove(), "\n")
 	for _, p := range paragraphs {
 		it.appendText(p)
 	}
 	if it.Entry.Content == "" {
-		return it, errEmpty
+		return it, errEmptyFile
 	}
 	it.Entry.Name = nameOr(it.Entry.Name, it.Entry.Content)
-	it.ID = cutName(id, oxbow.MaxName)
+	it.ID = cleanName(id, oxbow.MaxName)
 	return it, nil
 }
 
@@ -112,7 +112,7 @@ func (f recordForm) recordID(o object) (string, error) {
 	last := ""
 	for _, name := range f.id {
 		var err error
-		last, err = o.word(name)
+		last, err = o.textOrNumber(name)
 		if err != nil {
 			return "", err
 		}
@@ -148,7 +148,7 @@ func nameOr(name, content string) string {
 // utcOptions returns options in which dates without a time zone are in UTC, because databases write
 // such dates.
 func utcOptions(o *ReadOptions) *ReadOptions {
-	opts := o.or()
+	opts := o.orDefault()
 	opts.Location = time.UTC
 	return &opts
 }
@@ -157,7 +157,7 @@ func utcOptions(o *ReadOptions) *ReadOptions {
 // matter.
 func (f recordForm) frontKeys(o objectAt) []frontKey {
 	var keys []frontKey
-	line := refLine(o.where)
+	line := refLine(o.ref)
 	for _, fd := range o.fields {
 		name, isListed := f.keys[fd.key]
 		isID := len(f.id) > 0 && fd.key == f.id[len(f.id)-1]
@@ -170,7 +170,7 @@ func (f recordForm) frontKeys(o objectAt) []frontKey {
 		if !isListed {
 			name = fd.key
 		}
-		keys = append(keys, jsonKeys(name, fd.raw, line)...)
+		keys = append(keys, jsonKeys(name, fd.rawValue, line)...)
 	}
 	return keys
 }
@@ -203,7 +203,7 @@ func jsonKeys(name string, raw json.RawMessage, line int) []frontKey {
 		}
 		return keys
 	case '[':
-		k.list = true
+		k.isList = true
 		var nested []frontKey
 		for part := range rawjson.EachElement(raw) {
 			for _, sub := range jsonKeys(name, part, line) {
@@ -244,7 +244,7 @@ func (it *Item) addLabel(key, value string) {
 // hasText reports whether one of the fields is a string.
 func hasText(o object, keys ...string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool {
-		raw, ok := o.get(key)
+		raw, ok := o.rawValue(key)
 		return ok && raw[0] == '"'
 	})
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// source says how files are read that a program wrote or that have a format.
-type source struct {
-	format Format
-	read   func(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error]
+// formatSource says how files are read that a program wrote or that have a format.
+type formatSource struct {
+	format    Format
+	readItems func(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error]
 
 	// isDocument recognizes a JSON document by its keys. It is nil if files of the format are not
 	// JSON documents.
@@ -31,44 +31,56 @@ type source struct {
 	// directory itself is read.
 	roots func(fsys vfs.FS, dir string) []string
 
-	// check decides whether a file in a directory is read. It returns nil if the file is read, a
-	// passedOver error if it is skipped with a note, and errIgnored if it is skipped without a
+	// checkFile decides whether a file in a directory is read. It returns nil if the file is read, a
+	// skippedError error if it is skipped with a note, and errIgnoredFile if it is skipped without a
 	// note. If check is nil, files with the endings of Markdown and JSON lines are read. The path
 	// is relative to the root.
-	check func(file string) error
+	checkFile func(file string) error
 }
 
 // allSources returns the programs and formats.
-func allSources() []source {
-	return []source{
-		{format: Markdown, read: readMarkdownFrom},
-		{format: JSONL, read: readEntries, isDocument: isEntries},
-		{format: Chat, read: readChatFrom},
-		{format: Dates, read: readNoSessions},
-		{format: crmemFile, read: readCRMEMFrom},
-		{format: Obsidian, read: readMarkdownFrom, isDir: isObsidianDir},
-		{format: serverMemory, read: readEntries, isDocument: isServerMemory, check: checkJSONFile},
-		{format: ClaudeExport, read: readClaudeExport, isDocument: isClaudeExport, isDir: isClaudeExportDir,
-			check: checkClaudeExportFile},
-		{format: openClaw, read: readOpenClaw, isDir: isOpenClawDir, roots: openClawRoots, check: checkOpenClawFile},
-		{format: cursorRules, read: readCursorRules, isDir: isCursorDir, roots: cursorRoots, check: checkCursorFile},
-		{format: okf, read: readOKF, check: checkOKFFile},
-		{format: basicMemory, read: readBasicMemory},
-		{format: csvTable, read: readCSV, check: checkTableFile},
-		{format: mem0, read: readMem0, isDocument: isMem0, isDir: isOpenMemoryDir, check: checkMem0File},
-		{format: claudeMem, read: readClaudeMem, isDocument: isClaudeMem, check: checkJSONFile},
-		{format: engram, read: readEngram, isDocument: isEngram, check: checkJSONFile},
+func allSources() []formatSource {
+	return []formatSource{
+		{format: Markdown, readItems: readMarkdownFrom},
+		{format: JSONL, readItems: readEntries, isDocument: isEntriesDocument},
+		{format: Chat, readItems: readChatFrom},
+		{format: Dates, readItems: readNoSessions},
+		{format: crmemFile, readItems: readCRMEMFrom},
+		{format: Obsidian, readItems: readMarkdownFrom, isDir: isObsidianDir},
+		{format: serverMemory, readItems: readEntries, isDocument: isServerMemory, checkFile: checkJSONFile},
+		{format: ClaudeExport, readItems: readClaudeExport, isDocument: isClaudeExport, isDir: isClaudeExportDir,
+			checkFile: checkClaudeExportFile},
+		{
+			format:    openClaw,
+			readItems: readOpenClaw,
+			isDir:     isOpenClawDir,
+			roots:     openClawRoots,
+			checkFile: checkOpenClawFile,
+		},
+		{
+			format:    cursorRules,
+			readItems: readCursorRules,
+			isDir:     isCursorDir,
+			roots:     cursorRoots,
+			checkFile: checkCursorFile,
+		},
+		{format: okf, readItems: readOKF, checkFile: checkOKFFile},
+		{format: basicMemory, readItems: readBasicMemory},
+		{format: csvTable, readItems: readCSV, checkFile: checkTableFile},
+		{format: mem0, readItems: readMem0, isDocument: isMem0, isDir: isOpenMemoryDir, checkFile: checkMem0File},
+		{format: claudeMem, readItems: readClaudeMem, isDocument: isClaudeMem, checkFile: checkJSONFile},
+		{format: engram, readItems: readEngram, isDocument: isEngram, checkFile: checkJSONFile},
 	}
 }
 
 // findSource returns the source with a format. If no source has the format, ok is false.
-func findSource(f Format) (s source, ok bool) {
+func findSource(f Format) (s formatSource, ok bool) {
 	for _, s := range allSources() {
 		if s.format == f {
 			return s, true
 		}
 	}
-	return source{}, false
+	return formatSource{}, false
 }
 
 // Formats returns the names of the formats, in alphabetical order.
@@ -101,7 +113,7 @@ func dirFormat(fsys vfs.FS, dir string) Format {
 	}
 	files := fileNames(list)
 	if slices.Contains(files, "index.md") {
-		index, err := vfs.ReadFile(fsys, path.Join(dir, "index.md"), headSize)
+		index, err := vfs.ReadFile(fsys, path.Join(dir, "index.md"), peekSize)
 		if err == nil && isOKFIndex(index) {
 			return okf
 		}
@@ -127,7 +139,7 @@ func readCRMEMFrom(r *bufio.Reader, ref string, _ *ReadOptions) iter.Seq2[Item, 
 }
 
 func readNoSessions(_ *bufio.Reader, ref string, _ *ReadOptions) iter.Seq2[Item, error] {
-	return failWith(fmt.Errorf(
+	return fatalErrorSeq(fmt.Errorf(
 		"reading %s: holds dates of sessions, but no sessions; name the directory that holds both", ref))
 }
 
@@ -136,8 +148,9 @@ func isObsidianDir(files []string) bool { return slices.Contains(files, ".obsidi
 
 // isClaudeExportDir recognizes an export of claude.ai.
 func isClaudeExportDir(files []string) bool {
-	return slices.Contains(files, "users.json") && hasAny(files, "conversations.json", "projects.json", "projects",
-		"memories.json")
+	return slices.Contains(files, "users.json") &&
+		containsAny(files, "conversations.json", "projects.json", "projects",
+			"memories.json")
 }
 
 // checkClaudeExportFile returns nil for the files with memories and projects. Conversations belong to the archive of
@@ -147,7 +160,7 @@ func checkClaudeExportFile(file string) error {
 	if isProject || slices.Contains([]string{"memories.json", "projects.json"}, file) {
 		return nil
 	}
-	return errIgnored
+	return errIgnoredFile
 }
 
 // isPeekError reports whether a peek failed for another reason than a short input or a full buffer.
@@ -156,13 +169,15 @@ func isPeekError(err error) bool {
 }
 
 // isOpenMemoryDir recognizes the unpacked backup of OpenMemory.
-func isOpenMemoryDir(files []string) bool { return hasAll(files, "memories.json", "memories.jsonl.gz") }
+func isOpenMemoryDir(files []string) bool {
+	return containsAll(files, "memories.json", "memories.jsonl.gz")
+}
 
 // checkMem0File returns nil for a file of JSON. In a backup of OpenMemory, memories.json has the same
 // memories as memories.jsonl.gz, and is ignored.
 func checkMem0File(file string) error {
 	if path.Base(file) == "memories.json" {
-		return errIgnored
+		return errIgnoredFile
 	}
 	return checkJSONFile(file)
 }
@@ -173,23 +188,23 @@ func checkJSONFile(file string) error {
 	if slices.Contains([]string{".json", ".jsonl", ".ndjson"}, ext) {
 		return nil
 	}
-	return &passedOver{"was passed over: its name ends in none of .json, .jsonl and .ndjson"}
+	return &skippedError{"was passed over: its name ends in none of .json, .jsonl and .ndjson"}
 }
 
-// isEntries recognizes a document with entries, as in exports of oxbow.
-func isEntries(h jsonHead) bool { return hasAll(h.keys, "name", "content") }
+// isEntriesDocument recognizes a document with entries, as in exports of oxbow.
+func isEntriesDocument(h jsonHead) bool { return containsAll(h.keys, "name", "content") }
 
 // readEntries reads entries and the graph of the MCP memory server, in lines or in a document.
 func readEntries(r *bufio.Reader, ref string, _ *ReadOptions) iter.Seq2[Item, error] {
 	if isDocumentStart(r) {
-		return readObjects(documentObjects(r, ref, documentLists{read: []string{"entities", "relations"}}), ref)
+		return readObjects(documentObjects(r, ref, documentLists{recordLists: []string{"entities", "relations"}}), ref)
 	}
 	return readJSONL(r, ref)
 }
 
 // isDocumentStart reports whether the input begins with a JSON document that is not a line of JSON lines.
 func isDocumentStart(r *bufio.Reader) bool {
-	head, err := r.Peek(headSize)
+	head, err := r.Peek(peekSize)
 	if isPeekError(err) {
 		return false // ignore the error, because the reader of the input reports it
 	}
@@ -202,6 +217,6 @@ func isDocumentStart(r *bufio.Reader) bool {
 
 // isServerMemory recognizes a document with the graph of the MCP memory server.
 func isServerMemory(h jsonHead) bool {
-	return hasAll(h.keys, "entities", "relations") || hasAll(h.keys, "type", "entityType") ||
-		hasAll(h.keys, "type", "relationType")
+	return containsAll(h.keys, "entities", "relations") || containsAll(h.keys, "type", "entityType") ||
+		containsAll(h.keys, "type", "relationType")
 }

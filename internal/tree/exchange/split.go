@@ -10,26 +10,26 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Limits in bytes. A text below wholeSize is not split. A section above sectionSize, about the size
+// Limits in bytes. A text below maxWholeSize is not split. A section above sectionSize, about the size
 // of a memory, is split again.
 const (
-	wholeSize   = 4 << 10
-	sectionSize = 16 << 10
-	maxHeadings = 10_000 // maximum number of headings at which a text is split; later headings are ignored
+	maxWholeSize = 4 << 10
+	sectionSize  = 16 << 10
+	maxHeadings  = 10_000 // maximum number of headings at which a text is split; later headings are ignored
 )
 
-// piece is a part of a text. The pieces of a text, joined in order, are the text.
-type piece struct {
+// textPiece is a part of a text. The pieces of a text, joined in order, are the text.
+type textPiece struct {
 	start, end int      // byte offsets, half-open
 	line       int      // line of start, from 1
 	path       []string // headings above the piece, outermost first
-	part       int      // number of the part within its section, from 1 (0 if the section is not split)
+	partNumber int      // number of the part within its section, from 1 (0 if the section is not split)
 }
 
-// split splits a text at its headings of level 1 and 2. Sections that are still too long are split
+// splitText splits a text at its headings of level 1 and 2. Sections that are still too long are split
 // at headings of level 3, and then between paragraphs. A paragraph or code block is split only if
 // it is too long for an entry.
-func split(text string) []piece {
+func splitText(text string) []textPiece {
 	var heads []blockStart
 	for m := range blockStarts(text) {
 		if m.level > 0 && m.level <= 3 {
@@ -39,12 +39,12 @@ func split(text string) []piece {
 			}
 		}
 	}
-	whole := piece{start: 0, end: len(text), line: 1}
+	whole := textPiece{start: 0, end: len(text), line: 1}
 	isSection := len(heads) == 0 && len(text) <= sectionSize
-	if isSection || len(text) < wholeSize {
-		return []piece{whole}
+	if isSection || len(text) < maxWholeSize {
+		return []textPiece{whole}
 	}
-	var ps []piece
+	var ps []textPiece
 	for _, sec := range splitSections(text, whole, heads, 1, 2) {
 		if sec.end-sec.start <= sectionSize {
 			ps = append(ps, sec)
@@ -59,18 +59,18 @@ func split(text string) []piece {
 
 // splitSections splits a piece at its headings of levels low to high. A section that consists only of
 // its heading is joined with the next section, and so is blank text before the first heading.
-func splitSections(text string, p piece, heads []blockStart, low, high int) []piece {
-	var ps []piece
+func splitSections(text string, p textPiece, heads []blockStart, low, high int) []textPiece {
+	var ps []textPiece
 	path := slices.Clone(p.path)
 	levels := make([]int, len(path)) // 0 for headings outside of p
 	cur := p
 	body := p.start // end offset of the headings that cur starts with
 	for _, h := range heads {
-		isInPiece := p.start <= h.off && h.off < p.end
+		isInPiece := p.start <= h.offset && h.offset < p.end
 		if !isInPiece || h.level > high {
 			continue
 		}
-		blank := strings.TrimSpace(text[body:h.off]) == ""
+		blank := strings.TrimSpace(text[body:h.offset]) == ""
 		if h.level < low {
 			if blank {
 				body = h.end
@@ -78,9 +78,9 @@ func splitSections(text string, p piece, heads []blockStart, low, high int) []pi
 			continue
 		}
 		if !blank {
-			cur.end = h.off
+			cur.end = h.offset
 			ps = append(ps, cur)
-			cur = piece{start: h.off, end: p.end, line: h.line}
+			cur = textPiece{start: h.offset, end: p.end, line: h.line}
 		}
 		for len(levels) > 0 && levels[len(levels)-1] >= h.level {
 			levels, path = levels[:len(levels)-1], path[:len(path)-1]
@@ -93,20 +93,20 @@ func splitSections(text string, p piece, heads []blockStart, low, high int) []pi
 }
 
 // splitParagraphs splits a piece that is too long into groups of complete paragraphs.
-func splitParagraphs(text string, p piece) []piece {
+func splitParagraphs(text string, p textPiece) []textPiece {
 	if p.end-p.start <= sectionSize {
-		return []piece{p}
+		return []textPiece{p}
 	}
-	var ps []piece
+	var ps []textPiece
 	cur := p
 	last, lastLine := p.start, p.line // start of the last paragraph that was found
 	cut := func(off, line int) {
 		cur.end = off
 		ps = append(ps, cur)
-		cur = piece{start: off, end: p.end, line: line, path: p.path}
+		cur = textPiece{start: off, end: p.end, line: line, path: p.path}
 	}
 	for m := range blockStarts(text[p.start:p.end]) {
-		off, line := p.start+m.off, p.line+m.line-1
+		off, line := p.start+m.offset, p.line+m.line-1
 		if off-cur.start > sectionSize && last > cur.start {
 			cut(last, lastLine)
 		}
@@ -115,13 +115,13 @@ func splitParagraphs(text string, p piece) []piece {
 	if p.end-cur.start > sectionSize && last > cur.start {
 		cut(last, lastLine)
 	}
-	var all []piece
+	var all []textPiece
 	for _, q := range append(ps, cur) {
 		all = append(all, forceSplit(text, q)...)
 	}
 	if len(all) > 1 {
 		for i := range all {
-			all[i].part = i + 1
+			all[i].partNumber = i + 1
 		}
 	}
 	return all
@@ -129,8 +129,8 @@ func splitParagraphs(text string, p piece) []piece {
 
 // forceSplit splits a piece that is too long for an entry after a line break, or, if a line is too long,
 // before a rune.
-func forceSplit(text string, p piece) []piece {
-	var ps []piece
+func forceSplit(text string, p textPiece) []textPiece {
+	var ps []textPiece
 	for p.end-p.start > oxbow.MaxContent {
 		end := p.start + oxbow.MaxContent
 		if i := strings.LastIndexByte(text[p.start:end], '\n'); i >= 0 {
@@ -140,7 +140,7 @@ func forceSplit(text string, p piece) []piece {
 				end--
 			}
 		}
-		ps = append(ps, piece{start: p.start, end: end, line: p.line, path: p.path})
+		ps = append(ps, textPiece{start: p.start, end: end, line: p.line, path: p.path})
 		p.line += strings.Count(text[p.start:end], "\n")
 		p.start = end
 	}

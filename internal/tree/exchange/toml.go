@@ -79,7 +79,7 @@ func tomlComments(data string) (keys []frontKey) {
 			case m == `"""` || m == "'''":
 				open = m
 			case m[0] == '#':
-				keys = append(keys, frontKey{line: line, raw: m})
+				keys = append(keys, frontKey{line: line, rawLines: m})
 			}
 		}
 		line++

@@ -15,8 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxMember is the maximum size of a file in an archive, in bytes. A file is in memory while it is read.
-const maxMember = 512 << 20
+// maxArchiveFile is the maximum size of a file in an archive, in bytes. A file is in memory while it is read.
+const maxArchiveFile = 512 << 20
 
 // isZip reports whether the bytes begin a ZIP archive.
 func isZip(head []byte) bool { return bytes.HasPrefix(head, []byte("PK\x03\x04")) }
@@ -75,12 +75,16 @@ func (z *zipFS) OpenFile(name string, flag int, _ fs.FileMode) (vfs.File, error)
 	if err != nil {
 		return nil, err
 	}
-	b, err := io.ReadAll(io.LimitReader(f, maxMember+1))
+	b, err := io.ReadAll(io.LimitReader(f, maxArchiveFile+1))
 	if err != nil {
 		return nil, fmt.Errorf("unpacking %s: %w", name, err)
 	}
-	if len(b) > maxMember {
-		return nil, fmt.Errorf("%s has more than the %d MiB of a file in an archive that are read", name, maxMember>>20)
+	if len(b) > maxArchiveFile {
+		return nil, fmt.Errorf(
+			"%s has more than the %d MiB of a file in an archive that are read",
+			name,
+			maxArchiveFile>>20,
+		)
 	}
 	return &zipFile{Reader: bytes.NewReader(b), info: info}, nil
 }

@@ -21,21 +21,21 @@ import (
 )
 
 const (
-	maxDepth = 64      // depth of nested directories
-	maxFiles = 100_000 // files in a folder
-	maxRead  = 16 << 20
+	maxDepth    = 64      // depth of nested directories
+	maxFiles    = 100_000 // files in a folder
+	maxNoteSize = 16 << 20
 
 	// racyTime is an age. If a file was changed more recently than that, a further change may not
 	// change its modification time.
 	racyTime = 2 * time.Second
 
-	// manyGone is the number of files that may disappear at once without a question. If more files are missing, and
-	// they are more than half of the folder, the comparison withholds them.
-	manyGone = 10
+	// maxMissingUnasked is the number of files that may disappear at once without a question. If more files are
+	// missing, and they are more than half of the folder, the comparison withholds them.
+	maxMissingUnasked = 10
 
-	// fewGone is the number of notes that may disappear from directories that are now empty. More are withheld,
-	// because an empty directory may be the mount point of a disk that is not mounted.
-	fewGone = 3
+	// maxEmptiedUnasked is the number of notes that may disappear from directories that are now empty. More are
+	// withheld, because an empty directory may be the mount point of a disk that is not mounted.
+	maxEmptiedUnasked = 3
 )
 
 // ErrUnavailable is returned for a folder that cannot be read as a whole, for example because its disk is not
@@ -54,7 +54,7 @@ type Options struct {
 type Comparison struct {
 	Changed []string          // new and changed files
 	Moved   map[string]string // maps the former name of each renamed file to its present name
-	Gone    []string          // deleted files
+	Deleted []string          // deleted files
 
 	// Withheld are files that are missing, but may not have been deleted. Reason is the reason for
 	// withholding them.
@@ -69,7 +69,7 @@ type Comparison struct {
 }
 
 // IsEmpty reports whether the folder is unchanged.
-func (c *Comparison) IsEmpty() bool { return len(c.Changed)+len(c.Moved)+len(c.Gone) == 0 }
+func (c *Comparison) IsEmpty() bool { return len(c.Changed)+len(c.Moved)+len(c.Deleted) == 0 }
 
 // Save writes the new state into a home, if it differs from the state that was compared. at is encoded in the
 // state.
@@ -89,20 +89,28 @@ func (c *Comparison) AddNotes(notes ...string) {
 	}
 }
 
-// Touch makes Save write the state.
-func (c *Comparison) Touch() { c.hasNewState = true }
+// ForceSave makes Save write the state.
+func (c *Comparison) ForceSave() { c.hasNewState = true }
 
 // Compare compares the files of a folder with a state. An error that matches [ErrUnavailable] means that the folder
 // cannot be read, so that nothing is known about its files.
 func Compare(fsys vfs.FS, old *State, o Options) (*Comparison, error) {
-	w := walk{fsys: fsys, infos: map[string]fs.FileInfo{}, problems: map[string]string{}, emptyDirs: map[string]bool{}}
-	if err := w.walkDir(".", 0); err != nil {
+	w := noteLister{
+		fsys:      fsys,
+		fileInfos: map[string]fs.FileInfo{},
+		problems:  map[string]string{},
+		emptyDirs: map[string]bool{},
+	}
+	if err := w.listDir(".", 0); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	c := &Comparison{Moved: map[string]string{}, State: &State{At: old.At, files: make(map[string]stamp, len(w.infos)),
-		problems: w.problems, notes: old.notes}}
+	c := &Comparison{
+		Moved: map[string]string{},
+		State: &State{Position: old.Position, files: make(map[string]fileStamp, len(w.fileInfos)),
+			problems: w.problems, notes: old.notes},
+	}
 	c.hasNewState = old.isNew
-	for name, info := range w.infos {
+	for name, info := range w.fileInfos {
 		c.compareFile(fsys, name, info, old, o.Now)
 	}
 	c.findMissing(&w, old, o)
@@ -116,9 +124,9 @@ func Compare(fsys vfs.FS, old *State, o Options) (*Comparison, error) {
 	}
 	slices.Sort(c.NewProblems)
 	slices.Sort(c.Changed)
-	slices.Sort(c.Gone)
+	slices.Sort(c.Deleted)
 	slices.Sort(c.Withheld)
-	if len(c.Changed)+len(c.Gone)+len(c.Moved) > 0 {
+	if len(c.Changed)+len(c.Deleted)+len(c.Moved) > 0 {
 		c.hasNewState = true
 	}
 	return c, nil
@@ -128,14 +136,14 @@ func Compare(fsys vfs.FS, old *State, o Options) (*Comparison, error) {
 // the file if these differ.
 func (c *Comparison) compareFile(fsys vfs.FS, name string, info fs.FileInfo, old *State, now time.Time) {
 	was, isKnown := old.files[name]
-	st := newStamp(info, was.sum)
+	st := newFileStamp(info, was.sum)
 	if isKnown && was.isSame(st) {
 		c.State.files[name] = was
 		return
 	}
 	c.hasNewState = true
-	st.racy = sysinfo.LastChange(info).After(now.Add(-racyTime))
-	sum, err := readSum(fsys, name)
+	st.isRacy = sysinfo.LastChangeTime(info).After(now.Add(-racyTime))
+	sum, err := hashFile(fsys, name)
 	if err != nil {
 		c.State.problems[name] = err.Error()
 		if isKnown {
@@ -150,49 +158,49 @@ func (c *Comparison) compareFile(fsys vfs.FS, name string, info fs.FileInfo, old
 	}
 }
 
-// newStamp returns the stamp of a file with a digest. The change time of the inode is part of the stamp, because a
+// newFileStamp returns the stamp of a file with a digest. The change time of the inode is part of the stamp, because a
 // program such as rsync -t may set the modification time back after it has written a text of the same size.
-func newStamp(info fs.FileInfo, sum string) stamp {
-	return stamp{
-		size:    info.Size(),
-		time:    info.ModTime().UnixNano(),
-		changed: sysinfo.LastChange(info).UnixNano(),
-		inode:   sysinfo.Inode(info),
-		sum:     sum,
+func newFileStamp(info fs.FileInfo, sum string) fileStamp {
+	return fileStamp{
+		size:       info.Size(),
+		modTime:    info.ModTime().UnixNano(),
+		changeTime: sysinfo.LastChangeTime(info).UnixNano(),
+		inode:      sysinfo.InodeNumber(info),
+		sum:        sum,
 	}
 }
 
 // findMissing finds the files of the state that the folder lacks.
-func (c *Comparison) findMissing(w *walk, old *State, o Options) {
+func (c *Comparison) findMissing(w *noteLister, old *State, o Options) {
 	var missing []string
 	for name, was := range old.files {
-		if _, ok := w.infos[name]; ok {
+		if _, ok := w.fileInfos[name]; ok {
 			continue
 		}
-		if w.isBelow(name, func(dir string) bool { return w.problems[dir] != "" }) {
+		if w.hasParent(name, func(dir string) bool { return w.problems[dir] != "" }) {
 			c.State.files[name] = was // keep the file, because its directory cannot be read
 			continue
 		}
 		missing = append(missing, name)
 	}
 	slices.Sort(missing)
-	missing = c.findMoved(missing, old)
+	missing = c.findRenamedFiles(missing, old)
 	for _, name := range missing {
-		if !o.Prune && w.isBelow(name, func(dir string) bool { return w.emptyDirs[dir] }) {
+		if !o.Prune && w.hasParent(name, func(dir string) bool { return w.emptyDirs[dir] }) {
 			c.Withheld = append(c.Withheld, name)
 		} else {
-			c.Gone = append(c.Gone, name)
+			c.Deleted = append(c.Deleted, name)
 		}
 	}
-	if len(c.Withheld) <= fewGone {
-		c.Gone, c.Withheld = append(c.Gone, c.Withheld...), nil
+	if len(c.Withheld) <= maxEmptiedUnasked {
+		c.Deleted, c.Withheld = append(c.Deleted, c.Withheld...), nil
 	}
-	hasNone := len(w.infos) == 0
-	isMost := len(c.Gone) > manyGone && 2*len(c.Gone) > len(old.files)
+	hasNone := len(w.fileInfos) == 0
+	isMost := len(c.Deleted) > maxMissingUnasked && 2*len(c.Deleted) > len(old.files)
 	switch {
 	case len(missing) == 0 || o.Prune:
 	case hasNone || isMost:
-		c.Withheld, c.Gone = append(c.Withheld, c.Gone...), nil
+		c.Withheld, c.Deleted = append(c.Withheld, c.Deleted...), nil
 		c.Reason = fmt.Sprintf("%d of %d notes are missing", len(missing), len(old.files))
 	case len(c.Withheld) > 0:
 		c.Reason = fmt.Sprintf("%d of %d notes are missing, and their directory is empty", len(c.Withheld),
@@ -203,9 +211,9 @@ func (c *Comparison) findMissing(w *walk, old *State, o Options) {
 	}
 }
 
-// findMoved finds the missing files that exist under another name, which are files with the same content or the same
-// inode. It returns the remaining missing files.
-func (c *Comparison) findMoved(missing []string, old *State) (others []string) {
+// findRenamedFiles finds the missing files that exist under another name, which are files with the same content or
+// the same inode. It returns the remaining missing files.
+func (c *Comparison) findRenamedFiles(missing []string, old *State) (others []string) {
 	if len(missing) == 0 {
 		return nil
 	}
@@ -244,16 +252,16 @@ func (c *Comparison) findMoved(missing []string, old *State) (others []string) {
 	return others
 }
 
-// walk lists the notes below a folder.
-type walk struct {
+// noteLister lists the notes below a folder.
+type noteLister struct {
 	fsys      vfs.FS
-	infos     map[string]fs.FileInfo
+	fileInfos map[string]fs.FileInfo
 	problems  map[string]string
 	emptyDirs map[string]bool // directories without any file or directory
 }
 
-// isBelow reports whether a directory above a file fulfills the condition.
-func (w *walk) isBelow(name string, cond func(dir string) bool) bool {
+// hasParent reports whether a directory above a file fulfills the condition.
+func (w *noteLister) hasParent(name string, cond func(dir string) bool) bool {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		if cond(dir) {
 			return true
@@ -262,15 +270,15 @@ func (w *walk) isBelow(name string, cond func(dir string) bool) bool {
 	return false
 }
 
-// walkDir lists the notes in a directory. It returns an error only for the folder itself and for a folder that is too
+// listDir lists the notes in a directory. It returns an error only for the folder itself and for a folder that is too
 // large. Hidden files and directories, such as .obsidian and .git, are skipped.
-func (w *walk) walkDir(dir string, depth int) error {
+func (w *noteLister) listDir(dir string, depth int) error {
 	list, err := w.fsys.ReadDir(dir)
 	switch {
 	case err != nil && depth == 0:
 		return err
 	case err != nil:
-		w.problems[dir] = reason(err)
+		w.problems[dir] = errorReason(err)
 		return nil
 	case depth > maxDepth:
 		w.problems[dir] = fmt.Sprintf("directories are more than %d deep", maxDepth)
@@ -280,67 +288,67 @@ func (w *walk) walkDir(dir string, depth int) error {
 		w.emptyDirs[dir] = true
 	}
 	for _, d := range list {
-		if err := w.visit(path.Join(dir, d.Name()), d, depth); err != nil {
+		if err := w.listDirEntry(path.Join(dir, d.Name()), d, depth); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// visit lists a note, or the notes in a directory.
-func (w *walk) visit(name string, d fs.DirEntry, depth int) error {
+// listDirEntry lists a note, or the notes in a directory.
+func (w *noteLister) listDirEntry(name string, d fs.DirEntry, depth int) error {
 	switch {
 	case d.Name()[0] == '.':
 	case d.IsDir():
-		return w.walkDir(name, depth+1)
+		return w.listDir(name, depth+1)
 	case !exchange.IsMarkdown(name):
 	case d.Type()&fs.ModeSymlink != 0:
 		w.problems[name] = "is a symbolic link, which is not followed"
 	case !d.Type().IsRegular():
 		w.problems[name] = "is not a regular file"
-	case len(w.infos) == maxFiles:
+	case len(w.fileInfos) == maxFiles:
 		return fmt.Errorf("it has more than %d notes", maxFiles)
 	default:
 		info, err := d.Info()
 		if err == nil {
-			w.infos[name] = info
+			w.fileInfos[name] = info
 		} else if !errors.Is(err, fs.ErrNotExist) {
-			w.problems[name] = reason(err)
+			w.problems[name] = errorReason(err)
 		}
 	}
 	return nil
 }
 
-// reason returns an error's message without the path, because the caller names the path already.
-func reason(err error) string {
+// errorReason returns an error's message without the path, because the caller names the path already.
+func errorReason(err error) string {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err.Error()
 	}
 	return err.Error()
 }
 
-// readSum returns the digest of a file's content.
-func readSum(fsys vfs.FS, name string) (string, error) {
-	b, err := vfs.ReadFile(fsys, name, maxRead)
+// hashFile returns the digest of a file's content.
+func hashFile(fsys vfs.FS, name string) (string, error) {
+	b, err := vfs.ReadFile(fsys, name, maxNoteSize)
 	if errors.Is(err, vfs.ErrTooLarge) {
-		return "", fmt.Errorf("has more than the %d MiB of a Markdown file that are read; cut it", maxRead>>20)
+		return "", fmt.Errorf("has more than the %d MiB of a Markdown file that are read; cut it", maxNoteSize>>20)
 	}
 	if err != nil {
-		return "", errors.New(reason(err))
+		return "", errors.New(errorReason(err))
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:16]), nil
 }
 
-// Wrote records that a file was written with this content, which came from the memory.
-func (c *Comparison) Wrote(fsys vfs.FS, name string, content []byte) error {
+// RecordWritten records that a file was written with this content, which came from the memory.
+func (c *Comparison) RecordWritten(fsys vfs.FS, name string, content []byte) error {
 	info, err := fsys.Stat(name)
 	if err != nil {
 		return err
 	}
 	sum := sha256.Sum256(content)
-	st := newStamp(info, hex.EncodeToString(sum[:16]))
-	st.racy = true
+	st := newFileStamp(info, hex.EncodeToString(sum[:16]))
+	st.isRacy = true
 	c.State.files[name] = st
 	c.hasNewState = true
 	return nil
@@ -348,7 +356,7 @@ func (c *Comparison) Wrote(fsys vfs.FS, name string, content []byte) error {
 
 // IsCurrent reports whether a file has not changed since the comparison.
 func (c *Comparison) IsCurrent(fsys vfs.FS, name string) bool {
-	sum, err := readSum(fsys, name)
+	sum, err := hashFile(fsys, name)
 	return err == nil && sum == c.State.files[name].sum
 }
 

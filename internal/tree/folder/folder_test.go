@@ -140,8 +140,8 @@ func TestCompare(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tr := newTree(t, tt.files...)
-			if c := tr.compare(false); len(c.Changed) != len(tt.files) || len(c.Gone) > 0 {
-				t.Fatalf("at first: %d changed, %v gone; want %d and none", len(c.Changed), c.Gone, len(tt.files))
+			if c := tr.compare(false); len(c.Changed) != len(tt.files) || len(c.Deleted) > 0 {
+				t.Fatalf("at first: %d changed, %v gone; want %d and none", len(c.Changed), c.Deleted, len(tt.files))
 			}
 			tt.change(tr)
 			c := tr.compare(tt.prune)
@@ -152,15 +152,15 @@ func TestCompare(t *testing.T) {
 			if len(c.Moved)+len(tt.moved) > 0 && !reflect.DeepEqual(c.Moved, tt.moved) {
 				t.Errorf("moved are %v, want %v", c.Moved, tt.moved)
 			}
-			if !slices.Equal(c.Gone, tt.gone) && len(c.Gone)+len(tt.gone) > 0 {
-				t.Errorf("gone are %v, want %v", c.Gone, tt.gone)
+			if !slices.Equal(c.Deleted, tt.gone) && len(c.Deleted)+len(tt.gone) > 0 {
+				t.Errorf("gone are %v, want %v", c.Deleted, tt.gone)
 			}
 			if len(c.Withheld) != tt.withheld || (c.Reason != "") != (tt.withheld > 0) {
 				t.Errorf("%d withheld (%s), want %d", len(c.Withheld), c.Reason, tt.withheld)
 			}
 			again := tr.compare(false)
 			if !again.IsEmpty() || len(again.Withheld) != tt.withheld {
-				t.Errorf("again: %v, %v, %v, %d withheld; want nothing new", again.Changed, again.Moved, again.Gone,
+				t.Errorf("again: %v, %v, %v, %d withheld; want nothing new", again.Changed, again.Moved, again.Deleted,
 					len(again.Withheld))
 			}
 		})
@@ -182,12 +182,12 @@ func TestProblems(t *testing.T) {
 	if err := os.Symlink(filepath.Join(tr.dir, "a.md"), filepath.Join(tr.dir, "link.md")); err != nil {
 		t.Skipf("no symbolic links here: %v", err)
 	}
-	tr.write("b.md", strings.Repeat("x", maxRead+1))
+	tr.write("b.md", strings.Repeat("x", maxNoteSize+1))
 	c := tr.compare(false)
 	want := []string{"b.md: has more than the 16 MiB of a Markdown file that are read; cut it",
 		"link.md: is a symbolic link, which is not followed"}
 	if !slices.Equal(c.NewProblems, want) || !c.IsEmpty() {
-		t.Errorf("problems are %q, and changes %v, %v; want %q and none", c.NewProblems, c.Changed, c.Gone, want)
+		t.Errorf("problems are %q, and changes %v, %v; want %q and none", c.NewProblems, c.Changed, c.Deleted, want)
 	}
 	if c := tr.compare(false); len(c.NewProblems) > 0 || len(c.State.Problems()) != 2 {
 		t.Errorf("again: new problems %q, all %q; want the same two and none new", c.NewProblems, c.State.Problems())
@@ -215,8 +215,8 @@ func TestDamagedState(t *testing.T) {
 		if err := os.WriteFile(path, bad, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if c := tr.compare(false); len(c.Gone) > 0 || !slices.Equal(c.Changed, []string{"a.md"}) {
-			t.Fatalf("byte %d flipped: %v gone, %v changed; want none and a.md", i, c.Gone, c.Changed)
+		if c := tr.compare(false); len(c.Deleted) > 0 || !slices.Equal(c.Changed, []string{"a.md"}) {
+			t.Fatalf("byte %d flipped: %v gone, %v changed; want none and a.md", i, c.Deleted, c.Changed)
 		}
 	}
 }
@@ -242,7 +242,7 @@ func TestEditWithTheOldTime(t *testing.T) {
 	if !after.ModTime().Equal(before.ModTime()) || after.Size() != before.Size() || !os.SameFile(before, after) {
 		t.Fatal("the edit shows in the size, the time or the inode, so the test proves nothing")
 	}
-	if sysinfo.LastChange(after).Equal(sysinfo.LastChange(before)) {
+	if sysinfo.LastChangeTime(after).Equal(sysinfo.LastChangeTime(before)) {
 		t.Skip("this file system has no change times, or they are too coarse")
 	}
 	if c := tr.compare(false); !slices.Equal(c.Changed, []string{"a.md"}) {
@@ -267,23 +267,23 @@ func statFile(t *testing.T, path string) os.FileInfo {
 func TestStateOfVersion1(t *testing.T) {
 	tr := newTree(t, "a.md", "b.md")
 	c := tr.compare(false)
-	c.State.At = "\x01\x02"
+	c.State.Position = "\x01\x02"
 	lines := "at 0102\n"
 	for _, name := range c.Names() {
 		st := c.State.files[name]
-		lines += fmt.Sprintf("f %d %d %d %s 0 %q\n", st.size, st.time, st.inode, st.sum, name)
+		lines += fmt.Sprintf("f %d %d %d %s 0 %q\n", st.size, st.modTime, st.inode, st.sum, name)
 	}
-	old := stateHead1 + checksum([]byte(lines)) + "\n" + lines
+	old := stateHeadV1 + checksum([]byte(lines)) + "\n" + lines
 	if err := os.WriteFile(filepath.Join(tr.home, statePrefix+"f"), []byte(old), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	tr.write("a.md", "other text")
 	tr.remove("b.md")
 	c = tr.compare(false)
-	if !slices.Equal(c.Changed, []string{"a.md"}) || !slices.Equal(c.Gone, []string{"b.md"}) ||
-		c.State.At != "\x01\x02" {
-		t.Errorf("changed are %v, gone are %v, at %x; want a.md, b.md and the old position", c.Changed, c.Gone,
-			string(c.State.At))
+	if !slices.Equal(c.Changed, []string{"a.md"}) || !slices.Equal(c.Deleted, []string{"b.md"}) ||
+		c.State.Position != "\x01\x02" {
+		t.Errorf("changed are %v, gone are %v, at %x; want a.md, b.md and the old position", c.Changed, c.Deleted,
+			string(c.State.Position))
 	}
 }
 
@@ -293,7 +293,7 @@ func TestList(t *testing.T) {
 	if HasList(home) {
 		t.Error("an empty home has a list of folders")
 	}
-	if err := Save(home, all); err != nil {
+	if err := SaveList(home, all); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := List(home); err != nil || !reflect.DeepEqual(got, all) {
@@ -311,7 +311,7 @@ func TestList(t *testing.T) {
 			t.Errorf("List() of %s = %v, want an error", bad, got)
 		}
 	}
-	if err := Save(home, nil); err != nil || HasList(home) {
+	if err := SaveList(home, nil); err != nil || HasList(home) {
 		t.Errorf("after saving no folders: %v, registered %v", err, HasList(home))
 	}
 }

@@ -18,14 +18,14 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Label is the key of the label that names the folder of an entry.
-const Label = "folder"
+// LabelFolder is the key of the label that names the folder of an entry.
+const LabelFolder = "folder"
 
 const (
 	listFile    = "memory.oxbow.folders"
 	statePrefix = "memory.oxbow.folder."
 	listVersion = 1
-	maxList     = 1 << 20 // bytes
+	maxListSize = 1 << 20 // bytes
 )
 
 // Folder is a directory of notes that a memory follows.
@@ -58,7 +58,7 @@ func List(home string) ([]Folder, error) {
 		return nil, err
 	}
 	defer fsys.Close()
-	b, err := vfs.ReadFile(fsys, listFile, maxList)
+	b, err := vfs.ReadFile(fsys, listFile, maxListSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -75,15 +75,23 @@ func List(home string) ([]Folder, error) {
 	}
 	for _, f := range l.Folders {
 		if !isName(f.Name) || !filepath.IsAbs(f.Path) {
-			return nil, fmt.Errorf("the list of folders %s names %q in %q: %w",
-				filepath.Join(home, listFile), text.Clip(f.Name, 60), text.Clip(f.Path, 60), oxbow.ErrInvalid)
+			return nil, fmt.Errorf(
+				"the list of folders %s names %q in %q: %w",
+				filepath.Join(
+					home,
+					listFile,
+				),
+				text.TruncateWithEllipsis(f.Name, 60),
+				text.TruncateWithEllipsis(f.Path, 60),
+				oxbow.ErrInvalid,
+			)
 		}
 	}
 	return l.Folders, nil
 }
 
-// Save writes the list of folders. It deletes the file if the list is empty.
-func Save(home string, folders []Folder) error {
+// SaveList writes the list of folders. It deletes the file if the list is empty.
+func SaveList(home string, folders []Folder) error {
 	if len(folders) == 0 {
 		err := os.Remove(filepath.Join(home, listFile))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -133,7 +141,7 @@ func FreeName(folders []Folder, path string) string {
 func CheckName(name string) error {
 	if !isName(name) {
 		return fmt.Errorf("%w: %q cannot name a folder: use letters, digits, - and _", oxbow.ErrInvalid,
-			text.Clip(name, 60))
+			text.TruncateWithEllipsis(name, 60))
 	}
 	return nil
 }
@@ -141,5 +149,5 @@ func CheckName(name string) error {
 // isName reports whether a name is safe as a label's value and as a part of a file name.
 func isName(name string) bool {
 	return name != "" && len(name) <= 100 && !strings.ContainsAny(name, " \t\n\\/:*?<>|\"'") && name[0] != '.' &&
-		(oxbow.Label{Key: Label, Value: name}).Check() == nil
+		(oxbow.Label{Key: LabelFolder, Value: name}).Check() == nil
 }

@@ -30,41 +30,41 @@ import (
 // Paths are quoted like strings in Go, and so are problems and notes. Version 1 has no CHANGED. Its files are read
 // again once.
 const (
-	stateHead  = "oxbow-folder 2 "
-	stateHead1 = "oxbow-folder 1 "
+	stateHead   = "oxbow-folder 2 "
+	stateHeadV1 = "oxbow-folder 1 "
 )
 
-// maxState is the maximum size of a state's file.
-const maxState = 256 << 20
+// maxStateSize is the maximum size of a state's file.
+const maxStateSize = 256 << 20
 
-// stamp describes a file at the time when the file was read.
-type stamp struct {
-	size    int64
-	time    int64 // modification time in nanoseconds
-	changed int64 // time of the last change of the file or its inode in nanoseconds; programs cannot set it back
-	inode   uint64
-	sum     string // digest of the content
-	racy    bool   // the file was changed so recently that a further change may not show
+// fileStamp describes a file at the time when the file was read.
+type fileStamp struct {
+	size       int64
+	modTime    int64 // modification time in nanoseconds
+	changeTime int64 // time of the last change of the file or its inode in nanoseconds; programs cannot set it back
+	inode      uint64
+	sum        string // digest of the content
+	isRacy     bool   // the file was changed so recently that a further change may not show
 }
 
 // isSame reports whether a file that now has this stamp is certainly unchanged, so that it need not
 // be read again.
-func (s stamp) isSame(now stamp) bool {
-	isSameTime := s.time == now.time && s.changed == now.changed
-	return !s.racy && s.size == now.size && isSameTime && s.inode == now.inode
+func (s fileStamp) isSame(now fileStamp) bool {
+	isSameTime := s.modTime == now.modTime && s.changeTime == now.changeTime
+	return !s.isRacy && s.size == now.size && isSameTime && s.inode == now.inode
 }
 
 // State is the state of a folder when it was last compared.
 type State struct {
-	At       oxbow.Position // position of the memory then
-	files    map[string]stamp
+	Position oxbow.Position // position of the memory then
+	files    map[string]fileStamp
 	problems map[string]string
 	notes    []string // at most maxNotes, the newest last
 	isNew    bool     // no state existed, so nothing is known about earlier files
 }
 
-// Files returns the number of notes.
-func (s *State) Files() int { return len(s.files) }
+// FileCount returns the number of notes.
+func (s *State) FileCount() int { return len(s.files) }
 
 // Problems returns the problems, in the order of their files.
 func (s *State) Problems() []string {
@@ -83,7 +83,7 @@ func (s *State) Notes() []string { return s.notes }
 
 // LoadState returns the state of a folder in a home. A missing or damaged state is empty.
 func LoadState(home, name string) (*State, error) {
-	empty := &State{files: map[string]stamp{}, problems: map[string]string{}, isNew: true}
+	empty := &State{files: map[string]fileStamp{}, problems: map[string]string{}, isNew: true}
 	fsys, err := vfs.Dir(home)
 	if errors.Is(err, fs.ErrNotExist) {
 		return empty, nil
@@ -92,7 +92,7 @@ func LoadState(home, name string) (*State, error) {
 		return nil, err
 	}
 	defer fsys.Close()
-	b, err := vfs.ReadFile(fsys, statePrefix+name, maxState)
+	b, err := vfs.ReadFile(fsys, statePrefix+name, maxStateSize)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return empty, nil
@@ -106,20 +106,20 @@ func LoadState(home, name string) (*State, error) {
 	return s, nil
 }
 
-var errState = fmt.Errorf("the state of a folder is damaged: %w", oxbow.ErrCorrupt)
+var errDamagedState = fmt.Errorf("the state of a folder is damaged: %w", oxbow.ErrCorrupt)
 
 // parseState parses the content of a state's file.
 func parseState(b []byte) (*State, error) {
 	head, rest, _ := bytes.Cut(b, []byte("\n"))
 	sum, ok := strings.CutPrefix(string(head), stateHead)
 	if !ok {
-		sum, ok = strings.CutPrefix(string(head), stateHead1)
+		sum, ok = strings.CutPrefix(string(head), stateHeadV1)
 	}
 	if !ok || sum != checksum(rest) {
-		return nil, errState
+		return nil, errDamagedState
 	}
 	hasChanged := bytes.HasPrefix(head, []byte(stateHead))
-	s := &State{files: make(map[string]stamp, bytes.Count(rest, []byte("\n"))), problems: map[string]string{}}
+	s := &State{files: make(map[string]fileStamp, bytes.Count(rest, []byte("\n"))), problems: map[string]string{}}
 	for line := range strings.Lines(string(rest)) {
 		if err := s.parseLine(strings.TrimSuffix(line, "\n"), hasChanged); err != nil {
 			return nil, err
@@ -134,7 +134,7 @@ func (s *State) parseLine(line string, hasChanged bool) error {
 	switch kind {
 	case "at":
 		at, err := hex.DecodeString(rest)
-		s.At = oxbow.Position(at)
+		s.Position = oxbow.Position(at)
 		return err
 	case "n":
 		note, err := strconv.Unquote(rest)
@@ -144,7 +144,7 @@ func (s *State) parseLine(line string, hasChanged bool) error {
 		name, why, _ := strings.Cut(rest, "\t")
 		name, err := strconv.Unquote(name)
 		if err != nil {
-			return errState
+			return errDamagedState
 		}
 		s.problems[name], err = strconv.Unquote(why)
 		return err
@@ -156,11 +156,11 @@ func (s *State) parseLine(line string, hasChanged bool) error {
 		s.files[name] = st
 		return nil
 	}
-	return errState
+	return errDamagedState
 }
 
 // parseFile parses the line of a file after its first word.
-func parseFile(line string, hasChanged bool) (st stamp, name string, err error) {
+func parseFile(line string, hasChanged bool) (st fileStamp, name string, err error) {
 	next := func() (field string) {
 		field, line, _ = strings.Cut(line, " ")
 		return field
@@ -171,17 +171,17 @@ func parseFile(line string, hasChanged bool) (st stamp, name string, err error) 
 		return n
 	}
 	st.size = nextInt()
-	st.time = nextInt()
+	st.modTime = nextInt()
 	if hasChanged {
-		st.changed = nextInt()
+		st.changeTime = nextInt()
 	}
 	var inodeErr, nameErr error
 	st.inode, inodeErr = strconv.ParseUint(next(), 10, 64)
 	st.sum = next()
-	st.racy = next() == "1"
+	st.isRacy = next() == "1"
 	name, nameErr = strconv.Unquote(line)
 	if errors.Join(err, inodeErr, nameErr) != nil {
-		return st, "", errState
+		return st, "", errDamagedState
 	}
 	return st, name, nil
 }
@@ -189,14 +189,14 @@ func parseFile(line string, hasChanged bool) (st stamp, name string, err error) 
 // save writes the state into a home.
 func (s *State) save(home, name string) error {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "at %x\n", string(s.At))
+	fmt.Fprintf(&b, "at %x\n", string(s.Position))
 	for _, file := range slices.Sorted(maps.Keys(s.files)) {
 		st := s.files[file]
 		racy := 0
-		if st.racy {
+		if st.isRacy {
 			racy = 1
 		}
-		fmt.Fprintf(&b, "f %d %d %d %d %s %d %q\n", st.size, st.time, st.changed, st.inode, st.sum, racy, file)
+		fmt.Fprintf(&b, "f %d %d %d %d %s %d %q\n", st.size, st.modTime, st.changeTime, st.inode, st.sum, racy, file)
 	}
 	for _, file := range slices.Sorted(maps.Keys(s.problems)) {
 		fmt.Fprintf(&b, "p %q\t%q\n", file, s.problems[file])

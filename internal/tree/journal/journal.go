@@ -41,7 +41,7 @@ const Version = 2
 // MaxJournal is the maximum size, in bytes, of a journal.
 const MaxJournal = 1 << 30
 
-// Errors of [Stage.Load].
+// Errors of [Stage.LoadJournal].
 var (
 	ErrInvalid = errors.New("the journal cannot be read")
 	ErrVersion = errors.New("the journal is of an unknown version")
@@ -49,9 +49,9 @@ var (
 
 // Journal describes a change. It is stored as JSON.
 type Journal struct {
-	Version int        `json:"version"`
-	Write   []Change   `json:"write"`
-	Remove  []Deletion `json:"remove"`
+	Version  int        `json:"version"`
+	Writes   []Change   `json:"write"`
+	Removals []Deletion `json:"remove"`
 
 	// Dirs are directories that do not exist yet. Each directory is staged as a whole, under its
 	// own name. The files in it are not listed in Write.
@@ -59,28 +59,28 @@ type Journal struct {
 }
 
 // Change is a staged file. The name of the file in the staging directory is the index of the Change
-// in [Journal.Write].
+// in [Journal.Writes].
 type Change struct {
-	Path string `json:"path"`
-	Was  string `json:"was"` // hash of the file to replace, "" if it does not exist
-	Sum  string `json:"sha256"`
+	Path   string `json:"path"`
+	OldSum string `json:"was"` // hash of the file to replace, "" if it does not exist
+	NewSum string `json:"sha256"`
 }
 
 // Deletion is a file to remove.
 type Deletion struct {
-	Path string `json:"path"`
-	Was  string `json:"was"`
+	Path   string `json:"path"`
+	OldSum string `json:"was"`
 }
 
-// Sum returns the SHA-256 hash of data in hex.
-func Sum(data []byte) string {
+// HexSum returns the SHA-256 hash of data in hex.
+func HexSum(data []byte) string {
 	h := sha256.Sum256(data)
 	return hex.EncodeToString(h[:])
 }
 
-// parse parses a journal. It fails if badWrite returns true for a file to write, or badRemoval
+// parseJournal parses a journal. It fails if badWrite returns true for a file to write, or badRemoval
 // for a file to remove. Errors match [ErrInvalid] or [ErrVersion].
-func (s Stage) parse(data []byte, badWrite, badRemoval func(path string) bool) (*Journal, error) {
+func (s Stage) parseJournal(data []byte, badWrite, badRemoval func(path string) bool) (*Journal, error) {
 	var j Journal
 	if err := json.Unmarshal(data, &j); err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrInvalid, err)
@@ -88,25 +88,25 @@ func (s Stage) parse(data []byte, badWrite, badRemoval func(path string) bool) (
 	if j.Version < 1 || j.Version > Version {
 		return nil, fmt.Errorf("%w: %d", ErrVersion, j.Version)
 	}
-	for _, c := range j.Write {
+	for _, c := range j.Writes {
 		if badWrite(c.Path) {
-			return nil, fmt.Errorf("%w: it names %q", ErrInvalid, clip(c.Path))
+			return nil, fmt.Errorf("%w: it names %q", ErrInvalid, clipText(c.Path))
 		}
 	}
-	for _, r := range j.Remove {
+	for _, r := range j.Removals {
 		if badRemoval(r.Path) {
-			return nil, fmt.Errorf("%w: it names %q", ErrInvalid, clip(r.Path))
+			return nil, fmt.Errorf("%w: it names %q", ErrInvalid, clipText(r.Path))
 		}
 	}
 	for _, d := range j.Dirs {
 		if !slices.Contains(s.Dirs, d) {
-			return nil, fmt.Errorf("%w: it names %q", ErrInvalid, clip(d))
+			return nil, fmt.Errorf("%w: it names %q", ErrInvalid, clipText(d))
 		}
 	}
 	return &j, nil
 }
 
-func clip(s string) string { return s[:min(len(s), 80)] }
+func clipText(s string) string { return s[:min(len(s), 80)] }
 
 // Stage is a staging directory.
 type Stage struct {
@@ -117,27 +117,27 @@ type Stage struct {
 	Dirs []string // directories that a journal may move as a whole
 }
 
-// File returns the name of the staged file with index i.
-func (s Stage) File(i int) string { return s.Path(strconv.Itoa(i)) }
+// StagedFile returns the name of the staged file with index i.
+func (s Stage) StagedFile(i int) string { return s.StagedPath(strconv.Itoa(i)) }
 
-// Path returns the name of a staged directory, or of a file inside it.
-func (s Stage) Path(p string) string { return path.Join(s.Home, s.Name, p) }
+// StagedPath returns the name of a staged directory, or of a file inside it.
+func (s Stage) StagedPath(p string) string { return path.Join(s.Home, s.Name, p) }
 
-// Journal returns the name of a committed change's journal.
-func (s Stage) Journal() string { return s.Path("commit.json") }
+// JournalPath returns the name of a committed change's journal.
+func (s Stage) JournalPath() string { return s.StagedPath("commit.json") }
 
-// PutSync creates a file and syncs its content, but not the directory.
-func (s Stage) PutSync(name string, data []byte, perm fs.FileMode) error {
-	f, err := s.create(name, perm)
+// CreateFileSync creates a file and syncs its content, but not the directory.
+func (s Stage) CreateFileSync(name string, data []byte, perm fs.FileMode) error {
+	f, err := s.createFile(name, perm)
 	if err != nil {
 		return err
 	}
 	return vfs.WriteSync(f, data)
 }
 
-// Put creates a file without syncing it.
-func (s Stage) Put(name string, data []byte, perm fs.FileMode) error {
-	f, err := s.create(name, perm)
+// CreateFile creates a file without syncing it.
+func (s Stage) CreateFile(name string, data []byte, perm fs.FileMode) error {
+	f, err := s.createFile(name, perm)
 	if err != nil {
 		return err
 	}
@@ -145,43 +145,43 @@ func (s Stage) Put(name string, data []byte, perm fs.FileMode) error {
 	return errors.Join(err, f.Close())
 }
 
-func (s Stage) create(name string, perm fs.FileMode) (vfs.File, error) {
+func (s Stage) createFile(name string, perm fs.FileMode) (vfs.File, error) {
 	return s.FS.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, perm)
 }
 
-// Load returns the journal of a change that was committed but not completed. It returns nil if
+// LoadJournal returns the journal of a change that was committed but not completed. It returns nil if
 // no such change exists. It fails if badWrite returns true for a file to write, or badRemoval
 // for a file to remove.
-func (s Stage) Load(badWrite, badRemoval func(path string) bool) (*Journal, error) {
-	data, err := vfs.ReadFile(s.FS, s.Journal(), MaxJournal)
+func (s Stage) LoadJournal(badWrite, badRemoval func(path string) bool) (*Journal, error) {
+	data, err := vfs.ReadFile(s.FS, s.JournalPath(), MaxJournal)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.parse(data, badWrite, badRemoval)
+	return s.parseJournal(data, badWrite, badRemoval)
 }
 
 // Commit writes and syncs the journal, which commits the change. If it returns an error, the change
-// may or may not be committed: call [Stage.Load] to find out.
+// may or may not be committed: call [Stage.LoadJournal] to find out.
 func (s Stage) Commit(j *Journal) error {
 	data, err := json.Marshal(j)
 	if err != nil {
 		return err
 	}
-	temp := s.Path("commit.tmp")
-	if err := s.PutSync(temp, data, 0o644); err != nil {
+	temp := s.StagedPath("commit.tmp")
+	if err := s.CreateFileSync(temp, data, 0o644); err != nil {
 		return err
 	}
 	// Sync the names of the staged files before the journal that refers to them. A directory
 	// that does not exist was already moved to its place.
 	for _, d := range j.Dirs {
-		if err := s.FS.SyncDir(s.Path(d)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := s.FS.SyncDir(s.StagedPath(d)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	dir := s.Path(".")
+	dir := s.StagedPath(".")
 	if err := s.FS.SyncDir(dir); err != nil {
 		return err
 	}
@@ -191,24 +191,24 @@ func (s Stage) Commit(j *Journal) error {
 			return err
 		}
 	}
-	if err := s.FS.Rename(temp, s.Journal()); err != nil {
+	if err := s.FS.Rename(temp, s.JournalPath()); err != nil {
 		return err
 	}
 	return s.FS.SyncDir(dir)
 }
 
-// Drop removes the journal of a completed change, and then the staging directory. If a crash makes
+// RemoveCompleted removes the journal of a completed change, and then the staging directory. If a crash makes
 // the journal reappear, the change is repeated without effect.
-func (s Stage) Drop() error {
-	if err := s.FS.Remove(s.Journal()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func (s Stage) RemoveCompleted() error {
+	if err := s.FS.Remove(s.JournalPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return s.Clean()
+	return s.RemoveUncommitted()
 }
 
-// Clean removes staged files that were not committed.
-func (s Stage) Clean() error {
-	dir := s.Path(".")
+// RemoveUncommitted removes staged files that were not committed.
+func (s Stage) RemoveUncommitted() error {
+	dir := s.StagedPath(".")
 	items, err := s.FS.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

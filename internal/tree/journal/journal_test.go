@@ -14,40 +14,40 @@ func TestStage(t *testing.T) {
 	m := vfs.NewMem()
 	s := Stage{FS: m, Home: "brain", Name: ".stage"}
 	all := func(string) bool { return false }
-	if j, err := s.Load(all, all); j != nil || err != nil {
+	if j, err := s.LoadJournal(all, all); j != nil || err != nil {
 		t.Errorf("Load() of nothing = %v, %v", j, err)
 	}
 	if err := m.MkdirAll("brain/.stage", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.PutSync(s.File(0), []byte("new"), 0o600); err != nil {
+	if err := s.CreateFileSync(s.StagedFile(0), []byte("new"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := m.Stat("brain/.stage/0"); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the staged file is %v, %v", info, err)
 	}
 	want := &Journal{
-		Version: Version,
-		Write:   []Change{{"a.md", "", Sum([]byte("new"))}},
-		Remove:  []Deletion{{"b.md", "x"}},
+		Version:  Version,
+		Writes:   []Change{{"a.md", "", HexSum([]byte("new"))}},
+		Removals: []Deletion{{"b.md", "x"}},
 	}
 	if err := s.Commit(want); err != nil {
 		t.Fatal(err)
 	}
-	j, err := s.Load(all, all)
-	if err != nil || len(j.Write) != 1 || j.Write[0] != want.Write[0] || len(j.Remove) != 1 ||
-		j.Remove[0] != want.Remove[0] {
+	j, err := s.LoadJournal(all, all)
+	if err != nil || len(j.Writes) != 1 || j.Writes[0] != want.Writes[0] || len(j.Removals) != 1 ||
+		j.Removals[0] != want.Removals[0] {
 		t.Errorf("Load() = %+v, %v; want %+v", j, err, want)
 	}
 	for _, bad := range []string{"a.md", "b.md"} {
 		badWrite := func(p string) bool { return p == bad && bad == "a.md" }
 		badRemoval := func(p string) bool { return p == bad && bad == "b.md" }
-		if _, err := s.Load(badWrite, badRemoval); !errors.Is(err, ErrInvalid) {
+		if _, err := s.LoadJournal(badWrite, badRemoval); !errors.Is(err, ErrInvalid) {
 			t.Errorf("Load() of a journal with %s = %v", bad, err)
 		}
 	}
 	for range 2 {
-		if err := s.Drop(); err != nil {
+		if err := s.RemoveCompleted(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -63,14 +63,14 @@ func FuzzParse(f *testing.F) {
 	f.Add(`{"version":3}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		bad := func(p string) bool { return p == "bad" }
-		j, err := Stage{Dirs: []string{"notes"}}.parse([]byte(text), bad, bad)
+		j, err := Stage{Dirs: []string{"notes"}}.parseJournal([]byte(text), bad, bad)
 		switch {
 		case err != nil && !errors.Is(err, ErrInvalid) && !errors.Is(err, ErrVersion):
 			t.Errorf("Parse(%q) = %v", text, err)
 		case err == nil && (j.Version < 1 || j.Version > Version):
 			t.Errorf("Parse(%q) = %+v", text, j)
 		case err == nil:
-			for _, c := range j.Write {
+			for _, c := range j.Writes {
 				if c.Path == "bad" {
 					t.Errorf("Parse(%q) let a bad path through", text)
 				}

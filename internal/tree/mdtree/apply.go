@@ -24,7 +24,7 @@ func (s *Store) Apply(ctx context.Context, ops ...oxbow.Op) error {
 // Commit implements [oxbow.Committer]. The change does not have a number. The entries of the change
 // are the entries that were written, after the merge with changes by other programs.
 func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
-	if err := s.ready(ctx); err != nil || len(ops) == 0 {
+	if err := s.checkReady(ctx); err != nil || len(ops) == 0 {
 		return oxbow.Change{}, err
 	}
 	for _, op := range ops {
@@ -32,19 +32,19 @@ func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, erro
 			return oxbow.Change{}, err
 		}
 	}
-	own, err := s.change(ctx, s.planOps(ops))
+	own, err := s.makeChange(ctx, s.planOps(ops))
 	if err != nil {
 		return oxbow.Change{}, err
 	}
-	return oxbow.Change{Versions: own.written}, nil
+	return oxbow.Change{Versions: own.writtenVersions}, nil
 }
 
 // planOps returns a function that plans all ops.
-func (s *Store) planOps(ops []oxbow.Op) func(v *overlay, now time.Time) (*outcome, error) {
-	return func(v *overlay, now time.Time) (*outcome, error) {
-		own := &outcome{removed: map[string]bool{}, copies: map[string]string{}}
+func (s *Store) planOps(ops []oxbow.Op) func(v *overlay, now time.Time) (*planOutcome, error) {
+	return func(v *overlay, now time.Time) (*planOutcome, error) {
+		own := &planOutcome{removedNames: map[string]bool{}, conflictCopies: map[string]string{}}
 		for _, op := range ops {
-			if err := s.plan(v, op, now, own); err != nil {
+			if err := s.planOp(v, op, now, own); err != nil {
 				return nil, err
 			}
 		}
@@ -54,7 +54,7 @@ func (s *Store) planOps(ops []oxbow.Op) func(v *overlay, now time.Time) (*outcom
 
 // DryRun implements [oxbow.DryRunner].
 func (s *Store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
-	if err := s.refresh(ctx); err != nil {
+	if err := s.refreshUnlessManual(ctx); err != nil {
 		return err
 	}
 	s.scanner.mu.Lock()
@@ -68,40 +68,40 @@ func (s *Store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 // calls plan again. plan must not call the store. The edits may include files that the layout does
 // not match.
 func (s *Store) Edit(ctx context.Context, plan func(v View, now time.Time) ([]Edit, error)) error {
-	if err := s.ready(ctx); err != nil {
+	if err := s.checkReady(ctx); err != nil {
 		return err
 	}
-	_, err := s.change(ctx, func(v *overlay, now time.Time) (*outcome, error) {
+	_, err := s.makeChange(ctx, func(v *overlay, now time.Time) (*planOutcome, error) {
 		edits, err := plan(v, now)
 		if err != nil {
 			return nil, err
 		}
-		_, _, err = v.edit(edits)
-		return &outcome{copies: map[string]string{}}, err
+		_, _, err = v.addEdits(edits)
+		return &planOutcome{conflictCopies: map[string]string{}}, err
 	})
 	return err
 }
 
-// plan plans an op, and adds the resulting edits to the overlay.
-func (s *Store) plan(v *overlay, op oxbow.Op, now time.Time, own *outcome) error {
+// planOp plans an op, and adds the resulting edits to the overlay.
+func (s *Store) planOp(v *overlay, op oxbow.Op, now time.Time, own *planOutcome) error {
 	name := op.Target()
 	old, found := v.Find(name)
 	if err := checkTarget(op, old, found); err != nil {
 		return err
 	}
 	e := v.files[old.Path]
-	isUnedited := e == nil || !e.changed
+	isUnedited := e == nil || !e.isChanged
 	if found && isUnedited {
 		op = s.mergeOp(op, old, own)
 	}
-	if err := oxbow.CheckAliases(op, old.Entry.Aliases, v.owner); err != nil {
+	if err := oxbow.CheckAliases(op, old.Entry.Aliases, v.nameOwner); err != nil {
 		return err
 	}
 	edits, err := s.layout.Plan(v, op, now)
 	if err != nil {
 		return err
 	}
-	had, have, err := v.edit(edits)
+	had, have, err := v.addEdits(edits)
 	if err != nil {
 		return err
 	}
@@ -112,8 +112,8 @@ func (s *Store) plan(v *overlay, op oxbow.Op, now time.Time, own *outcome) error
 		if len(have[name]) >= len(had[name]) {
 			return &oxbow.InvalidError{Field: "entry", Value: name, Reason: "cannot be removed from this layout"}
 		}
-		own.removed[name] = true
-		own.written = append(own.written, oxbow.WrittenBy(op, old.Entry))
+		own.removedNames[name] = true
+		own.writtenVersions = append(own.writtenVersions, oxbow.WrittenBy(op, old.Entry))
 		return nil
 	}
 	if len(have[name]) > max(1, len(had[name])) {
@@ -133,7 +133,7 @@ func (s *Store) plan(v *overlay, op oxbow.Op, now time.Time, own *outcome) error
 	}
 	want := op.ApplyTo(old.Entry)
 	want.Labels = oxbow.SortLabels(want.Labels)
-	own.written = append(own.written, oxbow.WrittenBy(op, place.Entry))
+	own.writtenVersions = append(own.writtenVersions, oxbow.WrittenBy(op, place.Entry))
 	return checkResult(want, place.Entry)
 }
 
@@ -168,7 +168,7 @@ func checkNeighbours(name string, had, have map[string][]uint64) error {
 
 // mergeOp merges an op that was made for the entry as last returned by the store with changes that
 // another program has made since.
-func (s *Store) mergeOp(op oxbow.Op, now Place, own *outcome) oxbow.Op {
+func (s *Store) mergeOp(op oxbow.Op, now Place, own *planOutcome) oxbow.Op {
 	name := now.Entry.Name
 	base := s.served.base[name]
 	isChanged := base != nil && base.Version != now.Entry.Version
@@ -178,21 +178,24 @@ func (s *Store) mergeOp(op oxbow.Op, now Place, own *outcome) oxbow.Op {
 	u, ok := op.(oxbow.Update)
 	if !ok {
 		if _, gone := op.(oxbow.Remove); gone {
-			own.copies[now.Path] = fmt.Sprintf("entry %q was removed while somebody else changed it", name)
+			own.conflictCopies[now.Path] = fmt.Sprintf("entry %q was removed while somebody else changed it", name)
 		}
 		return op
 	}
 	ours := oxbow.Entry{Content: u.Content, Aliases: u.Aliases, Labels: u.Labels}
 	both, isClean := threeway.MergeEntry(base, &ours, &now.Entry)
 	if !isClean {
-		own.copies[now.Path] = fmt.Sprintf("entry %q was written while somebody else changed the same lines", name)
+		own.conflictCopies[now.Path] = fmt.Sprintf(
+			"entry %q was written while somebody else changed the same lines",
+			name,
+		)
 		return u
 	}
 	u.Content = both.Content
 	merged := u
 	merged.Aliases, merged.Labels = both.Aliases, both.Labels
 	if merged.Check() != nil { // the merged op is not valid, for example because it has too many labels
-		own.copies[now.Path] = fmt.Sprintf(
+		own.conflictCopies[now.Path] = fmt.Sprintf(
 			"entry %q was given labels or aliases while somebody else gave it others",
 			name,
 		)
@@ -216,11 +219,11 @@ func checkResult(want, have oxbow.Entry) error {
 	case want.Kind != have.Kind:
 		return refuse("kind", want.Kind.String())
 	case want.Content != have.Content:
-		return refuse("content", shorten(want.Content))
+		return refuse("content", shortenText(want.Content))
 	case !slices.Equal(want.Aliases, have.Aliases):
-		return refuse("aliases", shorten(fmt.Sprint(want.Aliases)))
+		return refuse("aliases", shortenText(fmt.Sprint(want.Aliases)))
 	case !slices.Equal(want.Labels, have.Labels):
-		return refuse("labels", shorten(fmt.Sprint(want.Labels)))
+		return refuse("labels", shortenText(fmt.Sprint(want.Labels)))
 	}
 	return nil
 }
@@ -232,15 +235,15 @@ func fieldText(field string, e oxbow.Entry) string {
 	case "kind":
 		return e.Kind.String()
 	case "content":
-		return shorten(e.Content)
+		return shortenText(e.Content)
 	case "aliases":
-		return shorten(fmt.Sprint(e.Aliases))
+		return shortenText(fmt.Sprint(e.Aliases))
 	}
-	return shorten(fmt.Sprint(e.Labels))
+	return shortenText(fmt.Sprint(e.Labels))
 }
 
-// shorten shortens a text for an error message.
-func shorten(s string) string {
+// shortenText shortens a text for an error message.
+func shortenText(s string) string {
 	if r := []rune(s); len(r) > 60 {
 		return string(r[:60]) + "…"
 	}

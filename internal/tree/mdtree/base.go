@@ -19,28 +19,32 @@ import (
 
 // Origin identifies a store in a manifest.
 type Origin struct {
-	Name string                // present name of the store (may be empty)
-	Same func(was string) bool // reports whether was is a present or former name of this store
+	Name        string                // present name of the store (may be empty)
+	IsSameStore func(was string) bool // reports whether was is a present or former name of this store
 
-	// Since yields the entries that were changed after the store had the name was. It is nil if the store does
+	// ChangesSince yields the entries that were changed after the store had the name was. It is nil if the store does
 	// not know its changes. If it yields an error, the changes are unknown.
-	Since func(ctx context.Context, was string) iter.Seq2[oxbow.Delta, error]
+	ChangesSince func(ctx context.Context, was string) iter.Seq2[oxbow.Delta, error]
 }
 
-// mayBelong reports whether a manifest with this origin belongs to this store.
-func (o Origin) mayBelong(was string) bool { return was != "" && o.Same != nil && o.Same(was) }
+// isThisStore reports whether a manifest with this origin belongs to this store.
+func (o Origin) isThisStore(was string) bool {
+	return was != "" && o.IsSameStore != nil && o.IsSameStore(was)
+}
 
 // isForeign reports whether a manifest with this origin belongs to a different store. It returns false
 // if the origin is unknown.
-func (o Origin) isForeign(was string) bool { return was != "" && o.Same != nil && !o.Same(was) }
+func (o Origin) isForeign(was string) bool {
+	return was != "" && o.IsSameStore != nil && !o.IsSameStore(was)
+}
 
 // matchesEntry reports whether a dump of the entry would write the item's file.
 func (f manifestItem) matchesEntry(e *oxbow.Entry) bool {
 	if f.Sum == "" || path.Dir(f.Path) != kindDirectory(e.Kind) {
 		return false
 	}
-	buf := buffers.Get().(*[]byte)
-	defer buffers.Put(buf)
+	buf := readBuffers.Get().(*[]byte)
+	defer readBuffers.Put(buf)
 	text, nameAt := entryText{Entry: e}.appendWithoutName((*buf)[:0])
 	if f.hasSum(text) {
 		return true
@@ -56,18 +60,18 @@ func (f manifestItem) hasSum(text []byte) bool {
 	return string(digits[:]) == f.Sum
 }
 
-func (f manifestItem) wrote(e entryText) bool { return f.hasSum(e.appendTo(nil)) }
+func (f manifestItem) matchesText(e entryText) bool { return f.hasSum(e.appendTo(nil)) }
 
 // isText reports whether dir and text are the directory and the text of the item. Line ends and
 // line breaks around the content are ignored.
 func (f manifestItem) isText(dir, text string, e *oxbow.Entry, showName bool) bool {
 	return f.Sum != "" && path.Dir(f.Path) == dir &&
-		(journal.Sum([]byte(text)) == f.Sum || f.wrote(entryText{Entry: e, showName: showName}))
+		(journal.HexSum([]byte(text)) == f.Sum || f.matchesText(entryText{Entry: e, showName: showName}))
 }
 
 // kindDirectory returns a kind's directory, or "" for an unknown kind.
 func kindDirectory(k oxbow.Kind) string {
-	i := slices.IndexFunc(kindDirs[:], func(s kindDir) bool { return s.kind == k && !s.topic })
+	i := slices.IndexFunc(kindDirs[:], func(s kindDir) bool { return s.kind == k && !s.isTopic })
 	if i < 0 {
 		return ""
 	}
@@ -77,7 +81,7 @@ func kindDirectory(k oxbow.Kind) string {
 // unixLines converts CRLF to LF if all lines of the text end in CRLF and it starts with a block of
 // data. A dump ends the block's lines with LF, so another program must have converted the file.
 func unixLines(text string) string {
-	if !strings.HasPrefix(strings.TrimPrefix(text, bom), metaOpen+"\r\n") {
+	if !strings.HasPrefix(strings.TrimPrefix(text, byteOrderMark), metaOpen+"\r\n") {
 		return text
 	}
 	if lf := strings.ReplaceAll(text, "\r\n", "\n"); len(text)-len(lf) == strings.Count(lf, "\n") {
@@ -86,22 +90,22 @@ func unixLines(text string) string {
 	return text
 }
 
-// past finds former states of a store. For a store without a history, it finds nothing.
-type past struct {
-	ctx     context.Context
-	history oxbow.Historian // nil without a history
-	undos   map[uint64]bool // for each change that was read, whether it undid other changes
-	read    uint64          // all changes from this number on are in undos
+// storeHistory finds former states of a store. For a store without a history, it finds nothing.
+type storeHistory struct {
+	ctx      context.Context
+	history  oxbow.Historian // nil without a history
+	undos    map[uint64]bool // for each change that was read, whether it undid other changes
+	readFrom uint64          // all changes from this number on are in undos
 }
 
-func newPast(ctx context.Context, s oxbow.Store) *past {
+func newStoreHistory(ctx context.Context, s oxbow.Store) *storeHistory {
 	h, _ := oxbow.HistoryOf(s)
-	return &past{ctx: ctx, history: h, undos: map[uint64]bool{}, read: ^uint64(0)}
+	return &storeHistory{ctx: ctx, history: h, undos: map[uint64]bool{}, readFrom: ^uint64(0)}
 }
 
 // hadEntry reports whether the store contained this entry after the state of the base and was then changed by
 // something other than an undo. In this case, the file is older than the store.
-func (p *past) hadEntry(want *oxbow.Entry, base manifestItem) (bool, error) {
+func (p *storeHistory) hadEntry(want *oxbow.Entry, base manifestItem) (bool, error) {
 	if p.history == nil {
 		return false, nil
 	}
@@ -112,7 +116,7 @@ func (p *past) hadEntry(want *oxbow.Entry, base manifestItem) (bool, error) {
 			return false, nil
 		case err != nil:
 			return false, err
-		case v.Verb != oxbow.VerbRemove && sameEntry(want, &v.Entry):
+		case v.Verb != oxbow.VerbRemove && isSameEntry(want, &v.Entry):
 			return true, nil
 		case v.Verb == oxbow.VerbRestore || (v.Verb != oxbow.VerbRemove && base.matchesEntry(&v.Entry)):
 			return false, nil
@@ -129,7 +133,7 @@ func (p *past) hadEntry(want *oxbow.Entry, base manifestItem) (bool, error) {
 
 // dumpedEntry returns the state of an entry that the base's dump wrote. ok is false if the history does not
 // have this state.
-func (p *past) dumpedEntry(name string, base manifestItem) (e oxbow.Entry, ok bool, err error) {
+func (p *storeHistory) dumpedEntry(name string, base manifestItem) (e oxbow.Entry, ok bool, err error) {
 	if p.history == nil {
 		return e, false, nil
 	}
@@ -149,8 +153,8 @@ func (p *past) dumpedEntry(name string, base manifestItem) (e oxbow.Entry, ok bo
 }
 
 // isUndo reports whether the change undid other changes.
-func (p *past) isUndo(seq uint64) (bool, error) {
-	if seq >= p.read {
+func (p *storeHistory) isUndo(seq uint64) (bool, error) {
+	if seq >= p.readFrom {
 		return p.undos[seq], nil
 	}
 	for c, err := range p.history.Log(p.ctx) {
@@ -158,7 +162,7 @@ func (p *past) isUndo(seq uint64) (bool, error) {
 			return false, err
 		}
 		p.undos[c.Seq] = len(c.Reverts) > 0
-		p.read = c.Seq
+		p.readFrom = c.Seq
 		if c.Seq <= seq {
 			break
 		}

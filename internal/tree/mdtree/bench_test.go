@@ -66,8 +66,8 @@ func BenchmarkReadAndPlan(b *testing.B) {
 	mustDump(b, s, fsys, "brain")
 	for b.Loop() {
 		p, err := mustRead(b, fsys, "brain").Plan(b.Context(), s, nil)
-		if err != nil || len(p.Same) != benchEntries {
-			b.Fatalf("Plan: %d same, %v", len(p.Same), err)
+		if err != nil || len(p.Unchanged) != benchEntries {
+			b.Fatalf("Plan: %d same, %v", len(p.Unchanged), err)
 		}
 	}
 }

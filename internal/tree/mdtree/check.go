@@ -15,14 +15,14 @@ import (
 // Check implements [oxbow.Checker]. It reads all files again. It reports files of which the last
 // good state is used, files that cannot be read, duplicate names, and conflict copies.
 func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
-	if err := s.rescan(ctx, s.scanAll); err != nil {
+	if err := s.scanWith(ctx, s.scanAll); err != nil {
 		return oxbow.CheckReport{}, err
 	}
 	s.scanner.mu.Lock()
 	defer s.scanner.mu.Unlock()
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	rep := oxbow.CheckReport{Path: s.opts.Path, Entries: len(s.st.order)}
+	rep := oxbow.CheckReport{Path: s.opts.Path, Entries: len(s.st.entriesByID)}
 	found := func(what, mend string) {
 		rep.Problems = append(rep.Problems, oxbow.Problem{Offset: -1, What: what, Mend: mend})
 	}
@@ -32,7 +32,7 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 		rep.Bytes += int64(len(f.text))
 		s.st.checkFile(f, found)
 	}
-	for _, p := range slices.Sorted(maps.Keys(s.served.held)) {
+	for _, p := range slices.Sorted(maps.Keys(s.served.emptiedDocuments)) {
 		found(p+" is empty; it is held as it was last good", "write it again, or remove it")
 	}
 	dirs := map[string]bool{}
@@ -42,7 +42,7 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 			found(d.path+" cannot be listed: "+d.listError, "give the program leave to read it")
 		}
 	}
-	for p := range s.served.text {
+	for p := range s.served.documents {
 		dirs[path.Dir(p)] = true
 	}
 	for _, dir := range slices.Sorted(maps.Keys(dirs)) {
@@ -73,19 +73,19 @@ func (s *Store) isOverlooked(p string) bool {
 // checkFile reports the problems in a file.
 func (st *state) checkFile(f *file, found func(what, mend string)) {
 	switch {
-	case f.held != "" && !f.neverGood:
+	case f.holdReason != "" && !f.hasNoGoodText:
 		found(
-			f.path+" "+f.held+"; it is held as it was last good",
+			f.path+" "+f.holdReason+"; it is held as it was last good",
 			"mend the file, or remove it if it is done with; writing one of its entries puts it back",
 		)
-	case f.held != "":
-		found(f.path+" "+f.held, "mend the file, or remove it")
+	case f.holdReason != "":
+		found(f.path+" "+f.holdReason, "mend the file, or remove it")
 	}
 	if f.diagnostic != "" {
 		found(f.path+": "+f.diagnostic, "mend the file")
 	}
 	for i, it := range f.items {
-		c := st.names[it.Entry.Name]
+		c := st.entriesByName[it.Entry.Name]
 		if c == nil {
 			continue
 		}

@@ -15,7 +15,7 @@ import (
 // people. ok is false if the file does not exist. Symbolic links that lead out of the tree are not
 // followed. If a document becomes empty, the last text is returned, and Warn is called.
 func (s *Store) Document(ctx context.Context, path string) (text string, ok bool, err error) {
-	if err := s.ready(ctx); err != nil {
+	if err := s.checkReady(ctx); err != nil {
 		return "", false, err
 	}
 	if err := s.waitIdle(ctx); err != nil {
@@ -24,17 +24,17 @@ func (s *Store) Document(ctx context.Context, path string) (text string, ok bool
 	s.scanner.mu.Lock()
 	defer s.scanner.mu.Unlock()
 	text, _, err = s.readText(path, maxFile)
-	last, served := s.served.text[path]
+	last, served := s.served.documents[path]
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		delete(s.served.text, path)
-		delete(s.served.held, path)
+		delete(s.served.documents, path)
+		delete(s.served.emptiedDocuments, path)
 		return "", false, nil
 	case err != nil:
 		return "", false, fmt.Errorf("reading %s: %w", path, err)
 	case text == "" && served && last != "":
-		if !s.served.held[path] {
-			s.served.held[path] = true
+		if !s.served.emptiedDocuments[path] {
+			s.served.emptiedDocuments[path] = true
 			s.warn("%s is empty; it is held as it was last good", path)
 		}
 		return last, true, nil
@@ -42,7 +42,7 @@ func (s *Store) Document(ctx context.Context, path string) (text string, ok bool
 	if why := CheckText(text); why != "" {
 		return "", false, &oxbow.InvalidError{Field: "file", Value: path, Reason: why}
 	}
-	delete(s.served.held, path)
-	s.served.text[path] = text
+	delete(s.served.emptiedDocuments, path)
+	s.served.documents[path] = text
 	return text, true, nil
 }

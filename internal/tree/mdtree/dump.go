@@ -78,12 +78,12 @@ func Dump(ctx context.Context, s oxbow.Store, fsys vfs.FS, dir string, o *DumpOp
 	if o == nil {
 		o = &DumpOptions{}
 	}
-	d := &dumper{dumpTree: newDumpTree(fsys, dir), store: s, force: o.Force, origin: o.Origin, progress: o.Progress,
-		past: newPast(ctx, s), spoolMemory: cmp.Or(o.spoolMemory, defaultSpoolMemory)}
+	d := &dumper{dumpTree: newDumpTree(fsys, dir), store: s, isForced: o.Force, origin: o.Origin, progress: o.Progress,
+		history: newStoreHistory(ctx, s), spoolMemory: cmp.Or(o.spoolMemory, defaultSpoolMemory)}
 	d.filter = o.Filter
 	d.resolution = o.resolution
 	if o.bulk > 0 {
-		d.bulk = o.bulk
+		d.minBulkSync = o.bulk
 	}
 	if d.progress == nil {
 		d.progress = func(int, int) {}
@@ -98,31 +98,31 @@ type dumper struct {
 	dumpTree
 	store    oxbow.Store
 	filter   oxbow.Filter
-	force    bool
+	isForced bool
 	origin   Origin
-	past     *past
+	history  *storeHistory
 	progress func(done, total int)
 	report   Report
 
-	outputs []outputFile
-	spool   spool
-	keepAll bool              // keep the text of each entry, even if the entry's file is probably unchanged
-	done    atomic.Int64      // entries that were reported as progress
-	items   []item            // existing files of entries, sorted by path
-	same    map[string]string // path as spelled by the file system, by Unicode normal form C, if it is not ASCII
-	base    *manifest         // manifest of the last dump, or nil if a different store was dumped
-	listed  []manifestItem    // files that the last dump wrote, even for a different store
-	next    *manifest         // manifest to write, or nil if it does not change
+	outputs       []outputFile
+	spool         spool
+	keepsAllTexts bool              // keep the text of each entry, even if the entry's file is probably unchanged
+	doneCount     atomic.Int64      // entries that were reported as progress
+	items         []item            // existing files of entries, sorted by path
+	pathByNFC     map[string]string // path as spelled by the file system, by Unicode normal form C, if it is not ASCII
+	base          *manifest         // manifest of the last dump, or nil if a different store was dumped
+	listedItems   []manifestItem    // files that the last dump wrote, even for a different store
+	nextManifest  *manifest         // manifest to write, or nil if it does not change
 
 	manifestSum string // hash, in hex, of the manifest after the dump
 
-	known    knownFiles
-	examined examination
+	knownFiles  knownFiles
+	examination examination
 
-	write  []plannedWrite
-	remove []journal.Deletion
-	edited []string
-	keep   []string // edited files that are replaced or removed
+	writes       []plannedWrite
+	removals     []journal.Deletion
+	editedFiles  []string
+	copiesToKeep []string // edited files that are replaced or removed
 
 	spoolMemory    int
 	findDirectives bool // see Report.Directives
@@ -147,7 +147,7 @@ func (d *dumper) dump(ctx context.Context) error {
 		return err
 	}
 	defer unlock()
-	if err := d.recover(); err != nil {
+	if err := d.recoverDump(); err != nil {
 		return fmt.Errorf("finishing an interrupted dump: %w", err)
 	}
 	err = d.dumpOnce(ctx)
@@ -155,7 +155,7 @@ func (d *dumper) dump(ctx context.Context) error {
 		recovered := d.report.Recovered
 		d.reset()
 		d.report.Recovered = recovered
-		d.keepAll = true
+		d.keepsAllTexts = true
 		err = d.dumpOnce(ctx)
 	}
 	return err
@@ -165,26 +165,26 @@ func (d *dumper) dump(ctx context.Context) error {
 func (d *dumper) reset() {
 	d.report = Report{}
 	d.outputs = nil
-	d.next = nil
-	d.write = nil
-	d.remove = nil
-	d.edited = nil
-	d.keep = nil
-	d.done.Store(0)
+	d.nextManifest = nil
+	d.writes = nil
+	d.removals = nil
+	d.editedFiles = nil
+	d.copiesToKeep = nil
+	d.doneCount.Store(0)
 }
 
 // dumpOnce makes a dump. If it needs the text of an entry that was changed after the entries were
 // listed, nothing is changed and the error matches errEntryChanged.
 func (d *dumper) dumpOnce(ctx context.Context) error {
-	if err := d.scan(); err != nil {
+	if err := d.scanTree(); err != nil {
 		return err
 	}
 	d.spool = spool{tree: &d.tree, limit: d.spoolMemory}
 	contents, err := d.planFiles(ctx)
-	if err != nil || len(d.write)+len(d.remove) == 0 {
+	if err != nil || len(d.writes)+len(d.removals) == 0 {
 		err = errors.Join(err, d.dropSpool())
 	} else {
-		err = d.swap(ctx, contents)
+		err = d.stageAndMove(ctx, contents)
 	}
 	if err == nil {
 		d.saveKnownFiles()
@@ -195,13 +195,13 @@ func (d *dumper) dumpOnce(ctx context.Context) error {
 // planFiles determines what to write and remove. It returns the contents of new files that are not
 // entries.
 func (d *dumper) planFiles(ctx context.Context) (map[string][]byte, error) {
-	if err := d.collect(ctx); err != nil {
+	if err := d.collectEntries(ctx); err != nil {
 		return nil, err
 	}
-	contents, err := d.compare(ctx)
-	if err == nil && len(d.edited) > 0 {
-		slices.Sort(d.edited)
-		err = &FilesError{Dir: d.dir, Err: ErrEdited, Files: d.edited,
+	contents, err := d.planChanges(ctx)
+	if err == nil && len(d.editedFiles) > 0 {
+		slices.Sort(d.editedFiles)
+		err = &FilesError{Dir: d.dir, Err: ErrEdited, Files: d.editedFiles,
 			Hint: "load the tree first, or force the dump, which keeps a copy of each of them"}
 	}
 	return contents, err
@@ -212,12 +212,12 @@ func (d *dumper) dropSpool() error {
 	if d.spool.file == nil {
 		return nil
 	}
-	return errors.Join(d.spool.close(), d.stage.Clean())
+	return errors.Join(d.spool.close(), d.stage.RemoveUncommitted())
 }
 
 // checkOurs returns an error if the directory contains files that are not from a dump.
 func (d *dumper) checkOurs() error {
-	if d.force {
+	if d.isForced {
 		return nil
 	}
 	items, err := d.fs.ReadDir(d.dir)
@@ -242,7 +242,7 @@ func (d *dumper) checkOurs() error {
 		return nil
 	}
 	if book {
-		text, err := d.readText(summaryFile, maxList)
+		text, err := d.readText(summaryFile, maxListSize)
 		if err == nil && isSummary(text) {
 			return nil
 		}
@@ -252,7 +252,7 @@ func (d *dumper) checkOurs() error {
 
 // lock prevents concurrent dumps. It does nothing on a file system without locks.
 func (d *dumper) lock() (unlock func(), err error) {
-	l, err := d.fs.OpenLock(d.path(dumpLockFile))
+	l, err := d.fs.OpenLock(d.fullPath(dumpLockFile))
 	if errors.Is(err, vfs.ErrUnsupported) {
 		return func() {}, nil
 	}
@@ -270,22 +270,22 @@ func (d *dumper) lock() (unlock func(), err error) {
 	return func() { l.Close() }, nil
 }
 
-// recover completes a dump that was committed, or deletes the staged files of a dump that was not
+// recoverDump completes a dump that was committed, or deletes the staged files of a dump that was not
 // committed.
-func (d *dumper) recover() error {
-	j, err := d.journal()
+func (d *dumper) recoverDump() error {
+	j, err := d.readJournal()
 	if err != nil {
 		return err
 	}
 	if j == nil {
-		return d.stage.Clean()
+		return d.stage.RemoveUncommitted()
 	}
 	d.report.Recovered = true
-	return d.resume(j)
+	return d.resumeChange(j)
 }
 
-// scan lists the files in the tree.
-func (d *dumper) scan() error {
+// scanTree lists the files in the tree.
+func (d *dumper) scanTree() error {
 	items, err := d.dumpTree.listNames()
 	if err != nil {
 		return err
@@ -294,22 +294,22 @@ func (d *dumper) scan() error {
 		return err
 	}
 	d.items = items[:0]
-	d.same = make(map[string]string)
+	d.pathByNFC = make(map[string]string)
 	for _, it := range items {
 		if it.path != it.kind.dir && !isEntryFile(path.Base(it.path)) {
 			continue
 		}
 		if it.path == it.kind.dir || it.mode != 0 {
-			return fmt.Errorf("%s is %s, which a dump does not touch; move it away", it.path, describe(it.mode))
+			return fmt.Errorf("%s is %s, which a dump does not touch; move it away", it.path, describeMode(it.mode))
 		}
 		d.items = append(d.items, it)
 		if !isASCII(it.path) {
-			d.same[nfc(it.path)] = it.path
+			d.pathByNFC[normalizeNFC(it.path)] = it.path
 		}
 	}
 	slices.SortFunc(d.items, func(a, b item) int { return strings.Compare(a.path, b.path) })
 	var m *manifest
-	text, err := d.readText(manifestFile, maxList)
+	text, err := d.readText(manifestFile, maxListSize)
 	if err == nil {
 		// A damaged manifest counts as empty, so all files that the store does not contain count as
 		// edited.
@@ -318,14 +318,14 @@ func (d *dumper) scan() error {
 		return err
 	}
 	if m != nil {
-		d.listed = m.Files
+		d.listedItems = m.Files
 	}
 	if m != nil && d.origin.isForeign(m.Memory) {
 		m = nil
 	}
 	d.base = m
-	d.known = d.loadKnownFiles()
-	d.examined = examination{}
+	d.knownFiles = d.loadKnownFiles()
+	d.examination = examination{}
 	return d.scanBook()
 }
 
@@ -344,23 +344,23 @@ func (d *dumper) checkTop() error {
 	for _, e := range top {
 		if of, ok := vfs.TempOf(e.Name()); ok && of == knownFilesFile {
 			// Ignore the error, because a leftover temporary file does no harm.
-			_ = d.fs.Remove(d.path(e.Name()))
+			_ = d.fs.Remove(d.fullPath(e.Name()))
 			continue
 		}
 		isDumped := e.Name() == summaryFile || e.Name() == bookFile || e.Name() == manifestFile
 		if isDumped && !e.Type().IsRegular() {
-			return fmt.Errorf("%s is %s, which a dump does not touch; move it away", e.Name(), describe(e.Type()))
+			return fmt.Errorf("%s is %s, which a dump does not touch; move it away", e.Name(), describeMode(e.Type()))
 		}
 	}
 	return nil
 }
 
-// swap stages the new files, commits, and moves all files to their places.
-func (d *dumper) swap(ctx context.Context, contents map[string][]byte) error {
+// stageAndMove stages the new files, commits, and moves all files to their places.
+func (d *dumper) stageAndMove(ctx context.Context, contents map[string][]byte) error {
 	j, staged, err := d.stageNames()
 	if err == nil {
-		err = d.stageFiles(ctx, len(d.write), func(i int, buf *[]byte) (newFile, error) {
-			return d.newFile(ctx, &d.write[i], staged[i], contents, buf)
+		err = d.stageFiles(ctx, len(d.writes), func(i int, buf *[]byte) (stagedFile, error) {
+			return d.fileToStage(ctx, &d.writes[i], staged[i], contents, buf)
 		})
 	}
 	if err == nil {
@@ -369,7 +369,7 @@ func (d *dumper) swap(ctx context.Context, contents map[string][]byte) error {
 	err = errors.Join(err, d.spool.close())
 	if err != nil {
 		// Nothing has been committed. If a file cannot be deleted now, the next dump deletes it.
-		return errors.Join(err, d.stage.Clean())
+		return errors.Join(err, d.stage.RemoveUncommitted())
 	}
 	settled, hasSettled := int64(0), false
 	if d.hasStamps() {
@@ -378,38 +378,38 @@ func (d *dumper) swap(ctx context.Context, contents map[string][]byte) error {
 	if err := d.stage.Commit(j); err != nil {
 		return fmt.Errorf("committing: %w", err)
 	}
-	if err := d.finish(j); err != nil {
+	if err := d.finishChange(j); err != nil {
 		return fmt.Errorf("putting files in place (the next dump goes on with it): %w", err)
 	}
-	d.forgetChanged()
+	d.forgetChangedFiles()
 	if hasSettled {
 		d.examineWritten(settled)
 	}
 	return nil
 }
 
-// newFile returns a file to be staged. contents has the files that are not entries. buf is used for
+// fileToStage returns a file to be staged. contents has the files that are not entries. buf is used for
 // the text of an entry.
-func (d *dumper) newFile(
+func (d *dumper) fileToStage(
 	ctx context.Context,
 	w *plannedWrite,
 	index int,
 	contents map[string][]byte,
 	buf *[]byte,
-) (newFile, error) {
-	f := newFile{name: d.stage.Path(w.Path), perm: 0o600}
+) (stagedFile, error) {
+	f := stagedFile{name: d.stage.StagedPath(w.Path), perm: 0o600}
 	if index >= 0 {
-		f.name = d.stage.File(index)
+		f.name = d.stage.StagedFile(index)
 	}
-	if w.Was != "" {
-		if info, err := d.fs.Stat(d.path(w.Path)); err == nil {
+	if w.OldSum != "" {
+		if info, err := d.fs.Stat(d.fullPath(w.Path)); err == nil {
 			f.perm = info.Mode().Perm()
 		}
 	}
 	if w.Path == manifestFile {
 		// Encode the manifest only now, because its text is as long as the names of all entries.
 		var err error
-		f.data, err = d.next.marshal()
+		f.data, err = d.nextManifest.marshal()
 		return f, err
 	}
 	if w.output < 0 {
@@ -420,7 +420,7 @@ func (d *dumper) newFile(
 	*buf, err = d.appendText(ctx, (*buf)[:0], &d.outputs[w.output])
 	f.data = *buf
 	if err == nil {
-		d.advance()
+		d.reportProgress()
 	}
 	return f, err
 }
@@ -429,18 +429,18 @@ func (d *dumper) newFile(
 // file's directory does not exist yet, the file is staged under its own name in a directory that is
 // later moved as a whole. The index of such a file is -1.
 func (d *dumper) stageNames() (*journal.Journal, []int, error) {
-	j := &journal.Journal{Version: journal.Version, Remove: d.remove}
-	staged := make([]int, len(d.write))
+	j := &journal.Journal{Version: journal.Version, Removals: d.removals}
+	staged := make([]int, len(d.writes))
 	missing := map[string]bool{".": false}
-	for i, c := range d.write {
+	for i, c := range d.writes {
 		dir := path.Dir(c.Path)
 		whole, known := missing[dir]
 		if !known {
-			there, err := d.nameExists(d.path(dir))
+			there, err := d.nameExists(d.fullPath(dir))
 			whole = !there
 			if err == nil && whole {
 				j.Dirs = append(j.Dirs, dir)
-				err = d.fs.MkdirAll(d.stage.Path(dir), d.dirPerm)
+				err = d.fs.MkdirAll(d.stage.StagedPath(dir), d.dirPerm)
 			}
 			if err != nil {
 				return nil, nil, err
@@ -451,25 +451,25 @@ func (d *dumper) stageNames() (*journal.Journal, []int, error) {
 			staged[i] = -1
 			continue
 		}
-		staged[i] = len(j.Write)
-		j.Write = append(j.Write, c.Change)
+		staged[i] = len(j.Writes)
+		j.Writes = append(j.Writes, c.Change)
 	}
 	return j, staged, nil
 }
 
-// advance reports that another entry is done.
-func (d *dumper) advance() { d.progress(int(d.done.Add(1)), len(d.outputs)) }
+// reportProgress reports that another entry is done.
+func (d *dumper) reportProgress() { d.progress(int(d.doneCount.Add(1)), len(d.outputs)) }
 
-// forgetChanged removes the files that this dump wrote or removed from the list of known files.
-func (d *dumper) forgetChanged() {
-	gone := make(map[string]bool, len(d.remove))
-	for _, w := range d.write {
-		if w.Was != "" {
+// forgetChangedFiles removes the files that this dump wrote or removed from the list of known files.
+func (d *dumper) forgetChangedFiles() {
+	gone := make(map[string]bool, len(d.removals))
+	for _, w := range d.writes {
+		if w.OldSum != "" {
 			gone[w.Path] = true
 		}
 	}
-	for _, r := range d.remove {
+	for _, r := range d.removals {
 		gone[r.Path] = true
 	}
-	d.examined.next = slices.DeleteFunc(d.examined.next, func(f knownFile) bool { return gone[f.path] })
+	d.examination.rows = slices.DeleteFunc(d.examination.rows, func(f knownFile) bool { return gone[f.path] })
 }

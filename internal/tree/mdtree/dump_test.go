@@ -86,11 +86,11 @@ func TestRoundTrip(t *testing.T) {
 				t.Errorf("warnings %v, missing %v; want none", tree.Warnings, tree.Missing)
 			}
 			if p, err := tree.Plan(t.Context(), s, &PlanOptions{Mode: Replace}); err != nil || len(p.Ops) > 0 ||
-				len(p.Same) != len(s.entries) {
+				len(p.Unchanged) != len(s.entries) {
 				t.Errorf(
 					"Plan over the same store = %d ops, %d same, %v; want 0, %d",
 					len(p.Ops),
-					len(p.Same),
+					len(p.Unchanged),
 					err,
 					len(s.entries),
 				)
@@ -110,7 +110,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// addRaw is makeAdd for a store that takes any alias.
+// addRaw is newAddOp for a store that takes any alias.
 func addRaw(e oxbow.Entry) oxbow.Add {
 	return oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels,
 		Created: e.Created}
@@ -196,9 +196,9 @@ func TestDumpAgain(t *testing.T) {
 func TestDumpForbidsDirectives(t *testing.T) {
 	const text = "See {{#include /etc/hostname}} and \\{{#include x}}."
 	for _, c := range []struct{ name, settings, want, told string }{
-		{"none", "", bookSeed, ""},
-		{"of an earlier dump", oldBookSeed, bookSeed, ""},
-		{"of this dump", bookSeed, bookSeed, ""},
+		{"none", "", newBookSettings, ""},
+		{"of an earlier dump", oldBookSettings, newBookSettings, ""},
+		{"of this dump", newBookSettings, newBookSettings, ""},
 		{"of a person", "[book]\nsrc = \".\"\n", "[book]\nsrc = \".\"\n", "a c"},
 		{
 			"of a person, safe",
@@ -212,7 +212,8 @@ func TestDumpForbidsDirectives(t *testing.T) {
 			"[build]\n# use-default-preprocessors = false\n",
 			"a c",
 		},
-		{"of a person, links named", bookSeed + "[preprocessor.links]\n", bookSeed + "[preprocessor.links]\n", "a c"},
+		{"of a person, links named", newBookSettings + "[preprocessor.links]\n", newBookSettings +
+			"[preprocessor.links]\n", "a c"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			fsys := vfs.NewMem()

@@ -36,13 +36,13 @@ type outputFile struct {
 
 	// text is the file's text without the name, and nameAt the position of the name in it. If hasText
 	// is false, the last dump wrote the same file, and the text can be read from the store again.
-	text    spooledText
-	nameAt  int
-	hasText bool
+	text       spooledText
+	nameOffset int
+	hasText    bool
 }
 
-// collect reads the entries from the store and assigns a file to each.
-func (d *dumper) collect(ctx context.Context) error {
+// collectEntries reads the entries from the store and assigns a file to each.
+func (d *dumper) collectEntries(ctx context.Context) error {
 	var buf []byte
 	for e, err := range d.store.Entries(ctx, d.filter) {
 		if err != nil {
@@ -60,7 +60,7 @@ func (d *dumper) collect(ctx context.Context) error {
 		if d.findDirectives && hasDirective(&e) {
 			d.report.Directives = append(d.report.Directives, strings.Clone(e.Name))
 		}
-		out, text, err := d.render(&e, buf)
+		out, text, err := d.renderEntry(&e, buf)
 		if err != nil {
 			return err
 		}
@@ -80,14 +80,14 @@ func hasDirective(e *oxbow.Entry) bool {
 	return directives().MatchString(e.Content) || directives().MatchString(e.Name)
 }
 
-// render returns the output for an entry. It adds the text to the spool, unless the last dump wrote
+// renderEntry returns the output for an entry. It adds the text to the spool, unless the last dump wrote
 // the same text. The text is appended to buf[:0], which is returned for the next call.
-func (d *dumper) render(e *oxbow.Entry, buf []byte) (outputFile, []byte, error) {
+func (d *dumper) renderEntry(e *oxbow.Entry, buf []byte) (outputFile, []byte, error) {
 	out := outputFile{kind: e.Kind}
 	text, nameAt := entryText{Entry: e}.appendWithoutName(buf[:0])
-	out.nameAt = nameAt
+	out.nameOffset = nameAt
 	last, isDumped := d.base.findItem(e.Name)
-	maySkip := isDumped && !d.keepAll
+	maySkip := isDumped && !d.keepsAllTexts
 	if maySkip && last.hasSum(text) {
 		out.name = last.Name
 		out.sum = last.Sum
@@ -98,7 +98,7 @@ func (d *dumper) render(e *oxbow.Entry, buf []byte) (outputFile, []byte, error) 
 	out.sum = hexSum(text)
 	out.hasText = true
 	var err error
-	out.text, err = d.spool.add(text)
+	out.text, err = d.spool.addText(text)
 	return out, text, err
 }
 
@@ -143,7 +143,7 @@ func (d *dumper) appendText(ctx context.Context, b []byte, out *outputFile) ([]b
 	}
 	b, err := d.spool.appendTo(b, out.text)
 	if err == nil && out.showName {
-		b = slices.Insert(b, len(b)-out.text.length+out.nameAt, appendName(nil, out.name)...)
+		b = slices.Insert(b, len(b)-out.text.length+out.nameOffset, appendName(nil, out.name)...)
 	}
 	return b, err
 }
@@ -171,9 +171,9 @@ func hexSum(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// compare determines the files to write and remove. It returns the contents of new files that are
+// planChanges determines the files to write and remove. It returns the contents of new files that are
 // not entries.
-func (d *dumper) compare(ctx context.Context) (map[string][]byte, error) {
+func (d *dumper) planChanges(ctx context.Context) (map[string][]byte, error) {
 	m := manifest{Files: make([]manifestItem, 0, len(d.outputs))}
 	links := make(map[string][]link)
 	isWanted := make([]bool, len(d.items))
@@ -194,8 +194,8 @@ func (d *dumper) compare(ctx context.Context) (map[string][]byte, error) {
 		if there {
 			isWanted[index] = true
 		}
-		if spelled, like := d.same[nfc(out.path)]; !there && like {
-			found, err := d.nameExists(d.path(out.path))
+		if spelled, like := d.pathByNFC[normalizeNFC(out.path)]; !there && like {
+			found, err := d.nameExists(d.fullPath(out.path))
 			if err != nil {
 				return nil, err
 			}
@@ -207,7 +207,7 @@ func (d *dumper) compare(ctx context.Context) (map[string][]byte, error) {
 			return nil, err
 		}
 		if !isPlanned {
-			d.advance()
+			d.reportProgress()
 		}
 	}
 	for i := range d.items {
@@ -220,41 +220,41 @@ func (d *dumper) compare(ctx context.Context) (map[string][]byte, error) {
 			return nil, err
 		}
 		if may {
-			d.remove = append(d.remove, journal.Deletion{Path: p, Was: sum})
+			d.removals = append(d.removals, journal.Deletion{Path: p, OldSum: sum})
 		}
 	}
-	d.report.Removed = len(d.remove)
-	return d.compareOther(&m, links)
+	d.report.Removed = len(d.removals)
+	return d.planOtherFiles(&m, links)
 }
 
-// compareOther is like compare, for the files that are not entries.
-func (d *dumper) compareOther(m *manifest, links map[string][]link) (map[string][]byte, error) {
+// planOtherFiles is like compare, for the files that are not entries.
+func (d *dumper) planOtherFiles(m *manifest, links map[string][]link) (map[string][]byte, error) {
 	m.Memory = d.origin.Name
 	hasMemory := d.base != nil && d.base.Memory != ""
-	if hasMemory && len(d.write)+len(d.remove) == 0 {
+	if hasMemory && len(d.writes)+len(d.removals) == 0 {
 		m.Memory = d.base.Memory // keep the old name of the memory, because nothing else in the manifest changed
 	}
 	slices.SortFunc(m.Files, func(a, b manifestItem) int { return strings.Compare(a.Path, b.Path) })
 	contents := map[string][]byte{summaryFile: appendSummary(nil, links)}
-	if err := d.compareBook(contents); err != nil {
+	if err := d.planBook(contents); err != nil {
 		return nil, err
 	}
-	if err := d.compareManifest(m); err != nil {
+	if err := d.planManifest(m); err != nil {
 		return nil, err
 	}
 	for _, p := range slices.Sorted(maps.Keys(contents)) {
-		was, err := d.sum(p)
+		was, err := d.hashFile(p)
 		if err != nil {
 			return nil, err
 		}
-		sum := journal.Sum(contents[p])
+		sum := journal.HexSum(contents[p])
 		if p == summaryFile && sum != was {
-			if err := d.keepSummary(); err != nil {
+			if err := d.addSummaryToKeep(); err != nil {
 				return nil, err
 			}
 		}
 		if sum != was {
-			d.write = append(d.write, plannedWrite{journal.Change{Path: p, Was: was, Sum: sum}, -1})
+			d.writes = append(d.writes, plannedWrite{journal.Change{Path: p, OldSum: was, NewSum: sum}, -1})
 		}
 		switch {
 		case sum == was:
@@ -266,13 +266,13 @@ func (d *dumper) compareOther(m *manifest, links map[string][]link) (map[string]
 	return contents, nil
 }
 
-// compareManifest adds the manifest to the files to write, if it changes.
-func (d *dumper) compareManifest(m *manifest) error {
-	was, err := d.sumStream(manifestFile)
+// planManifest adds the manifest to the files to write, if it changes.
+func (d *dumper) planManifest(m *manifest) error {
+	was, err := d.hashFileStream(manifestFile)
 	if err != nil {
 		return err
 	}
-	sum, err := m.sum()
+	sum, err := m.hash()
 	if err != nil {
 		return err
 	}
@@ -280,15 +280,15 @@ func (d *dumper) compareManifest(m *manifest) error {
 	if sum == was {
 		return nil
 	}
-	d.next = m
-	d.write = append(d.write, plannedWrite{journal.Change{Path: manifestFile, Was: was, Sum: sum}, -1})
+	d.nextManifest = m
+	d.writes = append(d.writes, plannedWrite{journal.Change{Path: manifestFile, OldSum: was, NewSum: sum}, -1})
 	return nil
 }
 
-// book returns the settings of the book. isOurs reports whether a dump may replace the settings: they do not exist, or
-// an earlier version of oxbow wrote them.
-func (d *dumper) book() (settings string, isOurs bool, err error) {
-	exists, err := d.nameExists(d.path(bookFile))
+// bookSettings returns the settings of the book. isOurs reports whether a dump may replace the settings: they do
+// not exist, or an earlier version of oxbow wrote them.
+func (d *dumper) bookSettings() (settings string, isOurs bool, err error) {
+	exists, err := d.nameExists(d.fullPath(bookFile))
 	if err != nil || !exists {
 		return "", true, err
 	}
@@ -296,25 +296,25 @@ func (d *dumper) book() (settings string, isOurs bool, err error) {
 	if err != nil {
 		return "", false, nil // leave the file unchanged, because it is not a text file
 	}
-	return settings, settings == oldBookSeed, nil
+	return settings, settings == oldBookSettings, nil
 }
 
 // scanBook determines whether the entries with directives that mdbook would execute are reported.
 func (d *dumper) scanBook() error {
-	settings, isOurs, err := d.book()
+	settings, isOurs, err := d.bookSettings()
 	d.findDirectives = !isOurs && readsFiles(settings)
 	return err
 }
 
-// compareBook adds the settings of the book to the files to write, unless the user has changed
+// planBook adds the settings of the book to the files to write, unless the user has changed
 // them.
-func (d *dumper) compareBook(contents map[string][]byte) error {
-	_, isOurs, err := d.book()
+func (d *dumper) planBook(contents map[string][]byte) error {
+	_, isOurs, err := d.bookSettings()
 	if err != nil {
 		return err
 	}
 	if isOurs {
-		contents[bookFile] = []byte(bookSeed)
+		contents[bookFile] = []byte(newBookSettings)
 	} else {
 		d.report.Unchanged++
 	}
@@ -325,7 +325,7 @@ func (d *dumper) compareBook(contents map[string][]byte) error {
 func (d *dumper) planFile(ctx context.Context, i int, exists bool) (bool, error) {
 	out := &d.outputs[i]
 	if !exists {
-		d.write = append(d.write, plannedWrite{journal.Change{Path: out.path, Sum: out.sum}, i})
+		d.writes = append(d.writes, plannedWrite{journal.Change{Path: out.path, NewSum: out.sum}, i})
 		d.report.Written++
 		return true, nil
 	}
@@ -341,7 +341,7 @@ func (d *dumper) planFile(ctx context.Context, i int, exists bool) (bool, error)
 	if err != nil || !may {
 		return false, err
 	}
-	d.write = append(d.write, plannedWrite{journal.Change{Path: out.path, Was: sum, Sum: out.sum}, i})
+	d.writes = append(d.writes, plannedWrite{journal.Change{Path: out.path, OldSum: sum, NewSum: out.sum}, i})
 	d.report.Written++
 	return true, nil
 }
@@ -350,27 +350,27 @@ func (d *dumper) planFile(ctx context.Context, i int, exists bool) (bool, error)
 // without reading the file.
 func (d *dumper) fileSum(p string) (string, error) {
 	if i, ok := d.findItem(p); ok {
-		if row, ok := d.known.unchangedRow(&d.items[i], i); ok {
-			f := d.known.rows[row]
-			d.examined.next = append(d.examined.next, f)
+		if row, ok := d.knownFiles.unchangedRow(&d.items[i], i); ok {
+			f := d.knownFiles.rows[row]
+			d.examination.rows = append(d.examination.rows, f)
 			return hex.EncodeToString(f.sum[:]), nil
 		}
 	}
-	text, err := d.readExamined(p)
-	return journal.Sum([]byte(text)), err
+	text, err := d.readAndList(p)
+	return journal.HexSum([]byte(text)), err
 }
 
-// readExamined returns the text of an entry's file, and adds the file to the list of known files.
-func (d *dumper) readExamined(p string) (string, error) {
-	if d.examined.settled == 0 && !d.examined.failed {
+// readAndList returns the text of an entry's file, and adds the file to the list of known files.
+func (d *dumper) readAndList(p string) (string, error) {
+	if d.examination.settledTime == 0 && !d.examination.isTimeUnknown {
 		d.prepareExamination()
 	}
 	text, info, err := d.tree.readText(p, maxFile)
 	if err != nil {
-		return "", fmt.Errorf("reading %s: %w", d.path(p), err)
+		return "", fmt.Errorf("reading %s: %w", d.fullPath(p), err)
 	}
-	if !d.examined.failed && info != nil {
-		d.examined.add(p, info, sha256.Sum256([]byte(text)))
+	if !d.examination.isTimeUnknown && info != nil {
+		d.examination.addFile(p, info, sha256.Sum256([]byte(text)))
 	}
 	return text, nil
 }
@@ -380,23 +380,23 @@ func (d *dumper) readExamined(p string) (string, error) {
 func (d *dumper) prepareExamination() {
 	ok := d.hasStamps()
 	if ok {
-		d.examined.settled, ok = d.settledTime()
+		d.examination.settledTime, ok = d.settledTime()
 	}
-	d.examined.failed = !ok
+	d.examination.isTimeUnknown = !ok
 }
 
 // examineWritten adds the files that this dump wrote to the list of known files. Files that have changed since the
 // time settled are left out, because another program may have changed them.
 func (d *dumper) examineWritten(settled int64) {
-	d.examined.settled = settled
-	for _, w := range d.write {
+	d.examination.settledTime = settled
+	for _, w := range d.writes {
 		if w.output < 0 {
 			continue
 		}
-		sum, err := hex.DecodeString(w.Sum)
-		info, serr := d.fs.Stat(d.path(w.Path))
+		sum, err := hex.DecodeString(w.NewSum)
+		info, serr := d.fs.Stat(d.fullPath(w.Path))
 		if errors.Join(err, serr) == nil && info.Mode().IsRegular() {
-			d.examined.add(w.Path, info, [sha256.Size]byte(sum))
+			d.examination.addFile(w.Path, info, [sha256.Size]byte(sum))
 		}
 	}
 }
@@ -404,10 +404,10 @@ func (d *dumper) examineWritten(settled int64) {
 // saveKnownFiles writes the list of known files if it has changed. Errors are ignored, because the
 // list only saves time.
 func (d *dumper) saveKnownFiles() {
-	next := d.examined.list(d.manifestSum)
-	hasChanged := d.examined.changed || len(next.rows) != len(d.known.rows)
-	if hasChanged || next.manifest != d.known.manifest {
-		_ = vfs.WriteFile(d.fs, d.path(knownFilesFile), next.marshal(), 0o600)
+	next := d.examination.knownFiles(d.manifestSum)
+	hasChanged := d.examination.hasNewRow || len(next.rows) != len(d.knownFiles.rows)
+	if hasChanged || next.manifestHash != d.knownFiles.manifestHash {
+		_ = vfs.WriteFile(d.fs, d.fullPath(knownFilesFile), next.marshal(), 0o600)
 	}
 }
 
@@ -418,30 +418,30 @@ func (d *dumper) mayReplace(ctx context.Context, p string) (sum string, may bool
 	if err != nil {
 		return "", false, err
 	}
-	if last, ok := d.base.at(p); ok && last.Sum == sum {
+	if last, ok := d.base.itemAt(p); ok && last.Sum == sum {
 		return sum, true, nil
 	}
-	text, err := d.readExamined(p)
+	text, err := d.readAndList(p)
 	if err != nil {
 		return "", false, err
 	}
-	sum = journal.Sum([]byte(text))
-	isSaved, err := d.isSaved(ctx, p, text)
+	sum = journal.HexSum([]byte(text))
+	isSaved, err := d.losesNothing(ctx, p, text)
 	switch {
 	case err != nil || isSaved:
 		return sum, true, err
-	case d.force:
-		d.keep = append(d.keep, p)
+	case d.isForced:
+		d.copiesToKeep = append(d.copiesToKeep, p)
 		return sum, true, nil
 	}
-	d.edited = append(d.edited, p)
+	d.editedFiles = append(d.editedFiles, p)
 	return sum, false, nil
 }
 
-// isSaved reports whether replacing the file loses nothing, because the last dump wrote the
+// losesNothing reports whether replacing the file loses nothing, because the last dump wrote the
 // file, or because the store contains the text or contained it before.
-func (d *dumper) isSaved(ctx context.Context, p, text string) (bool, error) {
-	if last, ok := d.base.at(p); ok && last.Sum == journal.Sum([]byte(text)) {
+func (d *dumper) losesNothing(ctx context.Context, p, text string) (bool, error) {
+	if last, ok := d.base.itemAt(p); ok && last.Sum == journal.HexSum([]byte(text)) {
 		return true, nil
 	}
 	i := slices.IndexFunc(kindDirs[:], func(s kindDir) bool { return s.dir == path.Dir(p) })
@@ -456,19 +456,19 @@ func (d *dumper) isSaved(ctx context.Context, p, text string) (bool, error) {
 	switch {
 	case err == nil:
 		have.Labels = withoutLocal(have.Labels)
-		if sameEntry(&e, &have) {
+		if isSameEntry(&e, &have) {
 			return true, nil
 		}
 	case !errors.Is(err, oxbow.ErrNotFound):
 		return false, err
 	}
 	last, _ := d.base.findItem(e.Name)
-	return d.past.hadEntry(&e, last)
+	return d.history.hadEntry(&e, last)
 }
 
-// keepSummary adds the table of contents to d.keep, unless it is unchanged since the last dump.
-func (d *dumper) keepSummary() error {
-	text, err := d.readText(summaryFile, maxList)
+// addSummaryToKeep adds the table of contents to d.keep, unless it is unchanged since the last dump.
+func (d *dumper) addSummaryToKeep() error {
+	text, err := d.readText(summaryFile, maxListSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -476,21 +476,21 @@ func (d *dumper) keepSummary() error {
 		return err
 	}
 	links := make(map[string][]link)
-	for _, f := range slices.SortedFunc(slices.Values(d.listed), func(a, b manifestItem) int {
+	for _, f := range slices.SortedFunc(slices.Values(d.listedItems), func(a, b manifestItem) int {
 		return strings.Compare(a.Name, b.Name)
 	}) {
 		links[path.Dir(f.Path)] = append(links[path.Dir(f.Path)], link{f.Name, f.Path})
 	}
 	if strings.ReplaceAll(text, "\r\n", "\n") != string(appendSummary(nil, links)) {
-		d.keep = append(d.keep, summaryFile)
+		d.copiesToKeep = append(d.copiesToKeep, summaryFile)
 	}
 	return nil
 }
 
 // keepCopies keeps a copy of each edited file that this dump replaces or removes.
 func (d *dumper) keepCopies() error {
-	for _, p := range d.keep {
-		kept, err := vfs.KeepCopy(d.fs, d.path(p))
+	for _, p := range d.copiesToKeep {
+		kept, err := vfs.KeepCopy(d.fs, d.fullPath(p))
 		if err != nil {
 			return err
 		}

@@ -21,8 +21,8 @@ const (
 	dumpLockFile = ".oxbow-dump.lock"
 	commitFile   = dumpStageDir + "/commit.json"
 
-	// maxList is the maximum size of the manifest, and of the journal, in bytes.
-	maxList = journal.MaxJournal
+	// maxListSize is the maximum size of the manifest, and of the journal, in bytes.
+	maxListSize = journal.MaxJournal
 )
 
 // isForeignWrite reports whether a journal must not write the path.
@@ -42,7 +42,7 @@ type dumpTree struct {
 func newDumpTree(fsys vfs.FS, dir string) dumpTree {
 	t := newTree(fsys, path.Clean(dir), dumpStageDir)
 	t.keepEdits = true
-	t.prune = true
+	t.removesEmptyDirs = true
 	t.listFiles = []string{manifestFile, summaryFile}
 	t.dirPerm = 0o700
 	for _, k := range kindDirs {
@@ -55,15 +55,15 @@ func newDumpTree(fsys vfs.FS, dir string) dumpTree {
 func (t *dumpTree) readText(p string, limit int64) (string, error) {
 	text, _, err := t.tree.readText(p, limit)
 	if err != nil {
-		return "", fmt.Errorf("reading %s: %w", t.path(p), err)
+		return "", fmt.Errorf("reading %s: %w", t.fullPath(p), err)
 	}
 	return text, nil
 }
 
-// journal returns the journal of a dump that was committed but not completed. It returns nil if
+// readJournal returns the journal of a dump that was committed but not completed. It returns nil if
 // no such dump exists.
-func (t *dumpTree) journal() (*journal.Journal, error) {
-	j, err := t.stage.Load(isForeignWrite, isForeignRemoval)
+func (t *dumpTree) readJournal() (*journal.Journal, error) {
+	j, err := t.stage.LoadJournal(isForeignWrite, isForeignRemoval)
 	switch {
 	case errors.Is(err, journal.ErrVersion):
 		return nil, fmt.Errorf("reading %s: %w: %v", commitFile, oxbow.ErrVersion, err)
@@ -112,7 +112,7 @@ func (t *dumpTree) listNames() ([]item, error) {
 				here = append(here, item{path: s.dir, kind: s, mode: e.Type()})
 				continue
 			}
-			files, err := t.fs.ReadDir(t.path(s.dir))
+			files, err := t.fs.ReadDir(t.fullPath(s.dir))
 			if err != nil {
 				return nil, err
 			}
@@ -139,7 +139,7 @@ func (t *dumpTree) listNames() ([]item, error) {
 	return all, nil
 }
 
-func describe(mode fs.FileMode) string {
+func describeMode(mode fs.FileMode) string {
 	switch {
 	case mode.IsDir():
 		return "a directory"

@@ -15,18 +15,18 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// resume completes a change whose journal was found. The journal may not be durable, because the
+// resumeChange completes a change whose journal was found. The journal may not be durable, because the
 // process that wrote it may have ended before the sync, or the sync may have failed. Therefore
 // resume commits the journal again before any file is moved.
-func (t *tree) resume(j *journal.Journal) error {
+func (t *tree) resumeChange(j *journal.Journal) error {
 	if err := t.stage.Commit(j); err != nil {
 		return err
 	}
-	return t.finish(j)
+	return t.finishChange(j)
 }
 
-// finish moves the files of a committed change to their places. It can be repeated.
-func (t *tree) finish(j *journal.Journal) error {
+// finishChange moves the files of a committed change to their places. It can be repeated.
+func (t *tree) finishChange(j *journal.Journal) error {
 	// Remove files first, because "A.md" and "a.md" are the same file if the file system ignores
 	// letter case. If the new file is already in place, skip the removal, because removing the old
 	// name would delete the new file.
@@ -35,7 +35,7 @@ func (t *tree) finish(j *journal.Journal) error {
 		return err
 	}
 	dirs := map[string]bool{}
-	for _, r := range j.Remove {
+	for _, r := range j.Removals {
 		dirs[path.Dir(r.Path)] = true
 		if !placed[foldKey(r.Path)] {
 			if err := t.finishRemoval(r); err != nil {
@@ -43,7 +43,7 @@ func (t *tree) finish(j *journal.Journal) error {
 			}
 		}
 	}
-	if len(j.Write) > 0 {
+	if len(j.Writes) > 0 {
 		// If a new file is already in place, the removals must have been synced before.
 		if err := t.syncDirs(dirs); err != nil {
 			return err
@@ -51,15 +51,15 @@ func (t *tree) finish(j *journal.Journal) error {
 	}
 	// Sync the directories before moving files into them. Otherwise a crash could lose the new
 	// directory together with the file, which is no longer in the old place.
-	for _, c := range j.Write {
+	for _, c := range j.Writes {
 		dirs[path.Dir(c.Path)] = true
 		if err := t.makeDir(path.Dir(c.Path)); err != nil {
 			return err
 		}
 	}
-	for i, c := range j.Write {
+	for i, c := range j.Writes {
 		if !placed[foldKey(c.Path)] {
-			if err := t.finishWrite(t.stage.File(i), c); err != nil {
+			if err := t.finishWrite(t.stage.StagedFile(i), c); err != nil {
 				return err
 			}
 		}
@@ -72,14 +72,14 @@ func (t *tree) finish(j *journal.Journal) error {
 	if err := t.pruneAndSync(dirs); err != nil {
 		return err
 	}
-	return t.stage.Drop()
+	return t.stage.RemoveCompleted()
 }
 
 // placedFiles returns the new files that are already in their places, by foldKey.
 func (t *tree) placedFiles(j *journal.Journal) (map[string]bool, error) {
 	placed := map[string]bool{}
-	for i, c := range j.Write {
-		staged, err := t.nameExists(t.stage.File(i))
+	for i, c := range j.Writes {
+		staged, err := t.nameExists(t.stage.StagedFile(i))
 		if err != nil {
 			return nil, err
 		}
@@ -95,17 +95,17 @@ func (t *tree) placedFiles(j *journal.Journal) (map[string]bool, error) {
 // directories in which names changed to dirs.
 func (t *tree) finishDir(dir string, dirs map[string]bool) error {
 	dirs["."] = true
-	there, err := t.nameExists(t.path(dir))
+	there, err := t.nameExists(t.fullPath(dir))
 	if err != nil {
 		return err
 	}
 	if !there {
-		err = t.fs.Rename(t.stage.Path(dir), t.path(dir))
+		err = t.fs.Rename(t.stage.StagedPath(dir), t.fullPath(dir))
 		if !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrPermission) {
 			return err
 		}
 	}
-	items, err := t.fs.ReadDir(t.stage.Path(dir))
+	items, err := t.fs.ReadDir(t.stage.StagedPath(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // the directory was already moved to its place
 	}
@@ -118,11 +118,12 @@ func (t *tree) finishDir(dir string, dirs map[string]bool) error {
 	}
 	for _, it := range items {
 		p := path.Join(dir, it.Name())
-		data, err := vfs.ReadFile(t.fs, t.stage.Path(p), maxFile)
+		data, err := vfs.ReadFile(t.fs, t.stage.StagedPath(p), maxFile)
 		if err != nil {
 			return err
 		}
-		if err := t.finishWrite(t.stage.Path(p), journal.Change{Path: p, Sum: journal.Sum(data)}); err != nil {
+		if err := t.finishWrite(t.stage.StagedPath(p), journal.Change{Path: p,
+			NewSum: journal.HexSum(data)}); err != nil {
 			return err
 		}
 	}
@@ -130,14 +131,14 @@ func (t *tree) finishDir(dir string, dirs map[string]bool) error {
 }
 
 func (t *tree) finishRemoval(r journal.Deletion) error {
-	sum, err := t.sum(r.Path)
+	sum, err := t.hashFile(r.Path)
 	switch {
 	case err != nil:
 		return err
-	case sum == r.Was:
-		err = t.fs.Remove(t.path(r.Path))
+	case sum == r.OldSum:
+		err = t.fs.Remove(t.fullPath(r.Path))
 	case sum != "" && !t.keepEdits:
-		err = t.keepCopy(r.Path)
+		err = t.keepConflictCopy(r.Path)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -146,37 +147,37 @@ func (t *tree) finishRemoval(r journal.Deletion) error {
 }
 
 func (t *tree) finishWrite(staged string, c journal.Change) error {
-	sum, err := t.sum(c.Path)
+	sum, err := t.hashFile(c.Path)
 	if err != nil {
 		return err
 	}
-	isOurs := sum == c.Was || sum == c.Sum
+	isOurs := sum == c.OldSum || sum == c.NewSum
 	if sum != "" && !isOurs {
 		if t.keepEdits {
 			return nil
 		}
-		if err := t.keepCopy(c.Path); err != nil {
+		if err := t.keepConflictCopy(c.Path); err != nil {
 			return err
 		}
 	}
-	err = t.fs.Rename(staged, t.path(c.Path))
+	err = t.fs.Rename(staged, t.fullPath(c.Path))
 	if err == nil || t.keepEdits {
 		return err
 	}
 	// The file may be on a different file system than the staging directory.
-	if cerr := t.copyFile(staged, t.path(c.Path), t.sizeLimit(c.Path)); cerr != nil {
+	if cerr := t.copyFile(staged, t.fullPath(c.Path), t.sizeLimit(c.Path)); cerr != nil {
 		return fmt.Errorf("%w; copying it instead: %w", err, cerr)
 	}
 	return nil
 }
 
-// keepCopy renames an edited file to a conflict copy.
-func (t *tree) keepCopy(p string) error {
-	name, err := conflictName(t.fs, t.path(p), nil)
+// keepConflictCopy renames an edited file to a conflict copy.
+func (t *tree) keepConflictCopy(p string) error {
+	name, err := conflictName(t.fs, t.fullPath(p), nil)
 	if err != nil {
 		return err
 	}
-	if err := t.fs.Rename(t.path(p), name); err != nil {
+	if err := t.fs.Rename(t.fullPath(p), name); err != nil {
 		return err
 	}
 	t.warn("%s was changed while it was being written; that text is kept beside as %s", p, name)
@@ -202,7 +203,7 @@ func (t *tree) copyFile(from, to string, limit int64) error {
 // pruneAndSync removes empty directories, if the tree is pruned, and syncs the remaining
 // directories.
 func (t *tree) pruneAndSync(dirs map[string]bool) error {
-	if t.prune {
+	if t.removesEmptyDirs {
 		if err := t.removeEmptyDirs(dirs); err != nil {
 			return err
 		}
@@ -217,10 +218,10 @@ func (t *tree) removeEmptyDirs(dirs map[string]bool) error {
 		if dir == "." {
 			continue
 		}
-		items, err := t.fs.ReadDir(t.path(dir))
+		items, err := t.fs.ReadDir(t.fullPath(dir))
 		if err == nil && len(items) == 0 {
 			delete(dirs, dir)
-			err = t.fs.Remove(t.path(dir))
+			err = t.fs.Remove(t.fullPath(dir))
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -232,7 +233,7 @@ func (t *tree) removeEmptyDirs(dirs map[string]bool) error {
 // syncDirs syncs directories, the root of the tree last.
 func (t *tree) syncDirs(dirs map[string]bool) error {
 	for _, dir := range slices.Backward(slices.Sorted(maps.Keys(dirs))) {
-		if err := t.fs.SyncDir(t.path(dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := t.fs.SyncDir(t.fullPath(dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

@@ -48,8 +48,8 @@ type knownFile struct {
 
 // knownFiles is the list.
 type knownFiles struct {
-	rows     []knownFile // sorted by path
-	manifest string      // hash, in hex, of the manifest after the dump that wrote the list
+	rows         []knownFile // sorted by path
+	manifestHash string      // hash, in hex, of the manifest after the dump that wrote the list
 }
 
 // find returns the row of a path. It examines the row at index likely first.
@@ -67,16 +67,16 @@ func (k *knownFiles) find(p string, likely int) (row int, ok bool) {
 func (k *knownFiles) marshal() []byte {
 	b := make([]byte, 0, 128*len(k.rows)+256)
 	b = append(b, knownFilesMagic...)
-	b = binary.AppendUvarint(b, uint64(len(k.manifest)))
-	b = append(b, k.manifest...)
+	b = binary.AppendUvarint(b, uint64(len(k.manifestHash)))
+	b = append(b, k.manifestHash...)
 	b = binary.AppendUvarint(b, uint64(len(k.rows)))
 	for _, f := range k.rows {
 		b = binary.AppendUvarint(b, uint64(len(f.path)))
 		b = append(b, f.path...)
 		b = append(b, f.sum[:]...)
 		b = binary.AppendVarint(b, f.stamp.size)
-		b = binary.AppendVarint(b, f.stamp.modified)
-		b = binary.AppendVarint(b, f.stamp.changed)
+		b = binary.AppendVarint(b, f.stamp.modTime)
+		b = binary.AppendVarint(b, f.stamp.changeTime)
 		b = binary.AppendUvarint(b, f.stamp.inode)
 	}
 	sum := sha256.Sum256(b)
@@ -95,7 +95,7 @@ func parseKnownFiles(data []byte) knownFiles {
 		return knownFiles{}
 	}
 	r := rowReader{rest: rest}
-	known := knownFiles{manifest: string(r.readBytes(r.readUnsigned()))}
+	known := knownFiles{manifestHash: string(r.readBytes(r.readUnsigned()))}
 	count := r.readUnsigned()
 	const minRow = sha256.Size + 5 // bytes
 	if count > uint64(len(rest))/minRow {
@@ -107,8 +107,8 @@ func parseKnownFiles(data []byte) knownFiles {
 		p := string(r.readBytes(r.readUnsigned()))
 		f := knownFile{path: p, sum: [sha256.Size]byte(r.readBytes(sha256.Size))}
 		f.stamp.size = r.readSigned()
-		f.stamp.modified = r.readSigned()
-		f.stamp.changed = r.readSigned()
+		f.stamp.modTime = r.readSigned()
+		f.stamp.changeTime = r.readSigned()
 		f.stamp.inode = r.readUnsigned()
 		isSorted := i == 0 || last < p
 		if r.failed || !isSorted {
@@ -158,7 +158,7 @@ func (r *rowReader) readBytes(n uint64) []byte {
 
 // loadKnownFiles reads the list of a tree. It returns an empty list if the list cannot be read.
 func (t *dumpTree) loadKnownFiles() knownFiles {
-	data, err := vfs.ReadFile(t.fs, t.path(knownFilesFile), maxList)
+	data, err := vfs.ReadFile(t.fs, t.fullPath(knownFilesFile), maxListSize)
 	if err != nil {
 		return knownFiles{}
 	}
@@ -175,8 +175,8 @@ func (k *knownFiles) unchangedRow(it *item, likely int) (row int, ok bool) {
 	return row, ok && k.rows[row].stamp == it.stamp
 }
 
-// isHex reports whether s is the hash in hex.
-func isHex(s string, sum *[sha256.Size]byte) bool {
+// isHexOf reports whether s is the hash in hex.
+func isHexOf(s string, sum *[sha256.Size]byte) bool {
 	var digits [2 * sha256.Size]byte
 	hex.Encode(digits[:], sum[:])
 	return string(digits[:]) == s
@@ -184,28 +184,28 @@ func isHex(s string, sum *[sha256.Size]byte) bool {
 
 // examination collects the rows of the next list.
 type examination struct {
-	next    []knownFile // in any order, and possibly with several rows for a file
-	changed bool        // the new list has a row that the present list lacks
+	rows      []knownFile // in any order, and possibly with several rows for a file
+	hasNewRow bool        // the new list has a row that the present list lacks
 
-	settled int64 // only files whose last change was before this time enter the list; 0 until known
-	failed  bool  // the time is unknown, so no file enters the list
+	settledTime   int64 // only files whose last change was before this time enter the list; 0 until known
+	isTimeUnknown bool  // the time is unknown, so no file enters the list
 }
 
-// add adds a file to the list, unless it was changed too late.
-func (x *examination) add(p string, info fs.FileInfo, sum [sha256.Size]byte) {
+// addFile adds a file to the list, unless it was changed too late.
+func (x *examination) addFile(p string, info fs.FileInfo, sum [sha256.Size]byte) {
 	s, ok := stampFromInfo(info)
-	if !ok || max(s.modified, s.changed) >= x.settled {
+	if !ok || max(s.modTime, s.changeTime) >= x.settledTime {
 		return
 	}
-	x.next = append(x.next, knownFile{p, s, sum})
-	x.changed = true
+	x.rows = append(x.rows, knownFile{p, s, sum})
+	x.hasNewRow = true
 }
 
-// list returns the next list. Its argument is the hash of the manifest in hex.
-func (x *examination) list(manifest string) knownFiles {
-	slices.SortStableFunc(x.next, func(a, b knownFile) int { return strings.Compare(a.path, b.path) })
-	rows := slices.CompactFunc(x.next, func(a, b knownFile) bool { return a.path == b.path })
-	return knownFiles{rows: rows, manifest: manifest}
+// knownFiles returns the next list. Its argument is the hash of the manifest in hex.
+func (x *examination) knownFiles(manifest string) knownFiles {
+	slices.SortStableFunc(x.rows, func(a, b knownFile) int { return strings.Compare(a.path, b.path) })
+	rows := slices.CompactFunc(x.rows, func(a, b knownFile) bool { return a.path == b.path })
+	return knownFiles{rows: rows, manifestHash: manifest}
 }
 
 // hasStamps reports whether files of the tree have stamps.
@@ -222,19 +222,19 @@ func (t *dumpTree) hasStamps() bool {
 // not change a stamp. Any change from now on gives a file a later time. It uses the clock of
 // the file system, because a file server may have a different clock.
 func (t *dumpTree) settledTime() (int64, bool) {
-	f, err := t.fs.OpenFile(t.path(probeFile), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := t.fs.OpenFile(t.fullPath(probeFile), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return 0, false
 	}
 	_, err = f.WriteAt([]byte("x"), 0)
 	info, serr := f.Stat()
 	cerr := f.Close()
-	rerr := t.fs.Remove(t.path(probeFile))
+	rerr := t.fs.Remove(t.fullPath(probeFile))
 	if errors.Join(err, serr, cerr, rerr) != nil {
 		return 0, false
 	}
 	s, ok := stampFromInfo(info)
-	return s.modified - int64(cmp.Or(t.resolution, timeResolution(s.modified))), ok
+	return s.modTime - int64(cmp.Or(t.resolution, timeResolution(s.modTime))), ok
 }
 
 // timeResolution returns an upper bound for the resolution of a file system's clock, given one of its times. Some file

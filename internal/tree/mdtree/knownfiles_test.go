@@ -21,7 +21,7 @@ import (
 )
 
 func TestKnownFilesRoundTrip(t *testing.T) {
-	list := knownFiles{manifest: "0123", rows: []knownFile{
+	list := knownFiles{manifestHash: "0123", rows: []knownFile{
 		{"notes/a.md", fileStamp{1, -2, 3, 4}, [32]byte{5}},
 		{"notes/b c.md", fileStamp{1 << 40, 1 << 62, -1 << 62, 1<<64 - 1}, [32]byte{31: 255}},
 	}}
@@ -32,10 +32,10 @@ func TestKnownFilesRoundTrip(t *testing.T) {
 	for i := range data {
 		damaged := bytes.Clone(data)
 		damaged[i] ^= 1
-		if got := parseKnownFiles(damaged); len(got.rows) > 0 || got.manifest != "" {
+		if got := parseKnownFiles(damaged); len(got.rows) > 0 || got.manifestHash != "" {
 			t.Errorf("with byte %d changed, the list is %v, want none", i, got)
 		}
-		if got := parseKnownFiles(data[:i]); len(got.rows) > 0 || got.manifest != "" {
+		if got := parseKnownFiles(data[:i]); len(got.rows) > 0 || got.manifestHash != "" {
 			t.Errorf("cut to %d bytes, the list is %v, want none", i, got)
 		}
 	}
@@ -107,7 +107,7 @@ func editUntilSeen(t *testing.T, file, text string) {
 func TestUnchangedFilesAreNotRead(t *testing.T) {
 	fsys, dir := stamped(t)
 	s := storeOf(t, note("a", "one"), note("b", "two"), note("c", "three"))
-	origin := Origin{Name: "x", Same: func(was string) bool { return was == "x" }}
+	origin := Origin{Name: "x", IsSameStore: func(was string) bool { return was == "x" }}
 	// An hour less than nothing: every file counts as settled.
 	o := &DumpOptions{Origin: origin, resolution: -time.Hour}
 	dump := func() Report {
@@ -139,8 +139,8 @@ func TestUnchangedFilesAreNotRead(t *testing.T) {
 		t.Errorf("Dump over an edited file = %v, want an error that names notes/b.md", err)
 	}
 	p := load(t, tree, s, &PlanOptions{Origin: origin})
-	if !slices.Equal(p.Changed, []string{"b"}) || !slices.Equal(p.Same, []string{"a", "c"}) {
-		t.Errorf("the load changed %q and left %q, want b, and a c", p.Changed, p.Same)
+	if !slices.Equal(p.Changed, []string{"b"}) || !slices.Equal(p.Unchanged, []string{"a", "c"}) {
+		t.Errorf("the load changed %q and left %q, want b, and a c", p.Changed, p.Unchanged)
 	}
 	if e, err := s.Get(t.Context(), "b"); err != nil || e.Content != "TWO" {
 		t.Errorf("b is %q after the load (%v), want TWO", e.Content, err)
@@ -250,8 +250,8 @@ func TestDumpOfChangingStore(t *testing.T) {
 	if got, want := describeAll(tree.Entries), describeAll(s.entries); !slices.Equal(got, want) {
 		t.Errorf("the tree has %q, want %q", got, want)
 	}
-	if slices.Contains(tree.unedited, false) {
-		t.Errorf("unedited = %v, want that the manifest agrees with all files", tree.unedited)
+	if slices.Contains(tree.areUnedited, false) {
+		t.Errorf("unedited = %v, want that the manifest agrees with all files", tree.areUnedited)
 	}
 }
 
@@ -273,7 +273,7 @@ func TestParseManifestLines(t *testing.T) {
 		fast.Memory != m.Memory {
 		t.Errorf("the lines are read as %v (%v), as JSON %v (%v); want %v", fast, ok, slow, err, m.Files)
 	}
-	if sum, err := m.sum(); err != nil || sum != hexSum(data) {
+	if sum, err := m.hash(); err != nil || sum != hexSum(data) {
 		t.Errorf("sum = %s, %v; want the hash of the bytes", sum, err)
 	}
 }

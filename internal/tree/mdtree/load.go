@@ -56,12 +56,12 @@ type Tree struct {
 	// misunderstood.
 	Warnings []Problem
 
-	dir      string
-	files    dumpTree
-	base     *manifest // manifest of the last dump, or nil
-	isOwn    bool      // base is the text that a dump on this machine wrote, so nobody edited the text
-	unedited []bool    // for each entry, whether its file is unchanged since the last dump
-	marked   []bool    // for each entry, whether its file contains git's conflict markers
+	dir         string
+	files       dumpTree
+	base        *manifest // manifest of the last dump, or nil
+	isOwn       bool      // base is the text that a dump on this machine wrote, so nobody edited the text
+	areUnedited []bool    // for each entry, whether its file is unchanged since the last dump
+	hasMarkers  []bool    // for each entry, whether its file contains git's conflict markers
 
 	unchanged   []unchangedFile // files that are unchanged since the last dump
 	isUnchanged []bool          // for each file in base, whether it is in unchanged
@@ -106,12 +106,12 @@ func Read(fsys vfs.FS, dir string, o *ReadOptions) (*Tree, error) {
 	// all files were read in the same state of the tree.
 	const tries = 3
 	for range tries {
-		before, err := r.stamp()
+		before, err := r.readDumpState()
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", ref, err)
 		}
-		t, readErr := r.readTree(opts, before.manifest)
-		after, err := r.stamp()
+		t, readErr := r.readTree(opts, before.manifestHash)
+		after, err := r.readDumpState()
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", ref, err)
 		}
@@ -127,25 +127,25 @@ func Read(fsys vfs.FS, dir string, o *ReadOptions) (*Tree, error) {
 }
 
 // dumpState contains the hashes, in hex, of the files that every dump changes.
-type dumpState struct{ journal, manifest string }
+type dumpState struct{ journalHash, manifestHash string }
 
-// stamp returns the state of the last dump.
-func (r *dumpTree) stamp() (s dumpState, err error) {
-	s.journal, err = r.sumStream(commitFile)
+// readDumpState returns the state of the last dump.
+func (r *dumpTree) readDumpState() (s dumpState, err error) {
+	s.journalHash, err = r.hashFileStream(commitFile)
 	if err != nil {
 		return s, err
 	}
-	s.manifest, err = r.sumStream(manifestFile)
+	s.manifestHash, err = r.hashFileStream(manifestFile)
 	return s, err
 }
 
 // readTree reads the tree. manifestSum is the hash of the manifest, in hex.
 func (r *dumpTree) readTree(opts ReadOptions, manifestSum string) (*Tree, error) {
-	j, err := r.journal()
+	j, err := r.readJournal()
 	if err != nil {
 		return nil, err
 	}
-	if err := r.readThrough(j); err != nil {
+	if err := r.setOverlay(j); err != nil {
 		return nil, err
 	}
 	items, err := r.listNames()
@@ -158,7 +158,7 @@ func (r *dumpTree) readTree(opts ReadOptions, manifestSum string) (*Tree, error)
 	t := &Tree{dir: r.dir, files: *r}
 	problems := &ProblemsError{Dir: r.dir}
 	files := t.entryFiles(items, problems)
-	m := r.manifest(problems)
+	m := r.readManifest(problems)
 	if most := opts.maxFiles(m); len(files) > most {
 		problems.Add("", fmt.Errorf("it has %d files of entries; the most is %d", len(files), most))
 		return nil, problems
@@ -168,14 +168,14 @@ func (r *dumpTree) readTree(opts ReadOptions, manifestSum string) (*Tree, error)
 		return nil, emptyTreeError(m)
 	}
 	t.base = m
-	rd := &treeReader{tree: t, problems: problems, spelled: m.dumpedSpellings(),
-		owner: make(map[string]string), skipUnchanged: opts.SkipUnchanged}
+	rd := &treeReader{tree: t, problems: problems, dumpedSpellings: m.dumpedSpellings(),
+		ownerFiles: make(map[string]string), skipUnchanged: opts.SkipUnchanged}
 	if opts.SkipUnchanged && m != nil {
 		rd.prepareToSkip(manifestSum)
 	}
 	topics := rd.readAll(r, files, opts.Progress)
 	if topics > 0 {
-		t.warn(
+		t.addWarning(
 			"topics",
 			fmt.Errorf("oxbow has no topics; the %d there are read as notes with the label %v", topics, topicLabel),
 		)
@@ -183,8 +183,8 @@ func (r *dumpTree) readTree(opts ReadOptions, manifestSum string) (*Tree, error)
 	if m != nil {
 		t.Memory = m.Memory
 	}
-	t.findMissing(m, rd.owner)
-	t.warnTop(r)
+	t.findMissing(m, rd.ownerFiles)
+	t.warnTopNames(r)
 	if err := problems.orNil(); err != nil {
 		return nil, err
 	}
@@ -222,7 +222,9 @@ func (o *ReadOptions) maxFiles(m *manifest) int {
 	return len(m.Files) + defaultMaxFiles
 }
 
-func (t *Tree) warn(file string, err error) { t.Warnings = append(t.Warnings, Problem{file, err}) }
+func (t *Tree) addWarning(file string, err error) {
+	t.Warnings = append(t.Warnings, Problem{file, err})
+}
 
 // entryFiles returns the items that are files of entries.
 func (t *Tree) entryFiles(items []item, problems *ProblemsError) []item {
@@ -231,15 +233,15 @@ func (t *Tree) entryFiles(items []item, problems *ProblemsError) []item {
 		name := path.Base(it.path)
 		switch {
 		case it.path == it.kind.dir:
-			problems.Add(it.path, fmt.Errorf("it is %s, not a directory", describe(it.mode)))
+			problems.Add(it.path, fmt.Errorf("it is %s, not a directory", describeMode(it.mode)))
 		case name[0] == '.':
 			if strings.HasSuffix(name, ".md") {
-				t.warn(it.path, errors.New("it is hidden and so not read"))
+				t.addWarning(it.path, errors.New("it is hidden and so not read"))
 			}
 		case !isEntryFile(name):
-			t.warn(it.path, errors.New("it is not read: only names that end in .md are"))
+			t.addWarning(it.path, errors.New("it is not read: only names that end in .md are"))
 		case it.mode != 0:
-			problems.Add(it.path, fmt.Errorf("it is %s, not a regular file", describe(it.mode)))
+			problems.Add(it.path, fmt.Errorf("it is %s, not a regular file", describeMode(it.mode)))
 		default:
 			files = append(files, it)
 		}
@@ -247,9 +249,9 @@ func (t *Tree) entryFiles(items []item, problems *ProblemsError) []item {
 	return files
 }
 
-// manifest returns the manifest, or nil if the tree has none.
-func (r *dumpTree) manifest(problems *ProblemsError) *manifest {
-	text, err := r.readText(manifestFile, maxList)
+// readManifest returns the manifest, or nil if the tree has none.
+func (r *dumpTree) readManifest(problems *ProblemsError) *manifest {
+	text, err := r.readText(manifestFile, maxListSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -265,12 +267,12 @@ func (r *dumpTree) manifest(problems *ProblemsError) *manifest {
 
 // treeReader adds files to a tree as entries.
 type treeReader struct {
-	tree          *Tree
-	problems      *ProblemsError
-	spelled       map[string]string // see manifest.dumpedSpellings
-	owner         map[string]string // file of each name
-	skipUnchanged bool
-	known         knownFiles
+	tree            *Tree
+	problems        *ProblemsError
+	dumpedSpellings map[string]string // see manifest.dumpedSpellings
+	ownerFiles      map[string]string // file of each name
+	skipUnchanged   bool
+	known           knownFiles
 
 	// Manifest, known files and the names in the tree are sorted. Therefore a file usually has the row
 	// after the row of the file before it.
@@ -281,7 +283,7 @@ type treeReader struct {
 func (r *treeReader) prepareToSkip(manifestSum string) {
 	t := r.tree
 	r.known = t.files.loadKnownFiles()
-	t.isOwn = manifestSum != "" && r.known.manifest == manifestSum
+	t.isOwn = manifestSum != "" && r.known.manifestHash == manifestSum
 	t.unchanged = make([]unchangedFile, 0, len(t.base.Files))
 	t.isUnchanged = make([]bool, len(t.base.Files))
 }
@@ -291,7 +293,7 @@ func (r *treeReader) readAll(t *dumpTree, files []item, progress func(done, tota
 	progress(0, len(files))
 	for i := range files {
 		it := &files[i]
-		if r.readFile(t, it) && it.kind.topic {
+		if r.readFile(t, it) && it.kind.isTopic {
 			topics++
 		}
 		progress(i+1, len(files))
@@ -317,10 +319,10 @@ func (r *treeReader) readFile(t *dumpTree, it *item) bool {
 	case err != nil:
 		r.problems.Add(it.path, err)
 		return false
-	case isUnique && journal.Sum([]byte(text)) == r.tree.base.Files[row].Sum:
+	case isUnique && journal.HexSum([]byte(text)) == r.tree.base.Files[row].Sum:
 		r.tree.addUnchanged(it, row)
 	default:
-		r.add(it, text)
+		r.addFile(it, text)
 	}
 	return true
 }
@@ -328,7 +330,7 @@ func (r *treeReader) readFile(t *dumpTree, it *item) bool {
 // dumpedRow returns the row of a file in the manifest. ok is true if the file need not be parsed as long as it has
 // the hash in that row.
 func (r *treeReader) dumpedRow(it *item) (row int, ok bool) {
-	if !r.skipUnchanged || it.kind.topic {
+	if !r.skipUnchanged || it.kind.isTopic {
 		return 0, false
 	}
 	row, ok = r.tree.base.rowAt(it.path, r.nextRow)
@@ -337,7 +339,7 @@ func (r *treeReader) dumpedRow(it *item) (row int, ok bool) {
 	}
 	r.nextRow = row + 1
 	name := r.tree.base.Files[row].Name
-	if _, isOwned := r.owner[name]; isOwned {
+	if _, isOwned := r.ownerFiles[name]; isOwned {
 		return 0, false
 	}
 	if r.tree.isOwn {
@@ -356,7 +358,7 @@ func (r *treeReader) isKnown(it *item, row int) bool {
 		return false
 	}
 	r.nextKnown = known + 1
-	return isHex(r.tree.base.Files[row].Sum, &r.known.rows[known].sum)
+	return isHexOf(r.tree.base.Files[row].Sum, &r.known.rows[known].sum)
 }
 
 // addUnchanged adds a file that is unchanged since the last dump, with its row in the manifest.
@@ -365,17 +367,17 @@ func (t *Tree) addUnchanged(it *item, row int) {
 	t.isUnchanged[row] = true
 }
 
-// dumped returns the item of the manifest for an unchanged file.
-func (t *Tree) dumped(f *unchangedFile) *manifestItem { return &t.base.Files[f.row] }
+// manifestItemOf returns the item of the manifest for an unchanged file.
+func (t *Tree) manifestItemOf(f *unchangedFile) *manifestItem { return &t.base.Files[f.row] }
 
 // entryState describes an entry's file.
-type entryState struct{ unedited, marked bool }
+type entryState struct{ isUnedited, hasMarkers bool }
 
-func (t *Tree) append(e oxbow.Entry, file string, s entryState) {
+func (t *Tree) addEntry(e oxbow.Entry, file string, s entryState) {
 	t.Entries = append(t.Entries, e)
 	t.Files = append(t.Files, file)
-	t.unedited = append(t.unedited, s.unedited)
-	t.marked = append(t.marked, s.marked)
+	t.areUnedited = append(t.areUnedited, s.isUnedited)
+	t.hasMarkers = append(t.hasMarkers, s.hasMarkers)
 }
 
 // unchangedPath returns the path of a name's file if the file is in t.unchanged.
@@ -391,18 +393,18 @@ func (t *Tree) unchangedPath(name string) (string, bool) {
 	return t.base.Files[row].Path, true
 }
 
-// add adds the text of a file to the tree.
-func (r *treeReader) add(it *item, text string) {
+// addFile adds the text of a file to the tree.
+func (r *treeReader) addFile(it *item, text string) {
 	p := it.path
-	if as := r.spelled[nfc(p)]; as != "" {
+	if as := r.dumpedSpellings[normalizeNFC(p)]; as != "" {
 		p = as
 	}
-	e, f, err := r.tree.parse(it.kind, p, text)
+	e, f, err := r.tree.parseFile(it.kind, p, text)
 	if err != nil {
 		r.problems.Add(it.path, err)
 		return
 	}
-	first, isOwned := r.owner[e.Name]
+	first, isOwned := r.ownerFiles[e.Name]
 	if !isOwned {
 		first, isOwned = r.tree.unchangedPath(e.Name)
 	}
@@ -410,23 +412,23 @@ func (r *treeReader) add(it *item, text string) {
 		r.problems.Add(it.path, fmt.Errorf("%w: %s has the name %q too", oxbow.ErrExists, first, e.Name))
 		return
 	}
-	r.owner[e.Name] = it.path
+	r.ownerFiles[e.Name] = it.path
 	for _, w := range f.warnings {
-		r.tree.warn(it.path, errors.New(w))
+		r.tree.addWarning(it.path, errors.New(w))
 	}
-	isDecoded := strings.Contains(p, "%") && !f.named && e.Name != fileStem(p)
+	isDecoded := strings.Contains(p, "%") && !f.hasName && e.Name != fileStem(p)
 	if r.tree.base == nil && isDecoded {
-		r.tree.warn(it.path, fmt.Errorf("its name is read as %q", e.Name))
+		r.tree.addWarning(it.path, fmt.Errorf("its name is read as %q", e.Name))
 	}
 	last, _ := r.tree.base.findItem(e.Name)
-	r.tree.append(e, it.path, entryState{
-		unedited: last.isText(it.kind.dir, text, &e, f.named),
-		marked:   HasConflictMarkers(text),
+	r.tree.addEntry(e, it.path, entryState{
+		isUnedited: last.isText(it.kind.dir, text, &e, f.hasName),
+		hasMarkers: HasConflictMarkers(text),
 	})
 }
 
-// parse parses the text of a file with path p.
-func (t *Tree) parse(kind *kindDir, p, text string) (oxbow.Entry, parsedFile, error) {
+// parseFile parses the text of a file with path p.
+func (t *Tree) parseFile(kind *kindDir, p, text string) (oxbow.Entry, parsedFile, error) {
 	if t.base != nil {
 		text = unixLines(text)
 	}
@@ -436,21 +438,21 @@ func (t *Tree) parse(kind *kindDir, p, text string) (oxbow.Entry, parsedFile, er
 // readUnchanged reads a file that was left out, and adds its entry to t.Entries. If the file was
 // edited since the tree was read, the entry has the new text.
 func (t *Tree) readUnchanged(f *unchangedFile) error {
-	last := t.dumped(f)
+	last := t.manifestItemOf(f)
 	text, err := t.files.readText(last.Path, maxFile)
 	if err != nil {
 		return err
 	}
-	e, parsed, err := t.parse(f.kind, last.Path, text)
+	e, parsed, err := t.parseFile(f.kind, last.Path, text)
 	if err == nil && e.Name != last.Name {
 		err = fmt.Errorf("%w: its name was changed to %q meanwhile", oxbow.ErrBusy, e.Name)
 	}
 	if err != nil {
-		return fmt.Errorf("reading %s: %w", t.files.path(last.Path), err)
+		return fmt.Errorf("reading %s: %w", t.files.fullPath(last.Path), err)
 	}
-	t.append(e, last.Path, entryState{
-		unedited: last.isText(f.kind.dir, text, &e, parsed.named),
-		marked:   HasConflictMarkers(text),
+	t.addEntry(e, last.Path, entryState{
+		isUnedited: last.isText(f.kind.dir, text, &e, parsed.hasName),
+		hasMarkers: HasConflictMarkers(text),
 	})
 	return nil
 }
@@ -468,16 +470,16 @@ func (m *manifest) dumpedSpellings() map[string]string {
 			continue // skip the path, because it has only one normal form
 		}
 		// If two paths differ only in normal form, use the spelling on disk.
-		if _, twice := as[nfc(f.Path)]; twice {
-			as[nfc(f.Path)] = ""
+		if _, twice := as[normalizeNFC(f.Path)]; twice {
+			as[normalizeNFC(f.Path)] = ""
 		} else {
-			as[nfc(f.Path)] = f.Path
+			as[normalizeNFC(f.Path)] = f.Path
 		}
 	}
 	return as
 }
 
-func nfc(s string) string { return norm.NFC.String(s) }
+func normalizeNFC(s string) string { return norm.NFC.String(s) }
 
 func fileStem(p string) string { return strings.TrimSuffix(path.Base(p), ".md") }
 
@@ -504,10 +506,10 @@ func readEntryFile(s *kindDir, p, text string) (oxbow.Entry, parsedFile, error) 
 	}
 	e := oxbow.Entry{Name: f.name, Kind: s.kind, Content: f.content,
 		Aliases: f.aliases, Labels: withoutLocal(f.labels), Created: f.created}
-	if !f.named {
+	if !f.hasName {
 		e.Name = decodeName(fileStem(p))
 	}
-	if s.topic {
+	if s.isTopic {
 		e.Labels = oxbow.SortLabels(append(slices.Clone(e.Labels), topicLabel))
 	}
 	return e, f, nil
@@ -528,8 +530,8 @@ func (t *Tree) findMissing(m *manifest, owner map[string]string) {
 	}
 }
 
-// warnTop adds warnings for names in the top directory that the user may have intended for entries.
-func (t *Tree) warnTop(r *dumpTree) {
+// warnTopNames adds warnings for names in the top directory that the user may have intended for entries.
+func (t *Tree) warnTopNames(r *dumpTree) {
 	items, err := r.fs.ReadDir(r.dir)
 	if err != nil {
 		return
@@ -539,13 +541,13 @@ func (t *Tree) warnTop(r *dumpTree) {
 		for _, s := range kindDirs {
 			isSimilar := strings.EqualFold(name, s.dir) || strings.EqualFold(name, s.kind.String())
 			if isSimilar && it.IsDir() && name != s.dir {
-				t.warn(name, fmt.Errorf("it is not read; did you mean %s?", s.dir))
+				t.addWarning(name, fmt.Errorf("it is not read; did you mean %s?", s.dir))
 				break
 			}
 		}
 		mayBeEntry := isEntryFile(name) && !slices.Contains([]string{summaryFile, "README.md"}, name)
 		if mayBeEntry && !it.IsDir() {
-			t.warn(name, errors.New("it is not read: entries stand in notes and the other directories of kinds"))
+			t.addWarning(name, errors.New("it is not read: entries stand in notes and the other directories of kinds"))
 		}
 	}
 }

@@ -19,7 +19,7 @@ func TestReadNoTree(t *testing.T) {
 	if _, err := Read(fsys, "brain", nil); !errors.Is(err, ErrNoTree) || !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Read of a missing directory: %v, want ErrNoTree", err)
 	}
-	put(t, fsys, "brain/book.toml", bookSeed)
+	put(t, fsys, "brain/book.toml", newBookSettings)
 	put(t, fsys, "brain/SUMMARY.md", summaryHead)
 	if _, err := Read(fsys, "brain", nil); !errors.Is(err, ErrNoTree) {
 		t.Errorf("Read of an empty tree: %v, want ErrNoTree", err)

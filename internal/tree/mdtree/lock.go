@@ -27,8 +27,8 @@ const (
 	journalWait = 200 * time.Millisecond
 )
 
-// acquire makes the caller the only writer, and completes an interrupted change.
-func (s *Store) acquire(ctx context.Context) (release func(), err error) {
+// acquireWriter makes the caller the only writer, and completes an interrupted change.
+func (s *Store) acquireWriter(ctx context.Context) (release func(), err error) {
 	if s.opts.ReadOnly {
 		return nil, oxbow.ErrReadOnly
 	}
@@ -42,7 +42,7 @@ func (s *Store) acquire(ctx context.Context) (release func(), err error) {
 			<-s.writer.sem
 		}
 	}()
-	if err := s.ready(ctx); err != nil {
+	if err := s.checkReady(ctx); err != nil {
 		return nil, err
 	}
 	if s.opts.NoJournal {
@@ -66,7 +66,7 @@ func (s *Store) acquire(ctx context.Context) (release func(), err error) {
 	if !got {
 		return nil, &oxbow.BusyError{Path: path.Join(s.opts.Path, s.opts.Lock), Waited: waited}
 	}
-	if err := s.recover(); err != nil {
+	if err := s.recoverChange(); err != nil {
 		return nil, errors.Join(err, s.writer.lock.Unlock())
 	}
 	return func() {
@@ -81,7 +81,7 @@ func (s *Store) acquire(ctx context.Context) (release func(), err error) {
 func (s *Store) waitIdle(ctx context.Context) error {
 	idle := !s.hasJournal()
 	if !idle && !s.opts.ReadOnly {
-		release, err := s.acquire(ctx)
+		release, err := s.acquireWriter(ctx)
 		if err == nil {
 			release()
 		}
@@ -106,11 +106,11 @@ func (s *Store) waitIdle(ctx context.Context) error {
 	if idle {
 		return nil
 	}
-	j, err := s.journal()
+	j, err := s.readJournal()
 	if err != nil {
 		return err
 	}
-	if err := s.readThrough(j); err != nil {
+	if err := s.setOverlay(j); err != nil {
 		return err
 	}
 	s.markDirty(slices.Collect(maps.Keys(s.overlay))...)
@@ -119,10 +119,10 @@ func (s *Store) waitIdle(ctx context.Context) error {
 
 // removeStaleTemps deletes the temporary files that killed writers left behind, once per store.
 func (s *Store) removeStaleTemps() {
-	if s.writer.cleaned {
+	if s.writer.isCleaned {
 		return
 	}
-	s.writer.cleaned = true
+	s.writer.isCleaned = true
 	for _, d := range s.scanner.dirs {
 		vfs.RemoveStaleTemps(s.fs, d.path, s.opts.Clock(), func(name string) bool {
 			return s.mayHoldEntries(path.Join(d.path, name))
@@ -135,15 +135,15 @@ func (s *Store) hasJournal() bool {
 	if s.opts.NoJournal {
 		return false
 	}
-	_, err := s.fs.Stat(s.stage.Journal())
+	_, err := s.fs.Stat(s.stage.JournalPath())
 	return err == nil
 }
 
-// journal returns the journal, or nil if it does not exist.
-func (s *Store) journal() (*journal.Journal, error) {
+// readJournal returns the journal, or nil if it does not exist.
+func (s *Store) readJournal() (*journal.Journal, error) {
 	// a journal must not contain paths that changes never write
-	isBad := func(p string) bool { return !fs.ValidPath(p) || p == "." || s.hidden(p) }
-	j, err := s.stage.Load(isBad, isBad)
+	isBad := func(p string) bool { return !fs.ValidPath(p) || p == "." || s.isHiddenPath(p) }
+	j, err := s.stage.LoadJournal(isBad, isBad)
 	if err == nil {
 		return j, nil
 	}
@@ -152,43 +152,43 @@ func (s *Store) journal() (*journal.Journal, error) {
 		is = oxbow.ErrVersion
 	}
 	return nil, fmt.Errorf("%w: reading %s: %v; look at the files in %s and remove it when they are as they should be",
-		is, s.stage.Journal(), err, storeStageDir)
+		is, s.stage.JournalPath(), err, storeStageDir)
 }
 
-// recover completes a change that a crash interrupted, and removes leftover temporary files. The
+// recoverChange completes a change that a crash interrupted, and removes leftover temporary files. The
 // caller must hold the lock.
-func (s *Store) recover() error {
+func (s *Store) recoverChange() error {
 	s.scanner.mu.Lock()
 	defer s.scanner.mu.Unlock()
 	if s.hasJournal() {
-		j, err := s.journal()
+		j, err := s.readJournal()
 		if err != nil {
 			return err
 		}
 		if j != nil {
-			if err := s.resume(j); err != nil {
+			if err := s.resumeChange(j); err != nil {
 				return fmt.Errorf("finishing a change that was cut off: %w", s.storeError(err))
 			}
-			for _, c := range j.Write {
+			for _, c := range j.Writes {
 				s.markDirty(c.Path)
 			}
-			for _, r := range j.Remove {
+			for _, r := range j.Removals {
 				s.markDirty(r.Path)
 			}
 		}
 	}
-	if s.writer.cleaned {
+	if s.writer.isCleaned {
 		return nil
 	}
-	s.writer.cleaned = true
-	if err := s.stage.Clean(); err != nil {
+	s.writer.isCleaned = true
+	if err := s.stage.RemoveUncommitted(); err != nil {
 		return s.storeError(err)
 	}
 	dirs := map[string]bool{}
 	for _, d := range s.scanner.dirs {
 		dirs[d.path] = true
 	}
-	for p := range s.served.text {
+	for p := range s.served.documents {
 		dirs[path.Dir(p)] = true
 	}
 	for dir := range dirs {

@@ -56,8 +56,8 @@ func (m *manifest) marshal() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// sum returns the hash of the manifest file, without needing the memory for its content.
-func (m *manifest) sum() (string, error) {
+// hash returns the hash of the manifest file, without needing the memory for its content.
+func (m *manifest) hash() (string, error) {
 	h := sha256.New()
 	w := bufio.NewWriterSize(h, 1<<16)
 	err := errors.Join(m.writeTo(w), w.Flush())
@@ -113,7 +113,7 @@ func parseManifest(data string) (*manifest, error) {
 			return nil, fmt.Errorf(
 				"%w: it lists %q, which is no file of an entry",
 				oxbow.ErrInvalid,
-				text.Clip(f.Path, maxShown),
+				text.TruncateWithEllipsis(f.Path, maxShownValue),
 			)
 		}
 	}
@@ -202,8 +202,8 @@ func (m *manifest) findItem(name string) (f manifestItem, found bool) {
 	return m.Files[row], true
 }
 
-// at returns the item with a path. m may be nil.
-func (m *manifest) at(path string) (f manifestItem, found bool) {
+// itemAt returns the item with a path. m may be nil.
+func (m *manifest) itemAt(path string) (f manifestItem, found bool) {
 	row, found := m.rowAt(path, 0)
 	if !found {
 		return f, false

@@ -30,7 +30,7 @@ func TestLoadIntoMemory(t *testing.T) {
 	first, second := open("first.oxbow"), open("second.oxbow")
 	var adds []oxbow.Op
 	for _, e := range nastyStore(t).entries {
-		add := makeAdd(&e)
+		add := newAddOp(&e)
 		if add.Check() != nil || oxbow.NormalName(e.Name) != e.Name {
 			continue // no memory has it; see TestLoadSpellings
 		}

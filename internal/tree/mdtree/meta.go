@@ -21,11 +21,11 @@ const (
 	metaClose     = `</div>`
 	lineEndsOpen  = "<!-- content: "
 	lineEndsClose = " -->"
-	bom           = "\ufeff"
+	byteOrderMark = "\ufeff"
 	lineEnds      = "\r\n"
 
-	// maxShown is the maximum length, in bytes, of a value in a message.
-	maxShown = 60
+	// maxShownValue is the maximum length, in bytes, of a value in a message.
+	maxShownValue = 60
 )
 
 // entryText is an entry as shown in its file.
@@ -91,7 +91,7 @@ func (e entryText) appendWithoutName(b []byte) (text []byte, nameAt int) {
 func appendList(b []byte, title string, n int, item func(int) string) []byte {
 	b = append(b, "  <dt>"+title+"</dt>\n  <dd>\n    <ul>\n"...)
 	for i := range n {
-		b = append(b, "      <li>"+escape(item(i))+"</li>\n"...)
+		b = append(b, "      <li>"+escapeText(item(i))+"</li>\n"...)
 	}
 	return append(b, "    </ul>\n  </dd>\n"...)
 }
@@ -99,7 +99,7 @@ func appendList(b []byte, title string, n int, item func(int) string) []byte {
 // parsedFile is the content of a file. Fields that the file does not specify are zero.
 type parsedFile struct {
 	name     string
-	named    bool // the block contains the name
+	hasName  bool // the block contains the name
 	created  time.Time
 	aliases  []string
 	labels   []oxbow.Label
@@ -111,7 +111,7 @@ type parsedFile struct {
 // parts of a block that cannot be understood.
 func parseEntry(file string) (parsedFile, error) {
 	var p parsedFile
-	file = strings.TrimPrefix(file, bom)
+	file = strings.TrimPrefix(file, byteOrderMark)
 	rest, ok := strings.CutPrefix(file, metaOpen)
 	if !ok {
 		p.content = strings.TrimRight(file, lineEnds)
@@ -140,13 +140,13 @@ func parseEntry(file string) (parsedFile, error) {
 				p.warnings,
 				fmt.Sprintf(
 					"its date %q is not understood and so not read; write it like 2026-04-18T09:30:00Z",
-					text.Clip(s, maxShown),
+					text.TruncateWithEllipsis(s, maxShownValue),
 				),
 			)
 		}
 	}
-	p.aliases = listItems(part(block, "Aliases"))
-	for _, s := range listItems(part(block, "Labels")) {
+	p.aliases = listItems(textAfterTitle(block, "Aliases"))
+	for _, s := range listItems(textAfterTitle(block, "Labels")) {
 		l, err := oxbow.ParseLabel(strings.TrimSpace(s))
 		if err != nil {
 			errs = append(errs, err)
@@ -155,9 +155,9 @@ func parseEntry(file string) (parsedFile, error) {
 		p.labels = append(p.labels, l)
 	}
 	p.labels = oxbow.SortLabels(p.labels)
-	if s := part(block, "Name"); s != "" {
+	if s := textAfterTitle(block, "Name"); s != "" {
 		_, s, _ = strings.Cut(s, "<dd>")
-		s, _, p.named = strings.Cut(s, "</dd>")
+		s, _, p.hasName = strings.Cut(s, "</dd>")
 		p.name = unescape(strings.TrimSpace(s))
 	}
 	for _, t := range blockTitles(block) {
@@ -166,7 +166,7 @@ func parseEntry(file string) (parsedFile, error) {
 				p.warnings,
 				fmt.Sprintf(
 					"its block of data has %q, which is not read and is gone after the next dump",
-					text.Clip(t, maxShown),
+					text.TruncateWithEllipsis(t, maxShownValue),
 				),
 			)
 		}
@@ -174,8 +174,8 @@ func parseEntry(file string) (parsedFile, error) {
 	return p, errors.Join(errs...)
 }
 
-// part returns the text between the title and the next title in a block.
-func part(block, title string) string {
+// textAfterTitle returns the text between the title and the next title in a block.
+func textAfterTitle(block, title string) string {
 	_, s, ok := strings.Cut(block, "<dt>"+title+"</dt>")
 	if !ok {
 		return ""
@@ -339,7 +339,7 @@ func parseLineEndsComment(s string) (head, tail string, err error) {
 		if err != nil {
 			return "", "", fmt.Errorf(
 				"the comment on line breaks, %q, %w; write it like %sLF*2 before, CRLF after%s or take it out",
-				text.Clip(s, maxShown), err, lineEndsOpen, lineEndsClose,
+				text.TruncateWithEllipsis(s, maxShownValue), err, lineEndsOpen, lineEndsClose,
 			)
 		}
 	}
@@ -370,9 +370,9 @@ func parseLineEnds(s string) (string, error) {
 	return b.String(), nil
 }
 
-// escape escapes s as text in the block. It writes &, < and > by name, like crabtalk, and control
+// escapeText escapes s as text in the block. It writes &, < and > by name, like crabtalk, and control
 // characters by number, so that a line of the text cannot end the block.
-func escape(s string) string {
+func escapeText(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool {
 		return r == '&' || r == '<' || r == '>' || unicode.IsControl(r)
 	}) {
@@ -407,7 +407,7 @@ func escapeEdges(s string) string {
 		}
 	}
 	number(s[:i])
-	b.WriteString(escape(text))
+	b.WriteString(escapeText(text))
 	number(s[i+len(text):])
 	return b.String()
 }

@@ -41,8 +41,8 @@ func roundTrip(t *testing.T, e *oxbow.Entry, showName bool) {
 	if g, w := describeEntry(&got), describeEntry(e); g != w {
 		t.Errorf("file %q\nparsed %s\nwant   %s", text, g, w)
 	}
-	if p.named != showName || len(p.warnings) > 0 {
-		t.Errorf("file %q: named = %v, warnings %q; want %v and none", text, p.named, p.warnings, showName)
+	if p.hasName != showName || len(p.warnings) > 0 {
+		t.Errorf("file %q: named = %v, warnings %q; want %v and none", text, p.hasName, p.warnings, showName)
 	}
 }
 

@@ -43,7 +43,7 @@ func encodeName(name string) (stem string, shown bool) {
 		return "empty", false
 	}
 	var b strings.Builder
-	device := isDevice(name)
+	device := isDeviceName(name)
 	for i := 0; i < len(name); {
 		r, n := utf8.DecodeRuneInString(name[i:])
 		edge := i == 0 || i+n == len(name)
@@ -72,7 +72,7 @@ func encodeName(name string) (stem string, shown bool) {
 // and white space at its end.
 func cutStem(stem string, n int) string {
 	if len(stem) > n {
-		n = len(text.CutPrefix(stem, n))
+		n = len(text.TruncateBytes(stem, n))
 		for k := 1; k <= 2; k++ {
 			if n >= k && stem[n-k] == '%' {
 				n -= k
@@ -151,13 +151,13 @@ func isReserved(r rune) bool {
 		(r >= 0x2028 && r <= 0x202e) || (r >= 0x2066 && r <= 0x2069)
 }
 
-// devices lists the names that Windows reserves for devices, with any extension.
-var devices = []string{"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"}
+// deviceNames lists the names that Windows reserves for devices, with any extension.
+var deviceNames = []string{"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"}
 
-func isDevice(name string) bool {
+func isDeviceName(name string) bool {
 	base, _, _ := strings.Cut(name, ".")
 	base = strings.ToUpper(strings.TrimRight(base, " "))
-	if slices.Contains(devices, base) {
+	if slices.Contains(deviceNames, base) {
 		return true
 	}
 	rest, com := strings.CutPrefix(base, "COM")

@@ -127,7 +127,7 @@ func safeStem(stem string) string {
 		return "its characters"
 	case strings.HasPrefix(stem, "."), strings.HasSuffix(stem, "."), strings.HasSuffix(stem, " "):
 		return "its ends"
-	case isDevice(stem):
+	case isDeviceName(stem):
 		return "a device"
 	case strings.Contains(stem, "%20"):
 		return "what mdbook makes of it"
@@ -191,7 +191,7 @@ func TestNamesInjective(t *testing.T) {
 			t.Errorf("stem %q of %q is not safe: %s", stem, names[i], why)
 		}
 		// An independent, weaker fold than the one under test.
-		key := sha256.Sum256([]byte(strings.ToLower(strings.ToUpper(nfc(stem)))))
+		key := sha256.Sum256([]byte(strings.ToLower(strings.ToUpper(normalizeNFC(stem)))))
 		if other, ok := lower[key]; ok {
 			t.Errorf("%q and %q get stems that are one without case", other, names[i])
 		}

@@ -32,30 +32,34 @@ func Open(ctx context.Context, fsys vfs.FS, l Layout, o Options) (*Store, error)
 	}
 	s := &Store{tree: newTree(fsys, ".", storeStageDir), layout: l, opts: o, st: newState(),
 		writer:  writer{sem: make(chan struct{}, 1)},
-		scanner: scanner{dirty: map[string]bool{}},
-		served:  servedEntries{base: map[string]*oxbow.Entry{}, text: map[string]string{}, held: map[string]bool{}}}
+		scanner: scanner{dirtyFiles: map[string]bool{}},
+		served: servedEntries{
+			base:             map[string]*oxbow.Entry{},
+			documents:        map[string]string{},
+			emptiedDocuments: map[string]bool{},
+		}}
 	s.tree.warn = s.warn
 	for _, d := range l.Dirs() {
 		s.scanner.dirs = append(s.scanner.dirs, &directory{path: d, hiddenPrefix: hiddenPrefix(d)})
 	}
-	if err := s.refresh(ctx); err != nil {
+	if err := s.refreshUnlessManual(ctx); err != nil {
 		return nil, err
 	}
-	s.scanner.opened = true
+	s.scanner.isOpened = true
 	return s, nil
 }
 
-// refresh scans for changes by other programs before a caller reads, unless Options.Manual is set.
-func (s *Store) refresh(ctx context.Context) error {
-	if s.opts.Manual && s.scanner.opened {
-		return s.ready(ctx)
+// refreshUnlessManual scans for changes by other programs before a caller reads, unless Options.Manual is set.
+func (s *Store) refreshUnlessManual(ctx context.Context) error {
+	if s.opts.Manual && s.scanner.isOpened {
+		return s.checkReady(ctx)
 	}
-	return s.rescan(ctx, s.scan)
+	return s.scanWith(ctx, s.scanChanged)
 }
 
-// rescan scans with s.scan or s.scanAll for changes by other programs.
-func (s *Store) rescan(ctx context.Context, scan func(context.Context) error) error {
-	if err := s.ready(ctx); err != nil {
+// scanWith scans with s.scan or s.scanAll for changes by other programs.
+func (s *Store) scanWith(ctx context.Context, scan func(context.Context) error) error {
+	if err := s.checkReady(ctx); err != nil {
 		return err
 	}
 	for {
@@ -81,12 +85,12 @@ func (s *Store) rescan(ctx context.Context, scan func(context.Context) error) er
 
 // Get implements [oxbow.Store].
 func (s *Store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
-	if err := s.refresh(ctx); err != nil {
+	if err := s.refreshUnlessManual(ctx); err != nil {
 		return oxbow.Entry{}, err
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if c := s.st.names[name]; c != nil {
+	if c := s.st.entriesByName[name]; c != nil {
 		return *c.entry, nil
 	}
 	return oxbow.Entry{}, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
@@ -95,12 +99,12 @@ func (s *Store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 // Entries implements [oxbow.Store].
 func (s *Store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
-		if err := s.refresh(ctx); err != nil {
+		if err := s.refreshUnlessManual(ctx); err != nil {
 			yield(oxbow.Entry{}, err)
 			return
 		}
 		s.mu.RLock()
-		order := slices.Clone(s.st.order)
+		order := slices.Clone(s.st.entriesByID)
 		s.mu.RUnlock()
 		for i, e := range order {
 			if i%1024 == 1023 {
@@ -118,19 +122,19 @@ func (s *Store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 
 // Locate returns the position of the entry with that name.
 func (s *Store) Locate(ctx context.Context, name string) (Place, error) {
-	if err := s.refresh(ctx); err != nil {
+	if err := s.refreshUnlessManual(ctx); err != nil {
 		return Place{}, err
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if c := s.st.names[name]; c != nil {
-		return Place{c.file.path, c.place()}, nil
+	if c := s.st.entriesByName[name]; c != nil {
+		return Place{c.file.path, c.toItem()}, nil
 	}
 	return Place{}, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 }
 
-// place returns the item of the entry with the ID that the store assigned.
-func (c *current) place() Item {
+// toItem returns the item of the entry with the ID that the store assigned.
+func (c *namedEntry) toItem() Item {
 	it := c.file.items[c.index]
 	it.Entry = *c.entry
 	return it
@@ -140,16 +144,16 @@ func (c *current) place() Item {
 func (s *Store) Watch(fn func(oxbow.Event)) (stop func()) { return s.watchers.Add(fn) }
 
 // Refresh implements [oxbow.Watcher]. It scans for changes by other programs.
-func (s *Store) Refresh(ctx context.Context) error { return s.rescan(ctx, s.scan) }
+func (s *Store) Refresh(ctx context.Context) error { return s.scanWith(ctx, s.scanChanged) }
 
 // Stats implements [oxbow.Counter].
 func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
-	if err := s.refresh(ctx); err != nil {
+	if err := s.refreshUnlessManual(ctx); err != nil {
 		return oxbow.Stats{}, err
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	st := oxbow.Stats{Path: s.opts.Path, Entries: len(s.st.order)}
+	st := oxbow.Stats{Path: s.opts.Path, Entries: len(s.st.entriesByID)}
 	for _, f := range s.st.files {
 		st.Bytes += int64(len(f.text))
 	}
@@ -173,8 +177,8 @@ func (s *Store) Close() error {
 	if s.writer.lock != nil {
 		err = s.writer.lock.Close()
 	}
-	if s.scanner.notify != nil {
-		err = errors.Join(err, s.scanner.notify.Close())
+	if s.scanner.watch != nil {
+		err = errors.Join(err, s.scanner.watch.Close())
 	}
 	return err
 }
@@ -182,7 +186,7 @@ func (s *Store) Close() error {
 // View calls fn with the present tree. fn must not call the store, and must not keep v after
 // it returns.
 func (s *Store) View(ctx context.Context, fn func(v View) error) error {
-	if err := s.refresh(ctx); err != nil {
+	if err := s.refreshUnlessManual(ctx); err != nil {
 		return err
 	}
 	s.scanner.mu.Lock()

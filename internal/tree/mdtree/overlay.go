@@ -17,36 +17,36 @@ import (
 // overlay is the tree with edits. The state of the store does not change in the meantime, because
 // scanner.mu is held.
 type overlay struct {
-	s     *Store
+	store *Store
 	files map[string]*pendingFile
 	names map[string][]string // for each name, the edited files that contain it
 }
 
 // pendingFile is a file that a change edits, or a document that it reads.
 type pendingFile struct {
-	base    string // text on disk for which the change was planned; if the file is damaged, the last good text
-	there   bool   // the file exists
-	text    string
-	remove  bool
-	changed bool
-	matched bool // the layout may store entries in the file
-	items   []Item
+	base      string // text on disk for which the change was planned; if the file is damaged, the last good text
+	exists    bool   // the file exists
+	text      string
+	isRemoved bool
+	isChanged bool
+	isMatched bool // the layout may store entries in the file
+	items     []Item
 }
 
 func newOverlay(s *Store) *overlay {
-	return &overlay{s: s, files: map[string]*pendingFile{}, names: map[string][]string{}}
+	return &overlay{store: s, files: map[string]*pendingFile{}, names: map[string][]string{}}
 }
 
 // Find implements [View].
 func (v *overlay) Find(name string) (Place, bool) {
 	// If several files contain the name, the first file by path counts, or the file that
 	// Options.Prefer chose, as long as this change has not edited it.
-	edited := func(f *file) bool { e := v.files[f.path]; return e != nil && e.changed }
+	edited := func(f *file) bool { e := v.files[f.path]; return e != nil && e.isChanged }
 	best := ""
-	if c := v.s.st.names[name]; c != nil && !edited(c.file) {
+	if c := v.store.st.entriesByName[name]; c != nil && !edited(c.file) {
 		best = c.file.path
-	} else if i := slices.IndexFunc(v.s.st.claims[name], func(f *file) bool { return !edited(f) }); i >= 0 {
-		best = v.s.st.claims[name][i].path
+	} else if i := slices.IndexFunc(v.store.st.filesByName[name], func(f *file) bool { return !edited(f) }); i >= 0 {
+		best = v.store.st.filesByName[name][i].path
 	}
 	for _, p := range v.names[name] {
 		if best == "" || p < best {
@@ -58,7 +58,7 @@ func (v *overlay) Find(name string) (Place, bool) {
 	}
 	for _, it := range v.Items(best) {
 		if it.Entry.Name == name {
-			if c := v.s.st.names[name]; c != nil {
+			if c := v.store.st.entriesByName[name]; c != nil {
 				it.Entry.ID = c.entry.ID
 			}
 			return Place{best, it}, true
@@ -67,14 +67,14 @@ func (v *overlay) Find(name string) (Place, bool) {
 	return Place{}, false
 }
 
-// owner returns the name of the entry that has the word as its name or alias. The entry named but
+// nameOwner returns the name of the entry that has the word as its name or alias. The entry named but
 // is ignored.
-func (v *overlay) owner(word, but string) (name string, ok bool) {
+func (v *overlay) nameOwner(word, except string) (name string, ok bool) {
 	for p := range v.Files() {
 		for _, it := range v.Items(p) {
 			e := &it.Entry
 			hasWord := e.Name == word || slices.Contains(e.Aliases, word)
-			if hasWord && e.Name != but {
+			if hasWord && e.Name != except {
 				return e.Name, true
 			}
 		}
@@ -85,38 +85,38 @@ func (v *overlay) owner(word, but string) (name string, ok bool) {
 // File implements [View].
 func (v *overlay) File(p string) (string, bool) {
 	if e := v.files[p]; e != nil {
-		return e.text, (e.there && !e.changed) || (e.changed && !e.remove)
+		return e.text, (e.exists && !e.isChanged) || (e.isChanged && !e.isRemoved)
 	}
-	if f := v.s.st.files[p]; f != nil {
-		return f.text, !f.neverGood
+	if f := v.store.st.files[p]; f != nil {
+		return f.text, !f.hasNoGoodText
 	}
-	if v.s.mayHoldEntries(p) {
+	if v.store.mayHoldEntries(p) {
 		return "", false
 	}
-	e, err := v.document(p)
+	e, err := v.readDocument(p)
 	if err != nil {
 		return "", false
 	}
-	return e.text, e.there
+	return e.text, e.exists
 }
 
-// document reads a file that the layout does not match.
-func (v *overlay) document(p string) (*pendingFile, error) {
-	text, _, err := v.s.readText(p, maxFile)
+// readDocument reads a file that the layout does not match.
+func (v *overlay) readDocument(p string) (*pendingFile, error) {
+	text, _, err := v.store.readText(p, maxFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading %s: %w", p, err)
 	}
-	e := &pendingFile{base: text, text: text, there: err == nil}
+	e := &pendingFile{base: text, text: text, exists: err == nil}
 	v.files[p] = e
 	return e, nil
 }
 
 // Items implements [View].
 func (v *overlay) Items(p string) []Item {
-	if e := v.files[p]; e != nil && e.changed {
+	if e := v.files[p]; e != nil && e.isChanged {
 		return e.items
 	}
-	if f := v.s.st.files[p]; f != nil {
+	if f := v.store.st.files[p]; f != nil {
 		return f.items
 	}
 	return nil
@@ -125,12 +125,12 @@ func (v *overlay) Items(p string) []Item {
 // Files implements [View].
 func (v *overlay) Files() iter.Seq[string] {
 	there := map[string]bool{}
-	for p := range v.s.st.files {
+	for p := range v.store.st.files {
 		there[p] = true
 	}
 	for p, e := range v.files {
-		if e.changed && e.matched {
-			there[p] = !e.remove
+		if e.isChanged && e.isMatched {
+			there[p] = !e.isRemoved
 		}
 	}
 	maps.DeleteFunc(there, func(_ string, is bool) bool { return !is })
@@ -139,21 +139,21 @@ func (v *overlay) Files() iter.Seq[string] {
 
 // Taken implements [View].
 func (v *overlay) Taken(p string) bool {
-	if e := v.files[p]; e != nil && e.changed {
-		return !e.remove
+	if e := v.files[p]; e != nil && e.isChanged {
+		return !e.isRemoved
 	}
-	_, err := v.s.fs.Stat(p)
+	_, err := v.store.fs.Stat(p)
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// edit adds edits. It returns the versions of the entries in the edited files before and after the
+// addEdits adds edits. It returns the versions of the entries in the edited files before and after the
 // edits, by name and in order.
-func (v *overlay) edit(edits []Edit) (had, have map[string][]uint64, err error) {
+func (v *overlay) addEdits(edits []Edit) (had, have map[string][]uint64, err error) {
 	had, have = map[string][]uint64{}, map[string][]uint64{}
 	for i, ed := range edits {
 		isFile := fs.ValidPath(ed.Path) && ed.Path != "."
 		isSpecial := !isFile || IsConflict(ed.Path)
-		if isSpecial || v.s.hidden(ed.Path) {
+		if isSpecial || v.store.isHiddenPath(ed.Path) {
 			return nil, nil, &oxbow.InvalidError{
 				Field:  "file",
 				Value:  ed.Path,
@@ -191,12 +191,12 @@ func (v *overlay) pendingFile(p string) (*pendingFile, error) {
 	if e := v.files[p]; e != nil {
 		return e, nil
 	}
-	if !v.s.mayHoldEntries(p) {
-		return v.document(p)
+	if !v.store.mayHoldEntries(p) {
+		return v.readDocument(p)
 	}
 	e := &pendingFile{}
-	if f := v.s.st.files[p]; f != nil {
-		e.base, e.there = f.text, true
+	if f := v.store.st.files[p]; f != nil {
+		e.base, e.exists = f.text, true
 	}
 	v.files[p] = e
 	return e, nil
@@ -205,11 +205,11 @@ func (v *overlay) pendingFile(p string) (*pendingFile, error) {
 // applyEdit applies an edit to a file and parses its entries.
 func (v *overlay) applyEdit(e *pendingFile, ed Edit) error {
 	e.text = ed.Text
-	e.remove = ed.Remove
-	e.changed = true
-	e.matched = v.s.mayHoldEntries(ed.Path)
+	e.isRemoved = ed.Remove
+	e.isChanged = true
+	e.isMatched = v.store.mayHoldEntries(ed.Path)
 	e.items = nil
-	if e.remove {
+	if e.isRemoved {
 		e.text = ""
 		return nil
 	}
@@ -226,16 +226,16 @@ func (v *overlay) applyEdit(e *pendingFile, ed Edit) error {
 			Reason: fmt.Sprintf("would have %d bytes; the most is %d", len(e.text), maxFile),
 		}
 	}
-	if !e.matched {
+	if !e.isMatched {
 		return nil
 	}
-	items, err := v.s.layout.Parse(ed.Path, e.text)
+	items, err := v.store.layout.Parse(ed.Path, e.text)
 	if err != nil {
 		return &oxbow.InvalidError{Field: "entry", Reason: "cannot be held by this layout: " + ed.Path +
 			" could not be read back: " + err.Error()}
 	}
 	var diagnostics []string
-	e.items, diagnostics = completeItems(items, v.s.opts.Clock())
+	e.items, diagnostics = completeItems(items, v.store.opts.Clock())
 	if len(diagnostics) > 0 {
 		return &oxbow.InvalidError{Field: "entry", Reason: "cannot be held by this layout: " + diagnostics[0]}
 	}

@@ -45,14 +45,14 @@ type PlanOptions struct {
 // Plan is the shortest list of changes that makes a store equal to a tree. The lists of names are
 // sorted.
 type Plan struct {
-	Ops     []oxbow.Op // ops to apply in a single change
-	Added   []string
-	Changed []string
-	Removed []string // empty with [Merge]
-	Same    []string
-	Kept    []string // entries changed, added or removed only in the store since the last dump
-	Merged  []string // entries in Changed that also the store changed since the last dump
-	Base    bool     // the last dump was used as the base
+	Ops       []oxbow.Op // ops to apply in a single change
+	Added     []string
+	Changed   []string
+	Removed   []string // empty with [Merge]
+	Unchanged []string
+	Kept      []string // entries changed, added or removed only in the store since the last dump
+	Merged    []string // entries in Changed that also the store changed since the last dump
+	UsedBase  bool     // the last dump was used as the base
 
 	Warnings []Problem // warnings about aliases that another entry also has
 }
@@ -79,21 +79,21 @@ func (t *Tree) Plan(ctx context.Context, s oxbow.Store, o *PlanOptions) (Plan, e
 	if o != nil {
 		opts = *o
 	}
-	p := &planner{tree: t, opts: opts, past: newPast(ctx, s)}
-	p.nameUses, p.hasTwins = t.countNames()
-	p.Base = opts.Origin.mayBelong(t.Memory)
+	p := &planner{tree: t, opts: opts, history: newStoreHistory(ctx, s)}
+	p.nameUses, p.hasDuplicateNames = t.countNames()
+	p.UsedBase = opts.Origin.isThisStore(t.Memory)
 	err := p.readStore(ctx, s)
 	if err == nil {
 		p.normalizeNames()
-		err = p.plan()
+		err = p.makePlan()
 	}
 	if err == nil {
-		err = p.leaveTakenAliases(ctx, s)
+		err = p.dropTakenAliases(ctx, s)
 	}
 	if err != nil {
 		return Plan{}, fmt.Errorf("planning the load of %s: %w", t.dir, err)
 	}
-	for _, names := range [][]string{p.Added, p.Changed, p.Removed, p.Same, p.Kept, p.Merged} {
+	for _, names := range [][]string{p.Added, p.Changed, p.Removed, p.Unchanged, p.Kept, p.Merged} {
 		slices.Sort(names)
 	}
 	return p.Plan, nil
@@ -105,7 +105,7 @@ type storedEntry struct {
 	aliases []string
 	version uint64
 	isBase  bool         // the entry is unchanged since the last dump
-	whole   *oxbow.Entry // the whole entry; nil if no file of the tree can differ from it
+	entry   *oxbow.Entry // the whole entry; nil if no file of the tree can differ from it
 }
 
 // maxSingleReads is the maximum number of entries that a plan reads by name. For more entries, it is faster to read
@@ -118,7 +118,7 @@ func (p *planner) readStore(ctx context.Context, s oxbow.Store) error {
 	var f oxbow.Filter
 	changed, ok := p.changedSinceDump(ctx)
 	if ok {
-		p.changed = changed
+		p.changedNames = changed
 		names := slices.Collect(maps.Keys(changed))
 		for _, e := range p.tree.Entries {
 			names = append(append(names, e.Name), e.Aliases...)
@@ -129,7 +129,7 @@ func (p *planner) readStore(ctx context.Context, s oxbow.Store) error {
 		f.Terms = []oxbow.Term{{Key: "name", Values: names}}
 	}
 	var err error
-	p.have, err = p.tree.readEntries(ctx, s, f)
+	p.storedEntries, err = p.tree.readEntries(ctx, s, f)
 	return err
 }
 
@@ -138,13 +138,13 @@ func (p *planner) readStore(ctx context.Context, s oxbow.Store) error {
 // plan needs the other entries, too.
 func (p *planner) changedSinceDump(ctx context.Context) (names map[string]bool, ok bool) {
 	t := p.tree
-	isKnown := p.Base && t.isOwn && p.opts.Origin.Since != nil
-	needsAll := p.opts.Mode == Replace || p.hasTwins || len(t.Entries) > maxSingleReads
+	isKnown := p.UsedBase && t.isOwn && p.opts.Origin.ChangesSince != nil
+	needsAll := p.opts.Mode == Replace || p.hasDuplicateNames || len(t.Entries) > maxSingleReads
 	if !isKnown || needsAll {
 		return nil, false
 	}
 	names = map[string]bool{}
-	for delta, err := range p.opts.Origin.Since(ctx, t.Memory) {
+	for delta, err := range p.opts.Origin.ChangesSince(ctx, t.Memory) {
 		if err != nil || delta.Entry == nil {
 			return nil, false
 		}
@@ -176,7 +176,7 @@ func (t *Tree) readEntries(ctx context.Context, s oxbow.Store, f oxbow.Filter) (
 		mustRead := unchanged && !stored.isBase
 		isNamed := isRead[e.Name] || !isASCII(e.Name)
 		if mustRead || isNamed {
-			stored.whole = &e
+			stored.entry = &e
 			stored.aliases = e.Aliases
 		} else {
 			// Clone the strings, because they may share the memory of the whole entry.
@@ -194,7 +194,8 @@ func (t *Tree) readEntries(ctx context.Context, s oxbow.Store, f oxbow.Filter) (
 // the composition of names. If this makes two names equal and the store does not have both, the
 // decomposed name gets a number.
 func (p *planner) normalizeNames() {
-	t, have, used := p.tree, p.have, p.nameUses
+	t := p.tree
+	have, used := p.storedEntries, p.nameUses
 	for i := range t.Entries {
 		e := &t.Entries[i]
 		normal := oxbow.NormalName(e.Name)
@@ -219,7 +220,7 @@ func (p *planner) normalizeNames() {
 			}
 		}
 		used[name]++
-		t.warn(
+		t.addWarning(
 			t.Files[i],
 			fmt.Errorf("it is loaded as %q: another file has its name %q in another Unicode composition", name, normal),
 		)
@@ -230,25 +231,25 @@ func (p *planner) normalizeNames() {
 // countNames returns how often each normalized name occurs, and whether a name of t.Entries occurs twice. If none
 // does, only the names of t.Entries are counted. Otherwise a load of a few edited files would have to index the names
 // of all other entries.
-func (t *Tree) countNames() (used map[string]int, hasTwins bool) {
+func (t *Tree) countNames() (used map[string]int, hasDuplicateNames bool) {
 	used = make(map[string]int, len(t.Entries))
 	for i := range t.Entries {
 		name := oxbow.NormalName(t.Entries[i].Name)
-		hasTwins = hasTwins || used[name] > 0
+		hasDuplicateNames = hasDuplicateNames || used[name] > 0
 		used[name]++
 	}
 	if len(used) == 0 {
 		return used, false
 	}
-	hasTwins = hasTwins || slices.ContainsFunc(t.unchanged, func(f unchangedFile) bool {
-		return used[oxbow.NormalName(t.dumped(&f).Name)] > 0
+	hasDuplicateNames = hasDuplicateNames || slices.ContainsFunc(t.unchanged, func(f unchangedFile) bool {
+		return used[oxbow.NormalName(t.manifestItemOf(&f).Name)] > 0
 	})
-	if hasTwins {
+	if hasDuplicateNames {
 		for _, f := range t.unchanged {
-			used[oxbow.NormalName(t.dumped(&f).Name)]++
+			used[oxbow.NormalName(t.manifestItemOf(&f).Name)]++
 		}
 	}
-	return used, hasTwins
+	return used, hasDuplicateNames
 }
 
 // storedSpelling returns the spelling that the store uses for a name in normal form, or the name
@@ -265,24 +266,24 @@ func storedSpelling(name string, have map[string]*storedEntry) string {
 // planner makes a plan.
 type planner struct {
 	Plan
-	tree *Tree
-	opts PlanOptions
-	past *past
+	tree    *Tree
+	opts    PlanOptions
+	history *storeHistory
 
-	// have contains entries of the store: all entries, or the entries that [planner.readStore] describes. In the
-	// latter case, changed contains the names of the entries that were changed since the last dump. Otherwise
-	// changed is nil.
-	have    map[string]*storedEntry
-	changed map[string]bool
+	// storedEntries contains entries of the store: all entries, or the entries that [planner.readStore] describes.
+	// In the latter case, changed contains the names of the entries that were changed since the last dump.
+	// Otherwise changed is nil.
+	storedEntries map[string]*storedEntry
+	changedNames  map[string]bool
 
-	nameUses map[string]int // see [Tree.countNames]
-	hasTwins bool
+	nameUses          map[string]int // see [Tree.countNames]
+	hasDuplicateNames bool
 
-	owners   map[string][]string // entries by name or alias, nil until needed
-	diverged []string            // files
+	owners        map[string][]string // entries by name or alias, nil until needed
+	divergedFiles []string            // files
 }
 
-func (p *planner) plan() error {
+func (p *planner) makePlan() error {
 	if p.opts.Mode == Replace {
 		if err := p.planRemovals(); err != nil {
 			return err
@@ -297,7 +298,7 @@ func (p *planner) plan() error {
 		if err != nil {
 			return err
 		}
-		if err := p.checkFinished(i); len(ops) > 0 && err != nil {
+		if err := p.checkIntended(i); len(ops) > 0 && err != nil {
 			problems.Add(p.tree.Files[i], err)
 			continue
 		}
@@ -313,9 +314,9 @@ func (p *planner) plan() error {
 		}
 		p.Ops = append(p.Ops, ops...)
 	}
-	if len(p.diverged) > 0 {
-		slices.Sort(p.diverged)
-		return &FilesError{Dir: p.tree.dir, Err: ErrDiverged, Files: p.diverged,
+	if len(p.divergedFiles) > 0 {
+		slices.Sort(p.divergedFiles)
+		return &FilesError{Dir: p.tree.dir, Err: ErrDiverged, Files: p.divergedFiles,
 			Hint: "make the files say what the memory says, or let the files win"}
 	}
 	return problems.orNil()
@@ -324,19 +325,19 @@ func (p *planner) plan() error {
 // planUnchanged plans the entries whose files are unchanged since the last dump. It reads the files for which the
 // store has a different entry.
 func (p *planner) planUnchanged() error {
-	p.Same = make([]string, 0, len(p.tree.unchanged))
+	p.Unchanged = make([]string, 0, len(p.tree.unchanged))
 	for i := range p.tree.unchanged {
 		f := &p.tree.unchanged[i]
-		name := p.tree.dumped(f).Name
-		if p.changed != nil && !p.changed[name] {
-			p.Same = append(p.Same, name)
+		name := p.tree.manifestItemOf(f).Name
+		if p.changedNames != nil && !p.changedNames[name] {
+			p.Unchanged = append(p.Unchanged, name)
 			continue
 		}
-		e, exists := p.have[name]
+		e, exists := p.storedEntries[name]
 		switch {
 		case exists && e.isBase:
-			p.Same = append(p.Same, name)
-		case !exists && p.Base:
+			p.Unchanged = append(p.Unchanged, name)
+		case !exists && p.UsedBase:
 			p.Kept = append(p.Kept, name)
 		default:
 			if err := p.tree.readUnchanged(f); err != nil {
@@ -347,17 +348,17 @@ func (p *planner) planUnchanged() error {
 	return nil
 }
 
-// checkFinished returns an error if a file's content is probably not intended: the file lost all
+// checkIntended returns an error if a file's content is probably not intended: the file lost all
 // text, for example because the disk was full, or the file contains git's conflict markers. Blank
 // text or markers are accepted if the store's entry also has them.
-func (p *planner) checkFinished(i int) error {
+func (p *planner) checkIntended(i int) error {
 	want := &p.tree.Entries[i]
-	e, exists := p.have[want.Name]
-	lostText := exists && isBlank(want.Content) && !isBlank(e.whole.Content)
+	e, exists := p.storedEntries[want.Name]
+	lostText := exists && isBlank(want.Content) && !isBlank(e.entry.Content)
 	if lostText {
 		return errors.New("it has no text any more: write some, or delete the file to forget its entry")
 	}
-	if p.tree.marked[i] && !(exists && HasConflictMarkers(e.whole.Content)) {
+	if p.tree.hasMarkers[i] && !(exists && HasConflictMarkers(e.entry.Content)) {
 		return fmt.Errorf("it %w", ErrConflictMarkers)
 	}
 	return nil
@@ -365,9 +366,9 @@ func (p *planner) checkFinished(i int) error {
 
 func isBlank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// leaveTakenAliases removes the aliases that another entry has, and warns about each. It also
+// dropTakenAliases removes the aliases that another entry has, and warns about each. It also
 // warns if a new entry's name is an alias of another entry, because the name has precedence.
-func (p *planner) leaveTakenAliases(ctx context.Context, s oxbow.Store) error {
+func (p *planner) dropTakenAliases(ctx context.Context, s oxbow.Store) error {
 	file := map[string]string{}
 	for i, e := range p.tree.Entries {
 		file[e.Name] = p.tree.Files[i]
@@ -386,7 +387,7 @@ func (p *planner) leaveTakenAliases(ctx context.Context, s oxbow.Store) error {
 	}
 	p.Changed = slices.DeleteFunc(p.Changed, func(name string) bool {
 		if !isChanged[name] {
-			p.Same = append(p.Same, name)
+			p.Unchanged = append(p.Unchanged, name)
 		}
 		return !isChanged[name]
 	})
@@ -397,8 +398,8 @@ func (p *planner) leaveTakenAliases(ctx context.Context, s oxbow.Store) error {
 	for _, name := range p.Added {
 		isAdded[name] = true
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.have)) {
-		for _, a := range p.have[name].aliases {
+	for _, name := range slices.Sorted(maps.Keys(p.storedEntries)) {
+		for _, a := range p.storedEntries[name].aliases {
 			if isAdded[a] {
 				p.Warnings = append(p.Warnings, Problem{file[a], fmt.Errorf(
 					"%q is an alias of %q, too; oxbow remember NAME --alias changes the aliases of one", a, name)})
@@ -411,18 +412,18 @@ func (p *planner) leaveTakenAliases(ctx context.Context, s oxbow.Store) error {
 // planEntry plans the change for an entry of the tree.
 func (p *planner) planEntry(i int) ([]oxbow.Op, error) {
 	want := &p.tree.Entries[i]
-	e, exists := p.have[want.Name]
-	if exists && sameEntry(want, e.whole) {
-		p.Same = append(p.Same, want.Name)
+	e, exists := p.storedEntries[want.Name]
+	if exists && isSameEntry(want, e.entry) {
+		p.Unchanged = append(p.Unchanged, want.Name)
 		return nil, nil
 	}
-	if p.Base && !(exists && p.lacksTaken(want, e.whole)) {
+	if p.UsedBase && !(exists && p.lacksOnlyTakenAliases(want, e.entry)) {
 		base, known := p.tree.base.findItem(want.Name)
-		kept := known && p.tree.unedited[i]
+		kept := known && p.tree.areUnedited[i]
 		storeChanged := exists != known || (exists && !e.isBase)
 		mayBeOlder := storeChanged || !exists
 		if mayBeOlder && !kept {
-			held, err := p.past.hadEntry(want, base)
+			held, err := p.history.hadEntry(want, base)
 			if err != nil {
 				return nil, err
 			}
@@ -438,10 +439,10 @@ func (p *planner) planEntry(i int) ([]oxbow.Op, error) {
 	}
 	if !exists {
 		p.Added = append(p.Added, want.Name)
-		return []oxbow.Op{makeAdd(want)}, nil
+		return []oxbow.Op{newAddOp(want)}, nil
 	}
 	p.Changed = append(p.Changed, want.Name)
-	return makeOps(want, e.whole), nil
+	return changeOps(want, e.entry), nil
 }
 
 // planMerge plans the change for an entry of the tree if both the file and the store were changed since the
@@ -452,17 +453,17 @@ func (p *planner) planEntry(i int) ([]oxbow.Op, error) {
 // history contains the text of the file, and the next dump may replace the file.
 func (p *planner) planMerge(i int, e *storedEntry, base manifestItem) ([]oxbow.Op, error) {
 	want := &p.tree.Entries[i]
-	canMerge := e != nil && want.Kind == e.whole.Kind && sameDate(want, e.whole)
+	canMerge := e != nil && want.Kind == e.entry.Kind && haveSameDate(want, e.entry)
 	if canMerge {
-		dumped, isKnown, err := p.past.dumpedEntry(want.Name, base)
+		dumped, isKnown, err := p.history.dumpedEntry(want.Name, base)
 		if err != nil {
 			return nil, err
 		}
-		merged, isClean := threeway.MergeEntry(&dumped, want, e.whole)
+		merged, isClean := threeway.MergeEntry(&dumped, want, e.entry)
 		if isKnown && isClean {
 			p.Changed = append(p.Changed, want.Name)
 			p.Merged = append(p.Merged, want.Name)
-			return append(makeOps(want, e.whole), oxbow.Update{
+			return append(changeOps(want, e.entry), oxbow.Update{
 				Name:    want.Name,
 				Content: merged.Content,
 				Aliases: tidyAliases(merged.Aliases),
@@ -470,26 +471,26 @@ func (p *planner) planMerge(i int, e *storedEntry, base manifestItem) ([]oxbow.O
 			}), nil
 		}
 	}
-	p.diverged = append(p.diverged, p.tree.Files[i])
+	p.divergedFiles = append(p.divergedFiles, p.tree.Files[i])
 	return nil, nil
 }
 
-// lacksTaken reports whether the store's entry differs from the entry in a file only by aliases
+// lacksOnlyTakenAliases reports whether the store's entry differs from the entry in a file only by aliases
 // that other entries have. An earlier load removed them, so the store was not changed in this
 // respect.
-func (p *planner) lacksTaken(want, e *oxbow.Entry) bool {
+func (p *planner) lacksOnlyTakenAliases(want, e *oxbow.Entry) bool {
 	free := *want
 	free.Aliases = slices.DeleteFunc(slices.Clone(want.Aliases), func(a string) bool {
 		return !slices.Contains(e.Aliases, a) && p.isTaken(a, e.Name)
 	})
-	return sameEntry(&free, e)
+	return isSameEntry(&free, e)
 }
 
 // isTaken reports whether a word is the name or an alias of an entry other than but.
 func (p *planner) isTaken(word, but string) bool {
 	if p.owners == nil {
 		p.owners = map[string][]string{}
-		for name, e := range p.have {
+		for name, e := range p.storedEntries {
 			for _, w := range append([]string{name}, e.aliases...) {
 				w = oxbow.NormalName(w)
 				p.owners[w] = append(p.owners[w], name)
@@ -506,12 +507,12 @@ func (p *planner) planRemovals() error {
 		in[p.tree.Entries[i].Name] = true
 	}
 	for _, f := range p.tree.unchanged {
-		in[p.tree.dumped(&f).Name] = true
+		in[p.tree.manifestItemOf(&f).Name] = true
 	}
 	if !p.opts.Prune {
 		var files []string
 		for _, g := range p.tree.Missing {
-			if _, ok := p.have[g.Name]; ok {
+			if _, ok := p.storedEntries[g.Name]; ok {
 				files = append(files, g.File)
 			}
 		}
@@ -521,15 +522,15 @@ func (p *planner) planRemovals() error {
 				Hint: "put them back, merge instead of replacing, or prune to forget their entries"}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.have)) {
-		e := p.have[name]
+	for _, name := range slices.Sorted(maps.Keys(p.storedEntries)) {
+		e := p.storedEntries[name]
 		base, known := p.tree.base.findItem(name)
 		switch {
 		case in[name]:
 			continue
-		case !p.Base || p.opts.FilesWin || e.isBase:
+		case !p.UsedBase || p.opts.FilesWin || e.isBase:
 		case known:
-			p.diverged = append(p.diverged, base.Path)
+			p.divergedFiles = append(p.divergedFiles, base.Path)
 			continue
 		default:
 			p.Kept = append(p.Kept, name)
@@ -541,21 +542,21 @@ func (p *planner) planRemovals() error {
 	return nil
 }
 
-func makeAdd(want *oxbow.Entry) oxbow.Add {
+func newAddOp(want *oxbow.Entry) oxbow.Add {
 	return oxbow.Add{Name: want.Name, Kind: want.Kind, Content: want.Content,
 		Aliases: tidyAliases(want.Aliases), Labels: slices.Clone(want.Labels), Created: want.Created}
 }
 
-// makeOps returns the ops that change e into want.
-func makeOps(want, e *oxbow.Entry) []oxbow.Op {
-	if want.Kind != e.Kind || !sameDate(want, e) {
-		add := makeAdd(want)
-		if sameDate(want, e) {
+// changeOps returns the ops that change e into want.
+func changeOps(want, e *oxbow.Entry) []oxbow.Op {
+	if want.Kind != e.Kind || !haveSameDate(want, e) {
+		add := newAddOp(want)
+		if haveSameDate(want, e) {
 			add.Created = e.Created
 		}
 		return []oxbow.Op{oxbow.Remove{Name: e.Name, If: e.Version}, add}
 	}
-	aliases, labels := sameAliases(want.Aliases, e.Aliases), slices.Equal(want.Labels, oxbow.SortLabels(e.Labels))
+	aliases, labels := haveSameAliases(want.Aliases, e.Aliases), slices.Equal(want.Labels, oxbow.SortLabels(e.Labels))
 	switch {
 	case want.Content == e.Content && labels:
 		return []oxbow.Op{oxbow.Alias{Name: e.Name, Aliases: tidyAliases(want.Aliases), If: e.Version}}
@@ -566,13 +567,13 @@ func makeOps(want, e *oxbow.Entry) []oxbow.Op {
 		Aliases: tidyAliases(want.Aliases), Labels: slices.Clone(want.Labels), If: e.Version}}
 }
 
-// sameEntry reports whether a store's entry equals the entry in a file. Two differences are
+// isSameEntry reports whether a store's entry equals the entry in a file. Two differences are
 // ignored: white space around an alias, because stores remove such white space, and a fraction of a
 // second that only one of the times has. A file without a date matches any date.
-func sameEntry(want, e *oxbow.Entry) bool {
+func isSameEntry(want, e *oxbow.Entry) bool {
 	return want.Name == e.Name && want.Kind == e.Kind && want.Content == e.Content &&
-		sameAliases(want.Aliases, e.Aliases) && slices.Equal(want.Labels, oxbow.SortLabels(e.Labels)) &&
-		sameDate(want, e)
+		haveSameAliases(want.Aliases, e.Aliases) && slices.Equal(want.Labels, oxbow.SortLabels(e.Labels)) &&
+		haveSameDate(want, e)
 }
 
 // withoutLocal returns the labels without local labels, which are not written to files (see
@@ -581,7 +582,7 @@ func withoutLocal(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(ls), oxbow.Label.IsLocal)
 }
 
-func sameAliases(a, b []string) bool {
+func haveSameAliases(a, b []string) bool {
 	return slices.Equal(a, b) || slices.Equal(tidyAliases(a), tidyAliases(b))
 }
 
@@ -597,7 +598,7 @@ func tidyAliases(aliases []string) []string {
 	return tidy
 }
 
-func sameDate(want, e *oxbow.Entry) bool {
+func haveSameDate(want, e *oxbow.Entry) bool {
 	if want.Created.IsZero() || want.Created.Equal(e.Created) {
 		return true
 	}

@@ -73,7 +73,7 @@ func TestPlan(t *testing.T) {
 	if got, want := fmt.Sprintf("%+v", p.Ops), fmt.Sprintf("%+v", want); got != want {
 		t.Errorf("Plan.Ops =\n%s\nwant\n%s", got, want)
 	}
-	lists := fmt.Sprint(p.Added, p.Changed, p.Removed, p.Same)
+	lists := fmt.Sprint(p.Added, p.Changed, p.Removed, p.Unchanged)
 	if want := "[new] [alias content date kind label] [] [fraction same undated]"; lists != want {
 		t.Errorf("Plan lists %s, want %s", lists, want)
 	}
@@ -146,7 +146,7 @@ func TestPlanProblems(t *testing.T) {
 	bad := storeOf(t, note(" padded", "x"), note("zero", "x\x00"), note("good", "x"))
 	mustDump(t, bad, fsys, "brain")
 	tree := mustRead(t, fsys, "brain")
-	if p, err := tree.Plan(t.Context(), bad, nil); err != nil || len(p.Same) != 3 {
+	if p, err := tree.Plan(t.Context(), bad, nil); err != nil || len(p.Unchanged) != 3 {
 		t.Errorf("Plan over the same store = %+v, %v; want all the same", p, err)
 	}
 	_, err := tree.Plan(t.Context(), storeOf(t), nil)
@@ -161,7 +161,7 @@ func TestPlanProblems(t *testing.T) {
 // dump wrote as "v1", and of what the files and the store say now; "" is nothing.
 func TestPlanBase(t *testing.T) {
 	const name = "of this store"
-	origin := Origin{Name: name, Same: func(was string) bool { return was == name }}
+	origin := Origin{Name: name, IsSameStore: func(was string) bool { return was == name }}
 	for _, c := range []struct {
 		file, store string
 		o           PlanOptions
@@ -209,8 +209,8 @@ func TestPlanBase(t *testing.T) {
 				t.Fatal(err)
 			}
 			p, err := tree.Plan(t.Context(), s, &c.o)
-			p.Same = slices.DeleteFunc(p.Same, func(n string) bool { return n == "b" })
-			got := fmt.Sprint(p.Added, p.Changed, p.Removed, p.Same, p.Kept)
+			p.Unchanged = slices.DeleteFunc(p.Unchanged, func(n string) bool { return n == "b" })
+			got := fmt.Sprint(p.Added, p.Changed, p.Removed, p.Unchanged, p.Kept)
 			switch {
 			case errors.Is(err, ErrDiverged):
 				got = "ErrDiverged"
@@ -232,7 +232,7 @@ func TestPlanBase(t *testing.T) {
 // A manifest whose names or hashes were edited loses nothing: what it does not
 // name rightly counts as changed on both sides.
 func TestPlanEditedManifest(t *testing.T) {
-	origin := Origin{Name: "x", Same: func(was string) bool { return was == "x" }}
+	origin := Origin{Name: "x", IsSameStore: func(was string) bool { return was == "x" }}
 	fsys := vfs.NewMem()
 	s := storeOf(t, note("a", "v1"), note("b", "v1"))
 	if _, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Origin: origin}); err != nil {

@@ -36,16 +36,16 @@ const (
 // because a failed write may have changed a file.
 func (s *Store) markDirty(paths ...string) {
 	for _, p := range paths {
-		s.scanner.dirty[p] = true
+		s.scanner.dirtyFiles[p] = true
 	}
 }
 
-// scan updates the state from the files. The caller must hold scanner.mu.
-func (s *Store) scan(ctx context.Context) error { return s.scanFiles(ctx, &fileScan{s: s}) }
+// scanChanged updates the state from the files. The caller must hold scanner.mu.
+func (s *Store) scanChanged(ctx context.Context) error { return s.scanFiles(ctx, &fileScan{store: s}) }
 
 // scanAll is like scan, but reads all files again, whatever their modification time is.
 func (s *Store) scanAll(ctx context.Context) error {
-	return s.scanFiles(ctx, &fileScan{s: s, force: true})
+	return s.scanFiles(ctx, &fileScan{store: s, readsAll: true})
 }
 
 // scanFiles is like scan, with a fileScan that the caller has prepared.
@@ -53,32 +53,32 @@ func (s *Store) scanFiles(ctx context.Context, r *fileScan) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	r.next = map[string]*file{}
+	r.changedFiles = map[string]*file{}
 	changed, lost := s.watchEvents()
 	for _, d := range s.scanner.dirs {
 		if err := s.scanDir(ctx, d, r, changed, lost); err != nil {
 			return err
 		}
 	}
-	for p := range s.scanner.dirty {
-		if _, done := r.next[p]; !done && s.mayHoldEntries(p) {
+	for p := range s.scanner.dirtyFiles {
+		if _, done := r.changedFiles[p]; !done && s.mayHoldEntries(p) {
 			r.readFile(p)
 		}
 	}
-	clear(s.scanner.dirty)
+	clear(s.scanner.dirtyFiles)
 	if s.opts.Prefer != nil {
 		s.mu.Lock()
-		s.st.prefer = s.opts.Prefer(ctx)
+		s.st.isPreferred = s.opts.Prefer(ctx)
 		s.mu.Unlock()
 	}
-	s.applyFiles(r.next, nil)
+	s.applyFiles(r.changedFiles, nil)
 	return nil
 }
 
 // applyFiles adds files to the state and sends the changes to the watchers. own is the outcome of a
 // change by this store, or nil.
-func (s *Store) applyFiles(next map[string]*file, own *outcome) {
-	touched := s.st.recount()
+func (s *Store) applyFiles(next map[string]*file, own *planOutcome) {
+	touched := s.st.changedWinners()
 	if len(next)+len(touched) == 0 {
 		return
 	}
@@ -91,24 +91,24 @@ func (s *Store) applyFiles(next map[string]*file, own *outcome) {
 	slices.Sort(paths)
 	var deltas []oxbow.Delta
 	if len(s.st.files) == 0 && own == nil {
-		deltas = s.st.build(paths, next)
+		deltas = s.st.addAllFiles(paths, next)
 	} else {
 		for _, p := range paths {
 			s.st.setFile(p, next[p], touched)
 		}
 		for name := range touched {
-			if c := s.st.names[name]; c != nil {
+			if c := s.st.entriesByName[name]; c != nil {
 				old[name] = c.entry
 			}
 		}
 		var reborn map[string]bool
 		if own != nil {
-			reborn = own.removed
+			reborn = own.removedNames
 		}
 		deltas = s.st.updateEntries(touched, reborn)
 	}
 	for name, e := range old {
-		now := s.st.names[name]
+		now := s.st.entriesByName[name]
 		switch {
 		case own != nil:
 			delete(s.served.base, name)
@@ -127,10 +127,10 @@ func (s *Store) applyFiles(next map[string]*file, own *outcome) {
 // watchEvents returns the events since the last call: the files to read, by directory, and the
 // directories that are not watched any more.
 func (s *Store) watchEvents() (changed map[string][]string, lost map[string]bool) {
-	if s.scanner.notify == nil {
+	if s.scanner.watch == nil {
 		return nil, nil
 	}
-	files, gone, err := s.scanner.notify.Changed()
+	files, gone, err := s.scanner.watch.Changed()
 	changed, lost = map[string][]string{}, map[string]bool{}
 	for _, d := range s.scanner.dirs {
 		lost[d.path] = err != nil || slices.Contains(gone, d.path)
@@ -150,64 +150,64 @@ func (s *Store) scanDir(
 	lost map[string]bool,
 ) error {
 	isWatched := d.info != nil && !lost[d.path]
-	if isWatched && !r.force {
+	if isWatched && !r.readsAll {
 		// The name may now refer to a different directory, which is not watched.
 		if now, err := s.fs.Stat(d.path); err == nil && vfs.SameFile(now, d.info) {
-			s.scanWatched(d, r, changed[d.path])
+			s.scanWatchedDir(d, r, changed[d.path])
 			return nil
 		}
 	}
 	d.info = nil
-	if s.scanner.opened && d.files >= watchThreshold {
+	if s.scanner.isOpened && d.fileCount >= watchThreshold {
 		s.watchDir(d)
 	}
 	return s.listDir(ctx, d, r)
 }
 
-// scanWatched reads the changed files in a watched directory. Targets of links are not watched, so
+// scanWatchedDir reads the changed files in a watched directory. Targets of links are not watched, so
 // they are checked.
-func (s *Store) scanWatched(d *directory, r *fileScan, changed []string) {
+func (s *Store) scanWatchedDir(d *directory, r *fileScan, changed []string) {
 	for _, p := range changed {
 		if s.mayHoldEntries(p) {
 			r.readFile(p)
 		}
 	}
-	for _, p := range d.links {
+	for _, p := range d.linkFiles {
 		now, err := s.fs.Stat(p)
 		if err != nil && s.st.files[p] == nil {
 			continue
 		}
-		if err == nil && s.current(p, now) {
+		if err == nil && s.isCurrent(p, now) {
 			continue
 		}
 		r.readFile(p)
 	}
 }
 
-// current reports whether the state contains the file with this size and modification time.
-func (s *Store) current(p string, now fs.FileInfo) bool {
+// isCurrent reports whether the state contains the file with this size and modification time.
+func (s *Store) isCurrent(p string, now fs.FileInfo) bool {
 	f := s.st.files[p]
-	return f != nil && !f.racy && f.info != nil && sameInfo(now, f.info)
+	return f != nil && !f.isRacy && f.info != nil && isSameUnchangedFile(now, f.info)
 }
 
 // watchDir starts watching a directory. Call it before listing the directory, so that no change is
 // missed. If watching fails, the directory is listed by each scan.
 func (s *Store) watchDir(d *directory) {
-	if s.scanner.notify == nil {
+	if s.scanner.watch == nil {
 		w, ok := s.fs.(vfs.Watcher)
-		if !ok || s.scanner.notifyUnsupported {
+		if !ok || s.scanner.isWatchUnsupported {
 			return
 		}
 		notes, err := w.NewWatch()
 		if err != nil {
-			s.scanner.notifyUnsupported = true
+			s.scanner.isWatchUnsupported = true
 			return
 		}
-		s.scanner.notify = notes
+		s.scanner.watch = notes
 	}
-	info, err := s.scanner.notify.Add(d.path)
+	info, err := s.scanner.watch.Add(d.path)
 	if err != nil {
-		s.scanner.notifyUnsupported = s.scanner.notifyUnsupported || errors.Is(err, vfs.ErrUnsupported)
+		s.scanner.isWatchUnsupported = s.scanner.isWatchUnsupported || errors.Is(err, vfs.ErrUnsupported)
 		return
 	}
 	d.info = info
@@ -219,7 +219,7 @@ func (s *Store) listDir(ctx context.Context, d *directory, r *fileScan) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		entries = nil
-	case err != nil && !s.scanner.opened:
+	case err != nil && !s.scanner.isOpened:
 		return fmt.Errorf("listing %s: %w", d.path, err)
 	case err != nil:
 		// keep the files, because a directory that cannot be listed does not mean that its files
@@ -231,9 +231,9 @@ func (s *Store) listDir(ctx context.Context, d *directory, r *fileScan) error {
 		return nil
 	}
 	d.listError = ""
-	d.files = 0
-	d.links = nil
-	todo, err := s.changedFiles(ctx, d, entries, r.force)
+	d.fileCount = 0
+	d.linkFiles = nil
+	todo, err := s.changedFiles(ctx, d, entries, r.readsAll)
 	if err != nil {
 		return err
 	}
@@ -254,11 +254,11 @@ func (s *Store) changedFiles(ctx context.Context, d *directory, entries []fs.Dir
 			continue
 		}
 		listed[p] = true
-		d.files++
+		d.fileCount++
 		if e.Type()&fs.ModeSymlink != 0 {
-			d.links = append(d.links, p)
+			d.linkFiles = append(d.linkFiles, p)
 		}
-		mustRead := force || s.scanner.dirty[p]
+		mustRead := force || s.scanner.dirtyFiles[p]
 		if mustRead || !s.isUnchanged(p, e) {
 			todo = append(todo, p)
 		}
@@ -274,33 +274,33 @@ func (s *Store) changedFiles(ctx context.Context, d *directory, entries []fs.Dir
 // isUnchanged reports whether a listed file has not changed since it was read.
 func (s *Store) isUnchanged(p string, e fs.DirEntry) bool {
 	f := s.st.files[p]
-	isExamined := f != nil && !f.racy && f.info != nil
+	isExamined := f != nil && !f.isRacy && f.info != nil
 	if !isExamined {
 		return false
 	}
-	now, err := s.stat(p, e)
-	return err == nil && s.current(p, now)
+	now, err := s.statFile(p, e)
+	return err == nil && s.isCurrent(p, now)
 }
 
-// stat returns the description of a file. For a regular file, the directory listing contains it.
+// statFile returns the description of a file. For a regular file, the directory listing contains it.
 // For a link, the target must be examined.
-func (s *Store) stat(p string, e fs.DirEntry) (fs.FileInfo, error) {
+func (s *Store) statFile(p string, e fs.DirEntry) (fs.FileInfo, error) {
 	if e.Type().IsRegular() {
 		return e.Info()
 	}
 	return s.fs.Stat(p)
 }
 
-// sameInfo reports whether a and b describe the same unchanged file.
-func sameInfo(a, b fs.FileInfo) bool {
+// isSameUnchangedFile reports whether a and b describe the same unchanged file.
+func isSameUnchangedFile(a, b fs.FileInfo) bool {
 	return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && vfs.SameFile(a, b)
 }
 
 // fileScan reads files during a scan.
 type fileScan struct {
-	s     *Store
-	force bool
-	next  map[string]*file // files that were read (nil for a removed file)
+	store        *Store
+	readsAll     bool
+	changedFiles map[string]*file // files that were read (nil for a removed file)
 }
 
 // readResult is the result of reading a file, before it is compared with the state.
@@ -312,8 +312,8 @@ type readResult struct {
 
 // readFile reads a file and compares the text with the state.
 func (r *fileScan) readFile(p string) {
-	l := r.s.readFile(p)
-	r.compare(p, &l)
+	l := r.store.readFile(p)
+	r.compareFile(p, &l)
 }
 
 // filesPerBatch is the number of files that a goroutine reads at a time.
@@ -339,7 +339,7 @@ func (r *fileScan) readAll(ctx context.Context, paths []string) error {
 					return
 				}
 				for i := from; i < min(from+filesPerBatch, len(paths)); i++ {
-					all[i] = r.s.readFile(paths[i])
+					all[i] = r.store.readFile(paths[i])
 				}
 			}
 		})
@@ -349,7 +349,7 @@ func (r *fileScan) readAll(ctx context.Context, paths []string) error {
 		return err
 	}
 	for i, p := range paths {
-		r.compare(p, &all[i])
+		r.compareFile(p, &all[i])
 	}
 	return nil
 }
@@ -365,7 +365,7 @@ func (s *Store) readFile(p string) (l readResult) {
 	f := &file{path: p, info: info, text: text}
 	l.file = f
 	// if the file's metadata is unknown, let the next scan read the file again
-	f.racy = info == nil || info.ModTime().After(s.opts.Clock().Add(-racyWindow))
+	f.isRacy = info == nil || info.ModTime().After(s.opts.Clock().Add(-racyWindow))
 	switch {
 	case err != nil:
 		l.err, l.reason = err, "cannot be read: "+err.Error()
@@ -378,7 +378,7 @@ func (s *Store) readFile(p string) (l readResult) {
 	if l.reason != "" {
 		return l
 	}
-	if old != nil && old.sameText(f) {
+	if old != nil && old.hasSameText(f) {
 		return l
 	}
 	items, err := s.layout.Parse(p, text)
@@ -393,54 +393,54 @@ func (s *Store) readFile(p string) (l readResult) {
 	return l
 }
 
-// sameText reports whether the text and the modification time are unchanged.
-func (f *file) sameText(now *file) bool {
-	return f.held == "" && !f.neverGood && f.info != nil && f.text == now.text &&
+// hasSameText reports whether the text and the modification time are unchanged.
+func (f *file) hasSameText(now *file) bool {
+	return f.holdReason == "" && !f.hasNoGoodText && f.info != nil && f.text == now.text &&
 		f.info.ModTime().Equal(now.info.ModTime())
 }
 
-// compare compares a file's text with the state. If the text has changed, compare adds the file to
+// compareFile compares a file's text with the state. If the text has changed, compare adds the file to
 // r.next.
-func (r *fileScan) compare(p string, l *readResult) {
-	s := r.s
-	old := r.s.st.files[p]
+func (r *fileScan) compareFile(p string, l *readResult) {
+	s := r.store
+	old := r.store.st.files[p]
 	f := l.file
 	if f == nil {
 		if old != nil {
-			r.next[p] = nil
+			r.changedFiles[p] = nil
 		}
 		return
 	}
 	if l.reason == "" {
-		if old != nil && old.sameText(f) {
-			old.info, old.racy = f.info, f.racy
+		if old != nil && old.hasSameText(f) {
+			old.info, old.isRacy = f.info, f.isRacy
 			return
 		}
 		isNew := old == nil || old.diagnostic != f.diagnostic
 		if isNew && f.diagnostic != "" {
 			s.warn("%s: %s", p, f.diagnostic)
 		}
-		r.next[p] = f
+		r.changedFiles[p] = f
 		return
 	}
-	f.held = l.reason
+	f.holdReason = l.reason
 	if l.err == nil {
-		f.disk = f.text
+		f.diskText = f.text
 	}
 	said := "no entry is taken from it"
-	if old != nil && !old.neverGood {
+	if old != nil && !old.hasNoGoodText {
 		f.text, f.items = old.text, old.items
 		said = "it is held as it was last good"
 	} else {
-		f.neverGood = true
+		f.hasNoGoodText = true
 		if len(f.items) > 0 {
 			said = "only a part of it is taken"
 		}
 	}
-	if old == nil || old.held != f.held {
+	if old == nil || old.holdReason != f.holdReason {
 		s.warn("%s %s; %s", p, l.reason, said)
 	}
-	r.next[p] = f
+	r.changedFiles[p] = f
 }
 
 // CheckText returns the reason why the bytes cannot be a valid text, or "" if they are valid.

@@ -18,11 +18,11 @@ const defaultSpoolMemory = 4 << 20
 // spool keeps texts. A few texts are in memory, and many texts are in a file, so that a dump does
 // not need more memory for more texts.
 type spool struct {
-	tree   *tree
-	limit  int      // bytes that are kept in memory
-	recent []byte   // the last texts
-	file   vfs.File // file with all earlier texts, or nil if all texts are in memory
-	size   int64    // length of the file
+	tree        *tree
+	limit       int      // bytes that are kept in memory
+	recentTexts []byte   // the last texts
+	file        vfs.File // file with all earlier texts, or nil if all texts are in memory
+	size        int64    // length of the file
 }
 
 // spooledText is the place of a text in a spool.
@@ -31,26 +31,26 @@ type spooledText struct {
 	length int
 }
 
-// add keeps a text.
-func (s *spool) add(text []byte) (spooledText, error) {
-	at := spooledText{s.size + int64(len(s.recent)), len(text)}
-	s.recent = append(s.recent, text...)
-	if len(s.recent) < s.limit {
+// addText keeps a text.
+func (s *spool) addText(text []byte) (spooledText, error) {
+	at := spooledText{s.size + int64(len(s.recentTexts)), len(text)}
+	s.recentTexts = append(s.recentTexts, text...)
+	if len(s.recentTexts) < s.limit {
 		return at, nil
 	}
 	if s.file == nil {
-		if err := s.tree.fs.MkdirAll(s.tree.stage.Path("."), s.tree.dirPerm); err != nil {
+		if err := s.tree.fs.MkdirAll(s.tree.stage.StagedPath("."), s.tree.dirPerm); err != nil {
 			return at, err
 		}
-		f, err := s.tree.fs.OpenFile(s.tree.stage.Path(spoolFile), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+		f, err := s.tree.fs.OpenFile(s.tree.stage.StagedPath(spoolFile), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 		if err != nil {
 			return at, err
 		}
 		s.file = f
 	}
-	_, err := s.file.WriteAt(s.recent, s.size)
-	s.size += int64(len(s.recent))
-	s.recent = s.recent[:0]
+	_, err := s.file.WriteAt(s.recentTexts, s.size)
+	s.size += int64(len(s.recentTexts))
+	s.recentTexts = s.recentTexts[:0]
 	return at, err
 }
 
@@ -58,7 +58,7 @@ func (s *spool) add(text []byte) (spooledText, error) {
 func (s *spool) appendTo(b []byte, at spooledText) ([]byte, error) {
 	if at.offset >= s.size {
 		from := at.offset - s.size
-		return append(b, s.recent[from:from+int64(at.length)]...), nil
+		return append(b, s.recentTexts[from:from+int64(at.length)]...), nil
 	}
 	n := len(b)
 	b = append(b, make([]byte, at.length)...)
@@ -73,5 +73,5 @@ func (s *spool) close() error {
 	}
 	err := s.file.Close()
 	s.file = nil
-	return errors.Join(err, s.tree.fs.Remove(s.tree.stage.Path(spoolFile)))
+	return errors.Join(err, s.tree.fs.Remove(s.tree.stage.StagedPath(spoolFile)))
 }

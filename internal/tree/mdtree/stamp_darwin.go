@@ -14,9 +14,9 @@ func stampFromInfo(info fs.FileInfo) (s fileStamp, ok bool) {
 		return fileStamp{}, false
 	}
 	return fileStamp{
-		size:     info.Size(),
-		modified: info.ModTime().UnixNano(),
-		changed:  syscall.TimespecToNsec(st.Ctimespec),
-		inode:    st.Ino,
+		size:       info.Size(),
+		modTime:    info.ModTime().UnixNano(),
+		changeTime: syscall.TimespecToNsec(st.Ctimespec),
+		inode:      st.Ino,
 	}, true
 }

@@ -15,17 +15,17 @@ import (
 
 // file is a file as of its last read.
 type file struct {
-	path      string
-	info      fs.FileInfo // description of the file from before it was read
-	racy      bool        // the file was changed so recently that a later change may have the same time
-	text      string      // last good text
-	items     []Item
-	index     map[string]int // index of each name in items, nil until first needed
-	neverGood bool           // no good version was ever read, and text and items are the readable parts of the file
+	path          string
+	info          fs.FileInfo // description of the file from before it was read
+	isRacy        bool        // the file was changed so recently that a later change may have the same time
+	text          string      // last good text
+	items         []Item
+	index         map[string]int // index of each name in items, nil until first needed
+	hasNoGoodText bool           // no good version was ever read, and text and items are the readable parts of the file
 
-	// held is the reason why text differs from the file on disk, or "" if it does not.
-	held string
-	disk string // text on disk while held is set ("" if it is empty or could not be read)
+	// holdReason is the reason why text differs from the file on disk, or "" if it does not.
+	holdReason string
+	diskText   string // text on disk while held is set ("" if it is empty or could not be read)
 
 	diagnostic string // entries that were left out because no store accepts them
 }
@@ -33,32 +33,37 @@ type file struct {
 // state contains the files and entries of a tree. It is modified in place, with the store's mu
 // held.
 type state struct {
-	files  map[string]*file
-	paths  []string            // paths of files, sorted
-	claims map[string][]*file  // for each name, the files that contain it, sorted by path
-	names  map[string]*current // for each name, the entry that is used
-	order  []*oxbow.Entry      // sorted by ID
-	nextID uint64
+	files         map[string]*file
+	paths         []string               // paths of files, sorted
+	filesByName   map[string][]*file     // for each name, the files that contain it, sorted by path
+	entriesByName map[string]*namedEntry // for each name, the entry that is used
+	entriesByID   []*oxbow.Entry         // sorted by ID
+	nextID        uint64
 
-	contested map[string]bool              // names that several files contain
-	prefer    func(path, text string) bool // see Options.Prefer (may be nil)
+	contested   map[string]bool              // names that several files contain
+	isPreferred func(path, text string) bool // see Options.Prefer (may be nil)
 }
 
-// current is the entry of a name and its position.
-type current struct {
+// namedEntry is the entry of a name and its position.
+type namedEntry struct {
 	entry *oxbow.Entry
 	file  *file
 	index int // index in file.items
 }
 
 func newState() *state {
-	return &state{files: map[string]*file{}, claims: map[string][]*file{}, names: map[string]*current{}, nextID: 1,
-		contested: map[string]bool{}}
+	return &state{
+		files:         map[string]*file{},
+		filesByName:   map[string][]*file{},
+		entriesByName: map[string]*namedEntry{},
+		nextID:        1,
+		contested:     map[string]bool{},
+	}
 }
 
-// build adds all files of a tree, sorted by path, to an empty state. The result is the same as with
+// addAllFiles adds all files of a tree, sorted by path, to an empty state. The result is the same as with
 // setFile and updateEntries, in a third of the time.
-func (st *state) build(paths []string, files map[string]*file) []oxbow.Delta {
+func (st *state) addAllFiles(paths []string, files map[string]*file) []oxbow.Delta {
 	n := 0
 	for _, f := range files {
 		if f != nil {
@@ -67,11 +72,11 @@ func (st *state) build(paths []string, files map[string]*file) []oxbow.Delta {
 	}
 	st.files = make(map[string]*file, len(paths))
 	st.paths = make([]string, 0, len(paths))
-	st.claims = make(map[string][]*file, n)
-	st.names = make(map[string]*current, n)
-	st.order = make([]*oxbow.Entry, 0, n)
+	st.filesByName = make(map[string][]*file, n)
+	st.entriesByName = make(map[string]*namedEntry, n)
+	st.entriesByID = make([]*oxbow.Entry, 0, n)
 	claims := make([]*file, 0, n)
-	currents := make([]current, 0, n)
+	currents := make([]namedEntry, 0, n)
 	entries := make([]oxbow.Entry, 0, n)
 	for _, p := range paths {
 		f := files[p]
@@ -82,34 +87,34 @@ func (st *state) build(paths []string, files map[string]*file) []oxbow.Delta {
 		st.paths = append(st.paths, p)
 		for i, it := range f.items {
 			name := it.Entry.Name
-			if c := st.claims[name]; c != nil {
+			if c := st.filesByName[name]; c != nil {
 				if c[len(c)-1] != f {
-					st.claims[name] = append(c, f)
+					st.filesByName[name] = append(c, f)
 					st.contested[name] = true
 				}
 				continue
 			}
 			claims = append(claims, f)
-			st.claims[name] = claims[len(claims)-1 : len(claims) : len(claims)]
+			st.filesByName[name] = claims[len(claims)-1 : len(claims) : len(claims)]
 			entries = append(entries, it.Entry)
 			e := &entries[len(entries)-1]
 			e.ID = st.nextID
 			st.nextID++
-			currents = append(currents, current{e, f, i})
-			st.names[name] = &currents[len(currents)-1]
-			st.order = append(st.order, e)
+			currents = append(currents, namedEntry{e, f, i})
+			st.entriesByName[name] = &currents[len(currents)-1]
+			st.entriesByID = append(st.entriesByID, e)
 		}
 	}
-	st.updateEntries(st.recount(), nil)
-	deltas := make([]oxbow.Delta, 0, len(st.order))
-	for _, e := range st.order {
+	st.updateEntries(st.changedWinners(), nil)
+	deltas := make([]oxbow.Delta, 0, len(st.entriesByID))
+	for _, e := range st.entriesByID {
 		deltas = append(deltas, oxbow.Delta{ID: e.ID, Entry: e})
 	}
 	return deltas
 }
 
-// item returns the index of the first item with that name, or -1.
-func (f *file) item(name string) int {
+// itemIndex returns the index of the first item with that name, or -1.
+func (f *file) itemIndex(name string) int {
 	if len(f.items) < 16 {
 		return slices.IndexFunc(f.items, func(it Item) bool { return it.Entry.Name == name })
 	}
@@ -132,9 +137,9 @@ func (st *state) setFile(path string, f *file, touched map[string]bool) {
 		for _, it := range old.items {
 			name := it.Entry.Name
 			touched[name] = true
-			st.claims[name] = slices.DeleteFunc(st.claims[name], func(g *file) bool { return g == old })
-			if len(st.claims[name]) == 0 {
-				delete(st.claims, name)
+			st.filesByName[name] = slices.DeleteFunc(st.filesByName[name], func(g *file) bool { return g == old })
+			if len(st.filesByName[name]) == 0 {
+				delete(st.filesByName, name)
 			}
 		}
 	}
@@ -153,33 +158,33 @@ func (st *state) setFile(path string, f *file, touched map[string]bool) {
 	for _, it := range f.items {
 		name := it.Entry.Name
 		touched[name] = true
-		if c := st.claims[name]; !slices.Contains(c, f) {
+		if c := st.filesByName[name]; !slices.Contains(c, f) {
 			j, _ := slices.BinarySearchFunc(c, f, func(a, b *file) int { return strings.Compare(a.path, b.path) })
-			st.claims[name] = slices.Insert(c, j, f)
+			st.filesByName[name] = slices.Insert(c, j, f)
 		}
 	}
 }
 
-// counting returns the file whose entry is used for a name.
-func (st *state) counting(name string) *file {
-	c := st.claims[name]
-	if st.prefer != nil && len(c) > 1 {
-		if i := slices.IndexFunc(c, func(f *file) bool { return st.prefer(f.path, f.text) }); i > 0 {
+// winningFile returns the file whose entry is used for a name.
+func (st *state) winningFile(name string) *file {
+	c := st.filesByName[name]
+	if st.isPreferred != nil && len(c) > 1 {
+		if i := slices.IndexFunc(c, func(f *file) bool { return st.isPreferred(f.path, f.text) }); i > 0 {
 			return c[i]
 		}
 	}
 	return c[0]
 }
 
-// recount returns the names for which the entry of a different file is used now, according to
+// changedWinners returns the names for which the entry of a different file is used now, according to
 // prefer.
-func (st *state) recount() map[string]bool {
+func (st *state) changedWinners() map[string]bool {
 	touched := map[string]bool{}
-	if st.prefer == nil {
+	if st.isPreferred == nil {
 		return touched
 	}
 	for name := range st.contested {
-		if c := st.names[name]; c != nil && st.counting(name) != c.file {
+		if c := st.entriesByName[name]; c != nil && st.winningFile(name) != c.file {
 			touched[name] = true
 		}
 	}
@@ -190,29 +195,29 @@ func (st *state) recount() map[string]bool {
 // get a new ID even if they existed before.
 func (st *state) updateEntries(touched, newIDs map[string]bool) []oxbow.Delta {
 	type arrival struct {
-		c    *current
+		c    *namedEntry
 		name string
 	}
 	var deltas []oxbow.Delta
 	var added []arrival
 	for name := range touched {
 		delete(st.contested, name)
-		if len(st.claims[name]) > 1 {
+		if len(st.filesByName[name]) > 1 {
 			st.contested[name] = true
 		}
-		old := st.names[name]
-		isGone := len(st.claims[name]) == 0 || newIDs[name]
+		old := st.entriesByName[name]
+		isGone := len(st.filesByName[name]) == 0 || newIDs[name]
 		if old != nil && isGone {
-			delete(st.names, name)
-			st.drop(old.entry.ID)
+			delete(st.entriesByName, name)
+			st.removeEntry(old.entry.ID)
 			deltas = append(deltas, oxbow.Delta{ID: old.entry.ID})
 			old = nil
 		}
-		if len(st.claims[name]) == 0 {
+		if len(st.filesByName[name]) == 0 {
 			continue
 		}
-		f := st.counting(name)
-		c := &current{file: f, index: f.item(name)}
+		f := st.winningFile(name)
+		c := &namedEntry{file: f, index: f.itemIndex(name)}
 		e := f.items[c.index].Entry // a copy
 		c.entry = &e
 		if old == nil {
@@ -220,7 +225,7 @@ func (st *state) updateEntries(touched, newIDs map[string]bool) []oxbow.Delta {
 			continue
 		}
 		e.ID = old.entry.ID
-		if f.items[c.index].undated && old.entry.Created.Before(e.Created) {
+		if f.items[c.index].isUndated && old.entry.Created.Before(e.Created) {
 			e.Created = old.entry.Created
 		}
 		hasTimes := e.Updated.Equal(old.entry.Updated) && e.Created.Equal(old.entry.Created)
@@ -230,9 +235,9 @@ func (st *state) updateEntries(touched, newIDs map[string]bool) []oxbow.Delta {
 			old.file, old.index = c.file, c.index
 			continue
 		}
-		st.names[name] = c
-		j, _ := st.find(e.ID)
-		st.order[j] = c.entry
+		st.entriesByName[name] = c
+		j, _ := st.findEntry(e.ID)
+		st.entriesByID[j] = c.entry
 		deltas = append(deltas, oxbow.Delta{ID: e.ID, Entry: c.entry})
 	}
 	slices.SortFunc(added, func(a, b arrival) int {
@@ -242,20 +247,24 @@ func (st *state) updateEntries(touched, newIDs map[string]bool) []oxbow.Delta {
 	for _, a := range added {
 		a.c.entry.ID = st.nextID
 		st.nextID++
-		st.names[a.name] = a.c
-		st.order = append(st.order, a.c.entry)
+		st.entriesByName[a.name] = a.c
+		st.entriesByID = append(st.entriesByID, a.c.entry)
 		deltas = append(deltas, oxbow.Delta{ID: a.c.entry.ID, Entry: a.c.entry})
 	}
 	return deltas
 }
 
-func (st *state) find(id uint64) (int, bool) {
-	return slices.BinarySearchFunc(st.order, id, func(e *oxbow.Entry, id uint64) int { return cmp.Compare(e.ID, id) })
+func (st *state) findEntry(id uint64) (int, bool) {
+	return slices.BinarySearchFunc(
+		st.entriesByID,
+		id,
+		func(e *oxbow.Entry, id uint64) int { return cmp.Compare(e.ID, id) },
+	)
 }
 
-func (st *state) drop(id uint64) {
-	if i, found := st.find(id); found {
-		st.order = slices.Delete(st.order, i, i+1)
+func (st *state) removeEntry(id uint64) {
+	if i, found := st.findEntry(id); found {
+		st.entriesByID = slices.Delete(st.entriesByID, i, i+1)
 	}
 }
 
@@ -275,12 +284,12 @@ func completeItems(items []Item, mod time.Time) (kept []Item, diagnostics []stri
 		}
 		e.ID = 0
 		e.Labels = oxbow.SortLabels(e.Labels)
-		e.Version = fingerprint(e)
+		e.Version = entryVersion(e)
 		if e.Updated.IsZero() {
 			e.Updated = mod.UTC()
 		}
 		if e.Created.IsZero() {
-			e.Created, it.undated = e.Updated, true
+			e.Created, it.isUndated = e.Updated, true
 		}
 		e.Source = oxbow.Source{Time: e.Updated, Door: "files"}
 		kept = append(kept, it)
@@ -288,10 +297,10 @@ func completeItems(items []Item, mod time.Time) (kept []Item, diagnostics []stri
 	return kept, diagnostics
 }
 
-// fingerprint returns an entry's version. This is 53 bits of the 64-bit FNV-1a hash
+// entryVersion returns an entry's version. This is 53 bits of the 64-bit FNV-1a hash
 // (draft-eastlake-fnv) over the entry's fields, and never 0. A JSON number can represent 53 bits
 // exactly. The hash distinguishes successive versions, but is not cryptographic.
-func fingerprint(e *oxbow.Entry) uint64 {
+func entryVersion(e *oxbow.Entry) uint64 {
 	h := uint64(14695981039346656037)
 	put := func(s string) {
 		for i := range len(s) {

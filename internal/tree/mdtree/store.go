@@ -80,9 +80,10 @@ type Store struct {
 // servedEntries contains entries and documents that callers have received and that other programs may have
 // changed since. It is guarded by scanner.mu.
 type servedEntries struct {
-	base map[string]*oxbow.Entry // the entries in the form in which callers received them, if they were changed since
-	text map[string]string       // documents
-	held map[string]bool         // documents that became empty, so that their last text is used
+	// The entries in the form in which callers received them, if they were changed since.
+	base             map[string]*oxbow.Entry
+	documents        map[string]string // documents
+	emptiedDocuments map[string]bool   // documents that became empty, so that their last text is used
 }
 
 var (
@@ -92,7 +93,7 @@ var (
 	_ oxbow.Counter = (*Store)(nil)
 )
 
-func (s *Store) ready(ctx context.Context) error {
+func (s *Store) checkReady(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -113,20 +114,20 @@ func (s *Store) warn(format string, args ...any) {
 // writer is the state of the single writer in this process. sem guards all other fields, and the
 // writer holds sem.
 type writer struct {
-	sem     chan struct{}
-	lock    vfs.Lock // lock between processes (nil until the first change)
-	cleaned bool     // leftover temporary files were removed
+	sem       chan struct{}
+	lock      vfs.Lock // lock between processes (nil until the first change)
+	isCleaned bool     // leftover temporary files were removed
 }
 
 // scanner is the state of the directories. mu is held during scans and changes. mu guards all other
 // fields, the tree's overlay, and the served entries.
 type scanner struct {
-	mu                sync.Mutex
-	dirs              []*directory
-	notify            vfs.Watch       // nil if no directory is watched
-	notifyUnsupported bool            // the file system does not support watching
-	opened            bool            // the first scan is complete
-	dirty             map[string]bool // files to read in the next scan, see markDirty
+	mu                 sync.Mutex
+	dirs               []*directory
+	watch              vfs.Watch       // nil if no directory is watched
+	isWatchUnsupported bool            // the file system does not support watching
+	isOpened           bool            // the first scan is complete
+	dirtyFiles         map[string]bool // files to read in the next scan, see markDirty
 }
 
 // directory is a directory of the layout.
@@ -134,14 +135,14 @@ type directory struct {
 	path         string
 	hiddenPrefix string      // the hidden part of the path, see hiddenPrefix
 	info         fs.FileInfo // description of the watched directory (nil if it is not watched)
-	files        int         // number of matching files in the last listing
-	links        []string    // matching files that are links, whose targets are not watched
+	fileCount    int         // number of matching files in the last listing
+	linkFiles    []string    // matching files that are links, whose targets are not watched
 	listError    string      // error from listing the directory, which is reported once
 }
 
-// hidden reports whether the path contains an element that starts with a dot, such as .git.
+// isHiddenPath reports whether the path contains an element that starts with a dot, such as .git.
 // Elements in the path of a layout directory do not count.
-func (s *Store) hidden(p string) bool {
+func (s *Store) isHiddenPath(p string) bool {
 	for _, d := range s.scanner.dirs {
 		if rest, ok := strings.CutPrefix(p, d.hiddenPrefix); ok && !isHidden(rest) {
 			return false
@@ -191,9 +192,9 @@ func (s *Store) mayHoldEntries(p string) bool {
 	return slices.ContainsFunc(s.scanner.dirs, func(d *directory) bool { return d.path == dir }) && s.layout.Match(p)
 }
 
-// outcome is the result of a plan in addition to its edits.
-type outcome struct {
-	removed map[string]bool   // removed names; an entry that is added again under such a name gets a new ID
-	copies  map[string]string // files that are kept as conflict copies, with the reason
-	written []oxbow.Version   // entry after each op
+// planOutcome is the result of a plan in addition to its edits.
+type planOutcome struct {
+	removedNames    map[string]bool   // removed names; an entry that is added again under such a name gets a new ID
+	conflictCopies  map[string]string // files that are kept as conflict copies, with the reason
+	writtenVersions []oxbow.Version   // entry after each op
 }

@@ -16,10 +16,10 @@ import (
 
 // kindDir is the directory for a kind of entry.
 type kindDir struct {
-	dir   string
-	title string
-	kind  oxbow.Kind
-	topic bool // only for reading: crabtalk's third kind, which oxbow does not have
+	dir     string
+	title   string
+	kind    oxbow.Kind
+	isTopic bool // only for reading: crabtalk's third kind, which oxbow does not have
 }
 
 // kindDirs lists all directories of entries, in the order in which they are read.
@@ -40,14 +40,14 @@ const (
 	bookFile    = "book.toml"
 	summaryFile = "SUMMARY.md"
 
-	// bookSeed contains the settings with which mdbook serves the tree. The default preprocessors
+	// newBookSettings contains the settings with which mdbook serves the tree. The default preprocessors
 	// are disabled, because they include one that replaces directives in a text, such as {{#include
 	// /etc/hostname}}, with the content of local files.
-	bookSeed = "[book]\ntitle = \"Memory\"\nsrc = \".\"\n\n[build]\nuse-default-preprocessors = " +
+	newBookSettings = "[book]\ntitle = \"Memory\"\nsrc = \".\"\n\n[build]\nuse-default-preprocessors = " +
 		"false\n\n[output.html]\n"
 
-	// oldBookSeed contains the settings that earlier versions wrote. The next dump replaces them.
-	oldBookSeed = "[book]\ntitle = \"Memory\"\nsrc = \".\"\n\n[output.html]\n"
+	// oldBookSettings contains the settings that earlier versions wrote. The next dump replaces them.
+	oldBookSettings = "[book]\ntitle = \"Memory\"\nsrc = \".\"\n\n[output.html]\n"
 
 	summaryHead = "# Summary\n\n"
 )

@@ -39,11 +39,11 @@ type tree struct {
 	stage journal.Stage
 
 	// overlay maps each file that an incomplete change writes to the staged file, and each file
-	// that the change removes to "". overlay is nil unless [tree.readThrough] has set it.
+	// that the change removes to "". overlay is nil unless [tree.setOverlay] has set it.
 	overlay map[string]string
 
-	durable map[string]bool // directories whose names were synced
-	dirPerm fs.FileMode     // mode of new directories
+	syncedDirs map[string]bool // directories whose names were synced
+	dirPerm    fs.FileMode     // mode of new directories
 
 	// keepEdits specifies what finish does with a file that was edited after the change was
 	// planned. If it is set, the edited file is kept and the change to this file is dropped.
@@ -51,26 +51,26 @@ type tree struct {
 	keepEdits bool
 	warn      func(format string, args ...any)
 
-	prune     bool     // finish removes directories that become empty
-	listFiles []string // files that list all entries, so that they may be as large as a journal
-	bulk      int      // minimum number of staged files for which the whole file system is synced instead
+	removesEmptyDirs bool     // finish removes directories that become empty
+	listFiles        []string // files that list all entries, so that they may be as large as a journal
+	minBulkSync      int      // minimum number of staged files for which the whole file system is synced instead
 }
 
 func newTree(fsys vfs.FS, dir, stageDir string) tree {
 	return tree{fs: fsys, dir: dir, stage: journal.Stage{FS: fsys, Home: dir, Name: stageDir},
-		durable: map[string]bool{}, dirPerm: 0o755, bulk: filesPerWorker}
+		syncedDirs: map[string]bool{}, dirPerm: 0o755, minBulkSync: filesPerWorker}
 }
 
-// path returns the path of a file in fs.
-func (t *tree) path(p string) string {
+// fullPath returns the path of a file in fs.
+func (t *tree) fullPath(p string) string {
 	if t.dir == "." {
 		return p
 	}
 	return path.Join(t.dir, p)
 }
 
-// buffers are reused for reading files. The text is then copied to a string.
-var buffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}
+// readBuffers are reused for reading files. The text is then copied to a string.
+var readBuffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}
 
 // errNotFile is returned if a name does not belong to a regular file.
 var errNotFile = errors.New("not a regular file")
@@ -89,7 +89,7 @@ func (t *tree) readText(p string, limit int64) (string, fs.FileInfo, error) {
 			return text, info, err
 		}
 	}
-	return t.readFile(t.path(p), limit)
+	return t.readFile(t.fullPath(p), limit)
 }
 
 func (t *tree) readFile(name string, limit int64) (string, fs.FileInfo, error) {
@@ -108,8 +108,8 @@ func (t *tree) readFile(name string, limit int64) (string, fs.FileInfo, error) {
 	if info.Size() > limit {
 		return "", info, fmt.Errorf("%w: it has %d bytes, the most is %d", vfs.ErrTooLarge, info.Size(), limit)
 	}
-	scratch := buffers.Get().(*[]byte)
-	defer buffers.Put(scratch)
+	scratch := readBuffers.Get().(*[]byte)
+	defer readBuffers.Put(scratch)
 	buf := *scratch
 	if int64(len(buf)) <= info.Size() {
 		buf = make([]byte, info.Size()+1)
@@ -139,8 +139,8 @@ func (t *tree) sizeLimit(p string) int64 {
 	return maxFile
 }
 
-// sum returns the hash of a file, or "" if it does not exist.
-func (t *tree) sum(p string) (string, error) {
+// hashFile returns the hash of a file, or "" if it does not exist.
+func (t *tree) hashFile(p string) (string, error) {
 	text, _, err := t.readText(p, t.sizeLimit(p))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -148,13 +148,13 @@ func (t *tree) sum(p string) (string, error) {
 	case err != nil:
 		return "", err
 	}
-	return journal.Sum([]byte(text)), nil
+	return journal.HexSum([]byte(text)), nil
 }
 
-// sumStream returns the hash of a file, or "" if it does not exist. It does not need memory for the
+// hashFileStream returns the hash of a file, or "" if it does not exist. It does not need memory for the
 // whole file.
-func (t *tree) sumStream(p string) (string, error) {
-	f, err := t.fs.OpenFile(t.path(p), os.O_RDONLY, 0)
+func (t *tree) hashFileStream(p string) (string, error) {
+	f, err := t.fs.OpenFile(t.fullPath(p), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
@@ -185,21 +185,21 @@ func (t *tree) makeDir(dir string) error {
 	if dir == "." {
 		return nil
 	}
-	if _, err := t.fs.Stat(t.path(dir)); err != nil {
-		delete(t.durable, dir)
+	if _, err := t.fs.Stat(t.fullPath(dir)); err != nil {
+		delete(t.syncedDirs, dir)
 	}
-	if t.durable[dir] {
+	if t.syncedDirs[dir] {
 		return nil
 	}
-	if err := t.fs.MkdirAll(t.path(dir), t.dirPerm); err != nil {
+	if err := t.fs.MkdirAll(t.fullPath(dir), t.dirPerm); err != nil {
 		return err
 	}
 	for p := dir; p != "."; p = path.Dir(p) {
-		if err := t.fs.SyncDir(t.path(path.Dir(p))); err != nil {
+		if err := t.fs.SyncDir(t.fullPath(path.Dir(p))); err != nil {
 			return err
 		}
 	}
-	t.durable[dir] = true
+	t.syncedDirs[dir] = true
 	return nil
 }
 
@@ -212,41 +212,41 @@ const (
 	filesPerWorker  = 64
 )
 
-// newFile is a file to be staged.
-type newFile struct {
+// stagedFile is a file to be staged.
+type stagedFile struct {
 	name string
 	data []byte
 	perm fs.FileMode
 }
 
 // A makeFile returns the i-th file to be staged. It may store the content in buf, which a worker reuses for all calls.
-type makeFile func(i int, buf *[]byte) (newFile, error)
+type makeFile func(i int, buf *[]byte) (stagedFile, error)
 
 // stageFiles writes and syncs n new files. If there are many files and the file system supports it,
 // stageFiles syncs all files together.
 func (t *tree) stageFiles(ctx context.Context, n int, file makeFile) error {
-	if err := t.fs.MkdirAll(t.path(t.stage.Name), t.dirPerm); err != nil {
+	if err := t.fs.MkdirAll(t.fullPath(t.stage.Name), t.dirPerm); err != nil {
 		return err
 	}
 	opened := vfs.OpenDirsOnce(t.fs)
 	defer opened.Close()
 	stage := t.stage
 	stage.FS = opened
-	if bulk, ok := t.fs.(vfs.BulkSyncer); ok && n >= t.bulk {
-		err := bulk.SyncAfter(t.path(t.stage.Name), func() error {
+	if bulk, ok := t.fs.(vfs.BulkSyncer); ok && n >= t.minBulkSync {
+		err := bulk.SyncAfter(t.fullPath(t.stage.Name), func() error {
 			// Use a single worker, because a file system creates only one file at a time in a
 			// directory, so that several workers would mostly wait.
-			return t.putFiles(ctx, n, 1, file, stage.Put)
+			return t.writeFiles(ctx, n, 1, file, stage.CreateFile)
 		})
 		if !errors.Is(err, vfs.ErrUnsupported) {
 			return err
 		}
 	}
-	return t.putFiles(ctx, n, min(maxStageWorkers, 1+n/filesPerWorker), file, stage.PutSync)
+	return t.writeFiles(ctx, n, min(maxStageWorkers, 1+n/filesPerWorker), file, stage.CreateFileSync)
 }
 
-// putFiles writes n new files with the function put, in several goroutines.
-func (t *tree) putFiles(
+// writeFiles writes n new files with the function put, in several goroutines.
+func (t *tree) writeFiles(
 	ctx context.Context,
 	n, workers int,
 	file makeFile,
@@ -278,37 +278,37 @@ func (t *tree) putFiles(
 	return context.Cause(ctx)
 }
 
-// readThrough makes [tree.readText] return the files as they will be when the journal's change is
+// setOverlay makes [tree.readText] return the files as they will be when the journal's change is
 // complete. A nil journal ends this state.
-func (t *tree) readThrough(j *journal.Journal) error {
+func (t *tree) setOverlay(j *journal.Journal) error {
 	t.overlay = nil
 	if j == nil {
 		return nil
 	}
 	overlay := map[string]string{}
-	for i, c := range j.Write {
-		staged, err := t.nameExists(t.stage.File(i))
+	for i, c := range j.Writes {
+		staged, err := t.nameExists(t.stage.StagedFile(i))
 		if err != nil {
 			return err
 		}
 		if staged && t.keepEdits {
-			sum, err := t.sum(c.Path)
+			sum, err := t.hashFile(c.Path)
 			if err != nil {
 				return err
 			}
-			staged = sum == "" || sum == c.Was || sum == c.Sum
+			staged = sum == "" || sum == c.OldSum || sum == c.NewSum
 		}
 		if staged {
-			overlay[c.Path] = t.stage.File(i)
+			overlay[c.Path] = t.stage.StagedFile(i)
 		}
 	}
-	for _, r := range j.Remove {
-		if sum, err := t.sum(r.Path); err == nil && sum == r.Was {
+	for _, r := range j.Removals {
+		if sum, err := t.hashFile(r.Path); err == nil && sum == r.OldSum {
 			overlay[r.Path] = ""
 		}
 	}
 	for _, d := range j.Dirs {
-		if err := t.readThroughDir(d, overlay); err != nil {
+		if err := t.addStagedDir(d, overlay); err != nil {
 			return err
 		}
 	}
@@ -316,21 +316,21 @@ func (t *tree) readThrough(j *journal.Journal) error {
 	return nil
 }
 
-// readThroughDir adds to overlay the files of a staged directory that were not moved to their
+// addStagedDir adds to overlay the files of a staged directory that were not moved to their
 // places yet.
-func (t *tree) readThroughDir(dir string, overlay map[string]string) error {
-	items, err := t.fs.ReadDir(t.stage.Path(dir))
+func (t *tree) addStagedDir(dir string, overlay map[string]string) error {
+	items, err := t.fs.ReadDir(t.stage.StagedPath(dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	for _, it := range items {
 		p := path.Join(dir, it.Name())
-		there, err := t.nameExists(t.path(p))
+		there, err := t.nameExists(t.fullPath(p))
 		if err != nil {
 			return err
 		}
 		if !there {
-			overlay[p] = t.stage.Path(p)
+			overlay[p] = t.stage.StagedPath(p)
 		}
 	}
 	return nil
@@ -338,14 +338,14 @@ func (t *tree) readThroughDir(dir string, overlay map[string]string) error {
 
 // removeTemps deletes leftover temporary files in a directory.
 func (t *tree) removeTemps(dir string) {
-	items, err := t.fs.ReadDir(t.path(dir))
+	items, err := t.fs.ReadDir(t.fullPath(dir))
 	if err != nil {
 		return // ignore the error: the directory does not exist, or the next listing reports the error
 	}
 	for _, it := range items {
 		if isTemp(it.Name()) {
 			// Ignore the error, because a leftover temporary file does no harm.
-			_ = t.fs.Remove(t.path(path.Join(dir, it.Name())))
+			_ = t.fs.Remove(t.fullPath(path.Join(dir, it.Name())))
 		}
 	}
 }

@@ -138,7 +138,7 @@ func (r *twoSides) fill(t *testing.T) error {
 	r.rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	for _, name := range names[:2+r.rand.IntN(8)] {
 		e := r.entry(strings.TrimSpace(name))
-		if err := r.m.Apply(t.Context(), makeAdd(&e)); err != nil {
+		if err := r.m.Apply(t.Context(), newAddOp(&e)); err != nil {
 			return err
 		}
 	}
@@ -148,10 +148,10 @@ func (r *twoSides) fill(t *testing.T) error {
 // origin identifies the memory as the program does, by its position in the log.
 func (r *twoSides) origin(t *testing.T) (Origin, error) {
 	at, err := r.m.Store().(oxbow.Sequencer).Position(t.Context())
-	return Origin{Name: hex.EncodeToString([]byte(at)), Same: func(was string) bool {
+	return Origin{Name: hex.EncodeToString([]byte(at)), IsSameStore: func(was string) bool {
 		b, err := hex.DecodeString(was)
 		return err == nil && oxbow.Position(b).Precedes(at)
-	}, Since: func(ctx context.Context, was string) iter.Seq2[oxbow.Delta, error] {
+	}, ChangesSince: func(ctx context.Context, was string) iter.Seq2[oxbow.Delta, error] {
 		b, err := hex.DecodeString(was)
 		if err != nil {
 			t.Error(err)
@@ -255,7 +255,7 @@ func (r *twoSides) editBoth(t *testing.T) error {
 	}
 	if r.rand.IntN(2) == 0 {
 		e := r.entry("new in memory")
-		return r.m.Apply(t.Context(), makeAdd(&e))
+		return r.m.Apply(t.Context(), newAddOp(&e))
 	}
 	return nil
 }
@@ -398,7 +398,7 @@ func (r *twoSides) plan(t *testing.T, o PlanOptions) (Plan, error) {
 		r.count["read in part"]++
 	}
 	// A plan that reads all entries of the memory is the same.
-	o.Origin.Since = nil
+	o.Origin.ChangesSince = nil
 	whole, wholeErr := again.Plan(t.Context(), r.m, &o)
 	if !reflect.DeepEqual(plan, whole) || fmt.Sprint(err) != fmt.Sprint(wholeErr) {
 		return plan, fmt.Errorf("the plan is\n%+v (%v)\nand, if all entries are read,\n%+v (%v)",

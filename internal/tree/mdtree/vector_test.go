@@ -83,10 +83,10 @@ func TestDumpVectors(t *testing.T) {
 		"# Topics\n\n- [Auth](topics/Auth.md)\n\n", "",
 	).Replace(v.Tree[summaryFile])
 	// crabtalk lets mdbook follow directives in texts.
-	if want[bookFile] != oldBookSeed {
+	if want[bookFile] != oldBookSettings {
 		t.Errorf("crabtalk's book.toml is %q, which a dump would not replace", want[bookFile])
 	}
-	want[bookFile] = bookSeed
+	want[bookFile] = newBookSettings
 	if d := diffFiles(got, want); d != "" {
 		t.Errorf("dump differs from crabtalk's:\n%s", d)
 	}

@@ -23,17 +23,20 @@ import (
 // before they are written.
 const maxAttempts = 50
 
-// change plans edits, writes the new files and syncs them. It returns the outcome of the plan that
+// makeChange plans edits, writes the new files and syncs them. It returns the outcome of the plan that
 // was carried out.
-func (s *Store) change(ctx context.Context, plan func(v *overlay, now time.Time) (*outcome, error)) (*outcome, error) {
-	release, err := s.acquire(ctx)
+func (s *Store) makeChange(
+	ctx context.Context,
+	plan func(v *overlay, now time.Time) (*planOutcome, error),
+) (*planOutcome, error) {
+	release, err := s.acquireWriter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
 	for range maxAttempts {
-		var own *outcome
-		own, err = s.attempt(ctx, plan)
+		var own *planOutcome
+		own, err = s.attemptChange(ctx, plan)
 		if !errors.Is(err, vfs.ErrChanged) {
 			return own, err
 		}
@@ -43,20 +46,23 @@ func (s *Store) change(ctx context.Context, plan func(v *overlay, now time.Time)
 
 // fileChange is the change of a file.
 type fileChange struct {
-	path   string
-	text   string
-	remove bool
-	there  bool        // the file exists
-	disk   string      // present text of the file
-	perm   fs.FileMode // mode of the file
+	path      string
+	text      string
+	isRemoved bool
+	exists    bool        // the file exists
+	diskText  string      // present text of the file
+	perm      fs.FileMode // mode of the file
 }
 
-// attempt plans a change and makes it. If another program changed a file in the meantime, nothing
+// attemptChange plans a change and makes it. If another program changed a file in the meantime, nothing
 // is written and the error matches vfs.ErrChanged.
-func (s *Store) attempt(ctx context.Context, plan func(v *overlay, now time.Time) (*outcome, error)) (*outcome, error) {
+func (s *Store) attemptChange(
+	ctx context.Context,
+	plan func(v *overlay, now time.Time) (*planOutcome, error),
+) (*planOutcome, error) {
 	s.scanner.mu.Lock()
 	defer s.scanner.mu.Unlock()
-	if err := s.scan(ctx); err != nil {
+	if err := s.scanChanged(ctx); err != nil {
 		return nil, err
 	}
 	v := newOverlay(s)
@@ -64,17 +70,17 @@ func (s *Store) attempt(ctx context.Context, plan func(v *overlay, now time.Time
 	if err != nil {
 		return nil, err
 	}
-	changes, err := s.prepare(v, own)
+	changes, err := s.prepareChanges(v, own)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case len(changes) > 1 && s.opts.NoJournal:
 		return nil, fmt.Errorf("%w: a change of several files in a directory without a journal", oxbow.ErrUnsupported)
-	case len(changes) == 1 && changes[0].remove:
-		err = s.removeOne(changes[0])
+	case len(changes) == 1 && changes[0].isRemoved:
+		err = s.removeChange(changes[0])
 	case len(changes) == 1:
-		err = s.writeOne(changes[0])
+		err = s.writeChange(changes[0])
 	case len(changes) > 1:
 		err = s.writeAll(ctx, changes)
 	}
@@ -84,31 +90,31 @@ func (s *Store) attempt(ctx context.Context, plan func(v *overlay, now time.Time
 		}
 		return nil, s.storeError(err)
 	}
-	for p, why := range own.copies {
+	for p, why := range own.conflictCopies {
 		s.warn("%s: %s; what they wrote is kept beside as a conflict copy", p, why)
 	}
-	r := &fileScan{s: s, next: map[string]*file{}}
+	r := &fileScan{store: s, changedFiles: map[string]*file{}}
 	for _, w := range changes {
 		if s.mayHoldEntries(w.path) {
 			r.readFile(w.path)
-		} else if _, ok := s.served.text[w.path]; ok {
-			s.served.text[w.path] = w.text
-			delete(s.served.held, w.path)
+		} else if _, ok := s.served.documents[w.path]; ok {
+			s.served.documents[w.path] = w.text
+			delete(s.served.emptiedDocuments, w.path)
 		}
 	}
-	s.applyFiles(r.next, own)
-	s.complete(own.written)
+	s.applyFiles(r.changedFiles, own)
+	s.completeEntries(own.writtenVersions)
 	return own, nil
 }
 
-// complete adds IDs and times to the entries that a change wrote. If another program has changed an
+// completeEntries adds IDs and times to the entries that a change wrote. If another program has changed an
 // entry again, only the ID is added. scanner.mu must be held.
-func (s *Store) complete(written []oxbow.Version) {
+func (s *Store) completeEntries(written []oxbow.Version) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for i := range written {
 		v := &written[i]
-		c := s.st.names[v.Entry.Name]
+		c := s.st.entriesByName[v.Entry.Name]
 		switch {
 		case v.Verb == oxbow.VerbRemove || c == nil:
 		case c.entry.Version == v.Entry.Version:
@@ -119,30 +125,30 @@ func (s *Store) complete(written []oxbow.Version) {
 	}
 }
 
-// prepare compares the present files with the texts for which a change was planned, and returns the
+// prepareChanges compares the present files with the texts for which a change was planned, and returns the
 // files to write.
-func (s *Store) prepare(v *overlay, own *outcome) ([]fileChange, error) {
+func (s *Store) prepareChanges(v *overlay, own *planOutcome) ([]fileChange, error) {
 	var changes []fileChange
 	taken := map[string]bool{}
 	for _, p := range slices.Sorted(maps.Keys(v.files)) {
 		e := v.files[p]
-		if !e.changed {
+		if !e.isChanged {
 			continue
 		}
-		w := fileChange{path: p, text: e.text, remove: e.remove, perm: 0o644}
-		if err := s.readBefore(&w, e, own); err != nil {
+		w := fileChange{path: p, text: e.text, isRemoved: e.isRemoved, perm: 0o644}
+		if err := s.readPresentFile(&w, e, own); err != nil {
 			return nil, err
 		}
-		if w.there && own.copies[p] != "" {
+		if w.exists && own.conflictCopies[p] != "" {
 			name, err := conflictName(s.fs, p, taken)
 			if err != nil {
 				return nil, err
 			}
 			taken[name] = true
-			changes = append(changes, fileChange{path: name, text: w.disk, perm: w.perm})
+			changes = append(changes, fileChange{path: name, text: w.diskText, perm: w.perm})
 		}
-		isWritten := w.there && w.disk == w.text
-		isDone := (w.remove && !w.there) || (!w.remove && isWritten)
+		isWritten := w.exists && w.diskText == w.text
+		isDone := (w.isRemoved && !w.exists) || (!w.isRemoved && isWritten)
 		if !isDone {
 			changes = append(changes, w)
 		}
@@ -150,31 +156,31 @@ func (s *Store) prepare(v *overlay, own *outcome) ([]fileChange, error) {
 	return changes, nil
 }
 
-// readBefore reads the present state of a file into w. If it differs from the state for which the
+// readPresentFile reads the present state of a file into w. If it differs from the state for which the
 // change was planned, the error matches vfs.ErrChanged. If the last good state of the file was used,
 // the present text is kept as a conflict copy.
-func (s *Store) readBefore(w *fileChange, e *pendingFile, own *outcome) error {
+func (s *Store) readPresentFile(w *fileChange, e *pendingFile, own *planOutcome) error {
 	text, info, err := s.readText(w.path, maxFile)
 	switch {
 	case err == nil:
-		w.there = true
-		w.disk = text
+		w.exists = true
+		w.diskText = text
 		w.perm = info.Mode().Perm()
 	case !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("reading %s before it is written: %w", w.path, err)
 	}
-	there, before := e.there, e.base
+	there, before := e.exists, e.base
 	f := s.st.files[w.path]
-	held := e.matched && f != nil && f.held != ""
+	held := e.isMatched && f != nil && f.holdReason != ""
 	if held {
-		there, before = true, f.disk
+		there, before = true, f.diskText
 	}
-	if w.there != there || w.disk != before {
+	if w.exists != there || w.diskText != before {
 		s.markDirty(w.path)
 		return fmt.Errorf("%s: %w", w.path, vfs.ErrChanged)
 	}
-	if held && strings.TrimPrefix(w.disk, bom) != "" {
-		own.copies[w.path] = "it " + f.held
+	if held && strings.TrimPrefix(w.diskText, byteOrderMark) != "" {
+		own.conflictCopies[w.path] = "it " + f.holdReason
 	}
 	return nil
 }
@@ -182,13 +188,13 @@ func (s *Store) readBefore(w *fileChange, e *pendingFile, own *outcome) error {
 // contentBefore returns the file's content from when the change was prepared, or nil if the file
 // did not exist.
 func (w *fileChange) contentBefore() []byte {
-	if !w.there {
+	if !w.exists {
 		return nil
 	}
-	return append([]byte{}, w.disk...)
+	return append([]byte{}, w.diskText...)
 }
 
-func (s *Store) writeOne(w fileChange) error {
+func (s *Store) writeChange(w fileChange) error {
 	if err := s.makeDir(path.Dir(w.path)); err != nil {
 		return err
 	}
@@ -203,7 +209,7 @@ func (s *Store) writeOne(w fileChange) error {
 	return err
 }
 
-func (s *Store) removeOne(w fileChange) error {
+func (s *Store) removeChange(w fileChange) error {
 	err := vfs.RemoveUnchanged(s.fs, w.path, w.contentBefore())
 	if err == nil || errors.Is(err, vfs.ErrChanged) {
 		return err
@@ -217,25 +223,25 @@ func (s *Store) removeOne(w fileChange) error {
 
 // writeAll changes several files. It changes either all or none.
 func (s *Store) writeAll(ctx context.Context, changes []fileChange) error {
-	if err := s.stage.Clean(); err != nil {
+	if err := s.stage.RemoveUncommitted(); err != nil {
 		return err
 	}
 	j := &journal.Journal{Version: journal.Version}
 	var staged []fileChange
 	for _, w := range changes {
 		was := ""
-		if w.there {
-			was = journal.Sum([]byte(w.disk))
+		if w.exists {
+			was = journal.HexSum([]byte(w.diskText))
 		}
-		if w.remove {
-			j.Remove = append(j.Remove, journal.Deletion{Path: w.path, Was: was})
+		if w.isRemoved {
+			j.Removals = append(j.Removals, journal.Deletion{Path: w.path, OldSum: was})
 			continue
 		}
 		staged = append(staged, w)
-		j.Write = append(j.Write, journal.Change{Path: w.path, Was: was, Sum: journal.Sum([]byte(w.text))})
+		j.Writes = append(j.Writes, journal.Change{Path: w.path, OldSum: was, NewSum: journal.HexSum([]byte(w.text))})
 	}
-	err := s.stageFiles(ctx, len(staged), func(i int, _ *[]byte) (newFile, error) {
-		return newFile{s.stage.File(i), []byte(staged[i].text), staged[i].perm}, nil
+	err := s.stageFiles(ctx, len(staged), func(i int, _ *[]byte) (stagedFile, error) {
+		return stagedFile{s.stage.StagedFile(i), []byte(staged[i].text), staged[i].perm}, nil
 	})
 	for i := 0; err == nil && i < len(changes); i++ {
 		err = vfs.CheckUnchanged(s.fs, changes[i].path, changes[i].contentBefore())
@@ -245,11 +251,11 @@ func (s *Store) writeAll(ctx context.Context, changes []fileChange) error {
 	}
 	if err != nil && !s.hasJournal() {
 		// Nothing has been committed. Ignore the error, because leftover staged files do no harm.
-		_ = s.stage.Clean()
+		_ = s.stage.RemoveUncommitted()
 		return err
 	}
 	if err == nil {
-		err = s.finish(j)
+		err = s.finishChange(j)
 	}
 	if err != nil {
 		return fmt.Errorf(

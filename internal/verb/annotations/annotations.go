@@ -23,7 +23,7 @@ import (
 // GCAnnotationsIn is the argument of GCAnnotations.
 type GCAnnotationsIn struct {
 	DryRun bool `json:"dry_run,omitempty" jsonschema:"show what would be done, and change nothing"`
-	Undo   bool `json:"undo,omitempty" jsonschema:"take the last gc back"`
+	Undo   bool `json:"undo,omitempty"    jsonschema:"take the last gc back"`
 }
 
 // GCAnnotationsOut is the result of GCAnnotations.
@@ -41,8 +41,8 @@ type GCAnnotationsOut struct {
 
 // SkippedFile is a file whose annotations were not changed.
 type SkippedFile struct {
-	File string `json:"file"`
-	Why  string `json:"why"`
+	File   string `json:"file"`
+	Reason string `json:"why"`
 }
 
 // GCAnnotations archives the annotations whose lines are gone, and restores archived annotations
@@ -60,13 +60,20 @@ func GCAnnotations(ctx context.Context, w *verb.Workspace, in GCAnnotationsIn) (
 	if err != nil {
 		return GCAnnotationsOut{}, err
 	}
-	out := GCAnnotationsOut{DryRun: in.DryRun, Undo: in.Undo, Run: r.Run, Files: r.Files, Annotations: r.Annotations,
-		Archived: annotationList(r.Archived), Returned: annotationList(r.Returned),
-		Skipped: makeSkipped(r.Skipped)}
+	out := GCAnnotationsOut{
+		DryRun:      in.DryRun,
+		Undo:        in.Undo,
+		Run:         r.RunName,
+		Files:       r.Files,
+		Annotations: r.Annotations,
+		Archived:    annotationList(r.Archived),
+		Returned:    annotationList(r.Restored),
+		Skipped:     skippedFiles(r.SkippedFiles),
+	}
 	return out, nil
 }
 
-func makeSkipped(skipped []annotate.SkippedFile) []SkippedFile {
+func skippedFiles(skipped []annotate.SkippedFile) []SkippedFile {
 	var out []SkippedFile
 	for _, s := range skipped {
 		out = append(out, SkippedFile{s.File, s.Err.Error()})
@@ -79,22 +86,28 @@ type AnnotationStatsIn struct{}
 
 // AnnotationStatsOut is the statistics of a tree's annotations.
 type AnnotationStatsOut struct {
-	Files       int            `json:"files"`
-	Annotations int            `json:"annotations"`
-	Placed      map[string]int `json:"placed"`
-	Archived    int            `json:"archived"`
-	By          map[string]int `json:"by"`
-	Oldest      string         `json:"oldest,omitempty"`
-	Median      string         `json:"median,omitempty"`
-	Newest      string         `json:"newest,omitempty"`
-	Bytes       int64          `json:"bytes"`
-	Damaged     int            `json:"damaged"`
-	Newer       int            `json:"newer,omitempty"`
-	Skipped     []SkippedFile  `json:"skipped,omitempty"`
+	Files          int            `json:"files"`
+	Annotations    int            `json:"annotations"`
+	CountByPlacing map[string]int `json:"placed"`
+	Archived       int            `json:"archived"`
+	CountByActor   map[string]int `json:"by"`
+	Oldest         string         `json:"oldest,omitempty"`
+	Median         string         `json:"median,omitempty"`
+	Newest         string         `json:"newest,omitempty"`
+	Bytes          int64          `json:"bytes"`
+	Damaged        int            `json:"damaged"`
+	Newer          int            `json:"newer,omitempty"`
+	Skipped        []SkippedFile  `json:"skipped,omitempty"`
 }
 
-// placings are the ways in which an annotation can be placed, the most certain first.
-var placings = []annotate.Placing{annotate.Exact, annotate.Tracked, annotate.Moved, annotate.Edited, annotate.Lost}
+// allPlacings are the ways in which an annotation can be placed, the most certain first.
+var allPlacings = []annotate.PlacingKind{
+	annotate.Exact,
+	annotate.Tracked,
+	annotate.Moved,
+	annotate.Edited,
+	annotate.Lost,
+}
 
 // AnnotationStats returns the statistics of the working tree's annotations.
 func AnnotationStats(ctx context.Context, w *verb.Workspace, _ AnnotationStatsIn) (AnnotationStatsOut, error) {
@@ -106,17 +119,17 @@ func AnnotationStats(ctx context.Context, w *verb.Workspace, _ AnnotationStatsIn
 	if err != nil {
 		return AnnotationStatsOut{}, err
 	}
-	out := AnnotationStatsOut{Files: st.Files, Annotations: st.Annotations, Placed: map[string]int{},
-		Archived: st.Archived, By: map[string]int{},
-		Bytes: st.Bytes, Damaged: st.Damaged, Newer: st.Newer, Skipped: makeSkipped(st.Skipped)}
-	for _, p := range placings {
-		out.Placed[string(p)] = st.Placed[p]
+	out := AnnotationStatsOut{Files: st.AnnotatedFiles, Annotations: st.Annotations, CountByPlacing: map[string]int{},
+		Archived: st.Archived, CountByActor: map[string]int{},
+		Bytes: st.SidecarBytes, Damaged: st.DamagedLines, Newer: st.NewerLines, Skipped: skippedFiles(st.SkippedFiles)}
+	for _, p := range allPlacings {
+		out.CountByPlacing[string(p)] = st.CountByPlacing[p]
 	}
-	for by, n := range st.By {
+	for by, n := range st.CountByAuthor {
 		if by == "" {
 			by = "unknown"
 		}
-		out.By[by] += n
+		out.CountByActor[by] += n
 	}
 	if st.Annotations > 0 {
 		stamp := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
@@ -140,10 +153,10 @@ type RecoverAnnotationsOut struct {
 
 // RecoveredSidecar describes how a sidecar was repaired.
 type RecoveredSidecar struct {
-	File   string `json:"file"`
-	Lines  int    `json:"lines"`
-	Found  int    `json:"found"`
-	KeptIn string `json:"beside"`
+	File            string `json:"file"`
+	UnreadableLines int    `json:"lines"`
+	RestoredLines   int    `json:"found"`
+	BackupFile      string `json:"beside"`
 }
 
 // RecoverAnnotations repairs the sidecars that have unreadable lines.
@@ -156,7 +169,7 @@ func RecoverAnnotations(
 	if err != nil {
 		return RecoverAnnotationsOut{}, err
 	}
-	saved, err := s.Recover(ctx, in.DryRun)
+	saved, err := s.RecoverSidecars(ctx, in.DryRun)
 	out := RecoverAnnotationsOut{DryRun: in.DryRun, Recovered: []RecoveredSidecar{}}
 	for _, r := range saved {
 		out.Recovered = append(out.Recovered, RecoveredSidecar(r))
@@ -166,9 +179,9 @@ func RecoverAnnotations(
 
 // SetupAnnotationsIn is the argument of SetupAnnotations.
 type SetupAnnotationsIn struct {
-	Command string `json:"command" flag:"-" jsonschema:"what the shell runs as the merge driver, without its arguments"`
-	Install bool   `json:"install,omitempty" jsonschema:"also make oxbow the merge driver of this clone"`
-	DryRun  bool   `json:"dry_run,omitempty" jsonschema:"show what would be written, and change nothing"`
+	Command string `json:"command"           flag:"-" jsonschema:"what the shell runs as the merge driver, without its arguments"`
+	Install bool   `json:"install,omitempty"          jsonschema:"also make oxbow the merge driver of this clone"`
+	DryRun  bool   `json:"dry_run,omitempty"          jsonschema:"show what would be written, and change nothing"`
 }
 
 // SetupAnnotationsOut is the result of SetupAnnotations.
@@ -192,9 +205,9 @@ type MergeDriver struct {
 
 // AttributeLine is a line in a file of git attributes.
 type AttributeLine struct {
-	File  string `json:"file"`
-	Line  string `json:"line"`
-	There bool   `json:"there"` // the file contained the line before the call
+	File          string `json:"file"`
+	Line          string `json:"line"`
+	AlreadyExists bool   `json:"there"` // the file contained the line before the call
 }
 
 // SetupAnnotations configures git to track the annotations and to merge them between branches.
@@ -203,7 +216,10 @@ func SetupAnnotations(ctx context.Context, w *verb.Workspace, in SetupAnnotation
 	if err != nil {
 		return SetupAnnotationsOut{}, err
 	}
-	r, err := s.Setup(ctx, annotate.SetupOptions{Command: in.Command, Install: in.Install, DryRun: in.DryRun})
+	r, err := s.SetUpGitMerge(
+		ctx,
+		annotate.SetupOptions{DriverCommand: in.Command, InstallDriver: in.Install, DryRun: in.DryRun},
+	)
 	switch {
 	case errors.Is(err, oxbow.ErrUnsupported):
 		return SetupAnnotationsOut{}, verb.Advise(
@@ -217,10 +233,10 @@ func SetupAnnotations(ctx context.Context, w *verb.Workspace, in SetupAnnotation
 	}
 	out := SetupAnnotationsOut{DryRun: in.DryRun, Install: in.Install, WasPrivate: r.WasPrivate,
 		Attributes: AttributeLine(r.Attributes),
-		Driver: MergeDriver{Installed: r.Local.There ||
-			(in.Install && !in.DryRun), Config: map[string]string{}, Settings: r.Config,
-			Attributes: AttributeLine(r.Local)}}
-	for _, kv := range r.Config {
+		Driver: MergeDriver{Installed: r.LocalAttributes.AlreadyExists ||
+			(in.Install && !in.DryRun), Config: map[string]string{}, Settings: r.ConfigSettings,
+			Attributes: AttributeLine(r.LocalAttributes)}}
+	for _, kv := range r.ConfigSettings {
 		out.Driver.Config[kv[0]] = kv[1]
 	}
 	return out, nil
@@ -229,11 +245,11 @@ func SetupAnnotations(ctx context.Context, w *verb.Workspace, in SetupAnnotation
 // MergeSidecarsIn is the argument of MergeSidecars. Base, Ours and Theirs are paths in the form of
 // the operating system. Name is a path relative to Dir.
 type MergeSidecarsIn struct {
-	Base   string `json:"base" flag:"-"`
-	Ours   string `json:"ours" flag:"-"`
-	Theirs string `json:"theirs" flag:"-"`
+	Base   string `json:"base"           flag:"-"`
+	Ours   string `json:"ours"           flag:"-"`
+	Theirs string `json:"theirs"         flag:"-"`
 	Name   string `json:"name,omitempty" flag:"-"`
-	Dir    string `json:"dir,omitempty" flag:"-"`
+	Dir    string `json:"dir,omitempty"  flag:"-"`
 }
 
 // MergeSidecarsOut reports the number of unreadable lines and the file that they were written to.
@@ -242,8 +258,8 @@ type MergeSidecarsOut struct {
 	KeptIn     string `json:"kept_in,omitempty"`
 }
 
-// maxMerged is the maximum size of each version, in bytes.
-const maxMerged = 256 << 20
+// maxSidecarSize is the maximum size of each version, in bytes.
+const maxSidecarSize = 256 << 20
 
 // MergeSidecars merges two sidecars with a common base, and writes the result to Ours. Unreadable
 // lines are written to NAME.damaged or, if the call gives no name, appended to Ours.
@@ -255,30 +271,30 @@ func MergeSidecars(_ context.Context, _ *verb.Workspace, in MergeSidecarsIn) (ou
 	}()
 	var texts [3][]byte
 	for i, file := range []string{in.Base, in.Ours, in.Theirs} {
-		if err := inDir(filepath.Dir(file), func(dir vfs.FS) (err error) {
-			texts[i], err = vfs.ReadFile(dir, filepath.Base(file), maxMerged)
+		if err := withDir(filepath.Dir(file), func(dir vfs.FS) (err error) {
+			texts[i], err = vfs.ReadFile(dir, filepath.Base(file), maxSidecarSize)
 			return err
 		}); err != nil {
 			return out, err
 		}
 	}
-	m := annotate.Merge(texts[0], texts[1], texts[2])
-	if len(m.Unreadable) > 0 && in.Name == "" {
-		m.Data = append(m.Data, m.Unreadable...)
-	} else if len(m.Unreadable) > 0 {
-		out, err = keepUnreadable(in, m.Unreadable)
+	m := annotate.MergeSidecars(texts[0], texts[1], texts[2])
+	if len(m.UnreadableLines) > 0 && in.Name == "" {
+		m.Data = append(m.Data, m.UnreadableLines...)
+	} else if len(m.UnreadableLines) > 0 {
+		out, err = saveUnreadableLines(in, m.UnreadableLines)
 		if err != nil {
 			return out, fmt.Errorf("keeping damaged lines: %w", err)
 		}
 	}
-	return out, inDir(filepath.Dir(in.Ours), func(dir vfs.FS) error {
+	return out, withDir(filepath.Dir(in.Ours), func(dir vfs.FS) error {
 		return vfs.WriteFile(dir, filepath.Base(in.Ours), m.Data, 0o644)
 	})
 }
 
-// inDir opens the directory name, passes the directory to fn, and closes it afterwards. name is a path in the form of
+// withDir opens the directory name, passes the directory to fn, and closes it afterwards. name is a path in the form of
 // the operating system.
-func inDir(name string, fn func(vfs.FS) error) error {
+func withDir(name string, fn func(vfs.FS) error) error {
 	dir, err := vfs.Dir(name)
 	if err != nil {
 		return err
@@ -286,16 +302,16 @@ func inDir(name string, fn func(vfs.FS) error) error {
 	return errors.Join(fn(dir), dir.Close())
 }
 
-// keepUnreadable appends the lines to the file NAME.damaged, without repetitions.
-func keepUnreadable(in MergeSidecarsIn, lines []byte) (MergeSidecarsOut, error) {
+// saveUnreadableLines appends the lines to the file NAME.damaged, without repetitions.
+func saveUnreadableLines(in MergeSidecarsIn, lines []byte) (MergeSidecarsOut, error) {
 	name := filepath.ToSlash(in.Name)
 	if err := annotate.CheckFile(name); err != nil {
 		return MergeSidecarsOut{}, err
 	}
 	name = path.Clean(name) + ".damaged"
 	out := MergeSidecarsOut{KeptIn: name}
-	return out, inDir(in.Dir, func(dir vfs.FS) error {
-		old, err := vfs.ReadFile(dir, name, maxMerged)
+	return out, withDir(in.Dir, func(dir vfs.FS) error {
+		old, err := vfs.ReadFile(dir, name, maxSidecarSize)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

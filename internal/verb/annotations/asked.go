@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// promptBytes is the maximum length of a prompt beside an annotation, in bytes.
-const promptBytes = 300
+// maxPromptBytes is the maximum length of a prompt beside an annotation, in bytes.
+const maxPromptBytes = 300
 
 // addPrompts sets Prompt in each annotation that was written in an archived session. Other annotations stay the same.
 func addPrompts(ctx context.Context, w *verb.Workspace, all []Annotation) {
@@ -37,11 +37,11 @@ func addPrompts(ctx context.Context, w *verb.Workspace, all []Annotation) {
 // have a session with this ID, it is the session of the client whose name begins the agent's name, such as claude for
 // claude-code.
 func findTurns(ctx context.Context, w *verb.Workspace, a *Annotation) []session.Turn {
-	ctx, archive, err := w.Archive(ctx)
+	ctx, archive, err := w.OpenArchive(ctx)
 	if err != nil {
 		return nil
 	}
-	found, err := archive.Find(ctx, a.Session)
+	found, err := archive.FindSessions(ctx, a.Session)
 	if err != nil {
 		return nil
 	}
@@ -60,9 +60,9 @@ func findTurns(ctx context.Context, w *verb.Workspace, a *Annotation) []session.
 // findPrompt returns the prompt of the last turn that began before a time, on one line, or "" if there is none.
 func findPrompt(turns []session.Turn, at time.Time) (prompt string) {
 	for i := range turns {
-		if turns[i].Start.Before(at) {
+		if turns[i].StartTime.Before(at) {
 			prompt = turns[i].Prompt()
 		}
 	}
-	return text.Clip(strings.Join(strings.Fields(prompt), " "), promptBytes)
+	return text.TruncateWithEllipsis(strings.Join(strings.Fields(prompt), " "), maxPromptBytes)
 }

@@ -24,15 +24,15 @@ type BlameOut struct {
 
 // BlameLine is a line of a file.
 type BlameLine struct {
-	Line    int      `json:"line"`
-	Commit  string   `json:"commit,omitempty"`
-	From    int      `json:"from,omitempty"` // line number in that commit
-	Author  string   `json:"author,omitempty"`
-	Time    string   `json:"time,omitempty"`
-	Summary string   `json:"summary,omitempty"`
-	Head    []string `json:"-"` // author, committer and summary as in git blame --porcelain
-	Text    string   `json:"text"`
-	Why     []string `json:"why,omitempty"` // IDs of annotations
+	Line          int      `json:"line"`
+	Commit        string   `json:"commit,omitempty"`
+	LineInCommit  int      `json:"from,omitempty"` // line number in that commit
+	Author        string   `json:"author,omitempty"`
+	Time          string   `json:"time,omitempty"`
+	Summary       string   `json:"summary,omitempty"`
+	PorcelainHead []string `json:"-"` // author, committer and summary as in git blame --porcelain
+	Text          string   `json:"text"`
+	AnnotationIDs []string `json:"why,omitempty"` // IDs of annotations
 }
 
 // Blame returns the lines of a file in the working tree, with their commits and annotations.
@@ -43,20 +43,27 @@ func Blame(ctx context.Context, w *verb.Workspace, in BlameIn) (BlameOut, error)
 		return out, err
 	}
 	lines, err := s.Blame(ctx, in.File)
-	if note, ok := partialNote(err); ok {
-		out.Notes = append(out.Notes, verb.Plain(note))
+	if note, ok := partialResultNote(err); ok {
+		out.Notes = append(out.Notes, verb.PlainNote(note))
 	} else if err != nil {
 		return out, err
 	}
 	seen := map[string]bool{}
 	for _, l := range lines {
-		b := BlameLine{Line: l.Number, Commit: l.Commit, From: l.From, Author: l.Author, Summary: l.Summary,
-			Head: l.Head, Text: l.Text}
+		b := BlameLine{
+			Line:          l.Number,
+			Commit:        l.Commit,
+			LineInCommit:  l.CommitLine,
+			Author:        l.Author,
+			Summary:       l.Summary,
+			PorcelainHead: l.PorcelainHeader,
+			Text:          l.Text,
+		}
 		if l.Commit != "" {
 			b.Time = l.Time.UTC().Format(time.RFC3339)
 		}
-		for _, f := range l.Why {
-			b.Why = append(b.Why, f.ID)
+		for _, f := range l.Annotations {
+			b.AnnotationIDs = append(b.AnnotationIDs, f.ID)
 			if !seen[f.ID] {
 				seen[f.ID] = true
 				out.Annotations = append(out.Annotations, makeAnnotation(f))

@@ -16,19 +16,19 @@ func (o AnnotateTranscriptsOut) Report() (r report.Report) {
 			if a.StartLine > 0 {
 				at += ":" + annotate.Span{First: a.StartLine, Last: a.EndLine}.String()
 			}
-			r.Linef("%s  %s", report.Name(at), report.Text(a.Headline))
+			r.AddLinef("%s  %s", report.Name(at), report.Text(a.Headline))
 		}
 	}
-	r.Detailf(
+	r.AddDetailf(
 		"%s %s of %s; %d were there already",
-		report.Did(o.DryRun, "added", "would add"),
-		countWords(
+		report.EffectVerb(o.DryRun, "added", "would add"),
+		countText(
 			o.Added,
 			"annotation",
 			"annotations",
 		),
-		countWords(o.Transcripts, "transcript", "transcripts"),
-		o.Known,
+		countText(o.Transcripts, "transcript", "transcripts"),
+		o.KnownAnnotations,
 	)
 	s := o.Skipped
 	for _, skipped := range []struct {
@@ -44,11 +44,11 @@ func (o AnnotateTranscriptsOut) Report() (r report.Report) {
 		{s.Others, "file", "files", "without a transcript in it"},
 	} {
 		if skipped.n > 0 {
-			r.Notef("left out %s %s", countWords(skipped.n, skipped.one, skipped.many), report.Words(skipped.what))
+			r.AddNotef("left out %s %s", countText(skipped.n, skipped.one, skipped.many), report.Words(skipped.what))
 		}
 	}
-	if len(o.Outside) > 0 && o.Added+o.Known == 0 {
-		r.Notef("such as %s; was the tree elsewhere? then say where with --moved-from DIR", o.Outside[0])
+	if len(o.OutsideFiles) > 0 && o.Added+o.KnownAnnotations == 0 {
+		r.AddNotef("such as %s; was the tree elsewhere? then say where with --moved-from DIR", o.OutsideFiles[0])
 	}
 	return r
 }
@@ -56,7 +56,7 @@ func (o AnnotateTranscriptsOut) Report() (r report.Report) {
 // Report lists the annotations that were, or would be, archived or returned.
 func (o GCAnnotationsOut) Report() (r report.Report) {
 	if o.Undo && o.Run == "" {
-		r.Notef("there is no gc to take back")
+		r.AddNotef("there is no gc to take back")
 		return r
 	}
 	list := func(did report.Words, all []Annotation) {
@@ -66,18 +66,24 @@ func (o GCAnnotationsOut) Report() (r report.Report) {
 				at = annotate.Span{First: a.StartLine, Last: a.EndLine}.String()
 			}
 			r.Add(report.Line{Sentence: report.Sentencef("%s  %s:%s  %s", did, a.File, report.Words(at),
-				report.Text(a.Headline)), Cut: true})
+				report.Text(a.Headline)), MayBeCut: true})
 		}
 	}
-	list(report.Did(o.DryRun, "archived", "would be archived"), o.Archived)
-	list(report.Did(o.DryRun, "returned", "would be returned"), o.Returned)
-	r.Detailf("%s %d and %s %d of %s in %s", report.Did(o.DryRun, "archived", "would archive"), len(o.Archived),
-		report.Did(o.DryRun, "returned", "return"), len(o.Returned),
-		countWords(o.Annotations, "annotation", "annotations"), countWords(o.Files, "sidecar", "sidecars"))
-	noteSkipped(&r, o.Skipped)
+	list(report.EffectVerb(o.DryRun, "archived", "would be archived"), o.Archived)
+	list(report.EffectVerb(o.DryRun, "returned", "would be returned"), o.Returned)
+	r.AddDetailf(
+		"%s %d and %s %d of %s in %s",
+		report.EffectVerb(o.DryRun, "archived", "would archive"),
+		len(o.Archived),
+		report.EffectVerb(o.DryRun, "returned", "return"),
+		len(o.Returned),
+		countText(o.Annotations, "annotation", "annotations"),
+		countText(o.Files, "sidecar", "sidecars"),
+	)
+	addSkippedNotes(&r, o.Skipped)
 	hasArchived := !o.DryRun && !o.Undo
 	if hasArchived && o.Run != "" {
-		r.Notef("to take this back: oxbow annotate gc --undo")
+		r.AddNotef("to take this back: oxbow annotate gc --undo")
 	}
 	return r
 }
@@ -85,11 +91,17 @@ func (o GCAnnotationsOut) Report() (r report.Report) {
 // Report tells in which files the damaged lines were, or would be, saved.
 func (o RecoverAnnotationsOut) Report() (r report.Report) {
 	if len(o.Recovered) == 0 {
-		r.Notef("no sidecar has a line that cannot be read")
+		r.AddNotef("no sidecar has a line that cannot be read")
 	}
 	for _, s := range o.Recovered {
-		r.Linef("%s: %s %s in %s, %d found in them", s.File, countWords(s.Lines, "damaged line", "damaged lines"),
-			report.Did(o.DryRun, "kept", "would be kept"), s.KeptIn, s.Found)
+		r.AddLinef(
+			"%s: %s %s in %s, %d found in them",
+			s.File,
+			countText(s.UnreadableLines, "damaged line", "damaged lines"),
+			report.EffectVerb(o.DryRun, "kept", "would be kept"),
+			s.BackupFile,
+			s.RestoredLines,
+		)
 	}
 	return r
 }

@@ -28,9 +28,9 @@ var (
 	getAnnotationsDescription string
 )
 
-// Code returns the verbs for a working tree, which need [verb.Workspace.Annotations]. They are not
+// CodeTools returns the verbs for a working tree, which need [verb.Workspace.Annotations]. They are not
 // in [verb.Table], because most memories are independent of a repository.
-func Code() []verb.Tool {
+func CodeTools() []verb.Tool {
 	return []verb.Tool{
 		verb.Define(
 			verb.Tool{
@@ -74,32 +74,32 @@ type GetAnnotationsIn struct {
 
 // Annotation is an annotation in an answer.
 type Annotation struct {
-	ID         string   `json:"id"                   jsonschema:"name of the annotation"`
-	File       string   `json:"file"                 jsonschema:"the file, as it is called now"`
-	StartLine  int      `json:"start_line,omitempty" jsonschema:"first line now; absent when lost"`
-	EndLine    int      `json:"end_line,omitempty"   jsonschema:"last line now; absent when lost"`
-	Placed     string   `json:"placed"               jsonschema:"exact, moved, tracked, edited or lost"`
-	Confidence float64  `json:"confidence"           jsonschema:"how sure that is, 0 to 1"`
-	How        string   `json:"how,omitempty"        jsonschema:"how the lines were found"`
-	Why        string   `json:"why"                  jsonschema:"the reasoning"`
-	Rejected   []string `json:"rejected,omitempty"   jsonschema:"alternatives, each with why not"`
-	By         string   `json:"by,omitempty"         jsonschema:"person, agent, tool or import"`
-	Agent      string   `json:"agent,omitempty"      jsonschema:"what the writer calls itself"`
-	Model      string   `json:"model,omitempty"`
-	Session    string   `json:"session,omitempty"`
-	Profile    string   `json:"profile,omitempty"`
-	Time       string   `json:"time"                 jsonschema:"when it was written"`
-	Commit     string   `json:"commit,omitempty"     jsonschema:"HEAD when it was written"`
-	WasFile    string   `json:"was_file,omitempty"   jsonschema:"the file then, when it had another name"`
-	WasLines   string   `json:"was_lines,omitempty"  jsonschema:"the lines then, when they were others"`
-	Score      float64  `json:"score,omitempty"      jsonschema:"of a search; higher is better, among those found by the same"`
-	ByLines    bool     `json:"by_lines,omitempty"   jsonschema:"of a search: the lines hold the words, the reasoning does not"`
-	Archived   bool     `json:"archived,omitempty"   jsonschema:"its lines were gone when that was last looked at"`
-	Block      []string `json:"block,omitempty"      jsonschema:"of edited and lost ones, the lines as they were"`
+	ID                   string   `json:"id"                   jsonschema:"name of the annotation"`
+	File                 string   `json:"file"                 jsonschema:"the file, as it is called now"`
+	StartLine            int      `json:"start_line,omitempty" jsonschema:"first line now; absent when lost"`
+	EndLine              int      `json:"end_line,omitempty"   jsonschema:"last line now; absent when lost"`
+	PlacingName          string   `json:"placed"               jsonschema:"exact, moved, tracked, edited or lost"`
+	Confidence           float64  `json:"confidence"           jsonschema:"how sure that is, 0 to 1"`
+	Method               string   `json:"how,omitempty"        jsonschema:"how the lines were found"`
+	Reason               string   `json:"why"                  jsonschema:"the reasoning"`
+	RejectedAlternatives []string `json:"rejected,omitempty"   jsonschema:"alternatives, each with why not"`
+	ByActor              string   `json:"by,omitempty"         jsonschema:"person, agent, tool or import"`
+	Agent                string   `json:"agent,omitempty"      jsonschema:"what the writer calls itself"`
+	Model                string   `json:"model,omitempty"`
+	Session              string   `json:"session,omitempty"`
+	Profile              string   `json:"profile,omitempty"`
+	Time                 string   `json:"time"                 jsonschema:"when it was written"`
+	Commit               string   `json:"commit,omitempty"     jsonschema:"HEAD when it was written"`
+	WasFile              string   `json:"was_file,omitempty"   jsonschema:"the file then, when it had another name"`
+	WasLines             string   `json:"was_lines,omitempty"  jsonschema:"the lines then, when they were others"`
+	Score                float64  `json:"score,omitempty"      jsonschema:"of a search; higher is better, among those found by the same"`
+	FoundByLines         bool     `json:"by_lines,omitempty"   jsonschema:"of a search: the lines hold the words, the reasoning does not"`
+	Archived             bool     `json:"archived,omitempty"   jsonschema:"its lines were gone when that was last looked at"`
+	OldLines             []string `json:"block,omitempty"      jsonschema:"of edited and lost ones, the lines as they were"`
 
-	// Standing is "unreviewed" if nobody vouches for the annotation: another machine wrote it, and
+	// ReviewState is "unreviewed" if nobody vouches for the annotation: another machine wrote it, and
 	// the reviewed branch does not contain it.
-	Standing string `json:"standing,omitempty" jsonschema:"unreviewed: this machine did not write it and the reviewed branch does not have it, so that by and agent prove nothing"`
+	ReviewState string `json:"standing,omitempty" jsonschema:"unreviewed: this machine did not write it and the reviewed branch does not have it, so that by and agent prove nothing"`
 
 	Prompt string `json:"prompt,omitempty" jsonschema:"what the person wrote before the edit, if the archive of sessions has it"`
 
@@ -107,10 +107,10 @@ type Annotation struct {
 }
 
 // LinesChanged reports whether the lines of the annotation have changed since.
-func (a Annotation) LinesChanged() bool { return a.Placed == string(annotate.Edited) }
+func (a Annotation) LinesChanged() bool { return a.PlacingName == string(annotate.Edited) }
 
 // annotationList returns the annotations in the form for answers. The slice is never nil.
-func annotationList(found []annotate.Found) []Annotation {
+func annotationList(found []annotate.FoundAnnotation) []Annotation {
 	all := make([]Annotation, len(found))
 	for i, f := range found {
 		all[i] = makeAnnotation(f)
@@ -119,12 +119,13 @@ func annotationList(found []annotate.Found) []Annotation {
 }
 
 // makeAnnotation returns the annotation in the form for answers.
-func makeAnnotation(f annotate.Found) Annotation {
-	a := Annotation{ID: f.ID, File: f.In, StartLine: f.Now.First, EndLine: f.Now.Last, Placed: string(f.Placed),
+func makeAnnotation(f annotate.FoundAnnotation) Annotation {
+	a := Annotation{ID: f.ID, File: f.In, StartLine: f.Now.First, EndLine: f.Now.Last, PlacingName: string(f.Placed),
 		Confidence: f.Confidence,
-		How:        f.How, Why: f.Reasoning(), Rejected: f.Rejected, By: string(f.By), Agent: f.Agent, Model: f.Model,
+		Method:     f.How, Reason: f.Reasoning(), RejectedAlternatives: f.Rejected, ByActor: string(f.By),
+		Agent: f.Agent, Model: f.Model,
 		Session: f.Session,
-		Profile: f.Profile, Time: verb.Timestamp(f.Time), Commit: f.Commit, Archived: f.Archived,
+		Profile: f.Profile, Time: verb.FormatTimestamp(f.Time), Commit: f.Commit, Archived: f.Archived,
 		Headline: f.Headline()}
 	if f.File != f.In {
 		a.WasFile = f.File
@@ -133,16 +134,16 @@ func makeAnnotation(f annotate.Found) Annotation {
 		a.WasLines = f.Span.String()
 	}
 	if f.Placed == annotate.Edited || f.Placed == annotate.Lost {
-		a.Block = f.Block
+		a.OldLines = f.Block
 	}
 	return a
 }
 
 // markUnreviewed marks the annotations that nobody vouches for.
-func markUnreviewed(ctx context.Context, b *annotate.Store, all []Annotation, found []annotate.Found) {
+func markUnreviewed(ctx context.Context, b *annotate.Store, all []Annotation, found []annotate.FoundAnnotation) {
 	for i, isUnreviewed := range b.FindUnreviewed(ctx, found) {
 		if isUnreviewed {
-			all[i].Standing = "unreviewed"
+			all[i].ReviewState = "unreviewed"
 		}
 	}
 }
@@ -150,16 +151,16 @@ func markUnreviewed(ctx context.Context, b *annotate.Store, all []Annotation, fo
 // AnnotateOut is the result of annotate.
 type AnnotateOut struct {
 	Annotation Annotation `json:"annotation"`
-	Private    bool       `json:"private,omitempty"` // git ignores the annotations of the tree
+	IsPrivate  bool       `json:"private,omitempty"` // git ignores the annotations of the tree
 }
 
 // GetAnnotationsOut is the result of get_annotations.
 type GetAnnotationsOut struct {
 	Annotations []Annotation `json:"annotations"`
-	Next        int          `json:"next_offset,omitempty"`
+	NextOffset  int          `json:"next_offset,omitempty"`
 	Notes       []verb.Note  `json:"notes,omitempty"`
 
-	None bool `json:"-"` // the file (with a query, the tree) does not have any annotations
+	HasNone bool `json:"-"` // the file (with a query, the tree) does not have any annotations
 }
 
 // Annotate records the reasons why lines are as they are.
@@ -173,7 +174,7 @@ func Annotate(ctx context.Context, w *verb.Workspace, in AnnotateIn) (AnnotateOu
 	if by, _ := oxbow.SourceFrom(ctx); by.Actor == oxbow.Agent {
 		r.Agent = cmp.Or(by.Claimed.Agent, by.Claimed.Client)
 	}
-	if err := provenance.RefuseRepeats(ctx, w, "why", append([]string{in.Why}, in.Rejected...)...); err != nil {
+	if err := provenance.CheckForeignRepeats(ctx, w, "why", append([]string{in.Why}, in.Rejected...)...); err != nil {
 		return AnnotateOut{}, err
 	}
 	rs := []annotate.Record{r}
@@ -184,7 +185,14 @@ func Annotate(ctx context.Context, w *verb.Workspace, in AnnotateIn) (AnnotateOu
 	if err != nil {
 		return AnnotateOut{}, err
 	}
-	f := annotate.Found{Record: rs[0], In: in.File, Placed: annotate.Exact, Now: s, Confidence: 1, How: "just written"}
+	f := annotate.FoundAnnotation{
+		Record:     rs[0],
+		In:         in.File,
+		Placed:     annotate.Exact,
+		Now:        s,
+		Confidence: 1,
+		How:        "just written",
+	}
 	return AnnotateOut{makeAnnotation(f), b.IsPrivate()}, nil
 }
 
@@ -243,8 +251,8 @@ func getAllAnnotations(
 		}
 	}
 	found, err := b.Lookup(ctx, in.File, s)
-	if note, ok := partialNote(err); ok {
-		out.Notes = append(out.Notes, verb.Plain(note))
+	if note, ok := partialResultNote(err); ok {
+		out.Notes = append(out.Notes, verb.PlainNote(note))
 	} else if err != nil {
 		return GetAnnotationsOut{}, err
 	}
@@ -253,45 +261,45 @@ func getAllAnnotations(
 	if len(found) > 0 {
 		return out, nil
 	}
-	out.None = true
+	out.HasNone = true
 	note := fmt.Sprintf("there are no annotations of %q", in.File)
 	if len(out.Notes) > 0 { // git did not answer
 		note = fmt.Sprintf("no annotations of %q were found", in.File)
 	}
-	if err := b.CheckedOut(); err != nil {
+	if err := b.CheckSparseCheckout(); err != nil {
 		note = err.Error()
 	} else if s.Len() > 0 {
 		all, err := b.Lookup(ctx, in.File, annotate.Span{})
-		if _, partial := partialNote(err); err != nil && !partial {
+		if _, partial := partialResultNote(err); err != nil && !partial {
 			return GetAnnotationsOut{}, err
 		}
-		out.None = len(all) == 0
-		if !out.None {
+		out.HasNone = len(all) == 0
+		if !out.HasNone {
 			note = fmt.Sprintf(
 				"no annotation stands in %s of %q; the file has %s",
-				LinesInWords(s.String()),
+				LineSpanText(s.String()),
 				in.File,
-				text.Count(len(all), "annotation", "annotations"),
+				text.FormatCount(len(all), "annotation", "annotations"),
 			)
 		}
 	}
-	out.Notes = append(out.Notes, verb.Plain(note))
+	out.Notes = append(out.Notes, verb.PlainNote(note))
 	return out, nil
 }
 
-// partialNote returns a note about the parts that are missing from a lookup because git did not
+// partialResultNote returns a note about the parts that are missing from a lookup because git did not
 // answer. It returns false if err is another error.
-func partialNote(err error) (string, bool) {
+func partialResultNote(err error) (string, bool) {
 	var partial *annotate.PartialError
 	if !errors.As(err, &partial) {
 		return "", false
 	}
 	note := partial.Error() + "; lines were found by their text alone"
-	if n := len(partial.Orphans); n > 0 {
+	if n := len(partial.OrphanFiles); n > 0 {
 		note += fmt.Sprintf(
 			"; %s annotations and %s gone, and may be this file under another name: %s",
 			[]string{"a file has", "files have"}[min(n-1, 1)],
-			[]string{"is", "are"}[min(n-1, 1)], text.QuoteAll(partial.Orphans[:min(n, 5)]),
+			[]string{"is", "are"}[min(n-1, 1)], text.QuoteAll(partial.OrphanFiles[:min(n, 5)]),
 		)
 	}
 	return note, true
@@ -311,11 +319,11 @@ func searchAnnotations(
 			"and query are two ways to look; leave one out",
 		)
 	}
-	q, err := query.Parse(in.Query, w.Time())
+	q, err := query.Parse(in.Query, w.CurrentTime())
 	if err != nil {
 		return GetAnnotationsOut{}, err
 	}
-	f, err := query.ParseFilter(in.Filter, w.Time())
+	f, err := query.ParseFilter(in.Filter, w.CurrentTime())
 	if err != nil {
 		return GetAnnotationsOut{}, err
 	}
@@ -332,11 +340,11 @@ func searchAnnotations(
 	if err != nil {
 		return GetAnnotationsOut{}, err
 	}
-	var found []annotate.Found
+	var found []annotate.FoundAnnotation
 	for _, h := range hits {
-		a := makeAnnotation(h.Found)
-		a.Score, a.ByLines = h.Score, h.ByLines
-		out.Annotations, found = append(out.Annotations, a), append(found, h.Found)
+		a := makeAnnotation(h.FoundAnnotation)
+		a.Score, a.FoundByLines = h.Score, h.MatchesOnlyLines
+		out.Annotations, found = append(out.Annotations, a), append(found, h.FoundAnnotation)
 	}
 	markUnreviewed(ctx, b, out.Annotations, found)
 	if len(hits) > 0 {
@@ -347,18 +355,18 @@ func searchAnnotations(
 		return GetAnnotationsOut{}, err
 	}
 	if g.Entries == 0 {
-		out.None = true
-		err = b.CheckedOut()
+		out.HasNone = true
+		err = b.CheckSparseCheckout()
 		if err == nil {
 			err = errors.New("there are no annotations here yet")
 		}
-		out.Notes = append(out.Notes, verb.Plain(err.Error()))
+		out.Notes = append(out.Notes, verb.PlainNote(err.Error()))
 		return out, nil
 	}
-	dates := verb.Narrowing{}.Dates(w.Time(), in.Query, in.Filter)
-	out.Notes = append(out.Notes, verb.EmptyReasons(g, q, dates, "annotation", "annotations")...)
+	dates := verb.EntrySelection{}.DateTerms(w.CurrentTime(), in.Query, in.Filter)
+	out.Notes = append(out.Notes, verb.EmptyResultReasons(g, q, dates, "annotation", "annotations")...)
 	if len(g.Near) > 0 {
-		out.Notes = append(out.Notes, verb.Plain("near to what was asked: "+text.QuoteAll(g.Near)))
+		out.Notes = append(out.Notes, verb.PlainNote("near to what was asked: "+text.QuoteAll(g.Near)))
 	}
 	return out, nil
 }
@@ -367,11 +375,11 @@ func searchAnnotations(
 func (o AnnotateOut) Report() (r report.Report) {
 	span := annotate.Span{First: o.Annotation.StartLine, Last: o.Annotation.EndLine}
 	r.Add(report.Record{
-		Did:   report.Sentencef("annotated %s", o.Annotation.File+":"+span.String()),
-		Cells: []report.Cell{{Value: report.Words(o.Annotation.ID)}},
+		Effect: report.Sentencef("annotated %s", o.Annotation.File+":"+span.String()),
+		Cells:  []report.Cell{{Value: report.Words(o.Annotation.ID)}},
 	})
-	if o.Private {
-		r.Notef("git ignores the annotations of this repository until oxbow annotate setup")
+	if o.IsPrivate {
+		r.AddNotef("git ignores the annotations of this repository until oxbow annotate setup")
 	}
 	return r
 }
@@ -382,13 +390,13 @@ func (o GetAnnotationsOut) Report() (r report.Report) {
 	for i, a := range o.Annotations {
 		items[i] = a.record()
 	}
-	r.Add(report.List{Items: items, Spaced: true})
+	r.Add(report.List{Items: items, HasBlankLines: true})
 	report.AddNotes(&r, o.Notes)
 	return r
 }
 
-// LinesInWords returns a span such as "7" or "42-60" in words.
-func LinesInWords(span string) string {
+// LineSpanText returns a span such as "7" or "42-60" in words.
+func LineSpanText(span string) string {
 	if strings.Contains(span, "-") {
 		return "lines " + span
 	}
@@ -397,11 +405,11 @@ func LinesInWords(span string) string {
 
 // record describes an annotation.
 func (a Annotation) record() report.Record {
-	r := report.Record{Key: a.File, Of: a}
+	r := report.Record{Key: a.File, Subject: a}
 	add := func(name string, value any) { r.Cells = append(r.Cells, report.Cell{Name: name, Value: value}) }
 	if a.StartLine > 0 {
-		add("", report.Words(LinesInWords(annotate.Span{First: a.StartLine, Last: a.EndLine}.String())))
-		add("", report.Words(a.Placed))
+		add("", report.Words(LineSpanText(annotate.Span{First: a.StartLine, Last: a.EndLine}.String())))
+		add("", report.Words(a.PlacingName))
 		add("confidence", report.Words(fmt.Sprintf("%.2f", a.Confidence)))
 	} else {
 		add("", report.Words("lost"))
@@ -410,21 +418,21 @@ func (a Annotation) record() report.Record {
 		add("", report.Words("archived"))
 	}
 	written := report.Words(a.Time)
-	if a.By != "" {
-		written += report.Words(" by " + a.By)
+	if a.ByActor != "" {
+		written += report.Words(" by " + a.ByActor)
 	}
 	add("written", written)
 	add("memory profile", a.Profile)
 	add("commit", report.Words(a.Commit))
-	add("", report.Words(a.Standing))
-	said := a.Why
-	for _, rejected := range a.Rejected {
+	add("", report.Words(a.ReviewState))
+	said := a.Reason
+	for _, rejected := range a.RejectedAlternatives {
 		said += "\nrejected: " + rejected
 	}
 	if a.Prompt != "" {
 		said += "\nasked: " + a.Prompt
 	}
-	r.Lines = []report.Cell{{Name: "annotation", Value: report.Text(said)}}
+	r.TextCells = []report.Cell{{Name: "annotation", Value: report.Text(said)}}
 	return r
 }
 
@@ -432,15 +440,15 @@ func (a Annotation) record() report.Record {
 func (o *GetAnnotationsOut) cutToBudget(offset, maxTokens int) {
 	o.Annotations = o.Annotations[min(offset, len(o.Annotations)):]
 	all := len(o.Annotations)
-	n := verb.FitPage(
+	n := verb.CountFitting(
 		o.Annotations,
-		prompt.EstimateTokens(prompt.AnswerText(GetAnnotationsOut{Notes: o.Notes})),
+		prompt.EstimateTokens(prompt.ReporterText(GetAnnotationsOut{Notes: o.Notes})),
 		maxTokens,
 		Annotation.record,
 	)
 	o.Annotations = o.Annotations[:n]
 	if n < all {
-		o.Next = offset + n
-		o.Notes = append(o.Notes, verb.CutNote(all, n, offset, maxTokens, "annotation", "annotations"))
+		o.NextOffset = offset + n
+		o.Notes = append(o.Notes, verb.PageCutNote(all, n, offset, maxTokens, "annotation", "annotations"))
 	}
 }

@@ -28,15 +28,15 @@ const (
 
 // InterchangeOut is the result of exporting or importing annotations.
 type InterchangeOut struct {
-	Format  string         `json:"format"`
-	DryRun  bool           `json:"dry_run,omitempty"`
-	Written int            `json:"written"`          // exported annotations, or new annotations of an import
-	Known   int            `json:"known,omitempty"`  // annotations that exist already
-	Left    map[string]int `json:"left,omitempty"`   // parts that the format cannot express, with their counts
-	Output  string         `json:"output,omitempty"` // the file that was written
-	Kept    string         `json:"kept,omitempty"`   // copy of the edited file that was replaced
+	Format           string         `json:"format"`
+	DryRun           bool           `json:"dry_run,omitempty"`
+	Written          int            `json:"written"`          // exported annotations, or new annotations of an import
+	KnownAnnotations int            `json:"known,omitempty"`  // annotations that exist already
+	LostParts        map[string]int `json:"left,omitempty"`   // parts that the format cannot express, with their counts
+	Output           string         `json:"output,omitempty"` // the file that was written
+	KeptCopy         string         `json:"kept,omitempty"`   // copy of the edited file that was replaced
 
-	New []annotate.Record `json:"-"`
+	NewRecords []annotate.Record `json:"-"`
 
 	isImport bool
 }
@@ -46,21 +46,25 @@ func (o InterchangeOut) Report() (r report.Report) {
 	switch {
 	case o.isImport:
 		if o.DryRun {
-			for _, a := range o.New {
+			for _, a := range o.NewRecords {
 				r.Add(report.Record{
 					Key:   a.File + ":" + a.Span.String(),
 					Cells: []report.Cell{{Value: report.Text(a.Headline())}},
 				})
 			}
 		}
-		r.Detailf("%s %s; %d were there already", report.Did(o.DryRun, "added", "would add"),
-			report.Words(text.Count(o.Written, "annotation", "annotations")), o.Known)
+		r.AddDetailf("%s %s; %d were there already", report.EffectVerb(o.DryRun, "added", "would add"),
+			report.Words(text.FormatCount(o.Written, "annotation", "annotations")), o.KnownAnnotations)
 	case o.Output != "":
-		r.Detailf("wrote %s to %s", report.Words(text.Count(o.Written, "annotation", "annotations")), o.Output)
+		r.AddDetailf(
+			"wrote %s to %s",
+			report.Words(text.FormatCount(o.Written, "annotation", "annotations")),
+			o.Output,
+		)
 	}
-	output.NoteKept(&r, o.Kept)
-	for _, left := range slices.Sorted(maps.Keys(o.Left)) {
-		r.Notef("%s (%d)", report.Words(left), o.Left[left])
+	output.AddKeptCopyNote(&r, o.KeptCopy)
+	for _, left := range slices.Sorted(maps.Keys(o.LostParts)) {
+		r.AddNotef("%s (%d)", report.Words(left), o.LostParts[left])
 	}
 	return r
 }
@@ -91,7 +95,7 @@ func ExportAnnotations(ctx context.Context, w *verb.Workspace, in ExportAnnotati
 	}
 	var records []annotate.Record
 	if len(in.Files) == 0 {
-		records, err = s.All(ctx)
+		records, err = s.AllRecords(ctx)
 		if err != nil {
 			return InterchangeOut{}, err
 		}
@@ -112,13 +116,13 @@ func ExportAnnotations(ctx context.Context, w *verb.Workspace, in ExportAnnotati
 		_, err := to.Write(text.Bytes())
 		return verb.WrapError("writing", err)
 	}
-	out := InterchangeOut{Format: in.Format, Written: rep.Written, Left: rep.Left, Output: in.Output}
+	out := InterchangeOut{Format: in.Format, Written: rep.Written, LostParts: rep.Losses, Output: in.Output}
 	if in.Output == "" {
 		err = write(in.Stdout)
 	} else {
-		out.Kept, err = output.Output{Path: in.Path, Name: in.Output, Doing: "exporting", Force: in.Force,
-			Record: w.Host.Trusted,
-			Other:  "; a pipe or a device is written by: oxbow annotate export > FILE"}.Write(ctx, 0o644, write)
+		out.KeptCopy, err = output.Output{Path: in.Path, Name: in.Output, Operation: "exporting", Force: in.Force,
+			TrustList:   w.Host.Trusted,
+			OtherAdvice: "; a pipe or a device is written by: oxbow annotate export > FILE"}.Write(ctx, 0o644, write)
 	}
 	if err != nil {
 		return InterchangeOut{}, err
@@ -143,7 +147,7 @@ func ImportAnnotations(ctx context.Context, w *verb.Workspace, in ImportAnnotati
 		return InterchangeOut{}, err
 	}
 	var records []annotate.Record
-	var rep interchange.Report
+	var rep interchange.ConversionReport
 	switch in.Format {
 	case GitAI:
 		records, rep, err = interchange.ReadGitAI(ctx, s)
@@ -167,10 +171,10 @@ func ImportAnnotations(ctx context.Context, w *verb.Workspace, in ImportAnnotati
 	if err != nil {
 		return InterchangeOut{}, err
 	}
-	fresh, err := addImported(ctx, w, s, records, in.DryRun)
+	fresh, err := addImportedRecords(ctx, w, s, records, in.DryRun)
 	if err != nil {
 		return InterchangeOut{}, err
 	}
 	return InterchangeOut{Format: in.Format, DryRun: in.DryRun, isImport: true, Written: len(fresh),
-		Known: len(records) - len(fresh), Left: rep.Left, New: fresh}, nil
+		KnownAnnotations: len(records) - len(fresh), LostParts: rep.Losses, NewRecords: fresh}, nil
 }

@@ -11,13 +11,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// countWords returns a number and its noun as a value of a report.
-func countWords(n int, one, many string) report.Words { return report.Words(text.Count(n, one, many)) }
+// countText returns a number and its noun as a value of a report.
+func countText(n int, one, many string) report.Words {
+	return report.Words(text.FormatCount(n, one, many))
+}
 
-// noteSkipped adds notes about files whose annotations were not changed.
-func noteSkipped(r *report.Report, skipped []SkippedFile) {
+// addSkippedNotes adds notes about files whose annotations were not changed.
+func addSkippedNotes(r *report.Report, skipped []SkippedFile) {
 	for _, s := range skipped {
-		r.Notef("%s was left as it is: %s", s.File, s.Why)
+		r.AddNotef("%s was left as it is: %s", s.File, s.Reason)
 	}
 }
 
@@ -25,33 +27,33 @@ func noteSkipped(r *report.Report, skipped []SkippedFile) {
 func (o AnnotationStatsOut) Report() (r report.Report) {
 	var cells []report.Cell
 	add := func(name string, value any) { cells = append(cells, report.Cell{Name: name, Value: value}) }
-	add("annotations", report.Sentencef("%d of %s, %s", o.Annotations, countWords(o.Files, "file", "files"),
+	add("annotations", report.Sentencef("%d of %s, %s", o.Annotations, countText(o.Files, "file", "files"),
 		report.Words(text.FormatBytes(o.Bytes))))
-	for _, p := range placings {
-		if n := o.Placed[string(p)]; n > 0 {
+	for _, p := range allPlacings {
+		if n := o.CountByPlacing[string(p)]; n > 0 {
 			add(string(p), n)
 		}
 	}
 	if o.Archived > 0 {
 		add("archived", o.Archived)
 	}
-	for _, by := range slices.Sorted(maps.Keys(o.By)) {
+	for _, by := range slices.Sorted(maps.Keys(o.CountByActor)) {
 		if by != "unknown" {
-			add("by "+by, o.By[by])
+			add("by "+by, o.CountByActor[by])
 		}
 	}
 	if o.Annotations > 0 {
-		add("written", report.Sentencef("%s to %s, half of them by %s", report.Moment(o.Oldest),
-			report.Moment(o.Newest), report.Moment(o.Median)))
+		add("written", report.Sentencef("%s to %s, half of them by %s", report.TimeValue(o.Oldest),
+			report.TimeValue(o.Newest), report.TimeValue(o.Median)))
 	}
 	r.Add(report.Fields{Cells: cells})
-	if n := o.Placed[string(annotate.Lost)]; n > 0 {
-		r.Notef("%s nowhere in the working tree; oxbow annotate gc archives what HEAD lacks, too",
-			countWords(n, "stands", "stand"))
+	if n := o.CountByPlacing[string(annotate.Lost)]; n > 0 {
+		r.AddNotef("%s nowhere in the working tree; oxbow annotate gc archives what HEAD lacks, too",
+			countText(n, "stands", "stand"))
 	}
 	if o.Damaged > 0 {
-		r.Notef("%s of sidecars cannot be read; oxbow check says which", countWords(o.Damaged, "line", "lines"))
+		r.AddNotef("%s of sidecars cannot be read; oxbow check says which", countText(o.Damaged, "line", "lines"))
 	}
-	noteSkipped(&r, o.Skipped)
+	addSkippedNotes(&r, o.Skipped)
 	return r
 }

@@ -12,21 +12,21 @@ import (
 )
 
 // screenRecords replaces the secrets in the texts of annotations, or refuses them (see [verb.Secrets.Text]).
-func screenRecords(ctx context.Context, s *verb.Secrets, rs []annotate.Record) (found []screen.Secret, err error) {
+func screenRecords(ctx context.Context, s *verb.SecretPolicy, rs []annotate.Record) (found []screen.Secret, err error) {
 	for i := range rs {
-		rs[i].Why, err = s.Text(ctx, "reason", rs[i].Why, &found)
+		rs[i].Why, err = s.ScreenText(ctx, "reason", rs[i].Why, &found)
 		if err != nil {
 			return nil, err
 		}
 		for _, who := range []*string{&rs[i].Model, &rs[i].Agent, &rs[i].Profile, &rs[i].Ref} {
-			*who, err = s.Text(ctx, "author", *who, &found)
+			*who, err = s.ScreenText(ctx, "author", *who, &found)
 			if err != nil {
 				return nil, err
 			}
 		}
 		rs[i].Rejected = slices.Clone(rs[i].Rejected)
 		for j, t := range rs[i].Rejected {
-			rs[i].Rejected[j], err = s.Text(ctx, "rejected way", t, &found)
+			rs[i].Rejected[j], err = s.ScreenText(ctx, "rejected way", t, &found)
 			if err != nil {
 				return nil, err
 			}

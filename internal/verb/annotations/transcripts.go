@@ -22,22 +22,22 @@ import (
 
 // AnnotateTranscriptsIn is the argument of AnnotateTranscripts.
 type AnnotateTranscriptsIn struct {
-	From      []string `json:"from"                 flag:"from-transcript" value:"FILE" jsonschema:"read a FILE, - for standard input, or the transcripts in a directory; you can name several"`
-	MovedFrom string   `json:"moved_from,omitempty"                        value:"DIR"  jsonschema:"the DIR in which this tree was when the transcript was written"`
-	DryRun    bool     `json:"dry_run,omitempty"                                        jsonschema:"show what would be added, and add nothing"`
+	Transcripts []string `json:"from"                 flag:"from-transcript" value:"FILE" jsonschema:"read a FILE, - for standard input, or the transcripts in a directory; you can name several"`
+	MovedFrom   string   `json:"moved_from,omitempty"                        value:"DIR"  jsonschema:"the DIR in which this tree was when the transcript was written"`
+	DryRun      bool     `json:"dry_run,omitempty"                                        jsonschema:"show what would be added, and add nothing"`
 
 	Stdin io.Reader `json:"-"` // read for the name -
 }
 
 // AnnotateTranscriptsOut is the result of AnnotateTranscripts.
 type AnnotateTranscriptsOut struct {
-	DryRun      bool               `json:"dry_run,omitempty"`
-	Transcripts int                `json:"transcripts"`
-	Added       int                `json:"added"` // for a dry run, annotations that would be added
-	Known       int                `json:"known"` // annotations that exist already
-	Annotations []EditAnnotation   `json:"annotations"`
-	Skipped     TranscriptsSkipped `json:"skipped"`
-	Outside     []string           `json:"outside,omitempty"` // files outside of the tree, at most 20
+	DryRun           bool             `json:"dry_run,omitempty"`
+	Transcripts      int              `json:"transcripts"`
+	Added            int              `json:"added"` // for a dry run, annotations that would be added
+	KnownAnnotations int              `json:"known"` // annotations that exist already
+	Annotations      []EditAnnotation `json:"annotations"`
+	Skipped          SkippedCounts    `json:"skipped"`
+	OutsideFiles     []string         `json:"outside,omitempty"` // files outside of the tree, at most 20
 }
 
 // EditAnnotation is a new annotation.
@@ -46,7 +46,7 @@ type EditAnnotation struct {
 	File      string `json:"file"`
 	StartLine int    `json:"start_line,omitempty"`
 	EndLine   int    `json:"end_line,omitempty"`
-	Why       string `json:"why"`
+	Reason    string `json:"why"`
 	Headline  string `json:"-"`
 	Agent     string `json:"agent"`
 	Model     string `json:"model,omitempty"`
@@ -54,8 +54,8 @@ type EditAnnotation struct {
 	Ref       string `json:"ref"`
 }
 
-// TranscriptsSkipped counts the items that became no annotation.
-type TranscriptsSkipped struct {
+// SkippedCounts counts the items that became no annotation.
+type SkippedCounts struct {
 	Failed    int `json:"failed"`    // edits that were refused
 	Pending   int `json:"pending"`   // edits without a result yet
 	Outside   int `json:"outside"`   // edits of files outside the tree
@@ -65,8 +65,8 @@ type TranscriptsSkipped struct {
 	Others    int `json:"others"`    // files in a directory that are not transcripts
 }
 
-// maxOutside is the maximum number of outside files to list.
-const maxOutside = 20
+// maxOutsideFiles is the maximum number of outside files to list.
+const maxOutsideFiles = 20
 
 // AnnotateTranscripts makes annotations from the edits in transcripts.
 func AnnotateTranscripts(
@@ -86,7 +86,7 @@ func AnnotateTranscripts(
 			"give the whole path",
 		)
 	}
-	for _, name := range in.From {
+	for _, name := range in.Transcripts {
 		names, dir, err := listTranscripts(name)
 		if err != nil {
 			return out, err
@@ -94,7 +94,7 @@ func AnnotateTranscripts(
 		for _, n := range names {
 			err := out.addTranscript(ctx, w, s, n, in)
 			switch {
-			case errors.Is(err, fileedits.ErrUnknown) && dir:
+			case errors.Is(err, fileedits.ErrUnknownTranscript) && dir:
 				out.Skipped.Others++
 			case err != nil:
 				return out, fmt.Errorf("%s: %w", n, err)
@@ -156,45 +156,45 @@ func (out *AnnotateTranscriptsOut) addTranscript(
 		defer f.Close()
 		r, file = f, name
 	}
-	t, err := fileedits.Read(r, file)
+	t, err := fileedits.ReadTranscript(r, file)
 	if err != nil {
 		return err
 	}
-	j, err := fileedits.Join(s, t, &fileedits.Options{From: in.MovedFrom})
+	j, err := fileedits.MakeRecords(s, t, &fileedits.Options{OldTreePath: in.MovedFrom})
 	if err != nil {
 		return err
 	}
-	fresh, err := addImported(ctx, w, s, j.Records, in.DryRun)
+	fresh, err := addImportedRecords(ctx, w, s, j.Records, in.DryRun)
 	if err != nil {
 		return err
 	}
 	out.Transcripts++
 	out.Added += len(fresh)
-	out.Known += len(j.Records) - len(fresh)
+	out.KnownAnnotations += len(j.Records) - len(fresh)
 	for _, r := range fresh {
 		out.Annotations = append(
 			out.Annotations,
 			EditAnnotation{ID: r.ID, File: r.File, StartLine: r.Span.First, EndLine: r.Span.Last,
-				Why: r.Why, Headline: r.Headline(), Agent: r.Agent, Model: r.Model, Session: r.Session, Ref: r.Ref},
+				Reason: r.Why, Headline: r.Headline(), Agent: r.Agent, Model: r.Model, Session: r.Session, Ref: r.Ref},
 		)
 	}
 	sk := &out.Skipped
-	sk.Failed += t.Failed
-	sk.Pending += t.Pending
-	sk.Outside += j.OutsideN
-	sk.Removed += t.Removed
-	sk.Unlocated += t.Unread + j.Unlocated
-	sk.BadLines += t.Bad
-	for _, o := range j.Outside {
-		if len(out.Outside) < maxOutside && !slices.Contains(out.Outside, o) {
-			out.Outside = append(out.Outside, o)
+	sk.Failed += t.FailedCalls
+	sk.Pending += t.PendingCalls
+	sk.Outside += j.OutsideEdits
+	sk.Removed += t.DeletedFiles
+	sk.Unlocated += t.UnknownChanges + j.UnlocatedEdits
+	sk.BadLines += t.UnreadableLines
+	for _, o := range j.OutsideFiles {
+		if len(out.OutsideFiles) < maxOutsideFiles && !slices.Contains(out.OutsideFiles, o) {
+			out.OutsideFiles = append(out.OutsideFiles, o)
 		}
 	}
 	return nil
 }
 
-// newRecords returns the records that are not stored yet, with secrets replaced.
-func newRecords(
+// unstoredRecords returns the records that are not stored yet, with secrets replaced.
+func unstoredRecords(
 	ctx context.Context,
 	w *verb.Workspace,
 	s *annotate.Store,
@@ -219,22 +219,22 @@ func newRecords(
 	return fresh, nil
 }
 
-// addImported adds the records that are new. Nobody vouches for the contents of the file, so they
+// addImportedRecords adds the records that are new. Nobody vouches for the contents of the file, so they
 // are added as annotations by somebody else. A dry run only returns the error that adding the
 // annotations would return.
-func addImported(
+func addImportedRecords(
 	ctx context.Context,
 	w *verb.Workspace,
 	s *annotate.Store,
 	records []annotate.Record,
-	dry bool,
+	isDryRun bool,
 ) ([]annotate.Record, error) {
-	fresh, err := newRecords(ctx, w, s, records)
+	fresh, err := unstoredRecords(ctx, w, s, records)
 	if err != nil {
 		return nil, err
 	}
-	if dry {
-		return fresh, verb.WrapError("annotating", s.CheckedOut())
+	if isDryRun {
+		return fresh, verb.WrapError("annotating", s.CheckSparseCheckout())
 	}
 	_, err = s.AddOthers(ctx, fresh...)
 	return fresh, err

@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// WhyDiffIn is the argument of WhyDiff.
+// WhyDiffIn is the argument of AnnotationsInDiff.
 type WhyDiffIn struct {
 	Range  string `json:"range,omitempty"  flag:"-" jsonschema:"A..B or A...B, or A for what the working tree has changed since; HEAD by default"`
 	Staged bool   `json:"staged,omitempty"          jsonschema:"compare with git's index, not with the working tree"`
@@ -23,13 +23,13 @@ type WhyDiffIn struct {
 
 // WhyDiffOut lists the annotations that a change touches, and the annotations that it adds.
 type WhyDiffOut struct {
-	Base    string              `json:"base"`
-	Head    string              `json:"head"` // a commit, "index" or "working tree"
-	Files   int                 `json:"files"`
-	Touched []TouchedAnnotation `json:"touched"`
-	Added   []Annotation        `json:"added"`
-	Skipped []SkippedFile       `json:"skipped,omitempty"`
-	Notes   []verb.Note         `json:"notes,omitempty"`
+	Base               string              `json:"base"`
+	Head               string              `json:"head"` // a commit, "index" or "working tree"
+	Files              int                 `json:"files"`
+	TouchedAnnotations []TouchedAnnotation `json:"touched"`
+	AddedAnnotations   []Annotation        `json:"added"`
+	Skipped            []SkippedFile       `json:"skipped,omitempty"`
+	Notes              []verb.Note         `json:"notes,omitempty"`
 }
 
 // TouchedAnnotation is an annotation with its lines before and after the change.
@@ -39,16 +39,20 @@ type TouchedAnnotation struct {
 	BaseLines string `json:"base_lines"`
 }
 
-// WhyDiff returns the annotations of the lines that a change modifies or deletes, and the
+// AnnotationsInDiff returns the annotations of the lines that a change modifies or deletes, and the
 // annotations that the change adds.
-func WhyDiff(ctx context.Context, w *verb.Workspace, in WhyDiffIn) (WhyDiffOut, error) {
+func AnnotationsInDiff(ctx context.Context, w *verb.Workspace, in WhyDiffIn) (WhyDiffOut, error) {
 	ctx, s, err := OpenStore(ctx, w)
 	if err != nil {
 		return WhyDiffOut{}, err
 	}
 	d, err := s.Diff(
 		ctx,
-		annotate.DiffOptions{Range: in.Range, Staged: in.Staged, Progress: progress.Counter(ctx, progress.Files)},
+		annotate.DiffOptions{
+			Range:    in.Range,
+			Staged:   in.Staged,
+			Progress: progress.CountReporter(ctx, progress.UnitFiles),
+		},
 	)
 	if errors.Is(err, oxbow.ErrUnsupported) {
 		err = verb.Advise(err, "run it in a working tree of git that has a commit")
@@ -56,71 +60,74 @@ func WhyDiff(ctx context.Context, w *verb.Workspace, in WhyDiffIn) (WhyDiffOut, 
 	if err != nil {
 		return WhyDiffOut{}, err
 	}
-	out := WhyDiffOut{Base: d.Base, Head: d.Head, Files: d.Files, Touched: []TouchedAnnotation{},
-		Added: annotationList(d.Added), Skipped: makeSkipped(d.Skipped)}
-	for _, t := range d.Touched {
-		out.Touched = append(out.Touched, TouchedAnnotation{makeAnnotation(t.Found), t.BaseFile, t.Base.String()})
+	out := WhyDiffOut{Base: d.Base, Head: d.Head, Files: d.ChangedFiles, TouchedAnnotations: []TouchedAnnotation{},
+		AddedAnnotations: annotationList(d.AddedAnnotations), Skipped: skippedFiles(d.SkippedFiles)}
+	for _, t := range d.TouchedAnnotations {
+		out.TouchedAnnotations = append(
+			out.TouchedAnnotations,
+			TouchedAnnotation{makeAnnotation(t.FoundAnnotation), t.BaseFile, t.BaseSpan.String()},
+		)
 	}
-	if !d.Annotated && len(out.Added) == 0 {
+	if !d.BaseHasAnnotations && len(out.AddedAnnotations) == 0 {
 		out.Notes = append(
 			out.Notes,
-			verb.Plain(fmt.Sprintf("%.12s has no annotations; they count once they are committed", d.Base)),
+			verb.PlainNote(fmt.Sprintf("%.12s has no annotations; they count once they are committed", d.Base)),
 		)
 	}
 	if s.IsPrivate() {
-		out.Notes = append(out.Notes, verb.Plain("git ignores the annotations here until oxbow annotate setup"))
+		out.Notes = append(out.Notes, verb.PlainNote("git ignores the annotations here until oxbow annotate setup"))
 	}
 	return out, nil
 }
 
-// maxMarkdown is the maximum size of [WhyDiffOut.Markdown] in bytes. A comment on GitHub may have
+// maxMarkdownBytes is the maximum size of [WhyDiffOut.Markdown] in bytes. A comment on GitHub may have
 // 65,536 characters.
-const maxMarkdown = 60_000
+const maxMarkdownBytes = 60_000
 
 // Markdown returns the annotations as Markdown for a pull request, or "" if no annotations are
 // touched. The annotations' text is escaped, so that markup, mentions and links in it have no
 // effect.
 func (o WhyDiffOut) Markdown() string {
-	if len(o.Touched)+len(o.Added) == 0 {
+	if len(o.TouchedAnnotations)+len(o.AddedAnnotations) == 0 {
 		return ""
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "### Why these lines are as they are\n\nThis change touches %s, and adds %d.\n",
-		text.Count(len(o.Touched), "annotation", "annotations"), len(o.Added))
+		text.FormatCount(len(o.TouchedAnnotations), "annotation", "annotations"), len(o.AddedAnnotations))
 	left := 0
 	item := func(at, now string, a Annotation) {
 		var one strings.Builder
 		fmt.Fprintf(&one, "\n**%s**%s\n\n", escapeMarkdown(at), escapeMarkdown(now))
-		text := strings.TrimSpace(a.Why)
-		for _, r := range a.Rejected {
+		text := strings.TrimSpace(a.Reason)
+		for _, r := range a.RejectedAlternatives {
 			text += "\n\nRejected: " + r
 		}
 		for l := range strings.Lines(text) {
 			one.WriteString(strings.TrimRight("> "+escapeMarkdown(strings.TrimRight(l, "\r\n")), " ") + "\n")
 		}
 		fmt.Fprintf(&one, ">\n> — %s\n", escapeMarkdown(authorAndDate(a)))
-		if left > 0 || b.Len()+one.Len() > maxMarkdown {
+		if left > 0 || b.Len()+one.Len() > maxMarkdownBytes {
 			left++
 			return
 		}
 		b.WriteString(one.String())
 	}
-	for _, t := range o.Touched {
+	for _, t := range o.TouchedAnnotations {
 		now := ""
 		switch {
 		case t.StartLine == 0:
 			now = ": its lines are gone"
 		case t.File != t.BaseFile:
-			now = fmt.Sprintf(": now %s, %s, %s", t.File, LinesInWords(currentLines(t.Annotation)), t.Placed)
+			now = fmt.Sprintf(": now %s, %s, %s", t.File, LineSpanText(currentLines(t.Annotation)), t.PlacingName)
 		default:
-			now = fmt.Sprintf(": now %s, %s", LinesInWords(currentLines(t.Annotation)), t.Placed)
+			now = fmt.Sprintf(": now %s, %s", LineSpanText(currentLines(t.Annotation)), t.PlacingName)
 		}
-		item(t.BaseFile+", "+LinesInWords(t.BaseLines), now, t.Annotation)
+		item(t.BaseFile+", "+LineSpanText(t.BaseLines), now, t.Annotation)
 	}
-	for _, a := range o.Added {
+	for _, a := range o.AddedAnnotations {
 		at := a.File
 		if a.StartLine > 0 {
-			at += ", " + LinesInWords(currentLines(a))
+			at += ", " + LineSpanText(currentLines(a))
 		}
 		item(at, ": new", a)
 	}
@@ -143,14 +150,14 @@ func authorAndDate(a Annotation) string {
 			by = append(by, s)
 		}
 	}
-	if len(by) == 0 && a.By != "" {
-		by = append(by, a.By)
+	if len(by) == 0 && a.ByActor != "" {
+		by = append(by, a.ByActor)
 	}
 	return strings.Join(append(by, a.Time[:min(10, len(a.Time))]), ", ")
 }
 
-// inertly replaces characters that have a meaning in Markdown or on GitHub.
-var inertly = func() *strings.Replacer {
+// markdownEscaper replaces characters that have a meaning in Markdown or on GitHub.
+var markdownEscaper = func() *strings.Replacer {
 	var pairs []string
 	for _, c := range "\\`*_{}[]()<>|~!$" {
 		pairs = append(pairs, string(c), "\\"+string(c))
@@ -179,5 +186,5 @@ func escapeMarkdown(s string) string {
 		}
 		return r
 	}, s)
-	return inertly.Replace(s)
+	return markdownEscaper.Replace(s)
 }

@@ -7,33 +7,33 @@ import "github.com/oxbow-memory/oxbow/internal/base/report"
 // Report lists the annotations that the change touches and adds.
 func (o WhyDiffOut) Report() (r report.Report) {
 	emptyLine := report.Line{}
-	for _, touched := range o.Touched {
-		r.Linef("%s  touched", report.Name(touched.BaseFile+":"+touched.BaseLines))
+	for _, touched := range o.TouchedAnnotations {
+		r.AddLinef("%s  touched", report.Name(touched.BaseFile+":"+touched.BaseLines))
 		r.Add(touched.record(), emptyLine)
 	}
-	for _, n := range o.Added {
-		r.Linef("added")
+	for _, n := range o.AddedAnnotations {
+		r.AddLinef("added")
 		r.Add(n.record(), emptyLine)
 	}
-	r.Append(o.addRemarks())
+	r.Append(o.remarkReport())
 	return r
 }
 
 // MarkdownReport is like Report, with the annotations as Markdown for a review.
 func (o WhyDiffOut) MarkdownReport() (r report.Report) {
 	r.Add(report.Document(o.Markdown()))
-	r.Append(o.addRemarks())
+	r.Append(o.remarkReport())
 	return r
 }
 
-// addRemarks adds a warning for each file that was not examined, and the notes. If there are no annotations and no
+// remarkReport adds a warning for each file that was not examined, and the notes. If there are no annotations and no
 // notes, it adds a note that no annotation is touched.
-func (o WhyDiffOut) addRemarks() (r report.Report) {
+func (o WhyDiffOut) remarkReport() (r report.Report) {
 	for _, s := range o.Skipped {
-		r.Warnf("passed over %s: %s", s.File, report.Text(s.Why))
+		r.Warnf("passed over %s: %s", s.File, report.Text(s.Reason))
 	}
-	if len(o.Touched)+len(o.Added) == 0 && len(o.Notes) == 0 {
-		r.Notef("no annotation is touched in %s", countWords(o.Files, "file", "files"))
+	if len(o.TouchedAnnotations)+len(o.AddedAnnotations) == 0 && len(o.Notes) == 0 {
+		r.AddNotef("no annotation is touched in %s", countText(o.Files, "file", "files"))
 	}
 	report.AddNotes(&r, o.Notes)
 	return r

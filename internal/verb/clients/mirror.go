@@ -25,12 +25,12 @@ import (
 // mirrorFile is the file in a home that lists the clients whose own memories are mirrored.
 const mirrorFile = "mirror.json"
 
-// mirrors maps a client to the modification time of the newest file that was read. It also maps a
+// mirrorTimes maps a client to the modification time of the newest file that was read. It also maps a
 // file's path to the time of a change for which the report of the call is still missing.
-type mirrors map[string]time.Time
+type mirrorTimes map[string]time.Time
 
-func readMirrors(home string) (m mirrors, err error) {
-	m = mirrors{}
+func readMirrors(home string) (m mirrorTimes, err error) {
+	m = mirrorTimes{}
 	b, err := os.ReadFile(filepath.Join(home, mirrorFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -44,8 +44,8 @@ func readMirrors(home string) (m mirrors, err error) {
 	return m, err
 }
 
-// write stores m in a home.
-func (m mirrors) write(home string) error {
+// save stores m in a home.
+func (m mirrorTimes) save(home string) error {
 	if len(m) == 0 {
 		return os.Remove(filepath.Join(home, mirrorFile))
 	}
@@ -70,13 +70,13 @@ func HasMirrors(home string) bool {
 	return err == nil
 }
 
-// racyTime is the age up to which a file may be changed again without a new modification time.
-const racyTime = 2 * time.Second
+// maxRacyAge is the age up to which a file may be changed again without a new modification time.
+const maxRacyAge = 2 * time.Second
 
 // MirrorIn is the argument of Mirror.
 type MirrorIn struct {
 	Client  string                  `json:"client"`
-	World   setup.World             `json:"-"`
+	World   setup.Machine           `json:"-"`
 	Project func(dir string) string `json:"-"` // returns the name of a directory's project (may be nil)
 
 	// Report is an event that a hook of a running session reported, or nil. Taints returns the foreign texts that the
@@ -92,7 +92,7 @@ type MirrorIn struct {
 // Changes after the first import are tainted. The exception is a file that one of the client's own
 // calls wrote, according to its report, in a turn that had not read text by others.
 func Mirror(ctx context.Context, w *verb.Workspace, in MirrorIn) (out transfer.ImportOut, err error) {
-	p, err := w.Location()
+	p, err := w.FindPlace()
 	if err != nil {
 		return out, err
 	}
@@ -101,26 +101,32 @@ func Mirror(ctx context.Context, w *verb.Workspace, in MirrorIn) (out transfer.I
 		return out, err
 	}
 	seen, isMirrored := known[in.Client]
-	client := setup.Find(in.Client)
+	client := setup.FindClient(in.Client)
 	if !isMirrored || client == nil {
 		return out, nil
 	}
-	m := mirrorRun{w: w, in: in, all: client.MemoryFiles(in.World), seen: seen, known: known}
+	m := mirrorRun{
+		workspace:   w,
+		arguments:   in,
+		allFiles:    client.MemoryFiles(in.World),
+		newestTime:  seen,
+		mirrorTimes: known,
+	}
 	newest := seen
-	for _, f := range m.all {
+	for _, f := range m.allFiles {
 		if f.Time.After(seen) {
-			m.changed = append(m.changed, f)
+			m.changedFiles = append(m.changedFiles, f)
 		}
 		if f.Time.After(newest) {
 			newest = f.Time
 		}
 	}
-	if len(m.changed) == 0 {
+	if len(m.changedFiles) == 0 {
 		return out, nil
 	}
-	young := w.Time().Add(-racyTime)
+	young := w.CurrentTime().Add(-maxRacyAge)
 	if seen.IsZero() {
-		err = m.importFiles(ctx, m.changed, nil)
+		err = m.importFiles(ctx, m.changedFiles, nil)
 	} else {
 		err = m.importChanged(ctx, young)
 	}
@@ -131,39 +137,39 @@ func Mirror(ctx context.Context, w *verb.Workspace, in MirrorIn) (out transfer.I
 		return m.out, err
 	}
 	known[in.Client] = newest
-	return m.out, known.write(p.Dir())
+	return m.out, known.save(p.Dir())
 }
 
 // mirrorRun is the state of a call to Mirror.
 type mirrorRun struct {
-	w            *verb.Workspace
-	in           MirrorIn
-	all, changed []setup.MemoryFile
-	seen         time.Time
-	known        mirrors
-	out          transfer.ImportOut
+	workspace              *verb.Workspace
+	arguments              MirrorIn
+	allFiles, changedFiles []setup.MemoryFile
+	newestTime             time.Time
+	mirrorTimes            mirrorTimes
+	out                    transfer.ImportOut
 }
 
 // importChanged imports the files that changed. Files that are not named in the report come first, because
 // an agent may have read them before writing the named files.
-func (m *mirrorRun) importChanged(ctx context.Context, young time.Time) error {
+func (m *mirrorRun) importChanged(ctx context.Context, youngSince time.Time) error {
 	var named []setup.MemoryFile
-	for _, f := range m.changed {
-		if r := m.in.Report; r != nil && r.Wrote(f.Path) {
+	for _, f := range m.changedFiles {
+		if r := m.arguments.Report; r != nil && r.WritesFile(f.Path) {
 			named = append(named, f)
 			continue
 		}
-		if err := m.mirrorUnnamed(ctx, f, young); err != nil {
+		if err := m.importUnnamedFile(ctx, f, youngSince); err != nil {
 			return err
 		}
 	}
 	for _, f := range named {
-		own, err := m.ownFiles(ctx, nil)
+		own, err := m.safeFiles(ctx, nil)
 		if err != nil {
 			return err
 		}
-		taints := m.in.Taints(own)
-		if at, ok := m.known[f.Path]; ok && !at.Equal(f.Time) {
+		taints := m.arguments.Taints(own)
+		if at, ok := m.mirrorTimes[f.Path]; ok && !at.Equal(f.Time) {
 			taints = append(taints, editTaint(f.Path)) // the file was edited before the reported call
 		}
 		if err := m.importFiles(ctx, []setup.MemoryFile{f}, taints); err != nil {
@@ -173,20 +179,20 @@ func (m *mirrorRun) importChanged(ctx context.Context, young time.Time) error {
 	return nil
 }
 
-// mirrorUnnamed imports a changed file that the report does not name. If the file changed after the time young and a
-// session is running, a hook may still report the call that changed the file. In this case the import waits for a
-// later call of Mirror.
-func (m *mirrorRun) mirrorUnnamed(ctx context.Context, f setup.MemoryFile, young time.Time) error {
-	own, err := m.ownFiles(ctx, &f)
+// importUnnamedFile imports a changed file that the report does not name. If the file changed after the time young
+// and a session is running, a hook may still report the call that changed the file. In this case the import waits
+// for a later call of Mirror.
+func (m *mirrorRun) importUnnamedFile(ctx context.Context, f setup.MemoryFile, young time.Time) error {
+	own, err := m.safeFiles(ctx, &f)
 	if err != nil {
 		return err
 	}
 	taints, wrote, err := m.archivedWrites(ctx, f, own)
-	at, waited := m.known[f.Path]
+	at, waited := m.mirrorTimes[f.Path]
 	switch {
 	case err != nil:
 		return err
-	case !wrote && m.in.Report != nil && f.Time.After(young):
+	case !wrote && m.arguments.Report != nil && f.Time.After(young):
 		return m.postponeFile(ctx, f)
 	case !wrote || (waited && !at.Equal(f.Time)):
 		taints = append(taints, editTaint(f.Path))
@@ -196,14 +202,14 @@ func (m *mirrorRun) mirrorUnnamed(ctx context.Context, f setup.MemoryFile, young
 
 // postponeFile leaves a file to a later call of Mirror, if its import would add or update notes.
 func (m *mirrorRun) postponeFile(ctx context.Context, f setup.MemoryFile) error {
-	read, err := m.reading(ctx, []setup.MemoryFile{f}, m.storedProject)
+	read, err := m.importArgument(ctx, []setup.MemoryFile{f}, m.storedProject)
 	if err != nil {
 		return err
 	}
 	read.DryRun = true
-	got, err := transfer.Import(ctx, m.w, read)
-	if _, waits := m.known[f.Path]; !waits && got.Added+got.Updated > 0 {
-		m.known[f.Path] = f.Time
+	got, err := transfer.Import(ctx, m.workspace, read)
+	if _, waits := m.mirrorTimes[f.Path]; !waits && got.Added+got.Updated > 0 {
+		m.mirrorTimes[f.Path] = f.Time
 	}
 	return err
 }
@@ -213,23 +219,23 @@ func (m *mirrorRun) postponeFile(ctx context.Context, f setup.MemoryFile) error 
 func (m *mirrorRun) archivedWrites(
 	ctx context.Context,
 	f setup.MemoryFile,
-	own []string,
-) (taints []string, wrote bool, err error) {
-	if m.w.Sessions == nil {
+	ownFiles []string,
+) (taints []string, foundWrite bool, err error) {
+	if m.workspace.Sessions == nil {
 		return nil, false, nil
 	}
-	_, a, err := m.w.Archive(ctx)
+	_, a, err := m.workspace.OpenArchive(ctx)
 	if err != nil {
 		return nil, false, err
 	}
-	return a.Wrote(ctx, m.in.Client, f.Path, m.seen, f.Time, own)
+	return a.CheckFileWrite(ctx, m.arguments.Client, f.Path, m.newestTime, f.Time, ownFiles)
 }
 
-// ownFiles returns the paths of the client's files that are safe to read, because no note that was made from them is
-// held back. If but is not nil, ownFiles also leaves out all changed files other than but, because the changes were
+// safeFiles returns the paths of the client's files that are safe to read, because no note that was made from them is
+// held back. If but is not nil, safeFiles also leaves out all changed files other than but, because the changes were
 // not judged yet.
-func (m *mirrorRun) ownFiles(ctx context.Context, but *setup.MemoryFile) ([]string, error) {
-	ctx, mem, err := m.w.Memory(ctx, verb.Create)
+func (m *mirrorRun) safeFiles(ctx context.Context, exceptFile *setup.MemoryFile) ([]string, error) {
+	ctx, mem, err := m.workspace.OpenMemory(ctx, verb.Create)
 	if err != nil {
 		return nil, err
 	}
@@ -244,8 +250,8 @@ func (m *mirrorRun) ownFiles(ctx context.Context, but *setup.MemoryFile) ([]stri
 		}
 	}
 	var own []string
-	for _, f := range m.all {
-		isOpen := but != nil && f != *but && slices.Contains(m.changed, f)
+	for _, f := range m.allFiles {
+		isOpen := exceptFile != nil && f != *exceptFile && slices.Contains(m.changedFiles, f)
 		if isOpen || held[f.Path] {
 			continue
 		}
@@ -271,24 +277,24 @@ func (m *mirrorRun) importFiles(ctx context.Context, files []setup.MemoryFile, t
 	if len(taints) > 0 {
 		project = m.storedProject
 	}
-	read, err := m.reading(ctx, files, project)
+	read, err := m.importArgument(ctx, files, project)
 	if err != nil {
 		return err
 	}
 	for _, f := range files {
-		delete(m.known, f.Path)
+		delete(m.mirrorTimes, f.Path)
 	}
-	got, err := transfer.Import(verb.WithTaints(ctx, taints), m.w, read)
+	got, err := transfer.Import(verb.WithTaints(ctx, taints), m.workspace, read)
 	m.out.Added = m.out.Added + got.Added
 	m.out.Updated = m.out.Updated + got.Updated
-	m.out.Held = m.out.Held + got.Held
+	m.out.HeldEntries = m.out.HeldEntries + got.HeldEntries
 	m.out.Problems = append(m.out.Problems, got.Problems...)
 	return err
 }
 
-// reading returns the argument for an import of files. The function projectOf returns the project of
+// importArgument returns the argument for an import of files. The function projectOf returns the project of
 // a file.
-func (m *mirrorRun) reading(
+func (m *mirrorRun) importArgument(
 	ctx context.Context,
 	files []setup.MemoryFile,
 	projectOf func(context.Context, setup.MemoryFile) (string, error),
@@ -309,7 +315,7 @@ func (m *mirrorRun) reading(
 // storedProject is like project, but prefers the project of the notes imported from the file, so that
 // they do not move to another project.
 func (m *mirrorRun) storedProject(ctx context.Context, f setup.MemoryFile) (string, error) {
-	ctx, mem, err := m.w.Memory(ctx, verb.Create)
+	ctx, mem, err := m.workspace.OpenMemory(ctx, verb.Create)
 	if err != nil {
 		return "", err
 	}
@@ -327,8 +333,8 @@ func (m *mirrorRun) storedProject(ctx context.Context, f setup.MemoryFile) (stri
 
 // project returns the name of a file's project, or "" if it is unknown.
 func (m *mirrorRun) project(_ context.Context, f setup.MemoryFile) (string, error) {
-	if dir := f.Dir(); m.in.Project != nil && dir != "" {
-		return m.in.Project(dir), nil
+	if dir := f.Dir(); m.arguments.Project != nil && dir != "" {
+		return m.arguments.Project(dir), nil
 	}
 	return "", nil
 }

@@ -25,7 +25,7 @@ import (
 // SetupIn is the argument of SetupClients.
 type SetupIn struct {
 	Clients    []string `json:"clients,omitempty"     flag:"-" usage:"The clients, or all."`
-	Scope      string   `json:"scope,omitempty"                usage:"Change files of the user, or of this project."                                                                             enum:"user,project"`
+	Scope      string   `json:"scope,omitempty"                usage:"Change files of the user, or of this project."                                                                enum:"user,project"`
 	NoMCP      bool     `json:"no_mcp,omitempty"               usage:"Leave out the server."`
 	NoInject   bool     `json:"no_inject,omitempty"            usage:"Leave out the hooks that show texts to the agent."`
 	NoCapture  bool     `json:"no_capture,omitempty"           usage:"Leave out the hooks that record sessions."`
@@ -36,17 +36,18 @@ type SetupIn struct {
 	Remove     bool     `json:"remove,omitempty"               usage:"Restore the files, or remove oxbow's settings from them."`
 	DryRun     bool     `json:"dry_run,omitempty"              usage:"Show what would change, and change nothing."`
 
-	World      setup.World                 `json:"-"`
-	Project    func(dir string) string     `json:"-"` // the name of a directory's project
-	Executable string                      `json:"-"` // path by which clients start oxbow
-	Home       string                      `json:"-"` // home that clients are told to use (may be empty)
-	Layout     bool                        `json:"-"` // the home has another program's layout and tools
-	Approved   []string                    `json:"-"` // tools that a client may run without asking, in such a home
-	Plugin     func(argv []string) string  `json:"-"`
-	Agree      func(all []SetupFile) error `json:"-"` // asks the user before anything is written (may be nil)
+	World            setup.Machine           `json:"-"`
+	Project          func(dir string) string `json:"-"` // the name of a directory's project
+	Executable       string                  `json:"-"` // path by which clients start oxbow
+	Home             string                  `json:"-"` // home that clients are told to use (may be empty)
+	HasForeignLayout bool                    `json:"-"` // the home has another program's layout and tools
+	// Tools that a client may run without asking, in such a home.
+	ApprovedTools []string                    `json:"-"`
+	PluginFile    func(argv []string) string  `json:"-"`
+	Confirm       func(all []SetupFile) error `json:"-"` // asks the user before anything is written (may be nil)
 
-	// Start starts a server as the client would.
-	Start func(ctx context.Context, s setup.Server) setup.Answer `json:"-"`
+	// StartServer starts a server as the client would.
+	StartServer func(ctx context.Context, s setup.Server) setup.ServerAnswer `json:"-"`
 }
 
 // SetupOut is the result of SetupClients.
@@ -57,13 +58,13 @@ type SetupOut struct {
 	// Findings are the problems of the clients that are set up, as doctor reports them.
 	Findings []setup.Finding `json:"findings,omitempty"`
 
-	Left []string `json:"left,omitempty"` // files that are still set up, such as files of projects
+	RemainingFiles []string `json:"left,omitempty"` // files that are still set up, such as files of projects
 }
 
 // Failed reports whether a client could not be set up or does not work.
 func (o SetupOut) Failed() bool {
 	return slices.ContainsFunc(o.Findings, func(f setup.Finding) bool {
-		return f.Level == setup.Problem
+		return f.Level == setup.LevelProblem
 	}) || slices.ContainsFunc(o.Clients, func(c SetupClient) bool {
 		return c.Problem != "" || (c.Server != nil && c.Server.Problem != "")
 	})
@@ -78,22 +79,23 @@ type SetupClient struct {
 	SetUp     bool         `json:"set_up"`
 	Files     []SetupFile  `json:"files,omitempty"`
 	Server    *SetupServer `json:"server,omitempty"`
-	Memory    string       `json:"memory,omitempty"` // the client's own memory, if it stays switched on
+	OwnMemory string       `json:"memory,omitempty"` // the client's own memory, if it stays switched on
 	Mirrored  bool         `json:"mirrored,omitempty"`
-	Annotates bool         `json:"annotates,omitempty"` // hooks record why the agent edited lines, in every repository
-	Added     int          `json:"added,omitempty"`     // notes that the mirror added
-	Updated   int          `json:"updated,omitempty"`
-	Held      int          `json:"held,omitempty"` // number of these notes that are held back from models
-	Notes     []string     `json:"notes,omitempty"`
-	Problem   string       `json:"problem,omitempty"` // why no more was done for this client
-	Mend      verb.Note    `json:"mend,omitzero"`
+	// Hooks record why the agent edited lines, in every repository.
+	Annotates    bool      `json:"annotates,omitempty"`
+	AddedNotes   int       `json:"added,omitempty"` // notes that the mirror added
+	UpdatedNotes int       `json:"updated,omitempty"`
+	HeldNotes    int       `json:"held,omitempty"` // number of these notes that are held back from models
+	Notes        []string  `json:"notes,omitempty"`
+	Problem      string    `json:"problem,omitempty"` // why no more was done for this client
+	Mend         verb.Note `json:"mend,omitzero"`
 }
 
 // SetupFile is a file of a client.
 type SetupFile struct {
-	Path string `json:"path"`
-	Did  string `json:"did"` // "created", "changed", "removed" or "unchanged"
-	Diff string `json:"diff,omitempty"`
+	Path    string `json:"path"`
+	Outcome string `json:"did"` // "created", "changed", "removed" or "unchanged"
+	Diff    string `json:"diff,omitempty"`
 }
 
 // SetupServer is the answer of the server that the client starts.
@@ -120,7 +122,7 @@ func SetupClients(ctx context.Context, w *verb.Workspace, in SetupIn) (SetupOut,
 	for _, c := range chosen {
 		s := in.clientState(c)
 		switch {
-		case in.onlyLists(): // only list the client
+		case in.isListOnly(): // only list the client
 		case len(in.Clients) == 0 && !s.SetUp && !c.IsRecorded(in.World, look.Options):
 			continue
 		default:
@@ -133,11 +135,11 @@ func SetupClients(ctx context.Context, w *verb.Workspace, in SetupIn) (SetupOut,
 		out.Clients = append(out.Clients, s)
 	}
 	if !in.Remove && !in.DryRun {
-		out.Findings = chosenFindings(ctx, look, chosen)
+		out.Findings = clientFindings(ctx, look, chosen)
 	}
 	removesAll := in.Remove && len(in.Clients) == 0
 	if removesAll && !in.DryRun {
-		out.Left = in.remainingFiles(out.Clients)
+		out.RemainingFiles = in.remainingFiles(out.Clients)
 	}
 	return out, nil
 }
@@ -148,54 +150,60 @@ func (in *SetupIn) remainingFiles(all []SetupClient) []string {
 	o := in.setupOptions()
 	return slices.DeleteFunc(in.World.RecordedFiles(), func(path string) bool {
 		return slices.ContainsFunc(all, func(s SetupClient) bool {
-			return s.Problem != "" && slices.Contains(setup.Find(s.Client).FilePaths(in.World, o), path)
+			return s.Problem != "" && slices.Contains(setup.FindClient(s.Client).FilePaths(in.World, o), path)
 		})
 	})
 }
 
-// onlyLists reports whether the call only lists the clients.
-func (in *SetupIn) onlyLists() bool { return len(in.Clients) == 0 && !in.Remove && !in.Check }
+// isListOnly reports whether the call only lists the clients.
+func (in *SetupIn) isListOnly() bool { return len(in.Clients) == 0 && !in.Remove && !in.Check }
 
 // prepareSetup validates the arguments, and returns the chosen clients and an inspection of the clients' configuration.
 func (in *SetupIn) prepareSetup(w *verb.Workspace) ([]*setup.Client, *setup.Inspection, error) {
-	chosen, err := in.chosen()
+	chosen, err := in.chosenClients()
 	if err == nil {
-		err = in.mirrorable(w)
+		err = in.checkMirrorAllowed(w)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	place, err := w.Location()
+	place, err := w.FindPlace()
 	if err != nil && !in.Remove { // oxbow can be removed even if its home cannot be read
 		return nil, nil, err
 	}
 	look := in.Inspection(place)
-	if in.onlyLists() {
+	if in.isListOnly() {
 		look.Start = nil
 	}
 	return chosen, look, nil
 }
 
-// chosenFindings returns the findings about the chosen clients.
-func chosenFindings(ctx context.Context, look *setup.Inspection, chosen []*setup.Client) []setup.Finding {
-	return slices.DeleteFunc(look.Find(ctx), func(f setup.Finding) bool {
+// clientFindings returns the findings about the chosen clients.
+func clientFindings(ctx context.Context, inspection *setup.Inspection, chosen []*setup.Client) []setup.Finding {
+	return slices.DeleteFunc(inspection.Findings(ctx), func(f setup.Finding) bool {
 		return !slices.ContainsFunc(chosen, func(c *setup.Client) bool { return slices.Contains(f.Clients, c.Name) })
 	})
 }
 
 // Inspection returns an inspection of the clients' configuration for the home at p.
 func (in *SetupIn) Inspection(p verb.Place) *setup.Inspection {
-	return &setup.Inspection{World: in.World, Options: in.setupOptions(), Home: p.Home, Rule: p.Rule, Compares: true,
-		Start: in.Start}
+	return &setup.Inspection{
+		World:    in.World,
+		Options:  in.setupOptions(),
+		Home:     p.Home,
+		Rule:     p.HomeRule,
+		Compares: true,
+		Start:    in.StartServer,
+	}
 }
 
 // recordError stores an error, which may be nil, in the client's result and returns nil. If ends is set, it
 // records nothing and returns the error, so that setup ends.
-func (s *SetupClient) recordError(err error, ends bool) error {
-	if err == nil || ends {
+func (s *SetupClient) recordError(err error, endsSetup bool) error {
+	if err == nil || endsSetup {
 		return err
 	}
-	s.Problem, s.Mend = err.Error(), verb.Remedy(err)
+	s.Problem, s.Mend = err.Error(), verb.ErrorRemedy(err)
 	return nil
 }
 
@@ -204,12 +212,12 @@ func (in *SetupIn) setUpClient(
 	ctx context.Context,
 	w *verb.Workspace,
 	c *setup.Client,
-	look *setup.Inspection,
+	inspection *setup.Inspection,
 	s *SetupClient,
 ) error {
-	o := look.Options
+	o := inspection.Options
 	if in.Check {
-		o = look.Chosen(c)
+		o = inspection.ChosenOptions(c)
 	}
 	if in.Remove { // do this first, because in.one may delete the last record together with its directory
 		if err := in.switchAnnotations(c, o, s); err != nil {
@@ -224,8 +232,8 @@ func (in *SetupIn) setUpClient(
 			return err
 		}
 	}
-	err := in.ownMemory(ctx, w, c, s)
-	if in.mayWrite() {
+	err := in.setUpOwnMemory(ctx, w, c, s)
+	if in.changesFiles() {
 		err = errors.Join(err, in.switchInjection(w, c.Name))
 	}
 	if in.Remove { // ignore err: oxbow can be removed even if the home cannot be read
@@ -236,31 +244,31 @@ func (in *SetupIn) setUpClient(
 	}
 	s.Notes = append(s.Notes, c.SetupAdvice(in.World, o)...)
 	if !in.DryRun {
-		in.verify(ctx, w, c, look, s)
+		in.checkServer(ctx, w, c, inspection, s)
 	}
 	return nil
 }
 
-// mayWrite reports whether the call changes files, so is neither a dry run nor a check.
-func (in *SetupIn) mayWrite() bool {
+// changesFiles reports whether the call changes files, so is neither a dry run nor a check.
+func (in *SetupIn) changesFiles() bool {
 	return !in.DryRun && !in.Check
 }
 
 // switchInjection records in the home whether hooks of the client inject text. It does nothing if the home cannot be
 // read or has another layout.
 func (in *SetupIn) switchInjection(w *verb.Workspace, clientName string) error {
-	p, err := w.Location()
+	p, err := w.FindPlace()
 	if err != nil || !p.HasOwnLayout() {
 		return nil
 	}
-	return switchFor(p.Dir(), clientName, in.NoInject && !in.Remove)
+	return switchInjectionFile(p.Dir(), clientName, in.NoInject && !in.Remove)
 }
 
 // switchAnnotations switches the annotations on or off with which hooks record why the client's agent edited lines. A
 // check or a dry run switches nothing.
 func (in *SetupIn) switchAnnotations(c *setup.Client, o setup.Options, s *SetupClient) error {
 	if in.Check {
-		s.Annotates = in.World.AnnotatesBelow(c.Name, in.World.Dir)
+		s.Annotates = in.World.IsAnnotationOn(c.Name, in.World.Dir)
 		return nil
 	}
 	s.Annotates = c.CanAnnotate() && !in.NoAnnotate && !in.NoCapture && !in.Remove
@@ -270,9 +278,9 @@ func (in *SetupIn) switchAnnotations(c *setup.Client, o setup.Options, s *SetupC
 	return c.SwitchAnnotations(in.World, o, s.Annotates)
 }
 
-// ownMemory begins, continues or ends the mirror of a client's own memory.
-func (in *SetupIn) ownMemory(ctx context.Context, w *verb.Workspace, c *setup.Client, s *SetupClient) error {
-	p, err := w.Location()
+// setUpOwnMemory begins, continues or ends the mirror of a client's own memory.
+func (in *SetupIn) setUpOwnMemory(ctx context.Context, w *verb.Workspace, c *setup.Client, s *SetupClient) error {
+	p, err := w.FindPlace()
 	if err != nil {
 		return err
 	}
@@ -284,7 +292,7 @@ func (in *SetupIn) ownMemory(ctx context.Context, w *verb.Workspace, c *setup.Cl
 		return err
 	}
 	_, was := m[c.Name]
-	s.Memory, s.Mirrored = in.keptMemory(c, was)
+	s.OwnMemory, s.Mirrored = in.remainingMemory(c, was)
 	if in.DryRun || in.Check {
 		return nil
 	}
@@ -293,39 +301,39 @@ func (in *SetupIn) ownMemory(ctx context.Context, w *verb.Workspace, c *setup.Cl
 		if s.Mirrored {
 			m[c.Name] = time.Time{}
 		}
-		err = m.write(p.Dir())
+		err = m.save(p.Dir())
 	}
 	if err != nil || !s.Mirrored {
 		return err
 	}
 	got, err := Mirror(ctx, w, MirrorIn{Client: c.Name, World: in.World, Project: in.Project})
 	s.Notes = append(s.Notes, got.Problems...)
-	s.Added = got.Added
-	s.Updated = got.Updated
-	s.Held = got.Held
+	s.AddedNotes = got.Added
+	s.UpdatedNotes = got.Updated
+	s.HeldNotes = got.HeldEntries
 	return err
 }
 
-// keptMemory returns the client's own memory if this memory stays on, and whether it will be
+// remainingMemory returns the client's own memory if this memory stays on, and whether it will be
 // mirrored.
-func (in *SetupIn) keptMemory(c *setup.Client, was bool) (memory string, mirrored bool) {
+func (in *SetupIn) remainingMemory(c *setup.Client, wasMirrored bool) (memory string, mirrored bool) {
 	switch {
 	case in.Remove || in.OwnMemory == "off":
 		return "", false
 	case in.OwnMemory == "":
-		return c.Memory, was
+		return c.Memory, wasMirrored
 	}
 	return c.Memory, in.OwnMemory == "mirror"
 }
 
-// mirrorable returns an error if the home belongs to a project, because the memory of all projects
+// checkMirrorAllowed returns an error if the home belongs to a project, because the memory of all projects
 // would be mirrored into it.
-func (in *SetupIn) mirrorable(w *verb.Workspace) error {
+func (in *SetupIn) checkMirrorAllowed(w *verb.Workspace) error {
 	if in.OwnMemory != "mirror" {
 		return nil
 	}
-	p, err := w.Location()
-	if err == nil && p.Found {
+	p, err := w.FindPlace()
+	if err == nil && p.FoundFromDir {
 		err = verb.Advise(
 			verb.Invalidf("%s is the home of a project, and a client's memory is of all of them", p.Home),
 			"name your own home with --home",
@@ -334,8 +342,8 @@ func (in *SetupIn) mirrorable(w *verb.Workspace) error {
 	return err
 }
 
-// chosen returns the clients that the call names, or all clients if it names none.
-func (in *SetupIn) chosen() (all []*setup.Client, err error) {
+// chosenClients returns the clients that the call names, or all clients if it names none.
+func (in *SetupIn) chosenClients() (all []*setup.Client, err error) {
 	if len(in.Clients) == 0 {
 		return setup.Clients(), nil
 	}
@@ -345,7 +353,7 @@ func (in *SetupIn) chosen() (all []*setup.Client, err error) {
 	}
 	named := strings.FieldsFunc(strings.Join(in.Clients, ","), func(r rune) bool { return r == ',' })
 	for _, name := range named {
-		c := setup.Find(strings.TrimSpace(name))
+		c := setup.FindClient(strings.TrimSpace(name))
 		switch {
 		case name == "all":
 			for _, c := range setup.Clients() {
@@ -366,12 +374,13 @@ func (in *SetupIn) chosen() (all []*setup.Client, err error) {
 func (in *SetupIn) setupOptions() setup.Options {
 	o := setup.Options{Executable: in.Executable, Home: in.Home, Project: in.Scope == "project", NoMCP: in.NoMCP,
 		NoInject:  in.NoInject,
-		NoCapture: in.NoCapture, Off: in.OwnMemory == "off", Trust: in.Trust, Plugin: in.Plugin}
-	if in.Layout {
-		o.Allow = in.Approved
+		NoCapture: in.NoCapture, Off: in.OwnMemory == "off", Trust: in.Trust, Plugin: in.PluginFile}
+	if in.HasForeignLayout {
+		o.Allow = in.ApprovedTools
 		return o
 	}
-	for _, v := range verb.WithProfiles(append(verb.Table(), append(annotations.Code(), verb.RecallMemory())...), nil) {
+	for _, v := range verb.WithProfiles(append(verb.Tools(), append(annotations.CodeTools(),
+		verb.RecallMemory())...), nil) {
 		if v.ReadOnly || v.Name == "remember" {
 			o.Allow = append(o.Allow, v.Name)
 		}
@@ -399,35 +408,35 @@ func (in *SetupIn) changeFiles(c *setup.Client, o setup.Options, s *SetupClient)
 	for try := 0; ; try++ {
 		changes, err := plan(in.World, o)
 		if err != nil {
-			return verb.Advise(err, "nothing was changed for "+c.Title+"; "+in.mendFile(c, err))
+			return verb.Advise(err, "nothing was changed for "+c.Title+"; "+in.fileErrorAdvice(c, err))
 		}
 		s.Files = setupFiles(changes)
-		if !in.mayWrite() {
+		if !in.changesFiles() {
 			return nil
 		}
 		hasChanges := slices.ContainsFunc(changes, func(ch *setup.Change) bool { return !ch.IsUnchanged() })
-		mustAsk := in.Agree != nil && try == 0
+		mustAsk := in.Confirm != nil && try == 0
 		if mustAsk && hasChanges {
-			if err := in.Agree(s.Files); err != nil {
+			if err := in.Confirm(s.Files); err != nil {
 				return err
 			}
 		}
-		n, err := apply(changes)
+		n, err := applyChanges(changes)
 		switch {
 		case err == nil:
 			s.SetUp = !in.Remove
 			return nil
 		case !setup.IsChangedError(err) || try == 5:
 			s.SetUp, s.Files = false, setupFiles(changes[:n])
-			return verb.Advise(err, "nothing more was changed for "+c.Title+"; "+in.mendFile(c, err))
+			return verb.Advise(err, "nothing more was changed for "+c.Title+"; "+in.fileErrorAdvice(c, err))
 		}
 	}
 }
 
-// mendFile returns advice about an error in a client's files.
-func (in *SetupIn) mendFile(c *setup.Client, err error) string {
+// fileErrorAdvice returns advice about an error in a client's files.
+func (in *SetupIn) fileErrorAdvice(c *setup.Client, err error) string {
 	command := "oxbow setup " + c.Name
-	if setup.HasNoProject(err) {
+	if setup.IsNoProjectError(err) {
 		return "its files of the user: " + command
 	}
 	if in.Scope == "project" {
@@ -442,14 +451,14 @@ func (in *SetupIn) mendFile(c *setup.Client, err error) string {
 func setupFiles(changes []*setup.Change) (all []SetupFile) {
 	for _, ch := range changes {
 		if !ch.IsUnchanged() || ch.Before != nil {
-			all = append(all, SetupFile{Path: ch.Path, Did: describeChange(ch), Diff: ch.Diff()})
+			all = append(all, SetupFile{Path: ch.Path, Outcome: describeChange(ch), Diff: ch.Diff()})
 		}
 	}
 	return all
 }
 
-// apply applies the changes and returns how many it applied before the first error.
-func apply(changes []*setup.Change) (int, error) {
+// applyChanges applies the changes and returns how many it applied before the first error.
+func applyChanges(changes []*setup.Change) (int, error) {
 	for i, ch := range changes {
 		if err := ch.Apply(); err != nil {
 			return i, err
@@ -470,28 +479,28 @@ func describeChange(c *setup.Change) string {
 	return "changed"
 }
 
-// verify starts a client's server, and checks that the server uses w's home.
-func (in *SetupIn) verify(
+// checkServer starts a client's server, and checks that the server uses w's home.
+func (in *SetupIn) checkServer(
 	ctx context.Context,
 	w *verb.Workspace,
 	c *setup.Client,
-	look *setup.Inspection,
+	inspection *setup.Inspection,
 	s *SetupClient,
 ) {
 	servers := c.ServerEntries(in.World, in.setupOptions())
-	if len(servers) == 0 || in.Start == nil {
+	if len(servers) == 0 || in.StartServer == nil {
 		return
 	}
 	server := servers[0].Server
 	r := &SetupServer{Command: server.Argv()}
 	s.Server = r
-	p, err := w.Location()
+	p, err := w.FindPlace()
 	if err == nil {
-		a := look.Ask(ctx, server)
+		a := inspection.AskServer(ctx, server)
 		r.Answer = a.Text
 		r.Home = a.Home
-		r.Entries = entriesIn(a.Text)
-		r.NoMemory = a.NoMemory != ""
+		r.Entries = parseEntryCount(a.Text)
+		r.NoMemory = a.NoMemoryReason != ""
 		err = a.Err
 	}
 	switch {
@@ -502,9 +511,9 @@ func (in *SetupIn) verify(
 	}
 }
 
-// entriesIn returns the number of entries with which an answer of the tool list begins, such as "0 entries" or
+// parseEntryCount returns the number of entries with which an answer of the tool list begins, such as "0 entries" or
 // "1 of 9 entries". It returns nil if the answer has another form.
-func entriesIn(answer string) *int {
+func parseEntryCount(answer string) *int {
 	words := strings.Fields(answer)
 	if len(words) > 2 && words[1] == "of" {
 		words = words[2:]
@@ -518,10 +527,10 @@ func entriesIn(answer string) *int {
 	return nil
 }
 
-// switchFor creates the file that switches injection off for a client, or removes the file.
-func switchFor(home, client string, off bool) error {
-	path := filepath.Join(home, injection.InjectOffFor(client))
-	if off {
+// switchInjectionFile creates the file that switches injection off for a client, or removes the file.
+func switchInjectionFile(home, client string, isOff bool) error {
+	path := filepath.Join(home, injection.ClientInjectOffFile(client))
+	if isOff {
 		return errors.Join(os.MkdirAll(home, 0o700), os.WriteFile(path, nil, 0o600))
 	}
 	err := os.Remove(path)

@@ -22,33 +22,36 @@ func (o SetupOut) Report(in SetupIn) (r report.Report) {
 		o.addClients(&r)
 		return r
 	}
-	if len(o.Clients) == 0 && len(o.Left) == 0 {
-		r.Notef("%s", report.Did(len(in.Clients) > 0, "nothing is set up",
+	if len(o.Clients) == 0 && len(o.RemainingFiles) == 0 {
+		r.AddNotef("%s", report.EffectVerb(len(in.Clients) > 0, "nothing is set up",
 			"none of them is installed; name one to set it up all the same"))
 	}
-	if len(o.Left) > 0 {
-		r.Notef("still set up: %s; give --scope project in that project, or set the variable that named the directory",
-			report.Names(o.Left))
+	if len(o.RemainingFiles) > 0 {
+		r.AddNotef(
+			"still set up: %s; give --scope project in that project, or set the variable that named the directory",
+			report.Names(o.RemainingFiles),
+		)
 	}
 	for i := range o.Clients {
-		o.Clients[i].report(&r, in)
+		o.Clients[i].addToReport(&r, in)
 	}
 	annotates := func(c SetupClient) bool { return c.Annotates && c.Problem == "" }
 	if slices.ContainsFunc(o.Clients, annotates) {
-		r.Linef(
+		r.AddLinef(
 			"the reasons for edits by agents are kept for you alone, in %s of each project; to see them: oxbow why FILE; "+
 				"to keep none: oxbow setup with --no-annotate",
 			report.Words(annotate.DefaultDir),
 		)
 	}
 	wasWritten := func(c SetupClient) bool {
-		return c.Problem == "" && slices.ContainsFunc(c.Files, func(f SetupFile) bool { return f.Did != "unchanged" })
+		return c.Problem == "" &&
+			slices.ContainsFunc(c.Files, func(f SetupFile) bool { return f.Outcome != "unchanged" })
 	}
-	setsUp := in.mayWrite() && !in.Remove
+	setsUp := in.changesFiles() && !in.Remove
 	if setsUp && slices.ContainsFunc(o.Clients, wasWritten) {
-		r.Notef("start your agents again: an agent that runs already does not see oxbow")
+		r.AddNotef("start your agents again: an agent that runs already does not see oxbow")
 	}
-	o.reportFindings(&r)
+	o.addFindings(&r)
 	return r
 }
 
@@ -56,7 +59,7 @@ func (o SetupOut) Report(in SetupIn) (r report.Report) {
 func (o SetupOut) addClients(r *report.Report) {
 	for _, c := range o.Clients {
 		hasFinding := func(f setup.Finding) bool {
-			return f.Level != setup.OK && slices.Contains(f.Clients, c.Client)
+			return f.Level != setup.LevelOK && slices.Contains(f.Clients, c.Client)
 		}
 		state := "not found"
 		switch {
@@ -67,10 +70,10 @@ func (o SetupOut) addClients(r *report.Report) {
 		case c.Installed:
 			state = "installed"
 		}
-		r.Linef("%s", report.Words(fmt.Sprintf("%-9s %-12s  %s", c.Client, c.Title, state)))
+		r.AddLinef("%s", report.Words(fmt.Sprintf("%-9s %-12s  %s", c.Client, c.Title, state)))
 	}
-	o.reportFindings(r)
-	r.Notef("to set up one: oxbow setup CLIENT; all that are installed: oxbow setup all")
+	o.addFindings(r)
+	r.AddNotef("to set up one: oxbow setup CLIENT; all that are installed: oxbow setup all")
 }
 
 // addIndented adds a line about a client, below its title.
@@ -78,12 +81,12 @@ func addIndented(r *report.Report, format string, values ...any) {
 	r.Add(report.Line{Sentence: report.Sentencef(format, values...), Indent: 2})
 }
 
-// report adds the result for a client.
-func (c *SetupClient) report(r *report.Report, in SetupIn) {
-	r.Linef("%s", report.Name(c.Title))
+// addToReport adds the result for a client.
+func (c *SetupClient) addToReport(r *report.Report, in SetupIn) {
+	r.AddLinef("%s", report.Name(c.Title))
 	if !in.Check {
 		for _, f := range c.Files {
-			f.report(r, in)
+			f.addToReport(r, in)
 		}
 	}
 	if c.Problem != "" {
@@ -93,25 +96,30 @@ func (c *SetupClient) report(r *report.Report, in SetupIn) {
 		}
 		return
 	}
-	wasChanged := func(f SetupFile) bool { return f.Did != "unchanged" }
+	wasChanged := func(f SetupFile) bool { return f.Outcome != "unchanged" }
 	if in.Remove && !slices.ContainsFunc(c.Files, wasChanged) {
 		addIndented(r, "nothing of oxbow is there")
 	}
-	c.Server.report(r)
+	c.Server.addToReport(r)
 	switch {
 	case c.Mirrored:
-		addIndented(r, "its own memory (%s) is mirrored; notes: %d new, %d changed", report.Text(c.Memory), c.Added,
-			c.Updated)
-		if c.Held > 0 {
-			addIndented(r, "%s", verb.HeldBack(c.Held, ""))
+		addIndented(
+			r,
+			"its own memory (%s) is mirrored; notes: %d new, %d changed",
+			report.Text(c.OwnMemory),
+			c.AddedNotes,
+			c.UpdatedNotes,
+		)
+		if c.HeldNotes > 0 {
+			addIndented(r, "%s", verb.HeldBackText(c.HeldNotes, ""))
 		}
-	case c.Memory != "":
+	case c.OwnMemory != "":
 		addIndented(
 			r,
 			"%s has a memory of its own (%s), which stays unchanged; to copy its notes into oxbow, add --own-memory mirror; "+
 				"to switch it off, add --own-memory off",
 			report.Text(c.Title),
-			report.Text(c.Memory),
+			report.Text(c.OwnMemory),
 		)
 	}
 	for _, n := range c.Notes {
@@ -119,38 +127,42 @@ func (c *SetupClient) report(r *report.Report, in SetupIn) {
 	}
 }
 
-// report adds the change of a file. A dry run shows the difference.
-func (f SetupFile) report(r *report.Report, in SetupIn) {
+// addToReport adds the change of a file. A dry run shows the difference.
+func (f SetupFile) addToReport(r *report.Report, in SetupIn) {
 	isPlanned := in.DryRun && f.Diff != ""
-	did := fmt.Sprintf("%-9s", report.Did(isPlanned, f.Did, "would be "+f.Did))
-	addIndented(r, "%s  %s", report.Words(did), report.Text(in.World.Title(f.Path)))
+	did := fmt.Sprintf("%-9s", report.EffectVerb(isPlanned, f.Outcome, "would be "+f.Outcome))
+	addIndented(r, "%s  %s", report.Words(did), report.Text(in.World.DisplayPath(f.Path)))
 	if isPlanned {
-		r.Linef("%s", report.Text(f.Diff))
+		r.AddLinef("%s", report.Text(f.Diff))
 	}
 }
 
-// report adds the answer of the server that the client starts.
-func (s *SetupServer) report(r *report.Report) {
+// addToReport adds the answer of the server that the client starts.
+func (s *SetupServer) addToReport(r *report.Report) {
 	switch {
 	case s == nil:
 	case s.Problem != "" && s.Home == "", s.NoMemory: // a finding reports this
 	case s.Problem != "":
 		addIndented(r, "problem: %s: %s", report.Text(text.ShellQuote(s.Command[0])), report.Text(s.Problem))
 	case s.Entries != nil:
-		addIndented(r, "its server answers, with %s (%s)", report.Words(text.Count(*s.Entries, "entry", "entries")),
-			report.Text(s.Home))
+		addIndented(
+			r,
+			"its server answers, with %s (%s)",
+			report.Words(text.FormatCount(*s.Entries, "entry", "entries")),
+			report.Text(s.Home),
+		)
 	default:
 		addIndented(r, "its server answers, on the home %s: %s", report.Text(s.Home), s.Answer)
 	}
 }
 
-// reportFindings adds the findings that a person should see, with their remedies.
-func (o SetupOut) reportFindings(r *report.Report) {
+// addFindings adds the findings that a person should see, with their remedies.
+func (o SetupOut) addFindings(r *report.Report) {
 	for _, f := range o.Findings {
-		if !f.Note {
+		if !f.AlwaysShown {
 			continue
 		}
-		r.Linef("%s: %s", report.Words(strings.Replace(f.Level, setup.OK, "note", 1)), f.What)
+		r.AddLinef("%s: %s", report.Words(strings.Replace(f.Level, setup.LevelOK, "note", 1)), f.Message)
 		if f.Mend != "" {
 			addIndented(r, "mend: %s", report.Words(f.Mend))
 		}

@@ -21,11 +21,11 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// CompareIn is the argument of Compare.
-type CompareIn struct {
-	Folder string `json:"folder,omitempty"  flag:"-" jsonschema:"The folder's name or directory; all if it is omitted."`
-	Prune  bool   `json:"prune,omitempty"                                                                               usage:"forget the notes of all missing files, because you deleted these files on purpose"`
-	DryRun bool   `json:"dry_run,omitempty"                                                                             usage:"say what would be changed and change nothing"`
+// SyncIn is the argument of Compare.
+type SyncIn struct {
+	Folder        string `json:"folder,omitempty"  flag:"-" jsonschema:"The folder's name or directory; all if it is omitted."`
+	ForgetMissing bool   `json:"prune,omitempty"                                                                               usage:"forget the notes of all missing files, because you deleted these files on purpose"`
+	DryRun        bool   `json:"dry_run,omitempty"                                                                             usage:"say what would be changed and change nothing"`
 
 	Path string `json:"-"` // absolute path of the directory, if Folder is one
 
@@ -34,39 +34,39 @@ type CompareIn struct {
 	OnlyFiles bool `json:"-"`
 }
 
-// Change describes what a comparison changed.
-type Change struct {
-	Folder    string `json:"folder"`
-	Added     int    `json:"added"`
-	Updated   int    `json:"updated"`
-	Forgotten int    `json:"forgotten"`
-	Written   int    `json:"written"` // files that were written
-	Held      int    `json:"held,omitempty"`
+// FolderChange describes what a comparison changed.
+type FolderChange struct {
+	Folder      string `json:"folder"`
+	Added       int    `json:"added"`
+	Updated     int    `json:"updated"`
+	Forgotten   int    `json:"forgotten"`
+	Written     int    `json:"written"` // files that were written
+	HeldEntries int    `json:"held,omitempty"`
 
 	Problems []string `json:"problems"` // files that could not be read or written
 	Notes    []string `json:"notes"`
 
-	// Withheld is the number of missing files whose notes were not forgotten, because the files may be missing for
+	// KeptMissing is the number of missing files whose notes were not forgotten, because the files may be missing for
 	// another reason than a deletion. Reason describes it.
-	Withheld    int    `json:"withheld,omitempty"`
-	Reason      string `json:"reason,omitempty"`
-	Unavailable string `json:"unavailable,omitempty"` // why the folder could not be read
+	KeptMissing    int    `json:"withheld,omitempty"`
+	WithheldReason string `json:"reason,omitempty"`
+	Unavailable    string `json:"unavailable,omitempty"` // why the folder could not be read
 }
 
-// CompareOut is the result of Compare.
-type CompareOut struct {
-	DryRun  bool     `json:"dry_run,omitempty"`
-	Changes []Change `json:"changes"` // one for each folder
+// SyncOut is the result of Compare.
+type SyncOut struct {
+	DryRun  bool           `json:"dry_run,omitempty"`
+	Changes []FolderChange `json:"changes"` // one for each folder
 }
 
-// Compare brings the file changes in the named folder, or in all registered folders, into the memory. It also writes
+// Sync brings the file changes in the named folder, or in all registered folders, into the memory. It also writes
 // changes in the memory into the files of folders that are registered for writing. It does not open the memory if no
-// file has changed and no folder is registered for writing (see also [CompareIn.OnlyFiles]). Only a person may set
+// file has changed and no folder is registered for writing (see also [SyncIn.OnlyFiles]). Only a person may set
 // in.Prune.
-func Compare(ctx context.Context, w *verb.Workspace, in CompareIn) (out CompareOut, err error) {
-	out.DryRun, out.Changes = in.DryRun, []Change{}
-	if in.Prune {
-		if err := verb.PersonOnly(w.WithSource(ctx), "confirms that files were deleted",
+func Sync(ctx context.Context, w *verb.Workspace, in SyncIn) (out SyncOut, err error) {
+	out.DryRun, out.Changes = in.DryRun, []FolderChange{}
+	if in.ForgetMissing {
+		if err := verb.RequirePerson(w.WithSource(ctx), "confirms that files were deleted",
 			"oxbow folder sync --prune"); err != nil {
 			return out, err
 		}
@@ -86,9 +86,9 @@ func Compare(ctx context.Context, w *verb.Workspace, in CompareIn) (out CompareO
 		}
 		all = all[i : i+1]
 	}
-	c := comparisonRun{w: w, home: home, dryRun: in.DryRun, prune: in.Prune, onlyFiles: in.OnlyFiles}
+	c := syncRun{w: w, home: home, dryRun: in.DryRun, prune: in.ForgetMissing, onlyFiles: in.OnlyFiles}
 	for _, f := range all {
-		change, _, err := c.compareFolder(ctx, f)
+		change, _, err := c.syncFolder(ctx, f)
 		out.Changes = append(out.Changes, change)
 		if err != nil {
 			return out, fmt.Errorf("comparing the folder %s: %w", f.Name, err)
@@ -97,19 +97,19 @@ func Compare(ctx context.Context, w *verb.Workspace, in CompareIn) (out CompareO
 	return out, nil
 }
 
-// comparisonRun is the state of a call to Compare.
-type comparisonRun struct {
+// syncRun is the state of a call to Compare.
+type syncRun struct {
 	w      *verb.Workspace
 	home   string
 	dryRun bool
 	prune  bool
 
-	onlyFiles bool // see CompareIn
+	onlyFiles bool // see SyncIn
 }
 
-// compareFolder brings a folder's changes into the memory, and returns the number of its files.
-func (c *comparisonRun) compareFolder(ctx context.Context, f folder.Folder) (ch Change, files int, err error) {
-	ch = Change{Folder: f.Name, Problems: []string{}, Notes: []string{}}
+// syncFolder brings a folder's changes into the memory, and returns the number of its files.
+func (c *syncRun) syncFolder(ctx context.Context, f folder.Folder) (ch FolderChange, files int, err error) {
+	ch = FolderChange{Folder: f.Name, Problems: []string{}, Notes: []string{}}
 	st, err := folder.LoadState(c.home, f.Name)
 	if err != nil {
 		return ch, 0, err
@@ -117,22 +117,22 @@ func (c *comparisonRun) compareFolder(ctx context.Context, f folder.Folder) (ch 
 	fsys, cmp, err := c.listFolder(ctx, f, st)
 	if errors.Is(err, folder.ErrUnavailable) {
 		ch.Unavailable = err.Error()
-		return ch, st.Files(), nil
+		return ch, st.FileCount(), nil
 	}
 	if err != nil {
 		return ch, 0, err
 	}
 	defer fsys.Close()
 	ch.Problems = append(ch.Problems, cmp.NewProblems...)
-	ch.Withheld, ch.Reason = len(cmp.Withheld), cmp.Reason
-	s := folderSync{comparisonRun: c, folder: f, fsys: fsys, cmp: cmp, change: &ch, base: c.originBase(f)}
+	ch.KeptMissing, ch.WithheldReason = len(cmp.Withheld), cmp.Reason
+	s := folderSync{syncRun: c, folder: f, fsys: fsys, comparison: cmp, change: &ch, base: c.originBase(f)}
 	if !cmp.IsEmpty() {
-		if err := s.bringIn(ctx); err != nil {
+		if err := s.importFileChanges(ctx); err != nil {
 			return ch, 0, err
 		}
 	}
 	if c.dryRun {
-		return ch, cmp.State.Files(), nil
+		return ch, cmp.State.FileCount(), nil
 	}
 	mayWriteBack := !c.onlyFiles || !cmp.IsEmpty()
 	if f.Write && mayWriteBack {
@@ -141,27 +141,27 @@ func (c *comparisonRun) compareFolder(ctx context.Context, f folder.Folder) (ch 
 		}
 	}
 	cmp.AddNotes(ch.Notes...)
-	return ch, cmp.State.Files(), cmp.Save(c.home, f.Name)
+	return ch, cmp.State.FileCount(), cmp.Save(c.home, f.Name)
 }
 
-// listWait is the maximum time for listing a folder. A file server that does not answer must not block every use of
+// listTimeout is the maximum time for listing a folder. A file server that does not answer must not block every use of
 // the memory.
-const listWait = 10 * time.Second
+const listTimeout = 10 * time.Second
 
 // listFolder opens a folder and compares its files with the state of the last comparison. If the folder cannot be read,
-// or not within listWait, the error matches [folder.ErrUnavailable]. The caller must close fsys.
-func (c *comparisonRun) listFolder(
+// or not within listTimeout, the error matches [folder.ErrUnavailable]. The caller must close fsys.
+func (c *syncRun) listFolder(
 	ctx context.Context,
 	f folder.Folder,
 	st *folder.State,
 ) (fsys *vfs.OS, cmp *folder.Comparison, err error) {
-	ctx, stop := context.WithTimeout(ctx, listWait)
+	ctx, stop := context.WithTimeout(ctx, listTimeout)
 	defer stop()
 	type listed struct {
 		fsys *vfs.OS
 		cmp  *folder.Comparison
 	}
-	now := c.w.Time()
+	now := c.w.CurrentTime()
 	got, err := waitFor(ctx, func() (listed, error) {
 		fsys, err := vfs.Dir(f.Path)
 		if err != nil {
@@ -202,7 +202,7 @@ func waitFor[T any](ctx context.Context, fn func() (T, error)) (T, error) {
 
 // originBase returns the path prefix for the names of a folder's files in origins. The prefix is relative to the
 // project's directory if the home belongs to a project that contains the folder, and absolute otherwise.
-func (c *comparisonRun) originBase(f folder.Folder) string {
+func (c *syncRun) originBase(f folder.Folder) string {
 	if filepath.Base(c.home) != ".oxbow" {
 		return filepath.ToSlash(f.Path)
 	}
@@ -217,53 +217,53 @@ func (c *comparisonRun) originBase(f folder.Folder) string {
 
 // folderSync is the comparison of one folder that has changed.
 type folderSync struct {
-	*comparisonRun
-	folder folder.Folder
-	fsys   vfs.FS
-	cmp    *folder.Comparison
-	change *Change
-	base   string // path prefix for the names of files in origins (see originBase)
+	*syncRun
+	folder     folder.Folder
+	fsys       vfs.FS
+	comparison *folder.Comparison
+	change     *FolderChange
+	base       string // path prefix for the names of files in origins (see originBase)
 }
 
-// ref returns the path with which entries refer to a file of the folder.
-func (s *folderSync) ref(file string) string { return s.base + "/" + file }
+// refPath returns the path with which entries refer to a file of the folder.
+func (s *folderSync) refPath(file string) string { return s.base + "/" + file }
 
-// origin returns the value of the label that records from which file an entry was imported.
-func (s *folderSync) origin(file string) string { return exchange.OriginValue(s.ref(file)) }
+// originLabel returns the value of the label that records from which file an entry was imported.
+func (s *folderSync) originLabel(file string) string { return exchange.OriginValue(s.refPath(file)) }
 
-// context returns a context for changes of the memory that follow from changes of the files.
-func (s *folderSync) context(ctx context.Context) context.Context {
+// importContext returns a context for changes of the memory that follow from changes of the files.
+func (s *folderSync) importContext(ctx context.Context) context.Context {
 	src, _ := oxbow.SourceFrom(ctx)
 	src.Actor = oxbow.Imported
 	ctx = oxbow.WithSource(ctx, src.WithOrigin(s.base))
-	return oxbow.WithNote(ctx, text.Clip("changes in the folder "+s.folder.Path, 200))
+	return oxbow.WithNote(ctx, text.TruncateWithEllipsis("changes in the folder "+s.folder.Path, 200))
 }
 
-// bringIn brings new, changed, renamed and deleted files into the memory.
-func (s *folderSync) bringIn(ctx context.Context) error {
-	ctx, m, err := s.w.Memory(ctx, verb.Create.Unless(s.dryRun))
+// importFileChanges brings new, changed, renamed and deleted files into the memory.
+func (s *folderSync) importFileChanges(ctx context.Context) error {
+	ctx, m, err := s.w.OpenMemory(ctx, verb.Create.UnlessDryRun(s.dryRun))
 	if err != nil {
 		return err
 	}
-	if err := s.move(ctx, m); err != nil {
+	if err := s.moveRenamedEntries(ctx, m); err != nil {
 		return err
 	}
 	stale, err := s.importFiles(ctx)
 	if err != nil {
 		return err
 	}
-	return s.forget(ctx, m, stale)
+	return s.forgetStaleEntries(ctx, m, stale)
 }
 
-// move changes the origin of entries whose files were renamed, so that a later comparison finds them by the new
-// names. If the new name already has entries of its own, the old name counts as deleted.
-func (s *folderSync) move(ctx context.Context, m *oxbow.Memory) error {
-	if len(s.cmp.Moved) == 0 {
+// moveRenamedEntries changes the origin of entries whose files were renamed, so that a later comparison finds them
+// by the new names. If the new name already has entries of its own, the old name counts as deleted.
+func (s *folderSync) moveRenamedEntries(ctx context.Context, m *oxbow.Memory) error {
+	if len(s.comparison.Moved) == 0 {
 		return nil
 	}
 	to := map[string]string{}
-	for old, name := range s.cmp.Moved {
-		to[s.origin(old)] = name
+	for old, name := range s.comparison.Moved {
+		to[s.originLabel(old)] = name
 	}
 	var ops []oxbow.Op
 	hasEntries := map[string]bool{} // by origin
@@ -279,27 +279,31 @@ func (s *folderSync) move(ctx context.Context, m *oxbow.Memory) error {
 	}
 	for _, e := range moved {
 		name := to[exchange.FileLabel(e)]
-		if hasEntries[s.origin(name)] {
+		if hasEntries[s.originLabel(name)] {
 			continue // the new name has an entry of its own, made from a copy of the file
 		}
-		marked := exchange.MarkedLabels(e, s.ref(name))
+		marked := exchange.MarkedLabels(e, s.refPath(name))
 		labels := exchange.WithMarks(e.Labels, marked)
 		if exchange.IsEdited(e) {
-			labels = replaceValue(e.Labels, exchange.LabelImport, s.origin(name)) // keep the digest of the file's text
+			labels = replaceValue(
+				e.Labels,
+				exchange.LabelImport,
+				s.originLabel(name),
+			) // keep the digest of the file's text
 		}
 		ops = append(ops, oxbow.Relabel{Name: e.Name, Labels: labels, If: e.Version})
 	}
-	for old, name := range s.cmp.Moved {
-		if hasEntries[s.origin(name)] {
-			s.cmp.Gone = append(s.cmp.Gone, old)
-		} else if !slices.Contains(s.cmp.Changed, name) {
-			s.cmp.Changed = append(s.cmp.Changed, name)
+	for old, name := range s.comparison.Moved {
+		if hasEntries[s.originLabel(name)] {
+			s.comparison.Deleted = append(s.comparison.Deleted, old)
+		} else if !slices.Contains(s.comparison.Changed, name) {
+			s.comparison.Changed = append(s.comparison.Changed, name)
 		}
 	}
 	if len(ops) == 0 || s.dryRun {
 		return nil
 	}
-	return m.Apply(s.context(ctx), ops...)
+	return m.Apply(s.importContext(ctx), ops...)
 }
 
 // replaceValue returns the labels, sorted, with value as the value of each label with the key.
@@ -314,8 +318,8 @@ func replaceValue(labels []oxbow.Label, key, value string) []oxbow.Label {
 }
 
 // importFiles imports the changed files. It returns the names of entries whose text is no longer in these files.
-func (s *folderSync) importFiles(ctx context.Context) (stale []string, err error) {
-	if len(s.cmp.Changed) == 0 {
+func (s *folderSync) importFiles(ctx context.Context) (staleNames []string, err error) {
+	if len(s.comparison.Changed) == 0 {
 		return nil, nil
 	}
 	out, err := transfer.Import(ctx, s.w, transfer.ImportIn{
@@ -323,21 +327,26 @@ func (s *folderSync) importFiles(ctx context.Context) (stale []string, err error
 			return s.changedItems(ctx, zone)
 		},
 		Note:   "changes in the folder " + s.folder.Path,
-		DryRun: s.dryRun, Follow: true, Brief: true,
+		DryRun: s.dryRun, FollowFolder: true, OmitChanges: true,
 	})
 	s.change.Added = out.Added
 	s.change.Updated = out.Updated
-	s.change.Held = out.Held
+	s.change.HeldEntries = out.HeldEntries
 	s.change.Problems = append(s.change.Problems, out.Problems...)
 	s.change.Notes = append(s.change.Notes, out.Notes...)
-	return out.Stale, err
+	return out.StaleEntries, err
 }
 
 // changedItems yields the items in the changed files, with the label of the folder.
 func (s *folderSync) changedItems(ctx context.Context, zone *time.Location) iter.Seq2[exchange.Item, error] {
-	o := &exchange.ReadOptions{Context: ctx, Location: zone, Base: s.base, Format: exchange.NoteFormat(s.fsys, ".")}
+	o := &exchange.ReadOptions{
+		Context:  ctx,
+		Location: zone,
+		BasePath: s.base,
+		Format:   exchange.NoteFormat(s.fsys, "."),
+	}
 	return func(yield func(exchange.Item, error) bool) {
-		for it, err := range exchange.ReadFiles(s.fsys, s.cmp.Changed, o) {
+		for it, err := range exchange.ReadFiles(s.fsys, s.comparison.Changed, o) {
 			if err == nil {
 				it = s.withLabel(it)
 			}
@@ -350,7 +359,7 @@ func (s *folderSync) changedItems(ctx context.Context, zone *time.Location) iter
 
 // withLabel returns the item with the label of the folder. It leaves out the label if the item has too many labels.
 func (s *folderSync) withLabel(it exchange.Item) exchange.Item {
-	l := oxbow.Label{Key: folder.Label, Value: s.folder.Name}
+	l := oxbow.Label{Key: folder.LabelFolder, Value: s.folder.Name}
 	others := slices.DeleteFunc(slices.Clone(it.Entry.Labels), func(o oxbow.Label) bool { return o.Key == l.Key })
 	if len(others) < oxbow.MaxLabels-4 { // the import adds up to four labels
 		it.Entry.Labels = oxbow.SortLabels(append(others, l))
@@ -358,15 +367,15 @@ func (s *folderSync) withLabel(it exchange.Item) exchange.Item {
 	return it
 }
 
-// forget forgets the entries of deleted files and the entries named in stale. If an entry was edited in the memory, it
-// is kept and a note is added to the result.
-func (s *folderSync) forget(ctx context.Context, m *oxbow.Memory, stale []string) error {
-	if len(s.cmp.Gone)+len(stale) == 0 {
+// forgetStaleEntries forgets the entries of deleted files and the entries named in stale. If an entry was edited in
+// the memory, it is kept and a note is added to the result.
+func (s *folderSync) forgetStaleEntries(ctx context.Context, m *oxbow.Memory, staleNames []string) error {
+	if len(s.comparison.Deleted)+len(staleNames) == 0 {
 		return nil
 	}
 	gone := map[string]string{}
-	for _, file := range s.cmp.Gone {
-		gone[s.origin(file)] = file
+	for _, file := range s.comparison.Deleted {
+		gone[s.originLabel(file)] = file
 	}
 	var ops []oxbow.Op
 	for e, err := range m.Entries(ctx, folderFilter(s.folder)) {
@@ -374,14 +383,14 @@ func (s *folderSync) forget(ctx context.Context, m *oxbow.Memory, stale []string
 			return err
 		}
 		file, isGone := gone[exchange.FileLabel(e)]
-		isStale := slices.Contains(stale, e.Name)
+		isStale := slices.Contains(staleNames, e.Name)
 		switch {
 		case !isGone && !isStale:
 		case !exchange.IsEdited(e):
 			ops = append(ops, oxbow.Remove{Name: e.Name, If: e.Version})
 		case isGone:
 			s.change.Notes = append(s.change.Notes, fmt.Sprintf(
-				"%s was deleted, and %q was edited in the memory, so it stays there", s.ref(file), e.Name))
+				"%s was deleted, and %q was edited in the memory, so it stays there", s.refPath(file), e.Name))
 		default:
 			s.change.Notes = append(s.change.Notes, fmt.Sprintf(
 				"%s no longer has the text of %q, which was edited in the memory, so it stays there",
@@ -394,49 +403,52 @@ func (s *folderSync) forget(ctx context.Context, m *oxbow.Memory, stale []string
 	if len(ops) == 0 || s.dryRun {
 		return nil
 	}
-	if err := m.Apply(s.context(ctx), ops...); err != nil {
+	if err := m.Apply(s.importContext(ctx), ops...); err != nil {
 		return err
 	}
-	verb.MakeIndex(ctx, m, len(ops))
+	verb.IndexAfterLargeWrite(ctx, m, len(ops))
 	return nil
 }
 
 // openProblems returns messages about a folder that cannot be read, and about missing files whose notes were not
 // forgotten.
-func (c *Change) openProblems() (messages []string) {
+func (c *FolderChange) openProblems() (messages []string) {
 	if c.Unavailable != "" {
 		messages = append(messages, c.Unavailable+"; its notes stay as they are")
 	}
-	if c.Withheld > 0 {
+	if c.KeptMissing > 0 {
 		messages = append(messages, fmt.Sprintf(
 			"%s, so none was forgotten; if they were deleted on purpose: oxbow folder sync %s --prune",
-			c.Reason, text.ShellQuote(c.Folder)))
+			c.WithheldReason, text.ShellQuote(c.Folder)))
 	}
 	return messages
 }
 
 // IsEmpty reports whether the comparison changed nothing and has no problems, notes or warnings to show.
-func (c *Change) IsEmpty() bool {
-	return c.Added+c.Updated+c.Forgotten+c.Written+c.Withheld+len(c.Problems)+len(c.Notes) == 0 && c.Unavailable == ""
+func (c *FolderChange) IsEmpty() bool {
+	return c.Added+c.Updated+c.Forgotten+c.Written+c.KeptMissing+len(c.Problems)+len(c.Notes) == 0 &&
+		c.Unavailable == ""
 }
 
 // Messages returns the warnings, problems and notes of the comparison, for a person.
-func (c *Change) Messages() []string { return slices.Concat(c.openProblems(), c.Problems, c.Notes) }
+func (c *FolderChange) Messages() []string {
+	return slices.Concat(c.openProblems(), c.Problems, c.Notes)
+}
 
 // addTo adds the warnings and notes of a change to a report.
-func (c *Change) addTo(r *report.Report) {
+func (c *FolderChange) addTo(r *report.Report) {
 	for _, said := range slices.Concat(c.openProblems(), c.Problems) {
 		r.Warnf("%s", said)
 	}
 	for _, n := range c.Notes {
-		r.Notef("%s", n)
+		r.AddNotef("%s", n)
 	}
 }
 
 // Report describes the comparison.
-func (o CompareOut) Report() (r report.Report) {
+func (o SyncOut) Report() (r report.Report) {
 	if len(o.Changes) == 0 {
-		r.Notef("no folder is registered; oxbow folder add DIR registers one")
+		r.AddNotef("no folder is registered; oxbow folder add DIR registers one")
 	}
 	changed := 0
 	for _, c := range o.Changes {
@@ -444,13 +456,13 @@ func (o CompareOut) Report() (r report.Report) {
 		if o.DryRun {
 			verbWord = "would bring in"
 		}
-		r.Linef("%s: %s %d added, %d updated, %d forgotten; %d files written",
+		r.AddLinef("%s: %s %d added, %d updated, %d forgotten; %d files written",
 			c.Folder, report.Words(verbWord), c.Added, c.Updated, c.Forgotten, c.Written)
 		c.addTo(&r)
 		changed += c.Added + c.Updated + c.Forgotten
 	}
 	if changed > 0 && !o.DryRun {
-		r.Notef("undo the last change with: oxbow undo")
+		r.AddNotef("undo the last change with: oxbow undo")
 	}
 	return r
 }

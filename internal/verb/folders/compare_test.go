@@ -12,13 +12,13 @@ import (
 
 func TestWaitFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, stop := context.WithTimeout(t.Context(), listWait)
+		ctx, stop := context.WithTimeout(t.Context(), listTimeout)
 		defer stop()
 		answer := make(chan int)
 		start := time.Now()
 		_, err := waitFor(ctx, func() (int, error) { return <-answer, nil })
-		if waited := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || waited != listWait {
-			t.Errorf("without an answer: %v after %v, want a deadline after %v", err, waited, listWait)
+		if waited := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || waited != listTimeout {
+			t.Errorf("without an answer: %v after %v, want a deadline after %v", err, waited, listTimeout)
 		}
 		answer <- 1
 		if got, err := waitFor(t.Context(), func() (int, error) { return 7, nil }); got != 7 || err != nil {

@@ -22,27 +22,27 @@ import (
 
 // AddIn is the argument of Add.
 type AddIn struct {
-	Dir    string `json:"dir"               flag:"-" jsonschema:"The directory."`
-	Name   string `json:"name,omitempty"                                         usage:"the value of the label folder, by default the directory's name"`
-	Write  bool   `json:"write,omitempty"                                        usage:"also write changes that are made in the memory into the files"`
-	DryRun bool   `json:"dry_run,omitempty"                                      usage:"say what would be brought in and change nothing"`
+	Dir        string `json:"dir"               flag:"-" jsonschema:"The directory."`
+	Name       string `json:"name,omitempty"                                         usage:"the value of the label folder, by default the directory's name"`
+	WriteFiles bool   `json:"write,omitempty"                                        usage:"also write changes that are made in the memory into the files"`
+	DryRun     bool   `json:"dry_run,omitempty"                                      usage:"say what would be brought in and change nothing"`
 
 	Path string `json:"-"` // absolute path of the directory; if it is empty, Dir must be absolute
 }
 
 // AddOut is the result of Add.
 type AddOut struct {
-	DryRun bool          `json:"dry_run,omitempty"`
-	Folder folder.Folder `json:"folder"`
-	Change Change        `json:"change"`
-	Files  int           `json:"files"`
-	Vault  bool          `json:"vault,omitempty"` // the folder is a vault of Obsidian
+	DryRun  bool          `json:"dry_run,omitempty"`
+	Folder  folder.Folder `json:"folder"`
+	Change  FolderChange  `json:"change"`
+	Files   int           `json:"files"`
+	IsVault bool          `json:"vault,omitempty"` // the folder is a vault of Obsidian
 }
 
 // Add registers a folder, and brings its notes into the memory. For a folder that is registered, it sets
 // whether changes are written into the files.
 func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err error) {
-	if err := verb.PersonOnly(w.WithSource(ctx), "registers folders", "oxbow folder add DIR"); err != nil {
+	if err := verb.RequirePerson(w.WithSource(ctx), "registers folders", "oxbow folder add DIR"); err != nil {
 		return out, err
 	}
 	out.DryRun = in.DryRun
@@ -61,26 +61,29 @@ func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err erro
 	if err := checkPath(home, in.Path, all); err != nil {
 		return out, err
 	}
-	f, all, err := in.register(all, w.Time().UTC())
+	f, all, err := in.withRegistered(all, w.CurrentTime().UTC())
 	if err != nil {
 		return out, err
 	}
-	out.Folder, out.Vault = f, exchange.IsVault(in.Path)
-	c := comparisonRun{w: w, home: home, dryRun: in.DryRun}
-	out.Change, out.Files, err = c.compareFolder(ctx, f)
+	out.Folder, out.IsVault = f, exchange.IsVault(in.Path)
+	c := syncRun{w: w, home: home, dryRun: in.DryRun}
+	out.Change, out.Files, err = c.syncFolder(ctx, f)
 	if err != nil || in.DryRun {
 		return out, err
 	}
 	if out.Change.Unavailable != "" {
 		return out, verb.Advise(fmt.Errorf("reading %s: %s", in.Path, out.Change.Unavailable), "check the path")
 	}
-	return out, folder.Save(home, all)
+	return out, folder.SaveList(home, all)
 }
 
-// register returns the folder, and the list of folders with it. A folder that is in the list keeps its name and the
-// time at which it was added.
-func (in *AddIn) register(all []folder.Folder, now time.Time) (f folder.Folder, with []folder.Folder, err error) {
-	f = folder.Folder{Name: in.Name, Path: in.Path, Write: in.Write, Added: now}
+// withRegistered returns the folder, and the list of folders with it. A folder that is in the list keeps its name
+// and the time at which it was added.
+func (in *AddIn) withRegistered(
+	all []folder.Folder,
+	now time.Time,
+) (f folder.Folder, withFolder []folder.Folder, err error) {
+	f = folder.Folder{Name: in.Name, Path: in.Path, Write: in.WriteFiles, Added: now}
 	i := slices.IndexFunc(all, func(f folder.Folder) bool { return f.Path == in.Path })
 	switch {
 	case i >= 0 && in.Name != "" && in.Name != all[i].Name:
@@ -109,8 +112,10 @@ func (in *AddIn) absolutePath() (string, error) {
 	case in.Path != "":
 		return in.Path, nil
 	case !filepath.IsAbs(in.Dir):
-		return "", verb.Advise(verb.Invalidf("the directory %q is not a whole path", text.Clip(in.Dir, 100)),
-			"begin with the top directory, as in /home/ada/vault")
+		return "", verb.Advise(
+			verb.Invalidf("the directory %q is not a whole path", text.TruncateWithEllipsis(in.Dir, 100)),
+			"begin with the top directory, as in /home/ada/vault",
+		)
 	}
 	real, err := filepath.EvalSymlinks(in.Dir)
 	if err != nil {
@@ -122,7 +127,7 @@ func (in *AddIn) absolutePath() (string, error) {
 // findHome returns the home, which must have oxbow's own layout, because other layouts do not store where an
 // entry came from.
 func findHome(w *verb.Workspace) (string, error) {
-	store, err := w.OwnStore("folder")
+	store, err := w.OwnStorePath("folder")
 	if err != nil {
 		return "", err
 	}
@@ -194,10 +199,10 @@ func List(ctx context.Context, w *verb.Workspace, _ ListIn) (out ListOut, err er
 		if err != nil {
 			return out, err
 		}
-		l := ListedFolder{Folder: f, Files: st.Files(), Problems: verb.NotNil(st.Problems()),
-			Notes: verb.NotNil(st.Notes())}
-		c := comparisonRun{w: w, home: home, dryRun: true}
-		if change, _, err := c.compareFolder(ctx, f); err == nil {
+		l := ListedFolder{Folder: f, Files: st.FileCount(), Problems: verb.EmptyIfNil(st.Problems()),
+			Notes: verb.EmptyIfNil(st.Notes())}
+		c := syncRun{w: w, home: home, dryRun: true}
+		if change, _, err := c.syncFolder(ctx, f); err == nil {
 			l.Problems = append(l.Problems, change.openProblems()...)
 		}
 		out.Folders = append(out.Folders, l)
@@ -207,26 +212,26 @@ func List(ctx context.Context, w *verb.Workspace, _ ListIn) (out ListOut, err er
 
 // RemoveIn is the argument of Remove.
 type RemoveIn struct {
-	Folder string `json:"folder"            flag:"-" jsonschema:"The folder's name or directory."`
-	Forget bool   `json:"forget,omitempty"                                                        usage:"also forget the notes of the folder, except notes that were edited in the memory"`
-	DryRun bool   `json:"dry_run,omitempty"                                                       usage:"say what would be done and change nothing"`
+	Folder      string `json:"folder"            flag:"-" jsonschema:"The folder's name or directory."`
+	ForgetNotes bool   `json:"forget,omitempty"                                                        usage:"also forget the notes of the folder, except notes that were edited in the memory"`
+	DryRun      bool   `json:"dry_run,omitempty"                                                       usage:"say what would be done and change nothing"`
 
 	Path string `json:"-"` // absolute path of the directory, if Folder is one
 }
 
 // RemoveOut is the result of Remove.
 type RemoveOut struct {
-	DryRun    bool          `json:"dry_run,omitempty"`
-	Folder    folder.Folder `json:"folder"`
-	Forgotten int           `json:"forgotten"`
-	Stay      int           `json:"stay"` // notes that stay in the memory
+	DryRun         bool          `json:"dry_run,omitempty"`
+	Folder         folder.Folder `json:"folder"`
+	Forgotten      int           `json:"forgotten"`
+	RemainingNotes int           `json:"stay"` // notes that stay in the memory
 }
 
 // Remove removes a folder from the list of folders that the memory follows. If in.Forget is set, it also forgets the
 // entries from the folder's files that were not edited in the memory. It does not change the files. Only a person may
 // call it.
 func Remove(ctx context.Context, w *verb.Workspace, in RemoveIn) (out RemoveOut, err error) {
-	if err := verb.PersonOnly(w.WithSource(ctx), "removes folders", "oxbow folder remove NAME"); err != nil {
+	if err := verb.RequirePerson(w.WithSource(ctx), "removes folders", "oxbow folder remove NAME"); err != nil {
 		return out, err
 	}
 	out.DryRun = in.DryRun
@@ -243,7 +248,7 @@ func Remove(ctx context.Context, w *verb.Workspace, in RemoveIn) (out RemoveOut,
 		return out, notRegisteredError(all, in.Folder)
 	}
 	out.Folder = all[i]
-	ctx, m, err := w.Memory(ctx, verb.Write.Unless(in.DryRun))
+	ctx, m, err := w.OpenMemory(ctx, verb.Write.UnlessDryRun(in.DryRun))
 	if err != nil {
 		return out, err
 	}
@@ -252,11 +257,11 @@ func Remove(ctx context.Context, w *verb.Workspace, in RemoveIn) (out RemoveOut,
 		switch {
 		case err != nil:
 			return out, err
-		case in.Forget && exchange.FileLabel(e) != "" && !exchange.IsEdited(e):
+		case in.ForgetNotes && exchange.FileLabel(e) != "" && !exchange.IsEdited(e):
 			ops = append(ops, oxbow.Remove{Name: e.Name, If: e.Version})
 			out.Forgotten++
 		default:
-			out.Stay++
+			out.RemainingNotes++
 		}
 	}
 	if in.DryRun {
@@ -267,7 +272,7 @@ func Remove(ctx context.Context, w *verb.Workspace, in RemoveIn) (out RemoveOut,
 			return out, err
 		}
 	}
-	if err := folder.Save(home, slices.Delete(all, i, i+1)); err != nil {
+	if err := folder.SaveList(home, slices.Delete(all, i, i+1)); err != nil {
 		return out, err
 	}
 	return out, folder.RemoveState(home, out.Folder.Name)
@@ -283,7 +288,7 @@ func findFolder(all []folder.Folder, name, path string) int {
 
 // notRegisteredError returns the error for a folder that is not registered.
 func notRegisteredError(all []folder.Folder, name string) error {
-	err := fmt.Errorf("%w: no folder %q is registered", oxbow.ErrNotFound, text.Clip(name, 100))
+	err := fmt.Errorf("%w: no folder %q is registered", oxbow.ErrNotFound, text.TruncateWithEllipsis(name, 100))
 	if len(all) == 0 {
 		return verb.Advise(err, "oxbow folder add DIR registers one")
 	}
@@ -296,7 +301,7 @@ func notRegisteredError(all []folder.Folder, name string) error {
 
 // folderFilter selects the entries of a folder.
 func folderFilter(f folder.Folder) oxbow.Filter {
-	return oxbow.Filter{Terms: []oxbow.Term{{Key: folder.Label, Values: []string{f.Name}}}}
+	return oxbow.Filter{Terms: []oxbow.Term{{Key: folder.LabelFolder, Values: []string{f.Name}}}}
 }
 
 // Report describes the registration of a folder.
@@ -305,7 +310,7 @@ func (o AddOut) Report() (r report.Report) {
 	if o.DryRun {
 		did = "would follow"
 	}
-	r.Linef(
+	r.AddLinef(
 		"the memory %s %s as the folder %s: %d files, %d notes added, %d updated",
 		report.Words(did),
 		o.Folder.Path,
@@ -315,27 +320,30 @@ func (o AddOut) Report() (r report.Report) {
 		o.Change.Updated,
 	)
 	o.Change.addTo(&r)
-	if o.Vault {
-		r.Notef("a vault of Obsidian: its #tags are tags")
+	if o.IsVault {
+		r.AddNotef("a vault of Obsidian: its #tags are tags")
 	}
 	if o.DryRun {
 		return r
 	}
 	if o.Folder.Write {
-		r.Notef("changes of these notes are written into the files, and new notes with the tag %s become files",
+		r.AddNotef("changes of these notes are written into the files, and new notes with the tag %s become files",
 			o.Folder.Name)
 	}
-	if o.Change.Held > 0 {
-		r.Notef("%d notes wait for your approval before agents get them unasked: oxbow approve", o.Change.Held)
+	if o.Change.HeldEntries > 0 {
+		r.AddNotef(
+			"%d notes wait for your approval before agents get them unasked: oxbow approve",
+			o.Change.HeldEntries,
+		)
 	}
-	r.Notef("to take this back: oxbow folder remove %s --forget", report.Words(text.ShellQuote(o.Folder.Name)))
+	r.AddNotef("to take this back: oxbow folder remove %s --forget", report.Words(text.ShellQuote(o.Folder.Name)))
 	return r
 }
 
 // Report describes the folders.
 func (o ListOut) Report() (r report.Report) {
 	if len(o.Folders) == 0 {
-		r.Notef("no folder is registered; oxbow folder add DIR registers one")
+		r.AddNotef("no folder is registered; oxbow folder add DIR registers one")
 		return r
 	}
 	for _, f := range o.Folders {
@@ -344,12 +352,14 @@ func (o ListOut) Report() (r report.Report) {
 			how = "read and written"
 		}
 		r.Add(report.Record{Key: f.Name, Cells: []report.Cell{
-			{Value: f.Path}, {Value: report.Words(text.Count(f.Files, "file", "files"))}, {Value: report.Words(how)}}})
+			{
+				Value: f.Path,
+			}, {Value: report.Words(text.FormatCount(f.Files, "file", "files"))}, {Value: report.Words(how)}}})
 		for _, p := range f.Problems {
 			r.Warnf("%s: %s", f.Name, p)
 		}
 		for _, n := range f.Notes {
-			r.Notef("%s: %s", f.Name, n)
+			r.AddNotef("%s: %s", f.Name, n)
 		}
 	}
 	return r
@@ -361,16 +371,16 @@ func (o RemoveOut) Report() (r report.Report) {
 	if o.DryRun {
 		did = "would no longer follow"
 	}
-	r.Linef("the memory %s %s", report.Words(did), o.Folder.Path)
+	r.AddLinef("the memory %s %s", report.Words(did), o.Folder.Path)
 	if o.Forgotten > 0 {
-		r.Linef("%s %s", report.Words(text.Count(o.Forgotten, "note", "notes")),
+		r.AddLinef("%s %s", report.Words(text.FormatCount(o.Forgotten, "note", "notes")),
 			report.Words(map[bool]string{false: "forgotten", true: "would be forgotten"}[o.DryRun]))
 	}
-	if o.Stay > 0 {
-		r.Linef("%s in the memory", report.Words(text.Count(o.Stay, "note stays", "notes stay")))
+	if o.RemainingNotes > 0 {
+		r.AddLinef("%s in the memory", report.Words(text.FormatCount(o.RemainingNotes, "note stays", "notes stay")))
 	}
 	if o.Forgotten > 0 && !o.DryRun {
-		r.Notef("undo the forgetting with: oxbow undo")
+		r.AddNotef("undo the forgetting with: oxbow undo")
 	}
 	return r
 }

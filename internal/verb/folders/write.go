@@ -20,14 +20,14 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxNote is the maximum size of a file that is read before it is written, in bytes.
-const maxNote = 16 << 20
+// maxNoteBytes is the maximum size of a file that is read before it is written, in bytes.
+const maxNoteBytes = 16 << 20
 
 // writeBack writes the folder's entries that have changed since the last comparison into their files. For a new entry
 // that has the folder's name as a tag, it creates a file. The file of a forgotten entry is not deleted. An entry that
 // cannot be written is reported in the result's problems.
 func (s *folderSync) writeBack(ctx context.Context) error {
-	ctx, m, err := s.w.Memory(ctx, verb.Create)
+	ctx, m, err := s.w.OpenMemory(ctx, verb.Create)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (s *folderSync) writeBack(ctx context.Context) error {
 		return nil
 	}
 	at, err := seq.Position(ctx)
-	since := s.cmp.State.At
+	since := s.comparison.State.Position
 	if err != nil || at == since {
 		return err
 	}
@@ -52,8 +52,8 @@ func (s *folderSync) writeBack(ctx context.Context) error {
 			}
 		}
 	}
-	s.cmp.State.At = at
-	s.cmp.Touch()
+	s.comparison.State.Position = at
+	s.comparison.ForceSave()
 	return nil
 }
 
@@ -101,7 +101,7 @@ func (s *folderSync) changedEntries(
 // belongsToFolder reports whether an entry belongs to the folder. The entry either has the label of the folder, or it
 // was not made from a file and has the folder's name as a tag.
 func (s *folderSync) belongsToFolder(e *oxbow.Entry) bool {
-	return slices.Contains(e.Values(folder.Label), s.folder.Name) ||
+	return slices.Contains(e.Values(folder.LabelFolder), s.folder.Name) ||
 		(exchange.FileLabel(*e) == "" && slices.Contains(e.Values(oxbow.LabelTag), s.folder.Name))
 }
 
@@ -109,29 +109,29 @@ func (s *folderSync) belongsToFolder(e *oxbow.Entry) bool {
 // file. It returns an error if the entry is held back, because other people may have written the entry's text.
 func (s *folderSync) writeEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
 	if !e.MayShow(oxbow.WithoutLabels) {
-		return fmt.Errorf("it waits for your approval: oxbow approve %s", text.ShellName(e.Name))
+		return fmt.Errorf("it waits for your approval: oxbow approve %s", text.QuoteShellOperand(e.Name))
 	}
 	origin := exchange.FileLabel(e)
 	if origin == "" {
-		return s.writeNew(ctx, m, e)
+		return s.writeNewFile(ctx, m, e)
 	}
-	for _, file := range s.cmp.Names() {
-		if s.origin(file) == origin {
-			return s.writeKnown(ctx, m, e, file)
+	for _, file := range s.comparison.Names() {
+		if s.originLabel(file) == origin {
+			return s.writeToOriginFile(ctx, m, e, file)
 		}
 	}
 	return nil // the file was deleted, or belongs to another folder
 }
 
-// writeKnown writes an entry into the file that the entry was imported from. It does nothing if the file has the same
-// text, or changed after the comparison. It returns an error if the file does not contain the entry, or contains a
-// secret.
-func (s *folderSync) writeKnown(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, file string) error {
-	old, err := vfs.ReadFile(s.fsys, file, maxNote)
+// writeToOriginFile writes an entry into the file that the entry was imported from. It does nothing if the file has
+// the same text, or changed after the comparison. It returns an error if the file does not contain the entry, or
+// contains a secret.
+func (s *folderSync) writeToOriginFile(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, file string) error {
+	old, err := vfs.ReadFile(s.fsys, file, maxNoteBytes)
 	if err != nil {
 		return err
 	}
-	items, hasSecret, err := s.parse(ctx, file, string(old))
+	items, hasSecret, err := s.parseFile(ctx, file, string(old))
 	if err != nil {
 		return err
 	}
@@ -146,35 +146,35 @@ func (s *folderSync) writeKnown(ctx context.Context, m *oxbow.Memory, e oxbow.En
 		return nil
 	case hasSecret:
 		return fmt.Errorf("%s has a secret, which the memory does not keep", file)
-	case !s.cmp.IsCurrent(s.fsys, file):
+	case !s.comparison.IsCurrent(s.fsys, file):
 		return nil // the file was changed after the comparison, so the next comparison decides
 	}
-	changed, it, err := s.rewrite(ctx, file, string(old), items, i, e)
+	changed, it, err := s.rewriteItem(ctx, file, string(old), items, i, e)
 	if err != nil {
 		return err
 	}
-	return s.write(ctx, m, e, it, file, changed)
+	return s.writeFile(ctx, m, e, it, file, changed)
 }
 
-// rewrite replaces the content of item i in a file by the entry's content. It returns the new text, and the
+// rewriteItem replaces the content of item i in a file by the entry's content. It returns the new text, and the
 // item that replaces item i when the new text is read. It returns an error if reading the new text would return
 // other notes than items.
-func (s *folderSync) rewrite(
+func (s *folderSync) rewriteItem(
 	ctx context.Context,
-	file, old string,
+	file, oldText string,
 	items []exchange.Item,
 	i int,
 	e oxbow.Entry,
 ) (changed string, it exchange.Item, err error) {
-	changed, err = exchange.Rewritten(old, items[i], e.Content)
+	changed, err = exchange.ReplaceContent(oldText, items[i], e.Content)
 	if err != nil {
 		return "", it, err
 	}
-	after, err := s.reread(ctx, file, changed, items, i, e)
+	after, err := s.checkRewrite(ctx, file, changed, items, i, e)
 	if after == nil && err == nil { // perhaps the heading that named the note is gone, so add a title
 		changed, err = exchange.WithTitle(changed, items[i].Entry.Name)
 		if err == nil {
-			after, err = s.reread(ctx, file, changed, items, i, e)
+			after, err = s.checkRewrite(ctx, file, changed, items, i, e)
 		}
 	}
 	if err == nil && after == nil {
@@ -186,22 +186,22 @@ func (s *folderSync) rewrite(
 	return changed, *after, nil
 }
 
-// reread reads the changed text of a file and returns item i. It returns nil if the text does not contain notes with
-// the same names as before, or if item i does not have the entry's content.
-func (s *folderSync) reread(
+// checkRewrite reads the changed text of a file and returns item i. It returns nil if the text does not contain
+// notes with the same names as before, or if item i does not have the entry's content.
+func (s *folderSync) checkRewrite(
 	ctx context.Context,
 	file, changed string,
-	before []exchange.Item,
+	oldItems []exchange.Item,
 	i int,
 	e oxbow.Entry,
 ) (*exchange.Item, error) {
-	after, _, err := s.parse(ctx, file, changed)
+	after, _, err := s.parseFile(ctx, file, changed)
 	if err != nil {
 		return nil, err
 	}
-	isSame := len(after) == len(before) && exchange.EqualBodies(after[i].Entry.Content, e.Content)
-	for j := range before {
-		isSame = isSame && after[j].Entry.Name == before[j].Entry.Name
+	isSame := len(after) == len(oldItems) && exchange.EqualBodies(after[i].Entry.Content, e.Content)
+	for j := range oldItems {
+		isSame = isSame && after[j].Entry.Name == oldItems[j].Entry.Name
 	}
 	if !isSame {
 		return nil, nil
@@ -209,9 +209,9 @@ func (s *folderSync) reread(
 	return &after[i], nil
 }
 
-// writeNew writes an entry into a new file.
-func (s *folderSync) writeNew(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
-	file, err := s.freeFile(e.Name)
+// writeNewFile writes an entry into a new file.
+func (s *folderSync) writeNewFile(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
+	file, err := s.unusedFileName(e.Name)
 	if err != nil {
 		return err
 	}
@@ -220,27 +220,27 @@ func (s *folderSync) writeNew(ctx context.Context, m *oxbow.Memory, e oxbow.Entr
 		if err != nil {
 			return err
 		}
-		items, _, err := s.parse(ctx, file, content)
+		items, _, err := s.parseFile(ctx, file, content)
 		if err != nil {
 			return err
 		}
 		isReadBack := len(items) == 1 && items[0].Entry.Name == e.Name
 		if isReadBack && exchange.EqualBodies(items[0].Entry.Content, e.Content) {
-			return s.write(ctx, m, e, items[0], file, content)
+			return s.writeFile(ctx, m, e, items[0], file, content)
 		}
 	}
 	return errors.New("a file with this text would be read as other notes")
 }
 
-// freeFile returns the name of a file that does not exist.
-func (s *folderSync) freeFile(name string) (string, error) {
+// unusedFileName returns the name of a file that does not exist.
+func (s *folderSync) unusedFileName(name string) (string, error) {
 	stem := strings.Map(func(r rune) rune {
 		if r < ' ' || strings.ContainsRune(`/\:*?"<>|#^[]`, r) {
 			return '-'
 		}
 		return r
 	}, name)
-	stem = strings.Trim(text.CutPrefix(stem, 120), ". ")
+	stem = strings.Trim(text.TruncateBytes(stem, 120), ". ")
 	if stem == "" {
 		stem = "note"
 	}
@@ -258,19 +258,19 @@ func (s *folderSync) freeFile(name string) (string, error) {
 	return "", fmt.Errorf("there are too many files named %s", stem)
 }
 
-// parse returns the items in the text of a file, and reports whether it contains a secret.
-func (s *folderSync) parse(
+// parseFile returns the items in the text of a file, and reports whether it contains a secret.
+func (s *folderSync) parseFile(
 	ctx context.Context,
 	file, content string,
 ) (items []exchange.Item, hasSecret bool, err error) {
-	o := &exchange.ReadOptions{Location: s.w.Time().Location(), Format: exchange.NoteFormat(s.fsys, ".")}
+	o := &exchange.ReadOptions{Location: s.w.CurrentTime().Location(), Format: exchange.NoteFormat(s.fsys, ".")}
 	ctx = oxbow.WithSource(ctx, oxbow.Source{Actor: oxbow.Imported})
-	for it, err := range exchange.ReadStream(strings.NewReader(content), s.ref(file), o) {
+	for it, err := range exchange.ReadStream(strings.NewReader(content), s.refPath(file), o) {
 		if err != nil {
 			return nil, false, err
 		}
 		var found []screen.Secret
-		if _, err := s.w.Secrets.Entry(ctx, it.Entry, oxbow.Entry{}, &found); err != nil || len(found) > 0 {
+		if _, err := s.w.Secrets.ScreenEntry(ctx, it.Entry, oxbow.Entry{}, &found); err != nil || len(found) > 0 {
 			hasSecret = true
 		}
 		items = append(items, s.withLabel(it))
@@ -278,8 +278,8 @@ func (s *folderSync) parse(
 	return items, hasSecret, nil
 }
 
-// write writes content to a file, and records the file as the source of the entry.
-func (s *folderSync) write(
+// writeFile writes content to a file, and records the file as the source of the entry.
+func (s *folderSync) writeFile(
 	ctx context.Context,
 	m *oxbow.Memory,
 	e oxbow.Entry,
@@ -294,33 +294,36 @@ func (s *folderSync) write(
 		return err
 	}
 	s.change.Written++
-	if err := s.cmp.Wrote(s.fsys, file, []byte(content)); err != nil {
+	if err := s.comparison.RecordWritten(s.fsys, file, []byte(content)); err != nil {
 		return err
 	}
 	// First write a version with exactly the labels in the file. A later edit of the file can then be merged with
 	// labels that only the memory has.
 	pure := e.Clone()
 	pure.Labels = it.Entry.Labels
-	marked := exchange.MarkedLabels(pure, s.ref(file))
-	ops := []oxbow.Op{oxbow.Relabel{Name: e.Name, Labels: withStamps(marked, e.Labels), If: e.Version}}
+	marked := exchange.MarkedLabels(pure, s.refPath(file))
+	ops := []oxbow.Op{oxbow.Relabel{Name: e.Name, Labels: addMissingStamps(marked, e.Labels), If: e.Version}}
 	merged := exchange.WithMarks(e.Labels, marked)
-	if l := (oxbow.Label{Key: folder.Label, Value: s.folder.Name}); !slices.Contains(merged, l) {
+	if l := (oxbow.Label{Key: folder.LabelFolder, Value: s.folder.Name}); !slices.Contains(merged, l) {
 		merged = oxbow.SortLabels(append(merged, l))
 	}
-	if !slices.Equal(merged, withStamps(marked, e.Labels)) {
+	if !slices.Equal(merged, addMissingStamps(marked, e.Labels)) {
 		ops = append(ops, oxbow.Relabel{Name: e.Name, Labels: merged})
 	}
 	src, _ := oxbow.SourceFrom(ctx)
 	src.Actor = oxbow.Program
 	ctx = oxbow.WithSource(ctx, src)
-	return m.Apply(oxbow.WithNote(ctx, text.Clip("written into "+path.Join(s.folder.Path, file), 200)), ops...)
+	return m.Apply(
+		oxbow.WithNote(ctx, text.TruncateWithEllipsis("written into "+path.Join(s.folder.Path, file), 200)),
+		ops...)
 }
 
-// withStamps returns the labels of the first list, and the stamps in the second list that the first list lacks. Stamps
-// are labels that hold an entry back, approve the entry, or name the author of the text. The result is sorted.
-func withStamps(labels, of []oxbow.Label) []oxbow.Label {
+// addMissingStamps returns the labels of the first list, and the stamps in the second list that the first list
+// lacks. Stamps are labels that hold an entry back, approve the entry, or name the author of the text. The result
+// is sorted.
+func addMissingStamps(labels, stamped []oxbow.Label) []oxbow.Label {
 	labels = slices.Clone(labels)
-	for _, l := range of {
+	for _, l := range stamped {
 		isStamp := l.Key == oxbow.LabelApproved || l.Key == oxbow.LabelTextBy
 		isStamp = isStamp || slices.Contains(oxbow.Unasked.HeldLabels(), l.Key)
 		if isStamp && !slices.Contains(labels, l) {
@@ -330,8 +333,8 @@ func withStamps(labels, of []oxbow.Label) []oxbow.Label {
 	return oxbow.SortLabels(labels)
 }
 
-// HasWritten reports whether changes in the memory are written into the files of a folder of the home.
-func HasWritten(home string) bool {
+// HasWritableFolder reports whether changes in the memory are written into the files of a folder of the home.
+func HasWritableFolder(home string) bool {
 	all, err := folder.List(home)
 	return err == nil && slices.ContainsFunc(all, func(f folder.Folder) bool { return f.Write })
 }

@@ -17,7 +17,7 @@ import (
 
 // feeds is a feed of a memory, with a clock that the test advances.
 type feeds struct {
-	*Feed
+	*ChangeFeed
 	t     *testing.T
 	m     *oxbow.Memory
 	ticks chan time.Time
@@ -26,7 +26,7 @@ type feeds struct {
 
 func newFeeds(t *testing.T, path string) *feeds {
 	f := &feeds{t: t, m: storetest.Open(t, path, nil), ticks: make(chan time.Time)}
-	f.Feed = NewFeed(func(context.Context, verb.Access) (*oxbow.Memory, error) {
+	f.ChangeFeed = NewChangeFeed(func(context.Context, verb.Access) (*oxbow.Memory, error) {
 		return f.m, nil
 	}, func() (<-chan time.Time, func()) {
 		f.polls++
@@ -36,7 +36,7 @@ func newFeeds(t *testing.T, path string) *feeds {
 }
 
 // listen returns a listener for a memory, which may be a part of the feed's memory.
-func (f *feeds) listen(m *oxbow.Memory, after string) *Listener {
+func (f *feeds) listen(m *oxbow.Memory, after string) *ChangeListener {
 	f.t.Helper()
 	l, err := f.Listen(f.t.Context(), &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) {
 		return m, nil
@@ -49,14 +49,14 @@ func (f *feeds) listen(m *oxbow.Memory, after string) *Listener {
 }
 
 // take waits for the listener and returns the changes with their names.
-func (f *feeds) take(l *Listener) (names []string, n News) {
+func (f *feeds) take(l *ChangeListener) (names []string, n TakenChanges) {
 	f.t.Helper()
 	select {
-	case <-l.C:
+	case <-l.Ready:
 	case <-time.After(10 * time.Second):
 		f.t.Fatal("the listener was not woken")
 	}
-	n, err := l.Take(f.t.Context())
+	n, err := l.TakeChanges(f.t.Context())
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -96,8 +96,8 @@ func TestFeed(t *testing.T) {
 	if got, _ := f.take(all); !slices.Equal(got, []string{"add one", "add two"}) {
 		t.Errorf("all of it hears of %q", got)
 	}
-	if got, n := f.take(some); !slices.Equal(got, []string{"add one"}) || n.Last != 3 {
-		t.Errorf("a part hears of %q up to %d", got, n.Last)
+	if got, n := f.take(some); !slices.Equal(got, []string{"add one"}) || n.LastSeq != 3 {
+		t.Errorf("a part hears of %q up to %d", got, n.LastSeq)
 	}
 
 	// A change by another process arrives at the next tick.
@@ -138,17 +138,17 @@ func TestFeed(t *testing.T) {
 	if got, n := f.take(f.listen(f.m, "1")); !slices.Equal(
 		got,
 		[]string{"add one", "add two", "add three", "label three", "label three"},
-	) || n.Reset {
-		t.Errorf("after change 1 there is %q, reset %v", got, n.Reset)
+	) || n.IsReset {
+		t.Errorf("after change 1 there is %q, reset %v", got, n.IsReset)
 	}
-	if _, n := f.take(f.listen(f.m, "99")); !n.Reset || n.Last != 6 {
+	if _, n := f.take(f.listen(f.m, "99")); !n.IsReset || n.LastSeq != 6 {
 		t.Errorf("after a change that never was there is %+v, want a reset at 6", n)
 	}
-	for i := range mostNews + 1 {
+	for i := range maxTakenChanges + 1 {
 		f.add(f.m, "many "+time.Duration(i).String(), "a")
 	}
-	if _, n := f.take(all); !n.Reset || len(n.Changes) != 0 {
-		t.Errorf("a listener that is far behind gets %d changes, reset %v", len(n.Changes), n.Reset)
+	if _, n := f.take(all); !n.IsReset || len(n.Changes) != 0 {
+		t.Errorf("a listener that is far behind gets %d changes, reset %v", len(n.Changes), n.IsReset)
 	}
 	if f.polls != 1 {
 		t.Errorf("%d pollers ran for all listeners, want 1", f.polls)
@@ -162,8 +162,8 @@ func TestFeedEnds(t *testing.T) {
 	a.Close()
 	f.ticks <- time.Time{} // the poller is running
 	b.Close()
-	if f.end != nil || len(f.listeners) != 0 {
-		t.Errorf("%d listeners are left, and the poller runs: %v", len(f.listeners), f.end != nil)
+	if f.stopPoller != nil || len(f.listeners) != 0 {
+		t.Errorf("%d listeners are left, and the poller runs: %v", len(f.listeners), f.stopPoller != nil)
 	}
 	l := f.listen(f.m, "")
 	f.ticks <- time.Time{}
@@ -181,7 +181,7 @@ func TestFeedReset(t *testing.T) {
 	if _, err := f.m.Redact(t.Context(), "x", false); err != nil {
 		t.Fatal(err)
 	}
-	if _, n := f.take(l); !n.Reset {
+	if _, n := f.take(l); !n.IsReset {
 		t.Errorf("after an erasure there is %+v, want a reset", n)
 	}
 }

@@ -19,17 +19,17 @@ type LineageIn struct {
 
 // LineageOut is the result of Lineage.
 type LineageOut struct {
-	Name    string         `json:"name"`
-	Sources []lineage.Edge `json:"sources"` // the entry's sources first, then their sources
-	Made    []lineage.Edge `json:"made"`    // entries made from the entry first, then from these
-	Why     []verb.Note    `json:"why,omitempty"`
+	Name         string         `json:"name"`
+	Sources      []lineage.Edge `json:"sources"` // the entry's sources first, then their sources
+	DerivedEdges []lineage.Edge `json:"made"`    // entries made from the entry first, then from these
+	EmptyReasons []verb.Note    `json:"why,omitempty"`
 }
 
 // Lineage returns the sources of an entry and the entries that were made from it. Only sources that
 // the history recorded are known.
 func Lineage(ctx context.Context, w *verb.Workspace, in LineageIn) (LineageOut, error) {
-	out := LineageOut{Name: in.Name, Sources: []lineage.Edge{}, Made: []lineage.Edge{}}
-	ctx, m, err := w.Memory(ctx, verb.Read)
+	out := LineageOut{Name: in.Name, Sources: []lineage.Edge{}, DerivedEdges: []lineage.Edge{}}
+	ctx, m, err := w.OpenMemory(ctx, verb.Read)
 	if err != nil {
 		return out, err
 	}
@@ -42,23 +42,23 @@ func Lineage(ctx context.Context, w *verb.Workspace, in LineageIn) (LineageOut, 
 	} else if !errors.Is(err, oxbow.ErrNotFound) {
 		return out, err
 	}
-	sources, made, err := lineage.Walk(ctx, m, out.Name)
+	sources, made, err := lineage.FindLineage(ctx, m, out.Name)
 	if err != nil {
 		return out, err
 	}
 	out.Sources = append(out.Sources, sources...)
-	out.Made = append(out.Made, made...)
-	if len(out.Sources)+len(out.Made) > 0 {
+	out.DerivedEdges = append(out.DerivedEdges, made...)
+	if len(out.Sources)+len(out.DerivedEdges) > 0 {
 		return out, nil
 	}
 	for _, err := range h.Versions(ctx, out.Name) {
 		if err != nil {
-			return out, w.Missing(ctx, m, in.Name, err)
+			return out, w.AdviseUnknownName(ctx, m, in.Name, err)
 		}
 		break
 	}
-	out.Why = []verb.Note{
-		verb.Plain("nothing in the history says what it was made from, or that anything was made from it"),
+	out.EmptyReasons = []verb.Note{
+		verb.PlainNote("nothing in the history says what it was made from, or that anything was made from it"),
 	}
 	return out, nil
 }

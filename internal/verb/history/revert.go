@@ -30,7 +30,7 @@ type RevertIn struct {
 	Client      string `json:"client,omitempty"       value:"NAME" usage:"changes of this client: its name in the log or the beginning of the name"`
 	Door        string `json:"door,omitempty"         value:"DOOR" usage:"changes that came through this interface, such as mcp"`
 	Agent       string `json:"agent,omitempty"        value:"NAME" usage:"changes of the agent with this name"`
-	Trust       string `json:"trust,omitempty"                     usage:"changes by agents and programs whose text has the label taint"              enum:"tainted"`
+	WithTrust   string `json:"trust,omitempty"                     usage:"changes by agents and programs whose text has the label taint"            enum:"tainted"`
 	Since       string `json:"since,omitempty"        value:"DATE" usage:"changes on or after this date (2026-04-18, 7d, yesterday)"`
 	Until       string `json:"until,omitempty"        value:"DATE" usage:"changes up to this date, including the whole day"`
 	WithDerived bool   `json:"with_derived,omitempty"              usage:"also take back entries that were derived from the changes"`
@@ -46,9 +46,10 @@ type RevertOut struct {
 	Steps     []revert.Step           `json:"entries"`             // steps taken for each entry
 	Conflicts []revert.Conflict       `json:"conflicts,omitempty"` // later changes by others
 	Derived   []revert.DerivedVersion `json:"derived,omitempty"`
-	Shown     []ShownItem             `json:"shown,omitempty"` // reverted text that was put before models, newest first
-	Why       []verb.Note             `json:"why,omitempty"`   // reasons why no change was selected
-	Notes     []verb.Note             `json:"notes,omitempty"`
+	// Reverted text that was put before models, newest first.
+	Shown        []ShownItem `json:"shown,omitempty"`
+	EmptyReasons []verb.Note `json:"why,omitempty"` // reasons why no change was selected
+	Notes        []verb.Note `json:"notes,omitempty"`
 }
 
 // ShownItem reports that an entry was put before a model.
@@ -60,16 +61,16 @@ type ShownItem struct {
 	Place   string    `json:"place"`
 	Name    string    `json:"name"`
 	Version uint64    `json:"version"`
-	Used    bool      `json:"used,omitempty"`
+	IsUsed  bool      `json:"used,omitempty"`
 }
 
-// maxRevertTries is the maximum number of times that the plan is made, if other writers change the
+// maxRevertAttempts is the maximum number of times that the plan is made, if other writers change the
 // memory meanwhile.
-const maxRevertTries = 10
+const maxRevertAttempts = 10
 
-// Revert reverts the effects of the selected changes, in a single new change. Only a person may revert, because a
-// revert can take back texts by others. Everybody may make a dry run.
-func Revert(ctx context.Context, w *verb.Workspace, in RevertIn) (RevertOut, error) {
+// RevertChanges reverts the effects of the selected changes, in a single new change. Only a person may revert,
+// because a revert can take back texts by others. Everybody may make a dry run.
+func RevertChanges(ctx context.Context, w *verb.Workspace, in RevertIn) (RevertOut, error) {
 	out := RevertOut{DryRun: in.DryRun, Changes: []uint64{}, Steps: []revert.Step{}}
 	if in == (RevertIn{WithDerived: in.WithDerived, DryRun: in.DryRun}) {
 		return out, verb.Advise(
@@ -78,12 +79,12 @@ func Revert(ctx context.Context, w *verb.Workspace, in RevertIn) (RevertOut, err
 		)
 	}
 	if !in.DryRun {
-		err := verb.PersonOnly(w.WithSource(ctx), "takes back all changes of a source", "oxbow revert")
+		err := verb.RequirePerson(w.WithSource(ctx), "takes back all changes of a source", "oxbow revert")
 		if err != nil {
 			return out, err
 		}
 	}
-	ctx, m, err := w.Memory(ctx, verb.Write.Unless(in.DryRun))
+	ctx, m, err := w.OpenMemory(ctx, verb.Write.UnlessDryRun(in.DryRun))
 	if err != nil {
 		return out, err
 	}
@@ -91,11 +92,11 @@ func Revert(ctx context.Context, w *verb.Workspace, in RevertIn) (RevertOut, err
 	if err != nil {
 		return out, err
 	}
-	sel, archive, err := toRevert(ctx, w, h, in)
+	sel, archive, err := revertSelection(ctx, w, h, in)
 	if err != nil {
 		return out, err
 	}
-	p, err := out.attempt(ctx, h, sel)
+	p, err := out.planAndApply(ctx, h, sel)
 	if err != nil {
 		return out, err
 	}
@@ -103,28 +104,28 @@ func Revert(ctx context.Context, w *verb.Workspace, in RevertIn) (RevertOut, err
 	out.Conflicts, out.Derived = p.Conflicts, p.Derived
 	switch {
 	case len(out.Changes) == 0:
-		out.Why, err = in.explainEmpty(ctx, h)
+		out.EmptyReasons, err = in.explainEmpty(ctx, h)
 		return out, err
 	case archive != nil:
-		out.Shown, err = shownSince(ctx, archive, p.Standing)
+		out.Shown, err = shownInjections(ctx, archive, p.FirstVersions)
 	}
 	out.addNotes(p)
 	return out, err
 }
 
-// attempt makes the plan and, unless this is a dry run, applies it.
-func (out *RevertOut) attempt(
+// planAndApply makes the plan and, unless this is a dry run, applies it.
+func (out *RevertOut) planAndApply(
 	ctx context.Context,
 	h oxbow.Historian,
 	sel revert.Selection,
 ) (p *revert.Plan, err error) {
 	for try := 0; ; try++ {
-		p, err = revert.Make(ctx, h, sel)
+		p, err = revert.MakePlan(ctx, h, sel)
 		if err != nil || out.DryRun {
 			return p, err
 		}
-		out.Seq, err = p.Apply(provenance.WithRestoring(ctx, h))
-		if !errors.Is(err, oxbow.ErrConflict) || try == maxRevertTries {
+		out.Seq, err = p.Apply(provenance.WithRestoreHistory(ctx, h))
+		if !errors.Is(err, oxbow.ErrConflict) || try == maxRevertAttempts {
 			return p, err
 		}
 	}
@@ -132,12 +133,12 @@ func (out *RevertOut) attempt(
 
 // addNotes adds notes about the result and the next steps.
 func (out *RevertOut) addNotes(p *revert.Plan) {
-	left := slices.ContainsFunc(p.Derived, func(d revert.DerivedVersion) bool { return !d.Taken })
+	left := slices.ContainsFunc(p.Derived, func(d revert.DerivedVersion) bool { return !d.IsReverted })
 	switch {
-	case p.Empty():
+	case p.IsEmpty():
 		out.Notes = append(
 			out.Notes,
-			verb.Plain("none of the selected changes is in effect any more, so nothing was changed"),
+			verb.PlainNote("none of the selected changes is in effect any more, so nothing was changed"),
 		)
 	case out.DryRun:
 		out.Notes = append(
@@ -145,8 +146,8 @@ func (out *RevertOut) addNotes(p *revert.Plan) {
 			verb.Notef("dry run: nothing was changed; call again without %s to do it", verb.ParamRef("dry_run")),
 		)
 	}
-	for _, t := range p.Taken {
-		out.Notes = append(out.Notes, verb.Plain(t.String()))
+	for _, t := range p.TakenAliases {
+		out.Notes = append(out.Notes, verb.PlainNote(t.String()))
 	}
 	if left {
 		out.Notes = append(
@@ -159,18 +160,18 @@ func (out *RevertOut) addNotes(p *revert.Plan) {
 	}
 }
 
-// toRevert returns the selection described by the arguments, and the archive if it
+// revertSelection returns the selection described by the arguments, and the archive if it
 // exists.
-func toRevert(
+func revertSelection(
 	ctx context.Context, w *verb.Workspace,
 	h oxbow.Historian,
 	in RevertIn,
 ) (sel revert.Selection, a *session.Archive, err error) {
-	since, err := sessions.Since(w, in.Since)
+	since, err := sessions.ParseSince(w, in.Since)
 	if err != nil {
 		return sel, nil, err
 	}
-	until, err := verb.TimeFilter("until", "until", in.Until, w.Time())
+	until, err := verb.TimeFilter("until", "until", in.Until, w.CurrentTime())
 	if err != nil {
 		return sel, nil, err
 	}
@@ -181,14 +182,14 @@ func toRevert(
 		}
 	}
 	made := func(oxbow.Source) bool { return true }
-	sel.Derived = in.WithDerived
+	sel.WithDerived = in.WithDerived
 	if in.Session != "" {
-		made, sel.From, err = madeIn(ctx, h, a, strings.TrimSpace(in.Session))
+		made, sel.SelectsSource, err = sessionMatchers(ctx, h, a, strings.TrimSpace(in.Session))
 		if err != nil {
 			return sel, a, err
 		}
 	}
-	sel.Has = func(c *oxbow.Change, v *oxbow.Version) bool {
+	sel.SelectsVersion = func(c *oxbow.Change, v *oxbow.Version) bool {
 		inTime := (since.IsZero() || !c.Time.Before(since)) && (until.Before.IsZero() || c.Time.Before(until.Before))
 		return inTime && in.matchesVersion(c.Source, v) && made(c.Source)
 	}
@@ -200,7 +201,7 @@ func toRevert(
 func (in *RevertIn) matchesVersion(s oxbow.Source, v *oxbow.Version) bool {
 	return (in.Door == "" || strings.EqualFold(s.Door, in.Door)) &&
 		(in.Agent == "" || strings.EqualFold(s.Claimed.Agent, in.Agent)) &&
-		hasPrefixFold(s.Claimed.Client, in.Client) && (in.Trust == "" || isTainted(s, v))
+		hasPrefixFold(s.Claimed.Client, in.Client) && (in.WithTrust == "" || isTainted(s, v))
 }
 
 // isTainted reports whether the version is tainted. A version by a person never is, even if it
@@ -214,16 +215,16 @@ func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
-// madeIn returns two functions, which report whether a source and whether a turn belong to the
+// sessionMatchers returns two functions, which report whether a source and whether a turn belong to the
 // session. The id identifies a run of a door, which is in the log, or a client's session, which
 // is in the log or in the archive. It may be a prefix of an identifier. An exact match takes
 // precedence over prefixes.
-func madeIn(
+func sessionMatchers(
 	ctx context.Context,
 	h oxbow.Historian,
 	a *session.Archive,
 	id string,
-) (made func(oxbow.Source) bool, from func(string) bool, err error) {
+) (hasSource func(oxbow.Source) bool, hasTurn func(string) bool, err error) {
 	runs, named := map[string]bool{}, map[string]bool{}
 	for c, err := range h.Log(ctx) {
 		if err != nil {
@@ -233,7 +234,7 @@ func madeIn(
 	}
 	var found []session.Summary
 	if a != nil {
-		found, err = a.Find(ctx, id)
+		found, err = a.FindSessions(ctx, id)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -259,7 +260,7 @@ func madeIn(
 				id,
 				fmt.Sprintf(
 					"means %s, such as %s and %s",
-					text.Count(len(all), "session", "sessions"),
+					text.FormatCount(len(all), "session", "sessions"),
 					all[0],
 					all[1],
 				),
@@ -274,7 +275,7 @@ func madeIn(
 	if a == nil {
 		return func(s oxbow.Source) bool { return session.SourceSession(s) == all[0] }, nil, nil
 	}
-	o, err := a.Origin(ctx, client, name)
+	o, err := a.MatcherForSession(ctx, client, name)
 	return o.MadeChange, o.HasTurn, err
 }
 
@@ -287,14 +288,18 @@ func matchingNames(names map[string]bool, id string) []string {
 	})
 }
 
-// shownSince returns the injections that showed models the entries in the given or later versions.
-func shownSince(ctx context.Context, a *session.Archive, from map[string]uint64) (shown []ShownItem, err error) {
+// shownInjections returns the injections that showed models the entries in the given or later versions.
+func shownInjections(
+	ctx context.Context,
+	a *session.Archive,
+	minVersions map[string]uint64,
+) (shown []ShownItem, err error) {
 	hits, err := a.Memory.Recall(
 		ctx,
 		oxbow.Query{
 			Limit: oxbow.MaxLimit,
 			Filter: oxbow.Filter{
-				Terms: []oxbow.Term{{Key: session.LabelShown, Values: slices.Sorted(maps.Keys(from))}},
+				Terms: []oxbow.Term{{Key: session.LabelShown, Values: slices.Sorted(maps.Keys(minVersions))}},
 			},
 		},
 	)
@@ -302,10 +307,10 @@ func shownSince(ctx context.Context, a *session.Archive, from map[string]uint64)
 		return nil, err
 	}
 	for _, hit := range hits {
-		for _, it := range (injection.InjectedIn{}).SelectItems(hit.Entry, time.Time{}) {
-			for _, s := range it.Shown {
-				first, isAsked := from[s.Name]
-				if !isAsked || s.In != query.InNotes {
+		for _, it := range (injection.InjectedIn{}).TurnInjections(hit.Entry, time.Time{}) {
+			for _, s := range it.ShownEntries {
+				first, isAsked := minVersions[s.Name]
+				if !isAsked || s.SourceKind != query.InNotes {
 					continue
 				}
 				if s.Version >= first {
@@ -319,7 +324,7 @@ func shownSince(ctx context.Context, a *session.Archive, from map[string]uint64)
 							Place:   it.Place,
 							Name:    s.Name,
 							Version: s.Version,
-							Used:    slices.Contains(it.Used, s),
+							IsUsed:  slices.Contains(it.UsedEntries, s),
 						},
 					)
 				}
@@ -352,9 +357,9 @@ func (in RevertIn) explainEmpty(ctx context.Context, h oxbow.Historian) (why []v
 		}
 	}
 	if n == 0 {
-		return []verb.Note{verb.Plain("the memory has no changes yet")}, nil
+		return []verb.Note{verb.PlainNote("the memory has no changes yet")}, nil
 	}
-	why = []verb.Note{verb.Notef("none of the %s fits", text.Count(n, "change", "changes"))}
+	why = []verb.Note{verb.Notef("none of the %s fits", text.FormatCount(n, "change", "changes"))}
 	for _, g := range []struct{ key, given string }{{"door", in.Door}, {"client", in.Client}, {"agent", in.Agent}} {
 		switch known := slices.Sorted(maps.Keys(of[g.key])); {
 		case g.given == "":
@@ -372,12 +377,12 @@ func (in RevertIn) explainEmpty(ctx context.Context, h oxbow.Historian) (why []v
 			why,
 			verb.Notef(
 				"what a session wrote is known where its client names its calls; %s to see the session of each change",
-				verb.PersonRef("oxbow log --json"),
+				verb.PersonCommandRef("oxbow log --json"),
 			),
 		)
 	}
-	if in.Trust != "" {
-		why = append(why, verb.Plain("no version that an agent or a program left has the label taint"))
+	if in.WithTrust != "" {
+		why = append(why, verb.PlainNote("no version that an agent or a program left has the label taint"))
 	}
 	return why, nil
 }

@@ -17,68 +17,81 @@ import (
 // the reverted entries, and reverted text that models were shown.
 func (o RevertOut) Report() (r report.Report) {
 	if len(o.Changes) == 0 {
-		report.AddReasons(&r, o.Why, nil)
+		report.AddReasons(&r, o.EmptyReasons, nil)
 		return r
 	}
 	if len(o.Steps) > 0 {
-		r.Linef("%s %s in %s", report.Did(o.DryRun, "took back", "would take back"),
-			report.Words(text.Count(o.Taken(), "change", "changes")),
-			report.Words(text.Count(len(o.Steps), "entry", "entries")))
+		r.AddLinef("%s %s in %s", report.EffectVerb(o.DryRun, "took back", "would take back"),
+			report.Words(text.FormatCount(o.TakenBackCount(), "change", "changes")),
+			report.Words(text.FormatCount(len(o.Steps), "entry", "entries")))
 	}
-	steps := report.List{All: verb.AllTouched(o.DryRun), IsAnswer: true}
+	steps := report.List{AllItemsAdvice: verb.AllTouchedAdvice(o.DryRun), IsAnswer: true}
 	for _, s := range o.Steps {
 		steps.Items = append(steps.Items, stepLine(s))
 	}
 	r.Add(steps)
-	if n := o.Ineffective(); n > 0 && len(o.Steps) > 0 {
-		r.Linef(
+	if n := o.IneffectiveCount(); n > 0 && len(o.Steps) > 0 {
+		r.AddLinef(
 			"%s had no effect any more",
-			report.Words(text.Count(n, "other selected change", "other selected changes")),
+			report.Words(text.FormatCount(n, "other selected change", "other selected changes")),
 		)
 	}
-	all := report.Did(o.DryRun, "oxbow undo, then the same revert with --dry-run --json, lists them all",
+	all := report.EffectVerb(o.DryRun, "oxbow undo, then the same revert with --dry-run --json, lists them all",
 		"--json lists them all")
-	addTitled(&r, "changed by others since:", all, o.Conflicts, func(c revert.Conflict) report.Sentence {
+	addTitledList(&r, "changed by others since:", all, o.Conflicts, func(c revert.Conflict) report.Sentence {
 		return report.Sentencef("  %s  %s", report.Name(c.Name), conflictSentence(c))
 	})
-	addTitled(&r, "derived:", all, o.Derived, func(d revert.DerivedVersion) report.Sentence {
+	addTitledList(&r, "derived:", all, o.Derived, func(d revert.DerivedVersion) report.Sentence {
 		fate := report.Words("stays")
-		if d.Taken {
-			fate = report.Did(o.DryRun, "taken back", "goes")
+		if d.IsReverted {
+			fate = report.EffectVerb(o.DryRun, "taken back", "goes")
 		}
-		return report.Sentencef("  %s  %s@%d from %s (%s)", fate, report.Name(d.Name), d.Seq, report.Name(d.From),
-			d.How)
+		return report.Sentencef(
+			"  %s  %s@%d from %s (%s)",
+			fate,
+			report.Name(d.Name),
+			d.Seq,
+			report.Name(d.SourceName),
+			d.FoundBy,
+		)
 	})
-	addTitled(&r, "put before models meanwhile:", all, o.Shown, func(s ShownItem) report.Sentence {
+	addTitledList(&r, "put before models meanwhile:", all, o.Shown, func(s ShownItem) report.Sentence {
 		used := report.Words("")
-		if s.Used {
+		if s.IsUsed {
 			used = " (used)"
 		}
-		return report.Sentencef("  %s  %s  %s  %s@%d%s", s.Time, s.Client+"/"+text.CutPrefix(s.Session, 13), s.Place,
-			report.Name(s.Name), s.Version, used)
+		return report.Sentencef(
+			"  %s  %s  %s  %s@%d%s",
+			s.Time,
+			s.Client+"/"+text.TruncateBytes(s.Session, 13),
+			s.Place,
+			report.Name(s.Name),
+			s.Version,
+			used,
+		)
 	})
 	report.AddNotes(&r, o.Notes)
 	return r
 }
 
-// Taken returns the number of selected changes that were, or would be, taken back at least in part.
-func (o RevertOut) Taken() int {
+// TakenBackCount returns the number of selected changes that were, or would be, taken back at least in part.
+func (o RevertOut) TakenBackCount() int {
 	taken := map[uint64]bool{}
 	for _, s := range o.Steps {
-		addAll(taken, s.Took)
+		addSeqs(taken, s.RevertedChanges)
 	}
 	return len(taken)
 }
 
-// Ineffective returns the number of selected changes without an effect on the present memory, because their
+// IneffectiveCount returns the number of selected changes without an effect on the present memory, because their
 // entries were forgotten or changed back since. It does not count changes that are listed as conflicts.
-func (o RevertOut) Ineffective() int {
+func (o RevertOut) IneffectiveCount() int {
 	named := map[uint64]bool{}
 	for _, s := range o.Steps {
-		addAll(named, s.Took)
+		addSeqs(named, s.RevertedChanges)
 	}
 	for _, c := range o.Conflicts {
-		addAll(named, c.Took)
+		addSeqs(named, c.RevertedChanges)
 	}
 	n := 0
 	for _, seq := range o.Changes {
@@ -89,24 +102,24 @@ func (o RevertOut) Ineffective() int {
 	return n
 }
 
-func addAll(set map[uint64]bool, seqs []uint64) {
+func addSeqs(set map[uint64]bool, seqs []uint64) {
 	for _, seq := range seqs {
 		set[seq] = true
 	}
 }
 
-// addTitled adds a list of sentences below a title. It adds nothing if there are no items.
-func addTitled[T any](
+// addTitledList adds a list of sentences below a title. It adds nothing if there are no items.
+func addTitledList[T any](
 	r *report.Report,
-	title, all report.Words,
+	title, showAllAdvice report.Words,
 	items []T,
 	describe func(T) report.Sentence,
 ) {
 	if len(items) == 0 {
 		return
 	}
-	r.Detailf("%s", title)
-	list := report.List{All: all}
+	r.AddDetailf("%s", title)
+	list := report.List{AllItemsAdvice: showAllAdvice}
 	for _, item := range items {
 		list.Items = append(list.Items, report.Line{Sentence: describe(item)})
 	}
@@ -114,26 +127,30 @@ func addTitled[T any](
 }
 
 func stepLine(s revert.Step) report.Line {
-	did, took := report.Words(fmt.Sprintf("%-8s", s.Did)), report.Words(changeList(s.Took))
-	if s.To == 0 {
+	did, took := report.Words(fmt.Sprintf("%-8s", s.Action)), report.Words(changeList(s.RevertedChanges))
+	if s.Version == 0 {
 		return report.Line{Sentence: report.Sentencef("  %s  %s  %s", did, report.Name(s.Name), took)}
 	}
 	return report.Line{
-		Sentence: report.Sentencef("  %s  %s to version %d  %s", did, report.Name(s.Name), s.To, took),
+		Sentence: report.Sentencef("  %s  %s to version %d  %s", did, report.Name(s.Name), s.Version, took),
 	}
 }
 
 // conflictSentence describes the parts of later changes that were kept.
 func conflictSentence(c revert.Conflict) report.Sentence {
-	later := report.Words(changeList(c.Later))
+	later := report.Words(changeList(c.LaterChanges))
 	switch {
 	case c.Reason != "":
 		return report.Sentencef("kept as it is: %s", report.Words(c.Reason))
-	case len(c.Kept) == 0:
-		return report.Sentencef("nothing kept of %s by %s: there was nothing else to it", later, report.Words(c.By))
+	case len(c.KeptParts) == 0:
+		return report.Sentencef(
+			"nothing kept of %s by %s: there was nothing else to it",
+			later,
+			report.Words(c.LastActor),
+		)
 	}
-	return report.Sentencef("kept %s of %s, the last by %s", report.Words(strings.Join(c.Kept, ", ")), later,
-		report.Words(c.By))
+	return report.Sentencef("kept %s of %s, the last by %s", report.Words(strings.Join(c.KeptParts, ", ")), later,
+		report.Words(c.LastActor))
 }
 
 // changeList lists changes by number, at most ten.

@@ -14,76 +14,77 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/transfer"
 )
 
-// In is the argument of Import.
-type In struct {
-	Paths     []string `json:"paths"               flag:"-" jsonschema:"Files and directories."`
-	DryRun    bool     `json:"dry_run,omitempty"            jsonschema:"Show what would be imported and change nothing."                usage:"show what would be brought in and change nothing"`
-	Overwrite bool     `json:"overwrite,omitempty"          jsonschema:"Replace entries that were written, edited or updated here."       usage:"also replace entries that were written or edited here, or that are newer"`
-	From      string   `json:"from,omitempty"      flag:"-" jsonschema:"Program or format, one of Sources; by default told by each path."`
+// ImportIn is the argument of Import.
+type ImportIn struct {
+	Paths      []string `json:"paths"               flag:"-" jsonschema:"Files and directories."`
+	DryRun     bool     `json:"dry_run,omitempty"            jsonschema:"Show what would be imported and change nothing."                  usage:"show what would be brought in and change nothing"`
+	Overwrite  bool     `json:"overwrite,omitempty"          jsonschema:"Replace entries that were written, edited or updated here."       usage:"also replace entries that were written or edited here, or that are newer"`
+	SourceName string   `json:"from,omitempty"      flag:"-" jsonschema:"Program or format, one of Sources; by default told by each path."`
 
-	Inputs    map[string]io.Reader `json:"-"` // read instead of the files with these paths
-	Root      string               `json:"-"` // the project's directory: origins below it are relative (may be "")
-	Brief     bool                 `json:"-"` // do not list changes, because they are many, unless this is a dry run
-	Interrupt func()               `json:"-"` // makes a blocked Read of an input return (may be nil)
+	Inputs map[string]io.Reader `json:"-"` // read instead of the files with these paths
+	Root   string               `json:"-"` // the project's directory: origins below it are relative (may be "")
+	// Do not list changes, because they are many, unless this is a dry run.
+	OmitChanges   bool   `json:"-"`
+	InterruptRead func() `json:"-"` // makes a blocked Read of an input return (may be nil)
 
 	// PrepareSessions sets the fields that depend on the machine, such as the user's directory, before transcripts are
 	// read. It may be nil.
 	PrepareSessions func(*sessions.ImportSessionsIn) error `json:"-"`
 }
 
-// Out is the result of Import. After an error it describes the work that was done before.
-type Out struct {
+// ImportOut is the result of Import. After an error it describes the work that was done before.
+type ImportOut struct {
 	transfer.ImportOut
 
 	// Clients and Unread describe the sessions that were added to the archive.
 	Clients []sessions.ImportedClient   `json:"clients,omitempty"`
 	Unread  []sessions.UnreadTranscript `json:"unread,omitempty"`
 
-	// NoEntries reports whether the files contain sessions and nothing else.
-	NoEntries bool `json:"-"`
+	// HasOnlySessions reports whether the files contain sessions and nothing else.
+	HasOnlySessions bool `json:"-"`
 }
 
-// Sessions returns the part of the result that describes sessions.
-func (o Out) Sessions() sessions.ImportSessionsOut {
-	return sessions.ImportSessionsOut{DryRun: o.DryRun, Clients: o.Clients, Unread: o.Unread}
+// SessionsOut returns the part of the result that describes sessions.
+func (o ImportOut) SessionsOut() sessions.ImportSessionsOut {
+	return sessions.ImportSessionsOut{DryRun: o.DryRun, Clients: o.Clients, UnreadTranscripts: o.Unread}
 }
 
 // Report tells what was imported: sessions, entries, or both.
-func (o Out) Report() (r report.Report) {
+func (o ImportOut) Report() (r report.Report) {
 	if len(o.Clients) > 0 || len(o.Unread) > 0 {
-		r.Append(o.Sessions().Report())
-		if !o.DryRun && !o.Sessions().Failed() {
-			r.Notef("conversations are in the archive of sessions: oxbow session search WORDS")
+		r.Append(o.SessionsOut().Report())
+		if !o.DryRun && !o.SessionsOut().Failed() {
+			r.AddNotef("conversations are in the archive of sessions: oxbow session search WORDS")
 		}
 	}
-	if !o.NoEntries {
+	if !o.HasOnlySessions {
 		r.Append(o.ImportOut.Report())
 	}
 	return r
 }
 
 // Failed reports whether an item could not be imported, or a session could not be read.
-func (o Out) Failed() bool { return o.ImportOut.Failed() || o.Sessions().Failed() }
+func (o ImportOut) Failed() bool { return o.ImportOut.Failed() || o.SessionsOut().Failed() }
 
 // Import adds the entries in files and directories to the memory, and the sessions to the archive.
-func Import(ctx context.Context, w *verb.Workspace, in In) (Out, error) {
-	if err := CheckSource(in.From); err != nil {
-		return Out{}, err
+func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, error) {
+	if err := CheckSource(in.SourceName); err != nil {
+		return ImportOut{}, err
 	}
-	c, err := in.sortPaths()
+	c, err := in.classifyPaths()
 	if err != nil {
-		return Out{}, err
+		return ImportOut{}, err
 	}
-	out := Out{ImportOut: transfer.ImportOut{DryRun: in.DryRun,
-		Changes: []exchange.Change{}, Problems: []string{}, Notes: []string{}, Stale: []string{}}}
+	out := ImportOut{ImportOut: transfer.ImportOut{DryRun: in.DryRun,
+		Changes: []exchange.Change{}, Problems: []string{}, Notes: []string{}, StaleEntries: []string{}}}
 	if len(c.entries) > 0 {
 		out.ImportOut, err = transfer.Import(ctx, w, transfer.ImportIn{Paths: c.entries, DryRun: in.DryRun,
-			Overwrite: in.Overwrite, Formats: c.formats, Inputs: in.Inputs, Root: in.Root, Brief: in.Brief,
-			Interrupt: in.Interrupt})
+			Overwrite: in.Overwrite, Formats: c.formats, Inputs: in.Inputs, Root: in.Root, OmitChanges: in.OmitChanges,
+			InterruptRead: in.InterruptRead})
 	}
 	if ctx.Err() == nil {
 		err = errors.Join(err, in.importSessions(ctx, w, c, &out))
 	}
-	out.NoEntries = len(out.Clients) > 0 && out.Added+out.Updated+out.Same+out.Skipped == 0
+	out.HasOnlySessions = len(out.Clients) > 0 && out.Added+out.Updated+out.SameEntries+out.SkippedItems == 0
 	return out, err
 }

@@ -30,8 +30,8 @@ func sessionSources() map[string]string {
 	return sources
 }
 
-// Sources returns the names of the programs and formats that Import reads, in alphabetical order.
-func Sources() []string {
+// SourceNames returns the names of the programs and formats that Import reads, in alphabetical order.
+func SourceNames() []string {
 	names := exchange.Formats()
 	for name := range sessionSources() {
 		if !slices.Contains(names, name) {
@@ -42,13 +42,13 @@ func Sources() []string {
 	return names
 }
 
-// CheckSource returns an error if a name is not one of [Sources]. An empty name is allowed.
+// CheckSource returns an error if a name is not one of [SourceNames]. An empty name is allowed.
 func CheckSource(name string) error {
-	if name == "" || slices.Contains(Sources(), name) {
+	if name == "" || slices.Contains(SourceNames(), name) {
 		return nil
 	}
-	reason := "is not one of " + strings.Join(Sources(), ", ")
-	if near := text.FindSimilar(name, slices.Values(Sources()), 1); len(near) > 0 {
+	reason := "is not one of " + strings.Join(SourceNames(), ", ")
+	if near := text.FindSimilar(name, slices.Values(SourceNames()), 1); len(near) > 0 {
 		reason += "; did you mean " + near[0] + "?"
 	}
 	return verb.Advise(verb.InvalidValue("from", name, reason),
@@ -56,45 +56,45 @@ func CheckSource(name string) error {
 			"which need no --from")
 }
 
-// contents lists an import's paths by the kind of their contents.
-type contents struct {
+// pathContents lists an import's paths by the kind of their contents.
+type pathContents struct {
 	clients  []string                   // clients, in the order of the paths
 	sessions map[string][]string        // files with sessions, by client
 	entries  []string                   // paths with entries
 	formats  map[string]exchange.Format // format of each path with entries (no element if the format is to be detected)
 }
 
-func (c *contents) addSessions(client string, files ...string) {
+func (c *pathContents) addSessions(client string, files ...string) {
 	if c.sessions[client] == nil {
 		c.clients = append(c.clients, client)
 	}
 	c.sessions[client] = append(c.sessions[client], files...)
 }
 
-func (c *contents) addEntries(path string, format exchange.Format) {
+func (c *pathContents) addEntries(path string, format exchange.Format) {
 	c.entries = append(c.entries, path)
 	if format != "" {
 		c.formats[path] = format
 	}
 }
 
-// sortPaths determines whether each path contains sessions, entries, or both.
-func (in *In) sortPaths() (contents, error) {
-	c := contents{sessions: map[string][]string{}, formats: map[string]exchange.Format{}}
-	client := sessionSources()[in.From]
+// classifyPaths determines whether each path contains sessions, entries, or both.
+func (in *ImportIn) classifyPaths() (pathContents, error) {
+	c := pathContents{sessions: map[string][]string{}, formats: map[string]exchange.Format{}}
+	client := sessionSources()[in.SourceName]
 	for _, path := range in.Paths {
 		var err error
 		switch {
 		case in.Inputs[path] != nil && client != "" && client != transcript.ClaudeAI:
 			err = verb.Invalidf("sessions are read from a file or a directory, and %s is neither", path)
 		case in.Inputs[path] != nil:
-			c.addEntries(path, exchange.Format(in.From))
+			c.addEntries(path, exchange.Format(in.SourceName))
 		case client != "":
-			err = c.addNamed(client, path)
-		case in.From != "":
-			c.addEntries(path, exchange.Format(in.From))
+			err = c.addSessionPath(client, path)
+		case in.SourceName != "":
+			c.addEntries(path, exchange.Format(in.SourceName))
 		default:
-			err = c.addDetected(path)
+			err = c.addDetectedPath(path)
 		}
 		if err != nil {
 			return c, err
@@ -103,8 +103,8 @@ func (in *In) sortPaths() (contents, error) {
 	return c, nil
 }
 
-// addNamed adds a path that contains sessions of the client.
-func (c *contents) addNamed(client, path string) error {
+// addSessionPath adds a path that contains sessions of the client.
+func (c *pathContents) addSessionPath(client, path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
@@ -115,7 +115,7 @@ func (c *contents) addNamed(client, path string) error {
 		c.addSessions(client, path)
 		return nil
 	}
-	files := transcript.FindIn(client, path)
+	files := transcript.FindClientTranscripts(client, path)
 	if len(files) == 0 {
 		return verb.Advise(verb.Invalidf("%s has no transcripts of %s", path, client),
 			"name the directory in which the client stores its settings, or a transcript")
@@ -126,8 +126,8 @@ func (c *contents) addNamed(client, path string) error {
 
 // addClaudeExport adds an export of claude.ai, which has conversations, and memories and projects in other
 // files.
-func (c *contents) addClaudeExport(path string, isDir bool) error {
-	files, err := transcript.ChatFiles(path)
+func (c *pathContents) addClaudeExport(path string, isDir bool) error {
+	files, err := transcript.FindChatFiles(path)
 	if err != nil {
 		return err
 	}
@@ -142,8 +142,8 @@ func (c *contents) addClaudeExport(path string, isDir bool) error {
 	return nil
 }
 
-// addDetected adds a path whose files tell which program wrote them.
-func (c *contents) addDetected(path string) error {
+// addDetectedPath adds a path whose files tell which program wrote them.
+func (c *pathContents) addDetectedPath(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		c.addEntries(path, "") // the import reports it
@@ -183,7 +183,7 @@ func (c *contents) addDetected(path string) error {
 
 // findChatService returns the chat service whose export is a file or directory, or "".
 func findChatService(path string) (string, error) {
-	files, err := transcript.ChatFiles(path)
+	files, err := transcript.FindChatFiles(path)
 	if err != nil || len(files) == 0 {
 		return "", err
 	}
@@ -191,7 +191,7 @@ func findChatService(path string) (string, error) {
 }
 
 // importSessions adds the sessions to the archive, and their counts to the result.
-func (in *In) importSessions(ctx context.Context, w *verb.Workspace, c contents, out *Out) error {
+func (in *ImportIn) importSessions(ctx context.Context, w *verb.Workspace, c pathContents, out *ImportOut) error {
 	for _, client := range c.clients {
 		read := sessions.ImportSessionsIn{Clients: []string{client}, Files: c.sessions[client], DryRun: in.DryRun}
 		if in.PrepareSessions != nil {
@@ -201,7 +201,7 @@ func (in *In) importSessions(ctx context.Context, w *verb.Workspace, c contents,
 		}
 		got, err := sessions.ImportSessions(ctx, w, read)
 		out.Clients = append(out.Clients, got.Clients...)
-		out.Unread = append(out.Unread, got.Unread...)
+		out.Unread = append(out.Unread, got.UnreadTranscripts...)
 		if err != nil {
 			return err
 		}

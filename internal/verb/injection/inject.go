@@ -23,23 +23,23 @@ type InjectIn struct {
 	Project string `json:"project,omitempty"          usage:"answer as in this PROJECT; auto is the project of the working directory" value:"PROJECT"`
 	Explain bool   `json:"explain,omitempty"          usage:"also show how strong each match is, and why the text is shown or not"`
 
-	// Of is the prompt that a hook reported. Its text is replaced by Prompt. It is nil if a person only tries out what
-	// a prompt would get.
-	Of *inject.Prompt `json:"-"`
-	// Wait is the maximum time for calibrating a memory. 0 means unlimited.
-	Wait time.Duration `json:"-"`
+	// HookPrompt is the prompt that a hook reported. Its text is replaced by Prompt. It is nil if a person only
+	// tries out what a prompt would get.
+	HookPrompt *inject.Prompt `json:"-"`
+	// MaxWait is the maximum time for calibrating a memory. 0 means unlimited.
+	MaxWait time.Duration `json:"-"`
 }
 
 // InjectOut is the result of Inject.
 type InjectOut struct {
-	Answer   string               `json:"answer"` // silence, pointer or payload
-	Text     string               `json:"text,omitempty"`
-	Tokens   int                  `json:"tokens"`
-	Shown    []session.ShownEntry `json:"shown,omitempty"`
-	Accounts []inject.Account     `json:"accounts,omitempty"` // strongest first
-	Why      []verb.Note          `json:"why,omitempty"`      // why there is silence
-	// OffBy is the file that keeps hooks from showing a model anything.
-	OffBy string `json:"off_by,omitempty"`
+	Answer         string                `json:"answer"` // silence, pointer or payload
+	Text           string                `json:"text,omitempty"`
+	Tokens         int                   `json:"tokens"`
+	ShownEntries   []session.ShownEntry  `json:"shown,omitempty"`
+	Accounts       []inject.UnitDecision `json:"accounts,omitempty"` // strongest first
+	SilenceReasons []verb.Note           `json:"why,omitempty"`      // why there is silence
+	// OffFile is the file that keeps hooks from showing a model anything.
+	OffFile string `json:"off_by,omitempty"`
 
 	Block inject.Block `json:"-"`
 }
@@ -50,41 +50,44 @@ func Inject(ctx context.Context, w *verb.Workspace, in InjectIn) (InjectOut, err
 	if err != nil {
 		return InjectOut{}, err
 	}
-	p := inject.Prompt{Project: in.Project, Now: w.Time()}
-	if in.Of != nil {
-		p = *in.Of
+	p := inject.Prompt{Project: in.Project, Now: w.CurrentTime()}
+	if in.HookPrompt != nil {
+		p = *in.HookPrompt
 	}
 	p.Text = in.Prompt
-	asked := make([]inject.Source, len(sources))
+	asked := make([]inject.MemorySource, len(sources))
 	for i, s := range sources {
-		if err := s.calibrate(ctx, in.Wait); err != nil {
+		if err := s.calibrateFloor(ctx, in.MaxWait); err != nil {
 			return InjectOut{}, err
 		}
-		asked[i] = s.Source
+		asked[i] = s.MemorySource
 	}
-	b, err := inject.ForPrompt(ctx, p, asked...)
+	b, err := inject.BlockForPrompt(ctx, p, asked...)
 	if err != nil {
 		return InjectOut{}, err
 	}
-	out := InjectOut{Answer: b.Answer, Text: b.Text, Tokens: b.Tokens, Shown: b.Shown, Block: b}
+	out := InjectOut{Answer: b.Answer, Text: b.Text, Tokens: b.Tokens, ShownEntries: b.ShownEntries, Block: b}
 	if in.Explain {
-		out.Accounts = b.Accounts
+		out.Accounts = b.Decisions
 	}
-	if place, err := w.Location(); err == nil && in.Of == nil {
-		out.OffBy = cmp.Or(OffBy(InjectOff, place.Dir(), w.Dir), OffBy(HooksOff, place.Dir(), w.Dir))
+	if place, err := w.FindPlace(); err == nil && in.HookPrompt == nil {
+		out.OffFile = cmp.Or(
+			FindOffFile(InjectOffFile, place.Dir(), w.Dir),
+			FindOffFile(HooksOffFile, place.Dir(), w.Dir),
+		)
 	}
 	if out.Text == "" {
-		out.Answer, out.Why = string(gate.Silence), whySilent(b.Accounts)
+		out.Answer, out.SilenceReasons = string(gate.AnswerSilence), silenceReasons(b.Decisions)
 	}
 	return out, nil
 }
 
-// whySilent returns the reasons why a prompt gets nothing, from the accounts of the units that were
+// silenceReasons returns the reasons why a prompt gets nothing, from the accounts of the units that were
 // considered.
-func whySilent(all []inject.Account) []verb.Note {
+func silenceReasons(all []inject.UnitDecision) []verb.Note {
 	if len(all) == 0 {
 		return []verb.Note{
-			verb.Plain(
+			verb.PlainNote(
 				"a model would be shown nothing: no past session, and no note that may be shown without a search, " +
 					"shares a word with this prompt (very common words do not count)",
 			),
@@ -92,26 +95,26 @@ func whySilent(all []inject.Account) []verb.Note {
 	}
 	best := all[0]
 	switch {
-	case best.Why != "":
-		return []verb.Note{verb.Notef("the best match is %s, but %s", best.Name, best.Why)}
-	case best.Matched < 2:
+	case best.Reason != "":
+		return []verb.Note{verb.Notef("the best match is %s, but %s", best.Name, best.Reason)}
+	case best.MatchedWords < 2:
 		return []verb.Note{
 			verb.Notef("the best match, %s, shares one word with the prompt, and two are needed", best.Name),
 		}
-	case best.Subject == 0:
+	case best.SubjectWords == 0:
 		return []verb.Note{
 			verb.Notef(
 				"the best match, %s, shares only words of an order, such as run or fix, with the prompt",
 				best.Name,
 			),
 		}
-	case best.G > float64(best.Floor):
+	case best.Value > float64(best.Floor):
 		return []verb.Note{
 			verb.Notef(
 				"the best match is %s, with a strength of %.2f, which is above the floor of %.2f; but a note is shown without a "+
 					"search only if it shares more rare words with the prompt",
 				best.Name,
-				best.G,
+				best.Value,
 				float64(best.Floor),
 			),
 		}
@@ -120,7 +123,7 @@ func whySilent(all []inject.Account) []verb.Note {
 		verb.Notef(
 			"the best match is %s, with a strength of %.2f; this prompt needs more than %.2f in this memory",
 			best.Name,
-			best.G,
+			best.Value,
 			float64(best.Floor),
 		),
 	}
@@ -128,35 +131,37 @@ func whySilent(all []inject.Account) []verb.Note {
 
 // injectSource is a memory that is searched for a prompt, with the path of its store.
 type injectSource struct {
-	inject.Source
-	store string // "" if its floor is not stored
+	inject.MemorySource
+	storePath string // "" if its floor is not stored
 }
 
-// Calibrate calibrates the floors of the memories that have grown since the last time, and stores
+// CalibrateFloors calibrates the floors of the memories that have grown since the last time, and stores
 // the floors next to the memories.
-func Calibrate(ctx context.Context, w *verb.Workspace) error {
+func CalibrateFloors(ctx context.Context, w *verb.Workspace) error {
 	sources, err := injectSources(ctx, w)
 	for _, s := range sources {
-		err = errors.Join(err, s.calibrate(ctx, 0))
+		err = errors.Join(err, s.calibrateFloor(ctx, 0))
 	}
 	return err
 }
 
 // injectSources returns the notes and the archive of sessions, if they exist.
 func injectSources(ctx context.Context, w *verb.Workspace) (all []injectSource, err error) {
-	place, perr := w.Location()
-	_, m, err := w.Memory(ctx, verb.Read)
+	place, perr := w.FindPlace()
+	_, m, err := w.OpenMemory(ctx, verb.Read)
 	if err == nil {
-		s := injectSource{Source: inject.Source{In: inject.InNotes, Memory: m, Filter: oxbow.Unasked.Filter()}}
+		s := injectSource{
+			MemorySource: inject.MemorySource{Kind: inject.SourceNotes, Memory: m, Filter: oxbow.Unasked.Filter()},
+		}
 		if perr == nil && place.HasOwnLayout() {
-			s.store = place.Store
+			s.storePath = place.StorePath
 		}
 		all = append(all, s)
 	}
 	if w.Sessions == nil {
 		return all, err
 	}
-	_, a, serr := w.Archive(ctx)
+	_, a, serr := w.OpenArchive(ctx)
 	if serr != nil {
 		if len(all) > 0 && errors.Is(serr, oxbow.ErrUnsupported) {
 			serr = nil
@@ -164,65 +169,65 @@ func injectSources(ctx context.Context, w *verb.Workspace) (all []injectSource, 
 		return all, errors.Join(err, serr)
 	}
 	s := injectSource{
-		Source: inject.Source{
-			In:     inject.InSessions,
+		MemorySource: inject.MemorySource{
+			Kind:   inject.SourceSessions,
 			Memory: a.Memory,
 			Filter: session.TurnFilter.And(oxbow.Unasked.Filter()),
 		},
 	}
 	if perr == nil && place.HasOwnLayout() {
-		s.store = filepath.Join(filepath.Dir(place.Store), session.StoreFile)
+		s.storePath = filepath.Join(filepath.Dir(place.StorePath), session.StoreFile)
 	}
 	all = append(all, s)
 	for i := range all {
-		all[i].Unused = func(ctx context.Context, name string) bool {
-			counts, err := a.ShownCounts(ctx, name)
+		all[i].IsUnused = func(ctx context.Context, name string) bool {
+			counts, err := a.UseCounts(ctx, name)
 			return err == nil && len(counts) == 1 && counts[0].IsUnused()
 		}
 	}
 	return all, nil // a missing memory contains no notes
 }
 
-// leastDecoys is the minimum number of decoys for a useful floor.
-const leastDecoys = 300
+// minDecoys is the minimum number of decoys for a useful floor.
+const minDecoys = 300
 
-// calibrate sets the floor of the source: the stored floor, or a new floor, which it stores. If the
+// calibrateFloor sets the floor of the source: the stored floor, or a new floor, which it stores. If the
 // time is too short, the floor is so high that no match is above it.
-func (s *injectSource) calibrate(ctx context.Context, wait time.Duration) error {
+func (s *injectSource) calibrateFloor(ctx context.Context, maxWait time.Duration) error {
 	n, err := s.CountShowable(ctx)
 	if err != nil {
 		return err
 	}
 	if n == 0 {
-		s.Floor = gate.Never // no entry may be shown
+		s.Floor = gate.UnreachableFloor // no entry may be shown
 		return nil
 	}
-	if s.store != "" {
-		c := inject.ReadFloor(s.store)
+	if s.storePath != "" {
+		c := inject.ReadFloor(s.storePath)
 		s.Floor = c.Floor
-		isNearEnough := wait > 0 && c.IsNear(n)
+		isNearEnough := maxWait > 0 && c.IsUsableFor(n)
 		if isNearEnough || c.FitsSize(n) {
 			return nil
 		}
 	}
 	short := ctx
-	if wait > 0 {
+	if maxWait > 0 {
 		var stop context.CancelFunc
-		short, stop = context.WithTimeout(ctx, wait)
+		short, stop = context.WithTimeout(ctx, maxWait)
 		defer stop()
 	}
-	c, asked, err := s.Calibrate(short)
+	c, asked, err := s.CalibrateFloor(short)
 	isTimeUp := short.Err() != nil && ctx.Err() == nil
 	if err != nil && !isTimeUp {
 		return err
 	}
 	s.Floor = c.Floor
-	if err != nil && asked < leastDecoys {
-		s.Floor = gate.Never
+	if err != nil && asked < minDecoys {
+		s.Floor = gate.UnreachableFloor
 		return nil
 	}
-	if s.store != "" {
-		_ = c.Write(s.store) // ignore the error: if the calibration cannot be stored, it is repeated each time
+	if s.storePath != "" {
+		_ = c.Write(s.storePath) // ignore the error: if the calibration cannot be stored, it is repeated each time
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func injectWorkspace(t *testing.T, prompts ...session.Event) (*verb.Workspace, *
 			p.Session = "s"
 		}
 	}
-	if _, err := a.Add(t.Context(), prompts); err != nil {
+	if _, err := a.AddEvents(t.Context(), prompts); err != nil {
 		t.Fatal(err)
 	}
 	return &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return notes, nil },
@@ -52,7 +52,7 @@ const injectQuestion = "Which port does the staging proxy listen on since the Ha
 
 func TestInjectTaintedTurn(t *testing.T) {
 	prompt := session.Event{
-		Kind: session.Prompt,
+		Kind: session.KindPrompt,
 		Turn: "1",
 		Text: "Since the Hamburg migration the staging proxy listens on port 8443.",
 	}
@@ -62,10 +62,10 @@ func TestInjectTaintedTurn(t *testing.T) {
 		t.Fatalf("Inject = %+v, %v", out, err)
 	}
 	fetch := session.Event{
-		Kind: session.Called,
+		Kind: session.KindCall,
 		ID:   "call-000001",
 		Turn: "1",
-		Call: &session.Call{Tool: "WebFetch", Asked: "https://example.org"},
+		Call: &session.ToolCall{Tool: "WebFetch", WebQuery: "https://example.org"},
 	}
 	w, a := injectWorkspace(t, prompt, fetch)
 	if hits, err := a.Memory.Recall(
@@ -75,7 +75,7 @@ func TestInjectTaintedTurn(t *testing.T) {
 		t.Fatalf("the turn is not tainted: %+v, %v", hits, err)
 	}
 	if out, err := Inject(t.Context(), w, InjectIn{Prompt: injectQuestion}); err != nil || out.Answer != "silence" ||
-		out.Text != "" || len(out.Why) == 0 {
+		out.Text != "" || len(out.SilenceReasons) == 0 {
 		t.Errorf("of a tainted turn: %+v, %v", out, err)
 	}
 }
@@ -85,27 +85,29 @@ func TestInjectUnused(t *testing.T) {
 	events = append(
 		events,
 		session.Event{
-			Kind:    session.Prompt,
+			Kind:    session.KindPrompt,
 			Session: "old",
 			Text:    "Since the Hamburg migration the staging proxy listens on port 8443.",
 		},
 	)
-	for i := range session.UnusedFrom {
+	for i := range session.MinShownForUnused {
 		turn := fmt.Sprint("p", i)
-		events = append(events, session.Event{Kind: session.Prompt, Turn: turn, Text: fmt.Sprint("unlike ", i)},
-			session.Event{Kind: session.Injected, Turn: turn, ID: turn, Text: "claude/old/0001@1: …",
+		events = append(events, session.Event{Kind: session.KindPrompt, Turn: turn, Text: fmt.Sprint("unlike ", i)},
+			session.Event{Kind: session.KindInjection, Turn: turn, ID: turn, Text: "claude/old/0001@1: …",
 				Injection: &session.Injection{
-					Place: inject.AtPrompt,
-					Shown: []session.ShownEntry{{In: inject.InSessions, Name: "claude/old/0001", Version: 1}},
+					Place: inject.PlacePrompt,
+					ShownEntries: []session.ShownEntry{
+						{SourceKind: inject.SourceSessions, Name: "claude/old/0001", Version: 1},
+					},
 				}})
 	}
 	w, a := injectWorkspace(t, events...)
-	if counts, err := a.ShownCounts(t.Context(), "claude/old/0001"); err != nil || !counts[0].IsUnused() {
+	if counts, err := a.UseCounts(t.Context(), "claude/old/0001"); err != nil || !counts[0].IsUnused() {
 		t.Fatalf("Shown = %+v, %v", counts, err)
 	}
 	out, err := Inject(t.Context(), w, InjectIn{Prompt: injectQuestion, Explain: true})
 	if err != nil || out.Answer != "pointer" || strings.Contains(out.Text, "8443") || len(out.Accounts) == 0 ||
-		!strings.Contains(out.Accounts[0].Why, "never used") {
+		!strings.Contains(out.Accounts[0].Reason, "never used") {
 		t.Errorf("Inject = %+v, %v", out, err)
 	}
 }
@@ -119,12 +121,12 @@ func TestInjectWithoutMemory(t *testing.T) {
 	full, _ := injectWorkspace(
 		t,
 		session.Event{
-			Kind: session.Prompt,
+			Kind: session.KindPrompt,
 			Text: "Since the Hamburg migration the staging proxy listens on port 8443.",
 		},
 	)
 	w.Sessions = full.Sessions
-	if out, err := Inject(t.Context(), w, InjectIn{Prompt: injectQuestion, Wait: time.Nanosecond}); err != nil ||
+	if out, err := Inject(t.Context(), w, InjectIn{Prompt: injectQuestion, MaxWait: time.Nanosecond}); err != nil ||
 		out.Answer != "silence" {
 		t.Errorf("in too short a time: %+v, %v", out, err)
 	}

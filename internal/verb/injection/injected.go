@@ -19,26 +19,27 @@ import (
 
 // InjectedIn is the argument of Injected.
 type InjectedIn struct {
-	Session string `json:"session,omitempty" usage:"only texts of this session: its identifier, or the first characters of it"`
-	Place   string `json:"place,omitempty"   usage:"only texts that were shown at this place"                                               enum:"start,prompt,action"`
-	Entry   string `json:"entry,omitempty"   usage:"only texts that contained this note or turn"                                                          value:"NAME"`
-	Since   string `json:"since,omitempty"   usage:"only texts that were shown on or after this date (2026-04-18, 7d, yesterday)"                                      value:"DATE"`
-	Limit   *int   `json:"limit,omitempty"   usage:"maximum number of injections, 20 by default"`
-	Text    bool   `json:"text,omitempty"    usage:"show the whole text that the agent was shown"`
-	Unused  bool   `json:"unused,omitempty"  usage:"list entries that were shown in at least ten turns and never used"`
+	Session    string `json:"session,omitempty" usage:"only texts of this session: its identifier, or the first characters of it"`
+	Place      string `json:"place,omitempty"   usage:"only texts that were shown at this place"                                     enum:"start,prompt,action"`
+	Entry      string `json:"entry,omitempty"   usage:"only texts that contained this note or turn"                                                             value:"NAME"`
+	Since      string `json:"since,omitempty"   usage:"only texts that were shown on or after this date (2026-04-18, 7d, yesterday)"                            value:"DATE"`
+	Limit      *int   `json:"limit,omitempty"   usage:"maximum number of injections, 20 by default"`
+	ShowText   bool   `json:"text,omitempty"    usage:"show the whole text that the agent was shown"`
+	ListUnused bool   `json:"unused,omitempty"  usage:"list entries that were shown in at least ten turns and never used"`
 
-	// Off is set if a person has switched off injections here.
-	Off bool `json:"-"`
+	// IsOff is set if a person has switched off injections here.
+	IsOff bool `json:"-"`
 }
 
 // InjectedOut is a list of injections, newest first.
 type InjectedOut struct {
-	Injections []InjectedItem  `json:"injections"`
-	More       bool            `json:"more,omitempty"` // there are more injections
-	Total      InjectedTotal   `json:"total"`          // totals of all selected injections, regardless of the limit
-	Unused     []session.Count `json:"unused,omitempty"`
-	Why        []verb.Note     `json:"why,omitempty"` // reasons why the list is empty
-	Notes      []verb.Note     `json:"notes,omitempty"`
+	Injections []InjectedItem `json:"injections"`
+	HasMore    bool           `json:"more,omitempty"` // there are more injections
+	// Totals of all selected injections, regardless of the limit.
+	Total        InjectedTotal      `json:"total"`
+	Unused       []session.UseCount `json:"unused,omitempty"`
+	EmptyReasons []verb.Note        `json:"why,omitempty"` // reasons why the list is empty
+	Notes        []verb.Note        `json:"notes,omitempty"`
 }
 
 // InjectedItem is an injection.
@@ -49,14 +50,14 @@ type InjectedItem struct {
 	Turn    string    `json:"turn"` // name of the turn's entry
 	Project string    `json:"project,omitempty"`
 	session.Injection
-	Used []session.ShownEntry `json:"used,omitempty"`
-	Text string               `json:"text,omitempty"` // set if it is requested or if there is a single injection
+	UsedEntries []session.ShownEntry `json:"used,omitempty"`
+	Text        string               `json:"text,omitempty"` // set if it is requested or if there is a single injection
 
 	Prompt string `json:"-"` // beginning of the turn's prompt
 }
 
-// promptShown is the maximum number of bytes of a prompt in [InjectedItem.Prompt].
-const promptShown = 120
+// maxPromptBytes is the maximum number of bytes of a prompt in [InjectedItem.Prompt].
+const maxPromptBytes = 120
 
 // InjectedTotal is the sums over all selected injections.
 type InjectedTotal struct {
@@ -66,14 +67,14 @@ type InjectedTotal struct {
 	Places     map[string]int `json:"places"` // injections by place
 }
 
-// longTurn is longer than the time between the beginning of a turn and its injections.
-const longTurn = 24 * time.Hour
+// maxTurnDuration is longer than the time between the beginning of a turn and its injections.
+const maxTurnDuration = 24 * time.Hour
 
-// Injected lists the texts that hooks put before models. It searches the newest turns, at most as
+// ListInjections lists the texts that hooks put before models. It searches the newest turns, at most as
 // many as a query can return.
-func Injected(ctx context.Context, w *verb.Workspace, in InjectedIn) (InjectedOut, error) {
+func ListInjections(ctx context.Context, w *verb.Workspace, in InjectedIn) (InjectedOut, error) {
 	out := InjectedOut{Injections: []InjectedItem{}, Total: InjectedTotal{Places: map[string]int{}}}
-	since, err := sessions.Since(w, in.Since)
+	since, err := sessions.ParseSince(w, in.Since)
 	if err != nil {
 		return out, err
 	}
@@ -81,21 +82,21 @@ func Injected(ctx context.Context, w *verb.Workspace, in InjectedIn) (InjectedOu
 	if err != nil {
 		return out, err
 	}
-	ctx, a, err := w.Archive(ctx)
+	ctx, a, err := w.OpenArchive(ctx)
 	if err != nil {
 		return out, err
 	}
 	out.Notes = notes
-	if in.Unused {
+	if in.ListUnused {
 		out.Unused, err = a.UnusedEntries(ctx)
 		if err == nil && len(out.Unused) == 0 {
-			out.Why = []verb.Note{
-				verb.Notef("no entry was shown in %d turns or more and used in none", session.UnusedFrom),
+			out.EmptyReasons = []verb.Note{
+				verb.Notef("no entry was shown in %d turns or more and used in none", session.MinShownForUnused),
 			}
 		}
 		return out, err
 	}
-	f, err := in.filter(ctx, a, since)
+	f, err := in.turnFilter(ctx, a, since)
 	if err != nil {
 		return out, err
 	}
@@ -108,17 +109,17 @@ func Injected(ctx context.Context, w *verb.Workspace, in InjectedIn) (InjectedOu
 	}
 	var all []InjectedItem
 	for _, h := range hits {
-		all = append(all, in.SelectItems(h.Entry, since)...)
+		all = append(all, in.TurnInjections(h.Entry, since)...)
 	}
-	out.add(all, limit, in.Text)
+	out.addItems(all, limit, in.ShowText)
 	if len(all) == 0 {
-		out.Why, err = in.explainEmpty(ctx, a)
+		out.EmptyReasons, err = in.explainEmpty(ctx, a)
 	}
 	return out, err
 }
 
-// filter returns the filter for turns that may have selected injections.
-func (in InjectedIn) filter(ctx context.Context, a *session.Archive, since time.Time) (f oxbow.Filter, err error) {
+// turnFilter returns the filter for turns that may have selected injections.
+func (in InjectedIn) turnFilter(ctx context.Context, a *session.Archive, since time.Time) (f oxbow.Filter, err error) {
 	add := func(key, value string) {
 		if value != "" {
 			f.Terms = append(f.Terms, oxbow.Term{Key: key, Values: []string{value}})
@@ -128,7 +129,7 @@ func (in InjectedIn) filter(ctx context.Context, a *session.Archive, since time.
 	add(session.LabelInjected, in.Place)
 	add(session.LabelShown, in.Entry)
 	if !since.IsZero() {
-		f.After = since.Add(-longTurn)
+		f.After = since.Add(-maxTurnDuration)
 	}
 	if in.Session != "" {
 		s, err := verb.FindSession(ctx, a, in.Session)
@@ -141,24 +142,24 @@ func (in InjectedIn) filter(ctx context.Context, a *session.Archive, since time.
 	return f, nil
 }
 
-// SelectItems returns the selected injections of a turn.
-func (in InjectedIn) SelectItems(e oxbow.Entry, since time.Time) (items []InjectedItem) {
-	t, err := session.Parse(e.Content)
+// TurnInjections returns the selected injections of a turn.
+func (in InjectedIn) TurnInjections(e oxbow.Entry, since time.Time) (items []InjectedItem) {
+	t, err := session.ParseTurn(e.Content)
 	if err != nil {
 		return nil // the turn was edited, so its injections are unknown
 	}
 	project, _ := e.Label(oxbow.LabelProject)
 	used := t.UsedEntries()
-	prompt := text.Clip(strings.Join(strings.Fields(t.Prompt()), " "), promptShown)
+	prompt := text.TruncateWithEllipsis(strings.Join(strings.Fields(t.Prompt()), " "), maxPromptBytes)
 	for _, x := range t.InjectionEvents() {
-		if x.Time.Before(since) || !in.selects(x.Injection) {
+		if x.Time.Before(since) || !in.matchesInjection(x.Injection) {
 			continue
 		}
 		it := InjectedItem{Time: x.Time, Client: t.Client, Session: t.Session, Turn: e.Name, Project: project,
 			Injection: *x.Injection, Text: x.Text, Prompt: prompt}
-		for _, s := range it.Shown {
+		for _, s := range it.ShownEntries {
 			if slices.Contains(used, s) {
-				it.Used = append(it.Used, s)
+				it.UsedEntries = append(it.UsedEntries, s)
 			}
 		}
 		items = append(items, it)
@@ -166,32 +167,32 @@ func (in InjectedIn) SelectItems(e oxbow.Entry, since time.Time) (items []Inject
 	return items
 }
 
-// selects reports whether an injection has the place and shows the entry that the argument names.
-func (in InjectedIn) selects(x *session.Injection) bool {
+// matchesInjection reports whether an injection has the place and shows the entry that the argument names.
+func (in InjectedIn) matchesInjection(x *session.Injection) bool {
 	if in.Place != "" && x.Place != in.Place {
 		return false
 	}
 	if in.Entry == "" {
 		return true
 	}
-	return slices.ContainsFunc(x.Shown, func(s session.ShownEntry) bool { return s.Name == in.Entry })
+	return slices.ContainsFunc(x.ShownEntries, func(s session.ShownEntry) bool { return s.Name == in.Entry })
 }
 
-// add appends the newest injections up to the limit, and adds all injections to the total.
-func (out *InjectedOut) add(all []InjectedItem, limit int, texts bool) {
+// addItems appends the newest injections up to the limit, and adds all injections to the total.
+func (out *InjectedOut) addItems(all []InjectedItem, limit int, withTexts bool) {
 	for i := range all {
 		out.Total.Injections++
 		out.Total.Tokens += all[i].Tokens
 		out.Total.Places[all[i].Place]++
-		out.Total.Used += min(1, len(all[i].Used))
+		out.Total.Used += min(1, len(all[i].UsedEntries))
 	}
 	slices.SortStableFunc(all, func(a, b InjectedItem) int {
 		return cmp.Or(b.Time.Compare(a.Time), strings.Compare(b.Turn, a.Turn))
 	})
-	out.More = len(all) > limit
-	texts = texts || len(all) == 1
+	out.HasMore = len(all) > limit
+	withTexts = withTexts || len(all) == 1
 	for _, it := range all[:min(limit, len(all))] {
-		if !texts {
+		if !withTexts {
 			it.Text = ""
 		}
 		out.Injections = append(out.Injections, it)
@@ -221,7 +222,7 @@ func (in InjectedIn) explainEmpty(ctx context.Context, a *session.Archive) (why 
 		why = []verb.Note{
 			verb.Notef(
 				"no session is recorded yet; to connect your agents, %s",
-				verb.PersonRef("oxbow setup"),
+				verb.PersonCommandRef("oxbow setup"),
 			),
 		}
 	default:
@@ -229,14 +230,14 @@ func (in InjectedIn) explainEmpty(ctx context.Context, a *session.Archive) (why 
 			verb.Notef(
 				"nothing was put before a model in the sessions that are kept; hooks do it when the memory has "+
 					"something to say to a prompt; %s to see whether they are registered",
-				verb.PersonRef("oxbow doctor"),
+				verb.PersonCommandRef("oxbow doctor"),
 			),
 		}
 	}
-	if in.Off {
+	if in.IsOff {
 		why = append(
 			why,
-			verb.Plain(
+			verb.PlainNote(
 				"it is switched off here: by OXBOW_INJECT=off or OXBOW_HOOKS=off, or by a file inject.off or "+
 					"hooks.off in the home or in the project's directory .oxbow",
 			),

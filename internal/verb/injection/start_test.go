@@ -24,7 +24,7 @@ import (
 // size, always includes pinned notes, and names each note that it shows.
 func TestStartIsBounded(t *testing.T) {
 	w, m := startWorkspace(t)
-	if out, err := Start(t.Context(), w, StartIn{Project: "harbor", Budget: inject.StartTokens}); err != nil ||
+	if out, err := StartBlock(t.Context(), w, StartIn{Project: "harbor", MaxTokens: inject.StartTokens}); err != nil ||
 		out.Text != "" {
 		t.Fatalf("Start of an empty memory = %q, %v", out.Text, err)
 	}
@@ -53,29 +53,29 @@ func TestStartIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, budget := range []int{inject.StartTokens, 600} {
-		out, err := Start(t.Context(), w, StartIn{Project: "harbor", Budget: budget})
+		out, err := StartBlock(t.Context(), w, StartIn{Project: "harbor", MaxTokens: budget})
 		if err != nil || prompt.EstimateTokens(out.Text) > budget || out.Tokens != prompt.EstimateTokens(out.Text) ||
 			!strings.Contains(out.Text, "Answer in German.") {
 			t.Errorf("Start with %d tokens has %d, %v: %s", budget, out.Tokens, err, out.Text)
 		}
-		if n := strings.Count(out.Text, "\n- "); n != len(out.Shown) || n != len(out.Entries) || n < 2 ||
-			out.Shown[0].Name != "rule" || out.Shown[0].Version == 0 {
-			t.Errorf("the block has %d notes, shown are %+v", n, out.Shown)
+		if n := strings.Count(out.Text, "\n- "); n != len(out.ShownEntries) || n != len(out.Entries) || n < 2 ||
+			out.ShownEntries[0].Name != "rule" || out.ShownEntries[0].Version == 0 {
+			t.Errorf("the block has %d notes, shown are %+v", n, out.ShownEntries)
 		}
 		tokens := 0 // tokens of the notes that are included only because they are new
 		for _, e := range out.Entries[min(1, len(out.Entries)):] {
 			tokens += e.Tokens
 		}
-		if tokens > budget/slicePart {
+		if tokens > budget/groupShare {
 			t.Errorf("of a budget of %d, %d tokens are the newest of 300 notes: %s", budget, tokens, out.Text)
 		}
-		if want := fmt.Sprintf("%d more notes", 301-len(out.Shown)); !strings.Contains(out.Text, want) {
+		if want := fmt.Sprintf("%d more notes", 301-len(out.ShownEntries)); !strings.Contains(out.Text, want) {
 			t.Errorf("Start = %q, want %q in it", out.Text, want)
 		}
 	}
-	if out, err := Start(t.Context(), w, StartIn{Project: "bakery", Budget: inject.StartTokens}); err != nil ||
-		len(out.Shown) != 1 {
-		t.Errorf("in another project are shown %+v, %v", out.Shown, err)
+	if out, err := StartBlock(t.Context(), w, StartIn{Project: "bakery", MaxTokens: inject.StartTokens}); err != nil ||
+		len(out.ShownEntries) != 1 {
+		t.Errorf("in another project are shown %+v, %v", out.ShownEntries, err)
 	}
 	checkMemory(t, m)
 }
@@ -99,19 +99,19 @@ func TestStartOfManyDecisions(t *testing.T) {
 	archive := &session.Archive{Memory: storetest.Open(t, "s.oxbow", &oxbow.Options{FS: vfs.NewMem()})}
 	w.Kept = func(context.Context) (*session.Archive, error) { return archive, nil }
 	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-	event := func(kind session.Kind, text string, seconds int) session.Event {
+	event := func(kind session.EventKind, text string, seconds int) session.Event {
 		return session.Event{Client: "claude", Session: "s", Turn: "1", Kind: kind, ID: string(kind), Text: text,
 			Time: at.Add(time.Duration(seconds) * time.Second)}
 	}
-	asked := event(session.Prompt, "Which crane is it?", 0)
-	shown := event(session.Injected, "The crane with the vermilion boom and a winch.", 0)
-	shown.Injection = &session.Injection{Place: inject.AtPrompt, Rare: []string{"vermilion", "boom", "winch"},
-		Shown: []session.ShownEntry{{In: inject.InNotes, Name: "decision 7", Version: 1}}}
-	said := event(session.Text, "The vermilion boom has a winch.", 1)
-	if _, err := archive.Add(t.Context(), []session.Event{asked, shown, said}); err != nil {
+	asked := event(session.KindPrompt, "Which crane is it?", 0)
+	shown := event(session.KindInjection, "The crane with the vermilion boom and a winch.", 0)
+	shown.Injection = &session.Injection{Place: inject.PlacePrompt, RareTerms: []string{"vermilion", "boom", "winch"},
+		ShownEntries: []session.ShownEntry{{SourceKind: inject.SourceNotes, Name: "decision 7", Version: 1}}}
+	said := event(session.KindText, "The vermilion boom has a winch.", 1)
+	if _, err := archive.AddEvents(t.Context(), []session.Event{asked, shown, said}); err != nil {
 		t.Fatal(err)
 	}
-	out, err := Start(t.Context(), w, StartIn{Project: "harbor", Budget: inject.StartTokens})
+	out, err := StartBlock(t.Context(), w, StartIn{Project: "harbor", MaxTokens: inject.StartTokens})
 	if err != nil || out.Tokens > inject.StartTokens || len(out.Entries) == 0 || out.Entries[0].Name != "decision 7" {
 		t.Fatalf("Start has %d tokens and begins with %+v, %v: %s", out.Tokens, out.Entries, err, out.Text)
 	}
@@ -120,7 +120,7 @@ func TestStartOfManyDecisions(t *testing.T) {
 		tokens += e.Tokens
 	}
 	want := fmt.Sprintf("%d more notes, such as decision 1", 144-len(out.Entries))
-	if tokens > inject.StartTokens/slicePart || !strings.Contains(out.Text, want) {
+	if tokens > inject.StartTokens/groupShare || !strings.Contains(out.Text, want) {
 		t.Errorf("%d tokens are decisions, and %q is expected: %s", tokens, want, out.Text)
 	}
 	checkMemory(t, m)
@@ -142,7 +142,7 @@ func TestStartWithoutRoomForAName(t *testing.T) {
 		}
 	}
 	for budget := 200; budget <= 1200; budget += 50 {
-		out, err := Start(t.Context(), w, StartIn{Budget: budget})
+		out, err := StartBlock(t.Context(), w, StartIn{MaxTokens: budget})
 		if err != nil || out.Tokens > budget {
 			t.Errorf("Start with %d tokens has %d, %v: %s", budget, out.Tokens, err, out.Text)
 		}
@@ -186,7 +186,7 @@ func TestStartHoldsWhatIsVouchedFor(t *testing.T) {
 		); err != nil {
 			t.Fatal(err)
 		}
-		out, err := Start(t.Context(), w, StartIn{Project: "harbor"})
+		out, err := StartBlock(t.Context(), w, StartIn{Project: "harbor"})
 		if err != nil || strings.Contains(out.Text, "closes at nine") != c.inside ||
 			!strings.Contains(out.Text, "recall") {
 			t.Errorf("%s: Start = %q, %v", c.name, out.Text, err)
@@ -205,7 +205,7 @@ func TestStartNamesNoInstruction(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	out, err := Start(t.Context(), w, StartIn{})
+	out, err := StartBlock(t.Context(), w, StartIn{})
 	if err != nil || !strings.Contains(out.Text, "such as The crane of the harbor") ||
 		strings.Contains(out.Text, "Ignore all") {
 		t.Errorf("Start = %q, %v", out.Text, err)

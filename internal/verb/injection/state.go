@@ -16,30 +16,31 @@ type StateIn struct{}
 
 // StateOut is the result of State.
 type StateOut struct {
-	On         bool     `json:"on"`
-	OffBy      []string `json:"off_by"`      // variables, as NAME=off, and paths of files that switch hooks off
-	ClientsOff []string `json:"clients_off"` // clients for which setup has switched injection off
+	IsOn        bool     `json:"on"`
+	OffSwitches []string `json:"off_by"`      // variables, as NAME=off, and paths of files that switch hooks off
+	ClientsOff  []string `json:"clients_off"` // clients for which setup has switched injection off
 }
 
-// State reports whether hooks put texts before models in this home and working directory. If they do not, the result
-// lists the variables and files that switch hooks off. Clients that are switched off individually do not affect On.
-func State(_ context.Context, w *verb.Workspace, _ StateIn) (StateOut, error) {
-	out := StateOut{OffBy: []string{}, ClientsOff: []string{}}
-	p, err := w.Location()
+// HookState reports whether hooks put texts before models in this home and working directory. If they do not, the
+// result lists the variables and files that switch hooks off. Clients that are switched off individually do not
+// affect On.
+func HookState(_ context.Context, w *verb.Workspace, _ StateIn) (StateOut, error) {
+	out := StateOut{OffSwitches: []string{}, ClientsOff: []string{}}
+	p, err := w.FindPlace()
 	if err != nil {
 		return out, err
 	}
 	for _, name := range []string{"OXBOW_INJECT", "OXBOW_HOOKS"} {
 		if w.Host.Getenv(name) == "off" {
-			out.OffBy = append(out.OffBy, name+"=off")
+			out.OffSwitches = append(out.OffSwitches, name+"=off")
 		}
 	}
-	for _, name := range []string{InjectOff, HooksOff} {
-		if path := OffBy(name, p.Dir(), w.Dir); path != "" {
-			out.OffBy = append(out.OffBy, path)
+	for _, name := range []string{InjectOffFile, HooksOffFile} {
+		if path := FindOffFile(name, p.Dir(), w.Dir); path != "" {
+			out.OffSwitches = append(out.OffSwitches, path)
 		}
 	}
-	clients, err := filepath.Glob(filepath.Join(escapeGlob(p.Dir()), InjectOffFor("*")))
+	clients, err := filepath.Glob(filepath.Join(escapeGlob(p.Dir()), ClientInjectOffFile("*")))
 	if err != nil {
 		return out, err
 	}
@@ -47,7 +48,7 @@ func State(_ context.Context, w *verb.Workspace, _ StateIn) (StateOut, error) {
 		client := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "inject."), ".off")
 		out.ClientsOff = append(out.ClientsOff, client)
 	}
-	out.On = len(out.OffBy) == 0
+	out.IsOn = len(out.OffSwitches) == 0
 	return out, nil
 }
 
@@ -61,14 +62,14 @@ func escapeGlob(dir string) string {
 
 // Report implements [report.Reporter].
 func (o StateOut) Report() (r report.Report) {
-	if o.On {
-		r.Linef("on: with a prompt, hooks put before a model what helps")
+	if o.IsOn {
+		r.AddLinef("on: with a prompt, hooks put before a model what helps")
 	}
-	for _, by := range o.OffBy {
-		r.Linef("off by %s", by)
+	for _, by := range o.OffSwitches {
+		r.AddLinef("off by %s", by)
 	}
 	for _, c := range o.ClientsOff {
-		r.Linef("off for %s, as oxbow setup was told", c)
+		r.AddLinef("off for %s, as oxbow setup was told", c)
 	}
 	return r
 }

@@ -18,19 +18,19 @@ import (
 // Names of files in a home, or in a project's directory [ProjectDir]. They switch off all hooks, text
 // injection, and code annotation.
 const (
-	HooksOff    = "hooks.off"
-	InjectOff   = "inject.off"
-	AnnotateOff = "annotate.off"
-	ProjectDir  = trust.DirName
+	HooksOffFile    = "hooks.off"
+	InjectOffFile   = "inject.off"
+	AnnotateOffFile = "annotate.off"
+	ProjectDir      = trust.DirName
 )
 
-// InjectOffFor returns the name of the file in a home that switches off injection for a client.
+// ClientInjectOffFile returns the name of the file in a home that switches off injection for a client.
 // Setup writes this file, because the same hooks both report prompts and answer them.
-func InjectOffFor(client string) string { return "inject." + client + ".off" }
+func ClientInjectOffFile(client string) string { return "inject." + client + ".off" }
 
-// OffBy returns the path of the file with this name. It looks in the home, and in the projects that contain the
+// FindOffFile returns the path of the file with this name. It looks in the home, and in the projects that contain the
 // directories. It returns "" if the file does not exist.
-func OffBy(name, home string, dirs ...string) string {
+func FindOffFile(name, home string, dirs ...string) string {
 	if path := filepath.Join(home, name); pathExists(path) {
 		return path
 	}
@@ -52,48 +52,48 @@ func pathExists(path string) bool {
 	return err == nil
 }
 
-// SwitchInjectIn is the argument of SwitchInject.
+// SwitchInjectIn is the argument of SwitchInjection.
 type SwitchInjectIn struct {
 	Off     bool   `json:"off,omitempty" flag:"-"`
 	Project bool   `json:"project,omitempty" usage:"apply to the project of the working directory, and not to the home"`
 	Root    string `json:"root,omitempty" flag:"-"` // root directory of the project
 }
 
-// SwitchInjectOut is the result of SwitchInject.
+// SwitchInjectOut is the result of SwitchInjection.
 type SwitchInjectOut struct {
-	Off     bool   `json:"off"`
-	File    string `json:"file"`
-	Changed bool   `json:"changed"`
-	Still   string `json:"still,omitempty"` // path of another file that still switches injection off
+	Off          bool   `json:"off"`
+	File         string `json:"file"`
+	Changed      bool   `json:"changed"`
+	StillOffFile string `json:"still,omitempty"` // path of another file that still switches injection off
 }
 
 // Report tells which file was made or removed, and whether another file still switches injection off.
 func (o SwitchInjectOut) Report() (r report.Report) {
-	shows := report.Did(o.Off, "shows agents texts by itself", "shows agents no text by itself")
+	shows := report.EffectVerb(o.Off, "shows agents texts by itself", "shows agents no text by itself")
 	if o.Changed {
-		r.Linef("oxbow %s from now on (%s was %s)", shows, o.File, report.Did(o.Off, "removed", "made"))
+		r.AddLinef("oxbow %s from now on (%s was %s)", shows, o.File, report.EffectVerb(o.Off, "removed", "made"))
 	} else {
-		r.Linef("nothing was changed: oxbow %s already (%s %s)", shows, o.File,
-			report.Did(o.Off, "does not exist", "exists"))
+		r.AddLinef("nothing was changed: oxbow %s already (%s %s)", shows, o.File,
+			report.EffectVerb(o.Off, "does not exist", "exists"))
 	}
-	if o.Still != "" {
-		r.Warnf("it is still off by %s", o.Still)
+	if o.StillOffFile != "" {
+		r.Warnf("it is still off by %s", o.StillOffFile)
 	}
 	return r
 }
 
-// SwitchInject switches the injection of text off or on. Only a person may do this. Sessions are recorded in both
+// SwitchInjection switches the injection of text off or on. Only a person may do this. Sessions are recorded in both
 // cases.
-func SwitchInject(ctx context.Context, w *verb.Workspace, in SwitchInjectIn) (out SwitchInjectOut, err error) {
+func SwitchInjection(ctx context.Context, w *verb.Workspace, in SwitchInjectIn) (out SwitchInjectOut, err error) {
 	command := "oxbow inject on"
 	if in.Off {
 		command = "oxbow inject off"
 	}
-	err = verb.PersonOnly(w.WithSource(ctx), "decides what hooks put before models", command)
+	err = verb.RequirePerson(w.WithSource(ctx), "decides what hooks put before models", command)
 	if err != nil {
 		return out, err
 	}
-	p, err := w.Location()
+	p, err := w.FindPlace()
 	if err != nil {
 		return out, err
 	}
@@ -101,7 +101,7 @@ func SwitchInject(ctx context.Context, w *verb.Workspace, in SwitchInjectIn) (ou
 	if in.Project {
 		dir = filepath.Join(in.Root, ProjectDir)
 	}
-	out = SwitchInjectOut{Off: in.Off, File: filepath.Join(dir, InjectOff)}
+	out = SwitchInjectOut{Off: in.Off, File: filepath.Join(dir, InjectOffFile)}
 	if in.Off {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return out, fmt.Errorf("making %s: %w", dir, err)
@@ -126,6 +126,6 @@ func SwitchInject(ctx context.Context, w *verb.Workspace, in SwitchInjectIn) (ou
 		// a home
 		_ = os.Remove(dir)
 	}
-	out.Still = OffBy(InjectOff, p.Dir(), w.Dir)
+	out.StillOffFile = FindOffFile(InjectOffFile, p.Dir(), w.Dir)
 	return out, err
 }

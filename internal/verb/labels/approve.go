@@ -17,7 +17,7 @@ import (
 // ApproveIn is the argument of Approve: names, or a group, or the part of a group that a filter selects.
 type ApproveIn struct {
 	Names  []string `json:"names,omitempty"   flag:"-" usage:"names of entries that are held back"`
-	Group  string   `json:"group,omitempty"            usage:"approve all entries of an import, pull or load, by the ID that oxbow approve lists" value:"ID"`
+	Group  string   `json:"group,omitempty"            usage:"approve all entries of an import, pull or load, by the ID that oxbow approve lists"   value:"ID"`
 	Filter string   `json:"filter,omitempty"           usage:"approve only the entries of the group that this FILTER selects, such as project:NAME"`
 	DryRun bool     `json:"dry_run,omitempty"          usage:"show what would be changed and change nothing"`
 }
@@ -26,11 +26,11 @@ type ApproveIn struct {
 // removes the labels that hold the entries back and adds [oxbow.LabelApproved]. If the caller is
 // not a person, the error matches [oxbow.ErrInvalid].
 func Approve(ctx context.Context, w *verb.Workspace, in ApproveIn) (RelabelOut, error) {
-	ctx, m, err := w.Memory(ctx, verb.Write.Unless(in.DryRun))
+	ctx, m, err := w.OpenMemory(ctx, verb.Write.UnlessDryRun(in.DryRun))
 	if err != nil {
 		return RelabelOut{}, err
 	}
-	if err := verb.PersonOnly(ctx, "approves what is held back", "oxbow approve"); err != nil {
+	if err := verb.RequirePerson(ctx, "approves what is held back", "oxbow approve"); err != nil {
 		return RelabelOut{}, err
 	}
 	names := in.Names
@@ -41,11 +41,11 @@ func Approve(ctx context.Context, w *verb.Workspace, in ApproveIn) (RelabelOut, 
 		)
 	}
 	if in.Group != "" {
-		f, err := query.ParseFilter(in.Filter, w.Time())
+		f, err := query.ParseFilter(in.Filter, w.CurrentTime())
 		if err != nil {
 			return RelabelOut{}, err
 		}
-		ofGroup, err := namesOfGroup(ctx, m, in.Group, f)
+		ofGroup, err := groupEntryNames(ctx, m, in.Group, f)
 		if err != nil {
 			return RelabelOut{}, err
 		}
@@ -66,19 +66,19 @@ func Approve(ctx context.Context, w *verb.Workspace, in ApproveIn) (RelabelOut, 
 	if len(names) == 0 {
 		return RelabelOut{}, verb.Advise(verb.Invalidf("no entry is named"), "oxbow approve lists what is held back")
 	}
-	return relabel(
+	return applyLabelPlan(
 		ctx,
 		w,
-		label.SetLabels(label.Selection{Names: names}, "approve", func(ls []oxbow.Label) []oxbow.Label {
-			return append(withoutHeld(ls), provenance.ApprovedByPerson)
+		label.PlanSetLabels(label.Selection{Names: names}, "approve", func(ls []oxbow.Label) []oxbow.Label {
+			return append(withoutHeldLabels(ls), provenance.ApprovedByPersonLabel)
 		}),
 		in.DryRun,
 	)
 }
 
-// namesOfGroup returns the names of a group's entries that the filter selects. If there are none, the error matches
+// groupEntryNames returns the names of a group's entries that the filter selects. If there are none, the error matches
 // [oxbow.ErrNotFound].
-func namesOfGroup(ctx context.Context, m *oxbow.Memory, group string, f oxbow.Filter) (names []string, err error) {
+func groupEntryNames(ctx context.Context, m *oxbow.Memory, group string, f oxbow.Filter) (names []string, err error) {
 	err = surveyHeld(ctx, m, func(s *heldSurvey, read func(ids []uint64) ([]*oxbow.Entry, error)) error {
 		names = nil
 		g := s.groups[group]

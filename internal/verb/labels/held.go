@@ -33,35 +33,36 @@ type HeldOut struct {
 
 // HeldEntry is an entry that is held back, with the reasons.
 type HeldEntry struct {
-	Name    string   `json:"name"`
-	Version uint64   `json:"version"`
-	Trust   string   `json:"trust"`
-	Read    []string `json:"read,omitempty"`    // sources of the foreign words in the entry
-	Unknown []string `json:"unknown,omitempty"` // reasons why nobody vouches for the entry
-	Shaped  []string `json:"shaped,omitempty"`  // rules for texts that look like instructions
-	Created string   `json:"created"`
-	Session string   `json:"session,omitempty"` // the client's session that wrote the text, as CLIENT/SESSION
-	From    string   `json:"from,omitempty"`    // file, directory or server that an import read
-	Aliases []string `json:"aliases,omitempty"`
-	Labels  []string `json:"labels,omitempty"` // without the labels that hold the entry back
-	Content string   `json:"content"`
+	Name             string   `json:"name"`
+	Version          uint64   `json:"version"`
+	Trust            string   `json:"trust"`
+	ForeignSources   []string `json:"read,omitempty"`    // sources of the foreign words in the entry
+	UnvouchedReasons []string `json:"unknown,omitempty"` // reasons why nobody vouches for the entry
+	InstructionRules []string `json:"shaped,omitempty"`  // rules for texts that look like instructions
+	Created          string   `json:"created"`
+	Session          string   `json:"session,omitempty"` // the client's session that wrote the text, as CLIENT/SESSION
+	ImportSource     string   `json:"from,omitempty"`    // file, directory or server that an import read
+	Aliases          []string `json:"aliases,omitempty"`
+	Labels           []string `json:"labels,omitempty"` // without the labels that hold the entry back
+	Content          string   `json:"content"`
 }
 
 // HeldGroup is the set of entries that a single import, pull or load added and that are held back
 // only for that reason. It is approved as a whole, or the entries with a label are.
 type HeldGroup struct {
-	ID      string       `json:"id"`                // for [ApproveIn.Group]
-	From    string       `json:"from,omitempty"`    // file, directory or server
-	Session string       `json:"session,omitempty"` // run of the program that imported them, for revert
-	Time    string       `json:"time"`
-	Count   int          `json:"count"`
-	Names   []string     `json:"names"`            // names of at most groupNames entries
-	Labels  []LabelCount `json:"labels,omitempty"` // at most groupLabels projects and tags, the most frequent first
+	ID           string   `json:"id"`                // for [ApproveIn.Group]
+	ImportSource string   `json:"from,omitempty"`    // file, directory or server
+	Session      string   `json:"session,omitempty"` // run of the program that imported them, for revert
+	Time         string   `json:"time"`
+	Count        int      `json:"count"`
+	Names        []string `json:"names"` // names of at most maxGroupNames entries
+	// At most maxGroupLabels projects and tags, the most frequent first.
+	Labels []LabelCount `json:"labels,omitempty"`
 }
 
 const (
-	groupNames  = 5  // maximum number of names in a [HeldGroup]
-	groupLabels = 24 // maximum number of labels in a [HeldGroup]
+	maxGroupNames  = 5  // maximum number of names in a [HeldGroup]
+	maxGroupLabels = 24 // maximum number of labels in a [HeldGroup]
 )
 
 // groupLabelKeys are the keys of the labels that a [HeldGroup] counts.
@@ -77,8 +78,10 @@ var (
 	}
 )
 
-// isInGroup reports whether an entry is held back only because it was imported.
-func isInGroup(e *oxbow.Entry) bool { return e.WhyHeld(oxbow.UnaskedByLabels) == oxbow.HeldAsImported }
+// isHeldAsImport reports whether an entry is held back only because it was imported.
+func isHeldAsImport(e *oxbow.Entry) bool {
+	return e.WhyHeld(oxbow.UnaskedByLabels) == oxbow.HeldAsImported
+}
 
 // groupID returns the ID of the group for texts with this source.
 func groupID(s oxbow.Source) string {
@@ -115,11 +118,11 @@ func textSource(ctx context.Context, m *oxbow.Memory, e *oxbow.Entry) oxbow.Sour
 
 // heldSurvey collects the entries that are held back.
 type heldSurvey struct {
-	ctx context.Context
-	m   *oxbow.Memory
+	ctx    context.Context
+	memory *oxbow.Memory
 
-	single []heldText                // entries that a person decides about one by one
-	groups map[string]*surveyedGroup // by identifier
+	singleEntries []heldText                // entries that a person decides about one by one
+	groups        map[string]*surveyedGroup // by identifier
 
 	// entries of groups that are known by their heads, by version. All entries of one version were written by the
 	// same change, so that they have the same source.
@@ -135,15 +138,15 @@ type heldText struct {
 // surveyedGroup is a group with its entries.
 type surveyedGroup struct {
 	HeldGroup
-	ids     []uint64      // entries that are known by their heads
-	entries []oxbow.Entry // the other entries, without their contents
-	counts  map[oxbow.Label]int
+	headIDs      []uint64      // entries that are known by their heads
+	otherEntries []oxbow.Entry // the other entries, without their contents
+	labelCounts  map[oxbow.Label]int
 }
 
 // versionHeads are the heads of one version.
 type versionHeads struct {
-	ids    []uint64
-	counts map[oxbow.Label]int
+	ids         []uint64
+	labelCounts map[oxbow.Label]int
 }
 
 // surveyHeld calls fn with the entries that are held back. The function read, which is valid until fn returns,
@@ -158,17 +161,22 @@ func surveyHeld(
 ) error {
 	needs := heads.Needs{Keys: append(slices.Clone(groupLabelKeys), oxbow.Unasked.HeldLabels()...)}
 	return heads.View(ctx, m.Store(), needs, func(all heads.List) error {
-		s := &heldSurvey{ctx: ctx, m: m, groups: map[string]*surveyedGroup{}, byVersion: map[uint64]*versionHeads{}}
-		ids, err := s.sortHeads(all)
+		s := &heldSurvey{
+			ctx:       ctx,
+			memory:    m,
+			groups:    map[string]*surveyedGroup{},
+			byVersion: map[uint64]*versionHeads{},
+		}
+		ids, err := s.separateHeads(all)
 		if err != nil {
 			return err
 		}
 		err = s.readEntries(all, ids)
 		if err == nil {
-			err = s.groupVersions(all)
+			err = s.assignHeads(all)
 		}
 		if err == nil {
-			err = s.addUnlabelled()
+			err = s.addUnlabelledImports()
 		}
 		if err != nil {
 			return err
@@ -177,9 +185,9 @@ func surveyHeld(
 	})
 }
 
-// sortHeads separates the heads of groups from the heads of entries that must be read, and returns the IDs of
+// separateHeads separates the heads of groups from the heads of entries that must be read, and returns the IDs of
 // these entries.
-func (s *heldSurvey) sortHeads(all heads.List) (unread []uint64, err error) {
+func (s *heldSurvey) separateHeads(all heads.List) (unread []uint64, err error) {
 	for h, err := range all.All {
 		if err != nil {
 			return nil, err
@@ -189,16 +197,16 @@ func (s *heldSurvey) sortHeads(all heads.List) (unread []uint64, err error) {
 		case h.Whole:
 			whole := *e
 			s.addEntry(&whole)
-		case !isInGroup(e):
+		case !isHeldAsImport(e):
 			unread = append(unread, e.ID)
 		default:
 			v := s.byVersion[e.Version]
 			if v == nil {
-				v = &versionHeads{counts: map[oxbow.Label]int{}}
+				v = &versionHeads{labelCounts: map[oxbow.Label]int{}}
 				s.byVersion[e.Version] = v
 			}
 			v.ids = append(v.ids, e.ID)
-			countGroupLabels(v.counts, e)
+			countGroupLabels(v.labelCounts, e)
 		}
 	}
 	return unread, nil
@@ -224,8 +232,8 @@ func countGroupLabels(counts map[oxbow.Label]int, e *oxbow.Entry) {
 	}
 }
 
-// groupVersions assigns the heads of groups to their groups.
-func (s *heldSurvey) groupVersions(all heads.List) error {
+// assignHeads assigns the heads of groups to their groups.
+func (s *heldSurvey) assignHeads(all heads.List) error {
 	versions := slices.Sorted(maps.Keys(s.byVersion))
 	var first []uint64 // one entry of each version
 	for _, version := range versions {
@@ -244,7 +252,7 @@ func (s *heldSurvey) groupVersions(all heads.List) error {
 	for _, version := range versions {
 		v, e := s.byVersion[version], byVersion[version]
 		if e != nil && e.Source.Actor == oxbow.Imported {
-			s.group(e.Source, len(v.ids)).addHeads(v)
+			s.addToGroup(e.Source, len(v.ids)).addHeads(v)
 			continue
 		}
 		// A person relabelled or restored these entries, so each text has a source of its own.
@@ -255,9 +263,9 @@ func (s *heldSurvey) groupVersions(all heads.List) error {
 	return nil
 }
 
-// addUnlabelled adds the imports by earlier versions of oxbow, which did not label entries.
-func (s *heldSurvey) addUnlabelled() error {
-	hits, err := s.m.Recall(s.ctx, oxbow.Query{Filter: importedFilter, Limit: oxbow.MaxLimit})
+// addUnlabelledImports adds the imports by earlier versions of oxbow, which did not label entries.
+func (s *heldSurvey) addUnlabelledImports() error {
+	hits, err := s.memory.Recall(s.ctx, oxbow.Query{Filter: importedFilter, Limit: oxbow.MaxLimit})
 	if err != nil {
 		return err
 	}
@@ -267,7 +275,7 @@ func (s *heldSurvey) addUnlabelled() error {
 		}
 		return nil
 	}
-	for e, err := range s.m.Entries(s.ctx, importedFilter) {
+	for e, err := range s.memory.Entries(s.ctx, importedFilter) {
 		if err != nil {
 			return err
 		}
@@ -278,26 +286,26 @@ func (s *heldSurvey) addUnlabelled() error {
 
 // addEntry adds an entry that is held back.
 func (s *heldSurvey) addEntry(e *oxbow.Entry) {
-	source := textSource(s.ctx, s.m, e)
-	if !isInGroup(e) {
-		s.single = append(s.single, heldText{*e, source})
+	source := textSource(s.ctx, s.memory, e)
+	if !isHeldAsImport(e) {
+		s.singleEntries = append(s.singleEntries, heldText{*e, source})
 		return
 	}
-	g := s.group(source, 1)
+	g := s.addToGroup(source, 1)
 	member := *e
 	member.Content = ""
-	g.entries = append(g.entries, member)
-	countGroupLabels(g.counts, e)
+	g.otherEntries = append(g.otherEntries, member)
+	countGroupLabels(g.labelCounts, e)
 }
 
-// group counts n more texts with this source, and returns their group.
-func (s *heldSurvey) group(source oxbow.Source, n int) *surveyedGroup {
+// addToGroup counts n more texts with this source, and returns their group.
+func (s *heldSurvey) addToGroup(source oxbow.Source, n int) *surveyedGroup {
 	id := groupID(source)
 	g := s.groups[id]
 	if g == nil {
 		g = &surveyedGroup{
-			HeldGroup: HeldGroup{ID: id, From: importOrigin(source), Session: source.Session},
-			counts:    map[oxbow.Label]int{},
+			HeldGroup:   HeldGroup{ID: id, ImportSource: importOrigin(source), Session: source.Session},
+			labelCounts: map[oxbow.Label]int{},
 		}
 		s.groups[id] = g
 	}
@@ -307,23 +315,23 @@ func (s *heldSurvey) group(source oxbow.Source, n int) *surveyedGroup {
 }
 
 func (g *surveyedGroup) addHeads(v *versionHeads) {
-	g.ids = append(g.ids, v.ids...)
-	for l, n := range v.counts {
-		g.counts[l] += n
+	g.headIDs = append(g.headIDs, v.ids...)
+	for l, n := range v.labelCounts {
+		g.labelCounts[l] += n
 	}
 }
 
 // addOrigin makes From the common part of the origins, and Time the latest time.
 func (g *surveyedGroup) addOrigin(source oxbow.Source) {
 	origin := importOrigin(source)
-	for g.From != origin && !strings.HasPrefix(origin, g.From+"/") && g.From != "" {
-		up := path.Dir(g.From)
-		if up == g.From || up == "." {
+	for g.ImportSource != origin && !strings.HasPrefix(origin, g.ImportSource+"/") && g.ImportSource != "" {
+		up := path.Dir(g.ImportSource)
+		if up == g.ImportSource || up == "." {
 			up = ""
 		}
-		g.From = up
+		g.ImportSource = up
 	}
-	g.Time = max(g.Time, verb.Timestamp(source.Time))
+	g.Time = max(g.Time, verb.FormatTimestamp(source.Time))
 }
 
 // firstEntries returns the group's first n entries, ordered by ID, without their contents.
@@ -331,48 +339,52 @@ func (g *surveyedGroup) firstEntries(
 	read func(ids []uint64) ([]*oxbow.Entry, error),
 	n int,
 ) (first []oxbow.Entry, err error) {
-	ids := slices.Sorted(slices.Values(g.ids))
+	ids := slices.Sorted(slices.Values(g.headIDs))
 	found, err := read(ids[:min(len(ids), n)])
 	for _, e := range found {
 		if e != nil {
 			first = append(first, *e)
 		}
 	}
-	first = append(first, g.entries...)
+	first = append(first, g.otherEntries...)
 	slices.SortFunc(first, func(a, b oxbow.Entry) int { return cmp.Compare(a.ID, b.ID) })
 	return first[:min(len(first), n)], err
 }
 
-// describe returns the group with its first names and its most frequent labels.
-func (g *surveyedGroup) describe(read func(ids []uint64) ([]*oxbow.Entry, error)) (HeldGroup, error) {
+// describeGroup returns the group with its first names and its most frequent labels.
+func (g *surveyedGroup) describeGroup(read func(ids []uint64) ([]*oxbow.Entry, error)) (HeldGroup, error) {
 	out := g.HeldGroup
-	first, err := g.firstEntries(read, groupNames)
+	first, err := g.firstEntries(read, maxGroupNames)
 	for _, e := range first {
 		out.Names = append(out.Names, e.Name)
 	}
-	labels := slices.SortedFunc(maps.Keys(g.counts), func(a, b oxbow.Label) int {
-		return cmp.Or(cmp.Compare(g.counts[b], g.counts[a]), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value))
+	labels := slices.SortedFunc(maps.Keys(g.labelCounts), func(a, b oxbow.Label) int {
+		return cmp.Or(
+			cmp.Compare(g.labelCounts[b], g.labelCounts[a]),
+			cmp.Compare(a.Key, b.Key),
+			cmp.Compare(a.Value, b.Value),
+		)
 	})
-	for _, l := range labels[:min(len(labels), groupLabels)] {
-		out.Labels = append(out.Labels, LabelCount{l.String(), l.Key, l.Value, g.counts[l]})
+	for _, l := range labels[:min(len(labels), maxGroupLabels)] {
+		out.Labels = append(out.Labels, LabelCount{l.String(), l.Key, l.Value, g.labelCounts[l]})
 	}
 	return out, err
 }
 
-// Held lists the entries that are shown to a model only on request until a person approves
+// ListHeld lists the entries that are shown to a model only on request until a person approves
 // them.
-func Held(ctx context.Context, w *verb.Workspace, _ HeldIn) (out HeldOut, err error) {
-	ctx, m, err := w.Memory(ctx, verb.Own)
+func ListHeld(ctx context.Context, w *verb.Workspace, _ HeldIn) (out HeldOut, err error) {
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {
 		return HeldOut{Entries: []HeldEntry{}, Groups: []HeldGroup{}}, err
 	}
 	err = surveyHeld(ctx, m, func(s *heldSurvey, read func(ids []uint64) ([]*oxbow.Entry, error)) error {
 		out = HeldOut{Entries: []HeldEntry{}, Groups: []HeldGroup{}}
-		for i := range s.single {
-			out.Entries = append(out.Entries, heldEntry(ctx, &s.single[i]))
+		for i := range s.singleEntries {
+			out.Entries = append(out.Entries, describeHeldEntry(ctx, &s.singleEntries[i]))
 		}
 		for _, g := range s.groups {
-			group, err := g.describe(read)
+			group, err := g.describeGroup(read)
 			if err != nil {
 				return err
 			}
@@ -390,26 +402,28 @@ func Held(ctx context.Context, w *verb.Workspace, _ HeldIn) (out HeldOut, err er
 	return out, err
 }
 
-// heldEntry describes an entry that a person decides about by itself, as the caller of the context may see it.
-func heldEntry(ctx context.Context, t *heldText) HeldEntry {
+// describeHeldEntry describes an entry that a person decides about by itself, as the caller of the context may see it.
+func describeHeldEntry(ctx context.Context, t *heldText) HeldEntry {
 	e := t.entry
-	verb.Withhold(ctx, &e)
+	verb.WithholdQuarantinedText(ctx, &e)
 	held := HeldEntry{
-		Name: e.Name, Version: e.Version, Trust: string(e.Trust()), Read: e.Values(oxbow.LabelTaint),
-		Unknown: e.Values(oxbow.LabelUnvouched),
-		Shaped:  append(e.Values(oxbow.LabelSuspect), e.Values(oxbow.LabelQuarantine)...),
-		Created: verb.Timestamp(e.Created), Aliases: e.Aliases, Labels: verb.LabelTexts(withoutHeld(e.Labels)),
+		Name: e.Name, Version: e.Version, Trust: string(e.Trust()), ForeignSources: e.Values(oxbow.LabelTaint),
+		UnvouchedReasons: e.Values(oxbow.LabelUnvouched),
+		InstructionRules: append(e.Values(oxbow.LabelSuspect), e.Values(oxbow.LabelQuarantine)...),
+		Created: verb.FormatTimestamp(
+			e.Created,
+		), Aliases: e.Aliases, Labels: verb.LabelTexts(withoutHeldLabels(e.Labels)),
 		Content: e.Content, Session: session.SourceSession(t.source),
 	}
 	if t.source.Actor == oxbow.Imported {
-		held.From = importOrigin(t.source)
+		held.ImportSource = importOrigin(t.source)
 	}
 	return held
 }
 
-// CountHeld returns how many entries that an import changed are held back, and the ID of a group with such
+// CountHeldEntries returns how many entries that an import changed are held back, and the ID of a group with such
 // entries, or "". The function isChanged reports whether the import changed the named entry.
-func CountHeld(
+func CountHeldEntries(
 	ctx context.Context,
 	m *oxbow.Memory,
 	isChanged func(name string) bool,
@@ -426,7 +440,7 @@ func CountHeld(
 				continue
 			}
 			n++
-			if first.Entry == nil && isInGroup(h.Entry) {
+			if first.Entry == nil && isHeldAsImport(h.Entry) {
 				first = h
 			}
 		}
@@ -462,8 +476,8 @@ func importOrigin(s oxbow.Source) string {
 	return origin
 }
 
-// withoutHeld returns the labels without those that hold an entry back.
-func withoutHeld(ls []oxbow.Label) []oxbow.Label {
+// withoutHeldLabels returns the labels without those that hold an entry back.
+func withoutHeldLabels(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(ls), func(l oxbow.Label) bool {
 		return slices.Contains(oxbow.Unasked.HeldLabels(), l.Key)
 	})
@@ -473,32 +487,32 @@ func withoutHeld(ls []oxbow.Label) []oxbow.Label {
 func (o HeldOut) Report() (r report.Report) {
 	for _, e := range o.Entries {
 		held := report.Record{Key: report.Name(e.Name), Cells: []report.Cell{{Value: e.Trust},
-			{Name: "words of", Value: strings.Join(e.Read, "; ")},
-			{Name: "not vouched for:", Value: strings.Join(e.Unknown, ", ")},
-			{Name: "shaped like instructions:", Value: strings.Join(e.Shaped, ", ")}}}
+			{Name: "words of", Value: strings.Join(e.ForeignSources, "; ")},
+			{Name: "not vouched for:", Value: strings.Join(e.UnvouchedReasons, ", ")},
+			{Name: "shaped like instructions:", Value: strings.Join(e.InstructionRules, ", ")}}}
 		for _, s := range slices.Concat(e.Aliases, e.Labels) {
-			held.Lines = append(held.Lines, report.Cell{Value: s})
+			held.TextCells = append(held.TextCells, report.Cell{Value: s})
 		}
-		held.Lines = append(held.Lines, report.Cell{Value: report.Quote(e.Content)})
+		held.TextCells = append(held.TextCells, report.Cell{Value: report.Quote(e.Content)})
 		r.Add(held)
 	}
 	for _, g := range o.Groups {
-		count := text.Count(g.Count, "entry", "entries")
+		count := text.FormatCount(g.Count, "entry", "entries")
 		from := report.Sentencef("%s imported", report.Words(count))
-		if g.From != "" {
-			from = report.Sentencef("%s imported from %s", report.Words(count), g.From)
+		if g.ImportSource != "" {
+			from = report.Sentencef("%s imported from %s", report.Words(count), g.ImportSource)
 		}
-		r.Add(report.Record{Key: g.ID, Cells: []report.Cell{{Value: from}, {Value: report.Moment(g.Time)}},
-			Lines: []report.Cell{{Value: report.Quote(g.NamesText())}}})
+		r.Add(report.Record{Key: g.ID, Cells: []report.Cell{{Value: from}, {Value: report.TimeValue(g.Time)}},
+			TextCells: []report.Cell{{Value: report.Quote(g.NamesText())}}})
 	}
 	if len(o.Groups) > 0 {
-		r.Notef("to approve all that an import brought: oxbow approve --group %s", o.Groups[0].ID)
+		r.AddNotef("to approve all that an import brought: oxbow approve --group %s", o.Groups[0].ID)
 	}
 	switch {
 	case len(o.Entries) > 0:
-		r.Notef("oxbow approve NAME lets one be shown; oxbow forget NAME removes it")
+		r.AddNotef("oxbow approve NAME lets one be shown; oxbow forget NAME removes it")
 	case len(o.Groups) == 0:
-		r.Notef("nothing is held back")
+		r.AddNotef("nothing is held back")
 	}
 	return r
 }

@@ -77,7 +77,7 @@ func TestHeldFromHeads(t *testing.T) {
 	}
 	held := func() HeldOut {
 		t.Helper()
-		out, err := Held(t.Context(), w, HeldIn{})
+		out, err := ListHeld(t.Context(), w, HeldIn{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestHeldFromHeads(t *testing.T) {
 	fromEntries := held()
 	counts := map[string]int{}
 	for _, g := range fromEntries.Groups {
-		counts[g.From] = g.Count
+		counts[g.ImportSource] = g.Count
 	}
 	want := map[string]int{"/docs/run1": 3000, "/docs/run2": 99, "": 1}
 	if !reflect.DeepEqual(counts, want) || len(fromEntries.Entries) != 1 {

@@ -26,7 +26,7 @@ type LabelCount struct {
 	Entries int    `json:"entries"`
 }
 
-func labelCounts(cs []label.Count) []LabelCount {
+func makeLabelCounts(cs []label.Count) []LabelCount {
 	out := make([]LabelCount, len(cs))
 	for i, c := range cs {
 		out[i] = LabelCount{c.Label.String(), c.Label.Key, c.Label.Value, c.Entries}
@@ -89,13 +89,13 @@ type LabelsOut struct {
 	Labels []LabelCount `json:"labels"`
 }
 
-// Labels lists labels.
-func Labels(ctx context.Context, w *verb.Workspace, in LabelsIn) (LabelsOut, error) {
-	f, err := query.ParseFilter(in.Filter, w.Time())
+// ListLabels lists labels.
+func ListLabels(ctx context.Context, w *verb.Workspace, in LabelsIn) (LabelsOut, error) {
+	f, err := query.ParseFilter(in.Filter, w.CurrentTime())
 	if err != nil {
 		return LabelsOut{}, err
 	}
-	ctx, m, err := w.Memory(ctx, verb.Read)
+	ctx, m, err := w.OpenMemory(ctx, verb.Read)
 	if err != nil {
 		return LabelsOut{}, err
 	}
@@ -111,16 +111,16 @@ func Labels(ctx context.Context, w *verb.Workspace, in LabelsIn) (LabelsOut, err
 			kept = append(kept, c)
 		}
 	}
-	return LabelsOut{labelCounts(kept)}, nil
+	return LabelsOut{makeLabelCounts(kept)}, nil
 }
 
 // EditLabelsIn is the argument of AddLabels and RemoveLabels.
 type EditLabelsIn struct {
-	Labels []string `json:"labels"            flag:"-"    jsonschema:"The labels, as key:value."`
-	Where  []string `json:"where,omitempty"               jsonschema:"Filter terms that select the entries."               value:"FILTER" usage:"the entries that this FILTER selects"`
-	Names  []string `json:"names,omitempty"   flag:"name" jsonschema:"Names of the entries; with a filter, both must fit."                usage:"the entry of this NAME; you can name several"`
-	All    bool     `json:"all,omitempty"                 jsonschema:"All entries."                                                       usage:"change all entries"`
-	DryRun bool     `json:"dry_run,omitempty"             jsonschema:"Show what would be changed and change nothing."                     usage:"show what would be changed and change nothing"`
+	Labels     []string `json:"labels"            flag:"-"    jsonschema:"The labels, as key:value."`
+	Filters    []string `json:"where,omitempty"               jsonschema:"Filter terms that select the entries."               value:"FILTER" usage:"the entries that this FILTER selects"`
+	Names      []string `json:"names,omitempty"   flag:"name" jsonschema:"Names of the entries; with a filter, both must fit."                usage:"the entry of this NAME; you can name several"`
+	AllEntries bool     `json:"all,omitempty"                 jsonschema:"All entries."                                                       usage:"change all entries"`
+	DryRun     bool     `json:"dry_run,omitempty"             jsonschema:"Show what would be changed and change nothing."                     usage:"show what would be changed and change nothing"`
 }
 
 // RelabelOut is the result of relabelling entries.
@@ -147,12 +147,12 @@ func AddLabels(ctx context.Context, w *verb.Workspace, in EditLabelsIn) (Relabel
 			}
 		}
 	}
-	return editLabels(ctx, w, in, label.Add)
+	return editLabels(ctx, w, in, label.PlanAdd)
 }
 
 // RemoveLabels removes labels from the selected entries.
 func RemoveLabels(ctx context.Context, w *verb.Workspace, in EditLabelsIn) (RelabelOut, error) {
-	return editLabels(ctx, w, in, label.Remove)
+	return editLabels(ctx, w, in, label.PlanRemove)
 }
 
 func editLabels(
@@ -165,11 +165,11 @@ func editLabels(
 	if err != nil {
 		return RelabelOut{}, err
 	}
-	f, err := query.ParseFilter(strings.Join(in.Where, " "), w.Time())
+	f, err := query.ParseFilter(strings.Join(in.Filters, " "), w.CurrentTime())
 	if err != nil {
 		return RelabelOut{}, err
 	}
-	return relabel(ctx, w, planner(label.Selection{Filter: f, Names: in.Names}, ls...), in.DryRun)
+	return applyLabelPlan(ctx, w, planner(label.Selection{Filter: f, Names: in.Names}, ls...), in.DryRun)
 }
 
 // RenameLabelIn is the argument of RenameLabel.
@@ -195,7 +195,7 @@ func RenameLabel(ctx context.Context, w *verb.Workspace, in RenameLabelIn) (Rela
 	if err != nil {
 		return RelabelOut{}, err
 	}
-	return relabel(ctx, w, label.Rename(old[0], now), in.DryRun)
+	return applyLabelPlan(ctx, w, label.PlanRename(old[0], now), in.DryRun)
 }
 
 // MergeLabelsIn is the argument of MergeLabels.
@@ -215,28 +215,28 @@ func MergeLabels(ctx context.Context, w *verb.Workspace, in MergeLabelsIn) (Rela
 	if err != nil {
 		return RelabelOut{}, err
 	}
-	return relabel(ctx, w, label.Merge(old, into), in.DryRun)
+	return applyLabelPlan(ctx, w, label.PlanMerge(old, into), in.DryRun)
 }
 
-// relabel makes a plan and applies it, unless dry is set.
-func relabel(ctx context.Context, w *verb.Workspace, plan label.Planner, dry bool) (RelabelOut, error) {
-	out := RelabelOut{DryRun: dry, Entries: []RelabelledEntry{}}
-	ctx, m, err := w.Memory(ctx, verb.Write.Unless(dry))
+// applyLabelPlan makes a plan and applies it, unless dry is set.
+func applyLabelPlan(ctx context.Context, w *verb.Workspace, plan label.Planner, isDryRun bool) (RelabelOut, error) {
+	out := RelabelOut{DryRun: isDryRun, Entries: []RelabelledEntry{}}
+	ctx, m, err := w.OpenMemory(ctx, verb.Write.UnlessDryRun(isDryRun))
 	if err != nil {
 		return out, err
 	}
 	var p label.Plan
 	if src, _ := oxbow.SourceFrom(ctx); src.Actor != oxbow.Person {
-		plan = withoutProgramLabels(plan)
+		plan = refuseProgramLabels(plan)
 	}
-	if dry {
+	if isDryRun {
 		p, err = plan(ctx, m)
 		if err == nil {
 			err = m.DryRun(ctx, p.Ops()...)
 		}
 	} else {
 		p, out.Seq, err = label.Apply(ctx, m, plan)
-		verb.MakeIndex(ctx, m, len(p.Changes)) // a hook does not have time to read so many changes
+		verb.IndexAfterLargeWrite(ctx, m, len(p.Changes)) // a hook does not have time to read so many changes
 	}
 	var unused *label.UnusedError
 	if errors.As(err, &unused) {
@@ -246,7 +246,7 @@ func relabel(ctx context.Context, w *verb.Workspace, plan label.Planner, dry boo
 		return out, err
 	}
 	for _, c := range p.Changes {
-		r, err := relabelEntry(ctx, w, m, c, dry)
+		r, err := relabelEntry(ctx, w, m, c, isDryRun)
 		if err != nil {
 			return out, err
 		}
@@ -265,9 +265,9 @@ func isProgramLabel(l oxbow.Label) bool {
 		l.IsPersonal()
 }
 
-// withoutProgramLabels returns a planner that refuses a plan with labels that only oxbow itself
+// refuseProgramLabels returns a planner that refuses a plan with labels that only oxbow itself
 // sets. Such labels would not change, and the caller would believe that they had.
-func withoutProgramLabels(plan label.Planner) label.Planner {
+func refuseProgramLabels(plan label.Planner) label.Planner {
 	return func(ctx context.Context, s oxbow.Store) (label.Plan, error) {
 		p, err := plan(ctx, s)
 		for _, c := range p.Changes {
@@ -279,7 +279,7 @@ func withoutProgramLabels(plan label.Planner) label.Planner {
 							l.String(),
 							"is set by oxbow itself, and only a person may change it",
 						),
-						"ask the person to read the entry and to run: oxbow approve "+text.ShellName(c.Name),
+						"ask the person to read the entry and to run: oxbow approve "+text.QuoteShellOperand(c.Name),
 					)
 				}
 			}
@@ -297,9 +297,9 @@ func relabelEntry(
 	w *verb.Workspace,
 	m *oxbow.Memory,
 	c label.Change,
-	dry bool,
+	isDryRun bool,
 ) (RelabelledEntry, error) {
-	if !dry {
+	if !isDryRun {
 		switch now, err := m.Get(ctx, c.Name); {
 		case err == nil:
 			c.After = now.Labels
@@ -316,7 +316,7 @@ func relabelEntry(
 		verb.LabelTexts(withoutAuthor(c.RemovedLabels())),
 	}
 	for i := range r.Added {
-		r.Added[i] = w.Secrets.Redact(ctx, r.Added[i], new([]screen.Secret))
+		r.Added[i] = w.Secrets.RedactText(ctx, r.Added[i], new([]screen.Secret))
 	}
 	return r, nil
 }
@@ -326,20 +326,20 @@ type LintLabelsIn struct{}
 
 // LintLabelsOut is the result of LintLabels.
 type LintLabelsOut struct {
-	Doubts []LabelFinding `json:"doubts"`
+	Findings []LabelFinding `json:"doubts"`
 }
 
 // LabelFinding is a group of labels that were perhaps meant to be the same label.
 type LabelFinding struct {
-	Labels []LabelCount `json:"labels"`
-	Why    string       `json:"why"`
-	Merge  string       `json:"merge_into"`
+	Labels    []LabelCount `json:"labels"`
+	Reason    string       `json:"why"`
+	MergeInto string       `json:"merge_into"`
 }
 
 // LintLabels finds labels that were perhaps meant to be the same label.
 func LintLabels(ctx context.Context, w *verb.Workspace, _ LintLabelsIn) (LintLabelsOut, error) {
-	out := LintLabelsOut{Doubts: []LabelFinding{}}
-	ctx, m, err := w.Memory(ctx, verb.Own)
+	out := LintLabelsOut{Findings: []LabelFinding{}}
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {
 		return out, err
 	}
@@ -348,7 +348,7 @@ func LintLabels(ctx context.Context, w *verb.Workspace, _ LintLabelsIn) (LintLab
 		return out, fmt.Errorf("counting labels: %w", err)
 	}
 	for _, f := range label.Lint(cs) {
-		out.Doubts = append(out.Doubts, LabelFinding{labelCounts(f.Labels), f.Why, f.Merge.String()})
+		out.Findings = append(out.Findings, LabelFinding{makeLabelCounts(f.Labels), f.Why, f.Merge.String()})
 	}
 	return out, nil
 }
@@ -371,19 +371,19 @@ type SuggestLabelsOut struct {
 // suggestions.
 func (o SuggestLabelsOut) Report(command string) (r report.Report) {
 	for _, s := range o.Suggestions {
-		r.Linef("%.2f  %s  %s", s.Confidence, report.Text(s.Label), report.Name(s.Name))
+		r.AddLinef("%.2f  %s  %s", s.Confidence, report.Text(s.Label), report.Name(s.Name))
 		for _, reason := range s.Reasons {
-			r.Add(report.Line{Sentence: report.Sentencef("%s", report.Text(reason)), Indent: 6, Detail: true})
+			r.Add(report.Line{Sentence: report.Sentencef("%s", report.Text(reason)), Indent: 6, IsDetail: true})
 		}
 	}
 	if len(o.Suggestions) == 0 {
-		r.Notef(
+		r.AddNotef(
 			"nothing to propose: every entry has labels of these keys, or too few labelled entries are like those " +
 				"that have none",
 		)
 		return r
 	}
-	r.Notef("nothing was changed; to accept: %s --apply", report.Words(command))
+	r.AddNotef("nothing was changed; to accept: %s --apply", report.Words(command))
 	return r
 }
 
@@ -411,24 +411,24 @@ func SuggestLabels(ctx context.Context, w *verb.Workspace, in SuggestLabelsIn) (
 
 // AcceptLabels adds the suggested labels to the entries.
 func AcceptLabels(ctx context.Context, w *verb.Workspace, in SuggestLabelsIn) (RelabelOut, error) {
-	ss, err := suggestLabels(ctx, w, in, verb.Write.Unless(in.DryRun))
+	ss, err := suggestLabels(ctx, w, in, verb.Write.UnlessDryRun(in.DryRun))
 	if err != nil {
 		return RelabelOut{}, err
 	}
-	return relabel(ctx, w, label.Accept(ss, in.MinConfidence), in.DryRun)
+	return applyLabelPlan(ctx, w, label.PlanAccept(ss, in.MinConfidence), in.DryRun)
 }
 
 func suggestLabels(
 	ctx context.Context,
 	w *verb.Workspace,
 	in SuggestLabelsIn,
-	how verb.Access,
+	access verb.Access,
 ) ([]label.Suggestion, error) {
-	f, err := query.ParseFilter(in.Filter, w.Time())
+	f, err := query.ParseFilter(in.Filter, w.CurrentTime())
 	if err != nil {
 		return nil, err
 	}
-	ctx, m, err := w.Memory(ctx, how)
+	ctx, m, err := w.OpenMemory(ctx, access)
 	if err != nil {
 		return nil, err
 	}
@@ -443,23 +443,23 @@ func suggestLabels(
 func (o LabelsOut) Report() (r report.Report) {
 	var t report.Table
 	for _, l := range o.Labels {
-		t.Rows = append(t.Rows, []any{l.Label, report.Words(text.Count(l.Entries, "entry", "entries"))})
+		t.Rows = append(t.Rows, []any{l.Label, report.Words(text.FormatCount(l.Entries, "entry", "entries"))})
 	}
 	r.Add(t)
 	if len(o.Labels) == 0 {
-		r.Notef("no entry carries such a label; oxbow label add LABEL gives one, oxbow label suggest proposes some")
+		r.AddNotef("no entry carries such a label; oxbow label add LABEL gives one, oxbow label suggest proposes some")
 	}
 	return r
 }
 
 // Report lists the changed entries, each with its old and new labels.
 func (o RelabelOut) Report() (r report.Report) {
-	r.Linef("%s %s", report.Did(o.DryRun, "relabelled", "would relabel"),
-		report.Words(text.Count(len(o.Entries), "entry", "entries")))
+	r.AddLinef("%s %s", report.EffectVerb(o.DryRun, "relabelled", "would relabel"),
+		report.Words(text.FormatCount(len(o.Entries), "entry", "entries")))
 	isUndoable := o.Seq != 0
 	items := report.List{}
 	if o.DryRun || isUndoable {
-		items.All = verb.AllTouched(o.DryRun)
+		items.AllItemsAdvice = verb.AllTouchedAdvice(o.DryRun)
 	}
 	for _, e := range o.Entries {
 		line, values := "%s", []any{report.Name(e.Name)}
@@ -470,38 +470,41 @@ func (o RelabelOut) Report() (r report.Report) {
 			line, values = line+"  +%s", append(values, l)
 		}
 		items.Items = append(items.Items,
-			report.Line{Sentence: report.Sentencef(line, values...), Indent: 2, Detail: true})
+			report.Line{Sentence: report.Sentencef(line, values...), Indent: 2, IsDetail: true})
 	}
 	r.Add(items)
 	switch {
 	case len(o.Entries) == 0:
-		r.Notef("no entry matches, or all that match have these labels already")
+		r.AddNotef("no entry matches, or all that match have these labels already")
 	case o.DryRun:
-		r.Notef("dry run: nothing was changed")
+		r.AddNotef("dry run: nothing was changed")
 	case isUndoable:
-		r.Notef("to take this back: oxbow undo --seq %d", o.Seq)
+		r.AddNotef("to take this back: oxbow undo --seq %d", o.Seq)
 	default:
-		r.Notef("this layout keeps no history: oxbow undo cannot take this back")
+		r.AddNotef("this layout keeps no history: oxbow undo cannot take this back")
 	}
 	return r
 }
 
 // Report lists the groups of labels, each with the command that merges it.
 func (o LintLabelsOut) Report() (r report.Report) {
-	for _, d := range o.Doubts {
+	for _, d := range o.Findings {
 		var counts []string
 		merge := []string{"oxbow", "label", "merge"}
 		for _, l := range d.Labels {
 			counts = append(counts, fmt.Sprintf("%s (%d)", l.Label, l.Entries))
-			if l.Label != d.Merge {
+			if l.Label != d.MergeInto {
 				merge = append(merge, text.ShellQuote(l.Label))
 			}
 		}
-		r.Add(report.Record{Key: strings.Join(counts, ", "), Lines: []report.Cell{{Value: d.Why},
-			{Name: "merge them", Value: report.Words(strings.Join(append(merge, text.ShellQuote(d.Merge)), " "))}}})
+		r.Add(report.Record{Key: strings.Join(counts, ", "), TextCells: []report.Cell{{Value: d.Reason},
+			{
+				Name:  "merge them",
+				Value: report.Words(strings.Join(append(merge, text.ShellQuote(d.MergeInto)), " ")),
+			}}})
 	}
-	if len(o.Doubts) == 0 {
-		r.Notef("no two labels look like one")
+	if len(o.Findings) == 0 {
+		r.AddNotef("no two labels look like one")
 	}
 	return r
 }

@@ -27,7 +27,7 @@ type BackupIn struct {
 
 	Sessions bool `json:"sessions,omitempty" jsonschema:"copy the archive of sessions, not the memory"`
 
-	To []string `json:"to,omitempty" value:"KEY" jsonschema:"encrypt the copy for this public KEY (age1…), or for the keys in this file, like age -R; you can name several"`
+	Recipients []string `json:"to,omitempty" value:"KEY" jsonschema:"encrypt the copy for this public KEY (age1…), or for the keys in this file, like age -R; you can name several"`
 	KeyFiles
 }
 
@@ -38,24 +38,25 @@ type KeyFiles struct {
 }
 
 func (f KeyFiles) backupKeys(to ...string) backup.Keys {
-	return backup.Keys{To: to, Identity: f.Identity, Passphrase: f.Passphrase}
+	return backup.Keys{Recipients: to, Identity: f.Identity, Passphrase: f.Passphrase}
 }
 
 // BackupOut describes a copy.
 type BackupOut struct {
 	File     string         `json:"file"`
 	Entries  int            `json:"entries"`
-	Last     uint64         `json:"last_change"`
+	LastSeq  uint64         `json:"last_change"`
 	Bytes    int64          `json:"bytes"`
 	Head     string         `json:"head"`
 	Problems []verb.Problem `json:"problems,omitempty"`
 
-	Encrypted bool `json:"encrypted,omitempty"`
-	Opened    bool `json:"opened,omitempty"` // the copy was decrypted and compared with the original
+	Encrypted  bool `json:"encrypted,omitempty"`
+	IsVerified bool `json:"opened,omitempty"` // the copy was decrypted and compared with the original
 
-	Left    string   `json:"archive_left,omitempty"` // the archive of sessions, which is not in the copy
-	Tenants []string `json:"tenants_left,omitempty"` // the homes of a server's tenants, which are not in the copy
-	Kept    string   `json:"kept,omitempty"`         // copy of the file that was replaced, if oxbow had not written it
+	LeftArchive string   `json:"archive_left,omitempty"` // the archive of sessions, which is not in the copy
+	LeftTenants []string `json:"tenants_left,omitempty"` // the homes of a server's tenants, which are not in the copy
+	// Copy of the file that was replaced, if oxbow had not written it.
+	KeptCopy string `json:"kept,omitempty"`
 
 	Store string `json:"-"` // path of the copied store
 }
@@ -77,21 +78,21 @@ func Backup(ctx context.Context, w *verb.Workspace, in BackupIn) (BackupOut, err
 				"leave --sessions out to copy the memory",
 			)
 		}
-		w, err = w.OverSessions(ctx)
+		w, err = w.SessionsWorkspace(ctx)
 		if err != nil {
 			return BackupOut{}, err
 		}
 		return copyStore(ctx, w, left, in)
 	}
-	store, err := w.ExistingStore("backup")
+	store, err := w.ExistingStorePath("backup")
 	if err != nil {
 		return BackupOut{}, err
 	}
 	out, err := copyStore(ctx, w, store, in)
-	out.Left = left
+	out.LeftArchive = left
 	if err == nil {
-		out.Tenants = tenantHomes(store)
-		_ = signing.SignNow(w, store, out.Last, out.Head)
+		out.LeftTenants = tenantHomes(store)
+		_ = signing.SignHead(w, store, out.LastSeq, out.Head)
 	}
 	return out, err
 }
@@ -117,16 +118,16 @@ func copyStore(ctx context.Context, w *verb.Workspace, store string, in BackupIn
 	if err != nil {
 		return BackupOut{}, fmt.Errorf("backing up: %w", err)
 	}
-	to := in.output(w)
-	in.File, err = in.target(to, src)
+	to := in.outputFile(w)
+	in.File, err = in.checkTarget(to, src)
 	if err != nil {
 		return BackupOut{}, err
 	}
-	ctx, m, err := w.Memory(ctx, verb.Own)
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {
 		return BackupOut{}, err
 	}
-	k := in.backupKeys(in.To...)
+	k := in.backupKeys(in.Recipients...)
 	if k.CanDecrypt() && !k.CanEncrypt() {
 		return BackupOut{}, verb.Advise(
 			verb.Invalidf("an identity opens a copy, and this one is not encrypted"),
@@ -134,9 +135,9 @@ func copyStore(ctx context.Context, w *verb.Workspace, store string, in BackupIn
 		)
 	}
 	out := BackupOut{File: in.File, Store: store}
-	out.Kept, err = to.WriteBy(ctx, func() error {
+	out.KeptCopy, err = to.WriteInOneStep(ctx, func() error {
 		if k.CanEncrypt() {
-			return out.encrypt(ctx, m, in, k)
+			return out.writeEncrypted(ctx, m, in, k)
 		}
 		_, err := m.Backup(ctx, in.File, in.Force)
 		return err
@@ -147,20 +148,20 @@ func copyStore(ctx context.Context, w *verb.Workspace, store string, in BackupIn
 	if out.Encrypted {
 		return out, nil
 	}
-	r, err := checkFile(ctx, w, in.File)
+	r, err := checkStoreFile(ctx, w, in.File)
 	if err != nil {
 		return BackupOut{}, fmt.Errorf("reading the copy again: %w", err)
 	}
 	out.Entries = r.Entries
-	out.Last = r.Last
+	out.LastSeq = r.Last
 	out.Bytes = r.Bytes
 	out.Head = r.Head
-	out.Problems = verb.CheckProblems(r)
+	out.Problems = verb.ProblemsOfCheck(r)
 	return out, nil
 }
 
-// encrypt writes an encrypted copy.
-func (o *BackupOut) encrypt(ctx context.Context, m *oxbow.Memory, in BackupIn, k backup.Keys) error {
+// writeEncrypted writes an encrypted copy.
+func (o *BackupOut) writeEncrypted(ctx context.Context, m *oxbow.Memory, in BackupIn, k backup.Keys) error {
 	r, err := backup.Write(ctx, m, in.File, k, in.Force)
 	if errors.Is(err, backup.ErrKey) {
 		return verb.Advise(
@@ -169,28 +170,34 @@ func (o *BackupOut) encrypt(ctx context.Context, m *oxbow.Memory, in BackupIn, k
 		)
 	}
 	o.Entries = r.Entries
-	o.Last = r.Last
+	o.LastSeq = r.Last
 	o.Bytes = r.Size
 	o.Head = r.Head
-	o.Problems = verb.CheckProblems(r.CheckReport)
-	o.Encrypted, o.Opened = true, r.Opened
+	o.Problems = verb.ProblemsOfCheck(r.CheckReport)
+	o.Encrypted, o.IsVerified = true, r.IsVerified
 	return err
 }
 
-// output returns the file for a copy.
-func (in BackupIn) output(w *verb.Workspace) output.Output {
-	name := filepath.Join(in.File, "memory-"+w.Time().Format("20060102")+".oxbow")
-	return output.Output{Path: in.File, Name: in.File, Doing: "backing up", Force: in.Force, Record: w.Host.Trusted,
-		Dir: ": oxbow backup " + text.ShellQuote(name)}
+// outputFile returns the file for a copy.
+func (in BackupIn) outputFile(w *verb.Workspace) output.Output {
+	name := filepath.Join(in.File, "memory-"+w.CurrentTime().Format("20060102")+".oxbow")
+	return output.Output{
+		Path:      in.File,
+		Name:      in.File,
+		Operation: "backing up",
+		Force:     in.Force,
+		TrustList: w.Host.Trusted,
+		DirAdvice: ": oxbow backup " + text.ShellQuote(name),
+	}
 }
 
-// target returns the path of the file for a copy. It returns an error if the path is a memory in
+// checkTarget returns the path of the file for a copy. It returns an error if the path is a memory in
 // use.
-func (in BackupIn) target(to output.Output, store fs.FileInfo) (string, error) {
+func (in BackupIn) checkTarget(to output.Output, store fs.FileInfo) (string, error) {
 	if fi, err := os.Stat(in.File); err == nil && os.SameFile(fi, store) {
 		return "", verb.Advise(verb.Invalidf("%s is the memory itself", in.File), "name another file")
 	}
-	file, err := to.Place()
+	file, err := to.FindTarget()
 	if err != nil {
 		return "", err
 	}
@@ -225,9 +232,9 @@ func openBackup(ctx context.Context, file string, k backup.Keys, target string) 
 	return "", fmt.Errorf("opening the backup %s: %w", file, err)
 }
 
-// settleStore checks the file that was read from a backup, and renames it to store.
-func settleStore(ctx context.Context, w *verb.Workspace, temp, store string) error {
-	r, err := checkFile(ctx, w, temp)
+// checkAndRenameStore checks the file that was read from a backup, and renames it to store.
+func checkAndRenameStore(ctx context.Context, w *verb.Workspace, temp, store string) error {
+	r, err := checkStoreFile(ctx, w, temp)
 	if err == nil && len(r.Problems) > 0 {
 		err = errors.New(r.Problems[0].What)
 	}
@@ -235,31 +242,39 @@ func settleStore(ctx context.Context, w *verb.Workspace, temp, store string) err
 		return verb.Advise(fmt.Errorf("making the home: the backup holds no sound memory: %w", err),
 			"oxbow init, then oxbow recover FILE --replace, saves what can be read of it")
 	}
-	return verb.WrapError("making the home", backup.Settle(filepath.Base(temp), store))
+	return verb.WrapError("making the home", backup.RenameRestored(filepath.Base(temp), store))
 }
 
 // Report tells what was copied, how to look into the copy, and what is not in it.
 func (o BackupOut) Report() (r report.Report) {
-	r.Linef("copied %s to %s: %s, change %d, %s", o.Store, o.File,
-		report.Words(text.Count(o.Entries, "entry", "entries")), o.Last, report.Words(text.FormatBytes(o.Bytes)))
-	r.Linef("head %s", o.Head)
-	if o.Kept != "" {
-		r.Notef("the file was edited since oxbow wrote it; a copy is kept as %s", o.Kept)
+	r.AddLinef(
+		"copied %s to %s: %s, change %d, %s",
+		o.Store,
+		o.File,
+		report.Words(
+			text.FormatCount(o.Entries, "entry", "entries"),
+		),
+		o.LastSeq,
+		report.Words(text.FormatBytes(o.Bytes)),
+	)
+	r.AddLinef("head %s", o.Head)
+	if o.KeptCopy != "" {
+		r.AddNotef("the file was edited since oxbow wrote it; a copy is kept as %s", o.KeptCopy)
 	}
 	switch {
-	case o.Opened:
-		r.Linef("it is encrypted, and the key opens it")
+	case o.IsVerified:
+		r.AddLinef("it is encrypted, and the key opens it")
 	case o.Encrypted:
-		r.Linef("it is encrypted; that a key opens it was not tried, which --identity KEYFILE does")
+		r.AddLinef("it is encrypted; that a key opens it was not tried, which --identity KEYFILE does")
 	default:
-		r.Notef("to look into it: oxbow --home %s list", report.Words(text.ShellQuote(o.File)))
+		r.AddNotef("to look into it: oxbow --home %s list", report.Words(text.ShellQuote(o.File)))
 	}
-	if o.Left != "" {
-		r.Notef("past sessions are not in it, but in %s: oxbow backup --sessions FILE copies them", o.Left)
+	if o.LeftArchive != "" {
+		r.AddNotef("past sessions are not in it, but in %s: oxbow backup --sessions FILE copies them", o.LeftArchive)
 	}
-	if n := len(o.Tenants); n > 0 {
-		r.Notef("not in it: %s of this server; for each: oxbow --home %s backup FILE",
-			report.Words(text.Count(n, "tenant", "tenants")), report.Words(text.ShellQuote(o.Tenants[0])))
+	if n := len(o.LeftTenants); n > 0 {
+		r.AddNotef("not in it: %s of this server; for each: oxbow --home %s backup FILE",
+			report.Words(text.FormatCount(n, "tenant", "tenants")), report.Words(text.ShellQuote(o.LeftTenants[0])))
 	}
 	if len(o.Problems) > 0 {
 		addProblems(&r, "the copy", o.Problems)

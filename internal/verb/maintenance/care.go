@@ -18,18 +18,18 @@ import (
 
 // CompactIn is the argument of Compact.
 type CompactIn struct {
-	Keep   string `json:"keep" value:"SPAN" default:"90d" jsonschema:"keep the history of this SPAN, such as 90d, 12w, 1y or 36h"`
-	DryRun bool   `json:"dry_run,omitempty" jsonschema:"show what would be dropped and change nothing"`
+	Keep   string `json:"keep"              value:"SPAN" default:"90d" jsonschema:"keep the history of this SPAN, such as 90d, 12w, 1y or 36h"`
+	DryRun bool   `json:"dry_run,omitempty"                            jsonschema:"show what would be dropped and change nothing"`
 }
 
-// mostIndexed is the store size, in bytes, below which Compact builds the index again. Building it for a store of this
-// size takes one or two seconds.
-const mostIndexed = 32 << 20
+// maxReindexedSize is the store size, in bytes, below which Compact builds the index again. Building it for a store
+// of this size takes one or two seconds.
+const maxReindexedSize = 32 << 20
 
 // CompactOut is the result of Compact.
 type CompactOut struct {
 	DryRun      bool   `json:"dry_run,omitempty"`
-	Before      string `json:"before"` // versions before this time were dropped, RFC 3339
+	CutoffTime  string `json:"before"` // versions before this time were dropped, RFC 3339
 	Changes     int    `json:"changes"`
 	Versions    int    `json:"versions"`
 	BytesBefore int64  `json:"bytes_before"`
@@ -46,13 +46,13 @@ func Compact(ctx context.Context, w *verb.Workspace, in CompactIn) (CompactOut, 
 			"write 90d, 12w, 6mo, 1y or 36h",
 		)
 	}
-	ctx, m, err := w.Memory(ctx, verb.Write)
+	ctx, m, err := w.OpenMemory(ctx, verb.Write)
 	if err != nil {
 		return CompactOut{}, err
 	}
-	before := w.Time().Add(-span)
+	before := w.CurrentTime().Add(-span)
 	if !in.DryRun {
-		if err := verb.MayErase(ctx, "compact", oldVersions(ctx, m, before)); err != nil {
+		if err := verb.CheckErase(ctx, "compact", oldVersions(ctx, m, before)); err != nil {
 			return CompactOut{}, err
 		}
 	}
@@ -60,12 +60,20 @@ func Compact(ctx context.Context, w *verb.Workspace, in CompactIn) (CompactOut, 
 	if err != nil {
 		return CompactOut{}, err
 	}
-	if r.Seq > 0 && r.BytesAfter < mostIndexed {
+	if r.Seq > 0 && r.BytesAfter < maxReindexedSize {
 		// The compaction may have dropped the index file. If making the index fails, the next
 		// recall makes it.
 		_ = m.MakeIndex(ctx)
 	}
-	return CompactOut{in.DryRun, verb.Timestamp(before), r.Changes, r.Versions, r.BytesBefore, r.BytesAfter, r.Seq}, nil
+	return CompactOut{
+		in.DryRun,
+		verb.FormatTimestamp(before),
+		r.Changes,
+		r.Versions,
+		r.BytesBefore,
+		r.BytesAfter,
+		r.Seq,
+	}, nil
 }
 
 // oldVersions yields the versions that a compaction may drop, because they are not current and were written before the
@@ -81,7 +89,7 @@ func oldVersions(ctx context.Context, m *oxbow.Memory, before time.Time) iter.Se
 			now[e.Name] = e.Version
 		}
 		more := true
-		err := eachOldVersion(ctx, m, now, func() {}, func(e oxbow.Entry) {
+		err := eachVersionNotCurrent(ctx, m, now, func() {}, func(e oxbow.Entry) {
 			isOld := e.Content != "" && e.Source.Time.Before(before)
 			if more && isOld {
 				more = yield(e, nil)
@@ -95,34 +103,34 @@ func oldVersions(ctx context.Context, m *oxbow.Memory, before time.Time) iter.Se
 
 // RedactIn is the argument of Redact.
 type RedactIn struct {
-	Name   string `json:"name" flag:"-" jsonschema:"exact name of the entry"`
-	DryRun bool   `json:"dry_run,omitempty" jsonschema:"show what would be erased and change nothing"`
+	Name   string `json:"name"              flag:"-" jsonschema:"exact name of the entry"`
+	DryRun bool   `json:"dry_run,omitempty"          jsonschema:"show what would be erased and change nothing"`
 }
 
 // RedactOut is the result of Redact.
 type RedactOut struct {
-	DryRun   bool     `json:"dry_run,omitempty"`
-	Name     string   `json:"name"`
-	Versions int      `json:"versions"`
-	Seq      uint64   `json:"seq,omitempty"` // number of the change that records the redaction
-	Left     []string `json:"left"`          // places that may still contain the text
+	DryRun          bool     `json:"dry_run,omitempty"`
+	Name            string   `json:"name"`
+	Versions        int      `json:"versions"`
+	Seq             uint64   `json:"seq,omitempty"` // number of the change that records the redaction
+	RemainingPlaces []string `json:"left"`          // places that may still contain the text
 }
 
 // Redact permanently erases an entry with all its versions.
 func Redact(ctx context.Context, w *verb.Workspace, in RedactIn) (RedactOut, error) {
-	store, err := w.OwnStore("redact")
+	store, err := w.OwnStorePath("redact")
 	if err != nil {
 		return RedactOut{}, err
 	}
-	ctx, m, err := w.Memory(ctx, verb.Write)
+	ctx, m, err := w.OpenMemory(ctx, verb.Write)
 	if err != nil {
 		return RedactOut{}, err
 	}
-	if err := verb.MayErase(ctx, "redact", keptVersions(ctx, m, in.Name)); !in.DryRun &&
+	if err := verb.CheckErase(ctx, "redact", survivingVersions(ctx, m, in.Name)); !in.DryRun &&
 		errors.Is(err, oxbow.ErrInvalid) {
 		return RedactOut{}, err // Redact reports other errors
 	}
-	notes, err := notesAbout(ctx, w, m, in.Name)
+	notes, err := noteMentions(ctx, w, m, in.Name)
 	if err != nil {
 		return RedactOut{}, fmt.Errorf("redacting: %w", err)
 	}
@@ -141,20 +149,20 @@ func Redact(ctx context.Context, w *verb.Workspace, in RedactIn) (RedactOut, err
 			return RedactOut{}, verb.WrapError("removing the vectors", err)
 		}
 	}
-	out := RedactOut{DryRun: in.DryRun, Name: in.Name, Versions: r.Versions, Seq: r.Seq, Left: r.Left}
+	out := RedactOut{DryRun: in.DryRun, Name: in.Name, Versions: r.Versions, Seq: r.Seq, RemainingPlaces: r.Left}
 	if notes != "" {
-		out.Left = append(out.Left, notes)
+		out.RemainingPlaces = append(out.RemainingPlaces, notes)
 	}
 	// list the files next to the store, because they may also contain the text
-	left, err := staleFiles(store)
+	left, err := listStaleFiles(store)
 	for _, l := range left {
-		out.Left = append(out.Left, l.path)
+		out.RemainingPlaces = append(out.RemainingPlaces, l.path)
 	}
 	return out, err
 }
 
-// keptVersions yields the versions of an entry that are not erased.
-func keptVersions(ctx context.Context, m *oxbow.Memory, name string) iter.Seq2[oxbow.Entry, error] {
+// survivingVersions yields the versions of an entry that are not erased.
+func survivingVersions(ctx context.Context, m *oxbow.Memory, name string) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
 		for v, err := range m.Versions(ctx, name) {
 			if err != nil {
@@ -175,42 +183,47 @@ type StatsIn struct{}
 
 // StatsOut is the statistics of a memory.
 type StatsOut struct {
-	Store    string         `json:"store"`
-	Entries  int            `json:"entries"`
-	Bytes    int64          `json:"bytes"` // size of the file
-	Used     int64          `json:"used"`  // size of the file without free space
-	Content  int64          `json:"content_bytes"`
-	First    uint64         `json:"first_change"`
-	Last     uint64         `json:"last_change"`
-	Head     string         `json:"head,omitempty"`   // hash of the chain at the last change
-	Oldest   string         `json:"oldest,omitempty"` // creation of the oldest entry, RFC 3339
-	Newest   string         `json:"newest,omitempty"`
-	Kinds    map[string]int `json:"kinds"`
-	Projects map[string]int `json:"projects"`
-	Tags     map[string]int `json:"tags"`
+	Store     string         `json:"store"`
+	Entries   int            `json:"entries"`
+	Bytes     int64          `json:"bytes"` // size of the file
+	UsedBytes int64          `json:"used"`  // size of the file without free space
+	Content   int64          `json:"content_bytes"`
+	FirstSeq  uint64         `json:"first_change"`
+	LastSeq   uint64         `json:"last_change"`
+	Head      string         `json:"head,omitempty"`   // hash of the chain at the last change
+	Oldest    string         `json:"oldest,omitempty"` // creation of the oldest entry, RFC 3339
+	Newest    string         `json:"newest,omitempty"`
+	Kinds     map[string]int `json:"kinds"`
+	Projects  map[string]int `json:"projects"`
+	Tags      map[string]int `json:"tags"`
 
-	Waiting int `json:"inbox,omitempty"` // proposals of past sessions
+	WaitingProposals int `json:"inbox,omitempty"` // proposals of past sessions
 
-	Own bool `json:"-"` // the store is a single file that includes its changes
+	HasOwnLayout bool `json:"-"` // the store is a single file that includes its changes
 }
 
 // Stats returns the statistics of the memory.
 func Stats(ctx context.Context, w *verb.Workspace, _ StatsIn) (StatsOut, error) {
-	ctx, m, err := w.Memory(ctx, verb.Own)
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {
 		return StatsOut{}, err
 	}
-	p, err := w.Location()
+	p, err := w.FindPlace()
 	if err != nil {
 		return StatsOut{}, err
 	}
-	out := StatsOut{Store: p.Store, Own: p.HasOwnLayout(), Kinds: map[string]int{}, Projects: map[string]int{},
-		Tags: map[string]int{}}
+	out := StatsOut{
+		Store:        p.StorePath,
+		HasOwnLayout: p.HasOwnLayout(),
+		Kinds:        map[string]int{},
+		Projects:     map[string]int{},
+		Tags:         map[string]int{},
+	}
 	if s, err := m.Stats(ctx); err == nil {
 		out.Bytes = s.Bytes
-		out.Used = s.Used
-		out.First = s.First
-		out.Last = s.Last
+		out.UsedBytes = s.Used
+		out.FirstSeq = s.First
+		out.LastSeq = s.Last
 		out.Head = s.Head
 	} else if !errors.Is(err, oxbow.ErrUnsupported) {
 		return StatsOut{}, err
@@ -225,13 +238,13 @@ func Stats(ctx context.Context, w *verb.Workspace, _ StatsIn) (StatsOut, error) 
 		counts[l.Key][l.Value] = n
 	}
 	if out.Entries > 0 {
-		out.Oldest, out.Newest = verb.Timestamp(sum.Oldest), verb.Timestamp(sum.Newest)
+		out.Oldest, out.Newest = verb.FormatTimestamp(sum.Oldest), verb.FormatTimestamp(sum.Newest)
 	}
 	file, err := archiveFile(w)
 	hasArchive := err == nil && file != ""
 	if hasArchive && w.Sessions != nil {
 		if a, err := w.Sessions(ctx); err == nil { // otherwise doctor reports the error
-			out.Waiting, _ = inbox.Waiting(ctx, a.Memory)
+			out.WaitingProposals, _ = inbox.CountOpen(ctx, a.Memory)
 		}
 	}
 	return out, nil

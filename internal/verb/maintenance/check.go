@@ -25,9 +25,9 @@ type CheckIn struct {
 	Sign  bool   `json:"sign,omitempty"               usage:"Sign the head of the memory with the home's key, if the memory is sound."`
 }
 
-// Check examines the whole memory, the working tree's annotations, and the archive of
+// CheckAll examines the whole memory, the working tree's annotations, and the archive of
 // sessions.
-func Check(ctx context.Context, w *verb.Workspace, in CheckIn) (CheckOut, error) {
+func CheckAll(ctx context.Context, w *verb.Workspace, in CheckIn) (CheckOut, error) {
 	if err := checkHead("--since", in.Since); err != nil {
 		return CheckOut{}, err
 	}
@@ -36,7 +36,7 @@ func Check(ctx context.Context, w *verb.Workspace, in CheckIn) (CheckOut, error)
 		return out, err
 	}
 	if out.OK {
-		err = out.noteAliases(ctx, w)
+		err = out.addAliasNotes(ctx, w)
 	}
 	if out.Problems == nil {
 		out.Problems = []verb.Problem{}
@@ -45,7 +45,7 @@ func Check(ctx context.Context, w *verb.Workspace, in CheckIn) (CheckOut, error)
 		out.Annotations, err = checkAnnotations(ctx, w)
 	}
 	if err == nil {
-		out.Sessions, err = checkSessions(ctx, w, checkFile)
+		out.Sessions, err = checkSessions(ctx, w, checkStoreFile)
 	}
 	if err := cmp.Or(err, out.nothingToCheckError(in)); err != nil {
 		return out, err
@@ -57,23 +57,23 @@ func Check(ctx context.Context, w *verb.Workspace, in CheckIn) (CheckOut, error)
 
 // nothingToCheckError returns the error for a check that found nothing to examine.
 func (o *CheckOut) nothingToCheckError(in CheckIn) error {
-	if !o.Missing || !o.OK {
+	if !o.IsMissing || !o.OK {
 		return nil
 	}
 	isAboutLog := in.Since != "" || in.Sign
 	hasOthers := o.Annotations != nil || o.Sessions != nil
 	if isAboutLog || !hasOthers {
-		return verb.NoMemory(filepath.Dir(o.Store))
+		return verb.NoMemoryError(filepath.Dir(o.Store))
 	}
 	return nil
 }
 
-// noteAliases adds a note for each word that identifies two entries.
-func (o *CheckOut) noteAliases(ctx context.Context, w *verb.Workspace) error {
-	if o.Missing {
+// addAliasNotes adds a note for each word that identifies two entries.
+func (o *CheckOut) addAliasNotes(ctx context.Context, w *verb.Workspace) error {
+	if o.IsMissing {
 		return nil
 	}
-	ctx, m, err := w.Memory(ctx, verb.Own)
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {
 		return err
 	}
@@ -82,9 +82,9 @@ func (o *CheckOut) noteAliases(ctx context.Context, w *verb.Workspace) error {
 		if err != nil {
 			return err
 		}
-		for _, clash := range named.add(e) {
-			if len(o.Notes) < maxFindings {
-				o.Notes = append(o.Notes, clash+"; "+mendAliases)
+		for _, clash := range named.addEntry(e) {
+			if len(o.Notes) < maxListedFindings {
+				o.Notes = append(o.Notes, clash+"; "+sharedAliasAdvice)
 			}
 		}
 	}
@@ -101,15 +101,15 @@ func checkAnnotations(ctx context.Context, w *verb.Workspace) (*AnnotationsCheck
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.Check(ctx)
+	r, err := s.CheckSidecars(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if r.Files == 0 && len(r.Problems) == 0 {
 		return nil, nil
 	}
-	out := &AnnotationsCheck{Files: r.Files, Annotations: r.Annotations, Lines: r.Lines, Torn: r.Torn,
-		Newer: r.Newer, Problems: []LineProblem{}}
+	out := &AnnotationsCheck{Files: r.Files, Annotations: r.Annotations, Lines: r.Lines, Torn: r.TornFiles,
+		Newer: r.NewerLines, Problems: []LineProblem{}}
 	for _, p := range r.Problems {
 		out.Problems = append(out.Problems, LineProblem(p))
 	}
@@ -122,11 +122,11 @@ func archiveFile(w *verb.Workspace) (string, error) {
 	if w.Place == nil {
 		return "", nil
 	}
-	p, err := w.Location()
+	p, err := w.FindPlace()
 	if err != nil {
 		return "", err
 	}
-	if !p.HasOwnLayout() || p.Home == p.Store {
+	if !p.HasOwnLayout() || p.Home == p.StorePath {
 		return "", nil
 	}
 	file := filepath.Join(p.Dir(), session.StoreFile)
@@ -136,31 +136,31 @@ func archiveFile(w *verb.Workspace) (string, error) {
 	return file, nil
 }
 
-// MendSessions returns advice for a damaged archive of sessions.
-func MendSessions(file string) string {
+// ArchiveRepairAdvice returns advice for a damaged archive of sessions.
+func ArchiveRepairAdvice(file string) string {
 	return "oxbow --home " + text.ShellQuote(file) +
 		" recover --replace saves what can be read; or move the file away, and oxbow session import reads what the " +
 		"clients still have"
 }
 
-// fileCheck examines the store in a file, and calls the functions with the open store.
-type fileCheck func(
+// checkStoreFunc examines the store in a file, and calls the functions with the open store.
+type checkStoreFunc func(
 	ctx context.Context,
 	w *verb.Workspace,
 	file string,
 	also ...func(*oxbow.Memory) error,
 ) (oxbow.CheckReport, error)
 
-// checkSessions examines the archive of sessions. examine is [checkFile] or [openFile]. If the archive does not exist,
-// checkSessions returns nil.
-func checkSessions(ctx context.Context, w *verb.Workspace, examine fileCheck) (*SessionsCheck, error) {
+// checkSessions examines the archive of sessions. examine is [checkStoreFile] or [openStoreFile]. If the archive
+// does not exist, checkSessions returns nil.
+func checkSessions(ctx context.Context, w *verb.Workspace, examine checkStoreFunc) (*SessionsCheck, error) {
 	file, err := archiveFile(w)
 	if err != nil || file == "" {
 		return nil, err
 	}
 	out := &SessionsCheck{Store: file, Problems: []verb.Problem{}}
 	r, err := examine(ctx, w, file, func(m *oxbow.Memory) (err error) {
-		out.Waiting, err = inbox.Waiting(ctx, m)
+		out.WaitingProposals, err = inbox.CountOpen(ctx, m)
 		return err
 	})
 	var damage *oxbow.CorruptError
@@ -168,32 +168,35 @@ func checkSessions(ctx context.Context, w *verb.Workspace, examine fileCheck) (*
 	case errors.As(err, &damage):
 		out.Problems = append(
 			out.Problems,
-			verb.Problem{Offset: damage.Offset, What: damage.Reason, Mend: MendSessions(file)},
+			verb.Problem{Offset: damage.Offset, Description: damage.Reason, Mend: ArchiveRepairAdvice(file)},
 		)
 		return out, nil
 	case errors.Is(err, oxbow.ErrNotStore):
-		out.Problems = append(out.Problems, verb.Problem{What: oxbow.ErrNotStore.Error(), Mend: MendSessions(file)})
+		out.Problems = append(
+			out.Problems,
+			verb.Problem{Description: oxbow.ErrNotStore.Error(), Mend: ArchiveRepairAdvice(file)},
+		)
 		return out, nil
 	}
 	out.Entries, out.Bytes = r.Entries, r.Bytes
-	for _, p := range verb.CheckProblems(r) {
+	for _, p := range verb.ProblemsOfCheck(r) {
 		if strings.Contains(p.Mend, "oxbow recover") { // this advice would recover the memory instead of the archive
-			p.Mend = MendSessions(file)
+			p.Mend = ArchiveRepairAdvice(file)
 		}
 		out.Problems = append(out.Problems, p)
 	}
 	return out, err
 }
 
-// mendAliases is advice for an alias that several entries have.
-const mendAliases = "oxbow remember NAME --alias … or --clear aliases gives one of them others; of two names, oxbow " +
+// sharedAliasAdvice is advice for an alias that several entries have.
+const sharedAliasAdvice = "oxbow remember NAME --alias … or --clear aliases gives one of them others; of two names, oxbow " +
 	"get NAME and oxbow forget NAME move the text of one"
 
 // wordOwners maps each name and alias to the entry that it identifies.
 type wordOwners map[string]string
 
-// add adds the words of an entry, and returns the words that another entry has already.
-func (o wordOwners) add(e oxbow.Entry) (clashes []string) {
+// addEntry adds the words of an entry, and returns the words that another entry has already.
+func (o wordOwners) addEntry(e oxbow.Entry) (clashes []string) {
 	for _, w := range append([]string{e.Name}, e.Aliases...) {
 		other, isOwned := o[oxbow.NormalName(w)]
 		switch {
@@ -217,5 +220,5 @@ func (o wordOwners) add(e oxbow.Entry) (clashes []string) {
 	return clashes
 }
 
-// maxFindings is the maximum number of lines that doctor lists.
-const maxFindings = 5
+// maxListedFindings is the maximum number of lines that doctor lists.
+const maxListedFindings = 5

@@ -10,32 +10,32 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// mendAnnotations is advice for sidecars with damaged lines.
-const mendAnnotations = "oxbow annotate recover keeps these lines beside, and puts back what can be read of them; or " +
+// sidecarRepairAdvice is advice for sidecars with damaged lines.
+const sidecarRepairAdvice = "oxbow annotate recover keeps these lines beside, and puts back what can be read of them; or " +
 	"git checkout an older version of the file"
 
 // Report says whether the memory, the annotations and the archive of sessions are sound. Only the problems of the
 // memory itself decide whether the memory is called sound.
 func (o CheckOut) Report() (r report.Report) {
 	if len(o.Problems) > 0 {
-		r.Append(o.unsound())
+		r.Append(o.problemReport())
 	} else {
 		r.Append(o.checkedReport())
 	}
 	if o.Annotations != nil {
-		r.Append(o.Annotations.report())
+		r.Append(o.Annotations.makeReport())
 	}
 	if s := o.Sessions; s != nil && len(s.Problems) > 0 {
 		addProblems(&r, s.Store, s.Problems)
 	} else if s != nil {
-		r.Detailf("%s is sound: %s, %s", s.Store, report.Words(text.Count(s.Entries, "entry", "entries")),
+		r.AddDetailf("%s is sound: %s, %s", s.Store, report.Words(text.FormatCount(s.Entries, "entry", "entries")),
 			report.Words(text.FormatBytes(s.Bytes)))
 	}
 	return r
 }
 
-// unsound lists the problems of the memory.
-func (o CheckOut) unsound() (r report.Report) {
+// problemReport lists the problems of the memory.
+func (o CheckOut) problemReport() (r report.Report) {
 	addProblems(&r, o.Store, o.Problems)
 	r.Append(o.remarkReport())
 	return r
@@ -43,20 +43,20 @@ func (o CheckOut) unsound() (r report.Report) {
 
 // checkedReport tells what was checked.
 func (o CheckOut) checkedReport() (r report.Report) {
-	if o.Missing {
-		r.Notef("there is no memory in %s yet", filepath.Dir(o.Store))
+	if o.IsMissing {
+		r.AddNotef("there is no memory in %s yet", filepath.Dir(o.Store))
 	} else {
-		r.Detailf("%s is sound: %s, %s, %s", o.Store, report.Words(text.Count(o.Entries, "entry", "entries")),
-			report.Words(text.Count(o.Records, "record", "records")), report.Words(text.FormatBytes(o.Bytes)))
+		r.AddDetailf("%s is sound: %s, %s, %s", o.Store, report.Words(text.FormatCount(o.Entries, "entry", "entries")),
+			report.Words(text.FormatCount(o.Records, "record", "records")), report.Words(text.FormatBytes(o.Bytes)))
 		if o.Head != "" {
-			r.Detailf("changes %d to %d, head %s", o.First, o.Last, o.Head)
+			r.AddDetailf("changes %d to %d, head %s", o.FirstSeq, o.LastSeq, o.Head)
 		}
-		if s := o.Since; s != nil && s.Found {
-			r.Detailf("since change %d, changes were only added: %d of them", s.Seq, o.Last-s.Seq)
+		if s := o.SinceHead; s != nil && s.Found {
+			r.AddDetailf("since change %d, changes were only added: %d of them", s.Seq, o.LastSeq-s.Seq)
 		}
-		if h := o.Heads; h != nil && h.Signed > 0 {
-			agree := text.Count(h.Signed, "signed head agrees", "signed heads agree")
-			r.Detailf("%s with it, the last of change %d, by key %s", report.Words(agree), h.Last, h.Key)
+		if h := o.SignedHeads; h != nil && h.MatchingHeads > 0 {
+			agree := text.FormatCount(h.MatchingHeads, "signed head agrees", "signed heads agree")
+			r.AddDetailf("%s with it, the last of change %d, by key %s", report.Words(agree), h.LastSeq, h.Key)
 		}
 	}
 	r.Append(o.remarkReport())
@@ -66,23 +66,26 @@ func (o CheckOut) checkedReport() (r report.Report) {
 // remarkReport returns the notes of the check, and a note about torn tails that were kept. Neither is damage.
 func (o CheckOut) remarkReport() (r report.Report) {
 	for _, n := range o.Notes {
-		r.Notef("%s", report.Words(n))
+		r.AddNotef("%s", report.Words(n))
 	}
-	if n := len(o.SetAside); n > 0 {
-		r.Notef("%s in %s: what interrupted writes left, kept when it was cut off; nothing acknowledged is in it, and "+
-			"nothing needs it", report.Words(text.Count(n, "torn tail is", "torn tails are")),
-			filepath.Dir(o.SetAside[0].File))
+	if n := len(o.TornTails); n > 0 {
+		r.AddNotef(
+			"%s in %s: what interrupted writes left, kept when it was cut off; nothing acknowledged is in it, and "+
+				"nothing needs it",
+			report.Words(text.FormatCount(n, "torn tail is", "torn tails are")),
+			filepath.Dir(o.TornTails[0].File),
+		)
 	}
 	return r
 }
 
 // addProblems adds the problems of a store to a report, each with its remedy.
 func addProblems(r *report.Report, store string, problems []verb.Problem) {
-	r.Linef("%s has %s:", store, report.Words(text.Count(len(problems), "problem", "problems")))
+	r.AddLinef("%s has %s:", store, report.Words(text.FormatCount(len(problems), "problem", "problems")))
 	for _, p := range problems {
-		what := report.Sentencef("%s", report.Text(p.What))
+		what := report.Sentencef("%s", report.Text(p.Description))
 		if p.Offset >= 0 {
-			what = report.Sentencef("byte %d: %s", p.Offset, report.Text(p.What))
+			what = report.Sentencef("byte %d: %s", p.Offset, report.Text(p.Description))
 		}
 		r.Add(report.Line{Sentence: what, Indent: 2})
 		if p.Mend != "" {
@@ -91,25 +94,25 @@ func addProblems(r *report.Report, store string, problems []verb.Problem) {
 	}
 }
 
-// report says whether the annotations are sound.
-func (c *AnnotationsCheck) report() (r report.Report) {
+// makeReport says whether the annotations are sound.
+func (c *AnnotationsCheck) makeReport() (r report.Report) {
 	if n := len(c.Problems); n > 0 {
-		r.Linef("the annotations have %s:", report.Words(text.Count(n, "problem", "problems")))
+		r.AddLinef("the annotations have %s:", report.Words(text.FormatCount(n, "problem", "problems")))
 		for _, p := range c.Problems {
-			r.Add(report.Line{Sentence: report.Sentencef("%s %s", p.At(), p.What), Indent: 2})
+			r.Add(report.Line{Sentence: report.Sentencef("%s %s", p.Position(), p.Description), Indent: 2})
 		}
-		r.Add(report.Line{Sentence: report.Sentencef("mend: %s", report.Words(mendAnnotations)), Indent: 4})
+		r.Add(report.Line{Sentence: report.Sentencef("mend: %s", report.Words(sidecarRepairAdvice)), Indent: 4})
 	} else {
-		r.Detailf("the annotations are sound: %d in %s", c.Annotations,
-			report.Words(text.Count(c.Files, "sidecar", "sidecars")))
+		r.AddDetailf("the annotations are sound: %d in %s", c.Annotations,
+			report.Words(text.FormatCount(c.Files, "sidecar", "sidecars")))
 	}
 	if c.Torn > 0 {
-		r.Notef("%s with a write that was cut off: nothing acknowledged is in it",
-			report.Words(text.Count(c.Torn, "sidecar ends", "sidecars end")))
+		r.AddNotef("%s with a write that was cut off: nothing acknowledged is in it",
+			report.Words(text.FormatCount(c.Torn, "sidecar ends", "sidecars end")))
 	}
 	if c.Newer > 0 {
-		r.Notef("%s by a newer oxbow, and passed over",
-			report.Words(text.Count(c.Newer, "line was written", "lines were written")))
+		r.AddNotef("%s by a newer oxbow, and passed over",
+			report.Words(text.FormatCount(c.Newer, "line was written", "lines were written")))
 	}
 	return r
 }

@@ -16,7 +16,7 @@ import (
 // ConsolidateIn is the argument of Consolidate.
 type ConsolidateIn struct {
 	Over   int  `json:"over,omitempty"    jsonschema:"Change nothing unless there are more than so many tokens." usage:"change nothing if there are at most N tokens"`
-	DryRun bool `json:"dry_run,omitempty" jsonschema:"Show what would be removed and change nothing."                    usage:"show what would be removed and change nothing"`
+	DryRun bool `json:"dry_run,omitempty" jsonschema:"Show what would be removed and change nothing."            usage:"show what would be removed and change nothing"`
 }
 
 // ConsolidateOut is the result of Consolidate.
@@ -27,7 +27,7 @@ type ConsolidateOut struct {
 
 // Consolidate removes the entries that another entry makes superfluous, in a single change.
 func Consolidate(ctx context.Context, w *verb.Workspace, in ConsolidateIn) (out ConsolidateOut, err error) {
-	ctx, m, err := w.Memory(ctx, verb.Write.Unless(in.DryRun))
+	ctx, m, err := w.OpenMemory(ctx, verb.Write.UnlessDryRun(in.DryRun))
 	if err != nil {
 		return out, err
 	}
@@ -43,12 +43,12 @@ func Consolidate(ctx context.Context, w *verb.Workspace, in ConsolidateIn) (out 
 	if in.Over > 0 && out.Before <= in.Over {
 		return out, nil
 	}
-	out.Dropped, err = duplicate.FindDuplicates(ctx, m, progress.Counter(ctx, progress.Entries))
+	out.Dropped, err = duplicate.FindDuplicates(ctx, m, progress.CountReporter(ctx, progress.UnitEntries))
 	if err != nil {
 		return out, err
 	}
 	for _, d := range out.Dropped {
 		out.After -= prompt.EstimateTokens(d.Drop.Content)
 	}
-	return out, duplicate.Consolidate(ctx, m, out.Dropped, in.DryRun)
+	return out, duplicate.RemoveDuplicates(ctx, m, out.Dropped, in.DryRun)
 }

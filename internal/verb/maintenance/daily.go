@@ -25,10 +25,10 @@ type DailyOut struct {
 	Entries []int // entries that were created before the end of the day
 }
 
-// Daily counts the changes and the entries of days. It reads neither the changes nor the contents of the entries, but
-// looks up the number of the first change of each day.
-func Daily(ctx context.Context, w *verb.Workspace, in DailyIn) (out DailyOut, err error) {
-	ctx, m, err := w.Memory(ctx, verb.Own)
+// CountByDay counts the changes and the entries of days. It reads neither the changes nor the contents of the
+// entries, but looks up the number of the first change of each day.
+func CountByDay(ctx context.Context, w *verb.Workspace, in DailyIn) (out DailyOut, err error) {
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {
 		return out, err
 	}

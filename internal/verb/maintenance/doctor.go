@@ -18,15 +18,15 @@ type DoctorIn struct {
 	// complete.
 	Clients *setup.Inspection `json:"-"`
 
-	// KeepNames returns the result of check, or an earlier result for the same last change. If it is nil, check is
+	// CheckNames returns the result of check, or an earlier result for the same last change. If it is nil, check is
 	// called. It lets a server check the names only after the memory has changed.
-	KeepNames nameKeeper `json:"-"`
+	CheckNames nameCheckFunc `json:"-"`
 }
 
 // DoctorOut is the result of Doctor.
 type DoctorOut struct {
 	OK       bool      `json:"ok"`             // no problems (warnings are possible)
-	Full     bool      `json:"full,omitempty"` // every byte of the memory was read
+	ReadAll  bool      `json:"full,omitempty"` // every byte of the memory was read
 	Home     string    `json:"home"`
 	Store    string    `json:"store"`
 	Findings []Finding `json:"findings"`
@@ -37,25 +37,25 @@ func (o DoctorOut) Failed() bool { return !o.OK }
 
 // Doctor checks a memory and its surroundings. It changes nothing.
 func Doctor(ctx context.Context, w *verb.Workspace, in DoctorIn) (DoctorOut, error) {
-	p, err := w.Location()
+	p, err := w.FindPlace()
 	if err != nil {
 		return DoctorOut{}, err
 	}
-	d := &diagnosis{w: w, place: p, dir: p.Dir(), keepNames: in.KeepNames}
-	d.environment()
+	d := &diagnosis{workspace: w, place: p, storeDir: p.Dir(), cachedNameCheck: in.CheckNames}
+	d.checkEnvironment()
 	d.checkClients(ctx, in.Clients)
-	trusted := d.trust()
-	d.version()
-	d.layout()
-	d.fileSystem()
+	trusted := d.checkTrust()
+	d.addVersion()
+	d.addLayout()
+	d.checkFileSystem()
 	d.checkPermissions()
-	if p.HasOwnLayout() && !d.closed { // do not check the files of other layouts
-		d.lock()
-		d.staleFiles()
+	if p.HasOwnLayout() && !d.isDirForbidden { // do not check the files of other layouts
+		d.checkLock()
+		d.checkStaleFiles()
 		d.checkHooks(ctx, in.Full)
 		d.checkSwitches()
 	}
-	if trusted && !d.closed {
+	if trusted && !d.isDirForbidden {
 		if err := d.checkMemory(ctx, in.Full); err != nil {
 			return DoctorOut{}, err
 		}
@@ -63,9 +63,9 @@ func Doctor(ctx context.Context, w *verb.Workspace, in DoctorIn) (DoctorOut, err
 	if err := d.checkAnnotations(ctx); err != nil {
 		return DoctorOut{}, err
 	}
-	out := DoctorOut{OK: true, Full: in.Full, Home: d.dir, Store: p.Store, Findings: d.findings}
+	out := DoctorOut{OK: true, ReadAll: in.Full, Home: d.storeDir, Store: p.StorePath, Findings: d.findings}
 	for _, f := range d.findings {
-		out.OK = out.OK && f.Level != problem
+		out.OK = out.OK && f.Level != levelProblem
 	}
 	return out, nil
 }

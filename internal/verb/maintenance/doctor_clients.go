@@ -13,28 +13,28 @@ import (
 // setup passes an inspection. Without an inspection, no server is started.
 func (d *diagnosis) checkClients(ctx context.Context, in *setup.Inspection) {
 	if in == nil {
-		in = d.inspection()
+		in = d.clientInspection()
 	}
 	if in.World.User == "" {
 		return
 	}
-	for _, f := range in.Find(ctx) {
-		d.add(f.Level, "clients", f.Mend, "%s", f.What)
+	for _, f := range in.Findings(ctx) {
+		d.addFinding(f.Level, "clients", f.Mend, "%s", f.Message)
 	}
 }
 
-// inspection returns an inspection that starts no server.
-func (d *diagnosis) inspection() *setup.Inspection {
-	host := d.w.Host
+// clientInspection returns an inspection that starts no server.
+func (d *diagnosis) clientInspection() *setup.Inspection {
+	host := d.workspace.Host
 	user := host.Getenv("HOME")
 	if host.GOOS == "windows" {
 		user = host.Getenv("USERPROFILE")
 	}
 	return &setup.Inspection{
-		World: setup.World{Getenv: host.Getenv, GOOS: host.GOOS, User: user, Dir: d.w.Dir,
+		World: setup.Machine{Getenv: host.Getenv, GOOS: host.GOOS, User: user, Dir: d.workspace.Dir,
 			State: filepath.Join(host.Trusted.Dir, "setup")},
-		Options: setup.Options{Executable: host.Executable, Home: d.place.ForClients},
+		Options: setup.Options{Executable: host.Executable, Home: d.place.ClientHome},
 		Home:    d.place.Home,
-		Rule:    d.place.Rule,
+		Rule:    d.place.HomeRule,
 	}
 }

@@ -21,16 +21,16 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// staleFiles checks the files next to the store.
-func (d *diagnosis) staleFiles() {
+// checkStaleFiles checks the files next to the store.
+func (d *diagnosis) checkStaleFiles() {
 	const about = "leftovers"
-	left, err := staleFiles(d.place.Store)
+	left, err := listStaleFiles(d.place.StorePath)
 	if err != nil {
-		d.add(unknown, about, "", "they cannot be looked at: %v", err)
+		d.addFinding(levelUnknown, about, "", "they cannot be looked at: %v", err)
 		return
 	}
 	if len(left) == 0 {
-		d.add(fine, about, "", "none")
+		d.addFinding(levelOK, about, "", "none")
 	}
 	for _, l := range left {
 		remove := "rm " + text.ShellQuote(l.path)
@@ -49,13 +49,15 @@ func (d *diagnosis) staleFiles() {
 		case staleUnsaved:
 			what, mend = "oxbow edit could not save %s, %s", "take what you need from it, then "+remove
 		}
-		d.add(warning, about, mend, what, l.path, text.FormatBytes(l.size))
+		d.addFinding(levelWarning, about, mend, what, l.path, text.FormatBytes(l.size))
 	}
-	if !d.exists {
+	if !d.storeExists {
 		for _, l := range left {
 			if l.kind == staleDamaged || l.kind == staleRecovered {
-				d.add(problem, "store", "mv "+text.ShellQuote(l.path)+" "+
-					text.ShellQuote(d.place.Store), "%s is missing, and a recovery was under way here", d.place.Store)
+				d.addFinding(levelProblem, "store", "mv "+text.ShellQuote(l.path)+" "+
+					text.ShellQuote(
+						d.place.StorePath,
+					), "%s is missing, and a recovery was under way here", d.place.StorePath)
 				break
 			}
 		}
@@ -63,13 +65,13 @@ func (d *diagnosis) staleFiles() {
 }
 
 // checkMemory checks whether the store can be opened, is the newest state, and is usable.
-func (d *diagnosis) checkMemory(ctx context.Context, full bool) error {
-	if !d.exists {
-		d.add(fine, "store", "", "there is none yet; the first remember makes it")
+func (d *diagnosis) checkMemory(ctx context.Context, readAll bool) error {
+	if !d.storeExists {
+		d.addFinding(levelOK, "store", "", "there is none yet; the first remember makes it")
 		return nil
 	}
 	found := len(d.findings)
-	ctx, m, err := d.w.Memory(ctx, verb.Own)
+	ctx, m, err := d.workspace.OpenMemory(ctx, verb.ReadOwn)
 	if err == nil {
 		err = d.checkStore(ctx, m)
 	}
@@ -78,38 +80,38 @@ func (d *diagnosis) checkMemory(ctx context.Context, full bool) error {
 	}
 	if err != nil {
 		d.findings = d.findings[:found]
-		d.findError("integrity", err)
+		d.addErrorFinding("integrity", err)
 		return nil
 	}
-	if _, herr := m.History(); !full && herr == nil {
-		d.add(
-			fine,
+	if _, herr := m.History(); !readAll && herr == nil {
+		d.addFinding(
+			levelOK,
 			"integrity",
 			"",
 			"%s; oxbow doctor --full reads every byte and compares what it answers",
-			readSoFar(m),
+			readExtentText(m),
 		)
 		return nil
 	}
-	out, err := examineStore(ctx, d.w)
+	out, err := examineStore(ctx, d.workspace)
 	if err != nil {
 		return err
 	}
 	for _, p := range out.Problems {
-		d.add(problem, "integrity", p.Mend, "%s", p.What)
+		d.addFinding(levelProblem, "integrity", p.Mend, "%s", p.Description)
 	}
 	switch {
 	case out.OK && out.Head != "":
-		d.add(fine, "integrity", "", "sound; head %s", out.Head)
+		d.addFinding(levelOK, "integrity", "", "sound; head %s", out.Head)
 	case out.OK:
-		d.add(fine, "integrity", "", "sound")
+		d.addFinding(levelOK, "integrity", "", "sound")
 	}
 	return nil
 }
 
-// readSoFar describes which part of a store oxbow has read in order to open the store and check the
+// readExtentText describes which part of a store oxbow has read in order to open the store and check the
 // names.
-func readSoFar(m *oxbow.Memory) string {
+func readExtentText(m *oxbow.Memory) string {
 	if s, ok := m.Store().(interface{ SnapshotSeq() uint64 }); ok && s.SnapshotSeq() > 0 {
 		return fmt.Sprintf(
 			"every name was read, and neither the texts nor the history up to change %d",
@@ -126,20 +128,34 @@ func (d *diagnosis) checkStore(ctx context.Context, m *oxbow.Memory) error {
 		return err
 	}
 	if !d.place.HasOwnLayout() {
-		d.add(fine, "size", "", "%s, %s", text.FormatBytes(s.Bytes), text.Count(s.Entries, "entry", "entries"))
+		d.addFinding(
+			levelOK,
+			"size",
+			"",
+			"%s, %s",
+			text.FormatBytes(s.Bytes),
+			text.FormatCount(s.Entries, "entry", "entries"),
+		)
 		return nil
 	}
-	had, err := recordedDurable(d.place.Store, d.place.Store)
+	had, err := recordedDurableSeq(d.place.StorePath, d.place.StorePath)
 	if err != nil {
 		return err
 	}
 	if had > s.Last {
-		d.add(problem, "history", d.w.Say(verb.Remedy(oxbow.ErrRolledBack)), wentBack, s.Last, had)
+		d.addFinding(
+			levelProblem,
+			"history",
+			d.workspace.NoteText(verb.ErrorRemedy(oxbow.ErrRolledBack)),
+			rollbackFormat,
+			s.Last,
+			had,
+		)
 	}
-	if dir, err := vfs.Dir(d.dir); err == nil {
-		if n, ok := wal.ReadLockMeta(dir, filepath.Base(d.place.Store)); ok && n.Unsynced {
-			d.add(
-				warning,
+	if dir, err := vfs.Dir(d.storeDir); err == nil {
+		if n, ok := wal.ReadLockMeta(dir, filepath.Base(d.place.StorePath)); ok && n.HasFailedSync {
+			d.addFinding(
+				levelWarning,
 				"history",
 				"look after the disk; the next change writes the file anew",
 				"a sync of the file failed, and what was written last may not be durable",
@@ -151,16 +167,16 @@ func (d *diagnosis) checkStore(ctx context.Context, m *oxbow.Memory) error {
 		if err != nil {
 			return err
 		}
-		if ahead := c.Time.Sub(d.w.Time()); ahead > clockSlack {
-			d.add(
-				warning,
+		if ahead := c.Time.Sub(d.workspace.CurrentTime()); ahead > maxClockSkew {
+			d.addFinding(
+				levelWarning,
 				"clock",
 				"set the clock of this machine",
 				"the last change is dated %s, in the future: this clock is behind, or another was ahead",
-				c.Time.In(d.w.Time().Location()).Format(time.DateTime),
+				c.Time.In(d.workspace.CurrentTime().Location()).Format(time.DateTime),
 			)
 		} else {
-			d.add(fine, "clock", "", "the last change is of %s", d.w.Date(c.Time))
+			d.addFinding(levelOK, "clock", "", "the last change is of %s", d.workspace.FormatDate(c.Time))
 		}
 		break
 	}
@@ -169,25 +185,25 @@ func (d *diagnosis) checkStore(ctx context.Context, m *oxbow.Memory) error {
 		return err
 	}
 	mend := ""
-	if s.Used > muchHistory && s.Used > 4*content {
+	if s.Used > largeHistory && s.Used > 4*content {
 		mend = "most of it is history; oxbow compact --dry-run says what a compaction would drop"
 	}
 	changes := "no change yet"
 	if s.Last > 0 {
-		changes = text.Count(int(s.Last+1-s.First), "change", "changes")
+		changes = text.FormatCount(int(s.Last+1-s.First), "change", "changes")
 	}
-	if fi, err := os.Stat(d.place.Store + index.FileSuffix); err == nil {
-		if name := filepath.Base(d.place.Store) + index.FileSuffix; fi.Size() < smallestIndex {
-			d.add(
-				fine,
+	if fi, err := os.Stat(d.place.StorePath + index.FileSuffix); err == nil {
+		if name := filepath.Base(d.place.StorePath) + index.FileSuffix; fi.Size() < minIndexSize {
+			d.addFinding(
+				levelOK,
 				"index",
 				"",
 				"none yet; %s says that a recall did without, and the next makes it; it may be deleted",
 				name,
 			)
 		} else {
-			d.add(
-				fine,
+			d.addFinding(
+				levelOK,
 				"index",
 				"",
 				"%s in %s, so that the first recall need not make it; it may be deleted",
@@ -196,14 +212,14 @@ func (d *diagnosis) checkStore(ctx context.Context, m *oxbow.Memory) error {
 			)
 		}
 	}
-	d.add(
-		fine,
+	d.addFinding(
+		levelOK,
 		"size",
 		mend,
 		"%s of %s, %s and %s",
 		text.FormatBytes(s.Used),
 		text.FormatBytes(s.Bytes),
-		text.Count(s.Entries, "entry", "entries"),
+		text.FormatCount(s.Entries, "entry", "entries"),
 		changes,
 	)
 	return nil
@@ -212,52 +228,52 @@ func (d *diagnosis) checkStore(ctx context.Context, m *oxbow.Memory) error {
 // checkAnnotations checks the sidecars of the working tree, if there are any.
 func (d *diagnosis) checkAnnotations(ctx context.Context) error {
 	const about = "annotations"
-	out, err := checkAnnotations(ctx, d.w)
+	out, err := checkAnnotations(ctx, d.workspace)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err != nil {
-		d.add(unknown, about, "", "those of the code here cannot be looked at: %v", err)
+		d.addFinding(levelUnknown, about, "", "those of the code here cannot be looked at: %v", err)
 		return nil
 	}
 	if out == nil {
 		return nil
 	}
 	for i, p := range out.Problems {
-		if i == maxFindings {
-			d.add(problem, about, "oxbow check lists them", "%d more", len(out.Problems)-i)
+		if i == maxListedFindings {
+			d.addFinding(levelProblem, about, "oxbow check lists them", "%d more", len(out.Problems)-i)
 			break
 		}
-		d.add(problem, about, mendAnnotations, "%s %s", p.At(), p.What)
+		d.addFinding(levelProblem, about, sidecarRepairAdvice, "%s %s", p.Position(), p.Description)
 	}
 	if len(out.Problems) == 0 {
-		d.add(
-			fine,
+		d.addFinding(
+			levelOK,
 			about,
 			"",
 			"%d of the code here, in %s",
 			out.Annotations,
-			text.Count(out.Files, "sidecar", "sidecars"),
+			text.FormatCount(out.Files, "sidecar", "sidecars"),
 		)
 	}
-	return d.merging(ctx)
+	return d.checkMergeDriver(ctx)
 }
 
-// merging checks whether git is configured to merge sidecars.
-func (d *diagnosis) merging(ctx context.Context) error {
-	ctx, b, err := annotations.OpenStore(ctx, d.w)
+// checkMergeDriver checks whether git is configured to merge sidecars.
+func (d *diagnosis) checkMergeDriver(ctx context.Context) error {
+	ctx, b, err := annotations.OpenStore(ctx, d.workspace)
 	if err != nil {
 		return err
 	}
-	s, err := b.Setup(ctx, annotate.SetupOptions{DryRun: true})
+	s, err := b.SetUpGitMerge(ctx, annotate.SetupOptions{DryRun: true})
 	switch {
 	case errors.Is(err, oxbow.ErrUnsupported): // the tree is not a repository
 		return nil
 	case err != nil:
-		d.add(unknown, "annotations", "", "whether git can merge them: %v", err)
-	case !s.Attributes.There && !s.Local.There:
-		d.add(
-			warning,
+		d.addFinding(levelUnknown, "annotations", "", "whether git can merge them: %v", err)
+	case !s.Attributes.AlreadyExists && !s.LocalAttributes.AlreadyExists:
+		d.addFinding(
+			levelWarning,
 			"annotations",
 			"oxbow annotate setup",
 			"two branches that annotate one file will conflict in git",

@@ -21,36 +21,36 @@ type EmbedIn struct {
 
 // EmbedOut is the result of Embed.
 type EmbedOut struct {
-	DryRun   bool   `json:"dry_run,omitempty"`
-	Model    string `json:"model"`
-	Endpoint string `json:"endpoint"`
-	Made     int    `json:"made"`  // vectors that were, or would be, made
-	Kept     int    `json:"kept"`  // entries that already have a vector
-	Bytes    int    `json:"bytes"` // size of the texts that were, or would be, sent
+	DryRun          bool   `json:"dry_run,omitempty"`
+	Model           string `json:"model"`
+	Endpoint        string `json:"endpoint"`
+	NewVectors      int    `json:"made"`  // vectors that were, or would be, made
+	ExistingVectors int    `json:"kept"`  // entries that already have a vector
+	Bytes           int    `json:"bytes"` // size of the texts that were, or would be, sent
 }
 
 // Report tells how many vectors were, or would be, made.
 func (o EmbedOut) Report() (r report.Report) {
-	r.Linef("%s %s of %s by %s: %s of text; %d had one", report.Did(o.DryRun, "made", "would make"),
-		report.Words(text.Count(o.Made, "vector", "vectors")), o.Model, o.Endpoint,
-		report.Words(text.FormatBytes(int64(o.Bytes))), o.Kept)
+	r.AddLinef("%s %s of %s by %s: %s of text; %d had one", report.EffectVerb(o.DryRun, "made", "would make"),
+		report.Words(text.FormatCount(o.NewVectors, "vector", "vectors")), o.Model, o.Endpoint,
+		report.Words(text.FormatBytes(int64(o.Bytes))), o.ExistingVectors)
 	return r
 }
 
-// Embed makes the missing vectors of entries.
-func Embed(ctx context.Context, w *verb.Workspace, in EmbedIn) (out EmbedOut, err error) {
+// EmbedEntries makes the missing vectors of entries.
+func EmbedEntries(ctx context.Context, w *verb.Workspace, in EmbedIn) (out EmbedOut, err error) {
 	v := w.Vectors
 	if v == nil {
 		return out, verb.Advise(verb.Invalidf("no endpoint that makes vectors is named"),
 			"for example: oxbow embed --embed http://127.0.0.1:11434 --embed-model nomic-embed-text")
 	}
-	ctx, m, err := w.Memory(ctx, verb.Own)
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {
 		return out, err
 	}
 	var r vectors.Report
 	err = errors.Join(m.View(ctx, func(all oxbow.Entries) {
-		r, err = v.Fill(ctx, all, in.DryRun, progress.Counter(ctx, progress.Texts))
+		r, err = v.Fill(ctx, all, in.DryRun, progress.CountReporter(ctx, progress.UnitTexts))
 	}), err)
-	return EmbedOut{in.DryRun, v.Model, v.Endpoint, r.Made, r.Kept, r.Bytes}, err
+	return EmbedOut{in.DryRun, v.Model, v.Endpoint, r.Computed, r.Existing, r.Bytes}, err
 }

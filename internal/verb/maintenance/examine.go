@@ -19,34 +19,34 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxUnread is the maximum number of files that check names because they are not read.
-const maxUnread = 5
+// maxUnreadFiles is the maximum number of files that check names because they are not read.
+const maxUnreadFiles = 5
 
 // CheckOut is the result of a check.
 type CheckOut struct {
-	OK       bool           `json:"ok"`
-	Store    string         `json:"store"`
-	Missing  bool           `json:"missing,omitempty"` // the file does not exist
-	Records  int            `json:"records"`
-	Entries  int            `json:"entries"`
-	Bytes    int64          `json:"bytes"`
-	First    uint64         `json:"first_change"`
-	Last     uint64         `json:"last_change"`
-	Head     string         `json:"head,omitempty"`
-	Problems []verb.Problem `json:"problems"`
-	SetAside []TornTail     `json:"set_aside,omitempty"`
-	Notes    []string       `json:"notes,omitempty"` // remarks that are not damage, such as an alias of two entries
+	OK        bool           `json:"ok"`
+	Store     string         `json:"store"`
+	IsMissing bool           `json:"missing,omitempty"` // the file does not exist
+	Records   int            `json:"records"`
+	Entries   int            `json:"entries"`
+	Bytes     int64          `json:"bytes"`
+	FirstSeq  uint64         `json:"first_change"`
+	LastSeq   uint64         `json:"last_change"`
+	Head      string         `json:"head,omitempty"`
+	Problems  []verb.Problem `json:"problems"`
+	TornTails []TornTail     `json:"set_aside,omitempty"`
+	Notes     []string       `json:"notes,omitempty"` // remarks that are not damage, such as an alias of two entries
 
 	// Annotations are the working tree's annotations (nil if it has none).
 	Annotations *AnnotationsCheck `json:"annotations,omitempty"`
 	// Sessions is the archive of sessions (nil if it does not exist).
-	Sessions *SessionsCheck      `json:"sessions,omitempty"`
-	Heads    *signing.HeadsCheck `json:"signed_heads,omitempty"`
-	Since    *NotedHead          `json:"since,omitempty"` // the head in the argument Since
+	Sessions    *SessionsCheck      `json:"sessions,omitempty"`
+	SignedHeads *signing.HeadsCheck `json:"signed_heads,omitempty"`
+	SinceHead   *NotedHead          `json:"since,omitempty"` // the head in the argument Since
 
-	durable  uint64 // number of the last change that was durable, if known
-	lost     uint64 // highest number of a damaged change
-	wentBack bool   // nothing is damaged, but changes that were durable are missing
+	durableSeq     uint64 // number of the last change that was durable, if known
+	lastDamagedSeq uint64 // highest number of a damaged change
+	lacksChanges   bool   // nothing is damaged, but changes that were durable are missing
 }
 
 // Failed reports whether there is a problem.
@@ -71,14 +71,14 @@ type AnnotationsCheck struct {
 
 // LineProblem is a damaged line of a sidecar.
 type LineProblem struct {
-	File   string `json:"file"`
-	Line   int    `json:"line,omitempty"`
-	Offset int64  `json:"offset"`
-	What   string `json:"what"`
+	File        string `json:"file"`
+	Line        int    `json:"line,omitempty"`
+	Offset      int64  `json:"offset"`
+	Description string `json:"what"`
 }
 
-// At returns the problem's place in the format that compilers use, FILE:LINE:.
-func (p LineProblem) At() string {
+// Position returns the problem's place in the format that compilers use, FILE:LINE:.
+func (p LineProblem) Position() string {
 	if p.Line == 0 {
 		return p.File + ":"
 	}
@@ -87,11 +87,11 @@ func (p LineProblem) At() string {
 
 // SessionsCheck is the result of checking the sessions archive.
 type SessionsCheck struct {
-	Store    string         `json:"store"`
-	Entries  int            `json:"entries"`
-	Bytes    int64          `json:"bytes"`
-	Problems []verb.Problem `json:"problems"`
-	Waiting  int            `json:"waiting,omitempty"` // proposals in the inbox
+	Store            string         `json:"store"`
+	Entries          int            `json:"entries"`
+	Bytes            int64          `json:"bytes"`
+	Problems         []verb.Problem `json:"problems"`
+	WaitingProposals int            `json:"waiting,omitempty"` // proposals in the inbox
 }
 
 // NotedHead reports which change has a hash that the user noted earlier.
@@ -105,13 +105,13 @@ type NotedHead struct {
 
 // examineStore checks the store. Damage is reported in the result, not as an error.
 func examineStore(ctx context.Context, w *verb.Workspace) (CheckOut, error) {
-	p, err := w.Location()
+	p, err := w.FindPlace()
 	if err != nil {
 		return CheckOut{}, err
 	}
-	out := CheckOut{Store: p.Store, Problems: []verb.Problem{}}
-	out.lookForFile(p)
-	if out.Missing {
+	out := CheckOut{Store: p.StorePath, Problems: []verb.Problem{}}
+	out.checkFileExists(p)
+	if out.IsMissing {
 		return out, nil
 	}
 	// Continue if the file is too damaged to be opened, because the check has to report this.
@@ -125,35 +125,35 @@ func examineStore(ctx context.Context, w *verb.Workspace) (CheckOut, error) {
 	if !p.HasOwnLayout() {
 		return out, nil
 	}
-	stale, err := staleFiles(p.Store)
+	stale, err := listStaleFiles(p.StorePath)
 	for _, f := range stale {
 		if f.kind == staleTorn {
-			out.SetAside = append(out.SetAside, TornTail{f.path, f.size})
+			out.TornTails = append(out.TornTails, TornTail{f.path, f.size})
 		}
 	}
 	return out, err
 }
 
-// lookForFile reports whether the store's file is missing. A home that never had a store is
+// checkFileExists reports whether the store's file is missing. A home that never had a store is
 // sound, but a home that lost its store is not.
-func (o *CheckOut) lookForFile(p verb.Place) {
-	if missing, _ := verb.StoreMissing(p.Store); !p.HasOwnLayout() || !missing {
+func (o *CheckOut) checkFileExists(p verb.Place) {
+	if missing, _ := verb.IsStoreMissing(p.StorePath); !p.HasOwnLayout() || !missing {
 		return
 	}
-	o.Missing, o.OK = true, true
-	dir, err := vfs.Dir(filepath.Dir(p.Store))
+	o.IsMissing, o.OK = true, true
+	dir, err := vfs.Dir(filepath.Dir(p.StorePath))
 	if err != nil {
 		return
 	}
 	defer dir.Close()
-	if was, ok := wal.ReadLockMeta(dir, filepath.Base(p.Store)); ok && was.Durable > 0 {
-		o.OK, o.durable = false, was.Durable
+	if was, ok := wal.ReadLockMeta(dir, filepath.Base(p.StorePath)); ok && was.DurableSeq > 0 {
+		o.OK, o.durableSeq = false, was.DurableSeq
 		o.Problems = append(
 			o.Problems,
 			verb.Problem{
-				Offset: -1,
-				What:   fmt.Sprintf("the file is gone, and change %d had been written to it", was.Durable),
-				Mend:   "put it or a backup back; the next remember begins a memory without what was in it",
+				Offset:      -1,
+				Description: fmt.Sprintf("the file is gone, and change %d had been written to it", was.DurableSeq),
+				Mend:        "put it or a backup back; the next remember begins a memory without what was in it",
 			},
 		)
 	}
@@ -161,13 +161,13 @@ func (o *CheckOut) lookForFile(p verb.Place) {
 
 // readStore opens the store and reads all of it.
 func (o *CheckOut) readStore(ctx context.Context, w *verb.Workspace, p verb.Place) error {
-	ctx, m, err := w.Memory(ctx, verb.Own)
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {
 		return err
 	}
-	if _, serr := os.Stat(p.Store); p.HasOwnLayout() && serr == nil {
+	if _, serr := os.Stat(p.StorePath); p.HasOwnLayout() && serr == nil {
 		// Read this before the number of the last change, which other processes may increase.
-		o.durable, err = recordedDurable(p.Store, p.Store)
+		o.durableSeq, err = recordedDurableSeq(p.StorePath, p.StorePath)
 		if err != nil {
 			return err
 		}
@@ -179,12 +179,12 @@ func (o *CheckOut) readStore(ctx context.Context, w *verb.Workspace, p verb.Plac
 	o.Records = r.Records
 	o.Entries = r.Entries
 	o.Bytes = r.Bytes
-	o.First = r.First
-	o.Last = r.Last
+	o.FirstSeq = r.First
+	o.LastSeq = r.Last
 	o.Head = r.Head
-	o.Problems = append(o.Problems, verb.CheckProblems(r)...)
+	o.Problems = append(o.Problems, verb.ProblemsOfCheck(r)...)
 	for _, file := range r.Unread {
-		if len(o.Notes) < maxUnread {
+		if len(o.Notes) < maxUnreadFiles {
 			o.Notes = append(o.Notes, fmt.Sprintf(
 				"%q is not read: its name has no date; oxbow import %s takes its text into the memory", file, file))
 		}
@@ -192,14 +192,14 @@ func (o *CheckOut) readStore(ctx context.Context, w *verb.Workspace, p verb.Plac
 	if r.Damaged {
 		return nil // only a salvage can find out whether later changes are missing
 	}
-	if o.durable > o.Last {
-		o.wentBack = !slices.ContainsFunc(r.Problems, func(p oxbow.Problem) bool { return p.Offset >= 0 })
+	if o.durableSeq > o.LastSeq {
+		o.lacksChanges = !slices.ContainsFunc(r.Problems, func(p oxbow.Problem) bool { return p.Offset >= 0 })
 		o.Problems = append(
 			o.Problems,
 			verb.Problem{
-				Offset: -1,
-				What:   fmt.Sprintf(wentBack, o.Last, o.durable),
-				Mend:   w.Say(verb.Remedy(oxbow.ErrRolledBack)),
+				Offset:      -1,
+				Description: fmt.Sprintf(rollbackFormat, o.LastSeq, o.durableSeq),
+				Mend:        w.NoteText(verb.ErrorRemedy(oxbow.ErrRolledBack)),
 			},
 		)
 	}
@@ -216,9 +216,9 @@ func (o *CheckOut) addDamage(c *oxbow.CorruptError) {
 		what = fmt.Sprintf("%s (changes %d to %d)", c.Reason, c.Lost[0], c.Lost[n-1])
 	}
 	for _, seq := range c.Lost {
-		o.lost = max(o.lost, seq)
+		o.lastDamagedSeq = max(o.lastDamagedSeq, seq)
 	}
-	o.Problems = append(o.Problems, verb.Problem{Offset: c.Offset, What: what,
+	o.Problems = append(o.Problems, verb.Problem{Offset: c.Offset, Description: what,
 		Mend: "nothing was changed; oxbow recover saves what can be read into a new file, or put a backup in the " +
 			"place of this one"})
 	if fi, err := os.Stat(o.Store); err == nil {
@@ -226,52 +226,52 @@ func (o *CheckOut) addDamage(c *oxbow.CorruptError) {
 	}
 }
 
-// WentBack returns a note with advice if the store in that file lacks changes that were durable.
+// RollbackNote returns a note with advice if the store in that file lacks changes that were durable.
 // The note is empty if the store lacks nothing.
-func WentBack(ctx context.Context, m *oxbow.Memory, file string) verb.Note {
+func RollbackNote(ctx context.Context, m *oxbow.Memory, file string) verb.Note {
 	// Read this before the number of the last change, which other processes may increase.
-	had, err := recordedDurable(file, file)
+	had, err := recordedDurableSeq(file, file)
 	if err != nil || had == 0 {
 		return verb.Note{}
 	}
 	if s, err := m.Stats(ctx); err == nil && had > s.Last {
 		return verb.JoinNotes([]verb.Note{verb.Notef("the memory may lack what was remembered: "+
-			wentBack, s.Last, had), verb.Remedy(oxbow.ErrRolledBack)})
+			rollbackFormat, s.Last, had), verb.ErrorRemedy(oxbow.ErrRolledBack)})
 	}
 	return verb.Note{}
 }
 
-// checkFile reads the whole store in a file, without changing anything. Then it calls the functions with the open
+// checkStoreFile reads the whole store in a file, without changing anything. Then it calls the functions with the open
 // store.
-func checkFile(
+func checkStoreFile(
 	ctx context.Context,
 	w *verb.Workspace,
 	file string,
-	also ...func(*oxbow.Memory) error,
+	checks ...func(*oxbow.Memory) error,
 ) (r oxbow.CheckReport, err error) {
 	check := func(m *oxbow.Memory) (err error) {
 		r, err = m.Check(ctx)
 		return err
 	}
-	_, err = openFile(ctx, w, file, append([]func(*oxbow.Memory) error{check}, also...)...)
+	_, err = openStoreFile(ctx, w, file, append([]func(*oxbow.Memory) error{check}, checks...)...)
 	return r, err
 }
 
-// openFile opens the store in a file, without changing anything, and calls the functions with the open store. Opening
-// a store with a snapshot reads only the last part of the file, so the report contains only sizes.
-func openFile(
+// openStoreFile opens the store in a file, without changing anything, and calls the functions with the open store.
+// Opening a store with a snapshot reads only the last part of the file, so the report contains only sizes.
+func openStoreFile(
 	ctx context.Context,
 	w *verb.Workspace,
 	file string,
-	also ...func(*oxbow.Memory) error,
+	checks ...func(*oxbow.Memory) error,
 ) (r oxbow.CheckReport, err error) {
-	m, err := oxbow.Open(file, &oxbow.Options{Clock: w.Time, Rand: w.Host.Rand, ReadOnly: true})
+	m, err := oxbow.Open(file, &oxbow.Options{Clock: w.CurrentTime, Rand: w.Host.Rand, ReadOnly: true})
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
 	stats, err := m.Stats(ctx)
-	for _, look := range also {
+	for _, look := range checks {
 		err = cmp.Or(err, look(m))
 	}
 	return oxbow.CheckReport{Path: file, Entries: stats.Entries, Bytes: stats.Bytes}, err
@@ -292,24 +292,24 @@ func readHeader(store string) (h wal.Header, err error) {
 	return log.Header(), log.Close()
 }
 
-// recordedDurable returns the number of the last change in the store that is recorded as durable. It returns 0 if no
+// recordedDurableSeq returns the number of the last change in the store that is recorded as durable. It returns 0 if no
 // number is recorded, or if the record belongs to a store with another identity than the store in the file same.
-func recordedDurable(store, same string) (seq uint64, err error) {
+func recordedDurableSeq(store, identityFile string) (seq uint64, err error) {
 	dir, err := vfs.Dir(filepath.Dir(store))
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
 	n, ok := wal.ReadLockMeta(dir, filepath.Base(store))
-	if !ok || n.Durable == 0 {
+	if !ok || n.DurableSeq == 0 {
 		return 0, nil
 	}
-	h, err := readHeader(same)
+	h, err := readHeader(identityFile)
 	if err != nil || n.ID != hex.EncodeToString(h.ID[:]) {
 		return 0, err
 	}
-	return n.Durable, nil
+	return n.DurableSeq, nil
 }
 
-// wentBack is the format of the message that durable changes are missing.
-const wentBack = "it went back: it ends at change %d, and change %d had been written"
+// lacksChanges is the format of the message that durable changes are missing.
+const rollbackFormat = "it went back: it ends at change %d, and change %d had been written"

@@ -10,7 +10,7 @@ import (
 // FindingsReport lists findings.
 func FindingsReport(findings []Finding) (r report.Report) {
 	for _, f := range findings {
-		r.Add(report.Finding{Level: report.Level(f.Level), About: report.Words(f.About), What: f.What,
+		r.Add(report.Finding{Level: report.FindingLevel(f.Level), Topic: report.Words(f.Subject), Result: f.Description,
 			Remedy: report.Words(f.Mend)})
 	}
 	return r
@@ -23,19 +23,19 @@ func (o DoctorOut) Report() report.Report {
 	for _, f := range o.Findings {
 		counts[f.Level]++
 	}
-	problems := countWords(counts[problem], "problem", "problems")
-	warnings := countWords(counts[warning], "warning", "warnings")
+	problems := countText(counts[levelProblem], "problem", "problems")
+	warnings := countText(counts[levelWarning], "warning", "warnings")
 	switch {
-	case counts[problem] > 0 && counts[warning] > 0:
-		r.Detailf("%s, %s", problems, warnings)
-	case counts[problem] > 0:
-		r.Detailf("%s", problems)
-	case counts[warning] > 0:
-		r.Detailf("it works, with %s", warnings)
-	case o.Full:
-		r.Detailf("all is fine")
+	case counts[levelProblem] > 0 && counts[levelWarning] > 0:
+		r.AddDetailf("%s, %s", problems, warnings)
+	case counts[levelProblem] > 0:
+		r.AddDetailf("%s", problems)
+	case counts[levelWarning] > 0:
+		r.AddDetailf("it works, with %s", warnings)
+	case o.ReadAll:
+		r.AddDetailf("all is fine")
 	default:
-		r.Detailf(
+		r.AddDetailf(
 			"%s",
 			report.Words("nothing wrong was found; oxbow doctor --full also reads every byte of the memory"),
 		)
@@ -43,46 +43,46 @@ func (o DoctorOut) Report() report.Report {
 	return r
 }
 
-// notReached adds a note that lists the places that the call could not change.
-func notReached(r *report.Report, places []string) {
+// addRemainingPlaces adds a note that lists the places that the call could not change.
+func addRemainingPlaces(r *report.Report, places []string) {
 	if len(places) > 0 {
-		r.Notef("what it does not reach:%s", report.Lines(places))
+		r.AddNotef("what it does not reach:%s", report.Lines(places))
 	}
 }
 
 // Report tells how many versions were, or would be, erased.
 func (o RedactOut) Report() (r report.Report) {
-	r.Linef(
+	r.AddLinef(
 		"%s %s of %s",
-		report.Did(o.DryRun, "erased", "would erase"),
-		countWords(o.Versions, "version", "versions"),
+		report.EffectVerb(o.DryRun, "erased", "would erase"),
+		countText(o.Versions, "version", "versions"),
 		report.Name(o.Name),
 	)
-	notReached(&r, o.Left)
+	addRemainingPlaces(&r, o.RemainingPlaces)
 	return r
 }
 
 // Report lists the places of the secrets, and tells how many were, or would be, replaced.
 func (o ScanOut) Report() (r report.Report) {
-	for _, f := range o.Found {
-		r.Linef("%s: %s (%s)", secretOwner(f), report.Words(f.Rule), secretPlace(f))
+	for _, f := range o.FoundSecrets {
+		r.AddLinef("%s: %s (%s)", secretOwner(f), report.Words(f.Rule), secretPlace(f))
 	}
 	switch {
-	case len(o.Found) == 0:
-		r.Linef("no secrets were found")
-	case o.Fixed > 0:
-		r.Linef("replaced %s; erased %s of the history", countWords(o.Fixed, "secret", "secrets"),
-			countWords(o.Versions, "version", "versions"))
+	case len(o.FoundSecrets) == 0:
+		r.AddLinef("no secrets were found")
+	case o.FixedSecrets > 0:
+		r.AddLinef("replaced %s; erased %s of the history", countText(o.FixedSecrets, "secret", "secrets"),
+			countText(o.Versions, "version", "versions"))
 	case o.Fix && o.DryRun:
-		r.Linef("would replace %s", countWords(len(o.Found), "secret", "secrets"))
+		r.AddLinef("would replace %s", countText(len(o.FoundSecrets), "secret", "secrets"))
 	case !o.Fix:
-		r.Notef("oxbow scan --fix replaces them, in the history too; a key that was written down is best changed " +
+		r.AddNotef("oxbow scan --fix replaces them, in the history too; a key that was written down is best changed " +
 			"where it is used")
 	}
-	if len(o.Steps) > 0 {
-		r.Notef("to remove the rest, run:%s", report.Lines(o.Steps))
+	if len(o.RemainingSteps) > 0 {
+		r.AddNotef("to remove the rest, run:%s", report.Lines(o.RemainingSteps))
 	}
-	notReached(&r, o.Left)
+	addRemainingPlaces(&r, o.RemainingPlaces)
 	return r
 }
 
@@ -105,10 +105,10 @@ func secretPlace(f verb.FoundSecret) report.Sentence {
 	if f.Line > 0 {
 		place = report.Sentencef("%s, line %d", place, f.Line)
 	}
-	if f.Archive {
+	if f.IsInArchive {
 		place = report.Sentencef("%s, archive of sessions", place)
 	}
-	if !f.Current {
+	if !f.IsCurrent {
 		place = report.Sentencef("%s, history", place)
 	}
 	return place

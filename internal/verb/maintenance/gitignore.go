@@ -14,20 +14,20 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// ignores are the .gitignore lines for files that git must not track. These are all files whose
+// ignoreLines are the .gitignore lines for files that git must not track. These are all files whose
 // names begin with the store's name, tokens, and texts that an editor could not save.
 // Annotations, profiles and skills may be shared.
-var ignores = []string{"memory.oxbow*", "sessions.oxbow*", "spool/", "redact.key", "token", "unsaved/"}
+var ignoreLines = []string{"memory.oxbow*", "sessions.oxbow*", "spool/", "redact.key", "token", "unsaved/"}
 
-// ignoredDrafts is the line for the temporary file of a token, which a killed writer may leave.
+// ignoredTokenDrafts is the line for the temporary file of a token, which a killed writer may leave.
 // Doctor does not require the line, because homes from earlier versions lack it.
-const ignoredDrafts = "token.*.tmp"
+const ignoredTokenDrafts = "token.*.tmp"
 
 // WriteGitignore creates the home and its .gitignore, if the home is in a git working tree or in a
 // directory that may become one. It does not change an existing .gitignore. Doctor reports which
 // lines are missing there.
 func WriteGitignore(home string) error {
-	if !git.InTree(home) && filepath.Base(home) != ".oxbow" {
+	if !git.IsInTree(home) && filepath.Base(home) != ".oxbow" {
 		return nil
 	}
 	if err := os.MkdirAll(home, 0o700); err != nil {
@@ -39,7 +39,7 @@ func WriteGitignore(home string) error {
 	}
 	if err == nil {
 		_, err = f.WriteString("# What oxbow keeps for you alone.\n" +
-			strings.Join(append(slices.Clone(ignores), ignoredDrafts), "\n") + "\n")
+			strings.Join(append(slices.Clone(ignoreLines), ignoredTokenDrafts), "\n") + "\n")
 		err = errors.Join(err, f.Close())
 	}
 	return verb.WrapError("writing .gitignore", err)
@@ -55,7 +55,7 @@ func missingIgnores(home string) []string {
 	if slices.Contains(lines, "*") || slices.Contains(lines, "/*") {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(ignores), func(i string) bool {
+	return slices.DeleteFunc(slices.Clone(ignoreLines), func(i string) bool {
 		return slices.Contains(lines, i) || slices.Contains(lines, "/"+i)
 	})
 }

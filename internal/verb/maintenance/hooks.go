@@ -29,19 +29,19 @@ type HookFailure struct {
 	Time   time.Time `json:"time"`
 }
 
-// failureKept is the time for which doctor reports a failure.
-const failureKept = 7 * 24 * time.Hour
+// failureLifetime is the time for which doctor reports a failure.
+const failureLifetime = 7 * 24 * time.Hour
 
 func failureFile(home string) string {
 	return filepath.Join(home, session.SpoolDir, "failure.json")
 }
 
-// Record stores the failure for doctor, in place of the last failure. It does nothing if the home
+// Save stores the failure for doctor, in place of the last failure. It does nothing if the home
 // does not exist or is not writable.
-func (f HookFailure) Record(home string) {
+func (f HookFailure) Save(home string) {
 	var cleaner *screen.Cleaner // has no key, because nobody compares the marks in a failure
-	f.Client = text.Clip(cleaner.Text(strings.ToValidUTF8(f.Client, "")), 40)
-	f.Error = cleaner.Text(f.Error)
+	f.Client = text.TruncateWithEllipsis(cleaner.CleanText(strings.ToValidUTF8(f.Client, "")), 40)
+	f.Error = cleaner.CleanText(f.Error)
 	_ = os.Mkdir(filepath.Dir(failureFile(home)), 0o700) // it may exist already
 	dir, err := vfs.Dir(filepath.Dir(failureFile(home)))
 	if err != nil {
@@ -71,67 +71,67 @@ func lastFailure(home string) (f HookFailure, ok bool) {
 
 // checkFingerprints reports whether fingerprints of texts that agents have read were lost.
 func (d *diagnosis) checkFingerprints(spool string) {
-	l, ok := fingerprint.File{Dir: spool, Now: d.w.Time}.LastLoss()
+	l, ok := fingerprint.File{Dir: spool, Now: d.workspace.CurrentTime}.LastLoss()
 	if !ok {
 		return
 	}
-	d.add(warning, "hooks", "oxbow approve NAME lets a note that you have read count again",
+	d.addFinding(levelWarning, "hooks", "oxbow approve NAME lets a note that you have read count again",
 		"the fingerprints of what agents had read were lost at %s (%s): until %s what agents write is kept and "+
 			"found, but not shown unasked",
-		d.w.Date(l.Time), l.Reason, d.w.Date(l.Ends))
+		d.workspace.FormatDate(l.Time), l.Reason, d.workspace.FormatDate(l.EndTime))
 }
 
 // checkHooks checks the spool and the archive, to which hooks write, and reports the last failure of a
 // hook. If full is set, it reads the whole archive.
-func (d *diagnosis) checkHooks(ctx context.Context, full bool) {
+func (d *diagnosis) checkHooks(ctx context.Context, readAll bool) {
 	const about = "hooks"
-	spool := filepath.Join(d.dir, session.SpoolDir)
+	spool := filepath.Join(d.storeDir, session.SpoolDir)
 	fi, err := os.Stat(spool)
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		d.findError(about, err)
+		d.addErrorFinding(about, err)
 	case err == nil && !fi.IsDir():
-		d.add(problem, about, "move it away", "%s is not a directory: what hooks report is lost", spool)
+		d.addFinding(levelProblem, about, "move it away", "%s is not a directory: what hooks report is lost", spool)
 	case err == nil && !sysinfo.IsWritable(spool):
-		d.add(
-			problem,
+		d.addFinding(
+			levelProblem,
 			about,
 			"change its owner or mode",
 			"%s may not be written by this user: what hooks report is lost",
 			spool,
 		)
 	}
-	if f, ok := lastFailure(d.dir); ok && d.w.Time().Sub(f.Time) <= failureKept {
-		d.add(
-			warning,
+	if f, ok := lastFailure(d.storeDir); ok && d.workspace.CurrentTime().Sub(f.Time) <= failureLifetime {
+		d.addFinding(
+			levelWarning,
 			about,
 			"what the client has kept itself comes with oxbow session import",
 			"a hook of %s could not keep what it was given at %s: %s",
 			f.Client,
-			d.w.Date(f.Time),
+			d.workspace.FormatDate(f.Time),
 			f.Error,
 		)
 	}
 	d.checkFingerprints(spool)
-	examine := openFile
-	if full {
-		examine = checkFile
+	examine := openStoreFile
+	if readAll {
+		examine = checkStoreFile
 	}
-	out, err := checkSessions(ctx, d.w, examine)
+	out, err := checkSessions(ctx, d.workspace, examine)
 	switch {
 	case err != nil && ctx.Err() == nil:
-		d.findError("sessions", err)
+		d.addErrorFinding("sessions", err)
 	case out != nil:
 		for _, p := range out.Problems {
-			d.add(problem, "sessions", p.Mend, "%s: %s", out.Store, p.What)
+			d.addFinding(levelProblem, "sessions", p.Mend, "%s: %s", out.Store, p.Description)
 		}
-		if out.Waiting > 0 {
-			d.add(
-				fine,
+		if out.WaitingProposals > 0 {
+			d.addFinding(
+				levelOK,
 				"inbox",
 				"",
 				"%s; oxbow inbox shows what",
-				text.Count(out.Waiting, "proposal waits", "proposals wait"),
+				text.FormatCount(out.WaitingProposals, "proposal waits", "proposals wait"),
 			)
 		}
 	}
@@ -141,15 +141,15 @@ func (d *diagnosis) checkHooks(ctx context.Context, full bool) {
 func (d *diagnosis) checkSwitches() {
 	const about, mend = "hooks", "remove that file"
 	getenv := func(string) string { return "" }
-	if d.w.Host != nil && d.w.Host.Getenv != nil {
-		getenv = d.w.Host.Getenv
+	if d.workspace.Host != nil && d.workspace.Host.Getenv != nil {
+		getenv = d.workspace.Host.Getenv
 	}
-	if path := injection.OffBy(injection.HooksOff, d.dir, d.w.Dir); path != "" {
-		d.add(warning, about, mend, "%s switches hooks off: nothing of sessions is kept", path)
+	if path := injection.FindOffFile(injection.HooksOffFile, d.storeDir, d.workspace.Dir); path != "" {
+		d.addFinding(levelWarning, about, mend, "%s switches hooks off: nothing of sessions is kept", path)
 	}
-	if path := injection.OffBy(injection.InjectOff, d.dir, d.w.Dir); path != "" {
-		d.add(
-			fine,
+	if path := injection.FindOffFile(injection.InjectOffFile, d.storeDir, d.workspace.Dir); path != "" {
+		d.addFinding(
+			levelOK,
 			about,
 			"oxbow inject on, with --project when it is in a project",
 			"%s switches off what hooks put before a model",
@@ -157,19 +157,19 @@ func (d *diagnosis) checkSwitches() {
 		)
 	}
 	for _, c := range setup.Clients() {
-		if path := filepath.Join(d.dir, injection.InjectOffFor(c.Name)); isThere(path) {
-			d.add(fine, about, "oxbow setup "+
+		if path := filepath.Join(d.storeDir, injection.ClientInjectOffFile(c.Name)); pathExists(path) {
+			d.addFinding(levelOK, about, "oxbow setup "+
 				c.Name, "%s switches off what hooks put before the model of %s (setup --no-inject)", path, c.Title)
 		}
 	}
 	for name, what := range map[string]string{"OXBOW_HOOKS": "hooks", "OXBOW_INJECT": "what hooks put before a model"} {
 		if getenv(name) == "off" {
-			d.add(fine, about, "", "%s=off switches off %s in clients that are started here", name, what)
+			d.addFinding(levelOK, about, "", "%s=off switches off %s in clients that are started here", name, what)
 		}
 	}
 }
 
-func isThere(path string) bool {
+func pathExists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }

@@ -19,11 +19,11 @@ type InitIn struct {
 	From string `json:"from,omitempty" value:"FILE" usage:"Begin with the content of this backup."`
 	KeyFiles
 
-	// Outer is the home in a parent directory that was found from here until now, or "".
-	Outer string `json:"-"`
+	// OuterHome is the home in a parent directory that was found from here until now, or "".
+	OuterHome string `json:"-"`
 
-	// LayOut creates the missing files of a home with another layout, and returns their names.
-	LayOut func(ctx context.Context) ([]string, error) `json:"-"`
+	// CreateLayoutFiles creates the missing files of a home with another layout, and returns their names.
+	CreateLayoutFiles func(ctx context.Context) ([]string, error) `json:"-"`
 }
 
 // InitOut is the result of Init.
@@ -31,19 +31,20 @@ type InitOut struct {
 	Layout string   `json:"dialect,omitempty"` // "" for oxbow's own layout
 	Files  []string `json:"files,omitempty"`   // files that were created, in another layout
 	Home   string   `json:"home"`
-	Made   bool     `json:"made"`                  // the home is new
-	Store  string   `json:"store,omitempty"`       // "" in another layout
-	Hidden string   `json:"hidden_home,omitempty"` // home in a parent directory that can no longer be found from here
+	IsNew  bool     `json:"made"`            // the home is new
+	Store  string   `json:"store,omitempty"` // "" in another layout
+	// Home in a parent directory that can no longer be found from here.
+	HiddenHome string `json:"hidden_home,omitempty"`
 
-	From    string `json:"from,omitempty"` // the backup that the home was made from
+	Backup  string `json:"from,omitempty"` // the backup that the home was made from
 	Entries int    `json:"entries,omitempty"`
-	Last    uint64 `json:"last_change,omitempty"`
+	LastSeq uint64 `json:"last_change,omitempty"`
 }
 
-// Init creates the home with an empty memory. If there is a home already, it only checks that the
+// InitHome creates the home with an empty memory. If there is a home already, it only checks that the
 // memory can be opened.
-func Init(ctx context.Context, w *verb.Workspace, in InitIn) (InitOut, error) {
-	p, err := w.Location()
+func InitHome(ctx context.Context, w *verb.Workspace, in InitIn) (InitOut, error) {
+	p, err := w.FindPlace()
 	if err != nil {
 		return InitOut{}, err
 	}
@@ -52,16 +53,16 @@ func Init(ctx context.Context, w *verb.Workspace, in InitIn) (InitOut, error) {
 			fmt.Errorf(
 				"a backup is of oxbow's own layout, and %s is laid out as %s: %w",
 				p.Home,
-				p.Layout,
+				p.LayoutName,
 				oxbow.ErrUnsupported,
 			),
 			"leave --dialect out",
 		)
 	}
 	if !p.HasOwnLayout() {
-		files, err := in.LayOut(ctx)
-		return InitOut{Home: p.Home, Layout: p.Layout, Files: files, Made: len(files) > 0},
-			verb.WrapError("laying out "+p.Home+" as "+p.Layout, err)
+		files, err := in.CreateLayoutFiles(ctx)
+		return InitOut{Home: p.Home, Layout: p.LayoutName, Files: files, IsNew: len(files) > 0},
+			verb.WrapError("laying out "+p.Home+" as "+p.LayoutName, err)
 	}
 	if fi, err := os.Stat(p.Home); err == nil && !fi.IsDir() {
 		return InitOut{}, verb.Advise(
@@ -72,15 +73,15 @@ func Init(ctx context.Context, w *verb.Workspace, in InitIn) (InitOut, error) {
 	if in.From != "" {
 		return initFrom(ctx, w, p, in)
 	}
-	out, how := InitOut{Home: p.Home, Store: p.Store}, verb.Read
-	if _, err := os.Stat(p.Store); errors.Is(err, fs.ErrNotExist) {
-		out.Made = true
-		out.Hidden = in.Outer
+	out, how := InitOut{Home: p.Home, Store: p.StorePath}, verb.Read
+	if _, err := os.Stat(p.StorePath); errors.Is(err, fs.ErrNotExist) {
+		out.IsNew = true
+		out.HiddenHome = in.OuterHome
 		how = verb.Create
 	}
 	var m *oxbow.Memory
-	ctx, m, err = w.Memory(ctx, how)
-	if err == nil && out.Made {
+	ctx, m, err = w.OpenMemory(ctx, how)
+	if err == nil && out.IsNew {
 		err = verb.WrapError("making the store", m.Create(ctx))
 	}
 	return out, err
@@ -90,19 +91,19 @@ func Init(ctx context.Context, w *verb.Workspace, in InitIn) (InitOut, error) {
 func initFrom(ctx context.Context, w *verb.Workspace, p verb.Place, in InitIn) (out InitOut, err error) {
 	other := "oxbow recover " + text.ShellQuote(in.From) +
 		" --replace puts it in the place of the memory there; --home DIR names another home"
-	if _, err := os.Lstat(p.Store); err == nil {
-		return out, verb.Advise(fmt.Errorf("making the home: %w: %s", fs.ErrExist, p.Store), other)
+	if _, err := os.Lstat(p.StorePath); err == nil {
+		return out, verb.Advise(fmt.Errorf("making the home: %w: %s", fs.ErrExist, p.StorePath), other)
 	}
-	if err := w.Host.MayWrite(p.Store); err != nil {
+	if err := w.Host.CheckMayWrite(p.StorePath); err != nil {
 		return out, err
 	}
 	_, serr := os.Stat(p.Home)
 	if err := os.MkdirAll(p.Home, 0o700); err != nil {
 		return out, verb.WrapError("making the home", err)
 	}
-	temp, err := openBackup(ctx, in.From, in.backupKeys(), p.Store)
+	temp, err := openBackup(ctx, in.From, in.backupKeys(), p.StorePath)
 	if err == nil {
-		err = settleStore(ctx, w, temp, p.Store)
+		err = checkAndRenameStore(ctx, w, temp, p.StorePath)
 		if err != nil {
 			err = errors.Join(err, os.Remove(temp))
 		}
@@ -116,16 +117,16 @@ func initFrom(ctx context.Context, w *verb.Workspace, p verb.Place, in InitIn) (
 	if err := WriteGitignore(p.Home); err != nil {
 		return out, err
 	}
-	out = InitOut{Home: p.Home, Store: p.Store, Made: true, From: in.From}
-	ctx, m, err := w.Memory(ctx, verb.Write)
+	out = InitOut{Home: p.Home, Store: p.StorePath, IsNew: true, Backup: in.From}
+	ctx, m, err := w.OpenMemory(ctx, verb.Write)
 	if err != nil {
 		return out, err
 	}
 	// Another store of that name may have been here before.
-	if err := goOn(ctx, w, m, p.Store); err != nil {
+	if err := continueFromLast(ctx, w, m, p.StorePath); err != nil {
 		return out, verb.WrapError("accepting what was restored", err)
 	}
 	s, err := m.Stats(ctx)
-	out.Entries, out.Last = s.Entries, s.Last
+	out.Entries, out.LastSeq = s.Entries, s.Last
 	return out, err
 }

@@ -12,20 +12,20 @@ import (
 // checkNames reports names and aliases that several entries have. It returns the total size of the names and
 // contents in bytes. The number of the memory's last change is last.
 func (d *diagnosis) checkNames(ctx context.Context, m *oxbow.Memory, last uint64) (size int64, err error) {
-	check := func() (NameCheck, error) { return readNames(ctx, m) }
-	keep := d.keepNames
+	check := func() (NameCheck, error) { return checkAllNames(ctx, m) }
+	keep := d.cachedNameCheck
 	if keep == nil {
 		keep = func(_ uint64, check func() (NameCheck, error)) (NameCheck, error) { return check() }
 	}
 	found, err := keep(last, check)
-	for _, clash := range found.clashes[:min(len(found.clashes), maxFindings)] {
-		d.add(warning, "aliases", mendAliases, "%s", clash)
+	for _, clash := range found.sharedNames[:min(len(found.sharedNames), maxListedFindings)] {
+		d.addFinding(levelWarning, "aliases", sharedAliasAdvice, "%s", clash)
 	}
-	return found.size, err
+	return found.totalSize, err
 }
 
-// readNames checks all names and aliases.
-func readNames(ctx context.Context, m *oxbow.Memory) (found NameCheck, err error) {
+// checkAllNames checks all names and aliases.
+func checkAllNames(ctx context.Context, m *oxbow.Memory) (found NameCheck, err error) {
 	err = heads.View(ctx, m.Store(), heads.Needs{Keys: []string{oxbow.HeadName}}, func(all heads.List) error {
 		found = NameCheck{} // View may call this function a second time
 		named := wordOwners{}
@@ -33,8 +33,8 @@ func readNames(ctx context.Context, m *oxbow.Memory) (found NameCheck, err error
 			if err != nil {
 				return err
 			}
-			found.size += int64(h.Size + len(h.Entry.Name))
-			found.clashes = append(found.clashes, named.add(*h.Entry)...)
+			found.totalSize += int64(h.Size + len(h.Entry.Name))
+			found.sharedNames = append(found.sharedNames, named.addEntry(*h.Entry)...)
 		}
 		return nil
 	})

@@ -36,21 +36,21 @@ type RecoverIn struct {
 
 // RecoverOut is the result of Recover.
 type RecoverOut struct {
-	Store    string      `json:"store"`
-	From     string      `json:"from,omitempty"`  // path of the backup that was read, if any
-	Sound    bool        `json:"sound,omitempty"` // the store is not damaged
-	Out      string      `json:"out,omitempty"`   // the file with the saved entries
-	Entries  int         `json:"entries"`
-	Changes  int         `json:"changes"` // number of changes that were read
-	First    uint64      `json:"first_change"`
-	Last     uint64      `json:"last_change"` // last change that was read
-	Lost     [][2]uint64 `json:"lost"`        // missing changes, as first and last number of each gap
-	BadBytes int64       `json:"bad_bytes"`
-	Header   bool        `json:"header_damaged"`
-	Base     bool        `json:"base_damaged"`      // entries from a compacted part of the log are missing
-	Damaged  string      `json:"damaged,omitempty"` // path of the damaged file after it was replaced
+	Store         string      `json:"store"`
+	Backup        string      `json:"from,omitempty"`  // path of the backup that was read, if any
+	IsSound       bool        `json:"sound,omitempty"` // the store is not damaged
+	OutputFile    string      `json:"out,omitempty"`   // the file with the saved entries
+	Entries       int         `json:"entries"`
+	Changes       int         `json:"changes"` // number of changes that were read
+	FirstSeq      uint64      `json:"first_change"`
+	LastSeq       uint64      `json:"last_change"` // last change that was read
+	LostChanges   [][2]uint64 `json:"lost"`        // missing changes, as first and last number of each gap
+	BadBytes      int64       `json:"bad_bytes"`
+	HeaderDamaged bool        `json:"header_damaged"`
+	BaseDamaged   bool        `json:"base_damaged"`      // entries from a compacted part of the log are missing
+	DamagedFile   string      `json:"damaged,omitempty"` // path of the damaged file after it was replaced
 
-	durable uint64 // number of the last change that was durable, if known
+	durableSeq uint64 // number of the last change that was durable, if known
 }
 
 // Recover saves the readable part of a damaged memory to a new file. If Replace is set, the new
@@ -59,7 +59,7 @@ func Recover(ctx context.Context, w *verb.Workspace, in RecoverIn) (RecoverOut, 
 	if in.File != "" {
 		return recoverBackup(ctx, w, in)
 	}
-	store, err := w.ExistingStore("recover")
+	store, err := w.ExistingStorePath("recover")
 	if err != nil {
 		return RecoverOut{}, err
 	}
@@ -68,14 +68,20 @@ func Recover(ctx context.Context, w *verb.Workspace, in RecoverIn) (RecoverOut, 
 		return RecoverOut{}, err
 	}
 	switch {
-	case found.wentBack:
+	case found.lacksChanges:
 		return RecoverOut{}, fmt.Errorf(
 			"%w: %s ends at change %d, and change %d had been written; nothing in it is damaged",
-			oxbow.ErrRolledBack, store, found.Last, found.durable,
+			oxbow.ErrRolledBack, store, found.LastSeq, found.durableSeq,
 		)
 	case found.OK:
-		return RecoverOut{Store: store, Sound: true, Entries: found.Entries, First: found.First, Last: found.Last,
-			Lost: [][2]uint64{}}, nil
+		return RecoverOut{
+			Store:       store,
+			IsSound:     true,
+			Entries:     found.Entries,
+			FirstSeq:    found.FirstSeq,
+			LastSeq:     found.LastSeq,
+			LostChanges: [][2]uint64{},
+		}, nil
 	}
 	var out RecoverOut
 	if in.Replace {
@@ -86,37 +92,37 @@ func Recover(ctx context.Context, w *verb.Workspace, in RecoverIn) (RecoverOut, 
 	if err != nil {
 		return out, err
 	}
-	out.loseAfter(max(found.durable, found.lost))
+	out.addLostTail(max(found.durableSeq, found.lastDamagedSeq))
 	return out, nil
 }
 
-// loseAfter records the changes after the last recovered change as lost. The contents of these
+// addLostTail records the changes after the last recovered change as lost. The contents of these
 // changes are unknown, but later records of the file and the lock file contain their numbers.
-func (o *RecoverOut) loseAfter(durable uint64) {
-	durable = max(durable, o.durable)
-	if durable > o.Last {
-		o.Lost = append(o.Lost, [2]uint64{o.Last + 1, durable})
+func (o *RecoverOut) addLostTail(durableSeq uint64) {
+	durableSeq = max(durableSeq, o.durableSeq)
+	if durableSeq > o.LastSeq {
+		o.LostChanges = append(o.LostChanges, [2]uint64{o.LastSeq + 1, durableSeq})
 	}
 }
 
 // recoverBackup saves the contents of a backup to a new file. If Replace is set, the new file
 // replaces the memory.
 func recoverBackup(ctx context.Context, w *verb.Workspace, in RecoverIn) (out RecoverOut, err error) {
-	store, err := in.restoredPath(w)
+	store, err := in.restoreTarget(w)
 	if err != nil {
 		return out, err
 	}
-	saved := func() (RecoverOut, error) { return restore(ctx, w, store, in) }
+	saved := func() (RecoverOut, error) { return writeBackupContent(ctx, w, store, in) }
 	if !in.Replace {
 		out, err = saved()
 	} else {
-		err = ownership.TrustsPlace(w)
+		err = ownership.CheckTrusted(w)
 		if err == nil {
 			var m *oxbow.Memory
 			over := *w
 			// Opening the archive in the usual way would import new turns.
 			over.Open = func(context.Context, verb.Access) (_ *oxbow.Memory, err error) {
-				m, err = oxbow.Open(store, &oxbow.Options{Clock: w.Time, Rand: w.Host.Rand, Source: w.Source})
+				m, err = oxbow.Open(store, &oxbow.Options{Clock: w.CurrentTime, Rand: w.Host.Rand, Source: w.Source})
 				return m, err
 			}
 			out, err = recoverInPlace(ctx, &over, store, saved)
@@ -126,17 +132,17 @@ func recoverBackup(ctx context.Context, w *verb.Workspace, in RecoverIn) (out Re
 		}
 	}
 	if err == nil {
-		out.loseAfter(0)
+		out.addLostTail(0)
 	}
 	return out, err
 }
 
-// restore writes the contents of a backup to the file in.Out, or to an unused name next to the
+// writeBackupContent writes the contents of a backup to the file in.Out, or to an unused name next to the
 // store. Damaged parts are left out and counted, as in a damaged memory.
-func restore(ctx context.Context, w *verb.Workspace, store string, in RecoverIn) (o RecoverOut, err error) {
+func writeBackupContent(ctx context.Context, w *verb.Workspace, store string, in RecoverIn) (o RecoverOut, err error) {
 	out := in.Out
 	if out == "" {
-		out, err = freePath(store + recoveredEnd)
+		out, err = unusedPath(store + recoveredSuffix)
 		if err != nil {
 			return o, err
 		}
@@ -147,39 +153,39 @@ func restore(ctx context.Context, w *verb.Workspace, store string, in RecoverIn)
 	if err != nil {
 		return o, err
 	}
-	r, err := checkFile(ctx, w, temp)
+	r, err := checkStoreFile(ctx, w, temp)
 	switch {
 	case errors.Is(err, oxbow.ErrNotStore):
 		err = verb.Advise(fmt.Errorf("opening the backup %s: %w", in.File, err), "name a file that oxbow backup wrote")
 	case err != nil || len(r.Problems) > 0:
 		o, err = saveReadable(ctx, w, temp, out)
 	default:
-		o = RecoverOut{Out: out, Entries: r.Entries, Changes: int(r.Last + 1 - r.First), First: r.First,
-			Last: r.Last, Lost: [][2]uint64{}}
-		err = verb.WrapError("recovering", backup.Settle(filepath.Base(temp), out))
+		o = RecoverOut{OutputFile: out, Entries: r.Entries, Changes: int(r.Last + 1 - r.First), FirstSeq: r.First,
+			LastSeq: r.Last, LostChanges: [][2]uint64{}}
+		err = verb.WrapError("recovering", backup.RenameRestored(filepath.Base(temp), out))
 		if err == nil {
-			o.Sound, temp = true, ""
-			o.durable, err = recordedDurable(store, out)
+			o.IsSound, temp = true, ""
+			o.durableSeq, err = recordedDurableSeq(store, out)
 		}
 	}
-	o.Store, o.From = store, in.File
+	o.Store, o.Backup = store, in.File
 	if temp != "" {
 		err = errors.Join(err, os.Remove(temp))
 	}
 	return o, err
 }
 
-// restoredPath returns the path that a backup is restored to: the memory, or the archive of sessions
+// restoreTarget returns the path that a backup is restored to: the memory, or the archive of sessions
 // next to it.
-func (in RecoverIn) restoredPath(w *verb.Workspace) (string, error) {
+func (in RecoverIn) restoreTarget(w *verb.Workspace) (string, error) {
 	if !in.Sessions {
-		store, err := w.ExistingStore("recover")
+		store, err := w.ExistingStorePath("recover")
 		if err != nil && store == "" {
 			return "", verb.Advise(err, "oxbow init --from "+text.ShellQuote(in.File)+" makes one of the backup")
 		}
 		return store, err
 	}
-	store, err := w.OwnStore("recover")
+	store, err := w.OwnStorePath("recover")
 	return filepath.Join(filepath.Dir(store), session.StoreFile), err
 }
 
@@ -190,7 +196,7 @@ func recoverInPlace(
 	store string,
 	save func() (RecoverOut, error),
 ) (rep RecoverOut, err error) {
-	if err := w.Host.MayWrite(store); err != nil {
+	if err := w.Host.CheckMayWrite(store); err != nil {
 		return RecoverOut{}, err
 	}
 	dir, err := vfs.Dir(filepath.Dir(store))
@@ -206,27 +212,27 @@ func recoverInPlace(
 	}
 	rep, err = save()
 	if err == nil {
-		err = removeDerived(store)
+		err = removeDerivedFiles(store)
 	}
 	if err == nil {
-		rep.Damaged, err = replaceStore(w, dir, store, rep.Out)
-		rep.Out = store
+		rep.DamagedFile, err = replaceStore(w, dir, store, rep.OutputFile)
+		rep.OutputFile = store
 	}
 	if err := errors.Join(err, release()); err != nil {
 		return RecoverOut{}, err
 	}
 	// The changes lost at the end were durable once. Accept the loss, so that the store is not
 	// mistaken for an older copy.
-	ctx, m, err := w.Memory(ctx, verb.Write)
+	ctx, m, err := w.OpenMemory(ctx, verb.Write)
 	if err != nil {
 		return rep, err
 	}
-	return rep, verb.WrapError("accepting what was recovered", goOn(ctx, w, m, store))
+	return rep, verb.WrapError("accepting what was recovered", continueFromLast(ctx, w, m, store))
 }
 
-// removeDerived removes the snapshot, the index and the keys of foreign texts. They were made from the old log and
+// removeDerivedFiles removes the snapshot, the index and the keys of foreign texts. They were made from the old log and
 // do not match the new log, although both logs have the same identity.
-func removeDerived(store string) error {
+func removeDerivedFiles(store string) error {
 	for _, suffix := range []string{logstore.SnapshotSuffix, index.FileSuffix, keytable.ForeignSuffix} {
 		if fi, err := os.Lstat(store + suffix); err == nil && fi.IsDir() {
 			continue // ignore a directory, which oxbow did not create
@@ -238,20 +244,20 @@ func removeDerived(store string) error {
 	return nil
 }
 
-// lastNamed returns the highest change number in the store's records. A record contains its own
+// highestRecordedSeq returns the highest change number in the store's records. A record contains its own
 // number, and the number that was durable when the record was written.
-func lastNamed(store string) (seq uint64, err error) {
+func highestRecordedSeq(store string) (seq uint64, err error) {
 	dir, err := vfs.Dir(filepath.Dir(store))
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	_, err = wal.Salvage(
+	_, err = wal.SalvageRecords(
 		dir,
 		filepath.Base(store),
 		wal.Options{ReadOnly: true},
 		func(_ *wal.SalvageDamage, r *wal.Record) error {
-			seq = max(seq, r.Seq, r.Durable)
+			seq = max(seq, r.Seq, r.DurableSeq)
 			return nil
 		},
 	)
@@ -260,13 +266,18 @@ func lastNamed(store string) (seq uint64, err error) {
 
 // lockStore takes the write lock of a store, which may be too damaged to open.
 func lockStore(ctx context.Context, w *verb.Workspace, dir vfs.FS, store string) (release func() error, err error) {
-	release, err = wal.Hold(ctx, dir, filepath.Base(store), wal.Options{Clock: w.Time, LockWait: vfs.DefaultLockWait})
+	release, err = wal.HoldLock(
+		ctx,
+		dir,
+		filepath.Base(store),
+		wal.Options{Clock: w.CurrentTime, LockWait: vfs.DefaultLockWait},
+	)
 	var busy *wal.BusyError
 	switch {
 	case errors.As(err, &busy):
 		h := busy.Holder
 		return nil, &oxbow.BusyError{Path: store, Waited: busy.Waited, PID: h.PID, Program: h.Program,
-			Since: h.Since, Stopped: h.Stopped}
+			Since: h.Since, Stopped: h.IsSuspended}
 	case errors.Is(err, wal.ErrReadOnly):
 		return nil, fmt.Errorf("%w: %s: %w", oxbow.ErrReadOnly, store, err)
 	case err != nil:
@@ -279,7 +290,7 @@ func lockStore(ctx context.Context, w *verb.Workspace, dir vfs.FS, store string)
 func saveReadable(ctx context.Context, w *verb.Workspace, store, out string) (RecoverOut, error) {
 	var err error
 	if out == "" {
-		out, err = freePath(store + recoveredEnd)
+		out, err = unusedPath(store + recoveredSuffix)
 		if err != nil {
 			return RecoverOut{}, err
 		}
@@ -288,7 +299,7 @@ func saveReadable(ctx context.Context, w *verb.Workspace, store, out string) (Re
 		w.WithSource(ctx),
 		store,
 		out,
-		&oxbow.Options{Clock: w.Time, Rand: w.Host.Rand, Source: w.Source},
+		&oxbow.Options{Clock: w.CurrentTime, Rand: w.Host.Rand, Source: w.Source},
 	)
 	switch {
 	case errors.Is(err, fs.ErrExist):
@@ -308,26 +319,36 @@ func saveReadable(ctx context.Context, w *verb.Workspace, store, out string) (Re
 	case err != nil:
 		return RecoverOut{}, fmt.Errorf("recovering: %w", err)
 	}
-	rep, err := checkFile(ctx, w, out)
+	rep, err := checkStoreFile(ctx, w, out)
 	if err == nil && len(rep.Problems) > 0 {
 		err = errors.New(rep.Problems[0].What)
 	}
 	if err != nil {
 		return RecoverOut{}, fmt.Errorf("reading what was saved again, in %s: %w", out, err)
 	}
-	o := RecoverOut{Store: store, Out: out, Entries: r.Entries, Changes: r.Changes, First: r.First, Last: r.Last,
-		Lost: r.Lost, BadBytes: r.BadBytes, Header: r.Header, Base: r.Base}
-	if o.Lost == nil {
-		o.Lost = [][2]uint64{}
+	o := RecoverOut{
+		Store:         store,
+		OutputFile:    out,
+		Entries:       r.Entries,
+		Changes:       r.Changes,
+		FirstSeq:      r.First,
+		LastSeq:       r.Last,
+		LostChanges:   r.Lost,
+		BadBytes:      r.BadBytes,
+		HeaderDamaged: r.Header,
+		BaseDamaged:   r.Base,
+	}
+	if o.LostChanges == nil {
+		o.LostChanges = [][2]uint64{}
 	}
 	// Read the store's identity from the new file, which has the same identity as the damaged file. The header of the
 	// damaged file may be unreadable.
-	noted, err := recordedDurable(store, out)
+	noted, err := recordedDurableSeq(store, out)
 	if err != nil {
 		return RecoverOut{}, err
 	}
-	named, err := lastNamed(store)
-	o.durable = max(noted, named)
+	named, err := highestRecordedSeq(store)
+	o.durableSeq = max(noted, named)
 	return o, err
 }
 
@@ -339,9 +360,9 @@ func saveReadable(ctx context.Context, w *verb.Workspace, store, out string) (Re
 // can detect.
 func replaceStore(w *verb.Workspace, dir vfs.FS, store, recovered string) (damaged string, err error) {
 	if _, err := os.Lstat(store); errors.Is(err, fs.ErrNotExist) { // a new archive, from a backup
-		return "", verb.WrapError("naming what was restored", backup.Settle(filepath.Base(recovered), store))
+		return "", verb.WrapError("naming what was restored", backup.RenameRestored(filepath.Base(recovered), store))
 	}
-	damaged, err = freePath(store + damagedEnd + w.Time().Format("20060102-150405"))
+	damaged, err = unusedPath(store + damagedSuffix + w.CurrentTime().Format("20060102-150405"))
 	if err != nil {
 		return "", fmt.Errorf("replacing the store: %w", err)
 	}
@@ -373,26 +394,26 @@ type AcceptIn struct{}
 
 // AcceptOut is the result of Accept.
 type AcceptOut struct {
-	Accepted bool   `json:"accepted"` // false if no changes were missing
-	GivenUp  uint64 `json:"given_up"` // number of missing changes that were abandoned
-	Last     uint64 `json:"last_change"`
-	Store    string `json:"store"`
+	Accepted    bool   `json:"accepted"` // false if no changes were missing
+	LostChanges uint64 `json:"given_up"` // number of missing changes that were abandoned
+	Last        uint64 `json:"last_change"`
+	Store       string `json:"store"`
 }
 
-// Accept accepts a store that went back to an earlier state, so that new changes continue from
+// AcceptRollback accepts a store that went back to an earlier state, so that new changes continue from
 // there.
-func Accept(ctx context.Context, w *verb.Workspace, _ AcceptIn) (AcceptOut, error) {
-	store, err := w.ExistingStore("recover")
+func AcceptRollback(ctx context.Context, w *verb.Workspace, _ AcceptIn) (AcceptOut, error) {
+	store, err := w.ExistingStorePath("recover")
 	if err != nil {
 		return AcceptOut{}, err
 	}
-	ctx, m, err := w.Memory(ctx, verb.Write)
+	ctx, m, err := w.OpenMemory(ctx, verb.Write)
 	if err != nil {
 		return AcceptOut{}, err
 	}
 	// Read the durable number before the statistics, so that changes made in between do not count
 	// as missing.
-	durable, err := recordedDurable(store, store)
+	durable, err := recordedDurableSeq(store, store)
 	if err != nil {
 		return AcceptOut{}, err
 	}
@@ -403,21 +424,21 @@ func Accept(ctx context.Context, w *verb.Workspace, _ AcceptIn) (AcceptOut, erro
 	if durable > s.Last {
 		err = m.Accept(ctx)
 	}
-	back, berr := signing.SignBack(store, w.Time(), s)
+	back, berr := signing.SignRollback(store, w.CurrentTime(), s)
 	err = errors.Join(err, berr)
 	return AcceptOut{Store: store, Accepted: back ||
-		durable > s.Last, Last: s.Last, GivenUp: max(durable, s.Last) - s.Last}, verb.WrapError("accepting", err)
+		durable > s.Last, Last: s.Last, LostChanges: max(durable, s.Last) - s.Last}, verb.WrapError("accepting", err)
 }
 
-// goOn makes the store continue from its last change, even if later changes were written or later
+// continueFromLast makes the store continue from its last change, even if later changes were written or later
 // heads were signed.
-func goOn(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, store string) error {
+func continueFromLast(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, store string) error {
 	if err := m.Accept(ctx); err != nil {
 		return err
 	}
 	s, err := m.Stats(ctx)
 	if err == nil {
-		_, err = signing.SignBack(store, w.Time(), s)
+		_, err = signing.SignRollback(store, w.CurrentTime(), s)
 	}
 	return err
 }

@@ -20,37 +20,37 @@ import (
 
 // ScanIn is the argument of Scan.
 type ScanIn struct {
-	Fix    bool `json:"fix,omitempty" usage:"replace all secrets that are found, also in the history, for good"`
+	Fix    bool `json:"fix,omitempty"     usage:"replace all secrets that are found, also in the history, for good"`
 	DryRun bool `json:"dry_run,omitempty" usage:"say what --fix would replace, and change nothing"`
 }
 
 // ScanOut is the result of Scan. It contains no secret.
 type ScanOut struct {
-	DryRun   bool               `json:"dry_run,omitempty"`
-	Found    []verb.FoundSecret `json:"found"`
-	Fixed    int                `json:"fixed,omitempty"`    // number of found secrets that were replaced
-	Versions int                `json:"versions,omitempty"` // versions erased from the history
-	Left     []string           `json:"left,omitempty"`     // places that --fix does not change
-	Steps    []string           `json:"steps,omitempty"`    // commands that remove the remaining secrets
-	Fix      bool               `json:"-"`                  // secrets were, or would be, replaced
+	DryRun          bool               `json:"dry_run,omitempty"`
+	FoundSecrets    []verb.FoundSecret `json:"found"`
+	FixedSecrets    int                `json:"fixed,omitempty"`    // number of found secrets that were replaced
+	Versions        int                `json:"versions,omitempty"` // versions erased from the history
+	RemainingPlaces []string           `json:"left,omitempty"`     // places that --fix does not change
+	RemainingSteps  []string           `json:"steps,omitempty"`    // commands that remove the remaining secrets
+	Fix             bool               `json:"-"`                  // secrets were, or would be, replaced
 
 	progress scanProgress
 }
 
 // Failed reports whether secrets remain.
-func (o ScanOut) Failed() bool { return o.Fixed < len(o.Found) }
+func (o ScanOut) Failed() bool { return o.FixedSecrets < len(o.FoundSecrets) }
 
-// Scan finds secrets in the entries, in the sessions archive, in the history and change notes of
+// ScanSecrets finds secrets in the entries, in the sessions archive, in the history and change notes of
 // both, and in other files in the home. If Fix is set, it replaces the secrets, which cannot be
 // undone.
-func Scan(ctx context.Context, w *verb.Workspace, in ScanIn) (ScanOut, error) {
-	out := ScanOut{DryRun: in.DryRun, Fix: in.Fix, Found: []verb.FoundSecret{}}
+func ScanSecrets(ctx context.Context, w *verb.Workspace, in ScanIn) (ScanOut, error) {
+	out := ScanOut{DryRun: in.DryRun, Fix: in.Fix, FoundSecrets: []verb.FoundSecret{}}
 	fix := in.Fix && !in.DryRun
-	ctx, m, err := w.Memory(ctx, verb.Write.Unless(!fix))
+	ctx, m, err := w.OpenMemory(ctx, verb.Write.UnlessDryRun(!fix))
 	if err != nil {
 		return out, err
 	}
-	p, perr := w.Location()
+	p, perr := w.FindPlace()
 	out.progress = newScanProgress(ctx, p)
 	if err := out.scanMemory(ctx, w, scannedMemory{Memory: m}, fix); err != nil {
 		return out, err
@@ -74,10 +74,10 @@ func (o *ScanOut) scanHome(ctx context.Context, w *verb.Workspace, p verb.Place,
 	if err := o.scanFiles(w, p, fix && src.Actor != oxbow.Agent); err != nil {
 		return err
 	}
-	if !fix || len(o.Found) == 0 {
+	if !fix || len(o.FoundSecrets) == 0 {
 		return nil
 	}
-	if err := os.Remove(p.Store + verb.VectorSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(p.StorePath + verb.VectorSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return verb.WrapError("removing the vectors", err)
 	}
 	return nil
@@ -88,7 +88,10 @@ func (o *ScanOut) scanArchive(ctx context.Context, w *verb.Workspace, file strin
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	m, err := oxbow.Open(file, &oxbow.Options{Clock: w.Time, Rand: w.Host.Rand, Source: w.Source, ReadOnly: !fix})
+	m, err := oxbow.Open(
+		file,
+		&oxbow.Options{Clock: w.CurrentTime, Rand: w.Host.Rand, Source: w.Source, ReadOnly: !fix},
+	)
 	if err != nil {
 		return verb.WrapError("opening the archive of sessions", err)
 	}
@@ -105,21 +108,27 @@ type scannedMemory struct {
 // scanMemory scans a memory. If fix is set, it replaces the secrets.
 func (o *ScanOut) scanMemory(ctx context.Context, w *verb.Workspace, scanned scannedMemory, fix bool) error {
 	m, archive := scanned.Memory, scanned.isArchive
-	before := len(o.Found)
-	l := look{out: o, w: w, archive: archive, current: map[string]uint64{}, sources: map[uint64][]verb.FoundSecret{}}
-	o.progress.begin(ctx, m, archive)
+	before := len(o.FoundSecrets)
+	l := memoryScan{
+		out:              o,
+		workspace:        w,
+		isArchive:        archive,
+		currentVersions:  map[string]uint64{},
+		secretsInSources: map[uint64][]verb.FoundSecret{},
+	}
+	o.progress.beginMemory(ctx, m, archive)
 	if err := l.scanEntries(ctx, m); err != nil {
 		return verb.WrapError("scanning", err)
 	}
-	inEntries := len(o.Found) - before
-	until, err := o.scanChanges(ctx, m, l.sources, archive)
+	inEntries := len(o.FoundSecrets) - before
+	until, err := o.scanChanges(ctx, m, l.secretsInSources, archive)
 	if err != nil {
 		return verb.WrapError("scanning the notes of changes", err)
 	}
-	if !fix || len(o.Found) == before {
+	if !fix || len(o.FoundSecrets) == before {
 		return nil
 	}
-	if src, _ := oxbow.SourceFrom(ctx); src.Actor == oxbow.Agent && l.hasTyped {
+	if src, _ := oxbow.SourceFrom(ctx); src.Actor == oxbow.Agent && l.hasPersonSecret {
 		return verb.Advise(
 			verb.Invalidf(
 				"a person wrote some of the texts with secrets, which this would erase for good; nothing was erased",
@@ -127,14 +136,14 @@ func (o *ScanOut) scanMemory(ctx context.Context, w *verb.Workspace, scanned sca
 			"only a person erases them: oxbow scan --fix, in a terminal of their own",
 		)
 	}
-	if err := o.eraseVersions(ctx, w, m, l.dirty); err != nil {
+	if err := o.eraseVersions(ctx, w, m, l.entriesWithSecrets); err != nil {
 		return err
 	}
-	o.Fixed += inEntries
-	if err := o.dropChanges(ctx, w, m, until, len(o.Found)-before-inEntries, archive); err != nil {
+	o.FixedSecrets += inEntries
+	if err := o.dropChangesUntil(ctx, w, m, until, len(o.FoundSecrets)-before-inEntries, archive); err != nil {
 		return err
 	}
-	if s, err := m.Stats(ctx); err == nil && s.Bytes < mostIndexed {
+	if s, err := m.Stats(ctx); err == nil && s.Bytes < maxReindexedSize {
 		_ = m.MakeIndex(ctx) // otherwise the next recall makes the index
 	}
 	return nil
@@ -142,72 +151,83 @@ func (o *ScanOut) scanMemory(ctx context.Context, w *verb.Workspace, scanned sca
 
 // eraseVersions writes the entries in l.dirty again without their secrets, and erases all versions
 // that have secrets.
-func (o *ScanOut) eraseVersions(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, dirty []oxbow.Entry) error {
-	if err := removeSecrets(ctx, &w.Secrets, m, dirty); err != nil {
+func (o *ScanOut) eraseVersions(
+	ctx context.Context,
+	w *verb.Workspace,
+	m *oxbow.Memory,
+	withSecrets []oxbow.Entry,
+) error {
+	if err := removeSecrets(ctx, &w.Secrets, m, withSecrets); err != nil {
 		return verb.WrapError("replacing secrets", err)
 	}
 	r, err := m.RedactVersions(ctx, func(e oxbow.Entry, current bool) bool {
-		return !current && verb.FindSecrets(e) != nil
+		return !current && verb.FindEntrySecrets(e) != nil
 	}, false)
 	if err != nil && !errors.Is(err, oxbow.ErrUnsupported) {
 		return verb.WrapError("erasing old versions", err)
 	}
 	o.Versions += r.Versions
 	// The method files scans these files itself.
-	r.Left = slices.DeleteFunc(r.Left, func(l string) bool { return strings.HasSuffix(l, lostEnd) })
-	o.Left = unique(append(o.Left, r.Left...))
+	r.Left = slices.DeleteFunc(r.Left, func(l string) bool { return strings.HasSuffix(l, lostSuffix) })
+	o.RemainingPlaces = uniqueWords(append(o.RemainingPlaces, r.Left...))
 	return nil
 }
 
-// look is the state of scanning a memory.
-type look struct {
-	out      *ScanOut
-	w        *verb.Workspace
-	archive  bool
-	current  map[string]uint64             // versions of the current entries, by name
-	dirty    []oxbow.Entry                 // current entries that have secrets
-	sources  map[uint64][]verb.FoundSecret // secrets in the sources of versions
-	hasTyped bool                          // a person wrote a version that has a secret
+// memoryScan is the state of scanning a memory.
+type memoryScan struct {
+	out                *ScanOut
+	workspace          *verb.Workspace
+	isArchive          bool
+	currentVersions    map[string]uint64             // versions of the current entries, by name
+	entriesWithSecrets []oxbow.Entry                 // current entries that have secrets
+	secretsInSources   map[uint64][]verb.FoundSecret // secrets in the sources of versions
+	hasPersonSecret    bool                          // a person wrote a version that has a secret
 }
 
 // scanEntries searches all current entries and their old versions for secrets.
-func (l *look) scanEntries(ctx context.Context, m *oxbow.Memory) error {
+func (l *memoryScan) scanEntries(ctx context.Context, m *oxbow.Memory) error {
 	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
 			return err
 		}
-		l.current[e.Name] = e.Version
-		l.out.progress.step()
-		if l.version(e) {
-			l.dirty = append(l.dirty, e)
+		l.currentVersions[e.Name] = e.Version
+		l.out.progress.countItem()
+		if l.scanVersion(e) {
+			l.entriesWithSecrets = append(l.entriesWithSecrets, e)
 		}
 	}
-	return eachOldVersion(ctx, m, l.current, l.out.progress.step, func(e oxbow.Entry) { l.version(e) })
+	return eachVersionNotCurrent(
+		ctx,
+		m,
+		l.currentVersions,
+		l.out.progress.countItem,
+		func(e oxbow.Entry) { l.scanVersion(e) },
+	)
 }
 
-// version scans a version, and reports whether it contains a secret.
-func (l *look) version(e oxbow.Entry) bool {
-	found := verb.FindSecrets(e)
+// scanVersion scans a version, and reports whether it contains a secret.
+func (l *memoryScan) scanVersion(e oxbow.Entry) bool {
+	found := verb.FindEntrySecrets(e)
 	for _, f := range found {
-		f.Name = l.w.Secrets.Cleaner.Text(e.Name)
+		f.Name = l.workspace.Secrets.Cleaner.CleanText(e.Name)
 		f.Version = e.Version
-		f.Current = l.current[e.Name] == e.Version
-		f.Archive = l.archive
-		l.out.Found = append(l.out.Found, f)
+		f.IsCurrent = l.currentVersions[e.Name] == e.Version
+		f.IsInArchive = l.isArchive
+		l.out.FoundSecrets = append(l.out.FoundSecrets, f)
 	}
 	if found != nil && e.Source.Actor == oxbow.Person {
-		l.hasTyped = true
+		l.hasPersonSecret = true
 	}
-	l.sources[e.Version] = verb.SecretsOfSource(e.Source)
+	l.secretsInSources[e.Version] = verb.FindSourceSecrets(e.Source)
 	return found != nil
 }
 
-// eachOldVersion calls step for each change, and fn for each version that is not current: those in
+// eachVersionNotCurrent calls step for each change, and fn for each version that is not current: those in
 // the log's changes, and the entries that the log begins with.
-func eachOldVersion(
+func eachVersionNotCurrent(
 	ctx context.Context,
 	m *oxbow.Memory,
-	now map[string]uint64,
+	currentVersions map[string]uint64,
 	step func(),
 	fn func(oxbow.Entry),
 ) error {
@@ -224,7 +244,7 @@ func eachOldVersion(
 		for _, v := range c.Versions {
 			v.Entry.Source = v.Source
 			v.Entry.Version = c.Seq
-			if !v.Erased && now[v.Entry.Name] != c.Seq {
+			if !v.Erased && currentVersions[v.Entry.Name] != c.Seq {
 				fn(v.Entry)
 			}
 		}
@@ -239,7 +259,7 @@ func eachOldVersion(
 	for e, berr := range base.Entries(ctx, oxbow.Filter{}) {
 		if berr != nil {
 			err = berr
-		} else if now[e.Name] != e.Version {
+		} else if currentVersions[e.Name] != e.Version {
 			fn(e)
 		}
 	}
@@ -248,18 +268,21 @@ func eachOldVersion(
 
 // removeSecrets writes entries again without their secrets. If a name has a secret, the entry gets another
 // name.
-func removeSecrets(ctx context.Context, s *verb.Secrets, m *oxbow.Memory, dirty []oxbow.Entry) error {
+func removeSecrets(ctx context.Context, s *verb.SecretPolicy, m *oxbow.Memory, withSecrets []oxbow.Entry) error {
 	by, _ := oxbow.SourceFrom(ctx)
 	by.Actor = oxbow.Program
 	ctx = oxbow.WithNote(oxbow.WithSource(ctx, by), "scan: secrets replaced")
-	for _, old := range dirty {
+	for _, old := range withSecrets {
 		var found []screen.Secret
-		old.Content, _ = session.ApplyToTurn(old.Content, func(t string) string { return s.Redact(ctx, t, &found) })
-		e, err := s.Entry(ctx, old, oxbow.Entry{}, &found)
+		old.Content, _ = session.ApplyToTurn(
+			old.Content,
+			func(t string) string { return s.RedactText(ctx, t, &found) },
+		)
+		e, err := s.ScreenEntry(ctx, old, oxbow.Entry{}, &found)
 		if err != nil {
 			return err
 		}
-		e.Aliases = unique(e.Aliases)
+		e.Aliases = uniqueWords(e.Aliases)
 		e.Labels = slices.Compact(oxbow.SortLabels(e.Labels))
 		if e.Name == old.Name {
 			err = m.Apply(
@@ -284,8 +307,8 @@ func removeSecrets(ctx context.Context, s *verb.Secrets, m *oxbow.Memory, dirty 
 	return nil
 }
 
-// unique returns the words in their order, without repetitions.
-func unique(words []string) []string {
+// uniqueWords returns the words in their order, without repetitions.
+func uniqueWords(words []string) []string {
 	var out []string
 	for _, w := range words {
 		if !slices.Contains(out, w) {

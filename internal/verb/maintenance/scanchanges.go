@@ -23,12 +23,12 @@ func (o *ScanOut) scanChanges(
 	ctx context.Context,
 	m *oxbow.Memory,
 	sources map[uint64][]verb.FoundSecret,
-	archive bool,
+	isArchive bool,
 ) (until time.Time, err error) {
 	add := func(seq uint64, found []verb.FoundSecret) {
 		for _, f := range found {
-			f.Version, f.Archive = seq, archive
-			o.Found = append(o.Found, f)
+			f.Version, f.IsInArchive = seq, isArchive
+			o.FoundSecrets = append(o.FoundSecrets, f)
 		}
 	}
 	var first oxbow.Change // the first change in the log, which is read newest first
@@ -39,7 +39,7 @@ func (o *ScanOut) scanChanges(
 		if err != nil {
 			return until, err
 		}
-		found := append(verb.SecretsIn("note", c.Note), verb.SecretsOfSource(c.Source)...)
+		found := append(verb.FindTextSecrets("note", c.Note), verb.FindSourceSecrets(c.Source)...)
 		add(c.Seq, found)
 		if found != nil && c.Time.After(until) {
 			until = c.Time
@@ -58,23 +58,23 @@ func (o *ScanOut) scanChanges(
 	return until, nil
 }
 
-// dropChanges removes the secrets that changes found. It compacts the archive, whose history is
+// dropChangesUntil removes the secrets that changes found. It compacts the archive, whose history is
 // never undone, and reports the command that compacts the memory. Changes' notes and sources
 // cannot be replaced, because the hash chain covers them.
-func (o *ScanOut) dropChanges(
+func (o *ScanOut) dropChangesUntil(
 	ctx context.Context,
 	w *verb.Workspace,
 	m *oxbow.Memory,
 	until time.Time,
 	found int,
-	archive bool,
+	isArchive bool,
 ) error {
 	if found == 0 {
 		return nil
 	}
-	if !archive {
+	if !isArchive {
 		command, err := dropCommand(w, until)
-		o.Steps = append(o.Steps, command)
+		o.RemainingSteps = append(o.RemainingSteps, command)
 		return err
 	}
 	_, err := m.Compact(ctx, oxbow.Compaction{Before: until.Add(time.Nanosecond)})
@@ -84,25 +84,25 @@ func (o *ScanOut) dropChanges(
 	if err != nil {
 		return verb.WrapError("dropping the history of the archive", err)
 	}
-	o.Fixed += found
+	o.FixedSecrets += found
 	return nil
 }
 
 // dropCommand returns the command that drops the changes up to that time.
 func dropCommand(w *verb.Workspace, until time.Time) (string, error) {
-	p, err := w.Location()
-	hours := max(int(w.Time().Sub(until).Hours()), 0)
+	p, err := w.FindPlace()
+	hours := max(int(w.CurrentTime().Sub(until).Hours()), 0)
 	return fmt.Sprintf("oxbow --home %s compact --keep %dh --yes", text.ShellQuote(p.Home), hours), err
 }
 
-// leastWord is the minimum length of a word that notesAbout searches for. Shorter words are in many
+// minWordLength is the minimum length of a word that noteMentions searches for. Shorter words are in many
 // notes.
-const leastWord = 3
+const minWordLength = 3
 
-// notesAbout returns a sentence about change notes that repeat an entry's name, alias or label,
+// noteMentions returns a sentence about change notes that repeat an entry's name, alias or label,
 // with the command that drops them. It returns "" if no note does. Redacting the entry does not
 // change these notes.
-func notesAbout(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, name string) (string, error) {
+func noteMentions(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, name string) (string, error) {
 	words := map[string]bool{name: true}
 	var noted []oxbow.Change // changes with a note, newest first
 	for c, err := range m.Log(ctx) {
@@ -132,7 +132,7 @@ func notesAbout(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, name st
 	var until time.Time
 	for _, c := range slices.Backward(noted) {
 		for word := range words {
-			if len(word) >= leastWord && strings.Contains(c.Note, word) {
+			if len(word) >= minWordLength && strings.Contains(c.Note, word) {
 				seqs, until = append(seqs, fmt.Sprint(c.Seq)), c.Time
 				break
 			}
@@ -142,6 +142,9 @@ func notesAbout(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, name st
 		return "", nil
 	}
 	command, err := dropCommand(w, until)
-	return "notes of changes, which oxbow log shows (" + text.Clip(strings.Join(seqs, ", "), 60) + "); to drop them: " +
+	return "notes of changes, which oxbow log shows (" + text.TruncateWithEllipsis(
+		strings.Join(seqs, ", "),
+		60,
+	) + "); to drop them: " +
 		command, err
 }

@@ -20,9 +20,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxScanned is the maximum size of a file that is scanned, in bytes. Larger files are reported as
+// maxScannedBytes is the maximum size of a file that is scanned, in bytes. Larger files are reported as
 // not scanned.
-const maxScanned = 256 << 20
+const maxScannedBytes = 256 << 20
 
 // scanFiles finds secrets in the home's profiles, skills and documents, in hooks' reports that are not
 // in the archive yet, and in leftovers of interrupted work. If fix is set, it replaces secrets in
@@ -43,12 +43,15 @@ func (o *ScanOut) scanFiles(w *verb.Workspace, p verb.Place, fix bool) (err erro
 		}
 	}
 	for _, name := range leftovers {
-		found, err := o.lookInto(home, p.Dir(), name, "file")
+		found, err := o.scanFile(home, p.Dir(), name, "file")
 		if err != nil {
 			return verb.WrapError("scanning "+name, err)
 		}
 		if found != "" && fix {
-			o.Steps = append(o.Steps, "rm "+text.ShellQuote(filepath.Join(p.Dir(), filepath.FromSlash(name))))
+			o.RemainingSteps = append(
+				o.RemainingSteps,
+				"rm "+text.ShellQuote(filepath.Join(p.Dir(), filepath.FromSlash(name))),
+			)
 		}
 	}
 	return nil
@@ -65,8 +68,8 @@ func scannedFiles(p verb.Place) (texts, leftovers []string, err error) {
 		}
 		return filepath.ToSlash(name)
 	}
-	for _, store := range []string{p.Store, filepath.Join(dir, session.StoreFile)} {
-		stale, err := staleFiles(store)
+	for _, store := range []string{p.StorePath, filepath.Join(dir, session.StoreFile)} {
+		stale, err := listStaleFiles(store)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -94,7 +97,7 @@ func scannedFiles(p verb.Place) (texts, leftovers []string, err error) {
 	here, readErr := os.ReadDir(dir)
 	for _, e := range here {
 		isSaved := strings.HasPrefix(e.Name(), transfer.SavedBeforeLoad+"-") && strings.HasSuffix(e.Name(), ".jsonl")
-		isText := isSaved || slices.Contains(profiles.Documents(), e.Name())
+		isText := isSaved || slices.Contains(profiles.DefaultDocuments(), e.Name())
 		if isText && e.Type().IsRegular() {
 			texts = append(texts, e.Name())
 		}
@@ -108,8 +111,8 @@ func (o *ScanOut) scanTextFile(w *verb.Workspace, home vfs.FS, dir, name string,
 	if slices.Contains(profiles.ProfileDirs(), path.Dir(name)) {
 		part = "profile"
 	}
-	before := len(o.Found)
-	content, err := o.lookInto(home, dir, name, part)
+	before := len(o.FoundSecrets)
+	content, err := o.scanFile(home, dir, name, part)
 	if err != nil {
 		return err
 	}
@@ -120,7 +123,7 @@ func (o *ScanOut) scanTextFile(w *verb.Workspace, home vfs.FS, dir, name string,
 	if err != nil {
 		return err
 	}
-	clean := w.Secrets.Cleaner.Text(content)
+	clean := w.Secrets.Cleaner.CleanText(content)
 	err = vfs.ReplaceUnchanged(home, name, []byte(content), []byte(clean), fi.Mode().Perm())
 	if errors.Is(err, vfs.ErrChanged) {
 		err = fmt.Errorf("%w; run scan again", err)
@@ -128,31 +131,31 @@ func (o *ScanOut) scanTextFile(w *verb.Workspace, home vfs.FS, dir, name string,
 	if err != nil {
 		return err
 	}
-	o.Fixed += len(o.Found) - before
+	o.FixedSecrets += len(o.FoundSecrets) - before
 	return nil
 }
 
-// lookInto searches a file for secrets and records the secrets that it finds. If the file has
-// secrets, lookInto returns the file's content, otherwise "".
-func (o *ScanOut) lookInto(home vfs.FS, dir, name, part string) (content string, err error) {
-	b, err := vfs.ReadFile(home, name, maxScanned)
+// scanFile searches a file for secrets and records the secrets that it finds. If the file has
+// secrets, scanFile returns the file's content, otherwise "".
+func (o *ScanOut) scanFile(home vfs.FS, dir, name, part string) (content string, err error) {
+	b, err := vfs.ReadFile(home, name, maxScannedBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
 	if errors.Is(err, vfs.ErrTooLarge) {
-		o.Left = append(o.Left, filepath.Join(dir, filepath.FromSlash(name)))
+		o.RemainingPlaces = append(o.RemainingPlaces, filepath.Join(dir, filepath.FromSlash(name)))
 		return "", nil
 	}
 	if err != nil {
 		return "", err
 	}
-	found := verb.SecretsIn(part, string(b))
+	found := verb.FindTextSecrets(part, string(b))
 	for _, f := range found {
-		f.Name, f.Current = name, true
+		f.Name, f.IsCurrent = name, true
 		if part == "profile" {
 			f.Name = strings.TrimSuffix(path.Base(name), path.Ext(name))
 		}
-		o.Found = append(o.Found, f)
+		o.FoundSecrets = append(o.FoundSecrets, f)
 	}
 	if found == nil {
 		return "", nil

@@ -16,11 +16,12 @@ import (
 // scanProgress counts the entries and changes that a scan has processed, first in the memory and
 // then in the sessions archive.
 type scanProgress struct {
-	show         func(progress.State) // called with the progress (may be nil)
-	ownPart      float64              // the memory's share of all work, estimated from file sizes
-	first, width float64              // share of the work before this memory, and this memory's share
-	done, inPart int64                // processed items in all memories, and in this memory
-	all          int64                // number of items in this memory
+	showProgress func(progress.State) // called with the progress (may be nil)
+	memoryShare  float64              // the memory's share of all work, estimated from file sizes
+	// Share of the work before this memory, and this memory's share.
+	firstShare, shareWidth            float64
+	processedItems, processedInMemory int64 // processed items in all memories, and in this memory
+	totalItems                        int64 // number of items in this memory
 }
 
 // newScanProgress returns the progress for scanning the home at a place.
@@ -32,38 +33,38 @@ func newScanProgress(ctx context.Context, p verb.Place) scanProgress {
 		}
 		return float64(fi.Size())
 	}
-	s := scanProgress{show: progress.Reporter(ctx), ownPart: 1}
-	if own, archive := size(p.Store), size(filepath.Join(p.Dir(), session.StoreFile)); own > 0 {
-		s.ownPart = own / (own + archive)
+	s := scanProgress{showProgress: progress.Reporter(ctx), memoryShare: 1}
+	if own, archive := size(p.StorePath), size(filepath.Join(p.Dir(), session.StoreFile)); own > 0 {
+		s.memoryShare = own / (own + archive)
 	}
 	return s
 }
 
-// begin starts counting for a memory.
-func (s *scanProgress) begin(ctx context.Context, m *oxbow.Memory, isArchive bool) {
-	s.first = 0
-	s.width = s.ownPart
+// beginMemory starts counting for a memory.
+func (s *scanProgress) beginMemory(ctx context.Context, m *oxbow.Memory, isArchive bool) {
+	s.firstShare = 0
+	s.shareWidth = s.memoryShare
 	if isArchive {
-		s.first = s.ownPart
-		s.width = 1 - s.ownPart
+		s.firstShare = s.memoryShare
+		s.shareWidth = 1 - s.memoryShare
 	}
-	s.inPart = 0
-	s.all = 0
+	s.processedInMemory = 0
+	s.totalItems = 0
 	if n, err := m.Stats(ctx); err == nil {
-		s.all = int64(n.Entries) + int64(n.Last-n.First+1)
+		s.totalItems = int64(n.Entries) + int64(n.Last-n.First+1)
 	}
 }
 
-// step counts a processed entry or change.
-func (s *scanProgress) step() {
-	s.done++
-	s.inPart++
-	if s.show == nil {
+// countItem counts a processed entry or change.
+func (s *scanProgress) countItem() {
+	s.processedItems++
+	s.processedInMemory++
+	if s.showProgress == nil {
 		return
 	}
 	part := 0.
-	if s.all > 0 {
-		part = s.first + s.width*min(1, float64(s.inPart)/float64(s.all))
+	if s.totalItems > 0 {
+		part = s.firstShare + s.shareWidth*min(1, float64(s.processedInMemory)/float64(s.totalItems))
 	}
-	s.show(progress.State{Unit: progress.Texts, Done: s.done, Part: part})
+	s.showProgress(progress.State{Unit: progress.UnitTexts, DoneCount: s.processedItems, DoneShare: part})
 }

@@ -24,18 +24,18 @@ func TestScanProgress(t *testing.T) {
 	w := &verb.Workspace{Open: func(context.Context, verb.Access) (*oxbow.Memory, error) { return m, nil }}
 	var told []progress.State
 	ctx := progress.WithReporter(t.Context(), func(s progress.State) { told = append(told, s) })
-	if _, err := Scan(ctx, w, ScanIn{}); err != nil {
+	if _, err := ScanSecrets(ctx, w, ScanIn{}); err != nil {
 		t.Fatal(err)
 	}
 	if len(told) != 40 { // each entry, and each change
 		t.Fatalf("a scan of 20 entries told %d times how far it was: %v", len(told), told)
 	}
 	for i, s := range told {
-		if s.Unit != progress.Texts || s.Done != int64(i+1) || (i > 0 && s.Part < told[i-1].Part) {
+		if s.Unit != progress.UnitTexts || s.DoneCount != int64(i+1) || (i > 0 && s.DoneShare < told[i-1].DoneShare) {
 			t.Errorf("told %+v at step %d", s, i)
 		}
 	}
-	if last := told[len(told)-1]; last.Part != 1 {
+	if last := told[len(told)-1]; last.DoneShare != 1 {
 		t.Errorf("at the end it told %+v", last)
 	}
 }

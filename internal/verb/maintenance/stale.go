@@ -36,17 +36,17 @@ type staleFile struct {
 
 // Suffixes of files next to the store.
 const (
-	tempEnd      = ".tmp"
-	lostEnd      = ".lost"
-	damagedEnd   = ".damaged-"
-	recoveredEnd = ".recovered"
+	tempSuffix      = ".tmp"
+	lostSuffix      = ".lost"
+	damagedSuffix   = ".damaged-"
+	recoveredSuffix = ".recovered"
 )
 
 // UnsavedDir is the directory in a home for texts that could not be remembered.
 const UnsavedDir = "unsaved"
 
-// staleFiles lists the stale files next to the store, by name. A missing directory counts as empty.
-func staleFiles(store string) ([]staleFile, error) {
+// listStaleFiles lists the stale files next to the store, by name. A missing directory counts as empty.
+func listStaleFiles(store string) ([]staleFile, error) {
 	dir, base := filepath.Split(store)
 	found, err := listFiles(dir, func(name string) (staleKind, bool) {
 		if _, isDraft := vfs.TempOf(name); isDraft {
@@ -55,11 +55,11 @@ func staleFiles(store string) ([]staleFile, error) {
 		rest, ours := strings.CutPrefix(name, base)
 		switch {
 		case !ours:
-		case strings.HasPrefix(rest, ".") && strings.HasSuffix(rest, tempEnd):
+		case strings.HasPrefix(rest, ".") && strings.HasSuffix(rest, tempSuffix):
 			return staleTemp, true
-		case strings.HasPrefix(rest, damagedEnd):
+		case strings.HasPrefix(rest, damagedSuffix):
 			return staleDamaged, true
-		case rest == recoveredEnd || strings.HasPrefix(rest, recoveredEnd+"-"):
+		case rest == recoveredSuffix || strings.HasPrefix(rest, recoveredSuffix+"-"):
 			return staleRecovered, true
 		}
 		return 0, false
@@ -72,7 +72,7 @@ func staleFiles(store string) ([]staleFile, error) {
 		dir  string
 		kind staleKind
 	}
-	places := []place{{store + lostEnd, staleTorn}, {unsaved, staleUnsaved}}
+	places := []place{{store + lostSuffix, staleTorn}, {unsaved, staleUnsaved}}
 	profiles, err := listFiles(filepath.Join(dir, "profiles"), func(name string) (staleKind, bool) {
 		_, isDraft := vfs.TempOf(name)
 		return staleTemp, isDraft
@@ -125,9 +125,9 @@ func listFiles(dir string, kindOf func(name string) (staleKind, bool)) ([]staleF
 	return found, nil
 }
 
-// freePath returns the path if nothing is there. Otherwise it appends the first number, from 2 on,
+// unusedPath returns the path if nothing is there. Otherwise it appends the first number, from 2 on,
 // with which the path is unused.
-func freePath(path string) (string, error) {
+func unusedPath(path string) (string, error) {
 	try := path
 	for n := 2; ; n++ {
 		_, err := os.Lstat(try)

@@ -20,15 +20,15 @@ type VerifyIn struct {
 // VerifyOut is the result of Verify.
 type VerifyOut struct {
 	CheckOut
-	Noted *NotedHead `json:"noted,omitempty"`
+	NotedHead *NotedHead `json:"noted,omitempty"`
 }
 
 // Failed reports whether the proof failed.
-func (o VerifyOut) Failed() bool { return !o.OK || (o.Noted != nil && !o.Noted.Found) }
+func (o VerifyOut) Failed() bool { return !o.OK || (o.NotedHead != nil && !o.NotedHead.Found) }
 
-// Verify proves that the changes were not edited, up to the change with a hash that was noted
+// VerifyHistory proves that the changes were not edited, up to the change with a hash that was noted
 // earlier.
-func Verify(ctx context.Context, w *verb.Workspace, in VerifyIn) (VerifyOut, error) {
+func VerifyHistory(ctx context.Context, w *verb.Workspace, in VerifyIn) (VerifyOut, error) {
 	if err := checkHead("--head", in.Head); err != nil {
 		return VerifyOut{}, err
 	}
@@ -39,7 +39,7 @@ func Verify(ctx context.Context, w *verb.Workspace, in VerifyIn) (VerifyOut, err
 		return out, err
 	}
 	if in.Head != "" && out.OK {
-		out.Noted, err = findHead(ctx, w, out.Store, in.Head)
+		out.NotedHead, err = findHead(ctx, w, out.Store, in.Head)
 	}
 	return out, err
 }
@@ -59,19 +59,19 @@ func checkHead(flag, head string) error {
 
 // checkProof examines the store, and compares it with the signed heads and with the noted head
 // since. If sign is set and the store is sound, it signs the head of the store.
-func checkProof(ctx context.Context, w *verb.Workspace, since string, sign bool) (CheckOut, error) {
-	p, err := w.Location()
+func checkProof(ctx context.Context, w *verb.Workspace, notedHead string, sign bool) (CheckOut, error) {
+	p, err := w.FindPlace()
 	if err != nil {
 		return CheckOut{}, err
 	}
 	var heads *signing.HeadsCheck
 	var wrong []verb.Problem
-	if p.HasOwnLayout() && p.Home != p.Store { // before reading the last change, which may advance
-		signedHeads := signing.SignedHeads
+	if p.HasOwnLayout() && p.Home != p.StorePath { // before reading the last change, which may advance
+		signedHeads := signing.ReadSignedHeads
 		if sign {
-			signedHeads = signing.SignedHeadsIfAny
+			signedHeads = signing.ReadSignedHeadsIfAny
 		}
-		heads, wrong, err = signedHeads(p.Store)
+		heads, wrong, err = signedHeads(p.StorePath)
 		if err != nil {
 			return CheckOut{}, err
 		}
@@ -80,10 +80,10 @@ func checkProof(ctx context.Context, w *verb.Workspace, since string, sign bool)
 	if err != nil {
 		return out, err
 	}
-	if !out.OK || out.Missing {
+	if !out.OK || out.IsMissing {
 		return out, nil
 	}
-	if err := out.prove(ctx, w, heads, since); err != nil {
+	if err := out.compareWithHeads(ctx, w, heads, notedHead); err != nil {
 		return out, err
 	}
 	out.Problems = append(wrong, out.Problems...)
@@ -91,20 +91,25 @@ func checkProof(ctx context.Context, w *verb.Workspace, since string, sign bool)
 	if !out.OK || !sign {
 		return out, nil
 	}
-	if err := signing.SignNow(w, p.Store, out.Last, out.Head); err != nil {
+	if err := signing.SignHead(w, p.StorePath, out.LastSeq, out.Head); err != nil {
 		return out, err
 	}
-	heads, _, err = signing.SignedHeads(p.Store)
+	heads, _, err = signing.ReadSignedHeads(p.StorePath)
 	if err != nil {
 		return out, err
 	}
-	return out, out.prove(ctx, w, heads, "")
+	return out, out.compareWithHeads(ctx, w, heads, "")
 }
 
-// prove compares the log of a sound memory with the signed heads, unless nil, and with the noted
+// compareWithHeads compares the log of a sound memory with the signed heads, unless nil, and with the noted
 // head, unless "".
-func (o *CheckOut) prove(ctx context.Context, w *verb.Workspace, heads *signing.HeadsCheck, noted string) error {
-	o.Heads = heads
+func (o *CheckOut) compareWithHeads(
+	ctx context.Context,
+	w *verb.Workspace,
+	heads *signing.HeadsCheck,
+	noted string,
+) error {
+	o.SignedHeads = heads
 	if heads != nil {
 		wrong, err := compareHeads(ctx, w, heads, *o)
 		if err != nil {
@@ -116,9 +121,9 @@ func (o *CheckOut) prove(ctx context.Context, w *verb.Workspace, heads *signing.
 		return nil
 	}
 	var err error
-	o.Since, err = findHead(ctx, w, o.Store, noted)
-	if err == nil && !o.Since.Found {
-		o.Problems = append(o.Problems, heads.Without(noted, o.First))
+	o.SinceHead, err = findHead(ctx, w, o.Store, noted)
+	if err == nil && !o.SinceHead.Found {
+		o.Problems = append(o.Problems, heads.UnknownHeadProblem(noted, o.FirstSeq))
 	}
 	return err
 }
@@ -134,12 +139,12 @@ func compareHeads(
 	if err != nil {
 		return nil, err
 	}
-	return heads.Compare(ctx, w, out.Store, h, out.Last)
+	return heads.CompareWithLog(ctx, w, out.Store, h, out.LastSeq)
 }
 
 // findHead finds the change with that hash.
 func findHead(ctx context.Context, w *verb.Workspace, store, head string) (*NotedHead, error) {
-	ctx, m, err := w.Memory(ctx, verb.Own)
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {
 		return nil, err
 	}
@@ -151,14 +156,14 @@ func findHead(ctx context.Context, w *verb.Workspace, store, head string) (*Note
 		if c.Hash == head {
 			out.Found = true
 			out.Seq = c.Seq
-			out.Time = verb.Timestamp(c.Time)
+			out.Time = verb.FormatTimestamp(c.Time)
 			return out, nil
 		}
 	}
 	// the hash may be the start of the chain, which is the hash before the first change
 	h, err := readHeader(store)
-	if err == nil && hex.EncodeToString(h.Chain[:]) == head {
-		out.Found, out.Seq = true, h.Base
+	if err == nil && hex.EncodeToString(h.BaseChain[:]) == head {
+		out.Found, out.Seq = true, h.BaseSeq
 	}
 	return out, err
 }
@@ -167,16 +172,16 @@ func findHead(ctx context.Context, w *verb.Workspace, store, head string) (*Note
 func (o VerifyOut) Report() (r report.Report) {
 	switch {
 	case !o.OK:
-		return o.unsound()
-	case o.Last == 0:
-		r.Linef("sound: no change was made yet")
+		return o.problemReport()
+	case o.LastSeq == 0:
+		r.AddLinef("sound: no change was made yet")
 	default:
-		r.Linef("sound: changes %d to %d, head %s", o.First, o.Last, o.Head)
+		r.AddLinef("sound: changes %d to %d, head %s", o.FirstSeq, o.LastSeq, o.Head)
 	}
-	n := o.Noted
+	n := o.NotedHead
 	switch {
-	case n == nil && o.Last > 0:
-		r.Notef("note the head elsewhere; oxbow log --verify --head HASH then proves that nothing up to here was " +
+	case n == nil && o.LastSeq > 0:
+		r.AddNotef("note the head elsewhere; oxbow log --verify --head HASH then proves that nothing up to here was " +
 			"edited")
 	case n == nil:
 	case !n.Found:
@@ -184,19 +189,19 @@ func (o VerifyOut) Report() (r report.Report) {
 			"what was noted is not the history of this memory: it was edited, or another memory or " +
 				"an older copy is here",
 		)
-		if o.First > 1 {
+		if o.FirstSeq > 1 {
 			why = report.Sentencef("%s, or the change was dropped by a compaction (the log begins at change %d)", why,
-				o.First)
+				o.FirstSeq)
 		}
-		r.Linef("no change has the hash %s", n.Head)
+		r.AddLinef("no change has the hash %s", n.Head)
 		r.Add(report.Line{Sentence: why, Indent: 2})
 	case n.Time == "":
-		r.Linef("the hash noted is that of the state before change %d: nothing up to there was edited", n.Seq+1)
+		r.AddLinef("the hash noted is that of the state before change %d: nothing up to there was edited", n.Seq+1)
 	default:
-		r.Linef(
+		r.AddLinef(
 			"the hash noted is that of change %d, %s: nothing up to there was edited",
 			n.Seq,
-			report.Moment(n.Time),
+			report.TimeValue(n.Time),
 		)
 	}
 	return r

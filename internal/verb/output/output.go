@@ -26,29 +26,29 @@ import (
 // oxbow, a person may have edited the file, so oxbow keeps a copy of the file next to it (see
 // [vfs.KeepCopy]). Links, directories, devices and pipes are never replaced.
 type Output struct {
-	Path  string // in the form of the operating system
-	Name  string // as the user wrote it
-	Doing string // the beginning of errors, such as "exporting"
-	Force bool   // a regular file may be replaced
+	Path      string // in the form of the operating system
+	Name      string // as the user wrote it
+	Operation string // the beginning of errors, such as "exporting"
+	Force     bool   // a regular file may be replaced
 
-	Dir   string // advice if the path is a directory (may be "")
-	Other string // advice if the path is a pipe, a device or similar (may be "")
+	DirAdvice   string // advice if the path is a directory (may be "")
+	OtherAdvice string // advice if the path is a pipe, a device or similar (may be "")
 
-	Record trust.List // records the digest of each written file (see [Host.Trusted])
+	TrustList trust.List // records the digest of each written file (see [Host.Trusted])
 }
 
-// NoteKept adds a note with the path of the copy that was kept when a file was edited. It adds nothing if kept
+// AddKeptCopyNote adds a note with the path of the copy that was kept when a file was edited. It adds nothing if kept
 // is "".
-func NoteKept(r *report.Report, kept string) {
+func AddKeptCopyNote(r *report.Report, kept string) {
 	if kept != "" {
-		r.Notef("the file was edited since oxbow wrote it; a copy is kept as %s", kept)
+		r.AddNotef("the file was edited since oxbow wrote it; a copy is kept as %s", kept)
 	}
 }
 
-// Place returns the path of the regular file to write, after following links. It returns an error
+// FindTarget returns the path of the regular file to write, after following links. It returns an error
 // if the path is a directory, device or pipe, because a rename would replace it. Without Force,
 // Place also returns an error if the file exists.
-func (o Output) Place() (string, error) {
+func (o Output) FindTarget() (string, error) {
 	fi, err := os.Stat(o.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(o.Path); err != nil {
@@ -61,71 +61,81 @@ func (o Output) Place() (string, error) {
 	}
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("%s: %w", o.Doing, err)
+		return "", fmt.Errorf("%s: %w", o.Operation, err)
 	case fi.IsDir():
-		return "", verb.Advise(verb.Invalidf("%s is a directory", o.Name), "name a file in it"+o.Dir)
+		return "", verb.Advise(verb.Invalidf("%s is a directory", o.Name), "name a file in it"+o.DirAdvice)
 	case !fi.Mode().IsRegular():
-		return "", verb.Advise(verb.Invalidf("%s is not a regular file", o.Name), "name another file"+o.Other)
+		return "", verb.Advise(verb.Invalidf("%s is not a regular file", o.Name), "name another file"+o.OtherAdvice)
 	case !o.Force:
 		return "", o.existsError()
 	}
 	path, err := filepath.EvalSymlinks(o.Path)
-	return path, verb.WrapError(o.Doing, err)
+	return path, verb.WrapError(o.Operation, err)
 }
 
 // existsError returns the error for a file that may not be replaced.
 func (o Output) existsError() error {
-	return verb.Advise(fmt.Errorf("%s: %w: %s", o.Doing, fs.ErrExist, o.Name),
+	return verb.Advise(fmt.Errorf("%s: %w: %s", o.Operation, fs.ErrExist, o.Name),
 		"name another file, or replace it with --force, which keeps a copy of a file that was edited")
 }
 
 // Write writes to a temporary file first and then renames it, so that the output path never refers
 // to a partial file. A file that is replaced keeps its mode, and a new file gets perm. If the user
 // had edited the replaced file, Write keeps a copy and returns the copy's path in kept.
-func (o Output) Write(ctx context.Context, perm fs.FileMode, write func(io.Writer) error) (kept string, err error) {
-	return o.to(ctx, func(dir vfs.FS, name string, isOurs func(string) bool) (digest, kept string, err error) {
-		return writeFile(dir, name, perm, isOurs, write)
-	})
+func (o Output) Write(
+	ctx context.Context,
+	perm fs.FileMode,
+	write func(io.Writer) error,
+) (keptCopy string, err error) {
+	return o.writeToTarget(
+		ctx,
+		func(dir vfs.FS, name string, isOurs func(string) bool) (digest, kept string, err error) {
+			return writeFile(dir, name, perm, isOurs, write)
+		},
+	)
 }
 
-// WriteBy is like Write, but the function write itself puts the complete file at the path, in a
+// WriteInOneStep is like Write, but the function write itself puts the complete file at the path, in a
 // single step. The copy of an edited file is made before the call, and removed if the function
 // fails.
-func (o Output) WriteBy(ctx context.Context, write func() error) (kept string, err error) {
-	return o.to(ctx, func(dir vfs.FS, name string, isOurs func(string) bool) (digest, kept string, err error) {
-		vfs.RemoveDrafts(dir, name)
-		kept, err = keepEdit(dir, name, isOurs)
-		if err != nil {
-			return "", "", err
-		}
-		err = write()
-		if err == nil {
-			digest, err = fileDigest(dir, name)
-		} else if kept != "" {
-			err = errors.Join(err, dir.Remove(kept))
-		}
-		return digest, kept, err
-	})
+func (o Output) WriteInOneStep(ctx context.Context, write func() error) (keptCopy string, err error) {
+	return o.writeToTarget(
+		ctx,
+		func(dir vfs.FS, name string, isOurs func(string) bool) (digest, kept string, err error) {
+			vfs.RemoveDrafts(dir, name)
+			kept, err = keepEditedCopy(dir, name, isOurs)
+			if err != nil {
+				return "", "", err
+			}
+			err = write()
+			if err == nil {
+				digest, err = fileDigest(dir, name)
+			} else if kept != "" {
+				err = errors.Join(err, dir.Remove(kept))
+			}
+			return digest, kept, err
+		},
+	)
 }
 
-// to calls write with the directory and name of the file, and with a function that reports whether
+// writeToTarget calls write with the directory and name of the file, and with a function that reports whether
 // oxbow last wrote a text with this digest there. It records the digest that write returns, and
 // returns the full path of the copy.
-func (o Output) to(
+func (o Output) writeToTarget(
 	ctx context.Context,
 	write func(dir vfs.FS, name string, isOurs func(string) bool) (digest, kept string, err error),
 ) (kept string, err error) {
-	path, err := o.Place()
+	path, err := o.FindTarget()
 	if err != nil {
 		return "", err
 	}
 	dir, err := vfs.Dir(filepath.Dir(path))
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", o.Doing, &fs.PathError{Op: "open", Path: path, Err: systemError(err)})
+		return "", fmt.Errorf("%s: %w", o.Operation, &fs.PathError{Op: "open", Path: path, Err: systemError(err)})
 	}
 	defer dir.Close()
 	digest, kept, err := write(dir, filepath.Base(path), func(digest string) bool {
-		return o.Record.Wrote(path, digest)
+		return o.TrustList.HasOutput(path, digest)
 	})
 	switch {
 	case errors.Is(err, fs.ErrExist): // another program created it in the meantime
@@ -134,9 +144,9 @@ func (o Output) to(
 		if p, ok := errors.AsType[*fs.PathError](err); ok && p.Path == filepath.Base(path) {
 			p.Path = path
 		}
-		return "", fmt.Errorf("%s: %w", o.Doing, err)
+		return "", fmt.Errorf("%s: %w", o.Operation, err)
 	}
-	_ = o.Record.AddOutput(ctx, path, digest) // otherwise the next call keeps a copy
+	_ = o.TrustList.AddOutput(ctx, path, digest) // otherwise the next call keeps a copy
 	if kept != "" {
 		kept = filepath.Join(filepath.Dir(path), kept)
 	}
@@ -174,7 +184,7 @@ func writeFile(
 			err = d.CommitNew()
 		} else {
 			err = d.Commit(func() (err error) {
-				kept, err = keepEdit(fsys, name, func(was string) bool { return was == digest || isOurs(was) })
+				kept, err = keepEditedCopy(fsys, name, func(was string) bool { return was == digest || isOurs(was) })
 				return err
 			})
 		}
@@ -190,9 +200,9 @@ func systemError(err error) error {
 	return err
 }
 
-// keepEdit copies a file unless isOurs returns true for its digest. It returns the copy's
+// keepEditedCopy copies a file unless isOurs returns true for its digest. It returns the copy's
 // name, or "" if no copy was needed.
-func keepEdit(fsys vfs.FS, name string, isOurs func(digest string) bool) (kept string, err error) {
+func keepEditedCopy(fsys vfs.FS, name string, isOurs func(digest string) bool) (kept string, err error) {
 	switch digest, err := fileDigest(fsys, name); {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", nil

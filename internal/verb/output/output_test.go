@@ -31,10 +31,10 @@ func writes(text string) func(io.Writer) error {
 func TestOutputKeepsEdits(t *testing.T) {
 	dir := t.TempDir()
 	o := Output{
-		Path:   filepath.Join(dir, "f"),
-		Name:   "f",
-		Doing:  "exporting",
-		Record: trust.List{Dir: filepath.Join(dir, "record")},
+		Path:      filepath.Join(dir, "f"),
+		Name:      "f",
+		Operation: "exporting",
+		TrustList: trust.List{Dir: filepath.Join(dir, "record")},
 	}
 	write := func(text, wantKept string) {
 		t.Helper()
@@ -63,7 +63,7 @@ func TestOutputKeepsEdits(t *testing.T) {
 	write("four", "") // no edit would be lost
 	edit("one")       // an older text by oxbow
 	write("five", "f.kept-2")
-	if kept, err := o.WriteBy(t.Context(), func() error {
+	if kept, err := o.WriteInOneStep(t.Context(), func() error {
 		return os.WriteFile(o.Path, []byte("six"), 0o600)
 	}); kept != "" || err != nil {
 		t.Errorf("WriteBy() = %q, %v", kept, err)
@@ -73,7 +73,7 @@ func TestOutputKeepsEdits(t *testing.T) {
 	if err := errors.Join(os.WriteFile(left, nil, 0o600), os.Chtimes(left, time.Time{}, time.Unix(0, 0))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := o.WriteBy(t.Context(), func() error {
+	if _, err := o.WriteInOneStep(t.Context(), func() error {
 		return os.WriteFile(o.Path, []byte("seven and more"), 0o600)
 	}); err != nil {
 		t.Error(err)
@@ -83,7 +83,8 @@ func TestOutputKeepsEdits(t *testing.T) {
 	}
 	edit("typed again")
 	failed := errors.New("failed")
-	if kept, err := o.WriteBy(t.Context(), func() error { return failed }); kept != "" || !errors.Is(err, failed) {
+	if kept, err := o.WriteInOneStep(t.Context(), func() error { return failed }); kept != "" ||
+		!errors.Is(err, failed) {
 		t.Errorf("WriteBy() = %q, %v, want the error and no copy", kept, err)
 	}
 	if _, err := o.Write(t.Context(), 0o600, func(io.Writer) error { return failed }); !errors.Is(err, failed) {
@@ -92,12 +93,12 @@ func TestOutputKeepsEdits(t *testing.T) {
 	if b, _ := os.ReadFile(o.Path); string(b) != "typed again" {
 		t.Errorf("after a failure the file holds %q", b)
 	}
-	if kept, err := o.WriteBy(t.Context(), func() error {
+	if kept, err := o.WriteInOneStep(t.Context(), func() error {
 		return os.WriteFile(o.Path+".new", nil, 0o600)
 	}); filepath.Base(kept) != "f.kept-3" || err != nil {
 		t.Errorf("WriteBy() = %q, %v, want f.kept-3", kept, err)
 	}
-	o.Record = trust.List{} // there is no record of written files
+	o.TrustList = trust.List{} // there is no record of written files
 	write("eight", "f.kept-4")
 	for name, want := range map[string]string{"f.kept": "typed", "f.kept-2": "one", "f.kept-3": "typed again"} {
 		if b, err := os.ReadFile(filepath.Join(dir, name)); string(b) != want || err != nil {
@@ -114,7 +115,7 @@ func TestOutputReplacesFilesOnly(t *testing.T) {
 	}
 	dir := t.TempDir()
 	at := func(name string) Output {
-		return Output{Path: filepath.Join(dir, name), Name: name, Doing: "exporting", Force: true}
+		return Output{Path: filepath.Join(dir, name), Name: name, Operation: "exporting", Force: true}
 	}
 	if err := errors.Join(os.WriteFile(at("file").Path, []byte("typed"), 0o640), os.Symlink("file", at("link").Path),
 		os.Symlink("none", at("broken").Path), os.Mkdir(at("dir").Path, 0o700)); err != nil {

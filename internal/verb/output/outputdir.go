@@ -15,33 +15,33 @@ import (
 
 // OutputDir is a directory that a verb creates for the user as a whole, such as a new home.
 type OutputDir struct {
-	Path  string // absolute, in the form of the operating system
-	Name  string // as the user wrote it
-	Doing string // the beginning of errors, such as "making the new home"
+	Path      string // absolute, in the form of the operating system
+	Name      string // as the user wrote it
+	Operation string // the beginning of errors, such as "making the new home"
 }
 
-// Check returns an error if the path leads to something that is not an empty directory.
-func (o OutputDir) Check() error {
+// CheckEmpty returns an error if the path leads to something that is not an empty directory.
+func (o OutputDir) CheckEmpty() error {
 	entries, err := os.ReadDir(o.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return fmt.Errorf("%s: %w", o.Doing, err)
+		return fmt.Errorf("%s: %w", o.Operation, err)
 	case len(entries) > 0:
 		return verb.Advise(
-			fmt.Errorf("%s: %s is not empty: %w", o.Doing, o.Name, fs.ErrExist),
+			fmt.Errorf("%s: %s is not empty: %w", o.Operation, o.Name, fs.ErrExist),
 			"name a directory that does not exist yet",
 		)
 	}
 	return nil
 }
 
-// Build calls write with the path of an empty directory, and renames this directory to the output path when
+// BuildInPlace calls write with the path of an empty directory, and renames this directory to the output path when
 // write has returned. If write fails or the process is killed, the output path is unchanged: it does not exist,
 // or is an empty directory. If an interrupted run left files, Build removes them and returns their path.
 // Otherwise it returns "".
-func (o OutputDir) Build(write func(dir string) error) (cleared string, err error) {
+func (o OutputDir) BuildInPlace(write func(dir string) error) (clearedPath string, err error) {
 	target := o.Path
 	if real, err := filepath.EvalSymlinks(target); err == nil {
 		target = real // target of a link to an empty directory
@@ -56,28 +56,28 @@ func (o OutputDir) Build(write func(dir string) error) (cleared string, err erro
 	}
 	parent := filepath.Dir(target)
 	if err := os.MkdirAll(parent, 0o700); err != nil {
-		return "", fmt.Errorf("%s: %w", o.Doing, err)
+		return "", fmt.Errorf("%s: %w", o.Operation, err)
 	}
 	fsys, err := vfs.Dir(parent)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", o.Doing, err)
+		return "", fmt.Errorf("%s: %w", o.Operation, err)
 	}
 	defer func() { err = errors.Join(err, fsys.Close()) }()
 	draft, err := vfs.NewDraftDir(fsys, filepath.Base(target), 0o700)
 	switch {
 	case errors.Is(err, vfs.ErrBusy):
-		return "", verb.Advise(fmt.Errorf("%s: %w", o.Doing, err), "wait for that run, or name another directory")
+		return "", verb.Advise(fmt.Errorf("%s: %w", o.Operation, err), "wait for that run, or name another directory")
 	case errors.Is(err, fs.ErrExist):
-		return "", verb.Advise(fmt.Errorf("%s: %w", o.Doing, err), "name a directory that does not exist yet")
+		return "", verb.Advise(fmt.Errorf("%s: %w", o.Operation, err), "name a directory that does not exist yet")
 	case err != nil:
-		return "", fmt.Errorf("%s: %w", o.Doing, err)
+		return "", fmt.Errorf("%s: %w", o.Operation, err)
 	}
 	if name := draft.Cleared(); name != "" {
-		cleared = filepath.Join(parent, name)
+		clearedPath = filepath.Join(parent, name)
 	}
 	err = write(filepath.Join(parent, filepath.FromSlash(draft.Dir())))
 	if err == nil {
-		err = verb.WrapError(o.Doing, draft.Commit())
+		err = verb.WrapError(o.Operation, draft.Commit())
 	}
-	return cleared, errors.Join(err, draft.Discard())
+	return clearedPath, errors.Join(err, draft.Discard())
 }

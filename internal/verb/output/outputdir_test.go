@@ -133,7 +133,7 @@ func TestOutputDirAtEveryStop(t *testing.T) {
 func TestOutputDirLeavesOthers(t *testing.T) {
 	top := t.TempDir()
 	at := func(name string) OutputDir {
-		return OutputDir{Path: filepath.Join(top, name), Name: name, Doing: "making"}
+		return OutputDir{Path: filepath.Join(top, name), Name: name, Operation: "making"}
 	}
 	file := func(dir string) error { return os.WriteFile(filepath.Join(dir, "f"), []byte("text"), 0o600) }
 	if err := errors.Join(os.Mkdir(at("full").Path, 0o700), file(at("full").Path), os.Mkdir(at("empty").Path, 0o700),
@@ -142,13 +142,13 @@ func TestOutputDirLeavesOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"full", "a", "b"} {
-		if _, err := at(name).Build(file); !errors.Is(err, fs.ErrExist) {
+		if _, err := at(name).BuildInPlace(file); !errors.Is(err, fs.ErrExist) {
 			t.Errorf("Build(%s): %v, want %v", name, err, fs.ErrExist)
 		}
 	}
 	for _, name := range []string{"empty", "new", "deep/er"} {
-		_, err := at(name).Build(func(dir string) error {
-			if _, err := at(name).Build(file); !errors.Is(err, vfs.ErrBusy) {
+		_, err := at(name).BuildInPlace(func(dir string) error {
+			if _, err := at(name).BuildInPlace(file); !errors.Is(err, vfs.ErrBusy) {
 				t.Errorf("Build(%s) during Build: %v, want %v", name, err, vfs.ErrBusy)
 			}
 			return file(dir)
@@ -158,7 +158,7 @@ func TestOutputDirLeavesOthers(t *testing.T) {
 		}
 	}
 	boom := errors.New("boom")
-	if _, err := at("failed").Build(func(dir string) error {
+	if _, err := at("failed").BuildInPlace(func(dir string) error {
 		return errors.Join(file(dir), boom)
 	}); !errors.Is(err, boom) {
 		t.Errorf("Build of a failing function: %v, want %v", err, boom)

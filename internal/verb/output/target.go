@@ -12,9 +12,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// ownNames are the files and directories of a home that belong to oxbow, in addition to the store
+// ownFileNames are the files and directories of a home that belong to oxbow, in addition to the store
 // and the files whose names begin with the store's name.
-var ownNames = []string{"token", "settings.yaml", "profiles", "skills"}
+var ownFileNames = []string{"token", "settings.yaml", "profiles", "skills"}
 
 // CheckTarget returns an error if writing to an absolute path would destroy a part of the memory or
 // its home. These are the home itself, the store, the files whose names begin with the store's
@@ -23,7 +23,7 @@ var ownNames = []string{"token", "settings.yaml", "profiles", "skills"}
 //
 // Files are compared by identity as well as by name. Therefore a link, another spelling or a hard
 // link is refused like the file that it leads to.
-func CheckTarget(p verb.Place, path string, bound bool) error {
+func CheckTarget(p verb.Place, path string, isBound bool) error {
 	other := "name another file"
 	home := p.Dir()
 	// Check both the path of a link itself and the path that it leads to.
@@ -32,23 +32,23 @@ func CheckTarget(p verb.Place, path string, bound bool) error {
 		paths = append(paths, to)
 	}
 	for _, path := range paths {
-		if SameFile(path, p.Store) {
+		if SameFile(path, p.StorePath) {
 			return verb.Advise(verb.Invalidf("%s is the memory itself", path), other)
 		}
 		if SameFile(path, home) {
 			return verb.Advise(verb.Invalidf("%s is the home of the memory", path), "name another path")
 		}
-		inner, inside := relativeBelow(path, home)
+		inner, inside := relativeToDir(path, home)
 		if !inside {
 			continue
 		}
 		first, _, _ := strings.Cut(filepath.ToSlash(inner), "/")
 		switch {
-		case p.HasOwnLayout() && strings.EqualFold(inner, filepath.Base(p.Store)):
+		case p.HasOwnLayout() && strings.EqualFold(inner, filepath.Base(p.StorePath)):
 			return verb.Advise(verb.Invalidf("%s is the memory itself", path), other)
-		case ownsName(p, first):
+		case isOwnName(p, first):
 			return verb.Advise(verb.Invalidf("%s belongs to the memory in %s", path, home), other)
-		case bound:
+		case isBound:
 			return verb.Advise(
 				verb.Invalidf("%s is inside the home of the memory, and this run is bound to a profile", path),
 				"name a file outside of "+home,
@@ -60,22 +60,22 @@ func CheckTarget(p verb.Place, path string, bound bool) error {
 			)
 		}
 	}
-	return checkLinks(p, path, other)
+	return checkHardLinks(p, path, other)
 }
 
-// ownsName reports whether a file of that name in the home is the memory's own.
-func ownsName(p verb.Place, name string) bool {
+// isOwnName reports whether a file of that name in the home is the memory's own.
+func isOwnName(p verb.Place, name string) bool {
 	name = strings.ToLower(name) // some file systems ignore case
-	store := strings.ToLower(filepath.Base(p.Store))
+	store := strings.ToLower(filepath.Base(p.StorePath))
 	isStore := name == store || strings.HasPrefix(name, store+".")
-	if isStore && p.Store != p.Dir() {
+	if isStore && p.StorePath != p.Dir() {
 		return true
 	}
-	return p.HasOwnLayout() && filepath.Dir(p.Store) == p.Home && slices.Contains(ownNames, name)
+	return p.HasOwnLayout() && filepath.Dir(p.StorePath) == p.Home && slices.Contains(ownFileNames, name)
 }
 
-// checkLinks returns an error if a path is a hard link to a file of the memory.
-func checkLinks(p verb.Place, path, remedy string) error {
+// checkHardLinks returns an error if a path is a hard link to a file of the memory.
+func checkHardLinks(p verb.Place, path, remedy string) error {
 	fi, err := os.Stat(path)
 	if err != nil || fi.IsDir() {
 		return nil
@@ -85,16 +85,16 @@ func checkLinks(p verb.Place, path, remedy string) error {
 		return fmt.Errorf("looking for the files of the memory: %w", err)
 	}
 	for _, f := range files {
-		if name := filepath.Join(p.Dir(), f.Name()); ownsName(p, f.Name()) && SameFile(path, name) {
+		if name := filepath.Join(p.Dir(), f.Name()); isOwnName(p, f.Name()) && SameFile(path, name) {
 			return verb.Advise(verb.Invalidf("%s is %s, which belongs to the memory", path, name), remedy)
 		}
 	}
 	return nil
 }
 
-// relativeBelow returns the path relative to the directory, even if it leads there through links. It
+// relativeToDir returns the path relative to the directory, even if it leads there through links. It
 // returns false if the path is not below the directory.
-func relativeBelow(path, dir string) (inner string, ok bool) {
+func relativeToDir(path, dir string) (inner string, ok bool) {
 	for {
 		parent := filepath.Dir(path)
 		if parent == path {

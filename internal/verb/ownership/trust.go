@@ -28,58 +28,64 @@ type TrustIn struct {
 
 // TrustOut is the result of Trust.
 type TrustOut struct {
-	DryRun bool          `json:"dry_run,omitempty"`
-	Home   string        `json:"home,omitempty"`
-	Before trust.Verdict `json:"before,omitzero"`
-	Did    string        `json:"did,omitempty"`  // "trusted", "revoked", or "" if nothing was done
-	Runs   string        `json:"runs,omitempty"` // the settings with which sub-agents are started
-	Homes  []trust.Home  `json:"homes,omitzero"` // set by a call with List
+	DryRun        bool          `json:"dry_run,omitempty"`
+	Home          string        `json:"home,omitempty"`
+	OldVerdict    trust.Verdict `json:"before,omitzero"`
+	Outcome       string        `json:"did,omitempty"`  // "trusted", "revoked", or "" if nothing was done
+	AgentSettings string        `json:"runs,omitempty"` // the settings with which sub-agents are started
+	Homes         []trust.Home  `json:"homes,omitzero"` // set by a call with List
 }
 
-// Trust records that the home belongs to the user. With Revoke it removes the record, and with List
+// TrustHome records that the home belongs to the user. With Revoke it removes the record, and with List
 // it lists the records of all homes.
-func Trust(ctx context.Context, w *verb.Workspace, in TrustIn) (TrustOut, error) {
+func TrustHome(ctx context.Context, w *verb.Workspace, in TrustIn) (TrustOut, error) {
 	if in.List {
-		return TrustOut{Homes: verb.NotNil(w.Host.Trusted.Homes())}, nil
+		return TrustOut{Homes: verb.EmptyIfNil(w.Host.Trusted.Homes())}, nil
 	}
-	p, err := w.Location()
+	p, err := w.FindPlace()
 	if err != nil {
 		return TrustOut{}, err
 	}
 	command := "oxbow trust " + text.ShellQuote(p.Home)
-	if err := verb.PersonOnly(w.WithSource(ctx), "decides which homes are trusted", command); err != nil {
+	if err := verb.RequirePerson(w.WithSource(ctx), "decides which homes are trusted", command); err != nil {
 		return TrustOut{}, err
 	}
-	out := TrustOut{DryRun: in.DryRun, Home: p.Home, Before: w.Host.Trusted.Judge(p.Home, p.Store)}
+	out := TrustOut{DryRun: in.DryRun, Home: p.Home, OldVerdict: w.Host.Trusted.Judge(p.Home, p.StorePath)}
 	if in.Revoke {
 		if in.DryRun {
-			out.Did = "revoked"
+			out.Outcome = "revoked"
 			return out, nil
 		}
-		was, err := w.Host.Trusted.Remove(ctx, p.Home)
+		was, err := w.Host.Trusted.RevokeHome(ctx, p.Home)
 		if was {
-			out.Did = "revoked"
+			out.Outcome = "revoked"
 		}
 		return out, err
 	}
-	if out.Before.State == trust.Refused {
-		return out, verb.Advise(fmt.Errorf("%s cannot be trusted: %s", p.Home, out.Before.Why), out.Before.Mend)
+	if out.OldVerdict.State == trust.Refused {
+		return out, verb.Advise(
+			fmt.Errorf("%s cannot be trusted: %s", p.Home, out.OldVerdict.Reason),
+			out.OldVerdict.Mend,
+		)
 	}
-	if out.Before.IsTrackedLink {
-		return out, verb.Advise(fmt.Errorf("%s cannot be trusted: %s", p.Home, out.Before.Why), out.Before.Mend)
+	if out.OldVerdict.IsTrackedLink {
+		return out, verb.Advise(
+			fmt.Errorf("%s cannot be trusted: %s", p.Home, out.OldVerdict.Reason),
+			out.OldVerdict.Mend,
+		)
 	}
 	settings := filepath.Join(p.Home, subagent.SettingsFile)
 	if _, serr := os.Stat(settings); serr == nil {
-		out.Runs = settings
+		out.AgentSettings = settings
 	}
 	if !mayBeHome(p.Home) {
-		err = verb.NoMemory(p.Home)
+		err = verb.NoMemoryError(p.Home)
 	}
-	out.Did = "trusted"
+	out.Outcome = "trusted"
 	if err != nil || in.DryRun {
 		return out, err
 	}
-	_, err = w.Host.Trusted.Add(ctx, p.Home, p.Store, settings, w.Time())
+	_, err = w.Host.Trusted.TrustHome(ctx, p.Home, p.StorePath, settings, w.CurrentTime())
 	return out, err
 }
 
@@ -92,12 +98,12 @@ func mayBeHome(path string) bool {
 	return !fi.IsDir() || trust.MayBeHome(path)
 }
 
-// Judge returns whether the memory's home is trusted. A home that the user named is the user's own.
-func Judge(h *verb.Host, p verb.Place) trust.Verdict {
-	if !p.Found {
+// JudgeHome returns whether the memory's home is trusted. A home that the user named is the user's own.
+func JudgeHome(h *verb.Host, p verb.Place) trust.Verdict {
+	if !p.FoundFromDir {
 		return trust.Verdict{State: trust.Own}
 	}
-	return h.Trusted.Judge(p.Home, p.Store)
+	return h.Trusted.Judge(p.Home, p.StorePath)
 }
 
 // UntrustedError returns the error of a change to a foreign home. It matches [oxbow.ErrReadOnly].
@@ -127,20 +133,20 @@ func CheckSpool(home string) error {
 	)
 }
 
-// TrustsPlace returns an error if the home is foreign, so that nothing in it is replaced.
-func TrustsPlace(w *verb.Workspace) error {
-	p, err := w.Location()
-	if err == nil && Judge(w.Host, p).State == trust.Foreign {
+// CheckTrusted returns an error if the home is foreign, so that nothing in it is replaced.
+func CheckTrusted(w *verb.Workspace) error {
+	p, err := w.FindPlace()
+	if err == nil && JudgeHome(w.Host, p).State == trust.Foreign {
 		err = UntrustedError(p.Home)
 	}
 	return err
 }
 
-// SettingsCount reports whether a home's settings, which name programs to start, are the user's
+// AreSettingsTrusted reports whether a home's settings, which name programs to start, are the user's
 // own. In a working tree of git they may have come with the tree, so only the settings that were
 // trusted together with the home count.
-func SettingsCount(h *verb.Host, home, settings string) bool {
-	return !git.InTree(home) || h.Trusted.TrustsSettings(home, settings)
+func AreSettingsTrusted(h *verb.Host, home, settings string) bool {
+	return !git.IsInTree(home) || h.Trusted.TrustsSettings(home, settings)
 }
 
 // Report lists the trusted homes, or tells what was done with one.
@@ -148,25 +154,25 @@ func (o TrustOut) Report() (r report.Report) {
 	switch {
 	case o.Home == "":
 		for _, h := range o.Homes {
-			how := report.Sentencef("%s since %s", report.Did(h.Made, "trusted", "made here"), h.Since)
+			how := report.Sentencef("%s since %s", report.EffectVerb(h.IsCreatedHere, "trusted", "made here"), h.Since)
 			if h.Settings != "" {
 				how = report.Sentencef("%s, with its settings", how)
 			}
 			r.Add(report.Record{Key: h.Path, Cells: []report.Cell{{Value: how}}})
 		}
 		if len(o.Homes) == 0 {
-			r.Notef("no home is recorded as yours; a home outside of every project needs no record")
+			r.AddNotef("no home is recorded as yours; a home outside of every project needs no record")
 		}
-	case o.Did == "":
-		r.Linef("%s was not trusted; nothing was changed", o.Home)
+	case o.Outcome == "":
+		r.AddLinef("%s was not trusted; nothing was changed", o.Home)
 	default:
-		did := report.Words(o.Did)
+		did := report.Words(o.Outcome)
 		if o.DryRun {
-			did = "would " + report.Did(o.Did == "revoked", "trust", "revoke the trust in")
+			did = "would " + report.EffectVerb(o.Outcome == "revoked", "trust", "revoke the trust in")
 		}
-		r.Linef("%s: %s", did, o.Home)
-		if o.Runs != "" {
-			r.Linef("  sub-agents are started as %s says; read it", o.Runs)
+		r.AddLinef("%s: %s", did, o.Home)
+		if o.AgentSettings != "" {
+			r.AddLinef("  sub-agents are started as %s says; read it", o.AgentSettings)
 		}
 	}
 	return r

@@ -29,7 +29,7 @@ func OpenSession(ctx context.Context, w *verb.Workspace, in OpenSessionIn) (Open
 	if err != nil {
 		return OpenSessionOut{}, err
 	}
-	ctx, m, err := w.Memory(ctx, verb.Write)
+	ctx, m, err := w.OpenMemory(ctx, verb.Write)
 	if err != nil {
 		return OpenSessionOut{}, err
 	}
@@ -37,17 +37,21 @@ func OpenSession(ctx context.Context, w *verb.Workspace, in OpenSessionIn) (Open
 	if err != nil {
 		return OpenSessionOut{}, err
 	}
-	h, err := handoff.Take(ctx, m, handoff.Choice{Projects: handoff.OfProject(in.Project), Judge: w.Judge})
-	if errors.Is(err, handoff.ErrNone) {
-		got, err := selectWith(ctx, w, l.Profiles, m, r, in.SelectIn)
+	h, err := handoff.TakeHandoff(
+		ctx,
+		m,
+		handoff.HandoffChoice{Projects: handoff.ProjectList(in.Project), LowerTrust: w.JudgeHandoffTrust},
+	)
+	if errors.Is(err, handoff.ErrNoHandoff) {
+		got, err := selectFromProfile(ctx, w, l.Profiles, m, r, in.SelectIn)
 		return OpenSessionOut{Selection: &got}, err
 	}
 	if err != nil {
 		return OpenSessionOut{}, err
 	}
 	opener := *l
-	opener.Default = r
-	o := opener.Load(ctx, m, h, w.LookAt(h.Files), req)
-	out := verb.OpeningOut(&o)
+	opener.DefaultProfile = r
+	o := opener.LoadHandoff(ctx, m, h, w.CheckFiles(h.Files), req)
+	out := verb.LoadedHandoffOut(&o)
 	return OpenSessionOut{Handoff: &out}, nil
 }

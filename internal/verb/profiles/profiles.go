@@ -23,7 +23,7 @@ type ProfilesIn struct{}
 
 // ProfilesOut is the result of Profiles.
 type ProfilesOut struct {
-	Profiles []ProfileRow `json:"profiles"`
+	Profiles []ListedProfile `json:"profiles"`
 }
 
 // ProfileDirs returns the names of the directories in a home that contain profiles.
@@ -32,21 +32,21 @@ func ProfileDirs() []string { return slices.Clone(profile.HomeDirs) }
 // SkillDirs returns the names of the directories in a home that contain skills.
 func SkillDirs() []string { return slices.Clone(skill.HomeDirs) }
 
-// Documents returns the names of the home's files that a profile includes by default.
-func Documents() []string { return profile.Identity() }
+// DefaultDocuments returns the names of the home's files that a profile includes by default.
+func DefaultDocuments() []string { return profile.Identity() }
 
-// ProfileRow is a profile in a list.
-type ProfileRow struct {
+// ListedProfile is a profile in a list.
+type ListedProfile struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 	File        string `json:"file"`
-	From        string `json:"from"` // home or project
+	Origin      string `json:"from"` // home or project
 	Hidden      bool   `json:"hidden,omitempty"`
-	Wrong       string `json:"wrong,omitempty"`
+	Problem     string `json:"wrong,omitempty"`
 }
 
-// origin returns the value of the field From for a profile: "project" or "home".
-func origin(project bool) string {
+// originName returns the value of the field From for a profile: "project" or "home".
+func originName(project bool) string {
 	if project {
 		return "project"
 	}
@@ -55,23 +55,23 @@ func origin(project bool) string {
 
 // ListProfiles lists all profiles.
 func ListProfiles(_ context.Context, w *verb.Workspace, _ ProfilesIn) (ProfilesOut, error) {
-	out := ProfilesOut{Profiles: []ProfileRow{}}
+	out := ProfilesOut{Profiles: []ListedProfile{}}
 	l, err := w.Loader()
 	if err != nil {
 		return out, err
 	}
 	found, err := l.Profiles.List()
 	for _, f := range found {
-		if l.Bound != nil && f.Name != l.Bound.Name {
+		if l.BoundProfile != nil && f.Name != l.BoundProfile.Name {
 			continue // a bound run sees only its own profile
 		}
-		r := ProfileRow{Name: f.Name, Description: f.Description, File: f.File, From: origin(f.Project),
+		r := ListedProfile{Name: f.Name, Description: f.Description, File: f.File, Origin: originName(f.Project),
 			Hidden: f.Hidden}
 		if f.Wrong == nil && !f.Hidden {
 			_, f.Wrong = l.Profiles.Resolve(f.Name) // a profile that it extends may be missing or form a cycle
 		}
 		if f.Wrong != nil {
-			r.Wrong = f.Wrong.Error()
+			r.Problem = f.Wrong.Error()
 		}
 		out.Profiles = append(out.Profiles, r)
 	}
@@ -83,17 +83,17 @@ type ProfileOut struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description,omitempty"`
 	File        string   `json:"file"`
-	From        string   `json:"from"`
+	Origin      string   `json:"from"`
 	Extends     []string `json:"extends"`
 	// filters, at least one of which an entry must match (empty means all entries)
-	Include   []string `json:"include"`
-	Entries   []string `json:"entries"` // names of entries that are included in addition
-	Exclude   []string `json:"exclude"` // filters for entries to exclude
-	Documents []string `json:"always_include"`
-	Process   bool     `json:"process"`
-	MaxTokens int      `json:"max_tokens"`
-	Project   string   `json:"writes_project,omitempty"`
-	Redacts   []string `json:"redacts,omitempty"` // kinds of personal data
+	Include       []string `json:"include"`
+	Entries       []string `json:"entries"` // names of entries that are included in addition
+	Exclude       []string `json:"exclude"` // filters for entries to exclude
+	Documents     []string `json:"always_include"`
+	WithProcess   bool     `json:"process"`
+	MaxTokens     int      `json:"max_tokens"`
+	Project       string   `json:"writes_project,omitempty"`
+	RedactedKinds []string `json:"redacts,omitempty"` // kinds of personal data
 }
 
 // ShowProfile returns a profile, including everything that it inherits.
@@ -103,8 +103,8 @@ func ShowProfile(_ context.Context, w *verb.Workspace, in ProfileIn) (ProfileOut
 		return ProfileOut{}, err
 	}
 	scope := r.Scope()
-	out := ProfileOut{Name: r.Name, Description: r.Description, File: r.File, From: origin(r.Project),
-		Process: r.Process, MaxTokens: r.MaxTokens, Redacts: r.Redact,
+	out := ProfileOut{Name: r.Name, Description: r.Description, File: r.File, Origin: originName(r.Project),
+		WithProcess: r.Process, MaxTokens: r.MaxTokens, RedactedKinds: r.Redact,
 		Extends: append([]string{}, r.Chain...), Include: filterTexts(scope.Any),
 		Entries: append([]string{}, scope.Names...),
 		Exclude: filterTexts(scope.Except), Documents: []string{}}
@@ -144,14 +144,14 @@ type LintOut struct {
 
 // LintedProfile lists a profile's problems.
 type LintedProfile struct {
-	Profile string   `json:"profile"`
-	Found   []string `json:"found"`
+	Profile  string   `json:"profile"`
+	Problems []string `json:"found"`
 }
 
 // Failed reports whether any profile has a problem.
 func (o LintOut) Failed() bool {
 	for _, l := range o.Profiles {
-		if len(l.Found) > 0 {
+		if len(l.Problems) > 0 {
 			return true
 		}
 	}
@@ -171,7 +171,7 @@ func LintProfiles(ctx context.Context, w *verb.Workspace, in LintIn) (LintOut, e
 			return out, err
 		}
 	}
-	ctx, m, err := w.Memory(ctx, verb.Read)
+	ctx, m, err := w.OpenMemory(ctx, verb.Read)
 	if err != nil {
 		return out, err
 	}
@@ -186,7 +186,7 @@ func LintProfiles(ctx context.Context, w *verb.Workspace, in LintIn) (LintOut, e
 }
 
 func lintProfile(ctx context.Context, set *profile.Set, m *oxbow.Memory, name string) (LintedProfile, error) {
-	l := LintedProfile{Profile: name, Found: []string{}}
+	l := LintedProfile{Profile: name, Problems: []string{}}
 	r, err := set.Resolve(name)
 	var wrong profile.Diagnostics
 	var unknown *profile.UnknownError
@@ -195,7 +195,7 @@ func lintProfile(ctx context.Context, set *profile.Set, m *oxbow.Memory, name st
 	case errors.As(err, &unknown):
 		return l, err
 	case err != nil: // report an unreadable file like any other problem
-		l.Found = append(l.Found, err.Error())
+		l.Problems = append(l.Problems, err.Error())
 	default:
 		wrong, err = set.Lint(ctx, m, &r)
 		if err != nil {
@@ -203,7 +203,7 @@ func lintProfile(ctx context.Context, set *profile.Set, m *oxbow.Memory, name st
 		}
 	}
 	for _, w := range wrong {
-		l.Found = append(l.Found, w.String())
+		l.Problems = append(l.Problems, w.String())
 	}
 	return l, nil
 }
@@ -211,9 +211,9 @@ func lintProfile(ctx context.Context, set *profile.Set, m *oxbow.Memory, name st
 // DiffProfilesIn is the argument of DiffProfiles. It names two profiles, or a profile and
 // a date.
 type DiffProfilesIn struct {
-	A    string `json:"a"               flag:"-" usage:"name of a profile"`
-	B    string `json:"b,omitempty"     flag:"-"`
-	AsOf string `json:"as_of,omitempty"          usage:"use the memory of this DATE, or after this change; with one profile, compare it with the present memory" value:"DATE"`
+	ProfileA string `json:"a"               flag:"-" usage:"name of a profile"`
+	ProfileB string `json:"b,omitempty"     flag:"-"`
+	AsOf     string `json:"as_of,omitempty"          usage:"use the memory of this DATE, or after this change; with one profile, compare it with the present memory" value:"DATE"`
 }
 
 // DiffProfilesOut is the result of DiffProfiles.
@@ -239,18 +239,18 @@ func (s ProfileSide) String() string {
 // DiffProfiles compares the entries that two profiles select, or that a profile selects at two
 // times.
 func DiffProfiles(ctx context.Context, w *verb.Workspace, in DiffProfilesIn) (DiffProfilesOut, error) {
-	l, a, err := ResolveProfile(w, in.A)
+	l, a, err := ResolveProfile(w, in.ProfileA)
 	if err != nil {
 		return DiffProfilesOut{}, err
 	}
 	b := a
-	if in.B != "" {
-		_, b, err = ResolveProfile(w, in.B)
+	if in.ProfileB != "" {
+		_, b, err = ResolveProfile(w, in.ProfileB)
 		if err != nil {
 			return DiffProfilesOut{}, err
 		}
 	}
-	ctx, m, err := w.Memory(ctx, verb.Read)
+	ctx, m, err := w.OpenMemory(ctx, verb.Read)
 	if err != nil {
 		return DiffProfilesOut{}, err
 	}
@@ -259,7 +259,7 @@ func DiffProfiles(ctx context.Context, w *verb.Workspace, in DiffProfilesIn) (Di
 		return DiffProfilesOut{}, err
 	}
 	x, y := profile.Side{Profile: a, AsOf: req.AsOf}, profile.Side{Profile: b}
-	if in.B != "" {
+	if in.ProfileB != "" {
 		y.AsOf = req.AsOf
 	}
 	d, err := l.Profiles.Diff(ctx, m, x, y)
@@ -272,14 +272,14 @@ func DiffProfiles(ctx context.Context, w *verb.Workspace, in DiffProfilesIn) (Di
 // NewProfileIn is the argument of NewProfile.
 type NewProfileIn struct {
 	Name            string   `json:"name"                       flag:"-"               usage:"name of the profile"`
-	Description     string   `json:"description,omitempty"                             usage:"a SENTENCE that describes the job of an agent with this profile"                         value:"SENTENCE"`
-	Extends         []string `json:"extends,omitempty"                                 usage:"also include what this PROFILE includes, and exclude what it excludes"                                    value:"PROFILE"`
+	Description     string   `json:"description,omitempty"                             usage:"a SENTENCE that describes the job of an agent with this profile"         value:"SENTENCE"`
+	Extends         []string `json:"extends,omitempty"                                 usage:"also include what this PROFILE includes, and exclude what it excludes"   value:"PROFILE"`
 	Projects        []string `json:"projects,omitempty"         flag:"project"         usage:"a PROJECT that is included"`
 	Tags            []string `json:"tags,omitempty"             flag:"tag"             usage:"a TAG that is included"`
 	WithoutProjects []string `json:"without_projects,omitempty" flag:"without-project" usage:"a PROJECT that is left out"                                              value:"PROJECT"`
 	WithoutTags     []string `json:"without_tags,omitempty"     flag:"without-tag"     usage:"a TAG that is left out"                                                  value:"TAG"`
-	Always          []string `json:"always_include,omitempty"   flag:"always"          usage:"a FILE of the home that is always included (default SOUL.md, MEMORY.md)" value:"FILE"`
-	MaxTokens       *int     `json:"max_tokens,omitempty"                              usage:"at most N tokens of text for the agent"                                                                   also:"token_budget,budget"`
+	AlwaysInclude   []string `json:"always_include,omitempty"   flag:"always"          usage:"a FILE of the home that is always included (default SOUL.md, MEMORY.md)" value:"FILE"`
+	MaxTokens       *int     `json:"max_tokens,omitempty"                              usage:"at most N tokens of text for the agent"                                                   also:"token_budget,budget"`
 }
 
 // NewProfileOut is the result of NewProfile.
@@ -295,10 +295,10 @@ func NewProfile(ctx context.Context, w *verb.Workspace, in NewProfileIn) (NewPro
 	if err != nil {
 		return NewProfileOut{}, err
 	}
-	if err := provenance.RefuseRepeats(w.WithSource(ctx), w, "description", in.Name, in.Description); err != nil {
+	if err := provenance.CheckForeignRepeats(w.WithSource(ctx), w, "description", in.Name, in.Description); err != nil {
 		return NewProfileOut{}, err
 	}
-	notes, err := in.screen(w.WithSource(ctx), &w.Secrets)
+	notes, err := in.redactSecrets(w.WithSource(ctx), &w.Secrets)
 	if err != nil {
 		return NewProfileOut{}, err
 	}
@@ -314,33 +314,33 @@ func NewProfile(ctx context.Context, w *verb.Workspace, in NewProfileIn) (NewPro
 			return NewProfileOut{}, err
 		}
 	}
-	file, err := l.Profiles.Create(in.Name, []byte(in.yaml()))
+	file, err := l.Profiles.Create(in.Name, []byte(in.encodeYAML()))
 	if err != nil {
 		return NewProfileOut{}, fmt.Errorf("making profile %q: %w", in.Name, err)
 	}
 	return NewProfileOut{in.Name, file, notes}, nil
 }
 
-// screen replaces secrets in all texts of the profile, and returns notes about them.
-func (in *NewProfileIn) screen(ctx context.Context, s *verb.Secrets) (notes []verb.Note, err error) {
+// redactSecrets replaces secrets in all texts of the profile, and returns notes about them.
+func (in *NewProfileIn) redactSecrets(ctx context.Context, s *verb.SecretPolicy) (notes []verb.Note, err error) {
 	texts := []*string{&in.Name, &in.Description}
 	for _, list := range []*[]string{&in.Extends, &in.Projects, &in.Tags, &in.WithoutProjects, &in.WithoutTags,
-		&in.Always} {
+		&in.AlwaysInclude} {
 		*list = slices.Clone(*list)
 		for i := range *list {
 			texts = append(texts, &(*list)[i])
 		}
 	}
 	found, err := s.ScreenTexts(ctx, "profile", texts...)
-	if note := verb.ReplacedSecrets(found); note != "" {
-		notes = append(notes, verb.Plain(note))
+	if note := verb.ReplacedSecretsText(found); note != "" {
+		notes = append(notes, verb.PlainNote(note))
 	}
 	return notes, err
 }
 
-// yaml returns the profile as YAML. All values are quoted, so that none is read as a number, a date
+// encodeYAML returns the profile as YAML. All values are quoted, so that none is read as a number, a date
 // or YAML syntax.
-func (in *NewProfileIn) yaml() string {
+func (in *NewProfileIn) encodeYAML() string {
 	var b strings.Builder
 	list := func(indent, key string, values []string) {
 		if len(values) == 0 {
@@ -367,7 +367,7 @@ func (in *NewProfileIn) yaml() string {
 			list("  ", "tags", c.tags)
 		}
 	}
-	list("", "always_include", in.Always)
+	list("", "always_include", in.AlwaysInclude)
 	most := profile.DefaultMaxTokens
 	if in.MaxTokens != nil {
 		most = *in.MaxTokens
@@ -378,63 +378,63 @@ func (in *NewProfileIn) yaml() string {
 
 // ReplaceProfileIn is the argument of ReplaceProfile.
 type ReplaceProfileIn struct {
-	Name string `json:"name" flag:"-" usage:"Name of the profile."`
-	Was  []byte `json:"-"` // the file when it was read
-	Text []byte `json:"-"` // the new content
+	Name    string `json:"name" flag:"-" usage:"Name of the profile."`
+	OldText []byte `json:"-"` // the file when it was read
+	NewText []byte `json:"-"` // the new content
 }
 
 // ReplaceProfileOut is the result of ReplaceProfile.
 type ReplaceProfileOut struct {
-	Name    string   `json:"name"`
-	File    string   `json:"file"`
-	Outcome string   `json:"outcome"` // updated or unchanged
-	Found   []string `json:"found"`   // problems in this profile and in profiles that extend it
+	Name     string   `json:"name"`
+	File     string   `json:"file"`
+	Outcome  string   `json:"outcome"` // updated or unchanged
+	Problems []string `json:"found"`   // problems in this profile and in profiles that extend it
 }
 
 // ReplaceProfile replaces the file of a profile if its content is still in.Was. It returns an error
 // if the new text is not a valid profile.
 func ReplaceProfile(ctx context.Context, w *verb.Workspace, in ReplaceProfileIn) (ReplaceProfileOut, error) {
-	out := ReplaceProfileOut{Name: in.Name, Outcome: "unchanged", Found: []string{}}
+	out := ReplaceProfileOut{Name: in.Name, Outcome: "unchanged", Problems: []string{}}
 	l, err := w.Loader()
 	if err != nil {
 		return out, err
 	}
 	out.File, err = l.Profiles.File(in.Name)
-	if err != nil || bytes.Equal(in.Was, in.Text) {
+	if err != nil || bytes.Equal(in.OldText, in.NewText) {
 		return out, err
 	}
-	if err := provenance.RefuseRepeats(w.WithSource(ctx), w, "profile", string(in.Text)); err != nil {
+	if err := provenance.CheckForeignRepeats(w.WithSource(ctx), w, "profile", string(in.NewText)); err != nil {
 		return out, err
 	}
-	text := string(in.Text)
+	text := string(in.NewText)
 	found, err := w.Secrets.ScreenTexts(w.WithSource(ctx), "profile", &text)
 	if err != nil {
 		return out, err
 	}
-	in.Text = []byte(text)
+	in.NewText = []byte(text)
 	if found != nil {
-		out.Found = append(out.Found, verb.ReplacedSecrets(found))
+		out.Problems = append(out.Problems, verb.ReplacedSecretsText(found))
 	}
-	if err := tryProfile(ctx, w, l.Profiles, in, &out); err != nil {
-		if len(bytes.TrimSpace(in.Text)) == 0 {
+	if err := checkNewProfile(ctx, w, l.Profiles, in, &out); err != nil {
+		if len(bytes.TrimSpace(in.NewText)) == 0 {
 			err = verb.Advise(err, "a profile that is not wanted any more is a file that you can remove")
 		}
 		return out, err
 	}
 	out.Outcome = "updated"
-	return out, l.Profiles.Replace(in.Name, in.Was, in.Text)
+	return out, l.Profiles.Replace(in.Name, in.OldText, in.NewText)
 }
 
-// tryProfile lints the profile with the new text, and reports in out the problems that it would
+// checkNewProfile lints the profile with the new text, and reports in out the problems that it would
 // have and the profiles that would become unreadable. It returns an error if the text is not a
 // valid profile.
-func tryProfile(
+func checkNewProfile(
 	ctx context.Context, w *verb.Workspace,
 	set *profile.Set,
 	in ReplaceProfileIn,
 	out *ReplaceProfileOut,
 ) error {
-	after, err := set.Trial(in.Name, in.Text)
+	after, err := set.Trial(in.Name, in.NewText)
 	if err != nil {
 		return err
 	}
@@ -451,16 +451,16 @@ func tryProfile(
 			continue // it had an error before
 		}
 		if _, err := after.Resolve(n); err != nil {
-			out.Found = append(out.Found, fmt.Sprintf("profile %s cannot be read with this: %v", n, err))
+			out.Problems = append(out.Problems, fmt.Sprintf("profile %s cannot be read with this: %v", n, err))
 		}
 	}
-	ctx, m, err := w.Memory(ctx, verb.Read)
+	ctx, m, err := w.OpenMemory(ctx, verb.Read)
 	if err != nil {
 		return err
 	}
 	found, err := after.Lint(ctx, m, &r)
 	for _, f := range found {
-		out.Found = append(out.Found, f.String())
+		out.Problems = append(out.Problems, f.String())
 	}
 	return err
 }

@@ -13,20 +13,20 @@ import (
 // Report lists the profiles. Each profile is shown with its description or, if the profile has
 // problems, with the first problem.
 func (o ProfilesOut) Report() (r report.Report) {
-	table := report.Table{Wrap: true}
+	table := report.Table{WrapsLastColumn: true}
 	for _, p := range o.Profiles {
 		description := report.Sentencef("%s", p.Description)
-		if p.Wrong != "" {
-			first, _, _ := strings.Cut(p.Wrong, "\n")
+		if p.Problem != "" {
+			first, _, _ := strings.Cut(p.Problem, "\n")
 			description = report.Sentencef("wrong: %s", first)
 		}
 		if p.Hidden {
 			description = report.Sentencef("(hidden by the one before) %s", description)
 		}
-		table.Rows = append(table.Rows, []any{report.Text(p.Name), report.Words(p.From), description})
+		table.Rows = append(table.Rows, []any{report.Text(p.Name), report.Words(p.Origin), description})
 	}
 	if len(o.Profiles) == 0 {
-		r.Notef("there are no profiles yet; oxbow profile new NAME makes one")
+		r.AddNotef("there are no profiles yet; oxbow profile new NAME makes one")
 		return r
 	}
 	r.Add(table)
@@ -35,10 +35,10 @@ func (o ProfilesOut) Report() (r report.Report) {
 
 // Report shows what a profile includes.
 func (o ProfileOut) Report() (r report.Report) {
-	r.Linef("%s", report.Name(o.Name))
+	r.AddLinef("%s", report.Name(o.Name))
 	fields := report.Fields{Cells: []report.Cell{
 		{Name: "says", Value: o.Description},
-		{Name: "file", Value: report.Sentencef("%s, of the %s", report.Text(o.File), report.Words(o.From))},
+		{Name: "file", Value: report.Sentencef("%s, of the %s", report.Text(o.File), report.Words(o.Origin))},
 		{Name: "extends", Value: report.Names(o.Extends)},
 	}}
 	add := func(name string, value any) {
@@ -50,14 +50,14 @@ func (o ProfileOut) Report() (r report.Report) {
 	for _, name := range o.Entries {
 		add("includes", report.Sentencef("the entry %s", report.Name(name)))
 	}
-	if o.Process {
+	if o.WithProcess {
 		add("includes", report.Words("process:true, to read only"))
 	}
 	for _, filter := range o.Exclude {
 		add("excludes", report.Text(filter))
 	}
 	add("always", report.Names(o.Documents))
-	add("redacts", report.Names(o.Redacts))
+	add("redacts", report.Names(o.RedactedKinds))
 	add("budget", report.Sentencef("%d tokens", o.MaxTokens))
 	if o.Project != "" {
 		add("writes", report.Sentencef("project:%s on new entries that name no project", report.Text(o.Project)))
@@ -73,13 +73,17 @@ func (o ProfileBudgetOut) Report() (r report.Report) {
 		if d.Wrong != "" {
 			document = report.Sentencef("%s: %s", document, report.Text(d.Wrong))
 		}
-		r.Linef("%8d  %s", d.Tokens, document)
+		r.AddLinef("%8d  %s", d.Tokens, document)
 	}
-	r.Linef("%8d  always there: the documents and the head", o.Fixed)
-	r.Linef("%8d  all of %s that it includes", o.Tokens, report.Words(text.Count(o.Entries, "entry", "entries")))
-	r.Linef("%8d  room, by the same estimate, that max_tokens %d surely leaves", o.Room, o.MaxTokens)
-	if o.Fixed+o.Tokens > o.Room {
-		r.Notef("not all of it fits; oxbow profile select NAME --manifest shows what is cut")
+	r.AddLinef("%8d  always there: the documents and the head", o.Fixed)
+	r.AddLinef(
+		"%8d  all of %s that it includes",
+		o.Tokens,
+		report.Words(text.FormatCount(o.Entries, "entry", "entries")),
+	)
+	r.AddLinef("%8d  room, by the same estimate, that max_tokens %d surely leaves", o.RemainingTokens, o.MaxTokens)
+	if o.Fixed+o.Tokens > o.RemainingTokens {
+		r.AddNotef("not all of it fits; oxbow profile select NAME --manifest shows what is cut")
 	}
 	return r
 }
@@ -87,38 +91,41 @@ func (o ProfileBudgetOut) Report() (r report.Report) {
 // Report lists the problems of the profiles.
 func (o LintOut) Report() (r report.Report) {
 	for _, l := range o.Profiles {
-		for _, f := range l.Found {
-			r.Linef("%s", report.Text(f))
+		for _, f := range l.Problems {
+			r.AddLinef("%s", report.Text(f))
 		}
 	}
 	if !o.Failed() {
-		r.Notef("nothing is odd about %s", report.Words(text.Count(len(o.Profiles), "profile", "profiles")))
+		r.AddNotef("nothing is odd about %s", report.Words(text.FormatCount(len(o.Profiles), "profile", "profiles")))
 	}
 	return r
 }
 
 // Report tells which file was written.
 func (o NewProfileOut) Report() (r report.Report) {
-	r.Linef("Wrote %s", report.Text(o.File))
+	r.AddLinef("Wrote %s", report.Text(o.File))
 	report.AddNotes(&r, o.Notes)
-	r.Notef("oxbow profile lint %s looks it over; oxbow profile select %s shows what it selects", report.Text(o.Name),
-		report.Text(o.Name))
+	r.AddNotef(
+		"oxbow profile lint %s looks it over; oxbow profile select %s shows what it selects",
+		report.Text(o.Name),
+		report.Text(o.Name),
+	)
 	return r
 }
 
 // Report tells whether the file was changed, and lists problems that do not prevent its use.
 func (o ReplaceProfileOut) Report() (r report.Report) {
-	r.Linef("%s is %s", report.Text(o.File), report.Words(o.Outcome))
-	for _, f := range o.Found {
-		r.Notef("%s", report.Text(f))
+	r.AddLinef("%s is %s", report.Text(o.File), report.Words(o.Outcome))
+	for _, f := range o.Problems {
+		r.AddNotef("%s", report.Text(f))
 	}
 	return r
 }
 
 // Report lists the differences between two selections.
 func (o DiffProfilesOut) Report() (r report.Report) {
-	r.Linef("--- %s (about %d tokens)", report.Text(o.A.String()), o.TokensA)
-	r.Linef("+++ %s (about %d tokens)", report.Text(o.B.String()), o.TokensB)
+	r.AddLinef("--- %s (about %d tokens)", report.Text(o.A.String()), o.TokensA)
+	r.AddLinef("+++ %s (about %d tokens)", report.Text(o.B.String()), o.TokensB)
 	list := func(mark, kind report.Words, all []profile.Chosen) {
 		for _, c := range all {
 			row := report.Sentencef("%s %7d  %s%s", mark, c.Tokens, kind, report.Text(c.Name))
@@ -134,8 +141,8 @@ func (o DiffProfilesOut) Report() (r report.Report) {
 	list("-", "", o.OnlyA)
 	list("+", "", o.OnlyB)
 	for _, c := range o.Changed {
-		r.Linef("~ %7d  %s (was %d)", c.B, report.Text(c.Name), c.A)
+		r.AddLinef("~ %7d  %s (was %d)", c.B, report.Text(c.Name), c.A)
 	}
-	r.Notef("%s the same", report.Words(text.Count(o.Same, "entry is", "entries are")))
+	r.AddNotef("%s the same", report.Words(text.FormatCount(o.Same, "entry is", "entries are")))
 	return r
 }

@@ -16,26 +16,26 @@ import (
 // SelectIn is the argument of Select. Without a profile, it is the profile that the caller is bound
 // to, or the whole memory.
 type SelectIn struct {
-	Profile string `json:"profile,omitempty"    flag:"-" usage:"Name of the profile."`
-	Query   string `json:"query,omitempty"               usage:"rank entries higher if they match this TEXT"        value:"TEXT"`
-	Budget  int    `json:"max_tokens,omitempty"          usage:"at most N tokens, instead of the profile's limit"                         also:"token_budget,budget"`
-	AsOf    string `json:"as_of,omitempty"               usage:"the memory at this DATE, or after this change" value:"DATE"`
+	Profile   string `json:"profile,omitempty"    flag:"-" usage:"Name of the profile."`
+	Query     string `json:"query,omitempty"               usage:"rank entries higher if they match this TEXT"      value:"TEXT"`
+	MaxTokens int    `json:"max_tokens,omitempty"          usage:"at most N tokens, instead of the profile's limit"              also:"token_budget,budget"`
+	AsOf      string `json:"as_of,omitempty"               usage:"the memory at this DATE, or after this change"    value:"DATE"`
 }
 
-// Select returns the selection of a profile.
-func Select(ctx context.Context, w *verb.Workspace, in SelectIn) (verb.SelectionOut, error) {
+// SelectEntries returns the selection of a profile.
+func SelectEntries(ctx context.Context, w *verb.Workspace, in SelectIn) (verb.SelectionOut, error) {
 	l, r, err := ResolveProfile(w, in.Profile)
 	if err != nil {
 		return verb.SelectionOut{}, err
 	}
-	ctx, m, err := w.Memory(ctx, verb.Read)
+	ctx, m, err := w.OpenMemory(ctx, verb.Read)
 	if err != nil {
 		return verb.SelectionOut{}, err
 	}
-	return selectWith(ctx, w, l.Profiles, m, r, in)
+	return selectFromProfile(ctx, w, l.Profiles, m, r, in)
 }
 
-func selectWith(
+func selectFromProfile(
 	ctx context.Context, w *verb.Workspace,
 	set *profile.Set,
 	m *oxbow.Memory,
@@ -55,11 +55,11 @@ func selectWith(
 
 // selectionRequest returns the request for a selection, with its date as the number of a change.
 func selectionRequest(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, in SelectIn) (profile.Request, error) {
-	req := profile.Request{Query: in.Query, Budget: in.Budget}
+	req := profile.Request{Query: in.Query, Budget: in.MaxTokens}
 	if in.AsOf == "" {
 		return req, nil
 	}
-	seq, err := verb.ResolveAsOf(ctx, m, in.AsOf, w.Time())
+	seq, err := verb.ResolveAsOf(ctx, m, in.AsOf, w.CurrentTime())
 	if err == nil && seq == 0 {
 		err = &BeforeFirstError{in.AsOf}
 	}
@@ -83,8 +83,8 @@ func ResolveProfile(w *verb.Workspace, name string) (*handoff.Loader, *profile.R
 		return nil, nil, err
 	}
 	if name == "" {
-		if l.Bound != nil {
-			return l, l.Bound, nil
+		if l.BoundProfile != nil {
+			return l, l.BoundProfile, nil
 		}
 		all := profile.Everything()
 		return l, &all, nil
@@ -101,7 +101,7 @@ type ProfileIn struct {
 // ProfileBudgetOut is the size of a profile in tokens.
 type ProfileBudgetOut struct {
 	profile.Budget
-	Room int `json:"room"` // tokens that are certainly left, despite the error of the estimate
+	RemainingTokens int `json:"room"` // tokens that are certainly left, despite the error of the estimate
 }
 
 // ProfileBudget counts the tokens of all that a profile includes.
@@ -110,7 +110,7 @@ func ProfileBudget(ctx context.Context, w *verb.Workspace, in ProfileIn) (Profil
 	if err != nil {
 		return ProfileBudgetOut{}, err
 	}
-	ctx, m, err := w.Memory(ctx, verb.Read)
+	ctx, m, err := w.OpenMemory(ctx, verb.Read)
 	if err != nil {
 		return ProfileBudgetOut{}, err
 	}
@@ -122,4 +122,4 @@ func ProfileBudget(ctx context.Context, w *verb.Workspace, in ProfileIn) (Profil
 }
 
 // fittingTokens returns the number of estimated tokens that certainly fit into the budget.
-func fittingTokens(b profile.Budget) int { return prompt.Room(b.MaxTokens) }
+func fittingTokens(b profile.Budget) int { return prompt.MaxEstimate(b.MaxTokens) }

@@ -26,9 +26,9 @@ import (
 //go:embed spawn_sub_agent.md
 var spawnDescription string
 
-// SubAgents returns the verb spawn_sub_agent, which starts sub-agents by the service. It is not in
+// SubAgentTools returns the verb spawn_sub_agent, which starts sub-agents by the service. It is not in
 // [verb.Table], because some doors may not start programs.
-func SubAgents(svc *subagent.Service) []verb.Tool {
+func SubAgentTools(svc *subagent.Service) []verb.Tool {
 	return []verb.Tool{
 		verb.Define(
 			verb.Tool{
@@ -55,13 +55,13 @@ type SpawnSubAgentIn struct {
 
 // SpawnSubAgentOut is the result of spawn_sub_agent.
 type SpawnSubAgentOut struct {
-	AgentID       string         `json:"agent_id"`
-	MemoryProfile string         `json:"memory_profile,omitempty"`
-	Skill         *skill.Skill   `json:"skill,omitempty"`
-	AsOf          uint64         `json:"as_of,omitempty"` // number of the change at which the memory was read
-	Entries       int            `json:"entries"`         // entries of memory in the briefing
-	Tokens        int            `json:"tokens"`          // estimate of the whole briefing
-	Memory        subagent.Reach `json:"memory"`          // how the sub-agent's memory server is started
+	AgentID       string                 `json:"agent_id"`
+	MemoryProfile string                 `json:"memory_profile,omitempty"`
+	Skill         *skill.Skill           `json:"skill,omitempty"`
+	AsOf          uint64                 `json:"as_of,omitempty"` // number of the change at which the memory was read
+	Entries       int                    `json:"entries"`         // entries of memory in the briefing
+	Tokens        int                    `json:"tokens"`          // estimate of the whole briefing
+	MemoryReach   subagent.ServerCommand `json:"memory"`          // how the sub-agent's memory server is started
 	// text for the sub-agent, if it was not started here
 	Briefing  string       `json:"briefing,omitempty"`
 	verb.Page              // page of the briefing
@@ -71,14 +71,14 @@ type SpawnSubAgentOut struct {
 
 // SubAgentRun is the outcome of a run.
 type SubAgentRun struct {
-	Ended   string  `json:"ended"`       // done, failed, stopped or timeout
-	Status  int     `json:"exit_status"` // -1 if unknown
-	Started string  `json:"started"`
-	Seconds float64 `json:"seconds"`
-	Entry   string  `json:"entry,omitempty"`  // name of the entry that records the run
-	Result  string  `json:"result"`           // standard output of the sub-agent
-	Cut     int     `json:"cut,omitempty"`    // number of bytes that the result lacks in the middle
-	Errors  string  `json:"errors,omitempty"` // end of the error output, if the run failed
+	Outcome      string  `json:"ended"`       // done, failed, stopped or timeout
+	ExitStatus   int     `json:"exit_status"` // -1 if unknown
+	Started      string  `json:"started"`
+	Seconds      float64 `json:"seconds"`
+	RecordEntry  string  `json:"entry,omitempty"`  // name of the entry that records the run
+	Result       string  `json:"result"`           // standard output of the sub-agent
+	OmittedBytes int     `json:"cut,omitempty"`    // number of bytes that the result lacks in the middle
+	Errors       string  `json:"errors,omitempty"` // end of the error output, if the run failed
 }
 
 // SpawnSubAgent starts a sub-agent by the service, or only returns the briefing for a sub-agent. The
@@ -95,7 +95,7 @@ func SpawnSubAgent(
 			"oxbow spawn AGENT_ID TASK starts one, on the machine of the memory",
 		)
 	}
-	r, err := runner(svc, in)
+	r, err := agentRunner(svc, in)
 	if err != nil {
 		return SpawnSubAgentOut{}, err
 	}
@@ -103,24 +103,24 @@ func SpawnSubAgent(
 	if r != nil {
 		how = verb.Create // the run is recorded
 	}
-	ctx, m, err := w.Memory(ctx, how)
+	ctx, m, err := w.OpenMemory(ctx, how)
 	if err != nil {
 		return SpawnSubAgentOut{}, err
 	}
-	req, err := in.request(ctx, w, m)
+	req, err := in.makeRequest(ctx, w, m)
 	if err != nil {
 		return SpawnSubAgentOut{}, err
 	}
-	b, err := svc.Brief(ctx, m, req)
+	b, err := svc.MakeBriefing(ctx, m, req)
 	if err != nil {
 		return SpawnSubAgentOut{}, err
 	}
 	out := SpawnSubAgentOut{AgentID: b.Agent, MemoryProfile: b.Profile, Skill: b.Skill, AsOf: b.Selection.AsOf,
-		Entries: b.Selection.In, Tokens: b.Tokens, Memory: b.Reach, Notes: verb.PlainNotes(b.Selection.Notes)}
+		Entries: b.Selection.In, Tokens: b.Tokens, MemoryReach: b.Server, Notes: verb.PlainNotes(b.Selection.Notes)}
 	if b.Selection.In == 0 {
 		out.Notes = append(
 			out.Notes,
-			verb.Plain("the profile selects no entries: the sub-agent begins without memory"),
+			verb.PlainNote("the profile selects no entries: the sub-agent begins without memory"),
 		)
 	}
 	switch {
@@ -128,7 +128,7 @@ func SpawnSubAgent(
 		if !in.BriefingOnly {
 			out.Notes = append(
 				out.Notes,
-				verb.Plain(
+				verb.PlainNote(
 					"nothing was started: the user has configured no runner; start an agent with this briefing",
 				),
 			)
@@ -137,7 +137,7 @@ func SpawnSubAgent(
 		out.Briefing, err = out.CutText(
 			slices.Concat([]string{before}, verb.PartTexts(b.Selection.Context), []string{after}),
 			in.Offset,
-			w.Room(len(prompt.AnswerText(out))),
+			w.PageRoom(len(prompt.ReporterText(out))),
 		)
 		return out, err
 	case in.Offset != nil:
@@ -151,17 +151,17 @@ func SpawnSubAgent(
 	if err != nil {
 		return SpawnSubAgentOut{}, err
 	}
-	out.ran(&went, w.Room(len(went.Errors)))
+	out.addRunOutcome(&went, w.PageRoom(len(went.ErrorOutput)))
 	return out, nil
 }
 
-// request returns the request to the service.
-func (in *SpawnSubAgentIn) request(
+// makeRequest returns the request to the service.
+func (in *SpawnSubAgentIn) makeRequest(
 	ctx context.Context,
 	w *verb.Workspace,
 	m *oxbow.Memory,
-) (req subagent.Request, err error) {
-	req = subagent.Request{Agent: in.AgentID, Task: in.Task, Profile: in.MemoryProfile, Skill: in.SkillName}
+) (req subagent.SubagentRequest, err error) {
+	req = subagent.SubagentRequest{Agent: in.AgentID, Task: in.Task, Profile: in.MemoryProfile, Skill: in.SkillName}
 	if in.Budget != nil {
 		req.Budget = *in.Budget
 		if req.Budget < 1 {
@@ -169,7 +169,7 @@ func (in *SpawnSubAgentIn) request(
 		}
 	}
 	if in.AsOf != "" {
-		req.AsOf, err = verb.ResolveAsOf(ctx, m, in.AsOf, w.Time())
+		req.AsOf, err = verb.ResolveAsOf(ctx, m, in.AsOf, w.CurrentTime())
 		if err == nil && req.AsOf == 0 {
 			err = verb.InvalidValue("as_of", in.AsOf, "is before the memory held anything")
 		}
@@ -177,25 +177,34 @@ func (in *SpawnSubAgentIn) request(
 	return req, err
 }
 
-// ran adds the outcome of a run. If the result is longer than a page, only its end is returned. The
+// addRunOutcome adds the outcome of a run. If the result is longer than a page, only its end is returned. The
 // entry of the run has the whole result.
-func (o *SpawnSubAgentOut) ran(went *subagent.Outcome, maxBytes int) {
-	o.Run = &SubAgentRun{Ended: went.Ended, Status: went.Status, Started: went.Started.UTC().Format(time.RFC3339),
-		Seconds: float64(went.Took.Milliseconds()) / 1000, Entry: went.Entry, Result: went.Result, Cut: went.Cut}
-	if went.Ended != subagent.Done {
-		o.Run.Errors = went.Errors
+func (o *SpawnSubAgentOut) addRunOutcome(went *subagent.RunOutcome, maxBytes int) {
+	o.Run = &SubAgentRun{
+		Outcome:    went.EndState,
+		ExitStatus: went.ExitStatus,
+		Started:    went.StartTime.UTC().Format(time.RFC3339),
+		Seconds: float64(
+			went.Duration.Milliseconds(),
+		) / 1000,
+		RecordEntry:  went.EntryName,
+		Result:       went.Output,
+		OmittedBytes: went.OmittedBytes,
+	}
+	if went.EndState != subagent.RunDone {
+		o.Run.Errors = went.ErrorOutput
 	}
 	o.Notes = append(o.Notes, verb.PlainNotes(went.Notes)...)
-	if over := len(went.Result) - maxBytes; over > 0 && went.Entry != "" {
-		o.Run.Result = went.Result[len(text.CutPrefix(went.Result, over)):]
+	if over := len(went.Output) - maxBytes; over > 0 && went.EntryName != "" {
+		o.Run.Result = went.Output[len(text.TruncateBytes(went.Output, over)):]
 		o.Notes = append(o.Notes, verb.Notef("the first %d bytes of its answer are left out here; %s", over,
-			&verb.Hint{Verb: "get", Args: []verb.Arg{{Name: "name", Value: went.Entry}},
+			&verb.CallHint{Verb: "get", Args: []verb.Arg{{Name: "name", Value: went.EntryName}},
 				Does: "gives all of it"}))
 	}
 }
 
-// runner returns the runner that starts the sub-agent, or nil if only a briefing is made.
-func runner(svc *subagent.Service, in SpawnSubAgentIn) (*subagent.Runner, error) {
+// agentRunner returns the runner that starts the sub-agent, or nil if only a briefing is made.
+func agentRunner(svc *subagent.Service, in SpawnSubAgentIn) (*subagent.Runner, error) {
 	if in.BriefingOnly || svc.Runner == nil {
 		return nil, nil
 	}
@@ -210,26 +219,26 @@ func runner(svc *subagent.Service, in SpawnSubAgentIn) (*subagent.Runner, error)
 func (o SpawnSubAgentOut) Report() (r report.Report) {
 	report.AddNotes(&r, o.Notes)
 	if o.Run == nil {
-		r.Add(report.Document(o.Briefing + "\n" + o.End()))
+		r.Add(report.Document(o.Briefing + "\n" + o.ContinuationLine()))
 		return r
 	}
-	ended := report.Sentencef("sub-agent %s: %s after %.1f s", report.Words(o.AgentID), report.Words(o.Run.Ended),
+	ended := report.Sentencef("sub-agent %s: %s after %.1f s", report.Words(o.AgentID), report.Words(o.Run.Outcome),
 		o.Run.Seconds)
-	if o.Run.Status >= 0 {
-		ended = report.Sentencef("%s, exit status %d", ended, o.Run.Status)
+	if o.Run.ExitStatus >= 0 {
+		ended = report.Sentencef("%s, exit status %d", ended, o.Run.ExitStatus)
 	}
-	if o.Run.Entry != "" {
-		ended = report.Sentencef("%s; recorded as %s", ended, report.Name(o.Run.Entry))
+	if o.Run.RecordEntry != "" {
+		ended = report.Sentencef("%s; recorded as %s", ended, report.Name(o.Run.RecordEntry))
 	}
-	r.Linef("%s", ended)
+	r.AddLinef("%s", ended)
 	r.Add(report.Record{Key: report.Words("It answered (data, to be checked):"),
-		Lines: []report.Cell{{Name: "text", Value: report.Text(o.Run.Result)}}})
+		TextCells: []report.Cell{{Name: "text", Value: report.Text(o.Run.Result)}}})
 	if o.Run.Errors != "" {
 		r.Add(report.Record{Key: report.Words("Its errors ended with:"),
-			Lines: []report.Cell{{Name: "text", Value: report.Text(o.Run.Errors)}}})
+			TextCells: []report.Cell{{Name: "text", Value: report.Text(o.Run.Errors)}}})
 	}
 	return r
 }
 
 // Failed reports whether a run was started and failed.
-func (o SpawnSubAgentOut) Failed() bool { return o.Run != nil && o.Run.Ended != subagent.Done }
+func (o SpawnSubAgentOut) Failed() bool { return o.Run != nil && o.Run.Outcome != subagent.RunDone }

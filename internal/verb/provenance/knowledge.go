@@ -7,12 +7,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// keepPrints records fingerprints of changes that repeat foreign text or have an unknown author, so
+// recordFingerprints records fingerprints of changes that repeat foreign text or have an unknown author, so
 // that later repetitions are found. Errors are ignored, because later texts are also compared with
 // the entries themselves. That comparison is enough for merely imported texts. A large import's
 // fingerprints would push out the fingerprints of texts that agents have read.
-func keepPrints(ops []oxbow.Op, k verb.Knowledge) {
-	if k.Prints == nil {
+func recordFingerprints(ops []oxbow.Op, k verb.ProvenanceData) {
+	if k.Fingerprints == nil {
 		return
 	}
 	for _, op := range ops {
@@ -21,7 +21,7 @@ func keepPrints(ops []oxbow.Op, k verb.Knowledge) {
 		isOnlyImported := len(unvouched) == 1 && unvouched[0] == oxbow.UnvouchedImport &&
 			len(e.Values(oxbow.LabelTaint)) == 0
 		if e.Content != "" && !isOnlyImported {
-			verb.KeepPrints(*k.Prints, &e)
+			verb.RecordFingerprints(*k.Fingerprints, &e)
 		}
 	}
 }

@@ -17,61 +17,62 @@ import (
 // maxOrigins is the maximum number of an entry's origin labels.
 const maxOrigins = 16
 
-// origins finds the texts that a new text was made from.
-type origins struct {
-	ctx    context.Context
-	memory *oxbow.Memory
-	ledger *lineage.Ledger // nil if the session is unknown
-	turns  []string
-	agent  bool
+// originFinder finds the texts that a new text was made from.
+type originFinder struct {
+	ctx          context.Context
+	memory       *oxbow.Memory
+	ledger       *lineage.Ledger // nil if the session is unknown
+	allowedTurns []string
+	isAgent      bool
 }
 
-func collectOrigins(ctx context.Context, m *oxbow.Memory) origins {
-	o := origins{ctx: ctx, memory: m}
+func newOriginFinder(ctx context.Context, m *oxbow.Memory) originFinder {
+	o := originFinder{ctx: ctx, memory: m}
 	src, _ := oxbow.SourceFrom(ctx)
-	o.agent = src.Actor == oxbow.Agent
+	o.isAgent = src.Actor == oxbow.Agent
 	o.ledger = verb.ContextLedger(ctx)
-	o.turns = verb.ContextTurns(ctx)
+	o.allowedTurns = verb.ContextOriginTurns(ctx)
 	return o
 }
 
-// addShown adds the texts that hooks put before the model.
-func (o *origins) addShown(shown []session.ShownText) {
+// addShownTexts adds the texts that hooks put before the model.
+func (o *originFinder) addShownTexts(shown []session.ShownText) {
 	for _, s := range shown {
 		x := lineage.ShownText{Name: s.Name, Version: s.Version, Text: s.Text}
-		if s.In == inject.InSessions {
+		if s.SourceKind == inject.SourceSessions {
 			x.Version = 0 // a turn does not have a version
 		}
-		o.ledger.Show(x)
+		o.ledger.AddTexts(x)
 	}
 }
 
 // maySetLabel reports whether the caller may set the label l. An agent may not add a label that names an
 // origin or that vouches for the entry, except the turns that a program passed in the context.
-func (o *origins) maySetLabel(l oxbow.Label, old []oxbow.Label) bool {
-	if !o.agent || !slices.Contains(originKeys, l.Key) {
+func (o *originFinder) maySetLabel(l oxbow.Label, old []oxbow.Label) bool {
+	if !o.isAgent || !slices.Contains(originKeys, l.Key) {
 		return true
 	}
-	return slices.Contains(old, l) || (l.Key == lineage.Label && slices.Contains(o.turns, l.Value))
+	return slices.Contains(old, l) || (l.Key == lineage.SourceLabel && slices.Contains(o.allowedTurns, l.Value))
 }
 
 // originKeys are the keys of labels that name an origin of a text or vouch for an entry.
-var originKeys = []string{lineage.Label, oxbow.LabelOrigin, oxbow.LabelVerified, oxbow.LabelApproved}
+var originKeys = []string{lineage.SourceLabel, oxbow.LabelOrigin, oxbow.LabelVerified, oxbow.LabelApproved}
 
 // originLabels returns labels for the origins of an agent's text. These are the old version's
 // origin labels, labels for new origins and their taints, and a label if an origin was
 // imported. It returns nil if the caller is not an agent.
-func (o *origins) originLabels(name, content string, old oxbow.Entry) (ls []oxbow.Label) {
-	if !o.agent {
+func (o *originFinder) originLabels(name, content string, old oxbow.Entry) (ls []oxbow.Label) {
+	if !o.isAgent {
 		return nil
 	}
 	for _, l := range old.Labels {
-		if l.Key == lineage.Label || l.Key == oxbow.LabelOrigin {
+		if l.Key == lineage.SourceLabel || l.Key == oxbow.LabelOrigin {
 			ls = append(ls, l)
 		}
 	}
-	for _, s := range o.ledger.Sources(name, content, old.Content, o.rareWords) {
-		if l := (oxbow.Label{Key: lineage.Label, Value: s.Source()}); len(ls) < maxOrigins && l.Check() == nil {
+	for _, s := range o.ledger.FindSources(name, content, old.Content, o.rareWords) {
+		if l := (oxbow.Label{Key: lineage.SourceLabel, Value: s.SourceValue()}); len(ls) < maxOrigins &&
+			l.Check() == nil {
 			ls = append(ls, l)
 		}
 		for _, t := range s.Taints {
@@ -84,12 +85,12 @@ func (o *origins) originLabels(name, content string, old oxbow.Entry) (ls []oxbo
 	return ls
 }
 
-// leastIDF is the minimum idf of a rare word. In a small memory a word is rare if only a single
+// minRareIDF is the minimum idf of a rare word. In a small memory a word is rare if only a single
 // entry has it.
-const leastIDF = 4
+const minRareIDF = 4
 
 // rareWords returns the words that are rare in the memory.
-func (o *origins) rareWords(words []string) map[string]bool {
+func (o *originFinder) rareWords(words []string) map[string]bool {
 	if o.memory == nil {
 		return nil
 	}
@@ -99,7 +100,7 @@ func (o *origins) rareWords(words []string) map[string]bool {
 	}
 	rareWords := map[string]bool{}
 	for _, t := range read.Terms {
-		isRare := t.DF == 1 || (t.DF > 1 && t.IDF >= leastIDF)
+		isRare := t.DF == 1 || (t.DF > 1 && t.IDF >= minRareIDF)
 		if isRare && !t.Corrected {
 			rareWords[strings.ToLower(t.Word)] = true
 		}

@@ -11,16 +11,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 )
 
-// labelPersonal returns the changes with labels for the kinds of personal data that each entry will
+// labelPersonalData returns the changes with labels for the kinds of personal data that each entry will
 // contain. Labels for other kinds are removed. Callers cannot set or remove these labels. The
 // changes whose indexes are in labelled have these labels already.
-func labelPersonal(ctx context.Context, store oxbow.Store, ops []oxbow.Op, labelled map[int]bool) []oxbow.Op {
+func labelPersonalData(ctx context.Context, store oxbow.Store, ops []oxbow.Op, labelled map[int]bool) []oxbow.Op {
 	out := make([]oxbow.Op, 0, len(ops))
 	staged := map[string]oxbow.Entry{} // entries after the changes so far
 	for i, op := range ops {
 		name := op.Target()
 		old, found := staged[name]
-		if !found && needsOld(op) {
+		if !found && needsOldEntry(op) {
 			var err error
 			old, err = store.Get(ctx, name)
 			if err != nil {
@@ -35,7 +35,7 @@ func labelPersonal(ctx context.Context, store oxbow.Store, ops []oxbow.Op, label
 			continue
 		}
 		had := e.Labels
-		e.Labels = entryWithPersonal(&e)
+		e.Labels = personalEntryLabels(&e)
 		staged[name] = e
 		out = append(out, withLabels(op, e.Labels))
 		if a, ok := op.(oxbow.Alias); ok && !slices.Equal(had, e.Labels) {
@@ -45,8 +45,8 @@ func labelPersonal(ctx context.Context, store oxbow.Store, ops []oxbow.Op, label
 	return out
 }
 
-// needsOld reports whether the labels after a change depend on the entry before it.
-func needsOld(op oxbow.Op) bool {
+// needsOldEntry reports whether the labels after a change depend on the entry before it.
+func needsOldEntry(op oxbow.Op) bool {
 	switch op.(type) {
 	case oxbow.Alias, oxbow.Relabel:
 		return true
@@ -70,20 +70,20 @@ func withLabels(op oxbow.Op, labels []oxbow.Label) oxbow.Op {
 	return op
 }
 
-// entryWithPersonal returns the labels of an entry, with labels for its personal data.
-func entryWithPersonal(e *oxbow.Entry) []oxbow.Label {
+// personalEntryLabels returns the labels of an entry, with labels for its personal data.
+func personalEntryLabels(e *oxbow.Entry) []oxbow.Label {
 	texts := append([]string{e.Name, e.Content}, e.Aliases...)
 	for _, l := range e.Labels {
 		if !l.IsPersonal() {
 			texts = append(texts, l.Value)
 		}
 	}
-	return withPersonal(e.Labels, screen.Find(nil, texts).Personal)
+	return withPersonalLabels(e.Labels, screen.Find(nil, texts).Personal)
 }
 
-// withPersonal replaces the labels for personal data: it removes the old labels and adds a label for each kind, as
-// long as the number of labels is below MaxLabels.
-func withPersonal(labels []oxbow.Label, kinds []screen.PersonalKind) []oxbow.Label {
+// withPersonalLabels replaces the labels for personal data: it removes the old labels and adds a label for each
+// kind, as long as the number of labels is below MaxLabels.
+func withPersonalLabels(labels []oxbow.Label, kinds []screen.PersonalKind) []oxbow.Label {
 	out := oxbow.SortLabels(slices.DeleteFunc(slices.Clone(labels), oxbow.Label.IsPersonal))
 	for _, k := range kinds {
 		if len(out) < oxbow.MaxLabels {

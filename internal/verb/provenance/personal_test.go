@@ -15,7 +15,7 @@ import (
 
 func TestPersonalLabels(t *testing.T) {
 	screen := func(ctx context.Context, s oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
-		return (&provenance.Screener{KeepOrigins: true}).Screen(ctx, s, ops)
+		return (&provenance.Screener{KeepOrigins: true}).ScreenOps(ctx, s, ops)
 	}
 	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Screen: screen})
 	if err != nil {

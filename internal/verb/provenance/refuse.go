@@ -11,42 +11,43 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// RefuseRepeats returns an error matching [oxbow.ErrInvalid] if the texts repeat foreign text, or
+// CheckForeignRepeats returns an error matching [oxbow.ErrInvalid] if the texts repeat foreign text, or
 // if it is unknown which texts the caller's turn has read. Verbs that write files call it,
 // because files have no labels. A person at a terminal or a page may write any text. what names
 // the written thing in the error.
-func RefuseRepeats(ctx context.Context, w *verb.Workspace, what string, texts ...string) error {
+func CheckForeignRepeats(ctx context.Context, w *verb.Workspace, textName string, texts ...string) error {
 	if w.Knowledge == nil {
 		return nil
 	}
 	k := w.Knowledge()
 	src, _ := oxbow.SourceFrom(ctx)
 	text := strings.Join(texts, "\n")
-	if k.Vouches(src) || strings.TrimSpace(text) == "" {
+	if k.CanVouch(src) || strings.TrimSpace(text) == "" {
 		return nil
 	}
 	var s stamper
 	if src.Actor != oxbow.Person {
-		s.origins.agent = src.Actor == oxbow.Agent
-		s.expose(ctx, k)
+		s.origins.isAgent = src.Actor == oxbow.Agent
+		s.addSessionReads(ctx, k)
 	}
-	c := comparer{
-		names:  []string{""},
-		texts:  []string{text},
-		before: []string{""},
-		found:  []repeats{{foreign: s.taints}},
+	c := repeatFinder{
+		entryNames:   []string{""},
+		texts:        []string{text},
+		oldTexts:     []string{""},
+		foundRepeats: []foreignRepeats{{foreignSources: s.unknownCalls}},
 	}
-	c.addSessionTexts(k)
-	if w.Open != nil && !c.found[0].any() {
-		if ctx, m, err := w.Memory(ctx, verb.Own); err == nil { // without a memory, the texts cannot repeat entries
-			c.addEntries(ctx, m.Store(), verb.Knowledge{Memory: m})
+	c.findInSessionTexts(k)
+	if w.Open != nil && !c.foundRepeats[0].hasRepeats() {
+		// Without a memory, the texts cannot repeat entries.
+		if ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn); err == nil {
+			c.findInEntries(ctx, m.Store(), verb.ProvenanceData{Memory: m})
 		}
 	}
-	found := &c.found[0]
-	if !found.any() {
+	found := &c.foundRepeats[0]
+	if !found.hasRepeats() {
 		return nil
 	}
-	read := append(slices.Concat(found.foreign, found.unvouched), "an imported entry")[0]
-	return verb.Advise(verb.InvalidValue(what, text, "repeats what others wrote, or comes after it: "+read),
+	read := append(slices.Concat(found.foreignSources, found.unvouchedSources), "an imported entry")[0]
+	return verb.Advise(verb.InvalidValue(textName, text, "repeats what others wrote, or comes after it: "+read),
 		"say it in your own words, or ask the person, who can write it at a terminal")
 }

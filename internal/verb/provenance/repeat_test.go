@@ -40,7 +40,7 @@ func TestRepeatedForgetOfABusyStore(t *testing.T) {
 		return oxbow.New(s, nil), nil
 	}, Now: time.Now}
 	verb := func(name string) verb.Tool {
-		for _, v := range verb.Table() {
+		for _, v := range verb.Tools() {
 			if v.Name == name {
 				return v
 			}
@@ -48,11 +48,11 @@ func TestRepeatedForgetOfABusyStore(t *testing.T) {
 		t.Fatalf("there is no %s", name)
 		return verb.Tool{}
 	}
-	if _, err := verb("remember").Answer(t.Context(), d, []byte(`{"name":"n","content":"text"}`)); err != nil {
+	if _, err := verb("remember").CallForModel(t.Context(), d, []byte(`{"name":"n","content":"text"}`)); err != nil {
 		t.Fatal(err)
 	}
 	forget := func(args string) error {
-		_, err := verb("forget").Answer(t.Context(), d, []byte(args))
+		_, err := verb("forget").CallForModel(t.Context(), d, []byte(args))
 		return err
 	}
 	if err := forget(`{"name":"n","op_id":"A"}`); err != nil {

@@ -14,20 +14,28 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// repeats lists the foreign texts that a change repeats word for word.
-type repeats struct {
-	foreign    []string // calls that returned text by others, or taints of an entry
-	unvouched  []string
-	isImported bool // the change repeats an imported entry
+// foreignRepeats lists the foreign texts that a change repeats word for word.
+type foreignRepeats struct {
+	foreignSources   []string // calls that returned text by others, or taints of an entry
+	unvouchedSources []string
+	isImported       bool // the change repeats an imported entry
 }
 
-func (r *repeats) any() bool { return len(r.foreign)+len(r.unvouched) > 0 || r.isImported }
-
-func (r *repeats) add(foreign, unvouched []string) {
-	r.foreign, r.unvouched = appendNew(r.foreign, foreign), appendNew(r.unvouched, unvouched)
+func (r *foreignRepeats) hasRepeats() bool {
+	return len(r.foreignSources)+len(r.unvouchedSources) > 0 || r.isImported
 }
 
-func appendNew(list, more []string) []string {
+func (r *foreignRepeats) addSources(foreign, unvouched []string) {
+	r.foreignSources, r.unvouchedSources = appendMissing(
+		r.foreignSources,
+		foreign,
+	), appendMissing(
+		r.unvouchedSources,
+		unvouched,
+	)
+}
+
+func appendMissing(list, more []string) []string {
 	for _, s := range more {
 		if !slices.Contains(list, s) {
 			list = append(list, s)
@@ -36,8 +44,8 @@ func appendNew(list, more []string) []string {
 	return list
 }
 
-// sentenceKeys returns the key of a label if it has several words, because such a key may be a sentence.
-func sentenceKeys(l oxbow.Label) []string {
+// sentenceLikeKeys returns the key of a label if it has several words, because such a key may be a sentence.
+func sentenceLikeKeys(l oxbow.Label) []string {
 	if strings.ContainsAny(l.Key, "-_") && !slices.Contains(stampKeys, l.Key) {
 		return []string{l.Key}
 	}
@@ -51,12 +59,14 @@ func writtenText(op oxbow.Op, old oxbow.Entry) (written, before string) {
 		for _, l := range labels {
 			if !slices.Contains(stampKeys, l.Key) {
 				lines = append(lines, l.Value)
-				lines = append(lines, sentenceKeys(l)...)
+				lines = append(lines, sentenceLikeKeys(l)...)
 			}
 		}
 		return strings.Join(lines, "\n")
 	}
-	if !isHeld(&old) { // text of an entry that is held back counts as foreign, even if it was there before
+	if !isTaintedOrUnvouched(
+		&old,
+	) { // text of an entry that is held back counts as foreign, even if it was there before
 		before = join(old.Name, old.Content, old.Aliases, old.Labels)
 	}
 	switch o := op.(type) {
@@ -80,7 +90,7 @@ func writtenText(op oxbow.Op, old oxbow.Entry) (written, before string) {
 var stampKeys = []string{oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine, oxbow.LabelOrigin,
 	oxbow.LabelVerified, oxbow.LabelUnvouched, "from", "import", "import-id", "import-sum"}
 
-func isHeld(e *oxbow.Entry) bool {
+func isTaintedOrUnvouched(e *oxbow.Entry) bool {
 	return slices.ContainsFunc(e.Labels, func(l oxbow.Label) bool {
 		return l.Key == oxbow.LabelTaint || l.Key == oxbow.LabelUnvouched
 	})
@@ -89,12 +99,18 @@ func isHeld(e *oxbow.Entry) bool {
 // findRepeats returns the foreign texts that each change repeats. It compares with the texts that
 // sessions have read, and with entries that nobody vouches for. If isUnvouched is set, the changes
 // are unvouched whatever they repeat.
-func findRepeats(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k verb.Knowledge, isUnvouched bool) []repeats {
-	c := comparer{
-		names:  make([]string, len(ops)),
-		texts:  make([]string, len(ops)),
-		before: make([]string, len(ops)),
-		found:  make([]repeats, len(ops)),
+func findRepeats(
+	ctx context.Context,
+	store oxbow.Store,
+	ops []oxbow.Op,
+	k verb.ProvenanceData,
+	isUnvouched bool,
+) []foreignRepeats {
+	c := repeatFinder{
+		entryNames:   make([]string, len(ops)),
+		texts:        make([]string, len(ops)),
+		oldTexts:     make([]string, len(ops)),
+		foundRepeats: make([]foreignRepeats, len(ops)),
 	}
 	staged := map[string]oxbow.Entry{}
 	for i, op := range ops {
@@ -103,31 +119,31 @@ func findRepeats(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k verb.
 		if _, adds := op.(oxbow.Add); !ok && !adds {
 			old, _ = store.Get(ctx, name) // the store reports the error
 		}
-		c.names[i] = name
-		c.texts[i], c.before[i] = writtenText(op, old)
+		c.entryNames[i] = name
+		c.texts[i], c.oldTexts[i] = writtenText(op, old)
 		staged[name] = op.ApplyTo(old)
 	}
-	c.addSessionTexts(k)
+	c.findInSessionTexts(k)
 	c.isUnvouched = isUnvouched
-	c.addEntries(ctx, store, k)
-	return c.found
+	c.findInEntries(ctx, store, k)
+	return c.foundRepeats
 }
 
-// comparer compares texts that are being written.
-type comparer struct {
-	names         []string // names of the entries with the texts, or ""
-	texts, before []string
-	found         []repeats
-	isUnvouched   bool // the change is unvouched in any case
+// repeatFinder compares texts that are being written.
+type repeatFinder struct {
+	entryNames      []string // names of the entries with the texts, or ""
+	texts, oldTexts []string
+	foundRepeats    []foreignRepeats
+	isUnvouched     bool // the change is unvouched in any case
 }
 
-// addSessionTexts adds the texts that sessions have read.
-func (c *comparer) addSessionTexts(k verb.Knowledge) {
-	if k.Prints == nil {
+// findInSessionTexts adds the texts that sessions have read.
+func (c *repeatFinder) findInSessionTexts(k verb.ProvenanceData) {
+	if k.Fingerprints == nil {
 		return
 	}
-	for i, m := range k.Prints.Find(c.texts, c.before) {
-		c.found[i].add(m.Foreign, m.Unvouched)
+	for i, m := range k.Fingerprints.FindRepeats(c.texts, c.oldTexts) {
+		c.foundRepeats[i].addSources(m.Foreign, m.Unvouched)
 	}
 }
 
@@ -136,22 +152,22 @@ func (c *comparer) addSessionTexts(k verb.Knowledge) {
 // such entries.
 const notCompared = "not-compared"
 
-// addEntries adds the entries that are tainted, unvouched or imported and that the texts repeat. If
+// findInEntries adds the entries that are tainted, unvouched or imported and that the texts repeat. If
 // some of these entries cannot be compared, the texts become unvouched. The write does not fail,
 // because damage must not prevent writing.
-func (c *comparer) addEntries(ctx context.Context, store oxbow.Store, k verb.Knowledge) {
-	texts := foreign.Texts{Names: c.names, Texts: c.texts, Ignored: c.before, OnlyTainted: c.isUnvouched}
+func (c *repeatFinder) findInEntries(ctx context.Context, store oxbow.Store, k verb.ProvenanceData) {
+	texts := foreign.Texts{Names: c.entryNames, Texts: c.texts, IgnoredTexts: c.oldTexts, OnlyTainted: c.isUnvouched}
 	add := func(e *oxbow.Entry, i int) {
-		c.found[i].add(e.Values(oxbow.LabelTaint), e.Values(oxbow.LabelUnvouched))
-		c.found[i].isImported = c.found[i].isImported || e.Trust() == oxbow.TrustImported
+		c.foundRepeats[i].addSources(e.Values(oxbow.LabelTaint), e.Values(oxbow.LabelUnvouched))
+		c.foundRepeats[i].isImported = c.foundRepeats[i].isImported || e.Trust() == oxbow.TrustImported
 	}
-	err := foreign.ErrTooMany
-	if tainted := verb.TaintedFrom(ctx); tainted != nil && c.isUnvouched {
-		err = addTainted(ctx, store, k.Second, tainted, &texts, add)
+	err := foreign.ErrTooManyEntries
+	if tainted := verb.ContextTaintedEntries(ctx); tainted != nil && c.isUnvouched {
+		err = findInTainted(ctx, store, k.SecondReader, tainted, &texts, add)
 	}
-	if errors.Is(err, foreign.ErrTooMany) {
-		err = k.Second.Read(store, func(store oxbow.Store, index *foreign.Index) error {
-			return index.EachRepeat(ctx, store, k.Memory, &texts, add)
+	if errors.Is(err, foreign.ErrTooManyEntries) {
+		err = k.SecondReader.Read(store, func(store oxbow.Store, index *foreign.Index) error {
+			return index.EachRepeatedEntry(ctx, store, k.Memory, &texts, add)
 		})
 	}
 	if err == nil {
@@ -159,43 +175,47 @@ func (c *comparer) addEntries(ctx context.Context, store oxbow.Store, k verb.Kno
 	}
 	for i, text := range c.texts {
 		if strings.TrimSpace(text) != "" {
-			c.found[i].add(nil, []string{notCompared})
+			c.foundRepeats[i].addSources(nil, []string{notCompared})
 		}
 	}
 }
 
-// addTainted calls add with the tainted entries that the texts repeat, in a run that keeps its tainted entries. Only
+// findInTainted calls add with the tainted entries that the texts repeat, in a run that keeps its tainted entries. Only
 // the first change of the run reads the memory. The error matches foreign.ErrTooMany if the memory has so many tainted
 // entries that the index is faster.
-func addTainted(
+func findInTainted(
 	ctx context.Context,
 	store oxbow.Store,
-	second *verb.SecondReader,
+	reader *verb.SecondReader,
 	tainted *verb.TaintedEntries,
 	texts *foreign.Texts,
 	add func(e *oxbow.Entry, i int),
 ) error {
 	read := func(keep func(*oxbow.Entry) error) error {
-		defer second.Close() // the reader keeps all heads of the memory, and is seldom used again in this run
-		return second.Read(store, func(store oxbow.Store, _ *foreign.Index) error {
-			return foreign.EachTainted(ctx, store, keep)
+		defer reader.Close() // the reader keeps all heads of the memory, and is seldom used again in this run
+		return reader.Read(store, func(store oxbow.Store, _ *foreign.Index) error {
+			return foreign.EachTaintedEntry(ctx, store, keep)
 		})
 	}
-	return texts.EachRepeatIn(func(compare func(*oxbow.Entry) error) error { return tainted.Each(read, compare) }, add)
+	return texts.EachRepeatedEntryIn(
+		func(compare func(*oxbow.Entry) error) error { return tainted.Each(read, compare) },
+		add,
+	)
 }
 
-// vouchFor records that the text of a person counts as the person's own, even if it repeats foreign
+// recordPersonTexts records that the text of a person counts as the person's own, even if it repeats foreign
 // text. If this cannot be recorded, the text is still written, and it counts as a repetition for 14
 // days.
-func vouchFor(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k verb.Knowledge) {
-	if k.Prints == nil {
+func recordPersonTexts(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k verb.ProvenanceData) {
+	if k.Fingerprints == nil {
 		return
 	}
 	var texts []string
 	for _, op := range ops {
 		s, _ := writtenText(op, oxbow.Entry{})
-		if o, ok := op.(oxbow.Relabel); ok && !isHeld(&oxbow.Entry{Labels: o.Labels}) {
-			if old, err := store.Get(ctx, o.Name); err == nil && isHeld(&old) { // a person approves the entry
+		if o, ok := op.(oxbow.Relabel); ok && !isTaintedOrUnvouched(&oxbow.Entry{Labels: o.Labels}) {
+			if old, err := store.Get(ctx, o.Name); err == nil &&
+				isTaintedOrUnvouched(&old) { // a person approves the entry
 				s += "\n" + old.Content
 			}
 		}
@@ -203,5 +223,5 @@ func vouchFor(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k verb.Kno
 			texts = append(texts, s)
 		}
 	}
-	_ = k.Prints.Vouch(k.Prints.Find(texts, nil)...)
+	_ = k.Fingerprints.VouchFor(k.Fingerprints.FindRepeats(texts, nil)...)
 }

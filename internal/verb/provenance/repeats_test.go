@@ -20,17 +20,20 @@ import (
 func TestImportKeepsNoPrints(t *testing.T) {
 	m := storetest.Open(t, "memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	dir := t.TempDir()
-	k := verb.Knowledge{
-		Memory:   m,
-		Prints:   &fingerprint.File{Dir: dir, Now: time.Now},
-		Caller:   session.Caller{Client: "claude", Session: "s"},
-		Exposure: func(context.Context, session.Caller) session.Exposure { return session.Exposure{Known: true} },
+	k := verb.ProvenanceData{
+		Memory:        m,
+		Fingerprints:  &fingerprint.File{Dir: dir, Now: time.Now},
+		DefaultCaller: session.Caller{Client: "claude", Session: "s"},
+		SessionExposure: func(context.Context,
+			session.Caller) session.Exposure {
+			return session.Exposure{IsReported: true}
+		},
 	}
 	const text = "the quick brown fox jumps over the lazy dog near the old harbor wall"
 	write := func(actor oxbow.Actor, name, content string) oxbow.Entry {
 		t.Helper()
 		ctx := oxbow.WithSource(t.Context(), oxbow.Source{Actor: actor, Door: "mcp"})
-		ops, err := (&Screener{Knowledge: k}).Screen(
+		ops, err := (&Screener{ProvenanceData: k}).ScreenOps(
 			ctx,
 			m.Store(),
 			[]oxbow.Op{oxbow.Add{Name: name, Content: content}},
@@ -47,7 +50,7 @@ func TestImportKeepsNoPrints(t *testing.T) {
 	if e := write(oxbow.Imported, "imported", text); e.Trust() != oxbow.TrustImported {
 		t.Fatalf("the import has the trust %s", e.Trust())
 	}
-	if found := k.Prints.Find([]string{text}, nil)[0]; found.IsRepeat() {
+	if found := k.Fingerprints.FindRepeats([]string{text}, nil)[0]; found.IsRepeat() {
 		t.Errorf("the import left the fingerprints %+v", found)
 	}
 	if e := write(oxbow.Agent, "note", "I saw that "+text); e.Trust() != oxbow.TrustImported {

@@ -13,8 +13,8 @@ import (
 // Screener examines all changes before they are stored, independent of the interface through which
 // a change arrives.
 type Screener struct {
-	Secrets   verb.Secrets
-	Knowledge verb.Knowledge
+	SecretPolicy   verb.SecretPolicy
+	ProvenanceData verb.ProvenanceData
 
 	// NoLabels omits the labels, because the layout of the home cannot store them.
 	NoLabels bool
@@ -24,16 +24,16 @@ type Screener struct {
 	KeepOrigins bool
 }
 
-// Screen returns the changes as they may be stored. It is an [oxbow.Options.Screen].
+// ScreenOps returns the changes as they may be stored. It is an [oxbow.Options.Screen].
 //
 // Secrets are replaced or refused first, so that nothing after this step stores them. Then the
 // changes are labelled with their origin ([stampOrigins]) and with the findings about each text that
 // will be stored: personal data and, unless a person wrote the text, the shape of instructions.
-func (s *Screener) Screen(ctx context.Context, store oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
+func (s *Screener) ScreenOps(ctx context.Context, store oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
 	ops = slices.Clone(ops)
 	for i, op := range ops {
 		var err error
-		ops[i], err = s.Secrets.Op(ctx, store, op)
+		ops[i], err = s.SecretPolicy.ScreenOp(ctx, store, op)
 		if err != nil {
 			return nil, err
 		}
@@ -42,11 +42,11 @@ func (s *Screener) Screen(ctx context.Context, store oxbow.Store, ops []oxbow.Op
 		return ops, nil
 	}
 	if s.KeepOrigins {
-		return labelPersonal(ctx, store, ops, nil), nil
+		return labelPersonalData(ctx, store, ops, nil), nil
 	}
-	ops, labelled, err := stampOrigins(ctx, store, ops, s.Knowledge)
+	ops, labelled, err := stampOrigins(ctx, store, ops, s.ProvenanceData)
 	if err != nil {
 		return nil, err
 	}
-	return labelPersonal(ctx, store, ops, labelled), nil
+	return labelPersonalData(ctx, store, ops, labelled), nil
 }

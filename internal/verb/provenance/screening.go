@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// Settings are the properties of a home and its current run on which screening depends.
-type Settings struct {
+// ScreeningSettings are the properties of a home and its current run on which screening depends.
+type ScreeningSettings struct {
 	// Place returns the location of the home's memory.
 	Place func() (verb.Place, error)
 
@@ -22,65 +22,66 @@ type Settings struct {
 	// AllowSecrets reports whether a person allowed secrets to be stored.
 	AllowSecrets func() bool
 
-	// Knowledge returns the data for deciding whether a text repeats foreign text.
-	Knowledge func() verb.Knowledge
+	// ProvenanceData returns the data for deciding whether a text repeats foreign text.
+	ProvenanceData func() verb.ProvenanceData
 
-	// Reopen opens the memory a second time for reading (see [verb.SecondReader]).
-	Reopen func() (*oxbow.Memory, error)
+	// ReopenMemory opens the memory a second time for reading (see [verb.SecondReader]).
+	ReopenMemory func() (*oxbow.Memory, error)
 
-	// Limit returns an error if a limit on writing forbids the changes. It may be nil.
-	Limit func(ctx context.Context, store oxbow.Store, ops []oxbow.Op) error
+	// CheckLimit returns an error if a limit on writing forbids the changes. It may be nil.
+	CheckLimit func(ctx context.Context, store oxbow.Store, ops []oxbow.Op) error
 
 	// KeepOrigins keeps the origins and labels that the entries bring, as when a home is converted.
 	KeepOrigins bool
 }
 
 // Screening examines the texts of a home before they are stored. A run creates it once with [NewScreening]. All
-// interfaces of the run use it: the memory for each change ([Screening.ForMemory]), the verbs for texts that are not
-// entries ([Screening.Secrets]), and the archive and the hooks for what they store ([Screening.Cleaner]).
+// interfaces of the run use it: the memory for each change ([Screening.ScreenForMemory]), the verbs for texts that
+// are not entries ([Screening.SecretPolicy]), and the archive and the hooks for what they store
+// ([Screening.Cleaner]).
 type Screening struct {
-	settings Settings
-	cleaner  *screen.Cleaner
-	second   *verb.SecondReader
+	settings     ScreeningSettings
+	cleaner      *screen.Cleaner
+	secondReader *verb.SecondReader
 }
 
 // NewScreening returns the screening of a home.
-func NewScreening(s Settings) *Screening {
+func NewScreening(s ScreeningSettings) *Screening {
 	dir := s.ConfigDir
 	if p, err := s.Place(); err == nil && p.HasOwnLayout() {
 		dir = p.Dir()
 	}
-	return &Screening{s, screen.NewCleaner(dir), &verb.SecondReader{Open: s.Reopen}}
+	return &Screening{s, screen.NewCleaner(dir), &verb.SecondReader{OpenMemory: s.ReopenMemory}}
 }
 
 // Cleaner returns the cleaner for texts without an author who could be asked, such as past turns.
 func (s *Screening) Cleaner() *screen.Cleaner { return s.cleaner }
 
-// Secrets returns the treatment of secrets, which depends on the author of the text.
-func (s *Screening) Secrets() verb.Secrets {
-	return verb.Secrets{Cleaner: s.cleaner, Allow: s.settings.AllowSecrets}
+// SecretPolicy returns the treatment of secrets, which depends on the author of the text.
+func (s *Screening) SecretPolicy() verb.SecretPolicy {
+	return verb.SecretPolicy{Cleaner: s.cleaner, Allow: s.settings.AllowSecrets}
 }
 
-// ForMemory returns the [oxbow.Options.Screen] for the memory to which *m will refer after it has been opened.
-func (s *Screening) ForMemory(
+// ScreenForMemory returns the [oxbow.Options.Screen] for the memory to which *m will refer after it has been opened.
+func (s *Screening) ScreenForMemory(
 	m **oxbow.Memory,
 ) func(ctx context.Context, store oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
 	return func(ctx context.Context, store oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
-		if s.settings.Limit != nil {
-			if err := s.settings.Limit(ctx, store, ops); err != nil {
+		if s.settings.CheckLimit != nil {
+			if err := s.settings.CheckLimit(ctx, store, ops); err != nil {
 				return nil, err
 			}
 		}
 		place, err := s.settings.Place()
-		screener := Screener{Secrets: s.Secrets(), Knowledge: s.settings.Knowledge(),
+		screener := Screener{SecretPolicy: s.SecretPolicy(), ProvenanceData: s.settings.ProvenanceData(),
 			NoLabels: err == nil && !place.HasOwnLayout(), KeepOrigins: s.settings.KeepOrigins}
-		screener.Knowledge.Memory, screener.Knowledge.Second = *m, s.second
-		return screener.Screen(ctx, store, ops)
+		screener.ProvenanceData.Memory, screener.ProvenanceData.SecondReader = *m, s.secondReader
+		return screener.ScreenOps(ctx, store, ops)
 	}
 }
 
 // Close closes the memory that was opened a second time.
 func (s *Screening) Close() error {
-	s.second.Close()
+	s.secondReader.Close()
 	return nil
 }

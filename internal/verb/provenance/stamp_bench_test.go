@@ -30,7 +30,7 @@ func BenchmarkStamp(b *testing.B) {
 		if err := m.Apply(ctx, oxbow.Add{Name: e.Name, Content: e.Content}); err != nil {
 			b.Fatal(err)
 		}
-		verb.ShowTo(shown, e)
+		verb.RecordShown(shown, e)
 	}
 	ops := []oxbow.Op{oxbow.Add{Name: "note", Content: text(1234, 360)}}
 	for _, c := range []struct {
@@ -38,11 +38,11 @@ func BenchmarkStamp(b *testing.B) {
 		ctx  func() error
 	}{
 		{"nothing shown", func() error {
-			_, err := (&Screener{Knowledge: verb.Knowledge{Memory: m}}).Screen(ctx, m.Store(), ops)
+			_, err := (&Screener{ProvenanceData: verb.ProvenanceData{Memory: m}}).ScreenOps(ctx, m.Store(), ops)
 			return err
 		}},
 		{"50 shown", func() error {
-			_, err := (&Screener{Knowledge: verb.Knowledge{Memory: m}}).Screen(shown, m.Store(), ops)
+			_, err := (&Screener{ProvenanceData: verb.ProvenanceData{Memory: m}}).ScreenOps(shown, m.Store(), ops)
 			return err
 		}},
 		{"written", func() error { return m.Apply(ctx, oxbow.Update{Name: "e1", Content: text(1234, 360)}) }},

@@ -19,13 +19,13 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// protected are the keys of labels that put an entry into every prompt. A call in a turn
+// protectedKeys are the keys of labels that put an entry into every prompt. A call in a turn
 // that has read foreign text may not write or change such an entry.
-var protected = []string{profile.LabelPinned, profile.LabelProcess}
+var protectedKeys = []string{profile.LabelPinned, profile.LabelProcess}
 
-// unvouchedNoHooks is the value of the label unvouched if hooks do not report what the writing
+// noHooksValue is the value of the label unvouched if hooks do not report what the writing
 // agent has read.
-const unvouchedNoHooks = "no-hooks"
+const noHooksValue = "no-hooks"
 
 // stampOrigins returns the changes with labels that record the origin of each change's text. labelled contains the
 // indexes of the changes that also have labels for all findings about the text.
@@ -44,90 +44,90 @@ func stampOrigins(
 	ctx context.Context,
 	store oxbow.Store,
 	ops []oxbow.Op,
-	k verb.Knowledge,
+	k verb.ProvenanceData,
 ) (out []oxbow.Op, labelled map[int]bool, err error) {
 	src, _ := oxbow.SourceFrom(ctx)
 	if src.Actor == oxbow.Person {
-		ops = vouchedByPerson(ctx, store, ops)
+		ops = labelPersonOps(ctx, store, ops)
 	}
-	if k.Vouches(src) {
-		vouchFor(ctx, store, ops, k)
+	if k.CanVouch(src) {
+		recordPersonTexts(ctx, store, ops, k)
 		return ops, nil, nil
 	}
 	s := stamper{
-		staged:   map[string]oxbow.Entry{},
-		labelled: map[int]bool{},
-		source:   src,
-		frames:   screen.FramesOf(ctx),
+		stagedEntries:   map[string]oxbow.Entry{},
+		labelledChanges: map[int]bool{},
+		source:          src,
+		ownFrames:       screen.ConversationTextsFrom(ctx),
 	}
 	if src.Actor != oxbow.Person {
-		s.origins = collectOrigins(ctx, k.Memory)
-		s.expose(ctx, k)
+		s.origins = newOriginFinder(ctx, k.Memory)
+		s.addSessionReads(ctx, k)
 	}
 	// An import is unvouched whatever it repeats.
 	repeats := findRepeats(ctx, store, ops, k, s.noHooks || src.Actor == oxbow.Imported)
 	for i, op := range ops {
 		s.repeats = repeats[i]
-		if src.Actor == oxbow.Person && !s.repeats.any() {
-			s.staged[op.Target()] = op.ApplyTo(s.staged[op.Target()])
+		if src.Actor == oxbow.Person && !s.repeats.hasRepeats() {
+			s.stagedEntries[op.Target()] = op.ApplyTo(s.stagedEntries[op.Target()])
 			out = append(out, op)
 			continue
 		}
 		if _, ok := op.(oxbow.Alias); ok {
 			s.addFindings(out) // an alias keeps the entry's labels, so they must be complete first
 		}
-		s.at = len(out)
-		stamped, err := s.labelChange(ctx, store, op)
+		s.changeIndex = len(out)
+		stamped, err := s.labelledOps(ctx, store, op)
 		if err != nil {
 			return nil, nil, err
 		}
 		for _, op := range stamped {
-			s.staged[op.Target()] = op.ApplyTo(s.staged[op.Target()])
+			s.stagedEntries[op.Target()] = op.ApplyTo(s.stagedEntries[op.Target()])
 		}
 		out = append(out, stamped...)
 	}
 	s.addFindings(out)
-	tainted := verb.TaintedFrom(ctx)
+	tainted := verb.ContextTaintedEntries(ctx)
 	for _, op := range out {
-		tainted.Add(s.staged[op.Target()])
+		tainted.Add(s.stagedEntries[op.Target()])
 	}
-	keepPrints(out, k)
-	return out, s.labelled, nil
+	recordFingerprints(out, k)
+	return out, s.labelledChanges, nil
 }
 
-// expose sets the fields about texts that the model in the caller's session has
+// addSessionReads sets the fields about texts that the model in the caller's session has
 // read.
-func (s *stamper) expose(ctx context.Context, k verb.Knowledge) {
+func (s *stamper) addSessionReads(ctx context.Context, k verb.ProvenanceData) {
 	caller, ok := verb.ContextCaller(ctx)
 	if !ok {
-		caller = k.Caller
+		caller = k.DefaultCaller
 	}
 	known, given := verb.ContextTaints(ctx)
-	s.taints = known
+	s.unknownCalls = known
 	if given {
 		return
 	}
 	var x session.Exposure
-	if caller != (session.Caller{}) && k.Exposure != nil {
-		x = k.Exposure(ctx, caller)
+	if caller != (session.Caller{}) && k.SessionExposure != nil {
+		x = k.SessionExposure(ctx, caller)
 	}
-	s.taints = x.Taints
-	s.reads = x.Read
-	s.noHooks = s.origins.agent && !x.Known
-	s.proof, s.proved = x.Proof, x.Proved
-	s.origins.addShown(x.Shown)
+	s.unknownCalls = x.UntracedReads
+	s.foreignCalls = x.ForeignReads
+	s.noHooks = s.origins.isAgent && !x.IsReported
+	s.proofFile, s.provedFiles = x.ProofCommand, x.ProvenFiles
+	s.origins.addShownTexts(x.ShownTexts)
 }
 
-// labelChange returns the labelled change, followed by changes that become necessary.
-func (s *stamper) labelChange(ctx context.Context, store oxbow.Store, op oxbow.Op) (_ []oxbow.Op, err error) {
+// labelledOps returns the labelled change, followed by changes that become necessary.
+func (s *stamper) labelledOps(ctx context.Context, store oxbow.Store, op oxbow.Op) (_ []oxbow.Op, err error) {
 	name := op.Target()
-	old, found := s.staged[name]
+	old, found := s.stagedEntries[name]
 	if _, adds := op.(oxbow.Add); !found && !adds {
 		old, err = store.Get(ctx, name)
 		if err != nil {
 			return []oxbow.Op{op}, nil // the store reports the error
 		}
-		s.staged[name] = old
+		s.stagedEntries[name] = old
 	}
 	switch o := op.(type) {
 	case oxbow.Add:
@@ -143,7 +143,7 @@ func (s *stamper) labelChange(ctx context.Context, store oxbow.Store, op oxbow.O
 		err = s.checkProtected(old.Labels)
 		if err == nil {
 			ops := append([]oxbow.Op{op}, s.aliasLabelOps(o, old)...)
-			if kept := s.keepVouched(old.Labels, old.Content, old); len(ops) == 1 && len(kept) > len(old.Labels) {
+			if kept := s.updateVouchLabels(old.Labels, old.Content, old); len(ops) == 1 && len(kept) > len(old.Labels) {
 				ops = append(ops, oxbow.Relabel{Name: o.Name, Labels: oxbow.SortLabels(kept)})
 			}
 			return ops, nil
@@ -159,13 +159,13 @@ func (s *stamper) labelChange(ctx context.Context, store oxbow.Store, op oxbow.O
 // not tainted or adds no alias.
 func (s *stamper) aliasLabelOps(o oxbow.Alias, old oxbow.Entry) []oxbow.Op {
 	add := slices.DeleteFunc(slices.Clone(o.Aliases), func(a string) bool { return slices.Contains(old.Aliases, a) })
-	isTainted := len(s.taints) > 0 || s.repeats.any()
+	isTainted := len(s.unknownCalls) > 0 || s.repeats.hasRepeats()
 	if !isTainted || len(add) == 0 {
 		return nil
 	}
-	bare := stamper{taints: s.taints, repeats: s.repeats, staged: map[string]oxbow.Entry{}}
+	bare := stamper{unknownCalls: s.unknownCalls, repeats: s.repeats, stagedEntries: map[string]oxbow.Entry{}}
 	ls, _ := bare.stampLabels("", "", add, nil, oxbow.Entry{}) // this never fails without protected labels
-	bare.looks[0].labels = append(ls, old.Labels...)
+	bare.unexaminedTexts[0].labels = append(ls, old.Labels...)
 	out := []oxbow.Op{oxbow.Relabel{Name: o.Name}}
 	bare.addFindings(out)
 	return out
@@ -173,30 +173,31 @@ func (s *stamper) aliasLabelOps(o oxbow.Alias, old oxbow.Entry) []oxbow.Op {
 
 // stamper adds labels to changes, mostly those that are not a person's.
 type stamper struct {
-	taints  []string // calls of the turn whose results are not known
-	reads   []string // calls of the turn that returned text by others
-	noHooks bool     // an agent writes, and hooks do not report what it has read
-	repeats repeats  // texts of others in the change that is being stamped
-	proof   string
-	proved  []string // files that the proof covers
-	source  oxbow.Source
-	frames  *screen.Frames // conversations whose roles oxbow wrote
-	origins origins
-	staged  map[string]oxbow.Entry // entries after the changes so far, by name
+	unknownCalls  []string       // calls of the turn whose results are not known
+	foreignCalls  []string       // calls of the turn that returned text by others
+	noHooks       bool           // an agent writes, and hooks do not report what it has read
+	repeats       foreignRepeats // texts of others in the change that is being stamped
+	proofFile     string
+	provedFiles   []string // files that the proof covers
+	source        oxbow.Source
+	ownFrames     *screen.ConversationTexts // conversations whose roles oxbow wrote
+	origins       originFinder
+	stagedEntries map[string]oxbow.Entry // entries after the changes so far, by name
 
-	at       int          // index of the change that is being stamped
-	looks    []look       // texts that were not examined yet
-	labelled map[int]bool // indexes of changes with the labels for all findings (nil if the texts are parts of entries)
+	changeIndex     int              // index of the change that is being stamped
+	unexaminedTexts []unexaminedText // texts that were not examined yet
+	// Indexes of changes with the labels for all findings (nil if the texts are parts of entries).
+	labelledChanges map[int]bool
 }
 
-// look is the text of an entry in a change, to be examined.
-type look struct {
-	at     int
-	texts  []string
-	added  []string      // values of labels that programs added
-	labels []oxbow.Label // the entry's labels, without those for findings
-	key    string        // key of the labels for rules for instructions
-	found  screen.Findings
+// unexaminedText is the text of an entry in a change, to be examined.
+type unexaminedText struct {
+	changeIndex   int
+	texts         []string
+	programValues []string      // values of labels that programs added
+	labels        []oxbow.Label // the entry's labels, without those for findings
+	ruleLabelKey  string        // key of the labels for rules for instructions
+	findings      screen.Findings
 }
 
 // addFindings adds a label for every finding about a text. The search takes most of the time, so the texts are
@@ -204,30 +205,30 @@ type look struct {
 func (s *stamper) addFindings(ops []oxbow.Op) {
 	var all errgroup.Group
 	all.SetLimit(runtime.GOMAXPROCS(0))
-	for i := range s.looks {
-		l := &s.looks[i]
+	for i := range s.unexaminedTexts {
+		l := &s.unexaminedTexts[i]
 		all.Go(func() error {
-			l.found = screen.Find(l.texts, l.added)
+			l.findings = screen.Find(l.texts, l.programValues)
 			return nil
 		})
 	}
 	_ = all.Wait() // the functions return no errors
-	for _, l := range s.looks {
-		for _, r := range l.found.Instructions {
-			l.labels = append(l.labels, oxbow.Label{Key: l.key, Value: r})
+	for _, l := range s.unexaminedTexts {
+		for _, r := range l.findings.Instructions {
+			l.labels = append(l.labels, oxbow.Label{Key: l.ruleLabelKey, Value: r})
 		}
 		labels := oxbow.SortLabels(l.labels)
-		if s.labelled != nil {
-			labels, s.labelled[l.at] = withPersonal(labels, l.found.Personal), true
+		if s.labelledChanges != nil {
+			labels, s.labelledChanges[l.changeIndex] = withPersonalLabels(labels, l.findings.Personal), true
 		}
-		op := withLabels(ops[l.at], labels)
-		ops[l.at], s.staged[op.Target()] = op, op.ApplyTo(s.staged[op.Target()])
+		op := withLabels(ops[l.changeIndex], labels)
+		ops[l.changeIndex], s.stagedEntries[op.Target()] = op, op.ApplyTo(s.stagedEntries[op.Target()])
 	}
-	s.looks = s.looks[:0]
+	s.unexaminedTexts = s.unexaminedTexts[:0]
 }
 
-// unnamedCall is the label value for a call whose name is not a valid value.
-const unnamedCall = "call"
+// unnamedCallValue is the label value for a call whose name is not a valid value.
+const unnamedCallValue = "call"
 
 // stampLabels returns an entry's labels: the given labels, the old version's taints, and labels
 // for the call and the text's origin. It also queues the entry's text for [stamper.addFindings],
@@ -241,9 +242,9 @@ func (s *stamper) stampLabels(
 	out := slices.DeleteFunc(slices.Clone(given), func(l oxbow.Label) bool {
 		isGiven := l.Key == oxbow.LabelSuspect || l.Key == oxbow.LabelQuarantine || l.Key == oxbow.LabelTextBy
 		return isGiven || !s.origins.maySetLabel(l, old.Labels) ||
-			(l.Key == oxbow.LabelVerified && s.origins.agent && content != old.Content)
+			(l.Key == oxbow.LabelVerified && s.origins.isAgent && content != old.Content)
 	})
-	out = s.keepVouched(out, content, old)
+	out = s.updateVouchLabels(out, content, old)
 	if err := s.checkProtected(slices.Concat(out, old.Labels)); err != nil {
 		return nil, err
 	}
@@ -256,35 +257,35 @@ func (s *stamper) stampLabels(
 		for _, v := range values {
 			l := oxbow.Label{Key: key, Value: v}
 			if l.Check() != nil {
-				l.Value = unnamedCall // the label still quarantines the text
+				l.Value = unnamedCallValue // the label still quarantines the text
 			}
 			out = append(out, l)
 		}
 	}
-	texts := append([]string{name, s.frames.Text(content)}, aliases...)
+	texts := append([]string{name, s.ownFrames.SpokenText(content)}, aliases...)
 	var added []string
 	for _, l := range out {
-		if hasNoWords(l.Value) { // its signs and its length would make the search for split words run
+		if isIdentifierOrTime(l.Value) { // its signs and its length would make the search for split words run
 			added = append(added, l.Value)
 			continue
 		}
 		texts = append(texts, l.Value)
-		texts = append(texts, sentenceKeys(l)...)
+		texts = append(texts, sentenceLikeKeys(l)...)
 	}
 	writers := len(out) // further labels are added by this program
-	add(oxbow.LabelTaint, s.taints)
-	add(oxbow.LabelTaint, s.repeats.foreign)
-	add(oxbow.LabelUnvouched, s.repeats.unvouched)
+	add(oxbow.LabelTaint, s.unknownCalls)
+	add(oxbow.LabelTaint, s.repeats.foreignSources)
+	add(oxbow.LabelUnvouched, s.repeats.unvouchedSources)
 	if s.noHooks && content != old.Content {
-		add(oxbow.LabelUnvouched, []string{unvouchedNoHooks})
+		add(oxbow.LabelUnvouched, []string{noHooksValue})
 	}
 	if s.repeats.isImported {
 		add(oxbow.LabelOrigin, []string{string(oxbow.TrustImported)})
 	}
 	out = append(out, s.origins.originLabels(name, content, old)...)
-	mayProve := s.proof != "" && content != old.Content
-	if mayProve && citesFile(content, out, s.proved) {
-		add(oxbow.LabelVerified, []string{s.proof})
+	mayProve := s.proofFile != "" && content != old.Content
+	if mayProve && citesFile(content, out, s.provedFiles) {
+		add(oxbow.LabelVerified, []string{s.proofFile})
 	}
 	shaped := oxbow.LabelSuspect
 	if slices.ContainsFunc(out, func(l oxbow.Label) bool { return l.Key == oxbow.LabelTaint }) {
@@ -293,29 +294,38 @@ func (s *stamper) stampLabels(
 	for _, l := range out[writers:] {
 		added = append(added, l.Value)
 	}
-	s.looks = append(s.looks, look{at: s.at, texts: texts, added: added, labels: out, key: shaped})
+	s.unexaminedTexts = append(
+		s.unexaminedTexts,
+		unexaminedText{
+			changeIndex:   s.changeIndex,
+			texts:         texts,
+			programValues: added,
+			labels:        out,
+			ruleLabelKey:  shaped,
+		},
+	)
 	return out, nil
 }
 
-// identifierSize is the number of hexadecimal digits in a UUID, and in the digests that imports write into labels.
-const identifierSize = 32
+// identifierDigits is the number of hexadecimal digits in a UUID, and in the digests that imports write into labels.
+const identifierDigits = 32
 
-// hasNoWords reports whether a label's value is a digest, a UUID, or a time. Such a value has no words that a model
-// could take for an instruction.
-func hasNoWords(value string) bool {
+// isIdentifierOrTime reports whether a label's value is a digest, a UUID, or a time. Such a value has no words that
+// a model could take for an instruction.
+func isIdentifierOrTime(value string) bool {
 	if strings.Trim(value, "0123456789-:.+TZ ") == "" {
 		return true
 	}
 	hyphens := strings.Count(value, "-")
-	isLong := len(value)-hyphens == identifierSize && (hyphens == 0 || hyphens == 4)
+	isLong := len(value)-hyphens == identifierDigits && (hyphens == 0 || hyphens == 4)
 	return isLong && strings.Trim(value, "0123456789abcdef-") == ""
 }
 
-// vouchedByPerson returns a person's changes with the labels that record who vouches for the text.
+// labelPersonOps returns a person's changes with the labels that record who vouches for the text.
 // If the person writes a new text, the labels that nobody vouches for the old text are removed. If
 // the person changes only labels or aliases, or restores a text, the person does not vouch for the
 // text, so a label names its author.
-func vouchedByPerson(ctx context.Context, store oxbow.Store, ops []oxbow.Op) []oxbow.Op {
+func labelPersonOps(ctx context.Context, store oxbow.Store, ops []oxbow.Op) []oxbow.Op {
 	out := make([]oxbow.Op, 0, len(ops))
 	for _, op := range ops {
 		out = append(out, op)
@@ -360,18 +370,18 @@ func vouchedByPerson(ctx context.Context, store oxbow.Store, ops []oxbow.Op) []o
 	return out
 }
 
-type restoringKey struct{}
+type restoreHistoryKey struct{}
 
-// WithRestoring returns a context for changes that restore texts from the history h.
-func WithRestoring(ctx context.Context, h oxbow.Historian) context.Context {
-	return context.WithValue(ctx, restoringKey{}, h)
+// WithRestoreHistory returns a context for changes that restore texts from the history h.
+func WithRestoreHistory(ctx context.Context, h oxbow.Historian) context.Context {
+	return context.WithValue(ctx, restoreHistoryKey{}, h)
 }
 
 // restoredText returns the newest version of an entry with the text that a change restores. If no
 // version has the text, it returns an entry whose author is an agent. It returns nil if the context does not come from
-// [WithRestoring].
+// [WithRestoreHistory].
 func restoredText(ctx context.Context, name, content string) *oxbow.Entry {
-	h, ok := ctx.Value(restoringKey{}).(oxbow.Historian)
+	h, ok := ctx.Value(restoreHistoryKey{}).(oxbow.Historian)
 	if !ok {
 		return nil
 	}
@@ -390,35 +400,35 @@ func restoredText(ctx context.Context, name, content string) *oxbow.Entry {
 
 // isUnapprovedImport reports whether the entry was imported and no person approved it.
 func isUnapprovedImport(e *oxbow.Entry) bool {
-	isImport := e.Source.Actor == oxbow.Imported || slices.Contains(e.Labels, unvouchedImport)
-	return isImport && !slices.Contains(e.Labels, ApprovedByPerson)
+	isImport := e.Source.Actor == oxbow.Imported || slices.Contains(e.Labels, unvouchedImportLabel)
+	return isImport && !slices.Contains(e.Labels, ApprovedByPersonLabel)
 }
 
-// vouching are the keys of labels that let an entry be shown without being asked for. An import
+// vouchingKeys are the keys of labels that let an entry be shown without being asked for. An import
 // cannot set them, because the file's author is unknown.
-var vouching = append([]string{oxbow.LabelVerified, oxbow.LabelApproved}, protected...)
+var vouchingKeys = append([]string{oxbow.LabelVerified, oxbow.LabelApproved}, protectedKeys...)
 
-// keepVouched returns the labels of a changed entry, with the labels that record whether somebody vouches for its
+// updateVouchLabels returns the labels of a changed entry, with the labels that record whether somebody vouches for its
 // text. If a program changes only labels or aliases, a text that a person or the team vouches for stays vouched for.
 // If a program changes the text, an approval is removed. If an import changes the text, or any part of an entry that a
 // person approved, nobody vouches for the entry.
-func (s *stamper) keepVouched(labels []oxbow.Label, content string, old oxbow.Entry) []oxbow.Label {
+func (s *stamper) updateVouchLabels(labels []oxbow.Label, content string, old oxbow.Entry) []oxbow.Label {
 	isSame := old.Name != "" && content == old.Content
 	isImport := s.source.Actor == oxbow.Imported
 	labels = slices.DeleteFunc(slices.Clone(labels), func(l oxbow.Label) bool {
 		isNew := !slices.Contains(old.Labels, l)
 		return (l.Key == oxbow.LabelApproved && (isNew || !isSame || isImport)) ||
-			(isImport && isNew && slices.Contains(vouching, l.Key))
+			(isImport && isNew && slices.Contains(vouchingKeys, l.Key))
 	})
 	isHeld := isUnapprovedImport(&old)
 	if isImport {
-		isHeld = !isSame || slices.Contains(old.Labels, ApprovedByPerson)
+		isHeld = !isSame || slices.Contains(old.Labels, ApprovedByPersonLabel)
 	}
 	switch {
 	case isHeld:
-		labels = append(labels, unvouchedImport)
+		labels = append(labels, unvouchedImportLabel)
 	case isSame && old.MayShow(oxbow.AtStart) && (old.TextBy() == oxbow.Person || old.TextBy() == oxbow.Team):
-		labels = append(labels, ApprovedByPerson)
+		labels = append(labels, ApprovedByPersonLabel)
 	}
 	return labels
 }
@@ -439,9 +449,9 @@ func citesFile(content string, labels []oxbow.Label, files []string) bool {
 // foreign text or the turn has read foreign text. For a change without text, such as pinning a
 // note, only the turn's reads count.
 func (s *stamper) checkProtected(labels []oxbow.Label) error {
-	read := slices.Concat(s.repeats.foreign, s.repeats.unvouched, s.taints, s.reads)
+	read := slices.Concat(s.repeats.foreignSources, s.repeats.unvouchedSources, s.unknownCalls, s.foreignCalls)
 	for _, l := range labels {
-		isProtected := slices.Contains(protected, l.Key) && l.Value == "true"
+		isProtected := slices.Contains(protectedKeys, l.Key) && l.Value == "true"
 		if isProtected && len(read) > 0 {
 			return verb.Advise(
 				verb.InvalidValue(

@@ -23,7 +23,7 @@ func TestTaintedEntriesOfARun(t *testing.T) {
 	taint := func(value string) []oxbow.Label { return []oxbow.Label{{Key: oxbow.LabelTaint, Value: value}} }
 	for _, keepsList := range []bool{true, false} {
 		screener := Screener{}
-		m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Screen: screener.Screen})
+		m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Screen: screener.ScreenOps})
 		if err != nil {
 			t.Fatal(err)
 		}

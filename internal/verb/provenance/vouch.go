@@ -9,14 +9,14 @@ import (
 )
 
 var (
-	ApprovedByPerson = oxbow.Label{Key: oxbow.LabelApproved, Value: string(oxbow.Person)}
-	unvouchedImport  = oxbow.Label{Key: oxbow.LabelUnvouched, Value: oxbow.UnvouchedImport}
+	ApprovedByPersonLabel = oxbow.Label{Key: oxbow.LabelApproved, Value: string(oxbow.Person)}
+	unvouchedImportLabel  = oxbow.Label{Key: oxbow.LabelUnvouched, Value: oxbow.UnvouchedImport}
 )
 
-// ApprovedLabels returns the labels with the label for a person's approval.
-func ApprovedLabels(labels []oxbow.Label) []oxbow.Label {
-	if slices.Contains(labels, ApprovedByPerson) {
+// WithApproval returns the labels with the label for a person's approval.
+func WithApproval(labels []oxbow.Label) []oxbow.Label {
+	if slices.Contains(labels, ApprovedByPersonLabel) {
 		return labels
 	}
-	return oxbow.SortLabels(append(slices.Clone(labels), ApprovedByPerson))
+	return oxbow.SortLabels(append(slices.Clone(labels), ApprovedByPersonLabel))
 }

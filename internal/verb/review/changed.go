@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/provenance"
 )
 
-// Values of [ChangedEntry.What]: what agents did to a person's text.
+// Values of [ChangedEntry.EditKind]: what agents did to a person's text.
 const (
 	EntryChanged    = "changed"
 	EntryForgotten  = "forgotten"
@@ -26,7 +26,7 @@ const (
 
 // ChangedIn is the argument of Changed.
 type ChangedIn struct {
-	Name   string `json:"name,omitempty"   usage:"only the entry of this NAME" value:"NAME"`
+	Name   string `json:"name,omitempty"   usage:"only the entry of this NAME"              value:"NAME"`
 	Limit  *int   `json:"limit,omitempty"  usage:"maximum number of entries, 20 by default"`
 	Offset *int   `json:"offset,omitempty" usage:"skip the first N entries"`
 }
@@ -35,35 +35,35 @@ type ChangedIn struct {
 type ChangedOut struct {
 	Total   int            `json:"total"`
 	Entries []ChangedEntry `json:"entries"` // the last changed first
-	More    bool           `json:"more,omitempty"`
+	HasMore bool           `json:"more,omitempty"`
 	Notes   []verb.Note    `json:"notes,omitempty"`
 }
 
 // ChangedEntry is an entry with a text by a person that agents have changed.
 type ChangedEntry struct {
-	Name string `json:"name"`
-	What string `json:"what"`           // changed, forgotten, renamed or relabelled
-	Now  string `json:"now,omitempty"`  // the new name of a renamed entry
-	Back uint64 `json:"back_to"`        // number of the change to which restore returns
-	Own  string `json:"before"`         // the person's text
-	Text string `json:"after"`          // the current text ("" if the entry was forgotten)
-	Kind string `json:"kind,omitempty"` // kind of the entry
+	Name        string `json:"name"`
+	EditKind    string `json:"what"`           // changed, forgotten, renamed or relabelled
+	NewName     string `json:"now,omitempty"`  // the new name of a renamed entry
+	RestoreSeq  uint64 `json:"back_to"`        // number of the change to which restore returns
+	PersonText  string `json:"before"`         // the person's text
+	CurrentText string `json:"after"`          // the current text ("" if the entry was forgotten)
+	Kind        string `json:"kind,omitempty"` // kind of the entry
 
 	LabelsAdded    []string `json:"labels_added,omitempty"` // only labels that protect an entry
 	LabelsRemoved  []string `json:"labels_removed,omitempty"`
 	AliasesRemoved []string `json:"aliases_removed,omitempty"`
 
-	Written string      `json:"written"`           // time when the person wrote the text
-	Time    string      `json:"time"`              // time of the agents' last change
-	Seq     uint64      `json:"seq"`               // number of that change
-	Source  verb.Source `json:"source"`            // its author
-	Session string      `json:"session,omitempty"` // the client's session, as CLIENT/SESSION
-	Changes int         `json:"changes"`           // number of changes by agents since
+	WrittenTime  string      `json:"written"`           // time when the person wrote the text
+	Time         string      `json:"time"`              // time of the agents' last change
+	Seq          uint64      `json:"seq"`               // number of that change
+	Source       verb.Source `json:"source"`            // its author
+	Session      string      `json:"session,omitempty"` // the client's session, as CLIENT/SESSION
+	AgentChanges int         `json:"changes"`           // number of changes by agents since
 }
 
-// Changed lists the entries whose text a person wrote and that an agent changed, forgot or made
+// ListAgentChanges lists the entries whose text a person wrote and that an agent changed, forgot or made
 // unprotected, until the person keeps or restores them.
-func Changed(ctx context.Context, w *verb.Workspace, in ChangedIn) (ChangedOut, error) {
+func ListAgentChanges(ctx context.Context, w *verb.Workspace, in ChangedIn) (ChangedOut, error) {
 	out := ChangedOut{Entries: []ChangedEntry{}}
 	limit, notes, err := verb.ResolveLimit(in.Limit, verb.DefaultListLimit)
 	if err != nil {
@@ -73,7 +73,7 @@ func Changed(ctx context.Context, w *verb.Workspace, in ChangedIn) (ChangedOut, 
 	if err != nil {
 		return out, err
 	}
-	ctx, m, err := w.Memory(ctx, verb.Own)
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {
 		return out, err
 	}
@@ -84,37 +84,37 @@ func Changed(ctx context.Context, w *verb.Workspace, in ChangedIn) (ChangedOut, 
 	}
 	out.Total = len(edits)
 	edits = edits[min(offset, len(edits)):]
-	out.More = len(edits) > limit
-	if out.More {
+	out.HasMore = len(edits) > limit
+	if out.HasMore {
 		edits = edits[:limit]
 	}
-	past := verb.NewPastTexts(m)
+	past := verb.NewPastTextFilter(m)
 	for i := range edits {
 		out.Entries = append(out.Entries, changedEntry(ctx, past, &edits[i]))
 	}
 	return out, nil
 }
 
-// mostEdits is the maximum number of listed entries. More entries are listed after some of these
+// maxListedEdits is the maximum number of listed entries. More entries are listed after some of these
 // are kept or restored.
-const mostEdits = 2000
+const maxListedEdits = 2000
 
 // agentEdits returns the changes that agents made to texts of persons, the most recent first. If name
 // is not empty, it returns only the change of the entry with that name.
-func agentEdits(ctx context.Context, m *oxbow.Memory, name string) ([]agentedit.Edit, error) {
+func agentEdits(ctx context.Context, m *oxbow.Memory, name string) ([]agentedit.AgentEdit, error) {
 	names := []string{name}
 	var err error
 	if name == "" {
-		names, err = agentedit.Find(ctx, m)
+		names, err = agentedit.FindEditedNames(ctx, m)
 	} else {
 		err = oxbow.CheckName(name)
 	}
 	if err != nil {
 		return nil, err
 	}
-	var edits []agentedit.Edit
-	for _, name := range names[:min(len(names), mostEdits)] {
-		e, isOpen, err := agentedit.Describe(ctx, m, name)
+	var edits []agentedit.AgentEdit
+	for _, name := range names[:min(len(names), maxListedEdits)] {
+		e, isOpen, err := agentedit.DescribeEdit(ctx, m, name)
 		if err != nil {
 			return nil, err
 		}
@@ -122,32 +122,46 @@ func agentEdits(ctx context.Context, m *oxbow.Memory, name string) ([]agentedit.
 			edits = append(edits, e)
 		}
 	}
-	slices.SortStableFunc(edits, func(a, b agentedit.Edit) int { return int(int64(b.Last.Seq) - int64(a.Last.Seq)) })
+	slices.SortStableFunc(
+		edits,
+		func(a, b agentedit.AgentEdit) int { return int(int64(b.Last.Seq) - int64(a.Last.Seq)) },
+	)
 	return edits, nil
 }
 
 // changedEntry returns an edit as the caller of the context may see it.
-func changedEntry(ctx context.Context, p verb.PastTexts, e *agentedit.Edit) ChangedEntry {
+func changedEntry(ctx context.Context, p verb.PastTextFilter, e *agentedit.AgentEdit) ChangedEntry {
 	own := e.Own.Entry
-	p.Withhold(ctx, &own)
-	c := ChangedEntry{Name: e.Name, What: EntryForgotten, Now: e.Renamed, Back: e.Back, Own: own.Content,
-		Kind:    own.Kind.String(),
-		Written: verb.Timestamp(e.Own.Source.Time), Time: verb.Timestamp(e.Last.Source.Time), Seq: e.Last.Seq,
-		Source:  verb.MakeSource(e.Last.Source),
-		Session: session.SourceSession(e.Last.Source), Changes: e.Changes}
+	p.WithholdText(ctx, &own)
+	c := ChangedEntry{
+		Name:       e.Name,
+		EditKind:   EntryForgotten,
+		NewName:    e.Renamed,
+		RestoreSeq: e.Back,
+		PersonText: own.Content,
+		Kind:       own.Kind.String(),
+		WrittenTime: verb.FormatTimestamp(
+			e.Own.Source.Time,
+		),
+		Time:         verb.FormatTimestamp(e.Last.Source.Time),
+		Seq:          e.Last.Seq,
+		Source:       verb.MakeSource(e.Last.Source),
+		Session:      session.SourceSession(e.Last.Source),
+		AgentChanges: e.Changes,
+	}
 	switch {
 	case e.Now != nil:
 		now := e.Now.Clone()
-		p.Withhold(ctx, &now)
-		c.Text, c.What = now.Content, EntryChanged
+		p.WithholdText(ctx, &now)
+		c.CurrentText, c.EditKind = now.Content, EntryChanged
 		if e.Now.Content == e.Own.Entry.Content {
-			c.What = EntryRelabelled
+			c.EditKind = EntryRelabelled
 		}
-		c.LabelsRemoved = verb.LabelTexts(missingFrom(protectionLabels(now.Labels), e.Labels))
-		c.LabelsAdded = verb.LabelTexts(missingFrom(e.Labels, protectionLabels(now.Labels)))
-		c.AliasesRemoved = missingFrom(now.Aliases, own.Aliases)
+		c.LabelsRemoved = verb.LabelTexts(elementsNotIn(protectionLabels(now.Labels), e.Labels))
+		c.LabelsAdded = verb.LabelTexts(elementsNotIn(e.Labels, protectionLabels(now.Labels)))
+		c.AliasesRemoved = elementsNotIn(now.Aliases, own.Aliases)
 	case e.Renamed != "":
-		c.What = EntryRenamed
+		c.EditKind = EntryRenamed
 	}
 	return c
 }
@@ -159,19 +173,19 @@ func protectionLabels(ls []oxbow.Label) []oxbow.Label {
 	})
 }
 
-// missingFrom returns the elements of all that are not in have.
-func missingFrom[T comparable](have, all []T) []T {
-	return slices.DeleteFunc(slices.Clone(all), func(t T) bool { return slices.Contains(have, t) })
+// elementsNotIn returns the elements of all that are not in have.
+func elementsNotIn[T comparable](known, all []T) []T {
+	return slices.DeleteFunc(slices.Clone(all), func(t T) bool { return slices.Contains(known, t) })
 }
 
-// DecideChangedIn is the argument of KeepChanged and RestoreChanged.
+// DecideChangedIn is the argument of KeepAgentChanges and RestorePersonTexts.
 type DecideChangedIn struct {
 	Names  []string `json:"names,omitempty"   flag:"-" usage:"names of entries that agents changed"`
 	All    bool     `json:"all,omitempty"              usage:"all entries that agents changed"`
 	DryRun bool     `json:"dry_run,omitempty"          usage:"show what would be done and change nothing"`
 }
 
-// DecideChangedOut is the result of KeepChanged and RestoreChanged.
+// DecideChangedOut is the result of KeepAgentChanges and RestorePersonTexts.
 type DecideChangedOut struct {
 	DryRun  bool           `json:"dry_run,omitempty"`
 	Seqs    []uint64       `json:"seqs,omitempty"` // numbers of the new changes, oldest first
@@ -181,51 +195,51 @@ type DecideChangedOut struct {
 
 // KeptReport tells which changes of agents the person kept.
 func (o DecideChangedOut) KeptReport() report.Report {
-	return o.report(report.Did(o.DryRun, "kept", "would keep"))
+	return o.makeReport(report.EffectVerb(o.DryRun, "kept", "would keep"))
 }
 
 // RestoredReport tells which entries have the person's text again.
 func (o DecideChangedOut) RestoredReport() report.Report {
-	return o.report(report.Did(o.DryRun, "restored", "would restore"))
+	return o.makeReport(report.EffectVerb(o.DryRun, "restored", "would restore"))
 }
 
-func (o DecideChangedOut) report(did report.Words) (r report.Report) {
+func (o DecideChangedOut) makeReport(did report.Words) (r report.Report) {
 	for _, e := range o.Entries {
-		r.Linef("%s %s", did, report.Name(e.Name))
+		r.AddLinef("%s %s", did, report.Name(e.Name))
 	}
 	if len(o.Entries) == 0 {
-		r.Notef("agents changed none of your notes")
+		r.AddNotef("agents changed none of your notes")
 	}
 	report.AddNotes(&r, o.Notes)
 	return r
 }
 
-// KeepChanged records that the person keeps the changes by agents. The entries are listed again
+// KeepAgentChanges records that the person keeps the changes by agents. The entries are listed again
 // after the next change by an agent. If the caller is not a person, the error matches
 // [oxbow.ErrInvalid].
-func KeepChanged(ctx context.Context, w *verb.Workspace, in DecideChangedIn) (DecideChangedOut, error) {
-	return decideChanged(ctx, w, in, "keeps what agents made of a person's text", keepEdits)
+func KeepAgentChanges(ctx context.Context, w *verb.Workspace, in DecideChangedIn) (DecideChangedOut, error) {
+	return decideAgentChanges(ctx, w, in, "keeps what agents made of a person's text", keepEdits)
 }
 
-// RestoreChanged restores the person's text of entries that agents changed. If the caller is not a
+// RestorePersonTexts restores the person's text of entries that agents changed. If the caller is not a
 // person, the error matches [oxbow.ErrInvalid].
-func RestoreChanged(ctx context.Context, w *verb.Workspace, in DecideChangedIn) (DecideChangedOut, error) {
-	return decideChanged(ctx, w, in, "restores a text that agents changed in this way", restoreEdits)
+func RestorePersonTexts(ctx context.Context, w *verb.Workspace, in DecideChangedIn) (DecideChangedOut, error) {
+	return decideAgentChanges(ctx, w, in, "restores a text that agents changed in this way", restoreEdits)
 }
 
-func decideChanged(
+func decideAgentChanges(
 	ctx context.Context,
 	w *verb.Workspace,
 	in DecideChangedIn,
 	act string,
-	decide func(context.Context, *oxbow.Memory, []agentedit.Edit) ([]uint64, error),
+	decide func(context.Context, *oxbow.Memory, []agentedit.AgentEdit) ([]uint64, error),
 ) (DecideChangedOut, error) {
 	out := DecideChangedOut{DryRun: in.DryRun, Entries: []ChangedEntry{}}
-	ctx, m, err := w.Memory(ctx, verb.Write.Unless(in.DryRun))
+	ctx, m, err := w.OpenMemory(ctx, verb.Write.UnlessDryRun(in.DryRun))
 	if err != nil {
 		return out, err
 	}
-	if err := verb.PersonOnly(ctx, act, "oxbow changed"); err != nil {
+	if err := verb.RequirePerson(ctx, act, "oxbow changed"); err != nil {
 		return out, err
 	}
 	if len(in.Names) == 0 && !in.All {
@@ -235,7 +249,7 @@ func decideChanged(
 	if err != nil {
 		return out, err
 	}
-	past := verb.NewPastTexts(m)
+	past := verb.NewPastTextFilter(m)
 	for i := range edits {
 		out.Entries = append(out.Entries, changedEntry(ctx, past, &edits[i]))
 	}
@@ -251,14 +265,14 @@ func decideChanged(
 			verb.Notef("dry run: nothing was changed; call again without %s to do it", verb.ParamRef("dry_run")),
 		}
 	case len(out.Seqs) > 0:
-		undo := &verb.Hint{Verb: "undo", Args: []verb.Arg{{Name: "seq", Value: out.Seqs}}}
+		undo := &verb.CallHint{Verb: "undo", Args: []verb.Arg{{Name: "seq", Value: out.Seqs}}}
 		out.Notes = []verb.Note{verb.Notef("to take this back: %s", undo)}
 	}
 	return out, nil
 }
 
 // namedEdits returns the edits of the named entries, without repetitions.
-func namedEdits(ctx context.Context, m *oxbow.Memory, in DecideChangedIn) (edits []agentedit.Edit, err error) {
+func namedEdits(ctx context.Context, m *oxbow.Memory, in DecideChangedIn) (edits []agentedit.AgentEdit, err error) {
 	if in.All {
 		return agentEdits(ctx, m, "")
 	}
@@ -269,7 +283,7 @@ func namedEdits(ctx context.Context, m *oxbow.Memory, in DecideChangedIn) (edits
 		if err := oxbow.CheckName(name); err != nil {
 			return nil, err
 		}
-		e, isOpen, err := agentedit.Describe(ctx, m, name)
+		e, isOpen, err := agentedit.DescribeEdit(ctx, m, name)
 		if err != nil {
 			return nil, err
 		}
@@ -286,14 +300,14 @@ func namedEdits(ctx context.Context, m *oxbow.Memory, in DecideChangedIn) (edits
 
 // keepEdits writes the current entries again as versions by the person, in a single change. A
 // forgotten entry is added and forgotten again by the person.
-func keepEdits(ctx context.Context, m *oxbow.Memory, edits []agentedit.Edit) ([]uint64, error) {
+func keepEdits(ctx context.Context, m *oxbow.Memory, edits []agentedit.AgentEdit) ([]uint64, error) {
 	var ops []oxbow.Op
 	for _, e := range edits {
 		if e.Now != nil {
 			ops = append(
 				ops,
 				oxbow.Update{Name: e.Name, Content: e.Now.Content, Aliases: e.Now.Aliases,
-					Labels: provenance.ApprovedLabels(e.Now.Labels), If: e.Now.Version},
+					Labels: provenance.WithApproval(e.Now.Labels), If: e.Now.Version},
 			)
 			continue
 		}
@@ -310,12 +324,12 @@ func keepEdits(ctx context.Context, m *oxbow.Memory, edits []agentedit.Edit) ([]
 	if err := m.Apply(oxbow.WithNote(ctx, "kept what agents made of it"), ops...); err != nil {
 		return nil, err
 	}
-	seq, err := newestChange(ctx, m, edits[0].Name)
+	seq, err := newestChangeSeq(ctx, m, edits[0].Name)
 	return []uint64{seq}, err
 }
 
 // restoreEdits restores the persons' texts, with a change for each entry.
-func restoreEdits(ctx context.Context, m *oxbow.Memory, edits []agentedit.Edit) (seqs []uint64, err error) {
+func restoreEdits(ctx context.Context, m *oxbow.Memory, edits []agentedit.AgentEdit) (seqs []uint64, err error) {
 	ctx = oxbow.WithNote(ctx, "brought back from what agents made of it")
 	for i := range edits {
 		seq, err := restoreEdit(ctx, m, &edits[i])
@@ -328,7 +342,7 @@ func restoreEdits(ctx context.Context, m *oxbow.Memory, edits []agentedit.Edit) 
 }
 
 // restoreEdit restores the person's text. Labels that the person changed after the agents are kept.
-func restoreEdit(ctx context.Context, m *oxbow.Memory, e *agentedit.Edit) (uint64, error) {
+func restoreEdit(ctx context.Context, m *oxbow.Memory, e *agentedit.AgentEdit) (uint64, error) {
 	switch {
 	case e.Now == nil:
 		return m.RestoreIf(ctx, e.Name, e.Back, 0)
@@ -339,15 +353,15 @@ func restoreEdit(ctx context.Context, m *oxbow.Memory, e *agentedit.Edit) (uint6
 	if err := m.Apply(
 		ctx,
 		oxbow.Update{Name: e.Name, Content: own.Content, Aliases: own.Aliases,
-			Labels: provenance.ApprovedLabels(e.Now.Labels), If: e.Now.Version},
+			Labels: provenance.WithApproval(e.Now.Labels), If: e.Now.Version},
 	); err != nil {
 		return 0, err
 	}
-	return newestChange(ctx, m, e.Name)
+	return newestChangeSeq(ctx, m, e.Name)
 }
 
-// newestChange returns the number of the last change to an entry.
-func newestChange(ctx context.Context, m *oxbow.Memory, name string) (uint64, error) {
+// newestChangeSeq returns the number of the last change to an entry.
+func newestChangeSeq(ctx context.Context, m *oxbow.Memory, name string) (uint64, error) {
 	for v, err := range m.Versions(ctx, name) {
 		return v.Seq, err
 	}

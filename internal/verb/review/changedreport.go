@@ -13,42 +13,42 @@ import (
 )
 
 const (
-	listedLines = 60  // lines of a difference in the list
-	lineLength  = 200 // characters of a line in a difference
+	maxListedLines = 60  // lines of a difference in the list
+	maxLineLength  = 200 // characters of a line in a difference
 )
 
 // Report lists the entries with their differences.
 func (o ChangedOut) Report() (r report.Report) {
 	for i := range o.Entries {
-		r.Add(o.Entries[i].Sections(listedLines)...)
+		r.Add(o.Entries[i].DescribeSections(maxListedLines)...)
 	}
 	report.AddNotes(&r, o.Notes)
 	switch {
 	case o.Total == 0:
-		r.Notef("agents changed none of your notes")
-	case o.More:
-		r.Notef("%d of %d are listed; for more: --limit %d", len(o.Entries), o.Total, min(o.Total, oxbow.MaxLimit))
+		r.AddNotef("agents changed none of your notes")
+	case o.HasMore:
+		r.AddNotef("%d of %d are listed; for more: --limit %d", len(o.Entries), o.Total, min(o.Total, oxbow.MaxLimit))
 	}
 	return r
 }
 
-// Sections describes an entry that agents changed: the author, the difference in up to maxLines lines, and the
+// DescribeSections describes an entry that agents changed: the author, the difference in up to maxLines lines, and the
 // commands with which the person decides.
-func (e *ChangedEntry) Sections(maxLines int) (sections []report.Section) {
+func (e *ChangedEntry) DescribeSections(maxLines int) (sections []report.Section) {
 	add := func(indent int, s report.Sentence) {
-		sections = append(sections, report.Line{Sentence: s, Indent: indent, Detail: true})
+		sections = append(sections, report.Line{Sentence: s, Indent: indent, IsDetail: true})
 	}
-	what := report.Sentencef("%s", report.Words(e.What))
-	if e.What == EntryRenamed {
-		what = report.Sentencef("renamed to %s", report.Name(e.Now))
+	what := report.Sentencef("%s", report.Words(e.EditKind))
+	if e.EditKind == EntryRenamed {
+		what = report.Sentencef("renamed to %s", report.Name(e.NewName))
 	}
 	by := report.Sentencef("%s", cmp.Or(e.Source.Agent, e.Source.Client, "an agent"))
 	if e.Session != "" {
 		_, id, _ := strings.Cut(e.Session, "/")
 		by = report.Sentencef("%s (session %s)", by, id)
 	}
-	sections = append(sections, report.Line{Key: report.Name(e.Name), Sentence: report.Sentencef(
-		"%s  %s by %s, %s, change %d", report.Name(e.Name), what, by, report.Moment(e.Time), e.Seq)})
+	sections = append(sections, report.Line{ShortValue: report.Name(e.Name), Sentence: report.Sentencef(
+		"%s  %s by %s, %s, change %d", report.Name(e.Name), what, by, report.TimeValue(e.Time), e.Seq)})
 	for _, l := range e.LabelsRemoved {
 		add(2, report.Sentencef("- %s", l))
 	}
@@ -58,10 +58,10 @@ func (e *ChangedEntry) Sections(maxLines int) (sections []report.Section) {
 	for _, alias := range e.AliasesRemoved {
 		add(2, report.Sentencef("- alias %s", alias))
 	}
-	if e.What == EntryChanged || e.What == EntryForgotten {
-		sections = append(sections, differenceLines(e.Own, e.Text, maxLines)...)
+	if e.EditKind == EntryChanged || e.EditKind == EntryForgotten {
+		sections = append(sections, differenceLines(e.PersonText, e.CurrentText, maxLines)...)
 	}
-	name := text.ShellName(e.Name)
+	name := text.QuoteShellOperand(e.Name)
 	add(2, report.Sentencef("keep it: %s", report.Words("oxbow changed keep "+name)))
 	add(2, report.Sentencef("bring yours back: %s", report.Words("oxbow changed restore "+name)))
 	return sections
@@ -71,7 +71,7 @@ func (e *ChangedEntry) Sections(maxLines int) (sections []report.Section) {
 // maxLines lines and a line with the number of remaining lines.
 func differenceLines(before, after string, maxLines int) (lines []report.Section) {
 	more := 0
-	for mark, line := range diff.EachLine(before, after) {
+	for mark, line := range diff.DiffLines(before, after) {
 		if mark == ' ' {
 			continue
 		}
@@ -79,12 +79,18 @@ func differenceLines(before, after string, maxLines int) (lines []report.Section
 			more++
 			continue
 		}
-		lines = append(lines, report.Line{Sentence: report.Sentencef("%s %s", report.Words(mark),
-			text.Clip(strings.TrimSpace(line), lineLength)), Indent: 2, Detail: true, Cut: true})
+		lines = append(lines, report.Line{Sentence: report.Sentencef(
+			"%s %s",
+			report.Words(mark),
+			text.TruncateWithEllipsis(
+				strings.TrimSpace(line),
+				maxLineLength,
+			),
+		), Indent: 2, IsDetail: true, MayBeCut: true})
 	}
 	if more > 0 {
 		lines = append(lines, report.Line{Sentence: report.Sentencef("… and %s more",
-			report.Words(text.Count(more, "line", "lines"))), Indent: 4, Detail: true})
+			report.Words(text.FormatCount(more, "line", "lines"))), Indent: 4, IsDetail: true})
 	}
 	return lines
 }

@@ -12,24 +12,24 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// HowsIn is the argument of Hows.
-type HowsIn struct {
+// FindCommandsIn is the argument of Hows.
+type FindCommandsIn struct {
 	Task    string `json:"task,omitempty"    flag:"-" usage:"what the command does, in words, or a part of the command"`
 	Project string `json:"project,omitempty"          usage:"only commands of this PROJECT; auto is the project of the working directory"`
-	Limit   int    `json:"limit,omitempty"            usage:"at most N results"                                                    default:"10"`
+	Limit   int    `json:"limit,omitempty"            usage:"at most N results"                                                           default:"10"`
 }
 
-// HowsOut is a list of commands, the best first.
-type HowsOut struct {
-	Commands []inbox.How `json:"commands"`
-	Of       int         `json:"of"` // number of all matching commands, regardless of the limit
-	Notes    []verb.Note `json:"notes,omitempty"`
+// FindCommandsOut is a list of commands, the best first.
+type FindCommandsOut struct {
+	Commands      []inbox.PassedCommand `json:"commands"`
+	TotalCommands int                   `json:"of"` // number of all matching commands, regardless of the limit
+	Notes         []verb.Note           `json:"notes,omitempty"`
 }
 
-// Hows lists the commands that passed in past sessions for a task.
-func Hows(ctx context.Context, w *verb.Workspace, in HowsIn) (HowsOut, error) {
-	out := HowsOut{Commands: []inbox.How{}}
-	ctx, a, err := w.Archive(ctx)
+// FindCommands lists the commands that passed in past sessions for a task.
+func FindCommands(ctx context.Context, w *verb.Workspace, in FindCommandsIn) (FindCommandsOut, error) {
+	out := FindCommandsOut{Commands: []inbox.PassedCommand{}}
+	ctx, a, err := w.OpenArchive(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -37,35 +37,35 @@ func Hows(ctx context.Context, w *verb.Workspace, in HowsIn) (HowsOut, error) {
 	if err != nil {
 		return out, err
 	}
-	out.Of = len(found)
+	out.TotalCommands = len(found)
 	out.Commands = append(out.Commands, found[:min(len(found), max(in.Limit, 1))]...)
-	if out.Of == 0 {
+	if out.TotalCommands == 0 {
 		where := "the archive"
 		if in.Project != "" {
 			where = "the sessions of project " + in.Project
 		}
-		out.Notes = append(out.Notes, verb.Plain(fmt.Sprintf(
+		out.Notes = append(out.Notes, verb.PlainNote(fmt.Sprintf(
 			"no command for this passed in %s; hooks report commands, see oxbow setup", where)))
 	}
 	return out, nil
 }
 
 // Report shows each command with its evidence.
-func (o HowsOut) Report() (r report.Report) {
+func (o FindCommandsOut) Report() (r report.Report) {
 	for _, h := range o.Commands {
-		counts := fmt.Sprintf("passed %s in %s", text.Count(h.Passed, "time", "times"),
-			text.Count(h.Sessions, "session", "sessions"))
-		if h.Failed > 0 {
-			counts += fmt.Sprintf(", failed %s", text.Count(h.Failed, "time", "times"))
+		counts := fmt.Sprintf("passed %s in %s", text.FormatCount(h.PassCount, "time", "times"),
+			text.FormatCount(h.SessionCount, "session", "sessions"))
+		if h.FailCount > 0 {
+			counts += fmt.Sprintf(", failed %s", text.FormatCount(h.FailCount, "time", "times"))
 		}
-		r.Add(report.Record{Key: h.Command, Cells: []report.Cell{{Value: report.Words(counts)}, {Value: h.Time},
-			{Value: h.Project}}, Lines: []report.Cell{
-			{Name: "asked", Value: report.Text(text.Clip(h.Asked, 120))},
-			{Name: "evidence", Value: h.Turn},
+		r.Add(report.Record{Key: h.Command, Cells: []report.Cell{{Value: report.Words(counts)}, {Value: h.LastPassed},
+			{Value: h.Project}}, TextCells: []report.Cell{
+			{Name: "asked", Value: report.Text(text.TruncateWithEllipsis(h.Asked, 120))},
+			{Name: "evidence", Value: h.LastTurn},
 		}})
 	}
-	if more := o.Of - len(o.Commands); more > 0 {
-		r.Notef("%d more; --limit %d shows them all", more, o.Of)
+	if more := o.TotalCommands - len(o.Commands); more > 0 {
+		r.AddNotef("%d more; --limit %d shows them all", more, o.TotalCommands)
 	}
 	report.AddNotes(&r, o.Notes)
 	return r

@@ -23,27 +23,28 @@ type InboxIn struct {
 	Project string `json:"project,omitempty" usage:"only proposals of this PROJECT; auto is the project of the working directory"`
 	All     bool   `json:"all,omitempty"     usage:"also list accepted and dropped proposals"`
 
-	// Twice turns a request that a person made in two sessions into a note. It has an effect only
+	// NoteRepeated turns a request that a person made in two sessions into a note. It has an effect only
 	// if a person makes the call.
-	Twice bool `json:"-"`
+	NoteRepeated bool `json:"-"`
 }
 
 // InboxOut is a list of proposals, the most recent first.
 type InboxOut struct {
-	Proposals []inbox.Item       `json:"proposals"`
-	Noted     []verb.RememberOut `json:"noted,omitempty"`   // notes from requests that were made twice
-	Runs      []string           `json:"how_run,omitempty"` // commands of the project that passed in three sessions
+	Proposals []inbox.StoredProposal `json:"proposals"`
+	NewNotes  []verb.RememberOut     `json:"noted,omitempty"` // notes from requests that were made twice
+	// Commands of the project that passed in three sessions.
+	PassedCommands []string `json:"how_run,omitempty"`
 }
 
 // updatedArchive returns the archive after adding new proposals. If the archive is read-only, it returns the
 // archive with the proposals found before.
 func updatedArchive(ctx context.Context, w *verb.Workspace) (context.Context, *session.Archive, error) {
-	ctx, a, err := w.Archive(ctx)
+	ctx, a, err := w.OpenArchive(ctx)
 	if err != nil {
 		return ctx, nil, err
 	}
 	if !a.Memory.Options().ReadOnly {
-		_, err = inbox.Update(ctx, a)
+		_, err = inbox.UpdateProposals(ctx, a)
 	}
 	if errors.Is(err, oxbow.ErrReadOnly) || errors.Is(err, oxbow.ErrFull) {
 		err = nil
@@ -51,42 +52,42 @@ func updatedArchive(ctx context.Context, w *verb.Workspace) (context.Context, *s
 	return ctx, a, err
 }
 
-// Inbox lists the proposals.
-func Inbox(ctx context.Context, w *verb.Workspace, in InboxIn) (out InboxOut, err error) {
-	out.Proposals = []inbox.Item{}
+// ListProposals lists the proposals.
+func ListProposals(ctx context.Context, w *verb.Workspace, in InboxIn) (out InboxOut, err error) {
+	out.Proposals = []inbox.StoredProposal{}
 	ctx, a, err := updatedArchive(ctx, w)
 	if err != nil {
 		return out, err
 	}
-	if in.Twice && verb.IsPerson(w.WithSource(ctx)) {
-		open, err := inbox.List(ctx, a.Memory, inbox.Open, in.Project)
+	if in.NoteRepeated && verb.IsPerson(w.WithSource(ctx)) {
+		open, err := inbox.ListProposals(ctx, a.Memory, inbox.StateOpen, in.Project)
 		if err != nil {
 			return out, err
 		}
 		for _, it := range open {
-			if it.Why != inbox.Asked || it.CountSessions() < 2 {
+			if it.Reason != inbox.ReasonRequest || it.CountSessions() < 2 {
 				continue
 			}
-			noted, err := accept(ctx, w, a, it, "", "")
+			noted, err := acceptProposal(ctx, w, a, it, "", "")
 			if err != nil {
 				return out, err
 			}
-			out.Noted = append(out.Noted, noted)
+			out.NewNotes = append(out.NewNotes, noted)
 		}
 	}
-	out.Proposals, err = inbox.List(ctx, a.Memory, "", in.Project)
+	out.Proposals, err = inbox.ListProposals(ctx, a.Memory, "", in.Project)
 	if err == nil {
-		err = markUndone(ctx, w, out.Proposals)
+		err = markUndoneProposals(ctx, w, out.Proposals)
 	}
 	if !in.All {
-		out.Proposals = slices.DeleteFunc(out.Proposals, func(it inbox.Item) bool {
-			return it.State == inbox.Accepted || it.State == inbox.Dropped
+		out.Proposals = slices.DeleteFunc(out.Proposals, func(it inbox.StoredProposal) bool {
+			return it.State == inbox.StateAccepted || it.State == inbox.StateDropped
 		})
 	}
 	if err != nil || in.Project == "" {
 		return out, err
 	}
-	out.Runs, err = inbox.RepeatedCommands(ctx, a.Memory, in.Project)
+	out.PassedCommands, err = inbox.RepeatedCommands(ctx, a.Memory, in.Project)
 	return out, err
 }
 
@@ -99,14 +100,14 @@ type FixesIn struct {
 
 // FixesOut is a list of fixes, newest first.
 type FixesOut struct {
-	Fixes []inbox.Fix `json:"fixes"`
-	Of    int         `json:"of"` // number of all matching fixes, regardless of the limit
-	Notes []verb.Note `json:"notes,omitempty"`
+	Fixes      []inbox.Fix `json:"fixes"`
+	TotalFixes int         `json:"of"` // number of all matching fixes, regardless of the limit
+	Notes      []verb.Note `json:"notes,omitempty"`
 }
 
-// Fixes lists the fixes of errors in past sessions. If no fixes are known, a note explains how they
+// ListFixes lists the fixes of errors in past sessions. If no fixes are known, a note explains how they
 // are found.
-func Fixes(ctx context.Context, w *verb.Workspace, in FixesIn) (FixesOut, error) {
+func ListFixes(ctx context.Context, w *verb.Workspace, in FixesIn) (FixesOut, error) {
 	out := FixesOut{Fixes: []inbox.Fix{}}
 	ctx, a, err := updatedArchive(ctx, w)
 	if err != nil {
@@ -116,9 +117,9 @@ func Fixes(ctx context.Context, w *verb.Workspace, in FixesIn) (FixesOut, error)
 	if err != nil {
 		return out, err
 	}
-	out.Of = len(found)
+	out.TotalFixes = len(found)
 	out.Fixes = append(out.Fixes, found[:min(len(found), max(in.Limit, 1))]...)
-	if out.Of > 0 {
+	if out.TotalFixes > 0 {
 		return out, nil
 	}
 	all, err := inbox.FindFixes(ctx, a.Memory, "", "")
@@ -128,14 +129,14 @@ func Fixes(ctx context.Context, w *verb.Workspace, in FixesIn) (FixesOut, error)
 	case len(all) > 0:
 		out.Notes = append(
 			out.Notes,
-			verb.Plain(
+			verb.PlainNote(
 				fmt.Sprintf("no fix matches; %d are kept, and the list without arguments shows them", len(all)),
 			),
 		)
 	default:
 		out.Notes = append(
 			out.Notes,
-			verb.Plain(
+			verb.PlainNote(
 				"no fix is kept: one comes when, in a session that hooks report, a command fails, files change, and "+
 					"the same command passes. Codex' hooks report no exit status, so its fixes come when its "+
 					"transcript is read, at the end of a turn",
@@ -152,26 +153,26 @@ type ProposalIn struct {
 
 // ProposalOut is a proposal with its context.
 type ProposalOut struct {
-	inbox.Item
+	inbox.StoredProposal
 	Prompt string `json:"prompt,omitempty"` // all that the person said in the first turn
 }
 
-// Proposal returns a proposal with the prompt that contains it.
-func Proposal(ctx context.Context, w *verb.Workspace, in ProposalIn) (out ProposalOut, err error) {
+// ShowProposal returns a proposal with the prompt that contains it.
+func ShowProposal(ctx context.Context, w *verb.Workspace, in ProposalIn) (out ProposalOut, err error) {
 	ctx, a, err := updatedArchive(ctx, w)
 	if err != nil {
 		return out, err
 	}
-	out.Item, err = proposal(ctx, w, a, in.ID)
+	out.StoredProposal, err = findProposal(ctx, w, a, in.ID)
 	if err != nil {
 		return out, err
 	}
-	for _, name := range out.From {
+	for _, name := range out.SourceTurns {
 		e, err := a.Memory.Get(ctx, name)
 		if err != nil {
 			continue // the session was forgotten
 		}
-		if t, err := session.Parse(e.Content); err == nil {
+		if t, err := session.ParseTurn(e.Content); err == nil {
 			out.Prompt = t.Prompt()
 			break
 		}
@@ -179,13 +180,18 @@ func Proposal(ctx context.Context, w *verb.Workspace, in ProposalIn) (out Propos
 	return out, nil
 }
 
-func proposal(ctx context.Context, w *verb.Workspace, a *session.Archive, id string) (inbox.Item, error) {
-	it, err := inbox.Get(ctx, a.Memory, id)
+func findProposal(
+	ctx context.Context,
+	w *verb.Workspace,
+	a *session.Archive,
+	id string,
+) (inbox.StoredProposal, error) {
+	it, err := inbox.FindProposal(ctx, a.Memory, id)
 	if err != nil {
 		return it, verb.Advise(err, "oxbow inbox --all lists the ids")
 	}
-	one := []inbox.Item{it}
-	err = markUndone(ctx, w, one)
+	one := []inbox.StoredProposal{it}
+	err = markUndoneProposals(ctx, w, one)
 	return one[0], err
 }
 
@@ -213,7 +219,7 @@ func AcceptProposals(ctx context.Context, w *verb.Workspace, in AcceptProposalsI
 	if changesNote && len(in.IDs) != 1 {
 		return out, verb.InvalidValue("name", in.Name, "is for one proposal alone")
 	}
-	if err := verb.PersonOnly(w.WithSource(ctx), "accepts a proposal", "oxbow inbox accept ID"); err != nil {
+	if err := verb.RequirePerson(w.WithSource(ctx), "accepts a proposal", "oxbow inbox accept ID"); err != nil {
 		return out, err
 	}
 	ctx, a, items, err := findProposals(ctx, w, in.IDs)
@@ -221,7 +227,7 @@ func AcceptProposals(ctx context.Context, w *verb.Workspace, in AcceptProposalsI
 		return out, err
 	}
 	for _, it := range items {
-		note, err := acceptedNote(ctx, w, it)
+		note, err := acceptedNoteName(ctx, w, it)
 		if err == nil && note != "" {
 			err = verb.Advise(
 				fmt.Errorf("%s was accepted, as %q: %w", it.ID, note, oxbow.ErrExists),
@@ -233,7 +239,7 @@ func AcceptProposals(ctx context.Context, w *verb.Workspace, in AcceptProposalsI
 		}
 	}
 	for _, it := range items {
-		note, err := accept(ctx, w, a, it, in.Name, in.Content)
+		note, err := acceptProposal(ctx, w, a, it, in.Name, in.Content)
 		if err != nil {
 			return out, err
 		}
@@ -247,76 +253,76 @@ func AcceptProposals(ctx context.Context, w *verb.Workspace, in AcceptProposalsI
 func findProposals(
 	ctx context.Context, w *verb.Workspace,
 	ids []string,
-) (_ context.Context, a *session.Archive, items []inbox.Item, err error) {
+) (_ context.Context, a *session.Archive, items []inbox.StoredProposal, err error) {
 	ctx, a, err = updatedArchive(ctx, w)
 	if err != nil {
 		return ctx, nil, nil, err
 	}
 	for _, id := range ids {
-		it, err := proposal(ctx, w, a, id)
+		it, err := findProposal(ctx, w, a, id)
 		if err != nil {
 			return ctx, nil, nil, err
 		}
-		if !slices.ContainsFunc(items, func(o inbox.Item) bool { return o.ID == it.ID }) {
+		if !slices.ContainsFunc(items, func(o inbox.StoredProposal) bool { return o.ID == it.ID }) {
 			items = append(items, it)
 		}
 	}
 	return ctx, a, items, nil
 }
 
-func accept(
+func acceptProposal(
 	ctx context.Context, w *verb.Workspace,
 	a *session.Archive,
-	it inbox.Item,
+	it inbox.StoredProposal,
 	name, content string,
 ) (verb.RememberOut, error) {
 	if content == "" {
-		content = it.AsNote()
+		content = it.NoteText()
 	}
 	in := verb.RememberIn{Name: name, Content: content, Project: it.Project, RelatedFiles: it.Files,
-		From: it.From[:min(len(it.From), 4)]}
-	if it.Why == inbox.Lesson {
-		in.Tags = []string{inbox.Lesson}
+		FromTurns: it.SourceTurns[:min(len(it.SourceTurns), 4)]}
+	if it.Reason == inbox.ReasonCorrection {
+		in.Tags = []string{inbox.ReasonCorrection}
 	}
 	out, err := verb.Remember(ctx, w, in)
 	if err != nil {
 		return out, fmt.Errorf("accepting %s: %w", it.ID, err)
 	}
-	return out, inbox.SetState(ctx, a.Memory, it.ID, inbox.Accepted, out.Name)
+	return out, inbox.SetState(ctx, a.Memory, it.ID, inbox.StateAccepted, out.Name)
 }
 
-// acceptedNote returns the name of the entry that was made from a proposal, or "" if the entry does not
+// acceptedNoteName returns the name of the entry that was made from a proposal, or "" if the entry does not
 // exist any more.
-func acceptedNote(ctx context.Context, w *verb.Workspace, it inbox.Item) (string, error) {
-	if it.State != inbox.Accepted || it.Note == "" {
+func acceptedNoteName(ctx context.Context, w *verb.Workspace, it inbox.StoredProposal) (string, error) {
+	if it.State != inbox.StateAccepted || it.NoteName == "" {
 		return "", nil
 	}
-	ctx, m, err := w.Memory(ctx, verb.Read)
+	ctx, m, err := w.OpenMemory(ctx, verb.Read)
 	if err != nil {
 		return "", err
 	}
-	e, err := m.Get(ctx, it.Note)
+	e, err := m.Get(ctx, it.NoteName)
 	if errors.Is(err, oxbow.ErrNotFound) {
 		return "", nil
 	}
 	return e.Name, err
 }
 
-// markUndone sets the state of accepted proposals whose note was undone to [inbox.Undone]. A
+// markUndoneProposals sets the state of accepted proposals whose note was undone to [inbox.Undone]. A
 // proposal whose note was forgotten or moved to a team stays accepted.
-func markUndone(ctx context.Context, w *verb.Workspace, items []inbox.Item) error {
-	accepted := func(it inbox.Item) bool { return it.State == inbox.Accepted && it.Note != "" }
+func markUndoneProposals(ctx context.Context, w *verb.Workspace, items []inbox.StoredProposal) error {
+	accepted := func(it inbox.StoredProposal) bool { return it.State == inbox.StateAccepted && it.NoteName != "" }
 	if !slices.ContainsFunc(items, accepted) {
 		return nil
 	}
-	ctx, m, err := w.Memory(ctx, verb.Read)
+	ctx, m, err := w.OpenMemory(ctx, verb.Read)
 	if err != nil {
 		return err
 	}
 	removed := map[uint64][]int{} // indexes of items by the change that removed their notes
 	for i, it := range items {
 		if accepted(it) {
-			if seq := findRemoval(ctx, m, it.Note); seq > 0 {
+			if seq := findRemovalSeq(ctx, m, it.NoteName); seq > 0 {
 				removed[seq] = append(removed[seq], i)
 			}
 		}
@@ -330,7 +336,7 @@ func markUndone(ctx context.Context, w *verb.Workspace, items []inbox.Item) erro
 		}
 		for _, i := range removed[c.Seq] {
 			if len(c.Reverts) > 0 {
-				items[i].State = inbox.Undone
+				items[i].State = inbox.StateUndone
 			}
 		}
 		delete(removed, c.Seq)
@@ -341,9 +347,9 @@ func markUndone(ctx context.Context, w *verb.Workspace, items []inbox.Item) erro
 	return nil
 }
 
-// findRemoval returns the number of the change that removed the named entry. It returns 0 if the entry
+// findRemovalSeq returns the number of the change that removed the named entry. It returns 0 if the entry
 // exists or if the change is unknown.
-func findRemoval(ctx context.Context, m *oxbow.Memory, name string) uint64 {
+func findRemovalSeq(ctx context.Context, m *oxbow.Memory, name string) uint64 {
 	if _, err := m.Get(ctx, name); err == nil {
 		return 0
 	}
@@ -364,8 +370,8 @@ type DropProposalsIn struct {
 // DropProposals marks proposals as dropped, so that they are not proposed again. If the caller is not a person, the
 // error matches [oxbow.ErrInvalid].
 func DropProposals(ctx context.Context, w *verb.Workspace, in DropProposalsIn) (InboxOut, error) {
-	out := InboxOut{Proposals: []inbox.Item{}}
-	if err := verb.PersonOnly(w.WithSource(ctx), "rejects a proposal", "oxbow inbox drop ID"); err != nil {
+	out := InboxOut{Proposals: []inbox.StoredProposal{}}
+	if err := verb.RequirePerson(w.WithSource(ctx), "rejects a proposal", "oxbow inbox drop ID"); err != nil {
 		return out, err
 	}
 	ctx, a, items, err := findProposals(ctx, w, in.IDs)
@@ -373,11 +379,11 @@ func DropProposals(ctx context.Context, w *verb.Workspace, in DropProposalsIn) (
 		return out, err
 	}
 	for _, it := range items {
-		note, err := acceptedNote(ctx, w, it)
+		note, err := acceptedNoteName(ctx, w, it)
 		if err == nil && note != "" {
 			err = verb.Advise(
 				verb.Invalidf("%s was accepted, as %q", it.ID, note),
-				"oxbow forget "+text.ShellName(note)+" takes that entry away; nothing was dropped",
+				"oxbow forget "+text.QuoteShellOperand(note)+" takes that entry away; nothing was dropped",
 			)
 		}
 		if err != nil {
@@ -385,10 +391,10 @@ func DropProposals(ctx context.Context, w *verb.Workspace, in DropProposalsIn) (
 		}
 	}
 	for _, it := range items {
-		if err := inbox.SetState(ctx, a.Memory, it.ID, inbox.Dropped, ""); err != nil {
+		if err := inbox.SetState(ctx, a.Memory, it.ID, inbox.StateDropped, ""); err != nil {
 			return out, err
 		}
-		it.State = inbox.Dropped
+		it.State = inbox.StateDropped
 		out.Proposals = append(out.Proposals, it)
 	}
 	return out, nil
@@ -397,8 +403,8 @@ func DropProposals(ctx context.Context, w *verb.Workspace, in DropProposalsIn) (
 // ReopenProposals reopens proposals that were dropped. If the caller is not a person, the error matches
 // [oxbow.ErrInvalid].
 func ReopenProposals(ctx context.Context, w *verb.Workspace, in DropProposalsIn) (InboxOut, error) {
-	out := InboxOut{Proposals: []inbox.Item{}}
-	if err := verb.PersonOnly(w.WithSource(ctx), "brings a proposal back", "oxbow inbox"); err != nil {
+	out := InboxOut{Proposals: []inbox.StoredProposal{}}
+	if err := verb.RequirePerson(w.WithSource(ctx), "brings a proposal back", "oxbow inbox"); err != nil {
 		return out, err
 	}
 	ctx, a, items, err := findProposals(ctx, w, in.IDs)
@@ -406,13 +412,13 @@ func ReopenProposals(ctx context.Context, w *verb.Workspace, in DropProposalsIn)
 		return out, err
 	}
 	for _, it := range items {
-		if it.State != inbox.Dropped {
+		if it.State != inbox.StateDropped {
 			continue
 		}
-		if err := inbox.SetState(ctx, a.Memory, it.ID, inbox.Open, ""); err != nil {
+		if err := inbox.SetState(ctx, a.Memory, it.ID, inbox.StateOpen, ""); err != nil {
 			return out, err
 		}
-		it.State = inbox.Open
+		it.State = inbox.StateOpen
 		out.Proposals = append(out.Proposals, it)
 	}
 	return out, nil
@@ -420,36 +426,36 @@ func ReopenProposals(ctx context.Context, w *verb.Workspace, in DropProposalsIn)
 
 // Report lists the notes that were made, the proposals, and the commands of the project.
 func (o InboxOut) Report() (r report.Report) {
-	for _, n := range o.Noted {
+	for _, n := range o.NewNotes {
 		r.Append(n.Report())
 	}
 	for _, it := range o.Proposals {
 		r.Add(proposalRecord(it))
 	}
-	if len(o.Runs) > 0 {
-		r.Linef("how it is run:")
-		for _, command := range o.Runs {
+	if len(o.PassedCommands) > 0 {
+		r.AddLinef("how it is run:")
+		for _, command := range o.PassedCommands {
 			r.Add(report.Line{Sentence: report.Sentencef("%s", command), Indent: 2})
 		}
 	}
 	if len(o.Proposals) == 0 {
-		r.Notef("no proposal waits; oxbow makes one when you tell an agent to remember something, if oxbow setup " +
+		r.AddNotef("no proposal waits; oxbow makes one when you tell an agent to remember something, if oxbow setup " +
 			"connected the agent")
 	}
 	return r
 }
 
 // proposalRecord describes a proposal.
-func proposalRecord(it inbox.Item) report.Record {
-	r := report.Record{Key: it.ID, Cells: []report.Cell{{Value: it.Said}, {Value: it.Project}},
-		Lines: []report.Cell{{Value: it.Sentence}}}
-	if it.State != inbox.Open {
+func proposalRecord(it inbox.StoredProposal) report.Record {
+	r := report.Record{Key: it.ID, Cells: []report.Cell{{Value: it.FirstTime}, {Value: it.Project}},
+		TextCells: []report.Cell{{Value: it.Sentence}}}
+	if it.State != inbox.StateOpen {
 		r.Cells = append(r.Cells, report.Cell{Value: it.State})
 	}
 	if n := it.CountSessions(); n > 1 {
 		r.Cells = append(r.Cells, report.Cell{Value: report.Sentencef("in %d sessions", n)})
 	}
-	if it.Why == inbox.Lesson {
+	if it.Reason == inbox.ReasonCorrection {
 		r.Cells = append(r.Cells, report.Cell{Name: "on", Value: strings.Join(it.Files, ", ")})
 	}
 	return r
@@ -457,8 +463,8 @@ func proposalRecord(it inbox.Item) report.Record {
 
 // Report shows the proposal with the turns that contain it, and with all that the person said.
 func (o ProposalOut) Report() (r report.Report) {
-	r.Add(proposalRecord(o.Item))
-	for _, f := range o.From {
+	r.Add(proposalRecord(o.StoredProposal))
+	for _, f := range o.SourceTurns {
 		r.Add(report.Line{Sentence: report.Sentencef("said in %s", f), Indent: 2})
 	}
 	if o.Prompt != "" && o.Prompt != o.Sentence {

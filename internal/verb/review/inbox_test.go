@@ -33,16 +33,16 @@ func TestInboxReadOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer storetest.Close(t, m)
-		a := &session.Archive{Memory: m, Label: inbox.Label}
-		e := session.Event{Client: "claude", Session: id, Turn: "1", Kind: session.Prompt, Text: text,
+		a := &session.Archive{Memory: m, MakeLabels: inbox.TurnLabels}
+		e := session.Event{Client: "claude", Session: id, Turn: "1", Kind: session.KindPrompt, Text: text,
 			Time: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}
-		if _, err := a.Add(t.Context(), []session.Event{e}); err != nil {
+		if _, err := a.AddEvents(t.Context(), []session.Event{e}); err != nil {
 			t.Fatal(err)
 		}
 		if id != "learned" {
 			return
 		}
-		if _, err := inbox.Update(t.Context(), a); err != nil {
+		if _, err := inbox.UpdateProposals(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -54,9 +54,9 @@ func TestInboxReadOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := &verb.Workspace{Sessions: func(context.Context) (*session.Archive, error) {
-		return &session.Archive{Memory: m, Label: inbox.Label}, nil
+		return &session.Archive{Memory: m, MakeLabels: inbox.TurnLabels}, nil
 	}}
-	out, err := Inbox(t.Context(), w, InboxIn{})
+	out, err := ListProposals(t.Context(), w, InboxIn{})
 	if err != nil || len(out.Proposals) != 1 {
 		t.Errorf("Inbox = %+v, %v; want the one proposal that was learned", out.Proposals, err)
 	}

@@ -26,34 +26,44 @@ func TestClaim(t *testing.T) {
 
 // A session is shown what its calls were shown, and of an id only a digest is kept.
 func TestStamp(t *testing.T) {
-	d := &Door{Name: "http", Run: "run1", Merge: true}
+	d := &AgentDoor{DoorName: "http", RunID: "run1", MergeChanges: true}
 	w := &verb.Workspace{Source: oxbow.Source{Profile: "p", Actor: oxbow.Person}}
-	ctx := d.Stamp(t.Context(), w, "secret id", " client 1\n")
+	ctx := d.StampContext(t.Context(), w, "secret id", " client 1\n")
 	src, _ := oxbow.SourceFrom(ctx)
 	if src.Door != "http" || src.Actor != oxbow.Agent || src.Profile != "p" || src.Claimed.Client != "client 1" ||
 		len(src.Session) != 16 {
 		t.Errorf("the source is %+v", src)
 	}
-	same, other := d.Stamp(t.Context(), w, "secret id", "client 1"), d.Stamp(t.Context(), w, "", "client 1")
-	if a, b := verb.SeenFrom(ctx, nil), verb.SeenFrom(same, nil); a == nil || a != b {
+	same, other := d.StampContext(
+		t.Context(),
+		w,
+		"secret id",
+		"client 1",
+	), d.StampContext(
+		t.Context(),
+		w,
+		"",
+		"client 1",
+	)
+	if a, b := verb.ContextSeenEntries(ctx, nil), verb.ContextSeenEntries(same, nil); a == nil || a != b {
 		t.Errorf("two calls of a session know %p and %p", a, b)
 	}
 	if src, _ := oxbow.SourceFrom(other); src.Session != "run1" ||
-		verb.SeenFrom(other, nil) == verb.SeenFrom(ctx, nil) {
+		verb.ContextSeenEntries(other, nil) == verb.ContextSeenEntries(ctx, nil) {
 		t.Errorf("a call without a session is of %+v, and knows what another does", src)
 	}
-	d.Token = "ada"
-	if src, _ := oxbow.SourceFrom(d.Stamp(t.Context(), w, "", "")); src.Session != "ada:run1" {
+	d.TokenName = "ada"
+	if src, _ := oxbow.SourceFrom(d.StampContext(t.Context(), w, "", "")); src.Session != "ada:run1" {
 		t.Errorf("a call with a token is of session %q, want ada:run1", src.Session)
 	}
-	d.Token = ""
+	d.TokenName = ""
 	for i := range maxSessions {
-		d.Stamp(t.Context(), w, fmt.Sprint(i), "")
+		d.StampContext(t.Context(), w, fmt.Sprint(i), "")
 	}
-	if len(d.seen) != maxSessions || verb.SeenFrom(
-		d.Stamp(t.Context(), w, "secret id", "client 1"),
+	if len(d.sessionEntries) != maxSessions || verb.ContextSeenEntries(
+		d.StampContext(t.Context(), w, "secret id", "client 1"),
 		nil,
-	) == verb.SeenFrom(ctx, nil) {
-		t.Errorf("%d sessions are known; want the oldest forgotten", len(d.seen))
+	) == verb.ContextSeenEntries(ctx, nil) {
+		t.Errorf("%d sessions are known; want the oldest forgotten", len(d.sessionEntries))
 	}
 }

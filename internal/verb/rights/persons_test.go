@@ -30,7 +30,7 @@ func TestOnlyPersonsDecide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	place := verb.Place{Home: home, Store: filepath.Join(home, "memory.oxbow")}
+	place := verb.Place{Home: home, StorePath: filepath.Join(home, "memory.oxbow")}
 	w := &verb.Workspace{
 		Source: person,
 		Now:    time.Now,
@@ -40,14 +40,14 @@ func TestOnlyPersonsDecide(t *testing.T) {
 	}
 	callers := map[string]context.Context{}
 	for _, door := range []string{"mcp", "http"} {
-		callers[door] = (&Door{Name: door, Run: "run"}).Stamp(t.Context(), w, "", "client")
+		callers[door] = (&AgentDoor{DoorName: door, RunID: "run"}).StampContext(t.Context(), w, "", "client")
 	}
 	for _, actor := range []oxbow.Actor{oxbow.Agent, oxbow.Program, oxbow.Imported, oxbow.Foreign, ""} {
 		callers["actor "+string(actor)] = oxbow.WithSource(t.Context(), oxbow.Source{Actor: actor})
 	}
 	verbs := map[string]func(ctx context.Context) error{
 		"revert": func(ctx context.Context) error {
-			_, err := history.Revert(ctx, w, history.RevertIn{Door: "cli"})
+			_, err := history.RevertChanges(ctx, w, history.RevertIn{Door: "cli"})
 			return err
 		},
 		"redact": func(ctx context.Context) error {
@@ -55,18 +55,18 @@ func TestOnlyPersonsDecide(t *testing.T) {
 			return err
 		},
 		"inject off": func(ctx context.Context) error {
-			_, err := injection.SwitchInject(ctx, w, injection.SwitchInjectIn{Off: true})
+			_, err := injection.SwitchInjection(ctx, w, injection.SwitchInjectIn{Off: true})
 			return err
 		},
 		"trust": func(ctx context.Context) error {
-			_, err := ownership.Trust(ctx, w, ownership.TrustIn{})
+			_, err := ownership.TrustHome(ctx, w, ownership.TrustIn{})
 			return err
 		},
 	}
 	for name, call := range verbs {
 		for caller, ctx := range callers {
 			err := call(ctx)
-			if err == nil || !strings.Contains(err.Error()+verb.Remedy(err).String(), "only a person") {
+			if err == nil || !strings.Contains(err.Error()+verb.ErrorRemedy(err).String(), "only a person") {
 				t.Errorf("%s by %s: %v, want that only a person does it", name, caller, err)
 			}
 		}
@@ -74,7 +74,7 @@ func TestOnlyPersonsDecide(t *testing.T) {
 	if e, err := m.Get(t.Context(), "typed"); err != nil || e.Content != "Tabs." || e.Version != 1 {
 		t.Errorf("the entry is %+v, %v", e, err)
 	}
-	if _, err := os.Stat(filepath.Join(home, injection.InjectOff)); err == nil {
+	if _, err := os.Stat(filepath.Join(home, injection.InjectOffFile)); err == nil {
 		t.Error("what hooks put before models was switched off")
 	}
 	if homes := w.Host.Trusted.Homes(); len(homes) > 0 {

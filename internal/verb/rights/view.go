@@ -1,7 +1,7 @@
 // This file implements views, which restrict a workspace to the rights of a client.
 
 // Package rights limits what a client of a server may see and change. A server has a single
-// [Options] for all its doors, and makes a [View] for each token. A client's requests all use its
+// [Options] for all its doors, and makes a [MemoryView] for each token. A client's requests all use its
 // view's workspace, so that doors need not check rights.
 package rights
 
@@ -22,9 +22,9 @@ import (
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
-// ErrBound reports a request for a profile while the client is bound to a different
+// ErrBoundProfile reports a request for a profile while the client is bound to a different
 // profile.
-var ErrBound = errors.New("bound to another profile")
+var ErrBoundProfile = errors.New("bound to another profile")
 
 // Options are shared by all clients of a server.
 type Options struct {
@@ -32,15 +32,15 @@ type Options struct {
 	Workspace *verb.Workspace
 	// Profiles are the memory profiles that clients may name. It may be nil.
 	Profiles *profile.Set
-	// Bound is the profile that the workspace's memory is already bound to, or nil. If it is set,
+	// BoundProfile is the profile that the workspace's memory is already bound to, or nil. If it is set,
 	// clients can name no other profile.
-	Bound *profile.Resolved
+	BoundProfile *profile.Resolved
 	// Rights restrict every client, in addition to Bound and to the client's own rights.
 	Rights auth.Permissions
 }
 
-// View is the memory as seen by clients with the same rights.
-type View struct {
+// MemoryView is the memory as seen by clients with the same rights.
+type MemoryView struct {
 	Token     string // name of the token ("" if the server has a single token without a name)
 	Rights    auth.Permissions
 	Bound     *profile.Resolved // the profile that restricts the view, or nil
@@ -51,60 +51,60 @@ type View struct {
 	scopes  []scope.Scope // applied to the options' memory, in this order
 }
 
-// View returns the view of a token, restricted to the profile named unless it is empty. The error
-// matches [ErrBound] if the token is bound to another profile and [oxbow.ErrInvalid] if the profile
+// MakeView returns the view of a token, restricted to the profile named unless it is empty. The error
+// matches [ErrBoundProfile] if the token is bound to another profile and [oxbow.ErrInvalid] if the profile
 // does not exist, or is a [profile.Diagnostics].
-func (o *Options) View(t auth.Token, named string) (*View, error) {
+func (o *Options) MakeView(t auth.Token, profileName string) (*MemoryView, error) {
 	own := o.Rights
-	if o.Bound != nil {
-		own.Profile = o.Bound.Name
+	if o.BoundProfile != nil {
+		own.Profile = o.BoundProfile.Name
 	}
-	rights, err := own.And(t.Rights)
+	rights, err := own.Intersect(t.Rights)
 	if err != nil {
 		return nil, err
 	}
-	hasOther := rights.Profile != "" && rights.Profile != named
-	if named != "" && hasOther {
-		return nil, fmt.Errorf("%w: you see profile %q, and nothing through another", ErrBound, rights.Profile)
+	hasOther := rights.Profile != "" && rights.Profile != profileName
+	if profileName != "" && hasOther {
+		return nil, fmt.Errorf("%w: you see profile %q, and nothing through another", ErrBoundProfile, rights.Profile)
 	}
-	if named != "" {
-		rights.Profile = named
+	if profileName != "" {
+		rights.Profile = profileName
 	}
-	v := &View{Token: t.Name, Rights: rights, options: o}
-	below, err := v.bind(t)
+	v := &MemoryView{Token: t.Name, Rights: rights, options: o}
+	below, err := v.bindProfile(t)
 	if err != nil {
 		return nil, err
 	}
 	w := *o.Workspace
 	v.Scoped = len(v.scopes) > 0
 	if v.Scoped {
-		w.Open = v.opener()
-		w.Sessions, w.Kept = v.limitSessions(o.Workspace.Sessions), v.limitSessions(o.Workspace.Kept)
+		w.Open = v.restrictedOpen()
+		w.Sessions, w.Kept = v.restrictSessions(o.Workspace.Sessions), v.restrictSessions(o.Workspace.Kept)
 	}
 	if v.Bound != nil {
 		w.Source.Profile = v.Bound.Name
 	}
-	if v.Partial() {
-		v.removeOutside(&w)
+	if v.IsPartial() {
+		v.removeUnreachable(&w)
 	}
-	if !v.seesTree() {
+	if !v.maySeeTree() {
 		w.Annotations, w.Project = nil, nil
 	}
 	if o.Profiles != nil {
-		w.Profiles = &verb.Profiles{Set: o.Profiles, Visible: v.MaySee, Document: v.Document,
-			Fit: func(s scope.Scope) scope.Scope { return auth.Fit(s, below...) }}
+		w.Profiles = &verb.Profiles{Set: o.Profiles, Visible: v.MaySeeProfile, Document: v.MayShowDocument,
+			Fit: func(s scope.Scope) scope.Scope { return auth.FitAddedLabels(s, below...) }}
 	}
 	v.Workspace = &w
 	return v, nil
 }
 
-// bind sets the profile and the scopes of the view. It returns all scopes that restrict the view,
+// bindProfile sets the profile and the scopes of the view. It returns all scopes that restrict the view,
 // including the scope of o.Bound.
-func (v *View) bind(t auth.Token) (below []scope.Scope, err error) {
+func (v *MemoryView) bindProfile(t auth.Token) (restricting []scope.Scope, err error) {
 	switch o := v.options; {
-	case o.Bound != nil: // the memory has this scope already
-		v.Bound = o.Bound
-		below = append(below, v.Bound.Scope())
+	case o.BoundProfile != nil: // the memory has this scope already
+		v.Bound = o.BoundProfile
+		restricting = append(restricting, v.Bound.Scope())
 	case v.Rights.Profile != "":
 		if o.Profiles == nil {
 			return nil, &profile.UnknownError{Name: v.Rights.Profile}
@@ -115,21 +115,21 @@ func (v *View) bind(t auth.Token) (below []scope.Scope, err error) {
 		}
 		v.Bound = &r
 		v.scopes = append(v.scopes, r.Scope())
-		below = append(below, r.Scope())
+		restricting = append(restricting, r.Scope())
 	}
-	if top, ok := v.Rights.Scope(t.Title(), below...); ok {
+	if top, ok := v.Rights.Scope(t.Title(), restricting...); ok {
 		v.scopes = append(v.scopes, top)
-		below = append(below, top)
+		restricting = append(restricting, top)
 	}
-	return below, nil
+	return restricting, nil
 }
 
-// Partial reports whether the view leaves out a part of the memory.
-func (v *View) Partial() bool { return v.Bound != nil || v.Rights.AreLimited() }
+// IsPartial reports whether the view leaves out a part of the memory.
+func (v *MemoryView) IsPartial() bool { return v.Bound != nil || v.Rights.AreLimited() }
 
-// removeOutside removes from a workspace all that lies outside the memory: its file, the host, the working
+// removeUnreachable removes from a workspace all that lies outside the memory: its file, the host, the working
 // directory, skills, and other profiles than the view's own.
-func (v *View) removeOutside(w *verb.Workspace) {
+func (v *MemoryView) removeUnreachable(w *verb.Workspace) {
 	w.Place = nil
 	w.Host = nil
 	w.Dir = ""
@@ -145,15 +145,15 @@ func (v *View) removeOutside(w *verb.Workspace) {
 		own := *l
 		own.Skills = &skill.Set{}
 		if v.Bound != nil {
-			own.Bound = v.Bound
+			own.BoundProfile = v.Bound
 		}
 		return &own, nil
 	}
 }
 
-// opener returns a function Open that restricts the memory to the scopes. The restricted memory is
+// restrictedOpen returns a function Open that restricts the memory to the scopes. The restricted memory is
 // created only once.
-func (v *View) opener() func(context.Context, verb.Access) (*oxbow.Memory, error) {
+func (v *MemoryView) restrictedOpen() func(context.Context, verb.Access) (*oxbow.Memory, error) {
 	open := v.options.Workspace.Open
 	var mu sync.Mutex // guards bound
 	bound := map[*oxbow.Memory]*oxbow.Memory{}
@@ -176,9 +176,9 @@ func (v *View) opener() func(context.Context, verb.Access) (*oxbow.Memory, error
 	}
 }
 
-// limitSessions returns a function that opens the archive of sessions with open and restricts it to the
+// restrictSessions returns a function that opens the archive of sessions with open and restricts it to the
 // scopes.
-func (v *View) limitSessions(
+func (v *MemoryView) restrictSessions(
 	open func(context.Context) (*session.Archive, error),
 ) func(context.Context) (*session.Archive, error) {
 	if open == nil {
@@ -197,9 +197,9 @@ func (v *View) limitSessions(
 	}
 }
 
-// seesTree reports whether the client may see the working tree. The tree belongs to a single
+// maySeeTree reports whether the client may see the working tree. The tree belongs to a single
 // project and does not have a kind, so rights for kinds or other projects exclude it.
-func (v *View) seesTree() bool {
+func (v *MemoryView) maySeeTree() bool {
 	d := v.options.Workspace
 	switch {
 	case d.Annotations == nil || len(v.Rights.Kinds) > 0:
@@ -210,10 +210,10 @@ func (v *View) seesTree() bool {
 	return d.Project != nil && slices.Contains(v.Rights.Projects, d.Project())
 }
 
-// MaySee reports whether the client may name a profile. A client that is bound to a profile sees only
+// MaySeeProfile reports whether the client may name a profile. A client that is bound to a profile sees only
 // that profile. A client that is bound to projects sees profiles that force new entries into these
 // projects, and profiles that do not restrict the project.
-func (v *View) MaySee(name string) bool {
+func (v *MemoryView) MaySeeProfile(name string) bool {
 	if v.Bound != nil {
 		return name == v.Bound.Name
 	}
@@ -232,9 +232,9 @@ func (v *View) MaySee(name string) bool {
 	return true
 }
 
-// Document reports whether a document may be shown. Documents do not belong to a project or kind,
+// MayShowDocument reports whether a document may be shown. Documents do not belong to a project or kind,
 // so a client with restricted rights sees only its profile's documents.
-func (v *View) Document(d profile.Document) bool {
+func (v *MemoryView) MayShowDocument(d profile.Document) bool {
 	if v.Bound != nil {
 		return slices.Contains(v.Bound.Documents, d)
 	}

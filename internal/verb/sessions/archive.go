@@ -19,10 +19,10 @@ import (
 // PruneArchivesIn is the argument of PruneArchives. An archive is forgotten if it exceeds a
 // limit. At least one limit must be given.
 type PruneArchivesIn struct {
-	Before string `json:"before,omitempty" value:"DATE" usage:"forget archives that were made before this DATE"`
-	Days   *int   `json:"days,omitempty" usage:"forget archives that are older than N days"`
-	Keep   *int   `json:"keep,omitempty" usage:"keep the newest N archives, and forget all others"`
-	DryRun bool   `json:"dry_run,omitempty" usage:"show what would be forgotten and change nothing"`
+	Before     string `json:"before,omitempty" value:"DATE" usage:"forget archives that were made before this DATE"`
+	MaxDays    *int   `json:"days,omitempty" usage:"forget archives that are older than N days"`
+	KeepNewest *int   `json:"keep,omitempty" usage:"keep the newest N archives, and forget all others"`
+	DryRun     bool   `json:"dry_run,omitempty" usage:"show what would be forgotten and change nothing"`
 }
 
 // PruneArchivesOut is the result of PruneArchives, oldest first.
@@ -30,7 +30,7 @@ type PruneArchivesOut struct {
 	DryRun    bool            `json:"dry_run,omitempty"`
 	Forgotten []PrunedArchive `json:"forgotten"`
 	// copy of all archives from before, if the call cannot be undone
-	SavedIn string `json:"saved_in,omitempty"`
+	BackupFile string `json:"saved_in,omitempty"`
 }
 
 // PrunedArchive is an archive that was, or would be, forgotten.
@@ -44,11 +44,11 @@ type PrunedArchive struct {
 // the same time, nothing is forgotten and the error matches [oxbow.ErrConflict].
 func PruneArchives(ctx context.Context, w *verb.Workspace, in PruneArchivesIn) (PruneArchivesOut, error) {
 	out := PruneArchivesOut{DryRun: in.DryRun, Forgotten: []PrunedArchive{}}
-	before, err := in.age(w.Time())
+	before, err := in.cutoffTime(w.CurrentTime())
 	if err != nil {
 		return out, err
 	}
-	ctx, m, err := w.Memory(ctx, verb.Write.Unless(in.DryRun))
+	ctx, m, err := w.OpenMemory(ctx, verb.Write.UnlessDryRun(in.DryRun))
 	if err != nil {
 		return out, err
 	}
@@ -65,7 +65,7 @@ func PruneArchives(ctx context.Context, w *verb.Workspace, in PruneArchivesIn) (
 	})
 	var ops []oxbow.Op
 	for i, e := range all {
-		isSurplus := in.Keep != nil && i < len(all)-*in.Keep
+		isSurplus := in.KeepNewest != nil && i < len(all)-*in.KeepNewest
 		if isSurplus || e.Created.Before(before) {
 			out.Forgotten = append(
 				out.Forgotten,
@@ -78,7 +78,7 @@ func PruneArchives(ctx context.Context, w *verb.Workspace, in PruneArchivesIn) (
 		return out, nil
 	}
 	if _, err := m.History(); err != nil {
-		out.SavedIn, err = transfer.Save(ctx, w, m, "archives", archives)
+		out.BackupFile, err = transfer.SaveEntries(ctx, w, m, "archives", archives)
 		if err != nil {
 			return out, err
 		}
@@ -86,20 +86,20 @@ func PruneArchives(ctx context.Context, w *verb.Workspace, in PruneArchivesIn) (
 	return out, verb.WrapError("forgetting archives", m.Apply(ctx, ops...))
 }
 
-// age returns the time before which an archive is too old, or the zero time if age is not
+// cutoffTime returns the time before which an archive is too old, or the zero time if age is not
 // limited.
-func (in PruneArchivesIn) age(now time.Time) (time.Time, error) {
-	for name, n := range map[string]*int{"days": in.Days, "keep": in.Keep} {
+func (in PruneArchivesIn) cutoffTime(now time.Time) (time.Time, error) {
+	for name, n := range map[string]*int{"days": in.MaxDays, "keep": in.KeepNewest} {
 		if n != nil && *n < 1 {
 			return time.Time{}, verb.InvalidValue(name, strconv.Itoa(*n), "is less than 1")
 		}
 	}
 	switch {
-	case in.Before != "" && in.Days != nil:
+	case in.Before != "" && in.MaxDays != nil:
 		return time.Time{}, verb.Invalidf("before and days both give an age; leave one of them out")
-	case in.Days != nil:
-		return now.AddDate(0, 0, -*in.Days), nil
-	case in.Before == "" && in.Keep == nil:
+	case in.MaxDays != nil:
+		return now.AddDate(0, 0, -*in.MaxDays), nil
+	case in.Before == "" && in.KeepNewest == nil:
 		return time.Time{}, verb.Invalidf("which archives go is not said: give an age, or a number to keep")
 	}
 	f, err := verb.TimeFilter("before", "before", in.Before, now)
@@ -108,24 +108,24 @@ func (in PruneArchivesIn) age(now time.Time) (time.Time, error) {
 
 // Report lists the forgotten archives.
 func (o PruneArchivesOut) Report() (r report.Report) {
-	items := report.List{All: verb.AllTouched(o.DryRun)}
-	if o.SavedIn != "" {
-		items.All = report.Words(o.SavedIn + " contains them all")
+	items := report.List{AllItemsAdvice: verb.AllTouchedAdvice(o.DryRun)}
+	if o.BackupFile != "" {
+		items.AllItemsAdvice = report.Words(o.BackupFile + " contains them all")
 	}
 	for _, e := range o.Forgotten {
 		items.Items = append(items.Items, report.Line{Sentence: report.Sentencef("%s %s (%s)",
-			report.Did(o.DryRun, "forgot", "would forget"), report.Name(e.Name), report.Moment(e.Created))})
+			report.EffectVerb(o.DryRun, "forgot", "would forget"), report.Name(e.Name), report.TimeValue(e.Created))})
 	}
 	r.Add(items)
 	switch {
 	case len(o.Forgotten) == 0:
-		r.Notef("no archive is that old, or beyond that number: nothing is to be forgotten")
+		r.AddNotef("no archive is that old, or beyond that number: nothing is to be forgotten")
 	case o.DryRun:
-	case o.SavedIn == "":
-		r.Notef("oxbow undo brings them back")
+	case o.BackupFile == "":
+		r.AddNotef("oxbow undo brings them back")
 	default:
-		r.Notef("all archives were written to %s first; oxbow import %s brings these back", o.SavedIn,
-			report.Words(text.ShellQuote(o.SavedIn)))
+		r.AddNotef("all archives were written to %s first; oxbow import %s brings these back", o.BackupFile,
+			report.Words(text.ShellQuote(o.BackupFile)))
 	}
 	return r
 }

@@ -52,12 +52,12 @@ func TestPruneArchives(t *testing.T) {
 		in         PruneArchivesIn
 		gone, left string
 	}{
-		{PruneArchivesIn{Keep: n(1), DryRun: true}, "a b c", "a b c d note"},
+		{PruneArchivesIn{KeepNewest: n(1), DryRun: true}, "a b c", "a b c d note"},
 		{PruneArchivesIn{Before: "2026-04-02"}, "a", "b c d note"}, // b is created at this time, not before
-		{PruneArchivesIn{Keep: n(2)}, "b", "c d note"},
-		{PruneArchivesIn{Keep: n(2)}, "", "c d note"},
-		{PruneArchivesIn{Days: n(17)}, "c", "d note"}, // the clock is at noon on 20 April
-		{PruneArchivesIn{Days: n(17), Keep: n(7)}, "", "d note"},
+		{PruneArchivesIn{KeepNewest: n(2)}, "b", "c d note"},
+		{PruneArchivesIn{KeepNewest: n(2)}, "", "c d note"},
+		{PruneArchivesIn{MaxDays: n(17)}, "c", "d note"}, // the clock is at noon on 20 April
+		{PruneArchivesIn{MaxDays: n(17), KeepNewest: n(7)}, "", "d note"},
 	} {
 		out, err := PruneArchives(t.Context(), w, step.in)
 		var gone []string
@@ -76,7 +76,7 @@ func TestPruneArchives(t *testing.T) {
 			)
 		}
 	}
-	for _, in := range []PruneArchivesIn{{}, {Keep: n(0)}, {Days: n(-1)}, {Before: "2026", Days: n(1)}} {
+	for _, in := range []PruneArchivesIn{{}, {KeepNewest: n(0)}, {MaxDays: n(-1)}, {Before: "2026", MaxDays: n(1)}} {
 		if _, err := PruneArchives(t.Context(), w, in); !errors.Is(err, oxbow.ErrInvalid) {
 			t.Errorf("PruneArchives(%+v) = %v, want ErrInvalid", in, err)
 		}

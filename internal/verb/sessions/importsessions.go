@@ -29,73 +29,82 @@ type ImportSessionsIn struct {
 
 	Home string `json:"-"` // the user's own directory
 
-	// Read returns a function that reads transcripts and calls the functions for what it does not keep.
-	Read func(unread func(transcript.UnreadLine), leftOut func(transcript.LeftOutParts)) session.Reader `json:"-"`
+	// NewReader returns a function that reads transcripts and calls the functions for what it does not keep.
+	NewReader func(unread func(transcript.UnreadLine),
+		leftOut func(transcript.LeftOutParts)) session.TranscriptReader `json:"-"`
 }
 
 // ImportSessionsOut is the result of ImportSessions.
 type ImportSessionsOut struct {
-	DryRun  bool               `json:"dry_run,omitempty"`
-	Clients []ImportedClient   `json:"clients"`
-	Unread  []UnreadTranscript `json:"unread,omitempty"`
+	DryRun            bool               `json:"dry_run,omitempty"`
+	Clients           []ImportedClient   `json:"clients"`
+	UnreadTranscripts []UnreadTranscript `json:"unread,omitempty"`
 }
 
 // Failed reports whether a transcript, or a part of a transcript, could not be read or was not understood.
 func (o ImportSessionsOut) Failed() bool {
-	return len(o.Unread) > 0 || slices.ContainsFunc(o.Clients, func(c ImportedClient) bool {
-		return c.Bad > 0 || len(c.Unknown) > 0
+	return len(o.UnreadTranscripts) > 0 || slices.ContainsFunc(o.Clients, func(c ImportedClient) bool {
+		return c.BadLines > 0 || len(c.UnknownParts) > 0
 	})
 }
 
 // Report tells for each client how many files were, or would be, read, and how many turns are new or changed.
 func (o ImportSessionsOut) Report() (r report.Report) {
 	for _, c := range o.Clients {
-		files, size := report.Words(text.Count(c.Files, "file", "files")), report.Words(text.FormatBytes(c.Bytes))
+		files, size := report.Words(
+			text.FormatCount(c.Files, "file", "files"),
+		), report.Words(
+			text.FormatBytes(c.Bytes),
+		)
 		client := report.Words(c.Client)
 		if o.DryRun {
-			r.Linef("%s: would read %s, %s", client, files, size)
+			r.AddLinef("%s: would read %s, %s", client, files, size)
 			continue
 		}
-		turns := report.Words(text.Count(c.Turns, "turn", "turns"))
-		r.Linef("%s: %s new, %d changed, of %s, %s", client, turns, c.Changed, files, size)
-		if c.Bad > 0 {
-			r.Notef("%s of %s could not be read", report.Words(text.Count(c.Bad, "line", "lines")), client)
+		turns := report.Words(text.FormatCount(c.Turns, "turn", "turns"))
+		r.AddLinef("%s: %s new, %d changed, of %s, %s", client, turns, c.ChangedTurns, files, size)
+		if c.BadLines > 0 {
+			r.AddNotef(
+				"%s of %s could not be read",
+				report.Words(text.FormatCount(c.BadLines, "line", "lines")),
+				client,
+			)
 		}
-		for _, line := range c.Lines {
-			r.Notef("%s, the line at byte %d: %s", report.Text(line.Path), line.Offset, report.Words(line.Reason))
+		for _, line := range c.FirstBadLines {
+			r.AddNotef("%s, the line at byte %d: %s", report.Text(line.Path), line.Offset, report.Words(line.Reason))
 		}
-		if len(c.LeftOut) > 0 {
-			r.Notef("left out of the conversations: %s", report.Words(joinParts(c.LeftOut)))
+		if len(c.LeftOutParts) > 0 {
+			r.AddNotef("left out of the conversations: %s", report.Words(joinParts(c.LeftOutParts)))
 		}
-		if len(c.Unknown) > 0 {
-			r.Notef("left out, because oxbow does not know the type: %s", report.Words(joinParts(c.Unknown)))
+		if len(c.UnknownParts) > 0 {
+			r.AddNotef("left out, because oxbow does not know the type: %s", report.Words(joinParts(c.UnknownParts)))
 		}
-		if more := c.Bad - len(c.Lines); more > 0 {
-			r.Notef("and %d more", more)
+		if more := c.BadLines - len(c.FirstBadLines); more > 0 {
+			r.AddNotef("and %d more", more)
 		}
 	}
-	for _, f := range o.Unread {
+	for _, f := range o.UnreadTranscripts {
 		r.Warnf("%s", report.Text(f.Error))
 	}
 	if len(o.Clients) == 0 {
-		r.Notef("no client has kept a session here")
+		r.AddNotef("no client has kept a session here")
 	}
 	return r
 }
 
 // ImportedClient is the result for a client.
 type ImportedClient struct {
-	Client  string `json:"client"`
-	Files   int    `json:"files"`
-	Bytes   int64  `json:"bytes"`
-	Turns   int    `json:"turns"`   // new turns
-	Changed int    `json:"changed"` // turns with new information
-	Bad     int    `json:"bad"`     // lines that cannot be read
+	Client       string `json:"client"`
+	Files        int    `json:"files"`
+	Bytes        int64  `json:"bytes"`
+	Turns        int    `json:"turns"`   // new turns
+	ChangedTurns int    `json:"changed"` // turns with new information
+	BadLines     int    `json:"bad"`     // lines that cannot be read
 
-	Lines []transcript.UnreadLine `json:"bad_lines,omitempty"` // the first of these lines
+	FirstBadLines []transcript.UnreadLine `json:"bad_lines,omitempty"` // the first of these lines
 
-	LeftOut map[string]int `json:"left_out,omitempty"` // numbers of parts that are not kept, by their kind
-	Unknown map[string]int `json:"unknown,omitempty"`  // numbers of parts that are not understood, by their kind
+	LeftOutParts map[string]int `json:"left_out,omitempty"` // numbers of parts that are not kept, by their kind
+	UnknownParts map[string]int `json:"unknown,omitempty"`  // numbers of parts that are not understood, by their kind
 }
 
 // joinParts lists the kinds of parts, with their numbers.
@@ -107,11 +116,11 @@ func joinParts(counts map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// leaveOut adds parts that are not kept.
-func (c *ImportedClient) leaveOut(parts transcript.LeftOutParts) {
-	counts := &c.LeftOut
+// addLeftOut adds parts that are not kept.
+func (c *ImportedClient) addLeftOut(parts transcript.LeftOutParts) {
+	counts := &c.LeftOutParts
 	if parts.IsUnknown {
-		counts = &c.Unknown
+		counts = &c.UnknownParts
 	}
 	if *counts == nil {
 		*counts = map[string]int{}
@@ -131,7 +140,7 @@ const maxUnreadLines = 10
 // ImportSessions adds the clients' new sessions to the archive. It continues after the last import.
 func ImportSessions(ctx context.Context, w *verb.Workspace, in ImportSessionsIn) (ImportSessionsOut, error) {
 	out := ImportSessionsOut{DryRun: in.DryRun, Clients: []ImportedClient{}}
-	files, err := in.find(w)
+	files, err := in.findTranscripts(w)
 	if err != nil {
 		return out, err
 	}
@@ -149,44 +158,44 @@ func ImportSessions(ctx context.Context, w *verb.Workspace, in ImportSessionsIn)
 	if in.DryRun || len(files) == 0 {
 		return out, nil
 	}
-	ctx, archive, err := w.Archive(ctx)
+	ctx, archive, err := w.OpenArchive(ctx)
 	if err != nil {
 		return out, err
 	}
-	written, tell := 0, progress.Counter(ctx, progress.Files)
+	written, tell := 0, progress.CountReporter(ctx, progress.UnitFiles)
 	for n, f := range files {
 		c := &out.Clients[at[f.Client]]
-		r, err := archive.Import(ctx, f.Client, f.Path, in.reader(c))
-		c.Turns, c.Changed = c.Turns+r.Turns, c.Changed+r.Changed
-		written += r.Turns + r.Changed
+		r, err := archive.ImportTranscript(ctx, f.Client, f.Path, in.transcriptReader(c))
+		c.Turns, c.ChangedTurns = c.Turns+r.NewTurns, c.ChangedTurns+r.ChangedTurns
+		written += r.NewTurns + r.ChangedTurns
 		switch {
 		case ctx.Err() != nil:
 			return out, ctx.Err()
 		case isFileError(err):
-			out.Unread = append(out.Unread, UnreadTranscript{f.Path, err.Error()})
+			out.UnreadTranscripts = append(out.UnreadTranscripts, UnreadTranscript{f.Path, err.Error()})
 		case err != nil:
 			return out, err
 		}
 		tell(n+1, len(files))
 	}
-	verb.MakeIndex(ctx, archive.Memory, written)
+	verb.IndexAfterLargeWrite(ctx, archive.Memory, written)
 	return out, nil
 }
 
-// reader returns a function that reads a transcript. It returns an error if a transcript named by
+// transcriptReader returns a function that reads a transcript. It returns an error if a transcript named by
 // the user contains no events, because the transcript may belong to another client.
-func (in *ImportSessionsIn) reader(c *ImportedClient) session.Reader {
+func (in *ImportSessionsIn) transcriptReader(c *ImportedClient) session.TranscriptReader {
 	isKnown := map[transcript.UnreadLine]bool{} // an incomplete last line is reported by each call
-	read := in.Read(func(line transcript.UnreadLine) {
+	read := in.NewReader(func(line transcript.UnreadLine) {
 		if isKnown[line] {
 			return
 		}
 		isKnown[line] = true
-		c.Bad++
-		if len(c.Lines) < maxUnreadLines {
-			c.Lines = append(c.Lines, line)
+		c.BadLines++
+		if len(c.FirstBadLines) < maxUnreadLines {
+			c.FirstBadLines = append(c.FirstBadLines, line)
 		}
-	}, c.leaveOut)
+	}, c.addLeftOut)
 	return func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
 		events, next, err := read(ctx, client, path, cursor)
 		isWithoutEvents := cursor == "" && len(events) == 0
@@ -197,7 +206,7 @@ func (in *ImportSessionsIn) reader(c *ImportedClient) session.Reader {
 		if isWithoutEvents && !isEmptyFile(path) {
 			err = fmt.Errorf(
 				"%w %s: it holds nothing of a session of %s; name the client that wrote it",
-				transcript.ErrRead,
+				transcript.ErrReadTranscript,
 				path,
 				client,
 			)
@@ -212,11 +221,11 @@ func isEmptyFile(path string) bool {
 	return err == nil && info.Size() == 0
 }
 
-// find returns the transcripts to read.
-func (in *ImportSessionsIn) find(w *verb.Workspace) (files []transcript.FoundTranscript, err error) {
+// findTranscripts returns the transcripts to read.
+func (in *ImportSessionsIn) findTranscripts(w *verb.Workspace) (files []transcript.FoundTranscript, err error) {
 	clients := in.Clients
 	if len(clients) == 0 || slices.Contains(clients, "all") {
-		clients = transcript.Clients()
+		clients = transcript.ClientNames()
 	}
 	given := len(in.Files) > 0
 	if err := checkSessionClients(clients, given); err != nil {
@@ -230,16 +239,16 @@ func (in *ImportSessionsIn) find(w *verb.Workspace) (files []transcript.FoundTra
 		files = append(files, found...)
 	}
 	if !given {
-		files = transcript.Find(in.Home, w.Host.Getenv, clients...)
+		files = transcript.FindTranscripts(in.Home, w.Host.Getenv, clients...)
 	}
-	since, err := Since(w, in.Since)
+	since, err := ParseSince(w, in.Since)
 	return slices.DeleteFunc(files, func(f transcript.FoundTranscript) bool { return f.Time.Before(since) }), err
 }
 
 // checkSessionClients returns an error if a client's sessions cannot be imported. isGiven reports
 // whether the user named the files.
 func checkSessionClients(clients []string, isGiven bool) error {
-	found := transcript.Clients()
+	found := transcript.ClientNames()
 	for _, c := range clients {
 		isService := transcript.IsChatService(c)
 		switch {
@@ -271,9 +280,9 @@ func givenTranscripts(client, path string) ([]transcript.FoundTranscript, error)
 	}
 	if !transcript.IsChatService(client) {
 		file := transcript.FoundTranscript{Client: client, Path: path, Size: fi.Size(), Time: fi.ModTime()}
-		return transcript.Sessions(file), nil
+		return transcript.SessionsInFile(file), nil
 	}
-	names, err := transcript.ChatFiles(path)
+	names, err := transcript.FindChatFiles(path)
 	if err == nil && len(names) == 0 {
 		err = verb.Invalidf("%s has no file whose name begins with conversations and ends in .json", path)
 	}
@@ -289,4 +298,4 @@ func givenTranscripts(client, path string) ([]transcript.FoundTranscript, error)
 
 // isFileError reports whether the error means that a transcript could not be read. Other
 // transcripts can still be imported.
-func isFileError(err error) bool { return errors.Is(err, transcript.ErrRead) }
+func isFileError(err error) bool { return errors.Is(err, transcript.ErrReadTranscript) }

@@ -29,15 +29,15 @@ type SessionsIn struct {
 
 // SessionsOut is a list of sessions, the most recently active first.
 type SessionsOut struct {
-	Sessions []session.Summary `json:"sessions"`
-	More     bool              `json:"more,omitempty"` // there are more sessions
-	Why      []verb.Note       `json:"why,omitempty"`  // reasons why the list is empty
+	Sessions     []session.Summary `json:"sessions"`
+	HasMore      bool              `json:"more,omitempty"` // there are more sessions
+	EmptyReasons []verb.Note       `json:"why,omitempty"`  // reasons why the list is empty
 }
 
 const DefaultLimit = 20
 
-// Sessions lists the sessions in the archive.
-func Sessions(ctx context.Context, w *verb.Workspace, in SessionsIn) (SessionsOut, error) {
+// ListSessions lists the sessions in the archive.
+func ListSessions(ctx context.Context, w *verb.Workspace, in SessionsIn) (SessionsOut, error) {
 	out := SessionsOut{Sessions: []session.Summary{}}
 	var f oxbow.Filter
 	for _, t := range [][2]string{{"client", in.Client}, {oxbow.LabelProject, in.Project}} {
@@ -45,7 +45,7 @@ func Sessions(ctx context.Context, w *verb.Workspace, in SessionsIn) (SessionsOu
 			f.Terms = append(f.Terms, oxbow.Term{Key: t[0], Values: t[1:]})
 		}
 	}
-	since, err := Since(w, in.Since)
+	since, err := ParseSince(w, in.Since)
 	if err != nil {
 		return out, err
 	}
@@ -53,15 +53,15 @@ func Sessions(ctx context.Context, w *verb.Workspace, in SessionsIn) (SessionsOu
 	if err != nil {
 		return out, err
 	}
-	ctx, a, err := w.Archive(ctx)
+	ctx, a, err := w.OpenArchive(ctx)
 	if err != nil {
 		return out, err
 	}
 	all, err := a.ListSessions(ctx, f, since, limit+1)
-	out.More = len(all) > limit
+	out.HasMore = len(all) > limit
 	out.Sessions = append(out.Sessions, all[:min(limit, len(all))]...)
 	if err == nil && len(all) == 0 {
-		out.Why, err = in.explainEmpty(ctx, a, f)
+		out.EmptyReasons, err = in.explainEmpty(ctx, a, f)
 	}
 	return out, err
 }
@@ -70,7 +70,7 @@ func Sessions(ctx context.Context, w *verb.Workspace, in SessionsIn) (SessionsOu
 func (in SessionsIn) explainEmpty(ctx context.Context, a *session.Archive, f oxbow.Filter) ([]verb.Note, error) {
 	kept, err := a.ListSessions(ctx, oxbow.Filter{}, time.Time{}, 1)
 	if err != nil || len(kept) == 0 {
-		return []verb.Note{verb.NoSession}, err
+		return []verb.Note{verb.NoSessionNote}, err
 	}
 	given := f.Brief()
 	if in.Since != "" {
@@ -79,32 +79,32 @@ func (in SessionsIn) explainEmpty(ctx context.Context, a *session.Archive, f oxb
 	return []verb.Note{verb.Notef("no session fits %s; without a filter there are some", given)}, nil
 }
 
-// Since returns the beginning of a date. It returns the zero time if the date is empty.
-func Since(w *verb.Workspace, date string) (time.Time, error) {
-	f, err := verb.TimeFilter("since", "since", date, w.Time())
+// ParseSince returns the beginning of a date. It returns the zero time if the date is empty.
+func ParseSince(w *verb.Workspace, date string) (time.Time, error) {
+	f, err := verb.TimeFilter("since", "since", date, w.CurrentTime())
 	return f.After, err
 }
 
 // SessionIn identifies a session.
 type SessionIn struct {
-	Session string `json:"session"        flag:"-" usage:"Identifier of the session, or how it begins; CLIENT/SESSION is one, too."`
-	Last    int    `json:"last,omitempty"          usage:"Only the last N turns."`
+	Session   string `json:"session"        flag:"-" usage:"Identifier of the session, or how it begins; CLIENT/SESSION is one, too."`
+	LastTurns int    `json:"last,omitempty"          usage:"Only the last N turns."`
 }
 
 // SessionOut is a session with its turns.
 type SessionOut struct {
 	session.Summary
-	List []session.Turn `json:"list"`
+	Turns []session.Turn `json:"list"`
 
-	// Wrote are the newest changes of notes that the session made, newest first.
-	Wrote []verb.Change `json:"wrote,omitempty"`
+	// WrittenChanges are the newest changes of notes that the session made, newest first.
+	WrittenChanges []verb.Change `json:"wrote,omitempty"`
 }
 
-// mostWrote is the maximum number of changes that a list shows for a session. mostSearched is
+// maxWrittenChanges is the maximum number of changes that a list shows for a session. maxSearchedChanges is
 // the maximum number of changes that are searched to find them.
 const (
-	mostWrote    = 100
-	mostSearched = 20_000
+	maxWrittenChanges  = 100
+	maxSearchedChanges = 20_000
 )
 
 // writtenChanges returns the changes of notes that a session made, newest first.
@@ -114,16 +114,16 @@ func writtenChanges(
 	a *session.Archive,
 	s session.Summary,
 ) ([]verb.Change, error) {
-	ctx, m, err := w.Memory(ctx, verb.Own)
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {
 		return nil, err
 	}
-	origin, err := a.Origin(ctx, s.Client, s.Session)
+	origin, err := a.MatcherForSession(ctx, s.Client, s.Session)
 	if err != nil {
 		return nil, err
 	}
 	var made []verb.Change
-	past, left := verb.NewPastTexts(m), mostSearched
+	past, left := verb.NewPastTextFilter(m), maxSearchedChanges
 	for c, err := range m.Log(ctx) {
 		if errors.Is(err, oxbow.ErrUnsupported) {
 			return nil, nil // the memory keeps no history
@@ -132,8 +132,8 @@ func writtenChanges(
 			return nil, err
 		}
 		left--
-		isLimitReached := left < 0 || len(made) == mostWrote
-		if isLimitReached || c.Time.Before(s.Start) {
+		isLimitReached := left < 0 || len(made) == maxWrittenChanges
+		if isLimitReached || c.Time.Before(s.StartTime) {
 			break
 		}
 		if origin.MadeChange(c.Source) {
@@ -145,10 +145,10 @@ func writtenChanges(
 
 // ShowSession returns the turns of a session.
 func ShowSession(ctx context.Context, w *verb.Workspace, in SessionIn) (out SessionOut, err error) {
-	if in.Last < 0 {
-		return out, verb.InvalidValue("last", fmt.Sprint(in.Last), "is less than 1")
+	if in.LastTurns < 0 {
+		return out, verb.InvalidValue("last", fmt.Sprint(in.LastTurns), "is less than 1")
 	}
-	ctx, a, err := w.Archive(ctx)
+	ctx, a, err := w.OpenArchive(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -156,20 +156,20 @@ func ShowSession(ctx context.Context, w *verb.Workspace, in SessionIn) (out Sess
 	if err != nil {
 		return out, err
 	}
-	out.List, err = a.ReadTurns(ctx, out.Client, out.Session)
+	out.Turns, err = a.ReadTurns(ctx, out.Client, out.Session)
 	if err != nil {
 		return out, err
 	}
-	if in.Last > 0 {
-		out.List = out.List[max(0, len(out.List)-in.Last):]
+	if in.LastTurns > 0 {
+		out.Turns = out.Turns[max(0, len(out.Turns)-in.LastTurns):]
 	}
-	out.Wrote, err = writtenChanges(ctx, w, a, out.Summary)
+	out.WrittenChanges, err = writtenChanges(ctx, w, a, out.Summary)
 	return out, err
 }
 
 // SearchSessions finds turns by words, best first.
 func SearchSessions(ctx context.Context, w *verb.Workspace, in verb.RecallIn) (verb.RecallOut, error) {
-	in.In = query.InSessions
+	in.SearchIn = query.InSessions
 	return verb.Recall(ctx, w, in)
 }
 
@@ -188,14 +188,14 @@ type ResumeOut struct {
 
 // Report shows the command.
 func (o ResumeOut) Report() (r report.Report) {
-	r.Linef("%s", report.Text(o.Command))
+	r.AddLinef("%s", report.Text(o.Command))
 	return r
 }
 
 // ResumeSession returns the command line with which the session's client resumes the session. It
 // returns an error if the client has no such command.
 func ResumeSession(ctx context.Context, w *verb.Workspace, in ResumeIn) (out ResumeOut, err error) {
-	ctx, a, err := w.Archive(ctx)
+	ctx, a, err := w.OpenArchive(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -207,17 +207,17 @@ func ResumeSession(ctx context.Context, w *verb.Workspace, in ResumeIn) (out Res
 	if !session.ValidID(s.Session) { // an earlier version of oxbow stored it
 		return out, verb.Advise(
 			verb.InvalidValue("session", s.Session, "is no identifier that may be an argument of a client"),
-			"oxbow session show "+text.ShellName(s.Client+"/"+s.Session)+" prints what was said",
+			"oxbow session show "+text.QuoteShellOperand(s.Client+"/"+s.Session)+" prints what was said",
 		)
 	}
-	if client.Resume == "" {
+	if client.ResumeCommand == "" {
 		return out, verb.Advise(
 			fmt.Errorf("%w: it is not known how %s goes on with a session", oxbow.ErrUnsupported, s.Client),
 			"oxbow session show "+text.ShellQuote(s.Client+"/"+s.Session)+" prints what was said",
 		)
 	}
 	out = ResumeOut{Client: s.Client, Session: s.Session, Dir: s.Dir}
-	out.Command = client.Resume + text.ShellQuote(s.Session)
+	out.Command = client.ResumeCommand + text.ShellQuote(s.Session)
 	if filepath.IsAbs(s.Dir) { // otherwise the directory is missing, or a shell would resolve it differently
 		out.Command = "cd -- " + text.ShellQuote(s.Dir) + " && " + out.Command
 	}
@@ -242,17 +242,17 @@ type ForgetSessionOut struct {
 	Turns   int    `json:"turns"`
 }
 
-// forgetNote is the prefix of the note in a change that forgets a session.
-const forgetNote = "forget session "
+// forgetNotePrefix is the prefix of the note in a change that forgets a session.
+const forgetNotePrefix = "forget session "
 
 // ForgetSession removes a session from the archive, or restores the session that was removed last.
 func ForgetSession(ctx context.Context, w *verb.Workspace, in ForgetSessionIn) (out ForgetSessionOut, err error) {
-	ctx, a, err := w.Archive(ctx)
+	ctx, a, err := w.OpenArchive(ctx)
 	if err != nil {
 		return out, err
 	}
 	if in.Undo {
-		return undoForget(ctx, a)
+		return undoForgetSession(ctx, a)
 	}
 	if in.Session == "" {
 		return out, verb.Advise(
@@ -269,7 +269,7 @@ func ForgetSession(ctx context.Context, w *verb.Workspace, in ForgetSessionIn) (
 	if err != nil {
 		return out, err
 	}
-	out = ForgetSessionOut{DryRun: in.DryRun, Client: s.Client, Session: s.Session, Turns: s.Turns}
+	out = ForgetSessionOut{DryRun: in.DryRun, Client: s.Client, Session: s.Session, Turns: s.TurnCount}
 	if in.DryRun {
 		return out, nil
 	}
@@ -277,17 +277,21 @@ func ForgetSession(ctx context.Context, w *verb.Workspace, in ForgetSessionIn) (
 		said := func(yield func(oxbow.Entry, error) bool) { // a session contains text by its person
 			yield(oxbow.Entry{Name: s.Client + "/" + s.Session, Source: oxbow.Source{Actor: oxbow.Person}}, nil)
 		}
-		if err := verb.MayErase(w.WithSource(ctx), "session forget --purge", said); err != nil {
+		if err := verb.CheckErase(w.WithSource(ctx), "session forget --purge", said); err != nil {
 			return out, err
 		}
 	}
 	if !forgotten {
-		out.Turns, err = a.Forget(oxbow.WithNote(ctx, forgetNote+s.Client+"/"+s.Session), s.Client, s.Session)
+		out.Turns, err = a.RemoveSession(
+			oxbow.WithNote(ctx, forgetNotePrefix+s.Client+"/"+s.Session),
+			s.Client,
+			s.Session,
+		)
 	}
 	if !in.Purge || err != nil {
 		return out, err
 	}
-	_, err = a.Memory.Compact(ctx, oxbow.Compaction{Before: w.Time().Add(time.Second)})
+	_, err = a.Memory.Compact(ctx, oxbow.Compaction{Before: w.CurrentTime().Add(time.Second)})
 	out.Purged = err == nil
 	if errors.Is(err, oxbow.ErrUnsupported) {
 		return out, nil // the archive's store keeps no history
@@ -304,7 +308,7 @@ func forgottenSession(ctx context.Context, a *session.Archive, name string) (fou
 		if err != nil {
 			return found, err
 		}
-		of, ok := strings.CutPrefix(c.Note, forgetNote)
+		of, ok := strings.CutPrefix(c.Note, forgetNotePrefix)
 		client, id, _ := strings.Cut(of, "/")
 		isExact := of == name || id == name
 		isMatch := strings.HasPrefix(of, name) || strings.HasPrefix(id, name)
@@ -315,7 +319,7 @@ func forgottenSession(ctx context.Context, a *session.Archive, name string) (fou
 		for _, v := range c.Versions {
 			turn, ok := strings.CutPrefix(v.Entry.Name, of+"/")
 			if ok && strings.Trim(turn, "0123456789") == "" { // count turns only, not the session itself or its pages
-				s.Turns++
+				s.TurnCount++
 			}
 		}
 		if isExact {
@@ -337,7 +341,7 @@ func forgottenSession(ctx context.Context, a *session.Archive, name string) (fou
 	return found, nil
 }
 
-func undoForget(ctx context.Context, a *session.Archive) (out ForgetSessionOut, err error) {
+func undoForgetSession(ctx context.Context, a *session.Archive) (out ForgetSessionOut, err error) {
 	reverted := map[uint64]bool{}
 	for c, err := range a.Memory.Log(ctx) {
 		if err != nil {
@@ -346,7 +350,7 @@ func undoForget(ctx context.Context, a *session.Archive) (out ForgetSessionOut, 
 		for _, seq := range c.Reverts {
 			reverted[seq] = true
 		}
-		name, ok := strings.CutPrefix(c.Note, forgetNote)
+		name, ok := strings.CutPrefix(c.Note, forgetNotePrefix)
 		if !ok || reverted[c.Seq] {
 			continue
 		}
@@ -369,28 +373,30 @@ func undoForget(ctx context.Context, a *session.Archive) (out ForgetSessionOut, 
 func (o SessionsOut) Report() (r report.Report) {
 	for _, s := range o.Sessions {
 		r.Add(report.Record{Key: s.Session, Title: s.Client + "/" + s.Session,
-			Cells: []report.Cell{{Value: s.Last}, {Value: s.Project},
-				{Value: report.Words(text.Count(s.Turns, "turn", "turns"))}}, Lines: []report.Cell{{Value: s.Prompt}}})
+			Cells: []report.Cell{{Value: s.LastTime}, {Value: s.Project},
+				{
+					Value: report.Words(text.FormatCount(s.TurnCount, "turn", "turns")),
+				}}, TextCells: []report.Cell{{Value: s.FirstPrompt}}})
 	}
 	if len(o.Sessions) == 0 {
-		report.AddNotes(&r, o.Why)
+		report.AddNotes(&r, o.EmptyReasons)
 	}
-	if o.More {
-		r.Notef("there are more; --limit shows them")
+	if o.HasMore {
+		r.AddNotef("there are more; --limit shows them")
 	}
 	return r
 }
 
 // Report tells which session was forgotten or restored.
 func (o ForgetSessionOut) Report() (r report.Report) {
-	did := report.Did(o.DryRun, "forgot", "would forget")
+	did := report.EffectVerb(o.DryRun, "forgot", "would forget")
 	if o.Undone {
 		did = "brought back"
 	}
-	r.Linef("%s %s/%s: %s", did, o.Client, o.Session, report.Words(text.Count(o.Turns, "turn", "turns")))
+	r.AddLinef("%s %s/%s: %s", did, o.Client, o.Session, report.Words(text.FormatCount(o.Turns, "turn", "turns")))
 	canUndo := !o.Undone && !o.DryRun && !o.Purged
 	if canUndo {
-		r.Notef("to take this back: oxbow session forget --undo")
+		r.AddNotef("to take this back: oxbow session forget --undo")
 	}
 	return r
 }

@@ -27,8 +27,8 @@ type SyncIn struct {
 	TokenFile string `json:"token_file,omitempty"          usage:"the file that contains only the token (default the file that you named last, or the variable OXBOW_TOKEN)" value:"FILE"`
 	DryRun    bool   `json:"dry_run,omitempty"             usage:"show what would be changed and change nothing"`
 
-	Waits func(time.Duration)                        `json:"-"` // called for a pause, with 0 at its end
-	Sleep func(context.Context, time.Duration) error `json:"-"` // default: a timer
+	ShowWait func(time.Duration)                        `json:"-"` // called for a pause, with 0 at its end
+	Sleep    func(context.Context, time.Duration) error `json:"-"` // default: a timer
 }
 
 // SyncOut is the result of Push and Pull. After an error it describes the work that was done
@@ -39,40 +39,41 @@ type SyncOut struct {
 	Changes []SyncChange `json:"changes"`
 	// push: entries that were not sent, because both sides changed the entry or the server refused
 	// it
-	Waiting []SyncProblem `json:"waiting"`
-	Kept    []SyncProblem `json:"kept"`             // push: entries that were not sent because they may not be shared
-	Behind  int           `json:"behind,omitempty"` // push: number of entries that a pull would change
+	WaitingEntries []SyncProblem `json:"waiting"`
+	// Push: entries that were not sent because they may not be shared.
+	RefusedEntries  []SyncProblem `json:"kept"`
+	PullableEntries int           `json:"behind,omitempty"` // push: number of entries that a pull would change
 	// removals that are not applied, because a history was rewritten or is a different history
-	Returns int  `json:"returns,omitempty"`
-	Undo    bool `json:"undo,omitempty"` // pull: undo reverts it
+	IgnoredRemovals int  `json:"returns,omitempty"`
+	CanUndo         bool `json:"undo,omitempty"` // pull: undo reverts it
 
 	// pull: aliases that were denied to the home's entries or removed from them
-	Taken []oxbow.TakenAlias `json:"taken_aliases,omitempty"`
+	TakenAliases []oxbow.TakenAlias `json:"taken_aliases,omitempty"`
 
-	Forgotten string `json:"forgotten,omitempty"` // the reason why the server could not be remembered
+	NotRememberedReason string `json:"forgotten,omitempty"` // the reason why the server could not be remembered
 }
 
 // SyncChange is an entry that changed on one side.
 type SyncChange struct {
 	Name     string `json:"name"`
-	Was      string `json:"was,omitempty"` // its earlier name
+	OldName  string `json:"was,omitempty"` // its earlier name
 	Verb     string `json:"verb"`          // add, update or remove
 	Conflict bool   `json:"conflict,omitempty"`
 }
 
 // SyncProblem is an entry that was not transferred. The reason is either Both, or the error text in Why.
 type SyncProblem struct {
-	Name string `json:"name"`
-	Both bool   `json:"both,omitempty"` // both sides changed it
-	Why  string `json:"why,omitempty"`
+	Name       string `json:"name"`
+	IsConflict bool   `json:"both,omitempty"` // both sides changed it
+	Reason     string `json:"why,omitempty"`
 }
 
 // Failed reports whether entries wait.
-func (o SyncOut) Failed() bool { return len(o.Waiting) > 0 }
+func (o SyncOut) Failed() bool { return len(o.WaitingEntries) > 0 }
 
-// Conflicts returns the number of changes with a part that both sides changed, so that both texts
+// CountConflicts returns the number of changes with a part that both sides changed, so that both texts
 // are kept.
-func (o SyncOut) Conflicts() (n int) {
+func (o SyncOut) CountConflicts() (n int) {
 	for _, c := range o.Changes {
 		if c.Conflict {
 			n++
@@ -81,75 +82,80 @@ func (o SyncOut) Conflicts() (n int) {
 	return n
 }
 
-// Push sends the changes in the home to a server. An entry that both sides changed is not sent
-// until [Pull] has merged it. An entry that [TeamShare] would refuse is not sent.
-func Push(ctx context.Context, w *verb.Workspace, in SyncIn) (SyncOut, error) {
-	if err := verb.PersonOnly(w.WithSource(ctx), "pushes to a server", "oxbow push"); err != nil {
+// PushChanges sends the changes in the home to a server. An entry that both sides changed is not sent
+// until [PullChanges] has merged it. An entry that [TeamShare] would refuse is not sent.
+func PushChanges(ctx context.Context, w *verb.Workspace, in SyncIn) (SyncOut, error) {
+	if err := verb.RequirePerson(w.WithSource(ctx), "pushes to a server", "oxbow push"); err != nil {
 		return SyncOut{}, err
 	}
-	ctx, m, err := w.Memory(ctx, verb.Own)
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {
 		return SyncOut{}, err
 	}
 	ctx = oxbow.WithNote(ctx, "push")
-	return syncWith(ctx, w, "push", in, func(s *serverSync) (reconcile.Report, error) {
+	return runServerSync(ctx, w, "push", in, func(s *serverSync) (reconcile.Report, error) {
 		return reconcile.Push(
 			ctx,
 			m,
 			s.server,
 			s.state,
-			&reconcile.Options{DryRun: in.DryRun, Blocked: mayLeave, Rand: w.Host.Rand, Record: s.record,
-				Progress: progress.Counter(ctx, progress.Changes)},
+			&reconcile.Options{
+				DryRun:    in.DryRun,
+				CheckSend: checkMayLeaveHome,
+				Rand:      w.Host.Rand,
+				WritePlan: s.recordState,
+				Progress:  progress.CountReporter(ctx, progress.UnitChanges),
+			},
 		)
 	})
 }
 
-// Pull merges the changes on a server into the home, as a single change. The new texts are trusted
+// PullChanges merges the changes on a server into the home, as a single change. The new texts are trusted
 // as little as imports.
-func Pull(ctx context.Context, w *verb.Workspace, in SyncIn) (out SyncOut, err error) {
-	if err := verb.PersonOnly(w.WithSource(ctx), "pulls from a server", "oxbow pull"); err != nil {
+func PullChanges(ctx context.Context, w *verb.Workspace, in SyncIn) (out SyncOut, err error) {
+	if err := verb.RequirePerson(w.WithSource(ctx), "pulls from a server", "oxbow pull"); err != nil {
 		return out, err
 	}
-	ctx, m, err := w.Memory(ctx, verb.Create.Unless(in.DryRun))
+	ctx, m, err := w.OpenMemory(ctx, verb.Create.UnlessDryRun(in.DryRun))
 	if err != nil {
 		return out, err
 	}
-	out, err = syncWith(ctx, w, "pull", in, func(s *serverSync) (reconcile.Report, error) {
+	out, err = runServerSync(ctx, w, "pull", in, func(s *serverSync) (reconcile.Report, error) {
 		src, _ := oxbow.SourceFrom(ctx)
 		src.Actor = oxbow.Imported
-		src = src.WithOrigin(text.Clip(s.url, 200))
-		ctx := oxbow.WithNote(oxbow.WithSource(ctx, src), text.Clip("pull from "+s.url, 200))
+		src = src.WithOrigin(text.TruncateWithEllipsis(s.url, 200))
+		ctx := oxbow.WithNote(oxbow.WithSource(ctx, src), text.TruncateWithEllipsis("pull from "+s.url, 200))
 		return reconcile.Pull(
 			ctx,
 			m,
 			s.server,
 			s.state,
 			&reconcile.Options{
-				DryRun:   in.DryRun,
-				Rand:     w.Host.Rand,
-				Record:   s.record,
-				Progress: progress.Counter(ctx, progress.Changes),
+				DryRun:    in.DryRun,
+				Rand:      w.Host.Rand,
+				WritePlan: s.recordState,
+				Progress:  progress.CountReporter(ctx, progress.UnitChanges),
 			},
 		)
 	})
 	if _, herr := m.History(); herr == nil && !in.DryRun {
-		out.Undo = len(out.Changes) > 0
+		out.CanUndo = len(out.Changes) > 0
 	}
 	return out, err
 }
 
 // serverSync is the state of synchronizing a home with a server.
 type serverSync struct {
-	url       string
-	tokenFile string
-	file      string // file of the state
-	server    *remote.Store
-	state     *reconcile.State
-	record    func() error // records the state before the first change
+	url         string
+	tokenFile   string
+	stateFile   string // file of the state
+	server      *remote.Store
+	state       *reconcile.State
+	recordState func() error // records the state before the first change
 }
 
-// syncWith opens the server, calls fn, and then records the new state of the server.
-func syncWith(
+// runServerSync opens the server, calls fn, and then records the new state of the server.
+func runServerSync(
 	ctx context.Context,
 	w *verb.Workspace,
 	verbName string,
@@ -157,12 +163,12 @@ func syncWith(
 	fn func(*serverSync) (reconcile.Report, error),
 ) (out SyncOut, err error) {
 	// Refuse a home that came with a clone, because its entries must not be sent to a server.
-	if err := ownership.TrustsPlace(w); err != nil {
+	if err := ownership.CheckTrusted(w); err != nil {
 		return out, err
 	}
-	own := w.ExistingStore
+	own := w.ExistingStorePath
 	if verbName == "pull" && !in.DryRun {
-		own = w.OwnStore // the pull may create the store
+		own = w.OwnStorePath // the pull may create the store
 	}
 	store, err := own(verbName)
 	if err != nil {
@@ -173,7 +179,7 @@ func syncWith(
 		return out, err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	p, err := w.Location()
+	p, err := w.FindPlace()
 	if err != nil {
 		return out, err
 	}
@@ -183,32 +189,33 @@ func syncWith(
 	}
 	defer func() { _ = s.server.Close() }()
 	rep, err := fn(s)
-	out = syncOut(s.url, in.DryRun, rep)
+	out = makeSyncOut(s.url, in.DryRun, rep)
 	hasSynced := err == nil || len(rep.Changes) > 0
 	if hasSynced && !in.DryRun {
-		err = errors.Join(err, s.state.Write(dir, s.file))
-		if rerr := w.Host.Trusted.AddServer(ctx, p.Home, s.url, s.tokenFile, w.Time()); rerr != nil {
-			out.Forgotten = rerr.Error()
+		err = errors.Join(err, s.state.Write(dir, s.stateFile))
+		if rerr := w.Host.Trusted.AddServer(ctx, p.Home, s.url, s.tokenFile, w.CurrentTime()); rerr != nil {
+			out.NotRememberedReason = rerr.Error()
 		}
 	}
-	return out, ofServer(s.url, verbName, len(rep.Changes), err)
+	return out, wrapServerError(s.url, verbName, len(rep.Changes), err)
 }
 
-func syncOut(url string, dryRun bool, rep reconcile.Report) SyncOut {
-	out := SyncOut{DryRun: dryRun, Server: url, Changes: []SyncChange{}, Waiting: []SyncProblem{},
-		Kept: []SyncProblem{}, Behind: rep.Behind, Returns: rep.Returns, Taken: rep.Taken}
+func makeSyncOut(url string, dryRun bool, rep reconcile.Report) SyncOut {
+	out := SyncOut{DryRun: dryRun, Server: url, Changes: []SyncChange{}, WaitingEntries: []SyncProblem{},
+		RefusedEntries: []SyncProblem{}, PullableEntries: rep.ServerChanges, IgnoredRemovals: rep.NotRemoved,
+		TakenAliases: rep.TakenAliases}
 	for _, c := range rep.Changes {
-		out.Changes = append(out.Changes, SyncChange{c.Name, c.Was, string(c.Verb), c.Conflict})
+		out.Changes = append(out.Changes, SyncChange{c.Name, c.OldName, string(c.Verb), c.HasConflict})
 	}
-	for _, p := range rep.Waiting {
-		if errors.Is(p.Err, reconcile.ErrBoth) {
-			out.Waiting = append(out.Waiting, SyncProblem{Name: p.Name, Both: true})
+	for _, p := range rep.Unsent {
+		if errors.Is(p.Err, reconcile.ErrBothChanged) {
+			out.WaitingEntries = append(out.WaitingEntries, SyncProblem{Name: p.Name, IsConflict: true})
 		} else {
-			out.Waiting = append(out.Waiting, SyncProblem{Name: p.Name, Why: p.Err.Error()})
+			out.WaitingEntries = append(out.WaitingEntries, SyncProblem{Name: p.Name, Reason: p.Err.Error()})
 		}
 	}
-	for _, p := range rep.Kept {
-		out.Kept = append(out.Kept, SyncProblem{Name: p.Name, Why: p.Err.Error()})
+	for _, p := range rep.Blocked {
+		out.RefusedEntries = append(out.RefusedEntries, SyncProblem{Name: p.Name, Reason: p.Err.Error()})
 	}
 	return out
 }
@@ -226,40 +233,40 @@ func openServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName string, in
 	s := &serverSync{
 		url:       known.URL,
 		tokenFile: known.TokenFile,
-		file:      reconcile.StateFile(filepath.Base(p.Store), known.URL),
+		stateFile: reconcile.StateFile(filepath.Base(p.StorePath), known.URL),
 	}
-	s.state, err = reconcile.ReadState(dir, s.file)
+	s.state, err = reconcile.ReadState(dir, s.stateFile)
 	if err != nil {
 		return nil, err
 	}
 	s.state.URL = s.url
-	s.record = func() error { return s.state.WritePlan(dir, s.file) }
+	s.recordState = func() error { return s.state.WritePlan(dir, s.stateFile) }
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	s.server, err = remote.Open(
 		s.url,
 		token,
 		&remote.Options{
-			Client: &http.Client{Transport: pacedTransport{transport}},
-			Rand:   w.Host.Rand,
-			Later:  newWaiter(in.Sleep, in.Waits).wait,
+			Client:    &http.Client{Transport: slowLimitTransport{transport}},
+			Rand:      w.Host.Rand,
+			WaitLater: newWaiter(in.Sleep, in.ShowWait).waitFor,
 		},
 	)
 	return s, err
 }
 
-// ofServer adds the server to an error.
-func ofServer(url, verbName string, done int, err error) error {
+// wrapServerError adds the server to an error.
+func wrapServerError(url, verbName string, doneChanges int, err error) error {
 	if err == nil {
 		return nil
 	}
 	err = fmt.Errorf("%s: %w", url, err)
-	if done > 0 {
-		err = fmt.Errorf("%w (%d changes were made before)", err, done)
+	if doneChanges > 0 {
+		err = fmt.Errorf("%w (%d changes were made before)", err, doneChanges)
 	}
 	again := "; oxbow " + verbName + " goes on from here"
 	var untrusted *tls.CertificateVerificationError
 	var quota *oxbow.QuotaError
-	var later *remote.LaterError
+	var later *remote.RetryLaterError
 	switch {
 	case errors.As(err, &untrusted):
 		return verb.Advise(
@@ -275,14 +282,14 @@ func ofServer(url, verbName string, done int, err error) error {
 		return verb.Advise(err, fmt.Sprintf("wait %d s%s", int((quota.Wait+time.Second-1)/time.Second), again))
 	case errors.Is(err, oxbow.ErrQuota):
 		return verb.Advise(err, "forget what is not needed there, or ask the one who runs the server for more"+again)
-	case errors.Is(err, errSlow):
+	case errors.Is(err, errSlowServer):
 		return verb.Advise(err, "try again when the server or the line to it is better"+again+
 			", and does nothing twice")
 	case errors.Is(err, oxbow.ErrUnknownOutcome):
 		return verb.Advise(err, "the last changes may have arrived"+again+", and does nothing twice")
 	case errors.Is(err, oxbow.ErrReadOnly):
 		return verb.Advise(err, "the token may read alone; ask the one who runs the server for one that may write")
-	case verb.Remedy(err).String() != "":
+	case verb.ErrorRemedy(err).String() != "":
 		return err
 	}
 	return verb.Advise(err, "an oxbow server must run there, and its file of tokens must have the token"+again)

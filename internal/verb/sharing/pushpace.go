@@ -10,27 +10,27 @@ import (
 	"time"
 )
 
-// answerWait is the maximum time until a server begins an answer or continues it.
-const answerWait = 2 * time.Minute
+// maxAnswerWait is the maximum time until a server begins an answer or continues it.
+const maxAnswerWait = 2 * time.Minute
 
-// leastPace is the minimum rate of a request and its answer in the long run, in bytes per second.
-const leastPace = 4 << 10
+// minTransferRate is the minimum rate of a request and its answer in the long run, in bytes per second.
+const minTransferRate = 4 << 10
 
-// errSlow reports that a connection was ended because the server is too slow.
-var errSlow = errors.New("the server is too slow: it took or gave less than 4 kB a second for two minutes")
+// errSlowServer reports that a connection was ended because the server is too slow.
+var errSlowServer = errors.New("the server is too slow: it took or gave less than 4 kB a second for two minutes")
 
-// pacedTransport is a transport that ends connections to slow servers.
-type pacedTransport struct{ base http.RoundTripper }
+// slowLimitTransport is a transport that ends connections to slow servers.
+type slowLimitTransport struct{ base http.RoundTripper }
 
 // allowedTime returns the maximum time for a transfer of n bytes.
 func allowedTime(n int64) time.Duration {
-	return answerWait + time.Duration(max(n, 0))*time.Second/leastPace
+	return maxAnswerWait + time.Duration(max(n, 0))*time.Second/minTransferRate
 }
 
 // RoundTrip implements [http.RoundTripper].
-func (p pacedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+func (p slowLimitTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(req.Context())
-	timer := time.AfterFunc(allowedTime(req.ContentLength), func() { cancel(errSlow) })
+	timer := time.AfterFunc(allowedTime(req.ContentLength), func() { cancel(errSlowServer) })
 	res, err := p.base.RoundTrip(req.WithContext(ctx))
 	if err != nil {
 		timer.Stop()
@@ -38,52 +38,52 @@ func (p pacedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, replaceIfSlow(ctx, err)
 	}
 	timer.Stop()
-	res.Body = &pacedBody{ReadCloser: res.Body, ctx: ctx, cancel: cancel, timer: timer}
+	res.Body = &slowLimitBody{ReadCloser: res.Body, ctx: ctx, cancel: cancel, timer: timer}
 	return res, nil
 }
 
 // CloseIdleConnections closes the idle connections of the underlying transport.
-func (p pacedTransport) CloseIdleConnections() {
+func (p slowLimitTransport) CloseIdleConnections() {
 	if c, ok := p.base.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
 	}
 }
 
-// replaceIfSlow returns errSlow if the context was cancelled for that reason, and otherwise err.
+// replaceIfSlow returns errSlowServer if the context was cancelled for that reason, and otherwise err.
 func replaceIfSlow(ctx context.Context, err error) error {
 	if err == nil || err == io.EOF {
 		return err
 	}
-	if context.Cause(ctx) == errSlow {
-		return errSlow
+	if context.Cause(ctx) == errSlowServer {
+		return errSlowServer
 	}
 	return err
 }
 
-// pacedBody is the body of an answer. Only the time inside of Read counts, not the time that its
+// slowLimitBody is the body of an answer. Only the time inside of Read counts, not the time that its
 // reader needs between two calls.
-type pacedBody struct {
+type slowLimitBody struct {
 	io.ReadCloser
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	timer  *time.Timer // cancels the request
-	took   time.Duration
-	n      int64 // bytes read
+	ctx       context.Context
+	cancel    context.CancelCauseFunc
+	timer     *time.Timer // cancels the request
+	readTime  time.Duration
+	bytesRead int64 // bytes read
 }
 
 // Read implements [io.Reader].
-func (b *pacedBody) Read(p []byte) (int, error) {
+func (b *slowLimitBody) Read(p []byte) (int, error) {
 	began := time.Now()
-	b.timer.Reset(allowedTime(b.n) - b.took)
+	b.timer.Reset(allowedTime(b.bytesRead) - b.readTime)
 	n, err := b.ReadCloser.Read(p)
 	b.timer.Stop()
-	b.took += time.Since(began)
-	b.n += int64(n)
+	b.readTime += time.Since(began)
+	b.bytesRead += int64(n)
 	return n, replaceIfSlow(b.ctx, err)
 }
 
 // Close implements [io.Closer].
-func (b *pacedBody) Close() error {
+func (b *slowLimitBody) Close() error {
 	b.timer.Stop()
 	defer b.cancel(nil)
 	return b.ReadCloser.Close()

@@ -72,12 +72,12 @@ func TestPace(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				res, err := pacedTransport{tc.server}.RoundTrip(req)
+				res, err := slowLimitTransport{tc.server}.RoundTrip(req)
 				if err == nil {
 					_, err = io.Copy(io.Discard, res.Body)
 					_ = res.Body.Close()
 				}
-				if errors.Is(err, errSlow) != tc.slow || (!tc.slow && err != nil) ||
+				if errors.Is(err, errSlowServer) != tc.slow || (!tc.slow && err != nil) ||
 					time.Since(began).Round(time.Second) != tc.after {
 					t.Errorf("it ended after %v with %v, want %v, slow: %v", time.Since(began), err, tc.after, tc.slow)
 				}
@@ -93,7 +93,7 @@ func TestPaceOfTheReader(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := pacedTransport{drip{0, time.Second, 8192, 10}}.RoundTrip(req)
+		res, err := slowLimitTransport{drip{0, time.Second, 8192, 10}}.RoundTrip(req)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,10 +14,10 @@ func (o ServersOut) Report() (r report.Report) {
 		if s.TokenFile != "" {
 			token = report.Sentencef("token in %s", report.Text(s.TokenFile))
 		}
-		r.Linef("%s  %s  since %s", report.Text(s.URL), token, s.Since)
+		r.AddLinef("%s  %s  since %s", report.Text(s.URL), token, s.Since)
 	}
 	if len(o.Servers) == 0 {
-		r.Notef("no server is remembered for %s; oxbow push https://HOST --token-file FILE names one",
+		r.AddNotef("no server is remembered for %s; oxbow push https://HOST --token-file FILE names one",
 			report.Text(o.Home))
 	}
 	return r
@@ -25,13 +25,13 @@ func (o ServersOut) Report() (r report.Report) {
 
 // Report tells which server was, or would be, forgotten.
 func (o ForgetServerOut) Report() (r report.Report) {
-	r.Linef("%s: %s", report.Did(o.DryRun, "forgotten", "would be forgotten"), report.Text(o.Server.URL))
+	r.AddLinef("%s: %s", report.EffectVerb(o.DryRun, "forgotten", "would be forgotten"), report.Text(o.Server.URL))
 	if !o.DryRun {
 		again := "oxbow push " + text.ShellQuote(o.Server.URL)
 		if o.Server.TokenFile != "" {
 			again += " --token-file " + text.ShellQuote(o.Server.TokenFile)
 		}
-		r.Notef("undo it with: %s", report.Words(again))
+		r.AddNotef("undo it with: %s", report.Words(again))
 	}
 	return r
 }

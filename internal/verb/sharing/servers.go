@@ -30,9 +30,9 @@ type ServersOut struct {
 	Servers []trust.Server `json:"servers"`
 }
 
-// Servers returns the servers that are recorded for push and pull of the home.
-func Servers(_ context.Context, w *verb.Workspace, _ ServersIn) (ServersOut, error) {
-	p, err := w.Location()
+// ListServers returns the servers that are recorded for push and pull of the home.
+func ListServers(_ context.Context, w *verb.Workspace, _ ServersIn) (ServersOut, error) {
+	p, err := w.FindPlace()
 	if err != nil {
 		return ServersOut{}, err
 	}
@@ -43,8 +43,8 @@ func Servers(_ context.Context, w *verb.Workspace, _ ServersIn) (ServersOut, err
 
 // ForgetServerIn is the argument of ForgetServer.
 type ForgetServerIn struct {
-	Server string `json:"server" flag:"-" usage:"the URL of the server"`
-	DryRun bool   `json:"dry_run,omitempty" usage:"say what would be forgotten and change nothing"`
+	Server string `json:"server"            flag:"-" usage:"the URL of the server"`
+	DryRun bool   `json:"dry_run,omitempty"          usage:"say what would be forgotten and change nothing"`
 }
 
 // ForgetServerOut is the server whose record was removed.
@@ -57,19 +57,22 @@ type ForgetServerOut struct {
 // The state of the last exchange stays in the home, so that a push or pull which names the server
 // continues from there.
 func ForgetServer(ctx context.Context, w *verb.Workspace, in ForgetServerIn) (out ForgetServerOut, err error) {
-	err = verb.PersonOnly(w.WithSource(ctx), "says which servers are remembered", "oxbow remote forget URL")
+	err = verb.RequirePerson(w.WithSource(ctx), "says which servers are remembered", "oxbow remote forget URL")
 	if err != nil {
 		return out, err
 	}
-	p, err := w.Location()
+	p, err := w.FindPlace()
 	if err != nil {
 		return out, err
 	}
 	known := w.Host.Trusted.Servers(p.Home)
 	i := slices.IndexFunc(known, func(s trust.Server) bool { return s.URL == strings.TrimRight(in.Server, "/") })
 	if i < 0 {
-		return out, verb.Advise(verb.InvalidValue("server", text.Clip(in.Server, 200), "is not remembered for "+
-			p.Home), "oxbow remote lists those that are")
+		return out, verb.Advise(
+			verb.InvalidValue("server", text.TruncateWithEllipsis(in.Server, 200), "is not remembered for "+
+				p.Home),
+			"oxbow remote lists those that are",
+		)
 	}
 	out = (ForgetServerOut{in.DryRun, known[i]})
 	if in.DryRun {
@@ -80,16 +83,16 @@ func ForgetServer(ctx context.Context, w *verb.Workspace, in ForgetServerIn) (ou
 }
 
 // findServer returns the named server, or the server that is recorded for the home.
-func findServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName, named string) (trust.Server, error) {
+func findServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName, serverName string) (trust.Server, error) {
 	known := w.Host.Trusted.Servers(p.Home)
-	if s := (trust.Server{URL: strings.TrimRight(named, "/")}); s.URL != "" {
+	if s := (trust.Server{URL: strings.TrimRight(serverName, "/")}); s.URL != "" {
 		if i := slices.IndexFunc(known, func(k trust.Server) bool { return k.URL == s.URL }); i >= 0 {
 			s = known[i]
 		}
-		return s, checkServer(s.URL)
+		return s, checkServerAddress(s.URL)
 	}
 	if len(known) == 1 {
-		return known[0], checkServer(known[0].URL)
+		return known[0], checkServerAddress(known[0].URL)
 	}
 	var urls []string
 	for _, s := range known {
@@ -99,13 +102,13 @@ func findServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName, named str
 		return trust.Server{}, verb.Advise(verb.Invalidf("several servers are remembered"), "name one: "+
 			strings.Join(urls, ", "))
 	}
-	met, err := reconcile.ReadStates(dir, filepath.Base(p.Store))
+	met, err := reconcile.ReadStates(dir, filepath.Base(p.StorePath))
 	if err != nil {
 		return trust.Server{}, err
 	}
 	for _, s := range met {
-		if checkServer(s.URL) == nil {
-			urls = append(urls, text.Clip(s.URL, 200))
+		if checkServerAddress(s.URL) == nil {
+			urls = append(urls, text.TruncateWithEllipsis(s.URL, 200))
 		}
 	}
 	hint := "oxbow " + verbName + " https://HOST --token-file FILE names one, which is remembered then"
@@ -117,28 +120,28 @@ func findServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName, named str
 	return trust.Server{}, verb.Advise(verb.Invalidf("no server is remembered for this home"), hint)
 }
 
-// checkServer returns an error if the token would be sent unencrypted.
-func checkServer(address string) error {
+// checkServerAddress returns an error if the token would be sent unencrypted.
+func checkServerAddress(address string) error {
 	u, err := url.Parse(address)
 	isServer := err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
 	if !isServer {
 		return verb.Advise(
-			verb.InvalidValue("server", text.Clip(address, 200), "is not the URL of a server"),
+			verb.InvalidValue("server", text.TruncateWithEllipsis(address, 200), "is not the URL of a server"),
 			"write https://HOST, or http://127.0.0.1:8333 for one of this machine",
 		)
 	}
 	isLoopback := u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback()
 	if u.Scheme == "http" && !isLoopback {
 		return verb.Advise(
-			verb.InvalidValue("server", text.Clip(address, 200), "would get the token in plain text"),
+			verb.InvalidValue("server", text.TruncateWithEllipsis(address, 200), "would get the token in plain text"),
 			"use https, or a tunnel: ssh -L 8333:127.0.0.1:8333 HOST, then http://127.0.0.1:8333",
 		)
 	}
 	return nil
 }
 
-// maxToken is the maximum size of a token file, in bytes.
-const maxToken = 4 << 10
+// maxTokenBytes is the maximum size of a token file, in bytes.
+const maxTokenBytes = 4 << 10
 
 // serverToken returns the token for a server. If file is not empty, it becomes the server's token
 // file.
@@ -161,13 +164,13 @@ func serverToken(w *verb.Workspace, s *trust.Server, file string) (string, error
 		return "", fmt.Errorf("reading the token: %w", err)
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxToken+1))
+	b, err := io.ReadAll(io.LimitReader(f, maxTokenBytes+1))
 	if err != nil {
 		return "", fmt.Errorf("reading the token: %w", err)
 	}
 	token := strings.TrimSpace(string(b))
 	isWord := token != "" && !strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r >= 0x7f })
-	if len(b) > maxToken || !isWord {
+	if len(b) > maxTokenBytes || !isWord {
 		return "", verb.Advise(
 			verb.Invalidf("%s does not hold one word, the token", file),
 			"its only line is the secret; the other words of a line of oxbow serve's file of tokens do not belong "+

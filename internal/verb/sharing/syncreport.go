@@ -7,111 +7,116 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// maxListed is the number of changes up to which push and pull list each change.
-const maxListed = 20
+// maxListedChanges is the number of changes up to which push and pull list each change.
+const maxListedChanges = 20
 
 // PushReport tells what was pushed, and what waits or was refused.
 func (o SyncOut) PushReport() report.Report {
-	r := o.report("push", report.Did(o.DryRun, "pushed", "would push"))
-	for _, p := range o.Kept {
-		r.Notef("stays here: %s", report.Text(p.Why))
+	r := o.changesReport("push", report.EffectVerb(o.DryRun, "pushed", "would push"))
+	for _, p := range o.RefusedEntries {
+		r.AddNotef("stays here: %s", report.Text(p.Reason))
 	}
 	both := 0
-	for _, p := range o.Waiting {
-		if p.Both {
+	for _, p := range o.WaitingEntries {
+		if p.IsConflict {
 			both++
 			r.Warnf("%s waits: both sides changed it", report.Name(p.Name))
 		} else {
-			r.Warnf("%s was refused: %s", report.Name(p.Name), report.Text(p.Why))
+			r.Warnf("%s was refused: %s", report.Name(p.Name), report.Text(p.Reason))
 		}
 	}
 	switch {
 	case both > 0:
-		r.Notef("pull first, then push: oxbow pull")
-	case o.Behind > 0:
-		r.Notef("the server has %s that this home has not: oxbow pull",
-			report.Words(text.Count(o.Behind, "change", "changes")))
+		r.AddNotef("pull first, then push: oxbow pull")
+	case o.PullableEntries > 0:
+		r.AddNotef("the server has %s that this home has not: oxbow pull",
+			report.Words(text.FormatCount(o.PullableEntries, "change", "changes")))
 	}
-	o.noteReturns(&r)
+	o.addIgnoredRemovalsNote(&r)
 	return r
 }
 
 // PullReport tells what was pulled, and which entries have conflicts.
 func (o SyncOut) PullReport() report.Report {
-	r := o.report("pull", report.Did(o.DryRun, "pulled", "would pull"))
+	r := o.changesReport("pull", report.EffectVerb(o.DryRun, "pulled", "would pull"))
 	for _, c := range o.Changes {
 		if c.Conflict {
 			r.Warnf("%s has a conflict: both texts are kept", report.Name(c.Name))
 		}
 	}
-	for _, taken := range o.Taken {
+	for _, taken := range o.TakenAliases {
 		r.Warnf("%s", report.Text(taken.String()))
 	}
-	if o.Conflicts() > 0 {
-		r.Notef("settle each with oxbow edit NAME: choose what is right, and take the comments and the label conflict " +
-			"away; oxbow list conflict:content lists them")
+	if o.CountConflicts() > 0 {
+		r.AddNotef(
+			"settle each with oxbow edit NAME: choose what is right, and take the comments and the label conflict " +
+				"away; oxbow list conflict:content lists them",
+		)
 	}
-	o.noteReturns(&r)
-	if o.Undo {
-		r.Notef("undo it with: oxbow undo")
+	o.addIgnoredRemovalsNote(&r)
+	if o.CanUndo {
+		r.AddNotef("undo it with: oxbow undo")
 	}
 	return r
 }
 
-// noteReturns adds a note about removals that were not applied.
-func (o SyncOut) noteReturns(r *report.Report) {
-	if o.Returns > 0 {
-		r.Notef("%s missing on one side: a history was rewritten or is another, and what is missing does not count as "+
-			"removed", report.Words(text.Count(o.Returns, "entry is", "entries are")))
+// addIgnoredRemovalsNote adds a note about removals that were not applied.
+func (o SyncOut) addIgnoredRemovalsNote(r *report.Report) {
+	if o.IgnoredRemovals > 0 {
+		r.AddNotef(
+			"%s missing on one side: a history was rewritten or is another, and what is missing does not count as "+
+				"removed",
+			report.Words(text.FormatCount(o.IgnoredRemovals, "entry is", "entries are")),
+		)
 	}
 }
 
-// report lists the changes if there are few, or in a dry run, and counts them.
-func (o SyncOut) report(toDo, did report.Words) (r report.Report) {
+// changesReport lists the changes if there are few, or in a dry run, and counts them.
+func (o SyncOut) changesReport(toDo, did report.Words) (r report.Report) {
 	marks := map[string]report.Words{"add": "+", "update": "~", "remove": "-"}
 	n := map[string]int{}
 	for _, c := range o.Changes {
 		n[c.Verb]++
-		if !o.DryRun && len(o.Changes) > maxListed {
+		if !o.DryRun && len(o.Changes) > maxListedChanges {
 			continue
 		}
-		if c.Was == "" {
-			r.Linef("%s %s", marks[c.Verb], report.Name(c.Name))
+		if c.OldName == "" {
+			r.AddLinef("%s %s", marks[c.Verb], report.Name(c.Name))
 		} else {
-			r.Linef("%s %s (was %s)", marks[c.Verb], report.Name(c.Name), report.Name(c.Was))
+			r.AddLinef("%s %s (was %s)", marks[c.Verb], report.Name(c.Name), report.Name(c.OldName))
 		}
 	}
-	if o.Forgotten != "" {
-		r.Warnf("the server is not remembered: %s", report.Text(o.Forgotten))
+	if o.NotRememberedReason != "" {
+		r.Warnf("the server is not remembered: %s", report.Text(o.NotRememberedReason))
 	}
 	if len(o.Changes) == 0 {
-		r.Notef("nothing to %s: %s", toDo, o.Server)
+		r.AddNotef("nothing to %s: %s", toDo, o.Server)
 		return r
 	}
-	r.Linef("%s: %d added, %d updated, %d removed", did, n["add"], n["update"], n["remove"])
+	r.AddLinef("%s: %d added, %d updated, %d removed", did, n["add"], n["update"], n["remove"])
 	return r
 }
 
 // Report tells whether the team files are trusted, or lists the trusted repositories.
 func (o TeamTrustOut) Report() (r report.Report) {
 	switch {
-	case o.Team == "":
+	case o.TrustedIdentity == "":
 		for _, tree := range o.Teams {
-			r.Linef("%s  since %s", tree.ID, tree.Since)
+			r.AddLinef("%s  since %s", tree.ID, tree.Since)
 		}
 		if len(o.Teams) == 0 {
-			r.Notef("no repository's team files are trusted")
+			r.AddNotef("no repository's team files are trusted")
 		}
-	case o.Did == "":
-		r.Linef("nothing was changed: %s", o.Team)
+	case o.Outcome == "":
+		r.AddLinef("nothing was changed: %s", o.TrustedIdentity)
 	default:
-		did := report.Words(o.Did)
+		did := report.Words(o.Outcome)
 		if o.DryRun {
-			did = "would " + report.Did(o.Did == "forgotten", "trust", "forget")
+			did = "would " + report.EffectVerb(o.Outcome == "forgotten", "trust", "forget")
 		}
-		r.Linef("%s: %s", did, o.Team)
+		r.AddLinef("%s: %s", did, o.TrustedIdentity)
 		if len(o.Names) > 0 {
-			r.Notef("%s: %s", text.Count(o.Entries, "entry", "entries"), report.Text(o.NamesText()))
+			r.AddNotef("%s: %s", text.FormatCount(o.Entries, "entry", "entries"), report.Text(o.NamesText()))
 		}
 	}
 	return r

@@ -20,20 +20,20 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// findTeam returns the team files of the working directory.
-func findTeam(w *verb.Workspace) (*team.Tree, error) {
-	t, err := team.Find(w.Dir)
+// findTeamFiles returns the team files of the working directory.
+func findTeamFiles(w *verb.Workspace) (*team.Tree, error) {
+	t, err := team.FindTree(w.Dir)
 	if err == nil && t == nil {
-		err = verb.Advise(noTeamError{"this working tree"}, "oxbow team init creates them")
+		err = verb.Advise(noTeamFilesError{"this working tree"}, "oxbow team init creates them")
 	}
 	return t, err
 }
 
-// noTeamError is returned if a directory has no team files. It matches [oxbow.ErrNotFound].
-type noTeamError struct{ place string }
+// noTeamFilesError is returned if a directory has no team files. It matches [oxbow.ErrNotFound].
+type noTeamFilesError struct{ place string }
 
-func (e noTeamError) Error() string      { return e.place + " has no team files (" + team.Dir + ")" }
-func (noTeamError) Is(target error) bool { return target == oxbow.ErrNotFound }
+func (e noTeamFilesError) Error() string      { return e.place + " has no team files (" + team.Dir + ")" }
+func (noTeamFilesError) Is(target error) bool { return target == oxbow.ErrNotFound }
 
 // TeamInitIn is the argument of TeamInit.
 type TeamInitIn struct {
@@ -44,58 +44,63 @@ type TeamInitIn struct {
 
 // TeamInitOut is the result of TeamInit.
 type TeamInitOut struct {
-	DryRun  bool     `json:"dry_run,omitempty"`
-	Dir     string   `json:"dir"`
-	Written []string `json:"written"` // files, relative to the top of the working tree
-	Driver  string   `json:"driver"`  // command that git runs to merge entries in this clone
-	Trusted string   `json:"trusted"` // identity under which the repository is trusted
+	DryRun          bool     `json:"dry_run,omitempty"`
+	Dir             string   `json:"dir"`
+	WrittenFiles    []string `json:"written"` // files, relative to the top of the working tree
+	Driver          string   `json:"driver"`  // command that git runs to merge entries in this clone
+	TrustedIdentity string   `json:"trusted"` // identity under which the repository is trusted
 }
 
 // TeamInit creates the missing team files of a working tree, registers the merge driver with git in
 // this clone, and trusts the team files. A second call changes nothing.
 func TeamInit(ctx context.Context, w *verb.Workspace, in TeamInitIn) (out TeamInitOut, err error) {
-	if err := verb.PersonOnly(w.WithSource(ctx), "sets up team files", "oxbow team init"); err != nil {
+	if err := verb.RequirePerson(w.WithSource(ctx), "sets up team files", "oxbow team init"); err != nil {
 		return out, err
 	}
-	t, err := team.At(w.Dir)
-	if errors.Is(err, git.ErrNone) {
+	t, err := team.FindOrNewTree(w.Dir)
+	if errors.Is(err, git.ErrNoRepository) {
 		err = verb.Advise(fmt.Errorf("team files travel with a git repository: %w", err), "git init makes one here")
 	}
 	if err != nil {
 		return out, err
 	}
-	out = TeamInitOut{DryRun: in.DryRun, Dir: t.Path(), Driver: team.Command(in.Program), Trusted: t.Identity(),
-		Written: []string{}}
+	out = TeamInitOut{
+		DryRun:          in.DryRun,
+		Dir:             t.Path(),
+		Driver:          team.MergeCommand(in.Program),
+		TrustedIdentity: t.Identity(),
+		WrittenFiles:    []string{},
+	}
 	written, err := t.Init(ctx, in.Program, in.DryRun)
-	out.Written = append(out.Written, written...)
+	out.WrittenFiles = append(out.WrittenFiles, written...)
 	if err != nil || in.DryRun {
 		return out, err
 	}
 	if !t.IsTrusted(w.Host.Trusted) {
-		err = t.Trust(ctx, w.Host.Trusted, w.Time())
+		err = t.MarkTrusted(ctx, w.Host.Trusted, w.CurrentTime())
 	}
 	return out, err
 }
 
 // TeamTrustIn is the argument of TeamTrust.
 type TeamTrustIn struct {
-	List   bool `json:"list,omitempty" usage:"show the repositories whose team files are trusted"`
-	Forget bool `json:"forget,omitempty" usage:"withdraw the trust"`
+	List   bool `json:"list,omitempty"    usage:"show the repositories whose team files are trusted"`
+	Forget bool `json:"forget,omitempty"  usage:"withdraw the trust"`
 	DryRun bool `json:"dry_run,omitempty" usage:"show what would be recorded and change nothing"`
 }
 
 // TeamTrustOut is the result of TeamTrust.
 type TeamTrustOut struct {
-	DryRun  bool         `json:"dry_run,omitempty"`
-	Team    string       `json:"team,omitempty"` // identity under which the repository is trusted
-	Entries int          `json:"entries,omitempty"`
-	Names   []string     `json:"names,omitempty"` // first names of the entries
-	Did     string       `json:"did,omitempty"`   // "trusted", "forgotten", or "" if nothing was done
-	Teams   []trust.Team `json:"teams,omitempty"`
+	DryRun          bool         `json:"dry_run,omitempty"`
+	TrustedIdentity string       `json:"team,omitempty"` // identity under which the repository is trusted
+	Entries         int          `json:"entries,omitempty"`
+	Names           []string     `json:"names,omitempty"` // first names of the entries
+	Outcome         string       `json:"did,omitempty"`   // "trusted", "forgotten", or "" if nothing was done
+	Teams           []trust.Team `json:"teams,omitempty"`
 }
 
-// shownTeamNames is the number of team files whose names a person sees before trusting them.
-const shownTeamNames = 5
+// maxShownTeamNames is the number of team files whose names a person sees before trusting them.
+const maxShownTeamNames = 5
 
 // NamesText returns the first names, and how many entries there are besides.
 func (o TeamTrustOut) NamesText() string {
@@ -113,31 +118,31 @@ func TeamTrust(ctx context.Context, w *verb.Workspace, in TeamTrustIn) (out Team
 	if in.List {
 		return TeamTrustOut{Teams: w.Host.Trusted.Teams()}, nil
 	}
-	if err := verb.PersonOnly(w.WithSource(ctx), "trusts team files", "oxbow team trust"); err != nil {
+	if err := verb.RequirePerson(w.WithSource(ctx), "trusts team files", "oxbow team trust"); err != nil {
 		return out, err
 	}
-	t, err := findTeam(w)
+	t, err := findTeamFiles(w)
 	if err != nil {
 		return out, err
 	}
-	out = TeamTrustOut{DryRun: in.DryRun, Team: t.Identity()}
+	out = TeamTrustOut{DryRun: in.DryRun, TrustedIdentity: t.Identity()}
 	switch known := t.IsTrusted(w.Host.Trusted); {
 	case (in.Forget && !known) || (!in.Forget && known):
 		return out, nil
 	case in.Forget:
-		out.Did = "forgotten"
+		out.Outcome = "forgotten"
 		if !in.DryRun {
 			_, err = w.Host.Trusted.RemoveTeam(ctx, t.Identity())
 		}
 		return out, err
 	}
-	files, _, err := team.Lint(t.Path())
-	out.Entries, out.Did = len(files), "trusted"
-	for _, f := range files[:min(len(files), shownTeamNames)] {
-		out.Names = append(out.Names, text.Clip(f.Entry.Name, 60))
+	files, _, err := team.LintFiles(t.Path())
+	out.Entries, out.Outcome = len(files), "trusted"
+	for _, f := range files[:min(len(files), maxShownTeamNames)] {
+		out.Names = append(out.Names, text.TruncateWithEllipsis(f.Entry.Name, 60))
 	}
 	if err == nil && !in.DryRun {
-		err = t.Trust(ctx, w.Host.Trusted, w.Time())
+		err = t.MarkTrusted(ctx, w.Host.Trusted, w.CurrentTime())
 	}
 	return out, err
 }
@@ -158,34 +163,34 @@ type TeamStatusOut struct {
 
 // TeamFile is a file of an entry.
 type TeamFile struct {
-	Name     string `json:"name"`
-	File     string `json:"file"`             // below the top of the working tree
-	Standing string `json:"standing"`         // "reviewed" or "local"
-	Commit   string `json:"commit,omitempty"` // the last commit of the reviewed branch that changed the file
+	Name        string `json:"name"`
+	File        string `json:"file"`             // below the top of the working tree
+	ReviewState string `json:"standing"`         // "reviewed" or "local"
+	Commit      string `json:"commit,omitempty"` // the last commit of the reviewed branch that changed the file
 	// the home's entry with this name: "same", "other", or "" if it does not exist
-	Home string `json:"home,omitempty"`
+	HomeState string `json:"home,omitempty"`
 }
 
 // TeamProblem is a problem with team files.
 type TeamProblem struct {
-	File string `json:"file,omitempty"`
-	What string `json:"what"`
-	Mend string `json:"mend,omitempty"`
+	File        string `json:"file,omitempty"`
+	Description string `json:"what"`
+	Mend        string `json:"mend,omitempty"`
 }
 
-// mostCommits is the maximum number of files whose commits are looked up, because git runs once for
+// maxCommitLookups is the maximum number of files whose commits are looked up, because git runs once for
 // each.
-const mostCommits = 20
+const maxCommitLookups = 20
 
 // TeamStatus lists the team files and the state of each.
 func TeamStatus(ctx context.Context, w *verb.Workspace, _ TeamStatusIn) (out TeamStatusOut, err error) {
-	t, err := findTeam(w)
+	t, err := findTeamFiles(w)
 	if err != nil {
 		return out, err
 	}
 	out = TeamStatusOut{Dir: t.Path(), Team: t.Identity(), Trusted: t.IsTrusted(w.Host.Trusted),
-		Driver: t.DriverInstalled(), Files: []TeamFile{}, Problems: []TeamProblem{}}
-	files, wrong, err := team.Lint(t.Path())
+		Driver: t.HasMergeDriver(), Files: []TeamFile{}, Problems: []TeamProblem{}}
+	files, wrong, err := team.LintFiles(t.Path())
 	if err != nil {
 		return out, err
 	}
@@ -197,16 +202,16 @@ func TeamStatus(ctx context.Context, w *verb.Workspace, _ TeamStatusIn) (out Tea
 	reviewed, up, rerr := s.ReviewedNames(ctx)
 	out.Branch = up.Branch
 	for _, f := range files {
-		file := TeamFile{Name: f.Entry.Name, File: t.Rel(f.Name), Standing: "local"}
-		path, pathErr := s.File(ctx, f.Entry.Name)
+		file := TeamFile{Name: f.Entry.Name, File: t.RelPath(f.Name), ReviewState: "local"}
+		path, pathErr := s.EntryFile(ctx, f.Entry.Name)
 		isEntryFile := pathErr == nil && filepath.Base(path) == f.Name
 		if isEntryFile && reviewed[f.Entry.Name] {
-			file.Standing = "reviewed"
-			if len(out.Files) < mostCommits {
+			file.ReviewState = "reviewed"
+			if len(out.Files) < maxCommitLookups {
 				file.Commit, _ = s.Commit(ctx, f.Entry.Name) // left empty if it cannot be found
 			}
 		}
-		file.Home, err = homeHas(ctx, w, f.Entry)
+		file.HomeState, err = compareWithHome(ctx, w, f.Entry)
 		if err != nil {
 			return out, err
 		}
@@ -239,18 +244,18 @@ func (out *TeamStatusOut) addProblems(t *team.Tree, wrong []team.Finding, up tea
 		add("", "the merge driver is not set up in this clone: git merges entries by line", "oxbow team init")
 	}
 	for _, f := range wrong {
-		p := TeamProblem{What: f.What, Mend: f.Mend}
+		p := TeamProblem{Description: f.Problem, Mend: f.Mend}
 		if f.File != "" {
-			p.File = t.Rel(f.File)
+			p.File = t.RelPath(f.File)
 		}
 		out.Problems = append(out.Problems, p)
 	}
 }
 
-// homeHas looks up the home's entry with the same name as e. It returns "same" if the two entries
+// compareWithHome looks up the home's entry with the same name as e. It returns "same" if the two entries
 // are equal, "other" if they differ, and "" if the home has no such entry.
-func homeHas(ctx context.Context, w *verb.Workspace, e oxbow.Entry) (string, error) {
-	ctx, m, err := w.Memory(ctx, verb.Own)
+func compareWithHome(ctx context.Context, w *verb.Workspace, e oxbow.Entry) (string, error) {
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {
 		return "", err
 	}

@@ -75,7 +75,7 @@ func (s *sharing) has(t *testing.T, name string) string {
 	if _, err := s.m.Get(s.ctx, name); err == nil {
 		at = append(at, "home")
 	}
-	files, wrong, err := team.Lint(filepath.Join(s.Dir, filepath.FromSlash(team.Dir)))
+	files, wrong, err := team.LintFiles(filepath.Join(s.Dir, filepath.FromSlash(team.Dir)))
 	if err != nil || len(wrong) > 0 {
 		t.Fatal(wrong, err)
 	}

@@ -45,20 +45,20 @@ func TeamCheck(ctx context.Context, w *verb.Workspace, in TeamCheckIn) (TeamChec
 	}
 	if dir == "" {
 		return TeamCheckOut{}, verb.Advise(
-			noTeamError{cmp.Or(in.Dir, w.Dir) + ", with the directories above it,"},
+			noTeamFilesError{cmp.Or(in.Dir, w.Dir) + ", with the directories above it,"},
 			"oxbow team init creates them; a link to team files is not followed",
 		)
 	}
-	files, wrong, err := team.Lint(dir)
+	files, wrong, err := team.LintFiles(dir)
 	if err != nil {
 		return TeamCheckOut{}, err
 	}
 	out := TeamCheckOut{Dir: dir, Entries: len(files), Problems: []TeamProblem{}}
 	for _, f := range wrong {
-		out.Problems = append(out.Problems, TeamProblem{f.File, f.What, f.Mend})
+		out.Problems = append(out.Problems, TeamProblem{f.File, f.Problem, f.Mend})
 	}
 	for _, f := range files {
-		for _, s := range verb.FindSecrets(f.Entry) {
+		for _, s := range verb.FindEntrySecrets(f.Entry) {
 			out.Problems = append(
 				out.Problems,
 				TeamProblem{
@@ -68,7 +68,7 @@ func TeamCheck(ctx context.Context, w *verb.Workspace, in TeamCheckIn) (TeamChec
 				},
 			)
 		}
-		if kinds := personalIn(&f.Entry); len(kinds) > 0 {
+		if kinds := personalDataKinds(&f.Entry); len(kinds) > 0 {
 			out.Problems = append(out.Problems, TeamProblem{f.Name, "it holds personal data (" +
 				strings.Join(kinds, ", ") + ")", "take it out: git keeps it"})
 		}
@@ -96,7 +96,7 @@ func staleCitations(ctx context.Context, w *verb.Workspace, files []team.File) (
 						out,
 						TeamProblem{
 							f.Name,
-							fmt.Sprintf("it cites %s, which is stale: %s", r.File, r.How),
+							fmt.Sprintf("it cites %s, which is stale: %s", r.File, r.StateText),
 							"change what it says, or the citation",
 						},
 					)

@@ -13,19 +13,21 @@ import (
 
 // Report tells which files were, or would be, written.
 func (o TeamInitOut) Report() (r report.Report) {
-	for _, f := range o.Written {
-		r.Linef("%s %s", report.Did(o.DryRun, "wrote", "would write"), f)
+	for _, f := range o.WrittenFiles {
+		r.AddLinef("%s %s", report.EffectVerb(o.DryRun, "wrote", "would write"), f)
 	}
-	r.Linef("%s this clone so that git merges team files with oxbow (merge.oxbow-entry.driver in git's configuration)",
-		report.Did(o.DryRun, "set up", "would set up"))
-	r.Linef("%s the team files of %s", report.Did(o.DryRun, "trusts", "would trust"), o.Trusted)
-	if len(o.Written) > 0 && !o.DryRun {
+	r.AddLinef(
+		"%s this clone so that git merges team files with oxbow (merge.oxbow-entry.driver in git's configuration)",
+		report.EffectVerb(o.DryRun, "set up", "would set up"),
+	)
+	r.AddLinef("%s the team files of %s", report.EffectVerb(o.DryRun, "trusts", "would trust"), o.TrustedIdentity)
+	if len(o.WrittenFiles) > 0 && !o.DryRun {
 		paths := text.ShellQuote(o.Dir)
-		if slices.ContainsFunc(o.Written, func(f string) bool { return path.Base(f) == ".gitignore" }) {
+		if slices.ContainsFunc(o.WrittenFiles, func(f string) bool { return path.Base(f) == ".gitignore" }) {
 			paths = text.ShellQuote(filepath.Join(filepath.Dir(o.Dir), ".gitignore")) + " " + paths
 		}
-		r.Notef("to commit these files: git add %s, then git commit", report.Words(paths))
-		r.Notef("to share an entry: oxbow team share NAME")
+		r.AddNotef("to commit these files: git add %s, then git commit", report.Words(paths))
+		r.AddNotef("to share an entry: oxbow team share NAME")
 	}
 	return r
 }
@@ -33,20 +35,20 @@ func (o TeamInitOut) Report() (r report.Report) {
 // Report lists the team files, followed by their problems.
 func (o TeamStatusOut) Report() (r report.Report) {
 	for _, f := range o.Files {
-		standing := report.Sentencef("%s", report.Words(f.Standing))
+		standing := report.Sentencef("%s", report.Words(f.ReviewState))
 		if f.Commit != "" {
 			standing = report.Sentencef("%s in %s", standing, report.Words(f.Commit))
 		}
-		switch f.Home {
+		switch f.HomeState {
 		case "same":
 			standing = report.Sentencef("%s, the home has it too", standing)
 		case "other":
 			standing = report.Sentencef("%s, the home has another text", standing)
 		}
-		r.Linef("%s  %s  %s", report.Name(f.Name), standing, f.File)
+		r.AddLinef("%s  %s  %s", report.Name(f.Name), standing, f.File)
 	}
 	if len(o.Files) == 0 {
-		r.Notef("the team has no entries yet; oxbow team share NAME moves one there")
+		r.AddNotef("the team has no entries yet; oxbow team share NAME moves one there")
 	}
 	addTeamProblems(&r, o.Problems)
 	return r
@@ -56,7 +58,7 @@ func (o TeamStatusOut) Report() (r report.Report) {
 func (o TeamCheckOut) Report() (r report.Report) {
 	addTeamProblems(&r, o.Problems)
 	if len(o.Problems) == 0 {
-		r.Linef("%s, nothing wrong", report.Words(text.Count(o.Entries, "entry", "entries")))
+		r.AddLinef("%s, nothing wrong", report.Words(text.FormatCount(o.Entries, "entry", "entries")))
 	}
 	return r
 }
@@ -64,9 +66,9 @@ func (o TeamCheckOut) Report() (r report.Report) {
 // addTeamProblems adds problems, each with its remedy.
 func addTeamProblems(r *report.Report, problems []TeamProblem) {
 	for _, p := range problems {
-		problem := report.Sentencef("%s", p.What)
+		problem := report.Sentencef("%s", p.Description)
 		if p.File != "" {
-			problem = report.Sentencef("%s: %s", p.File, p.What)
+			problem = report.Sentencef("%s: %s", p.File, p.Description)
 		}
 		r.Add(report.Line{Sentence: problem})
 		if p.Mend != "" {

@@ -24,28 +24,29 @@ import (
 
 // TeamShareIn is the argument of TeamShare and TeamUnshare.
 type TeamShareIn struct {
-	Names  []string `json:"names" flag:"-" usage:"names of entries"`
-	DryRun bool     `json:"dry_run,omitempty" usage:"show what would move and change nothing"`
+	Names  []string `json:"names"             flag:"-" usage:"names of entries"`
+	DryRun bool     `json:"dry_run,omitempty"          usage:"show what would move and change nothing"`
 }
 
 // TeamShareOut is the result of TeamShare and TeamUnshare.
 type TeamShareOut struct {
-	DryRun bool        `json:"dry_run,omitempty"`
-	Top    string      `json:"top"` // top directory of the working tree, whose new files are to be added to git
-	Moved  []TeamMoved `json:"moved"`
-	Home   bool        `json:"home_changed,omitempty"` // the home was changed, by a single change that undo reverts
+	DryRun       bool         `json:"dry_run,omitempty"`
+	TopDir       string       `json:"top"` // top directory of the working tree, whose new files are to be added to git
+	MovedEntries []MovedEntry `json:"moved"`
+	// The home was changed, by a single change that undo reverts.
+	HomeChanged bool `json:"home_changed,omitempty"`
 
-	Taken []oxbow.TakenAlias `json:"taken_aliases,omitempty"` // aliases that entries did not get in the home
+	TakenAliases []oxbow.TakenAlias `json:"taken_aliases,omitempty"` // aliases that entries did not get in the home
 }
 
-// TeamMoved is an entry that moved.
-type TeamMoved struct {
+// MovedEntry is an entry that moved.
+type MovedEntry struct {
 	Name string `json:"name"`
 	File string `json:"file"` // below the top of the working tree
 	// "written", "changed", "same" or "removed", or "shared" or "home" if the entry is already
 	// there
-	Did     string   `json:"did"`
-	Changes []string `json:"changes,omitempty"` // changed lines of the file: -old, +new
+	Outcome      string   `json:"did"`
+	ChangedLines []string `json:"changes,omitempty"` // changed lines of the file: -old, +new
 }
 
 // TeamShare writes entries to team files, and then removes them from the home in a single change,
@@ -53,36 +54,36 @@ type TeamMoved struct {
 // uncommitted edits. If TeamShare is interrupted, the same call completes it, because an entry that
 // only the team files have counts as shared.
 func TeamShare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out TeamShareOut, err error) {
-	if err := verb.PersonOnly(w.WithSource(ctx), "shares what is remembered", "oxbow team share NAME"); err != nil {
+	if err := verb.RequirePerson(w.WithSource(ctx), "shares what is remembered", "oxbow team share NAME"); err != nil {
 		return out, err
 	}
-	t, s, err := openTeam(ctx, w, &out, in.DryRun)
+	t, s, err := openTeamFiles(ctx, w, &out, in.DryRun)
 	if err != nil {
 		return out, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	ctx, m, err := w.Memory(ctx, verb.Write.Unless(in.DryRun))
+	ctx, m, err := w.OpenMemory(ctx, verb.Write.UnlessDryRun(in.DryRun))
 	if err != nil {
 		return out, err
 	}
-	entries, err := toShare(ctx, w, t, s, m, in.Names, &out)
+	entries, err := entriesToShare(ctx, w, t, s, m, in.Names, &out)
 	if err != nil {
 		return out, err
 	}
 	var removals []oxbow.Op
 	for _, e := range entries {
-		moved, err := shareOne(ctx, w, t, s, e, in.DryRun)
+		moved, err := shareEntry(ctx, w, t, s, e, in.DryRun)
 		if err != nil {
 			return out, err
 		}
-		out.Moved = append(out.Moved, moved)
+		out.MovedEntries = append(out.MovedEntries, moved)
 		removals = append(removals, oxbow.Remove{Name: e.Name, If: e.Version})
 	}
 	if in.DryRun || len(removals) == 0 {
 		return out, nil
 	}
 	err = m.Apply(oxbow.WithNote(ctx, "shared with the team"), removals...)
-	out.Home = err == nil
+	out.HomeChanged = err == nil
 	if errors.Is(err, oxbow.ErrNotFound) && len(removals) == 1 {
 		err = verb.Advise(
 			fmt.Errorf("%w: the home has no entry %q; the team files have it", oxbow.ErrNotFound, entries[0].Name),
@@ -92,20 +93,25 @@ func TeamShare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out Team
 	return out, verb.WrapError("taking what is shared out of the home", err)
 }
 
-// openTeam opens the team files of the working directory.
-func openTeam(ctx context.Context, w *verb.Workspace, out *TeamShareOut, dryRun bool) (*team.Tree, *team.Store, error) {
-	t, err := findTeam(w)
+// openTeamFiles opens the team files of the working directory.
+func openTeamFiles(
+	ctx context.Context,
+	w *verb.Workspace,
+	out *TeamShareOut,
+	dryRun bool,
+) (*team.Tree, *team.Store, error) {
+	t, err := findTeamFiles(w)
 	if err != nil {
 		return nil, nil, err
 	}
-	*out = TeamShareOut{DryRun: dryRun, Top: t.Top(), Moved: []TeamMoved{}}
+	*out = TeamShareOut{DryRun: dryRun, TopDir: t.Root(), MovedEntries: []MovedEntry{}}
 	s, err := t.Open(ctx, mdtree.Options{Clock: w.Now})
 	return t, s, err
 }
 
-// toShare returns the named entries of the home, without repetitions. If an entry may not be
+// entriesToShare returns the named entries of the home, without repetitions. If an entry may not be
 // shared, it returns an error. Entries that only the team files have are reported in the result.
-func toShare(
+func entriesToShare(
 	ctx context.Context,
 	w *verb.Workspace,
 	t *team.Tree,
@@ -118,19 +124,22 @@ func toShare(
 	for _, name := range names {
 		e, err := m.Get(ctx, name)
 		if p, terr := s.Locate(ctx, name); terr == nil && errors.Is(err, oxbow.ErrNotFound) {
-			out.Moved = append(out.Moved, TeamMoved{Name: p.Entry.Name, File: t.Rel(p.Path), Did: "shared"})
+			out.MovedEntries = append(
+				out.MovedEntries,
+				MovedEntry{Name: p.Entry.Name, File: t.RelPath(p.Path), Outcome: "shared"},
+			)
 			continue
 		}
 		if err != nil {
-			return nil, w.Missing(ctx, m, name, err)
+			return nil, w.AdviseUnknownName(ctx, m, name, err)
 		}
 		if slices.ContainsFunc(entries, func(o oxbow.Entry) bool { return o.Name == e.Name }) {
 			continue
 		}
-		if err := mayShare(&e); err != nil {
+		if err := checkMayShare(&e); err != nil {
 			return nil, err
 		}
-		if err := mayReplaceFile(ctx, t, s, e, wrote); err != nil {
+		if err := checkReplaceFile(ctx, t, s, e, wrote); err != nil {
 			return nil, err
 		}
 		entries = append(entries, e)
@@ -138,8 +147,14 @@ func toShare(
 	return entries, nil
 }
 
-// mayReplaceFile returns an error if the entry's team file has an edit that would be lost.
-func mayReplaceFile(ctx context.Context, t *team.Tree, s *team.Store, e oxbow.Entry, wrote map[string]bool) error {
+// checkReplaceFile returns an error if the entry's team file has an edit that would be lost.
+func checkReplaceFile(
+	ctx context.Context,
+	t *team.Tree,
+	s *team.Store,
+	e oxbow.Entry,
+	writtenFiles map[string]bool,
+) error {
 	p, err := s.Locate(ctx, e.Name)
 	if err != nil || p.Entry.Name != e.Name {
 		return nil // the file does not exist
@@ -147,17 +162,17 @@ func mayReplaceFile(ctx context.Context, t *team.Tree, s *team.Store, e oxbow.En
 	if mdtree.FormatEntry(p.Entry) == mdtree.FormatEntry(e) {
 		return nil // the file has this text already
 	}
-	err = t.CheckReplace(ctx, p.Path, wrote)
+	err = t.CheckReplace(ctx, p.Path, writtenFiles)
 	return editedAdvice(t, e.Name, err)
 }
 
 // editedAdvice adds advice to an error that is a [team.EditedError].
 func editedAdvice(t *team.Tree, name string, err error) error {
-	var edited *team.EditedError
+	var edited *team.UncommittedEditError
 	if !errors.As(err, &edited) {
 		return err
 	}
-	top, file := text.ShellQuote(t.Top()), text.ShellQuote(edited.File)
+	top, file := text.ShellQuote(t.Root()), text.ShellQuote(edited.File)
 	return verb.Advise(fmt.Errorf("%q stays as it is: %w", name, err),
 		fmt.Sprintf(
 			"to keep the edit in git's history: git -C %s add %s, then commit; to throw it away: git -C %s restore "+
@@ -169,59 +184,71 @@ func editedAdvice(t *team.Tree, name string, err error) error {
 		))
 }
 
-// shareOne writes the file of an entry.
-func shareOne(
+// shareEntry writes the file of an entry.
+func shareEntry(
 	ctx context.Context,
 	w *verb.Workspace,
 	t *team.Tree,
 	s *team.Store,
 	e oxbow.Entry,
 	dryRun bool,
-) (moved TeamMoved, err error) {
-	moved = TeamMoved{Name: e.Name, Did: "written"}
+) (moved MovedEntry, err error) {
+	moved = MovedEntry{Name: e.Name, Outcome: "written"}
 	if p, err := s.Locate(ctx, e.Name); err == nil && p.Entry.Name == e.Name {
-		moved.File, moved.Did = t.Rel(p.Path), "changed"
-		moved.Changes = changedLines(team.Format(p.Entry), team.Format(e))
-		if moved.Changes == nil {
-			moved.Did = "same"
+		moved.File, moved.Outcome = t.RelPath(p.Path), "changed"
+		moved.ChangedLines = changedLines(team.FormatEntry(p.Entry), team.FormatEntry(e))
+		if moved.ChangedLines == nil {
+			moved.Outcome = "same"
 		}
 	}
 	if dryRun {
 		return moved, nil
 	}
-	file, _, err := t.Write(ctx, s, e, team.WriteOptions{Random: w.Host.Rand, Wrote: w.Host.Trusted.WrittenTeamFiles()})
+	file, _, err := t.WriteEntry(
+		ctx,
+		s,
+		e,
+		team.WriteOptions{Random: w.Host.Rand, OwnHashes: w.Host.Trusted.WrittenTeamFiles()},
+	)
 	err = editedAdvice(t, e.Name, err)
-	moved.File = t.Rel(file)
+	moved.File = t.RelPath(file)
 	if err == nil {
-		_ = w.Host.Trusted.AddShare(ctx, team.Print(e)) // otherwise the text counts as anyone's until it is reviewed
+		_ = w.Host.Trusted.AddSharedFile(
+			ctx,
+			team.EntryHash(e),
+		) // otherwise the text counts as anyone's until it is reviewed
 	}
 	return moved, err
 }
 
-// mayShare returns an error if the entry may not be in team files.
-func mayShare(e *oxbow.Entry) error {
-	if err := mayLeave(e); err != nil {
+// checkMayShare returns an error if the entry may not be in team files.
+func checkMayShare(e *oxbow.Entry) error {
+	if err := checkMayLeaveHome(e); err != nil {
 		return err
 	}
 	if err := team.Check(*e); err != nil {
 		return verb.Advise(
 			fmt.Errorf("%w: %q is not shared: it %w", oxbow.ErrInvalid, e.Name, err),
-			"change it with oxbow edit "+text.ShellName(e.Name)+"; oxbow get "+text.ShellName(e.Name)+" shows the text",
+			"change it with oxbow edit "+text.QuoteShellOperand(
+				e.Name,
+			)+"; oxbow get "+text.QuoteShellOperand(
+				e.Name,
+			)+" shows the text",
 		)
 	}
 	return nil
 }
 
-// mayLeave returns an error if an entry must not be shared, because it contains secrets or
+// checkMayLeaveHome returns an error if an entry must not be shared, because it contains secrets or
 // personal data, or is held back from agents.
-func mayLeave(e *oxbow.Entry) error {
+func checkMayLeaveHome(e *oxbow.Entry) error {
 	if !e.MayShow(oxbow.WithoutLabels) {
 		return verb.Advise(
 			fmt.Errorf("%w: %q is held back from agents (%s), and is not shared", oxbow.ErrInvalid, e.Name, e.Trust()),
-			"read it, then oxbow approve "+text.ShellName(e.Name),
+			"read it, then oxbow approve "+text.QuoteShellOperand(e.Name),
 		)
 	}
-	if found := verb.FindSecrets(*e); len(found) > 0 {
+	if found := verb.FindEntrySecrets(*e); len(found) > 0 {
 		return verb.Advise(
 			fmt.Errorf(
 				"%w: the %s of %q looks like a secret (%s), and is not shared",
@@ -230,10 +257,10 @@ func mayLeave(e *oxbow.Entry) error {
 				e.Name,
 				found[0].Rule,
 			),
-			"take it out with oxbow edit "+text.ShellName(e.Name)+", or keep the entry in your home",
+			"take it out with oxbow edit "+text.QuoteShellOperand(e.Name)+", or keep the entry in your home",
 		)
 	}
-	if kinds := personalIn(e); len(kinds) > 0 {
+	if kinds := personalDataKinds(e); len(kinds) > 0 {
 		return verb.Advise(
 			fmt.Errorf(
 				"%w: %q holds personal data (%s), and is not shared",
@@ -241,15 +268,19 @@ func mayLeave(e *oxbow.Entry) error {
 				e.Name,
 				strings.Join(kinds, ", "),
 			),
-			"take it out with oxbow edit "+text.ShellName(e.Name)+"; oxbow get "+text.ShellName(e.Name)+
+			"take it out with oxbow edit "+text.QuoteShellOperand(
+				e.Name,
+			)+"; oxbow get "+text.QuoteShellOperand(
+				e.Name,
+			)+
 				" shows the text",
 		)
 	}
 	return nil
 }
 
-// personalIn returns the kinds of personal data in an entry's texts.
-func personalIn(e *oxbow.Entry) (kinds []string) {
+// personalDataKinds returns the kinds of personal data in an entry's texts.
+func personalDataKinds(e *oxbow.Entry) (kinds []string) {
 	texts := slices.Concat([]string{e.Name, e.Content}, e.Aliases, verb.LabelTexts(e.Labels))
 	for _, k := range screen.Find(nil, texts).Personal {
 		kinds = append(kinds, string(k))
@@ -262,7 +293,7 @@ func personalIn(e *oxbow.Entry) (kinds []string) {
 func changedLines(old, new string) (out []string) {
 	a, b := strings.Split(old, "\n"), strings.Split(new, "\n")
 	j := 0
-	for i, to := range lineMap(a, b) {
+	for i, to := range mapLines(a, b) {
 		if to < 0 {
 			out = append(out, "-"+a[i])
 			continue
@@ -278,7 +309,7 @@ func changedLines(old, new string) (out []string) {
 	return out
 }
 
-func lineMap(a, b []string) []int {
+func mapLines(a, b []string) []int {
 	in := diff.Interner{}
 	var m diff.Mapper
 	x := in.LineIDs(a)
@@ -289,10 +320,11 @@ func lineMap(a, b []string) []int {
 // files. If TeamUnshare is interrupted, a second call completes the move: an entry that is in the
 // home and no longer in the team files counts as moved.
 func TeamUnshare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out TeamShareOut, err error) {
-	if err := verb.PersonOnly(w.WithSource(ctx), "takes back what is shared", "oxbow team unshare NAME"); err != nil {
+	if err := verb.RequirePerson(w.WithSource(ctx), "takes back what is shared",
+		"oxbow team unshare NAME"); err != nil {
 		return out, err
 	}
-	t, s, err := openTeam(ctx, w, &out, in.DryRun)
+	t, s, err := openTeamFiles(ctx, w, &out, in.DryRun)
 	if err != nil {
 		return out, err
 	}
@@ -306,72 +338,75 @@ func TeamUnshare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out Te
 			"look at them, then oxbow team trust",
 		)
 	}
-	ctx, m, err := w.Memory(ctx, verb.Create.Unless(in.DryRun))
+	ctx, m, err := w.OpenMemory(ctx, verb.Create.UnlessDryRun(in.DryRun))
 	if err != nil {
 		return out, err
 	}
-	back, err := takenBack(ctx, w, t, s, in.Names)
+	back, err := planUnshare(ctx, w, t, s, in.Names)
 	if err != nil {
 		return out, err
 	}
-	out.Moved = append(out.Moved, back.home...)
-	places, adds := back.places, back.adds
+	out.MovedEntries = append(out.MovedEntries, back.inHomeOnly...)
+	places, adds := back.filesToRemove, back.addOps
 	if len(adds) > 0 && !in.DryRun {
-		adds, out.Taken, err = oxbow.WithoutTakenAliases(ctx, m, adds)
+		adds, out.TakenAliases, err = oxbow.WithoutTakenAliases(ctx, m, adds)
 		if err != nil {
 			return out, err
 		}
 		if err := m.Apply(oxbow.WithNote(ctx, "taken back from the team"), adds...); err != nil {
 			return out, verb.WrapError("putting the entries into the home", err)
 		}
-		out.Home = true
+		out.HomeChanged = true
 	}
 	for _, p := range places {
 		if !in.DryRun {
-			if err := t.Remove(ctx, s, p); err != nil {
+			if err := t.RemoveEntry(ctx, s, p); err != nil {
 				return out, err
 			}
 		}
-		out.Moved = append(out.Moved, TeamMoved{Name: p.Entry.Name, File: t.Rel(p.Path), Did: "removed"})
+		out.MovedEntries = append(
+			out.MovedEntries,
+			MovedEntry{Name: p.Entry.Name, File: t.RelPath(p.Path), Outcome: "removed"},
+		)
 	}
 	return out, nil
 }
 
 // unsharePlan is the plan of [TeamUnshare].
 type unsharePlan struct {
-	places []mdtree.Place // files to remove
-	adds   []oxbow.Op     // changes that add the missing entries to the home
-	home   []TeamMoved    // entries that only the home has
+	filesToRemove []mdtree.Place // files to remove
+	addOps        []oxbow.Op     // changes that add the missing entries to the home
+	inHomeOnly    []MovedEntry   // entries that only the home has
 }
 
-// takenBack returns the plan for TeamUnshare. It changes nothing.
-func takenBack(
+// planUnshare returns the plan for TeamUnshare. It changes nothing.
+func planUnshare(
 	ctx context.Context,
 	w *verb.Workspace,
 	t *team.Tree,
 	s *team.Store,
 	names []string,
-) (back unsharePlan, err error) {
+) (plan unsharePlan, err error) {
 	for _, name := range names {
 		p, err := s.Locate(ctx, name)
-		if errors.Is(err, oxbow.ErrNotFound) && inHome(ctx, w, name) {
-			back.home = append(back.home, TeamMoved{Name: name, Did: "home"})
+		if errors.Is(err, oxbow.ErrNotFound) && isInHome(ctx, w, name) {
+			plan.inHomeOnly = append(plan.inHomeOnly, MovedEntry{Name: name, Outcome: "home"})
 			continue
 		}
 		if err != nil {
-			return back, verb.Advise(
+			return plan, verb.Advise(
 				fmt.Errorf("%w: the team files have no entry %q", oxbow.ErrNotFound, name),
 				"oxbow team status lists them",
 			)
 		}
-		if slices.ContainsFunc(back.places, func(o mdtree.Place) bool { return o.Path == p.Path }) {
+		if slices.ContainsFunc(plan.filesToRemove, func(o mdtree.Place) bool { return o.Path == p.Path }) {
 			continue
 		}
-		has, err := homeHas(ctx, w, p.Entry)
+		has, err := compareWithHome(ctx, w, p.Entry)
 		if err == nil && has == "other" {
 			err = verb.Advise(
 				fmt.Errorf("%w: the home has another entry %q", oxbow.ErrExists, name),
-				"oxbow team share --dry-run "+text.ShellName(name)+
+				"oxbow team share --dry-run "+text.QuoteShellOperand(name)+
 					" shows how they differ; forget the one that is done with",
 			)
 		}
@@ -379,23 +414,23 @@ func takenBack(
 			err = editedAdvice(t, name, t.CheckRemove(ctx, p))
 		}
 		if err != nil {
-			return back, err
+			return plan, err
 		}
 		if e := p.Entry; has == "" {
-			back.adds = append(
-				back.adds,
+			plan.addOps = append(
+				plan.addOps,
 				oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels,
 					Created: e.Created},
 			)
 		}
-		back.places = append(back.places, p)
+		plan.filesToRemove = append(plan.filesToRemove, p)
 	}
-	return back, nil
+	return plan, nil
 }
 
-// inHome reports whether the home has an entry of that name.
-func inHome(ctx context.Context, w *verb.Workspace, name string) bool {
-	ctx, m, err := w.Memory(ctx, verb.Own)
+// isInHome reports whether the home has an entry of that name.
+func isInHome(ctx context.Context, w *verb.Workspace, name string) bool {
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {
 		return false
 	}
@@ -416,10 +451,10 @@ func ShareProposals(
 	w *verb.Workspace,
 	in review.AcceptProposalsIn,
 ) (out ShareProposalsOut, err error) {
-	if err := verb.PersonOnly(w.WithSource(ctx), "shares what is remembered", "oxbow inbox accept ID"); err != nil {
+	if err := verb.RequirePerson(w.WithSource(ctx), "shares what is remembered", "oxbow inbox accept ID"); err != nil {
 		return out, err
 	}
-	if _, err := findTeam(w); err != nil {
+	if _, err := findTeamFiles(w); err != nil {
 		return out, err
 	}
 	out.AcceptProposalsOut, err = review.AcceptProposals(ctx, w, in)
@@ -438,30 +473,33 @@ func ShareProposals(
 // Report lists the entries that were moved.
 func (o TeamShareOut) Report() (r report.Report) {
 	word := map[string]report.Words{
-		"written": report.Did(o.DryRun, "shared", "would share"),
-		"changed": report.Did(o.DryRun, "changed", "would change"),
-		"same":    report.Did(o.DryRun, "moved", "would move"),
-		"removed": report.Did(o.DryRun, "took back", "would take back"),
+		"written": report.EffectVerb(o.DryRun, "shared", "would share"),
+		"changed": report.EffectVerb(o.DryRun, "changed", "would change"),
+		"same":    report.EffectVerb(o.DryRun, "moved", "would move"),
+		"removed": report.EffectVerb(o.DryRun, "took back", "would take back"),
 		"shared":  "shared already:", "home": "in your home already:"}
 	firstFile := ""
-	for _, m := range o.Moved {
-		r.Linef("%s %s  %s", word[m.Did], report.Name(m.Name), m.File)
-		for _, l := range m.Changes {
+	for _, m := range o.MovedEntries {
+		r.AddLinef("%s %s  %s", word[m.Outcome], report.Name(m.Name), m.File)
+		for _, l := range m.ChangedLines {
 			r.Add(report.Line{Sentence: report.Sentencef("%s", report.Text(l)), Indent: 2})
 		}
-		isUnchanged := m.Did == "shared" || m.Did == "home"
+		isUnchanged := m.Outcome == "shared" || m.Outcome == "home"
 		if firstFile == "" && !isUnchanged {
 			firstFile = m.File
 		}
 	}
-	for _, t := range o.Taken {
+	for _, t := range o.TakenAliases {
 		r.Warnf("%s", t.String())
 	}
 	if firstFile != "" && !o.DryRun {
-		r.Notef("to commit the change: git -C %s add -A %s, then git commit", report.Words(text.ShellQuote(o.Top)),
-			report.Words(text.ShellQuote(path.Dir(firstFile))))
-		if o.Home {
-			r.Notef("to take the change of your home back: oxbow undo")
+		r.AddNotef(
+			"to commit the change: git -C %s add -A %s, then git commit",
+			report.Words(text.ShellQuote(o.TopDir)),
+			report.Words(text.ShellQuote(path.Dir(firstFile))),
+		)
+		if o.HomeChanged {
+			r.AddNotef("to take the change of your home back: oxbow undo")
 		}
 	}
 	return r

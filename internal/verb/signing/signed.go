@@ -26,29 +26,29 @@ import (
 
 // Suffixes of files next to the store: the signing key, and the signed heads.
 const (
-	signKeyEnd = ".signkey"
-	headsEnd   = ".heads"
+	signKeySuffix = ".signkey"
+	headsSuffix   = ".heads"
 )
 
-// signEvery is the number of changes after which a head is signed.
-const signEvery = 256
+// signInterval is the number of changes after which a head is signed.
+const signInterval = 256
 
-// mostLines is the maximum number of invalid lines that are listed.
-const mostLines = 20
+// maxInvalidLines is the maximum number of invalid lines that are listed.
+const maxInvalidLines = 20
 
-// SignHeads signs a head of the memory in the file store after every signEvery changes, in the
+// SignHeadsPeriodically signs a head of the memory in the file store after every signInterval changes, in the
 // background. After an error it tries again the next time. The returned function signs a head that
 // is due, and must be called before the memory is closed.
-func SignHeads(m *oxbow.Memory, store string, now func() time.Time) (settle func()) {
+func SignHeadsPeriodically(m *oxbow.Memory, store string, now func() time.Time) (signDue func()) {
 	var changes atomic.Int64
 	var running sync.WaitGroup
 	sign := func() {
 		if s, err := m.Stats(context.Background()); err == nil {
-			_ = signHead(store, now(), s.Last, s.Head, signEvery)
+			_ = signHeadAfter(store, now(), s.Last, s.Head, signInterval)
 		}
 	}
 	stop, err := m.Watch(func(oxbow.Event) {
-		if changes.Add(1)%signEvery == 0 {
+		if changes.Add(1)%signInterval == 0 {
 			running.Go(sign)
 		}
 	})
@@ -64,19 +64,19 @@ func SignHeads(m *oxbow.Memory, store string, now func() time.Time) (settle func
 	}
 }
 
-// signHead signs a store's head if at least after changes were made since the last signed
-// head. If the key does not exist, signHead creates it.
-func signHead(store string, now time.Time, seq uint64, chain string, after uint64) error {
-	text, err := os.ReadFile(store + headsEnd)
+// signHeadAfter signs a store's head if at least after changes were made since the last signed
+// head. If the key does not exist, signHeadAfter creates it.
+func signHeadAfter(store string, now time.Time, seq uint64, chain string, minChanges uint64) error {
+	text, err := os.ReadFile(store + headsSuffix)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return verb.WrapError("signing the head", err)
 	}
-	last, _ := proof.Last(text)
-	isSigned := after == 0 && seq == last
+	last, _ := proof.LastSeqAndEnd(text)
+	isSigned := minChanges == 0 && seq == last
 	if seq == 0 || isSigned {
 		return nil
 	}
-	if seq < last+after {
+	if seq < last+minChanges {
 		return nil // too few changes were made since
 	}
 	k, err := createSigningKey(store)
@@ -85,14 +85,14 @@ func signHead(store string, now time.Time, seq uint64, chain string, after uint6
 	}
 	return verb.WrapError(
 		"signing the head",
-		appendHead(store, k.Sign(proof.Head{Kind: proof.Grown, Seq: seq, Chain: chain, Time: now})),
+		appendHead(store, k.SignHead(proof.SignedHead{HeadKind: proof.KindHead, Seq: seq, Chain: chain, Time: now})),
 	)
 }
 
-// SignBack signs that the owner went back to the last change in s, if heads of later changes were
+// SignRollback signs that the owner went back to the last change in s, if heads of later changes were
 // signed. It reports whether such heads exist.
-func SignBack(store string, now time.Time, s oxbow.Stats) (bool, error) {
-	text, err := os.ReadFile(store + headsEnd)
+func SignRollback(store string, now time.Time, s oxbow.Stats) (bool, error) {
+	text, err := os.ReadFile(store + headsSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -104,12 +104,15 @@ func SignBack(store string, now time.Time, s oxbow.Stats) (bool, error) {
 	if err != nil {
 		return false, verb.WrapError("signing that the memory went back", err)
 	}
-	heads, _ := proof.ReadHeads(text, k.Public())
+	heads, _ := proof.ParseHeads(text, k.PublicKey())
 	for _, h := range heads {
 		if h.Seq > s.Last {
 			return true, verb.WrapError(
 				"signing that the memory went back",
-				appendHead(store, k.Sign(proof.Head{Kind: proof.Back, Seq: s.Last, Chain: s.Head, Time: now})),
+				appendHead(
+					store,
+					k.SignHead(proof.SignedHead{HeadKind: proof.KindRollback, Seq: s.Last, Chain: s.Head, Time: now}),
+				),
 			)
 		}
 	}
@@ -118,16 +121,16 @@ func SignBack(store string, now time.Time, s oxbow.Stats) (bool, error) {
 
 // appendHead appends a line. It replaces an incomplete last line that an interrupted write left.
 func appendHead(store string, line []byte) (err error) {
-	f, err := os.OpenFile(store+headsEnd, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := os.OpenFile(store+headsSuffix, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	text, err := os.ReadFile(store + headsEnd)
+	text, err := os.ReadFile(store + headsSuffix)
 	if err != nil {
 		return err
 	}
-	if _, end := proof.Last(text); end < len(text) {
+	if _, end := proof.LastSeqAndEnd(text); end < len(text) {
 		err = f.Truncate(int64(end))
 	}
 	if err == nil {
@@ -137,16 +140,16 @@ func appendHead(store string, line []byte) (err error) {
 }
 
 // signingKey returns the signing key in a store's home.
-func signingKey(store string) (proof.Key, error) {
-	text, err := os.ReadFile(store + signKeyEnd)
+func signingKey(store string) (proof.SigningKey, error) {
+	text, err := os.ReadFile(store + signKeySuffix)
 	if err != nil {
-		return proof.Key{}, err
+		return proof.SigningKey{}, err
 	}
 	return proof.ParseKey(text)
 }
 
 // createSigningKey returns the signing key in a store's home. It creates a missing key.
-func createSigningKey(store string) (proof.Key, error) {
+func createSigningKey(store string) (proof.SigningKey, error) {
 	k, err := signingKey(store)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return k, err
@@ -161,11 +164,11 @@ func createSigningKey(store string) (proof.Key, error) {
 	}
 	defer dir.Close()
 	// If two processes create a key at the same time, both use the key that was written first.
-	d, err := vfs.NewDraft(dir, filepath.Base(store)+signKeyEnd, 0o600)
+	d, err := vfs.NewDraft(dir, filepath.Base(store)+signKeySuffix, 0o600)
 	if err != nil {
 		return k, err
 	}
-	_, err = d.Write(k.Encode())
+	_, err = d.Write(k.EncodeKeyFile())
 	if err == nil {
 		err = d.CommitNew()
 	}
@@ -178,28 +181,29 @@ func createSigningKey(store string) (proof.Key, error) {
 
 // HeadsCheck is the result of comparing the signed heads with a memory.
 type HeadsCheck struct {
-	Signed  int    `json:"signed"`            // heads that match the log
-	Dropped int    `json:"dropped,omitempty"` // heads of changes that a compaction dropped, so they cannot be compared
-	Last    uint64 `json:"last_change"`       // number of the last change whose head was signed
-	Time    string `json:"time"`              // time of that signature, RFC 3339
-	Key     string `json:"key"`               // public key of the signatures
+	MatchingHeads int `json:"signed"` // heads that match the log
+	// Heads of changes that a compaction dropped, so they cannot be compared.
+	DroppedHeads int    `json:"dropped,omitempty"`
+	LastSeq      uint64 `json:"last_change"` // number of the last change whose head was signed
+	Time         string `json:"time"`        // time of that signature, RFC 3339
+	Key          string `json:"key"`         // public key of the signatures
 
-	heads []proof.Head
+	heads []proof.SignedHead
 }
 
-// SignedHeadsIfAny is like SignedHeads, but does not report a missing file of signed
+// ReadSignedHeadsIfAny is like ReadSignedHeads, but does not report a missing file of signed
 // heads as a problem.
-func SignedHeadsIfAny(store string) (*HeadsCheck, []verb.Problem, error) {
-	if _, err := os.Stat(store + headsEnd); errors.Is(err, fs.ErrNotExist) {
+func ReadSignedHeadsIfAny(store string) (*HeadsCheck, []verb.Problem, error) {
+	if _, err := os.Stat(store + headsSuffix); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
-	return SignedHeads(store)
+	return ReadSignedHeads(store)
 }
 
-// SignedHeads reads a store's signed heads and the problems in their file. It returns nil if no
+// ReadSignedHeads reads a store's signed heads and the problems in their file. It returns nil if no
 // heads were signed.
-func SignedHeads(store string) (*HeadsCheck, []verb.Problem, error) {
-	text, err := os.ReadFile(store + headsEnd)
+func ReadSignedHeads(store string) (*HeadsCheck, []verb.Problem, error) {
+	text, err := os.ReadFile(store + headsSuffix)
 	k, kerr := signingKey(store)
 	switch none, keyless := errors.Is(err, fs.ErrNotExist), errors.Is(kerr, fs.ErrNotExist); {
 	case none && keyless:
@@ -207,23 +211,23 @@ func SignedHeads(store string) (*HeadsCheck, []verb.Problem, error) {
 	case none:
 		return nil, []verb.Problem{
 			headProblem("there is a key, and the file of the heads that it signed is gone: "+store+
-				headsEnd, "oxbow check --sign signs what is there now"),
+				headsSuffix, "oxbow check --sign signs what is there now"),
 		}, nil
 	case err != nil:
 		return nil, nil, verb.WrapError("reading the signed heads", err)
 	case keyless:
 		return nil, []verb.Problem{headProblem("heads were signed, and the key is gone: "+store+
-			signKeyEnd, "bring the key back, or remove "+store+headsEnd+" to begin again")}, nil
+			signKeySuffix, "bring the key back, or remove "+store+headsSuffix+" to begin again")}, nil
 	case kerr != nil:
-		return nil, []verb.Problem{headProblem("the key in "+store+signKeyEnd+" cannot be read: "+
+		return nil, []verb.Problem{headProblem("the key in "+store+signKeySuffix+" cannot be read: "+
 			kerr.Error(), "bring the key back; without it what was signed proves nothing")}, nil
 	}
-	out := &HeadsCheck{Key: k.Public()}
+	out := &HeadsCheck{Key: k.PublicKey()}
 	var bad []int
-	out.heads, bad = proof.ReadHeads(text, out.Key)
+	out.heads, bad = proof.ParseHeads(text, out.Key)
 	var ps []verb.Problem
 	for _, n := range bad {
-		if len(ps) < mostLines {
+		if len(ps) < maxInvalidLines {
 			ps = append(
 				ps,
 				headProblem(
@@ -231,7 +235,7 @@ func SignedHeads(store string) (*HeadsCheck, []verb.Problem, error) {
 						"line %d of %s is no head that the key of this home signed: it was edited, or signed with "+
 							"another key",
 						n,
-						store+headsEnd,
+						store+headsSuffix,
 					),
 					"restore a backup if you do not know why",
 				),
@@ -241,15 +245,15 @@ func SignedHeads(store string) (*HeadsCheck, []verb.Problem, error) {
 	return out, ps, nil
 }
 
-// Compare compares the signed heads with the log of a sound memory.
-func (c *HeadsCheck) Compare(
+// CompareWithLog compares the signed heads with the log of a sound memory.
+func (c *HeadsCheck) CompareWithLog(
 	ctx context.Context,
 	w *verb.Workspace,
 	store string,
-	at wal.Header,
+	header wal.Header,
 	last uint64,
 ) ([]verb.Problem, error) {
-	ctx, m, err := w.Memory(ctx, verb.Own)
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {
 		return nil, err
 	}
@@ -265,14 +269,14 @@ func (c *HeadsCheck) Compare(
 			chains[change.Seq] = change.Hash
 		}
 	}
-	if at.Base > 0 {
-		chains[at.Base] = hex.EncodeToString(at.Chain[:])
+	if header.BaseSeq > 0 {
+		chains[header.BaseSeq] = hex.EncodeToString(header.BaseChain[:])
 	}
 	for _, head := range c.heads {
 		when := head.Time.Format(time.RFC3339)
 		switch {
-		case head.Seq < at.Base:
-			c.Dropped++
+		case head.Seq < header.BaseSeq:
+			c.DroppedHeads++
 			continue
 		case head.Seq > last:
 			return []verb.Problem{
@@ -295,23 +299,23 @@ func (c *HeadsCheck) Compare(
 						head.Seq,
 						when,
 					),
-					"restore a backup; to go on with what is there, remove "+store+headsEnd,
+					"restore a backup; to go on with what is there, remove "+store+headsSuffix,
 				),
 			}, nil
 		}
-		c.Signed++
-		c.Last, c.Time = head.Seq, when
+		c.MatchingHeads++
+		c.LastSeq, c.Time = head.Seq, when
 	}
 	return nil, nil
 }
 
 // headProblem returns a problem with the signed heads, which has no position in the memory's file.
-func headProblem(what, mend string) verb.Problem {
-	return verb.Problem{Offset: -1, What: what, Mend: mend}
+func headProblem(description, remedy string) verb.Problem {
+	return verb.Problem{Offset: -1, Description: description, Mend: remedy}
 }
 
-// Without returns the problem that no change has the noted head.
-func (c *HeadsCheck) Without(head string, first uint64) verb.Problem {
+// UnknownHeadProblem returns the problem that no change has the noted head.
+func (c *HeadsCheck) UnknownHeadProblem(head string, first uint64) verb.Problem {
 	if c != nil {
 		for _, h := range c.heads {
 			if h.Chain == head && h.Seq+1 < first {
@@ -334,27 +338,27 @@ func (c *HeadsCheck) Without(head string, first uint64) verb.Problem {
 	)
 }
 
-// SignNow signs the head of a home's memory. It is best called after a copy was made.
-func SignNow(w *verb.Workspace, store string, seq uint64, chain string) error {
-	p, err := w.Location()
-	isHomesStore := err == nil && p.HasOwnLayout() && p.Home != p.Store && p.Store == store
+// SignHead signs the head of a home's memory. It is best called after a copy was made.
+func SignHead(w *verb.Workspace, store string, seq uint64, chain string) error {
+	p, err := w.FindPlace()
+	isHomesStore := err == nil && p.HasOwnLayout() && p.Home != p.StorePath && p.StorePath == store
 	if !isHomesStore {
 		return verb.WrapError("signing the head", errors.Join(err, oxbow.ErrUnsupported))
 	}
-	if err := errors.Join(ownership.TrustsPlace(w), w.Host.MayWrite(store)); err != nil {
+	if err := errors.Join(ownership.CheckTrusted(w), w.Host.CheckMayWrite(store)); err != nil {
 		return err
 	}
-	return signHead(store, w.Time(), seq, chain, 0)
+	return signHeadAfter(store, w.CurrentTime(), seq, chain, 0)
 }
 
-// SignCopied tries to sign the head of a memory that was copied, and ignores errors.
-func SignCopied(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) {
+// SignCopiedHead tries to sign the head of a memory that was copied, and ignores errors.
+func SignCopiedHead(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) {
 	if w.Place == nil || w.Host == nil {
 		return
 	}
-	if p, err := w.Location(); err == nil {
+	if p, err := w.FindPlace(); err == nil {
 		if s, err := m.Stats(ctx); err == nil {
-			_ = SignNow(w, p.Store, s.Last, s.Head)
+			_ = SignHead(w, p.StorePath, s.Last, s.Head)
 		}
 	}
 }

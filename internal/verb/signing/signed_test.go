@@ -21,7 +21,7 @@ import (
 func signing(t testing.TB, store string) (*oxbow.Memory, func()) {
 	t.Helper()
 	m := storetest.Open(t, store, nil)
-	return m, SignHeads(m, store, func() time.Time { return time.Unix(1, 0) })
+	return m, SignHeadsPeriodically(m, store, func() time.Time { return time.Unix(1, 0) })
 }
 
 func write(t testing.TB, m *oxbow.Memory, n int) {
@@ -36,12 +36,12 @@ func write(t testing.TB, m *oxbow.Memory, n int) {
 func TestSignHeads(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "memory.oxbow")
 	m, settle := signing(t, store)
-	write(t, m, signEvery-1)
+	write(t, m, signInterval-1)
 	settle()
-	if _, err := os.Stat(store + headsEnd); err == nil {
+	if _, err := os.Stat(store + headsSuffix); err == nil {
 		t.Fatal("a head was signed before it was due")
 	}
-	settle = SignHeads(m, store, time.Now) // another process continues
+	settle = SignHeadsPeriodically(m, store, time.Now) // another process continues
 	if _, err := m.Remember(t.Context(), oxbow.Entry{Name: "last", Content: "text"}); err != nil {
 		t.Fatal(err)
 	}
@@ -51,10 +51,11 @@ func TestSignHeads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fi, err := os.Stat(store + signKeyEnd); err != nil || (runtime.GOOS != "windows" && fi.Mode().Perm() != 0o600) {
+	if fi, err := os.Stat(store + signKeySuffix); err != nil ||
+		(runtime.GOOS != "windows" && fi.Mode().Perm() != 0o600) {
 		t.Errorf("the key has the mode %v, %v", fi.Mode(), err)
 	}
-	text, err := os.ReadFile(store + headsEnd)
+	text, err := os.ReadFile(store + headsSuffix)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,35 +63,36 @@ func TestSignHeads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if heads, bad := proof.ReadHeads(text, k.Public()); len(heads) != 1 || len(bad) > 0 || heads[0].Seq != signEvery ||
+	if heads, bad := proof.ParseHeads(text, k.PublicKey()); len(heads) != 1 || len(bad) > 0 ||
+		heads[0].Seq != signInterval ||
 		heads[0].Chain != s.Head {
 		t.Errorf("signed were %+v, and %v", heads, bad)
 	}
 	// The remains of an interrupted write are overwritten.
-	if err := os.WriteFile(store+headsEnd, append(text, "head 3"...), 0o600); err != nil {
+	if err := os.WriteFile(store+headsSuffix, append(text, "head 3"...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := signHead(store, time.Now(), s.Last+1, s.Head, 0); err != nil {
+	if err := signHeadAfter(store, time.Now(), s.Last+1, s.Head, 0); err != nil {
 		t.Fatal(err)
 	}
-	text, err = os.ReadFile(store + headsEnd)
+	text, err = os.ReadFile(store + headsSuffix)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if heads, bad := proof.ReadHeads(text, k.Public()); len(heads) != 2 || len(bad) > 0 {
+	if heads, bad := proof.ParseHeads(text, k.PublicKey()); len(heads) != 2 || len(bad) > 0 {
 		t.Errorf("signed were %+v, and %v", heads, bad)
 	}
 }
 
 func TestSigningFails(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "memory.oxbow")
-	if err := os.Mkdir(store+headsEnd, 0o700); err != nil {
+	if err := os.Mkdir(store+headsSuffix, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	m, settle := signing(t, store)
-	write(t, m, signEvery+10)
+	write(t, m, signInterval+10)
 	settle()
-	if err := signHead(store, time.Now(), 1, strings.Repeat("0", 64), 0); err == nil {
+	if err := signHeadAfter(store, time.Now(), 1, strings.Repeat("0", 64), 0); err == nil {
 		t.Error("a head was signed into a directory")
 	}
 }

@@ -16,35 +16,36 @@ import (
 
 // ConvertIn is the argument of Convert.
 type ConvertIn struct {
-	Dir    string `json:"dir" flag:"-" jsonschema:"The new home."`
-	Layout string `json:"layout" flag:"-" jsonschema:"Its layout."`
-	Adapt  bool   `json:"adapt,omitempty" flag:"-" jsonschema:"Leave out what the new layout cannot hold."`
+	Dir    string `json:"dir"               flag:"-" jsonschema:"The new home."`
+	Layout string `json:"layout"            flag:"-" jsonschema:"Its layout."`
+	Adapt  bool   `json:"adapt,omitempty"   flag:"-" jsonschema:"Leave out what the new layout cannot hold."`
 	DryRun bool   `json:"dry_run,omitempty" flag:"-" jsonschema:"Show what would be written, and write nothing."`
 
-	// Make creates a new home in a directory, or in working memory if dir is "". It returns the
+	// CreateHome creates a new home in a directory, or in working memory if dir is "". It returns the
 	// store and a function to close the store.
-	Make func(ctx context.Context, dir string) (oxbow.Store, func() error, error) `json:"-"`
+	CreateHome func(ctx context.Context, dir string) (oxbow.Store, func() error, error) `json:"-"`
 }
 
 // ConvertOut is the result of Convert.
 type ConvertOut struct {
-	From    string                  `json:"from"` // set by the door
-	To      string                  `json:"to"`
+	OldHome string                  `json:"from"` // set by the door
+	NewHome string                  `json:"to"`
 	Layout  string                  `json:"layout"`
 	DryRun  bool                    `json:"dry_run"`
 	Entries int                     `json:"entries"`
 	Adapted []exchange.AdaptedEntry `json:"adapted"`
-	Cleared string                  `json:"cleared,omitempty"` // leftovers of an interrupted run, which were removed
+	// Leftovers of an interrupted run, which were removed.
+	ClearedLeftovers string `json:"cleared,omitempty"`
 }
 
-// RefusedError reports entries that a layout cannot store. It matches [oxbow.ErrUnsupported].
-type RefusedError struct {
+// RefusedEntriesError reports entries that a layout cannot store. It matches [oxbow.ErrUnsupported].
+type RefusedEntriesError struct {
 	Layout  string
 	Refused []exchange.RefusedEntry
 	Entries int // number of entries in the memory
 }
 
-func (e *RefusedError) Error() string {
+func (e *RefusedEntriesError) Error() string {
 	entries := "entries"
 	if len(e.Refused) == 1 {
 		entries = "entry"
@@ -53,30 +54,30 @@ func (e *RefusedError) Error() string {
 }
 
 // Is reports whether target is [oxbow.ErrUnsupported].
-func (*RefusedError) Is(target error) bool { return target == oxbow.ErrUnsupported }
+func (*RefusedEntriesError) Is(target error) bool { return target == oxbow.ErrUnsupported }
 
 // Convert writes every entry to a new home. The home gets its final name only when it is complete.
 // Convert first tries the conversion in working memory. If the new home refuses an entry, Convert
-// writes nothing and returns a [*RefusedError].
+// writes nothing and returns a [*RefusedEntriesError].
 func Convert(ctx context.Context, w *verb.Workspace, in ConvertIn) (ConvertOut, error) {
-	out := ConvertOut{To: in.Dir, Layout: in.Layout, DryRun: in.DryRun, Adapted: []exchange.AdaptedEntry{}}
-	ctx, m, err := w.Memory(ctx, verb.Own)
+	out := ConvertOut{NewHome: in.Dir, Layout: in.Layout, DryRun: in.DryRun, Adapted: []exchange.AdaptedEntry{}}
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {
 		return out, err
 	}
-	dir := output.OutputDir{Path: in.Dir, Name: in.Dir, Doing: "making the new home"}
-	if err := dir.Check(); err != nil {
+	dir := output.OutputDir{Path: in.Dir, Name: in.Dir, Operation: "making the new home"}
+	if err := dir.CheckEmpty(); err != nil {
 		return out, err
 	}
-	rep, err := in.convert(ctx, m, "")
+	rep, err := in.convertEntries(ctx, m, "")
 	if err == nil && len(rep.Refused) > 0 {
-		err = &RefusedError{in.Layout, rep.Refused, len(rep.Refused) + rep.Entries}
+		err = &RefusedEntriesError{in.Layout, rep.Refused, len(rep.Refused) + rep.Entries}
 	}
 	if err == nil && !in.DryRun {
-		out.Cleared, err = dir.Build(func(dir string) (err error) {
-			rep, err = in.convert(ctx, m, dir)
+		out.ClearedLeftovers, err = dir.BuildInPlace(func(dir string) (err error) {
+			rep, err = in.convertEntries(ctx, m, dir)
 			if err == nil && len(rep.Refused) > 0 {
-				err = &RefusedError{in.Layout, rep.Refused, len(rep.Refused) + rep.Entries}
+				err = &RefusedEntriesError{in.Layout, rep.Refused, len(rep.Refused) + rep.Entries}
 			}
 			return err
 		})
@@ -89,13 +90,17 @@ func Convert(ctx context.Context, w *verb.Workspace, in ConvertIn) (ConvertOut, 
 	return out, nil
 }
 
-func (in *ConvertIn) convert(ctx context.Context, m *oxbow.Memory, dir string) (rep exchange.ConvertReport, err error) {
-	s, done, err := in.Make(ctx, dir)
+func (in *ConvertIn) convertEntries(
+	ctx context.Context,
+	m *oxbow.Memory,
+	dir string,
+) (rep exchange.ConvertReport, err error) {
+	s, done, err := in.CreateHome(ctx, dir)
 	if err != nil {
 		return rep, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	tell := progress.Counter(ctx, progress.Entries)
+	tell := progress.CountReporter(ctx, progress.UnitEntries)
 	return exchange.Convert(ctx, m, s, &exchange.ConvertOptions{Adapt: in.Adapt, Progress: func(done int) {
 		tell(done, 0)
 	}})

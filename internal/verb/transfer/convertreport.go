@@ -11,24 +11,24 @@ import (
 
 // Report tells how many entries were, or would be, written, and lists the data that the new layout cannot store.
 func (o ConvertOut) Report() (r report.Report) {
-	r.Linef("%s %s to %s, laid out as %s.", report.Did(o.DryRun, "Wrote", "Would write"),
-		report.Words(text.Count(o.Entries, "entry", "entries")), report.Text(o.To), report.Words(o.Layout))
-	again := o.To
+	r.AddLinef("%s %s to %s, laid out as %s.", report.EffectVerb(o.DryRun, "Wrote", "Would write"),
+		report.Words(text.FormatCount(o.Entries, "entry", "entries")), report.Text(o.NewHome), report.Words(o.Layout))
+	again := o.NewHome
 	if !o.DryRun {
 		again += ".new" // a new home needs a name that is free
 	}
 	list := report.List{IsAnswer: true,
-		All: report.Words(AdaptCommand(again, o.Layout) + " --dry-run --json lists them all")}
+		AllItemsAdvice: report.Words(AdaptCommand(again, o.Layout) + " --dry-run --json lists them all")}
 	for _, a := range o.Adapted {
 		list.Items = append(list.Items, report.Line{Indent: 2, Sentence: report.Sentencef("%s: without its %s",
-			report.Name(a.Name), report.Text(strings.Join(a.Lost, ", ")))})
+			report.Name(a.Name), report.Text(strings.Join(a.LostParts, ", ")))})
 	}
 	r.Add(list)
-	if o.Cleared != "" {
-		r.Notef("removed %s, which an interrupted run had left", report.Text(o.Cleared))
+	if o.ClearedLeftovers != "" {
+		r.AddNotef("removed %s, which an interrupted run had left", report.Text(o.ClearedLeftovers))
 	}
 	if !o.DryRun {
-		r.Detailf("The old home, %s, is as it was; its history stays there.", report.Text(o.From))
+		r.AddDetailf("The old home, %s, is as it was; its history stays there.", report.Text(o.OldHome))
 	}
 	return r
 }

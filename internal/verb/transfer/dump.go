@@ -31,29 +31,29 @@ type DumpIn struct {
 
 // DumpOut is the result of Dump.
 type DumpOut struct {
-	Dir       string `json:"dir"`
-	Entries   int    `json:"entries"`
-	Written   int    `json:"written"`
-	Unchanged int    `json:"unchanged"`
-	Removed   int    `json:"removed"`
-	Withheld  int    `json:"withheld,omitempty"` // entries without files, because the caller may not read them
-	Recovered bool   `json:"-"`                  // an interrupted earlier dump was completed first
+	Dir              string `json:"dir"`
+	Entries          int    `json:"entries"`
+	Written          int    `json:"written"`
+	Unchanged        int    `json:"unchanged"`
+	Removed          int    `json:"removed"`
+	WithheldEntries  int    `json:"withheld,omitempty"` // entries without files, because the caller may not read them
+	CompletedEarlier bool   `json:"-"`                  // an interrupted earlier dump was completed first
 
-	// Kept are the copies of replaced files that were edited and not loaded.
-	Kept []string `json:"kept,omitempty"`
+	// KeptCopies are the copies of replaced files that were edited and not loaded.
+	KeptCopies []string `json:"kept,omitempty"`
 
-	// Directives are the names of entries with text that mdbook would replace by local files,
+	// EntriesWithDirectives are the names of entries with text that mdbook would replace by local files,
 	// because a person's book.toml does not forbid this.
-	Directives []string `json:"directives,omitempty"`
+	EntriesWithDirectives []string `json:"directives,omitempty"`
 }
 
-// Dump writes all entries as Markdown files.
-func Dump(ctx context.Context, w *verb.Workspace, in DumpIn) (out DumpOut, err error) {
-	ctx, m, err := w.Memory(ctx, verb.Own)
+// DumpEntries writes all entries as Markdown files.
+func DumpEntries(ctx context.Context, w *verb.Workspace, in DumpIn) (out DumpOut, err error) {
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {
 		return out, err
 	}
-	origin, err := origin(ctx, w, m)
+	origin, err := dumpOrigin(ctx, w, m)
 	if err != nil {
 		return out, err
 	}
@@ -65,7 +65,7 @@ func Dump(ctx context.Context, w *verb.Workspace, in DumpIn) (out DumpOut, err e
 		return out, err
 	}
 	defer func() { err = errors.Join(err, fsys.Close()) }()
-	f, withheld, err := readable(ctx, m, oxbow.Filter{})
+	f, withheld, err := readableFilter(ctx, m, oxbow.Filter{})
 	if err != nil {
 		return out, err
 	}
@@ -79,20 +79,21 @@ func Dump(ctx context.Context, w *verb.Workspace, in DumpIn) (out DumpOut, err e
 			Filter:   f,
 			Ref:      in.Dir,
 			Origin:   origin,
-			Progress: progress.Counter(ctx, progress.Entries),
+			Progress: progress.CountReporter(ctx, progress.UnitEntries),
 		},
 	)
 	return DumpOut{Dir: in.Dir, Entries: r.Entries, Written: r.Written, Unchanged: r.Unchanged, Removed: r.Removed,
-		Withheld: withheld, Recovered: r.Recovered, Kept: r.Kept, Directives: r.Directives}, err
+		WithheldEntries: withheld, CompletedEarlier: r.Recovered, KeptCopies: r.Kept,
+		EntriesWithDirectives: r.Directives}, err
 }
 
-// origin identifies the memory in the manifests of dumps. It uses the memory's position in the log.
+// dumpOrigin identifies the memory in the manifests of dumps. It uses the memory's position in the log.
 // For a memory without positions, it uses the path of the home. A memory with an empty home never
 // counts as the same memory, because the old home may have been lost.
-func origin(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) (mdtree.Origin, error) {
+func dumpOrigin(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) (mdtree.Origin, error) {
 	seq := oxbow.CapabilitiesOf(m).Sequencer
 	if seq == nil {
-		p, err := w.Location()
+		p, err := w.FindPlace()
 		if err != nil {
 			return mdtree.Origin{}, nil // a memory that is not in a file has no origin
 		}
@@ -103,11 +104,11 @@ func origin(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) (mdtree.Ori
 			empty = false // an error is ignored, because the plan reports it
 			break
 		}
-		return mdtree.Origin{Name: name, Same: func(was string) bool { return was == name && !empty }}, nil
+		return mdtree.Origin{Name: name, IsSameStore: func(was string) bool { return was == name && !empty }}, nil
 	}
 	at, err := seq.Position(ctx)
 	if err != nil || at == "" {
-		return mdtree.Origin{Same: func(string) bool { return false }}, err
+		return mdtree.Origin{IsSameStore: func(string) bool { return false }}, err
 	}
 	const prefix = "log:"
 	position := func(was string) (oxbow.Position, bool) {
@@ -116,11 +117,11 @@ func origin(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) (mdtree.Ori
 	}
 	return mdtree.Origin{
 		Name: prefix + hex.EncodeToString([]byte(at)),
-		Same: func(was string) bool {
+		IsSameStore: func(was string) bool {
 			_, isSame := position(was)
 			return isSame
 		},
-		Since: func(ctx context.Context, was string) iter.Seq2[oxbow.Delta, error] {
+		ChangesSince: func(ctx context.Context, was string) iter.Seq2[oxbow.Delta, error] {
 			p, _ := position(was)
 			return seq.Since(ctx, p)
 		},
@@ -129,45 +130,46 @@ func origin(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) (mdtree.Ori
 
 // LoadIn is the argument of Load.
 type LoadIn struct {
-	Dir      string `json:"dir"                 flag:"-" jsonschema:"The directory."`
-	Merge    bool   `json:"merge,omitempty"              jsonschema:"Keep entries that have no file; the default."                                   usage:"keep entries that have no file (the default)"`
-	Replace  bool   `json:"replace,omitempty"            jsonschema:"Forget entries that have no file."                                              usage:"forget entries that have no file"`
-	Prune    bool   `json:"prune,omitempty"              jsonschema:"With --replace: also forget entries whose files were deleted since the dump."     usage:"with --replace: also forget entries whose files were deleted since the dump"`
-	FilesWin bool   `json:"files_win,omitempty"          jsonschema:"Let the files win if the memory changed the same entries since the dump." usage:"let the files win if the memory changed the same entries since the dump"`
-	DryRun   bool   `json:"dry_run,omitempty"            jsonschema:"Show what would be changed and change nothing."                                 usage:"show what would be changed and change nothing"`
+	Dir           string `json:"dir"                 flag:"-" jsonschema:"The directory."`
+	Merge         bool   `json:"merge,omitempty"              jsonschema:"Keep entries that have no file; the default."                                 usage:"keep entries that have no file (the default)"`
+	Replace       bool   `json:"replace,omitempty"            jsonschema:"Forget entries that have no file."                                            usage:"forget entries that have no file"`
+	ForgetDeleted bool   `json:"prune,omitempty"              jsonschema:"With --replace: also forget entries whose files were deleted since the dump." usage:"with --replace: also forget entries whose files were deleted since the dump"`
+	FilesWin      bool   `json:"files_win,omitempty"          jsonschema:"Let the files win if the memory changed the same entries since the dump."     usage:"let the files win if the memory changed the same entries since the dump"`
+	DryRun        bool   `json:"dry_run,omitempty"            jsonschema:"Show what would be changed and change nothing."                               usage:"show what would be changed and change nothing"`
 
 	Path string `json:"-"` // absolute path of the directory
 }
 
 // LoadOut is the result of Load.
 type LoadOut struct {
-	Dir      string   `json:"dir"`
-	Mode     string   `json:"mode"` // merge or replace
-	DryRun   bool     `json:"dry_run"`
-	Added    []string `json:"added"`
-	Changed  []string `json:"changed"`
-	Removed  []string `json:"removed"`
-	Same     int      `json:"same"`
-	Kept     []string `json:"kept"`               // entries that only the memory changed since the dump
-	Merged   []string `json:"merged,omitempty"`   // entries in Changed with the changes of both the file and the memory
-	Base     bool     `json:"base"`               // the directory has the manifest from a dump of this memory
-	Undo     uint64   `json:"undo,omitempty"`     // number of the change, if it can be undone
-	SavedIn  string   `json:"saved_in,omitempty"` // file with the lost entries, if the load cannot be undone
-	Warnings []string `json:"warnings"`
+	Dir         string   `json:"dir"`
+	Mode        string   `json:"mode"` // merge or replace
+	DryRun      bool     `json:"dry_run"`
+	Added       []string `json:"added"`
+	Changed     []string `json:"changed"`
+	Removed     []string `json:"removed"`
+	SameEntries int      `json:"same"`
+	KeptNames   []string `json:"kept"` // entries that only the memory changed since the dump
+	// Entries in Changed with the changes of both the file and the memory.
+	MergedNames []string `json:"merged,omitempty"`
+	HasManifest bool     `json:"base"`               // the directory has the manifest from a dump of this memory
+	UndoSeq     uint64   `json:"undo,omitempty"`     // number of the change, if it can be undone
+	BackupFile  string   `json:"saved_in,omitempty"` // file with the lost entries, if the load cannot be undone
+	Warnings    []string `json:"warnings"`
 }
 
-// Load changes the memory to match a tree of files, in a single change.
-func Load(ctx context.Context, w *verb.Workspace, in LoadIn) (out LoadOut, err error) {
+// LoadFiles changes the memory to match a tree of files, in a single change.
+func LoadFiles(ctx context.Context, w *verb.Workspace, in LoadIn) (out LoadOut, err error) {
 	out = LoadOut{Dir: in.Dir, Mode: "merge", DryRun: in.DryRun, Warnings: []string{}}
-	o := &mdtree.PlanOptions{Mode: mdtree.Merge, Prune: in.Prune, FilesWin: in.FilesWin}
+	o := &mdtree.PlanOptions{Mode: mdtree.Merge, Prune: in.ForgetDeleted, FilesWin: in.FilesWin}
 	if in.Replace {
 		o.Mode, out.Mode = mdtree.Replace, "replace"
 	}
-	ctx, m, err := w.Memory(ctx, verb.Create.Unless(in.DryRun))
+	ctx, m, err := w.OpenMemory(ctx, verb.Create.UnlessDryRun(in.DryRun))
 	if err != nil {
 		return out, err
 	}
-	o.Origin, err = origin(ctx, w, m)
+	o.Origin, err = dumpOrigin(ctx, w, m)
 	if err != nil {
 		return out, err
 	}
@@ -179,7 +181,11 @@ func Load(ctx context.Context, w *verb.Workspace, in LoadIn) (out LoadOut, err e
 	tree, err := mdtree.Read(
 		fsys,
 		filepath.Base(in.Path),
-		&mdtree.ReadOptions{Ref: in.Dir, SkipUnchanged: true, Progress: progress.Counter(ctx, progress.Files)},
+		&mdtree.ReadOptions{
+			Ref:           in.Dir,
+			SkipUnchanged: true,
+			Progress:      progress.CountReporter(ctx, progress.UnitFiles),
+		},
 	)
 	if err != nil {
 		return out, err
@@ -188,34 +194,34 @@ func Load(ctx context.Context, w *verb.Workspace, in LoadIn) (out LoadOut, err e
 	if err != nil {
 		return out, err
 	}
-	if err := dryRun(ctx, m.Store(), tree, in.Dir, plan.Ops); err != nil {
+	if err := checkChangesAccepted(ctx, m.Store(), tree, in.Dir, plan.Ops); err != nil {
 		return out, fmt.Errorf("loading %s: %w", in.Dir, err)
 	}
-	if !plan.Base { // not a dump of this memory, so anybody may have written it
+	if !plan.UsedBase { // not a dump of this memory, so anybody may have written it
 		src, _ := oxbow.SourceFrom(ctx)
 		src.Actor = oxbow.Imported
 		ctx = oxbow.WithSource(ctx, src.WithOrigin(in.Dir))
 	}
 	if !in.DryRun && len(plan.Ops) > 0 {
-		if err := out.apply(oxbow.WithNote(ctx, "load from "+in.Dir), w, m, plan); err != nil {
+		if err := out.applyPlan(oxbow.WithNote(ctx, "load from "+in.Dir), w, m, plan); err != nil {
 			return out, fmt.Errorf("loading %s: %w", in.Dir, err)
 		}
 	}
-	out.Added = verb.NotNil(plan.Added)
-	out.Changed = verb.NotNil(plan.Changed)
-	out.Removed = verb.NotNil(plan.Removed)
-	out.Same = len(plan.Same)
-	out.Kept, out.Base = verb.NotNil(plan.Kept), plan.Base
-	out.Merged = plan.Merged
+	out.Added = verb.EmptyIfNil(plan.Added)
+	out.Changed = verb.EmptyIfNil(plan.Changed)
+	out.Removed = verb.EmptyIfNil(plan.Removed)
+	out.SameEntries = len(plan.Unchanged)
+	out.KeptNames, out.HasManifest = verb.EmptyIfNil(plan.Kept), plan.UsedBase
+	out.MergedNames = plan.Merged
 	for _, t := range append(tree.Warnings, plan.Warnings...) {
 		out.Warnings = append(out.Warnings, t.String())
 	}
 	return out, nil
 }
 
-// dryRun checks whether a restricted store accepts the changes, and names the files of refused
+// checkChangesAccepted checks whether a restricted store accepts the changes, and names the files of refused
 // changes.
-func dryRun(ctx context.Context, s oxbow.Store, tree *mdtree.Tree, dir string, ops []oxbow.Op) error {
+func checkChangesAccepted(ctx context.Context, s oxbow.Store, tree *mdtree.Tree, dir string, ops []oxbow.Op) error {
 	d := oxbow.CapabilitiesOf(s).DryRunner
 	if d == nil || len(ops) == 0 {
 		return nil
@@ -242,13 +248,13 @@ func dryRun(ctx context.Context, s oxbow.Store, tree *mdtree.Tree, dir string, o
 	return e
 }
 
-// apply makes the planned change. If the memory does not keep a history, apply first saves the
+// applyPlan makes the planned change. If the memory does not keep a history, apply first saves the
 // entries that will be replaced or forgotten.
-func (out *LoadOut) apply(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, plan mdtree.Plan) error {
+func (out *LoadOut) applyPlan(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, plan mdtree.Plan) error {
 	_, noHistory := m.History()
 	if lost := slices.Concat(plan.Changed, plan.Removed); noHistory != nil && len(lost) > 0 {
 		var err error
-		out.SavedIn, err = Save(
+		out.BackupFile, err = SaveEntries(
 			ctx, w,
 			m,
 			SavedBeforeLoad,
@@ -262,7 +268,7 @@ func (out *LoadOut) apply(ctx context.Context, w *verb.Workspace, m *oxbow.Memor
 	if err != nil {
 		return err
 	}
-	verb.MakeIndex(ctx, m, len(plan.Ops))
-	out.Undo = made.Seq
+	verb.IndexAfterLargeWrite(ctx, m, len(plan.Ops))
+	out.UndoSeq = made.Seq
 	return nil
 }

@@ -26,43 +26,44 @@ import (
 // ExportIn is the argument of Export.
 type ExportIn struct {
 	Filter string `json:"filter,omitempty" jsonschema:"Select entries by conditions such as project:vtt -tag:draft has:file."`
-	verb.Narrowing
-	To io.Writer `json:"-"` // gets the entries, as [exchange.Export] writes them
+	verb.EntrySelection
+	Output io.Writer `json:"-"` // gets the entries, as [exchange.Export] writes them
 }
 
 // ExportOut is the result of Export.
 type ExportOut struct {
-	File     string `json:"file"` // set by the door
-	Entries  int    `json:"entries"`
-	Withheld int    `json:"withheld,omitempty"` // entries that were left out, because the caller may not read them
-	Kept     string `json:"kept,omitempty"`     // copy of the edited file that was replaced (set by the door)
+	File    string `json:"file"` // set by the door
+	Entries int    `json:"entries"`
+	// Entries that were left out, because the caller may not read them.
+	WithheldEntries int    `json:"withheld,omitempty"`
+	KeptCopy        string `json:"kept,omitempty"` // copy of the edited file that was replaced (set by the door)
 }
 
 // Report tells how many entries were written to which file.
 func (o ExportOut) Report() (r report.Report) {
-	r.Linef("exported %s to %s", report.Words(text.Count(o.Entries, "entry", "entries")), o.File)
-	noteWithheld(&r, o.Withheld)
-	output.NoteKept(&r, o.Kept)
+	r.AddLinef("exported %s to %s", report.Words(text.FormatCount(o.Entries, "entry", "entries")), o.File)
+	addWithheldNote(&r, o.WithheldEntries)
+	output.AddKeptCopyNote(&r, o.KeptCopy)
 	return r
 }
 
 // Export writes the selected entries as JSON lines.
 func Export(ctx context.Context, w *verb.Workspace, in ExportIn) (out ExportOut, err error) {
-	f, err := in.Narrowing.And(in.Filter, w.Time())
+	f, err := in.EntrySelection.CombineFilter(in.Filter, w.CurrentTime())
 	if err != nil {
 		return out, err
 	}
-	ctx, m, err := w.Memory(ctx, verb.Own)
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {
 		return out, err
 	}
-	f, out.Withheld, err = readable(ctx, m, f)
+	f, out.WithheldEntries, err = readableFilter(ctx, m, f)
 	if err != nil {
 		return out, err
 	}
-	out.Entries, err = exchange.Export(ctx, m, f, in.To)
+	out.Entries, err = exchange.Export(ctx, m, f, in.Output)
 	if err == nil {
-		signing.SignCopied(ctx, w, m)
+		signing.SignCopiedHead(ctx, w, m)
 	}
 	return out, err
 }
@@ -79,9 +80,9 @@ type ImportIn struct {
 
 	Projects map[string]string // projects by path, for entries that name no project
 
-	Brief bool // do not list changes, because they are many, unless this is a dry run
+	OmitChanges bool // do not list changes, because they are many, unless this is a dry run
 
-	Interrupt func() // makes a blocked Read of an input return (may be nil)
+	InterruptRead func() // makes a blocked Read of an input return (may be nil)
 
 	// Author is the author of the items, if known. If it is empty, the items count as imported.
 	Author oxbow.Actor
@@ -90,28 +91,28 @@ type ImportIn struct {
 	Items func(context.Context, *time.Location) iter.Seq2[exchange.Item, error]
 	Note  string
 
-	Follow bool // see [exchange.ImportOptions]
+	FollowFolder bool // see [exchange.ImportOptions]
 }
 
 // ImportOut is the result of Import. After an error it describes the work that was done before.
 type ImportOut struct {
-	DryRun   bool              `json:"dry_run"`
-	Added    int               `json:"added"`
-	Updated  int               `json:"updated"`
-	Same     int               `json:"same"`
-	Skipped  int               `json:"skipped"`
-	Changes  []exchange.Change `json:"changes"`
-	Problems []string          `json:"problems"`
-	Notes    []string          `json:"notes"`
-	Stale    []string          `json:"stale"`
-	Gone     []string          `json:"gone,omitempty"` // entries whose file was deleted or renamed
-	More     int               `json:"more"`           // problems and notes not listed
-	// number of added or updated entries that are held back (see [Held])
-	Held  int    `json:"held,omitempty"`
-	Group string `json:"group,omitempty"` // group with which they are approved together
+	DryRun           bool              `json:"dry_run"`
+	Added            int               `json:"added"`
+	Updated          int               `json:"updated"`
+	SameEntries      int               `json:"same"`
+	SkippedItems     int               `json:"skipped"`
+	Changes          []exchange.Change `json:"changes"`
+	Problems         []string          `json:"problems"`
+	Notes            []string          `json:"notes"`
+	StaleEntries     []string          `json:"stale"`
+	GoneFileEntries  []string          `json:"gone,omitempty"` // entries whose file was deleted or renamed
+	UnlistedMessages int               `json:"more"`           // problems and notes not listed
+	// number of added or updated entries that are held back (see [HeldEntries])
+	HeldEntries int    `json:"held,omitempty"`
+	Group       string `json:"group,omitempty"` // group with which they are approved together
 	// command that undoes the import, also after further changes ("" if none does)
-	Undo  string   `json:"-"`
-	First []string `json:"-"` // names of the first added or updated entries
+	UndoCommand string   `json:"-"`
+	FirstNames  []string `json:"-"` // names of the first added or updated entries
 
 	Vaults []string `json:"vaults,omitempty"` // imported directories that are vaults of Obsidian
 
@@ -123,24 +124,30 @@ func (o ImportOut) Failed() bool { return len(o.Problems) > 0 }
 
 // Import adds the entries in files and directories.
 func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, error) {
-	ctx, m, err := w.Memory(ctx, verb.Create.Unless(in.DryRun))
+	ctx, m, err := w.OpenMemory(ctx, verb.Create.UnlessDryRun(in.DryRun))
 	if err != nil {
 		return ImportOut{}, err
 	}
 	if !in.DryRun {
-		verb.MakeIndex(ctx, m, 0) // an empty memory is indexed while it is written
+		verb.IndexAfterLargeWrite(ctx, m, 0) // an empty memory is indexed while it is written
 	}
 	var part atomic.Uint64 // bits of a float64
 	show := progress.Reporter(ctx)
 	tell := func(done int) {
-		show(progress.State{Unit: progress.Entries, Done: int64(done), Part: math.Float64frombits(part.Load())})
+		show(
+			progress.State{
+				Unit:      progress.UnitEntries,
+				DoneCount: int64(done),
+				DoneShare: math.Float64frombits(part.Load()),
+			},
+		)
 	}
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	interrupt := func() {
 		stop()
-		if in.Interrupt != nil {
-			in.Interrupt()
+		if in.InterruptRead != nil {
+			in.InterruptRead()
 		}
 	}
 	read := in.Items
@@ -150,18 +157,33 @@ func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, err
 			return in.readItems(ctx, zone, &part)
 		}
 	}
-	frames := &screen.Frames{}
-	items := screenedItems(ctx, &w.Secrets, frames, read(reading, w.Time().Location()))
-	ctx = verb.WithTaintedEntries(screen.WithFrames(ctx, frames))
-	r, err := exchange.Import(oxbow.WithNote(w.Secrets.WithScreened(ctx), text.Clip(in.Note, 200)), m, items,
-		&exchange.ImportOptions{DryRun: in.DryRun, Overwrite: in.Overwrite, Author: in.Author, Follow: in.Follow,
-			IsGone: exchange.GoneFiles(in.Root, in.Paths), NoChanges: in.Brief && !in.DryRun, Progress: tell,
-			Interrupt: interrupt})
-	out := ImportOut{DryRun: in.DryRun, Added: r.Added, Updated: r.Updated, Same: r.Same, Skipped: r.Skipped,
-		Changes: verb.NotNil(
+	frames := &screen.ConversationTexts{}
+	items := screenItems(ctx, &w.Secrets, frames, read(reading, w.CurrentTime().Location()))
+	ctx = verb.WithTaintedEntries(screen.WithConversationTexts(ctx, frames))
+	r, err := exchange.Import(
+		oxbow.WithNote(w.Secrets.WithScreenedTexts(ctx), text.TruncateWithEllipsis(in.Note, 200)),
+		m,
+		items,
+		&exchange.ImportOptions{DryRun: in.DryRun, Overwrite: in.Overwrite, Author: in.Author, Follow: in.FollowFolder,
+			IsGone: exchange.GoneFiles(in.Root, in.Paths), NoChanges: in.OmitChanges && !in.DryRun, Progress: tell,
+			Interrupt: interrupt},
+	)
+	out := ImportOut{
+		DryRun:       in.DryRun,
+		Added:        r.Added,
+		Updated:      r.Updated,
+		SameEntries:  r.Same,
+		SkippedItems: r.Skipped,
+		Changes: verb.EmptyIfNil(
 			r.Changes,
-		), Problems: verb.NotNil(r.Problems), Notes: verb.NotNil(r.Notes), Stale: verb.NotNil(r.Stale),
-		More: r.More, First: r.First, Gone: r.Gone}
+		),
+		Problems:         verb.EmptyIfNil(r.Problems),
+		Notes:            verb.EmptyIfNil(r.Notes),
+		StaleEntries:     verb.EmptyIfNil(r.Stale),
+		UnlistedMessages: r.More,
+		FirstNames:       r.First,
+		GoneFileEntries:  r.Gone,
+	}
 	for _, dir := range in.Paths {
 		if exchange.IsVault(dir) {
 			out.Vaults = append(out.Vaults, dir)
@@ -169,20 +191,20 @@ func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, err
 	}
 	if !in.DryRun {
 		if r.Added+r.Updated > 0 {
-			out.Undo = undoCommand(ctx, w)
+			out.UndoCommand = undoCommand(ctx, w)
 		}
-		verb.MakeIndex(ctx, m, r.Added+r.Updated)
-		out.Held, out.Group = countHeld(ctx, m, r)
+		verb.IndexAfterLargeWrite(ctx, m, r.Added+r.Updated)
+		out.HeldEntries, out.Group = countHeldEntries(ctx, m, r)
 	}
 	return out, err
 }
 
-// countHeld returns how many of the entries changed by an import are held back, and their group.
-func countHeld(ctx context.Context, m *oxbow.Memory, r exchange.Report) (n int, group string) {
+// countHeldEntries returns how many of the entries changed by an import are held back, and their group.
+func countHeldEntries(ctx context.Context, m *oxbow.Memory, r exchange.Report) (n int, group string) {
 	if r.Added+r.Updated == 0 {
 		return 0, ""
 	}
-	n, group, _ = labels.CountHeld(ctx, m, r.Changed) // ignore the error: the import succeeded
+	n, group, _ = labels.CountHeldEntries(ctx, m, r.Changed) // ignore the error: the import succeeded
 	return n, group
 }
 
@@ -191,7 +213,7 @@ func countHeld(ctx context.Context, m *oxbow.Memory, r exchange.Report) (n int, 
 func (in *ImportIn) readItems(
 	ctx context.Context,
 	zone *time.Location,
-	part *atomic.Uint64,
+	finishedPart *atomic.Uint64,
 ) iter.Seq2[exchange.Item, error] {
 	return func(yield func(exchange.Item, error) bool) {
 		for i, path := range in.Paths {
@@ -201,7 +223,7 @@ func (in *ImportIn) readItems(
 				Location: zone,
 				Progress: func(read, size int64) {
 					of := min(1, float64(read)/float64(max(size, 1)))
-					part.Store(math.Float64bits((float64(i) + of) / float64(len(in.Paths))))
+					finishedPart.Store(math.Float64bits((float64(i) + of) / float64(len(in.Paths))))
 				},
 			}
 			items := exchange.ReadPath(path, in.Root, o)

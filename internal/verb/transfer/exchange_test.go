@@ -43,7 +43,9 @@ func TestMakeIndexAfterMany(t *testing.T) {
 		b, _ := os.ReadFile(store + index.FileSuffix)
 		return b
 	}
-	many := func(n int) func(m *oxbow.Memory) { return func(m *oxbow.Memory) { verb.MakeIndex(t.Context(), m, n) } }
+	many := func(n int) func(m *oxbow.Memory) {
+		return func(m *oxbow.Memory) { verb.IndexAfterLargeWrite(t.Context(), m, n) }
+	}
 	if b := write(func(*oxbow.Memory) {}, put(0, 2000)...); b != nil {
 		t.Fatal("there is an index that nothing has made")
 	}

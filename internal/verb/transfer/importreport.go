@@ -14,14 +14,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// shownStale is the number of stale entries that a report names. An entry is stale if the file from which the entry
+// maxShownStale is the number of stale entries that a report names. An entry is stale if the file from which the entry
 // was imported no longer contains it.
-const shownStale = 5
+const maxShownStale = 5
 
 // Report tells how many entries were, or would be, imported. It also lists the problems and the notes, by default only
 // one for each cause.
 func (o ImportOut) Report() (r report.Report) {
-	shown := alike
+	shown := firstPerCause
 	if o.ListsAll {
 		shown = func(all []string) []string { return all }
 	}
@@ -29,38 +29,45 @@ func (o ImportOut) Report() (r report.Report) {
 		r.Warnf("%s", report.Text(s))
 	}
 	for _, s := range shown(o.Notes) {
-		r.Notef("%s", report.Text(s))
+		r.AddNotef("%s", report.Text(s))
 	}
-	if o.More > 0 {
-		r.Warnf("and %d more", o.More)
+	if o.UnlistedMessages > 0 {
+		r.Warnf("and %d more", o.UnlistedMessages)
 	}
 	if o.DryRun {
 		r.Add(o.changeList())
 	}
-	r.Linef("%s: %d added, %d updated, %d the same, %d skipped", report.Did(o.DryRun, "imported", "would import"),
-		o.Added, o.Updated, o.Same, o.Skipped)
+	r.AddLinef(
+		"%s: %d added, %d updated, %d the same, %d skipped",
+		report.EffectVerb(o.DryRun, "imported", "would import"),
+		o.Added,
+		o.Updated,
+		o.SameEntries,
+		o.SkippedItems,
+	)
 	for _, dir := range o.Vaults {
-		r.Notef("a vault of Obsidian: its #tags are tags; oxbow folder add %s follows its later edits",
+		r.AddNotef("a vault of Obsidian: its #tags are tags; oxbow folder add %s follows its later edits",
 			report.Words(text.ShellQuote(dir)))
 	}
-	o.noteFirst(&r)
-	if o.Held > 0 {
-		r.Notef("%s", verb.HeldBack(o.Held, o.Group))
+	o.addFirstNamesNote(&r)
+	if o.HeldEntries > 0 {
+		r.AddNotef("%s", verb.HeldBackText(o.HeldEntries, o.Group))
 	}
-	if o.Undo != "" {
-		r.Notef("undo it with: %s", report.Words(o.Undo))
+	if o.UndoCommand != "" {
+		r.AddNotef("undo it with: %s", report.Words(o.UndoCommand))
 	}
-	noteNames(&r, "no longer in the files they came from, and left as they are", o.Stale)
-	noteNames(&r, "the file was deleted or renamed, and the entry is left as it is", o.Gone)
+	addNamesNote(&r, "no longer in the files they came from, and left as they are", o.StaleEntries)
+	addNamesNote(&r, "the file was deleted or renamed, and the entry is left as it is", o.GoneFileEntries)
 	return r
 }
 
-// firstBytes is the maximum length of the first names, so that they and the number of others fit a line of a terminal.
-const firstBytes = 45
+// maxFirstNamesBytes is the maximum length of the first names, so that they and the number of others fit a line of
+// a terminal.
+const maxFirstNamesBytes = 45
 
-// noteFirst adds a note with the names of the first entries that were added or updated.
-func (o ImportOut) noteFirst(r *report.Report) {
-	if o.DryRun || len(o.First) == 0 {
+// addFirstNamesNote adds a note with the names of the first entries that were added or updated.
+func (o ImportOut) addFirstNamesNote(r *report.Report) {
+	if o.DryRun || len(o.FirstNames) == 0 {
 		return
 	}
 	did := "added or updated"
@@ -70,20 +77,20 @@ func (o ImportOut) noteFirst(r *report.Report) {
 	case o.Added == 0:
 		did = "updated"
 	}
-	names, n := text.Clip(o.First[0], firstBytes), 1
-	for n < len(o.First) && len(names)+len("; ")+len(o.First[n]) <= firstBytes {
-		names += "; " + o.First[n]
+	names, n := text.TruncateWithEllipsis(o.FirstNames[0], maxFirstNamesBytes), 1
+	for n < len(o.FirstNames) && len(names)+len("; ")+len(o.FirstNames[n]) <= maxFirstNamesBytes {
+		names += "; " + o.FirstNames[n]
 		n++
 	}
 	if more := o.Added + o.Updated - n; more > 0 {
 		names += fmt.Sprintf("; and %d more", more)
 	}
-	r.Notef("%s: %s", report.Words(did), report.Text(names))
+	r.AddNotef("%s: %s", report.Words(did), report.Text(names))
 }
 
 // changeList lists the entries that would be added or updated.
 func (o ImportOut) changeList() report.List {
-	list := report.List{All: verb.AllTouched(o.DryRun), IsAnswer: true}
+	list := report.List{AllItemsAdvice: verb.AllTouchedAdvice(o.DryRun), IsAnswer: true}
 	for _, c := range o.Changes {
 		mark := map[oxbow.Verb]report.Words{oxbow.VerbAdd: "+", oxbow.VerbUpdate: "~"}[c.Verb]
 		list.Items = append(list.Items,
@@ -92,31 +99,31 @@ func (o ImportOut) changeList() report.List {
 	return list
 }
 
-// noteNames adds a note with the names of entries. If there are many, it contains only the first.
-func noteNames(r *report.Report, what string, all []string) {
+// addNamesNote adds a note with the names of entries. If there are many, it contains only the first.
+func addNamesNote(r *report.Report, what string, all []string) {
 	const manyStale = 20
 	if len(all) == 0 {
 		return
 	}
 	names := all
 	if len(names) > manyStale {
-		names = names[:shownStale]
+		names = names[:maxShownStale]
 	}
-	r.Notef("%s:%s", report.Words(what), report.Lines(names))
+	r.AddNotef("%s:%s", report.Words(what), report.Lines(names))
 	if more := len(all) - len(names); more > 0 {
-		r.Notef("and %d more; the same import with --dry-run --json lists them all", more)
+		r.AddNotef("and %d more; the same import with --dry-run --json lists them all", more)
 	}
 }
 
-// variable matches the parts of a message that may differ between messages with the same cause: numbers and quoted
+// variableParts matches the parts of a message that may differ between messages with the same cause: numbers and quoted
 // texts. For a quoted text after the word key or field, the match includes the word, because alike must not ignore
 // such texts.
-var variable = sync.OnceValue(func() *regexp.Regexp {
+var variableParts = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[0-9]+|(?:\b(?:key|field) )?"(?:[^"\\]|\\.)*"`)
 })
 
-// alike returns the first message for each cause, with the number of similar messages.
-func alike(messages []string) []string {
+// firstPerCause returns the first message for each cause, with the number of similar messages.
+func firstPerCause(messages []string) []string {
 	at, more := map[string]int{}, []int{}
 	var first []string
 	for _, s := range messages {
@@ -124,7 +131,7 @@ func alike(messages []string) []string {
 		if !ok {
 			cause = s
 		}
-		cause = variable().ReplaceAllStringFunc(cause, func(v string) string {
+		cause = variableParts().ReplaceAllStringFunc(cause, func(v string) string {
 			if v[0] == 'k' || v[0] == 'f' {
 				return v
 			}

@@ -21,22 +21,22 @@ func ExportBundle(
 	in ExportIn,
 	dir output.OutputDir,
 ) (out ExportOut, err error) {
-	f, err := in.Narrowing.And(in.Filter, w.Time())
+	f, err := in.EntrySelection.CombineFilter(in.Filter, w.CurrentTime())
 	if err == nil {
-		err = dir.Check()
+		err = dir.CheckEmpty()
 	}
 	if err != nil {
 		return out, err
 	}
-	ctx, m, err := w.Memory(ctx, verb.Own)
+	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {
 		return out, err
 	}
-	f, out.Withheld, err = readable(ctx, m, f)
+	f, out.WithheldEntries, err = readableFilter(ctx, m, f)
 	if err != nil {
 		return out, err
 	}
-	_, err = dir.Build(func(path string) error {
+	_, err = dir.BuildInPlace(func(path string) error {
 		fsys, err := vfs.Dir(path)
 		if err != nil {
 			return err
@@ -46,7 +46,7 @@ func ExportBundle(
 	})
 	if err == nil {
 		out.File = dir.Name
-		signing.SignCopied(ctx, w, m)
+		signing.SignCopiedHead(ctx, w, m)
 	}
 	return out, err
 }

@@ -22,9 +22,9 @@ import (
 // without a history.
 const SavedBeforeLoad = "before-load"
 
-// Save exports the selected entries to a new file of the home whose name begins with stem. It
+// SaveEntries exports the selected entries to a new file of the home whose name begins with stem. It
 // returns the path of the file.
-func Save(
+func SaveEntries(
 	ctx context.Context,
 	w *verb.Workspace,
 	m *oxbow.Memory,
@@ -32,7 +32,7 @@ func Save(
 	f oxbow.Filter,
 ) (path string, err error) {
 	defer func() { err = verb.WrapError("saving entries", err) }()
-	p, err := w.Location()
+	p, err := w.FindPlace()
 	if err != nil {
 		return "", err
 	}
@@ -45,7 +45,7 @@ func Save(
 		return "", err
 	}
 	defer func() { err = errors.Join(err, fsys.Close()) }()
-	stem += "-" + w.Time().UTC().Format("20060102-150405")
+	stem += "-" + w.CurrentTime().UTC().Format("20060102-150405")
 	name := stem + ".jsonl"
 	to, err := fsys.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	for n := 2; errors.Is(err, fs.ErrExist); n++ {

@@ -12,11 +12,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// screenedItems yields imported items with their secrets replaced. It adds their conversations to frames.
-func screenedItems(
+// screenItems yields imported items with their secrets replaced. It adds their conversations to frames.
+func screenItems(
 	ctx context.Context,
-	s *verb.Secrets,
-	frames *screen.Frames,
+	s *verb.SecretPolicy,
+	frames *screen.ConversationTexts,
 	items iter.Seq2[exchange.Item, error],
 ) iter.Seq2[exchange.Item, error] {
 	ctx = oxbow.WithSource(ctx, oxbow.Source{Actor: oxbow.Imported})
@@ -24,13 +24,13 @@ func screenedItems(
 		for it, err := range items {
 			var found []screen.Secret
 			if err == nil {
-				it, err = screenedItem(ctx, s, it, &found)
+				it, err = screenItem(ctx, s, it, &found)
 			}
-			if note := verb.ReplacedSecrets(found); note != "" {
+			if note := verb.ReplacedSecretsText(found); note != "" {
 				it.Warnings = append(it.Warnings, it.Ref+": "+note)
 			}
 			if err == nil && it.Spoken != "" {
-				frames.Add(it.Entry.Content, it.Spoken)
+				frames.AddConversation(it.Entry.Content, it.Spoken)
 				it.Spoken = ""
 			}
 			if !yield(it, err) {
@@ -40,11 +40,11 @@ func screenedItems(
 	}
 }
 
-// screenedItem returns an item with the secrets in its texts replaced. These are all texts that the import stores: the
+// screenItem returns an item with the secrets in its texts replaced. These are all texts that the import stores: the
 // texts of the entry, and the origin, ID and file name, from which the import makes labels and an alias.
-func screenedItem(
+func screenItem(
 	ctx context.Context,
-	s *verb.Secrets,
+	s *verb.SecretPolicy,
 	it exchange.Item,
 	found *[]screen.Secret,
 ) (exchange.Item, error) {
@@ -54,7 +54,7 @@ func screenedItem(
 		e.Aliases = append(e.Aliases[:aliases:aliases], it.FileName)
 	}
 	e.Labels = append(e.Labels[:labels:labels], oxbow.Label{Value: it.Origin}, oxbow.Label{Value: it.ID})
-	e, err := s.Entry(ctx, e, oxbow.Entry{}, found)
+	e, err := s.ScreenEntry(ctx, e, oxbow.Entry{}, found)
 	if err != nil {
 		return it, err
 	}

@@ -22,8 +22,8 @@ func TestItemsWithSecrets(t *testing.T) {
 		Entry: oxbow.Entry{Name: "deployed with " + key, Content: "the key is " + key},
 	}
 	n := 0
-	for it, err := range screenedItems(
-		t.Context(), &verb.Secrets{}, &screen.Frames{},
+	for it, err := range screenItems(
+		t.Context(), &verb.SecretPolicy{}, &screen.ConversationTexts{},
 		func(yield func(exchange.Item, error) bool) { yield(item, nil) },
 	) {
 		n++
@@ -51,15 +51,15 @@ func TestStoredItemsWithSecrets(t *testing.T) {
 	} {
 		it := exchange.Item{Entry: oxbow.Entry{Name: "harbor", Content: "the quay"}, Ref: "a.md:1", Origin: "a.md"}
 		set(&it)
-		secrets := &verb.Secrets{Cleaner: screen.NewCleaner(t.TempDir())}
-		screener := provenance.Screener{Secrets: *secrets}
-		m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Screen: screener.Screen})
+		secrets := &verb.SecretPolicy{Cleaner: screen.NewCleaner(t.TempDir())}
+		screener := provenance.Screener{SecretPolicy: *secrets}
+		m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Screen: screener.ScreenOps})
 		if err != nil {
 			t.Fatal(err)
 		}
-		items := screenedItems(t.Context(), secrets, &screen.Frames{},
+		items := screenItems(t.Context(), secrets, &screen.ConversationTexts{},
 			func(yield func(exchange.Item, error) bool) { yield(it, nil) })
-		r, err := exchange.Import(secrets.WithScreened(t.Context()), m, items, nil)
+		r, err := exchange.Import(secrets.WithScreenedTexts(t.Context()), m, items, nil)
 		if err != nil || r.Added != 1 {
 			t.Fatalf("%s: Import = %+v, %v", part, r, err)
 		}

@@ -19,7 +19,7 @@ func undoCommand(ctx context.Context, w *verb.Workspace) string {
 	if err != nil || len(out.Changes) == 0 {
 		return ""
 	}
-	last := verb.Operations(out.Changes)[0]
+	last := verb.JoinImportChanges(out.Changes)[0]
 	if last.IsImport() || last.Source.Session != source.Session {
 		return "oxbow revert --session " + source.Session
 	}

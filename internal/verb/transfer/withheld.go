@@ -11,10 +11,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// readable returns a filter for the entries that f selects and that the caller of ctx may read
+// readableFilter returns a filter for the entries that f selects and that the caller of ctx may read
 // ([oxbow.OnRequest]), and the number of entries that only f selects. An agent could otherwise read an entry in
 // quarantine from the file that it asks for.
-func readable(ctx context.Context, m *oxbow.Memory, f oxbow.Filter) (_ oxbow.Filter, withheld int, err error) {
+func readableFilter(ctx context.Context, m *oxbow.Memory, f oxbow.Filter) (_ oxbow.Filter, withheld int, err error) {
 	on := oxbow.OnRequest(ctx)
 	keys := on.HeldLabels()
 	if keys == nil {
@@ -31,14 +31,14 @@ func readable(ctx context.Context, m *oxbow.Memory, f oxbow.Filter) (_ oxbow.Fil
 	return f, withheld, nil
 }
 
-// noteWithheld reports the entries that were left out.
-func noteWithheld(r *report.Report, n int) {
+// addWithheldNote reports the entries that were left out.
+func addWithheldNote(r *report.Report, n int) {
 	if n > 0 {
-		r.Notef("%s", WithheldNote(n))
+		r.AddNotef("%s", WithheldNote(n))
 	}
 }
 
 // WithheldNote returns a sentence about entries that were left out.
 func WithheldNote(n int) report.Words {
-	return report.Words(text.Count(n, "entry", "entries") + " in quarantine left out: only a person may read it")
+	return report.Words(text.FormatCount(n, "entry", "entries") + " in quarantine left out: only a person may read it")
 }

@@ -14,10 +14,10 @@ import (
 )
 
 //go:embed asset
-var files embed.FS
+var embeddedFiles embed.FS
 
-// types maps file extensions to media types.
-var types = map[string]string{
+// mediaTypes maps file extensions to media types.
+var mediaTypes = map[string]string{
 	".css": "text/css; charset=utf-8",
 	".js":  "text/javascript; charset=utf-8",
 	".svg": "image/svg+xml",
@@ -33,12 +33,12 @@ type Assets struct {
 // NewAssets returns the embedded files.
 func NewAssets() Assets {
 	a := Assets{map[string]string{}, map[string][]byte{}}
-	names, err := files.ReadDir("asset")
+	names, err := embeddedFiles.ReadDir("asset")
 	if err != nil {
 		panic(err)
 	}
 	for _, f := range names {
-		b, err := files.ReadFile("asset/" + f.Name())
+		b, err := embeddedFiles.ReadFile("asset/" + f.Name())
 		if err != nil {
 			panic(err)
 		}
@@ -60,7 +60,7 @@ func (a Assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	w.Header().Set("Content-Type", types[path.Ext(name)])
+	w.Header().Set("Content-Type", mediaTypes[path.Ext(name)])
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	_, _ = w.Write(b) // ignore the error: the browser has disconnected
 }

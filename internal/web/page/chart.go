@@ -18,10 +18,10 @@ type Bar struct {
 }
 
 // Size of a bar chart, in SVG units.
-const chartWide, chartHigh = 600, 120
+const chartWidth, chartHeight = 600, 120
 
-// Bars draws vertical bars, for example one for each day.
-func Bars(title, unit string, bars []Bar) g.Node {
+// BarChart draws vertical bars, for example one for each day.
+func BarChart(title, unit string, bars []Bar) g.Node {
 	most := 0
 	for _, b := range bars {
 		most = max(most, b.Value)
@@ -29,27 +29,27 @@ func Bars(title, unit string, bars []Bar) g.Node {
 	if most == 0 {
 		return h.P(h.Class("dim"), h.Text("No data for these days."))
 	}
-	step := float64(chartWide) / float64(len(bars))
+	step := float64(chartWidth) / float64(len(bars))
 	out := []g.Node{
 		h.El(
 			"line",
 			h.Attr("x1", "0"),
-			h.Attr("x2", strconv.Itoa(chartWide)),
-			h.Attr("y1", strconv.Itoa(chartHigh)),
-			h.Attr("y2", strconv.Itoa(chartHigh)),
+			h.Attr("x2", strconv.Itoa(chartWidth)),
+			h.Attr("y1", strconv.Itoa(chartHeight)),
+			h.Attr("y2", strconv.Itoa(chartHeight)),
 		),
 	}
 	for i, b := range bars {
-		high := float64(b.Value) / float64(most) * (chartHigh - 4)
+		high := float64(b.Value) / float64(most) * (chartHeight - 4)
 		out = append(
 			out,
 			h.El(
 				"rect",
 				h.Attr("x", fmt.Sprintf("%.1f", float64(i)*step+1)),
-				h.Attr("y", fmt.Sprintf("%.1f", chartHigh-high)),
+				h.Attr("y", fmt.Sprintf("%.1f", chartHeight-high)),
 				h.Attr("width", fmt.Sprintf("%.1f", step-2)),
 				h.Attr("height", fmt.Sprintf("%.1f", high)),
-				h.El("title", h.Textf("%s: %d", Visible(b.Name), b.Value)),
+				h.El("title", h.Textf("%s: %d", VisibleText(b.Name), b.Value)),
 			),
 		)
 	}
@@ -57,21 +57,21 @@ func Bars(title, unit string, bars []Bar) g.Node {
 		h.El(
 			"svg",
 			h.Class("chart"),
-			h.Attr("viewBox", fmt.Sprintf("0 0 %d %d", chartWide, chartHigh)),
+			h.Attr("viewBox", fmt.Sprintf("0 0 %d %d", chartWidth, chartHeight)),
 			h.Attr("role", "img"),
 			h.Aria("label", fmt.Sprintf("%s: at most %d %s", title, most, unit)),
 			g.Group(out),
 		),
 		h.FigCaption(
-			h.Span(h.Text(Visible(bars[0].Name))),
+			h.Span(h.Text(VisibleText(bars[0].Name))),
 			h.Span(h.Textf("at most %d %s", most, unit)),
-			h.Span(h.Text(Visible(bars[len(bars)-1].Name))),
+			h.Span(h.Text(VisibleText(bars[len(bars)-1].Name))),
 		),
 		figureTable(unit, bars))
 }
 
-// Shares draws horizontal bars, for example one for each project.
-func Shares(title, unit string, bars []Bar) g.Node {
+// HorizontalBarChart draws horizontal bars, for example one for each project.
+func HorizontalBarChart(title, unit string, bars []Bar) g.Node {
 	most := 1
 	for _, b := range bars {
 		most = max(most, b.Value)
@@ -94,7 +94,7 @@ func Shares(title, unit string, bars []Bar) g.Node {
 				h.Attr("x", "172"),
 				h.Attr("y", strconv.Itoa(y+17)),
 				h.Attr("text-anchor", "end"),
-				h.Text(short(Visible(b.Name))),
+				h.Text(shortenLabel(VisibleText(b.Name))),
 			),
 			h.El(
 				"text",
@@ -108,7 +108,7 @@ func Shares(title, unit string, bars []Bar) g.Node {
 		h.El(
 			"svg",
 			h.Class("chart"),
-			h.Attr("viewBox", fmt.Sprintf("0 0 %d %d", chartWide, len(bars)*row)),
+			h.Attr("viewBox", fmt.Sprintf("0 0 %d %d", chartWidth, len(bars)*row)),
 			h.Attr("role", "img"),
 			h.Aria("label", title),
 			g.Group(out),
@@ -120,8 +120,8 @@ func Shares(title, unit string, bars []Bar) g.Node {
 func figureTable(unit string, bars []Bar) g.Node {
 	return h.Details(
 		h.Summary(h.Text("Show as a table")),
-		Table([]string{"", Sentence(unit)}, g.Map(bars, func(b Bar) g.Node {
-			return h.Tr(h.Td(Isolated(b.Name)), h.Td(h.Class("number"), h.Text(strconv.Itoa(b.Value))))
+		Table([]string{"", MakeSentence(unit)}, g.Map(bars, func(b Bar) g.Node {
+			return h.Tr(h.Td(IsolatedText(b.Name)), h.Td(h.Class("number"), h.Text(strconv.Itoa(b.Value))))
 		})),
 	)
 }

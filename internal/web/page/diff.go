@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	diffAround = 2   // unchanged lines shown around a change
-	maxDiff    = 200 // maximum number of lines shown
-	maxLine    = 400 // maximum bytes shown of a line
+	diffContextLines = 2   // unchanged lines shown around a change
+	maxDiffLines     = 200 // maximum number of lines shown
+	maxLineBytes     = 400 // maximum bytes shown of a line
 )
 
 // diffLine is a line of a difference. The mark is ' ' for a line in both texts, '-' for a line only in the old
@@ -22,7 +22,7 @@ const (
 type diffLine struct {
 	mark  byte
 	text  string
-	parts []diff.Part // the changed words of the line, if another line is similar
+	parts []diff.LinePart // the changed words of the line, if another line is similar
 }
 
 // Diff shows the difference of two texts. It returns nil for equal texts.
@@ -42,7 +42,7 @@ func Diff(before, after string) g.Node {
 			continue
 		}
 		left = false
-		if shown == maxDiff {
+		if shown == maxDiffLines {
 			out = append(out, h.El("span", h.Text("  … and more")))
 			break
 		}
@@ -59,9 +59,9 @@ func Diff(before, after string) g.Node {
 	return h.El("div", h.Attr("class", "diff"), h.Attr("role", "group"), h.Attr("aria-label", "What changed"), out)
 }
 
-// isNearChange reports whether line i has changed or is within diffAround lines of a change.
+// isNearChange reports whether line i has changed or is within diffContextLines lines of a change.
 func isNearChange(lines []diffLine, i int) bool {
-	for j := max(0, i-diffAround); j <= min(len(lines)-1, i+diffAround); j++ {
+	for j := max(0, i-diffContextLines); j <= min(len(lines)-1, i+diffContextLines); j++ {
 		if lines[j].mark != ' ' {
 			return true
 		}
@@ -72,22 +72,22 @@ func isNearChange(lines []diffLine, i int) bool {
 // content shows the text of the line with its changed words marked.
 func (l diffLine) content() g.Node {
 	if l.parts == nil {
-		return Isolated(text.Clip(l.text, maxLine))
+		return IsolatedText(text.TruncateWithEllipsis(l.text, maxLineBytes))
 	}
 	var out g.Group
 	for _, p := range l.parts {
 		if p.IsChanged {
-			out = append(out, h.El("b", h.Text(Visible(p.Text))))
+			out = append(out, h.El("b", h.Text(VisibleText(p.Text))))
 			continue
 		}
-		out = append(out, h.Text(Visible(p.Text)))
+		out = append(out, h.Text(VisibleText(p.Text)))
 	}
 	return h.El("bdi", out)
 }
 
 // diffLines returns the lines of both texts, merged in order.
 func diffLines(before, after string) (out []diffLine) {
-	for mark, line := range diff.EachLine(before, after) {
+	for mark, line := range diff.DiffLines(before, after) {
 		out = append(out, diffLine{mark: mark, text: line})
 	}
 	for i := 0; i < len(out); {
@@ -95,8 +95,8 @@ func diffLines(before, after string) (out []diffLine) {
 		added := countLines(out[i+removed:], '+')
 		for j := range min(removed, added) {
 			a, b := &out[i+j], &out[i+removed+j]
-			if len(a.text) <= maxLine && len(b.text) <= maxLine {
-				a.parts, b.parts = diff.ComparedWords(a.text, b.text)
+			if len(a.text) <= maxLineBytes && len(b.text) <= maxLineBytes {
+				a.parts, b.parts = diff.CompareWords(a.text, b.text)
 			}
 		}
 		i += max(1, removed+added)

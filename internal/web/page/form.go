@@ -12,8 +12,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// Field is a labelled single-line input.
-func Field(name, label, value string, more ...g.Node) g.Node {
+// InputField is a labelled single-line input.
+func InputField(name, label, value string, more ...g.Node) g.Node {
 	return h.Label(
 		h.Class("field"),
 		h.Span(h.Text(label)),
@@ -21,8 +21,8 @@ func Field(name, label, value string, more ...g.Node) g.Node {
 	)
 }
 
-// Text is a labelled multi-line input.
-func Text(name, label, value string, more ...g.Node) g.Node {
+// TextArea is a labelled multi-line input.
+func TextArea(name, label, value string, more ...g.Node) g.Node {
 	return h.Label(
 		h.Class("field"),
 		h.Span(h.Text(label)),
@@ -30,22 +30,22 @@ func Text(name, label, value string, more ...g.Node) g.Node {
 	)
 }
 
-// Choice is a labelled selection among values. The text none stands for the value "".
-func Choice(name, label, value, none string, values []string) g.Node {
+// SelectField is a labelled selection among values. The text none stands for the value "".
+func SelectField(name, label, value, none string, values []string) g.Node {
 	option := func(v, text string) g.Node {
-		return h.Option(h.Value(v), g.If(v == value, h.Selected()), h.Text(Visible(text)))
+		return h.Option(h.Value(v), g.If(v == value, h.Selected()), h.Text(VisibleText(text)))
 	}
 	return h.Label(h.Class("field"), h.Span(h.Text(label)), h.Select(h.Name(name),
 		g.If(none != "", option("", none)), g.Map(values, func(v string) g.Node { return option(v, v) })))
 }
 
-// Ask is a form that leads to the page at path, with the fields as its query.
-func Ask(path, button string, fields ...g.Node) g.Node {
+// QueryForm is a form that leads to the page at path, with the fields as its query.
+func QueryForm(path, button string, fields ...g.Node) g.Node {
 	return h.Form(h.Class("ask"), h.Action(Root+path), g.Group(fields), h.Button(h.Text(button)))
 }
 
-// Keys lists keyboard commands from pairs of a key and its effect.
-func Keys(pairs ...string) g.Node {
+// KeyHints lists keyboard commands from pairs of a key and its effect.
+func KeyHints(pairs ...string) g.Node {
 	var out []g.Node
 	for i := 0; i+1 < len(pairs); i += 2 {
 		out = append(out, h.Kbd(h.Text(pairs[i])), h.Text(" "+pairs[i+1]+"  "))
@@ -78,12 +78,12 @@ func TurnPath(name string) string {
 	return SessionPath(parts[len(parts)-2], parts[len(parts)-1], n)
 }
 
-// Facts is a list of names and values.
-func Facts(pairs ...string) g.Node {
+// FactList is a list of names and values.
+func FactList(pairs ...string) g.Node {
 	var out []g.Node
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
-			out = append(out, h.Dt(h.Text(pairs[i])), h.Dd(Isolated(pairs[i+1])))
+			out = append(out, h.Dt(h.Text(pairs[i])), h.Dd(IsolatedText(pairs[i+1])))
 		}
 	}
 	return h.Dl(h.Class("facts"), g.Group(out))

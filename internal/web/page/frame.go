@@ -14,98 +14,110 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// Place is an item of the navigation.
-type Place struct {
+// NavigationItem is an item of the navigation.
+type NavigationItem struct {
 	Path, Name string
 	Count      int // things on the page that wait for a decision
 }
 
 // Frame is a whole page with the navigation around its content.
 type Frame struct {
-	Title  string
-	Status int    // HTTP status (0 means 200)
-	Live   bool   // elements with the attribute data-live are reloaded when the memory changes
-	At     string // path of the current [Place]
+	Title       string
+	Status      int    // HTTP status (0 means 200)
+	IsLive      bool   // elements with the attribute data-live are reloaded when the memory changes
+	CurrentPath string // path of the current [NavigationItem]
 
-	Places []Place // the navigation
-	More   []Place // further places, which the navigation shows on demand
-	New    string  // path of the page that adds an entry ("" if the browser only reads)
-	Search string  // text in the search field
-	Typed  string  // selector of the element that is updated while the person types a query ("" means no element)
-	Done   g.Node  // notice about the last change (may be nil)
-	Lead   g.Node  // one line below the title that says what the page shows (may be nil)
-	Body   []g.Node
-	Foot   string // footer: the part of the memory that this browser sees
+	NavigationItems []NavigationItem // the navigation
+	MoreItems       []NavigationItem // further places, which the navigation shows on demand
+	NewEntryPath    string           // path of the page that adds an entry ("" if the browser only reads)
+	SearchText      string           // text in the search field
+	// Selector of the element that is updated while the person types a query ("" means no element).
+	LiveSelector string
+	ChangeNotice g.Node // notice about the last change (may be nil)
+	Lead         g.Node // one line below the title that says what the page shows (may be nil)
+	Body         []g.Node
+	FooterText   string // footer: the part of the memory that this browser sees
 }
 
 // Send writes the page.
 func (f Frame) Send(w http.ResponseWriter, a Assets) {
-	document{title: f.Title, status: f.Status, isLive: f.Live}.send(w, a, h.Body(
+	document{title: f.Title, status: f.Status, isLive: f.IsLive}.send(w, a, h.Body(
 		h.A(h.Class("skip"), h.Href("#main"), h.Text("Skip to the content")),
-		h.Header(h.Class("top"), h.Div(h.Class("bar"),
-			h.A(h.Class("brand"), h.Href(Root), mark(), h.Text("oxbow")),
+		h.Header(h.Class("top"), h.Div(
+			h.Class("bar"),
+			h.A(h.Class("brand"), h.Href(Root), logo(), h.Text("oxbow")),
 			h.Form(h.Class("search"), h.Role("search"), h.Action(Root+
-				"find"), g.If(f.Typed != "", h.Attr("data-typed", f.Typed)),
+				"find"), g.If(f.LiveSelector != "", h.Attr("data-typed", f.LiveSelector)),
 				h.Label(h.Class("hidden"), h.For("search"), h.Text("Find in the memory")),
 				h.Input(
 					h.ID("search"),
 					h.Type("search"),
 					h.Name("q"),
-					h.Value(f.Search),
+					h.Value(f.SearchText),
 					h.Placeholder("Find: words, project:…, tag:…"),
 					h.AutoComplete("off"),
 					h.Attr("data-key", "/"),
 				),
 			),
-			g.If(f.New != "", h.A(h.Class("button"), h.Href(Root+f.New), h.Attr("data-key", "n"), h.Text("New"))),
+			g.If(
+				f.NewEntryPath != "",
+				h.A(h.Class("button"), h.Href(Root+f.NewEntryPath), h.Attr("data-key", "n"), h.Text("New")),
+			),
 		)),
-		h.Div(h.Class("frame"),
-			h.Nav(h.ID("places"), h.Class("places"), h.Aria("label", "Places"), g.If(f.Live, h.Attr("data-live", "")),
-				h.Ul(g.Map(f.Places, f.navigationLink)), f.morePlaces()),
+		h.Div(
+			h.Class("frame"),
+			h.Nav(
+				h.ID("places"),
+				h.Class("places"),
+				h.Aria("label", "Places"),
+				g.If(f.IsLive, h.Attr("data-live", "")),
+				h.Ul(g.Map(f.NavigationItems, f.navigationLink)),
+				f.moreNavigation(),
+			),
 			h.Main(
 				h.ID("main"),
 				h.TabIndex("-1"),
-				f.Done,
+				f.ChangeNotice,
 				h.Div(h.Class("title"), h.H1(h.Text(f.Title)), f.Lead),
 				g.Group(f.Body),
 			),
 		),
-		h.Footer(h.P(h.Text(f.Foot)), h.Form(h.Method("post"), h.Action(Root+
+		h.Footer(h.P(h.Text(f.FooterText)), h.Form(h.Method("post"), h.Action(Root+
 			"leave"), h.Button(h.Class("plain"), h.Text("Sign out")))),
 		h.Div(h.ID("said"), h.Class("hidden"), h.Role("status"), h.Aria("live", "polite")),
 	))
 }
 
 // navigationLink returns the link to a place in the navigation.
-func (f Frame) navigationLink(p Place) g.Node {
-	return h.Li(h.A(h.Href(Root+p.Path), g.If(p.Path == f.At, h.Aria("current", "page")), h.Text(p.Name),
+func (f Frame) navigationLink(p NavigationItem) g.Node {
+	return h.Li(h.A(h.Href(Root+p.Path), g.If(p.Path == f.CurrentPath, h.Aria("current", "page")), h.Text(p.Name),
 		g.If(p.Count > 0, g.Group{h.Text(" "), h.Span(h.Class("count"), h.Text(strconv.Itoa(p.Count))),
 			h.Span(h.Class("hidden"), h.Text(" to decide"))})))
 }
 
-// morePlaces shows the further places on demand. The group is open if it contains the current
+// moreNavigation shows the further places on demand. The group is open if it contains the current
 // place.
-func (f Frame) morePlaces() g.Node {
-	isCurrent := slices.ContainsFunc(f.More, func(p Place) bool { return p.Path == f.At })
+func (f Frame) moreNavigation() g.Node {
+	isCurrent := slices.ContainsFunc(f.MoreItems, func(p NavigationItem) bool { return p.Path == f.CurrentPath })
 	return h.Details(h.ID("more"), g.If(isCurrent, h.Attr("open", "")), h.Summary(h.Text("More")),
-		h.Ul(g.Map(f.More, f.navigationLink)))
+		h.Ul(g.Map(f.MoreItems, f.navigationLink)))
 }
 
-// Door is a page without navigation, for a browser that is not signed in.
-type Door struct {
-	Title  string
-	Status int
-	To     string // page to which the browser is redirected, including [Root] ("" if it stays)
-	Body   []g.Node
+// BarePage is a page without navigation, for a browser that is not signed in.
+type BarePage struct {
+	Title      string
+	Status     int
+	RedirectTo string // page to which the browser is redirected, including [Root] ("" if it stays)
+	Body       []g.Node
 }
 
 // Send writes the page.
-func (d Door) Send(w http.ResponseWriter, a Assets) {
-	if d.To != "" {
-		w.Header().Set("Refresh", "0; url="+d.To)
+func (d BarePage) Send(w http.ResponseWriter, a Assets) {
+	if d.RedirectTo != "" {
+		w.Header().Set("Refresh", "0; url="+d.RedirectTo)
 	}
 	document{title: d.Title, status: d.Status}.send(w, a, h.Body(h.Class("door"), h.Main(h.ID("main"),
-		h.P(h.Class("brand"), mark(), h.Text("oxbow")), h.H1(h.Text(d.Title)), g.Group(d.Body))))
+		h.P(h.Class("brand"), logo(), h.Text("oxbow")), h.H1(h.Text(d.Title)), g.Group(d.Body))))
 }
 
 // document is an HTML document without its body.

@@ -22,7 +22,7 @@ type Node struct {
 	Kind, Text string
 	Path       string // relative to [Root]
 	Weight     int    // number of entries with this label (0 if it is not shown)
-	Middle     bool   // the graph shows the neighbours of this node
+	IsMiddle   bool   // the graph shows the neighbours of this node
 
 	x, y float64
 }
@@ -30,9 +30,9 @@ type Node struct {
 // Size of a graph in SVG units, the preferred length of an edge, and the number of steps of
 // the simulation.
 const (
-	graphWide, graphHigh = 1000.0, 640.0
-	edgeRest             = 95.0
-	graphSteps           = 220
+	graphWidth, graphHeight = 1000.0, 640.0
+	preferredEdgeLength     = 95.0
+	simulationSteps         = 220
 )
 
 // placeNodes computes the positions of the nodes: nodes repel each other, and edges pull their
@@ -50,18 +50,18 @@ func (gr *Graph) placeNodes() {
 		f := force(d) / d
 		dx[a], dy[a], dx[b], dy[b] = dx[a]+x*f, dy[a]+y*f, dx[b]-x*f, dy[b]-y*f
 	}
-	for step := range graphSteps {
+	for step := range simulationSteps {
 		clear(dx)
 		clear(dy)
 		for a := range gr.Nodes {
 			for b := range a {
-				push(a, b, func(d float64) float64 { return edgeRest * edgeRest / d })
+				push(a, b, func(d float64) float64 { return preferredEdgeLength * preferredEdgeLength / d })
 			}
 		}
 		for _, e := range gr.Edges {
-			push(e[0], e[1], func(d float64) float64 { return -d * d / edgeRest })
+			push(e[0], e[1], func(d float64) float64 { return -d * d / preferredEdgeLength })
 		}
-		heat := 40 * (1 - float64(step)/graphSteps)
+		heat := 40 * (1 - float64(step)/simulationSteps)
 		for i := range gr.Nodes {
 			n := &gr.Nodes[i]
 			x, y := dx[i]-n.x*0.9, dy[i]-n.y*1.6 // pull towards the center, more strongly in the vertical direction
@@ -87,17 +87,17 @@ func (gr *Graph) scaleToPicture() {
 	const side, edge = 110, 36
 	scale := math.Min(
 		1.6,
-		math.Min((graphWide-2*side)/math.Max(right-left, 1), (graphHigh-2*edge)/math.Max(bottom-top, 1)),
+		math.Min((graphWidth-2*side)/math.Max(right-left, 1), (graphHeight-2*edge)/math.Max(bottom-top, 1)),
 	)
 	for i := range gr.Nodes {
 		n := &gr.Nodes[i]
-		n.x, n.y = graphWide/2+(n.x-(left+right)/2)*scale, graphHigh/2+(n.y-(top+bottom)/2)*scale
+		n.x, n.y = graphWidth/2+(n.x-(left+right)/2)*scale, graphHeight/2+(n.y-(top+bottom)/2)*scale
 	}
 }
 
-// Draw draws a graph. Its nodes are links, in the order of the list that the page shows
+// DrawGraph draws a graph. Its nodes are links, in the order of the list that the page shows
 // below.
-func Draw(gr Graph, title string) g.Node {
+func DrawGraph(gr Graph, title string) g.Node {
 	gr.placeNodes()
 	num := func(f float64) string { return fmt.Sprintf("%.0f", f) }
 	var out []g.Node
@@ -117,7 +117,7 @@ func Draw(gr Graph, title string) g.Node {
 	few := len(gr.Nodes) <= 60
 	for _, n := range gr.Nodes {
 		class, r := "node "+n.Kind, 6+2*math.Sqrt(float64(n.Weight))
-		if n.Middle {
+		if n.IsMiddle {
 			class, r = class+" middle", 11
 		}
 		text := g.Node(nil)
@@ -127,26 +127,28 @@ func Draw(gr Graph, title string) g.Node {
 				h.Attr("x", num(n.x)),
 				h.Attr("y", num(n.y-r-4)),
 				h.Attr("text-anchor", "middle"),
-				h.Text(short(Visible(n.Text))),
+				h.Text(shortenLabel(VisibleText(n.Text))),
 			)
 		}
 		out = append(out, h.A(h.Class(class), h.Href(Root+n.Path),
 			h.El("title", h.Text(n.Kind+": "+
-				Visible(n.Text))), h.El("circle", h.Attr("cx", num(n.x)), h.Attr("cy", num(n.y)), h.Attr("r", num(r))),
+				VisibleText(
+					n.Text,
+				))), h.El("circle", h.Attr("cx", num(n.x)), h.Attr("cy", num(n.y)), h.Attr("r", num(r))),
 			text))
 	}
 	return h.Div(h.Class("wide map"), h.TabIndex("0"), h.Role("region"), h.Aria("label", title),
 		h.El(
 			"svg",
-			h.Attr("viewBox", fmt.Sprintf("0 0 %.0f %.0f", graphWide, graphHigh)),
+			h.Attr("viewBox", fmt.Sprintf("0 0 %.0f %.0f", graphWidth, graphHeight)),
 			h.Attr("role", "group"),
 			h.Aria("label", title),
 			g.Group(out),
 		))
 }
 
-// short shortens a text to 24 characters.
-func short(s string) string {
+// shortenLabel shortens a text to 24 characters.
+func shortenLabel(s string) string {
 	if r := []rune(s); len(r) > 24 {
 		return string(r[:23]) + "…"
 	}

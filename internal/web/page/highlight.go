@@ -13,8 +13,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// maxHighlighted is the length in bytes of the longest code that is highlighted, so that the page stays small.
-const maxHighlighted = 16_000
+// maxHighlightedBytes is the length in bytes of the longest code that is highlighted, so that the page stays small.
+const maxHighlightedBytes = 16_000
 
 // Classes of the spans in highlighted code. The style sheet has their colours.
 const (
@@ -26,12 +26,12 @@ const (
 
 // language describes the parts of a programming language that are highlighted.
 type language struct {
-	lineComments []string
-	blockComment [2]string // beginning and end ("" if there are no such comments)
-	strings      []stringForm
-	keywords     map[string]bool
-	isCaseless   bool // keywords can have capital letters
-	isSpaced     bool // a line comment begins at the start of a line or after a space
+	lineComments      []string
+	blockComment      [2]string // beginning and end ("" if there are no such comments)
+	strings           []stringForm
+	keywords          map[string]bool
+	isCaseInsensitive bool // keywords can have capital letters
+	commentNeedsSpace bool // a line comment begins at the start of a line or after a space
 }
 
 // stringForm is a form of string literals.
@@ -49,8 +49,8 @@ var (
 	backQuoted   = stringForm{open: "`", close: "`", isMultiline: true}
 )
 
-// words returns the set of the words in s.
-func words(s string) map[string]bool {
+// wordSet returns the set of the words in s.
+func wordSet(s string) map[string]bool {
 	set := map[string]bool{}
 	for _, w := range strings.Fields(s) {
 		set[w] = true
@@ -61,53 +61,72 @@ func words(s string) map[string]bool {
 // bracesLanguage returns a language with the comments of C.
 func bracesLanguage(keywords string, forms ...stringForm) *language {
 	return &language{lineComments: []string{"//"}, blockComment: [2]string{"/*", "*/"}, strings: forms,
-		keywords: words(keywords)}
+		keywords: wordSet(keywords)}
 }
 
 // languages returns the languages by the word after the fence of a code block. They are built at the first use.
 var languages = sync.OnceValue(func() map[string]*language {
-	golang := bracesLanguage("break case chan const continue default defer else fallthrough for func go goto if import "+
-		"interface map package range return select struct switch type var nil true false",
-		stringForm{open: "`", close: "`", isRaw: true, isMultiline: true}, doubleQuoted, character)
-	script := bracesLanguage("async await break case catch class const continue default delete do else enum export extends "+
-		"false finally for from function if implements import in instanceof interface let new null of private "+
-		"public readonly return static super switch this throw true try type typeof undefined var void while yield",
-		doubleQuoted, singleQuoted, backQuoted)
-	rust := bracesLanguage("as async await break const continue crate dyn else enum extern false fn for if impl in let loop "+
-		"match mod move mut pub ref return self Self static struct super trait true type unsafe use where while",
-		doubleQuoted, character)
-	java := bracesLanguage("abstract auto bool boolean break case catch char class const continue default delete do double "+
-		"else enum extends extern false final finally float for goto if implements import include instanceof int "+
-		"interface long namespace new null nullptr operator override package private protected public return "+
-		"short signed sizeof static struct super switch template this throw throws true try typedef typename union "+
-		"unsigned using virtual void volatile while", doubleQuoted, character)
+	golang := bracesLanguage(
+		"break case chan const continue default defer else fallthrough for func go goto if import "+
+			"interface map package range return select struct switch type var nil true false",
+		stringForm{open: "`", close: "`", isRaw: true, isMultiline: true},
+		doubleQuoted,
+		character,
+	)
+	script := bracesLanguage(
+		"async await break case catch class const continue default delete do else enum export extends "+
+			"false finally for from function if implements import in instanceof interface let new null of private "+
+			"public readonly return static super switch this throw true try type typeof undefined var void while yield",
+		doubleQuoted,
+		singleQuoted,
+		backQuoted,
+	)
+	rust := bracesLanguage(
+		"as async await break const continue crate dyn else enum extern false fn for if impl in let loop "+
+			"match mod move mut pub ref return self Self static struct super trait true type unsafe use where while",
+		doubleQuoted,
+		character,
+	)
+	java := bracesLanguage(
+		"abstract auto bool boolean break case catch char class const continue default delete do double "+
+			"else enum extends extern false final finally float for goto if implements import include instanceof int "+
+			"interface long namespace new null nullptr operator override package private protected public return "+
+			"short signed sizeof static struct super switch template this throw throws true try typedef typename union "+
+			"unsigned using virtual void volatile while",
+		doubleQuoted,
+		character,
+	)
 	python := &language{lineComments: []string{"#"},
 		strings: []stringForm{{open: `"""`, close: `"""`, isMultiline: true},
 			{open: `'''`, close: `'''`, isMultiline: true}, doubleQuoted, singleQuoted},
-		keywords: words("and as assert async await break class continue def del elif else except False finally " +
+		keywords: wordSet("and as assert async await break class continue def del elif else except False finally " +
 			"for from global if import in is lambda None nonlocal not or pass raise return self True try while " +
 			"with yield")}
-	shell := &language{lineComments: []string{"#"}, isSpaced: true,
+	shell := &language{lineComments: []string{"#"}, commentNeedsSpace: true,
 		strings: []stringForm{{open: `"`, close: `"`, isMultiline: true},
 			{open: `'`, close: `'`, isRaw: true, isMultiline: true}},
-		keywords: words("case do done elif else esac exit export fi for function if in local return set then " +
+		keywords: wordSet("case do done elif else esac exit export fi for function if in local return set then " +
 			"until while")}
-	sql := &language{lineComments: []string{"--"}, blockComment: [2]string{"/*", "*/"}, isCaseless: true,
+	sql := &language{lineComments: []string{"--"}, blockComment: [2]string{"/*", "*/"}, isCaseInsensitive: true,
 		strings: []stringForm{{open: `'`, close: `'`, isRaw: true, isMultiline: true}, doubleQuoted},
-		keywords: words("add all alter and as asc begin between by case check column commit constraint create " +
+		keywords: wordSet("add all alter and as asc begin between by case check column commit constraint create " +
 			"cross default delete desc distinct drop else end exclude exists false foreign from full group having " +
 			"if in index inner insert into is join key left like limit not null offset on or order outer primary " +
 			"references returning right rollback select set table then true union unique update using values view " +
 			"when where with")}
-	data := &language{lineComments: []string{"#"}, isSpaced: true, strings: []stringForm{doubleQuoted, singleQuoted},
-		keywords: words("true false null")}
+	data := &language{
+		lineComments:      []string{"#"},
+		commentNeedsSpace: true,
+		strings:           []stringForm{doubleQuoted, singleQuoted},
+		keywords:          wordSet("true false null"),
+	}
 	json := &language{lineComments: []string{"//"}, blockComment: [2]string{"/*", "*/"},
-		strings: []stringForm{doubleQuoted}, keywords: words("true false null")}
+		strings: []stringForm{doubleQuoted}, keywords: wordSet("true false null")}
 	all := map[string]*language{}
 	for names, l := range map[string]*language{"go golang": golang, "js javascript jsx ts typescript tsx": script,
 		"rust rs": rust, "java c cpp c++ cs csharp": java, "python py": python, "sh bash shell zsh": shell, "sql": sql,
 		"yaml yml toml": data, "json jsonc": json} {
-		for name := range words(names) {
+		for name := range wordSet(names) {
 			all[name] = l
 		}
 	}
@@ -118,14 +137,14 @@ var languages = sync.OnceValue(func() map[string]*language {
 // or the code is long, it is shown without spans.
 func highlightCode(code, languageName string) g.Node {
 	l := languages()[strings.ToLower(languageName)]
-	code = Visible(code)
-	if l == nil || len(code) > maxHighlighted {
+	code = VisibleText(code)
+	if l == nil || len(code) > maxHighlightedBytes {
 		return h.Text(code)
 	}
 	var out g.Group
 	plain := 0 // start of the code that was not written yet
 	for at := 0; at < len(code); {
-		class, end := l.token(code, at)
+		class, end := l.nextToken(code, at)
 		if class != "" {
 			out = append(out, h.Text(code[plain:at]), h.Span(h.Class(class), h.Text(code[at:end])))
 			plain = end
@@ -135,9 +154,9 @@ func highlightCode(code, languageName string) g.Node {
 	return append(out, h.Text(code[plain:]))
 }
 
-// token returns the class and the end of the token that begins at an offset in the code. The class is "" if the
+// nextToken returns the class and the end of the token that begins at an offset in the code. The class is "" if the
 // token is not highlighted.
-func (l *language) token(code string, at int) (class string, end int) {
+func (l *language) nextToken(code string, at int) (class string, end int) {
 	if end := l.commentEnd(code, at); end > 0 {
 		return commentClass, end
 	}
@@ -162,7 +181,7 @@ func (l *language) token(code string, at int) (class string, end int) {
 	if isShortWord && strings.HasPrefix(code[end:], `"`) {
 		return "", end // the prefix of a string
 	}
-	if l.isCaseless {
+	if l.isCaseInsensitive {
 		word = strings.ToLower(word)
 	}
 	switch {
@@ -180,7 +199,7 @@ func (l *language) token(code string, at int) (class string, end int) {
 // commentEnd returns the end of the comment that begins at an offset, or 0 if none does.
 func (l *language) commentEnd(code string, at int) int {
 	for _, c := range l.lineComments {
-		isBegin := at == 0 || !l.isSpaced || strings.ContainsRune(" \t\n", rune(code[at-1]))
+		isBegin := at == 0 || !l.commentNeedsSpace || strings.ContainsRune(" \t\n", rune(code[at-1]))
 		if strings.HasPrefix(code[at:], c) && isBegin {
 			return lineEnd(code, at)
 		}

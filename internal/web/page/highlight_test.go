@@ -57,7 +57,7 @@ func FuzzHighlighted(f *testing.F) {
 			got = strings.ReplaceAll(got, `<span class="`+class+`">`, "")
 		}
 		got = strings.ReplaceAll(got, "</span>", "")
-		if want := rendered(t, g.Text(Visible(code))); got != want {
+		if want := rendered(t, g.Text(VisibleText(code))); got != want {
 			t.Errorf("%q in %q became %q, want %q", code, language, got, want)
 		}
 	})

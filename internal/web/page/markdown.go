@@ -15,31 +15,31 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// maxProse is the length in bytes of the longest text that is rendered in full, so that a
+// maxProseBytes is the length in bytes of the longest text that is rendered in full, so that a
 // page stays below 60 kB.
-const maxProse = 40_000
+const maxProseBytes = 40_000
 
-// Prose renders Markdown. A text that exceeds the limits of parsing is shown as plain text.
-// cut reports that the text was longer than maxProse and only its beginning is shown.
-func Prose(source string) (n g.Node, cut bool) {
-	cut = len(source) > maxProse
+// RenderMarkdown renders Markdown. A text that exceeds the limits of parsing is shown as plain text.
+// cut reports that the text was longer than maxProseBytes and only its beginning is shown.
+func RenderMarkdown(source string) (n g.Node, cut bool) {
+	cut = len(source) > maxProseBytes
 	if cut {
-		source = begin(source, maxProse)
+		source = cutAtLineEnd(source, maxProseBytes)
 	}
-	p := prose{source: []byte(source)}
+	p := markdownRenderer{source: []byte(source)}
 	doc := markdown.Parse(p.source)
 	if doc == nil {
-		return Plain(source), cut
+		return PlainText(source), cut
 	}
-	return h.Div(h.Class("prose"), h.Dir("auto"), p.children(doc, 0)), cut
+	return h.Div(h.Class("prose"), h.Dir("auto"), p.renderChildren(doc, 0)), cut
 }
 
-// Plain shows a text unrendered.
-func Plain(s string) g.Node { return h.Pre(h.Class("text"), h.Dir("auto"), h.Text(Visible(s))) }
+// PlainText shows a text unrendered.
+func PlainText(s string) g.Node { return h.Pre(h.Class("text"), h.Dir("auto"), h.Text(VisibleText(s))) }
 
-// begin returns at most the first maxBytes bytes of s. It cuts at the end of a line if there is
+// cutAtLineEnd returns at most the first maxBytes bytes of s. It cuts at the end of a line if there is
 // one in the second half.
-func begin(s string, maxBytes int) string {
+func cutAtLineEnd(s string, maxBytes int) string {
 	s = strings.ToValidUTF8(s[:maxBytes], "")
 	if i := strings.LastIndexByte(s, '\n'); i > maxBytes/2 {
 		s = s[:i+1]
@@ -47,110 +47,110 @@ func begin(s string, maxBytes int) string {
 	return s
 }
 
-// prose converts a parsed text to HTML.
-type prose struct {
-	source []byte
-	levels []int // levels of the enclosing headings in the text
+// markdownRenderer converts a parsed text to HTML.
+type markdownRenderer struct {
+	source        []byte
+	headingLevels []int // levels of the enclosing headings in the text
 }
 
-func (p *prose) children(n ast.Node, depth int) g.Group {
+func (p *markdownRenderer) renderChildren(n ast.Node, depth int) g.Group {
 	var out g.Group
 	if depth > markdown.MaxDepth {
 		return g.Group{h.Text("…")}
 	}
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		out = append(out, p.node(c, depth+1))
+		out = append(out, p.renderNode(c, depth+1))
 	}
 	return out
 }
 
-func (p *prose) node(n ast.Node, depth int) g.Node {
+func (p *markdownRenderer) renderNode(n ast.Node, depth int) g.Node {
 	if n.Type() == ast.TypeInline {
-		return p.inline(n, depth)
+		return p.renderInline(n, depth)
 	}
 	switch n := n.(type) {
 	case *ast.Heading:
-		return p.heading(n.Level, p.children(n, depth))
+		return p.renderHeading(n.Level, p.renderChildren(n, depth))
 	case *ast.TextBlock:
-		return p.children(n, depth)
+		return p.renderChildren(n, depth)
 	case *ast.Blockquote:
-		return h.BlockQuote(p.children(n, depth))
+		return h.BlockQuote(p.renderChildren(n, depth))
 	case *ast.CodeBlock:
-		return h.Pre(h.TabIndex("0"), h.Code(h.Text(Visible(string(n.Lines().Value(p.source))))))
+		return h.Pre(h.TabIndex("0"), h.Code(h.Text(VisibleText(string(n.Lines().Value(p.source))))))
 	case *ast.FencedCodeBlock:
 		code := string(n.Lines().Value(p.source))
 		return h.Pre(h.TabIndex("0"), h.Code(highlightCode(code, string(n.Language(p.source)))))
 	case *ast.List:
 		if n.IsOrdered() {
-			return h.Ol(g.If(n.Start > 1, h.Attr("start", fmt.Sprint(n.Start))), p.children(n, depth))
+			return h.Ol(g.If(n.Start > 1, h.Attr("start", fmt.Sprint(n.Start))), p.renderChildren(n, depth))
 		}
-		return h.Ul(p.children(n, depth))
+		return h.Ul(p.renderChildren(n, depth))
 	case *ast.ListItem:
-		return h.Li(p.children(n, depth))
+		return h.Li(p.renderChildren(n, depth))
 	case *ast.ThematicBreak:
 		return h.Hr()
 	case *xast.Table:
-		return h.Div(h.Class("wide"), h.TabIndex("0"), h.Table(p.children(n, depth)))
+		return h.Div(h.Class("wide"), h.TabIndex("0"), h.Table(p.renderChildren(n, depth)))
 	case *xast.TableHeader:
-		return h.THead(h.Tr(p.children(n, depth)))
+		return h.THead(h.Tr(p.renderChildren(n, depth)))
 	case *xast.TableRow:
-		return h.Tr(p.children(n, depth))
+		return h.Tr(p.renderChildren(n, depth))
 	case *xast.TableCell:
 		align := g.If(n.Alignment != xast.AlignNone, h.Class("to-"+n.Alignment.String()))
 		if _, ok := n.Parent().(*xast.TableHeader); ok {
-			return h.Th(h.Scope("col"), align, p.children(n, depth))
+			return h.Th(h.Scope("col"), align, p.renderChildren(n, depth))
 		}
-		return h.Td(align, p.children(n, depth))
+		return h.Td(align, p.renderChildren(n, depth))
 	}
-	return h.P(p.children(n, depth))
+	return h.P(p.renderChildren(n, depth))
 }
 
-// heading returns a heading below the page's own two levels. The levels in the result are
+// renderHeading returns a heading below the page's own two levels. The levels in the result are
 // consecutive even if the text skips levels.
-func (p *prose) heading(level int, inner g.Group) g.Node {
-	for len(p.levels) > 0 && p.levels[len(p.levels)-1] >= level {
-		p.levels = p.levels[:len(p.levels)-1]
+func (p *markdownRenderer) renderHeading(level int, inner g.Group) g.Node {
+	for len(p.headingLevels) > 0 && p.headingLevels[len(p.headingLevels)-1] >= level {
+		p.headingLevels = p.headingLevels[:len(p.headingLevels)-1]
 	}
-	p.levels = append(p.levels, level)
-	return h.El("h"+fmt.Sprint(min(6, 2+len(p.levels))), inner)
+	p.headingLevels = append(p.headingLevels, level)
+	return h.El("h"+fmt.Sprint(min(6, 2+len(p.headingLevels))), inner)
 }
 
-func (p *prose) inline(n ast.Node, depth int) g.Node {
+func (p *markdownRenderer) renderInline(n ast.Node, depth int) g.Node {
 	switch n := n.(type) {
 	case *ast.Text:
-		return p.text(n)
+		return p.renderText(n)
 	case *ast.String:
-		return h.Text(Visible(string(n.Value)))
+		return h.Text(VisibleText(string(n.Value)))
 	case *ast.CodeSpan:
-		return h.Code(h.Text(Visible(markdown.Code(n, p.source))))
+		return h.Code(h.Text(VisibleText(markdown.CodeText(n, p.source))))
 	case *ast.Emphasis:
 		if n.Level == 2 {
-			return h.Strong(p.children(n, depth))
+			return h.Strong(p.renderChildren(n, depth))
 		}
-		return h.Em(p.children(n, depth))
+		return h.Em(p.renderChildren(n, depth))
 	case *xast.Strikethrough:
-		return h.El("s", p.children(n, depth))
+		return h.El("s", p.renderChildren(n, depth))
 	case *xast.TaskCheckBox:
 		if n.IsChecked {
 			return h.Span(h.Class("task"), h.Role("img"), h.Aria("label", "done:"), h.Text("☑ "))
 		}
 		return h.Span(h.Class("task"), h.Role("img"), h.Aria("label", "to do:"), h.Text("☐ "))
 	case *ast.Link:
-		return webLink(string(n.Destination), p.children(n, depth))
+		return webLink(string(n.Destination), p.renderChildren(n, depth))
 	case *ast.AutoLink:
 		to := string(n.URL(p.source))
 		if n.AutoLinkType == ast.AutoLinkEmail && !strings.HasPrefix(strings.ToLower(to), "mailto:") {
 			to = "mailto:" + to
 		}
-		return webLink(to, h.Text(Visible(string(n.Label(p.source)))))
+		return webLink(to, h.Text(VisibleText(string(n.Label(p.source)))))
 	case *ast.Image: // a loaded image would tell its server that the page is being read
-		return webLink(string(n.Destination), g.Group{h.Text("picture: "), p.children(n, depth)})
+		return webLink(string(n.Destination), g.Group{h.Text("picture: "), p.renderChildren(n, depth)})
 	}
-	return p.children(n, depth)
+	return p.renderChildren(n, depth)
 }
 
-func (p *prose) text(n *ast.Text) g.Node {
-	s := h.Text(Visible(markdown.Literal(n, p.source)))
+func (p *markdownRenderer) renderText(n *ast.Text) g.Node {
+	s := h.Text(VisibleText(markdown.LiteralText(n, p.source)))
 	switch {
 	case n.HardLineBreak():
 		return g.Group{s, h.Br()}
@@ -164,14 +164,14 @@ func (p *prose) text(n *ast.Text) g.Node {
 // text.
 func webLink(to string, inner g.Node) g.Node {
 	u, err := url.Parse(to)
-	if err != nil || !isOutward(u) {
-		return h.Span(h.Class("inert"), h.Title(Visible(to)), inner)
+	if err != nil || !isExternalURL(u) {
+		return h.Span(h.Class("inert"), h.Title(VisibleText(to)), inner)
 	}
-	return h.A(h.Href(u.String()), h.Rel("noopener noreferrer nofollow"), h.Title(Visible(to)), inner)
+	return h.A(h.Href(u.String()), h.Rel("noopener noreferrer nofollow"), h.Title(VisibleText(to)), inner)
 }
 
-// isOutward reports whether a URL is a mail address, or an http or https URL with a host.
-func isOutward(u *url.URL) bool {
+// isExternalURL reports whether a URL is a mail address, or an http or https URL with a host.
+func isExternalURL(u *url.URL) bool {
 	switch u.Scheme {
 	case "mailto":
 		return true

@@ -68,7 +68,7 @@ func TestProse(t *testing.T) {
 		{"hidden characters", "a\u202eb", "<p>a\ufffdb</p>"},
 		{"quote and rule", "> a\n\n---", "<blockquote><p>a</p></blockquote><hr>"},
 	} {
-		n, cut := Prose(c.source)
+		n, cut := RenderMarkdown(c.source)
 		if got, want := written(t, n), `<div class="prose" dir="auto">`+c.want+"</div>"; got != want || cut {
 			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, want)
 		}
@@ -83,18 +83,18 @@ var hostile = []string{"[", "[](", "](", "![", "*", "**a ", "_a*", "`", "<", ">"
 // detector: all texts together take 0.2 s of a processor.
 func TestProseFast(t *testing.T) {
 	for _, unit := range hostile {
-		for _, n := range []int{maxProse / len(unit), 100_000} {
+		for _, n := range []int{maxProseBytes / len(unit), 100_000} {
 			start := testenv.ProcessorTime()
-			Prose(strings.Repeat(unit, n))
+			RenderMarkdown(strings.Repeat(unit, n))
 			if d := testenv.ProcessorTime() - start; d > time.Second/2 {
 				t.Errorf("%d of %q take %v", n, unit, d)
 			}
 		}
 	}
-	if _, cut := Prose(strings.Repeat("x", 1<<20)); !cut {
+	if _, cut := RenderMarkdown(strings.Repeat("x", 1<<20)); !cut {
 		t.Error("a line of 1 MB is not cut")
 	}
-	deep, _ := Prose(strings.Repeat("> ", 25) + strings.Repeat("- ", 4) + "x")
+	deep, _ := RenderMarkdown(strings.Repeat("> ", 25) + strings.Repeat("- ", 4) + "x")
 	if got := written(t, deep); strings.Count(got, "<blockquote>") != 25 {
 		t.Errorf("25 quotes are %s", got)
 	}
@@ -132,7 +132,7 @@ func FuzzProse(f *testing.F) {
 		f.Add("a\n\n" + unit + unit + "b](javascript:x)")
 	}
 	f.Fuzz(func(t *testing.T, source string) {
-		n, _ := Prose(source)
+		n, _ := RenderMarkdown(source)
 		got := written(t, n)
 		if err := balanced(got); err != nil {
 			t.Errorf("%v in\n%s", err, got)
@@ -142,7 +142,7 @@ func FuzzProse(f *testing.F) {
 				t.Errorf("a link leads to %q", m[1])
 			}
 		}
-		if Visible(got) != got {
+		if VisibleText(got) != got {
 			t.Errorf("hidden characters stand in %q", got)
 		}
 	})
@@ -160,13 +160,13 @@ func TestDifference(t *testing.T) {
 		t.Error("equal texts differ")
 	}
 	long := written(t, Diff("", strings.Repeat(strings.Repeat("x", 5000)+"\n", 500)))
-	if len(long) > maxDiff*(maxLine+60) || !strings.Contains(long, "and more") {
+	if len(long) > maxDiffLines*(maxLineBytes+60) || !strings.Contains(long, "and more") {
 		t.Errorf("a long difference has %d bytes", len(long))
 	}
 }
 
 func TestProseTasksAndAlignment(t *testing.T) {
-	n, _ := Prose("- [x] done\n- [ ] open\n\n| a | b |\n|--:|:-:|\n| 1 | 2 |\n")
+	n, _ := RenderMarkdown("- [x] done\n- [ ] open\n\n| a | b |\n|--:|:-:|\n| 1 | 2 |\n")
 	var b strings.Builder
 	if err := n.Render(&b); err != nil {
 		t.Fatal(err)

@@ -13,13 +13,13 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// Marked shows untrusted text like [Isolated], with the given words highlighted. The words
+// HighlightedText shows untrusted text like [IsolatedText], with the given words highlighted. The words
 // must be in lower case.
-func Marked(s string, words []string) g.Node {
+func HighlightedText(s string, words []string) g.Node {
 	if len(words) == 0 {
-		return Isolated(s)
+		return IsolatedText(s)
 	}
-	s = Visible(s)
+	s = VisibleText(s)
 	var out g.Group
 	from := 0 // start of the text that has not been written yet
 	for at := 0; at < len(s); {
@@ -40,13 +40,13 @@ func Marked(s string, words []string) g.Node {
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
 
-// Isolated shows untrusted text in a bdi element, so that right-to-left characters in the text do
+// IsolatedText shows untrusted text in a bdi element, so that right-to-left characters in the text do
 // not reorder the surrounding text.
-func Isolated(s string) g.Node { return h.El("bdi", h.Text(Visible(s))) }
+func IsolatedText(s string) g.Node { return h.El("bdi", h.Text(VisibleText(s))) }
 
-// Visible replaces characters that hide or reorder text (see [termtext.IsHarmful]) by visible
+// VisibleText replaces characters that hide or reorder text (see [termtext.IsHarmful]) by visible
 // ones.
-func Visible(s string) string {
+func VisibleText(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':

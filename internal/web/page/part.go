@@ -22,8 +22,8 @@ import (
 // Root is the path below which all pages are.
 const Root = "/ui/"
 
-// mark returns the logo: a river and an oxbow lake.
-func mark() g.Node {
+// logo returns the logo: a river and an oxbow lake.
+func logo() g.Node {
 	return g.Raw(
 		`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true"><path d="M2 7c5 0 6 3 10 3s5-3 10-3" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round"/><path d="M7 15c0 6 10 6 10 0" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round"/></svg>`,
 	)
@@ -40,8 +40,8 @@ func Notes(ns []verb.Note) g.Node {
 	return g.Map(ns, func(n verb.Note) g.Node { return Notice("note", NoteSentence(n), "") })
 }
 
-// Empty replaces an empty list and says why the list is empty.
-func Empty(text string, why []verb.Note, next ...g.Node) g.Node {
+// EmptyNotice replaces an empty list and says why the list is empty.
+func EmptyNotice(text string, why []verb.Note, next ...g.Node) g.Node {
 	return h.Div(h.Class("empty"), h.P(h.Text(text)), g.Map(why, func(n verb.Note) g.Node {
 		return h.P(h.Class("dim"), h.Text(NoteSentence(n)))
 	}), g.Group(next))
@@ -69,36 +69,36 @@ func EntryPath(name string) string {
 
 // EntryLink links to an entry by its name.
 func EntryLink(name string) g.Node {
-	return h.A(h.Href(Root+EntryPath(name)), Isolated(name))
+	return h.A(h.Href(Root+EntryPath(name)), IsolatedText(name))
 }
 
 // FindPath returns the path of a search, relative to [Root].
 func FindPath(query string) string { return "find?" + url.Values{"q": {query}}.Encode() }
 
-// When shows a time relative to now, with the exact time as the tooltip.
-func When(now, t time.Time) g.Node {
+// RelativeTime shows a time relative to now, with the exact time as the tooltip.
+func RelativeTime(now, t time.Time) g.Node {
 	if t.IsZero() {
 		return nil
 	}
 	return h.Time(
 		h.DateTime(t.UTC().Format(time.RFC3339)),
 		h.Title(t.In(now.Location()).Format("Monday, 2 January 2006, 15:04:05 MST")),
-		h.Text(ago(now, t)),
+		h.Text(relativeTimeText(now, t)),
 	)
 }
 
 // EntryDate returns the time of an entry: the last change, or, for an imported entry, the date that
 // the entry had before the import.
 func EntryDate(e verb.Entry) time.Time {
-	if e.Source.By == string(oxbow.Imported) {
-		return Moment(e.Created)
+	if e.Source.Actor == string(oxbow.Imported) {
+		return ParseTime(e.Created)
 	}
-	return Moment(e.Updated)
+	return ParseTime(e.Updated)
 }
 
 // Badge is a short label. The tooltip explains it.
-func Badge(kind, text, means string) g.Node {
-	return h.Span(h.Class("badge "+kind), g.If(means != "", h.Title(means)), h.Text(text))
+func Badge(kind, text, tooltip string) g.Node {
+	return h.Span(h.Class("badge "+kind), g.If(tooltip != "", h.Title(tooltip)), h.Text(text))
 }
 
 // TrustBadge warns of an entry that is shown only to models that ask for it.
@@ -121,17 +121,18 @@ func TrustBadge(trust string) g.Node {
 	return nil
 }
 
-// shownLabels are the keys of the labels that pages show as chips, in display order. Other
+// chipLabelKeys are the keys of the labels that pages show as chips, in display order. Other
 // labels are only of use to programs.
-var shownLabels = []string{oxbow.LabelProject, oxbow.LabelTag, oxbow.LabelFile}
+var chipLabelKeys = []string{oxbow.LabelProject, oxbow.LabelTag, oxbow.LabelFile}
 
-// Chips shows the labels of an entry. Each links to the entries with the same label.
-func Chips(labels map[string][]string) g.Node {
+// LabelChips shows the labels of an entry. Each links to the entries with the same label.
+func LabelChips(labels map[string][]string) g.Node {
 	var out []g.Node
-	for _, k := range shownLabels {
+	for _, k := range chipLabelKeys {
 		for _, v := range labels[k] {
 			out = append(out, h.Li(h.A(h.Class("chip "+
-				k), h.Href(Root+FindPath(k+":"+QuoteValue(v))), h.Span(h.Class("key"), h.Text(k+" ")), Isolated(v))))
+				k), h.Href(Root+FindPath(k+":"+QuoteValue(v))), h.Span(h.Class("key"), h.Text(k+" ")),
+				IsolatedText(v))))
 		}
 	}
 	if out == nil {
@@ -148,59 +149,59 @@ func QuoteValue(v string) string {
 	return v
 }
 
-// Row shows an entry in a list: the name, the beginning of the text, the writer and the time. In a
+// EntryRow shows an entry in a list: the name, the beginning of the text, the writer and the time. In a
 // search hit, the words of the query are highlighted.
-func Row(v Viewer, e verb.Entry, more ...g.Node) g.Node {
-	return h.Li(h.Class("row"), rowBody(v, e), g.Group(more))
+func EntryRow(v Viewer, e verb.Entry, more ...g.Node) g.Node {
+	return h.Li(h.Class("row"), entryRowBody(v, e), g.Group(more))
 }
 
-// ChoiceRow is like [Row], but with a checkbox: the field "name" of the form around the
+// EntryChoiceRow is like [EntryRow], but with a checkbox: the field "name" of the form around the
 // list.
-func ChoiceRow(v Viewer, e verb.Entry, more ...g.Node) g.Node {
+func EntryChoiceRow(v Viewer, e verb.Entry, more ...g.Node) g.Node {
 	return h.Li(h.Class("row choice"),
-		h.Input(h.Type("checkbox"), h.Name("name"), h.Value(e.Name), h.Aria("label", "Choose "+Visible(e.Name))),
-		h.Div(h.Class("row"), rowBody(v, e), g.Group(more)))
+		h.Input(h.Type("checkbox"), h.Name("name"), h.Value(e.Name), h.Aria("label", "Choose "+VisibleText(e.Name))),
+		h.Div(h.Class("row"), entryRowBody(v, e), g.Group(more)))
 }
 
-func rowBody(v Viewer, e verb.Entry) g.Node {
+func entryRowBody(v Viewer, e verb.Entry) g.Node {
 	return g.Group{
 		h.Div(
 			h.Class("head"),
-			h.H3(h.A(h.Href(Root+EntryPath(e.Name)), Marked(e.Name, e.Words))),
+			h.H3(h.A(h.Href(Root+EntryPath(e.Name)), HighlightedText(e.Name, e.MatchedWords))),
 			TrustBadge(e.Trust),
 			g.If(e.Kind != "note", Badge("", e.Kind, "")),
 		),
-		g.If(e.Snippet != "", h.P(h.Class("snippet"), Marked(WithoutMarkup(e.Snippet), e.Words))),
+		g.If(e.Snippet != "", h.P(h.Class("snippet"), HighlightedText(StripMarkdown(e.Snippet), e.MatchedWords))),
 		h.Div(
 			h.Class("meta"),
-			Chips(e.Labels),
-			h.Span(h.Text(v.Writer(e.Source)), h.Text(", "), When(v.Now, EntryDate(e))),
+			LabelChips(e.Labels),
+			h.Span(h.Text(v.WriterName(e.Source)), h.Text(", "), RelativeTime(v.Now, EntryDate(e))),
 		),
 	}
 }
 
 // Viewer is who looks at a page.
 type Viewer struct {
-	Now    time.Time // in the time zone in which dates are shown
-	Actor  oxbow.Actor
-	Shared bool // other people may have changed the memory too
+	Now             time.Time // in the time zone in which dates are shown
+	Actor           oxbow.Actor
+	HasSeveralUsers bool // other people may have changed the memory too
 }
 
-// Writer describes who wrote something. A change by a person is the viewer's own only if nobody else uses the memory,
-// because the memory does not record which person made a change.
-func (v Viewer) Writer(s verb.Source) string {
-	switch oxbow.Actor(s.By) {
+// WriterName describes who wrote something. A change by a person is the viewer's own only if nobody else uses the
+// memory, because the memory does not record which person made a change.
+func (v Viewer) WriterName(s verb.Source) string {
+	switch oxbow.Actor(s.Actor) {
 	case oxbow.Person:
-		if v.Actor == oxbow.Person && !v.Shared {
+		if v.Actor == oxbow.Person && !v.HasSeveralUsers {
 			return "you"
 		}
 		return "a person"
 	case oxbow.Agent:
 		if s.Agent != "" {
-			return Visible(s.Agent)
+			return VisibleText(s.Agent)
 		}
 		if s.Client != "" {
-			return Visible(s.Client)
+			return VisibleText(s.Client)
 		}
 		return "an agent"
 	case oxbow.Imported:
@@ -208,30 +209,30 @@ func (v Viewer) Writer(s verb.Source) string {
 	case "":
 		return "unknown"
 	}
-	return s.By
+	return s.Actor
 }
 
-// DidWhat describes the effect of a change in one sentence.
-func DidWhat(ch verb.Change) string {
+// DescribeChange describes the effect of a change in one sentence.
+func DescribeChange(ch verb.Change) string {
 	if len(ch.Entries) == 0 {
 		return fmt.Sprintf("Change %d.", ch.Seq)
 	}
-	s := DidVerb(ch) + " " + strconv.Quote(Visible(ch.Entries[0].Name))
+	s := ChangeVerb(ch) + " " + strconv.Quote(VisibleText(ch.Entries[0].Name))
 	if n := len(ch.Entries) - 1; n > 0 {
 		s += " and " + Plural(n, "other")
 	}
 	return s + "."
 }
 
-// DidVerb is the verb for the effect of a change on its first entry, such as "Added".
-func DidVerb(ch verb.Change) string {
-	if len(ch.Reverts) > 0 {
+// ChangeVerb is the verb for the effect of a change on its first entry, such as "Added".
+func ChangeVerb(ch verb.Change) string {
+	if len(ch.RevertedSeqs) > 0 {
 		return "Undid a change of"
 	}
 	verbs := map[string]string{"add": "Added", "update": "Changed", "label": "Relabelled",
 		"alias": "Changed the aliases of", "remove": "Forgot", "restore": "Brought back"}
 	first := ch.Entries[0]
-	return cmp.Or(verbs[first.Verb], strings.TrimSuffix(Sentence(first.Verb), "."))
+	return cmp.Or(verbs[first.Verb], strings.TrimSuffix(MakeSentence(first.Verb), "."))
 }
 
 // Hidden returns hidden form fields from pairs of names and values.
@@ -243,8 +244,8 @@ func Hidden(pairs ...string) g.Node {
 	return out
 }
 
-// Button is a form with a single button. It posts to a path relative to [Root].
-func Button(action, class, text string, fields ...string) g.Node {
+// PostButton is a form with a single button. It posts to a path relative to [Root].
+func PostButton(action, class, text string, fields ...string) g.Node {
 	return h.Form(
 		h.Class("one"),
 		h.Method("post"),
@@ -287,8 +288,8 @@ func Table(heads []string, rows ...g.Node) g.Node {
 		}))), h.TBody(rows...)))
 }
 
-// Meter shows a percentage as a bar, and as text.
-func Meter(share int, text string) g.Node {
+// PercentageMeter shows a percentage as a bar, and as text.
+func PercentageMeter(share int, text string) g.Node {
 	return h.Div(
 		h.Class("meter"),
 		h.El("meter", h.Min("0"), h.Max("100"), h.Value(fmt.Sprint(share)), h.Aria("label", text)),

@@ -14,26 +14,31 @@ import (
 func TestReport(t *testing.T) {
 	now := time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)
 	var r report.Report
-	r.Linef("found %d of %s in %s", 2, report.Name("<b>\u202e"), report.Sentencef("the %s", report.Words("archive")))
+	r.AddLinef(
+		"found %d of %s in %s",
+		2,
+		report.Name("<b>\u202e"),
+		report.Sentencef("the %s", report.Words("archive")),
+	)
 	r.Add(
 		report.Line{Sentence: report.Sentencef("%s below", now), Indent: 2},
 		report.Fields{Cells: []report.Cell{{Name: "tags", Value: report.Names{"x", "y"}}, {Name: "none", Value: ""}}},
 		report.Table{Columns: []string{"Name", "N"}, Rows: [][]any{{report.Name("a"), 3}}},
-		report.Finding{Level: "warning", About: "space", What: "9 kB free", Remedy: "oxbow compact"},
-		report.Finding{Level: "ok", About: "lock", What: "free"},
-		report.List{Numbered: true, Items: []report.Section{
-			report.Record{Key: report.Name("c"), Did: report.Sentencef("forgot %s", report.Name("c")),
-				Cells: []report.Cell{{Name: "version", Value: uint64(7)}},
-				Lines: []report.Cell{{Name: "text", Value: report.Quote("<i>")}}},
+		report.Finding{Level: "warning", Topic: "space", Result: "9 kB free", Remedy: "oxbow compact"},
+		report.Finding{Level: "ok", Topic: "lock", Result: "free"},
+		report.List{IsNumbered: true, Items: []report.Section{
+			report.Record{Key: report.Name("c"), Effect: report.Sentencef("forgot %s", report.Name("c")),
+				Cells:     []report.Cell{{Name: "version", Value: uint64(7)}},
+				TextCells: []report.Cell{{Name: "text", Value: report.Quote("<i>")}}},
 		}},
 		report.Document("as <it> is"),
 	)
 	report.AddReasons(&r, []report.Words{"nothing fits"}, []string{"near"})
 	r.Warnf("%s is lost", report.Text("f"))
-	report.AddNotes(&r, []verb.Note{verb.Plain("to go on, wait")})
-	r.Notef("left:%s", report.Lines{"a", "b"})
+	report.AddNotes(&r, []verb.Note{verb.PlainNote("to go on, wait")})
+	r.AddNotef("left:%s", report.Lines{"a", "b"})
 	var b strings.Builder
-	if err := Report(now, r).Render(&b); err != nil {
+	if err := RenderReport(now, r).Render(&b); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{

@@ -12,16 +12,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// ReferenceWords describes the target of a reference in a note, for a reader of a page. Package verb calls it
+// ReferenceText describes the target of a reference in a note, for a reader of a page. Package verb calls it
 // for each reference in a note.
-func ReferenceWords(r verb.Reference) string { return verb.Notef("%s", r).String() }
+func ReferenceText(r verb.Reference) string { return verb.Notef("%s", r).String() }
 
 // NoteSentence returns a note as a sentence for a page.
-func NoteSentence(n verb.Note) string { return Sentence(n.In(ReferenceWords)) }
+func NoteSentence(n verb.Note) string { return MakeSentence(n.Render(ReferenceText)) }
 
-// Sentence turns the text of an error or a note into a sentence, with a capital letter and a
+// MakeSentence turns the text of an error or a note into a sentence, with a capital letter and a
 // full stop.
-func Sentence(s string) string {
+func MakeSentence(s string) string {
 	s = strings.TrimSpace(s)
 	if s == "" {
 		return ""
@@ -36,15 +36,15 @@ func Sentence(s string) string {
 	return s
 }
 
-// Moment parses a time in RFC 3339 format. It returns the zero time if s is not a time.
-func Moment(s string) time.Time {
+// ParseTime parses a time in RFC 3339 format. It returns the zero time if s is not a time.
+func ParseTime(s string) time.Time {
 	t, _ := time.Parse(time.RFC3339, s)
 	return t
 }
 
-// ago describes how long t is before now, such as "yesterday". It counts days in the time
+// relativeTimeText describes how long t is before now, such as "yesterday". It counts days in the time
 // zone of now.
-func ago(now, t time.Time) string {
+func relativeTimeText(now, t time.Time) string {
 	t = t.In(now.Location())
 	switch d := now.Sub(t); {
 	case t.IsZero():

@@ -16,12 +16,12 @@ func TestWriter(t *testing.T) {
 		want   string
 	}{
 		{Viewer{Actor: oxbow.Person}, oxbow.Person, "you"},
-		{Viewer{Actor: oxbow.Person, Shared: true}, oxbow.Person, "a person"}, // perhaps somebody else
+		{Viewer{Actor: oxbow.Person, HasSeveralUsers: true}, oxbow.Person, "a person"}, // perhaps somebody else
 		{Viewer{Actor: oxbow.Agent}, oxbow.Person, "a person"},
 		{Viewer{Actor: oxbow.Person}, oxbow.Agent, "an agent"},
 		{Viewer{Actor: oxbow.Person}, oxbow.Imported, "an import"},
 	} {
-		if got := c.viewer.Writer(verb.Source{By: string(c.by)}); got != c.want {
+		if got := c.viewer.WriterName(verb.Source{Actor: string(c.by)}); got != c.want {
 			t.Errorf("%+v calls the author %q %q, want %q", c.viewer, c.by, got, c.want)
 		}
 	}

@@ -23,18 +23,18 @@ import (
 // Its fields do not change after the home was opened.
 type Base struct {
 	layout.Options // options of the home, in which clock, zone and Warn are always set
-	Mem            *oxbow.Memory
+	HomeMemory     *oxbow.Memory
 
 	Tree *mdtree.Store // the layout's files (nil if the layout has none)
-	// Docs are the paths of the files in the tree that contain no entries and that clients may
+	// DocumentPaths are the paths of the files in the tree that contain no entries and that clients may
 	// read.
-	Docs []string
+	DocumentPaths []string
 
-	own     *verb.SeenEntries // entries seen by calls outside of sessions
-	written *verb.Written     // texts that the tools wrote
+	seenOutsideSessions *verb.SeenEntries  // entries seen by calls outside of sessions
+	writtenTexts        *verb.WrittenTexts // texts that the tools wrote
 }
 
-// NewBase returns a base without a memory. Call [Base.Use] to set the memory.
+// NewBase returns a base without a memory. Call [Base.SetStore] to set the memory.
 func NewBase(o layout.Options) Base {
 	if o.Memory.Clock == nil {
 		o.Memory.Clock = time.Now
@@ -45,24 +45,24 @@ func NewBase(o layout.Options) Base {
 	if o.Warn == nil {
 		o.Warn = func(string) {}
 	}
-	return Base{Options: o, own: &verb.SeenEntries{}}
+	return Base{Options: o, seenOutsideSessions: &verb.SeenEntries{}}
 }
 
 // ListWritten makes the home record the texts that the tools write. The list is a file in the
 // directory dir of fsys.
 func (b *Base) ListWritten(fsys vfs.FS, dir string) {
-	b.written = verb.NewWritten(fsys, path.Join(dir, verb.WrittenFile))
-	b.own = verb.NewSeen(b.written)
+	b.writtenTexts = verb.NewWrittenTexts(fsys, path.Join(dir, verb.WrittenFile))
+	b.seenOutsideSessions = verb.NewSeenEntries(b.writtenTexts)
 }
 
 // Written implements [layout.Home].
-func (b *Base) Written() *verb.Written { return b.written }
+func (b *Base) Written() *verb.WrittenTexts { return b.writtenTexts }
 
-// Use makes the store the home's memory.
-func (b *Base) Use(s oxbow.Store) {
+// SetStore makes the store the home's memory.
+func (b *Base) SetStore(s oxbow.Store) {
 	mo := b.Options.Memory
 	mo.FS = nil
-	b.Mem = oxbow.New(s, &mo)
+	b.HomeMemory = oxbow.New(s, &mo)
 }
 
 // OpenTree opens the files of a layout in fsys, and makes them the home's memory. path is the path
@@ -88,23 +88,23 @@ func (b *Base) OpenTree(
 func (b *Base) Now() time.Time { return b.Options.Memory.Clock().In(b.Zone) }
 
 // Memory implements [layout.Home].
-func (b *Base) Memory() *oxbow.Memory { return b.Mem }
+func (b *Base) Memory() *oxbow.Memory { return b.HomeMemory }
 
 // Close implements [layout.Home].
-func (b *Base) Close() error { return b.Mem.Close() }
+func (b *Base) Close() error { return b.HomeMemory.Close() }
 
-// HasFile returns 1 if fsys has a file with that name. Otherwise it returns 0.
-func HasFile(fsys vfs.FS, name string) (int, error) {
-	return hasName(fsys, name, func(info fs.FileInfo) bool { return !info.IsDir() })
+// CountFile returns 1 if fsys has a file with that name. Otherwise it returns 0.
+func CountFile(fsys vfs.FS, name string) (int, error) {
+	return countName(fsys, name, func(info fs.FileInfo) bool { return !info.IsDir() })
 }
 
-// HasDir returns 1 if fsys has a directory with that name. Otherwise it returns 0.
-func HasDir(fsys vfs.FS, name string) (int, error) {
-	return hasName(fsys, name, fs.FileInfo.IsDir)
+// CountDir returns 1 if fsys has a directory with that name. Otherwise it returns 0.
+func CountDir(fsys vfs.FS, name string) (int, error) {
+	return countName(fsys, name, fs.FileInfo.IsDir)
 }
 
-// hasName returns 1 if the name exists and isWanted accepts it. Otherwise it returns 0.
-func hasName(fsys vfs.FS, name string, isWanted func(fs.FileInfo) bool) (int, error) {
+// countName returns 1 if the name exists and isWanted accepts it. Otherwise it returns 0.
+func countName(fsys vfs.FS, name string, isWanted func(fs.FileInfo) bool) (int, error) {
 	info, err := fsys.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -120,9 +120,9 @@ func hasName(fsys vfs.FS, name string, isWanted func(fs.FileInfo) bool) (int, er
 // NewFile is a file to create in a new home.
 type NewFile struct{ Name, Text string }
 
-// Make creates the directory and those files that do not exist yet. It returns the names of the
+// CreateFiles creates the directory and those files that do not exist yet. It returns the names of the
 // directory and the files that it created.
-func Make(ctx context.Context, fsys vfs.FS, dir string, files ...NewFile) (made []string, err error) {
+func CreateFiles(ctx context.Context, fsys vfs.FS, dir string, files ...NewFile) (made []string, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("making the home: %w", err)
@@ -166,9 +166,9 @@ func MakeDir(fsys vfs.FS, dir string) error {
 	return nil
 }
 
-// Describe returns a tool that cannot be called yet. Its description is the embedded file
+// NewTool returns a tool that cannot be called yet. Its description is the embedded file
 // tool_NAME.md.
-func Describe(descriptions embed.FS, name, title string) verb.Tool {
+func NewTool(descriptions embed.FS, name, title string) verb.Tool {
 	b, err := descriptions.ReadFile("tool_" + name + ".md")
 	if err != nil {
 		panic(err) // the file is embedded at build time, so it can only be missing by mistake

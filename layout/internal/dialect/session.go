@@ -12,7 +12,7 @@ import (
 // GetOfKind returns the entry with this name if the entry has this kind. Otherwise the error
 // matches [oxbow.ErrNotFound].
 func (b *Base) GetOfKind(ctx context.Context, name string, kind oxbow.Kind) (oxbow.Entry, error) {
-	e, err := b.Mem.GetNamed(ctx, name)
+	e, err := b.HomeMemory.GetNamed(ctx, name)
 	if err == nil && e.Kind != kind {
 		err = &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 	}

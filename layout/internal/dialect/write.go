@@ -12,15 +12,17 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// Seen returns the record of texts that the session of ctx has read from the home. All calls
+// SeenEntries returns the record of texts that the session of ctx has read from the home. All calls
 // outside of sessions share one record.
-func (b *Base) Seen(ctx context.Context) *verb.SeenEntries { return verb.SeenFrom(ctx, b.own) }
+func (b *Base) SeenEntries(ctx context.Context) *verb.SeenEntries {
+	return verb.ContextSeenEntries(ctx, b.seenOutsideSessions)
+}
 
-// Put adds an entry, or updates the entry with the same name. Changes that others made since the
+// PutEntry adds an entry, or updates the entry with the same name. Changes that others made since the
 // session read the entry are merged. If that is impossible, the error matches [oxbow.ErrConflict]
 // and shows the entry (see [verb.SeenEntries]). If check is not nil, it is called before an update and
 // can return an error to refuse the update.
-func (b *Base) Put(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, check func(old oxbow.Entry) error) error {
+func (b *Base) PutEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, check func(old oxbow.Entry) error) error {
 	var was, is oxbow.Entry
 	edit := func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		was, is = old, e
@@ -33,24 +35,29 @@ func (b *Base) Put(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, check fu
 				return nil, err
 			}
 		}
-		now, err := b.Seen(ctx).Merge(old, e)
+		now, err := b.SeenEntries(ctx).Merge(old, e)
 		is.Content, is.Aliases = now.Content, now.Aliases
 		return oxbow.Update{Name: e.Name, Content: now.Content, Aliases: now.Aliases, Labels: now.Labels,
 			If: old.Version}, err
 	}
-	return b.Seen(ctx).Write(func() (oxbow.Entry, error) {
+	return b.SeenEntries(ctx).RunWrite(func() (oxbow.Entry, error) {
 		err := m.Edit(ctx, e.Name, edit)
 		if err == nil {
-			b.Seen(ctx).RecordWrite(was, is)
+			b.SeenEntries(ctx).RecordWrite(was, is)
 		}
 		return e, err
 	})
 }
 
-// Delete removes the entry with this name. It fails if somebody else changed the entry since the
-// session read it. check works as in [Base.Put]. If no entry has the name, the error matches
+// DeleteEntry removes the entry with this name. It fails if somebody else changed the entry since the
+// session read it. check works as in [Base.PutEntry]. If no entry has the name, the error matches
 // [oxbow.ErrNotFound].
-func (b *Base) Delete(ctx context.Context, m *oxbow.Memory, name string, check func(old oxbow.Entry) error) error {
+func (b *Base) DeleteEntry(
+	ctx context.Context,
+	m *oxbow.Memory,
+	name string,
+	check func(old oxbow.Entry) error,
+) error {
 	return m.Edit(ctx, name, func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		if !found {
 			return nil, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
@@ -60,71 +67,73 @@ func (b *Base) Delete(ctx context.Context, m *oxbow.Memory, name string, check f
 				return nil, err
 			}
 		}
-		return oxbow.Remove{Name: name, If: old.Version}, b.Seen(ctx).CheckRemoval(old)
+		return oxbow.Remove{Name: name, If: old.Version}, b.SeenEntries(ctx).CheckRemoval(old)
 	})
 }
 
 // Documents implements [layout.Home].
-func (b *Base) Documents() []string { return b.Docs }
+func (b *Base) Documents() []string { return b.DocumentPaths }
 
 // Document implements [layout.Home]. It records that the session has read the document.
 func (b *Base) Document(ctx context.Context, path string) (string, bool, error) {
 	text, ok, err := b.Tree.Document(ctx, path)
 	if err == nil && ok {
-		b.Seen(ctx).Show(verb.Document(path, text))
+		b.SeenEntries(ctx).RecordShown(verb.DocumentEntry(path, text))
 	}
 	return text, ok, err
 }
 
 // DocumentOptions configure [Base.SetDocument]. All functions are optional.
 type DocumentOptions struct {
-	// Hide splits the text into the part that the caller may read and a rest that is hidden from
+	// SplitHidden splits the text into the part that the caller may read and a rest that is hidden from
 	// the caller. SetDocument puts rest back at the beginning of the document.
-	Hide func(text string) (shown, rest string)
-	// Keep returns edits of other files that belong to the same change, for example a backup. was
+	SplitHidden func(text string) (shown, rest string)
+	// CompanionEdits returns edits of other files that belong to the same change, for example a backup. was
 	// is the whole text before the change, and is is the whole text after the change.
-	Keep func(was, is string, now time.Time) ([]mdtree.Edit, error)
-	// End returns the text with the ending that the layout requires, such as a final line break.
-	End func(text string) string
+	CompanionEdits func(was, is string, now time.Time) ([]mdtree.Edit, error)
+	// AddEnding returns the text with the ending that the layout requires, such as a final line break.
+	AddEnding func(text string) string
 }
 
-// SetDocument replaces the text of a document. Like [Base.Put], it merges changes that others made
+// SetDocument replaces the text of a document. Like [Base.PutEntry], it merges changes that others made
 // meanwhile, and fails if it cannot merge them.
 func (b *Base) SetDocument(ctx context.Context, path, text string, o DocumentOptions) error {
-	if o.Hide == nil {
-		o.Hide = func(text string) (shown, rest string) { return text, "" }
+	if o.SplitHidden == nil {
+		o.SplitHidden = func(text string) (shown, rest string) { return text, "" }
 	}
-	if o.End == nil {
-		o.End = func(text string) string { return text }
+	if o.AddEnding == nil {
+		o.AddEnding = func(text string) string { return text }
 	}
 	var before, after oxbow.Entry
 	hasRest := false
 	edit := func(v mdtree.View, now time.Time) ([]mdtree.Edit, error) {
 		was, _ := v.File(path)
-		shown, rest := o.Hide(was)
-		before, hasRest = verb.Document(path, shown), rest != ""
-		want := verb.Document(path, text)
-		if shown == o.End(shown) {
-			want.Content = o.End(text) // use the same ending, so that a different ending is not merged as a change
+		shown, rest := o.SplitHidden(was)
+		before, hasRest = verb.DocumentEntry(path, shown), rest != ""
+		want := verb.DocumentEntry(path, text)
+		if shown == o.AddEnding(shown) {
+			want.Content = o.AddEnding(
+				text,
+			) // use the same ending, so that a different ending is not merged as a change
 		}
-		e, err := b.Seen(ctx).Merge(before, want)
+		e, err := b.SeenEntries(ctx).Merge(before, want)
 		if err != nil {
 			return nil, err
 		}
-		after = verb.Document(path, o.End(e.Content))
+		after = verb.DocumentEntry(path, o.AddEnding(e.Content))
 		is := rest + after.Content
 		edits := []mdtree.Edit{{Path: path, Text: is}}
-		if o.Keep == nil {
+		if o.CompanionEdits == nil {
 			return edits, nil
 		}
-		more, err := o.Keep(was, is, now)
+		more, err := o.CompanionEdits(was, is, now)
 		return append(edits, more...), err
 	}
-	return b.Seen(ctx).Write(func() (oxbow.Entry, error) {
+	return b.SeenEntries(ctx).RunWrite(func() (oxbow.Entry, error) {
 		err := b.Tree.Edit(ctx, edit)
 		if err == nil && !hasRest {
-			b.Seen(ctx).RecordWrite(before, after)
+			b.SeenEntries(ctx).RecordWrite(before, after)
 		}
-		return verb.Document(path, o.End(text)), err
+		return verb.DocumentEntry(path, o.AddEnding(text)), err
 	})
 }

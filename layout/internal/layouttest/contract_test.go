@@ -102,7 +102,7 @@ func (h home) server(t *testing.T) (layout.Home, context.Context) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	return s, verb.WithSeen(t.Context(), verb.NewSeen(s.Written()))
+	return s, verb.WithSeenEntries(t.Context(), verb.NewSeenEntries(s.Written()))
 }
 
 // make makes a call, with the text in the place of TEXT.
@@ -115,7 +115,7 @@ func (c call) make(t *testing.T, ctx context.Context, s layout.Home, tools []ver
 			in[k] = text
 		}
 	}
-	_, err := askIn(ctx, t, Workspace(s), tools, c.tool, in)
+	_, err := callToolIn(ctx, t, Workspace(s), tools, c.tool, in)
 	return err
 }
 
@@ -124,8 +124,8 @@ func (c call) make(t *testing.T, ctx context.Context, s layout.Home, tools []ver
 func (h home) edit(t *testing.T, change func(string) string) {
 	t.Helper()
 	for _, name := range files(t, h.fsys, ".") {
-		if text := Read(t, h.fsys, name); strings.Contains(text, first) && name != "memory.db" {
-			Put(t, h.fsys, name, change(text))
+		if text := ReadFile(t, h.fsys, name); strings.Contains(text, first) && name != "memory.db" {
+			WriteFile(t, h.fsys, name, change(text))
 			return
 		}
 	}
@@ -167,7 +167,7 @@ func files(t *testing.T, fsys vfs.FS, dir string) (names []string) {
 func (h home) stands(t *testing.T) bool {
 	t.Helper()
 	return slices.ContainsFunc(files(t, h.fsys, "."), func(name string) bool {
-		return strings.Contains(Read(t, h.fsys, name), typed)
+		return strings.Contains(ReadFile(t, h.fsys, name), typed)
 	})
 }
 
@@ -178,7 +178,7 @@ func TestNothingTypedIsLost(t *testing.T) {
 			rows  [][]call
 			tools func(layout.Home) []verb.Tool
 		}{
-			{"own", own, func(layout.Home) []verb.Tool { return verb.Table() }},
+			{"own", own, func(layout.Home) []verb.Tool { return verb.Tools() }},
 			{d.Name, writers[d.Name], layout.Home.Tools},
 		} {
 			checkTable(t, d, set.name, set.rows, set.tools)
@@ -207,7 +207,7 @@ func TestLabelsAloneKeepWhatIsKnown(t *testing.T) {
 		{"remember", Args{"name": "n", "tags": []string{"x"}}},
 		{"remember", Args{"name": "n", "content": "Line one.\nLine three."}},
 	} {
-		if err := c.make(t, ctx, s, verb.Table(), first); err != nil {
+		if err := c.make(t, ctx, s, verb.Tools(), first); err != nil {
 			t.Fatalf("%v: %v", c.args, err)
 		}
 	}
@@ -272,7 +272,7 @@ func eachRow(t *testing.T, fn func(t *testing.T, d layout.Dialect, row []call, t
 			t.Run(d.Name+"/"+row[0].tool, func(t *testing.T) { fn(t, d, row, layout.Home.Tools) })
 		}
 		t.Run(d.Name+"/own", func(t *testing.T) {
-			fn(t, d, own[0][:2], func(layout.Home) []verb.Tool { return verb.Table() })
+			fn(t, d, own[0][:2], func(layout.Home) []verb.Tool { return verb.Tools() })
 		})
 	}
 }

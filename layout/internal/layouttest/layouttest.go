@@ -17,8 +17,8 @@ import (
 // Args contains the arguments of a tool.
 type Args = map[string]any
 
-// Put writes a file and creates its parent directories.
-func Put(t testing.TB, fsys vfs.FS, name, text string) {
+// WriteFile writes a file and creates its parent directories.
+func WriteFile(t testing.TB, fsys vfs.FS, name, text string) {
 	t.Helper()
 	if err := fsys.MkdirAll(path.Dir(name), 0o755); err != nil {
 		t.Fatal(err)
@@ -28,8 +28,8 @@ func Put(t testing.TB, fsys vfs.FS, name, text string) {
 	}
 }
 
-// Read returns the text of a file.
-func Read(t testing.TB, fsys vfs.FS, name string) string {
+// ReadFile returns the text of a file.
+func ReadFile(t testing.TB, fsys vfs.FS, name string) string {
 	t.Helper()
 	data, err := vfs.ReadFile(fsys, name, -1)
 	if err != nil {
@@ -43,15 +43,15 @@ func Workspace(h layout.Home) *verb.Workspace {
 	return layout.NewWorkspace(h)
 }
 
-// Ask calls the named tool in the same way as an interface such as MCP. If no tool has the name,
+// CallTool calls the named tool in the same way as an interface such as MCP. If no tool has the name,
 // the test fails.
-func Ask(t testing.TB, w *verb.Workspace, tools []verb.Tool, name string, args any) (verb.Answer, error) {
+func CallTool(t testing.TB, w *verb.Workspace, tools []verb.Tool, name string, args any) (verb.Answer, error) {
 	t.Helper()
-	return askIn(t.Context(), t, w, tools, name, args)
+	return callToolIn(t.Context(), t, w, tools, name, args)
 }
 
-// askIn is like [Ask], but uses the given context, such as the context of a session.
-func askIn(
+// callToolIn is like [CallTool], but uses the given context, such as the context of a session.
+func callToolIn(
 	ctx context.Context,
 	t testing.TB,
 	w *verb.Workspace,
@@ -66,27 +66,27 @@ func askIn(
 	}
 	for _, tl := range tools {
 		if tl.Name == name {
-			return tl.Answer(ctx, w, data)
+			return tl.CallForModel(ctx, w, data)
 		}
 	}
 	t.Fatalf("there is no tool %q", name)
 	return verb.Answer{}, nil
 }
 
-// Call calls one of the home's tools and returns the text of its answer.
-func Call(t testing.TB, h layout.Home, name string, args any) (string, error) {
+// CallHomeTool calls one of the home's tools and returns the text of its answer.
+func CallHomeTool(t testing.TB, h layout.Home, name string, args any) (string, error) {
 	t.Helper()
-	a, err := Ask(t, Workspace(h), h.Tools(), name, args)
+	a, err := CallTool(t, Workspace(h), h.Tools(), name, args)
 	if err != nil {
 		return "", err
 	}
 	return a.Text(), nil
 }
 
-// MustCall is like [Call], but fails the test if the call returns an error.
-func MustCall(t testing.TB, h layout.Home, name string, args any) string {
+// MustCallHomeTool is like [CallHomeTool], but fails the test if the call returns an error.
+func MustCallHomeTool(t testing.TB, h layout.Home, name string, args any) string {
 	t.Helper()
-	s, err := Call(t, h, name, args)
+	s, err := CallHomeTool(t, h, name, args)
 	if err != nil {
 		t.Fatalf("%s(%v) = %v", name, args, err)
 	}

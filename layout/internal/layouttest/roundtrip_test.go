@@ -150,7 +150,7 @@ func (r *roundTrip) convert(ctx context.Context, from, to oxbow.Store, was map[s
 	for _, e := range rep.Refused {
 		isNamed[e.Name] = true
 		r.count["refused"]++
-		r.count["refused: "+e.Why]++
+		r.count["refused: "+e.Reason]++
 	}
 	return diffEntries("after a conversion", was, now, isNamed)
 }

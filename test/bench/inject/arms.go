@@ -17,44 +17,60 @@ type Arm string
 // Arms, with the result that is counted for each: prompts for which a right unit was shown,
 // prompts for which any unit was shown, or prompts for which a unit was shown again.
 const (
-	Own          Arm = "own"          // question that the memory answers; counted: the right entry is shown
-	Foreign      Arm = "foreign"      // question that another memory of the set answers; counted: any entry is shown
-	Orders       Arm = "orders"       // work order; counted: any entry is shown
-	Unanswerable Arm = "unanswerable" // question about the memory's subjects without an answer; counted: a payload
-	Again        Arm = "again"        // prompt that was answered before, word for word; counted: a unit is shown again
-	Paraphrase   Arm = "paraphrase"   // such a prompt in other words; counted: a unit is shown again
-	Switch       Arm = "switch"       // like own, with another person's session joined to each; counted as in own
-	Marathon     Arm = "marathon"     // like own, next to a session with 1,500 turns by others; counted as in own
-	Tool         Arm = "tool"         // like own, if only a tool printed the answer; counted: that output is shown
+	OwnQuestions Arm = "own" // question that the memory answers; counted: the right entry is shown
+	// Question that another memory of the set answers; counted: any entry is shown.
+	ForeignQuestions Arm = "foreign"
+	WorkOrders       Arm = "orders" // work order; counted: any entry is shown
+	// Question about the memory's subjects without an answer; counted: a payload.
+	UnanswerableQuestions Arm = "unanswerable"
+	// Prompt that was answered before, word for word; counted: a unit is shown again.
+	RepeatedPrompts    Arm = "again"
+	ParaphrasedPrompts Arm = "paraphrase" // such a prompt in other words; counted: a unit is shown again
+	// Like own, with another person's session joined to each; counted as in own.
+	MixedSessions Arm = "switch"
+	// Like own, next to a session with 1,500 turns by others; counted as in own.
+	LongSession Arm = "marathon"
+	// Like own, if only a tool printed the answer; counted: that output is shown.
+	ToolOutput Arm = "tool"
 )
 
 // Arms returns the arms in the order of a table.
 func Arms() []Arm {
-	return []Arm{Own, Foreign, Orders, Unanswerable, Again, Paraphrase, Switch, Marathon, Tool}
+	return []Arm{
+		OwnQuestions,
+		ForeignQuestions,
+		WorkOrders,
+		UnanswerableQuestions,
+		RepeatedPrompts,
+		ParaphrasedPrompts,
+		MixedSessions,
+		LongSession,
+		ToolOutput,
+	}
 }
 
-// Row contains the results of a rule.
-type Row struct {
-	Rule     string         `json:"rule"`
-	Arms     map[Arm]*Count `json:"arms"`
-	Pointers map[Arm]*Count `json:"pointers"` // prompts that got a pointer, among the same prompts
-	Day      Day            `json:"day"`
+// RuleResult contains the results of a rule.
+type RuleResult struct {
+	Rule          string              `json:"rule"`
+	PayloadCounts map[Arm]*MatchCount `json:"arms"`
+	PointerCounts map[Arm]*MatchCount `json:"pointers"` // prompts that got a pointer, among the same prompts
+	Day           DayCost             `json:"day"`
 
-	spent []Decision // decisions for the prompts of days
+	dayDecisions []Decision // decisions for the prompts of days
 }
 
-func newRow(rule string) *Row {
-	r := &Row{Rule: rule, Arms: map[Arm]*Count{}, Pointers: map[Arm]*Count{}}
+func newRuleResult(rule string) *RuleResult {
+	r := &RuleResult{Rule: rule, PayloadCounts: map[Arm]*MatchCount{}, PointerCounts: map[Arm]*MatchCount{}}
 	for _, a := range Arms() {
-		r.Arms[a], r.Pointers[a] = new(Count), new(Count)
+		r.PayloadCounts[a], r.PointerCounts[a] = new(MatchCount), new(MatchCount)
 	}
 	return r
 }
 
-// add counts an answer.
-func (r *Row) add(a Arm, d Decision, right map[string]bool) {
-	r.Arms[a].add(d.Answer == gate.Payload && (right == nil || d.hasRight(right)))
-	r.Pointers[a].add(d.Answer == gate.Pointer && (right == nil || d.hasRight(right)))
+// addDecision counts an answer.
+func (r *RuleResult) addDecision(a Arm, d Decision, right map[string]bool) {
+	r.PayloadCounts[a].addPrompt(d.Answer == gate.AnswerPayload && (right == nil || d.hasRight(right)))
+	r.PointerCounts[a].addPrompt(d.Answer == gate.AnswerPointer && (right == nil || d.hasRight(right)))
 }
 
 // hasRight reports whether a unit of the decision is in right.
@@ -62,69 +78,74 @@ func (d *Decision) hasRight(right map[string]bool) bool {
 	return slices.ContainsFunc(d.Units, func(id string) bool { return right[id] })
 }
 
-// bench is one memory, and the rows in which its answers are counted.
-type bench struct {
-	m     *memory
-	rules []Rule
-	rows  []*Row
+// memoryBench is one memory, and the rows in which its answers are counted.
+type memoryBench struct {
+	memory  *memory
+	rules   []Rule
+	results []*RuleResult
 }
 
-// within opens the memory of a store and calls fn with it.
-func (s *Store) within(ctx context.Context, rules []Rule, rows []*Row, fn func(*bench) error) (err error) {
+// withMemory opens the memory of a store and calls fn with it.
+func (s *Store) withMemory(
+	ctx context.Context,
+	rules []Rule,
+	rows []*RuleResult,
+	fn func(*memoryBench) error,
+) (err error) {
 	m, err := s.openMemory(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.close(ctx)) }()
-	return fn(&bench{m, rules, rows})
+	return fn(&memoryBench{m, rules, rows})
 }
 
-// runArm passes a prompt to each rule, in a new session, and counts the answer. If right is
+// askAllRules passes a prompt to each rule, in a new session, and counts the answer. If right is
 // nil, it counts any shown unit.
-func (b *bench) runArm(ctx context.Context, a Arm, prompt string, right map[string]bool) error {
+func (b *memoryBench) askAllRules(ctx context.Context, a Arm, prompt string, right map[string]bool) error {
 	for i, r := range b.rules {
-		d, err := r.begin(b.m).ask(ctx, prompt)
+		d, err := r.startSession(b.memory).decide(ctx, prompt)
 		if err != nil {
 			return err
 		}
-		b.rows[i].add(a, d, right)
+		b.results[i].addDecision(a, d, right)
 	}
 	return nil
 }
 
-// askOwn passes the questions that the store answers to the rules.
-func (b *bench) askOwn(ctx context.Context, a Arm, asks []Ask) error {
+// askAnswerable passes the questions that the store answers to the rules.
+func (b *memoryBench) askAnswerable(ctx context.Context, a Arm, asks []Question) error {
 	for _, q := range asks {
 		if q.Unanswerable || len(q.Right) == 0 {
 			continue
 		}
-		if err := b.runArm(ctx, a, q.Text, q.Right); err != nil {
+		if err := b.askAllRules(ctx, a, q.Text, q.Right); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// again passes each question in two sessions. The first session then gets the same question again, and
+// measureRepeats passes each question in two sessions. The first session then gets the same question again, and
 // the second a paraphrase. For the first answers that showed or named a unit, again counts how often
 // the second answer has the same unit.
-func (b *bench) again(ctx context.Context, asks []Ask) error {
+func (b *memoryBench) measureRepeats(ctx context.Context, asks []Question) error {
 	for _, q := range asks {
 		for i, r := range b.rules {
-			for _, a := range []Arm{Again, Paraphrase} {
-				c := r.begin(b.m)
-				first, err := c.ask(ctx, q.Text)
+			for _, a := range []Arm{RepeatedPrompts, ParaphrasedPrompts} {
+				c := r.startSession(b.memory)
+				first, err := c.decide(ctx, q.Text)
 				if err != nil {
 					return err
 				}
-				if first.Answer == gate.Silence {
+				if first.Answer == gate.AnswerSilence {
 					continue
 				}
 				text := q.Text
-				if a == Paraphrase {
+				if a == ParaphrasedPrompts {
 					text = paraphrase(text)
 				}
-				second, err := c.ask(ctx, text)
+				second, err := c.decide(ctx, text)
 				if err != nil {
 					return err
 				}
@@ -132,7 +153,7 @@ func (b *bench) again(ctx context.Context, asks []Ask) error {
 				for _, id := range first.Units {
 					before[id] = true
 				}
-				b.rows[i].add(a, second, before)
+				b.results[i].addDecision(a, second, before)
 			}
 		}
 	}

@@ -11,29 +11,29 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/gate"
 )
 
-// Day is the cost of a day's prompts.
-type Day struct {
+// DayCost is the cost of a day's prompts.
+type DayCost struct {
 	Prompts  int `json:"prompts"`
 	Payloads int `json:"payloads"`
 	Pointers int `json:"pointers"`
 	// mean tokens per prompt; tokens and times are only known for oxbow's rule
-	Mean   float64       `json:"tokens_mean"`
-	P50    int           `json:"tokens_p50"`
-	P99    int           `json:"tokens_p99"`
-	Took50 time.Duration `json:"ns_p50"`
-	Took99 time.Duration `json:"ns_p99"`
+	MeanTokens float64       `json:"tokens_mean"`
+	TokensP50  int           `json:"tokens_p50"`
+	TokensP99  int           `json:"tokens_p99"`
+	TimeP50    time.Duration `json:"ns_p50"`
+	TimeP99    time.Duration `json:"ns_p99"`
 }
 
 // summarizeDay summarizes the decisions for the prompts.
-func summarizeDay(ds []Decision) (d Day) {
+func summarizeDay(ds []Decision) (d DayCost) {
 	var tokens []int
 	var took []time.Duration
 	sum := 0
 	for _, one := range ds {
 		switch one.Answer {
-		case gate.Payload:
+		case gate.AnswerPayload:
 			d.Payloads++
-		case gate.Pointer:
+		case gate.AnswerPointer:
 			d.Pointers++
 		}
 		sum += one.Tokens
@@ -46,21 +46,21 @@ func summarizeDay(ds []Decision) (d Day) {
 	slices.Sort(tokens)
 	slices.Sort(took)
 	middle, end := (d.Prompts-1)/2, min(d.Prompts*99/100, d.Prompts-1)
-	d.Mean = float64(sum) / float64(d.Prompts)
-	d.P50 = tokens[middle]
-	d.P99 = tokens[end]
-	d.Took50, d.Took99 = took[middle], took[end]
+	d.MeanTokens = float64(sum) / float64(d.Prompts)
+	d.TokensP50 = tokens[middle]
+	d.TokensP99 = tokens[end]
+	d.TimeP50, d.TimeP99 = took[middle], took[end]
 	return d
 }
 
-// daySession is the number of prompts in a session.
-const daySession = 25
+// promptsPerSession is the number of prompts in a session.
+const promptsPerSession = 25
 
 // dayPrompts returns the prompts of a day. Of a hundred prompts, 25 are acknowledgements, 40
 // are orders, 15 are pasted texts, 12 are questions that the memory cannot answer, and 8 are
 // questions that it can answer.
-func dayPrompts(r *rand.Rand, own []Ask, foreign []string) []string {
-	acks, work := splitOrders(workOrders())
+func dayPrompts(r *rand.Rand, own []Question, foreign []string) []string {
+	acks, work := splitAcknowledgements(workOrders())
 	asks := make([]string, len(own))
 	for i, q := range own {
 		asks[i] = q.Text
@@ -80,8 +80,8 @@ func dayPrompts(r *rand.Rand, own []Ask, foreign []string) []string {
 	return day
 }
 
-// splitOrders separates acknowledgements, which are short, from orders.
-func splitOrders(all []string) (acks, work []string) {
+// splitAcknowledgements separates acknowledgements, which are short, from orders.
+func splitAcknowledgements(all []string) (acks, work []string) {
 	for _, o := range all {
 		if len([]rune(o)) < 16 {
 			acks = append(acks, o)
@@ -92,19 +92,19 @@ func splitOrders(all []string) (acks, work []string) {
 	return acks, work
 }
 
-// day passes the prompts of a day to each rule, in sessions.
-func (b *bench) day(ctx context.Context, prompts []string) error {
+// runDay passes the prompts of a day to each rule, in sessions.
+func (b *memoryBench) runDay(ctx context.Context, prompts []string) error {
 	for i, r := range b.rules {
-		var c conversation
+		var c ruleSession
 		for n, p := range prompts {
-			if n%daySession == 0 {
-				c = r.begin(b.m)
+			if n%promptsPerSession == 0 {
+				c = r.startSession(b.memory)
 			}
-			d, err := c.ask(ctx, p)
+			d, err := c.decide(ctx, p)
 			if err != nil {
 				return err
 			}
-			b.rows[i].spent = append(b.rows[i].spent, d)
+			b.results[i].dayDecisions = append(b.results[i].dayDecisions, d)
 		}
 	}
 	return nil

@@ -21,15 +21,15 @@ var corpusText string
 
 // corpus contains the building blocks of conversations.
 type corpus struct {
-	lists  map[string][]string // words that each belong to one person
-	any    map[string][]string // words that everybody may use
-	facts  [][]string          // statement, reply, question, and a question without an answer
-	filler [][]string          // statement and reply
+	personalWords map[string][]string // words that each belong to one person
+	sharedWords   map[string][]string // words that everybody may use
+	facts         [][]string          // statement, reply, question, and a question without an answer
+	filler        [][]string          // statement and reply
 }
 
 // parseCorpus parses the forms and lists. It ignores lines without a known form.
 func parseCorpus(text string) corpus {
-	c := corpus{lists: map[string][]string{}, any: map[string][]string{}}
+	c := corpus{personalWords: map[string][]string{}, sharedWords: map[string][]string{}}
 	for line := range strings.Lines(text) {
 		head, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
 		parts := strings.Split(rest, "|")
@@ -38,9 +38,9 @@ func parseCorpus(text string) corpus {
 		}
 		switch kind, name, _ := strings.Cut(head, " "); {
 		case kind == "list":
-			c.lists[name] = parts
+			c.personalWords[name] = parts
 		case kind == "any":
-			c.any[name] = parts
+			c.sharedWords[name] = parts
 		case kind == "fact" && len(parts) == 4:
 			c.facts = append(c.facts, parts)
 		case kind == "filler" && len(parts) == 2:
@@ -52,65 +52,68 @@ func parseCorpus(text string) corpus {
 
 // Size of the generated set.
 const (
-	people       = 8
-	turnsOfOne   = 150
-	sessionTurns = 10
-	factsOfForm  = 3
+	personCount     = 8
+	turnsPerPerson  = 150
+	turnsPerSession = 10
+	factsPerForm    = 3
 )
 
 // Generate yields the stores of people. Equal seeds give equal conversations.
 func Generate(seed uint64) iter.Seq2[*Store, error] {
 	return func(yield func(*Store, error) bool) {
 		c := parseCorpus(corpusText)
-		for n := range people {
-			if !yield(c.person(n, rand.New(rand.NewPCG(seed, uint64(n)))), nil) {
+		for n := range personCount {
+			if !yield(c.generateStore(n, rand.New(rand.NewPCG(seed, uint64(n)))), nil) {
 				return
 			}
 		}
 	}
 }
 
-// person returns the conversation of one person.
-func (c *corpus) person(n int, r *rand.Rand) *Store {
-	s := &Store{Name: fmt.Sprintf("person %d", n+1), In: inject.InSessions}
+// generateStore returns the conversation of one person.
+func (c *corpus) generateStore(n int, r *rand.Rand) *Store {
+	s := &Store{Name: fmt.Sprintf("person %d", n+1), In: inject.SourceSessions}
 	s.Holds = map[string]bool{s.Name: true}
-	said := make([][]string, turnsOfOne)
+	said := make([][]string, turnsPerPerson)
 	for i := range said {
-		said[i] = c.fill(c.filler[r.IntN(len(c.filler))], 0, r)
+		said[i] = c.fillForm(c.filler[r.IntN(len(c.filler))], 0, r)
 	}
-	at := r.Perm(turnsOfOne)
+	at := r.Perm(turnsPerPerson)
 	for _, form := range c.facts {
-		for k := range factsOfForm {
-			said[at[0]], at = c.fill(form, n+k*people, r), at[1:]
+		for k := range factsPerForm {
+			said[at[0]], at = c.fillForm(form, n+k*personCount, r), at[1:]
 		}
 	}
 	begin := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	for i, parts := range said {
 		id := fmt.Sprint(i + 1)
-		s.Units = append(s.Units, Unit{ID: id, Session: fmt.Sprint(i / sessionTurns), Prompt: parts[0], Reply: parts[1],
-			Time: begin.AddDate(0, 0, i/sessionTurns).Add(time.Duration(i%sessionTurns) * time.Minute)})
+		s.Units = append(
+			s.Units,
+			Unit{ID: id, Session: fmt.Sprint(i / turnsPerSession), Prompt: parts[0], Reply: parts[1],
+				Time: begin.AddDate(0, 0, i/turnsPerSession).Add(time.Duration(i%turnsPerSession) * time.Minute)},
+		)
 		if len(parts) == 4 {
-			s.Asks = append(s.Asks, Ask{Text: parts[2], Right: map[string]bool{id: true}, From: []string{s.Name}},
-				Ask{Text: parts[3], From: []string{s.Name}, Unanswerable: true})
+			s.Asks = append(s.Asks, Question{Text: parts[2], Right: map[string]bool{id: true}, From: []string{s.Name}},
+				Question{Text: parts[3], From: []string{s.Name}, Unanswerable: true})
 		}
 	}
 	return s
 }
 
-// fill inserts words into the parts of a form. From the lists of personal words it takes
+// fillForm inserts words into the parts of a form. From the lists of personal words it takes
 // word n, from other lists a random word. All parts get the same words.
-func (c *corpus) fill(form []string, n int, r *rand.Rand) []string {
+func (c *corpus) fillForm(form []string, n int, r *rand.Rand) []string {
 	parts := slices.Clone(form)
 	put := func(mark, word string) {
 		for i := range parts {
 			parts[i] = strings.ReplaceAll(parts[i], mark, word)
 		}
 	}
-	for name, words := range c.lists {
+	for name, words := range c.personalWords {
 		put("{"+name+"}", words[n%len(words)])
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.any)) {
-		put("{"+name+"?}", c.any[name][r.IntN(len(c.any[name]))])
+	for _, name := range slices.Sorted(maps.Keys(c.sharedWords)) {
+		put("{"+name+"?}", c.sharedWords[name][r.IntN(len(c.sharedWords[name]))])
 	}
 	return parts
 }

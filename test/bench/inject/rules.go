@@ -16,29 +16,29 @@ import (
 
 // Decision is the decision of a rule about a prompt.
 type Decision struct {
-	Answer gate.Answer
+	Answer gate.AnswerKind
 	Units  []string      // IDs of the units that are shown or to which the pointer refers
 	Tokens int           // size of the text, only for oxbow, because the rules of other systems produce no text
 	Took   time.Duration // only for oxbow; includes the search
 }
 
-// conversation is a session with a memory in which a rule decides.
-type conversation interface {
-	ask(ctx context.Context, prompt string) (Decision, error)
+// ruleSession is a session with a memory in which a rule decides.
+type ruleSession interface {
+	decide(ctx context.Context, prompt string) (Decision, error)
 }
 
 // Rule decides which block is shown for a prompt.
 type Rule struct {
-	Name  string
-	begin func(m *memory) conversation
+	Name         string
+	startSession func(m *memory) ruleSession
 }
 
-// Ours is the name of oxbow's rule.
-const Ours = "oxbow"
+// OxbowRule is the name of oxbow's rule.
+const OxbowRule = "oxbow"
 
-// fixed is a threshold of the strength for all memories. With this floor, 5 % of the foreign questions in
+// fixedThreshold is a threshold of the strength for all memories. With this floor, 5 % of the foreign questions in
 // LongMemEval's development half get a payload.
-const fixed = 2.36
+const fixedThreshold = 2.36
 
 // Rules returns the rules that are compared. The last rule is oxbow's. Each other rule ranks by
 // BM25 and decides about each of the first three hits separately, without regard to earlier prompts
@@ -49,24 +49,27 @@ func Rules() []Rule {
 		name  string
 		fires func(m *memory, s strength) bool
 	}{
-		{"any match", func(_ *memory, s strength) bool { return s.matched >= 1 }},
-		{"two words", func(_ *memory, s strength) bool { return s.matched >= 2 }},
-		{"a rare word", func(_ *memory, s strength) bool { return s.rare }},
+		{"any match", func(_ *memory, s strength) bool { return s.matchedTerms >= 1 }},
+		{"two words", func(_ *memory, s strength) bool { return s.matchedTerms >= 2 }},
+		{"a rare word", func(_ *memory, s strength) bool { return s.hasRareTerm }},
 		{"BM25 ≥ 12, coverage ≥ .5", func(_ *memory, s strength) bool { return s.bm25 >= 12 && s.coverage >= .5 }},
-		{"coverage × √BM25, fixed", func(_ *memory, s strength) bool { return s.g() > fixed }},
-		{"the same, by decoys", func(m *memory, s strength) bool { return s.g() > m.decoyed }},
+		{"coverage × √BM25, fixed", func(_ *memory, s strength) bool { return s.combined() > fixedThreshold }},
+		{"the same, by decoys", func(m *memory, s strength) bool { return s.combined() > m.decoyThreshold }},
 	} {
-		rules = append(rules, Rule{r.name, func(m *memory) conversation { return &unitRule{m, r.fires} }})
+		rules = append(rules, Rule{r.name, func(m *memory) ruleSession { return &unitRule{m, r.fires} }})
 	}
-	return append(rules, Rule{Ours, func(m *memory) conversation { return &ours{m: m, state: newState()} }})
+	return append(
+		rules,
+		Rule{OxbowRule, func(m *memory) ruleSession { return &oxbowSession{memory: m, state: newState()} }},
+	)
 }
 
 // strength describes how well a unit matches according to BM25, for the rules of other systems.
 type strength struct {
-	matched  int
-	bm25     float64
-	coverage float64 // IDF sum of the matched terms ÷ IDF sum of all terms
-	rare     bool    // it contains a term that at most 1 % of the entries contain
+	matchedTerms int
+	bm25         float64
+	coverage     float64 // IDF sum of the matched terms ÷ IDF sum of all terms
+	hasRareTerm  bool    // it contains a term that at most 1 % of the entries contain
 }
 
 func explainStrength(x *oxbow.Explanation) (s strength) {
@@ -75,9 +78,9 @@ func explainStrength(x *oxbow.Explanation) (s strength) {
 		all += t.IDF
 		if t.Score > 0 {
 			held += t.IDF
-			s.matched++
+			s.matchedTerms++
 			s.bm25 += t.Score
-			s.rare = s.rare || t.DF*100 <= x.Entries
+			s.hasRareTerm = s.hasRareTerm || t.DF*100 <= x.Entries
 		}
 	}
 	if all > 0 {
@@ -86,9 +89,9 @@ func explainStrength(x *oxbow.Explanation) (s strength) {
 	return s
 }
 
-// g is the original strength of oxbow's rule: coverage × √BM25, if at least two words match.
-func (s strength) g() float64 {
-	if s.matched < 2 {
+// combined is the original strength of oxbow's rule: coverage × √BM25, if at least two words match.
+func (s strength) combined() float64 {
+	if s.matchedTerms < 2 {
 		return 0
 	}
 	return s.coverage * math.Sqrt(s.bm25)
@@ -96,78 +99,84 @@ func (s strength) g() float64 {
 
 // unitRule is a rule that only depends on one unit at a time.
 type unitRule struct {
-	m     *memory
-	fires func(m *memory, s strength) bool
+	memory *memory
+	fires  func(m *memory, s strength) bool
 }
 
-func (r *unitRule) ask(ctx context.Context, prompt string) (Decision, error) {
-	hits, err := r.m.plain(ctx, prompt)
+func (r *unitRule) decide(ctx context.Context, prompt string) (Decision, error) {
+	hits, err := r.memory.recallByBM25(ctx, prompt)
 	if err != nil {
 		return Decision{}, err
 	}
-	d := Decision{Answer: gate.Silence}
+	d := Decision{Answer: gate.AnswerSilence}
 	for _, h := range hits {
-		if h.Explanation != nil && r.fires(r.m, explainStrength(h.Explanation)) {
-			d.Answer = gate.Payload
-			d.Units = append(d.Units, r.m.ids[h.Entry.Name])
+		if h.Explanation != nil && r.fires(r.memory, explainStrength(h.Explanation)) {
+			d.Answer = gate.AnswerPayload
+			d.Units = append(d.Units, r.memory.unitIDs[h.Entry.Name])
 		}
 	}
 	return d, nil
 }
 
-// ours is a session in which oxbow decides. Its state records the shown text.
-type ours struct {
-	m     *memory
-	state inject.State
+// oxbowSession is a session in which oxbow decides. Its state records the shown text.
+type oxbowSession struct {
+	memory *memory
+	state  inject.ShownState
 }
 
-func newState() inject.State {
-	return inject.State{Shown: map[string]int{}, Prints: map[string]bool{}}
+func newState() inject.ShownState {
+	return inject.ShownState{Shown: map[string]int{}, Prints: map[string]bool{}}
 }
 
-func (o *ours) ask(ctx context.Context, prompt string) (Decision, error) {
+func (o *oxbowSession) decide(ctx context.Context, prompt string) (Decision, error) {
 	o.state.Prompt++
 	start := time.Now()
-	b, err := inject.ForPrompt(
+	b, err := inject.BlockForPrompt(
 		ctx,
-		inject.Prompt{Text: prompt, Client: client, Session: "this one", Now: o.m.Options().Clock(), State: o.state},
-		o.m.source,
+		inject.Prompt{
+			Text:    prompt,
+			Client:  clientName,
+			Session: "this one",
+			Now:     o.memory.Options().Clock(),
+			State:   o.state,
+		},
+		o.memory.source,
 	)
-	d := Decision{Answer: gate.Answer(b.Answer), Tokens: b.Tokens, Took: time.Since(start)}
+	d := Decision{Answer: gate.AnswerKind(b.Answer), Tokens: b.Tokens, Took: time.Since(start)}
 	if err != nil {
 		return Decision{}, err
 	}
 	if d.Answer == "" {
-		d.Answer = gate.Silence
+		d.Answer = gate.AnswerSilence
 	}
-	for _, s := range b.Shown {
-		d.Units = append(d.Units, o.m.ids[s.Name])
-		o.state.Shown[inject.Key(s)] = o.state.Prompt
+	for _, s := range b.ShownEntries {
+		d.Units = append(d.Units, o.memory.unitIDs[s.Name])
+		o.state.Shown[inject.EntryKey(s)] = o.state.Prompt
 	}
-	for _, p := range b.Prints {
+	for _, p := range b.Fingerprints {
 		o.state.Prints[p] = true
 	}
 	o.state.Tokens += b.Tokens
 	return d, nil
 }
 
-// calibrate sets the thresholds of the rules that have one for each memory.
-func (m *memory) calibrate(ctx context.Context) error {
+// calibrateThresholds sets the thresholds of the rules that have one for each memory.
+func (m *memory) calibrateThresholds(ctx context.Context) error {
 	var gs []float64
 	for _, d := range gate.Decoys() {
-		hits, err := m.plain(ctx, d.Text)
+		hits, err := m.recallByBM25(ctx, d.Text)
 		if err != nil {
 			return err
 		}
 		best := 0.0
 		for _, h := range hits {
-			best = max(best, explainStrength(h.Explanation).g())
+			best = max(best, explainStrength(h.Explanation).combined())
 		}
 		gs = append(gs, best)
 	}
 	slices.Sort(gs)
-	m.decoyed = gs[len(gs)*98/100]
-	c, _, err := m.source.Calibrate(ctx)
+	m.decoyThreshold = gs[len(gs)*98/100]
+	c, _, err := m.source.CalibrateFloor(ctx)
 	m.source.Floor = c.Floor
 	return err
 }

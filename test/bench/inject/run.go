@@ -13,45 +13,45 @@ import (
 
 // Options limit the measurement.
 type Options struct {
-	Stores   iter.Seq2[*Store, error] // iterated twice
-	Foreign  int                      // total number of foreign questions (0 means 1,000)
-	Variants int                      // number of stores that are also measured in other forms (0 means 20)
-	Progress func(store string)       // called after each store if it is not nil
+	Stores        iter.Seq2[*Store, error] // iterated twice
+	ForeignCount  int                      // total number of foreign questions (0 means 1,000)
+	VariantStores int                      // number of stores that are also measured in other forms (0 means 20)
+	Progress      func(store string)       // called after each store if it is not nil
 }
 
 // Result contains the results of the rules.
 type Result struct {
-	Stores int    `json:"stores"`
-	Units  int    `json:"units"`
-	Rows   []*Row `json:"rows"`
+	Stores int           `json:"stores"`
+	Units  int           `json:"units"`
+	Rows   []*RuleResult `json:"rows"`
 }
 
-// pool contains the answerable questions of all stores, and stores that serve as other
+// questionPool contains the answerable questions of all stores, and stores that serve as other
 // people.
-type pool struct {
-	asks   []Ask
-	stores int
-	others []*Store
+type questionPool struct {
+	questions   []Question
+	storeCount  int
+	otherStores []*Store
 }
 
-// maxOthers is the number of stores that are kept in memory to serve as other people.
-const maxOthers = 12
+// maxOtherStores is the number of stores that are kept in memory to serve as other people.
+const maxOtherStores = 12
 
 // Run runs the measurement.
 func Run(ctx context.Context, o Options) (*Result, error) {
-	p, err := gather(o.Stores)
+	p, err := gatherPool(o.Stores)
 	if err != nil {
 		return nil, err
 	}
-	if o.Foreign == 0 {
-		o.Foreign = 1000
+	if o.ForeignCount == 0 {
+		o.ForeignCount = 1000
 	}
-	if o.Variants == 0 {
-		o.Variants = 20
+	if o.VariantStores == 0 {
+		o.VariantStores = 20
 	}
 	res, rules := new(Result), Rules()
 	for _, r := range rules {
-		res.Rows = append(res.Rows, newRow(r.Name))
+		res.Rows = append(res.Rows, newRuleResult(r.Name))
 	}
 	for s, err := range o.Stores {
 		if err != nil {
@@ -60,14 +60,14 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		foreign := p.foreign(s, res.Stores, (o.Foreign+p.stores-1)/p.stores)
-		if err := s.within(ctx, rules, res.Rows, func(b *bench) error {
-			return b.plain(ctx, s, foreign, res.Stores)
+		foreign := p.foreignQuestions(s, res.Stores, (o.ForeignCount+p.storeCount-1)/p.storeCount)
+		if err := s.withMemory(ctx, rules, res.Rows, func(b *memoryBench) error {
+			return b.runUnmodified(ctx, s, foreign, res.Stores)
 		}); err != nil {
 			return nil, err
 		}
 		// Select stores from all over the set.
-		if (res.Stores+1)*o.Variants/p.stores > res.Stores*o.Variants/p.stores {
+		if (res.Stores+1)*o.VariantStores/p.storeCount > res.Stores*o.VariantStores/p.storeCount {
 			if err := p.runVariants(ctx, s, rules, res.Rows); err != nil {
 				return nil, err
 			}
@@ -79,35 +79,35 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		}
 	}
 	for _, r := range res.Rows {
-		r.Day = summarizeDay(r.spent)
+		r.Day = summarizeDay(r.dayDecisions)
 	}
 	return res, nil
 }
 
-// gather reads the pool.
-func gather(stores iter.Seq2[*Store, error]) (p pool, err error) {
+// gatherPool reads the pool.
+func gatherPool(stores iter.Seq2[*Store, error]) (p questionPool, err error) {
 	for s, err := range stores {
 		if err != nil {
 			return p, err
 		}
-		p.stores++
+		p.storeCount++
 		for _, a := range s.Asks {
 			if !a.Unanswerable && len(a.Right) > 0 {
-				p.asks = append(p.asks, a)
+				p.questions = append(p.questions, a)
 			}
 		}
-		if len(p.others) < maxOthers {
-			p.others = append(p.others, s)
+		if len(p.otherStores) < maxOtherStores {
+			p.otherStores = append(p.otherStores, s)
 		}
 	}
 	return p, nil
 }
 
-// foreign returns at most most questions from all over the pool that the store cannot
+// foreignQuestions returns at most most questions from all over the pool that the store cannot
 // answer.
-func (p *pool) foreign(s *Store, n, most int) []string {
+func (p *questionPool) foreignQuestions(s *Store, n, most int) []string {
 	var texts []string
-	for _, a := range p.asks {
+	for _, a := range p.questions {
 		if !slices.ContainsFunc(a.From, func(from string) bool { return s.Holds[from] }) {
 			texts = append(texts, a.Text)
 		}
@@ -122,53 +122,54 @@ func (p *pool) foreign(s *Store, n, most int) []string {
 	return some
 }
 
-// plain passes the questions of an unmodified store to the rules.
-func (b *bench) plain(ctx context.Context, s *Store, foreign []string, n int) error {
-	if err := b.askOwn(ctx, Own, s.Asks); err != nil {
+// runUnmodified passes the questions of an unmodified store to the rules.
+func (b *memoryBench) runUnmodified(ctx context.Context, s *Store, foreign []string, n int) error {
+	if err := b.askAnswerable(ctx, OwnQuestions, s.Asks); err != nil {
 		return err
 	}
-	var answered []Ask
+	var answered []Question
 	for _, q := range s.Asks {
 		if q.Unanswerable {
-			if err := b.runArm(ctx, Unanswerable, q.Text, nil); err != nil {
+			if err := b.askAllRules(ctx, UnanswerableQuestions, q.Text, nil); err != nil {
 				return err
 			}
 		} else if len(q.Right) > 0 {
 			answered = append(answered, q)
 		}
 	}
-	for a, prompts := range map[Arm][]string{Foreign: foreign, Orders: workOrders()} {
+	for a, prompts := range map[Arm][]string{ForeignQuestions: foreign, WorkOrders: workOrders()} {
 		for _, q := range prompts {
-			if err := b.runArm(ctx, a, q, nil); err != nil {
+			if err := b.askAllRules(ctx, a, q, nil); err != nil {
 				return err
 			}
 		}
 	}
-	if err := b.again(ctx, answered); err != nil {
+	if err := b.measureRepeats(ctx, answered); err != nil {
 		return err
 	}
-	return b.day(ctx, dayPrompts(rand.New(rand.NewPCG(1, uint64(n))), answered, foreign))
+	return b.runDay(ctx, dayPrompts(rand.New(rand.NewPCG(1, uint64(n))), answered, foreign))
 }
 
 // runVariants passes the questions of a store to the rules, with the store in its other forms.
-func (p *pool) runVariants(ctx context.Context, s *Store, rules []Rule, rows []*Row) error {
+func (p *questionPool) runVariants(ctx context.Context, s *Store, rules []Rule, rows []*RuleResult) error {
 	var others []*Store
-	for _, o := range p.others {
-		if o.Name != s.Name && !slices.ContainsFunc(s.Asks, func(a Ask) bool {
+	for _, o := range p.otherStores {
+		if o.Name != s.Name && !slices.ContainsFunc(s.Asks, func(a Question) bool {
 			return slices.ContainsFunc(a.From, func(from string) bool { return o.Holds[from] })
 		}) {
 			others = append(others, o)
 		}
 	}
 	if len(others) > 0 {
-		for a, v := range map[Arm]*Store{Switch: s.joinStores(others[0]), Marathon: s.beside(others)} {
-			if err := v.within(ctx, rules, rows, func(b *bench) error { return b.askOwn(ctx, a, s.Asks) }); err != nil {
+		for a, v := range map[Arm]*Store{MixedSessions: s.interleaveSessions(others[0]), LongSession: s.withLongSession(others)} {
+			if err := v.withMemory(ctx, rules, rows, func(b *memoryBench) error { return b.askAnswerable(ctx, a, s.Asks) }); err != nil {
 				return err
 			}
 		}
 	}
-	if s.In != inject.InNotes { // the output of tools is never a note
-		return s.asPrinted().within(ctx, rules, rows, func(b *bench) error { return b.askOwn(ctx, Tool, s.Asks) })
+	if s.In != inject.SourceNotes { // the output of tools is never a note
+		return s.withAnswersAsToolOutput().
+			withMemory(ctx, rules, rows, func(b *memoryBench) error { return b.askAnswerable(ctx, ToolOutput, s.Asks) })
 	}
 	return nil
 }

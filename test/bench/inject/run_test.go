@@ -28,27 +28,37 @@ func few(n int) iter.Seq2[*Store, error] {
 }
 
 func TestRun(t *testing.T) {
-	res, err := Run(t.Context(), Options{Stores: few(2), Foreign: 10, Variants: 1})
+	res, err := Run(t.Context(), Options{Stores: few(2), ForeignCount: 10, VariantStores: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := map[Arm]int{Own: 30, Foreign: 10, Orders: 2 * len(workOrders()), Unanswerable: 30, Again: 30, Paraphrase: 30,
-		Switch: 15, Marathon: 15, Tool: 15}
+	of := map[Arm]int{
+		OwnQuestions:          30,
+		ForeignQuestions:      10,
+		WorkOrders:            2 * len(workOrders()),
+		UnanswerableQuestions: 30,
+		RepeatedPrompts:       30,
+		ParaphrasedPrompts:    30,
+		MixedSessions:         15,
+		LongSession:           15,
+		ToolOutput:            15,
+	}
 	row := res.Rows[0]
 	for _, a := range Arms() {
-		if row.Arms[a].Of != of[a] {
-			t.Errorf("%s was put %d times, want %d", a, row.Arms[a].Of, of[a])
+		if row.PayloadCounts[a].Prompts != of[a] {
+			t.Errorf("%s was put %d times, want %d", a, row.PayloadCounts[a].Prompts, of[a])
 		}
 	}
-	if row.Arms[Own].In != 30 || row.Arms[Again].In != 30 || row.Arms[Marathon].In != 15 {
+	if row.PayloadCounts[OwnQuestions].Matches != 30 || row.PayloadCounts[RepeatedPrompts].Matches != 30 ||
+		row.PayloadCounts[LongSession].Matches != 15 {
 		t.Errorf(
 			"by any match, %d of 30 are right, %d of 30 come again, and %d of 15 are right beside a marathon; want all",
-			row.Arms[Own].In,
-			row.Arms[Again].In,
-			row.Arms[Marathon].In,
+			row.PayloadCounts[OwnQuestions].Matches,
+			row.PayloadCounts[RepeatedPrompts].Matches,
+			row.PayloadCounts[LongSession].Matches,
 		)
 	}
-	if res.Units != 2*turnsOfOne || res.Stores != 2 || row.Day.Prompts != 2*100 {
+	if res.Units != 2*turnsPerPerson || res.Stores != 2 || row.Day.Prompts != 2*100 {
 		t.Errorf("%d units in %d stores, %d prompts of days", res.Units, res.Stores, row.Day.Prompts)
 	}
 }
@@ -60,13 +70,13 @@ func TestForms(t *testing.T) {
 	for s := range few(2) {
 		ss = append(ss, s)
 	}
-	if n := len(ss[0].joinStores(ss[1]).Units); n != 2*turnsOfOne {
-		t.Errorf("joined, there are %d units, want %d", n, 2*turnsOfOne)
+	if n := len(ss[0].interleaveSessions(ss[1]).Units); n != 2*turnsPerPerson {
+		t.Errorf("joined, there are %d units, want %d", n, 2*turnsPerPerson)
 	}
-	if n := len(ss[0].beside(ss[1:]).Units); n != turnsOfOne+marathonTurns {
-		t.Errorf("beside a marathon, there are %d units, want %d", n, turnsOfOne+marathonTurns)
+	if n := len(ss[0].withLongSession(ss[1:]).Units); n != turnsPerPerson+longSessionTurns {
+		t.Errorf("beside a marathon, there are %d units, want %d", n, turnsPerPerson+longSessionTurns)
 	}
-	p := ss[0].asPrinted()
+	p := ss[0].withAnswersAsToolOutput()
 	i := slices.IndexFunc(p.Units, func(u Unit) bool { return u.Printed != "" })
 	if i < 0 || p.Units[i].Printed != ss[0].Units[i].Prompt || p.Units[i].Prompt == ss[0].Units[i].Prompt {
 		t.Errorf("printed, unit %d is %+v", i, p.Units[max(i, 0)])
@@ -75,7 +85,7 @@ func TestForms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := m.Get(t.Context(), "claude/"+fmt.Sprintf("s%04d/%04d", i/sessionTurns+1, i%sessionTurns+1))
+	e, err := m.Get(t.Context(), "claude/"+fmt.Sprintf("s%04d/%04d", i/turnsPerSession+1, i%turnsPerSession+1))
 	if err != nil || !strings.Contains(e.Content, p.Units[i].Printed) {
 		t.Errorf("the turn does not hold what was printed: %q, %v", e.Content, err)
 	}
@@ -93,8 +103,8 @@ func TestGenerate(t *testing.T) {
 	for s := range Generate(7) {
 		b = append(b, s)
 	}
-	if !reflect.DeepEqual(a, b) || len(a) != people {
-		t.Fatalf("%d and %d stores, which are not equal or not %d", len(a), len(b), people)
+	if !reflect.DeepEqual(a, b) || len(a) != personCount {
+		t.Fatalf("%d and %d stores, which are not equal or not %d", len(a), len(b), personCount)
 	}
 	seen := map[string]string{}
 	for _, s := range a {
@@ -109,7 +119,7 @@ func TestGenerate(t *testing.T) {
 			}
 			seen[q.Text] = s.Name
 		}
-		if s.In != inject.InSessions || len(s.Asks) != 2*15 {
+		if s.In != inject.SourceSessions || len(s.Asks) != 2*15 {
 			t.Errorf("%s has %d asks", s.Name, len(s.Asks))
 		}
 	}
@@ -129,7 +139,8 @@ func TestPrompts(t *testing.T) {
 		}
 		seen[strings.ToLower(o)] = true
 	}
-	if acks, work := splitOrders(all); len(all) < 300 || len(acks) < 60 || len(work) < 150 || len(pastedTexts()) < 20 {
+	if acks, work := splitAcknowledgements(all); len(all) < 300 || len(acks) < 60 || len(work) < 150 ||
+		len(pastedTexts()) < 20 {
 		t.Errorf("%d orders, %d short and %d long; %d pasted", len(all), len(acks), len(work), len(pastedTexts()))
 	}
 }

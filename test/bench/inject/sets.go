@@ -14,16 +14,16 @@ import (
 	"github.com/oxbow-memory/oxbow/test/bench/quality"
 )
 
-// Sets returns the names of the supported sets.
-func Sets() []string { return []string{"longmemeval", "beam", "locomo"} }
+// SetNames returns the names of the supported sets.
+func SetNames() []string { return []string{"longmemeval", "beam", "locomo"} }
 
-// Read yields the stores of a source. It yields at most one error, as the last value.
-func Read(src *quality.Source) iter.Seq2[*Store, error] {
+// ReadStores yields the stores of a source. It yields at most one error, as the last value.
+func ReadStores(src *quality.Source) iter.Seq2[*Store, error] {
 	return func(yield func(*Store, error) bool) {
 		read := map[string]iter.Seq2[*Store, error]{
-			"longmemeval": each(src.Questions(), ofQuestion),
-			"beam":        each(src.Chats(), ofChat),
-			"locomo":      each(src.Talks(), ofTalk),
+			"longmemeval": eachStore(src.Questions(), storeFromQuestion),
+			"beam":        eachStore(src.Chats(), storeFromChat),
+			"locomo":      eachStore(src.Conversations(), storeFromConversation),
 		}[src.Set.Name]
 		if read == nil {
 			yield(nil, fmt.Errorf("%s is no set of talk", src.Set.Title))
@@ -31,7 +31,7 @@ func Read(src *quality.Source) iter.Seq2[*Store, error] {
 		}
 		for s, err := range read {
 			if d := new(quality.DataError); errors.As(err, &d) {
-				d.From = src.Set.From
+				d.URL = src.Set.From
 			}
 			if !yield(s, err) {
 				return
@@ -40,8 +40,8 @@ func Read(src *quality.Source) iter.Seq2[*Store, error] {
 	}
 }
 
-// each calls of for each value and its number, starting at 1, and yields the resulting store.
-func each[T any](all iter.Seq2[T, error], of func(T, int) *Store) iter.Seq2[*Store, error] {
+// eachStore calls of for each value and its number, starting at 1, and yields the resulting store.
+func eachStore[T any](all iter.Seq2[T, error], of func(T, int) *Store) iter.Seq2[*Store, error] {
 	return func(yield func(*Store, error) bool) {
 		n := 0
 		for v, err := range all {
@@ -57,16 +57,21 @@ func each[T any](all iter.Seq2[T, error], of func(T, int) *Store) iter.Seq2[*Sto
 	}
 }
 
-// ofQuestion returns the haystack of a LongMemEval question.
-func ofQuestion(q *quality.Question, _ int) *Store {
-	s := &Store{Name: q.ID, In: inject.InSessions, Holds: map[string]bool{}}
-	ask := Ask{Text: q.Text, Right: map[string]bool{}, From: q.Answers, Unanswerable: strings.HasSuffix(q.ID, "_abs")}
+// storeFromQuestion returns the haystack of a LongMemEval question.
+func storeFromQuestion(q *quality.Question, _ int) *Store {
+	s := &Store{Name: q.ID, In: inject.SourceSessions, Holds: map[string]bool{}}
+	ask := Question{
+		Text:         q.Text,
+		Right:        map[string]bool{},
+		From:         q.Answers,
+		Unanswerable: strings.HasSuffix(q.ID, "_abs"),
+	}
 	for _, chat := range q.Sessions {
 		s.Holds[chat.ID] = true
 		first := len(s.Units)
 		for i, t := range chat.Turns {
 			id := fmt.Sprintf("%s#%d", chat.ID, i)
-			s.say(first, t.Role, t.Text)
+			s.addMessage(first, t.Role, t.Text)
 			if len(s.Units) > 0 {
 				u := &s.Units[len(s.Units)-1]
 				if u.ID == "" {
@@ -80,13 +85,13 @@ func ofQuestion(q *quality.Question, _ int) *Store {
 			}
 		}
 	}
-	s.Asks = []Ask{ask}
+	s.Asks = []Question{ask}
 	return s
 }
 
-// say adds a message. A unit begins with each message of the person, and with a session's first message. The
+// addMessage adds a message. A unit begins with each message of the person, and with a session's first message. The
 // first message of this session begins unit first.
-func (s *Store) say(first int, role, text string) {
+func (s *Store) addMessage(first int, role, text string) {
 	switch {
 	case role == "user":
 		s.Units = append(s.Units, Unit{Prompt: text})
@@ -98,13 +103,13 @@ func (s *Store) say(first int, role, text string) {
 	u.Reply = strings.TrimPrefix(u.Reply+"\n\n"+text, "\n\n")
 }
 
-// ofChat returns a BEAM chat as one session.
-func ofChat(c *quality.Chat, n int) *Store {
-	s := &Store{Name: fmt.Sprintf("chat %d", n), In: inject.InSessions}
+// storeFromChat returns a BEAM chat as one session.
+func storeFromChat(c *quality.Chat, n int) *Store {
+	s := &Store{Name: fmt.Sprintf("chat %d", n), In: inject.SourceSessions}
 	s.Holds = map[string]bool{s.Name: true}
 	unit := map[int]string{} // by message ID
 	for i, m := range c.Messages {
-		s.say(0, m.Role, m.Text)
+		s.addMessage(0, m.Role, m.Text)
 		u := &s.Units[len(s.Units)-1]
 		if u.ID == "" {
 			u.ID = strconv.Itoa(m.ID)
@@ -114,7 +119,7 @@ func ofChat(c *quality.Chat, n int) *Store {
 		unit[m.ID] = u.ID
 	}
 	for _, q := range c.Questions {
-		ask := Ask{
+		ask := Question{
 			Text:         q.Text,
 			Right:        map[string]bool{},
 			From:         []string{s.Name},
@@ -130,19 +135,19 @@ func ofChat(c *quality.Chat, n int) *Store {
 	return s
 }
 
-// ofTalk returns a LoCoMo conversation with each turn as a note. Its adversarial questions
+// storeFromConversation returns a LoCoMo conversation with each turn as a note. Its adversarial questions
 // are about subjects of the conversation, but have no answer.
-func ofTalk(t *quality.Talk, n int) *Store {
-	s := &Store{Name: fmt.Sprintf("talk %d", n), In: inject.InNotes}
+func storeFromConversation(t *quality.Conversation, n int) *Store {
+	s := &Store{Name: fmt.Sprintf("talk %d", n), In: inject.SourceNotes}
 	s.Holds = map[string]bool{s.Name: true}
 	for i, e := range t.Turns {
 		s.Units = append(s.Units, Unit{ID: e.ID, Prompt: e.Text, Time: e.Date.Add(time.Duration(i) * time.Second)})
 	}
 	for _, a := range t.Asks {
-		s.Asks = append(s.Asks, Ask{Text: a.Text, Right: a.Turns, From: []string{s.Name}})
+		s.Asks = append(s.Asks, Question{Text: a.Text, Right: a.Turns, From: []string{s.Name}})
 	}
 	for _, a := range t.Adversarial {
-		s.Asks = append(s.Asks, Ask{Text: a.Text, From: []string{s.Name}, Unanswerable: true})
+		s.Asks = append(s.Asks, Question{Text: a.Text, From: []string{s.Name}, Unanswerable: true})
 	}
 	return s
 }

@@ -62,12 +62,12 @@ q2_abs of sessions holds [a]
   ?! What did Ben buy? [] of [talk 1]
 `,
 	} {
-		src, err := quality.FindOne(published, ".", name)
+		src, err := quality.FindSource(published, ".", name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var b strings.Builder
-		for s, err := range Read(src) {
+		for s, err := range ReadStores(src) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,8 +106,8 @@ q2_abs of sessions holds [a]
 
 // TestForeign tests that a store gets no foreign question that it can answer.
 func TestForeign(t *testing.T) {
-	p := pool{
-		asks: []Ask{
+	p := questionPool{
+		questions: []Question{
 			{Text: "one", From: []string{"a"}},
 			{Text: "two", From: []string{"b", "c"}},
 			{Text: "three", From: []string{"d"}},
@@ -115,10 +115,10 @@ func TestForeign(t *testing.T) {
 		},
 	}
 	s := &Store{Holds: map[string]bool{"c": true}}
-	if got := p.foreign(s, 0, 10); !slices.Equal(got, []string{"one", "three", "four"}) {
+	if got := p.foreignQuestions(s, 0, 10); !slices.Equal(got, []string{"one", "three", "four"}) {
 		t.Errorf("foreign are %q", got)
 	}
-	if got := p.foreign(s, 1, 2); !slices.Equal(got, []string{"three", "four"}) {
+	if got := p.foreignQuestions(s, 1, 2); !slices.Equal(got, []string{"three", "four"}) {
 		t.Errorf("two foreign from the second on are %q", got)
 	}
 }

@@ -22,7 +22,7 @@ type Store struct {
 	Name  string
 	In    string // inject.InSessions if a unit is a turn, inject.InNotes if it is an entry
 	Units []Unit
-	Asks  []Ask
+	Asks  []Question
 	Holds map[string]bool // sources of the units; a question with none of these sources is foreign
 }
 
@@ -36,25 +36,25 @@ type Unit struct {
 	Time    time.Time
 }
 
-// Ask is a question.
-type Ask struct {
+// Question is a question.
+type Question struct {
 	Text         string
 	Right        map[string]bool // IDs of the units that answer it
 	From         []string        // sources of these units, as in Holds
 	Unanswerable bool            // the store covers the subject, but has no answer
 }
 
-// client is the client name of all turns.
-const client = "claude"
+// clientName is the client name of all turns.
+const clientName = "claude"
 
 // memory is an open memory with the units of a store.
 type memory struct {
 	*oxbow.Memory
-	source  inject.Source
-	ids     map[string]string // IDs of the units by the names of their entries
-	decoyed float64           // 98th percentile of the BM25 strengths of the decoys
+	source         inject.MemorySource
+	unitIDs        map[string]string // IDs of the units by the names of their entries
+	decoyThreshold float64           // 98th percentile of the BM25 strengths of the decoys
 
-	hits struct { // hits of the last prompt
+	lastHits struct { // hits of the last prompt
 		prompt string
 		found  []oxbow.Hit
 	}
@@ -70,15 +70,15 @@ func (s *Store) openMemory(ctx context.Context) (*memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &memory{Memory: own, source: inject.Source{In: s.In, Memory: own}, ids: map[string]string{}}
+	m := &memory{Memory: own, source: inject.MemorySource{Kind: s.In, Memory: own}, unitIDs: map[string]string{}}
 	put := m.putTurns
-	if s.In == inject.InNotes {
+	if s.In == inject.SourceNotes {
 		put = m.putNotes
 	}
 	if err := put(ctx, s.Units); err != nil {
 		return nil, errors.Join(fmt.Errorf("making the memory of %s: %w", s.Name, err), own.Close())
 	}
-	if err := m.calibrate(ctx); err != nil {
+	if err := m.calibrateThresholds(ctx); err != nil {
 		return nil, errors.Join(err, own.Close())
 	}
 	return m, nil
@@ -88,7 +88,7 @@ func (m *memory) putNotes(ctx context.Context, units []Unit) error {
 	ops := make([]oxbow.Op, len(units))
 	for i, u := range units {
 		name := fmt.Sprintf("n%05d", i+1)
-		m.ids[name] = u.ID
+		m.unitIDs[name] = u.ID
 		ops[i] = oxbow.Add{Name: name, Kind: oxbow.Archive, Content: u.Prompt, Created: u.Time}
 	}
 	return m.Apply(ctx, ops...)
@@ -106,16 +106,16 @@ func (m *memory) putTurns(ctx context.Context, units []Unit) error {
 		}
 		name := sessions[u.Session]
 		turns[name]++
-		m.ids[fmt.Sprintf("%s/%s/%04d", client, name, turns[name])] = u.ID
+		m.unitIDs[fmt.Sprintf("%s/%s/%04d", clientName, name, turns[name])] = u.ID
 		events = append(events, u.sessionEvents(name, fmt.Sprint(i))...)
 	}
 	a := &session.Archive{Memory: m.Memory}
-	if _, err := a.Add(ctx, events); err != nil {
+	if _, err := a.AddEvents(ctx, events); err != nil {
 		return err
 	}
-	for name := range maps.Keys(m.ids) {
+	for name := range maps.Keys(m.unitIDs) {
 		if _, err := m.Get(ctx, name); err != nil {
-			return fmt.Errorf("unit %s is no turn: %w", m.ids[name], err)
+			return fmt.Errorf("unit %s is no turn: %w", m.unitIDs[name], err)
 		}
 	}
 	return nil
@@ -123,21 +123,21 @@ func (m *memory) putTurns(ctx context.Context, units []Unit) error {
 
 // sessionEvents returns the events that a client reports for the unit.
 func (u *Unit) sessionEvents(name, turn string) []session.Event {
-	e := session.Event{Client: client, Session: name, Turn: turn, Time: u.Time}
+	e := session.Event{Client: clientName, Session: name, Turn: turn, Time: u.Time}
 	prompt := e
 	reply := e
 	call := e
-	prompt.Kind, prompt.Text = session.Prompt, u.Prompt // "" if the chat begins with a message of the program
+	prompt.Kind, prompt.Text = session.KindPrompt, u.Prompt // "" if the chat begins with a message of the program
 	es := []session.Event{prompt}
 	if u.Printed != "" {
-		call.Kind = session.Called
+		call.Kind = session.KindCall
 		call.ID = "c" + turn
 		call.Time = u.Time.Add(time.Second)
-		call.Call = &session.Call{Tool: "Bash", Command: "cat notes", Failed: true, Output: u.Printed}
+		call.Call = &session.ToolCall{Tool: "Bash", Command: "cat notes", Failed: true, Output: u.Printed}
 		es = append(es, call)
 	}
 	if u.Reply != "" {
-		reply.Kind = session.Text
+		reply.Kind = session.KindText
 		reply.ID = "r" + turn
 		reply.Text = u.Reply
 		reply.Time = u.Time.Add(2 * time.Second)
@@ -146,20 +146,20 @@ func (u *Unit) sessionEvents(name, turn string) []session.Event {
 	return es
 }
 
-// shown is the maximum number of units that are shown for a prompt.
-const shown = 3
+// maxShownUnits is the maximum number of units that are shown for a prompt.
+const maxShownUnits = 3
 
-// plain returns the first hits for a prompt by BM25 only, without the additions of the
+// recallByBM25 returns the first hits for a prompt by BM25 only, without the additions of the
 // default ranking, with explanations.
-func (m *memory) plain(ctx context.Context, prompt string) ([]oxbow.Hit, error) {
-	if m.hits.prompt == prompt && prompt != "" {
-		return m.hits.found, nil
+func (m *memory) recallByBM25(ctx context.Context, prompt string) ([]oxbow.Hit, error) {
+	if m.lastHits.prompt == prompt && prompt != "" {
+		return m.lastHits.found, nil
 	}
 	found, err := m.Recall(
 		ctx,
-		oxbow.Query{Text: prompt, Filter: m.source.Filter, Limit: shown, Explain: true, Rank: oxbow.RankSeed},
+		oxbow.Query{Text: prompt, Filter: m.source.Filter, Limit: maxShownUnits, Explain: true, Rank: oxbow.RankSeed},
 	)
-	m.hits.prompt, m.hits.found = prompt, found
+	m.lastHits.prompt, m.lastHits.found = prompt, found
 	return found, err
 }
 

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// joinStores mixes the sessions of two stores, so that each session begins with one subject and continues with
-// another. If s has only one session, joinStores inserts pieces of the other store's session into that session.
-func (s *Store) joinStores(o *Store) *Store {
+// interleaveSessions mixes the sessions of two stores, so that each session begins with one subject and continues with
+// another. If s has only one session, interleaveSessions inserts pieces of the other store's session into that session.
+func (s *Store) interleaveSessions(o *Store) *Store {
 	j := *s
 	j.Units = nil
 	const piece = 4 // consecutive units of one store
@@ -33,12 +33,12 @@ func (s *Store) joinStores(o *Store) *Store {
 	return &j
 }
 
-// marathonTurns is the number of turns in the long session.
-const marathonTurns = 1500
+// longSessionTurns is the number of turns in the long session.
+const longSessionTurns = 1500
 
-// beside returns the store with an additional long session of other people's turns, which
+// withLongSession returns the store with an additional long session of other people's turns, which
 // are repeated if there are too few.
-func (s *Store) beside(others []*Store) *Store {
+func (s *Store) withLongSession(others []*Store) *Store {
 	j := *s
 	j.Units = append([]Unit(nil), s.Units...)
 	var all []Unit
@@ -49,7 +49,7 @@ func (s *Store) beside(others []*Store) *Store {
 		return &j
 	}
 	first := s.Units[0].Time.Add(-time.Hour)
-	for n := range marathonTurns {
+	for n := range longSessionTurns {
 		u := all[n%len(all)]
 		u.ID = fmt.Sprintf("marathon %d", n)
 		u.Session = "marathon"
@@ -59,9 +59,9 @@ func (s *Store) beside(others []*Store) *Store {
 	return &j
 }
 
-// asPrinted returns the store with each answering unit replaced by a unit in which only a
+// withAnswersAsToolOutput returns the store with each answering unit replaced by a unit in which only a
 // failed command printed the text.
-func (s *Store) asPrinted() *Store {
+func (s *Store) withAnswersAsToolOutput() *Store {
 	right := map[string]bool{}
 	for _, a := range s.Asks {
 		for id := range a.Right {

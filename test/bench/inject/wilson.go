@@ -4,35 +4,35 @@ package inject
 
 import "math"
 
-// Count is the number of prompts, and the number of prompts that match.
-type Count struct {
-	Of int `json:"n"`
-	In int `json:"in"`
+// MatchCount is the number of prompts, and the number of prompts that match.
+type MatchCount struct {
+	Prompts int `json:"n"`
+	Matches int `json:"in"`
 }
 
-func (c *Count) add(in bool) {
-	c.Of++
+func (c *MatchCount) addPrompt(in bool) {
+	c.Prompts++
 	if in {
-		c.In++
+		c.Matches++
 	}
 }
 
 // Share returns the share of matches, or 0 if nothing was counted.
-func (c Count) Share() float64 {
-	if c.Of == 0 {
+func (c MatchCount) Share() float64 {
+	if c.Prompts == 0 {
 		return 0
 	}
-	return float64(c.In) / float64(c.Of)
+	return float64(c.Matches) / float64(c.Prompts)
 }
 
-// Interval returns Wilson's 95 % interval of the share (Wilson, Probable inference, 1927),
+// ConfidenceInterval returns Wilson's 95 % interval of the share (Wilson, Probable inference, 1927),
 // which assumes independent prompts. It returns 0 and 1 if nothing was counted.
-func (c Count) Interval() (low, high float64) {
-	if c.Of == 0 {
+func (c MatchCount) ConfidenceInterval() (low, high float64) {
+	if c.Prompts == 0 {
 		return 0, 1
 	}
 	const z = 1.959964
-	n, p := float64(c.Of), c.Share()
+	n, p := float64(c.Prompts), c.Share()
 	middle := (p + z*z/(2*n)) / (1 + z*z/n)
 	half := z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
 	return max(0, middle-half), min(1, middle+half)

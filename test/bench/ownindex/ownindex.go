@@ -37,45 +37,45 @@ type Hit struct {
 
 // Engine is an index that was filled for one way to search.
 type Engine struct {
-	way string
-	n   uint64
-	x   *index.Searcher
+	way       string
+	textCount uint64
+	searcher  *index.Searcher
 
-	begin map[string][]string // caches terms by prefix, because finding them is not measured
+	termsByPrefix map[string][]string // caches terms by prefix, because finding them is not measured
 }
 
-// A prefix consists of the first prefixBytes bytes of a word, and at most prefixTerms terms with this
+// A prefix consists of the first prefixBytes bytes of a word, and at most maxPrefixTerms terms with this
 // prefix are searched for.
 const (
-	prefixBytes = 4
-	prefixTerms = 40
+	prefixBytes    = 4
+	maxPrefixTerms = 40
 )
 
-// prefixedTerms returns the alphabetically first prefixTerms terms that have the same prefix as word.
+// prefixedTerms returns the alphabetically first maxPrefixTerms terms that have the same prefix as word.
 func (e *Engine) prefixedTerms(word string) []string {
 	prefix := word[:min(len(word), prefixBytes)]
-	terms, ok := e.begin[prefix]
+	terms, ok := e.termsByPrefix[prefix]
 	if !ok {
-		for t := range e.x.Terms(prefix) {
+		for t := range e.searcher.TermsWithPrefix(prefix) {
 			terms = append(terms, t)
 		}
 		slices.Sort(terms)
-		terms = terms[:min(len(terms), prefixTerms)]
-		e.begin[prefix] = terms
+		terms = terms[:min(len(terms), maxPrefixTerms)]
+		e.termsByPrefix[prefix] = terms
 	}
 	return terms
 }
 
 const (
-	inTen     = "\x00ten"
-	inHundred = "\x00hundred"
+	termInTen     = "\x00ten"
+	termInHundred = "\x00hundred"
 )
 
-// memory is a file in main memory.
-type memory []byte
+// memoryFile is a file in main memory.
+type memoryFile []byte
 
 // WriteAt implements [io.WriterAt].
-func (f *memory) WriteAt(b []byte, at int64) (int, error) {
+func (f *memoryFile) WriteAt(b []byte, at int64) (int, error) {
 	if more := int(at) + len(b) - len(*f); more > 0 {
 		*f = append(*f, make([]byte, more)...)
 	}
@@ -84,26 +84,26 @@ func (f *memory) WriteAt(b []byte, at int64) (int, error) {
 
 // document returns the index document for a text.
 func (t Texts) document(i int) *index.Document {
-	d := index.Words(uint64(i), t.Words(i))
+	d := index.DocumentOfWords(uint64(i), t.Words(i))
 	d.Created = int64(i)
 	if i%10 == 3 {
-		d.Terms = append(d.Terms, index.Term{Text: inTen, TF: 1})
+		d.Terms = append(d.Terms, index.Term{Text: termInTen, TF: 1})
 	}
 	if i%100 == 7 {
-		d.Terms = append(d.Terms, index.Term{Text: inHundred, TF: 1})
+		d.Terms = append(d.Terms, index.Term{Text: termInHundred, TF: 1})
 	}
 	return &d
 }
 
 // New fills an index for a way to search.
 func New(t Texts, way string) (*Engine, error) {
-	e := &Engine{way: way, n: uint64(t.N), begin: map[string][]string{}}
+	e := &Engine{way: way, textCount: uint64(t.N), termsByPrefix: map[string][]string{}}
 	x := index.New(index.Params{})
 	first := t.N
 	if way == "worn" {
 		first = t.N * 7 / 8
 	}
-	x.Fill(func(yield func(*index.Document) bool) {
+	x.FillEmpty(func(yield func(*index.Document) bool) {
 		for i := range first {
 			if !yield(t.document(i)) {
 				return
@@ -112,9 +112,9 @@ func New(t Texts, way string) (*Engine, error) {
 	}, nil)
 	switch way {
 	case "worn":
-		wear(x, t, first)
+		addInSegments(x, t, first)
 	case "opened":
-		var f memory
+		var f memoryFile
 		size, err := x.Searcher().WriteSnapshot(&f, 0)
 		if err != nil {
 			return nil, err
@@ -124,13 +124,13 @@ func New(t Texts, way string) (*Engine, error) {
 			return nil, err
 		}
 	}
-	e.x = x.Searcher()
+	e.searcher = x.Searcher()
 	return e, nil
 }
 
-// wear adds the texts from number first on: 500 at a time, and the last 20 one by one. Before these 20,
+// addInSegments adds the texts from number first on: 500 at a time, and the last 20 one by one. Before these 20,
 // it deletes every eleventh text.
-func wear(x *index.Index, t Texts, first int) {
+func addInSegments(x *index.Index, t Texts, first int) {
 	var some []index.Change
 	for i := first; i < t.N-20; i++ {
 		some = append(some, index.Change{ID: uint64(i), Document: t.document(i)})
@@ -143,40 +143,42 @@ func wear(x *index.Index, t Texts, first int) {
 		some = append(some, index.Change{ID: uint64(i)})
 	}
 	x.Apply(some...)
-	x.Wait()
+	x.WaitForMerges()
 	for i := max(first, t.N-20); i < t.N; i++ {
 		x.Put(*t.document(i))
 	}
-	x.Wait()
+	x.WaitForMerges()
 }
 
 // Search returns the number of texts that it found, at most limit.
-func (e *Engine) Search(words []string, limit int) int { return len(e.x.Search(e.query(words, limit))) }
+func (e *Engine) Search(words []string, limit int) int {
+	return len(e.searcher.Search(e.buildQuery(words, limit)))
+}
 
 // Hits returns the texts that Search counts.
 func (e *Engine) Hits(words []string, limit int) []Hit {
 	var hits []Hit
-	for _, h := range e.x.Search(e.query(words, limit)) {
+	for _, h := range e.searcher.Search(e.buildQuery(words, limit)) {
 		hits = append(hits, Hit{h.ID, h.Score})
 	}
 	return hits
 }
 
-func (e *Engine) query(words []string, limit int) index.Query {
-	q := index.Query{Terms: index.Any(words), Limit: limit}
+func (e *Engine) buildQuery(words []string, limit int) index.Query {
+	q := index.Query{Terms: index.TermsForWords(words), Limit: limit}
 	switch e.way {
 	case "prefix":
-		q.Terms = append(q.Terms, index.Any(e.prefixedTerms(words[len(words)-1]))...)
+		q.Terms = append(q.Terms, index.TermsForWords(e.prefixedTerms(words[len(words)-1]))...)
 	case "held":
-		q.Filter = []index.Clause{{Terms: []string{inTen}}}
+		q.Conditions = []index.TermCondition{{Terms: []string{termInTen}}}
 	case "rare":
-		q.Filter = []index.Clause{{Terms: []string{inHundred}}}
+		q.Conditions = []index.TermCondition{{Terms: []string{termInHundred}}}
 	case "lacked":
-		q.Filter = []index.Clause{{Terms: []string{inTen}, Not: true}}
+		q.Conditions = []index.TermCondition{{Terms: []string{termInTen}, IsNegated: true}}
 	case "newest":
-		q.Range = &index.Range{From: int64(e.n - e.n/10), To: int64(e.n)}
+		q.CreatedRange = &index.TimeRange{First: int64(e.textCount - e.textCount/10), Last: int64(e.textCount)}
 	case "allowed":
-		q.Accept = func(id uint64) bool { return id%2 == 0 }
+		q.AcceptDocument = func(id uint64) bool { return id%2 == 0 }
 	}
 	return q
 }

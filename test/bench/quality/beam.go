@@ -67,8 +67,8 @@ func (s *chatSources) UnmarshalJSON(b []byte) error {
 	return add(v)
 }
 
-// beamDate is the format of a time_anchor.
-const beamDate = "January-02-2006"
+// beamDateFormat is the format of a time_anchor.
+const beamDateFormat = "January-02-2006"
 
 // Chat is a BEAM chat with its questions.
 type Chat struct {
@@ -92,12 +92,12 @@ type ChatQuestion struct {
 	Sources []int
 }
 
-func (p *publishedChat) chat() (*Chat, error) {
+func (p *publishedChat) toChat() (*Chat, error) {
 	if len(p.Messages) == 0 {
 		return nil, errors.New("has no messages")
 	}
 	c := new(Chat)
-	date := undated
+	date := defaultDate
 	known := map[int]bool{}
 	for i, m := range p.Messages {
 		if m.Role == "" || known[m.ID] {
@@ -105,7 +105,7 @@ func (p *publishedChat) chat() (*Chat, error) {
 		}
 		known[m.ID] = true
 		if m.Anchor != "" {
-			day, err := time.Parse(beamDate, m.Anchor)
+			day, err := time.Parse(beamDateFormat, m.Anchor)
 			if err != nil {
 				return nil, fmt.Errorf("message %d: its time_anchor is not like March-15-2024: %w", i+1, err)
 			}
@@ -146,11 +146,11 @@ func (c *Chat) makeCases() (cs []Case, lost int) {
 	}
 	for _, q := range c.Questions {
 		groups := []string{strings.ReplaceAll(q.Ability, "_", " ")}
-		turn, pair := Ask{
+		turn, pair := CaseQuestion{
 			Text:   q.Text,
 			Groups: groups,
 			Right:  map[string]bool{},
-		}, Ask{Text: q.Text, Groups: groups, Right: map[string]bool{}}
+		}, CaseQuestion{Text: q.Text, Groups: groups, Right: map[string]bool{}}
 		for _, id := range q.Sources {
 			turn.Right[strconv.Itoa(id)] = true
 			if known[id] == "" {
@@ -169,8 +169,8 @@ func (c *Chat) makeCases() (cs []Case, lost int) {
 	return []Case{pairs, turns}, lost
 }
 
-// findBEAM returns a source for each file of chats in the directory.
-func findBEAM(fsys fs.FS, _, dir string) [][]string {
+// findBEAMFiles returns a source for each file of chats in the directory.
+func findBEAMFiles(fsys fs.FS, _, dir string) [][]string {
 	var names []string
 	in, _ := fs.ReadDir(fsys, dir) // ignore the error: an unreadable directory has no files
 	for _, d := range in {
@@ -180,7 +180,7 @@ func findBEAM(fsys fs.FS, _, dir string) [][]string {
 			names = append(names, n)
 		}
 	}
-	return each(fsys, dir, names...)
+	return singleFileSources(fsys, dir, names...)
 }
 
 // Chats yields the chats in the file of a BEAM source. It yields at most one error, as the
@@ -192,7 +192,7 @@ func (s *Source) Chats() iter.Seq2[*Chat, error] {
 			n++
 			var c *Chat
 			if err == nil {
-				c, err = p.chat()
+				c, err = p.toChat()
 				if err != nil {
 					err = fmt.Errorf("chat %d: %w", n, err)
 				}
@@ -208,8 +208,8 @@ func (s *Source) Chats() iter.Seq2[*Chat, error] {
 	}
 }
 
-// beam yields two cases for each chat, one made of exchanges and one made of messages.
-func beam(s *Source) iter.Seq2[Case, error] {
+// beamCases yields two cases for each chat, one made of exchanges and one made of messages.
+func beamCases(s *Source) iter.Seq2[Case, error] {
 	return func(yield func(Case, error) bool) {
 		for chat, err := range s.Chats() {
 			if err != nil {
@@ -217,7 +217,7 @@ func beam(s *Source) iter.Seq2[Case, error] {
 				return
 			}
 			cs, lost := chat.makeCases()
-			s.note("sources that name no message count as not found: %d", lost)
+			s.countAnomaly("sources that name no message count as not found: %d", lost)
 			for _, c := range cs {
 				if len(c.Asks) > 0 && !yield(c, nil) {
 					return

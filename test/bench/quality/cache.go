@@ -21,12 +21,12 @@ type Cache struct{ FS vfs.FS }
 // numbers as little-endian float32.
 const cacheMagic = "oxbow vector 1\n"
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+var castagnoliTable = crc32.MakeTable(crc32.Castagnoli)
 
-// maxVector limits the number of bytes read from a file. No model returns longer vectors.
-const maxVector = 1 << 20
+// maxVectorFileBytes limits the number of bytes read from a file. No model returns longer vectors.
+const maxVectorFileBytes = 1 << 20
 
-func cacheName(endpoint, model, text string) string {
+func cacheFileName(endpoint, model, text string) string {
 	h := sha256.New()
 	for _, s := range []string{endpoint, model, text} {
 		h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(s))))
@@ -38,7 +38,7 @@ func cacheName(endpoint, model, text string) string {
 
 // Get implements [vectors.Cache]: it returns the vector of a text, or nil.
 func (c *Cache) Get(endpoint, model, text string) []float32 {
-	b, err := vfs.ReadFile(c.FS, cacheName(endpoint, model, text), maxVector)
+	b, err := vfs.ReadFile(c.FS, cacheFileName(endpoint, model, text), maxVectorFileBytes)
 	if err != nil {
 		return nil
 	}
@@ -51,7 +51,7 @@ func decodeVector(b []byte) []float32 {
 	if !hasNumbers || string(b[:len(cacheMagic)]) != cacheMagic {
 		return nil
 	}
-	if binary.LittleEndian.Uint32(b[len(cacheMagic):]) != crc32.Checksum(b[n:], castagnoli) {
+	if binary.LittleEndian.Uint32(b[len(cacheMagic):]) != crc32.Checksum(b[n:], castagnoliTable) {
 		return nil
 	}
 	v := make([]float32, 0, (len(b)-n)/4)
@@ -70,13 +70,13 @@ func encodeVector(v []float32) []byte {
 	for _, x := range v {
 		numbers = binary.LittleEndian.AppendUint32(numbers, math.Float32bits(x))
 	}
-	b := binary.LittleEndian.AppendUint32([]byte(cacheMagic), crc32.Checksum(numbers, castagnoli))
+	b := binary.LittleEndian.AppendUint32([]byte(cacheMagic), crc32.Checksum(numbers, castagnoliTable))
 	return append(b, numbers...)
 }
 
 // Put implements [vectors.Cache]: it stores the vector of a text.
 func (c *Cache) Put(endpoint, model, text string, v []float32) error {
-	name := cacheName(endpoint, model, text)
+	name := cacheFileName(endpoint, model, text)
 	if err := c.FS.MkdirAll(name[:2], 0o700); err != nil {
 		return err
 	}

@@ -22,8 +22,8 @@ type Entry struct {
 	Date time.Time
 }
 
-// Ask is a question with the IDs of the entries that answer it.
-type Ask struct {
+// CaseQuestion is a question with the IDs of the entries that answer it.
+type CaseQuestion struct {
 	Text   string
 	Groups []string // groups of questions to which the question belongs
 	Right  map[string]bool
@@ -34,11 +34,11 @@ type Ask struct {
 type Case struct {
 	Unit    string // kind of its entries: sessions, turns or abstracts
 	Entries []Entry
-	Asks    []Ask
+	Asks    []CaseQuestion
 }
 
-// undated is the date of entries in sets without dates.
-var undated = time.Date(2020, 1, 1, 12, 0, 0, 0, time.UTC)
+// defaultDate is the date of entries in sets without dates.
+var defaultDate = time.Date(2020, 1, 1, 12, 0, 0, 0, time.UTC)
 
 // memory is a memory with the entries of a case.
 type memory struct {
@@ -46,8 +46,8 @@ type memory struct {
 	ids map[string]string // IDs in the set, by name
 }
 
-// remember writes the entries into a new memory, each at its date. The caller must close it.
-func remember(ctx context.Context, es []Entry, ranking string) (*memory, error) {
+// createMemory writes the entries into a new memory, each at its date. The caller must close it.
+func createMemory(ctx context.Context, es []Entry, ranking string) (*memory, error) {
 	var now time.Time
 	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Ranking: ranking, Clock: func() time.Time {
 		return now
@@ -73,12 +73,17 @@ func remember(ctx context.Context, es []Entry, ranking string) (*memory, error) 
 	return h, nil
 }
 
-// shownTurns is the number of turns that are shown before and after a hit in a conversation.
-const shownTurns = 2
+// surroundingTurns is the number of turns that are shown before and after a hit in a conversation.
+const surroundingTurns = 2
 
 // recall asks a question. If seen is not nil, it is called with the hits.
-func (h *memory) recall(ctx context.Context, query string, limit int, seen func([]oxbow.Hit)) (a answer, err error) {
-	hits, err := h.Recall(ctx, oxbow.Query{Text: query, Limit: limit, Around: shownTurns})
+func (h *memory) recall(
+	ctx context.Context,
+	query string,
+	limit int,
+	seen func([]oxbow.Hit),
+) (a questionResult, err error) {
+	hits, err := h.Recall(ctx, oxbow.Query{Text: query, Limit: limit, Around: surroundingTurns})
 	if err != nil {
 		return a, err
 	}
@@ -86,10 +91,10 @@ func (h *memory) recall(ctx context.Context, query string, limit int, seen func(
 		seen(hits)
 	}
 	for i, hit := range hits {
-		a.ids = append(a.ids, h.ids[hit.Entry.Name])
+		a.ranking = append(a.ranking, h.ids[hit.Entry.Name])
 		for _, e := range slices.Concat(hit.Before, []oxbow.Entry{hit.Entry}, hit.After) {
 			if i < 5 {
-				a.shown = append(a.shown, h.ids[e.Name])
+				a.shownIDs = append(a.shownIDs, h.ids[e.Name])
 			}
 		}
 	}
@@ -113,8 +118,8 @@ func (c *Case) askQuestions(
 	ranking string,
 	limit int,
 	seen func(question string, hits []oxbow.Hit),
-) (found []answer, err error) {
-	h, err := remember(ctx, c.Entries, ranking)
+) (found []questionResult, err error) {
+	h, err := createMemory(ctx, c.Entries, ranking)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func client(t *testing.T, s *vectorstest.Server) (*vectors.Client, *[]time.Durat
 	}
 	waits := new([]time.Duration)
 	e.HTTP = s.Client()
-	e.Wait = func(ctx context.Context, d time.Duration) error { *waits = append(*waits, d); return ctx.Err() }
+	e.RetryWait = func(ctx context.Context, d time.Duration) error { *waits = append(*waits, d); return ctx.Err() }
 	return e, waits
 }
 
@@ -67,8 +67,8 @@ func TestFusionChangesRanks(t *testing.T) {
 		r, err := Run(
 			t.Context(),
 			Options{
-				Data:     fstest.MapFS{"longmemeval_s.json": file(herons(tt.right))},
-				Root:     "/sets",
+				DataFS:   fstest.MapFS{"longmemeval_s.json": file(herons(tt.right))},
+				DataDir:  "/sets",
 				Sets:     []string{"longmemeval"},
 				Embedder: e,
 			},
@@ -77,15 +77,16 @@ func TestFusionChangesRanks(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := rows(r, "longmemeval", "sessions")
-		for name, want := range map[string]float64{"oxbow": tt.words, Vectors: tt.vectors, Fused: tt.fused} {
-			if s := got[name]; s.N != 1 || math.Abs(s.MRR-want) > 1e-9 {
-				t.Errorf("%s is right: %s gives MRR %v of %d, want %v", tt.right, name, s.MRR, s.N, want)
+		for name, want := range map[string]float64{"oxbow": tt.words, VectorRanking: tt.vectors, FusedRanking: tt.fused} {
+			if s := got[name]; s.QuestionCount != 1 || math.Abs(s.MRR-want) > 1e-9 {
+				t.Errorf("%s is right: %s gives MRR %v of %d, want %v", tt.right, name, s.MRR, s.QuestionCount, want)
 			}
 		}
 		if len(got) != 4 {
 			t.Errorf("rankings %v, want 4", got)
 		}
-		if m := r.Embed; m == nil || m.Made != 7 || m.Requests != 2 || m.Length != 512 || m.Model != "bag" ||
+		if m := r.EmbeddingStats; m == nil || m.Computed != 7 || m.Requests != 2 || m.Dimension != 512 ||
+			m.Model != "bag" ||
 			m.Endpoint != s.URL+"/v1/embeddings" {
 			t.Errorf("embedding = %+v", m)
 		}
@@ -104,8 +105,8 @@ func TestCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	endpoint := s.URL + "/v1/embeddings"
-	name := cacheName(endpoint, "bag", "blue")
-	b, err := vfs.ReadFile(fsys, name, maxVector)
+	name := cacheFileName(endpoint, "bag", "blue")
+	b, err := vfs.ReadFile(fsys, name, maxVectorFileBytes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +133,7 @@ func TestNearest(t *testing.T) {
 		{ID: "none", Date: day(3)},
 	}
 	vs := [][]float32{{1, 0}, {1, 0}, {1, 0}, {.8, .6}, {0, 0}}
-	if got := nearest(es, vs, []float32{.8, .6}, 4); strings.Join(got, " ") != "best newer new old" {
+	if got := nearestEntries(es, vs, []float32{.8, .6}, 4); strings.Join(got, " ") != "best newer new old" {
 		t.Errorf("nearest() = %v", got)
 	}
 }

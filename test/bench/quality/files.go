@@ -21,15 +21,15 @@ import (
 // DataError is the error for a file of a set that cannot be read.
 type DataError struct {
 	File string // relative to the data directory
-	From string // address at which the set is published
+	URL  string // address at which the set is published
 	Err  error
 }
 
 func (e *DataError) Error() string { return fmt.Sprintf("reading %s: %v", e.File, e.Err) }
 func (e *DataError) Unwrap() error { return e.Err }
 
-// places contains the directories, relative to a set's directory, in which the authors store its files.
-var places = []string{".", "data", "data/ALL/jsonl", "scifact"}
+// dataDirs contains the directories, relative to a set's directory, in which the authors store its files.
+var dataDirs = []string{".", "data", "data/ALL/jsonl", "scifact"}
 
 // findDirectories returns the directories that may contain files of sets: the places below the root and
 // below each directory in it.
@@ -47,7 +47,7 @@ func findDirectories(fsys fs.FS) ([]string, error) {
 	}
 	var ds []string
 	for _, t := range tops {
-		for _, p := range places {
+		for _, p := range dataDirs {
 			if d := path.Join(t, p); !slices.Contains(ds, d) {
 				ds = append(ds, d)
 			}
@@ -56,8 +56,8 @@ func findDirectories(fsys fs.FS) ([]string, error) {
 	return ds, nil
 }
 
-// pick returns the name of the file or of its gzip version, or "" if neither exists.
-func pick(fsys fs.FS, dir, name string) string {
+// findFile returns the name of the file or of its gzip version, or "" if neither exists.
+func findFile(fsys fs.FS, dir, name string) string {
 	for _, n := range []string{name, name + ".gz"} {
 		if fi, err := fs.Stat(fsys, path.Join(dir, n)); err == nil && fi.Mode().IsRegular() {
 			return path.Join(dir, n)
@@ -66,11 +66,11 @@ func pick(fsys fs.FS, dir, name string) string {
 	return ""
 }
 
-// pickAll returns the names of all files, or nil if one is missing.
-func pickAll(fsys fs.FS, dir string, names ...string) []string {
+// findFiles returns the names of all files, or nil if one is missing.
+func findFiles(fsys fs.FS, dir string, names ...string) []string {
 	var found []string
 	for _, n := range names {
-		f := pick(fsys, dir, n)
+		f := findFile(fsys, dir, n)
 		if f == "" {
 			return nil
 		}
@@ -87,7 +87,7 @@ func openFile(fsys fs.FS, name string) (io.ReadCloser, error) {
 	}
 	z, err := gzip.NewReader(f)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("unpacking it: %w", explain(err)), f.Close())
+		return nil, errors.Join(fmt.Errorf("unpacking it: %w", explainReadError(err)), f.Close())
 	}
 	return struct {
 		io.Reader
@@ -95,8 +95,8 @@ func openFile(fsys fs.FS, name string) (io.ReadCloser, error) {
 	}{z, f}, nil
 }
 
-// explain explains the error of a reader that reached the end too early.
-func explain(err error) error {
+// explainReadError explains the error of a reader that reached the end too early.
+func explainReadError(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return errors.New("it ends too early: it was cut off")
 	}
@@ -115,22 +115,22 @@ func eachObject[T any](fsys fs.FS, name string) iter.Seq2[T, error] {
 		}
 		defer f.Close() // ignore the error: the file is only read
 		r := bufio.NewReaderSize(f, 1<<16)
-		first, err := firstByte(r)
+		first, err := peekFirstByte(r)
 		if err != nil {
-			yield(none, explain(err))
+			yield(none, explainReadError(err))
 			return
 		}
 		d := json.NewDecoder(r)
 		if first == '[' {
 			if _, err := d.Token(); err != nil {
-				yield(none, explain(err))
+				yield(none, explainReadError(err))
 				return
 			}
 		}
 		for n := 1; ; n++ {
 			if first == '[' && !d.More() {
 				if _, err := d.Token(); err != nil {
-					yield(none, explain(err))
+					yield(none, explainReadError(err))
 				}
 				return
 			}
@@ -139,7 +139,7 @@ func eachObject[T any](fsys fs.FS, name string) iter.Seq2[T, error] {
 			case err == io.EOF && first != '[':
 				return
 			case err != nil:
-				yield(none, fmt.Errorf("object %d: %w", n, explain(err)))
+				yield(none, fmt.Errorf("object %d: %w", n, explainReadError(err)))
 				return
 			}
 			if !yield(v, nil) {
@@ -149,9 +149,9 @@ func eachObject[T any](fsys fs.FS, name string) iter.Seq2[T, error] {
 	}
 }
 
-// firstByte returns the first byte that is not white space, without consuming it. It skips a
+// peekFirstByte returns the first byte that is not white space, without consuming it. It skips a
 // byte order mark.
-func firstByte(r *bufio.Reader) (byte, error) {
+func peekFirstByte(r *bufio.Reader) (byte, error) {
 	if b, err := r.Peek(3); err == nil && bytes.Equal(b, []byte("\uFEFF")) {
 		if _, err := r.Discard(3); err != nil {
 			return 0, err
@@ -170,11 +170,11 @@ func firstByte(r *bufio.Reader) (byte, error) {
 
 // readLines yields the non-empty lines of a file with their numbers, from 1. It yields at
 // most one error, as the last value.
-func readLines(fsys fs.FS, name string) iter.Seq2[line, error] {
-	return func(yield func(line, error) bool) {
+func readLines(fsys fs.FS, name string) iter.Seq2[numberedLine, error] {
+	return func(yield func(numberedLine, error) bool) {
 		f, err := openFile(fsys, name)
 		if err != nil {
-			yield(line{}, err)
+			yield(numberedLine{}, err)
 			return
 		}
 		defer f.Close() // ignore the error: the file is only read
@@ -183,17 +183,17 @@ func readLines(fsys fs.FS, name string) iter.Seq2[line, error] {
 		n := 0
 		for sc.Scan() {
 			n++
-			if strings.TrimSpace(sc.Text()) != "" && !yield(line{n, sc.Text()}, nil) {
+			if strings.TrimSpace(sc.Text()) != "" && !yield(numberedLine{n, sc.Text()}, nil) {
 				return
 			}
 		}
 		if err := sc.Err(); err != nil {
-			yield(line{}, explain(err))
+			yield(numberedLine{}, explainReadError(err))
 		}
 	}
 }
 
-type line struct {
+type numberedLine struct {
 	num  int
 	text string
 }

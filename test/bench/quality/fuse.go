@@ -10,10 +10,10 @@ import (
 // fuseDepth is the number of entries of each ranking that are fused.
 const fuseDepth = 100
 
-// nearest returns the IDs of at most limit entries with the highest cosine similarity to v,
+// nearestEntries returns the IDs of at most limit entries with the highest cosine similarity to v,
 // highest first. For equal similarities, the later entry comes first. All vectors must have
 // length 1 or 0.
-func nearest(es []Entry, vectors [][]float32, v []float32, limit int) []string {
+func nearestEntries(es []Entry, vectors [][]float32, v []float32, limit int) []string {
 	type near struct {
 		i      int
 		cosine float64

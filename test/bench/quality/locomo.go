@@ -13,41 +13,41 @@ import (
 	"time"
 )
 
-// Talk is a LoCoMo conversation with its questions.
-type Talk struct {
+// Conversation is a LoCoMo conversation with its questions.
+type Conversation struct {
 	Sessions  []Entry
 	Captioned []Entry // the sessions with the captions of their pictures
 	Turns     []Entry
-	Asks      []TalkAsk
+	Asks      []ConversationQuestion
 
 	// Adversarial are questions about things that were never said. The evidence is the text from
 	// which such a question was made. This text is often a statement by the other person.
-	Adversarial []TalkAsk
+	Adversarial []ConversationQuestion
 
-	lost     int  // number of evidence IDs that are not turns
-	pictures bool // some turn shares a picture
+	unknownEvidence int  // number of evidence IDs that are not turns
+	hasPictures     bool // some turn shares a picture
 }
 
-// TalkAsk is a question about a conversation with the IDs of the sessions and of the turns
+// ConversationQuestion is a question about a conversation with the IDs of the sessions and of the turns
 // that answer it.
-type TalkAsk struct {
+type ConversationQuestion struct {
 	Text            string
 	Category        int // key of categories
 	Sessions, Turns map[string]bool
 }
 
-// categories are LoCoMo's kinds of questions.
-var categories = map[int]string{1: "several hops", 2: "time", 3: "open domain", 4: "single hop",
-	adversarial: "adversarial"}
+// categoryNames are LoCoMo's kinds of questions.
+var categoryNames = map[int]string{1: "several hops", 2: "time", 3: "open domain", 4: "single hop",
+	adversarialCategory: "adversarial"}
 
-const adversarial = 5
+const adversarialCategory = 5
 
-// locomoDate is the format of a session's date.
-const locomoDate = "3:04 pm on 2 January, 2006"
+// locomoDateFormat is the format of a session's date.
+const locomoDateFormat = "3:04 pm on 2 January, 2006"
 
-// publishedTalk is an element of locomo10.json. In addition to the two speakers,
+// publishedConversation is an element of locomo10.json. In addition to the two speakers,
 // Conversation contains session_1, session_1_date_time, session_2 and so on.
-type publishedTalk struct {
+type publishedConversation struct {
 	Conversation map[string]json.RawMessage `json:"conversation"`
 	QA           []struct {
 		Question json.RawMessage `json:"question"`
@@ -56,8 +56,8 @@ type publishedTalk struct {
 	} `json:"qa"`
 }
 
-func (p *publishedTalk) talk() (*Talk, error) {
-	t := new(Talk)
+func (p *publishedConversation) toConversation() (*Conversation, error) {
+	t := new(Conversation)
 	missing := 0
 	for n := 1; missing < 10; n++ { // session numbers may have gaps
 		raw, ok := p.Conversation[fmt.Sprintf("session_%d", n)]
@@ -65,7 +65,7 @@ func (p *publishedTalk) talk() (*Talk, error) {
 			missing++
 			continue
 		}
-		if err := t.session(n, raw, p.Conversation[fmt.Sprintf("session_%d_date_time", n)]); err != nil {
+		if err := t.addSession(n, raw, p.Conversation[fmt.Sprintf("session_%d_date_time", n)]); err != nil {
 			return nil, fmt.Errorf("session_%d: %w", n, err)
 		}
 	}
@@ -77,7 +77,7 @@ func (p *publishedTalk) talk() (*Talk, error) {
 		known[e.ID] = true
 	}
 	for i, q := range p.QA {
-		sessions, turns := evidence(q.Evidence)
+		sessions, turns := parseEvidence(q.Evidence)
 		if len(turns) == 0 {
 			continue
 		}
@@ -90,20 +90,20 @@ func (p *publishedTalk) talk() (*Talk, error) {
 		}
 		for id := range turns {
 			if !known[id] {
-				t.lost++
+				t.unknownEvidence++
 			}
 		}
 		asks := &t.Asks
-		if q.Category == adversarial {
+		if q.Category == adversarialCategory {
 			asks = &t.Adversarial
 		}
-		*asks = append(*asks, TalkAsk{text, q.Category, sessions, turns})
+		*asks = append(*asks, ConversationQuestion{text, q.Category, sessions, turns})
 	}
 	return t, nil
 }
 
-// session adds session n.
-func (t *Talk) session(n int, said, dated json.RawMessage) error {
+// addSession adds session n.
+func (t *Conversation) addSession(n int, said, dated json.RawMessage) error {
 	var turns []struct {
 		Speaker string `json:"speaker"`
 		ID      string `json:"dia_id"`
@@ -117,7 +117,7 @@ func (t *Talk) session(n int, said, dated json.RawMessage) error {
 	if err := json.Unmarshal(dated, &stamp); err != nil {
 		return fmt.Errorf("its date: %w", err)
 	}
-	date, err := time.Parse(locomoDate, stamp)
+	date, err := time.Parse(locomoDateFormat, stamp)
 	if err != nil {
 		return fmt.Errorf("its date is not like 1:56 pm on 8 May, 2023: %w", err)
 	}
@@ -134,7 +134,7 @@ func (t *Talk) session(n int, said, dated json.RawMessage) error {
 		captioned.WriteString(line)
 		if s.Caption != "" {
 			captioned.WriteString(" [shares " + s.Caption + "]")
-			t.pictures = true
+			t.hasPictures = true
 		}
 		captioned.WriteString("\n\n")
 		t.Turns = append(t.Turns, Entry{fmt.Sprintf("t%04d", len(t.Turns)+1), s.ID, line, date})
@@ -146,9 +146,9 @@ func (t *Talk) session(n int, said, dated json.RawMessage) error {
 	return nil
 }
 
-// evidence returns the IDs of the turns that answer, and of their sessions. A few IDs in the
+// parseEvidence returns the IDs of the turns that answer, and of their sessions. A few IDs in the
 // set do not exist. They are included, and are never found.
-func evidence(ids []string) (sessions, turns map[string]bool) {
+func parseEvidence(ids []string) (sessions, turns map[string]bool) {
 	sessions, turns = map[string]bool{}, map[string]bool{}
 	for _, id := range ids {
 		for _, t := range strings.FieldsFunc(id, func(r rune) bool { return r == ';' || r == ',' || r == ' ' }) {
@@ -160,16 +160,16 @@ func evidence(ids []string) (sessions, turns map[string]bool) {
 	return sessions, turns
 }
 
-// Talks yields the conversations in the file of a LoCoMo source. It yields at most one
+// Conversations yields the conversations in the file of a LoCoMo source. It yields at most one
 // error, as the last value.
-func (s *Source) Talks() iter.Seq2[*Talk, error] {
-	return func(yield func(*Talk, error) bool) {
+func (s *Source) Conversations() iter.Seq2[*Conversation, error] {
+	return func(yield func(*Conversation, error) bool) {
 		n := 0
-		for p, err := range eachObject[publishedTalk](s.fsys, s.Files[0]) {
+		for p, err := range eachObject[publishedConversation](s.fsys, s.Files[0]) {
 			n++
-			var t *Talk
+			var t *Conversation
 			if err == nil {
-				t, err = p.talk()
+				t, err = p.toConversation()
 				if err != nil {
 					err = fmt.Errorf("conversation %d: %w", n, err)
 				}
@@ -178,7 +178,7 @@ func (s *Source) Talks() iter.Seq2[*Talk, error] {
 				yield(nil, &DataError{File: s.Files[0], Err: err})
 				return
 			}
-			s.note("evidence that names no turn counts as not found: %d", t.lost)
+			s.countAnomaly("evidence that names no turn counts as not found: %d", t.unknownEvidence)
 			if !yield(t, nil) {
 				return
 			}
@@ -186,15 +186,15 @@ func (s *Source) Talks() iter.Seq2[*Talk, error] {
 	}
 }
 
-// fiveCategories is the group of all questions including the adversarial ones, which other
+// allCategoriesGroup is the group of all questions including the adversarial ones, which other
 // evaluations omit.
-const fiveCategories = "all five categories"
+const allCategoriesGroup = "all five categories"
 
-// loCoMo yields up to three cases for each conversation: one made of sessions, one made of sessions
+// loCoMoCases yields up to three cases for each conversation: one made of sessions, one made of sessions
 // with captions if the conversation has pictures, and one made of turns.
-func loCoMo(s *Source) iter.Seq2[Case, error] {
+func loCoMoCases(s *Source) iter.Seq2[Case, error] {
 	return func(yield func(Case, error) bool) {
-		for t, err := range s.Talks() {
+		for t, err := range s.Conversations() {
 			if err != nil {
 				yield(Case{}, err)
 				return
@@ -202,14 +202,17 @@ func loCoMo(s *Source) iter.Seq2[Case, error] {
 			if len(t.Asks) == 0 {
 				continue
 			}
-			var sessions, turns []Ask
+			var sessions, turns []CaseQuestion
 			for _, a := range slices.Concat(t.Asks, t.Adversarial) {
-				groups, apart := []string{categories[a.Category], fiveCategories}, a.Category == adversarial
-				sessions = append(sessions, Ask{a.Text, groups, a.Sessions, apart})
-				turns = append(turns, Ask{a.Text, groups, a.Turns, apart})
+				groups, apart := []string{
+					categoryNames[a.Category],
+					allCategoriesGroup,
+				}, a.Category == adversarialCategory
+				sessions = append(sessions, CaseQuestion{a.Text, groups, a.Sessions, apart})
+				turns = append(turns, CaseQuestion{a.Text, groups, a.Turns, apart})
 			}
 			cases := []Case{{"sessions", t.Sessions, sessions}}
-			if t.pictures {
+			if t.hasPictures {
 				cases = append(cases, Case{"sessions with captions", t.Captioned, sessions})
 			}
 			for _, c := range append(cases, Case{"turns", t.Turns, turns}) {

@@ -51,16 +51,16 @@ func (s *Session) Text() string {
 
 func turnID(session string, i int) string { return fmt.Sprintf("%s#%d", session, i) }
 
-// haystackDate is the format of LongMemEval's dates.
-const haystackDate = "2006/01/02 (Mon) 15:04"
+// haystackDateFormat is the format of LongMemEval's dates.
+const haystackDateFormat = "2006/01/02 (Mon) 15:04"
 
-// saidTurn is a turn in the form [role, text] or {"role":…,"content":…}.
-type saidTurn struct {
+// publishedTurn is a turn in the form [role, text] or {"role":…,"content":…}.
+type publishedTurn struct {
 	Turn
-	answer bool
+	hasAnswer bool
 }
 
-func (t *saidTurn) UnmarshalJSON(b []byte) error {
+func (t *publishedTurn) UnmarshalJSON(b []byte) error {
 	if b[0] == '[' {
 		var pair []string
 		if err := json.Unmarshal(b, &pair); err != nil || len(pair) != 2 {
@@ -80,38 +80,38 @@ func (t *saidTurn) UnmarshalJSON(b []byte) error {
 	if o.Role == nil {
 		return errors.New("a turn has no role")
 	}
-	t.Turn, t.answer = Turn{*o.Role, o.Content}, o.Answer
+	t.Turn, t.hasAnswer = Turn{*o.Role, o.Content}, o.Answer
 	return nil
 }
 
 // publishedQuestion is an element of longmemeval_s.json.
 type publishedQuestion struct {
-	ID       string       `json:"question_id"`
-	Type     string       `json:"question_type"`
-	Text     string       `json:"question"`
-	Answers  []string     `json:"answer_session_ids"`
-	IDs      []string     `json:"haystack_session_ids"`
-	Dates    []string     `json:"haystack_dates"`
-	Sessions [][]saidTurn `json:"haystack_sessions"`
+	ID           string            `json:"question_id"`
+	Type         string            `json:"question_type"`
+	Text         string            `json:"question"`
+	Answers      []string          `json:"answer_session_ids"`
+	SessionIDs   []string          `json:"haystack_session_ids"`
+	SessionDates []string          `json:"haystack_dates"`
+	Sessions     [][]publishedTurn `json:"haystack_sessions"`
 }
 
-func (p *publishedQuestion) question() (*Question, error) {
-	haveEqualLength := len(p.IDs) == len(p.Dates) && len(p.IDs) == len(p.Sessions)
-	if len(p.IDs) == 0 || !haveEqualLength {
+func (p *publishedQuestion) toQuestion() (*Question, error) {
+	haveEqualLength := len(p.SessionIDs) == len(p.SessionDates) && len(p.SessionIDs) == len(p.Sessions)
+	if len(p.SessionIDs) == 0 || !haveEqualLength {
 		return nil, fmt.Errorf(
 			"has %d haystack_session_ids, %d haystack_dates and %d haystack_sessions",
-			len(p.IDs),
-			len(p.Dates),
+			len(p.SessionIDs),
+			len(p.SessionDates),
 			len(p.Sessions),
 		)
 	}
 	q := &Question{ID: p.ID, Type: p.Type, Text: p.Text, Answers: p.Answers, Evidence: map[string]bool{}}
-	for i, id := range p.IDs {
-		if err := q.add(id, p.Dates[i], p.Sessions[i]); err != nil {
+	for i, id := range p.SessionIDs {
+		if err := q.addSession(id, p.SessionDates[i], p.Sessions[i]); err != nil {
 			return nil, err
 		}
 	}
-	return q, q.check()
+	return q, q.validate()
 }
 
 // splitQuestion is a line of questions.jsonl. Its sessions are in a separate file.
@@ -124,14 +124,14 @@ type splitQuestion struct {
 	Evidence [][2]json.RawMessage `json:"evidence_turns"` // pairs of session ID and index of the turn
 }
 
-func (p *splitQuestion) question(sessions map[string][]saidTurn) (*Question, error) {
+func (p *splitQuestion) toQuestion(sessions map[string][]publishedTurn) (*Question, error) {
 	q := &Question{ID: p.ID, Type: p.Type, Text: p.Text, Answers: p.Answers, Evidence: map[string]bool{}}
 	for _, h := range p.Haystack {
 		turns, ok := sessions[h[0]]
 		if !ok {
 			return nil, fmt.Errorf("names session %q, which is not there", h[0])
 		}
-		if err := q.add(h[0], h[1], turns); err != nil {
+		if err := q.addSession(h[0], h[1], turns); err != nil {
 			return nil, err
 		}
 	}
@@ -146,22 +146,22 @@ func (p *splitQuestion) question(sessions map[string][]saidTurn) (*Question, err
 		}
 		q.Evidence[turnID(id, i)] = true
 	}
-	return q, q.check()
+	return q, q.validate()
 }
 
-// add adds a session to the haystack unless it is already there.
-func (q *Question) add(id, date string, turns []saidTurn) error {
+// addSession adds a session to the haystack unless it is already there.
+func (q *Question) addSession(id, date string, turns []publishedTurn) error {
 	if slices.ContainsFunc(q.Sessions, func(s Session) bool { return s.ID == id }) {
 		return nil
 	}
-	d, err := time.Parse(haystackDate, date)
+	d, err := time.Parse(haystackDateFormat, date)
 	if err != nil {
 		return fmt.Errorf("session %q has no date like 2023/04/30 (Sun) 13:59: %w", id, err)
 	}
 	s := Session{ID: id, Date: d}
 	for i, t := range turns {
 		s.Turns = append(s.Turns, t.Turn)
-		if t.answer {
+		if t.hasAnswer {
 			q.Evidence[turnID(id, i)] = true
 		}
 	}
@@ -169,7 +169,7 @@ func (q *Question) add(id, date string, turns []saidTurn) error {
 	return nil
 }
 
-func (q *Question) check() error {
+func (q *Question) validate() error {
 	switch {
 	case q.ID == "" || strings.TrimSpace(q.Text) == "":
 		return errors.New("has no question_id or no question")
@@ -188,7 +188,7 @@ func (q *Question) check() error {
 // error, as the last value.
 func (s *Source) Questions() iter.Seq2[*Question, error] {
 	if len(s.Files) == 2 {
-		return splitQuestions(s.fsys, s.Files[0], s.Files[1])
+		return eachSplitQuestion(s.fsys, s.Files[0], s.Files[1])
 	}
 	return func(yield func(*Question, error) bool) {
 		n := 0
@@ -196,7 +196,7 @@ func (s *Source) Questions() iter.Seq2[*Question, error] {
 			n++
 			var q *Question
 			if err == nil {
-				q, err = p.question()
+				q, err = p.toQuestion()
 				if err != nil {
 					err = fmt.Errorf("question %d: %w", n, err)
 				}
@@ -212,12 +212,12 @@ func (s *Source) Questions() iter.Seq2[*Question, error] {
 	}
 }
 
-func splitQuestions(fsys fs.FS, questions, sessions string) iter.Seq2[*Question, error] {
+func eachSplitQuestion(fsys fs.FS, questions, sessions string) iter.Seq2[*Question, error] {
 	return func(yield func(*Question, error) bool) {
-		turns := map[string][]saidTurn{}
+		turns := map[string][]publishedTurn{}
 		for s, err := range eachObject[struct {
 			ID    string
-			Turns []saidTurn
+			Turns []publishedTurn
 		}](fsys, sessions) {
 			isWhole := s.ID != "" && s.Turns != nil
 			if err == nil && !isWhole {
@@ -234,7 +234,7 @@ func splitQuestions(fsys fs.FS, questions, sessions string) iter.Seq2[*Question,
 			n++
 			var q *Question
 			if err == nil {
-				q, err = p.question(turns)
+				q, err = p.toQuestion(turns)
 				if err != nil {
 					err = fmt.Errorf("question %d: %w", n, err)
 				}
@@ -250,9 +250,9 @@ func splitQuestions(fsys fs.FS, questions, sessions string) iter.Seq2[*Question,
 	}
 }
 
-// Entries returns the sessions as entries, in order. Their names do not contain the IDs,
+// SessionEntries returns the sessions as entries, in order. Their names do not contain the IDs,
 // because the IDs of answers begin with "answer".
-func (q *Question) Entries() []Entry {
+func (q *Question) SessionEntries() []Entry {
 	var es []Entry
 	for i := range q.Sessions {
 		s := &q.Sessions[i]
@@ -272,8 +272,8 @@ func (q *Question) turnEntries() []Entry {
 	return es
 }
 
-// Right returns the IDs of the sessions that answer the question.
-func (q *Question) Right() map[string]bool {
+// RightSessions returns the IDs of the sessions that answer the question.
+func (q *Question) RightSessions() map[string]bool {
 	m := map[string]bool{}
 	for _, id := range q.Answers {
 		m[id] = true
@@ -281,8 +281,8 @@ func (q *Question) Right() map[string]bool {
 	return m
 }
 
-// longMemEval yields two cases for each question, one made of sessions and one made of turns.
-func longMemEval(s *Source) iter.Seq2[Case, error] {
+// longMemEvalCases yields two cases for each question, one made of sessions and one made of turns.
+func longMemEvalCases(s *Source) iter.Seq2[Case, error] {
 	return func(yield func(Case, error) bool) {
 		for q, err := range s.Questions() {
 			if err != nil {
@@ -294,13 +294,13 @@ func longMemEval(s *Source) iter.Seq2[Case, error] {
 				groups = append(groups, "answerable")
 			}
 			if len(q.Answers) > 0 && !yield(
-				Case{"sessions", q.Entries(), []Ask{{q.Text, groups, q.Right(), false}}},
+				Case{"sessions", q.SessionEntries(), []CaseQuestion{{q.Text, groups, q.RightSessions(), false}}},
 				nil,
 			) {
 				return
 			}
 			if len(q.Evidence) > 0 && !yield(
-				Case{"turns", q.turnEntries(), []Ask{{q.Text, groups, q.Evidence, false}}},
+				Case{"turns", q.turnEntries(), []CaseQuestion{{q.Text, groups, q.Evidence, false}}},
 				nil,
 			) {
 				return

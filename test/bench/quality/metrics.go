@@ -55,9 +55,9 @@ func dcg(ranking []string, right map[string]bool, k int) float64 {
 	return sum
 }
 
-// ideal returns the dcg of a ranking with right entries in the first n places, but at most
+// idealDCG returns the dcg of a ranking with right entries in the first n places, but at most
 // k.
-func ideal(n, k int) float64 {
+func idealDCG(n, k int) float64 {
 	sum := 0.0
 	for i := range min(n, k) {
 		sum += 1 / math.Log2(float64(i+2))
@@ -71,7 +71,7 @@ func ndcg(ranking []string, right map[string]bool, k int) float64 {
 	if len(right) == 0 {
 		return 0
 	}
-	return dcg(ranking, right, k) / ideal(len(right), k)
+	return dcg(ranking, right, k) / idealDCG(len(right), k)
 }
 
 // ndcgRetrieved returns the dcg of the first k entries divided by the maximum that any order of them has, so
@@ -81,7 +81,7 @@ func ndcgRetrieved(ranking []string, right map[string]bool, k int) float64 {
 	if n == 0 {
 		return 0
 	}
-	return dcg(ranking, right, k) / ideal(n, k)
+	return dcg(ranking, right, k) / idealDCG(n, k)
 }
 
 // ndcgLongMemEval is like ndcg, but with the discount of LongMemEval's published evaluation
@@ -103,9 +103,9 @@ func ndcgLongMemEval(ranking []string, right map[string]bool, k int) float64 {
 	return sum / most
 }
 
-// reciprocal returns 1 divided by the rank of the first right entry, or 0 if there is none.
+// reciprocalRank returns 1 divided by the rank of the first right entry, or 0 if there is none.
 // The mean over all queries is the MRR.
-func reciprocal(ranking []string, right map[string]bool) float64 {
+func reciprocalRank(ranking []string, right map[string]bool) float64 {
 	for i, id := range ranking {
 		if right[id] {
 			return 1 / float64(i+1)
@@ -117,19 +117,19 @@ func reciprocal(ranking []string, right map[string]bool) float64 {
 // Scores are the means of the measures over N questions. The JSON keys are the names in the
 // papers.
 type Scores struct {
-	N     int     `json:"n"`
-	Any1  float64 `json:"recall_any@1"` // share of questions with a right entry in first place
-	Any5  float64 `json:"recall_any@5"`
-	Any10 float64 `json:"recall_any@10"`
-	All5  float64 `json:"recall_all@5"` // share of questions with all right entries among the first 5
-	NDCG  float64 `json:"ndcg@10"`      // with trec_eval's convention
-	MRR   float64 `json:"mrr@10"`
+	QuestionCount int     `json:"n"`
+	RecallAny1    float64 `json:"recall_any@1"` // share of questions with a right entry in first place
+	RecallAny5    float64 `json:"recall_any@5"`
+	RecallAny10   float64 `json:"recall_any@10"`
+	RecallAll5    float64 `json:"recall_all@5"` // share of questions with all right entries among the first 5
+	NDCG          float64 `json:"ndcg@10"`      // with trec_eval's convention
+	MRR           float64 `json:"mrr@10"`
 
 	Recall5  float64 `json:"recall@5"` // mean share of the right entries among the first 5
 	Recall10 float64 `json:"recall@10"`
 	// share of questions with a right entry among the first 5 or the two turns before and
 	// after them
-	Shown5 float64 `json:"shown_any@5"`
+	ShownAny5 float64 `json:"shown_any@5"`
 
 	NDCGRetrieved   float64 `json:"ndcg_retrieved@10"`   // divided by the ideal for the retrieved entries
 	NDCGLongMemEval float64 `json:"ndcg_longmemeval@10"` // with LongMemEval's own evaluation
@@ -137,41 +137,52 @@ type Scores struct {
 
 // fieldPointers returns pointers to all measures, which are all fields except the count N.
 func (s *Scores) fieldPointers() []*float64 {
-	return []*float64{&s.Any1, &s.Any5, &s.Any10, &s.All5, &s.NDCG, &s.MRR, &s.Recall5, &s.Recall10, &s.Shown5,
-		&s.NDCGRetrieved, &s.NDCGLongMemEval}
+	return []*float64{
+		&s.RecallAny1,
+		&s.RecallAny5,
+		&s.RecallAny10,
+		&s.RecallAll5,
+		&s.NDCG,
+		&s.MRR,
+		&s.Recall5,
+		&s.Recall10,
+		&s.ShownAny5,
+		&s.NDCGRetrieved,
+		&s.NDCGLongMemEval,
+	}
 }
 
-// sums adds up the measures of rankings.
-type sums struct {
+// scoreSums adds up the measures of rankings.
+type scoreSums struct {
 	Scores
-	share100 float64
+	recall100 float64
 }
 
-// answer is the result of one question.
-type answer struct {
-	ids   []string // the ranking
-	shown []string // the first five hits and the turns shown around them
+// questionResult is the result of one question.
+type questionResult struct {
+	ranking  []string // the ranking
+	shownIDs []string // the first five hits and the turns shown around them
 }
 
-// add counts one answer. All measures except recall at 100 use the first ten hits.
-func (s *sums) add(a answer, right map[string]bool) {
-	s.N++
+// addResult counts one answer. All measures except recall at 100 use the first ten hits.
+func (s *scoreSums) addResult(a questionResult, right map[string]bool) {
+	s.QuestionCount++
 	for i, m := range s.fieldPointers() {
 		*m += [...]float64{
-			recallAny(a.ids, right, 1), recallAny(a.ids, right, 5), recallAny(a.ids, right, 10),
-			recallAll(a.ids, right, 5),
-			ndcg(a.ids, right, 10), reciprocal(a.ids[:min(10, len(a.ids))], right),
-			recallShare(a.ids, right, 5), recallShare(a.ids, right, 10), recallAny(a.shown, right, len(a.shown)),
-			ndcgRetrieved(a.ids, right, 10), ndcgLongMemEval(a.ids, right, 10),
+			recallAny(a.ranking, right, 1), recallAny(a.ranking, right, 5), recallAny(a.ranking, right, 10),
+			recallAll(a.ranking, right, 5),
+			ndcg(a.ranking, right, 10), reciprocalRank(a.ranking[:min(10, len(a.ranking))], right),
+			recallShare(a.ranking, right, 5), recallShare(a.ranking, right, 10), recallAny(a.shownIDs, right, len(a.shownIDs)),
+			ndcgRetrieved(a.ranking, right, 10), ndcgLongMemEval(a.ranking, right, 10),
 		}[i]
 	}
-	s.share100 += recallShare(a.ids, right, 100)
+	s.recall100 += recallShare(a.ranking, right, 100)
 }
 
-func (s *sums) meanScores() Scores {
+func (s *scoreSums) meanScores() Scores {
 	means := s.Scores
 	for _, m := range means.fieldPointers() {
-		*m /= float64(max(s.N, 1))
+		*m /= float64(max(s.QuestionCount, 1))
 	}
 	return means
 }

@@ -51,7 +51,7 @@ func TestMeasures(t *testing.T) {
 			{"recallAny@5", recallAny(tt.ranking, tt.right, 5), tt.any5},
 			{"recallAll@5", recallAll(tt.ranking, tt.right, 5), tt.all5},
 			{"ndcg@5", ndcg(tt.ranking, tt.right, 5), tt.ndcg5},
-			{"reciprocal", reciprocal(tt.ranking, tt.right), tt.mrr},
+			{"reciprocal", reciprocalRank(tt.ranking, tt.right), tt.mrr},
 			{"ndcgRetrieved@5", ndcgRetrieved(tt.ranking, tt.right, 5), tt.retrieved5},
 			{"ndcgLongMemEval@5", ndcgLongMemEval(tt.ranking, tt.right, 5), tt.longMemEval5},
 			{"recallShare@3", recallShare(tt.ranking, tt.right, 3), tt.share3},
@@ -64,21 +64,33 @@ func TestMeasures(t *testing.T) {
 }
 
 func TestSums(t *testing.T) {
-	var s sums
+	var s scoreSums
 	if got := s.meanScores(); got != (Scores{}) {
 		t.Errorf("means of nothing = %+v, want 0", got)
 	}
-	s.add(answer{[]string{"a", "b"}, []string{"a"}}, ids("a")) // 1
-	s.add(answer{[]string{"b", "a"}, nil}, ids("a"))           // 1/2
-	s.add(answer{[]string{"x"}, []string{"x", "a"}}, ids("a")) // 0, and shown
+	s.addResult(questionResult{[]string{"a", "b"}, []string{"a"}}, ids("a")) // 1
+	s.addResult(questionResult{[]string{"b", "a"}, nil}, ids("a"))           // 1/2
+	s.addResult(questionResult{[]string{"x"}, []string{"x", "a"}}, ids("a")) // 0, and shown
 	ten := []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "a"}
-	s.add(answer{ids: ten}, ids("a")) // rank 11 is beyond the ten
-	want := Scores{N: 4, Any1: .25, Any5: .5, Any10: .5, All5: .5, NDCG: (1 + 1/math.Log2(3)) / 4, MRR: .375,
-		Recall5: .5, Recall10: .5, Shown5: .5, NDCGRetrieved: (1 + 1/math.Log2(3)) / 4, NDCGLongMemEval: .5}
+	s.addResult(questionResult{ranking: ten}, ids("a")) // rank 11 is beyond the ten
+	want := Scores{
+		QuestionCount:   4,
+		RecallAny1:      .25,
+		RecallAny5:      .5,
+		RecallAny10:     .5,
+		RecallAll5:      .5,
+		NDCG:            (1 + 1/math.Log2(3)) / 4,
+		MRR:             .375,
+		Recall5:         .5,
+		Recall10:        .5,
+		ShownAny5:       .5,
+		NDCGRetrieved:   (1 + 1/math.Log2(3)) / 4,
+		NDCGLongMemEval: .5,
+	}
 	if got := s.meanScores(); got != want {
 		t.Errorf("scores() = %+v, want %+v", got, want)
 	}
-	if s.share100 != 3 {
-		t.Errorf("recall at 100 adds up to %v, want 3", s.share100)
+	if s.recall100 != 3 {
+		t.Errorf("recall at 100 adds up to %v, want 3", s.recall100)
 	}
 }

@@ -9,13 +9,13 @@ import (
 
 // QuestionScore is the result of one ranking for one question.
 type QuestionScore struct {
-	Set      string  `json:"set"`
-	Unit     string  `json:"entries_are"`
-	Ranking  string  `json:"ranking"`
-	Number   int     `json:"number"` // number of the question in the set
-	Question string  `json:"question"`
-	NDCG     float64 `json:"ndcg@10"`
-	Any5     float64 `json:"recall_any@5"`
+	Set        string  `json:"set"`
+	EntryKind  string  `json:"entries_are"`
+	Ranking    string  `json:"ranking"`
+	Number     int     `json:"number"` // number of the question in the set
+	Question   string  `json:"question"`
+	NDCG       float64 `json:"ndcg@10"`
+	RecallAny5 float64 `json:"recall_any@5"`
 }
 
 // Difference is the mean difference between pairs, with the bounds of its 95 % interval.
@@ -54,7 +54,7 @@ type Comparison struct {
 // differences, in the order of now. It omits questions that before does not contain.
 func Compare(now, before []QuestionScore) []Comparison {
 	was := map[QuestionScore]QuestionScore{}
-	id := func(q QuestionScore) QuestionScore { q.NDCG, q.Any5 = 0, 0; return q }
+	id := func(q QuestionScore) QuestionScore { q.NDCG, q.RecallAny5 = 0, 0; return q }
 	for _, q := range before {
 		was[id(q)] = q
 	}
@@ -66,15 +66,15 @@ func Compare(now, before []QuestionScore) []Comparison {
 			continue
 		}
 		i := slices.IndexFunc(all, func(c Comparison) bool {
-			return c.Set == q.Set && c.Unit == q.Unit && c.Ranking == q.Ranking
+			return c.Set == q.Set && c.Unit == q.EntryKind && c.Ranking == q.Ranking
 		})
 		if i < 0 {
 			i = len(all)
-			all = append(all, Comparison{Set: q.Set, Unit: q.Unit, Ranking: q.Ranking})
+			all = append(all, Comparison{Set: q.Set, Unit: q.EntryKind, Ranking: q.Ranking})
 			differences[i] = new([2][]float64)
 		}
 		d := differences[i]
-		d[0], d[1] = append(d[0], q.NDCG-old.NDCG), append(d[1], q.Any5-old.Any5)
+		d[0], d[1] = append(d[0], q.NDCG-old.NDCG), append(d[1], q.RecallAny5-old.RecallAny5)
 	}
 	for i := range all {
 		all[i].N = len(differences[i][0])

@@ -17,35 +17,37 @@ import (
 // document lengths (Anserini stores lengths in one lossy byte, and reaches .6789), and the
 // numbers of documents and queries in the whole set.
 const (
-	provenK1, provenB = .9, .4
-	provenNDCG        = .6777
-	provenPapers      = 5183
-	provenAsks        = 300
+	publishedK1, publishedB = .9, .4
+	publishedNDCG           = .6777
+	publishedPaperCount     = 5183
+	publishedQueryCount     = 300
 )
 
-// Proof says whether the scorer reproduces the published result for its formula.
-type Proof struct {
-	Proved    bool    `json:"proved"`
-	NDCG      float64 `json:"ndcg@10"`       // 0 if the set was not available
-	Published float64 `json:"published"`     // published result for the whole set
-	OwnNDCG   float64 `json:"own_ndcg@10"`   // with the library's own k1 and b
-	Recall    float64 `json:"recall@100"`    // share of the right entries
-	Why       string  `json:"why,omitempty"` // reason why the result was not reproduced
-	Documents int     `json:"documents"`
-	Queries   int     `json:"queries"`
+// ScorerCheck says whether the scorer reproduces the published result for its formula.
+type ScorerCheck struct {
+	IsReproduced bool    `json:"proved"`
+	NDCG         float64 `json:"ndcg@10"`       // 0 if the set was not available
+	Published    float64 `json:"published"`     // published result for the whole set
+	OwnNDCG      float64 `json:"own_ndcg@10"`   // with the library's own k1 and b
+	Recall       float64 `json:"recall@100"`    // share of the right entries
+	Reason       string  `json:"why,omitempty"` // reason why the result was not reproduced
+	Documents    int     `json:"documents"`
+	Queries      int     `json:"queries"`
 }
 
-// Whole reports whether the whole set was used, so that the figure must equal the published
+// UsesWholeSet reports whether the whole set was used, so that the figure must equal the published
 // one.
-func (p *Proof) Whole() bool { return p.Documents == provenPapers && p.Queries == provenAsks }
+func (p *ScorerCheck) UsesWholeSet() bool {
+	return p.Documents == publishedPaperCount && p.Queries == publishedQueryCount
+}
 
-// prove runs SciFact's queries on the library's scorer, with an analyzer like Anserini's:
+// verifyScorer runs SciFact's queries on the library's scorer, with an analyzer like Anserini's:
 // Unicode word segmentation, no possessives, lower case, 33 stop words, and Porter's
 // stemmer. Title and text form one field.
-func prove(ctx context.Context, c *claims) (Proof, error) {
-	p := Proof{Published: provenNDCG, Documents: len(c.papers), Queries: len(c.asks)}
-	an := newLucene()
-	theirs := index.New(index.Params{K1: provenK1, B: provenB, CountEmpty: true})
+func verifyScorer(ctx context.Context, c *sciFactData) (ScorerCheck, error) {
+	p := ScorerCheck{Published: publishedNDCG, Documents: len(c.papers), Queries: len(c.questions)}
+	an := newLuceneAnalyzer()
+	theirs := index.New(index.Params{K1: publishedK1, B: publishedB, CountEmpty: true})
 	own := index.New(index.Params{CountEmpty: true})
 	var changes []index.Change
 	for i, paper := range c.papers {
@@ -62,44 +64,44 @@ func prove(ctx context.Context, c *claims) (Proof, error) {
 		}
 		return ids
 	}
-	var a, b sums
-	for _, q := range c.asks {
+	var a, b scoreSums
+	for _, q := range c.questions {
 		if err := ctx.Err(); err != nil {
 			return p, err
 		}
 		terms := an.analyzeTerms(q.Text)
-		a.add(answer{ids: name(rankRepeated(theirs.Searcher(), terms, 100))}, q.Right)
-		b.add(answer{ids: name(rankRepeated(own.Searcher(), terms, 100))}, q.Right)
+		a.addResult(questionResult{ranking: name(rankCountingRepeats(theirs.Searcher(), terms, 100))}, q.Right)
+		b.addResult(questionResult{ranking: name(rankCountingRepeats(own.Searcher(), terms, 100))}, q.Right)
 	}
 	p.NDCG = a.meanScores().NDCG
 	p.OwnNDCG = b.meanScores().NDCG
-	p.Recall = a.share100 / float64(max(a.N, 1))
+	p.Recall = a.recall100 / float64(max(a.QuestionCount, 1))
 	switch {
-	case !p.Whole():
-		p.Why = "the set has " + strconv.Itoa(p.Documents) + " abstracts and " + strconv.Itoa(p.Queries) +
+	case !p.UsesWholeSet():
+		p.Reason = "the set has " + strconv.Itoa(p.Documents) + " abstracts and " + strconv.Itoa(p.Queries) +
 			" judged queries; the published figure is for " +
-			strconv.Itoa(provenPapers) + " and " + strconv.Itoa(provenAsks)
-	case math.Abs(p.NDCG-provenNDCG) > .0001:
-		p.Why = "the figure differs from the published one"
+			strconv.Itoa(publishedPaperCount) + " and " + strconv.Itoa(publishedQueryCount)
+	case math.Abs(p.NDCG-publishedNDCG) > .0001:
+		p.Reason = "the figure differs from the published one"
 	default:
-		p.Proved = true
+		p.IsReproduced = true
 	}
 	return p, nil
 }
 
-// rankRepeated ranks like [index.Searcher.Search], but counts a term twice if the query contains
+// rankCountingRepeats ranks like [index.Searcher.Search], but counts a term twice if the query contains
 // it twice, like Lucene.
-func rankRepeated(x *index.Searcher, terms []string, limit int) []index.Hit {
+func rankCountingRepeats(x *index.Searcher, terms []string, limit int) []index.Hit {
 	times := map[string]int{}
 	for _, t := range terms {
 		times[t]++
 	}
 	if len(times) == len(terms) {
-		return x.Search(index.Query{Terms: index.Any(terms), Limit: limit})
+		return x.Search(index.Query{Terms: index.TermsForWords(terms), Limit: limit})
 	}
-	hits := x.Search(index.Query{Terms: index.Any(terms), Limit: x.Len()})
+	hits := x.Search(index.Query{Terms: index.TermsForWords(terms), Limit: x.Len()})
 	for i := range hits {
-		e, _ := x.Explain(hits[i].ID, index.Any(terms))
+		e, _ := x.Explain(hits[i].ID, index.TermsForWords(terms))
 		hits[i].Score = 0
 		for _, t := range e.Terms {
 			hits[i].Score += float64(times[t.Term]) * t.Score

@@ -14,45 +14,45 @@ import (
 // Meeting is a QMSum meeting with one entry for each turn, and its questions.
 type Meeting struct {
 	Turns []Entry
-	Asks  []Ask
+	Asks  []CaseQuestion
 
-	outside int // number of parts that are outside the meeting
+	outsideSpans int // number of parts that are outside the meeting
 }
 
 // publishedMeeting is a line of train.jsonl, val.jsonl or test.jsonl.
 type publishedMeeting struct {
-	Said []struct {
+	Transcript []struct {
 		Speaker string `json:"speaker"`
 		Content string `json:"content"`
 	} `json:"meeting_transcripts"`
-	Asked []struct {
-		Text  string       `json:"query"`
-		Spans [][]position `json:"relevant_text_span"` // first and last turn, from 0
+	Queries []struct {
+		Text  string         `json:"query"`
+		Spans [][]turnNumber `json:"relevant_text_span"` // first and last turn, from 0
 	} `json:"specific_query_list"`
 }
 
-// position is the number of a turn, which the set writes as a string.
-type position int
+// turnNumber is the number of a turn, which the set writes as a string.
+type turnNumber int
 
-func (p *position) UnmarshalJSON(b []byte) error {
+func (p *turnNumber) UnmarshalJSON(b []byte) error {
 	n, err := strconv.Atoi(strings.Trim(string(b), `"`))
 	if err != nil {
 		return fmt.Errorf("%s is not the number of a turn", b)
 	}
-	*p = position(n)
+	*p = turnNumber(n)
 	return nil
 }
 
-func (p *publishedMeeting) meeting() (*Meeting, error) {
-	if len(p.Said) == 0 {
+func (p *publishedMeeting) toMeeting() (*Meeting, error) {
+	if len(p.Transcript) == 0 {
 		return nil, errors.New("has no meeting_transcripts")
 	}
 	m := new(Meeting)
-	for i, s := range p.Said {
+	for i, s := range p.Transcript {
 		m.Turns = append(m.Turns, Entry{fmt.Sprintf("t%05d", i+1), strconv.Itoa(i), s.Speaker + ": " +
-			s.Content, undated})
+			s.Content, defaultDate})
 	}
-	for i, q := range p.Asked {
+	for i, q := range p.Queries {
 		if strings.TrimSpace(q.Text) == "" {
 			return nil, fmt.Errorf("query %d has no text", i+1)
 		}
@@ -62,16 +62,16 @@ func (p *publishedMeeting) meeting() (*Meeting, error) {
 				return nil, fmt.Errorf("query %d has the span %v, not a first and a last turn", i+1, s)
 			}
 			first, last := int(s[0]), int(s[1])
-			isInside := 0 <= first && first <= last && last < len(p.Said)
+			isInside := 0 <= first && first <= last && last < len(p.Transcript)
 			if !isInside {
-				m.outside++
+				m.outsideSpans++
 			}
-			for n := max(first, 0); n <= min(last, len(p.Said)-1); n++ {
+			for n := max(first, 0); n <= min(last, len(p.Transcript)-1); n++ {
 				right[strconv.Itoa(n)] = true
 			}
 		}
 		if len(right) > 0 {
-			m.Asks = append(m.Asks, Ask{Text: q.Text, Right: right})
+			m.Asks = append(m.Asks, CaseQuestion{Text: q.Text, Right: right})
 		}
 	}
 	return m, nil
@@ -87,7 +87,7 @@ func (s *Source) Meetings() iter.Seq2[*Meeting, error] {
 				n++
 				var m *Meeting
 				if err == nil {
-					m, err = p.meeting()
+					m, err = p.toMeeting()
 					if err != nil {
 						err = fmt.Errorf("meeting %d: %w", n, err)
 					}
@@ -96,7 +96,7 @@ func (s *Source) Meetings() iter.Seq2[*Meeting, error] {
 					yield(nil, &DataError{File: f, Err: err})
 					return
 				}
-				s.note("stretches that do not lie in their meeting are cut to it: %d", m.outside)
+				s.countAnomaly("stretches that do not lie in their meeting are cut to it: %d", m.outsideSpans)
 				if !yield(m, nil) {
 					return
 				}
@@ -105,8 +105,8 @@ func (s *Source) Meetings() iter.Seq2[*Meeting, error] {
 	}
 }
 
-// qmSum yields one case for each meeting.
-func qmSum(s *Source) iter.Seq2[Case, error] {
+// qmSumCases yields one case for each meeting.
+func qmSumCases(s *Source) iter.Seq2[Case, error] {
 	return func(yield func(Case, error) bool) {
 		for m, err := range s.Meetings() {
 			if err != nil {

@@ -19,14 +19,14 @@ import (
 
 // These rankings are measured in addition to the library's rankings if there is a [vectors.Client].
 const (
-	Vectors = "vectors" // by cosine similarity of the question and the entry
-	Fused   = "fused"   // reciprocal rank fusion of the default ranking and Vectors
+	VectorRanking = "vectors" // by cosine similarity of the question and the entry
+	FusedRanking  = "fused"   // reciprocal rank fusion of the default ranking and Vectors
 )
 
 // Options configure the measurement.
 type Options struct {
-	Data fs.FS  // directory with the sets
-	Root string // path of that directory
+	DataFS  fs.FS  // directory with the sets
+	DataDir string // path of that directory
 
 	// Sets are the names of the sets to measure. If it is empty, all are measured.
 	Sets []string
@@ -35,10 +35,10 @@ type Options struct {
 	Embedder *vectors.Client
 
 	// Hits, if not nil, is called with the hits of each question.
-	Hits func(set, unit, ranking, question string, hits []oxbow.Hit)
+	OnHits func(set, unit, ranking, question string, hits []oxbow.Hit)
 
 	// Asked, if not nil, is called with the result of each question for each ranking.
-	Asked func(QuestionScore)
+	OnQuestionScore func(QuestionScore)
 
 	// Progress, if not nil, is called with the number of completed questions of a source.
 	Progress func(title string, done int)
@@ -46,42 +46,42 @@ type Options struct {
 
 // Report is the result of the measurement.
 type Report struct {
-	Proof   Proof          `json:"proof"`
-	Results []Result       `json:"results"`
-	Missing []Missing      `json:"missing,omitempty"`
-	Embed   *vectors.Stats `json:"embedding,omitempty"`
+	ScorerCheck    ScorerCheck    `json:"proof"`
+	Results        []Result       `json:"results"`
+	Missing        []MissingSet   `json:"missing,omitempty"`
+	EmbeddingStats *vectors.Stats `json:"embedding,omitempty"`
 }
 
 // Result is the result for one set with one kind of entries.
 type Result struct {
-	Set      string   `json:"set"`
-	Title    string   `json:"title"`
-	Unit     string   `json:"entries_are"`
-	Files    []string `json:"files"`
-	Protocol string   `json:"protocol"`
-	Notes    []string `json:"notes,omitempty"` // peculiarities of the data
-	Memories int      `json:"memories"`        // number of cases
-	Entries  int      `json:"entries"`         // number of entries in all cases
-	Rows     []Row    `json:"rows"`
+	Set       string          `json:"set"`
+	Title     string          `json:"title"`
+	EntryKind string          `json:"entries_are"`
+	Files     []string        `json:"files"`
+	Protocol  string          `json:"protocol"`
+	Notes     []string        `json:"notes,omitempty"` // peculiarities of the data
+	Memories  int             `json:"memories"`        // number of cases
+	Entries   int             `json:"entries"`         // number of entries in all cases
+	Rows      []RankingScores `json:"rows"`
 }
 
-// Row is the result of one ranking, either for all questions or for a group of questions.
-type Row struct {
+// RankingScores is the result of one ranking, either for all questions or for a group of questions.
+type RankingScores struct {
 	Ranking string `json:"ranking"`
 	Group   string `json:"group,omitempty"`
 	Scores
 }
 
-// Missing is a set that is not available.
-type Missing struct {
-	Set    string `json:"set"`
-	Title  string `json:"title"`
-	Expect string `json:"expected"`
-	From   string `json:"from"`
+// MissingSet is a set that is not available.
+type MissingSet struct {
+	Set           string `json:"set"`
+	Title         string `json:"title"`
+	ExpectedFiles string `json:"expected"`
+	URL           string `json:"from"`
 }
 
-// limit is the number of hits that are examined.
-const limit = 10
+// maxHits is the number of hits that are examined.
+const maxHits = 10
 
 // Run runs the measurement. The report lists sets that are not available. If the error is a
 // [DataError], the report contains the results for the data that could be read.
@@ -91,16 +91,16 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 			return nil, fmt.Errorf("there is no set %q", n)
 		}
 	}
-	r := &Report{Proof: Proof{Published: provenNDCG, Why: "SciFact is not there"}}
+	r := &Report{ScorerCheck: ScorerCheck{Published: publishedNDCG, Reason: "SciFact is not there"}}
 	var found []*Source
 	for _, s := range Sets() {
 		wanted := len(o.Sets) == 0 || slices.Contains(o.Sets, s.Name)
-		sources, err := s.Find(o.Data, o.Root)
+		sources, err := s.FindSources(o.DataFS, o.DataDir)
 		if err != nil {
 			return nil, err
 		}
 		if wanted && len(sources) == 0 {
-			r.Missing = append(r.Missing, Missing{s.Name, s.Title, s.Expect, s.From})
+			r.Missing = append(r.Missing, MissingSet{s.Name, s.Title, s.Expect, s.From})
 		}
 		if wanted {
 			found = append(found, sources...)
@@ -109,10 +109,10 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		if s.Name == "scifact" && len(sources) > 0 {
 			c, err := readSciFact(sources[0])
 			if err != nil {
-				r.Proof.Why = err.Error() // reported again when its questions are asked
+				r.ScorerCheck.Reason = err.Error() // reported again when its questions are asked
 				continue
 			}
-			r.Proof, err = prove(ctx, c)
+			r.ScorerCheck, err = verifyScorer(ctx, c)
 			if err != nil {
 				return nil, err
 			}
@@ -120,7 +120,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	var bad []error
 	for _, s := range found {
-		rs, err := o.source(ctx, s)
+		rs, err := o.measureSource(ctx, s)
 		if err != nil {
 			err = fmt.Errorf("measuring %s: %w", s.Set.Title, err)
 			if d := new(DataError); !errors.As(err, &d) {
@@ -131,38 +131,38 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		r.Results = append(r.Results, rs...)
 	}
 	if o.Embedder != nil {
-		r.Embed = o.Embedder.Stats()
+		r.EmbeddingStats = o.Embedder.Stats()
 	}
 	return r, errors.Join(bad...)
 }
 
-// key is a ranking and a group of questions.
-type key struct{ ranking, group string }
+// scoreKey is a ranking and a group of questions.
+type scoreKey struct{ ranking, group string }
 
-// tally collects the measurements for one kind of entries.
-type tally struct {
+// resultTally collects the measurements for one kind of entries.
+type resultTally struct {
 	Result
-	sums map[key]*sums
+	scoreSums map[scoreKey]*scoreSums
 }
 
-func (t *tally) add(ranking string, a Ask, found answer) {
+func (t *resultTally) addResult(ranking string, a CaseQuestion, found questionResult) {
 	groups := a.Groups
 	if !a.Apart {
 		groups = append([]string{""}, groups...)
 	}
 	for _, g := range groups {
-		k := key{ranking, g}
-		if t.sums[k] == nil {
-			t.sums[k] = new(sums)
+		k := scoreKey{ranking, g}
+		if t.scoreSums[k] == nil {
+			t.scoreSums[k] = new(scoreSums)
 		}
-		t.sums[k].add(found, a.Right)
+		t.scoreSums[k].addResult(found, a.Right)
 	}
 }
 
-// result fills in the rows: first all questions, then each group.
-func (t *tally) result(rankings []string) Result {
+// fillRows fills in the rows: first all questions, then each group.
+func (t *resultTally) fillRows(rankings []string) Result {
 	var groups []string
-	for k := range t.sums {
+	for k := range t.scoreSums {
 		if !slices.Contains(groups, k.group) {
 			groups = append(groups, k.group)
 		}
@@ -170,35 +170,41 @@ func (t *tally) result(rankings []string) Result {
 	slices.Sort(groups)
 	for _, g := range groups {
 		for _, r := range rankings {
-			if s := t.sums[key{r, g}]; s != nil {
-				t.Rows = append(t.Rows, Row{r, g, s.meanScores()})
+			if s := t.scoreSums[scoreKey{r, g}]; s != nil {
+				t.Rows = append(t.Rows, RankingScores{r, g, s.meanScores()})
 			}
 		}
 	}
 	return t.Result
 }
 
-// source measures one source.
-func (o *Options) source(ctx context.Context, s *Source) ([]Result, error) {
+// measureSource measures one source.
+func (o *Options) measureSource(ctx context.Context, s *Source) ([]Result, error) {
 	rankings := []string{oxbow.RankSeed, oxbow.RankOxbow}
 	if o.Embedder != nil {
-		rankings = append(rankings, Vectors, Fused)
+		rankings = append(rankings, VectorRanking, FusedRanking)
 	}
-	var tallies []*tally // by kind of entries, in order of appearance
+	var tallies []*resultTally // by kind of entries, in order of appearance
 	done := 0
 	for c, err := range s.Cases() {
 		err = cmp.Or(ctx.Err(), err)
 		if err != nil {
 			return nil, err
 		}
-		i := slices.IndexFunc(tallies, func(t *tally) bool { return t.Unit == c.Unit })
+		i := slices.IndexFunc(tallies, func(t *resultTally) bool { return t.EntryKind == c.Unit })
 		if i < 0 {
 			i = len(tallies)
 			tallies = append(
 				tallies,
-				&tally{
-					Result{Set: s.Set.Name, Title: s.Set.Title, Unit: c.Unit, Files: s.Files, Protocol: s.Set.Protocol},
-					map[key]*sums{},
+				&resultTally{
+					Result{
+						Set:       s.Set.Name,
+						Title:     s.Set.Title,
+						EntryKind: c.Unit,
+						Files:     s.Files,
+						Protocol:  s.Set.Protocol,
+					},
+					map[scoreKey]*scoreSums{},
 				},
 			)
 		}
@@ -206,9 +212,9 @@ func (o *Options) source(ctx context.Context, s *Source) ([]Result, error) {
 		t.Memories++
 		t.Entries += len(c.Entries)
 		for _, r := range rankings[:2] {
-			found, err := c.askQuestions(ctx, r, limit, func(question string, hits []oxbow.Hit) {
-				if o.Hits != nil {
-					o.Hits(s.Set.Name, c.Unit, r, question, hits)
+			found, err := c.askQuestions(ctx, r, maxHits, func(question string, hits []oxbow.Hit) {
+				if o.OnHits != nil {
+					o.OnHits(s.Set.Name, c.Unit, r, question, hits)
 				}
 			})
 			if err != nil {
@@ -216,10 +222,12 @@ func (o *Options) source(ctx context.Context, s *Source) ([]Result, error) {
 			}
 			for j, one := range found {
 				a := c.Asks[j]
-				t.add(r, a, one)
-				if o.Asked != nil && !a.Apart {
-					o.Asked(QuestionScore{s.Set.Name, c.Unit, r, done + j, a.Text, ndcg(one.ids, a.Right, limit),
-						recallAny(one.ids, a.Right, 5)})
+				t.addResult(r, a, one)
+				if o.OnQuestionScore != nil && !a.Apart {
+					o.OnQuestionScore(
+						QuestionScore{s.Set.Name, c.Unit, r, done + j, a.Text, ndcg(one.ranking, a.Right, maxHits),
+							recallAny(one.ranking, a.Right, 5)},
+					)
 				}
 			}
 		}
@@ -238,17 +246,17 @@ func (o *Options) source(ctx context.Context, s *Source) ([]Result, error) {
 	}
 	var rs []Result
 	for _, t := range tallies {
-		for _, format := range slices.Sorted(maps.Keys(s.notes)) {
-			t.Notes = append(t.Notes, fmt.Sprintf(format, s.notes[format]))
+		for _, format := range slices.Sorted(maps.Keys(s.anomalies)) {
+			t.Notes = append(t.Notes, fmt.Sprintf(format, s.anomalies[format]))
 		}
-		rs = append(rs, t.result(rankings))
+		rs = append(rs, t.fillRows(rankings))
 	}
 	return rs, nil
 }
 
 // askVectors asks the questions of a case by vectors, both without and with the fusion with the
 // default ranking.
-func (o *Options) askVectors(ctx context.Context, c *Case, t *tally) error {
+func (o *Options) askVectors(ctx context.Context, c *Case, t *resultTally) error {
 	words, err := c.askQuestions(ctx, oxbow.RankOxbow, fuseDepth, nil)
 	if err != nil {
 		return err
@@ -270,10 +278,10 @@ func (o *Options) askVectors(ctx context.Context, c *Case, t *tally) error {
 		return err
 	}
 	for i, a := range c.Asks {
-		near := nearest(c.Entries, entries, asked[i], fuseDepth)
-		t.add(Vectors, a, answer{ids: near})
-		fused, _ := ranking.Fuse(words[i].ids, near)
-		t.add(Fused, a, answer{ids: fused})
+		near := nearestEntries(c.Entries, entries, asked[i], fuseDepth)
+		t.addResult(VectorRanking, a, questionResult{ranking: near})
+		fused, _ := ranking.FuseRankings(words[i].ranking, near)
+		t.addResult(FusedRanking, a, questionResult{ranking: fused})
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ func rows(r *Report, set, unit string) map[string]Scores {
 	m := map[string]Scores{}
 	for _, res := range r.Results {
 		for _, row := range res.Rows {
-			if res.Set == set && res.Unit == unit && row.Group == "" {
+			if res.Set == set && res.EntryKind == unit && row.Group == "" {
 				m[row.Ranking] = row.Scores
 			}
 		}
@@ -29,14 +29,23 @@ func rows(r *Report, set, unit string) map[string]Scores {
 }
 
 func scoresOf(n int, any1, any5, any10, all5, ndcg, mrr float64) Scores {
-	return Scores{N: n, Any1: any1, Any5: any5, Any10: any10, All5: all5, NDCG: ndcg, MRR: mrr}
+	return Scores{
+		QuestionCount: n,
+		RecallAny1:    any1,
+		RecallAny5:    any5,
+		RecallAny10:   any10,
+		RecallAll5:    all5,
+		NDCG:          ndcg,
+		MRR:           mrr,
+	}
 }
 
 // near reports whether two scores are equal to four decimal places.
 func near(a, b Scores) bool {
-	x, y := []float64{a.Any1, a.Any5, a.Any10, a.All5, a.NDCG,
-		a.MRR}, []float64{b.Any1, b.Any5, b.Any10, b.All5, b.NDCG, b.MRR}
-	return a.N == b.N && slices.EqualFunc(x, y, func(p, q float64) bool { return math.Abs(p-q) < 1e-4 })
+	x, y := []float64{a.RecallAny1, a.RecallAny5, a.RecallAny10, a.RecallAll5, a.NDCG,
+		a.MRR}, []float64{b.RecallAny1, b.RecallAny5, b.RecallAny10, b.RecallAll5, b.NDCG, b.MRR}
+	return a.QuestionCount == b.QuestionCount &&
+		slices.EqualFunc(x, y, func(p, q float64) bool { return math.Abs(p-q) < 1e-4 })
 }
 
 func everything(t testing.TB) fstest.MapFS {
@@ -54,7 +63,7 @@ func everything(t testing.TB) fstest.MapFS {
 
 func TestRun(t *testing.T) {
 	asked := 0
-	r, err := Run(t.Context(), Options{Data: everything(t), Root: "/sets", Progress: func(_ string, done int) {
+	r, err := Run(t.Context(), Options{DataFS: everything(t), DataDir: "/sets", Progress: func(_ string, done int) {
 		asked = max(asked, done)
 	}})
 	if err != nil {
@@ -97,14 +106,14 @@ func TestRun(t *testing.T) {
 	// counts in its groups.
 	for _, res := range r.Results {
 		for _, row := range res.Rows {
-			if res.Set != "locomo" || res.Unit != "turns" || row.Ranking != "oxbow" {
+			if res.Set != "locomo" || res.EntryKind != "turns" || row.Ranking != "oxbow" {
 				continue
 			}
-			if want := map[string]int{"": 2, "adversarial": 1, fiveCategories: 3, "single hop": 1,
-				"several hops": 1}[row.Group]; row.N != want {
-				t.Errorf("LoCoMo's group %q has %d questions, want %d", row.Group, row.N, want)
+			if want := map[string]int{"": 2, "adversarial": 1, allCategoriesGroup: 3, "single hop": 1,
+				"several hops": 1}[row.Group]; row.QuestionCount != want {
+				t.Errorf("LoCoMo's group %q has %d questions, want %d", row.Group, row.QuestionCount, want)
 			}
-			if row.Group == "several hops" && row.Shown5 != 1 {
+			if row.Group == "several hops" && row.ShownAny5 != 1 {
 				t.Errorf("the turn after the one that was found is not shown: %+v", row)
 			}
 		}
@@ -115,39 +124,40 @@ func TestRun(t *testing.T) {
 	// Each ranking is reported for each group.
 	groups := map[string]int{}
 	for _, row := range r.Results[0].Rows {
-		groups[row.Group] += row.N
+		groups[row.Group] += row.QuestionCount
 	}
 	if want := map[string]int{"": 4, "answerable": 2, "plain": 4}; !maps.Equal(groups, want) {
 		t.Errorf("groups = %v, want %v", groups, want)
 	}
 	// The proof is tried. It fails because there are only three abstracts.
-	if p := r.Proof; p.Proved || p.Whole() || p.Why == "" || math.Abs(p.NDCG-(1+second)/2) > 1e-4 {
+	if p := r.ScorerCheck; p.IsReproduced || p.UsesWholeSet() || p.Reason == "" ||
+		math.Abs(p.NDCG-(1+second)/2) > 1e-4 {
 		t.Errorf("proof = %+v", p)
 	}
 }
 
 func TestRunWithoutSets(t *testing.T) {
-	r, err := Run(t.Context(), Options{Data: fstest.MapFS{"locomo10.json": file(talks)}, Root: "/sets"})
+	r, err := Run(t.Context(), Options{DataFS: fstest.MapFS{"locomo10.json": file(talks)}, DataDir: "/sets"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var missing []string
 	for _, m := range r.Missing {
 		missing = append(missing, m.Set)
-		if m.Expect == "" || m.From == "" {
+		if m.ExpectedFiles == "" || m.URL == "" {
 			t.Errorf("%s is missing, and %+v does not say what and where", m.Set, m)
 		}
 	}
 	if !slices.Equal(missing, []string{"longmemeval", "beam", "qmsum", "scifact"}) || len(r.Results) != 3 ||
-		r.Proof.Proved || r.Proof.Why == "" {
-		t.Errorf("missing %v, %d results, proof %+v", missing, len(r.Results), r.Proof)
+		r.ScorerCheck.IsReproduced || r.ScorerCheck.Reason == "" {
+		t.Errorf("missing %v, %d results, proof %+v", missing, len(r.Results), r.ScorerCheck)
 	}
-	if _, err := Run(t.Context(), Options{Data: fstest.MapFS{}, Sets: []string{"nope"}}); err == nil {
+	if _, err := Run(t.Context(), Options{DataFS: fstest.MapFS{}, Sets: []string{"nope"}}); err == nil {
 		t.Error("a set of no known name is no error")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Run(ctx, Options{Data: everything(t), Root: "/sets"}); !errors.Is(err, context.Canceled) {
+	if _, err := Run(ctx, Options{DataFS: everything(t), DataDir: "/sets"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled run ends with %v", err)
 	}
 }
@@ -156,7 +166,7 @@ func TestRunWithoutSets(t *testing.T) {
 // not prevent the measurement of the other sets.
 func TestOddAndBroken(t *testing.T) {
 	odd := strings.NewReplacer(`["1","2"],[3,3]`, `["1","2"],["3","9"],["2","1"],["7","8"]`).Replace(meetings)
-	r, err := Run(t.Context(), Options{Root: "/sets", Data: fstest.MapFS{
+	r, err := Run(t.Context(), Options{DataDir: "/sets", DataFS: fstest.MapFS{
 		"qmsum/val.jsonl":    file(odd),
 		"locomo10.json":      file(strings.Replace(talks, `["D3:1"]`, `["D3:1","D:3:9"]`, 1)),
 		"longmemeval_s.json": file("{"),
@@ -167,7 +177,7 @@ func TestOddAndBroken(t *testing.T) {
 	}
 	notes := map[string][]string{}
 	for _, res := range r.Results {
-		notes[res.Set+" "+res.Unit] = res.Notes
+		notes[res.Set+" "+res.EntryKind] = res.Notes
 	}
 	lost := []string{"evidence that names no turn counts as not found: 1"}
 	want := map[string][]string{"locomo sessions": lost, "locomo sessions with captions": lost, "locomo turns": lost,
@@ -176,13 +186,13 @@ func TestOddAndBroken(t *testing.T) {
 		t.Errorf("notes = %q, want %q", notes, want)
 	}
 	// Turns 1 to 3 are still right.
-	if got := rows(r, "qmsum", "turns")["seed"]; got.N != 1 || got.Any1 != 1 {
+	if got := rows(r, "qmsum", "turns")["seed"]; got.QuestionCount != 1 || got.RecallAny1 != 1 {
 		t.Errorf("QMSum by seed = %+v", got)
 	}
 }
 
 func TestLuceneTerms(t *testing.T) {
-	l := newLucene()
+	l := newLuceneAnalyzer()
 	for _, tt := range []struct {
 		in   string
 		want []string
@@ -204,11 +214,11 @@ func TestLuceneTerms(t *testing.T) {
 // TestRepeated tests that a term that is in the query twice counts twice.
 func TestRepeated(t *testing.T) {
 	x := index.New(index.Params{K1: .9, B: .4})
-	x.Put(index.Words(1, []string{"red", "x", "y"}))
-	x.Put(index.Words(2, []string{"blue", "x", "y"}))
-	x.Put(index.Words(3, []string{"red", "z", "z"})) // makes red the commoner, weaker word
+	x.Put(index.DocumentOfWords(1, []string{"red", "x", "y"}))
+	x.Put(index.DocumentOfWords(2, []string{"blue", "x", "y"}))
+	x.Put(index.DocumentOfWords(3, []string{"red", "z", "z"})) // makes red the commoner, weaker word
 	found := func(terms []string, limit int) (ids []uint64) {
-		for _, h := range rankRepeated(x.Searcher(), terms, limit) {
+		for _, h := range rankCountingRepeats(x.Searcher(), terms, limit) {
 			ids = append(ids, h.ID)
 		}
 		return ids

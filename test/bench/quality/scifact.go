@@ -17,36 +17,36 @@ import (
 	"strings"
 )
 
-// claims is the SciFact data set.
-type claims struct {
-	papers []Paper
-	asks   []Ask
+// sciFactData is the SciFact data set.
+type sciFactData struct {
+	papers    []Paper
+	questions []CaseQuestion
 }
 
 // readSciFact reads the files of a SciFact source.
-func readSciFact(s *Source) (*claims, error) {
+func readSciFact(s *Source) (*sciFactData, error) {
 	bad := func(i int, err error) error { return &DataError{File: s.Files[i], Err: err} }
-	c := new(claims)
+	c := new(sciFactData)
 	var err error
 	var topics [][2]string
 	var right map[string]map[string]bool
 	if strings.HasSuffix(s.Files[0], ".zip") {
-		c.papers, err = zippedPapers(s.fsys, s.Files[0])
+		c.papers, err = readZippedPapers(s.fsys, s.Files[0])
 		if err != nil {
 			return nil, bad(0, err)
 		}
-		topics, err = tabbedTopics(s.fsys, s.Files[1])
+		topics, err = readTabbedTopics(s.fsys, s.Files[1])
 		if err != nil {
 			return nil, bad(1, err)
 		}
 	} else {
-		for p, err := range beirObjects(s.fsys, s.Files[0]) {
+		for p, err := range eachBEIRObject(s.fsys, s.Files[0]) {
 			if err != nil {
 				return nil, bad(0, err)
 			}
 			c.papers = append(c.papers, p)
 		}
-		for q, err := range beirObjects(s.fsys, s.Files[1]) {
+		for q, err := range eachBEIRObject(s.fsys, s.Files[1]) {
 			if err != nil {
 				return nil, bad(1, err)
 			}
@@ -59,10 +59,10 @@ func readSciFact(s *Source) (*claims, error) {
 	}
 	for _, t := range topics {
 		if right[t[0]] != nil {
-			c.asks = append(c.asks, Ask{Text: t[1], Right: right[t[0]]})
+			c.questions = append(c.questions, CaseQuestion{Text: t[1], Right: right[t[0]]})
 		}
 	}
-	if len(c.asks) == 0 {
+	if len(c.questions) == 0 {
 		return nil, bad(2, fmt.Errorf("judges none of the %d queries of %s", len(topics), s.Files[1]))
 	}
 	return c, nil
@@ -76,7 +76,7 @@ type Paper struct {
 	Text  string `json:"text"`
 }
 
-func beirObjects(fsys fs.FS, name string) iter.Seq2[Paper, error] {
+func eachBEIRObject(fsys fs.FS, name string) iter.Seq2[Paper, error] {
 	return func(yield func(Paper, error) bool) {
 		n := 0
 		for o, err := range eachObject[Paper](fsys, name) {
@@ -92,10 +92,10 @@ func beirObjects(fsys fs.FS, name string) iter.Seq2[Paper, error] {
 	}
 }
 
-// zippedPapers reads the corpus in the form that its authors publish: a zip file with a CSV file with
+// readZippedPapers reads the corpus in the form that its authors publish: a zip file with a CSV file with
 // the columns doc_id, title, abstract and structured. The abstract is a Python list of strings as
 // printed by numpy.
-func zippedPapers(fsys fs.FS, name string) (papers []Paper, err error) {
+func readZippedPapers(fsys fs.FS, name string) (papers []Paper, err error) {
 	b, err := fs.ReadFile(fsys, name)
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func zippedPapers(fsys fs.FS, name string) (papers []Paper, err error) {
 		if n == 0 {
 			continue
 		}
-		sentences, err := pythonStrings(row[2])
+		sentences, err := parsePythonStrings(row[2])
 		if err != nil {
 			return nil, fmt.Errorf("abstract %s: %w", row[0], err)
 		}
@@ -130,8 +130,8 @@ func zippedPapers(fsys fs.FS, name string) (papers []Paper, err error) {
 	}
 }
 
-// pythonStrings parses a list of Python string literals, separated by commas or only by white space.
-func pythonStrings(s string) ([]string, error) {
+// parsePythonStrings parses a list of Python string literals, separated by commas or only by white space.
+func parsePythonStrings(s string) ([]string, error) {
 	s = strings.TrimSpace(s)
 	if !strings.HasPrefix(s, "[") || !strings.HasSuffix(s, "]") {
 		return nil, errors.New("is not a list")
@@ -177,8 +177,8 @@ func pythonStrings(s string) ([]string, error) {
 	}
 }
 
-// tabbedTopics reads the queries, with "id TAB text" in each line.
-func tabbedTopics(fsys fs.FS, name string) (topics [][2]string, err error) {
+// readTabbedTopics reads the queries, with "id TAB text" in each line.
+func readTabbedTopics(fsys fs.FS, name string) (topics [][2]string, err error) {
 	for l, err := range readLines(fsys, name) {
 		if err != nil {
 			return nil, err
@@ -225,8 +225,8 @@ func readQrels(fsys fs.FS, name string) (map[string]map[string]bool, error) {
 	return right, nil
 }
 
-// sciFact yields one case with all abstracts.
-func sciFact(s *Source) iter.Seq2[Case, error] {
+// sciFactCases yields one case with all abstracts.
+func sciFactCases(s *Source) iter.Seq2[Case, error] {
 	return func(yield func(Case, error) bool) {
 		c, err := readSciFact(s)
 		if err != nil {
@@ -236,8 +236,8 @@ func sciFact(s *Source) iter.Seq2[Case, error] {
 		var es []Entry
 		for i, p := range c.papers {
 			es = append(es, Entry{fmt.Sprintf("a%05d", i+1), p.ID, strings.TrimSpace(p.Title + "\n\n" +
-				p.Text), undated})
+				p.Text), defaultDate})
 		}
-		yield(Case{"abstracts", es, c.asks}, nil)
+		yield(Case{"abstracts", es, c.questions}, nil)
 	}
 }

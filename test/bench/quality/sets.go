@@ -19,8 +19,8 @@ type QuestionSet struct {
 	From     string // address of the files
 	Protocol string // description of the measurement
 
-	find  func(fsys fs.FS, root, dir string) [][]string // the files of each source in the directory
-	cases func(*Source) iter.Seq2[Case, error]
+	findFiles func(fsys fs.FS, root, dir string) [][]string // the files of each source in the directory
+	readCases func(*Source) iter.Seq2[Case, error]
 }
 
 // Sets returns the sets in the order in which they are measured.
@@ -34,14 +34,20 @@ func Sets() []*QuestionSet {
 				"…\" and \"assistant: …\", or one a turn. " +
 				"Right are the sessions that the set names, also for questions without an answer (_abs), or the " +
 				"turns with evidence; questions without any are left out.",
-			find: func(fsys fs.FS, _, dir string) [][]string {
-				found := each(fsys, dir, "longmemeval_s_cleaned.json", "longmemeval_s.json", "longmemeval_s")
-				if split := pickAll(fsys, dir, "questions.jsonl", "sessions.jsonl"); split != nil {
+			findFiles: func(fsys fs.FS, _, dir string) [][]string {
+				found := singleFileSources(
+					fsys,
+					dir,
+					"longmemeval_s_cleaned.json",
+					"longmemeval_s.json",
+					"longmemeval_s",
+				)
+				if split := findFiles(fsys, dir, "questions.jsonl", "sessions.jsonl"); split != nil {
 					found = append(found, split)
 				}
 				return found
 			},
-			cases: longMemEval,
+			readCases: longMemEvalCases,
 		},
 		{
 			Name: "locomo", Title: "LoCoMo",
@@ -51,7 +57,7 @@ func Sets() []*QuestionSet {
 				"own), each asked of a memory of its whole conversation: one entry a session, or one a turn, " +
 				"\"Speaker: text\", without the captions of pictures where it does not say with. Right are the turns " +
 				"of the evidence, or their sessions.",
-			find: func(fsys fs.FS, _, dir string) [][]string {
+			findFiles: func(fsys fs.FS, _, dir string) [][]string {
 				var names []string
 				in, _ := fs.ReadDir(fsys, dir) // ignore the error: an unreadable directory has no files
 				for _, d := range in {
@@ -61,9 +67,9 @@ func Sets() []*QuestionSet {
 						names = append(names, n)
 					}
 				}
-				return each(fsys, dir, names...)
+				return singleFileSources(fsys, dir, names...)
 			},
-			cases: loCoMo,
+			readCases: loCoMoCases,
 		},
 		{
 			Name: "beam", Title: "BEAM",
@@ -73,8 +79,8 @@ func Sets() []*QuestionSet {
 				"(what the person wrote, and the answer), or one a message, \"user: …\" or \"assistant: …\", as old " +
 				"as the last date before it. " +
 				"Right are the messages that the set names, or their exchanges.",
-			find:  findBEAM,
-			cases: beam,
+			findFiles: findBEAMFiles,
+			readCases: beamCases,
 		},
 		{
 			Name: "qmsum", Title: "QMSum",
@@ -83,12 +89,12 @@ func Sets() []*QuestionSet {
 			Protocol: "The specific queries that name stretches, each asked of a memory of its meeting, one entry a " +
 				"turn, \"Speaker: text\". Right are all turns of the stretches, so that all@5 is out of reach for " +
 				"most.",
-			find: func(fsys fs.FS, root, dir string) [][]string {
+			findFiles: func(fsys fs.FS, root, dir string) [][]string {
 				if !pathHasWord(root, dir, "qmsum") {
 					return nil
 				}
 				var all []string
-				for _, f := range each(fsys, dir, "train.jsonl", "val.jsonl", "test.jsonl") {
+				for _, f := range singleFileSources(fsys, dir, "train.jsonl", "val.jsonl", "test.jsonl") {
 					all = append(all, f...)
 				}
 				if all == nil {
@@ -96,7 +102,7 @@ func Sets() []*QuestionSet {
 				}
 				return [][]string{all}
 			},
-			cases: qmSum,
+			readCases: qmSumCases,
 		},
 		{
 			Name: "scifact", Title: "SciFact",
@@ -104,7 +110,7 @@ func Sets() []*QuestionSet {
 			From:   "https://public.ukp.informatik.tu-darmstadt.de/thakur/BEIR/datasets/scifact.zip",
 			Protocol: "BEIR's test queries, asked of one memory of all abstracts, title and text as one entry. Right " +
 				"are the judged ones.",
-			find: func(fsys fs.FS, root, dir string) [][]string {
+			findFiles: func(fsys fs.FS, root, dir string) [][]string {
 				if !pathHasWord(root, dir, "scifact") {
 					return nil
 				}
@@ -113,22 +119,22 @@ func Sets() []*QuestionSet {
 					{"corpus.jsonl", "queries.jsonl", "qrels/test.tsv"},
 					{"scifact.zip", "topics.beir-v1.0.0-scifact.test.tsv", "qrels.beir-v1.0.0-scifact.test.txt"},
 				} {
-					if f := pickAll(fsys, dir, names...); f != nil {
+					if f := findFiles(fsys, dir, names...); f != nil {
 						found = append(found, f)
 					}
 				}
 				return found
 			},
-			cases: sciFact,
+			readCases: sciFactCases,
 		},
 	}
 }
 
-// each returns a source for each of the files that exists.
-func each(fsys fs.FS, dir string, names ...string) [][]string {
+// singleFileSources returns a source for each of the files that exists.
+func singleFileSources(fsys fs.FS, dir string, names ...string) [][]string {
 	var found [][]string
 	for _, n := range names {
-		if f := pick(fsys, dir, n); f != "" {
+		if f := findFile(fsys, dir, n); f != "" {
 			found = append(found, []string{f})
 		}
 	}
@@ -155,44 +161,44 @@ type Source struct {
 	Set   *QuestionSet
 	Files []string // below the directory of the data
 
-	fsys  fs.FS
-	notes map[string]int // anomalies of the data, with %d for the number
+	fsys      fs.FS
+	anomalies map[string]int // anomalies of the data, with %d for the number
 }
 
-// note adds n to the number of an anomaly.
-func (s *Source) note(format string, n int) {
+// countAnomaly adds n to the number of an anomaly.
+func (s *Source) countAnomaly(format string, n int) {
 	if n > 0 {
-		if s.notes == nil {
-			s.notes = map[string]int{}
+		if s.anomalies == nil {
+			s.anomalies = map[string]int{}
 		}
-		s.notes[format] += n
+		s.anomalies[format] += n
 	}
 }
 
-// Find returns the sources of the set in fsys, which contains the directory root, and in its
+// FindSources returns the sources of the set in fsys, which contains the directory root, and in its
 // subdirectories.
-func (s *QuestionSet) Find(fsys fs.FS, root string) ([]*Source, error) {
+func (s *QuestionSet) FindSources(fsys fs.FS, root string) ([]*Source, error) {
 	ds, err := findDirectories(fsys)
 	if err != nil {
 		return nil, fmt.Errorf("looking for %s: %w", s.Title, err)
 	}
 	var found []*Source
 	for _, d := range ds {
-		for _, files := range s.find(fsys, root, d) {
+		for _, files := range s.findFiles(fsys, root, d) {
 			found = append(found, &Source{Set: s, Files: files, fsys: fsys})
 		}
 	}
 	return found, nil
 }
 
-// FindOne returns the first source of the set with this name, or an error that describes the missing
+// FindSource returns the first source of the set with this name, or an error that describes the missing
 // files.
-func FindOne(fsys fs.FS, root, name string) (*Source, error) {
+func FindSource(fsys fs.FS, root, name string) (*Source, error) {
 	for _, s := range Sets() {
 		if s.Name != name {
 			continue
 		}
-		found, err := s.Find(fsys, root)
+		found, err := s.FindSources(fsys, root)
 		if err != nil {
 			return nil, err
 		}
@@ -207,9 +213,9 @@ func FindOne(fsys fs.FS, root, name string) (*Source, error) {
 // Cases yields the cases of the source, once. It yields at most one error, last.
 func (s *Source) Cases() iter.Seq2[Case, error] {
 	return func(yield func(Case, error) bool) {
-		for c, err := range s.Set.cases(s) {
+		for c, err := range s.Set.readCases(s) {
 			if d, ok := err.(*DataError); ok {
-				d.From = s.Set.From
+				d.URL = s.Set.From
 			}
 			if !yield(c, err) {
 				return

@@ -250,7 +250,7 @@ turns
 	}
 	for name, fss := range forms(t) {
 		for _, fsys := range fss {
-			s, err := FindOne(fsys, "/sets", name)
+			s, err := FindSource(fsys, "/sets", name)
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				continue
@@ -268,15 +268,15 @@ func TestFind(t *testing.T) {
 		"nfcorpus/qrels/test.tsv": file(beirQrels),
 		"val.jsonl":               file(meetings), "scifact/corpus.jsonl": file(beirCorpus)}
 	for _, s := range Sets() {
-		if found, err := s.Find(other, "/sets"); err != nil || len(found) > 0 {
+		if found, err := s.FindSources(other, "/sets"); err != nil || len(found) > 0 {
 			t.Errorf("%s: Find() = %v, %v, want nothing", s.Name, found, err)
 		}
 	}
-	if s, err := FindOne(other, "/home/me/QMSum-dev", "qmsum"); err != nil ||
+	if s, err := FindSource(other, "/home/me/QMSum-dev", "qmsum"); err != nil ||
 		!slices.Equal(s.Files, []string{"val.jsonl"}) {
 		t.Errorf("FindOne(qmsum) = %v, %v", s, err)
 	}
-	if _, err := FindOne(other, "/sets", "locomo"); err == nil || !strings.Contains(err.Error(), "locomo10.json") ||
+	if _, err := FindSource(other, "/sets", "locomo"); err == nil || !strings.Contains(err.Error(), "locomo10.json") ||
 		!strings.Contains(err.Error(), "https://") {
 		t.Errorf("FindOne(locomo) = %v, want what is missing and where it is", err)
 	}
@@ -294,7 +294,7 @@ func TestFind(t *testing.T) {
 			if s.Name != name {
 				continue
 			}
-			found, err := s.Find(both, ".")
+			found, err := s.FindSources(both, ".")
 			var got [][]string
 			for _, f := range found {
 				got = append(got, f.Files)
@@ -455,9 +455,9 @@ func TestDamagedSets(t *testing.T) {
 			[]string{"scifact.zip", "unpacking"},
 		},
 	} {
-		_, err := Run(t.Context(), Options{Data: tt.fsys, Root: "/sets", Sets: []string{tt.set}})
+		_, err := Run(t.Context(), Options{DataFS: tt.fsys, DataDir: "/sets", Sets: []string{tt.set}})
 		var d *DataError
-		if !errors.As(err, &d) || !strings.HasPrefix(d.From, "https://") {
+		if !errors.As(err, &d) || !strings.HasPrefix(d.URL, "https://") {
 			t.Errorf("%s: Run() = %v, want a DataError", tt.set, err)
 			continue
 		}
@@ -480,12 +480,12 @@ func TestPythonStrings(t *testing.T) {
 		{`['a', "it's", 'say \'x\'', "say \"y\""]`, []string{"a", "it's", "say 'x'", `say "y"`}},
 		{`['p \xb1 q\u2009r', 'café ≥', 'back\\slash\n']`, []string{"p ± q\u2009r", "café ≥", "back\\slash\n"}},
 	} {
-		if got, err := pythonStrings(tt.in); err != nil || !slices.Equal(got, tt.want) {
+		if got, err := parsePythonStrings(tt.in); err != nil || !slices.Equal(got, tt.want) {
 			t.Errorf("pythonStrings(%s) = %q, %v, want %q", tt.in, got, err, tt.want)
 		}
 	}
 	for _, in := range []string{``, `'a'`, `['a]`, `[a]`, `['\q']`} {
-		if got, err := pythonStrings(in); err == nil {
+		if got, err := parsePythonStrings(in); err == nil {
 			t.Errorf("pythonStrings(%s) = %q, want an error", in, got)
 		}
 	}
@@ -507,7 +507,7 @@ func FuzzCases(f *testing.F) {
 			"scifact/qrels/test.tsv": file(beirQrels)}
 		fsys[names[int(which)%len(names)]] = &fstest.MapFile{Data: b}
 		for _, set := range Sets() {
-			found, err := set.Find(fsys, "/")
+			found, err := set.FindSources(fsys, "/")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -535,7 +535,7 @@ func FuzzCases(f *testing.F) {
 				}
 			}
 		}
-		if list, err := pythonStrings(string(b)); err != nil && list != nil {
+		if list, err := parsePythonStrings(string(b)); err != nil && list != nil {
 			t.Fatal("a list beside an error")
 		}
 	})

@@ -12,25 +12,25 @@ import (
 	"github.com/clipperhouse/uax29/v2/words"
 )
 
-// lucene splits English text like Anserini does by default with Lucene: into words by the Unicode rules
+// luceneAnalyzer splits English text like Anserini does by default with Lucene: into words by the Unicode rules
 // (UAX #29), without a possessive 's, in lower case, without 33 stop words, stemmed by Porter's
 // original algorithm. It is not safe for concurrent use.
-type lucene struct {
-	stop  map[string]bool
-	stems map[string]string // cache of stems, because stemming is slow
+type luceneAnalyzer struct {
+	stopWords map[string]bool
+	stems     map[string]string // cache of stems, because stemming is slow
 }
 
-func newLucene() *lucene {
-	l := &lucene{stop: map[string]bool{}, stems: map[string]string{}}
+func newLuceneAnalyzer() *luceneAnalyzer {
+	l := &luceneAnalyzer{stopWords: map[string]bool{}, stems: map[string]string{}}
 	for w := range strings.FieldsSeq(`a an and are as at be but by for if in into is it no not of on or such
 		that the their then there these they this to was will with`) {
-		l.stop[w] = true
+		l.stopWords[w] = true
 	}
 	return l
 }
 
 // analyzeTerms returns the terms of s in order, repeats included.
-func (l *lucene) analyzeTerms(s string) []string {
+func (l *luceneAnalyzer) analyzeTerms(s string) []string {
 	var terms []string
 	for it := words.FromString(s); it.Next(); {
 		w := it.Value()
@@ -44,7 +44,7 @@ func (l *lucene) analyzeTerms(s string) []string {
 			}
 		}
 		w = strings.ToLower(w)
-		if w == "" || l.stop[w] {
+		if w == "" || l.stopWords[w] {
 			continue
 		}
 		terms = append(terms, l.stem(w))
@@ -52,7 +52,7 @@ func (l *lucene) analyzeTerms(s string) []string {
 	return terms
 }
 
-func (l *lucene) stem(w string) string {
+func (l *luceneAnalyzer) stem(w string) string {
 	if s, ok := l.stems[w]; ok {
 		return s
 	}

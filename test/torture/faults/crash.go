@@ -20,41 +20,41 @@ type CrashOptions struct {
 	Short bool           // all scripts use small free space and short texts, which tests more disks a second
 }
 
-// shortTexts is the maximum length, in bytes, of a text in scripts with the option Short.
-const shortTexts = 300
+// maxShortText is the maximum length, in bytes, of a text in scripts with the option Short.
+const maxShortText = 300
 
 // CrashTally counts the work of a campaign.
 type CrashTally struct {
-	Scripts  int
-	Points   int // operations at which the disk was stopped
-	Images   int // possible disks after a crash
-	Distinct int // different images, by names and bytes, which were examined
-	Deep     int // images after a second crash, during recovery
-	Kills    int // number of operations at which one process was killed while the second process continued
-	Based    int // stores that were opened from a snapshot
-	Mixed    int // images in which the snapshot's pages came from several snapshots
+	Scripts         int
+	StopPoints      int // operations at which the disk was stopped
+	Images          int // possible disks after a crash
+	Distinct        int // different images, by names and bytes, which were examined
+	RecoveryCrashes int // images after a second crash, during recovery
+	Kills           int // number of operations at which one process was killed while the second process continued
+	FromSnapshot    int // stores that were opened from a snapshot
+	Mixed           int // images in which the snapshot's pages came from several snapshots
 }
 
 // Add adds the counts of u.
 func (t *CrashTally) Add(u CrashTally) {
 	t.Scripts += u.Scripts
-	t.Points += u.Points
+	t.StopPoints += u.StopPoints
 	t.Images += u.Images
 	t.Distinct += u.Distinct
-	t.Deep += u.Deep
+	t.RecoveryCrashes += u.RecoveryCrashes
 	t.Kills += u.Kills
-	t.Based += u.Based
+	t.FromSnapshot += u.FromSnapshot
 	t.Mixed += u.Mixed
 }
 
 // crashRun is the examination of one script.
 type crashRun struct {
-	o     CrashOptions
-	s     workload.Script
-	setup workload.Setup
-	tally CrashTally
-	judge *workload.Judge
-	snaps [][]byte // the latest few snapshots found in images
+	opts      CrashOptions
+	script    workload.Script
+	setup     workload.Setup
+	tally     CrashTally
+	judge     *workload.Judge
+	snapshots [][]byte // the latest few snapshots found in images
 }
 
 // Crash examines the script of a seed and returns the first violation, or nil. One seed in
@@ -68,71 +68,71 @@ func Crash(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 		o.Deep = 2000
 	}
 	if seed%4 == 2 {
-		return logSeed(seed, o)
+		return crashLog(seed, o)
 	}
-	s := workload.New(seed, o.Procs)
+	s := workload.NewScript(seed, o.Procs)
 	if o.Short {
-		s.Short(shortTexts)
+		s.CutTexts(maxShortText)
 	}
 	return crashScript(s, o)
 }
 
 // crashScript examines a script.
 func crashScript(s workload.Script, o CrashOptions) (CrashTally, *Violation) {
-	setup := setupFor(s.Seed, o)
-	r := &crashRun{o: o, s: s, setup: setup, judge: workload.NewJudge(s.Seed, setup)}
+	setup := setupForSeed(s.Seed, o)
+	r := &crashRun{opts: o, script: s, setup: setup, judge: workload.NewJudge(s.Seed, setup)}
 	r.tally.Scripts = 1
-	v := r.all()
+	v := r.examineAll()
 	r.tally.Images = r.judge.Images
 	r.tally.Distinct = r.judge.Distinct
-	r.tally.Based = r.judge.Based
+	r.tally.FromSnapshot = r.judge.FromSnapshot
 	if v != nil {
 		v.Seed, v.Steps = s.Seed, s.Steps
 	}
 	return r.tally, v
 }
 
-// setupFor returns the setup for a seed. Most scripts get small images, so that many can be
+// setupForSeed returns the setup for a seed. Most scripts get small images, so that many can be
 // tried.
-func setupFor(seed uint64, o CrashOptions) workload.Setup {
+func setupForSeed(seed uint64, o CrashOptions) workload.Setup {
 	setup := o.Setup
 	setup.Snapshots = workload.SnapshotSeed(seed)
 	if !o.Plain {
-		setup.Small = o.Short || seed%16 != 7
+		setup.SmallSteps = o.Short || seed%16 != 7
 		setup.NoNote = seed%8 < 5
 	}
 	return setup
 }
 
-func (r *crashRun) all() *Violation {
-	dry := workload.NewWorld(r.s, r.setup)
-	dry.Record = true
+func (r *crashRun) examineAll() *Violation {
+	dry := workload.NewWorld(r.script, r.setup)
+	dry.RecordsStates = true
 	if err := dry.Run(); err != nil {
 		return &Violation{Err: err}
 	}
 	last := dry.Disk.CountOps()
 	for k := 1; k <= last+1; k++ {
-		w := workload.NewWorld(r.s, r.setup)
+		w := workload.NewWorld(r.script, r.setup)
 		w.Disk.StopAt(k)
 		if err := w.Run(); err != nil {
-			return &Violation{Where: crashAt(k, ""), Err: err}
+			return &Violation{Where: describeCrash(k, ""), Err: err}
 		}
 		w.Disk.Stop()
-		r.tally.Points++
-		if v := r.point(w, dry.States, k); v != nil {
+		r.tally.StopPoints++
+		if v := r.examinePoint(w, dry.States, k); v != nil {
 			return v
 		}
-		mayKill := r.s.Procs > 1 && k <= last
-		if mayKill && !inside(dry.InIn, k) {
-			if err := r.kill(dry, k); err != nil {
-				return &Violation{Where: crashAt(k, "only process ended"), Err: err}
+		mayKill := r.script.Procs > 1 && k <= last
+		if mayKill && !isInRanges(dry.InnerRanges, k) {
+			if err := r.killAt(dry, k); err != nil {
+				return &Violation{Where: describeCrash(k, "only process ended"), Err: err}
 			}
 		}
 	}
 	return nil
 }
 
-func inside(spans []int, k int) bool {
+func isInRanges(spans []int, k int) bool {
 	for i := 0; i+1 < len(spans); i += 2 {
 		if k >= spans[i] && k <= spans[i+1] {
 			return true
@@ -141,17 +141,17 @@ func inside(spans []int, k int) bool {
 	return false
 }
 
-// point examines all images of a disk that has stopped at operation k.
-func (r *crashRun) point(w *workload.World, states []*workload.State, k int) *Violation {
-	allowed := workload.AllowedStates(states, w.Acked)
+// examinePoint examines all images of a disk that has stopped at operation k.
+func (r *crashRun) examinePoint(w *workload.World, states []*workload.State, k int) *Violation {
+	allowed := workload.AllowedStates(states, w.AckedEvents)
 	var bad *Violation
 	w.Disk.EachSketch(func(im *crashfs.Sketch) bool {
-		_, isFirst, err := r.judge.Verdict(im, allowed)
+		_, isFirst, err := r.judge.ExamineSketch(im, allowed)
 		if err == nil && isFirst {
 			err = r.examineNew(w, im, allowed)
 		}
 		if err != nil {
-			bad = &Violation{Where: crashAt(k, im.Label()), Err: err}
+			bad = &Violation{Where: describeCrash(k, im.Label()), Err: err}
 		}
 		return err == nil
 	})
@@ -161,26 +161,26 @@ func (r *crashRun) point(w *workload.World, states []*workload.State, k int) *Vi
 // examineNew examines an image that no earlier crash has left. It crashes the recovery of some of these images. If the
 // image has a snapshot, it also examines the image with other snapshots.
 func (r *crashRun) examineNew(w *workload.World, im *crashfs.Sketch, allowed []*workload.State) error {
-	if r.again(im) {
-		if err := r.recover(im.Mem(), allowed, r.inFlight(w.Acked, im.Sum(workload.IsLock))); err != nil {
+	if r.mustCrashAgain(im) {
+		if err := r.crashRecovery(im.Mem(), allowed, r.stepAfterCrash(w.AckedEvents, im.Sum(workload.IsLock))); err != nil {
 			return err
 		}
 	}
 	if im.Any(workload.IsSnapshot) {
-		return r.mix(im, allowed)
+		return r.examineMixed(im, allowed)
 	}
 	return nil
 }
 
-// kill kills the process at operation k and lets the other process continue. For a write, kill runs
+// killAt kills the process at operation k and lets the other process continue. For a write, kill runs
 // twice: first it kills the process after all bytes were written, then after half of the bytes.
-func (r *crashRun) kill(dry *workload.World, k int) error {
+func (r *crashRun) killAt(dry *workload.World, k int) error {
 	op := dry.Disk.Log()[k-1]
 	for _, half := range []bool{false, true} {
 		if half && op.Kind != crashfs.Write {
 			break
 		}
-		w := workload.NewWorld(r.s, r.setup)
+		w := workload.NewWorld(r.script, r.setup)
 		w.KillAt(op.Proc-1, k)
 		if half {
 			w.Disk.Inject(crashfs.Fault{At: k, Kinds: crashfs.Write, Short: op.Len / 2, Err: syscall.EIO})
@@ -189,12 +189,12 @@ func (r *crashRun) kill(dry *workload.World, k int) error {
 			return err
 		}
 		r.tally.Kills++
-		if err := w.Survive(2-op.Proc, workload.AllowedStates(dry.States, w.Acked)); err != nil {
+		if err := w.ContinueAfterKill(2-op.Proc, workload.AllowedStates(dry.States, w.AckedEvents)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// disk returns a disk that contains the image.
-func disk(img *vfs.Mem) *crashfs.Disk { return crashfs.New(img) }
+// newDisk returns a disk that contains the image.
+func newDisk(img *vfs.Mem) *crashfs.Disk { return crashfs.New(img) }

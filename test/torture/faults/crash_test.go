@@ -34,7 +34,7 @@ func TestCrash(t *testing.T) {
 				}
 			}
 			t.Logf("%+v", all)
-			if all.Distinct < most/10 || (o.Procs != 1 && all.Kills == 0) || (o.Deep == 0 && all.Deep == 0) {
+			if all.Distinct < most/10 || (o.Procs != 1 && all.Kills == 0) || (o.Deep == 0 && all.RecoveryCrashes == 0) {
 				t.Errorf("the campaign looked at too little: %+v", all)
 			}
 		})

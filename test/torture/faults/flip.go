@@ -34,16 +34,16 @@ func (t *FlipTally) Add(u FlipTally) {
 	t.Traceless += u.Traceless
 }
 
-// Flip damages the stores of a seed and returns the first violation, or nil.
-func Flip(seed uint64, setup workload.Setup) (FlipTally, *Violation) {
-	setup.Small, setup.NoNote = true, true
+// DamageStores damages the stores of a seed and returns the first violation, or nil.
+func DamageStores(seed uint64, setup workload.Setup) (FlipTally, *Violation) {
+	setup.SmallSteps, setup.NoNote = true, true
 	var all FlipTally
-	for _, kind := range kinds {
-		s, err := build(kind, seed, setup)
+	for _, kind := range storeKinds {
+		s, err := buildStore(kind, seed, setup)
 		if err != nil {
 			return all, &Violation{Seed: seed, Where: "store " + kind.name + ", no damage", Err: err}
 		}
-		t, v := s.damage()
+		t, v := s.applyDamages()
 		all.Add(t)
 		if v != nil {
 			v.Seed, v.Where = seed, "store "+kind.name+", "+v.Where
@@ -53,8 +53,8 @@ func Flip(seed uint64, setup workload.Setup) (FlipTally, *Violation) {
 	return all, nil
 }
 
-// damage applies every kind of damage to the store's file.
-func (s *flipStore) damage() (FlipTally, *Violation) {
+// applyDamages applies every kind of damage to the store's file.
+func (s *flipStore) applyDamages() (FlipTally, *Violation) {
 	var t FlipTally
 	var bad *Violation
 	try := func(b []byte, what string, args ...any) bool {
@@ -63,7 +63,7 @@ func (s *flipStore) damage() (FlipTally, *Violation) {
 			t.Harmless++
 			return true
 		}
-		if err := s.judge(b, &t); err != nil {
+		if err := s.classifyDamaged(b, &t); err != nil {
 			bad = &Violation{Where: fmt.Sprintf(what, args...), Err: err}
 			return false
 		}
@@ -86,7 +86,7 @@ func (s *flipStore) flipBits(try tryFunc) bool {
 	}
 	b := bytes.Clone(s.file)
 	for i := range b {
-		if i > s.end+80 && i%61 != 0 {
+		if i > s.usedSize+80 && i%61 != 0 {
 			continue
 		}
 		for bit := range 8 {
@@ -104,7 +104,7 @@ func (s *flipStore) flipBits(try tryFunc) bool {
 // truncateFile truncates the file to every length.
 func (s *flipStore) truncateFile(try tryFunc) bool {
 	for n := range s.file {
-		isSkippedAtEnd := n > s.end+80 && n%61 != 0
+		isSkippedAtEnd := n > s.usedSize+80 && n%61 != 0
 		isSkippedInLarge := len(s.file) > 8<<10 && n%7 != 0
 		if isSkippedAtEnd || isSkippedInLarge {
 			continue
@@ -146,7 +146,7 @@ func (s *flipStore) damageSectors(size int, try tryFunc) bool {
 				return false
 			}
 		}
-		for k, old := range s.older {
+		for k, old := range s.olderFiles {
 			if !change(i, at(old, i), "sector %d of %d bytes is as after %d changes", i, size, k) {
 				return false
 			}
@@ -155,8 +155,8 @@ func (s *flipStore) damageSectors(size int, try tryFunc) bool {
 	return true
 }
 
-// judge opens a damaged file and classifies the outcome.
-func (s *flipStore) judge(b []byte, t *FlipTally) error {
+// classifyDamaged opens a damaged file and classifies the outcome.
+func (s *flipStore) classifyDamaged(b []byte, t *FlipTally) error {
 	mem := vfs.NewMem()
 	if err := mem.Put(workload.StoreFile, bytes.Clone(b), 0o600, epoch); err != nil {
 		return err
@@ -165,7 +165,7 @@ func (s *flipStore) judge(b []byte, t *FlipTally) error {
 	if err != nil {
 		return s.checkRefusal(b, err, t)
 	}
-	got, err := workload.Collect(m)
+	got, err := workload.CollectEntries(m)
 	if err != nil {
 		return s.checkRefusal(b, err, t)
 	}
@@ -182,20 +182,20 @@ func (s *flipStore) judge(b []byte, t *FlipTally) error {
 	if !known || isReappeared {
 		return fmt.Errorf("it ends at change %d, which it never did", last)
 	}
-	if err := workload.Differ(got, want); err != nil {
+	if err := workload.CompareEntries(got, want); err != nil {
 		return fmt.Errorf("silently wrong, at change %d: %w", last, err)
 	}
 	if v := s.durableChange(b); last < v {
 		return fmt.Errorf("silently lost: it ends at change %d, and a sound record vouches for %d", last, v)
 	}
-	if last == s.last {
+	if last == s.lastChange {
 		t.Harmless++
-		return s.use(m, mem, got)
+		return s.checkUsable(m, mem, got)
 	}
 	tail := bytes.TrimRight(b[min(int(stats.Used), len(b)):], "\x00")
 	if len(tail) == 0 {
 		t.Traceless++
-		return s.use(m, mem, got)
+		return s.checkUsable(m, mem, got)
 	}
 	t.Torn++
 	rep, err := m.Store().(oxbow.Checker).Check(context.Background())
@@ -207,10 +207,10 @@ func (s *flipStore) judge(b []byte, t *FlipTally) error {
 			err,
 		)
 	}
-	if err := s.use(m, mem, got); err != nil {
+	if err := s.checkUsable(m, mem, got); err != nil {
 		return err
 	}
-	return s.keptAside(mem, tail)
+	return s.checkTailKept(mem, tail)
 }
 
 // checkRefusal checks the refusal of a file. A file that still has sound records must be reported
@@ -219,11 +219,11 @@ func (s *flipStore) judge(b []byte, t *FlipTally) error {
 func (s *flipStore) checkRefusal(b []byte, err error, t *FlipTally) error {
 	t.Refused++
 	sound, changes := s.undamagedRecords(b)
-	if err := checkNamed(err, len(b), sound > 1); err != nil || sound < 2 {
+	if err := checkErrorDetails(err, len(b), sound > 1); err != nil || sound < 2 {
 		return err
 	}
-	s.recovers++
-	if s.recovers%8 != 0 {
+	s.recoverableCount++
+	if s.recoverableCount%8 != 0 {
 		return nil
 	}
 	mem := vfs.NewMem()
@@ -248,9 +248,9 @@ func (s *flipStore) checkRefusal(b []byte, err error, t *FlipTally) error {
 	return nil
 }
 
-// checkNamed returns an error unless err names the file and a valid offset. If damaged is set,
+// checkErrorDetails returns an error unless err names the file and a valid offset. If damaged is set,
 // err must match ErrCorrupt.
-func checkNamed(err error, size int, damaged bool) error {
+func checkErrorDetails(err error, size int, damaged bool) error {
 	if c := (*oxbow.CorruptError)(nil); errors.As(err, &c) {
 		isInFile := 0 <= c.Offset && c.Offset <= int64(size)
 		if c.Path != workload.StoreFile || !isInFile {
@@ -275,7 +275,7 @@ func (s *flipStore) undamagedRecords(b []byte) (records, changes int) {
 	for _, r := range s.records {
 		if r.to <= len(b) && bytes.Equal(b[r.from:r.to], s.file[r.from:r.to]) {
 			records++
-			if r.change {
+			if r.isChange {
 				changes++
 			}
 		}
@@ -294,10 +294,10 @@ func (s *flipStore) durableChange(b []byte) uint64 {
 	return v
 }
 
-// use makes a change and opens the store again, for one file in eight.
-func (s *flipStore) use(m *oxbow.Memory, mem *vfs.Mem, have []oxbow.Entry) error {
-	s.uses++
-	if s.uses%8 != 0 {
+// checkUsable makes a change and opens the store again, for one file in eight.
+func (s *flipStore) checkUsable(m *oxbow.Memory, mem *vfs.Mem, have []oxbow.Entry) error {
+	s.openedCount++
+	if s.openedCount%8 != 0 {
 		return nil
 	}
 	e, err := m.Remember(context.Background(), oxbow.Entry{Name: "new", Content: "after the damage"})
@@ -308,19 +308,19 @@ func (s *flipStore) use(m *oxbow.Memory, mem *vfs.Mem, have []oxbow.Entry) error
 	if err != nil {
 		return fmt.Errorf("open after a change: %w", err)
 	}
-	got, err := workload.Collect(again)
+	got, err := workload.CollectEntries(again)
 	if err != nil {
 		return fmt.Errorf("read after a change: %w", err)
 	}
-	if err := workload.Differ(got, append(have[:len(have):len(have)], e)); err != nil {
+	if err := workload.CompareEntries(got, append(have[:len(have):len(have)], e)); err != nil {
 		return fmt.Errorf("after a change: %w", err)
 	}
 	return nil
 }
 
-// keptAside returns an error if a change was made without saving the torn tail to another file.
-func (s *flipStore) keptAside(mem *vfs.Mem, tail []byte) error {
-	if s.uses%8 != 0 {
+// checkTailKept returns an error if a change was made without saving the torn tail to another file.
+func (s *flipStore) checkTailKept(mem *vfs.Mem, tail []byte) error {
+	if s.openedCount%8 != 0 {
 		return nil
 	}
 	dir := workload.StoreFile + ".lost"
@@ -336,27 +336,32 @@ func (s *flipStore) keptAside(mem *vfs.Mem, tail []byte) error {
 	return fmt.Errorf("the tail of %d bytes was cut off and not kept", len(tail))
 }
 
-// span is the range of a record, and the change that it declares as durable.
-type span struct {
+// recordRange is the range of a record, and the change that it declares as durable.
+type recordRange struct {
 	from, to int
 	durable  uint64
-	change   bool
+	isChange bool
 }
 
 // readSpans reads the spans of a sound file.
-func readSpans(fsys vfs.FS) ([]span, int, error) {
+func readSpans(fsys vfs.FS) ([]recordRange, int, error) {
 	log, err := wal.Open(fsys, workload.StoreFile, wal.Options{ReadOnly: true,
-		Digest: func(uint8, []byte) ([32]byte, error) { return [32]byte{}, nil }})
+		DigestBody: func(uint8, []byte) ([32]byte, error) { return [32]byte{}, nil }})
 	if err != nil {
 		return nil, 0, err
 	}
-	var ss []span
+	var ss []recordRange
 	err = log.Read(func(r *wal.Record) error {
 		ss = append(
 			ss,
-			span{int(r.Offset), int(r.Offset) + wal.Overhead + len(r.Body), r.Durable, r.Type < wal.Unchained},
+			recordRange{
+				int(r.Offset),
+				int(r.Offset) + wal.RecordOverhead + len(r.Body),
+				r.DurableSeq,
+				r.Type < wal.MinUnchainedType,
+			},
 		)
 		return nil
 	})
-	return ss, int(log.End()), errors.Join(err, log.Close())
+	return ss, int(log.EndOffset()), errors.Join(err, log.Close())
 }

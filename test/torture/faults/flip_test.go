@@ -11,7 +11,7 @@ import (
 
 func TestDamage(t *testing.T) {
 	testenv.Sequential(t)
-	tally, v := Flip(1, workload.Setup{})
+	tally, v := DamageStores(1, workload.Setup{})
 	if v != nil {
 		t.Fatal(v)
 	}

@@ -15,17 +15,17 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// kind describes how a store was built.
-type kind struct {
-	name    string
-	changes int // number of changes before the compaction, or of all if there is none
-	after   int // number of changes after the compaction (-1 without compaction)
-	procs   int // number of processes that take turns
-	sealed  bool
-	words   int // words in each content
+// storeKind describes how a store was built.
+type storeKind struct {
+	name         string
+	changes      int // number of changes before the compaction, or of all if there is none
+	changesAfter int // number of changes after the compaction (-1 without compaction)
+	procCount    int // number of processes that take turns
+	isSealed     bool
+	words        int // words in each content
 }
 
-var kinds = []kind{
+var storeKinds = []storeKind{
 	{"plain", 4, -1, 1, false, 4},
 	{"sealed", 4, -1, 1, true, 4},
 	{"compacted", 4, 2, 1, true, 4},
@@ -36,18 +36,18 @@ var kinds = []kind{
 
 // flipStore is a sound store with all its earlier states.
 type flipStore struct {
-	setup    workload.Setup
-	seed     uint64
-	now      time.Time
-	file     []byte
-	end      int                      // beginning of the free space
-	older    [][]byte                 // the file after each earlier change
-	states   map[uint64][]oxbow.Entry // entries by the number of the change
-	last     uint64
-	base     uint64 // last change before a compaction
-	records  []span
-	uses     int // number of damaged files that opened
-	recovers int // number of damaged files that did not open and have sound records
+	setup            workload.Setup
+	seed             uint64
+	now              time.Time
+	file             []byte
+	usedSize         int                      // beginning of the free space
+	olderFiles       [][]byte                 // the file after each earlier change
+	states           map[uint64][]oxbow.Entry // entries by the number of the change
+	lastChange       uint64
+	base             uint64 // last change before a compaction
+	records          []recordRange
+	openedCount      int // number of damaged files that opened
+	recoverableCount int // number of damaged files that did not open and have sound records
 }
 
 var epoch = time.Unix(1776162225, 0).UTC()
@@ -58,13 +58,13 @@ func (s *flipStore) random() io.Reader {
 	return rand.NewChaCha8([32]byte{byte(s.seed), byte(s.seed >> 8), 1})
 }
 
-// build builds a store.
-func build(k kind, seed uint64, setup workload.Setup) (*flipStore, error) {
+// buildStore builds a store.
+func buildStore(k storeKind, seed uint64, setup workload.Setup) (*flipStore, error) {
 	s := &flipStore{setup: setup, seed: seed, now: epoch, states: map[uint64][]oxbow.Entry{0: nil}}
 	r := rand.New(rand.NewPCG(seed, 5))
 	mem := vfs.NewMem()
 	var ms []*oxbow.Memory
-	for range k.procs {
+	for range k.procCount {
 		m, err := oxbow.Open(workload.StoreFile, workload.Options(workload.NewFS(mem, setup), s.clock, s.random()))
 		if err != nil {
 			return nil, err
@@ -79,7 +79,7 @@ func build(k kind, seed uint64, setup workload.Setup) (*flipStore, error) {
 			if err := m.Apply(context.Background(), nextOps(r, turn, k.words)...); err != nil {
 				return err
 			}
-			if err := s.note(m, mem); err != nil {
+			if err := s.recordState(m, mem); err != nil {
 				return err
 			}
 		}
@@ -88,19 +88,19 @@ func build(k kind, seed uint64, setup workload.Setup) (*flipStore, error) {
 	if err := change(k.changes); err != nil {
 		return nil, err
 	}
-	if k.after >= 0 {
+	if k.changesAfter >= 0 {
 		if _, err := ms[0].Compact(context.Background(), oxbow.Compaction{Before: time.Unix(1<<40, 0)}); err != nil {
 			return nil, err
 		}
-		if err := s.note(ms[0], mem); err != nil {
+		if err := s.recordState(ms[0], mem); err != nil {
 			return nil, err
 		}
 		s.base = uint64(k.changes)
-		if err := change(k.after); err != nil {
+		if err := change(k.changesAfter); err != nil {
 			return nil, err
 		}
 	}
-	if k.sealed {
+	if k.isSealed {
 		for _, m := range ms {
 			if err := m.Close(); err != nil {
 				return nil, err
@@ -112,13 +112,13 @@ func build(k kind, seed uint64, setup workload.Setup) (*flipStore, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.records, s.end, err = readSpans(mem)
+	s.records, s.usedSize, err = readSpans(mem)
 	return s, err
 }
 
-// note records the current state of the store.
-func (s *flipStore) note(m *oxbow.Memory, mem *vfs.Mem) error {
-	es, err := workload.Collect(m)
+// recordState records the current state of the store.
+func (s *flipStore) recordState(m *oxbow.Memory, mem *vfs.Mem) error {
+	es, err := workload.CollectEntries(m)
 	if err != nil {
 		return err
 	}
@@ -130,9 +130,9 @@ func (s *flipStore) note(m *oxbow.Memory, mem *vfs.Mem) error {
 	if err != nil {
 		return err
 	}
-	s.last = stats.Last
+	s.lastChange = stats.Last
 	s.states[stats.Last] = es
-	s.older = append(s.older, b)
+	s.olderFiles = append(s.olderFiles, b)
 	return nil
 }
 

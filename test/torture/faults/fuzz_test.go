@@ -31,8 +31,8 @@ func most(n int) uint64 { return uint64(16*n + 1<<20) }
 // samples returns small sound stores, and some damaged ones.
 func samples(f *testing.F) [][]byte {
 	var bs [][]byte
-	for _, k := range kinds {
-		s, err := build(k, 1, workload.Setup{Small: true, NoNote: true})
+	for _, k := range storeKinds {
+		s, err := buildStore(k, 1, workload.Setup{SmallSteps: true, NoNote: true})
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func FuzzOpen(f *testing.F) {
 		used := allocated(func() {
 			m, err = openDamaged(mem)
 			if err == nil {
-				es, err = workload.Collect(m)
+				es, err = workload.CollectEntries(m)
 			}
 		})
 		if used > most(len(b)) {
@@ -151,7 +151,7 @@ func FuzzDirectory(f *testing.F) {
 			}
 			return
 		}
-		before, err := workload.Collect(m)
+		before, err := workload.CollectEntries(m)
 		if err != nil {
 			if !known(err) {
 				t.Errorf("Entries() = %v, of no known sort", err)
@@ -169,7 +169,7 @@ func FuzzDirectory(f *testing.F) {
 		if err != nil {
 			t.Fatalf("Open() after a change = %v", err)
 		}
-		after, err := workload.Collect(again)
+		after, err := workload.CollectEntries(again)
 		if err != nil {
 			t.Fatalf("Entries() after a change = %v", err)
 		}

@@ -21,13 +21,13 @@ type ErrorOptions struct {
 
 // ErrorTally counts the work of a campaign.
 type ErrorTally struct {
-	Scripts  int
-	Faults   int // operations that failed
-	Images   int // crash images
-	Distinct int // different images, by names and bytes, which were examined
-	Rescued  int // failed syncs after which the change was nevertheless acknowledged
-	Based    int // stores that were opened from a snapshot
-	Unknown  int // changes with the error ErrUnknownOutcome
+	Scripts      int
+	Faults       int // operations that failed
+	Images       int // crash images
+	Distinct     int // different images, by names and bytes, which were examined
+	Rescued      int // failed syncs after which the change was nevertheless acknowledged
+	FromSnapshot int // stores that were opened from a snapshot
+	Unknown      int // changes with the error ErrUnknownOutcome
 }
 
 // Add adds the counts of u.
@@ -38,7 +38,7 @@ func (t *ErrorTally) Add(u ErrorTally) {
 	t.Distinct += u.Distinct
 	t.Rescued += u.Rescued
 	t.Unknown += u.Unknown
-	t.Based += u.Based
+	t.FromSnapshot += u.FromSnapshot
 }
 
 // FindErrors makes every operation of a seed's script fail in every way and returns the first
@@ -47,38 +47,44 @@ func FindErrors(seed uint64, o ErrorOptions) (ErrorTally, *Violation) {
 	if o.Images == 0 {
 		o.Images = 24
 	}
-	s := workload.New(seed, 2)
+	s := workload.NewScript(seed, 2)
 	var steps []workload.Step
 	for _, st := range s.Steps {
 		// Run one step at a time, so that it is clear which step was refused.
-		if st.In != nil {
-			steps = append(steps, *st.In)
+		if st.Inner != nil {
+			steps = append(steps, *st.Inner)
 		}
-		st.In = nil
+		st.Inner = nil
 		steps = append(steps, st)
 	}
 	s.Steps = steps[:min(len(steps), 8)]
 	setup := o.Setup
-	setup.Small, setup.Snapshots = true, workload.SnapshotSeed(seed)
-	c := &errorRun{o: o, s: s, setup: setup, tally: ErrorTally{Scripts: 1}, judge: workload.NewJudge(seed, setup)}
+	setup.SmallSteps, setup.Snapshots = true, workload.SnapshotSeed(seed)
+	c := &errorRun{
+		opts:   o,
+		script: s,
+		setup:  setup,
+		tally:  ErrorTally{Scripts: 1},
+		judge:  workload.NewJudge(seed, setup),
+	}
 	tally := func() ErrorTally {
 		c.tally.Images = c.judge.Images
 		c.tally.Distinct = c.judge.Distinct
-		c.tally.Based = c.judge.Based
+		c.tally.FromSnapshot = c.judge.FromSnapshot
 		return c.tally
 	}
 	bad := func(what string, err error) (ErrorTally, *Violation) {
 		return tally(), &Violation{Seed: seed, Where: what, Err: err, Steps: s.Steps}
 	}
 	dry := workload.NewWorld(s, setup)
-	dry.Record = true
+	dry.RecordsStates = true
 	if err := dry.Run(); err != nil {
 		return bad("without a fault", err)
 	}
 	for _, op := range dry.Disk.Log() {
 		for _, f := range possibleFaults(op) {
 			c.tally.Faults++
-			if err := c.fault(f); err != nil {
+			if err := c.runWithFault(f); err != nil {
 				return bad(fmt.Sprintf("%v, %s", op, describeFault(f)), err)
 			}
 		}
@@ -123,64 +129,64 @@ func describeFault(f crashfs.Fault) string {
 
 // errorRun is the examination of one script.
 type errorRun struct {
-	o     ErrorOptions
-	s     workload.Script
-	setup workload.Setup
-	tally ErrorTally
-	judge *workload.Judge
+	opts   ErrorOptions
+	script workload.Script
+	setup  workload.Setup
+	tally  ErrorTally
+	judge  *workload.Judge
 }
 
-// fault runs the script with a fault, and continues after the fault is removed.
-func (c *errorRun) fault(f crashfs.Fault) error {
-	w := workload.NewWorld(c.s, c.setup)
+// runWithFault runs the script with a fault, and continues after the fault is removed.
+func (c *errorRun) runWithFault(f crashfs.Fault) error {
+	w := workload.NewWorld(c.script, c.setup)
 	w.Disk.Inject(f)
-	j := &errorJudge{c: c, w: w, out: workload.Outcomes{May: []*workload.Model{{}}}}
-	for i, st := range c.s.Steps {
-		if err := j.step(st); err != nil {
+	j := &errorJudge{run: c, world: w, out: workload.Outcomes{Models: []*workload.Model{{}}}}
+	for i, st := range c.script.Steps {
+		if err := j.runStep(st); err != nil {
 			return fmt.Errorf("step %d (%v): %w", i+1, st, err)
 		}
 	}
 	w.Disk.Mend()
-	if err := j.continueMended(); err != nil {
+	if err := j.continueAfterFault(); err != nil {
 		return fmt.Errorf("after the fault was mended: %w", err)
 	}
 	if err := j.checkImages(); err != nil {
 		return fmt.Errorf("a crash at the end: %w", err)
 	}
-	return j.checkClosed()
+	return j.checkAllClosed()
 }
 
 // errorJudge tracks the states that are allowed.
 type errorJudge struct {
-	c      *errorRun
-	w      *workload.World
-	out    workload.Outcomes
-	struck bool    // the fault has occurred
-	failed [2]bool // the process was told of an unknown outcome
-	rich   bool    // the images after the first fault were examined
+	run               *errorRun
+	world             *workload.World
+	out               workload.Outcomes
+	hasStruck         bool    // the fault has occurred
+	hasUnknownOutcome [2]bool // the process was told of an unknown outcome
+	hasCheckedImages  bool    // the images after the first fault were examined
 }
 
-func (j *errorJudge) step(st workload.Step) error {
-	undo := j.out.Undoable()
-	from := j.w.Disk.CountOps()
-	seq, err := j.w.Try(st, undo)
+func (j *errorJudge) runStep(st workload.Step) error {
+	undo := j.out.LastUndoable()
+	from := j.world.Disk.CountOps()
+	seq, err := j.world.DoStepAlone(st, undo)
 	hit := false
-	for _, op := range j.w.Disk.Log()[from:] {
+	for _, op := range j.world.Disk.Log()[from:] {
 		hit = hit || op.Err != nil
 		isFailedSync := op.Kind == crashfs.Sync && op.Err != nil
 		if isFailedSync && err == nil {
-			j.c.tally.Rescued++
+			j.run.tally.Rescued++
 		}
 	}
-	j.struck = j.struck || hit
-	next, wants := j.out.After(j.w, st, undo, seq)
+	j.hasStruck = j.hasStruck || hit
+	next, wants := j.out.ApplyStep(j.world, st, undo, seq)
 	switch {
 	case err == nil:
 		if len(next) == 0 {
 			return fmt.Errorf("acknowledged, want %v", errors.Join(wants...))
 		}
-		before := j.out.May
-		j.out.May = next
+		before := j.out.Models
+		j.out.Models = next
 		// Only a process that read the last state may make the next change, so let it read
 		// first.
 		if len(before) != len(next) || next[0].Seq() != before[0].Seq() {
@@ -188,34 +194,34 @@ func (j *errorJudge) step(st workload.Step) error {
 			if err != nil {
 				return err
 			}
-			fit := workload.Fit(next, es)
+			fit := workload.FilterMatching(next, es)
 			if len(fit) == 0 {
 				return fmt.Errorf(
 					"acknowledged, but the process shows otherwise: %w",
 					workload.CompareModels(next, es),
 				)
 			}
-			j.out.May = fit
+			j.out.Models = fit
 		}
 	case errors.Is(err, oxbow.ErrUnknownOutcome):
 		if !hit {
 			return fmt.Errorf("no operation failed: %w", err)
 		}
-		j.c.tally.Unknown++
-		j.failed[st.Proc] = true
-		j.out.May = append(j.out.May, next...)
+		j.run.tally.Unknown++
+		j.hasUnknownOutcome[st.Proc] = true
+		j.out.Models = append(j.out.Models, next...)
 		if st.Kind == workload.Compact {
-			for _, m := range j.out.May[:len(j.out.May):len(j.out.May)] {
+			for _, m := range j.out.Models[:len(j.out.Models):len(j.out.Models)] {
 				m = m.Clone()
 				m.Compact()
-				j.out.May = append(j.out.May, m)
+				j.out.Models = append(j.out.Models, m)
 			}
 		}
 	default:
 		// A process that was told of an unknown outcome refuses further changes. If such a process
 		// could not tell the other processes, it keeps the lock.
-		excused := (j.failed[st.Proc] && errors.Is(err, oxbow.ErrReadOnly)) ||
-			(j.failed[1-st.Proc] && errors.Is(err, oxbow.ErrBusy))
+		excused := (j.hasUnknownOutcome[st.Proc] && errors.Is(err, oxbow.ErrReadOnly)) ||
+			(j.hasUnknownOutcome[1-st.Proc] && errors.Is(err, oxbow.ErrBusy))
 		if hit || excused {
 			break
 		}
@@ -223,23 +229,23 @@ func (j *errorJudge) step(st workload.Step) error {
 			return fmt.Errorf("refused though no operation failed: %w", err)
 		}
 	}
-	j.out.May = workload.Distinct(j.out.May)
+	j.out.Models = workload.WithoutDuplicates(j.out.Models)
 	// Reads must always work, and must not show refused changes.
 	for i := range 2 {
 		es, err := j.readEntries(i)
 		if err != nil {
 			return fmt.Errorf("process %c: reads no more: %w", 'A'+rune(i), err)
 		}
-		if len(workload.Fit(j.out.May, es)) == 0 {
+		if len(workload.FilterMatching(j.out.Models, es)) == 0 {
 			return fmt.Errorf(
 				"process %c shows what may not be: %w",
 				'A'+rune(i),
-				workload.CompareModels(j.out.May, es),
+				workload.CompareModels(j.out.Models, es),
 			)
 		}
 	}
-	if j.struck && !j.rich {
-		j.rich = true
+	if j.hasStruck && !j.hasCheckedImages {
+		j.hasCheckedImages = true
 		if err := j.checkImages(); err != nil {
 			return fmt.Errorf("a crash after it: %w", err)
 		}
@@ -257,42 +263,42 @@ func isExpected(err error, wants []error) bool {
 }
 
 func (j *errorJudge) readEntries(i int) ([]oxbow.Entry, error) {
-	m, err := j.w.Memory(i)
+	m, err := j.world.Memory(i)
 	if err != nil {
 		return nil, err
 	}
-	return workload.Collect(m)
+	return workload.CollectEntries(m)
 }
 
-// continueMended continues after the fault is removed: at once in a process that was not told of an
+// continueAfterFault continues after the fault is removed: at once in a process that was not told of an
 // unknown outcome, otherwise after a restart.
-func (j *errorJudge) continueMended() error {
+func (j *errorJudge) continueAfterFault() error {
 	step := func(i int) workload.Step {
 		return workload.Step{Kind: workload.Remember, Proc: i, Name: "mended", Text: fmt.Sprintf("by process %d", i)}
 	}
 	for i := range 2 {
-		if !j.failed[i] {
+		if !j.hasUnknownOutcome[i] {
 			continue
 		}
 		// This process may only work again after another process has created a new file.
-		if err := j.step(step(i)); err != nil {
+		if err := j.runStep(step(i)); err != nil {
 			return fmt.Errorf("process %c: %w", 'A'+rune(i), err)
 		}
-		if err := j.w.Restart(i); err != nil {
+		if err := j.world.Restart(i); err != nil {
 			return fmt.Errorf("process %c: open again: %w", 'A'+rune(i), err)
 		}
 	}
-	j.failed = [2]bool{}
+	j.hasUnknownOutcome = [2]bool{}
 	for i := range 2 {
-		before := j.out.May[0].Seq()
-		if err := j.step(step(i)); err != nil {
+		before := j.out.Models[0].Seq()
+		if err := j.runStep(step(i)); err != nil {
 			return fmt.Errorf("process %c: %w", 'A'+rune(i), err)
 		}
-		if len(j.out.May) != 1 || j.out.May[0].Seq() == before {
+		if len(j.out.Models) != 1 || j.out.Models[0].Seq() == before {
 			return fmt.Errorf(
 				"process %c: a change was not acknowledged, or %d outcomes are left",
 				'A'+rune(i),
-				len(j.out.May),
+				len(j.out.Models),
 			)
 		}
 	}
@@ -301,32 +307,32 @@ func (j *errorJudge) continueMended() error {
 
 // checkImages examines possible disks after a crash at this moment.
 func (j *errorJudge) checkImages() error {
-	may := workload.ModelStates(j.out.May)
+	may := workload.ModelStates(j.out.Models)
 	n := 0
 	var bad error
-	j.w.Disk.EachSketch(func(im *crashfs.Sketch) bool {
+	j.world.Disk.EachSketch(func(im *crashfs.Sketch) bool {
 		// The first images lose the most and the fewest writes. From the remaining images, take a
 		// fixed selection.
-		if n >= j.c.o.Images/2 && im.Sum(workload.IsLock)%8 != 0 {
+		if n >= j.run.opts.Images/2 && im.Sum(workload.IsLock)%8 != 0 {
 			return true
 		}
 		n++
-		if _, _, err := j.c.judge.Verdict(im, may); err != nil {
+		if _, _, err := j.run.judge.ExamineSketch(im, may); err != nil {
 			bad = fmt.Errorf("(%s): %w", im.Label(), err)
 			return false
 		}
-		return n < j.c.o.Images
+		return n < j.run.opts.Images
 	})
 	return bad
 }
 
-// checkClosed returns an error if files or locks are still open after everything was closed.
-func (j *errorJudge) checkClosed() error {
-	if err := j.w.Close(); err != nil {
+// checkAllClosed returns an error if files or locks are still open after everything was closed.
+func (j *errorJudge) checkAllClosed() error {
+	if err := j.world.Close(); err != nil {
 		return fmt.Errorf("close: %w", err)
 	}
 	for i := range 2 {
-		if files, locks := j.w.FS(i).CountOpen(); files != 0 || locks != 0 {
+		if files, locks := j.world.FS(i).CountOpen(); files != 0 || locks != 0 {
 			return fmt.Errorf(
 				"process %c has %d files and %d locks open after its stores were closed",
 				'A'+rune(i),

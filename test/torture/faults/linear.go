@@ -24,22 +24,22 @@ import (
 
 // Size of a history.
 const (
-	processes = 3
-	hands     = 2 // goroutines in a process
-	calls     = 16
-	names     = 3
+	processCount         = 3
+	goroutinesPerProcess = 2 // goroutines in a process
+	callsPerGoroutine    = 16
+	nameCount            = 3
 )
 
-// verdictTime limits how long the checker examines one history.
-const verdictTime = 20 * time.Second
+// maxCheckTime limits how long the checker examines one history.
+const maxCheckTime = 20 * time.Second
 
 // LinearTally counts the work of a campaign.
 type LinearTally struct {
-	Histories int
-	Calls     int
-	Pending   int // calls of a process that was killed before they returned
-	Busy      int // calls refused because the lock was not available in time
-	Based     int // stores that were opened from a snapshot
+	Histories    int
+	Calls        int
+	Pending      int // calls of a process that was killed before they returned
+	Busy         int // calls refused because the lock was not available in time
+	FromSnapshot int // stores that were opened from a snapshot
 }
 
 // Add adds the counts of u.
@@ -48,44 +48,44 @@ func (t *LinearTally) Add(u LinearTally) {
 	t.Calls += u.Calls
 	t.Pending += u.Pending
 	t.Busy += u.Busy
-	t.Based += u.Based
+	t.FromSnapshot += u.FromSnapshot
 }
 
-// verb is the effect of a call on an entry, which the checker sees as a register.
-type verb int
+// callVerb is the effect of a call on an entry, which the checker sees as a register.
+type callVerb int
 
 const (
-	read    verb = iota
-	write        // Remember, whether or not there is an entry
-	add          // Add, if there is no entry
-	swap         // Update with If, if the entry has a certain content
-	remove       // Forget, if there is an entry
-	compact      // compaction of the whole store; not part of the history
+	verbRead    callVerb = iota
+	verbWrite            // Remember, whether or not there is an entry
+	verbAdd              // Add, if there is no entry
+	verbSwap             // Update with If, if the entry has a certain content
+	verbRemove           // Forget, if there is an entry
+	verbCompact          // compaction of the whole store; not part of the history
 )
 
 var verbNames = [...]string{"read", "write", "add", "swap", "remove", "compact"}
 
-// input is a call. Each content is written only once, so that it identifies a version.
-type input struct {
-	verb verb
-	name string
-	old  string // for a swap
-	text string
+// callInput is a call. Each content is written only once, so that it identifies a version.
+type callInput struct {
+	verb    callVerb
+	name    string
+	oldText string // for a swap
+	text    string
 }
 
-// output is the result of a call.
-type output struct {
-	text    string // result of a read, "" if there is no entry
-	done    bool   // the change was made
-	unknown bool   // the process was killed, so the change may have been made or not
+// callOutput is the result of a call.
+type callOutput struct {
+	text      string // result of a read, "" if there is no entry
+	wasMade   bool   // the change was made
+	isUnknown bool   // the process was killed, so the change may have been made or not
 }
 
-// register is the checker's model of a register with a content, "" if there is no entry.
-var register = porcupine.Model{
+// registerModel is the checker's model of a register with a content, "" if there is no entry.
+var registerModel = porcupine.Model{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		byName := map[string][]porcupine.Operation{}
 		for _, op := range history {
-			name := op.Input.(input).name
+			name := op.Input.(callInput).name
 			byName[name] = append(byName[name], op)
 		}
 		var parts [][]porcupine.Operation
@@ -97,28 +97,28 @@ var register = porcupine.Model{
 	Init: func() any { return "" },
 	Step: func(state, in, out any) (bool, any) {
 		have := state.(string)
-		i := in.(input)
-		o := out.(output)
-		if i.verb == read {
-			return o.unknown || o.text == have, have
+		i := in.(callInput)
+		o := out.(callOutput)
+		if i.verb == verbRead {
+			return o.isUnknown || o.text == have, have
 		}
 		can, then := true, i.text
 		switch i.verb {
-		case add:
+		case verbAdd:
 			can = have == ""
-		case swap:
-			can = have == i.old && have != ""
-		case remove:
+		case verbSwap:
+			can = have == i.oldText && have != ""
+		case verbRemove:
 			can, then = have != "", ""
 		}
 		if !can {
-			return o.unknown || !o.done, have
+			return o.isUnknown || !o.wasMade, have
 		}
-		return o.unknown || o.done, then
+		return o.isUnknown || o.wasMade, then
 	},
 	DescribeOperation: func(in, out any) string {
-		i, o := in.(input), out.(output)
-		return fmt.Sprintf("%s %s %q->%q = %+v", verbNames[i.verb], i.name, i.old, i.text, o)
+		i, o := in.(callInput), out.(callOutput)
+		return fmt.Sprintf("%s %s %q->%q = %+v", verbNames[i.verb], i.name, i.oldText, i.text, o)
 	},
 }
 
@@ -143,23 +143,23 @@ func Linear(seed uint64, setup workload.Setup) (LinearTally, error) {
 	r.tally.Histories = 1
 	rnd := rand.New(rand.NewPCG(seed, 11))
 	var wg sync.WaitGroup
-	for p := range processes {
+	for p := range processCount {
 		kill := 0
 		if p < 2 {
 			kill = 10 + rnd.IntN(120)
 		}
 		seed := rnd.Uint64()
-		wg.Go(func() { r.process(p, seed, kill) })
+		wg.Go(func() { r.runProcess(p, seed, kill) })
 	}
 	wg.Wait()
-	r.last(seed)
+	r.readFinalState(seed)
 	if r.err == nil {
 		r.ops = settledHistory(r.ops)
-		switch porcupine.CheckOperationsTimeout(register, r.ops, verdictTime) {
+		switch porcupine.CheckOperationsTimeout(registerModel, r.ops, maxCheckTime) {
 		case porcupine.Illegal:
-			r.err = fmt.Errorf("the history is not linearizable: %s", explain(r.ops))
+			r.err = fmt.Errorf("the history is not linearizable: %s", explainHistory(r.ops))
 		case porcupine.Unknown:
-			r.err = fmt.Errorf("the checker did not come to an end in %v", verdictTime)
+			r.err = fmt.Errorf("the checker did not come to an end in %v", maxCheckTime)
 		}
 	}
 	if r.err != nil {
@@ -174,26 +174,27 @@ func Linear(seed uint64, setup workload.Setup) (LinearTally, error) {
 // sees every change that was acknowledged before the read began, and a process never stops seeing
 // its own change. Every value that a read returned must have been written by some call.
 func settledHistory(ops []porcupine.Operation) []porcupine.Operation {
-	process := func(op porcupine.Operation) int { return op.ClientId / hands }
+	process := func(op porcupine.Operation) int { return op.ClientId / goroutinesPerProcess }
 	early := func(got porcupine.Operation) bool {
 		return slices.ContainsFunc(ops, func(w porcupine.Operation) bool {
-			in, out := w.Input.(input), got.Output.(output)
-			wrote := (in.verb != remove && out.text == in.text) || (in.verb == remove && out.text == "")
-			return in.verb != read && in.name == got.Input.(input).name && wrote && process(w) != process(got) &&
-				w.Call < got.Return && w.Return > got.Return
+			in, out := w.Input.(callInput), got.Output.(callOutput)
+			wrote := (in.verb != verbRemove && out.text == in.text) || (in.verb == verbRemove && out.text == "")
+			return in.verb != verbRead && in.name == got.Input.(callInput).name && wrote && process(w) != process(got) &&
+				w.Call < got.Return &&
+				w.Return > got.Return
 		})
 	}
 	return slices.DeleteFunc(slices.Clone(ops), func(op porcupine.Operation) bool {
-		return op.Input.(input).verb == read && early(op)
+		return op.Input.(callInput).verb == verbRead && early(op)
 	})
 }
 
-// explain lists the calls for each name with a history that is not linearizable, in the
+// explainHistory lists the calls for each name with a history that is not linearizable, in the
 // order in which they began. The checker's own output needs a browser.
-func explain(ops []porcupine.Operation) string {
+func explainHistory(ops []porcupine.Operation) string {
 	s := ""
-	for _, part := range register.Partition(ops) {
-		if porcupine.CheckOperations(register, part) {
+	for _, part := range registerModel.Partition(ops) {
+		if porcupine.CheckOperations(registerModel, part) {
 			continue
 		}
 		slices.SortFunc(part, func(a, b porcupine.Operation) int { return cmp.Compare(a.Call, b.Call) })
@@ -203,16 +204,16 @@ func explain(ops []porcupine.Operation) string {
 				op.Call,
 				op.Return,
 				op.ClientId,
-				register.DescribeOperation(op.Input, op.Output),
+				registerModel.DescribeOperation(op.Input, op.Output),
 			)
 		}
 	}
 	return s
 }
 
-// process opens the store and lets its goroutines work. A process that is killed is replaced by a
+// runProcess opens the store and lets its goroutines work. A process that is killed is replaced by a
 // new process, once.
-func (r *linearRun) process(p int, seed uint64, kill int) {
+func (r *linearRun) runProcess(p int, seed uint64, kill int) {
 	for life := range 2 {
 		proc := r.disk.Process()
 		if life == 0 && kill > 0 {
@@ -236,25 +237,25 @@ func (r *linearRun) process(p int, seed uint64, kill int) {
 		}
 		m, err := oxbow.Open(workload.StoreFile, opts)
 		if err != nil {
-			if !isEnded(err) {
-				r.fail(fmt.Errorf("open: %w", err))
+			if !isKilledError(err) {
+				r.addError(fmt.Errorf("open: %w", err))
 				return
 			}
 			continue
 		}
 		if workload.FromSnapshot(m) {
 			r.mu.Lock()
-			r.tally.Based++
+			r.tally.FromSnapshot++
 			r.mu.Unlock()
 		}
 		var dead atomic.Bool
 		var wg sync.WaitGroup
-		for h := range hands {
+		for h := range goroutinesPerProcess {
 			rnd := rand.New(rand.NewPCG(seed, uint64(life*10+h)))
-			id := (p*2+life)*hands + h
+			id := (p*2+life)*goroutinesPerProcess + h
 			wg.Go(func() {
-				for range calls {
-					if !r.call(proc, m, id, rnd) {
+				for range callsPerGoroutine {
+					if !r.makeCall(proc, m, id, rnd) {
 						dead.Store(true)
 						return
 					}
@@ -263,8 +264,8 @@ func (r *linearRun) process(p int, seed uint64, kill int) {
 		}
 		wg.Wait()
 		if !dead.Load() {
-			if err := m.Close(); err != nil && !isEnded(err) {
-				r.fail(fmt.Errorf("close: %w", err))
+			if err := m.Close(); err != nil && !isKilledError(err) {
+				r.addError(fmt.Errorf("close: %w", err))
 			}
 			return
 		}
@@ -283,64 +284,64 @@ func (l *lockedReader) Read(b []byte) (int, error) {
 	return l.r.Read(b)
 }
 
-func isEnded(err error) bool { return errors.Is(err, crashfs.ErrKilled) }
+func isKilledError(err error) bool { return errors.Is(err, crashfs.ErrKilled) }
 
-func (r *linearRun) fail(err error) {
+func (r *linearRun) addError(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.err = errors.Join(r.err, err)
 }
 
-// call makes one call and records it. It reports whether the process is still alive.
-func (r *linearRun) call(proc *crashfs.Process, m *oxbow.Memory, id int, rnd *rand.Rand) bool {
+// makeCall makes one call and records it. It reports whether the process is still alive.
+func (r *linearRun) makeCall(proc *crashfs.Process, m *oxbow.Memory, id int, rnd *rand.Rand) bool {
 	ctx := context.Background()
-	in := input{name: fmt.Sprintf("n%d", rnd.IntN(names)), text: fmt.Sprintf("text %d", r.text.Add(1))}
+	in := callInput{name: fmt.Sprintf("n%d", rnd.IntN(nameCount)), text: fmt.Sprintf("text %d", r.text.Add(1))}
 	switch n := rnd.IntN(20); {
 	case n < 8:
-		in.verb = read
+		in.verb = verbRead
 	case n < 13:
-		in.verb = write
+		in.verb = verbWrite
 	case n < 15:
-		in.verb = add
+		in.verb = verbAdd
 	case n < 17:
-		in.verb = swap
+		in.verb = verbSwap
 	case n < 19:
-		in.verb = remove
+		in.verb = verbRemove
 	default:
-		in.verb = compact
+		in.verb = verbCompact
 	}
 	var version uint64
-	if in.verb == swap {
+	if in.verb == verbSwap {
 		e, err := m.Get(ctx, in.name)
 		if err != nil {
-			in.verb = read // the read is recorded as a call of its own
+			in.verb = verbRead // the read is recorded as a call of its own
 		}
-		in.old, version = e.Content, e.Version
+		in.oldText, version = e.Content, e.Version
 	}
-	var out output
+	var out callOutput
 	var err error
 	begin := r.clock.Add(1)
 	switch in.verb {
-	case read:
+	case verbRead:
 		var e oxbow.Entry
 		e, err = m.Get(ctx, in.name)
 		if errors.Is(err, oxbow.ErrNotFound) {
 			err = nil
 		}
 		out.text = e.Content
-	case write:
+	case verbWrite:
 		_, err = m.Remember(ctx, oxbow.Entry{Name: in.name, Content: in.text})
-		out.done = err == nil
-	case add:
+		out.wasMade = err == nil
+	case verbAdd:
 		err = m.Apply(ctx, oxbow.Add{Name: in.name, Content: in.text})
-		out.done, err = checkRefused(err, oxbow.ErrExists)
-	case swap:
+		out.wasMade, err = wasMade(err, oxbow.ErrExists)
+	case verbSwap:
 		err = m.Apply(ctx, oxbow.Update{Name: in.name, Content: in.text, If: version})
-		out.done, err = checkRefused(err, oxbow.ErrConflict, oxbow.ErrNotFound)
-	case remove:
+		out.wasMade, err = wasMade(err, oxbow.ErrConflict, oxbow.ErrNotFound)
+	case verbRemove:
 		err = m.Forget(ctx, in.name)
-		out.done, err = checkRefused(err, oxbow.ErrNotFound)
-	case compact:
+		out.wasMade, err = wasMade(err, oxbow.ErrNotFound)
+	case verbCompact:
 		_, err = m.Compact(ctx, oxbow.Compaction{Before: time.Unix(1<<40, 0)})
 	}
 	end := r.clock.Add(1)
@@ -353,9 +354,9 @@ func (r *linearRun) call(proc *crashfs.Process, m *oxbow.Memory, id int, rnd *ra
 	defer r.mu.Unlock()
 	r.tally.Calls++
 	switch {
-	case isEnded(err):
+	case isKilledError(err):
 		r.tally.Pending++
-		out.unknown, end = true, 1<<60
+		out.isUnknown, end = true, 1<<60
 	case errors.Is(err, oxbow.ErrBusy):
 		r.tally.Busy++
 		return true // the call changed nothing
@@ -364,15 +365,15 @@ func (r *linearRun) call(proc *crashfs.Process, m *oxbow.Memory, id int, rnd *ra
 		return false
 	}
 	// A read of a killed process proves nothing.
-	if in.verb != compact && !(in.verb == read && out.unknown) {
+	if in.verb != verbCompact && !(in.verb == verbRead && out.isUnknown) {
 		r.ops = append(r.ops, porcupine.Operation{ClientId: id, Input: in, Call: begin, Output: out, Return: end})
 	}
-	return !out.unknown
+	return !out.isUnknown
 }
 
-// checkRefused reports whether a change was made. It returns err unless err is one of the proper
+// wasMade reports whether a change was made. It returns err unless err is one of the proper
 // errors for a refusal.
-func checkRefused(err error, proper ...error) (bool, error) {
+func wasMade(err error, proper ...error) (bool, error) {
 	for _, p := range proper {
 		if errors.Is(err, p) {
 			return false, nil
@@ -381,34 +382,34 @@ func checkRefused(err error, proper ...error) (bool, error) {
 	return err == nil, err
 }
 
-// last reads all names from the disk at the end, and checks the store.
-func (r *linearRun) last(seed uint64) {
+// readFinalState reads all names from the disk at the end, and checks the store.
+func (r *linearRun) readFinalState(seed uint64) {
 	m, err := oxbow.Open(
 		workload.StoreFile,
 		workload.Options(workload.NewFS(r.disk.Process(), r.setup), time.Now, rand.NewChaCha8([32]byte{byte(seed)})),
 	)
 	if err != nil {
-		r.fail(fmt.Errorf("open at the end: %w", err))
+		r.addError(fmt.Errorf("open at the end: %w", err))
 		return
 	}
-	for i := range names {
-		in := input{verb: read, name: fmt.Sprintf("n%d", i)}
+	for i := range nameCount {
+		in := callInput{verb: verbRead, name: fmt.Sprintf("n%d", i)}
 		begin := r.clock.Add(1)
 		e, err := m.Get(context.Background(), in.name)
 		if err != nil && !errors.Is(err, oxbow.ErrNotFound) {
-			r.fail(fmt.Errorf("read at the end: %w", err))
+			r.addError(fmt.Errorf("read at the end: %w", err))
 			return
 		}
 		r.ops = append(
 			r.ops,
-			porcupine.Operation{ClientId: 1000, Input: in, Call: begin, Output: output{text: e.Content},
+			porcupine.Operation{ClientId: 1000, Input: in, Call: begin, Output: callOutput{text: e.Content},
 				Return: r.clock.Add(1)},
 		)
 	}
 	if _, err := m.Check(context.Background()); err != nil {
-		r.fail(fmt.Errorf("check at the end: %w", err))
+		r.addError(fmt.Errorf("check at the end: %w", err))
 	}
 	if err := m.Close(); err != nil {
-		r.fail(fmt.Errorf("close at the end: %w", err))
+		r.addError(fmt.Errorf("close at the end: %w", err))
 	}
 }

@@ -20,13 +20,13 @@ import (
 
 // logRun is a script for a log that two processes use in turn.
 type logRun struct {
-	r     *rand.Rand
-	now   time.Time
-	setup workload.Setup
-	disk  *crashfs.Disk
-	logs  [2]*wal.Log
-	acked []string // bodies of the acknowledged records
-	fly   []string // bodies of the records in the current append
+	r              *rand.Rand
+	now            time.Time
+	setup          workload.Setup
+	disk           *crashfs.Disk
+	logs           [2]*wal.Log
+	ackedBodies    []string // bodies of the acknowledged records
+	inFlightBodies []string // bodies of the records in the current append
 }
 
 func newLogRun(seed uint64, setup workload.Setup, disk *crashfs.Disk) *logRun {
@@ -53,13 +53,13 @@ func openLog(fsys *workload.FS, clock func() time.Time, key [32]byte) (*wal.Log,
 	return wal.Open(
 		fsys,
 		workload.StoreFile,
-		wal.Options{Step: step, Reserve: reserve, Clock: clock, Rand: rand.NewChaCha8(key), Verify: true,
-			Digest: func(_ uint8, b []byte) ([32]byte, error) { return sha256.Sum256(b), nil }},
+		wal.Options{FreeStep: step, FreeReserve: reserve, Clock: clock, Rand: rand.NewChaCha8(key), VerifyChain: true,
+			DigestBody: func(_ uint8, b []byte) ([32]byte, error) { return sha256.Sum256(b), nil }},
 	)
 }
 
-// run appends records until the disk stops.
-func (l *logRun) run() error {
+// appendUntilStopped appends records until the disk stops.
+func (l *logRun) appendUntilStopped() error {
 	for range 3 + l.r.IntN(8) {
 		i := l.r.IntN(2)
 		log, err := l.openLog(i)
@@ -68,7 +68,7 @@ func (l *logRun) run() error {
 		}
 		switch l.r.IntN(8) {
 		case 0:
-			log.Seal()
+			log.SealLastRecord()
 			continue
 		case 1:
 			l.logs[i] = nil
@@ -77,19 +77,19 @@ func (l *logRun) run() error {
 			}
 			continue
 		}
-		l.fly = nil
+		l.inFlightBodies = nil
 		for range 1 + l.r.IntN(4) {
-			l.fly = append(l.fly, body(l.r))
+			l.inFlightBodies = append(l.inFlightBodies, randomBody(l.r))
 		}
-		if err := l.append(log, l.fly); err != nil {
+		if err := l.appendRecords(log, l.inFlightBodies); err != nil {
 			return err
 		}
-		l.acked, l.fly = append(l.acked, l.fly...), nil
+		l.ackedBodies, l.inFlightBodies = append(l.ackedBodies, l.inFlightBodies...), nil
 	}
 	return nil
 }
 
-func body(r *rand.Rand) string {
+func randomBody(r *rand.Rand) string {
 	n := r.IntN(60)
 	if r.IntN(12) == 0 {
 		n = r.IntN(3000)
@@ -101,7 +101,7 @@ func body(r *rand.Rand) string {
 	return string(b)
 }
 
-func (l *logRun) append(log *wal.Log, bodies []string) error {
+func (l *logRun) appendRecords(log *wal.Log, bodies []string) error {
 	if err := log.Lock(context.Background()); err != nil {
 		return err
 	}
@@ -119,18 +119,18 @@ func (l *logRun) append(log *wal.Log, bodies []string) error {
 
 // readLog reads all further records.
 func readLog(log *wal.Log) ([]string, error) {
-	news, err := log.Poll()
+	news, err := log.PollChanges()
 	if err != nil {
 		return nil, err
 	}
-	if news == wal.Replaced {
+	if news == wal.PollReplaced {
 		if err := log.Reopen(); err != nil {
 			return nil, err
 		}
 	}
 	var bodies []string
 	err = log.Read(func(r *wal.Record) error {
-		if r.Type < wal.Unchained {
+		if r.Type < wal.MinUnchainedType {
 			bodies = append(bodies, string(r.Body))
 		}
 		return nil
@@ -138,29 +138,29 @@ func readLog(log *wal.Log) ([]string, error) {
 	return bodies, err
 }
 
-// logSeed examines the log script of a seed.
-func logSeed(seed uint64, o CrashOptions) (CrashTally, *Violation) {
-	setup := setupFor(seed, o)
+// crashLog examines the log script of a seed.
+func crashLog(seed uint64, o CrashOptions) (CrashTally, *Violation) {
+	setup := setupForSeed(seed, o)
 	tally := CrashTally{Scripts: 1}
 	judged := map[uint64][]string{} // records of the images, by hash
 	distinct := 0
 	bad := func(k int, label string, err error) (CrashTally, *Violation) {
 		tally.Distinct = distinct
-		return tally, &Violation{Seed: seed, Where: crashAt(k, label), Err: err}
+		return tally, &Violation{Seed: seed, Where: describeCrash(k, label), Err: err}
 	}
 	dry := newLogRun(seed, setup, crashfs.New(nil))
-	if err := dry.run(); err != nil {
+	if err := dry.appendUntilStopped(); err != nil {
 		return bad(0, "", err)
 	}
 	for k := 1; k <= dry.disk.CountOps()+1; k++ {
 		d := crashfs.New(nil)
 		d.StopAt(k)
 		l := newLogRun(seed, setup, d)
-		if err := l.run(); err != nil && !d.HasCrashed() {
+		if err := l.appendUntilStopped(); err != nil && !d.HasCrashed() {
 			return bad(k, "", err)
 		}
 		d.Stop()
-		tally.Points++
+		tally.StopPoints++
 		var label string
 		var err error
 		d.EachSketch(func(im *crashfs.Sketch) bool {
@@ -168,12 +168,12 @@ func logSeed(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 			sum := im.Sum(nil)
 			got, known := judged[sum]
 			if known {
-				err = l.may(got)
+				err = l.checkRecords(got)
 			} else {
-				got, err = logVerdict(workload.NewFS(im.Mem(), setup), l)
+				got, err = examineLog(workload.NewFS(im.Mem(), setup), l)
 				if err == nil {
 					judged[sum] = got
-					if im.Any(workload.IsOwn) {
+					if im.Any(workload.DependsOnScript) {
 						distinct++
 					}
 				}
@@ -191,22 +191,27 @@ func logSeed(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 	return tally, nil
 }
 
-// may returns an error for records that no crash can leave.
-func (l *logRun) may(got []string) error {
+// checkRecords returns an error for records that no crash can leave.
+func (l *logRun) checkRecords(got []string) error {
 	// The log must hold all acknowledged records, and then any number of the records in flight, in order.
-	all := slices.Concat(l.acked, l.fly)
+	all := slices.Concat(l.ackedBodies, l.inFlightBodies)
 	n := len(got)
-	isPossibleCount := len(l.acked) <= n && n <= len(all)
+	isPossibleCount := len(l.ackedBodies) <= n && n <= len(all)
 	if !isPossibleCount || !slices.Equal(got, all[:n]) {
-		return fmt.Errorf("the log holds %d records; %d were acknowledged, %d in flight", n, len(l.acked), len(l.fly))
+		return fmt.Errorf(
+			"the log holds %d records; %d were acknowledged, %d in flight",
+			n,
+			len(l.ackedBodies),
+			len(l.inFlightBodies),
+		)
 	}
 	return nil
 }
 
-// logVerdict examines the log after a crash. The log must contain the acknowledged records,
+// examineLog examines the log after a crash. The log must contain the acknowledged records,
 // followed by zero or more of the records in flight, in order, and it must accept further records.
-// logVerdict returns the records that the log contained.
-func logVerdict(fsys *workload.FS, l *logRun) ([]string, error) {
+// examineLog returns the records that the log contained.
+func examineLog(fsys *workload.FS, l *logRun) ([]string, error) {
 	now := time.Unix(1776200000, 0)
 	clock := func() time.Time { now = now.Add(time.Second); return now }
 	log, err := openLog(fsys, clock, [32]byte{9})
@@ -217,11 +222,11 @@ func logVerdict(fsys *workload.FS, l *logRun) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read: %w", err)
 	}
-	if err := l.may(got); err != nil {
+	if err := l.checkRecords(got); err != nil {
 		return nil, err
 	}
 	more := []string{"one more", "and another"}
-	if err := (&logRun{now: now}).append(log, more); err != nil {
+	if err := (&logRun{now: now}).appendRecords(log, more); err != nil {
 		return nil, fmt.Errorf("append: %w", err)
 	}
 	if err := log.Close(); err != nil {
@@ -238,7 +243,7 @@ func logVerdict(fsys *workload.FS, l *logRun) ([]string, error) {
 	if !slices.Equal(again, append(got, more...)) {
 		return nil, errors.New("after an append the log does not hold what it held, and that")
 	}
-	if n, err := log.Torn(); n != 0 || err != nil {
+	if n, err := log.TornBytes(); n != 0 || err != nil {
 		return nil, fmt.Errorf("after an append %d bytes of a torn tail are left: %v", n, err)
 	}
 	return got, log.Close()

@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	snapshotPage  = 4096
-	oldSnapshots  = 4  // number of old snapshots from which pages are taken
-	mixedOneOf    = 16 // one in this many images with a snapshot is tested with mixed snapshots
-	mixesOfImages = 4
+	snapshotPage   = 4096
+	oldSnapshots   = 4  // number of old snapshots from which pages are taken
+	imagesPerMixed = 16 // one in this many images with a snapshot is tested with mixed snapshots
+	mixesPerImage  = 4
 )
 
-// mix examines an image with other snapshots: an older one, and some with pages of several
+// examineMixed examines an image with other snapshots: an older one, and some with pages of several
 // snapshots or with zeroed pages.
-func (r *crashRun) mix(im *crashfs.Sketch, allowed []*workload.State) error {
+func (r *crashRun) examineMixed(im *crashfs.Sketch, allowed []*workload.State) error {
 	sum := im.Sum(workload.IsLock)
-	if sum>>40%mixedOneOf != 0 {
+	if sum>>40%imagesPerMixed != 0 {
 		return nil
 	}
 	const name = workload.StoreFile + ".snap"
@@ -34,8 +34,8 @@ func (r *crashRun) mix(im *crashfs.Sketch, allowed []*workload.State) error {
 	if err != nil {
 		return err
 	}
-	rnd := rand.New(rand.NewPCG(r.s.Seed, sum))
-	for i := range mixesOfImages {
+	rnd := rand.New(rand.NewPCG(r.script.Seed, sum))
+	for i := range mixesPerImage {
 		b := r.otherSnapshot(own, i, rnd)
 		if b == nil || bytes.Equal(b, own) {
 			continue
@@ -50,8 +50,8 @@ func (r *crashRun) mix(im *crashfs.Sketch, allowed []*workload.State) error {
 		}
 	}
 	if len(own) > 0 {
-		r.snaps = append(r.snaps, bytes.Clone(own))
-		r.snaps = r.snaps[max(0, len(r.snaps)-oldSnapshots):]
+		r.snapshots = append(r.snapshots, bytes.Clone(own))
+		r.snapshots = r.snapshots[max(0, len(r.snapshots)-oldSnapshots):]
 	}
 	return nil
 }
@@ -59,10 +59,10 @@ func (r *crashRun) mix(im *crashfs.Sketch, allowed []*workload.State) error {
 // otherSnapshot returns an older snapshot if i is 0, otherwise a mixture of pages. It
 // returns nil if there is no older snapshot.
 func (r *crashRun) otherSnapshot(own []byte, i int, rnd *rand.Rand) []byte {
-	if len(r.snaps) == 0 {
+	if len(r.snapshots) == 0 {
 		return nil
 	}
-	old := r.snaps[rnd.IntN(len(r.snaps))]
+	old := r.snapshots[rnd.IntN(len(r.snapshots))]
 	if i == 0 {
 		return bytes.Clone(old)
 	}

@@ -15,16 +15,16 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// inFlight returns the step that a caller makes after a crash. Usually the step repeats the interrupted step
+// stepAfterCrash returns the step that a caller makes after a crash. Usually the step repeats the interrupted step
 // with a different text of the same length. The new record then has the length of the torn record. In this
 // case, a torn record that was left in place could become valid again.
-func (r *crashRun) inFlight(acked int, h uint64) workload.Step {
+func (r *crashRun) stepAfterCrash(acked int, h uint64) workload.Step {
 	var steps []workload.Step
-	for _, st := range r.s.Steps {
-		if st.In != nil && st.Kind != workload.Revert {
-			steps = append(steps, *st.In)
+	for _, st := range r.script.Steps {
+		if st.Inner != nil && st.Kind != workload.Revert {
+			steps = append(steps, *st.Inner)
 		}
-		st.In = nil
+		st.Inner = nil
 		steps = append(steps, st)
 	}
 	st := workload.Step{Kind: workload.Remember, Name: "a", Text: "after the crash"}
@@ -68,13 +68,13 @@ func otherText(s string) string {
 	}, s)
 }
 
-// again reports whether an image is to be crashed once more. Images with a record that lacks only
+// mustCrashAgain reports whether an image is to be crashed once more. Images with a record that lacks only
 // its beginning are selected more often, because such a record could become valid again.
-func (r *crashRun) again(im *crashfs.Sketch) bool {
-	if r.o.Deep <= 0 {
+func (r *crashRun) mustCrashAgain(im *crashfs.Sketch) bool {
+	if r.opts.Deep <= 0 {
 		return false
 	}
-	choice, n := im.Sum(workload.IsLock), uint64(r.o.Deep)
+	choice, n := im.Sum(workload.IsLock), uint64(r.opts.Deep)
 	if choice%n == 0 {
 		return true
 	}
@@ -85,19 +85,19 @@ func (r *crashRun) again(im *crashfs.Sketch) bool {
 	return strings.Contains(label, "all but the first ") && !strings.Contains(label, ".lock")
 }
 
-// recover lets a store recover from an image and do a step, crashes it at each operation,
+// crashRecovery lets a store recover from an image and do a step, crashes it at each operation,
 // and examines the result.
-func (r *crashRun) recover(img *vfs.Mem, allowed []*workload.State, st workload.Step) error {
+func (r *crashRun) crashRecovery(img *vfs.Mem, allowed []*workload.State, st workload.Step) error {
 	fail := func(k int, label string, err error) error {
 		return fmt.Errorf("then, with %v, a second crash at operation %d (%s): %w", st, k, label, err)
 	}
-	tail, end, err := torn(img, r.setup)
+	tail, end, err := tornTail(img, r.setup)
 	if err != nil {
 		return fmt.Errorf("look at the tail: %w", err)
 	}
-	dry := workload.Resume(disk(img), r.s, r.setup)
-	dry.Record = true
-	if err := dry.Begin(allowed); err != nil {
+	dry := workload.ResumeWorld(newDisk(img), r.script, r.setup)
+	dry.RecordsStates = true
+	if err := dry.OpenInAllowedState(allowed); err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
 	if err := dry.Step(st); err != nil {
@@ -105,17 +105,17 @@ func (r *crashRun) recover(img *vfs.Mem, allowed []*workload.State, st workload.
 	}
 	seen := map[uint64]bool{}
 	for k := 1; k <= dry.Disk.CountOps()+1; k++ {
-		w := workload.Resume(disk(img), r.s, r.setup)
+		w := workload.ResumeWorld(newDisk(img), r.script, r.setup)
 		w.Disk.StopAt(k)
-		if err := w.Begin(allowed); err == nil {
+		if err := w.OpenInAllowedState(allowed); err == nil {
 			_ = w.Step(st) // ignore the error: the crash is intended, and Acked counts the acknowledged events
 		}
 		w.Disk.Stop()
-		may := workload.AllowedStates(dry.States, w.Acked)
+		may := workload.AllowedStates(dry.States, w.AckedEvents)
 		var bad error
 		w.Disk.EachSketch(func(im *crashfs.Sketch) bool {
-			r.tally.Deep++
-			_, _, err := r.judge.Verdict(im, may)
+			r.tally.RecoveryCrashes++
+			_, _, err := r.judge.ExamineSketch(im, may)
 			if sum := im.Sum(nil); err == nil && !seen[sum] {
 				seen[sum] = true
 				err = checkTail(im, tail, end)
@@ -132,8 +132,8 @@ func (r *crashRun) recover(img *vfs.Mem, allowed []*workload.State, st workload.
 	return nil
 }
 
-// torn returns the bytes of a torn tail and their offset, or nil if there is no torn tail.
-func torn(img *vfs.Mem, setup workload.Setup) ([]byte, int64, error) {
+// tornTail returns the bytes of a torn tail and their offset, or nil if there is no torn tail.
+func tornTail(img *vfs.Mem, setup workload.Setup) ([]byte, int64, error) {
 	m, err := oxbow.Open(workload.StoreFile, &oxbow.Options{FS: workload.NewFS(img.Clone(), setup), ReadOnly: true})
 	if err != nil {
 		return nil, 0, err

@@ -1,7 +1,7 @@
 // This file defines the report of every campaign.
 
 // Package faults has the campaigns that test one store in this process with crashes of the disk
-// ([Crash]), failing operations ([FindErrors]), damaged files ([Flip]), and goroutines in several
+// ([Crash]), failing operations ([FindErrors]), damaged files ([DamageStores]), and goroutines in several
 // processes ([Linear]).
 package faults
 
@@ -29,8 +29,8 @@ func (v *Violation) Error() string {
 // Unwrap returns the broken guarantee.
 func (v *Violation) Unwrap() error { return v.Err }
 
-// crashAt describes a crash by the operation and the losses.
-func crashAt(op int, image string) string {
+// describeCrash describes a crash by the operation and the losses.
+func describeCrash(op int, image string) string {
 	s := fmt.Sprintf("crash at operation %d", op)
 	if image != "" {
 		s += ", image: " + image

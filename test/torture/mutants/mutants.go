@@ -33,28 +33,31 @@ var All = []Mutant{
 	{
 		"failed-sync-tried-again",
 		"internal/log/wal/append.go",
-		"if rerr := l.rewriteAfterSyncError(buf[l.end-from:], \"\", err); rerr != nil {",
-		"if l.file.Sync() == nil {\n\t\t} else if rerr := l.rewriteAfterSyncError(buf[l.end-from:], \"\", err); rerr " +
-			"!= nil {",
+		"if rerr := l.rewriteAfterSyncError(buf[l.endOffset-from:], \"\", err); rerr != nil {",
+		"if l.file.Sync() == nil {\n\t\t} else if rerr := l.rewriteAfterSyncError(buf[l.endOffset-from:], \"\", err); rerr != nil {",
 	},
 	{
 		"others-taken-for-durable",
 		"internal/log/wal/append.go",
-		"if l.syncedEnd >= l.end || l.end-l.syncedEnd > MaxBody {",
-		"if l.end > 0 {",
+		"if l.syncedEnd >= l.endOffset || l.endOffset-l.syncedEnd > MaxBody {",
+		"if l.endOffset > 0 {",
 	},
-	{"record-vouches-for-itself", "internal/log/wal/append.go", "Durable: l.durable, Time: d.Time",
-		"Durable: seq, Time: d.Time"},
+	{"record-vouches-for-itself", "internal/log/wal/append.go", "DurableSeq: l.durableSeq, Time: d.Time",
+		"DurableSeq: seq, Time: d.Time"},
 	{"replaced-file-unnoticed", "internal/log/wal/log.go", "case !same:",
 		"case !same && false:"},
-	{"old-look-believed", "internal/log/wal/lock.go", "l.free.Store(-1) // forget earlier observations, because they may be outdated",
-		""},
+	{
+		"old-look-believed",
+		"internal/log/wal/lock.go",
+		"l.freeOffset.Store(-1) // forget earlier observations, because they may be outdated",
+		"",
+	},
 	{"replaced-without-note", "internal/log/wal/rewrite.go", "if l.lock == nil || l.metaFile == nil {",
-		"if l.end >= 0 {"},
+		"if l.endOffset >= 0 {"},
 	{"checksum-ignored", "internal/log/wal/format.go", "if crc != le.Uint32(b[36:]) {",
 		"if crc != le.Uint32(b[36:]) && false {"},
 	{"damage-taken-for-tail", "internal/log/wal/read.go", "next, lost, err := l.findAfterDamage(d.offset)",
-		"if l.end >= 0 {\n\t\treturn nil\n\t}\n\tnext, lost, err := l.findAfterDamage(d.offset)"},
+		"if l.endOffset >= 0 {\n\t\treturn nil\n\t}\n\tnext, lost, err := l.findAfterDamage(d.offset)"},
 	{"no-catch-up", "internal/log/logstore/commit.go", "err = d.catchUp()",
 		"err = error(nil)"},
 	{
@@ -66,48 +69,37 @@ var All = []Mutant{
 	{
 		"answered-before-durable",
 		"internal/log/logstore/commit.go",
-		"later = append(later, func() { r.finish(seq, err) })",
-		"r.finish(seq, err)",
+		"finishLater = append(finishLater, func() { r.finishRequest(seq, err) })",
+		"r.finishRequest(seq, err)",
 	},
 	{
 		"snapshot-one-record-too-far",
 		"internal/log/logstore/db.go",
 		"_, err = d.replayLog(d.log, st, func(off int64) { offsets = append(offsets, off) }, 0)",
-		`
-	skipped := 0
-	_ = d.log.Read(func(r *wal.Record) error {
-		if r.Type != wal.Seal {
-			skipped++
-		}
-		if skipped > 1 {
-			return errStop
-		}
-		return nil
-	})
-	_, err = d.replayLog(d.log, st, func(off int64) { offsets = append(offsets, off) }, 0)`,
+		"\n\tskipped := 0\n\t_ = d.log.Read(func(r *wal.Record) error {\n\t\tif r.Type != wal.TypeSeal {\n\t\t\tskipped++\n\t\t}\n\t\tif skipped > 1 {\n\t\t\treturn errStopReplay\n\t\t}\n\t\treturn nil\n\t})\n\t_, err = d.replayLog(d.log, st, func(off int64) { offsets = append(offsets, off) }, 0)",
 	},
 	{
 		"snapshot-chain-not-compared",
 		"internal/log/wal/jump.go",
-		"!r.IsChange(seq, chain) {",
-		"r.Type >= Unchained || r.Seq != seq {",
+		"!r.IsChainedRecord(seq, chain) {",
+		"r.Type >= MinUnchainedType || r.Seq != seq {",
 	},
 	{
 		"snapshot-page-not-verified",
 		"internal/base/pagefile/reader.go",
-		"if Checksum(p[:Data], n+i, r.headChecksum) != binary.LittleEndian.Uint32(p[Data:]) {",
-		"if Checksum(p[:Data], n+i, r.headChecksum) != binary.LittleEndian.Uint32(p[Data:]) && false {",
+		"if Checksum(p[:PageDataSize], n+i, r.headChecksum) != binary.LittleEndian.Uint32(p[PageDataSize:]) {",
+		"if Checksum(p[:PageDataSize], n+i, r.headChecksum) != binary.LittleEndian.Uint32(p[PageDataSize:]) && false {",
 	},
 	{
 		"snapshot-without-removed",
 		"internal/log/logstore/snapshotwriter.go",
-		"r.Removed = append(r.Removed, keydir.Key{Hash: use(name), Number: seq})",
+		"r.Removed = append(r.Removed, keydir.TableKey{Hash: use(name), Number: seq})",
 		"_, _ = name, seq",
 	},
 	{
 		"snapshot-left-by-redaction",
 		"internal/log/logstore/redact.go",
-		"if err := d.dropFile(d.snapshotName()); err != nil {",
+		"if err := d.removeDerivedFile(d.snapshotName()); err != nil {",
 		"if err := error(nil); err != nil {",
 	},
 	{"snapshot-of-unsynced-records", "internal/log/logstore/snapshot.go", "if s.log.SyncedOffset() < s.head.offset {",
@@ -117,8 +109,7 @@ var All = []Mutant{
 	{
 		"compaction-without-the-last-writes",
 		"internal/log/logstore/compact.go",
-		"if err := c.copyNewChanges(); err != nil {\n\t\treturn 0, err\n\t}\n\tif c.log.Seq() != d.log.Seq() || " +
-			"c.log.Chain() != d.log.Chain() {",
+		"if err := c.copyNewChanges(); err != nil {\n\t\treturn 0, err\n\t}\n\tif c.oldLog.LastSeq() != d.log.LastSeq() || c.oldLog.LastChain() != d.log.LastChain() {",
 		"if false {",
 	},
 	{"redaction-taken-for-compaction", "internal/log/logstore/db.go", "if isRewrite(r, v) {",
@@ -126,60 +117,65 @@ var All = []Mutant{
 	{
 		"compaction-lists-old-versions",
 		"internal/log/logstore/compact.go",
-		"placedVersion{id: e.ID, version: e.Version}, placedVersion.compare)",
-		"e.ID, func(p placedVersion, id uint64) int { return cmp.Compare(p.id, id) })",
+		"(c.newestByID, key, placedVersion.compare)",
+		"(c.newestByID, key.id, func(p placedVersion, id uint64) int { return cmp.Compare(p.id, id) })",
 	},
-	{"damage-taken-for-an-older-copy", "internal/verb/maintenance/recover.go", "case found.wentBack:",
-		"case found.durable > found.Last:"},
+	{"damage-taken-for-an-older-copy", "internal/verb/maintenance/recover.go", "case found.lacksChanges:",
+		"case found.durableSeq > found.LastSeq:"},
 	{
 		"recovery-leaves-derived-files",
 		"internal/verb/maintenance/recover.go",
-		"err = removeDerived(store)",
+		"err = removeDerivedFiles(store)",
 		"err = nil",
 	},
 	{
 		"equal-looks-not-believed",
 		"internal/log/logstore/check.go",
-		"case look.agreesWith(before) && (err == nil) == (beforeErr == nil):",
-		"case look.agreesWith(before) && look.isSound() && beforeErr == nil:",
+		"case look.hasSameResult(before) && (err == nil) == (beforeErr == nil):",
+		"case look.hasSameResult(before) && look.isSound() && beforeErr == nil:",
 	},
 	{"first-look-believed", "internal/log/logstore/check.go", "if err == nil && look.isSound() {", "if err == nil {"},
-	{"damaged-mark-passed-over", "internal/log/logstore/check.go", "if g.TornSeal {", "if g.To > g.From {"},
-	{"recovery-without-the-base", "internal/log/logstore/recover.go", "if p.changes > 0 {", "if p.changes >= 0 {"},
+	{
+		"damaged-mark-passed-over",
+		"internal/log/logstore/check.go",
+		"if g.IsTornSeal {",
+		"if g.EndOffset > g.StartOffset {",
+	},
+	{
+		"recovery-without-the-base",
+		"internal/log/logstore/recover.go",
+		"if p.changeCount > 0 {",
+		"if p.changeCount >= 0 {",
+	},
 	{
 		"base-of-large-records",
 		"internal/log/logstore/base.go",
-		"const baseBytes = 1 << 10",
-		"const baseBytes = 1 << 20",
+		"const maxGroupBytes = 1 << 10",
+		"const maxGroupBytes = 1 << 20",
 	},
-	{"shown-before-durable", "internal/log/logstore/commit.go", "recs, err := d.append(drafts, g.now)",
-		`d.mu.Lock()
-	for i, f := range drafts {
-		d.st.apply(d.log.Seq()+1+uint64(i), g.now, f.body)
-	}
-	d.mu.Unlock()
-	recs, err := d.append(drafts, g.now)`},
+	{"shown-before-durable", "internal/log/logstore/commit.go", "recs, err := d.appendDrafts(drafts, g.changeTime)",
+		"d.mu.Lock()\n\tfor i, f := range drafts {\n\t\td.st.applyChange(d.log.LastSeq()+1+uint64(i), g.changeTime, f.body)\n\t}\n\td.mu.Unlock()\n\trecs, err := d.appendDrafts(drafts, g.changeTime)"},
 
 	{"edited-file-taken-for-unchanged", "internal/tree/mdtree/load.go",
-		"case isUnique && journal.Sum([]byte(text)) == r.tree.base.Files[row].Sum:",
-		"case isUnique && journal.Sum([]byte(text)) != \"\":"},
+		"case isUnique && journal.HexSum([]byte(text)) == r.tree.base.Files[row].Sum:",
+		"case isUnique && journal.HexSum([]byte(text)) != \"\":"},
 	{"changed-entry-taken-for-dumped", "internal/tree/mdtree/plan.go",
-		"if p.changed != nil && !p.changed[name] {", "if p.changed != nil {"},
+		"if p.changedNames != nil && !p.changedNames[name] {", "if p.changedNames != nil {"},
 	{"conflict-not-named", "internal/tree/mdtree/plan.go", "case storeChanged && !p.opts.FilesWin:",
 		"case storeChanged && !p.opts.FilesWin && false:"},
-	{"edit-taken-for-saved", "internal/tree/mdtree/dumpplan.go", "return d.past.hadEntry(&e, last)",
+	{"edit-taken-for-saved", "internal/tree/mdtree/dumpplan.go", "return d.history.hadEntry(&e, last)",
 		"_ = last\n\treturn true, nil"},
 	{"change-removed-with-file", "internal/tree/mdtree/plan.go",
-		"case !p.Base || p.opts.FilesWin || e.isBase:", "case !p.Base || p.opts.FilesWin || known:"},
+		"case !p.UsedBase || p.opts.FilesWin || e.isBase:", "case !p.UsedBase || p.opts.FilesWin || known:"},
 	{"dump-over-edits", "internal/tree/mdtree/dumpplan.go", "case err != nil || isSaved:",
-		"case err != nil || isSaved || !d.force:"},
+		"case err != nil || isSaved || !d.isForced:"},
 	{"labels-not-compared", "internal/tree/mdtree/plan.go",
-		"sameAliases(want.Aliases, e.Aliases) && slices.Equal(want.Labels, oxbow.SortLabels(e.Labels)) &&",
-		"sameAliases(want.Aliases, e.Aliases) &&"},
+		"haveSameAliases(want.Aliases, e.Aliases) && slices.Equal(want.Labels, oxbow.SortLabels(e.Labels)) &&",
+		"haveSameAliases(want.Aliases, e.Aliases) &&"},
 	{"stamp-is-the-size", "internal/tree/mdtree/knownfiles.go", "return row, ok && k.rows[row].stamp == it.stamp",
 		"return row, ok && k.rows[row].stamp.size == it.stamp.size"},
 	{"recent-file-known", "internal/tree/mdtree/knownfiles.go",
-		"if !ok || max(s.modified, s.changed) >= x.settled {", "if !ok {"},
+		"if !ok || max(s.modTime, s.changeTime) >= x.settledTime {", "if !ok {"},
 	{"changed-entry-dumped", "internal/tree/mdtree/dumpplan.go",
 		"if e.Kind != out.kind || !hasSum {", "_ = hasSum\n\tif e.Kind != out.kind {"},
 }
@@ -194,23 +190,23 @@ func FindMutant(name string) (Mutant, error) {
 	return Mutant{}, fmt.Errorf("there is no mutant %q", name)
 }
 
-// patch returns the text with the fault.
-func (m Mutant) patch(text string) (string, error) {
+// applyTo returns the text with the fault.
+func (m Mutant) applyTo(text string) (string, error) {
 	if n := strings.Count(text, m.Old); n != 1 {
 		return "", fmt.Errorf("mutant %s no longer applies: %q is %d times in %s, want once", m.Name, m.Old, n, m.File)
 	}
 	return strings.Replace(text, m.Old, m.New, 1), nil
 }
 
-// Overlay writes the patched file and an overlay file for the go command into dir, and
+// WriteOverlay writes the patched file and an overlay file for the go command into dir, and
 // returns the overlay's path. root is the directory of the library.
-func (m Mutant) Overlay(root, dir string) (string, error) {
+func (m Mutant) WriteOverlay(root, dir string) (string, error) {
 	file := filepath.Join(root, filepath.FromSlash(m.File))
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return "", fmt.Errorf("mutant %s no longer applies: %w", m.Name, err)
 	}
-	patched, err := m.patch(string(text))
+	patched, err := m.applyTo(string(text))
 	if err != nil {
 		return "", err
 	}
@@ -225,9 +221,9 @@ func (m Mutant) Overlay(root, dir string) (string, error) {
 	return overlay, os.WriteFile(overlay, b, 0o600)
 }
 
-// Build builds this program with the mutant into dir and returns its path.
-func (m Mutant) Build(ctx context.Context, root, dir string) (string, error) {
-	overlay, err := m.Overlay(root, dir)
+// BuildProgram builds this program with the mutant into dir and returns its path.
+func (m Mutant) BuildProgram(ctx context.Context, root, dir string) (string, error) {
+	overlay, err := m.WriteOverlay(root, dir)
 	if err != nil {
 		return "", err
 	}
@@ -240,10 +236,10 @@ func (m Mutant) Build(ctx context.Context, root, dir string) (string, error) {
 	return program, nil
 }
 
-// Test runs one test of a library package with the mutant. noticed reports whether the test fails, which is the
+// RunTest runs one test of a library package with the mutant. noticed reports whether the test fails, which is the
 // desired result.
-func (m Mutant) Test(ctx context.Context, root, dir, pkg, test string) (noticed bool, err error) {
-	overlay, err := m.Overlay(root, dir)
+func (m Mutant) RunTest(ctx context.Context, root, dir, pkg, test string) (noticed bool, err error) {
+	overlay, err := m.WriteOverlay(root, dir)
 	if err != nil {
 		return false, err
 	}
@@ -263,8 +259,8 @@ func (m Mutant) Test(ctx context.Context, root, dir, pkg, test string) (noticed 
 	return false, nil
 }
 
-// Root returns the directory of the library.
-func Root() (string, error) {
+// LibraryDir returns the directory of the library.
+func LibraryDir() (string, error) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/oxbow-memory/oxbow").Output()
 	if err != nil {
 		return "", fmt.Errorf("finding the library, from the directory test/torture: %w", err)

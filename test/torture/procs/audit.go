@@ -18,16 +18,16 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// slack is the number of changes that a compaction keeps although they have been read.
-const slack = 100
+// keptChanges is the number of changes that a compaction keeps although they have been read.
+const keptChanges = 100
 
 // auditor reads the log with a memory of its own that stays open.
 type auditor struct {
-	run     *run
-	m       *oxbow.Memory
-	done    uint64      // number of changes read
-	times   []time.Time // times of the last changes read, at most slack
-	changes int         // number of changes found that a lane made
+	run         *run
+	memory      *oxbow.Memory
+	readCount   uint64      // number of changes read
+	changeTimes []time.Time // times of the last changes read, at most slack
+	changes     int         // number of changes found that a lane made
 }
 
 func newAuditor(r *run) (*auditor, error) {
@@ -35,35 +35,35 @@ func newAuditor(r *run) (*auditor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &auditor{run: r, m: m}, nil
+	return &auditor{run: r, memory: m}, nil
 }
 
-// audit reads the new changes in the log. For changes that were answered before it began,
+// readNewChanges reads the new changes in the log. For changes that were answered before it began,
 // the verdict is final.
-func (a *auditor) audit(ctx context.Context) error {
+func (a *auditor) readNewChanges(ctx context.Context) error {
 	open := a.run.ledger.openChanges()
 	var news []oxbow.Change
-	for c, err := range a.m.Log(ctx) {
+	for c, err := range a.memory.Log(ctx) {
 		if err != nil {
 			return fmt.Errorf("reading the log: %w", err)
 		}
-		if c.Seq <= a.done {
+		if c.Seq <= a.readCount {
 			break
 		}
 		news = append(news, c)
 	}
 	slices.Reverse(news)
 	for _, c := range news {
-		if c.Seq != a.done+1 {
-			return fmt.Errorf("lost: the log goes from change %d to change %d", a.done, c.Seq)
+		if c.Seq != a.readCount+1 {
+			return fmt.Errorf("lost: the log goes from change %d to change %d", a.readCount, c.Seq)
 		}
-		a.done = c.Seq
-		a.times = append(a.times, c.Time)
+		a.readCount = c.Seq
+		a.changeTimes = append(a.changeTimes, c.Time)
 		for _, v := range c.Versions {
 			a.changes++
 			var err error
 			if v.Verb == oxbow.VerbRemove {
-				err = a.run.ledger.foundRemoval(v.Entry.Name, c.Seq)
+				err = a.run.ledger.recordRemovalFound(v.Entry.Name, c.Seq)
 			} else {
 				err = a.run.ledger.recordFound(firstWord(v.Entry.Content), v.Entry.Name, c.Seq)
 			}
@@ -72,29 +72,29 @@ func (a *auditor) audit(ctx context.Context) error {
 			}
 		}
 	}
-	a.times = a.times[max(0, len(a.times)-slack):]
-	return a.settle(open)
+	a.changeTimes = a.changeTimes[max(0, len(a.changeTimes)-keptChanges):]
+	return a.settleChanges(open)
 }
 
-// settle compares the changes that were answered before the log was read with the log.
-func (a *auditor) settle(open map[string]change) error {
+// settleChanges compares the changes that were answered before the log was read with the log.
+func (a *auditor) settleChanges(open map[string]change) error {
 	now := a.run.ledger.openChanges()
 	var tags []string
 	for tag, was := range open {
 		c := now[tag]
 		switch {
-		case was.outcome == asked:
+		case was.outcome == outcomeAsked:
 			continue
-		case was.outcome == acknowledged && c.seq == 0:
+		case was.outcome == outcomeAcknowledged && c.seq == 0:
 			return fmt.Errorf(
 				"lost: %s of %q (%s) was acknowledged at version %d and is not in the log, which ends at change %d",
 				tag,
 				c.name,
 				c.verb,
 				c.version,
-				a.done,
+				a.readCount,
 			)
-		case was.outcome == acknowledged && c.version != 0 && c.version != c.seq:
+		case was.outcome == outcomeAcknowledged && c.version != 0 && c.version != c.seq:
 			return fmt.Errorf(
 				"mixed: %s of %q was acknowledged as change %d and is change %d",
 				tag,
@@ -102,18 +102,18 @@ func (a *auditor) settle(open map[string]change) error {
 				c.version,
 				c.seq,
 			)
-		case was.outcome == refused && c.seq != 0:
+		case was.outcome == outcomeRefused && c.seq != 0:
 			return fmt.Errorf("ghost: %s of %q was refused and is in the log as change %d", tag, c.name, c.seq)
 		}
 		tags = append(tags, tag)
 	}
-	a.run.ledger.drop(tags)
+	a.run.ledger.dropVerified(tags)
 	return nil
 }
 
-// watch audits and compacts until the campaign is over. The compactor is a process of the
+// auditUntilEnd audits and compacts until the campaign is over. The compactor is a process of the
 // campaign too, and is sometimes killed while it works.
-func (a *auditor) watch(ctx context.Context, rnd *rand.Rand, compactor *proc) {
+func (a *auditor) auditUntilEnd(ctx context.Context, rnd *rand.Rand, compactor *proc) {
 	var kills sync.WaitGroup
 	defer kills.Wait()
 	tick := time.NewTicker(a.run.opts.CompactEvery)
@@ -126,38 +126,38 @@ func (a *auditor) watch(ctx context.Context, rnd *rand.Rand, compactor *proc) {
 			return
 		case <-tick.C:
 		}
-		if err := a.audit(ctx); err != nil {
-			a.run.report(ctx, err)
+		if err := a.readNewChanges(ctx); err != nil {
+			a.run.reportErrors(ctx, err)
 			return
 		}
-		if len(a.times) < slack {
+		if len(a.changeTimes) < keptChanges {
 			continue
 		}
 		if rnd.IntN(3) == 0 { // a compaction takes a few milliseconds
 			after := time.Duration(rnd.Int64N(int64(8 * time.Millisecond)))
 			kills.Go(func() {
-				if a.run.wait(ctx, after) && compactor.kill() {
+				if a.run.waitOrEnd(ctx, after) && compactor.kill() {
 					a.run.kills.Add(1)
 				}
 			})
 		}
 		// Every change before the oldest of these was read, so it may be dropped.
-		ans, retries, err := compactor.ask(ctx, call{Verb: compact, Before: a.times[0]})
+		ans, retries, err := compactor.callUntilAnswered(ctx, call{Verb: verbCompact, Before: a.changeTimes[0]})
 		a.run.retries.Add(int64(retries))
 		switch {
 		case err != nil:
 			return
-		case ans.Refused != "":
-			a.run.violate("refused: %s would not compact: %s", compactor.name, ans.Refused)
+		case ans.Refusal != "":
+			a.run.reportViolation("refused: %s would not compact: %s", compactor.name, ans.Refusal)
 		case ans.Version != 0:
 			a.run.compactions.Add(1)
 		}
 	}
 }
 
-// finish compares the final state of the store with the ledger.
-func (a *auditor) finish(ctx context.Context) error {
-	if err := a.audit(ctx); err != nil {
+// auditFinalState compares the final state of the store with the ledger.
+func (a *auditor) auditFinalState(ctx context.Context) error {
+	if err := a.readNewChanges(ctx); err != nil {
 		return err
 	}
 	if open := a.run.ledger.openChanges(); len(open) > 0 {
@@ -172,7 +172,7 @@ func (a *auditor) finish(ctx context.Context) error {
 	if _, err := m.Compact(ctx, oxbow.Compaction{Before: time.Now()}); err != nil {
 		errs = append(errs, fmt.Errorf("refused: compacting in the end: %w", err))
 	}
-	live := a.run.ledger.live()
+	live := a.run.ledger.liveNames()
 	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
 			errs = append(errs, err)
@@ -183,7 +183,7 @@ func (a *auditor) finish(ctx context.Context) error {
 		switch {
 		case !ok:
 			errs = append(errs, fmt.Errorf("ghost: %q is there in the end, at version %d", e.Name, e.Version))
-		case !f.shared && (f.version != e.Version || f.tag != firstWord(e.Content)):
+		case !f.isShared && (f.version != e.Version || f.tag != firstWord(e.Content)):
 			errs = append(
 				errs,
 				fmt.Errorf(
@@ -200,7 +200,7 @@ func (a *auditor) finish(ctx context.Context) error {
 	for name, f := range live {
 		errs = append(errs, fmt.Errorf("lost: %q, version %d, is not there in the end", name, f.version))
 	}
-	for _, m := range []*oxbow.Memory{m, a.m} {
+	for _, m := range []*oxbow.Memory{m, a.memory} {
 		rep, err := m.Check(ctx)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("check: %w", err))

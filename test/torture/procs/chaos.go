@@ -17,7 +17,7 @@ import (
 func (r *run) disturbProcesses(ctx context.Context, rnd *rand.Rand, procs []*proc, every time.Duration) {
 	var resumed sync.WaitGroup
 	defer resumed.Wait()
-	for r.wait(ctx, time.Duration(rnd.Int64N(int64(2*every)))) {
+	for r.waitOrEnd(ctx, time.Duration(rnd.Int64N(int64(2*every)))) {
 		p := procs[rnd.IntN(len(procs))]
 		if rnd.IntN(5) < 3 {
 			if p.kill() {
@@ -31,14 +31,14 @@ func (r *run) disturbProcesses(ctx context.Context, rnd *rand.Rand, procs []*pro
 		r.stops.Add(1)
 		d := time.Millisecond + time.Duration(rnd.Int64N(int64(200*time.Millisecond)))
 		resumed.Go(func() {
-			r.wait(ctx, d)
+			r.waitOrEnd(ctx, d)
 			p.pause(false)
 		})
 	}
 }
 
-// wait waits for d and reports whether the campaign continues.
-func (r *run) wait(ctx context.Context, d time.Duration) bool {
+// waitOrEnd waits for d and reports whether the campaign continues.
+func (r *run) waitOrEnd(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -40,7 +40,7 @@ func Child(ctx context.Context, args []string, in io.Reader, out io.Writer) erro
 		return err
 	}
 	defer dir.Close()
-	fsys, err := faulty(ctx, dir, *home, *fault)
+	fsys, err := withFaults(ctx, dir, *home, *fault)
 	if err != nil {
 		return err
 	}
@@ -51,10 +51,10 @@ func Child(ctx context.Context, args []string, in io.Reader, out io.Writer) erro
 	if err != nil {
 		return fmt.Errorf("opening %s: %w", filepath.Join(*home, storeFile), err)
 	}
-	return errors.Join(serve(ctx, fsys, m, in, out), m.Close())
+	return errors.Join(serveCalls(ctx, fsys, m, in, out), m.Close())
 }
 
-func serve(ctx context.Context, fsys vfs.FS, m *oxbow.Memory, in io.Reader, out io.Writer) error {
+func serveCalls(ctx context.Context, fsys vfs.FS, m *oxbow.Memory, in io.Reader, out io.Writer) error {
 	var mu sync.Mutex // guards out and werr
 	var werr error
 	var open sync.WaitGroup
@@ -69,9 +69,9 @@ func serve(ctx context.Context, fsys vfs.FS, m *oxbow.Memory, in io.Reader, out 
 			return errors.Join(err, werr)
 		}
 		open.Go(func() {
-			a, err := carryOut(ctx, fsys, m, c)
+			a, err := executeCall(ctx, fsys, m, c)
 			if err != nil {
-				a.Refused = refusalName(err)
+				a.Refusal = refusalName(err)
 			}
 			a.ID = c.ID
 			b, err := json.Marshal(a)
@@ -97,21 +97,21 @@ func refusalName(err error) string {
 	return err.Error()
 }
 
-func carryOut(ctx context.Context, fsys vfs.FS, m *oxbow.Memory, c call) (answer, error) {
+func executeCall(ctx context.Context, fsys vfs.FS, m *oxbow.Memory, c call) (answer, error) {
 	if c.OpID != "" {
 		ctx = oxbow.WithOpID(ctx, c.OpID)
 	}
 	switch c.Verb {
-	case remember:
-		e, err := m.Remember(ctx, oxbow.Entry{Name: c.Name, Content: c.Content, Version: c.If})
+	case verbRemember:
+		e, err := m.Remember(ctx, oxbow.Entry{Name: c.Name, Content: c.Content, Version: c.IfVersion})
 		return answer{Version: e.Version}, err
-	case forget:
+	case verbForget:
 		// There is no version to return: the library only reports success.
-		return answer{}, m.Apply(ctx, oxbow.Remove{Name: c.Name, If: c.If})
-	case get:
+		return answer{}, m.Apply(ctx, oxbow.Remove{Name: c.Name, If: c.IfVersion})
+	case verbGet:
 		e, err := m.Get(ctx, c.Name)
 		return answer{Version: e.Version, Content: e.Content}, err
-	case glance:
+	case verbGlance:
 		// Open a memory for a single recall, as a short-lived program does.
 		opts := &oxbow.Options{FS: fsys, ReadOnly: true, KeepIndex: true}
 		workload.KeepSnapshots(opts)
@@ -119,17 +119,17 @@ func carryOut(ctx context.Context, fsys vfs.FS, m *oxbow.Memory, c call) (answer
 		if err != nil {
 			return answer{}, err
 		}
-		c.Verb = recall
-		a, err := carryOut(ctx, fsys, once, c)
+		c.Verb = verbRecall
+		a, err := executeCall(ctx, fsys, once, c)
 		return a, errors.Join(err, once.Close())
-	case recall:
+	case verbRecall:
 		hits, err := m.Recall(ctx, oxbow.Query{Text: c.Query, Limit: 5})
 		a := answer{Names: map[string]uint64{}}
 		for _, h := range hits {
 			a.Names[h.Entry.Name] = h.Entry.Version
 		}
 		return a, err
-	case names:
+	case verbNames:
 		a := answer{Names: map[string]uint64{}}
 		for e, err := range m.Entries(ctx, oxbow.Filter{}) {
 			if err != nil {
@@ -138,7 +138,7 @@ func carryOut(ctx context.Context, fsys vfs.FS, m *oxbow.Memory, c call) (answer
 			a.Names[e.Name] = e.Version
 		}
 		return a, nil
-	case compact:
+	case verbCompact:
 		rep, err := m.Compact(ctx, oxbow.Compaction{Before: c.Before})
 		return answer{Version: rep.Seq}, err
 	}

@@ -18,25 +18,25 @@ import (
 
 // Verbs of a call.
 const (
-	remember = "remember"
-	forget   = "forget"
-	get      = "get"
-	recall   = "recall"
-	glance   = "glance"  // recall with a memory opened for this call; only for children that use the library
-	names    = "names"   // all entries; only for children that use the library
-	compact  = "compact" // only for children that use the library
+	verbRemember = "remember"
+	verbForget   = "forget"
+	verbGet      = "get"
+	verbRecall   = "recall"
+	verbGlance   = "glance"  // recall with a memory opened for this call; only for children that use the library
+	verbNames    = "names"   // all entries; only for children that use the library
+	verbCompact  = "compact" // only for children that use the library
 )
 
 // call is a request to a process.
 type call struct {
-	ID      uint64    `json:"id"`
-	Verb    string    `json:"verb"`
-	Name    string    `json:"name,omitempty"`
-	Content string    `json:"content,omitempty"`
-	OpID    string    `json:"op_id,omitempty"`
-	If      uint64    `json:"if,omitempty"`
-	Query   string    `json:"query,omitempty"`
-	Before  time.Time `json:"before,omitzero"` // for compact
+	ID        uint64    `json:"id"`
+	Verb      string    `json:"verb"`
+	Name      string    `json:"name,omitempty"`
+	Content   string    `json:"content,omitempty"`
+	OpID      string    `json:"op_id,omitempty"`
+	IfVersion uint64    `json:"if,omitempty"`
+	Query     string    `json:"query,omitempty"`
+	Before    time.Time `json:"before,omitzero"` // for compact
 }
 
 // Reasons of a refusal.
@@ -52,37 +52,37 @@ type answer struct {
 	Version uint64            `json:"version,omitempty"` // of the entry or, for forget, the number of the change
 	Content string            `json:"content,omitempty"` // for get
 	Names   map[string]uint64 `json:"names,omitempty"`   // for names, recall and glance: versions by name
-	Refused string            `json:"refused,omitempty"` // one of the words above, or an error message
+	Refusal string            `json:"refused,omitempty"` // one of the words above, or an error message
 }
 
-// door is the connection to one process. Several goroutines may use it at the same time. An
+// connection is the connection to one process. Several goroutines may use it at the same time. An
 // error means that the process is gone, so that the outcome of the call is not known.
-type door interface {
+type connection interface {
 	call(ctx context.Context, c call) (answer, error)
 
-	// hangUp tells the process, if the transport supports it, that no more calls follow.
-	hangUp()
+	// closeInput tells the process, if the transport supports it, that no more calls follow.
+	closeInput()
 }
 
-// errGone is the error of a call if its process ended before answering.
-var errGone = errors.New("the process is gone")
+// errProcessGone is the error of a call if its process ended before answering.
+var errProcessGone = errors.New("the process is gone")
 
-// lines is the door of a child process that runs [Child]. Requests and answers are JSON
+// lineConnection is the door of a child process that runs [Child]. Requests and answers are JSON
 // lines.
-type lines struct {
-	mu   sync.Mutex // guards in, next and open
-	in   io.WriteCloser
-	next uint64
-	open map[uint64]chan answer // nil after the process is gone
+type lineConnection struct {
+	mu           sync.Mutex // guards in, next and open
+	in           io.WriteCloser
+	nextID       uint64
+	pendingCalls map[uint64]chan answer // nil after the process is gone
 }
 
-func newLines(in io.WriteCloser, out io.Reader) *lines {
-	l := &lines{in: in, open: map[uint64]chan answer{}}
+func newLineConnection(in io.WriteCloser, out io.Reader) *lineConnection {
+	l := &lineConnection{in: in, pendingCalls: map[uint64]chan answer{}}
 	go l.readLines(out)
 	return l
 }
 
-func (l *lines) readLines(out io.Reader) {
+func (l *lineConnection) readLines(out io.Reader) {
 	d := json.NewDecoder(bufio.NewReader(out))
 	for {
 		var a answer
@@ -90,8 +90,8 @@ func (l *lines) readLines(out io.Reader) {
 			break
 		}
 		l.mu.Lock()
-		ch := l.open[a.ID]
-		delete(l.open, a.ID)
+		ch := l.pendingCalls[a.ID]
+		delete(l.pendingCalls, a.ID)
 		l.mu.Unlock()
 		if ch != nil {
 			ch <- a
@@ -99,34 +99,34 @@ func (l *lines) readLines(out io.Reader) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, ch := range l.open {
+	for _, ch := range l.pendingCalls {
 		close(ch)
 	}
-	l.open = nil
+	l.pendingCalls = nil
 }
 
-func (l *lines) call(ctx context.Context, c call) (answer, error) {
+func (l *lineConnection) call(ctx context.Context, c call) (answer, error) {
 	ch := make(chan answer, 1)
 	l.mu.Lock()
-	if l.open == nil {
+	if l.pendingCalls == nil {
 		l.mu.Unlock()
-		return answer{}, errGone
+		return answer{}, errProcessGone
 	}
-	l.next++
-	c.ID = l.next
-	l.open[c.ID] = ch
+	l.nextID++
+	c.ID = l.nextID
+	l.pendingCalls[c.ID] = ch
 	b, err := json.Marshal(c)
 	if err == nil {
 		_, err = l.in.Write(append(b, '\n'))
 	}
 	l.mu.Unlock()
 	if err != nil {
-		return answer{}, fmt.Errorf("%w: %w", errGone, err)
+		return answer{}, fmt.Errorf("%w: %w", errProcessGone, err)
 	}
 	select {
 	case a, ok := <-ch:
 		if !ok {
-			return answer{}, errGone
+			return answer{}, errProcessGone
 		}
 		return a, nil
 	case <-ctx.Done():
@@ -134,7 +134,7 @@ func (l *lines) call(ctx context.Context, c call) (answer, error) {
 	}
 }
 
-func (l *lines) hangUp() {
+func (l *lineConnection) closeInput() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	_ = l.in.Close()

@@ -22,10 +22,10 @@ import (
 
 // Names of the faults.
 const (
-	noLock    = "no-lock"    // the lock excludes no process
-	noNote    = "no-note"    // the note about the log in the lock file is not kept
-	fcntlLock = "fcntl-lock" // the lock uses fcntl, and the program also reads the lock file
-	curious   = "curious"    // not a fault: the program also reads the lock file
+	faultNoLock    = "no-lock"    // the lock excludes no process
+	faultNoNote    = "no-note"    // the note about the log in the lock file is not kept
+	faultFcntlLock = "fcntl-lock" // the lock uses fcntl, and the program also reads the lock file
+	readsLockFile  = "curious"    // not a fault: the program also reads the lock file
 )
 
 // Faults returns the faults of files and locks that a run can have. Each is a name or
@@ -33,29 +33,29 @@ const (
 // lock file. With no-note, only the campaign can notice them. The fault no-note by itself
 // breaks no guarantee.
 func Faults() []string {
-	return []string{fcntlLock, fcntlLock + "," + noNote, noLock, noLock + "," + noNote}
+	return []string{faultFcntlLock, faultFcntlLock + "," + faultNoNote, faultNoLock, faultNoLock + "," + faultNoNote}
 }
 
-// faulty returns dir with the given faults. If a fault needs a process that reads the lock
+// withFaults returns dir with the given faults. If a fault needs a process that reads the lock
 // file, that process reads it until ctx ends.
-func faulty(ctx context.Context, dir *vfs.OS, home, faults string) (vfs.FS, error) {
-	f := &faultFS{FS: dir, home: home, has: map[string]bool{}}
+func withFaults(ctx context.Context, dir *vfs.OS, home, faults string) (vfs.FS, error) {
+	f := &faultFS{FS: dir, home: home, faults: map[string]bool{}}
 	for name := range strings.SplitSeq(faults, ",") {
 		switch name {
-		case "", noLock, noNote:
-		case fcntlLock, curious:
-			go readLockFile(ctx, filepath.Join(home, storeFile+".lock"))
+		case "", faultNoLock, faultNoNote:
+		case faultFcntlLock, readsLockFile:
+			go keepReadingLockFile(ctx, filepath.Join(home, storeFile+".lock"))
 		default:
 			return nil, fmt.Errorf("no fault has the name %q", name)
 		}
-		f.has[name] = true
+		f.faults[name] = true
 	}
 	return f, nil
 }
 
-// readLockFile repeatedly opens, reads and closes the lock file, like a program that shows
+// keepReadingLockFile repeatedly opens, reads and closes the lock file, like a program that shows
 // which process is writing. This must not affect the lock.
-func readLockFile(ctx context.Context, path string) {
+func keepReadingLockFile(ctx context.Context, path string) {
 	tick := time.NewTicker(100 * time.Microsecond)
 	defer tick.Stop()
 	for {
@@ -74,22 +74,22 @@ func readLockFile(ctx context.Context, path string) {
 // faultFS is a directory with a broken lock.
 type faultFS struct {
 	vfs.FS
-	home string
-	has  map[string]bool // faults
+	home   string
+	faults map[string]bool // faults
 }
 
 // OpenLock implements [vfs.FS].
 func (f *faultFS) OpenLock(name string) (vfs.Lock, error) {
 	switch {
-	case f.has[noLock]:
+	case f.faults[faultNoLock]:
 		l, err := f.FS.OpenLock(name)
-		return openDoor{l}, err
-	case f.has[fcntlLock]:
+		return unenforcedLock{l}, err
+	case f.faults[faultFcntlLock]:
 		file, err := os.OpenFile(filepath.Join(f.home, filepath.FromSlash(name)), os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
 			return nil, err
 		}
-		return &posixLock{f: file}, nil
+		return &posixLock{file: file}, nil
 	}
 	return f.FS.OpenLock(name)
 }
@@ -97,59 +97,59 @@ func (f *faultFS) OpenLock(name string) (vfs.Lock, error) {
 // OpenFile implements [vfs.FS].
 func (f *faultFS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
 	file, err := f.FS.OpenFile(name, flag, perm)
-	isForgetful := f.has[noNote] && name == storeFile+".lock"
+	isForgetful := f.faults[faultNoNote] && name == storeFile+".lock"
 	if err == nil && isForgetful {
-		return forgetful{file}, nil
+		return discardingFile{file}, nil
 	}
 	return file, err
 }
 
-// forgetful is a file that ignores writes.
-type forgetful struct{ vfs.File }
+// discardingFile is a file that ignores writes.
+type discardingFile struct{ vfs.File }
 
-func (forgetful) WriteAt(b []byte, _ int64) (int, error) { return len(b), nil }
+func (discardingFile) WriteAt(b []byte, _ int64) (int, error) { return len(b), nil }
 
-// openDoor is a lock that excludes no process.
-type openDoor struct{ vfs.Lock }
+// unenforcedLock is a lock that excludes no process.
+type unenforcedLock struct{ vfs.Lock }
 
-func (openDoor) TryLock() (bool, error) { return true, nil }
-func (openDoor) Unlock() error          { return nil }
+func (unenforcedLock) TryLock() (bool, error) { return true, nil }
+func (unenforcedLock) Unlock() error          { return nil }
 
 // posixLock is a lock made with fcntl. It belongs to the process, and is released if the
 // process closes any handle of the same file.
 type posixLock struct {
-	f *os.File
+	file *os.File
 
-	mu   sync.Mutex // guards held
-	held bool
+	mu     sync.Mutex // guards held
+	isHeld bool
 }
 
 func (l *posixLock) TryLock() (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.held {
+	if l.isHeld {
 		return false, nil
 	}
 	err := l.setLock(syscall.F_WRLCK)
 	if err == syscall.EAGAIN || err == syscall.EACCES {
 		return false, nil
 	}
-	l.held = err == nil
-	return l.held, err
+	l.isHeld = err == nil
+	return l.isHeld, err
 }
 
 func (l *posixLock) Unlock() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.held {
-		return &fs.PathError{Op: "unlock", Path: l.f.Name(), Err: fs.ErrInvalid}
+	if !l.isHeld {
+		return &fs.PathError{Op: "unlock", Path: l.file.Name(), Err: fs.ErrInvalid}
 	}
-	l.held = false
+	l.isHeld = false
 	return l.setLock(syscall.F_UNLCK)
 }
 
 func (l *posixLock) setLock(typ int16) error {
-	return syscall.FcntlFlock(l.f.Fd(), syscall.F_SETLK, &syscall.Flock_t{Type: typ, Whence: io.SeekStart})
+	return syscall.FcntlFlock(l.file.Fd(), syscall.F_SETLK, &syscall.Flock_t{Type: typ, Whence: io.SeekStart})
 }
 
-func (l *posixLock) Close() error { return l.f.Close() }
+func (l *posixLock) Close() error { return l.file.Close() }

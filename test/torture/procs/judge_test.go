@@ -36,20 +36,26 @@ func TestAudit(t *testing.T) {
 			put(t, m, "a", "op a again")
 		}, nil, "twice: "},
 		{"it has another number", func(t *testing.T, m m) { put(t, m, "b", "more b"); put(t, m, "a", "op a") },
-			func(l *ledger) { l.ask("more", "b", remember, false) }, "mixed: "},
+			func(l *ledger) { l.recordRequest("more", "b", verbRemember, false) }, "mixed: "},
 		{"it has another name", func(t *testing.T, m m) { put(t, m, "b", "op a") }, nil, "mixed: "},
 		{"nobody asked for it", func(t *testing.T, m m) {
 			put(t, m, "a", "op a")
 			put(t, m, "b", "who b")
 		}, nil, "twice: "},
 		{"it was refused", func(t *testing.T, m m) { put(t, m, "a", "op a"); put(t, m, "b", "no b") },
-			func(l *ledger) { l.ask("no", "b", remember, true); l.settle("no", refused, 0) }, "ghost: "},
+			func(l *ledger) {
+				l.recordRequest("no", "b", verbRemember, true)
+				l.recordAnswer("no", outcomeRefused, 0)
+			}, "ghost: "},
 		{"it is under way, and there", func(t *testing.T, m m) { put(t, m, "a", "op a"); put(t, m, "b", "now b") },
-			func(l *ledger) { l.ask("now", "b", remember, false) }, ""},
+			func(l *ledger) { l.recordRequest("now", "b", verbRemember, false) }, ""},
 		{"it is under way, and not there", func(t *testing.T, m m) { put(t, m, "a", "op a") },
-			func(l *ledger) { l.ask("now", "b", remember, false) }, ""},
+			func(l *ledger) { l.recordRequest("now", "b", verbRemember, false) }, ""},
 		{"a removal is missing", func(t *testing.T, m m) { put(t, m, "a", "op a") },
-			func(l *ledger) { l.ask("gone", "a", forget, false); l.settle("gone", acknowledged, 0) }, "lost: gone of"},
+			func(l *ledger) {
+				l.recordRequest("gone", "a", verbForget, false)
+				l.recordAnswer("gone", outcomeAcknowledged, 0)
+			}, "lost: gone of"},
 		{"nobody asked for a removal", func(t *testing.T, m m) {
 			put(t, m, "a", "op a")
 			if err := m.Forget(context.Background(), "a"); err != nil {
@@ -64,8 +70,8 @@ func TestAudit(t *testing.T) {
 		}
 		c.store(t, store)
 		r := &run{opts: Options{Dir: dir}, ledger: newLedger(), stop: make(chan struct{})}
-		r.ledger.ask("op", "a", remember, false)
-		r.ledger.settle("op", acknowledged, 1)
+		r.ledger.recordRequest("op", "a", verbRemember, false)
+		r.ledger.recordAnswer("op", outcomeAcknowledged, 1)
 		if c.more != nil {
 			c.more(r.ledger)
 		}
@@ -73,11 +79,11 @@ func TestAudit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = a.audit(t.Context())
+		err = a.readNewChanges(t.Context())
 		if (c.want == "" && err != nil) || (c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), c.want))) {
 			t.Errorf("%s: audit = %v, want %q", c.what, err, c.want)
 		}
-		for _, m := range []m{a.m, store} {
+		for _, m := range []m{a.memory, store} {
 			rep, err := m.Check(t.Context())
 			if err != nil || len(rep.Problems) > 0 {
 				t.Errorf("%s: Check = %v, %v", c.what, rep.Problems, err)
@@ -91,13 +97,13 @@ func TestAudit(t *testing.T) {
 
 // A read of "a" is held against what was known before and after it.
 func TestJudgeRead(t *testing.T) {
-	quiet := fact{version: 5, asked: 2, settled: 2}
-	asked := fact{version: 5, asked: 3, settled: 2}
-	leaving := fact{version: 5, asked: 3, settled: 2, leaving: true}
-	gone := fact{gone: true, leaving: true, asked: 3, settled: 3}
+	quiet := nameState{version: 5, askedCount: 2, settledCount: 2}
+	asked := nameState{version: 5, askedCount: 3, settledCount: 2}
+	leaving := nameState{version: 5, askedCount: 3, settledCount: 2, isRemoving: true}
+	gone := nameState{isRemoved: true, isRemoving: true, askedCount: 3, settledCount: 3}
 	for _, c := range []struct {
 		what          string
-		before, after fact
+		before, after nameState
 		found         bool
 		version, seen uint64
 		want          string
@@ -115,17 +121,17 @@ func TestJudgeRead(t *testing.T) {
 		{"there though forgotten", gone, gone, true, 5, 5, "stale"},
 		{"forgotten", gone, gone, false, 0, 0, ""},
 		{"forgotten meanwhile", quiet, gone, false, 0, 0, ""},
-		{"not acknowledged yet", fact{asked: 1}, fact{asked: 1}, false, 0, 0, ""},
+		{"not acknowledged yet", nameState{askedCount: 1}, nameState{askedCount: 1}, false, 0, 0, ""},
 	} {
 		r := &run{stop: make(chan struct{})}
-		rd := &reader{run: r, p: &proc{name: "reader"}, seen: map[string]uint64{"a": c.seen}}
-		rd.judge("get", "a", c.before, c.after, c.found, c.version)
+		rd := &reader{run: r, proc: &proc{name: "reader"}, highestSeen: map[string]uint64{"a": c.seen}}
+		rd.checkRead("get", "a", c.before, c.after, c.found, c.version)
 		got := ""
-		for _, v := range r.found.Violations {
+		for _, v := range r.violations.Violations {
 			got, _, _ = strings.Cut(v, ":")
 		}
 		if got != c.want {
-			t.Errorf("%s: judge reports %q, want %q", c.what, r.found.Violations, c.want)
+			t.Errorf("%s: judge reports %q, want %q", c.what, r.violations.Violations, c.want)
 		}
 	}
 }

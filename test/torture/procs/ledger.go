@@ -17,74 +17,74 @@ type change struct {
 	tag     string // op ID of the change, and the first word of its content
 	name    string
 	verb    string
-	outcome outcome
+	outcome changeOutcome
 	version uint64 // acknowledged version (0 if the answer did not contain it)
 	seq     uint64 // number of the change in the log (0 until it is found there)
 }
 
-type outcome int
+type changeOutcome int
 
 const (
-	asked outcome = iota
-	acknowledged
-	refused
+	outcomeAsked changeOutcome = iota
+	outcomeAcknowledged
+	outcomeRefused
 )
 
-// fact is the known state of one name.
-type fact struct {
-	version uint64 // last acknowledged version
-	tag     string // tag of the change with that version
-	gone    bool   // its removal was acknowledged
-	asked   int    // number of requested changes
-	settled int    // number of answered changes
-	leaving bool   // its removal was requested
-	shared  bool   // several lanes change it, so the acknowledged version may be newer than the tag's change
+// nameState is the known state of one name.
+type nameState struct {
+	version      uint64 // last acknowledged version
+	tag          string // tag of the change with that version
+	isRemoved    bool   // its removal was acknowledged
+	askedCount   int    // number of requested changes
+	settledCount int    // number of answered changes
+	isRemoving   bool   // its removal was requested
+	isShared     bool   // several lanes change it, so the acknowledged version may be newer than the tag's change
 }
 
 // ledger records all changes. It is safe for concurrent use.
 type ledger struct {
-	mu      sync.Mutex
-	facts   map[string]*fact
-	changes map[string]*change // by tag; those that are not yet verified in the log
-	recent  []string           // recently acknowledged names, from which readers choose
-	at      int                // next index in recent
-	acks    int
+	mu          sync.Mutex
+	states      map[string]*nameState
+	changes     map[string]*change // by tag; those that are not yet verified in the log
+	recentNames []string           // recently acknowledged names, from which readers choose
+	recentIndex int                // next index in recent
+	ackCount    int
 }
 
-// recentNames is the number of names from which readers choose.
-const recentNames = 512
+// maxRecentNames is the number of names from which readers choose.
+const maxRecentNames = 512
 
 func newLedger() *ledger {
-	return &ledger{facts: map[string]*fact{}, changes: map[string]*change{}}
+	return &ledger{states: map[string]*nameState{}, changes: map[string]*change{}}
 }
 
-// ask records that a change is about to be requested.
-func (l *ledger) ask(tag, name, verb string, shared bool) {
+// recordRequest records that a change is about to be requested.
+func (l *ledger) recordRequest(tag, name, verb string, shared bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	f := l.facts[name]
+	f := l.states[name]
 	if f == nil {
-		f = &fact{shared: shared}
-		l.facts[name] = f
+		f = &nameState{isShared: shared}
+		l.states[name] = f
 	}
-	f.asked++
-	f.leaving = f.leaving || verb == forget
+	f.askedCount++
+	f.isRemoving = f.isRemoving || verb == verbForget
 	l.changes[tag] = &change{tag: tag, name: name, verb: verb}
 }
 
-// settle records the answer to a change.
-func (l *ledger) settle(tag string, o outcome, version uint64) {
+// recordAnswer records the answer to a change.
+func (l *ledger) recordAnswer(tag string, o changeOutcome, version uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := l.changes[tag]
-	f := l.facts[c.name]
-	f.settled++
+	f := l.states[c.name]
+	f.settledCount++
 	c.outcome, c.version = o, version
-	if o == refused {
+	if o == outcomeRefused {
 		return
 	}
-	l.acks++
-	if f.shared {
+	l.ackCount++
+	if f.isShared {
 		// Other lanes may have changed it since. It is only certain that the version did not
 		// decrease.
 		c.version = 0
@@ -92,49 +92,49 @@ func (l *ledger) settle(tag string, o outcome, version uint64) {
 	} else {
 		f.version, f.tag = version, tag
 	}
-	f.gone = c.verb == forget
-	if len(l.recent) < recentNames {
-		l.recent = append(l.recent, c.name)
+	f.isRemoved = c.verb == verbForget
+	if len(l.recentNames) < maxRecentNames {
+		l.recentNames = append(l.recentNames, c.name)
 		return
 	}
-	l.recent[l.at] = c.name
-	l.at = (l.at + 1) % recentNames
+	l.recentNames[l.recentIndex] = c.name
+	l.recentIndex = (l.recentIndex + 1) % maxRecentNames
 }
 
-// look returns the known state of a name.
-func (l *ledger) look(name string) fact {
+// nameState returns the known state of a name.
+func (l *ledger) nameState(name string) nameState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.knownFact(name)
+	return l.lockedState(name)
 }
 
-// lately returns a recently acknowledged name with its known state. The bool is false if
+// recentName returns a recently acknowledged name with its known state. The bool is false if
 // there is none.
-func (l *ledger) lately(n int) (string, fact, bool) {
+func (l *ledger) recentName(n int) (string, nameState, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.recent) == 0 {
-		return "", fact{}, false
+	if len(l.recentNames) == 0 {
+		return "", nameState{}, false
 	}
-	name := l.recent[n%len(l.recent)]
-	return name, l.knownFact(name), true
+	name := l.recentNames[n%len(l.recentNames)]
+	return name, l.lockedState(name), true
 }
 
-// knownFact is like look, but the caller holds mu. A name that the ledger no longer contains was
+// lockedState is like look, but the caller holds mu. A name that the ledger no longer contains was
 // forgotten.
-func (l *ledger) knownFact(name string) fact {
-	if f := l.facts[name]; f != nil {
+func (l *ledger) lockedState(name string) nameState {
+	if f := l.states[name]; f != nil {
 		return *f
 	}
-	return fact{gone: true, leaving: true}
+	return nameState{isRemoved: true, isRemoving: true}
 }
 
-// all returns the known states of all names.
-func (l *ledger) all() map[string]fact {
+// allStates returns the known states of all names.
+func (l *ledger) allStates() map[string]nameState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	m := make(map[string]fact, len(l.facts))
-	for name, f := range l.facts {
+	m := make(map[string]nameState, len(l.states))
+	for name, f := range l.states {
 		m[name] = *f
 	}
 	return m
@@ -174,12 +174,12 @@ func (l *ledger) recordFound(tag, name string, seq uint64) error {
 	return nil
 }
 
-// foundRemoval is like recordFound, for a removal, which has no tag.
-func (l *ledger) foundRemoval(name string, seq uint64) error {
+// recordRemovalFound is like recordFound, for a removal, which has no tag.
+func (l *ledger) recordRemovalFound(name string, seq uint64) error {
 	l.mu.Lock()
 	tag := ""
 	for t, c := range l.changes {
-		if c.verb == forget && c.name == name {
+		if c.verb == verbForget && c.name == name {
 			tag = t
 		}
 	}
@@ -187,27 +187,27 @@ func (l *ledger) foundRemoval(name string, seq uint64) error {
 	return l.recordFound(tag, name, seq)
 }
 
-// drop removes verified changes from the ledger, and names that were removed for good.
-func (l *ledger) drop(tags []string) {
+// dropVerified removes verified changes from the ledger, and names that were removed for good.
+func (l *ledger) dropVerified(tags []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, t := range tags {
 		c := l.changes[t]
 		delete(l.changes, t)
-		f := l.facts[c.name]
-		if f == nil || !f.gone {
+		f := l.states[c.name]
+		if f == nil || !f.isRemoved {
 			continue
 		}
-		if f.asked == f.settled {
-			delete(l.facts, c.name)
+		if f.askedCount == f.settledCount {
+			delete(l.states, c.name)
 		}
 	}
 }
 
-// live returns the names that must exist when no change is in progress.
-func (l *ledger) live() map[string]fact {
-	m := l.all()
-	maps.DeleteFunc(m, func(_ string, f fact) bool { return f.gone || f.version == 0 })
+// liveNames returns the names that must exist when no change is in progress.
+func (l *ledger) liveNames() map[string]nameState {
+	m := l.allStates()
+	maps.DeleteFunc(m, func(_ string, f nameState) bool { return f.isRemoved || f.version == 0 })
 	return m
 }
 

@@ -17,29 +17,29 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// mcpDoor is the connection to a process that speaks the Model Context Protocol.
-type mcpDoor struct {
+// mcpConnection is the connection to a process that speaks the Model Context Protocol.
+type mcpConnection struct {
 	session *mcp.ClientSession
 	closeIn func()
 }
 
 // openStdio connects to a process over its standard streams.
-func openStdio(ctx context.Context, in io.WriteCloser, out io.ReadCloser) (door, error) {
-	s, err := client().Connect(ctx, &mcp.IOTransport{Reader: out, Writer: in}, nil)
+func openStdio(ctx context.Context, in io.WriteCloser, out io.ReadCloser) (connection, error) {
+	s, err := newClient().Connect(ctx, &mcp.IOTransport{Reader: out, Writer: in}, nil)
 	if err != nil {
 		return nil, err
 	}
-	return &mcpDoor{s, func() { _ = in.Close() }}, nil
+	return &mcpConnection{s, func() { _ = in.Close() }}, nil
 }
 
 // openHTTP connects to the server at an address.
-func openHTTP(ctx context.Context, url, token string) (door, error) {
+func openHTTP(ctx context.Context, url, token string) (connection, error) {
 	// Use a new connection pool, because connections of a dead server must not be used for
 	// its successor.
 	pool := &http.Transport{MaxIdleConnsPerHost: 8}
-	s, err := client().Connect(ctx, &mcp.StreamableClientTransport{
+	s, err := newClient().Connect(ctx, &mcp.StreamableClientTransport{
 		Endpoint:             url,
-		HTTPClient:           &http.Client{Transport: bearer{pool, token}},
+		HTTPClient:           &http.Client{Transport: tokenTransport{pool, token}},
 		MaxRetries:           -1,
 		DisableStandaloneSSE: true,
 	}, nil)
@@ -47,30 +47,30 @@ func openHTTP(ctx context.Context, url, token string) (door, error) {
 		pool.CloseIdleConnections()
 		return nil, err
 	}
-	return &mcpDoor{s, pool.CloseIdleConnections}, nil
+	return &mcpConnection{s, pool.CloseIdleConnections}, nil
 }
 
-func client() *mcp.Client {
+func newClient() *mcp.Client {
 	return mcp.NewClient(&mcp.Implementation{Name: "torture", Version: "1"}, nil)
 }
 
-// bearer adds a token to requests.
-type bearer struct {
+// tokenTransport adds a token to requests.
+type tokenTransport struct {
 	next  http.RoundTripper
 	token string
 }
 
-func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+func (b tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+b.token)
 	return b.next.RoundTrip(r)
 }
 
-func (d *mcpDoor) hangUp() { d.closeIn() }
+func (d *mcpConnection) closeInput() { d.closeIn() }
 
 // call implements door. An error of the protocol, as opposed to a tool result that is an
 // error, is taken to mean that the process is dead. The caller checks whether it is.
-func (d *mcpDoor) call(ctx context.Context, c call) (answer, error) {
+func (d *mcpConnection) call(ctx context.Context, c call) (answer, error) {
 	args := map[string]any{}
 	set := func(key, value string) {
 		if value != "" {
@@ -81,23 +81,23 @@ func (d *mcpDoor) call(ctx context.Context, c call) (answer, error) {
 	set("content", c.Content)
 	set("op_id", c.OpID)
 	set("query", c.Query)
-	if c.If != 0 {
-		args["if_version"] = c.If
+	if c.IfVersion != 0 {
+		args["if_version"] = c.IfVersion
 	}
 	res, err := d.session.CallTool(ctx, &mcp.CallToolParams{Name: c.Verb, Arguments: args})
 	if err != nil {
 		if ctx.Err() != nil {
 			return answer{}, ctx.Err()
 		}
-		return answer{}, fmt.Errorf("%w: %w", errGone, err)
+		return answer{}, fmt.Errorf("%w: %w", errProcessGone, err)
 	}
 	if res.IsError {
-		return answer{Refused: refusal(text(res))}, nil
+		return answer{Refusal: refusalReason(resultText(res))}, nil
 	}
-	return readText(c.Verb, text(res))
+	return readText(c.Verb, resultText(res))
 }
 
-func text(res *mcp.CallToolResult) string {
+func resultText(res *mcp.CallToolResult) string {
 	var b strings.Builder
 	for _, c := range res.Content {
 		if t, ok := c.(*mcp.TextContent); ok {
@@ -107,8 +107,8 @@ func text(res *mcp.CallToolResult) string {
 	return b.String()
 }
 
-// refusal returns the reason for a refusal from the error text of a tool.
-func refusal(s string) string {
+// refusalReason returns the reason for a refusal from the error text of a tool.
+func refusalReason(s string) string {
 	switch {
 	case strings.Contains(s, "changed since it was read"):
 		return refusedConflict
@@ -120,39 +120,39 @@ func refusal(s string) string {
 	return s
 }
 
-// head matches the line above an entry in an answer, and the text in the fence below it. The
+// entryHeadPattern matches the line above an entry in an answer, and the text in the fence below it. The
 // contents in this campaign contain no fence and do not end with a line feed.
-var head = regexp.MustCompile(
+var entryHeadPattern = regexp.MustCompile(
 	"(?m)^(?:[0-9]+\\. )?(\"(?:[^\"\\\\]|\\\\.)*\") \\([a-z]+, .*version ([0-9]+).*\\)\\n(?:[a-z]+: " +
 		".*\\n)*```[a-z]+\\n((?s:.*?))\\n?```\\n",
 )
 
-// changed matches the beginning of the answer to remember, and captures the version of the entry.
-var changed = regexp.MustCompile(
+// rememberedPattern matches the beginning of the answer to remember, and captures the version of the entry.
+var rememberedPattern = regexp.MustCompile(
 	`^(?:remembered|updated|already remembered) "(?:[^"\\]|\\.)*" \([a-z]+, .*?version ([0-9]+)`,
 )
 
-// forgotten matches the note in the answer to forget, and captures the number of the change.
-var forgotten = regexp.MustCompile(
+// forgottenPattern matches the note in the answer to forget, and captures the number of the change.
+var forgottenPattern = regexp.MustCompile(
 	`(?s)^forgot ".*\nnote: (?:undo with seq \[|op_id "[^"]*" was used before: change )([0-9]+)`,
 )
 
 // readText parses the answer of a verb.
 func readText(verb, s string) (answer, error) {
-	if verb == remember || verb == forget {
-		form := changed
-		if verb == forget {
-			form = forgotten
+	if verb == verbRemember || verb == verbForget {
+		form := rememberedPattern
+		if verb == verbForget {
+			form = forgottenPattern
 		}
 		m := form.FindStringSubmatch(s)
 		if m == nil {
-			return answer{Refused: fmt.Sprintf("%s answered %q", verb, s)}, nil
+			return answer{Refusal: fmt.Sprintf("%s answered %q", verb, s)}, nil
 		}
 		version, err := strconv.ParseUint(m[1], 10, 64)
 		return answer{Version: version}, err
 	}
 	a := answer{Names: map[string]uint64{}}
-	for _, m := range head.FindAllStringSubmatch(s, -1) {
+	for _, m := range entryHeadPattern.FindAllStringSubmatch(s, -1) {
 		name, err := strconv.Unquote(m[1])
 		if err != nil {
 			return answer{}, err
@@ -163,12 +163,12 @@ func readText(verb, s string) (answer, error) {
 		}
 		a.Names[name], a.Content = a.Version, m[3]
 	}
-	if verb == recall {
+	if verb == verbRecall {
 		a.Version, a.Content = 0, ""
 		return a, nil
 	}
 	if len(a.Names) != 1 {
-		return answer{Refused: fmt.Sprintf("%s answered %q", verb, s)}, nil
+		return answer{Refusal: fmt.Sprintf("%s answered %q", verb, s)}, nil
 	}
 	a.Names = nil
 	return a, nil

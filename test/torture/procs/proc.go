@@ -21,38 +21,38 @@ import (
 	"time"
 )
 
-// kind is the interface through which a process is used.
-type kind int
+// procKind is the interface through which a process is used.
+type procKind int
 
 const (
-	stdio kind = iota
-	httpd
-	library
-	kinds
+	kindStdio procKind = iota
+	kindHTTP
+	kindLibrary
+	kindCount
 )
 
-func (k kind) String() string { return [...]string{"stdio", "http", "library"}[k] }
+func (k procKind) String() string { return [...]string{"stdio", "http", "library"}[k] }
 
-// patience is the time after which a call counts as hung. The wait for the lock takes up to
+// callTimeout is the time after which a call counts as hung. The wait for the lock takes up to
 // 5 seconds, and the machine may be busy.
-const patience = 60 * time.Second
+const callTimeout = 60 * time.Second
 
 // proc is a role in the campaign, which one process after another takes.
 type proc struct {
 	name  string
-	kind  kind
+	kind  procKind
 	home  string
 	argv  []string
 	fatal func(format string, args ...any) // reports a violation
 
-	mu      sync.Mutex // guards the following fields
-	gen     int
-	door    door
-	cmd     *exec.Cmd
-	stderr  *tail
-	killed  bool // killed by the campaign
-	stopped bool
-	closed  bool
+	mu         sync.Mutex // guards the following fields
+	generation int
+	connection connection
+	cmd        *exec.Cmd
+	stderr     *outputTail
+	isKilled   bool // killed by the campaign
+	isPaused   bool
+	isClosed   bool
 }
 
 // startProc starts the first process of a role.
@@ -65,7 +65,7 @@ func startProc(ctx context.Context, p *proc) error {
 // start starts a process. The caller holds mu.
 func (p *proc) start(ctx context.Context) error {
 	cmd := exec.Command(p.argv[0], p.argv[1:]...)
-	stderr := &tail{}
+	stderr := &outputTail{}
 	cmd.Stderr = stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -75,42 +75,42 @@ func (p *proc) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if p.kind == httpd {
-		stderr.line = make(chan string, 1)
+	if p.kind == kindHTTP {
+		stderr.firstLine = make(chan string, 1)
 	}
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("starting %s: %w", p.name, err)
 	}
-	p.gen++
+	p.generation++
 	p.cmd = cmd
 	p.stderr = stderr
-	p.killed = false
-	p.stopped = false
-	p.door = nil
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	p.isKilled = false
+	p.isPaused = false
+	p.connection = nil
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	switch p.kind {
-	case library:
-		p.door = newLines(in, out)
-	case stdio:
-		p.door, err = openStdio(ctx, in, out)
-	case httpd:
-		p.door, err = p.dial(ctx, stderr.line)
+	case kindLibrary:
+		p.connection = newLineConnection(in, out)
+	case kindStdio:
+		p.connection, err = openStdio(ctx, in, out)
+	case kindHTTP:
+		p.connection, err = p.connect(ctx, stderr.firstLine)
 	}
 	if err != nil {
-		p.bury()
+		p.waitForExit()
 		return fmt.Errorf("talking to %s: %w; it said %q", p.name, err, stderr)
 	}
 	return nil
 }
 
-var serving = regexp.MustCompile(`serving (http://\S+)`)
+var servingPattern = regexp.MustCompile(`serving (http://\S+)`)
 
-// dial waits until the server prints an address, and connects to that address.
-func (p *proc) dial(ctx context.Context, said <-chan string) (door, error) {
+// connect waits until the server prints an address, and connects to that address.
+func (p *proc) connect(ctx context.Context, firstLine <-chan string) (connection, error) {
 	select {
-	case line := <-said:
-		m := serving.FindStringSubmatch(line)
+	case line := <-firstLine:
+		m := servingPattern.FindStringSubmatch(line)
 		if m == nil {
 			return nil, fmt.Errorf("it began with %q, not with its address", line)
 		}
@@ -124,34 +124,34 @@ func (p *proc) dial(ctx context.Context, said <-chan string) (door, error) {
 	}
 }
 
-// current returns the connection and the number of the current process.
-func (p *proc) current() (door, int) {
+// currentConnection returns the connection and the number of the current process.
+func (p *proc) currentConnection() (connection, int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.door, p.gen
+	return p.connection, p.generation
 }
 
-// renew replaces the process with that number, unless another goroutine has done so.
-func (p *proc) renew(ctx context.Context, gen int, why error) error {
+// restart replaces the process with that number, unless another goroutine has done so.
+func (p *proc) restart(ctx context.Context, gen int, why error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.gen != gen || p.closed {
+	if p.generation != gen || p.isClosed {
 		return nil
 	}
-	if !p.killed {
+	if !p.isKilled {
 		// The pipe may break before the exit of the process is visible.
-		state := p.bury()
+		state := p.waitForExit()
 		p.fatal("process: %s ended by itself (%v, %v); it said %q", p.name, why, state, p.stderr)
 	} else {
-		p.bury()
+		p.waitForExit()
 	}
 	return p.start(ctx)
 }
 
-// bury makes sure that the process is gone and returns how it ended. The caller holds mu.
-func (p *proc) bury() error {
-	if p.door != nil {
-		p.door.hangUp()
+// waitForExit makes sure that the process is gone and returns how it ended. The caller holds mu.
+func (p *proc) waitForExit() error {
+	if p.connection != nil {
+		p.connection.closeInput()
 	}
 	_ = p.cmd.Process.Kill()
 	return p.cmd.Wait()
@@ -161,11 +161,11 @@ func (p *proc) bury() error {
 func (p *proc) kill() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	isEnded := p.killed || p.closed
-	if isEnded || p.door == nil {
+	isEnded := p.isKilled || p.isClosed
+	if isEnded || p.connection == nil {
 		return false
 	}
-	p.killed = true
+	p.isKilled = true
 	return p.cmd.Process.Kill() == nil
 }
 
@@ -173,14 +173,14 @@ func (p *proc) kill() bool {
 func (p *proc) pause(stop bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	isRunning := !p.closed && p.door != nil
-	if !isRunning || p.stopped == stop {
+	isRunning := !p.isClosed && p.connection != nil
+	if !isRunning || p.isPaused == stop {
 		return false
 	}
-	if stop && p.killed {
+	if stop && p.isKilled {
 		return false
 	}
-	p.stopped = stop
+	p.isPaused = stop
 	sig := syscall.SIGCONT
 	if stop {
 		sig = syscall.SIGSTOP
@@ -188,26 +188,26 @@ func (p *proc) pause(stop bool) bool {
 	return p.cmd.Process.Signal(sig) == nil
 }
 
-// end lets the process end as a client would: end closes the input or, for a server, sends SIGTERM.
+// stopProperly lets the process end as a client would: end closes the input or, for a server, sends SIGTERM.
 // It returns an error if the process does not end properly.
-func (p *proc) end() error {
+func (p *proc) stopProperly() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed {
+	if p.isClosed {
 		return nil
 	}
-	p.closed = true
-	if p.killed {
-		p.bury()
+	p.isClosed = true
+	if p.isKilled {
+		p.waitForExit()
 		return nil
 	}
-	p.door.hangUp()
-	if p.kind == httpd {
+	p.connection.closeInput()
+	if p.kind == kindHTTP {
 		_ = p.cmd.Process.Signal(syscall.SIGTERM)
 	}
 	done := make(chan error, 1)
 	go func() { done <- p.cmd.Wait() }()
-	late := time.NewTimer(patience)
+	late := time.NewTimer(callTimeout)
 	defer late.Stop()
 	select {
 	case err := <-done:
@@ -222,42 +222,42 @@ func (p *proc) end() error {
 	}
 }
 
-// destroy kills the process and ignores its state.
-func (p *proc) destroy() {
+// killQuietly kills the process and ignores its state.
+func (p *proc) killQuietly() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.closed {
-		p.closed = true
-		_ = p.bury()
+	if !p.isClosed {
+		p.isClosed = true
+		_ = p.waitForExit()
 	}
 }
 
-// ask repeats a call until a process answers it. If the process dies, it asks the successor.
+// callUntilAnswered repeats a call until a process answers it. If the process dies, it asks the successor.
 // retries is the number of repetitions. An error means that the campaign is over.
-func (p *proc) ask(ctx context.Context, c call) (a answer, retries int, err error) {
+func (p *proc) callUntilAnswered(ctx context.Context, c call) (a answer, retries int, err error) {
 	for {
-		d, gen := p.current()
+		d, gen := p.currentConnection()
 		if d == nil {
-			return a, retries, errGone
+			return a, retries, errProcessGone
 		}
-		callCtx, cancel := context.WithTimeout(ctx, patience)
+		callCtx, cancel := context.WithTimeout(ctx, callTimeout)
 		a, err = d.call(callCtx, c)
 		cancel()
 		switch {
 		case ctx.Err() != nil:
 			return a, retries, ctx.Err()
 		case errors.Is(err, context.DeadlineExceeded):
-			p.fatal("hung: %s did not answer %s %q within %v", p.name, c.Verb, c.Name, patience)
+			p.fatal("hung: %s did not answer %s %q within %v", p.name, c.Verb, c.Name, callTimeout)
 			return a, retries, err
 		case err != nil:
 			retries++
-			if err := p.renew(ctx, gen, err); err != nil {
+			if err := p.restart(ctx, gen, err); err != nil {
 				if ctx.Err() == nil {
 					p.fatal("process: %v", err)
 				}
 				return a, retries, err
 			}
-		case a.Refused == refusedBusy:
+		case a.Refusal == refusedBusy:
 			retries++
 		default:
 			return a, retries, nil
@@ -265,32 +265,32 @@ func (p *proc) ask(ctx context.Context, c call) (a answer, retries int, err erro
 	}
 }
 
-// tail keeps the last output of a process, and sends its first line to a channel.
-type tail struct {
-	mu   sync.Mutex // guards b
-	b    []byte
-	line chan string // may be nil
+// outputTail keeps the last output of a process, and sends its first line to a channel.
+type outputTail struct {
+	mu        sync.Mutex // guards b
+	output    []byte
+	firstLine chan string // may be nil
 }
 
-func (t *tail) Write(b []byte) (int, error) {
+func (t *outputTail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	first := !bytes.ContainsRune(t.b, '\n')
-	t.b = append(t.b, b...)
-	wantsLine := first && t.line != nil
-	if i := bytes.IndexByte(t.b, '\n'); wantsLine && i >= 0 {
-		t.line <- string(t.b[:i])
+	first := !bytes.ContainsRune(t.output, '\n')
+	t.output = append(t.output, b...)
+	wantsLine := first && t.firstLine != nil
+	if i := bytes.IndexByte(t.output, '\n'); wantsLine && i >= 0 {
+		t.firstLine <- string(t.output[:i])
 	}
-	if len(t.b) > 4096 {
-		t.b = append([]byte("…\n"), t.b[len(t.b)-2048:]...)
+	if len(t.output) > 4096 {
+		t.output = append([]byte("…\n"), t.output[len(t.output)-2048:]...)
 	}
 	return len(b), nil
 }
 
-func (t *tail) String() string {
+func (t *outputTail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return string(t.b)
+	return string(t.output)
 }
 
-var _ io.Writer = (*tail)(nil)
+var _ io.Writer = (*outputTail)(nil)

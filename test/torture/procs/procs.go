@@ -37,7 +37,7 @@ type Options struct {
 	Writers      int           // writing processes (default 8)
 	Readers      int           // reading processes (default 3)
 	Lanes        int           // concurrent calls to a writing process (default 2)
-	Every        time.Duration // mean time between two kills or pauses (default 60 ms)
+	DisturbEvery time.Duration // mean time between two kills or pauses (default 60 ms)
 	CompactEvery time.Duration // time between two compactions (default 0.5 s)
 	Seed         uint64        // seed of the random numbers (0 means 1)
 
@@ -65,7 +65,7 @@ func (o Options) orDefault() Options {
 	def(&o.Readers, 3)
 	def(&o.Lanes, 2)
 	span(&o.Duration, 8*time.Second)
-	span(&o.Every, 60*time.Millisecond)
+	span(&o.DisturbEvery, 60*time.Millisecond)
 	span(&o.CompactEvery, 500*time.Millisecond)
 	if o.Seed == 0 {
 		o.Seed = 1
@@ -75,19 +75,19 @@ func (o Options) orDefault() Options {
 
 // Report is the result of a run.
 type Report struct {
-	Acks        int // acknowledged changes
-	Conflicts   int // changes refused because another change came first
-	Repeats     int // acknowledged changes that were requested again
-	Retries     int // calls repeated because the process had died or the lock was busy
-	Kills       int
-	Stops       int
-	Reads       int
-	Compactions int
-	Changes     int           // changes read from the log
-	P50, P99    time.Duration // latency of a change
-	Took        time.Duration
-	Violations  []string // the first violations; each begins with its kind, such as "lost"
-	More        int      // number of further violations
+	Acks           int // acknowledged changes
+	Conflicts      int // changes refused because another change came first
+	Repeats        int // acknowledged changes that were requested again
+	Retries        int // calls repeated because the process had died or the lock was busy
+	Kills          int
+	Stops          int
+	Reads          int
+	Compactions    int
+	Changes        int           // changes read from the log
+	P50, P99       time.Duration // latency of a change
+	Duration       time.Duration
+	Violations     []string // the first violations; each begins with its kind, such as "lost"
+	MoreViolations int      // number of further violations
 }
 
 // String returns the report in one line, followed by one line for each violation.
@@ -97,9 +97,9 @@ func (r Report) String() string {
 		&b,
 		"%v: %d changes acknowledged, %d conflicts, %d repeats, %d retries, %d kills, %d stops, %d reads, %d "+
 			"compactions; a change took %v (p50), %v (p99); %d violations",
-		r.Took.Round(100*time.Millisecond), r.Acks, r.Conflicts, r.Repeats, r.Retries, r.Kills, r.Stops, r.Reads,
+		r.Duration.Round(100*time.Millisecond), r.Acks, r.Conflicts, r.Repeats, r.Retries, r.Kills, r.Stops, r.Reads,
 		r.Compactions,
-		r.P50.Round(10*time.Microsecond), r.P99.Round(10*time.Microsecond), len(r.Violations)+r.More,
+		r.P50.Round(10*time.Microsecond), r.P99.Round(10*time.Microsecond), len(r.Violations)+r.MoreViolations,
 	)
 	for _, v := range r.Violations {
 		b.WriteString("\n  " + v)
@@ -114,18 +114,18 @@ const maxViolations = 20
 type run struct {
 	opts   Options
 	ledger *ledger
-	times  times
+	times  durationSample
 	stop   chan struct{} // closed when no more changes are to be asked for
 
 	retries, repeats, conflicts, kills, stops, reads, compactions atomic.Int64
 
-	mu      sync.Mutex // guards the following fields
-	found   Report     // only its violations are used
-	stopped bool
+	mu         sync.Mutex // guards the following fields
+	violations Report     // only its violations are used
+	isStopped  bool
 }
 
-// over reports whether the run is to request no more changes.
-func (r *run) over() bool {
+// isOver reports whether the run is to request no more changes.
+func (r *run) isOver() bool {
 	select {
 	case <-r.stop:
 		return true
@@ -134,49 +134,49 @@ func (r *run) over() bool {
 	}
 }
 
-func (r *run) halt() {
+func (r *run) stopChanges() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.stopped {
-		r.stopped = true
+	if !r.isStopped {
+		r.isStopped = true
 		close(r.stop)
 	}
 }
 
-// violate reports a violation, which ends the run.
-func (r *run) violate(format string, args ...any) {
+// reportViolation reports a violation, which ends the run.
+func (r *run) reportViolation(format string, args ...any) {
 	r.mu.Lock()
-	if len(r.found.Violations) < maxViolations {
-		r.found.Violations = append(r.found.Violations, fmt.Sprintf(format, args...))
+	if len(r.violations.Violations) < maxViolations {
+		r.violations.Violations = append(r.violations.Violations, fmt.Sprintf(format, args...))
 	} else {
-		r.found.More++
+		r.violations.MoreViolations++
 	}
 	r.mu.Unlock()
-	r.halt()
+	r.stopChanges()
 }
 
-// report reports each of the errors joined in err as a violation. It ignores errors that
+// reportErrors reports each of the errors joined in err as a violation. It ignores errors that
 // follow from the cancellation of the run.
-func (r *run) report(ctx context.Context, err error) {
+func (r *run) reportErrors(ctx context.Context, err error) {
 	if err == nil || ctx.Err() != nil {
 		return
 	}
 	for line := range strings.Lines(err.Error()) {
-		r.violate("%s", strings.TrimSuffix(line, "\n"))
+		r.reportViolation("%s", strings.TrimSuffix(line, "\n"))
 	}
 }
 
 func (r *run) hasViolation() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.found.Violations) > 0
+	return len(r.violations.Violations) > 0
 }
 
 // Build compiles the tested program into dir and returns its path. It needs the go command
 // and the module's source.
 func Build(ctx context.Context, dir string) (string, error) {
 	path := filepath.Join(dir, "oxbow")
-	root, err := mutants.Root()
+	root, err := mutants.LibraryDir()
 	if err != nil {
 		return "", err
 	}
@@ -195,15 +195,15 @@ func Run(ctx context.Context, o Options, w io.Writer) (Report, error) {
 	r := &run{opts: o.orDefault(), ledger: newLedger(), stop: make(chan struct{})}
 	seed := func(n uint64) *rand.Rand { return rand.New(rand.NewPCG(r.opts.Seed, n)) }
 	r.times.rand = seed(1)
-	if err := r.prepare(ctx); err != nil {
+	if err := r.createHome(ctx); err != nil {
 		return Report{}, err
 	}
 	start := time.Now()
-	writers, readers, compactor := r.cast()
+	writers, readers, compactor := r.newProcesses()
 	all := append(append([]*proc{compactor}, writers...), readers...)
 	defer func() {
 		for _, p := range all {
-			p.destroy()
+			p.killQuietly()
 		}
 	}()
 	for i, p := range all {
@@ -216,41 +216,41 @@ func Run(ctx context.Context, o Options, w io.Writer) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	defer func() { _ = auditor.m.Close() }()
+	defer func() { _ = auditor.memory.Close() }()
 
 	// A violation also ends running calls, because a broken store may not answer.
 	callCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var acts sync.WaitGroup
-	acts.Go(func() { auditor.watch(callCtx, seed(3), compactor) })
-	acts.Go(func() { r.disturbProcesses(callCtx, seed(2), all, r.opts.Every) })
+	acts.Go(func() { auditor.auditUntilEnd(callCtx, seed(3), compactor) })
+	acts.Go(func() { r.disturbProcesses(callCtx, seed(2), all, r.opts.DisturbEvery) })
 	for i, p := range writers {
 		for n := range r.opts.Lanes {
-			l := &lane{run: r, id: i*r.opts.Lanes + n, p: p, rand: seed(uint64(1000 + i*r.opts.Lanes + n))}
-			acts.Go(func() { l.write(callCtx) })
+			l := &lane{run: r, id: i*r.opts.Lanes + n, proc: p, rand: seed(uint64(1000 + i*r.opts.Lanes + n))}
+			acts.Go(func() { l.writeUntilEnd(callCtx) })
 		}
 	}
 	for i, p := range readers {
-		rd := &reader{run: r, p: p, rand: seed(uint64(100 + i)), seen: map[string]uint64{}}
+		rd := &reader{run: r, proc: p, rand: seed(uint64(100 + i)), highestSeen: map[string]uint64{}}
 		acts.Go(func() { rd.readAll(callCtx) })
 	}
-	r.watch(ctx, w, start)
+	r.printProgress(ctx, w, start)
 	if r.hasViolation() {
 		cancel()
 	}
 	acts.Wait()
 	if ctx.Err() == nil && !r.hasViolation() {
 		for _, p := range all {
-			r.report(ctx, p.end())
+			r.reportErrors(ctx, p.stopProperly())
 		}
-		r.report(ctx, auditor.finish(ctx))
+		r.reportErrors(ctx, auditor.auditFinalState(ctx))
 	}
-	return r.result(start, auditor), ctx.Err()
+	return r.makeReport(start, auditor), ctx.Err()
 }
 
-// watch writes progress until the time is up or the run is over.
-func (r *run) watch(ctx context.Context, w io.Writer, start time.Time) {
-	defer r.halt()
+// printProgress writes progress until the time is up or the run is over.
+func (r *run) printProgress(ctx context.Context, w io.Writer, start time.Time) {
+	defer r.stopChanges()
 	end := time.NewTimer(r.opts.Duration)
 	defer end.Stop()
 	tick := time.NewTicker(10 * time.Second)
@@ -258,7 +258,7 @@ func (r *run) watch(ctx context.Context, w io.Writer, start time.Time) {
 	for {
 		select {
 		case <-tick.C:
-			fmt.Fprintln(w, r.result(start, nil))
+			fmt.Fprintln(w, r.makeReport(start, nil))
 		case <-end.C:
 			return
 		case <-r.stop:
@@ -269,12 +269,12 @@ func (r *run) watch(ctx context.Context, w io.Writer, start time.Time) {
 	}
 }
 
-func (r *run) result(start time.Time, a *auditor) Report {
+func (r *run) makeReport(start time.Time, a *auditor) Report {
 	r.mu.Lock()
-	rep := r.found
+	rep := r.violations
 	r.mu.Unlock()
 	r.ledger.mu.Lock()
-	rep.Acks = r.ledger.acks
+	rep.Acks = r.ledger.ackCount
 	r.ledger.mu.Unlock()
 	if a != nil {
 		rep.Changes = a.changes
@@ -285,12 +285,12 @@ func (r *run) result(start time.Time, a *auditor) Report {
 	rep.Kills, rep.Stops = int(r.kills.Load()), int(r.stops.Load())
 	rep.Reads, rep.Compactions = int(r.reads.Load()), int(r.compactions.Load())
 	rep.P50, rep.P99 = r.times.percentile(50), r.times.percentile(99)
-	rep.Took = time.Since(start)
+	rep.Duration = time.Since(start)
 	return rep
 }
 
-// prepare creates the home and the shared names.
-func (r *run) prepare(ctx context.Context) error {
+// createHome creates the home and the shared names.
+func (r *run) createHome(ctx context.Context) error {
 	if es, err := os.ReadDir(r.opts.Dir); err == nil && len(es) > 0 {
 		return fmt.Errorf("preparing the home: %s is not empty", r.opts.Dir)
 	}
@@ -298,30 +298,30 @@ func (r *run) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for i := range sharedNames {
+	for i := range sharedNameCount {
 		name, tag := sharedName(i), fmt.Sprintf("start%d", i)
-		r.ledger.ask(tag, name, remember, true)
+		r.ledger.recordRequest(tag, name, verbRemember, true)
 		e, err := m.Remember(ctx, oxbow.Entry{Name: name, Content: tag + " " + name})
 		if err != nil {
 			return errors.Join(err, m.Close())
 		}
-		r.ledger.settle(tag, acknowledged, e.Version)
+		r.ledger.recordAnswer(tag, outcomeAcknowledged, e.Version)
 	}
 	return m.Close()
 }
 
-// cast returns the processes that take part. They are not started yet.
-func (r *run) cast() (writers, readers []*proc, compactor *proc) {
+// newProcesses returns the processes that take part. They are not started yet.
+func (r *run) newProcesses() (writers, readers []*proc, compactor *proc) {
 	n := 0
-	add := func(what string, k kind, fault string) *proc {
+	add := func(what string, k procKind, fault string) *proc {
 		n++
-		p := &proc{name: fmt.Sprintf("%s %d (%v)", what, n, k), kind: k, home: r.opts.Dir, fatal: r.violate}
+		p := &proc{name: fmt.Sprintf("%s %d (%v)", what, n, k), kind: k, home: r.opts.Dir, fatal: r.reportViolation}
 		switch k {
-		case stdio:
+		case kindStdio:
 			p.argv = []string{r.opts.Program, "mcp", "--home", r.opts.Dir}
-		case httpd:
+		case kindHTTP:
 			p.argv = []string{r.opts.Program, "mcp", "--home", r.opts.Dir, "--http", "127.0.0.1:0"}
-		case library:
+		case kindLibrary:
 			child := r.opts.Child
 			if r.opts.Mutant != nil && what != "compactor" {
 				child = r.opts.Mutant
@@ -333,11 +333,11 @@ func (r *run) cast() (writers, readers []*proc, compactor *proc) {
 		}
 		return p
 	}
-	at := func(i int) kind {
+	at := func(i int) procKind {
 		if r.opts.Fault != "" || r.opts.Mutant != nil {
-			return library
+			return kindLibrary
 		}
-		return kind(i % int(kinds))
+		return procKind(i % int(kindCount))
 	}
 	for i := range r.opts.Writers {
 		writers = append(writers, add("writer", at(i), r.opts.Fault))
@@ -345,5 +345,5 @@ func (r *run) cast() (writers, readers []*proc, compactor *proc) {
 	for i := range r.opts.Readers {
 		readers = append(readers, add("reader", at(i+2), r.opts.Fault))
 	}
-	return writers, readers, add("compactor", library, "")
+	return writers, readers, add("compactor", kindLibrary, "")
 }

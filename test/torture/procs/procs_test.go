@@ -102,7 +102,7 @@ func TestLockFileMayBeRead(t *testing.T) {
 		t.Skip("takes 2 seconds")
 	}
 	o := options(t)
-	o.Fault = curious
+	o.Fault = readsLockFile
 	o.Writers = 3
 	o.Readers = 1
 	o.Duration = 2 * time.Second
@@ -120,7 +120,7 @@ func TestUnknownFault(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), `"ghosts"`) {
 		t.Errorf("Child with an unknown fault = %v, want an error that names it", err)
 	}
-	if slices.Contains(Faults(), curious) {
-		t.Errorf("Faults() = %v, and %q is none", Faults(), curious)
+	if slices.Contains(Faults(), readsLockFile) {
+		t.Errorf("Faults() = %v, and %q is none", Faults(), readsLockFile)
 	}
 }

@@ -12,28 +12,28 @@ import (
 
 // reader is a goroutine that reads.
 type reader struct {
-	run  *run
-	p    *proc
-	rand *rand.Rand
-	seen map[string]uint64 // highest version seen by name
+	run         *run
+	proc        *proc
+	rand        *rand.Rand
+	highestSeen map[string]uint64 // highest version seen by name
 }
 
 // readAll reads until the campaign is over.
 func (r *reader) readAll(ctx context.Context) {
-	for ctx.Err() == nil && !r.run.over() {
-		if len(r.seen) > 20_000 {
-			clear(r.seen)
+	for ctx.Err() == nil && !r.run.isOver() {
+		if len(r.highestSeen) > 20_000 {
+			clear(r.highestSeen)
 		}
 		ok := true
 		switch x := r.rand.IntN(10); {
-		case x < 2 && r.p.kind == library:
+		case x < 2 && r.proc.kind == kindLibrary:
 			ok = r.readNames(ctx)
-		case x < 4 && r.p.kind == library:
-			ok = r.recall(ctx, glance)
+		case x < 4 && r.proc.kind == kindLibrary:
+			ok = r.searchEntry(ctx, verbGlance)
 		case x < 6:
-			ok = r.get(ctx)
+			ok = r.readEntry(ctx)
 		default:
-			ok = r.recall(ctx, recall)
+			ok = r.searchEntry(ctx, verbRecall)
 		}
 		if ok {
 			r.run.reads.Add(1)
@@ -41,29 +41,30 @@ func (r *reader) readAll(ctx context.Context) {
 	}
 }
 
-// get requests one entry.
-func (r *reader) get(ctx context.Context) bool {
-	name, before, ok := r.run.ledger.lately(r.rand.Int())
+// readEntry requests one entry.
+func (r *reader) readEntry(ctx context.Context) bool {
+	name, before, ok := r.run.ledger.recentName(r.rand.Int())
 	if !ok {
 		return false
 	}
-	a, _, err := r.p.ask(ctx, call{Verb: get, Name: name})
+	a, _, err := r.proc.callUntilAnswered(ctx, call{Verb: verbGet, Name: name})
 	if err != nil {
 		return false
 	}
-	if a.Refused != "" && a.Refused != refusedMissing {
-		r.run.violate("read: %s would not get %q: %s", r.p.name, name, a.Refused)
+	if a.Refusal != "" && a.Refusal != refusedMissing {
+		r.run.reportViolation("read: %s would not get %q: %s", r.proc.name, name, a.Refusal)
 		return false
 	}
-	r.judge("get", name, before, r.run.ledger.look(name), a.Refused == "", a.Version)
-	after := r.run.ledger.look(name)
-	isStill := before.asked == after.asked && before.asked == before.settled // nobody wrote while get read
-	isJudged := a.Refused == "" && !before.shared
+	r.checkRead("get", name, before, r.run.ledger.nameState(name), a.Refusal == "", a.Version)
+	after := r.run.ledger.nameState(name)
+	isStill := before.askedCount == after.askedCount &&
+		before.askedCount == before.settledCount // nobody wrote while get read
+	isJudged := a.Refusal == "" && !before.isShared
 	if isJudged && isStill {
-		if tag := firstWord(a.Content); tag != before.tag && !before.gone {
-			r.run.violate(
+		if tag := firstWord(a.Content); tag != before.tag && !before.isRemoved {
+			r.run.reportViolation(
 				"mixed: %s read %q as %s wrote it, at version %d; acknowledged is %s",
-				r.p.name,
+				r.proc.name,
 				name,
 				tag,
 				a.Version,
@@ -74,37 +75,37 @@ func (r *reader) get(ctx context.Context) bool {
 	return true
 }
 
-// recall searches for an entry by its name, which occurs in no other entry's text.
-func (r *reader) recall(ctx context.Context, verb string) bool {
-	name, before, ok := r.run.ledger.lately(r.rand.Int())
+// searchEntry searches for an entry by its name, which occurs in no other entry's text.
+func (r *reader) searchEntry(ctx context.Context, verb string) bool {
+	name, before, ok := r.run.ledger.recentName(r.rand.Int())
 	if !ok {
 		return false
 	}
-	a, _, err := r.p.ask(ctx, call{Verb: verb, Query: name})
+	a, _, err := r.proc.callUntilAnswered(ctx, call{Verb: verb, Query: name})
 	if err != nil {
 		return false
 	}
-	if a.Refused != "" {
-		r.run.violate("read: %s would not recall %q: %s", r.p.name, name, a.Refused)
+	if a.Refusal != "" {
+		r.run.reportViolation("read: %s would not recall %q: %s", r.proc.name, name, a.Refusal)
 		return false
 	}
 	v, found := a.Names[name]
-	r.judge(verb, name, before, r.run.ledger.look(name), found, v)
+	r.checkRead(verb, name, before, r.run.ledger.nameState(name), found, v)
 	return true
 }
 
 // readNames reads all entries at once.
 func (r *reader) readNames(ctx context.Context) bool {
-	before := r.run.ledger.all()
-	a, _, err := r.p.ask(ctx, call{Verb: names})
+	before := r.run.ledger.allStates()
+	a, _, err := r.proc.callUntilAnswered(ctx, call{Verb: verbNames})
 	if err != nil {
 		return false
 	}
-	if a.Refused != "" {
-		r.run.violate("read: %s would not list: %s", r.p.name, a.Refused)
+	if a.Refusal != "" {
+		r.run.reportViolation("read: %s would not list: %s", r.proc.name, a.Refusal)
 		return false
 	}
-	after := r.run.ledger.all()
+	after := r.run.ledger.allStates()
 	var last uint64
 	for _, v := range a.Names {
 		last = max(last, v)
@@ -112,71 +113,78 @@ func (r *reader) readNames(ctx context.Context) bool {
 	for name, b := range before {
 		f, ok := after[name]
 		if !ok {
-			f = fact{gone: true, leaving: true, asked: b.asked + 1}
+			f = nameState{isRemoved: true, isRemoving: true, askedCount: b.askedCount + 1}
 		}
 		v, found := a.Names[name]
-		r.judge("list", name, b, f, found, v)
+		r.checkRead("list", name, b, f, found, v)
 	}
 	for name, f := range after {
 		// If the read shows some change, every older change must be visible, even if the older
 		// change was acknowledged only after the read began.
-		isSettled := !f.gone && !f.shared && f.asked == f.settled
+		isSettled := !f.isRemoved && !f.isShared && f.askedCount == f.settledCount
 		if !isSettled || f.version > last {
 			continue
 		}
 		if v := a.Names[name]; v != f.version {
-			r.run.violate("hole: %s shows change %d, and of %q version %d, not %d", r.p.name, last, name, v, f.version)
+			r.run.reportViolation(
+				"hole: %s shows change %d, and of %q version %d, not %d",
+				r.proc.name,
+				last,
+				name,
+				v,
+				f.version,
+			)
 		}
 	}
 	return true
 }
 
-// judge checks the result of a read of a name. before and after are the known states when
+// checkRead checks the result of a read of a name. before and after are the known states when
 // the read began and ended.
-func (r *reader) judge(how, name string, before, after fact, found bool, version uint64) {
-	if before.version == 0 && !before.gone {
+func (r *reader) checkRead(how, name string, before, after nameState, found bool, version uint64) {
+	if before.version == 0 && !before.isRemoved {
 		return // no change of the name was acknowledged yet
 	}
-	quiet := before.asked == before.settled && after.asked == before.asked
+	quiet := before.askedCount == before.settledCount && after.askedCount == before.askedCount
 	switch {
-	case !found && !after.leaving && !after.gone:
-		r.run.violate(
+	case !found && !after.isRemoving && !after.isRemoved:
+		r.run.reportViolation(
 			"stale: %s, by %s, does not show %q, whose version %d was acknowledged before",
-			r.p.name,
+			r.proc.name,
 			how,
 			name,
 			before.version,
 		)
-	case found && before.gone:
-		r.run.violate(
+	case found && before.isRemoved:
+		r.run.reportViolation(
 			"stale: %s, by %s, shows version %d of %q, which was forgotten before",
-			r.p.name,
+			r.proc.name,
 			how,
 			version,
 			name,
 		)
 	case found && version < before.version:
-		r.run.violate(
+		r.run.reportViolation(
 			"stale: %s, by %s, shows version %d of %q; version %d was acknowledged before",
-			r.p.name,
+			r.proc.name,
 			how,
 			version,
 			name,
 			before.version,
 		)
-	case found && version < r.seen[name]:
-		r.run.violate(
+	case found && version < r.highestSeen[name]:
+		r.run.reportViolation(
 			"back: %s, by %s, shows version %d of %q, after version %d",
-			r.p.name,
+			r.proc.name,
 			how,
 			version,
 			name,
-			r.seen[name],
+			r.highestSeen[name],
 		)
-	case found && quiet && !before.shared && version != before.version:
-		r.run.violate(
+	case found && quiet && !before.isShared && version != before.version:
+		r.run.reportViolation(
 			"mixed: %s, by %s, shows version %d of %q, of which nothing but version %d was asked for",
-			r.p.name,
+			r.proc.name,
 			how,
 			version,
 			name,
@@ -184,6 +192,6 @@ func (r *reader) judge(how, name string, before, after fact, found bool, version
 		)
 	}
 	if found {
-		r.seen[name] = max(r.seen[name], version)
+		r.highestSeen[name] = max(r.highestSeen[name], version)
 	}
 }

@@ -13,29 +13,29 @@ import (
 
 const sampleSize = 1 << 16
 
-// times is a uniform sample of durations (Vitter's algorithm R). It is safe for concurrent
+// durationSample is a uniform sample of durations (Vitter's algorithm R). It is safe for concurrent
 // use.
-type times struct {
+type durationSample struct {
 	mu     sync.Mutex
 	rand   *rand.Rand
-	n      int
+	count  int
 	sample []time.Duration
 }
 
-func (t *times) add(d time.Duration) {
+func (t *durationSample) addDuration(d time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.n++
+	t.count++
 	if len(t.sample) < sampleSize {
 		t.sample = append(t.sample, d)
-	} else if i := t.rand.IntN(t.n); i < sampleSize {
+	} else if i := t.rand.IntN(t.count); i < sampleSize {
 		t.sample[i] = d
 	}
 }
 
 // percentile returns the duration that p percent of the sample do not exceed, or 0 if the
 // sample is empty.
-func (t *times) percentile(p int) time.Duration {
+func (t *durationSample) percentile(p int) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.sample) == 0 {

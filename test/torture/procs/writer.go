@@ -13,51 +13,51 @@ import (
 	"time"
 )
 
-// sharedNames is the number of names that all lanes change. Each lane makes its change for the
+// sharedNameCount is the number of names that all lanes change. Each lane makes its change for the
 // version that the lane has read.
-const sharedNames = 4
+const sharedNameCount = 4
 
 func sharedName(i int) string { return fmt.Sprintf("shared%d", i) }
 
-// keep is the number of names from which on a lane forgets more names than it adds.
-const keep = 40
+// maxOwnNames is the number of names from which on a lane forgets more names than it adds.
+const maxOwnNames = 40
 
 // lane is a goroutine that writes.
 type lane struct {
-	run  *run
-	id   int
-	p    *proc
-	rand *rand.Rand
-	n    int      // number of requested changes
-	own  []string // its own names that exist
-	next int      // number of the next name
+	run         *run
+	id          int
+	proc        *proc
+	rand        *rand.Rand
+	changeCount int      // number of requested changes
+	ownNames    []string // its own names that exist
+	nextName    int      // number of the next name
 }
 
-// write makes changes until the campaign is over.
-func (l *lane) write(ctx context.Context) {
-	for ctx.Err() == nil && !l.run.over() {
+// writeUntilEnd makes changes until the campaign is over.
+func (l *lane) writeUntilEnd(ctx context.Context) {
+	for ctx.Err() == nil && !l.run.isOver() {
 		x := l.rand.IntN(100)
 		switch {
 		case x < 10:
-			l.share(ctx)
-		case len(l.own) < 3 || (x < 50 && len(l.own) < keep):
-			l.next++
-			l.change(ctx, remember, fmt.Sprintf("l%dx%d", l.id, l.next), 0)
+			l.changeSharedName(ctx)
+		case len(l.ownNames) < 3 || (x < 50 && len(l.ownNames) < maxOwnNames):
+			l.nextName++
+			l.changeOwnName(ctx, verbRemember, fmt.Sprintf("l%dx%d", l.id, l.nextName), 0)
 		case x < 75:
-			name := l.own[l.rand.IntN(len(l.own))]
+			name := l.ownNames[l.rand.IntN(len(l.ownNames))]
 			var at uint64
 			if l.rand.IntN(2) == 0 {
-				at = l.run.ledger.look(name).version
+				at = l.run.ledger.nameState(name).version
 			}
-			l.change(ctx, remember, name, at)
+			l.changeOwnName(ctx, verbRemember, name, at)
 		default:
-			l.change(ctx, forget, l.own[l.rand.IntN(len(l.own))], 0)
+			l.changeOwnName(ctx, verbForget, l.ownNames[l.rand.IntN(len(l.ownNames))], 0)
 		}
 	}
 }
 
-// content returns a text that begins with the tag and contains the name.
-func (l *lane) content(tag, name string) string {
+// newContent returns a text that begins with the tag and contains the name.
+func (l *lane) newContent(tag, name string) string {
 	n := 1 + l.rand.IntN(40)
 	if l.rand.IntN(200) == 0 {
 		n = 8000 // longer than a page and than one step of free space
@@ -71,81 +71,81 @@ func (l *lane) content(tag, name string) string {
 }
 
 // newCall returns the call for the lane's next change.
-func (l *lane) newCall(verb, name string, at uint64) call {
-	l.n++
-	c := call{Verb: verb, Name: name, OpID: fmt.Sprintf("op%dx%d", l.id, l.n), If: at}
-	if verb == remember {
-		c.Content = l.content(c.OpID, name)
+func (l *lane) newCall(verb, name string, ifVersion uint64) call {
+	l.changeCount++
+	c := call{Verb: verb, Name: name, OpID: fmt.Sprintf("op%dx%d", l.id, l.changeCount), IfVersion: ifVersion}
+	if verb == verbRemember {
+		c.Content = l.newContent(c.OpID, name)
 	}
 	return c
 }
 
-// change changes one of the lane's own names, which must not be refused.
-func (l *lane) change(ctx context.Context, verb, name string, at uint64) {
-	c := l.newCall(verb, name, at)
-	l.run.ledger.ask(c.OpID, name, verb, false)
+// changeOwnName changes one of the lane's own names, which must not be refused.
+func (l *lane) changeOwnName(ctx context.Context, verb, name string, ifVersion uint64) {
+	c := l.newCall(verb, name, ifVersion)
+	l.run.ledger.recordRequest(c.OpID, name, verb, false)
 	start := time.Now()
-	a, retries, err := l.p.ask(ctx, c)
+	a, retries, err := l.proc.callUntilAnswered(ctx, c)
 	l.run.retries.Add(int64(retries))
 	if err != nil {
 		return
 	}
-	if a.Refused != "" {
-		l.run.violate(
+	if a.Refusal != "" {
+		l.run.reportViolation(
 			"refused: %s would not %s %q for version %d (%d retries): %s",
-			l.p.name,
+			l.proc.name,
 			verb,
 			name,
-			at,
+			ifVersion,
 			retries,
-			a.Refused,
+			a.Refusal,
 		)
 		return
 	}
 	if retries == 0 {
-		l.run.times.add(time.Since(start))
+		l.run.times.addDuration(time.Since(start))
 	}
-	if verb == remember && a.Version == 0 {
-		l.run.violate("answer: %s acknowledged %q without a version", l.p.name, name)
+	if verb == verbRemember && a.Version == 0 {
+		l.run.reportViolation("answer: %s acknowledged %q without a version", l.proc.name, name)
 		return
 	}
-	l.run.ledger.settle(c.OpID, acknowledged, a.Version)
+	l.run.ledger.recordAnswer(c.OpID, outcomeAcknowledged, a.Version)
 	had := -1
-	for i, n := range l.own {
+	for i, n := range l.ownNames {
 		if n == name {
 			had = i
 		}
 	}
 	switch {
-	case verb == forget:
-		l.own = append(l.own[:had], l.own[had+1:]...)
+	case verb == verbForget:
+		l.ownNames = append(l.ownNames[:had], l.ownNames[had+1:]...)
 	case had < 0:
-		l.own = append(l.own, name)
+		l.ownNames = append(l.ownNames, name)
 	}
 	if l.rand.IntN(12) == 0 {
-		l.repeat(ctx, c, a)
+		l.repeatCall(ctx, c, a)
 	}
 }
 
-// repeat repeats a call, like a client that lost the answer. The answer must be the same.
-func (l *lane) repeat(ctx context.Context, c call, was answer) {
-	a, retries, err := l.p.ask(ctx, c)
+// repeatCall repeats a call, like a client that lost the answer. The answer must be the same.
+func (l *lane) repeatCall(ctx context.Context, c call, was answer) {
+	a, retries, err := l.proc.callUntilAnswered(ctx, c)
 	l.run.retries.Add(int64(retries))
 	l.run.repeats.Add(1)
 	switch {
 	case err != nil:
-	case a.Refused != "":
-		l.run.violate(
+	case a.Refusal != "":
+		l.run.reportViolation(
 			"repeat: %s refused a second %s of %q with the same op id: %s",
-			l.p.name,
+			l.proc.name,
 			c.Verb,
 			c.Name,
-			a.Refused,
+			a.Refusal,
 		)
-	case c.Verb == remember && a.Version != was.Version:
-		l.run.violate(
+	case c.Verb == verbRemember && a.Version != was.Version:
+		l.run.reportViolation(
 			"twice: %s answered a second %s of %q with version %d, the first with %d",
-			l.p.name,
+			l.proc.name,
 			c.Verb,
 			c.Name,
 			a.Version,
@@ -154,29 +154,29 @@ func (l *lane) repeat(ctx context.Context, c call, was answer) {
 	}
 }
 
-// share changes a shared name for the version that it read.
-func (l *lane) share(ctx context.Context) {
-	name := sharedName(l.rand.IntN(sharedNames))
-	a, _, err := l.p.ask(ctx, call{Verb: get, Name: name})
+// changeSharedName changes a shared name for the version that it read.
+func (l *lane) changeSharedName(ctx context.Context) {
+	name := sharedName(l.rand.IntN(sharedNameCount))
+	a, _, err := l.proc.callUntilAnswered(ctx, call{Verb: verbGet, Name: name})
 	if err != nil {
 		return
 	}
-	if a.Refused != "" {
-		l.run.violate("stale: %s has no %q: %s", l.p.name, name, a.Refused)
+	if a.Refusal != "" {
+		l.run.reportViolation("stale: %s has no %q: %s", l.proc.name, name, a.Refusal)
 		return
 	}
-	c := l.newCall(remember, name, a.Version)
-	l.run.ledger.ask(c.OpID, name, remember, true)
-	a, retries, err := l.p.ask(ctx, c)
+	c := l.newCall(verbRemember, name, a.Version)
+	l.run.ledger.recordRequest(c.OpID, name, verbRemember, true)
+	a, retries, err := l.proc.callUntilAnswered(ctx, c)
 	l.run.retries.Add(int64(retries))
 	switch {
 	case err != nil:
-	case a.Refused == refusedConflict:
+	case a.Refusal == refusedConflict:
 		l.run.conflicts.Add(1)
-		l.run.ledger.settle(c.OpID, refused, 0)
-	case a.Refused != "":
-		l.run.violate("refused: %s would not change %q: %s", l.p.name, name, a.Refused)
+		l.run.ledger.recordAnswer(c.OpID, outcomeRefused, 0)
+	case a.Refusal != "":
+		l.run.reportViolation("refused: %s would not change %q: %s", l.proc.name, name, a.Refusal)
 	default:
-		l.run.ledger.settle(c.OpID, acknowledged, a.Version)
+		l.run.ledger.recordAnswer(c.OpID, outcomeAcknowledged, a.Version)
 	}
 }

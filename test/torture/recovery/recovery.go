@@ -68,29 +68,29 @@ const (
 
 // Damage is a damage to a file.
 type Damage struct {
-	Kind     string // "changed", "zeroed" or "cut"
-	From, To int    // range of bytes
-	Derived  int    // set of derived files next to the file
+	Kind       string // "changed", "zeroed" or "cut"
+	Start, End int    // range of bytes
+	DerivedSet int    // set of derived files next to the file
 }
 
 func (d Damage) String() string {
-	return fmt.Sprintf("bytes %d to %d %s, snapshot %v, index %v, lock file %v", d.From, d.To, d.Kind,
-		d.Derived&withSnapshot != 0, d.Derived&withIndex != 0, d.Derived&withLock != 0)
+	return fmt.Sprintf("bytes %d to %d %s, snapshot %v, index %v, lock file %v", d.Start, d.End, d.Kind,
+		d.DerivedSet&withSnapshot != 0, d.DerivedSet&withIndex != 0, d.DerivedSet&withLock != 0)
 }
 
 // RecordDamages returns a damage to each record, and damages that cut whole records off the end, each with all
 // combinations of derived files.
 func (s *Store) RecordDamages() (all []Damage) {
 	for i, r := range s.records {
-		all = append(all, Damage{"changed", (r.from + r.to) / 2, (r.from+r.to)/2 + 1, i % derivedSets})
+		all = append(all, Damage{"changed", (r.start + r.end) / 2, (r.start+r.end)/2 + 1, i % derivedSets})
 	}
 	for _, r := range s.records[max(0, len(s.records)-3):] {
 		for derived := range derivedSets {
 			all = append(
 				all,
-				Damage{"cut", r.from, s.UsedBytes(), derived},
-				Damage{"zeroed", r.from, s.UsedBytes(), derived},
-				Damage{"zeroed", r.from, r.to, derived},
+				Damage{"cut", r.start, s.UsedBytes(), derived},
+				Damage{"zeroed", r.start, s.UsedBytes(), derived},
+				Damage{"zeroed", r.start, r.end, derived},
 			)
 		}
 	}
@@ -116,20 +116,20 @@ func (s *Store) Damages(seed uint64) []Damage {
 	return all
 }
 
-// damage returns the damaged file.
-func (s *Store) damage(d Damage, r *rand.Rand) []byte {
+// applyDamage returns the damaged file.
+func (s *Store) applyDamage(d Damage, r *rand.Rand) []byte {
 	b := bytes.Clone(s.file)
-	to := min(d.To, len(b))
+	to := min(d.End, len(b))
 	switch d.Kind {
 	case "changed":
-		b[d.From] ^= byte(1 << r.IntN(8))
+		b[d.Start] ^= byte(1 << r.IntN(8))
 		if r.IntN(4) == 0 {
-			b[d.From] = s.file[d.From] + byte(1+r.IntN(255))
+			b[d.Start] = s.file[d.Start] + byte(1+r.IntN(255))
 		}
 	case "zeroed":
-		clear(b[d.From:to])
+		clear(b[d.Start:to])
 	case "cut":
-		b = b[:d.From]
+		b = b[:d.Start]
 	}
 	return b
 }
@@ -138,30 +138,38 @@ func (s *Store) damage(d Damage, r *rand.Rand) []byte {
 type trial struct {
 	*Store
 	*Tally
-	ctx     context.Context
-	dir     string
-	damaged []byte
-	derived int
-	kind    string  // kind of the damage
-	at      int     // offset of the damage
-	whole   entries // entries of the undamaged records
-	sound   bool    // check finds no problem
-	back    bool    // check finds only that the file went back to an earlier state
-	seen    entries // entries that list returns (nil if it fails)
+	ctx              context.Context
+	dir              string
+	damaged          []byte
+	derivedSet       int
+	kind             string  // kind of the damage
+	damageOffset     int     // offset of the damage
+	undamagedEntries entries // entries of the undamaged records
+	isSound          bool    // check finds no problem
+	isOlderState     bool    // check finds only that the file went back to an earlier state
+	listedEntries    entries // entries that list returns (nil if it fails)
 }
 
-// Try damages the store in dir, which must be empty, and calls the verbs.
-func (s *Store) Try(ctx context.Context, dir string, d Damage, seed uint64, t *Tally) error {
-	r := rand.New(rand.NewPCG(seed, uint64(d.From)))
-	x := &trial{Store: s, Tally: t, ctx: ctx, dir: dir, damaged: s.damage(d, r), derived: d.Derived, kind: d.Kind,
-		at: d.From}
+// TryDamage damages the store in dir, which must be empty, and calls the verbs.
+func (s *Store) TryDamage(ctx context.Context, dir string, d Damage, seed uint64, t *Tally) error {
+	r := rand.New(rand.NewPCG(seed, uint64(d.Start)))
+	x := &trial{
+		Store:        s,
+		Tally:        t,
+		ctx:          ctx,
+		dir:          dir,
+		damaged:      s.applyDamage(d, r),
+		derivedSet:   d.DerivedSet,
+		kind:         d.Kind,
+		damageOffset: d.Start,
+	}
 	t.Files++
 	if bytes.Equal(x.damaged, s.file) {
 		t.Harmless++
 		return nil
 	}
-	x.whole = s.wholeEntries(x.damaged)
-	for _, step := range []func() error{x.look, x.recoverBeside, x.rememberAndFollow, x.follow, x.replace} {
+	x.undamagedEntries = s.wholeEntries(x.damaged)
+	for _, step := range []func() error{x.callReadVerbs, x.recoverBeside, x.rememberAndFollow, x.followAdvice, x.recoverInPlace} {
 		err := step()
 		if errors.Is(err, oxbow.ErrNotStore) && x.isHopeless() {
 			t.Hopeless++
@@ -174,8 +182,8 @@ func (s *Store) Try(ctx context.Context, dir string, d Damage, seed uint64, t *T
 	return nil
 }
 
-// lay writes the damaged file and its derived files into the directory.
-func (x *trial) lay() error {
+// writeFiles writes the damaged file and its derived files into the directory.
+func (x *trial) writeFiles() error {
 	left, err := os.ReadDir(x.dir)
 	if err != nil {
 		return err
@@ -188,8 +196,8 @@ func (x *trial) lay() error {
 	files := map[string][]byte{storeFile: x.damaged}
 	for bit, name := range map[int]string{withSnapshot: storeFile + ".snap", withIndex: storeFile +
 		".idx", withLock: storeFile + ".lock"} {
-		if x.derived&bit != 0 {
-			files[name] = x.beside[name]
+		if x.derivedSet&bit != 0 {
+			files[name] = x.filesBeside[name]
 		}
 	}
 	for name, b := range files {
@@ -200,17 +208,17 @@ func (x *trial) lay() error {
 	return nil
 }
 
-// check calls the verb check.
-func (x *trial) check() (out maintenance.CheckOut, err error) {
-	err = x.with(func(w *verb.Workspace) error {
-		out, err = maintenance.Check(x.ctx, w, maintenance.CheckIn{})
+// callCheck calls the verb check.
+func (x *trial) callCheck() (out maintenance.CheckOut, err error) {
+	err = x.withWorkspace(func(w *verb.Workspace) error {
+		out, err = maintenance.CheckAll(x.ctx, w, maintenance.CheckIn{})
 		return err
 	})
 	return out, err
 }
 
-// list returns the entries from the verb list, with the contents from the verb get.
-func (x *trial) list(file string) (es entries, err error) {
+// callList returns the entries from the verb list, with the contents from the verb get.
+func (x *trial) callList(file string) (es entries, err error) {
 	err = x.withFile(file, func(w *verb.Workspace) error {
 		most := 1000
 		out, err := verb.List(x.ctx, w, verb.ListIn{Limit: &most})
@@ -219,7 +227,7 @@ func (x *trial) list(file string) (es entries, err error) {
 		}
 		es = entries{}
 		for _, e := range out.Entries {
-			got, err := verb.Get(x.ctx, w, verb.GetIn{Name: e.Name, Bare: true})
+			got, err := verb.Get(x.ctx, w, verb.GetIn{Name: e.Name, ContentOnly: true})
 			if err != nil {
 				return fmt.Errorf("get %s, which list has: %w", e.Name, err)
 			}
@@ -238,25 +246,25 @@ func gotContent(got verb.GetOut) string {
 	return *got.Content
 }
 
-// look calls the verbs that read.
-func (x *trial) look() error {
-	if err := x.lay(); err != nil {
+// callReadVerbs calls the verbs that read.
+func (x *trial) callReadVerbs() error {
+	if err := x.writeFiles(); err != nil {
 		return err
 	}
 	x.Combinations += 4
-	out, err := x.check()
+	out, err := x.callCheck()
 	if err != nil {
 		return fmt.Errorf("check: %w", err)
 	}
-	x.sound = out.OK
-	x.back = len(out.Problems) == 1 && strings.Contains(out.Problems[0].What, "went back")
+	x.isSound = out.OK
+	x.isOlderState = len(out.Problems) == 1 && strings.Contains(out.Problems[0].Description, "went back")
 	for _, p := range out.Problems {
-		if p.What == "" || p.Mend == "" {
+		if p.Description == "" || p.Mend == "" {
 			return fmt.Errorf("check names no damage or no remedy: %+v", p)
 		}
 	}
 	var doctor maintenance.DoctorOut
-	if err := x.with(func(w *verb.Workspace) error {
+	if err := x.withWorkspace(func(w *verb.Workspace) error {
 		doctor, err = maintenance.Doctor(x.ctx, w, maintenance.DoctorIn{Full: true})
 		return err
 	}); err != nil {
@@ -271,20 +279,20 @@ func (x *trial) look() error {
 			out.Problems,
 		)
 	}
-	es, err := x.list(storeFile)
+	es, err := x.callList(storeFile)
 	state := -1
 	if err == nil {
 		state = x.findState(es)
 		if state < 0 {
 			return fmt.Errorf("list answers with %v, which the memory never held; check says %+v", es, out.Problems)
 		}
-		x.seen = es
+		x.listedEntries = es
 	}
-	for name, want := range x.now() {
+	for name, want := range x.currentEntries() {
 		var got verb.GetOut
-		err := x.with(func(w *verb.Workspace) error {
+		err := x.withWorkspace(func(w *verb.Workspace) error {
 			var err error
-			got, err = verb.Get(x.ctx, w, verb.GetIn{Name: name, Bare: true})
+			got, err = verb.Get(x.ctx, w, verb.GetIn{Name: name, ContentOnly: true})
 			return err
 		})
 		isWrong := err == nil && gotContent(got) != want
@@ -293,19 +301,19 @@ func (x *trial) look() error {
 		}
 		break // one entry is enough; it differs between runs
 	}
-	return x.class(state)
+	return x.countOutcome(state)
 }
 
-// class counts the outcome by the state that list returns.
-func (x *trial) class(state int) error {
+// countOutcome counts the outcome by the state that list returns.
+func (x *trial) countOutcome(state int) error {
 	switch {
-	case x.back:
+	case x.isOlderState:
 		x.WentBack++
-	case !x.sound:
+	case !x.isSound:
 		x.Damaged++
-	case x.seen == nil:
+	case x.listedEntries == nil:
 		return errors.New("check finds nothing, and list fails")
-	case x.kind == "changed" && !x.isLastOfSeal():
+	case x.kind == "changed" && !x.isLastSealByte():
 		return errors.New("check finds nothing, and a byte is another")
 	case state == len(x.states)-1:
 		x.Harmless++
@@ -317,12 +325,12 @@ func (x *trial) class(state int) error {
 	return nil
 }
 
-// isLastOfSeal reports whether the damage zeroed the last byte of a commit mark. A crash can
+// isLastSealByte reports whether the damage zeroed the last byte of a commit mark. A crash can
 // have the same effect.
-func (x *trial) isLastOfSeal() bool {
+func (x *trial) isLastSealByte() bool {
 	for _, r := range x.records {
-		if x.at == r.to-1 && r.to-r.from == overhead {
-			return x.damaged[x.at] == 0
+		if x.damageOffset == r.end-1 && r.end-r.start == recordOverhead {
+			return x.damaged[x.damageOffset] == 0
 		}
 	}
 	return false
@@ -332,7 +340,7 @@ func (x *trial) isLastOfSeal() bool {
 func (x *trial) recoverBeside() error {
 	for _, in := range []maintenance.RecoverIn{{}, {Out: filepath.Join(x.dir, "saved")}} {
 		x.Combinations++
-		out, err := x.recover(in)
+		out, err := x.callRecover(in)
 		if err := x.judgeRecovered(out, err); err != nil {
 			return fmt.Errorf("recover %+v: %w", in, err)
 		}
@@ -343,8 +351,8 @@ func (x *trial) recoverBeside() error {
 	return nil
 }
 
-func (x *trial) recover(in maintenance.RecoverIn) (out maintenance.RecoverOut, err error) {
-	err = x.with(func(w *verb.Workspace) error {
+func (x *trial) callRecover(in maintenance.RecoverIn) (out maintenance.RecoverOut, err error) {
+	err = x.withWorkspace(func(w *verb.Workspace) error {
 		out, err = maintenance.Recover(x.ctx, w, in)
 		return err
 	})
@@ -354,27 +362,27 @@ func (x *trial) recover(in maintenance.RecoverIn) (out maintenance.RecoverOut, e
 // judgeRecovered checks the result of recover.
 func (x *trial) judgeRecovered(out maintenance.RecoverOut, err error) error {
 	switch {
-	case errors.Is(err, oxbow.ErrRolledBack) && x.back:
+	case errors.Is(err, oxbow.ErrRolledBack) && x.isOlderState:
 		return nil
 	case err != nil:
 		return err
-	case out.Sound:
-		if !x.sound {
+	case out.IsSound:
+		if !x.isSound {
 			return errors.New("it finds nothing to recover, and check finds damage")
 		}
 		return nil
-	case x.sound:
+	case x.isSound:
 		return errors.New("it saves what check calls sound")
 	}
-	saved, err := x.list(filepath.Base(out.Out))
+	saved, err := x.callList(filepath.Base(out.OutputFile))
 	if err != nil {
 		return fmt.Errorf("list of what was saved: %w", err)
 	}
-	return x.compare(saved, x.whole)
+	return x.compareEntries(saved, x.undamagedEntries)
 }
 
-// compare returns an error if the saved entries are not the wanted ones.
-func (x *trial) compare(have, want entries) error {
+// compareEntries returns an error if the saved entries are not the wanted ones.
+func (x *trial) compareEntries(have, want entries) error {
 	for name, text := range want {
 		if have[name] != text {
 			x.Lost++
@@ -390,139 +398,139 @@ func (x *trial) compare(have, want entries) error {
 // rememberAndFollow writes to the damaged file, and then follows the advice that check
 // prints.
 func (x *trial) rememberAndFollow() error {
-	if err := x.lay(); err != nil {
+	if err := x.writeFiles(); err != nil {
 		return err
 	}
 	x.Combinations++
-	was := x.sound
-	err := x.remember("written over the damage")
+	was := x.isSound
+	err := x.callRemember("written over the damage")
 	after, rerr := os.ReadFile(filepath.Join(x.dir, storeFile))
 	if rerr != nil {
 		return rerr
 	}
 	if err != nil {
-		if x.sound {
+		if x.isSound {
 			return fmt.Errorf("remember fails on what check calls sound: %w", err)
 		}
 		if !bytes.Equal(bytes.TrimRight(after, "\x00"), bytes.TrimRight(x.damaged, "\x00")) {
 			return fmt.Errorf("remember failed and changed the file: %w", err)
 		}
-		return x.followTo(x.whole)
+		return x.followAdviceTo(x.undamagedEntries)
 	}
-	if !was && !x.back {
+	if !was && !x.isOlderState {
 		for _, rec := range x.records {
-			if rec.isIn(x.damaged, x.file) && !rec.isIn(after, x.file) {
-				return fmt.Errorf("remember wrote over the whole record at %d", rec.from)
+			if rec.isUndamagedIn(x.damaged, x.file) && !rec.isUndamagedIn(after, x.file) {
+				return fmt.Errorf("remember wrote over the whole record at %d", rec.start)
 			}
 		}
 	}
-	want := entries{newEntry: "written over the damage"}
-	for name, text := range x.whole {
+	want := entries{newEntryName: "written over the damage"}
+	for name, text := range x.undamagedEntries {
 		want[name] = text
 	}
-	return x.followTo(want)
+	return x.followAdviceTo(want)
 }
 
-func (x *trial) remember(text string) error {
-	return x.with(func(w *verb.Workspace) error {
-		_, err := verb.Remember(x.ctx, w, verb.RememberIn{Name: newEntry, Content: text})
+func (x *trial) callRemember(text string) error {
+	return x.withWorkspace(func(w *verb.Workspace) error {
+		_, err := verb.Remember(x.ctx, w, verb.RememberIn{Name: newEntryName, Content: text})
 		return err
 	})
 }
 
-// follow follows the advice that check prints.
-func (x *trial) follow() error {
-	if err := x.lay(); err != nil {
+// followAdvice follows the advice that check prints.
+func (x *trial) followAdvice() error {
+	if err := x.writeFiles(); err != nil {
 		return err
 	}
-	return x.followTo(x.whole)
+	return x.followAdviceTo(x.undamagedEntries)
 }
 
-// mostCommands is the maximum number of commands to get a sound memory.
-const mostCommands = 3
+// maxCommands is the maximum number of commands to get a sound memory.
+const maxCommands = 3
 
-// followTo follows the advice of check until the memory is sound and has the wanted entries.
-func (x *trial) followTo(want entries) error {
+// followAdviceTo follows the advice of check until the memory is sound and has the wanted entries.
+func (x *trial) followAdviceTo(want entries) error {
 	for commands := 0; ; {
-		out, err := x.check()
+		out, err := x.callCheck()
 		if err != nil {
 			return fmt.Errorf("check after %d commands: %w", commands, err)
 		}
 		if out.OK {
 			break
 		}
-		if commands >= mostCommands {
+		if commands >= maxCommands {
 			return fmt.Errorf("after %d commands, check says %+v", commands, out.Problems)
 		}
-		n, err := x.obey(out.Problems[0].Mend)
+		n, err := x.runRemedy(out.Problems[0].Mend)
 		commands += n
 		if err != nil {
 			return fmt.Errorf("check says %+v: %w", out.Problems, err)
 		}
 		if want != nil && strings.Contains(out.Problems[0].Mend, "nothing to do") {
-			if _, ok := want[newEntry]; !ok {
-				want = copyWith(want, newEntry, "a text of later")
+			if _, ok := want[newEntryName]; !ok {
+				want = withEntry(want, newEntryName, "a text of later")
 			}
 		}
 	}
-	have, err := x.list(storeFile)
+	have, err := x.callList(storeFile)
 	if err != nil {
 		return fmt.Errorf("list of what was mended: %w", err)
 	}
-	return x.compare(have, want)
+	return x.compareEntries(have, want)
 }
 
-// obey executes a remedy and returns the number of commands.
-func (x *trial) obey(remedy string) (commands int, err error) {
+// runRemedy executes a remedy and returns the number of commands.
+func (x *trial) runRemedy(remedy string) (commands int, err error) {
 	_, file, remove := strings.Cut(remedy, "rm ")
 	switch {
 	case strings.Contains(remedy, "oxbow recover --accept"):
-		return 1, x.with(func(w *verb.Workspace) error {
-			_, err := maintenance.Accept(x.ctx, w, maintenance.AcceptIn{})
+		return 1, x.withWorkspace(func(w *verb.Workspace) error {
+			_, err := maintenance.AcceptRollback(x.ctx, w, maintenance.AcceptIn{})
 			return err
 		})
 	case strings.Contains(remedy, "oxbow recover --replace"):
-		_, err := x.recover(maintenance.RecoverIn{Replace: true})
+		_, err := x.callRecover(maintenance.RecoverIn{Replace: true})
 		return 1, err
 	case strings.Contains(remedy, "oxbow recover"):
-		if _, err := x.recover(maintenance.RecoverIn{}); err != nil {
+		if _, err := x.callRecover(maintenance.RecoverIn{}); err != nil {
 			return 1, err
 		}
-		_, err := x.recover(maintenance.RecoverIn{Replace: true}) // the command that recover suggests
+		_, err := x.callRecover(maintenance.RecoverIn{Replace: true}) // the command that recover suggests
 		return 2, err
 	case strings.Contains(remedy, "nothing to do"):
-		return 0, x.remember("a text of later")
+		return 0, x.callRemember("a text of later")
 	case remove:
 		return 1, os.Remove(strings.Trim(file, "'"))
 	}
 	return 0, fmt.Errorf("the remedy %q is no command", remedy)
 }
 
-// replace calls recover --replace and uses the resulting memory.
-func (x *trial) replace() error {
-	if err := x.lay(); err != nil {
+// recoverInPlace calls recover --replace and uses the resulting memory.
+func (x *trial) recoverInPlace() error {
+	if err := x.writeFiles(); err != nil {
 		return err
 	}
 	x.Combinations++
-	out, err := x.recover(maintenance.RecoverIn{Replace: true})
+	out, err := x.callRecover(maintenance.RecoverIn{Replace: true})
 	if err := x.judgeRecovered(out, err); err != nil {
 		return fmt.Errorf("recover --replace: %w", err)
 	}
-	if err != nil || out.Sound {
+	if err != nil || out.IsSound {
 		return nil
 	}
-	if err := x.remember("after the recovery"); err != nil {
+	if err := x.callRemember("after the recovery"); err != nil {
 		return fmt.Errorf("remember after recover --replace: %w", err)
 	}
-	rep, err := x.check()
+	rep, err := x.callCheck()
 	if err != nil || !rep.OK {
 		return fmt.Errorf("check after recover --replace: %+v: %w", rep.Problems, err)
 	}
-	have, err := x.list(storeFile)
+	have, err := x.callList(storeFile)
 	if err != nil {
 		return err
 	}
-	return x.compare(have, copyWith(x.whole, newEntry, "after the recovery"))
+	return x.compareEntries(have, withEntry(x.undamagedEntries, newEntryName, "after the recovery"))
 }
 
 // isHopeless reports whether the file cannot be recognized as a memory any more: the header
@@ -530,12 +538,12 @@ func (x *trial) replace() error {
 func (x *trial) isHopeless() bool {
 	n := 0
 	for _, r := range x.records {
-		if r.isIn(x.damaged, x.file) {
+		if r.isUndamagedIn(x.damaged, x.file) {
 			n++
 		}
 	}
 	header := len(x.damaged) >= headerSize && bytes.Equal(x.damaged[:headerSize], x.file[:headerSize])
-	return !header && (n == 0 || (n < 2 && x.derived&withLock == 0))
+	return !header && (n == 0 || (n < 2 && x.derivedSet&withLock == 0))
 }
 
 // isTraceless reports whether only the end of the file is missing, and nothing shows that there was more.
@@ -543,9 +551,9 @@ func (x *trial) isTraceless() bool {
 	end := len(bytes.TrimRight(x.damaged, "\x00"))
 	last := headerSize
 	for _, r := range x.records {
-		if r.to <= len(x.damaged) && r.isIn(x.damaged, x.file) {
-			last = r.to
+		if r.end <= len(x.damaged) && r.isUndamagedIn(x.damaged, x.file) {
+			last = r.end
 		}
 	}
-	return end <= last && slices.Equal(x.damaged[:end], x.file[:end]) && x.derived&withLock == 0
+	return end <= last && slices.Equal(x.damaged[:end], x.file[:end]) && x.derivedSet&withLock == 0
 }

@@ -58,7 +58,7 @@ func TestRecovery(t *testing.T) {
 					if stop {
 						break
 					}
-					if err := s.Try(t.Context(), dir, tried[i], *seed, &own); err != nil {
+					if err := s.TryDamage(t.Context(), dir, tried[i], *seed, &own); err != nil {
 						mu.Lock()
 						failed++
 						mu.Unlock()

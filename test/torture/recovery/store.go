@@ -25,16 +25,16 @@ import (
 )
 
 const (
-	storeFile  = "memory.oxbow"
-	headerSize = 96
-	overhead   = 72 // bytes of a record in addition to its body
-	newEntry   = "new"
+	storeFile      = "memory.oxbow"
+	headerSize     = 96
+	recordOverhead = 72 // bytes of a record in addition to its body
+	newEntryName   = "new"
 )
 
 // entries maps names to contents.
 type entries map[string]string
 
-func copyWith(es entries, name, text string) entries {
+func withEntry(es entries, name, text string) entries {
 	es = maps.Clone(es)
 	es[name] = text
 	return es
@@ -45,17 +45,17 @@ var Kinds = []string{"plain", "compacted", "compacted and written since", "redac
 
 // Store is a sound store, entirely in memory.
 type Store struct {
-	file    []byte
-	beside  map[string][]byte // files next to it
-	records []record
-	states  []entries // all states of the store, starting with the first state in the log
+	file        []byte
+	filesBeside map[string][]byte // files next to it
+	records     []record
+	states      []entries // all states of the store, starting with the first state in the log
 }
 
 // UsedBytes returns how many bytes of the file are in use.
-func (s *Store) UsedBytes() int { return s.records[len(s.records)-1].to }
+func (s *Store) UsedBytes() int { return s.records[len(s.records)-1].end }
 
-// now returns the entries of the sound store.
-func (s *Store) now() entries { return s.states[len(s.states)-1] }
+// currentEntries returns the entries of the sound store.
+func (s *Store) currentEntries() entries { return s.states[len(s.states)-1] }
 
 // findState returns the index of the last state with these entries, or -1.
 func (s *Store) findState(es entries) int {
@@ -69,21 +69,21 @@ func (s *Store) findState(es entries) int {
 
 // record is a record of the file.
 type record struct {
-	from, to int
-	ops      []op
-	base     bool
+	start, end int
+	ops        []op
+	base       bool
 }
 
 // op is the effect of a record on an entry.
 type op struct {
 	id            uint64
 	name, content string
-	removed       bool
+	isRemoved     bool
 }
 
-// isIn reports whether the record is undamaged in a damaged file.
-func (r record) isIn(damaged, sound []byte) bool {
-	return r.to <= len(damaged) && bytes.Equal(damaged[r.from:r.to], sound[r.from:r.to])
+// isUndamagedIn reports whether the record is undamaged in a damaged file.
+func (r record) isUndamagedIn(damaged, sound []byte) bool {
+	return r.end <= len(damaged) && bytes.Equal(damaged[r.start:r.end], sound[r.start:r.end])
 }
 
 // Build builds a store of a kind in an empty directory, with about count entries.
@@ -118,14 +118,21 @@ func Build(ctx context.Context, dir, kind string, count int) (*Store, error) {
 	case "redacted":
 		steps = append(steps, func() error { return redact(1) })
 	case "redacted and compacted":
-		steps = append(steps, compact, func() error { return write(count, count+5) }, func() error { return redact(2) })
+		steps = append(
+			steps,
+			compact,
+			func() error { return write(count, count+5) },
+			func() error { return redact(2) },
+		)
 	default:
 		return nil, fmt.Errorf("there is no kind %q", kind)
 	}
 	for _, step := range steps { // each step runs like a process of its own, which leaves a commit mark
 		var err error
 		d, err = logstore.Open(path, logstore.Options{Clock: time.Now, Rand: rand.Reader, LockWait: time.Second,
-			Room: cache.NewBudget(1 << 20), KeepFiles: true, SnapshotLeast: 1, FreeStep: 4096, FreeReserve: 1024})
+			CacheBudget: cache.NewBudget(
+				1 << 20,
+			), WriteDerivedFiles: true, MinSnapshotOps: 1, FreeStep: 4096, FreeReserve: 1024})
 		if err != nil {
 			return nil, err
 		}
@@ -145,7 +152,7 @@ func Build(ctx context.Context, dir, kind string, count int) (*Store, error) {
 
 // readStore reads the store that was built in a directory.
 func readStore(dir string) (*Store, error) {
-	s := &Store{beside: map[string][]byte{}}
+	s := &Store{filesBeside: map[string][]byte{}}
 	var err error
 	s.file, err = os.ReadFile(filepath.Join(dir, storeFile))
 	if err != nil {
@@ -156,19 +163,19 @@ func readStore(dir string) (*Store, error) {
 		if err != nil && end != ".idx" { // a small store may have no index file
 			return nil, err
 		}
-		s.beside[storeFile+end] = b
+		s.filesBeside[storeFile+end] = b
 	}
 	if err := s.readRecords(); err != nil {
 		return nil, err
 	}
-	all := replay{}
+	all := entriesByID{}
 	begun := false
 	for _, r := range s.records {
 		if !r.base && !begun {
 			begun = true
 			s.states = append(s.states, all.sortedEntries())
 		}
-		all.add(r)
+		all.applyRecord(r)
 		if !r.base {
 			s.states = append(s.states, all.sortedEntries())
 		}
@@ -179,25 +186,25 @@ func readStore(dir string) (*Store, error) {
 // readRecords reads the records of the file, according to docs/format.md.
 func (s *Store) readRecords() error {
 	le := binary.LittleEndian
-	for at := headerSize; at+overhead <= len(s.file) && string(s.file[at:at+4]) == "\noxr"; {
+	for at := headerSize; at+recordOverhead <= len(s.file) && string(s.file[at:at+4]) == "\noxr"; {
 		size := int(le.Uint32(s.file[at+4:]))
-		r := record{from: at, to: at + overhead + size, base: s.file[at+32] == 128}
+		r := record{start: at, end: at + recordOverhead + size, base: s.file[at+32] == 128}
 		body := s.file[at+40 : at+40+size]
-		err := wire.Each(string(body), func(f wire.Field) error {
-			if f.Num != 2 {
+		err := wire.EachField(string(body), func(f wire.Field) error {
+			if f.Number != 2 {
 				return nil
 			}
 			var o op
-			err := wire.Each(f.Str, func(f wire.Field) error {
-				switch f.Num {
+			err := wire.EachField(f.Text, func(f wire.Field) error {
+				switch f.Number {
 				case 1:
-					o.removed = f.Val == 5
+					o.isRemoved = f.Uint == 5
 				case 2:
-					o.id = f.Val
+					o.id = f.Uint
 				case 3:
-					o.name = f.Str
+					o.name = f.Text
 				case 5:
-					o.content = f.Str
+					o.content = f.Text
 				}
 				return nil
 			})
@@ -207,7 +214,7 @@ func (s *Store) readRecords() error {
 		if err != nil {
 			return err
 		}
-		s.records, at = append(s.records, r), r.to
+		s.records, at = append(s.records, r), r.end
 	}
 	if len(s.records) < 3 {
 		return fmt.Errorf("the store has %d records", len(s.records))
@@ -217,21 +224,21 @@ func (s *Store) readRecords() error {
 
 // wholeEntries returns the entries of the records that are undamaged in a damaged file.
 func (s *Store) wholeEntries(damaged []byte) entries {
-	all := replay{}
+	all := entriesByID{}
 	for _, r := range s.records {
-		if r.isIn(damaged, s.file) {
-			all.add(r)
+		if r.isUndamagedIn(damaged, s.file) {
+			all.applyRecord(r)
 		}
 	}
 	return all.sortedEntries()
 }
 
-// replay contains the entries that records add up to, by ID.
-type replay map[uint64]op
+// entriesByID contains the entries that records add up to, by ID.
+type entriesByID map[uint64]op
 
-func (p replay) add(r record) {
+func (p entriesByID) applyRecord(r record) {
 	for _, o := range r.ops {
-		if o.removed {
+		if o.isRemoved {
 			delete(p, o.id)
 		} else {
 			p[o.id] = o
@@ -239,7 +246,7 @@ func (p replay) add(r record) {
 	}
 }
 
-func (p replay) sortedEntries() entries {
+func (p entriesByID) sortedEntries() entries {
 	es := entries{}
 	for _, o := range p {
 		es[o.name] = o.content
@@ -247,8 +254,10 @@ func (p replay) sortedEntries() entries {
 	return es
 }
 
-// with calls fn with the trial's store, opened as a command does.
-func (x *trial) with(fn func(w *verb.Workspace) error) error { return x.withFile(storeFile, fn) }
+// withWorkspace calls fn with the trial's store, opened as a command does.
+func (x *trial) withWorkspace(fn func(w *verb.Workspace) error) error {
+	return x.withFile(storeFile, fn)
+}
 
 // withFile is like with, for a different file name.
 func (x *trial) withFile(file string, fn func(w *verb.Workspace) error) (err error) {
@@ -270,7 +279,7 @@ func (x *trial) withFile(file string, fn func(w *verb.Workspace) error) (err err
 			return m, err
 		},
 		Place: func() (verb.Place, error) {
-			return verb.Place{Home: x.dir, Rule: "a campaign", Store: path}, nil
+			return verb.Place{Home: x.dir, HomeRule: "a campaign", StorePath: path}, nil
 		},
 		Host: &verb.Host{Getenv: func(string) string { return "" }, GOOS: "linux", Rand: rand.Reader,
 			FileSystem: func(string) (sysinfo.FileSystem, error) { return sysinfo.FileSystem{Name: "tmpfs"}, nil }},

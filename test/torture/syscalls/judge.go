@@ -17,29 +17,33 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// judge opens the store in the home after a session and checks it. said is the output of the
+// checkStore opens the store in the home after a session and checks it. said is the output of the
 // child.
-func judge(ctx context.Context, home, said string, p Point, rep *Report) error {
+func checkStore(ctx context.Context, home, output string, p Point, rep *Report) error {
 	var done []bool
 	var open []int // steps that may or may not have been done
-	whole := said[:strings.LastIndexByte(said, '\n')+1]
+	whole := output[:strings.LastIndexByte(output, '\n')+1]
 	for line := range strings.Lines(whole) {
 		word, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		switch {
-		case word == saidRefused:
+		case word == outcomeRefused:
 			rep.Refused++
-		case word == saidUnknown:
+		case word == outcomeUnknown:
 			rep.Unknown++
 			open = append(open, len(done))
-		case word != saidDone:
+		case word != outcomeDone:
 			return fmt.Errorf("the child said %q", line)
 		}
-		if p.Errno == "" && word != saidDone {
-			return fmt.Errorf("step %q failed before the process was killed: %s", session()[len(done)].what, text)
+		if p.Errno == "" && word != outcomeDone {
+			return fmt.Errorf(
+				"step %q failed before the process was killed: %s",
+				sessionSteps()[len(done)].description,
+				text,
+			)
 		}
-		done = append(done, word == saidDone)
+		done = append(done, word == outcomeDone)
 	}
-	if n := len(done); n < len(session()) {
+	if n := len(done); n < len(sessionSteps()) {
 		if p.Errno != "" && n > 1 {
 			return fmt.Errorf("the process ended after %d steps, though only a call failed", n)
 		}
@@ -51,12 +55,12 @@ func judge(ctx context.Context, home, said string, p Point, rep *Report) error {
 	if err != nil {
 		return fmt.Errorf("opening the store: %w", err)
 	}
-	return errors.Join(examine(ctx, m, done, open), m.Close())
+	return errors.Join(checkEntries(ctx, m, done, open), m.Close())
 }
 
-// examine compares the entries with the allowed ones, changes the store once more, and
+// checkEntries compares the entries with the allowed ones, changes the store once more, and
 // checks it.
-func examine(ctx context.Context, m *oxbow.Memory, done []bool, open []int) error {
+func checkEntries(ctx context.Context, m *oxbow.Memory, done []bool, open []int) error {
 	have, err := readContents(ctx, m)
 	if err != nil {
 		return err
@@ -67,7 +71,7 @@ func examine(ctx context.Context, m *oxbow.Memory, done []bool, open []int) erro
 		for i, n := range open {
 			try[n] = set&(1<<i) != 0
 		}
-		fits = fits || maps.Equal(have, after(try))
+		fits = fits || maps.Equal(have, entriesAfter(try))
 	}
 	if !fits {
 		return fmt.Errorf("the store has %s; steps done %v, not known %v", formatSizes(have), done, open)

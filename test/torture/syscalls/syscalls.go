@@ -37,7 +37,7 @@ type Report struct {
 	Missed     int // points that the process did not reach
 	Refused    int // steps refused after a call failed
 	Unknown    int // steps with an unknown outcome
-	Took       time.Duration
+	Duration   time.Duration
 	Violations []string // each with its point
 }
 
@@ -46,7 +46,7 @@ func (r Report) String() string {
 	s := fmt.Sprintf(
 		"%v: %d of %d points tried: killed %d times, %d calls failed, %d points missed; %d steps refused, %d of "+
 			"unknown outcome; %d violations",
-		r.Took.Round(100*time.Millisecond), r.Tried, r.Points, r.Killed, r.Failed, r.Missed, r.Refused, r.Unknown,
+		r.Duration.Round(100*time.Millisecond), r.Tried, r.Points, r.Killed, r.Failed, r.Missed, r.Refused, r.Unknown,
 		len(r.Violations),
 	)
 	for _, v := range r.Violations {
@@ -58,9 +58,9 @@ func (r Report) String() string {
 // System calls at which the process is killed, and system calls that are made to fail.
 // strace ignores those that the machine does not have.
 var (
-	killed = []string{"openat", "pwrite64", "write", "fsync", "fdatasync", "sync_file_range", "ftruncate",
+	killedCalls = []string{"openat", "pwrite64", "write", "fsync", "fdatasync", "sync_file_range", "ftruncate",
 		"renameat", "renameat2", "unlinkat", "flock", "mkdirat", "close"}
-	failed = []string{"pwrite64", "fsync", "fdatasync", "sync_file_range", "ftruncate", "renameat", "renameat2",
+	failedCalls = []string{"pwrite64", "fsync", "fdatasync", "sync_file_range", "ftruncate", "renameat", "renameat2",
 		"unlinkat", "mkdirat"}
 	errnos = []string{"EIO", "ENOSPC"}
 )
@@ -89,7 +89,7 @@ func (p Point) String() string {
 // error means that the campaign could not run.
 func Run(ctx context.Context, o Options, w io.Writer) (rep Report, err error) {
 	start := time.Now()
-	defer func() { rep.Took = time.Since(start) }()
+	defer func() { rep.Duration = time.Since(start) }()
 	points, err := o.findPoints(ctx)
 	if err != nil {
 		return rep, err
@@ -104,20 +104,20 @@ func Run(ctx context.Context, o Options, w io.Writer) (rep Report, err error) {
 		if isEnough || isTimeUp {
 			break
 		}
-		if err := o.try(ctx, p, &rep); err != nil {
+		if err := o.tryPoint(ctx, p, &rep); err != nil {
 			return rep, fmt.Errorf("trying %v: %w", p, err)
 		}
 		rep.Tried++
 		if time.Since(told) > 10*time.Second {
 			told = time.Now()
-			rep.Took = told.Sub(start)
+			rep.Duration = told.Sub(start)
 			fmt.Fprintln(w, rep)
 		}
 	}
 	return rep, nil
 }
 
-var traced = regexp.MustCompile(`(?m)^(\d+) +([a-z0-9_]+)\(`)
+var tracePattern = regexp.MustCompile(`(?m)^(\d+) +([a-z0-9_]+)\(`)
 
 // findPoints runs the session once without a disturbance, and returns a point for each system
 // call of its thread.
@@ -127,33 +127,38 @@ func (o Options) findPoints(ctx context.Context) ([]Point, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(home)
-	said, trace, err := o.strace(ctx, home, killed, "")
+	said, trace, err := o.runStrace(ctx, home, killedCalls, "")
 	if err != nil {
 		return nil, fmt.Errorf("running the session: %w", err)
 	}
-	if lines := strings.Count(said, saidDone+" \n"); lines != len(session()) {
-		return nil, fmt.Errorf("running the session: %d of its %d steps were done: %s", lines, len(session()), said)
+	if lines := strings.Count(said, outcomeDone+" \n"); lines != len(sessionSteps()) {
+		return nil, fmt.Errorf(
+			"running the session: %d of its %d steps were done: %s",
+			lines,
+			len(sessionSteps()),
+			said,
+		)
 	}
 	threads := map[string]map[string]int{}
 	var counts map[string]int // calls of the session's thread, which made the most
-	for _, m := range traced.FindAllStringSubmatch(trace, -1) {
+	for _, m := range tracePattern.FindAllStringSubmatch(trace, -1) {
 		if threads[m[1]] == nil {
 			threads[m[1]] = map[string]int{}
 		}
 		threads[m[1]][m[2]]++
 	}
 	for _, c := range threads {
-		if counts == nil || sum(c) > sum(counts) {
+		if counts == nil || sumCounts(c) > sumCounts(counts) {
 			counts = c
 		}
 	}
 	var points []Point
-	for _, call := range killed {
+	for _, call := range killedCalls {
 		for n := range counts[call] {
 			points = append(points, Point{Call: call, N: n + 1})
 		}
 	}
-	for _, call := range failed {
+	for _, call := range failedCalls {
 		for n := range counts[call] {
 			for _, e := range errnos {
 				points = append(
@@ -167,7 +172,7 @@ func (o Options) findPoints(ctx context.Context) ([]Point, error) {
 	return points, nil
 }
 
-func sum(counts map[string]int) int {
+func sumCounts(counts map[string]int) int {
 	n := 0
 	for _, c := range counts {
 		n += c
@@ -175,9 +180,9 @@ func sum(counts map[string]int) int {
 	return n
 }
 
-// strace runs the session under strace and returns the child's output and strace's output.
+// runStrace runs the session under strace and returns the child's output and strace's output.
 // It ignores the exit status of a child that was killed or failed.
-func (o Options) strace(
+func (o Options) runStrace(
 	ctx context.Context,
 	home string,
 	calls []string,
@@ -209,14 +214,14 @@ func (o Options) strace(
 	return string(out), string(b), nil
 }
 
-// try runs the session with a disturbance at a point.
-func (o Options) try(ctx context.Context, p Point, rep *Report) error {
+// tryPoint runs the session with a disturbance at a point.
+func (o Options) tryPoint(ctx context.Context, p Point, rep *Report) error {
 	home, err := os.MkdirTemp(o.Dir, "try")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(home)
-	said, trace, err := o.strace(ctx, home, []string{p.Call}, p.String())
+	said, trace, err := o.runStrace(ctx, home, []string{p.Call}, p.String())
 	if err != nil {
 		return err
 	}
@@ -228,7 +233,7 @@ func (o Options) try(ctx context.Context, p Point, rep *Report) error {
 	default:
 		rep.Missed++
 	}
-	if err := judge(ctx, filepath.Join(home, "home"), said, p, rep); err != nil {
+	if err := checkStore(ctx, filepath.Join(home, "home"), said, p, rep); err != nil {
 		rep.Violations = append(rep.Violations, fmt.Sprintf("%v: %v", p, err))
 	}
 	return nil

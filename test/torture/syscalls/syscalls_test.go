@@ -82,8 +82,8 @@ func TestJudge(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.SplitAfter(strings.TrimSuffix(said.String(), "\n"), "\n")
-	if len(lines) != len(session()) {
-		t.Fatalf("the child said %q, want %d lines", lines, len(session()))
+	if len(lines) != len(sessionSteps()) {
+		t.Fatalf("the child said %q, want %d lines", lines, len(sessionSteps()))
 	}
 	// copied judges a copy of the store, since judging changes it.
 	copied := func(home, said string, p Point) error {
@@ -95,7 +95,7 @@ func TestJudge(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, storeFile), b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		return judge(t.Context(), dir, said, p, &Report{})
+		return checkStore(t.Context(), dir, said, p, &Report{})
 	}
 	kill, fail := Point{Call: "write", N: 1}, Point{Call: "write", N: 1, Errno: "EIO"}
 	all := strings.Join(lines, "") // without the last end of line

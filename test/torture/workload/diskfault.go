@@ -31,7 +31,7 @@ const (
 var DiskFaultNames = []string{"", "no-append-sync", "no-cut-sync", "no-new-sync", "no-lost-sync", "no-name-sync",
 	"no-lost-name", "early-sync", "no-lock", "plain-rename", "no-truncate"}
 
-func (b DiskFault) dropsFile(name string, cut bool) bool {
+func (b DiskFault) ignoresFileSync(name string, cut bool) bool {
 	switch b {
 	case NoAppendSync:
 		return name == StoreFile && !cut
@@ -45,15 +45,15 @@ func (b DiskFault) dropsFile(name string, cut bool) bool {
 	return false
 }
 
-func (b DiskFault) dropsDir(name string) bool {
+func (b DiskFault) ignoresDirSync(name string) bool {
 	return (b == NoNameSync && name == ".") || (b == NoLostName && name != ".")
 }
 
-// settle does the syncs that were postponed.
-func (f *FS) settle() error {
+// runPostponedSyncs does the syncs that were postponed.
+func (f *FS) runPostponedSyncs() error {
 	f.mu.Lock()
-	late := f.late
-	f.late = nil
+	late := f.postponedSyncs
+	f.postponedSyncs = nil
 	f.mu.Unlock()
 	for _, file := range late {
 		// Ignore the error: the file may have been closed meanwhile.
@@ -62,7 +62,7 @@ func (f *FS) settle() error {
 	return nil
 }
 
-func (f *FS) plainRename(oldname, newname string) error {
+func (f *FS) removeAndRename(oldname, newname string) error {
 	if _, err := f.FS.Stat(newname); err == nil {
 		if err := f.FS.Remove(newname); err != nil {
 			return err

@@ -22,10 +22,10 @@ const StoreFile = "m.oxbow"
 // between runs of a campaign.
 func IsLock(name string) bool { return strings.HasSuffix(name, ".lock") }
 
-// IsOwn reports whether the content of the named file depends on the script. This is true of
+// DependsOnScript reports whether the content of the named file depends on the script. This is true of
 // all files except lock files, because they begin with a random identity. Disks without such
 // a file occur in many scripts.
-func IsOwn(name string) bool { return !IsLock(name) }
+func DependsOnScript(name string) bool { return !IsLock(name) }
 
 // IsSnapshot reports whether name is the name of the store's snapshot.
 func IsSnapshot(name string) bool { return name == StoreFile+".snap" }
@@ -33,16 +33,16 @@ func IsSnapshot(name string) bool { return name == StoreFile+".snap" }
 // SnapshotSeed reports whether the script of a seed writes snapshots. Three of four do.
 func SnapshotSeed(seed uint64) bool { return seed%16/4 != 3 }
 
-// IsLost reports whether name is the name of a torn tail that the store has put aside.
-func IsLost(name string) bool { return strings.HasPrefix(name, StoreFile+".lost/") }
+// IsTornTail reports whether name is the name of a torn tail that the store has put aside.
+func IsTornTail(name string) bool { return strings.HasPrefix(name, StoreFile+".lost/") }
 
 // Setup describes how the tested store differs from a store in real use. The zero Setup is a
 // healthy store.
 type Setup struct {
-	DiskFault DiskFault // fault of the file system below
-	Small     bool      // free space grows in small steps: see FS.FreeSpace
-	NoNote    bool      // writes to the lock file are discarded
-	Snapshots bool      // each close after a change writes the store's snapshot
+	DiskFault  DiskFault // fault of the file system below
+	SmallSteps bool      // free space grows in small steps: see FS.FreeSpace
+	NoNote     bool      // writes to the lock file are discarded
+	Snapshots  bool      // each close after a change writes the store's snapshot
 }
 
 // FS is a file system with a hook before every call that changes something or uses a lock. FS is
@@ -55,13 +55,13 @@ type FS struct {
 	Before func()
 
 	// Hide, if not nil, reports whether a file cannot be opened.
-	Hide func(name string) bool
+	IsHidden func(name string) bool
 
-	mu    sync.Mutex // guards the following fields
-	files int        // open files
-	locks int        // open locks
-	late  []vfs.File // files with a postponed sync: see EarlySync
-	full  bool       // see SetFull
+	mu             sync.Mutex // guards the following fields
+	openFiles      int        // open files
+	openLocks      int        // open locks
+	postponedSyncs []vfs.File // files with a postponed sync: see EarlySync
+	isFull         bool       // see SetFull
 }
 
 // NewFS returns a file system on top of fsys, with the faults of the setup.
@@ -71,7 +71,7 @@ func NewFS(fsys vfs.FS, s Setup) *FS { return &FS{FS: fsys, setup: s} }
 // defaults, most bytes of a small store are free space, and the time for an image grows with
 // its size. So most campaigns use small steps, which run the same code.
 func (f *FS) FreeSpace() (step, reserve int64) {
-	if f.setup.Small {
+	if f.setup.SmallSteps {
 		return 1 << 10, 512
 	}
 	return 0, 0
@@ -89,7 +89,7 @@ func (f *FS) NextTemp() uint64 {
 func (f *FS) CountOpen() (files, locks int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.files, f.locks
+	return f.openFiles, f.openLocks
 }
 
 // SetFull makes the disk full or not. On a full disk, existing bytes can be overwritten, but
@@ -97,20 +97,20 @@ func (f *FS) CountOpen() (files, locks int) {
 func (f *FS) SetFull(full bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.full = full
+	f.isFull = full
 }
 
-// noRoom returns the error of a full disk if the call needs room.
-func (f *FS) noRoom(op, name string, need bool) error {
+// fullDiskError returns the error of a full disk if the call needs room.
+func (f *FS) fullDiskError(op, name string, need bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.full && need {
+	if f.isFull && need {
 		return &fs.PathError{Op: op, Path: name, Err: syscall.ENOSPC}
 	}
 	return nil
 }
 
-func (f *FS) before() {
+func (f *FS) callBefore() {
 	if f.Before != nil {
 		f.Before()
 	}
@@ -118,13 +118,13 @@ func (f *FS) before() {
 
 // OpenFile implements [vfs.FS].
 func (f *FS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
-	if f.Hide != nil && f.Hide(name) {
+	if f.IsHidden != nil && f.IsHidden(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
 	}
 	if flag&(os.O_CREATE|os.O_TRUNC) != 0 {
-		f.before()
+		f.callBefore()
 		_, missing := f.FS.Stat(name)
-		if err := f.noRoom("open", name, missing != nil); err != nil {
+		if err := f.fullDiskError("open", name, missing != nil); err != nil {
 			return nil, err
 		}
 	}
@@ -133,31 +133,31 @@ func (f *FS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error)
 		return nil, err
 	}
 	f.mu.Lock()
-	f.files++
+	f.openFiles++
 	f.mu.Unlock()
-	return &tappedFile{File: file, fs: f, name: name}, nil
+	return &hookedFile{File: file, fs: f, name: name}, nil
 }
 
 // Rename implements [vfs.FS].
 func (f *FS) Rename(oldname, newname string) error {
-	f.before()
+	f.callBefore()
 	if f.setup.DiskFault == PlainRename {
-		return f.plainRename(oldname, newname)
+		return f.removeAndRename(oldname, newname)
 	}
 	return f.FS.Rename(oldname, newname)
 }
 
 // Remove implements [vfs.FS].
 func (f *FS) Remove(name string) error {
-	f.before()
+	f.callBefore()
 	return f.FS.Remove(name)
 }
 
 // MkdirAll implements [vfs.FS].
 func (f *FS) MkdirAll(name string, perm fs.FileMode) error {
-	f.before()
+	f.callBefore()
 	_, missing := f.FS.Stat(name)
-	if err := f.noRoom("mkdir", name, missing != nil); err != nil {
+	if err := f.fullDiskError("mkdir", name, missing != nil); err != nil {
 		return err
 	}
 	return f.FS.MkdirAll(name, perm)
@@ -165,8 +165,8 @@ func (f *FS) MkdirAll(name string, perm fs.FileMode) error {
 
 // SyncDir implements [vfs.FS].
 func (f *FS) SyncDir(name string) error {
-	f.before()
-	if f.setup.DiskFault.dropsDir(name) {
+	f.callBefore()
+	if f.setup.DiskFault.ignoresDirSync(name) {
 		return nil
 	}
 	return f.FS.SyncDir(name)
@@ -174,86 +174,86 @@ func (f *FS) SyncDir(name string) error {
 
 // OpenLock implements [vfs.FS].
 func (f *FS) OpenLock(name string) (vfs.Lock, error) {
-	f.before()
+	f.callBefore()
 	l, err := f.FS.OpenLock(name)
 	if err != nil {
 		return nil, err
 	}
 	f.mu.Lock()
-	f.locks++
+	f.openLocks++
 	f.mu.Unlock()
-	return &tappedLock{Lock: l, fs: f}, nil
+	return &hookedLock{Lock: l, fs: f}, nil
 }
 
-// tappedFile is an open file.
-type tappedFile struct {
+// hookedFile is an open file.
+type hookedFile struct {
 	vfs.File
-	fs     *FS
-	name   string
-	cut    bool // the last change was a truncation
-	closed bool
+	fs           *FS
+	name         string
+	wasTruncated bool // the last change was a truncation
+	closed       bool
 }
 
-func (t *tappedFile) WriteAt(b []byte, off int64) (int, error) {
+func (t *hookedFile) WriteAt(b []byte, off int64) (int, error) {
 	if t.fs.setup.NoNote && IsLock(t.name) {
 		return len(b), nil
 	}
-	t.fs.before()
-	if err := t.fs.settle(); err != nil {
+	t.fs.callBefore()
+	if err := t.fs.runPostponedSyncs(); err != nil {
 		return 0, err
 	}
 	if fi, err := t.File.Stat(); err == nil {
-		if err := t.fs.noRoom("write", t.name, off+int64(len(b)) > fi.Size()); err != nil {
+		if err := t.fs.fullDiskError("write", t.name, off+int64(len(b)) > fi.Size()); err != nil {
 			return 0, err
 		}
 	}
-	t.cut = false
+	t.wasTruncated = false
 	return t.File.WriteAt(b, off)
 }
 
-func (t *tappedFile) Truncate(size int64) error {
-	t.fs.before()
-	t.cut = true
+func (t *hookedFile) Truncate(size int64) error {
+	t.fs.callBefore()
+	t.wasTruncated = true
 	if t.fs.setup.DiskFault == NoTruncate {
 		return nil
 	}
 	return t.File.Truncate(size)
 }
 
-func (t *tappedFile) Sync() error {
-	t.fs.before()
+func (t *hookedFile) Sync() error {
+	t.fs.callBefore()
 	b := t.fs.setup.DiskFault
-	if b.dropsFile(t.name, t.cut) {
+	if b.ignoresFileSync(t.name, t.wasTruncated) {
 		return nil
 	}
 	if b == EarlySync && t.name == StoreFile {
 		t.fs.mu.Lock()
-		t.fs.late = append(t.fs.late, t.File)
+		t.fs.postponedSyncs = append(t.fs.postponedSyncs, t.File)
 		t.fs.mu.Unlock()
 		return nil
 	}
 	return t.File.Sync()
 }
 
-func (t *tappedFile) Close() error {
+func (t *hookedFile) Close() error {
 	t.fs.mu.Lock()
 	if !t.closed {
 		t.closed = true
-		t.fs.files--
+		t.fs.openFiles--
 	}
 	t.fs.mu.Unlock()
 	return t.File.Close()
 }
 
-// tappedLock is an open lock.
-type tappedLock struct {
+// hookedLock is an open lock.
+type hookedLock struct {
 	vfs.Lock
 	fs     *FS
 	closed bool
 }
 
-func (l *tappedLock) TryLock() (bool, error) {
-	l.fs.before()
+func (l *hookedLock) TryLock() (bool, error) {
+	l.fs.callBefore()
 	ok, err := l.Lock.TryLock()
 	if l.fs.setup.DiskFault == NoLock && err == nil {
 		ok = true
@@ -261,8 +261,8 @@ func (l *tappedLock) TryLock() (bool, error) {
 	return ok, err
 }
 
-func (l *tappedLock) Unlock() error {
-	l.fs.before()
+func (l *hookedLock) Unlock() error {
+	l.fs.callBefore()
 	err := l.Lock.Unlock()
 	if l.fs.setup.DiskFault == NoLock && errors.Is(err, fs.ErrInvalid) {
 		return nil // the lock was never acquired
@@ -270,11 +270,11 @@ func (l *tappedLock) Unlock() error {
 	return err
 }
 
-func (l *tappedLock) Close() error {
+func (l *hookedLock) Close() error {
 	l.fs.mu.Lock()
 	if !l.closed {
 		l.closed = true
-		l.fs.locks--
+		l.fs.openLocks--
 	}
 	l.fs.mu.Unlock()
 	return l.Lock.Close()

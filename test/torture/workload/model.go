@@ -15,12 +15,12 @@ import (
 
 // Model is the expected content of a store. The zero Model is an empty store.
 type Model struct {
-	entries map[string]oxbow.Entry // by name (never modified in place)
-	ids     uint64                 // number of IDs assigned so far
-	seq     uint64                 // number of the last change
-	first   uint64                 // number of the last change that was a compaction
-	changes []change               // changes that can be undone, oldest first
-	opIDs   map[string]bool
+	entries        map[string]oxbow.Entry // by name (never modified in place)
+	idCount        uint64                 // number of IDs assigned so far
+	seq            uint64                 // number of the last change
+	lastCompaction uint64                 // number of the last change that was a compaction
+	changes        []change               // changes that can be undone, oldest first
+	opIDs          map[string]bool
 }
 
 // change is the effect of one change on each name: the entry before and after it, nil if
@@ -44,7 +44,7 @@ func (m *Model) Clone() *Model {
 func (m *Model) Seq() uint64 { return m.seq }
 
 // IDs returns the number of IDs assigned so far.
-func (m *Model) IDs() uint64 { return m.ids }
+func (m *Model) IDs() uint64 { return m.idCount }
 
 // Entries returns the entries in the order of their IDs. Times and sources are not part of
 // the model.
@@ -60,13 +60,13 @@ func (m *Model) Apply(opID string, ops ...oxbow.Op) error {
 	}
 	next := m.Clone()
 	next.seq++
-	c := next.begin()
+	c := next.entriesBefore()
 	for _, op := range ops {
-		if err := next.op(op); err != nil {
+		if err := next.applyOp(op); err != nil {
 			return err
 		}
 	}
-	next.end(c, ops...)
+	next.recordChange(c, ops...)
 	if opID != "" {
 		if next.opIDs == nil {
 			next.opIDs = map[string]bool{}
@@ -77,40 +77,40 @@ func (m *Model) Apply(opID string, ops ...oxbow.Op) error {
 	return nil
 }
 
-// begin returns the entries before a change.
-func (m *Model) begin() map[string]oxbow.Entry {
+// entriesBefore returns the entries before a change.
+func (m *Model) entriesBefore() map[string]oxbow.Entry {
 	if m.entries == nil {
 		m.entries = map[string]oxbow.Entry{}
 	}
 	return maps.Clone(m.entries)
 }
 
-// end records the effect of the change on the names in ops.
-func (m *Model) end(before map[string]oxbow.Entry, ops ...oxbow.Op) {
+// recordChange records the effect of the change on the names in ops.
+func (m *Model) recordChange(before map[string]oxbow.Entry, ops ...oxbow.Op) {
 	c := change{m.seq, map[string]*oxbow.Entry{}, map[string]*oxbow.Entry{}}
 	for _, op := range ops {
 		name := op.Target()
-		c.before[name], c.after[name] = pick(before, name), pick(m.entries, name)
+		c.before[name], c.after[name] = entryOrNil(before, name), entryOrNil(m.entries, name)
 	}
 	m.changes = append(slices.Clip(m.changes), c)
 }
 
-func pick(es map[string]oxbow.Entry, name string) *oxbow.Entry {
+func entryOrNil(es map[string]oxbow.Entry, name string) *oxbow.Entry {
 	if e, ok := es[name]; ok {
 		return &e
 	}
 	return nil
 }
 
-func (m *Model) op(op oxbow.Op) error {
+func (m *Model) applyOp(op oxbow.Op) error {
 	name := op.Target()
 	e, there := m.entries[name]
 	if add, ok := op.(oxbow.Add); ok {
 		if there {
 			return oxbow.ErrExists
 		}
-		m.ids++
-		m.entries[name] = oxbow.Entry{ID: m.ids, Name: name, Kind: add.Kind, Content: add.Content,
+		m.idCount++
+		m.entries[name] = oxbow.Entry{ID: m.idCount, Name: name, Kind: add.Kind, Content: add.Content,
 			Aliases: add.Aliases, Labels: oxbow.SortLabels(add.Labels), Version: m.seq}
 		return nil
 	}
@@ -153,8 +153,8 @@ func (m *Model) Remember(name, text string) error {
 	return m.Apply("", oxbow.Add{Name: name, Content: text})
 }
 
-// Undoable returns the last change that can be undone without a conflict, or 0.
-func (m *Model) Undoable() uint64 {
+// LastUndoable returns the last change that can be undone without a conflict, or 0.
+func (m *Model) LastUndoable() uint64 {
 	if n := len(m.changes); n > 0 {
 		return m.changes[n-1].seq
 	}
@@ -189,6 +189,6 @@ func (m *Model) Revert(seq uint64) error {
 // dropped.
 func (m *Model) Compact() {
 	m.seq++
-	m.first = m.seq
+	m.lastCompaction = m.seq
 	m.changes = nil
 }

@@ -64,7 +64,7 @@ func (m *machine) clock() time.Time { m.now = m.now.Add(time.Second); return m.n
 func (m *machine) open(t *rapid.T, i int) {
 	mem, err := oxbow.Open(
 		workload.StoreFile,
-		workload.Options(workload.NewFS(m.disk.Process(), workload.Setup{Small: true}), m.clock, m.random),
+		workload.Options(workload.NewFS(m.disk.Process(), workload.Setup{SmallSteps: true}), m.clock, m.random),
 	)
 	if err != nil {
 		t.Fatalf("Open() = %v", err)
@@ -119,7 +119,7 @@ func (m *machine) check(t *rapid.T) {
 }
 
 func (m *machine) collect(t *rapid.T, s oxbow.Store) []oxbow.Entry {
-	es, err := workload.Collect(s)
+	es, err := workload.CollectEntries(s)
 	if err != nil {
 		t.Fatalf("Entries() = %v", err)
 	}

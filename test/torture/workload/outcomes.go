@@ -14,39 +14,39 @@ import (
 // Outcomes are the possible contents of a store after steps, some of which have an unknown
 // outcome. It begins with one model.
 type Outcomes struct {
-	May []*Model
+	Models []*Model
 }
 
-// Try does only the step. undo is the change that a Revert undoes. For a compaction, it
+// DoStepAlone does only the step. undo is the change that a Revert undoes. For a compaction, it
 // returns the number of the change.
-func (w *World) Try(st Step, undo uint64) (uint64, error) {
+func (w *World) DoStepAlone(st Step, undo uint64) (uint64, error) {
 	if st.Kind == Batch && st.OpID != "" {
-		w.last = &st
+		w.lastBatch = &st
 	}
-	return w.call(st, undo)
+	return w.callStore(st, undo)
 }
 
-// Undoable returns the change that every model could undo, or 0.
-func (o *Outcomes) Undoable() uint64 {
-	undo := o.May[0].Undoable()
-	for _, m := range o.May {
-		if m.Undoable() != undo {
+// LastUndoable returns the change that every model could undo, or 0.
+func (o *Outcomes) LastUndoable() uint64 {
+	undo := o.Models[0].LastUndoable()
+	for _, m := range o.Models {
+		if m.LastUndoable() != undo {
 			return 0
 		}
 	}
 	return undo
 }
 
-// After returns the models after the step, if the step succeeds in them. wants has the errors of
+// ApplyStep returns the models after the step, if the step succeeds in them. wants has the errors of
 // the models in which the step fails.
-func (o *Outcomes) After(w *World, st Step, undo, seq uint64) (next []*Model, wants []error) {
-	for _, m := range o.May {
+func (o *Outcomes) ApplyStep(w *World, st Step, undo, seq uint64) (next []*Model, wants []error) {
+	for _, m := range o.Models {
 		n := m.Clone()
 		if st.Kind == Compact {
 			if seq != 0 {
 				n.Compact()
 			}
-		} else if want := w.expectRevert(n, st, undo); want != nil {
+		} else if want := w.expectedRevertError(n, st, undo); want != nil {
 			wants = append(wants, want)
 			continue
 		}
@@ -55,8 +55,8 @@ func (o *Outcomes) After(w *World, st Step, undo, seq uint64) (next []*Model, wa
 	return next, wants
 }
 
-// Fit returns the models that match the entries.
-func Fit(ms []*Model, es []oxbow.Entry) []*Model {
+// FilterMatching returns the models that match the entries.
+func FilterMatching(ms []*Model, es []oxbow.Entry) []*Model {
 	var fit []*Model
 	for _, m := range ms {
 		if m.describeDifference(es) == "" {
@@ -66,12 +66,12 @@ func Fit(ms []*Model, es []oxbow.Entry) []*Model {
 	return fit
 }
 
-// Distinct returns the models without duplicates.
-func Distinct(ms []*Model) []*Model {
+// WithoutDuplicates returns the models without duplicates.
+func WithoutDuplicates(ms []*Model) []*Model {
 	var ds []*Model
 	for _, m := range ms {
 		if !slices.ContainsFunc(ds, func(d *Model) bool {
-			return d.seq == m.seq && d.ids == m.ids && d.describeDifference(m.Entries()) == "" &&
+			return d.seq == m.seq && d.idCount == m.idCount && d.describeDifference(m.Entries()) == "" &&
 				maps.Equal(d.opIDs, m.opIDs)
 		}) {
 			ds = append(ds, m)
@@ -98,16 +98,16 @@ func ModelStates(ms []*Model) []*State {
 	return ss
 }
 
-// Collect returns all entries of a store.
-func Collect(s oxbow.Store) ([]oxbow.Entry, error) { return collect(s) }
+// CollectEntries returns all entries of a store.
+func CollectEntries(s oxbow.Store) ([]oxbow.Entry, error) { return collect(s) }
 
 // Close closes the stores of all processes, which must not be used any more.
 func (w *World) Close() error {
 	var errs []error
 	for _, p := range w.procs {
-		if p.mem != nil {
-			errs = append(errs, p.mem.Close())
-			p.mem = nil
+		if p.memory != nil {
+			errs = append(errs, p.memory.Close())
+			p.memory = nil
 		}
 	}
 	return errors.Join(errs...)
@@ -115,8 +115,8 @@ func (w *World) Close() error {
 
 // Restart closes the store of a process and opens it again.
 func (w *World) Restart(i int) error {
-	if m := w.procs[i].mem; m != nil {
-		w.procs[i].mem = nil
+	if m := w.procs[i].memory; m != nil {
+		w.procs[i].memory = nil
 		if err := m.Close(); err != nil {
 			return err
 		}

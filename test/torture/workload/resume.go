@@ -14,14 +14,14 @@ import (
 
 // KillAt kills process i at operation n of the disk.
 func (w *World) KillAt(i, n int) {
-	w.killAt = n
+	w.killAtOp = n
 	w.Disk.KillAt(w.procs[i].fs.FS.(*crashfs.Process), n)
 }
 
-// Survive lets process i continue after the other process was killed. The store of process i must
+// ContinueAfterKill lets process i continue after the other process was killed. The store of process i must
 // be in one of the allowed states and must work. The store of a newly started process must meet the
 // same conditions.
-func (w *World) Survive(i int, allowed []*State) error {
+func (w *World) ContinueAfterKill(i int, allowed []*State) error {
 	m, err := w.Memory(i)
 	if err != nil {
 		return fmt.Errorf("the other process: open: %w", err)
@@ -34,14 +34,14 @@ func (w *World) Survive(i int, allowed []*State) error {
 	if err != nil {
 		return fmt.Errorf("the other process: %w", err)
 	}
-	st, err := match(got, last, allowed)
+	st, err := matchState(got, last, allowed)
 	if err != nil {
 		return fmt.Errorf("the other process: %w", err)
 	}
 	// In between, a third process compacts. It replaces the file that the survivor has open, and
 	// also replaces the bytes after the file's end.
 	third := NewFS(w.Disk.Process(), w.setup)
-	m3, err := oxbow.Open(StoreFile, Options(third, w.clock.tick, w.rand))
+	m3, err := oxbow.Open(StoreFile, Options(third, w.clock.nextTime, w.rand))
 	if err != nil {
 		return fmt.Errorf("a third process: open: %w", err)
 	}
@@ -54,7 +54,7 @@ func (w *World) Survive(i int, allowed []*State) error {
 		model.Compact()
 		st = &State{Model: model, Entries: st.Entries}
 	}
-	want, err := use(m, st, got)
+	want, err := useStore(m, st, got)
 	if err != nil {
 		return fmt.Errorf("the other process: %w", err)
 	}
@@ -62,11 +62,11 @@ func (w *World) Survive(i int, allowed []*State) error {
 	if err != nil {
 		return fmt.Errorf("a third process: read: %w", err)
 	}
-	if d := differ(es, want); d != "" {
+	if d := firstDifference(es, want); d != "" {
 		return fmt.Errorf("a third process: %s", d)
 	}
 	// The disk must contain the same.
-	fresh, err := oxbow.Open(StoreFile, Options(NewFS(w.Disk.Process(), w.setup), w.clock.tick, w.rand))
+	fresh, err := oxbow.Open(StoreFile, Options(NewFS(w.Disk.Process(), w.setup), w.clock.nextTime, w.rand))
 	if err != nil {
 		return fmt.Errorf("a new process: open: %w", err)
 	}
@@ -74,14 +74,14 @@ func (w *World) Survive(i int, allowed []*State) error {
 	if err != nil {
 		return fmt.Errorf("a new process: read: %w", err)
 	}
-	if d := differ(es, want); d != "" {
+	if d := firstDifference(es, want); d != "" {
 		return fmt.Errorf("a new process: %s", d)
 	}
 	return nil
 }
 
-// Resume returns a world with one process that opens the store on a disk.
-func Resume(d *crashfs.Disk, s Script, setup Setup) *World {
+// ResumeWorld returns a world with one process that opens the store on a disk.
+func ResumeWorld(d *crashfs.Disk, s Script, setup Setup) *World {
 	w := &World{Script: s, Disk: d, setup: setup, model: &Model{}}
 	// The clock starts an hour later, with fractions of nine digits, so that the lengths of
 	// records depend only on their contents.
@@ -91,9 +91,9 @@ func Resume(d *crashfs.Disk, s Script, setup Setup) *World {
 	return w
 }
 
-// Begin opens the store and checks that it is in one of the allowed states. The returned error may
+// OpenInAllowedState opens the store and checks that it is in one of the allowed states. The returned error may
 // be the error of a simulated crash.
-func (w *World) Begin(allowed []*State) error {
+func (w *World) OpenInAllowedState(allowed []*State) error {
 	m, err := w.Memory(0)
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func (w *World) Begin(allowed []*State) error {
 	if err != nil {
 		return err
 	}
-	st, err := match(got, last, allowed)
+	st, err := matchState(got, last, allowed)
 	if err != nil {
 		return err
 	}

@@ -28,31 +28,31 @@ type State struct {
 
 // World is a script that runs on a disk.
 type World struct {
-	Script Script
-	Disk   *crashfs.Disk
-	Acked  int // number of completed events
+	Script      Script
+	Disk        *crashfs.Disk
+	AckedEvents int // number of completed events
 
-	// Record makes the run compare each event with the model, and keep the states. Without
+	// RecordsStates makes the run compare each event with the model, and keep the states. Without
 	// it, a run only performs the same operations.
-	Record bool
-	States []*State // the first is the state before all events
-	InIn   []int    // ranges of operations in the middle of another step, as pairs of first and last
+	RecordsStates bool
+	States        []*State // the first is the state before all events
+	InnerRanges   []int    // ranges of operations in the middle of another step, as pairs of first and last
 
-	setup      Setup
-	procs      []*proc
-	model      *Model
-	clock      *clock
-	rand       io.Reader
-	last       *Step // last Batch with an op ID
-	compacting bool  // the outer step of a nested step is a compaction
+	setup        Setup
+	procs        []*proc
+	model        *Model
+	clock        *clock
+	rand         io.Reader
+	lastBatch    *Step // last Batch with an op ID
+	isCompacting bool  // the outer step of a nested step is a compaction
 
-	killAt int // operation at which a process is killed, or 0
+	killAtOp int // operation at which a process is killed, or 0
 }
 
 // proc is one process.
 type proc struct {
-	fs  *FS
-	mem *oxbow.Memory // nil if not open
+	fs     *FS
+	memory *oxbow.Memory // nil if not open
 }
 
 // clock runs mostly forward. Its fractions of a second have varying numbers of digits, as in
@@ -62,7 +62,7 @@ type clock struct {
 	now time.Time
 }
 
-func (c *clock) tick() time.Time {
+func (c *clock) nextTime() time.Time {
 	step := time.Duration(1 + c.r.IntN(9))
 	for range c.r.IntN(10) {
 		step *= 10
@@ -96,7 +96,7 @@ func seededReader(seed uint64) io.Reader {
 
 // storeOptions returns the options of a store in this world.
 func (w *World) storeOptions(p *proc) *oxbow.Options {
-	return Options(p.fs, w.clock.tick, w.rand)
+	return Options(p.fs, w.clock.nextTime, w.rand)
 }
 
 // Options returns options without waiting: a lock that another process holds is refused at
@@ -146,14 +146,14 @@ func FromSnapshot(m *oxbow.Memory) bool {
 // Memory returns the open store of a process. It opens the store if necessary.
 func (w *World) Memory(i int) (*oxbow.Memory, error) {
 	p := w.procs[i]
-	if p.mem == nil {
+	if p.memory == nil {
 		m, err := oxbow.Open(StoreFile, w.storeOptions(p))
 		if err != nil {
 			return nil, err
 		}
-		p.mem = m
+		p.memory = m
 	}
-	return p.mem, nil
+	return p.memory, nil
 }
 
 // FS returns the file system of a process.
@@ -164,12 +164,12 @@ func (w *World) FS(i int) *FS { return w.procs[i].fs }
 func (w *World) Run() error {
 	for i := range w.procs {
 		if _, err := w.Memory(i); err != nil {
-			return w.unless(err)
+			return w.ignoreCrash(err)
 		}
 	}
 	for i, st := range w.Script.Steps {
 		if err := w.Step(st); err != nil {
-			if over(err) {
+			if isDeadProcessError(err) {
 				return nil
 			}
 			return fmt.Errorf("step %d (%v): %w", i+1, st, err)
@@ -178,14 +178,14 @@ func (w *World) Run() error {
 	return nil
 }
 
-// over reports whether err is the error of a call of a dead process.
-func over(err error) bool {
+// isDeadProcessError reports whether err is the error of a call of a dead process.
+func isDeadProcessError(err error) bool {
 	return errors.Is(err, crashfs.ErrCrashed) || errors.Is(err, crashfs.ErrKilled)
 }
 
-// unless returns err, or nil if err was caused by a crash.
-func (w *World) unless(err error) error {
-	if over(err) {
+// ignoreCrash returns err, or nil if err was caused by a crash.
+func (w *World) ignoreCrash(err error) error {
+	if isDeadProcessError(err) {
 		return nil
 	}
 	return err
@@ -193,9 +193,9 @@ func (w *World) unless(err error) error {
 
 // Step does one step, and the step nested in it.
 func (w *World) Step(st Step) error {
-	st = w.settle(st)
-	if st.In == nil || st.Kind == Revert {
-		return w.event(st, false)
+	st = w.resolveRetry(st)
+	if st.Inner == nil || st.Kind == Revert {
+		return w.doEvent(st, false)
 	}
 	fs := w.procs[st.Proc].fs
 	calls := 0
@@ -204,56 +204,56 @@ func (w *World) Step(st Step) error {
 	fs.Before = func() {
 		calls++
 		// Calls after a crash only belong to error handling.
-		dead := w.Disk.HasCrashed() || (w.killAt > 0 && w.Disk.CountOps() >= w.killAt)
+		dead := w.Disk.HasCrashed() || (w.killAtOp > 0 && w.Disk.CountOps() >= w.killAtOp)
 		if fired || dead {
 			return
 		}
-		if calls != st.At {
+		if calls != st.InnerAt {
 			return
 		}
 		fired = true
-		inner = w.between(st)
+		inner = w.readBetween(st)
 		if inner == nil {
 			from := w.Disk.CountOps()
-			w.compacting = st.Kind == Compact
-			inner = w.event(*st.In, true)
-			w.compacting = false
-			w.InIn = append(w.InIn, from+1, w.Disk.CountOps())
+			w.isCompacting = st.Kind == Compact
+			inner = w.doEvent(*st.Inner, true)
+			w.isCompacting = false
+			w.InnerRanges = append(w.InnerRanges, from+1, w.Disk.CountOps())
 		}
 	}
-	err := w.event(st, false)
+	err := w.doEvent(st, false)
 	fs.Before = nil
 	err = errors.Join(inner, err)
 	if err != nil {
 		return err
 	}
 	if !fired {
-		return w.event(*st.In, false)
+		return w.doEvent(*st.Inner, false)
 	}
 	return nil
 }
 
-// settle sets the operations and the op ID of a Retry, which repeats the last batch. A batch in the middle of
+// resolveRetry sets the operations and the op ID of a Retry, which repeats the last batch. A batch in the middle of
 // the Retry comes too late.
-func (w *World) settle(st Step) Step {
+func (w *World) resolveRetry(st Step) Step {
 	isOpen := st.Kind == Retry && st.OpID == ""
-	if isOpen && w.last != nil {
-		st.OpID, st.Ops = w.last.OpID, w.last.Ops
+	if isOpen && w.lastBatch != nil {
+		st.OpID, st.Ops = w.lastBatch.OpID, w.lastBatch.Ops
 	}
 	return st
 }
 
-// between lets the other process read in the middle of a step. The other process must see the state
+// readBetween lets the other process read in the middle of a step. The other process must see the state
 // before or the state after the step.
-func (w *World) between(st Step) error {
-	if !w.Record {
+func (w *World) readBetween(st Step) error {
+	if !w.RecordsStates {
 		// A read may update the reader's state, so do it in every run.
-		if m, err := w.Memory(st.In.Proc); err == nil {
+		if m, err := w.Memory(st.Inner.Proc); err == nil {
 			_, _ = collect(m)
 		}
 		return nil
 	}
-	m, err := w.Memory(st.In.Proc)
+	m, err := w.Memory(st.Inner.Proc)
 	if err != nil {
 		return fmt.Errorf("a reader in the middle: %w", err)
 	}
@@ -262,35 +262,35 @@ func (w *World) between(st Step) error {
 		return fmt.Errorf("a reader in the middle: %w", err)
 	}
 	after := w.model.Clone()
-	_ = w.expect(after, st)
+	_ = w.expectedError(after, st)
 	if d := w.model.describeDifference(es); d != "" && after.describeDifference(es) != "" {
 		return fmt.Errorf("a reader in the middle sees neither what was nor what is to be: %s", d)
 	}
 	return nil
 }
 
-// event does one step and, if Record is set, compares it with the model.
-func (w *World) event(st Step, inner bool) error {
-	st = w.settle(st)
+// doEvent does one step and, if Record is set, compares it with the model.
+func (w *World) doEvent(st Step, inner bool) error {
+	st = w.resolveRetry(st)
 	if st.Kind == Batch && st.OpID != "" {
-		w.last = &st
+		w.lastBatch = &st
 	}
-	undo := w.model.Undoable()
-	seq, err := w.call(st, undo)
+	undo := w.model.LastUndoable()
+	seq, err := w.callStore(st, undo)
 	hasCrashed := err != nil && w.Disk.HasCrashed()
-	if hasCrashed || over(err) {
+	if hasCrashed || isDeadProcessError(err) {
 		if err == nil {
 			err = crashfs.ErrCrashed
 		}
 		return err
 	}
-	if !w.Record {
+	if !w.RecordsStates {
 		// Update the model, because it determines what Revert undoes.
 		if err == nil {
-			w.follow(st, seq)
+			w.applyAcked(st, seq)
 		}
-		w.Acked++
-		w.everybody(st, inner, func(int, []oxbow.Entry, error) error { return nil })
+		w.AckedEvents++
+		w.readByAll(st, inner, func(int, []oxbow.Entry, error) error { return nil })
 		return nil
 	}
 	var busy bool
@@ -300,31 +300,31 @@ func (w *World) event(st Step, inner bool) error {
 			return fmt.Errorf("busy, and nobody has the lock: %w", err)
 		}
 		busy = true
-	case w.compacting && st.Kind == Revert && errors.Is(err, oxbow.ErrNotFound):
+	case w.isCompacting && st.Kind == Revert && errors.Is(err, oxbow.ErrNotFound):
 		// The step looked for the change before it took the lock, and found that the running
 		// compaction had already dropped the change.
 		busy = true
 	default:
-		want := w.expectRevert(next, st, undo)
+		want := w.expectedRevertError(next, st, undo)
 		if !errors.Is(err, want) {
 			return fmt.Errorf("returned %v, want %v", err, want)
 		}
 		if err == nil {
-			w.follow(st, seq)
+			w.applyAcked(st, seq)
 		}
 	}
-	w.Acked++
-	return w.record(st, inner, busy)
+	w.AckedEvents++
+	return w.recordState(st, inner, busy)
 }
 
-// call makes the call of a step. For a compaction, it returns the number of the change.
-func (w *World) call(st Step, undo uint64) (uint64, error) {
+// callStore makes the call of a step. For a compaction, it returns the number of the change.
+func (w *World) callStore(st Step, undo uint64) (uint64, error) {
 	m, err := w.Memory(st.Proc)
 	if err != nil {
 		return 0, err
 	}
 	ctx := context.Background()
-	switch st = w.settle(st); st.Kind {
+	switch st = w.resolveRetry(st); st.Kind {
 	case Remember:
 		_, err = m.Remember(ctx, oxbow.Entry{Name: st.Name, Content: st.Text})
 	case Batch:
@@ -337,13 +337,13 @@ func (w *World) call(st Step, undo uint64) (uint64, error) {
 		}
 	case Compact:
 		before := time.Unix(1<<40, 0)
-		if st.Half {
+		if st.KeepsHalf {
 			before = w.clock.now.Add(-time.Millisecond)
 		}
 		rep, cerr := m.Compact(ctx, oxbow.Compaction{Before: before})
 		return rep.Seq, cerr
 	case Reopen:
-		w.procs[st.Proc].mem = nil
+		w.procs[st.Proc].memory = nil
 		err = m.Close()
 		if err == nil {
 			_, err = w.Memory(st.Proc)
@@ -356,11 +356,13 @@ func (w *World) call(st Step, undo uint64) (uint64, error) {
 	return 0, err
 }
 
-// expect applies a step to a model and returns the error that the store should return.
-func (w *World) expect(m *Model, st Step) error { return w.expectRevert(m, st, m.Undoable()) }
+// expectedError applies a step to a model and returns the error that the store should return.
+func (w *World) expectedError(m *Model, st Step) error {
+	return w.expectedRevertError(m, st, m.LastUndoable())
+}
 
-func (w *World) expectRevert(m *Model, st Step, undo uint64) error {
-	switch st = w.settle(st); st.Kind {
+func (w *World) expectedRevertError(m *Model, st Step, undo uint64) error {
+	switch st = w.resolveRetry(st); st.Kind {
 	case Remember:
 		return m.Remember(st.Name, st.Text)
 	case Batch:
@@ -379,8 +381,8 @@ func (w *World) expectRevert(m *Model, st Step, undo uint64) error {
 	return nil
 }
 
-// follow applies an acknowledged step to the model.
-func (w *World) follow(st Step, seq uint64) {
+// applyAcked applies an acknowledged step to the model.
+func (w *World) applyAcked(st Step, seq uint64) {
 	if st.Kind == Compact {
 		if seq != 0 {
 			w.model = w.model.Clone()
@@ -390,24 +392,24 @@ func (w *World) follow(st Step, seq uint64) {
 	}
 	next := w.model.Clone()
 	// A step that changes nothing keeps the same model.
-	if w.expect(next, st) == nil && next.seq != w.model.seq {
+	if w.expectedError(next, st) == nil && next.seq != w.model.seq {
 		w.model = next
 	}
 }
 
-// everybody lets the processes read after an event, and calls fn with the entries that each process
+// readByAll lets the processes read after an event, and calls fn with the entries that each process
 // sees. After every second event, only the process that acted reads, so that the remaining
 // processes have to catch up later. A read changes the state of a store, so all runs of a script
 // read in the same way.
-func (w *World) everybody(st Step, inner bool, fn func(i int, es []oxbow.Entry, err error) error) error {
-	all := (uint64(w.Acked)+w.Script.Seed)%2 == 0
+func (w *World) readByAll(st Step, inner bool, fn func(i int, es []oxbow.Entry, err error) error) error {
+	all := (uint64(w.AckedEvents)+w.Script.Seed)%2 == 0
 	for i, p := range w.procs {
 		// In the middle of another step, its process must not be used.
 		mayRead := i == st.Proc || (all && !inner)
-		if p.mem == nil || !mayRead {
+		if p.memory == nil || !mayRead {
 			continue
 		}
-		es, err := collect(p.mem)
+		es, err := collect(p.memory)
 		if err := fn(i, es, err); err != nil {
 			return fmt.Errorf("process %c: %w", 'A'+rune(i), err)
 		}
@@ -415,14 +417,14 @@ func (w *World) everybody(st Step, inner bool, fn func(i int, es []oxbow.Entry, 
 	return nil
 }
 
-// record compares the results of reads with the model, and keeps them.
-func (w *World) record(st Step, inner, busy bool) error {
+// recordState compares the results of reads with the model, and keeps them.
+func (w *World) recordState(st Step, inner, busy bool) error {
 	last := w.States[len(w.States)-1]
 	s := &State{Model: w.model, Inner: inner, Busy: busy}
 	// In the middle of another step, that step's record may be visible, unless the nested
 	// step was done: then the outer step has not begun to write.
 	lax := inner && last.Model == w.model
-	err := w.everybody(st, inner, func(i int, es []oxbow.Entry, err error) error {
+	err := w.readByAll(st, inner, func(i int, es []oxbow.Entry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -432,7 +434,7 @@ func (w *World) record(st Step, inner, busy bool) error {
 		if d := w.model.describeDifference(es); d != "" && !lax {
 			return errors.New(d)
 		}
-		stats, err := w.procs[i].mem.Stats(context.Background())
+		stats, err := w.procs[i].memory.Stats(context.Background())
 		isWrong := !lax && stats.Last != w.model.seq
 		if err == nil && isWrong {
 			err = fmt.Errorf("it is at change %d, want %d", stats.Last, w.model.seq)
@@ -484,22 +486,22 @@ func (m *Model) describeDifference(got []oxbow.Entry) string {
 		if i >= len(want) {
 			return fmt.Sprintf("it has entry %q (version %d), which is not to be there", e.Name, e.Version)
 		}
-		if w := want[i]; !alike(&e, &w) {
-			return fmt.Sprintf("entry %d is %s, want %s", i, describe(&e), describe(&w))
+		if w := want[i]; !isSameInModel(&e, &w) {
+			return fmt.Sprintf("entry %d is %s, want %s", i, describeEntry(&e), describeEntry(&w))
 		}
 	}
 	if len(got) < len(want) {
-		return fmt.Sprintf("it lacks entry %s", describe(&want[len(got)]))
+		return fmt.Sprintf("it lacks entry %s", describeEntry(&want[len(got)]))
 	}
 	return ""
 }
 
-// alike compares the fields that the model contains.
-func alike(a, b *oxbow.Entry) bool {
+// isSameInModel compares the fields that the model contains.
+func isSameInModel(a, b *oxbow.Entry) bool {
 	return a.ID == b.ID && a.Name == b.Name && a.Kind == b.Kind && a.Version == b.Version && a.Content == b.Content &&
 		slices.Equal(a.Aliases, b.Aliases) && slices.Equal(a.Labels, b.Labels)
 }
 
-func describe(e *oxbow.Entry) string {
+func describeEntry(e *oxbow.Entry) string {
 	return fmt.Sprintf("%q #%d version %d %v %v %.20q", e.Name, e.ID, e.Version, e.Aliases, e.Labels, e.Content)
 }

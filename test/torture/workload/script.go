@@ -33,15 +33,15 @@ func (k Kind) String() string { return kindNames[k] }
 
 // Step is one call of a store by one process.
 type Step struct {
-	Kind Kind
-	Proc int
-	Name string     // name of the entry, for Remember and Forget
-	Text string     // content of the entry
-	Ops  []oxbow.Op // for a Batch, and for a Retry that has begun
-	OpID string     // like Ops (may be empty for a Batch)
-	Half bool       // Compact keeps the newer half of the history
-	In   *Step      // step of another process in the middle of this step
-	At   int        // In happens before this step's call number At of its file system, from 1
+	Kind      Kind
+	Proc      int
+	Name      string     // name of the entry, for Remember and Forget
+	Text      string     // content of the entry
+	Ops       []oxbow.Op // for a Batch, and for a Retry that has begun
+	OpID      string     // like Ops (may be empty for a Batch)
+	KeepsHalf bool       // Compact keeps the newer half of the history
+	Inner     *Step      // step of another process in the middle of this step
+	InnerAt   int        // In happens before this step's call number At of its file system, from 1
 }
 
 // String describes the step in one line.
@@ -61,8 +61,8 @@ func (s Step) String() string {
 			fmt.Fprintf(&b, " [id %s]", s.OpID)
 		}
 	}
-	if s.In != nil {
-		fmt.Fprintf(&b, ", and before its call %d {%v}", s.At, *s.In)
+	if s.Inner != nil {
+		fmt.Fprintf(&b, ", and before its call %d {%v}", s.InnerAt, *s.Inner)
 	}
 	return b.String()
 }
@@ -74,26 +74,26 @@ type Script struct {
 	Steps []Step
 }
 
-// New returns the script of a seed: 3 to 12 steps by procs processes.
-func New(seed uint64, procs int) Script {
+// NewScript returns the script of a seed: 3 to 12 steps by procs processes.
+func NewScript(seed uint64, procs int) Script {
 	r := rand.New(rand.NewPCG(seed, 0x0b0))
 	s := Script{Seed: seed, Procs: procs}
-	g := generator{r: r, have: map[string]bool{}}
+	g := generator{r: r, existing: map[string]bool{}}
 	for range 3 + r.IntN(10) {
-		st := g.step(r.IntN(procs))
+		st := g.randomStep(r.IntN(procs))
 		if procs > 1 && r.IntN(3) == 0 {
-			in := g.step((st.Proc + 1) % procs)
-			st.In, st.At = &in, 1+r.IntN(16)
+			in := g.randomStep((st.Proc + 1) % procs)
+			st.Inner, st.InnerAt = &in, 1+r.IntN(16)
 		}
 		s.Steps = append(s.Steps, st)
 	}
 	return s
 }
 
-// Short cuts all texts of the script to at most most bytes.
-func (s *Script) Short(most int) {
+// CutTexts cuts all texts of the script to at most most bytes.
+func (s *Script) CutTexts(most int) {
 	for i := range s.Steps {
-		for st := &s.Steps[i]; st != nil; st = st.In {
+		for st := &s.Steps[i]; st != nil; st = st.Inner {
 			st.Text = st.Text[:min(len(st.Text), most)]
 			for j, op := range st.Ops {
 				switch o := op.(type) {
@@ -111,35 +111,35 @@ func (s *Script) Short(most int) {
 
 // generator makes steps that usually succeed. It roughly tracks which names exist.
 type generator struct {
-	r    *rand.Rand
-	have map[string]bool
-	ids  int
+	r        *rand.Rand
+	existing map[string]bool
+	idCount  int
 }
 
-func (g *generator) step(proc int) Step {
+func (g *generator) randomStep(proc int) Step {
 	st := Step{Proc: proc}
 	switch n := g.r.IntN(20); {
 	case n < 7:
 		st.Kind = Remember
-		st.Name = g.name()
-		st.Text = g.text()
-		g.have[st.Name] = true
+		st.Name = g.randomName()
+		st.Text = g.randomText()
+		g.existing[st.Name] = true
 	case n < 12:
 		st.Kind = Batch
 		for range 1 + g.r.IntN(4) {
-			st.Ops = append(st.Ops, g.op())
+			st.Ops = append(st.Ops, g.randomOp())
 		}
 		if g.r.IntN(2) == 0 {
-			g.ids++
-			st.OpID = fmt.Sprintf("op-%d", g.ids)
+			g.idCount++
+			st.OpID = fmt.Sprintf("op-%d", g.idCount)
 		}
 	case n < 14:
-		st.Kind, st.Name = Forget, g.name()
-		g.have[st.Name] = false
+		st.Kind, st.Name = Forget, g.randomName()
+		g.existing[st.Name] = false
 	case n < 15:
 		st.Kind = Revert
 	case n < 17:
-		st.Kind, st.Half = Compact, g.r.IntN(3) == 0
+		st.Kind, st.KeepsHalf = Compact, g.r.IntN(3) == 0
 	case n < 19:
 		st.Kind = Reopen
 	default:
@@ -148,11 +148,11 @@ func (g *generator) step(proc int) Step {
 	return st
 }
 
-func (g *generator) op() oxbow.Op {
-	name := g.name()
-	if !g.have[name] {
-		g.have[name] = true
-		return oxbow.Add{Name: name, Kind: oxbow.Kind(g.r.IntN(6)), Content: g.text(), Labels: g.randomLabels()}
+func (g *generator) randomOp() oxbow.Op {
+	name := g.randomName()
+	if !g.existing[name] {
+		g.existing[name] = true
+		return oxbow.Add{Name: name, Kind: oxbow.Kind(g.r.IntN(6)), Content: g.randomText(), Labels: g.randomLabels()}
 	}
 	switch g.r.IntN(4) {
 	case 0:
@@ -160,13 +160,13 @@ func (g *generator) op() oxbow.Op {
 	case 1:
 		return oxbow.Alias{Name: name, Aliases: []string{fmt.Sprintf("alias %d", g.r.IntN(9))}}
 	case 2:
-		g.have[name] = false
+		g.existing[name] = false
 		return oxbow.Remove{Name: name}
 	}
-	return oxbow.Update{Name: name, Content: g.text(), Labels: g.randomLabels()}
+	return oxbow.Update{Name: name, Content: g.randomText(), Labels: g.randomLabels()}
 }
 
-func (g *generator) name() string { return string(rune('a' + g.r.IntN(4))) }
+func (g *generator) randomName() string { return string(rune('a' + g.r.IntN(4))) }
 
 func (g *generator) randomLabels() []oxbow.Label {
 	if g.r.IntN(2) == 0 {
@@ -175,8 +175,8 @@ func (g *generator) randomLabels() []oxbow.Label {
 	return []oxbow.Label{{Key: "project", Value: fmt.Sprintf("p%d", g.r.IntN(3))}}
 }
 
-// text returns a content of 10 bytes to 5 kB, sometimes of 70 kB.
-func (g *generator) text() string {
+// randomText returns a content of 10 bytes to 5 kB, sometimes of 70 kB.
+func (g *generator) randomText() string {
 	n := 10 + g.r.IntN(90)
 	switch g.r.IntN(40) {
 	case 0, 1:

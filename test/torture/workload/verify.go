@@ -20,49 +20,54 @@ import (
 // image before, it does not open the image again. It then only checks whether the image's state is
 // still allowed.
 type Judge struct {
-	Images   int // all images, including those recognized
-	Distinct int // images that were examined, which differ in names or bytes
-	Based    int // examined stores that were opened from a snapshot
+	Images       int // all images, including those recognized
+	Distinct     int // images that were examined, which differ in names or bytes
+	FromSnapshot int // examined stores that were opened from a snapshot
 
-	seed  uint64
-	setup Setup
-	found map[uint64]*State        // state of each image, by its hash
-	ends  map[uint64][]oxbow.Entry // final entries of each disk after an examination, by its hash
+	seed         uint64
+	setup        Setup
+	statesByHash map[uint64]*State        // state of each image, by its hash
+	finalEntries map[uint64][]oxbow.Entry // final entries of each disk after an examination, by its hash
 }
 
 // NewJudge returns a judge of stores with that setup. The seed determines the clock and the
 // random numbers of its own changes.
 func NewJudge(seed uint64, setup Setup) *Judge {
-	return &Judge{seed: seed, setup: setup, found: map[uint64]*State{}, ends: map[uint64][]oxbow.Entry{}}
+	return &Judge{
+		seed:         seed,
+		setup:        setup,
+		statesByHash: map[uint64]*State{},
+		finalEntries: map[uint64][]oxbow.Entry{},
+	}
 }
 
-// Verdict examines an image. The store must open, be in one of the allowed states, and accept three
+// ExamineSketch examines an image. The store must open, be in one of the allowed states, and accept three
 // more changes. After the store was opened again, it must contain these changes and pass the check.
 // Half of the stores are closed before they are opened again, which leaves a commit mark. Verdict
 // returns the state of the store. first reports whether no equal image was examined before.
-func (j *Judge) Verdict(im *crashfs.Sketch, allowed []*State) (st *State, first bool, err error) {
+func (j *Judge) ExamineSketch(im *crashfs.Sketch, allowed []*State) (st *State, first bool, err error) {
 	j.Images++
 	sum := im.Sum(nil)
-	if st := j.found[sum]; st != nil {
+	if st := j.statesByHash[sum]; st != nil {
 		// The image is known to be sound, but its state may be too old by now.
 		if slices.ContainsFunc(allowed, func(a *State) bool { return a.Model == st.Model }) {
 			return st, false, nil
 		}
-		st, err := match(st.Entries, st.Model.seq, allowed)
+		st, err := matchState(st.Entries, st.Model.seq, allowed)
 		return st, false, err
 	}
-	if im.Any(IsOwn) {
+	if im.Any(DependsOnScript) {
 		j.Distinct++
 	}
 	st, err = j.examine(im.Mem(), allowed, im.Sum(IsLock)&1 == 0)
 	if err != nil {
 		return nil, true, err
 	}
-	j.found[sum] = st
+	j.statesByHash[sum] = st
 	return st, true, nil
 }
 
-// Examine is like [Judge.Verdict] for a disk that was not left by a crash of the run itself.
+// Examine is like [Judge.ExamineSketch] for a disk that was not left by a crash of the run itself.
 func (j *Judge) Examine(img *vfs.Mem, allowed []*State) error {
 	j.Images++
 	j.Distinct++
@@ -79,7 +84,7 @@ func (j *Judge) examine(img *vfs.Mem, allowed []*State, seal bool) (*State, erro
 		return nil, fmt.Errorf("open: %w", err)
 	}
 	if FromSnapshot(m) {
-		j.Based++
+		j.FromSnapshot++
 	}
 	got, err := collect(m)
 	if err != nil {
@@ -89,11 +94,11 @@ func (j *Judge) examine(img *vfs.Mem, allowed []*State, seal bool) (*State, erro
 	if err != nil {
 		return nil, err
 	}
-	st, err := match(got, last, allowed)
+	st, err := matchState(got, last, allowed)
 	if err != nil {
 		return nil, err
 	}
-	want, err := use(m, st, got)
+	want, err := useStore(m, st, got)
 	if err != nil {
 		return nil, err
 	}
@@ -104,25 +109,25 @@ func (j *Judge) examine(img *vfs.Mem, allowed []*State, seal bool) (*State, erro
 	}
 	// At this point, most disks differ only in torn tails that were kept aside. They are
 	// hidden from here on, so that one examination is enough for all such disks.
-	sum := crashfs.Sum(img, IsLost)
-	end, ok := j.ends[sum]
+	sum := crashfs.Sum(img, IsTornTail)
+	end, ok := j.finalEntries[sum]
 	if !ok {
-		end, err = j.end(img, o)
+		end, err = j.openAndCheck(img, o)
 		if err != nil {
 			return nil, err
 		}
-		j.ends[sum] = end
+		j.finalEntries[sum] = end
 	}
-	if d := differ(end, want); d != "" {
+	if d := firstDifference(end, want); d != "" {
 		return nil, fmt.Errorf("opened again: %s", d)
 	}
 	return st, nil
 }
 
-// end opens the store, checks the store, and returns the entries.
-func (j *Judge) end(img *vfs.Mem, o *oxbow.Options) ([]oxbow.Entry, error) {
+// openAndCheck opens the store, checks the store, and returns the entries.
+func (j *Judge) openAndCheck(img *vfs.Mem, o *oxbow.Options) ([]oxbow.Entry, error) {
 	fsys := NewFS(img, j.setup)
-	fsys.Hide = IsLost
+	fsys.IsHidden = IsTornTail
 	hidden := *o
 	hidden.FS = fsys
 	m, err := oxbow.Open(StoreFile, &hidden)
@@ -130,7 +135,7 @@ func (j *Judge) end(img *vfs.Mem, o *oxbow.Options) ([]oxbow.Entry, error) {
 		return nil, fmt.Errorf("open again: %w", err)
 	}
 	if FromSnapshot(m) {
-		j.Based++
+		j.FromSnapshot++
 	}
 	got, err := collect(m)
 	if err != nil {
@@ -141,16 +146,16 @@ func (j *Judge) end(img *vfs.Mem, o *oxbow.Options) ([]oxbow.Entry, error) {
 		return nil, fmt.Errorf("check: %w", err)
 	}
 	for _, p := range rep.Problems {
-		if !harmless(p) {
+		if !isHarmless(p) {
 			return nil, fmt.Errorf("check finds at byte %d: %s", p.Offset, p.What)
 		}
 	}
 	return got, nil
 }
 
-// harmless reports whether a crash may cause the problem: an interrupted rewrite leaves a
+// isHarmless reports whether a crash may cause the problem: an interrupted rewrite leaves a
 // file that it did not rename.
-func harmless(p oxbow.Problem) bool {
+func isHarmless(p oxbow.Problem) bool {
 	return p.Offset == -1 && strings.HasPrefix(p.What, "a rewrite was interrupted and left ")
 }
 
@@ -163,11 +168,11 @@ func lastChange(m *oxbow.Memory) (uint64, error) {
 	return stats.Last, nil
 }
 
-// match returns the allowed state that has these entries and this last change.
-func match(got []oxbow.Entry, last uint64, allowed []*State) (*State, error) {
+// matchState returns the allowed state that has these entries and this last change.
+func matchState(got []oxbow.Entry, last uint64, allowed []*State) (*State, error) {
 	var why []string
 	for _, st := range allowed {
-		d := differ(got, st.Entries)
+		d := firstDifference(got, st.Entries)
 		if d == "" && last != st.Model.seq {
 			d = fmt.Sprintf("it ends at change %d, want %d", last, st.Model.seq)
 		}
@@ -183,39 +188,45 @@ func match(got []oxbow.Entry, last uint64, allowed []*State) (*State, error) {
 	)
 }
 
-// Differ returns an error that describes the first difference between got and want, including
+// CompareEntries returns an error that describes the first difference between got and want, including
 // times. It returns nil if got and want are equal.
-func Differ(got, want []oxbow.Entry) error {
-	if d := differ(got, want); d != "" {
+func CompareEntries(got, want []oxbow.Entry) error {
+	if d := firstDifference(got, want); d != "" {
 		return errors.New(d)
 	}
 	return nil
 }
 
-// differ describes the first difference between got and want, or returns "". Times are compared if
+// firstDifference describes the first difference between got and want, or returns "". Times are compared if
 // want has times.
-func differ(got, want []oxbow.Entry) string {
+func firstDifference(got, want []oxbow.Entry) string {
 	for i := range got {
 		if i >= len(want) {
-			return "it has entry " + describe(&got[i]) + ", which is not to be there"
+			return "it has entry " + describeEntry(&got[i]) + ", which is not to be there"
 		}
 		a, b := &got[i], &want[i]
 		hasTimes := !b.Updated.IsZero()
 		isSameTime := a.Created.Equal(b.Created) && a.Updated.Equal(b.Updated)
 		isTimeWrong := hasTimes && !isSameTime
-		if isTimeWrong || !alike(a, b) {
-			return fmt.Sprintf("entry %d is %s of %s, want %s of %s", i, describe(a), a.Updated.Format(time.StampNano),
-				describe(b), b.Updated.Format(time.StampNano))
+		if isTimeWrong || !isSameInModel(a, b) {
+			return fmt.Sprintf(
+				"entry %d is %s of %s, want %s of %s",
+				i,
+				describeEntry(a),
+				a.Updated.Format(time.StampNano),
+				describeEntry(b),
+				b.Updated.Format(time.StampNano),
+			)
 		}
 	}
 	if len(got) < len(want) {
-		return "it lacks entry " + describe(&want[len(got)])
+		return "it lacks entry " + describeEntry(&want[len(got)])
 	}
 	return ""
 }
 
-// use makes three changes and returns the entries that the store then has.
-func use(m *oxbow.Memory, st *State, have []oxbow.Entry) ([]oxbow.Entry, error) {
+// useStore makes three changes and returns the entries that the store then has.
+func useStore(m *oxbow.Memory, st *State, have []oxbow.Entry) ([]oxbow.Entry, error) {
 	ctx := context.Background()
 	seq := st.Model.seq
 	if err := m.Apply(
@@ -232,12 +243,12 @@ func use(m *oxbow.Memory, st *State, have []oxbow.Entry) ([]oxbow.Entry, error) 
 	if err := m.Forget(ctx, "new 1"); err != nil {
 		return nil, fmt.Errorf("a third change: %w", err)
 	}
-	if e.ID != st.Model.ids+2 || e.Version != seq+2 {
+	if e.ID != st.Model.idCount+2 || e.Version != seq+2 {
 		return nil, fmt.Errorf(
 			"a new entry got ID %d and version %d, want %d and %d",
 			e.ID,
 			e.Version,
-			st.Model.ids+2,
+			st.Model.idCount+2,
 			seq+2,
 		)
 	}
@@ -246,7 +257,7 @@ func use(m *oxbow.Memory, st *State, have []oxbow.Entry) ([]oxbow.Entry, error) 
 		return nil, fmt.Errorf("read after three changes: %w", err)
 	}
 	want := append(have[:len(have):len(have)], e)
-	if d := differ(got, want); d != "" {
+	if d := firstDifference(got, want); d != "" {
 		return nil, fmt.Errorf("after three changes: %s", d)
 	}
 	return got, nil

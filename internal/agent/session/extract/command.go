@@ -12,44 +12,89 @@ import (
 // Patterns for parts of a command line without influence on its effect, such as the directory,
 // limits for output, and some flags.
 var (
-	shapeBefore = sync.OnceValue(func() *regexp.Regexp {
+	leadingCdPattern = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^cd (?:"[^"]*"|'[^']*'|[^ ;&|]+) ?(?:&&|;) ?`)
 	})
-	shapeAfter = sync.OnceValue(func() *regexp.Regexp {
+	outputFilterPattern = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(
 			` ?(?:2>&1|2>/dev/null|>/dev/null|&>/dev/null|\|& ?cat|\| ?(?:tail|head)(?: -n)?(?: ?-?[0-9]+)?|\| ?tee [^ |]+|; ?echo (?:"[^"]*"|[^ ]*\$\?[^ ]*)|\|\| true)$`,
 		)
 	})
-	shapeFlags = sync.OnceValue(func() *regexp.Regexp {
+	ignoredFlagsPattern = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(` (?:-count=1|-v|--color=\S+|--no-color|--?timeout[= ]\S+|--silent|-q|--quiet)\b`)
 	})
 )
 
-// Bare returns a single-line command without parts that do not change its effect. These are the
+// NormalizeCommand returns a single-line command without parts that do not change its effect. These are the
 // directory dir in paths, a leading cd, redirections and filters of the output, and some flags.
-func Bare(line, dir string) string {
+func NormalizeCommand(line, dir string) string {
 	if dir != "" {
 		line = strings.ReplaceAll(line, dir+"/", "")
 	}
 	for {
-		short := strings.TrimSpace(shapeAfter().ReplaceAllString(shapeBefore().ReplaceAllString(line, ""), ""))
+		short := strings.TrimSpace(
+			outputFilterPattern().ReplaceAllString(leadingCdPattern().ReplaceAllString(line, ""), ""),
+		)
 		if short == line || short == "" {
 			break
 		}
 		line = short
 	}
-	return shapeFlags().ReplaceAllString(line, "")
+	return ignoredFlagsPattern().ReplaceAllString(line, "")
 }
 
-// lookers are programs that print something and change nothing.
-var lookers = []string{"ls", "cat", "head", "tail", "grep", "rg", "find", "sed", "awk", "wc", "pwd", "which", "echo",
-	"tree", "less", "stat", "file", "du", "df", "env", "printenv", "type", "whoami", "date", "cd", "nl", "jq",
-	"sort", "uniq", "diff", "Get-Content", "Get-ChildItem", "dir"}
+// printingPrograms are programs that print something and change nothing.
+var printingPrograms = []string{
+	"ls",
+	"cat",
+	"head",
+	"tail",
+	"grep",
+	"rg",
+	"find",
+	"sed",
+	"awk",
+	"wc",
+	"pwd",
+	"which",
+	"echo",
+	"tree",
+	"less",
+	"stat",
+	"file",
+	"du",
+	"df",
+	"env",
+	"printenv",
+	"type",
+	"whoami",
+	"date",
+	"cd",
+	"nl",
+	"jq",
+	"sort",
+	"uniq",
+	"diff",
+	"Get-Content",
+	"Get-ChildItem",
+	"dir",
+}
 
-var gitLooks = []string{"status", "diff", "log", "show", "branch", "blame", "ls-files", "remote", "rev-parse", "grep"}
+var printingGitCommands = []string{
+	"status",
+	"diff",
+	"log",
+	"show",
+	"branch",
+	"blame",
+	"ls-files",
+	"remote",
+	"rev-parse",
+	"grep",
+}
 
-// OnlyPrints reports whether a single-line command only prints something.
-func OnlyPrints(line string) bool {
+// IsPrintOnly reports whether a single-line command only prints something.
+func IsPrintOnly(line string) bool {
 	for _, part := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("|;&", r) }) {
 		w := strings.Fields(part)
 		if len(w) == 0 {
@@ -63,7 +108,8 @@ func OnlyPrints(line string) bool {
 		if isEdit || strings.Contains(withoutErrors, ">") {
 			return false
 		}
-		if !slices.Contains(lookers, w[0]) && !(w[0] == "git" && len(w) > 1 && slices.Contains(gitLooks, w[1])) {
+		if !slices.Contains(printingPrograms, w[0]) &&
+			!(w[0] == "git" && len(w) > 1 && slices.Contains(printingGitCommands, w[1])) {
 			return false
 		}
 	}

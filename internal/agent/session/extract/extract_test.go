@@ -16,7 +16,7 @@ var examples = []struct {
 	lang, row string
 	yes, no   []string
 }{
-	{asked, "en", "remember",
+	{signalRequest, "en", "remember",
 		[]string{
 			"Remember that the staging database is read-only.",
 			"Please remember: we use pnpm, never npm.",
@@ -26,33 +26,33 @@ var examples = []struct {
 		[]string{"I remember that we had a bug there.", "Do you remember the parser?",
 			"Remember that time when the build broke?", "Remember to take care of yourself.",
 			"It does not remember that setting."}},
-	{asked, "en", "mind", []string{"Keep in mind that the API is frozen."},
+	{signalRequest, "en", "mind", []string{"Keep in mind that the API is frozen."},
 		[]string{"I have nothing in mind that fits.", "Do you keep that in mind?"}},
-	{asked, "en", "forget",
+	{signalRequest, "en", "forget",
 		[]string{"Don't forget that CI runs on Windows, too.", "Never forget to bump the version."},
 		[]string{"I always forget that flag.", "Don't forget to enjoy your weekend."}},
-	{asked, "en", "note",
+	{signalRequest, "en", "note",
 		[]string{"Note to self: the cache key holds the branch.", "For future reference, port 8080 is taken."},
 		[]string{"There is a note in the reference manual.", "What is the future of this module?"}},
-	{asked, "en", "now on",
+	{signalRequest, "en", "now on",
 		[]string{"From now on use tabs.", "Use table tests from now on.", "Going forward, squash the commits."},
 		[]string{"From now on I'll test it myself.", "It works from now to noon."}},
-	{asked, "en", "next time", []string{"Next time run the linter first."},
+	{signalRequest, "en", "next time", []string{"Next time run the linter first."},
 		[]string{"Next time we meet it will be done.", "The next time it fails I will call you."}},
-	{asked, "en", "always",
+	{signalRequest, "en", "always",
 		[]string{
 			"Always run the tests before you commit.",
 			"You should always use t.TempDir.",
 			"Make sure to always quote the path.",
 		},
 		[]string{"Always a pleasure.", "It always fails.", "Always had this problem with npm.", "I always use vim."}},
-	{asked, "en", "never",
+	{signalRequest, "en", "never",
 		[]string{"Never push to main.", "You must never edit generated files.", "never ever commit secrets"},
 		[]string{"Never mind.", "I never use it.", "Never seen that before.", "Never say never!"}},
-	{asked, "en", "decided",
+	{signalRequest, "en", "decided",
 		[]string{"We decided to use SQLite for the queue.", "The team has agreed on semantic versions."},
 		[]string{"We decided to go out for dinner.", "Have we decided to use SQLite?", "I decided nothing."}},
-	{asked, "en", "rule",
+	{signalRequest, "en", "rule",
 		[]string{
 			"The rule is: no new dependency without a reason.",
 			"Our naming convention is that tests end in _test.",
@@ -60,234 +60,318 @@ var examples = []struct {
 		},
 		[]string{"What is the rule here?", "The firewall rule is broken."}},
 
-	{asked, "de", "remember",
+	{signalRequest, "de", "remember",
 		[]string{
 			"Merk dir: wir nutzen pnpm.",
 			"Denk daran, dass die Tests auf Windows laufen.",
 			"Bitte merke dir, dass Port 8080 belegt ist.",
 		},
 		[]string{"Ich merke, dass es langsam ist.", "Ich denke daran, aufzuhören."}},
-	{asked, "de", "now on", []string{"Ab jetzt nur noch Tabs.", "Künftig bitte auf Deutsch antworten."},
+	{signalRequest, "de", "now on", []string{"Ab jetzt nur noch Tabs.", "Künftig bitte auf Deutsch antworten."},
 		[]string{"Ab jetzt werde ich das selbst testen.", "Jetzt geht es."}},
-	{asked, "de", "always", []string{"Immer zuerst die Tests ausführen.", "Verwende für Pfade immer filepath.Join."},
-		[]string{"Immer noch kaputt.", "Es war immer so gewesen.", "Das ist immer noch falsch."}},
-	{asked, "de", "never", []string{"Niemals direkt auf main pushen.", "Du darfst nie generierte Dateien ändern."},
-		[]string{"Nie gesehen.", "Das habe ich nie gesagt."}},
-	{asked, "de", "decided",
+	{
+		signalRequest,
+		"de",
+		"always",
+		[]string{"Immer zuerst die Tests ausführen.", "Verwende für Pfade immer filepath.Join."},
+		[]string{"Immer noch kaputt.", "Es war immer so gewesen.", "Das ist immer noch falsch."},
+	},
+	{
+		signalRequest,
+		"de",
+		"never",
+		[]string{"Niemals direkt auf main pushen.", "Du darfst nie generierte Dateien ändern."},
+		[]string{"Nie gesehen.", "Das habe ich nie gesagt."},
+	},
+	{signalRequest, "de", "decided",
 		[]string{
 			"Wir haben uns für SQLite entschieden.",
 			"Wir haben im Team beschlossen, dass Fehler gewickelt werden.",
 		},
 		[]string{"Haben wir das entschieden?", "Wir haben noch nicht gefragt, ob das entschieden ist."}},
-	{asked, "de", "rule",
+	{signalRequest, "de", "rule",
 		[]string{"Die Regel ist: keine neuen Abhängigkeiten.", "Unsere Konvention lautet: Tests neben dem Code."},
 		[]string{"In der Regel geht das.", "Welche Regel gilt hier?"}},
 
-	{asked, "ru", "remember",
+	{signalRequest, "ru", "remember",
 		[]string{
 			"Запомни: мы используем pnpm.",
 			"Учти, что порт 8080 занят.",
 			"Пожалуйста, запомните, что база только для чтения.",
 		},
 		[]string{"Я не помню, что там было.", "Ты помнишь про тесты?"}},
-	{asked, "ru", "now on", []string{"С этого момента используй табы.", "Отныне коммиты только на английском."},
-		[]string{"С этого момента я буду тестировать сам.", "После этого всё упало."}},
-	{asked, "ru", "always", []string{"Всегда запускай тесты перед коммитом.", "Всегда сначала проверяй линтер."},
-		[]string{"Всегда так было.", "Это всегда падает."}},
-	{asked, "ru", "never", []string{"Никогда не пушь в main.", "Никогда не меняй сгенерированные файлы."},
+	{
+		signalRequest,
+		"ru",
+		"now on",
+		[]string{"С этого момента используй табы.", "Отныне коммиты только на английском."},
+		[]string{"С этого момента я буду тестировать сам.", "После этого всё упало."},
+	},
+	{
+		signalRequest,
+		"ru",
+		"always",
+		[]string{"Всегда запускай тесты перед коммитом.", "Всегда сначала проверяй линтер."},
+		[]string{"Всегда так было.", "Это всегда падает."},
+	},
+	{signalRequest, "ru", "never", []string{"Никогда не пушь в main.", "Никогда не меняй сгенерированные файлы."},
 		[]string{"Никогда такого не видел.", "Я никогда не знал."}},
-	{asked, "ru", "decided",
+	{signalRequest, "ru", "decided",
 		[]string{"Мы решили хранить очередь в SQLite.", "Командой договорились писать тесты рядом."},
 		[]string{"Что они решили?", "Мы не знаем, решили ли это."}},
-	{asked, "ru", "rule", []string{"Правило такое: никаких новых зависимостей."},
+	{signalRequest, "ru", "rule", []string{"Правило такое: никаких новых зависимостей."},
 		[]string{"Это правило сломано.", "Какое тут правило?"}},
 
-	{asked, "zh", "remember", []string{"记住：我们用 pnpm。", "请记住端口 8080 已被占用。"}, []string{"你还记得那个错误吗？", "我不记得了。"}},
-	{asked, "zh", "now on", []string{"从现在起都用制表符。", "以后请用英文写提交信息。"}, []string{"以后我会自己测试。", "三天以后再说。"}},
-	{asked, "zh", "always", []string{"始终使用表驱动测试。", "务必先运行测试。"}, []string{"它总是失败。"}},
-	{asked, "zh", "never", []string{"永远不要直接推送到 main。", "千万别改生成的文件。"}, []string{"我永远不会忘记。"}},
-	{asked, "zh", "decided", []string{"我们决定使用 SQLite。"}, []string{"我们为什么决定使用它", "他们决定了吗？"}},
-	{asked, "zh", "rule", []string{"我们的规则是不加新的依赖。", "约定：测试放在代码旁边。"}, []string{"这条防火墙规则坏了。"}},
+	{signalRequest, "zh", "remember", []string{"记住：我们用 pnpm。", "请记住端口 8080 已被占用。"}, []string{"你还记得那个错误吗？", "我不记得了。"}},
+	{signalRequest, "zh", "now on", []string{"从现在起都用制表符。", "以后请用英文写提交信息。"}, []string{"以后我会自己测试。", "三天以后再说。"}},
+	{signalRequest, "zh", "always", []string{"始终使用表驱动测试。", "务必先运行测试。"}, []string{"它总是失败。"}},
+	{signalRequest, "zh", "never", []string{"永远不要直接推送到 main。", "千万别改生成的文件。"}, []string{"我永远不会忘记。"}},
+	{signalRequest, "zh", "decided", []string{"我们决定使用 SQLite。"}, []string{"我们为什么决定使用它", "他们决定了吗？"}},
+	{signalRequest, "zh", "rule", []string{"我们的规则是不加新的依赖。", "约定：测试放在代码旁边。"}, []string{"这条防火墙规则坏了。"}},
 
-	{asked, "ja", "remember", []string{"覚えておいて、pnpm を使います。", "ポート 8080 は使用中だと覚えておいてください。"},
+	{signalRequest, "ja", "remember", []string{"覚えておいて、pnpm を使います。", "ポート 8080 は使用中だと覚えておいてください。"},
 		[]string{"あのエラーを覚えていますか？", "よく覚えている。"}},
-	{asked, "ja", "now on", []string{"今後はタブを使ってください。"}, []string{"今後は自分でテストするつもりです。"}},
-	{asked, "ja", "always", []string{"コミットの前に必ずテストを実行してください。"}, []string{"必ず失敗します。"}},
-	{asked, "ja", "never", []string{"絶対に main に直接プッシュしないでください。"}, []string{"絶対におかしい。"}},
-	{asked, "ja", "decided", []string{"キューは SQLite に保存することに決めました。"}, []string{"なぜ SQLite にすることに決めたのか"}},
-	{asked, "ja", "rule", []string{"ルールは、新しい依存を増やさないことです。"}, []string{"ルールは何ですか？"}},
+	{signalRequest, "ja", "now on", []string{"今後はタブを使ってください。"}, []string{"今後は自分でテストするつもりです。"}},
+	{signalRequest, "ja", "always", []string{"コミットの前に必ずテストを実行してください。"}, []string{"必ず失敗します。"}},
+	{signalRequest, "ja", "never", []string{"絶対に main に直接プッシュしないでください。"}, []string{"絶対におかしい。"}},
+	{signalRequest, "ja", "decided", []string{"キューは SQLite に保存することに決めました。"}, []string{"なぜ SQLite にすることに決めたのか"}},
+	{signalRequest, "ja", "rule", []string{"ルールは、新しい依存を増やさないことです。"}, []string{"ルールは何ですか？"}},
 
-	{asked, "es", "remember",
+	{signalRequest, "es", "remember",
 		[]string{
 			"Recuerda que usamos pnpm.",
 			"Ten en cuenta que el puerto 8080 está ocupado.",
 			"Acuérdate de que la base es de solo lectura.",
 		},
 		[]string{"No recuerdo que fuera así.", "¿Recuerdas que falló?"}},
-	{asked, "es", "now on",
+	{signalRequest, "es", "now on",
 		[]string{"De ahora en adelante usa tabuladores.", "A partir de ahora, mensajes en inglés."},
 		[]string{"A partir de ahora voy a probarlo yo.", "Ahora funciona."}},
-	{asked, "es", "always", []string{"Siempre ejecuta las pruebas antes de hacer commit."},
+	{signalRequest, "es", "always", []string{"Siempre ejecuta las pruebas antes de hacer commit."},
 		[]string{"Siempre falla.", "Siempre he usado vim."}},
-	{asked, "es", "never", []string{"Nunca modifiques los archivos generados."}, []string{"Nunca lo había visto."}},
-	{asked, "es", "decided",
+	{
+		signalRequest,
+		"es",
+		"never",
+		[]string{"Nunca modifiques los archivos generados."},
+		[]string{"Nunca lo había visto."},
+	},
+	{signalRequest, "es", "decided",
 		[]string{"Decidimos usar SQLite para la cola.", "Hemos acordado que los errores se envuelven."},
 		[]string{"Decidimos ir de viaje.", "¿Hemos decidido usar SQLite?"}},
 	{
-		asked,
+		signalRequest,
 		"es",
 		"rule",
 		[]string{"La regla es: ninguna dependencia nueva."},
 		[]string{"Por regla general funciona."},
 	},
 
-	{asked, "pt", "remember",
+	{signalRequest, "pt", "remember",
 		[]string{"Lembre-se de que usamos pnpm.", "Tenha em mente que a porta 8080 está ocupada."},
 		[]string{"Não me lembro disso.", "Você lembra que falhou?"}},
-	{asked, "pt", "now on", []string{"De agora em diante use tabs.", "A partir de agora, mensagens em inglês."},
-		[]string{"A partir de agora eu vou testar sozinho.", "Agora funciona."}},
-	{asked, "pt", "always", []string{"Sempre rode os testes antes do commit."},
+	{
+		signalRequest,
+		"pt",
+		"now on",
+		[]string{"De agora em diante use tabs.", "A partir de agora, mensagens em inglês."},
+		[]string{"A partir de agora eu vou testar sozinho.", "Agora funciona."},
+	},
+	{signalRequest, "pt", "always", []string{"Sempre rode os testes antes do commit."},
 		[]string{"Sempre falha.", "Eu sempre usei vim."}},
-	{asked, "pt", "never", []string{"Nunca altere os arquivos gerados."}, []string{"Nunca vi isso."}},
-	{asked, "pt", "decided", []string{"Decidimos usar SQLite para a fila."}, []string{"Decidimos ir de viagem."}},
-	{asked, "pt", "rule", []string{"A regra é: nenhuma dependência nova."}, []string{"Via de regra funciona."}},
+	{signalRequest, "pt", "never", []string{"Nunca altere os arquivos gerados."}, []string{"Nunca vi isso."}},
+	{
+		signalRequest,
+		"pt",
+		"decided",
+		[]string{"Decidimos usar SQLite para a fila."},
+		[]string{"Decidimos ir de viagem."},
+	},
+	{
+		signalRequest,
+		"pt",
+		"rule",
+		[]string{"A regra é: nenhuma dependência nova."},
+		[]string{"Via de regra funciona."},
+	},
 
-	{corrects, "en", "no",
+	{signalCorrection, "en", "no",
 		[]string{"No, use the other function.", "no that's the wrong file", "Not like that.",
 			"That's not what I asked for.", "Wrong, it has to be sorted."},
 		[]string{"No problem, go on.", "No, that's fine.", "Not sure yet.", "Nobody asked.", "No worries!",
 			"Nothing to add."}},
-	{corrects, "en", "back",
+	{signalCorrection, "en", "back",
 		[]string{"Revert the last change.", "Undo that please.", "Put it back.", "Instead of a map use a slice.",
 			"I asked for tests, not docs."},
 		[]string{"The revert works.", "I am back now."}},
-	{corrects, "de", "no", []string{"Nein, nimm die andere Funktion.", "Nicht so.", "Das ist falsch."},
+	{signalCorrection, "de", "no", []string{"Nein, nimm die andere Funktion.", "Nicht so.", "Das ist falsch."},
 		[]string{"Nein, passt schon.", "Nicht schlecht!"}},
-	{corrects, "de", "back", []string{"Mach das rückgängig.", "Stattdessen bitte eine Tabelle."},
+	{signalCorrection, "de", "back", []string{"Mach das rückgängig.", "Stattdessen bitte eine Tabelle."},
 		[]string{"Ich bin zurück."}},
-	{corrects, "ru", "no", []string{"Нет, возьми другую функцию.", "Не так.", "Это неправильно, порядок другой."},
-		[]string{"Нет проблем.", "Не знаю."}},
-	{corrects, "ru", "back", []string{"Верни как было.", "Вместо map используй slice."},
+	{
+		signalCorrection,
+		"ru",
+		"no",
+		[]string{"Нет, возьми другую функцию.", "Не так.", "Это неправильно, порядок другой."},
+		[]string{"Нет проблем.", "Не знаю."},
+	},
+	{signalCorrection, "ru", "back", []string{"Верни как было.", "Вместо map используй slice."},
 		[]string{"Он вернётся завтра."}},
-	{corrects, "zh", "no", []string{"不对，应该用另一个函数。", "不要改这个文件。"}, []string{"不错，继续。", "不客气。"}},
-	{corrects, "zh", "back", []string{"撤销刚才的修改。", "改回原来的。"}, []string{"好的，继续。"}},
-	{corrects, "ja", "no", []string{"いや、別の関数を使って。", "違います、並べ替えが必要です。"}, []string{"いいえ、大丈夫です。", "はい、お願いします。"}},
-	{corrects, "ja", "back", []string{"元に戻してください。", "マップじゃなくてスライスにして。"}, []string{"戻り値を見て。"}},
-	{corrects, "es", "no", []string{"No, usa la otra función.", "Eso no es lo que pedí.", "No toques ese archivo."},
-		[]string{"No hay problema.", "No sé."}},
-	{corrects, "es", "back", []string{"Revierte el último cambio.", "En lugar de un mapa usa una lista."},
+	{signalCorrection, "zh", "no", []string{"不对，应该用另一个函数。", "不要改这个文件。"}, []string{"不错，继续。", "不客气。"}},
+	{signalCorrection, "zh", "back", []string{"撤销刚才的修改。", "改回原来的。"}, []string{"好的，继续。"}},
+	{signalCorrection, "ja", "no", []string{"いや、別の関数を使って。", "違います、並べ替えが必要です。"}, []string{"いいえ、大丈夫です。", "はい、お願いします。"}},
+	{signalCorrection, "ja", "back", []string{"元に戻してください。", "マップじゃなくてスライスにして。"}, []string{"戻り値を見て。"}},
+	{
+		signalCorrection,
+		"es",
+		"no",
+		[]string{"No, usa la otra función.", "Eso no es lo que pedí.", "No toques ese archivo."},
+		[]string{"No hay problema.", "No sé."},
+	},
+	{signalCorrection, "es", "back", []string{"Revierte el último cambio.", "En lugar de un mapa usa una lista."},
 		[]string{"Otra vez gracias."}},
-	{corrects, "pt", "no", []string{"Não, use a outra função.", "Isso não era o que pedi."},
+	{signalCorrection, "pt", "no", []string{"Não, use a outra função.", "Isso não era o que pedi."},
 		[]string{"Não tem problema.", "Não sei."}},
-	{corrects, "pt", "back", []string{"Reverta a última mudança.", "Em vez de um mapa use uma lista."},
+	{signalCorrection, "pt", "back", []string{"Reverta a última mudança.", "Em vez de um mapa use uma lista."},
 		[]string{"Mais uma vez obrigado."}},
 
-	{concluded, "en", "cause",
+	{signalConclusion, "en", "cause",
 		[]string{
 			"The root cause is a missing lock in the writer.",
 			"The problem was that the cache key lacks the branch.",
 		},
 		[]string{"Let me look for the root cause is it the lock.", "The root cause might be the lock."}},
-	{concluded, "en", "fixed",
+	{signalConclusion, "en", "fixed",
 		[]string{
 			"The race is fixed by taking the lock before the read.",
 			"Fixed the leak: it was fixed by closing the file.",
 		},
 		[]string{"This should be fixed by the next release.", "It is not fixed by that."}},
-	{concluded, "en", "turned out",
+	{signalConclusion, "en", "turned out",
 		[]string{"It turned out that the port was taken.", "Turns out the test ran twice."},
 		[]string{"I hope it turns out well.", "Let's see how it turned out."}},
-	{concluded, "en", "decided", []string{"I decided to keep the old format.", "We went with a ring buffer."},
+	{signalConclusion, "en", "decided", []string{"I decided to keep the old format.", "We went with a ring buffer."},
 		[]string{"Now I decided to start.", "Nothing was decided."}},
-	{concluded, "en", "instead",
+	{signalConclusion, "en", "instead",
 		[]string{
 			"The reader now uses a bitmap instead of a map.",
 			"I changed it to return an error instead of a panic.",
 		},
 		[]string{"I'll use a bitmap instead of a map.", "You could use a slice instead of a map."}},
-	{concluded, "de", "cause", []string{"Die Ursache war ein fehlender Lock.", "Der Fehler lag an der Zeitzone."},
-		[]string{"Jetzt suche ich die Ursache: vielleicht der Lock."}},
-	{concluded, "de", "fixed", []string{"Der Absturz ist behoben durch eine Prüfung der Länge."},
+	{
+		signalConclusion,
+		"de",
+		"cause",
+		[]string{"Die Ursache war ein fehlender Lock.", "Der Fehler lag an der Zeitzone."},
+		[]string{"Jetzt suche ich die Ursache: vielleicht der Lock."},
+	},
+	{signalConclusion, "de", "fixed", []string{"Der Absturz ist behoben durch eine Prüfung der Länge."},
 		[]string{"Das sollte damit behoben, aber ungetestet sein."}},
-	{concluded, "de", "turned out", []string{"Es hat sich herausgestellt, dass der Port belegt war."},
+	{signalConclusion, "de", "turned out", []string{"Es hat sich herausgestellt, dass der Port belegt war."},
 		[]string{"Ich stellte die Frage neu."}},
-	{concluded, "de", "decided", []string{"Ich habe mich für einen Ringpuffer entschieden."},
+	{signalConclusion, "de", "decided", []string{"Ich habe mich für einen Ringpuffer entschieden."},
 		[]string{"Ich habe vielleicht falsch entschieden."}},
-	{concluded, "de", "instead", []string{"Der Leser verwendet nun eine Bitmap statt einer Map."},
+	{signalConclusion, "de", "instead", []string{"Der Leser verwendet nun eine Bitmap statt einer Map."},
 		[]string{"Ich sollte eine Bitmap statt einer Map nehmen."}},
-	{concluded, "ru", "cause",
+	{signalConclusion, "ru", "cause",
 		[]string{"Причина была в отсутствии блокировки.", "Проблема в том, что ключ без ветки."},
 		[]string{"Возможно, причина в блокировке."}},
-	{concluded, "ru", "fixed", []string{"Гонка исправлена, я исправил порядок блокировок."},
+	{signalConclusion, "ru", "fixed", []string{"Гонка исправлена, я исправил порядок блокировок."},
 		[]string{"Нужно, чтобы это было исправлено."}},
-	{concluded, "ru", "turned out", []string{"Оказалось, что порт занят."}, []string{"Может, оказалось иначе."}},
-	{concluded, "ru", "decided", []string{"Я решил оставить старый формат."}, []string{"Что решил он?"}},
-	{concluded, "ru", "instead", []string{"Читатель теперь использует битовую карту вместо словаря."},
+	{
+		signalConclusion,
+		"ru",
+		"turned out",
+		[]string{"Оказалось, что порт занят."},
+		[]string{"Может, оказалось иначе."},
+	},
+	{signalConclusion, "ru", "decided", []string{"Я решил оставить старый формат."}, []string{"Что решил он?"}},
+	{signalConclusion, "ru", "instead", []string{"Читатель теперь использует битовую карту вместо словаря."},
 		[]string{"Давайте использовать карту вместо словаря."}},
-	{concluded, "zh", "cause", []string{"根本原因是缺少锁。", "问题出在缓存键上。"}, []string{"原因可能是缺少锁。"}},
-	{concluded, "zh", "fixed", []string{"通过先加锁再读取修复了这个竞争。"}, []string{"这个问题还未修复。"}},
-	{concluded, "zh", "turned out", []string{"原来是端口被占用了。"}, []string{"恢复原来的版本。"}},
-	{concluded, "zh", "decided", []string{"我决定保留旧格式。"}, []string{"接下来我决定下一步。"}},
-	{concluded, "zh", "instead", []string{"读取器改用位图而不是映射。"}, []string{"应该用位图而不是映射。"}},
-	{concluded, "ja", "cause", []string{"原因はロックの欠如でした。"}, []string{"原因は何でしょうか。"}},
-	{concluded, "ja", "fixed", []string{"先にロックを取ることで競合を修正しました。"}, []string{"まだ修正していません。"}},
-	{concluded, "ja", "turned out", []string{"ポートが使用中であることが判明しました。"}, []string{"分かりました。"}},
-	{concluded, "ja", "decided", []string{"古い形式を残すことにしました。"}, []string{"次に残すことにしましょう。"}},
-	{concluded, "ja", "instead", []string{"マップの代わりにビットマップを使用しました。"}, []string{"マップの代わりにビットマップを使用すべきです。"}},
-	{concluded, "es", "cause", []string{"La causa era un bloqueo que faltaba."},
+	{signalConclusion, "zh", "cause", []string{"根本原因是缺少锁。", "问题出在缓存键上。"}, []string{"原因可能是缺少锁。"}},
+	{signalConclusion, "zh", "fixed", []string{"通过先加锁再读取修复了这个竞争。"}, []string{"这个问题还未修复。"}},
+	{signalConclusion, "zh", "turned out", []string{"原来是端口被占用了。"}, []string{"恢复原来的版本。"}},
+	{signalConclusion, "zh", "decided", []string{"我决定保留旧格式。"}, []string{"接下来我决定下一步。"}},
+	{signalConclusion, "zh", "instead", []string{"读取器改用位图而不是映射。"}, []string{"应该用位图而不是映射。"}},
+	{signalConclusion, "ja", "cause", []string{"原因はロックの欠如でした。"}, []string{"原因は何でしょうか。"}},
+	{signalConclusion, "ja", "fixed", []string{"先にロックを取ることで競合を修正しました。"}, []string{"まだ修正していません。"}},
+	{signalConclusion, "ja", "turned out", []string{"ポートが使用中であることが判明しました。"}, []string{"分かりました。"}},
+	{signalConclusion, "ja", "decided", []string{"古い形式を残すことにしました。"}, []string{"次に残すことにしましょう。"}},
+	{signalConclusion, "ja", "instead", []string{"マップの代わりにビットマップを使用しました。"}, []string{"マップの代わりにビットマップを使用すべきです。"}},
+	{signalConclusion, "es", "cause", []string{"La causa era un bloqueo que faltaba."},
 		[]string{"La causa podría ser un bloqueo."}},
-	{concluded, "es", "fixed", []string{"El fallo queda corregido con una comprobación de longitud."},
+	{signalConclusion, "es", "fixed", []string{"El fallo queda corregido con una comprobación de longitud."},
 		[]string{"Debería quedar corregido con eso."}},
-	{concluded, "es", "turned out", []string{"Resultó que el puerto estaba ocupado."},
+	{signalConclusion, "es", "turned out", []string{"Resultó que el puerto estaba ocupado."},
 		[]string{"El resultado está vacío."}},
-	{concluded, "es", "decided", []string{"Decidí mantener el formato antiguo."}, []string{"Ahora decidí mantener."}},
-	{concluded, "es", "instead", []string{"El lector usa un mapa de bits en lugar de un mapa."},
+	{
+		signalConclusion,
+		"es",
+		"decided",
+		[]string{"Decidí mantener el formato antiguo."},
+		[]string{"Ahora decidí mantener."},
+	},
+	{signalConclusion, "es", "instead", []string{"El lector usa un mapa de bits en lugar de un mapa."},
 		[]string{"Podría usar esto en lugar de un mapa."}},
-	{concluded, "pt", "cause", []string{"A causa era um bloqueio que faltava."},
+	{signalConclusion, "pt", "cause", []string{"A causa era um bloqueio que faltava."},
 		[]string{"A causa talvez seja um bloqueio."}},
-	{concluded, "pt", "fixed", []string{"A falha foi corrigida: o erro está corrigido com uma checagem de tamanho."},
-		[]string{"Isso ainda não está corrigido com nada."}},
-	{concluded, "pt", "turned out", []string{"Acontece que a porta estava ocupada."},
+	{
+		signalConclusion,
+		"pt",
+		"fixed",
+		[]string{"A falha foi corrigida: o erro está corrigido com uma checagem de tamanho."},
+		[]string{"Isso ainda não está corrigido com nada."},
+	},
+	{signalConclusion, "pt", "turned out", []string{"Acontece que a porta estava ocupada."},
 		[]string{"Isso acontece sempre."}},
-	{concluded, "pt", "decided", []string{"Decidi manter o formato antigo."}, []string{"Agora decidi manter."}},
-	{concluded, "pt", "instead", []string{"O leitor usa um mapa de bits em vez de um mapa."},
+	{signalConclusion, "pt", "decided", []string{"Decidi manter o formato antigo."}, []string{"Agora decidi manter."}},
+	{signalConclusion, "pt", "instead", []string{"O leitor usa um mapa de bits em vez de um mapa."},
 		[]string{"Vou usar isso em vez de um mapa."}},
 }
 
 // ruleOf returns a row as it is looked up.
-func ruleOf(row row) *rule {
-	t := compiled()
-	of := t.east
-	for _, rules := range t.byWord[row.signal] {
+func ruleOf(row tableRow) *rule {
+	t := compiledRules()
+	of := t.cjkRules
+	for _, rules := range t.rulesByWord[row.signal] {
 		of = append(of[:len(of):len(of)], rules...)
 	}
-	return of[slices.IndexFunc(of, func(r *rule) bool { return r.row == row })]
+	return of[slices.IndexFunc(of, func(r *rule) bool { return r.tableRow == row })]
 }
 
 func TestTable(t *testing.T) {
-	tested := map[row]bool{}
+	tested := map[tableRow]bool{}
 	for _, ex := range examples {
-		i := slices.IndexFunc(table, func(r row) bool {
-			return r.signal == ex.signal && r.lang == ex.lang && r.name == ex.row
+		i := slices.IndexFunc(signalTable, func(r tableRow) bool {
+			return r.signal == ex.signal && r.language == ex.lang && r.name == ex.row
 		})
 		if i < 0 || len(ex.yes) == 0 || len(ex.no) == 0 {
 			t.Fatalf("%s/%s: no such row, or examples are missing", ex.lang, ex.row)
 		}
-		tested[table[i]] = true
+		tested[signalTable[i]] = true
 		for _, s := range ex.yes {
-			if r := ruleOf(table[i]); !r.matches(foldWords(s)) || matching(ex.signal, foldWords(s)) == nil {
+			if r := ruleOf(signalTable[i]); !r.matchesSentence(foldWords(s)) ||
+				matchingRule(ex.signal, foldWords(s)) == nil {
 				t.Errorf("%d %s/%s: %q is not found", ex.signal, ex.lang, ex.row, foldWords(s))
 			}
 		}
 		for _, s := range ex.no {
-			if r := matching(ex.signal, foldWords(s)); r != nil {
-				t.Errorf("%d %s/%s: %q is found by %s/%s", ex.signal, ex.lang, ex.row, foldWords(s), r.lang, r.name)
+			if r := matchingRule(ex.signal, foldWords(s)); r != nil {
+				t.Errorf(
+					"%d %s/%s: %q is found by %s/%s",
+					ex.signal,
+					ex.lang,
+					ex.row,
+					foldWords(s),
+					r.language,
+					r.name,
+				)
 			}
 		}
 	}
-	for _, r := range table {
+	for _, r := range signalTable {
 		if !tested[r] {
-			t.Errorf("the row %d %s/%s has no examples", r.signal, r.lang, r.name)
+			t.Errorf("the row %d %s/%s has no examples", r.signal, r.language, r.name)
 		}
 	}
 }
@@ -303,7 +387,7 @@ func TestProse(t *testing.T) {
 		"记住端口 8080。",
 		"从现在起都用制表符。",
 	}
-	if got := AskedToRemember(text); !slices.Equal(got, want) {
+	if got := FindRememberRequests(text); !slices.Equal(got, want) {
 		t.Errorf("Asked() = %q, want %q", got, want)
 	}
 	if got := FindCorrection("No, use the map. Thanks."); got != "No, use the map." {
@@ -323,7 +407,7 @@ func TestProse(t *testing.T) {
 func TestWordBoundaries(t *testing.T) {
 	for _, s := range []string{"Unforgettable, remembers that.", "Hallway always.", "Непомни: это.",
 		"Nevertheless use it.", "rememberthat we use pnpm"} {
-		if got := AskedToRemember(s); got != nil {
+		if got := FindRememberRequests(s); got != nil {
 			t.Errorf("Asked(%q) = %q", s, got)
 		}
 	}
@@ -349,11 +433,11 @@ func FuzzFind(f *testing.F) {
 	f.Add("```\n~~~\n> \n- ")
 	f.Add("\xff\xfe remember that \xff")
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, find := range []func(string) []string{AskedToRemember, FindConclusions, func(s string) []string {
+		for _, find := range []func(string) []string{FindRememberRequests, FindConclusions, func(s string) []string {
 			return []string{FindCorrection(s)}
 		}} {
 			got := find(text)
-			if len(got) > maxFound || !slices.Equal(got, find(text)) {
+			if len(got) > maxFoundSentences || !slices.Equal(got, find(text)) {
 				t.Fatalf("found %q", got)
 			}
 			for i, s := range got {

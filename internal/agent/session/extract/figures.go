@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// figure matches a number with a unit.
-var figure = sync.OnceValue(func() *regexp.Regexp {
+// figurePattern matches a number with a unit.
+var figurePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`\d(?:[\d.,]*\d)? ?(?:%|[µumn]?s\b|ms\b|sec\b|seconds?\b|minutes?\b|[kKMG]i?[bB]\b|x\b|times\b|tests?\b|lines?\b|tokens?\b|files?\b|requests?\b|ops\b|[qr]ps\b)`,
 	)
@@ -18,12 +18,12 @@ var figure = sync.OnceValue(func() *regexp.Regexp {
 // plan in English words.
 func FigureSentences(text string) (found []string) {
 	splitSentences(text, func(s string) bool {
-		if figure().MatchString(s) && !plan().MatchString(foldWords(s)) {
+		if figurePattern().MatchString(s) && !planPattern().MatchString(foldWords(s)) {
 			found = append(found, s)
 		}
-		return len(found) < maxFound
+		return len(found) < maxFoundSentences
 	})
 	return found
 }
 
-var plan = lazily("en", "PLAN")
+var planPattern = lazyPattern("en", "PLAN")

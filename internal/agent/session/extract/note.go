@@ -10,26 +10,26 @@ import (
 	"unicode/utf8"
 )
 
-// request matches the beginning of a sentence that asks to remember the rest, if the rest is
+// requestPattern matches the beginning of a sentence that asks to remember the rest, if the rest is
 // complete without it.
-var request = sync.OnceValue(func() *regexp.Regexp {
+var requestPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(?:(?:please|pls|ok|okay|also|and|so|por favor|bitte|пожалуйста),? )*(?:` +
 		`(?:always |do |you (?:should|must|need to) |i (?:want|need) you to |i['’]d like you to )?remember(?:,? (?:that|this|to|for (?:next time|later|the future)))*[,:]? ` +
 		`|remember[:,] ?|(?:merke? dir|denke? dran|beachte)[^:,]{0,24}: ?` +
 		`|(?:recuerda|ten en cuenta) que |lembre-se (?:de )?que |(?:запомни|помни),? что |(?:记住|记得|牢记)[，：,: ]+)`)
 })
 
-// opening contains words that are capitalized only because they begin a sentence.
-var opening = map[string]bool{"a": true, "all": true, "always": true, "an": true, "do": true, "don't": true,
+// sentenceStarters contains words that are capitalized only because they begin a sentence.
+var sentenceStarters = map[string]bool{"a": true, "all": true, "always": true, "an": true, "do": true, "don't": true,
 	"each": true, "every": true, "i": true, "if": true,
 	"in": true, "it": true, "my": true, "never": true, "no": true, "not": true, "only": true, "our": true, "run": true,
 	"the": true, "there": true,
 	"they": true, "this": true, "use": true, "we": true, "when": true, "you": true, "your": true}
 
-// Note returns a sentence without the words that ask to remember it: "Remember that we use tabs."
+// NoteText returns a sentence without the words that ask to remember it: "Remember that we use tabs."
 // becomes "We use tabs." If too little would remain, Note returns the sentence unchanged.
-func Note(sentence string) string {
-	asks := request().FindString(sentence)
+func NoteText(sentence string) string {
+	asks := requestPattern().FindString(sentence)
 	rest := strings.TrimSpace(sentence[len(asks):])
 	isTooShort := utf8.RuneCountInString(rest) < 6
 	if asks == "" || isTooShort {
@@ -39,7 +39,7 @@ func Note(sentence string) string {
 		return sentence
 	}
 	first, _, _ := strings.Cut(rest, " ")
-	if opening[strings.ToLower(first)] {
+	if sentenceStarters[strings.ToLower(first)] {
 		r, size := utf8.DecodeRuneInString(rest)
 		rest = string(unicode.ToUpper(r)) + rest[size:]
 	}

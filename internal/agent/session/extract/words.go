@@ -20,9 +20,9 @@ const (
 	maxSentence = 400
 )
 
-// EachSentence yields the sentences in the prose of a text that are between minSentence and
+// Sentences yields the sentences in the prose of a text that are between minSentence and
 // maxSentence bytes long. Fenced blocks, quotations, tables and indented code are skipped.
-func EachSentence(s string) iter.Seq[string] {
+func Sentences(s string) iter.Seq[string] {
 	return func(yield func(string) bool) { splitSentences(s, yield) }
 }
 
@@ -78,7 +78,7 @@ func sentenceEnd(line string) int {
 		case '.', '!', '?', '…':
 			n := i + utf8.RuneLen(r)
 			isBeforeSpace := n < len(line) && (line[n] == ' ' || line[n] == '\t')
-			if isBeforeSpace && !isShort(line[:i]) {
+			if isBeforeSpace && !endsWithInitial(line[:i]) {
 				return n
 			}
 		}
@@ -86,9 +86,9 @@ func sentenceEnd(line string) int {
 	return len(line)
 }
 
-// isShort reports whether a text ends with a single letter, as before the period in "e.g.", "z. B."
+// endsWithInitial reports whether a text ends with a single letter, as before the period in "e.g.", "z. B."
 // and "J. Doe".
-func isShort(s string) bool {
+func endsWithInitial(s string) bool {
 	r, n := utf8.DecodeLastRuneInString(s)
 	before, _ := utf8.DecodeLastRuneInString(s[:len(s)-n])
 	return unicode.IsLetter(r) && r < 0x2e80 && (n == len(s) || before == '.' || before == ' ' || before == '(')
@@ -128,7 +128,7 @@ func foldWords(sentence string) string {
 const (
 	classSpace = iota
 	classWord
-	classEast // Chinese and Japanese
+	classCJK // Chinese and Japanese
 	classMark
 	classQuote // a quotation mark or emphasis, which is dropped
 )
@@ -155,7 +155,7 @@ func unicodeClass(r rune) int {
 	case unicode.IsSpace(r), r == '\'', r == '’', r == 0xfffd:
 		return classSpace
 	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana), r == 'ー', r == '々':
-		return classEast
+		return classCJK
 	case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r):
 		return classWord
 	}

@@ -22,8 +22,8 @@ import (
 
 // The values of the field Why: the reasons for which a sentence becomes a proposal.
 const (
-	Asked  = "asked"  // the person asks to remember the sentence
-	Lesson = "lesson" // the sentence corrects the agent's work
+	ReasonRequest    = "asked"  // the person asks to remember the sentence
+	ReasonCorrection = "lesson" // the sentence corrects the agent's work
 )
 
 // proposal is a sentence of a person that may deserve a note.
@@ -36,38 +36,38 @@ type proposal struct {
 
 // ID identifies a proposal. Equal sentences have equal IDs, whatever their turns.
 func (p *proposal) ID() string {
-	return digest(sametext.Fold(p.Sentence))
+	return shortDigest(sametext.NormalizeText(p.Sentence))
 }
 
-func digest(parts ...string) string {
+func shortDigest(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return hex.EncodeToString(sum[:5])
 }
 
-// minLesson is the minimum length of a correction in bytes. A shorter text, such as "No, undo
+// minLessonLength is the minimum length of a correction in bytes. A shorter text, such as "No, undo
 // that.", is not useful as a note.
-const minLesson = 20
+const minLessonLength = 20
 
 // findProposals returns the proposals in a session's turns, which must be in order of time.
 func findProposals(turns []session.Turn) (found []proposal) {
 	for i := range turns {
 		t := &turns[i]
 		prompt := t.Prompt()
-		for _, s := range extract.AskedToRemember(prompt) {
-			found = append(found, proposal{Why: Asked, Sentence: s, Turn: *t})
+		for _, s := range extract.FindRememberRequests(prompt) {
+			found = append(found, proposal{Why: ReasonRequest, Sentence: s, Turn: *t})
 		}
 		if i == 0 {
 			continue
 		}
 		files := changedFiles(&turns[i-1])
 		s := extract.FindCorrection(prompt)
-		if len(s) < minLesson || len(files) == 0 {
+		if len(s) < minLessonLength || len(files) == 0 {
 			continue
 		}
-		if slices.ContainsFunc(found, func(p proposal) bool { return p.Sentence == s && p.Turn.N == t.N }) {
+		if slices.ContainsFunc(found, func(p proposal) bool { return p.Sentence == s && p.Turn.Number == t.Number }) {
 			continue
 		}
-		found = append(found, proposal{Why: Lesson, Sentence: s, Turn: *t, Files: files})
+		found = append(found, proposal{Why: ReasonCorrection, Sentence: s, Turn: *t, Files: files})
 	}
 	return found
 }
@@ -75,8 +75,8 @@ func findProposals(turns []session.Turn) (found []proposal) {
 // changedFiles returns the files that a turn changed, relative to its directory if possible.
 func changedFiles(t *session.Turn) (files []string) {
 	for _, e := range t.CallEvents() {
-		for _, p := range e.Call.Wrote {
-			p = relative(p, t.Dir())
+		for _, p := range e.Call.WrittenFiles {
+			p = relativePath(p, t.Dir())
 			if !slices.Contains(files, p) {
 				files = append(files, p)
 			}
@@ -85,8 +85,8 @@ func changedFiles(t *session.Turn) (files []string) {
 	return files
 }
 
-// relative returns a path with slashes, relative to dir if the path is below it.
-func relative(p, dir string) string {
+// relativePath returns a path with slashes, relative to dir if the path is below it.
+func relativePath(p, dir string) string {
 	p, dir = path.Clean(strings.ReplaceAll(p, `\`, "/")), strings.TrimSuffix(strings.ReplaceAll(dir, `\`, "/"), "/")
 	if rest, ok := strings.CutPrefix(p, dir+"/"); ok && dir != "" {
 		return rest
@@ -94,47 +94,49 @@ func relative(p, dir string) string {
 	return p
 }
 
-// fix describes the work between the failure of a command and its next success.
-type fix struct {
-	Signature string // signature of the error
-	Command   string
-	Error     string // the line of the output that names the error
-	Edits     []string
-	Between   []string     // other commands that passed meanwhile
-	Said      string       // the agent's sentence about the cause or the change
-	Turn      session.Turn // the turn in which the command passed
+// foundFix describes the work between the failure of a command and its next success.
+type foundFix struct {
+	Signature      string // signature of the error
+	Command        string
+	ErrorLine      string // the line of the output that names the error
+	EditedFiles    []string
+	PassedCommands []string     // other commands that passed meanwhile
+	Explanation    string       // the agent's sentence about the cause or the change
+	Turn           session.Turn // the turn in which the command passed
 
-	Repeats *session.Repeats // text by others that the failed command and its output repeat
+	Repeats *session.RepeatedCalls // text by others that the failed command and its output repeat
 
-	texts []string // the agent's texts since the failure, up to the last edit
+	agentTexts []string // the agent's texts since the failure, up to the last edit
 }
 
 // ID identifies a fix within its session.
-func (f *fix) ID() string { return digest(f.Turn.Client, f.Turn.Session, f.Command, f.Signature) }
+func (f *foundFix) ID() string {
+	return shortDigest(f.Turn.Client, f.Turn.Session, f.Command, f.Signature)
+}
 
 // Limits of a fix.
 const (
-	maxEdits   = 12
-	maxBetween = 12
-	maxOpen    = 64 // maximum number of failures waiting for a success (above it, all are forgotten)
+	maxEdits          = 12
+	maxPassedCommands = 12
+	maxOpenFailures   = 64 // maximum number of failures waiting for a success (above it, all are forgotten)
 )
 
 // findFixes returns the fixes in a session's turns, which must be ordered by time. A command that
 // fails several times with the same error has a single fix, which begins at the first of these
 // failures. A failure is ignored if no file changed before the command passed, or if the client
 // does not report the command's exit status.
-func findFixes(turns []session.Turn) []fix {
-	s := fixSearch{open: map[string]*fix{}}
+func findFixes(turns []session.Turn) []foundFix {
+	s := fixSearch{openFailures: map[string]*foundFix{}}
 	for i := range turns {
-		own := turns[i].WithoutTainted()
+		own := turns[i].WithoutTaintedTexts()
 		trusted := own.AgentText()
-		s.said = ""
+		s.agentText = ""
 		for _, e := range turns[i].Events {
 			switch {
-			case e.Kind == session.Text && e.Agent == "" && strings.Contains(trusted, e.Text):
-				s.said += e.Text + "\n"
-			case e.Kind == session.Called && e.Call != nil:
-				s.call(&e, &turns[i])
+			case e.Kind == session.KindText && e.SubAgent == "" && strings.Contains(trusted, e.Text):
+				s.agentText += e.Text + "\n"
+			case e.Kind == session.KindCall && e.Call != nil:
+				s.processCall(&e, &turns[i])
 			}
 		}
 	}
@@ -143,92 +145,99 @@ func findFixes(turns []session.Turn) []fix {
 
 // fixSearch is the state while the calls of a session are read.
 type fixSearch struct {
-	open  map[string]*fix // failures whose command has not passed yet, by command
-	said  string          // the agent's texts in this turn since the last edit
-	found []fix
+	openFailures map[string]*foundFix // failures whose command has not passed yet, by command
+	agentText    string               // the agent's texts in this turn since the last edit
+	found        []foundFix
 }
 
-// call processes a call, which may end a fix, begin a fix or happen during a fix.
-func (s *fixSearch) call(e *session.Event, t *session.Turn) {
+// processCall processes a call, which may end a fix, begin a fix or happen during a fix.
+func (s *fixSearch) processCall(e *session.Event, t *session.Turn) {
 	c := e.Call
-	if len(s.open) > maxOpen {
-		clear(s.open)
+	if len(s.openFailures) > maxOpenFailures {
+		clear(s.openFailures)
 	}
 	command := strings.Join(strings.Fields(c.Command), " ")
-	if f := s.open[command]; f != nil && hasPassed(c) {
-		delete(s.open, command)
-		if len(f.Edits) > 0 && len(f.Edits) <= maxEdits {
-			f.Turn, f.Said = *t, f.sentence()
+	if f := s.openFailures[command]; f != nil && hasPassed(c) {
+		delete(s.openFailures, command)
+		if len(f.EditedFiles) > 0 && len(f.EditedFiles) <= maxEdits {
+			f.Turn, f.Explanation = *t, f.findExplanation()
 			s.found = append(s.found, *f)
 		}
 	}
 	if hasFailed(c) {
-		note(s.open, command, e)
+		recordFailure(s.openFailures, command, e)
 	}
 	shown := command
 	if e.Repeats != nil {
 		shown = "" // the command repeats text by others
 	}
-	for _, f := range s.open {
-		f.add(c, wroteBy(c, t.Dir()), shown, s.said)
+	for _, f := range s.openFailures {
+		f.addCall(c, writtenFiles(c, t.Dir()), shown, s.agentText)
 	}
-	if len(c.Wrote) > 0 {
-		s.said = ""
+	if len(c.WrittenFiles) > 0 {
+		s.agentText = ""
 	}
 }
 
-func hasFailed(c *session.Call) bool { return c.Failed || (c.Exit != nil && *c.Exit != 0) }
+func hasFailed(c *session.ToolCall) bool {
+	return c.Failed || (c.ExitStatus != nil && *c.ExitStatus != 0)
+}
 
 // hasPassed reports whether the command passed, according to its exit status.
-func hasPassed(c *session.Call) bool { return !hasFailed(c) && c.Exit != nil }
+func hasPassed(c *session.ToolCall) bool { return !hasFailed(c) && c.ExitStatus != nil }
 
-// note begins a fix for a command that failed. If the command's output names no error, or the
+// recordFailure begins a fix for a command that failed. If the command's output names no error, or the
 // command already waits with the same error, note does nothing.
-func note(open map[string]*fix, command string, e *session.Event) {
-	s := session.Signature(e.Call.Output)
+func recordFailure(open map[string]*foundFix, command string, e *session.Event) {
+	s := session.FailureSignature(e.Call.Output)
 	if command == "" || s == "" {
 		return
 	}
 	if open[command] != nil && open[command].Signature == s {
 		return
 	}
-	open[command] = &fix{Signature: s, Command: command, Error: session.ErrorLine(e.Call.Output), Repeats: e.Repeats}
+	open[command] = &foundFix{
+		Signature: s,
+		Command:   command,
+		ErrorLine: session.ErrorLine(e.Call.Output),
+		Repeats:   e.Repeats,
+	}
 }
 
-func wroteBy(c *session.Call, dir string) (files []string) {
-	for _, p := range c.Wrote {
-		files = append(files, relative(p, dir))
+func writtenFiles(c *session.ToolCall, dir string) (files []string) {
+	for _, p := range c.WrittenFiles {
+		files = append(files, relativePath(p, dir))
 	}
 	return files
 }
 
-// add adds a call after the failure, and the agent's texts before the call.
-func (f *fix) add(c *session.Call, edits []string, command, said string) {
+// addCall adds a call after the failure, and the agent's texts before the call.
+func (f *foundFix) addCall(c *session.ToolCall, edits []string, command, agentText string) {
 	for _, e := range edits {
-		if !slices.Contains(f.Edits, e) {
-			f.Edits = append(f.Edits, e)
+		if !slices.Contains(f.EditedFiles, e) {
+			f.EditedFiles = append(f.EditedFiles, e)
 		}
 	}
 	if len(edits) > 0 {
-		f.texts = append(f.texts, said)
+		f.agentTexts = append(f.agentTexts, agentText)
 	}
 	if command == "" || !hasPassed(c) {
 		return
 	}
-	if len(f.Between) < maxBetween && !slices.Contains(f.Between, command) {
-		f.Between = append(f.Between, command)
+	if len(f.PassedCommands) < maxPassedCommands && !slices.Contains(f.PassedCommands, command) {
+		f.PassedCommands = append(f.PassedCommands, command)
 	}
 }
 
-// sentence returns the agent's explanation of the fix. This is the agent's last conclusion or,
+// findExplanation returns the agent's explanation of the fix. This is the agent's last conclusion or,
 // without a conclusion, the latest sentence that gives a reason for an edit. It returns "" if the
 // agent only announced its steps.
-func (f *fix) sentence() string {
-	if found := extract.FindConclusions(strings.Join(f.texts, "\n")); len(found) > 0 {
+func (f *foundFix) findExplanation() string {
+	if found := extract.FindConclusions(strings.Join(f.agentTexts, "\n")); len(found) > 0 {
 		return found[len(found)-1]
 	}
-	for _, said := range slices.Backward(f.texts) {
-		if s, gives := editreason.Sentence(said); gives {
+	for _, said := range slices.Backward(f.agentTexts) {
+		if s, gives := editreason.ReasonSentence(said); gives {
 			return s
 		}
 	}
@@ -237,22 +246,22 @@ func (f *fix) sentence() string {
 
 // Phrases in the text of a fix by which [ParseFix] finds its parts.
 const (
-	failedWith = "` failed: "
-	passedBy   = "It passed after changes of "
-	saidThen   = "The agent said: "
+	failedPhrase = "` failed: "
+	passedPhrase = "It passed after changes of "
+	saidPhrase   = "The agent said: "
 )
 
 // Text returns the content of the fix's entry.
-func (f *fix) Text() string {
+func (f *foundFix) Text() string {
 	var b strings.Builder
-	b.WriteString("`" + f.Command + failedWith + f.Error + "\n\n")
-	b.WriteString(passedBy + strings.Join(f.Edits, ", ") + ".\n")
-	if f.Said != "" {
-		b.WriteString("\n" + saidThen + f.Said + "\n")
+	b.WriteString("`" + f.Command + failedPhrase + f.ErrorLine + "\n\n")
+	b.WriteString(passedPhrase + strings.Join(f.EditedFiles, ", ") + ".\n")
+	if f.Explanation != "" {
+		b.WriteString("\n" + saidPhrase + f.Explanation + "\n")
 	}
-	if len(f.Between) > 0 {
+	if len(f.PassedCommands) > 0 {
 		b.WriteString("\nRun between:\n")
-		for _, c := range f.Between {
+		for _, c := range f.PassedCommands {
 			b.WriteString("- " + c + "\n")
 		}
 	}

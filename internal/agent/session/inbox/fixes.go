@@ -16,15 +16,15 @@ import (
 
 // Fix describes how an error was fixed in a past session.
 type Fix struct {
-	ID      string    `json:"id"`
-	Error   string    `json:"error"` // the line of the output that named the error
-	Command string    `json:"command"`
-	Files   []string  `json:"files"`             // files that changed between the failure and the success
-	Said    string    `json:"said,omitempty"`    // the agent's sentence about the fix
-	Between []string  `json:"between,omitempty"` // commands that passed meanwhile
-	Project string    `json:"project,omitempty"`
-	Turn    string    `json:"turn"` // name of the turn in which the command passed
-	Time    time.Time `json:"time"` // time of the turn
+	ID             string    `json:"id"`
+	ErrorLine      string    `json:"error"` // the line of the output that named the error
+	Command        string    `json:"command"`
+	ChangedFiles   []string  `json:"files"`             // files that changed between the failure and the success
+	Explanation    string    `json:"said,omitempty"`    // the agent's sentence about the fix
+	PassedCommands []string  `json:"between,omitempty"` // commands that passed meanwhile
+	Project        string    `json:"project,omitempty"`
+	TurnName       string    `json:"turn"` // name of the turn in which the command passed
+	Time           time.Time `json:"time"` // time of the turn
 
 	signature string
 }
@@ -35,21 +35,21 @@ func ParseFix(e *oxbow.Entry) (f Fix, ok bool) {
 	if !ok {
 		return f, false
 	}
-	f = Fix{ID: id, Files: e.Values(oxbow.LabelFile), Time: e.Created}
+	f = Fix{ID: id, ChangedFiles: e.Values(oxbow.LabelFile), Time: e.Created}
 	f.Command, _ = e.Label("cmd")
-	f.Turn, _ = e.Label(labelFrom)
+	f.TurnName, _ = e.Label(labelSourceTurn)
 	f.Project, _ = e.Label(oxbow.LabelProject)
 	f.signature, _ = e.Label("error")
-	f.Error = f.signature
+	f.ErrorLine = f.signature
 	for i, part := range strings.Split(strings.TrimSpace(e.Content), "\n\n") {
-		if _, line, ok := strings.Cut(part, failedWith); ok && i == 0 {
-			f.Error = line
+		if _, line, ok := strings.Cut(part, failedPhrase); ok && i == 0 {
+			f.ErrorLine = line
 		}
-		if said, ok := strings.CutPrefix(part, saidThen); ok {
-			f.Said = said
+		if said, ok := strings.CutPrefix(part, saidPhrase); ok {
+			f.Explanation = said
 		}
 		if list, ok := strings.CutPrefix(part, "Run between:\n- "); ok {
-			f.Between = strings.Split(list, "\n- ")
+			f.PassedCommands = strings.Split(list, "\n- ")
 		}
 	}
 	return f, true
@@ -64,7 +64,7 @@ func FindFixes(ctx context.Context, m *oxbow.Memory, project, failure string) (f
 	if project != "" {
 		f.Terms = append(f.Terms, oxbow.Term{Key: oxbow.LabelProject, Values: []string{project}})
 	}
-	signature, part := session.Signature(failure), sametext.Fold(failure)
+	signature, part := session.FailureSignature(failure), sametext.NormalizeText(failure)
 	for e, err := range m.Entries(ctx, f) {
 		if err != nil {
 			return nil, err
@@ -73,7 +73,7 @@ func FindFixes(ctx context.Context, m *oxbow.Memory, project, failure string) (f
 		if !ok {
 			continue
 		}
-		hasPart := strings.Contains(strings.ToLower(one.Command+"\n"+one.Error+"\n"+one.signature), part)
+		hasPart := strings.Contains(strings.ToLower(one.Command+"\n"+one.ErrorLine+"\n"+one.signature), part)
 		isWanted := failure == "" || one.signature == signature || hasPart
 		if isWanted {
 			found = append(found, one)

@@ -16,144 +16,146 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// How is a command that passed in past sessions.
-type How struct {
-	Command  string    `json:"command"`
-	Passed   int       `json:"passed"` // how often it passed
-	Failed   int       `json:"failed"` // how often it failed
-	Sessions int       `json:"sessions"`
-	Project  string    `json:"project,omitempty"`
-	Turn     string    `json:"turn"` // name of the turn in which it passed last
-	Time     time.Time `json:"time"` // when it passed last
-	Asked    string    `json:"asked,omitempty"`
+// PassedCommand is a command that passed in past sessions.
+type PassedCommand struct {
+	Command      string    `json:"command"`
+	PassCount    int       `json:"passed"` // how often it passed
+	FailCount    int       `json:"failed"` // how often it failed
+	SessionCount int       `json:"sessions"`
+	Project      string    `json:"project,omitempty"`
+	LastTurn     string    `json:"turn"` // name of the turn in which it passed last
+	LastPassed   time.Time `json:"time"` // when it passed last
+	Asked        string    `json:"asked,omitempty"`
 
-	match    float64 // share of the task's words that the command and its turns have
-	sessions map[string]bool
+	matchShare float64 // share of the task's words that the command and its turns have
+	sessions   map[string]bool
 }
 
 const (
-	// maxHowTurns is the maximum number of turns that are read for a task.
-	maxHowTurns = 200
+	// maxSearchedTurns is the maximum number of turns that are read for a task.
+	maxSearchedTurns = 200
 
-	// contextShare is the weight of a word that only the prompt or the answer of a turn has, and not the command.
-	contextShare = 0.5
+	// contextWeight is the weight of a word that only the prompt or the answer of a turn has, and not the command.
+	contextWeight = 0.5
 
-	// minMatch is the smallest match of a command that is listed.
-	minMatch = 0.25
+	// minMatchShare is the smallest match of a command that is listed.
+	minMatchShare = 0.25
 )
 
 // FindCommands returns the commands that passed in past sessions for a task, the best first. The task is a text such as
 // "run the tests" or a part of a command. A command matches the task if it contains the words, or if the person
 // or the agent used the words in the turn. Commands that only print something, such as ls, are left out. If
 // project is not empty, only its turns count.
-func FindCommands(ctx context.Context, m *oxbow.Memory, project, task string) ([]How, error) {
+func FindCommands(ctx context.Context, m *oxbow.Memory, project, task string) ([]PassedCommand, error) {
 	f := session.TurnFilter.And(oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{"cmd"}}}})
 	if project != "" {
 		f.Terms = append(f.Terms, oxbow.Term{Key: oxbow.LabelProject, Values: []string{project}})
 	}
-	hits, err := m.Recall(ctx, oxbow.Query{Text: quietQuery(task), Filter: f, Limit: maxHowTurns})
+	hits, err := m.Recall(ctx, oxbow.Query{Text: plainQuery(task), Filter: f, Limit: maxSearchedTurns})
 	if err != nil {
 		return nil, err
 	}
-	s := howSearch{words: taskWords(task), byCommand: map[string]*How{}}
+	s := commandSearch{words: taskWords(task), byCommand: map[string]*PassedCommand{}}
 	for _, h := range hits {
-		turn, err := session.Parse(h.Entry.Content)
+		turn, err := session.ParseTurn(h.Entry.Content)
 		if err == nil {
 			s.addTurn(&turn, &h.Entry)
 		}
 	}
-	return s.best(), nil
+	return s.bestCommands(), nil
 }
 
-// quietQuery returns the words of a task without signs that have a meaning in a query.
-func quietQuery(task string) string {
+// plainQuery returns the words of a task without signs that have a meaning in a query.
+func plainQuery(task string) string {
 	return strings.Join(strings.FieldsFunc(task, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	}), " ")
 }
 
-// howSearch counts, for each command that matches the task, the runs that passed and failed.
-type howSearch struct {
+// commandSearch counts, for each command that matches the task, the runs that passed and failed.
+type commandSearch struct {
 	words     []string // stems of the task's words
-	byCommand map[string]*How
+	byCommand map[string]*PassedCommand
 }
 
 // addTurn adds the commands of a turn.
-func (s *howSearch) addTurn(turn *session.Turn, e *oxbow.Entry) {
+func (s *commandSearch) addTurn(turn *session.Turn, e *oxbow.Entry) {
 	said := stemWords(turn.Prompt() + " " + turn.AgentText())
 	for _, ev := range turn.CallEvents() {
 		line := strings.Join(strings.Fields(ev.Call.Command), " ")
-		if !isWholeCommand(line) || extract.OnlyPrints(line) {
+		if !isWholeCommand(line) || extract.IsPrintOnly(line) {
 			continue
 		}
-		line = extract.Bare(line, strings.TrimSuffix(turn.Dir(), "/"))
+		line = extract.NormalizeCommand(line, strings.TrimSuffix(turn.Dir(), "/"))
 		h := s.byCommand[line]
 		if h == nil {
-			h = &How{Command: line, sessions: map[string]bool{}}
+			h = &PassedCommand{Command: line, sessions: map[string]bool{}}
 			s.byCommand[line] = h
 		}
-		h.match = max(h.match, s.match(stemWords(line), said))
+		h.matchShare = max(h.matchShare, s.matchTask(stemWords(line), said))
 		switch {
 		case hasFailed(ev.Call):
-			h.Failed++
+			h.FailCount++
 			continue
 		case !hasPassed(ev.Call):
 			continue // the client reports no exit status
 		}
-		h.Passed++
+		h.PassCount++
 		h.sessions[turn.Client+"/"+turn.Session] = true
-		if !ev.Time.Before(h.Time) {
-			h.Time, h.Turn = ev.Time, e.Name
+		if !ev.Time.Before(h.LastPassed) {
+			h.LastPassed, h.LastTurn = ev.Time, e.Name
 			h.Asked, _, _ = strings.Cut(strings.TrimSpace(turn.Prompt()), "\n")
 			h.Project, _ = e.Label(oxbow.LabelProject)
 		}
 	}
 }
 
-// match returns the share of the task's words that a command contains. Words that occur only in the turn's prompt and
-// answers, and not in the command, count less. A task without words matches every command.
-func (s *howSearch) match(command, said map[string]bool) float64 {
+// matchTask returns the share of the task's words that a command contains. Words that occur only in the turn's
+// prompt and answers, and not in the command, count less. A task without words matches every command.
+func (s *commandSearch) matchTask(commandWords, turnWords map[string]bool) float64 {
 	if len(s.words) == 0 {
 		return 1
 	}
 	sum := 0.0
 	for _, w := range s.words {
 		switch {
-		case command[w]:
+		case commandWords[w]:
 			sum++
-		case said[w]:
-			sum += contextShare
+		case turnWords[w]:
+			sum += contextWeight
 		}
 	}
 	return sum / float64(len(s.words))
 }
 
-// best returns the commands that passed, the best first.
-func (s *howSearch) best() []How {
-	all := []How{}
+// bestCommands returns the commands that passed, the best first.
+func (s *commandSearch) bestCommands() []PassedCommand {
+	all := []PassedCommand{}
 	for _, h := range s.byCommand {
-		if h.Passed > 0 && h.match >= minMatch {
-			h.Sessions = len(h.sessions)
+		if h.PassCount > 0 && h.matchShare >= minMatchShare {
+			h.SessionCount = len(h.sessions)
 			all = append(all, *h)
 		}
 	}
-	slices.SortFunc(all, func(a, b How) int {
+	slices.SortFunc(all, func(a, b PassedCommand) int {
 		return cmp.Or(
-			cmp.Compare(b.match, a.match),
-			cmp.Compare(b.Sessions, a.Sessions),
-			cmp.Compare(b.rate(), a.rate()),
-			b.Time.Compare(a.Time),
+			cmp.Compare(b.matchShare, a.matchShare),
+			cmp.Compare(b.SessionCount, a.SessionCount),
+			cmp.Compare(b.passRate(), a.passRate()),
+			b.LastPassed.Compare(a.LastPassed),
 			strings.Compare(a.Command, b.Command),
 		)
 	})
 	return all
 }
 
-// rate returns the share of runs that passed.
-func (h *How) rate() float64 { return float64(h.Passed) / float64(h.Passed+h.Failed) }
+// passRate returns the share of runs that passed.
+func (h *PassedCommand) passRate() float64 {
+	return float64(h.PassCount) / float64(h.PassCount+h.FailCount)
+}
 
-// emptyWords are words of a task that say nothing about the command.
-var emptyWords = strings.Fields(
+// ignoredTaskWords are words of a task that say nothing about the command.
+var ignoredTaskWords = strings.Fields(
 	"a an the to in of for on with and or do does i we is are this that how what run runs " +
 		"running start command please project it its my our",
 )
@@ -162,7 +164,7 @@ var emptyWords = strings.Fields(
 func taskWords(task string) []string {
 	var words, empty []string
 	for _, w := range splitWords(task) {
-		if slices.Contains(emptyWords, w) {
+		if slices.Contains(ignoredTaskWords, w) {
 			empty = append(empty, analysis.Stem(w))
 		} else {
 			words = append(words, analysis.Stem(w))
@@ -191,4 +193,4 @@ func splitWords(text string) []string {
 }
 
 // isWholeCommand reports whether the archive contains a command as a whole. Longer commands were cut.
-func isWholeCommand(line string) bool { return line != "" && len(line) < session.MaxCommand }
+func isWholeCommand(line string) bool { return line != "" && len(line) < session.MaxCommandBytes }

@@ -28,7 +28,7 @@ func TestHows(t *testing.T) {
 				all[j].Dir = "/src/docks"
 			}
 		}
-		if _, err := a.Add(t.Context(), all); err != nil {
+		if _, err := a.AddEvents(t.Context(), all); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -52,7 +52,7 @@ func TestHows(t *testing.T) {
 		}
 		var got []string
 		for _, h := range found {
-			got = append(got, fmt.Sprint(h.Command, " ", h.Passed, h.Failed, h.Sessions, " ", h.Turn))
+			got = append(got, fmt.Sprint(h.Command, " ", h.PassCount, h.FailCount, h.SessionCount, " ", h.LastTurn))
 		}
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("Hows(%q, %q) = %q, want %q", tt.project, tt.task, got, tt.want)

@@ -31,22 +31,22 @@ func events(id string, all ...session.Event) []session.Event {
 	return all
 }
 
-func says(s string) session.Event  { return session.Event{Kind: session.Prompt, Text: s} }
-func agent(s string) session.Event { return session.Event{Kind: session.Text, Text: s} }
+func says(s string) session.Event  { return session.Event{Kind: session.KindPrompt, Text: s} }
+func agent(s string) session.Event { return session.Event{Kind: session.KindText, Text: s} }
 
 func edits(files ...string) session.Event {
-	return session.Event{Kind: session.Called, Call: &session.Call{Tool: "Edit", Wrote: files}}
+	return session.Event{Kind: session.KindCall, Call: &session.ToolCall{Tool: "Edit", WrittenFiles: files}}
 }
 
 func runs(command string, exit int, output string) session.Event {
 	return session.Event{
-		Kind: session.Called,
-		Call: &session.Call{Tool: "Bash", Command: command, Exit: &exit, Failed: exit != 0, Output: output},
+		Kind: session.KindCall,
+		Call: &session.ToolCall{Tool: "Bash", Command: command, ExitStatus: &exit, Failed: exit != 0, Output: output},
 	}
 }
 
 func TestProposals(t *testing.T) {
-	turns := session.Fold(events("s",
+	turns := session.BuildTurns(events("s",
 		says("Fix the tax. Remember that prices are in cents."),
 		edits("/src/shop/tax.go", "/src/shop/tax_test.go"),
 		says("No, use integer division. From now on use table tests."),
@@ -56,7 +56,7 @@ func TestProposals(t *testing.T) {
 	))
 	var got []string
 	for _, p := range findProposals(turns) {
-		got = append(got, fmt.Sprint(p.Why, p.Turn.N, " ", p.Sentence, p.Files))
+		got = append(got, fmt.Sprint(p.Why, p.Turn.Number, " ", p.Sentence, p.Files))
 	}
 	want := []string{
 		"asked1 Remember that prices are in cents.[]",
@@ -69,7 +69,7 @@ func TestProposals(t *testing.T) {
 }
 
 func TestFixes(t *testing.T) {
-	turns := session.Fold(events("s",
+	turns := session.BuildTurns(events("s",
 		says("x"),
 		runs("go test ./...", 1, "tax.go:12: undefined: Rate"),
 		runs("go test ./...", 1, "tax.go:14: undefined: Rate"),
@@ -103,7 +103,7 @@ func TestFixSaid(t *testing.T) {
 		{"fmt is imported and no longer needed. Let me fix that now:", "", "fmt is imported and no longer needed."},
 		{"Let me look at the file.", "All is well now, and it was easy to do.", ""},
 	} {
-		fixes := findFixes(session.Fold(events(
+		fixes := findFixes(session.BuildTurns(events(
 			"s",
 			says("x"),
 			runs("go vet ./...", 1, vet),
@@ -112,8 +112,8 @@ func TestFixSaid(t *testing.T) {
 			agent(c.after),
 			runs("go vet ./...", 0, ""),
 		)))
-		if len(fixes) != 1 || fixes[0].Said != c.want ||
-			fixes[0].Error != `vet: ./tax.go:3:8: "fmt" imported and not used` {
+		if len(fixes) != 1 || fixes[0].Explanation != c.want ||
+			fixes[0].ErrorLine != `vet: ./tax.go:3:8: "fmt" imported and not used` {
 			t.Errorf("after %q: fixesOf() = %+v", c.before, fixes)
 		}
 	}
@@ -123,36 +123,36 @@ func TestFixSaid(t *testing.T) {
 func TestRevertedByAFile(t *testing.T) {
 	write := func(file, before, after string) session.Event {
 		e := edits(file)
-		e.Call.Before, e.Call.After = before, after
+		e.Call.FileHashBefore, e.Call.FileHashAfter = before, after
 		return e
 	}
 	const tax = "/src/shop/tax.go"
 	for _, c := range []struct {
 		name string
 		all  []session.Event
-		want []mark
+		want []fileMark
 	}{
 		{
 			"the client tells the file before",
 			[]session.Event{says("x"), write(tax, "aa", "bb"), says("y"), write(tax, "bb", "aa")},
-			[]mark{{0, "tax.go"}},
+			[]fileMark{{0, "tax.go"}},
 		},
 		{
 			"an edit before told the file",
 			[]session.Event{says("x"), write(tax, "", "aa"), says("y"), edits(tax), says("z"), write(tax, "", "aa")},
-			[]mark{{1, "tax.go"}},
+			[]fileMark{{1, "tax.go"}},
 		},
 		{
 			"after two edits",
 			[]session.Event{says("x"), write(tax, "aa", "bb"), says("y"), write(tax, "bb", "cc"), says("z"),
 				write(tax, "cc", "aa")},
-			[]mark{{0, "tax.go"}, {1, "tax.go"}},
+			[]fileMark{{0, "tax.go"}, {1, "tax.go"}},
 		},
 		{
 			"half way back",
 			[]session.Event{says("x"), write(tax, "aa", "bb"), says("y"), write(tax, "bb", "cc"), says("z"),
 				write(tax, "cc", "bb")},
-			[]mark{{1, "tax.go"}},
+			[]fileMark{{1, "tax.go"}},
 		},
 		{
 			"another file",
@@ -164,7 +164,7 @@ func TestRevertedByAFile(t *testing.T) {
 		{"in one turn", []session.Event{says("x"), write(tax, "aa", "bb"), write(tax, "bb", "aa")}, nil},
 		{"nothing is known", []session.Event{says("x"), edits(tax), says("y"), edits(tax)}, nil},
 	} {
-		turns := session.Fold(events("s", c.all...))
+		turns := session.BuildTurns(events("s", c.all...))
 		if got := revertedFiles(turns); !slices.Equal(got, c.want) {
 			t.Errorf("%s: revertedOf() = %v, want %v", c.name, got, c.want)
 		}
@@ -175,16 +175,16 @@ func TestRevertedByAFile(t *testing.T) {
 func TestRevertedByAnEdit(t *testing.T) {
 	edit := func(file, was, became string) session.Event {
 		e := edits(file)
-		e.Call.Was, e.Call.Became = was, became
+		e.Call.OldTextHash, e.Call.NewTextHash = was, became
 		return e
 	}
 	first := []session.Event{says("x"), edit("/src/shop/tax.go", "aa", "bb"), says("z")}
 	for _, c := range []struct {
 		name string
 		last []session.Event
-		want []mark
+		want []fileMark
 	}{
-		{"the opposite", []session.Event{edit("/src/shop/tax.go", "bb", "aa")}, []mark{{0, "tax.go"}}},
+		{"the opposite", []session.Event{edit("/src/shop/tax.go", "bb", "aa")}, []fileMark{{0, "tax.go"}}},
 		{"the opposite in another file", []session.Event{edit("/src/shop/vat.go", "bb", "aa")}, nil},
 		{"another text", []session.Event{edit("/src/shop/tax.go", "bb", "cc")}, nil},
 		{"texts that are not known", []session.Event{edits("/src/shop/tax.go")}, nil},
@@ -199,7 +199,7 @@ func TestRevertedByAnEdit(t *testing.T) {
 			nil,
 		},
 	} {
-		turns := session.Fold(events("s", append(slices.Clone(first), c.last...)...))
+		turns := session.BuildTurns(events("s", append(slices.Clone(first), c.last...)...))
 		if got := revertedFiles(turns); !slices.Equal(got, c.want) {
 			t.Errorf("%s: revertedOf() = %v, want %v", c.name, got, c.want)
 		}
@@ -208,8 +208,8 @@ func TestRevertedByAnEdit(t *testing.T) {
 
 // A command whose status the client does not report has not passed.
 func TestUnknownStatus(t *testing.T) {
-	unknown := session.Event{Kind: session.Called, Call: &session.Call{Tool: "Bash", Command: "go vet"}}
-	turns := session.Fold(events(
+	unknown := session.Event{Kind: session.KindCall, Call: &session.ToolCall{Tool: "Bash", Command: "go vet"}}
+	turns := session.BuildTurns(events(
 		"s",
 		says("x"),
 		runs("go vet", 1, "undefined: Rate"),
@@ -222,16 +222,16 @@ func TestUnknownStatus(t *testing.T) {
 }
 
 func TestReverted(t *testing.T) {
-	tax, rate := mark{0, "tax.go"}, mark{1, "rate.go"}
+	tax, rate := fileMark{0, "tax.go"}, fileMark{1, "rate.go"}
 	for _, c := range []struct {
 		name string
 		last []session.Event
-		want []mark
+		want []fileMark
 	}{
-		{"a file is restored", []session.Event{says("y"), runs("git restore tax.go", 0, "")}, []mark{tax}},
+		{"a file is restored", []session.Event{says("y"), runs("git restore tax.go", 0, "")}, []fileMark{tax}},
 		{"another file is restored", []session.Event{says("y"), runs("git restore vat.go", 0, "")}, nil},
 		{"a file of a like name is restored", []session.Event{says("y"), runs("git restore syntax.go", 0, "")}, nil},
-		{"all is restored", []session.Event{says("y"), runs("git checkout .", 0, "")}, []mark{tax, rate}},
+		{"all is restored", []session.Event{says("y"), runs("git checkout .", 0, "")}, []fileMark{tax, rate}},
 		{"another branch is checked out", []session.Event{says("y"), runs("git checkout main", 0, "")}, nil},
 		{"it failed", []session.Event{says("y"), runs("git restore tax.go", 1, "no")}, nil},
 		{"unstaged alone", []session.Event{says("y"), runs("git restore --staged tax.go", 0, "")}, nil},
@@ -243,17 +243,17 @@ func TestReverted(t *testing.T) {
 		{
 			"the commit is reverted",
 			[]session.Event{says("y"), runs("git commit -am x && git revert --no-edit HEAD", 0, "")},
-			[]mark{tax, rate},
+			[]fileMark{tax, rate},
 		},
 		{"stashed and back", []session.Event{says("y"), runs("git stash", 0, ""), runs("git stash pop", 0, "")}, nil},
 		{
 			"stashed and dropped",
 			[]session.Event{says("y"), runs("git stash && git pull && git stash drop", 0, "")},
-			[]mark{tax, rate},
+			[]fileMark{tax, rate},
 		},
 		{"the person refuses", []session.Event{says("No, undo that.")}, nil}, // what came of it is not known
 	} {
-		turns := session.Fold(events(
+		turns := session.BuildTurns(events(
 			"s",
 			append(
 				[]session.Event{says("x"), edits("/src/shop/tax.go"), says("z"), edits("/src/shop/rate.go")},
@@ -268,7 +268,7 @@ func TestReverted(t *testing.T) {
 
 // A correction is of the files that the person names, and says nothing of others.
 func TestCorrected(t *testing.T) {
-	for prompt, want := range map[string][]mark{
+	for prompt, want := range map[string][]fileMark{
 		"No, do not call the test TestX, instead name it TestY.": nil,
 		"Instead of the README, write the changelog first.":      nil,
 		"No, tax.go must keep its rates.":                        {{1, "tax.go"}},
@@ -277,7 +277,9 @@ func TestCorrected(t *testing.T) {
 		"No, syntax.go is the one.":                              nil,
 		"tax.go is fine.":                                        nil,
 	} {
-		turns := session.Fold(events("s", says("x"), edits("/src/shop/tax.go", "/src/shop/lib/vat.go"), says(prompt)))
+		turns := session.BuildTurns(
+			events("s", says("x"), edits("/src/shop/tax.go", "/src/shop/lib/vat.go"), says(prompt)),
+		)
 		if got := correctedTurns(turns); !slices.Equal(got, want) {
 			t.Errorf("correctedOf(%q) = %v, want %v", prompt, got, want)
 		}
@@ -287,7 +289,7 @@ func TestCorrected(t *testing.T) {
 func open(t *testing.T) *session.Archive {
 	t.Helper()
 	m := storetest.Open(t, filepath.Join(t.TempDir(), session.StoreFile), nil)
-	return &session.Archive{Memory: m, Label: Label, Project: func(dir string) (string, string) {
+	return &session.Archive{Memory: m, MakeLabels: TurnLabels, FindProject: func(dir string) (string, string) {
 		return filepath.Base(dir), dir
 	}}
 }
@@ -310,7 +312,7 @@ func contents(t *testing.T, a *session.Archive) string {
 
 func update(t *testing.T, a *session.Archive, want int) {
 	t.Helper()
-	if n, err := Update(t.Context(), a); err != nil || n != want {
+	if n, err := UpdateProposals(t.Context(), a); err != nil || n != want {
 		t.Fatalf("Update() = %d, %v; want %d", n, err, want)
 	}
 }
@@ -324,7 +326,7 @@ func TestUpdate(t *testing.T) {
 		says("No, undo that and keep the floats."), runs("ls", 0, ""),
 	}
 	for _, id := range []string{"a", "b", "c"} {
-		if _, err := a.Add(t.Context(), events(id, slices.Clone(talk)...)); err != nil {
+		if _, err := a.AddEvents(t.Context(), events(id, slices.Clone(talk)...)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -337,11 +339,11 @@ func TestUpdate(t *testing.T) {
 	if after, err := a.Memory.Store().Get(t.Context(), cursorName); err != nil || after.Version != before.Version {
 		t.Errorf("a second update writes: %v", err)
 	}
-	items, err := List(t.Context(), a.Memory, Open, "shop")
+	items, err := ListProposals(t.Context(), a.Memory, StateOpen, "shop")
 	if err != nil || len(items) != 2 {
 		t.Fatalf("List() = %+v, %v", items, err)
 	}
-	i := slices.IndexFunc(items, func(it Item) bool { return it.Why == Asked })
+	i := slices.IndexFunc(items, func(it StoredProposal) bool { return it.Reason == ReasonRequest })
 	asked, lesson := items[i], items[1-i]
 	if asked.Sentence != "Remember that prices are in cents." || asked.CountSessions() != 3 ||
 		lesson.Sentence != "No, undo that and keep the floats." || !slices.Equal(lesson.Files, []string{"tax.go"}) {
@@ -370,9 +372,9 @@ func TestUpdate(t *testing.T) {
 	some := open(t)
 	for i := range events("a", slices.Clone(talk)...) {
 		for _, id := range []string{"a", "b", "c"} {
-			r, err := some.Add(t.Context(), events(id, slices.Clone(talk)...)[i:i+1])
-			for _, touched := range r.Sessions {
-				err = errors.Join(err, Learn(t.Context(), some, touched))
+			r, err := some.AddEvents(t.Context(), events(id, slices.Clone(talk)...)[i:i+1])
+			for _, touched := range r.ChangedSessions {
+				err = errors.Join(err, StoreLessons(t.Context(), some, touched))
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -382,26 +384,26 @@ func TestUpdate(t *testing.T) {
 	if got, want := contents(t, some), contents(t, a); got != want {
 		t.Errorf("turn by turn:\n%s\nwant\n%s", got, want)
 	}
-	if n, err := Waiting(t.Context(), a.Memory); n != 2 || err != nil {
+	if n, err := CountOpen(t.Context(), a.Memory); n != 2 || err != nil {
 		t.Errorf("Waiting() = %d, %v", n, err)
 	}
 
 	// A state stays, whatever is said again.
-	if err := SetState(t.Context(), a.Memory, asked.ID, Dropped, ""); err != nil {
+	if err := SetState(t.Context(), a.Memory, asked.ID, StateDropped, ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Add(t.Context(), events("d", slices.Clone(talk)...)); err != nil {
+	if _, err := a.AddEvents(t.Context(), events("d", slices.Clone(talk)...)); err != nil {
 		t.Fatal(err)
 	}
 	update(t, a, 1)
-	if it, err := Get(t.Context(), a.Memory, asked.ID[:4]); err != nil || it.State != Dropped ||
+	if it, err := FindProposal(t.Context(), a.Memory, asked.ID[:4]); err != nil || it.State != StateDropped ||
 		it.CountSessions() != 4 {
 		t.Errorf("Get() = %+v, %v", it, err)
 	}
-	if items, err := List(t.Context(), a.Memory, Open, ""); err != nil || len(items) != 1 {
+	if items, err := ListProposals(t.Context(), a.Memory, StateOpen, ""); err != nil || len(items) != 1 {
 		t.Errorf("List() = %+v, %v", items, err)
 	}
-	if _, err := Get(t.Context(), a.Memory, "zz"); err == nil {
+	if _, err := FindProposal(t.Context(), a.Memory, "zz"); err == nil {
 		t.Error("Get() finds what is not there")
 	}
 }
@@ -411,7 +413,7 @@ func TestUpdate(t *testing.T) {
 func TestCountsAreWrittenInParts(t *testing.T) {
 	a := open(t)
 	const sessions, perSession = 400, 8
-	var want []run
+	var want []passedRun
 	whole := 0 // bytes that would be written if each session wrote all counts
 	for i := range sessions {
 		id := fmt.Sprint("session ", i)
@@ -420,11 +422,11 @@ func TestCountsAreWrittenInParts(t *testing.T) {
 			command := fmt.Sprintf("go test -count=1 ./services/number%d/with/a/long/path", (i*7+j*j*31)%280)
 			all = append(all, runs(command, 0, ""))
 		}
-		turns := session.Fold(events(id, all...))
-		if err := count(t.Context(), a.Memory, turns, "shop"); err != nil {
+		turns := session.BuildTurns(events(id, all...))
+		if err := countPassedCommands(t.Context(), a.Memory, turns, "shop"); err != nil {
 			t.Fatal(err)
 		}
-		want = addRuns(want, passedIn(turns), digest("claude", id))
+		want = addRuns(want, passedCommands(turns), shortDigest("claude", id))
 		b, err := json.Marshal(want)
 		if err != nil {
 			t.Fatal(err)
@@ -432,9 +434,9 @@ func TestCountsAreWrittenInParts(t *testing.T) {
 		whole += len(b)
 	}
 	var commands []string
-	slices.SortStableFunc(want, func(a, b run) int { return b.Last.Compare(a.Last) })
+	slices.SortStableFunc(want, func(a, b passedRun) int { return b.LastPassed.Compare(a.LastPassed) })
 	for _, r := range want {
-		if len(r.Sessions) >= minRuns {
+		if len(r.Sessions) >= minPassedSessions {
 			commands = append(commands, r.Command)
 		}
 	}

@@ -26,17 +26,17 @@ import (
 
 // The states of a proposal.
 const (
-	Open     = "open"
-	Accepted = "accepted"
-	Dropped  = "dropped"
+	StateOpen     = "open"
+	StateAccepted = "accepted"
+	StateDropped  = "dropped"
 
-	// Undone is the state of an accepted proposal whose note was removed by an undo. The proposal
+	// StateUndone is the state of an accepted proposal whose note was removed by an undo. The proposal
 	// waits again. The archive still stores it as accepted.
-	Undone = "undone"
+	StateUndone = "undone"
 )
 
-// labelFrom is the key of labels that name the turns from which an entry was made.
-const labelFrom = "from"
+// labelSourceTurn is the key of labels that name the turns from which an entry was made.
+const labelSourceTurn = "from"
 
 const (
 	labelState = "proposal"
@@ -44,31 +44,31 @@ const (
 	labelWhy   = "why"
 	cursorName = "cursor/inbox"
 
-	maxFrom  = 16  // turns listed in a proposal
-	maxFiles = 8   // files listed in a lesson
-	maxRuns  = 300 // commands counted per project
-	minRuns  = 3   // sessions in which a command must have passed for RepeatedCommands to return it
+	maxSourceTurns     = 16  // turns listed in a proposal
+	maxFiles           = 8   // files listed in a lesson
+	maxCountedCommands = 300 // commands counted per project
+	minPassedSessions  = 3   // sessions in which a command must have passed for RepeatedCommands to return it
 )
 
-// Label returns labels for a turn's conclusions and for the foreign text that it repeats. It is
+// TurnLabels returns labels for a turn's conclusions and for the foreign text that it repeats. It is
 // meant for [session.Archive].
-func Label(t *session.Turn) []oxbow.Label {
+func TurnLabels(t *session.Turn) []oxbow.Label {
 	var ls []oxbow.Label
 	if len(extract.FindConclusions(t.AgentText())) > 0 {
 		ls = append(ls, oxbow.Label{Key: "concluded", Value: "yes"})
 	}
-	for _, v := range t.FindTaints() {
+	for _, v := range t.TaintingCalls() {
 		ls = append(ls, oxbow.Label{Key: oxbow.LabelTaint, Value: v})
 	}
-	for _, v := range t.UnknownPrograms() {
+	for _, v := range t.UnvouchedCalls() {
 		ls = append(ls, oxbow.Label{Key: oxbow.LabelUnvouched, Value: v})
 	}
 	return ls
 }
 
-// Update examines the sessions of the archive that changed since the last Update, and returns their
+// UpdateProposals examines the sessions of the archive that changed since the last Update, and returns their
 // number. Examining a session again changes nothing.
-func Update(ctx context.Context, a *session.Archive) (int, error) {
+func UpdateProposals(ctx context.Context, a *session.Archive) (int, error) {
 	var at struct {
 		Version uint64 `json:"version"`
 	}
@@ -84,7 +84,7 @@ func Update(ctx context.Context, a *session.Archive) (int, error) {
 		return 0, err
 	}
 	for i, h := range heads { // the oldest first, so that the cursor can advance
-		if err := Learn(
+		if err := StoreLessons(
 			ctx,
 			a,
 			session.ChangedSession{Client: h.Client, Session: h.Session, Project: h.Project, From: 1},
@@ -92,42 +92,42 @@ func Update(ctx context.Context, a *session.Archive) (int, error) {
 			return i, err
 		}
 		if i%20 == 19 || i == len(heads)-1 {
-			if err := moveCursor(ctx, a.Memory, h.version); err != nil {
+			if err := storeCursor(ctx, a.Memory, h.version); err != nil {
 				return i, err
 			}
 		}
 	}
 	if last > at.Version {
-		return len(heads), moveCursor(ctx, a.Memory, last)
+		return len(heads), storeCursor(ctx, a.Memory, last)
 	}
 	return len(heads), nil
 }
 
-// moveCursor records that all sessions up to this version were examined.
-func moveCursor(ctx context.Context, m *oxbow.Memory, version uint64) error {
+// storeCursor records that all sessions up to this version were examined.
+func storeCursor(ctx context.Context, m *oxbow.Memory, version uint64) error {
 	b, _ := json.Marshal(map[string]uint64{"version": version}) // cannot fail
-	return upsert(ctx, m, oxbow.Entry{
+	return putEntry(ctx, m, oxbow.Entry{
 		Name:    cursorName,
 		Content: string(b),
 		Labels:  []oxbow.Label{{Key: "cursor", Value: "inbox"}},
 	})
 }
 
-// sessionHead is the summary of a session, and the version of its entry.
-type sessionHead struct {
+// versionedSummary is the summary of a session, and the version of its entry.
+type versionedSummary struct {
 	version uint64
 	session.Summary
 }
 
-// changedSessions returns the sessions that were written after a version, the oldest first. Usually it reads only the
-// changes since that version. If there are more than mostWalked of them, it reads all sessions, and last is the number
-// of the last change before that, to which the cursor should move. Otherwise last is 0.
+// changedSessions returns the sessions that were written after a version, the oldest first. Usually it reads only
+// the changes since that version. If there are more than maxReadChanges of them, it reads all sessions, and last is
+// the number of the last change before that, to which the cursor should move. Otherwise last is 0.
 func changedSessions(ctx context.Context, m *oxbow.Memory, after uint64) (
-	heads []sessionHead,
+	heads []versionedSummary,
 	last uint64,
 	err error,
 ) {
-	names, newest, isComplete, err := writtenSince(ctx, m, after)
+	names, newest, isComplete, err := sessionsWrittenSince(ctx, m, after)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -137,7 +137,7 @@ func changedSessions(ctx context.Context, m *oxbow.Memory, after uint64) (
 			return nil, 0, err
 		}
 		if err == nil {
-			heads = appendHead(heads, &e)
+			heads = appendSummary(heads, &e)
 		}
 	}
 	if !isComplete {
@@ -147,20 +147,20 @@ func changedSessions(ctx context.Context, m *oxbow.Memory, after uint64) (
 				return nil, 0, err
 			}
 			if e.Version > after {
-				heads = appendHead(heads, &e)
+				heads = appendSummary(heads, &e)
 			}
 		}
 	}
-	slices.SortFunc(heads, func(a, b sessionHead) int { return cmp.Compare(a.version, b.version) })
+	slices.SortFunc(heads, func(a, b versionedSummary) int { return cmp.Compare(a.version, b.version) })
 	return heads, last, nil
 }
 
-// mostWalked is the maximum number of changes that [writtenSince] reads.
-const mostWalked = 256
+// maxReadChanges is the maximum number of changes that [sessionsWrittenSince] reads.
+const maxReadChanges = 256
 
-// writtenSince returns the names of the sessions that were written after a change, and the number of the last change.
-// isComplete is false if it has not read all changes.
-func writtenSince(ctx context.Context, m *oxbow.Memory, after uint64) (
+// sessionsWrittenSince returns the names of the sessions that were written after a change, and the number of the
+// last change. isComplete is false if it has not read all changes.
+func sessionsWrittenSince(ctx context.Context, m *oxbow.Memory, after uint64) (
 	names []string,
 	newest uint64,
 	isComplete bool,
@@ -176,7 +176,7 @@ func writtenSince(ctx context.Context, m *oxbow.Memory, after uint64) (
 			return names, newest, true, nil
 		}
 		walked++
-		if walked > mostWalked {
+		if walked > maxReadChanges {
 			break
 		}
 		for _, v := range c.Versions {
@@ -188,18 +188,18 @@ func writtenSince(ctx context.Context, m *oxbow.Memory, after uint64) (
 	return names, newest, newest == 0, nil
 }
 
-// appendHead appends the summary that an entry contains. It ignores an entry that contains none.
-func appendHead(heads []sessionHead, e *oxbow.Entry) []sessionHead {
+// appendSummary appends the summary that an entry contains. It ignores an entry that contains none.
+func appendSummary(heads []versionedSummary, e *oxbow.Entry) []versionedSummary {
 	var s session.Summary
 	if json.Unmarshal([]byte(e.Content), &s) != nil {
 		return heads
 	}
-	return append(heads, sessionHead{e.Version, s})
+	return append(heads, versionedSummary{e.Version, s})
 }
 
-// upsert adds or updates an entry. If the entry already has this content and these labels, nothing
+// putEntry adds or updates an entry. If the entry already has this content and these labels, nothing
 // changes.
-func upsert(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
+func putEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
 	return m.Edit(ctx, e.Name, func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		labels := oxbow.SortLabels(e.Labels)
 		switch {
@@ -213,27 +213,27 @@ func upsert(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
 	})
 }
 
-// reach is the number of turns before the new turns that are read again.
-const reach = 30
+// overlapTurns is the number of turns before the new turns that are read again.
+const overlapTurns = 30
 
-// Learn stores the lessons from a session's new turns. It also reads up to reach earlier turns,
+// StoreLessons stores the lessons from a session's new turns. It also reads up to reach earlier turns,
 // because a fix may have begun there.
-func Learn(ctx context.Context, a *session.Archive, t session.ChangedSession) error {
-	turns, err := a.TurnsFrom(ctx, t.Client, t.Session, max(1, t.From-reach))
+func StoreLessons(ctx context.Context, a *session.Archive, t session.ChangedSession) error {
+	turns, err := a.ReadTurnsFrom(ctx, t.Client, t.Session, max(1, t.From-overlapTurns))
 	if err != nil || len(turns) == 0 {
 		return err
 	}
-	fresh := max(0, slices.IndexFunc(turns, func(u session.Turn) bool { return u.N >= t.From }))
+	fresh := max(0, slices.IndexFunc(turns, func(u session.Turn) bool { return u.Number >= t.From }))
 	for _, p := range findProposals(turns[max(0, fresh-1):]) {
-		if err := propose(ctx, a.Memory, &p, t.Project); err != nil {
+		if err := storeProposal(ctx, a.Memory, &p, t.Project); err != nil {
 			return err
 		}
 	}
 	for _, f := range findFixes(turns) {
-		if f.Turn.N < t.From {
+		if f.Turn.Number < t.From {
 			continue
 		}
-		if err := keepFix(ctx, a.Memory, &f, t.Project); err != nil {
+		if err := storeFix(ctx, a.Memory, &f, t.Project); err != nil {
 			return err
 		}
 	}
@@ -243,12 +243,21 @@ func Learn(ctx context.Context, a *session.Archive, t session.ChangedSession) er
 	if err := markTurns(ctx, a.Memory, turns, LabelCorrected, correctedTurns(turns)); err != nil {
 		return err
 	}
-	return count(ctx, a.Memory, turns[fresh:], t.Project)
+	return countPassedCommands(ctx, a.Memory, turns[fresh:], t.Project)
 }
 
-func keepFix(ctx context.Context, m *oxbow.Memory, f *fix, project string) error {
-	labels := makeLabels("error", f.Signature, "cmd", f.Command, oxbow.LabelProject, project, labelFrom, f.Turn.Name())
-	for _, file := range f.Edits {
+func storeFix(ctx context.Context, m *oxbow.Memory, f *foundFix, project string) error {
+	labels := makeLabels(
+		"error",
+		f.Signature,
+		"cmd",
+		f.Command,
+		oxbow.LabelProject,
+		project,
+		labelSourceTurn,
+		f.Turn.EntryName(),
+	)
+	for _, file := range f.EditedFiles {
 		labels = append(labels, makeLabels(oxbow.LabelFile, file)...)
 	}
 	if r := f.Repeats; r != nil {
@@ -259,14 +268,14 @@ func keepFix(ctx context.Context, m *oxbow.Memory, f *fix, project string) error
 			labels = append(labels, makeLabels(oxbow.LabelUnvouched, call)...)
 		}
 	}
-	return upsert(ctx, m, oxbow.Entry{Name: "fix/" +
-		f.ID(), Content: f.Text(), Labels: append(labels, makeLabels("fix", "yes")...), Created: f.Turn.Start})
+	return putEntry(ctx, m, oxbow.Entry{Name: "fix/" +
+		f.ID(), Content: f.Text(), Labels: append(labels, makeLabels("fix", "yes")...), Created: f.Turn.StartTime})
 }
 
 // markTurns adds a label with the file of each mark to its turn.
-func markTurns(ctx context.Context, m *oxbow.Memory, turns []session.Turn, key string, marks []mark) error {
+func markTurns(ctx context.Context, m *oxbow.Memory, turns []session.Turn, key string, marks []fileMark) error {
 	for _, mark := range marks {
-		err := m.Edit(ctx, turns[mark.turn].Name(), func(old oxbow.Entry, found bool) (oxbow.Op, error) {
+		err := m.Edit(ctx, turns[mark.turnIndex].EntryName(), func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 			l := makeLabels(key, mark.file)
 			if !found || len(l) == 0 {
 				return nil, nil
@@ -289,7 +298,7 @@ func makeLabels(pairs ...string) (ls []oxbow.Label) {
 	for i := 0; i < len(pairs); i += 2 {
 		l := oxbow.Label{
 			Key:   pairs[i],
-			Value: strings.TrimSpace(text.CutPrefix(strings.Join(strings.Fields(pairs[i+1]), " "), oxbow.MaxName)),
+			Value: strings.TrimSpace(text.TruncateBytes(strings.Join(strings.Fields(pairs[i+1]), " "), oxbow.MaxName)),
 		}
 		if l.Check() == nil {
 			ls = append(ls, l)
@@ -298,12 +307,13 @@ func makeLabels(pairs ...string) (ls []oxbow.Label) {
 	return ls
 }
 
-// propose stores a proposal. If the proposal exists in any state, propose only adds the turn to it.
-func propose(ctx context.Context, m *oxbow.Memory, p *proposal, project string) error {
+// storeProposal stores a proposal. If the proposal exists in any state, propose only adds the turn to it.
+func storeProposal(ctx context.Context, m *oxbow.Memory, p *proposal, project string) error {
 	return m.Edit(ctx, "proposal/"+p.ID(), func(old oxbow.Entry, found bool) (oxbow.Op, error) {
-		from := oxbow.Label{Key: labelFrom, Value: p.Turn.Name()}
+		from := oxbow.Label{Key: labelSourceTurn, Value: p.Turn.EntryName()}
 		if found {
-			if froms := old.Values(labelFrom); slices.Contains(froms, from.Value) || len(froms) >= maxFrom {
+			if froms := old.Values(labelSourceTurn); slices.Contains(froms, from.Value) ||
+				len(froms) >= maxSourceTurns {
 				return nil, nil
 			}
 			return oxbow.Update{
@@ -314,7 +324,7 @@ func propose(ctx context.Context, m *oxbow.Memory, p *proposal, project string) 
 			}, nil
 		}
 		labels := append(
-			makeLabels(labelState, Open, labelWhy, p.Why, oxbow.LabelProject, project, "client", p.Turn.Client),
+			makeLabels(labelState, StateOpen, labelWhy, p.Why, oxbow.LabelProject, project, "client", p.Turn.Client),
 			from,
 		)
 		for _, f := range p.Files[:min(len(p.Files), maxFiles)] {
@@ -322,53 +332,58 @@ func propose(ctx context.Context, m *oxbow.Memory, p *proposal, project string) 
 		}
 		return oxbow.Add{Name: "proposal/" +
 			p.ID(), Kind: oxbow.History, Content: p.Sentence, Labels: oxbow.SortLabels(labels),
-			Created: p.Turn.Start}, nil
+			Created: p.Turn.StartTime}, nil
 	})
 }
 
-// Item is a proposal as stored in the archive.
-type Item struct {
-	ID       string    `json:"id"`
-	State    string    `json:"state"`
-	Why      string    `json:"why"`
-	Sentence string    `json:"sentence"`
-	Project  string    `json:"project,omitempty"`
-	Files    []string  `json:"files,omitempty"`
-	From     []string  `json:"from"`           // names of turns
-	Said     time.Time `json:"said"`           // time of the first turn
-	Note     string    `json:"note,omitempty"` // name of the entry that was made from the proposal
+// StoredProposal is a proposal as stored in the archive.
+type StoredProposal struct {
+	ID          string    `json:"id"`
+	State       string    `json:"state"`
+	Reason      string    `json:"why"`
+	Sentence    string    `json:"sentence"`
+	Project     string    `json:"project,omitempty"`
+	Files       []string  `json:"files,omitempty"`
+	SourceTurns []string  `json:"from"`           // names of turns
+	FirstTime   time.Time `json:"said"`           // time of the first turn
+	NoteName    string    `json:"note,omitempty"` // name of the entry that was made from the proposal
 }
 
-// AsNote returns the text that becomes the note if the person accepts the proposal without changes.
-func (it *Item) AsNote() string {
-	if it.Why == Asked {
-		return extract.Note(it.Sentence)
+// NoteText returns the text that becomes the note if the person accepts the proposal without changes.
+func (it *StoredProposal) NoteText() string {
+	if it.Reason == ReasonRequest {
+		return extract.NoteText(it.Sentence)
 	}
 	return it.Sentence
 }
 
 // CountSessions returns the number of sessions that contain the sentence.
-func (it *Item) CountSessions() int {
+func (it *StoredProposal) CountSessions() int {
 	seen := map[string]bool{}
-	for _, f := range it.From {
+	for _, f := range it.SourceTurns {
 		seen[f[:max(strings.LastIndexByte(f, '/'), 0)]] = true
 	}
 	return len(seen)
 }
 
-func makeItem(e oxbow.Entry) Item {
-	it := Item{ID: strings.TrimPrefix(e.Name, "proposal/"), Sentence: e.Content, Files: e.Values(oxbow.LabelFile),
-		From: e.Values(labelFrom), Said: e.Created}
+func decodeProposal(e oxbow.Entry) StoredProposal {
+	it := StoredProposal{
+		ID:          strings.TrimPrefix(e.Name, "proposal/"),
+		Sentence:    e.Content,
+		Files:       e.Values(oxbow.LabelFile),
+		SourceTurns: e.Values(labelSourceTurn),
+		FirstTime:   e.Created,
+	}
 	it.State, _ = e.Label(labelState)
-	it.Why, _ = e.Label(labelWhy)
-	it.Note, _ = e.Label(labelNote)
+	it.Reason, _ = e.Label(labelWhy)
+	it.NoteName, _ = e.Label(labelNote)
 	it.Project, _ = e.Label(oxbow.LabelProject)
 	return it
 }
 
-// List returns the proposals with a state in a project, the most recent first turn first. An empty
+// ListProposals returns the proposals with a state in a project, the most recent first turn first. An empty
 // state or project means all.
-func List(ctx context.Context, m *oxbow.Memory, state, project string) ([]Item, error) {
+func ListProposals(ctx context.Context, m *oxbow.Memory, state, project string) ([]StoredProposal, error) {
 	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{labelState}}}}
 	if state != "" {
 		f.Terms = []oxbow.Term{{Key: labelState, Values: []string{state}}}
@@ -376,13 +391,13 @@ func List(ctx context.Context, m *oxbow.Memory, state, project string) ([]Item, 
 	if project != "" {
 		f.Terms = append(f.Terms, oxbow.Term{Key: oxbow.LabelProject, Values: []string{project}})
 	}
-	items := []Item{}
+	items := []StoredProposal{}
 	hits, err := m.Recall(ctx, oxbow.Query{Filter: f, Limit: oxbow.MaxLimit})
 	if err != nil {
 		return nil, err
 	}
 	for _, h := range hits {
-		items = append(items, makeItem(h.Entry))
+		items = append(items, decodeProposal(h.Entry))
 	}
 	if len(hits) == oxbow.MaxLimit { // there may be more
 		items = items[:0]
@@ -390,42 +405,49 @@ func List(ctx context.Context, m *oxbow.Memory, state, project string) ([]Item, 
 			if err != nil {
 				return nil, err
 			}
-			items = append(items, makeItem(e))
+			items = append(items, decodeProposal(e))
 		}
 	}
-	slices.SortFunc(items, func(a, b Item) int { return cmp.Or(b.Said.Compare(a.Said), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(items, func(a, b StoredProposal) int {
+		return cmp.Or(b.FirstTime.Compare(a.FirstTime), cmp.Compare(a.ID, b.ID))
+	})
 	return items, nil
 }
 
-// Waiting returns the number of open proposals, but at most [oxbow.MaxLimit].
-func Waiting(ctx context.Context, m *oxbow.Memory) (int, error) {
+// CountOpen returns the number of open proposals, but at most [oxbow.MaxLimit].
+func CountOpen(ctx context.Context, m *oxbow.Memory) (int, error) {
 	hits, err := m.Recall(
 		ctx,
 		oxbow.Query{
 			Limit:  oxbow.MaxLimit,
-			Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: labelState, Values: []string{Open}}}},
+			Filter: oxbow.Filter{Terms: []oxbow.Term{{Key: labelState, Values: []string{StateOpen}}}},
 		},
 	)
 	return len(hits), err
 }
 
-// Get returns the proposal whose ID is or begins with id. If no proposal or several proposals
+// FindProposal returns the proposal whose ID is or begins with id. If no proposal or several proposals
 // match, the error matches [oxbow.ErrNotFound].
-func Get(ctx context.Context, m *oxbow.Memory, id string) (Item, error) {
-	all, err := List(ctx, m, "", "")
+func FindProposal(ctx context.Context, m *oxbow.Memory, id string) (StoredProposal, error) {
+	all, err := ListProposals(ctx, m, "", "")
 	if err != nil {
-		return Item{}, err
+		return StoredProposal{}, err
 	}
-	fit := slices.DeleteFunc(all, func(it Item) bool { return id == "" || !strings.HasPrefix(it.ID, id) })
+	fit := slices.DeleteFunc(all, func(it StoredProposal) bool { return id == "" || !strings.HasPrefix(it.ID, id) })
 	if len(fit) != 1 {
-		return Item{}, fmt.Errorf("%d proposals have an id that begins with %q: %w", len(fit), id, oxbow.ErrNotFound)
+		return StoredProposal{}, fmt.Errorf(
+			"%d proposals have an id that begins with %q: %w",
+			len(fit),
+			id,
+			oxbow.ErrNotFound,
+		)
 	}
 	return fit[0], nil
 }
 
 // SetState changes a proposal's state, and the name of the note made from it (may be empty). An unknown
 // ID is ignored.
-func SetState(ctx context.Context, m *oxbow.Memory, id, state, note string) error {
+func SetState(ctx context.Context, m *oxbow.Memory, id, state, noteName string) error {
 	return m.Edit(ctx, "proposal/"+id, func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		if !found {
 			return nil, nil
@@ -433,7 +455,7 @@ func SetState(ctx context.Context, m *oxbow.Memory, id, state, note string) erro
 		labels := slices.DeleteFunc(slices.Clone(old.Labels), func(l oxbow.Label) bool {
 			return l.Key == labelState || l.Key == labelNote
 		})
-		labels = oxbow.SortLabels(append(labels, makeLabels(labelState, state, labelNote, note)...))
+		labels = oxbow.SortLabels(append(labels, makeLabels(labelState, state, labelNote, noteName)...))
 		if slices.Equal(labels, old.Labels) {
 			return nil, nil
 		}
@@ -441,27 +463,27 @@ func SetState(ctx context.Context, m *oxbow.Memory, id, state, note string) erro
 	})
 }
 
-// run is a command and at most minRuns sessions in which it passed.
-type run struct {
-	Command  string    `json:"command"`
-	Sessions []string  `json:"sessions"`
-	Last     time.Time `json:"last"`
+// passedRun is a command and at most minPassedSessions sessions in which it passed.
+type passedRun struct {
+	Command    string    `json:"command"`
+	Sessions   []string  `json:"sessions"`
+	LastPassed time.Time `json:"last"`
 }
 
-// passedIn returns the commands that passed in a session, with the time of their last success.
+// passedCommands returns the commands that passed in a session, with the time of their last success.
 // Commands that only print and commands that were cut are left out.
-func passedIn(turns []session.Turn) map[string]time.Time {
+func passedCommands(turns []session.Turn) map[string]time.Time {
 	passed := map[string]time.Time{}
 	for i := range turns {
 		for _, e := range turns[i].CallEvents() {
 			line := strings.Join(strings.Fields(e.Call.Command), " ")
-			if hasFailed(e.Call) || e.Call.Exit == nil {
+			if hasFailed(e.Call) || e.Call.ExitStatus == nil {
 				continue
 			}
-			if !isWholeCommand(line) || extract.OnlyPrints(line) {
+			if !isWholeCommand(line) || extract.IsPrintOnly(line) {
 				continue
 			}
-			line = extract.Bare(line, strings.TrimSuffix(turns[i].Dir(), "/"))
+			line = extract.NormalizeCommand(line, strings.TrimSuffix(turns[i].Dir(), "/"))
 			if e.Time.After(passed[line]) {
 				passed[line] = e.Time.UTC()
 			}
@@ -470,48 +492,48 @@ func passedIn(turns []session.Turn) map[string]time.Time {
 	return passed
 }
 
-// A project's counts are split into two entries: a session changes few of the up to maxRuns
+// A project's counts are split into two entries: a session changes few of the up to maxCountedCommands
 // commands, and the log keeps every version. The entry runs/ID/recent has the commands that
 // differ from those in runs/ID. If this entry is large, its commands are merged into runs/ID.
 const recentSuffix = "/recent"
 
 const (
-	recentLeast = 4 << 10 // size in bytes that the recent commands may have in any case
-	recentShare = 4       // the recent commands may be 1 in recentShare bytes of all
+	minRecentBytes = 4 << 10 // size in bytes that the recent commands may have in any case
+	recentDivisor  = 4       // the recent commands may be 1 in recentDivisor bytes of all
 )
 
-// count adds the commands that passed in a session to the counts of its project.
-func count(ctx context.Context, m *oxbow.Memory, turns []session.Turn, project string) error {
-	passed := passedIn(turns)
+// countPassedCommands adds the commands that passed in a session to the counts of its project.
+func countPassedCommands(ctx context.Context, m *oxbow.Memory, turns []session.Turn, project string) error {
+	passed := passedCommands(turns)
 	if project == "" || len(passed) == 0 {
 		return nil
 	}
-	id := digest(turns[0].Client, turns[0].Session)
-	name := "runs/" + digest(project)
+	id := shortDigest(turns[0].Client, turns[0].Session)
+	name := "runs/" + shortDigest(project)
 	large := false
-	err := editRuns(ctx, m, name+recentSuffix, project, func(recent []run) ([]run, error) {
+	err := editRuns(ctx, m, name+recentSuffix, project, func(recent []passedRun) ([]passedRun, error) {
 		all, size, err := readRuns(ctx, m, name)
 		if err != nil {
 			return nil, err
 		}
-		rest := differing(addRuns(mergeRuns(all, recent), passed, id), all)
+		rest := changedRuns(addRuns(mergeRuns(all, recent), passed, id), all)
 		b, err := json.Marshal(rest)
-		large = len(b) > max(recentLeast, size/recentShare)
+		large = len(b) > max(minRecentBytes, size/recentDivisor)
 		return rest, err
 	})
 	if err != nil || !large {
 		return err
 	}
-	err = editRuns(ctx, m, name, project, func(all []run) ([]run, error) {
+	err = editRuns(ctx, m, name, project, func(all []passedRun) ([]passedRun, error) {
 		recent, _, err := readRuns(ctx, m, name+recentSuffix)
 		return addRuns(mergeRuns(all, recent), nil, ""), err
 	})
 	if err != nil {
 		return err
 	}
-	return editRuns(ctx, m, name+recentSuffix, project, func(recent []run) ([]run, error) {
+	return editRuns(ctx, m, name+recentSuffix, project, func(recent []passedRun) ([]passedRun, error) {
 		all, _, err := readRuns(ctx, m, name)
-		return differing(recent, all), err
+		return changedRuns(recent, all), err
 	})
 }
 
@@ -520,7 +542,7 @@ func editRuns(
 	ctx context.Context,
 	m *oxbow.Memory,
 	name, project string,
-	edit func([]run) ([]run, error),
+	edit func([]passedRun) ([]passedRun, error),
 ) error {
 	return m.Edit(ctx, name, func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		runs, err := decodeRuns(old)
@@ -552,7 +574,7 @@ func editRuns(
 
 // readRuns returns the commands in an entry and the size of its content. If the entry does not
 // exist, it returns none.
-func readRuns(ctx context.Context, m *oxbow.Memory, name string) (runs []run, size int, err error) {
+func readRuns(ctx context.Context, m *oxbow.Memory, name string) (runs []passedRun, size int, err error) {
 	e, err := m.Store().Get(ctx, name)
 	if errors.Is(err, oxbow.ErrNotFound) {
 		return nil, 0, nil
@@ -564,7 +586,7 @@ func readRuns(ctx context.Context, m *oxbow.Memory, name string) (runs []run, si
 }
 
 // mergeRuns returns the commands of both lists. If both have a command, it uses the recent one.
-func mergeRuns(all, recent []run) []run {
+func mergeRuns(all, recent []passedRun) []passedRun {
 	isRecent := map[string]bool{}
 	for _, r := range recent {
 		isRecent[r.Command] = true
@@ -578,16 +600,16 @@ func mergeRuns(all, recent []run) []run {
 	return merged
 }
 
-// differing returns the commands that are not the same in old.
-func differing(runs, old []run) []run {
-	byCommand := map[string]*run{}
+// changedRuns returns the commands that are not the same in old.
+func changedRuns(runs, old []passedRun) []passedRun {
+	byCommand := map[string]*passedRun{}
 	for i := range old {
 		byCommand[old[i].Command] = &old[i]
 	}
-	rest := []run{}
+	rest := []passedRun{}
 	for _, r := range runs {
 		o := byCommand[r.Command]
-		isSame := o != nil && slices.Equal(o.Sessions, r.Sessions) && o.Last.Equal(r.Last)
+		isSame := o != nil && slices.Equal(o.Sessions, r.Sessions) && o.LastPassed.Equal(r.LastPassed)
 		if !isSame {
 			rest = append(rest, r)
 		}
@@ -596,33 +618,33 @@ func differing(runs, old []run) []run {
 }
 
 // addRuns adds the commands that passed in the session id to runs. The commands with the most
-// sessions come first, and at most maxRuns are kept.
-func addRuns(runs []run, passed map[string]time.Time, id string) []run {
+// sessions come first, and at most maxCountedCommands are kept.
+func addRuns(runs []passedRun, passed map[string]time.Time, id string) []passedRun {
 	for _, line := range slices.Sorted(maps.Keys(passed)) {
-		i := slices.IndexFunc(runs, func(r run) bool { return r.Command == line })
+		i := slices.IndexFunc(runs, func(r passedRun) bool { return r.Command == line })
 		if i < 0 {
 			i = len(runs)
-			runs = append(runs, run{Command: line})
+			runs = append(runs, passedRun{Command: line})
 		}
 		r := &runs[i]
-		if !slices.Contains(r.Sessions, id) && len(r.Sessions) < minRuns {
+		if !slices.Contains(r.Sessions, id) && len(r.Sessions) < minPassedSessions {
 			r.Sessions = append(slices.Clone(r.Sessions), id)
 		}
-		if passed[line].After(r.Last) {
-			r.Last = passed[line]
+		if passed[line].After(r.LastPassed) {
+			r.LastPassed = passed[line]
 		}
 	}
-	slices.SortStableFunc(runs, func(a, b run) int {
+	slices.SortStableFunc(runs, func(a, b passedRun) int {
 		return cmp.Or(
 			cmp.Compare(len(b.Sessions), len(a.Sessions)),
-			b.Last.Compare(a.Last),
+			b.LastPassed.Compare(a.LastPassed),
 			strings.Compare(a.Command, b.Command),
 		)
 	})
-	return runs[:min(len(runs), maxRuns)]
+	return runs[:min(len(runs), maxCountedCommands)]
 }
 
-func decodeRuns(e oxbow.Entry) (runs []run, err error) {
+func decodeRuns(e oxbow.Entry) (runs []passedRun, err error) {
 	if e.Content != "" {
 		err = json.Unmarshal([]byte(e.Content), &runs)
 	}
@@ -632,20 +654,20 @@ func decodeRuns(e oxbow.Entry) (runs []run, err error) {
 	return runs, err
 }
 
-// RepeatedCommands returns the commands that passed in at least minRuns sessions of a project, the latest
+// RepeatedCommands returns the commands that passed in at least minPassedSessions sessions of a project, the latest
 // first.
 func RepeatedCommands(ctx context.Context, m *oxbow.Memory, project string) ([]string, error) {
-	name := "runs/" + digest(project)
+	name := "runs/" + shortDigest(project)
 	all, _, err := readRuns(ctx, m, name)
 	if err != nil {
 		return nil, err
 	}
 	recent, _, err := readRuns(ctx, m, name+recentSuffix)
 	runs := addRuns(mergeRuns(all, recent), nil, "")
-	slices.SortStableFunc(runs, func(a, b run) int { return b.Last.Compare(a.Last) })
+	slices.SortStableFunc(runs, func(a, b passedRun) int { return b.LastPassed.Compare(a.LastPassed) })
 	var commands []string
 	for _, r := range runs {
-		if len(r.Sessions) >= minRuns {
+		if len(r.Sessions) >= minPassedSessions {
 			commands = append(commands, r.Command)
 		}
 	}

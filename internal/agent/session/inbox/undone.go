@@ -19,69 +19,81 @@ const (
 	LabelCorrected = "corrected" // the prompt names the file and refuses the previous turn's work
 )
 
-// mark is a label for a turn and a file.
-type mark struct {
-	turn int // index of the turn
-	file string
+// fileMark is a label for a turn and a file.
+type fileMark struct {
+	turnIndex int // index of the turn
+	file      string
 }
 
 // editingTurns contains, by file, the indexes of the turns that changed it.
 type editingTurns map[string][]int
 
-// tree is the state of a working tree while commands are read.
-type tree struct {
-	changed   editingTurns // changed since the last commit
-	committed editingTurns // changed by the last commit
-	stashed   editingTurns
-	edits     []replacement
-	found     []mark
+// workingTree is the state of a working tree while commands are read.
+type workingTree struct {
+	uncommitted editingTurns // changed since the last commit
+	committed   editingTurns // changed by the last commit
+	stashed     editingTurns
+	edits       []fileReplacement
+	revertMarks []fileMark
 }
 
-// replacement is an edit of a file, whose old and new texts are identified by hashes.
-type replacement struct {
-	turn              int // index of the turn
-	file, was, became string
-	before, after     string // hashes of the whole file ("" if not known)
+// fileReplacement is an edit of a file, whose old and new texts are identified by hashes.
+type fileReplacement struct {
+	turnIndex                      int // index of the turn
+	file, oldTextHash, newTextHash string
+	fileHashBefore, fileHashAfter  string // hashes of the whole file ("" if not known)
 }
 
 // revertedFiles returns the files of turns whose edits were reverted, either by a later git command
 // or by a later turn's edit that restored the replaced text. For git, only edits in the working
 // tree count. git restore does not revert committed edits, and git stash pop restores stashed
 // edits.
-func revertedFiles(turns []session.Turn) []mark {
-	t := tree{changed: editingTurns{}, committed: editingTurns{}, stashed: editingTurns{}}
+func revertedFiles(turns []session.Turn) []fileMark {
+	t := workingTree{uncommitted: editingTurns{}, committed: editingTurns{}, stashed: editingTurns{}}
 	for i := range turns {
 		for _, e := range turns[i].CallEvents() {
-			for _, f := range wroteBy(e.Call, turns[i].Dir()) {
-				if !slices.Contains(t.changed[f], i) {
-					t.changed[f] = append(t.changed[f], i)
+			for _, f := range writtenFiles(e.Call, turns[i].Dir()) {
+				if !slices.Contains(t.uncommitted[f], i) {
+					t.uncommitted[f] = append(t.uncommitted[f], i)
 				}
-				t.edit(replacement{i, f, e.Call.Was, e.Call.Became, e.Call.Before, e.Call.After})
+				t.applyEdit(
+					fileReplacement{
+						i,
+						f,
+						e.Call.OldTextHash,
+						e.Call.NewTextHash,
+						e.Call.FileHashBefore,
+						e.Call.FileHashAfter,
+					},
+				)
 			}
-			if hasPassed(e.Call) && len(e.Call.Command) < session.MaxCommand { // otherwise it was cut
+			if hasPassed(e.Call) && len(e.Call.Command) < session.MaxCommandBytes { // otherwise it was cut
 				for _, args := range gitCommands(e.Call.Command) {
-					t.run(args)
+					t.applyGitCommand(args)
 				}
 			}
 		}
 	}
-	slices.SortFunc(t.found, func(a, b mark) int { return cmp.Or(a.turn-b.turn, strings.Compare(a.file, b.file)) })
-	return slices.Compact(t.found)
+	slices.SortFunc(
+		t.revertMarks,
+		func(a, b fileMark) int { return cmp.Or(a.turnIndex-b.turnIndex, strings.Compare(a.file, b.file)) },
+	)
+	return slices.Compact(t.revertMarks)
 }
 
-// edit marks the edits that this edit reverts. These are earlier turns' edits since the whole file
+// applyEdit marks the edits that this edit reverts. These are earlier turns' edits since the whole file
 // last had its present content, or otherwise the last edit that is the opposite of this edit.
-func (t *tree) edit(r replacement) {
-	if t.restoreFile(r) {
+func (t *workingTree) applyEdit(r fileReplacement) {
+	if t.markWholeFileRevert(r) {
 		return
 	}
-	if r.was != r.became { // the texts are known
+	if r.oldTextHash != r.newTextHash { // the texts are known
 		for i, e := range slices.Backward(t.edits) {
-			isReverse := e.was == r.became && e.became == r.was
+			isReverse := e.oldTextHash == r.newTextHash && e.newTextHash == r.oldTextHash
 			if isReverse && e.file == r.file {
 				t.edits = slices.Delete(t.edits, i, i+1)
-				if e.turn != r.turn {
-					t.found = append(t.found, mark{e.turn, e.file})
+				if e.turnIndex != r.turnIndex {
+					t.revertMarks = append(t.revertMarks, fileMark{e.turnIndex, e.file})
 				}
 				return
 			}
@@ -90,10 +102,10 @@ func (t *tree) edit(r replacement) {
 	t.edits = append(t.edits, r)
 }
 
-// restoreFile reports whether an edit restores an earlier content of the whole file. It forgets the
+// markWholeFileRevert reports whether an edit restores an earlier content of the whole file. It forgets the
 // edits since then, and marks those by earlier turns. An edit without effect reverts nothing.
-func (t *tree) restoreFile(r replacement) bool {
-	if r.after == "" || r.before == r.after {
+func (t *workingTree) markWholeFileRevert(r fileReplacement) bool {
+	if r.fileHashAfter == "" || r.fileHashBefore == r.fileHashAfter {
 		return false
 	}
 	first := -1 // index of the first edit that is reverted
@@ -101,14 +113,14 @@ func (t *tree) restoreFile(r replacement) bool {
 		if e.file != r.file {
 			continue
 		}
-		if e.after == r.after {
+		if e.fileHashAfter == r.fileHashAfter {
 			break
 		}
-		before := e.before
+		before := e.fileHashBefore
 		if before == "" {
-			before = t.fileBefore(i)
+			before = t.hashBefore(i)
 		}
-		if before == r.after {
+		if before == r.fileHashAfter {
 			first = i
 			break
 		}
@@ -116,23 +128,23 @@ func (t *tree) restoreFile(r replacement) bool {
 	if first < 0 {
 		return false
 	}
-	var rest []replacement
+	var rest []fileReplacement
 	for i, e := range t.edits {
 		if i < first || e.file != r.file {
 			rest = append(rest, e)
-		} else if e.turn != r.turn {
-			t.found = append(t.found, mark{e.turn, e.file})
+		} else if e.turnIndex != r.turnIndex {
+			t.revertMarks = append(t.revertMarks, fileMark{e.turnIndex, e.file})
 		}
 	}
 	t.edits = rest
 	return true
 }
 
-// fileBefore returns the hash of the whole file after its previous edit, or "" if unknown.
-func (t *tree) fileBefore(edit int) string {
+// hashBefore returns the hash of the whole file after its previous edit, or "" if unknown.
+func (t *workingTree) hashBefore(edit int) string {
 	for _, e := range slices.Backward(t.edits[:edit]) {
 		if e.file == t.edits[edit].file {
-			return e.after
+			return e.fileHashAfter
 		}
 	}
 	return ""
@@ -154,109 +166,109 @@ func gitCommands(line string) (all [][]string) {
 	return all
 }
 
-// run applies a git command to the tree.
-func (t *tree) run(args []string) {
+// applyGitCommand applies a git command to the tree.
+func (t *workingTree) applyGitCommand(args []string) {
 	rest := args[1:]
 	has := func(word string) bool { return slices.Contains(rest, word) }
 	switch args[0] {
 	case "commit":
-		t.committed, t.changed = t.changed, editingTurns{}
+		t.committed, t.uncommitted = t.uncommitted, editingTurns{}
 	case "restore", "checkout":
 		if !has("--staged") && !has("-b") {
-			t.restore(rest)
+			t.applyRestore(rest)
 		}
 	case "reset":
 		if !has("--hard") {
 			return
 		}
-		t.take(t.changed)
-		t.changed = editingTurns{}
+		t.markReverted(t.uncommitted)
+		t.uncommitted = editingTurns{}
 		isBeforeHead := has("HEAD~1") || has("HEAD^") || has("HEAD~")
 		if isBeforeHead {
-			t.take(t.committed)
+			t.markReverted(t.committed)
 			t.committed = editingTurns{}
 		}
 	case "revert":
 		if has("HEAD") {
-			t.take(t.committed)
+			t.markReverted(t.committed)
 			t.committed = editingTurns{}
 		}
 	case "stash":
-		t.stash(rest)
+		t.applyStash(rest)
 	}
 }
 
-// restore reverts the uncommitted changes of files named by the arguments.
-func (t *tree) restore(args []string) {
+// applyRestore reverts the uncommitted changes of files named by the arguments.
+func (t *workingTree) applyRestore(args []string) {
 	some := editingTurns{}
-	for f, turns := range t.changed {
+	for f, turns := range t.uncommitted {
 		if slices.ContainsFunc(args, func(a string) bool {
-			return a == "." || a == ":/" || isPath(strings.Trim(a, `"'`), f)
+			return a == "." || a == ":/" || matchesPath(strings.Trim(a, `"'`), f)
 		}) {
 			some[f] = turns
 		}
 	}
-	t.take(some)
+	t.markReverted(some)
 	for f := range some {
-		delete(t.changed, f)
+		delete(t.uncommitted, f)
 	}
 }
 
-// isPath reports whether an argument names a file or a directory that contains it, relative to
+// matchesPath reports whether an argument names a file or a directory that contains it, relative to
 // the project's root or to a directory in the project.
-func isPath(arg, file string) bool {
+func matchesPath(arg, file string) bool {
 	arg = path.Clean(arg)
 	return arg == file || strings.HasSuffix(file, "/"+arg) || strings.HasPrefix(file, arg+"/") ||
 		strings.HasSuffix(arg, "/"+file)
 }
 
-func (t *tree) stash(args []string) {
+func (t *workingTree) applyStash(args []string) {
 	switch what := append(args, "push")[0]; {
 	case what == "pop" || what == "apply":
 		for f, turns := range t.stashed {
-			t.changed[f] = append(t.changed[f], turns...)
+			t.uncommitted[f] = append(t.uncommitted[f], turns...)
 		}
 		t.stashed = editingTurns{}
 	case what == "drop" || what == "clear":
-		t.take(t.stashed)
+		t.markReverted(t.stashed)
 		t.stashed = editingTurns{}
 	case what == "push" || what == "save" || strings.HasPrefix(what, "-"):
-		t.stashed, t.changed = t.changed, editingTurns{}
+		t.stashed, t.uncommitted = t.uncommitted, editingTurns{}
 	}
 }
 
-// take marks the changes as reverted.
-func (t *tree) take(changes editingTurns) {
+// markReverted marks the changes as reverted.
+func (t *workingTree) markReverted(changes editingTurns) {
 	for f, turns := range changes {
 		for _, i := range turns {
-			t.found = append(t.found, mark{i, f})
+			t.revertMarks = append(t.revertMarks, fileMark{i, f})
 		}
 	}
 }
 
 // correctedTurns returns the turns with a prompt that refuses the previous turn's work and names a file that it
 // changed. It is unknown whether the edit was taken back.
-func correctedTurns(turns []session.Turn) (found []mark) {
+func correctedTurns(turns []session.Turn) (found []fileMark) {
 	for i := range turns {
 		if i == 0 || extract.FindCorrection(turns[i].Prompt()) == "" {
 			continue
 		}
 		for _, f := range changedFiles(&turns[i-1]) {
-			if namesFile(turns[i].Prompt(), f) {
-				found = append(found, mark{i, f})
+			if mentionsFile(turns[i].Prompt(), f) {
+				found = append(found, fileMark{i, f})
 			}
 		}
 	}
 	return found
 }
 
-// namesFile reports whether a text contains the name or a path of a file as a word.
-func namesFile(text, file string) bool {
+// mentionsFile reports whether a text contains the name or a path of a file as a word.
+func mentionsFile(text, file string) bool {
 	words := strings.FieldsFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-/", r)
 	})
 	return slices.ContainsFunc(words, func(w string) bool {
 		w = strings.TrimRight(w, "./-")
-		return w == path.Base(file) || (w != "" && isPath(w, file) && strings.Contains(w, "."))
+		return w == path.Base(file) || (w != "" && matchesPath(w, file) && strings.Contains(w, "."))
 	})
 }

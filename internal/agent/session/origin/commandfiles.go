@@ -11,52 +11,52 @@ import (
 // unknownWord represents a word whose value is not known before the command runs.
 const unknownWord = "\x00"
 
-// shell is the state in which a command line is judged.
-type shell struct {
-	j       *judge
+// shellState is the state in which a command line is judged.
+type shellState struct {
+	verdict *verdictState
 	dir     string              // current directory ("" if not known)
 	vars    map[string][]string // values of the assigned variables
-	printed string              // output of the whole command line
-	nested  int                 // number of command lines that contain this line
+	output  string              // output of the whole command line
+	depth   int                 // number of command lines that contain this line
 	isPiped bool                // whether the standard input is the output of another program
 
-	isGitMoved bool // git may use another repository or format
+	mayUseOtherRepo bool // git may use another repository or format
 }
 
 // program is a program and its arguments. Unknown arguments are unknownWord.
 type program struct {
 	name string // without the directory
 	args []string
-	what string // all words as a text
+	text string // all words as a text
 }
 
-// readFiles judges files that a program reads. A file with the prefix "?" counts only if it exists.
-func (s *shell) readFiles(files []string, what string) {
-	s.j.readFiles(s.dir, s.resolveFiles(files), what)
+// judgeReadFiles judges files that a program reads. A file with the prefix "?" counts only if it exists.
+func (s *shellState) judgeReadFiles(files []string, cause string) {
+	s.verdict.raiseForReadFiles(s.dir, s.resolveFiles(files), cause)
 	if slices.Contains(files, unknownWord) {
-		s.j.raise(Foreign, what)
+		s.verdict.raiseLevel(LevelForeign, cause)
 	}
 }
 
-// search judges files and directories that a program searches.
-func (s *shell) search(files []string, what string) {
+// judgeSearch judges files and directories that a program searches.
+func (s *shellState) judgeSearch(files []string, cause string) {
 	if slices.Contains(files, unknownWord) {
-		s.j.raise(Foreign, what)
+		s.verdict.raiseLevel(LevelForeign, cause)
 	}
-	s.j.searchFiles(s.dir, s.resolveFiles(files), s.printed, what)
+	s.verdict.raiseForSearch(s.dir, s.resolveFiles(files), s.output, cause)
 }
 
 // fileLevel returns the files' level without raising the command's level.
-func (s *shell) fileLevel(files []string) Level {
-	apart := judge{Machine: s.j.Machine, tree: s.j.tree}
+func (s *shellState) fileLevel(files []string) Level {
+	apart := verdictState{Machine: s.verdict.Machine, tree: s.verdict.tree}
 	t := *s
-	t.j = &apart
-	t.readFiles(files, "")
-	return apart.level
+	t.verdict = &apart
+	t.judgeReadFiles(files, "")
+	return apart.highestLevel
 }
 
 // resolveFiles returns the files that words name. It expands patterns.
-func (s *shell) resolveFiles(words []string) (files []string) {
+func (s *shellState) resolveFiles(words []string) (files []string) {
 	for _, w := range words {
 		isOptional := strings.HasPrefix(w, "?") && len(w) > 1
 		w = strings.TrimPrefix(w, "?")
@@ -83,45 +83,47 @@ func (s *shell) resolveFiles(words []string) (files []string) {
 }
 
 // hasFile reports whether a file exists. Relative names are below the current directory.
-func (s *shell) hasFile(name string) bool {
+func (s *shellState) hasFile(name string) bool {
 	return (filepath.IsAbs(name) && pathExists(name)) || (s.dir != "" && pathExists(filepath.Join(s.dir, name)))
 }
 
 // hasFiles reports whether all files exist.
-func (s *shell) hasFiles(names []string) bool {
+func (s *shellState) hasFiles(names []string) bool {
 	return !slices.ContainsFunc(names, func(n string) bool { return !s.hasFile(n) })
 }
 
-// write records files into which a command writes the agent's own text or other text.
-func (s *shell) write(files []string, isOwn bool) {
+// recordWrites records files into which a command writes the agent's own text or other text.
+func (s *shellState) recordWrites(files []string, isOwn bool) {
 	if isOwn {
-		s.recordWritten(files, s.j.wroteOwn)
+		s.recordWritten(files, s.verdict.recordOwnFiles)
 	} else {
-		s.recordWritten(files, s.j.wroteOther)
+		s.recordWritten(files, s.verdict.recordOtherFiles)
 	}
 }
 
-// writeOther records a file into which a command writes text that is not the agent's own.
-func (s *shell) writeOther(file string) { s.recordWritten([]string{file}, s.j.wroteOther) }
+// recordOtherWrite records a file into which a command writes text that is not the agent's own.
+func (s *shellState) recordOtherWrite(file string) {
+	s.recordWritten([]string{file}, s.verdict.recordOtherFiles)
+}
 
 // recordWritten calls record with the absolute paths of files, except devices.
-func (s *shell) recordWritten(files []string, record func(paths ...string)) {
+func (s *shellState) recordWritten(files []string, record func(paths ...string)) {
 	if s.dir == "" {
 		return
 	}
 	for _, f := range s.resolveFiles(files) {
 		if !isDevice(f) {
-			record(absolute(s.dir, []string{f})...)
+			record(absolutePaths(s.dir, []string{f})...)
 		}
 	}
 }
 
 // changeDir processes the arguments of cd.
-func (s *shell) changeDir(args []string) {
+func (s *shellState) changeDir(args []string) {
 	rest := findOperands(args)
 	switch {
 	case len(rest) == 0:
-		s.dir = s.home()
+		s.dir = s.homeDir()
 	case rest[0] == unknownWord || rest[0] == "-":
 		s.dir = ""
 	case filepath.IsAbs(rest[0]):
@@ -131,10 +133,10 @@ func (s *shell) changeDir(args []string) {
 	}
 }
 
-// home returns the person's home directory, or /nowhere if it is not known.
-func (s *shell) home() string {
-	if s.j.Getenv != nil {
-		if h := s.j.Getenv("HOME"); h != "" {
+// homeDir returns the person's home directory, or /nowhere if it is not known.
+func (s *shellState) homeDir() string {
+	if s.verdict.Getenv != nil {
+		if h := s.verdict.Getenv("HOME"); h != "" {
 			return h
 		}
 	}

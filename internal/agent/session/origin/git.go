@@ -42,39 +42,39 @@ var gitCommands = sync.OnceValue(func() map[string]gitCommand {
 	return all
 })
 
-// git judges a git command. Only in the project's own working tree is it known which repository git
+// judgeGit judges a git command. Only in the project's own working tree is it known which repository git
 // reads.
-func (s *shell) git(p program) {
+func (s *shellState) judgeGit(p program) {
 	was := s.dir
 	defer func() { s.dir = was }()
-	args, ok := s.gitOptions(p.args)
-	if !ok || s.isGitMoved {
-		s.j.raise(Foreign, p.what)
+	args, ok := s.skipGitOptions(p.args)
+	if !ok || s.mayUseOtherRepo {
+		s.verdict.raiseLevel(LevelForeign, p.text)
 		return
 	}
-	if !s.isInProject() {
-		s.j.raise(Foreign, p.what)
+	if !s.isInWorkingTree() {
+		s.verdict.raiseLevel(LevelForeign, p.text)
 		return
 	}
 	if len(args) == 0 {
 		return
 	}
-	s.gitRuns(args)
+	s.judgeCommandsRunByGit(args)
 	chooses := gitCommands()[args[0]] != gitOwn && args[0] != "commit" // whether the arguments determine the output
 	isUnknown := chooses && slices.Contains(args, unknownWord)
 	if isUnknown || !s.isOwnOutput(args[0], args[1:]) {
-		if slices.Contains(movesTree, args[0]) {
-			s.j.raisePrinted(Foreign, p.what)
+		if slices.Contains(treeCommands, args[0]) {
+			s.verdict.raisePrintedLevel(LevelForeign, p.text)
 			return
 		}
-		s.j.raise(Foreign, p.what)
+		s.verdict.raiseLevel(LevelForeign, p.text)
 	}
 }
 
-// gitRuns judges the commands that a git command runs.
-func (s *shell) gitRuns(args []string) {
+// judgeCommandsRunByGit judges the commands that a git command runs.
+func (s *shellState) judgeCommandsRunByGit(args []string) {
 	if len(args) > 2 && slices.Equal(args[:2], []string{"bisect", "run"}) {
-		s.simple(args[2:])
+		s.judgeSimpleCommand(args[2:])
 	}
 	for i, a := range args {
 		name, value, hasValue := strings.Cut(a, "=")
@@ -85,17 +85,36 @@ func (s *shell) gitRuns(args []string) {
 		if !hasValue && i+1 < len(args) {
 			value = args[i+1]
 		}
-		s.run(value)
+		s.judgeLine(value)
 	}
 }
 
-// movesTree are the git commands that write only files of commits into the working tree. These files
+// treeCommands are the git commands that write only files of commits into the working tree. These files
 // are tracked, so they are the project's own.
-var movesTree = []string{"pull", "checkout", "switch", "merge", "rebase", "reset", "restore", "revert", "cherry-pick",
-	"bisect", "stash", "fetch", "log", "show", "diff", "blame", "branch", "tag", "commit"}
+var treeCommands = []string{
+	"pull",
+	"checkout",
+	"switch",
+	"merge",
+	"rebase",
+	"reset",
+	"restore",
+	"revert",
+	"cherry-pick",
+	"bisect",
+	"stash",
+	"fetch",
+	"log",
+	"show",
+	"diff",
+	"blame",
+	"branch",
+	"tag",
+	"commit",
+}
 
-// gitOptions processes the options before the command. It returns false if an option is not known.
-func (s *shell) gitOptions(args []string) (rest []string, ok bool) {
+// skipGitOptions processes the options before the command. It returns false if an option is not known.
+func (s *shellState) skipGitOptions(args []string) (rest []string, ok bool) {
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") && args[0] != "--version" {
 		switch {
 		case args[0] == "-C" && len(args) > 1:
@@ -114,28 +133,28 @@ func (s *shell) gitOptions(args []string) (rest []string, ok bool) {
 }
 
 // isOwnOutput reports whether the output of a git command is proved to be the project's own text.
-func (s *shell) isOwnOutput(command string, args []string) bool {
+func (s *shellState) isOwnOutput(command string, args []string) bool {
 	switch gitCommands()[command] {
 	case gitOwn:
 		return command != "config" ||
-			s.fileLevel(append(namedIfPresent(findOperands(args)), optionFiles(args)...)) == Own
+			s.fileLevel(append(optionalFiles(findOperands(args)), optionFiles(args)...)) == LevelOwn
 	case gitFiles:
-		return s.printsTracked(command, args)
+		return s.printsTrackedLines(command, args)
 	case gitDiff:
 		return s.isWorkingDiff(args)
 	case gitCommits:
-		showsRemote := command == "branch" && (slices.Contains(args, "-r") || strings.Contains(s.printed, "remotes/"))
-		return !showsRemote && s.namesOwnCommits(anyHash())
+		showsRemote := command == "branch" && (slices.Contains(args, "-r") || strings.Contains(s.output, "remotes/"))
+		return !showsRemote && s.namesOwnCommits(hashPattern())
 	case gitLog:
-		return s.isProvedLog(args)
+		return s.isOwnLog(args)
 	case gitShow:
-		return isProjectFile(findOperands(args)) || (s.areOwnCommits(findOperands(args)) && s.isProvedLog(args))
+		return areProjectFiles(findOperands(args)) || (s.areOwnCommits(findOperands(args)) && s.isOwnLog(args))
 	}
 	return false
 }
 
-// printsTracked reports whether git blame or git grep printed lines of tracked files that nobody else wrote.
-func (s *shell) printsTracked(command string, args []string) bool {
+// printsTrackedLines reports whether git blame or git grep printed lines of tracked files that nobody else wrote.
+func (s *shellState) printsTrackedLines(command string, args []string) bool {
 	names := findOperands(args)
 	if command == "grep" {
 		names = names[min(1, len(names)):]
@@ -149,26 +168,26 @@ func (s *shell) printsTracked(command string, args []string) bool {
 		return false
 	}
 	printed := searchLines{dir: s.dir, isFile: map[string]bool{}}
-	for line := range strings.Lines(s.printed) {
-		printed.add(strings.TrimSpace(line))
+	for line := range strings.Lines(s.output) {
+		printed.addLine(strings.TrimSpace(line))
 	}
-	return s.fileLevel(append(names, printed.files...)) == Own
+	return s.fileLevel(append(names, printed.files...)) == LevelOwn
 }
 
 // Patterns for git's output: any hash, the hash that git log prints before each commit (possibly
 // after graph lines), and a note's title.
 var (
-	anyHash = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b([0-9a-f]{7,64})\b`) })
-	logHash = sync.OnceValue(func() *regexp.Regexp {
+	hashPattern    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b([0-9a-f]{7,64})\b`) })
+	logHashPattern = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?m)^[^\w\n]*(?:o +)?(?:commit [^\w\n]*)?([0-9a-f]{7,64})\b`)
 	})
-	noteTitle = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[^\w\n]*Notes\b.*:$`) })
+	noteTitlePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[^\w\n]*Notes\b.*:$`) })
 )
 
 // namesOwnCommits reports whether all commits in the output were made on this machine.
-func (s *shell) namesOwnCommits(hashes *regexp.Regexp) bool {
-	for _, m := range hashes.FindAllStringSubmatch(s.printed, -1) {
-		if !s.j.tree.isOwnCommit(m[1]) {
+func (s *shellState) namesOwnCommits(hashes *regexp.Regexp) bool {
+	for _, m := range hashes.FindAllStringSubmatch(s.output, -1) {
+		if !s.verdict.tree.isOwnCommit(m[1]) {
 			return false
 		}
 	}
@@ -179,9 +198,9 @@ func (s *shell) namesOwnCommits(hashes *regexp.Regexp) bool {
 // line, so that a message's text cannot be mistaken for a hash.
 var hashFormats = []string{"oneline", "short", "medium", "full", "fuller"}
 
-// isProvedLog reports whether git log or git show printed only commits made on this machine. The
+// isOwnLog reports whether git log or git show printed only commits made on this machine. The
 // format must be listed in hashFormats or be the default, and the output must not contain a note.
-func (s *shell) isProvedLog(args []string) bool {
+func (s *shellState) isOwnLog(args []string) bool {
 	for _, a := range args {
 		name, value, _ := strings.Cut(a, "=")
 		isFormat := strings.HasPrefix(name, "--pretty") || strings.HasPrefix(name, "--format")
@@ -189,26 +208,26 @@ func (s *shell) isProvedLog(args []string) bool {
 			return false
 		}
 	}
-	isEmpty := strings.TrimSpace(s.printed) == ""
-	hasHash := logHash().MatchString(s.printed)
-	return isEmpty || (hasHash && !noteTitle().MatchString(s.printed) && s.namesOwnCommits(logHash()) &&
-		!s.j.tree.setsFormats(s.j.Getenv))
+	isEmpty := strings.TrimSpace(s.output) == ""
+	hasHash := logHashPattern().MatchString(s.output)
+	return isEmpty || (hasHash && !noteTitlePattern().MatchString(s.output) && s.namesOwnCommits(logHashPattern()) &&
+		!s.verdict.tree.mayChangeLogFormat(s.verdict.Getenv))
 }
 
 // areOwnCommits reports whether all operands of git show are commits made on this machine. Without
 // operands, git shows the last commit. Tags are excluded because a tag has a message of its own.
 // All objects other than commits are excluded because their text may look like a commit.
-func (s *shell) areOwnCommits(operands []string) bool {
+func (s *shellState) areOwnCommits(operands []string) bool {
 	return !slices.ContainsFunc(operands, func(a string) bool {
 		rest, isHead := strings.CutPrefix(a, "HEAD")
 		isAncestor := isHead && strings.Trim(rest, "~^0123456789") == ""
-		return !isAncestor && (len(a) < 7 || !s.j.tree.isOwnCommit(a))
+		return !isAncestor && (len(a) < 7 || !s.verdict.tree.isOwnCommit(a))
 	})
 }
 
-// isProjectFile reports whether all operands of git show are files in the last commit or in the
+// areProjectFiles reports whether all operands of git show are files in the last commit or in the
 // index.
-func isProjectFile(operands []string) bool {
+func areProjectFiles(operands []string) bool {
 	return len(operands) > 0 && !slices.ContainsFunc(operands, func(a string) bool {
 		rev, file, ok := strings.Cut(a, ":")
 		isStage := len(file) > 1 && file[1] == ':' // a side of a merge
@@ -218,7 +237,7 @@ func isProjectFile(operands []string) bool {
 
 // isWorkingDiff reports whether a diff compares only the working tree, the index and the last
 // commit, and all changed files are the agent's own.
-func (s *shell) isWorkingDiff(args []string) bool {
+func (s *shellState) isWorkingDiff(args []string) bool {
 	for _, a := range args {
 		if a == "--" {
 			break
@@ -229,10 +248,10 @@ func (s *shell) isWorkingDiff(args []string) bool {
 		}
 	}
 	var changed []string
-	for line := range strings.Lines(s.printed) {
+	for line := range strings.Lines(s.output) {
 		if name, ok := strings.CutPrefix(line, "+++ b/"); ok {
 			changed = append(changed, strings.TrimSpace(name))
 		}
 	}
-	return s.j.tree.level(absolute(s.j.tree.root, changed), s.j.Machine) == Own
+	return s.verdict.tree.levelOfPaths(absolutePaths(s.verdict.tree.root, changed), s.verdict.Machine) == LevelOwn
 }

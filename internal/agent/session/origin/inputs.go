@@ -14,27 +14,27 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// isBuiltHere reports whether the current directory belongs to the project.
-func (s *shell) isBuiltHere() bool {
-	if s.dir == "" || s.dir == s.j.tree.dir {
-		return s.dir == s.j.tree.dir
+// isInProjectDir reports whether the current directory belongs to the project.
+func (s *shellState) isInProjectDir() bool {
+	if s.dir == "" || s.dir == s.verdict.tree.dir {
+		return s.dir == s.verdict.tree.dir
 	}
-	rel, isInside := s.j.tree.inside(s.j.tree.resolve(s.dir))
-	return isInside && !isForeignDir(rel) && (s.j.tree.git == nil || s.isInProject())
+	rel, isInside := s.verdict.tree.projectPath(s.verdict.tree.resolveLinks(s.dir))
+	return isInside && !isForeignDir(rel) && (s.verdict.tree.worktree == nil || s.isInWorkingTree())
 }
 
 // isOwnInput reports whether the argument of a build program names only the project's own data. An
 // argument that is neither a file nor an address counts as the project's own, and so does a file in
 // the project that nobody else wrote. A file that git does not track also counts as the project's
 // own unless somebody else wrote it, because most such files are results of an earlier build.
-func (s *shell) isOwnInput(arg string) bool {
+func (s *shellState) isOwnInput(arg string) bool {
 	if strings.Contains(arg, "://") {
-		return !isRemote(arg)
+		return !isRemoteAddress(arg)
 	}
 	var judged []string
-	for _, f := range absolute(s.dir, s.resolveFiles([]string{"?" + strings.TrimSuffix(arg, "/...")})) {
-		real := s.j.tree.resolve(f)
-		rel, isInside := s.j.tree.inside(real)
+	for _, f := range absolutePaths(s.dir, s.resolveFiles([]string{"?" + strings.TrimSuffix(arg, "/...")})) {
+		real := s.verdict.tree.resolveLinks(f)
+		rel, isInside := s.verdict.tree.projectPath(real)
 		switch {
 		case isDevice(f):
 		case isInside && isForeignDir(rel):
@@ -44,21 +44,21 @@ func (s *shell) isOwnInput(arg string) bool {
 			judged = append(judged, real)
 		}
 	}
-	return s.j.tree.level(judged, s.j.Machine) != Foreign
+	return s.verdict.tree.levelOfPaths(judged, s.verdict.Machine) != LevelForeign
 }
 
 // isUntracked reports whether git does not track a file of the project.
-func (s *shell) isUntracked(rel string) bool {
-	if s.j.tree.git == nil {
+func (s *shellState) isUntracked(rel string) bool {
+	if s.verdict.tree.worktree == nil {
 		return true
 	}
-	tracked, err := s.j.tree.git.TrackedNames(rel)
+	tracked, err := s.verdict.tree.worktree.TrackedNames(rel)
 	return err == nil && !tracked[rel]
 }
 
-// unreadOption matches option names whose values are not read as files, such as output files,
+// unreadOptionPattern matches option names whose values are not read as files, such as output files,
 // excluded files, and names of tests or images.
-var unreadOption = sync.OnceValue(func() *regexp.Regexp {
+var unreadOptionPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?i)^-[oBdtk]$|^--?[\w-]*(?:out|profile|report|cache|junit|log|trace|cover|html|temp|tmp|` +
 			`target|dest|tag|label|run|grep|filter|exclude|include|ignore|skip|omit|glob|colou?r|type|format)[\w-]*$`,
@@ -66,16 +66,16 @@ var unreadOption = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // inputFiles returns the arguments that may be files to read, which are operands and option values
-// except for options that match [unreadOption].
+// except for options that match [unreadOptionPattern].
 func (p *program) inputFiles() (all []string) {
 	before := ""
 	for _, a := range p.args {
 		isOption := strings.HasPrefix(a, "-")
 		name, value, hasValue := strings.Cut(a, "=")
 		switch {
-		case isOption && hasValue && !unreadOption().MatchString(name):
+		case isOption && hasValue && !unreadOptionPattern().MatchString(name):
 			all = append(all, value)
-		case !isOption && !unreadOption().MatchString(before):
+		case !isOption && !unreadOptionPattern().MatchString(before):
 			all = append(all, a)
 		}
 		before = ""
@@ -102,15 +102,15 @@ func optionFiles(args []string) (files []string) {
 		if !hasValue || isPattern {
 			continue
 		}
-		if !unreadOption().MatchString(name) {
+		if !unreadOptionPattern().MatchString(name) {
 			files = append(files, "?"+value)
 		}
 	}
 	return files
 }
 
-// namedIfPresent returns operands with the prefix "?", because they count as files only if the files exist.
-func namedIfPresent(operands []string) (files []string) {
+// optionalFiles returns operands with the prefix "?", because they count as files only if the files exist.
+func optionalFiles(operands []string) (files []string) {
 	for _, a := range operands {
 		files = append(files, "?"+a)
 	}
@@ -119,7 +119,7 @@ func namedIfPresent(operands []string) (files []string) {
 
 // isOtherHome reports whether an oxbow command reads another home's memory. This is a home
 // outside of the project that the command names, or the home nearest to another directory.
-func (s *shell) isOtherHome(args []string) bool {
+func (s *shellState) isOtherHome(args []string) bool {
 	for i, a := range args {
 		name, value, hasValue := strings.Cut(a, "=")
 		if name != "--home" {
@@ -133,16 +133,16 @@ func (s *shell) isOtherHome(args []string) bool {
 	if values, ok := s.vars["OXBOW_HOME"]; ok {
 		return slices.ContainsFunc(values, func(v string) bool { return v != "" && !s.isProjectDir(v) })
 	}
-	return s.dir != s.j.tree.dir && nearestHome(s.dir) != nearestHome(s.j.tree.dir)
+	return s.dir != s.verdict.tree.dir && nearestHome(s.dir) != nearestHome(s.verdict.tree.dir)
 }
 
 // isProjectDir reports whether a directory is in the project.
-func (s *shell) isProjectDir(dir string) bool {
+func (s *shellState) isProjectDir(dir string) bool {
 	isRelative := s.dir == "" && !filepath.IsAbs(dir) // relative to an unknown directory
 	if isRelative || dir == unknownWord {
 		return false
 	}
-	rel, isInside := s.j.tree.inside(s.j.tree.resolve(absolute(s.dir, []string{dir})[0]))
+	rel, isInside := s.verdict.tree.projectPath(s.verdict.tree.resolveLinks(absolutePaths(s.dir, []string{dir})[0]))
 	return isInside && !isForeignDir(rel)
 }
 
@@ -160,10 +160,10 @@ func nearestHome(dir string) string {
 	return ""
 }
 
-// isOwnPackage reports whether the packages that are named to the command go belong to the project or to
+// areOwnPackages reports whether the packages that are named to the command go belong to the project or to
 // the standard library.
-func (s *shell) isOwnPackage(names []string) bool {
-	module := s.j.tree.goModule()
+func (s *shellState) areOwnPackages(names []string) bool {
+	module := s.verdict.tree.goModule()
 	return !slices.ContainsFunc(names, func(n string) bool {
 		host, _, hasPath := strings.Cut(n, "/")
 		isPath := hasPath && strings.Contains(host, ".") && !strings.HasPrefix(n, ".") && !path.IsAbs(n)
@@ -173,7 +173,7 @@ func (s *shell) isOwnPackage(names []string) bool {
 }
 
 // goModule returns the path of the Go module at the project's root, or "".
-func (t *tree) goModule() string {
+func (t *projectTree) goModule() string {
 	b, _ := os.ReadFile(filepath.Join(t.root, "go.mod")) // a missing file names no module
 	for line := range strings.Lines(string(b)) {
 		if rest, ok := strings.CutPrefix(line, "module "); ok {
@@ -183,21 +183,21 @@ func (t *tree) goModule() string {
 	return ""
 }
 
-// isInProject reports whether the current directory is in the project's working tree, and not in
+// isInWorkingTree reports whether the current directory is in the project's working tree, and not in
 // another working tree below it.
-func (s *shell) isInProject() bool {
-	if s.dir == "" || s.j.tree.git == nil {
+func (s *shellState) isInWorkingTree() bool {
+	if s.dir == "" || s.verdict.tree.worktree == nil {
 		return false
 	}
-	if s.dir == s.j.tree.dir {
+	if s.dir == s.verdict.tree.dir {
 		return true
 	}
 	w, ok := git.FindWorktree(s.dir)
-	return ok && s.j.tree.resolve(w.Root()) == s.j.tree.root
+	return ok && s.verdict.tree.resolveLinks(w.Root()) == s.verdict.tree.root
 }
 
-// isRemote reports whether a word of a command is an address on another machine.
-func isRemote(w string) bool {
+// isRemoteAddress reports whether a word of a command is an address on another machine.
+func isRemoteAddress(w string) bool {
 	if strings.HasPrefix(w, "-") {
 		return false
 	}

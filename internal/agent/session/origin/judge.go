@@ -10,57 +10,57 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
-// judge is the state in which the verdict on a call is computed.
-type judge struct {
+// verdictState is the state in which the verdict on a call is computed.
+type verdictState struct {
 	Machine
-	tree  *tree
-	level Level
-	what  string // the part of a command that determined the level
-	own   []string
-	other []string
-	runs  Level // highest level of text that a program in a command may have written into files
+	tree         *projectTree
+	highestLevel Level
+	cause        string // the part of a command that determined the level
+	ownFiles     []string
+	otherFiles   []string
+	runLevel     Level // highest level of text that a program in a command may have written into files
 }
 
-// raise sets the level if it is higher than the current level.
-func (j *judge) raise(l Level, what string) {
-	j.runs = max(j.runs, l)
-	j.raisePrinted(l, what)
+// raiseLevel sets the level if it is higher than the current level.
+func (j *verdictState) raiseLevel(l Level, cause string) {
+	j.runLevel = max(j.runLevel, l)
+	j.raisePrintedLevel(l, cause)
 }
 
-// raisePrinted is like raise, for a program that writes no text of others into files.
-func (j *judge) raisePrinted(l Level, what string) {
-	if l > j.level {
-		j.level, j.what = l, what
+// raisePrintedLevel is like raise, for a program that writes no text of others into files.
+func (j *verdictState) raisePrintedLevel(l Level, cause string) {
+	if l > j.highestLevel {
+		j.highestLevel, j.cause = l, cause
 	}
 }
 
-// wroteOwn records files into which the agent's own text was written.
-func (j *judge) wroteOwn(paths ...string) {
+// recordOwnFiles records files into which the agent's own text was written.
+func (j *verdictState) recordOwnFiles(paths ...string) {
 	for _, p := range paths {
-		j.own = append(j.own, j.tree.resolve(p))
+		j.ownFiles = append(j.ownFiles, j.tree.resolveLinks(p))
 	}
 }
 
-// wroteOther records files into which other text was written.
-func (j *judge) wroteOther(paths ...string) {
+// recordOtherFiles records files into which other text was written.
+func (j *verdictState) recordOtherFiles(paths ...string) {
 	for _, p := range paths {
-		j.other = append(j.other, j.tree.resolve(p))
+		j.otherFiles = append(j.otherFiles, j.tree.resolveLinks(p))
 	}
 }
 
-// editedPart records files of which the agent changed a part. Such a file is the agent's own only if it
+// recordPartialEdits records files of which the agent changed a part. Such a file is the agent's own only if it
 // was before, because the rest may be text by others.
-func (j *judge) editedPart(paths []string) {
-	if j.Writers == nil {
-		j.wroteOwn(paths...)
+func (j *verdictState) recordPartialEdits(paths []string) {
+	if j.LastWriters == nil {
+		j.recordOwnFiles(paths...)
 		return
 	}
 	for _, p := range paths {
-		switch writer := j.Writers([]string{j.tree.resolve(p)})[0]; {
-		case writer == fingerprint.Other || writer == fingerprint.Program:
-			j.wroteOther(p)
-		case j.tree.level([]string{p}, j.Machine) == Own:
-			j.wroteOwn(p)
+		switch writer := j.LastWriters([]string{j.tree.resolveLinks(p)})[0]; {
+		case writer == fingerprint.WriterForeign || writer == fingerprint.WriterUnvouched:
+			j.recordOtherFiles(p)
+		case j.tree.levelOfPaths([]string{p}, j.Machine) == LevelOwn:
+			j.recordOwnFiles(p)
 		}
 	}
 }
@@ -69,19 +69,19 @@ func (j *judge) editedPart(paths []string) {
 // is Foreign.
 const maxFiles = 500
 
-// readFiles raises the level to the highest level among the files read.
-func (j *judge) readFiles(dir string, paths []string, what string) {
+// raiseForReadFiles raises the level to the highest level among the files read.
+func (j *verdictState) raiseForReadFiles(dir string, paths []string, cause string) {
 	hasRelative := slices.ContainsFunc(paths, func(p string) bool { return !filepath.IsAbs(p) })
 	isUnknown := dir == "" && hasRelative
 	if isUnknown || len(paths) > maxFiles {
-		j.raise(Foreign, what)
+		j.raiseLevel(LevelForeign, cause)
 		return
 	}
-	j.raise(j.tree.level(absolute(dir, paths), j.Machine), what)
+	j.raiseLevel(j.tree.levelOfPaths(absolutePaths(dir, paths), j.Machine), cause)
 }
 
-// absolute returns the paths as absolute paths. Relative paths are below dir.
-func absolute(dir string, paths []string) (all []string) {
+// absolutePaths returns the paths as absolute paths. Relative paths are below dir.
+func absolutePaths(dir string, paths []string) (all []string) {
 	for _, p := range paths {
 		p = filepath.FromSlash(strings.ReplaceAll(p, `\`, string(filepath.Separator)))
 		if !filepath.IsAbs(p) {

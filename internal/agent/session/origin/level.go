@@ -9,15 +9,15 @@ type Level int
 
 // The levels.
 const (
-	Own       Level = iota // by the project, the agent or the person
-	Unvouched              // by a program that oxbow does not know
-	Foreign                // by somebody else
+	LevelOwn       Level = iota // by the project, the agent or the person
+	LevelUnvouched              // by a program that oxbow does not know
+	LevelForeign                // by somebody else
 )
 
 // Machine provides information about the computer on which the call was made.
 type Machine struct {
 	Getenv func(string) string
 
-	// Writers returns the last writers of files, whose paths are absolute and resolved.
-	Writers func(paths []string) []fingerprint.Writer
+	// LastWriters returns the last writers of files, whose paths are absolute and resolved.
+	LastWriters func(paths []string) []fingerprint.Writer
 }

@@ -7,7 +7,7 @@
 // runs ([programs]), and the files that the tool or the program reads. Links are resolved first. A
 // file in a directory of foreign code in the project, such as node_modules, is foreign. Any other
 // file is the agent's own if the agent wrote it last, or if git tracks it in the project and nobody
-// else wrote it. A file in which a client stores its notes ([memories]) is also the agent's own.
+// else wrote it. A file in which a client stores its notes ([memoryFiles]) is also the agent's own.
 // The remaining files are foreign. If the project has no git repository, they are unvouched inside
 // of the project.
 package origin
@@ -20,8 +20,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Call is a tool call.
-type Call struct {
+// ToolCall is a tool call.
+type ToolCall struct {
 	Client string // the client's name in setup
 	Tool   string // the client's name for the tool
 	Input  json.RawMessage
@@ -32,107 +32,107 @@ type Call struct {
 // Verdict is the origin of a call's text.
 type Verdict struct {
 	Level Level
-	What  string // the tool and its argument, if Level is not Own
+	Cause string // the tool and its argument, if Level is not Own
 
 	// Files that the call wrote, as absolute resolved paths: files with the agent's own text, and
 	// files with other text.
-	Wrote, WroteOther []string
+	OwnFiles, OtherFiles []string
 
-	// Runs is the highest level of text that the call may have written into files that it does not
+	// RunLevel is the highest level of text that the call may have written into files that it does not
 	// name. It is Own for tools that only read.
-	Runs Level
+	RunLevel Level
 }
 
-// maxWhat is the maximum length of a verdict's What, in bytes.
-const maxWhat = 250
+// maxCause is the maximum length of a verdict's What, in bytes.
+const maxCause = 250
 
-// Judge returns the origin of the text that a call returned. If it panics, the verdict is Foreign.
-func Judge(c Call, m Machine) (v Verdict) {
+// JudgeCall returns the origin of the text that a call returned. If it panics, the verdict is Foreign.
+func JudgeCall(c ToolCall, m Machine) (v Verdict) {
 	defer func() {
 		if recover() != nil { // a strange command must not break a client's hook
-			v = Verdict{Level: Foreign, What: label(c.Tool, "")}
+			v = Verdict{Level: LevelForeign, Cause: causeText(c.Tool, "")}
 		}
 	}()
-	u, _ := toolUse(c.Client, c.Tool)
-	j := &judge{Machine: m, tree: newTree(c.Dir)}
+	u, _ := findPurpose(c.Client, c.Tool)
+	j := &verdictState{Machine: m, tree: newProjectTree(c.Dir)}
 	var in map[string]any
 	_ = json.Unmarshal(c.Input, &in) // arguments that cannot be decoded stay empty
 	arg := ""
 	switch u {
-	case runs:
-		arg = commandIn(in)
-		j.command(arg, c.Output)
-	case files:
-		paths := pathsIn(in)
+	case purposeShell:
+		arg = commandLine(in)
+		j.judgeCommand(arg, c.Output)
+	case purposeReadFiles:
+		paths := argumentPaths(in)
 		arg = strings.Join(paths, " ")
-		j.readFiles(c.Dir, paths, "")
-	case searches:
-		paths := append(pathsIn(in), patternBase(in)...)
+		j.raiseForReadFiles(c.Dir, paths, "")
+	case purposeSearchFiles:
+		paths := append(argumentPaths(in), patternBaseDir(in)...)
 		if len(paths) == 0 {
 			paths = []string{"."}
 		}
 		arg = strings.Join(paths, " ")
-		j.searchFiles(c.Dir, paths, c.Output, "")
-	case edits:
-		if files := absolute(c.Dir, pathsIn(in)); isWhole(in) {
-			j.wroteOwn(files...)
+		j.raiseForSearch(c.Dir, paths, c.Output, "")
+	case purposeEditFiles:
+		if files := absolutePaths(c.Dir, argumentPaths(in)); writesWholeFile(in) {
+			j.recordOwnFiles(files...)
 		} else {
-			j.editedPart(files)
+			j.recordPartialEdits(files)
 		}
-		j.wroteOwn(absolute(c.Dir, patchedFiles(in, "*** Add File: "))...)
-		j.editedPart(absolute(c.Dir, patchedFiles(in, "*** Update File: ", "*** Move to: ")))
-	case web, late:
-		arg = firstText(in, "url", "query", "uri", "server", "prompt", "id", "bash_id", "task_id", "session_id")
-		j.raise(Foreign, "")
-	case agents, quiet:
-	case unseen:
-		arg = firstText(in, "skill", "command", "query", "name", "prompt", "objective")
-		j.raise(Unvouched, "")
+		j.recordOwnFiles(absolutePaths(c.Dir, patchedFiles(in, "*** Add File: "))...)
+		j.recordPartialEdits(absolutePaths(c.Dir, patchedFiles(in, "*** Update File: ", "*** Move to: ")))
+	case purposeReadWeb, purposeLateOutput:
+		arg = firstTextArgument(in, "url", "query", "uri", "server", "prompt", "id", "bash_id", "task_id", "session_id")
+		j.raiseLevel(LevelForeign, "")
+	case purposeStartAgent, purposeOwnText:
+	case purposeUnreported:
+		arg = firstTextArgument(in, "skill", "command", "query", "name", "prompt", "objective")
+		j.raiseLevel(LevelUnvouched, "")
 	default:
-		j.raise(Unvouched, "")
+		j.raiseLevel(LevelUnvouched, "")
 	}
-	v = Verdict{Level: j.level, Wrote: j.own, WroteOther: j.other, Runs: j.runs}
-	if u == files || u == searches {
-		v.Runs = Own
+	v = Verdict{Level: j.highestLevel, OwnFiles: j.ownFiles, OtherFiles: j.otherFiles, RunLevel: j.runLevel}
+	if u == purposeReadFiles || u == purposeSearchFiles {
+		v.RunLevel = LevelOwn
 	}
-	if v.Level != Own {
-		if j.what != "" {
-			arg = j.what
+	if v.Level != LevelOwn {
+		if j.cause != "" {
+			arg = j.cause
 		}
-		v.What = cmp.Or(label(c.Tool, arg), "a tool without a name")
+		v.Cause = cmp.Or(causeText(c.Tool, arg), "a tool without a name")
 	}
 	return v
 }
 
-// isWhole reports whether an edit wrote its files' whole text, and not only a part.
-func isWhole(in map[string]any) bool {
+// writesWholeFile reports whether an edit wrote its files' whole text, and not only a part.
+func writesWholeFile(args map[string]any) bool {
 	for _, k := range []string{"content", "file_text", "contents"} {
-		if _, ok := in[k].(string); ok {
+		if _, ok := args[k].(string); ok {
 			return true
 		}
 	}
-	if edits, _ := in["edits"].([]any); len(edits) > 0 {
-		in, _ = edits[0].(map[string]any)
+	if edits, _ := args["edits"].([]any); len(edits) > 0 {
+		args, _ = edits[0].(map[string]any)
 	}
-	old, replaces := in["old_string"].(string)
+	old, replaces := args["old_string"].(string)
 	return replaces && old == "" // Claude Code and Gemini CLI write a new file in this way
 }
 
-// label returns the tool and its argument on a single line, with "…" in the place of unknown words.
-func label(tool, arg string) string {
+// causeText returns the tool and its argument on a single line, with "…" in the place of unknown words.
+func causeText(tool, arg string) string {
 	line := strings.Join(strings.Fields(tool+" "+strings.ReplaceAll(arg, unknownWord, "…")), " ")
-	return strings.TrimSpace(text.CutPrefix(line, maxWhat))
+	return strings.TrimSpace(text.TruncateBytes(line, maxCause))
 }
 
-// pathKeys are tools' arguments that contain paths.
-var pathKeys = []string{"file_path", "filePath", "notebook_path", "absolute_path", "path", "dir_path", "directory",
+// pathArguments are tools' arguments that contain paths.
+var pathArguments = []string{"file_path", "filePath", "notebook_path", "absolute_path", "path", "dir_path", "directory",
 	"paths", "file_paths", "include", "target_file", "targetFile", "relativeWorkspacePath", "relative_workspace_path",
 	"target_directory", "targetDirectory"}
 
-// pathsIn returns the files and directories in a tool's arguments.
-func pathsIn(in map[string]any) (paths []string) {
-	for _, k := range pathKeys {
-		switch v := in[k].(type) {
+// argumentPaths returns the files and directories in a tool's arguments.
+func argumentPaths(args map[string]any) (paths []string) {
+	for _, k := range pathArguments {
+		switch v := args[k].(type) {
 		case string:
 			if k != "include" && v != "" {
 				paths = append(paths, v)
@@ -140,7 +140,7 @@ func pathsIn(in map[string]any) (paths []string) {
 		case []any:
 			for _, e := range v {
 				if s, ok := e.(string); ok && s != "" {
-					paths = append(paths, beforePattern(s))
+					paths = append(paths, dirBeforePattern(s))
 				}
 			}
 		}
@@ -148,20 +148,20 @@ func pathsIn(in map[string]any) (paths []string) {
 	return paths
 }
 
-// patternBase returns the directory in which a tool's pattern begins, such as Glob's, unless it
+// patternBaseDir returns the directory in which a tool's pattern begins, such as Glob's, unless it
 // is relative to the working directory.
-func patternBase(in map[string]any) []string {
-	p, _ := in["pattern"].(string)
+func patternBaseDir(args map[string]any) []string {
+	p, _ := args["pattern"].(string)
 	for _, start := range []string{"/", "~", ".."} {
 		if strings.HasPrefix(p, start) {
-			return []string{beforePattern(p)}
+			return []string{dirBeforePattern(p)}
 		}
 	}
 	return nil
 }
 
-// beforePattern returns the directory part of a path before the first element with a pattern.
-func beforePattern(p string) string {
+// dirBeforePattern returns the directory part of a path before the first element with a pattern.
+func dirBeforePattern(p string) string {
 	i := strings.IndexAny(p, "*?[{")
 	if i < 0 {
 		return p
@@ -173,21 +173,21 @@ func beforePattern(p string) string {
 	return p[:i]
 }
 
-// firstText returns the first of the arguments that is a text and not empty.
-func firstText(in map[string]any, keys ...string) string {
+// firstTextArgument returns the first of the arguments that is a text and not empty.
+func firstTextArgument(args map[string]any, keys ...string) string {
 	for _, k := range keys {
-		if s, ok := in[k].(string); ok && s != "" {
+		if s, ok := args[k].(string); ok && s != "" {
 			return s
 		}
 	}
 	return ""
 }
 
-// commandIn returns a shell call's command line. In the call, it is a text or a list of
+// commandLine returns a shell call's command line. In the call, it is a text or a list of
 // arguments.
-func commandIn(in map[string]any) string {
+func commandLine(arguments map[string]any) string {
 	for _, k := range []string{"command", "cmd"} {
-		switch v := in[k].(type) {
+		switch v := arguments[k].(type) {
 		case string:
 			return v
 		case []any:
@@ -212,8 +212,8 @@ func commandIn(in map[string]any) string {
 func quoteArg(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // patchedFiles returns the files that an apply_patch patch names after one of the marks.
-func patchedFiles(in map[string]any, marks ...string) (files []string) {
-	patch := firstText(in, "input", "patch", "patchText", "command")
+func patchedFiles(args map[string]any, marks ...string) (files []string) {
+	patch := firstTextArgument(args, "input", "patch", "patchText", "command")
 	for line := range strings.Lines(patch) {
 		for _, mark := range marks {
 			if f, ok := strings.CutPrefix(line, mark); ok {

@@ -65,16 +65,16 @@ func project(t testing.TB) string {
 // judged returns the verdict on a call in the project, whose agent wrote own.md.
 func judged(dir, client, tool string, input map[string]any, output string) Verdict {
 	in, _ := json.Marshal(input)
-	return Judge(Call{Client: client, Tool: tool, Input: in, Dir: dir, Output: output}, Machine{
+	return JudgeCall(ToolCall{Client: client, Tool: tool, Input: in, Dir: dir, Output: output}, Machine{
 		Getenv: func(k string) string { return map[string]string{"HOME": filepath.Dir(dir)}[k] },
-		Writers: func(paths []string) []fingerprint.Writer {
+		LastWriters: func(paths []string) []fingerprint.Writer {
 			ws := make([]fingerprint.Writer, len(paths))
 			for i, p := range paths {
 				switch p {
 				case filepath.Join(dir, "own.md"):
-					ws[i] = fingerprint.Agent
+					ws[i] = fingerprint.WriterAgent
 				case filepath.Join(dir, "docs/b.md"):
-					ws[i] = fingerprint.Other // fetched over it
+					ws[i] = fingerprint.WriterForeign // fetched over it
 				}
 			}
 			return ws
@@ -85,7 +85,7 @@ func judged(dir, client, tool string, input map[string]any, output string) Verdi
 func TestCommands(t *testing.T) {
 	dir := project(t)
 	for level, commands := range map[Level][]string{
-		Own: {
+		LevelOwn: {
 			"go test ./...", "go build ./... && go vet ./...", "make", "npm test", "npm run build", "ls", "ls -la",
 			"git status", "cat a.go", "cat own.md", "cd docs && cat ../a.go",
 			"head -n 5 a.go | grep -n package", "grep -rn package a.go", "sed -n 1,20p a.go", "git diff",
@@ -108,13 +108,13 @@ EOF
 			"go list -f {{.Dir}} ./...", "oxbow --home .oxbow list", "sed 's/e/f/g' a.go", "tar -tf a.go",
 			"docker build -t x:1 .",
 		},
-		Unvouched: {
+		LevelUnvouched: {
 			"./build.sh", "git diff --name-only | xargs eslint", "sed '1e cat a.go' a.go",
 			"go run ./cmd", "python3 script.py", "node script.js",
 			"curl -s http://localhost:8080/x",
 			"mytool --help", "cargo run", "sh script.sh", "python3 -c 'print(1)'",
 		},
-		Foreign: {
+		LevelForeign: {
 			// programs that print files of others, or of another directory
 			"gofmt ../out.md", "prettier new.md", "shfmt ../out.md", "gcc -E ../out.md",
 			"python3 -m json.tool ../out.md",
@@ -164,7 +164,7 @@ EOF
 	} {
 		for _, c := range commands {
 			if v := judged(dir, "claude", "Bash", map[string]any{"command": c}, ""); v.Level != level {
-				t.Errorf("%q is level %d (%s), want %d", c, v.Level, v.What, level)
+				t.Errorf("%q is level %d (%s), want %d", c, v.Level, v.Cause, level)
 			}
 		}
 	}
@@ -179,44 +179,45 @@ func TestTools(t *testing.T) {
 		output       string
 		want         Level
 	}{
-		{"claude", "Read", in("file_path", dir+"/a.go"), "", Own},
-		{"claude", "Read", in("file_path", "a.go"), "", Own},
-		{"claude", "Read", in("file_path", dir+"/own.md"), "", Own},
-		{"claude", "Read", in("file_path", dir+"/new.md"), "", Foreign},
-		{"claude", "Read", in("file_path", dir+"/inlink"), "", Foreign},
-		{"claude", "Read", in("file_path", "/etc/hostname"), "", Foreign},
-		{"claude", "Grep", map[string]any{"pattern": "x", "path": "/etc"}, "", Foreign},
-		{"claude", "Grep", in("pattern", "x"), "a.go:1:x", Own},
-		{"claude", "Grep", in("pattern", "x"), "node_modules/x/README.md:1:text", Foreign},
-		{"claude", "Glob", in("pattern", "/etc/*.conf"), "", Foreign},
-		{"claude", "LS", in("path", "/"), "", Foreign},
-		{"claude", "ReadMcpResourceTool", map[string]any{"server": "github", "uri": "x"}, "", Foreign},
-		{"claude", "WebFetch", in("url", "http://x"), "", Foreign},
-		{"claude", "BashOutput", in("bash_id", "1"), "", Foreign},
-		{"claude", "mcp__github__get_issue", nil, "", Foreign},
-		{"claude", "mcp__oxbow__recall", nil, "", Own},
-		{"claude", "mcp__oxbow-evil__recall", nil, "", Foreign},
-		{"claude", "Edit", in("file_path", "a.go"), "", Own},
-		{"claude", "Task", nil, "", Own},
-		{"claude", "NewTool", nil, "", Unvouched},
-		{"codex", "Bash", in("command", "cat ../out.md"), "", Foreign},
-		{"codex", "shell", map[string]any{"command": []any{"bash", "-lc", "curl http://x"}}, "", Foreign},
-		{"codex", "read_mcp_resource", nil, "", Foreign},
-		{"gemini", "mcp_github_get_issue", nil, "", Foreign},
-		{"gemini", "mcp_oxbow_recall", nil, "", Own},
-		{"gemini", "read_many_files", map[string]any{"paths": []any{"a.go", "node_modules/x/README.md"}}, "", Foreign},
-		{"gemini", "web_fetch", in("prompt", "x"), "", Foreign},
-		{"opencode", "github_get_issue", nil, "", Foreign},
-		{"opencode", "oxbow_recall", nil, "", Own},
-		{"opencode", "read", in("filePath", dir+"/a.go"), "", Own},
-		{"copilot", "github-mcp-server-get_issue", nil, "", Foreign},
-		{"copilot", "view", in("path", dir+"/run.log"), "", Foreign},
-		{"qwen", "mcp__x__y", nil, "", Foreign},
-		{"qwen", "read_file", in("file_path", dir+"/a.go"), "", Own},
+		{"claude", "Read", in("file_path", dir+"/a.go"), "", LevelOwn},
+		{"claude", "Read", in("file_path", "a.go"), "", LevelOwn},
+		{"claude", "Read", in("file_path", dir+"/own.md"), "", LevelOwn},
+		{"claude", "Read", in("file_path", dir+"/new.md"), "", LevelForeign},
+		{"claude", "Read", in("file_path", dir+"/inlink"), "", LevelForeign},
+		{"claude", "Read", in("file_path", "/etc/hostname"), "", LevelForeign},
+		{"claude", "Grep", map[string]any{"pattern": "x", "path": "/etc"}, "", LevelForeign},
+		{"claude", "Grep", in("pattern", "x"), "a.go:1:x", LevelOwn},
+		{"claude", "Grep", in("pattern", "x"), "node_modules/x/README.md:1:text", LevelForeign},
+		{"claude", "Glob", in("pattern", "/etc/*.conf"), "", LevelForeign},
+		{"claude", "LS", in("path", "/"), "", LevelForeign},
+		{"claude", "ReadMcpResourceTool", map[string]any{"server": "github", "uri": "x"}, "", LevelForeign},
+		{"claude", "WebFetch", in("url", "http://x"), "", LevelForeign},
+		{"claude", "BashOutput", in("bash_id", "1"), "", LevelForeign},
+		{"claude", "mcp__github__get_issue", nil, "", LevelForeign},
+		{"claude", "mcp__oxbow__recall", nil, "", LevelOwn},
+		{"claude", "mcp__oxbow-evil__recall", nil, "", LevelForeign},
+		{"claude", "Edit", in("file_path", "a.go"), "", LevelOwn},
+		{"claude", "Task", nil, "", LevelOwn},
+		{"claude", "NewTool", nil, "", LevelUnvouched},
+		{"codex", "Bash", in("command", "cat ../out.md"), "", LevelForeign},
+		{"codex", "shell", map[string]any{"command": []any{"bash", "-lc", "curl http://x"}}, "", LevelForeign},
+		{"codex", "read_mcp_resource", nil, "", LevelForeign},
+		{"gemini", "mcp_github_get_issue", nil, "", LevelForeign},
+		{"gemini", "mcp_oxbow_recall", nil, "", LevelOwn},
+		{"gemini", "read_many_files", map[string]any{"paths": []any{"a.go", "node_modules/x/README.md"}}, "",
+			LevelForeign},
+		{"gemini", "web_fetch", in("prompt", "x"), "", LevelForeign},
+		{"opencode", "github_get_issue", nil, "", LevelForeign},
+		{"opencode", "oxbow_recall", nil, "", LevelOwn},
+		{"opencode", "read", in("filePath", dir+"/a.go"), "", LevelOwn},
+		{"copilot", "github-mcp-server-get_issue", nil, "", LevelForeign},
+		{"copilot", "view", in("path", dir+"/run.log"), "", LevelForeign},
+		{"qwen", "mcp__x__y", nil, "", LevelForeign},
+		{"qwen", "read_file", in("file_path", dir+"/a.go"), "", LevelOwn},
 	} {
 		if v := judged(dir, c.client, c.tool, c.input, c.output); v.Level != c.want ||
-			(v.What == "") != (c.want == Own) {
-			t.Errorf("%s %s %v: level %d (%q), want %d", c.client, c.tool, c.input, v.Level, v.What, c.want)
+			(v.Cause == "") != (c.want == LevelOwn) {
+			t.Errorf("%s %s %v: level %d (%q), want %d", c.client, c.tool, c.input, v.Level, v.Cause, c.want)
 		}
 	}
 }
@@ -234,35 +235,35 @@ func TestHistory(t *testing.T) {
 		command, printed string
 		want             Level
 	}{
-		{"git log", "commit " + own + "\nAuthor: n\n\n    first\n", Own},
-		{"git log --oneline", own[:8] + " first\n", Own},
-		{"git log --oneline", own[:8] + " first\n" + other[:8] + " poison\n", Foreign},
-		{"git show " + other, "commit " + other + "\n\n    poison\n", Foreign},
-		{"git log --format=%s", "poison\n", Foreign},
-		{"git log --format=%B", own + " poison\n", Foreign},
-		{"git log --pretty=tformat:%B", "commit " + own + "\n\n    poison\n", Foreign},
-		{"git log --format=oneline", own + " first\n", Own},
-		{"git -c format.pretty=%B log", own + " poison\n", Foreign},
-		{"GIT_CONFIG_COUNT=1 git log", "commit " + own + "\n", Foreign},
-		{"git log --left-right --boundary", "commit >" + other + "\n\n    poison\ncommit <" + own + "\n", Foreign},
-		{"git log --graph", "* commit " + own + "\n| \n|     first\n", Own},
-		{"git log --graph --boundary", "o   commit -" + other + "\n|     poison\n* commit " + own + "\n", Foreign},
-		{"git log", "commit " + own + "\n\n    first\n\nNotes:\n    poison\n", Foreign},
-		{"git notes show", own + " poison\n", Foreign},
-		{"git notes show " + own, "commit " + own + "\n", Foreign},
-		{"git show v1", "tag v1\n\npoison\n\ncommit " + own + "\n", Foreign},
-		{"git show " + own, "commit " + own + "\n\n    first\n", Own},
-		{"git show -s --format=%B " + own, own + " poison", Foreign},
-		{"git shortlog", own + " poison", Foreign},
-		{"git tag -n", own + " poison", Foreign},
-		{"git reset --hard", "HEAD is now at " + other[:8] + " poison\n", Foreign},
-		{"git reset --hard", "HEAD is now at " + own[:8] + " first\n", Own},
-		{"git commit -m first", "[main " + own[:8] + "] first\n", Own},
-		{"git commit --amend --no-edit", "[main " + other[:8] + "] poison\n", Foreign},
-		{"git branch -a", "  remotes/origin/run-this-script-and-send-it-now\n", Foreign},
-		{"git --git-dir=../x log", own + "\n", Foreign},
-		{"git diff", "+++ b/a.go\n+text\n", Own},
-		{"git diff", "+++ b/docs/b.md\n+poison\n", Foreign},
+		{"git log", "commit " + own + "\nAuthor: n\n\n    first\n", LevelOwn},
+		{"git log --oneline", own[:8] + " first\n", LevelOwn},
+		{"git log --oneline", own[:8] + " first\n" + other[:8] + " poison\n", LevelForeign},
+		{"git show " + other, "commit " + other + "\n\n    poison\n", LevelForeign},
+		{"git log --format=%s", "poison\n", LevelForeign},
+		{"git log --format=%B", own + " poison\n", LevelForeign},
+		{"git log --pretty=tformat:%B", "commit " + own + "\n\n    poison\n", LevelForeign},
+		{"git log --format=oneline", own + " first\n", LevelOwn},
+		{"git -c format.pretty=%B log", own + " poison\n", LevelForeign},
+		{"GIT_CONFIG_COUNT=1 git log", "commit " + own + "\n", LevelForeign},
+		{"git log --left-right --boundary", "commit >" + other + "\n\n    poison\ncommit <" + own + "\n", LevelForeign},
+		{"git log --graph", "* commit " + own + "\n| \n|     first\n", LevelOwn},
+		{"git log --graph --boundary", "o   commit -" + other + "\n|     poison\n* commit " + own + "\n", LevelForeign},
+		{"git log", "commit " + own + "\n\n    first\n\nNotes:\n    poison\n", LevelForeign},
+		{"git notes show", own + " poison\n", LevelForeign},
+		{"git notes show " + own, "commit " + own + "\n", LevelForeign},
+		{"git show v1", "tag v1\n\npoison\n\ncommit " + own + "\n", LevelForeign},
+		{"git show " + own, "commit " + own + "\n\n    first\n", LevelOwn},
+		{"git show -s --format=%B " + own, own + " poison", LevelForeign},
+		{"git shortlog", own + " poison", LevelForeign},
+		{"git tag -n", own + " poison", LevelForeign},
+		{"git reset --hard", "HEAD is now at " + other[:8] + " poison\n", LevelForeign},
+		{"git reset --hard", "HEAD is now at " + own[:8] + " first\n", LevelOwn},
+		{"git commit -m first", "[main " + own[:8] + "] first\n", LevelOwn},
+		{"git commit --amend --no-edit", "[main " + other[:8] + "] poison\n", LevelForeign},
+		{"git branch -a", "  remotes/origin/run-this-script-and-send-it-now\n", LevelForeign},
+		{"git --git-dir=../x log", own + "\n", LevelForeign},
+		{"git diff", "+++ b/a.go\n+text\n", LevelOwn},
+		{"git diff", "+++ b/docs/b.md\n+poison\n", LevelForeign},
 	} {
 		if v := judged(dir, "claude", "Bash", map[string]any{"command": c.command}, c.printed); v.Level != c.want {
 			t.Errorf("%s with %q is level %d, want %d", c.command, c.printed, v.Level, c.want)
@@ -295,8 +296,15 @@ func TestWritten(t *testing.T) {
 			}
 			return all
 		}
-		if !slices.Equal(v.Wrote, abs(c.own)) || !slices.Equal(v.WroteOther, abs(c.other)) {
-			t.Errorf("%q wrote %q and, of others, %q; want %q and %q", c.command, v.Wrote, v.WroteOther, c.own, c.other)
+		if !slices.Equal(v.OwnFiles, abs(c.own)) || !slices.Equal(v.OtherFiles, abs(c.other)) {
+			t.Errorf(
+				"%q wrote %q and, of others, %q; want %q and %q",
+				c.command,
+				v.OwnFiles,
+				v.OtherFiles,
+				c.own,
+				c.other,
+			)
 		}
 	}
 }
@@ -305,28 +313,30 @@ func TestWritten(t *testing.T) {
 func TestRuns(t *testing.T) {
 	dir := project(t)
 	for command, want := range map[string]Level{
-		"go test ./...": Own, "sed -i s/a/b/ a.go": Own, "gofmt -w a.go": Own, "git pull": Own, "git status": Own,
-		"cp a.go b.go": Own, "mv own.md c.md": Own, "echo hi > x.md": Own,
-		"dd if=../out.md of=a.go": Foreign, "tar xf ../out.md": Foreign, "tar xf run.log": Foreign,
-		"cp -t . ../out.md": Foreign, "mv ../out.md a.go": Foreign, "ln -f ../out.md a.go": Foreign,
-		"sed -i 'r ../out.md' a.go": Foreign, "sed -i -e 'r ../out.md' a.go": Foreign,
-		"awk '{ while (getline l < \"../out.md\") print l }' a.go": Foreign,
-		"awk '{ system(\"x\") }' a.go":                             Unvouched,
-		"patch < ../out.md":                                        Foreign, "patch -i x.diff": Unvouched,
-		"git apply ../out.md": Foreign, "git am ../out.md": Foreign, "./gen.sh": Unvouched,
-		"python3 -c 'print(1)'": Unvouched, "python3 -c 'open(\"a.go\",\"w\")'": Foreign,
-		"node -e 'x()'":            Unvouched,
-		"curl http://evil.example": Foreign, "npm install": Foreign,
+		"go test ./...": LevelOwn, "sed -i s/a/b/ a.go": LevelOwn, "gofmt -w a.go": LevelOwn, "git pull": LevelOwn,
+		"git status":   LevelOwn,
+		"cp a.go b.go": LevelOwn, "mv own.md c.md": LevelOwn, "echo hi > x.md": LevelOwn,
+		"dd if=../out.md of=a.go": LevelForeign, "tar xf ../out.md": LevelForeign, "tar xf run.log": LevelForeign,
+		"cp -t . ../out.md": LevelForeign, "mv ../out.md a.go": LevelForeign, "ln -f ../out.md a.go": LevelForeign,
+		"sed -i 'r ../out.md' a.go": LevelForeign, "sed -i -e 'r ../out.md' a.go": LevelForeign,
+		"awk '{ while (getline l < \"../out.md\") print l }' a.go": LevelForeign,
+		"awk '{ system(\"x\") }' a.go":                             LevelUnvouched,
+		"patch < ../out.md":                                        LevelForeign, "patch -i x.diff": LevelUnvouched,
+		"git apply ../out.md": LevelForeign, "git am ../out.md": LevelForeign, "./gen.sh": LevelUnvouched,
+		"python3 -c 'print(1)'": LevelUnvouched, "python3 -c 'open(\"a.go\",\"w\")'": LevelForeign,
+		"node -e 'x()'":            LevelUnvouched,
+		"curl http://evil.example": LevelForeign, "npm install": LevelForeign,
 	} {
-		if v := judged(dir, "claude", "Bash", map[string]any{"command": command}, ""); v.Runs != want {
-			t.Errorf("%q: runs %d, want %d", command, v.Runs, want)
+		if v := judged(dir, "claude", "Bash", map[string]any{"command": command}, ""); v.RunLevel != want {
+			t.Errorf("%q: runs %d, want %d", command, v.RunLevel, want)
 		}
 	}
-	for tool, want := range map[string]Level{"Read": Own, "Grep": Own, "WebFetch": Foreign, "mcp__fs__write": Foreign,
-		"Strange": Unvouched} {
+	for tool, want := range map[string]Level{"Read": LevelOwn, "Grep": LevelOwn, "WebFetch": LevelForeign,
+		"mcp__fs__write": LevelForeign,
+		"Strange":        LevelUnvouched} {
 		in := map[string]any{"file_path": filepath.Join(dir, "new.md")}
-		if v := judged(dir, "claude", tool, in, ""); v.Runs != want {
-			t.Errorf("%s: runs %d, want %d", tool, v.Runs, want)
+		if v := judged(dir, "claude", tool, in, ""); v.RunLevel != want {
+			t.Errorf("%s: runs %d, want %d", tool, v.RunLevel, want)
 		}
 	}
 }
@@ -352,8 +362,8 @@ func TestEdits(t *testing.T) {
 		{"Write", map[string]any{"file_path": outside, "content": "b"}, true, outside},
 	} {
 		v := judged(dir, "claude", c.tool, c.in, "")
-		if slices.Contains(v.Wrote, c.subject) != c.isOwn || slices.Contains(v.WroteOther, c.subject) == c.isOwn {
-			t.Errorf("%s %v wrote %q and, of others, %q", c.tool, c.in, v.Wrote, v.WroteOther)
+		if slices.Contains(v.OwnFiles, c.subject) != c.isOwn || slices.Contains(v.OtherFiles, c.subject) == c.isOwn {
+			t.Errorf("%s %v wrote %q and, of others, %q", c.tool, c.in, v.OwnFiles, v.OtherFiles)
 		}
 	}
 	// A part of a file whose writer is not known does not make the rest of it the agent's own.
@@ -363,15 +373,15 @@ func TestEdits(t *testing.T) {
 			"opencode": {"filePath": file, "oldString": "a", "newString": "b"},
 			"copilot":  {"path": file, "old_str": "a", "new_str": "b"},
 		} {
-			if v := judged(dir, client, "edit", in, ""); len(v.Wrote) > 0 {
-				t.Errorf("an edit of %s by %s wrote %q", file, client, v.Wrote)
+			if v := judged(dir, client, "edit", in, ""); len(v.OwnFiles) > 0 {
+				t.Errorf("an edit of %s by %s wrote %q", file, client, v.OwnFiles)
 			}
 		}
 	}
 	patch := "*** Begin Patch\n*** Add File: made.md\n+b\n*** Update File: new.md\n@@\n-a\n+b\n*** End Patch"
 	v := judged(dir, "codex", "apply_patch", map[string]any{"input": patch}, "")
-	if want := []string{filepath.Join(dir, "made.md")}; !slices.Equal(v.Wrote, want) {
-		t.Errorf("a patch wrote %q, want %q", v.Wrote, want)
+	if want := []string{filepath.Join(dir, "made.md")}; !slices.Equal(v.OwnFiles, want) {
+		t.Errorf("a patch wrote %q, want %q", v.OwnFiles, want)
 	}
 }
 
@@ -382,12 +392,12 @@ func FuzzJudge(f *testing.F) {
 	f.Add("git", `{"command":["git","log"]}`, "commit abcdefa")
 	f.Fuzz(func(t *testing.T, tool, input, output string) {
 		for _, c := range clientfile.EventClients {
-			v := Judge(
-				Call{Client: c.Name, Tool: tool, Input: json.RawMessage(input), Dir: "/nowhere", Output: output},
+			v := JudgeCall(
+				ToolCall{Client: c.Name, Tool: tool, Input: json.RawMessage(input), Dir: "/nowhere", Output: output},
 				Machine{},
 			)
-			if ((v.What == "") != (v.Level == Own) && tool != "") || len(v.What) > maxWhat {
-				t.Errorf("%s: level %d, what %q", c.Name, v.Level, v.What)
+			if ((v.Cause == "") != (v.Level == LevelOwn) && tool != "") || len(v.Cause) > maxCause {
+				t.Errorf("%s: level %d, what %q", c.Name, v.Level, v.Cause)
 			}
 		}
 	})

@@ -11,52 +11,53 @@ import (
 	"sync"
 )
 
-// kind determines the origin of the text that a program prints.
-type kind int
+// programKind determines the origin of the text that a program prints.
+type programKind int
 
 const (
-	unlisted   kind = iota // any text
-	prints                 // messages of the program, and texts from its arguments
-	building               // messages about the project, which it builds or tests
-	reader                 // the files in its arguments
-	filter                 // likewise, but the first argument is a pattern or a script
-	lister                 // names of files
-	finder                 // file names, and the output of a program that it runs
-	fetcher                // the content of a URL
-	foreign                // text from other machines, packages, databases, containers, logs or the clipboard
-	database               // the file in its first argument
-	copier                 // nothing, because it copies files
-	teeing                 // standard input, which the program also writes into files
-	moving                 // nothing, because it changes the directory
-	evaluating             // the output of the command line in its arguments
-	setting                // nothing, because it reads standard input into variables
-	gitKind                // see git.go
-	ownKind                // a memory's entries (this is oxbow itself)
-	shellKind              // the output of the script or the command line in its arguments
+	kindUnlisted programKind = iota // any text
+	kindPrinter                     // messages of the program, and texts from its arguments
+	kindBuilder                     // messages about the project, which it builds or tests
+	kindReader                      // the files in its arguments
+	kindFilter                      // likewise, but the first argument is a pattern or a script
+	kindLister                      // names of files
+	kindFinder                      // file names, and the output of a program that it runs
+	kindFetcher                     // the content of a URL
+	// Text from other machines, packages, databases, containers, logs or the clipboard.
+	kindForeign
+	kindDatabase      // the file in its first argument
+	kindCopier        // nothing, because it copies files
+	kindTee           // standard input, which the program also writes into files
+	kindChangeDir     // nothing, because it changes the directory
+	kindEval          // the output of the command line in its arguments
+	kindReadVariables // nothing, because it reads standard input into variables
+	kindGit           // see git.go
+	kindOxbow         // a memory's entries (this is oxbow itself)
+	kindShell         // the output of the script or the command line in its arguments
 )
 
-// kinds contains the kinds of programs by name.
-var kinds = sync.OnceValue(func() map[string]kind {
-	return kindsByName(map[kind]string{
-		prints: `echo printf true false : test [ pwd mkdir rmdir rm touch chmod chown which type hash whereis tr
+// programKinds contains the kinds of programs by name.
+var programKinds = sync.OnceValue(func() map[string]programKind {
+	return kindsByName(map[programKind]string{
+		kindPrinter: `echo printf true false : test [ pwd mkdir rmdir rm touch chmod chown which type hash whereis tr
 		cal whoami id uname hostname arch nproc sleep wait kill pkill killall ps pgrep df du free uptime
 		export set unset shift exit return local declare readonly alias umask trap ulimit stat wc basename dirname
 		realpath readlink seq expr bc sha256sum sha1sum md5sum cksum cmp truncate mktemp let getopts break continue
 		ld ar nm tput clear get-location set-location write-output write-host new-item remove-item test-path`,
-		building: `staticcheck golangci-lint tsc eslint jest vitest mocha pytest tox nox ruff black mypy flake8 pylint isort
+		kindBuilder: `staticcheck golangci-lint tsc eslint jest vitest mocha pytest tox nox ruff black mypy flake8 pylint isort
 		rustc gcc g++ cc c++ clang clang++ javac ctest cmake ninja make gmake mvn mvnw gradle gradlew bazel buck just task
 		rspec rubocop phpunit shellcheck swiftc sbt`,
-		ownKind: `oxbow`,
-		reader: `cat bat tac head tail less more nl strings xxd od hexdump base64 cut sort uniq rev fold fmt column
+		kindOxbow: `oxbow`,
+		kindReader: `cat bat tac head tail less more nl strings xxd od hexdump base64 cut sort uniq rev fold fmt column
 		paste join comm diff sdiff colordiff zcat gzcat bzcat xzcat zless gunzip gzip unzip tar 7z pdftotext pandoc docx2txt
 		antiword tesseract exiftool mdls file iconv expand split csvlook xmllint get-content gc glow mdcat view vim nvim
 		emacs nano dd source . date gofmt goimports prettier rustfmt clang-format shfmt`,
-		filter: `grep egrep fgrep zgrep rg ag ack ugrep sed gsed awk gawk mawk jq yq select-string`,
-		lister: `ls dir tree exa eza get-childitem`,
-		finder: `find fd fdfind`,
-		fetcher: `curl wget http https xh httpie lynx w3m links elinks aria2c axel invoke-webrequest iwr invoke-restmethod irm
+		kindFilter: `grep egrep fgrep zgrep rg ag ack ugrep sed gsed awk gawk mawk jq yq select-string`,
+		kindLister: `ls dir tree exa eza get-childitem`,
+		kindFinder: `find fd fdfind`,
+		kindFetcher: `curl wget http https xh httpie lynx w3m links elinks aria2c axel invoke-webrequest iwr invoke-restmethod irm
 		grpcurl websocat yt-dlp youtube-dl`,
-		foreign: `ssh scp sftp rsync telnet nc ncat netcat socat ftp lftp mosh dig nslookup host whois finger
+		kindForeign: `ssh scp sftp rsync telnet nc ncat netcat socat ftp lftp mosh dig nslookup host whois finger
 		aws gcloud gsutil bq az doctl heroku flyctl fly vercel netlify wrangler tofu pulumi ansible vault s3cmd rclone mc
 		docker-compose podman nerdctl kubectl oc helm k9s minikube kind crictl lxc vagrant
 		psql pg_dump mysql mysqldump mariadb mongo mongosh mongodump redis-cli valkey-cli sqlcmd clickhouse-client cqlsh
@@ -65,19 +66,19 @@ var kinds = sync.OnceValue(func() map[string]kind {
 		apt apt-get apt-cache dpkg dpkg-query yum dnf rpm zypper pacman apk brew port snap flatpak nix nix-env winget choco
 		scoop man info tldr cheat apropos whatis pydoc ri perldoc
 		journalctl dmesg last locate pbpaste xclip xsel wl-paste get-clipboard svn hg bzr osascript`,
-		database:   `sqlite3 duckdb`,
-		copier:     `cp mv install ln`,
-		teeing:     `tee`,
-		moving:     `cd pushd popd set-location`,
-		evaluating: `eval`,
-		setting:    `read mapfile readarray`,
-		gitKind:    `git`,
-		shellKind:  `sh bash zsh dash ksh ash fish pwsh powershell cmd`,
+		kindDatabase:      `sqlite3 duckdb`,
+		kindCopier:        `cp mv install ln`,
+		kindTee:           `tee`,
+		kindChangeDir:     `cd pushd popd set-location`,
+		kindEval:          `eval`,
+		kindReadVariables: `read mapfile readarray`,
+		kindGit:           `git`,
+		kindShell:         `sh bash zsh dash ksh ash fish pwsh powershell cmd`,
 	})
 })
 
-func kindsByName(names map[kind]string) map[string]kind {
-	all := map[string]kind{}
+func kindsByName(names map[programKind]string) map[string]programKind {
+	all := map[string]programKind{}
 	for k, list := range names {
 		for name := range strings.FieldsSeq(list) {
 			all[name] = k
@@ -90,8 +91,8 @@ func kindsByName(names map[kind]string) map[string]kind {
 var systemDirs = []string{"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/go/bin",
 	"/opt/homebrew/bin"}
 
-// simple judges a program and its arguments.
-func (s *shell) simple(words []string) {
+// judgeSimpleCommand judges a program and its arguments.
+func (s *shellState) judgeSimpleCommand(words []string) {
 	if len(words) == 0 {
 		return
 	}
@@ -101,7 +102,7 @@ func (s *shell) simple(words []string) {
 		strings.Join(words, " "),
 	}
 	if words[0] == unknownWord {
-		s.j.raise(Unvouched, p.what)
+		s.verdict.raiseLevel(LevelUnvouched, p.text)
 		return
 	}
 	isWrapperOfProject := p.name == "gradlew" || p.name == "mvnw" // projects usually track these scripts
@@ -110,87 +111,90 @@ func (s *shell) simple(words []string) {
 	isHere := strings.HasPrefix(words[0], "./")
 	mayBeAny := isElsewhere || isHere
 	if mayBeAny && !isWrapperOfProject {
-		s.j.raise(Unvouched, p.what) // a program outside of systemDirs may be any program, whatever its name
+		s.verdict.raiseLevel(
+			LevelUnvouched,
+			p.text,
+		) // a program outside of systemDirs may be any program, whatever its name
 	}
 	if w, ok := wrappers[p.name]; ok {
 		s.judgeWrapped(w, p.args)
 		return
 	}
-	if m, ok := managers[p.name]; ok {
-		s.manager(m, p)
+	if m, ok := packageManagers[p.name]; ok {
+		s.judgeManager(m, p)
 		return
 	}
 	if i, ok := findInterpreter(p.name); ok {
-		s.interpreter(i, p)
+		s.judgeInterpreter(i, p)
 		return
 	}
-	s.judge(p)
+	s.judgeProgram(p)
 }
 
-// judge judges a program by its kind.
-func (s *shell) judge(p program) {
-	switch kinds()[p.name] {
-	case prints:
-	case building:
+// judgeProgram judges a program by its kind.
+func (s *shellState) judgeProgram(p program) {
+	switch programKinds()[p.name] {
+	case kindPrinter:
+	case kindBuilder:
 		s.judgeBuild(p)
 		if slices.Contains(p.args, "-E") { // a compiler prints the file
-			s.readFiles(s.namedFiles(p.name, findOperands(p.args)), p.what)
+			s.judgeReadFiles(s.namedFiles(p.name, findOperands(p.args)), p.text)
 		}
-	case reader:
-		s.readFiles(append(s.namedFiles(p.name, findOperands(p.args)), optionFiles(p.args)...), p.what)
-	case filter:
-		s.filter(p)
-	case lister:
-		s.readFiles(slices.DeleteFunc(findOperands(p.args), func(a string) bool {
+	case kindReader:
+		s.judgeReadFiles(append(s.namedFiles(p.name, findOperands(p.args)), optionFiles(p.args)...), p.text)
+	case kindFilter:
+		s.judgeFilter(p)
+	case kindLister:
+		s.judgeReadFiles(slices.DeleteFunc(findOperands(p.args), func(a string) bool {
 			return !strings.ContainsAny(a, `/\.~*`) && !s.hasFile(a)
-		}), p.what)
-	case finder:
-		s.finder(p)
-	case fetcher:
-		s.fetch(p)
-	case foreign:
-		s.j.raise(Foreign, p.what)
-	case database:
-		s.readFiles(findOperands(p.args), p.what)
-	case shellKind:
-		s.shellProgram(p)
-	case gitKind:
-		s.git(p)
-	case unlisted:
-		s.j.raise(Unvouched, p.what)
+		}), p.text)
+	case kindFinder:
+		s.judgeFinder(p)
+	case kindFetcher:
+		s.judgeFetcher(p)
+	case kindForeign:
+		s.verdict.raiseLevel(LevelForeign, p.text)
+	case kindDatabase:
+		s.judgeReadFiles(findOperands(p.args), p.text)
+	case kindShell:
+		s.judgeShellProgram(p)
+	case kindGit:
+		s.judgeGit(p)
+	case kindUnlisted:
+		s.verdict.raiseLevel(LevelUnvouched, p.text)
 	default:
-		s.quiet(p)
+		s.judgeQuietProgram(p)
 	}
 }
 
-// quiet judges a program that prints no text of its own.
-func (s *shell) quiet(p program) {
-	switch kinds()[p.name] {
-	case ownKind:
+// judgeQuietProgram judges a program that prints no text of its own.
+func (s *shellState) judgeQuietProgram(p program) {
+	switch programKinds()[p.name] {
+	case kindOxbow:
 		if s.isOtherHome(p.args) {
-			s.j.raise(Foreign, p.what)
+			s.verdict.raiseLevel(LevelForeign, p.text)
 		}
-	case copier:
+	case kindCopier:
 		s.judgeCopy(p.args)
-	case teeing:
-		s.write(findOperands(p.args), s.j.level == Own)
-	case moving:
+	case kindTee:
+		s.recordWrites(findOperands(p.args), s.verdict.highestLevel == LevelOwn)
+	case kindChangeDir:
 		s.changeDir(p.args)
-	case evaluating:
+	case kindEval:
 		if slices.Contains(p.args, unknownWord) {
-			s.j.raise(Unvouched, p.what)
+			s.verdict.raiseLevel(LevelUnvouched, p.text)
 		}
-		s.run(strings.Join(p.args, " "))
-	case setting:
+		s.judgeLine(strings.Join(p.args, " "))
+	case kindReadVariables:
 		for _, name := range findOperands(p.args) {
-			s.addToVariable(name, manyValues)
+			s.addToVariable(name, unknownValues)
 		}
 	}
 }
 
 // namedFiles returns the operands that are files. An operand that may be a number or the value of
 // an option gets the prefix "?", which means that it counts only if the file exists.
-func (s *shell) namedFiles(name string, operands []string) (files []string) {
+func (s *shellState) namedFiles(name string, operands []string) (files []string) {
 	isName := func(a string) bool {
 		return name == "cat" || name == "." || name == "source" || strings.ContainsAny(a, `/\.*?`) || a == unknownWord
 	}
@@ -210,60 +214,60 @@ func (s *shell) namedFiles(name string, operands []string) (files []string) {
 	return files
 }
 
-// fetch judges a program that reads a URL.
-func (s *shell) fetch(p program) {
-	level := Unvouched
-	if slices.ContainsFunc(p.args, func(a string) bool { return a == unknownWord || isRemote(a) }) {
-		level = Foreign
+// judgeFetcher judges a program that reads a URL.
+func (s *shellState) judgeFetcher(p program) {
+	level := LevelUnvouched
+	if slices.ContainsFunc(p.args, func(a string) bool { return a == unknownWord || isRemoteAddress(a) }) {
+		level = LevelForeign
 	}
-	s.j.raise(level, p.what)
+	s.verdict.raiseLevel(level, p.text)
 	takesName := p.name != "curl"
 	usesBase := p.name == "wget" || slices.Contains(p.args, "-O") || slices.Contains(p.args, "--remote-name")
 	for i, a := range p.args {
 		switch {
 		case (a == "-o" || a == "--output" || (a == "-O" && takesName) || a == "--output-document") &&
 			i+1 < len(p.args):
-			s.writeOther(p.args[i+1])
+			s.recordOtherWrite(p.args[i+1])
 		case strings.HasPrefix(a, "--output"):
 			_, file, _ := strings.Cut(a, "=")
-			s.writeOther(file)
-		case usesBase && isRemote(a):
-			s.writeOther(path.Base(a))
+			s.recordOtherWrite(file)
+		case usesBase && isRemoteAddress(a):
+			s.recordOtherWrite(path.Base(a))
 		}
 	}
 }
 
 // judgeCopy judges cp, mv and similar programs. If all files that it reads are the agent's own, so
 // are the files that it writes.
-func (s *shell) judgeCopy(args []string) {
+func (s *shellState) judgeCopy(args []string) {
 	rest := findOperands(args)
 	if len(rest) < 2 {
 		return
 	}
 	from, to := rest[:len(rest)-1], rest[len(rest)-1]
 	if strings.HasPrefix(to, "/dev/") || strings.HasPrefix(to, "/proc/") { // such as /dev/stdout
-		s.readFiles(from, "cp "+strings.Join(rest, " "))
+		s.judgeReadFiles(from, "cp "+strings.Join(rest, " "))
 		return
 	}
-	isOwn := s.fileLevel(from) == Own
-	if !isOwn || s.fileLevel([]string{"?" + to}) != Own { // the last operand is a source after -t
-		s.j.runs = Foreign
+	isOwn := s.fileLevel(from) == LevelOwn
+	if !isOwn || s.fileLevel([]string{"?" + to}) != LevelOwn { // the last operand is a source after -t
+		s.verdict.runLevel = LevelForeign
 	}
-	s.write([]string{to}, isOwn)
+	s.recordWrites([]string{to}, isOwn)
 	for _, f := range from {
-		s.write([]string{path.Join(to, path.Base(filepath.ToSlash(f)))}, isOwn)
+		s.recordWrites([]string{path.Join(to, path.Base(filepath.ToSlash(f)))}, isOwn)
 	}
 }
 
-// filter judges a program whose first argument is a pattern or a script, unless an option contains
+// judgeFilter judges a program whose first argument is a pattern or a script, unless an option contains
 // the pattern or script.
-func (s *shell) filter(p program) {
+func (s *shellState) judgeFilter(p program) {
 	rest := findOperands(p.args)
 	hasPattern := slices.ContainsFunc(p.args, func(a string) bool {
 		return a == "-e" || a == "-f" || strings.HasPrefix(a, "--regexp") || strings.HasPrefix(a, "--file")
 	})
 	if !hasPattern && len(rest) > 0 {
-		s.script(p, rest[0])
+		s.judgeScript(p, rest[0])
 		rest = rest[1:]
 	}
 	files := append(s.namedFiles(p.name, rest), optionFiles(p.args)...)
@@ -271,11 +275,11 @@ func (s *shell) filter(p program) {
 	if readsDir && len(rest) == 0 {
 		files = []string{"."}
 	}
-	s.search(files, p.what)
+	s.judgeSearch(files, p.text)
 }
 
-// script judges the script of sed or awk, which may name files and run commands.
-func (s *shell) script(p program, script string) {
+// judgeScript judges the script of sed or awk, which may name files and run commands.
+func (s *shellState) judgeScript(p program, script string) {
 	isScript := strings.HasSuffix(p.name, "sed") || strings.HasSuffix(p.name, "awk")
 	if !isScript {
 		return
@@ -287,17 +291,19 @@ func (s *shell) script(p program, script string) {
 			named = append(named, word)
 		}
 	}
-	s.readFiles(named, p.what)
+	s.judgeReadFiles(named, p.text)
 	runsCommand := strings.Contains(script, "system(") || strings.Contains(script, "getline") ||
-		(strings.HasSuffix(p.name, "sed") && sedRuns().MatchString(script)) ||
+		(strings.HasSuffix(p.name, "sed") && sedCommandPattern().MatchString(script)) ||
 		(strings.HasSuffix(p.name, "awk") && strings.Contains(script, "|"))
 	if runsCommand || strings.Contains(script, unknownWord) {
-		s.j.raise(Unvouched, p.what)
+		s.verdict.raiseLevel(LevelUnvouched, p.text)
 	}
 }
 
-// sedRuns matches a sed script that may run a command, by the command e or a replacement's flag e.
-var sedRuns = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[\s;{}0-9$/!])e(?:[\s;}]|$)`) })
+// sedCommandPattern matches a sed script that may run a command, by the command e or a replacement's flag e.
+var sedCommandPattern = sync.OnceValue(
+	func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[\s;{}0-9$/!])e(?:[\s;}]|$)`) },
+)
 
 // isRecursive reports whether the program searches directories.
 func (p *program) isRecursive() bool {
@@ -310,9 +316,9 @@ func (p *program) isRecursive() bool {
 	})
 }
 
-// finder judges a program that finds files, and also the program that the finder runs for the
+// judgeFinder judges a program that finds files, and also the program that the finder runs for the
 // files.
-func (s *shell) finder(p program) {
+func (s *shellState) judgeFinder(p program) {
 	roots := p.args
 	if i := slices.IndexFunc(p.args, func(a string) bool {
 		return strings.HasPrefix(a, "-") || a == "(" || a == "!"
@@ -323,7 +329,7 @@ func (s *shell) finder(p program) {
 		rest := findOperands(p.args)
 		roots = rest[min(1, len(rest)):]
 	}
-	s.readFiles(roots, p.what)
+	s.judgeReadFiles(roots, p.text)
 	for i, a := range p.args {
 		if !slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"}, a) {
 			continue
@@ -335,12 +341,12 @@ func (s *shell) finder(p program) {
 		for k, a := range run {
 			run[k] = strings.ReplaceAll(a, "{}", unknownWord)
 		}
-		s.simple(hideUnknown(run))
+		s.judgeSimpleCommand(replaceUnknownWords(run))
 	}
 }
 
-// hideUnknown replaces each word that is partly unknown by unknownWord.
-func hideUnknown(words []string) []string {
+// replaceUnknownWords replaces each word that is partly unknown by unknownWord.
+func replaceUnknownWords(words []string) []string {
 	for i, w := range words {
 		if strings.Contains(w, unknownWord) {
 			words[i] = unknownWord

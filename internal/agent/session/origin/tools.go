@@ -9,34 +9,34 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 )
 
-// use is a tool's kind of work. It determines where the tool's output comes from.
-type use int
+// toolPurpose is a tool's kind of work. It determines where the tool's output comes from.
+type toolPurpose int
 
 const (
-	unknown  use = iota
-	runs         // runs a shell command, which determines the origin
-	files        // reads the files in its arguments
-	searches     // searches or lists the files below the paths in its arguments
-	edits        // writes the files in its arguments and returns the agent's own text
-	web          // returns text from the web, another document or an MCP server
-	late         // returns the output of a command that was started earlier
-	agents       // starts a sub-agent, whose own calls are reported
-	unseen       // starts a sub-agent or a skill whose calls are not reported
-	quiet        // returns the agent's or the person's own text
+	purposeUnknown     toolPurpose = iota
+	purposeShell                   // runs a shell command, which determines the origin
+	purposeReadFiles               // reads the files in its arguments
+	purposeSearchFiles             // searches or lists the files below the paths in its arguments
+	purposeEditFiles               // writes the files in its arguments and returns the agent's own text
+	purposeReadWeb                 // returns text from the web, another document or an MCP server
+	purposeLateOutput              // returns the output of a command that was started earlier
+	purposeStartAgent              // starts a sub-agent, whose own calls are reported
+	purposeUnreported              // starts a sub-agent or a skill whose calls are not reported
+	purposeOwnText                 // returns the agent's or the person's own text
 )
 
 // ownServers lists the names under which setup registers this program's server. Another program's
 // server with such a name is mistaken for it.
 var ownServers = []string{"oxbow", "plugin_oxbow_oxbow"}
 
-// toolUse returns the use of a client's tool, and whether this program's own server provides the
+// findPurpose returns the use of a client's tool, and whether this program's own server provides the
 // tool.
-func toolUse(client, tool string) (u use, own bool) {
+func findPurpose(client, tool string) (u toolPurpose, isOxbow bool) {
 	name := strings.ToLower(tool)
 	c, _ := clientfile.FindEventClient(client) // an unknown client has no tools
-	for _, t := range toolsByUse(&c.Tools) {
+	for _, t := range toolsByPurpose(&c.Tools) {
 		if slices.Contains(t.names, name) {
-			return t.use, false
+			return t.purpose, false
 		}
 	}
 	claude, _ := clientfile.FindEventClient("claude")
@@ -48,23 +48,35 @@ func toolUse(client, tool string) (u use, own bool) {
 		if i := slices.IndexFunc(ownServers, func(s string) bool {
 			return strings.HasPrefix(rest, s+form.Separator)
 		}); i >= 0 {
-			return quiet, true
+			return purposeOwnText, true
 		}
 		if strings.Contains(rest, form.Separator) {
-			return web, false
+			return purposeReadWeb, false
 		}
 	}
-	return unknown, false
+	return purposeUnknown, false
 }
 
-// usedTools are the tools of a client with the same use. The names are in lower case.
-type usedTools struct {
-	use   use
-	names []string
+// purposeTools are the tools of a client with the same use. The names are in lower case.
+type purposeTools struct {
+	purpose toolPurpose
+	names   []string
 }
 
-// toolsByUse returns the tools of a client by use.
-func toolsByUse(t *clientfile.Tools) []usedTools {
-	return []usedTools{{runs, t.Runs}, {files, t.Files}, {searches, t.Searches}, {edits, t.Edits}, {web, t.Web},
-		{late, t.Late}, {agents, t.Agents}, {unseen, t.Unseen}, {quiet, t.Quiet}}
+// toolsByPurpose returns the tools of a client by use.
+func toolsByPurpose(t *clientfile.ClientTools) []purposeTools {
+	return []purposeTools{
+		{purposeShell, t.Shells},
+		{purposeReadFiles, t.FileReaders},
+		{purposeSearchFiles, t.FileSearchers},
+		{purposeEditFiles, t.FileEditors},
+		{purposeReadWeb, t.WebReaders},
+		{
+			purposeLateOutput,
+			t.LateOutputReaders,
+		},
+		{purposeStartAgent, t.AgentStarters},
+		{purposeUnreported, t.UnreportedStarters},
+		{purposeOwnText, t.OwnTextTools},
+	}
 }

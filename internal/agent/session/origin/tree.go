@@ -18,101 +18,101 @@ var foreignDirs = []string{"node_modules", "bower_components", "jspm_packages", 
 	"vendor", "third_party",
 	".venv", "venv", "pods", "carthage", ".cargo", ".m2", ".gradle", ".yarn", ".pnpm-store", ".bundle", "elm-stuff"}
 
-// tree is the project that a session works on.
-type tree struct {
-	dir   string // the working directory
-	root  string // root of the working tree, or dir (with links resolved)
-	git   *git.Worktree
-	links map[string]string // resolved paths by path
-	own   map[string]bool   // own commits (nil until they are read)
+// projectTree is the project that a session works on.
+type projectTree struct {
+	dir           string // the working directory
+	root          string // root of the working tree, or dir (with links resolved)
+	worktree      *git.Worktree
+	resolvedPaths map[string]string // resolved paths by path
+	ownCommits    map[string]bool   // own commits (nil until they are read)
 }
 
-func newTree(dir string) *tree {
-	t := &tree{dir: dir, root: dir, links: map[string]string{}}
+func newProjectTree(dir string) *projectTree {
+	t := &projectTree{dir: dir, root: dir, resolvedPaths: map[string]string{}}
 	if dir == "" {
 		return t
 	}
 	if w, ok := git.FindWorktree(dir); ok {
-		t.git, t.root = w, w.Root()
+		t.worktree, t.root = w, w.Root()
 	}
-	t.root = t.resolve(t.root)
+	t.root = t.resolveLinks(t.root)
 	return t
 }
 
-// resolve returns a path with all links resolved. The last elements of the path need not exist.
-func (t *tree) resolve(p string) string {
-	if real, ok := t.links[p]; ok {
+// resolveLinks returns a path with all links resolved. The last elements of the path need not exist.
+func (t *projectTree) resolveLinks(p string) string {
+	if real, ok := t.resolvedPaths[p]; ok {
 		return real
 	}
 	real, err := filepath.EvalSymlinks(p)
 	if err != nil {
 		if up := filepath.Dir(p); up != p {
-			real = filepath.Join(t.resolve(up), filepath.Base(p))
+			real = filepath.Join(t.resolveLinks(up), filepath.Base(p))
 		} else {
 			real = p
 		}
 	}
-	t.links[p] = real
+	t.resolvedPaths[p] = real
 	return real
 }
 
-// level returns the highest level of files or directories, given as absolute paths.
-func (t *tree) level(paths []string, m Machine) Level {
-	level, files := Own, []string{}
+// levelOfPaths returns the highest level of files or directories, given as absolute paths.
+func (t *projectTree) levelOfPaths(paths []string, m Machine) Level {
+	level, files := LevelOwn, []string{}
 	for _, p := range paths {
 		if isDevice(p) {
 			continue
 		}
-		real := t.resolve(p)
-		if l := t.levelOfPlace(real, m); l != undecided {
+		real := t.resolveLinks(p)
+		if l := t.levelOfPlace(real, m); l != levelUndecided {
 			level = max(level, l)
 			continue
 		}
 		files = append(files, real)
 	}
-	if level == Foreign || len(files) == 0 {
+	if level == LevelForeign || len(files) == 0 {
 		return level
 	}
 	return max(level, t.levelOfFiles(files, m))
 }
 
-// undecided is the result for a place that does not determine the level of its files.
-const undecided Level = -1
+// levelUndecided is the result for a place that does not determine the level of its files.
+const levelUndecided Level = -1
 
 // levelOfPlace returns the level of all files at a place, or undecided.
-func (t *tree) levelOfPlace(real string, m Machine) Level {
-	rel, isInside := t.inside(real)
+func (t *projectTree) levelOfPlace(real string, m Machine) Level {
+	rel, isInside := t.projectPath(real)
 	switch {
 	case isInside && isForeignDir(rel):
-		return Foreign
-	case isInside && t.git != nil && isDir(real):
-		return Own // listing a directory only shows file names
+		return LevelForeign
+	case isInside && t.worktree != nil && isDir(real):
+		return LevelOwn // listing a directory only shows file names
 	case !isInside && isOwnMemory(real, m.Getenv):
-		return Own
+		return LevelOwn
 	}
-	return undecided
+	return levelUndecided
 }
 
 // levelOfFiles returns the files' highest level. The files are given as resolved paths. A file is
 // the agent's own if the agent wrote it last, or if git tracks it in the project and nobody else
 // wrote it. All other files are foreign. If the project has no git repository or git fails, files
 // in the project are unvouched.
-func (t *tree) levelOfFiles(files []string, m Machine) Level {
+func (t *projectTree) levelOfFiles(files []string, m Machine) Level {
 	writers := make([]fingerprint.Writer, len(files))
-	if m.Writers != nil {
-		copy(writers, m.Writers(files))
+	if m.LastWriters != nil {
+		copy(writers, m.LastWriters(files))
 	}
 	var unwritten []string // inside the project
-	level := Own
+	level := LevelOwn
 	for i, p := range files {
-		rel, isInside := t.inside(p)
-		isWritten := writers[i] == fingerprint.Agent
+		rel, isInside := t.projectPath(p)
+		isWritten := writers[i] == fingerprint.WriterAgent
 		isUnknown := !isInside && !isWritten
-		if isUnknown || writers[i] == fingerprint.Other {
-			return Foreign
+		if isUnknown || writers[i] == fingerprint.WriterForeign {
+			return LevelForeign
 		}
-		if writers[i] == fingerprint.Program {
-			level = Unvouched
+		if writers[i] == fingerprint.WriterUnvouched {
+			level = LevelUnvouched
 			continue
 		}
 		if !isWritten {
@@ -122,22 +122,22 @@ func (t *tree) levelOfFiles(files []string, m Machine) Level {
 	if len(unwritten) == 0 {
 		return level
 	}
-	if t.git == nil {
-		return Unvouched
+	if t.worktree == nil {
+		return LevelUnvouched
 	}
-	tracked, err := t.git.TrackedNames(unwritten...)
+	tracked, err := t.worktree.TrackedNames(unwritten...)
 	switch {
 	case err != nil:
-		return Unvouched
+		return LevelUnvouched
 	case slices.ContainsFunc(unwritten, func(n string) bool { return !tracked[n] }):
-		return Foreign
+		return LevelForeign
 	}
 	return level
 }
 
-// inside returns the path relative to the project's root, with slashes. It returns false if the
+// projectPath returns the path relative to the project's root, with slashes. It returns false if the
 // path is not in the project.
-func (t *tree) inside(real string) (rel string, ok bool) {
+func (t *projectTree) projectPath(real string) (rel string, ok bool) {
 	rel, err := filepath.Rel(t.root, real)
 	if err != nil || t.root == "" {
 		return "", false
@@ -157,10 +157,10 @@ func isForeignDir(rel string) bool {
 	return false
 }
 
-// memories are files in a client's directory in which the client stores notes of the agents and the
+// memoryFiles are files in a client's directory in which the client stores notes of the agents and the
 // user. Such a file may contain text by others. This text is found later, by comparing the notes
 // that were made from the file.
-var memories = []struct{ variable, dir, pattern string }{
+var memoryFiles = []struct{ variable, dir, pattern string }{
 	{"CLAUDE_CONFIG_DIR", ".claude", "projects/*/memory/*"},
 	{"CLAUDE_CONFIG_DIR", ".claude", "CLAUDE.md"},
 	{"CODEX_HOME", ".codex", "memories/*"},
@@ -176,7 +176,7 @@ func isOwnMemory(real string, getenv func(string) string) bool {
 	if getenv == nil {
 		return false
 	}
-	for _, m := range memories {
+	for _, m := range memoryFiles {
 		dir := filepath.Join(getenv("HOME"), filepath.FromSlash(m.dir))
 		if m.variable != "" && getenv(m.variable) != "" {
 			dir = getenv(m.variable)
@@ -209,14 +209,14 @@ func isDevice(p string) bool {
 
 // isOwnCommit reports whether a commit, given by its hash or a prefix of the hash, was made
 // on this machine.
-func (t *tree) isOwnCommit(hash string) bool {
-	if t.git == nil {
+func (t *projectTree) isOwnCommit(hash string) bool {
+	if t.worktree == nil {
 		return false
 	}
-	if t.own == nil {
-		t.own = t.git.OwnCommits()
+	if t.ownCommits == nil {
+		t.ownCommits = t.worktree.OwnCommits()
 	}
-	for own := range t.own {
+	for own := range t.ownCommits {
 		if strings.HasPrefix(own, hash) {
 			return true
 		}
@@ -224,10 +224,10 @@ func (t *tree) isOwnCommit(hash string) bool {
 	return false
 }
 
-// setsFormats reports whether git's settings may change the format of git log, directly or through
+// mayChangeLogFormat reports whether git's settings may change the format of git log, directly or through
 // an include.
-func (t *tree) setsFormats(getenv func(string) string) bool {
-	files := []string{t.git.ConfigFile()}
+func (t *projectTree) mayChangeLogFormat(getenv func(string) string) bool {
+	files := []string{t.worktree.ConfigFile()}
 	if getenv != nil {
 		home := getenv("HOME")
 		files = append(files, filepath.Join(home, ".gitconfig"), filepath.Join(home, ".config", "git", "config"))

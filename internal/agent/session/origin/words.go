@@ -13,13 +13,13 @@ import (
 // maxValues is the maximum number of values that are tracked for a word.
 const maxValues = 64
 
-// manyValues is the result for a word with more than maxValues values.
-var manyValues = []string{unknownWord}
+// unknownValues is the result for a word with more than maxValues values.
+var unknownValues = []string{unknownWord}
 
-// limitValues returns the values, or manyValues if there are more than maxValues.
+// limitValues returns the values, or unknownValues if there are more than maxValues.
 func limitValues(values []string) []string {
 	if len(values) > maxValues {
-		return manyValues
+		return unknownValues
 	}
 	return values
 }
@@ -63,26 +63,26 @@ func unknownSyntax() *syntax.Word {
 	return &syntax.Word{Parts: []syntax.WordPart{&syntax.ParamExp{Param: &syntax.Lit{Value: "not known"}}}}
 }
 
-// word returns the values of a word, and judges the commands in it. Unknown values are unknownWord.
-func (s *shell) word(w *syntax.Word) []string {
+// wordValues returns the values of a word, and judges the commands in it. Unknown values are unknownWord.
+func (s *shellState) wordValues(w *syntax.Word) []string {
 	values := s.partValues(w.Parts)
 	for i, v := range values {
 		switch {
 		case strings.Contains(v, unknownWord):
 			values[i] = unknownWord
 		case v == "~" || strings.HasPrefix(v, "~/"):
-			values[i] = s.home() + v[1:]
+			values[i] = s.homeDir() + v[1:]
 		}
 	}
 	return values
 }
 
 // partValues returns the possible values of a word's concatenated parts.
-func (s *shell) partValues(ps []syntax.WordPart) []string {
+func (s *shellState) partValues(ps []syntax.WordPart) []string {
 	values := []string{""}
 	for _, p := range ps {
 		var next []string
-		for _, v := range s.part(p) {
+		for _, v := range s.expandPart(p) {
 			for _, front := range values {
 				next = append(next, front+v)
 			}
@@ -92,42 +92,42 @@ func (s *shell) partValues(ps []syntax.WordPart) []string {
 	return values
 }
 
-func (s *shell) part(p syntax.WordPart) []string {
+func (s *shellState) expandPart(p syntax.WordPart) []string {
 	switch p := p.(type) {
 	case *syntax.Lit:
 		return []string{removeBackslashes(p.Value)}
 	case *syntax.SglQuoted:
 		if p.Dollar && strings.Contains(p.Value, `\`) {
-			return manyValues
+			return unknownValues
 		}
 		return []string{p.Value}
 	case *syntax.DblQuoted:
 		return s.partValues(p.Parts)
 	case *syntax.ParamExp:
-		s.inside(p)
-		if isPlain(p) {
-			return s.variable(p.Param.Value)
+		s.judgeCommandsIn(p)
+		if isPlainVariable(p) {
+			return s.variableValues(p.Param.Value)
 		}
 	case *syntax.CmdSubst:
-		s.sub(p.Stmts)
+		s.judgeSubshell(p.Stmts)
 	case *syntax.ProcSubst:
-		s.sub(p.Stmts)
+		s.judgeSubshell(p.Stmts)
 		return []string{os.DevNull} // the commands that fill it are judged already
 	default:
-		s.inside(p)
+		s.judgeCommandsIn(p)
 	}
-	return manyValues
+	return unknownValues
 }
 
-// isPlain reports whether an expansion is the unchanged value of a variable.
-func isPlain(p *syntax.ParamExp) bool {
+// isPlainVariable reports whether an expansion is the unchanged value of a variable.
+func isPlainVariable(p *syntax.ParamExp) bool {
 	isChanged := p.Excl || p.Length || p.Width || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Exp != nil ||
 		p.Names != 0
 	return p.Param != nil && !isChanged
 }
 
-// variable returns the values of a variable.
-func (s *shell) variable(name string) []string {
+// variableValues returns the values of a variable.
+func (s *shellState) variableValues(name string) []string {
 	if v, ok := s.vars[name]; ok {
 		if len(v) == 0 {
 			return []string{""}
@@ -140,13 +140,13 @@ func (s *shell) variable(name string) []string {
 			return []string{s.dir}
 		}
 	case "HOME":
-		return []string{s.home()}
+		return []string{s.homeDir()}
 	case "TMPDIR":
 		return []string{os.TempDir()}
 	case "?", "#", "$", "!", "RANDOM", "SECONDS", "LINENO":
 		return []string{"0"}
 	}
-	return manyValues
+	return unknownValues
 }
 
 // removeBackslashes returns a literal without backslashes.

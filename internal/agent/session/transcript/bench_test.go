@@ -23,7 +23,7 @@ func BenchmarkReader(b *testing.B) {
 			if err := os.WriteFile(path, bytes.Repeat(one, 16<<20/len(one)), 0o600); err != nil {
 				b.Fatal(err)
 			}
-			read := transcript.Reader(strings.TrimSpace, nil)
+			read := transcript.NewReader(strings.TrimSpace, nil)
 			b.SetBytes(16 << 20)
 			for b.Loop() {
 				for at, before := "", "none"; at != before; {

@@ -15,94 +15,107 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// role is the kind of work that a tool does.
-type role int
+// toolRole is the kind of work that a tool does.
+type toolRole int
 
 const (
-	other role = iota
-	shell
-	reads
-	writes
-	asks
-	plans
+	roleOther toolRole = iota
+	roleShell
+	roleReadFile
+	roleWriteFile
+	roleReadWeb
+	rolePlan
 )
 
-// roles contains the roles of the clients' built-in tools, by name in lower case.
-var roles = map[string]role{
-	"bash": shell, "shell": shell, "exec_command": shell, "local_shell": shell, "shell_command": shell,
-	"container.exec": shell, "run_shell_command": shell, "powershell": shell, "execute_command": shell,
-	"run_terminal_cmd": shell, "run_terminal_command": shell, "run_terminal_command_v2": shell,
-	"run_in_terminal": shell, "copilot_runinterminal": shell, "terminal": shell, "developer__shell": shell,
-	"exec": shell, clientfile.PersonShell: shell,
+// toolRoles contains the roles of the clients' built-in tools, by name in lower case.
+var toolRoles = map[string]toolRole{
+	"bash": roleShell, "shell": roleShell, "exec_command": roleShell, "local_shell": roleShell,
+	"shell_command":  roleShell,
+	"container.exec": roleShell, "run_shell_command": roleShell, "powershell": roleShell, "execute_command": roleShell,
+	"run_terminal_cmd": roleShell, "run_terminal_command": roleShell, "run_terminal_command_v2": roleShell,
+	"run_in_terminal": roleShell, "copilot_runinterminal": roleShell, "terminal": roleShell,
+	"developer__shell": roleShell,
+	"exec":             roleShell, clientfile.PersonShell: roleShell,
 
-	"read": reads, "view": reads, "read_file": reads, "notebookread": reads, "open_file": reads,
-	"read_file_v2": reads, "copilot_readfile": reads, "readfile": reads,
+	"read": roleReadFile, "view": roleReadFile, "read_file": roleReadFile, "notebookread": roleReadFile,
+	"open_file":    roleReadFile,
+	"read_file_v2": roleReadFile, "copilot_readfile": roleReadFile, "readfile": roleReadFile,
 
-	"edit": writes, "write": writes, "multiedit": writes, "notebookedit": writes, "notebook_edit": writes,
-	"replace":    writes,
-	"write_file": writes, "create": writes, "str_replace": writes, "insert": writes, "str_replace_editor": writes,
-	"multi_edit": writes, "apply_patch": writes, "patch": writes,
-	"write_to_file": writes, "replace_in_file": writes, "apply_diff": writes, "insert_content": writes,
-	"search_and_replace": writes, "delete_file": writes, "edit_file": writes, "edit_file_v2": writes,
-	"search_replace": writes, "strreplace": writes, "applypatch": writes, "create_file": writes,
-	"replace_string_in_file": writes, "multi_replace_string_in_file": writes, "insert_edit_into_file": writes,
-	"developer__text_editor": writes, "text_editor": writes, "developer__write": writes, "developer__edit": writes,
-	"writefile": writes, "strreplacefile": writes,
+	"edit": roleWriteFile, "write": roleWriteFile, "multiedit": roleWriteFile, "notebookedit": roleWriteFile,
+	"notebook_edit": roleWriteFile,
+	"replace":       roleWriteFile,
+	"write_file":    roleWriteFile, "create": roleWriteFile, "str_replace": roleWriteFile, "insert": roleWriteFile,
+	"str_replace_editor": roleWriteFile,
+	"multi_edit":         roleWriteFile, "apply_patch": roleWriteFile, "patch": roleWriteFile,
+	"write_to_file": roleWriteFile, "replace_in_file": roleWriteFile, "apply_diff": roleWriteFile,
+	"insert_content":     roleWriteFile,
+	"search_and_replace": roleWriteFile, "delete_file": roleWriteFile, "edit_file": roleWriteFile,
+	"edit_file_v2":   roleWriteFile,
+	"search_replace": roleWriteFile, "strreplace": roleWriteFile, "applypatch": roleWriteFile,
+	"create_file":            roleWriteFile,
+	"replace_string_in_file": roleWriteFile, "multi_replace_string_in_file": roleWriteFile,
+	"insert_edit_into_file":  roleWriteFile,
+	"developer__text_editor": roleWriteFile, "text_editor": roleWriteFile, "developer__write": roleWriteFile,
+	"developer__edit": roleWriteFile,
+	"writefile":       roleWriteFile, "strreplacefile": roleWriteFile,
 
-	"webfetch": asks, "websearch": asks, "web_fetch": asks, "web_search": asks, "google_web_search": asks,
-	"fetch":      asks,
-	"codesearch": asks, "web_search_call": asks, "fetch_webpage": asks, "read_web_page": asks, "web_extract": asks,
-	"browser_action": asks, "searchweb": asks, "fetchurl": asks,
+	"webfetch": roleReadWeb, "websearch": roleReadWeb, "web_fetch": roleReadWeb, "web_search": roleReadWeb,
+	"google_web_search": roleReadWeb,
+	"fetch":             roleReadWeb,
+	"codesearch":        roleReadWeb, "web_search_call": roleReadWeb, "fetch_webpage": roleReadWeb,
+	"read_web_page": roleReadWeb, "web_extract": roleReadWeb,
+	"browser_action": roleReadWeb, "searchweb": roleReadWeb, "fetchurl": roleReadWeb,
 
-	"todowrite": plans, "todo_write": plans, "update_plan": plans, "write_todos": plans, "update_todo": plans,
-	"update_todo_list": plans, "manage_todo_list": plans, "settodolist": plans,
+	"todowrite": rolePlan, "todo_write": rolePlan, "update_plan": rolePlan, "write_todos": rolePlan,
+	"update_todo":      rolePlan,
+	"update_todo_list": rolePlan, "manage_todo_list": rolePlan, "settodolist": rolePlan,
 }
 
-// input contains the arguments of a tool, with the names that the clients use.
-type input struct {
-	Command    json.RawMessage `json:"command"`
-	Cmd        json.RawMessage `json:"cmd"`
-	FilePath   string          `json:"file_path"`
-	FilePathC  string          `json:"filePath"`
-	Notebook   string          `json:"notebook_path"`
-	Absolute   string          `json:"absolute_path"`
-	Path       string          `json:"path"`
-	Target     string          `json:"target_file"`           // Cursor, until 2025
-	TargetC    string          `json:"targetFile"`            // Cursor
-	Relative   string          `json:"relativeWorkspacePath"` // Cursor, of edits
-	URL        string          `json:"url"`
-	Query      string          `json:"query"`
-	Prompt     string          `json:"prompt"`
-	Input      string          `json:"input"`
-	Patch      string          `json:"patch"`
-	PatchText  string          `json:"patchText"`
-	OldString  string          `json:"old_string"`
-	NewString  string          `json:"new_string"`
-	OldStringC string          `json:"oldString"`
-	NewStringC string          `json:"newString"`
-	OldStr     string          `json:"old_str"`
-	NewStr     string          `json:"new_str"`
-	ReplaceAll bool            `json:"replace_all"`
-	Content    *string         `json:"content"`   // text of a whole file
-	FileText   *string         `json:"file_text"` // the same in Copilot CLI
-	Todos      json.RawMessage `json:"todos"`
-	TodoList   json.RawMessage `json:"todoList"` // VS Code
-	Plan       json.RawMessage `json:"plan"`
+// toolInput contains the arguments of a tool, with the names that the clients use.
+type toolInput struct {
+	Command         json.RawMessage `json:"command"`
+	Cmd             json.RawMessage `json:"cmd"`
+	FilePath        string          `json:"file_path"`
+	FilePathCamel   string          `json:"filePath"`
+	NotebookPath    string          `json:"notebook_path"`
+	AbsolutePath    string          `json:"absolute_path"`
+	Path            string          `json:"path"`
+	TargetFile      string          `json:"target_file"`           // Cursor, until 2025
+	TargetFileCamel string          `json:"targetFile"`            // Cursor
+	RelativePath    string          `json:"relativeWorkspacePath"` // Cursor, of edits
+	URL             string          `json:"url"`
+	Query           string          `json:"query"`
+	Prompt          string          `json:"prompt"`
+	Input           string          `json:"input"`
+	Patch           string          `json:"patch"`
+	PatchText       string          `json:"patchText"`
+	OldString       string          `json:"old_string"`
+	NewString       string          `json:"new_string"`
+	OldStringCamel  string          `json:"oldString"`
+	NewStringCamel  string          `json:"newString"`
+	OldStr          string          `json:"old_str"`
+	NewStr          string          `json:"new_str"`
+	ReplaceAll      bool            `json:"replace_all"`
+	Content         *string         `json:"content"`   // text of a whole file
+	FileText        *string         `json:"file_text"` // the same in Copilot CLI
+	Todos           json.RawMessage `json:"todos"`
+	TodoList        json.RawMessage `json:"todoList"` // VS Code
+	Plan            json.RawMessage `json:"plan"`
 }
 
-// Outcome is the result of a call.
-type Outcome struct {
-	Failed bool
-	Exit   *int   // exit status of a command, if the client reports it separately from the output
-	Output string // the text that the tool returned
+// CallOutcome is the result of a call.
+type CallOutcome struct {
+	Failed     bool
+	ExitStatus *int   // exit status of a command, if the client reports it separately from the output
+	Output     string // the text that the tool returned
 
-	Original *string // text of the file before an edit (nil if not known)
+	OriginalFile *string // text of the file before an edit (nil if not known)
 
-	// Tainted reports whether the returned text contains a tainted entry of the memory.
-	Tainted bool
+	// IsTainted reports whether the returned text contains a tainted entry of the memory.
+	IsTainted bool
 
-	// Silent reports whether the client mentions the exit status of a command only if it is not 0.
-	Silent bool
+	// OmitsZeroExit reports whether the client mentions the exit status of a command only if it is not 0.
+	OmitsZeroExit bool
 }
 
 // CompleteCall completes the event e of a finished call. The kind becomes [session.Called], or
@@ -112,59 +125,60 @@ func CompleteCall(
 	e session.Event,
 	tool string,
 	args []byte,
-	o Outcome,
+	o CallOutcome,
 	clean func(string) string,
 ) (session.Event, bool) {
-	var in input
-	_ = clientfile.Decode(args, &in) // arguments that cannot be decoded stay empty
-	r := roles[strings.ToLower(tool)]
-	if r == plans {
-		e.Kind = session.Plan
+	var in toolInput
+	_ = clientfile.DecodeObject(args, &in) // arguments that cannot be decoded stay empty
+	r := toolRoles[strings.ToLower(tool)]
+	if r == rolePlan {
+		e.Kind = session.KindPlan
 		e.Text = clean(planText(in))
 		return e, !o.Failed && e.Text != ""
 	}
-	c := &session.Call{Tool: tool, Failed: o.Failed}
+	c := &session.ToolCall{Tool: tool, Failed: o.Failed}
 	command := commandLine(in)
-	if r == writes && command == "view" {
-		r = reads
+	if r == roleWriteFile && command == "view" {
+		r = roleReadFile
 	}
-	file := in.FilePath + in.FilePathC + in.Notebook + in.Absolute + in.Target + in.TargetC + in.Relative
+	file := in.FilePath + in.FilePathCamel + in.NotebookPath + in.AbsolutePath + in.TargetFile + in.TargetFileCamel +
+		in.RelativePath
 	if file == "" {
 		file = in.Path
 	}
 	switch r {
-	case shell:
-		endCommand(c, o, clean)
-		c.Command = text.CutPrefix(clean(command), session.MaxCommand)
+	case roleShell:
+		setCommandResult(c, o, clean)
+		c.Command = text.TruncateBytes(clean(command), session.MaxCommandBytes)
 		if !c.Failed {
-			c.Wrote = patchedFiles(command)
-			identify(c, &in, clean)
+			c.WrittenFiles = patchedFiles(command)
+			setTextHashes(c, &in, clean)
 		}
-	case reads:
-		c.Read = fileList(file)
-	case writes:
+	case roleReadFile:
+		c.ReadFiles = fileList(file)
+	case roleWriteFile:
 		if !c.Failed {
-			c.Wrote = fileList(file)
-			if c.Wrote == nil {
-				c.Wrote = patchedFiles(command + in.Input + in.Patch + in.PatchText)
+			c.WrittenFiles = fileList(file)
+			if c.WrittenFiles == nil {
+				c.WrittenFiles = patchedFiles(command + in.Input + in.Patch + in.PatchText)
 			}
-			identify(c, &in, clean)
-			identifyFile(c, &in, o, clean)
+			setTextHashes(c, &in, clean)
+			setFileHashes(c, &in, o, clean)
 		}
-	case asks:
-		c.Asked = text.CutPrefix(clean(in.URL+in.Query), session.MaxCommand)
-		if c.Asked == "" {
-			c.Asked = text.CutPrefix(clean(in.Prompt), session.MaxCommand)
+	case roleReadWeb:
+		c.WebQuery = text.TruncateBytes(clean(in.URL+in.Query), session.MaxCommandBytes)
+		if c.WebQuery == "" {
+			c.WebQuery = text.TruncateBytes(clean(in.Prompt), session.MaxCommandBytes)
 		}
 	}
-	c.Asked = cmp.Or(c.Asked, o.foreign())
-	e.Kind, e.Call = session.Called, c
+	c.WebQuery = cmp.Or(c.WebQuery, o.taintCause())
+	e.Kind, e.Call = session.KindCall, c
 	return e, true
 }
 
-// foreign returns "tainted entry" if the answer contains a tainted entry, otherwise "".
-func (o *Outcome) foreign() string {
-	if o.Tainted || strings.Contains(o.Output, session.Warned) {
+// taintCause returns "tainted entry" if the answer contains a tainted entry, otherwise "".
+func (o *CallOutcome) taintCause() string {
+	if o.IsTainted || strings.Contains(o.Output, session.TaintWarning) {
 		return "tainted entry"
 	}
 	return ""
@@ -179,10 +193,10 @@ func fileList(file string) []string {
 
 // commandLine returns a shell call's command line. In the call, it is a text or an array of
 // arguments. An array of a shell, its -c option and a script is reduced to the script.
-func commandLine(in input) string {
-	raw := in.Command
+func commandLine(arguments toolInput) string {
+	raw := arguments.Command
 	if len(raw) == 0 {
-		raw = in.Cmd
+		raw = arguments.Cmd
 	}
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -226,13 +240,13 @@ func patchedFiles(text string) (files []string) {
 }
 
 // planText returns a to-do list as Markdown.
-func planText(in input) string {
-	raw := in.Todos
+func planText(args toolInput) string {
+	raw := args.Todos
 	if len(raw) == 0 {
-		raw = in.TodoList
+		raw = args.TodoList
 	}
 	if len(raw) == 0 {
-		raw = in.Plan
+		raw = args.Plan
 	}
 	var lines string
 	if json.Unmarshal(raw, &lines) == nil {
@@ -262,36 +276,36 @@ func planText(in input) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// endCommand sets a command's exit status. If the command failed, it also sets the end
+// setCommandResult sets a command's exit status. If the command failed, it also sets the end
 // of the output.
-func endCommand(c *session.Call, o Outcome, clean func(string) string) {
-	out, exit := clientfile.OldOutput(o.Output)
-	if o.Exit == nil {
-		o.Exit = exit
+func setCommandResult(c *session.ToolCall, o CallOutcome, clean func(string) string) {
+	out, exit := clientfile.ParseOldOutput(o.Output)
+	if o.ExitStatus == nil {
+		o.ExitStatus = exit
 	}
-	if o.Exit == nil {
-		o.Exit = clientfile.ExitStatus(out)
+	if o.ExitStatus == nil {
+		o.ExitStatus = clientfile.ExitStatus(out)
 	}
-	hasPassed := o.Silent && !o.Failed
-	if o.Exit == nil && hasPassed {
-		o.Exit = new(int)
+	hasPassed := o.OmitsZeroExit && !o.Failed
+	if o.ExitStatus == nil && hasPassed {
+		o.ExitStatus = new(int)
 	}
-	c.Exit = o.Exit
-	c.Failed = o.Failed || (o.Exit != nil && *o.Exit != 0)
+	c.ExitStatus = o.ExitStatus
+	c.Failed = o.Failed || (o.ExitStatus != nil && *o.ExitStatus != 0)
 	if c.Failed {
-		c.Output = tail(clean(commandOutput(out)))
+		c.Output = outputTail(clean(commandOutput(out)))
 	}
 }
 
-// maxHead is the maximum size in bytes of the text that a client adds before a command's output.
-const maxHead = 1 << 10
+// maxOutputHead is the maximum size in bytes of the text that a client adds before a command's output.
+const maxOutputHead = 1 << 10
 
 // commandOutput returns the output of a command without the text that the client added.
 func commandOutput(out string) string {
 	out = strings.TrimSpace(out)
 	out = strings.TrimSuffix(strings.TrimPrefix(out, "<untrusted_context>\n"), "\n</untrusted_context>")
 	i := strings.Index(out, "\nOutput:\n")
-	hasHead := i >= 0 && i < maxHead
+	hasHead := i >= 0 && i < maxOutputHead
 	if hasHead && !strings.HasPrefix(out, "Output:") {
 		return out[i+len("\nOutput:\n"):] // Codex
 	}
@@ -311,20 +325,23 @@ func commandOutput(out string) string {
 	if i := strings.LastIndex(out, "\n<shellId: "); i >= 0 {
 		return out[:i]
 	}
-	if first, rest, _ := strings.Cut(out, "\n"); strings.HasPrefix(strings.TrimPrefix(first, "Error: "), "Exit code ") {
+	if first, rest, _ := strings.Cut(out, "\n"); strings.HasPrefix(
+		strings.TrimPrefix(first, "Error: "),
+		"Exit code ",
+	) {
 		return rest
 	}
 	return out
 }
 
-// maxTail is the maximum length of a tail in bytes.
-const maxTail = 4 << 10
+// maxTailBytes is the maximum length of a tail in bytes.
+const maxTailBytes = 4 << 10
 
-// tail returns the last lines of an output, at most [session.MaxOutputLines].
-func tail(s string) string {
+// outputTail returns the last lines of an output, at most [session.MaxOutputLines].
+func outputTail(s string) string {
 	s = strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n"))
-	if len(s) > maxTail {
-		s = strings.ToValidUTF8(s[len(s)-maxTail:], "")
+	if len(s) > maxTailBytes {
+		s = strings.ToValidUTF8(s[len(s)-maxTailBytes:], "")
 	}
 	lines := strings.Split(s, "\n")
 	return strings.Join(lines[max(0, len(lines)-session.MaxOutputLines):], "\n")
@@ -332,13 +349,13 @@ func tail(s string) string {
 
 // DecodeOutcome decodes a finished call's outcome from a client's report. The report is a text, or an
 // object in the form of Claude Code, Gemini CLI, Qwen Code or Copilot CLI.
-func DecodeOutcome(response []byte) Outcome {
+func DecodeOutcome(response []byte) CallOutcome {
 	o := decodeOutcome(response)
-	o.Tainted = bytes.Contains(response, []byte(session.Warned))
+	o.IsTainted = bytes.Contains(response, []byte(session.TaintWarning))
 	return o
 }
 
-func decodeOutcome(response []byte) Outcome {
+func decodeOutcome(response []byte) CallOutcome {
 	var o struct {
 		Stdout      *string `json:"stdout"`
 		Stderr      string  `json:"stderr"`
@@ -353,16 +370,22 @@ func decodeOutcome(response []byte) Outcome {
 		Original *string         `json:"originalFile"`
 	}
 	if len(response) == 0 || response[0] != '{' {
-		return Outcome{Output: clientfile.Text(response)}
+		return CallOutcome{Output: clientfile.ContentText(response)}
 	}
-	if !clientfile.Decode(response, &o) {
-		return Outcome{}
+	if !clientfile.DecodeObject(response, &o) {
+		return CallOutcome{}
 	}
 	if o.Stdout != nil {
-		return Outcome{Failed: o.Interrupted, Silent: o.Background == "" && o.Returned == "", Output: *o.Stdout + "\n" +
-			o.Stderr}
+		return CallOutcome{
+			Failed:        o.Interrupted,
+			OmitsZeroExit: o.Background == "" && o.Returned == "",
+			Output: *o.Stdout + "\n" +
+				o.Stderr,
+		}
 	}
-	out := o.Copilot + clientfile.Text(o.Content)
-	return Outcome{Failed: len(o.Error) > 0 &&
-		string(o.Error) != "null", Silent: clientfile.OutputFirst(out), Output: out, Original: o.Original}
+	out := o.Copilot + clientfile.ContentText(o.Content)
+	return CallOutcome{Failed: len(o.Error) > 0 &&
+		string(
+			o.Error,
+		) != "null", OmitsZeroExit: clientfile.IsGeminiOutput(out), Output: out, OriginalFile: o.Original}
 }

@@ -34,18 +34,18 @@ const (
 	ClaudeAI = "claude-ai"
 )
 
-// conversations contains the readers for conversations, with the keys by which their formats are
+// conversationFormats contains the readers for conversations, with the keys by which their formats are
 // recognized.
-var conversations = map[string]struct {
+var conversationFormats = map[string]struct {
 	key  string
-	read func(f *file, b []byte) bool
+	read func(f *transcriptFile, b []byte) bool
 }{
-	ChatGPT:  {"mapping", (*file).chatGPT},
-	ClaudeAI: {"chat_messages", (*file).claudeAI},
+	ChatGPT:  {"mapping", (*transcriptFile).readChatGPT},
+	ClaudeAI: {"chat_messages", (*transcriptFile).readClaudeAI},
 }
 
 // IsChatService reports whether a client's sessions come from an exported file.
-func IsChatService(client string) bool { _, ok := conversations[client]; return ok }
+func IsChatService(client string) bool { _, ok := conversationFormats[client]; return ok }
 
 // maxConversation is the maximum size of a conversation, in bytes. Reading fails at a longer
 // conversation.
@@ -53,22 +53,22 @@ const maxConversation = 256 << 20
 
 // boundedReader fails after left bytes, so that a conversation without an end does not fill memory.
 type boundedReader struct {
-	r    io.Reader
-	left int64
+	r              io.Reader
+	remainingBytes int64
 }
 
 func (b *boundedReader) Read(p []byte) (int, error) {
-	if b.left <= 0 {
+	if b.remainingBytes <= 0 {
 		return 0, fmt.Errorf("a conversation has more than %d MB", maxConversation>>20)
 	}
-	n, err := b.r.Read(p[:min(int64(len(p)), b.left)])
-	b.left -= int64(n)
+	n, err := b.r.Read(p[:min(int64(len(p)), b.remainingBytes)])
+	b.remainingBytes -= int64(n)
 	return n, err
 }
 
-// ChatFiles returns the paths of the files with conversations in an export, which is a directory, a ZIP
+// FindChatFiles returns the paths of the files with conversations in an export, which is a directory, a ZIP
 // archive, or such a file.
-func ChatFiles(export string) (files []string, err error) {
+func FindChatFiles(export string) (files []string, err error) {
 	fi, err := os.Stat(export)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func ChatFiles(export string) (files []string, err error) {
 	switch {
 	case fi.IsDir():
 		files, err = filepath.Glob(filepath.Join(escapeGlob(export), "*.json"))
-	case strings.HasSuffix(strings.ToLower(export), clientfile.Archived):
+	case strings.HasSuffix(strings.ToLower(export), clientfile.ArchiveSuffix):
 		files, err = clientfile.ArchiveMembers(export)
 	default:
 		return []string{export}, nil
@@ -125,7 +125,7 @@ func FindChatService(path string) string {
 		if err != nil {
 			return ""
 		}
-		for client, c := range conversations {
+		for client, c := range conversationFormats {
 			if tok == c.key {
 				return client
 			}
@@ -140,24 +140,24 @@ func FindChatService(path string) string {
 
 // readConversationsOrRestart reads the conversations of a file that begin at f.from or later. If none begins there,
 // the file was replaced by another export, and readConversationsOrRestart reads it from the start.
-func (f *file) readConversationsOrRestart(ctx context.Context, in io.ReadSeeker) error {
+func (f *transcriptFile) readConversationsOrRestart(ctx context.Context, in io.ReadSeeker) error {
 	err := f.readConversations(ctx, in)
-	if errors.Is(err, errMoved) {
-		f.from = 0
+	if errors.Is(err, errFileReplaced) {
+		f.startOffset = 0
 		err = f.readConversations(ctx, in)
 	}
 	return err
 }
 
-// errMoved is returned if the file is not the file in which the last call ended.
-var errMoved = errors.New("no conversation begins where the last one ended")
+// errFileReplaced is returned if the file is not the file in which the last call ended.
+var errFileReplaced = errors.New("no conversation begins where the last one ended")
 
-func (f *file) readConversations(ctx context.Context, in io.ReadSeeker) error {
+func (f *transcriptFile) readConversations(ctx context.Context, in io.ReadSeeker) error {
 	hasArray, err := startsWithArray(in)
 	if err != nil {
 		return err
 	}
-	text, before, err := conversationsFrom(in, f.from, hasArray)
+	text, before, err := openConversationsAt(in, f.startOffset, hasArray)
 	if err != nil {
 		return err
 	}
@@ -168,27 +168,27 @@ func (f *file) readConversations(ctx context.Context, in io.ReadSeeker) error {
 			return err
 		}
 	}
-	read := conversations[f.client].read
+	read := conversationFormats[f.client].read
 	for dec.More() {
 		at := before + dec.InputOffset()
-		isFull := f.most > 0 && at-f.from >= f.most
+		isFull := f.maxBytes > 0 && at-f.startOffset >= f.maxBytes
 		var b json.RawMessage
-		bounded.left = maxConversation
+		bounded.remainingBytes = maxConversation
 		if !isFull || len(f.events) == 0 {
 			err = dec.Decode(&b)
 		}
 		switch {
 		case len(f.events) > 0 && (isFull || err != nil): // the next call continues, or reports the error
-			f.next, f.end = at, at
+			f.lastTurnOffset, f.endOffset = at, at
 			return nil
 		case err != nil:
 			return conversationError(at, err)
 		case ctx.Err() != nil:
 			return ctx.Err()
 		}
-		f.at = at
+		f.conversationOffset = at
 		if !read(f, b) {
-			f.addBad(at, "it is not a conversation")
+			f.addUnreadLine(at, "it is not a conversation")
 		}
 	}
 	return f.endConversations(dec, in, before, hasArray)
@@ -238,10 +238,10 @@ func startsWithArray(in io.ReadSeeker) (bool, error) {
 	return tok == json.Delim('['), nil
 }
 
-// conversationsFrom returns the text of an array whose first element begins at offset in the file, or at the next
+// openConversationsAt returns the text of an array whose first element begins at offset in the file, or at the next
 // comma. If the file has no array, it returns the conversations alone. before is the difference between file offsets
 // and text offsets.
-func conversationsFrom(in io.ReadSeeker, offset int64, hasArray bool) (text io.Reader, before int64, err error) {
+func openConversationsAt(in io.ReadSeeker, offset int64, hasArray bool) (text io.Reader, offsetShift int64, err error) {
 	if offset == 0 {
 		before, err := seekAfterBOM(in)
 		return in, before, err
@@ -249,7 +249,7 @@ func conversationsFrom(in io.ReadSeeker, offset int64, hasArray bool) (text io.R
 	if _, err := in.Seek(offset, io.SeekStart); err != nil {
 		return in, 0, err
 	}
-	rest, n, err := afterComma(in)
+	rest, n, err := skipComma(in)
 	switch {
 	case err != nil:
 		return nil, 0, err
@@ -261,8 +261,8 @@ func conversationsFrom(in io.ReadSeeker, offset int64, hasArray bool) (text io.R
 
 // endConversations reads the end of the array, if the file has an array. If the end is missing, or if other data
 // follows the conversations, this is counted as an unreadable conversation.
-func (f *file) endConversations(dec *json.Decoder, in io.Reader, before int64, hasArray bool) error {
-	at := before + dec.InputOffset()
+func (f *transcriptFile) endConversations(dec *json.Decoder, in io.Reader, offsetShift int64, hasArray bool) error {
+	at := offsetShift + dec.InputOffset()
 	var err error
 	if hasArray {
 		_, err = dec.Token()
@@ -271,22 +271,22 @@ func (f *file) endConversations(dec *json.Decoder, in io.Reader, before int64, h
 		if len(f.events) == 0 {
 			return fmt.Errorf("after byte %d: %w", at, err)
 		}
-		f.addBad(at, "the end of the array is missing")
-		f.next, f.end = at, at
+		f.addUnreadLine(at, "the end of the array is missing")
+		f.lastTurnOffset, f.endOffset = at, at
 		return nil
 	}
-	end := before + dec.InputOffset()
+	end := offsetShift + dec.InputOffset()
 	rest, err := io.ReadAll(io.LimitReader(io.MultiReader(dec.Buffered(), in), 1<<10))
 	if len(bytes.TrimSpace(rest)) > 0 {
-		f.addBad(end, "it comes after the end of the array")
+		f.addUnreadLine(end, "it comes after the end of the array")
 	}
-	f.next, f.end = 0, end+int64(len(rest))
+	f.lastTurnOffset, f.endOffset = 0, end+int64(len(rest))
 	return err
 }
 
-// afterComma skips the comma and white space between two elements. n is the number of skipped
+// skipComma skips the comma and white space between two elements. n is the number of skipped
 // bytes.
-func afterComma(r io.Reader) (rest io.Reader, n int64, err error) {
+func skipComma(r io.Reader) (rest io.Reader, n int64, err error) {
 	b := make([]byte, 1)
 	for ; ; n++ {
 		if _, err := io.ReadFull(r, b); err != nil {
@@ -297,33 +297,33 @@ func afterComma(r io.Reader) (rest io.Reader, n int64, err error) {
 		case '{':
 			return io.MultiReader(strings.NewReader("{"), r), n, nil
 		default:
-			return nil, n, errMoved
+			return nil, n, errFileReplaced
 		}
 	}
 }
 
 // chatMessage is a message of either service.
 type chatMessage struct {
-	id, parent string
-	isPerson   bool
-	tool       string // tool that the message calls, or ""
-	text       string
-	model      string
-	when       time.Time
+	id, parent   string
+	isFromPerson bool
+	tool         string // tool that the message calls, or ""
+	text         string
+	model        string
+	sentTime     time.Time
 }
 
-// conversation reports the messages of a conversation. A message belongs to the turn of the prompt
+// reportConversation reports the messages of a conversation. A message belongs to the turn of the prompt
 // above it, so that answers to an edited prompt stay with that prompt.
-func (f *file) conversation(id string, messages []chatMessage) {
+func (f *transcriptFile) reportConversation(id string, messages []chatMessage) {
 	f.session = id
-	slices.SortStableFunc(messages, func(a, b chatMessage) int { return a.when.Compare(b.when) })
+	slices.SortStableFunc(messages, func(a, b chatMessage) int { return a.sentTime.Compare(b.sentTime) })
 	above := map[string]*chatMessage{}
 	for i := range messages {
 		above[messages[i].id] = &messages[i]
 	}
 	turnOf := func(m *chatMessage) string {
 		for n := 0; m != nil && n <= len(messages); n++ {
-			if m.isPerson {
+			if m.isFromPerson {
 				return m.id
 			}
 			m = above[m.parent]
@@ -332,14 +332,14 @@ func (f *file) conversation(id string, messages []chatMessage) {
 	}
 	for i := range messages {
 		m := &messages[i]
-		f.turn, f.model = turnOf(m), m.model
+		f.promptID, f.model = turnOf(m), m.model
 		switch {
-		case m.isPerson:
-			f.prompt(m.id, m.text, m.when, 0)
+		case m.isFromPerson:
+			f.reportPrompt(m.id, m.text, m.sentTime, 0)
 		case m.tool != "":
-			f.call(f.event(session.Called, m.id, m.when), m.tool, nil, Outcome{})
+			f.reportCall(f.newEvent(session.KindCall, m.id, m.sentTime), m.tool, nil, CallOutcome{})
 		default:
-			f.say(f.event(session.Text, m.id, m.when), m.text)
+			f.reportText(f.newEvent(session.KindText, m.id, m.sentTime), m.text)
 		}
 	}
 }
@@ -362,16 +362,16 @@ type gptMessage struct {
 	} `json:"metadata"`
 }
 
-// chatMessage returns the message without its place in the conversation. Its text is empty if
+// toChatMessage returns the message without its place in the conversation. Its text is empty if
 // nobody spoke the message.
-func (m *gptMessage) chatMessage() chatMessage {
-	c := chatMessage{when: unixTime(m.Created), model: m.Metadata.Model}
+func (m *gptMessage) toChatMessage() chatMessage {
+	c := chatMessage{sentTime: unixTime(m.Created), model: m.Metadata.Model}
 	if m.Metadata.Hidden || !m.isText() {
 		return c
 	}
 	switch m.Author.Role {
 	case "user":
-		c.isPerson = true
+		c.isFromPerson = true
 		c.text = partsText(m.Content.Parts)
 	case "assistant":
 		if m.Recipient != "" && m.Recipient != "all" {
@@ -390,39 +390,39 @@ func (m *gptMessage) isText() bool {
 
 // The kinds of parts that are left out of conversations.
 const (
-	leftTitles       = "titles"
-	leftInstructions = "custom instructions"
-	leftThoughts     = "thoughts of the model"
-	leftResults      = "tool results"
-	leftHidden       = "messages that the service hid"
-	leftFiles        = "images and other files"
+	leftOutTitles       = "titles"
+	leftOutInstructions = "custom instructions"
+	leftOutThoughts     = "thoughts of the model"
+	leftOutResults      = "tool results"
+	leftOutHidden       = "messages that the service hid"
+	leftOutFiles        = "images and other files"
 )
 
-// leaveOutParts counts the parts of the message that are not kept.
-func (f *file) leaveOutParts(m *gptMessage) {
+// countLeftOutParts counts the parts of the message that are not kept.
+func (f *transcriptFile) countLeftOutParts(m *gptMessage) {
 	text := partsText(m.Content.Parts) + m.Content.Text
 	switch {
 	case m.Content.Type == "user_editable_context":
-		f.leaveOut(leftInstructions, 1)
+		f.countLeftOut(leftOutInstructions, 1)
 	case slices.Contains([]string{"thoughts", "reasoning_recap"}, m.Content.Type):
-		f.leaveOut(leftThoughts, 1)
+		f.countLeftOut(leftOutThoughts, 1)
 	case m.Author.Role == "tool" || !m.isText():
-		f.leaveOut(leftResults, 1)
+		f.countLeftOut(leftOutResults, 1)
 	case (m.Metadata.Hidden || m.Author.Role == "system") && text != "":
-		f.leaveOut(leftHidden, 1)
+		f.countLeftOut(leftOutHidden, 1)
 	default:
 		for _, p := range m.Content.Parts {
 			var pointer struct {
 				Asset string `json:"asset_pointer"`
 			}
 			if json.Unmarshal(p, &pointer) == nil && pointer.Asset != "" {
-				f.leaveOut(leftFiles, 1)
+				f.countLeftOut(leftOutFiles, 1)
 			}
 		}
 	}
 }
 
-func (f *file) chatGPT(b []byte) bool {
+func (f *transcriptFile) readChatGPT(b []byte) bool {
 	var c struct {
 		Title   string `json:"title"`
 		ID      string `json:"conversation_id"`
@@ -444,16 +444,16 @@ func (f *file) chatGPT(b []byte) bool {
 		if n.Message == nil {
 			continue
 		}
-		f.leaveOutParts(n.Message)
-		m := n.Message.chatMessage()
+		f.countLeftOutParts(n.Message)
+		m := n.Message.toChatMessage()
 		m.id, m.parent = node, n.Parent
 		messages = append(messages, m) // add a message even without text, because others may be below it
 	}
 	slices.SortFunc(messages, func(a, b chatMessage) int { return strings.Compare(a.id, b.id) })
 	if c.Title != "" && len(messages) > 0 {
-		f.leaveOut(leftTitles, 1)
+		f.countLeftOut(leftOutTitles, 1)
 	}
-	f.conversation(id, messages)
+	f.reportConversation(id, messages)
 	return true
 }
 
@@ -480,7 +480,7 @@ func partsText(parts []json.RawMessage) string {
 	return strings.Join(all, "\n")
 }
 
-func (f *file) claudeAI(b []byte) bool {
+func (f *transcriptFile) readClaudeAI(b []byte) bool {
 	var c struct {
 		ID       string `json:"uuid"`
 		Name     string `json:"name"`
@@ -520,13 +520,13 @@ func (f *file) claudeAI(b []byte) bool {
 				texts = append(texts, part.Text)
 			case part.Type == "tool_use" && part.Name != "":
 				messages = append(messages, chatMessage{id: m.ID + "/" + part.Name, parent: m.ID, tool: part.Name,
-					when: m.Created})
+					sentTime: m.Created})
 			case part.Type == "tool_result":
-				f.leaveOut(leftResults, 1)
+				f.countLeftOut(leftOutResults, 1)
 			case part.Type == "thinking":
-				f.leaveOut(leftThoughts, 1)
+				f.countLeftOut(leftOutThoughts, 1)
 			case part.Type != "text":
-				f.leaveOut("parts of the type "+part.Type, 1)
+				f.countLeftOut("parts of the type "+part.Type, 1)
 			}
 		}
 		if len(texts) == 0 && m.Text != "" {
@@ -538,18 +538,18 @@ func (f *file) claudeAI(b []byte) bool {
 		for _, a := range m.Files {
 			texts = append(texts, "["+a.Name+"]")
 		}
-		f.leaveOut(leftFiles, len(m.Files))
+		f.countLeftOut(leftOutFiles, len(m.Files))
 		messages = append(
 			messages,
-			chatMessage{id: m.ID, parent: cmp.Or(m.Parent, last), isPerson: m.Sender == "human",
-				text: strings.Join(texts, "\n\n"), when: m.Created},
+			chatMessage{id: m.ID, parent: cmp.Or(m.Parent, last), isFromPerson: m.Sender == "human",
+				text: strings.Join(texts, "\n\n"), sentTime: m.Created},
 		)
 		last = m.ID
 	}
 	if c.Name != "" && len(messages) > 0 {
-		f.leaveOut(leftTitles, 1)
+		f.countLeftOut(leftOutTitles, 1)
 	}
-	f.conversation(c.ID, messages)
+	f.reportConversation(c.ID, messages)
 	return true
 }
 

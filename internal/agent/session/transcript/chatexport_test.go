@@ -41,17 +41,17 @@ func told(t *testing.T, client, path string) (lines []string) {
 	for _, most := range []int64{0, 1} {
 		var part []string
 		for cursor := ""; ; {
-			f := &file{client: client, path: path, clean: strings.TrimSpace, most: most}
+			f := &transcriptFile{client: client, path: path, clean: strings.TrimSpace, maxBytes: most}
 			next, err := f.readFrom(t.Context(), cursor)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(f.bad) > 0 {
-				t.Errorf("conversations cannot be read: %+v", f.bad)
+			if len(f.unreadLines) > 0 {
+				t.Errorf("conversations cannot be read: %+v", f.unreadLines)
 			}
 			for _, e := range f.events {
 				what := e.Text
-				if e.Kind == session.Called {
+				if e.Kind == session.KindCall {
 					what = e.Call.Tool
 				}
 				part = append(part, fmt.Sprintf("%s/%s %s %s %s", e.Client, e.Session, e.Turn, e.Kind, what))
@@ -98,7 +98,7 @@ claude-ai/d-1 m3 prompt Thanks`},
 		for export, want := range map[string]string{
 			plain: plain, dir: plain, archive: archive + "/data/conversations.json",
 		} {
-			files, err := ChatFiles(export)
+			files, err := FindChatFiles(export)
 			if err != nil || len(files) != 1 || files[0] != want {
 				t.Fatalf("ChatFiles(%s) = %q, %v, want %q", export, files, err, want)
 			}
@@ -166,7 +166,7 @@ func TestChatExportParts(t *testing.T) {
 
 	write(text[:len(text)/2])
 	bad := 0
-	read := Reader(strings.TrimSpace, func(UnreadLine) { bad++ })
+	read := NewReader(strings.TrimSpace, func(UnreadLine) { bad++ })
 	events, cursor, err := read(t.Context(), ClaudeAI, path, "")
 	if err != nil || len(events) < 20 || len(events) > 25 {
 		t.Fatalf("of half a file, %d events, %v", len(events), err)
@@ -210,14 +210,14 @@ func testLinesInParts(t *testing.T, path string, all []json.RawMessage) {
 		bad := 0
 		calls := 0
 		for cursor := ""; ; calls++ {
-			f := &file{client: ClaudeAI, path: path, clean: strings.TrimSpace, most: 1}
+			f := &transcriptFile{client: ClaudeAI, path: path, clean: strings.TrimSpace, maxBytes: 1}
 			next, err := f.readFrom(t.Context(), cursor)
 			if err != nil {
 				t.Fatal(err)
 			}
 			count += len(f.events)
-			bad += len(f.bad)
-			if f.next == 0 {
+			bad += len(f.unreadLines)
+			if f.lastTurnOffset == 0 {
 				break
 			}
 			cursor = next
@@ -252,7 +252,7 @@ func FuzzChatExport(f *testing.F) {
 		FindChatService(path)
 		cursor := ""
 		for n := 0; ; n++ {
-			f := &file{client: client, path: path, clean: strings.TrimSpace, most: 1}
+			f := &transcriptFile{client: client, path: path, clean: strings.TrimSpace, maxBytes: 1}
 			next, err := f.readFrom(context.Background(), cursor)
 			for _, e := range f.events {
 				if !session.ValidID(e.Session) || e.Client != client {

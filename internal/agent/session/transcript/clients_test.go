@@ -55,8 +55,8 @@ func TestClientForms(t *testing.T) {
 	if err := os.WriteFile(projects, list, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	found := transcript.Find(home, func(string) string { return "" }, formClients...)
-	found = append(found, transcript.Find(home, func(name string) string {
+	found := transcript.FindTranscripts(home, func(string) string { return "" }, formClients...)
+	found = append(found, transcript.FindTranscripts(home, func(name string) string {
 		if name == "XDG_DATA_HOME" {
 			return data
 		}
@@ -72,7 +72,7 @@ func TestClientForms(t *testing.T) {
 			t.Fatal(err)
 		}
 		fmt.Fprintf(&got, "%s %s\n", f.Client, filepath.ToSlash(path))
-		events, _, err := transcript.Reader(strings.TrimSpace, func(line transcript.UnreadLine) {
+		events, _, err := transcript.NewReader(strings.TrimSpace, func(line transcript.UnreadLine) {
 			t.Errorf("a line could not be read: %+v", line)
 		})(t.Context(), f.Client, f.Path, "")
 		if err != nil {

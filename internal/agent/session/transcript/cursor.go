@@ -10,74 +10,74 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 )
 
-// readCursor is a position in a transcript.
-type readCursor struct {
-	turn int64 // offset of the last turn
-	end  int64 // end of the lines that were read (-1 if none were read)
+// readPosition is a position in a transcript.
+type readPosition struct {
+	turnOffset int64 // offset of the last turn
+	endOffset  int64 // end of the lines that were read (-1 if none were read)
 
-	// sum is a checksum of the text before end. Clients rewrite transcripts, for example to remove what a compaction
-	// replaced. Then the offsets have no meaning. If hasSum is false, an earlier version stored the cursor, or the text
-	// is compressed.
-	sum    uint32
-	hasSum bool
+	// checksum is a checksum of the text before end. Clients rewrite transcripts, for example to remove what a
+	// compaction replaced. Then the offsets have no meaning. If hasSum is false, an earlier version stored the
+	// cursor, or the text is compressed.
+	checksum    uint32
+	hasChecksum bool
 }
 
-// maxSummed is the number of bytes before the end of which a cursor has a checksum.
-const maxSummed = 4 << 10
+// maxChecksumBytes is the number of bytes before the end of which a cursor has a checksum.
+const maxChecksumBytes = 4 << 10
 
 // parseCursor parses a cursor. A text that is not a cursor is the start of the file.
-func parseCursor(text string) readCursor {
-	var c readCursor
-	n, _ := fmt.Sscanf(text, "%d %d %x", &c.turn, &c.end, &c.sum) // n shows what was parsed
-	c.hasSum = n == 3
-	isValid := c.turn >= 0 && c.end >= c.turn
+func parseCursor(text string) readPosition {
+	var c readPosition
+	n, _ := fmt.Sscanf(text, "%d %d %x", &c.turnOffset, &c.endOffset, &c.checksum) // n shows what was parsed
+	c.hasChecksum = n == 3
+	isValid := c.turnOffset >= 0 && c.endOffset >= c.turnOffset
 	if n < 2 || !isValid {
-		return readCursor{end: -1}
+		return readPosition{endOffset: -1}
 	}
 	return c
 }
 
-func (c readCursor) String() string {
-	if !c.hasSum {
-		return fmt.Sprintf("%d %d", c.turn, c.end)
+func (c readPosition) String() string {
+	if !c.hasChecksum {
+		return fmt.Sprintf("%d %d", c.turnOffset, c.endOffset)
 	}
-	return fmt.Sprintf("%d %d %08x", c.turn, c.end, c.sum)
+	return fmt.Sprintf("%d %d %08x", c.turnOffset, c.endOffset, c.checksum)
 }
 
-// isOf reports whether the text before the end of the cursor is the text that was read.
-func (c readCursor) isOf(in *clientfile.Transcript) (bool, error) {
+// matchesText reports whether the text before the end of the cursor is the text that was read.
+func (c readPosition) matchesText(in *clientfile.Transcript) (bool, error) {
 	size, isKnown := in.Size()
 	if !isKnown {
 		return true, nil
 	}
-	if size < c.end {
+	if size < c.endOffset {
 		return false, nil
 	}
-	if !c.hasSum {
+	if !c.hasChecksum {
 		return true, nil
 	}
-	sum, err := sumBefore(in, c.end)
-	return sum == c.sum, err
+	sum, err := checksumBefore(in, c.endOffset)
+	return sum == c.checksum, err
 }
 
-// withSum returns the cursor with the checksum of a text.
-func (c readCursor) withSum(in *clientfile.Transcript) (readCursor, error) {
+// withChecksum returns the cursor with the checksum of a text.
+func (c readPosition) withChecksum(in *clientfile.Transcript) (readPosition, error) {
 	if _, isKnown := in.Size(); !isKnown {
 		return c, nil
 	}
 	var err error
-	c.sum, err = sumBefore(in, c.end)
-	c.hasSum = err == nil
+	c.checksum, err = checksumBefore(in, c.endOffset)
+	c.hasChecksum = err == nil
 	return c, err
 }
 
-// sumBefore returns a checksum of the text before an offset.
-func sumBefore(in io.ReadSeeker, end int64) (uint32, error) {
-	begin := max(0, end-maxSummed)
+// checksumBefore returns a checksum of the text before an offset.
+func checksumBefore(in io.ReadSeeker, endOffset int64) (uint32, error) {
+	begin := max(0, endOffset-maxChecksumBytes)
 	if _, err := in.Seek(begin, io.SeekStart); err != nil {
 		return 0, err
 	}
-	text := make([]byte, end-begin)
+	text := make([]byte, endOffset-begin)
 	_, err := io.ReadFull(in, text)
 	return crc32.ChecksumIEEE(text), err
 }

@@ -25,8 +25,8 @@ type FoundTranscript struct {
 	Time   time.Time // time of the last change
 }
 
-// places yields the places of transcripts, each with its client's name.
-func places() iter.Seq2[string, clientfile.TranscriptPlace] {
+// transcriptPlaces yields the places of transcripts, each with its client's name.
+func transcriptPlaces() iter.Seq2[string, clientfile.TranscriptPlace] {
 	return func(yield func(string, clientfile.TranscriptPlace) bool) {
 		for _, c := range clientfile.EventClients {
 			for _, p := range c.Transcripts {
@@ -38,61 +38,61 @@ func places() iter.Seq2[string, clientfile.TranscriptPlace] {
 	}
 }
 
-// Clients returns the names of the clients whose transcripts [Find] finds.
-func Clients() []string {
+// ClientNames returns the names of the clients whose transcripts [FindTranscripts] finds.
+func ClientNames() []string {
 	var names []string
-	for client := range places() {
+	for client := range transcriptPlaces() {
 		names = append(names, client)
 	}
 	return slices.Compact(names)
 }
 
-// Find returns the transcripts of the clients, the oldest first. The argument home is the user's home directory. A
-// directory or a file that cannot be read is returned itself, so that reading it reports the error.
-func Find(home string, getenv func(string) string, clients ...string) []FoundTranscript {
+// FindTranscripts returns the transcripts of the clients, the oldest first. The argument home is the user's home
+// directory. A directory or a file that cannot be read is returned itself, so that reading it reports the error.
+func FindTranscripts(home string, getenv func(string) string, clients ...string) []FoundTranscript {
 	var all []FoundTranscript
-	for client, p := range places() {
+	for client, p := range transcriptPlaces() {
 		if !slices.Contains(clients, client) {
 			continue
 		}
-		for _, dir := range clientfile.Roots(client, home, getenv) {
-			all = append(all, findBelow(client, p, filepath.Join(dir, p.Below))...)
+		for _, dir := range clientfile.SessionRoots(client, home, getenv) {
+			all = append(all, findTranscriptsBelow(client, p, filepath.Join(dir, p.Below))...)
 		}
 	}
-	all = withoutCopies(all)
+	all = removeCopies(all)
 	slices.SortStableFunc(all, func(a, b FoundTranscript) int { return a.Time.Compare(b.Time) })
 	return all
 }
 
-// findBelow returns the transcripts of a place below a directory. It follows symbolic links. A directory or a file
-// that cannot be read is returned itself, so that reading it reports the error. If dir is a database, which an
-// environment variable may name, findBelow returns its sessions.
-func findBelow(client string, p clientfile.TranscriptPlace, dir string) []FoundTranscript {
-	f := finder{client: client, place: p, walked: map[string]bool{}}
+// findTranscriptsBelow returns the transcripts of a place below a directory. It follows symbolic links. A directory
+// or a file that cannot be read is returned itself, so that reading it reports the error. If dir is a database,
+// which an environment variable may name, findTranscriptsBelow returns its sessions.
+func findTranscriptsBelow(client string, p clientfile.TranscriptPlace, dir string) []FoundTranscript {
+	f := transcriptFinder{client: client, place: p, walkedDirs: map[string]bool{}}
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 	case err == nil && info.Mode().IsRegular() && p.Below == "":
-		f.add(dir, info)
+		f.addSessions(dir, info)
 	default:
-		f.walk(dir, info, err)
+		f.walkPath(dir, info, err)
 	}
-	return f.all
+	return f.transcripts
 }
 
-// finder collects the transcripts of a place.
-type finder struct {
-	client string
-	place  clientfile.TranscriptPlace
-	walked map[string]bool // directories without symbolic links, because links may form a circle
-	all    []FoundTranscript
+// transcriptFinder collects the transcripts of a place.
+type transcriptFinder struct {
+	client      string
+	place       clientfile.TranscriptPlace
+	walkedDirs  map[string]bool // directories without symbolic links, because links may form a circle
+	transcripts []FoundTranscript
 }
 
-// walk adds the transcript at path, or the transcripts in the directory at path. info and err are the results of
+// walkPath adds the transcript at path, or the transcripts in the directory at path. info and err are the results of
 // [os.Stat] for path.
-func (f *finder) walk(path string, info fs.FileInfo, err error) {
+func (f *transcriptFinder) walkPath(path string, info fs.FileInfo, err error) {
 	if err != nil {
-		f.addUnread(path)
+		f.addUnreadable(path)
 		return
 	}
 	if info.IsDir() {
@@ -100,24 +100,26 @@ func (f *finder) walk(path string, info fs.FileInfo, err error) {
 		return
 	}
 	if info.Mode().IsRegular() && f.place.IsTranscript(filepath.ToSlash(path)) {
-		f.add(path, info)
+		f.addSessions(path, info)
 	}
 }
 
-// add adds the sessions in a file.
-func (f *finder) add(path string, info fs.FileInfo) {
-	f.all = append(f.all, Sessions(FoundTranscript{f.client, path, info.Size(), info.ModTime()})...)
+// addSessions adds the sessions in a file.
+func (f *transcriptFinder) addSessions(path string, info fs.FileInfo) {
+	f.transcripts = append(
+		f.transcripts,
+		SessionsInFile(FoundTranscript{f.client, path, info.Size(), info.ModTime()})...)
 }
 
-func (f *finder) walkDirectory(dir string) {
+func (f *transcriptFinder) walkDirectory(dir string) {
 	real, err := filepath.EvalSymlinks(dir)
-	if err == nil && f.walked[real] {
+	if err == nil && f.walkedDirs[real] {
 		return
 	}
-	f.walked[real] = true
+	f.walkedDirs[real] = true
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		f.addUnread(dir)
+		f.addUnreadable(dir)
 	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
@@ -131,24 +133,24 @@ func (f *finder) walkDirectory(dir string) {
 		case errors.Is(err, fs.ErrNotExist) && isFile: // the client has removed the file in the meantime
 		case err != nil && isLink && !f.place.IsTranscript(filepath.ToSlash(path)): // a link that leads nowhere
 		default:
-			f.walk(path, info, err)
+			f.walkPath(path, info, err)
 		}
 	}
 }
 
-// addUnread adds a file or a directory that cannot be read.
-func (f *finder) addUnread(path string) {
+// addUnreadable adds a file or a directory that cannot be read.
+func (f *transcriptFinder) addUnreadable(path string) {
 	unread := FoundTranscript{Client: f.client, Path: path}
 	if info, err := os.Lstat(path); err == nil {
 		unread.Time = info.ModTime()
 	}
-	f.all = append(f.all, unread)
+	f.transcripts = append(f.transcripts, unread)
 }
 
-// Sessions returns the sessions in a file: several if it is a database, otherwise the file itself. A database
+// SessionsInFile returns the sessions in a file: several if it is a database, otherwise the file itself. A database
 // that cannot be read is returned itself, so that reading it reports the error. The first session has the size of
 // the whole database.
-func Sessions(f FoundTranscript) []FoundTranscript {
+func SessionsInFile(f FoundTranscript) []FoundTranscript {
 	if !clientfile.IsDatabase(f.Path) {
 		return []FoundTranscript{f}
 	}
@@ -164,9 +166,9 @@ func Sessions(f FoundTranscript) []FoundTranscript {
 	return all
 }
 
-// withoutCopies removes compressed transcripts that also exist uncompressed, and files with a session that is
+// removeCopies removes compressed transcripts that also exist uncompressed, and files with a session that is
 // also in a database. Cursor and Goose have both.
-func withoutCopies(all []FoundTranscript) []FoundTranscript {
+func removeCopies(all []FoundTranscript) []FoundTranscript {
 	plain := map[string]bool{}
 	for _, f := range all {
 		plain[f.Path] = true
@@ -175,7 +177,7 @@ func withoutCopies(all []FoundTranscript) []FoundTranscript {
 		}
 	}
 	return slices.DeleteFunc(all, func(f FoundTranscript) bool {
-		path, isCompressed := clientfile.TrimCompressed(f.Path)
+		path, isCompressed := clientfile.TrimCompressedSuffix(f.Path)
 		base := filepath.Base(f.Path)
 		session := strings.TrimSuffix(strings.TrimSuffix(base, ".jsonl"), ".json")
 		isInFile := session != base
@@ -189,8 +191,8 @@ func isInDatabase(path string) bool {
 	return strings.HasSuffix(dir, ".db") || strings.HasSuffix(dir, ".vscdb")
 }
 
-// Directory is a directory in which a client stores transcripts.
-type Directory struct {
+// TranscriptDirectory is a directory in which a client stores transcripts.
+type TranscriptDirectory struct {
 	Client string
 	Path   string
 }
@@ -198,27 +200,27 @@ type Directory struct {
 // FindDirectories returns the transcript directories that exist. The projects are given by their
 // directories. If a client has a separate transcript directory for any project, the first such
 // directory is returned instead of the client's whole directory.
-func FindDirectories(home string, getenv func(string) string, projects ...string) []Directory {
-	var all []Directory
-	for client, p := range places() {
-		if !hasDirectory(client) {
+func FindDirectories(home string, getenv func(string) string, projects ...string) []TranscriptDirectory {
+	var all []TranscriptDirectory
+	for client, p := range transcriptPlaces() {
+		if !hasWatchedDirectory(client) {
 			continue
 		}
-		for _, root := range clientfile.Roots(client, home, getenv) {
+		for _, root := range clientfile.SessionRoots(client, home, getenv) {
 			dir := filepath.Join(root, p.Below)
 			if p.Below == "projects" { // Claude Code and Qwen Code
 				dir = cmp.Or(projectDirectory(dir, projects), dir)
 			}
 			if isDirectory(dir) {
-				all = append(all, Directory{client, dir})
+				all = append(all, TranscriptDirectory{client, dir})
 			}
 		}
 	}
 	return all
 }
 
-// hasDirectory reports whether a client's hooks report sessions, so that its directory is watched.
-func hasDirectory(client string) bool {
+// hasWatchedDirectory reports whether a client's hooks report sessions, so that its directory is watched.
+func hasWatchedDirectory(client string) bool {
 	c, _ := clientfile.FindEventClient(client)
 	return c.HasHooks() && c.HasHome()
 }

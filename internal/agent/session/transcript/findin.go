@@ -14,11 +14,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 )
 
-// FindIn returns the paths of a client's transcripts below a directory, the oldest first. The
+// FindClientTranscripts returns the paths of a client's transcripts below a directory, the oldest first. The
 // directory is the directory of the client's settings, or a directory in it.
-func FindIn(client, dir string) []string {
+func FindClientTranscripts(client, dir string) []string {
 	var all []FoundTranscript
-	for name, p := range places() {
+	for name, p := range transcriptPlaces() {
 		if name != client {
 			continue
 		}
@@ -26,14 +26,14 @@ func FindIn(client, dir string) []string {
 		if info, err := os.Stat(root); err != nil || !info.IsDir() {
 			root = dir
 		}
-		for _, f := range findBelow(client, p, root) {
+		for _, f := range findTranscriptsBelow(client, p, root) {
 			isNew := !slices.ContainsFunc(all, func(g FoundTranscript) bool { return g.Path == f.Path })
 			if isNew {
 				all = append(all, f)
 			}
 		}
 	}
-	all = withoutCopies(all)
+	all = removeCopies(all)
 	slices.SortStableFunc(all, func(a, b FoundTranscript) int { return a.Time.Compare(b.Time) })
 	var paths []string
 	for _, f := range all {
@@ -49,12 +49,12 @@ const maxFirstLines = 20
 // It reads the first lines of a file.
 func FindClient(path string) string {
 	slashed := filepath.ToSlash(path)
-	name, _ := clientfile.TrimCompressed(slashed)
+	name, _ := clientfile.TrimCompressedSuffix(slashed)
 	switch {
 	case clientfile.IsDatabase(path):
 		client, _, _ := clientfile.DatabaseSessions(path) // an error occurs again when the sessions are read
 		return client
-	case clientfile.IsTask(slashed):
+	case clientfile.IsClineTask(slashed):
 		return taskClient(slashed)
 	case !strings.HasSuffix(name, ".jsonl") && !strings.HasSuffix(name, ".json"):
 		return ""
@@ -69,9 +69,9 @@ func FindClient(path string) string {
 	lines := bufio.NewReader(io.LimitReader(in, maxConversation))
 	for range maxFirstLines {
 		line, err := lines.ReadBytes('\n')
-		var l firstLine
+		var l firstLineFields
 		if strings.HasSuffix(name, ".jsonl") && json.Unmarshal(line, &l) == nil {
-			if client := l.client(); client != "" {
+			if client := l.writerClient(); client != "" {
 				return client
 			}
 		}
@@ -101,20 +101,20 @@ func taskClient(path string) string {
 func recognizedClient(line []byte) string {
 	for _, c := range clientfile.EventClients {
 		isCertain := slices.Contains([]string{"cursor", "vscode", "goose", "pi", "amp", "hermes", "kimi"}, c.Name)
-		if isCertain && c.Recognizes(line) {
+		if isCertain && c.RecognizesLine(line) {
 			return c.Name
 		}
 	}
 	return ""
 }
 
-// firstLine has the fields of a line by which its client is recognized.
-type firstLine struct {
+// firstLineFields has the fields of a line by which its client is recognized.
+type firstLineFields struct {
 	Session   string          `json:"sessionId"`
 	Time      string          `json:"timestamp"`
 	Type      string          `json:"type"`
 	Payload   json.RawMessage `json:"payload"`
-	Leaf      string          `json:"leafUuid"`
+	LeafUUID  string          `json:"leafUuid"`
 	Summary   string          `json:"summary"`
 	Sidechain *bool           `json:"isSidechain"`
 	Message   struct {
@@ -122,10 +122,10 @@ type firstLine struct {
 	} `json:"message"`
 }
 
-// client returns the client that wrote the line, or "" if it is not known.
-func (l firstLine) client() string {
+// writerClient returns the client that wrote the line, or "" if it is not known.
+func (l firstLineFields) writerClient() string {
 	switch {
-	case l.Session != "" && (l.Message.Role != "" || l.Sidechain != nil), l.Leaf != "" && l.Summary != "":
+	case l.Session != "" && (l.Message.Role != "" || l.Sidechain != nil), l.LeafUUID != "" && l.Summary != "":
 		return "claude"
 	case l.Time != "" && l.Type != "" && l.Payload != nil:
 		return "codex"

@@ -21,16 +21,16 @@ func told(events []session.Event) string {
 	var lines []string
 	for _, e := range events {
 		switch {
-		case e.Kind == session.Prompt:
+		case e.Kind == session.KindPrompt:
 			lines = append(lines, "prompt "+e.Text)
-		case e.Kind == session.Text:
+		case e.Kind == session.KindText:
 			lines = append(lines, "text "+e.Text)
-		case e.Kind == session.Called && e.Call.Failed:
+		case e.Kind == session.KindCall && e.Call.Failed:
 			lines = append(lines, strings.TrimSpace("failed "+e.Call.Tool+" "+e.Call.Command+
-				strings.Join(e.Call.Wrote, ",")))
-		case e.Kind == session.Called:
+				strings.Join(e.Call.WrittenFiles, ",")))
+		case e.Kind == session.KindCall:
 			lines = append(lines, strings.TrimSpace("call "+e.Call.Tool+" "+e.Call.Command+
-				strings.Join(e.Call.Wrote, ",")))
+				strings.Join(e.Call.WrittenFiles, ",")))
 		default:
 			lines = append(lines, string(e.Kind)+" "+e.Text)
 		}
@@ -188,7 +188,7 @@ func TestCompressed(t *testing.T) {
 	}
 	put(compressed, packed)
 	find := func() []transcript.FoundTranscript {
-		return transcript.Find(home, func(string) string { return "" }, "codex")
+		return transcript.FindTranscripts(home, func(string) string { return "" }, "codex")
 	}
 	if found := find(); len(found) != 1 || found[0].Path != compressed {
 		t.Fatalf("Find = %+v, want the compressed transcript", found)
@@ -213,7 +213,7 @@ func TestCompressed(t *testing.T) {
 		t.Errorf("reading again gave %d events and the cursor %q, want none and %q", len(again), next, cursor)
 	}
 	put(compressed, packed[:len(packed)/2])
-	if _, _, err := transcript.Reader(strings.TrimSpace, nil)(t.Context(), "codex", compressed, ""); err == nil {
+	if _, _, err := transcript.NewReader(strings.TrimSpace, nil)(t.Context(), "codex", compressed, ""); err == nil {
 		t.Error("half of a compressed transcript was read without an error")
 	}
 }

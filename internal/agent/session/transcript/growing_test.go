@@ -18,7 +18,7 @@ import (
 // importTo reads a transcript from a cursor as an import does. It adds the events to all, and returns the next cursor.
 func importTo(t *testing.T, all *[]session.Event, client, path, cursor string) string {
 	t.Helper()
-	read := transcript.Reader(strings.TrimSpace, func(transcript.UnreadLine) {})
+	read := transcript.NewReader(strings.TrimSpace, func(transcript.UnreadLine) {})
 	for {
 		events, next, err := read(t.Context(), client, path, cursor)
 		if err != nil {
@@ -35,8 +35,17 @@ func importTo(t *testing.T, all *[]session.Event, client, path, cursor string) s
 // describeTurns returns the turns that consist of events, with what they contain.
 func describeTurns(events []session.Event) string {
 	var b strings.Builder
-	for _, turn := range session.Fold(events) {
-		fmt.Fprintf(&b, "%d %s %v %v %s\n%s\n", turn.N, turn.ID, turn.Start, turn.End, turn.Dir(), told(turn.Events))
+	for _, turn := range session.BuildTurns(events) {
+		fmt.Fprintf(
+			&b,
+			"%d %s %v %v %s\n%s\n",
+			turn.Number,
+			turn.PromptID,
+			turn.StartTime,
+			turn.EndTime,
+			turn.Dir(),
+			told(turn.Events),
+		)
 	}
 	return b.String()
 }
@@ -99,11 +108,11 @@ func TestRewritten(t *testing.T) {
 			put(t, path, strings.Join(rewritten, "\n")+"\n")
 			importTo(t, &got, "claude", path, cursor)
 			prompts := map[string]bool{}
-			for _, turn := range session.Fold(got) {
-				if prompts[turn.ID] {
-					t.Errorf("the turn %s occurs twice", turn.ID)
+			for _, turn := range session.BuildTurns(got) {
+				if prompts[turn.PromptID] {
+					t.Errorf("the turn %s occurs twice", turn.PromptID)
 				}
-				prompts[turn.ID] = true
+				prompts[turn.PromptID] = true
 			}
 			if ids := slices.Sorted(maps.Keys(prompts)); !slices.Equal(ids, []string{"u1", "u2", "u3", "u4"}) {
 				t.Errorf("the turns are %q", ids)
@@ -191,7 +200,7 @@ func TestPromptLists(t *testing.T) {
 		"gemini": "prompt Where is the dredger?",
 		"qwen":   "prompt Is the tide high?",
 	} {
-		found := transcript.Find(home, func(string) string { return "" }, client)
+		found := transcript.FindTranscripts(home, func(string) string { return "" }, client)
 		i := slices.IndexFunc(found, func(f transcript.FoundTranscript) bool {
 			base := filepath.Base(f.Path)
 			return base == "history.jsonl" || base == "logs.json"

@@ -19,7 +19,10 @@ import (
 // readWhole reads a transcript as an import does, and returns its events and the reasons why lines were not read.
 func readWhole(t *testing.T, client, path string) (events []session.Event, unread []string) {
 	t.Helper()
-	read := transcript.Reader(strings.TrimSpace, func(l transcript.UnreadLine) { unread = append(unread, l.Reason) })
+	read := transcript.NewReader(
+		strings.TrimSpace,
+		func(l transcript.UnreadLine) { unread = append(unread, l.Reason) },
+	)
 	for at := ""; ; {
 		some, next, err := read(t.Context(), client, path, at)
 		if err != nil {
@@ -179,7 +182,7 @@ func TestHistories(t *testing.T) {
 			}
 			ids := map[string]bool{}
 			for _, e := range events {
-				if e.Kind == session.Text && e.ID != "" && ids[e.ID] {
+				if e.Kind == session.KindText && e.ID != "" && ids[e.ID] {
 					t.Errorf("two texts have the ID %s", e.ID)
 				}
 				ids[e.ID] = true
@@ -256,7 +259,7 @@ func TestPlaces(t *testing.T) {
 	link(in("missing"), in(".claude", "projects", "nowhere"))
 	link(in("missing"), in(".claude", "projects", "nowhere.jsonl"))
 	got := map[string]transcript.FoundTranscript{}
-	for _, f := range transcript.Find(home, func(string) string { return "" },
+	for _, f := range transcript.FindTranscripts(home, func(string) string { return "" },
 		"claude", "codex", "copilot", "qwen", "opencode") {
 		got[filepath.Base(f.Path)] = f
 	}
@@ -282,7 +285,7 @@ func TestPlaces(t *testing.T) {
 			t.Errorf("%s: unread %q", name, unread)
 		}
 	}
-	read := transcript.Reader(strings.TrimSpace, nil)
+	read := transcript.NewReader(strings.TrimSpace, nil)
 	if _, _, err := read(t.Context(), "claude", got["nowhere.jsonl"].Path, ""); err == nil {
 		t.Error("a link that leads nowhere is read")
 	}

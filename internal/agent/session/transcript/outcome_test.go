@@ -26,8 +26,14 @@ func TestInterpretedStatus(t *testing.T) {
 				return s
 			},
 		)
-		if !ok || e.Call.Failed || (e.Call.Exit != nil) != want {
-			t.Errorf("%s: failed %t, exit %v; want a known status: %t", response, e.Call.Failed, e.Call.Exit, want)
+		if !ok || e.Call.Failed || (e.Call.ExitStatus != nil) != want {
+			t.Errorf(
+				"%s: failed %t, exit %v; want a known status: %t",
+				response,
+				e.Call.Failed,
+				e.Call.ExitStatus,
+				want,
+			)
 		}
 	}
 }

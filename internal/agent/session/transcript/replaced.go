@@ -12,19 +12,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// minReplaced is the minimum number of letters and digits in an edit that is identified. Shorter
+// minIdentifiedChars is the minimum number of letters and digits in an edit that is identified. Shorter
 // texts occur in many places of a file.
-const minReplaced = 8
+const minIdentifiedChars = 8
 
-// identify sets Was and Became of a call that changed a single file. The function clean is applied
+// setTextHashes sets Was and Became of a call that changed a single file. The function clean is applied
 // to the texts before they are hashed.
-func identify(c *session.Call, in *input, clean func(string) string) {
-	if len(c.Wrote) != 1 {
+func setTextHashes(c *session.ToolCall, args *toolInput, clean func(string) string) {
+	if len(c.WrittenFiles) != 1 {
 		return
 	}
-	before, after := in.OldString+in.OldStringC+in.OldStr, in.NewString+in.NewStringC+in.NewStr
+	before, after := args.OldString+args.OldStringCamel+args.OldStr, args.NewString+args.NewStringCamel+args.NewStr
 	if before == "" && after == "" {
-		before, after = replacedByPatch(commandLine(*in) + in.Input + in.Patch + in.PatchText)
+		before, after = textsReplacedByPatch(commandLine(*args) + args.Input + args.Patch + args.PatchText)
 	}
 	before, after = changedPart(clean(before), clean(after))
 	letters := strings.Map(func(r rune) rune {
@@ -33,14 +33,14 @@ func identify(c *session.Call, in *input, clean func(string) string) {
 		}
 		return -1
 	}, before+after)
-	if before != after && len(letters) >= minReplaced {
-		c.Was, c.Became = textDigest(before), textDigest(after)
+	if before != after && len(letters) >= minIdentifiedChars {
+		c.OldTextHash, c.NewTextHash = textDigest(before), textDigest(after)
 	}
 }
 
-// replacedByPatch returns the lines that an apply_patch patch removes and the lines that it adds.
+// textsReplacedByPatch returns the lines that an apply_patch patch removes and the lines that it adds.
 // It returns empty texts if the patch updates no file.
-func replacedByPatch(patch string) (before, after string) {
+func textsReplacedByPatch(patch string) (before, after string) {
 	_, patch, ok := strings.Cut(patch, "*** Update File: ")
 	if !ok {
 		return "", ""
@@ -68,32 +68,32 @@ func changedPart(before, after string) (string, string) {
 	return strings.Join(a, "\n"), strings.Join(b, "\n")
 }
 
-// identifyFile sets Before and After of a call that changed a single file, as far as they are
+// setFileHashes sets Before and After of a call that changed a single file, as far as they are
 // known. Claude Code reports the file before an edit, and a call that writes a whole file contains
 // the new text. White space at the beginning and at the end of the file is ignored.
-func identifyFile(c *session.Call, in *input, o Outcome, clean func(string) string) {
-	if len(c.Wrote) != 1 {
+func setFileHashes(c *session.ToolCall, args *toolInput, o CallOutcome, clean func(string) string) {
+	if len(c.WrittenFiles) != 1 {
 		return
 	}
 	digest := func(text string) string { return textDigest(strings.TrimSpace(clean(text))) }
-	before, after := in.OldString+in.OldStringC+in.OldStr, in.NewString+in.NewStringC+in.NewStr
-	if o.Original != nil {
-		c.Before = digest(*o.Original)
+	before, after := args.OldString+args.OldStringCamel+args.OldStr, args.NewString+args.NewStringCamel+args.NewStr
+	if o.OriginalFile != nil {
+		c.FileHashBefore = digest(*o.OriginalFile)
 	}
 	switch {
-	case in.Content != nil:
-		c.After = digest(*in.Content)
-	case in.FileText != nil:
-		c.After = digest(*in.FileText)
-	case o.Original == nil || before == "" || !strings.Contains(*o.Original, before):
-	case in.ReplaceAll:
-		c.After = digest(strings.ReplaceAll(*o.Original, before, after))
+	case args.Content != nil:
+		c.FileHashAfter = digest(*args.Content)
+	case args.FileText != nil:
+		c.FileHashAfter = digest(*args.FileText)
+	case o.OriginalFile == nil || before == "" || !strings.Contains(*o.OriginalFile, before):
+	case args.ReplaceAll:
+		c.FileHashAfter = digest(strings.ReplaceAll(*o.OriginalFile, before, after))
 	default:
-		c.After = digest(strings.Replace(*o.Original, before, after, 1))
+		c.FileHashAfter = digest(strings.Replace(*o.OriginalFile, before, after, 1))
 	}
 }
 
 func textDigest(text string) string {
 	s := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(s[:])[:session.ReplacedLen]
+	return hex.EncodeToString(s[:])[:session.TextHashLen]
 }

@@ -12,12 +12,12 @@ import (
 
 func TestReplaced(t *testing.T) {
 	const before, after = "func Greet() {\n\tprintln(\"hello\")\n}\n", "func Greet() string {\n\treturn \"hello\"\n}\n"
-	call := func(tool string, args map[string]string) *session.Call {
+	call := func(tool string, args map[string]string) *session.ToolCall {
 		b, err := json.Marshal(args)
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, ok := CompleteCall(session.Event{}, tool, b, Outcome{}, func(s string) string { return s })
+		e, ok := CompleteCall(session.Event{}, tool, b, CallOutcome{}, func(s string) string { return s })
 		if !ok {
 			t.Fatalf("%s is no call", tool)
 		}
@@ -65,8 +65,17 @@ func TestReplaced(t *testing.T) {
 		},
 	} {
 		there, back := call(c.tool, c.there), call(c.tool, c.back)
-		if there.Was == "" || there.Was == there.Became || there.Was != back.Became || there.Became != back.Was {
-			t.Errorf("%s: there %q to %q, back %q to %q", c.name, there.Was, there.Became, back.Was, back.Became)
+		if there.OldTextHash == "" || there.OldTextHash == there.NewTextHash ||
+			there.OldTextHash != back.NewTextHash ||
+			there.NewTextHash != back.OldTextHash {
+			t.Errorf(
+				"%s: there %q to %q, back %q to %q",
+				c.name,
+				there.OldTextHash,
+				there.NewTextHash,
+				back.OldTextHash,
+				back.NewTextHash,
+			)
 		}
 	}
 	for name, args := range map[string]map[string]string{
@@ -76,9 +85,9 @@ func TestReplaced(t *testing.T) {
 		"several files":   {"input": patch("println(1234567)", "return 1234567") + "*** Update File: b.go\n"},
 		"no file is said": {"old_string": before, "new_string": after},
 	} {
-		if c := call("edit", args); (c.Was+c.Became != "" && len(c.Wrote) != 1) ||
-			(c.Was+c.Became != "" && name != "several files") {
-			t.Errorf("%s: %q to %q, want nothing", name, c.Was, c.Became)
+		if c := call("edit", args); (c.OldTextHash+c.NewTextHash != "" && len(c.WrittenFiles) != 1) ||
+			(c.OldTextHash+c.NewTextHash != "" && name != "several files") {
+			t.Errorf("%s: %q to %q, want nothing", name, c.OldTextHash, c.NewTextHash)
 		}
 	}
 }
@@ -87,7 +96,7 @@ func TestReplaced(t *testing.T) {
 // client tells it.
 func TestReplacedFile(t *testing.T) {
 	const old, now = "package a\n\nvar rate = 7\n", "package a\n\nvar rate = 8\n"
-	call := func(tool string, args map[string]any, response string) *session.Call {
+	call := func(tool string, args map[string]any, response string) *session.ToolCall {
 		b, err := json.Marshal(args)
 		if err != nil {
 			t.Fatal(err)
@@ -113,10 +122,10 @@ func TestReplacedFile(t *testing.T) {
 		map[string]any{"file_path": "a.go", "old_string": "rate = 7", "new_string": "rate = 8"},
 		string(original),
 	)
-	if edit.Before == "" || edit.After == "" || edit.Before == edit.After {
-		t.Fatalf("an edit of Claude Code: before %q, after %q", edit.Before, edit.After)
+	if edit.FileHashBefore == "" || edit.FileHashAfter == "" || edit.FileHashBefore == edit.FileHashAfter {
+		t.Fatalf("an edit of Claude Code: before %q, after %q", edit.FileHashBefore, edit.FileHashAfter)
 	}
-	for name, c := range map[string]*session.Call{
+	for name, c := range map[string]*session.ToolCall{
 		"Claude Code": call(
 			"Write",
 			map[string]any{"file_path": "a.go", "content": old},
@@ -125,19 +134,26 @@ func TestReplacedFile(t *testing.T) {
 		"Gemini CLI":  call("write_file", map[string]any{"file_path": "a.go", "content": strings.TrimSpace(old)}, ""),
 		"Copilot CLI": call("create", map[string]any{"path": "a.go", "file_text": old}, ""),
 	} {
-		if c.After != edit.Before || c.Before != "" {
-			t.Errorf("%s: before %q, after %q; want %q after", name, c.Before, c.After, edit.Before)
+		if c.FileHashAfter != edit.FileHashBefore || c.FileHashBefore != "" {
+			t.Errorf(
+				"%s: before %q, after %q; want %q after",
+				name,
+				c.FileHashBefore,
+				c.FileHashAfter,
+				edit.FileHashBefore,
+			)
 		}
 	}
-	if c := call("Write", map[string]any{"file_path": "a.go", "content": now}, ""); c.After != edit.After {
-		t.Errorf("a file with the text of the edit: %q, want %q", c.After, edit.After)
+	if c := call("Write", map[string]any{"file_path": "a.go", "content": now},
+		""); c.FileHashAfter != edit.FileHashAfter {
+		t.Errorf("a file with the text of the edit: %q, want %q", c.FileHashAfter, edit.FileHashAfter)
 	}
 	if c := call(
 		"Edit",
 		map[string]any{"file_path": "a.go", "old_string": "rate = 9", "new_string": "x"},
 		string(original),
-	); c.After != "" {
-		t.Errorf("an edit of a text that is not in the file leaves %q", c.After)
+	); c.FileHashAfter != "" {
+		t.Errorf("an edit of a text that is not in the file leaves %q", c.FileHashAfter)
 	}
 }
 
@@ -149,10 +165,10 @@ func TestReplacedSecret(t *testing.T) {
 			"old_string": "password = x",
 			"new_string": "password = " + secret,
 		})
-		e, _ := CompleteCall(session.Event{}, "Edit", args, Outcome{}, func(s string) string {
+		e, _ := CompleteCall(session.Event{}, "Edit", args, CallOutcome{}, func(s string) string {
 			return s[:min(len(s), len("password = "))] + "…"
 		})
-		return e.Call.Became
+		return e.Call.NewTextHash
 	}
 	if hash("hunter2") != hash("hunter3") {
 		t.Error("the hash depends on what may not be kept")

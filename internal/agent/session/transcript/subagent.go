@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// SubagentSaid returns the name and final text of a Gemini CLI sub-agent that a tool call started.
+// SubagentReply returns the name and final text of a Gemini CLI sub-agent that a tool call started.
 // Both are "" if the call started no sub-agent. The tool is either invoke_agent or has the name of
 // the sub-agent.
-func SubagentSaid(tool string, args []byte, output string) (agent, text string) {
+func SubagentReply(tool string, args []byte, output string) (agent, text string) {
 	head, text, hasResult := strings.Cut(output, "\nResult:\n")
 	named, hasName := strings.CutPrefix(head, "Subagent '")
 	agent, _, hasReason := strings.Cut(named, "' finished.\nTermination Reason: ")

@@ -27,7 +27,7 @@ func TestSubagentSaid(t *testing.T) {
 		{"invoke_agent", `{"agent_name":"generalist"}`, "Subagent 'generalist' failed. Error: x", "", ""},
 		{"invoke_agent", `no JSON`, "", "", ""},
 	} {
-		if agent, text := transcript.SubagentSaid(c.tool, []byte(c.args), c.output); agent != c.agent ||
+		if agent, text := transcript.SubagentReply(c.tool, []byte(c.args), c.output); agent != c.agent ||
 			text != c.text {
 			t.Errorf("SubagentSaid(%q, %s) = %q, %q, want %q, %q", c.tool, c.args, agent, text, c.agent, c.text)
 		}
@@ -49,13 +49,13 @@ func TestSubagentOfGemini(t *testing.T) {
 		t.Fatal(err)
 	}
 	events, _ := readAll(t, "gemini", path, "")
-	hook := session.Event{Client: "gemini", Session: "s1", Kind: session.Text, Agent: "generalist",
+	hook := session.Event{Client: "gemini", Session: "s1", Kind: session.KindText, SubAgent: "generalist",
 		Text: "The parser is in b.go.", Time: events[len(events)-1].Time}
-	turns := session.Fold(append(events, hook))
+	turns := session.BuildTurns(append(events, hook))
 	said := 0
 	for _, turn := range turns {
 		for _, e := range turn.Events {
-			if e.Kind == session.Text && e.Agent == "generalist" && e.Text == hook.Text {
+			if e.Kind == session.KindText && e.SubAgent == "generalist" && e.Text == hook.Text {
 				said++
 			}
 		}

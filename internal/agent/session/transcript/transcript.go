@@ -20,59 +20,65 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// ErrRead is matched by the errors of a [Reader] that could not read the file.
-var ErrRead = errors.New("reading the transcript")
+// ErrReadTranscript is matched by the errors of a [NewReader] that could not read the file.
+var ErrReadTranscript = errors.New("reading the transcript")
 
-var errUnknown = errors.New("the transcripts of this client are not known")
+var errUnknownClient = errors.New("the transcripts of this client are not known")
 
 // Reasons why a line cannot be read.
 const (
-	notObject  = "it is not a JSON object of this client"
-	tooLong    = "it is longer than 64 MB"
-	isTorn     = "it is incomplete"
-	afterJSON  = "text follows the JSON object"
-	incomplete = "it is incomplete; import again when the client has written the rest"
+	reasonNotObject     = "it is not a JSON object of this client"
+	reasonTooLong       = "it is longer than 64 MB"
+	reasonTorn          = "it is incomplete"
+	reasonTextAfterJSON = "text follows the JSON object"
+	reasonIncomplete    = "it is incomplete; import again when the client has written the rest"
 )
 
-// maxRead is the number of bytes after which reading stops at the next turn.
-const maxRead = 8 << 20
+// maxReadBytes is the number of bytes after which reading stops at the next turn.
+const maxReadBytes = 8 << 20
 
-// Reader returns a function that reads a transcript after a cursor, which is "" at the start. A call reads some
+// NewReader returns a function that reads a transcript after a cursor, which is "" at the start. A call reads some
 // megabytes, but at least a turn. If events were added to the previous call's last turn, it reports that turn again.
 // If everything has been read, it returns the same cursor. The function clean is applied to texts and removes what
 // must not be stored. The function unread is called with each line that cannot be read, and with an incomplete last
 // line. If unread is nil, the client is assumed to be still writing, and a prompt at the end whose turn is not known
 // yet is left for the next call.
-func Reader(
+func NewReader(
 	clean func(string) string,
 	unread func(UnreadLine),
 ) func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
-	return CountingReader(clean, unread, nil)
+	return NewCountingReader(clean, unread, nil)
 }
 
-// CountingReader is like Reader. It also calls leftOut with the numbers of parts of conversations that are not kept.
+// NewCountingReader is like Reader. It also calls leftOut with the numbers of parts of conversations that are not kept.
 // LeftOut may be nil.
-func CountingReader(
+func NewCountingReader(
 	clean func(string) string,
 	unread func(UnreadLine),
 	leftOut func(LeftOutParts),
 ) func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
 	return func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
-		f := &file{client: client, path: path, clean: clean, most: maxRead, whole: unread != nil}
+		f := &transcriptFile{
+			client:      client,
+			path:        path,
+			clean:       clean,
+			maxBytes:    maxReadBytes,
+			isFinalRead: unread != nil,
+		}
 		next, err := f.readFrom(ctx, cursor)
 		if err != nil {
-			return nil, cursor, fmt.Errorf("%w %s: %w", ErrRead, path, err)
+			return nil, cursor, fmt.Errorf("%w %s: %w", ErrReadTranscript, path, err)
 		}
 		if unread != nil {
-			for _, line := range f.bad {
+			for _, line := range f.unreadLines {
 				unread(line)
 			}
 		}
 		if leftOut != nil {
-			for kind, count := range f.left {
+			for kind, count := range f.leftOutCounts {
 				leftOut(LeftOutParts{Kind: kind, Count: count})
 			}
-			for kind, count := range f.unknown {
+			for kind, count := range f.unknownCounts {
 				leftOut(LeftOutParts{Kind: kind, Count: count, IsUnknown: true})
 			}
 		}
@@ -81,74 +87,80 @@ func CountingReader(
 }
 
 // readFrom reads from a cursor, and returns the next cursor.
-func (f *file) readFrom(ctx context.Context, cursor string) (string, error) {
+func (f *transcriptFile) readFrom(ctx context.Context, cursor string) (string, error) {
 	in, err := clientfile.Open(f.path)
 	if err != nil {
 		return cursor, err
 	}
 	defer in.Close()
 	last := parseCursor(cursor)
-	isSame, err := last.isOf(in)
+	isSame, err := last.matchesText(in)
 	if err != nil {
 		return cursor, err
 	}
 	if !isSame {
-		last = readCursor{end: -1}
+		last = readPosition{endOffset: -1}
 	}
 	size, isKnown := in.Size()
-	if isKnown && size == last.end {
+	if isKnown && size == last.endOffset {
 		return cursor, nil
 	}
-	f.seen = last.end
-	if err := f.readEvents(ctx, in, last.turn); err != nil {
+	f.countedOffset = last.endOffset
+	if err := f.readEvents(ctx, in, last.turnOffset); err != nil {
 		return cursor, err
 	}
-	next, err := readCursor{turn: f.next, end: f.end}.withSum(in)
+	next, err := readPosition{turnOffset: f.lastTurnOffset, endOffset: f.endOffset}.withChecksum(in)
 	if err != nil {
 		return cursor, err
 	}
 	if !isKnown && next.String() == cursor {
 		// Without a size, only the end shows that nothing was added.
-		f.events, f.bad = nil, nil
-		f.left, f.unknown = nil, nil
+		f.events, f.unreadLines = nil, nil
+		f.leftOutCounts, f.unknownCounts = nil, nil
 	}
 	return next.String(), nil
 }
 
 // readEvents collects the events of a file from an offset.
-func (f *file) readEvents(ctx context.Context, in io.ReadSeeker, from int64) error {
-	f.from = from
-	f.next = from
-	f.end = from
+func (f *transcriptFile) readEvents(ctx context.Context, in io.ReadSeeker, from int64) error {
+	f.startOffset = from
+	f.lastTurnOffset = from
+	f.endOffset = from
 	if IsChatService(f.client) {
 		return f.readConversationsOrRestart(ctx, in)
 	}
 	r := newEventReader(f)
 	if r == nil {
-		return errUnknown
+		return errUnknownClient
 	}
 	if from > 0 { // the first line identifies the session
 		if err := f.readLines(ctx, in, r, 0, 1); err != nil {
 			return err
 		}
 		f.events = nil
-		f.held = nil
-		f.bad = nil
-		f.next = from
+		f.heldEvents = nil
+		f.unreadLines = nil
+		f.lastTurnOffset = from
 	}
 	err := f.readLines(ctx, in, r, from, 0)
-	if f.whole && !f.full {
-		r.end()
+	if f.isFinalRead && !f.hasReachedLimit {
+		r.flushEvents()
 	}
-	f.release()
-	if err == nil && r.isOther() {
+	f.releaseHeldEvents()
+	if err == nil && r.isOfOtherClient() {
 		return fmt.Errorf("it was written by %s, not by %s; name the client that wrote it", r.author, f.client)
 	}
 	return err
 }
 
 // readLines passes lines from offset on to the reader: maxLines lines, or all lines if maxLines is 0.
-func (f *file) readLines(ctx context.Context, in io.ReadSeeker, r *eventReader, offset int64, maxLines int) error {
+func (f *transcriptFile) readLines(
+	ctx context.Context,
+	in io.ReadSeeker,
+	r *eventReader,
+	offset int64,
+	maxLines int,
+) error {
 	if _, err := in.Seek(offset, io.SeekStart); err != nil {
 		return err
 	}
@@ -159,28 +171,28 @@ func (f *file) readLines(ctx context.Context, in io.ReadSeeker, r *eventReader, 
 			return err
 		}
 		if document != nil {
-			f.end = int64(len(document))
-			f.give(r, document, 0, 0)
+			f.endOffset = int64(len(document))
+			f.passLine(r, document, 0, 0)
 			return nil
 		}
 		br = lines
 	}
-	for n := 0; !f.full && (maxLines == 0 || n < maxLines); {
-		b, size, err := clientfile.Next(br)
+	for n := 0; !f.hasReachedLimit && (maxLines == 0 || n < maxLines); {
+		b, size, err := clientfile.NextLine(br)
 		if err != nil && err != io.EOF {
 			return err
 		}
 		if err == io.EOF && isIncomplete(b, size) {
-			if f.whole && len(bytes.Trim(b, " \t\r\n\x00")) > 0 {
-				f.addBad(offset, incomplete)
+			if f.isFinalRead && len(bytes.Trim(b, " \t\r\n\x00")) > 0 {
+				f.addUnreadLine(offset, reasonIncomplete)
 			}
 			return nil // the line is still being written
 		}
-		if f.give(r, b, size, offset) {
+		if f.passLine(r, b, size, offset) {
 			n++
 		}
 		offset += size
-		f.end = offset
+		f.endOffset = offset
 		if err == io.EOF {
 			return nil
 		}
@@ -194,17 +206,17 @@ func (f *file) readLines(ctx context.Context, in io.ReadSeeker, r *eventReader, 
 // isIncomplete reports whether the last line of a file is still being written. A line that is too long is not regarded
 // as incomplete, so that it is reported.
 func isIncomplete(line []byte, size int64) bool {
-	return size <= clientfile.Max && !bytes.HasSuffix(line, []byte("\n")) && !json.Valid(line)
+	return size <= clientfile.MaxLineSize && !bytes.HasSuffix(line, []byte("\n")) && !json.Valid(line)
 }
 
-// give passes a line to the reader. It returns false if the line is empty.
-func (f *file) give(r *eventReader, b []byte, size, offset int64) bool {
+// passLine passes a line to the reader. It returns false if the line is empty.
+func (f *transcriptFile) passLine(r *eventReader, b []byte, size, offset int64) bool {
 	b = bytes.TrimPrefix(bytes.TrimSpace(b), []byte("\ufeff"))
-	if len(b) == 0 && size <= clientfile.Max {
+	if len(b) == 0 && size <= clientfile.MaxLineSize {
 		return false
 	}
-	if size > clientfile.Max {
-		f.addBad(offset, tooLong)
+	if size > clientfile.MaxLineSize {
+		f.addUnreadLine(offset, reasonTooLong)
 		return true
 	}
 	objects, rest := clientfile.SplitObjects(b)
@@ -212,16 +224,16 @@ func (f *file) give(r *eventReader, b []byte, size, offset int64) bool {
 		if r.readLine(object, offset+int64(i)) {
 			continue
 		}
-		f.addBad(offset, notObject)
+		f.addUnreadLine(offset, reasonNotObject)
 		if last := clientfile.LastObject(object); last != nil && !json.Valid(object) {
 			r.readLine(last, offset+int64(i))
 		}
 	}
 	switch {
 	case len(rest) > 0 && len(objects) > 0 && &rest[0] != &b[0]:
-		f.addBad(offset, afterJSON)
+		f.addUnreadLine(offset, reasonTextAfterJSON)
 	case len(rest) > 0:
-		f.addBad(offset, isTorn)
+		f.addUnreadLine(offset, reasonTorn)
 	}
 	return true
 }

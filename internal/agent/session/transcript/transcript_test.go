@@ -35,7 +35,7 @@ func clientOf(file string) string {
 // readAll reads from a cursor until there is nothing more.
 func readAll(t *testing.T, client, path, cursor string) (all []session.Event, at string) {
 	t.Helper()
-	read := transcript.Reader(strings.TrimSpace, nil)
+	read := transcript.NewReader(strings.TrimSpace, nil)
 	for at = cursor; ; {
 		events, next, err := read(t.Context(), client, path, at)
 		if err != nil {
@@ -51,7 +51,7 @@ func readAll(t *testing.T, client, path, cursor string) (all []session.Event, at
 
 func folded(t *testing.T, events []session.Event) string {
 	t.Helper()
-	b, err := json.MarshalIndent(session.Fold(events), "", " ")
+	b, err := json.MarshalIndent(session.BuildTurns(events), "", " ")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestOtherClient(t *testing.T) {
 			if c.Name == clientOf(file) {
 				continue
 			}
-			events, _, err := transcript.Reader(strings.TrimSpace, nil)(t.Context(), c.Name, file, "")
+			events, _, err := transcript.NewReader(strings.TrimSpace, nil)(t.Context(), c.Name, file, "")
 			if len(events) > 0 {
 				t.Errorf("%s is a session of %s with %d events, error %v", file, c.Name, len(events), err)
 			}
@@ -126,19 +126,19 @@ func TestStrange(t *testing.T) {
 		t.Fatal(err)
 	}
 	bad := 0
-	events, _, err := transcript.Reader(strings.TrimSpace, func(transcript.UnreadLine) {
+	events, _, err := transcript.NewReader(strings.TrimSpace, func(transcript.UnreadLine) {
 		bad++
 	})(t.Context(), "claude", long, "")
 	if err != nil || len(events) != 2 || events[1].Text != "ask 2" || bad != 5 {
 		t.Errorf("read %d events and %d bad lines, %v", len(events), bad, err)
 	}
 	for _, path := range []string{dir, filepath.Join(dir, "missing")} {
-		if _, _, err := transcript.Reader(strings.TrimSpace, nil)(t.Context(), "claude", path, ""); err == nil {
+		if _, _, err := transcript.NewReader(strings.TrimSpace, nil)(t.Context(), "claude", path, ""); err == nil {
 			t.Errorf("%s is read", path)
 		}
 	}
 	// A cursor of another file begins again.
-	if events, _, err := transcript.Reader(strings.TrimSpace, nil)(
+	if events, _, err := transcript.NewReader(strings.TrimSpace, nil)(
 		t.Context(),
 		"claude",
 		long,
@@ -194,14 +194,14 @@ func FuzzReader(f *testing.F) {
 			}
 		}
 		for client, p := range map[string]string{"gemini": document, "codex": compressed} {
-			_, next, err := transcript.Reader(strings.TrimSpace, nil)(t.Context(), client, p, "")
-			if _, again, _ := transcript.Reader(strings.TrimSpace, nil)(t.Context(), client, p, next); err == nil &&
+			_, next, err := transcript.NewReader(strings.TrimSpace, nil)(t.Context(), client, p, "")
+			if _, again, _ := transcript.NewReader(strings.TrimSpace, nil)(t.Context(), client, p, next); err == nil &&
 				again != next {
 				t.Errorf("%s: after %q comes %q", filepath.Base(p), next, again)
 			}
 		}
 		for _, c := range []string{"claude", "codex", "gemini", "copilot", "qwen", "opencode"} {
-			events, next, err := transcript.Reader(strings.TrimSpace, nil)(t.Context(), c, path, "")
+			events, next, err := transcript.NewReader(strings.TrimSpace, nil)(t.Context(), c, path, "")
 			if err != nil && c != "opencode" && !strings.Contains(err.Error(), "it was written by") {
 				t.Fatal(err)
 			}
@@ -210,7 +210,7 @@ func FuzzReader(f *testing.F) {
 					t.Errorf("%s: %+v", c, e)
 				}
 			}
-			if _, again, _ := transcript.Reader(strings.TrimSpace, nil)(t.Context(), c, path, next); err == nil &&
+			if _, again, _ := transcript.NewReader(strings.TrimSpace, nil)(t.Context(), c, path, next); err == nil &&
 				again != next {
 				t.Errorf("%s: after %q comes %q", c, next, again)
 			}
@@ -246,7 +246,9 @@ func TestFindDir(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if found := transcript.Find(t.TempDir(), getenv, "claude", "codex", "gemini", "copilot", "qwen"); len(found) != 5 {
+	if found := transcript.FindTranscripts(t.TempDir(), getenv, "claude", "codex", "gemini", "copilot", "qwen"); len(
+		found,
+	) != 5 {
 		t.Errorf("Find = %v, want one of each client", found)
 	}
 }

@@ -15,7 +15,7 @@ import (
 // countParts reads a transcript, and returns its events and the parts that are not kept, each on a line.
 func countParts(t *testing.T, client, path string) (events string, parts []string) {
 	t.Helper()
-	some, next, err := transcript.CountingReader(strings.TrimSpace, func(l transcript.UnreadLine) {
+	some, next, err := transcript.NewCountingReader(strings.TrimSpace, func(l transcript.UnreadLine) {
 		t.Errorf("unread: %+v", l)
 	}, func(p transcript.LeftOutParts) {
 		line := fmt.Sprint(p.Count, " ", p.Kind)

@@ -42,7 +42,7 @@ func TestVariables(t *testing.T) {
 			put(t, in(filepath.FromSlash(file)), "{}")
 		}
 		var got []string
-		for _, f := range transcript.Find(home, func(name string) string {
+		for _, f := range transcript.FindTranscripts(home, func(name string) string {
 			if name == tt.variable {
 				return tt.value
 			}
@@ -74,7 +74,7 @@ func TestDatabaseVariable(t *testing.T) {
 	path := filepath.Join(home, "elsewhere", "mine.db")
 	put(t, path, string(database))
 	for _, value := range []string{path, ":memory:", "missing.db"} {
-		found := transcript.Find(home, func(name string) string {
+		found := transcript.FindTranscripts(home, func(name string) string {
 			if name == "OPENCODE_DB" {
 				return value
 			}

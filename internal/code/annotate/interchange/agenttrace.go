@@ -27,49 +27,49 @@ const traceVersion = "0.1.0"
 // traceKey is the key of the annotation in a record's metadata.
 const traceKey = "dev.oxbow"
 
-// record is a trace record of the specification.
-type record struct {
+// traceRecord is a trace record of the specification.
+type traceRecord struct {
 	Version   string                     `json:"version"`
 	ID        string                     `json:"id"` // UUID
 	Timestamp time.Time                  `json:"timestamp"`
-	VCS       *vcs                       `json:"vcs,omitempty"`
-	Tool      *tool                      `json:"tool,omitempty"`
-	Files     []file                     `json:"files"`
+	VCS       *traceVCS                  `json:"vcs,omitempty"`
+	Tool      *traceTool                 `json:"tool,omitempty"`
+	Files     []traceFile                `json:"files"`
 	Metadata  map[string]json.RawMessage `json:"metadata,omitempty"`
 }
 
-type vcs struct {
+type traceVCS struct {
 	Type     string `json:"type"` // "git", "jj", "hg" or "svn"
 	Revision string `json:"revision"`
 }
 
-type tool struct {
+type traceTool struct {
 	Name    string `json:"name"`
 	Version string `json:"version,omitempty"`
 }
 
-type file struct {
-	Path          string         `json:"path"`
-	Conversations []conversation `json:"conversations"`
+type traceFile struct {
+	Path          string              `json:"path"`
+	Conversations []traceConversation `json:"conversations"`
 }
 
-type conversation struct {
+type traceConversation struct {
 	URL         string            `json:"url,omitempty"`
-	Contributor *contributor      `json:"contributor,omitempty"`
-	Ranges      []lines           `json:"ranges"`
+	Contributor *traceContributor `json:"contributor,omitempty"`
+	Ranges      []traceLines      `json:"ranges"`
 	Related     []relatedResource `json:"related,omitempty"`
 }
 
-type contributor struct {
+type traceContributor struct {
 	Type    string `json:"type"` // "human", "ai", "mixed" or "unknown"
 	ModelID string `json:"model_id,omitempty"`
 }
 
-type lines struct {
-	Start       int          `json:"start_line"`
-	End         int          `json:"end_line"`
-	ContentHash string       `json:"content_hash,omitempty"`
-	Contributor *contributor `json:"contributor,omitempty"`
+type traceLines struct {
+	StartLine   int               `json:"start_line"`
+	EndLine     int               `json:"end_line"`
+	ContentHash string            `json:"content_hash,omitempty"`
+	Contributor *traceContributor `json:"contributor,omitempty"`
 }
 
 type relatedResource struct {
@@ -80,12 +80,12 @@ type relatedResource struct {
 // WriteTraces writes annotations as trace records, one on each line. The same annotations always
 // result in the same bytes. The line numbers are those at the time when the annotation was made.
 // Annotations without known lines are omitted and counted in the report.
-func WriteTraces(w io.Writer, records []annotate.Record) (Report, error) {
-	var rep Report
+func WriteTraces(w io.Writer, records []annotate.Record) (ConversionReport, error) {
+	var rep ConversionReport
 	for i := range records {
 		r := &records[i]
 		if r.Span.Len() == 0 {
-			rep.noteOmitted("annotations whose lines are not known are left out")
+			rep.countLoss("annotations whose lines are not known are left out")
 			continue
 		}
 		t, err := makeTrace(r, &rep)
@@ -108,52 +108,52 @@ func WriteTraces(w io.Writer, records []annotate.Record) (Report, error) {
 
 // makeTrace converts an annotation to a trace record, and adds to the report all values that the
 // format cannot express.
-func makeTrace(r *annotate.Record, rep *Report) (*record, error) {
-	t := &record{Version: traceVersion, ID: uuid(r.ID + " " + r.File), Timestamp: r.Time.UTC()}
+func makeTrace(r *annotate.Record, rep *ConversionReport) (*traceRecord, error) {
+	t := &traceRecord{Version: traceVersion, ID: uuidFromName(r.ID + " " + r.File), Timestamp: r.Time.UTC()}
 	if r.Commit != "" {
-		t.VCS = &vcs{"git", r.Commit}
+		t.VCS = &traceVCS{"git", r.Commit}
 	} else {
-		rep.noteOmitted("annotations without a commit: no revision says where their lines are")
+		rep.countLoss("annotations without a commit: no revision says where their lines are")
 	}
 	if r.Agent != "" {
-		t.Tool = &tool{Name: r.Agent}
+		t.Tool = &traceTool{Name: r.Agent}
 	}
-	c := conversation{
+	c := traceConversation{
 		Contributor: makeContributor(r),
-		Ranges:      []lines{{Start: r.Span.First, End: r.Span.Last, ContentHash: "sha256-128:" + r.Hash}},
+		Ranges:      []traceLines{{StartLine: r.Span.First, EndLine: r.Span.Last, ContentHash: "sha256-128:" + r.Hash}},
 	}
 	if isWebAddress(r.Ref) {
 		c.URL = r.Ref
 	}
-	t.Files = []file{{Path: r.File, Conversations: []conversation{c}}}
-	l, err := r.Line()
+	t.Files = []traceFile{{Path: r.File, Conversations: []traceConversation{c}}}
+	l, err := r.EncodeLine()
 	if err != nil {
 		return nil, err
 	}
 	t.Metadata = map[string]json.RawMessage{traceKey: l}
-	rep.noteOmitted("reasoning has no place in Agent Trace: it is in the metadata")
+	rep.countLoss("reasoning has no place in Agent Trace: it is in the metadata")
 	if r.Archived {
-		rep.noteOmitted("archived annotations: read again they are not archived")
+		rep.countLoss("archived annotations: read again they are not archived")
 	}
 	return t, nil
 }
 
-func makeContributor(r *annotate.Record) *contributor {
+func makeContributor(r *annotate.Record) *traceContributor {
 	switch r.By {
 	case oxbow.Agent:
 		if id := modelID(r.Model); len(id) <= 250 {
-			return &contributor{Type: "ai", ModelID: id}
+			return &traceContributor{Type: "ai", ModelID: id}
 		}
-		return &contributor{Type: "ai"}
+		return &traceContributor{Type: "ai"}
 	case oxbow.Person:
-		return &contributor{Type: "human"}
+		return &traceContributor{Type: "human"}
 	}
-	return &contributor{Type: "unknown"}
+	return &traceContributor{Type: "unknown"}
 }
 
-// uuid derives a UUID from a name. Its version is 8 (RFC 9562, section 5.8), which allows arbitrary
+// uuidFromName derives a UUID from a name. Its version is 8 (RFC 9562, section 5.8), which allows arbitrary
 // content; here the content is taken from the SHA-256 of the name.
-func uuid(name string) string {
+func uuidFromName(name string) string {
 	b := sha256.Sum256([]byte(name))
 	b[6] = b[6]&0x0f | 0x80
 	b[8] = b[8]&0x3f | 0x80

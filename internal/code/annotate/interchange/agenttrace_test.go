@@ -88,10 +88,10 @@ func TestRoundTrip(t *testing.T) {
 	recs[1].Archived = true
 	rep, err := WriteTraces(&out, recs)
 	recs[1].Archived = false
-	if n := rep.Left["archived annotations: read again they are not archived"]; n != 1 {
+	if n := rep.Losses["archived annotations: read again they are not archived"]; n != 1 {
 		t.Errorf("Write tells of %d archived annotations, want 1", n)
 	}
-	if err != nil || rep.Written != 2 || rep.Left["annotations whose lines are not known are left out"] != 1 {
+	if err != nil || rep.Written != 2 || rep.Losses["annotations whose lines are not known are left out"] != 1 {
 		t.Errorf("Write = %+v, %v", rep, err)
 	}
 	var first map[string]any
@@ -120,12 +120,12 @@ func TestRoundTrip(t *testing.T) {
 	other := open(t, t.TempDir())
 	for _, to := range []*annotate.Store{other, b} {
 		got, rep, err := ReadTraces(t.Context(), to, bytes.NewReader(out.Bytes()))
-		if err != nil || rep.Written != 2 || len(rep.Left) != 0 {
+		if err != nil || rep.Written != 2 || len(rep.Losses) != 0 {
 			t.Fatalf("Read = %+v, %v", rep, err)
 		}
 		for i := range got {
-			have, err := got[i].Line()
-			want, err2 := recs[i].Line()
+			have, err := got[i].EncodeLine()
+			want, err2 := recs[i].EncodeLine()
 			if err != nil || err2 != nil || !bytes.Equal(have, want) {
 				t.Errorf("Read gives\n%s\nwant\n%s", have, want)
 			}
@@ -134,7 +134,7 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if all, err := b.All(t.Context()); err != nil || len(all) != 3 {
+	if all, err := b.AllRecords(t.Context()); err != nil || len(all) != 3 {
 		t.Errorf("the book has %d, %v, want 3", len(all), err)
 	}
 	var again bytes.Buffer
@@ -149,19 +149,28 @@ func TestReadOfOthers(t *testing.T) {
 	trace := func(id, rest string) string {
 		return `{"version":"0.1.0","id":"` + id + `","timestamp":"2026-01-23T14:30:00Z",` + rest + "}\n"
 	}
-	text := trace("550e8400-e29b-41d4-a716-446655440000", `"vcs":{"type":"git","revision":"`+commit+`"},"tool":{"name":"cursor","version":"2.4.0"},"files":[
+	text := trace(
+		"550e8400-e29b-41d4-a716-446655440000",
+		`"vcs":{"type":"git","revision":"`+commit+`"},"tool":{"name":"cursor","version":"2.4.0"},"files":[
 		{"path":"pool.go","conversations":[{"url":"https://api.cursor.com/v1/conversations/12345","contributor":{"type":"ai","model_id":"anthropic/claude-opus-4-5"},
 		 "ranges":[{"start_line":3,"end_line":5,"content_hash":"murmur3:9f2e8a1b"},{"start_line":4,"end_line":4,"contributor":{"type":"human"}},{"start_line":5,"end_line":6}],
 		 "related":[{"type":"session","url":"https://api.cursor.com/v1/sessions/67890"}]}]},
 		{"path":"../out.go","conversations":[{"contributor":{"type":"ai"},"ranges":[{"start_line":1,"end_line":1}]}]},
-		{"path":"none.go","conversations":[{"contributor":{"type":"ai"},"ranges":[{"start_line":1,"end_line":1}]}]}]`) +
+		{"path":"none.go","conversations":[{"contributor":{"type":"ai"},"ranges":[{"start_line":1,"end_line":1}]}]}]`,
+	) +
 		trace(
 			"short",
 			`"vcs":{"type":"git","revision":"deadbeef"},"files":[{"path":"pool.go","conversations":[{"ranges":[{"start_line":1,"end_line":1}]}]}]`,
 		) +
-		trace("2", `"vcs":{"type":"git","revision":"`+strings.Repeat("AB", 20)+
-			`"},"files":[{"path":"pool.go","conversations":[{"ranges":[{"start_line":1,"end_line":1}]}]}]`) +
-		trace("3", `"vcs":{"type":"jj","revision":"kkmpptxz"},"files":[]`) +
+		trace(
+			"2",
+			`"vcs":{"type":"git","revision":"`+strings.Repeat("AB", 20)+
+				`"},"files":[{"path":"pool.go","conversations":[{"ranges":[{"start_line":1,"end_line":1}]}]}]`,
+		) +
+		trace(
+			"3",
+			`"vcs":{"type":"jj","revision":"kkmpptxz"},"files":[]`,
+		) +
 		trace(
 			"4",
 			`"files":[{"path":"pool.go","conversations":[{"contributor":{"type":"mixed"},"ranges":[{"start_line":1,"end_line":1}]}]}]`,
@@ -182,8 +191,8 @@ func TestReadOfOthers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			delete(rep.Left, "records that cannot be read")
-			if rep.Written != 2 || !reflect.DeepEqual(rep.Left, want) {
+			delete(rep.Losses, "records that cannot be read")
+			if rep.Written != 2 || !reflect.DeepEqual(rep.Losses, want) {
 				t.Errorf("Read reports %+v, want %v", rep, want)
 			}
 			if len(recs) != 2 {

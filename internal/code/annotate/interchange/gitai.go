@@ -41,11 +41,11 @@ import (
 // notesRef is the ref in which Git AI keeps its notes.
 const notesRef = "refs/notes/ai"
 
-// authorship is an authorship log.
-type authorship struct {
-	Files []authoredFile
-	meta  metadata
-	bad   []string // descriptions of unreadable parts, with line numbers
+// authorshipLog is an authorship log.
+type authorshipLog struct {
+	Files           []authoredFile
+	meta            logMetadata
+	unreadableParts []string // descriptions of unreadable parts, with line numbers
 }
 
 // authoredFile is a file's entry in a log.
@@ -56,36 +56,36 @@ type authoredFile struct {
 
 // authoredLines lists the lines that one author wrote in a file.
 type authoredLines struct {
-	Key   string // the part before "::"
-	Spans []annotate.Span
+	AuthorKey string // the part before "::"
+	Spans     []annotate.Span
 }
 
-type metadata struct {
-	Schema   string             `json:"schema_version"`
-	Prompts  map[string]session `json:"prompts"`
-	Sessions map[string]session `json:"sessions"`
+type logMetadata struct {
+	Schema   string                   `json:"schema_version"`
+	Prompts  map[string]promptSession `json:"prompts"`
+	Sessions map[string]promptSession `json:"sessions"`
 }
 
-type session struct {
+type promptSession struct {
 	Agent struct {
 		Tool  string `json:"tool"`
 		ID    string `json:"id"`
 		Model string `json:"model"`
 	} `json:"agent_id"`
-	Human    string `json:"human_author"`
-	URL      string `json:"messages_url"`
-	Messages []struct {
+	HumanAuthor string `json:"human_author"`
+	MessagesURL string `json:"messages_url"`
+	Messages    []struct {
 		Type string `json:"type"`
 		Text string `json:"text"`
 	} `json:"messages"`
 }
 
-// errVersion is returned for logs with a major version other than 3.
-var errVersion = errors.New("the log is not of version 3")
+// errLogVersion is returned for logs with a major version other than 3.
+var errLogVersion = errors.New("the log is not of version 3")
 
 // parseAuthorship parses a log. It skips unreadable lines and returns these lines in bad.
-func parseAuthorship(note []byte) (*authorship, error) {
-	l := &authorship{}
+func parseAuthorship(note []byte) (*authorshipLog, error) {
+	l := &authorshipLog{}
 	rest := note
 	divided := false
 	for n := 1; len(rest) > 0; n++ {
@@ -109,12 +109,12 @@ func parseAuthorship(note []byte) (*authorship, error) {
 			l.Files = append(l.Files, authoredFile{Path: line})
 			continue
 		}
-		e, err := parseAuthored(entry)
+		e, err := parseAuthoredLines(entry)
 		if len(l.Files) == 0 {
 			err = errors.New("no file is named before it")
 		}
 		if err != nil {
-			l.bad = append(l.bad, fmt.Sprintf("line %d: %v", n, err))
+			l.unreadableParts = append(l.unreadableParts, fmt.Sprintf("line %d: %v", n, err))
 		}
 		if len(e.Spans) == 0 || len(l.Files) == 0 {
 			continue
@@ -128,25 +128,25 @@ func parseAuthorship(note []byte) (*authorship, error) {
 	err := json.Unmarshal(rest, &l.meta)
 	// json has decoded all fields that have the right type
 	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
-		l.bad = append(l.bad, "metadata: "+err.Error())
+		l.unreadableParts = append(l.unreadableParts, "metadata: "+err.Error())
 	} else if err != nil {
 		return nil, fmt.Errorf("reading the metadata of a log: %w", err)
 	}
 	if !strings.HasPrefix(l.meta.Schema, "authorship/3.") {
-		return nil, fmt.Errorf("%w: %.60q", errVersion, l.meta.Schema)
+		return nil, fmt.Errorf("%w: %.60q", errLogVersion, l.meta.Schema)
 	}
 	return l, nil
 }
 
-// parseAuthored parses an entry such as "KEY 1-4,9,12-14". If some ranges are invalid, it returns
+// parseAuthoredLines parses an entry such as "KEY 1-4,9,12-14". If some ranges are invalid, it returns
 // the valid ranges together with an error.
-func parseAuthored(s string) (e authoredLines, bad error) {
+func parseAuthoredLines(s string) (e authoredLines, bad error) {
 	key, spans, ok := strings.Cut(strings.TrimSpace(s), " ")
 	if !ok || key == "" {
 		return authoredLines{}, fmt.Errorf("%.60q is no entry of a log", s)
 	}
 	key, _, _ = strings.Cut(key, "::")
-	e.Key = key
+	e.AuthorKey = key
 	for part := range strings.SplitSeq(spans, ",") {
 		a, b, two := strings.Cut(strings.TrimSpace(part), "-")
 		first, err := strconv.Atoi(a)
@@ -170,8 +170,8 @@ func parseAuthored(s string) (e authoredLines, bad error) {
 // session are joined. A record names the author of the lines. It contains a reason only if the log
 // contains the messages of the conversation. Reading the same notes again returns the same records.
 // The error matches [oxbow.ErrUnsupported] if there is no repository.
-func ReadGitAI(ctx context.Context, b *annotate.Store) ([]annotate.Record, Report, error) {
-	var rep Report
+func ReadGitAI(ctx context.Context, b *annotate.Store) ([]annotate.Record, ConversionReport, error) {
+	var rep ConversionReport
 	notes, err := b.ReadNotes(ctx, notesRef)
 	if err != nil {
 		return nil, rep, fmt.Errorf("reading the notes of Git AI: %w", err)
@@ -180,19 +180,19 @@ func ReadGitAI(ctx context.Context, b *annotate.Store) ([]annotate.Record, Repor
 	var places []annotate.FileAt
 	for _, commit := range slices.Sorted(maps.Keys(notes)) {
 		l, err := parseAuthorship(notes[commit])
-		if errors.Is(err, errVersion) {
-			rep.noteOmitted("notes of another version than 3")
+		if errors.Is(err, errLogVersion) {
+			rep.countLoss("notes of another version than 3")
 			continue
 		}
 		if err != nil {
-			rep.noteOmitted(fmt.Sprintf("bad note: that of commit %.12s: %v", commit, err))
+			rep.countLoss(fmt.Sprintf("bad note: that of commit %.12s: %v", commit, err))
 			continue
 		}
-		for _, b := range l.bad {
-			rep.noteOmitted(fmt.Sprintf("bad line: note of commit %.12s, %s", commit, b))
+		for _, b := range l.unreadableParts {
+			rep.countLoss(fmt.Sprintf("bad line: note of commit %.12s, %s", commit, b))
 		}
-		rep.Notes++
-		for _, r := range l.records(commit, &rep) {
+		rep.NotesRead++
+		for _, r := range l.toRecords(commit, &rep) {
 			recs = append(recs, r)
 			places = append(places, annotate.FileAt{Commit: commit, File: r.File})
 		}
@@ -205,9 +205,9 @@ func ReadGitAI(ctx context.Context, b *annotate.Store) ([]annotate.Record, Repor
 	for i, r := range recs {
 		switch t := then[i]; {
 		case t.Time.IsZero():
-			rep.noteOmitted("ranges of commits that are not there, such as before a rebase")
+			rep.countLoss("ranges of commits that are not there, such as before a rebase")
 		case t.Lines == nil || !r.SetLines(t.Lines):
-			rep.noteOmitted("ranges that their file does not have")
+			rep.countLoss("ranges that their file does not have")
 		default:
 			r.Blob, r.Time = t.Blob, t.Time
 			out = append(out, r)
@@ -217,25 +217,25 @@ func ReadGitAI(ctx context.Context, b *annotate.Store) ([]annotate.Record, Repor
 	return out, rep, nil
 }
 
-// records converts a log to records that do not yet contain the text of the lines.
-func (l *authorship) records(commit string, rep *Report) []annotate.Record {
+// toRecords converts a log to records that do not yet contain the text of the lines.
+func (l *authorshipLog) toRecords(commit string, rep *ConversionReport) []annotate.Record {
 	var out []annotate.Record
 	for _, f := range l.Files {
 		if annotate.CheckFile(f.Path) != nil {
-			rep.noteOmitted("files whose path cannot be")
+			rep.countLoss("files whose path cannot be")
 			continue
 		}
 		spans := map[string][]annotate.Span{}
 		var keys []string
 		for _, e := range f.Entries {
-			if strings.HasPrefix(e.Key, "h_") {
-				rep.noteOmitted("entries of known persons")
+			if strings.HasPrefix(e.AuthorKey, "h_") {
+				rep.countLoss("entries of known persons")
 				continue
 			}
-			if spans[e.Key] == nil {
-				keys = append(keys, e.Key)
+			if spans[e.AuthorKey] == nil {
+				keys = append(keys, e.AuthorKey)
 			}
-			spans[e.Key] = append(spans[e.Key], e.Spans...)
+			spans[e.AuthorKey] = append(spans[e.AuthorKey], e.Spans...)
 		}
 		for _, k := range keys {
 			p, ok := l.meta.Sessions[k]
@@ -243,23 +243,25 @@ func (l *authorship) records(commit string, rep *Report) []annotate.Record {
 				p, ok = l.meta.Prompts[k]
 			}
 			if !ok {
-				rep.noteOmitted("entries of sessions that the note does not describe")
+				rep.countLoss("entries of sessions that the note does not describe")
 				continue
 			}
-			for _, s := range join(spans[k]) {
+			for _, s := range joinSpans(spans[k]) {
 				sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %d", commit, f.Path, k, s.First, s.Last))
 				out = append(out, annotate.Record{ID: "g" +
-					hex.EncodeToString(sum[:8]), File: f.Path, Span: s, Why: p.why(), By: oxbow.Agent,
-					Agent: word(p.Agent.Tool), Model: word(p.Agent.Model), Session: word(p.Agent.ID), Commit: commit,
-					Ref: word("git-ai " + k)})
+					hex.EncodeToString(sum[:8]), File: f.Path, Span: s, Why: p.reasonText(), By: oxbow.Agent,
+					Agent: truncateField(
+						p.Agent.Tool,
+					), Model: truncateField(p.Agent.Model), Session: truncateField(p.Agent.ID), Commit: commit,
+					Ref: truncateField("git-ai " + k)})
 			}
 		}
 	}
 	return out
 }
 
-// join sorts spans, and joins overlapping and adjacent spans.
-func join(spans []annotate.Span) []annotate.Span {
+// joinSpans sorts spans, and joins overlapping and adjacent spans.
+func joinSpans(spans []annotate.Span) []annotate.Span {
 	spans = slices.Clone(spans)
 	slices.SortFunc(spans, func(a, b annotate.Span) int {
 		if a.First != b.First {
@@ -278,14 +280,14 @@ func join(spans []annotate.Span) []annotate.Span {
 	return out
 }
 
-// why returns the text for Record.Why: the last request of the session without the private parts
+// reasonText returns the text for Record.Why: the last request of the session without the private parts
 // ([text.WithoutPrivate]), the last answer, and the author. A log may lack the request or the answer.
-func (p *session) why() string {
+func (p *promptSession) reasonText() string {
 	asked, said := "", ""
 	for _, m := range p.Messages {
 		switch t := strings.TrimSpace(m.Text); m.Type {
 		case "user":
-			asked = text.WithoutPrivate(t)
+			asked = text.HidePrivateParts(t)
 		case "assistant":
 			said = t
 		}
@@ -298,12 +300,12 @@ func (p *session) why() string {
 		}
 	}
 	by := "Written by " + who
-	if p.Human != "" {
-		by += ", directed by " + p.Human
+	if p.HumanAuthor != "" {
+		by += ", directed by " + p.HumanAuthor
 	}
 	by += "."
-	if p.URL != "" {
-		by += " Conversation: " + p.URL
+	if p.MessagesURL != "" {
+		by += " Conversation: " + p.MessagesURL
 	}
 	switch {
 	case said != "" && asked != "":
@@ -315,5 +317,5 @@ func (p *session) why() string {
 	default:
 		by += " Git AI does not say why."
 	}
-	return whyText(by)
+	return truncateReasoning(by)
 }

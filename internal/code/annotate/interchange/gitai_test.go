@@ -88,7 +88,7 @@ func TestReadGitAI(t *testing.T) {
 		})
 		return b
 	}
-	if recs, rep, err := ReadGitAI(t.Context(), open()); err != nil || len(recs) != 0 || rep.Notes != 0 {
+	if recs, rep, err := ReadGitAI(t.Context(), open()); err != nil || len(recs) != 0 || rep.NotesRead != 0 {
 		t.Errorf("Read without notes = %v, %+v, %v", recs, rep, err)
 	}
 	git(note, "notes", "--ref=ai", "add", "-F", "-", one)
@@ -110,7 +110,7 @@ func TestReadGitAI(t *testing.T) {
 		want := map[string]int{"bad note: that of commit " + two[:12] +
 			": a log has no metadata": 1, "notes of another version than 3": 1, "entries of known persons": 1,
 			"entries of sessions that the note does not describe": 1, "ranges that their file does not have": 1}
-		if rep.Notes != 1 || rep.Written != 3 || !reflect.DeepEqual(rep.Left, want) {
+		if rep.NotesRead != 1 || rep.Written != 3 || !reflect.DeepEqual(rep.Losses, want) {
 			t.Errorf("Read reports %+v, want %v", rep, want)
 		}
 		if len(recs) != 3 {
@@ -135,7 +135,7 @@ func TestReadGitAI(t *testing.T) {
 		if _, err := b.Add(t.Context(), recs...); err != nil {
 			t.Fatal(err)
 		}
-		if all, err := b.All(t.Context()); err != nil || len(all) != 3 {
+		if all, err := b.AllRecords(t.Context()); err != nil || len(all) != 3 {
 			t.Errorf("the book has %d, %v, want 3", len(all), err)
 		}
 		if found, err := b.Lookup(t.Context(), "src/pool.go", annotate.Span{First: 2, Last: 2}); err != nil ||
@@ -160,16 +160,16 @@ func TestBadLineOfANote(t *testing.T) {
 		`line 6: "5-x" is no range`,
 		"metadata: ",
 	}
-	if len(l.bad) != len(want) {
-		t.Fatalf("bad lines are %q, want %q", l.bad, want)
+	if len(l.unreadableParts) != len(want) {
+		t.Fatalf("bad lines are %q, want %q", l.unreadableParts, want)
 	}
 	for i, w := range want {
-		if !strings.HasPrefix(strings.ReplaceAll(l.bad[i], `"nonsense"`, `"  nonsense"`), w) {
-			t.Errorf("bad line %d is %q, want %q", i, l.bad[i], w)
+		if !strings.HasPrefix(strings.ReplaceAll(l.unreadableParts[i], `"nonsense"`, `"  nonsense"`), w) {
+			t.Errorf("bad line %d is %q, want %q", i, l.unreadableParts[i], w)
 		}
 	}
-	var rep Report
-	if recs := l.records(strings.Repeat("ab", 20), &rep); len(recs) != 4 ||
+	var rep ConversionReport
+	if recs := l.toRecords(strings.Repeat("ab", 20), &rep); len(recs) != 4 ||
 		recs[1].Span != (annotate.Span{First: 5, Last: 6}) {
 		t.Errorf("records = %+v, want 4, the second of lines 5 and 6", recs)
 	}
@@ -195,8 +195,8 @@ func FuzzAuthorship(f *testing.F) {
 		if err != nil {
 			return
 		}
-		var rep Report
-		for _, r := range l.records(strings.Repeat("ab", 20), &rep) {
+		var rep ConversionReport
+		for _, r := range l.toRecords(strings.Repeat("ab", 20), &rep) {
 			if r.Span.Len() == 0 || r.Why == "" || annotate.CheckFile(r.File) != nil {
 				t.Errorf("a record that cannot be: %+v", r)
 			}

@@ -16,29 +16,34 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// Report counts the written items and the items that were lost in a conversion.
-type Report struct {
-	Written int            // number of annotations or records
-	Notes   int            // number of notes that were read
-	Left    map[string]int // number of losses, by description
+// ConversionReport counts the written items and the items that were lost in a conversion.
+type ConversionReport struct {
+	Written   int            // number of annotations or records
+	NotesRead int            // number of notes that were read
+	Losses    map[string]int // number of losses, by description
 }
 
-func (r *Report) noteOmitted(what string) {
-	if r.Left == nil {
-		r.Left = map[string]int{}
+func (r *ConversionReport) countLoss(description string) {
+	if r.Losses == nil {
+		r.Losses = map[string]int{}
 	}
-	r.Left[what]++
+	r.Losses[description]++
 }
 
-// wantedRange is a range of lines that will be imported as an annotation.
-type wantedRange struct {
-	rec   annotate.Record
-	place annotate.FileAt // Commit is "" for the file in the working tree
+// importRange is a range of lines that will be imported as an annotation.
+type importRange struct {
+	record annotate.Record
+	place  annotate.FileAt // Commit is "" for the file in the working tree
 }
 
-// fill looks up the lines of the ranges and returns the complete records. Ranges whose lines cannot
+// completeRecords looks up the lines of the ranges and returns the complete records. Ranges whose lines cannot
 // be found are counted in the report.
-func fill(ctx context.Context, b *annotate.Store, wants []wantedRange, rep *Report) ([]annotate.Record, error) {
+func completeRecords(
+	ctx context.Context,
+	b *annotate.Store,
+	wants []importRange,
+	rep *ConversionReport,
+) ([]annotate.Record, error) {
 	then, err := readVersions(ctx, b, wants)
 	if err != nil {
 		return nil, err
@@ -48,17 +53,17 @@ func fill(ctx context.Context, b *annotate.Store, wants []wantedRange, rep *Repo
 		t := then[i]
 		switch {
 		case t.Lines == nil && w.place.Commit != "" && t.Time.IsZero():
-			rep.noteOmitted("ranges at a revision that this repository does not have")
+			rep.countLoss("ranges at a revision that this repository does not have")
 		case t.Lines == nil:
-			rep.noteOmitted("ranges of a file that is not there")
-		case !w.rec.SetLines(t.Lines):
-			rep.noteOmitted("ranges that end behind their file")
+			rep.countLoss("ranges of a file that is not there")
+		case !w.record.SetLines(t.Lines):
+			rep.countLoss("ranges that end behind their file")
 		default:
-			w.rec.Blob = t.Blob
+			w.record.Blob = t.Blob
 			if w.place.Commit == "" {
-				rep.noteOmitted("ranges without a revision: their lines are those of now")
+				rep.countLoss("ranges without a revision: their lines are those of now")
 			}
-			out = append(out, w.rec)
+			out = append(out, w.record)
 		}
 	}
 	return out, nil
@@ -66,7 +71,7 @@ func fill(ctx context.Context, b *annotate.Store, wants []wantedRange, rep *Repo
 
 // readVersions returns, for each range, the file at the range's commit, or the current file if the
 // range has no commit. Lines is nil if the file does not exist.
-func readVersions(ctx context.Context, b *annotate.Store, wants []wantedRange) ([]annotate.FileVersion, error) {
+func readVersions(ctx context.Context, b *annotate.Store, wants []importRange) ([]annotate.FileVersion, error) {
 	var places []annotate.FileAt
 	var at []int
 	then := make([]annotate.FileVersion, len(wants))
@@ -75,7 +80,7 @@ func readVersions(ctx context.Context, b *annotate.Store, wants []wantedRange) (
 			places, at = append(places, w.place), append(at, i)
 			continue
 		}
-		lines, err := b.Text(w.place.File)
+		lines, err := b.FileLines(w.place.File)
 		hasNoLines := errors.Is(err, fs.ErrNotExist) || errors.Is(err, oxbow.ErrInvalid)
 		if err != nil && !hasNoLines {
 			return nil, err
@@ -98,12 +103,16 @@ func readVersions(ctx context.Context, b *annotate.Store, wants []wantedRange) (
 	return then, nil
 }
 
-// maxWord is the maximum length in bytes of a short record field (agent, model, session,
+// maxField is the maximum length in bytes of a short record field (agent, model, session,
 // reference).
-const maxWord = 256
+const maxField = 256
 
-// word replaces invalid UTF-8 in s and cuts s to maxWord bytes.
-func word(s string) string { return text.CutPrefix(strings.ToValidUTF8(s, "\ufffd"), maxWord) }
+// truncateField replaces invalid UTF-8 in s and cuts s to maxField bytes.
+func truncateField(s string) string {
+	return text.TruncateBytes(strings.ToValidUTF8(s, "\ufffd"), maxField)
+}
 
-// whyText removes invalid UTF-8 from s and cuts s to [annotate.MaxWhy] bytes.
-func whyText(s string) string { return text.CutPrefix(strings.ToValidUTF8(s, ""), annotate.MaxWhy) }
+// truncateReasoning removes invalid UTF-8 from s and cuts s to [annotate.MaxWhy] bytes.
+func truncateReasoning(s string) string {
+	return text.TruncateBytes(strings.ToValidUTF8(s, ""), annotate.MaxReasoning)
+}

@@ -18,14 +18,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// maxText is the maximum input size of [ReadTraces] in bytes.
-const maxText = 256 << 20
+// maxTraceInput is the maximum input size of [ReadTraces] in bytes.
+const maxTraceInput = 256 << 20
 
 // parseTraces parses trace records: a JSON array, or a sequence of JSON values, usually one per line.
 // bad is the number of unreadable records.
-func parseTraces(text []byte) (ts []record, bad int) {
+func parseTraces(text []byte) (ts []traceRecord, unreadableRecords int) {
 	take := func(raw []byte) bool {
-		var t record
+		var t traceRecord
 		if json.Unmarshal(raw, &t) != nil || t.Files == nil {
 			return false
 		}
@@ -37,35 +37,35 @@ func parseTraces(text []byte) (ts []record, bad int) {
 	if bytes.HasPrefix(text, []byte("[")) && json.Unmarshal(text, &all) == nil {
 		for _, raw := range all {
 			if !take(raw) {
-				bad++
+				unreadableRecords++
 			}
 		}
-		return ts, bad
+		return ts, unreadableRecords
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	for {
 		var raw json.RawMessage
 		err := dec.Decode(&raw)
 		if errors.Is(err, io.EOF) {
-			return ts, bad
+			return ts, unreadableRecords
 		}
 		if err != nil {
 			break
 		}
 		if !take(raw) {
-			bad++
+			unreadableRecords++
 		}
 	}
 	// The sequence has a syntax error. Therefore parse each line separately, so that only the
 	// broken lines are lost.
-	ts, bad = nil, 0
+	ts, unreadableRecords = nil, 0
 	for l := range bytes.Lines(text) {
 		l = bytes.TrimSpace(l)
 		if len(l) > 0 && !take(l) {
-			bad++
+			unreadableRecords++
 		}
 	}
-	return ts, bad
+	return ts, unreadableRecords
 }
 
 // ReadTraces converts trace records to records for [annotate.Store.Add]. For a trace that
@@ -74,24 +74,24 @@ func parseTraces(text []byte) (ts []record, bad int) {
 // the lines. The lines are read at the revision of the trace, if the repository has it. The report
 // counts the omitted parts. Reading the same traces again returns the same records. The input may
 // have at most 256 MiB.
-func ReadTraces(ctx context.Context, b *annotate.Store, r io.Reader) ([]annotate.Record, Report, error) {
-	var rep Report
-	text, err := io.ReadAll(io.LimitReader(r, maxText+1))
+func ReadTraces(ctx context.Context, b *annotate.Store, r io.Reader) ([]annotate.Record, ConversionReport, error) {
+	var rep ConversionReport
+	text, err := io.ReadAll(io.LimitReader(r, maxTraceInput+1))
 	if err != nil {
 		return nil, rep, fmt.Errorf("reading agent traces: %w", err)
 	}
-	if len(text) > maxText {
+	if len(text) > maxTraceInput {
 		return nil, rep, fmt.Errorf(
 			"reading agent traces: %w",
-			&oxbow.InvalidError{Field: "traces", Reason: fmt.Sprintf("have more than %d MiB", maxText>>20)},
+			&oxbow.InvalidError{Field: "traces", Reason: fmt.Sprintf("have more than %d MiB", maxTraceInput>>20)},
 		)
 	}
 	ts, bad := parseTraces(text)
 	for range bad {
-		rep.noteOmitted("records that cannot be read")
+		rep.countLoss("records that cannot be read")
 	}
 	var out []annotate.Record
-	var wants []wantedRange
+	var wants []importRange
 	for i := range ts {
 		if raw, ok := ts[i].Metadata[traceKey]; ok {
 			rec, err := annotate.ParseRecord(raw)
@@ -99,11 +99,11 @@ func ReadTraces(ctx context.Context, b *annotate.Store, r io.Reader) ([]annotate
 				out = append(out, rec)
 				continue
 			}
-			rep.noteOmitted("annotations in metadata that cannot be read; their ranges are taken")
+			rep.countLoss("annotations in metadata that cannot be read; their ranges are taken")
 		}
 		wants = append(wants, traceRanges(&ts[i], &rep)...)
 	}
-	more, err := fill(ctx, b, wants, &rep)
+	more, err := completeRecords(ctx, b, wants, &rep)
 	if err != nil {
 		return nil, rep, fmt.Errorf("reading agent traces: %w", err)
 	}
@@ -113,52 +113,52 @@ func ReadTraces(ctx context.Context, b *annotate.Store, r io.Reader) ([]annotate
 }
 
 // traceRanges returns the ranges of a trace that another program wrote.
-func traceRanges(t *record, rep *Report) []wantedRange {
-	var out []wantedRange
+func traceRanges(t *traceRecord, rep *ConversionReport) []importRange {
+	var out []importRange
 	commit := ""
 	switch {
 	case t.VCS == nil:
 	case t.VCS.Type != "git":
-		rep.noteOmitted("records of another version control system than git")
+		rep.countLoss("records of another version control system than git")
 		return nil
 	case !git.IsHash(strings.ToLower(t.VCS.Revision)):
-		rep.noteOmitted("records whose revision is no whole name of a commit")
+		rep.countLoss("records whose revision is no whole name of a commit")
 		return nil
 	default:
 		commit = strings.ToLower(t.VCS.Revision)
 	}
 	if strings.SplitN(t.Version, ".", 2)[0] > "1" {
-		rep.noteOmitted("records of a version that is not known")
+		rep.countLoss("records of a version that is not known")
 		return nil
 	}
 	for fi, f := range t.Files {
 		for ci, c := range f.Conversations {
 			if len(c.Related) > 0 {
-				rep.noteOmitted("related resources of a conversation")
+				rep.countLoss("related resources of a conversation")
 			}
 			for ri, l := range c.Ranges {
-				who := contributor{Type: "unknown"}
+				who := traceContributor{Type: "unknown"}
 				if c.Contributor != nil {
 					who = *c.Contributor
 				}
 				if l.Contributor != nil {
 					who = *l.Contributor
 				}
-				span := annotate.Span{First: l.Start, Last: l.End}
+				span := annotate.Span{First: l.StartLine, Last: l.EndLine}
 				switch {
 				case who.Type == "human":
-					rep.noteOmitted("ranges that a person wrote")
+					rep.countLoss("ranges that a person wrote")
 					continue
 				case annotate.CheckFile(f.Path) != nil || span.Len() == 0:
-					rep.noteOmitted("ranges whose path or lines cannot be")
+					rep.countLoss("ranges whose path or lines cannot be")
 					continue
 				}
 				if l.ContentHash != "" {
-					rep.noteOmitted("content hashes: they are not compared")
+					rep.countLoss("content hashes: they are not compared")
 				}
 				sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %d %d %d", t.ID, f.Path, fi, ci, ri))
 				r := annotate.Record{ID: "a" + hex.EncodeToString(sum[:8]), File: f.Path, Span: span, By: oxbow.Agent,
-					Model: word(who.ModelID), Time: t.Timestamp, Commit: commit, Ref: word(c.URL)}
+					Model: truncateField(who.ModelID), Time: t.Timestamp, Commit: commit, Ref: truncateField(c.URL)}
 				by := "an AI"
 				if who.Type == "mixed" {
 					by = "an AI and a person"
@@ -173,15 +173,15 @@ func traceRanges(t *record, rep *Report) []wantedRange {
 				}
 				r.Why = "Written by " + by
 				if t.Tool != nil && t.Tool.Name != "" {
-					r.Agent = word(t.Tool.Name)
+					r.Agent = truncateField(t.Tool.Name)
 					r.Why += " in " + strings.TrimSpace(t.Tool.Name+" "+t.Tool.Version)
 				}
 				r.Why += ". Agent Trace does not say why."
 				if c.URL != "" {
 					r.Why += " Conversation: " + c.URL
 				}
-				r.Why = whyText(r.Why)
-				out = append(out, wantedRange{r, annotate.FileAt{Commit: commit, File: f.Path}})
+				r.Why = truncateReasoning(r.Why)
+				out = append(out, importRange{r, annotate.FileAt{Commit: commit, File: f.Path}})
 			}
 		}
 	}

@@ -46,11 +46,11 @@ type keySet struct {
 	now         func() time.Time
 	log         *slog.Logger
 
-	mu        sync.Mutex // guards the fields below; locked during a fetch, so that only one caller fetches
-	keys      map[string]signatureKey
-	fetchTime time.Time
-	lastFetch time.Time
-	fetchErr  error // error of the last fetch, or nil
+	mu          sync.Mutex // guards the fields below; locked during a fetch, so that only one caller fetches
+	keys        map[string]signatureKey
+	fetchTime   time.Time
+	lastAttempt time.Time
+	fetchErr    error // error of the last fetch, or nil
 }
 
 // signatureKey is a public key and the algorithm for which it is used.
@@ -85,7 +85,7 @@ func (s *keySet) findKey(ctx context.Context, id, algorithm string) (crypto.Publ
 	isCurrent := ok && now.Sub(s.fetchTime) <= maxKeyAge
 	if !isCurrent && s.mayFetch(now) {
 		var keys map[string]signatureKey
-		s.lastFetch = now
+		s.lastAttempt = now
 		keys, s.fetchErr = s.fetchKeys(context.WithoutCancel(ctx))
 		if s.fetchErr == nil {
 			s.keys, s.fetchTime = keys, now
@@ -96,7 +96,7 @@ func (s *keySet) findKey(ctx context.Context, id, algorithm string) (crypto.Publ
 	}
 	switch {
 	case !ok && s.fetchErr != nil:
-		return nil, &auth.UncheckedError{Err: s.fetchErr, Wait: minFetchInterval - now.Sub(s.lastFetch)}
+		return nil, &auth.UncheckedError{Err: s.fetchErr, Wait: minFetchInterval - now.Sub(s.lastAttempt)}
 	case !ok:
 		return nil, errors.New("the provider has no such key")
 	case k.algorithm != algorithm:
@@ -107,7 +107,7 @@ func (s *keySet) findKey(ctx context.Context, id, algorithm string) (crypto.Publ
 
 // mayFetch reports whether the last attempt to fetch the keys is long enough ago for another.
 func (s *keySet) mayFetch(now time.Time) bool {
-	return s.lastFetch.IsZero() || now.Sub(s.lastFetch) > minFetchInterval
+	return s.lastAttempt.IsZero() || now.Sub(s.lastAttempt) > minFetchInterval
 }
 
 // fetchKeys reads the provider's description, and the keys to which the description refers.
@@ -188,11 +188,11 @@ func parseKey(raw []byte) (id string, _ signatureKey, err error) {
 	case j.Use != "" && j.Use != "sig":
 		return "", k, errors.New("the key is not for signatures")
 	case j.Type == "RSA":
-		k, err = rsaKey(j.Modulus, j.Exponent)
+		k, err = parseRSAKey(j.Modulus, j.Exponent)
 	case j.Type == "EC" && j.Curve == "P-256":
-		k, err = ecKey(j.X, j.Y)
+		k, err = parseECKey(j.X, j.Y)
 	case j.Type == "OKP" && j.Curve == "Ed25519":
-		k, err = edKey(j.X)
+		k, err = parseEdKey(j.X)
 	default:
 		return "", k, errors.New("the key is of another kind")
 	}
@@ -205,9 +205,9 @@ func parseKey(raw []byte) (id string, _ signatureKey, err error) {
 	return j.ID, k, err
 }
 
-func rsaKey(modulus, exponent string) (signatureKey, error) {
-	n, err := decodeBytes(modulus)
-	e, eerr := decodeBytes(exponent)
+func parseRSAKey(modulus, exponent string) (signatureKey, error) {
+	n, err := decodeBase64URL(modulus)
+	e, eerr := decodeBase64URL(exponent)
 	err = errors.Join(err, eerr)
 	if err != nil {
 		return signatureKey{}, err
@@ -223,9 +223,9 @@ func rsaKey(modulus, exponent string) (signatureKey, error) {
 	return signatureKey{public, "RS256"}, nil
 }
 
-func ecKey(x, y string) (signatureKey, error) {
-	a, err := decodeBytes(x)
-	b, berr := decodeBytes(y)
+func parseECKey(x, y string) (signatureKey, error) {
+	a, err := decodeBase64URL(x)
+	b, berr := decodeBase64URL(y)
 	err = errors.Join(err, berr)
 	if err != nil {
 		return signatureKey{}, err
@@ -237,14 +237,14 @@ func ecKey(x, y string) (signatureKey, error) {
 	return signatureKey{public, "ES256"}, err
 }
 
-func edKey(x string) (signatureKey, error) {
-	b, err := decodeBytes(x)
+func parseEdKey(x string) (signatureKey, error) {
+	b, err := decodeBase64URL(x)
 	if err == nil && len(b) != ed25519.PublicKeySize {
 		err = errors.New("the key has another size")
 	}
 	return signatureKey{ed25519.PublicKey(b), "EdDSA"}, err
 }
 
-func decodeBytes(s string) ([]byte, error) {
+func decodeBase64URL(s string) ([]byte, error) {
 	return base64.RawURLEncoding.Strict().DecodeString(strings.TrimRight(s, "="))
 }

@@ -30,13 +30,13 @@ const (
 	scopeWrite = "oxbow:write"
 )
 
-// wellKnown is the path of the document that names the token provider. For the server's MCP
+// metadataPath is the path of the document that names the token provider. For the server's MCP
 // endpoint, the path ends with an additional "/mcp".
-const wellKnown = "/.well-known/oauth-protected-resource"
+const metadataPath = "/.well-known/oauth-protected-resource"
 
 const (
-	leeway   = time.Minute // allowed difference between clocks
-	maxToken = 16 << 10    // maximum size of a token, in bytes
+	clockLeeway  = time.Minute // allowed difference between clocks
+	maxTokenSize = 16 << 10    // maximum size of a token, in bytes
 )
 
 // algorithms lists the accepted algorithms. Each algorithm needs a different type of key, so that a
@@ -82,7 +82,7 @@ func New(o Options) (*Verifier, error) {
 			jwt.WithValidMethods(algorithms),
 			jwt.WithIssuer(o.Issuer),
 			jwt.WithAudience(audiences...),
-			jwt.WithExpirationRequired(), jwt.WithLeeway(leeway), jwt.WithTimeFunc(o.Now),
+			jwt.WithExpirationRequired(), jwt.WithLeeway(clockLeeway), jwt.WithTimeFunc(o.Now),
 			jwt.WithStrictDecoding(),
 		)}, nil
 }
@@ -119,7 +119,7 @@ var errUnknownTenant = errors.New("the token names no tenant")
 // Therefore the data that a server keeps for each name does not grow with the number of tokens that
 // the provider issues.
 func (v *Verifier) Verify(ctx context.Context, token string) (auth.Token, error) {
-	if len(token) > maxToken {
+	if len(token) > maxTokenSize {
 		return auth.Token{}, errors.New("the token is too long")
 	}
 	var c claims
@@ -157,13 +157,13 @@ func (v *Verifier) claimPermissions(c *claims) (auth.Token, error) {
 	return t, auth.CheckTenant(t.Tenant)
 }
 
-// Metadata returns the URL at which clients find the provider of tokens.
-func (v *Verifier) Metadata() string { return v.opts.Resource + wellKnown }
+// MetadataURL returns the URL at which clients find the provider of tokens.
+func (v *Verifier) MetadataURL() string { return v.opts.Resource + metadataPath }
 
 // ServeHTTP serves the document that tells clients how to get a token (RFC 9728).
 func (v *Verifier) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	isReading := r.Method == http.MethodGet || r.Method == http.MethodHead
-	path, ok := strings.CutPrefix(r.URL.Path, wellKnown)
+	path, ok := strings.CutPrefix(r.URL.Path, metadataPath)
 	isDocument := ok && (path == "" || path == "/mcp")
 	if !isReading || !isDocument {
 		http.NotFound(w, r)

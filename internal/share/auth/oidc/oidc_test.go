@@ -222,7 +222,7 @@ func TestTurnedAway(t *testing.T) {
 				1,
 			))) + "." + parts[2],
 		"no signature": parts[0] + "." + parts[1] + ".",
-		"too long":     good + strings.Repeat("A", maxToken),
+		"too long":     good + strings.Repeat("A", maxTokenSize),
 		"no token":     "a.b.c",
 		"empty parts":  "..",
 	} {
@@ -341,9 +341,9 @@ func TestGuard(t *testing.T) {
 	p := newProvider(t)
 	v := p.verifier(t)
 	g := auth.Guard{
-		Tokens:   auth.Tokens{auth.New("static", "a-secret.of-some.length", auth.Permissions{})},
-		Verify:   v.Verify,
-		Metadata: v.Metadata(),
+		Tokens:      auth.Tokens{auth.New("static", "a-secret.of-some.length", auth.Permissions{})},
+		Verify:      v.Verify,
+		MetadataURL: v.MetadataURL(),
 	}
 	admit := func(g auth.Guard, secret string) (auth.Token, error) {
 		r := httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost/mcp", nil)
@@ -377,7 +377,7 @@ func TestGuard(t *testing.T) {
 		if !ok || refused.Status != http.StatusServiceUnavailable {
 			t.Fatalf("Admit() while the provider is away = %v", err)
 		}
-		refused.Challenge(head)
+		refused.SetChallenge(head)
 		if head.Get("Retry-After") != "30" || head.Get("WWW-Authenticate") != "" {
 			t.Errorf("the headers are %v", head)
 		}
@@ -388,14 +388,14 @@ func TestGuard(t *testing.T) {
 		t.Fatal(err)
 	}
 	head := http.Header{}
-	refused.Challenge(head)
+	refused.SetChallenge(head)
 	if !strings.Contains(
 		head.Get("WWW-Authenticate"),
 		`resource_metadata="https://memory.example.org/.well-known/oauth-protected-resource"`,
 	) {
 		t.Errorf("the challenge is %q", head)
 	}
-	for path, want := range map[string]string{wellKnown: resource, wellKnown + "/mcp": resource + "/mcp"} {
+	for path, want := range map[string]string{metadataPath: resource, metadataPath + "/mcp": resource + "/mcp"} {
 		w := httptest.NewRecorder()
 		v.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", path, nil))
 		var d struct {

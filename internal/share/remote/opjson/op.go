@@ -15,9 +15,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// ErrNotOne is returned for an object that does not contain exactly one known op, for example
+// ErrNotOneOp is returned for an object that does not contain exactly one known op, for example
 // because a newer version of oxbow added the verb.
-var ErrNotOne = errors.New("an op is not exactly one of add, update, alias, relabel and remove")
+var ErrNotOneOp = errors.New("an op is not exactly one of add, update, alias, relabel and remove")
 
 // Op is the JSON form of an op. Exactly one field is set.
 type Op struct {
@@ -84,9 +84,9 @@ func (t *createdTime) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// From returns the JSON form of an op. If the type of the op is not known, the error matches
+// EncodeOp returns the JSON form of an op. If the type of the op is not known, the error matches
 // [oxbow.ErrUnsupported].
-func From(op oxbow.Op) (w Op, err error) {
+func EncodeOp(op oxbow.Op) (w Op, err error) {
 	switch op := op.(type) {
 	case oxbow.Add:
 		w.Add = &add{op.Name, op.Kind, op.Content, op.Aliases, op.Labels, createdTime{op.Created}, op.UniqueAliases}
@@ -104,8 +104,8 @@ func From(op oxbow.Op) (w Op, err error) {
 	return w, err
 }
 
-// Op returns the op without validating it, or [ErrNotOne].
-func (w Op) Op() (oxbow.Op, error) {
+// Decode returns the op without validating it, or [ErrNotOneOp].
+func (w Op) Decode() (oxbow.Op, error) {
 	var ops []oxbow.Op
 	if a := w.Add; a != nil {
 		ops = append(
@@ -127,7 +127,7 @@ func (w Op) Op() (oxbow.Op, error) {
 		ops = append(ops, oxbow.Remove(*w.Remove))
 	}
 	if len(ops) != 1 {
-		return nil, ErrNotOne
+		return nil, ErrNotOneOp
 	}
 	return ops[0], nil
 }
