@@ -50,7 +50,7 @@ func (env *environment) ask(question string) (line string, err error) {
 	return line, err
 }
 
-// requireYes returns an error unless an answer is yes.
+// requireYes returns nil if the reply to a question is yes, otherwise an error that says that nothing was changed.
 func requireYes(reply string) error {
 	switch strings.ToLower(reply) {
 	case "y", "yes":

@@ -7,7 +7,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// foreignTextKnowledge returns the facts from which this run decides whether a text repeats text of others.
+// foreignTextKnowledge returns what this run knows about text of other people: the fingerprints of the text that
+// sessions have read, and the session of the agent that started oxbow, if any. With these facts a verb decides whether
+// a new text repeats text of other people.
 func (mem *openMemory) foreignTextKnowledge() verb.ProvenanceData {
 	k := verb.ProvenanceData{
 		SessionExposure: mem.callerExposure,

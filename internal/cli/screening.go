@@ -7,7 +7,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/provenance"
 )
 
-// secretScreening returns how this run examines texts before they are stored.
+// secretScreening returns the settings with which this run examines texts before it stores them. All calls return the
+// same value.
 func (mem *openMemory) secretScreening() *provenance.Screening {
 	if mem.cachedScreening != nil {
 		return mem.cachedScreening

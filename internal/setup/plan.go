@@ -116,8 +116,9 @@ func (f *clientFile) planRemoval(w Machine, o Options) (*Change, error) {
 	return c.checkedChange()
 }
 
-// planWithoutOxbow reads the file and its record. It returns a change that contains the text without oxbow,
-// but not the text after the change.
+// planWithoutOxbow reads the file and the record of its last setup, and returns a change and the record. The change
+// contains the present text and the text without oxbow's parts. The caller must set the text after the change.
+// planWithoutOxbow fails if the file or the record cannot be read, or if oxbow's parts cannot be removed.
 func (f *clientFile) planWithoutOxbow(w Machine, o Options) (*Change, *setupRecord, error) {
 	real, err := resolveLink(f.path)
 	if err != nil {

@@ -235,6 +235,7 @@ func (w Machine) ownPrograms(o Options) ownPrograms {
 	return own
 }
 
+// isStale reports whether a file is so old that no running process still writes it.
 func isStale(e fs.DirEntry) bool {
 	fi, err := e.Info()
 	return err == nil && time.Since(fi.ModTime()) > vfs.StaleAfter

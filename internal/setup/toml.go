@@ -195,7 +195,8 @@ func (t *tomlDocument) removeTable(path ...string) error {
 	return nil
 }
 
-// tomlDecodedValue converts a value to the type that the decoder uses for it.
+// tomlDecodedValue returns the value in the type that the TOML decoder produces for it, so that a wanted value can be
+// compared with a decoded value.
 func tomlDecodedValue(v any) any {
 	switch v := v.(type) {
 	case []string:

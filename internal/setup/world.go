@@ -59,6 +59,7 @@ func (w Machine) DisplayPath(path string) string {
 
 func fileExists(p string) bool { _, err := os.Stat(p); return err == nil }
 
+// chooseIf returns a if ok is true, otherwise b.
 func chooseIf[T any](ok bool, a, b T) T {
 	if ok {
 		return a

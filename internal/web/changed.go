@@ -120,14 +120,18 @@ func (c *pageRequest) changedEntryTitle(e review.ChangedEntry) g.Node {
 	return page.EntryLink(e.Name)
 }
 
+// keepAgentChange handles the form that accepts an agent's change of an entry that a person wrote.
 func keepAgentChange(c *pageRequest) (reply, error) {
 	return decideAgentChange(c, review.KeepAgentChanges)
 }
 
+// restoreUserVersion handles the form that restores an entry as a person wrote it, in place of an agent's change.
 func restoreUserVersion(c *pageRequest) (reply, error) {
 	return decideAgentChange(c, review.RestorePersonTexts)
 }
 
+// decideAgentChange calls decide with the name of the entry in the form. It returns a redirect to the page of the
+// form, where the decision can be undone.
 func decideAgentChange(
 	c *pageRequest,
 	decide func(context.Context, *verb.Workspace, review.DecideChangedIn) (review.DecideChangedOut, error),

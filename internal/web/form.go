@@ -73,8 +73,8 @@ func (t formValues) isUnchanged(base formValues, name string) bool {
 	return t[name] == base[name] || t[name] == strings.ReplaceAll(base[name], "\r\n", "\n")
 }
 
-// rebaseUnedited returns the form values for an entry that was changed from base to now by somebody
-// else: fields that the person did not change get their current values.
+// rebaseUnedited returns the form values after another writer changed the entry from base to now. Fields that the user
+// has not edited get the values of now. Edited fields keep the user's values.
 func (t formValues) rebaseUnedited(base, now formValues) formValues {
 	out := maps.Clone(t)
 	for name := range t {

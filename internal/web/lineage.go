@@ -45,6 +45,7 @@ func lineagePage(c *pageRequest) (reply, error) {
 	return s, nil
 }
 
+// lineageList returns a section with links to the entries of a lineage, or nil if there are none.
 func lineageList(id, title string, rows []lineageRow) g.Node {
 	if rows == nil {
 		return nil

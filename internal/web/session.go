@@ -111,7 +111,8 @@ func (s *Sessions) IsKnownBrowser(r *http.Request) bool {
 	return s.invitedByKey[sha256.Sum256([]byte(r.URL.Query().Get("key")))] != nil
 }
 
-// newSignInKey returns a key with which v can sign in once.
+// newSignInKey stores the visitor and returns a random key with which a browser can sign in once as this visitor,
+// until the key expires.
 func (s *Sessions) newSignInKey(v *visitor) (key string, err error) {
 	return s.addVisitor(&s.invitedByKey, *v, linkLifetime)
 }

@@ -91,7 +91,9 @@ func MakeRecords(b *annotate.Store, t *Transcript, o *Options) (*RecordsResult, 
 	return j, nil
 }
 
-// treeFile returns the tree's file that an edit changed.
+// treeFile returns the path, relative to the root of the store's tree, of the file that an edit changed. If
+// oldTreePath is not "", absolute paths are relative to that directory. It returns false if the file is not in the
+// tree.
 func treeFile(b *annotate.Store, e *Edit, oldTreePath string) (string, bool) {
 	name := e.Path
 	if name == "" {
@@ -132,7 +134,9 @@ func findRenames(b *annotate.Store, t *Transcript, oldTreePath string) renamesBy
 	return m
 }
 
-// currentName returns the present name of a file that had the name file at edit number i.
+// currentName returns the present name of the file that had a name when edit number i was made. It follows the later
+// renames. It returns the given name if no rename follows, if a file with this name still exists, or if no file with
+// the last name exists.
 func (m renamesByFile) currentName(b *annotate.Store, file string, i int) string {
 	now := file
 	for hops := 0; hops < maxRenames; hops++ {
@@ -161,7 +165,7 @@ func isAbs(name string) bool {
 		(len(name) > 2 && name[1] == ':' && (name[2] == '\\' || name[2] == '/'))
 }
 
-// restoreLeadingTabsFrom is like [restoreLeadingTabs], with the lines of a file.
+// restoreLeadingTabsFrom restores the leading tabs of lines that occur in a file. See [restoreLeadingTabs].
 func restoreLeadingTabsFrom(lines, file []string) []string {
 	return restoreLeadingTabs(lines, []string{strings.Join(file, "\n")})
 }

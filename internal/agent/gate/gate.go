@@ -139,8 +139,9 @@ func StrengthOfNote(terms []Term, content string) Strength {
 	return s
 }
 
-// sumWords returns the sums over the words, and the highest score that each word can reach. It reports whether a
-// word in the unit, which is not a steering word, is in no other unit.
+// sumWords returns the sums of the words' scores and counts. maxScores contains, for each word, the highest score that
+// the word can reach, where a word that no unit contains counts only partly. isUnique is true if the unit contains a
+// word that no other unit contains and that is not a steering word.
 func sumWords(words []promptWord) (s Strength, maxScores []float64, isUnique bool) {
 	absent := 0.0
 	all := 0.0
@@ -193,9 +194,8 @@ type promptWord struct {
 	wordCount  int  // 1, or 2 for a long identifier
 }
 
-// promptWords returns a prompt's words. An identifier's terms are joined to a single word. The
-// highest possible score is the sum over all terms that some unit contains. If no unit contains
-// any, it is the rarest term's score.
+// promptWords converts a prompt's terms to words. The terms of an identifier become one word, which counts as two
+// words if the identifier is long or contains an underscore.
 func promptWords(terms []Term) (all []promptWord) {
 	at := map[string]int{}
 	size := map[string]int{}
@@ -299,11 +299,10 @@ func (f Floor) QuestionFloor(s Strength) Floor {
 	return f
 }
 
-// OrderFloor returns the floor for a unit with strength s, if the prompt asks nothing. Orders name the parts of
-// a project that they are about. Therefore a small memory contains two or three of their words by chance, and such a
-// unit must be stronger than for a question. Four words are seldom a coincidence. A turn that contains four has the
-// same floor as for a question, so that a long report, such as an error message, finds it. A note needs no such
-// exception, because a long prompt hardly lowers its strength.
+// OrderFloor returns the floor for a unit with strength s if the prompt asks nothing. An order names the parts of a
+// project, so that two or three of its words occur by chance in a unit of a small memory. Therefore such a unit needs
+// a higher strength than for a question. A turn with at least four words of the order has the floor for questions,
+// because four words are seldom a coincidence. A note always has the higher floor.
 func (f Floor) OrderFloor(s Strength) Floor {
 	switch {
 	case s.isNote:

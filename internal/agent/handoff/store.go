@@ -95,8 +95,8 @@ type HandoffChoice struct {
 	LowerTrust func(Handoff) Handoff
 }
 
-// ProjectList returns the projects of a Choice that wants handoffs of this project, or of all projects if it is
-// "".
+// ProjectList returns a list with the project, for the field Projects of a [Choice]. If the project is "", it returns
+// nil, which means all projects.
 func ProjectList(project string) []string {
 	if project == "" {
 		return nil
@@ -108,7 +108,8 @@ func (c *HandoffChoice) matches(e *oxbow.Entry, h *Handoff) bool {
 	return isOfProject(e, c.Projects) && h.IsTakeable && (h.IsOffered || !c.IsUnasked)
 }
 
-// isOfProject reports whether the entry has one of the projects, which are those of a [HandoffChoice].
+// isOfProject reports whether an entry belongs to one of the projects. The project "" matches entries without a
+// project. If projects is nil, it returns true.
 func isOfProject(e *oxbow.Entry, projects []string) bool {
 	none := true
 	for _, l := range e.Labels {

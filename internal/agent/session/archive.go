@@ -349,8 +349,9 @@ func ApplyToTurn(content string, fn func(string) string) (string, bool) {
 // an entry cannot change, so an entry with a larger difference is removed and added again.
 const maxTimeDifference = 5 * time.Minute
 
-// hasTranscriptTurns reports whether all events are prompts of a list, and the archive has turns of the session that a
-// transcript or hooks reported. Only such turns have an ID.
+// hasTranscriptTurns reports whether the events need not be archived, because all of them are prompts from a client's
+// list of prompts, and the archive already has turns of the session that come from a transcript or from hooks. Turns
+// from a list have no ID.
 func (a *Archive) hasTranscriptTurns(ctx context.Context, t sessionKey, events []Event) (bool, error) {
 	if slices.ContainsFunc(events, func(e Event) bool { return !e.IsListed }) {
 		return false, nil
@@ -359,8 +360,9 @@ func (a *Archive) hasTranscriptTurns(ctx context.Context, t sessionKey, events [
 	return slices.ContainsFunc(k.parsedTurns, func(t Turn) bool { return t.PromptID != "" }), err
 }
 
-// sessionOps returns the operations that add the events to a stored session. If the last turns are
-// enough, it reads only these, otherwise the whole session.
+// sessionOps returns the operations that add the events to a stored session, and the counts of the changed turns. It
+// first tries with the last turns of the session. If they do not suffice, it reads all turns. It returns no operations
+// if the events need not be archived.
 func (a *Archive) sessionOps(ctx context.Context, t sessionKey, events []Event) ([]oxbow.Op, ArchiveReport, error) {
 	isKnown, err := a.hasTranscriptTurns(ctx, t, events)
 	if isKnown || err != nil {
@@ -389,8 +391,9 @@ func (a *Archive) sessionOps(ctx context.Context, t sessionKey, events []Event) 
 	return ops, r, nil
 }
 
-// turnOps returns the operations that add the events to the loaded session. It returns false if the
-// loaded turns do not suffice.
+// turnOps returns the operations that change the stored turns and the session's summary so that they contain the
+// events. It returns false, and no operations, if the events may change turns before the loaded turns. The caller must
+// then load the whole session.
 func (a *Archive) turnOps(k *storedSession, events []Event) (ops []oxbow.Op, r ArchiveReport, ok bool) {
 	events = slices.Clone(events)
 	given := map[string][]oxbow.Label{} // existing labels by turn identity
@@ -484,8 +487,9 @@ func (k *storedSession) summaryOps(s Summary, turns []Turn) []oxbow.Op {
 	)
 }
 
-// summaryAfter returns the summary of the session after turns replace the loaded turns. It returns false
-// if the summary depends on earlier turns that are not loaded.
+// summaryAfter returns the summary that the session has after the given turns replace the loaded turns. It returns
+// false if the summary depends on turns that are not loaded. This is the case if the last activity of the session was
+// in a loaded turn that has become shorter.
 func (k *storedSession) summaryAfter(turns []Turn) (s Summary, ok bool) {
 	s = Summary{Client: k.key.client, Session: k.key.session, TurnCount: k.firstNumber - 1 + len(turns)}
 	if k.firstNumber > 1 {

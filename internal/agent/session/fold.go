@@ -48,8 +48,8 @@ func BuildTurns(events []Event) []Turn {
 	return turns
 }
 
-// buildTurns returns the turns of a session, numbered from first on. It reports whether an event is
-// earlier than the first turn.
+// buildTurns returns the turns that consist of the events. The first turn gets the number first. hasEarlierEvent is
+// true if an event is older than the first turn. Then the caller must load earlier turns and call buildTurns again.
 func (t sessionKey) buildTurns(events []Event, first int) (turns []Turn, early bool) {
 	gs := turnGroups{groupsByName: map[string]*turnGroup{}}
 	var rest []Event // events without a known turn
@@ -250,8 +250,10 @@ func groupsByEvent(groups []*turnGroup) map[eventKey]*turnGroup {
 	return owner
 }
 
-// assignEvents adds the events without a turn to their groups, and reports whether an event is earlier
-// than all groups. The groups must be sorted.
+// assignEvents adds each event whose turn is not known to one of the groups: to the group with the same event, to the
+// group that follows the last session start if the event belongs to that start, or otherwise to the last group that
+// began before the event. It returns true if an event is older than all groups. Such an event is added to the first
+// group. The groups must be sorted by time.
 func assignEvents(groups []*turnGroup, unplaced []Event) (hasEarlierEvent bool) {
 	owner := groupsByEvent(groups)
 	var started *turnGroup // next group after the last session start

@@ -98,8 +98,9 @@ func (a *Archive) getEntryIfExists(ctx context.Context, name string) (oxbow.Entr
 	return e, err
 }
 
-// loadLastTurns reads the turns of a session that the events can change and the turns near them. It
-// returns false if these turns do not suffice.
+// loadLastTurns reads the last turns of a session, back to the first turn that the events can change or that can be
+// joined with such a turn. It returns false if the session must be read from its start: it does not exist, a turn
+// cannot be read, or an earlier turn contains an event with the same identifier.
 func (a *Archive) loadLastTurns(
 	ctx context.Context,
 	t sessionKey,
@@ -176,7 +177,9 @@ func (t *turnRange) addEvent(e *Event) {
 	}
 }
 
-// startAfter returns the time from which turns are touched, after it has examined the given turn.
+// startAfter examines a turn, and returns the time from which turns may change. If the turn has a name, a prompt ID or
+// a prompt text in common with the new events, the turn itself may change, so that the range is extended to the turn's
+// start and names.
 func (t *turnRange) startAfter(turn *Turn) time.Time {
 	if slices.ContainsFunc(turn.sourceReports, func(e Event) bool {
 		return t.names["turn "+e.Turn] || (e.Kind == KindPrompt && (t.names["text "+e.Text] || t.names["id "+e.ID]))
@@ -191,8 +194,9 @@ func (t *turnRange) startAfter(turn *Turn) time.Time {
 	return t.start
 }
 
-// isIndependent reports whether no turn before the loaded turns has a name or an identifier in common
-// with the events or the loaded turns. It returns false if a page is missing.
+// isIndependent reports whether the turns before the loaded turns cannot be changed by the events. This is known from
+// the hashes on the pages: no earlier turn has the turn name or the identifier of an event, or of an event in a loaded
+// turn. It returns false if a page is missing.
 func (k *storedSession) isIndependent(events []Event) bool {
 	asked := map[string]bool{}
 	ask := func(events []Event) {

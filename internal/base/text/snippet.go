@@ -82,8 +82,8 @@ func cutExcerpt(s string, terms []string, width int) string {
 	return out
 }
 
-// nextCutPosition returns the first position between from and start at which a line begins. If there is
-// none, it returns the start of a word, or otherwise of a character.
+// nextCutPosition returns the best position between from and start for the beginning of an excerpt: the first start of
+// a line, otherwise the first start of a word, otherwise the first start of a character.
 func nextCutPosition(s string, from, start int) int {
 	if from == 0 || s[from-1] == '\n' {
 		return from
@@ -103,8 +103,8 @@ func nextCutPosition(s string, from, start int) int {
 	return from
 }
 
-// lastCutPosition returns the last position between from and to at which a word ends. If that is before
-// stop, it returns the end of the last character instead.
+// lastCutPosition returns the best position between from and to for the end of an excerpt: the last end of a word that
+// is not before stop, otherwise the last end of a character.
 func lastCutPosition(s string, from, to, stop int) int {
 	if to == len(s) || strings.IndexByte(" \n", s[to]) >= 0 {
 		return to
@@ -126,9 +126,9 @@ func normalizeSpace(s string) string {
 	return strings.Join(strings.Fields(strings.ToValidUTF8(s, string(utf8.RuneError))), " ")
 }
 
-// bestPart finds the part of at most width characters with the most distinct terms. It returns
-// the start of the first term and the end of the last term in bytes, or 0 and 0 if s contains no
-// terms. room is width minus the number of characters of this part.
+// bestPart finds the part of s with the most distinct terms among the parts of at most width characters that begin and
+// end with a term. start and stop are the part's range in bytes, and room is the number of characters by which the
+// part is shorter than width. If s contains no term, the range is empty and room is width.
 func bestPart(s string, terms []string, width int) (start, stop, room int) {
 	type hit struct {
 		term       int // index in terms

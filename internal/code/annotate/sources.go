@@ -116,8 +116,9 @@ func (q *nameQuery) waitForNames() ([]string, error) {
 	return q.names, q.err
 }
 
-// startNameQuery sets the head and starts a query for the file's former names. It starts none if the names
-// are cached for this state of the history, or if no annotation can come from a different file.
+// startNameQuery sets the HEAD commit of src and starts a query for the former names of the file, which runs in the
+// background. known is true if the names are in the cache, so that no query was started. It also starts no query if
+// the tree has no git history, or if no other file can be the origin of an annotation.
 func (b *Store) startNameQuery(ctx context.Context, src *textSources) (q *nameQuery, known bool) {
 	q = &nameQuery{cancelAndWait: func() {}}
 	if b.history == nil {
@@ -162,10 +163,11 @@ func (b *Store) cacheFormerNames(key string, names []string) {
 	b.formerNames[key] = names
 }
 
-// possibleOrigins returns the files that this file may be a copy of, or whose name it may have had: files
-// that do not exist any more, files with an annotation that has a line of its block or context in
-// the content, files whose annotations all have only short lines, and all files beyond the limit. If it
-// returns an error, the list is incomplete.
+// possibleOrigins returns the files from which annotations of this file may come, because this file is a copy or has a
+// new name. A file with a sidecar is included if it does not exist any more, if a line of one of its annotations
+// occurs in the content of this file, or if an annotation has only short lines. If there are more than
+// maxOriginSidecars sidecars, the files of the remaining sidecars are all included. If possibleOrigins returns an
+// error, the list is incomplete.
 func (b *Store) possibleOrigins(ctx context.Context, src *textSources) (files []string, err error) {
 	var have map[string]bool // lines of content, nil until first needed
 	stands := func(r *Record) bool {

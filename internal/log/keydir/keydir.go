@@ -171,8 +171,9 @@ func (r *Rows) err() error {
 	return r.Base.Err()
 }
 
-// mergeRows calls fn for each row in a table of the base, in order. In addition, it calls add for each of
-// n other rows. It calls add(k) before it calls fn for the first row for which before(k, …) returns true.
+// mergeRows merges the rows of a table in the base with n new rows. It calls fn for each row of the base, and add for
+// each new row, in the order of the merged table. before(next, i, row) must report whether new row next comes before
+// row i of the base.
 func (r *Rows) mergeRows(
 	table, n int,
 	before func(next, i int, row []byte) bool,
@@ -234,8 +235,8 @@ func (r *Rows) rowForm(row []byte) uint32 {
 	return n
 }
 
-// usedForms returns the table of the forms that rows still use. places has, for each old form
-// number, the number in this table.
+// usedForms returns the new table Forms, which contains only the forms that a new row or a valid row of the base uses.
+// newNumbers maps the old number of each form to its number in the new table.
 func (r *Rows) usedForms() (table []byte, newNumbers []uint32) {
 	has := make([]bool, max(1, len(r.formTexts)))
 	for _, e := range r.Entries {

@@ -227,9 +227,10 @@ func (d *DB) commitRequests(batch []*commitRequest) error {
 	return nil
 }
 
-// stageRequests stages the requests and returns the drafts to append. A request without a change is
-// finished at once. After the first draft, such a request is instead finished by a function in
-// later, which must be called when the drafts are durable.
+// stageRequests stages the requests, and returns the changes to append. A request that fails, or whose op ID was used
+// before, has no change. If no change was staged before it, such a request is finished at once. Otherwise its result
+// may depend on that change. Then finishLater contains a function that finishes it, which the caller must call when
+// the changes are durable. If the snapshot cannot be read, stageRequests returns an error.
 func (d *DB) stageRequests(g *batch, requests []*commitRequest) (drafts []draft, finishLater []func(), err error) {
 	drafts = make([]draft, 0, len(requests))
 	answer := func(r *commitRequest, seq uint64, err error) {

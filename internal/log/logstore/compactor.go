@@ -44,9 +44,10 @@ type compactor struct {
 	cancelLast      atomic.Pointer[context.CancelFunc] // cancels the last automatic compaction
 }
 
-// startIfUnneeded calls compact in another goroutine if most of the log is unneeded. length is the
-// log's length. The log contains the changes after base up to last. neededBytes returns the
-// approximate number of needed bytes. compact reports whether it changed the log.
+// startIfUnneeded starts a compaction in the background if more than half of the log is not needed any more, automatic
+// compactions are enabled, and none is running. length is the size of the log, which contains the changes after base
+// up to last. neededBytes returns the approximate number of bytes that must be kept. compact compacts the log and
+// reports whether it has changed. If no compaction is due, the decision is made again when the log has grown.
 func (c *compactor) startIfUnneeded(
 	length int64,
 	base, last uint64,

@@ -158,10 +158,10 @@ func (d *DB) refresh() error {
 	return d.catchUp()
 }
 
-// rereadOverwritten reads the file again from its start, under the lock, because the bytes that
-// were read may have been overwritten. Without the lock, the new bytes may belong to a record
-// that its writer will take back. If the lock is not free, or not available in a home that is
-// only read, rereadOverwritten returns false, and the next write finds the difference.
+// rereadOverwritten reads the file again from its start, because another program may have overwritten bytes that were
+// already read. It acquires the lock first. Otherwise it might read a record that its writer is going to remove. It
+// returns false, and reads nothing, if the lock is not free or the home is read-only. The next write then finds the
+// difference.
 func (d *DB) rereadOverwritten() (didRead bool, err error) {
 	if d.opts.ReadOnly || !d.writerMu.TryLock() {
 		return false, nil
@@ -391,8 +391,8 @@ func (d *DB) setEqualState(st *state, offsets []int64) {
 	d.recent.addStep(d.currentPosition(), nil)
 }
 
-// withState calls fn with the current state, and again if its snapshot turns out to be damaged.
-// fn must not keep the state.
+// withState calls fn with the current state, after it has read the changes of other processes. If the state's snapshot
+// is damaged, withState reads the whole log and calls fn again. fn must not keep the state.
 func (d *DB) withState(ctx context.Context, fn func(st *state)) error {
 	for {
 		if err := d.Refresh(ctx); err != nil {

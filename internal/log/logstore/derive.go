@@ -26,11 +26,11 @@ var (
 	errWriterActive = fmt.Errorf("%w: a process writes to the store", ErrDerivedFile)
 )
 
-// writeDerivedFile creates the derived file name for the log of an epoch. begin and end call their
-// argument while holding the lock between processes: begin to create an empty temporary
-// file, and end to rename this file. In between, write writes the content while others read
-// and write the store. The file is not synced, because its checksums reveal the damage of a
-// crash. A redaction in the meantime removes the temporary file.
+// writeDerivedFile writes the derived file with this name, and returns an error if the log has another epoch. It does
+// so in three steps. begin must call its argument, which creates an empty temporary file, with the lock between
+// processes. Then write is called without the lock, so that others can read and write the store. Finally end must call
+// its argument, which renames the temporary file, with the lock. The file is not synced, because its checksums reveal
+// the damage of a crash. If the log is redacted during the call, the temporary file is removed.
 func (d *DB) writeDerivedFile(
 	name string,
 	epoch uint64,

@@ -49,8 +49,8 @@ func (p *placedState) recordTarget() {
 	p.targetEntries, p.hasTarget = slices.Clone(p.st.changedByID), true
 }
 
-// placedStateAt returns the state after change seq. If whole is the state with this number and chain,
-// placedStateAt returns whole. Otherwise it reads the log.
+// placedStateAt returns the state after change seq, which has this chain. If wholeState is this state, it returns
+// wholeState. Otherwise it reads the log from its start up to the change.
 func (d *DB) placedStateAt(wholeState *placedState, seq uint64, chain [32]byte) (*placedState, error) {
 	if wholeState.lastChain == chain {
 		return wholeState, nil

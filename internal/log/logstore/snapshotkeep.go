@@ -125,8 +125,8 @@ func (d *DB) updateSnapshot(ctx context.Context) error {
 	return d.writeFrozenState(ctx, f, between, between)
 }
 
-// freezeIf freezes the store if it is open, can be read, and worth returns true. Otherwise
-// it returns nil. worth is called with logmu held.
+// freezeIf returns the frozen state of the store if isWorthwhile returns true. It returns nil if isWorthwhile returns
+// false, if the store is closed, or if the log cannot be read. isWorthwhile is called with logmu held.
 func (d *DB) freezeIf(isWorthwhile func() bool) (*frozenState, error) {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
@@ -189,8 +189,8 @@ func (d *DB) renewSnapshot(ctx context.Context) error {
 		func(put func() error) error { return d.rebaseOnSnapshot(ctx, put, rebaseAlways) })
 }
 
-// writeFrozenState writes the snapshot of f, unless the existing snapshot is as recent. begin and end are
-// used as in derive.
+// writeFrozenState writes a snapshot of the frozen state. It writes nothing if the existing snapshot already contains
+// the last change of that state. begin and end are passed to [DB.writeDerivedFile].
 func (d *DB) writeFrozenState(ctx context.Context, f *frozenState, begin, end func(fn func() error) error) error {
 	return d.writeDerivedFile(d.snapshotName(), f.epoch, begin, func(put func() error) error {
 		return end(func() error {
@@ -216,8 +216,9 @@ const (
 	rebaseIfWorthwhile                 // if this frees at least half of the log data that the state keeps in memory
 )
 
-// rebaseOnSnapshot calls put with the lock between processes and then uses the existing snapshot as
-// the base of the state.
+// rebaseOnSnapshot calls put, which may write a snapshot, and then makes the snapshot file the base of the state, so
+// that the state keeps only the later changes in memory. The lock between processes is held during the call. It
+// returns errSnapshot if the file is not newer than the present base, or if the condition is not met.
 func (d *DB) rebaseOnSnapshot(ctx context.Context, put func() error, condition rebaseCondition) error {
 	return d.withExclusiveLock(ctx, func() error {
 		if err := put(); err != nil {

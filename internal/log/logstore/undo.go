@@ -85,10 +85,10 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	return r.seq, r.err
 }
 
-// freeRestoredAliases removes the aliases of restored entries that another entry now has, so that
-// no word identifies two entries. If an entry gets its name back, the name is removed from
-// the aliases of other entries, because names have precedence. before returns the entry
-// that had a name before the change.
+// freeRestoredAliases resolves conflicts between the restored entries of a change and other entries, so that no word
+// identifies two entries. It removes from a restored entry the aliases that another entry has now. If a restored entry
+// did not exist before the change, its name is removed from the aliases of other entries. entryBefore returns the
+// entry that had a name before the change, or nil.
 func (g *batch) freeRestoredAliases(v *recordBody, entryBefore func(name string) *store.Entry) error {
 	owner := g.ownerFinder(v)
 	for _, p := range slices.Clone(v.ops) {
@@ -183,10 +183,9 @@ func isUnchangedSince(current *store.Entry, p loggedOp) bool {
 		slices.Equal(store.WithoutTextBy(current.Labels), store.WithoutTextBy(e.Labels))
 }
 
-// lastOpPerName keeps only the last of several ops on the same name, and makes it follow the
-// change before the first op. If the last op is a removal, it must remove the entry in was,
-// because an op in between may have restored an earlier entry with the same name and
-// another ID.
+// lastOpPerName returns one op for each name: the last of its ops. The op refers to the change before the first op on
+// the name. A removal removes the entry that had the name in entriesBefore, because an op in between may have restored
+// an earlier entry with the same name and another ID.
 func lastOpPerName(ops []loggedOp, entriesBefore map[string]*store.Entry) []loggedOp {
 	var kept []loggedOp
 	places := map[string]int{}
@@ -214,8 +213,9 @@ func joinNumbers(seqs []uint64) string {
 	return s
 }
 
-// versionBefore returns the entry's version before op p, or nil if the entry is new. ops are the
-// earlier ops of the same change, whose body is in.
+// versionBefore returns the version of an entry before op p of change seq, or nil if the entry did not exist. An
+// earlier op of the same change may have written that version; earlierOps are these ops, and changeBody is the body of
+// the change. It returns an error if the version was erased, or was dropped by a compaction.
 func (d *DB) versionBefore(
 	seq uint64,
 	changeBody *recordBody,

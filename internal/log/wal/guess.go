@@ -61,8 +61,8 @@ func guessHeader(f io.ReaderAt, size int64, knownID []byte) (h Header, seed uint
 // maxReadsPerByte limits how often, on average, each byte of the file is read.
 const maxReadsPerByte = 4
 
-// seedAt returns the checksum seed for which there is a valid record at offset, and the
-// size of the record. The size is 0 if there cannot be a record that ends at or before end.
+// seedAt computes the checksum seed with which the bytes at offset are a valid record, and returns the seed and the
+// size of the record. It returns size 0 if the bytes cannot be a record that ends at or before end.
 func seedAt(f io.ReaderAt, offset, end int64) (seed uint32, bytes int64, err error) {
 	var b [prefixSize]byte
 	if _, err := f.ReadAt(b[:], offset); err != nil && err != io.EOF {

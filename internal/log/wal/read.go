@@ -194,10 +194,10 @@ func (l *Log) advancePast(r *Record) {
 	l.isLastOwnUnsealed = false
 }
 
-// findAfterDamage examines the bytes after an invalid record. next is the offset of a record that
-// links to the last valid record, if no chained record is missing in between. If a later record
-// shows that records were lost, lost has their sequence numbers. If it returns neither, the bytes
-// are a torn tail.
+// findAfterDamage searches the bytes after an invalid record for valid records. If it finds the record that follows
+// the last valid record in the chain, next is that record's offset, and no change was lost. If a later record shows
+// that durable records were lost, lostSeqs contains their sequence numbers, at most 1,000. If both results are zero,
+// the bytes are a torn tail.
 func (l *Log) findAfterDamage(from int64) (next int64, lostSeqs []uint64, err error) {
 	err = l.scanRecords(from+1, func(r *Record) bool {
 		if l.isSuccessor(r) {
@@ -286,10 +286,10 @@ func (l *Log) BodyAt(offset, bodyOffset int64, b []byte) error {
 	return err
 }
 
-// readRecordAt returns the record at this file offset, or in bad the reason why no valid record is
-// there. size is the file's size. room is memory for the record and its body, and more is
-// the memory to pass to the next call. Lengths in the file are not trusted, so at never
-// allocates more than the file's size.
+// readRecordAt reads the record at a file offset. If there is no valid record, damageErr is the reason. err is an
+// error of the file system. size is the size of the file. The body of the record is in recordBuf, or in a larger
+// buffer if it does not fit. nextBuf is the buffer to pass to the next call. Because the lengths in the file may be
+// wrong, readRecordAt never allocates more than size bytes.
 func (l *Log) readRecordAt(offset, size int64, recordBuf []byte) (r Record, nextBuf []byte, damageErr, err error) {
 	want := int64(4 << 10)
 	for {

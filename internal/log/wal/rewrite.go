@@ -258,12 +258,10 @@ func (l *Log) renameOverLog(w *Rewriter) error {
 	return nil
 }
 
-// recordRenameIntent records in the lock file, before the rename of a new file with this header,
-// that the file's name may not be durable. The next writer that reads this creates another
-// new file. As a result, no process appends to a file whose rename a crash may undo, even
-// if this process is killed before it syncs the directory, or cannot record that the sync
-// failed. said writes the metadata after the sync. Until then, the metadata in memory is
-// unchanged.
+// recordRenameIntent writes to the lock file that the log's file is about to be replaced by a new file with this
+// header, and that the rename may not be durable. The caller must call confirm when the directory was synced, so that
+// this note is removed. If the process is killed before that, the next writer finds the note and creates another new
+// file. Therefore no process appends to a file whose rename a crash may undo.
 func (l *Log) recordRenameIntent(h *Header) (confirm func(), err error) {
 	if l.lock == nil || l.metaFile == nil {
 		return func() {}, nil
@@ -384,9 +382,9 @@ func (l *Log) createNewFile() (vfs.File, string, error) {
 	}
 }
 
-// verifyLockMeta compares the log, which was read to its end, with the lock file's
-// metadata, which the last writer stored. It returns an error if durable records are
-// missing. keep is the name of a new file that verifyLockMeta must not remove.
+// verifyLockMeta compares the log with the lock file, which the last writer wrote. The log must have been read to its
+// end. It returns a [RolledBackError] if the log lacks records that were durable. If a sync of the file has failed in
+// another process, verifyLockMeta copies the log to a new file. Meanwhile it does not remove the new file keepName.
 func (l *Log) verifyLockMeta(keepName string) error {
 	if l.meta.ID != l.identityHex() {
 		return nil

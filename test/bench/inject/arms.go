@@ -11,7 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/gate"
 )
 
-// Arm is a kind of prompts.
+// Arm is one group of test prompts, such as questions that the memory can answer. Each arm has its own count of
+// matches.
 type Arm string
 
 // Arms, with the result that is counted for each: prompts for which a right unit was shown,
@@ -78,14 +79,16 @@ func (d *Decision) hasRight(right map[string]bool) bool {
 	return slices.ContainsFunc(d.Units, func(id string) bool { return right[id] })
 }
 
-// memoryBench is one memory, and the rows in which its answers are counted.
+// memoryBench passes test prompts to several rules, which decide with the same memory. It counts the answers of each
+// rule in one element of results.
 type memoryBench struct {
 	memory  *memory
 	rules   []Rule
 	results []*RuleResult
 }
 
-// withMemory opens the memory of a store and calls fn with it.
+// withMemory creates a memory with the units of the store and calls fn with it. Afterwards it checks and closes the
+// memory. It fails if the memory cannot be created, if fn fails, or if the check finds damage.
 func (s *Store) withMemory(
 	ctx context.Context,
 	rules []Rule,
@@ -100,8 +103,9 @@ func (s *Store) withMemory(
 	return fn(&memoryBench{m, rules, rows})
 }
 
-// askAllRules passes a prompt to each rule, in a new session, and counts the answer. If right is
-// nil, it counts any shown unit.
+// askAllRules passes a prompt to each rule, each time in a new session, and counts the decision in the arm. If right
+// is not nil, a decision only matches if it shows one of the units in right. If right is nil, each decision that shows
+// a unit matches.
 func (b *memoryBench) askAllRules(ctx context.Context, a Arm, prompt string, right map[string]bool) error {
 	for i, r := range b.rules {
 		d, err := r.startSession(b.memory).decide(ctx, prompt)
@@ -126,9 +130,9 @@ func (b *memoryBench) askAnswerable(ctx context.Context, a Arm, asks []Question)
 	return nil
 }
 
-// measureRepeats passes each question in two sessions. The first session then gets the same question again, and
-// the second a paraphrase. For the first answers that showed or named a unit, again counts how often
-// the second answer has the same unit.
+// measureRepeats measures how frequently a unit is shown a second time in a session. It asks each question in two new
+// sessions. In the first session it then repeats the question, and in the second session it asks a paraphrase. If the
+// first decision showed or named a unit, the second decision matches if it has one of the same units.
 func (b *memoryBench) measureRepeats(ctx context.Context, asks []Question) error {
 	for _, q := range asks {
 		for i, r := range b.rules {

@@ -92,7 +92,8 @@ func splitAcknowledgements(all []string) (acks, work []string) {
 	return acks, work
 }
 
-// runDay passes the prompts of a day to each rule, in sessions.
+// runDay passes the prompts of a day to each rule. Each rule gets a new session after every promptsPerSession prompts.
+// The decisions are stored in the result of the rule.
 func (b *memoryBench) runDay(ctx context.Context, prompts []string) error {
 	for i, r := range b.rules {
 		var c ruleSession

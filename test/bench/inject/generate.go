@@ -100,8 +100,9 @@ func (c *corpus) generateStore(n int, r *rand.Rand) *Store {
 	return s
 }
 
-// fillForm inserts words into the parts of a form. From the lists of personal words it takes
-// word n, from other lists a random word. All parts get the same words.
+// fillForm returns the parts of a form with words in place of the marks. For a list of personal words, the word is
+// number n, so that each person has other words. For a list of shared words, the word is random. The same mark gets
+// the same word in all parts.
 func (c *corpus) fillForm(form []string, n int, r *rand.Rand) []string {
 	parts := slices.Clone(form)
 	put := func(mark, word string) {

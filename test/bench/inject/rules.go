@@ -160,7 +160,8 @@ func (o *oxbowSession) decide(ctx context.Context, prompt string) (Decision, err
 	return d, nil
 }
 
-// calibrateThresholds sets the thresholds of the rules that have one for each memory.
+// calibrateThresholds computes the thresholds that depend on the memory: decoyThreshold, from the BM25 strengths of
+// the decoys, and the floor of oxbow's rule. It fails if the memory cannot be searched.
 func (m *memory) calibrateThresholds(ctx context.Context) error {
 	var gs []float64
 	for _, d := range gate.Decoys() {

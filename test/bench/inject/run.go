@@ -84,7 +84,8 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	return res, nil
 }
 
-// gatherPool reads the pool.
+// gatherPool reads all stores. It returns their number, their answerable questions, and the first stores as stores of
+// other people. It fails if a store cannot be read.
 func gatherPool(stores iter.Seq2[*Store, error]) (p questionPool, err error) {
 	for s, err := range stores {
 		if err != nil {
@@ -103,8 +104,9 @@ func gatherPool(stores iter.Seq2[*Store, error]) (p questionPool, err error) {
 	return p, nil
 }
 
-// foreignQuestions returns at most most questions from all over the pool that the store cannot
-// answer.
+// foreignQuestions returns questions of other stores that store s cannot answer. It returns at most most questions,
+// taken at equal distances from all stores. The number n of the store shifts the selection, so that each store gets
+// different questions.
 func (p *questionPool) foreignQuestions(s *Store, n, most int) []string {
 	var texts []string
 	for _, a := range p.questions {
@@ -122,7 +124,9 @@ func (p *questionPool) foreignQuestions(s *Store, n, most int) []string {
 	return some
 }
 
-// runUnmodified passes the questions of an unmodified store to the rules.
+// runUnmodified measures the arms that need no change of the store: its own questions, foreign questions, work orders,
+// unanswerable questions, repeated prompts, and the prompts of a day. n is the number of the store and the seed of the
+// day.
 func (b *memoryBench) runUnmodified(ctx context.Context, s *Store, foreign []string, n int) error {
 	if err := b.askAnswerable(ctx, OwnQuestions, s.Asks); err != nil {
 		return err

@@ -40,7 +40,8 @@ func ReadStores(src *quality.Source) iter.Seq2[*Store, error] {
 	}
 }
 
-// eachStore calls of for each value and its number, starting at 1, and yields the resulting store.
+// eachStore converts each value to a store with the function of, and yields the store. The second argument of the
+// function is the number of the value, from 1. An error is yielded as the last value.
 func eachStore[T any](all iter.Seq2[T, error], of func(T, int) *Store) iter.Seq2[*Store, error] {
 	return func(yield func(*Store, error) bool) {
 		n := 0
@@ -89,8 +90,9 @@ func storeFromQuestion(q *quality.Question, _ int) *Store {
 	return s
 }
 
-// addMessage adds a message. A unit begins with each message of the person, and with a session's first message. The
-// first message of this session begins unit first.
+// addMessage adds a message to the store. A message of the user begins a new unit. Another message is added to the
+// reply of the last unit. The parameter first is the number of units before the session of the message, so that the
+// first message of a session always begins a new unit.
 func (s *Store) addMessage(first int, role, text string) {
 	switch {
 	case role == "user":

@@ -36,8 +36,8 @@ func (s *Store) interleaveSessions(o *Store) *Store {
 // longSessionTurns is the number of turns in the long session.
 const longSessionTurns = 1500
 
-// withLongSession returns the store with an additional long session of other people's turns, which
-// are repeated if there are too few.
+// withLongSession returns a copy of the store with an additional session of longSessionTurns turns by other people,
+// which begins an hour before the first unit of the store. If the others have too few turns, their turns are repeated.
 func (s *Store) withLongSession(others []*Store) *Store {
 	j := *s
 	j.Units = append([]Unit(nil), s.Units...)

@@ -95,7 +95,8 @@ func openFile(fsys fs.FS, name string) (io.ReadCloser, error) {
 	}{z, f}, nil
 }
 
-// explainReadError explains the error of a reader that reached the end too early.
+// explainReadError replaces the error of a file that ends too early by an error with a clear message. It returns other
+// errors unchanged.
 func explainReadError(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return errors.New("it ends too early: it was cut off")

@@ -146,8 +146,9 @@ func (t *Conversation) addSession(n int, said, dated json.RawMessage) error {
 	return nil
 }
 
-// parseEvidence returns the IDs of the turns that answer, and of their sessions. A few IDs in the
-// set do not exist. They are included, and are never found.
+// parseEvidence returns the IDs of the turns in the evidence of a question, and the IDs of their sessions. A text can
+// contain several IDs, separated by semicolons, commas or spaces. A few IDs in the set name no turn. They are returned
+// too, and no search finds them.
 func parseEvidence(ids []string) (sessions, turns map[string]bool) {
 	sessions, turns = map[string]bool{}, map[string]bool{}
 	for _, id := range ids {

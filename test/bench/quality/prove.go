@@ -41,9 +41,9 @@ func (p *ScorerCheck) UsesWholeSet() bool {
 	return p.Documents == publishedPaperCount && p.Queries == publishedQueryCount
 }
 
-// verifyScorer runs SciFact's queries on the library's scorer, with an analyzer like Anserini's:
-// Unicode word segmentation, no possessives, lower case, 33 stop words, and Porter's
-// stemmer. Title and text form one field.
+// verifyScorer runs the queries of SciFact with the library's scorer and compares the nDCG with the published result.
+// The terms come from an analyzer like Anserini's: Unicode word segmentation, no possessives, lower case, 33 stop
+// words, and Porter's stemmer. Title and text form one field. It fails only if ctx is cancelled.
 func verifyScorer(ctx context.Context, c *sciFactData) (ScorerCheck, error) {
 	p := ScorerCheck{Published: publishedNDCG, Documents: len(c.papers), Queries: len(c.questions)}
 	an := newLuceneAnalyzer()

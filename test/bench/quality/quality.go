@@ -159,7 +159,8 @@ func (t *resultTally) addResult(ranking string, a CaseQuestion, found questionRe
 	}
 }
 
-// fillRows fills in the rows: first all questions, then each group.
+// fillRows adds the mean scores to the result and returns the result. The rows for all questions come first, then the
+// rows for each group of questions. Each group has one row for each ranking, in the given order.
 func (t *resultTally) fillRows(rankings []string) Result {
 	var groups []string
 	for k := range t.scoreSums {
@@ -178,7 +179,8 @@ func (t *resultTally) fillRows(rankings []string) Result {
 	return t.Result
 }
 
-// measureSource measures one source.
+// measureSource asks all questions of a source with each ranking. It returns one result for each kind of entries. The
+// error is a [DataError] if the source cannot be read or contains no question with a known answer.
 func (o *Options) measureSource(ctx context.Context, s *Source) ([]Result, error) {
 	rankings := []string{oxbow.RankSeed, oxbow.RankOxbow}
 	if o.Embedder != nil {

@@ -130,7 +130,8 @@ func Sets() []*QuestionSet {
 	}
 }
 
-// singleFileSources returns a source for each of the files that exists.
+// singleFileSources returns a source with one file for each of the names that exists in the directory, also if it is
+// compressed.
 func singleFileSources(fsys fs.FS, dir string, names ...string) [][]string {
 	var found [][]string
 	for _, n := range names {
@@ -165,7 +166,8 @@ type Source struct {
 	anomalies map[string]int // anomalies of the data, with %d for the number
 }
 
-// countAnomaly adds n to the number of an anomaly.
+// countAnomaly adds n to the count of an anomaly in the data. The format is the text of the anomaly, with %d for the
+// count.
 func (s *Source) countAnomaly(format string, n int) {
 	if n > 0 {
 		if s.anomalies == nil {

@@ -119,9 +119,10 @@ type versionedSummary struct {
 	session.Summary
 }
 
-// changedSessions returns the sessions that were written after a version, the oldest first. Usually it reads only
-// the changes since that version. If there are more than maxReadChanges of them, it reads all sessions, and last is
-// the number of the last change before that, to which the cursor should move. Otherwise last is 0.
+// changedSessions returns the summaries of the sessions that were written after a change, the oldest first. Usually it
+// reads only the changes since then, and last is 0. If there are more than maxReadChanges such changes, it reads the
+// summaries of all sessions instead. Then last is the number of the newest change before the read, and the caller must
+// move the cursor to it.
 func changedSessions(ctx context.Context, m *oxbow.Memory, after uint64) (
 	heads []versionedSummary,
 	last uint64,
@@ -502,7 +503,9 @@ const (
 	recentDivisor  = 4       // the recent commands may be 1 in recentDivisor bytes of all
 )
 
-// countPassedCommands adds the commands that passed in a session to the counts of its project.
+// countPassedCommands adds the commands that passed in a session to the counts of its project. It writes the changed
+// counts to the entry with the recent commands. If this entry has become large, it moves the counts to the entry with
+// all commands. Without a project or a passed command, it does nothing.
 func countPassedCommands(ctx context.Context, m *oxbow.Memory, turns []session.Turn, project string) error {
 	passed := passedCommands(turns)
 	if project == "" || len(passed) == 0 {
@@ -600,7 +603,7 @@ func mergeRuns(all, recent []passedRun) []passedRun {
 	return merged
 }
 
-// changedRuns returns the commands that are not the same in old.
+// changedRuns returns the elements of runs that are missing in old, or that have other sessions or another time there.
 func changedRuns(runs, old []passedRun) []passedRun {
 	byCommand := map[string]*passedRun{}
 	for i := range old {

@@ -153,7 +153,9 @@ func (s *shellState) isOwnOutput(command string, args []string) bool {
 	return false
 }
 
-// printsTrackedLines reports whether git blame or git grep printed lines of tracked files that nobody else wrote.
+// printsTrackedLines reports whether all lines that git blame or git grep printed are the project's own: they are from
+// tracked files that nobody else wrote. It returns false if an option makes git read other files, or if an operand is
+// not a file.
 func (s *shellState) printsTrackedLines(command string, args []string) bool {
 	names := findOperands(args)
 	if command == "grep" {
