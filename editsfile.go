@@ -15,9 +15,9 @@ const (
 	maxEditsFile = 64 << 20 // maximum size in bytes
 )
 
-// droppableFile describes a file with this suffix to the log store. The store deletes the file at
-// a compaction or redaction, because the file contains names of entries or hashes of their words.
-// The file is not checked, because its reader can derive it again.
+// droppableFile describes a derived file with this suffix to the log store. The log store deletes the file when it
+// compacts the log or redacts an entry, because the file contains names of entries or hashes of their words. It never
+// checks the file, because a reader that cannot use the file derives it again.
 func droppableFile(suffix string) logstore.DerivedFileKind {
 	return logstore.DerivedFileKind{
 		Suffix:     suffix,
@@ -26,7 +26,7 @@ func droppableFile(suffix string) logstore.DerivedFileKind {
 	}
 }
 
-// neverKeepFile reports that a file must be deleted at a compaction.
+// neverKeepFile is the function StaysValid of [logstore.DerivedFileKind] for files that every compaction deletes.
 func neverKeepFile(vfs.File, uint64, func(id, version uint64) bool) bool { return false }
 
 // EditsFile is the file next to the log of a memory that package agentedit reads and

@@ -193,8 +193,9 @@ func (m *Memory) CheckRevert(ctx context.Context, cs ...Change) error {
 	return nil
 }
 
-// isUnchanged reports whether an entry is still as a version wrote it, apart from labels outside
-// the text.
+// isUnchanged reports whether two versions of an entry are equal: they have the same ID, kind, content, creation time,
+// aliases and labels. Labels that the store itself adds to name the authors of the text (see [store.WithoutTextBy])
+// are not compared.
 func isUnchanged(now, was *Entry) bool {
 	return now.ID == was.ID && now.Kind == was.Kind && now.Content == was.Content && now.Created.Equal(was.Created) &&
 		slices.Equal(now.Aliases, was.Aliases) &&

@@ -88,9 +88,10 @@ func (m *Memory) saveIndexIfStale(ctx context.Context, d *logstore.DB, bound fun
 	return err
 }
 
-// saveIndexInBackground writes the index file in another goroutine if the file lacks as many entries as bound
-// says. The goroutine ends soon after Close. It does nothing for an overlay store, because the
-// index of an overlay store has more entries than the log. Only Checkpoint writes that index.
+// saveIndexInBackground starts a goroutine that writes the index file, if the file lacks at least as many entries as
+// bound returns for the size of the index, and if no such goroutine is running. The goroutine ends soon after Close.
+// For an overlay store it does nothing, because the index also contains entries that the log does not have; only
+// Checkpoint writes that index.
 func (m *Memory) saveIndexInBackground(bound func(n int) int) {
 	d, ok := m.store.(*logstore.DB)
 	if !ok || !m.opts.writesDerivedFiles() {
@@ -148,9 +149,10 @@ type indexToSave struct {
 	isDropped   bool  // the memory does not use the searcher any more
 }
 
-// freezeIndex applies the pending changes and returns the state of the index. It returns
-// nil if the memory has no index. For an overlay store, the entries below are removed from
-// the index and the memory drops it, so that the next query reads the file.
+// freezeIndex applies the pending changes and returns the index in its present state, so that it can be written to a
+// file. It returns nil if the memory has no index or the log does not exist yet. If the store is an overlay store,
+// freezeIndex removes the entries of the lower store from the index. The memory then stops using this index, and the
+// next query reads the index file.
 func (m *Memory) freezeIndex(ctx context.Context, d *logstore.DB) (*indexToSave, error) {
 	if err := m.applyMu.LockContext(ctx); err != nil {
 		return nil, err

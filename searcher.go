@@ -52,8 +52,9 @@ func newSearcher(name string, store Store) *searcher {
 
 func (s *searcher) scorer(name string) *ranking.Scorer { return (*s.scorers.Load())[name] }
 
-// startFromIndexFile makes the index from the index file the index of an empty searcher, and applies
-// the changes since that file was written. Entries are not read yet.
+// startFromIndexFile gives an empty searcher the index in its index file, s.savedIndex. It then applies the changes
+// that the store has made since the file was written. It reads no entries yet: the index reads an entry when a query
+// needs it. It returns an error if the changes cannot be read.
 func (s *searcher) startFromIndexFile(ctx context.Context) error {
 	h := &s.savedIndex.head
 	s.setStartRows(s.savedIndex.rows)
@@ -172,9 +173,9 @@ func (s *searcher) removeLowerEntries(ctx context.Context) error {
 // 1 in 64 documents. If more changed, reading all postings is faster.
 const maxOldDivisor = 64
 
-// analyzeOld returns, for each change, the old document that the change replaces or removes in x, a
-// searcher of the scorer. A document is nil if the index does not need the document or cannot find
-// it.
+// analyzeOld returns, for each change, the document that the index x contains for the entry at present, so that the
+// index can remove it. The document is nil if x can do without, or if the log no longer has that version of the entry.
+// If there are many changes, all documents are nil, because reading the entries would cost too much.
 func (s *searcher) analyzeOld(
 	ctx context.Context,
 	r *ranking.Scorer,

@@ -19,10 +19,11 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// views yields the index for the query's ranking and state (see [Query.AsOf]). The caller answers its
-// query with each view, and the last answer is valid: views yields another view if the index file
-// turns out to be damaged, or if the temporary index of a scan has too few terms. An error ends the
-// loop. Once ctx is done, the loop's body must end early.
+// views yields a view of the index for the query's ranking and for the state that the query asks for (see
+// [Query.AsOf]). The caller answers its query with each view that views yields, and returns the answer from the last
+// view. A second view follows if the index file was damaged, or if the temporary index of a scan lacked terms of the
+// query. If views yields an error, the iteration ends. When ctx is done, the body of the caller's loop must return
+// early.
 func (m *Memory) views(ctx context.Context, q Query) iter.Seq2[*rankedView, error] {
 	return func(yield func(*rankedView, error) bool) {
 		stopped := false
@@ -36,7 +37,8 @@ func (m *Memory) views(ctx context.Context, q Query) iter.Seq2[*rankedView, erro
 	}
 }
 
-// eachView implements [Memory.views]. If use returns false, the loop was stopped by its body.
+// eachView calls use with the views that [Memory.views] yields, until the answer from a view is valid or use returns
+// false. It returns an error if the ranking is unknown, if the index cannot be built or read, or if ctx is done.
 func (m *Memory) eachView(ctx context.Context, q Query, use func(*rankedView) bool) error {
 	rank := cmp.Or(q.Rank, m.opts.Ranking)
 	if err := checkRanking(rank); err != nil {

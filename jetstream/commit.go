@@ -455,9 +455,12 @@ func (r *replica) finishRequests(qs []*commitRequest, f *inFlightEnvelope) {
 	}
 }
 
-// catchUpAfterRefusal reads up to the head after the stream refused an envelope. If the head is
-// this envelope, its acknowledgement was lost. done is then true, and the requests are finished.
-// Otherwise the error is errHeadMoved, or nil if the head is still as expected.
+// catchUpAfterRefusal is called after the stream refused an envelope, because another message may be its head. It
+// reads the stream up to the head. If the head is the envelope itself, an earlier attempt stored the envelope and the
+// acknowledgement was lost: catchUpAfterRefusal finishes the requests and returns true. If the head is still the
+// message that the envelope must follow, it returns false without an error, and the caller may try again. If another
+// process has added a message, the error is errHeadMoved. If it is unknown whether the envelope was stored, the error
+// is errNoReply.
 func (r *replica) catchUpAfterRefusal(
 	ctx context.Context,
 	qs []*commitRequest,

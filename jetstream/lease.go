@@ -75,12 +75,14 @@ func (c *Cluster) hasLease(ctx context.Context, stream string) (bool, error) {
 	return isSingle && time.Since(l.sentAt) < leaseLength, nil
 }
 
-// confirmCurrent ensures that a reader of a brain has all changes that were acknowledged to any process
-// before the call. follow must read the missing messages, up to the head that the leader reports.
-// lastRead must return the sequence of the last message that was read.
+// confirmCurrent brings a reader of a brain up to date: after the call, the reader has all changes that were
+// acknowledged to any process before the call. follow must read the missing messages, up to the head that the leader
+// of the stream reports. lastRead must return the sequence of the last message that was read.
 //
-// Without a lease, confirmCurrent stores an empty message. The stream accepts it only if the reader is at
-// the head.
+// If this process has a lease, or the stream has a single replica, the leader's answer is sufficient. Otherwise
+// confirmCurrent proves that the reader is at the head of the stream by storing an empty message, which the stream
+// accepts only from such a reader. confirmCurrent returns an error if the servers cannot be reached or if follow
+// fails.
 func (c *Cluster) confirmCurrent(ctx context.Context, b brainInfo, lastRead func() uint64, follow func() error) error {
 	if c.replicas == 1 {
 		return follow()

@@ -12,9 +12,9 @@ import (
 // maxDigestPeriod is the longest period that a digest summarizes.
 const maxDigestPeriod = 31 * 24 * time.Hour
 
-// isSummarizedBy reports whether the digest d summarizes the covered entry e. This is so if the entry is from the
-// period of the digest, and the digest has the labels of the entry. A digest has the tags of all entries that it
-// summarizes, so the entry's tags must be among them. Files and confidence are not compared.
+// isSummarizedBy reports whether the digest d summarizes the entry e. This is so if e is a covered entry from the
+// period of the digest, and if d has each label of e. The labels covered and digest, and labels for confidence and
+// files, are not compared.
 func isSummarizedBy(e, d *oxbow.Entry) bool {
 	if e.ID == d.ID {
 		return false

@@ -61,8 +61,9 @@ func WithLeaves(ctx context.Context) context.Context {
 	return context.WithValue(ctx, leavesKey{}, true)
 }
 
-// removalIfLeft returns a removal to report instead of w if w left the scope, that is, if w is outside
-// and the version before it was inside. Otherwise it returns nothing.
+// removalIfLeft returns the removal of an entry that left the scope with the version w: w is outside of the scope, and
+// the version before w was inside. The caller reports the removal in place of w. For any other version, and if the
+// context does not request such removals, removalIfLeft returns nil.
 func (p *visibility) removalIfLeft(ctx context.Context, w *oxbow.Version) ([]oxbow.Version, error) {
 	if !p.reportsLeaving {
 		return nil, nil

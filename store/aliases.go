@@ -45,14 +45,16 @@ const (
 	OldestKeeps
 )
 
-// SettleAliases returns the aliases that entries must give up. Afterwards, no word that the change
-// affects is an alias of two entries, or both an alias and another entry's name. An entry's name
-// has precedence over an alias. Otherwise the rule decides. The older entry is the entry that was
-// created first or, if both were created at the same time, the entry with the lesser name.
+// SettleAliases decides which entry keeps an alias that several entries have after a change. It returns the aliases
+// that the other entries must give up. holders are all entries as they would be after the change. Entries without
+// aliases may be left out if their names are no other entry's alias.
 //
-// Aliases that several entries had before the change, and that no entry gets by the change, stay.
-// The holders are all entries as they would be after the change. Entries without aliases are only
-// needed if their names can be aliases of others.
+// The name of an entry has precedence over the alias of another entry. Among several aliases, the rule decides. The
+// older of two entries is the entry that was created first or, if both were created at the same time, the entry whose
+// name sorts first.
+//
+// An alias that several entries already had before the change is not changed, unless the change gives the alias to a
+// further entry.
 func SettleAliases(holders []AliasHolder, rule AliasRule) (taken []TakenAlias) {
 	named := map[string]*AliasHolder{}
 	claims := map[string][]*AliasHolder{}
@@ -135,11 +137,13 @@ func FreeAliases(
 	return free, taken
 }
 
-// WithoutTakenAliases returns the ops without the aliases that other entries keep by the rule
-// holderKeeps, and these aliases. It is for entries that come from elsewhere, such as from files or
-// from the history. An alias that somebody asks for is refused instead (UniqueAliases).
+// WithoutTakenAliases removes from the ops each new alias that belongs to another entry by the rule holderKeeps:
+// usually because that entry already has it as its name or alias. It returns the remaining ops, and the removed
+// aliases with the entries to which they belong. The ops that were passed are not modified, and an [Alias] op without
+// any effect is left out.
 //
-// An [Alias] op that changes nothing any more is left out. The ops themselves are not changed.
+// Callers use it for entries from files, from another store or from the history, which nobody asked for individually.
+// If a person or agent requests an alias, the change should be refused instead (see [Add.UniqueAliases]).
 func WithoutTakenAliases(ctx context.Context, s Store, ops []Op) (free []Op, taken []TakenAlias, err error) {
 	if !slices.ContainsFunc(ops, func(op Op) bool { return len(opAliases(op)) > 0 }) {
 		return ops, nil, nil

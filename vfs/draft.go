@@ -270,10 +270,10 @@ func ReplaceFile(fsys FS, name string, data []byte, perm fs.FileMode, sure func(
 // ErrChanged reports that a file does not have the content that the caller read before.
 var ErrChanged = errors.New("the file was changed meanwhile")
 
-// ReplaceUnchanged is like [WriteFile], but writes only if the file still has the content was,
-// which the caller read before. A nil was means that the file did not exist. Otherwise the file is
-// not changed and the error matches [ErrChanged]. Everything that replaces text which people edit
-// calls this function or [RemoveUnchanged], so that an edit is never overwritten.
+// ReplaceUnchanged atomically replaces the content of a file, like [WriteFile], if the file still has the content was.
+// A nil was means that the file must not exist. If the content differs, because another program changed the file after
+// the caller read it, the file is not changed and the error matches [ErrChanged]. Callers that write files which
+// people also edit use ReplaceUnchanged or [RemoveUnchanged], so that no edit is overwritten.
 func ReplaceUnchanged(fsys FS, name string, was, data []byte, perm fs.FileMode) error {
 	return ReplaceFile(fsys, name, data, perm, func() error { return CheckUnchanged(fsys, name, was) })
 }

@@ -21,10 +21,11 @@ type OpenDirs struct {
 	dirs map[string]*os.Root // nil if the file system is not an OS
 }
 
-// OpenDirsOnce returns an OpenDirs for a file system. For any other file system than [OS], files
-// are opened as by the file system itself. While the OpenDirs is in use, the caller must not rename
-// or replace the directories of the files that it opens, because a directory that was opened stays
-// the same directory under its new name. Call [OpenDirs.Close] afterwards.
+// OpenDirsOnce returns an OpenDirs that opens files in fsys. If fsys is an [OS], each directory is opened only once
+// and stays open until [OpenDirs.Close] is called. Any other file system is used directly.
+//
+// While the OpenDirs is in use, the caller must not rename or replace a directory whose files it opens. The OpenDirs
+// would continue to use the directory that it opened first.
 func OpenDirsOnce(fsys FS) *OpenDirs {
 	d := &OpenDirs{FS: fsys}
 	if _, ok := fsys.(*OS); ok {

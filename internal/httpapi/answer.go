@@ -84,8 +84,8 @@ func (o *viewState) answerRequest(w http.ResponseWriter, r *http.Request, rt *ro
 	return o.encodeResult(ctx, r, rt, out, cursor)
 }
 
-// waitForTurn waits for a turn if the route reads much of the memory. The caller must call end after the verb
-// has returned.
+// waitForTurn waits for a turn if the route reads much of the memory. The caller must call endTurn after the verb has
+// returned.
 func (o *viewState) waitForTurn(ctx context.Context, rt *route) (endTurn func(), err error) {
 	if !rt.verb.ReadOnly || rt.isQuick {
 		return func() {}, nil
@@ -198,8 +198,8 @@ func (o *viewState) currentEntry(ctx context.Context, name string, version uint6
 	return e, err == nil && e.Version == version
 }
 
-// entryInResult returns the name and version of the entry in a result. gone reports that the call
-// removed the entry.
+// entryInResult returns the name and version of the entry in a result. wasRemoved reports that the call removed the
+// entry.
 func entryInResult(out any) (name string, version uint64, wasRemoved bool) {
 	switch out := out.(type) {
 	case verb.GetOut:

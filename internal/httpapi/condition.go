@@ -94,9 +94,9 @@ func (o *viewState) callIfMet(ctx context.Context, rt *route, args *arguments, c
 	)
 }
 
-// callAtVersion calls the verb for the version of the entry that met the condition, so that only the first of
-// two requests with the same condition succeeds. again reports that somebody else has changed the entry in
-// between. The caller then has to check the condition again.
+// callAtVersion calls the verb if the entry meets the condition. The call is limited to the version of the entry that
+// was checked, so that only the first of two requests with the same condition succeeds. hasChanged reports that
+// another request changed the entry after the check, so that the caller must check the condition again.
 func (o *viewState) callAtVersion(
 	ctx context.Context,
 	rt *route,
@@ -137,9 +137,9 @@ var rememberNewVerb = sync.OnceValue(func() verb.Verb {
 	return verb.MakeVerb(verb.Verb{Name: "remember"}, verb.RememberNew)
 })
 
-// versionIfMet returns the version of the entry if it meets the condition, or 0 if the
-// condition holds because there is no such entry. It replaces an alias in the arguments by
-// the name of the entry.
+// versionIfMet returns the version of the entry that the arguments name, if the entry meets the condition. It returns
+// 0 if the entry does not exist and the condition allows this. Otherwise it returns an error. If the arguments name
+// the entry by an alias, versionIfMet replaces the alias by the name.
 func (o *viewState) versionIfMet(ctx context.Context, args *arguments, c *versionCondition) (uint64, error) {
 	name := plainText(args.argumentValue("name"))
 	m, err := o.openMemory(ctx)

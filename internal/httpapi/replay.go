@@ -42,10 +42,11 @@ const (
 	maxKeyBytes    = 255
 )
 
-// beginRequest returns the response that an earlier request with the same key got. If there was none, it
-// returns a replay, and the caller executes the request and calls end. Without a key, both are nil. begin
-// waits if the earlier request is still running. Failed requests are not kept: they changed nothing, or
-// the store has the key.
+// beginRequest decides how to answer a request with an idempotency key. If an earlier request had the key,
+// beginRequest waits until it has ended, and returns its response in earlier. Otherwise it returns a replay in
+// newReplay. The caller then executes the request and passes the replay to endRequest. Both are nil if the request has
+// no key or only reads. The responses to failed requests are not kept, so that a repeat executes the request again.
+// beginRequest returns an error if the earlier request was a different request, or if the key is too long.
 func (p *replayCache) beginRequest(
 	r *http.Request,
 	args *arguments,
@@ -109,8 +110,8 @@ func (p *replayCache) findOrAdd(key string, digest [sha256.Size]byte) (first *ke
 	return first, true
 }
 
-// endRequest stores the response to a request that begin returned, and drops the oldest responses. A failed
-// request has the response nil and is forgotten. If first is nil, end does nothing.
+// endRequest stores the response to a request for which beginRequest returned newReplay, and drops the oldest
+// responses. A failed request has the response nil and is forgotten. If newReplay is nil, endRequest does nothing.
 func (p *replayCache) endRequest(newReplay *keptReplay, res *response) {
 	if newReplay == nil {
 		return

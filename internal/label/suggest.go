@@ -271,10 +271,10 @@ func (g *suggester) similarEntries(ctx context.Context, e *oxbow.Entry, n int, f
 	return hits[:min(n, len(hits))], nil
 }
 
-// unknownProjectProbability estimates the probability that the entry belongs to a project that no entry is labelled
-// with yet. Most neighbours of such an entry belong to its project and are unlabelled. For other entries, about as
-// many neighbours are labelled as entries in general. foreign counts the labelled entries among the 20 nearest, and
-// applies Bayes' rule with two binomial distributions.
+// unknownProjectProbability estimates the probability that the entry belongs to a project whose name no entry has as a
+// label yet. Among the 20 entries that are most similar to such an entry, only few are labelled, because they belong
+// to the same project. Among the neighbours of any other entry, the share of labelled entries is about the same as in
+// the whole memory. The function combines both expectations by Bayes' rule.
 func (g *suggester) unknownProjectProbability(ctx context.Context, e *oxbow.Entry) (float64, error) {
 	hits, err := g.similarEntries(ctx, e, 2*neighbourCount, oxbow.Filter{})
 	if err != nil {
@@ -298,9 +298,10 @@ func queryText(e *oxbow.Entry) string {
 	return text.TruncateBytes(e.Name+"\n"+e.Content, maxQueryText)
 }
 
-// votePrecision estimates how often a vote with this share is correct. It combines trials with a
-// similar share and, with the weight of a few trials, the prior curve. from is the number of
-// neighbours that voted for the value. The prior trusts a single neighbour half as much as many.
+// votePrecision estimates the probability that a vote for a value is right. share is the value's share of all scores,
+// and from is the number of neighbours that voted for the value. The estimate is the fraction of right votes among the
+// trials, in which trials with a similar share have more weight. The prior curve counts like a few additional trials.
+// A single neighbour halves the prior.
 func (g *suggester) votePrecision(share float64, from int) float64 {
 	right, n := priorWeight*priorCurve(share)*float64(from)/float64(from+1), float64(priorWeight)
 	for _, t := range g.trials {
@@ -347,9 +348,9 @@ func (bs beliefs) valueProbabilities() map[string]float64 {
 	return ps
 }
 
-// exclusiveProbabilities returns each value's probability if at most one value can be correct. It divides the
-// value's odds by the sum of all odds plus 1, the odds that no value is correct. known is the probability that the
-// correct value is among the known values.
+// exclusiveProbabilities returns the probability of each value under the condition that at most one value is right.
+// The probability is the odds of the value divided by the sum of all odds plus 1, the odds that no value is right. It
+// is multiplied by known, the probability that the right value is one of the values that entries already have.
 func (bs beliefs) exclusiveProbabilities(known float64) map[string]float64 {
 	ps, odds := bs.valueProbabilities(), 1.0
 	for _, b := range bs {

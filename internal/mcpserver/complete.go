@@ -64,7 +64,7 @@ func (d *transport) completeArgument(ctx context.Context, p *mcp.CompleteParams)
 	return nil, nil
 }
 
-// matchingValues returns the values that begin with the typed text, then those that contain it. It
+// matchingValues returns the values that begin with typedText, followed by the values that contain it elsewhere. It
 // keeps the order within each group and ignores case.
 func matchingValues(values []string, typedText string) []string {
 	typedText = strings.ToLower(typedText)

@@ -124,9 +124,8 @@ func checkBody(r *http.Request) *lineError {
 	return nil
 }
 
-// addVersionHeader adds the protocol version to a request without a version header, if its
-// session speaks a version without batches. Otherwise the SDK would assume an older version,
-// which has batches.
+// addVersionHeader sets the version header of a request that lacks it, if the request belongs to a session with a
+// protocol version that has no batches. Without the header, the SDK would assume an older version, which has batches.
 func (room *viewHandlers) addVersionHeader(r *http.Request) {
 	id := r.Header.Get("Mcp-Session-Id")
 	if id == "" || r.Header.Get("Mcp-Protocol-Version") != "" {

@@ -80,7 +80,7 @@ func (m *messageReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// readLine reads one line. If the line exceeds the limit, long is true and the line is nil.
+// readLine reads one line. If the line exceeds the limit, isTooLong is true and the line is nil.
 func (m *messageReader) readLine() (line []byte, isTooLong bool, err error) {
 	for {
 		part, err := m.input.ReadSlice('\n')

@@ -218,7 +218,7 @@ func (d *transport) addHomeContext(m *mcp.Server) {
 	}
 }
 
-// textResourceHandler returns a handler for a resource with the text that get returns.
+// textResourceHandler returns a handler for a resource with the text that getText returns.
 func (d *transport) textResourceHandler(
 	getText func(ctx context.Context) (text string, ok bool, err error),
 ) mcp.ResourceHandler {

@@ -94,8 +94,8 @@ func (v *clientService) explainError(err error) string {
 	return s
 }
 
-// referenceText words a reference for models. If it refers to a verb that is not offered, the
-// text says how to enable the tool, because the model would not find a tool of that name.
+// referenceText returns the text of a reference for models. If the reference is to a verb that this client is not
+// offered as a tool, the text also says with which option the server offers it.
 func (v *clientService) referenceText(r verb.Reference) string {
 	said, verbWord := verb.Notef("%s", r).String(), ""
 	switch r := r.(type) {

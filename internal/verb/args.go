@@ -128,8 +128,9 @@ func readArgs(verb string, params []Param, args Arguments, screen func(string) s
 	return checkRequired(params, given, filled)
 }
 
-// checkNotRepeated returns an error if the parameter was already given by another argument. It adds the key
-// to the keys that were given, by parameter name.
+// checkNotRepeated records that a call gave the parameter p under the name key. given maps each parameter that the
+// call has named so far to the name that the caller used for it. If the call has given p already, under this name or
+// another name of p, checkNotRepeated returns an error.
 func (p Param) checkNotRepeated(key string, given map[string]string) error {
 	first, isRepeated := given[p.Name]
 	switch {
@@ -142,8 +143,8 @@ func (p Param) checkNotRepeated(key string, given map[string]string) error {
 	return InvalidValue("parameter", key, "means the same as "+first+", which is given too; give only "+p.Name)
 }
 
-// checkRequired returns an error if a required parameter has no value. given has the parameters that
-// the caller named, and filled those with a value.
+// checkRequired returns an error if a required parameter has no value. given has the parameters that the caller named,
+// and withValue those with a value.
 func checkRequired(params []Param, given map[string]string, withValue map[string]bool) error {
 	for _, p := range params {
 		if !p.Required || withValue[p.Name] {

@@ -71,7 +71,7 @@ func TimeFilter(param, key, date string, now time.Time) (oxbow.Filter, error) {
 	return f, err
 }
 
-// ResolveLimit returns the limit to use, and a note if it differs from the given limit.
+// ResolveLimit returns the limit to use, and a note if it differs from the requested limit.
 func ResolveLimit(requested *int, defaultLimit int) (limit int, notes []Note, err error) {
 	switch {
 	case requested == nil:
@@ -191,7 +191,8 @@ func (e *unknownNameError) remedy() Note {
 	return JoinNotes(ns)
 }
 
-// explainNoHits returns at least one reason why a query found nothing, and similar names.
+// explainNoHits explains why a query found nothing. It returns at least one reason, and the names and label values
+// that are similar to the words of the query.
 func explainNoHits(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -211,8 +212,8 @@ func explainNoHits(
 	return EmptyResultReasons(g, q, dates, "entry", "entries"), g.Near, nil
 }
 
-// EmptyResultReasons returns the reasons why a query found nothing. The arguments one and many are the singular and the
-// plural of the noun for the searched items, such as "entry" and "entries". A time range is named as in dates.
+// EmptyResultReasons returns the reasons why a query found nothing. The arguments singular and plural are the noun for
+// the searched items, such as "entry" and "entries". A time range is named as in dates.
 func EmptyResultReasons(
 	diagnosis oxbow.Diagnosis,
 	q oxbow.Query,
@@ -267,9 +268,9 @@ func EmptyResultReasons(
 	return reasons
 }
 
-// mistypedLabelHints returns hints about filter terms that select by a label and match no entry. A hint is added if
-// the term's key resembles a key of the filter language, or if the term's value is a date, because such a term is
-// probably a mistake.
+// mistypedLabelHints returns hints about filter terms with an unknown key that select no entry. Such a term selects by
+// a label with this key. The caller probably made a mistake if the key is similar to a key of the filter language, or
+// if the value is a date.
 func mistypedLabelHints(diagnosis oxbow.Diagnosis) (hints []Note) {
 	for _, r := range diagnosis.Removed {
 		if r.Left > 0 || len(r.Filter.Terms) == 0 {

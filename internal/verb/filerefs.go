@@ -57,8 +57,9 @@ func (w *Workspace) workingTree(ctx context.Context) (WorkingTree, error) {
 	return b, nil
 }
 
-// CheckFileRefs checks the files that entries refer to. It returns the references by entry ID.
-// Without references or a working tree, it does nothing.
+// CheckFileRefs compares the files that the entries cite with the working tree, and returns the results by entry ID.
+// At most maxFileRefs files are checked, and a note says how many were left out. If the tree cannot be opened, a note
+// gives the reason. The result is nil if no entry cites a file or if there is no working tree.
 func (w *Workspace) CheckFileRefs(ctx context.Context, es []oxbow.Entry) (map[uint64][]FileRef, []Note) {
 	if w.Annotations == nil {
 		return nil, nil
@@ -141,9 +142,10 @@ func isForOtherProject(labels []oxbow.Label, currentProject func() string) bool 
 	return named
 }
 
-// demoteStaleHits moves hits with stale files behind hits with slightly lower scores. For the order, a score
-// counts half if all files are stale, and more if fewer are. Scores do not change, and no hit is
-// removed.
+// demoteStaleHits sorts hits again, so that hits that cite stale files come later. The sort uses the score, reduced by
+// the share of stale files: the full score if none is stale, and half of it if all are stale. The field Score keeps
+// its value and no hit is removed. If the order changes, demoteStaleHits returns a note that says so. citedFiles has
+// the cited files of each entry, by entry ID.
 func demoteStaleHits(hits []oxbow.Hit, citedFiles map[uint64][]FileRef) (notes []Note) {
 	weight := func(h oxbow.Hit) float64 {
 		cs := citedFiles[h.Entry.ID]

@@ -59,9 +59,10 @@ func (o HandoffOut) Report() (r report.Report) {
 	return r
 }
 
-// JudgeHandoffTrust returns the handoff with its trust. In a home without labels, a text that repeats others is
-// tainted, and a text that is shaped like instructions is unvouched. Such a handoff is not offered
-// to a model that did not ask.
+// JudgeHandoffTrust returns the handoff with its trust level. In a home with labels, the handoff is returned
+// unchanged. In a home without labels, the trust level follows from the text: TrustTainted if the text repeats foreign
+// text, and TrustUnvouched if the text is shaped like instructions. In both cases the handoff is no longer offered to
+// models that have not asked for it.
 func (w *Workspace) JudgeHandoffTrust(h handoff.Handoff) handoff.Handoff {
 	if !w.Unlabelled {
 		return h

@@ -191,8 +191,8 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	return out, nil
 }
 
-// addAliasNotes adds notes about aliases that the undo could not restore, and about aliases that
-// other entries lost because a restored entry has that name.
+// addAliasNotes adds a note for each alias that the undo could not restore, and for each entry that lost an alias
+// because a restored entry has the alias as its name. undone are the changes that the undo reverted.
 func (out *UndoOut) addAliasNotes(ctx context.Context, m *oxbow.Memory, undone []oxbow.Change) {
 	undo, err := readChanges(ctx, m, []uint64{out.Seq})
 	if err != nil {
@@ -253,11 +253,10 @@ func undoneChanges(ctx context.Context, m *oxbow.Memory, seq uint64) ([]oxbow.Ch
 	return readChanges(ctx, m, slices.Sorted(slices.Values(undo[0].Reverts)))
 }
 
-// lastUndoableChanges returns the last count changes that can be undone. If no change can be undone,
-// lastUndoableChanges returns an error unless the call is a dry run. For an agent, the list ends before the first
-// change by a person or an import. If the newest change is by a person or an import, lastUndoableChanges returns an
-// error for an agent. An agent can undo such a change only by its number, so that agents do not undo changes that
-// they have not seen.
+// lastUndoableChanges returns the newest changes that can be undone, at most count. It returns an error if there are
+// none, unless the call is a dry run. An agent should not undo a change by a person or an import that it has not seen.
+// Therefore the list for an agent ends before the newest such change, and a note says how to undo that change by its
+// number. If that change is the last change of all, lastUndoableChanges returns an error for an agent.
 func (out *UndoOut) lastUndoableChanges(ctx context.Context, m *oxbow.Memory, count int) ([]oxbow.Change, error) {
 	cs, err := m.Undoable(ctx, count)
 	if err != nil {

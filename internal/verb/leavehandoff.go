@@ -104,10 +104,10 @@ func withAgentSource(ctx context.Context) context.Context {
 	return WithTaints(oxbow.WithSource(ctx, src), nil)
 }
 
-// checkProfileAndSkills returns an error if the handoff names an unknown profile or skill. If a profile or
-// skill exists but cannot be loaded, notLoadableNotes reports this in a note, because somebody may
-// repair it. A session that is bound to a profile does not know the names of other profiles, so
-// all names are accepted.
+// checkProfileAndSkills returns an error if the handoff names a profile or a skill that does not exist. The error
+// lists the names that exist. A profile or skill that exists but cannot be loaded is not an error, because somebody
+// may repair it; notLoadableNotes reports such parts in a note. checkProfileAndSkills accepts all names if the session
+// is bound to a profile, or if the profiles cannot be read.
 func (w *Workspace) checkProfileAndSkills(in HandoffTaskIn) error {
 	if w.Loader == nil {
 		return nil

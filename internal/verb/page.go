@@ -26,8 +26,8 @@ const (
 // noteTokens is the part of a budget reserved for a note about cuts.
 const noteTokens = 30
 
-// tokenBudget returns the maximum number of tokens in an answer. If the caller sets no limit,
-// the result is standard, or unlimited for doors with a reader who can scroll.
+// tokenBudget returns the maximum number of tokens in an answer. If the caller sets no limit, the result is
+// defaultTokens, or unlimited for doors with a reader who can scroll.
 func (w *Workspace) tokenBudget(requested *int, defaultTokens int) (int, error) {
 	switch {
 	case requested != nil && *requested < 1:
@@ -56,8 +56,8 @@ func (w *Workspace) PageBounds(offset, maxTokens *int) (firstByte, tokenLimit in
 	return firstByte, tokenLimit, err
 }
 
-// CountFitting returns how many items fit a budget of maxTokens tokens, with spent tokens already used.
-// Items are described by describe.
+// CountFitting returns how many items fit a budget of maxTokens tokens, with spentTokens tokens already used. Items
+// are described by describe.
 func CountFitting[T any](items []T, spentTokens, maxTokens int, describe func(T) report.Record) int {
 	if maxTokens == math.MaxInt {
 		return len(items)
@@ -77,8 +77,8 @@ func CountFitting[T any](items []T, spentTokens, maxTokens int, describe func(T)
 	return len(items)
 }
 
-// PageCutNote returns a note that the answer has only n of all items, and where the next page
-// begins.
+// PageCutNote returns a note that the answer has only shownCount of all items, and where the next page begins. total
+// is the number of all items.
 func PageCutNote(total, shownCount, offset, maxTokens int, singular, plural string) Note {
 	if shownCount == 0 {
 		return Notef("no %s fits into %s %d; raise it", singular, ParamRef("max_tokens"), maxTokens)
@@ -94,9 +94,9 @@ func listedEntryText(e Entry) string {
 	return b.String()
 }
 
-// cutToBudget cuts the answer to a budget. It includes as many hits as the budget allows with snippets.
-// Then it adds whole contents in order of rank, and finally the turns around these hits. If keep is
-// set, no hit is left out.
+// cutToBudget shortens the answer until it has at most maxTokens tokens. It first includes hits with their snippets,
+// then replaces snippets by whole contents, the best hits first, and finally adds the turns around these hits.
+// contents has the content of each hit. If keepAllHits is set, no hit is left out, even if the answer is too large.
 func (out *RecallOut) cutToBudget(contents []string, maxTokens int, keepAllHits bool) {
 	all := len(out.Hits)
 	notes := out.Notes
@@ -323,8 +323,8 @@ func (p Page) ContinuationLine() string {
 	return "note: " + p.rangeNote().String() + ", all else as in this call\n"
 }
 
-// PageRoom returns the number of bytes that a page has for its text. The argument around is the size of the
-// remaining answer in bytes. The result is at least half of w.Page, and unlimited if w.Page is 0.
+// PageRoom returns how many bytes of text fit on a page. restSize is the size in bytes of the other parts of the
+// answer. The result is at least half of w.Page. It is math.MaxInt if pages are unlimited (w.Page is 0).
 func (w *Workspace) PageRoom(restSize int) int {
 	if w.Page == 0 {
 		return math.MaxInt
@@ -340,10 +340,10 @@ func PartTexts(c prompt.Context) (texts []string) {
 	return texts
 }
 
-// CutText returns a page of the text that consists of the parts. The page begins at the byte *offset or, if offset is
-// nil, at p.Offset, and has about maxBytes bytes at most. It ends between two parts. A part that is longer than a
-// page is split. If the split is inside a fence, the fence is closed there and opened again on the next page. If the
-// offset is not in the text, the error matches [oxbow.ErrInvalid].
+// CutText joins the parts to a text and returns one page of it, and sets the offsets in p. The page begins at byte
+// *offset, or at p.Offset if offset is nil, and has about maxBytes bytes. It ends between two parts if possible. A
+// part that is longer than a page is split. If a split is inside a fence, the page closes the fence and the next page
+// opens it again. If the offset is not in the text, the error matches [oxbow.ErrInvalid].
 func (p *Page) CutText(parts []string, offset *int, maxBytes int) (string, error) {
 	all := strings.Join(parts, "")
 	if offset != nil {

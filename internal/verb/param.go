@@ -155,8 +155,8 @@ func (p Param) CheckValue(in any, textName string) error {
 	return CheckText(textName, f.String())
 }
 
-// CheckText returns an error if s is not UTF-8, because JSON would silently replace the invalid
-// bytes. The error uses called as the name of the text.
+// CheckText returns an error if s is not UTF-8, because JSON would silently replace the invalid bytes. The error uses
+// textName as the name of the text.
 func CheckText(textName, s string) error {
 	if !utf8.ValidString(s) {
 		return &oxbow.InvalidError{

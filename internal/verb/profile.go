@@ -167,8 +167,8 @@ func LoadProfile(ctx context.Context, w *Workspace, in LoadMemoryProfileIn) (Loa
 	return out, err
 }
 
-// setBudget sets the budget: the given number of tokens, or [DefaultLoadTokens] if given is nil, but at
-// most maxTokens.
+// setBudget sets the budget: the requested number of tokens, or [DefaultLoadTokens] if requested is nil, but at most
+// maxTokens. It returns an error if the budget is below minLoadTokens.
 func (out *LoadMemoryProfileOut) setBudget(requested *int, maxTokens int) error {
 	out.Budget = min(maxTokens, DefaultLoadTokens)
 	if requested != nil {
@@ -402,7 +402,7 @@ func withHandleParam(s *jsonschema.Schema) *jsonschema.Schema {
 	return &in
 }
 
-// withinLoadedProfile returns a tool that works within a loaded profile. If listed is set, the tool has the
+// withinLoadedProfile returns a tool that works within a loaded profile. If hasProfileTools is set, the tool has the
 // parameter for handles.
 func withinLoadedProfile(t Tool, hasProfileTools bool) Tool {
 	if t.Input.Properties[handleParam] != nil {

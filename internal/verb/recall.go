@@ -277,7 +277,7 @@ func (out *RecallOut) recallWithoutRequiredWords(
 }
 
 // visibleHits removes the hits that the caller may not see. From the other hits, it removes the neighbouring turns
-// that the caller may not see. If past is set, the hits are old versions.
+// that the caller may not see. If isPast is set, the hits are old versions.
 func visibleHits(ctx context.Context, m *oxbow.Memory, hits []oxbow.Hit, isPast bool) []oxbow.Hit {
 	p := NewPastTextFilter(m)
 	withheld := func(e oxbow.Entry) bool {
@@ -604,8 +604,8 @@ func (out *GetOut) addShownCounts(ctx context.Context, w *Workspace) {
 	)
 }
 
-// entryOrVersion returns the entry with that name or alias, or the version for NAME@SEQ. The result
-// past is true for a version.
+// entryOrVersion returns the entry with that name or alias, or the version for NAME@SEQ. The result isVersion is true
+// for a version.
 func (w *Workspace) entryOrVersion(
 	ctx context.Context,
 	m *oxbow.Memory,

@@ -256,8 +256,8 @@ func (e *rememberCall) makeChange(ctx context.Context, m *oxbow.Memory) error {
 	return err
 }
 
-// checkRepeat reports whether an earlier call with the op id made the change. If so, it sets the
-// result to the earlier call's result.
+// checkRepeat reports whether an earlier call with the same op ID made the change already. If so, it sets the result
+// of this call to the result of the earlier call, with a note that says whether the entry has changed since.
 func (e *rememberCall) checkRepeat(ctx context.Context, m *oxbow.Memory) (bool, error) {
 	if e.in.OpID == "" {
 		return false, nil
@@ -342,9 +342,10 @@ func (e *rememberCall) recordWrite() {
 	}
 }
 
-// prepareRetry reports whether the call can succeed with another name or without the hashes of cited files, and
-// changes the edit accordingly. A name that the caller gave is never changed. If the name is made from the
-// content, the call uses the first name that is free or whose entry has the same content.
+// prepareRetry changes the edit after a failed attempt, and reports whether the caller should try again. After
+// errNameTaken, it numbers the name that was made from the content. If the layout refused the labels with file hashes,
+// it removes them. It returns false if err is nil or if no other attempt can succeed. A name that the caller gave
+// never changes.
 func (e *rememberCall) prepareRetry(err error) bool {
 	switch {
 	case err == nil:
@@ -484,8 +485,9 @@ func (e *rememberCall) nameNotes() []Note {
 	return []Note{Notef("the name %q was made from the first line of the content", e.name)}
 }
 
-// aliasConflictNotes returns a note for each other entry that has the new entry's name as an alias, or had
-// it until the change that added the new entry.
+// aliasConflictNotes returns a note for each other entry that had the name of the new entry as an alias. The note says
+// that the name now identifies the new entry. If the change lists its versions, the notes are about the entries that
+// lost the alias. Otherwise they are about the entries that still have it.
 func aliasConflictNotes(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, change oxbow.Change) ([]Note, error) {
 	if len(change.Versions) > 0 {
 		return lostAliasNotes(change, e.Name), nil
@@ -649,8 +651,8 @@ func forgetDryRun(ctx context.Context, in ForgetIn, e oxbow.Entry, isFinal bool)
 	return ForgetOut{Entry: outlineEntry(ctx, e), Final: isFinal, Notes: notes}, nil
 }
 
-// repeatedForgetOut returns the result for a repeat of a call that has already forgotten the entry
-// with the change made. The result shows the version that was forgotten, if the memory still has it.
+// repeatedForgetOut returns the result of a repeated call, if an earlier call with the same op ID forgot the entry.
+// change is the change of the earlier call. The result shows the forgotten version if the memory still has it.
 func repeatedForgetOut(ctx context.Context, m *oxbow.Memory, in ForgetIn, change oxbow.Change) ForgetOut {
 	out := ForgetOut{
 		Forgotten: true,

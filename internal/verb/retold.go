@@ -9,9 +9,10 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// withoutRedundantDigests removes all digests from the hits if a hit is an entry that was summarized and is not a
-// digest itself. Otherwise, if a hit is a digest that was summarized, it removes the digests that were not
-// summarized. It does not check which digest summarizes which entry.
+// withoutRedundantDigests removes the digests that the other hits make superfluous. A digest is a note that summarizes
+// other notes. If a hit is a summarized note that is not a digest, all digests are removed. Otherwise, if a hit is a
+// summarized digest, such as that of a week, only digests that were not summarized are removed.
+// withoutRedundantDigests does not check which digest summarizes which note.
 func withoutRedundantDigests(hits []oxbow.Hit) []oxbow.Hit {
 	is := func(h oxbow.Hit, key string) bool {
 		return slices.Contains(h.Entry.Labels, oxbow.Label{Key: key, Value: "true"})

@@ -9,8 +9,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// inferSchema infers the schema of a struct. The map own has the schemas of types that cannot be
-// inferred. Null is never allowed, so absent fields must be omitted.
+// inferSchema infers the schema of a struct. The map knownSchemas has the schemas of types that cannot be inferred.
+// Null is never allowed, so absent fields must be omitted.
 func inferSchema(t reflect.Type, knownSchemas map[reflect.Type]*jsonschema.Schema) *jsonschema.Schema {
 	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: knownSchemas})
 	if err != nil {

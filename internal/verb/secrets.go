@@ -83,9 +83,9 @@ func (s *SecretPolicy) ScreenTexts(
 	return found, nil
 }
 
-// ScreenEntry is like Texts for an entry's texts. Texts that equal the old version's are not changed, so
-// that changing a tag does not change the content. If a new name ends with the first part of a
-// secret in the content, this part of the name is replaced.
+// ScreenEntry is like ScreenText for all texts of an entry: name, content, aliases and label values. A text that the
+// old version of the entry also has is not screened, so that changing a tag does not change the content. If a new name
+// ends with the beginning of a secret in the content, this end of the name is replaced.
 func (s *SecretPolicy) ScreenEntry(
 	ctx context.Context,
 	e, old oxbow.Entry,
@@ -349,8 +349,9 @@ func (s *SecretPolicy) RedactText(ctx context.Context, text string, found *[]scr
 // value is the cleaner.
 type screenedKey struct{}
 
-// WithScreenedTexts returns a context for changes made from items whose texts were all screened. An entry that such
-// a change adds is not screened again. Of an update, the content is not screened again.
+// WithScreenedTexts returns a context for changes whose texts were screened when they were read, such as the items of
+// an import. Under this context, an entry that a change adds is not screened again, and neither is the content that an
+// update writes.
 func (s *SecretPolicy) WithScreenedTexts(ctx context.Context) context.Context {
 	return context.WithValue(ctx, screenedKey{}, s.Cleaner)
 }

@@ -50,7 +50,7 @@ func WithSeenEntries(ctx context.Context, s *SeenEntries) context.Context {
 	return context.WithValue(ctx, seenKey{}, s)
 }
 
-// ContextSeenEntries returns the record of the context's session, or other if the context has none.
+// ContextSeenEntries returns the record of the context's session, or fallback if the context has none.
 func ContextSeenEntries(ctx context.Context, fallback *SeenEntries) *SeenEntries {
 	if s, ok := ctx.Value(seenKey{}).(*SeenEntries); ok {
 		return s
@@ -85,8 +85,8 @@ type entryVersion struct {
 	number uint64
 }
 
-// recordShownPage records that the session was shown an entry's bytes from and to. When the pages of a
-// version cover the whole content, the session knows the entry.
+// recordShownPage records that the session was shown the bytes of an entry's content from firstByte up to, but not
+// including, endByte. When the pages of a version cover the whole content, the session knows the entry.
 func (s *SeenEntries) recordShownPage(e oxbow.Entry, firstByte, endByte int) {
 	if s == nil {
 		return
@@ -127,8 +127,9 @@ func (s *SeenEntries) RecordWrite(before, after oxbow.Entry) {
 	}
 }
 
-// writtenEntry returns the entry to record after a write. If the call passed no content, the result has
-// the content that the session knew before. If the session did not know the entry, the result is empty.
+// writtenEntry returns the entry that the session knows after a write: the entry stored, with content as its text. If
+// content is empty, because the call did not change the text, the result has the text that the session knew before.
+// The result is the zero entry if s is nil or if the session did not know that text.
 func (s *SeenEntries) writtenEntry(stored oxbow.Entry, content string) oxbow.Entry {
 	if s == nil {
 		return oxbow.Entry{}
@@ -161,13 +162,12 @@ func (s *SeenEntries) KnownVersion(e oxbow.Entry) (oxbow.Entry, bool) {
 	return e, ok
 }
 
-// Merge returns the entry to write if the stored entry is now and the session wants to write want.
-// It merges the texts by line, and aliases and labels individually, so that other writers' changes
-// since the session was shown the entry are kept. If want has nil aliases or labels, the current
-// aliases or labels are kept. If both changed the same lines, or the session was never shown the
-// entry, the error matches [oxbow.ErrConflict] and contains the current text. The entry then
-// counts as shown. An entry that only the home's tools wrote need not be shown first (see
-// [WrittenEntry]). If s is nil, Merge returns want.
+// Merge returns the entry to write. stored is the entry in the memory and wanted is the entry that the session wants
+// to write. The result keeps the changes that other writers made after the session was shown the entry: texts are
+// merged by line, and aliases and labels one by one. If wanted has nil aliases or labels, the result has those of
+// stored. If another writer changed the same lines, or if the session was never shown the text that it would replace,
+// the error matches [oxbow.ErrConflict] and contains the current text, which then counts as shown. An entry that only
+// the home's tools wrote need not have been shown (see [WrittenTexts]). If s is nil, Merge returns wanted.
 func (s *SeenEntries) Merge(stored, wanted oxbow.Entry) (oxbow.Entry, error) {
 	if s == nil {
 		return wanted, nil
@@ -274,9 +274,9 @@ func DocumentEntry(path, text string) oxbow.Entry {
 	return oxbow.Entry{Name: documentPrefix + path, Content: text}
 }
 
-// mergeText merges two texts, want and now, that were both made from base, by line. It ignores a
-// missing line end at the end of a text, and differences between Windows and Unix line ends. The
-// result has the line ends of now. It returns false if the changes conflict.
+// mergeText merges two texts, wanted and stored, that were both made from base, by line. It ignores a missing line end
+// at the end of a text, and differences between Windows and Unix line ends. The result has the line ends of stored. It
+// returns false if the changes conflict.
 func mergeText(base, wanted, stored string) (string, bool) {
 	eol := "\n"
 	if strings.Contains(stored, "\r\n") {

@@ -190,8 +190,8 @@ func (p *Profiles) restrictedView(base *oxbow.Memory, l loadedProfile) (m *oxbow
 	}
 }
 
-// closeUnusedViews closes the views that were used least recently until maxCachedViews are left. It never closes a
-// view that a call still uses.
+// closeUnusedViews closes cached views until at most maxCachedViews are left. It closes the views that were used least
+// recently first, and never a view that a call still uses.
 func (p *Profiles) closeUnusedViews() {
 	for len(p.cachedViews) > maxCachedViews {
 		oldest := -1
@@ -220,8 +220,10 @@ type LoadedProfiles struct {
 	unloadedHandles []string // the last 32 handles that were unloaded
 }
 
-// loadProfile puts a profile in force. A profile that is already loaded moves to the end of the stack, and
-// keeps its handle unless the profile's file was edited. notes mention both cases.
+// loadProfile puts the profile l in force and returns the loaded profile. If the session has loaded the profile
+// already, the profile moves to the end of the stack. It keeps its handle, unless the profile's file was edited, in
+// which case the old handle becomes invalid. In both cases a note tells the caller. loadProfile returns an error if
+// the session has loaded maxLoadedProfiles other profiles.
 func (s *LoadedProfiles) loadProfile(l loadedProfile) (now loadedProfile, notes []Note, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -26,7 +26,7 @@ const (
 	Create                // change the memory, and create a missing memory
 )
 
-// UnlessDryRun returns the access, or [OwnOnly] if dry is set.
+// UnlessDryRun returns the access, or [ReadOwn] if isDryRun is set.
 func (a Access) UnlessDryRun(isDryRun bool) Access {
 	if isDryRun {
 		return ReadOwn

@@ -121,8 +121,9 @@ func (l treeLayout) rewriteItem(path, text string, items []item, i int, e oxbow.
 	return result
 }
 
-// entryForms yields the possible forms of an entry in the file, the simplest form first: a paragraph without a comment
-// (only if bare is true), a paragraph below a comment, and a text between two comments.
+// entryForms yields the texts by which a file can represent the entry, the simplest text first: the content alone
+// (only if bare is true), the content below a comment with the entry's name and labels, and the content between an
+// opening and a closing comment. The caller writes the first text that is parsed as the same entry.
 func (l treeLayout) entryForms(e oxbow.Entry, old *entryMark, among []item, eol string, bare bool) iter.Seq[string] {
 	content := e.Content
 	if eol != "\n" {

@@ -72,9 +72,9 @@ func (h *Home) tidyMemory(
 	return did, nil
 }
 
-// archiveText returns the text to append to HISTORY.md. It begins with a line that has the date and the
-// reason. Then each removed text follows as a paragraph, below a line with the headings above which
-// it was.
+// archiveText returns the text that must be appended to HISTORY.md to preserve the removed texts. Its first line has
+// the date and the reason for the removal. Each removed text follows as a paragraph. If a text was below headings in
+// MEMORY.md, a line with these headings, in parentheses, precedes the paragraph.
 func (h *Home) archiveText(what string, out []movedText, now time.Time, history string) string {
 	eol := lineEnding(history)
 	why := "Taken out of MEMORY.md, where what stays says the same:"

@@ -173,8 +173,9 @@ func (r *matterReader) valueNodes(key string, v *yaml.Node) []*yaml.Node {
 	return values
 }
 
-// parseTime decodes a time in one of three forms: with a zone, without a zone, which then is the zone of
-// day, or only the time of day, which is then on day.
+// parseTime parses the value of a key as a time, and returns it in UTC. The value may have a time zone, such as
+// 2026-04-18T14:02:03Z. A date or time without a zone is in the time zone of day, the day of the file. A time of day
+// alone, such as 14:02, is on that day. For any other value, parseTime reports a mistake and returns the zero time.
 func (r *matterReader) parseTime(key string, v *yaml.Node, day time.Time) time.Time {
 	s := r.singleValue(key, v)
 	if t, err := time.Parse(time.RFC3339Nano, s); err == nil {

@@ -169,8 +169,8 @@ func (c *comparison) fingerprintComparison() *fingerprint.Comparison {
 	return c.fingerprints
 }
 
-// readEntries compares the texts with all entries that have foreign text. It returns ErrTooManyEntries if these
-// entries have more than this number of bytes.
+// readEntries reads all entries with foreign text and compares the texts with them. It returns ErrTooManyEntries as
+// soon as the contents that it has read have more than most bytes together.
 func (c *comparison) readEntries(ctx context.Context, store oxbow.Store, most int) error {
 	terms := classTerms
 	if c.texts.OnlyTainted {
@@ -222,9 +222,10 @@ func (c *comparison) mustCompare(e *oxbow.Entry) bool {
 	return class == classTainted || (class != classOwnText && !c.texts.OnlyTainted)
 }
 
-// isKnownRepeat reports whether all texts of a candidate are known to repeat an entry with the same labels and trust.
-// Then the candidate need not be read. This is also correct if the candidate is not the current version of its entry,
-// because the current version is a candidate, too.
+// isKnownRepeat reports whether each written text that has a key in common with the candidate is already known to
+// repeat an entry with the same labels and trust. Reading the candidate could then add nothing, so the caller skips
+// the candidate. The candidate may be an old version of its entry. Skipping an old version is correct as well, because
+// the current version is a candidate of its own.
 func (c *comparison) isKnownRepeat(candidate *candidate) bool {
 	return !slices.ContainsFunc(candidate.textIndexes, func(i int32) bool {
 		return !c.foundRepeats[repeat{candidate.originHash, i}]

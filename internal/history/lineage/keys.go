@@ -58,9 +58,9 @@ func (s *gramScanner) appendWordKeys(keys []key, text string) []key {
 	return keys
 }
 
-// eachChangeKey calls add for each key of a change's versions, with the index of the version in the change. A version
-// has the keys of its words and its name. In a merge, both versions have the names of both entries. A version with a
-// source label also has the key of the source's name.
+// eachChangeKey calls add for each key of each version of a change. i is the index of the version in the change. The
+// keys of a version are the keys of its word sequences, of its name, and of the names in its source labels. If the
+// change merged two entries, each of the two versions also has the key of the other entry's name.
 func (s *gramScanner) eachChangeKey(c *oxbow.Change, add func(i int, k key)) {
 	var keys []key
 	for i := range c.Versions {

@@ -143,8 +143,9 @@ func (p *Plan) planEntry(ctx context.Context, w *window, nodes []*node, sel *Sel
 	return nil
 }
 
-// findConflict returns which parts of other writers' later changes are kept. ok is false if no such
-// changes exist. now is the present entry. Undos and reverts do not count as later changes.
+// findConflict describes the changes that other writers made to the entry after the first reverted change, and which
+// parts of these changes remain in effect. Undos and reverts are not counted. now is the entry as the memory has it at
+// present (nil if the entry does not exist). ok is false if there are no such changes.
 func (r *replay) findConflict(now *oxbow.Entry) (c Conflict, ok bool) {
 	c.KeptParts = []string{} // encode as [] instead of null in JSON
 	for _, n := range r.laterVersions {

@@ -61,9 +61,9 @@ func (r *replay) hadContent(content string) bool {
 	return isBad || r.keptContents[content]
 }
 
-// repeatChange repeats a version's change, for only those parts that the version changed. If the
-// version restores a reverted content, repeatChange uses the content that would have been there
-// instead. It returns nil if the entry would be empty.
+// repeatChange applies the change that a version made to the replayed entry. Only the parts that the version changed
+// are replaced. If the version restored a content that is reverted, the content that replaces it is used. repeatChange
+// returns the changed entry, or nil if the entry would not exist.
 func (r *replay) repeatChange(n *node) *oxbow.Entry {
 	old := oxbow.Entry{}
 	if n.previous != nil {

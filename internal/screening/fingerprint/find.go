@@ -141,9 +141,9 @@ func (f File) findBatch(texts, ignored []string, matches []Match, first int) (en
 	return end, err
 }
 
-// searchDropped adds to found the wanted prints that may have been dropped. It must be called
-// before the blocks of the file are searched, because a person may have vouched for a text in a
-// newer block.
+// searchDropped adds the prints of the written texts that are in one of the sets of dropped prints to found, as
+// unvouched. The sets may also report prints that were never dropped. Call searchDropped before the blocks of the file
+// are searched, because a newer block in which a person vouches for a text removes its prints from found.
 func (f File) searchDropped(key *cipherKey, w *printSearch[printHash], found map[printHash][]printOrigin) error {
 	sets, err := f.readDroppedSets(key)
 	if err != nil {

@@ -46,9 +46,9 @@ func eachKeyedRun(words []word, fn func(hash uint64, k Key)) {
 	}
 }
 
-// keyOfRun returns the smallest hash of the shorter sequences inside a word sequence. The shorter sequences have two
-// thirds of its words, such as four of six words. The key depends only on the hashes of the words, so two equal
-// sequences have equal keys.
+// keyOfRun computes the key of a word sequence: the smallest hash of all its subsequences of consecutive words that
+// have two thirds of its length, such as four of six words. Equal sequences have equal keys, because the key depends
+// only on the hashes of the words.
 func keyOfRun(run []word) Key {
 	length := len(run) * 2 / 3
 	least := uint64(math.MaxUint64)

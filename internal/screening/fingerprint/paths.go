@@ -21,8 +21,9 @@ const (
 	WriterUnvouched // a program that wrote text that nobody vouches for
 )
 
-// AddRun records that a program ran from one time to another. A file that changed in this time has
-// text of the level, which is Foreign or Unvouched, unless the agent wrote it later.
+// AddRun records that a program ran in a period. Unless the agent writes a file later, a file that changed in this
+// period is treated as if the program had written text of the level to the file. level must be LevelForeign or
+// LevelUnvouched.
 func (f File) AddRun(level Level, from, to time.Time) error {
 	run := levelForeignRun
 	if level == LevelUnvouched {

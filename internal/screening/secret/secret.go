@@ -211,10 +211,10 @@ const (
 	maxPieceLength = 300
 )
 
-// FindDivided returns secrets that begin where one text ends and continue where the next begins,
-// such as an entry's name and content. The result contains, for each text, the pieces in it.
-// Only keys with a distinctive prefix, such as ghp_, are found. Other rules would match words
-// that are neighbors by chance.
+// FindDivided finds secrets that are divided between two of the texts, such as the name and the content of an entry:
+// the secret begins at the end of one text and continues at the start of another text. The result has an element for
+// each text, with the pieces of secrets in this text. Only keys with a distinctive prefix, such as ghp_, are found,
+// because other rules would also match unrelated words.
 func FindDivided(texts ...string) [][]Finding {
 	found := make([][]Finding, len(texts))
 	for i, first := range texts {

@@ -133,13 +133,13 @@ func SpeakerName(turn string) string { return turn[:leadingNameSize(turn)] }
 // EndsInQuestion reports whether a turn ends in a question mark.
 func EndsInQuestion(turn string) bool { return strings.HasSuffix(strings.TrimSpace(turn), "?") }
 
-// SplitDialogue splits a text into fields. If the text starts with a speaker of a chat, such as
-// "user: ", each turn is a field named "user" or "assistant", without the speaker's word. A
-// new turn starts with a speaker after an empty line. Other texts are a single field named
-// "body". A name before it, as in "Caroline: Hello", is a separate field named "speaker".
+// SplitDialogue splits a text into fields. If the text starts with a speaker of a chat, such as "user: ", each turn is
+// a field named "user" or "assistant", without the speaker's word. A new turn starts with a speaker after an empty
+// line. Other texts are a single field named "body". A name before it, as in "Caroline: Hello", is a separate field
+// named "speaker".
 //
-// person is the weight of words in the body and in turns by people, and program the weight
-// of words in turns by programs, both in sixteenths.
+// personWeight is the weight of words in the body and in turns by people, and programWeight the weight of words in
+// turns by programs, both in sixteenths.
 func SplitDialogue(text string, personWeight, programWeight uint32) []Field {
 	n, byProgram := chatSpeakerSize(text)
 	if n == 0 {

@@ -28,8 +28,8 @@ func (w *filterSet) accepts(number uint32) bool {
 	return w.acceptsAll || (w.hasBit(number) && w.isInTime(number))
 }
 
-// hasBit reports whether the set has a document. The set must not be all documents. If late is not nil, contains also
-// compares the document's time.
+// hasBit reports whether the bit of a document is set. It must not be called if acceptsAll is set. If lateRange is not
+// nil, the time of the document must be compared, too (see isInTime).
 func (w *filterSet) hasBit(number uint32) bool { return w.documentBits[number/64]>>(number%64)&1 != 0 }
 
 // isInTime reports whether a document of the set meets the condition that is examined late.
@@ -37,8 +37,8 @@ func (w *filterSet) isInTime(number uint32) bool {
 	return w.lateRange == nil || w.lateRange.containsTime(w.created.valueAt(number))
 }
 
-// computeSet computes the set of documents in a view that meet a query's conditions. visits estimates how
-// often the search calls contains.
+// computeSet computes the set of documents in a view that meet a query's conditions. expectedVisits estimates for how
+// many documents the search asks whether they are in the set.
 func (w *filterSet) computeSet(v *view, ask *Query, hash func(string) uint64, expectedVisits int) {
 	w.acceptsAll = len(ask.Conditions) == 0 && ask.CreatedRange == nil
 	w.lateRange = nil

@@ -20,7 +20,7 @@ type slot struct {
 	number uint32 // the number plus 1, or 0 if the slot is free
 }
 
-// find returns the number with this hash for which is returns true.
+// find returns the number with this hash for which isMatch returns true.
 func (t *idTable) find(hash uint64, isMatch func(number uint32) bool) (uint32, bool) {
 	if len(t.slots) == 0 {
 		return 0, false

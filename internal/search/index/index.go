@@ -166,8 +166,8 @@ func (s *segment) growableCopy() *segment {
 	}
 }
 
-// removeDocuments removes the changed documents from a searcher that is not published yet. It
-// calls lose for each term of a removed document.
+// removeDocuments removes the changed documents from a searcher that is not published yet. It calls loseTerm for each
+// term of a removed document.
 func (x *Searcher) removeDocuments(changes []Change, loseTerm func(text string, hash uint64)) {
 	owned := map[*segment]bool{}      // segments whose deletion bits were already copied
 	wanted := map[*segment][]uint32{} // numbers of the documents whose terms are unknown

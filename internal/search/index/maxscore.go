@@ -202,7 +202,7 @@ const (
 	gatherBitsFactor = 0x0102040810204080
 )
 
-// scoreColumns processes the postings with an impact of at least minImpact and below above.
+// scoreColumns processes the postings with an impact of at least minImpact and below impactLimit.
 func (b *maxScore) scoreColumns(c *queryCursor, orderIndex, minImpact, impactLimit int) {
 	w := c.columns
 	upper, end := uint32(0), w.endOfUpperHalf(0)
@@ -253,13 +253,12 @@ func (b *maxScore) scoreColumns(c *queryCursor, orderIndex, minImpact, impactLim
 	}
 }
 
-// collectReaching collects the indexes of the impacts from minImpact up to, but not including, above. It
-// starts at index i and stops when the batch is full. It returns the number of collected indexes
-// and the next index.
+// collectReaching collects the indexes of the impacts from minImpact up to, but not including, impactLimit. It starts
+// at index i and stops when the batch is full. It returns the number of collected indexes and the next index.
 //
-// One addition compares eight impacts: it overflows into the top bit of each byte whose impact is
-// at least minImpact. reach first collects the blocks that have such an impact, without a branch
-// that depends on impacts. Few blocks have such an impact, so a branch would be mispredicted.
+// One addition compares eight impacts: it overflows into the top bit of each byte whose impact is at least minImpact.
+// collectReaching first collects the blocks that have such an impact, without a branch that depends on impacts. Few
+// blocks have such an impact, so a branch would be mispredicted.
 func (b *maxScore) collectReaching(impacts []uint8, i, minImpact, impactLimit int) (n, next int) {
 	var blocks [64]int32
 	low, high := uint64(0x80-minImpact)*onesInBytes, uint64(0x80-impactLimit)*onesInBytes
@@ -313,8 +312,8 @@ func (b *maxScore) scoreFiltered(c *queryCursor, orderIndex int) {
 	b.completeCandidates(orderIndex, b.candidateBatch[:n])
 }
 
-// completeCandidates adds the contributions of the terms after place to the candidates. It drops the
-// candidates that cannot reach the threshold, and offers the remaining candidates.
+// completeCandidates adds the contributions of the terms after orderIndex to the candidates. It drops the candidates
+// that cannot reach the threshold, and offers the remaining candidates.
 func (b *maxScore) completeCandidates(orderIndex int, candidates []candidate) {
 	for next := orderIndex + 1; next < len(b.cursorOrder) && len(candidates) > 0; next++ {
 		if need := b.threshold - float32(b.maxRest[next]); need > 0 {
@@ -385,8 +384,8 @@ func (c *queryCursor) addContributions(candidates []candidate) {
 	}
 }
 
-// offerCandidate keeps a candidate if the document is not deleted, is accepted, and was not found
-// already by a term before place.
+// offerCandidate keeps a candidate if the document is not deleted, is accepted, and was not found already by a term
+// before orderIndex.
 func (b *maxScore) offerCandidate(orderIndex int, x candidate) {
 	if b.view.isDeleted(x.doc) {
 		return

@@ -222,10 +222,10 @@ func (w *columns) findLargeTF(number uint32) uint16 {
 	return w.largePostings[at].tf
 }
 
-// postingAt returns the posting with this index. Columns store only the lower 16 bits of a document number. *upper
-// contains the upper bits, from which the search for the posting's upper bits begins. They must not be greater than
-// the posting's upper bits, and at sets *upper to these. If a caller reads postings in order, it passes the same
-// *upper each time.
+// postingAt returns the posting with this index. Columns store only the lower 16 bits of a document number. *upperBits
+// contains upper bits from which the search for the posting's upper bits begins. They must not be greater than the
+// posting's upper bits, and postingAt sets *upperBits to the posting's upper bits. If a caller reads postings in
+// order, it passes the same upperBits each time.
 func (w *columns) postingAt(index int, upperBits *uint32) posting {
 	for index >= w.endOfUpperHalf(*upperBits) {
 		*upperBits += 1 << 16

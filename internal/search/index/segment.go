@@ -51,8 +51,8 @@ type term struct {
 	hasList   bool   // has a list
 }
 
-// findTerm returns the term with this text and hash. A single posting, which does not belong to a list,
-// is appended to alone, and the result refers to it.
+// findTerm returns the term with this text and hash. A single posting, which does not belong to a list, is appended to
+// singlePostings, and the result refers to it.
 func (s *segment) findTerm(text string, hash uint64, singlePostings *[]posting) (foundTerm, bool) {
 	if s.snapshot != nil {
 		return s.snapshot.loadTerm(text)

@@ -125,9 +125,9 @@ func (t *dialogue) neighbourOnlyLimit() float64 {
 	return scores[min(minRarestHolders, len(scores))-1]
 }
 
-// limitNeighbourOnly reduces a turn's score to just below the limit if the score comes only from
-// neighbours. The order among such turns stays the same. Turns after a question with a
-// query word are not limited, because an answer seldom repeats the word.
+// limitNeighbourOnly lowers the score of a turn that itself has no word of the query, so that the score is just below
+// the limit for such turns. The order among these turns stays the same. A turn that follows a question with a word of
+// the query is not limited, because answers seldom repeat the words of the question.
 func (t *dialogue) limitNeighbourOnly(i int, own *candidate, a *scoreAccount) {
 	limit := t.plan.neighbourOnlyLimit
 	if limit <= 0 || a.score < limit {

@@ -276,12 +276,11 @@ func (t *dialogue) findIndex(id uint64) int {
 	return i
 }
 
-// eachNeighbour calls fn for each neighbour of a turn within the distance reach. A neighbour is a
-// turn that the plan selects, that was created within an hour of the turn, and that belongs to
-// the same session, if both have a session. Consecutive turns have consecutive IDs, and entries
-// between them that are not turns are skipped. If worth is not nil and returns false for a
-// candidate, the candidate is skipped without being read. If the entry is not a turn, fn is not
-// called.
+// eachNeighbour calls fn for each neighbour of a turn within the distance reach. A neighbour is a turn that the plan
+// selects, that was created within an hour of the turn, and that belongs to the same session, if both have a session.
+// Consecutive turns have consecutive IDs, and entries between them that are not turns are skipped. If isWorthwhile is
+// not nil and returns false for a candidate, the candidate is skipped without being read. If the entry is not a turn,
+// fn is not called.
 func (t *dialogue) eachNeighbour(
 	i, reach int,
 	isWorthwhile func(n *candidate, step int) bool,

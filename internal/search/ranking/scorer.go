@@ -207,9 +207,8 @@ func isOutsideInt64(t time.Time) bool {
 	return y < 1678 || y > 2261
 }
 
-// CreationRange returns the range of creation times from from (inclusive) to before (exclusive).
-// Zero means no bound. If more is true, a bound does not fit into the range, so the range
-// includes too much.
+// CreationRange returns the range of creation times from from (inclusive) to before (exclusive). Zero means no bound.
+// If isInexact is true, a bound does not fit into the range, so the range includes too much.
 func CreationRange(from, before time.Time) (times *index.TimeRange, isInexact bool) {
 	if from.IsZero() && before.IsZero() {
 		return nil, false

@@ -199,7 +199,8 @@ func (d *duplicateSearch) findContained(ctx context.Context, samples []*prepared
 // numbers, symbols and negations.
 type rareWord struct{ word, exactWordCount uint32 }
 
-// rarestWords returns the key of each sample. number maps each key to a number.
+// rarestWords returns the key of each sample: the sample's word with the least frequency, and a number for the
+// sample's exact words. keyNumbers numbers the different keys.
 func rarestWords(samples []*preparedText, frequency []int) (keys []rareWord, keyNumbers map[rareWord]int) {
 	keys, keyNumbers = make([]rareWord, len(samples)), map[rareWord]int{}
 	sharps := map[string]uint32{}

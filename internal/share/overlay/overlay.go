@@ -133,8 +133,9 @@ func (o *overlayStore) refreshLower(ctx context.Context) error {
 	return nil
 }
 
-// loadLower returns the lower store's entries with unique names. Entries that agents may get
-// without asking get their names first, so that a withheld entry cannot take such a name.
+// loadLower reads the entries of the lower store, and gives each entry a name that no other entry of the overlay has.
+// Entries that agents receive without asking are named first. Otherwise an entry that is withheld from agents could
+// get the plain name, and the other entry would get the suffix.
 func (o *overlayStore) loadLower(ctx context.Context) ([]*oxbow.Entry, error) {
 	var all []*oxbow.Entry
 	for e, err := range o.lower.Entries(ctx, oxbow.Filter{}) {

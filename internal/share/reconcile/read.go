@@ -253,10 +253,9 @@ func (b *readLimit) checkEntry(e *oxbow.Entry) error {
 	return nil
 }
 
-// baseContent returns the content from which both versions of a pair were derived, or "" if it is
-// unknown. This is the newest content that the home has had since the last synchronization and that
-// the server has had as well. It can be newer than the record, because the end of a push may not
-// have been recorded.
+// baseContent returns the merge base of a pair: the newest content that the home has had since the last
+// synchronization and that the server has had as well. It returns "" if no such content is known. The content may be
+// newer than the content in the record, because a push that was killed at the end may not have been recorded.
 func (s *syncRun) baseContent(p *entryPair) (string, error) {
 	base := func(text string) bool { return p.record != nil && s.state.saltedHash(text) == p.record.Content }
 	for _, v := range []*oxbow.Entry{p.home, p.server} {

@@ -87,9 +87,10 @@ func (s *TeamStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow
 	}
 }
 
-// presentEntry returns an entry as it is shown. The version of a shown entry depends on whether the
-// entry is reviewed or was shared by the user, so that a change of this state also changes the
-// version.
+// presentEntry returns the entry in the form in which the team store shows it. A reviewed entry has the actor
+// [oxbow.Team]. An entry that the user shared has the actor [oxbow.Agent]. All other entries have the actor
+// [oxbow.Imported], a taint, and none of the privileged labels. The lowest two bits of the version encode the case, so
+// that the version changes when an entry is reviewed or shared.
 func presentEntry(e oxbow.Entry, reviewed bool, sharedHashes map[string]bool, up Upstream) oxbow.Entry {
 	isOwn := !reviewed && sharedHashes[EntryHash(e)]
 	e.Version &^= 3

@@ -107,8 +107,9 @@ const (
 	lockWait  = 5 * time.Second
 )
 
-// recordStart returns the time at which the record was started. From then on, the record contains every home that this
-// machine creates. This is the modification time of an empty file that the first call creates.
+// recordStart returns the time at which the record of homes was started on this machine. Since that time, the record
+// contains every home that oxbow creates here. The first call starts the record by creating an empty file, whose
+// modification time is the result. recordStart returns an error if the file cannot be created or examined.
 func (l List) recordStart() (time.Time, error) {
 	if l.Dir == "" {
 		return time.Time{}, errors.New("no configuration directory is known")

@@ -204,9 +204,9 @@ func (g *stagedChanges) stageAdd(op oxbow.Add, old *record) error {
 	return nil
 }
 
-// checkOp returns an error if no store could accept the op. It differs from the op's method Check in
-// one point: it does not refuse values that the entry already has. The reason is that crabtalk
-// accepts any name and alias, and entries with such names and aliases must remain editable.
+// checkOp returns an error if the op is invalid. Unlike the method Check of the op, it accepts an invalid name,
+// invalid aliases and an invalid content that the entry already has, because crabtalk writes such entries and they
+// must remain editable.
 func (g *stagedChanges) checkOp(op oxbow.Op) error {
 	if _, add := op.(oxbow.Add); add {
 		return op.Check()

@@ -155,8 +155,8 @@ type actionHints struct {
 	shownEntries []session.ShownEntry // entries shown by each part
 }
 
-// addEntries adds the project's newest entries with the given labels, which are pairs of key and value.
-// The function say describes an entry. Entries that cannot be read or described are left out.
+// addEntries adds the project's newest entries with the given labels, which are pairs of key and value. The function
+// describe describes an entry. Entries that cannot be read or described are left out.
 func (a *actionHints) addEntries(
 	ctx context.Context,
 	m *oxbow.Memory,

@@ -215,7 +215,7 @@ func (m *mirrorRun) postponeFile(ctx context.Context, f setup.MemoryFile) error 
 }
 
 // archivedWrites searches the archive of sessions for calls that wrote a file. It returns the taints of these calls.
-// wrote reports whether a call was found.
+// foundWrite reports whether a call was found.
 func (m *mirrorRun) archivedWrites(
 	ctx context.Context,
 	f setup.MemoryFile,
@@ -231,9 +231,9 @@ func (m *mirrorRun) archivedWrites(
 	return a.CheckFileWrite(ctx, m.arguments.Client, f.Path, m.newestTime, f.Time, ownFiles)
 }
 
-// safeFiles returns the paths of the client's files that are safe to read, because no note that was made from them is
-// held back. If but is not nil, safeFiles also leaves out all changed files other than but, because the changes were
-// not judged yet.
+// safeFiles returns the paths of the client's files that are safe to read. A file is not safe if a note that was
+// imported from it is held back, or if its path is too long for a label. If exceptFile is not nil, all changed files
+// except *exceptFile are left out, too, because their changes have not been examined yet.
 func (m *mirrorRun) safeFiles(ctx context.Context, exceptFile *setup.MemoryFile) ([]string, error) {
 	ctx, mem, err := m.workspace.OpenMemory(ctx, verb.Create)
 	if err != nil {
@@ -292,8 +292,8 @@ func (m *mirrorRun) importFiles(ctx context.Context, files []setup.MemoryFile, t
 	return err
 }
 
-// importArgument returns the argument for an import of files. The function projectOf returns the project of
-// a file.
+// importArgument returns the argument with which [transfer.Import] imports the files. It calls projectOf to determine
+// the project of each file's notes, and returns an error if that fails.
 func (m *mirrorRun) importArgument(
 	ctx context.Context,
 	files []setup.MemoryFile,

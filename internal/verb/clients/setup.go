@@ -197,7 +197,7 @@ func (in *SetupIn) Inspection(p verb.Place) *setup.Inspection {
 	}
 }
 
-// recordError stores an error, which may be nil, in the client's result and returns nil. If ends is set, it
+// recordError stores an error, which may be nil, in the client's result and returns nil. If endsSetup is set, it
 // records nothing and returns the error, so that setup ends.
 func (s *SetupClient) recordError(err error, endsSetup bool) error {
 	if err == nil || endsSetup {
@@ -314,8 +314,8 @@ func (in *SetupIn) setUpOwnMemory(ctx context.Context, w *verb.Workspace, c *set
 	return err
 }
 
-// remainingMemory returns the client's own memory if this memory stays on, and whether it will be
-// mirrored.
+// remainingMemory returns the title of the client's own memory if the memory stays switched on after the call,
+// otherwise "". mirrored reports whether that memory will be mirrored. wasMirrored reports whether it is mirrored now.
 func (in *SetupIn) remainingMemory(c *setup.Client, wasMirrored bool) (memory string, mirrored bool) {
 	switch {
 	case in.Remove || in.OwnMemory == "off":

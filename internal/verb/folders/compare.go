@@ -367,8 +367,8 @@ func (s *folderSync) withLabel(it exchange.Item) exchange.Item {
 	return it
 }
 
-// forgetStaleEntries forgets the entries of deleted files and the entries named in stale. If an entry was edited in
-// the memory, it is kept and a note is added to the result.
+// forgetStaleEntries forgets the entries of deleted files and the entries named in staleNames. If an entry was edited
+// in the memory, it is kept and a note is added to the result.
 func (s *folderSync) forgetStaleEntries(ctx context.Context, m *oxbow.Memory, staleNames []string) error {
 	if len(s.comparison.Deleted)+len(staleNames) == 0 {
 		return nil

@@ -77,8 +77,10 @@ func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err erro
 	return out, folder.SaveList(home, all)
 }
 
-// withRegistered returns the folder, and the list of folders with it. A folder that is in the list keeps its name
-// and the time at which it was added.
+// withRegistered returns the folder to register, and a list with the registered folders and this folder. If the list
+// has a folder with this path, the folder keeps its name and the time at which it was added, and only Write may
+// change. withRegistered returns an error if the path is registered under another name, or if another folder has the
+// name.
 func (in *AddIn) withRegistered(
 	all []folder.Folder,
 	now time.Time,

@@ -186,8 +186,9 @@ func (s *folderSync) rewriteItem(
 	return changed, *after, nil
 }
 
-// checkRewrite reads the changed text of a file and returns item i. It returns nil if the text does not contain
-// notes with the same names as before, or if item i does not have the entry's content.
+// checkRewrite checks a changed text before it is written to a file. It parses the text and returns item i, which must
+// have the content of the entry e. It returns nil if the item has other content, or if the names or the number of the
+// items differ from oldItems.
 func (s *folderSync) checkRewrite(
 	ctx context.Context,
 	file, changed string,
@@ -318,9 +319,8 @@ func (s *folderSync) writeFile(
 		ops...)
 }
 
-// addMissingStamps returns the labels of the first list, and the stamps in the second list that the first list
-// lacks. Stamps are labels that hold an entry back, approve the entry, or name the author of the text. The result
-// is sorted.
+// addMissingStamps returns labels with the stamps in stamped that labels lacks. Stamps are the labels that hold an
+// entry back, that record its approval, or that name the author of its text. The result is a new, sorted list.
 func addMissingStamps(labels, stamped []oxbow.Label) []oxbow.Label {
 	labels = slices.Clone(labels)
 	for _, l := range stamped {

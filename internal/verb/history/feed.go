@@ -79,10 +79,9 @@ type TakenChanges struct {
 // returns a reset.
 const maxTakenChanges = 500
 
-// Listen returns a listener for the memory as w shows it. The first Take returns the changes after
-// change number after, or none if after is empty. It returns a reset if the memory has not reached
-// that number. Close ends the listener. If after is not a number, the error matches
-// [oxbow.ErrInvalid].
+// Listen returns a listener for the memory as w shows it. The first [ChangeListener.TakeChanges] returns the changes
+// after the change with the number afterSeq, or none if afterSeq is empty. It returns a reset if the memory has not
+// reached that number. Close ends the listener. If afterSeq is not a number, the error matches [oxbow.ErrInvalid].
 func (f *ChangeFeed) Listen(ctx context.Context, w *verb.Workspace, afterSeq string) (*ChangeListener, error) {
 	seq, err := strconv.ParseUint(cmp.Or(afterSeq, "0"), 10, 64)
 	if err != nil {
@@ -134,8 +133,9 @@ func (l *ChangeListener) Close() {
 	}
 }
 
-// TakeChanges returns the changes since the last call. News without changes and without a reset mean that
-// the memory changed only outside of the listener's view, or not at all.
+// TakeChanges returns the changes since the last call. If these changes are not known, or if there are more than
+// maxTakenChanges, the result has IsReset set and no changes. If the result has neither changes nor IsReset, the
+// listener's view of the memory has not changed.
 func (l *ChangeListener) TakeChanges(ctx context.Context) (TakenChanges, error) {
 	l.feed.mu.Lock()
 	blind := l.mustReset || l.seenResets != l.feed.resetCount
@@ -239,8 +239,8 @@ func (f *ChangeFeed) wakeAll(e oxbow.Event) {
 	}
 }
 
-// changeRange returns the numbers of the memory's first and last change. It returns zeros if changes are
-// not numbered.
+// changeRange returns the numbers of the first and the last change in the memory's log. It returns zeros if the store
+// does not number its changes.
 func (f *ChangeFeed) changeRange(ctx context.Context) (first, last uint64, err error) {
 	all, err := f.openMemory(ctx, verb.Read)
 	if err != nil {

@@ -215,10 +215,11 @@ func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
-// sessionMatchers returns two functions, which report whether a source and whether a turn belong to the
-// session. The id identifies a run of a door, which is in the log, or a client's session, which
-// is in the log or in the archive. It may be a prefix of an identifier. An exact match takes
-// precedence over prefixes.
+// sessionMatchers finds the session that id identifies, and returns two predicates: hasSource reports whether a source
+// belongs to the session, and hasTurn whether a turn with this name does. hasTurn is nil if the archive does not have
+// the session. id may be the session of a run of a door, as in the log, or the session of a client, as in the log or
+// the archive. It may also be a prefix of an identifier, but an exact match takes precedence. If several sessions
+// match, sessionMatchers returns an error. If none matches, hasSource always returns false.
 func sessionMatchers(
 	ctx context.Context,
 	h oxbow.Historian,

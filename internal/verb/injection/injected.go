@@ -178,7 +178,8 @@ func (in InjectedIn) matchesInjection(x *session.Injection) bool {
 	return slices.ContainsFunc(x.ShownEntries, func(s session.ShownEntry) bool { return s.Name == in.Entry })
 }
 
-// addItems appends the newest injections up to the limit, and adds all injections to the total.
+// addItems counts all injections in the totals, and appends the newest injections to the list, at most limit. The
+// texts are included if withTexts is set or if there is only one injection.
 func (out *InjectedOut) addItems(all []InjectedItem, limit int, withTexts bool) {
 	for i := range all {
 		out.Total.Injections++

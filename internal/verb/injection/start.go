@@ -140,8 +140,9 @@ func shownSelection(ctx context.Context, m *oxbow.Memory, sel *profile.Selection
 	return shown
 }
 
-// addNotes returns the lines for notes and the line about the remaining notes. It records in the
-// block which notes the lines show.
+// addNotes returns the lines about notes in the block for a new session: a heading, a line for each note that fits the
+// budget, and a line about the other notes. It returns "" if there are no notes. It records which notes the lines
+// show.
 func (out *StartOut) addNotes(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -358,7 +359,7 @@ func startReason(e *oxbow.Entry) string {
 }
 
 // withoutShownSentences returns the notes without the sentences that were shown. If no text of a note remains,
-// withoutShownSentences leaves the note out and appends the note's name to known.
+// withoutShownSentences leaves the note out and appends the note's name to knownNotes.
 func withoutShownSentences(notes []oxbow.Entry, shown map[string]bool, knownNotes *[]string) (rest []oxbow.Entry) {
 	for _, e := range notes {
 		all := e.Content
@@ -372,8 +373,8 @@ func withoutShownSentences(notes []oxbow.Entry, shown map[string]bool, knownNote
 	return rest
 }
 
-// noteLine returns a note on a single line: name, date, author, and at most size bytes of the text.
-// prints has the fingerprints of the sentences in the line.
+// noteLine returns a note on a single line: name, date, author, and at most size bytes of the text. fingerprints has
+// the fingerprints of the sentences in the line.
 func noteLine(e *oxbow.Entry, size int) (line string, fingerprints []string) {
 	who := e.Updated.UTC().Format(time.DateOnly)
 	if e.TextBy() != "" {

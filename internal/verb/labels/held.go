@@ -185,8 +185,9 @@ func surveyHeld(
 	})
 }
 
-// separateHeads separates the heads of groups from the heads of entries that must be read, and returns the IDs of
-// these entries.
+// separateHeads goes through the heads of all entries that are held back. Heads of imported entries, which belong to
+// groups, are collected by version. Entries whose head contains the whole entry are added. separateHeads returns the
+// IDs of all other entries, which must be read.
 func (s *heldSurvey) separateHeads(all heads.List) (unread []uint64, err error) {
 	for h, err := range all.All {
 		if err != nil {
@@ -232,7 +233,9 @@ func countGroupLabels(counts map[oxbow.Label]int, e *oxbow.Entry) {
 	}
 }
 
-// assignHeads assigns the heads of groups to their groups.
+// assignHeads adds the heads that separateHeads collected to the groups of their imports. It reads one entry of each
+// version, because all entries of an import's change have the same source. If the version was not written by an
+// import, it reads and adds each entry.
 func (s *heldSurvey) assignHeads(all heads.List) error {
 	versions := slices.Sorted(maps.Keys(s.byVersion))
 	var first []uint64 // one entry of each version
@@ -298,7 +301,8 @@ func (s *heldSurvey) addEntry(e *oxbow.Entry) {
 	countGroupLabels(g.labelCounts, e)
 }
 
-// addToGroup counts n more texts with this source, and returns their group.
+// addToGroup returns the group for texts with this source, and adds n to the number of its entries. It creates a
+// missing group, and updates the group's origin and time.
 func (s *heldSurvey) addToGroup(source oxbow.Source, n int) *surveyedGroup {
 	id := groupID(source)
 	g := s.groups[id]
@@ -321,7 +325,8 @@ func (g *surveyedGroup) addHeads(v *versionHeads) {
 	}
 }
 
-// addOrigin makes From the common part of the origins, and Time the latest time.
+// addOrigin updates the group for an entry with this source. ImportSource becomes the longest directory that contains
+// the origins of all entries, and Time becomes the latest time.
 func (g *surveyedGroup) addOrigin(source oxbow.Source) {
 	origin := importOrigin(source)
 	for g.ImportSource != origin && !strings.HasPrefix(origin, g.ImportSource+"/") && g.ImportSource != "" {

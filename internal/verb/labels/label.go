@@ -218,7 +218,7 @@ func MergeLabels(ctx context.Context, w *verb.Workspace, in MergeLabelsIn) (Rela
 	return applyLabelPlan(ctx, w, label.PlanMerge(old, into), in.DryRun)
 }
 
-// applyLabelPlan makes a plan and applies it, unless dry is set.
+// applyLabelPlan makes a plan and applies it, unless isDryRun is set.
 func applyLabelPlan(ctx context.Context, w *verb.Workspace, plan label.Planner, isDryRun bool) (RelabelOut, error) {
 	out := RelabelOut{DryRun: isDryRun, Entries: []RelabelledEntry{}}
 	ctx, m, err := w.OpenMemory(ctx, verb.Write.UnlessDryRun(isDryRun))

@@ -292,8 +292,9 @@ func readHeader(store string) (h wal.Header, err error) {
 	return log.Header(), log.Close()
 }
 
-// recordedDurableSeq returns the number of the last change in the store that is recorded as durable. It returns 0 if no
-// number is recorded, or if the record belongs to a store with another identity than the store in the file same.
+// recordedDurableSeq returns the number of the last durable change of the store, as the lock file records it. It
+// returns 0 if the lock file has no number, or if the record is for a store with another identity than the store in
+// identityFile.
 func recordedDurableSeq(store, identityFile string) (seq uint64, err error) {
 	dir, err := vfs.Dir(filepath.Dir(store))
 	if err != nil {

@@ -81,8 +81,8 @@ func (d *diagnosis) checkFingerprints(spool string) {
 		d.workspace.FormatDate(l.Time), l.Reason, d.workspace.FormatDate(l.EndTime))
 }
 
-// checkHooks checks the spool and the archive, to which hooks write, and reports the last failure of a
-// hook. If full is set, it reads the whole archive.
+// checkHooks checks the spool and the archive, to which hooks write, and reports the last failure of a hook. If
+// readAll is set, it reads the whole archive.
 func (d *diagnosis) checkHooks(ctx context.Context, readAll bool) {
 	const about = "hooks"
 	spool := filepath.Join(d.storeDir, session.SpoolDir)

@@ -96,8 +96,9 @@ func Recover(ctx context.Context, w *verb.Workspace, in RecoverIn) (RecoverOut, 
 	return out, nil
 }
 
-// addLostTail records the changes after the last recovered change as lost. The contents of these
-// changes are unknown, but later records of the file and the lock file contain their numbers.
+// addLostTail adds the changes between the last recovered change and the change with the number durableSeq to the list
+// of lost changes. The contents of these changes are unknown. Their numbers are known from later records in the file,
+// or from the lock file.
 func (o *RecoverOut) addLostTail(durableSeq uint64) {
 	durableSeq = max(durableSeq, o.durableSeq)
 	if durableSeq > o.LastSeq {
@@ -430,8 +431,8 @@ func AcceptRollback(ctx context.Context, w *verb.Workspace, _ AcceptIn) (AcceptO
 		durable > s.Last, Last: s.Last, LostChanges: max(durable, s.Last) - s.Last}, verb.WrapError("accepting", err)
 }
 
-// continueFromLast makes the store continue from its last change, even if later changes were written or later
-// heads were signed.
+// continueFromLast accepts the present end of the store, so that new changes follow its last change. Later changes
+// that the lock file or signed heads record are given up.
 func continueFromLast(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, store string) error {
 	if err := m.Accept(ctx); err != nil {
 		return err

@@ -57,8 +57,8 @@ func checkHead(flag, head string) error {
 	return nil
 }
 
-// checkProof examines the store, and compares it with the signed heads and with the noted head
-// since. If sign is set and the store is sound, it signs the head of the store.
+// checkProof examines the store, and compares it with the signed heads and with notedHead, a head that the user noted
+// (may be ""). If sign is set and the store is sound, it signs the head of the store.
 func checkProof(ctx context.Context, w *verb.Workspace, notedHead string, sign bool) (CheckOut, error) {
 	p, err := w.FindPlace()
 	if err != nil {
@@ -101,8 +101,8 @@ func checkProof(ctx context.Context, w *verb.Workspace, notedHead string, sign b
 	return out, out.compareWithHeads(ctx, w, heads, "")
 }
 
-// compareWithHeads compares the log of a sound memory with the signed heads, unless nil, and with the noted
-// head, unless "".
+// compareWithHeads compares the log of a sound memory with the signed heads and with the head that the user noted. It
+// adds a problem for each difference. heads may be nil and noted may be "", if there is nothing to compare.
 func (o *CheckOut) compareWithHeads(
 	ctx context.Context,
 	w *verb.Workspace,

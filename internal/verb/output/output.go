@@ -79,9 +79,9 @@ func (o Output) existsError() error {
 		"name another file, or replace it with --force, which keeps a copy of a file that was edited")
 }
 
-// Write writes to a temporary file first and then renames it, so that the output path never refers
-// to a partial file. A file that is replaced keeps its mode, and a new file gets perm. If the user
-// had edited the replaced file, Write keeps a copy and returns the copy's path in kept.
+// Write writes to a temporary file first and then renames it, so that the output path never refers to a partial file.
+// A file that is replaced keeps its mode, and a new file gets perm. If the user had edited the replaced file, Write
+// keeps a copy and returns the copy's path in keptCopy.
 func (o Output) Write(
 	ctx context.Context,
 	perm fs.FileMode,

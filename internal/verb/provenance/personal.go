@@ -81,8 +81,8 @@ func personalEntryLabels(e *oxbow.Entry) []oxbow.Label {
 	return withPersonalLabels(e.Labels, screen.Find(nil, texts).Personal)
 }
 
-// withPersonalLabels replaces the labels for personal data: it removes the old labels and adds a label for each
-// kind, as long as the number of labels is below MaxLabels.
+// withPersonalLabels returns the labels with one label for each kind of personal data. Old labels for personal data
+// are removed. If the result would have more than MaxLabels labels, the last kinds get no label. The result is sorted.
 func withPersonalLabels(labels []oxbow.Label, kinds []screen.PersonalKind) []oxbow.Label {
 	out := oxbow.SortLabels(slices.DeleteFunc(slices.Clone(labels), oxbow.Label.IsPersonal))
 	for _, k := range kinds {

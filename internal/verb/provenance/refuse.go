@@ -11,10 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// CheckForeignRepeats returns an error matching [oxbow.ErrInvalid] if the texts repeat foreign text, or
-// if it is unknown which texts the caller's turn has read. Verbs that write files call it,
-// because files have no labels. A person at a terminal or a page may write any text. what names
-// the written thing in the error.
+// CheckForeignRepeats returns an error matching [oxbow.ErrInvalid] if the texts repeat foreign text, or if it is
+// unknown which texts the caller's turn has read. Verbs that write files call it, because files have no labels. A
+// person at a terminal or a page may write any text. textName names the written thing in the error.
 func CheckForeignRepeats(ctx context.Context, w *verb.Workspace, textName string, texts ...string) error {
 	if w.Knowledge == nil {
 		return nil

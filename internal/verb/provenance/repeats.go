@@ -52,7 +52,10 @@ func sentenceLikeKeys(l oxbow.Label) []string {
 	return nil
 }
 
-// writtenText returns the text that a change writes, and the text that the entry had before.
+// writtenText returns the text that a change writes and the text of the entry before the change, each as lines with
+// the content, name, aliases and label values. For a change of labels, written has only the values of new labels.
+// Labels with which programs record an origin are left out. If the old entry was tainted or unvouched, before is
+// empty, because its text counts as foreign.
 func writtenText(op oxbow.Op, old oxbow.Entry) (written, before string) {
 	join := func(name, content string, aliases []string, labels []oxbow.Label) string {
 		lines := append([]string{content, name}, aliases...)
@@ -152,9 +155,9 @@ func (c *repeatFinder) findInSessionTexts(k verb.ProvenanceData) {
 // such entries.
 const notCompared = "not-compared"
 
-// findInEntries adds the entries that are tainted, unvouched or imported and that the texts repeat. If
-// some of these entries cannot be compared, the texts become unvouched. The write does not fail,
-// because damage must not prevent writing.
+// findInEntries records which tainted, unvouched or imported entries the texts repeat. If the entries cannot be
+// compared, for example because the memory is damaged, each text is recorded as unvouched. findInEntries returns no
+// error, because damage must not prevent the memory from being written.
 func (c *repeatFinder) findInEntries(ctx context.Context, store oxbow.Store, k verb.ProvenanceData) {
 	texts := foreign.Texts{Names: c.entryNames, Texts: c.texts, IgnoredTexts: c.oldTexts, OnlyTainted: c.isUnvouched}
 	add := func(e *oxbow.Entry, i int) {
@@ -203,9 +206,9 @@ func findInTainted(
 	)
 }
 
-// recordPersonTexts records that the text of a person counts as the person's own, even if it repeats foreign
-// text. If this cannot be recorded, the text is still written, and it counts as a repetition for 14
-// days.
+// recordPersonTexts records that the texts in a person's changes count as the person's own, even if they repeat
+// foreign text. Approving an entry counts as writing its text. Errors are ignored: a text that could not be recorded
+// counts as a repetition until its fingerprint expires after 14 days.
 func recordPersonTexts(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k verb.ProvenanceData) {
 	if k.Fingerprints == nil {
 		return

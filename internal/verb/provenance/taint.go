@@ -95,8 +95,9 @@ func stampOrigins(
 	return out, s.labelledChanges, nil
 }
 
-// addSessionReads sets the fields about texts that the model in the caller's session has
-// read.
+// addSessionReads records what the model in the caller's session has read since the person's last prompt: the calls
+// that returned foreign text, and the texts that hooks showed. If the context has taints (see [verb.ContextTaints]),
+// only these are recorded.
 func (s *stamper) addSessionReads(ctx context.Context, k verb.ProvenanceData) {
 	caller, ok := verb.ContextCaller(ctx)
 	if !ok {
@@ -321,10 +322,10 @@ func isIdentifierOrTime(value string) bool {
 	return isLong && strings.Trim(value, "0123456789abcdef-") == ""
 }
 
-// labelPersonOps returns a person's changes with the labels that record who vouches for the text.
-// If the person writes a new text, the labels that nobody vouches for the old text are removed. If
-// the person changes only labels or aliases, or restores a text, the person does not vouch for the
-// text, so a label names its author.
+// labelPersonOps returns the changes of a person with labels that record who vouches for each text. If the person
+// writes a new text, the person vouches for it, so the labels that nobody vouches for the old text, or that name its
+// origin or author, are removed. If the person changes only labels or aliases, or restores an old text, the person
+// does not vouch for the text. A label then names the text's author.
 func labelPersonOps(ctx context.Context, store oxbow.Store, ops []oxbow.Op) []oxbow.Op {
 	out := make([]oxbow.Op, 0, len(ops))
 	for _, op := range ops {
@@ -408,10 +409,14 @@ func isUnapprovedImport(e *oxbow.Entry) bool {
 // cannot set them, because the file's author is unknown.
 var vouchingKeys = append([]string{oxbow.LabelVerified, oxbow.LabelApproved}, protectedKeys...)
 
-// updateVouchLabels returns the labels of a changed entry, with the labels that record whether somebody vouches for its
-// text. If a program changes only labels or aliases, a text that a person or the team vouches for stays vouched for.
-// If a program changes the text, an approval is removed. If an import changes the text, or any part of an entry that a
-// person approved, nobody vouches for the entry.
+// updateVouchLabels returns the given labels of a changed entry with corrected labels about approval:
+//
+//   - A label approved is kept only if the old entry has the label, the text stays the same, and the change is not
+//     an import.
+//   - If the text stays the same and a person or the team vouches for it, the label approved is added.
+//   - An import cannot add labels that vouch for an entry. If an import changes the text, or any part of an entry that
+//     a person approved, the entry gets the label of an unapproved import. Until a person approves an entry with this
+//     label, the entry keeps the label.
 func (s *stamper) updateVouchLabels(labels []oxbow.Label, content string, old oxbow.Entry) []oxbow.Label {
 	isSame := old.Name != "" && content == old.Content
 	isImport := s.source.Actor == oxbow.Imported

@@ -61,8 +61,8 @@ type ChangedEntry struct {
 	AgentChanges int         `json:"changes"`           // number of changes by agents since
 }
 
-// ListAgentChanges lists the entries whose text a person wrote and that an agent changed, forgot or made
-// unprotected, until the person keeps or restores them.
+// ListAgentChanges lists the entries with a text by a person that an agent changed, forgot, or deprived of a
+// protecting label. An entry stays in the list until the person keeps the agent's change or restores the text.
 func ListAgentChanges(ctx context.Context, w *verb.Workspace, in ChangedIn) (ChangedOut, error) {
 	out := ChangedOut{Entries: []ChangedEntry{}}
 	limit, notes, err := verb.ResolveLimit(in.Limit, verb.DefaultListLimit)
@@ -173,7 +173,7 @@ func protectionLabels(ls []oxbow.Label) []oxbow.Label {
 	})
 }
 
-// elementsNotIn returns the elements of all that are not in have.
+// elementsNotIn returns the elements of all that are not in known.
 func elementsNotIn[T comparable](known, all []T) []T {
 	return slices.DeleteFunc(slices.Clone(all), func(t T) bool { return slices.Contains(known, t) })
 }

@@ -51,9 +51,9 @@ type MemoryView struct {
 	scopes  []scope.Scope // applied to the options' memory, in this order
 }
 
-// MakeView returns the view of a token, restricted to the profile named unless it is empty. The error
-// matches [ErrBoundProfile] if the token is bound to another profile and [oxbow.ErrInvalid] if the profile
-// does not exist, or is a [profile.Diagnostics].
+// MakeView returns the view of a token. Unless profileName is empty, the view is restricted to the profile with this
+// name. The error matches [ErrBoundProfile] if the token is bound to another profile and [oxbow.ErrInvalid] if the
+// profile does not exist, or is a [profile.Diagnostics].
 func (o *Options) MakeView(t auth.Token, profileName string) (*MemoryView, error) {
 	own := o.Rights
 	if o.BoundProfile != nil {
@@ -98,8 +98,9 @@ func (o *Options) MakeView(t auth.Token, profileName string) (*MemoryView, error
 	return v, nil
 }
 
-// bindProfile sets the profile and the scopes of the view. It returns all scopes that restrict the view,
-// including the scope of o.Bound.
+// bindProfile applies the profile and the scopes of a token to the view. It returns all scopes that restrict the view,
+// including the scope of the server's own profile, which already restricts the memory. It returns an error if the
+// token's profile cannot be resolved.
 func (v *MemoryView) bindProfile(t auth.Token) (restricting []scope.Scope, err error) {
 	switch o := v.options; {
 	case o.BoundProfile != nil: // the memory has this scope already
@@ -127,8 +128,8 @@ func (v *MemoryView) bindProfile(t auth.Token) (restricting []scope.Scope, err e
 // IsPartial reports whether the view leaves out a part of the memory.
 func (v *MemoryView) IsPartial() bool { return v.Bound != nil || v.Rights.AreLimited() }
 
-// removeUnreachable removes from a workspace all that lies outside the memory: its file, the host, the working
-// directory, skills, and other profiles than the view's own.
+// removeUnreachable removes everything from the workspace that reveals more than the memory: the location of its file,
+// the host, the working directory, the skills, and all profiles except the profile of the view.
 func (v *MemoryView) removeUnreachable(w *verb.Workspace) {
 	w.Place = nil
 	w.Host = nil

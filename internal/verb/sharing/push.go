@@ -254,7 +254,8 @@ func openServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName string, in
 	return s, err
 }
 
-// wrapServerError adds the server to an error.
+// wrapServerError adds the URL of the server, the number of changes that were made before the error, and advice to an
+// error of push or pull. It returns nil if err is nil.
 func wrapServerError(url, verbName string, doneChanges int, err error) error {
 	if err == nil {
 		return nil

@@ -379,7 +379,9 @@ type unsharePlan struct {
 	inHomeOnly    []MovedEntry   // entries that only the home has
 }
 
-// planUnshare returns the plan for TeamUnshare. It changes nothing.
+// planUnshare plans [TeamUnshare] without changing anything: which team files to remove, and which entries to add to
+// the home. It returns an error if neither the team files nor the home have the entry, if the home has a different
+// entry with the same name, or if a team file has an edit that would be lost.
 func planUnshare(
 	ctx context.Context,
 	w *verb.Workspace,

@@ -64,8 +64,8 @@ func SignHeadsPeriodically(m *oxbow.Memory, store string, now func() time.Time) 
 	}
 }
 
-// signHeadAfter signs a store's head if at least after changes were made since the last signed
-// head. If the key does not exist, signHeadAfter creates it.
+// signHeadAfter signs a store's head if at least minChanges changes were made since the last signed head. If the key
+// does not exist, signHeadAfter creates it.
 func signHeadAfter(store string, now time.Time, seq uint64, chain string, minChanges uint64) error {
 	text, err := os.ReadFile(store + headsSuffix)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -314,7 +314,9 @@ func headProblem(description, remedy string) verb.Problem {
 	return verb.Problem{Offset: -1, Description: description, Mend: remedy}
 }
 
-// UnknownHeadProblem returns the problem that no change has the noted head.
+// UnknownHeadProblem returns the problem to report if no change in the log has the noted head. first is the number of
+// the first change in the log. If the head was signed and a compaction dropped its change, the problem says so. c may
+// be nil.
 func (c *HeadsCheck) UnknownHeadProblem(head string, first uint64) verb.Problem {
 	if c != nil {
 		for _, h := range c.heads {

@@ -87,9 +87,10 @@ func DumpEntries(ctx context.Context, w *verb.Workspace, in DumpIn) (out DumpOut
 		EntriesWithDirectives: r.Directives}, err
 }
 
-// dumpOrigin identifies the memory in the manifests of dumps. It uses the memory's position in the log.
-// For a memory without positions, it uses the path of the home. A memory with an empty home never
-// counts as the same memory, because the old home may have been lost.
+// dumpOrigin returns the identity of the memory for the manifest of a dump, and functions that compare it with an
+// earlier manifest. A memory with a log is identified by its position in the log. A memory without positions is
+// identified by the path of its home, and matches no earlier dump if it is empty, because the former home may have
+// been lost. A memory that is not in a file has no identity.
 func dumpOrigin(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) (mdtree.Origin, error) {
 	seq := oxbow.CapabilitiesOf(m).Sequencer
 	if seq == nil {

@@ -208,8 +208,8 @@ func countHeldEntries(ctx context.Context, m *oxbow.Memory, r exchange.Report) (
 	return n, group
 }
 
-// readItems yields the items of all paths. It stores the finished share of the work in part, as the bits of a float64
-// between 0 and 1. Every path counts as the same amount of work. The sequence ends when ctx is done.
+// readItems yields the items of all paths. It stores the finished share of the work in finishedPart, as the bits of a
+// float64 between 0 and 1. Every path counts as the same amount of work. The sequence ends when ctx is done.
 func (in *ImportIn) readItems(
 	ctx context.Context,
 	zone *time.Location,

@@ -122,7 +122,9 @@ var variableParts = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[0-9]+|(?:\b(?:key|field) )?"(?:[^"\\]|\\.)*"`)
 })
 
-// firstPerCause returns the first message for each cause, with the number of similar messages.
+// firstPerCause groups messages with the same cause and returns the first message of each group, with the number of
+// further messages. Two messages have the same cause if they differ only in the part before the first colon, in
+// numbers, and in quoted texts that do not follow the word key or field.
 func firstPerCause(messages []string) []string {
 	at, more := map[string]int{}, []int{}
 	var first []string

@@ -11,9 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// readableFilter returns a filter for the entries that f selects and that the caller of ctx may read
-// ([oxbow.OnRequest]), and the number of entries that only f selects. An agent could otherwise read an entry in
-// quarantine from the file that it asks for.
+// readableFilter restricts the filter f to the entries that the caller may read. Without this restriction, an agent
+// could read an entry in quarantine from the file that the verb writes. withheld is the number of entries that f
+// selects and the caller may not read.
 func readableFilter(ctx context.Context, m *oxbow.Memory, f oxbow.Filter) (_ oxbow.Filter, withheld int, err error) {
 	on := oxbow.OnRequest(ctx)
 	keys := on.HeldLabels()

@@ -168,11 +168,12 @@ func Linear(seed uint64, setup workload.Setup) (LinearTally, error) {
 	return r.tally, nil
 }
 
-// settledHistory returns the history without reads that were too early: a read that shows another
-// process's change before that process acknowledged the change. Such reads are correct, because a
-// change is in the file slightly before its own process shows it. Two guarantees remain: a read
-// sees every change that was acknowledged before the read began, and a process never stops seeing
-// its own change. Every value that a read returned must have been written by some call.
+// settledHistory returns the history without reads that were too early. A read is too early if it returns a change of
+// another process that this process had not acknowledged yet. Such a read is correct, because a change is in the file
+// slightly before the writing process reports it.
+//
+// The remaining history must still satisfy two guarantees: a read returns every change that was acknowledged before
+// the read began, and a process never loses sight of its own change.
 func settledHistory(ops []porcupine.Operation) []porcupine.Operation {
 	process := func(op porcupine.Operation) int { return op.ClientId / goroutinesPerProcess }
 	early := func(got porcupine.Operation) bool {
