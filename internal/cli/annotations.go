@@ -53,7 +53,7 @@ type codeLocation struct {
 }
 
 // runVerbOnFile calls a verb about code with the annotations of the file in FILE[:A[-B]]. The function
-// make returns the input of the verb, or an error if the verb does not accept the target.
+// makeInput returns the input of the verb, or an error if the verb does not accept the target.
 func runVerbOnFile[In, Out any](
 	ctx context.Context,
 	mem *openMemory,

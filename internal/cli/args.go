@@ -40,7 +40,7 @@ func prepareArgumentChecks(c *cobra.Command) {
 }
 
 // requireArgCount returns a check that there are between minArgs and maxArgs arguments. A negative maxArgs means no
-// upper limit. what describes the expected arguments in the error, and "" means that there are none.
+// upper limit. description describes the expected arguments in the error, and "" means that there are none.
 func requireArgCount(minArgs, maxArgs int, description string) cobra.PositionalArgs {
 	description = cmp.Or(description, "no arguments")
 	return func(cmd *cobra.Command, args []string) error {

@@ -129,7 +129,7 @@ func (mem *openMemory) restoreHint(ctx context.Context, e verb.Entry) string {
 // was forgotten meanwhile.
 type editedText struct{ name, ext, retryCommand, restoreHint string }
 
-// editText opens a text in an editor and calls use with the edited text. If anything fails, the
+// editText opens a text in an editor and calls storeText with the edited text. If anything fails, the
 // edited text is saved in a file below the home, and the error contains the file's path. The file
 // exists from the beginning, so that neither a killed process nor a full disk loses the text.
 func (finder *homeFinder) editText(e *editedText, oldText string, storeText func(text string) error) error {

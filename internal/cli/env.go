@@ -12,8 +12,8 @@ import (
 )
 
 // Env is all that a run uses of the outside world. Every field must be set except StdinTerm,
-// StdoutTerm, StderrTerm, Width, Height, Screen, Executable, Environ, Start, Detach, Edit, Page,
-// Browse, Listening, Finish, Sleep, Drain and HookTimeLimits.
+// StdoutTerm, StderrTerm, Width, Height, Screen, Executable, Environ, Start, StartDetached, Edit, ShowInPager,
+// OpenBrowser, OnListening, DelayExit, Sleep, Drain and HookTimeLimits.
 type Env struct {
 	Args   []string // without the program name
 	Stdin  io.Reader
@@ -61,7 +61,8 @@ type Env struct {
 	RunProgram func(ctx context.Context, argv []string) error
 
 	// StartDetached starts this program with other arguments and without streams, and does not wait for it. The new
-	// process continues when this process and its terminal end. If Detach is nil, its work is done in this process.
+	// process continues when this process and its terminal end. If StartDetached is nil, its work is done in this
+	// process.
 	StartDetached func(args []string) error
 
 	// RunEditor runs an editor and waits until the editor ends. argv contains the editor's command and
@@ -103,7 +104,7 @@ func (e *Env) hookTimeLimits() HookTimeLimits {
 		Drain: time.Minute}
 }
 
-// delayExit calls Finish if it is set.
+// delayExit calls the function DelayExit of the environment if it is set.
 func (e *Env) delayExit() (release func()) {
 	if e.DelayExit == nil {
 		return func() {}

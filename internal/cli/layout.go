@@ -57,7 +57,7 @@ func unsupportedVerbs(d layout.Dialect, h layout.Home) []string {
 }
 
 // serverInstructions returns the instructions of the server for a client's model. They say that the
-// tools belong to the home's own system and, if others is set, that oxbow's tools work on the
+// tools belong to the home's own system and, if hasOxbowTools is set, that oxbow's tools work on the
 // same entries.
 func serverInstructions(d layout.Dialect, h layout.Home, hasOxbowTools bool) string {
 	var own []string

@@ -46,7 +46,7 @@ func addYesFlag(c *cobra.Command) *bool {
 	return c.Flags().BoolP("yes", "y", false, "do not ask")
 }
 
-// setUpErasure makes c call the verb. If mayLose reports that the call may erase data for good, the
+// setUpErasure makes c call the verb. If canErase reports that the call may erase data for good, the
 // person is asked first. The flags of c set the fields of In, and arguments sets further fields of
 // In from the command's arguments.
 func setUpErasure[In, Out any](

@@ -155,7 +155,7 @@ func (mem *openMemory) openDaemonMemory(how access) (*oxbow.Memory, error) {
 	return m, nil
 }
 
-// openStore opens the store at path. If mayNot is not nil, it is the reason why the store must
+// openStore opens the store at path. If writeErr is not nil, it is the reason why the store must
 // not be written to, and the index is not written either.
 func (mem *openMemory) openStore(path string, how access, writeErr error) (*oxbow.Memory, error) {
 	src, err := mem.changeSource()

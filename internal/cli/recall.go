@@ -127,7 +127,7 @@ func (env *environment) fittingExcerptRows(out verb.RecallOut) int {
 	return 1
 }
 
-// showHits prints hits with excerpts of at most excerpt rows.
+// showHits prints hits with excerpts of at most maxRows rows.
 func (env *environment) showHits(hits []verb.Entry, maxRows int) {
 	for i, h := range hits {
 		if i > 0 {

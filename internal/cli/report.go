@@ -26,7 +26,7 @@ func setUpReport[In any, Out report.Reporter](
 	return setUpVerb(mem, c, verb, arguments, reportPrinter[Out](mem))
 }
 
-// callAndReport is like perform, for verbs whose answer describes itself.
+// callAndReport is like callAndPrint, for verbs whose answer describes itself.
 func callAndReport[In any, Out report.Reporter](
 	ctx context.Context,
 	mem *openMemory,

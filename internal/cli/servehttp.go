@@ -102,7 +102,7 @@ func (mem *openMemory) listen(ctx context.Context, address *runningServer) (err 
 	return nil
 }
 
-// serveHTTP serves a handler until ctx ends. It calls hello as soon as the port is open.
+// serveHTTP serves a handler until ctx ends. It calls onListening as soon as the port is open.
 func (mem *openMemory) serveHTTP(
 	ctx context.Context,
 	address runningServer,

@@ -38,7 +38,7 @@ const (
 )
 
 // drainedArchiveOpener returns a function that opens the archive of the home at its first call. Every call
-// drains the spool, unless asItIs is set, and returns the part of the archive that the run may
+// drains the spool, unless isArchiveReadOnly is set, and returns the part of the archive that the run may
 // see. The archive is closed at the end of the run.
 func (mem *openMemory) drainedArchiveOpener() func(context.Context) (*session.Archive, error) {
 	if mem.openDrainedArchive == nil {
@@ -65,7 +65,7 @@ type archiveOpener struct {
 	spool                        session.Spool
 }
 
-// openDrained returns the archive after draining the hook reports into it, unless asItIs is set.
+// openDrained returns the archive after draining the hook reports into it, unless isArchiveReadOnly is set.
 func (o *archiveOpener) openDrained(ctx context.Context) (*session.Archive, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

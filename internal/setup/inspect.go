@@ -68,7 +68,7 @@ type Status struct {
 	Servers       []Entry
 	IsRecorded    bool  // setup has changed files of the client, and the changes have not been removed
 	HasOxbowParts bool  // the files contain a part that belongs to oxbow
-	Err           error // error of a file that cannot be read; set only if Recorded
+	Err           error // error of a file that cannot be read; set only if IsRecorded
 
 	choices        *setupChoices // choices at the time of setup (nil if they are unknown)
 	isTrusted      bool          // the client runs the hooks
@@ -195,7 +195,7 @@ func (f *clientsFault) hasSameMessage(other *clientsFault) bool {
 // Findings returns the findings about the clients that are set up. Problems come first. Equal problems
 // of several clients, and of the user's and the project's files, become one finding.
 //
-// Unless the inspection is about a project, Find also checks the setup of the project in World.Dir,
+// Unless the inspection is about a project, Findings also checks the setup of the project in World.Dir,
 // and appends the problems that it finds there. It does not start servers of the project, because
 // the project's files may come from other people.
 func (in *Inspection) Findings(ctx context.Context) []Finding {
@@ -382,7 +382,8 @@ func hookCommandPattern(client string) *regexp.Regexp {
 	return regexp.MustCompile(`\bhook\W+` + regexp.QuoteMeta(client) + `\b`)
 }
 
-// repeatedSetupChanges returns the changes that setup would make now with the same choices, or nil if they are unknown.
+// repeatedSetupChanges returns the changes that setup would make now with the same choices, or nil if they are
+// unknown.
 func (in *Inspection) repeatedSetupChanges(s *Status) []*Change {
 	if s.choices == nil || !in.Compares {
 		return nil

@@ -168,7 +168,7 @@ func (d *jsonDocument) indentAt(offset int) string {
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// renderValue formats a value for a line with an indentation. It writes a single line unless lines is
+// renderValue formats a value for a line with an indentation. It writes a single line unless isMultiline is
 // set.
 func (d *jsonDocument) renderValue(value any, indent string, isMultiline bool) string {
 	b := encodeJSON(value)

@@ -10,7 +10,7 @@ import (
 )
 
 // selectedEntries returns the entries that the form selects. If the field "all" is set, these are all entries that
-// match the form's query, otherwise the ticked entries. If no entry is ticked, selection returns an error.
+// match the form's query, otherwise the ticked entries. If no entry is ticked, selectedEntries returns an error.
 func (c *pageRequest) selectedEntries() (in labels.EditLabelsIn, err error) {
 	_ = c.formValue("name") // reads the form
 	if c.formValue("all") != "" {

@@ -69,8 +69,8 @@ func (x *exhaustiveIndex) search(words string) []foundText {
 	return fs
 }
 
-// checkTopHits compares the first hits, got, with the result of exhaustive scoring, all. It returns an error unless the
-// scores are the same and each score belongs to its text. Texts with equal scores may be in any order.
+// checkTopHits compares the first hits, got, with the result of exhaustive scoring, all. It returns an error unless
+// the scores are the same and each score belongs to its text. Texts with equal scores may be in any order.
 func checkTopHits(got, all []foundText, limit int) error {
 	want := all[:min(limit, len(all))]
 	if len(got) != len(want) {
@@ -95,7 +95,7 @@ func checkTopHits(got, all []foundText, limit int) error {
 
 // longListLimit returns the limit for a list that is long enough to check a shorter one. Texts that look like turns
 // of a conversation are ranked again: among the best thirty if the limit is at most twenty, otherwise among
-// more texts. For such texts, longest returns twice peerLimit.
+// more texts. For such texts, longListLimit returns twice peerLimit.
 func longListLimit(hits []foundText, texts []string) int {
 	if slices.ContainsFunc(hits, func(f foundText) bool { return analysis.IsTalkTurn(texts[f.number]) }) {
 		return 2 * peerLimit

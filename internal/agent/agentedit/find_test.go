@@ -232,7 +232,7 @@ func TestState(t *testing.T) {
 	find() // the person's text was deleted
 }
 
-// If an agent changed very many entries at once, Find finds them by reading the log once.
+// If an agent changed very many entries at once, FindEditedNames finds them by reading the log once.
 func TestFindMany(t *testing.T) {
 	m := openMemory(t, vfs.NewMem())
 	var adds, labels []oxbow.Op

@@ -27,7 +27,7 @@ type EventClient struct {
 	// identified by its arguments.
 	HasUnnamedCalls bool
 
-	// ShowsResponses is set if Shown has the form in which hooks report the response of a tool.
+	// ShowsResponses is set if DisplayData has the form in which hooks report the response of a tool.
 	ShowsResponses bool
 
 	HasUniqueCallIDs bool // the IDs of calls are unique across all sessions

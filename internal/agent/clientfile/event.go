@@ -100,7 +100,7 @@ type Event struct {
 	resultContent json.RawMessage // a content that has the text instead of output (nil if output has it)
 	DisplayData   json.RawMessage // the data that the client shows for the result, in its own format
 
-	// For EventEdit, Shown is an object with a member for each file, {PATH:{"type":"add","content"}},
+	// For EventEdit, DisplayData is an object with a member for each file, {PATH:{"type":"add","content"}},
 	// {PATH:{"type":"update","unified_diff","move_path"}} or {PATH:{"type":"delete"}}. If the ID is "",
 	// only the fact that a call changed files is known.
 }

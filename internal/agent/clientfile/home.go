@@ -15,7 +15,7 @@ import (
 type clientHome struct{ envVariable, defaultDir, subdir string }
 
 // HomeDir returns the directory in which a client stores its settings. Most clients store their transcripts there as
-// well, but see [SessionRoots]. The argument user is the user's home directory.
+// well, but see [SessionRoots]. The argument userHome is the user's home directory.
 func HomeDir(client, userHome string, getenv func(string) string) string {
 	c, _ := FindEventClient(client)
 	return filepath.Join(
@@ -43,7 +43,7 @@ func splitDirList(value string) (dirs []string) {
 // SessionRoots returns the directories, and in rare cases the file, in which a client may store its sessions. Most
 // clients have a single directory. Extensions of editors have several, because the directory depends on the
 // operating system and the editor. Other clients have several because their default changed, or because an
-// environment variable may list several. The directories need not exist. The argument user is the user's home
+// environment variable may list several. The directories need not exist. The argument userHome is the user's home
 // directory.
 func SessionRoots(client, userHome string, getenv func(string) string) []string {
 	c, _ := FindEventClient(client)

@@ -19,8 +19,8 @@ type HookForm struct {
 	// IgnoresPromptAnswer is set if the client ignores the answer to a prompt.
 	IgnoresPromptAnswer bool
 
-	// MakePreToolAnswer is like Answer, for the event before a tool is used. It is nil if the client cannot add a
-	// context at this moment.
+	// MakePreToolAnswer is like FunctionResponse, for the event before a tool is used. It is nil if the client cannot
+	// add a context at this moment.
 	MakePreToolAnswer func(event, context string) any
 
 	// ToolNames maps the names of tools in reports to the names in transcripts, if they differ.

@@ -94,7 +94,7 @@ func embeddedJSON(raw json.RawMessage) json.RawMessage {
 }
 
 // parseObject decodes a JSON value. A field of the wrong type stays empty. It returns false if the text is not
-// JSON, or not of the kind that to points to.
+// JSON, or not of the kind that target points to.
 func parseObject(b []byte, target any) bool {
 	err := json.Unmarshal(b, target)
 	var wrong *json.UnmarshalTypeError
@@ -144,7 +144,7 @@ func decodeBlocks(content json.RawMessage) (all []contentBlock) {
 	return all
 }
 
-// reportBlocks reports the blocks of a message. asks returns the person's words in a text that a
+// reportBlocks reports the blocks of a message. extractPersonText returns the person's words in a text that a
 // user's message contains, or "" if a program wrote the text.
 func (m *messageReporter) reportBlocks(
 	role string,

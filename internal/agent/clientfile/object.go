@@ -52,7 +52,7 @@ func eachField(b []byte, f func(key, value []byte)) bool {
 	}
 }
 
-// DecodeObject decodes a JSON object into the struct that to points to, using the names in the json tags,
+// DecodeObject decodes a JSON object into the struct that target points to, using the names in the json tags,
 // like json.Unmarshal. Keys without a field are skipped undecoded. A value of the wrong type sets a
 // bool or int field to zero and does not change any other field. A field of type json.RawMessage
 // shares memory with b. Decode returns false if b does not begin with a complete object.
@@ -60,7 +60,7 @@ func DecodeObject(b []byte, target any) bool {
 	return decodeObjectValue(b, reflect.ValueOf(target).Elem())
 }
 
-// decodeArray decodes a JSON array into the slice that to points to. It returns false if b does not
+// decodeArray decodes a JSON array into the slice that target points to. It returns false if b does not
 // begin with "[".
 func decodeArray(b []byte, target any) bool {
 	return len(b) > 0 && b[0] == '[' && decodeValue(b, reflect.ValueOf(target).Elem())
@@ -93,7 +93,7 @@ func fieldNames(t reflect.Type) []string {
 	return names
 }
 
-// decodeValue decodes a value into to. It returns false if the value is of another type.
+// decodeValue decodes a value into target. It returns false if the value is of another type.
 func decodeValue(value []byte, target reflect.Value) bool {
 	switch at := target.Addr().Interface().(type) {
 	case *json.RawMessage:

@@ -239,7 +239,7 @@ func (e *Edit) setBlock(lines []string, first, n int) {
 	e.enclosingLines = annotate.FindEnclosingLines(lines, first)
 }
 
-// annotationRecord returns the record for an edit. nameThen is the file's name at the time of the edit.
+// annotationRecord returns the record for an edit. nameAtEdit is the file's name at the time of the edit.
 func (e *Edit) annotationRecord(b *annotate.Store, client, file, nameAtEdit string) annotate.Record {
 	r := annotate.Record{
 		File: file, Span: e.Span, Why: e.Why, By: oxbow.Agent, Agent: client, Model: truncateField(e.Model),

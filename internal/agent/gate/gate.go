@@ -107,7 +107,7 @@ type Strength struct {
 	ScoreShare   float64 `json:"share"`
 	Score        float64 `json:"score"`   // sum over all terms
 	MatchedWords int     `json:"matched"` // number of the prompt's words in the unit (a long identifier counts as two)
-	SubjectWords int     `json:"subject"` // like Matched, without steering words
+	SubjectWords int     `json:"subject"` // like MatchedWords, without steering words
 	// part of the prompt that occurs in no unit, weighted by idf, without steering words
 	UnknownShare float64 `json:"unknown"`
 
@@ -172,7 +172,7 @@ func sumWords(words []promptWord) (s Strength, maxScores []float64, isUnique boo
 	return s, maxScores, isUnique
 }
 
-// setShareAndValue sets the share and the strength. The argument most is the highest possible score.
+// setShareAndValue sets the share and the strength. The argument maxScore is the highest possible score.
 func (s *Strength) setShareAndValue(maxScore, factor float64) {
 	if maxScore > 0 && s.MatchedWords >= minMatchedWords {
 		s.ScoreShare = min(s.Score/maxScore, 1)
@@ -313,7 +313,7 @@ func (f Floor) OrderFloor(s Strength) Floor {
 	return max(f, minOrderFloor)
 }
 
-// AnswerOrder is like Answer for a prompt that asks nothing.
+// AnswerOrder is like AnswerQuestion for a prompt that asks nothing.
 func (f Floor) AnswerOrder(s Strength) AnswerKind {
 	if s.SubjectWords < minWordsIfUnknown {
 		return AnswerSilence

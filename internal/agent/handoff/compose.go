@@ -84,7 +84,7 @@ func composeRecord(turns []session.Turn, stats map[string]lineChanges) string {
 // goalTitle begins the first line of a record, if the goal is known.
 const goalTitle = "Goal, as first asked: "
 
-// selectedLines returns the lines of the commands selected by taken, or all commands' lines if taken
+// selectedLines returns the lines of the commands selected by isSelected, or all commands' lines if isSelected
 // is nil.
 func selectedLines(commands []mergedLine, isSelected []bool) (lines []string) {
 	for i := range commands {

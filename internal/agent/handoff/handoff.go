@@ -13,7 +13,7 @@
 //     client that compacts a conversation loses these, so the same session gets this handoff afterwards.
 //     It can also be stored, with or without words of its own.
 //
-// The text of every handoff is written by [Opening.Text]. A [Loader] makes the opening: it loads the
+// The text of every handoff is written by [LoadedHandoff.Text]. A [Loader] loads the
 // profile and the skills that the handoff names.
 package handoff
 

@@ -20,7 +20,7 @@ type Loader struct {
 	Profiles     *profile.Set
 	Skills       *skill.Set
 	BoundProfile *profile.Resolved // profile that the session is bound to, or nil
-	// DefaultProfile is used if the handoff names no profile, or a profile that cannot be loaded. If Default
+	// DefaultProfile is used if the handoff names no profile, or a profile that cannot be loaded. If DefaultProfile
 	// is nil, nothing is selected.
 	DefaultProfile *profile.Resolved
 	// NoSkillsReason is the reason why no skills can be loaded if Skills is nil.

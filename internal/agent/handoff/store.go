@@ -78,7 +78,7 @@ func StoreTask(ctx context.Context, s oxbow.Store, t Task) (Handoff, error) {
 	}
 }
 
-// A HandoffChoice says which handoff a session wants. The zero Choice is the newest open handoff that a session
+// A HandoffChoice says which handoff a session wants. The zero HandoffChoice is the newest open handoff that a session
 // may take.
 type HandoffChoice struct {
 	Name string // this handoff, or the newest open one that fits if it is ""
@@ -95,8 +95,8 @@ type HandoffChoice struct {
 	LowerTrust func(Handoff) Handoff
 }
 
-// ProjectList returns a list with the project, for the field Projects of a [Choice]. If the project is "", it returns
-// nil, which means all projects.
+// ProjectList returns a list with the project, for the field Projects of a [HandoffChoice]. If the project is "", it
+// returns nil, which means all projects.
 func ProjectList(project string) []string {
 	if project == "" {
 		return nil
@@ -179,8 +179,8 @@ func kindFilter() oxbow.Filter {
 	return oxbow.Filter{Terms: []oxbow.Term{{Key: "kind", Values: []string{oxbow.Handoff.String()}}}}
 }
 
-// getVisibleEntry is like get, but returns an error that matches [oxbow.ErrInvalid] if the entry is withheld from
-// the caller ([oxbow.OnRequest]).
+// getVisibleEntry is like getHandoffEntry, but returns an error that matches [oxbow.ErrInvalid] if the entry is
+// withheld from the caller ([oxbow.OnRequest]).
 func getVisibleEntry(ctx context.Context, s oxbow.Store, name string) (oxbow.Entry, error) {
 	e, err := getHandoffEntry(ctx, s, name)
 	if err == nil && !e.MayShow(oxbow.OnRequest(ctx)) {
@@ -193,7 +193,8 @@ func getVisibleEntry(ctx context.Context, s oxbow.Store, name string) (oxbow.Ent
 	return e, err
 }
 
-// getHandoffEntry returns the entry of a handoff. The error matches [oxbow.ErrInvalid] if the entry is of another kind.
+// getHandoffEntry returns the entry of a handoff. The error matches [oxbow.ErrInvalid] if the entry is of another
+// kind.
 func getHandoffEntry(ctx context.Context, s oxbow.Store, name string) (oxbow.Entry, error) {
 	e, err := s.Get(ctx, name)
 	if err == nil && e.Kind != oxbow.Handoff {
@@ -203,8 +204,8 @@ func getHandoffEntry(ctx context.Context, s oxbow.Store, name string) (oxbow.Ent
 	return e, err
 }
 
-// FindNext returns the handoff that Take would take. The handoff stays open. If c has a name, Next returns this
-// handoff, even if it was taken. It returns [ErrNoHandoff] if no handoff is open.
+// FindNext returns the handoff that TakeHandoff would take. The handoff stays open. If c has a name, FindNext returns
+// this handoff, even if it was taken. It returns [ErrNoHandoff] if no handoff is open.
 func FindNext(ctx context.Context, s oxbow.Store, c HandoffChoice) (Handoff, error) {
 	_, h, err := findHandoff(ctx, s, c)
 	return h, err
@@ -213,7 +214,7 @@ func FindNext(ctx context.Context, s oxbow.Store, c HandoffChoice) (Handoff, err
 // TakeHandoff marks a handoff as taken and returns it. The mark is set only if the version that was read is still
 // current. Therefore only a single session gets the handoff, even if several processes try.
 //
-// If no handoff that fits is open, Take returns [ErrNoHandoff]. If the named handoff is already taken, it
+// If no handoff that fits is open, TakeHandoff returns [ErrNoHandoff]. If the named handoff is already taken, it
 // returns [ErrAlreadyTaken] in an [oxbow.NameError]. After [oxbow.ErrUnknownOutcome], ListAll tells whether
 // it was taken.
 func TakeHandoff(ctx context.Context, s oxbow.Store, c HandoffChoice) (Handoff, error) {

@@ -4,7 +4,7 @@ package inject
 
 import "github.com/oxbow-memory/oxbow/internal/base/text"
 
-// ActionLine returns head and as many parts as fit in [actionTokens], joined to a single line. held is
+// ActionLine returns head and as many parts as fit in [actionTokens], joined to a single line. partCount is
 // the number of these parts. The first part is shortened if necessary. Without a part that fits, it
 // returns "" and 0.
 func ActionLine(head string, parts []string) (line string, partCount int) {

@@ -180,8 +180,8 @@ func (p *Prompt) pointerBlock(units []foundUnit) (b Block) {
 }
 
 // pointerLine returns a line with the unit's name, date and author, and then the first words of the
-// unit's text. If the whole text is not longer than such a line, pointerBlock returns the whole text
-// and the text's fingerprints. A unit with a reason in Why always gets the short line.
+// unit's text. If the whole text is not longer than such a line, pointerLine returns the whole text
+// and the text's fingerprints. A unit with a Reason always gets the short line.
 func (u *foundUnit) pointerLine() (line string, prints []string) {
 	name, said := quote{foundUnit: u}.originText()+": ", OneLine(u.spokenText())
 	short := name + text.TruncateWithEllipsis(said, maxPointerBytes)
@@ -235,8 +235,8 @@ func fingerprint(sentence string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// ShownFingerprints returns fingerprints of a text's sentences that shown contains. shown is a part of
-// the text on one line. If shown is the whole text, its own fingerprint is included.
+// ShownFingerprints returns fingerprints of a text's sentences that shownText contains. shownText is a part of
+// the text on one line. If shownText is the whole text, its own fingerprint is included.
 func ShownFingerprints(content, shownText string) (prints []string) {
 	if OneLine(content) == shownText {
 		prints = append(prints, fingerprint(shownText))

@@ -63,7 +63,7 @@ var decoysHash = sync.OnceValue(func() string {
 // not raise the floor if other conditions of the gate prevent showing it for the decoy. A session's
 // turn can raise the floor in any case, because past sessions contain the words of everyday talk.
 // (If turns were treated like notes, 53 instead of 40 of 1,000 foreign questions of BEAM would get
-// a payload.) If ctx ends, Calibrate returns its error together with the floor for the decoys so
+// a payload.) If ctx ends, CalibrateFloor returns its error together with the floor for the decoys so
 // far, which is usable after some hundred decoys.
 func (s *MemorySource) CalibrateFloor(ctx context.Context) (c FloorCalibration, searched int, err error) {
 	c.Decoys = decoysHash()
@@ -115,7 +115,7 @@ func (s *MemorySource) CountShowable(ctx context.Context) (n int, err error) {
 }
 
 // ReadFloor reads the calibration from the file next to a store. If the file cannot be read, it
-// returns the zero Calibration, which is not valid for any memory.
+// returns the zero FloorCalibration, which is not valid for any memory.
 func ReadFloor(store string) (c FloorCalibration) {
 	dir, err := vfs.Dir(filepath.Dir(store))
 	if err != nil {

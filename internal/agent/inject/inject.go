@@ -49,7 +49,7 @@ type MemorySource struct {
 	Floor  gate.Floor
 
 	// IsUnused reports whether an entry was shown often and never used. Such an entry is only shown
-	// as a pointer. A nil Unused means that all entries were used.
+	// as a pointer. A nil IsUnused means that all entries were used.
 	IsUnused func(ctx context.Context, name string) bool
 }
 
@@ -105,7 +105,7 @@ type UnitDecision struct {
 	Reason string `json:"why,omitempty"`
 }
 
-// Values of Account.Why.
+// Values of UnitDecision.Reason.
 const (
 	whyShownLately      = "it was shown a short time ago"
 	whyOtherProject     = "it is of another project"

@@ -81,7 +81,7 @@ func (q *quote) dropWeakestSentence() {
 
 // selectSentences returns the unit's sentences to show, in text order. These are the maxSentences sentences
 // with the best scores, and the best sentence that states a conclusion. Sentences whose fingerprint
-// is in asked are not chosen. Chosen sentences whose fingerprint is in shown are left out of the
+// is in promptPrints are not chosen. Chosen sentences whose fingerprint is in shownPrints are left out of the
 // result.
 func (u *foundUnit) selectSentences(promptPrints, shownPrints map[string]bool, maxSentences int) quote {
 	content := u.spokenText()

@@ -73,13 +73,13 @@ func (f StateFile) BeginAnswer(ctx context.Context, place, key string) (s ShownS
 	return f.recordAnswer(ctx, place, key, sameAnswerTime)
 }
 
-// BeginTurn is like Begin for the prompt of a turn. The result isFirst is false if another process has
+// BeginTurn is like BeginAnswer for the prompt of a turn. The result isFirst is false if another process has
 // recorded the same turn at any time.
 func (f StateFile) BeginTurn(ctx context.Context, turn string) (s ShownState, isFirst bool, err error) {
 	return f.recordAnswer(ctx, PlacePrompt, turn, math.MaxInt64)
 }
 
-// recordAnswer is like Begin, but an answer counts as the same if it was recorded less than maxAge ago.
+// recordAnswer is like BeginAnswer, but an answer counts as the same if it was recorded less than maxAge ago.
 func (f StateFile) recordAnswer(
 	ctx context.Context,
 	place, key string,

@@ -20,7 +20,7 @@ func MaxEstimate(budget int) int { return int(int64(budget) * 100 / EstimateMarg
 const maxShortenAttempts = 20
 
 // PackIntoBudget counts the tokens of the parts and keeps the context within the budget, which must be
-// positive. Unlike [Context.FitToBudget], Pack never exceeds the budget, even if the token estimate is too
+// positive. Unlike [Context.FitToBudget], PackIntoBudget never exceeds the budget, even if the token estimate is too
 // low:
 //
 //  1. Pinned parts are included in their order. If a pinned part does not fit, it is shortened, or
@@ -70,7 +70,7 @@ func (c *Context) PackIntoBudget(budget int) {
 	c.Parts = kept
 }
 
-// packer is the state of Pack.
+// packer is the state of PackIntoBudget.
 type packer struct {
 	*Context
 	remainingTokens int    // in estimated tokens

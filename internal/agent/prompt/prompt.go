@@ -27,9 +27,9 @@ const (
 type Part struct {
 	Name   string `json:"name"`             // kind of part, such as "identity" or "recall"
 	Source string `json:"source,omitempty"` // file or entry from which the part comes
-	Role   Role   `json:"role"`             // "" means System
+	Role   Role   `json:"role"`             // "" means RoleSystem
 	Text   string `json:"text"`             // exact text, including blank lines and headers
-	Tokens int    `json:"tokens"`           // estimate, set by Fit and Pack
+	Tokens int    `json:"tokens"`           // estimate, set by FitToBudget and PackIntoBudget
 	Reason string `json:"why,omitempty"`    // reason why the part is included
 
 	// IsPinned parts are never left out. They are parts that the layout promises to include always.

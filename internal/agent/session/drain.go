@@ -22,14 +22,14 @@ const (
 )
 
 // DrainSpool adds the spooled events to the archive, and then the unread part of the transcripts that
-// the events name. Afterwards Drain removes the spool files that it has read. If the process is
-// killed in between, nothing is lost and the next Drain does not add anything twice. If read is
+// the events name. Afterwards DrainSpool removes the spool files that it has read. If the process is
+// killed in between, nothing is lost and the next call does not add anything twice. If read is
 // nil, transcripts are not read.
 //
-// If ctx ends, Drain returns the error of ctx. Events archived by then remain archived, and other
-// events remain in the spool. If a spool file fails, Drain continues with the next file and returns
-// the first error. A transcript that cannot be read only counts as bad in the report. While another
-// process drains, Drain waits.
+// If ctx ends, DrainSpool returns the error of ctx. Events archived by then remain archived, and other
+// events remain in the spool. If a spool file fails, DrainSpool continues with the next file and returns
+// the first error. A transcript that cannot be read only increases InvalidCount in the report. While another
+// process drains, DrainSpool waits.
 func (a *Archive) DrainSpool(ctx context.Context, s Spool, read TranscriptReader) (r ArchiveReport, err error) {
 	dir, err := vfs.Dir(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -97,7 +97,7 @@ type TextSource struct {
 	TraceID string `json:"trace,omitempty"`
 }
 
-// Levels of a Reading.
+// Levels of trust in a text that the agent read.
 const (
 	LevelOwn       = "own"       // by the project, the agent or the person
 	LevelUnvouched = "unvouched" // by a program that oxbow does not know

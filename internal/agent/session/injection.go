@@ -12,7 +12,7 @@ type Injection struct {
 	Answer       string       `json:"answer,omitempty"` // payload or pointer ("" without a gate)
 	Tokens       int          `json:"tokens"`           // estimated tokens of Text and its fence
 	Strength     float64      `json:"g,omitempty"`      // strength of the best unit
-	Floor        float64      `json:"floor,omitempty"`  // threshold that G exceeded
+	Floor        float64      `json:"floor,omitempty"`  // threshold that Strength exceeded
 	ShownEntries []ShownEntry `json:"shown,omitempty"`
 
 	// RareTerms lists terms of the text that are rare in the memory and not in the prompt. If an agent

@@ -231,8 +231,8 @@ func (k *storedSession) isIndependent(events []Event) bool {
 	return n == k.firstNumber
 }
 
-// eventHashes returns the hashes of an event's turn name and identifier (own), and the hashes that an
-// event in the same turn but with another name would have (other). Events that name different
+// eventHashes returns the hashes of an event's turn name and identifier (ownHashes), and the hashes that an
+// event in the same turn but with another name would have (otherHashes). Events that name different
 // turns may have the same identifier.
 func eventHashes(e *Event) (ownHashes, otherHashes []string) {
 	id := string(e.Kind) + "\x00" + e.ID

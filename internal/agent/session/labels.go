@@ -54,7 +54,7 @@ const (
 	maxOtherLabels = oxbow.MaxLabels - maxEventLabels
 )
 
-// turnLabels returns the labels of a turn. From old, the existing labels, it keeps each label with a key that
+// turnLabels returns the labels of a turn. From the existing labels it keeps each label with a key that
 // turnLabels does not set itself.
 func (a *Archive) turnLabels(t *Turn, existing []oxbow.Label) []oxbow.Label {
 	given := map[string][]string{"client": {t.Client}, "session": {t.Session}, turnLabel: {fmt.Sprint(t.Number)},

@@ -22,7 +22,7 @@ func (c *Caller) SourceRef() string {
 	return ""
 }
 
-// HasCaller reports whether the Ref of a change's source names a session or a call.
+// HasCaller reports whether the SourceRef of a change's source names a session or a call.
 func HasCaller(s oxbow.Source) bool {
 	caller, _ := s.SplitRef()
 	return caller != ""
@@ -45,7 +45,7 @@ type SessionMatcher struct {
 	callRefs    map[string]bool // references of the session's calls
 }
 
-// MatcherForSession returns an Origin for an archived session.
+// MatcherForSession returns a matcher for the changes of an archived session.
 func (a *Archive) MatcherForSession(ctx context.Context, client, session string) (SessionMatcher, error) {
 	o := SessionMatcher{client + "/" + session, map[string]bool{}}
 	turns, err := a.ReadTurns(ctx, client, session)

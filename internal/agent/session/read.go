@@ -85,7 +85,7 @@ func (a *Archive) ReadTurns(ctx context.Context, client, session string) ([]Turn
 	return a.ReadTurnsFrom(ctx, client, session, 1)
 }
 
-// ReadTurnsFrom is like ReadTurns, but begins with turn number from. A number that is not positive
+// ReadTurnsFrom is like ReadTurns, but begins with turn number firstNumber. A number that is not positive
 // counts from the end: 0 is the last turn.
 func (a *Archive) ReadTurnsFrom(
 	ctx context.Context,

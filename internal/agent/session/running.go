@@ -59,7 +59,7 @@ type ShownText struct {
 // one that the caller names or whose spool or transcript contains the call. Otherwise Exposure
 // combines all sessions that run in the caller's directory, if the directory is known.
 //
-// If the spool has no prompt of the session, Exposure calls open to get the archive, because the
+// If the spool has no prompt of the session, FindExposure calls openArchive to get the archive, because the
 // session's earlier events may already have been drained into the archive.
 func (s Spool) FindExposure(
 	ctx context.Context,
@@ -123,7 +123,7 @@ func withoutTraces(events []Event) []Event {
 }
 
 // callerSessions returns the sessions that may have made the call. It adds recent sessions of the archive
-// to the sessions that have a spool (all).
+// to the sessions that have a spool (spooled).
 func (a *Archive) callerSessions(
 	ctx context.Context,
 	c Caller,

@@ -30,13 +30,13 @@ type Spool struct {
 	Redact func(string) string // removes secrets from names and paths (may be nil)
 }
 
-// AppendEvents stores events until the archive drains them. After Append returns, the events survive the
+// AppendEvents stores events until the archive drains them. After AppendEvents returns, the events survive the
 // end of the process. Events without a time get the current time. All events are written to the
 // file of the first event's session.
 //
 // Many processes may append while another process drains the file: it renames, reads and removes
-// the file. Append has succeeded if the name still refers to the written file after the write,
-// because then a later drain reads the events. Otherwise Append writes the lines again to the new
+// the file. AppendEvents has succeeded if the name still refers to the written file after the write,
+// because then a later drain reads the events. Otherwise AppendEvents writes the lines again to the new
 // file. Duplicate events do no harm.
 func (s Spool) AppendEvents(events ...Event) error {
 	if len(events) == 0 {

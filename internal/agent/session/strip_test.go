@@ -189,8 +189,8 @@ var anyTag = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)</?(?:` + names + `)(?:\s[^<>]*)?>|` + open + `\\*/?oxbow-memory` + end)
 })
 
-// TestStripFindsTags compares Strip with a regular expression on random texts that consist of parts of tags. Strip
-// looks only at places where a tag may begin, because the regular expression is slow.
+// TestStripFindsTags compares StripFences with a regular expression on random texts that consist of parts of tags.
+// StripFences looks only at places where a tag may begin, because the regular expression is slow.
 func TestStripFindsTags(t *testing.T) {
 	parts := []string{"<", "</", ">", "&", "&lt;", "&gt;", "&amp;", "amp;", "lt;", "gt;", `\`, `\\`, "u003c", `\u003c`,
 		`\u003e`, `\u0026`, "/", `\/`, " a", "\n", "text",

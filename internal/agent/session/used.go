@@ -61,7 +61,7 @@ func (t *Turn) UsedEntries() (used []ShownEntry) {
 
 // textAbout returns the lines of the event's text that are about an entry. They reach from a line with
 // the entry's NAME@VERSION to the next line with another entry's. If the text has no such line,
-// about returns the whole text.
+// textAbout returns the whole text.
 func (e *Event) textAbout(s ShownEntry) string {
 	mark := func(s ShownEntry) string { return fmt.Sprintf("%s@%d", s.Name, s.Version) }
 	if !strings.Contains(e.Text, mark(s)) {

@@ -14,8 +14,8 @@ import (
 // maxReportDelay is the maximum delay between a change and the report of the call that made it.
 const maxReportDelay = time.Minute
 
-// CheckFileWrite reports whether a call by the client made a file's latest change, which happened at the
-// time changed. The call must have been reported between maxDoubleGap before and maxReportDelay after it.
+// CheckFileWrite reports whether a call by the client made a file's latest change, which happened at changeTime.
+// The call must have been reported between maxDoubleGap before and maxReportDelay after it.
 // The taints are the calls that returned text by others earlier in a turn in which the client wrote
 // the file after since. Reading own files does not count.
 func (a *Archive) CheckFileWrite(

@@ -59,7 +59,7 @@ type RunOutcome struct {
 	StartTime    time.Time
 	Duration     time.Duration
 	Output       string // standard output, complete or only its beginning and end
-	OmittedBytes int    // number of bytes omitted from Result
+	OmittedBytes int    // number of bytes omitted from Output
 	ErrorOutput  string // end of standard error
 	Notes        []string
 }

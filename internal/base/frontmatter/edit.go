@@ -12,7 +12,7 @@ import (
 // lineRange is a range of lines from from to to, without to, counting from 0.
 type lineRange struct{ start, end int }
 
-// EditKeys returns data with new lines for some keys. top is the block mapping in data. render
+// EditKeys returns data with new lines for some keys. mapping is the block mapping in data. renderKey
 // receives the current value of a key, or nil, and returns whether the key changes, and its new
 // lines, or "" to remove it. A new key is inserted after the existing keys that precede it in
 // keys. Lines end with eol.

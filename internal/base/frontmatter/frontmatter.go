@@ -99,7 +99,7 @@ var decodeErrorPattern = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // ReadMapping parses data, which must contain at most one YAML value, and returns the value. If data has
-// no value, Read returns an empty mapping with line 0. If there are mistakes, it returns nil. The
+// no value, ReadMapping returns an empty mapping with line 0. If there are mistakes, it returns nil. The
 // nodes have line numbers from 1 in data.
 func (r *MappingReader) ReadMapping(data string) *yaml.Node {
 	if len(data) > MaxBytes {

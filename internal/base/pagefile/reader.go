@@ -77,7 +77,7 @@ type Reader struct {
 	err          atomic.Pointer[error] // first error
 }
 
-// Open opens a file. shapes must return the tables that page 0 describes, or an error.
+// Open opens a file. decodeTables must return the tables that page 0 describes, or an error.
 func Open(file io.ReaderAt, decodeTables func(head []byte) ([]Table, error)) (*Reader, error) {
 	r := &Reader{file: file}
 	head, err := r.ReadPages(0, 1)
@@ -232,7 +232,7 @@ func (r *Reader) SearchKey(table int, key uint64) int {
 }
 
 // FindKey returns the index of a key among n ascending keys. It uses interpolation. Because the keys
-// have few gaps, the first page that Find reads usually contains the key.
+// have few gaps, the first page that FindKey reads usually contains the key.
 func FindKey(n int, key uint64, keyAt func(i int) uint64) (i int, found bool) {
 	lo, hi := 0, n-1
 	for guesses := 4; lo <= hi; guesses-- {

@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// A Writer writes page 0 and the tables. The caller must call Close after page 0 and after each
+// A Writer writes page 0 and the tables. The caller must call FinishPage after page 0 and after each
 // table. Writer keeps one page in memory. Errors of the underlying writer must be sticky.
 type Writer struct {
 	out          io.Writer

@@ -21,13 +21,13 @@ type State struct {
 	Unit       Unit
 	DoneCount  int64
 	TotalCount int64   // 0 if unknown
-	DoneShare  float64 // share of all work, from 0 to 1 (0 if Done and Total are to be used)
+	DoneShare  float64 // share of all work, from 0 to 1 (0 if DoneCount and TotalCount are to be used)
 }
 
 type reporterKey struct{}
 
-// WithReporter returns a context whose calls report their progress to show. Several goroutines may call
-// show at the same time, and very often. Therefore show must be fast.
+// WithReporter returns a context whose calls report their progress to report. Several goroutines may call
+// report at the same time, and very often. Therefore report must be fast.
 func WithReporter(ctx context.Context, report func(State)) context.Context {
 	return context.WithValue(ctx, reporterKey{}, report)
 }

@@ -43,11 +43,11 @@ type Record struct {
 	Cells     []Cell // values shown next to the key
 	TextCells []Cell // text shown below the cells
 
-	// The effect of the call on the thing, such as "forgot NAME". If Did is not empty, reports show
-	// Did instead of the key. Because the user named the thing, a terminal shows only Did and the
+	// The effect of the call on the thing, such as "forgot NAME". If Effect is not empty, reports show
+	// Effect instead of the key. Because the user named the thing, a terminal shows only Effect and the
 	// number of the change.
 	Effect        Sentence
-	WrittenChange Change // the change that Did made
+	WrittenChange Change // the change that had the effect
 
 	// The thing itself. A terminal may have a layout of its own for such things.
 	Subject any
@@ -92,8 +92,8 @@ type List struct {
 	Items         []Section
 	HasBlankLines bool // an empty line separates the items, because they contain long texts
 	IsNumbered    bool // the items have numbers, because their order matters
-	// The advice on how to list all items. If All is not empty, a renderer may shorten a long list, and a short report
-	// omits all items unless the items are the answer.
+	// The advice on how to list all items. If AllItemsAdvice is not empty, a renderer may shorten a long list, and a
+	// short report omits all items unless the items are the answer.
 	AllItemsAdvice Words
 	IsAnswer       bool // the items are the answer that the caller asked for
 }

@@ -33,7 +33,7 @@ func describeFileSystem(path string) (FileSystem, error) {
 		f.Name = strings.ToLower(windows.UTF16ToString(kind[:]))
 		f.IsReadOnly = flags&windows.FILE_READ_ONLY_VOLUME != 0
 	}
-	// Ignore the error: Free and Total are then 0, which means unknown.
+	// Ignore the error: FreeBytes and TotalBytes are then 0, which means unknown.
 	_ = windows.GetDiskFreeSpaceEx(name, &f.FreeBytes, &f.TotalBytes, nil)
 	return f, nil
 }

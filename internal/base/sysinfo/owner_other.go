@@ -4,5 +4,5 @@
 
 package sysinfo
 
-// readOwner returns the zero Owner, because access control lists are not examined.
+// readOwner returns the zero FileOwner, because access control lists are not examined.
 func readOwner(string) FileOwner { return FileOwner{} }

@@ -114,6 +114,6 @@ type FileOwner struct {
 	Mode               fs.FileMode // permissions of the file
 }
 
-// ReadOwner examines a file or directory. It returns the zero Owner if the file does not exist, or on
+// ReadOwner examines a file or directory. It returns the zero FileOwner if the file does not exist, or on
 // platforms without owners.
 func ReadOwner(path string) FileOwner { return readOwner(path) }

@@ -14,7 +14,7 @@ type hitList struct {
 	wantedName    string // name of the entry that the next answer should choose, or ""
 }
 
-// setAnswer replaces the answer. If same is set, the answer is to the same query and the chosen entry
+// setAnswer replaces the answer. If isSameQuery is set, the answer is to the same query and the chosen entry
 // stays chosen.
 func (l *hitList) setAnswer(f QueryResult, isSameQuery bool) {
 	was, ok := l.chosenHit()

@@ -20,7 +20,7 @@ type model struct {
 	size
 	now               time.Time // time of the last event
 	mode              mode
-	modeBeforeReading mode // mode before reading
+	modeBeforeReading mode // mode before modeReading
 	query             inputLine
 	searchState
 	list  hitList
@@ -28,7 +28,7 @@ type model struct {
 
 	missingEnd         string   // the missing end of an incomplete query, or ""
 	entryToForget      Hit      // entry that is about to be forgotten
-	modeBeforeConfirm  mode     // mode before doubting
+	modeBeforeConfirm  mode     // mode before modeConfirmForget
 	isBusy             bool     // a change is running, or the list is being updated after it
 	messageAfterUpdate *message // message to show after that update, or nil
 	undoableChanges    []uint64 // numbers of changes that were made here and not undone, oldest first

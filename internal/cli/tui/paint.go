@@ -13,7 +13,7 @@ func cleanLine(s string) string {
 	return termtext.ReplaceHarmful(strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(s))
 }
 
-// oneLine is like safe, but also joins consecutive spaces.
+// oneLine is like cleanLine, but also joins consecutive spaces.
 func oneLine(s string) string { return strings.Join(strings.Fields(termtext.ReplaceHarmful(s)), " ") }
 
 // paint returns s in a colour. If code is "", it returns s unchanged.

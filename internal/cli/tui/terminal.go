@@ -17,7 +17,7 @@ import (
 // Terminal is a terminal that reads keys and shows a screen.
 type Terminal struct {
 	in, out        *os.File
-	savedState     *term.State  // state before enter
+	savedState     *term.State  // state before enterScreen
 	shownFrame     frame        // frame that is shown now
 	restoreConsole func() error // restores the Windows console
 }

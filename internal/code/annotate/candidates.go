@@ -19,8 +19,8 @@ func (s *blockSearch) findNewCopies() []candidate {
 	return s.copiesOutsideLines(s.oldVersion.isFromOldText)
 }
 
-// copiesOutsideLines implements findCopies. It ignores ranges that contain a line with index i for which taken[i] is
-// set. Taken may be nil.
+// copiesOutsideLines implements findCopies. It ignores ranges that contain a line with index i for which
+// excludedLines[i] is set. excludedLines may be nil.
 func (s *blockSearch) copiesOutsideLines(excludedLines []bool) []candidate {
 	r, p := s.record, s.newText
 	n := len(r.Block) + r.Cut
@@ -57,8 +57,8 @@ func (s *blockSearch) copiesOutsideLines(excludedLines []bool) []candidate {
 	return out
 }
 
-// hasCopyAt reports whether the text has the lines of the block from index first on. The block begins with the lines of
-// head and ends with those of tail, which is empty if the block was not cut.
+// hasCopyAt reports whether the text has the lines of the block from index first on. The block begins with the lines
+// of head and ends with those of tail, which is empty if the block was not cut.
 func (s *blockSearch) hasCopyAt(first int, head, tail []string) bool {
 	r, lines := s.record, s.newText.lines
 	end := first + len(r.Block) + r.Cut

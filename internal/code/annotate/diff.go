@@ -169,7 +169,7 @@ func (x *comparison) resolveCommit(ctx context.Context, name string) (string, er
 	return id, err
 }
 
-// setCommits sets the head commit from to. If to starts with the third dot of A...B, setCommits
+// setCommits sets the head commit from headName. If headName starts with the third dot of A...B, setCommits
 // also sets the base to the merge base of both commits.
 func (x *comparison) setCommits(ctx context.Context, rangeText, headName string) (err error) {
 	headName, common := strings.CutPrefix(headName, ".")
@@ -366,7 +366,7 @@ func (x *comparison) readMissingBlobs(ctx context.Context, names []string) error
 }
 
 // findInFile finds a file's annotations on a side. If the side does not contain the file, or if the file
-// is binary, find returns no annotations.
+// is binary, findInFile returns no annotations.
 func (x *comparison) findInFile(
 	ctx context.Context,
 	side *fileSet,

@@ -216,8 +216,8 @@ func (a *refChecker) countQuestion() bool {
 	return a.err == nil
 }
 
-// oldVersions returns the contents that the file may have had at the time of the reference. how is a phrase that says
-// where they come from. sure is set if the file certainly belongs to this tree.
+// oldVersions returns the contents that the file may have had at the time of the reference. explanation is a phrase
+// that says where they come from. isCertain is true if the file certainly belongs to this tree.
 func (a *refChecker) oldVersions(
 	c *fileref.CheckResult,
 	file string,
@@ -252,7 +252,7 @@ func (a *refChecker) oldVersions(
 }
 
 // compareVersions compares the old contents of a file with the present content, and sets the result of the
-// reference. now is the file's present path.
+// reference. currentPath is the file's present path.
 func (a *refChecker) compareVersions(c *fileref.CheckResult, file, currentPath string, span Span, content []byte) {
 	texts, how, _ := a.oldVersions(c, file)
 	if a.err != nil {

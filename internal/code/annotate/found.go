@@ -64,7 +64,7 @@ type fileResults struct {
 
 // sortFound sorts found by position and then by time. Lost annotations come last.
 func (p *fileResults) sortFound() {
-	order := make([]*FoundAnnotation, len(p.found)) // sort pointers, because a Found is large
+	order := make([]*FoundAnnotation, len(p.found)) // sort pointers, because a FoundAnnotation is large
 	for i := range p.found {
 		order[i] = &p.found[i]
 	}

@@ -114,7 +114,7 @@ func (l *blobHistory) isUnread(name, head string) bool {
 	return l.oldTexts[name] == nil && (!isMissing || asked != head)
 }
 
-// recordedBlobs returns the names of the contents for which the annotations were written, except now, the
+// recordedBlobs returns the names of the contents for which the annotations were written, except currentBlob, the
 // present content.
 func recordedBlobs(sidecars []*sidecar, currentBlob string) map[string]bool {
 	want := map[string]bool{}

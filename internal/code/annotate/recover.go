@@ -25,7 +25,7 @@ type RecoverResult struct {
 
 // RecoverSidecars repairs sidecars with lines that cannot be read. It saves these lines unchanged in a file
 // next to the sidecar. If such a line contains complete annotations, for example because two lines
-// were joined, Recover restores the annotations. Readable lines are kept. A dry run changes
+// were joined, RecoverSidecars restores the annotations. Readable lines are kept. A dry run changes
 // nothing. Errors match [oxbow.ErrBusy] or the errors of package io/fs.
 func (b *Store) RecoverSidecars(ctx context.Context, dryRun bool) ([]RecoverResult, error) {
 	var all []RecoverResult

@@ -29,9 +29,9 @@ type attributeLine struct {
 type SetupResult struct {
 	Attributes attributeLine // line for the attributes of the tree, which applies to every clone: union merge
 
-	// ConfigSettings and Local make git use oxbow to merge the sidecars in this clone. Config are settings
-	// for the clone's config. Local is a line for the clone's own attributes file, which overrides
-	// the attributes of the tree. Local.There is set if the line is already there.
+	// ConfigSettings and LocalAttributes make git use oxbow to merge the sidecars in this clone. ConfigSettings are
+	// settings for the clone's config. LocalAttributes is a line for the clone's own attributes file, which overrides
+	// the attributes of the tree. LocalAttributes.AlreadyExists is true if the line already existed.
 	ConfigSettings  [][2]string // pairs of key and value
 	LocalAttributes attributeLine
 

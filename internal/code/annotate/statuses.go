@@ -113,7 +113,7 @@ func (b *Store) resolveMissing(ctx context.Context, src *textSources) (*fileResu
 	return p, nil
 }
 
-// findStatuses finds the annotations in the sidecar of the file own.
+// findStatuses finds the annotations in the sidecar of the file ownFile.
 func (b *Store) findStatuses(
 	ctx context.Context,
 	commit string,
@@ -194,7 +194,7 @@ func (l *annotationLocator) copyFound(p *fileResults) {
 }
 
 // searchTree searches the file in the working tree or, if it does not exist, the files to which it was
-// renamed. names are the searched files, and seen maps each name to the blob name of the content
+// renamed. names are the searched files, and blobsByName maps each name to the blob name of the content
 // that was searched.
 func (l *annotationLocator) searchTree(
 	ctx context.Context,

@@ -25,12 +25,12 @@ type oldVersion struct {
 	// is nil before the first call of mapLines.
 	newIndexes []int
 
-	bareNewIndexes []int      // like to, but white space is ignored (see [oldVersion.newIndexIgnoringSpace])
+	bareNewIndexes []int      // like newIndexes, but white space is ignored (see [oldVersion.newIndexIgnoringSpace])
 	isFromOldText  []bool     // for each new line, whether the line is from the old text
 	oldIndex       *lineIndex // index of the old text (nil before the first use)
 }
 
-// mapLines sets to, bareTo and taken. Later calls do nothing.
+// mapLines sets newIndexes, bareNewIndexes and isFromOldText. Later calls do nothing.
 func (f *oldVersion) mapLines() {
 	if f.newIndexes != nil {
 		return
@@ -46,8 +46,8 @@ func (f *oldVersion) mapLines() {
 }
 
 // newIndexIgnoringSpace returns the index in the new text of an old line. White space is ignored. The result is
-// negative if the line is gone. If the line was changed, bareAt compares all changed lines around this line, and
-// stores the results for later calls.
+// negative if the line is gone. If the line was changed, newIndexIgnoringSpace compares all changed lines around this
+// line, and stores the results for later calls.
 func (f *oldVersion) newIndexIgnoringSpace(index int) int {
 	if f.bareNewIndexes[index] != -1 {
 		return f.bareNewIndexes[index]

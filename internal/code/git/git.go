@@ -354,7 +354,7 @@ func (r *Repo) makeTempGitDir() (string, error) {
 	return dir, nil
 }
 
-// runGit runs git and returns its output. If git fails, run returns the output up to then and an
+// runGit runs git and returns its output. If git fails, runGit returns the output up to then and an
 // error.
 func (r *Repo) runGit(ctx context.Context, stdin []byte, args ...string) (output []byte, err error) {
 	dir, err := r.makeTempGitDir()
@@ -391,7 +391,7 @@ func (r *Repo) runGit(ctx context.Context, stdin []byte, args ...string) (output
 	return out.data, nil
 }
 
-// limitedBuffer stores at most most bytes. It discards further bytes and calls stop. limitedBuffer
+// limitedBuffer stores at most maxBytes bytes. It discards further bytes and calls cancel. limitedBuffer
 // must not have a method ReadFrom, because io.Copy would call that method instead of Write.
 type limitedBuffer struct {
 	data          []byte

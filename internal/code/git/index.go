@@ -169,7 +169,7 @@ func parseEntryStat(b []byte, name string, hash int) IndexEntry {
 	return e
 }
 
-// parseEntryName returns the name of the first entry in b, and the bytes after the entry. before is the
+// parseEntryName returns the name of the first entry in b, and the bytes after the entry. previousName is the
 // name of the previous entry.
 func parseEntryName(b []byte, previousName string, version uint32, hash int) (name string, rest []byte, err error) {
 	head := 40 + hash + 2

@@ -383,7 +383,7 @@ func (r *Repo) IsShallow() bool {
 }
 
 // LaterNames returns the names to which commits renamed a file that is not in HEAD, in the order of
-// the renames. was reports whether a commit ever deleted or renamed the file. It follows only first
+// the renames. wasInHistory reports whether a commit ever deleted or renamed the file. It follows only first
 // parents.
 func (r *Repo) LaterNames(ctx context.Context, file string) (names []string, wasInHistory bool, err error) {
 	head, err := r.HeadCommit(ctx)

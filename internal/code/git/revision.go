@@ -174,7 +174,7 @@ func (r *Repo) LastCommitOf(ctx context.Context, commit, file string) (string, e
 }
 
 // BlobName returns git's name for a content: the hash of "blob ", the length in decimal, a NUL and
-// the content. It uses SHA-256 if sha2 is set, and SHA-1 otherwise.
+// the content. It uses SHA-256 if usesSHA256 is set, and SHA-1 otherwise.
 func BlobName(data []byte, usesSHA256 bool) string {
 	head := fmt.Appendf(nil, "blob %d\x00", len(data))
 	if usesSHA256 {

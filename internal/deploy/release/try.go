@@ -160,7 +160,7 @@ func (r release) packagePath(suffix string) string {
 // runProgram runs a program in dir, as a user who has nothing but PATH and a home there.
 func runProgram(dir string, argv ...string) (string, error) { return runProgramWith(dir, nil, argv...) }
 
-// runProgramWith is like output, with more variables, which replace variables with the same name.
+// runProgramWith is like runProgram, with more variables, which replace variables with the same name.
 func runProgramWith(dir string, variables []string, argv ...string) (string, error) {
 	c := exec.Command(argv[0], argv[1:]...)
 	c.Dir = dir

@@ -79,8 +79,8 @@ func (w wineInstallation) runCommand(ctx context.Context, name string, args ...s
 	return w.runCommandIn(ctx, w.repository, name, args...)
 }
 
-// runCommandIn is like output, in another directory. The program prints to a file, because a service of Wine may keep a
-// pipe open after the program has ended.
+// runCommandIn is like runCommand, in another directory. The program prints to a file, because a service of Wine may
+// keep a pipe open after the program has ended.
 func (w wineInstallation) runCommandIn(ctx context.Context, dir, name string, args ...string) (string, error) {
 	f, err := os.Create(filepath.Join(w.tempDir, "output"))
 	if err != nil {

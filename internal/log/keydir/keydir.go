@@ -37,7 +37,7 @@ var RowSize = [TableCount]int{40, 16, 16, 16, 8, 1, 1, 8, 4, 1, 1}
 // errInconsistentTables is the error for base tables that contradict each other.
 var errInconsistentTables = errors.New("its tables do not fit together")
 
-// EntryRow combines a row in the table Entries and the corresponding rows in Heads and Texts.
+// EntryRow combines a row of TableEntries and the corresponding rows of TableHeads and TableTexts.
 type EntryRow struct {
 	ID, Version      uint64
 	Offset           int64
@@ -225,7 +225,7 @@ func (r *Rows) countRows(table int, keys []TableKey) int {
 	return n
 }
 
-// rowForm returns the form number in a row of the base's table Heads.
+// rowForm returns the form number in a row of the base's TableHeads.
 func (r *Rows) rowForm(row []byte) uint32 {
 	n := binary.LittleEndian.Uint32(row)
 	if int(n) >= len(r.formTexts) {
@@ -235,7 +235,7 @@ func (r *Rows) rowForm(row []byte) uint32 {
 	return n
 }
 
-// usedForms returns the new table Forms, which contains only the forms that a new row or a valid row of the base uses.
+// usedForms returns the new TableForms, which contains only the forms that a new row or a valid row of the base uses.
 // newNumbers maps the old number of each form to its number in the new table.
 func (r *Rows) usedForms() (table []byte, newNumbers []uint32) {
 	has := make([]bool, max(1, len(r.formTexts)))
@@ -321,10 +321,10 @@ func (r *Rows) eachBaseText(fn func(i int, text string)) {
 	}
 }
 
-// encodedTextSize returns the size of a text in the table Texts.
+// encodedTextSize returns the size of a text in TableTexts.
 func encodedTextSize(n int) int { return len(binary.AppendUvarint(nil, uint64(n))) + n }
 
-// textTableSize returns the size of the new table Texts.
+// textTableSize returns the size of the new TableTexts.
 func (r *Rows) textTableSize() (size int) {
 	for i := range r.Entries {
 		size += encodedTextSize(len(r.Entries[i].Text))
@@ -342,8 +342,8 @@ type tableWriter struct {
 	*Rows
 	*pagefile.Writer
 	newFormNumbers  []uint32 // index in the new table of forms, by form number
-	newEntryIndexes []uint32 // index in the new table Entries, for each element of Rows.Entries
-	// index in the new table for each row of the base's table Entries (for a hidden row,
+	newEntryIndexes []uint32 // index in the new TableEntries, for each element of Rows.Entries
+	// index in the new table for each row of the base's TableEntries (for a hidden row,
 	// the index of the next row)
 	baseEntryIndexes []uint32
 }

@@ -94,7 +94,7 @@ func (g *batch) lastChangeTo(name string) uint64 {
 func (g *batch) stageEntry(verb store.Verb, e *store.Entry) loggedOp {
 	p := loggedOp{verb: verb, prevSeq: g.lastChangeTo(e.Name), entry: e}
 	g.setEntryForName(e.Name, e)
-	e.Version = g.seq // Version is temporary, because apply sets it again
+	e.Version = g.seq // Version is temporary, because applyChange sets it again
 	g.nextID = max(g.nextID, e.ID+1)
 	return p
 }
@@ -122,7 +122,7 @@ func (g *batch) setEntryForName(name string, e *store.Entry) {
 	}
 }
 
-// findOwner returns the name of an entry, other than but, that has the word as its name or
+// findOwner returns the name of an entry, other than except, that has the word as its name or
 // alias.
 func (g *batch) findOwner(word, except string) (name string, ok bool) {
 	if word != except && g.findEntry(word) != nil {

@@ -86,7 +86,7 @@ type recordApplier interface {
 }
 
 // replayLog reads the rest of the log into st, up to and including the change last, or to the
-// end if last is 0. If note is not nil, it is called with each change's offset.
+// end if last is 0. If recordOffset is not nil, it is called with each change's offset.
 func (d *DB) replayLog(log *wal.Log, st recordApplier, recordOffset func(int64), last uint64) ([]store.Delta, error) {
 	var deltas []store.Delta
 	err := log.Read(func(r *wal.Record) error {

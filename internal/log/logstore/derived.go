@@ -72,8 +72,8 @@ func (f DerivedFile) CreateTemp(check func() error) (file vfs.File, temp string,
 	return file, temp, err
 }
 
-// AdoptTemp replaces the derived file by a file that Begin returned. It reads the changes of other
-// processes and then calls finish. If finish returns an error, or if a process is writing, Adopt
+// AdoptTemp replaces the derived file by a file that CreateTemp returned. It reads the changes of other
+// processes and then calls finish. If finish returns an error, or if a process is writing, AdoptTemp
 // removes the file and returns an error.
 func (f DerivedFile) AdoptTemp(file vfs.File, temp string, finish func() error) error {
 	err := errWriterActive
@@ -95,7 +95,7 @@ func (f DerivedFile) AdoptTemp(file vfs.File, temp string, finish func() error) 
 	return err
 }
 
-// DiscardTemp removes a file that Begin created. An error is ignored, because another process may have
+// DiscardTemp removes a file that CreateTemp created. An error is ignored, because another process may have
 // removed the file.
 func (f DerivedFile) DiscardTemp(temp string) { _ = f.db.fs.Remove(temp) }
 

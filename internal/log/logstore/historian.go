@@ -23,7 +23,7 @@ func (d *DB) readRecord(seq uint64) (r wal.Record, v *recordBody, ok bool, err e
 	return d.readRecordPart(seq, nil)
 }
 
-// readRecordPart is like record, but decodes only the ops whose index is wanted. If wanted is nil, it
+// readRecordPart is like record, but decodes only the ops whose index is wanted. If isWanted is nil, it
 // decodes all ops.
 func (d *DB) readRecordPart(seq uint64, isWanted func(i int) bool) (r wal.Record, v *recordBody, ok bool, err error) {
 	for {
@@ -91,7 +91,7 @@ func (d *DB) recordOffsetOrLast(seq uint64, last int64) int64 {
 }
 
 // EntryVersion returns a version of the entry with this ID, or nil if the log no longer has this
-// version. last is the offset at which the version's record was before.
+// version. lastOffset is the offset at which the version's record was before.
 func (d *DB) EntryVersion(id, version uint64, lastOffset int64) *store.Entry {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
@@ -152,7 +152,7 @@ func (d *DB) LogFrom(ctx context.Context, seq uint64, skip int) iter.Seq2[store.
 }
 
 // ReadChangePart returns the change with this number, with only the versions whose index is wanted. If
-// wanted is nil, it has all versions. ok is false if the log does not have the change.
+// isWanted is nil, it has all versions. ok is false if the log does not have the change.
 func (d *DB) ReadChangePart(seq uint64, isWanted func(i int) bool) (c store.Change, ok bool, err error) {
 	r, v, ok, err := d.readRecordPart(seq, isWanted)
 	if err != nil || !ok {

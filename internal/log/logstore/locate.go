@@ -61,7 +61,7 @@ func (d *DB) UpdateOffsets(ctx context.Context, vs VersionList) error {
 	return nil
 }
 
-// updateOffsetsOf is like Locate, for the versions from from (inclusive) to to (exclusive).
+// updateOffsetsOf is like UpdateOffsets, for the versions from from (inclusive) to to (exclusive).
 // logmu must be held.
 func (d *DB) updateOffsetsOf(vs VersionList, from, to int) error {
 	before := map[uint64]int{} // indexes of the versions that are in the base, by ID

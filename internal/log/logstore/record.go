@@ -297,7 +297,7 @@ func decodeBody(data []byte) (*recordBody, error) {
 	return v, err
 }
 
-// decodeOps is like decodeBody, but decodes only the ops whose index is wanted. If wanted is nil, it
+// decodeOps is like decodeBody, but decodes only the ops whose index is wanted. If isWanted is nil, it
 // decodes all ops.
 func decodeOps(data []byte, isWanted func(i int) bool) (*recordBody, error) {
 	if isWanted == nil {
@@ -469,8 +469,8 @@ func digestBody(_ uint8, data []byte) ([32]byte, error) {
 	return sum, err
 }
 
-// eachWantedField calls fn with the fields of a body, except ops whose entries are not wanted. A nil
-// want means that all entries are wanted. In this way, little of a large record is copied. The
+// eachWantedField calls fn with the fields of a body, except ops whose entries are not wanted. If isWanted
+// is nil, all entries are wanted. In this way, little of a large record is copied. The
 // strings of different ops do not share memory.
 func eachWantedField(body []byte, isWanted func(id uint64) bool, fn func(f wire.Field) error) error {
 	return wire.EachFieldOffsets(body, func(num, from, at, end int) error {
@@ -507,7 +507,7 @@ var errStopReplay = errors.New("stop")
 
 var crcTable = crc32.MakeTable(crc32.Castagnoli)
 
-// decodeEntries returns the entries that the ops of a record write. If want is nil, it returns all
+// decodeEntries returns the entries that the ops of a record write. If isWanted is nil, it returns all
 // of these entries.
 func decodeEntries(r *wal.Record, isWanted func(id uint64) bool) ([]*store.Entry, error) {
 	var es []*store.Entry

@@ -41,10 +41,10 @@ func (d *DB) RedactVersions(
 	})
 }
 
-// eraseVersions replaces each op for which pick returns true with the hash of the op. The digest of a
+// eraseVersions replaces each op for which isPicked returns true with the hash of the op. The digest of a
 // change is computed from these hashes, so the chain does not change. A new change records the
-// number of erased versions but not their names. may is called first, after the whole log was read,
-// and can refuse the redaction. If dryRun is set or pick selects nothing, the log is not changed.
+// number of erased versions but not their names. checkAllowed is called first, after the whole log was read,
+// and can refuse the redaction. If dryRun is set or isPicked selects nothing, the log is not changed.
 func (d *DB) eraseVersions(
 	ctx context.Context,
 	dryRun bool,
@@ -165,7 +165,7 @@ func eraseOps(r wal.Record, isPicked func(*store.Entry) bool, versions, ops *int
 	return out, err
 }
 
-// rewriteLog writes a new log with the entries of base, and with each body replaced by edit's result,
+// rewriteLog writes a new log with the entries of base, and with each body replaced by editBody's result,
 // which must keep the body's digest. It adds a change that records the rewrite, and then reads the
 // new log. The lock and logmu must be held.
 func (d *DB) rewriteLog(

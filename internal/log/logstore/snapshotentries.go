@@ -123,15 +123,15 @@ func (s *snapshot) entryOrFail(row int, e *store.Entry, err error) *store.Entry 
 }
 
 // decodeAndCache returns the wanted entries of a record that rows refer to, by row, and caches them. A nil
-// want means that all entries are wanted.
+// isWanted means that all entries are wanted.
 func (s *snapshot) decodeAndCache(r *wal.Record, isWanted func(id uint64) bool) (map[int]*store.Entry, error) {
 	taken, err := s.decodeRows(r, isWanted)
 	s.cacheRows(taken)
 	return taken, err
 }
 
-// decodeRows returns the wanted entries of a record that rows refer to, by row. A nil want means that all entries are
-// wanted.
+// decodeRows returns the wanted entries of a record that rows refer to, by row. A nil isWanted means that all entries
+// are wanted.
 func (s *snapshot) decodeRows(r *wal.Record, isWanted func(id uint64) bool) (map[int]*store.Entry, error) {
 	es, err := decodeEntries(r, isWanted)
 	decoded := make(map[int]*store.Entry, len(es))

@@ -208,7 +208,7 @@ func (d *DB) writeFrozenState(ctx context.Context, f *frozenState, begin, end fu
 	}, func(file vfs.File) error { return f.writeSnapshot(ctxfile.File{Context: ctx, Inner: file}) })
 }
 
-// rebaseCondition decides when restOn uses a snapshot.
+// rebaseCondition decides when rebaseOnSnapshot uses a snapshot.
 type rebaseCondition int
 
 const (

@@ -36,7 +36,7 @@ type state struct {
 	nextID           uint64
 	rareLabelEntries []*store.Entry // the entries in order that have a label of rareLabelKeys
 	// number of ops that were applied since the base, in which an op counts once more for each
-	// opText bytes of content
+	// contentBytesPerOp bytes of content
 	opsSinceBase int
 
 	opIDs     map[string]seenOpID // op IDs and their changes, by the keys of the IDs

@@ -285,7 +285,7 @@ func (d *DB) restoredEntry(ctx context.Context, v *store.Version) store.Entry {
 	return e
 }
 
-// restoreVersion restores a version. If want is not nil, the entry must have this version.
+// restoreVersion restores a version. If wantedVersion is not nil, the entry must have this version.
 func (d *DB) restoreVersion(ctx context.Context, name string, seq uint64, wantedVersion *uint64) (uint64, error) {
 	if err := d.Refresh(ctx); err != nil {
 		return 0, err

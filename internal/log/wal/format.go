@@ -226,7 +226,7 @@ var (
 )
 
 // decodeRecord decodes the record at the start of b. Its body shares memory with b. The
-// error is errEnd if there is free space. It is errShortRecord if b has too few bytes, and need
+// error is errLogEnd if there is free space. It is errShortRecord if b has too few bytes, and need
 // is then the required number. Other errors describe the damage.
 func decodeRecord(b []byte, seed uint32) (r Record, need int64, err error) {
 	if len(b) < prefixSize {
@@ -317,7 +317,7 @@ type lockMeta struct {
 	DurableSeq uint64 `json:"durable,omitempty"` // highest sequence number known to be on stable storage
 	// A sync of the file failed, and the log could not replace the file.
 	HasFailedSync bool   `json:"unsynced,omitempty"`
-	Checksum      uint32 `json:"sum,omitempty"` // CRC-32C of the encoded ID, Durable and Unsynced
+	Checksum      uint32 `json:"sum,omitempty"` // CRC-32C of the encoded ID, DurableSeq and HasFailedSync
 }
 
 // lockMetaSize is the size of the lock file in bytes. It is padded with spaces, so that a

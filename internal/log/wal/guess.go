@@ -13,7 +13,7 @@ import (
 
 // guessHeader reconstructs a damaged header. The checksum of each record depends on the
 // log's identity. Possible identities are the header's identity with at most one wrong
-// bit, and the identity in the lock file (noted). An identity is right if it makes a
+// bit, and the identity in the lock file (knownID). An identity is right if it makes a
 // record's checksum correct. If two records agree on an unknown identity, the returned
 // header has the zero identity. Otherwise the error is ErrNotLog. Each byte of the file is
 // read only a few times, even if the lengths in the records are wrong.

@@ -78,7 +78,7 @@ func (r *Reader) RecordAt(offset int64) (Record, error) {
 	}
 }
 
-// fillBuffer reads at least want bytes at this offset.
+// fillBuffer reads at least minBytes bytes at this offset.
 func (r *Reader) fillBuffer(offset, minBytes int64) error {
 	size := int64(pageChunk)
 	if next := r.bufOffset + int64(len(r.buf)); offset >= r.bufOffset && offset < next+firstChunk {

@@ -23,8 +23,8 @@ type Options struct {
 	ReadOnly    bool             // the log never acquires a lock
 	VerifyChain bool             // verify the chain of every record that is read
 
-	// FreeStep and Reserve are sizes of the free space in bytes. Step is the unit by which the free
-	// space is extended, and Reserve is the part that only urgent appends may use. Zero means the
+	// FreeStep and FreeReserve are sizes of the free space in bytes. FreeStep is the unit by which the free
+	// space is extended, and FreeReserve is the part that only urgent appends may use. Zero means the
 	// default.
 	FreeStep, FreeReserve int64
 
@@ -37,7 +37,7 @@ type Options struct {
 }
 
 // Log is an open log with a position, which is the end of the last record that was read or
-// appended. Poll, At and the accessors may be called concurrently. Other methods need
+// appended. PollChanges, RecordAt and the accessors may be called concurrently. Other methods need
 // exclusive access.
 type Log struct {
 	fs          vfs.FS
@@ -57,9 +57,9 @@ type Log struct {
 	durableSeq uint64   // highest sequence number known to be on stable storage
 	syncedEnd  int64    // the bytes before this offset are on stable storage
 	fileSize   int64    // last known size of the file
-	// the last Poll found bytes before the position that differ from the bytes that were read there
+	// the last PollChanges found bytes before the position that differ from the bytes that were read there
 	hasForeignBytes    atomic.Bool
-	freeOffset         atomic.Int64 // position after which the last Poll found at least prefixSize zeros, or -1
+	freeOffset         atomic.Int64 // position after which the last PollChanges found at least prefixSize zeros, or -1
 	isFreeSpaceChecked bool         // the bytes after end are zeros or were written by this log
 	isLastOwnUnsealed  bool         // the last record was written by this log and is not followed by a seal
 
@@ -73,7 +73,7 @@ type Log struct {
 	durableMeta       lockMeta           // metadata that this log last made durable
 	lastWrittenMeta   [lockMetaSize]byte // the last content that this log wrote
 	lastReadMeta      [lockMetaSize]byte // the last content that was read
-	hexID             string             // hexOf in hex
+	hexID             string             // hexIDSource in hex
 	hexIDSource       [16]byte
 	appendErr         error // error because of which appends are refused
 	isMetaPending     bool  // the log keeps the lock, because the error could not be recorded in the lock file
@@ -139,10 +139,10 @@ func readHeader(f vfs.File, size int64) (Header, error) {
 	return h, err
 }
 
-// pollResult is the result of Poll.
+// pollResult is the result of PollChanges.
 type pollResult int
 
-// Results of Poll: changes of a log since it was last read.
+// Results of PollChanges: changes of a log since it was last read.
 const (
 	PollSame     pollResult = iota // no change
 	PollGrown                      // there are bytes after the position
@@ -150,7 +150,7 @@ const (
 	PollGone                       // the name does not exist any more
 )
 
-// PollChanges detects changes by other processes, without a lock. If it returns Same, every record
+// PollChanges detects changes by other processes, without a lock. If it returns PollSame, every record
 // that was acknowledged before the call, by any process, has been read.
 func (l *Log) PollChanges() (pollResult, error) {
 	if l.file != nil {
@@ -174,7 +174,7 @@ func (l *Log) PollChanges() (pollResult, error) {
 	return l.PollName()
 }
 
-// MayBeOverwritten reports whether the last Poll found different bytes before the position
+// MayBeOverwritten reports whether the last PollChanges found different bytes before the position
 // than this log had read or written there. This means that a program such as cp has written
 // into the file, or that a writer has taken back its last record. The caller should acquire
 // the lock, under which no writer takes records back, and read the file again from its
@@ -190,7 +190,7 @@ func (l *Log) bytesBefore() [chainSize]byte {
 	return [chainSize]byte(l.header.encode()[HeaderSize-chainSize:])
 }
 
-// PollName reports whether the name refers to the same file: Same, Replaced or Gone. It does
+// PollName reports whether the name refers to the same file: PollSame, PollReplaced or PollGone. It does
 // not check for new records.
 func (l *Log) PollName() (pollResult, error) {
 	if l.file == nil {

@@ -225,7 +225,7 @@ func (l *Log) renameOverLog(w *Rewriter) error {
 	if err != nil {
 		return err
 	}
-	said, err := l.recordRenameIntent(h)
+	confirm, err := l.recordRenameIntent(h)
 	if err != nil {
 		return err
 	}
@@ -233,7 +233,7 @@ func (l *Log) renameOverLog(w *Rewriter) error {
 		// A network file system may rename the file but lose the reply. Do not report an error if
 		// the file was in fact renamed.
 		if now, serr := l.fs.Stat(l.name); serr != nil || !vfs.SameFile(now, fi) {
-			said()
+			confirm()
 			return err
 		}
 	}
@@ -254,7 +254,7 @@ func (l *Log) renameOverLog(w *Rewriter) error {
 		return errors.Join(ErrUnknown, err)
 	}
 	l.meta.HasFailedSync = false
-	said()
+	confirm()
 	return nil
 }
 
@@ -281,7 +281,7 @@ func (l *Log) recordRenameIntent(h *Header) (confirm func(), err error) {
 }
 
 // removeNewFiles removes new files that never replaced the log, and their additional files, except
-// those with the prefix keep. Each may be as large as the log. The process that created
+// those with the prefix keepPrefix. Each may be as large as the log. The process that created
 // such a file has ended, or will notice that the log was replaced.
 func (l *Log) removeNewFiles(keepPrefix string) {
 	entries, err := l.fs.ReadDir(path.Dir(l.name))

@@ -77,7 +77,7 @@ func (l *Log) saveTornTail() (isTorn bool, err error) {
 func (l *Log) LostDir() string { return l.name + ".lost" }
 
 // readTail returns the bytes after the position up to the last byte that is not zero, but at
-// most MaxBody+Overhead bytes.
+// most MaxBody+RecordOverhead bytes.
 func (l *Log) readTail() ([]byte, error) {
 	size := l.Size()
 	if size <= l.endOffset {

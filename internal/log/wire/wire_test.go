@@ -33,7 +33,7 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// show is a message as Each gives it, and where EachFieldOffsets finds its fields.
+// show is a message as EachField gives it, and where EachFieldOffsets finds its fields.
 func show(s string) (fields, parts string, err error) {
 	err = EachField(s, func(f Field) error {
 		fields += fmt.Sprintf("%d %t %d %q %q;", f.Number, f.IsBytes, f.Uint, f.Text, f.Encoded)

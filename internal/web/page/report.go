@@ -177,8 +177,8 @@ func (p reportRenderer) renderSentence(s report.Sentence) g.Node {
 	return fillPlaceholders(text, values)
 }
 
-// renderFullSentence is like sentence, but also adds a full stop, unless the sentence ends with a list of separate
-// lines.
+// renderFullSentence is like renderSentence, but also adds a full stop, unless the sentence ends with a list of
+// separate lines.
 func (p reportRenderer) renderFullSentence(s report.Sentence) g.Node {
 	text, values := p.splitSentence(s)
 	if s.EndsWithLines() {
@@ -187,8 +187,8 @@ func (p reportRenderer) renderFullSentence(s report.Sentence) g.Node {
 	return fillPlaceholders(MakeSentence(text), values)
 }
 
-// splitSentence returns the text of a sentence, in which the placeholder place replaces each value that others may have
-// written. It also returns these values, rendered and in order.
+// splitSentence returns the text of a sentence, in which the placeholder place replaces each value that others may
+// have written. It also returns these values, rendered and in order.
 func (p reportRenderer) splitSentence(s report.Sentence) (text string, values []g.Node) {
 	var write func(v any) string
 	write = func(v any) string {

@@ -27,7 +27,7 @@ var sentenceStarters = map[string]bool{"a": true, "all": true, "always": true, "
 	"they": true, "this": true, "use": true, "we": true, "when": true, "you": true, "your": true}
 
 // NoteText returns a sentence without the words that ask to remember it: "Remember that we use tabs."
-// becomes "We use tabs." If too little would remain, Note returns the sentence unchanged.
+// becomes "We use tabs." If too little would remain, NoteText returns the sentence unchanged.
 func NoteText(sentence string) string {
 	asks := requestPattern().FindString(sentence)
 	rest := strings.TrimSpace(sentence[len(asks):])

@@ -27,7 +27,7 @@ func (j *verdictState) raiseLevel(l Level, cause string) {
 	j.raisePrintedLevel(l, cause)
 }
 
-// raisePrintedLevel is like raise, for a program that writes no text of others into files.
+// raisePrintedLevel is like raiseLevel, for a program that writes no text of others into files.
 func (j *verdictState) raisePrintedLevel(l Level, cause string) {
 	if l > j.highestLevel {
 		j.highestLevel, j.cause = l, cause
@@ -66,7 +66,7 @@ func (j *verdictState) recordPartialEdits(paths []string) {
 }
 
 // maxFiles is the maximum number of a call's files that are examined. With more files, the level
-// is Foreign.
+// is LevelForeign.
 const maxFiles = 500
 
 // raiseForReadFiles raises the level to the highest level among the files read.

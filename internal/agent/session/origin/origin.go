@@ -32,21 +32,21 @@ type ToolCall struct {
 // Verdict is the origin of a call's text.
 type Verdict struct {
 	Level Level
-	Cause string // the tool and its argument, if Level is not Own
+	Cause string // the tool and its argument, if Level is not LevelOwn
 
 	// Files that the call wrote, as absolute resolved paths: files with the agent's own text, and
 	// files with other text.
 	OwnFiles, OtherFiles []string
 
 	// RunLevel is the highest level of text that the call may have written into files that it does not
-	// name. It is Own for tools that only read.
+	// name. It is LevelOwn for tools that only read.
 	RunLevel Level
 }
 
-// maxCause is the maximum length of a verdict's What, in bytes.
+// maxCause is the maximum length of a verdict's Cause, in bytes.
 const maxCause = 250
 
-// JudgeCall returns the origin of the text that a call returned. If it panics, the verdict is Foreign.
+// JudgeCall returns the origin of the text that a call returned. If it panics, the verdict is LevelForeign.
 func JudgeCall(c ToolCall, m Machine) (v Verdict) {
 	defer func() {
 		if recover() != nil { // a strange command must not break a client's hook

@@ -370,7 +370,7 @@ func (i *interpreter) outputLevel(args []string) Level {
 }
 
 // foreignAccessPattern matches code on a command line that may read from other machines, programs or files. Code
-// that it does not match is still only Unvouched.
+// that it does not match is still only LevelUnvouched.
 var foreignAccessPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?i)://|urllib|urlopen|requests?\b|httpx?\b|socket|fetch\(|axios|aiohttp|ftplib|smtplib|imaplib|paramiko|boto|LWP|Net::|open-uri|` +

@@ -239,8 +239,8 @@ func startsWithArray(in io.ReadSeeker) (bool, error) {
 }
 
 // openConversationsAt returns the text of an array whose first element begins at offset in the file, or at the next
-// comma. If the file has no array, it returns the conversations alone. before is the difference between file offsets
-// and text offsets.
+// comma. If the file has no array, it returns the conversations alone. offsetShift is the difference between file
+// offsets and text offsets.
 func openConversationsAt(in io.ReadSeeker, offset int64, hasArray bool) (text io.Reader, offsetShift int64, err error) {
 	if offset == 0 {
 		before, err := seekAfterBOM(in)

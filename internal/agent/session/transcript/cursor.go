@@ -16,7 +16,7 @@ type readPosition struct {
 	endOffset  int64 // end of the lines that were read (-1 if none were read)
 
 	// checksum is a checksum of the text before end. Clients rewrite transcripts, for example to remove what a
-	// compaction replaced. Then the offsets have no meaning. If hasSum is false, an earlier version stored the
+	// compaction replaced. Then the offsets have no meaning. If hasChecksum is false, an earlier version stored the
 	// cursor, or the text is compressed.
 	checksum    uint32
 	hasChecksum bool

@@ -29,7 +29,7 @@ type transcriptFile struct {
 	hasReachedLimit bool // the limit is reached
 	events          []session.Event
 
-	isHolding  bool            // whether events are held until release
+	isHolding  bool            // whether events are held until releaseHeldEvents
 	heldEvents []session.Event // held events, which may turn out to be copies
 
 	session  string

@@ -22,7 +22,7 @@ import (
 const maxTraceInput = 256 << 20
 
 // parseTraces parses trace records: a JSON array, or a sequence of JSON values, usually one per line.
-// bad is the number of unreadable records.
+// unreadableRecords is the number of unreadable records.
 func parseTraces(text []byte) (ts []traceRecord, unreadableRecords int) {
 	take := func(raw []byte) bool {
 		var t traceRecord
