@@ -71,8 +71,8 @@ func lastDeltas(ds []analyzedDelta) []analyzedDelta {
 	return kept
 }
 
-// appendDeltas appends changes. If the list then has at least thinAt changes, appendDeltas
-// removes those that a later change supersedes, and raises thinAt.
+// appendDeltas appends changes. If the list then has at least *dedupeAt changes, appendDeltas
+// removes those that a later change supersedes, and raises *dedupeAt.
 func appendDeltas(ds, more []analyzedDelta, dedupeAt *int) []analyzedDelta {
 	ds = append(ds, more...)
 	if len(ds) >= *dedupeAt {

@@ -50,7 +50,7 @@ func (n *pending) setDeltas(deltas []analyzedDelta) {
 }
 
 // beginCollecting empties the list and starts to collect changes for a new index. If a filling was
-// running, begin returns it. The filling has all earlier entries.
+// running, beginCollecting returns it. The filling has all earlier entries.
 func (n *pending) beginCollecting() *indexFiller {
 	n.mu.Lock()
 	defer n.mu.Unlock()

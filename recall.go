@@ -247,7 +247,7 @@ func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
 }
 
 // suggestionsFor returns suggestions for the query's misspelled words and values. If the words have
-// no hits (nothing is set), it also compares the names of all entries.
+// no hits (noHits is set), it also compares the names of all entries.
 func (v *rankedView) suggestionsFor(ctx context.Context, p *ranking.Plan, q Query, noHits bool) []string {
 	var near []string
 	add := func(ws ...string) {

@@ -123,7 +123,7 @@ func (m *Memory) takePending() (s *searcher, ds []analyzedDelta) {
 }
 
 // applyOrPutBack applies changes that were taken from the list, or puts them back if that
-// fails. m.applying must be held.
+// fails. m.applyMu must be held.
 func (m *Memory) applyOrPutBack(ctx context.Context, s *searcher, ds []analyzedDelta) error {
 	if len(ds) == 0 {
 		return nil

@@ -18,7 +18,7 @@ import (
 )
 
 // A searcher contains the indexes of a memory, one for each ranking in use. Queries read
-// it without a lock. A goroutine that changes it must hold Memory.applying.
+// it without a lock. A goroutine that changes it must hold Memory.applyMu.
 type searcher struct {
 	// scorers by ranking name (a scorer is added by replacing the map)
 	scorers atomic.Pointer[map[string]*ranking.Scorer]

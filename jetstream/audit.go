@@ -165,7 +165,7 @@ func (c *Cluster) auditStream(
 }
 
 // readServer makes a server the leader of a stream, reads all brains of the stream from that
-// server, and adds the brains to views. If reading fails, reason is the cause, and lacks reports
+// server, and adds the brains to views. If reading fails, reason is the cause, and lacksMessages reports
 // whether the server lacks messages.
 func (c *Cluster) readServer(
 	ctx context.Context,
@@ -317,7 +317,8 @@ func (c *Cluster) readChain(ctx context.Context, b brainInfo, earlierCopies []br
 	return v
 }
 
-// addMessage checks the next message and adds it to the copy.
+// addMessage checks that a message continues the copy of a brain, and adds it to the copy. For a snapshot, it also
+// checks that the leader has all segments of the snapshot.
 func (v *brainCopy) addMessage(ctx context.Context, r *replica, m streamMessage) error {
 	e, hash, err := decodeEnvelope(m.Data)
 	if err != nil {
@@ -434,7 +435,8 @@ func (c *Cluster) setFences(ctx context.Context, stream string, read []string, b
 	return c.avoidFencedLeader(ctx, stream)
 }
 
-// avoidFencedLeader moves the lead of a stream away from a fenced server.
+// avoidFencedLeader makes another server the leader of a stream if the present leader is fenced, because an audit
+// found that the leader's data differs. The error matches [oxbow.ErrCorrupt] if no other server can lead.
 func (c *Cluster) avoidFencedLeader(ctx context.Context, stream string) error {
 	c.mu.Lock()
 	var fenced []string

@@ -188,7 +188,9 @@ func (c *Cluster) openCache() error {
 	return nil
 }
 
-// subscribeInvalidations subscribes to the invalidations.
+// subscribeInvalidations subscribes to the messages that say which brains other processes have changed. Until c is
+// closed, a goroutine watches the connection: after each change of its state, the heads must be compared before the
+// next read, because messages may have been missed.
 func (c *Cluster) subscribeInvalidations() error {
 	sub, err := c.nc.Subscribe("inv.b.>", c.markBrainOutdated)
 	if err != nil {

@@ -31,7 +31,8 @@ func (d *directory) eachBrain(ctx context.Context, fn func(brainInfo) error) err
 	return nil
 }
 
-// listBrains returns the brains in the directory.
+// listBrains returns the brains in the directory. The error matches [oxbow.ErrCorrupt] if the directory has an invalid
+// brain.
 func (d *directory) listBrains(ctx context.Context) ([]brainInfo, error) {
 	messages, err := d.lastMessages(ctx)
 	if err != nil {

@@ -83,7 +83,9 @@ func (l serverLink) publishMessage(ctx context.Context, subject string, data []b
 	return l.storeMessage(ctx, m)
 }
 
-// storeMessage stores a message and returns its sequence. It makes a single attempt.
+// storeMessage stores a message and returns its sequence. It makes a single attempt. The error is errHeadMoved,
+// errWriteInProgress or errNoServer if the servers did not store the message for this reason, and matches errNoReply
+// if it is unknown whether they stored it.
 func (l serverLink) storeMessage(ctx context.Context, m *nats.Msg) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.maxAttempt)
 	defer cancel()

@@ -152,7 +152,7 @@ func (r *replica) followOrRebuild(ctx context.Context, fromAnyServer bool) error
 	return err
 }
 
-// readToHead reads up to the head that the leader reports. If any is set, it may read the messages
+// readToHead reads up to the head that the leader reports. If fromAnyServer is set, it may read the messages
 // before the head from any server.
 func (r *replica) readToHead(ctx context.Context, fromAnyServer bool) error {
 	l := r.cluster.link
@@ -201,7 +201,8 @@ func (r *replica) isLastRead(m streamMessage) bool {
 	return len(m.Data) == r.lastMessageSize && chainHash(sha256.Sum256(m.Data[frameHeadSize:])) == r.lastMessageHash
 }
 
-// readMessagesTo reads the messages up to the head.
+// readMessagesTo reads the messages that the replica lacks, up to the message head. If fromAnyServer is set, it first
+// reads batches from any server, which may lack the last messages. The leader is asked for the remaining messages.
 func (r *replica) readMessagesTo(ctx context.Context, head streamMessage, fromAnyServer bool) error {
 	e, _, err := decodeEnvelope(head.Data)
 	isNext := err == nil && (e.Number == r.place.EnvelopeNumber+1 || e.Snapshot != nil)

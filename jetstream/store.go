@@ -21,7 +21,7 @@ type Store struct {
 	replica *replica
 	closed  atomic.Bool
 
-	mu           sync.Mutex // guards stops
+	mu           sync.Mutex // guards stopWatchers
 	stopWatchers []func()
 }
 

@@ -247,7 +247,9 @@ func (b *binder) checkShownName(ctx context.Context, name string) error {
 	return invalidError("name", name, "is how "+b.store.scope.displayTitle()+" shows several entries; choose another")
 }
 
-// bindChange binds an op for an entry in the scope.
+// bindChange checks an op for an entry in the scope and adds the op to b.boundOps. The entry must be in the scope
+// before and after the op. Unless the op requires a version already, it is changed to require the version seq (if not
+// 0), so that the entry cannot leave the scope before the op is applied.
 func (b *binder) bindChange(op oxbow.Op, old *oxbow.Entry, seq uint64) error {
 	s := &b.store.scope
 	next := old.Clone()

@@ -234,7 +234,8 @@ func (h *seekableHistory) LogFrom(ctx context.Context, seq uint64, skip int) ite
 	return h.visibleChanges(ctx, oxbow.LogFrom(ctx, h.historian, seq, 0), skip)
 }
 
-// Versions implements [oxbow.Historian].
+// Versions implements [oxbow.Historian]. It yields the versions that are in the scope, without their notes. The error
+// matches [oxbow.ErrNotFound] if there are none.
 func (h *history) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Version, error] {
 	return func(yield func(oxbow.Version, error) bool) {
 		p := h.newVisibility()
@@ -286,7 +287,7 @@ func (h *history) AsOf(ctx context.Context, seq uint64) (oxbow.Store, error) {
 type pastView struct {
 	oxbow.Store // the base as it was after that change (read-only)
 
-	mu         sync.Mutex // guards past
+	mu         sync.Mutex // guards visibility
 	visibility *visibility
 }
 

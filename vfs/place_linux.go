@@ -44,7 +44,7 @@ func refersTo(path string, info fs.FileInfo) bool {
 	return same && known
 }
 
-// nameInDirRefersTo is like place.refersTo, for a name relative to a directory descriptor.
+// nameInDirRefersTo is like dirHandle.refersTo, for a name relative to a directory descriptor.
 func nameInDirRefersTo(dir int, name string, info fs.FileInfo) (same, known bool) {
 	want, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

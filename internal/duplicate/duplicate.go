@@ -60,7 +60,9 @@ func FindDuplicates(ctx context.Context, s oxbow.Store, progress func(done, tota
 	return dups, nil
 }
 
-// findInGroup returns the duplicates among a group's entries.
+// findInGroup returns the duplicates among the entries of a group. The entry that remains takes over the names and
+// labels of its duplicates. A duplicate is left out of the result if these do not fit into the remaining entry, or if
+// it has the label tag:keep. progress is called with the number of analyzed entries.
 func findInGroup(
 	ctx context.Context,
 	entries []oxbow.Entry,
@@ -127,7 +129,7 @@ func mergeInto(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 
 // RemoveDuplicates removes the duplicates in a single change, which [oxbow.Memory.Undo] can undo. The
 // remaining entry gets the removed entry's name and aliases as aliases, the labels of the removed
-// entry, and a label that names the removed entry as a source. With dryRun, Consolidate changes
+// entry, and a label that names the removed entry as a source. With dryRun, RemoveDuplicates changes
 // nothing and returns the error that the change would cause. The error matches [oxbow.ErrConflict]
 // or [oxbow.ErrNotFound] if an entry has changed, and [oxbow.ErrUnsupported] if the memory has no
 // history.

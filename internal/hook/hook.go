@@ -54,8 +54,8 @@ type Report struct {
 	// EndsTurn is true if a turn or a session has ended.
 	EndsTurn bool
 
-	// Tool, Input and Output describe a tool call as reported by the client: the name of the tool,
-	// the arguments and the result. Output is nil if the client does not report the result.
+	// ToolName, ToolInput and ToolOutput describe a tool call as reported by the client: the name of the tool,
+	// the arguments and the result. ToolOutput is nil if the client does not report the result.
 	ToolName              string
 	ToolInput, ToolOutput json.RawMessage
 

@@ -93,7 +93,9 @@ func (o *viewState) waitForTurn(ctx context.Context, rt *route) (endTurn func(),
 	return o.heavyCalls.acquire(ctx)
 }
 
-// encodeResult returns the response with the result of a verb.
+// encodeResult encodes the result of a verb as a response. If the route is about an entry, the response has headers
+// with the version of the entry. If the client prefers no content, the response has no body. If the route has pages,
+// the response has the link to the next page.
 func (o *viewState) encodeResult(
 	ctx context.Context,
 	r *http.Request,

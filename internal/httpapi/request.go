@@ -23,7 +23,8 @@ import (
 // once.
 type arguments struct{ values verb.Arguments }
 
-// readArguments reads the arguments of a request.
+// readArguments reads the arguments of a request from the path, the query and, unless the method is GET or DELETE, the
+// body. It returns an error if the body gives an argument of the path or the query another value.
 func readArguments(w http.ResponseWriter, r *http.Request, rt *route) (*arguments, error) {
 	args := &arguments{}
 	for _, name := range rt.argumentNames() {

@@ -22,13 +22,13 @@ type viewState struct {
 	key        viewKey
 	door       *rights.AgentDoor
 	replays    replayCache
-	heavyCalls heavyCallLimit // shared by all rooms of the server
+	heavyCalls heavyCallLimit // shared by all views of the server
 
-	mu             sync.Mutex    // guards store
+	mu             sync.Mutex    // guards readableMemory
 	readableMemory *oxbow.Memory // readable part of the view's memory (nil until first used)
 }
 
-// maxViews is the maximum number of rooms. There is a room for each combination of token and
+// maxViews is the maximum number of view states. There is one for each combination of token and
 // profile.
 const maxViews = 256
 

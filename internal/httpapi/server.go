@@ -39,7 +39,7 @@ type Server struct {
 	mux        func() *http.ServeMux // built on the first request, because many programs never serve one
 	heavyCalls heavyCallLimit
 
-	mu         sync.Mutex // guards rooms, and opts.Rand
+	mu         sync.Mutex // guards viewStates and opts.Rand
 	viewStates map[viewKey]*viewState
 }
 

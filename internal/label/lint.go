@@ -57,7 +57,9 @@ func Lint(counts []Count) []Finding {
 	return ds
 }
 
-// lintKey checks a key's labels.
+// lintKey returns a finding for each group of values of the key that probably mean the same: they differ only in their
+// spelling, in a plural, in a single typing error or, for paths and projects, in the form in which they are written. A
+// value is in at most one finding.
 func lintKey(key string, cs []Count) []Finding {
 	used := map[string]bool{} // values that already are in a finding
 	var ds []Finding

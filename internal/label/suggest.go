@@ -176,7 +176,8 @@ type trial struct {
 	isRight   bool
 }
 
-// learnFrom reads the labelled entries and tests the neighbours' vote with a sample.
+// learnFrom counts the values of the labelled entries. To learn how often votes are right, it lets the neighbours of a
+// sample of these entries vote, and records the share of each vote and whether the value is right.
 func (g *suggester) learnFrom(ctx context.Context, es []oxbow.Entry) error {
 	var have []*oxbow.Entry
 	for i := range es {
@@ -201,7 +202,7 @@ func (g *suggester) learnFrom(ctx context.Context, es []oxbow.Entry) error {
 		}
 		for n, v := range votes {
 			if g.isSingleValued && n > 0 {
-				break
+				break // another value got more votes
 			}
 			g.trials = append(g.trials, trial{v.share, slices.Contains(e.Values(g.key), v.value)})
 		}
@@ -369,10 +370,12 @@ func (bs beliefs) exclusiveProbabilities(known float64) map[string]float64 {
 	return ps
 }
 
-// suggestForEntry suggests values for an entry, by falling confidence.
+// suggestForEntry suggests values of the key for an entry, those with the highest confidence first. It combines the
+// evidence in the entry itself with the votes of similar labelled entries. For a key with a single value, it returns
+// at most one suggestion.
 func (g *suggester) suggestForEntry(ctx context.Context, e *oxbow.Entry) ([]Suggestion, error) {
 	votes, err := g.countVotes(ctx, e)
-	if err != nil { // another value got more votes
+	if err != nil {
 		return nil, err
 	}
 	bs := beliefs{}
@@ -401,7 +404,7 @@ func (g *suggester) suggestForEntry(ctx context.Context, e *oxbow.Entry) ([]Sugg
 	return ss, nil
 }
 
-// addVotes adds the votes of the neighbours as reasons. If g.single is set, it adds only the first
+// addVotes adds the votes of the neighbours as reasons. If g.isSingleValued is set, it adds only the first
 // three.
 func (g *suggester) addVotes(bs beliefs, votes []vote) {
 	labelled := ""

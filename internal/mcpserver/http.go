@@ -62,7 +62,7 @@ type viewKey struct{ token, profile string }
 type viewHandlerCache struct {
 	server *Server
 
-	mu            sync.Mutex // guards rooms
+	mu            sync.Mutex // guards handlersByKey
 	handlersByKey map[viewKey]*viewHandlers
 }
 

@@ -41,7 +41,9 @@ func newMessageReader(in io.Reader, reply io.Writer) *messageReader {
 	return &messageReader{input: bufio.NewReaderSize(in, 64<<10), replyWriter: reply, maxLineBytes: maxLineBytes}
 }
 
-// Read reads from the next message. Each message ends with a line feed.
+// Read implements [io.Reader]. It reads from the next valid message, which is a single line with a line feed at the
+// end. Empty lines are skipped. For a line that is too long or invalid, Read writes an error to m.replyWriter and goes
+// on with the next line.
 func (m *messageReader) Read(p []byte) (int, error) {
 	for len(m.pendingLine) == 0 {
 		if m.err != nil {

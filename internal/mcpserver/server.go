@@ -43,7 +43,7 @@ type Options struct {
 	DrainTimeout time.Duration
 
 	// Tools are the tools for clients that see the whole memory; default are the tools of
-	// [verb.Table] in Sets. Clients that see a part of the memory get the default tools and
+	// [verb.Table] in ToolSets. Clients that see a part of the memory get the default tools and
 	// recall_memory instead. An empty slice that is not nil offers no memory tools.
 	Tools []verb.Tool
 	// ToolSets are the sets of oxbow's own tools to offer; default all.

@@ -205,7 +205,7 @@ func (c *drainConn) recordCall(r *jsonrpc.Request) {
 }
 
 // awaitCalls waits until all calls are answered that the client has not cancelled. It gives
-// up if no answer is written within c.wait.
+// up if no answer is written within c.answerTimeout.
 func (c *drainConn) awaitCalls(ctx context.Context) {
 	timer := time.NewTimer(c.answerTimeout)
 	defer timer.Stop()

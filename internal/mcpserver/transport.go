@@ -85,7 +85,7 @@ func (d *transport) stampContext(
 	return d.door.StampContext(ctx, d.Workspace, ss.ID(), name)
 }
 
-// stampCallContext is like stamp for a tool call. The source then also names the client's session.
+// stampCallContext is like stampContext for a tool call. The source then also names the client's session.
 func (d *transport) stampCallContext(ctx context.Context, req *mcp.CallToolRequest) context.Context {
 	ctx, c := d.stampContext(ctx, req.Session, req.ClientInfo()), d.requestCaller(req)
 	if src, ok := oxbow.SourceFrom(ctx); ok {

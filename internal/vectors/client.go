@@ -23,7 +23,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// defaultTries is the default for Client.Tries.
+// defaultTries is the default for Client.MaxAttempts.
 const defaultTries = 5
 
 // defaultMaxBytes is the default for Client.MaxBytes.
@@ -182,11 +182,11 @@ func (e *Client) Vectors(ctx context.Context, texts []string) ([][]float32, erro
 	for len(order) > 0 {
 		batch := order[:min(cmp.Or(e.BatchSize, 64), len(order))]
 		order = order[len(batch):]
-		count, err := e.requestVectors(ctx, batch)
+		newVectors, err := e.requestVectors(ctx, batch)
 		if err != nil {
 			return nil, err
 		}
-		for j, v := range count {
+		for j, v := range newVectors {
 			normalizeVector(v)
 			if e.Cache != nil {
 				if err := e.Cache.Put(e.endpoint, e.Model, batch[j], v); err != nil {

@@ -26,7 +26,9 @@ type HandoffTaskIn struct {
 	Take          bool     `json:"take,omitempty"           flag:"-"       usage:"Take the newest open handoff instead, once, with its profile and its skills."                               jsonschema:"Take one."`
 }
 
-// HandOff stores a handoff for the next session.
+// HandOff stores a handoff for the next session: a summary, a plan, a profile, skills and files to read. Secrets in
+// these texts are replaced. If in.Session is set, the handoff also has a record of this session. HandOff returns an
+// error if there is neither a summary nor a session, or if the profile or a skill does not exist.
 func HandOff(ctx context.Context, w *Workspace, in HandoffTaskIn) (SavedOut, error) {
 	if in.Take {
 		return SavedOut{}, InvalidValue("take", "true", "takes a handoff, and this call stores one")

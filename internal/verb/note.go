@@ -26,7 +26,7 @@ func Notef(format string, args ...any) Note { return Note{format: format, args: 
 // PlainNote returns a note that consists of a sentence without references.
 func PlainNote(sentence string) Note { return Notef("%s", sentence) }
 
-// PlainNotes is like Plain, for several sentences.
+// PlainNotes is like PlainNote, for several sentences.
 func PlainNotes(sentences []string) []Note {
 	var ns []Note
 	for _, s := range sentences {

@@ -300,7 +300,8 @@ func unloadProfile(_ context.Context, w *Workspace, in unloadMemoryProfileIn) (u
 		)}, nil
 }
 
-// listProfiles returns all profiles.
+// listProfiles returns the name and the description of each profile that is visible. It leaves out profiles whose
+// names are shaped like instructions, and replaces such descriptions. Notes count the profiles that are left out.
 func (p *Profiles) listProfiles() (LoadMemoryProfileOut, error) {
 	var out LoadMemoryProfileOut
 	all, err := p.Set.List()

@@ -695,7 +695,8 @@ func aliasUsedNote(typedName, name string) []Note {
 	return []Note{Notef("%q is an alias of %q", typedName, name)}
 }
 
-// Restore writes an earlier version of an entry as its newest version.
+// Restore writes an earlier version of an entry as its newest version. Notes in the result say how to undo this, and
+// which aliases could not be restored.
 func Restore(ctx context.Context, w *Workspace, in RestoreIn) (RestoreOut, error) {
 	if err := oxbow.CheckName(in.Name); err != nil {
 		return RestoreOut{}, err

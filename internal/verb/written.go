@@ -28,7 +28,7 @@ type WrittenTexts struct {
 	mu sync.Mutex // guards the file within this process
 }
 
-// WrittenFile is the name of a [WrittenEntry] file. It is next to the home's lock file.
+// WrittenFile is the name of the file of [WrittenTexts]. It is next to the home's lock file.
 const WrittenFile = ".oxbow-written"
 
 // A line of the file is the first half of a SHA-256 hash in hexadecimal. Other lines are

@@ -20,7 +20,8 @@ import (
 // nodeFile is the file in the home that contains the name of the server.
 const nodeFile = "server"
 
-// startServer starts this process's server, if the flags require a server.
+// startServer starts the server of this process and returns how to connect to it. If n.urls is set, it starts no
+// server, and returns how to connect to the servers at these URLs.
 func (n *serverNode) startServer(home string) (b *clusterMemories, err error) {
 	b = &clusterMemories{urls: n.urls, tls: n.tls}
 	if n.urls != "" {

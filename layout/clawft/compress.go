@@ -17,9 +17,9 @@ import (
 // shortenedMark is the mark at the end of a fact that was shortened.
 const shortenedMark = " […]"
 
-// compressText shortens a text until it fits the budget. is is the shortened text, and out has the
+// compressText shortens a text until it fits the budget. It returns the shortened text and, in movedTexts, the
 // removed texts, which the caller appends to HISTORY.md. If the text cannot be made to fit, ok is
-// false and is is the smallest possible text. If ctx is done, the result is not usable.
+// false and shortened is the smallest possible text. If ctx is done, the result is not usable.
 func compressText(
 	ctx context.Context,
 	text string,

@@ -22,7 +22,7 @@ type movedText struct {
 	name      string // name of a named entry
 }
 
-// markRepeated marks the units that repeat other units as removed. out has the removed texts that
+// markRepeated marks the units that repeat other units as removed. movedTexts has the removed texts that
 // must be appended to HISTORY.md.
 func markRepeated(ctx context.Context, units []unit) (movedTexts []movedText, steps []layout.Step, err error) {
 	var texts []sametext.Passage

@@ -39,7 +39,7 @@ func (h *Home) ReadHistory(ctx context.Context) (text string, ok bool, err error
 }
 
 // splitVisible splits a file's text into the entries that a caller may see and the rest. shown is the text
-// without the entries for which may returns false. rest has those entries, each followed by a blank
+// without the entries for which isVisible returns false. rest has those entries, each followed by a blank
 // line.
 func (h *Home) splitVisible(file, text string, isVisible func(*oxbow.Entry) bool) (shown, rest string) {
 	items, _ := h.layout.Parse(file, text) // parsing never fails
@@ -53,7 +53,7 @@ func (h *Home) splitVisible(file, text string, isVisible func(*oxbow.Entry) bool
 	return text, rest
 }
 
-// splitWithheld splits a file's text like apart. rest has the entries that are withheld from the caller of
+// splitWithheld splits a file's text like splitVisible. rest has the entries that are withheld from the caller of
 // ctx.
 func (h *Home) splitWithheld(ctx context.Context, file, text string) (shown, rest string) {
 	return h.splitVisible(file, text, func(e *oxbow.Entry) bool { return e.MayShow(oxbow.OnRequest(ctx)) })

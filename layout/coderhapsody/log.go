@@ -116,8 +116,8 @@ func firstKey(line string) (string, bool) {
 	return line[:i], true
 }
 
-// parseLog splits a text into blocks. bad may be nil. Front matter that begins at an offset for
-// which bad returns true is treated as content.
+// parseLog splits a text into blocks. isInvalidFront may be nil. Front matter that begins at an offset for
+// which isInvalidFront returns true is treated as content.
 func parseLog(text string, isInvalidFront func(start int) bool) *logText {
 	l := &logText{text: text, lineEnding: "\n"}
 	if i := strings.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {

@@ -102,7 +102,7 @@ type periodSpan struct {
 	// the next period.
 	periodOf func(day time.Time) (period string, from, to time.Time)
 	// parse returns the first day of a period, and the first day of the next period. It returns
-	// false for a text that of does not return for any day.
+	// false for a text that periodOf does not return for any day.
 	parse func(period string, zone *time.Location) (from, to time.Time, ok bool)
 }
 

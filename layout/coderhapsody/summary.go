@@ -20,7 +20,7 @@ const (
 	minSectionBytes  = 60 // minimum bytes of a section that is included
 )
 
-// digestOpening is the beginning of each text that byRule composes.
+// digestOpening is the beginning of each text that composeDigest composes.
 const digestOpening = "The beginnings of "
 
 // entrySection is a section of an entry in a digest.
@@ -34,7 +34,7 @@ type entrySection struct {
 
 // composeDigest returns the text of a group's digest, which consists of the beginnings of all sections.
 // Its size is an eighth of the size of the entries. If there is not enough room for all sections,
-// byRule chooses sections with weightiest.
+// composeDigest chooses sections with weightiest.
 func composeDigest(name string, g *digestGroup, zone *time.Location) string {
 	all, size := g.entrySections(zone)
 	budget := size / compressionRatio
@@ -160,7 +160,7 @@ func writeDigest(name string, g *digestGroup, kept []entrySection, budget int) s
 	return strings.Trim(b.String(), "\n")
 }
 
-// shorterDigest returns the text of byRule, or the unchanged texts of the entries if these are shorter.
+// shorterDigest returns the text of composeDigest, or the unchanged texts of the entries if these are shorter.
 func shorterDigest(name string, g *digestGroup, zone *time.Location) string {
 	digest := composeDigest(name, g, zone)
 	var texts []string

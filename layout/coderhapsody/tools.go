@@ -76,7 +76,7 @@ func (h *home) saveMemory(ctx context.Context, d *verb.Workspace, in verb.SaveMe
 }
 
 // addToLog adds an entry to today's log, and makes the entry's name from the first line of the content.
-// If an entry with such a name and the same content exists, keep returns that entry and true.
+// If an entry with such a name and the same content exists, addToLog returns that entry and true.
 func (h *home) addToLog(
 	ctx context.Context,
 	m *oxbow.Memory,

@@ -145,11 +145,11 @@ func readAgent(fsys vfs.FS, p directories) (agentConfig, bool, error) {
 	return c, true, err
 }
 
-// readConfigs returns the configuration of an agent. wanted reports whether any agent is configured
+// readConfigs returns the configuration of an agent. anyHasMemory reports whether any agent is configured
 // to have memory. An agent without an agent.yaml has memory, because the caller asked for this
 // agent explicitly. If an agent's agent.yaml does not mention memory, the agent uses the same
 // backend for the world as all other agents. Agents with different backends are an error. If the
-// agent.yaml of another agent cannot be read, configure passes a warning to warn and ignores the
+// agent.yaml of another agent cannot be read, readConfigs passes a warning to warn and ignores the
 // file.
 func readConfigs(fsys vfs.FS, p directories, warn func(string)) (c agentConfig, anyHasMemory bool, err error) {
 	c, configured, err := readAgent(fsys, p)

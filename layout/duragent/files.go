@@ -14,7 +14,7 @@ import (
 type agentFiles struct{ *mdtree.Store }
 
 // Capabilities returns the optional interfaces of the store, for [oxbow.CapabilitiesOf]. All changes
-// are converted by asKept.
+// are converted by toStoredForm.
 func (s agentFiles) Capabilities() oxbow.Capabilities {
 	base := oxbow.CapabilitiesOf(s.Store)
 	return oxbow.Capabilities{Watcher: base.Watcher, Counter: base.Counter, Checker: base.Checker, Committer: s,

@@ -96,7 +96,7 @@ func (l treeLayout) momentTime(date, moment string) time.Time {
 	return t.UTC()
 }
 
-// Plan implements [mdtree.Layout]. The change must have been returned by asKept.
+// Plan implements [mdtree.Layout]. The change must have been returned by toStoredForm.
 func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, _ time.Time) ([]mdtree.Edit, error) {
 	switch op := op.(type) {
 	case oxbow.Add:
@@ -150,7 +150,7 @@ func (l treeLayout) planAdd(v mdtree.View, op oxbow.Add) ([]mdtree.Edit, error) 
 }
 
 // checkChange returns an error for changes that the layout cannot store in any backend. The change
-// must have been returned by asKept.
+// must have been returned by toStoredForm.
 func checkChange(op oxbow.Op) error {
 	name := op.Target()
 	unsupported := func(what string) error {

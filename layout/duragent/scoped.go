@@ -150,8 +150,8 @@ func (s *scopedStore) DryRun(_ context.Context, ops ...oxbow.Op) error {
 	return err
 }
 
-// checkVisible is like asKept, but also returns an error for a change of an entry that the agent must not see. An
-// agent could otherwise change such an entry by using the name from the underlying store.
+// checkVisible is like toStoredForm, but also returns an error for a change of an entry that the agent must not see.
+// An agent could otherwise change such an entry by using the name from the underlying store.
 func checkVisible(ops []oxbow.Op) ([]oxbow.Op, error) {
 	ops, err := toStoredForm(ops)
 	if err != nil {

@@ -23,7 +23,7 @@ type ranker struct {
 	entries map[uint64]oxbow.Entry
 }
 
-// search returns the entries that contain words of the query and for which may returns true, the
+// search returns the entries that contain words of the query and for which isWanted returns true, the
 // best first, at most limit entries. Entries with equal scores are ordered by newer version, then
 // by lower ID.
 func (r *ranker) search(

@@ -205,7 +205,7 @@ const recoveryCampaign = "./test/torture/recovery TestRecovery"
 // logstorePackage is the beginning of a hunt that runs a test of the log store.
 const logstorePackage = "./internal/log/logstore "
 
-// ofTree is the package of dump and load, and twoSidesTest the campaign over trees that two sides edit.
+// mdtreePackage is the package of dump and load, and twoSidesTest the campaign over trees that two sides edit.
 const (
 	mdtreePackage = "./internal/tree/mdtree "
 	twoSidesTest  = mdtreePackage + "TestTwoSides"

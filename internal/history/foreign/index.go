@@ -33,7 +33,7 @@ type Index struct {
 	retrySaveAt     int // value of versions from which writing is tried again, after a failed attempt
 
 	leastRows       int // minimum number of rows in memory before the file is written (set by tests)
-	maxTaintedBytes int // like the constant maxFew (set by tests)
+	maxTaintedBytes int // like the constant of the same name (set by tests)
 }
 
 // indexState is what an index has read.

@@ -38,7 +38,7 @@ type finder struct {
 // sources, and so on. made has the edges from the entry to the entries that were made from it, from these to
 // the entries made from them, and so on.
 //
-// If the memory is a log, Walk writes the file next to the log that the next call uses. The results are
+// If the memory is a log, FindLineage writes the file next to the log that the next call uses. The results are
 // the same with and without this file.
 func FindLineage(ctx context.Context, m *oxbow.Memory, name string) (sources, made []Edge, err error) {
 	h, err := m.History()

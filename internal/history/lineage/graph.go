@@ -173,7 +173,7 @@ func eachMerge(c *oxbow.Change, fn func(gone, kept int)) {
 	}
 }
 
-// maxSteps is the maximum length of a path that Walk follows.
+// maxSteps is the maximum length of a path that FindLineage follows.
 const maxSteps = 8
 
 // walkBothDirections returns the edges to the sources of an entry and to the entries made from it, as [FindLineage]

@@ -17,7 +17,7 @@ func FormatSource(name string, version uint64) string {
 	return name + "@" + strconv.FormatUint(version, 10)
 }
 
-// ParseSource parses a value made by Source. ok is false for anything else, such as the name of a
+// ParseSource parses a value made by SourceValue. ok is false for anything else, such as the name of a
 // turn.
 func ParseSource(s string) (name string, version uint64, ok bool) {
 	i := strings.LastIndexByte(s, '@')

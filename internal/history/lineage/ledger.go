@@ -65,7 +65,7 @@ func (s *ShownText) SourceValue() string {
 }
 
 // AddTexts adds texts to the ledger. It keeps the first maxShownBytes/2 bytes of each text. If the ledger is
-// full, it drops the oldest texts. On a nil Ledger, Show does nothing.
+// full, it drops the oldest texts. On a nil Ledger, AddTexts does nothing.
 func (l *Ledger) AddTexts(all ...ShownText) {
 	if l == nil {
 		return

@@ -23,7 +23,7 @@ type Selection struct {
 	SelectsVersion func(c *oxbow.Change, v *oxbow.Version) bool
 
 	// SelectsSource reports whether a value of the label [lineage.Label] names something outside of the
-	// memory that is selected, such as a session's turn. If From is nil, nothing outside is
+	// memory that is selected, such as a session's turn. If SelectsSource is nil, nothing outside is
 	// selected.
 	SelectsSource func(value string) bool
 
@@ -75,7 +75,8 @@ type window struct {
 	selectedChanges []uint64    // numbers of the changes with a selected version
 }
 
-// readWindow returns the window, or nil if nothing is selected.
+// readWindow reads the changes since the first change with a selected version, and the store as it was before this
+// change. It returns nil if no version is selected.
 func readWindow(ctx context.Context, h oxbow.Historian, sel *Selection) (*window, error) {
 	first := uint64(0)
 	for c, err := range h.Log(ctx) {
@@ -153,7 +154,7 @@ func (w *window) markUndoneChanges(c *oxbow.Change, undone map[uint64]bool) {
 	}
 }
 
-// linkPrevious sets prev of all nodes.
+// linkPrevious sets previous of all nodes.
 func (w *window) linkPrevious(ctx context.Context) error {
 	now := map[string]*oxbow.Entry{}
 	for _, n := range w.nodes {

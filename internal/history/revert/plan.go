@@ -55,7 +55,8 @@ type Plan struct {
 	lastChanges map[string]uint64 // for each name, the number of its last change
 }
 
-// MakePlan plans the revert of the selected versions.
+// MakePlan plans to revert the selected versions and, if sel.WithDerived is set, the versions that were derived from
+// them. It changes nothing. The plan is empty if no version is selected.
 func MakePlan(ctx context.Context, h oxbow.Historian, sel Selection) (*Plan, error) {
 	p := &Plan{history: h, FirstVersions: map[string]uint64{}, lastChanges: map[string]uint64{}}
 	w, err := readWindow(ctx, h, &sel)
@@ -95,7 +96,9 @@ func MakePlan(ctx context.Context, h oxbow.Historian, sel Selection) (*Plan, err
 	return p, err
 }
 
-// planEntry plans an entry's change. nodes are all its versions in the window.
+// planEntry adds to the plan the changes that revert an entry. nodes are all versions of the entry in the window,
+// oldest first. If the version before them was redacted, the entry cannot be reverted, so planEntry only adds a
+// conflict.
 func (p *Plan) planEntry(ctx context.Context, w *window, nodes []*node, sel *Selection) error {
 	name, last := nodes[0].Entry.Name, nodes[len(nodes)-1]
 	before := nodes[0].previous

@@ -22,7 +22,9 @@ type replay struct {
 	laterVersions    []*node         // other versions after the first reverted version
 }
 
-// replayWithout repeats an entry's changes except the reverted changes.
+// replayWithout repeats the changes of an entry, except for the reverted changes and for changes that an undo had
+// reverted already. before is the entry before the first of the nodes (nil if it did not exist). The resulting entry
+// is in the replay that is returned.
 func replayWithout(before *oxbow.Entry, nodes []*node, sel *Selection) *replay {
 	r := &replay{entry: before, revertedContents: map[string]*oxbow.Entry{}, keptContents: map[string]bool{}}
 	if before != nil {

@@ -95,7 +95,7 @@ func pathHash(path string) uint64 {
 	return mixBits(h * runFactor)
 }
 
-// LastWriters returns the last writer of each file. If the records cannot be read, it returns Other for
+// LastWriters returns the last writer of each file. If the records cannot be read, it returns WriterForeign for
 // all files.
 func (f File) LastWriters(paths []string) []Writer {
 	writers := make([]Writer, len(paths))

@@ -18,7 +18,7 @@ const (
 // digitGroup is a sequence of digits without a separator.
 type digitGroup struct {
 	start, end             int       // position in the text
-	firstDigit, digitCount int       // index in chain.digits, and number of digits
+	firstDigit, digitCount int       // index in digitChain.digits, and number of digits
 	sep                    separator // separator before the group (unused for the first group)
 }
 

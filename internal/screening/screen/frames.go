@@ -9,8 +9,8 @@ import (
 )
 
 // ConversationTexts remembers the texts of conversations that oxbow writes as one content, with the role before
-// each turn, such as "user: Hello\n\nassistant: Hello!". Without Frames, the roles would look like a faked
-// conversation. The zero Frames remembers nothing. It is safe for concurrent use.
+// each turn, such as "user: Hello\n\nassistant: Hello!". Without ConversationTexts, the roles would look like a faked
+// conversation. The zero ConversationTexts remembers nothing. It is safe for concurrent use.
 type ConversationTexts struct {
 	mu              sync.Mutex
 	spokenByContent map[[sha256.Size]byte]string // texts of the turns, by the content
@@ -56,7 +56,7 @@ func WithConversationTexts(ctx context.Context, f *ConversationTexts) context.Co
 	return context.WithValue(ctx, conversationTextsKey{}, f)
 }
 
-// ConversationTextsFrom returns the Frames of a context, or nil.
+// ConversationTextsFrom returns the ConversationTexts of a context, or nil.
 func ConversationTextsFrom(ctx context.Context) *ConversationTexts {
 	f, _ := ctx.Value(conversationTextsKey{}).(*ConversationTexts)
 	return f

@@ -168,7 +168,8 @@ func (m *matcher) checkAssertion(op uint8, pos int) bool {
 	return isInWord == (op == opNoBoundary)
 }
 
-// tryRunLengths tries each possible run length, followed by the rest of the program.
+// tryRunLengths reports whether the program matches at pos if the run of bytes at instruction pc has one of its
+// possible lengths. If the run is lazy, it tries the shortest length first, otherwise the longest.
 func (m *matcher) tryRunLengths(pc, pos int) bool {
 	instr := &m.instructions[pc]
 	if instr.isLazy {

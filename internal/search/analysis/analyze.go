@@ -21,7 +21,7 @@ type Field struct {
 type Analyzer struct {
 	mu             sync.Mutex
 	cache          unitCache
-	documentNumber uint64 // number of the document that is being analyzed; see term.stamp
+	documentNumber uint64 // number of the document that is being analyzed; see term.documentNumber
 }
 
 // initialSlots is the initial table size, enough for the words of a few texts.

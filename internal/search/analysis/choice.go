@@ -1,4 +1,4 @@
-// This file defines Choice, a set of terms that a scan searches for.
+// This file defines TermSet, a set of terms that a scan searches for.
 
 package analysis
 

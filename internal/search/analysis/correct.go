@@ -9,7 +9,7 @@ import "strings"
 // the length. The limits are in bytes.
 const minCorrectedBytes, maxCorrectedBytes = 4, 64
 
-// The bytes that Correct tries as a missing or a wrong byte. otherCorrectionBytes is used for words with
+// The bytes that CorrectSpelling tries as a missing or a wrong byte. otherCorrectionBytes is used for words with
 // letters outside of ASCII.
 var (
 	latinCorrectionBytes = []byte("abcdefghijklmnopqrstuvwxyz'_-.")
@@ -26,10 +26,10 @@ var (
 // term is similar. Term and correction differ by a single typing error: one byte too
 // many, too few or wrong, or two swapped neighbours. Both must have at least four bytes,
 // the word at most 64, and the correction must not have digits. Among several
-// corrections, Correct prefers those with the same first byte, then the most frequent,
+// corrections, CorrectSpelling prefers those with the same first byte, then the most frequent,
 // then the lexically smallest.
 //
-// df must return the number of documents that contain a term. Correct calls it for all
+// df must return the number of documents that contain a term. CorrectSpelling calls it for all
 // possible corrections, some hundreds, which is faster than comparing the word with the
 // whole vocabulary (see Norvig, "How to Write a Spelling Corrector", 2007).
 func CorrectSpelling(term string, df func(string) int) string {

@@ -14,11 +14,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// A TermFinder builds documents like an [Analyzer], but only with certain terms. A Finder is faster
+// A TermFinder builds documents like an [Analyzer], but only with certain terms. A TermFinder is faster
 // because it does not analyze most words. A word of lower-case letters has exactly one term, so
 // that the word adds one term to the document's length even if it is not analyzed. The first
 // letters usually show that the term is not one of the wanted terms. Only one goroutine may use a
-// Finder. A Finder keeps references to the texts that are passed to it.
+// TermFinder. A TermFinder keeps references to the texts that are passed to it.
 type TermFinder struct {
 	wantedTerms *TermSet
 	cache       unitCache
@@ -38,7 +38,7 @@ type startPattern struct{ letters, mask uint64 }
 // are more, every word may have a term.
 const maxStartPatterns = 32
 
-// NewTermFinder returns a Finder for the given terms.
+// NewTermFinder returns a TermFinder for the given terms.
 func NewTermFinder(choice *TermSet) *TermFinder {
 	f := &TermFinder{wantedTerms: choice}
 	for _, t := range slices.Concat(choice.Terms(), choice.Prefixes()) {

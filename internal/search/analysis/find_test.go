@@ -17,7 +17,7 @@ import (
 
 func only(terms ...string) *TermFinder { return NewTermFinder(NewTermSet(terms, nil)) }
 
-// sameFound fails unless the Finder makes of the fields what the Analyzer makes
+// sameFound fails unless the TermFinder makes of the fields what the Analyzer makes
 // of them, as far as the wanted terms go.
 func sameFound(t *testing.T, a *Analyzer, f *TermFinder, fields []Field) {
 	t.Helper()
@@ -51,7 +51,7 @@ func sameFound(t *testing.T, a *Analyzer, f *TermFinder, fields []Field) {
 	}
 }
 
-// sameOccurrences fails unless the Finder finds its terms where the Analyzer makes them.
+// sameOccurrences fails unless the TermFinder finds its terms where the Analyzer makes them.
 func sameOccurrences(t *testing.T, a *Analyzer, f *TermFinder, s string) {
 	t.Helper()
 	type place struct {
@@ -178,7 +178,7 @@ func TestFinderOnTexts(t *testing.T) {
 	}
 }
 
-// What a Finder keeps of chunks is dropped when it is much; it finds all the
+// What a TermFinder keeps of chunks is dropped when it is much; it finds all the
 // same.
 func TestFinderForgets(t *testing.T) {
 	a, f := NewAnalyzer(), only("b7", "harbor", "77.5")
@@ -244,7 +244,7 @@ func BenchmarkFinder(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(len(texts)), "µs/text")
 }
 
-// What a Finder finds stands where it says.
+// What a TermFinder finds stands where it says.
 func TestOccurrences(t *testing.T) {
 	f := NewTermFinder(NewTermSet([]string{"lamp", "harbour", "getusernam", "17"}, nil))
 	var got []string

@@ -26,7 +26,7 @@ const maxCachedChunks = 1 << 16
 //
 //	texts     by chunk     ──► its bytes, if it is longer
 //	units     from ‥ to    ──► units of all chunks, one after the other
-//	byText                 ──► number of a term
+//	termByText             ──► number of a term
 type unitCache struct {
 	seed1, seed2 uint64
 	seed         maphash.Seed

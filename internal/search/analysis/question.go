@@ -24,7 +24,7 @@ type Word struct {
 	N    int    // number of occurrences in the question
 }
 
-// A QueryClause is an analyzed word or phrase that a query requires or excludes. A Clause has either the
+// A QueryClause is an analyzed word or phrase that a query requires or excludes. A QueryClause has either the
 // terms of the word or phrase, as [Analyzer.TermSequence] returns them, or a prefix.
 type QueryClause struct {
 	Text       string
@@ -78,7 +78,8 @@ func (a *Analyzer) AnalyzeQuestion(ctx context.Context, t QueryText) Question {
 	return q
 }
 
-// analyzeRankWords analyzes the words to rank by.
+// analyzeRankWords returns the words by which a query ranks, and whether the query asks for a time or addresses the
+// program. If the query has only stop words, the stop words are used.
 func (a *Analyzer) analyzeRankWords(ctx context.Context, s string) Question {
 	var q Question
 	var stop []Word

@@ -170,7 +170,7 @@ func (f *TermFinder) matchesSignature(signature uint64) bool {
 	return false
 }
 
-// FindInText is like [Finder.FindOccurrences] for a text without tokens. If ctx is done, it returns
+// FindInText is like [TermFinder.FindOccurrences] for a text without tokens. If ctx is done, it returns
 // early.
 func (f *TermFinder) FindInText(ctx context.Context, s string, fn func(term string, at int)) (words int) {
 	return f.FindOccurrences(Tokenize(ctx, s), fn)

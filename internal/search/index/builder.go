@@ -122,7 +122,7 @@ func (b *builder) countTerms(d *Document) []uint32 {
 // termLookups is scratch memory for a group of terms.
 type termLookups struct {
 	hashes       [128]uint64
-	firstNumbers [128]uint32 // result of dict.first for each term
+	firstNumbers [128]uint32 // result of termTable.first for each term
 	knownNumbers [128]uint32 // known term number plus 1
 }
 
@@ -169,7 +169,7 @@ func (b *builder) countTermGroup(words []Term, numbers []uint32, known *TermNumb
 }
 
 // findOrAddTerm returns the number of a term, and adds a new term. first is the result of
-// dict.first for the hash.
+// termTable.first for the hash.
 func (b *builder) findOrAddTerm(text string, first uint32, hash uint64) uint32 {
 	if first != 0 && b.segment.arena.get(b.segment.terms[first-1].text) == text {
 		return first - 1

@@ -123,7 +123,7 @@ type Query struct {
 	Terms []QueryTerm
 	Limit int // maximum number of hits (if it is less than 1, Search finds nothing)
 
-	// Accept, if not nil, reports whether a document may be a hit. It does not affect
+	// AcceptDocument, if not nil, reports whether a document may be a hit. It does not affect
 	// scores. It is called in any order, and only for documents that would otherwise be
 	// among the hits found so far.
 	AcceptDocument func(id uint64) bool
@@ -133,8 +133,8 @@ type Query struct {
 	Conditions   []TermCondition
 	CreatedRange *TimeRange // if not nil, Created of a hit must be in this range
 
-	// Factor, if not nil, returns a factor for a document's score, which must be above 0 and at
-	// most 1. The index calls Factor in the same way as Accept.
+	// ScoreFactor, if not nil, returns a factor for a document's score, which must be above 0 and at
+	// most 1. The index calls ScoreFactor in the same way as AcceptDocument.
 	ScoreFactor func(id uint64) float64
 }
 
@@ -167,14 +167,14 @@ func distinctTerms(dst, terms []QueryTerm) []QueryTerm {
 	return slices.CompactFunc(dst, func(a, b QueryTerm) bool { return a.Text == b.Text })
 }
 
-// A TermCondition is a condition: the document must have at least one term or, if Not is set,
+// A TermCondition is a condition: the document must have at least one term or, if IsNegated is set,
 // none.
 type TermCondition struct {
 	Terms     []string
 	IsNegated bool
 }
 
-// A TimeRange is a span of time that includes From and To.
+// A TimeRange is a span of time that includes First and Last.
 type TimeRange struct{ First, Last int64 }
 
 func (t *TimeRange) containsTime(at int64) bool { return at >= t.First && at <= t.Last }

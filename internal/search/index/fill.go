@@ -25,10 +25,10 @@ type RunOptions struct {
 	NewFile func() (RunFile, error)
 }
 
-// FillEmpty adds documents to an empty index. The result is the same as with Apply, but Fill is
+// FillEmpty adds documents to an empty index. The result is the same as with Apply, but FillEmpty is
 // much faster. Each document is used only until the next is requested. A nil document
 // cancels the operation, and the index stays empty. If runs is not nil, memory use is
-// bounded, but IDs must ascend and the Data of documents is lost. Fill panics if the index
+// bounded, but IDs must ascend and the Data of documents is lost. FillEmpty panics if the index
 // is not empty or an ID occurs twice.
 func (x *Index) FillEmpty(documents iter.Seq[*Document], runs *RunOptions) {
 	x.mu.Lock()
@@ -51,7 +51,7 @@ func (x *Index) FillEmpty(documents iter.Seq[*Document], runs *RunOptions) {
 	}
 }
 
-// fillRun has the state of a Fill.
+// fillRun has the state of a call of FillEmpty.
 type fillRun struct {
 	searcher *Searcher   // the empty searcher
 	builder  *builder    // builder of the last documents

@@ -30,7 +30,7 @@ type listReader struct {
 	tfs     [decodeBatchSize]uint16
 	impacts [decodeBatchSize]uint8
 
-	// impacts by document length for a TF of One, 0 if not computed yet (empty for a
+	// impacts by document length for a TF of OneTF, 0 if not computed yet (empty for a
 	// short list)
 	impactsForOne []uint8
 	impactMemory  [cachedLengths]uint8 // memory for ones
@@ -191,7 +191,7 @@ func (r *listReader) fillColumns(w *columns) (most uint8, err error) {
 	return most, nil
 }
 
-// pushBatch adds several postings, like push.
+// pushBatch adds several postings, like pushPosting.
 func (w *columns) pushBatch(numbers []uint32, tfs []uint16, impacts []uint8) {
 	w.impacts = append(w.impacts, impacts...)
 	from := len(w.docs)

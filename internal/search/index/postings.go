@@ -33,31 +33,31 @@ type postings struct {
 //
 //	starts    by number >> shift: index of the first posting from that number on
 //
-// A document is looked up with starts. If at least one in bitsShare documents has the term,
+// A document is looked up with startIndexes. If at least one in bitsShare documents has the term,
 // the term also has a bit for each document. If at least one in denseShare documents has
 // the term, a byte for each document replaces tfs.
 type columns struct {
 	impacts []uint8
 	docs    []uint16
 	tfs     []uint16
-	// starts[i] is the index of the first posting with a document number of at least i << shift;
+	// startIndexes[i] is the index of the first posting with a document number of at least i << shift;
 	// the last element is the number of postings
 	startIndexes  []uint32
-	startShift    uint8 // at most 16, or 6 if the term has bits and tfs
+	startShift    uint8 // at most 16, or 6 if the term has docBits and tfs
 	docBits       []uint64
 	denseTFs      []uint8   // TF of each document in units, or 0 if it does not have the term
 	tenthImpact   uint8     // impact of the tenth-strongest posting
-	denseUnit     uint16    // unit of dense (One if all TFs are multiples of One, otherwise 1)
-	largePostings []posting // postings with a TF of at least findLargeTF units, for which dense has findLargeTF
+	denseUnit     uint16    // unit of denseTFs (OneTF if all TFs are multiples of OneTF, otherwise 1)
+	largePostings []posting // postings with a TF of at least maxDenseTF units, for which denseTFs has maxDenseTF
 }
 
 const (
 	minColumnPostings = 64  // minimum number of postings for columns, which must be greater than ten
-	tenthRank         = 10  // see columns.tenth
+	tenthRank         = 10  // see columns.tenthImpact
 	bitsShare         = 32  // see columns
 	denseShare        = 8   // see columns
-	postingsPerStart  = 4   // approximate number of postings for each element of starts, if the term has no bits
-	maxDenseTF        = 255 // see columns.large
+	postingsPerStart  = 4   // approximate number of postings for each element of startIndexes, if docBits is nil
+	maxDenseTF        = 255 // see columns.largePostings
 	impactBlock       = 32  // number of impacts that are compared at a time
 )
 

@@ -117,7 +117,9 @@ func (q *searchState) release() {
 	searchStates.Put(q)
 }
 
-// openView sets the cursors for view i.
+// openView prepares the search in view i. It sets a cursor for each query term that the view has, sorts the cursors by
+// their greatest possible contribution, and sets q.maxRest[n] to the greatest sum of the contributions of all cursors
+// from n on.
 func (q *searchState) openView(i int) *view {
 	v := &q.searcher.views[i]
 	q.cursors, q.cursorOrder = q.cursors[:0], q.cursorOrder[:0]
@@ -263,7 +265,7 @@ func (q *searchState) addColumnScores(c *queryCursor, first int, lens []uint32) 
 // contribution have already been processed for it.
 type candidate struct {
 	doc uint32  // at first, the index of the document's posting for the term
-	sum float32 // sum of the contributions so far, divided by query.norm
+	sum float32 // sum of the contributions so far, divided by searchState.gainSum
 	k   float32 // k1·(1 − b + b·dl/avgdl), in sixteenths
 }
 

@@ -28,7 +28,8 @@ func (x *Searcher) Search(ask Query) []Hit {
 // maxScoreLimit is the maximum limit for MaxScore. With more hits, its threshold rises too late.
 const maxScoreLimit = 200
 
-// searchView adds a view's hits to best.
+// searchView adds the hits in view i to best. If the limit is small, it tries to find the best documents without
+// scoring all documents (see searchBest). Otherwise, or if this fails, it scores all documents with a query term.
 func (q *searchState) searchView(ask *Query, i int, best *topK) {
 	v := q.openView(i)
 	if len(q.cursors) == 0 {

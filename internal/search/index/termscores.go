@@ -75,7 +75,8 @@ func (x *Searcher) ComputeTermScores(p *TermScores, ids []uint64, terms []QueryT
 	}
 }
 
-// locateDocuments finds the documents and groups them into runs.
+// locateDocuments finds the documents with these IDs in the views of x, sorts them and groups them into runs.
+// Documents that are missing, deleted or not scored are left out. p.isIndexed and p.data have an element for each ID.
 func (p *TermScores) locateDocuments(x *Searcher, ids []uint64) {
 	p.documents = p.documents[:0]
 	p.isIndexed, p.data = zeroedSlice(p.isIndexed, len(ids)), zeroedSlice(p.data, len(ids))

@@ -30,7 +30,7 @@ type buildBatch struct {
 
 // FillIndex adds items, which must be in order of ID, to an empty index. If ctx is done, it
 // returns an error and the index must not be used. It leaves busy processors free for the
-// goroutines that produce the items. For runs, see [index.Index.Fill]. With runs, all
+// goroutines that produce the items. For runs, see [index.Index.FillEmpty]. With runs, all
 // items must be Late.
 func (r *Scorer) FillIndex(
 	ctx context.Context,

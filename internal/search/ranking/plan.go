@@ -26,8 +26,8 @@ type Query struct {
 
 	Conditions        []index.TermCondition // conditions that the index can evaluate
 	CreatedRange      *index.TimeRange      // range of creation times (may be nil)
-	AcceptDocument    func(id uint64) bool  // all conditions, including Filter and Times (may be nil)
-	HasMoreConditions bool                  // Accept has conditions that are not in Filter or Times
+	AcceptDocument    func(id uint64) bool  // all conditions, including Conditions and CreatedRange (may be nil)
+	HasMoreConditions bool                  // AcceptDocument has conditions that are not in Conditions or CreatedRange
 	// factor above 0 and at most 1 for a document's score, depending on its age (may be
 	// nil)
 	RecencyFactor func(id uint64) float64
@@ -57,7 +57,7 @@ type Plan struct {
 	StopWords  bool // the query has only stop words, so they are searched
 	Clauses    []WordClause
 
-	// indexQuery is the query of the index, without a limit. Its Accept has the conditions that
+	// indexQuery is the query of the index, without a limit. Its AcceptDocument has the conditions that
 	// the index cannot evaluate.
 	indexQuery index.Query
 

@@ -88,7 +88,7 @@ func FormulaParams(ranking string) index.Params {
 	return index.Params{K1: oxbowK1, B: oxbowB}
 }
 
-// Buffer is memory that several calls of Analyze reuse.
+// Buffer is memory that several calls of AnalyzeItem reuse.
 type Buffer struct {
 	text   Text
 	fields []analysis.Field

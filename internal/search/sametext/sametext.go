@@ -49,8 +49,8 @@ const (
 	// scripts without spaces.
 	minComparedWords, minComparedRunes = 3, 6
 
-	// The shorter text must have at least partOf/minShareDenominator of the longer text's words. Otherwise the
-	// longer text probably says more than the shorter text.
+	// The shorter text must have at least minShareNumerator/minShareDenominator of the longer text's words. Otherwise
+	// the longer text probably says more than the shorter text.
 	minShareNumerator, minShareDenominator = 3, 5
 
 	// These limit the work if many texts have the same rarest word, for example because
@@ -295,7 +295,8 @@ type analyzedWord struct {
 	exactForm   string // the word in a form for comparison, if it must be identical in duplicates, otherwise ""
 }
 
-// prepareText prepares a text for comparison.
+// prepareText analyzes a text for comparison with other texts. The result has no words if the text is Korean or in a
+// script without spaces, because such texts are only compared as a whole.
 func (c *textAnalyzer) prepareText(ctx context.Context, index int, t Passage) *preparedText {
 	s := &preparedText{index: index, passage: t, hasFewWords: true}
 	s.normalized = strings.TrimRight(NormalizeText(t.Text), ".")

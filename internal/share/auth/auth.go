@@ -89,8 +89,8 @@ func (r Permissions) Scope(title string, below ...scope.Scope) (s scope.Scope, o
 }
 
 // FitAddedLabels adapts the labels that scope s adds to new entries, because the scopes below may forbid them.
-// If a scope forbids a label, Fit chooses another value that s allows. If all scopes together allow
-// no value, Fit removes the label.
+// If a scope forbids a label, FitAddedLabels chooses another value that s allows. If all scopes together allow
+// no value, FitAddedLabels removes the label.
 func FitAddedLabels(s scope.Scope, below ...scope.Scope) scope.Scope {
 	var label []oxbow.Label
 	for _, l := range s.Own {

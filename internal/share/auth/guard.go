@@ -71,7 +71,7 @@ func (e *UncheckedError) Unwrap() error { return e.Err }
 // Admit returns the token of a request, or a [*RefusedError]. The status is 403 if Host or Origin
 // is not allowed, 401 if the request has no valid token, and 503 if tokens cannot be checked now.
 // The status is 413 if the request declares more than [MaxBody] bytes, unless the request's path is
-// g.Large. With 413, Admit also returns the token, which the handler needs to explain the refusal.
+// g.LargeBodyPath. With 413, Admit also returns the token, which the handler needs to explain the refusal.
 // If the request does not declare its size, the handler must limit the body.
 func (g Guard) Admit(r *http.Request) (Token, error) {
 	if err := g.CheckSite(r); err != nil {

@@ -10,7 +10,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// pairEntries sets s.pairs to the pairs of matching entries.
+// pairEntries sets s.pairs. Each record of the last synchronization gets a pair with the entries that it refers to
+// now. Each entry without a record gets a pair, too. New entries of the home and the server with the same name share a
+// pair.
 func (s *syncRun) pairEntries(home, server *sideEntries) {
 	for _, e := range home.entries {
 		s.usedNames[oxbow.NormalName(e.Name)] = true

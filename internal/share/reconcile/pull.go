@@ -165,7 +165,8 @@ func replaceOperations(name string, kind oxbow.Kind, version uint64, e oxbow.Ent
 	return []oxbow.Op{oxbow.Remove{Name: name, If: version}, addOperation(e)}
 }
 
-// planMerge plans to merge the changes that both sides made to an entry.
+// planMerge plans to merge the changes that both sides made to an entry. If the merged entry would be invalid, it
+// plans to keep the home's entry and to add the server's entry under another name, with a label for the conflict.
 func (s *syncRun) planMerge(st *plannedStep, p *entryPair) error {
 	baseContent := ""
 	if p.home.Content != p.server.Content {
@@ -234,7 +235,8 @@ func (s *syncRun) mergeEntry(p *entryPair, baseContent string) (oxbow.Entry, err
 	return m, err
 }
 
-// applyPull changes the home and updates the records.
+// applyPull makes the planned changes in the home, in parts of at most pullBytes, and updates the records. If a part
+// fails, the earlier parts stay in the home, and the error is returned.
 func (s *syncRun) applyPull(steps []*plannedStep) (err error) {
 	total, before := countChanges(steps), s.state.serverPosition
 	if total > 0 {

@@ -116,7 +116,9 @@ func (s *syncRun) planSending(st *plannedStep, p *entryPair) bool {
 	return true
 }
 
-// applyPush sends the changes and updates the records.
+// applyPush sends the planned changes to the server, in requests of at most pushItems changes and pushBytes bytes, and
+// updates the records. If a request fails, the plan in s.state is reduced to the steps that may not have reached the
+// server.
 func (s *syncRun) applyPush(steps []*plannedStep) error {
 	total := countChanges(steps)
 	var sendErr error

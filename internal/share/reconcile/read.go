@@ -186,7 +186,8 @@ func (s *syncRun) continuesHistory() (bool, error) {
 	return found, err
 }
 
-// readSince reads the entries that changed on the server after a position.
+// readSince adds the entries that changed on the server after the position from to d. If an entry was removed,
+// d.byID[ID] becomes nil. It returns an error if the server's answer is too large or contradicts itself.
 func (s *syncRun) readSince(d *sideEntries, from oxbow.Position) error {
 	if s.serverPos == from {
 		return nil

@@ -37,7 +37,7 @@ type Options struct {
 	Claimed oxbow.Claim
 
 	// WaitLater is called if the server asks the client to try again after some time. It should wait
-	// and return nil to send the request again. If Later is nil or returns an error, the call fails
+	// and return nil to send the request again. If WaitLater is nil or returns an error, the call fails
 	// with the server's error, which wraps a [*RetryLaterError].
 	WaitLater func(ctx context.Context, after time.Duration) error
 }

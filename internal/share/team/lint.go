@@ -29,8 +29,8 @@ type File struct {
 }
 
 // LintFiles reads all files in a directory. It returns the entries in the order of the files, and a
-// finding for each problem. Lint ignores files that are not meant as entries. If the directory
-// cannot be read, Lint returns an error.
+// finding for each problem. LintFiles ignores files that are not meant as entries. If the directory
+// cannot be read, LintFiles returns an error.
 func LintFiles(dir string) (files []File, wrong []Finding, err error) {
 	t := &Tree{path: filepath.Clean(dir)}
 	if fi, err := os.Lstat(dir); err == nil && !fi.IsDir() {

@@ -42,7 +42,7 @@ type TeamStore struct {
 
 var _ oxbow.Watcher = (*TeamStore)(nil)
 
-// NewTeamStore presents the entries of files, and closes files when it is closed. prints returns the
+// NewTeamStore presents the entries of files, and closes files when it is closed. readHashes returns the
 // hashes of all entries that the user has shared, and may be nil.
 func NewTeamStore(files *Store, readHashes func() map[string]bool) *TeamStore {
 	if readHashes == nil {

@@ -72,9 +72,9 @@ func FindDirectory(dir string) string {
 	return ""
 }
 
-// FindOrNewTree is like [FindTree]. If the working tree has no team files, At returns a Tree that can create team
-// files at the root of the working tree. If the directory is not in a working tree, the error
-// matches [git.ErrNone].
+// FindOrNewTree is like [FindTree]. If the working tree has no team files, FindOrNewTree returns a Tree that can
+// create team files at the root of the working tree. If the directory is not in a working tree, the error matches
+// [git.ErrNone].
 func FindOrNewTree(dir string) (*Tree, error) {
 	t, err := FindTree(dir)
 	if err != nil || t != nil {

@@ -193,7 +193,7 @@ func (e *UncommittedEditError) Error() string {
 func (e *UncommittedEditError) Is(target error) bool { return target == oxbow.ErrConflict }
 
 // CheckReplace returns an [UncommittedEditError] if the file contains text that exists nowhere else. A file
-// may be replaced in three cases: the file is missing, the HEAD commit has the same text, or wrote
+// may be replaced in three cases: the file is missing, the HEAD commit has the same text, or ownHashes
 // contains the hash of the file. In the last case, the home's history contains the text.
 func (t *Tree) CheckReplace(ctx context.Context, file string, ownHashes map[string]bool) error {
 	text, err := t.readTeamFile(file)

@@ -71,7 +71,7 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	_ = s.Metrics.writeAll(w, s.Pool) // ignore the error: the client has disconnected
 }
 
-// serveTenant passes a request to the home of a tenant, or to s.Outside if tenant is "".
+// serveTenant passes a request to the home of a tenant, or to s.NoTenantHandler if tenant is "".
 func (s *Server) serveTenant(w http.ResponseWriter, r *http.Request, tenant string) {
 	if tenant == "" {
 		s.NoTenantHandler.ServeHTTP(w, r)

@@ -84,7 +84,7 @@ func examineHome(home, store string) (homeFacts, error) {
 	return f, nil
 }
 
-// readUnsharedNames sets items and oldestChange.
+// readUnsharedNames sets unsharedNames and oldestChange.
 func (f *homeFacts) readUnsharedNames() error {
 	entries, err := os.ReadDir(f.home)
 	for _, e := range entries {

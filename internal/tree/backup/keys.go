@@ -44,7 +44,8 @@ func (k Keys) CanEncrypt() bool { return len(k.Recipients) > 0 || k.Passphrase !
 // CanDecrypt reports whether the keys may be able to decrypt.
 func (k Keys) CanDecrypt() bool { return k.Identity != "" || k.Passphrase != "" }
 
-// readRecipients reads the keys for encryption.
+// readRecipients returns the keys to which a backup is encrypted: a key made from the passphrase, or k.Recipients,
+// which are public keys or files with public keys. It returns an error if there are both.
 func (k Keys) readRecipients() ([]age.Recipient, error) {
 	if k.Passphrase != "" {
 		if len(k.Recipients) > 0 {

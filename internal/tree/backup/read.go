@@ -90,7 +90,7 @@ func RenameRestored(temp, file string) (err error) {
 	return errors.Join(vfs.RenameNew(dir, temp, name), dir.SyncDir("."))
 }
 
-// newDecryptReader returns a reader of the decrypted content. If src is not encrypted, decrypt returns src
+// newDecryptReader returns a reader of the decrypted content. If src is not encrypted, newDecryptReader returns src
 // unchanged.
 func newDecryptReader(src io.Reader, ids []age.Identity) (io.Reader, error) {
 	in := bufio.NewReaderSize(src, copyStep)

@@ -65,7 +65,8 @@ func commitDraft(d *vfs.Draft, replace bool) error {
 	return d.Commit(nil)
 }
 
-// writeVerified writes the encrypted store to a new file and verifies it.
+// writeVerified writes the encrypted store to the draft d, and reads the draft again to check that it has the written
+// bytes. If ids has keys, it also decrypts the draft, and sets o.IsVerified if the result equals the store.
 func (o *Written) writeVerified(
 	ctx context.Context,
 	m *oxbow.Memory,

@@ -332,7 +332,7 @@ func (s *Store) createTemp(seen fileImage) (vfs.File, string, error) {
 	return vfs.CreateTemp(s.fs, s.name, perm)
 }
 
-// writeAndSync writes and syncs the whole file.
+// writeAndSync writes a whole memory file, that is, the header and the records in the given order, and syncs the file.
 func (s *Store) writeAndSync(f vfs.File, next uint64, order []*record) error {
 	var at int64
 	if s.buf == nil {

@@ -80,7 +80,7 @@ func (g *stagedChanges) findRecord(name string) *record {
 }
 
 // nameOwner returns the record whose name is the word. If no record has this name, it returns the
-// oldest record that has the word as an alias. The record named by but is ignored.
+// oldest record that has the word as an alias. The record named except is ignored.
 func (g *stagedChanges) nameOwner(word, except string) (name string, ok bool) {
 	if word != except && g.findRecord(word) != nil {
 		return word, true
@@ -127,7 +127,7 @@ func (g *stagedChanges) stageOps(ops []oxbow.Op) (written []oxbow.Version, err e
 	return written, nil
 }
 
-// stageOp stages a single op. The caller has validated the op (see check).
+// stageOp stages a single op. The caller has validated the op (see checkOp).
 func (g *stagedChanges) stageOp(op oxbow.Op) error {
 	name := op.Target()
 	old := g.findRecord(name)

@@ -259,7 +259,8 @@ func isCrabDB(data []byte) bool {
 	return true
 }
 
-// readCrabDB reads the memory in a crabdb.
+// readCrabDB adds the entries in data, a file of crabtalk's database, to in. Keys that are not entries, and an
+// interrupted write at the end, are left out with a warning.
 func (in *ImportedFile) readCrabDB(data []byte) error {
 	keys, at, _ := readCrabIndex(data)
 	if keys == nil {
@@ -302,7 +303,8 @@ func (in *ImportedFile) readCrabDB(data []byte) error {
 	return nil
 }
 
-// crabEntry parses the value of a key.
+// crabEntry parses the value of a key as the entry with this name. An unknown kind or an invalid date only leads to a
+// warning.
 func (in *ImportedFile) crabEntry(name string, value []byte) (oxbow.Entry, error) {
 	if !utf8.ValidString(name) || !utf8.Valid(value) {
 		return oxbow.Entry{}, errors.New("it is not UTF-8")

@@ -33,7 +33,7 @@ const holderSize = 192
 
 func (s *Store) lockName() string { return s.name + ".lock" }
 
-// acquireLock acquires the lock between processes. It waits at most s.wait. The caller must be the
+// acquireLock acquires the lock between processes. It waits at most s.lockTimeout. The caller must be the
 // writer of this process.
 func (s *Store) acquireLock(ctx context.Context) error {
 	if s.lock == nil {

@@ -213,7 +213,8 @@ func sessionText(raw json.RawMessage) (content, spoken string, omittedFields []s
 // contain any words.
 var usualRoles = []string{"user", "human", "assistant", "ai", "model", "tool"}
 
-// parseTurn parses [role, text] or {"role":…,"content":…}.
+// parseTurn parses a turn of a chat, which is [role, text] or {"role":…,"content":…}. omittedFields lists the
+// other fields of the object, and the parts of the content that are not text.
 func parseTurn(raw json.RawMessage) (role, message string, omittedFields []string, err error) {
 	if raw[0] == '[' {
 		pair, err := decodeList("of its parts", raw)
@@ -240,7 +241,7 @@ func parseTurn(raw json.RawMessage) (role, message string, omittedFields []strin
 	content, ok := o.rawValue("content")
 	switch {
 	case !ok:
-		return role, "", omittedFields, nil // skip the turn, for example a tool call; its fields are in left
+		return role, "", omittedFields, nil // skip the turn, for example a tool call; its fields are in omittedFields
 	case content[0] == '[':
 		said, more, err := joinParts(content)
 		return role, said, append(omittedFields, more...), err

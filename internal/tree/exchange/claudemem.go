@@ -96,7 +96,8 @@ func claudeMemItem(rec objectAt, o *ReadOptions) (Item, error) {
 // factList is the name of the field that contains the facts as a Markdown list.
 const factList = "\x00facts"
 
-// claudeMemSummaryItem converts a session's summary, which has a heading for each part.
+// claudeMemSummaryItem converts the summary of a session to an item. Each part of the summary that is not empty
+// becomes a section with a heading.
 func claudeMemSummaryItem(rec objectAt, o *ReadOptions) (Item, error) {
 	rec.fields = unpackedLists(rec.fields)
 	form := claudeMemSummary

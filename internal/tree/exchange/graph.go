@@ -45,7 +45,8 @@ var (
 
 var errGraphSize = fmt.Errorf("the knowledge graph has more than %d MiB of text; cut the file", maxGraph>>20)
 
-// addLine adds a line of type entity or relation.
+// addLine adds an entity or, if typ is "relation", a relation to the graph. It returns an error if a required field is
+// missing or empty, or if the graph becomes too large.
 func (g *graph) addLine(typ string, o object, where string) error {
 	need := func(key string) (s string, err error) {
 		s, err = o.textValue(key)
@@ -89,7 +90,7 @@ func (g *graph) addLine(typ string, o object, where string) error {
 	return g.checkSize()
 }
 
-// addRelation adds a relation. need returns a field that must not be empty.
+// addRelation adds a relation. requiredField returns the value of a field that must not be empty.
 func (g *graph) addRelation(o object, where string, requiredField func(key string) (string, error)) (err error) {
 	e := graphEdge{ref: where}
 	from, to := o.firstKey(fromKeys...), o.firstKey(toKeys...)

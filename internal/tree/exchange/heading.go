@@ -98,7 +98,8 @@ type headingReader struct {
 	imageDepth int // number of images around the present node
 }
 
-// addText adds the text of a node and its children.
+// addText adds the text of a node and its children to r.text, without the markup. The text of images is added to
+// r.images instead.
 func (r *headingReader) addText(n ast.Node) {
 	out := &r.text
 	if r.imageDepth > 0 {

@@ -103,7 +103,7 @@ type Report struct {
 
 	// Gone lists entries whose file was deleted or renamed since the import, with the file. They are not changed.
 	Gone        []string
-	matchStates map[digest]byte // the importer's names.stood
+	matchStates map[digest]byte // the importer's usedNames.matchStates
 }
 
 // maxFirstNames is the maximum number of names in Report.First.
@@ -338,7 +338,9 @@ type importBatch struct {
 	isUnmarked bool // the items' marks have been removed
 }
 
-// writeBatch plans a batch and writes it.
+// writeBatch writes the items of a batch in a single change. If the store cannot store the labels that mark imported
+// entries, it tries again without them. If the store refuses the batch, writeBatch divides the batch until the refused
+// item is alone, skips this item and reports it.
 func (im *importer) writeBatch(batch importBatch) error {
 	items := batch.items
 	if im.storesNoLabels {

@@ -44,7 +44,8 @@ func readJSONL(r io.Reader, ref string) iter.Seq2[Item, error] {
 	return readObjects(eachObject(r, ref), ref)
 }
 
-// readObjects is like [readJSONL] for objects that may also be in a document.
+// readObjects is like [readJSONL] for objects that may also be in a document. Objects that are entities or relations
+// of a graph are collected, and the notes for them are yielded at the end.
 func readObjects(lines iter.Seq2[objectAt, error], ref string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		var g graph

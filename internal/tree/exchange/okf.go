@@ -84,7 +84,8 @@ var errNoConcept = errors.New(
 		"plain Markdown",
 )
 
-// okfItem converts a concept.
+// okfItem converts a concept, which has the front matter front and the text body. If oxbow exported the concept, the
+// item has the labels, kind and times of the exported entry. Otherwise the concept's path becomes an alias.
 func okfItem(front *yaml.Node, body, ref string, o *ReadOptions) (Item, error) {
 	it := Item{Ref: lineRef(ref, 1), Origin: ref}
 	var own okfHeader

@@ -92,7 +92,8 @@ func splitSections(text string, p textPiece, heads []blockStart, low, high int) 
 	return append(ps, cur)
 }
 
-// splitParagraphs splits a piece that is too long into groups of complete paragraphs.
+// splitParagraphs divides a piece that is longer than sectionSize into groups of complete paragraphs. A paragraph that
+// is too long is divided, too. If there are several pieces, they are numbered.
 func splitParagraphs(text string, p textPiece) []textPiece {
 	if p.end-p.start <= sectionSize {
 		return []textPiece{p}

@@ -170,7 +170,9 @@ func newFileStamp(info fs.FileInfo, sum string) fileStamp {
 	}
 }
 
-// findMissing finds the files of the state that the folder lacks.
+// findMissing divides the files of the old state that the folder lacks into renamed, deleted and withheld files. Files
+// are withheld, so that their notes are kept, if so many files are missing that the folder may be incomplete, unless
+// o.Prune is set.
 func (c *Comparison) findMissing(w *noteLister, old *State, o Options) {
 	var missing []string
 	for name, was := range old.files {

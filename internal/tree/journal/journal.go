@@ -54,7 +54,7 @@ type Journal struct {
 	Removals []Deletion `json:"remove"`
 
 	// Dirs are directories that do not exist yet. Each directory is staged as a whole, under its
-	// own name. The files in it are not listed in Write.
+	// own name. The files in it are not listed in Writes.
 	Dirs []string `json:"dirs,omitempty"`
 }
 

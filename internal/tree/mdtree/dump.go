@@ -284,7 +284,8 @@ func (d *dumper) recoverDump() error {
 	return d.resumeChange(j)
 }
 
-// scanTree lists the files in the tree.
+// scanTree lists the files in the tree, and reads the manifest of the last dump as d.base. d.base is nil if there is
+// no manifest, if the manifest is damaged, or if another memory was dumped.
 func (d *dumper) scanTree() error {
 	items, err := d.dumpTree.listNames()
 	if err != nil {

@@ -227,7 +227,7 @@ func (d *dumper) planChanges(ctx context.Context) (map[string][]byte, error) {
 	return d.planOtherFiles(&m, links)
 }
 
-// planOtherFiles is like compare, for the files that are not entries.
+// planOtherFiles is like planChanges, for the files that are not entries.
 func (d *dumper) planOtherFiles(m *manifest, links map[string][]link) (map[string][]byte, error) {
 	m.Memory = d.origin.Name
 	hasMemory := d.base != nil && d.base.Memory != ""
@@ -412,7 +412,7 @@ func (d *dumper) saveKnownFiles() {
 }
 
 // mayReplace returns the hash of a file, and reports whether the file may be replaced or removed. If
-// the file was edited, it is added to d.edited, or, with force, to d.keep.
+// the file was edited, it is added to d.edited, or, with force, to d.copiesToKeep.
 func (d *dumper) mayReplace(ctx context.Context, p string) (sum string, may bool, err error) {
 	sum, err = d.fileSum(p)
 	if err != nil {
@@ -466,7 +466,7 @@ func (d *dumper) losesNothing(ctx context.Context, p, text string) (bool, error)
 	return d.history.hadEntry(&e, last)
 }
 
-// addSummaryToKeep adds the table of contents to d.keep, unless it is unchanged since the last dump.
+// addSummaryToKeep adds the table of contents to d.copiesToKeep, unless it is unchanged since the last dump.
 func (d *dumper) addSummaryToKeep() error {
 	text, err := d.readText(summaryFile, maxListSize)
 	if errors.Is(err, fs.ErrNotExist) {

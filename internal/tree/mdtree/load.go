@@ -393,7 +393,8 @@ func (t *Tree) unchangedPath(name string) (string, bool) {
 	return t.base.Files[row].Path, true
 }
 
-// addFile adds the text of a file to the tree.
+// addFile parses the text of a file and adds the entry to the tree. If the file is invalid, or if another file has an
+// entry of the same name, it adds a problem instead.
 func (r *treeReader) addFile(it *item, text string) {
 	p := it.path
 	if as := r.dumpedSpellings[normalizeNFC(p)]; as != "" {

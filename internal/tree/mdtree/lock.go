@@ -27,7 +27,9 @@ const (
 	journalWait = 200 * time.Millisecond
 )
 
-// acquireWriter makes the caller the only writer, and completes an interrupted change.
+// acquireWriter waits until the caller is the only writer, also among other processes, and completes an interrupted
+// change. The caller must call release. If another process keeps the lock for longer than LockWait, the error is an
+// [oxbow.BusyError].
 func (s *Store) acquireWriter(ctx context.Context) (release func(), err error) {
 	if s.opts.ReadOnly {
 		return nil, oxbow.ErrReadOnly

@@ -396,7 +396,7 @@ func escapeText(s string) string {
 	return b.String()
 }
 
-// escapeEdges is like escape, but also escapes white space at both ends, so that it is kept.
+// escapeEdges is like escapeText, but also escapes white space at both ends, so that it is kept.
 func escapeEdges(s string) string {
 	text := strings.TrimSpace(s)
 	i := strings.Index(s, text)

@@ -67,7 +67,7 @@ func (v *overlay) Find(name string) (Place, bool) {
 	return Place{}, false
 }
 
-// nameOwner returns the name of the entry that has the word as its name or alias. The entry named but
+// nameOwner returns the name of the entry that has the word as its name or alias. The entry named except
 // is ignored.
 func (v *overlay) nameOwner(word, except string) (name string, ok bool) {
 	for p := range v.Files() {
@@ -202,7 +202,8 @@ func (v *overlay) pendingFile(p string) (*pendingFile, error) {
 	return e, nil
 }
 
-// applyEdit applies an edit to a file and parses its entries.
+// applyEdit applies an edit to a pending file, and parses the entries in the new text if the layout matches the file.
+// It returns an error if the new text is invalid, too long, or cannot be parsed.
 func (v *overlay) applyEdit(e *pendingFile, ed Edit) error {
 	e.text = ed.Text
 	e.isRemoved = ed.Remove

@@ -447,7 +447,7 @@ func (p *planner) planEntry(i int) ([]oxbow.Op, error) {
 
 // planMerge plans the change for an entry of the tree if both the file and the store were changed since the
 // last dump. e is nil if the store has no such entry any more. If the changes cannot be merged, the file is
-// added to p.diverged.
+// added to p.divergedFiles.
 //
 // The first op writes the entry of the file, and the second op writes the merged entry. Therefore the
 // history contains the text of the file, and the next dump may replace the file.

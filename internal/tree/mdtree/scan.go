@@ -399,7 +399,7 @@ func (f *file) hasSameText(now *file) bool {
 		f.info.ModTime().Equal(now.info.ModTime())
 }
 
-// compareFile compares a file's text with the state. If the text has changed, compare adds the file to
+// compareFile compares a file's text with the state. If the text has changed, compareFile adds the file to
 // r.next.
 func (r *fileScan) compareFile(p string, l *readResult) {
 	s := r.store

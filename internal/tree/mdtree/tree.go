@@ -45,7 +45,7 @@ type tree struct {
 	syncedDirs map[string]bool // directories whose names were synced
 	dirPerm    fs.FileMode     // mode of new directories
 
-	// keepEdits specifies what finish does with a file that was edited after the change was
+	// keepEdits specifies what finishChange does with a file that was edited after the change was
 	// planned. If it is set, the edited file is kept and the change to this file is dropped.
 	// Otherwise, the edited file is renamed to a conflict copy, and warn is called.
 	keepEdits bool

@@ -210,7 +210,8 @@ type AttributeLine struct {
 	AlreadyExists bool   `json:"there"` // the file contained the line before the call
 }
 
-// SetupAnnotations configures git to track the annotations and to merge them between branches.
+// SetupAnnotations configures git to track the annotations and to merge them between branches. With in.DryRun, it only
+// returns what it would write. Outside of a git repository, the error matches [oxbow.ErrUnsupported].
 func SetupAnnotations(ctx context.Context, w *verb.Workspace, in SetupAnnotationsIn) (SetupAnnotationsOut, error) {
 	ctx, s, err := OpenStore(ctx, w)
 	if err != nil {

@@ -163,7 +163,8 @@ type GetAnnotationsOut struct {
 	HasNone bool `json:"-"` // the file (with a query, the tree) does not have any annotations
 }
 
-// Annotate records the reasons why lines are as they are.
+// Annotate stores an annotation: the reasons why lines of a file are as they are, and the rejected alternatives. The
+// texts are screened for secrets. It returns an error if an agent's texts repeat foreign text.
 func Annotate(ctx context.Context, w *verb.Workspace, in AnnotateIn) (AnnotateOut, error) {
 	ctx, b, err := OpenStore(ctx, w)
 	if err != nil {

@@ -42,7 +42,7 @@ type AnnotateHookOut struct {
 
 // AnnotateHook reads a hook's report about an edit, or, at the end of a turn, about all edits of
 // the turn, and adds annotations for the edits. If the working tree has no annotations yet,
-// AnnotateHook adds annotations only if Everywhere is set, and these annotations are private.
+// AnnotateHook adds annotations only if AnnotateEveryTree is set, and these annotations are private.
 // Annotations are shown to models when their lines change. Therefore a reason is not added if it
 // repeats foreign text or was given after unknown text was read. The transcript still contains such
 // reasons.

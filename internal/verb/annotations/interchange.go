@@ -81,7 +81,8 @@ type ExportAnnotationsIn struct {
 	Stdout io.Writer `json:"-"` // receives the records if Output is empty
 }
 
-// ExportAnnotations writes annotations as Agent Trace records.
+// ExportAnnotations writes annotations as Agent Trace records to in.Output, or to in.Stdout if in.Output is empty. It
+// exports the annotations of in.Files, or all annotations if in.Files is empty. in.Format must be [AgentTrace].
 func ExportAnnotations(ctx context.Context, w *verb.Workspace, in ExportAnnotationsIn) (InterchangeOut, error) {
 	if in.Format != AgentTrace {
 		return InterchangeOut{}, verb.Advise(

@@ -68,7 +68,9 @@ type SkippedCounts struct {
 // maxOutsideFiles is the maximum number of outside files to list.
 const maxOutsideFiles = 20
 
-// AnnotateTranscripts makes annotations from the edits in transcripts.
+// AnnotateTranscripts makes annotations from the edits in transcripts. Files in a directory that are not transcripts
+// are skipped and counted. If in.MovedFrom is not empty, it must be the absolute path at which the working tree was
+// when the edits were made.
 func AnnotateTranscripts(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -139,7 +141,8 @@ func listTranscripts(name string) ([]string, bool, error) {
 	return names, true, nil
 }
 
-// addTranscript adds the result of reading a transcript.
+// addTranscript reads a transcript, stores annotations for its edits, and adds the counts to out. name is the path of
+// the transcript, or "-" for in.Stdin. With in.DryRun, nothing is stored.
 func (out *AnnotateTranscriptsOut) addTranscript(
 	ctx context.Context,
 	w *verb.Workspace,

@@ -278,7 +278,9 @@ func (in *SetupIn) switchAnnotations(c *setup.Client, o setup.Options, s *SetupC
 	return c.SwitchAnnotations(in.World, o, s.Annotates)
 }
 
-// setUpOwnMemory begins, continues or ends the mirror of a client's own memory.
+// setUpOwnMemory starts, continues or ends the mirror of a client's own memory, as in.OwnMemory says, and stores the
+// result in s. If the memory is mirrored, setUpOwnMemory also imports its notes. With in.DryRun or in.Check, it only
+// sets the result. It does nothing if the client has no memory of its own, or if the home is in another layout.
 func (in *SetupIn) setUpOwnMemory(ctx context.Context, w *verb.Workspace, c *setup.Client, s *SetupClient) error {
 	p, err := w.FindPlace()
 	if err != nil {
@@ -479,7 +481,9 @@ func describeChange(c *setup.Change) string {
 	return "changed"
 }
 
-// checkServer starts a client's server, and checks that the server uses w's home.
+// checkServer starts a client's server, asks the server which home it serves, and stores the answer in s.Server. The
+// answer has a problem if the server does not answer or serves another home than w's. checkServer does nothing if the
+// client has no entry for a server, or if in.StartServer is nil.
 func (in *SetupIn) checkServer(
 	ctx context.Context,
 	w *verb.Workspace,

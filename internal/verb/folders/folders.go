@@ -229,9 +229,9 @@ type RemoveOut struct {
 	RemainingNotes int           `json:"stay"` // notes that stay in the memory
 }
 
-// Remove removes a folder from the list of folders that the memory follows. If in.Forget is set, it also forgets the
-// entries from the folder's files that were not edited in the memory. It does not change the files. Only a person may
-// call it.
+// Remove removes a folder from the list of folders that the memory follows. If in.ForgetNotes is set, it also forgets
+// the entries from the folder's files that were not edited in the memory. It does not change the files. Only a person
+// may call it.
 func Remove(ctx context.Context, w *verb.Workspace, in RemoveIn) (out RemoveOut, err error) {
 	if err := verb.RequirePerson(w.WithSource(ctx), "removes folders", "oxbow folder remove NAME"); err != nil {
 		return out, err

@@ -57,7 +57,8 @@ func (s *folderSync) writeBack(ctx context.Context) error {
 	return nil
 }
 
-// changedEntries returns the folder's entries that changed after a position.
+// changedEntries returns the folder's entries that were changed after the position since and still exist. If the
+// history no longer reaches back to this position, it returns all entries of the folder.
 func (s *folderSync) changedEntries(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -279,7 +280,9 @@ func (s *folderSync) parseFile(
 	return items, hasSecret, nil
 }
 
-// writeFile writes content to a file, and records the file as the source of the entry.
+// writeFile writes content to a file of the folder, and records the file as the source of the entry e: e gets the
+// labels that were parsed from the file (those of the item it), the label of the folder, and the marks that name the
+// file.
 func (s *folderSync) writeFile(
 	ctx context.Context,
 	m *oxbow.Memory,

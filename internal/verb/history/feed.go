@@ -21,14 +21,14 @@ import (
 )
 
 // ChangeFeed wakes listeners when a memory changes. A change by this process wakes the listeners at once.
-// For changes by other processes, the Feed looks at each tick while it has listeners. The Feed does
+// For changes by other processes, the feed looks at each tick while it has listeners. The feed does
 // not store changes. Each listener reads the changes from a view of its own when it is ready, so
-// that listeners do not wait for each other. Feed is safe for concurrent use.
+// that listeners do not wait for each other. A ChangeFeed is safe for concurrent use.
 type ChangeFeed struct {
 	openMemory func(context.Context, verb.Access) (*oxbow.Memory, error)
 	newTicker  func() (ticks <-chan time.Time, stop func())
 
-	pollerMu   sync.Mutex // held while the poller starts or ends (guards end)
+	pollerMu   sync.Mutex // held while the poller starts or ends (guards stopPoller)
 	stopPoller func()     // ends the poller and waits for it (nil if none runs)
 
 	mu         sync.Mutex // guards the following
@@ -57,26 +57,26 @@ func NewChangeFeed(
 
 // ChangeListener is a reader of a [ChangeFeed]. It must be used by a single goroutine.
 type ChangeListener struct {
-	// Ready receives a value when Take may have something to return.
+	// Ready receives a value when TakeChanges may have something to return.
 	Ready <-chan struct{}
 
 	feed        *ChangeFeed
 	wakeChannel chan struct{}
 	memory      *oxbow.Memory // the view of the memory that the listener may read
 	lastTaken   uint64        // number of the last change that the listener has taken
-	seenResets  int           // value of Feed.resets at the last Take
-	mustReset   bool          // the next Take returns a reset
+	seenResets  int           // value of ChangeFeed.resetCount at the last call of TakeChanges
+	mustReset   bool          // the next TakeChanges returns a reset
 }
 
-// TakenChanges is the result of [Listener.TakeChanges].
+// TakenChanges is the result of [ChangeListener.TakeChanges].
 type TakenChanges struct {
 	LastSeq uint64        // number of the memory's last change (0 if changes are not numbered)
 	IsReset bool          // the changes are unknown, so the reader has to read everything again
 	Changes []verb.Change // oldest first, without contents of entries
 }
 
-// maxTakenChanges is the maximum number of changes collected between two calls of Take. After more changes, Take
-// returns a reset.
+// maxTakenChanges is the maximum number of changes collected between two calls of TakeChanges. After more changes,
+// TakeChanges returns a reset.
 const maxTakenChanges = 500
 
 // Listen returns a listener for the memory as w shows it. The first [ChangeListener.TakeChanges] returns the changes

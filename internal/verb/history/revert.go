@@ -24,7 +24,7 @@ import (
 	"github.com/oxbow-memory/oxbow/query"
 )
 
-// RevertIn is the argument of Revert. A change is selected if it matches all fields that are set.
+// RevertIn is the argument of RevertChanges. A change is selected if it matches all fields that are set.
 type RevertIn struct {
 	Session     string `json:"session,omitempty"      value:"ID"   usage:"changes of this session: the session's ID or its first characters"`
 	Client      string `json:"client,omitempty"       value:"NAME" usage:"changes of this client: its name in the log or the beginning of the name"`
@@ -37,7 +37,7 @@ type RevertIn struct {
 	DryRun      bool   `json:"dry_run,omitempty"                   usage:"show what would be taken back and change nothing"`
 }
 
-// RevertOut is the result of Revert.
+// RevertOut is the result of RevertChanges.
 type RevertOut struct {
 	DryRun bool `json:"dry_run,omitempty"`
 	// number of the change that reverted the selected changes
@@ -289,7 +289,8 @@ func matchingNames(names map[string]bool, id string) []string {
 	})
 }
 
-// shownInjections returns the injections that showed models the entries in the given or later versions.
+// shownInjections returns the injections that showed a model one of the entries in minVersions, in the given version
+// or a later version. The newest injections are first.
 func shownInjections(
 	ctx context.Context,
 	a *session.Archive,

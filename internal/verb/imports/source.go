@@ -142,7 +142,9 @@ func (c *pathContents) addClaudeExport(path string, isDir bool) error {
 	return nil
 }
 
-// addDetectedPath adds a path whose files tell which program wrote them.
+// addDetectedPath adds a path and detects from its files what the import reads there: sessions of a client, the export
+// of a chat service, or entries. A path that does not exist is added as entries, because the import then reports the
+// error.
 func (c *pathContents) addDetectedPath(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {

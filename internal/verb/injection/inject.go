@@ -145,7 +145,8 @@ func CalibrateFloors(ctx context.Context, w *verb.Workspace) error {
 	return err
 }
 
-// injectSources returns the notes and the archive of sessions, if they exist.
+// injectSources returns the memories from which hooks take texts for models: the notes and the archive of sessions. If
+// the notes cannot be opened but the archive can, the result has only the archive.
 func injectSources(ctx context.Context, w *verb.Workspace) (all []injectSource, err error) {
 	place, perr := w.FindPlace()
 	_, m, err := w.OpenMemory(ctx, verb.Read)

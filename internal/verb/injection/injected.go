@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 )
 
-// InjectedIn is the argument of Injected.
+// InjectedIn is the argument of ListInjections.
 type InjectedIn struct {
 	Session    string `json:"session,omitempty" usage:"only texts of this session: its identifier, or the first characters of it"`
 	Place      string `json:"place,omitempty"   usage:"only texts that were shown at this place"                                     enum:"start,prompt,action"`

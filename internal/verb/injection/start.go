@@ -1,4 +1,4 @@
-// This file implements the verb Start, which returns the text that a hook puts before a model at
+// This file implements the verb StartBlock, which returns the text that a hook puts before a model at
 // the start of a session.
 
 package injection
@@ -22,7 +22,7 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// StartIn is the argument of Start.
+// StartIn is the argument of StartBlock.
 type StartIn struct {
 	Project   string `json:"project,omitempty"    usage:"Project in which the session begins."` // "" if unknown
 	MaxTokens int    `json:"max_tokens,omitempty" usage:"Most tokens, those of hooks by default."`
@@ -73,7 +73,7 @@ const (
 
 // StartBlock returns the block for a new session. It contains notes of this project and notes without a project that
 // somebody vouches for ([oxbow.AtStart]). After these notes, the block tells the number of other notes with a
-// few names, the open handoff, and how to search. Start is deterministic: the same memory and archive of
+// few names, the open handoff, and how to search. StartBlock is deterministic: the same memory and archive of
 // sessions give the same bytes.
 //
 // The documents of the home (SOUL.md, MEMORY.md) come first, without changes. If a profile binds

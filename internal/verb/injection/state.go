@@ -11,10 +11,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// StateIn is the argument of State.
+// StateIn is the argument of HookState.
 type StateIn struct{}
 
-// StateOut is the result of State.
+// StateOut is the result of HookState.
 type StateOut struct {
 	IsOn        bool     `json:"on"`
 	OffSwitches []string `json:"off_by"`      // variables, as NAME=off, and paths of files that switch hooks off
@@ -23,7 +23,7 @@ type StateOut struct {
 
 // HookState reports whether hooks put texts before models in this home and working directory. If they do not, the
 // result lists the variables and files that switch hooks off. Clients that are switched off individually do not
-// affect On.
+// affect IsOn.
 func HookState(_ context.Context, w *verb.Workspace, _ StateIn) (StateOut, error) {
 	out := StateOut{OffSwitches: []string{}, ClientsOff: []string{}}
 	p, err := w.FindPlace()

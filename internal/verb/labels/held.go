@@ -1,4 +1,4 @@
-// This file implements the verb Held, which lists the entries that are held back from models.
+// This file implements the verb ListHeld, which lists the entries that are held back from models.
 
 package labels
 
@@ -21,7 +21,7 @@ import (
 	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
-// HeldIn is the argument of Held.
+// HeldIn is the argument of ListHeld.
 type HeldIn struct{}
 
 // HeldOut lists the entries that are held back, that is, shown to a model only on

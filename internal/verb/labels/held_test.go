@@ -45,7 +45,7 @@ func change(t *testing.T, m *oxbow.Memory, op oxbow.Op) {
 	}
 }
 
-// TestHeldFromHeads tests that Held has the same result if a snapshot contains the labels of the entries, and if
+// TestHeldFromHeads tests that ListHeld has the same result if a snapshot contains the labels of the entries, and if
 // the entries must be read.
 func TestHeldFromHeads(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.oxbow")

@@ -218,7 +218,8 @@ func MergeLabels(ctx context.Context, w *verb.Workspace, in MergeLabelsIn) (Rela
 	return applyLabelPlan(ctx, w, label.PlanMerge(old, into), in.DryRun)
 }
 
-// applyLabelPlan makes a plan and applies it, unless isDryRun is set.
+// applyLabelPlan calls plan and applies the changes of labels that plan returns. If isDryRun is set, it only checks
+// that they could be applied. The result lists the entries whose labels change.
 func applyLabelPlan(ctx context.Context, w *verb.Workspace, plan label.Planner, isDryRun bool) (RelabelOut, error) {
 	out := RelabelOut{DryRun: isDryRun, Entries: []RelabelledEntry{}}
 	ctx, m, err := w.OpenMemory(ctx, verb.Write.UnlessDryRun(isDryRun))

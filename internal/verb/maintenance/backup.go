@@ -112,7 +112,8 @@ func tenantHomes(store string) (homes []string) {
 	return homes
 }
 
-// copyStore copies the store of the workspace's memory.
+// copyStore copies the store of the workspace's memory to in.File. The copy is encrypted if in has recipients. A copy
+// that is not encrypted is then read completely, and the result has the problems that were found in it.
 func copyStore(ctx context.Context, w *verb.Workspace, store string, in BackupIn) (BackupOut, error) {
 	src, err := os.Stat(store)
 	if err != nil {

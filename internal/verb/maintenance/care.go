@@ -37,7 +37,8 @@ type CompactOut struct {
 	Seq         uint64 `json:"seq,omitempty"`
 }
 
-// Compact permanently drops old history.
+// Compact permanently drops the history that is older than in.Keep, a length of time such as 90d. With in.DryRun, it
+// only returns what would be dropped. It returns an error if the caller may not erase these versions.
 func Compact(ctx context.Context, w *verb.Workspace, in CompactIn) (CompactOut, error) {
 	span, ok := verb.ParseSpan(in.Keep)
 	if !ok {
@@ -116,7 +117,9 @@ type RedactOut struct {
 	RemainingPlaces []string `json:"left"`          // places that may still contain the text
 }
 
-// Redact permanently erases an entry with all its versions.
+// Redact permanently erases an entry with all its versions. It also removes the file of vectors, because vectors
+// reveal the text. The result lists where the text may remain, such as in leftover files next to the store. With
+// in.DryRun, nothing is erased. The error matches [oxbow.ErrInvalid] if the caller may not erase the versions.
 func Redact(ctx context.Context, w *verb.Workspace, in RedactIn) (RedactOut, error) {
 	store, err := w.OwnStorePath("redact")
 	if err != nil {
@@ -202,7 +205,8 @@ type StatsOut struct {
 	HasOwnLayout bool `json:"-"` // the store is a single file that includes its changes
 }
 
-// Stats returns the statistics of the memory.
+// Stats returns the statistics of the memory: its size and changes, the number of entries of each kind, project and
+// tag, and the number of waiting proposals. The size and the changes are left out if the store does not support them.
 func Stats(ctx context.Context, w *verb.Workspace, _ StatsIn) (StatsOut, error) {
 	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
-// DailyIn is the argument of Daily.
+// DailyIn is the argument of CountByDay.
 type DailyIn struct {
 	Starts []time.Time // start of each day, ascending; the last day ends now
 }
@@ -47,7 +47,9 @@ func CountByDay(ctx context.Context, w *verb.Workspace, in DailyIn) (out DailyOu
 	return out, nil
 }
 
-// dailyChanges counts the changes of each day.
+// dailyChanges returns the number of changes on each day. starts has the beginnings of the days in ascending order,
+// and the last day ends now. A day has 0 changes if a compaction has dropped them. The result is nil if the caller may
+// see only a part of the memory.
 func dailyChanges(
 	ctx context.Context,
 	m *oxbow.Memory,

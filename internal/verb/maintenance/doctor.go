@@ -35,7 +35,8 @@ type DoctorOut struct {
 // Failed reports whether there is a problem.
 func (o DoctorOut) Failed() bool { return !o.OK }
 
-// Doctor checks a memory and its surroundings. It changes nothing.
+// Doctor checks a memory and its surroundings, such as the file system, the clients and the hooks. It changes nothing.
+// Each check adds findings to the result, and OK is false if a finding is a problem.
 func Doctor(ctx context.Context, w *verb.Workspace, in DoctorIn) (DoctorOut, error) {
 	p, err := w.FindPlace()
 	if err != nil {

@@ -21,7 +21,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// checkStaleFiles checks the files next to the store.
+// checkStaleFiles reports the files next to the store that an interrupted or earlier command left, each with advice
+// about what to do with the file. If the store is missing and a recovery left a file, it reports a problem.
 func (d *diagnosis) checkStaleFiles() {
 	const about = "leftovers"
 	left, err := listStaleFiles(d.place.StorePath)

@@ -14,12 +14,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// EmbedIn is the argument of Embed.
+// EmbedIn is the argument of EmbedEntries.
 type EmbedIn struct {
 	DryRun bool `json:"dry_run,omitempty" usage:"Show how much would be sent, and send nothing."`
 }
 
-// EmbedOut is the result of Embed.
+// EmbedOut is the result of EmbedEntries.
 type EmbedOut struct {
 	DryRun          bool   `json:"dry_run,omitempty"`
 	Model           string `json:"model"`

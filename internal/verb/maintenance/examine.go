@@ -159,7 +159,8 @@ func (o *CheckOut) checkFileExists(p verb.Place) {
 	}
 }
 
-// readStore opens the store and reads all of it.
+// readStore opens the store, reads all of it, and adds its counts and problems to o. It also adds a problem if the
+// store lacks changes that were recorded as durable.
 func (o *CheckOut) readStore(ctx context.Context, w *verb.Workspace, p verb.Place) error {
 	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// InitIn is the argument of Init.
+// InitIn is the argument of InitHome.
 type InitIn struct {
 	From string `json:"from,omitempty" value:"FILE" usage:"Begin with the content of this backup."`
 	KeyFiles
@@ -26,7 +26,7 @@ type InitIn struct {
 	CreateLayoutFiles func(ctx context.Context) ([]string, error) `json:"-"`
 }
 
-// InitOut is the result of Init.
+// InitOut is the result of InitHome.
 type InitOut struct {
 	Layout string   `json:"dialect,omitempty"` // "" for oxbow's own layout
 	Files  []string `json:"files,omitempty"`   // files that were created, in another layout
@@ -87,7 +87,8 @@ func InitHome(ctx context.Context, w *verb.Workspace, in InitIn) (InitOut, error
 	return out, err
 }
 
-// initFrom creates a home with the memory in a backup.
+// initFrom creates a home whose memory is a copy of the backup in.From. It returns an error if the home already has a
+// store, or if the backup is damaged.
 func initFrom(ctx context.Context, w *verb.Workspace, p verb.Place, in InitIn) (out InitOut, err error) {
 	other := "oxbow recover " + text.ShellQuote(in.From) +
 		" --replace puts it in the place of the memory there; --home DIR names another home"

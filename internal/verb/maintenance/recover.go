@@ -190,7 +190,9 @@ func (in RecoverIn) restoreTarget(w *verb.Workspace) (string, error) {
 	return filepath.Join(filepath.Dir(store), session.StoreFile), err
 }
 
-// recoverInPlace replaces the store by the file that save creates.
+// recoverInPlace replaces the store by the file that save creates. The replaced file is kept, and rep.DamagedFile is
+// its path. The lock of the store is held until the file is replaced. Files that were derived from the old store are
+// removed.
 func recoverInPlace(
 	ctx context.Context,
 	w *verb.Workspace,

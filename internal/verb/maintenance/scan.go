@@ -18,13 +18,13 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// ScanIn is the argument of Scan.
+// ScanIn is the argument of ScanSecrets.
 type ScanIn struct {
 	Fix    bool `json:"fix,omitempty"     usage:"replace all secrets that are found, also in the history, for good"`
 	DryRun bool `json:"dry_run,omitempty" usage:"say what --fix would replace, and change nothing"`
 }
 
-// ScanOut is the result of Scan. It contains no secret.
+// ScanOut is the result of ScanSecrets. It contains no secret.
 type ScanOut struct {
 	DryRun          bool               `json:"dry_run,omitempty"`
 	FoundSecrets    []verb.FoundSecret `json:"found"`
@@ -105,7 +105,9 @@ type scannedMemory struct {
 	isArchive bool // it is the archive of sessions
 }
 
-// scanMemory scans a memory. If fix is set, it replaces the secrets.
+// scanMemory finds the secrets in the entries, the old versions and the notes of changes of a memory. If fix is set,
+// it writes the current entries again without their secrets, and erases all versions that have secrets. It returns an
+// error if fix is set and an agent would erase a secret in a text by a person.
 func (o *ScanOut) scanMemory(ctx context.Context, w *verb.Workspace, scanned scannedMemory, fix bool) error {
 	m, archive := scanned.Memory, scanned.isArchive
 	before := len(o.FoundSecrets)
@@ -149,7 +151,7 @@ func (o *ScanOut) scanMemory(ctx context.Context, w *verb.Workspace, scanned sca
 	return nil
 }
 
-// eraseVersions writes the entries in l.dirty again without their secrets, and erases all versions
+// eraseVersions writes the entries in withSecrets again without their secrets, and erases all versions
 // that have secrets.
 func (o *ScanOut) eraseVersions(
 	ctx context.Context,

@@ -12,12 +12,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/signing"
 )
 
-// VerifyIn is the argument of Verify.
+// VerifyIn is the argument of VerifyHistory.
 type VerifyIn struct {
 	Head string `json:"head,omitempty" jsonschema:"The hash of a change noted earlier."`
 }
 
-// VerifyOut is the result of Verify.
+// VerifyOut is the result of VerifyHistory.
 type VerifyOut struct {
 	CheckOut
 	NotedHead *NotedHead `json:"noted,omitempty"`

@@ -39,7 +39,7 @@ func (o OutputDir) CheckEmpty() error {
 
 // BuildInPlace calls write with the path of an empty directory, and renames this directory to the output path when
 // write has returned. If write fails or the process is killed, the output path is unchanged: it does not exist,
-// or is an empty directory. If an interrupted run left files, Build removes them and returns their path.
+// or is an empty directory. If an interrupted run left files, BuildInPlace removes them and returns their path.
 // Otherwise it returns "".
 func (o OutputDir) BuildInPlace(write func(dir string) error) (clearedPath string, err error) {
 	target := o.Path

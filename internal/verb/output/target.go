@@ -19,7 +19,7 @@ var ownFileNames = []string{"token", "settings.yaml", "profiles", "skills"}
 // CheckTarget returns an error if writing to an absolute path would destroy a part of the memory or
 // its home. These are the home itself, the store, the files whose names begin with the store's
 // name, tokens, settings, profiles and skills. In a layout of several files, every existing file in
-// the home except exports is refused. If bound is set, every path inside the home is refused.
+// the home except exports is refused. If isBound is set, every path inside the home is refused.
 //
 // Files are compared by identity as well as by name. Therefore a link, another spelling or a hard
 // link is refused like the file that it leads to.

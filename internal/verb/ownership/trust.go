@@ -19,14 +19,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// TrustIn is the argument of Trust.
+// TrustIn is the argument of TrustHome.
 type TrustIn struct {
 	List   bool `json:"list,omitempty"    jsonschema:"list the homes that you trust"`
 	Revoke bool `json:"revoke,omitempty"  jsonschema:"withdraw the trust"`
 	DryRun bool `json:"dry_run,omitempty" jsonschema:"show what would be recorded and change nothing"`
 }
 
-// TrustOut is the result of Trust.
+// TrustOut is the result of TrustHome.
 type TrustOut struct {
 	DryRun        bool          `json:"dry_run,omitempty"`
 	Home          string        `json:"home,omitempty"`

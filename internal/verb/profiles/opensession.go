@@ -22,8 +22,8 @@ type OpenSessionOut struct {
 	Selection *verb.SelectionOut
 }
 
-// OpenSession takes the newest open handoff, if one exists. The selection uses the
-// handoff's profile. Without a handoff, it uses in.Profile.
+// OpenSession takes the newest open handoff for in.Project and loads it, with a selection by the handoff's profile. If
+// there is no such handoff, it returns a selection by the profile in.Profile.
 func OpenSession(ctx context.Context, w *verb.Workspace, in OpenSessionIn) (OpenSessionOut, error) {
 	l, r, err := ResolveProfile(w, in.Profile)
 	if err != nil {

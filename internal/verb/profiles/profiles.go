@@ -45,7 +45,7 @@ type ListedProfile struct {
 	Problem     string `json:"wrong,omitempty"`
 }
 
-// originName returns the value of the field From for a profile: "project" or "home".
+// originName returns the value of the field Origin for a profile: "project" or "home".
 func originName(project bool) string {
 	if project {
 		return "project"
@@ -391,7 +391,7 @@ type ReplaceProfileOut struct {
 	Problems []string `json:"found"`   // problems in this profile and in profiles that extend it
 }
 
-// ReplaceProfile replaces the file of a profile if its content is still in.Was. It returns an error
+// ReplaceProfile replaces the file of a profile if its content is still in.OldText. It returns an error
 // if the new text is not a valid profile.
 func ReplaceProfile(ctx context.Context, w *verb.Workspace, in ReplaceProfileIn) (ReplaceProfileOut, error) {
 	out := ReplaceProfileOut{Name: in.Name, Outcome: "unchanged", Problems: []string{}}

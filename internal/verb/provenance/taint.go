@@ -119,7 +119,9 @@ func (s *stamper) addSessionReads(ctx context.Context, k verb.ProvenanceData) {
 	s.origins.addShownTexts(x.ShownTexts)
 }
 
-// labelledOps returns the labelled change, followed by changes that become necessary.
+// labelledOps returns the op with labels that record its origin, followed by changes of labels that become necessary,
+// for example because a new alias repeats foreign text. If the entry cannot be read, it returns the op unchanged,
+// because the store then reports the error. It returns an error if the caller may not change the entry.
 func (s *stamper) labelledOps(ctx context.Context, store oxbow.Store, op oxbow.Op) (_ []oxbow.Op, err error) {
 	name := op.Target()
 	old, found := s.stagedEntries[name]

@@ -24,7 +24,7 @@ const (
 	EntryRelabelled = "relabelled"
 )
 
-// ChangedIn is the argument of Changed.
+// ChangedIn is the argument of ListAgentChanges.
 type ChangedIn struct {
 	Name   string `json:"name,omitempty"   usage:"only the entry of this NAME"              value:"NAME"`
 	Limit  *int   `json:"limit,omitempty"  usage:"maximum number of entries, 20 by default"`
@@ -129,7 +129,8 @@ func agentEdits(ctx context.Context, m *oxbow.Memory, name string) ([]agentedit.
 	return edits, nil
 }
 
-// changedEntry returns an edit as the caller of the context may see it.
+// changedEntry describes an agent's edit of an entry: the person's text, the current text, and the labels and aliases
+// that the agent added or removed. Texts that the caller of the context may not see are withheld.
 func changedEntry(ctx context.Context, p verb.PastTextFilter, e *agentedit.AgentEdit) ChangedEntry {
 	own := e.Own.Entry
 	p.WithholdText(ctx, &own)

@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// FindCommandsIn is the argument of Hows.
+// FindCommandsIn is the argument of FindCommands.
 type FindCommandsIn struct {
 	Task    string `json:"task,omitempty"    flag:"-" usage:"what the command does, in words, or a part of the command"`
 	Project string `json:"project,omitempty"          usage:"only commands of this PROJECT; auto is the project of the working directory"`

@@ -52,7 +52,9 @@ func updatedArchive(ctx context.Context, w *verb.Workspace) (context.Context, *s
 	return ctx, a, err
 }
 
-// ListProposals lists the proposals.
+// ListProposals lists the proposals that are waiting, or all proposals if in.All is set. If in.Project is set, it also
+// lists the commands that passed repeatedly in the project. If in.NoteRepeated is set and the caller is a person, it
+// first accepts each waiting request that at least two sessions made.
 func ListProposals(ctx context.Context, w *verb.Workspace, in InboxIn) (out InboxOut, err error) {
 	out.Proposals = []inbox.StoredProposal{}
 	ctx, a, err := updatedArchive(ctx, w)

@@ -33,7 +33,7 @@ type AgentDoor struct {
 }
 
 // StampContext returns a call's context. The server determines the door, the actor and the session, and
-// the client only claims its name. The session is a digest of the client's session id, or d.Run if
+// the client only claims its name. The session is a digest of the client's session id, or d.RunID if
 // the id is "". If the call has a token, the session begins with the token's name and a colon. Only
 // a digest is stored, because knowing the id allows a client to act in the session.
 func (d *AgentDoor) StampContext(ctx context.Context, w *verb.Workspace, session, client string) context.Context {

@@ -107,7 +107,8 @@ const (
 	maxSearchedChanges = 20_000
 )
 
-// writtenChanges returns the changes of notes that a session made, newest first.
+// writtenChanges returns the changes of notes that a session made, newest first, at most maxWrittenChanges. It
+// examines at most maxSearchedChanges changes. It returns nil if the memory keeps no history.
 func writtenChanges(
 	ctx context.Context,
 	w *verb.Workspace,

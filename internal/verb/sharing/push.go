@@ -61,7 +61,7 @@ type SyncChange struct {
 	Conflict bool   `json:"conflict,omitempty"`
 }
 
-// SyncProblem is an entry that was not transferred. The reason is either Both, or the error text in Why.
+// SyncProblem is an entry that was not transferred. The reason is either IsConflict, or the error text in Reason.
 type SyncProblem struct {
 	Name       string `json:"name"`
 	IsConflict bool   `json:"both,omitempty"` // both sides changed it
@@ -220,7 +220,8 @@ func makeSyncOut(url string, dryRun bool, rep reconcile.Report) SyncOut {
 	return out
 }
 
-// openServer returns the store on the named server, or on the recorded server.
+// openServer connects to the server with the name in.Server, or to the server that is recorded for the home. It reads
+// the server's token and the state of the last synchronization.
 func openServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName string, in SyncIn) (*serverSync, error) {
 	known, err := findServer(w, dir, p, verbName, in.Server)
 	if err != nil {

@@ -182,7 +182,8 @@ type TeamProblem struct {
 // each.
 const maxCommitLookups = 20
 
-// TeamStatus lists the team files and the state of each.
+// TeamStatus lists the team files. For each file, it returns whether the entry was reviewed and whether the home has
+// the same entry. It also lists the problems in the files.
 func TeamStatus(ctx context.Context, w *verb.Workspace, _ TeamStatusIn) (out TeamStatusOut, err error) {
 	t, err := findTeamFiles(w)
 	if err != nil {

@@ -184,7 +184,8 @@ func editedAdvice(t *team.Tree, name string, err error) error {
 		))
 }
 
-// shareEntry writes the file of an entry.
+// shareEntry writes the team file of an entry, and returns what changed: the outcome is "written" for a new file,
+// "changed", or "same". If dryRun is set, it only compares the entry with the file.
 func shareEntry(
 	ctx context.Context,
 	w *verb.Workspace,

@@ -47,7 +47,8 @@ type DumpOut struct {
 	EntriesWithDirectives []string `json:"directives,omitempty"`
 }
 
-// DumpEntries writes all entries as Markdown files.
+// DumpEntries writes the entries that the caller may read to the directory in.Path, as Markdown files. If the
+// directory has an earlier dump, DumpEntries updates it.
 func DumpEntries(ctx context.Context, w *verb.Workspace, in DumpIn) (out DumpOut, err error) {
 	ctx, m, err := w.OpenMemory(ctx, verb.ReadOwn)
 	if err != nil {

@@ -115,9 +115,9 @@ func addNamesNote(r *report.Report, what string, all []string) {
 	}
 }
 
-// variableParts matches the parts of a message that may differ between messages with the same cause: numbers and quoted
-// texts. For a quoted text after the word key or field, the match includes the word, because alike must not ignore
-// such texts.
+// variableParts matches the parts of a message that may differ between messages with the same cause: numbers and
+// quoted texts. For a quoted text after the word key or field, the match includes the word, because firstPerCause must
+// not ignore such texts.
 var variableParts = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[0-9]+|(?:\b(?:key|field) )?"(?:[^"\\]|\\.)*"`)
 })

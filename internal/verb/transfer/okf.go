@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// ExportBundle writes the selected entries to a new directory, as [exchange.ExportOKF] does. The field To of in is not
-// used. The directory gets its final name only when it is complete.
+// ExportBundle writes the selected entries to a new directory, as [exchange.ExportOKF] does. The field Output of in is
+// not used. The directory gets its final name only when it is complete.
 func ExportBundle(
 	ctx context.Context,
 	w *verb.Workspace,

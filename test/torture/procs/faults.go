@@ -120,7 +120,7 @@ func (unenforcedLock) Unlock() error          { return nil }
 type posixLock struct {
 	file *os.File
 
-	mu     sync.Mutex // guards held
+	mu     sync.Mutex // guards isHeld
 	isHeld bool
 }
 

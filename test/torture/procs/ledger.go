@@ -120,7 +120,7 @@ func (l *ledger) recentName(n int) (string, nameState, bool) {
 	return name, l.lockedState(name), true
 }
 
-// lockedState is like look, but the caller holds mu. A name that the ledger no longer contains was
+// lockedState is like state, but the caller holds mu. A name that the ledger no longer contains was
 // forgotten.
 func (l *ledger) lockedState(name string) nameState {
 	if f := l.states[name]; f != nil {

@@ -259,7 +259,7 @@ func (x *trial) withWorkspace(fn func(w *verb.Workspace) error) error {
 	return x.withFile(storeFile, fn)
 }
 
-// withFile is like with, for a different file name.
+// withFile is like withWorkspace, for a different file name.
 func (x *trial) withFile(file string, fn func(w *verb.Workspace) error) (err error) {
 	path := filepath.Join(x.dir, file)
 	var open []*oxbow.Memory

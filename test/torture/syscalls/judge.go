@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// checkStore opens the store in the home after a session and checks it. said is the output of the
+// checkStore opens the store in the home after a session and checks it. output is the output of the
 // child.
 func checkStore(ctx context.Context, home, output string, p Point, rep *Report) error {
 	var done []bool

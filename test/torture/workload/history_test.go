@@ -202,7 +202,7 @@ func (h *history) revert(seqs ...uint64) error {
 	return nil
 }
 
-// undoable is Undoable.
+// undoable returns the numbers of the last n changes that can be undone, the newest first.
 func (h *history) undoable(n int) []uint64 {
 	var found []uint64
 	undone := map[uint64]bool{}

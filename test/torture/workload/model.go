@@ -161,7 +161,7 @@ func (m *Model) LastUndoable() uint64 {
 	return 0
 }
 
-// Revert undoes the change that Undoable returned. The undo can itself be undone.
+// Revert undoes the change that LastUndoable returned. The undo can itself be undone.
 func (m *Model) Revert(seq uint64) error {
 	n := len(m.changes)
 	if n == 0 || m.changes[n-1].seq != seq {

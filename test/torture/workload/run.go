@@ -269,7 +269,7 @@ func (w *World) readBetween(st Step) error {
 	return nil
 }
 
-// doEvent does one step and, if Record is set, compares it with the model.
+// doEvent does one step and, if RecordsStates is set, compares it with the model.
 func (w *World) doEvent(st Step, inner bool) error {
 	st = w.resolveRetry(st)
 	if st.Kind == Batch && st.OpID != "" {

@@ -41,7 +41,7 @@ type Step struct {
 	OpID      string     // like Ops (may be empty for a Batch)
 	KeepsHalf bool       // Compact keeps the newer half of the history
 	Inner     *Step      // step of another process in the middle of this step
-	InnerAt   int        // In happens before this step's call number At of its file system, from 1
+	InnerAt   int        // Inner happens before this step's call number InnerAt of its file system, from 1
 }
 
 // String describes the step in one line.
