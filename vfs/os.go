@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -124,14 +125,9 @@ func (o *OS) Stat(name string) (fs.FileInfo, error) {
 
 // ReadDir lists a directory, sorted by name. Symbolic links are listed as links.
 func (o *OS) ReadDir(name string) ([]fs.DirEntry, error) {
-	local, err := localPath("readdir", name)
+	d, err := o.openDir(name)
 	if err != nil {
 		return nil, err
-	}
-	// Do not wait if the name is a pipe.
-	d, err := o.root.OpenFile(local, os.O_RDONLY|extraFlags, 0)
-	if err != nil {
-		return nil, withErrorOp("open", err)
 	}
 	defer d.Close()
 	entries, err := d.ReadDir(-1)
@@ -140,6 +136,62 @@ func (o *OS) ReadDir(name string) ([]fs.DirEntry, error) {
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return entries, nil
+}
+
+// entriesAtOnce is the number of directory entries that EachEntry reads at once.
+const entriesAtOnce = 256
+
+// EachEntry calls fn with each entry of a directory, in any order. Symbolic links are listed as links. If fn returns an
+// error, EachEntry stops and returns this error. fn must not change the directory. A large directory of an [OS] needs
+// little memory. For any other file system, all entries are in memory at once, like after [FS.ReadDir].
+func EachEntry(fsys FS, name string, fn func(fs.DirEntry) error) error {
+	if o, ok := fsys.(*OS); ok {
+		return o.eachEntry(name, fn)
+	}
+	entries, err := fsys.ReadDir(name)
+	if err != nil {
+		return err
+	}
+	return callEach(entries, fn)
+}
+
+func (o *OS) eachEntry(name string, fn func(fs.DirEntry) error) error {
+	d, err := o.openDir(name)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	for {
+		entries, err := d.ReadDir(entriesAtOnce)
+		if err := callEach(entries, fn); err != nil {
+			return err
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func callEach(entries []fs.DirEntry, fn func(fs.DirEntry) error) error {
+	for _, e := range entries {
+		if err := fn(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openDir opens a directory for listing. It does not wait if the name is a pipe.
+func (o *OS) openDir(name string) (*os.File, error) {
+	local, err := localPath("readdir", name)
+	if err != nil {
+		return nil, err
+	}
+	d, err := o.root.OpenFile(local, os.O_RDONLY|extraFlags, 0)
+	return d, withErrorOp("open", err)
 }
 
 // MkdirAll creates a directory and its missing parents. Each is durable only after its

@@ -8,12 +8,14 @@ package vfs_test
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -325,5 +327,38 @@ func TestRemoveTree(t *testing.T) {
 	}
 	if err := vfs.RemoveTree(tree); err != nil {
 		t.Errorf("RemoveTree of a missing directory: %v", err)
+	}
+}
+
+func TestEachEntry(t *testing.T) {
+	for name, fsys := range map[string]vfs.FS{"OS": openDir(t, t.TempDir()), "Mem": vfs.NewMem()} {
+		t.Run(name, func(t *testing.T) {
+			var want []string
+			must(t, fsys.MkdirAll("d/sub", 0o700))
+			for i := range 600 {
+				want = append(want, fmt.Sprintf("%04d", i))
+				put(t, fsys, "d/"+want[i], "")
+			}
+			want = append(want, "sub")
+			var got []string
+			must(t, vfs.EachEntry(fsys, "d", func(e fs.DirEntry) error {
+				got = append(got, e.Name())
+				return nil
+			}))
+			slices.Sort(got)
+			if !slices.Equal(got, want) {
+				t.Errorf("EachEntry lists %d names, want %d", len(got), len(want))
+			}
+			stop, calls := errors.New("stop"), 0
+			err := vfs.EachEntry(fsys, "d", func(fs.DirEntry) error {
+				calls++
+				return stop
+			})
+			if !errors.Is(err, stop) || calls != 1 {
+				t.Errorf("EachEntry = %v after %d calls, want the error of the first call", err, calls)
+			}
+			wantErr(t, "EachEntry of a missing directory",
+				vfs.EachEntry(fsys, "none", func(fs.DirEntry) error { return nil }), fs.ErrNotExist)
+		})
 	}
 }

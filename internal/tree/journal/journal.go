@@ -18,11 +18,13 @@
 package journal
 
 import (
+	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -143,6 +145,39 @@ func (s Stage) CreateFile(name string, data []byte, perm fs.FileMode) error {
 	}
 	_, err = f.WriteAt(data, 0)
 	return errors.Join(err, f.Close())
+}
+
+// PutStream is like [Stage.CreateFile] for a content that need not be in memory as a whole.
+func (s Stage) PutStream(name string, perm fs.FileMode, write func(w io.Writer) error) error {
+	f, err := s.createFile(name, perm)
+	if err != nil {
+		return err
+	}
+	return errors.Join(writeStream(f, write), f.Close())
+}
+
+// PutStreamSync is like [Stage.CreateFileSync] for a content that need not be in memory as a whole.
+func (s Stage) PutStreamSync(name string, perm fs.FileMode, write func(w io.Writer) error) error {
+	f, err := s.createFile(name, perm)
+	if err != nil {
+		return err
+	}
+	err = writeStream(f, write)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// streamBuffer is the number of bytes that are written to a file at once.
+const streamBuffer = 1 << 18
+
+func writeStream(f vfs.File, write func(w io.Writer) error) error {
+	w := bufio.NewWriterSize(io.NewOffsetWriter(f, 0), streamBuffer)
+	if err := write(w); err != nil {
+		return err
+	}
+	return w.Flush()
 }
 
 func (s Stage) createFile(name string, perm fs.FileMode) (vfs.File, error) {

@@ -6,7 +6,6 @@ package mdtree
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"iter"
 	"path"
@@ -14,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/tree/journal"
 )
 
 // Origin identifies a store in a manifest.
@@ -40,7 +38,7 @@ func (o Origin) isForeign(was string) bool {
 
 // matchesEntry reports whether a dump of the entry would write the item's file.
 func (f manifestItem) matchesEntry(e *oxbow.Entry) bool {
-	if f.Sum == "" || path.Dir(f.Path) != kindDirectory(e.Kind) {
+	if !f.Sum.isKnown() || path.Dir(f.Path) != kindDirectory(e.Kind) {
 		return false
 	}
 	buf := readBuffers.Get().(*[]byte)
@@ -53,20 +51,15 @@ func (f manifestItem) matchesEntry(e *oxbow.Entry) bool {
 }
 
 // hasSum reports whether the text has the item's hash.
-func (f manifestItem) hasSum(text []byte) bool {
-	sum := sha256.Sum256(text)
-	var digits [2 * sha256.Size]byte
-	hex.Encode(digits[:], sum[:])
-	return string(digits[:]) == f.Sum
-}
+func (f manifestItem) hasSum(text []byte) bool { return digest(sha256.Sum256(text)) == f.Sum }
 
 func (f manifestItem) matchesText(e entryText) bool { return f.hasSum(e.appendTo(nil)) }
 
 // isText reports whether dir and text are the directory and the text of the item. Line ends and
 // line breaks around the content are ignored.
 func (f manifestItem) isText(dir, text string, e *oxbow.Entry, showName bool) bool {
-	return f.Sum != "" && path.Dir(f.Path) == dir &&
-		(journal.HexSum([]byte(text)) == f.Sum || f.matchesText(entryText{Entry: e, showName: showName}))
+	return f.Sum.isKnown() && path.Dir(f.Path) == dir &&
+		(f.hasSum([]byte(text)) || f.matchesText(entryText{Entry: e, showName: showName}))
 }
 
 // kindDirectory returns a kind's directory, or "" for an unknown kind.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -104,22 +105,27 @@ type dumper struct {
 	progress func(done, total int)
 	report   Report
 
-	outputs       []outputFile
+	outputs       outputs
 	spool         spool
 	keepsAllTexts bool              // keep the text of each entry, even if the entry's file is probably unchanged
 	doneCount     atomic.Int64      // entries that were reported as progress
-	items         []item            // existing files of entries, sorted by path
+	extra         []item            // files of entries that no output has, sorted by path
 	pathByNFC     map[string]string // path as spelled by the file system, by Unicode normal form C, if it is not ASCII
-	base          *manifest         // manifest of the last dump, or nil if a different store was dumped
-	listedItems   []manifestItem    // files that the last dump wrote, even for a different store
-	nextManifest  *manifest         // manifest to write, or nil if it does not change
+	last          lastDump
 
-	manifestSum string // hash, in hex, of the manifest after the dump
+	manifestSum digest // hash of the manifest after the dump
+	summarySum  digest // hash of the table of contents after the dump
+	memory      string // name of the store in the manifest after the dump
 
-	knownFiles  knownFiles
+	knownFiles  knownHead
+	knownRows   int // number of rows in the list of known files
+	knownHits   int // number of files that are unchanged since they entered the list
 	examination examination
+	hasExamined bool // a file was read that may enter the list
 
-	writes       []plannedWrite
+	writes       []int32          // outputs whose files are written
+	was          map[int32]string // hash, in hex, of each file that is replaced, by output
+	lists        []listFile       // other files that are written
 	removals     []journal.Deletion
 	editedFiles  []string
 	copiesToKeep []string // edited files that are replaced or removed
@@ -128,11 +134,10 @@ type dumper struct {
 	findDirectives bool // see Report.Directives
 }
 
-// plannedWrite is a file to write. output is the index of the file's entry in outputs, or -1 if the file does not
-// belong to an entry.
-type plannedWrite struct {
+// listFile is a file to write that does not belong to an entry.
+type listFile struct {
 	journal.Change
-	output int
+	content func(w io.Writer) error
 }
 
 func (d *dumper) dump(ctx context.Context) error {
@@ -164,47 +169,55 @@ func (d *dumper) dump(ctx context.Context) error {
 // reset discards the plan of an attempt.
 func (d *dumper) reset() {
 	d.report = Report{}
-	d.outputs = nil
-	d.nextManifest = nil
+	d.outputs = outputs{}
+	d.extra = nil
 	d.writes = nil
+	d.was = nil
+	d.lists = nil
 	d.removals = nil
 	d.editedFiles = nil
 	d.copiesToKeep = nil
+	d.knownRows = 0
+	d.knownHits = 0
+	d.hasExamined = false
 	d.doneCount.Store(0)
 }
 
 // dumpOnce makes a dump. If it needs the text of an entry that was changed after the entries were
 // listed, nothing is changed and the error matches errEntryChanged.
 func (d *dumper) dumpOnce(ctx context.Context) error {
-	if err := d.scanTree(); err != nil {
+	if err := d.readLast(); err != nil {
 		return err
 	}
 	d.spool = spool{tree: &d.tree, limit: d.spoolMemory}
-	contents, err := d.planFiles(ctx)
-	if err != nil || len(d.writes)+len(d.removals) == 0 {
+	err := d.planFiles(ctx)
+	written := &examination{isTimeUnknown: true}
+	if err != nil || len(d.writes)+len(d.lists)+len(d.removals) == 0 {
 		err = errors.Join(err, d.dropSpool())
 	} else {
-		err = d.stageAndMove(ctx, contents)
+		written, err = d.stageAndMove(ctx)
 	}
 	if err == nil {
-		d.saveKnownFiles()
+		d.saveKnownFiles(written)
 	}
 	return err
 }
 
-// planFiles determines what to write and remove. It returns the contents of new files that are not
-// entries.
-func (d *dumper) planFiles(ctx context.Context) (map[string][]byte, error) {
+// planFiles determines what to write and remove.
+func (d *dumper) planFiles(ctx context.Context) error {
 	if err := d.collectEntries(ctx); err != nil {
-		return nil, err
+		return err
 	}
-	contents, err := d.planChanges(ctx)
+	if err := d.listFiles(); err != nil {
+		return err
+	}
+	err := d.planChanges(ctx)
 	if err == nil && len(d.editedFiles) > 0 {
 		slices.Sort(d.editedFiles)
 		err = &FilesError{Dir: d.dir, Err: ErrEdited, Files: d.editedFiles,
 			Hint: "load the tree first, or force the dump, which keeps a copy of each of them"}
 	}
-	return contents, err
+	return err
 }
 
 // dropSpool deletes the spool of a dump, if the dump stages no files.
@@ -284,55 +297,57 @@ func (d *dumper) recoverDump() error {
 	return d.resumeChange(j)
 }
 
-// scanTree lists the files in the tree, and reads the manifest of the last dump as d.base. d.base is nil if there is
-// no manifest, if the manifest is damaged, or if another memory was dumped.
-func (d *dumper) scanTree() error {
-	items, err := d.dumpTree.listNames()
-	if err != nil {
-		return err
-	}
+// readLast reads what the last dump left: the manifest and the settings of the book.
+func (d *dumper) readLast() error {
 	if err := d.checkTop(); err != nil {
 		return err
 	}
-	d.items = items[:0]
-	d.pathByNFC = make(map[string]string)
-	for _, it := range items {
-		if it.path != it.kind.dir && !isEntryFile(path.Base(it.path)) {
-			continue
-		}
-		if it.path == it.kind.dir || it.mode != 0 {
-			return fmt.Errorf("%s is %s, which a dump does not touch; move it away", it.path, describeMode(it.mode))
-		}
-		d.items = append(d.items, it)
-		if !isASCII(it.path) {
-			d.pathByNFC[normalizeNFC(it.path)] = it.path
-		}
-	}
-	slices.SortFunc(d.items, func(a, b item) int { return strings.Compare(a.path, b.path) })
-	var m *manifest
-	text, err := d.readText(manifestFile, maxListSize)
-	if err == nil {
-		// A damaged manifest counts as empty, so all files that the store does not contain count as
-		// edited.
-		m, _ = parseManifest(text)
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	d.examination = examination{}
+	last, err := d.readLastDump(d.origin)
+	if err != nil {
 		return err
 	}
-	if m != nil {
-		d.listedItems = m.Files
-	}
-	if m != nil && d.origin.isForeign(m.Memory) {
-		m = nil
-	}
-	d.base = m
-	d.knownFiles = d.loadKnownFiles()
-	d.examination = examination{}
+	d.last = last
 	return d.scanBook()
 }
 
-// findItem returns the index of an existing file in d.items.
-func (d *dumper) findItem(p string) (int, bool) {
-	return slices.BinarySearchFunc(d.items, p, func(it item, p string) int { return strings.Compare(it.path, p) })
+// listFiles compares the files in the tree with the outputs. It notes which outputs have a file, and which of these
+// files are unchanged since they entered the list of known files.
+func (d *dumper) listFiles() error {
+	outs := &d.outputs
+	d.knownFiles, _ = d.loadKnownFiles(func(f knownFile) {
+		d.knownRows++
+		if i, ok := outs.find(f.path); ok && outs.rows[i].sum == f.sum {
+			outs.rows[i].stamp = d.hashStamp(f.stamp)
+		}
+	})
+	d.pathByNFC = make(map[string]string)
+	err := d.eachEntry(func(e dirEntry) error {
+		isEntry := !e.isKindDir() && isEntryFile(path.Base(e.path))
+		if !e.isKindDir() && !isEntry {
+			return nil
+		}
+		if e.isKindDir() || e.mode != 0 {
+			return fmt.Errorf("%s is %s, which a dump does not touch; move it away", e.path, describeMode(e.mode))
+		}
+		i, ok := outs.find(e.path)
+		if !ok {
+			d.extra = append(d.extra, item{e.path, e.kind})
+			if !isASCII(e.path) {
+				d.pathByNFC[normalizeNFC(e.path)] = e.path
+			}
+			return nil
+		}
+		out := &outs.rows[i]
+		out.state = fileUnread
+		if out.stamp != 0 && out.stamp == d.hashEntryStamp(e) {
+			out.state = fileKnown
+			d.knownHits++
+		}
+		return nil
+	})
+	slices.SortFunc(d.extra, func(a, b item) int { return strings.Compare(a.path, b.path) })
+	return err
 }
 
 // checkTop returns an error if a link or directory has the name of a file that the dump
@@ -356,12 +371,14 @@ func (d *dumper) checkTop() error {
 	return nil
 }
 
-// stageAndMove stages the new files, commits, and moves all files to their places.
-func (d *dumper) stageAndMove(ctx context.Context, contents map[string][]byte) error {
+// stageAndMove stages the new files, commits, and moves all files to their places. It returns which of the new files
+// may enter the list of known files.
+func (d *dumper) stageAndMove(ctx context.Context) (*examination, error) {
+	written := &examination{isTimeUnknown: true}
 	j, staged, err := d.stageNames()
 	if err == nil {
-		err = d.stageFiles(ctx, len(d.writes), func(i int, buf *[]byte) (stagedFile, error) {
-			return d.fileToStage(ctx, &d.writes[i], staged[i], contents, buf)
+		err = d.stageFiles(ctx, len(staged), func(i int, buf *[]byte) (stagedFile, error) {
+			return d.fileToStage(ctx, i, staged[i], buf)
 		})
 	}
 	if err == nil {
@@ -370,55 +387,40 @@ func (d *dumper) stageAndMove(ctx context.Context, contents map[string][]byte) e
 	err = errors.Join(err, d.spool.close())
 	if err != nil {
 		// Nothing has been committed. If a file cannot be deleted now, the next dump deletes it.
-		return errors.Join(err, d.stage.RemoveUncommitted())
+		return written, errors.Join(err, d.stage.RemoveUncommitted())
 	}
-	settled, hasSettled := int64(0), false
 	if d.hasStamps() {
-		settled, hasSettled = d.settledTime()
+		settled, ok := d.settledTime()
+		written = &examination{settledTime: settled, isTimeUnknown: !ok}
 	}
 	if err := d.stage.Commit(j); err != nil {
-		return fmt.Errorf("committing: %w", err)
+		return written, fmt.Errorf("committing: %w", err)
 	}
 	if err := d.finishChange(j); err != nil {
-		return fmt.Errorf("putting files in place (the next dump goes on with it): %w", err)
+		return written, fmt.Errorf("putting files in place (the next dump goes on with it): %w", err)
 	}
-	d.forgetChangedFiles()
-	if hasSettled {
-		d.examineWritten(settled)
-	}
-	return nil
+	return written, nil
 }
 
-// fileToStage returns a file to be staged. contents has the files that are not entries. buf is used for
-// the text of an entry.
-func (d *dumper) fileToStage(
-	ctx context.Context,
-	w *plannedWrite,
-	index int,
-	contents map[string][]byte,
-	buf *[]byte,
-) (stagedFile, error) {
-	f := stagedFile{name: d.stage.StagedPath(w.Path), perm: 0o600}
+// fileToStage returns the i-th file to be staged: the files of outputs come first. index is its index in the journal,
+// or -1. buf is used for the text of an entry.
+func (d *dumper) fileToStage(ctx context.Context, i int, index int32, buf *[]byte) (stagedFile, error) {
+	p, was := d.writtenFile(i)
+	f := stagedFile{name: d.stage.StagedPath(p), perm: 0o600}
 	if index >= 0 {
-		f.name = d.stage.StagedFile(index)
+		f.name = d.stage.StagedFile(int(index))
 	}
-	if w.OldSum != "" {
-		if info, err := d.fs.Stat(d.fullPath(w.Path)); err == nil {
+	if was != "" {
+		if info, err := d.fs.Stat(d.fullPath(p)); err == nil {
 			f.perm = info.Mode().Perm()
 		}
 	}
-	if w.Path == manifestFile {
-		// Encode the manifest only now, because its text is as long as the names of all entries.
-		var err error
-		f.data, err = d.nextManifest.marshal()
-		return f, err
-	}
-	if w.output < 0 {
-		f.data = contents[w.Path]
+	if i >= len(d.writes) {
+		f.write = d.lists[i-len(d.writes)].content
 		return f, nil
 	}
 	var err error
-	*buf, err = d.appendText(ctx, (*buf)[:0], &d.outputs[w.output])
+	*buf, err = d.appendText(ctx, (*buf)[:0], d.writes[i])
 	f.data = *buf
 	if err == nil {
 		d.reportProgress()
@@ -426,15 +428,34 @@ func (d *dumper) fileToStage(
 	return f, err
 }
 
+// writtenFile returns the path of the i-th file that is written, and the hash, in hex, of the file that is replaced.
+func (d *dumper) writtenFile(i int) (p, was string) {
+	if i >= len(d.writes) {
+		l := d.lists[i-len(d.writes)]
+		return l.Path, l.OldSum
+	}
+	return d.outputs.path(d.writes[i]), d.was[d.writes[i]]
+}
+
+// change returns the change of the i-th file that is written.
+func (d *dumper) change(i int) journal.Change {
+	if i >= len(d.writes) {
+		return d.lists[i-len(d.writes)].Change
+	}
+	p, was := d.writtenFile(i)
+	return journal.Change{Path: p, OldSum: was, NewSum: d.outputs.rows[d.writes[i]].sum.hex()}
+}
+
 // stageNames returns the journal of the dump, and the index of each new file in the journal. If a
 // file's directory does not exist yet, the file is staged under its own name in a directory that is
 // later moved as a whole. The index of such a file is -1.
-func (d *dumper) stageNames() (*journal.Journal, []int, error) {
+func (d *dumper) stageNames() (*journal.Journal, []int32, error) {
 	j := &journal.Journal{Version: journal.Version, Removals: d.removals}
-	staged := make([]int, len(d.writes))
+	staged := make([]int32, len(d.writes)+len(d.lists))
 	missing := map[string]bool{".": false}
-	for i, c := range d.writes {
-		dir := path.Dir(c.Path)
+	for i := range staged {
+		p, _ := d.writtenFile(i)
+		dir := path.Dir(p)
 		whole, known := missing[dir]
 		if !known {
 			there, err := d.nameExists(d.fullPath(dir))
@@ -452,25 +473,11 @@ func (d *dumper) stageNames() (*journal.Journal, []int, error) {
 			staged[i] = -1
 			continue
 		}
-		staged[i] = len(j.Writes)
-		j.Writes = append(j.Writes, c.Change)
+		staged[i] = int32(len(j.Writes))
+		j.Writes = append(j.Writes, d.change(i))
 	}
 	return j, staged, nil
 }
 
 // reportProgress reports that another entry is done.
-func (d *dumper) reportProgress() { d.progress(int(d.doneCount.Add(1)), len(d.outputs)) }
-
-// forgetChangedFiles removes the files that this dump wrote or removed from the list of known files.
-func (d *dumper) forgetChangedFiles() {
-	gone := make(map[string]bool, len(d.removals))
-	for _, w := range d.writes {
-		if w.OldSum != "" {
-			gone[w.Path] = true
-		}
-	}
-	for _, r := range d.removals {
-		gone[r.Path] = true
-	}
-	d.examination.rows = slices.DeleteFunc(d.examination.rows, func(f knownFile) bool { return gone[f.path] })
-}
+func (d *dumper) reportProgress() { d.progress(int(d.doneCount.Add(1)), len(d.outputs.rows)) }

@@ -4,14 +4,13 @@
 package mdtree
 
 import (
-	"cmp"
+	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
+	"io"
 	"path"
 	"slices"
 	"strings"
@@ -25,24 +24,13 @@ import (
 // errEntryChanged reports that an entry was changed while it was dumped.
 var errEntryChanged = fmt.Errorf("%w: an entry was changed meanwhile", oxbow.ErrBusy)
 
-// outputFile is an entry and the file to which it is written. It does not contain the text, so that
-// a dump does not need memory for all texts.
-type outputFile struct {
-	name     string
-	kind     oxbow.Kind
-	path     string
-	showName bool
-	sum      string // hash of the file in hex
-
-	// text is the file's text without the name, and nameAt the position of the name in it. If hasText
-	// is false, the last dump wrote the same file, and the text can be read from the store again.
-	text       spooledText
-	nameOffset int
-	hasText    bool
-}
-
 // collectEntries reads the entries from the store and assigns a file to each.
 func (d *dumper) collectEntries(ctx context.Context) error {
+	if c := oxbow.CapabilitiesOf(d.store).Counter; c != nil {
+		if stats, err := c.Stats(ctx); err == nil {
+			d.outputs.rows = make([]outputFile, 0, stats.Entries)
+		}
+	}
 	var buf []byte
 	for e, err := range d.store.Entries(ctx, d.filter) {
 		if err != nil {
@@ -65,13 +53,11 @@ func (d *dumper) collectEntries(ctx context.Context) error {
 			return err
 		}
 		buf = text
-		d.outputs = append(d.outputs, out)
+		d.outputs.rows = append(d.outputs.rows, out)
 	}
-	slices.SortFunc(d.outputs, func(a, b outputFile) int {
-		return cmp.Or(cmp.Compare(a.kind, b.kind), strings.Compare(a.name, b.name))
-	})
+	d.last.sums = nil
 	slices.Sort(d.report.Directives)
-	d.report.Entries = len(d.outputs)
+	d.report.Entries = len(d.outputs.rows)
 	return d.assignFiles(ctx)
 }
 
@@ -80,72 +66,51 @@ func hasDirective(e *oxbow.Entry) bool {
 	return directives().MatchString(e.Content) || directives().MatchString(e.Name)
 }
 
-// renderEntry returns the output for an entry. It adds the text to the spool, unless the last dump wrote
+// renderEntry returns the output for an entry. It adds the text to the spool, unless the last dump probably wrote
 // the same text. The text is appended to buf[:0], which is returned for the next call.
 func (d *dumper) renderEntry(e *oxbow.Entry, buf []byte) (outputFile, []byte, error) {
-	out := outputFile{kind: e.Kind}
+	// Copy the name, because it may share the memory of the whole entry.
+	out := outputFile{kind: e.Kind, name: d.outputs.names.add(e.Name), text: noText}
 	text, nameAt := entryText{Entry: e}.appendWithoutName(buf[:0])
-	out.nameOffset = nameAt
-	last, isDumped := d.base.findItem(e.Name)
-	maySkip := isDumped && !d.keepsAllTexts
-	if maySkip && last.hasSum(text) {
-		out.name = last.Name
-		out.sum = last.Sum
+	out.sum = sha256.Sum256(text)
+	if !d.keepsAllTexts && d.last.mayHave(out.sum) {
 		return out, text, nil
 	}
-	// Clone the name, because it may share the memory of the whole entry.
-	out.name = strings.Clone(e.Name)
-	out.sum = hexSum(text)
-	out.hasText = true
 	var err error
-	out.text, err = d.spool.addText(text)
+	out.text, err = d.spool.addText(text, nameAt)
 	return out, text, err
 }
 
 // assignFiles assigns a path to each output, and determines the hash of its file.
 func (d *dumper) assignFiles(ctx context.Context) error {
+	if err := d.outputs.assignFiles(); err != nil {
+		return err
+	}
 	var buf []byte
-	for from := 0; from < len(d.outputs); {
-		kind, to := d.outputs[from].kind, from
-		var names []string
-		for ; to < len(d.outputs) && d.outputs[to].kind == kind; to++ {
-			names = append(names, d.outputs[to].name)
+	for row := range d.outputs.stems {
+		out := &d.outputs.rows[row]
+		out.sum = digest{}
+		text, err := d.appendText(ctx, buf[:0], row)
+		if err != nil {
+			return err
 		}
-		dir := kindDirectory(kind)
-		if dir == "" {
-			return &oxbow.NameError{Name: names[0], Err: fmt.Errorf("entry of kind %v has no place in a tree", kind)}
-		}
-		stems, shown := assignStems(names)
-		for k, stem := range stems {
-			out := &d.outputs[from+k]
-			out.path, out.showName = dir+"/"+stem+".md", !shown[k]
-			if !out.showName {
-				continue
-			}
-			out.sum = ""
-			text, err := d.appendText(ctx, buf[:0], out)
-			if err != nil {
-				return err
-			}
-			out.sum = hexSum(text)
-			buf = text
-		}
-		from = to
+		out.sum = sha256.Sum256(text)
+		buf = text
 	}
 	return nil
 }
 
 // appendText appends the text of an output's file to b. If the text must be read from the store and
 // has changed there, the error is errEntryChanged.
-func (d *dumper) appendText(ctx context.Context, b []byte, out *outputFile) ([]byte, error) {
-	if !out.hasText {
+func (d *dumper) appendText(ctx context.Context, b []byte, row int32) ([]byte, error) {
+	out := &d.outputs.rows[row]
+	switch {
+	case out.text == noText:
 		return d.appendFromStore(ctx, b, out)
+	case out.showName:
+		return d.spool.appendTo(b, out.text, appendName(nil, out.name))
 	}
-	b, err := d.spool.appendTo(b, out.text)
-	if err == nil && out.showName {
-		b = slices.Insert(b, len(b)-out.text.length+out.nameOffset, appendName(nil, out.name)...)
-	}
-	return b, err
+	return d.spool.appendTo(b, out.text, nil)
 }
 
 func (d *dumper) appendFromStore(ctx context.Context, b []byte, out *outputFile) ([]byte, error) {
@@ -159,130 +124,176 @@ func (d *dumper) appendFromStore(ctx context.Context, b []byte, out *outputFile)
 	e.Labels = withoutLocal(e.Labels)
 	start := len(b)
 	b = entryText{Entry: &e, showName: out.showName}.appendTo(b)
-	hasSum := out.sum == "" || hexSum(b[start:]) == out.sum
+	hasSum := !out.sum.isKnown() || digest(sha256.Sum256(b[start:])) == out.sum
 	if e.Kind != out.kind || !hasSum {
 		return b, errEntryChanged
 	}
 	return b, nil
 }
 
-func hexSum(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
+// differingFile is a file of an entry that is not as the dump would write it.
+type differingFile struct {
+	path string
+	row  int32 // output of the file, or -1 if the file belongs to no entry
 }
 
-// planChanges determines the files to write and remove. It returns the contents of new files that are
-// not entries.
-func (d *dumper) planChanges(ctx context.Context) (map[string][]byte, error) {
-	m := manifest{Files: make([]manifestItem, 0, len(d.outputs))}
-	links := make(map[string][]link)
-	isWanted := make([]bool, len(d.items))
+// planChanges determines the files to write and remove.
+func (d *dumper) planChanges(ctx context.Context) error {
+	outs := &d.outputs
+	d.was = map[int32]string{}
 	// If the file system changes the spelling of names, like HFS+, a file with a different spelling
 	// may be the same file.
 	sameFile := make(map[string]bool)
-	d.progress(0, len(d.outputs))
-	for i := range d.outputs {
+	var differing []differingFile
+	d.progress(0, len(outs.rows))
+	for i := range outs.rows {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
-		out := &d.outputs[i]
-		m.Files = append(m.Files, manifestItem{out.path, out.name, out.sum})
-		dir := path.Dir(out.path)
-		links[dir] = append(links[dir], link{out.name, out.path})
-
-		index, there := d.findItem(out.path)
-		if there {
-			isWanted[index] = true
-		}
-		if spelled, like := d.pathByNFC[normalizeNFC(out.path)]; !there && like {
-			found, err := d.nameExists(d.fullPath(out.path))
-			if err != nil {
-				return nil, err
+		out, row := &outs.rows[i], int32(i)
+		if out.state == fileMissing {
+			if err := d.findSpelling(row, sameFile); err != nil {
+				return err
 			}
-			there = found
-			sameFile[spelled] = found
 		}
-		isPlanned, err := d.planFile(ctx, i, there)
-		if err != nil {
-			return nil, err
+		if out.state == fileUnread {
+			if err := d.examine(row); err != nil {
+				return err
+			}
 		}
-		if !isPlanned {
+		switch {
+		case out.state == fileMissing:
+			d.planWrite(row)
+		case out.state == fileUnread:
+			differing = append(differing, differingFile{outs.path(row), row})
+		default:
+			d.report.Unchanged++
 			d.reportProgress()
 		}
 	}
-	for i := range d.items {
-		p := d.items[i].path
-		if isWanted[i] || sameFile[p] {
-			continue
+	for _, it := range d.extra {
+		if !sameFile[it.path] {
+			differing = append(differing, differingFile{it.path, -1})
 		}
-		sum, may, err := d.mayReplace(ctx, p)
-		if err != nil {
-			return nil, err
-		}
-		if may {
-			d.removals = append(d.removals, journal.Deletion{Path: p, OldSum: sum})
-		}
+	}
+	if err := d.replaceFiles(ctx, differing); err != nil {
+		return err
 	}
 	d.report.Removed = len(d.removals)
-	return d.planOtherFiles(&m, links)
+	return d.compareLists()
 }
 
-// planOtherFiles is like planChanges, for the files that are not entries.
-func (d *dumper) planOtherFiles(m *manifest, links map[string][]link) (map[string][]byte, error) {
-	m.Memory = d.origin.Name
-	hasMemory := d.base != nil && d.base.Memory != ""
-	if hasMemory && len(d.writes)+len(d.removals) == 0 {
-		m.Memory = d.base.Memory // keep the old name of the memory, because nothing else in the manifest changed
-	}
-	slices.SortFunc(m.Files, func(a, b manifestItem) int { return strings.Compare(a.Path, b.Path) })
-	contents := map[string][]byte{summaryFile: appendSummary(nil, links)}
-	if err := d.planBook(contents); err != nil {
-		return nil, err
-	}
-	if err := d.planManifest(m); err != nil {
-		return nil, err
-	}
-	for _, p := range slices.Sorted(maps.Keys(contents)) {
-		was, err := d.hashFile(p)
-		if err != nil {
-			return nil, err
-		}
-		sum := journal.HexSum(contents[p])
-		if p == summaryFile && sum != was {
-			if err := d.addSummaryToKeep(); err != nil {
-				return nil, err
-			}
-		}
-		if sum != was {
-			d.writes = append(d.writes, plannedWrite{journal.Change{Path: p, OldSum: was, NewSum: sum}, -1})
-		}
-		switch {
-		case sum == was:
-			d.report.Unchanged++
-		default:
-			d.report.Written++
-		}
-	}
-	return contents, nil
-}
-
-// planManifest adds the manifest to the files to write, if it changes.
-func (d *dumper) planManifest(m *manifest) error {
-	was, err := d.hashFileStream(manifestFile)
-	if err != nil {
-		return err
-	}
-	sum, err := m.hash()
-	if err != nil {
-		return err
-	}
-	d.manifestSum = sum
-	if sum == was {
+// findSpelling determines whether a missing file exists in another Unicode form. It adds the name of such a file to
+// sameFile.
+func (d *dumper) findSpelling(row int32, sameFile map[string]bool) error {
+	if len(d.pathByNFC) == 0 {
 		return nil
 	}
-	d.nextManifest = m
-	d.writes = append(d.writes, plannedWrite{journal.Change{Path: manifestFile, OldSum: was, NewSum: sum}, -1})
+	p := d.outputs.path(row)
+	spelled, like := d.pathByNFC[normalizeNFC(p)]
+	if !like {
+		return nil
+	}
+	found, err := d.nameExists(d.fullPath(p))
+	if err == nil && found {
+		d.outputs.rows[row].state = fileUnread
+		sameFile[spelled] = true
+	}
+	return err
+}
+
+func (d *dumper) planWrite(row int32) {
+	d.outputs.rows[row].state = fileWritten
+	d.writes = append(d.writes, row)
+	d.report.Written++
+}
+
+// replaceFiles plans to replace or remove the differing files.
+func (d *dumper) replaceFiles(ctx context.Context, differing []differingFile) error {
+	if len(differing) == 0 {
+		return nil
+	}
+	paths := make(map[string]bool, len(differing))
+	for _, f := range differing {
+		paths[f.path] = true
+	}
+	dumped, err := d.last.itemsAt(&d.dumpTree, paths)
+	if err != nil {
+		return err
+	}
+	for _, f := range differing {
+		sum, may, err := d.mayReplace(ctx, f.path, dumped[f.path])
+		if err != nil {
+			return err
+		}
+		switch {
+		case !may && f.row >= 0:
+			d.reportProgress()
+		case !may:
+		case f.row >= 0:
+			d.was[f.row] = sum.hex()
+			d.planWrite(f.row)
+		default:
+			d.removals = append(d.removals, journal.Deletion{Path: f.path, OldSum: sum.hex()})
+		}
+	}
 	return nil
+}
+
+// compareLists is like compare, for the files that are not entries.
+func (d *dumper) compareLists() error {
+	d.memory = d.origin.Name
+	hasMemory := d.last.exists && d.last.Memory != ""
+	if hasMemory && len(d.writes)+len(d.removals) == 0 {
+		d.memory = d.last.Memory // keep the old name of the memory, because nothing else in the manifest changed
+	}
+	var err error
+	d.manifestSum, _, err = d.compareList(manifestFile, func(w io.Writer) error {
+		return writeManifest(w, d.memory, len(d.outputs.rows), d.outputs.manifestItems())
+	})
+	if err != nil {
+		return err
+	}
+	writeLinks := func(w io.Writer) error { return writeSummary(w, d.outputs.links) }
+	var was string
+	d.summarySum, was, err = d.compareList(summaryFile, writeLinks)
+	if err != nil {
+		return err
+	}
+	if d.summarySum.hex() != was {
+		if err := d.addSummaryToKeep(was); err != nil {
+			return err
+		}
+	}
+	d.countList(d.summarySum.hex() != was)
+	return d.planBook()
+}
+
+// compareList adds a file to the files to write, if its content changes. It returns the hash of the new content, and
+// the hash, in hex, of the present content.
+func (d *dumper) compareList(p string, content func(w io.Writer) error) (sum digest, was string, err error) {
+	was, err = d.hashFile(p)
+	if err != nil {
+		return sum, was, err
+	}
+	h := sha256.New()
+	w := bufio.NewWriterSize(h, 1<<16)
+	if err := errors.Join(content(w), w.Flush()); err != nil {
+		return sum, was, err
+	}
+	sum = digest(h.Sum(nil))
+	if sum.hex() != was {
+		d.lists = append(d.lists, listFile{journal.Change{Path: p, OldSum: was, NewSum: sum.hex()}, content})
+	}
+	return sum, was, nil
+}
+
+func (d *dumper) countList(isWritten bool) {
+	if isWritten {
+		d.report.Written++
+	} else {
+		d.report.Unchanged++
+	}
 }
 
 // bookSettings returns the settings of the book. isOurs reports whether a dump may replace the settings: they do
@@ -308,71 +319,59 @@ func (d *dumper) scanBook() error {
 
 // planBook adds the settings of the book to the files to write, unless the user has changed
 // them.
-func (d *dumper) planBook(contents map[string][]byte) error {
+func (d *dumper) planBook() error {
 	_, isOurs, err := d.bookSettings()
 	if err != nil {
 		return err
 	}
-	if isOurs {
-		contents[bookFile] = []byte(newBookSettings)
-	} else {
+	if !isOurs {
 		d.report.Unchanged++
+		return nil
+	}
+	sum, was, err := d.compareList(bookFile, func(w io.Writer) error {
+		_, err := io.WriteString(w, newBookSettings)
+		return err
+	})
+	if err == nil {
+		d.countList(sum.hex() != was)
+	}
+	return err
+}
+
+// examine reads the file of an output. If the file has the hash of the output, examine changes the output's state.
+func (d *dumper) examine(row int32) error {
+	out := &d.outputs.rows[row]
+	text, stamp, err := d.readAndList(d.outputs.path(row))
+	if err != nil {
+		return err
+	}
+	if digest(sha256.Sum256([]byte(text))) != out.sum {
+		return nil
+	}
+	out.state = fileCompared
+	if stamp != 0 {
+		out.state, out.stamp = fileExamined, stamp
+		d.hasExamined = true
 	}
 	return nil
 }
 
-// planFile plans the change of an entry's file. It reports whether the file will be written.
-func (d *dumper) planFile(ctx context.Context, i int, exists bool) (bool, error) {
-	out := &d.outputs[i]
-	if !exists {
-		d.writes = append(d.writes, plannedWrite{journal.Change{Path: out.path, NewSum: out.sum}, i})
-		d.report.Written++
-		return true, nil
-	}
-	sum, err := d.fileSum(out.path)
-	if err != nil {
-		return false, err
-	}
-	if sum == out.sum {
-		d.report.Unchanged++
-		return false, nil
-	}
-	sum, may, err := d.mayReplace(ctx, out.path)
-	if err != nil || !may {
-		return false, err
-	}
-	d.writes = append(d.writes, plannedWrite{journal.Change{Path: out.path, OldSum: sum, NewSum: out.sum}, i})
-	d.report.Written++
-	return true, nil
-}
-
-// fileSum returns the hash of an existing file. The hash of a known file is taken from the list,
-// without reading the file.
-func (d *dumper) fileSum(p string) (string, error) {
-	if i, ok := d.findItem(p); ok {
-		if row, ok := d.knownFiles.unchangedRow(&d.items[i], i); ok {
-			f := d.knownFiles.rows[row]
-			d.examination.rows = append(d.examination.rows, f)
-			return hex.EncodeToString(f.sum[:]), nil
-		}
-	}
-	text, err := d.readAndList(p)
-	return journal.HexSum([]byte(text)), err
-}
-
-// readAndList returns the text of an entry's file, and adds the file to the list of known files.
-func (d *dumper) readAndList(p string) (string, error) {
+// readAndList returns the text of an entry's file. stamp is 0 if the file must not enter the list of known files.
+func (d *dumper) readAndList(p string) (text string, stamp stampHash, err error) {
 	if d.examination.settledTime == 0 && !d.examination.isTimeUnknown {
 		d.prepareExamination()
 	}
 	text, info, err := d.tree.readText(p, maxFile)
 	if err != nil {
-		return "", fmt.Errorf("reading %s: %w", d.fullPath(p), err)
+		return "", 0, fmt.Errorf("reading %s: %w", d.fullPath(p), err)
 	}
-	if !d.examination.isTimeUnknown && info != nil {
-		d.examination.addFile(p, info, sha256.Sum256([]byte(text)))
+	if d.examination.isTimeUnknown || info == nil {
+		return text, 0, nil
 	}
-	return text, nil
+	if s, ok := stampFromInfo(info); ok && d.examination.isSettled(s) {
+		stamp = d.hashStamp(s)
+	}
+	return text, stamp, nil
 }
 
 // prepareExamination determines a time. Only files that were last changed before that time enter the list of known
@@ -385,47 +384,64 @@ func (d *dumper) prepareExamination() {
 	d.examination.isTimeUnknown = !ok
 }
 
-// examineWritten adds the files that this dump wrote to the list of known files. Files that have changed since the
-// time settled are left out, because another program may have changed them.
-func (d *dumper) examineWritten(settled int64) {
-	d.examination.settledTime = settled
-	for _, w := range d.writes {
-		if w.output < 0 {
-			continue
-		}
-		sum, err := hex.DecodeString(w.NewSum)
-		info, serr := d.fs.Stat(d.fullPath(w.Path))
-		if errors.Join(err, serr) == nil && info.Mode().IsRegular() {
-			d.examination.addFile(w.Path, info, [sha256.Size]byte(sum))
-		}
+// saveKnownFiles writes the list of known files if it has changed. written decides which of the files that this dump
+// wrote enter the list. Errors are ignored, because the list only saves time.
+func (d *dumper) saveKnownFiles(written *examination) {
+	head := knownHead{d.manifestSum, d.summarySum}
+	hasNewFiles := d.hasExamined || len(d.writes) > 0
+	hasSameFiles := !hasNewFiles && d.knownHits == d.knownRows
+	if hasSameFiles && d.knownFiles == head {
+		return
 	}
-}
-
-// saveKnownFiles writes the list of known files if it has changed. Errors are ignored, because the
-// list only saves time.
-func (d *dumper) saveKnownFiles() {
-	next := d.examination.knownFiles(d.manifestSum)
-	hasChanged := d.examination.hasNewRow || len(next.rows) != len(d.knownFiles.rows)
-	if hasChanged || next.manifestHash != d.knownFiles.manifestHash {
-		_ = vfs.WriteFile(d.fs, d.fullPath(knownFilesFile), next.marshal(), 0o600)
-	}
-}
-
-// mayReplace returns the hash of a file, and reports whether the file may be replaced or removed. If
-// the file was edited, it is added to d.edited, or, with force, to d.copiesToKeep.
-func (d *dumper) mayReplace(ctx context.Context, p string) (sum string, may bool, err error) {
-	sum, err = d.fileSum(p)
+	draft, err := vfs.NewDraft(d.fs, d.fullPath(knownFilesFile), 0o600)
 	if err != nil {
-		return "", false, err
+		return
 	}
-	if last, ok := d.base.itemAt(p); ok && last.Sum == sum {
+	w := newKnownWriter(draft, head)
+	err = d.eachEntry(func(e dirEntry) error {
+		row, ok := d.outputs.find(e.path)
+		if !ok || e.DirEntry == nil {
+			return nil
+		}
+		if s, ok := d.knownStamp(row, e, written); ok {
+			w.add(knownFile{e.path, s, d.outputs.rows[row].sum})
+		}
+		return nil
+	})
+	if errors.Join(err, w.end()) == nil {
+		_ = draft.Commit(nil)
+	}
+	_ = draft.Discard() // does nothing after a commit
+}
+
+// knownStamp returns the stamp of an output's file. ok is false if the file must not enter the list of known files.
+func (d *dumper) knownStamp(row int32, e dirEntry, written *examination) (s fileStamp, ok bool) {
+	switch out := &d.outputs.rows[row]; out.state {
+	case fileKnown, fileExamined:
+		s, ok = stampFromEntry(e)
+		return s, ok && d.hashStamp(s) == out.stamp
+	case fileWritten:
+		// In a directory that existed before, the user may have created or edited the file just before this dump
+		// would have put its own file there.
+		isOurs := d.movedDirs[e.kind.dir] && !written.isTimeUnknown
+		if s, ok := stampFromEntry(e); ok && isOurs {
+			return s, written.isSettled(s)
+		}
+	}
+	return s, false
+}
+
+// mayReplace returns the hash of a file, and reports whether the file may be replaced or removed. last is the file's
+// item in the last dump. If the file was edited, it is added to d.edited, or, with force, to d.keep.
+func (d *dumper) mayReplace(ctx context.Context, p string, last manifestItem) (sum digest, may bool, err error) {
+	text, _, err := d.readAndList(p)
+	if err != nil {
+		return sum, false, err
+	}
+	sum = sha256.Sum256([]byte(text))
+	if last.Sum == sum {
 		return sum, true, nil
 	}
-	text, err := d.readAndList(p)
-	if err != nil {
-		return "", false, err
-	}
-	sum = journal.HexSum([]byte(text))
 	isSaved, err := d.losesNothing(ctx, p, text)
 	switch {
 	case err != nil || isSaved:
@@ -438,14 +454,11 @@ func (d *dumper) mayReplace(ctx context.Context, p string) (sum string, may bool
 	return sum, false, nil
 }
 
-// losesNothing reports whether replacing the file loses nothing, because the last dump wrote the
-// file, or because the store contains the text or contained it before.
+// losesNothing reports whether replacing the file loses nothing, because the store contains the text or contained it
+// before.
 func (d *dumper) losesNothing(ctx context.Context, p, text string) (bool, error) {
-	if last, ok := d.base.itemAt(p); ok && last.Sum == journal.HexSum([]byte(text)) {
-		return true, nil
-	}
 	i := slices.IndexFunc(kindDirs[:], func(s kindDir) bool { return s.dir == path.Dir(p) })
-	if d.base != nil && len(d.base.Files) > 0 {
+	if d.last.exists && d.last.Count > 0 {
 		text = unixLines(text)
 	}
 	e, f, err := readEntryFile(&kindDirs[i], p, text)
@@ -462,26 +475,32 @@ func (d *dumper) losesNothing(ctx context.Context, p, text string) (bool, error)
 	case !errors.Is(err, oxbow.ErrNotFound):
 		return false, err
 	}
-	last, _ := d.base.findItem(e.Name)
+	last, err := d.last.itemNamed(&d.dumpTree, e.Name)
+	if err != nil {
+		return false, err
+	}
 	return d.history.hadEntry(&e, last)
 }
 
-// addSummaryToKeep adds the table of contents to d.copiesToKeep, unless it is unchanged since the last dump.
-func (d *dumper) addSummaryToKeep() error {
-	text, err := d.readText(summaryFile, maxListSize)
-	if errors.Is(err, fs.ErrNotExist) {
+// addSummaryToKeep adds the table of contents to d.copiesToKeep, unless it is unchanged since the last dump. was is
+// its hash in hex.
+func (d *dumper) addSummaryToKeep(was string) error {
+	if was == "" || was == d.knownFiles.summary.hex() {
 		return nil
 	}
+	text, err := d.readText(summaryFile, maxListSize)
 	if err != nil {
 		return err
 	}
-	links := make(map[string][]link)
-	for _, f := range slices.SortedFunc(slices.Values(d.listedItems), func(a, b manifestItem) int {
-		return strings.Compare(a.Name, b.Name)
-	}) {
-		links[path.Dir(f.Path)] = append(links[path.Dir(f.Path)], link{f.Name, f.Path})
+	links, err := d.lastLinks()
+	if err != nil {
+		return err
 	}
-	if strings.ReplaceAll(text, "\r\n", "\n") != string(appendSummary(nil, links)) {
+	var want bytes.Buffer
+	if err := writeSummary(&want, links); err != nil {
+		return err
+	}
+	if strings.ReplaceAll(text, "\r\n", "\n") != want.String() {
 		d.copiesToKeep = append(d.copiesToKeep, summaryFile)
 	}
 	return nil

@@ -5,10 +5,9 @@ package mdtree
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io/fs"
 	"path"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
@@ -20,9 +19,6 @@ const (
 	dumpStageDir = ".oxbow-dump"
 	dumpLockFile = ".oxbow-dump.lock"
 	commitFile   = dumpStageDir + "/commit.json"
-
-	// maxListSize is the maximum size of the manifest, and of the journal, in bytes.
-	maxListSize = journal.MaxJournal
 )
 
 // isForeignWrite reports whether a journal must not write the path.
@@ -37,6 +33,7 @@ func isForeignRemoval(p string) bool { return !isEntryPath(p) }
 type dumpTree struct {
 	tree
 	resolution time.Duration // resolution of the file system's clock (0 means that it is estimated)
+	seed       maphash.Seed  // seed of stampHash
 }
 
 func newDumpTree(fsys vfs.FS, dir string) dumpTree {
@@ -48,7 +45,7 @@ func newDumpTree(fsys vfs.FS, dir string) dumpTree {
 	for _, k := range kindDirs {
 		t.stage.Dirs = append(t.stage.Dirs, k.dir)
 	}
-	return dumpTree{tree: t}
+	return dumpTree{tree: t, seed: maphash.MakeSeed()}
 }
 
 // readText returns the text of a file.
@@ -73,70 +70,66 @@ func (t *dumpTree) readJournal() (*journal.Journal, error) {
 	return j, err
 }
 
-// item is a name in the directory of a kind: a file, or something else such as a link.
+// item is a file in the directory of a kind.
 type item struct {
 	path string // path in the tree
 	kind *kindDir
+}
+
+// dirEntry is a name in the directory of a kind, or the name of the directory if it is not a directory.
+type dirEntry struct {
+	fs.DirEntry
+	path string // path in the tree
+	kind *kindDir
 	mode fs.FileMode // type bits
-
-	stamp    fileStamp
-	hasStamp bool // false for a staged file, and if the system does not report all parts of a stamp
 }
 
-func newItem(p string, kind *kindDir, f fs.DirEntry) item {
-	it := item{path: p, kind: kind, mode: f.Type()}
-	info, err := f.Info()
-	isFile := it.mode == 0 && err == nil
-	if isFile && info.Mode().IsRegular() {
-		it.stamp, it.hasStamp = stampFromInfo(info)
-	}
-	return it
-}
+// isKindDir reports whether the name is the directory of a kind. In this case, it is not a directory.
+func (e *dirEntry) isKindDir() bool { return e.path == e.kind.dir }
 
-// listNames returns all names in the directories of the kinds, including hidden names. The directories
-// are in the order of the kinds, and the names are sorted.
-func (t *dumpTree) listNames() ([]item, error) {
-	var all []item
+// eachEntry calls fn with all names in the directories of the kinds, including hidden names. The names of a directory
+// are in any order. If a dump is incomplete, staged files have no DirEntry.
+func (t *dumpTree) eachEntry(fn func(e dirEntry) error) error {
 	top, err := t.fs.ReadDir(t.dir)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for i := range kindDirs {
-		s := &kindDirs[i]
-		var here []item
+		kind := &kindDirs[i]
 		for _, e := range top {
-			if e.Name() != s.dir {
+			if e.Name() != kind.dir {
 				continue
 			}
-			if !e.IsDir() {
-				here = append(here, item{path: s.dir, kind: s, mode: e.Type()})
-				continue
+			if e.IsDir() {
+				err = t.eachEntryOf(kind, fn)
+			} else {
+				err = fn(dirEntry{e, kind.dir, kind, e.Type()})
 			}
-			files, err := t.fs.ReadDir(t.fullPath(s.dir))
 			if err != nil {
-				return nil, err
-			}
-			here = make([]item, 0, len(files))
-			for _, f := range files {
-				p := s.dir + "/" + f.Name()
-				if _, changed := t.overlay[p]; !changed {
-					here = append(here, newItem(p, s, f))
-				}
+				return err
 			}
 		}
 		for p, staged := range t.overlay {
-			if staged != "" && path.Dir(p) == s.dir {
-				here = append(here, item{path: p, kind: s})
+			if staged == "" || path.Dir(p) != kind.dir {
+				continue
+			}
+			if err := fn(dirEntry{path: p, kind: kind}); err != nil {
+				return err
 			}
 		}
-		slices.SortFunc(here, func(a, b item) int { return strings.Compare(a.path, b.path) })
-		if all == nil {
-			all = here
-		} else {
-			all = append(all, here...)
-		}
 	}
-	return all, nil
+	return nil
+}
+
+// eachEntryOf calls fn with all names in the directory of a kind that an incomplete dump does not change.
+func (t *dumpTree) eachEntryOf(kind *kindDir, fn func(e dirEntry) error) error {
+	return vfs.EachEntry(t.fs, t.fullPath(kind.dir), func(e fs.DirEntry) error {
+		p := kind.dir + "/" + e.Name()
+		if _, changed := t.overlay[p]; changed {
+			return nil
+		}
+		return fn(dirEntry{e, p, kind, e.Type()})
+	})
 }
 
 func describeMode(mode fs.FileMode) string {
@@ -147,4 +140,24 @@ func describeMode(mode fs.FileMode) string {
 		return "a symbolic link"
 	}
 	return "no regular file"
+}
+
+// openManifest opens the manifest of a tree, in the state after an interrupted dump. If there is no manifest, the error
+// matches [fs.ErrNotExist].
+func (t *dumpTree) openManifest() (vfs.File, error) {
+	f, err := t.openRead(manifestFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("reading %s: %w", t.fullPath(manifestFile), err)
+	}
+	return f, err
+}
+
+// readManifest reads the whole manifest.
+func (t *dumpTree) readManifest() (*manifest, error) {
+	f, err := t.openManifest()
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readManifest(f)
 }

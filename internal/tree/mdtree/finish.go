@@ -101,6 +101,9 @@ func (t *tree) finishDir(dir string, dirs map[string]bool) error {
 	}
 	if !there {
 		err = t.fs.Rename(t.stage.StagedPath(dir), t.fullPath(dir))
+		if err == nil {
+			t.movedDirs[dir] = true
+		}
 		if !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrPermission) {
 			return err
 		}

@@ -244,3 +244,16 @@ func readJSON(t testing.TB, name string, v any) {
 		t.Fatalf("%s: %v", name, err)
 	}
 }
+
+// parseManifest returns the manifest with the given text.
+func parseManifest(t *testing.T, text string) (*manifest, error) {
+	t.Helper()
+	fsys := vfs.NewMem()
+	put(t, fsys, "manifest", text)
+	f, err := fsys.OpenFile("manifest", os.O_RDONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	return readManifest(f)
+}

@@ -13,19 +13,17 @@
 package mdtree
 
 import (
-	"bytes"
+	"bufio"
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
+	"hash"
+	"hash/maphash"
+	"io"
 	"io/fs"
 	"os"
-	"slices"
-	"strings"
 	"time"
-
-	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 const (
@@ -36,88 +34,123 @@ const (
 	//
 	//	1: the first
 	//	2: with the hash of the manifest
-	knownFilesMagic = "known files of a dump of oxbow, version 2\n"
+	//	3: with the hash of the table of contents, and with files in any order
+	knownFilesMagic = "known files of a dump of oxbow, version 3\n"
+
+	// maxKnownRow is the maximum length of a row of the list in bytes.
+	maxKnownRow = 1024
 )
 
 // knownFile is a row of the list.
 type knownFile struct {
 	path  string
 	stamp fileStamp
-	sum   [sha256.Size]byte // hash of the content
+	sum   digest // hash of the content
 }
 
-// knownFiles is the list.
-type knownFiles struct {
-	rows         []knownFile // sorted by path
-	manifestHash string      // hash, in hex, of the manifest after the dump that wrote the list
+// knownHead describes the dump that wrote the list.
+type knownHead struct {
+	manifest digest // hash of the manifest after the dump
+	summary  digest // hash of the table of contents after the dump
 }
 
-// find returns the row of a path. It examines the row at index likely first.
-func (k *knownFiles) find(p string, likely int) (row int, ok bool) {
-	if likely < len(k.rows) && k.rows[likely].path == p {
-		return likely, true
-	}
-	return slices.BinarySearchFunc(k.rows, p, func(f knownFile, p string) int { return strings.Compare(f.path, p) })
+// knownWriter writes a list: the magic, the hashes of the manifest and of the table of contents, the rows, a zero, and
+// the SHA-256 of all bytes before. Numbers are varints. A row consists of the length of the path, the path, the hash,
+// the size, both times, and the inode.
+type knownWriter struct {
+	out  io.Writer
+	hash hash.Hash
+	buf  []byte
+	err  error
 }
 
-// marshal encodes the list: the magic, the hash of the manifest, the number of rows, the rows in order of
-// their paths, and the SHA-256 of all bytes before. Numbers are varints. A row consists of the length of the
-// path, the path, the hash, the size, both times, and the inode. The hash of the manifest is preceded by its
-// length.
-func (k *knownFiles) marshal() []byte {
-	b := make([]byte, 0, 128*len(k.rows)+256)
-	b = append(b, knownFilesMagic...)
-	b = binary.AppendUvarint(b, uint64(len(k.manifestHash)))
-	b = append(b, k.manifestHash...)
-	b = binary.AppendUvarint(b, uint64(len(k.rows)))
-	for _, f := range k.rows {
-		b = binary.AppendUvarint(b, uint64(len(f.path)))
-		b = append(b, f.path...)
-		b = append(b, f.sum[:]...)
-		b = binary.AppendVarint(b, f.stamp.size)
-		b = binary.AppendVarint(b, f.stamp.modTime)
-		b = binary.AppendVarint(b, f.stamp.changeTime)
-		b = binary.AppendUvarint(b, f.stamp.inode)
-	}
-	sum := sha256.Sum256(b)
-	return append(b, sum[:]...)
+// knownBuffer is the number of bytes that a knownWriter writes at once.
+const knownBuffer = 1 << 16
+
+func newKnownWriter(out io.Writer, head knownHead) *knownWriter {
+	w := &knownWriter{out: out, hash: sha256.New()}
+	w.buf = append(w.buf, knownFilesMagic...)
+	w.buf = append(w.buf, head.manifest[:]...)
+	w.buf = append(w.buf, head.summary[:]...)
+	return w
 }
 
-// parseKnownFiles decodes a list. It returns an empty list if the data is damaged or of an unknown
-// version.
-func parseKnownFiles(data []byte) knownFiles {
-	body := len(data) - sha256.Size
-	if body < 0 || sha256.Sum256(data[:body]) != [sha256.Size]byte(data[body:]) {
-		return knownFiles{}
+func (w *knownWriter) add(f knownFile) {
+	w.buf = binary.AppendUvarint(w.buf, uint64(len(f.path)))
+	w.buf = append(w.buf, f.path...)
+	w.buf = append(w.buf, f.sum[:]...)
+	w.buf = binary.AppendVarint(w.buf, f.stamp.size)
+	w.buf = binary.AppendVarint(w.buf, f.stamp.modTime)
+	w.buf = binary.AppendVarint(w.buf, f.stamp.changeTime)
+	w.buf = binary.AppendUvarint(w.buf, f.stamp.inode)
+	if len(w.buf) >= knownBuffer {
+		w.flush()
 	}
-	rest, ok := bytes.CutPrefix(data[:body], []byte(knownFilesMagic))
-	if !ok {
-		return knownFiles{}
+}
+
+func (w *knownWriter) flush() {
+	w.hash.Write(w.buf)
+	if w.err == nil {
+		_, w.err = w.out.Write(w.buf)
 	}
-	r := rowReader{rest: rest}
-	known := knownFiles{manifestHash: string(r.readBytes(r.readUnsigned()))}
-	count := r.readUnsigned()
-	const minRow = sha256.Size + 5 // bytes
-	if count > uint64(len(rest))/minRow {
-		return knownFiles{}
+	w.buf = w.buf[:0]
+}
+
+// end writes the end of the list, and returns the first error of all writes.
+func (w *knownWriter) end() error {
+	w.buf = append(w.buf, 0)
+	w.flush()
+	if w.err == nil {
+		_, w.err = w.out.Write(w.hash.Sum(nil))
 	}
-	known.rows = make([]knownFile, 0, count)
-	last := ""
-	for i := range count {
-		p := string(r.readBytes(r.readUnsigned()))
-		f := knownFile{path: p, sum: [sha256.Size]byte(r.readBytes(sha256.Size))}
-		f.stamp.size = r.readSigned()
-		f.stamp.modTime = r.readSigned()
-		f.stamp.changeTime = r.readSigned()
-		f.stamp.inode = r.readUnsigned()
-		isSorted := i == 0 || last < p
-		if r.failed || !isSorted {
-			return knownFiles{}
+	return w.err
+}
+
+// readKnownFiles reads a list of size bytes. It calls fn for each row. If the data is damaged or of an unknown version,
+// it does not call fn, and ok is false.
+func readKnownFiles(file io.ReaderAt, size int64, fn func(knownFile)) (head knownHead, ok bool) {
+	body := size - sha256.Size
+	if body < int64(len(knownFilesMagic)) {
+		return head, false
+	}
+	h := sha256.New()
+	var want digest
+	_, err := io.Copy(h, io.NewSectionReader(file, 0, body))
+	_, werr := io.ReadFull(io.NewSectionReader(file, body, sha256.Size), want[:])
+	isWhole := err == nil && werr == nil && digest(h.Sum(nil)) == want
+	if !isWhole {
+		return head, false
+	}
+	r := bufio.NewReaderSize(io.NewSectionReader(file, 0, body), knownBuffer)
+	magic := make([]byte, len(knownFilesMagic))
+	if _, err := io.ReadFull(r, magic); err != nil || string(magic) != knownFilesMagic {
+		return head, false
+	}
+	for _, d := range []*digest{&head.manifest, &head.summary} {
+		if _, err := io.ReadFull(r, d[:]); err != nil {
+			return knownHead{}, false
 		}
-		known.rows = append(known.rows, f)
-		last = p
 	}
-	return known
+	// The checksum is correct, so the rows are complete.
+	for {
+		rest, _ := r.Peek(maxKnownRow)
+		row := rowReader{rest: rest}
+		f := knownFile{path: string(row.readBytes(row.readUnsigned()))}
+		if f.path == "" || row.failed {
+			return head, true
+		}
+		f.sum = digest(row.readBytes(sha256.Size))
+		f.stamp.size = row.readSigned()
+		f.stamp.modTime = row.readSigned()
+		f.stamp.changeTime = row.readSigned()
+		f.stamp.inode = row.readUnsigned()
+		if row.failed {
+			return head, true
+		}
+		fn(f)
+		// Ignore the error, because the bytes have been read.
+		_, _ = r.Discard(len(rest) - len(row.rest))
+	}
 }
 
 // rowReader decodes numbers and bytes. After an error it returns zeros.
@@ -156,56 +189,56 @@ func (r *rowReader) readBytes(n uint64) []byte {
 	return b
 }
 
-// loadKnownFiles reads the list of a tree. It returns an empty list if the list cannot be read.
-func (t *dumpTree) loadKnownFiles() knownFiles {
-	data, err := vfs.ReadFile(t.fs, t.fullPath(knownFilesFile), maxListSize)
+// loadKnownFiles reads the list of a tree. It calls fn for each row. If the list cannot be read, ok is false.
+func (t *dumpTree) loadKnownFiles(fn func(knownFile)) (head knownHead, ok bool) {
+	f, err := t.openFile(t.fullPath(knownFilesFile))
 	if err != nil {
-		return knownFiles{}
+		return head, false
 	}
-	return parseKnownFiles(data)
-}
-
-// unchangedRow returns the row of a file that has not changed since it entered the list. It examines the
-// row at index likely first.
-func (k *knownFiles) unchangedRow(it *item, likely int) (row int, ok bool) {
-	if !it.hasStamp {
-		return 0, false
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || info.Size() > maxListSize {
+		return head, false
 	}
-	row, ok = k.find(it.path, likely)
-	return row, ok && k.rows[row].stamp == it.stamp
+	return readKnownFiles(f, info.Size(), fn)
 }
 
-// isHexOf reports whether s is the hash in hex.
-func isHexOf(s string, sum *[sha256.Size]byte) bool {
-	var digits [2 * sha256.Size]byte
-	hex.Encode(digits[:], sum[:])
-	return string(digits[:]) == s
+// stampHash is a hash of a file's stamp. A table with stamps of all files would need four times as much memory. 0 is
+// not the hash of a stamp.
+type stampHash uint64
+
+// hashStamp returns the hash of a stamp.
+func (t *dumpTree) hashStamp(s fileStamp) stampHash {
+	return stampHash(maphash.Comparable(t.seed, s) | 1)
 }
 
-// examination collects the rows of the next list.
+// hashEntryStamp returns the hash of the stamp of a file in a directory. It returns 0 if the file has no stamp.
+func (t *dumpTree) hashEntryStamp(f fs.DirEntry) stampHash {
+	s, ok := stampFromEntry(f)
+	if !ok {
+		return 0
+	}
+	return t.hashStamp(s)
+}
+
+// stampFromEntry returns the stamp of a file in a directory.
+func stampFromEntry(f fs.DirEntry) (s fileStamp, ok bool) {
+	info, err := f.Info()
+	if err != nil || !info.Mode().IsRegular() {
+		return s, false
+	}
+	return stampFromInfo(info)
+}
+
+// examination decides which files may enter the list.
 type examination struct {
-	rows      []knownFile // in any order, and possibly with several rows for a file
-	hasNewRow bool        // the new list has a row that the present list lacks
-
 	settledTime   int64 // only files whose last change was before this time enter the list; 0 until known
 	isTimeUnknown bool  // the time is unknown, so no file enters the list
 }
 
-// addFile adds a file to the list, unless it was changed too late.
-func (x *examination) addFile(p string, info fs.FileInfo, sum [sha256.Size]byte) {
-	s, ok := stampFromInfo(info)
-	if !ok || max(s.modTime, s.changeTime) >= x.settledTime {
-		return
-	}
-	x.rows = append(x.rows, knownFile{p, s, sum})
-	x.hasNewRow = true
-}
-
-// knownFiles returns the next list. Its argument is the hash of the manifest in hex.
-func (x *examination) knownFiles(manifest string) knownFiles {
-	slices.SortStableFunc(x.rows, func(a, b knownFile) int { return strings.Compare(a.path, b.path) })
-	rows := slices.CompactFunc(x.rows, func(a, b knownFile) bool { return a.path == b.path })
-	return knownFiles{rows: rows, manifestHash: manifest}
+// isSettled reports whether a file with this stamp was not changed too late to enter the list.
+func (x *examination) isSettled(s fileStamp) bool {
+	return max(s.modTime, s.changeTime) < x.settledTime
 }
 
 // hasStamps reports whether files of the tree have stamps.

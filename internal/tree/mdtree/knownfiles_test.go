@@ -5,11 +5,11 @@ package mdtree
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -21,21 +21,40 @@ import (
 )
 
 func TestKnownFilesRoundTrip(t *testing.T) {
-	list := knownFiles{manifestHash: "0123", rows: []knownFile{
-		{"notes/a.md", fileStamp{1, -2, 3, 4}, [32]byte{5}},
-		{"notes/b c.md", fileStamp{1 << 40, 1 << 62, -1 << 62, 1<<64 - 1}, [32]byte{31: 255}},
-	}}
-	data := list.marshal()
-	if got := parseKnownFiles(data); !reflect.DeepEqual(got, list) {
-		t.Errorf("parseKnownFiles(marshal) = %v, want %v", got, list)
+	head := knownHead{manifest: digest{1}, summary: digest{2}}
+	rows := []knownFile{
+		{"notes/b c.md", fileStamp{1 << 40, 1 << 62, -1 << 62, 1<<64 - 1}, digest{31: 255}},
+		{"notes/a.md", fileStamp{1, -2, 3, 4}, digest{5}},
 	}
+	for i := range 3000 { // more than a buffer
+		rows = append(rows, knownFile{fmt.Sprintf("notes/%d.md", i), fileStamp{int64(i), 1, 2, 3}, digest{6}})
+	}
+	read := func(data []byte) (got []knownFile, head knownHead, ok bool) {
+		head, ok = readKnownFiles(bytes.NewReader(data), int64(len(data)), func(f knownFile) { got = append(got, f) })
+		return got, head, ok
+	}
+	write := func(rows []knownFile) []byte {
+		var data bytes.Buffer
+		w := newKnownWriter(&data, head)
+		for _, f := range rows {
+			w.add(f)
+		}
+		if err := w.end(); err != nil {
+			t.Fatal(err)
+		}
+		return data.Bytes()
+	}
+	if got, gotHead, ok := read(write(rows)); !ok || gotHead != head || !slices.Equal(got, rows) {
+		t.Errorf("the list is read as %d rows after %v (%v), want %d after %v", len(got), gotHead, ok, len(rows), head)
+	}
+	data := write(rows[:2])
 	for i := range data {
 		damaged := bytes.Clone(data)
 		damaged[i] ^= 1
-		if got := parseKnownFiles(damaged); len(got.rows) > 0 || got.manifestHash != "" {
+		if got, _, ok := read(damaged); len(got) > 0 || ok {
 			t.Errorf("with byte %d changed, the list is %v, want none", i, got)
 		}
-		if got := parseKnownFiles(data[:i]); len(got.rows) > 0 || got.manifestHash != "" {
+		if got, _, ok := read(data[:i]); len(got) > 0 || ok {
 			t.Errorf("cut to %d bytes, the list is %v, want none", i, got)
 		}
 	}
@@ -180,6 +199,52 @@ func TestRecentFilesAreRead(t *testing.T) {
 	}
 }
 
+// editingFS lets a user write files just before a dump commits.
+type editingFS struct {
+	*vfs.OS
+	edit func()
+}
+
+func (f *editingFS) Rename(oldname, newname string) error {
+	if strings.HasSuffix(newname, commitFile) && f.edit != nil {
+		f.edit()
+		f.edit = nil
+	}
+	return f.OS.Rename(oldname, newname)
+}
+
+// A file that a user writes while a dump is about to write it is kept, and the next load reads it.
+func TestFileEditedBeforeCommitIsRead(t *testing.T) {
+	for name, op := range map[string]oxbow.Op{
+		"b":   oxbow.Update{Name: "b", Content: "of the store"},
+		"new": note("new", "of the store"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			counted, dir := stamped(t)
+			fsys := &editingFS{OS: counted.OS}
+			s := storeOf(t, note("a", "one"), note("b", "two"))
+			o := &DumpOptions{resolution: -time.Hour} // every file counts as settled
+			if _, err := Dump(t.Context(), s, fsys, "brain", o); err != nil {
+				t.Fatal(err)
+			}
+			mustApply(t, s, op)
+			fsys.edit = func() {
+				file := filepath.Join(dir, "brain/notes", name+".md")
+				if err := os.WriteFile(file, []byte("of the user"), 0o600); err != nil {
+					t.Error(err)
+				}
+			}
+			if _, err := Dump(t.Context(), s, fsys, "brain", o); err != nil {
+				t.Fatal(err)
+			}
+			tree, err := Read(fsys, "brain", &ReadOptions{SkipUnchanged: true})
+			if err != nil || len(tree.Entries) != 1 || tree.Entries[0].Content != "of the user" {
+				t.Errorf("the load reads %+v (%v), want the text of the user", tree, err)
+			}
+		})
+	}
+}
+
 func TestTimeResolution(t *testing.T) {
 	for _, c := range []struct {
 		time int64
@@ -256,24 +321,53 @@ func TestDumpOfChangingStore(t *testing.T) {
 }
 
 // Lines of a manifest are read like any JSON.
-func TestParseManifestLines(t *testing.T) {
-	m := &manifest{Memory: "log:12", Files: []manifestItem{
-		{"notes/a.md", "a", strings.Repeat("0", 64)},
-		{"notes/b%22.md", `b"\`, ""},
-		{"notes/c.md", "line\nbreak", "1"},
-		{"notes/日.md", "日", "2"},
-	}}
-	data, err := m.marshal()
-	if err != nil {
+func TestManifestLines(t *testing.T) {
+	items := []manifestItem{
+		{"notes/a.md", "a", digest{1}},
+		{"notes/b%22.md", `b"\`, digest{}},
+		{"notes/c.md", "line\nbreak", digest{2}},
+		{"notes/日.md", "日", digest{3}},
+		{"worlds/x~2.md", "X", digest{4}},
+	}
+	var data bytes.Buffer
+	if err := writeManifest(&data, "log:12", len(items), slices.Values(items)); err != nil {
 		t.Fatal(err)
 	}
-	fast, ok := parseManifestLines(string(data))
-	slow, err := parseManifest(strings.ReplaceAll(string(data), `,"name"`, `, "name"`))
-	if !ok || err != nil || !reflect.DeepEqual(fast.Files, m.Files) || !reflect.DeepEqual(slow.Files, m.Files) ||
-		fast.Memory != m.Memory {
-		t.Errorf("the lines are read as %v (%v), as JSON %v (%v); want %v", fast, ok, slow, err, m.Files)
+	lines := data.String()
+	if !json.Valid([]byte(lines)) {
+		t.Errorf("the manifest is not JSON:\n%s", lines)
 	}
-	if sum, err := m.hash(); err != nil || sum != hexSum(data) {
-		t.Errorf("sum = %s, %v; want the hash of the bytes", sum, err)
+	if _, err := readManifestLines(strings.NewReader(lines), func(manifestLine) {}); err != nil {
+		t.Errorf("the lines are not read as lines: %v", err)
+	}
+	for what, text := range map[string]string{
+		"lines":               lines,
+		"JSON":                strings.ReplaceAll(lines, `,"name"`, `, "name"`),
+		"JSON after one line": strings.Replace(lines, `,{"path":"notes/c`, `, {"path":"notes/c`, 1),
+		"JSON without breaks": strings.ReplaceAll(lines, "\n", ""),
+	} {
+		m, err := parseManifest(t, text)
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+			continue
+		}
+		var got []manifestItem
+		for row := range m.rows {
+			got = append(got, m.item(row))
+			if at, ok := m.rowAt(m.path(row)); !ok || at != row {
+				t.Errorf("%s: rowAt(%q) = %d, %v, want %d", what, m.path(row), at, ok, row)
+			}
+			if f, ok := m.findItem(m.name(row)); !ok || f != m.item(row) {
+				t.Errorf("%s: findItem(%q) = %v, %v, want %v", what, m.name(row), f, ok, m.item(row))
+			}
+		}
+		if m.Memory != "log:12" || !slices.Equal(got, items) {
+			t.Errorf("%s: the manifest is read as %v of %q, want %v", what, got, m.Memory, items)
+		}
+	}
+	if m, err := parseManifest(t, strings.Replace(lines, `"X"`, `"a"`, 1)); err != nil {
+		t.Error(err)
+	} else if f, ok := m.findItem("a"); !ok || f != (manifestItem{Name: "a"}) {
+		t.Errorf("findItem of a name with two items = %v, %v, want the name alone", f, ok)
 	}
 }

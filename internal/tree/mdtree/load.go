@@ -4,6 +4,7 @@ package mdtree
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,7 +16,6 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/tree/journal"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -26,9 +26,11 @@ const defaultMaxFiles = 100_000
 
 // ReadOptions configure [Read]. Nil and zero fields mean the default.
 type ReadOptions struct {
-	MaxFiles int                   // maximum number of entries (0 means 100,000 more than the last dump wrote)
-	Ref      string                // name of the directory in errors (its path by default)
-	Progress func(done, total int) // called once with done = 0, and after each file
+	MaxFiles int    // maximum number of entries (0 means 100,000 more than the last dump wrote)
+	Ref      string // name of the directory in errors (its path by default)
+
+	// Progress is called with done = 0, with the number of files that need not be read, and after each other file.
+	Progress func(done, total int)
 
 	// SkipUnchanged leaves an entry out of [Tree.Entries] if the entry's file has not changed since the last dump.
 	// [Tree.Plan] adds such an entry if the store has a different version. Files that are known to be unchanged are
@@ -63,14 +65,9 @@ type Tree struct {
 	areUnedited []bool    // for each entry, whether its file is unchanged since the last dump
 	hasMarkers  []bool    // for each entry, whether its file contains git's conflict markers
 
-	unchanged   []unchangedFile // files that are unchanged since the last dump
-	isUnchanged []bool          // for each file in base, whether it is in unchanged
-}
-
-// unchangedFile is a file that is unchanged since the last dump and is not in [Tree.Files].
-type unchangedFile struct {
-	row  int // index of the file in [manifest.Files]
-	kind *kindDir
+	// isUnchanged reports for each row of base whether its file is unchanged since the last dump, and therefore is
+	// not in Files. It is nil without [ReadOptions.SkipUnchanged].
+	isUnchanged []bool
 }
 
 // MissingFile is an entry of the last dump whose file does not exist any more.
@@ -148,30 +145,28 @@ func (r *dumpTree) readTree(opts ReadOptions, manifestSum string) (*Tree, error)
 	if err := r.setOverlay(j); err != nil {
 		return nil, err
 	}
-	items, err := r.listNames()
+	problems := &ProblemsError{Dir: r.dir}
+	m := r.manifest(problems)
+	t := &Tree{dir: r.dir, files: *r, base: m}
+	rd := &treeReader{tree: t, problems: problems, ownerFiles: make(map[string]string)}
+	if opts.SkipUnchanged && m != nil {
+		rd.prepareToSkip(manifestSum)
+	}
+	files, err := rd.listFiles(r)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %w", ErrNoTree, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	t := &Tree{dir: r.dir, files: *r}
-	problems := &ProblemsError{Dir: r.dir}
-	files := t.entryFiles(items, problems)
-	m := r.readManifest(problems)
-	if most := opts.maxFiles(m); len(files) > most {
-		problems.Add("", fmt.Errorf("it has %d files of entries; the most is %d", len(files), most))
+	count := len(files) + rd.unchanged
+	if most := opts.maxFiles(m); count > most {
+		problems.Add("", fmt.Errorf("it has %d files of entries; the most is %d", count, most))
 		return nil, problems
 	}
 	isEmptyDump := m != nil && m.Count == 0
-	if len(files)+len(problems.Problems) == 0 && !isEmptyDump {
+	if count+len(problems.Problems) == 0 && !isEmptyDump {
 		return nil, emptyTreeError(m)
-	}
-	t.base = m
-	rd := &treeReader{tree: t, problems: problems, dumpedSpellings: m.dumpedSpellings(),
-		ownerFiles: make(map[string]string), skipUnchanged: opts.SkipUnchanged}
-	if opts.SkipUnchanged && m != nil {
-		rd.prepareToSkip(manifestSum)
 	}
 	topics := rd.readAll(r, files, opts.Progress)
 	if topics > 0 {
@@ -197,7 +192,7 @@ func emptyTreeError(m *manifest) error {
 	if m == nil {
 		return fmt.Errorf("%w: it has no files such as notes/NAME.md", ErrNoTree)
 	}
-	return emptiedError(len(m.Files))
+	return emptiedError(m.Count)
 }
 
 // emptiedError is returned for a directory whose manifest lists this number of files, all of which are gone.
@@ -219,48 +214,67 @@ func (o *ReadOptions) maxFiles(m *manifest) int {
 	case m == nil:
 		return defaultMaxFiles
 	}
-	return len(m.Files) + defaultMaxFiles
+	return m.Count + defaultMaxFiles
 }
 
 func (t *Tree) addWarning(file string, err error) {
 	t.Warnings = append(t.Warnings, Problem{file, err})
 }
 
-// entryFiles returns the items that are files of entries.
-func (t *Tree) entryFiles(items []item, problems *ProblemsError) []item {
+// listFiles returns the files of entries that must be read, sorted by kind and path. It marks the files that are known
+// to be unchanged.
+func (r *treeReader) listFiles(t *dumpTree) ([]item, error) {
 	var files []item
-	for _, it := range items {
-		name := path.Base(it.path)
+	var others []dirEntry
+	err := t.eachEntry(func(e dirEntry) error {
+		isEntry := !e.isKindDir() && isEntryFile(path.Base(e.path)) && e.mode == 0
 		switch {
-		case it.path == it.kind.dir:
-			problems.Add(it.path, fmt.Errorf("it is %s, not a directory", describeMode(it.mode)))
-		case name[0] == '.':
-			if strings.HasSuffix(name, ".md") {
-				t.addWarning(it.path, errors.New("it is hidden and so not read"))
-			}
-		case !isEntryFile(name):
-			t.addWarning(it.path, errors.New("it is not read: only names that end in .md are"))
-		case it.mode != 0:
-			problems.Add(it.path, fmt.Errorf("it is %s, not a regular file", describeMode(it.mode)))
-		default:
-			files = append(files, it)
+		case !isEntry:
+			others = append(others, e)
+		case !r.isKnown(t, &e):
+			files = append(files, item{e.path, e.kind})
 		}
+		return nil
+	})
+	slices.SortFunc(files, func(a, b item) int { return comparePlaces(a.kind, b.kind, a.path, b.path) })
+	slices.SortFunc(others, func(a, b dirEntry) int { return comparePlaces(a.kind, b.kind, a.path, b.path) })
+	for i := range others {
+		r.nameOther(&others[i])
 	}
-	return files
+	return files, err
 }
 
-// readManifest returns the manifest, or nil if the tree has none.
-func (r *dumpTree) readManifest(problems *ProblemsError) *manifest {
-	text, err := r.readText(manifestFile, maxListSize)
+// comparePlaces compares two paths in the directories of kinds: first the kinds, then the paths.
+func comparePlaces(aKind, bKind *kindDir, aPath, bPath string) int {
+	return cmp.Or(cmp.Compare(dirNumber(aKind.dir), dirNumber(bKind.dir)), strings.Compare(aPath, bPath))
+}
+
+// nameOther adds a problem or a warning for a name that is no file of an entry.
+func (r *treeReader) nameOther(e *dirEntry) {
+	name := path.Base(e.path)
+	isHidden := name[0] == '.'
+	switch {
+	case e.isKindDir():
+		r.problems.Add(e.path, fmt.Errorf("it is %s, not a directory", describeMode(e.mode)))
+	case isHidden && strings.HasSuffix(name, ".md"):
+		r.tree.addWarning(e.path, errors.New("it is hidden and so not read"))
+	case isHidden:
+	case !isEntryFile(name):
+		r.tree.addWarning(e.path, errors.New("it is not read: only names that end in .md are"))
+	default:
+		r.problems.Add(e.path, fmt.Errorf("it is %s, not a regular file", describeMode(e.mode)))
+	}
+}
+
+// manifest returns the manifest, or nil if the tree has none.
+func (t *dumpTree) manifest(problems *ProblemsError) *manifest {
+	m, err := t.readManifest()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	var m *manifest
-	if err == nil {
-		m, err = parseManifest(text)
-	}
 	if err != nil {
 		problems.Add(manifestFile, err)
+		return nil
 	}
 	return m
 }
@@ -269,45 +283,49 @@ func (r *dumpTree) readManifest(problems *ProblemsError) *manifest {
 type treeReader struct {
 	tree            *Tree
 	problems        *ProblemsError
-	dumpedSpellings map[string]string // see manifest.dumpedSpellings
+	dumpedSpellings map[string]string // see manifest.dumpedSpellings; nil until needed
 	ownerFiles      map[string]string // file of each name
-	skipUnchanged   bool
-	known           knownFiles
+	unchanged       int               // number of files that are known to be unchanged
 
-	// Manifest, known files and the names in the tree are sorted. Therefore a file usually has the row
-	// after the row of the file before it.
-	nextKnown, nextRow int
+	// known has for each row of the manifest the stamp with which the file has the hash in the row.
+	known []stampHash
 }
 
 // prepareToSkip prepares reading only the changed files. manifestSum is the hash of the manifest in hex.
 func (r *treeReader) prepareToSkip(manifestSum string) {
 	t := r.tree
-	r.known = t.files.loadKnownFiles()
-	t.isOwn = manifestSum != "" && r.known.manifestHash == manifestSum
-	t.unchanged = make([]unchangedFile, 0, len(t.base.Files))
-	t.isUnchanged = make([]bool, len(t.base.Files))
+	t.isUnchanged = make([]bool, len(t.base.rows))
+	r.known = make([]stampHash, len(t.base.rows))
+	head, ok := t.files.loadKnownFiles(func(f knownFile) {
+		if row, ok := t.base.rowAt(f.path); ok && t.base.rows[row].sum == f.sum {
+			r.known[row] = t.files.hashStamp(f.stamp)
+		}
+	})
+	t.isOwn = ok && manifestSum != "" && head.manifest.hex() == manifestSum
 }
 
 // readAll adds the files to the tree, and returns the number of topics.
 func (r *treeReader) readAll(t *dumpTree, files []item, progress func(done, total int)) (topics int) {
-	progress(0, len(files))
+	total := r.unchanged + len(files)
+	progress(0, total)
+	if r.unchanged > 0 {
+		progress(r.unchanged, total)
+	}
+	done := r.unchanged
 	for i := range files {
 		it := &files[i]
 		if r.readFile(t, it) && it.kind.isTopic {
 			topics++
 		}
-		progress(i+1, len(files))
+		done++
+		progress(done, total)
 	}
 	return topics
 }
 
 // readFile adds a file to the tree. It reports whether the file could be read.
 func (r *treeReader) readFile(t *dumpTree, it *item) bool {
-	row, isUnique := r.dumpedRow(it)
-	if isUnique && r.isKnown(it, row) {
-		r.tree.addUnchanged(it, row)
-		return true
-	}
+	row, isUnique := r.dumpedRow(it.path, it.kind)
 	text, err := t.readText(it.path, maxFile)
 	switch {
 	case errors.Is(err, vfs.ErrTooLarge):
@@ -319,8 +337,8 @@ func (r *treeReader) readFile(t *dumpTree, it *item) bool {
 	case err != nil:
 		r.problems.Add(it.path, err)
 		return false
-	case isUnique && journal.HexSum([]byte(text)) == r.tree.base.Files[row].Sum:
-		r.tree.addUnchanged(it, row)
+	case isUnique && digest(sha256.Sum256([]byte(text))) == r.tree.base.rows[row].sum:
+		r.tree.isUnchanged[row] = true
 	default:
 		r.addFile(it, text)
 	}
@@ -329,46 +347,46 @@ func (r *treeReader) readFile(t *dumpTree, it *item) bool {
 
 // dumpedRow returns the row of a file in the manifest. ok is true if the file need not be parsed as long as it has
 // the hash in that row.
-func (r *treeReader) dumpedRow(it *item) (row int, ok bool) {
-	if !r.skipUnchanged || it.kind.isTopic {
+func (r *treeReader) dumpedRow(p string, kind *kindDir) (row int, ok bool) {
+	base := r.tree.base
+	if r.tree.isUnchanged == nil || kind.isTopic {
 		return 0, false
 	}
-	row, ok = r.tree.base.rowAt(it.path, r.nextRow)
+	row, ok = base.rowAt(p)
 	if !ok {
 		return 0, false
 	}
-	r.nextRow = row + 1
-	name := r.tree.base.Files[row].Name
+	name := base.name(row)
 	if _, isOwned := r.ownerFiles[name]; isOwned {
 		return 0, false
 	}
 	if r.tree.isOwn {
 		return row, true
 	}
-	named, _ := r.tree.base.findItem(name)
 	// If the path does not show the name, the name may be wrong, because somebody edited the
 	// manifest.
-	return row, named.Path == it.path && decodeName(fileStem(it.path)) == name
+	_, isUnique, _ := base.findName(name)
+	return row, isUnique && decodeName(fileStem(p)) == name
 }
 
-// isKnown reports whether the list of known files shows that the file has the hash in a row of the manifest.
-func (r *treeReader) isKnown(it *item, row int) bool {
-	known, ok := r.known.unchangedRow(it, r.nextKnown)
-	if !ok {
+// isKnown reports whether the list of known files shows that a file has the hash in its row of the manifest. In this
+// case, the file is marked as unchanged.
+func (r *treeReader) isKnown(t *dumpTree, e *dirEntry) bool {
+	isStaged := e.DirEntry == nil
+	if r.known == nil || isStaged {
 		return false
 	}
-	r.nextKnown = known + 1
-	return isHexOf(r.tree.base.Files[row].Sum, &r.known.rows[known].sum)
+	row, ok := r.dumpedRow(e.path, e.kind)
+	if !ok || r.known[row] == 0 {
+		return false
+	}
+	if r.known[row] != t.hashEntryStamp(e) {
+		return false
+	}
+	r.tree.isUnchanged[row] = true
+	r.unchanged++
+	return true
 }
-
-// addUnchanged adds a file that is unchanged since the last dump, with its row in the manifest.
-func (t *Tree) addUnchanged(it *item, row int) {
-	t.unchanged = append(t.unchanged, unchangedFile{row, it.kind})
-	t.isUnchanged[row] = true
-}
-
-// manifestItemOf returns the item of the manifest for an unchanged file.
-func (t *Tree) manifestItemOf(f *unchangedFile) *manifestItem { return &t.base.Files[f.row] }
 
 // entryState describes an entry's file.
 type entryState struct{ isUnedited, hasMarkers bool }
@@ -380,24 +398,20 @@ func (t *Tree) addEntry(e oxbow.Entry, file string, s entryState) {
 	t.hasMarkers = append(t.hasMarkers, s.hasMarkers)
 }
 
-// unchangedPath returns the path of a name's file if the file is in t.unchanged.
-func (t *Tree) unchangedPath(name string) (string, bool) {
+// unchangedRow returns the row of a name in the manifest if the name's file is unchanged since the last dump.
+func (t *Tree) unchangedRow(name string) (row int, ok bool) {
 	if t.isUnchanged == nil {
-		return "", false
+		return 0, false
 	}
-	row, ok := t.base.rowsByName()[name]
-	isUnique := ok && row != severalRows
-	if !isUnique || !t.isUnchanged[row] {
-		return "", false
-	}
-	return t.base.Files[row].Path, true
+	row, isUnique, found := t.base.findName(name)
+	return row, found && isUnique && t.isUnchanged[row]
 }
 
 // addFile parses the text of a file and adds the entry to the tree. If the file is invalid, or if another file has an
 // entry of the same name, it adds a problem instead.
 func (r *treeReader) addFile(it *item, text string) {
 	p := it.path
-	if as := r.dumpedSpellings[normalizeNFC(p)]; as != "" {
+	if as := r.dumpedSpelling(p); as != "" {
 		p = as
 	}
 	e, f, err := r.tree.parseFile(it.kind, p, text)
@@ -406,8 +420,8 @@ func (r *treeReader) addFile(it *item, text string) {
 		return
 	}
 	first, isOwned := r.ownerFiles[e.Name]
-	if !isOwned {
-		first, isOwned = r.tree.unchangedPath(e.Name)
+	if row, isUnchanged := r.tree.unchangedRow(e.Name); !isOwned && isUnchanged {
+		first, isOwned = r.tree.base.path(row), true
 	}
 	if isOwned {
 		r.problems.Add(it.path, fmt.Errorf("%w: %s has the name %q too", oxbow.ErrExists, first, e.Name))
@@ -436,15 +450,15 @@ func (t *Tree) parseFile(kind *kindDir, p, text string) (oxbow.Entry, parsedFile
 	return readEntryFile(kind, p, text)
 }
 
-// readUnchanged reads a file that was left out, and adds its entry to t.Entries. If the file was
+// readUnchanged reads the file of a row that was left out, and adds its entry to t.Entries. If the file was
 // edited since the tree was read, the entry has the new text.
-func (t *Tree) readUnchanged(f *unchangedFile) error {
-	last := t.manifestItemOf(f)
+func (t *Tree) readUnchanged(row int) error {
+	last, kind := t.base.item(row), t.base.dir(row)
 	text, err := t.files.readText(last.Path, maxFile)
 	if err != nil {
 		return err
 	}
-	e, parsed, err := t.parseFile(f.kind, last.Path, text)
+	e, parsed, err := t.parseFile(kind, last.Path, text)
 	if err == nil && e.Name != last.Name {
 		err = fmt.Errorf("%w: its name was changed to %q meanwhile", oxbow.ErrBusy, e.Name)
 	}
@@ -452,29 +466,41 @@ func (t *Tree) readUnchanged(f *unchangedFile) error {
 		return fmt.Errorf("reading %s: %w", t.files.fullPath(last.Path), err)
 	}
 	t.addEntry(e, last.Path, entryState{
-		isUnedited: last.isText(f.kind.dir, text, &e, parsed.hasName),
+		isUnedited: last.isText(kind.dir, text, &e, parsed.hasName),
 		hasMarkers: HasConflictMarkers(text),
 	})
 	return nil
 }
 
-// dumpedSpellings maps the paths in the manifest, in Unicode normal form C, to the spelling in the dump.
-// Some file systems (HFS+) and archives change names to another normal form, but entries' names
-// must not change.
+// dumpedSpelling returns the spelling of a path in the last dump. Some file systems (HFS+) and archives change names to
+// another Unicode normal form, but entries' names must not change. It returns "" if the last dump had no such path.
+func (r *treeReader) dumpedSpelling(p string) string {
+	if isASCII(p) {
+		return "" // the path has only one normal form
+	}
+	if r.dumpedSpellings == nil {
+		r.dumpedSpellings = r.tree.base.dumpedSpellings()
+	}
+	return r.dumpedSpellings[normalizeNFC(p)]
+}
+
+// dumpedSpellings maps the paths in the manifest that are not ASCII, in Unicode normal form C, to their spelling in the
+// dump.
 func (m *manifest) dumpedSpellings() map[string]string {
 	as := make(map[string]string)
 	if m == nil {
 		return as
 	}
-	for _, f := range m.Files {
-		if isASCII(f.Path) {
-			continue // skip the path, because it has only one normal form
+	for row := range m.rows {
+		if isASCII(m.rows[row].stem) {
+			continue
 		}
+		p := m.path(row)
 		// If two paths differ only in normal form, use the spelling on disk.
-		if _, twice := as[normalizeNFC(f.Path)]; twice {
-			as[normalizeNFC(f.Path)] = ""
+		if _, twice := as[normalizeNFC(p)]; twice {
+			as[normalizeNFC(p)] = ""
 		} else {
-			as[normalizeNFC(f.Path)] = f.Path
+			as[normalizeNFC(p)] = p
 		}
 	}
 	return as
@@ -505,8 +531,14 @@ func readEntryFile(s *kindDir, p, text string) (oxbow.Entry, parsedFile, error) 
 			oxbow.MaxContent,
 		)
 	}
+	labels := withoutLocal(f.labels)
+	if len(labels) < len(f.labels) {
+		f.warnings = append(f.warnings, fmt.Sprintf(
+			"its labels %q are not read, because only the memory sets them",
+			slices.DeleteFunc(slices.Clone(f.labels), func(l oxbow.Label) bool { return !l.IsLocal() })))
+	}
 	e := oxbow.Entry{Name: f.name, Kind: s.kind, Content: f.content,
-		Aliases: f.aliases, Labels: withoutLocal(f.labels), Created: f.created}
+		Aliases: f.aliases, Labels: labels, Created: f.created}
 	if !f.hasName {
 		e.Name = decodeName(fileStem(p))
 	}
@@ -521,12 +553,13 @@ func (t *Tree) findMissing(m *manifest, owner map[string]string) {
 	if m == nil {
 		return
 	}
-	for i, f := range m.Files {
-		if t.isUnchanged != nil && t.isUnchanged[i] {
+	for row := range m.rows {
+		if t.isUnchanged != nil && t.isUnchanged[row] {
 			continue
 		}
-		if _, hasFile := owner[f.Name]; !hasFile {
-			t.Missing = append(t.Missing, MissingFile{f.Name, f.Path})
+		name := m.name(row)
+		if _, hasFile := owner[name]; !hasFile {
+			t.Missing = append(t.Missing, MissingFile{name, m.path(row)})
 		}
 	}
 }

@@ -87,7 +87,7 @@ func TestParseManifest(t *testing.T) {
 		{`{"version":1,"count":1,"files":[{"path":"notes/","name":"a"}]}`, oxbow.ErrInvalid},
 		{``, oxbow.ErrInvalid},
 	} {
-		if _, err := parseManifest(c.text); !errors.Is(err, c.want) {
+		if _, err := parseManifest(t, c.text); !errors.Is(err, c.want) {
 			t.Errorf("parseManifest(%s) = %v, want %v", c.text, err, c.want)
 		}
 	}
@@ -100,7 +100,8 @@ func TestReadManyProblems(t *testing.T) {
 	}
 	_, err := Read(fsys, "brain", nil)
 	var pe *ProblemsError
-	if !errors.As(err, &pe) || len(pe.Problems) != 20 || pe.More != 5 || !strings.HasSuffix(err.Error(), "and 5 more") {
+	if !errors.As(err, &pe) || len(pe.Problems) != 20 || pe.More != 5 ||
+		!strings.HasSuffix(err.Error(), "and 5 more") {
 		t.Errorf("Read = %v, want 20 problems and 5 more", err)
 	}
 	if _, err := Read(fsys, "brain", &ReadOptions{MaxFiles: 24}); err == nil ||
@@ -111,7 +112,7 @@ func TestReadManyProblems(t *testing.T) {
 
 // A tree may have all entries that a dump wrote, and further ones.
 func TestMaxFiles(t *testing.T) {
-	dumped := &manifest{Files: make([]manifestItem, 250_000)}
+	dumped := &manifest{manifestHead: manifestHead{Count: 250_000}}
 	for _, tt := range []struct {
 		o    ReadOptions
 		m    *manifest

@@ -6,152 +6,243 @@ package mdtree
 import (
 	"bufio"
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
+	"iter"
+	"math"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
+	"github.com/oxbow-memory/oxbow/internal/tree/journal"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 const (
 	manifestFile    = ".oxbow-manifest.json"
 	manifestVersion = 1
+
+	// maxListSize is the maximum size of the manifest, and of the other files that list all entries, in bytes.
+	maxListSize = journal.MaxJournal
 )
 
-// manifest is the content of the manifest file.
-type manifest struct {
-	Version int            `json:"version"`
-	Memory  string         `json:"memory,omitempty"` // store that was dumped, see [DumpOptions.Origin]
-	Count   int            `json:"count"`            // number of entries
-	Files   []manifestItem `json:"files"`            // sorted by path
-
-	rows map[string]int32 // index of each name in Files, or severalRows; nil until rowsByName is called
+// manifestHead is the content of the manifest file before the list of files.
+type manifestHead struct {
+	Version int    `json:"version"`
+	Memory  string `json:"memory,omitempty"` // store that was dumped, see [DumpOptions.Origin]
+	Count   int    `json:"count"`            // number of entries
 }
 
-// severalRows is the index of a name that several items have.
-const severalRows = -1
-
+// manifestItem is a file in the manifest.
 type manifestItem struct {
-	Path string `json:"path"` // path relative to the tree
-	Name string `json:"name"` // name of the entry
+	Path string // path relative to the tree
+	Name string // name of the entry
+	Sum  digest // hash of the file; unknown if the manifest was edited
+}
+
+// manifestLine is the form of a manifestItem in the manifest file.
+type manifestLine struct {
+	Path string `json:"path"`
+	Name string `json:"name"`
 	Sum  string `json:"sha256"`
 }
 
-// marshal returns the content of the manifest file.
-func (m *manifest) marshal() ([]byte, error) {
-	size := 100 + len(m.Memory)
-	for _, f := range m.Files {
-		size += len(f.Path) + len(f.Name) + len(f.Sum) + 40
-	}
-	var b bytes.Buffer
-	b.Grow(size + size/16)
-	err := m.writeTo(&b)
-	return b.Bytes(), err
+// manifest is the content of the manifest file, in a form that needs little memory.
+type manifest struct {
+	manifestHead
+	rows  []manifestRow
+	named map[int32]string // names of the rows whose file names do not show the name
+
+	paths rowIndex
+	names rowIndex // rows by name; empty until findName is called
+	twins map[string]bool
 }
 
-// hash returns the hash of the manifest file, without needing the memory for its content.
-func (m *manifest) hash() (string, error) {
-	h := sha256.New()
-	w := bufio.NewWriterSize(h, 1<<16)
-	err := errors.Join(m.writeTo(w), w.Flush())
-	return hex.EncodeToString(h.Sum(nil)), err
+// manifestRow is a file in the manifest. dir is an index in kindDirs.
+type manifestRow struct {
+	stem string
+	sum  digest
+	dir  int8
 }
 
-// writeTo writes a line for each file, so that diffs of a tree in git are
-// readable.
-func (m *manifest) writeTo(w io.Writer) error {
-	memory := ""
-	if m.Memory != "" {
-		memory = fmt.Sprintf("\"memory\": %q,\n", m.Memory)
+func (m *manifest) dir(row int) *kindDir { return &kindDirs[m.rows[row].dir] }
+
+func (m *manifest) path(row int) string { return entryPath(m.dir(row).dir, m.rows[row].stem) }
+
+func (m *manifest) name(row int) string {
+	if name, ok := m.named[int32(row)]; ok {
+		return name
 	}
-	fmt.Fprintf(w, "{\n\"version\": %d,\n%s\"count\": %d,\n\"files\": [", manifestVersion, memory, len(m.Files))
-	enc := json.NewEncoder(w) // the encoder ends each value with a line break
+	return decodeName(m.rows[row].stem)
+}
+
+func (m *manifest) item(row int) manifestItem {
+	return manifestItem{m.path(row), m.name(row), m.rows[row].sum}
+}
+
+// writeManifest writes a manifest with a line for each file, so that diffs of a tree in git are
+// readable. The files must be sorted by path.
+func writeManifest(w io.Writer, memory string, count int, files iter.Seq[manifestItem]) error {
+	if memory != "" {
+		memory = fmt.Sprintf("\"memory\": %q,\n", memory)
+	}
+	fmt.Fprintf(w, "{\n\"version\": %d,\n%s\"count\": %d,\n\"files\": [", manifestVersion, memory, count)
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf) // the encoder ends each value with a line break
 	enc.SetEscapeHTML(false)
 	separator := "\n"
-	for i := range m.Files {
-		if _, err := io.WriteString(w, separator); err != nil {
-			return err
-		}
+	for f := range files {
+		buf.Reset()
+		buf.WriteString(separator)
 		separator = ","
-		if err := enc.Encode(&m.Files[i]); err != nil {
+		if isPlainJSON(f.Path) && isPlainJSON(f.Name) {
+			buf.WriteString(`{"path":"`)
+			buf.WriteString(f.Path)
+			buf.WriteString(`","name":"`)
+			buf.WriteString(f.Name)
+			buf.WriteString(`","sha256":"`)
+			buf.WriteString(f.Sum.hex())
+			buf.WriteString("\"}\n")
+		} else if err := enc.Encode(manifestLine{f.Path, f.Name, f.Sum.hex()}); err != nil {
 			return fmt.Errorf("encoding the manifest: %w", err)
+		}
+		if _, err := w.Write(buf.Bytes()); err != nil {
+			return err
 		}
 	}
 	_, err := io.WriteString(w, "]\n}\n")
 	return err
 }
 
-// parseManifest parses a manifest. Errors match [oxbow.ErrVersion] or [oxbow.ErrInvalid].
-func parseManifest(data string) (*manifest, error) {
-	m, ok := parseManifestLines(data)
-	if !ok {
-		m = &manifest{}
-		if err := json.Unmarshal([]byte(data), m); err != nil {
-			return nil, fmt.Errorf("%w: it is damaged (%v); remove it to go on without", oxbow.ErrInvalid, err)
+// isPlainJSON reports whether a text needs no escapes in JSON, because it consists of letters, digits, spaces and
+// most punctuation in ASCII.
+func isPlainJSON(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		isControl := c < ' ' || c >= 0x7f
+		isSpecial := c == '"' || c == '\\'
+		if isControl || isSpecial {
+			return false
 		}
 	}
-	if m.Version != manifestVersion {
-		return nil, fmt.Errorf("%w: it has version %d, and %d is known", oxbow.ErrVersion, m.Version, manifestVersion)
-	}
-	if m.Count != len(m.Files) {
-		return nil, fmt.Errorf(
-			"%w: it lists %d files and counts %d; remove it to go on without",
-			oxbow.ErrInvalid,
-			len(m.Files),
-			m.Count,
-		)
-	}
-	for _, f := range m.Files {
-		if !isEntryPath(f.Path) {
-			return nil, fmt.Errorf(
-				"%w: it lists %q, which is no file of an entry",
-				oxbow.ErrInvalid,
-				text.TruncateWithEllipsis(f.Path, maxShownValue),
-			)
-		}
-	}
-	inOrder := func(a, b manifestItem) int { return strings.Compare(a.Path, b.Path) }
-	if !slices.IsSortedFunc(m.Files, inOrder) {
-		slices.SortFunc(m.Files, inOrder)
-	}
-	return m, nil
+	return true
 }
 
-// parseManifestLines parses a manifest in the form that marshal writes, several times as fast as
-// package json. The items share the memory of the text. ok is false for all other texts.
-func parseManifestLines(data string) (m *manifest, ok bool) {
-	head, rest, ok := strings.Cut(data, "\"files\": [\n")
-	if !ok || !strings.HasSuffix(rest, "]\n}\n") {
-		return nil, false
-	}
-	m = &manifest{}
-	if err := json.Unmarshal([]byte(head+"\"files\": []}"), m); err != nil {
-		return nil, false
-	}
-	rest = strings.TrimSuffix(rest, "]\n}\n")
-	m.Files = make([]manifestItem, 0, strings.Count(rest, "\n"))
-	for line := range strings.Lines(rest) {
-		if len(m.Files) > 0 {
-			line, ok = strings.CutPrefix(line, ",")
+// maxManifestLine is the maximum length, in bytes, of a line in the form that writeManifest writes. A manifest with
+// longer lines is read as a whole.
+const maxManifestLine = 64 << 10
+
+// eachManifestItem reads a manifest. It calls fn for each file, in the order of the manifest. The strings of an item
+// share memory with each other, so fn must clone a string that it keeps. Errors of the content match
+// [oxbow.ErrVersion] or [oxbow.ErrInvalid]. fn must not use the items before eachManifestItem has returned nil.
+func eachManifestItem(file io.ReaderAt, fn func(manifestItem)) (manifestHead, error) {
+	var bad error
+	count := 0
+	take := func(l manifestLine) {
+		if bad == nil && !isEntryPath(l.Path) {
+			bad = fmt.Errorf("%w: it lists %q, which is no file of an entry",
+				oxbow.ErrInvalid, text.TruncateWithEllipsis(l.Path, maxShownValue))
 		}
-		f, isItem := parseManifestItem(line)
-		if !ok || !isItem {
-			return nil, false
-		}
-		m.Files = append(m.Files, f)
+		count++
+		fn(manifestItem{l.Path, l.Name, parseDigest(l.Sum)})
 	}
-	return m, true
+	head, err := readManifestLines(io.NewSectionReader(file, 0, math.MaxInt64), take)
+	if errors.Is(err, errNotLines) {
+		head, err = readManifestJSON(io.NewSectionReader(file, 0, math.MaxInt64), count, take)
+	}
+	switch {
+	case err != nil:
+		return head, err
+	case head.Version != manifestVersion:
+		return head, fmt.Errorf("%w: it has version %d, and %d is known",
+			oxbow.ErrVersion, head.Version, manifestVersion)
+	case head.Count != count:
+		return head, fmt.Errorf("%w: it lists %d files and counts %d; remove it to go on without",
+			oxbow.ErrInvalid, count, head.Count)
+	}
+	return head, bad
 }
 
-// parseManifestItem parses a line with the three fields of an item and a line break.
-func parseManifestItem(line string) (f manifestItem, ok bool) {
+// errNotLines reports that a manifest does not have the form that writeManifest writes.
+var errNotLines = errors.New("the manifest is written differently")
+
+// readManifestLines reads a manifest in the form that writeManifest writes, with little memory and several times as
+// fast as package json. If the manifest turns out to have a different form, the error is errNotLines.
+func readManifestLines(file io.Reader, take func(manifestLine)) (head manifestHead, err error) {
+	r := bufio.NewReaderSize(file, maxManifestLine)
+	var start []byte
+	for !bytes.HasSuffix(start, []byte("\"files\": [\n")) {
+		line, err := r.ReadSlice('\n')
+		if err != nil || len(start) > maxManifestLine {
+			return head, manifestReadError(err)
+		}
+		start = append(start, line...)
+	}
+	if err := json.Unmarshal(append(start, "]}"...), &head); err != nil {
+		return head, errNotLines
+	}
+	for i := 0; ; i++ {
+		slice, err := r.ReadSlice('\n')
+		if err != nil {
+			return head, manifestReadError(err)
+		}
+		line := string(slice)
+		if line == "]\n" {
+			break
+		}
+		hasComma := true
+		if i > 0 {
+			line, hasComma = strings.CutPrefix(line, ",")
+		}
+		f, isItem := parseManifestLine(line)
+		if !hasComma || !isItem {
+			return head, errNotLines
+		}
+		take(f)
+	}
+	end, err := io.ReadAll(io.LimitReader(r, 3))
+	if err == nil && string(end) != "}\n" {
+		err = errNotLines
+	}
+	return head, err
+}
+
+// manifestReadError returns the error for a manifest whose next line could not be read.
+func manifestReadError(err error) error {
+	isForm := err == nil || errors.Is(err, io.EOF) || errors.Is(err, bufio.ErrBufferFull)
+	if isForm {
+		return errNotLines
+	}
+	return err
+}
+
+// readManifestJSON reads a manifest in any form. It leaves out the first files, which readManifestLines has read.
+func readManifestJSON(file io.Reader, read int, take func(manifestLine)) (manifestHead, error) {
+	var m struct {
+		manifestHead
+		Files []manifestLine `json:"files"`
+	}
+	data, err := io.ReadAll(io.LimitReader(file, maxListSize+1))
+	if err != nil {
+		return m.manifestHead, err
+	}
+	if len(data) > maxListSize {
+		return m.manifestHead, fmt.Errorf("%w: the most is %d bytes", vfs.ErrTooLarge, maxListSize)
+	}
+	if err := json.Unmarshal(data, &m); err != nil {
+		return m.manifestHead, fmt.Errorf("%w: it is damaged (%v); remove it to go on without", oxbow.ErrInvalid, err)
+	}
+	for _, f := range m.Files[min(read, len(m.Files)):] {
+		take(f)
+	}
+	return m.manifestHead, nil
+}
+
+// parseManifestLine parses a line with the three fields of an item and a line break.
+func parseManifestLine(line string) (f manifestLine, ok bool) {
 	rest, okPath := strings.CutPrefix(line, `{"path":"`)
 	path, rest, okName := strings.Cut(rest, `","name":"`)
 	name, rest, okSum := strings.Cut(rest, `","sha256":"`)
@@ -166,60 +257,87 @@ func parseManifestItem(line string) (f manifestItem, ok bool) {
 			return f, err == nil
 		}
 	}
-	return manifestItem{path, name, sum}, true
+	return manifestLine{path, name, sum}, true
 }
 
-// rowsByName returns the index of each name in Files, or severalRows. It is built at the first call, because a
-// load of unedited files does not need it.
-func (m *manifest) rowsByName() map[string]int32 {
-	if m.rows != nil {
-		return m.rows
+// leastManifestLine is about the number of bytes that a file with short names needs in a manifest.
+const leastManifestLine = 115
+
+// readManifest returns the content of a manifest.
+func readManifest(file vfs.File) (*manifest, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
 	}
-	m.rows = make(map[string]int32, len(m.Files))
-	for i, f := range m.Files {
-		if _, twice := m.rows[f.Name]; twice {
-			m.rows[f.Name] = severalRows
-		} else {
-			m.rows[f.Name] = int32(i)
+	m := &manifest{named: map[int32]string{}, rows: make([]manifestRow, 0, info.Size()/leastManifestLine)}
+	var texts nameTable
+	add := func(f manifestItem) {
+		dir, stem := splitEntryPath(f.Path)
+		row := manifestRow{stem: texts.add(stem), sum: f.Sum, dir: int8(dirNumber(dir))}
+		if f.Name != decodeName(stem) {
+			m.named[int32(len(m.rows))] = texts.add(f.Name)
+		}
+		m.rows = append(m.rows, row)
+	}
+	m.manifestHead, err = eachManifestItem(file, add)
+	if err != nil {
+		return nil, err
+	}
+	m.paths = newRowIndex(len(m.rows))
+	for i := range m.rows {
+		p := m.path(i)
+		m.paths.add(p, i, func(row int) bool { return m.isAt(row, p) })
+	}
+	return m, nil
+}
+
+func (m *manifest) isAt(row int, p string) bool {
+	dir, stem := splitEntryPath(p)
+	return m.rows[row].stem == stem && m.dir(row).dir == dir
+}
+
+// findName returns the row of a name. If several rows have the name, isUnique is false. m may be nil.
+func (m *manifest) findName(name string) (row int, isUnique, found bool) {
+	if m == nil {
+		return 0, false, false
+	}
+	m.indexNames()
+	row, found = m.names.find(name, func(row int) bool { return m.name(row) == name })
+	return row, !m.twins[name], found
+}
+
+// indexNames builds the index of names at its first call, because a load of unedited files does not need the index.
+func (m *manifest) indexNames() {
+	if len(m.names.slots) > 0 {
+		return
+	}
+	m.names = newRowIndex(len(m.rows))
+	m.twins = map[string]bool{}
+	for i := range m.rows {
+		name := m.name(i)
+		if _, isTaken := m.names.add(name, i, func(row int) bool { return m.name(row) == name }); isTaken {
+			m.twins[name] = true
 		}
 	}
-	return m.rows
 }
 
 // findItem returns the item of a name. If several items have the name, the result has only the name,
 // without path and sum. m may be nil.
 func (m *manifest) findItem(name string) (f manifestItem, found bool) {
-	if m == nil {
-		return f, false
-	}
-	row, found := m.rowsByName()[name]
+	row, isUnique, found := m.findName(name)
 	switch {
 	case !found:
 		return f, false
-	case row == severalRows:
+	case !isUnique:
 		return manifestItem{Name: name}, true
 	}
-	return m.Files[row], true
+	return m.item(row), true
 }
 
-// itemAt returns the item with a path. m may be nil.
-func (m *manifest) itemAt(path string) (f manifestItem, found bool) {
-	row, found := m.rowAt(path, 0)
-	if !found {
-		return f, false
-	}
-	return m.Files[row], true
-}
-
-// rowAt returns the index of the item with a path. It examines the item at index likely first. m may be nil.
-func (m *manifest) rowAt(path string, likely int) (row int, found bool) {
+// rowAt returns the row with a path, which must be the path of an entry's file. m may be nil.
+func (m *manifest) rowAt(p string) (row int, found bool) {
 	if m == nil {
 		return 0, false
 	}
-	if likely < len(m.Files) && m.Files[likely].Path == path {
-		return likely, true
-	}
-	return slices.BinarySearchFunc(m.Files, path, func(f manifestItem, path string) int {
-		return strings.Compare(f.Path, path)
-	})
+	return m.paths.find(p, func(row int) bool { return m.isAt(row, p) })
 }

@@ -42,6 +42,9 @@ func encodeName(name string) (stem string, shown bool) {
 	if name == "" {
 		return "empty", false
 	}
+	if isPlainName(name) {
+		return name, true
+	}
 	var b strings.Builder
 	device := isDeviceName(name)
 	for i := 0; i < len(name); {
@@ -66,6 +69,22 @@ func encodeName(name string) (stem string, shown bool) {
 	}
 	sum := sha256.Sum256([]byte(name))
 	return cutStem(stem, maxStem-40) + "~" + hex.EncodeToString(sum[:8]), false
+}
+
+// isPlainName reports whether a name can be used as stem unchanged, because it begins and ends with a letter or a digit
+// and consists of ASCII characters that are not reserved. It returns false for some other such names.
+func isPlainName(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_':
+		case c == ' ' && i > 0 && i < len(name)-1:
+		default:
+			return false
+		}
+	}
+	const longestDevice = 4 // without the devices that contain other characters
+	return len(name) <= maxStem && (len(name) > longestDevice || !isDeviceName(name))
 }
 
 // cutStem cuts a stem to at most n bytes, not inside of a character or an escape, and removes dots
@@ -112,36 +131,91 @@ func decodeName(stem string) string {
 	return b.String()
 }
 
-// assignStems returns a stem for each name in a directory, and reports whether the stem represents
-// the name. The names must be sorted and distinct. No two stems have the same [foldKey]. The
-// result depends only on the set of names.
-func assignStems(names []string) (stems []string, shown []bool) {
-	stems, shown = make([]string, len(names)), make([]bool, len(names))
-	taken := make(map[string]bool, len(names))
-	// Assign the stems that represent their names first, so that the name "a~2" has priority over a
-	// name that got the suffix ~2.
-	for i, name := range names {
-		stem, ok := encodeName(name)
-		stems[i] = stem
-		if key := foldKey(stem); ok && !taken[key] {
-			taken[key], shown[i] = true, true
+// unshownStems returns the stems of the names in a directory whose stems do not represent the names. The other names
+// have the stems that encodeName returns. name returns the names, which must be sorted and distinct. No two stems have
+// the same [foldKey]. The result depends only on the set of names.
+func unshownStems(n int, name func(i int) string) map[int]string {
+	// A set of all keys would need much memory, so compare hashes first.
+	hashes := make([]uint64, 0, n)
+	var unshown []int
+	for i := range n {
+		if stem, ok := encodeName(name(i)); ok {
+			hashes = append(hashes, hashFold(stem))
+		} else {
+			unshown = append(unshown, i)
 		}
 	}
-	next := make(map[string]int) // next suffix to try, so that many similar names take linear time
-	for i := range names {
-		if shown[i] {
+	slices.Sort(hashes)
+	// Assign the stems that represent their names first, so that the name "a~2" has priority over a
+	// name that got the suffix ~2.
+	taken := map[string]bool{}
+	for i := range n {
+		stem, ok := encodeName(name(i))
+		if !ok || !isRepeated(hashes, hashFold(stem)) {
 			continue
 		}
-		stem, base := stems[i], foldKey(stems[i])
-		for key := base; taken[key]; key = foldKey(stem) {
+		key := foldKey(stem)
+		if taken[key] {
+			unshown = append(unshown, i)
+		}
+		taken[key] = true
+	}
+	slices.Sort(unshown)
+	isTaken := func(key string) bool {
+		_, found := slices.BinarySearch(hashes, hashKey(key))
+		return found || taken[key]
+	}
+	stems := make(map[int]string, len(unshown))
+	next := make(map[string]int) // next suffix to try, so that many similar names take linear time
+	for _, i := range unshown {
+		first, _ := encodeName(name(i))
+		stem, base := first, foldKey(first)
+		for key := base; isTaken(key); key = foldKey(stem) {
 			next[base] = max(next[base], 1) + 1
-			stem = stems[i] + "~" + strconv.Itoa(next[base])
+			stem = first + "~" + strconv.Itoa(next[base])
 		}
 		taken[foldKey(stem)] = true
 		stems[i] = stem
 	}
-	return stems, shown
+	return stems
 }
+
+// isRepeated reports whether a sorted list contains a hash more than once.
+func isRepeated(hashes []uint64, hash uint64) bool {
+	i, _ := slices.BinarySearch(hashes, hash)
+	return i+1 < len(hashes) && hashes[i+1] == hash
+}
+
+// hashFold returns the hash of a stem's foldKey.
+func hashFold(stem string) uint64 {
+	if !isASCII(stem) {
+		return hashKey(foldKey(stem))
+	}
+	h := uint64(fnvOffset)
+	for i := range len(stem) {
+		c := stem[i]
+		if 'a' <= c && c <= 'z' {
+			c -= 'a' - 'A'
+		}
+		h = (h ^ uint64(c)) * fnvPrime
+	}
+	return h
+}
+
+// hashKey returns the hash of a foldKey. It is the same in all processes (FNV-1a), because the file names of a dump
+// depend on it if two keys have the same hash.
+func hashKey(key string) uint64 {
+	h := uint64(fnvOffset)
+	for i := range len(key) {
+		h = (h ^ uint64(key[i])) * fnvPrime
+	}
+	return h
+}
+
+const (
+	fnvOffset = 14695981039346656037
+	fnvPrime  = 1099511628211
+)
 
 func isReserved(r rune) bool {
 	if r < utf8.RuneSelf {

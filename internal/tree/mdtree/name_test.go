@@ -4,6 +4,8 @@ package mdtree
 
 import (
 	"crypto/sha256"
+	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -197,4 +199,79 @@ func TestNamesInjective(t *testing.T) {
 		}
 		lower[key] = names[i]
 	}
+}
+
+// Stems are assigned as if a set of all keys decided which are taken.
+func TestStemsLikeASet(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	parts := []string{
+		"a",
+		"A",
+		"é",
+		"e\u0301",
+		"ß",
+		"ss",
+		"K",
+		"\u212a",
+		"~2",
+		"~3",
+		".",
+		" ",
+		"/",
+		"%2F",
+		"empty",
+		"CON",
+		"",
+	}
+	for range 2000 {
+		var names []string
+		for range 1 + r.IntN(12) {
+			names = append(names, parts[r.IntN(len(parts))]+parts[r.IntN(len(parts))]+parts[r.IntN(len(parts))])
+		}
+		slices.Sort(names)
+		names = slices.Compact(names)
+		stems, shown := assignStems(names)
+		taken := map[string]bool{}
+		want := make([]string, len(names))
+		for i, name := range names {
+			stem, ok := encodeName(name)
+			if ok && !taken[foldKey(stem)] {
+				want[i] = stem
+				taken[foldKey(stem)] = true
+			}
+			if shown[i] != (want[i] != "") {
+				t.Fatalf("assignStems(%q): shown[%d] = %v", names, i, shown[i])
+			}
+		}
+		next := map[string]int{}
+		for i, name := range names {
+			if want[i] != "" {
+				continue
+			}
+			first, _ := encodeName(name)
+			stem := first
+			for taken[foldKey(stem)] {
+				next[foldKey(first)] = max(next[foldKey(first)], 1) + 1
+				stem = fmt.Sprint(first, "~", next[foldKey(first)])
+			}
+			want[i] = stem
+			taken[foldKey(stem)] = true
+		}
+		if !slices.Equal(stems, want) {
+			t.Fatalf("assignStems(%q) = %q, want %q", names, stems, want)
+		}
+	}
+}
+
+// assignStems returns the stem of each name, and whether it represents the name.
+func assignStems(names []string) (stems []string, shown []bool) {
+	unshown := unshownStems(len(names), func(i int) string { return names[i] })
+	for i, name := range names {
+		stem, isUnshown := unshown[i]
+		if !isUnshown {
+			stem, _ = encodeName(name)
+		}
+		stems, shown = append(stems, stem), append(shown, !isUnshown)
+	}
+	return stems, shown
 }

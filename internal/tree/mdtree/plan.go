@@ -171,7 +171,7 @@ func (t *Tree) readEntries(ctx context.Context, s oxbow.Store, f oxbow.Filter) (
 		e.Labels = withoutLocal(e.Labels)
 		last, dumped := t.base.findItem(e.Name)
 		stored := &storedEntry{version: e.Version, isBase: dumped && last.matchesEntry(&e)}
-		_, unchanged := t.unchangedPath(e.Name)
+		_, unchanged := t.unchangedRow(e.Name)
 		// A name that is not ASCII may belong to a file in another Unicode form.
 		mustRead := unchanged && !stored.isBase
 		isNamed := isRead[e.Name] || !isASCII(e.Name)
@@ -222,7 +222,11 @@ func (p *planner) normalizeNames() {
 		used[name]++
 		t.addWarning(
 			t.Files[i],
-			fmt.Errorf("it is loaded as %q: another file has its name %q in another Unicode composition", name, normal),
+			fmt.Errorf(
+				"it is loaded as %q: another file has its name %q in another Unicode composition",
+				name,
+				normal,
+			),
 		)
 		e.Name = name
 	}
@@ -241,12 +245,12 @@ func (t *Tree) countNames() (used map[string]int, hasDuplicateNames bool) {
 	if len(used) == 0 {
 		return used, false
 	}
-	hasDuplicateNames = hasDuplicateNames || slices.ContainsFunc(t.unchanged, func(f unchangedFile) bool {
-		return used[oxbow.NormalName(t.manifestItemOf(&f).Name)] > 0
-	})
-	if hasDuplicateNames {
-		for _, f := range t.unchanged {
-			used[oxbow.NormalName(t.manifestItemOf(&f).Name)]++
+	for row, isUnchanged := range t.isUnchanged {
+		hasDuplicateNames = hasDuplicateNames || (isUnchanged && used[oxbow.NormalName(t.base.name(row))] > 0)
+	}
+	for row, isUnchanged := range t.isUnchanged {
+		if hasDuplicateNames && isUnchanged {
+			used[oxbow.NormalName(t.base.name(row))]++
 		}
 	}
 	return used, hasDuplicateNames
@@ -325,10 +329,11 @@ func (p *planner) makePlan() error {
 // planUnchanged plans the entries whose files are unchanged since the last dump. It reads the files for which the
 // store has a different entry.
 func (p *planner) planUnchanged() error {
-	p.Unchanged = make([]string, 0, len(p.tree.unchanged))
-	for i := range p.tree.unchanged {
-		f := &p.tree.unchanged[i]
-		name := p.tree.manifestItemOf(f).Name
+	for row, isUnchanged := range p.tree.isUnchanged {
+		if !isUnchanged {
+			continue
+		}
+		name := p.tree.base.name(row)
 		if p.changedNames != nil && !p.changedNames[name] {
 			p.Unchanged = append(p.Unchanged, name)
 			continue
@@ -340,7 +345,7 @@ func (p *planner) planUnchanged() error {
 		case !exists && p.UsedBase:
 			p.Kept = append(p.Kept, name)
 		default:
-			if err := p.tree.readUnchanged(f); err != nil {
+			if err := p.tree.readUnchanged(row); err != nil {
 				return err
 			}
 		}
@@ -506,8 +511,10 @@ func (p *planner) planRemovals() error {
 	for i := range p.tree.Entries {
 		in[p.tree.Entries[i].Name] = true
 	}
-	for _, f := range p.tree.unchanged {
-		in[p.tree.manifestItemOf(&f).Name] = true
+	for row, isUnchanged := range p.tree.isUnchanged {
+		if isUnchanged {
+			in[p.tree.base.name(row)] = true
+		}
 	}
 	if !p.opts.Prune {
 		var files []string

@@ -5,6 +5,7 @@ package mdtree
 import (
 	"errors"
 	"os"
+	"slices"
 
 	"github.com/oxbow-memory/oxbow/vfs"
 )
@@ -23,17 +24,20 @@ type spool struct {
 	recentTexts []byte   // the last texts
 	file        vfs.File // file with all earlier texts, or nil if all texts are in memory
 	size        int64    // length of the file
+	texts       []spooledText
 }
 
-// spooledText is the place of a text in a spool.
+// spooledText is the place of a text in a spool: the text of an entry's file without the name.
 type spooledText struct {
 	offset int64
-	length int
+	length int32
+	nameAt int32 // position of the name in the text
 }
 
-// addText keeps a text.
-func (s *spool) addText(text []byte) (spooledText, error) {
-	at := spooledText{s.size + int64(len(s.recentTexts)), len(text)}
+// addText keeps a text and returns its number.
+func (s *spool) addText(text []byte, nameAt int) (int32, error) {
+	at := int32(len(s.texts))
+	s.texts = append(s.texts, spooledText{s.size + int64(len(s.recentTexts)), int32(len(text)), int32(nameAt)})
 	s.recentTexts = append(s.recentTexts, text...)
 	if len(s.recentTexts) < s.limit {
 		return at, nil
@@ -54,8 +58,18 @@ func (s *spool) addText(text []byte) (spooledText, error) {
 	return at, err
 }
 
-// appendTo appends a text to b. It is safe for concurrent use.
-func (s *spool) appendTo(b []byte, at spooledText) ([]byte, error) {
+// appendTo appends the text with a number to b. If name is not nil, it inserts the name into the text. It is safe for
+// concurrent use.
+func (s *spool) appendTo(b []byte, text int32, name []byte) ([]byte, error) {
+	at, start := s.texts[text], len(b)
+	b, err := s.appendBytes(b, at)
+	if err == nil && name != nil {
+		b = slices.Insert(b, start+int(at.nameAt), name...)
+	}
+	return b, err
+}
+
+func (s *spool) appendBytes(b []byte, at spooledText) ([]byte, error) {
 	if at.offset >= s.size {
 		from := at.offset - s.size
 		return append(b, s.recentTexts[from:from+int64(at.length)]...), nil

@@ -4,6 +4,8 @@
 package mdtree
 
 import (
+	"io"
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -79,21 +81,29 @@ func readsFiles(settings string) bool {
 // link is a line in the table of contents.
 type link struct{ name, path string }
 
-// appendSummary appends the table of contents. links contains each directory's entries, sorted by
-// name.
-func appendSummary(b []byte, links map[string][]link) []byte {
-	b = append(b, summaryHead...)
-	for _, s := range kindDirs {
-		if len(links[s.dir]) == 0 {
-			continue
-		}
-		b = append(b, "# "+s.title+"\n\n"...)
-		for _, l := range links[s.dir] {
+// writeSummary writes the table of contents. links yields a directory's entries, sorted by name.
+func writeSummary(w io.Writer, links func(dir *kindDir) iter.Seq[link]) error {
+	b := []byte(summaryHead)
+	for i := range kindDirs {
+		kind := &kindDirs[i]
+		count := 0
+		for l := range links(kind) {
+			if count == 0 {
+				b = append(b, "# "+kind.title+"\n\n"...)
+			}
+			count++
 			b = append(b, "- ["+linkText(l.name)+"]("+linkTarget(l.path)+")\n"...)
+			if _, err := w.Write(b); err != nil {
+				return err
+			}
+			b = b[:0]
 		}
-		b = append(b, '\n')
+		if count > 0 {
+			b = append(b, '\n')
+		}
 	}
-	return b
+	_, err := w.Write(b)
+	return err
 }
 
 // isSummary reports whether a dump wrote this table of contents, because it has only section

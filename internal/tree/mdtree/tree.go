@@ -43,6 +43,7 @@ type tree struct {
 	overlay map[string]string
 
 	syncedDirs map[string]bool // directories whose names were synced
+	movedDirs  map[string]bool // directories that finish moved to their places as a whole
 	dirPerm    fs.FileMode     // mode of new directories
 
 	// keepEdits specifies what finishChange does with a file that was edited after the change was
@@ -58,7 +59,7 @@ type tree struct {
 
 func newTree(fsys vfs.FS, dir, stageDir string) tree {
 	return tree{fs: fsys, dir: dir, stage: journal.Stage{FS: fsys, Home: dir, Name: stageDir},
-		syncedDirs: map[string]bool{}, dirPerm: 0o755, minBulkSync: filesPerWorker}
+		syncedDirs: map[string]bool{}, movedDirs: map[string]bool{}, dirPerm: 0o755, minBulkSync: filesPerWorker}
 }
 
 // fullPath returns the path of a file in fs.
@@ -75,29 +76,38 @@ var readBuffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return 
 // errNotFile is returned if a name does not belong to a regular file.
 var errNotFile = errors.New("not a regular file")
 
+// openRead opens a file for reading. If a change is incomplete, it opens the staged file.
+func (t *tree) openRead(p string) (vfs.File, error) {
+	if staged, ok := t.overlay[p]; ok {
+		if staged == "" {
+			return nil, fs.ErrNotExist
+		}
+		f, err := t.openFile(staged)
+		// the file may be missing because another writer has just moved it to its final place
+		if !errors.Is(err, fs.ErrNotExist) {
+			return f, err
+		}
+	}
+	return t.openFile(t.fullPath(p))
+}
+
+func (t *tree) openFile(name string) (vfs.File, error) {
+	f, err := t.fs.OpenFile(name, os.O_RDONLY, 0)
+	if err == nil {
+		return f, nil
+	}
+	if info, serr := t.fs.Stat(name); serr == nil && !info.Mode().IsRegular() {
+		return nil, errNotFile
+	}
+	return nil, err
+}
+
 // readText returns the text of a file with at most limit bytes, and the file's metadata from before
 // the read. If the file is written while it is read, the next Stat returns a different
 // description.
 func (t *tree) readText(p string, limit int64) (string, fs.FileInfo, error) {
-	if staged, ok := t.overlay[p]; ok {
-		if staged == "" {
-			return "", nil, fs.ErrNotExist
-		}
-		text, info, err := t.readFile(staged, limit)
-		// the file may be missing because another writer has just moved it to its final place
-		if !errors.Is(err, fs.ErrNotExist) {
-			return text, info, err
-		}
-	}
-	return t.readFile(t.fullPath(p), limit)
-}
-
-func (t *tree) readFile(name string, limit int64) (string, fs.FileInfo, error) {
-	f, err := t.fs.OpenFile(name, os.O_RDONLY, 0)
+	f, err := t.openRead(p)
 	if err != nil {
-		if info, serr := t.fs.Stat(name); serr == nil && !info.Mode().IsRegular() {
-			return "", nil, errNotFile
-		}
 		return "", nil, err
 	}
 	defer f.Close()
@@ -141,6 +151,9 @@ func (t *tree) sizeLimit(p string) int64 {
 
 // hashFile returns the hash of a file, or "" if it does not exist.
 func (t *tree) hashFile(p string) (string, error) {
+	if slices.Contains(t.listFiles, p) {
+		return t.hashFileStream(p)
+	}
 	text, _, err := t.readText(p, t.sizeLimit(p))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -154,7 +167,7 @@ func (t *tree) hashFile(p string) (string, error) {
 // hashFileStream returns the hash of a file, or "" if it does not exist. It does not need memory for the
 // whole file.
 func (t *tree) hashFileStream(p string) (string, error) {
-	f, err := t.fs.OpenFile(t.fullPath(p), os.O_RDONLY, 0)
+	f, err := t.openFile(t.fullPath(p))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
@@ -217,6 +230,9 @@ type stagedFile struct {
 	name string
 	data []byte
 	perm fs.FileMode
+
+	// write writes the content, if it is not nil. It is for a file that need not be in memory as a whole.
+	write func(w io.Writer) error
 }
 
 // A makeFile returns the i-th file to be staged. It may store the content in buf, which a worker reuses for all calls.
@@ -236,13 +252,23 @@ func (t *tree) stageFiles(ctx context.Context, n int, file makeFile) error {
 		err := bulk.SyncAfter(t.fullPath(t.stage.Name), func() error {
 			// Use a single worker, because a file system creates only one file at a time in a
 			// directory, so that several workers would mostly wait.
-			return t.writeFiles(ctx, n, 1, file, stage.CreateFile)
+			return t.writeFiles(ctx, n, 1, file, func(f stagedFile) error {
+				if f.write != nil {
+					return stage.PutStream(f.name, f.perm, f.write)
+				}
+				return stage.CreateFile(f.name, f.data, f.perm)
+			})
 		})
 		if !errors.Is(err, vfs.ErrUnsupported) {
 			return err
 		}
 	}
-	return t.writeFiles(ctx, n, min(maxStageWorkers, 1+n/filesPerWorker), file, stage.CreateFileSync)
+	return t.writeFiles(ctx, n, min(maxStageWorkers, 1+n/filesPerWorker), file, func(f stagedFile) error {
+		if f.write != nil {
+			return stage.PutStreamSync(f.name, f.perm, f.write)
+		}
+		return stage.CreateFileSync(f.name, f.data, f.perm)
+	})
 }
 
 // writeFiles writes n new files with the function put, in several goroutines.
@@ -250,7 +276,7 @@ func (t *tree) writeFiles(
 	ctx context.Context,
 	n, workers int,
 	file makeFile,
-	put func(name string, data []byte, perm fs.FileMode) error,
+	put func(stagedFile) error,
 ) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -266,7 +292,7 @@ func (t *tree) writeFiles(
 				}
 				f, err := file(i, &buf)
 				if err == nil {
-					err = put(f.name, f.data, f.perm)
+					err = put(f)
 				}
 				if err != nil {
 					stop(err)

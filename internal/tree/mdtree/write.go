@@ -241,7 +241,7 @@ func (s *Store) writeAll(ctx context.Context, changes []fileChange) error {
 		j.Writes = append(j.Writes, journal.Change{Path: w.path, OldSum: was, NewSum: journal.HexSum([]byte(w.text))})
 	}
 	err := s.stageFiles(ctx, len(staged), func(i int, _ *[]byte) (stagedFile, error) {
-		return stagedFile{s.stage.StagedFile(i), []byte(staged[i].text), staged[i].perm}, nil
+		return stagedFile{name: s.stage.StagedFile(i), data: []byte(staged[i].text), perm: staged[i].perm}, nil
 	})
 	for i := 0; err == nil && i < len(changes); i++ {
 		err = vfs.CheckUnchanged(s.fs, changes[i].path, changes[i].contentBefore())

@@ -1,0 +1,129 @@
+// This file reads the manifest of the last dump for the next dump. Because most dumps need few of its rows, it reads
+// them from the file when they are needed.
+
+package mdtree
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/oxbow-memory/oxbow"
+)
+
+// lastDump describes the last dump. A missing or damaged manifest, and the manifest of a different store, count as
+// empty. Then all files that the store does not contain count as edited.
+type lastDump struct {
+	manifestHead
+	exists bool
+	sums   []uint64  // beginnings of the files' hashes, sorted
+	all    *manifest // nil until needed
+}
+
+// readLastDump reads the manifest of the last dump of a store.
+func (t *dumpTree) readLastDump(origin Origin) (last lastDump, err error) {
+	f, err := t.openManifest()
+	if errors.Is(err, fs.ErrNotExist) {
+		return last, nil
+	}
+	if err != nil {
+		return last, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return last, err
+	}
+	sums := make([]uint64, 0, info.Size()/leastManifestLine)
+	head, err := eachManifestItem(f, func(f manifestItem) {
+		if f.Sum.isKnown() {
+			sums = append(sums, binary.BigEndian.Uint64(f.Sum[:]))
+		}
+	})
+	switch {
+	case errors.Is(err, oxbow.ErrInvalid), errors.Is(err, oxbow.ErrVersion):
+		return last, nil
+	case err != nil:
+		return last, fmt.Errorf("reading %s: %w", t.fullPath(manifestFile), err)
+	case origin.isForeign(head.Memory):
+		return last, nil
+	}
+	slices.Sort(sums)
+	return lastDump{manifestHead: head, exists: true, sums: sums}, nil
+}
+
+// mayHave reports whether the last dump probably wrote a file with this hash. If it returns false, the last dump did
+// not write such a file.
+func (l *lastDump) mayHave(sum digest) bool {
+	_, found := slices.BinarySearch(l.sums, binary.BigEndian.Uint64(sum[:]))
+	return found
+}
+
+// itemsAt returns the items with the given paths that the last dump wrote, by path.
+func (l *lastDump) itemsAt(t *dumpTree, isWanted map[string]bool) (map[string]manifestItem, error) {
+	if !l.exists {
+		return nil, nil
+	}
+	f, err := t.openManifest()
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	items := map[string]manifestItem{}
+	_, err = eachManifestItem(f, func(f manifestItem) {
+		if isWanted[f.Path] {
+			items[strings.Clone(f.Path)] = manifestItem{
+				Path: strings.Clone(f.Path),
+				Name: strings.Clone(f.Name),
+				Sum:  f.Sum,
+			}
+		}
+	})
+	return items, err
+}
+
+// itemNamed is like [manifest.findItem]. It returns an empty item if there is none.
+func (l *lastDump) itemNamed(t *dumpTree, name string) (f manifestItem, err error) {
+	if !l.exists {
+		return f, nil
+	}
+	if l.all == nil {
+		l.all, err = t.readManifest()
+		if err != nil {
+			return f, err
+		}
+	}
+	f, _ = l.all.findItem(name)
+	return f, nil
+}
+
+// lastLinks returns the links of the table of contents that the last dump wrote, even if it dumped a different store.
+func (t *dumpTree) lastLinks() (func(dir *kindDir) iter.Seq[link], error) {
+	m, err := t.readManifest()
+	isMissing := errors.Is(err, fs.ErrNotExist)
+	isDamaged := errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrVersion)
+	switch {
+	case isMissing || isDamaged:
+		m = &manifest{}
+	case err != nil:
+		return nil, err
+	}
+	rows := make([]int, len(m.rows))
+	for i := range rows {
+		rows[i] = i
+	}
+	slices.SortFunc(rows, func(a, b int) int { return strings.Compare(m.name(a), m.name(b)) })
+	return func(dir *kindDir) iter.Seq[link] {
+		return func(yield func(link) bool) {
+			for _, row := range rows {
+				if m.dir(row) == dir && !yield(link{m.name(row), m.path(row)}) {
+					return
+				}
+			}
+		}
+	}, nil
+}

@@ -1,0 +1,124 @@
+// This file implements tables with a row for each entry of a memory. A dump and a load of a million
+// entries keep only such tables, so their rows contain no texts of entries.
+
+package mdtree
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"hash/maphash"
+	"strings"
+)
+
+// digest is a SHA-256 hash. The zero value means that the hash is not known.
+type digest [sha256.Size]byte
+
+func (d digest) isKnown() bool { return d != digest{} }
+
+// hex returns the hash in hex, or "" if it is not known.
+func (d digest) hex() string {
+	if !d.isKnown() {
+		return ""
+	}
+	return hex.EncodeToString(d[:])
+}
+
+// parseDigest parses a hash in lower-case hex. It returns the zero value for any other text.
+func parseDigest(s string) (d digest) {
+	if len(s) != hex.EncodedLen(len(d)) || strings.ToLower(s) != s {
+		return d
+	}
+	if _, err := hex.Decode(d[:], []byte(s)); err != nil {
+		return digest{}
+	}
+	return d
+}
+
+// namesChunk is the number of bytes that a nameTable allocates at once.
+const namesChunk = 64 << 10
+
+// nameTable copies many short strings into few allocations.
+type nameTable struct{ chunk strings.Builder }
+
+// add returns a copy of s.
+func (t *nameTable) add(s string) string {
+	if t.chunk.Cap()-t.chunk.Len() < len(s) {
+		t.chunk = strings.Builder{}
+		t.chunk.Grow(max(namesChunk, len(s)))
+	}
+	from := t.chunk.Len()
+	t.chunk.WriteString(s)
+	return t.chunk.String()[from:]
+}
+
+// rowIndex finds rows of a table by a string. It needs at most 8 bytes for each row.
+type rowIndex struct {
+	slots []int32 // number of a row, plus 1; 0 if the slot is empty
+	seed  maphash.Seed
+}
+
+// newRowIndex returns an index for at most n rows.
+func newRowIndex(n int) rowIndex {
+	size := 16
+	for size < n+n/2 {
+		size *= 2
+	}
+	return rowIndex{slots: make([]int32, size), seed: maphash.MakeSeed()}
+}
+
+// find returns the row with a key. equal reports whether a row has the key.
+func (x *rowIndex) find(key string, equal func(row int) bool) (row int, ok bool) {
+	if len(x.slots) == 0 {
+		return 0, false
+	}
+	slot := x.findSlot(key, equal)
+	return int(x.slots[slot]) - 1, x.slots[slot] != 0
+}
+
+// add inserts a row. If another row has the key, add returns that row and inserts nothing.
+func (x *rowIndex) add(key string, row int, equal func(row int) bool) (other int, isTaken bool) {
+	slot := x.findSlot(key, equal)
+	if x.slots[slot] != 0 {
+		return int(x.slots[slot]) - 1, true
+	}
+	x.slots[slot] = int32(row) + 1
+	return row, false
+}
+
+// findSlot returns the slot of the row with a key, or the empty slot in which the row would be.
+func (x *rowIndex) findSlot(key string, equal func(row int) bool) int {
+	mask := len(x.slots) - 1
+	slot := int(maphash.String(x.seed, key)) & mask
+	for x.slots[slot] != 0 && !equal(int(x.slots[slot])-1) {
+		slot = (slot + 1) & mask
+	}
+	return slot
+}
+
+// dirNumber returns the index of a directory in kindDirs, or -1.
+func dirNumber(dir string) int {
+	for i := range kindDirs {
+		if kindDirs[i].dir == dir {
+			return i
+		}
+	}
+	return -1
+}
+
+// entryPath returns the path of an entry's file.
+func entryPath(dir, stem string) string { return dir + "/" + stem + ".md" }
+
+// splitEntryPath is the reverse of entryPath, for a path with which [isEntryPath] agrees.
+func splitEntryPath(p string) (dir, stem string) {
+	dir, file, _ := strings.Cut(p, "/")
+	return dir, strings.TrimSuffix(file, ".md")
+}
+
+// compareStems compares two file names by their stems. The result is the same as if ".md" was appended to both.
+func compareStems(a, b string) int {
+	n := min(len(a), len(b))
+	if c := strings.Compare(a[:n], b[:n]); c != 0 {
+		return c
+	}
+	return strings.Compare(a[n:]+".md", b[n:]+".md")
+}

@@ -1,0 +1,80 @@
+// Tests of the tables with a row for each entry.
+
+package mdtree
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unsafe"
+)
+
+// A dump or a load of a million entries keeps these rows for all of them, so a longer row costs megabytes.
+func TestRowsAreSmall(t *testing.T) {
+	if size := unsafe.Sizeof(outputFile{}); size > 64 {
+		t.Errorf("a row of a dump has %d bytes, the most is 64", size)
+	}
+	if size := unsafe.Sizeof(manifestRow{}); size > 56 {
+		t.Errorf("a row of a manifest has %d bytes, the most is 56", size)
+	}
+}
+
+func TestRowIndex(t *testing.T) {
+	var rows []string
+	x := newRowIndex(1000)
+	for i := range 1000 {
+		key := fmt.Sprint("key", i%900)
+		other, isTaken := x.add(key, i, func(row int) bool { return rows[row] == key })
+		if wantTaken := i >= 900; isTaken != wantTaken || (isTaken && other != i-900) {
+			t.Errorf("add(%q) = %d, %v", key, other, isTaken)
+		}
+		rows = append(rows, key)
+	}
+	for i := range 1000 {
+		key := fmt.Sprint("key", i)
+		row, ok := x.find(key, func(row int) bool { return rows[row] == key })
+		if ok != (i < 900) || (ok && row != i) {
+			t.Errorf("find(%q) = %d, %v", key, row, ok)
+		}
+	}
+	if _, ok := new(rowIndex).find("key", func(int) bool { return true }); ok {
+		t.Error("an empty index finds a row")
+	}
+}
+
+func TestNameTable(t *testing.T) {
+	var names nameTable
+	var got, want []string
+	for i := range 5000 {
+		s := strings.Repeat(fmt.Sprint(i, " "), i%40)
+		want = append(want, s)
+		got = append(got, names.add(s))
+	}
+	long := strings.Repeat("x", 2*namesChunk)
+	if !slices.Equal(got, want) || names.add(long) != long {
+		t.Error("the names differ from what was added")
+	}
+}
+
+func TestCompareStems(t *testing.T) {
+	stems := []string{"", "a", "a b", "a-", "a.", "a.m", "a.md", "a.md.md", "a.n", "a/", "ab", "a~2", "b", "日"}
+	for _, a := range stems {
+		for _, b := range stems {
+			if got, want := compareStems(a, b), strings.Compare(a+".md", b+".md"); got != want {
+				t.Errorf("compareStems(%q, %q) = %d, want %d", a, b, got, want)
+			}
+		}
+	}
+}
+
+func TestParseDigest(t *testing.T) {
+	d := digest{1, 2, 0xab}
+	for s, want := range map[string]digest{
+		d.hex(): d, "": {}, strings.ToUpper(d.hex()): {}, d.hex() + "0": {}, d.hex()[1:] + "x": {},
+	} {
+		if got := parseDigest(s); got != want {
+			t.Errorf("parseDigest(%q) = %x, want %x", s, got, want)
+		}
+	}
+}
