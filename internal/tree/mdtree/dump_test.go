@@ -618,3 +618,50 @@ func TestDumpOverLongTableOfContents(t *testing.T) {
 		t.Errorf("the tree has %d entries, want 2", len(got.Entries))
 	}
 }
+
+// What a load leaves out is named, and no dump deletes it without a copy.
+func TestTextThatIsNotReadIsKept(t *testing.T) {
+	s := storeOf(t, note("a", "one"), note("b", "two"))
+	fsys := vfs.NewMem()
+	origin := Origin{Name: "x", IsSameStore: func(was string) bool { return was == "x" }}
+	o := &DumpOptions{Origin: origin}
+	if _, err := Dump(t.Context(), s, fsys, "brain", o); err != nil {
+		t.Fatal(err)
+	}
+	edits := map[string]string{
+		"brain/notes/a.md": "</dl>|<dt>Author</dt><dd>Ada</dd>\n</dl>",
+		"brain/notes/b.md": "<dl>|Ada was here\n<dl>",
+	}
+	for name, edit := range edits {
+		from, to, _ := strings.Cut(edit, "|")
+		put(t, fsys, name, strings.Replace(get(t, fsys, name), from, to, 1))
+	}
+	put(t, fsys, "brain/notes/new.md", metaOpen+"\n<p>Ada</p>\n"+metaClose+"\n\nthree\n")
+	tree, err := Read(fsys, "brain", &ReadOptions{SkipUnchanged: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var named []string
+	for _, w := range tree.Warnings {
+		named = append(named, w.File)
+	}
+	want := []string{"notes/a.md", "notes/b.md", "notes/new.md"}
+	if !slices.Equal(named, want) {
+		t.Errorf("the load names %q, want %q", named, want)
+	}
+	load(t, tree, s, &PlanOptions{Origin: origin})
+	_, err = Dump(t.Context(), s, fsys, "brain", o)
+	if fe, ok := errors.AsType[*FilesError](err); !ok || !slices.Equal(fe.Files, want) {
+		t.Errorf("Dump after the load = %v, want an error that names %q", err, want)
+	}
+	o.Force = true
+	r, err := Dump(t.Context(), s, fsys, "brain", o)
+	if err != nil || len(r.Kept) != 3 {
+		t.Fatalf("the forced dump keeps %q (%v), want three copies", r.Kept, err)
+	}
+	for _, kept := range r.Kept {
+		if text := get(t, fsys, "brain/"+kept); !strings.Contains(text, "Ada") {
+			t.Errorf("the copy %s has lost what the person wrote:\n%s", kept, text)
+		}
+	}
+}

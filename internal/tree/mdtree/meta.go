@@ -160,18 +160,98 @@ func parseEntry(file string) (parsedFile, error) {
 		s, _, p.hasName = strings.Cut(s, "</dd>")
 		p.name = unescape(strings.TrimSpace(s))
 	}
-	for _, t := range blockTitles(block) {
-		if !slices.Contains([]string{"Created", "Aliases", "Labels", "Name"}, t) {
-			p.warnings = append(
-				p.warnings,
-				fmt.Sprintf(
-					"its block of data has %q, which is not read and is gone after the next dump",
-					text.TruncateWithEllipsis(t, maxShownValue),
-				),
-			)
-		}
+	for _, t := range unreadParts(block) {
+		p.warnings = append(
+			p.warnings,
+			fmt.Sprintf(
+				"its block of data has %q, which is not read; to keep this text, move it below the block",
+				text.TruncateWithEllipsis(t, maxShownValue),
+			),
+		)
 	}
 	return p, errors.Join(errs...)
+}
+
+// blockTags are the tags that a dump writes between the parts of a block.
+var blockTags = strings.NewReplacer("<dl>", "", "</dl>", "", "<dd>", "", "</dd>", "", "<ul>", "", "</ul>", "")
+
+// unreadParts returns the parts of a block that parseEntry does not read: unknown titles, and all text that is at
+// another place than a dump would write it.
+func unreadParts(block string) []string {
+	var unread []string
+	rest := block
+	if from, to := strings.Index(rest, lineEndsOpen), strings.Index(rest, lineEndsClose); 0 <= from && from < to {
+		rest = rest[:from] + rest[to+len(lineEndsClose):]
+	}
+	if value, ok := findTime(rest); ok {
+		rest = removeTime(rest, value)
+	}
+	rest = strings.Replace(rest, "<dt>Created</dt>", "", 1)
+	for _, title := range []string{"Aliases", "Labels"} {
+		rest = replacePart(rest, title, withoutItems)
+	}
+	rest = replacePart(rest, "Name", func(s string) string {
+		before, name, isOpen := strings.Cut(s, "<dd>")
+		_, after, isClosed := strings.Cut(name, "</dd>")
+		if !isOpen || !isClosed {
+			return s
+		}
+		return before + after
+	})
+	for _, title := range blockTitles(rest) {
+		isKnown := slices.Contains([]string{"Created", "Aliases", "Labels", "Name"}, title)
+		if isKnown {
+			continue // the title occurs twice, so that the text below it is not read
+		}
+		unread = append(unread, title)
+		rest = replacePart(rest, escapeText(title), func(string) string { return "" })
+	}
+	if s := strings.TrimSpace(blockTags.Replace(rest)); s != "" {
+		unread = append(unread, s)
+	}
+	return unread
+}
+
+// removeTime removes the first time from a block, if it is written as a dump writes it. A time that is shown
+// differently than its attribute stays, because a person may have changed only the time that is shown.
+func removeTime(block, value string) string {
+	open := `<time datetime="` + value + `">`
+	before, s, ok := strings.Cut(block, open)
+	shown, after, isClosed := strings.Cut(s, "</time>")
+	switch {
+	case !ok:
+		return block
+	case !isClosed:
+		return before + s
+	case shown == value || shown == "":
+		return before + after
+	}
+	return before + shown + after
+}
+
+// replacePart replaces a title and its part of a block by what change returns for the part.
+func replacePart(block, title string, change func(part string) string) string {
+	before, s, ok := strings.Cut(block, "<dt>"+title+"</dt>")
+	if !ok {
+		return block
+	}
+	p := textAfterTitle(block, title)
+	return before + change(p) + s[len(p):]
+}
+
+// withoutItems removes the items that listItems returns.
+func withoutItems(s string) string {
+	var b strings.Builder
+	for {
+		before, rest, ok := strings.Cut(s, "<li>")
+		_, rest, closed := strings.Cut(rest, "</li>")
+		if !ok || !closed {
+			b.WriteString(s)
+			return b.String()
+		}
+		b.WriteString(before)
+		s = rest
+	}
 }
 
 // textAfterTitle returns the text between the title and the next title in a block.

@@ -233,3 +233,25 @@ func ExampleProblem() {
 	fmt.Println(Problem{"notes/a.md", oxbow.ErrInvalid})
 	// Output: notes/a.md: invalid
 }
+
+// Wherever a person inserts a word, the word is read, or it is reported, or the file is refused.
+func TestEveryInsertedWordIsReadOrReported(t *testing.T) {
+	e := oxbow.Entry{Name: "why?", Kind: oxbow.Note, Content: "\n\nfirst line\n\nsecond\n", Created: noon,
+		Aliases: []string{"ship", "a & b"}, Labels: []oxbow.Label{{Key: "project", Value: "vtt"}}}
+	for _, showName := range []string{"", "shown"} {
+		text := string(entryText{Entry: &e, showName: showName != ""}.appendTo(nil))
+		for i := range len(text) + 1 {
+			for _, word := range []string{"zebra", " zebra ", "<p>zebra</p>", "<!-- zebra -->", "\n<dt>zebra</dt>\n"} {
+				edited := text[:i] + word + text[i:]
+				got, f, err := readEntryFile(&kindDirs[0], "notes/why%3F.md", edited)
+				read := fmt.Sprint(got.Name, got.Content, got.Aliases, got.Labels, f.warnings)
+				if err == nil && !strings.Contains(read, "zebra") && len(f.warnings) == 0 {
+					t.Errorf("%q at byte %d is neither read nor reported:\n%s", word, i, edited)
+				}
+			}
+		}
+		if _, f, err := readEntryFile(&kindDirs[0], "notes/why%3F.md", text); err != nil || len(f.warnings) > 0 {
+			t.Errorf("the file of a dump has warnings %q (%v)", f.warnings, err)
+		}
+	}
+}
