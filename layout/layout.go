@@ -119,63 +119,6 @@ type Profiler interface {
 	WithProfile(name string) (Home, error)
 }
 
-// A Compressor is a Home that can replace the entries of a period, such as a week, by a shorter
-// digest, and can undo the replacement.
-type Compressor interface {
-	Home
-	// Spans returns the lengths of the periods that can be compressed, such as "week" and "month",
-	// the shortest first.
-	Spans() []string
-	// Compress replaces entries by digests and returns the digests. If no entries need
-	// compressing, it returns an empty list.
-	Compress(ctx context.Context, r Compression) ([]Digest, error)
-	// Decompress deletes the named digests and restores the entries that the digests replaced. With
-	// dry, it deletes nothing, and returns the digests that a call without dry would delete.
-	Decompress(ctx context.Context, dry bool, names ...string) ([]Digest, error)
-}
-
-// Compression selects what [Compressor.Compress] compresses.
-type Compression struct {
-	Span   string // length of the period, one of the results of Spans
-	Period string // the period, for example 2026-W16, or "" for all periods that have ended
-	// Texts contains the text of each digest, by [DigestPart.Group]. If a group's text is
-	// missing, the layout generates it. Texts requires a Period.
-	Texts map[string]string
-	// Over is a size in bytes. Logs that are not longer than Over are not compressed. 0 means
-	// [DefaultOver], or 1 if Texts are given.
-	Over int
-	Dry  bool // only return the digests, and change nothing
-}
-
-// DefaultOver is the default of [Compression.Over], in bytes. Shorter logs are not worth a digest.
-const DefaultOver = 2000
-
-// Digest describes the digest of a period.
-type Digest struct {
-	Name   string       `json:"name"`  // for example week-2026-W16
-	File   string       `json:"file"`  // file that contains the digest
-	Covers []string     `json:"files"` // files that the digest replaces
-	Parts  []DigestPart `json:"parts"`
-	Notes  []string     `json:"notes,omitempty"`
-	// Skipped is the reason why the period was not compressed.
-	Skipped string `json:"skipped,omitempty"`
-}
-
-// DigestPart is an entry in a digest. Entries that differ in labels other than tags, files and
-// confidence are put into different parts. A filter by labels then selects the parts that replace
-// the entries it would have selected.
-type DigestPart struct {
-	Entry string `json:"entry"`
-	// labels that distinguish this part from the digest's other parts, such as "project:vtt" (may
-	// be empty)
-	Group   string        `json:"group"`
-	Labels  []oxbow.Label `json:"labels"`
-	Entries int           `json:"entries"` // number of entries that the part replaces
-	Before  int           `json:"before"`  // size of the contents of these entries, in bytes
-	After   int           `json:"after"`   // size of Text, in bytes
-	Text    string        `json:"text"`
-}
-
 // Request describes the situation for which a context is made.
 type Request struct {
 	Message string // the user's newest message ("" before the first message)

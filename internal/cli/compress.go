@@ -4,16 +4,20 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/base/report"
-	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
 func compressCommand(mem *openMemory) *cobra.Command {
@@ -62,9 +66,9 @@ one change, and oxbow undo takes it back.`,
 					budget,
 				)
 			}
-			return mem.compressToBudget(ctx, *in.Budget, in.DryRun)
+			return mem.compressToBudget(ctx, maintenance.CompressIn{MaxTokens: in.Budget, DryRun: in.DryRun})
 		}
-		r := layout.Compression{Dry: in.DryRun}
+		r := maintenance.CompressIn{DryRun: in.DryRun}
 		if in.Over != nil {
 			r.Over = *in.Over
 			if r.Over < 1 {
@@ -104,63 +108,40 @@ type compressIn struct {
 	DryRun bool     `json:"dry_run,omitempty"                                  usage:"show what would be done and change nothing"`
 }
 
-// compressToBudget shortens the files that a model receives whole so that they fit a token budget.
-func (mem *openMemory) compressToBudget(ctx context.Context, budget int, dry bool) error {
-	t, ok, err := mem.openTidier(writeAccess.UnlessDryRun(dry))
-	if err != nil {
-		return err
+// compressToBudget shortens the file that a model receives whole so that it fits a token budget.
+func (mem *openMemory) compressToBudget(ctx context.Context, in maintenance.CompressIn) error {
+	out, err := callVerbRawError(ctx, mem, maintenance.Compress, in)
+	if errors.Is(err, maintenance.ErrNoWholeFile) {
+		return &hintedError{err, fmt.Sprintf(
+			"oxbow context --max-tokens %d chooses what fits; oxbow consolidate takes out what is said twice",
+			*in.MaxTokens,
+		)}
 	}
-	if !ok {
-		return &hintedError{
-			fmt.Errorf(
-				"compressing: %w: it has no file that is whole before the model and grows",
-				oxbow.ErrUnsupported,
-			),
-			fmt.Sprintf(
-				"oxbow context --max-tokens %d chooses what fits; oxbow consolidate takes out what is said twice",
-				budget,
-			),
-		}
-	}
-	did, err := t.Compress(ctx, budget, dry)
 	if err != nil {
 		return asUsageError(err)
 	}
-	return mem.env.showTidied(did, dry, "it fits already")
+	return mem.env.showTidied(*out.Tidied, in.DryRun, "it fits already")
 }
 
-// compressOut is the result of oxbow compress as JSON.
-type compressOut struct {
-	DryRun  bool            `json:"dry_run,omitempty"`
-	Digests []layout.Digest `json:"digests"`
-}
-
-// openCompressor opens the home as a layout.Compressor. It returns an error if the home's layout
-// cannot compress.
-func (mem *openMemory) openCompressor(how access) (layout.Compressor, error) {
-	d, other, err := mem.finder.detectLayout()
-	if err != nil {
-		return nil, err
+// explainNoDays names the home and its layout in an error of compress for a home without days.
+func (mem *openMemory) explainNoDays(err error) error {
+	if !errors.Is(err, maintenance.ErrNoDays) {
+		return err
+	}
+	d, other, lerr := mem.finder.detectLayout()
+	home, herr := mem.finder.home()
+	if lerr != nil || herr != nil {
+		return err
 	}
 	name, mend := ownLayoutName, "oxbow compact drops old history"
 	if other {
 		name = d.Name
-		h, err := mem.openHome(d, how)
-		if err != nil {
-			return nil, err
-		}
-		if c, ok := h.(layout.Compressor); ok {
-			return c, nil
-		}
-		if _, ok := h.(layout.Tidier); ok {
-			mend = "for example: oxbow compress --max-tokens 2000 --dry-run"
-		}
 	}
-	home, err := mem.finder.home()
-	if err != nil {
-		return nil, err
+	opened, oerr := mem.openLayoutHome(verb.ReadOwn)
+	if _, isTidier := opened.(verb.Tidier); isTidier && oerr == nil {
+		mend = "for example: oxbow compress --max-tokens 2000 --dry-run"
 	}
-	return nil, &hintedError{
+	return &hintedError{
 		fmt.Errorf(
 			"compress works on layouts that keep days, and %s is laid out as %s: %w",
 			home,
@@ -171,30 +152,25 @@ func (mem *openMemory) openCompressor(how access) (layout.Compressor, error) {
 	}
 }
 
-func (mem *openMemory) compressSpans(ctx context.Context, r layout.Compression, texts []string) error {
-	c, err := mem.openCompressor(writeAccess.UnlessDryRun(r.Dry))
-	if err != nil {
-		return err
-	}
-	if r.Span == "" {
-		r.Span = c.Spans()[0]
-	}
+func (mem *openMemory) compressSpans(ctx context.Context, in maintenance.CompressIn, texts []string) error {
 	if len(texts) > 0 {
-		r.Texts, err = mem.env.readDigestTexts(ctx, c, r, texts)
+		byGroup, err := mem.digestTexts(ctx, in, texts)
 		if err != nil {
-			return asUsageError(err)
+			return asUsageError(mem.explainNoDays(err))
+		}
+		for _, group := range slices.Sorted(maps.Keys(byGroup)) {
+			in.Groups, in.Texts = append(in.Groups, group), append(in.Texts, byGroup[group])
 		}
 	}
-	done, err := c.Compress(ctx, r)
-	return mem.env.showDigests("compressed", "would compress", done, r.Dry, err)
+	out, err := callVerbRawError(ctx, mem, maintenance.Compress, in)
+	return mem.env.showDigests("compressed", "would compress", out, mem.explainNoDays(err))
 }
 
-// readDigestTexts reads the texts of a digest and returns them by group. A text without a group is
+// digestTexts reads the texts of a digest and returns them by group. A text without a group is
 // the text of the whole digest, which is allowed only if the digest has no parts.
-func (env *environment) readDigestTexts(
+func (mem *openMemory) digestTexts(
 	ctx context.Context,
-	c layout.Compressor,
-	r layout.Compression,
+	in maintenance.CompressIn,
 	given []string,
 ) (map[string]string, error) {
 	texts := map[string]string{}
@@ -208,12 +184,13 @@ func (env *environment) readDigestTexts(
 			named = true
 		}
 		if !named {
-			r.Dry = true
-			would, err := c.Compress(ctx, r)
+			in.DryRun = true
+			in.Over = cmp.Or(in.Over, 1) // with a text, all logs are shortened
+			would, err := callVerbRawError(ctx, mem, maintenance.Compress, in)
 			if err != nil {
 				return nil, err
 			}
-			parts := would[0].Parts
+			parts := would.Digests[0].Parts
 			if len(parts) > 1 {
 				groups := make([]string, len(parts))
 				for i, p := range parts {
@@ -230,7 +207,7 @@ func (env *environment) readDigestTexts(
 		if _, twice := texts[group]; twice {
 			return nil, usageErrorf("", "--text is given twice for %q", group)
 		}
-		text, err := env.readFile(file)
+		text, err := mem.env.readFile(file)
 		if err != nil {
 			return nil, err
 		}
@@ -250,12 +227,9 @@ moves to memory/undone, where nothing reads it.`,
   oxbow compress undo month-2026-04 week-2026-W16`,
 		Args: requireArgCount(1, -1, "the name of a digest, such as week-2026-W16"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := mem.openCompressor(writeAccess.UnlessDryRun(dry))
-			if err != nil {
-				return err
-			}
-			done, err := c.Decompress(cmd.Context(), dry, args...)
-			return mem.env.showDigests("took back", "would take back", done, dry, err)
+			in := maintenance.DecompressIn{Names: args, DryRun: dry}
+			out, err := callVerbRawError(cmd.Context(), mem, maintenance.Decompress, in)
+			return mem.env.showDigests("took back", "would take back", out, mem.explainNoDays(err))
 		},
 	}
 	c.Flags().BoolVar(&dry, "dry-run", false, "show what would be taken back and change nothing")
@@ -263,24 +237,22 @@ moves to memory/undone, where nothing reads it.`,
 }
 
 // showDigests prints the finished digests, even if err is not nil.
-func (env *environment) showDigests(did, would string, done []layout.Digest, dry bool, err error) error {
-	if err != nil && len(done) == 0 {
+func (env *environment) showDigests(did, would string, out maintenance.CompressOut, err error) error {
+	if err != nil && len(out.Digests) == 0 {
 		return asUsageError(err)
 	}
 	if env.json {
-		out := compressOut{DryRun: dry, Digests: []layout.Digest{}}
-		out.Digests = append(out.Digests, done...)
 		return errors.Join(env.printJSON(out), err)
 	}
-	if dry {
+	if out.DryRun {
 		did = would
 	}
-	env.showReport(digestsReport(did, done, dry))
+	env.showReport(digestsReport(did, out.Digests, out.DryRun))
 	return err
 }
 
 // digestsReport describes the finished digests. did is what was, or would be, done with them.
-func digestsReport(did string, done []layout.Digest, dry bool) (r report.Report) {
+func digestsReport(did string, done []verb.Digest, dry bool) (r report.Report) {
 	var names []string
 	for _, d := range done {
 		if d.Skipped == "" {
@@ -303,7 +275,7 @@ func digestsReport(did string, done []layout.Digest, dry bool) (r report.Report)
 }
 
 // digestSections describes a digest and its parts. A dry run shows the text of each part.
-func digestSections(did string, d layout.Digest, dry bool) []report.Section {
+func digestSections(did string, d verb.Digest, dry bool) []report.Section {
 	files := report.Words(countText(len(d.Covers), "file", "files"))
 	all := []report.Section{report.Line{ShortValue: report.Name(d.Name),
 		Sentence: report.Sentencef("%s %s, %s", report.Words(did), report.Name(d.Name), files)}}

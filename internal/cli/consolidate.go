@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow/internal/base/report"
+	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
-	"github.com/oxbow-memory/oxbow/layout"
 )
 
 func consolidateCommand(mem *openMemory) *cobra.Command {
@@ -35,7 +35,7 @@ a removed text is not exactly the same, it is kept in HISTORY.md.`,
 		if in.Over < 0 {
 			return usageErrorf("for example: --over 4000", "--over %d is less than 0", in.Over)
 		}
-		did, err := mem.consolidate(ctx, in)
+		did, err := callVerbRawError(ctx, mem, maintenance.Consolidate, in)
 		if err != nil {
 			return err
 		}
@@ -43,70 +43,25 @@ a removed text is not exactly the same, it is kept in HISTORY.md.`,
 		if in.Over > 0 && did.Before <= in.Over {
 			nothing = fmt.Sprintf("there are not more than %d tokens", in.Over)
 		}
-		return mem.env.showTidied(did, in.DryRun, nothing)
+		return mem.env.showTidied(did.Tidied, in.DryRun, nothing)
 	})
-}
-
-// consolidate consolidates the memory, or the home if its layout can do so itself.
-func (mem *openMemory) consolidate(ctx context.Context, in maintenance.ConsolidateIn) (layout.Tidied, error) {
-	t, ok, err := mem.openTidier(writeAccess.UnlessDryRun(in.DryRun))
-	switch {
-	case err != nil:
-		return layout.Tidied{}, err
-	case ok && in.Over > 0:
-		would, err := t.Consolidate(ctx, true)
-		if err != nil || would.Before <= in.Over {
-			would.Steps, would.After = nil, would.Before
-			return would, err
-		}
-	}
-	if ok {
-		return t.Consolidate(ctx, in.DryRun)
-	}
-	did := layout.Tidied{What: "consolidate", Time: mem.env.Now()}
-	out, err := callVerbRawError(ctx, mem, maintenance.Consolidate, in)
-	did.Before, did.After = out.Before, out.After
-	for _, d := range out.Dropped {
-		why := d.Keep.Name + " says all of it"
-		if d.Exact {
-			why = d.Keep.Name + " says the same"
-		}
-		did.Steps = append(did.Steps, layout.Step{Did: "drop", Text: d.Drop.Name + ": " +
-			d.Drop.Content, Kept: d.Keep.Name + ": " + d.Keep.Content, Why: why})
-	}
-	return did, err
-}
-
-// openTidier opens the home as a layout.Tidier. The bool is false if the home's layout cannot tidy
-// itself up.
-func (mem *openMemory) openTidier(how access) (layout.Tidier, bool, error) {
-	d, other, err := mem.finder.detectLayout()
-	if err != nil || !other {
-		return nil, false, err
-	}
-	h, err := mem.openHome(d, how)
-	if err != nil {
-		return nil, false, err
-	}
-	t, ok := h.(layout.Tidier)
-	return t, ok, nil
 }
 
 // tidiedOut is the result of tidying as JSON.
 type tidiedOut struct {
-	layout.Tidied
+	verb.Tidied
 	DryRun bool `json:"dry_run,omitempty"`
 }
 
 // printTidiedJSON prints the result of tidying as JSON. If there are no steps, it prints an empty
 // list.
-func (env *environment) printTidiedJSON(did layout.Tidied, dry bool) error {
-	did.Steps = append([]layout.Step{}, did.Steps...)
+func (env *environment) printTidiedJSON(did verb.Tidied, dry bool) error {
+	did.Steps = append([]verb.Step{}, did.Steps...)
 	return env.printJSON(tidiedOut{did, dry})
 }
 
 // showTidied prints the steps that were done, or would be done in a dry run.
-func (env *environment) showTidied(did layout.Tidied, dry bool, nothing string) error {
+func (env *environment) showTidied(did verb.Tidied, dry bool, nothing string) error {
 	if env.json {
 		return env.printTidiedJSON(did, dry)
 	}
@@ -115,7 +70,7 @@ func (env *environment) showTidied(did layout.Tidied, dry bool, nothing string) 
 }
 
 // tidiedReport describes the steps. If there are none, nothing says why.
-func tidiedReport(did layout.Tidied, dry bool, nothing string) (r report.Report) {
+func tidiedReport(did verb.Tidied, dry bool, nothing string) (r report.Report) {
 	for _, n := range did.Notes {
 		r.AddNotef("%s", report.Text(n))
 	}

@@ -86,3 +86,25 @@ func (mem *openMemory) openHome(d layout.Dialect, how access) (layout.Home, erro
 	mem.closers = append(mem.closers, h.Close)
 	return h, nil
 }
+
+// openLayoutHome opens the home if it has another layout than oxbow's own. Otherwise it returns nil. It returns an
+// error if a profile restricts the run, because the files of a home belong to the whole memory.
+func (mem *openMemory) openLayoutHome(how access) (verb.LayoutHome, error) {
+	d, other, err := mem.finder.detectLayout()
+	if err != nil || !other {
+		return nil, err
+	}
+	bound, err := mem.boundProfile()
+	if err != nil {
+		return nil, err
+	}
+	if bound != nil {
+		return nil, fmt.Errorf("%w: it works on all of the memory, and this is bound to profile %q",
+			oxbow.ErrUnsupported, bound.Name)
+	}
+	h, err := mem.openHome(d, how)
+	if err != nil {
+		return nil, err
+	}
+	return h, nil
+}

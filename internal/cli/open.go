@@ -287,6 +287,7 @@ func (mem *openMemory) newWorkspace(ctx context.Context) (*verb.Workspace, func(
 			memories[how], err = mem.openBoundMemory(how)
 			return memories[how], err
 		},
+		Home: mem.openLayoutHome,
 		Annotations: func(ctx context.Context) (_ verb.WorkingTree, err error) {
 			if notes == nil {
 				notes, err = mem.finder.openWorkingDirAnnotations(ctx)

@@ -171,6 +171,7 @@ func (mem *openMemory) buildService(
 	}
 	if o.Home != nil {
 		workspace.Written, workspace.Unlabelled = o.Home.Written(), true
+		workspace.Home = func(verb.Access) (verb.LayoutHome, error) { return o.Home, nil }
 	}
 	isDefault := len(flags.Tools)+len(flags.Projects)+len(flags.Kinds)+len(flags.TokensFile) == 0
 	mayHaveHandoff := isDefault && !other && !mem.isTenant

@@ -11,9 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxbow-memory/oxbow"
-	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/verb"
-	"github.com/oxbow-memory/oxbow/layout"
 )
 
 func undoCommand(mem *openMemory) *cobra.Command {
@@ -42,82 +40,46 @@ new change, which you can also undo. An import counts as one change.`,
 			in.Count = &n
 		}
 		mem.skipFolderComparison() // otherwise a change of a file could become the last change, which is undone
-		if done, err := mem.undoInOtherLayout(ctx, in); done || err != nil {
-			return err
+		mem.showsAnswerFirst = true
+		defer func() { mem.showsAnswerFirst = false }()
+		out, err := callVerbRawError(ctx, mem, verb.Undo, in)
+		switch {
+		case err != nil:
+			return mem.undoHint(err, in)
+		case out.Tidied != nil && mem.env.json:
+			return mem.env.printTidiedJSON(*out.Tidied, in.DryRun)
 		}
-		err := callAndReport(ctx, mem, verb.Undo, in)
-		if errors.Is(err, oxbow.ErrUnsupported) {
-			if _, no := mem.openCompressor(verb.ReadOwn); no == nil {
-				err = &hintedError{
-					err,
-					"in this layout, oxbow compress undo NAME takes a digest back, and nothing takes back other " +
-						"changes",
-				}
-			}
-		}
-		return err
+		return printResult(mem, out, reportPrinter[verb.UndoOut](mem))
 	})
 }
 
-// undoInOtherLayout reverts the effect of consolidate, compress or an overwriting tool in a home of
-// another layout that keeps the replaced files. done is false if the home is not of this kind, or
-// if the run is bound to a profile, because the files belong to the whole memory.
-func (mem *openMemory) undoInOtherLayout(ctx context.Context, in verb.UndoIn) (done bool, err error) {
-	r, err := mem.boundProfile()
-	if err != nil || r != nil {
-		return false, err
+// undoHint adds advice to an error of undo in a home of another layout.
+func (mem *openMemory) undoHint(err error, in verb.UndoIn) error {
+	home, herr := mem.openLayoutHome(verb.ReadOwn)
+	if herr != nil || home == nil {
+		return asUsageError(err)
 	}
-	dry := in.DryRun
-	t, ok, err := mem.openTidier(writeAccess.UnlessDryRun(dry))
-	if err != nil || !ok {
-		return false, err
-	}
-	number := 0
+	_, keepsDays := home.(verb.Compressor)
 	switch {
-	case len(in.Seq) > 1:
-		return true, usageErrorf("run it again for another", "this layout takes back one change at a time")
-	case in.Count != nil && *in.Count != 1:
-		return true, usageErrorf("run it again for the one before", "this layout takes back one change at a time")
-	case len(in.Seq) == 1:
-		number = int(in.Seq[0])
-		if number < 1 {
-			return true, usageErrorf("", "--seq %d is no number of a change", number)
+	case errors.Is(err, oxbow.ErrUnsupported) && keepsDays:
+		return &hintedError{
+			err,
+			"in this layout, oxbow compress undo NAME takes a digest back, and nothing takes back other " +
+				"changes",
 		}
-	}
-	did, err := t.Revert(ctx, number, dry)
-	switch {
-	case errors.Is(err, oxbow.ErrConflict) && number == 0:
-		return true, &hintedError{
+	case errors.Is(err, oxbow.ErrConflict) && len(in.Seq) == 0:
+		return &hintedError{
 			err,
 			"oxbow undo --seq N takes change N back all the same, and keeps what was changed since",
 		}
 	case errors.Is(err, oxbow.ErrNotFound):
-		return true, &hintedError{
+		return &hintedError{
 			err,
 			"in this layout, what consolidate, compress and the tool memory_write replaced as a whole can be taken " +
 				"back, and no other change",
 		}
-	case err != nil:
-		return true, err
 	}
-	if mem.env.json {
-		return true, mem.env.printTidiedJSON(did, dry)
-	}
-	mem.env.showReport(reportRevertedChange(did, dry))
-	return true, nil
-}
-
-// reportRevertedChange describes a change of consolidate, compress or a tool that was, or would be, reverted.
-func reportRevertedChange(did layout.Tidied, dry bool) (r report.Report) {
-	r.AddLinef("%s change %d: %s of %s", report.EffectVerb(dry, "took back", "would take back"), did.Number,
-		report.Words(did.What), did.Time)
-	for _, s := range did.Steps {
-		r.Add(report.Line{Sentence: report.Sentencef("%s  %s", report.Words(s.Did), s.Text), MayBeCut: true})
-	}
-	for _, n := range did.Notes {
-		r.AddNotef("%s", report.Text(n))
-	}
-	return r
+	return asUsageError(err)
 }
 
 func restoreCommand(mem *openMemory) *cobra.Command {

@@ -76,6 +76,8 @@ var examples = []struct {
 	{"POST /folders/sync", "/folders/sync", `{"dry_run":true}`, 200, `"changes":[]`},
 	{"DELETE /folders/{folder}", "/folders/vault", "", 400, "only a person removes folders"},
 	{"POST /consolidate", "/consolidate", `{"dry_run":true}`, 200, ""},
+	{"POST /compress", "/compress", `{"dry_run":true}`, 501, "not laid out by days"},
+	{"POST /compress/undo", "/compress/undo", `{"names":["week-2024-W16"]}`, 501, "not laid out by days"},
 	{"POST /scan", "/scan", "", 200, ""},
 	{"GET /check", "/check", "", 200, `"ok":true`},
 	{"GET /stats", "/stats", "", 200, `"last_change"`},

@@ -45,6 +45,24 @@ func careRoutes() []route {
 		),
 		writeRoute(
 			http.MethodPost,
+			"/compress",
+			"compress",
+			"Shorten the files of a home in the layout of clawft or CodeRhapsody",
+			maintenance.Compress,
+			requireWholeMemory,
+			markDestructive,
+		),
+		writeRoute(
+			http.MethodPost,
+			"/compress/undo",
+			"compress_undo",
+			"Take digests back and restore the files that they replaced",
+			maintenance.Decompress,
+			requireWholeMemory,
+			markDestructive,
+		),
+		writeRoute(
+			http.MethodPost,
 			"/scan",
 			"scan",
 			"Look for secrets in all that is kept",
@@ -69,6 +87,11 @@ type consolidateOut struct {
 	Before  int                `json:"before"` // tokens of notes and facts before the call
 	After   int                `json:"after"`
 	Dropped []removedDuplicate `json:"dropped"`
+
+	// Steps are the changes to the facts of a home that shortens its own files, and Number is the number of this
+	// change, for undo.
+	Steps  []verb.Step `json:"steps,omitempty"`
+	Number int         `json:"number,omitempty"`
 }
 
 // removedDuplicate is a removed entry, and the entry that contains its text.
@@ -81,7 +104,10 @@ type removedDuplicate struct {
 // consolidateNames calls [maintenance.Consolidate] and returns names instead of entries.
 func consolidateNames(ctx context.Context, w *verb.Workspace, in consolidateIn) (consolidateOut, error) {
 	got, err := maintenance.Consolidate(ctx, w, maintenance.ConsolidateIn{Over: in.Over, DryRun: in.DryRun})
-	out := consolidateOut{Before: got.Before, After: got.After, Dropped: []removedDuplicate{}}
+	out := consolidateOut{Before: got.Before, After: got.After, Dropped: []removedDuplicate{}, Number: got.Number}
+	if len(got.Dropped) == 0 {
+		out.Steps = got.Steps
+	}
 	for _, d := range got.Dropped {
 		out.Dropped = append(out.Dropped, removedDuplicate{d.Drop.Name, d.Keep.Name, d.Exact})
 	}

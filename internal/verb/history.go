@@ -123,6 +123,9 @@ func (p PastTextFilter) versionChange(ctx context.Context, v oxbow.Version) Chan
 
 // Undo reverts changes.
 func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
+	if did, isTidier, err := revertTidied(ctx, w, in); isTidier || err != nil {
+		return UndoOut{DryRun: in.DryRun, Undone: []Change{}, Tidied: did}, err
+	}
 	count, err := in.checkedUndoCount()
 	if err != nil {
 		return UndoOut{}, err
@@ -395,3 +398,40 @@ func (e noChangeError) Error() string {
 	return fmt.Sprintf("change %d: no such change in the log", uint64(e))
 }
 func (noChangeError) Is(err error) bool { return err == oxbow.ErrNotFound }
+
+// revertTidied undoes a change of a [Tidier]. ok is false if the home is not a Tidier.
+func revertTidied(ctx context.Context, w *Workspace, in UndoIn) (did *Tidied, ok bool, err error) {
+	t, ok, err := w.Tidier(Write.UnlessDryRun(in.DryRun))
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	number := 0
+	switch {
+	case len(in.Seq) > 1:
+		return nil, true, oneChangeError("run it again for another")
+	case in.Count != nil && *in.Count != 1:
+		return nil, true, oneChangeError("run it again for the one before")
+	case len(in.Seq) == 1 && (in.Seq[0] == 0 || in.Seq[0] > maxTidied):
+		return nil, true, &oxbow.InvalidError{
+			Field:  "seq",
+			Value:  strconv.FormatUint(in.Seq[0], 10),
+			Reason: "is no number of a change",
+		}
+	case len(in.Seq) == 1:
+		number = int(in.Seq[0])
+	}
+	one, err := t.Revert(ctx, number, in.DryRun)
+	if err != nil {
+		return nil, true, err
+	}
+	one.Steps = append([]Step{}, one.Steps...)
+	return &one, true, nil
+}
+
+// maxTidied is the maximum number of a change of a [Tidier].
+const maxTidied = 1<<31 - 1
+
+// oneChangeError returns the error for an undo of several changes at once.
+func oneChangeError(advice string) error {
+	return Advise(&oxbow.InvalidError{Field: "undo", Reason: "takes back one change at a time in this layout"}, advice)
+}

@@ -209,6 +209,10 @@ type UndoOut struct {
 	Seq    uint64   `json:"seq,omitempty"` // number of the change that undid these changes
 	Undone []Change `json:"undone"`        // newest first
 	Notes  []Note   `json:"notes,omitempty"`
+
+	// Tidied is the change that was undone if a home in another layout keeps the texts that consolidate and compress
+	// replaced. Then Undone is empty.
+	Tidied *Tidied `json:"tidied,omitempty"`
 }
 
 // RestoreOut is the result of restore.

@@ -299,6 +299,9 @@ func (a HistoryOut) Report() (r report.Report) {
 
 // Report lists the changes that were, or would be, undone.
 func (a UndoOut) Report() (r report.Report) {
+	if a.Tidied != nil {
+		return a.Tidied.revertedReport(a.DryRun)
+	}
 	records := operationRecords(a.Undone)
 	did := report.EffectVerb(a.DryRun, "undid", "would undo")
 	what := report.Sentencef("%s", countText(len(records), "change", "changes"))
@@ -308,6 +311,19 @@ func (a UndoOut) Report() (r report.Report) {
 	r.AddLinef("%s %s", did, what)
 	r.Add(report.List{Items: records, AllItemsAdvice: AllTouchedAdvice(a.DryRun), IsAnswer: true})
 	report.AddNotes(&r, a.Notes)
+	return r
+}
+
+// revertedReport describes a change of consolidate, compress or a tool that was, or would be, undone.
+func (t Tidied) revertedReport(isDry bool) (r report.Report) {
+	r.AddLinef("%s change %d: %s of %s", report.EffectVerb(isDry, "took back", "would take back"), t.Number,
+		report.Words(t.What), t.Time)
+	for _, s := range t.Steps {
+		r.Add(report.Line{Sentence: report.Sentencef("%s  %s", report.Words(s.Did), s.Text), MayBeCut: true})
+	}
+	for _, n := range t.Notes {
+		r.AddNotef("%s", report.Text(n))
+	}
 	return r
 }
 

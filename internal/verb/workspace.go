@@ -56,6 +56,10 @@ type Workspace struct {
 	// foreign texts when the text is shown.
 	Unlabelled bool
 
+	// Home returns the home if it has a layout other than oxbow's own. It returns nil for other homes, and if the
+	// caller sees only a part of the memory. Home may be nil.
+	Home func(how Access) (LayoutHome, error)
+
 	// Annotations returns the working tree's annotations, an *annotate.Store. The verbs of package
 	// annotations use it, and cited files are checked against its tree. Annotations is called only
 	// when needed, and is nil if there is no working tree.
@@ -296,4 +300,33 @@ func OpenOnFirstUse(
 		return err
 	}
 	return openOnce, closeFn
+}
+
+// Tidier returns the home as a [Tidier]. ok is false if the home cannot shorten its files, or if the caller sees only
+// a part of the memory, because the files belong to all of it.
+func (w *Workspace) Tidier(how Access) (t Tidier, ok bool, err error) {
+	home, err := w.layoutHome(how)
+	if err != nil || home == nil {
+		return nil, false, err
+	}
+	t, ok = home.(Tidier)
+	return t, ok, nil
+}
+
+// Compressor returns the home as a [Compressor]. ok is false if the home cannot compress periods, or if the caller sees
+// only a part of the memory.
+func (w *Workspace) Compressor(how Access) (c Compressor, ok bool, err error) {
+	home, err := w.layoutHome(how)
+	if err != nil || home == nil {
+		return nil, false, err
+	}
+	c, ok = home.(Compressor)
+	return c, ok, nil
+}
+
+func (w *Workspace) layoutHome(how Access) (LayoutHome, error) {
+	if w.Home == nil {
+		return nil, nil
+	}
+	return w.Home(how)
 }

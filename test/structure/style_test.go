@@ -133,7 +133,6 @@ func linesWithLongLiterals(source string) map[int]bool {
 var promisedBools = []string{
 	"(store.Compactor).Compact",
 	"(*..Memory).RedactVersions", // in the root package, whose path is "."
-	"(layout.Tidier).Consolidate",
 }
 
 // argumentsHaveNames finds calls of functions, methods and function variables of this module that pass

@@ -240,7 +240,7 @@ func (d *dumper) replaceFiles(ctx context.Context, differing []differingFile) er
 	return nil
 }
 
-// compareLists is like compare, for the files that are not entries.
+// compareLists is like planChanges, for the files that are not entries.
 func (d *dumper) compareLists() error {
 	d.memory = d.origin.Name
 	hasMemory := d.last.exists && d.last.Memory != ""

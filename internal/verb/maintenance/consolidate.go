@@ -21,16 +21,29 @@ type ConsolidateIn struct {
 
 // ConsolidateOut is the result of Consolidate.
 type ConsolidateOut struct {
-	Before, After int // tokens of notes and facts
-	Dropped       []duplicate.Duplicate
+	verb.Tidied
+
+	// Dropped are the removed entries. It is empty if the home has a layout that shortens its own files.
+	Dropped []duplicate.Duplicate
 }
 
-// Consolidate removes the entries that another entry makes superfluous, in a single change.
+// Consolidate removes the entries that another entry makes superfluous, in a single change. If the home has a layout
+// that shortens its own files, it removes facts from these files.
 func Consolidate(ctx context.Context, w *verb.Workspace, in ConsolidateIn) (out ConsolidateOut, err error) {
-	ctx, m, err := w.OpenMemory(ctx, verb.Write.UnlessDryRun(in.DryRun))
+	how := verb.Write.UnlessDryRun(in.DryRun)
+	home, isTidier, err := w.Tidier(how)
 	if err != nil {
 		return out, err
 	}
+	if isTidier {
+		out.Tidied, err = consolidateHome(w.WithSource(ctx), home, in)
+		return out, err
+	}
+	ctx, m, err := w.OpenMemory(ctx, how)
+	if err != nil {
+		return out, err
+	}
+	out.What, out.Time = "consolidate", w.CurrentTime()
 	for e, err := range m.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
 			return out, err
@@ -49,6 +62,33 @@ func Consolidate(ctx context.Context, w *verb.Workspace, in ConsolidateIn) (out 
 	}
 	for _, d := range out.Dropped {
 		out.After -= prompt.EstimateTokens(d.Drop.Content)
+		out.Steps = append(out.Steps, duplicateStep(d))
 	}
 	return out, duplicate.RemoveDuplicates(ctx, m, out.Dropped, in.DryRun)
+}
+
+// consolidateHome removes facts from the files of a home that shortens its own files.
+func consolidateHome(ctx context.Context, home verb.Tidier, in ConsolidateIn) (verb.Tidied, error) {
+	if in.Over <= 0 {
+		return home.Consolidate(ctx, in.DryRun)
+	}
+	const dry = true
+	would, err := home.Consolidate(ctx, dry)
+	if err != nil {
+		return would, err
+	}
+	if would.Before <= in.Over {
+		would.Steps, would.After = nil, would.Before
+		return would, nil
+	}
+	return home.Consolidate(ctx, in.DryRun)
+}
+
+func duplicateStep(d duplicate.Duplicate) verb.Step {
+	why := d.Keep.Name + " says all of it"
+	if d.Exact {
+		why = d.Keep.Name + " says the same"
+	}
+	return verb.Step{Did: "drop", Text: d.Drop.Name + ": " + d.Drop.Content, Kept: d.Keep.Name + ": " + d.Keep.Content,
+		Why: why}
 }

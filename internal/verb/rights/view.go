@@ -129,10 +129,11 @@ func (v *MemoryView) bindProfile(t auth.Token) (restricting []scope.Scope, err e
 func (v *MemoryView) IsPartial() bool { return v.Bound != nil || v.Rights.AreLimited() }
 
 // removeUnreachable removes everything from the workspace that reveals more than the memory: the location of its file,
-// the host, the working directory, the skills, and all profiles except the profile of the view.
+// the home, the host, the working directory, the skills, and all profiles except the profile of the view.
 func (v *MemoryView) removeUnreachable(w *verb.Workspace) {
 	w.Place = nil
 	w.Host = nil
+	w.Home = nil
 	w.Dir = ""
 	load := w.Loader
 	if load == nil {

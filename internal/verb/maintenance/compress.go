@@ -1,0 +1,163 @@
+// This file implements the verb compress, which shortens the files of homes in other layouts, and its undo.
+
+package maintenance
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+)
+
+// Errors of Compress and Decompress for a home with a layout that cannot do this, and for a caller that sees only a
+// part of the memory. They match [oxbow.ErrUnsupported].
+var (
+	ErrNoDays      = fmt.Errorf("compressing: %w: the memory is not laid out by days", oxbow.ErrUnsupported)
+	ErrNoWholeFile = fmt.Errorf("compressing: %w: it has no file that is whole before the model and grows",
+		oxbow.ErrUnsupported)
+)
+
+// CompressIn is the argument of Compress. MaxTokens is for a home with a file that is always in the context. The other
+// fields are for a home with days.
+type CompressIn struct {
+	MaxTokens *int     `json:"max_tokens,omitempty"                 usage:"At most so many tokens of the file that a model always receives."`
+	Span      string   `json:"span,omitempty"                       usage:"Length of the periods: week or month; the shortest by default."`
+	Period    string   `json:"period,omitempty"                     usage:"A single period, such as 2026-W16; all that have ended by default."`
+	Texts     []string `json:"texts,omitempty"                      usage:"Texts of the period's digest, one for each of the groups."`
+	Groups    []string `json:"groups,omitempty"     empty:"allowed" usage:"Groups of the texts, in the same order, as a dry run names them; not needed for a digest with a single group."`
+	Over      int      `json:"over,omitempty"                       usage:"Shorten only logs of more than so many bytes; 2000 by default, and with texts all logs."`
+	DryRun    bool     `json:"dry_run,omitempty"                    usage:"Show what would be done and change nothing."`
+}
+
+// CompressOut is the result of Compress and Decompress.
+type CompressOut struct {
+	DryRun  bool          `json:"dry_run,omitempty"`
+	Digests []verb.Digest `json:"digests"`          // digests of periods
+	Tidied  *verb.Tidied  `json:"tidied,omitempty"` // change of the file that is always in the context
+}
+
+// Compress shortens the files of a home in another layout. If the layout cannot do this, or if the caller sees only a
+// part of the memory, the error is ErrNoDays or ErrNoWholeFile. After an error, the result contains the digests that
+// were made before.
+func Compress(ctx context.Context, w *verb.Workspace, in CompressIn) (out CompressOut, err error) {
+	out = CompressOut{DryRun: in.DryRun, Digests: []verb.Digest{}}
+	ctx = w.WithSource(ctx)
+	if in.MaxTokens != nil {
+		return compressFile(ctx, w, in, out)
+	}
+	if in.Over < 0 {
+		return out, &oxbow.InvalidError{Field: "over", Value: fmt.Sprint(in.Over), Reason: "is less than 1 byte"}
+	}
+	c, err := compressor(w, verb.Write.UnlessDryRun(in.DryRun))
+	if err != nil {
+		return out, err
+	}
+	r := verb.Compression{Span: in.Span, Period: in.Period, Over: in.Over, Dry: in.DryRun}
+	if r.Span == "" {
+		r.Span = c.Spans()[0]
+	}
+	r.Texts, err = groupTexts(ctx, c, r, in)
+	if err != nil {
+		return out, err
+	}
+	digests, err := c.Compress(ctx, r)
+	out.Digests = append(out.Digests, digests...)
+	return out, err
+}
+
+// groupTexts returns the texts of a digest by group. A single text without a group is the text of a digest with a
+// single group.
+func groupTexts(ctx context.Context, c verb.Compressor, r verb.Compression, in CompressIn) (map[string]string, error) {
+	groups := in.Groups
+	switch {
+	case len(in.Texts) == 0 && len(groups) == 0:
+		return nil, nil
+	case r.Period == "":
+		return nil, &oxbow.InvalidError{Field: "texts", Reason: "are for one period; say which"}
+	case len(groups) == 0 && len(in.Texts) == 1:
+		r.Dry = true
+		r.Over = cmp.Or(r.Over, 1) // with a text, all logs are shortened
+		would, err := c.Compress(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range would {
+			for _, p := range d.Parts {
+				groups = append(groups, p.Group)
+			}
+		}
+	}
+	if len(groups) != len(in.Texts) {
+		return nil, &oxbow.InvalidError{Field: "groups", Reason: fmt.Sprintf(
+			"are %d and texts are %d; give a text for each of these groups: %q", len(groups), len(in.Texts), groups)}
+	}
+	texts := map[string]string{}
+	for i, group := range groups {
+		if _, isTwice := texts[group]; isTwice {
+			return nil, &oxbow.InvalidError{Field: "groups", Value: group, Reason: "is given twice"}
+		}
+		texts[group] = in.Texts[i]
+	}
+	return texts, nil
+}
+
+// compressFile shortens the file that is always in the context.
+func compressFile(ctx context.Context, w *verb.Workspace, in CompressIn, out CompressOut) (CompressOut, error) {
+	hasOthers := in.Span != "" || in.Period != "" || in.Over != 0 || len(in.Texts)+len(in.Groups) > 0
+	switch {
+	case hasOthers:
+		return out, &oxbow.InvalidError{
+			Field:  "max_tokens",
+			Reason: "is for the file that a model always receives, and the other arguments are for days",
+		}
+	case *in.MaxTokens < 1:
+		return out, &oxbow.InvalidError{
+			Field:  "max_tokens",
+			Value:  fmt.Sprint(*in.MaxTokens),
+			Reason: "is less than 1 token",
+		}
+	}
+	home, ok, err := w.Tidier(verb.Write.UnlessDryRun(in.DryRun))
+	if err != nil {
+		return out, err
+	}
+	if !ok {
+		return out, ErrNoWholeFile
+	}
+	did, err := home.Compress(ctx, *in.MaxTokens, in.DryRun)
+	if err != nil {
+		return out, err
+	}
+	did.Steps = append([]verb.Step{}, did.Steps...)
+	out.Tidied = &did
+	return out, nil
+}
+
+// DecompressIn is the argument of Decompress.
+type DecompressIn struct {
+	Names  []string `json:"names"             usage:"Names of the digests to take back, such as week-2026-W16."`
+	DryRun bool     `json:"dry_run,omitempty" usage:"Show what would be taken back and change nothing."`
+}
+
+// Decompress takes digests back and restores the files that they replaced. After an error, the result contains the
+// digests that were taken back before.
+func Decompress(ctx context.Context, w *verb.Workspace, in DecompressIn) (CompressOut, error) {
+	out := CompressOut{DryRun: in.DryRun, Digests: []verb.Digest{}}
+	c, err := compressor(w, verb.Write.UnlessDryRun(in.DryRun))
+	if err != nil {
+		return out, err
+	}
+	digests, err := c.Decompress(w.WithSource(ctx), in.DryRun, in.Names...)
+	out.Digests = append(out.Digests, digests...)
+	return out, err
+}
+
+func compressor(w *verb.Workspace, how verb.Access) (verb.Compressor, error) {
+	c, ok, err := w.Compressor(how)
+	if err == nil && !ok {
+		err = ErrNoDays
+	}
+	return c, err
+}
