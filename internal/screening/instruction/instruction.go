@@ -89,7 +89,7 @@ func (f *finder) applyRules(low string) {
 		}
 	}
 	words, squashed := joinSplitWords(low)
-	if words != flowingText {
+	if strings.TrimRight(words, "\n") != strings.TrimRight(flowingText, "\n") {
 		f.addMatches(words, words)
 	}
 	for _, s := range squashed {
@@ -102,10 +102,10 @@ func (f *finder) applyRules(low string) {
 // of the text may be split.
 func (f *finder) addMatches(lines, flowing string) (mayBeSplit bool) {
 	t := rules()
-	foundGroups, mayBeSplit := t.matchedGroups(flowing)
-	for i, groups := range foundGroups {
+	found, mayBeSplit := t.matchedGroups(flowing)
+	for i := range t.rules {
 		r := &t.rules[i]
-		if groups != r.wordGroups {
+		if found&r.wordGroups != r.wordGroups {
 			continue
 		}
 		text := flowing
@@ -127,10 +127,10 @@ func (f *finder) addMatches(lines, flowing string) (mayBeSplit bool) {
 // may consist of several words.
 func (f *finder) addSquashedMatches(word string) {
 	t := rules()
-	foundGroups := t.matchedSquashedGroups(word)
-	for i, groups := range foundGroups {
+	found := t.matchedSquashedGroups(word)
+	for i := range t.rules {
 		r := &t.rules[i]
-		if r.isWeak || groups != r.wordGroups {
+		if r.isWeak || found&r.wordGroups != r.wordGroups {
 			continue
 		}
 		if r.squashedExpr().MatchString(word) {
@@ -143,7 +143,7 @@ func (f *finder) addSquashedMatches(word string) {
 type rule struct {
 	name       string
 	isWeak     bool
-	wordGroups uint8 // one bit for each group of words
+	wordGroups groupSet // groups of words; a text that matches contains a word of each
 	expression string
 	once       sync.Once
 	*pattern

@@ -86,18 +86,19 @@ func TestRules(t *testing.T) {
 	if len(all.rules) < 20 {
 		t.Fatalf("%d rules", len(all.rules))
 	}
-	groups := make([]uint8, len(all.rules))
+	groups := groupSet(0)
 	for _, ws := range append(all.words[:], all.oneByteWords) {
 		for _, w := range ws {
-			groups[w.rule] |= w.group
-			if w.text != strings.ToLower(w.text) || groupsOf("x " + w.text)[w.rule]&w.group == 0 {
-				t.Errorf("%s: the word %q is never found", all.rules[w.rule].name, w.text)
+			groups |= w.groups
+			if w.text != strings.ToLower(w.text) || groupsOf("x "+w.text)&w.groups != w.groups {
+				t.Errorf("the word %q is never found", w.text)
 			}
 		}
 	}
 	for i := range all.rules {
-		if r := &all.rules[i]; groups[i] != r.wordGroups || r.wordGroups == 0 || r.name == "" || r.expression == "" {
-			t.Errorf("rule %d, %q, has groups %b of %b", i, r.name, groups[i], r.wordGroups)
+		r := &all.rules[i]
+		if groups&r.wordGroups != r.wordGroups || r.wordGroups == 0 || r.name == "" || r.expression == "" {
+			t.Errorf("rule %d, %q, has groups %b of %b", i, r.name, groups&r.wordGroups, r.wordGroups)
 		} else {
 			r.matches("") // the expression compiles
 		}
@@ -156,14 +157,13 @@ func TestMatchesAsSearched(t *testing.T) {
 }
 
 // plainGroups is matchedGroups by a look at each place of a text for each word.
-func (t *ruleTable) plainGroups(low string) []uint8 {
-	has := make([]uint8, len(t.rules))
+func (t *ruleTable) plainGroups(low string) (has groupSet) {
 	letter := func(c byte) bool { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') }
 	for _, ws := range append(t.words[:], t.oneByteWords) {
 		for _, w := range ws {
 			for i := range len(low) {
 				if strings.HasPrefix(low[i:], w.text) && (i == 0 || !letter(low[i]) || !letter(low[i-1])) {
-					has[w.rule] |= w.group
+					has |= w.groups
 				}
 			}
 		}
@@ -171,7 +171,7 @@ func (t *ruleTable) plainGroups(low string) []uint8 {
 	return has
 }
 
-func groupsOf(low string) []uint8 {
+func groupsOf(low string) groupSet {
 	has, _ := rules().matchedGroups(low)
 	return has
 }
@@ -182,7 +182,7 @@ func TestGroupsIn(t *testing.T) {
 	for i := range all.rules {
 		for _, ws := range append(all.words[:], all.oneByteWords) {
 			for _, w := range ws {
-				if w.rule == i && b.Len() < (i+1)*200 {
+				if w.groups&all.rules[i].wordGroups != 0 && b.Len() < (i+1)*200 {
 					b.WriteString(strings.Repeat(" ", b.Len()%7) + w.text + "é"[:b.Len()%3])
 				}
 			}
@@ -191,8 +191,8 @@ func TestGroupsIn(t *testing.T) {
 	text := b.String()
 	for from := 0; from < len(text); from += 5 {
 		low := text[from:min(from+60+from%80, len(text))]
-		if got, want := groupsOf(low), all.plainGroups(low); !slices.Equal(got, want) {
-			t.Fatalf("groupsIn(%q) = %v, want %v", low, got, want)
+		if got, want := groupsOf(low), all.plainGroups(low); got != want {
+			t.Fatalf("groupsIn(%q) = %b, want %b", low, got, want)
 		}
 	}
 }
@@ -209,18 +209,18 @@ func TestSquashedGroupsIn(t *testing.T) {
 	}
 	for i, w := range words {
 		text := "xx" + w.text + "q" + words[(i*7+3)%len(words)].text[1:] + "\u00e9" + words[(i*11+5)%len(words)].text
-		want := make([]uint8, len(all.rules))
+		want := groupSet(0)
 		for _, w := range words {
 			if strings.Contains(text, w.text) {
-				want[w.rule] |= w.group
+				want |= w.groups
 			}
 		}
-		if got := all.matchedSquashedGroups(text); !slices.Equal(got, want) {
-			t.Fatalf("squashedGroupsIn(%q) = %v, want %v", text, got, want)
+		if got := all.matchedSquashedGroups(text); got != want {
+			t.Fatalf("matchedSquashedGroups(%q) = %b, want %b", text, got, want)
 		}
 	}
-	if got := all.matchedSquashedGroups("zzzzzzzzzzzzzzzzz"); got != nil {
-		t.Errorf("squashedGroupsIn of a text without a rule's word = %v", got)
+	if got := all.matchedSquashedGroups("zzzzzzzzzzzzzzzzz"); got != 0 {
+		t.Errorf("matchedSquashedGroups of a text without a rule's ruleWord = %b", got)
 	}
 }
 
@@ -245,8 +245,8 @@ func FuzzFind(f *testing.F) {
 	f.Add("\U000E0061 \u200B\u200B <|im_start|>")
 	f.Fuzz(func(t *testing.T, s string) {
 		searched(t, s)
-		if low, _ := lowerWithKinds(s); !slices.Equal(groupsOf(low), rules().plainGroups(low)) {
-			t.Errorf("groupsIn(%q) = %v, want %v", low, groupsOf(low), rules().plainGroups(low))
+		if low, _ := lowerWithKinds(s); groupsOf(low) != rules().plainGroups(low) {
+			t.Errorf("matchedGroups(%q) = %b, want %b", low, groupsOf(low), rules().plainGroups(low))
 		}
 		if got := Find(s); !slices.IsSorted(got) || len(slices.Compact(slices.Clone(got))) != len(got) {
 			t.Errorf("Find(%q) = %q", s, got)

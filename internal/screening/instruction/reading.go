@@ -111,9 +111,9 @@ func isSpace(c byte) bool { return c == ' ' || (c >= '\t' && c <= '\r') }
 // before a list item, because most texts have line breaks anywhere in a sentence. It also reports
 // whether the text has several consecutive lines of at most two words.
 func joinLines(low string) (flowing string, hasShortLines bool) {
-	b := []byte(low)
+	var changed []byte // the text with replaced line breaks, or nil
 	shortLines := 0
-	for lineStart := 1; lineStart < len(b); {
+	for lineStart := 1; lineStart < len(low); {
 		n := strings.IndexByte(low[lineStart:], '\n')
 		if n < 0 {
 			break
@@ -128,37 +128,44 @@ func joinLines(low string) (flowing string, hasShortLines bool) {
 			hasShortLines = hasShortLines || shortLines >= minShortLines
 		}
 		lineStart += n + 1
-		hasNext := n > 0 && lineStart < len(b)
+		hasNext := n > 0 && lineStart < len(low)
 		if hasNext && continuesLine(low[lineStart:]) {
-			b[lineStart-1] = ' '
+			if changed == nil {
+				changed = []byte(low)
+			}
+			changed[lineStart-1] = ' '
 		}
 	}
-	if hasGaps(b) {
-		b = squeezeSpace(b)
+	flowing = low
+	if changed != nil {
+		flowing = string(changed)
 	}
-	return string(b), hasShortLines
+	if hasGaps(flowing) {
+		flowing = squeezeSpace(flowing)
+	}
+	return flowing, hasShortLines
 }
 
 // hasGaps reports whether a text has white space other than single spaces and line breaks.
-func hasGaps(b []byte) bool {
-	return bytes.Contains(b, []byte("  ")) || bytes.IndexByte(b, '\t') >= 0 || bytes.IndexByte(b, '\r') >= 0 ||
-		bytes.Contains(b, []byte("\n ")) ||
-		bytes.IndexByte(b, '\v') >= 0 || bytes.IndexByte(b, '\f') >= 0
+func hasGaps(s string) bool {
+	return strings.Contains(s, "  ") || strings.IndexByte(s, '\t') >= 0 || strings.IndexByte(s, '\r') >= 0 ||
+		strings.Contains(s, "\n ") ||
+		strings.IndexByte(s, '\v') >= 0 || strings.IndexByte(s, '\f') >= 0
 }
 
 // squeezeSpace replaces each run of white space by a line break if the run contains a line break, and
 // otherwise by a space. Therefore the result has no blank lines.
-func squeezeSpace(b []byte) []byte {
-	out := b[:0]
-	for i := 0; i < len(b); {
+func squeezeSpace(s string) string {
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); {
 		from := i
-		for i < len(b) && !isSpace(b[i]) {
+		for i < len(s) && !isSpace(s[i]) {
 			i++
 		}
-		out = append(out, b[from:i]...)
+		out = append(out, s[from:i]...)
 		sep := byte(' ')
-		for from = i; i < len(b) && isSpace(b[i]); i++ {
-			if b[i] == '\n' {
+		for from = i; i < len(s) && isSpace(s[i]); i++ {
+			if s[i] == '\n' {
 				sep = '\n'
 			}
 		}
@@ -166,7 +173,7 @@ func squeezeSpace(b []byte) []byte {
 			out = append(out, sep)
 		}
 	}
-	return out
+	return string(out)
 }
 
 // isShortLine reports whether a line has at most maxShortWords words.
@@ -302,13 +309,22 @@ func appendWithoutEmphasis(b []byte, gap string) []byte {
 func countSingleLetters(all []wordAndGap) int {
 	const widest = 8 // maximum number of bytes between two letters
 	n := 0
-	for n < len(all) && utf8.RuneCountInString(all[n].word) == 1 && (all[n].word < "0" || all[n].word > "9") {
+	for n < len(all) && isSingleLetter(all[n].word) {
 		n++
 		if g := all[n-1].gap; len(g) > widest || strings.Contains(g, "\n\n") {
 			break
 		}
 	}
 	return n
+}
+
+// isSingleLetter reports whether a word has a single character that is not a digit.
+func isSingleLetter(word string) bool {
+	if word == "" || len(word) > utf8.UTFMax {
+		return false
+	}
+	_, size := utf8.DecodeRuneInString(word)
+	return size == len(word) && (word < "0" || word > "9")
 }
 
 // appendJoined appends single letters as words to b. The most frequent gap separates the letters of a
@@ -363,40 +379,99 @@ func joinShortLines(low string) string {
 	if strings.Count(low, "\n") < minShortLines { // low begins with a line break, so it has too few lines
 		return low
 	}
-	var b, run, joined strings.Builder
-	lineCount := 0 // number of short lines in run, apart from empty lines
-	b.Grow(len(low))
-	end := func() {
+	if !hasShortRun(low) {
+		return low
+	}
+	b := make([]byte, 0, len(low)+1)
+	var joined []byte // words of the lines from runStart on
+	runStart := 0     // position after the last line that is not short
+	lineCount := 0    // number of lines with words from runStart on
+	endRun := func(runEnd int) {
 		if lineCount < minShortLines {
-			b.WriteString(run.String())
+			b = append(b, low[runStart:runEnd]...)
 		} else {
-			b.WriteString(joined.String())
-			b.WriteByte('\n')
+			b = append(append(b, joined...), '\n')
 		}
 		lineCount = 0
-		run.Reset()
-		joined.Reset()
+		joined = joined[:0]
 	}
-	for line := range strings.Lines(low) {
-		words, n := firstWords(strings.TrimLeft(line, " \t-*#>|+0123456789.)"))
+	for lineStart := 0; lineStart < len(low); {
+		line := low[lineStart:]
+		if i := strings.IndexByte(line, '\n'); i >= 0 {
+			line = line[:i+1]
+		}
+		words, n := firstWords(line)
+		lineEnd := lineStart + len(line)
 		if n > maxShortWords {
-			end()
-			b.WriteString(line)
-			continue
+			endRun(lineStart)
+			b = append(b, line...)
+			runStart = lineEnd
+		} else {
+			for _, w := range words[:n] {
+				joined = append(append(joined, w...), ' ')
+			}
+			lineCount += min(n, 1)
 		}
-		run.WriteString(line)
-		for _, w := range words[:n] {
-			joined.WriteString(w)
-			joined.WriteByte(' ')
-		}
-		lineCount += min(n, 1)
+		lineStart = lineEnd
 	}
-	end()
-	return b.String()
+	endRun(len(low))
+	return string(b)
 }
 
-// firstWords returns the first words of a line and their number n, which is at most maxShortWords+1.
+// hasShortRun reports whether a text has minShortLines consecutive lines of at most two words, apart from empty lines.
+func hasShortRun(low string) bool {
+	lineCount := 0
+	for low != "" {
+		var line string
+		line, low, _ = strings.Cut(low, "\n")
+		_, n := firstWords(line)
+		if n > maxShortWords {
+			lineCount = 0
+			continue
+		}
+		lineCount += min(n, 1)
+		if lineCount >= minShortLines {
+			return true
+		}
+	}
+	return false
+}
+
+// lineSigns are the characters before the first word of a line that do not count as a word.
+const lineSigns = " \t-*#>|+0123456789.)"
+
+// isLineSign contains true for the bytes in lineSigns.
+var isLineSign = func() (is [256]bool) {
+	for _, c := range []byte(lineSigns) {
+		is[c] = true
+	}
+	return is
+}()
+
+// firstWords returns the first words of a line and their number n, which is at most maxShortWords+1. lineSigns at the
+// start of the line are ignored.
 func firstWords(line string) (words [maxShortWords + 1]string, n int) {
+	for line != "" && isLineSign[line[0]] {
+		line = line[1:]
+	}
+	from := 0
+	for i := 0; i <= len(line) && n < len(words); i++ {
+		switch {
+		case i < len(line) && line[i] >= utf8.RuneSelf: // there may be other white space
+			return firstFields(line)
+		case i < len(line) && !isSpace(line[i]):
+			continue
+		case from < i:
+			words[n] = line[from:i]
+			n++
+		}
+		from = i + 1
+	}
+	return words, n
+}
+
+// firstFields is like firstWords, for a line with any characters and without signs at its start.
+func firstFields(line string) (words [maxShortWords + 1]string, n int) {
 	for w := range strings.FieldsSeq(line) {
 		words[n] = w
 		n++

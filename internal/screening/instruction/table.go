@@ -5,7 +5,6 @@ package instruction
 import (
 	_ "embed"
 	"math/bits"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -13,7 +12,7 @@ import (
 // ruleTable contains all rules and an index of their words.
 type ruleTable struct {
 	rules        []rule
-	oneByteWords []ruleWord               // words of a single byte, sorted
+	oneByteWords []ruleWord               // words of a single byte
 	usedHeads    [headBuckets / 64]uint64 // bit set: the elements of words that are not empty
 	words        [headBuckets][]ruleWord  // longer words, by a hash of their first three bytes
 
@@ -30,12 +29,28 @@ const minInnerLetters = 4
 // headIndex returns the index in words for a head, which depends on its first three bytes.
 func headIndex(head uint32) uint32 { return head << 8 * 0x9E3779B1 >> 20 }
 
-// ruleWord is a word or sign that a rule requires in a text.
+// groupSet is a set of groups of words. Each group of each rule has a bit of its own.
+type groupSet uint64
+
+// maxGroups is the maximum number of groups in all rules.
+const maxGroups = 64
+
+// ruleWord is a word or sign that rules require in a text.
 type ruleWord struct {
 	text       string
-	head, mask uint32 // first four bytes of text, and a mask that is 0 for bytes which a shorter text lacks
-	rule       int
-	group      uint8
+	head, mask uint32   // first four bytes of text, and a mask that is 0 for bytes which a shorter text lacks
+	groups     groupSet // all groups that contain the word
+}
+
+// addTo adds a word to a list, or adds the groups of the word to the element of the list with the same text.
+func (w ruleWord) addTo(list []ruleWord) []ruleWord {
+	for i := range list {
+		if list[i].text == w.text {
+			list[i].groups |= w.groups
+			return list
+		}
+	}
+	return append(list, w)
 }
 
 // headBytes returns the first four bytes of a text. Missing bytes are 0.
@@ -50,16 +65,14 @@ func headBytes(s string) uint32 {
 // addWord adds a word to the index.
 func (t *ruleTable) addWord(w ruleWord) {
 	if len(w.text) == 1 {
-		t.oneByteWords = append(t.oneByteWords, w)
+		t.oneByteWords = w.addTo(t.oneByteWords)
 		return
 	}
 	for third := range uint32(1 << 8) { // any third byte may follow a word of two bytes
 		if head := w.head | third<<16; len(w.text) == 2 || head == w.head {
 			place := headIndex(head)
-			if !slices.Contains(t.words[place], w) {
-				t.words[place] = append(t.words[place], w)
-				t.usedHeads[place/64] |= 1 << (place % 64)
-			}
+			t.words[place] = w.addTo(t.words[place])
+			t.usedHeads[place/64] |= 1 << (place % 64)
 		}
 	}
 }
@@ -67,13 +80,12 @@ func (t *ruleTable) addWord(w ruleWord) {
 // addSquashedWord adds a word that is also searched for inside longer words.
 func (t *ruleTable) addSquashedWord(w ruleWord) {
 	place := headIndex(w.head)
-	t.squashedWords[place] = append(t.squashedWords[place], w)
+	t.squashedWords[place] = w.addTo(t.squashedWords[place])
 	t.usedSquashedHeads[place/64] |= 1 << (place % 64)
 }
 
-// matchedSquashedGroups is like matchedGroups, for a word that may consist of several words without spaces. It
-// returns nil if the word contains no word of a rule.
-func (t *ruleTable) matchedSquashedGroups(squashed string) (foundGroups []uint8) {
+// matchedSquashedGroups is like matchedGroups, for a word that may consist of several words without spaces.
+func (t *ruleTable) matchedSquashedGroups(squashed string) (found groupSet) {
 	for i := 0; i+minInnerLetters <= len(squashed); i++ {
 		head := headBytes(squashed[i:])
 		place := headIndex(head)
@@ -81,31 +93,21 @@ func (t *ruleTable) matchedSquashedGroups(squashed string) (foundGroups []uint8)
 			continue
 		}
 		for _, w := range t.squashedWords[place] {
-			if head != w.head || !strings.HasPrefix(squashed[i:], w.text) {
-				continue
+			if head == w.head && strings.HasPrefix(squashed[i:], w.text) {
+				found |= w.groups
 			}
-			if foundGroups == nil {
-				foundGroups = make([]uint8, len(t.rules))
-			}
-			foundGroups[w.rule] |= w.group
 		}
 	}
-	return foundGroups
+	return found
 }
 
-// matchedGroups returns, for each rule, a bit set of the word groups from which the text contains a
-// word. It also reports whether words of the text may be split or joined, because the text has
-// four single letters at equal distances, three joining signs within a few words, or an
-// unusually long word.
-func (t *ruleTable) matchedGroups(low string) (foundGroups []uint8, mayBeSplit bool) {
-	foundGroups = make([]uint8, len(t.rules))
-	sign, isIn := byte(0), false
+// matchedGroups returns the groups from which the text contains a word. It also reports whether words of the text may
+// be split or joined, because the text has four single letters at equal distances, three joining signs within a few
+// words, or an unusually long word.
+func (t *ruleTable) matchedGroups(low string) (found groupSet, mayBeSplit bool) {
 	for _, w := range t.oneByteWords {
-		if w.text[0] != sign {
-			sign, isIn = w.text[0], strings.IndexByte(low, w.text[0]) >= 0
-		}
-		if isIn {
-			foundGroups[w.rule] |= w.group
+		if strings.IndexByte(low, w.text[0]) >= 0 {
+			found |= w.groups
 		}
 	}
 	afterLetter := uint64(0) // lowest bit: the byte before the block is part of a word
@@ -121,17 +123,23 @@ func (t *ruleTable) matchedGroups(low string) (foundGroups []uint8, mayBeSplit b
 			}
 			head := headBytes(low[i:])
 			if place := headIndex(head); t.usedHeads[place/64]>>(place%64)&1 != 0 {
-				for _, w := range t.words[place] {
-					if head&w.mask == w.head && strings.HasPrefix(low[i:], w.text) {
-						foundGroups[w.rule] |= w.group
-					}
-				}
+				found |= groupsAt(t.words[place], head, low[i:])
 			}
 		}
 		splits.addBlock(letters, others, afterLetter)
 		afterLetter = letters >> 63
 	}
-	return foundGroups, splits.isSplit
+	return found, splits.isSplit
+}
+
+// groupsAt returns the groups of the words with which a text begins. head has the first bytes of the text.
+func groupsAt(words []ruleWord, head uint32, text string) (found groupSet) {
+	for i := range words {
+		if w := &words[i]; head&w.mask == w.head && strings.HasPrefix(text, w.text) {
+			found |= w.groups
+		}
+	}
+	return found
 }
 
 // splitDetector detects split words, one block of text after another.
@@ -196,6 +204,7 @@ var ruleText string
 // rules returns the rules of rules.txt.
 var rules = sync.OnceValue(func() *ruleTable {
 	t := new(ruleTable)
+	groupCount := 0
 	for line := range strings.Lines(ruleText) {
 		line = strings.TrimRight(line, "\r\n")
 		if line == "" || strings.HasPrefix(line, "#") {
@@ -204,21 +213,22 @@ var rules = sync.OnceValue(func() *ruleTable {
 		name, rest, _ := strings.Cut(line, "\t")
 		words, expr, _ := strings.Cut(rest, "\t")
 		name, weak := strings.CutSuffix(name, "?")
-		groups := uint8(0)
+		groups := groupSet(0)
 		for group := range strings.SplitSeq(words, " & ") {
-			bit := groups + 1
+			if groupCount == maxGroups {
+				panic("the rules have too many groups of words")
+			}
+			bit := groupSet(1) << groupCount
+			groupCount++
 			groups |= bit
 			for w := range strings.SplitSeq(group, "|") {
-				t.addWord(ruleWord{w, headBytes(w), uint32(1<<(8*min(len(w), 4)) - 1), len(t.rules), bit})
+				t.addWord(ruleWord{w, headBytes(w), uint32(1<<(8*min(len(w), 4)) - 1), bit})
 				if squashed := strings.ReplaceAll(w, " ", ""); len(squashed) >= minInnerLetters {
-					t.addSquashedWord(
-						ruleWord{text: squashed, head: headBytes(squashed), rule: len(t.rules), group: bit},
-					)
+					t.addSquashedWord(ruleWord{text: squashed, head: headBytes(squashed), groups: bit})
 				}
 			}
 		}
 		t.rules = append(t.rules, rule{name: name, isWeak: weak, wordGroups: groups, expression: expr})
 	}
-	slices.SortFunc(t.oneByteWords, func(a, b ruleWord) int { return strings.Compare(a.text, b.text) })
 	return t
 })

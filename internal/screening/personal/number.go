@@ -2,7 +2,10 @@
 
 package personal
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // separator is the kind of characters between two digit groups.
 type separator uint8
@@ -181,9 +184,19 @@ var isDigitStart = func() (table [256]bool) {
 // minNumberDigits is the minimum number of digits in a number that is searched for.
 const minNumberDigits = 14
 
+// chains contains chains for reuse, because most texts have a number and are short.
+var chains = sync.Pool{New: func() any { return new(digitChain) }}
+
 // findNumbers appends the numbers in a text to found.
 func findNumbers(text string, found []Finding) []Finding {
-	var c digitChain
+	c, ok := chains.Get().(*digitChain)
+	if !ok {
+		c = new(digitChain)
+	}
+	defer func() {
+		c.text = "" // so that the pool does not keep the text
+		chains.Put(c)
+	}()
 	for i := 0; i < len(text); {
 		if !isDigitStart[text[i]] {
 			i++

@@ -14,6 +14,7 @@
 package screen
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
@@ -35,11 +36,12 @@ type Findings struct {
 // Find examines texts that are read together. The texts in added were added by programs, such as
 // the values of labels with the origin of the text. Find searches them for personal data only.
 func Find(texts, added []string) Findings {
-	written := strings.Join(texts, "\n")
-	all := written
-	if len(added) > 0 {
-		all += "\n" + strings.Join(added, "\n")
+	size := 0
+	for _, text := range texts {
+		size += len(text) + 1
 	}
+	all := strings.Join(slices.Concat(texts, added), "\n")
+	written := all[:max(0, size-1)]
 	return Findings{Personal: personal.FindKinds(all), Instructions: InstructionRules(written)}
 }
 

@@ -19,6 +19,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A Finding is a secret at text[Start:End].
@@ -45,24 +46,46 @@ func Find(text string) []Finding {
 // findLiteral returns the secrets that are written literally, without encoding or a line break.
 func findLiteral(text string) []Finding {
 	rules := ruleSet()
-	s := textSearch{text: text, rules: rules}
+	pooled, ok := searchPool.Get().(*[]ruleSearch)
+	if !ok {
+		pooled = new([]ruleSearch)
+	}
+	s := textSearch{text: text, rules: rules, searches: (*pooled)[:0]}
 	rules.keywords.eachKeyword(text, s.tryRule)
+	clear(s.searches) // so that the pool does not keep the text
+	*pooled = s.searches
+	searchPool.Put(pooled)
 	return s.findings
 }
 
+// searchPool contains slices for the searches of a text, because most texts are short and have only a few keywords.
+var searchPool = sync.Pool{New: func() any { return new([]ruleSearch) }}
+
 // textSearch is the state of one pass over a text. It tries each rule at most once at a position.
 type textSearch struct {
-	text        string
-	rules       *rules
-	searchIndex []uint16     // by rule: 1 + its index in searches (0 until a keyword of the rule occurs)
-	searches    []ruleSearch // rules whose keywords occurred, usually few
-	findings    []Finding
+	text     string
+	rules    *rules
+	searches []ruleSearch // rules whose keywords occurred, usually few
+	findings []Finding
 }
 
 // ruleSearch is the state of a search for one rule.
 type ruleSearch struct {
-	*matcher
+	matcher
+	rule    int
 	nextPos int // position at which the next match may begin
+}
+
+// findRuleSearch returns the state of the search for a rule. It is valid until the next call.
+func (s *textSearch) findRuleSearch(rule int) *ruleSearch {
+	for i := range s.searches {
+		if s.searches[i].rule == rule {
+			return &s.searches[i]
+		}
+	}
+	s.searches = append(s.searches, ruleSearch{rule: rule,
+		matcher: matcher{program: s.rules.ruleList[rule].program(), text: s.text}})
+	return &s.searches[len(s.searches)-1]
 }
 
 // tryRule tries to match a rule near an occurrence of its keyword. It finds non-overlapping matches
@@ -72,15 +95,7 @@ func (s *textSearch) tryRule(word keyword, start int) {
 	if r.isForAssignments && !looksLikeAssignment(s.text[start+len(word.word):]) {
 		return
 	}
-	if s.searchIndex == nil {
-		s.searchIndex = make([]uint16, len(s.rules.ruleList))
-	}
-	index := &s.searchIndex[word.rule]
-	if *index == 0 {
-		s.searches = append(s.searches, ruleSearch{matcher: &matcher{program: r.program(), text: s.text}})
-		*index = uint16(len(s.searches))
-	}
-	rs := &s.searches[*index-1]
+	rs := s.findRuleSearch(word.rule)
 	lastPos := min(start+r.bytesAfter, len(s.text))
 	for pos := max(start-r.bytesBefore, rs.nextPos); pos <= lastPos; pos = max(pos+1, rs.nextPos) {
 		rs.nextPos = pos + 1
