@@ -121,6 +121,25 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// TestSortRows compares the order with that of package slices.
+func TestSortRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 1))
+	for _, count := range []int{0, 1, 500, 1024, 50_000} {
+		var rows []uint64
+		for i := range count {
+			key := rng.Uint64()
+			if i%3 == 0 {
+				key %= 1 << (numberBits + 9) // keys that many texts have
+			}
+			rows = append(rows, KeyRow(key, i/4))
+		}
+		want := slices.Sorted(slices.Values(rows))
+		if got := SortRows(rows); !slices.Equal(got, want) {
+			t.Errorf("%d rows are not in order", count)
+		}
+	}
+}
+
 func TestRowsInMemory(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
 	wanted := map[uint64][]int{}

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"encoding/binary"
 	"io"
+	"slices"
 
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
@@ -81,4 +82,38 @@ func MergeRuns(runs [][]uint64) []uint64 {
 		a = a[1:]
 	}
 	return append(append(merged, a...), b...)
+}
+
+// SortRows returns the rows in ascending order. The rows must be in the order of their texts. SortRows overwrites the
+// memory of rows.
+func SortRows(rows []uint64) []uint64 {
+	const (
+		digitBits = 10 // 40 bits of a key are four digits
+		digits    = 1 << digitBits
+	)
+	if len(rows) < digits {
+		slices.Sort(rows)
+		return rows
+	}
+	// This is a radix sort. Each round keeps the order of rows with equal digits, so that the rows of a key stay in
+	// the order of their texts.
+	from, to := rows, make([]uint64, len(rows))
+	for shift := numberBits; shift < 64; shift += digitBits {
+		var next [digits]int // by digit: first the number of rows, then the index of the next row
+		for _, row := range from {
+			next[row>>shift%digits]++
+		}
+		sum := 0
+		for d, count := range next {
+			next[d] = sum
+			sum += count
+		}
+		for _, row := range from {
+			d := row >> shift % digits
+			to[next[d]] = row
+			next[d]++
+		}
+		from, to = to, from
+	}
+	return from
 }

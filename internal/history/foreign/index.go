@@ -42,11 +42,14 @@ type indexState struct {
 	db       *logstore.DB
 	position oxbow.Position
 
-	file           *keytable.File // nil if there is no file that can be used
-	texts          []keytable.TextData
-	sortedRuns     [][]uint64 // ascending rows of the texts that are not in the file; each run is longer than the next
-	freshRows      []uint64   // rows that are not in runs yet
-	fullBuildTexts int        // number of texts when the file, or the index without a file, was made from all entries
+	file       *keytable.File // nil if there is no file that can be used
+	texts      []keytable.TextData
+	sortedRuns [][]uint64 // ascending rows of the texts that are not in the file; each run is longer than the next
+	// rows that are not in runs yet, in the order of their texts; a row may occur several times
+	freshRows []uint64
+	keys      []fingerprint.Key // memory for the keys of one text
+	// number of texts when the file, or the index without a file, was made from all entries
+	fullBuildTexts int
 	// number of versions that were read to complete the index, including those without foreign text
 	versionsRead int
 }
@@ -181,9 +184,8 @@ func (x *Index) addEntry(e *oxbow.Entry) error {
 		return errTooManyTexts
 	}
 	x.texts = append(x.texts, keytable.TextData{e.ID<<idShift | uint64(c), originHash(e)})
-	keys := fingerprint.AppendKeys(nil, AllText(e))
-	slices.Sort(keys)
-	for _, k := range slices.Compact(keys) {
+	x.keys = fingerprint.AppendKeys(x.keys[:0], AllText(e))
+	for _, k := range x.keys {
 		x.freshRows = append(x.freshRows, keytable.KeyRow(uint64(k), number))
 	}
 	if len(x.freshRows) >= maxRunRows {
@@ -204,8 +206,7 @@ func (x *Index) sortFreshRows() {
 	if len(x.freshRows) == 0 {
 		return
 	}
-	slices.Sort(x.freshRows)
-	x.sortedRuns = append(x.sortedRuns, x.freshRows)
+	x.sortedRuns = append(x.sortedRuns, slices.Compact(keytable.SortRows(x.freshRows)))
 	x.freshRows = nil
 	for n := len(x.sortedRuns); n > 1 && len(x.sortedRuns[n-2]) < 2*len(x.sortedRuns[n-1]); n-- {
 		x.sortedRuns = append(x.sortedRuns[:n-2], keytable.MergeRuns(x.sortedRuns[n-2:]))

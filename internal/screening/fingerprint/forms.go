@@ -29,10 +29,14 @@ func textForms(text string) []string {
 	if hasTags(text) {
 		add(removeTags)
 	}
-	if s, changed := removePrefixes(text); changed {
+	s, changed := removePrefixes(text)
+	if changed {
 		forms = append(forms, s)
 	}
-	if s, changed := removePrefixes(all); changed {
+	if all != text {
+		s, changed = removePrefixes(all)
+	}
+	if changed {
 		all = s
 	}
 	all = replaceLookalikes(joinHyphenated(removeAddresses(all)))

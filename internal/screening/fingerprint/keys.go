@@ -5,6 +5,7 @@ package fingerprint
 import (
 	"math"
 	"slices"
+	"sync"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
@@ -62,17 +63,6 @@ func keyOfRun(run []word) Key {
 	return newKey(least)
 }
 
-// eachKeyedHash calls fn with the hashes of eachHash and their keys.
-func eachKeyedHash(text string, fn func(hash uint64, k Key)) {
-	keyLine := func(h uint64) { fn(h, newKey(h)) }
-	for _, form := range textForms(text) {
-		words := splitWords(form)
-		eachKeyedRun(words, fn)
-		eachShortLine(words, keyLine)
-	}
-	eachShortLine(splitWords(linesWithPrefix(text)), keyLine)
-}
-
 // eachKeyedWrittenHash calls fn with the hashes of eachWrittenHash and their keys.
 func eachKeyedWrittenHash(text string, fn func(hash uint64, k Key)) {
 	keyLine := func(h uint64) { fn(h, newKey(h)) }
@@ -86,11 +76,58 @@ func eachKeyedWrittenHash(text string, fn func(hash uint64, k Key)) {
 
 // AppendKeys appends the keys of a foreign text to keys. A key may occur several times.
 func AppendKeys(keys []Key, text string) []Key {
-	eachKeyedHash(text, func(_ uint64, k Key) {
-		if len(keys) == 0 || keys[len(keys)-1] != k {
-			keys = append(keys, k)
+	pooled, ok := wordsPool.Get().(*[]word)
+	if !ok {
+		pooled = new([]word)
+	}
+	words := *pooled
+	addLine := func(hash uint64) { keys = appendKey(keys, newKey(hash)) }
+	for _, form := range textForms(text) {
+		words = appendWords(words[:0], form)
+		keys = appendRunKeys(keys, words)
+		eachShortLine(words, addLine)
+	}
+	if lines := linesWithPrefix(text); lines != "" {
+		words = appendWords(words[:0], lines)
+		eachShortLine(words, addLine)
+	}
+	*pooled = words
+	wordsPool.Put(pooled)
+	return keys
+}
+
+// wordsPool contains slices for AppendKeys, because an index of many texts needs the words of each text only once.
+var wordsPool = sync.Pool{New: func() any { return new([]word) }}
+
+// appendKey appends a key that differs from the last of keys.
+func appendKey(keys []Key, k Key) []Key {
+	if n := len(keys); n > 0 && keys[n-1] == k {
+		return keys
+	}
+	return append(keys, k)
+}
+
+// appendRunKeys appends the key of each word sequence. The keys are those of eachKeyedRun.
+func appendRunKeys(keys []Key, words []word) []Key {
+	const partWords = wordsPerRun * 2 / 3 // number of words in a shorter sequence of keyOfRun
+	isSpaced := !slices.ContainsFunc(words, func(w word) bool { return w.units != unitsPerWord })
+	if !isSpaced {
+		eachKeyedRun(words, func(_ uint64, k Key) { keys = appendKey(keys, k) })
+		return keys
+	}
+	// Each sequence has wordsPerRun words, and three shorter sequences. Neighbours have two of these in common.
+	var older, old uint64 // hashes of the two shorter sequences before
+	for i := 0; i+partWords <= len(words); i++ {
+		hash := uint64(0)
+		for _, w := range words[i : i+partWords] {
+			hash = hash*runFactor + w.hash
 		}
-	})
+		part := mixBits(hash)
+		if i >= wordsPerRun-partWords {
+			keys = appendKey(keys, newKey(min(older, old, part)))
+		}
+		older, old = old, part
+	}
 	return keys
 }
 

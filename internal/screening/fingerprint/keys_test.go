@@ -122,6 +122,34 @@ func TestKeysFindAllRepeats(t *testing.T) {
 	}
 }
 
+// eachKeyedHash calls fn with the hashes of eachHash and their keys.
+func eachKeyedHash(text string, fn func(hash uint64, k Key)) {
+	keyLine := func(h uint64) { fn(h, newKey(h)) }
+	for _, form := range textForms(text) {
+		words := splitWords(form)
+		eachKeyedRun(words, fn)
+		eachShortLine(words, keyLine)
+	}
+	eachShortLine(splitWords(linesWithPrefix(text)), keyLine)
+}
+
+// TestAppendKeys compares the keys with those of the slower eachKeyedHash.
+func TestAppendKeys(t *testing.T) {
+	m := &textMaker{rand.New(rand.NewPCG(4, 2))}
+	for range 2000 {
+		s := disguises[m.rng.IntN(len(disguises))](m, m.text())
+		want := []Key{1 << 63}
+		eachKeyedHash(s, func(_ uint64, k Key) {
+			if want[len(want)-1] != k {
+				want = append(want, k)
+			}
+		})
+		if got := AppendKeys([]Key{1 << 63}, s); !slices.Equal(got, want) {
+			t.Fatalf("%q has the keys %x, want %x", s, got, want)
+		}
+	}
+}
+
 // TestKeyedHashes checks that the hashes with keys are the hashes that are compared.
 func TestKeyedHashes(t *testing.T) {
 	m := &textMaker{rand.New(rand.NewPCG(1, 2))}

@@ -102,11 +102,14 @@ func isASCII(s string) bool {
 }
 
 // splitWords returns the words of a text.
-func splitWords(content string) []word {
+func splitWords(content string) []word { return appendWords(nil, content) }
+
+// appendWords appends the words of a text to words.
+func appendWords(words []word, content string) []word {
 	if !isASCII(content) && !norm.NFKD.IsNormalString(content) {
 		content = norm.NFKD.String(content) // separate marks from their letters
 	}
-	s := wordScanner{hash: hashBasis, words: make([]word, 0, len(content)/5+1)}
+	s := wordScanner{hash: hashBasis, words: slices.Grow(words, len(content)/5+1)}
 	for i := 0; i < len(content); i++ {
 		switch class := asciiClass[content[i]]; class {
 		case letterClass:
