@@ -3,7 +3,6 @@
 package store
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -336,7 +335,10 @@ func SortLabels(ls []Label) []Label {
 }
 
 func compareLabels(a, b Label) int {
-	return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Value, b.Value))
+	if c := strings.Compare(a.Key, b.Key); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Value, b.Value)
 }
 
 // checkLabels checks an entry's labels and their number. At most one label may be a confidence.

@@ -75,6 +75,9 @@ func withEntryName(op Op, name string) Op {
 func normalizeWords(op Op) Op {
 	switch op := op.(type) {
 	case Add:
+		if areNormal(op.Aliases, op.Labels) {
+			break // so that a large change needs no memory for copies
+		}
 		op.Aliases, op.Labels = normalAliases(op.Aliases), normalLabels(op.Labels)
 		return op
 	case Update:
@@ -88,6 +91,12 @@ func normalizeWords(op Op) Op {
 		return op
 	}
 	return op
+}
+
+// areNormal reports whether all aliases and label values are in normal form.
+func areNormal(aliases []string, labels []Label) bool {
+	return !slices.ContainsFunc(aliases, func(a string) bool { return NormalName(a) != a }) &&
+		!slices.ContainsFunc(labels, func(l Label) bool { return normalValue(l) != l.Value })
 }
 
 // normalAliases returns the aliases in normal form. An alias that was listed twice in the
@@ -117,16 +126,11 @@ func repeatsAlias(a, n string, earlier, normal []string) bool {
 // labelOrigin is the key of the label that contains an imported file's path.
 const labelOrigin = "import"
 
-// normalLabels returns the labels with values in normal form. File paths keep their
-// spelling on disk.
+// normalLabels returns the labels with values in normal form.
 func normalLabels(labels []Label) []Label {
 	normal := labels
 	for i, l := range labels {
-		switch l.Key {
-		case LabelFile, LabelFileBlob, labelOrigin:
-			continue
-		}
-		if v := NormalName(l.Value); v != l.Value {
+		if v := normalValue(l); v != l.Value {
 			if &normal[0] == &labels[0] {
 				normal = slices.Clone(labels)
 			}
@@ -134,6 +138,15 @@ func normalLabels(labels []Label) []Label {
 		}
 	}
 	return normal
+}
+
+// normalValue returns the value of a label in normal form. A file path keeps its spelling on disk.
+func normalValue(l Label) string {
+	switch l.Key {
+	case LabelFile, LabelFileBlob, labelOrigin:
+		return l.Value
+	}
+	return NormalName(l.Value)
 }
 
 // NormalEntry returns the entry with its name, aliases and label values in normal form.

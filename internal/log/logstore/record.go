@@ -227,8 +227,9 @@ func appendOp(b []byte, p *loggedOp) []byte {
 		for _, a := range e.Aliases {
 			b = wire.AppendString(b, 6, a)
 		}
+		var memory [256]byte // enough for most labels
 		for _, l := range e.Labels {
-			b = wire.AppendBytes(b, 7, wire.AppendString(wire.AppendString(nil, 1, l.Key), 2, l.Value))
+			b = wire.AppendBytes(b, 7, wire.AppendString(wire.AppendString(memory[:0], 1, l.Key), 2, l.Value))
 		}
 		b = wire.AppendUint(b, 8, wire.Zigzag(e.Created.Unix()))
 		b = wire.AppendUint(b, 9, uint64(e.Created.Nanosecond()))

@@ -78,3 +78,25 @@ func BenchmarkDocs(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(len(texts)), "µs/text")
 }
+
+// TestPlainChunks checks that a plain chunk has the unit that it would have without the shorter way for plain chunks.
+func TestPlainChunks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 3))
+	plain := 0
+	for range 50_000 {
+		b := make([]byte, 1+rng.IntN(8))
+		for i := range b {
+			b[i] = "aabsSEXv0195"[rng.IntN(12)]
+		}
+		c := string(b)
+		if isPlainWord(c) {
+			plain++
+		}
+		if got, want := appendUnits(nil, c, Root), appendParts(nil, c, Root); !slices.Equal(got, want) {
+			t.Fatalf("%q has the units %+v, want %+v", c, got, want)
+		}
+	}
+	if plain < 5000 {
+		t.Errorf("only %d chunks are plain", plain)
+	}
+}

@@ -131,6 +131,11 @@ func appendUnits(us []unit, c string, root func(word string) string) []unit {
 		w := Fold(c)
 		return append(us, unit{text: root(w), word: w})
 	}
+	return appendParts(us, c, root)
+}
+
+// appendParts is like appendUnits, for a chunk that may have several parts.
+func appendParts(us []unit, c string, root func(word string) string) []unit {
 	set := unitSet{units: us, firstOfChunk: len(us)}
 	if class, _ := firstClass(c); class == classEmoji {
 		set.addEmoji(c)
@@ -159,15 +164,22 @@ func appendUnits(us []unit, c string, root func(word string) string) []unit {
 	return set.units
 }
 
-// isPlainWord reports whether the chunk consists of lower-case ASCII letters after a first
-// letter of either case. Most chunks are plain.
+// isPlainWord reports whether the chunk is a single word of ASCII letters and digits. No capital follows a lower-case
+// letter, and no lower-case letter follows a capital, except the first. Most chunks are plain.
 func isPlainWord(c string) bool {
+	hasLower, hasUpper := false, false // apart from the first character
 	for i := 1; i < len(c); i++ {
-		if !isLower(c[i]) {
+		switch {
+		case isLower(c[i]):
+			hasLower = true
+		case isUpper(c[i]):
+			hasUpper = true
+		case !isDigit(c[i]):
 			return false
 		}
 	}
-	return len(c) <= maxWordBytes && (isLower(c[0]) || isUpper(c[0]))
+	isMixed := hasUpper && (hasLower || isLower(c[0]))
+	return len(c) <= maxWordBytes && !isMixed && (isLower(c[0]) || isUpper(c[0]) || isDigit(c[0]))
 }
 
 // isNumberChunk reports whether the chunk consists of digits with at least one connector. A

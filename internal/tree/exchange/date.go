@@ -30,6 +30,9 @@ func parseDate(s string, loc *time.Location) (time.Time, error) {
 	}
 	t, ok := parseNumber(text)
 	if !ok {
+		t, ok = parseStandard(text)
+	}
+	if !ok {
 		t, ok = parseWrittenDate(text, loc)
 	}
 	t = t.UTC()
@@ -55,6 +58,13 @@ func parseNumber(s string) (time.Time, bool) {
 		return time.UnixMilli(n), true
 	}
 	return time.Time{}, false
+}
+
+// parseStandard parses a time as most programs write it: 2026-04-18T09:30:00Z or 2026-04-18T09:30:00.5+02:00. It
+// returns false for any other text, also if parseWrittenDate can parse it.
+func parseStandard(s string) (time.Time, bool) {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	return t, err == nil
 }
 
 // dateForms are the forms of a date at the beginning of a text. order has the meaning of each group:

@@ -299,6 +299,7 @@ var errLongRecord = fmt.Errorf("has more than the %d MiB of one record that are 
 type lineCounter struct {
 	r             io.Reader
 	remaining     int
+	memory        []byte // memory of pending, from its start
 	pending       []byte // bytes that were read and whose lines are not counted yet
 	pendingOffset int64  // offset of pending
 	line          int    // line at from
@@ -310,7 +311,8 @@ func (c *lineCounter) Read(p []byte) (int, error) {
 	}
 	n, err := c.r.Read(p)
 	c.remaining -= n
-	c.pending = append(c.pending, p[:n]...)
+	c.memory = append(append(c.memory[:0], c.pending...), p[:n]...)
+	c.pending = c.memory
 	return n, err
 }
 

@@ -74,7 +74,8 @@ type Item struct {
 	Losses   []string
 	Warnings []string
 
-	frontTextLen int // length of the text from front matter with which the content begins
+	frontTextLen int    // length of the text from front matter with which the content begins
+	sum          string // contentSum of Entry, or "" if it was not computed yet
 }
 
 // errEmptyFile is returned for a file without text. The error only leads to a note, because an

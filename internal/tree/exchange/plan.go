@@ -4,6 +4,7 @@
 package exchange
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -11,7 +12,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/oxbow-memory/oxbow"
 )
@@ -29,15 +32,18 @@ const (
 // isStamp reports whether programs add labels with this key to imported entries. A difference in
 // such a label does not count as an edit.
 func isStamp(l oxbow.Label) bool {
-	return l.Key == oxbow.LabelApproved || l.Key == oxbow.LabelTextBy ||
-		slices.Contains(oxbow.Unasked.HeldLabels(), l.Key)
+	return l.Key == oxbow.LabelApproved || l.Key == oxbow.LabelTextBy || slices.Contains(heldLabels(), l.Key)
 }
+
+// heldLabels returns the keys of the labels that hold an entry back from a model that did not ask for it.
+var heldLabels = sync.OnceValue(oxbow.Unasked.HeldLabels)
 
 // markedItem returns the item with labels that name its origin.
 func markedItem(it Item) Item {
 	ls := withoutOrigin(it.Entry.Labels)
 	it.Entry.Labels = ls
 	sum := contentSum(it.Entry)
+	it.sum = sum
 	ls = append(ls, oxbow.Label{Key: markOrigin, Value: originLabel(it.Origin)}, oxbow.Label{Key: markSum, Value: sum})
 	if it.ID != "" {
 		ls = append(ls, oxbow.Label{Key: markID, Value: it.ID})
@@ -63,6 +69,7 @@ func unmarkedItems(items []Item) []Item {
 	bare := slices.Clone(items)
 	for i := range bare {
 		it := &bare[i]
+		it.sum = ""
 		it.Entry.Labels = slices.DeleteFunc(withoutOrigin(it.Entry.Labels), func(l oxbow.Label) bool {
 			return slices.Contains(it.Further, l)
 		})
@@ -98,12 +105,34 @@ func withoutLocal(ls []oxbow.Label) []oxbow.Label {
 // contentSum returns a digest of everything that an import may change in an entry, except origin
 // labels and stamps. It is 16 bytes of SHA-256 in hexadecimal.
 func contentSum(e oxbow.Entry) string {
-	parts := append([]string{e.Content, fmt.Sprint(len(e.Aliases))}, e.Aliases...)
-	for _, l := range slices.DeleteFunc(withoutOrigin(e.Labels), isStamp) {
-		parts = append(parts, l.Key, l.Value)
+	parts := make([]string, 0, 2+len(e.Aliases)+2*len(e.Labels))
+	parts = append(append(parts, e.Content, strconv.Itoa(len(e.Aliases))), e.Aliases...)
+	labels := e.Labels
+	if !areSortedLabels(labels) {
+		labels = oxbow.SortLabels(labels)
+	}
+	for _, l := range labels {
+		if isOfContent(l) {
+			parts = append(parts, l.Key, l.Value)
+		}
 	}
 	h := hashParts(parts...)
 	return hex.EncodeToString(h[:])
+}
+
+// isOfContent reports whether a label belongs to what an import may change in an entry. Local labels, labels of the
+// origin and stamps do not.
+func isOfContent(l oxbow.Label) bool { return !l.IsLocal() && !isImportMark(l) && !isStamp(l) }
+
+// areSortedLabels reports whether labels are in the order of [oxbow.SortLabels], without repeats.
+func areSortedLabels(labels []oxbow.Label) bool {
+	for i := 1; i < len(labels); i++ {
+		a, b := labels[i-1], labels[i]
+		if cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Value, b.Value)) >= 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // IsEdited reports whether an imported entry was edited after its import.
@@ -178,7 +207,11 @@ func (im *importer) placeItem(it Item, p *batchPlan) error {
 		return err
 	}
 	own := hashParts(it.Entry.Name)
-	whole := hashParts(it.Entry.Name, it.Entry.Kind.String(), contentSum(it.Entry))
+	sum := it.sum
+	if sum == "" {
+		sum = contentSum(it.Entry)
+	}
+	whole := hashParts(it.Entry.Name, it.Entry.Kind.String(), sum)
 	if im.usedNames.itemHashes[whole] || p.names.itemHashes[whole] {
 		p.report.Same++
 		return nil
@@ -271,22 +304,30 @@ func (im *importer) withKnownName(it Item, p *batchPlan) (Item, error) {
 		return it, nil
 	}
 	if im.recordNames == nil {
-		records := map[digest]string{}
-		f := oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{markID}}}}
-		for e, err := range im.exactStore.Entries(im.ctx, f) {
-			if err != nil {
-				return it, err
-			}
-			origin, _ := e.Label(markOrigin)
-			id, _ := e.Label(markID)
-			records[hashParts(origin, id)] = strings.Clone(e.Name)
+		if err := im.readRecordNames(); err != nil {
+			return it, err
 		}
-		im.recordNames = records
 	}
 	if name := im.recordNames[hashParts(originLabel(it.Origin), it.ID)]; name != "" {
 		it.Entry.Name = name
 	}
 	return it, nil
+}
+
+// readRecordNames reads the names of the entries that earlier imports made from records.
+func (im *importer) readRecordNames() error {
+	records := map[digest]string{}
+	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{markID}}}}
+	for e, err := range im.exactStore.Entries(im.ctx, f) {
+		if err != nil {
+			return err
+		}
+		origin, _ := e.Label(markOrigin)
+		id, _ := e.Label(markID)
+		records[hashParts(origin, id)] = strings.Clone(e.Name)
+	}
+	im.recordNames = records
+	return nil
 }
 
 // withFreeAliases returns the item without the aliases that already belong to a different entry,

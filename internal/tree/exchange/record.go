@@ -156,7 +156,7 @@ func utcOptions(o *ReadOptions) *ReadOptions {
 // frontKeys returns the fields of a record that are not used otherwise, in the form of front
 // matter.
 func (f recordForm) frontKeys(o objectAt) []frontKey {
-	var keys []frontKey
+	keys := make([]frontKey, 0, len(o.fields))
 	line := refLine(o.ref)
 	for _, fd := range o.fields {
 		name, isListed := f.keys[fd.key]
@@ -170,7 +170,7 @@ func (f recordForm) frontKeys(o objectAt) []frontKey {
 		if !isListed {
 			name = fd.key
 		}
-		keys = append(keys, jsonKeys(name, fd.rawValue, line)...)
+		keys = appendJSONKeys(keys, name, fd.rawValue, line)
 	}
 	return keys
 }
@@ -181,13 +181,12 @@ func refLine(ref string) int {
 	return line
 }
 
-// jsonKeys returns the keys of front matter for a value: a key for a scalar or a list, and a key for
+// appendJSONKeys appends the keys of front matter for a value: a key for a scalar or a list, and a key for
 // each member of an object. The members of an object called metadata keep their names.
-func jsonKeys(name string, raw json.RawMessage, line int) []frontKey {
+func appendJSONKeys(keys []frontKey, name string, raw json.RawMessage, line int) []frontKey {
 	k := frontKey{name: name, key: frontmatter.NormalizeKey(name), line: line}
 	switch raw[0] {
 	case '{':
-		var keys []frontKey
 		member := ""
 		isKey := false
 		for part := range rawjson.EachElement(raw) {
@@ -199,14 +198,14 @@ func jsonKeys(name string, raw json.RawMessage, line int) []frontKey {
 			if k.key != "metadata" {
 				member = name + "." + member
 			}
-			keys = append(keys, jsonKeys(member, part, line)...)
+			keys = appendJSONKeys(keys, member, part, line)
 		}
 		return keys
 	case '[':
 		k.isList = true
 		var nested []frontKey
 		for part := range rawjson.EachElement(raw) {
-			for _, sub := range jsonKeys(name, part, line) {
+			for _, sub := range appendJSONKeys(nil, name, part, line) {
 				if sub.key == k.key {
 					k.values = append(k.values, sub.values...)
 				} else {
@@ -214,7 +213,7 @@ func jsonKeys(name string, raw json.RawMessage, line int) []frontKey {
 				}
 			}
 		}
-		return append([]frontKey{k}, nested...)
+		return append(append(keys, k), nested...)
 	}
 	s := string(raw)
 	if raw[0] == '"' {
@@ -225,7 +224,7 @@ func jsonKeys(name string, raw json.RawMessage, line int) []frontKey {
 	} else if s != "" && s != "null" {
 		k.values = []string{s}
 	}
-	return []frontKey{k}
+	return append(keys, k)
 }
 
 // addLabel adds a label. A value that no label can have is appended to the text. An empty value is

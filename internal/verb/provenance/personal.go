@@ -16,10 +16,10 @@ import (
 // changes whose indexes are in labelled have these labels already.
 func labelPersonalData(ctx context.Context, store oxbow.Store, ops []oxbow.Op, labelled map[int]bool) []oxbow.Op {
 	out := make([]oxbow.Op, 0, len(ops))
-	staged := map[string]oxbow.Entry{} // entries after the changes so far
+	staged := newStagedEntries(len(ops)) // entries after the changes so far
 	for i, op := range ops {
 		name := op.Target()
-		old, found := staged[name]
+		old, found := staged.find(name)
 		if !found && needsOldEntry(op) {
 			var err error
 			old, err = store.Get(ctx, name)
@@ -30,13 +30,13 @@ func labelPersonalData(ctx context.Context, store oxbow.Store, ops []oxbow.Op, l
 		}
 		e := op.ApplyTo(old)
 		if labelled[i] {
-			staged[name] = e
+			staged.set(name, e)
 			out = append(out, op)
 			continue
 		}
 		had := e.Labels
 		e.Labels = personalEntryLabels(&e)
-		staged[name] = e
+		staged.set(name, e)
 		out = append(out, withLabels(op, e.Labels))
 		if a, ok := op.(oxbow.Alias); ok && !slices.Equal(had, e.Labels) {
 			out = append(out, oxbow.Relabel{Name: a.Name, Labels: e.Labels})
@@ -84,11 +84,17 @@ func personalEntryLabels(e *oxbow.Entry) []oxbow.Label {
 // withPersonalLabels returns the labels with one label for each kind of personal data. Old labels for personal data
 // are removed. If the result would have more than MaxLabels labels, the last kinds get no label. The result is sorted.
 func withPersonalLabels(labels []oxbow.Label, kinds []screen.PersonalKind) []oxbow.Label {
-	out := oxbow.SortLabels(slices.DeleteFunc(slices.Clone(labels), oxbow.Label.IsPersonal))
-	for _, k := range kinds {
-		if len(out) < oxbow.MaxLabels {
-			out = append(out, oxbow.Label{Key: oxbow.LabelPersonal, Value: string(k)})
+	out := slices.DeleteFunc(oxbow.SortLabels(labels), oxbow.Label.IsPersonal)
+	switch {
+	case len(kinds) > 0:
+		for _, k := range kinds {
+			if len(out) < oxbow.MaxLabels {
+				out = append(out, oxbow.Label{Key: oxbow.LabelPersonal, Value: string(k)})
+			}
 		}
+		return oxbow.SortLabels(out)
+	case len(out) == 0:
+		return nil
 	}
-	return oxbow.SortLabels(out)
+	return out
 }

@@ -115,16 +115,16 @@ func findRepeats(
 		oldTexts:     make([]string, len(ops)),
 		foundRepeats: make([]foreignRepeats, len(ops)),
 	}
-	staged := map[string]oxbow.Entry{}
+	staged := newStagedEntries(len(ops))
 	for i, op := range ops {
 		name := op.Target()
-		old, ok := staged[name]
+		old, ok := staged.find(name)
 		if _, adds := op.(oxbow.Add); !ok && !adds {
 			old, _ = store.Get(ctx, name) // the store reports the error
 		}
 		c.entryNames[i] = name
 		c.texts[i], c.oldTexts[i] = writtenText(op, old)
-		staged[name] = op.ApplyTo(old)
+		staged.set(name, op.ApplyTo(old))
 	}
 	c.findInSessionTexts(k)
 	c.isUnvouched = isUnvouched

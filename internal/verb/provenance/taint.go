@@ -55,10 +55,11 @@ func stampOrigins(
 		return ops, nil, nil
 	}
 	s := stamper{
-		stagedEntries:   map[string]oxbow.Entry{},
-		labelledChanges: map[int]bool{},
+		stagedEntries:   newStagedEntries(len(ops)),
+		labelledChanges: make(map[int]bool, len(ops)),
 		source:          src,
 		ownFrames:       screen.ConversationTextsFrom(ctx),
+		unexaminedTexts: make([]unexaminedText, 0, len(ops)),
 	}
 	if src.Actor != oxbow.Person {
 		s.origins = newOriginFinder(ctx, k.Memory)
@@ -69,7 +70,7 @@ func stampOrigins(
 	for i, op := range ops {
 		s.repeats = repeats[i]
 		if src.Actor == oxbow.Person && !s.repeats.hasRepeats() {
-			s.stagedEntries[op.Target()] = op.ApplyTo(s.stagedEntries[op.Target()])
+			s.stagedEntries.apply(op)
 			out = append(out, op)
 			continue
 		}
@@ -82,14 +83,15 @@ func stampOrigins(
 			return nil, nil, err
 		}
 		for _, op := range stamped {
-			s.stagedEntries[op.Target()] = op.ApplyTo(s.stagedEntries[op.Target()])
+			s.stagedEntries.apply(op)
 		}
 		out = append(out, stamped...)
 	}
 	s.addFindings(out)
 	tainted := verb.ContextTaintedEntries(ctx)
 	for _, op := range out {
-		tainted.Add(s.stagedEntries[op.Target()])
+		e, _ := s.stagedEntries.find(op.Target())
+		tainted.Add(e)
 	}
 	recordFingerprints(out, k)
 	return out, s.labelledChanges, nil
@@ -124,13 +126,13 @@ func (s *stamper) addSessionReads(ctx context.Context, k verb.ProvenanceData) {
 // because the store then reports the error. It returns an error if the caller may not change the entry.
 func (s *stamper) labelledOps(ctx context.Context, store oxbow.Store, op oxbow.Op) (_ []oxbow.Op, err error) {
 	name := op.Target()
-	old, found := s.stagedEntries[name]
+	old, found := s.stagedEntries.find(name)
 	if _, adds := op.(oxbow.Add); !found && !adds {
 		old, err = store.Get(ctx, name)
 		if err != nil {
 			return []oxbow.Op{op}, nil // the store reports the error
 		}
-		s.stagedEntries[name] = old
+		s.stagedEntries.set(name, old)
 	}
 	switch o := op.(type) {
 	case oxbow.Add:
@@ -146,7 +148,8 @@ func (s *stamper) labelledOps(ctx context.Context, store oxbow.Store, op oxbow.O
 		err = s.checkProtected(old.Labels)
 		if err == nil {
 			ops := append([]oxbow.Op{op}, s.aliasLabelOps(o, old)...)
-			if kept := s.updateVouchLabels(old.Labels, old.Content, old); len(ops) == 1 && len(kept) > len(old.Labels) {
+			kept := s.updateVouchLabels(slices.Clone(old.Labels), old.Content, old)
+			if len(ops) == 1 && len(kept) > len(old.Labels) {
 				ops = append(ops, oxbow.Relabel{Name: o.Name, Labels: oxbow.SortLabels(kept)})
 			}
 			return ops, nil
@@ -166,7 +169,7 @@ func (s *stamper) aliasLabelOps(o oxbow.Alias, old oxbow.Entry) []oxbow.Op {
 	if !isTainted || len(add) == 0 {
 		return nil
 	}
-	bare := stamper{unknownCalls: s.unknownCalls, repeats: s.repeats, stagedEntries: map[string]oxbow.Entry{}}
+	bare := stamper{unknownCalls: s.unknownCalls, repeats: s.repeats, stagedEntries: newStagedEntries(1)}
 	ls, _ := bare.stampLabels("", "", add, nil, oxbow.Entry{}) // this never fails without protected labels
 	bare.unexaminedTexts[0].labels = append(ls, old.Labels...)
 	out := []oxbow.Op{oxbow.Relabel{Name: o.Name}}
@@ -185,7 +188,7 @@ type stamper struct {
 	source        oxbow.Source
 	ownFrames     *screen.ConversationTexts // conversations whose roles oxbow wrote
 	origins       originFinder
-	stagedEntries map[string]oxbow.Entry // entries after the changes so far, by name
+	stagedEntries *stagedEntries // entries after the changes so far
 
 	changeIndex     int              // index of the change that is being stamped
 	unexaminedTexts []unexaminedText // texts that were not examined yet
@@ -203,15 +206,19 @@ type unexaminedText struct {
 	findings      screen.Findings
 }
 
+// textsTogether is the number of texts that are examined by one goroutine.
+const textsTogether = 16
+
 // addFindings adds a label for every finding about a text. The search takes most of the time, so the texts are
 // examined in parallel.
 func (s *stamper) addFindings(ops []oxbow.Op) {
 	var all errgroup.Group
 	all.SetLimit(runtime.GOMAXPROCS(0))
-	for i := range s.unexaminedTexts {
-		l := &s.unexaminedTexts[i]
+	for group := range slices.Chunk(s.unexaminedTexts, textsTogether) {
 		all.Go(func() error {
-			l.findings = screen.Find(l.texts, l.programValues)
+			for i := range group {
+				group[i].findings = screen.Find(group[i].texts, group[i].programValues)
+			}
 			return nil
 		})
 	}
@@ -220,12 +227,16 @@ func (s *stamper) addFindings(ops []oxbow.Op) {
 		for _, r := range l.findings.Instructions {
 			l.labels = append(l.labels, oxbow.Label{Key: l.ruleLabelKey, Value: r})
 		}
-		labels := oxbow.SortLabels(l.labels)
+		var labels []oxbow.Label
 		if s.labelledChanges != nil {
-			labels, s.labelledChanges[l.changeIndex] = withPersonalLabels(labels, l.findings.Personal), true
+			labels = withPersonalLabels(l.labels, l.findings.Personal)
+			s.labelledChanges[l.changeIndex] = true
+		} else {
+			labels = oxbow.SortLabels(l.labels)
 		}
 		op := withLabels(ops[l.changeIndex], labels)
-		ops[l.changeIndex], s.stagedEntries[op.Target()] = op, op.ApplyTo(s.stagedEntries[op.Target()])
+		ops[l.changeIndex] = op
+		s.stagedEntries.apply(op)
 	}
 	s.unexaminedTexts = s.unexaminedTexts[:0]
 }
@@ -242,13 +253,15 @@ func (s *stamper) stampLabels(
 	given []oxbow.Label,
 	old oxbow.Entry,
 ) ([]oxbow.Label, error) {
-	out := slices.DeleteFunc(slices.Clone(given), func(l oxbow.Label) bool {
+	const more = 8 // room for the labels that are added below
+	out := append(make([]oxbow.Label, 0, len(given)+more), given...)
+	out = slices.DeleteFunc(out, func(l oxbow.Label) bool {
 		isGiven := l.Key == oxbow.LabelSuspect || l.Key == oxbow.LabelQuarantine || l.Key == oxbow.LabelTextBy
 		return isGiven || !s.origins.maySetLabel(l, old.Labels) ||
 			(l.Key == oxbow.LabelVerified && s.origins.isAgent && content != old.Content)
 	})
 	out = s.updateVouchLabels(out, content, old)
-	if err := s.checkProtected(slices.Concat(out, old.Labels)); err != nil {
+	if err := s.checkProtected(out, old.Labels); err != nil {
 		return nil, err
 	}
 	for _, l := range old.Labels {
@@ -265,11 +278,14 @@ func (s *stamper) stampLabels(
 			out = append(out, l)
 		}
 	}
-	texts := append([]string{name, s.ownFrames.SpokenText(content)}, aliases...)
-	var added []string
+	texts := append(make([]string, 0, 2+len(aliases)+len(out)), name, s.ownFrames.SpokenText(content))
+	texts = append(texts, aliases...)
+	programValues := make([]string, 0, more)
 	for _, l := range out {
-		if isIdentifierOrTime(l.Value) { // its signs and its length would make the search for split words run
-			added = append(added, l.Value)
+		isOwn := l == unvouchedImportLabel // a word of this program must not complete an order in the text
+		// The signs and the length of an identifier or time would make the search for split words run.
+		if isOwn || isIdentifierOrTime(l.Value) {
+			programValues = append(programValues, l.Value)
 			continue
 		}
 		texts = append(texts, l.Value)
@@ -295,14 +311,14 @@ func (s *stamper) stampLabels(
 		shaped = oxbow.LabelQuarantine
 	}
 	for _, l := range out[writers:] {
-		added = append(added, l.Value)
+		programValues = append(programValues, l.Value)
 	}
 	s.unexaminedTexts = append(
 		s.unexaminedTexts,
 		unexaminedText{
 			changeIndex:   s.changeIndex,
 			texts:         texts,
-			programValues: added,
+			programValues: programValues,
 			labels:        out,
 			ruleLabelKey:  shaped,
 		},
@@ -419,10 +435,12 @@ var vouchingKeys = append([]string{oxbow.LabelVerified, oxbow.LabelApproved}, pr
 //   - An import cannot add labels that vouch for an entry. If an import changes the text, or any part of an entry that
 //     a person approved, the entry gets the label of an unapproved import. Until a person approves an entry with this
 //     label, the entry keeps the label.
+//
+// It overwrites the memory of labels.
 func (s *stamper) updateVouchLabels(labels []oxbow.Label, content string, old oxbow.Entry) []oxbow.Label {
 	isSame := old.Name != "" && content == old.Content
 	isImport := s.source.Actor == oxbow.Imported
-	labels = slices.DeleteFunc(slices.Clone(labels), func(l oxbow.Label) bool {
+	labels = slices.DeleteFunc(labels, func(l oxbow.Label) bool {
 		isNew := !slices.Contains(old.Labels, l)
 		return (l.Key == oxbow.LabelApproved && (isNew || !isSame || isImport)) ||
 			(isImport && isNew && slices.Contains(vouchingKeys, l.Key))
@@ -455,11 +473,14 @@ func citesFile(content string, labels []oxbow.Label, files []string) bool {
 // checkProtected returns an error if the labels include a protected label, and if the text repeats
 // foreign text or the turn has read foreign text. For a change without text, such as pinning a
 // note, only the turn's reads count.
-func (s *stamper) checkProtected(labels []oxbow.Label) error {
+func (s *stamper) checkProtected(lists ...[]oxbow.Label) error {
 	read := slices.Concat(s.repeats.foreignSources, s.repeats.unvouchedSources, s.unknownCalls, s.foreignCalls)
-	for _, l := range labels {
+	if len(read) == 0 {
+		return nil
+	}
+	for _, l := range slices.Concat(lists...) {
 		isProtected := slices.Contains(protectedKeys, l.Key) && l.Value == "true"
-		if isProtected && len(read) > 0 {
+		if isProtected {
 			return verb.Advise(
 				verb.InvalidValue(
 					"labels",
