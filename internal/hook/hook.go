@@ -208,6 +208,7 @@ func addToolEvents(out *Report, r *clientfile.HookReport, e session.Event, clean
 		return
 	}
 	c, _ := clientfile.FindEventClient(out.Client)
+	e.HasHookID = c.Hook.LooseIDs && e.ID != ""
 	r.ToolName = cmp.Or(c.Hook.ToolNames[r.ToolName], r.ToolName)
 	if e, ok := transcript.CompleteCall(e, r.ToolName, r.ToolInput, o, clean); ok {
 		out.Events = append(out.Events, e)

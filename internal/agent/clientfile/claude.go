@@ -116,7 +116,7 @@ type claudeReader struct {
 const maxLineDisorder = time.Second
 
 func newClaude(path string) EventReader {
-	if isPromptList(path) {
+	if IsPromptList(path) {
 		return newPromptList(path, "projects")
 	}
 	return &claudeReader{agentType: claudeAgentType(path), lastEventUUIDs: map[string]string{}}

@@ -32,6 +32,10 @@ type EventClient struct {
 
 	HasUniqueCallIDs bool // the IDs of calls are unique across all sessions
 
+	// NumbersLines is set if IDs of events contain the number of their line. Then a transcript must be read from its
+	// first line.
+	NumbersLines bool
+
 	Hook  HookForm    // the client's hooks
 	Tools ClientTools // the client's tools
 
@@ -52,7 +56,7 @@ type TranscriptPlace struct {
 var EventClients = []EventClient{
 	{
 		Name: "claude", RecognizesLine: isClaude, NewReader: newClaude, ResultLine: claudeResultLine,
-		Transcripts:   []TranscriptPlace{{"projects", isJSONL}, {promptHistoryFile, isPromptList}},
+		Transcripts:   []TranscriptPlace{{"projects", isJSONL}, {promptHistoryFile, IsPromptList}},
 		ResumeCommand: "claude --resume=", ShowsResponses: true, HasUniqueCallIDs: true,
 		homeDir: clientHome{envVariable: "CLAUDE_CONFIG_DIR", defaultDir: ".claude"}, findRoots: claudeRoots,
 		Hook:  HookForm{EventNames: commonEvents, MakeAnswer: hookAnswer, MakePreToolAnswer: minimalHookAnswer},
@@ -61,7 +65,7 @@ var EventClients = []EventClient{
 	{
 		Name: "codex", RecognizesLine: isCodex, NewReader: newCodex, ResultLine: codexResultLine,
 		Transcripts: []TranscriptPlace{{"sessions", IsRollout}, {"archived_sessions", IsRollout},
-			{promptHistoryFile, isPromptList}},
+			{promptHistoryFile, IsPromptList}},
 		ResumeCommand: "codex resume ", HasUniqueCallIDs: true,
 		homeDir: clientHome{envVariable: "CODEX_HOME", defaultDir: ".codex"},
 		Hook:    HookForm{EventNames: commonEvents, MakeAnswer: hookAnswer, MakePreToolAnswer: minimalHookAnswer},
@@ -70,7 +74,7 @@ var EventClients = []EventClient{
 	{
 		Name: "gemini", RecognizesLine: isGemini, NewReader: newGemini, ResultLine: geminiResultLine,
 		Transcripts: []TranscriptPlace{{"tmp", func(p string) bool {
-			return isGeminiChat(p) || isPromptList(p)
+			return isGeminiChat(p) || IsPromptList(p)
 		}}},
 		ResumeCommand: "gemini --resume=", HasUnnamedCalls: true,
 		homeDir: clientHome{envVariable: "GEMINI_CLI_HOME", subdir: ".gemini"}, findRoots: geminiRoots,
@@ -93,7 +97,7 @@ var EventClients = []EventClient{
 			{"projects", func(p string) bool {
 				return isJSONL(p) && (strings.Contains(p, "/chats/") || strings.Contains(p, "/subagents/"))
 			}},
-			{"tmp", func(p string) bool { return isGeminiChat(p) || isPromptList(p) }},
+			{"tmp", func(p string) bool { return isGeminiChat(p) || IsPromptList(p) }},
 		},
 		ResumeCommand: "qwen --resume=",
 		homeDir:       clientHome{envVariable: "QWEN_HOME", defaultDir: ".qwen"}, findRoots: qwenRoots,
@@ -110,9 +114,10 @@ var EventClients = []EventClient{
 		Tools: toolsOfOpencode,
 	},
 	{
-		Name: "cursor", RecognizesLine: isCursor, NewReader: newCursor, findRoots: cursorRoots, Tools: toolsOfCursor,
+		Name: "cursor", RecognizesLine: isCursor, NewReader: newCursor, NumbersLines: true,
+		findRoots: cursorRoots, Tools: toolsOfCursor,
 		Hook: HookForm{ParseReport: parseCursorReport, EventNames: commonEvents, MakeAnswer: cursorHookAnswer,
-			IgnoresPromptAnswer: true},
+			IgnoresPromptAnswer: true, LooseIDs: true},
 		Transcripts: []TranscriptPlace{
 			{"globalStorage", hasSuffixFunc("/globalStorage/state.vscdb")},
 			{"projects", func(p string) bool { return isJSONL(p) && strings.Contains(p, "/agent-transcripts/") }},
@@ -121,7 +126,7 @@ var EventClients = []EventClient{
 	{
 		Name: "vscode", RecognizesLine: isVSCode, NewReader: newVSCode, findRoots: vscodeRoots, Tools: toolsOfVSCode,
 		Hook: HookForm{ParseReport: parseVSCodeReport, EventNames: commonEvents, MakeAnswer: hookAnswer,
-			IgnoresPromptAnswer: true},
+			IgnoresPromptAnswer: true, LooseIDs: true},
 		Transcripts: []TranscriptPlace{
 			{"workspaceStorage", func(p string) bool { return isJSON(p) && strings.Contains(p, "/chatSessions/") }},
 			{"globalStorage/emptyWindowChatSessions", isJSON},
@@ -133,8 +138,9 @@ var EventClients = []EventClient{
 		findRoots:   func(b baseDirs) []string { return append(b.dataDirs("zed"), b.dataDirs("Zed")...) },
 	},
 	{
-		Name: "goose", RecognizesLine: isGoose, NewReader: newGoose, findRoots: gooseRoots, Tools: toolsOfGoose,
-		Hook: HookForm{ParseReport: parseGooseReport, EventNames: commonEvents},
+		Name: "goose", RecognizesLine: isGoose, NewReader: newGoose, NumbersLines: true,
+		findRoots: gooseRoots, Tools: toolsOfGoose,
+		Hook: HookForm{ParseReport: parseGooseReport, EventNames: commonEvents, LooseIDs: true},
 		Transcripts: []TranscriptPlace{{"sessions", func(p string) bool {
 			return isJSONL(p) || strings.HasSuffix(p, "/sessions.db")
 		}}},
@@ -178,14 +184,15 @@ var EventClients = []EventClient{
 		Transcripts: []TranscriptPlace{{"", hasSuffixFunc("/crush.db")}},
 	},
 	{
-		Name: "hermes", RecognizesLine: isHermes, NewReader: newHermes, Tools: toolsOfHermes,
+		Name: "hermes", NumbersLines: true, RecognizesLine: isHermes, NewReader: newHermes, Tools: toolsOfHermes,
 		Transcripts: []TranscriptPlace{{"", func(p string) bool {
 			return strings.HasSuffix(p, "/state.db") || (isJSONL(p) && strings.Contains(p, "/sessions/"))
 		}}},
 		findRoots: func(b baseDirs) []string { return []string{b.dirFromEnv("HERMES_HOME", ".hermes")} },
 	},
 	{
-		Name: "kimi", RecognizesLine: isKimi, NewReader: newKimi, findRoots: kimiRoots, Tools: toolsOfKimi,
+		Name: "kimi", RecognizesLine: isKimi, NewReader: newKimi, NumbersLines: true,
+		findRoots: kimiRoots, Tools: toolsOfKimi,
 		Transcripts: []TranscriptPlace{{"sessions", hasSuffixFunc("/wire.jsonl")}},
 	},
 }

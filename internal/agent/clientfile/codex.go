@@ -151,7 +151,7 @@ type heldText struct {
 const minGapAfterCopy = 100 * time.Millisecond
 
 func newCodex(path string) EventReader {
-	if isPromptList(path) {
+	if IsPromptList(path) {
 		return newPromptList(path, "sessions", "archived_sessions")
 	}
 	return &codexReader{unansweredCalls: map[string]codexCall{}}

@@ -9,7 +9,8 @@
 //
 // The agent of the command line writes ~/.cursor/projects/PROJECT/agent-transcripts/SESSION/SESSION.jsonl, and
 // sub-agents write to the directory subagents beside that file. A line is {"role","message":{"content"}}. It has
-// no time, so that each message gets the time at which the file was last changed. The person's text is in
+// no time, so that each message gets the time at which the file was last changed. The editor has no time for the
+// messages of some versions. They get the time at which the session was last changed. The person's text is in
 // <user_query>.
 
 package clientfile
@@ -28,6 +29,7 @@ type cursorLine struct {
 	Composer struct {
 		ID      string          `json:"composerId"`
 		Created json.RawMessage `json:"createdAt"`
+		Updated json.RawMessage `json:"lastUpdatedAt"`
 		Config  struct {
 			Model string `json:"modelName"`
 		} `json:"modelConfig"`
@@ -98,7 +100,7 @@ func newCursor(path string) EventReader {
 	if strings.HasSuffix(path, ".jsonl") {
 		c.lastTime = fileModTime(path)
 		if dir := filepath.Dir(path); filepath.Base(dir) == "subagents" {
-			c.session, c.agent = filepath.Base(filepath.Dir(dir)), "sub-agent"
+			c.session, c.agent = filepath.Base(filepath.Dir(dir)), UnnamedAgent
 		}
 	}
 	return c
@@ -136,7 +138,8 @@ func (c *cursorReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 		Event: Event{Offset: offset, Session: c.session, AgentID: c.agent, Time: c.lastTime}}
 	if l.Bubbles == nil {
 		c.messageCount++
-		m.beginNumberedMessage(c.messageCount, m.Time)
+		m.NoTime = true
+		m.beginNumberedMessage(c.messageCount, millisecondsAfter(m.Time, c.messageCount))
 		m.yieldEvent = c.addResultEvents(yield)
 		m.reportBlocks(l.Role, l.Message.Content, cursorTaggedPrompt())
 		return true
@@ -144,7 +147,11 @@ func (c *cursorReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 	if l.Composer.ID != "" {
 		m.Session = l.Composer.ID
 	}
-	m.Time = parseTime(l.Composer.Created)
+	m.NoTime = true
+	m.Time = parseTime(l.Composer.Updated)
+	if m.Time.IsZero() {
+		m.Time = parseTime(l.Composer.Created)
+	}
 	m.Model = l.Composer.Config.Model
 	m.Dir = l.Composer.Workspace.URI.Path + l.Composer.Dir
 	isRead := true
@@ -154,13 +161,27 @@ func (c *cursorReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 			isRead = false
 			continue
 		}
-		m.beginNumberedMessage(i, parseTime(b.CreatedAt))
+		at := parseTime(b.CreatedAt)
+		if at.IsZero() {
+			at = millisecondsAfter(m.Time, 1) // the message follows the previous message
+		} else {
+			m.NoTime = false
+		}
+		m.beginNumberedMessage(i, at)
 		if b.ID != "" {
 			m.beginMessage(b.ID, m.Time)
 		}
 		b.reportEvents(&m)
 	}
 	return isRead
+}
+
+// millisecondsAfter returns the time that is n milliseconds after t. The zero time stays zero.
+func millisecondsAfter(t time.Time, n int) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.Add(time.Duration(n) * time.Millisecond)
 }
 
 func (b *cursorBubble) reportEvents(m *messageReporter) {

@@ -264,7 +264,8 @@ func withoutLargeMembers(composer json.RawMessage) map[string]json.RawMessage {
 	var all map[string]json.RawMessage
 	_ = json.Unmarshal(composer, &all) // ignore the error: composer was parsed before
 	small := map[string]json.RawMessage{}
-	for _, name := range []string{"composerId", "createdAt", "modelConfig", "workspaceIdentifier", "currentDir"} {
+	for _, name := range []string{"composerId", "createdAt", "lastUpdatedAt", "modelConfig", "workspaceIdentifier",
+		"currentDir"} {
 		if all[name] != nil {
 			small[name] = all[name]
 		}

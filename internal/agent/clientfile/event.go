@@ -70,6 +70,10 @@ type Event struct {
 	// names the same turn as the one before, but another position, the one before is a copy.
 	TurnPosition string
 
+	// NoTime is set if the client stores no time for the event. Then Time is not earlier than the true time, and the
+	// order of such times is the order of the events.
+	NoTime bool
+
 	IsCopy bool // the line was copied from the transcript of another session, when this one was forked
 
 	// IsListed is set for a prompt in a list of prompts that the client keeps beside its transcripts. The prompt has
@@ -113,6 +117,9 @@ func (e *Event) ResultText() string {
 	}
 	return e.resultOutput
 }
+
+// UnnamedAgent is the name of a sub-agent for which a transcript has neither a name nor a type.
+const UnnamedAgent = "sub-agent"
 
 // EventReader converts the lines of a transcript to events, in order.
 type EventReader interface {

@@ -99,7 +99,7 @@ type geminiMessage struct {
 }
 
 func newGemini(path string) EventReader {
-	if isPromptList(path) {
+	if IsPromptList(path) {
 		return newPromptList(path, "chats")
 	}
 	g := &geminiReader{messages: map[string]*geminiMessage{}, endedCalls: map[string]bool{}}

@@ -93,7 +93,7 @@ func (g *gooseReader) ReadLine(line []byte, offset int64, yield func(*Event)) bo
 	if d.Row.ID != "" {
 		g.session, g.dir = d.Row.ID, d.Row.Dir
 		if d.Row.Type == "sub_agent" {
-			m.AgentID = "sub-agent"
+			m.AgentID = UnnamedAgent
 		}
 	}
 	m.Offset = offset

@@ -26,6 +26,9 @@ type HookForm struct {
 	// ToolNames maps the names of tools in reports to the names in transcripts, if they differ.
 	ToolNames map[string]string
 
+	// LooseIDs is set if the IDs of calls in reports may differ from the IDs in the transcript.
+	LooseIDs bool
+
 	// NeedsStartWithPrompt is set if the client must get the context of a session's start with the first prompt.
 	NeedsStartWithPrompt bool
 

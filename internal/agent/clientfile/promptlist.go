@@ -33,8 +33,8 @@ const (
 	promptLogFile     = "logs.json"
 )
 
-// isPromptList reports whether a file is a list of prompts.
-func isPromptList(path string) bool {
+// IsPromptList reports whether a file has the name of a list of prompts that a client keeps beside its transcripts.
+func IsPromptList(path string) bool {
 	base := filepath.Base(path)
 	return base == promptHistoryFile || base == promptLogFile
 }

@@ -17,14 +17,13 @@ var cursorEvents = map[string]string{
 	"subagentStop": "SubagentStop", "stop": "Stop", "sessionEnd": "SessionEnd",
 }
 
-// parseCursorReport parses a report of Cursor. A conversation is a session, and a generation is a turn. The output of a
-// tool is a string that often contains JSON.
+// parseCursorReport parses a report of Cursor. A conversation is a session. The ID of a generation is ignored, because
+// Cursor's files do not have it. The output of a tool is a string that often contains JSON.
 func parseCursorReport(stdin []byte) (HookReport, error) {
 	var in struct {
 		HookReport
 		Conversation string   `json:"conversation_id"`
 		Parent       string   `json:"parent_conversation_id"`
-		Generation   string   `json:"generation_id"`
 		Roots        []string `json:"workspace_roots"`
 		Output       string   `json:"tool_output"`
 		ErrorText    string   `json:"error_message"`
@@ -36,7 +35,6 @@ func parseCursorReport(stdin []byte) (HookReport, error) {
 	r := in.HookReport
 	r.EventName = cmp.Or(cursorEvents[r.EventName], r.EventName)
 	r.SessionID = cmp.Or(in.Parent, in.Conversation, r.SessionID)
-	r.TurnID = cmp.Or(in.Generation, r.TurnID)
 	r.Dir = cmp.Or(r.Dir, firstString(in.Roots))
 	r.Error = cmp.Or(in.ErrorText, r.Error)
 	r.AgentType = cmp.Or(in.SubagentType, r.AgentType)

@@ -360,6 +360,12 @@ func (a *Archive) hasTranscriptTurns(ctx context.Context, t sessionKey, events [
 	return slices.ContainsFunc(k.parsedTurns, func(t Turn) bool { return t.PromptID != "" }), err
 }
 
+// needsWhole reports whether events can change any turn of the session: an event without a time may belong to any turn,
+// and a prompt of a list is dropped because of any named prompt.
+func needsWhole(events []Event) bool {
+	return hasUntimed(events) || slices.ContainsFunc(events, func(e Event) bool { return e.IsListed })
+}
+
 // sessionOps returns the operations that add the events to a stored session, and the counts of the changed turns. It
 // first tries with the last turns of the session. If they do not suffice, it reads all turns. It returns no operations
 // if the events need not be archived.
@@ -372,6 +378,10 @@ func (a *Archive) sessionOps(ctx context.Context, t sessionKey, events []Event) 
 		return nil, ArchiveReport{}, err
 	}
 	k, enough, err := a.loadLastTurns(ctx, t, events)
+	isUncertain := func(t Turn) bool { return needsWhole(t.sourceReports) }
+	if needsWhole(events) || slices.ContainsFunc(k.parsedTurns, isUncertain) {
+		enough = false
+	}
 	if err != nil {
 		return nil, ArchiveReport{}, err
 	}

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
@@ -165,16 +166,24 @@ func outputTail(output string) string {
 // merge combines two reports about the same event. The order of merges does not matter, and
 // merging the same report again changes nothing.
 func (e Event) merge(o Event) Event {
-	isEarlier := !o.Time.IsZero() && o.Time.Before(e.Time)
-	if isEarlier || e.Time.IsZero() {
-		e.Time = o.Time
+	if compareTimes(&o, &e) < 0 {
+		e.Time, e.NoTime = o.Time, o.NoTime
 	}
+	e.SubAgent = namedAgent(e.SubAgent, o.SubAgent)
+	switch {
+	case e.HasHookID == o.HasHookID:
+		e.ID = longerText(e.ID, o.ID)
+	case e.HasHookID && o.ID != "":
+		e.ID = o.ID
+	case o.HasHookID && e.ID == "":
+		e.ID = o.ID
+	}
+	e.HasHookID = e.HasHookID && o.HasHookID
+	e.IsListed = e.IsListed && o.IsListed
 	for _, p := range [][2]*string{
 		{&e.Turn, &o.Turn},
-		{&e.ID, &o.ID},
 		{&e.Dir, &o.Dir},
 		{&e.Branch, &o.Branch},
-		{&e.SubAgent, &o.SubAgent},
 		{&e.Model, &o.Model},
 		{&e.Transcript, &o.Transcript}, {&e.Text, &o.Text},
 	} {
@@ -189,6 +198,27 @@ func (e Event) merge(o Event) Event {
 	e.Injection = e.Injection.merge(o.Injection)
 	e.Repeats = e.Repeats.merge(o.Repeats)
 	return e
+}
+
+// namedAgent returns the fuller of two names of the same sub-agent. A name comes before a missing name.
+func namedAgent(a, b string) string {
+	switch clientfile.UnnamedAgent {
+	case a:
+		return cmp.Or(b, a)
+	case b:
+		return cmp.Or(a, b)
+	}
+	return longerText(a, b)
+}
+
+// compareTimes orders reports of the same event by how well they tell its time: a true time comes before a time that
+// the client did not store, and a report without any time comes last. Otherwise the earlier time comes first.
+func compareTimes(a, b *Event) int {
+	return cmp.Or(
+		cmp.Compare(boolWord(a.Time.IsZero()), boolWord(b.Time.IsZero())),
+		cmp.Compare(boolWord(a.NoTime), boolWord(b.NoTime)),
+		a.Time.Compare(b.Time),
+	)
 }
 
 // merge combines the repeats in two reports of the same event.

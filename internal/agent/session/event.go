@@ -40,12 +40,21 @@ type Event struct {
 	// ID.
 	ID string `json:"id,omitempty"`
 
-	Time       time.Time `json:"time,omitzero"`
-	Dir        string    `json:"dir,omitempty"`        // absolute path of the working directory
-	Branch     string    `json:"branch,omitempty"`     // Git branch of the working tree, if the client reports it
-	SubAgent   string    `json:"agent,omitempty"`      // name of the sub-agent ("" for the main agent)
-	Model      string    `json:"model,omitempty"`      // "" if not known
-	Transcript string    `json:"transcript,omitempty"` // path of the file in which the client stores the session
+	// HasHookID is set if a hook reported the ID, and the transcript of the client may have another ID for the call.
+	// The events of a [Turn] do not have it.
+	HasHookID bool `json:"hook_id,omitempty"`
+
+	Time time.Time `json:"time,omitzero"`
+
+	// NoTime is set if the client stores no time for the event. Then Time is not earlier than the true time, and the
+	// order of such times is the order of the events. The events of a [Turn] do not have it.
+	NoTime bool `json:"no_time,omitempty"`
+
+	Dir        string `json:"dir,omitempty"`        // absolute path of the working directory
+	Branch     string `json:"branch,omitempty"`     // Git branch of the working tree, if the client reports it
+	SubAgent   string `json:"agent,omitempty"`      // name of the sub-agent ("" for the main agent)
+	Model      string `json:"model,omitempty"`      // "" if not known
+	Transcript string `json:"transcript,omitempty"` // path of the file in which the client stores the session
 
 	// Text does not contain secrets or the fenced blocks that hooks insert into prompts ([StripFences]).
 	Text string    `json:"text,omitempty"`
@@ -57,9 +66,9 @@ type Event struct {
 
 	Injection *Injection `json:"injection,omitempty"` // only for kind [KindInjection]
 
-	// IsListed is set for a prompt from a client's list of prompts. The archive ignores it if it has turns of the
-	// session that come from a transcript or from hooks.
-	IsListed bool `json:"-"`
+	// IsListed is set for a prompt from a client's list of prompts. Folding ignores the prompt if it is not earlier
+	// than the first prompt that a transcript or a hook names. The events of a [Turn] do not have it.
+	IsListed bool `json:"listed,omitempty"`
 }
 
 // ToolCall is the archived part of a tool call. The output of a call is dropped, except for the last

@@ -7,9 +7,14 @@
 //   - A prompt without Turn begins a turn. It is joined with a prompt of equal text that is at
 //     most maxPromptGap away, unless both have a Turn or both have an ID. Therefore a hook's
 //     prompt is joined with the transcript's, and "continue" entered twice makes two turns.
+//   - A prompt of a client's list is dropped if the first named prompt is not later, because then
+//     the transcript has the prompt, perhaps in other words.
+//   - A prompt with NoTime is joined by text and order instead. See joinUntimed.
 //   - A call without ID is joined with a call with ID. Both must have the same turn, agent, tool
 //     and input, and the call with ID must have begun before the report and must not contradict
-//     its outcome. See mergeInOrder.
+//     its outcome. See mergeInOrder. A call with HasHookID is joined with a call that has the same
+//     ID, or else by the same rule. If no call of the same tool remains, the command or the files
+//     suffice, because hooks and transcripts of a client may name a tool differently.
 //   - Two prompts or two calls without identifiers that are otherwise equal and at most
 //     maxDoubleGap apart are joined, because a hook may be installed twice.
 //   - A text without ID is dropped if it consists of texts with ID from the same turn, because
@@ -53,14 +58,14 @@ func BuildTurns(events []Event) []Turn {
 func (t sessionKey) buildTurns(events []Event, first int) (turns []Turn, early bool) {
 	gs := turnGroups{groupsByName: map[string]*turnGroup{}}
 	var rest []Event // events without a known turn
-	for _, e := range mergeReports(events) {
+	for _, e := range withoutKnownPrompts(mergeReports(events)) {
 		if g := gs.findGroup(&e); g != nil {
 			g.addReport(e)
 		} else {
 			rest = append(rest, e)
 		}
 	}
-	all := joinGroups(append(gs.allGroups, gs.unnamedGroups...))
+	all := joinUntimed(joinGroups(append(gs.allGroups, gs.unnamedGroups...)))
 	sortGroups(all)
 	if len(all) == 0 && len(rest) > 0 {
 		all = []*turnGroup{{start: rest[0].Time}}
@@ -79,6 +84,18 @@ func (t sessionKey) buildTurns(events []Event, first int) (turns []Turn, early b
 		turns = append(turns, turn)
 	}
 	return turns, early
+}
+
+// withoutKnownPrompts returns the events without the prompts of a list that begin later than maxPromptGap before the
+// first prompt that has a name. The events must be sorted.
+func withoutKnownPrompts(events []Event) []Event {
+	isNamed := func(e Event) bool { return e.isMainPrompt() && !e.IsListed && e.Turn+e.ID != "" }
+	first := slices.IndexFunc(events, isNamed)
+	if first < 0 {
+		return events
+	}
+	begin := events[first].Time.Add(-maxPromptGap)
+	return slices.DeleteFunc(events, func(e Event) bool { return e.IsListed && e.Time.After(begin) })
 }
 
 // mergeReports merges reports with equal keys and returns the events sorted.
@@ -103,6 +120,7 @@ type turnGroup struct {
 	turnID, promptID string // Turn and ID of the prompt ("" if not known)
 	promptText       string // text of the first prompt
 	start            time.Time
+	noTime           bool // the first prompt has NoTime
 	promptCount      int
 	reports          []Event
 }
@@ -111,7 +129,8 @@ func (g *turnGroup) addReport(e Event) {
 	if e.isMainPrompt() {
 		g.promptCount++
 		if g.promptCount == 1 {
-			g.promptText, g.start = e.Text, e.Time
+			g.promptText = e.Text
+			g.start, g.noTime = e.Time, e.NoTime
 		}
 		g.promptID = cmp.Or(g.promptID, e.ID)
 	}
@@ -124,7 +143,10 @@ func (g *turnGroup) absorbGroup(o *turnGroup) {
 	g.turnID = cmp.Or(g.turnID, o.turnID)
 	g.promptID = cmp.Or(g.promptID, o.promptID)
 	g.promptCount = g.promptCount + o.promptCount
-	if o.start.Before(g.start) {
+	switch {
+	case g.noTime && !o.noTime:
+		g.start, g.noTime = o.start, false
+	case o.start.Before(g.start):
 		g.start = o.start
 	}
 	g.reports = append(g.reports, o.reports...)
@@ -205,7 +227,7 @@ func sortGroups(all []*turnGroup) {
 func joinGroups(all []*turnGroup) []*turnGroup {
 	byText := map[string][]*turnGroup{}
 	for _, g := range all {
-		if g.promptCount > 0 {
+		if g.promptCount > 0 && !g.noTime {
 			byText[g.promptText] = append(byText[g.promptText], g)
 		}
 	}
@@ -228,6 +250,62 @@ func joinGroups(all []*turnGroup) []*turnGroup {
 		}
 	}
 	return slices.DeleteFunc(all, func(g *turnGroup) bool { return gone[g] })
+}
+
+// joinUntimed joins groups of a transcript without times with the groups of hooks' prompts that have no names. Both
+// are in the order of the conversation, and the hooks may have missed its beginning. Therefore the last prompts of
+// equal text are joined first, and earlier prompts are joined only with earlier prompts. A prompt is not joined if the
+// hook reported it after the transcript was written.
+func joinUntimed(all []*turnGroup) []*turnGroup {
+	var reported, untimed []*turnGroup
+	for _, g := range all {
+		switch {
+		case g.promptCount == 0:
+		case g.noTime:
+			untimed = append(untimed, g)
+		case g.turnID == "" && g.promptID == "":
+			reported = append(reported, g)
+		}
+	}
+	sortGroups(reported)
+	sortGroups(untimed)
+	gone, left := map[*turnGroup]bool{}, untimed
+	for _, r := range slices.Backward(reported) {
+		for i, u := range slices.Backward(left) {
+			wasWritten := !r.start.After(u.start.Add(maxPromptGap))
+			if wasWritten && u.promptText == r.promptText {
+				u.absorbGroup(r)
+				gone[r] = true
+				left = left[:i]
+				break
+			}
+		}
+	}
+	startInOrder(untimed)
+	return slices.DeleteFunc(all, func(g *turnGroup) bool { return gone[g] })
+}
+
+// startInOrder lets each group without a time start before the next group that has a time. The groups must be in the
+// order of the conversation.
+func startInOrder(groups []*turnGroup) {
+	var next *turnGroup
+	for _, g := range slices.Backward(groups) {
+		if g.noTime && next == nil {
+			continue
+		}
+		if g.noTime {
+			g.start = minTime(g.start, next.start.Add(-time.Millisecond))
+		}
+		next = g
+	}
+}
+
+// minTime returns the earlier of two times.
+func minTime(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // groupsByEvent returns the group of each event that has an ID. The group is nil if several groups

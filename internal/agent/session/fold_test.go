@@ -247,6 +247,9 @@ func randomEvents(r *rand.Rand) []session.Event {
 				e.Call.ExitStatus = &n
 			}
 		}
+		e.NoTime = r.IntN(5) == 0
+		e.IsListed = e.Kind == session.KindPrompt && e.Turn+e.ID == "" && r.IntN(2) == 0
+		e.HasHookID = e.Kind == session.KindCall && r.IntN(3) == 0
 		if e.Kind == session.KindInjection {
 			e.Injection = &session.Injection{Place: pick("start", "prompt"), Tokens: r.IntN(3),
 				Strength: float64(r.IntN(3)), RareTerms: []string{"a", "b", "done"},

@@ -301,7 +301,7 @@ func (k *storedSession) pageOps(turns []Turn, labels []oxbow.Label) (ops []oxbow
 			ops = append(ops, oxbow.Remove{Name: name, If: old.Version})
 		case old.Version == 0:
 			ops = append(ops, oxbow.Add{Name: name, Kind: oxbow.History, Content: content, Labels: labels})
-		case content != old.Content:
+		case content != old.Content || !slices.Equal(oxbow.SortLabels(slices.Clone(labels)), old.Labels):
 			ops = append(ops, oxbow.Update{Name: name, Content: content, Labels: labels, If: old.Version})
 		}
 	}

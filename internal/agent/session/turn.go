@@ -93,7 +93,9 @@ func compareEvents(a, b Event) int {
 		cmp.Compare(a.Text, b.Text),
 		cmp.Compare(a.Dir, b.Dir), cmp.Compare(a.Branch, b.Branch), cmp.Compare(a.Model, b.Model),
 		cmp.Compare(a.Transcript, b.Transcript),
-		compareCalls(a.Call, b.Call), cmp.Compare(a.Repeats.joinedText(), b.Repeats.joinedText()))
+		compareCalls(a.Call, b.Call), cmp.Compare(a.Repeats.joinedText(), b.Repeats.joinedText()),
+		cmp.Compare(boolWord(a.NoTime), boolWord(b.NoTime)), cmp.Compare(boolWord(a.HasHookID), boolWord(b.HasHookID)),
+		cmp.Compare(boolWord(a.IsListed), boolWord(b.IsListed)))
 }
 
 func compareCalls(a, b *ToolCall) int {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 )
 
 const (
@@ -80,8 +82,8 @@ func (t *Turn) deriveEvents() {
 	t.HasOmittedEvents = false
 	var all, texts, calls []Event
 	same := map[eventKey]int{} // index in all
-	for _, e := range t.sourceReports {
-		e.Turn = t.PromptID
+	for _, e := range withTimes(t.sourceReports, t.StartTime) {
+		e.Turn, e.IsListed = t.PromptID, false
 		switch {
 		case e.Kind == kindOmitted:
 			t.HasOmittedEvents = true
@@ -89,7 +91,7 @@ func (t *Turn) deriveEvents() {
 		case e.ID == "" && e.Kind == KindText:
 			texts = append(texts, e)
 			continue
-		case e.ID == "" && e.Kind == KindCall:
+		case e.Kind == KindCall && (e.ID == "" || e.HasHookID):
 			calls = append(calls, e)
 			continue
 		}
@@ -107,6 +109,9 @@ func (t *Turn) deriveEvents() {
 	all = joinEventsWithoutID(all)
 	all = append(all, unmatchedTexts(all, texts)...)
 	all = append(all, mergeMatchingCalls(all, calls)...)
+	for i := range all {
+		all[i].HasHookID = false
+	}
 	slices.SortFunc(all, compareEvents)
 	t.Events = all
 	for _, e := range all {
@@ -114,6 +119,28 @@ func (t *Turn) deriveEvents() {
 			t.EndTime = e.Time
 		}
 	}
+}
+
+// hasUntimed reports whether an event has NoTime.
+func hasUntimed(events []Event) bool {
+	return slices.ContainsFunc(events, func(e Event) bool { return e.NoTime })
+}
+
+// withTimes returns the reports of a turn with a time for each report that has NoTime. These reports follow the start
+// of the turn in their order.
+func withTimes(reports []Event, start time.Time) []Event {
+	if !hasUntimed(reports) {
+		return reports
+	}
+	all := slices.Clone(reports)
+	for i := range all {
+		if all[i].NoTime {
+			all[i].Time, all[i].NoTime = start, false
+			start = start.Add(time.Millisecond)
+		}
+	}
+	slices.SortFunc(all, compareEvents)
+	return all
 }
 
 // joinEventsWithoutID joins events without ID with events of equal kind, agent and text that have an ID.
@@ -154,9 +181,13 @@ func unmatchedTexts(all, texts []Event) (rest []Event) {
 	return rest
 }
 
-// isTextOf reports whether the event is a text with ID by the agent.
+// isTextOf reports whether the event is a text with ID by the agent. A sub-agent without a name may be any sub-agent.
 func (e *Event) isTextOf(agent string) bool {
-	return e.Kind == KindText && e.ID != "" && e.SubAgent == agent
+	isAgent := e.SubAgent == agent
+	if e.SubAgent != "" && agent != "" {
+		isAgent = isAgent || e.SubAgent == clientfile.UnnamedAgent || agent == clientfile.UnnamedAgent
+	}
+	return isAgent && e.Kind == KindText && e.ID != ""
 }
 
 // removeSpace returns a text without white space.
@@ -190,49 +221,163 @@ func isConcatenation(s string, parts []string) bool {
 	return s == ""
 }
 
-// mergeMatchingCalls merges calls without ID into matching calls with ID in all, and returns the remaining
-// calls.
+// mergeMatchingCalls merges hooks' calls into the matching calls in all, which have the IDs of the transcript. It
+// returns the calls that match no call in all.
 func mergeMatchingCalls(all, calls []Event) (rest []Event) {
-	input := func(e *Event) string { return e.SubAgent + "\x00" + (&ToolCall{}).overrideWith(e.Call).toolAndArgs() }
-	named, reports := map[string][]*Event{}, map[string][]*Event{} // by input
+	if len(calls) == 0 {
+		return nil
+	}
+	var named, reports []*Event
 	for i := range all {
 		if all[i].Kind == KindCall {
-			named[input(&all[i])] = append(named[input(&all[i])], &all[i])
+			named = append(named, &all[i])
 		}
 	}
-	var order []*Event
+	reports, named = joinByID(calls, named)
+	input := func(e *Event) string { return e.SubAgent + "\x00" + (&ToolCall{}).overrideWith(e.Call).toolAndArgs() }
+	reports, named = joinByInput(mergeDoubles(reports, input), named, input)
+	var loose []*Event
+	for _, e := range reports {
+		if e.HasHookID {
+			loose = append(loose, e)
+		} else {
+			rest = append(rest, *e)
+		}
+	}
+	for _, e := range joinByWork(loose, named, sessionDir(all, calls)) {
+		rest = append(rest, *e)
+	}
+	return rest
+}
+
+// joinByWork merges calls into named calls that did the same with another tool. It returns the calls that remain.
+func joinByWork(calls, named []*Event, dir string) (rest []*Event) {
+	if len(calls) == 0 {
+		return nil
+	}
+	rest, _ = joinByInput(calls, slices.Clone(named), func(e *Event) string { return e.work(dir) })
+	for _, e := range named {
+		e.Call = e.Call.withoutRepeatedPaths(dir)
+	}
+	return rest
+}
+
+// joinByID merges calls into the named calls with the same ID, and into each other. It returns the calls that remain,
+// and the named calls that no call was merged into.
+func joinByID(calls []Event, named []*Event) (rest, free []*Event) {
+	byID, isMerged := map[string]*Event{}, map[*Event]bool{}
+	for _, e := range named {
+		byID[e.ID] = e
+	}
 	for i := range calls {
 		e := &calls[i]
-		same := reports[input(e)]
+		same := byID[e.ID]
+		if e.ID == "" || same == nil {
+			rest = append(rest, e)
+			byID[e.ID] = e
+			continue
+		}
+		*same = same.merge(*e)
+		isMerged[same] = true
+	}
+	return rest, slices.DeleteFunc(named, func(e *Event) bool { return isMerged[e] })
+}
+
+// mergeDoubles merges reports of the same call with each other, and returns each call once.
+func mergeDoubles(calls []*Event, input func(*Event) string) (rest []*Event) {
+	byInput := map[string][]*Event{}
+	for _, e := range calls {
+		what := input(e)
+		same := byInput[what]
 		if j := slices.IndexFunc(same, func(o *Event) bool { return isDoubleReport(o, e) }); j >= 0 {
 			*same[j] = same[j].merge(*e)
 			continue
 		}
-		reports[input(e)] = append(same, e)
-		order = append(order, e)
-	}
-	joined := map[*Event]bool{}
-	for what, some := range reports {
-		for _, e := range mergeInOrder(named[what], some) {
-			joined[e] = true
-		}
-	}
-	for _, e := range order {
-		if !joined[e] {
-			rest = append(rest, *e)
-		}
+		byInput[what] = append(same, e)
+		rest = append(rest, e)
 	}
 	return rest
+}
+
+// joinByInput merges calls into named calls with the same input. It returns the calls that remain,
+// and the named calls that no call was merged into. Calls without input are not merged.
+func joinByInput(calls, named []*Event, input func(*Event) string) (rest, free []*Event) {
+	byInput, isJoined := map[string][2][]*Event{}, map[*Event]bool{}
+	for i, list := range [][]*Event{calls, named} {
+		for _, e := range list {
+			what := input(e)
+			if what == "" {
+				continue
+			}
+			both := byInput[what]
+			both[i] = append(both[i], e)
+			byInput[what] = both
+		}
+	}
+	for _, both := range byInput {
+		for _, e := range mergeInOrder(both[1], both[0]) {
+			isJoined[e] = true
+		}
+	}
+	remain := func(list []*Event) []*Event {
+		return slices.DeleteFunc(list, func(e *Event) bool { return isJoined[e] })
+	}
+	return remain(calls), remain(named)
+}
+
+// sessionDir returns the first working directory in the events, or "" if it is not known.
+func sessionDir(lists ...[]Event) string {
+	for _, e := range slices.Concat(lists...) {
+		if e.Dir != "" {
+			return e.Dir
+		}
+	}
+	return ""
+}
+
+// withoutRepeatedPaths returns the call without relative paths of files that the call also names with the directory.
+func (c *ToolCall) withoutRepeatedPaths(dir string) *ToolCall {
+	if c == nil || dir == "" {
+		return c
+	}
+	d := *c
+	for _, list := range []*[]string{&d.WrittenFiles, &d.ReadFiles} {
+		*list = slices.DeleteFunc(slices.Clone(*list), func(p string) bool {
+			return slices.Contains(*list, strings.TrimSuffix(dir, "/")+"/"+p)
+		})
+	}
+	return &d
+}
+
+// work returns the arguments of a call without the names of the tool and the sub-agent. Paths in the directory are
+// relative to it. It returns "" if no argument is known.
+func (e *Event) work(dir string) string {
+	c := (&ToolCall{}).overrideWith(e.Call)
+	relative := func(paths []string) (all []string) {
+		for _, p := range paths {
+			all = append(all, strings.TrimPrefix(p, strings.TrimSuffix(dir, "/")+"/"))
+		}
+		return all
+	}
+	if c.Command+c.WebQuery == "" && len(c.WrittenFiles)+len(c.ReadFiles) == 0 {
+		return ""
+	}
+	d := ToolCall{
+		Command: c.Command, WebQuery: c.WebQuery,
+		WrittenFiles: relative(c.WrittenFiles), ReadFiles: relative(c.ReadFiles),
+	}
+	return boolWord(e.SubAgent != "") + d.toolAndArgs()
 }
 
 // isDoubleReport reports whether two reports without ID are of the same call, because a hook is installed
 // twice. A command may also have run twice within maxDoubleGap, but then its outcomes can differ.
 func isDoubleReport(a, b *Event) bool {
-	return b.Time.Sub(a.Time).Abs() <= maxDoubleGap && compareCalls(a.Call, b.Call) == 0
+	return a.ID == b.ID && b.Time.Sub(a.Time).Abs() <= maxDoubleGap && compareCalls(a.Call, b.Call) == 0
 }
 
 // mergeInOrder merges hooks' reports into the transcript's calls. A report is made when a call ends, and the transcript
-// has the time at which the call starts. It returns the merged reports. Each report is merged into the earliest call
+// has the time at which the call starts. It returns the merged reports and their calls. Each report is merged into the
+// earliest call
 // that began before the report, has no report yet and does not contradict the report's outcome. Gemini CLI gives a
 // call the time at which it writes the call, which is after the report. Therefore the remaining reports and calls are
 // merged in their order as well.
@@ -249,9 +394,10 @@ func mergeInOrder(calls, reports []*Event) (joined []*Event) {
 				rest = append(rest, r)
 				continue
 			}
-			*calls[i] = calls[i].merge(*r)
+			merged := calls[i]
+			*merged = merged.merge(*r)
 			calls = slices.Delete(calls, i, i+1)
-			joined = append(joined, r)
+			joined = append(joined, r, merged)
 		}
 		reports = rest
 	}

@@ -97,14 +97,14 @@ func (w *walker) noFilesError(dir string) error {
 	if w.check != nil {
 		return fmt.Errorf(
 			"reading %s: no file below it is one of %s%s",
-			w.options.withBase(dir),
+			strings.TrimSuffix(w.options.withBase(dir), "/."),
 			w.options.Format,
 			w.otherFilesHint(),
 		)
 	}
 	return fmt.Errorf(
 		"reading %s: no file below it ends in .md, .markdown, .jsonl or .ndjson%s",
-		w.options.withBase(dir),
+		strings.TrimSuffix(w.options.withBase(dir), "/."),
 		w.otherFilesHint(),
 	)
 }
@@ -141,9 +141,13 @@ func (w *walker) otherFilesHint() string {
 		if !ok {
 			continue
 		}
-		if item.Err == errOtherExtension || isSkipped(item.Err) {
-			return "; a file with another ending is read by its own name: oxbow import " + text.ShellQuote(item.Ref)
+		if item.Err != errOtherExtension && !isSkipped(item.Err) {
+			continue
 		}
+		if _, isArchive := w.fsys.(*zipFS); isArchive {
+			return "; unpack the archive, and give oxbow the file in it that you mean, such as " + item.Ref
+		}
+		return "; a file with another ending is read by its own name: oxbow import " + text.ShellQuote(item.Ref)
 	}
 	return ""
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // The keys of front matter that have a field in an entry. All other keys become labels. The form of such a label
@@ -263,6 +264,59 @@ func nodeJSON(n *yaml.Node) string {
 func isOKFIndex(text []byte) bool {
 	data, _, ok := frontmatter.SplitFrontMatter(string(text))
 	return ok && strings.Contains(data, "okf_version:")
+}
+
+// maxSampled is the number of files by whose front matter a bundle is recognized.
+const maxSampled = 20
+
+// isOKFBundle reports whether the files below a directory are concepts, although its index has no okf_version. Each
+// file in the directory and in its subdirectories must have a type, and one must say who generated it.
+func isOKFBundle(fsys vfs.FS, dir string) bool {
+	isGenerated := false
+	for _, file := range sampleConcepts(fsys, dir) {
+		head, err := vfs.ReadFile(fsys, file, maxMarkdown)
+		if err != nil {
+			return false
+		}
+		data, _, _ := frontmatter.SplitFrontMatter(string(head))
+		var front struct {
+			Type      string `yaml:"type"`
+			Generated struct {
+				By string `yaml:"by"`
+			} `yaml:"generated"`
+		}
+		if yaml.Unmarshal([]byte(data), &front) != nil || front.Type == "" {
+			return false
+		}
+		isGenerated = isGenerated || front.Generated.By != ""
+	}
+	return isGenerated
+}
+
+// sampleConcepts returns at most maxSampled files that may be concepts, from a directory and its subdirectories.
+func sampleConcepts(fsys vfs.FS, dir string) (files []string) {
+	list, err := fsys.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var all []string
+	for _, d := range list {
+		below := path.Join(dir, d.Name())
+		all = append(all, below)
+		if !d.IsDir() || strings.HasPrefix(d.Name(), ".") {
+			continue
+		}
+		names, _ := fsys.ReadDir(below) // an unreadable directory has no concepts
+		for _, name := range names {
+			all = append(all, path.Join(below, name.Name()))
+		}
+	}
+	for _, file := range all {
+		if path.Ext(file) == ".md" && checkOKFFile(file) == nil && len(files) < maxSampled {
+			files = append(files, file)
+		}
+	}
+	return files
 }
 
 // checkOKFFile returns nil for a concept. An index is derived from the concepts, and a log is their history.

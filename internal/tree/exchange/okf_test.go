@@ -4,6 +4,7 @@ package exchange
 
 import (
 	"path"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
+	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -156,14 +158,92 @@ func TestOKFOfOthers(t *testing.T) {
 		if want["status"] == nil {
 			delete(got, "status")
 		}
-		if tags, ok := want[okfTags].([]any); ok {
-			slices.SortFunc(tags, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
-		}
+		sortTags(want)
 		if !reflect.DeepEqual(got, want) {
 			b, _ := vfs.ReadFile(mem, written, 1<<20)
 			t.Errorf("%s\n%v\nis written as\n%v\n%s", file, want, got, b)
 		}
 	}
+}
+
+// TestOKFExample imports a bundle with the features of the format's public examples, exports it, and compares each
+// concept. An import of the export must give the same entries again.
+func TestOKFExample(t *testing.T) {
+	fsys, err := vfs.Dir(filepath.Join("testdata", "bundles"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { fsys.Close() })
+	s := newStore()
+	rep := load(t, s, Read(fsys, "ferries", nil), nil)
+	if rep.Added != 7 || len(s.entries) != 7 {
+		t.Fatalf("of 7 concepts, %d were imported: %+v", rep.Added, rep)
+	}
+	mem := bundle(t, s)
+	conforms(t, mem)
+	for _, name := range bundleFiles(t, fsys, "ferries") {
+		if path.Ext(name) != ".md" || checkOKFFile(name) != nil {
+			continue
+		}
+		want := frontOf(t, fsys, name)
+		e, err := s.Get(t.Context(), want[okfTitle].(string))
+		id := strings.TrimSuffix(strings.TrimPrefix(name, "ferries/"), ".md")
+		if err != nil || !slices.Contains(e.Aliases, id) {
+			t.Errorf("%s is %+v, %v", name, e, err)
+			continue
+		}
+		written := "note/" + text.Slug(e.Name) + ".md"
+		got := frontOf(t, mem, written)
+		derived, _ := got[okfOxbowKey].(map[string]any)["derived"].([]any)
+		for _, key := range derived {
+			if key != okfType {
+				delete(got, key.(string))
+			}
+		}
+		delete(got, okfOxbowKey)
+		delete(got, okfAliases)
+		sortTags(got)
+		sortTags(want)
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s\n%v\nis written as\n%v", name, want, got)
+		}
+		if g, w := bodyOf(t, mem, written), bodyOf(t, fsys, name); g != w {
+			t.Errorf("%s has the text\n%q\nwant\n%q", name, g, w)
+		}
+	}
+	again := newStore()
+	load(t, again, Read(mem, ".", nil), nil)
+	for _, e := range s.entries {
+		got, err := again.Get(t.Context(), e.Name)
+		if err != nil || got.Content != e.Content || !slices.Equal(got.Aliases, e.Aliases) ||
+			!slices.Equal(got.Labels, e.Labels) || !got.Created.Equal(e.Created) {
+			t.Errorf("%+v\ncame back as\n%+v, %v", e, got, err)
+		}
+	}
+	if len(again.entries) != len(s.entries) {
+		t.Errorf("%d entries came back, want %d", len(again.entries), len(s.entries))
+	}
+	if rep := load(t, s, Read(fsys, "ferries", nil), nil); rep.Added+rep.Updated != 0 || rep.Same != 7 {
+		t.Errorf("a second import: %+v", counts(rep))
+	}
+}
+
+// sortTags sorts the tags of front matter, because the labels of an entry have no order.
+func sortTags(front map[string]any) {
+	if tags, ok := front[okfTags].([]any); ok {
+		slices.SortFunc(tags, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
+	}
+}
+
+// bodyOf returns the text of a concept.
+func bodyOf(t *testing.T, fsys vfs.FS, name string) string {
+	t.Helper()
+	b, err := vfs.ReadFile(fsys, name, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, body, _ := frontmatter.SplitFrontMatter(string(b))
+	return body
 }
 
 func FuzzOKF(f *testing.F) {

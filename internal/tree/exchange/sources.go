@@ -114,7 +114,7 @@ func dirFormat(fsys vfs.FS, dir string) Format {
 	files := fileNames(list)
 	if slices.Contains(files, "index.md") {
 		index, err := vfs.ReadFile(fsys, path.Join(dir, "index.md"), peekSize)
-		if err == nil && isOKFIndex(index) {
+		if err == nil && (isOKFIndex(index) || isOKFBundle(fsys, dir)) {
 			return okf
 		}
 	}

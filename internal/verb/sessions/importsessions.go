@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/oxbow-memory/oxbow/internal/agent/clientfile"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
 	"github.com/oxbow-memory/oxbow/internal/base/progress"
@@ -183,7 +184,8 @@ func ImportSessions(ctx context.Context, w *verb.Workspace, in ImportSessionsIn)
 }
 
 // transcriptReader returns a function that reads a transcript. It returns an error if a transcript named by
-// the user contains no events, because the transcript may belong to another client.
+// the user contains no events, because the transcript may belong to another client. A list of prompts contains no
+// events if all its sessions have transcripts.
 func (in *ImportSessionsIn) transcriptReader(c *ImportedClient) session.TranscriptReader {
 	isKnown := map[transcript.UnreadLine]bool{} // an incomplete last line is reported by each call
 	read := in.NewReader(func(line transcript.UnreadLine) {
@@ -199,8 +201,8 @@ func (in *ImportSessionsIn) transcriptReader(c *ImportedClient) session.Transcri
 	return func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
 		events, next, err := read(ctx, client, path, cursor)
 		isWithoutEvents := cursor == "" && len(events) == 0
-		isNamed := len(in.Files) > 0
-		if err != nil || !isNamed {
+		mayBeEmpty := len(in.Files) == 0 || clientfile.IsPromptList(path)
+		if err != nil || mayBeEmpty {
 			return events, next, err
 		}
 		if isWithoutEvents && !isEmptyFile(path) {

@@ -10,6 +10,7 @@
 package transcript
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -66,6 +67,29 @@ func (b *boundedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// maxBlank is the maximum number of bytes of white space in a row.
+const maxBlank = 1 << 20
+
+// blankLimit fails after maxBlank bytes of white space in a row, because a json.Decoder searches the white space again
+// each time it reads more of it. A ZIP archive of a few kilobytes can contain gigabytes of white space.
+type blankLimit struct {
+	r     io.Reader
+	blank int // bytes of white space at the end of the text that was read
+}
+
+func (b *blankLimit) Read(p []byte) (int, error) {
+	if b.blank > maxBlank {
+		return 0, fmt.Errorf("it has more than %d MB of white space in a row, which no export has", maxBlank>>20)
+	}
+	n, err := b.r.Read(p)
+	rest := bytes.TrimRight(p[:n], " \t\r\n")
+	if len(rest) > 0 {
+		b.blank = 0
+	}
+	b.blank += n - len(rest)
+	return n, err
+}
+
 // FindChatFiles returns the paths of the files with conversations in an export, which is a directory, a ZIP
 // archive, or such a file.
 func FindChatFiles(export string) (files []string, err error) {
@@ -112,7 +136,7 @@ func FindChatService(path string) string {
 	if _, err := seekAfterBOM(in); err != nil {
 		return ""
 	}
-	dec := json.NewDecoder(io.LimitReader(in, maxConversation))
+	dec := json.NewDecoder(io.LimitReader(&blankLimit{r: in}, maxConversation))
 	tok, err := dec.Token()
 	if err == nil && tok == json.Delim('[') {
 		tok, err = dec.Token()
@@ -161,7 +185,7 @@ func (f *transcriptFile) readConversations(ctx context.Context, in io.ReadSeeker
 	if err != nil {
 		return err
 	}
-	bounded := &boundedReader{text, maxConversation}
+	bounded := &boundedReader{&blankLimit{r: text}, maxConversation}
 	dec := json.NewDecoder(bounded)
 	if hasArray {
 		if _, err := dec.Token(); err != nil {
@@ -191,7 +215,7 @@ func (f *transcriptFile) readConversations(ctx context.Context, in io.ReadSeeker
 			f.addUnreadLine(at, "it is not a conversation")
 		}
 	}
-	return f.endConversations(dec, in, before, hasArray)
+	return f.endConversations(dec, text, before, hasArray)
 }
 
 // conversationError returns the error for a conversation that begins at an offset and cannot be read.
@@ -228,7 +252,7 @@ func startsWithArray(in io.ReadSeeker) (bool, error) {
 	if _, err := seekAfterBOM(in); err != nil {
 		return false, err
 	}
-	tok, err := json.NewDecoder(in).Token()
+	tok, err := json.NewDecoder(&blankLimit{r: in}).Token()
 	switch {
 	case err != nil:
 		return false, err
@@ -271,7 +295,11 @@ func (f *transcriptFile) endConversations(dec *json.Decoder, in io.Reader, offse
 		if len(f.events) == 0 {
 			return fmt.Errorf("after byte %d: %w", at, err)
 		}
-		f.addUnreadLine(at, "the end of the array is missing")
+		reason := "the end of the array is missing"
+		if !errors.Is(err, io.EOF) {
+			reason += ": " + err.Error()
+		}
+		f.addUnreadLine(at, reason)
 		f.lastTurnOffset, f.endOffset = at, at
 		return nil
 	}
@@ -287,15 +315,16 @@ func (f *transcriptFile) endConversations(dec *json.Decoder, in io.Reader, offse
 // skipComma skips the comma and white space between two elements. n is the number of skipped
 // bytes.
 func skipComma(r io.Reader) (rest io.Reader, n int64, err error) {
-	b := make([]byte, 1)
+	buffered := bufio.NewReader(&blankLimit{r: r})
 	for ; ; n++ {
-		if _, err := io.ReadFull(r, b); err != nil {
+		b, err := buffered.ReadByte()
+		if err != nil {
 			return nil, n, fmt.Errorf("the array has no end: %w", err)
 		}
-		switch b[0] {
+		switch b {
 		case ',', ' ', '\t', '\r', '\n':
 		case '{':
-			return io.MultiReader(strings.NewReader("{"), r), n, nil
+			return io.MultiReader(strings.NewReader("{"), buffered), n, nil
 		default:
 			return nil, n, errFileReplaced
 		}

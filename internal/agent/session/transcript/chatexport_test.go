@@ -269,3 +269,37 @@ func FuzzChatExport(f *testing.F) {
 		}
 	})
 }
+
+// TestBlankExport reads exports with much white space in a row. The time must not grow with its square, so the reading
+// ends with an error.
+func TestBlankExport(t *testing.T) {
+	blank := strings.Repeat(" ", 16<<20)
+	const conversation = `{"uuid":"c1","chat_messages":[{"uuid":"m1","sender":"human","text":"Hello."}]}`
+	for name, text := range map[string]string{
+		"before the array":        blank + "[" + conversation + "]",
+		"before a conversation":   "[" + blank + conversation + "]",
+		"between conversations":   "[" + conversation + "," + blank + conversation + "]",
+		"after the conversations": "[" + conversation + blank + "]",
+	} {
+		path := filepath.Join(t.TempDir(), "conversations.json")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		FindChatService(path)
+		var problems []string
+		read := NewReader(strings.TrimSpace, func(line UnreadLine) {
+			problems = append(problems, line.Reason)
+		})
+		cursor, err := "", error(nil)
+		for next := "."; err == nil && next != cursor; {
+			next = cursor
+			_, cursor, err = read(t.Context(), ClaudeAI, path, cursor)
+		}
+		if err != nil {
+			problems = append(problems, err.Error())
+		}
+		if !strings.Contains(strings.Join(problems, "\n"), "white space in a row") {
+			t.Errorf("%s: the problems are %q", name, problems)
+		}
+	}
+}

@@ -88,7 +88,7 @@ func (r *eventReader) processEvent(e *clientfile.Event) {
 		r.countUnknown(e.Offset, e.Text)
 		return
 	}
-	r.session = e.Session
+	r.session, r.noTime = e.Session, e.NoTime
 	r.dir, r.branch = e.Dir, e.Branch
 	r.subAgent = cmp.Or(e.AgentType, e.AgentID)
 	// Ignore the models of sub-agents, because a turn records the main agent's model.

@@ -38,6 +38,7 @@ type transcriptFile struct {
 	dir      string
 	branch   string
 	model    string
+	noTime   bool // the client stores no time for the current event
 }
 
 // UnreadLine is a line of a transcript that cannot be read.
@@ -90,7 +91,7 @@ func (f *transcriptFile) addUnreadLine(offset int64, reason string) {
 // Transcript, because the file may be moved and is still the same transcript.
 func (f *transcriptFile) newEvent(kind session.EventKind, id string, eventTime time.Time) session.Event {
 	return session.Event{Client: f.client, Session: f.session, Turn: f.promptID, Kind: kind, ID: id, Time: eventTime,
-		Dir: f.dir, Branch: f.branch, SubAgent: f.subAgent, Model: f.model}
+		NoTime: f.noTime, Dir: f.dir, Branch: f.branch, SubAgent: f.subAgent, Model: f.model}
 }
 
 // addEvent collects an event, or holds it. Events without a valid session ID are dropped.

@@ -222,3 +222,36 @@ func TestPromptLists(t *testing.T) {
 		}
 	}
 }
+
+// TestGrowingNumbered imports transcripts without IDs after each line that the client wrote. The turns must be those of
+// a single import, because the number of a line is part of the IDs.
+func TestGrowingNumbered(t *testing.T) {
+	const cursorLine = `{"role":%q,"message":{"content":[{"type":"text","text":"<user_query>\n%s\n</user_query>"}]}}`
+	const gooseLine = `{"role":%q,"created":1788188400,"content":[{"type":"text","text":%q}]}`
+	for client, file := range map[string]struct{ path, first, line string }{
+		"cursor": {".cursor/projects/p/agent-transcripts/c9/c9.jsonl", "", cursorLine},
+		"goose":  {"sessions/20250801_101500.jsonl", `{"working_dir":"/src","message_count":6}`, gooseLine},
+	} {
+		path := filepath.Join(t.TempDir(), filepath.FromSlash(file.path))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		var want, got []session.Event
+		text, cursor := "", ""
+		if file.first != "" {
+			text = file.first + "\n"
+		}
+		for i := range 3 {
+			for _, role := range []string{"user", "assistant"} {
+				text += fmt.Sprintf(file.line, role, fmt.Sprint("step ", i)) + "\n"
+				put(t, path, text)
+				cursor = importTo(t, &got, client, path, cursor)
+			}
+		}
+		importTo(t, &want, client, path, "")
+		if g, w := session.BuildTurns(got), session.BuildTurns(want); len(g) != 3 || len(w) != 3 ||
+			told(g[2].Events) != told(w[2].Events) {
+			t.Errorf("%s: in parts\n%s\nwant\n%s", client, describeTurns(got), describeTurns(want))
+		}
+	}
+}

@@ -134,7 +134,11 @@ func (f *transcriptFile) readEvents(ctx context.Context, in io.ReadSeeker, from 
 		return errUnknownClient
 	}
 	if from > 0 { // the first line identifies the session
-		if err := f.readLines(ctx, in, r, 0, 1); err != nil {
+		before := lineRange{from: 0, until: from, most: 1}
+		if r.client.NumbersLines {
+			before.most = 0
+		}
+		if err := f.readLines(ctx, in, r, before); err != nil {
 			return err
 		}
 		f.events = nil
@@ -142,7 +146,7 @@ func (f *transcriptFile) readEvents(ctx context.Context, in io.ReadSeeker, from 
 		f.unreadLines = nil
 		f.lastTurnOffset = from
 	}
-	err := f.readLines(ctx, in, r, from, 0)
+	err := f.readLines(ctx, in, r, lineRange{from: from})
 	if f.isFinalRead && !f.hasReachedLimit {
 		r.flushEvents()
 	}
@@ -153,20 +157,30 @@ func (f *transcriptFile) readEvents(ctx context.Context, in io.ReadSeeker, from 
 	return err
 }
 
-// readLines passes lines from offset on to the reader: maxLines lines, or all lines if maxLines is 0.
-func (f *transcriptFile) readLines(
-	ctx context.Context,
-	in io.ReadSeeker,
-	r *eventReader,
-	offset int64,
-	maxLines int,
-) error {
+// lineRange is a range of lines: those that begin at the offset from or later, and before until (0 for the end of the
+// file). At most the number of lines in most are read, or all if most is 0.
+type lineRange struct {
+	from, until int64
+	most        int
+}
+
+// isWhole reports whether the range is the whole file.
+func (l lineRange) isWhole() bool { return l == lineRange{} }
+
+// contains reports whether the line at an offset is read after n lines.
+func (l lineRange) contains(offset int64, n int) bool {
+	return (l.until == 0 || offset < l.until) && (l.most == 0 || n < l.most)
+}
+
+// readLines passes lines to the reader.
+func (f *transcriptFile) readLines(ctx context.Context, in io.ReadSeeker, r *eventReader, lines lineRange) error {
+	offset := lines.from
 	if _, err := in.Seek(offset, io.SeekStart); err != nil {
 		return err
 	}
 	br := bufio.NewReaderSize(in, 1<<18)
-	if offset == 0 && maxLines == 0 {
-		document, lines, err := clientfile.ReadDocument(br)
+	if lines.isWhole() {
+		document, rest, err := clientfile.ReadDocument(br)
 		if err != nil {
 			return err
 		}
@@ -175,9 +189,9 @@ func (f *transcriptFile) readLines(
 			f.passLine(r, document, 0, 0)
 			return nil
 		}
-		br = lines
+		br = rest
 	}
-	for n := 0; !f.hasReachedLimit && (maxLines == 0 || n < maxLines); {
+	for n := 0; !f.hasReachedLimit && lines.contains(offset, n); {
 		b, size, err := clientfile.NextLine(br)
 		if err != nil && err != io.EOF {
 			return err

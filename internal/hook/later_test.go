@@ -1,0 +1,83 @@
+// Tests that a session that hooks have recorded, and whose transcript is imported later, appears once.
+
+package hook_test
+
+import (
+	"bytes"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow/internal/agent/session"
+	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
+)
+
+// TestTranscriptAfterHooks folds the reports of the clients whose hooks are read by their documentation, and what the
+// clients keep of the same sessions. testdata/later has the files of each client. Each prompt, call and text must occur
+// once, as in the golden files.
+func TestTranscriptAfterHooks(t *testing.T) {
+	homes, err := filepath.Glob("testdata/later/*-*")
+	if err != nil || len(homes) == 0 {
+		t.Fatalf("no files of clients: %v", err)
+	}
+	for _, home := range homes {
+		if strings.HasSuffix(home, ".golden") {
+			continue
+		}
+		t.Run(filepath.Base(home), func(t *testing.T) {
+			client, _, _ := strings.Cut(filepath.Base(home), "-")
+			hooks := reported(t, client, filepath.Join("testdata", client+"-documented"))
+			stored := storedEvents(t, client, home)
+			both := slices.Concat(hooks, stored)
+			golden(t, home+".golden", story(both))
+			want := session.BuildTurns(stored)
+			got := session.BuildTurns(both)
+			if len(got) != len(want) || countCalls(got) != countCalls(want) {
+				t.Errorf("hooks and transcript make %d turns with %d calls, the transcript alone %d with %d",
+					len(got), countCalls(got), len(want), countCalls(want))
+			}
+			for _, again := range [][]session.Event{slices.Concat(stored, hooks), slices.Concat(both, both)} {
+				if !bytes.Equal(story(again), story(both)) {
+					t.Errorf("in another order or twice, the turns are\n%s\nnot\n%s", story(again), story(both))
+				}
+			}
+			for _, turn := range got {
+				if span := turn.EndTime.Sub(turn.StartTime); span < 0 || span > time.Minute {
+					t.Errorf("turn %d takes %v", turn.Number, span)
+				}
+			}
+		})
+	}
+}
+
+// storedEvents returns the events of all transcripts of a client in a home directory.
+func storedEvents(t *testing.T, client, home string) (all []session.Event) {
+	t.Helper()
+	home, err := filepath.Abs(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := transcript.NewReader(testEnv.CleanText, func(line transcript.UnreadLine) {
+		t.Errorf("not read: %+v", line)
+	})
+	for _, f := range transcript.FindTranscripts(home, func(string) string { return "" }, client) {
+		events, _, err := read(t.Context(), client, f.Path, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, events...)
+	}
+	if len(all) == 0 {
+		t.Fatalf("%s has no session of %s", home, client)
+	}
+	return all
+}
+
+func countCalls(turns []session.Turn) (n int) {
+	for i := range turns {
+		n += len(turns[i].CallEvents())
+	}
+	return n
+}

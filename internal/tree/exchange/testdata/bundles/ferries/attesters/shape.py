@@ -1,0 +1,2 @@
+def check(receipt):
+    return len(receipt["result"]) == 1
