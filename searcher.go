@@ -187,11 +187,12 @@ func (s *searcher) analyzeOld(
 		return olds, nil
 	}
 	var buf ranking.Buffer
+	versions := s.db.NewVersionReader()
 	for i, d := range ds {
 		if !x.NeedsOld(d.ID) {
 			continue
 		}
-		if e := s.indexedVersion(x, d.ID); e != nil {
+		if e := s.indexedVersion(x, versions, d.ID); e != nil {
 			olds[i] = &index.Document{}
 			r.AnalyzeItem(ctx, newIndexItem(e), olds[i], &buf)
 		}
@@ -204,7 +205,7 @@ func (s *searcher) analyzeOld(
 
 // indexedVersion returns the entry in the version that the index has, or nil if the log no longer has
 // it.
-func (s *searcher) indexedVersion(x *index.Searcher, id uint64) *Entry {
+func (s *searcher) indexedVersion(x *index.Searcher, versions *logstore.VersionReader, id uint64) *Entry {
 	data, _ := x.Data(id)
 	if it, ok := data.(*indexItem); ok {
 		return it.entry
@@ -213,7 +214,7 @@ func (s *searcher) indexedVersion(x *index.Searcher, id uint64) *Entry {
 	if !found {
 		return nil
 	}
-	return s.db.EntryVersion(id, s.startRows.version(i), s.startRows.offset(i))
+	return versions.EntryVersion(id, s.startRows.version(i), s.startRows.offset(i))
 }
 
 const (

@@ -127,3 +127,43 @@ func TestDerivedAfterCompaction(t *testing.T) {
 		checkAndCloseStore(t, d)
 	}
 }
+
+// A reader of many versions returns the same entries as a reader of one, in any order.
+func TestVersionReader(t *testing.T) {
+	d := openTest(t, vfs.NewMem(), "memory.oxbow", Options{})
+	ctx := t.Context()
+	var ops []store.Op
+	for i := range 20 {
+		ops = append(ops, store.Add{Name: fmt.Sprint("entry ", i), Content: fmt.Sprint("first ", i)})
+	}
+	ops = append(ops, store.Update{Name: "entry 3", Content: "the later version of change 1"})
+	for _, change := range [][]store.Op{
+		ops,
+		{store.Update{Name: "entry 3", Content: "second"}, store.Update{Name: "entry 4", Content: "second"}},
+		{store.Remove{Name: "entry 5"}},
+	} {
+		if err := d.Apply(ctx, change...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := d.NewVersionReader()
+	for i, want := range []struct {
+		id, version uint64
+		content     string
+	}{
+		{1, 1, "first 0"}, {2, 1, "first 1"}, {4, 1, "the later version of change 1"}, {4, 2, "second"},
+		{5, 1, "first 4"}, {5, 2, "second"}, {99, 2, ""}, {6, 3, ""}, {6, 1, "first 5"}, {1, 9, ""},
+	} {
+		for _, read := range []func(id, version uint64, last int64) *store.Entry{r.EntryVersion, d.EntryVersion} {
+			e := read(want.id, want.version, -1)
+			got := ""
+			if e != nil {
+				got = e.Content
+			}
+			if got != want.content {
+				t.Errorf("%d: version %d of entry %d = %q, want %q", i, want.version, want.id, got, want.content)
+			}
+		}
+	}
+	checkAndCloseStore(t, d)
+}

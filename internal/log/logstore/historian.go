@@ -93,25 +93,60 @@ func (d *DB) recordOffsetOrLast(seq uint64, last int64) int64 {
 // EntryVersion returns a version of the entry with this ID, or nil if the log no longer has this
 // version. lastOffset is the offset at which the version's record was before.
 func (d *DB) EntryVersion(id, version uint64, lastOffset int64) *store.Entry {
-	d.logmu.RLock()
-	defer d.logmu.RUnlock()
-	if offset, ok, err := d.recordOffset(version); ok && err == nil {
-		lastOffset = offset
+	return d.NewVersionReader().EntryVersion(id, version, lastOffset)
+}
+
+// VersionReader reads versions of many entries. If consecutive versions are in the same record, it
+// reads and decodes the record only once. Only one goroutine may use a VersionReader.
+type VersionReader struct {
+	db     *DB
+	offset int64      // offset of record
+	record wal.Record // the record that was read last
+
+	// entries are all entries in record, or nil if only one of them was needed.
+	entries map[entryVersion]*store.Entry
+}
+
+type entryVersion struct{ id, version uint64 }
+
+// NewVersionReader returns a reader of versions.
+func (d *DB) NewVersionReader() *VersionReader { return &VersionReader{db: d, offset: -1} }
+
+// EntryVersion is like [DB.EntryVersion].
+func (r *VersionReader) EntryVersion(id, version uint64, last int64) *store.Entry {
+	r.db.logmu.RLock()
+	defer r.db.logmu.RUnlock()
+	if offset, ok, err := r.db.recordOffset(version); ok && err == nil {
+		last = offset
 	}
-	r, err := d.log.RecordAt(lastOffset)
-	if err != nil {
-		return nil
-	}
-	es, err := decodeEntries(&r, func(of uint64) bool { return of == id })
-	if err != nil {
-		return nil
-	}
-	for _, e := range slices.Backward(es) {
-		if e.ID == id && e.Version == version {
-			return e
+	if last == r.offset {
+		if r.entries == nil {
+			r.decodeRecord(nil)
 		}
+		return r.entries[entryVersion{id, version}]
 	}
-	return nil
+	record, err := r.db.log.RecordAt(last)
+	if err != nil {
+		return nil
+	}
+	r.offset, r.record = last, record
+	r.decodeRecord(func(of uint64) bool { return of == id })
+	e := r.entries[entryVersion{id, version}]
+	r.entries = nil // the next call may need another entry
+	return e
+}
+
+// decodeRecord sets entries to the wanted entries in record. If want is nil, these are all entries. If the
+// record cannot be decoded, there are none.
+func (r *VersionReader) decodeRecord(want func(id uint64) bool) {
+	r.entries = map[entryVersion]*store.Entry{}
+	es, err := decodeEntries(&r.record, want)
+	if err != nil {
+		return
+	}
+	for _, e := range es { // if the record has several versions of an entry, the last one stays
+		r.entries[entryVersion{e.ID, e.Version}] = e
+	}
 }
 
 // Log implements [store.Historian].
