@@ -105,12 +105,21 @@ func (k *ProvenanceData) CanVouch(src oxbow.Source) bool {
 	return src.Actor == oxbow.Person && (src.Door != "cli" || k.IsAtTerminal)
 }
 
-// RecordFingerprints records fingerprints of an entry if nobody vouches for it.
-func RecordFingerprints(p fingerprint.File, e *oxbow.Entry) {
-	if taints := e.Values(oxbow.LabelTaint); len(taints) > 0 {
-		_, _ = p.AddText(fingerprint.LevelForeign, foreign.AllText(e), taints...)
-	} else if unvouched := e.Values(oxbow.LabelUnvouched); len(unvouched) > 0 {
-		_, _ = p.AddText(fingerprint.LevelUnvouched, foreign.AllText(e), unvouched...)
+// RecordFingerprints records fingerprints of the entries for which nobody vouches.
+func RecordFingerprints(p fingerprint.File, entries ...oxbow.Entry) {
+	var texts []fingerprint.ReadText
+	for i := range entries {
+		e := &entries[i]
+		if taints := e.Values(oxbow.LabelTaint); len(taints) > 0 {
+			texts = append(texts, fingerprint.ReadText{
+				Level: fingerprint.LevelForeign, Text: foreign.AllText(e), Labels: taints})
+		} else if unvouched := e.Values(oxbow.LabelUnvouched); len(unvouched) > 0 {
+			texts = append(texts, fingerprint.ReadText{
+				Level: fingerprint.LevelUnvouched, Text: foreign.AllText(e), Labels: unvouched})
+		}
+	}
+	if len(texts) > 0 {
+		_, _ = p.AddAll(texts...)
 	}
 }
 

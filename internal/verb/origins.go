@@ -29,9 +29,7 @@ func ContextLedger(ctx context.Context) *lineage.Ledger {
 // RecordShown records that the session of the context is shown entries.
 func RecordShown(ctx context.Context, entries ...oxbow.Entry) {
 	if p, ok := ctx.Value(fingerprintsKey{}).(fingerprint.File); ok {
-		for i := range entries {
-			RecordFingerprints(p, &entries[i])
-		}
+		RecordFingerprints(p, entries...)
 	}
 	l := ContextLedger(ctx)
 	for i := range entries {

@@ -178,8 +178,12 @@ func searchWorkspace(ctx context.Context, w *Workspace, in RecallIn, request que
 	}
 	contents := out.addHits(ctx, w, hits, read)
 	out.cutToBudget(contents, most, keep)
+	shown := make([]oxbow.Entry, len(out.Hits))
+	for i := range out.Hits {
+		shown[i] = hits[i].Entry
+	}
+	RecordShown(ctx, shown...)
 	for i, h := range out.Hits {
-		RecordShown(ctx, hits[i].Entry)
 		if h.Content != nil && q.AsOf == 0 {
 			seenWithoutHistory(ctx, m).RecordShown(hits[i].Entry)
 		}

@@ -3,8 +3,6 @@
 package fingerprint
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -36,16 +34,12 @@ const (
 	// maxAge is the time for which the prints of a text are kept.
 	maxAge = 14 * 24 * time.Hour
 
-	maxFile    = 8 << 20 // maximum file size in bytes; a larger file loses its oldest blocks
-	shrunkSize = 6 << 20 // size of the file in bytes after blocks were dropped
-	// Bytes at the file's end that are searched for an equal block before a block is stored.
-	recentBlockBytes = 256 << 10
-	repeatInterval   = 24 * time.Hour
-	keySize          = 32
-	partOverlap      = 4 << 10 // overlap of a long text's parts in bytes, so that no word sequence is lost
-	maxLabels        = 8       // maximum number of labels in a block
-	lockWait         = 2 * time.Second
-	readerSize       = 256 << 10
+	maxFile     = 8 << 20 // maximum file size in bytes; a larger file loses its oldest blocks
+	shrunkSize  = 6 << 20 // size of the file in bytes after blocks were dropped
+	keySize     = 32
+	partOverlap = 4 << 10 // overlap of a long text's parts in bytes, so that no word sequence is lost
+	maxLabels   = 8       // maximum number of labels in a block
+	lockWait    = 2 * time.Second
 )
 
 // File stores the fingerprints of a home. It consists of a file for texts and a file for paths.
@@ -58,16 +52,44 @@ type File struct {
 // errTooLong reports that labels were stored only for the beginning and the end of a text.
 var errTooLong = errors.New("it is too long to be kept as a whole")
 
+// ReadText is a text that was read, for [File.AddAll].
+type ReadText struct {
+	Level  Level
+	Text   string
+	Labels []string
+}
+
 // AddText stores the prints of a text that was read, and returns their identifier for [File.HasAllIDs]. A
 // text without words also has an identifier. If a text is too long, Add stores the prints of its
 // beginning and end, counts the prints of its middle as dropped, and returns an error.
 func (f File) AddText(level Level, text string, labels ...string) (id string, err error) {
-	hashes, isWhole := hashesToStore(text)
-	id, err = f.addHashes(printsFile, level, labels, hashes)
-	if err == nil && !isWhole {
-		return "", cmp.Or(f.addMiddlePrints(text), errTooLong)
+	ids, err := f.AddAll(ReadText{level, text, labels})
+	if err != nil {
+		return "", err
 	}
-	return id, err
+	return ids[0], nil
+}
+
+// AddAll is like [File.AddText] for several texts, and returns an identifier for each. It locks and writes
+// the file only once.
+func (f File) AddAll(texts ...ReadText) (ids []string, err error) {
+	var blocks []newBlock
+	var longTexts []string
+	for _, t := range texts {
+		hashes, isWhole := hashesToStore(t.Text)
+		blocks = append(blocks, hashedBlock(t.Level, t.Labels, hashes))
+		if !isWhole {
+			longTexts = append(longTexts, t.Text)
+		}
+	}
+	ids, err = f.addBlocks(printsFile, blocks...)
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range longTexts {
+		err = errors.Join(err, cmp.Or(f.addMiddlePrints(text), errTooLong))
+	}
+	return ids, err
 }
 
 // maxMiddleBytes is the maximum size in bytes of a text's middle whose prints are stored.
@@ -98,47 +120,60 @@ func (f File) addMiddlePrints(text string) error {
 	return err
 }
 
-// addHashes appends a block with the prints of the hashes to a file.
-func (f File) addHashes(name string, level Level, labels []string, hashes []uint64) (id string, err error) {
-	return f.addPrints(name, level, labels, func(key *cipherKey) []printHash {
+// newBlock describes a block to add to a file.
+type newBlock struct {
+	level  Level
+	labels []string
+	prints func(*cipherKey) []printHash // returns the prints of the block
+}
+
+// hashedBlock returns a block with the prints of the hashes.
+func hashedBlock(level Level, labels []string, hashes []uint64) newBlock {
+	return newBlock{level, labels, func(key *cipherKey) []printHash {
 		prints := make([]printHash, len(hashes))
 		for i, h := range hashes {
 			prints[i] = key.hashPrint(h)
 		}
 		return prints
-	})
+	}}
 }
 
-// addPrints appends a block to a file. printsOf returns the prints of the block.
-func (f File) addPrints(
-	name string,
-	level Level,
-	labels []string,
-	printsOf func(*cipherKey) []printHash,
-) (id string, err error) {
+// encodedBlock is a block in the form in which a file contains it.
+type encodedBlock struct {
+	bytes []byte
+	id    uint64
+	level Level
+}
+
+// addBlocks appends blocks to a file, and returns their identifiers.
+func (f File) addBlocks(name string, blocks ...newBlock) (ids []string, err error) {
 	ok, err := vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
 		key, err := f.openOrCreateKey(dir)
 		if err != nil {
 			return err
 		}
-		prints := printsOf(key)
-		slices.Sort(prints)
-		block, n := key.appendBlock(nil, level, f.Now(), labels[:min(len(labels), maxLabels)], prints)
-		id = strconv.FormatUint(n, 36)
-		return f.appendBlockTo(dir, name, key, block, n, level)
+		var encoded []encodedBlock
+		for _, b := range blocks {
+			prints := b.prints(key)
+			slices.Sort(prints)
+			block, n := key.appendBlock(nil, b.level, f.Now(), b.labels[:min(len(b.labels), maxLabels)], prints)
+			encoded = append(encoded, encodedBlock{block, n, b.level})
+			ids = append(ids, strconv.FormatUint(n, 36))
+		}
+		return f.appendBlockTo(dir, name, key, encoded)
 	})
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("keeping fingerprints: %w", err)
+		return nil, fmt.Errorf("keeping fingerprints: %w", err)
 	case !ok:
-		return "", errors.New("keeping fingerprints: another process has locked them")
+		return nil, errors.New("keeping fingerprints: another process has locked them")
 	}
-	return id, nil
+	return ids, nil
 }
 
-// appendBlockTo appends a block to a file. The block becomes valid when the header contains the new
+// appendBlockTo appends blocks to a file. The blocks become valid when the header contains the new
 // size, so that a process may be killed at any time.
-func (f File) appendBlockTo(dir *vfs.OS, name string, key *cipherKey, block []byte, id uint64, level Level) error {
+func (f File) appendBlockTo(dir *vfs.OS, name string, key *cipherKey, blocks []encodedBlock) error {
 	file, err := dir.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
 		return err
@@ -152,15 +187,14 @@ func (f File) appendBlockTo(dir *vfs.OS, name string, key *cipherKey, block []by
 	if err != nil {
 		return err
 	}
-	// The order of blocks for paths and vouched texts matters, so those blocks are repeated.
-	skipRepeats := level < levelVouched
-	if skipRepeats && hasRecentBlock(file, size, id, f.Now()) {
+	added := f.withoutRepeats(file, name, size, blocks)
+	if len(added) == 0 {
 		return nil
 	}
-	if _, err := file.WriteAt(block, size); err != nil {
+	if _, err := file.WriteAt(added, size); err != nil {
 		return err
 	}
-	size += int64(len(block))
+	size += int64(len(added))
 	if _, err := file.WriteAt(key.makeHeader(size), 0); err != nil {
 		return err
 	}
@@ -173,27 +207,28 @@ func (f File) appendBlockTo(dir *vfs.OS, name string, key *cipherKey, block []by
 	return nil
 }
 
-// hasRecentBlock reports whether the end of the file contains the block from the last day.
-func hasRecentBlock(file vfs.File, size int64, id uint64, now time.Time) bool {
-	b := make([]byte, min(size-headerSize, recentBlockBytes))
-	n, _ := file.ReadAt(b, size-int64(len(b))) // if the end cannot be read, the block is written again
-	for b = b[:n]; ; {
-		next := bytes.Index(b, blockMagic)
-		if next < 0 {
-			return false
+// withoutRepeats returns the bytes of the blocks that must be written to a file. The order of blocks for paths and
+// vouched texts matters, so these blocks are repeated. Other blocks are left out if the file has them from the last
+// day.
+func (f File) withoutRepeats(file vfs.File, name string, size int64, blocks []encodedBlock) (added []byte) {
+	var recent *recentBlocks
+	isAdded := map[uint64]bool{}
+	now := f.Now()
+	for _, b := range blocks {
+		if b.level >= levelVouched {
+			added = append(added, b.bytes...)
+			continue
 		}
-		b = b[next:]
-		if h, err := readHead(b); err == nil && h.isRepeat(id, now) {
-			return true
+		if recent == nil {
+			recent = recentBlocksOf(filepath.Join(f.Dir, name))
+			recent.readNew(file, size)
 		}
-		b = b[1:]
+		if !isAdded[b.id] && !recent.isRepeat(b.id, now) {
+			isAdded[b.id] = true
+			added = append(added, b.bytes...)
+		}
 	}
-}
-
-// isRepeat reports whether the head is of the block with this ID, and so new that the block need not
-// be written again.
-func (h *blockHead) isRepeat(id uint64, now time.Time) bool {
-	return h.id == id && now.Sub(h.time) < repeatInterval
+	return added
 }
 
 // openOrCreateKey returns the key of the home. Missing files, including the file with the key, are created.
@@ -256,7 +291,8 @@ func readKey(dir *vfs.OS) (*cipherKey, error) {
 }
 
 // scanBlocks calls fn for each block of a file that is not too old, in the order in which the blocks were
-// added. The bytes are valid until fn returns. scanBlocks returns an error if it cannot read all blocks.
+// added. The head and the bytes are valid until fn returns. scanBlocks returns an error if it cannot read all
+// blocks.
 func (f File) scanBlocks(name string, fn func(key *cipherKey, h *blockHead, sealed, prints []byte) error) error {
 	file, key, size, err := f.openFile(name)
 	if file == nil || err != nil {
@@ -264,31 +300,34 @@ func (f File) scanBlocks(name string, fn func(key *cipherKey, h *blockHead, seal
 	}
 	defer file.Close()
 	oldest := f.Now().Add(-maxAge)
-	r := bufio.NewReaderSize(io.NewSectionReader(file, headerSize, size-headerSize), readerSize)
-	raw, body := make([]byte, blockHeadSize), make([]byte, 0, readerSize)
-	for unread := size - headerSize; unread > 0; {
-		if _, err := io.ReadFull(r, raw); err != nil {
-			return errDamaged
-		}
-		h, err := readHead(raw)
+	w := newWindow(io.NewSectionReader(file, headerSize, size-headerSize))
+	defer w.release()
+	var h blockHead
+	for w.unread() > 0 {
+		head, err := w.peek(blockHeadSize)
 		if err != nil {
 			return err
 		}
-		n := h.sealedSize + h.printsSize
-		if cap(body) < n {
-			body = make([]byte, 0, n)
-		}
-		body = body[:n]
-		if _, err := io.ReadFull(r, body); err != nil || crc32.Checksum(body, castagnoli) != h.bodyChecksum {
-			return errDamaged
-		}
-		unread -= int64(h.blockSize())
-		if h.time.Before(oldest) {
-			continue
-		}
-		if err := fn(key, &h, body[:h.sealedSize], body[h.sealedSize:]); err != nil {
+		h, err = readHead(head)
+		if err != nil {
 			return err
 		}
+		block, err := w.peek(h.blockSize())
+		if err != nil {
+			return err
+		}
+		h.encoded = block[:blockHeadSize]
+		body := block[blockHeadSize:]
+		if crc32.Checksum(body, castagnoli) != h.bodyChecksum {
+			return errDamaged
+		}
+		if !h.time.Before(oldest) {
+			err = fn(key, &h, body[:h.sealedSize], body[h.sealedSize:])
+		}
+		if err != nil {
+			return err
+		}
+		w.skip(len(block))
 	}
 	return nil
 }

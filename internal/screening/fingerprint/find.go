@@ -223,7 +223,7 @@ func (f File) VouchFor(matches ...Match) error {
 	if len(prints) == 0 {
 		return nil
 	}
-	_, err := f.addPrints(printsFile, levelVouched, nil, func(*cipherKey) []printHash { return prints })
+	_, err := f.addBlocks(printsFile, newBlock{levelVouched, nil, func(*cipherKey) []printHash { return prints }})
 	return err
 }
 

@@ -584,3 +584,68 @@ func TestFlood(t *testing.T) {
 		}
 	}
 }
+
+// A text that was read again within a day gets no second block, whichever process added the first one. If the file
+// was replaced, the text gets a block in the new file.
+func TestRepeatedBlocks(t *testing.T) {
+	dir, now := t.TempDir(), time.Unix(1776162225, 0)
+	f := File{Dir: dir, Now: func() time.Time { return now }}
+	size := func() int64 {
+		t.Helper()
+		info, err := os.Stat(filepath.Join(dir, printsFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	text := func(i int) ReadText {
+		return ReadText{
+			LevelForeign,
+			fmt.Sprintf("crane %d lifts the container from the quay to the lorry", i),
+			[]string{"web"},
+		}
+	}
+	add := func(isNew bool, texts ...ReadText) {
+		t.Helper()
+		before := int64(headerSize)
+		if _, err := os.Stat(filepath.Join(dir, printsFile)); err == nil {
+			before = size()
+		}
+		ids, err := f.AddAll(texts...)
+		if err != nil || len(ids) != len(texts) {
+			t.Fatal(ids, err)
+		}
+		if got := size() > before; got != isNew {
+			t.Errorf("the file grew: %t, want %t", got, isNew)
+		}
+		if !f.HasAllIDs(ids...) {
+			t.Errorf("the file lacks a block of %d texts", len(texts))
+		}
+	}
+	add(true, text(1), text(2), text(1))
+	add(false, text(2), text(1))
+	recentFiles.Clear() // another process
+	add(false, text(1))
+	add(true, text(3))
+	kept, err := os.ReadFile(filepath.Join(dir, printsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	add(true, text(4))
+	// Another process replaces the file by one without text 4, and of the same length as before.
+	if err := os.WriteFile(filepath.Join(dir, printsFile), kept, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	add(true, text(4))
+	add(false, text(1), text(2), text(3), text(4))
+	// A file that was shrunk and has grown again has other blocks at the same place.
+	if err := os.Remove(filepath.Join(dir, printsFile)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 40 {
+		add(true, text(100+i))
+	}
+	add(true, text(1))
+	now = now.Add(repeatInterval)
+	add(true, text(1))
+}

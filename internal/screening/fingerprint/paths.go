@@ -29,9 +29,9 @@ func (f File) AddRun(level Level, from, to time.Time) error {
 	if level == LevelUnvouched {
 		run = levelProgramRun
 	}
-	_, err := f.addPrints(pathsFile, run, nil, func(*cipherKey) []printHash {
+	_, err := f.addBlocks(pathsFile, newBlock{run, nil, func(*cipherKey) []printHash {
 		return []printHash{printHash(from.UnixMilli()), printHash(to.UnixMilli())}
-	})
+	}})
 	return err
 }
 
@@ -83,7 +83,7 @@ func (f File) addPaths(level Level, paths []string) error {
 	for i, p := range paths {
 		hashes[i] = pathHash(p)
 	}
-	_, err := f.addHashes(pathsFile, level, nil, hashes)
+	_, err := f.addBlocks(pathsFile, hashedBlock(level, nil, hashes))
 	return err
 }
 

@@ -15,13 +15,15 @@ func recordFingerprints(ops []oxbow.Op, k verb.ProvenanceData) {
 	if k.Fingerprints == nil {
 		return
 	}
+	var kept []oxbow.Entry
 	for _, op := range ops {
 		e := op.ApplyTo(oxbow.Entry{})
 		unvouched := e.Values(oxbow.LabelUnvouched)
 		isOnlyImported := len(unvouched) == 1 && unvouched[0] == oxbow.UnvouchedImport &&
 			len(e.Values(oxbow.LabelTaint)) == 0
 		if e.Content != "" && !isOnlyImported {
-			verb.RecordFingerprints(*k.Fingerprints, &e)
+			kept = append(kept, e)
 		}
 	}
+	verb.RecordFingerprints(*k.Fingerprints, kept...)
 }

@@ -1,0 +1,73 @@
+// This file reads a file in large parts, without a copy of each block.
+
+package fingerprint
+
+import (
+	"io"
+	"sync"
+)
+
+const (
+	windowSize = 256 << 10
+	maxSpare   = 1 << 20 // maximum size, in bytes, of a buffer that is kept for later windows
+)
+
+// spareBuffers contains buffers of released windows, of the type *[]byte.
+var spareBuffers sync.Pool
+
+// window is a part of a file in memory.
+type window struct {
+	file *io.SectionReader
+	buf  []byte // buf[from:] are bytes that were read and not skipped
+	from int
+	at   int64 // offset in the file of the byte after buf
+}
+
+func newWindow(file *io.SectionReader) *window {
+	buf, _ := spareBuffers.Get().(*[]byte)
+	if buf == nil {
+		buf = new([]byte)
+		*buf = make([]byte, 0, windowSize)
+	}
+	return &window{file: file, buf: (*buf)[:0]}
+}
+
+// release lets other windows use the memory. The window must not be used after that.
+func (w *window) release() {
+	if buf := w.buf; cap(buf) <= maxSpare {
+		spareBuffers.Put(&buf)
+	}
+}
+
+// unread returns the number of bytes that were not skipped.
+func (w *window) unread() int64 { return int64(len(w.buf)-w.from) + w.file.Size() - w.at }
+
+// peek returns the next n bytes. They are valid until the next call of peek. It fails with errDamaged if the file
+// has fewer bytes or cannot be read.
+func (w *window) peek(n int) ([]byte, error) {
+	if len(w.buf)-w.from >= n {
+		return w.buf[w.from : w.from+n], nil
+	}
+	if w.unread() < int64(n) {
+		return nil, errDamaged
+	}
+	rest := w.buf[w.from:]
+	buf := w.buf[:cap(w.buf)]
+	if n > len(buf) {
+		buf = make([]byte, n)
+	}
+	have := copy(buf, rest)
+	count, err := w.file.ReadAt(buf[have:], w.at)
+	if err != nil && err != io.EOF {
+		return nil, errDamaged
+	}
+	w.at += int64(count)
+	w.buf, w.from = buf[:have+count], 0
+	if len(w.buf) < n { // the file is shorter than its header says
+		return nil, errDamaged
+	}
+	return w.buf[:n], nil
+}
+
+// skip removes the next n bytes, which peek has returned.
+func (w *window) skip(n int) { w.from += n }
