@@ -44,82 +44,101 @@ func hooksCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 
 // measureHooks runs sessions with the reports of Claude Code, and a bare program as often.
 func (r importRun) measureHooks(ctx context.Context, hello, home string, sessions int) error {
-	var whole, first, prompt, rest, bare timings
+	var whole, first, prompt, rest, bare hookTimings
 	for n := range sessions + 1 {
-		var all time.Duration
+		var all hookTime
 		for i, report := range hookReports(n, r.user) {
 			took, err := r.runHook(ctx, home, report)
 			if err != nil {
 				return err
 			}
-			all += took
+			all.clock += took.clock
+			all.cpu += took.cpu
 			switch {
 			case n == 0: // do not count the first run, which fills the caches of the system
 			case i == 0:
-				first = append(first, took)
+				first.add(took)
 			case i == 1:
-				prompt = append(prompt, took)
+				prompt.add(took)
 			default:
-				rest = append(rest, took)
+				rest.add(took)
 			}
 		}
-		took, err := timeRun(ctx, program{path: hello, env: minimalEnv(os.Getenv, r.user)})
+		took, err := runHook(exec.CommandContext(ctx, hello))
 		if err != nil {
 			return err
 		}
 		if n > 0 {
-			whole, bare = append(whole, all), append(bare, took)
+			whole.add(all)
+			bare.add(took)
 		}
 	}
-	t := newTable(fmt.Sprintf("%d sessions", sessions), "p50", "p95", "p50 × bare")
-	t.addRow("bare Go program", formatDuration(bare.p50()), formatDuration(bare.quantile(.95)), "1")
-	t.addRow(
-		"hook SessionStart, which answers",
-		formatDuration(first.p50()),
-		formatDuration(first.quantile(.95)),
-		formatRatio(first.p50(), bare.p50()),
-	)
-	t.addRow(
-		"hook at a prompt",
-		formatDuration(prompt.p50()),
-		formatDuration(prompt.quantile(.95)),
-		formatRatio(prompt.p50(), bare.p50()),
-	)
-	t.addRow(
-		"any other hook",
-		formatDuration(rest.p50()),
-		formatDuration(rest.quantile(.95)),
-		formatRatio(rest.p50(), bare.p50()),
-	)
-	t.addRow(
-		"the 22 hooks of a session",
-		formatDuration(whole.p50()),
-		formatDuration(whole.quantile(.95)),
-		formatRatio(whole.p50(), bare.p50()),
-	)
+	t := newTable(fmt.Sprintf("%d sessions", sessions), "p50", "p95", "p50 × bare", "processor")
+	for _, row := range []struct {
+		name  string
+		times hookTimings
+	}{
+		{"bare Go program", bare},
+		{"hook SessionStart, which answers", first},
+		{"hook at a prompt", prompt},
+		{"any other hook", rest},
+		{"the 22 hooks of a session", whole},
+	} {
+		clock := row.times.clock
+		times := "1"
+		if row.name != "bare Go program" {
+			times = formatRatio(clock.p50(), bare.clock.p50())
+		}
+		processor := formatDuration(row.times.cpu.p50())
+		t.addRow(row.name, formatDuration(clock.p50()), formatDuration(clock.quantile(.95)), times, processor)
+	}
 	r.emitTable(t)
 	return nil
 }
 
+// hookTime is the elapsed time and the processor time of hooks.
+type hookTime struct{ clock, cpu time.Duration }
+
+// hookTimings contains the times of many hooks.
+type hookTimings struct{ clock, cpu timings }
+
+func (t *hookTimings) add(took hookTime) {
+	t.clock = append(t.clock, took.clock)
+	t.cpu = append(t.cpu, took.cpu)
+}
+
 // runHook runs one hook and waits for its end.
-func (r importRun) runHook(ctx context.Context, home string, report map[string]any) (time.Duration, error) {
+func (r importRun) runHook(ctx context.Context, home string, report map[string]any) (hookTime, error) {
 	in, err := json.Marshal(report)
 	if err != nil {
-		return 0, err
+		return hookTime{}, err
 	}
 	p := exec.CommandContext(ctx, r.oxbowPath, "--home", home, "hook", "claude")
 	p.Env = minimalEnv(os.Getenv, r.user)
 	p.Dir = r.user
 	p.Stdin = bytes.NewReader(in)
-	begin := time.Now()
-	out, err := p.CombinedOutput()
-	took := time.Since(begin)
+	var out bytes.Buffer
+	p.Stdout = &out
+	p.Stderr = &out
+	took, err := runHook(p)
 	if err != nil {
 		return took, err
 	}
-	if name := report["hook_event_name"]; name == "SessionStart" && len(out) == 0 {
+	if name := report["hook_event_name"]; name == "SessionStart" && out.Len() == 0 {
 		return took, fmt.Errorf("no answer to %v", name)
 	}
+	return took, nil
+}
+
+// runHook runs a command and waits for its end.
+func runHook(p *exec.Cmd) (hookTime, error) {
+	begin := time.Now()
+	err := p.Run()
+	took := hookTime{clock: time.Since(begin)}
+	if err != nil {
+		return took, err
+	}
+	took.cpu = p.ProcessState.UserTime() + p.ProcessState.SystemTime()
 	return took, nil
 }
 

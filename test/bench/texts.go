@@ -256,9 +256,12 @@ func samplePhrases(es []oxbow.Add, n int, seed uint64) ([]string, error) {
 	return nil, fmt.Errorf("sampling phrases: the texts have too few words")
 }
 
-// fillMemory writes the entries into the memory, 1,000 entries in each change.
+// fillChange is the number of entries in each change that fill makes.
+const fillChange = 1000
+
+// fillMemory writes the entries into the memory, fillChange entries in each change.
 func fillMemory(ctx context.Context, m *oxbow.Memory, es []oxbow.Add) error {
-	for chunk := range slices.Chunk(es, 1000) {
+	for chunk := range slices.Chunk(es, fillChange) {
 		ops := make([]oxbow.Op, len(chunk))
 		for i, e := range chunk {
 			ops[i] = e

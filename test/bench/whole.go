@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
@@ -120,6 +121,10 @@ func (w wholeRun) run(ctx context.Context, es []oxbow.Add) ([]wholeCost, error) 
 	}
 	lines := filepath.Join(w.dir, "export.jsonl")
 	tree := filepath.Join(w.dir, "tree")
+	last := uint64(len(es)+fillChange-1) / fillChange // number of the last change
+	asOf := func(seq uint64) []string {
+		return []string{"recall", "--as-of", strconv.FormatUint(seq, 10), "what does it return"}
+	}
 	noIndex := func() error { return os.RemoveAll(filepath.Join(home, "memory.oxbow.idx")) }
 	steps := []struct {
 		name   string
@@ -139,6 +144,16 @@ func (w wholeRun) run(ctx context.Context, es []oxbow.Add) ([]wholeCost, error) 
 			nil,
 			[]string{"remember", "repeat", "--content", "They say: " + es[len(es)/2].Content},
 		},
+		{"recall that finds nothing", false, nil, []string{"recall", "zyzzyvaqq"}},
+		{"recall of a phrase", false, nil, []string{"recall", `"` + firstWords(es[len(es)/2].Content, 3) + `"`}},
+		{"recall as of the change before the last", false, nil, asOf(max(1, last-1))},
+		{"recall as of half of the changes", false, nil, asOf(max(1, last/2))},
+		{"log from the middle", false, nil, []string{"log", "--offset", strconv.FormatUint(last/2, 10)}},
+		{"list from the middle", false, nil, []string{"list", "--offset", strconv.Itoa(len(es) / 2)}},
+		{"label list", false, nil, []string{"label", "list"}},
+		{"context", false, nil, []string{"context"}},
+		{"lineage", false, nil, []string{"lineage", es[len(es)/2].Name}},
+		{"doctor", false, nil, []string{"doctor"}},
 		{"recall, no index file: scans the entries", true, noIndex, []string{"recall", "what does it return"}},
 		{"recall after it: makes the index file", true, nil, []string{"recall", "what does it return"}},
 		{"export", true, nil, []string{"export"}},
@@ -181,6 +196,19 @@ func (w wholeRun) run(ctx context.Context, es []oxbow.Add) ([]wholeCost, error) 
 		costs = append(costs, wholeCost{s.name, clock.p50(), cpu.p50(), peak})
 	}
 	return costs, nil
+}
+
+// firstWords returns the first n words of a text that consist of ASCII letters.
+func firstWords(content string, n int) string {
+	found := strings.FieldsFunc(content, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != ' '
+	})
+	for _, part := range found {
+		if inLine := strings.Fields(part); len(inLine) >= n {
+			return strings.Join(inLine[:n], " ")
+		}
+	}
+	return "it"
 }
 
 // editFile adds a line to a file of a dump.
