@@ -5,18 +5,20 @@ package cli
 import (
 	"runtime"
 	"runtime/debug"
+	"sync"
 
 	"github.com/oxbow-memory/oxbow/internal/log/wal"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-func readVersion() verb.Version {
+// readVersion returns the version of the program. It decodes the build information only once, because each request of
+// a server needs the version.
+var readVersion = sync.OnceValue(decodeVersion)
+
+func decodeVersion() verb.Version {
 	v := verb.Version{
-		Version:    "(devel)",
-		FileFormat: wal.FormatVersion,
-		GoVersion:  runtime.Version(),
-		Platform: runtime.GOOS + "/" +
-			runtime.GOARCH,
+		Version: "(devel)", FileFormat: wal.FormatVersion, GoVersion: runtime.Version(),
+		Platform: runtime.GOOS + "/" + runtime.GOARCH,
 	}
 	bi, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -27,6 +27,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -153,7 +154,7 @@ func (c *claudeReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 	parent := c.findParent(&l)
 	switch {
 	case !l.isMessage():
-		if !claudeIgnoredTypes[l.Type] {
+		if !claudeIgnoredTypes()[l.Type] {
 			(&Event{Offset: offset, Time: l.Time, Session: l.SessionID}).reportUnknown("lines", l.Type, yield)
 		}
 		return true
@@ -203,13 +204,16 @@ var claudeIgnoredTypes = wordSet(`
 	permission-mode pr-link progress queue-operation relocated result session-title speculation-accept started summary
 	system tag task-summary worktree-state`)
 
-// wordSet returns the words in a text as a set.
-func wordSet(text string) map[string]bool {
-	set := map[string]bool{}
-	for word := range strings.FieldsSeq(text) {
-		set[word] = true
-	}
-	return set
+// wordSet returns a function that returns the words in a text as a set. The set is made by the first call, because
+// most commands read no transcripts.
+func wordSet(text string) func() map[string]bool {
+	return sync.OnceValue(func() map[string]bool {
+		set := map[string]bool{}
+		for word := range strings.FieldsSeq(text) {
+			set[word] = true
+		}
+		return set
+	})
 }
 
 // findParent returns the last line with events before a line in the conversation.
@@ -262,7 +266,7 @@ func (c *claudeReader) reportAgentLine(l *claudeLine, e Event, yield func(*Event
 		case b.Text != "": // a text, or a block of a newer type that has a text
 			e.Kind, e.Text = EventText, b.Text
 			yield(&e)
-		case !claudeTextlessBlocks[b.Type]:
+		case !claudeTextlessBlocks()[b.Type]:
 			e.reportUnknown("blocks", b.Type, yield)
 		}
 	}
@@ -351,7 +355,7 @@ func reportAttachedFiles(blocks []claudeBlock, e Event, yield func(*Event)) {
 			if e.Text != "" {
 				e.reportLeftOut(leftOutFiles, 1, yield)
 			}
-		case b.Text != "", isResult(b.Type), claudeTextlessBlocks[b.Type]:
+		case b.Text != "", isResult(b.Type), claudeTextlessBlocks()[b.Type]:
 		default:
 			e.reportUnknown("blocks", b.Type, yield)
 		}

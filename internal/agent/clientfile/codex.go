@@ -193,7 +193,7 @@ func (c *codexReader) ReadLine(line []byte, offset int64, yield func(*Event)) bo
 		c.readResponseItem(&p, e, yield)
 	case "session_meta", "turn_context":
 	default:
-		if !codexIgnoredTypes[l.Type] {
+		if !codexIgnoredTypes()[l.Type] {
 			e.reportUnknown("lines", l.Type, yield)
 		}
 	}
@@ -342,7 +342,7 @@ func (c *codexReader) readEventMessage(p *codexItem, e Event, yield func(*Event)
 	case "item_completed":
 		return c.readEventItem(p, e, yield)
 	default:
-		if !codexStateEvents[p.Type] {
+		if !codexStateEvents()[p.Type] {
 			e.reportUnknown("events", p.Type, yield)
 		}
 	}
@@ -373,7 +373,7 @@ func (c *codexReader) readEventItem(p *codexItem, e Event, yield func(*Event)) b
 	case "Plan":
 		c.reportPlan(&e, item.Text, yield)
 	default:
-		if !codexTextlessItems[item.Type] {
+		if !codexTextlessItems()[item.Type] {
 			e.reportUnknown("items", item.Type, yield)
 		}
 	}
@@ -416,7 +416,7 @@ func (c *codexReader) readResponseItem(p *codexItem, e Event, yield func(*Event)
 	default:
 		isState := c.hasBareLines && p.Type == "" // for example {"record_type":"state"}
 		switch {
-		case isState, codexTextlessItems[p.Type]:
+		case isState, codexTextlessItems()[p.Type]:
 		case strings.HasSuffix(p.Type, "_call"):
 			c.reportServerCall(p, e, yield)
 		default:

@@ -182,7 +182,7 @@ var copilotStatePrefixes = []string{"session.", "hook.", "permission.", "model."
 
 // isIgnoredCopilotType reports whether a line of this type is not part of the conversation.
 func isIgnoredCopilotType(lineType string) bool {
-	return copilotIgnoredTypes[lineType] ||
+	return copilotIgnoredTypes()[lineType] ||
 		slices.ContainsFunc(copilotStatePrefixes, func(s string) bool { return strings.HasPrefix(lineType, s) })
 }
 

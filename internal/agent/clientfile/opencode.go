@@ -224,7 +224,7 @@ func (m *opencodeMessage) reportPrompt(e Event, yield func(*Event)) (isPersonCom
 		case p.Type == "compaction":
 			e.Kind = EventCompacted
 			yield(&e)
-		case !opencodeIgnoredParts[p.Type]:
+		case !opencodeIgnoredParts()[p.Type]:
 			e.reportUnknown("parts", p.Type, yield)
 		}
 	}
@@ -283,7 +283,7 @@ func (p *opencodePart) reportEvents(e Event, isSummary bool, yield func(*Event))
 		yield(&e)
 	case p.Type == "file":
 		e.reportLeftOut(leftOutFiles, 1, yield)
-	case !opencodeIgnoredParts[p.Type]:
+	case !opencodeIgnoredParts()[p.Type]:
 		e.reportUnknown("parts", p.Type, yield)
 	}
 }

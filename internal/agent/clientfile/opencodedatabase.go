@@ -168,7 +168,7 @@ func (d *opencodeRowData) messagesV1(row sqlitefile.Row) []*opencodeDocumentMess
 		agent.addPart(id, map[string]any{"type": "compaction", "text": d.Summary})
 		return []*opencodeDocumentMessage{agent}
 	}
-	if opencodeIgnoredMessages[rowType] {
+	if opencodeIgnoredMessages()[rowType] {
 		return nil
 	}
 	agent.addPart(id, map[string]any{"type": rowType}) // the reader reports an unknown type

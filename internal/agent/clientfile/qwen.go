@@ -152,7 +152,7 @@ func (q *qwenReader) readSystemLine(l *qwenLine, e Event, yield func(*Event)) {
 		e.Kind = EventCompacted
 		yield(&e)
 	default:
-		if !qwenIgnoredSubtypes[l.Subtype] {
+		if !qwenIgnoredSubtypes()[l.Subtype] {
 			e.reportUnknown("system lines", l.Subtype, yield)
 		}
 	}
@@ -166,7 +166,7 @@ func (l *qwenLine) isByPerson(e Event, yield func(*Event)) bool {
 	case "", "mid_turn_user_message", "realtime_message":
 		return !isByProgram
 	}
-	if !qwenIgnoredSubtypes[l.Subtype] {
+	if !qwenIgnoredSubtypes()[l.Subtype] {
 		e.reportUnknown("user lines", l.Subtype, yield)
 	}
 	return false

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"runtime/metrics"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -104,12 +104,12 @@ func (m *Metrics) writeAll(w io.Writer, p *Pool) error {
 	fmt.Fprintf(&b, "oxbow_build_info{version=%s} 1\n", quoteLabel(m.version))
 	metric("process_start_time_seconds", "gauge", "When the server started.")
 	fmt.Fprintf(&b, "process_start_time_seconds %d\n", m.startTime.Unix())
-	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/sched/goroutines:goroutines"}}
-	metrics.Read(samples)
+	var stats runtime.MemStats // package runtime/metrics makes a table whenever the program starts
+	runtime.ReadMemStats(&stats)
 	metric("go_memory_bytes", "gauge", "Memory mapped by the runtime.")
-	fmt.Fprintf(&b, "go_memory_bytes %d\n", samples[0].Value.Uint64())
+	fmt.Fprintf(&b, "go_memory_bytes %d\n", stats.Sys)
 	metric("go_goroutines", "gauge", "Goroutines.")
-	fmt.Fprintf(&b, "go_goroutines %d\n", samples[1].Value.Uint64())
+	fmt.Fprintf(&b, "go_goroutines %d\n", runtime.NumGoroutine())
 
 	open, opened := p.countHomes()
 	metric("oxbow_tenants_open", "gauge", "Tenants whose memory is open.")
