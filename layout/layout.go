@@ -20,9 +20,13 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Dialect describes a layout and opens homes that use it.
+// Dialect describes a layout and opens homes that use it. A layout is a package with a function that
+// returns its Dialect, and a line in internal/layouts, which lists all layouts. Name, Title, Detect,
+// Init and Open are required. All other fields describe what the layout can do, and commands, hooks,
+// servers and tests ask for them instead of knowing layouts by name. The optional interfaces of a home
+// are [MemorySwitch], [Profiler], [Compressor] and [Tidier].
 type Dialect struct {
-	Name  string // value of --dialect, for example "crabtalk"
+	Name  string // value of --dialect and of convert --to, unique, for example "crabtalk"
 	Title string // line for people that names the layout's inventor and the files of the layout
 	// File is the slash-separated path of the file in the home that contains the whole memory. It
 	// is "" if the memory consists of several files.
@@ -32,29 +36,53 @@ type Dialect struct {
 	// Otherwise the program chooses a directory for the home.
 	UserHome bool
 
-	// Sets lists the sets of oxbow's own verbs that the layout offers as tools (see
-	// [verb.Sets]).
+	// Sets lists the sets of oxbow's own verbs that a server offers beside the home's own tools (see
+	// [verb.VerbSets]). If Sets is empty, a server offers the home's own tools alone, or the core set if
+	// the home has no tools of its own.
 	Sets verb.VerbSets
 	// Handoffs is set if the layout can store handoffs.
 	Handoffs bool
+	// Summaries is the occasion on which the layout's system stores a summary of a conversation by
+	// itself. The hooks of clients store one on the same occasion.
+	Summaries SummaryTime
+	// HasCompressor is set if the homes of the layout implement [Compressor].
+	HasCompressor bool
+	// HasTidier is set if the homes of the layout implement [Tidier].
+	HasTidier bool
 
 	// Detect returns the number of this layout's markers in the directory, or 0 if the directory
-	// does not use the layout. fsys is rooted at the directory. The dialect with the most markers
-	// is chosen. Detect reads as little as possible and changes nothing.
+	// does not use the layout. A marker is a file or directory by which the layout is recognized.
+	// fsys is rooted at the directory. The dialect with the most markers is chosen, and an equal
+	// number of markers is an error, so count a file that other layouts also have as less than the
+	// files that only this layout has. Detect is called for every home that does not have
+	// oxbow's own layout. It reads as little as possible and changes nothing.
 	Detect func(fsys vfs.FS) (markers int, err error)
 
-	// Init creates those files and directories of the layout that are missing. It returns the
-	// slash-separated names of the created files, and leaves existing files unchanged.
+	// Init creates those files and directories of the layout that are missing, so that Detect
+	// recognizes the directory. It returns the slash-separated names of the created files, and
+	// leaves existing files unchanged.
 	Init func(ctx context.Context, o Options) (made []string, err error)
 
 	// Open opens the directory as a home. In an empty directory, the memory is empty, and the
-	// first change creates the files.
+	// first change creates the files. If the layout does not distinguish agents, Open returns the
+	// error of [Options.NoAgents].
 	Open func(ctx context.Context, o Options) (Home, error)
 
 	// Annotations is the directory for annotations of code in this layout, as a slash-separated
 	// path below the root of a working tree. If it is "", the default directory is used.
 	Annotations string
 }
+
+// SummaryTime is the occasion on which a system stores a summary of a conversation by itself. Zero
+// means that it stores none.
+type SummaryTime uint8
+
+const (
+	// SummaryAtCompaction stores the summary with which a client replaces a long conversation.
+	SummaryAtCompaction SummaryTime = iota + 1
+	// SummaryAtEnd stores the agent's last message when the session ends.
+	SummaryAtEnd
+)
 
 // Options configure how a dialect opens a home.
 type Options struct {
@@ -90,7 +118,9 @@ type Home interface {
 	// memory.
 	Memory() *oxbow.Memory
 	// Tools returns the dialect's own tools in the dialect's order. The tools belong to this home,
-	// but read and write the memory of the workspace that is passed to them.
+	// but read and write the memory of the workspace that is passed to them. If Tools returns nil, a
+	// server offers oxbow's own tools (see [Dialect.Sets]), unless the home is a [MemorySwitch] that
+	// is off.
 	Tools() []verb.Tool
 	// Documents returns the paths of the files in the home that contain no entries and that clients
 	// may read.
@@ -106,6 +136,14 @@ type Home interface {
 	// Session starts a conversation.
 	Session(ctx context.Context, r Request) (Session, error)
 	Close() error
+}
+
+// A MemorySwitch is a Home whose configuration decides whether the agent may use the memory at all.
+type MemorySwitch interface {
+	Home
+	// HasMemory reports whether the agent may use the memory. If it may not, a server offers no
+	// tools, entries, completions and prompts, but still the context and the documents.
+	HasMemory() bool
 }
 
 // A Profiler is a Home with support for memory profiles, which are named

@@ -23,8 +23,8 @@ import (
 func compressCommand(mem *openMemory) *cobra.Command {
 	c := setUpFlagsAndArgs(&cobra.Command{
 		Use:   "compress [SPAN [PERIOD] | --max-tokens N]",
-		Short: "Shorten old texts, in homes of clawft and CodeRhapsody",
-		Long: `In a home of CodeRhapsody, which has a file for each day (a log), compress
+		Short: "Shorten old texts, in homes of " + shorteners(),
+		Long: `In a home of ` + compressors() + `, which has a file for each day (a log), compress
 replaces the logs of a week by a shorter file, a digest. A month is shortened
 in the same way. SPAN is week or month, and the default is week. PERIOD is a
 week such as 2026-W16, or a month such as 2026-04. Without a PERIOD, all periods
@@ -38,12 +38,12 @@ provide its text. A log of at most 2000 bytes stays unchanged, and --over
 changes this limit. Searches still find the old logs, and compress undo restores
 them.
 
-In a home of clawft, --max-tokens shortens MEMORY.md to N tokens. First it
-removes repeated facts, then it shortens paragraphs to their first sentence,
-and then it removes facts, the oldest first. It stops as soon as the text fits.
-The removed texts move to HISTORY.md, where searches find them, but the model
-does not see them by itself. Entries with the tag keep stay unchanged. It is
-one change, and oxbow undo takes it back.`,
+In a home of ` + tidiers() + `, --max-tokens shortens the file that the model always
+sees, MEMORY.md, to N tokens. First it removes repeated facts, then it shortens
+paragraphs to their first sentence, and then it removes facts, the oldest first.
+It stops as soon as the text fits. The removed texts move to another file, where
+searches find them, but the model does not see them by itself. Entries with the
+tag keep stay unchanged. It is one change, and oxbow undo takes it back.`,
 		Example: `  oxbow compress --dry-run
   oxbow compress week 2026-W16
   oxbow compress week 2026-W16 --text project:vtt=digest.md
@@ -135,7 +135,7 @@ func (mem *openMemory) explainNoDays(err error) error {
 	}
 	name, mend := ownLayoutName, "oxbow compact drops old history"
 	if other {
-		name = d.Name
+		name, mend = d.Name, "oxbow consolidate takes out what is said twice"
 	}
 	opened, oerr := mem.openLayoutHome(verb.ReadOwn)
 	if _, isTidier := opened.(verb.Tidier); isTidier && oerr == nil {
@@ -143,7 +143,8 @@ func (mem *openMemory) explainNoDays(err error) error {
 	}
 	return &hintedError{
 		fmt.Errorf(
-			"compress works on layouts that keep days, and %s is laid out as %s: %w",
+			"compress works in homes of %s, and %s is laid out as %s: %w",
+			compressors(),
 			home,
 			name,
 			oxbow.ErrUnsupported,

@@ -26,8 +26,9 @@ depends on their name. Entries of different projects or kinds are not compared,
 and an entry with the tag keep is never removed.
 
 Use --dry-run first. Consolidate makes one change, which oxbow undo takes back.
-In a home of clawft, it works on the paragraphs and list items of MEMORY.md. If
-a removed text is not exactly the same, it is kept in HISTORY.md.`,
+In a home of ` + tidiers() + `, it works on the paragraphs and list items of the file that
+the model always sees, MEMORY.md. If a removed text is not exactly the same, it
+is kept in another file.`,
 		Example: `  oxbow consolidate --dry-run
   oxbow consolidate
   oxbow consolidate --over 4000   # only if there are more than 4000 tokens`,

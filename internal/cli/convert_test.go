@@ -12,7 +12,7 @@ import (
 func TestConvertBetweenLayouts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	layouts := []string{"oxbow", "crabtalk", "entryfiles", "duragent", "clawft", "coderhapsody"}
+	layouts := layoutNames()
 	for _, layout := range layouts {
 		home := filepath.Join(w.dir, layout)
 		w.must(t, "init", "--dialect", layout, "--home", home)

@@ -18,6 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 	"github.com/oxbow-memory/oxbow/internal/verb/ownership"
+	"github.com/oxbow-memory/oxbow/layout"
 )
 
 func hookCommand(mem *openMemory) *cobra.Command {
@@ -39,9 +40,9 @@ session was not shown before. It records every text that it shows.
 
 In a home of another layout, a session begins with the text of oxbow context
 and with the open handoff, which is taken. Hook answers a prompt only if the
-system of the layout recalls by itself. In crabtalk, a compaction stores an
-archive. In clawft, the end of a session stores the agent's last message in
-HISTORY.md. Nothing else is stored.
+system of the layout recalls by itself. In a home of ` + summarizersAt(layout.SummaryAtCompaction) + `, a compaction
+stores its summary. In a home of ` + summarizersAt(layout.SummaryAtEnd) + `, the end of a session stores the
+agent's last message. Nothing else is stored.
 
 After an edit in a repository, the text that the agent wrote before the edit
 becomes an annotation of the edited lines. oxbow setup --no-annotate or

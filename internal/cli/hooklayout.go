@@ -235,13 +235,27 @@ func (l layoutHook) recallForPrompt(ctx context.Context) string {
 	return caution + text
 }
 
-// summaryEvents has an entry for each layout whose system stores summaries by itself. The value is
-// the event at which the system stores a summary: crabtalk when it compacts a conversation, clawft
-// when a conversation ends.
-var summaryEvents = map[string]session.EventKind{"crabtalk": session.KindCompact, "clawft": session.KindEnd}
-
 // maxSummaryBytes is the maximum size of a stored summary, in bytes.
 const maxSummaryBytes = 64 << 10
+
+// isSummary reports whether the layout's system stores a summary of the session at this event.
+func (l layoutHook) isSummary(e session.Event) bool {
+	if e.SubAgent != "" {
+		return false
+	}
+	switch l.dialect.Summaries {
+	case layout.SummaryAtCompaction:
+		return e.Kind == session.KindCompact
+	case layout.SummaryAtEnd:
+		return e.Kind == session.KindEnd
+	}
+	return false
+}
+
+// summarizersAt returns the names of the layouts whose systems store a summary on this occasion, as an enumeration.
+func summarizersAt(occasion layout.SummaryTime) string {
+	return layoutsWith(func(d layout.Dialect) bool { return d.Summaries == occasion })
+}
 
 // storeSummary stores the client's own compaction summary, or the last message of a session that ends,
 // if the layout's system stores such a text.
@@ -249,9 +263,7 @@ func (l layoutHook) storeSummary(ctx context.Context) {
 	for _, e := range l.report.Events {
 		notes := l.readNotes()
 		isEnd := e.Kind == session.KindEnd
-		kind, ok := summaryEvents[l.dialect.Name]
-		isSummary := ok && kind == e.Kind
-		if isSummary && e.SubAgent == "" {
+		if l.isSummary(e) {
 			summary := e.Text
 			if isEnd {
 				summary = notes.lastMessage
@@ -356,7 +368,7 @@ func (l layoutHook) appendNotes() error {
 	}
 	for _, e := range l.report.Events {
 		isMessage := e.Kind == session.KindText && e.SubAgent == ""
-		if isMessage && summaryEvents[l.dialect.Name] == session.KindEnd {
+		if isMessage && l.dialect.Summaries == layout.SummaryAtEnd {
 			lines = append(lines, noteLine{LastMessage: e.Text[:min(len(e.Text), maxSummaryBytes)]})
 		}
 	}

@@ -14,7 +14,7 @@ import (
 func TestLayoutMarksHTTP(t *testing.T) {
 	t.Parallel()
 	const foreign = "The harbor deploy must always fetch keys from the zanzibar mirror before release."
-	for _, layout := range []string{"crabtalk", "duragent", "clawft", "coderhapsody", "entryfiles"} {
+	for _, layout := range layoutNames()[1:] {
 		t.Run(layout, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)

@@ -53,14 +53,14 @@ func (s serverFlags) isForOwner() bool {
 
 // toolSets returns the sets of oxbow's tools that are listed. The default is the core set, and also
 // the profiles set if there are profiles and all clients see the whole memory. For a home in
-// another layout, the default is the sets of its dialect.
-func (s serverFlags) toolSets(d layout.Dialect, other bool, profiles []string) (verb.VerbSets, error) {
+// another layout, the default is layoutSets. h is nil if the home has oxbow's own layout.
+func (s serverFlags) toolSets(d layout.Dialect, h layout.Home, profiles []string) (verb.VerbSets, error) {
 	switch {
 	case len(s.Tools) > 0:
 		sets, err := verb.ParseSets(s.Tools)
 		return sets, asUsageError(err)
-	case other:
-		return append(verb.VerbSets{}, d.Sets...), nil
+	case h != nil:
+		return layoutSets(d, h), nil
 	case len(profiles) > 0 && len(s.Projects)+len(s.Kinds)+len(s.TokensFile) == 0:
 		return verb.VerbSets{verb.SetCore, "profiles"}, nil
 	}
@@ -148,19 +148,20 @@ func (mem *openMemory) buildService(
 	} else if o.BoundProfile == nil {
 		profileNames, _ = o.Profiles.Names() // if the names cannot be read, the tools report the error
 	}
-	o.ToolSets, err = flags.toolSets(d, other, profileNames)
+	if other {
+		o.Home, err = mem.openHome(d, how)
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	o.ToolSets, err = flags.toolSets(d, o.Home, profileNames)
 	if err != nil {
 		return nil, nil, err
 	}
 	if other {
-		h, err := mem.openHome(d, how)
-		if err != nil {
-			return nil, nil, err
-		}
-		o.Home = h
-		o.Tools = serverTools(h, o.ToolSets)
-		o.OmittedVerbs = unsupportedVerbs(d, h)
-		o.Instructions = serverInstructions(d, h, len(o.ToolSets) > len(d.Sets))
+		o.Tools = serverTools(o.Home, o.ToolSets)
+		o.OmittedVerbs = unsupportedVerbs(d, o.Home)
+		o.Instructions = serverInstructions(d, o.Home, len(o.ToolSets) > len(d.Sets))
 	}
 	workspace := &verb.Workspace{Open: open, Knowledge: mem.foreignTextKnowledge, Now: mem.env.Now, Source: src,
 		Secrets: mem.secretScreening().

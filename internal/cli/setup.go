@@ -159,12 +159,12 @@ func (mem *openMemory) approvedTools() (names []string, isLayout bool) {
 	if err != nil {
 		return nil, false
 	}
-	sets, err := serverFlags{}.toolSets(d, other, nil)
+	sets, err := serverFlags{}.toolSets(d, h, nil)
 	if err != nil {
 		return nil, false
 	}
 	tools := serverTools(h, sets)
-	if len(tools) > 0 { // otherwise the home's configuration switches the tools off
+	if mayUseMemory(h) {
 		// These are listed only in a working tree, if there are profiles, or if programs may be started.
 		more := append(sets.SelectTools(annotations.CodeTools()), sets.SelectTools(profiles.SubAgentTools(nil))...)
 		tools = verb.WithProfiles(append(tools, more...), sets)

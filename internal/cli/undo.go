@@ -75,8 +75,8 @@ func (mem *openMemory) undoHint(err error, in verb.UndoIn) error {
 	case errors.Is(err, oxbow.ErrNotFound):
 		return &hintedError{
 			err,
-			"in this layout, what consolidate, compress and the tool memory_write replaced as a whole can be taken " +
-				"back, and no other change",
+			"in this layout, what consolidate, compress and overwriting tools replaced as a whole can be taken back, " +
+				"and no other change",
 		}
 	}
 	return asUsageError(err)

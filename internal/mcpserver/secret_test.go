@@ -12,20 +12,14 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/oxbow-memory/oxbow/layout"
-	"github.com/oxbow-memory/oxbow/layout/clawft"
-	"github.com/oxbow-memory/oxbow/layout/coderhapsody"
-	"github.com/oxbow-memory/oxbow/layout/crabtalk"
-	"github.com/oxbow-memory/oxbow/layout/duragent"
-	"github.com/oxbow-memory/oxbow/layout/entryfiles"
+	"github.com/oxbow-memory/oxbow/internal/layouts"
 )
 
 // planted is a key that no service has given out.
 const planted = "ghp_" + "a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"
 
 func TestSecrets(t *testing.T) {
-	for _, d := range []layout.Dialect{clawft.Dialect(), coderhapsody.Dialect(), crabtalk.Dialect(),
-		duragent.Dialect(), entryfiles.Dialect()} {
+	for _, d := range layouts.All() {
 		t.Run(d.Name, func(t *testing.T) {
 			dir := t.TempDir()
 			cs := overMemory(t, treeServer(t, d, dir), versions[0])

@@ -34,12 +34,14 @@ import (
 // the memory itself. The layout does not support several agents.
 func Dialect() layout.Dialect {
 	return layout.Dialect{
-		Name:     "clawft",
-		Title:    "clawft: facts in MEMORY.md and summaries of sessions in HISTORY.md, below .clawft (or .nanobot)",
-		UserHome: true,
-		Detect:   countMarkers,
-		Init:     initHome,
-		Open:     func(ctx context.Context, o layout.Options) (layout.Home, error) { return Open(ctx, o) },
+		Name:      "clawft",
+		Title:     "clawft: facts in MEMORY.md and summaries of sessions in HISTORY.md, below .clawft (or .nanobot)",
+		UserHome:  true,
+		Summaries: layout.SummaryAtEnd,
+		HasTidier: true,
+		Detect:    countMarkers,
+		Init:      initHome,
+		Open:      func(ctx context.Context, o layout.Options) (layout.Home, error) { return Open(ctx, o) },
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/layout/internal/layouttest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -341,4 +342,14 @@ func TestBelow(t *testing.T) {
 			t.Errorf("Stat(%q) leaves the directory", name)
 		}
 	}
+}
+
+// TestWriters tests that the tools lose nothing that a person typed.
+func TestWriters(t *testing.T) {
+	write := func(args layouttest.Args) layouttest.WriteCall {
+		return layouttest.WriteCall{Tool: "memory_write", Args: args}
+	}
+	overwrite := write(layouttest.Args{"content": "TEXT", "mode": "overwrite"})
+	appending := write(layouttest.Args{"content": "TEXT"})
+	layouttest.CheckWriters(t, Dialect(), [][]layouttest.WriteCall{{overwrite}, {appending, overwrite}, {appending}})
 }

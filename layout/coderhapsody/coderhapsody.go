@@ -42,12 +42,13 @@ func Dialect() layout.Dialect {
 		Name: "coderhapsody",
 		Title: "CodeRhapsody: daily logs with labels in YAML front matter, SOUL.md, MEMORY.md, and memory " +
 			"profiles",
-		Sets:        verb.VerbSets{"session", "profiles", "code", "agents"},
-		Handoffs:    true,
-		Detect:      countMarkers,
-		Init:        initHome,
-		Open:        newHome,
-		Annotations: ".cr/annotations",
+		Sets:          verb.VerbSets{"session", "profiles", "code", "agents"},
+		Handoffs:      true,
+		HasCompressor: true,
+		Detect:        countMarkers,
+		Init:          initHome,
+		Open:          newHome,
+		Annotations:   ".cr/annotations",
 	}
 }
 

@@ -505,3 +505,10 @@ func call(t *testing.T, h layout.Home, name string, args any) (string, error) {
 	}
 	return a.Text(), nil
 }
+
+// TestWriters tests that the tools lose nothing that a person typed.
+func TestWriters(t *testing.T) {
+	layouttest.CheckWriters(t, Dialect(), [][]layouttest.WriteCall{
+		{{Tool: "save_memory", Args: layouttest.Args{"content": "TEXT"}}},
+	})
+}

@@ -340,3 +340,13 @@ func call(t *testing.T, h layout.Home, name, args string) string {
 	}
 	return s
 }
+
+// TestWriters tests that the tools lose nothing that a person typed.
+func TestWriters(t *testing.T) {
+	layouttest.CheckWriters(t, Dialect(), [][]layouttest.WriteCall{
+		{
+			{Tool: "remember", Args: layouttest.Args{"name": "n", "content": "TEXT"}},
+			{Tool: "forget", Args: layouttest.Args{"name": "n"}},
+		},
+	})
+}

@@ -35,12 +35,13 @@ const sqliteMagic = "SQLite format 3"
 // Dialect returns the dialect. Its home is crabtalk's configuration directory, usually ~/.crabtalk.
 func Dialect() layout.Dialect {
 	return layout.Dialect{
-		Name:   "crabtalk",
-		Title:  "crabtalk: notes and archives in one file, memory.db, and instructions in Crab.md",
-		File:   storeFile,
-		Detect: countMarkers,
-		Init:   initHome,
-		Open:   newHome,
+		Name:      "crabtalk",
+		Title:     "crabtalk: notes and archives in one file, memory.db, and instructions in Crab.md",
+		File:      storeFile,
+		Summaries: layout.SummaryAtCompaction,
+		Detect:    countMarkers,
+		Init:      initHome,
+		Open:      newHome,
 	}
 }
 

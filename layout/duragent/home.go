@@ -14,4 +14,7 @@ type home struct {
 	config      agentConfig
 }
 
-var _ layout.Home = (*home)(nil)
+var _ layout.MemorySwitch = (*home)(nil)
+
+// HasMemory implements [layout.MemorySwitch]. It returns false if the agent's agent.yaml has no spec.memory.
+func (h *home) HasMemory() bool { return h.config.hasMemory }

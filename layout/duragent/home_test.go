@@ -12,6 +12,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/layout/internal/layouttest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -323,4 +324,13 @@ func TestSession(t *testing.T) {
 	if got := read(t, fsys, ".duragent/agents/rei/memory/daily/2026-02-18.md"); strings.Count(got, "## 15:46") != 2 {
 		t.Errorf("the day is %q", got)
 	}
+}
+
+// TestWriters tests that the tools lose nothing that a person typed.
+func TestWriters(t *testing.T) {
+	layouttest.CheckWriters(t, Dialect(), [][]layouttest.WriteCall{
+		{{Tool: "remember", Args: layouttest.Args{"content": "TEXT"}}},
+		{{Tool: "reflect", Args: layouttest.Args{"content": "TEXT"}}},
+		{{Tool: "update_world", Args: layouttest.Args{"topic": "n", "content": "TEXT"}}},
+	})
 }

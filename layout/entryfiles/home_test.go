@@ -12,6 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/layout/internal/layouttest"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -280,4 +281,16 @@ func TestReadOnly(t *testing.T) {
 	if after := fsys.Names(); !slices.Equal(before, after) {
 		t.Errorf("a home that may not be written holds %q, there was %q", after, before)
 	}
+}
+
+// TestWriters tests that the tools lose nothing that a person typed.
+func TestWriters(t *testing.T) {
+	layouttest.CheckWriters(t, Dialect(), [][]layouttest.WriteCall{
+		{
+			{Tool: "remember", Args: layouttest.Args{"name": "n", "description": "d", "content": "TEXT"}},
+			{Tool: "forget", Args: layouttest.Args{"name": "n"}},
+		},
+		{{Tool: "memory", Args: layouttest.Args{"content": "TEXT"}}},
+		{{Tool: "soul", Args: layouttest.Args{"content": "TEXT"}}},
+	})
 }

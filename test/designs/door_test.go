@@ -14,13 +14,9 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
+	"github.com/oxbow-memory/oxbow/internal/layouts"
 	"github.com/oxbow-memory/oxbow/internal/verb"
 	"github.com/oxbow-memory/oxbow/layout"
-	"github.com/oxbow-memory/oxbow/layout/clawft"
-	"github.com/oxbow-memory/oxbow/layout/coderhapsody"
-	"github.com/oxbow-memory/oxbow/layout/crabtalk"
-	"github.com/oxbow-memory/oxbow/layout/duragent"
-	"github.com/oxbow-memory/oxbow/layout/entryfiles"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -105,17 +101,11 @@ type goDoor struct {
 	talk layout.Session
 }
 
-func dialects() []layout.Dialect {
-	return []layout.Dialect{
-		crabtalk.Dialect(), entryfiles.Dialect(), duragent.Dialect(), clawft.Dialect(), coderhapsody.Dialect(),
-	}
-}
-
 func (d *goDoor) open() (layout.Home, error) {
 	if d.home != nil {
 		return d.home, nil
 	}
-	dialect, err := layout.Find(dialects(), d.w.layout)
+	dialect, err := layout.Find(layouts.All(), d.w.layout)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/layouts"
 	"github.com/oxbow-memory/oxbow/internal/tree/crmem"
 	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/test/crashfs"
@@ -45,7 +46,7 @@ func programs() map[string]program {
 
 // openOn opens a home of the row's layout in a file system.
 func (w *world) openOn(fsys vfs.FS) (layout.Home, error) {
-	d, err := layout.Find(dialects(), w.layout)
+	d, err := layout.Find(layouts.All(), w.layout)
 	if err != nil {
 		return nil, err
 	}

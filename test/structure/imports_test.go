@@ -81,6 +81,8 @@ var floors = []struct {
 			"layout/internal/*"},
 	},
 
+	{"internal/layouts", []string{"layout", "layout/*"}},
+
 	// Interfaces decode a call, run a verb, and encode the answer.
 	{"internal/hook", []string{"internal/base/*", "internal/agent/*"}},
 	{

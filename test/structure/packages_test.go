@@ -47,7 +47,7 @@ var packageGroups = []packageGroup{
 	{"Verbs", "A verb is an operation on a memory, such as remember or recall. All interfaces call the same verbs.",
 		[]string{"internal/verb"}},
 	{"Layouts of other systems", "A layout is the arrangement of files in which a system keeps its memory.",
-		[]string{"layout"}},
+		[]string{"layout", "internal/layouts"}},
 	{"Agents", "These packages prepare the texts that an agent gets, and read the texts that it leaves.",
 		[]string{"internal/agent", "profile", "internal/setup"}},
 	{"Several users and machines", "", []string{"internal/share"}},

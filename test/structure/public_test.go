@@ -7,16 +7,28 @@ import (
 	"fmt"
 	"go/types"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 )
 
 // public contains the packages that programs outside this module may import: the library, its
-// interfaces for stores and files, the layouts and the profiles. All other packages are below internal,
-// cmd or test.
+// interfaces for stores and files, the interface of layouts, and the profiles. The packages of the
+// layouts, directly below layout, are public as well. All other packages are below internal, cmd or test.
 var public = []string{
-	".", "store", "store/heads", "store/storetest", "query", "scope", "vfs", "vfs/vfstest", "profile",
-	"layout", "layout/clawft", "layout/coderhapsody", "layout/crabtalk", "layout/duragent", "layout/entryfiles",
+	".", "store", "store/heads", "store/storetest", "query", "scope", "vfs", "vfs/vfstest", "profile", "layout",
+}
+
+// publicPackages returns the directories of all public packages that the module has, sorted.
+func publicPackages(h *house) []string {
+	found := map[string]bool{}
+	for _, f := range h.files {
+		isLayout := path.Dir(f.dir) == "layout" && f.dir != "layout/internal"
+		if !f.test && (isLayout || slices.Contains(public, f.dir)) {
+			found[f.dir] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
 }
 
 // forLayouts contains the names that only layouts of this module need. Programs that use a layout do
@@ -36,8 +48,9 @@ func onlyListedIsPublic(h *house) (wrong []string) {
 			found[f.dir] = true
 		}
 	}
+	listed := publicPackages(h)
 	for _, dir := range slices.Sorted(maps.Keys(found)) {
-		if !slices.Contains(public, dir) {
+		if !slices.Contains(listed, dir) {
 			wrong = append(
 				wrong,
 				fmt.Sprintf(
@@ -54,7 +67,8 @@ func onlyListedIsPublic(h *house) (wrong []string) {
 // of a public package, if no public package has an alias for them.
 func publicTypesHaveNames(h *house) (wrong []string) {
 	named := map[*types.TypeName]bool{} // internal types with a public alias
-	for _, dir := range public {
+	packages := publicPackages(h)
+	for _, dir := range packages {
 		if c := h.typeCheck(dir); c.Package != nil {
 			for _, name := range c.Scope().Names() {
 				if t, ok := c.Scope().Lookup(name).(*types.TypeName); ok && t.Exported() {
@@ -65,7 +79,7 @@ func publicTypesHaveNames(h *house) (wrong []string) {
 			}
 		}
 	}
-	for _, dir := range public {
+	for _, dir := range packages {
 		c := h.typeCheck(dir)
 		if c.Package == nil {
 			continue
@@ -151,8 +165,10 @@ var publicRules = []rule{
 		"test/structure/a.go":    "package structure",
 		"internal/x/a.go":        "package x",
 		"layout/internal/x/a.go": "package x",
+		"layout/example/a.go":    "package example",
+		"layout/example/x/a.go":  "package x",
 		"cmd/oxbow/main.go":      "package main",
-	}, []string{"package helpers is public and not listed"}},
+	}, []string{"package helpers is public and not listed", "package layout/example/x is public and not listed"}},
 	{"PublicTypesHaveNames", publicTypesHaveNames, map[string]string{
 		"internal/x/a.go": "package x\ntype A struct{}\ntype B struct{}\ntype C struct{}",
 		"a.go": "package oxbow\nimport \"" + module +

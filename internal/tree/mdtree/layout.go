@@ -11,10 +11,14 @@ import (
 
 // Layout defines how files contain entries. Paths are slash-separated and relative to the root of
 // the file system. A Layout is stateless: it is safe for concurrent use, and equal arguments always
-// result in equal results.
+// result in equal results. It does not read or write files. The store does, and calls the Layout
+// with the text of one file at a time.
+//
+// The package layout/entryfiles is an example of a layout with a file for each entry. In
+// layout/coderhapsody, a file contains several entries.
 type Layout interface {
-	// Dirs returns the directories whose files may contain entries, without subdirectories. They
-	// need not exist. Dirs always returns the same result. A path with an element that starts with
+	// Dirs returns the directories whose files may contain entries, without subdirectories. "." is
+	// the root. They need not exist. Dirs always returns the same result. A path with an element that starts with
 	// a dot is writable only if one of Dirs has the same path up to that element.
 	Dirs() []string
 
@@ -29,12 +33,22 @@ type Layout interface {
 	// no time, the store uses the modification time of the file. For Created, it uses the earliest
 	// modification time that it knows. The store sets ID, Version and Source.
 	//
+	// Each entry of a file must have a name of its own, and the name should contain what
+	// distinguishes the file, such as its date: of entries with the same name in several files, only
+	// the first by path can be read (see Options.Prefer), and Check reports the others. Text that
+	// is in no span belongs to people and is not shown as an entry. The content of an entry that Plan
+	// wrote must be read back exactly, including spaces and line breaks at its ends. A handoff, for
+	// example, ends with a line break.
+	//
 	// An error means that the text cannot be trusted. If the file has a last good state, the store
 	// uses that and reports the error. Otherwise it uses the items that were returned with the
 	// error.
 	Parse(path, text string) ([]Item, error)
 
-	// Plan returns the edits of files that make the change, at most one edit for each file. The
+	// Plan returns the edits of files that make the change, at most one edit for each file. op is an
+	// [oxbow.Add], Update, Alias, Relabel or Remove. For all but Add, v.Find(op.Target()) returns the
+	// entry and its span, and op.ApplyTo(entry) returns the entry after the change. now is the time
+	// of the change, for an Add without Created. Text outside the span should stay unchanged. The
 	// store has checked that the op is valid, that the entry exists (or for an Add does not), and
 	// that it has the required version. If the layout cannot store the entry, for example its kind,
 	// labels or name, Plan returns an error that matches [oxbow.ErrUnsupported] or
@@ -42,7 +56,9 @@ type Layout interface {
 	//
 	// The store parses the edited text with Parse. It refuses a plan with an error matching
 	// [oxbow.ErrInvalid] if the name, kind, content, aliases or labels of the parsed entry differ
-	// from the op, or if another entry in the file would change.
+	// from the op, or if another entry in the file would change. Therefore Plan escapes content that
+	// Parse would read as the beginning of another entry, and stores a name, alias, label or kind that
+	// the text cannot express in another way, such as front matter or a comment, or refuses it.
 	Plan(v View, op oxbow.Op, now time.Time) ([]Edit, error)
 }
 

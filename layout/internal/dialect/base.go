@@ -19,8 +19,18 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Base implements the methods of [layout.Home] that do not depend on the layout. A home embeds it.
-// Its fields do not change after the home was opened.
+// Base implements the methods of [layout.Home] that do not depend on the layout. A home embeds it,
+// and adds Tools, Context and Session. Its fields do not change after the home was opened.
+//
+// A layout whose memory consists of files that an [mdtree.Layout] reads opens its home like this:
+//
+//	h := &home{Base: dialect.NewBase(o)}
+//	h.Tree, err = h.OpenTree(ctx, o.FS, o.Path, treeLayout{h.Zone}, "")
+//	if err != nil {
+//		return nil, err
+//	}
+//	h.Use(h.Tree)            // sets h.Mem
+//	h.ListWritten(o.FS, ".") // otherwise tools cannot overwrite what tools wrote
 type Base struct {
 	layout.Options // options of the home, in which clock, zone and Warn are always set
 	HomeMemory     *oxbow.Memory
@@ -49,7 +59,8 @@ func NewBase(o layout.Options) Base {
 }
 
 // ListWritten makes the home record the texts that the tools write. The list is a file in the
-// directory dir of fsys.
+// directory dir of fsys. By this list, a tool may overwrite a text that only tools wrote, and never a
+// text that a person edited. Without a list, a session may overwrite only texts that it was shown.
 func (b *Base) ListWritten(fsys vfs.FS, dir string) {
 	b.writtenTexts = verb.NewWrittenTexts(fsys, path.Join(dir, verb.WrittenFile))
 	b.seenOutsideSessions = verb.NewSeenEntries(b.writtenTexts)
@@ -65,8 +76,10 @@ func (b *Base) SetStore(s oxbow.Store) {
 	b.HomeMemory = oxbow.New(s, &mo)
 }
 
-// OpenTree opens the files of a layout in fsys, and makes them the home's memory. path is the path
-// of the root directory in messages. lock is the path of the lock file, or "" for the default path.
+// OpenTree opens the files of a layout in fsys as a store, with the clock, the lock timeout and the
+// access of the home's options. It does not change the base: assign the store to Tree, and call
+// [Base.Use]. path is the path of the root directory in messages. lock is the path of the lock file,
+// or "" for the default path.
 func (b *Base) OpenTree(
 	ctx context.Context,
 	fsys vfs.FS,
@@ -121,7 +134,8 @@ func countName(fsys vfs.FS, name string, isWanted func(fs.FileInfo) bool) (int, 
 type NewFile struct{ Name, Text string }
 
 // CreateFiles creates the directory and those files that do not exist yet. It returns the names of the
-// directory and the files that it created.
+// directory and the files that it created. dir may be "." for the root, but files must be in
+// directories that exist or in dir.
 func CreateFiles(ctx context.Context, fsys vfs.FS, dir string, files ...NewFile) (made []string, err error) {
 	defer func() {
 		if err != nil {

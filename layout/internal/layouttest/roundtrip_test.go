@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/layouts"
 	"github.com/oxbow-memory/oxbow/internal/tree/exchange"
 	"github.com/oxbow-memory/oxbow/layout"
 	"github.com/oxbow-memory/oxbow/test/testenv"
@@ -31,7 +32,7 @@ var (
 )
 
 func TestRoundTrip(t *testing.T) {
-	for _, d := range dialects {
+	for _, d := range layouts.All() {
 		t.Run(d.Name, func(t *testing.T) {
 			t.Parallel()
 			sum := map[string]int{}

@@ -1,0 +1,266 @@
+// This file tests the contract of every tool that writes: nothing that a person typed is lost.
+
+package layouttest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/verb"
+	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/vfs"
+)
+
+// WriteCall is a call of a tool. An argument with the value "TEXT" is replaced by the text to write.
+type WriteCall struct {
+	Tool string
+	Args Args
+}
+
+// CheckWriters tests the tools with which homes of a layout write. It opens homes in which a person edits what a tool
+// wrote, and fails the test if a later call of a tool loses the person's words, or if a tool cannot replace what only
+// tools wrote.
+//
+// The first call of a row writes a text. Each call of the row is then made on that text. A call that can also be the
+// first of a row has a row of its own. The test fails if a tool of a home may write and is in no row.
+func CheckWriters(t *testing.T, d layout.Dialect, rows [][]WriteCall) {
+	t.Helper()
+	checkRows(t, contract{d, layout.Home.Tools, rows, rows})
+}
+
+// contract is a set of tools of a layout's homes, with the calls to test.
+type contract struct {
+	dialect   layout.Dialect
+	tools     func(layout.Home) []verb.Tool
+	rows      [][]WriteCall // calls that must not lose what a person typed
+	replacing [][]WriteCall // calls that must replace what only tools wrote
+}
+
+func checkRows(t *testing.T, c contract) {
+	t.Helper()
+	c.checkTable(t)
+	for _, row := range c.rows {
+		for _, later := range row {
+			for name, change := range edits {
+				t.Run(strings.Join([]string{"keeps", row[0].Tool, later.Tool, name}, "/"), func(t *testing.T) {
+					c.lostNothing(t, row[0], later, change)
+				})
+			}
+		}
+	}
+	for _, row := range c.replacing {
+		t.Run("overwrites/"+row[0].Tool, func(t *testing.T) { c.overwritesToolText(t, row) })
+		t.Run("merged/"+row[0].Tool, func(t *testing.T) { c.protectsMergedLines(t, row, changed) })
+		t.Run("written again/"+row[0].Tool, func(t *testing.T) { c.protectsMergedLines(t, row, changed+"\n"+typed) })
+	}
+}
+
+const (
+	first = "Line one.\nLine two.\nLine three."
+	later = "Line one, changed.\nLine two.\nLine three.\nLine four."
+	typed = "A PERSON TYPED THIS"
+
+	changed = "Line one, changed.\nLine two.\nLine three."
+)
+
+// edits are what a person makes of the first text.
+var edits = map[string]func(text string) string{
+	"append":        func(s string) string { return strings.Replace(s, "Line three.", "Line three.\n"+typed, 1) },
+	"change a line": func(s string) string { return strings.Replace(s, "Line two.", "Line two. "+typed, 1) },
+	"the same line": func(s string) string { return strings.Replace(s, "Line one.", typed, 1) },
+	"replace all":   func(s string) string { return strings.Replace(s, first, typed, 1) },
+}
+
+// home is a home that a person and agents share.
+type home struct {
+	fsys vfs.FS
+	d    layout.Dialect
+}
+
+func (h home) options() layout.Options {
+	now := time.Date(2026, 4, 18, 9, 30, 0, 0, time.UTC)
+	return layout.Options{FS: h.fsys, Path: "/home", Zone: time.UTC, Memory: oxbow.Options{Clock: func() time.Time {
+		return now
+	}}}
+}
+
+// server opens the home as a server does, with a session of its own.
+func (h home) server(t *testing.T) (layout.Home, context.Context) {
+	t.Helper()
+	s, err := h.d.Open(t.Context(), h.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s, verb.WithSeenEntries(t.Context(), verb.NewSeenEntries(s.Written()))
+}
+
+// make makes a call, with the text in the place of TEXT.
+func (c WriteCall) make(t *testing.T, ctx context.Context, s layout.Home, tools []verb.Tool, text string) error {
+	t.Helper()
+	in := Args{}
+	for k, v := range c.Args {
+		in[k] = v
+		if v == "TEXT" {
+			in[k] = text
+		}
+	}
+	_, err := callToolIn(ctx, t, Workspace(s), tools, c.Tool, in)
+	return err
+}
+
+// edit lets a person change what holds the first text: in the file or, where the
+// file is no text, by another process.
+func (h home) edit(t *testing.T, change func(string) string) {
+	t.Helper()
+	for _, name := range files(t, h.fsys, ".") {
+		if text := ReadFile(t, h.fsys, name); strings.Contains(text, first) && name != "memory.db" {
+			WriteFile(t, h.fsys, name, change(text))
+			return
+		}
+	}
+	p, ctx := h.server(t)
+	e, err := p.Memory().Store().Get(ctx, "n")
+	if err == nil {
+		err = p.Memory().Apply(
+			ctx,
+			oxbow.Update{Name: "n", Content: change(e.Content), Aliases: e.Aliases, Labels: e.Labels},
+		)
+	}
+	if err != nil {
+		t.Fatalf("no file holds the text, and no entry: %v", err)
+	}
+	p.Close()
+}
+
+// files returns the names of all files, but for what a person does not look into.
+func files(t *testing.T, fsys vfs.FS, dir string) (names []string) {
+	t.Helper()
+	entries, err := fsys.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		name := strings.TrimPrefix(dir+"/"+e.Name(), "./")
+		switch {
+		case e.Name() == "undo" || strings.HasPrefix(e.Name(), ".oxbow"):
+		case e.IsDir():
+			names = append(names, files(t, fsys, name)...)
+		default:
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// stands reports whether any file still has what the person typed.
+func (h home) stands(t *testing.T) bool {
+	t.Helper()
+	return slices.ContainsFunc(files(t, h.fsys, "."), func(name string) bool {
+		return strings.Contains(ReadFile(t, h.fsys, name), typed)
+	})
+}
+
+// checkTable reports tools that may write and are in no row.
+func (c contract) checkTable(t *testing.T) {
+	t.Helper()
+	h := home{vfs.NewMem(), c.dialect}
+	s, _ := h.server(t)
+	for _, u := range c.tools(s) {
+		isInRow := slices.ContainsFunc(c.rows, func(row []WriteCall) bool {
+			return slices.ContainsFunc(row, func(made WriteCall) bool { return made.Tool == u.Name })
+		})
+		if !u.ReadOnly && !isInRow {
+			t.Errorf("%s of %s writes, and no row has a call of it: add a row", u.Name, c.dialect.Name)
+		}
+	}
+}
+
+// lostNothing lets an agent write, a person edit, and the agent write again: in the same session, and in a session of
+// a new server.
+func (c contract) lostNothing(t *testing.T, begin, call WriteCall, change func(string) string) {
+	for _, fresh := range []bool{false, true} {
+		h := home{vfs.NewMem(), c.dialect}
+		s, ctx := h.server(t)
+		if err := begin.make(t, ctx, s, c.tools(s), first); err != nil {
+			t.Fatalf("%s: %v", begin.Tool, err)
+		}
+		h.edit(t, change)
+		if !h.stands(t) {
+			t.Fatal("the person's edit was not made")
+		}
+		if fresh {
+			s, ctx = h.server(t)
+		}
+		err := call.make(t, ctx, s, c.tools(s), later)
+		if !h.stands(t) {
+			t.Errorf("fresh %v: %s took away what a person typed; it said %v", fresh, call.Tool, err)
+		}
+		isRefused := errors.Is(err, oxbow.ErrUnsupported)
+		showsText := errors.Is(err, oxbow.ErrConflict) && strings.Contains(err.Error(), typed)
+		if err != nil && !isRefused && !showsText {
+			t.Errorf("fresh %v: %s said %v; want the text that stands", fresh, call.Tool, err)
+		}
+		if err == nil {
+			continue
+		}
+		// The error showed the text, so that the session may replace it now.
+		if err := call.make(t, ctx, s, c.tools(s), later); err != nil && !errors.Is(err, oxbow.ErrUnsupported) {
+			t.Errorf("fresh %v: the second %s said %v", fresh, call.Tool, err)
+		}
+	}
+}
+
+// overwritesToolText tests that the first call of a session replaces or removes a text that a tool wrote and that
+// nobody changed since, although the session was not shown the text.
+func (c contract) overwritesToolText(t *testing.T, row []WriteCall) {
+	for _, call := range row {
+		h := home{vfs.NewMem(), c.dialect}
+		s, ctx := h.server(t)
+		if err := row[0].make(t, ctx, s, c.tools(s), first); err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{later, "Another text."} {
+			s, ctx = h.server(t)
+			if err := call.make(t, ctx, s, c.tools(s), text); err != nil {
+				t.Errorf("the first %s of a session: %v", call.Tool, err)
+			}
+			if call.Tool != "forget" {
+				continue
+			}
+			if _, err := s.Memory().Store().Get(ctx, "n"); !errors.Is(err, oxbow.ErrNotFound) {
+				t.Errorf("after forget, Get = %v", err)
+			}
+			break
+		}
+	}
+}
+
+// protectsMergedLines tests that a person's line stays protected from sessions that were not shown it, if the line was
+// merged into a tool's text, or if a tool wrote it again. second is the text that the tool writes after the person.
+func (c contract) protectsMergedLines(t *testing.T, row []WriteCall, second string) {
+	for _, call := range row {
+		h := home{vfs.NewMem(), c.dialect}
+		s, ctx := h.server(t)
+		if err := row[0].make(t, ctx, s, c.tools(s), first); err != nil {
+			t.Fatal(err)
+		}
+		h.edit(t, edits["append"])
+		if err := row[0].make(t, ctx, s, c.tools(s), second); err != nil {
+			t.Fatal(err)
+		}
+		if !h.stands(t) {
+			t.Fatal("the merge lost what the person typed")
+		}
+		s, ctx = h.server(t)
+		err := call.make(t, ctx, s, c.tools(s), "Another text.")
+		if !h.stands(t) {
+			t.Errorf("the first %s of a session took away what a person typed; it said %v", call.Tool, err)
+		}
+	}
+}
