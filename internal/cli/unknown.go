@@ -62,6 +62,18 @@ func quoteShellWords(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
+// similarFlags returns the flag that may have been meant by the word, if there is one. names are the flags of the
+// command. The documentation calls the value of --dialect, and that of the flag --to of oxbow convert, a layout.
+func similarFlags(cmd *cobra.Command, word string, names []string) []string {
+	switch {
+	case word == "layout" && cmd.Name() == "convert":
+		return []string{"to"}
+	case word == "layout":
+		return []string{"dialect"}
+	}
+	return text.FindSimilar(word, slices.Values(names), 1)
+}
+
 // flagErrorWithHint returns an error that suggests the flag that may have been meant.
 func flagErrorWithHint(cmd *cobra.Command, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
@@ -80,7 +92,7 @@ func flagErrorWithHint(cmd *cobra.Command, err error) error {
 			}
 		})
 		if len(near) == 0 {
-			near = text.FindSimilar(word, slices.Values(names), 1)
+			near = similarFlags(cmd, word, names)
 		}
 		if len(near) > 0 {
 			return usageErrorf("did you mean: --"+near[0], "unknown flag --%s", word)
