@@ -5,12 +5,12 @@ package entryfiles
 import (
 	"context"
 	_ "embed"
-	"fmt"
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 	"github.com/oxbow-memory/oxbow/layout"
+	"github.com/oxbow-memory/oxbow/layout/internal/dialect"
 )
 
 //go:embed prompt.md
@@ -90,59 +90,15 @@ func escapeEndTag(block, s string) string {
 	return strings.ReplaceAll(s, "</"+block, "&lt;/"+block)
 }
 
-// Session implements [layout.Home].
+// Session implements [layout.Home]. The layout does not store summaries, because it can only store entries that
+// the agent chooses to remember.
 func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, error) {
-	return &session{h, r}, ctx.Err()
+	return &dialect.Session{
+		System: h.addSystemParts,
+		Recall: h.addRecalled,
+		Budget: r.Budget,
+	}, ctx.Err()
 }
-
-// session is a conversation. The layout does not store summaries.
-type session struct {
-	home    *home
-	request layout.Request
-}
-
-// Start returns the parts of the system prompt.
-func (s *session) Start(ctx context.Context) (prompt.Context, error) {
-	return s.home.Context(ctx, layout.Request{Budget: s.request.Budget})
-}
-
-// BeforeTurn returns the entries that auto-recall finds for the message.
-func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Context, error) {
-	var c prompt.Context
-	if err := s.home.addRecalled(ctx, &c, message); err != nil {
-		return prompt.Context{}, err
-	}
-	c.FitToBudget(s.request.Budget)
-	return c, nil
-}
-
-// Compact returns the context for continuing the conversation: the current system prompt and the
-// summary. The summary is not stored and the returned name is empty, because this layout can only
-// store entries that the agent chooses to remember.
-func (s *session) Compact(ctx context.Context, summary string) (string, prompt.Context, error) {
-	var c prompt.Context
-	if err := s.home.addSystemParts(ctx, &c); err != nil {
-		return "", prompt.Context{}, err
-	}
-	if strings.TrimSpace(summary) != "" {
-		c.Add(prompt.Part{Name: "summary", Role: prompt.RoleUser, Text: summary, IsPinned: true})
-	}
-	c.FitToBudget(s.request.Budget)
-	return "", c, nil
-}
-
-// Resume fails with an error that matches [oxbow.ErrUnsupported].
-func (s *session) Resume(_ context.Context, name string) (prompt.Context, error) {
-	return prompt.Context{}, fmt.Errorf("resuming %q: %w", name, errNoSummaries)
-}
-
-var errNoSummaries = fmt.Errorf(
-	"%w: this layout keeps no summaries of conversations; start a new one, what was remembered is there",
-	oxbow.ErrUnsupported,
-)
-
-// End closes the conversation. The summary is not stored.
-func (s *session) End(ctx context.Context, _ string) error { return ctx.Err() }
 
 // isUnsuspicious selects the entries that are put into the context. In crabtalk's design, the agent
 // writes the files itself, so only entries that are marked as suspicious are left out.

@@ -73,7 +73,8 @@ var floors = []struct {
 		"layout",
 		[]string{".", "vfs", "internal/base/*", "internal/screening/*", "internal/agent/prompt", "internal/verb"},
 	},
-	{"layout/internal/*", []string{".", "vfs", "layout/*", "internal/base/*", "internal/tree/mdtree", "internal/verb"}},
+	{"layout/internal/*", []string{".", "vfs", "layout/*", "internal/base/*", "internal/tree/mdtree", "internal/verb",
+		"internal/agent/prompt"}},
 	{
 		"layout/*",
 		[]string{".", "vfs", "scope", "query", "profile", "internal/base/*", "internal/screening/*",

@@ -1,13 +1,75 @@
-// This file reads entries for the tools of layouts.
+// This file implements the sessions of layouts that store no summaries, and reads the entries of stored summaries.
 
 package dialect
 
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 )
+
+// Session implements [layout.Session] for layouts that store no summaries of conversations. The zero value is a
+// session that shows nothing to the model. Layouts that store summaries use [layout.Summaries].
+type Session struct {
+	// System adds the context for the beginning of a conversation. It is called again after each compaction, and may
+	// be nil.
+	System func(ctx context.Context, c *prompt.Context) error
+	// Recall adds the context that is put before a message of the user. It may be nil.
+	Recall func(ctx context.Context, c *prompt.Context, message string) error
+	Budget int // maximum number of tokens of a context (0 means no limit)
+}
+
+// Start implements [layout.Session].
+func (s *Session) Start(ctx context.Context) (prompt.Context, error) { return s.context(ctx, "") }
+
+// context returns the context for the beginning of a conversation, followed by a summary unless that is blank.
+func (s *Session) context(ctx context.Context, summary string) (prompt.Context, error) {
+	var c prompt.Context
+	if s.System != nil {
+		if err := s.System(ctx, &c); err != nil {
+			return prompt.Context{}, err
+		}
+	}
+	if strings.TrimSpace(summary) != "" {
+		c.Add(prompt.Part{Name: "summary", Role: prompt.RoleUser, Text: summary, IsPinned: true})
+	}
+	c.FitToBudget(s.Budget)
+	return c, ctx.Err()
+}
+
+// BeforeTurn implements [layout.Session].
+func (s *Session) BeforeTurn(ctx context.Context, message string) (prompt.Context, error) {
+	var c prompt.Context
+	if s.Recall != nil {
+		if err := s.Recall(ctx, &c, message); err != nil {
+			return prompt.Context{}, err
+		}
+	}
+	c.FitToBudget(s.Budget)
+	return c, ctx.Err()
+}
+
+// Compact implements [layout.Session]. It stores nothing, and returns the context with which the conversation
+// continues: the context of a new conversation, and the summary.
+func (s *Session) Compact(ctx context.Context, summary string) (string, prompt.Context, error) {
+	c, err := s.context(ctx, summary)
+	return "", c, err
+}
+
+// Resume implements [layout.Session]. The error matches [oxbow.ErrUnsupported].
+func (s *Session) Resume(_ context.Context, name string) (prompt.Context, error) {
+	return prompt.Context{}, fmt.Errorf(
+		"resuming %q: %w: this layout keeps no summaries of conversations; start a new one, what was remembered is there",
+		name,
+		oxbow.ErrUnsupported,
+	)
+}
+
+// End implements [layout.Session]. It does not store the summary.
+func (s *Session) End(ctx context.Context, _ string) error { return ctx.Err() }
 
 // GetOfKind returns the entry with this name if the entry has this kind. Otherwise the error
 // matches [oxbow.ErrNotFound].
