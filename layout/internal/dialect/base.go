@@ -29,7 +29,7 @@ import (
 //	if err != nil {
 //		return nil, err
 //	}
-//	h.Use(h.Tree)            // sets h.Mem
+//	h.SetStore(h.Tree)       // sets h.HomeMemory
 //	h.ListWritten(o.FS, ".") // otherwise tools cannot overwrite what tools wrote
 type Base struct {
 	layout.Options // options of the home, in which clock, zone and Warn are always set
@@ -78,7 +78,7 @@ func (b *Base) SetStore(s oxbow.Store) {
 
 // OpenTree opens the files of a layout in fsys as a store, with the clock, the lock timeout and the
 // access of the home's options. It does not change the base: assign the store to Tree, and call
-// [Base.Use]. path is the path of the root directory in messages. lock is the path of the lock file,
+// [Base.SetStore]. path is the path of the root directory in messages. lock is the path of the lock file,
 // or "" for the default path.
 func (b *Base) OpenTree(
 	ctx context.Context,
