@@ -1,7 +1,7 @@
 // Package threeway merges two versions of an entry that were derived from a common base. Loads, imports, team files,
 // synchronisation, stores over files, reverts and edits in a session use it. [MergeEntry] reports a conflict if both
 // sides changed the same lines. [MergeKeepingBoth] keeps both texts of a conflict in the entry. Lines are merged by
-// package diff.
+// package diff. [ReplaceOps] returns the ops that turn one version into another.
 package threeway
 
 import (

@@ -81,7 +81,7 @@ func (r *replay) repeatChange(n *node) *oxbow.Entry {
 		return nil
 	}
 	e.Aliases, e.Labels = threeway.MergeAliasesAndLabels(&old, &n.Entry, &e)
-	if newAddOp(&e).Check() != nil { // there are too many labels, so keep the version's own
+	if threeway.AddOp(&e).Check() != nil { // there are too many labels, so keep the version's own
 		e.Aliases, e.Labels = n.Entry.Aliases, n.Entry.Labels
 	}
 	return &e
@@ -115,12 +115,6 @@ func (r *replay) contentAfter(n *node, old string) (content string, ok bool) {
 	return content, true
 }
 
-// newAddOp returns the operation that adds the entry.
-func newAddOp(e *oxbow.Entry) oxbow.Add {
-	return oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels,
-		Created: e.Created}
-}
-
 // editOps returns the operations that change the entry from into to. Either may be nil, for an entry
 // that does not exist. The operations require the version of from. It returns nil if nothing
 // differs.
@@ -129,17 +123,15 @@ func editOps(from, to *oxbow.Entry) []oxbow.Op {
 	case from == nil && to == nil:
 		return nil
 	case from == nil:
-		return []oxbow.Op{newAddOp(to)}
+		return []oxbow.Op{threeway.AddOp(to)}
 	case to == nil:
 		return []oxbow.Op{oxbow.Remove{Name: from.Name, If: from.Version}}
-	case from.Kind != to.Kind:
-		return []oxbow.Op{oxbow.Remove{Name: from.Name, If: from.Version}, newAddOp(to)}
-	case from.Content == to.Content && slices.Equal(from.Aliases, to.Aliases) && slices.Equal(from.Labels, to.Labels):
+	}
+	isSameText := from.Kind == to.Kind && from.Content == to.Content
+	if isSameText && slices.Equal(from.Aliases, to.Aliases) && slices.Equal(from.Labels, to.Labels) {
 		return nil
 	}
-	return []oxbow.Op{
-		oxbow.Update{Name: from.Name, Content: to.Content, Aliases: to.Aliases, Labels: to.Labels, If: from.Version},
-	}
+	return threeway.ReplaceOps(from, to)
 }
 
 // isPreviousRedacted reports whether the text of the version before n was redacted.

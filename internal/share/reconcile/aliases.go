@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
 // resolveAliases changes the steps so that no alias identifies two entries of the home afterwards.
@@ -90,9 +91,9 @@ func (s *syncRun) dropAliases(st *plannedStep, p *entryPair, lostAliases []strin
 			st.change = Change{Name: e.Name, Verb: oxbow.VerbUpdate}
 		}
 	case p.home == nil:
-		st.ops = []oxbow.Op{addOperation(e)}
+		st.ops = []oxbow.Op{threeway.AddOp(&e)}
 	default:
-		st.ops = replaceOperations(p.home.Name, p.home.Kind, p.home.Version, e)
+		st.ops = threeway.ReplaceOps(p.home, &e)
 	}
 	st.homeEntry = &e
 	if p.server != nil && p.serverChange == sideChanged {

@@ -123,15 +123,10 @@ func (s *syncRun) planAdd(st *plannedStep, e oxbow.Entry) {
 	name := s.chooseFreeName(&e, "")
 	st.hasHomeChanges = name != e.Name
 	e.Name = name
-	st.ops, st.change = []oxbow.Op{addOperation(e)}, Change{Name: name, Verb: oxbow.VerbAdd,
+	st.ops, st.change = []oxbow.Op{threeway.AddOp(&e)}, Change{Name: name, Verb: oxbow.VerbAdd,
 		HasConflict: st.hasHomeChanges}
 	st.homeEntry, st.size = &e, len(e.Content)
 	s.usedNames[name] = true
-}
-
-func addOperation(e oxbow.Entry) oxbow.Add {
-	return oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels,
-		Created: e.Created}
 }
 
 // planReplace plans to change an entry of the home to e.
@@ -146,23 +141,12 @@ func (s *syncRun) planReplace(st *plannedStep, oldEntry *oxbow.Entry, e oxbow.En
 	st.hasHomeChanges = st.hasHomeChanges || name != e.Name
 	e.Name = name
 	st.change.Name, st.change.Verb = name, oxbow.VerbUpdate
-	st.ops, st.size = replaceOperations(oldEntry.Name, oldEntry.Kind, oldEntry.Version, e), len(e.Content)
+	st.ops, st.size = threeway.ReplaceOps(oldEntry, &e), len(e.Content)
 	if name != oldEntry.Name {
 		st.change.OldName = oldEntry.Name
 	}
 	s.usedNames[name] = true
 	st.homeEntry = &e
-}
-
-// replaceOperations returns the operations that turn the named entry into e. They fail if the entry
-// has a different version.
-func replaceOperations(name string, kind oxbow.Kind, version uint64, e oxbow.Entry) []oxbow.Op {
-	if e.Name == name && e.Kind == kind {
-		return []oxbow.Op{
-			oxbow.Update{Name: name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, If: version},
-		}
-	}
-	return []oxbow.Op{oxbow.Remove{Name: name, If: version}, addOperation(e)}
 }
 
 // planMerge plans to merge the changes that both sides made to an entry. If the merged entry would be invalid, it
@@ -178,7 +162,7 @@ func (s *syncRun) planMerge(st *plannedStep, p *entryPair) error {
 	}
 	m, err := s.mergeEntry(p, baseContent)
 	if err == nil {
-		err = addOperation(m).Check()
+		err = threeway.AddOp(&m).Check()
 	}
 	if err == nil {
 		st.hasHomeChanges = s.state.entryHash(&m) != s.state.entryHash(p.server)
@@ -205,7 +189,7 @@ func (s *syncRun) planMerge(st *plannedStep, p *entryPair) error {
 		return nil
 	}
 	s.usedNames[oxbow.NormalName(e.Name)] = true
-	st.ops = []oxbow.Op{addOperation(e)}
+	st.ops = []oxbow.Op{threeway.AddOp(&e)}
 	st.size = len(e.Content)
 	st.change = Change{Name: e.Name, Verb: oxbow.VerbAdd, HasConflict: true}
 	return nil

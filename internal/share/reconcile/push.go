@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
 func (s *syncRun) planPush() (steps []*plannedStep) {
@@ -101,10 +102,10 @@ func (s *syncRun) planSending(st *plannedStep, p *entryPair) bool {
 	e.Labels = withoutStamps(e.Labels)
 	st.size, st.change = len(e.Content), Change{Name: e.Name, Verb: oxbow.VerbAdd}
 	if p.record == nil || p.serverChange == sideRemoved {
-		st.ops = []oxbow.Op{addOperation(e)}
+		st.ops = []oxbow.Op{threeway.AddOp(&e)}
 	} else {
-		was := p.record.Server
-		st.ops, st.change.Verb = replaceOperations(was.Name, was.Kind, p.record.Version, e), oxbow.VerbUpdate
+		was := oxbow.Entry{Name: p.record.Server.Name, Kind: p.record.Server.Kind, Version: p.record.Version}
+		st.ops, st.change.Verb = threeway.ReplaceOps(&was, &e), oxbow.VerbUpdate
 		if was.Name != e.Name {
 			st.change.OldName = was.Name
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
 // ConvertOptions are the options of [Convert].
@@ -74,8 +75,8 @@ func Convert(ctx context.Context, from, to oxbow.Store, o *ConvertOptions) (Conv
 		if err != nil {
 			return c.report, fmt.Errorf("reading the old store: %w", err)
 		}
-		batch = append(batch, oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content,
-			Aliases: slices.Clone(e.Aliases), Labels: slices.Clone(e.Labels), Created: e.Created})
+		e = e.Clone()
+		batch = append(batch, threeway.AddOp(&e))
 		if len(batch) == convertBatch {
 			if err := flush(); err != nil {
 				return c.report, err

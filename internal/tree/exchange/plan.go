@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
 // LabelImport is the key of the label that names the file that an entry was imported from.
@@ -504,25 +505,17 @@ func (p *batchPlan) planVerdict(v verdict, it Item, old oxbow.Entry, reason stri
 			p.names.aliases[hashParts(a)] = e.Name
 		}
 	}
-	add := oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels,
-		Created: e.Created}
 	switch v {
 	case verdictFresh:
-		p.ops = append(p.ops, add)
+		p.ops = append(p.ops, threeway.AddOp(e))
 		p.report.Added++
 		p.report.Changes = append(p.report.Changes, Change{e.Name, oxbow.VerbAdd, it.Ref})
 	case verdictReplace:
-		if e.Kind == old.Kind {
-			p.ops = append(
-				p.ops,
-				oxbow.Update{Name: e.Name, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels, If: old.Version},
-			)
-		} else {
-			if add.Created.IsZero() {
-				add.Created = old.Created
-			}
-			p.ops = append(p.ops, oxbow.Remove{Name: e.Name, If: old.Version}, add)
+		to := *e
+		if to.Created.IsZero() {
+			to.Created = old.Created
 		}
+		p.ops = append(p.ops, threeway.ReplaceOps(&old, &to)...)
 		p.report.Updated++
 		p.report.Changes = append(p.report.Changes, Change{e.Name, oxbow.VerbUpdate, it.Ref})
 	case verdictSkip:

@@ -110,7 +110,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// addRaw is newAddOp for a store that takes any alias.
+// addRaw returns the op that adds an entry to a store that accepts any alias.
 func addRaw(e oxbow.Entry) oxbow.Add {
 	return oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels,
 		Created: e.Created}

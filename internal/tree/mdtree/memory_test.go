@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/threeway"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -30,7 +31,8 @@ func TestLoadIntoMemory(t *testing.T) {
 	first, second := open("first.oxbow"), open("second.oxbow")
 	var adds []oxbow.Op
 	for _, e := range nastyStore(t).entries {
-		add := newAddOp(&e)
+		e = storableEntry(&e)
+		add := threeway.AddOp(&e)
 		if add.Check() != nil || oxbow.NormalName(e.Name) != e.Name {
 			continue // no memory has it; see TestLoadSpellings
 		}

@@ -444,7 +444,8 @@ func (p *planner) planEntry(i int) ([]oxbow.Op, error) {
 	}
 	if !exists {
 		p.Added = append(p.Added, want.Name)
-		return []oxbow.Op{newAddOp(want)}, nil
+		added := storableEntry(want)
+		return []oxbow.Op{threeway.AddOp(&added)}, nil
 	}
 	p.Changed = append(p.Changed, want.Name)
 	return changeOps(want, e.entry), nil
@@ -549,29 +550,31 @@ func (p *planner) planRemovals() error {
 	return nil
 }
 
-func newAddOp(want *oxbow.Entry) oxbow.Add {
-	return oxbow.Add{Name: want.Name, Kind: want.Kind, Content: want.Content,
-		Aliases: tidyAliases(want.Aliases), Labels: slices.Clone(want.Labels), Created: want.Created}
+// storableEntry returns an entry of a file in the form in which a store has it.
+func storableEntry(want *oxbow.Entry) oxbow.Entry {
+	e := *want
+	e.Aliases = tidyAliases(want.Aliases)
+	e.Labels = slices.Clone(want.Labels)
+	return e
 }
 
 // changeOps returns the ops that change e into want.
 func changeOps(want, e *oxbow.Entry) []oxbow.Op {
-	if want.Kind != e.Kind || !haveSameDate(want, e) {
-		add := newAddOp(want)
-		if haveSameDate(want, e) {
-			add.Created = e.Created
-		}
-		return []oxbow.Op{oxbow.Remove{Name: e.Name, If: e.Version}, add}
+	to := storableEntry(want)
+	isDated := haveSameDate(want, e)
+	if isDated {
+		to.Created = e.Created
 	}
-	aliases, labels := haveSameAliases(want.Aliases, e.Aliases), slices.Equal(want.Labels, oxbow.SortLabels(e.Labels))
+	isSameText := isDated && want.Kind == e.Kind && want.Content == e.Content
 	switch {
-	case want.Content == e.Content && labels:
-		return []oxbow.Op{oxbow.Alias{Name: e.Name, Aliases: tidyAliases(want.Aliases), If: e.Version}}
-	case want.Content == e.Content && aliases:
-		return []oxbow.Op{oxbow.Relabel{Name: e.Name, Labels: slices.Clone(want.Labels), If: e.Version}}
+	case !isDated:
+		return threeway.RecreateOps(e, &to)
+	case isSameText && slices.Equal(want.Labels, oxbow.SortLabels(e.Labels)):
+		return []oxbow.Op{oxbow.Alias{Name: e.Name, Aliases: to.Aliases, If: e.Version}}
+	case isSameText && haveSameAliases(want.Aliases, e.Aliases):
+		return []oxbow.Op{oxbow.Relabel{Name: e.Name, Labels: to.Labels, If: e.Version}}
 	}
-	return []oxbow.Op{oxbow.Update{Name: e.Name, Content: want.Content,
-		Aliases: tidyAliases(want.Aliases), Labels: slices.Clone(want.Labels), If: e.Version}}
+	return threeway.ReplaceOps(e, &to)
 }
 
 // isSameEntry reports whether a store's entry equals the entry in a file. Two differences are

@@ -23,6 +23,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/base/diff"
+	"github.com/oxbow-memory/oxbow/internal/threeway"
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
@@ -138,7 +139,7 @@ func (r *twoSides) fill(t *testing.T) error {
 	r.rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	for _, name := range names[:2+r.rand.IntN(8)] {
 		e := r.entry(strings.TrimSpace(name))
-		if err := r.m.Apply(t.Context(), newAddOp(&e)); err != nil {
+		if err := r.m.Apply(t.Context(), threeway.AddOp(&e)); err != nil {
 			return err
 		}
 	}
@@ -255,7 +256,7 @@ func (r *twoSides) editBoth(t *testing.T) error {
 	}
 	if r.rand.IntN(2) == 0 {
 		e := r.entry("new in memory")
-		return r.m.Apply(t.Context(), newAddOp(&e))
+		return r.m.Apply(t.Context(), threeway.AddOp(&e))
 	}
 	return nil
 }
