@@ -72,7 +72,9 @@ type comparison struct {
 	progress             func(done, total int)
 }
 
-// compareRange implements Diff.
+// compareRange finds the annotations that the change from the base to the head of a range touches, adds or loses. It
+// returns them in a comparison, together with the files that could not be read. o.Progress is called after each batch
+// of files.
 func (b *Store) compareRange(ctx context.Context, o DiffOptions) (*comparison, error) {
 	x := &comparison{worktreeStore: b, progress: o.Progress}
 	if x.progress == nil {
@@ -96,17 +98,17 @@ func (b *Store) compareRange(ctx context.Context, o DiffOptions) (*comparison, e
 	if err != nil {
 		return nil, err
 	}
-	total := len(jobs) + len(added)
-	for done, jobs := 0, slices.Concat(jobs, added); len(jobs) > 0; {
+	jobs = append(jobs, added...)
+	for done := 0; done < len(jobs); {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		some := jobs[:min(blobBatchSize, len(jobs))]
-		if err := x.findInFiles(ctx, some); err != nil {
+		batch := jobs[done:min(done+blobBatchSize, len(jobs))]
+		if err := x.findInFiles(ctx, batch); err != nil {
 			return nil, err
 		}
-		jobs, done = jobs[len(some):], done+len(some)
-		x.progress(done, total)
+		done += len(batch)
+		x.progress(done, len(jobs))
 	}
 	return x, nil
 }

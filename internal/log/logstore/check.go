@@ -82,32 +82,26 @@ func (c checkPass) hasSameResult(o checkPass) bool {
 // that is certain. This is uncertain if another process holds the lock for longer than a writer
 // waits, or if the lock file is missing. In these cases, withWritersBlocked calls fn anyway.
 func (d *DB) withWritersBlocked(ctx context.Context, fn func()) (isQuiet bool, err error) {
-	defer func() {
-		if err == nil {
-			fn()
-		}
-	}()
 	name := wal.LockName(d.name)
 	if _, err := d.fs.Stat(name); err != nil {
-		return false, nil // return, because a check must not create a lock file
+		fn() // without the lock, because a check must not create a lock file
+		return false, nil
 	}
 	lock, err := d.fs.OpenLock(name)
 	if err != nil {
-		return false, nil // the lock file is not writable
+		fn() // the lock file is not writable
+		return false, nil
 	}
+	defer lock.Close()
 	isQuiet, _, err = vfs.AcquireLock(ctx, lock, d.opts.LockWait)
-	if err != nil && ctx.Err() == nil {
-		isQuiet, err = false, nil // the file system does not support locks
-	}
-	examine := fn
-	fn = func() {
-		defer lock.Close()
-		examine()
+	if err != nil && ctx.Err() != nil {
+		return isQuiet, err
 	}
 	if err != nil {
-		_ = lock.Close()
+		isQuiet = false // the file system does not support locks
 	}
-	return isQuiet, err
+	fn()
+	return isQuiet, nil
 }
 
 // checkOnce makes a pass without a lock.
@@ -162,7 +156,8 @@ func (d *DB) checkOnce(ctx context.Context) (pass checkPass, err error) {
 	return pass, err
 }
 
-// checkDerived checks the snapshot and the derived files of others.
+// checkDerived checks the snapshot and the derived files of other packages against p, which is the state of the whole
+// log. It returns the problems. An error means that a check could not be made.
 func (d *DB) checkDerived(ctx context.Context, p *placedState) (ps []store.Problem, err error) {
 	var snapshot []store.Problem
 	var serr error
