@@ -70,7 +70,7 @@ func (env *environment) showTidied(did verb.Tidied, dry bool, nothing string) er
 	return nil
 }
 
-// tidiedReport describes the steps. If there are none, nothing says why.
+// tidiedReport describes the steps. If there are none, the report begins with the text nothing, which is the reason.
 func tidiedReport(did verb.Tidied, dry bool, nothing string) (r report.Report) {
 	for _, n := range did.Notes {
 		r.AddNotef("%s", report.Text(n))

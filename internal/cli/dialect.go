@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// dialectOptions returns the options with which a dialect opens the home. If how is build, it creates
+// dialectOptions returns the options with which a dialect opens the home. If how is createAccess, it creates
 // the home's directory.
 func (mem *openMemory) dialectOptions(home string, how access) (layout.Options, error) {
 	src, err := mem.changeSource()

@@ -166,7 +166,7 @@ func (finder *homeFinder) usableHomeIn(wd, dir string) (string, error) {
 }
 
 // cacheHome caches the home that was found from a directory, and its verdict. If the user's own
-// home is not yet in the record of trusted homes, remember adds it.
+// home is not yet in the record of trusted homes, cacheHome adds it.
 func (finder *homeFinder) cacheHome(dir, home string, p verb.Place, v trust.Verdict) {
 	if finder.homeByDir == nil {
 		finder.homeByDir = map[string]string{}

@@ -191,7 +191,7 @@ type writtenNotes struct {
 }
 
 // markAll adds the mark to the notes. It first tries one change for all notes. If another writer
-// has changed a note meanwhile, label adds the mark to each note in a change of its own.
+// has changed a note meanwhile, markAll adds the mark to each note in a change of its own.
 func (w *writtenNotes) markAll(ctx context.Context, m *oxbow.Memory) error {
 	names, err := w.noteNames(ctx, m)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 )
 
-// injectSwitchCommands returns the two commands.
+// injectSwitchCommands returns the commands inject status, inject off and inject on.
 func (mem *openMemory) injectSwitchCommands() []*cobra.Command {
 	one := func(c *cobra.Command) *cobra.Command {
 		c.Args = requireArgCount(0, 0, "")

@@ -119,7 +119,7 @@ func (env *environment) tokenPath(home string) string {
 }
 
 // readOrCreateToken returns the token that clients must send, and the path of the token file. If the file is
-// missing, token creates the file.
+// missing, readOrCreateToken creates the file.
 func (mem *openMemory) readOrCreateToken(file string) (token, where string, err error) {
 	if file == "" {
 		home, err := mem.finder.home()

@@ -80,7 +80,7 @@ func (env *environment) canShowScreen() bool { return env.StdoutTerm && !env.jso
 // flagsWithoutWords lists the flags with which recall needs no words.
 var flagsWithoutWords = []string{"filter", "project", "tag", "kind", "after", "before", "until", "collapse", "rank"}
 
-// showRecallResult prints the hits: their snippets or, if whole is set because a token budget was
+// showRecallResult prints the hits: their snippets or, if wantsContent is true because a token budget was
 // given, the contents that fit the budget.
 func (env *environment) showRecallResult(out verb.RecallOut, wantsContent bool) {
 	if len(out.Hits) == 0 {

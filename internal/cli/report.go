@@ -354,7 +354,7 @@ func (env *environment) formatValue(v any) string {
 	return env.plainValue(v)
 }
 
-// plainValue is like value, without colours. It is the only function that makes the values of a report safe to
+// plainValue is like formatValue, without colours. It is the only function that makes the values of a report safe to
 // print.
 func (env *environment) plainValue(v any) string {
 	switch v := v.(type) {

@@ -99,7 +99,8 @@ func (in *Inspection) Status(c *Client) Status {
 	return s
 }
 
-// inspectFile adds the information in one file of the client.
+// inspectFile adds to the status what one of the client's files shows: whether setup has recorded the file, with which
+// choices, and whether the file contains parts of oxbow.
 func (s *Status) inspectFile(w Machine, f *clientFile) {
 	s.canHaveServers = s.canHaveServers || len(f.serversPath) > 0
 	real, err := resolveLink(f.path)

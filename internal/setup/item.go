@@ -18,8 +18,10 @@ type jsonPart struct {
 	add, remove func(d, base *jsonDocument) error
 }
 
-// serverItem returns the entry that starts the server. It keeps members that other people added,
-// and arguments that name the same home.
+// serverItem returns the part of a client's JSON file that starts oxbow as an MCP server. Its path is the given path
+// followed by the name of the program. Adding the part keeps members that other people added, and arguments that name
+// the same home. It fails if the entry with this name starts another program. Removing the part restores the entry of
+// the original file, and keeps an entry that a person wrote.
 func serverItem(own ownPrograms, path []string, want fields) jsonPart {
 	path = append(slices.Clone(path), programName)
 	return jsonPart{
@@ -221,8 +223,9 @@ func appendToList(d *jsonDocument, value any, path ...string) error {
 	return d.setValue([]any{value}, path...)
 }
 
-// stringsItem returns the words that a list must contain. All words with the prefix belong
-// to oxbow.
+// stringsItem returns the part of a JSON file that adds words to the list at a path. All words in the list that begin
+// with the prefix belong to oxbow, unless the original file has them. Adding the part also removes words of oxbow that
+// are not wanted. Removing the part removes all words of oxbow.
 func stringsItem(prefix string, want []string, path ...string) jsonPart {
 	take := func(d, base *jsonDocument, keep []string) error {
 		var list, original []string

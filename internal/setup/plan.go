@@ -67,7 +67,8 @@ func (c *Client) desiredFiles(w Machine, o Options) []clientFile {
 	return c.filesFor(w, o)
 }
 
-// planFiles returns the changes that plan makes of the client's files.
+// planFiles calls plan for each of the client's files, and returns the changes. It fails if the client has no file for
+// these options. For Codex, it also updates the hashes by which Codex trusts oxbow's hooks.
 func (c *Client) planFiles(
 	w Machine,
 	o Options,

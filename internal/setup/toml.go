@@ -151,7 +151,8 @@ func (t *tomlDocument) addFields(want fields, path []string) error {
 	return nil
 }
 
-// setField sets one field of an existing table.
+// setField sets one field of the table at a path. A new field is inserted after the last field of the table. If the
+// table does not exist, setField adds it. It fails if the path is that of a list of tables.
 func (t *tomlDocument) setField(f field, path []string) error {
 	fullPath, last := slices.Concat(path, []string{f.name}), -1
 	for i, e := range t.expressions {

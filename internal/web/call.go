@@ -63,8 +63,8 @@ func (c *pageRequest) accessSummary() string {
 // maxChangesSearched is the number of recent changes in which [call.changeNotice] looks for a form's change.
 const maxChangesSearched = 50
 
-// changeNotice shows the change that a form has made, with a button to undo it. It returns
-// nil for requests other than GET, and if the query names no change.
+// changeNotice shows the changes that a form has made, with a button to undo them, and the form's message. It returns
+// nil for requests other than GET, and if the query has neither.
 func (c *pageRequest) changeNotice() g.Node {
 	if c.r.Method != http.MethodGet {
 		return nil

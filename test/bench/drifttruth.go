@@ -9,7 +9,8 @@ import (
 	"unicode"
 )
 
-// mapLine returns the index of a line after the hunks.
+// mapLine returns the index that a line has after the hunks, or -1 if the hunks deleted it. moved maps the indexes of
+// deleted lines that were added in another place to their new indexes.
 func mapLine(hunks []diffHunk, moved map[int]int, at int) int {
 	if len(hunks) == 0 {
 		return at

@@ -282,7 +282,7 @@ func (r *peersRun) measureLatency(ctx context.Context, cs []*contestant, texts, 
 }
 
 // runQueries passes queries to the peer and times each query until the budget is spent. If the budget is
-// 0, ask passes the queries without timing.
+// 0, runQueries passes the queries without timing.
 func (c *contestant) runQueries(ctx context.Context, texts, queries []string, budget time.Duration) error {
 	for _, q := range queries {
 		if budget > 0 && c.spentTime > budget {
@@ -457,8 +457,8 @@ func (r *peersRun) printTable(cs []*contestant, n int) {
 	r.emitTable(t)
 }
 
-// sampleTexts returns n texts: the original pieces if there are enough, otherwise texts composed
-// of their sentences.
+// sampleTexts returns n texts. If there are enough pieces, these are the first pieces. Otherwise again is true, and
+// the texts are composed of random sentences of the pieces.
 func sampleTexts(pieces []oxbow.Add, n int, seed uint64) (texts []string, again bool) {
 	if n <= len(pieces) {
 		for _, p := range pieces[:n] {

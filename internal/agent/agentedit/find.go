@@ -91,7 +91,9 @@ type finder struct {
 	maxChanges int // maximum number of changes to read (0 means unlimited)
 }
 
-// findState returns the state at the last change.
+// findState returns the state after the last change: the names of the entries with an open edit by an agent. It reads
+// the changes since the saved state. If these do not decide about an entry, it calls DescribeEdit. If very many
+// entries are undecided, it reads the whole log.
 func (f *finder) findState() (found searchState, err error) {
 	trails, head, isWhole, err := f.readLog()
 	if err != nil {
@@ -145,8 +147,9 @@ func (s *searchState) isAfterChange(c *oxbow.Change) bool {
 	return c.Seq == s.Seq && c.Hash != "" && c.Hash == s.Hash
 }
 
-// readLog reads the changes after the old state. It reads all changes, and isWhole is true, if the old
-// state does not belong to this log.
+// readLog reads the changes after the saved state, the newest first. trails contains, by name, what these changes say
+// about each entry. head has the number and hash of the newest change. isWhole is true if readLog did not find the
+// saved state, and therefore read the log to its start or to maxChanges.
 func (f *finder) readLog() (trails map[string]*entryHistory, head searchState, isWhole bool, err error) {
 	trails, isWhole = map[string]*entryHistory{}, true
 	left := f.maxChanges

@@ -216,7 +216,8 @@ func wordSet(text string) func() map[string]bool {
 	})
 }
 
-// findParent returns the last line with events before a line in the conversation.
+// findParent returns the UUID of the nearest line above l in the conversation from which events were reported. It also
+// records this line for the lines below l.
 func (c *claudeReader) findParent(l *claudeLine) string {
 	parent, isKnown := c.lastEventUUIDs[l.ParentUUID]
 	if !isKnown {

@@ -220,8 +220,8 @@ func resultText(raw json.RawMessage) string {
 // additions.
 func unchangedText(text string) string { return text }
 
-// taggedTextExtractor returns an argument asks for reportBlocks, which returns only the texts between the
-// given tags.
+// taggedTextExtractor returns a function for the argument extractPersonText of reportBlocks. The function returns only
+// the texts between the given tags.
 func taggedTextExtractor(tags ...string) func(string) string {
 	var patterns []*regexp.Regexp
 	for _, tag := range tags {

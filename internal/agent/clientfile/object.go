@@ -55,7 +55,7 @@ func eachField(b []byte, f func(key, value []byte)) bool {
 // DecodeObject decodes a JSON object into the struct that target points to, using the names in the json tags,
 // like json.Unmarshal. Keys without a field are skipped undecoded. A value of the wrong type sets a
 // bool or int field to zero and does not change any other field. A field of type json.RawMessage
-// shares memory with b. Decode returns false if b does not begin with a complete object.
+// shares memory with b. DecodeObject returns false if b does not begin with a complete object.
 func DecodeObject(b []byte, target any) bool {
 	return decodeObjectValue(b, reflect.ValueOf(target).Elem())
 }

@@ -17,7 +17,7 @@ import "bufio"
 const MaxLineSize = 64 << 20
 
 // NextLine returns the next line, including its line end, and the line's size in bytes. The line is
-// valid until the next call. If the line is longer than [MaxLineSize] bytes, line is nil. Next returns the
+// valid until the next call. If the line is longer than [MaxLineSize] bytes, line is nil. NextLine returns the
 // reader's errors. If the last line does not end with a newline, NextLine returns it with io.EOF.
 func NextLine(br *bufio.Reader) (line []byte, size int64, err error) {
 	var all []byte

@@ -10,7 +10,8 @@ type lineRange struct {
 	isRemoval        bool // lines were only removed
 }
 
-// editsInRanges returns an edit for each stretch of a content.
+// editsInRanges returns an edit like e for each line range of a content. A range that only removed lines becomes an
+// edit of the lines before and after it.
 func (e Edit) editsInRanges(content string, stretches []lineRange) []Edit {
 	lines := annotate.SplitLines([]byte(content))
 	var out []Edit
@@ -36,8 +37,8 @@ func (e Edit) editsInRanges(content string, stretches []lineRange) []Edit {
 	return out
 }
 
-// changedRange returns the smallest stretch that contains all differences between two contents, or none
-// if they are equal.
+// changedRange returns the smallest line range that contains all differences between two contents, or nil if the
+// contents are equal.
 func changedRange(oldText, newText string) []lineRange {
 	a, b := annotate.SplitLines([]byte(oldText)), annotate.SplitLines([]byte(newText))
 	i := 0

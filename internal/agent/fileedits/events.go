@@ -73,8 +73,8 @@ func (r *eventReader) processEvent(e *clientfile.Event) {
 	}
 }
 
-// moveToNode continues at the position of an event. If the person went back in the conversation, that is
-// not the position of the previous event.
+// moveToNode makes the node of an event the agent's position in the conversation. If the person went back in the
+// conversation, the reasoning at the event's parent node becomes the agent's current reasoning again.
 func (r *eventReader) moveToNode(e *clientfile.Event, sub string) {
 	last := r.lastNodes[sub]
 	if e.NodeID == "" || e.NodeID == last {

@@ -123,7 +123,7 @@ func (c *chatState) pendingCallID(same *chatCall) string {
 // AnnotationsForHook returns the annotations for a hook's report. After an edit, these are the annotations of
 // that edit. At the end of a turn, sub-agent or session, they are for all edits in the
 // transcript's last part. If the reasoning for an edit is not written in time, AnnotationsForHook returns
-// nothing, and the annotation is made at the turn's end. Live changes nothing.
+// nothing, and the annotation is made at the turn's end. AnnotationsForHook changes nothing.
 func AnnotationsForHook(ctx context.Context, b *annotate.Store, r HookInput) ([]annotate.Record, error) {
 	l, ok := r.parseReport()
 	if c, _ := clientfile.FindEventClient(r.Client); !ok || c.ResultLine == nil {

@@ -35,7 +35,9 @@ func (r *reasoning) withThought(text string) *reasoning {
 	return r.addPassage(text, func(next *reasoning) *[]string { return &next.thoughtPassages })
 }
 
-// addPassage adds a passage to the list of passages that listIn returns.
+// addPassage returns a reasoning with another passage in the list that listIn returns. r does not change. If r already
+// led to an edit, the new reasoning has only this passage. addPassage returns r if the text is empty or repeats the
+// last passage.
 func (r *reasoning) addPassage(text string, listIn func(*reasoning) *[]string) *reasoning {
 	text = strings.TrimSpace(text)
 	if text == "" {

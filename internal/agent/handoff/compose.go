@@ -114,7 +114,8 @@ var sizeLimitSteps = []sizeLimits{
 	{100, 160, 2, 3, 3, 1, true},
 }
 
-// format returns the text of the record with its parts limited by the step.
+// format returns the text of the record, whose parts are limited by s. files and commands are the lines of these
+// parts.
 func (r *record) format(s sizeLimits, files, commands []string) string {
 	var b strings.Builder
 	part := func(head string, lines []string) {

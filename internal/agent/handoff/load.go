@@ -28,7 +28,7 @@ type Loader struct {
 }
 
 // LoadHandoff loads the profile and the skills of a handoff. It does not return an error, because the
-// handoff may have been taken already. Instead, the opening contains the reason why a part could
+// handoff may have been taken already. Instead, the result contains the reason why a part could
 // not be loaded. A session that is bound to a profile loads no other profile. Text that the profile
 // redacts is redacted in the texts of the handoff and in the selection. The token budget of the request
 // (by default the profile's) includes the handoff and its skills. The selection gets the remaining tokens.

@@ -42,7 +42,9 @@ func (r *record) isEmpty() bool {
 		len(r.conclusions)+len(r.todos)+len(r.failures)+len(r.files)+len(r.passedCommands) == 0
 }
 
-// newRecord reads the turns of a session.
+// newRecord creates the record of a session from its turns. Turns before the person last cleared the conversation are
+// ignored. The goal and the last request are from the turns since the last compaction. Conclusions, files and commands
+// are from the last maxRecentTurns turns.
 func newRecord(turns []session.Turn) *record {
 	r := &record{}
 	turns = slices.Clone(turnsSinceClear(turns))

@@ -25,7 +25,7 @@ var (
 const maxTries = 100
 
 // StoreTask stores a task as a new open handoff and returns the handoff. Its name is derived from the
-// summary. If the same task is already an open handoff, New returns that handoff and stores nothing, so
+// summary. If the same task is already an open handoff, StoreTask returns that handoff and stores nothing, so
 // that repeating a call is harmless. Errors about the task match [oxbow.ErrInvalid].
 func StoreTask(ctx context.Context, s oxbow.Store, t Task) (Handoff, error) {
 	if err := t.validate(); err != nil {

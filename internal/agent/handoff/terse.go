@@ -263,7 +263,8 @@ type similarCommands struct {
 	members   []int
 }
 
-// largestSimilarSet returns the largest set, or nil if no two commands differ in a single word only.
+// largestSimilarSet returns the largest set of commands that differ in the same word only, or nil if no two commands
+// do.
 func largestSimilarSet(all []mergedLine) *similarCommands {
 	sets := map[string]*similarCommands{}
 	var best *similarCommands

@@ -237,7 +237,7 @@ func parseState(b []byte) (s ShownState, lines []stateLine) {
 }
 
 // lockAndAppend locks the file and appends the line that next returns. If next returns nil, the file does not
-// change. If another process keeps the lock for [maxLockWait], change returns context.DeadlineExceeded.
+// change. If another process keeps the lock for [maxLockWait], lockAndAppend returns context.DeadlineExceeded.
 func (f StateFile) lockAndAppend(ctx context.Context, next func(ShownState, []stateLine) *stateLine) error {
 	ok, err := vfs.WithLock(ctx, f.Dir, f.fileName(), maxLockWait, func(*vfs.OS) error { return f.appendNext(next) })
 	if err == nil && !ok {
@@ -246,7 +246,7 @@ func (f StateFile) lockAndAppend(ctx context.Context, next func(ShownState, []st
 	return err
 }
 
-// appendNext does the work of change after the caller has locked the file.
+// appendNext does the work of lockAndAppend after the caller has locked the file.
 func (f StateFile) appendNext(next func(ShownState, []stateLine) *stateLine) error {
 	b, s, lines, err := f.readState()
 	if err != nil {

@@ -110,7 +110,7 @@ func describeSource(source, why string) string {
 // FitToBudget counts the parts' tokens and keeps the context within the budget. 0 means unlimited.
 // Pinned parts are always included and are counted first. Other parts are included in order if
 // they fit. A part that does not fit is shortened if possible, and otherwise left out. Later
-// parts may still fit. Fit is deterministic. If the pinned parts exceed the budget, Tokens is
+// parts may still fit. FitToBudget is deterministic. If the pinned parts exceed the budget, Tokens is
 // larger than Budget afterwards.
 func (c *Context) FitToBudget(budget int) {
 	c.Budget, c.Tokens = budget, 0

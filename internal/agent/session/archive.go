@@ -120,7 +120,8 @@ type cursorEntry struct {
 	Cursor string `json:"cursor"`
 }
 
-// ImportTranscript adds the unread part of a transcript to the archive.
+// ImportTranscript adds the unread part of a transcript to the archive. An entry of the archive records how far the
+// transcript was read. After an error, the events that were already added remain in the archive.
 func (a *Archive) ImportTranscript(
 	ctx context.Context,
 	client, path string,
@@ -184,7 +185,7 @@ type batchAdder struct {
 }
 
 // addEventsThen is like Add, and finally commits the operation that finalOp returns. If finalOp is nil or
-// returns a nil operation, add ends without a final commit. After a conflict, add calls finalOp
+// returns a nil operation, addEventsThen ends without a final commit. After a conflict, addEventsThen calls finalOp
 // again.
 func (a *Archive) addEventsThen(
 	ctx context.Context,
@@ -253,7 +254,7 @@ func (a *Archive) commitFinal(ctx context.Context, finalOp func() (oxbow.Op, err
 	}
 }
 
-// commitBatch commits the batch. If another process changed a session meanwhile, flush adds to each
+// commitBatch commits the batch. If another process changed a session meanwhile, commitBatch adds to each
 // session separately.
 func (a *batchAdder) commitBatch(ctx context.Context) error {
 	var err error

@@ -53,8 +53,8 @@ func BuildTurns(events []Event) []Turn {
 	return turns
 }
 
-// buildTurns returns the turns that consist of the events. The first turn gets the number first. hasEarlierEvent is
-// true if an event is older than the first turn. Then the caller must load earlier turns and call buildTurns again.
+// buildTurns returns the turns that consist of the events. The first turn gets the number first. early is true if an
+// event is older than the first turn. Then the caller must load earlier turns and call buildTurns again.
 func (t sessionKey) buildTurns(events []Event, first int) (turns []Turn, early bool) {
 	gs := turnGroups{groupsByName: map[string]*turnGroup{}}
 	var rest []Event // events without a known turn

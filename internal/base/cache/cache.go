@@ -126,7 +126,7 @@ func (s *Slots[T]) Put(n int, value T, size int) T {
 	return value
 }
 
-// RemoveAll removes all values from the budget. The slots must not be used afterwards. Drop does nothing
+// RemoveAll removes all values from the budget. The slots must not be used afterwards. RemoveAll does nothing
 // if s is nil.
 func (s *Slots[T]) RemoveAll() {
 	if s != nil {
@@ -134,7 +134,7 @@ func (s *Slots[T]) RemoveAll() {
 	}
 }
 
-// evictUnread empties a slot and returns true. If the value was read since the last call, evict keeps it
+// evictUnread empties a slot and returns true. If the value was read since the last call, evictUnread keeps it
 // and returns false.
 func (s *Slots[T]) evictUnread(n int) bool {
 	pointer := &s.blocks[n/blockSlots].Load()[n%blockSlots]

@@ -61,7 +61,10 @@ func (d *Mapper) MapLines(a, b []int32) []int {
 	return m
 }
 
-// mapPart maps a part of each text. The parts start at lines i and j of the whole texts.
+// mapPart maps the lines of a part of the first text to equal lines in a part of the second text. a and b are the line
+// IDs in the parts, which start at lines i and j of the whole texts. For each line that it maps, mapPart sets the
+// element of m with the number of the line. It first maps equal lines at the beginning and end. Then it divides the
+// parts at anchors or, without anchors, finds a shortest edit script.
 func (d *Mapper) mapPart(a, b []int32, i, j int, m []int) {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		m[i] = j
@@ -149,7 +152,8 @@ func longestAscending(pairs [][2]int) [][2]int {
 // be useful.
 const maxEdits = 1000
 
-// mapByMyers maps a part of each text by a shortest edit script.
+// mapByMyers maps a part of each text by a shortest edit script. The arguments are those of mapPart. If more than
+// maxEdits edits are necessary, it maps nothing.
 func mapByMyers(a, b []int32, i, j int, m []int) {
 	maxDistance := min(len(a)+len(b), maxEdits)
 	furthest := make([]int32, 2*maxDistance+2) // furthest position in a on each diagonal

@@ -195,7 +195,7 @@ func EachTextWithKeyIn(rows []uint64, key uint64, fn func(number int)) {
 }
 
 // searchRow returns the index of the first row that is at least row. Keys are hashes and therefore spread evenly, so
-// search guesses the page by interpolation and usually reads two or three pages.
+// searchRow guesses the page by interpolation and usually reads two or three pages.
 func (f *File) searchRow(row uint64) int {
 	perPage := pagefile.PageDataSize / 8
 	// The row is on one of these pages, or on the first page after them.

@@ -13,7 +13,7 @@ import (
 
 // WriteTable writes a key table with the texts and keys of an older table, if old is not nil, and with more texts
 // and keys. The numbers of the new texts continue those of the old table. Each element of runs has ascending rows.
-// Write sets the counts of the head.
+// WriteTable sets the counts of the head.
 func WriteTable(to io.WriterAt, head Head, old *File, texts []TextData, runs [][]uint64) error {
 	head.TextCount, head.KeyRowCount = len(texts), 0
 	if old != nil {

@@ -77,7 +77,8 @@ type Reader struct {
 	err          atomic.Pointer[error] // first error
 }
 
-// Open opens a file. decodeTables must return the tables that page 0 describes, or an error.
+// Open reads page 0 of a file, and returns a reader for the tables. decodeTables must return the tables that page 0
+// describes, or an error.
 func Open(file io.ReaderAt, decodeTables func(head []byte) ([]Table, error)) (*Reader, error) {
 	r := &Reader{file: file}
 	head, err := r.ReadPages(0, 1)

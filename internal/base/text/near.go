@@ -116,7 +116,9 @@ func (m similarMatch) compare(o similarMatch) int {
 		cmp.Compare(m.text, o.text))
 }
 
-// compareCandidate compares a candidate with the word.
+// compareCandidate returns how similar a candidate is to the target word, and false if it is not similar enough. Class
+// 0 means that the texts are equal, class 1 that one begins with the other, class 2 that one contains the other, and
+// class 3 that they differ in a few characters.
 func (t similarityTarget) compareCandidate(candidate string) (similarMatch, bool) {
 	text := lowerText(candidate)
 	n := utf8.RuneCountInString(text)

@@ -290,7 +290,8 @@ func (b *Store) appendToFile(full string, out []byte) (err error) {
 const gitattributesText = "# made by oxbow: git joins the annotations of two branches\n*" + sidecarSuffix + " " +
 	unionMerge + "\n"
 
-// makeAnnotationDir creates a directory below the annotations directory and syncs it.
+// makeAnnotationDir creates a directory in the annotations directory, durably. If the annotations directory itself
+// does not exist, makeAnnotationDir also writes the files .gitignore and .gitattributes in it.
 func (b *Store) makeAnnotationDir(dir string) error {
 	if _, err := b.worktree.Stat(dir); err == nil {
 		return nil

@@ -39,7 +39,10 @@ func (s *blockSearch) findWith(w searchMethod) blockMatch {
 // unchanged. Therefore a confidence of .5 or more means that some lines are unchanged.
 const changedBlockFactor = .49
 
-// findBlock chooses the position of the block. Blob is the text's blob name.
+// findBlock returns the most probable position of the record's block in the new text, whose blob name is blob. It
+// tries several methods in order, and uses the first that finds a position. If the old version is known and contains
+// the block, the methods compare it with the new text. Otherwise they only search for the lines of the block.
+// findBlock returns noMatch for a record without lines.
 func (s *blockSearch) findBlock(blob string) blockMatch {
 	r := s.record
 	isEmptyFile := r.Span.Len() == 0 && len(s.newText.lines) == 0

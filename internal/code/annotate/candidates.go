@@ -19,8 +19,9 @@ func (s *blockSearch) findNewCopies() []candidate {
 	return s.copiesOutsideLines(s.oldVersion.isFromOldText)
 }
 
-// copiesOutsideLines implements findCopies. It ignores ranges that contain a line with index i for which
-// excludedLines[i] is set. excludedLines may be nil.
+// copiesOutsideLines returns the ranges of the new text that are copies of the block. If the block was cut, a copy has
+// the stored lines at its beginning and end. Ranges that contain a line with index i for which excludedLines[i] is set
+// are ignored. excludedLines may be nil.
 func (s *blockSearch) copiesOutsideLines(excludedLines []bool) []candidate {
 	r, p := s.record, s.newText
 	n := len(r.Block) + r.Cut
@@ -71,7 +72,8 @@ func (s *blockSearch) hasCopyAt(first int, head, tail []string) bool {
 	return r.Cut == 0 || hashLines(lines[first:end]) == r.Hash
 }
 
-// unchangedLines returns the lines of the block in the old version that are unchanged.
+// unchangedLines describes the lines of the block in the old version that the new text still has: their number, the
+// first and the last of them, and their share of the block's letters. White space is ignored.
 func (f *oldVersion) unchangedLines(oldSpan Span) *unchangedLines {
 	k := &unchangedLines{firstIndex: -1, lastIndex: -1}
 	from, to := oldSpan.First-1, oldSpan.Last

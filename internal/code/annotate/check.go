@@ -32,7 +32,7 @@ type CheckReport struct {
 }
 
 // CheckSidecars reads every line of every sidecar. It reports unreadable lines, blocks that do not match
-// their hash, and sidecars whose name belongs to no file, because lookups ignore such data. Check
+// their hash, and sidecars whose name belongs to no file, because lookups ignore such data. CheckSidecars
 // changes nothing.
 func (b *Store) CheckSidecars(ctx context.Context) (CheckReport, error) {
 	var r CheckReport
@@ -73,7 +73,7 @@ func (b *Store) CheckSidecars(ctx context.Context) (CheckReport, error) {
 	return r, nil
 }
 
-// checkSidecar checks a sidecar.
+// checkSidecar adds the counts and the problems of a sidecar with this content to the report.
 func (r *CheckReport) checkSidecar(full string, data []byte) {
 	s := parseSidecar(data)
 	r.Annotations += len(s.records)

@@ -113,7 +113,9 @@ func (b *Store) resolveMissing(ctx context.Context, src *textSources) (*fileResu
 	return p, nil
 }
 
-// findStatuses finds the annotations in the sidecar of the file ownFile.
+// findStatuses returns the annotations of a sidecar with their present positions. ownFile is the file to which the
+// sidecar belongs. It searches the working tree, then HEAD if the area includes it, and then other files, and ends
+// when no annotation is lost. An annotation that is not found has the status Lost.
 func (b *Store) findStatuses(
 	ctx context.Context,
 	commit string,

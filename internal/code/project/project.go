@@ -35,7 +35,7 @@ const maxParentDirs = 64
 // short name. To distinguish two projects with the same name, label one project with a different
 // name by hand.
 //
-// dir is an absolute path in the operating system's form. Find reads git's files and runs no
+// dir is an absolute path in the operating system's form. FindProject reads git's files and runs no
 // program. read returns a file's content like [os.ReadFile]. isDir reports whether a path is a
 // directory.
 func FindProject(dir string, read func(path string) ([]byte, error), isDir func(path string) bool) (Project, error) {

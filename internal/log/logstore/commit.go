@@ -171,7 +171,7 @@ func (d *DB) withLock(ctx context.Context, fn func() error) error {
 	return d.describeError(fn())
 }
 
-// catchUpBeforeAppend reads the changes of other processes. It releases catching, which must be
+// catchUpBeforeAppend reads the changes of other processes. It releases catchUpMu, which must be
 // held.
 func (d *DB) catchUpBeforeAppend() error {
 	defer d.catchUpMu.Unlock()
@@ -341,7 +341,7 @@ func (f *draft) releaseEncoded() {
 	}
 }
 
-// appendDrafts makes the drafts durable.
+// appendDrafts appends the drafts to the log, and returns their records, which are durable.
 func (d *DB) appendDrafts(drafts []draft, appendTime time.Time) ([]wal.Record, error) {
 	for i := range drafts {
 		for _, p := range drafts[i].body.ops {

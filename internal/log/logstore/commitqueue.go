@@ -61,7 +61,7 @@ func (q *commitQueue) enqueue(r *commitRequest) bool {
 	return lead
 }
 
-// takeAll empties the queue.
+// takeAll removes all requests from the queue and returns them.
 func (q *commitQueue) takeAll() []*commitRequest {
 	q.mu.Lock()
 	last := q.lastBatchSize

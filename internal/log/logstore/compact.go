@@ -357,7 +357,8 @@ func (c *compaction) replaceLog(ctx context.Context, note string) (uint64, error
 	return mark.Seq, rerr
 }
 
-// removeTempFiles removes the files that are not needed any more.
+// removeTempFiles closes the files of the compaction, and removes those that did not replace the log. It does nothing
+// if c is nil.
 func (c *compaction) removeTempFiles() {
 	if c == nil {
 		return

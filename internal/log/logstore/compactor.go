@@ -87,7 +87,7 @@ func (c *compactor) startIfUnneeded(
 	}()
 }
 
-// runExclusively calls compact when no other compaction is running. If compact returns errLogReplaced, run calls
+// runExclusively calls compact when no other compaction is running. If compact returns errLogReplaced, runExclusively calls
 // compact again. In the last attempt, holdWriters is set.
 func (c *compactor) runExclusively(ctx context.Context, compact func(holdWriters bool) error) error {
 	if err := c.mu.LockContext(ctx); err != nil {
@@ -101,7 +101,8 @@ func (c *compactor) runExclusively(ctx context.Context, compact func(holdWriters
 	}
 }
 
-// waitOrCancel waits for a running compaction if the log is short, and otherwise cancels it.
+// waitOrCancel returns when no automatic compaction is running. If one is running, waitOrCancel waits for its end. It
+// cancels the compaction first if the log is long, or if the compaction takes longer than quickCompactTime.
 func (c *compactor) waitOrCancel(length int64) {
 	stop := c.cancelLast.Load()
 	if stop == nil {

@@ -60,7 +60,7 @@ func newSurvey(ctx context.Context, log *wal.Log, drops dropFunc) *logSurvey {
 		reportProgress: progress.Reporter(ctx), logSize: max(1, log.Size())}
 }
 
-// applyRecord implements applier.
+// applyRecord implements recordApplier.
 func (s *logSurvey) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, error) {
 	s.reportProgress(
 		progress.State{

@@ -56,7 +56,8 @@ type deltaStep struct {
 	deltas        []store.Delta
 }
 
-// addStep sets the position to p.
+// addStep sets the position to p, and stores the deltas that lead from the previous position to p. If too many deltas
+// are stored, the oldest are forgotten.
 func (r *recentDeltas) addStep(p store.Position, deltas []store.Delta) {
 	if p == r.position {
 		return

@@ -45,7 +45,9 @@ func (d *DB) ViewHeads(
 	return l.base.readError() == nil, err
 }
 
-// yieldHeads yields the heads of the entries.
+// yieldHeads yields the heads of the entries, ordered by ID. An entry is read whole if its name or alias is in names,
+// if it was changed after the snapshot, or if its times do not fit into the snapshot's rows. Other heads share one
+// entry, which the next head overwrites.
 func (l *entryListing) yieldHeads(ctx context.Context, names []string, yield func(store.Head, error) bool) {
 	var named []int
 	if l.base != nil {

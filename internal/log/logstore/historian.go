@@ -23,7 +23,7 @@ func (d *DB) readRecord(seq uint64) (r wal.Record, v *recordBody, ok bool, err e
 	return d.readRecordPart(seq, nil)
 }
 
-// readRecordPart is like record, but decodes only the ops whose index is wanted. If isWanted is nil, it
+// readRecordPart is like readRecord, but decodes only the ops whose index is wanted. If isWanted is nil, it
 // decodes all ops.
 func (d *DB) readRecordPart(seq uint64, isWanted func(i int) bool) (r wal.Record, v *recordBody, ok bool, err error) {
 	for {

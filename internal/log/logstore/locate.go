@@ -41,7 +41,7 @@ type VersionList interface {
 }
 
 // UpdateOffsets updates the versions' offsets to the current offsets of their records. It returns an error
-// if the log lacks a version. Locate works in small parts, so that writers never have to wait long.
+// if the log lacks a version. UpdateOffsets works in small parts, so that writers never have to wait long.
 func (d *DB) UpdateOffsets(ctx context.Context, vs VersionList) error {
 	const part = 1 << 14
 	for from := 0; from < vs.Len(); {

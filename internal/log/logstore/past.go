@@ -76,7 +76,7 @@ func (d *DB) addVersionsBefore(p *pastVersions, seq uint64, v *recordBody) error
 	for i := len(v.ops) - 1; i >= 0; i-- {
 		op := v.ops[i]
 		if op.prevSeq != 0 && op.prevSeq < first {
-			return errReadFromStart // otherwise before would have to read all entries of the base
+			return errReadFromStart // otherwise versionBefore would have to read all entries of the base
 		}
 		old, err := d.versionBefore(seq, v, v.ops[:i], op)
 		if err != nil {

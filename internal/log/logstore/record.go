@@ -443,7 +443,8 @@ func decodeSource(f wire.Field) (store.Source, error) {
 	return s, err
 }
 
-// digestBody returns the digest of a body for the chain.
+// digestBody returns the digest of a body for the hash chain. It contains the hash of each op instead of the op.
+// Therefore the digest does not change when an op is erased and only its hash remains.
 func digestBody(_ uint8, data []byte) ([32]byte, error) {
 	h := sha256.New()
 	err := wire.EachField(string(data), func(f wire.Field) error {

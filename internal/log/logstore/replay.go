@@ -27,7 +27,7 @@ func newPlacedState() *placedState {
 	return &placedState{st: newState(), entryOffsets: map[uint64]int64{}}
 }
 
-// applyRecord implements applier.
+// applyRecord implements recordApplier.
 func (p *placedState) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, error) {
 	if r.Type == typeChange && r.Seq == p.targetSeq+1 {
 		p.recordTarget()

@@ -96,7 +96,7 @@ type deltaReader struct {
 	positionErr error
 }
 
-// applyRecord implements applier.
+// applyRecord implements recordApplier.
 func (t *deltaReader) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, error) {
 	if isRewrite(r, v) {
 		return nil, t.positionErr

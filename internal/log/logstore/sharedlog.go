@@ -34,7 +34,9 @@ type sharedLog struct {
 	epoch atomic.Uint64
 }
 
-// lockUnlessCurrent acquires logmu for reading, unless the state is known to be current.
+// lockUnlessCurrent acquires logmu for reading and returns true. If a writer of this process is appending, it returns
+// false without the lock. Then the state contains all acknowledged changes, because the writer has read the changes of
+// other processes before it appends.
 func (l *sharedLog) lockUnlessCurrent() (locked bool) {
 	if l.logmu.TryRLock() {
 		return true

@@ -26,7 +26,8 @@ type frozenState struct {
 	baseOffsets map[uint64]int64 // offsets of the records in the log's base, by entry ID, if needed
 }
 
-// freezeState returns the current state of the store. logmu must be held.
+// freezeState returns a copy of the store's current state, which later changes do not affect. The caller must release
+// it. logmu must be held.
 func (d *DB) freezeState() (*frozenState, error) {
 	places, err := d.baseEntryOffsets()
 	if err != nil {
@@ -105,9 +106,9 @@ func (d *DB) Checkpoint(ctx context.Context) error {
 	return err
 }
 
-// updateSnapshot writes the snapshot in the background if much has changed since the last
-// snapshot. The file is renamed between the writes of this process, and not at all if
-// another process is writing. If it is not written, the next process only needs more time.
+// updateSnapshot writes the snapshot if much has changed since the last snapshot. Others can read and write the store
+// while the content is written. The file is renamed between the writes of this process, and not at all if another
+// process is writing. If it is not written, the next process only needs more time.
 func (d *DB) updateSnapshot(ctx context.Context) error {
 	if !d.opts.WriteDerivedFiles {
 		return nil
@@ -173,9 +174,9 @@ func (d *DB) writeMissingSnapshot() {
 	}
 }
 
-// renewSnapshot writes a snapshot in the background and uses it as the base of the state.
-// Once ctx is done, it does not wait for other processes and ends early. The checkpointer's
-// lock must be held.
+// renewSnapshot writes a snapshot, while others can read and write the store, and makes it the base of the state. If
+// another process has written a newer snapshot, renewSnapshot uses that snapshot. Once ctx is done, it does not wait
+// for other processes and ends early. The checkpointer's lock must be held.
 func (d *DB) renewSnapshot(ctx context.Context) error {
 	if d.rebaseOnSnapshot(ctx, func() error { return nil }, rebaseIfWorthwhile) == nil {
 		return nil // another process has written a newer snapshot

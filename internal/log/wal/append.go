@@ -124,7 +124,8 @@ func (l *Log) prependUnsynced(buf *[]byte) (from int64, err error) {
 	return l.syncedEnd, nil
 }
 
-// chainPayloads creates the records of the payloads and links them to the chain.
+// chainPayloads creates the records of the payloads, which continue the chain. buf contains the encoded records.
+// isUrgent is true if all payloads are urgent.
 func (l *Log) chainPayloads(payloads []Payload) (recs []Record, buf []byte, isUrgent bool, err error) {
 	seq := l.lastSeq
 	chain := l.lastChain

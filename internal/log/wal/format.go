@@ -161,7 +161,7 @@ func HeaderID(header []byte) ([16]byte, error) {
 	return h.ID, err
 }
 
-// decodeHeader decodes a header. Its errors may be a *damage, which the caller must
+// decodeHeader decodes a header. Its errors may be a *recordDamage, which the caller must
 // convert.
 func decodeHeader(b []byte) (Header, error) {
 	if len(b) < len(fileMagic) || [8]byte(b[:8]) != fileMagic {

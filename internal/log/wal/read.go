@@ -166,7 +166,7 @@ func (d *recordDamage) Is(target error) bool {
 	return ok && t.reason == d.reason
 }
 
-// checkChain returns a *damage if a record does not continue the previous
+// checkChain returns a *recordDamage if a record does not continue the previous
 // record's chain.
 func (l *Log) checkChain(r *Record) error {
 	want := l.lastSeq + 1

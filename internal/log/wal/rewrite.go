@@ -99,7 +99,7 @@ func (l *Log) newRewriter(h Header) (*Rewriter, error) {
 
 // AppendRecord appends a record and returns its offset. The caller must emit unchained records with
 // the state at the base first, then chained records with their numbers, times and chains.
-// Durable of a record must be the sequence number that is durable once the file is.
+// DurableSeq of a record must be the sequence number that is durable once the file is.
 func (w *Rewriter) AppendRecord(r Record) (offset int64, err error) {
 	offset = w.offset
 	if err := w.writeBytes(appendRecord(nil, &r, w.header.checksumSeed())); err != nil {

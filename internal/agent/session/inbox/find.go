@@ -187,7 +187,7 @@ func hasFailed(c *session.ToolCall) bool {
 func hasPassed(c *session.ToolCall) bool { return !hasFailed(c) && c.ExitStatus != nil }
 
 // recordFailure begins a fix for a command that failed. If the command's output names no error, or the
-// command already waits with the same error, note does nothing.
+// command already waits with the same error, recordFailure does nothing.
 func recordFailure(open map[string]*foundFix, command string, e *session.Event) {
 	s := session.FailureSignature(e.Call.Output)
 	if command == "" || s == "" {

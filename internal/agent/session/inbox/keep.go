@@ -66,7 +66,7 @@ func TurnLabels(t *session.Turn) []oxbow.Label {
 	return ls
 }
 
-// UpdateProposals examines the sessions of the archive that changed since the last Update, and returns their
+// UpdateProposals examines the sessions of the archive that changed since the last call, and returns their
 // number. Examining a session again changes nothing.
 func UpdateProposals(ctx context.Context, a *session.Archive) (int, error) {
 	var at struct {
@@ -217,8 +217,8 @@ func putEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
 // overlapTurns is the number of turns before the new turns that are read again.
 const overlapTurns = 30
 
-// StoreLessons stores the lessons from a session's new turns. It also reads up to reach earlier turns,
-// because a fix may have begun there.
+// StoreLessons stores the lessons from a session's new turns. It also reads up to overlapTurns earlier turns, because
+// a fix may have begun there.
 func StoreLessons(ctx context.Context, a *session.Archive, t session.ChangedSession) error {
 	turns, err := a.ReadTurnsFrom(ctx, t.Client, t.Session, max(1, t.From-overlapTurns))
 	if err != nil || len(turns) == 0 {
@@ -308,7 +308,7 @@ func makeLabels(pairs ...string) (ls []oxbow.Label) {
 	return ls
 }
 
-// storeProposal stores a proposal. If the proposal exists in any state, propose only adds the turn to it.
+// storeProposal stores a proposal. If the proposal exists in any state, storeProposal only adds the turn to it.
 func storeProposal(ctx context.Context, m *oxbow.Memory, p *proposal, project string) error {
 	return m.Edit(ctx, "proposal/"+p.ID(), func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		from := oxbow.Label{Key: labelSourceTurn, Value: p.Turn.EntryName()}
@@ -540,7 +540,8 @@ func countPassedCommands(ctx context.Context, m *oxbow.Memory, turns []session.T
 	})
 }
 
-// editRuns changes an entry with commands of a project. The entry need not exist.
+// editRuns replaces the commands in an entry of a project by the commands that edit returns. If the entry does not
+// exist, edit is called without commands, and the entry is created unless edit returns none.
 func editRuns(
 	ctx context.Context,
 	m *oxbow.Memory,

@@ -171,7 +171,7 @@ var memoryFiles = []struct{ variable, dir, pattern string }{
 	{"", ".copilot", "copilot-instructions.md"},
 }
 
-// isOwnMemory reports whether a file is listed in memories.
+// isOwnMemory reports whether a file is a memory file that a client's agent writes itself (see memoryFiles).
 func isOwnMemory(real string, getenv func(string) string) bool {
 	if getenv == nil {
 		return false

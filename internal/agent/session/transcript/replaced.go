@@ -16,7 +16,7 @@ import (
 // texts occur in many places of a file.
 const minIdentifiedChars = 8
 
-// setTextHashes sets Was and Became of a call that changed a single file. The function clean is applied
+// setTextHashes sets OldTextHash and NewTextHash of a call that changed a single file. The function clean is applied
 // to the texts before they are hashed.
 func setTextHashes(c *session.ToolCall, args *toolInput, clean func(string) string) {
 	if len(c.WrittenFiles) != 1 {
@@ -68,7 +68,7 @@ func changedPart(before, after string) (string, string) {
 	return strings.Join(a, "\n"), strings.Join(b, "\n")
 }
 
-// setFileHashes sets Before and After of a call that changed a single file, as far as they are
+// setFileHashes sets the file hashes of a call that changed a single file, as far as they are
 // known. Claude Code reports the file before an edit, and a call that writes a whole file contains
 // the new text. White space at the beginning and at the end of the file is ignored.
 func setFileHashes(c *session.ToolCall, args *toolInput, o CallOutcome, clean func(string) string) {

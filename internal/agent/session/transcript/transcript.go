@@ -50,7 +50,7 @@ func NewReader(
 	return NewCountingReader(clean, unread, nil)
 }
 
-// NewCountingReader is like Reader. It also calls leftOut with the numbers of parts of conversations that are not kept.
+// NewCountingReader is like NewReader. It also calls leftOut with the numbers of parts of conversations that are not kept.
 // LeftOut may be nil.
 func NewCountingReader(
 	clean func(string) string,
