@@ -284,7 +284,8 @@ func (c *clineReader) reportUICall(kind, text string) {
 	c.reportCall(c.pendingCallID, tool, args)
 }
 
-// reportPendingResult reports the result of the call before. The extensions do not store the exit status of a command.
+// reportPendingResult reports the result of the pending call, if there is one. The extensions do not
+// store the exit status of a command.
 func (c *clineReader) reportPendingResult() {
 	if c.pendingCallID != "" {
 		c.reportResult(callResult{id: c.pendingCallID, output: strings.Join(c.pendingOutput, "\n")})

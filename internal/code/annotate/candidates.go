@@ -181,7 +181,7 @@ func (s *blockSearch) findReplacements() []candidate {
 }
 
 // appendWindows appends the ranges between the indexes lo and hi that have about n lines: n, a third more or a
-// third less. The supposed position is at.
+// third less. position is the supposed position of the block.
 func appendWindows(out []candidate, n, lo, hi int, position candidate) []candidate {
 	if hi <= lo || hi-lo > 8*n+40 {
 		return out
@@ -195,7 +195,7 @@ func appendWindows(out []candidate, n, lo, hi int, position candidate) []candida
 	return out
 }
 
-// Limits of [blockSearch.findSimilarRenames].
+// Limits of [blockSearch.findSimilar].
 const (
 	maxVoterOccurrences = 20 // lines that occur more often than this do not vote
 	maxVotedPositions   = 4  // number of positions that are examined

@@ -432,8 +432,8 @@ func (x *comparison) findOnBothSides(ctx context.Context, j diffJob, sidecars []
 	return nil
 }
 
-// addNewAnnotations adds the new annotations of a file to x.Added. An annotation that was not found is added as
-// lost.
+// addNewAnnotations adds the new annotations of a file to x.AddedAnnotations. An annotation that was not found is
+// added as lost.
 func (x *comparison) addNewAnnotations(j diffJob, headAnnotations []FoundAnnotation) {
 	for _, f := range headAnnotations {
 		if j.newIDs[f.ID] {

@@ -225,7 +225,7 @@ type renamePair struct {
 }
 
 // setBestRenames treats the most similar pairs as renames, until no pair of unused files is left. It
-// sets x.renamed.
+// sets x.newNames.
 func (x *comparison) setBestRenames(pairs []renamePair, deletedFiles, addedFiles []string) {
 	slices.SortFunc(pairs, func(a, b renamePair) int {
 		return cmp.Or(cmp.Compare(b.share, a.share), a.deletedIndex-b.deletedIndex, a.addedIndex-b.addedIndex)

@@ -140,7 +140,8 @@ func (r *Record) SetBlock(lines []string) {
 	r.Block = append([]string(nil), lines...)
 }
 
-// defaultID returns the default ID.
+// defaultID returns the ID of a record that has none: a hash of its file, lines, reasoning, agent, session, reference
+// and rejected alternatives. The same annotation recorded twice has the same ID.
 func (r *Record) defaultID() string {
 	h := sha256.New()
 	for _, s := range append(
