@@ -69,8 +69,8 @@ var excludedWordPattern = sync.OnceValue(
 // cannot contain a NUL byte.
 const argumentMark = "\x00"
 
-// markMinusTerms marks negated filter terms and words before an argument "--", so that the flag parser
-// does not treat them as flags. After parsing, unmark and checkFlagValues remove the marks.
+// markMinusTerms marks negated filter terms and, for recall, excluded words before an argument "--", so that the flag
+// parser does not treat them as flags. After parsing, removeMarks and checkFlagValues remove the marks.
 func markMinusTerms(args []string) []string {
 	marked := make([]string, len(args))
 	for i, arg := range args {

@@ -79,7 +79,7 @@ func TestIsActive(t *testing.T) {
 	for word, want := range map[string]bool{"walrus": false, "deploy (2)": false, "project:a": false, "it's": false,
 		"$(touch x)": true, "`x`": true, "a;b": true, "a\nb": true, "a\x1bb": true} {
 		if hasShellSyntax(word) != want {
-			t.Errorf("isActive(%q) = %t, want %t", word, !want, want)
+			t.Errorf("hasShellSyntax(%q) = %t, want %t", word, !want, want)
 		}
 	}
 }

@@ -187,7 +187,8 @@ func (env *environment) showSelectionOrManifest(out verb.SelectionOut, manifest 
 	}
 }
 
-// showSelection prints the text byte for byte in a pipe, where other programs read it. A report is for readers.
+// showSelection prints the text of a selection byte for byte in a pipe, because other programs read it there. Notes go
+// to standard error.
 func (env *environment) showSelection(out verb.SelectionOut) {
 	env.printText(out.Text)
 	for _, n := range out.Notes {

@@ -43,7 +43,7 @@ type progressLine struct {
 	pauseStart time.Time // time at which open or reads became true
 }
 
-// start begins to show progress. It ends when stop is called.
+// start begins to show the progress of the command with the name what. It ends when stop is called.
 func (p *progressLine) start(what string) (stop func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -123,10 +123,10 @@ func TestMarkTerms(t *testing.T) {
 	marked := markMinusTerms(args)
 	want := []string{"recall", argumentMark + "-tag:draft", "-q", "--content", argumentMark + "-x:y", "--", "-a:b"}
 	if !slices.Equal(marked, want) {
-		t.Errorf("markTerms(%q) = %q, want %q", args, marked, want)
+		t.Errorf("markMinusTerms(%q) = %q, want %q", args, marked, want)
 	}
 	if got := removeMarks(marked); !slices.Equal(got, args) {
-		t.Errorf("unmark(%q) = %q, want %q", marked, got, args)
+		t.Errorf("removeMarks(%q) = %q, want %q", marked, got, args)
 	}
 }
 

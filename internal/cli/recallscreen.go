@@ -119,7 +119,8 @@ func (n *stderrBuffer) newLines() (lines []string) {
 	return slices.Compact(lines)
 }
 
-// queryWorkspace returns the workspace for queries.
+// queryWorkspace returns the workspace for queries. The first call opens it, and sets s.noHistory if the memory has no
+// history.
 func (s *recallScreen) queryWorkspace(ctx context.Context) (*verb.Workspace, error) {
 	if s.openedWorkspace != nil {
 		return s.openedWorkspace, nil

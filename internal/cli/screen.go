@@ -190,7 +190,7 @@ func (env *environment) printWrapped(head, text string) {
 	env.printWrappedHighlighted(head, text, nil, "")
 }
 
-// printWrappedHighlighted is like printWrapped, but highlights words in the text as mark does.
+// printWrappedHighlighted is like printWrapped, but highlights words in the text as highlightWords does.
 func (env *environment) printWrappedHighlighted(head, text string, words []string, code string) {
 	if !env.StdoutTerm {
 		env.printf("%s\n", strings.TrimRight(head+env.highlightWords(text, words, code), " "))

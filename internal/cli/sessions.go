@@ -233,8 +233,8 @@ func (mem *openMemory) newReportCleaner() func(string) string {
 	return func(s string) string { return cleaner.CleanText(session.StripFences(s)) }
 }
 
-// findProject returns the name and root of the project that contains a directory. The directory may
-// have been deleted, or be a path of another operating system.
+// findProject returns the name and root of the project that contains a directory. The directory may have been deleted,
+// or be a path of another operating system. If no project is found, the name is empty and the root is dir.
 func findProject(dir string) (name, root string) {
 	if !filepath.IsAbs(dir) {
 		words := strings.FieldsFunc(project.MainWorktreeDir(strings.ReplaceAll(dir, `\`, "/")), func(r rune) bool {

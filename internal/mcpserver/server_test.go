@@ -380,10 +380,10 @@ func TestURI(t *testing.T) {
 	for _, n := range []string{"a", "a b", "a/b", "%41", "ü", "a+b", "#?&=", "..", "~-._"} {
 		got, ok := decodeURI(makeURI(n))
 		if !ok || got != n {
-			t.Errorf("nameOf(uriOf(%q)) = %q, %v", n, got, ok)
+			t.Errorf("decodeURI(makeURI(%q)) = %q, %v", n, got, ok)
 		}
 		if strings.ContainsAny(strings.TrimPrefix(makeURI(n), entryURI), " /#?&=+") {
-			t.Errorf("uriOf(%q) = %s, which is not escaped", n, makeURI(n))
+			t.Errorf("makeURI(%q) = %s, which is not escaped", n, makeURI(n))
 		}
 	}
 }

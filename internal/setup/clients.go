@@ -441,7 +441,8 @@ func codexFiles(w Machine, o Options) []clientFile {
 	return []clientFile{hooks, config}
 }
 
-// hasTrustedHooks reports whether Codex trusts all of oxbow's hooks in its files.
+// hasTrustedHooks reports whether Codex trusts all of oxbow's hooks in its files. It returns true if a file cannot be
+// read, because another finding reports that.
 func hasTrustedHooks(w Machine, o Options) bool {
 	files := codexFiles(w, o)
 	hooks, err := resolveLink(files[0].path)

@@ -46,7 +46,8 @@ func (d *jsonDocument) textBytes() []byte {
 	return d.text
 }
 
-// replaceText replaces the document's text.
+// replaceText replaces the document's text. If the text is not JSON with an object at the root, it returns an error
+// and keeps the old text.
 func (d *jsonDocument) replaceText(text []byte) error {
 	root, err := hujson.Parse(append(slices.Clone(text), '\n')) // the newline ends a comment in the last line
 	if err != nil {

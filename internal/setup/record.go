@@ -181,8 +181,8 @@ func (w Machine) deleteRecord(real string) error {
 	return nil
 }
 
-// reassignDirs adds directories that are still in use to another record, so that they are removed
-// together with that record.
+// reassignDirs adds directories that are still in use to another record, so that they are removed together with that
+// record. It does nothing if there is no other record.
 func (w Machine) reassignDirs(dirs []string) error {
 	if len(dirs) == 0 {
 		return nil
@@ -307,8 +307,8 @@ func resolveLink(path string) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), err
 }
 
-// readFile reads a regular file. It returns nil if the file does not exist, and rejects pipes,
-// because reading a pipe could block.
+// readFile reads a regular file. It returns nil if the file does not exist. It rejects pipes, because reading a pipe
+// could block, and files larger than maxFile.
 func readFile(path string) ([]byte, error) {
 	switch fi, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist):

@@ -111,7 +111,8 @@ func (e *tomlExpression) hasPath(path []string) bool {
 	return len(e.path) >= len(path) && slices.Equal(e.path[:len(path)], path)
 }
 
-// setFields sets fields of the table at a path. It keeps all other fields in the table.
+// setFields sets fields of the table at a path, and adds the table if it is missing. It keeps all other fields in the
+// table.
 func (t *tomlDocument) setFields(want fields, path ...string) error {
 	if t.valueAt(path...) == nil {
 		return t.addFields(want, path)

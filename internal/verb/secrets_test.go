@@ -67,7 +67,7 @@ func TestCutSecret(t *testing.T) {
 		{"another name", "another name"},
 	} {
 		if got := redactSecretStart(c.name, "deployed with "+key+" today"); got != c.want {
-			t.Errorf("cutSecret(%q) = %q, want %q", c.name, got, c.want)
+			t.Errorf("redactSecretStart(%q) = %q, want %q", c.name, got, c.want)
 		}
 	}
 }

@@ -123,7 +123,7 @@ func FuzzParseWritten(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, hash := range parseHashes(text) {
 			if len(hash) != 2*hashBytes || !strings.Contains(text, hash+"\n") {
-				t.Errorf("parseWritten(%q) has %q", text, hash)
+				t.Errorf("parseHashes(%q) has %q", text, hash)
 			}
 		}
 	})

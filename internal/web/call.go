@@ -108,8 +108,8 @@ func (c *pageRequest) changeNotice() g.Node {
 		page.Hidden(append(fields, "back", c.currentPath())...), h.Span(h.Text(did)), h.Button(h.Text("Undo")))}
 }
 
-// currentPath returns the path and query of this page, relative to [page.Root], so that a
-// form can return to it.
+// currentPath returns the path and query of this page, relative to [page.Root] and without the parameters of a notice,
+// so that a form can return to it.
 func (c *pageRequest) currentPath() string {
 	q := c.r.URL.Query()
 	q.Del("done")

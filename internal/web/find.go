@@ -193,7 +193,8 @@ func bulkActions(f findResult) g.Node {
 // maxSuggestedLabels is the maximum number of suggestions for a label.
 const maxSuggestedLabels = 100
 
-// suggestedLabelTerms returns the projects and tags of the found entries, for suggestions.
+// suggestedLabelTerms returns the projects and tags of the found entries, for suggestions. It returns at most
+// maxSuggestedLabels terms.
 func (f findResult) suggestedLabelTerms() (terms []string) {
 	for _, fc := range f.facets {
 		if fc.title != "Project" && fc.title != "Tag" {

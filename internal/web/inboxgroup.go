@@ -11,7 +11,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// importGroupPage lists the projects and tags of an import, each with a button that approves its entries.
+// importGroupPage lists the projects and tags of an import, each with a button that approves its entries. If no
+// entries of the import are held back, it redirects to the inbox.
 func importGroupPage(c *pageRequest) (reply, error) {
 	held, err := c.listHeldEntries()
 	if err != nil {

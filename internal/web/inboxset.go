@@ -156,7 +156,8 @@ func approveHeldSet(c *pageRequest) (reply, error) {
 	return redirect{path: c.nextInboxPath(), changeNumber: out.Seq}, nil
 }
 
-// forgetHeldSet forgets all entries of a set. The notice on the next page undoes all these changes.
+// forgetHeldSet forgets all entries of a set, if a person asks for it. The notice on the next page undoes all these
+// changes.
 func forgetHeldSet(c *pageRequest) (reply, error) {
 	if no := c.refusalForNonPerson(); no != nil {
 		return no, nil

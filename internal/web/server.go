@@ -78,7 +78,8 @@ func New(v *rights.Options, o *Options) *Server {
 	return s
 }
 
-// visitorView returns the memory as a visitor may see it.
+// visitorView returns the memory as a visitor may see it. A visitor's view is made once and kept. If there are too
+// many views, all are discarded.
 func (s *Server) visitorView(visitor *visitor) (*rights.MemoryView, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -117,8 +117,8 @@ func (s *Sessions) newSignInKey(v *visitor) (key string, err error) {
 	return s.addVisitor(&s.invitedByKey, *v, linkLifetime)
 }
 
-// startSession starts a session for an invitation key, and returns the cookie's value. ok is false
-// if the key is unknown or has expired.
+// startSession starts a session for an invitation key, and returns the cookie's value. ok is false if the key is
+// unknown, has expired or was used before.
 func (s *Sessions) startSession(key string) (cookie string, ok bool, err error) {
 	s.mu.Lock()
 	digest := sha256.Sum256([]byte(key))

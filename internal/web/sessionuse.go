@@ -21,7 +21,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// findTurn returns the session that the path names, and the turn that the form or query names.
+// findTurn returns the session that the path names, and the turn that the form or query names. The error matches
+// [oxbow.ErrNotFound] if the session has no such turn.
 func (c *pageRequest) findTurn() (out sessions.SessionOut, t *session.Turn, err error) {
 	out, err = sessions.ShowSession(c.ctx, c.workspace, sessions.SessionIn{Session: c.sessionID()})
 	if err != nil {

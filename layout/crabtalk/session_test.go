@@ -115,7 +115,7 @@ func TestSlug(t *testing.T) {
 		strings.Repeat("x", 90):     strings.Repeat("x", maxSlug),
 	} {
 		if got := makeSlug(in); got != want {
-			t.Errorf("slugOf(%q) = %q, want %q", in, got, want)
+			t.Errorf("makeSlug(%q) = %q, want %q", in, got, want)
 		}
 	}
 }

@@ -20,16 +20,16 @@ func TestStem(t *testing.T) {
 		{"world/2026-02-18 15:46", "2026-02-18 15%3A46"}, {"world/x", "world%2Fx"},
 	} {
 		if got := factStem(tt.name); got != tt.stem {
-			t.Errorf("stemOf(%q) = %q, want %q", tt.name, got, tt.stem)
+			t.Errorf("factStem(%q) = %q, want %q", tt.name, got, tt.stem)
 		}
 		if got := decodeName(tt.stem); got != tt.name {
-			t.Errorf("nameOf(%q) = %q, want %q", tt.stem, got, tt.name)
+			t.Errorf("decodeName(%q) = %q, want %q", tt.stem, got, tt.name)
 		}
 	}
 	// Files that people named are taken as they are.
 	for _, stem := range []string{"why?", "100%", "%zz", "%2f", "%41", "a%", "%80", "%+1"} {
 		if got := decodeName(stem); got != stem {
-			t.Errorf("nameOf(%q) = %q", stem, got)
+			t.Errorf("decodeName(%q) = %q", stem, got)
 		}
 	}
 }

@@ -106,7 +106,7 @@ func TestSameTop(t *testing.T) {
 		{[]foundText{{4, 3}, {2, 2}, {7, 2}}, false},
 	} {
 		if err := checkTopHits(tt.got, all, 3); (err == nil) != tt.ok {
-			t.Errorf("sameTop(%v) = %v, want none: %v", tt.got, err, tt.ok)
+			t.Errorf("checkTopHits(%v) = %v, want none: %v", tt.got, err, tt.ok)
 		}
 	}
 }

@@ -127,7 +127,7 @@ garbage
 		{"/no/a b/c", "vfat"},
 	} {
 		if got := fileSystemType(mounts, tt.dir); got != tt.want {
-			t.Errorf("fileSystem(%q) = %q, want %q", tt.dir, got, tt.want)
+			t.Errorf("fileSystemType(%q) = %q, want %q", tt.dir, got, tt.want)
 		}
 	}
 }

@@ -162,7 +162,7 @@ func TestFind(t *testing.T) {
 					e, isOpen, err := DescribeEdit(t.Context(), m, name)
 					if err != nil || !isOpen || e.Own.Seq == 0 || e.Last.Seq == 0 || e.First.Seq == 0 || e.Back == 0 ||
 						e.Back >= e.First.Seq {
-						t.Errorf("%s: Describe(%q) = %+v, %v, %v", how, name, e, isOpen, err)
+						t.Errorf("%s: DescribeEdit(%q) = %+v, %v, %v", how, name, e, isOpen, err)
 					}
 				}
 			}

@@ -14,7 +14,7 @@ func TestRemoveQuotes(t *testing.T) {
 		{"claude", `"Remember that we ship."`, `"Remember that we ship."`},
 	} {
 		if got := RemoveArgumentQuotes(c.client, c.text); got != c.want {
-			t.Errorf("RemoveQuotes(%q, %q) = %q, want %q", c.client, c.text, got, c.want)
+			t.Errorf("RemoveArgumentQuotes(%q, %q) = %q, want %q", c.client, c.text, got, c.want)
 		}
 	}
 }

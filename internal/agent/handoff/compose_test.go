@@ -531,7 +531,7 @@ func TestMerge(t *testing.T) {
 		"cat a > b": false, "ls 2>&1 | head": true, "git commit -m x": false, "go test": false,
 		"cat x 2>/dev/null": true} {
 		if got := extract.IsPrintOnly(in); got != want {
-			t.Errorf("Looks(%q) = %v", in, got)
+			t.Errorf("IsPrintOnly(%q) = %v", in, got)
 		}
 	}
 }

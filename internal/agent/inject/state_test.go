@@ -254,7 +254,7 @@ func TestWithoutShown(t *testing.T) {
 			prints[p] = true
 		}
 		if got := RemoveShownSentences(c.content, prints); got != c.want {
-			t.Errorf("WithoutShown(%q, prints of %q) = %q, want %q", c.content, c.shown, got, c.want)
+			t.Errorf("RemoveShownSentences(%q, prints of %q) = %q, want %q", c.content, c.shown, got, c.want)
 		}
 	}
 	if got := ShownFingerprints(port+" "+key, port+" Ask"); len(got) != 1 || got[0] != fingerprint(port) {

@@ -36,7 +36,7 @@ func TestParagraphs(t *testing.T) {
 		{0, ""},
 	} {
 		if got := FitParagraphs(text, func(s string) bool { return len(s) <= tt.most }); got != tt.want {
-			t.Errorf("Paragraphs(%d) = %q, want %q", tt.most, got, tt.want)
+			t.Errorf("FitParagraphs(%d) = %q, want %q", tt.most, got, tt.want)
 		}
 	}
 	if got := FitParagraphs("\n\n\n\n", func(string) bool { return true }); got != "" {

@@ -281,7 +281,8 @@ func (a *batchAdder) commitBatch(ctx context.Context) error {
 	return err
 }
 
-// addToSession adds to a single session, and retries as long as other processes change it first.
+// addToSession adds events to a single session, and retries as long as other processes change it first. If all events
+// are stored already, it changes nothing.
 func (a *Archive) addToSession(ctx context.Context, t sessionKey, events []Event) (ArchiveReport, error) {
 	for {
 		ops, r, err := a.sessionOps(ctx, t, events)

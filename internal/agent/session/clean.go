@@ -258,7 +258,7 @@ func (r *TextSource) merge(o *TextSource) *TextSource {
 	return r
 }
 
-// normalize returns the reading in its stored form. An unknown level becomes LevelForeign.
+// normalize returns the source in its stored form. An unknown level becomes LevelForeign.
 func (r *TextSource) normalize() *TextSource {
 	if r == nil {
 		return nil

@@ -112,7 +112,7 @@ func TestCallerOf(t *testing.T) {
 		{"somebody", map[string]any{"sessionId": 7}, Caller{}},
 	} {
 		if got := RequestCaller(c.client, c.meta); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("CallerOf(%q, %v) = %+v, want %+v", c.client, c.meta, got, c.want)
+			t.Errorf("RequestCaller(%q, %v) = %+v, want %+v", c.client, c.meta, got, c.want)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func TestStrip(t *testing.T) {
 			"b?": "what is &lt;system-reminder&gt;, and a &lt; b?",
 	} {
 		if got := session.StripFences(in); got != want {
-			t.Errorf("Strip(%q) = %q, want %q", in, got, want)
+			t.Errorf("StripFences(%q) = %q, want %q", in, got, want)
 		}
 	}
 }
@@ -63,7 +63,7 @@ func TestStripWrapped(t *testing.T) {
 		}
 		before, after := []string{"", "Why is it so? "}[rng.IntN(2)], []string{"", " And a < b?"}[rng.IntN(2)]
 		if got, want := session.StripFences(before+block+after), strings.TrimSpace(before+after); got != want {
-			t.Fatalf("Strip(%q) = %q, want %q", before+block+after, got, want)
+			t.Fatalf("StripFences(%q) = %q, want %q", before+block+after, got, want)
 		}
 	}
 }
@@ -83,7 +83,7 @@ func FuzzStrip(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		once := session.StripFences(s)
 		if len(once) > len(s) {
-			t.Errorf("Strip(%q) = %q is longer", s, once)
+			t.Errorf("StripFences(%q) = %q is longer", s, once)
 		}
 	})
 }
@@ -208,7 +208,7 @@ func TestStripFindsTags(t *testing.T) {
 		hasTag := anyTag().MatchString(text)
 		isStripped := session.StripFences(text) != strings.TrimSpace(text)
 		if hasTag != isStripped {
-			t.Errorf("Strip(%q) = %q, but the text has a tag: %t", text, session.StripFences(text), hasTag)
+			t.Errorf("StripFences(%q) = %q, but the text has a tag: %t", text, session.StripFences(text), hasTag)
 		}
 		if hasTag {
 			fenced++

@@ -37,7 +37,7 @@ func TestFlatten(t *testing.T) {
 			got = append(got, fmt.Sprintf("%s=%s", p.Name, s))
 		}
 		if strings.Join(got, " ") != want {
-			t.Errorf("Flatten(%q) = %q, want %q", text, got, want)
+			t.Errorf("FlattenProperty(%q) = %q, want %q", text, got, want)
 		}
 	}
 	if got := LabelKey("Review-by.Day one"); got != "review_by_day_one" {

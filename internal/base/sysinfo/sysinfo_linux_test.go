@@ -101,7 +101,7 @@ func TestProcess(t *testing.T) {
 func TestWritable(t *testing.T) {
 	dir := t.TempDir()
 	if !IsWritable(dir) {
-		t.Errorf("Writable(%q) = false, want true", dir)
+		t.Errorf("IsWritable(%q) = false, want true", dir)
 	}
 	if os.Geteuid() == 0 {
 		return // the superuser may write anywhere

@@ -68,7 +68,7 @@ func TestBreak(t *testing.T) {
 		"e\u0301e\u0301fghijk": {"e\u0301e\u0301fgh", "ijk"},
 	} {
 		if got := WrapBreakingWords(in, 5); !slices.Equal(got, want) {
-			t.Errorf("Break(%q, 5) = %q, want %q", in, got, want)
+			t.Errorf("WrapBreakingWords(%q, 5) = %q, want %q", in, got, want)
 		}
 	}
 	if got := len(WrapBreakingWords(strings.Repeat("x", 1<<20), 64)); got != 1<<14 {

@@ -36,7 +36,7 @@ func TestCrabtalkVectors(t *testing.T) {
 	}
 	for _, v := range vectors {
 		if got := CrabtalkTerms(v.Text); !slices.Equal(got, v.Tokens) {
-			t.Errorf("Crabtalk(%q) = %q, want %q", v.Text, got, v.Tokens)
+			t.Errorf("CrabtalkTerms(%q) = %q, want %q", v.Text, got, v.Tokens)
 		}
 	}
 }
@@ -54,10 +54,10 @@ func TestAnalyzersAgainstRust(t *testing.T) {
 	}
 	for _, v := range vectors {
 		if got := CrabtalkTerms(v.Text); !slices.Equal(got, v.Chars) {
-			t.Errorf("Crabtalk(%q) = %q, want %q", v.Text, got, v.Chars)
+			t.Errorf("CrabtalkTerms(%q) = %q, want %q", v.Text, got, v.Chars)
 		}
 		if got := CrabtalkByteTerms(v.Text); !slices.Equal(got, v.Bytes) {
-			t.Errorf("CrabtalkBytes(%q) = %q, want %q", v.Text, got, v.Bytes)
+			t.Errorf("CrabtalkByteTerms(%q) = %q, want %q", v.Text, got, v.Bytes)
 		}
 	}
 }
@@ -70,7 +70,7 @@ func TestStopWords(t *testing.T) {
 	}
 	for _, s := range []string{words, strings.ToUpper(words), strings.ReplaceAll(words, " ", "_")} {
 		if got := CrabtalkTerms(s); len(got) != 0 {
-			t.Errorf("Crabtalk(%q) = %q, want nothing", s, got)
+			t.Errorf("CrabtalkTerms(%q) = %q, want nothing", s, got)
 		}
 	}
 	if got, want := CrabtalkTerms("them there hers"), []string{"them", "there", "hers"}; !slices.Equal(got, want) {
@@ -90,7 +90,7 @@ func TestInvalidUTF8Separates(t *testing.T) {
 	}
 	for _, tt := range tests {
 		if got := CrabtalkTerms(tt.in); !slices.Equal(got, tt.want) {
-			t.Errorf("Crabtalk(%q) = %q, want %q", tt.in, got, tt.want)
+			t.Errorf("CrabtalkTerms(%q) = %q, want %q", tt.in, got, tt.want)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func TestDistance(t *testing.T) {
 	}
 	for _, tt := range tests {
 		if got := EditDistance([]rune(tt.a), []rune(tt.b)); got != tt.want {
-			t.Errorf("Distance(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
+			t.Errorf("EditDistance(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
 		}
 	}
 }

@@ -43,7 +43,7 @@ func TestNameOf(t *testing.T) {
 		{strings.Repeat("x", 59) + "é", strings.Repeat("x", 59)}, // no rune is cut in two
 	} {
 		if got := text.DeriveName(tc.content); got != tc.want {
-			t.Errorf("NameOf(%q) = %q, want %q", tc.content, got, tc.want)
+			t.Errorf("DeriveName(%q) = %q, want %q", tc.content, got, tc.want)
 		}
 	}
 }
@@ -59,7 +59,7 @@ func FuzzNameOf(f *testing.F) {
 		}
 		name := text.DeriveName(content)
 		if err := oxbow.CheckName(name); err != nil || len(name) > 60 {
-			t.Errorf("NameOf(%q) = %q of %d bytes, %v, want a name of at most 60", content, name, len(name), err)
+			t.Errorf("DeriveName(%q) = %q of %d bytes, %v, want a name of at most 60", content, name, len(name), err)
 		}
 	})
 }

@@ -11,7 +11,7 @@ func TestShellName(t *testing.T) {
 		"--all x": "-- " + ShellQuote("--all x"),
 	} {
 		if got := QuoteShellOperand(name); got != want {
-			t.Errorf("ShellName(%q) = %s, want %s", name, got, want)
+			t.Errorf("QuoteShellOperand(%q) = %s, want %s", name, got, want)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func TestWithoutPrivate(t *testing.T) {
 		"<privateer>x</privateer>":                           "<privateer>x</privateer>",
 	} {
 		if got := HidePrivateParts(prompt); got != want {
-			t.Errorf("WithoutPrivate(%q) = %q, want %q", prompt, got, want)
+			t.Errorf("HidePrivateParts(%q) = %q, want %q", prompt, got, want)
 		}
 	}
 }

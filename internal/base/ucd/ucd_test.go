@@ -56,7 +56,7 @@ func TestTables(t *testing.T) {
 			continue
 		}
 		if got := IsAlphanumeric(r); got != alnum[r] {
-			t.Errorf("IsAlnum(%U) = %v, want %v", r, got, alnum[r])
+			t.Errorf("IsAlphanumeric(%U) = %v, want %v", r, got, alnum[r])
 		}
 		want, ok := lowered[r]
 		if !ok {

@@ -109,7 +109,7 @@ func (m *model) receiveAnswer(a searchAnswer) []effect {
 	return nil
 }
 
-// showEntry shows a whole entry.
+// showEntry shows a whole entry or, if the entry was not loaded, a message that says why.
 func (m *model) showEntry(e loadedEntry) {
 	if e.details.Failure != "" {
 		m.message = message{e.details.Failure, true}

@@ -158,12 +158,12 @@ func TestSidecarNames(t *testing.T) {
 			}
 		}
 		if back, ok := fileOfSidecarPath(name); (ok && back != file) || (!ok && len(file) < 200) {
-			t.Errorf("sourceOf(%q) = %q, %v, want %q", name, back, ok, file)
+			t.Errorf("fileOfSidecarPath(%q) = %q, %v, want %q", name, back, ok, file)
 		}
 	}
 	for _, name := range []string{"a.go", "a%2", "a%zz.why", "%61.why", "..%2F..%2Fetc.why", ".git/x.why"} {
 		if file, ok := fileOfSidecarPath(name); ok {
-			t.Errorf("sourceOf(%q) = %q, want none", name, file)
+			t.Errorf("fileOfSidecarPath(%q) = %q, want none", name, file)
 		}
 	}
 }
@@ -202,11 +202,11 @@ func FuzzSourceOf(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name string) {
 		file, ok := fileOfSidecarPath(name)
 		if ok && (CheckFile(file) != nil || sidecarPath(file) != name) {
-			t.Fatalf("sourceOf(%q) = %q, which has sidecar %q", name, file, sidecarPath(file))
+			t.Fatalf("fileOfSidecarPath(%q) = %q, which has sidecar %q", name, file, sidecarPath(file))
 		}
 		if CheckFile(name) == nil {
 			if back, ok := fileOfSidecarPath(sidecarPath(name)); ok && back != name {
-				t.Fatalf("sidecarOf(%q) = %q, which is that of %q", name, sidecarPath(name), back)
+				t.Fatalf("sidecarPath(%q) = %q, which is that of %q", name, sidecarPath(name), back)
 			}
 		}
 	})

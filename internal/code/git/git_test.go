@@ -359,13 +359,13 @@ func TestRefusesNames(t *testing.T) {
 	for _, bad := range []string{"HEAD", "--output=x", "", "@{-1}", strings.Repeat("a", 39), strings.Repeat("A", 40),
 		strings.Repeat("a", 40) + "\n"} {
 		if _, err := r.ReadBlobs(t.Context(), []string{bad}); err == nil {
-			t.Errorf("Blobs(%q) was asked of git", bad)
+			t.Errorf("ReadBlobs(%q) was asked of git", bad)
 		}
 		if _, err := r.BlobAt(t.Context(), bad, "a"); err == nil {
 			t.Errorf("At(%q) was asked of git", bad)
 		}
 		if _, err := r.FilesChangedWith(t.Context(), bad, "a"); err == nil {
-			t.Errorf("Alongside(%q) was asked of git", bad)
+			t.Errorf("FilesChangedWith(%q) was asked of git", bad)
 		}
 		if _, err := r.Blame(t.Context(), bad, "a"); err == nil {
 			t.Errorf("Blame(%q) was asked of git", bad)

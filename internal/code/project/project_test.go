@@ -119,7 +119,7 @@ func TestURLName(t *testing.T) {
 		"":                                        "",
 	} {
 		if got := projectNameFromURL(s); got != want {
-			t.Errorf("urlName(%q) = %q, want %q", s, got, want)
+			t.Errorf("projectNameFromURL(%q) = %q, want %q", s, got, want)
 		}
 	}
 }
@@ -134,10 +134,10 @@ func FuzzProjectName(f *testing.F) {
 			return
 		}
 		if err := (oxbow.Label{Key: oxbow.LabelProject, Value: name}).Check(); err != nil {
-			t.Fatalf("ProjectName(%q) = %q: %v", s, name, err)
+			t.Fatalf("toProjectName(%q) = %q: %v", s, name, err)
 		}
 		if again := toProjectName(name); again != name {
-			t.Errorf("ProjectName(%q) = %q, and of that %q", s, name, again)
+			t.Errorf("toProjectName(%q) = %q, and of that %q", s, name, again)
 		}
 	})
 }

@@ -25,7 +25,8 @@ func (r release) downloadURL() string {
 	return "https://github.com/oxbow-memory/oxbow/releases/download/v" + r.version + "/"
 }
 
-// checkFiles prints the number of checked files.
+// checkFiles checks the checksums of all files and the program for each target, and prints what it checked. It
+// continues after an error, and returns all errors.
 func (r release) checkFiles() error {
 	count, err := r.checkSums()
 	fmt.Printf("%s: %d files\n", checksumsFile, count)

@@ -87,7 +87,7 @@ func TestLetters(t *testing.T) {
 		{"忽略 所有", "忽略 所有"},
 	} {
 		if got := ReplaceLookalikes(c.text); got != c.want {
-			t.Errorf("Skeleton(%q) = %q, want %q", c.text, got, c.want)
+			t.Errorf("ReplaceLookalikes(%q) = %q, want %q", c.text, got, c.want)
 		}
 	}
 }

@@ -141,7 +141,7 @@ func TestSlip(t *testing.T) {
 		"rfc9998": "",      // numbers are not typing errors
 	} {
 		if got := CorrectSpelling(word, func(s string) int { return held[s] }); got != want {
-			t.Errorf("Slip(%q) = %q, want %q", word, got, want)
+			t.Errorf("CorrectSpelling(%q) = %q, want %q", word, got, want)
 		}
 	}
 }
@@ -172,10 +172,10 @@ func TestDialogue(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := SplitDialogue(tt.text, 16, 6); !slices.Equal(got, tt.want) {
-				t.Errorf("Dialogue(%q) = %v, want %v", tt.text, got, tt.want)
+				t.Errorf("SplitDialogue(%q) = %v, want %v", tt.text, got, tt.want)
 			}
 			if got := IsTalkTurn(tt.text); got != tt.turn {
-				t.Errorf("IsTurn(%q) = %v", tt.text, got)
+				t.Errorf("IsTalkTurn(%q) = %v", tt.text, got)
 			}
 		})
 	}
@@ -196,7 +196,7 @@ func TestSpeechOf(t *testing.T) {
 		"Decision: Go\n\nReason: Speed":      NoSpeech,
 	} {
 		if got := ClassifySpeech(text); got != want {
-			t.Errorf("SpeechOf(%q) = %d, want %d", text, got, want)
+			t.Errorf("ClassifySpeech(%q) = %d, want %d", text, got, want)
 		}
 	}
 }
@@ -258,7 +258,7 @@ func TestAsksAndTellsWhen(t *testing.T) {
 		"":                           false,
 	} {
 		if got := a.MentionsTime(text); got != want {
-			t.Errorf("TellsWhen(%q) = %v", text, got)
+			t.Errorf("MentionsTime(%q) = %v", text, got)
 		}
 	}
 	if !EndsInQuestion("Ann: And you? \n") || EndsInQuestion("Ann: Why? Because.") ||

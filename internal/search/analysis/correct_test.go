@@ -72,7 +72,7 @@ func TestSlipIsAsScan(t *testing.T) {
 				vocabulary,
 			)
 			if got != want {
-				t.Fatalf("Slip(%q) among %v = %q, want %q", term, vocabulary, got, want)
+				t.Fatalf("CorrectSpelling(%q) among %v = %q, want %q", term, vocabulary, got, want)
 			}
 			if got != "" {
 				found++

@@ -25,7 +25,7 @@ func TestFuse(t *testing.T) {
 		{"a b", "c d", "a c b d"},
 	} {
 		if got, _ := FuseRankings(strings.Fields(tt.a), strings.Fields(tt.b)); strings.Join(got, " ") != tt.want {
-			t.Errorf("Fuse(%s; %s) = %v, want %s", tt.a, tt.b, got, tt.want)
+			t.Errorf("FuseRankings(%s; %s) = %v, want %s", tt.a, tt.b, got, tt.want)
 		}
 	}
 }

@@ -80,7 +80,7 @@ func TestRecognise(t *testing.T) {
 		{"text", []byte("# Notes\n\nand a text that is long enough"), layoutUnknown},
 	} {
 		if got := detectLayout(tt.data); got != tt.want {
-			t.Errorf("Recognise(%s) = %v, want %v", tt.name, got, tt.want)
+			t.Errorf("detectLayout(%s) = %v, want %v", tt.name, got, tt.want)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func TestReadChatGood(t *testing.T) {
 	} {
 		items, errs := chat(tt.in)
 		if len(items) != 1 || len(errs) != 0 {
-			t.Errorf("ReadChat(%s) = %d items, %q", tt.in, len(items), errs)
+			t.Errorf("chat(%s) = %d items, %q", tt.in, len(items), errs)
 			continue
 		}
 		e := items[0].Entry
@@ -44,11 +44,11 @@ func TestReadChatGood(t *testing.T) {
 			created = e.Created.Format(time.RFC3339)
 		}
 		if e.Name != tt.name || e.Content != tt.content || created != tt.created || e.Kind != oxbow.Archive {
-			t.Errorf("ReadChat(%s) = %+v, want %+v", tt.in, e, tt)
+			t.Errorf("chat(%s) = %+v, want %+v", tt.in, e, tt)
 		}
 		if got := strings.Join(items[0].Losses, "\n"); (got == "") != (tt.warning == "") ||
 			!strings.HasSuffix(got, tt.warning) {
-			t.Errorf("ReadChat(%s) warns %q, want %q", tt.in, got, tt.warning)
+			t.Errorf("chat(%s) warns %q, want %q", tt.in, got, tt.warning)
 		}
 	}
 }
@@ -75,7 +75,7 @@ func TestReadChatBad(t *testing.T) {
 			"\n{\"id\":\"ok2\",\"turns\":[[\"user\",\"x\"]]}")
 		if len(items) != 2 || len(errs) != 1 || !strings.HasPrefix(errs[0], "c.jsonl:2: ") ||
 			!strings.Contains(errs[0], tt.want) {
-			t.Errorf("ReadChat(%s) = %d items, %q; want c.jsonl:2 and %q", tt.in, len(items), errs, tt.want)
+			t.Errorf("chat(%s) = %d items, %q; want c.jsonl:2 and %q", tt.in, len(items), errs, tt.want)
 		}
 	}
 }

@@ -96,7 +96,7 @@ func FuzzFields(f *testing.F) {
 			switch v := want[f.key].(type) {
 			case string:
 				if s, err := decodeText(f.key, f.rawValue); s != v || err != nil {
-					t.Errorf("asText(%q) = %q, %v; want %q", f.rawValue, s, err, v)
+					t.Errorf("decodeText(%q) = %q, %v; want %q", f.rawValue, s, err, v)
 				}
 			case []any:
 				if n := len(slices.Collect(rawjson.EachElement(f.rawValue))); n != len(v) {

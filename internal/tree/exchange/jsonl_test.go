@@ -78,13 +78,13 @@ func TestReadJSONLGood(t *testing.T) {
 			if e.Name != tt.want.Name || e.Kind != tt.want.Kind || e.Content != tt.want.Content ||
 				!slices.Equal(e.Aliases, tt.want.Aliases) || !e.Created.Equal(tt.want.Created) ||
 				!e.Updated.Equal(tt.want.Updated) {
-				t.Errorf("ReadJSONL(%s) = %+v, want %+v", tt.in, e, tt.want)
+				t.Errorf("readJSONL(%s) = %+v, want %+v", tt.in, e, tt.want)
 			}
 			if got := labels(e); got != tt.labels {
-				t.Errorf("ReadJSONL(%s) has the labels %q, want %q", tt.in, got, tt.labels)
+				t.Errorf("readJSONL(%s) has the labels %q, want %q", tt.in, got, tt.labels)
 			}
 			if it.Ref != "in.jsonl:1" || it.Origin != "" {
-				t.Errorf("ReadJSONL(%s) is at %q from %q, want in.jsonl:1 from nowhere", tt.in, it.Ref, it.Origin)
+				t.Errorf("readJSONL(%s) is at %q from %q, want in.jsonl:1 from nowhere", tt.in, it.Ref, it.Origin)
 			}
 		})
 	}
@@ -131,7 +131,7 @@ func TestReadJSONLBad(t *testing.T) {
 		items, errs := collect(jsonl(in))
 		if len(items) != 2 || len(errs) != 1 {
 			t.Errorf(
-				"ReadJSONL(%s) gave %d items and %q, want the two good ones and one error",
+				"readJSONL(%s) gave %d items and %q, want the two good ones and one error",
 				quoteShort(tt.in),
 				len(items),
 				errs,
@@ -139,7 +139,7 @@ func TestReadJSONLBad(t *testing.T) {
 			continue
 		}
 		if !strings.HasPrefix(errs[0], "in.jsonl:3: ") || !strings.Contains(errs[0], tt.want) {
-			t.Errorf("ReadJSONL(%s) = %q, want in.jsonl:3 and %q", quoteShort(tt.in), errs[0], tt.want)
+			t.Errorf("readJSONL(%s) = %q, want in.jsonl:3 and %q", quoteShort(tt.in), errs[0], tt.want)
 		}
 	}
 }
@@ -153,7 +153,7 @@ func TestReadJSONLDocument(t *testing.T) {
 	} {
 		items, errs := collect(jsonl(in))
 		if len(items) != 0 || len(errs) != 1 || !strings.Contains(errs[0], "is one JSON document, and no lines") {
-			t.Errorf("ReadJSONL(%q) = %d items, %q; want one error that tells the form", in, len(items), errs)
+			t.Errorf("readJSONL(%q) = %d items, %q; want one error that tells the form", in, len(items), errs)
 		}
 	}
 }

@@ -22,7 +22,7 @@ func TestWithoutMarkup(t *testing.T) {
 			"A minus B - see 3 * 4 and snake_case_name, a|b, [sic]."},
 	} {
 		if got := StripMarkdown(c.in); got != c.want {
-			t.Errorf("%s: WithoutMarkup(%q) = %q, want %q", c.name, c.in, got, c.want)
+			t.Errorf("%s: StripMarkdown(%q) = %q, want %q", c.name, c.in, got, c.want)
 		}
 	}
 }

@@ -481,12 +481,12 @@ func TestPythonStrings(t *testing.T) {
 		{`['p \xb1 q\u2009r', 'café ≥', 'back\\slash\n']`, []string{"p ± q\u2009r", "café ≥", "back\\slash\n"}},
 	} {
 		if got, err := parsePythonStrings(tt.in); err != nil || !slices.Equal(got, tt.want) {
-			t.Errorf("pythonStrings(%s) = %q, %v, want %q", tt.in, got, err, tt.want)
+			t.Errorf("parsePythonStrings(%s) = %q, %v, want %q", tt.in, got, err, tt.want)
 		}
 	}
 	for _, in := range []string{``, `'a'`, `['a]`, `[a]`, `['\q']`} {
 		if got, err := parsePythonStrings(in); err == nil {
-			t.Errorf("pythonStrings(%s) = %q, want an error", in, got)
+			t.Errorf("parsePythonStrings(%s) = %q, want an error", in, got)
 		}
 	}
 }

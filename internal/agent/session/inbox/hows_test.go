@@ -55,7 +55,7 @@ func TestHows(t *testing.T) {
 			got = append(got, fmt.Sprint(h.Command, " ", h.PassCount, h.FailCount, h.SessionCount, " ", h.LastTurn))
 		}
 		if !slices.Equal(got, tt.want) {
-			t.Errorf("Hows(%q, %q) = %q, want %q", tt.project, tt.task, got, tt.want)
+			t.Errorf("FindCommands(%q, %q) = %q, want %q", tt.project, tt.task, got, tt.want)
 		}
 	}
 	if r, err := a.Memory.Check(t.Context()); err != nil || len(r.Problems) > 0 {

@@ -281,7 +281,7 @@ func TestCorrected(t *testing.T) {
 			events("s", says("x"), edits("/src/shop/tax.go", "/src/shop/lib/vat.go"), says(prompt)),
 		)
 		if got := correctedTurns(turns); !slices.Equal(got, want) {
-			t.Errorf("correctedOf(%q) = %v, want %v", prompt, got, want)
+			t.Errorf("correctedTurns(%q) = %v, want %v", prompt, got, want)
 		}
 	}
 }

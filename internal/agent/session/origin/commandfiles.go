@@ -118,7 +118,7 @@ func (s *shellState) recordWritten(files []string, record func(paths ...string))
 	}
 }
 
-// changeDir processes the arguments of cd.
+// changeDir sets s.dir to the directory that cd with these arguments enters, or to "" if it is unknown.
 func (s *shellState) changeDir(args []string) {
 	rest := findOperands(args)
 	switch {

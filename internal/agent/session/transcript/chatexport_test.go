@@ -100,7 +100,7 @@ claude-ai/d-1 m3 prompt Thanks`},
 		} {
 			files, err := FindChatFiles(export)
 			if err != nil || len(files) != 1 || files[0] != want {
-				t.Fatalf("ChatFiles(%s) = %q, %v, want %q", export, files, err, want)
+				t.Fatalf("FindChatFiles(%s) = %q, %v, want %q", export, files, err, want)
 			}
 			if got := FindChatService(files[0]); got != tt.client {
 				t.Errorf("FindChatService(%s) = %q, want %q", files[0], got, tt.client)

@@ -29,7 +29,7 @@ func TestSubagentSaid(t *testing.T) {
 	} {
 		if agent, text := transcript.SubagentReply(c.tool, []byte(c.args), c.output); agent != c.agent ||
 			text != c.text {
-			t.Errorf("SubagentSaid(%q, %s) = %q, %q, want %q, %q", c.tool, c.args, agent, text, c.agent, c.text)
+			t.Errorf("SubagentReply(%q, %s) = %q, %q, want %q, %q", c.tool, c.args, agent, text, c.agent, c.text)
 		}
 	}
 }
