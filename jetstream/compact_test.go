@@ -103,10 +103,10 @@ func TestStaleCompactor(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := b.replica.publishSnapshot(t.Context()); !errors.Is(err, errHeadMoved) {
-		t.Errorf("compact() by a stale process = %v, want errMoved", err)
+		t.Errorf("publishSnapshot() by a stale process = %v, want errHeadMoved", err)
 	}
 	if err := a.replica.publishSnapshot(t.Context()); err != nil {
-		t.Errorf("compact() = %v", err)
+		t.Errorf("publishSnapshot() = %v", err)
 	}
 	if n, _ := messages(t, a); n != 1 {
 		t.Errorf("%d messages, want the snapshot", n)

@@ -12,6 +12,6 @@ func TestCutConflicts(t *testing.T) {
 	out, kept := replaceConflicts(side)
 	if !slices.Equal(out, []string{"a", placeholder, conflictOr, conflictOpen, "c"}) || len(kept) != 1 ||
 		len(kept[0]) != 2 {
-		t.Errorf("cutConflicts() = %q, %q", out, kept)
+		t.Errorf("replaceConflicts() = %q, %q", out, kept)
 	}
 }

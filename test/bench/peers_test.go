@@ -63,7 +63,7 @@ func TestPeersFind(t *testing.T) {
 		// The cost in a new process is reported.
 		c, err := runPeerProcess(t.Context(), peerJob{p.name, dir, []string{"otter", "heron"}})
 		if err != nil || c.First <= 0 {
-			t.Errorf("%s: ownProcess() = %+v, %v", p.name, c, err)
+			t.Errorf("%s: runPeerProcess() = %+v, %v", p.name, c, err)
 		}
 		if n, err := dirSize(dir); err != nil || n < 1000 {
 			t.Errorf("%s: has %d bytes on disk, %v", p.name, n, err)
@@ -222,7 +222,7 @@ func TestSample(t *testing.T) {
 	}
 	want := []string{"One is here.", "Two is there;", "three is not!", "Four"}
 	if got := splitSentences(pieces[0].Content); !slices.Equal(got, want) {
-		t.Errorf("sentencesOf() = %q, want %q", got, want)
+		t.Errorf("splitSentences() = %q, want %q", got, want)
 	}
 	for _, s := range splitSentences(pieces[1].Content) {
 		if len(s) > 400 || len(s) < 190 {

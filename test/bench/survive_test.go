@@ -119,7 +119,7 @@ func TestPeerMissing(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	if _, _, err := installPeerServer(t.Context(), t.TempDir(), peerPackage); err == nil ||
 		!strings.Contains(err.Error(), "node") {
-		t.Errorf("peerServer without node = %v, want an error that names node", err)
+		t.Errorf("installPeerServer without node = %v, want an error that names node", err)
 	}
 }
 
@@ -129,7 +129,7 @@ func TestBareEnv(t *testing.T) {
 	}, "/empty")
 	want := []string{"HOME=/empty", "USERPROFILE=/empty", "XDG_DATA_HOME=/empty", "PATH=/bin", "LANG=C"}
 	if !slices.Equal(got, want) {
-		t.Errorf("bareEnv = %q, want %q", got, want)
+		t.Errorf("minimalEnv = %q, want %q", got, want)
 	}
 }
 

@@ -75,11 +75,11 @@ func TestWalks(t *testing.T) {
 	}
 	got := collect(func(take func(name, text string) error) error { return eachCommentFile(fsys, take) })
 	if want := []string{"c/c.go=Comment c.\n"}; !slices.Equal(got, want) {
-		t.Errorf("walkComments = %q, want %q", got, want)
+		t.Errorf("eachCommentFile = %q, want %q", got, want)
 	}
 	got = collect(func(take func(name, text string) error) error { return eachTextFile(fsys, take) })
 	if len(got) != 6 || got[0] != "a/a.txt=text a" || got[1] != "b.md=text b" {
-		t.Errorf("walkTexts = %q, want the six text files by name", got)
+		t.Errorf("eachTextFile = %q, want the six text files by name", got)
 	}
 }
 
@@ -149,9 +149,9 @@ func TestStretch(t *testing.T) {
 func TestPlainScan(t *testing.T) {
 	texts := []string{"red fish", "one fish two fish", "blue", "red blue fish"}
 	if got, want := scanWithoutIndex(texts, "Red FISH red", 3), []int{0, 3, 1}; !slices.Equal(got, want) {
-		t.Errorf("plainScan = %v, want %v", got, want)
+		t.Errorf("scanWithoutIndex = %v, want %v", got, want)
 	}
 	if got := scanWithoutIndex(texts, "whale", 3); len(got) != 0 {
-		t.Errorf("plainScan of nothing = %v, want none", got)
+		t.Errorf("scanWithoutIndex of nothing = %v, want none", got)
 	}
 }

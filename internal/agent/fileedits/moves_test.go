@@ -76,7 +76,7 @@ func TestPatchOfTextThatReadsLikeOne(t *testing.T) {
 		"*** End Patch"
 	got, err := parsePatchEnvelope(patch)
 	if err != nil || len(got) != 2 || got[0].path != "notes.md" || got[1].path != "new.md" || len(got[0].hunks) != 1 {
-		t.Fatalf("parseEnvelope = %+v, %v, want two files, the first with a hunk", got, err)
+		t.Fatalf("parsePatchEnvelope = %+v, %v, want two files, the first with a hunk", got, err)
 	}
 	es := got[0].hunks[0].splitEdits(Edit{})
 	if len(es) != 1 || strings.Join(es[0].Block, "|") != "*** Delete File: x|@@ of the text" ||

@@ -190,9 +190,9 @@ func TestFloorOf(t *testing.T) {
 	}
 	got := FloorForDecoys(map[string][]float64{"en": english, "de": {2, 1}, "ja": nil})
 	if got != 9.8 { // two of the hundred strengths are above 9.8
-		t.Errorf("MakeFloor = %v, want 9.8", got)
+		t.Errorf("FloorForDecoys = %v, want 9.8", got)
 	}
 	if got := FloorForDecoys(map[string][]float64{"en": {.1, .2}}); got != minFloor {
-		t.Errorf("MakeFloor of a small memory = %v, want %v", got, minFloor)
+		t.Errorf("FloorForDecoys of a small memory = %v, want %v", got, minFloor)
 	}
 }

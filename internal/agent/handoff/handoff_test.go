@@ -166,7 +166,7 @@ func TestTakeAndDrop(t *testing.T) {
 	ctx, m := t.Context(), open(t, vfs.NewMem())
 	if _, err := TakeHandoff(ctx, m, HandoffChoice{}); !errors.Is(err, ErrNoHandoff) ||
 		!errors.Is(err, oxbow.ErrNotFound) {
-		t.Errorf("Take() of none = %v, want ErrNone", err)
+		t.Errorf("TakeHandoff() of none = %v, want ErrNoHandoff", err)
 	}
 	for _, w := range []string{"a x", "b y", "c x", "d"} {
 		name, project, _ := strings.Cut(w, " ")
@@ -196,10 +196,10 @@ func TestTakeAndDrop(t *testing.T) {
 	take("handoff: a", "", "a")
 	if _, err := TakeHandoff(ctx, m, HandoffChoice{Name: "handoff: a"}); !errors.Is(err, ErrAlreadyTaken) ||
 		!strings.Contains(err.Error(), "handoff: a") {
-		t.Errorf("taking again = %v, want ErrTaken", err)
+		t.Errorf("taking again = %v, want ErrAlreadyTaken", err)
 	}
 	if _, err := TakeHandoff(ctx, m, HandoffChoice{Projects: ProjectList("x")}); !errors.Is(err, ErrNoHandoff) {
-		t.Errorf("Take() of a project without open ones = %v, want ErrNone", err)
+		t.Errorf("TakeHandoff() of a project without open ones = %v, want ErrNoHandoff", err)
 	}
 	for _, name := range []string{"ghost", "note"} {
 		want := map[string]error{"ghost": oxbow.ErrNotFound, "note": oxbow.ErrInvalid}[name]

@@ -74,7 +74,7 @@ func TestStats(t *testing.T) {
 	turns := session.BuildTurns(events)
 	got := countLines(t.Context(), turns, time.Minute) // a machine may be busy
 	if want := map[string]lineChanges{"a.go": {2, 1}, "gone.go": {0, 1}, "new.go": {2, 0}}; !maps.Equal(got, want) {
-		t.Errorf("statsOf() = %v, want %v", got, want)
+		t.Errorf("countLines() = %v, want %v", got, want)
 	}
 	if _, err := os.Stat(marker); err == nil {
 		t.Error("the repository ran a program")

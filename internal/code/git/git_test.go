@@ -319,12 +319,12 @@ func TestLeavesNothing(t *testing.T) {
 
 func TestNone(t *testing.T) {
 	if _, err := FindRepo(t.TempDir(), nil); !errors.Is(err, ErrNoRepository) {
-		t.Errorf("Find in no repository = %v, want ErrNone", err)
+		t.Errorf("FindRepo in no repository = %v, want ErrNoRepository", err)
 	}
 	g := newRepo(t)
 	t.Setenv("PATH", t.TempDir())
 	if _, err := FindRepo(g.dir, nil); !errors.Is(err, ErrNoRepository) {
-		t.Errorf("Find without git = %v, want ErrNone", err)
+		t.Errorf("FindRepo without git = %v, want ErrNoRepository", err)
 	}
 }
 
@@ -338,14 +338,14 @@ func TestBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := r.ReadBlobs(t.Context(), []string{blob}); !errors.Is(err, ErrOutputTooLong) {
-		t.Errorf("Blobs beyond the bound = %v, want ErrTooMuch", err)
+		t.Errorf("ReadBlobs beyond the bound = %v, want ErrOutputTooLong", err)
 	}
 	r, err = FindRepo(g.dir, &Options{Timeout: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.ReadBlobs(t.Context(), []string{blob}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("Blobs beyond the time = %v, want DeadlineExceeded", err)
+		t.Errorf("ReadBlobs beyond the time = %v, want DeadlineExceeded", err)
 	}
 }
 
@@ -418,14 +418,14 @@ func TestFindNoWorkingTree(t *testing.T) {
 		}
 	}
 	if _, err := FindRepo(dir, nil); !errors.Is(err, ErrNoRepository) || errors.Is(err, ErrBareRepository) {
-		t.Errorf("Find without HEAD = %v, want ErrNone", err)
+		t.Errorf("FindRepo without HEAD = %v, want ErrNoRepository", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "HEAD"), []byte("ref: refs/heads/main\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, d := range []string{dir, filepath.Join(dir, "hooks")} {
 		if _, err := FindRepo(d, nil); !errors.Is(err, ErrBareRepository) || !errors.Is(err, ErrNoRepository) {
-			t.Errorf("Find(%s) = %v, want ErrBare", d, err)
+			t.Errorf("FindRepo(%s) = %v, want ErrBareRepository", d, err)
 		}
 	}
 }

@@ -330,6 +330,6 @@ func TestOwner(t *testing.T) {
 		t.Skipf("cannot give it away here: %v", err)
 	}
 	if _, err := FindRepo(g.dir, nil); err == nil || !strings.Contains(err.Error(), "another user") {
-		t.Errorf("Find of another user's repository = %v, want ErrOwner", err)
+		t.Errorf("FindRepo of another user's repository = %v, want an error that says so", err)
 	}
 }

@@ -47,7 +47,7 @@ func FuzzIndexEntry(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte, before string, version uint32) {
 		name, rest, err := parseEntryName(b, before, 2+version%3, 20)
 		if err == nil && (len(rest) >= len(b) || len(name) > len(b)+len(before)) {
-			t.Errorf("indexEntry() = %d bytes of name, %d left of %d", len(name), len(rest), len(b))
+			t.Errorf("parseEntryName() = %d bytes of name, %d left of %d", len(name), len(rest), len(b))
 		}
 	})
 }

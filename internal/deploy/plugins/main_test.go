@@ -47,7 +47,7 @@ func TestWriteBundles(t *testing.T) {
 	}
 	n, err := writePlugins(dir)
 	if err != nil || n != len(want) {
-		t.Fatalf("writeBundles = %d, %v, want %d files", n, err, len(want))
+		t.Fatalf("writePlugins = %d, %v, want %d files", n, err, len(want))
 	}
 	for name, content := range want {
 		if got, err := fs.ReadFile(os.DirFS(dir), name); err != nil || string(got) != content {

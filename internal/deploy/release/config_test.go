@@ -66,10 +66,10 @@ func TestWithTargets(t *testing.T) {
 	source := readConfig(t)
 	one, err := configForTargets(source, "/dist", "linux_arm64")
 	if err != nil || !strings.Contains(string(one), "linux_arm64") || strings.Contains(string(one), "darwin_arm64") {
-		t.Errorf("withTargets = %s, %v, want one target", one, err)
+		t.Errorf("configForTargets = %s, %v, want one target", one, err)
 	}
 	if _, err := configForTargets(source, "/dist", "linux_vax"); err == nil {
-		t.Error("withTargets accepts an unknown target")
+		t.Error("configForTargets accepts an unknown target")
 	}
 }
 

@@ -70,11 +70,11 @@ func TestSnapshotsWhileOpen(t *testing.T) {
 func TestTailBound(t *testing.T) {
 	for n, want := range map[int]int64{0: 64 << 20, 800_000: 64 << 20, 1_000_000: 80_000_000, 10_000_000: 256 << 20} {
 		if got := maxTailLength(64<<20, n); got != want {
-			t.Errorf("tailBound of %d entries = %d, want %d", n, got, want)
+			t.Errorf("maxTailLength of %d entries = %d, want %d", n, got, want)
 		}
 	}
 	if got := maxTailLength(1, 1); got != tailBytesPerEntry {
-		t.Errorf("tailBound of one entry = %d", got)
+		t.Errorf("maxTailLength of one entry = %d", got)
 	}
 }
 

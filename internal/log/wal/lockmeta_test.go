@@ -13,7 +13,7 @@ import (
 func TestNoted(t *testing.T) {
 	fsys := vfs.NewMem()
 	if n, ok := ReadLockMeta(fsys, "log"); ok {
-		t.Errorf("ReadNoted of no file = %+v, want none", n)
+		t.Errorf("ReadLockMeta of no file = %+v, want none", n)
 	}
 	// A file that is no log can be held as well.
 	if err := vfs.WriteFile(fsys, "log", []byte("damaged"), 0o600); err != nil {
@@ -32,7 +32,7 @@ func TestNoted(t *testing.T) {
 	}
 	n, ok := ReadLockMeta(fsys, "log")
 	if !ok || n.PID == 0 || n.Program == "" || n.Since.IsZero() || n.DurableSeq != 0 {
-		t.Errorf("ReadNoted = %+v, %v, want who had the lock and nothing of the log", n, ok)
+		t.Errorf("ReadLockMeta = %+v, %v, want who had the lock and nothing of the log", n, ok)
 	}
 	release, err = HoldLock(t.Context(), fsys, "log", Options{})
 	if err != nil {
@@ -63,7 +63,7 @@ func TestNotedOfALog(t *testing.T) {
 	id := l.Header().ID
 	n, ok := ReadLockMeta(fsys, "log")
 	if !ok || n.ID != hex.EncodeToString(id[:]) || n.DurableSeq < 2 || n.DurableSeq > 3 || n.HasFailedSync {
-		t.Errorf("ReadNoted = %+v, %v, want that change 2 or 3 of %x is durable", n, ok, id)
+		t.Errorf("ReadLockMeta = %+v, %v, want that change 2 or 3 of %x is durable", n, ok, id)
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
@@ -84,6 +84,6 @@ func TestNotedOfALog(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n, ok := ReadLockMeta(fsys, "log"); !ok || n.ID != "" || n.DurableSeq != 0 || n.PID == 0 {
-		t.Errorf("ReadNoted of a torn note = %+v, %v, want the holder alone", n, ok)
+		t.Errorf("ReadLockMeta of a torn note = %+v, %v, want the holder alone", n, ok)
 	}
 }

@@ -110,7 +110,7 @@ func TestFailureThatCannotBeNoted(t *testing.T) {
 			}
 			same(t, all(t, open(t, m)), "1 one", "2 unknown", "3 two")
 			if n, ok := ReadLockMeta(m, "m.oxbow"); !ok || n.HasFailedSync {
-				t.Errorf("ReadNoted() = %+v, %v after it was mended, want nothing unsynced", n, ok)
+				t.Errorf("ReadLockMeta() = %+v, %v after it was mended, want nothing unsynced", n, ok)
 			}
 		})
 	}

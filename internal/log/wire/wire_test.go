@@ -67,10 +67,10 @@ func TestEach(t *testing.T) {
 	}
 	stop := errors.New("stop")
 	if err := EachField(whole, func(Field) error { return stop }); err != stop {
-		t.Errorf("Each() = %v", err)
+		t.Errorf("EachField() = %v", err)
 	}
 	if err := EachFieldOffsets([]byte(whole), func(int, int, int, int) error { return stop }); err != stop {
-		t.Errorf("EachPart() = %v", err)
+		t.Errorf("EachFieldOffsets() = %v", err)
 	}
 }
 

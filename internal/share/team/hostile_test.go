@@ -343,7 +343,7 @@ func TestLinksWithin(t *testing.T) {
 		t.Errorf("Check() read %d entries, %v, want that of the one file", rep.Records, err)
 	}
 	if text, err := s.tree.readTeamFile(settingsFile); err == nil {
-		t.Errorf("readSmall() followed a link: %q", text)
+		t.Errorf("readTeamFile() followed a link: %q", text)
 	}
 }
 

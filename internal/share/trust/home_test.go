@@ -256,7 +256,7 @@ func TestWithholdDocument(t *testing.T) {
 	check := func(when string, isUsed bool) {
 		t.Helper()
 		if why := l.DocumentRefusal(home, "SOUL.md"); (why == "") != isUsed {
-			t.Errorf("%s, WithholdDocument() = %q", when, why)
+			t.Errorf("%s, DocumentRefusal() = %q", when, why)
 		}
 	}
 	check("without git", true)

@@ -93,7 +93,7 @@ func TestReadDates(t *testing.T) {
 	}
 	want := time.Date(2023, 5, 21, 2, 32, 0, 0, time.UTC)
 	if len(dates) != 2 || !dates["a"].Equal(want) || !dates["b"].Equal(want) {
-		t.Errorf("ReadDates = %v, want the earliest of both, %v", dates, want)
+		t.Errorf("readDates = %v, want the earliest of both, %v", dates, want)
 	}
 	for i, want := range []string{
 		`q.jsonl:2: session 3 of the haystack: date "soon"`,
@@ -102,7 +102,7 @@ func TestReadDates(t *testing.T) {
 		"q.jsonl:4: haystack must be a list",
 	} {
 		if i >= len(errs) || !strings.HasPrefix(errs[i], want) {
-			t.Errorf("ReadDates errors = %q, want the %d. to begin with %q", errs, i+1, want)
+			t.Errorf("readDates errors = %q, want the %d. to begin with %q", errs, i+1, want)
 		}
 	}
 }

@@ -197,7 +197,7 @@ func TestGraph(t *testing.T) {
 `
 	items, errs := collect(jsonl(in))
 	if len(items) != 3 || len(errs) != 2 || items[2].Entry.Content != "- 1\n- [\"x\"]" {
-		t.Fatalf("ReadJSONL(graph) = %+v, %q; want 3 and 2", items, errs)
+		t.Fatalf("readJSONL(graph) = %+v, %q; want 3 and 2", items, errs)
 	}
 	ada, acme := items[0], items[1]
 	if want := "- likes tea\n- two\n  lines\n- works at → Acme"; ada.Entry.Content != want ||
@@ -232,7 +232,7 @@ func TestGraphOfForks(t *testing.T) {
 {"type":"relation","source":"Wren","target":"Snipe","relation_type":"feeds","weight":3,"note":null}
 `))
 	if len(items) != 2 || len(errs) > 0 {
-		t.Fatalf("ReadJSONL = %v, %q", items, errs)
+		t.Fatalf("readJSONL = %v, %q", items, errs)
 	}
 	if e := items[0].Entry; labels(e) != "tag:person weight:6 where:\"{\\\"x\\\":null}\"" || e.Created.Year() != 2025 {
 		t.Errorf("Wren has the labels %q and was created at %v", labels(e), e.Created)

@@ -66,7 +66,7 @@ func TestOutputKeepsEdits(t *testing.T) {
 	if kept, err := o.WriteInOneStep(t.Context(), func() error {
 		return os.WriteFile(o.Path, []byte("six"), 0o600)
 	}); kept != "" || err != nil {
-		t.Errorf("WriteBy() = %q, %v", kept, err)
+		t.Errorf("WriteInOneStep() = %q, %v", kept, err)
 	}
 	write("seven", "")
 	left := o.Path + ".0123456789abcdef.tmp" // temporary file of a killed backup
@@ -85,7 +85,7 @@ func TestOutputKeepsEdits(t *testing.T) {
 	failed := errors.New("failed")
 	if kept, err := o.WriteInOneStep(t.Context(), func() error { return failed }); kept != "" ||
 		!errors.Is(err, failed) {
-		t.Errorf("WriteBy() = %q, %v, want the error and no copy", kept, err)
+		t.Errorf("WriteInOneStep() = %q, %v, want the error and no copy", kept, err)
 	}
 	if _, err := o.Write(t.Context(), 0o600, func(io.Writer) error { return failed }); !errors.Is(err, failed) {
 		t.Errorf("Write() = %v, want the error", err)
@@ -96,7 +96,7 @@ func TestOutputKeepsEdits(t *testing.T) {
 	if kept, err := o.WriteInOneStep(t.Context(), func() error {
 		return os.WriteFile(o.Path+".new", nil, 0o600)
 	}); filepath.Base(kept) != "f.kept-3" || err != nil {
-		t.Errorf("WriteBy() = %q, %v, want f.kept-3", kept, err)
+		t.Errorf("WriteInOneStep() = %q, %v, want f.kept-3", kept, err)
 	}
 	o.TrustList = trust.List{} // there is no record of written files
 	write("eight", "f.kept-4")

@@ -274,11 +274,11 @@ func TestFind(t *testing.T) {
 	}
 	if s, err := FindSource(other, "/home/me/QMSum-dev", "qmsum"); err != nil ||
 		!slices.Equal(s.Files, []string{"val.jsonl"}) {
-		t.Errorf("FindOne(qmsum) = %v, %v", s, err)
+		t.Errorf("FindSource(qmsum) = %v, %v", s, err)
 	}
 	if _, err := FindSource(other, "/sets", "locomo"); err == nil || !strings.Contains(err.Error(), "locomo10.json") ||
 		!strings.Contains(err.Error(), "https://") {
-		t.Errorf("FindOne(locomo) = %v, want what is missing and where it is", err)
+		t.Errorf("FindSource(locomo) = %v, want what is missing and where it is", err)
 	}
 	both := fstest.MapFS{
 		"a/locomo10.json":  file(talks),

@@ -82,7 +82,7 @@ func TestFixes(t *testing.T) {
 	))
 	fixes := findFixes(turns)
 	if len(fixes) != 1 {
-		t.Fatalf("fixesOf() = %+v", fixes)
+		t.Fatalf("findFixes() = %+v", fixes)
 	}
 	want := "`go test ./...` failed: tax.go:12: undefined: Rate\n\nIt passed after changes of tax.go.\n\nRun " +
 		"between:\n- go generate\n"
@@ -114,7 +114,7 @@ func TestFixSaid(t *testing.T) {
 		)))
 		if len(fixes) != 1 || fixes[0].Explanation != c.want ||
 			fixes[0].ErrorLine != `vet: ./tax.go:3:8: "fmt" imported and not used` {
-			t.Errorf("after %q: fixesOf() = %+v", c.before, fixes)
+			t.Errorf("after %q: findFixes() = %+v", c.before, fixes)
 		}
 	}
 }
@@ -166,7 +166,7 @@ func TestRevertedByAFile(t *testing.T) {
 	} {
 		turns := session.BuildTurns(events("s", c.all...))
 		if got := revertedFiles(turns); !slices.Equal(got, c.want) {
-			t.Errorf("%s: revertedOf() = %v, want %v", c.name, got, c.want)
+			t.Errorf("%s: revertedFiles() = %v, want %v", c.name, got, c.want)
 		}
 	}
 }
@@ -201,7 +201,7 @@ func TestRevertedByAnEdit(t *testing.T) {
 	} {
 		turns := session.BuildTurns(events("s", append(slices.Clone(first), c.last...)...))
 		if got := revertedFiles(turns); !slices.Equal(got, c.want) {
-			t.Errorf("%s: revertedOf() = %v, want %v", c.name, got, c.want)
+			t.Errorf("%s: revertedFiles() = %v, want %v", c.name, got, c.want)
 		}
 	}
 }
@@ -217,7 +217,7 @@ func TestUnknownStatus(t *testing.T) {
 		unknown,
 	))
 	if fixes := findFixes(turns); len(fixes) > 0 {
-		t.Errorf("fixesOf() = %+v", fixes)
+		t.Errorf("findFixes() = %+v", fixes)
 	}
 }
 
@@ -261,7 +261,7 @@ func TestReverted(t *testing.T) {
 			)...,
 		))
 		if got := revertedFiles(turns); !slices.Equal(got, c.want) {
-			t.Errorf("%s: revertedOf() = %v, want %v", c.name, got, c.want)
+			t.Errorf("%s: revertedFiles() = %v, want %v", c.name, got, c.want)
 		}
 	}
 }
