@@ -87,8 +87,8 @@ func (c *compactor) startIfUnneeded(
 	}()
 }
 
-// runExclusively calls compact when no other compaction is running. If compact returns errLogReplaced, runExclusively calls
-// compact again. In the last attempt, holdWriters is set.
+// runExclusively calls compact when no other compaction is running. If compact returns errLogReplaced, runExclusively
+// calls compact again. In the last attempt, holdWriters is set.
 func (c *compactor) runExclusively(ctx context.Context, compact func(holdWriters bool) error) error {
 	if err := c.mu.LockContext(ctx); err != nil {
 		return err

@@ -88,7 +88,8 @@ func TestPair(t *testing.T) {
 	} {
 		first, second, err := DecodePair(tc.in)
 		if (err != nil) != tc.bad || first.Text != tc.text || second.Uint != tc.number {
-			t.Errorf("DecodePair(%q) = %q, %d, %v, want %q, %d", tc.in, first.Text, second.Uint, err, tc.text, tc.number)
+			t.Errorf("DecodePair(%q) = %q, %d, %v; want %q, %d",
+				tc.in, first.Text, second.Uint, err, tc.text, tc.number)
 		}
 	}
 }

@@ -50,8 +50,8 @@ func NewReader(
 	return NewCountingReader(clean, unread, nil)
 }
 
-// NewCountingReader is like NewReader. It also calls leftOut with the numbers of parts of conversations that are not kept.
-// LeftOut may be nil.
+// NewCountingReader is like NewReader. It also calls leftOut with the numbers of parts of conversations that are not
+// kept. leftOut may be nil.
 func NewCountingReader(
 	clean func(string) string,
 	unread func(UnreadLine),
