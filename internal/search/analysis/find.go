@@ -148,7 +148,7 @@ func mayBeApostrophe(c byte) bool { return c == '\'' || c == "’"[0] }
 
 // wantedRoot returns the term of a folded word, or "" if the term is certainly not wanted.
 func (f *TermFinder) wantedRoot(word string) string {
-	if len(word) > 2 && isPlainWord(word) {
+	if len(word) > 2 && isLetterWord(word) {
 		if !f.mayHaveTerm(packLetters(word)) {
 			return ""
 		}

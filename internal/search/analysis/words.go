@@ -182,6 +182,16 @@ func isPlainWord(c string) bool {
 	return len(c) <= maxWordBytes && !isMixed && (isLower(c[0]) || isUpper(c[0]) || isDigit(c[0]))
 }
 
+// isLetterWord reports whether the chunk consists of lower-case ASCII letters after a first letter of either case.
+func isLetterWord(c string) bool {
+	for i := 1; i < len(c); i++ {
+		if !isLower(c[i]) {
+			return false
+		}
+	}
+	return len(c) <= maxWordBytes && (isLower(c[0]) || isUpper(c[0]))
+}
+
 // isNumberChunk reports whether the chunk consists of digits with at least one connector. A
 // v may precede the digits, and letters may follow the first connector, as in 1.2.0-rc1.
 func isNumberChunk(s string) bool {
