@@ -164,8 +164,9 @@ func (s *Set) packSelection(sel *Selection, r *Resolved, inside scope.Scope, ent
 	}
 }
 
-// formatHeading returns the heading of a selection. The description is in a fence, because anybody
-// may have written a profile in a repository.
+// formatHeading returns the heading of a selection. It puts the profile's description into a fence, so that the model
+// reads the description as data and does not follow instructions in it. A profile in a repository may have been
+// written by anybody who can commit to the repository.
 func (r *Resolved) formatHeading() string {
 	title, description := "# Memory\n", ""
 	if r.Name != "" {

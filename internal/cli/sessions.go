@@ -112,7 +112,10 @@ func (o *archiveOpener) openWithoutDrain(context.Context) (*session.Archive, err
 	defer o.mu.Unlock()
 	if o.wholeArchive == nil || o.isMissing {
 		home, err := o.mem.finder.archiveHome()
-		if err != nil || !isQueryableNow(filepath.Join(home, session.StoreFile)) { // or no archive is possible
+		if err != nil {
+			return nil, nil // without a home there is no archive
+		}
+		if !isQueryableNow(filepath.Join(home, session.StoreFile)) {
 			return nil, nil
 		}
 	}

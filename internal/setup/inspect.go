@@ -163,7 +163,7 @@ type clientsFault struct {
 	inspection *Inspection
 }
 
-// titles returns the clients and the scope as a person reads them.
+// titles returns the titles of the clients for a sentence, such as "Claude Code and Codex in this project".
 func (f *clientsFault) titles() string {
 	_, titles := clientNames(f.statuses)
 	return joinWithAnd(titles) + f.inspection.scopeText()

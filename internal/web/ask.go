@@ -19,7 +19,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// redirectOldAsk redirects an old address to the explanation on the page Find.
+// redirectOldAsk answers requests for the page Ask, which earlier versions had, so that bookmarks still work. It
+// redirects the browser to the page Find, which explains how the same query is ranked.
 func redirectOldAsk(c *pageRequest) (reply, error) {
 	q := c.formValue("q")
 	if project := c.formValue("project"); project != "" {

@@ -19,9 +19,9 @@ type Options struct {
 	Name    string   // unique name in the cluster
 	Dir     string   // data directory
 	Secret  string   // shared secret of clients and servers
-	Listen  string   // HOST:PORT for clients (the default is a free port of 127.0.0.1)
-	Cluster string   // HOST:PORT for other servers ("" for a single server)
-	Peers   []string // HOST:PORT of each other server
+	Listen  string   // HOST:PORT at which this server accepts clients (the default is a free port of 127.0.0.1)
+	Cluster string   // HOST:PORT at which this server accepts the cluster's other servers ("" for a single server)
+	Peers   []string // Cluster addresses (HOST:PORT) of the other servers, to which this server connects
 	TLS     TLS      // certificates of clients and servers, all signed by the same authority
 }
 

@@ -258,7 +258,9 @@ func (o *file) Sync() error {
 			if err != nil {
 				return err
 			}
-			return t.put(n) // a transaction that changes nothing need not wait for the disk
+			// Write the node although it has not changed: a browser waits for the disk only at the end of a
+			// transaction that writes something.
+			return t.put(n)
 		})
 	}
 	return pathError("sync", o.name, err)

@@ -416,7 +416,9 @@ func (f *FS) SyncDir(name string) error {
 		case !n.isDir():
 			return syscall.ENOTDIR
 		}
-		return t.put(n) // a transaction that changes nothing need not wait for the disk
+		// Write the node although it has not changed: a browser waits for the disk only at the end of a transaction
+		// that writes something.
+		return t.put(n)
 	}))
 }
 

@@ -9,9 +9,13 @@ import (
 
 // EventClient is a client whose transcripts are read as events.
 type EventClient struct {
-	Name           string                        // the client's name in setup
-	RecognizesLine func(line []byte) bool        // reports whether only this client writes such a line
-	NewReader      func(path string) EventReader // path is the path of the transcript ("" if unknown)
+	Name string // the client's name in setup
+
+	// RecognizesLine reports whether a line has the marks of this client's transcripts. Clients with the same form of
+	// transcripts, such as Cline and Roo Code, recognize the same lines.
+	RecognizesLine func(line []byte) bool
+
+	NewReader func(path string) EventReader // path is the path of the transcript ("" if unknown)
 
 	// ResultLine converts a report about a call's result to the line that the transcript will contain for the result.
 	// id identifies the call in the transcript.

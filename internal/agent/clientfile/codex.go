@@ -678,7 +678,8 @@ func isPatchSuccess(output json.RawMessage) bool {
 	return true
 }
 
-// codexResultLine returns the line for the result of a call.
+// codexResultLine converts a hook's report about the result of a tool call to the line that Codex writes into the
+// transcript for the call with this ID.
 func codexResultLine(r *HookReport, id string) any {
 	return map[string]any{
 		"type":    "response_item",

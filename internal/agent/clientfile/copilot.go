@@ -321,7 +321,8 @@ func (c *copilotReader) reportMessage(l *copilotLine, offset int64, yield func(*
 	}
 }
 
-// copilotResultLine returns the line for the result of a call.
+// copilotResultLine returns the line that Copilot CLI writes into the transcript at the end of the tool call with this
+// ID.
 func copilotResultLine(_ *HookReport, id string) any {
 	return map[string]any{
 		"type": "tool.execution_complete",

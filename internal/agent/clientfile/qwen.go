@@ -184,7 +184,8 @@ func (q *qwenReader) readUserText(l *qwenLine, e Event, yield func(*Event)) {
 	var payload struct {
 		Typed string `json:"displayText"`
 	}
-	_ = DecodeObject(l.SystemPayload, &payload) // other versions have no payload
+	// Ignore the error: some versions of Qwen Code write no payload. Their lines contain the text as the person typed it.
+	_ = DecodeObject(l.SystemPayload, &payload)
 	e.Text = cmp.Or(payload.Typed, e.Text)
 	if files := l.attachmentNames(); e.Text == "" {
 		e.Text = strings.Join(files, " ")
@@ -279,7 +280,8 @@ func (l *qwenLine) reportResults(e Event, yield func(*Event)) {
 	}
 }
 
-// qwenResultLine returns the line for the result of a call.
+// qwenResultLine converts a hook's report about the result of a tool call to the line that Qwen Code writes into the
+// transcript for the call with this ID.
 func qwenResultLine(r *HookReport, id string) any {
 	status, shown := r.callOutcome()
 	response := map[string]any{"functionResponse": map[string]any{"id": id}}

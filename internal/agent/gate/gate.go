@@ -88,7 +88,7 @@ const (
 type Term struct {
 	Text   string
 	Most   float64 // highest score that the term can reach: (k1+1)·weight·idf
-	IDF    float64 // for document frequency 0 if no unit contains the term
+	IDF    float64 // inverse document frequency (the value for a frequency of 0 if no unit contains the term)
 	Score  float64 // part of the unit's score
 	Held   bool    // the unit contains the term
 	Absent bool    // no unit of the memory contains the term

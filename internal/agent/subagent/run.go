@@ -54,7 +54,7 @@ const defaultGrace = 5 * time.Second
 // RunOutcome is the result of a run.
 type RunOutcome struct {
 	EntryName    string // entry that records the run ("" if it is not recorded)
-	EndState     string // Done, or "failed", "stopped" or "timeout"
+	EndState     string // "done", "failed", "stopped" or "timeout"
 	ExitStatus   int    // exit status (-1 if unknown)
 	StartTime    time.Time
 	Duration     time.Duration

@@ -20,14 +20,20 @@ type SearchHit struct {
 	MatchesOnlyLines bool    // the lines contain the words of the query, and the reasoning does not
 }
 
-// Search returns the annotations of the whole tree that match the query, including archived ones,
-// the best first. It ranks the reasoning and the rejected alternatives in the same way as
-// [oxbow.Memory.Recall] ranks entries, and supports the same filters. For the filters, an
-// annotation is treated as a note. The note's name is the annotation's ID, the time of creation is
-// the annotation's time, and the note has the labels file (the present name), agent, model, profile
-// and, if the annotation is archived, archived:true. If the limit is not reached, annotations
-// follow whose lines match the query. A query without words returns all annotations that match the
-// query's filters, the newest first.
+// Search returns the annotations of the whole tree that match the query, including archived annotations. The best
+// annotation comes first.
+//
+// Search first ranks the annotations by their reasoning and their rejected alternatives, as [oxbow.Memory.Recall]
+// ranks entries. If it finds fewer annotations than the query's limit, it appends annotations whose annotated lines of
+// code match the query. If the query contains no words, Search returns all annotations that match the filters, the
+// newest first.
+//
+// Search supports the filters of [oxbow.Memory.Recall]. A filter compares an annotation as if it were a note:
+//
+//   - the note's name is the annotation's ID
+//   - the note's creation time is the annotation's time
+//   - the note has the labels file (the file's present name), agent, model and profile, and an archived annotation
+//     also has the label archived:true
 func (b *Store) Search(ctx context.Context, q oxbow.Query) ([]SearchHit, error) {
 	all, err := b.allUnlocated(ctx)
 	if err != nil {

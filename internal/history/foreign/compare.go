@@ -23,8 +23,8 @@ type Texts struct {
 	OnlyTainted bool
 }
 
-// maxReadBytes is the maximum total size, in bytes, of the entries that texts are compared with if the store has no
-// index.
+// maxReadBytes limits a comparison in a store without an index. Such a comparison reads foreign entries one by one, and
+// fails with ErrTooManyEntries if their total size exceeds this number of bytes.
 const maxReadBytes = 32 << 20
 
 // maxTaintedBytes is the maximum total size, in bytes, of the tainted entries that texts are compared with before

@@ -1,4 +1,5 @@
-// This file encodes and decodes changes: ops as objects with the verb as key, and the stamp.
+// This file encodes and decodes changes. A change consists of a list of ops and of a stamp, which contains the
+// op ID, the note and the client that the change names. Package opjson encodes a single op.
 
 package remote
 

@@ -18,7 +18,7 @@ type BlameIn struct {
 type BlameOut struct {
 	File        string       `json:"file"`
 	Lines       []BlameLine  `json:"lines"`
-	Annotations []Annotation `json:"annotations"` // annotations of these lines, without repetitions
+	Annotations []Annotation `json:"annotations"` // annotations that Lines refers to by ID, each once
 	Notes       []verb.Note  `json:"notes,omitempty"`
 }
 

@@ -1,5 +1,5 @@
-// This file reads LongMemEval: chats of a person with a program, and questions that some of
-// their sessions answer.
+// This file reads the data set LongMemEval. It contains questions about earlier chats of a person with a program.
+// Each question has a list of chat sessions, and some of these sessions contain the answer.
 
 package quality
 

@@ -67,7 +67,9 @@ func (j *Judge) ExamineSketch(im *crashfs.Sketch, allowed []*State) (st *State, 
 	return st, true, nil
 }
 
-// Examine is like [Judge.ExamineSketch] for a disk that was not left by a crash of the run itself.
+// Examine makes the same checks as [Judge.ExamineSketch] on an image that the caller composed, for example of a log and
+// an older snapshot. It examines the image even if it has examined an equal image before, and never closes the store
+// before it opens the store again.
 func (j *Judge) Examine(img *vfs.Mem, allowed []*State) error {
 	j.Images++
 	j.Distinct++

@@ -44,8 +44,8 @@ func findSentences(signal signal, text string) (found []string) {
 // pasted list of rules.
 const maxFoundSentences = 12
 
-// anyRuleMatches reports whether a row for the signal matches a sentence in the form returned
-// by [foldWords].
+// anyRuleMatches reports whether a sentence matches a rule for the signal. words is the sentence in the form that
+// [foldWords] returns.
 func anyRuleMatches(signal signal, words string) bool {
 	return matchingRule(signal, words) != nil
 }
